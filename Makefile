@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# One Makefile, not recursive over folders. `make help` prints the targets.
+#
+# Yours:	CC CFLAGS CPPFLAGS LDFLAGS LDLIBS AR PKG_CONFIG CROSS_COMPILE DESTDIR PREFIX
+# Switches:	V=1		show the commands
+#		WERROR=1	warnings are errors
+#		SANITIZE=address,undefined	in build/sanitize/, beside the plain build
+#		BUILD=build/other		another folder for all that is made
+#		FUZZ_TIME=60	seconds for each fuzz target
+#		TEST_TIMEOUT=120	seconds for each test file
+#		TESTS="tests/a.t ..."	only these for make check
+
+VERSION = 0.1.0
+
+# ---- yours
+
+PREFIX = /usr/local
+SYSCONFDIR = /etc
+CFLAGS = -O2 -g
+ifeq ($(origin CC),default)
+CC = $(CROSS_COMPILE)gcc
+endif
+ifeq ($(origin AR),default)
+AR = $(CROSS_COMPILE)ar
+endif
+PKG_CONFIG ?= $(CROSS_COMPILE)pkg-config
+CLANG ?= clang
+CLANG_TIDY ?= clang-tidy
+FUZZ_TIME ?= 60
+
+# ---- ours
+
+BUILD = $(if $(SANITIZE),build/sanitize,build)
+ifeq ($(BUILD),build)
+PROGRAM = kvmtop
+else
+PROGRAM = $(BUILD)/kvmtop
+endif
+LIB = $(BUILD)/libkvmtop.a
+
+LIBS = libtracefs libtraceevent ncursesw libpcre2-8 json-c
+HEADERS_ONLY = uthash.h
+
+SOURCES := $(sort $(wildcard *.c arch/*.c providers/*.c trace/*.c ui/*.c))
+TEST_SOURCES := $(sort $(wildcard tests/test_*.c))
+FUZZ_SOURCES := $(sort $(wildcard tests/fuzz_*.c))
+HELPER_SOURCES := $(sort $(filter-out $(TEST_SOURCES) $(FUZZ_SOURCES),$(wildcard tests/*.c)))
+BENCH_SOURCES := $(sort $(wildcard bench/*.c))
+SHELL_TESTS := $(sort $(wildcard tests/*.t))
+EVERY_SOURCE := $(SOURCES) $(TEST_SOURCES) $(FUZZ_SOURCES) $(HELPER_SOURCES) $(BENCH_SOURCES)
+
+OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o)
+LIB_OBJECTS = $(filter-out $(BUILD)/kvmtop.o,$(OBJECTS))
+TEST_PROGRAMS = $(TEST_SOURCES:%.c=$(BUILD)/%)
+HELPERS = $(HELPER_SOURCES:%.c=$(BUILD)/%)
+BENCHES = $(BENCH_SOURCES:%.c=$(BUILD)/%)
+FUZZERS = $(FUZZ_SOURCES:%.c=$(BUILD)/%)
+
+WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
+	-Wcast-qual -Wwrite-strings -Wvla -Wformat=2 -Wundef -Wold-style-definition
+GCC_WARNINGS = -Wlogical-op -Wduplicated-cond -Wtrampolines -Walloca
+CLANG_WARNINGS = -Wconditional-uninitialized -Wunreachable-code -Wcomma
+
+# Asked once and only when something is built: help, clean and deps work without pkg-config.
+pkg = $(shell $(PKG_CONFIG) $(1) $(2) 2>/dev/null)
+LIB_CPPFLAGS = $(eval LIB_CPPFLAGS := $(call pkg,--cflags,$(LIBS)))$(LIB_CPPFLAGS)
+LIB_LDLIBS = $(eval LIB_LDLIBS := $(call pkg,--libs,$(LIBS)))$(LIB_LDLIBS)
+TEST_CPPFLAGS = $(eval TEST_CPPFLAGS := $(call pkg,--cflags,cmocka))$(TEST_CPPFLAGS)
+TEST_LDLIBS = $(eval TEST_LDLIBS := $(call pkg,--libs,cmocka))$(TEST_LDLIBS)
+
+SANITIZE_FLAGS = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all \
+	-fno-omit-frame-pointer)
+# EXTRA_CFLAGS is how this file's own targets (lint, analyze, fuzz) add to a build.
+OUR_CPPFLAGS = -std=gnu11 -D_GNU_SOURCE -I. -DKVMTOP_VERSION='"$(VERSION)"' $(LIB_CPPFLAGS)
+OUR_CFLAGS = $(WARNINGS) $(if $(WERROR),-Werror) $(SANITIZE_FLAGS) $(EXTRA_CFLAGS) -pthread
+COMPILE = $(CC) $(OUR_CPPFLAGS) $(CPPFLAGS) $(OUR_CFLAGS) $(CFLAGS)
+LINK = $(CC) $(OUR_CFLAGS) $(CFLAGS) $(LDFLAGS)
+LINK_LIBS = $(LIB_LDLIBS) $(LDLIBS)
+
+ifeq ($(V),1)
+Q =
+say =
+else
+Q = @
+say = @printf '  %-7s %s\n' $(1) $(2);
+endif
+
+export CC PKG_CONFIG
+
+.DEFAULT_GOAL = all
+.DELETE_ON_ERROR:
+.SECONDARY:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+.PHONY: FORCE all run tests objects fuzzers check check-hosts deps check-headers check-layers \
+	check-style lint analyze fuzz bench install uninstall clean help
+
+all: $(PROGRAM) ## build ./kvmtop
+
+$(PROGRAM): $(BUILD)/kvmtop.o $(LIB)
+	$(call say,LINK,$@)$(LINK) -o $@ $^ $(LINK_LIBS)
+
+$(LIB): $(LIB_OBJECTS) $(BUILD)/members
+	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $(LIB_OBJECTS)
+
+$(BUILD)/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$@)$(COMPILE) $(ADD_CPPFLAGS) -MMD -MP -c -o $@ $<
+
+$(TEST_SOURCES:%.c=$(BUILD)/%.o): $(BUILD)/flags-test
+$(TEST_SOURCES:%.c=$(BUILD)/%.o): ADD_CPPFLAGS = $(TEST_CPPFLAGS)
+$(TEST_PROGRAMS): ADD_LDLIBS = $(TEST_LDLIBS)
+$(TEST_PROGRAMS) $(HELPERS) $(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(LIB)
+	$(call say,LINK,$@)$(LINK) -o $@ $< $(LIB) $(ADD_LDLIBS) $(LINK_LIBS)
+
+$(FUZZERS): $(BUILD)/%: $(BUILD)/%.o $(LIB)
+	$(call say,LINK,$@)$(LINK) -fsanitize=fuzzer -o $@ $< $(LIB) $(LINK_LIBS)
+
+tests: $(TEST_PROGRAMS) $(HELPERS)
+objects: $(EVERY_SOURCE:%.c=$(BUILD)/%.o)
+fuzzers: $(FUZZERS)
+
+# What everything was made with. The files change only when their text does: then all that depends
+# on them is made again. The pkg-config modules $(1) must exist, or one line says what to do.
+define stamp
+@for need in $(1); do $(PKG_CONFIG) --exists $$need || \
+	{ echo "$$need missing: run \`make deps\`" >&2; exit 1; }; done
+@$(if $(wildcard $(BUILD)),,mkdir -p $(BUILD) &&) \
+	printf '%s\n' $(call quote,$(2)) "$$($(CC) --version 2>&1 | head -n 1)" >$@.new
+@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+endef
+quote = '$(subst ','\'',$(1))'
+
+$(BUILD)/flags: FORCE
+	@for need in $(firstword $(CC)) $(firstword $(PKG_CONFIG)); do \
+		command -v $$need >/dev/null || \
+		{ echo "$$need missing: run \`make deps\`" >&2; exit 1; }; done
+	@for need in $(HEADERS_ONLY); do \
+		printf '#include <%s>\n' $$need | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 || \
+		{ echo "$$need missing: run \`make deps\`" >&2; exit 1; }; done
+	$(call stamp,$(LIBS),$(COMPILE) : $(LINK) : $(LINK_LIBS))
+
+$(BUILD)/flags-test: FORCE
+	$(call stamp,cmocka,$(TEST_CPPFLAGS) : $(TEST_LDLIBS))
+
+$(BUILD)/members: FORCE
+	$(call stamp,,$(LIB_OBJECTS))
+
+-include $(EVERY_SOURCE:%.c=$(BUILD)/%.d)
+
+# ---- two commands for everybody
+
+run: ## install what is missing, build, and show a demo guest
+	@tools/deps -q build
+	@$(MAKE) all
+	@tools/mount-fs tracefs
+	@if [ -t 1 ]; then exec ./$(PROGRAM) --demo; else exec ./$(PROGRAM) --demo -1; fi
+
+check: ## install what is missing, build, and run every test
+	@tools/deps -q build test
+	@$(MAKE) all tests
+	@$(if $(SANITIZE),,$(MAKE) SANITIZE=address,undefined tests)
+	@KVMTOP=./$(PROGRAM) HELPERS=$(BUILD)/tests tests/run \
+		$(or $(TESTS),$(TEST_PROGRAMS) $(SANITIZED_TESTS) $(SHELL_TESTS))
+SANITIZED_TESTS = $(if $(SANITIZE),,$(TEST_SOURCES:%.c=build/sanitize/%))
+
+HOSTS ?= svm
+check-hosts: ## run a suite inside emulated KVM hosts (HOSTS="svm arm64 vmx")
+	@tools/deps -q build test
+	@tools/deps -q $(HOSTS) || true # a host that cannot be had is skipped, with the reason
+	@$(MAKE) all tests
+	@KVMTOP=./$(PROGRAM) HELPERS=$(BUILD)/tests tests/hosts/run $(HOSTS)
+
+deps: ## install what building and testing needs (DEPS="build test lint fuzz")
+	@tools/deps $(or $(DEPS),build test)
+
+# ---- for those who change the code
+
+check-headers: ## every header compiles alone
+	@tools/check-headers $(OUR_CPPFLAGS) $(CPPFLAGS) $(WARNINGS)
+
+check-layers: ## nothing includes what its folder must not know
+	@tools/check-layers
+
+check-style: ## tabs, blanks at ends of lines, 100 columns, SPDX lines
+	@tools/check-style
+
+# One file a process, as many at once as there are CPUs.
+EACH = printf '%s\n' $(EVERY_SOURCE) | xargs -P "$$(nproc)" -I {}
+CHECK_FLAGS = $(OUR_CPPFLAGS) $(TEST_CPPFLAGS) $(CPPFLAGS)
+
+lint: check-style check-layers check-headers ## gcc and clang -Werror, clang-tidy, shellcheck ...
+	@tools/need gcc $(CLANG) $(CLANG_TIDY)
+	@$(MAKE) BUILD=build/lint-gcc CC=gcc WERROR=1 EXTRA_CFLAGS="$(GCC_WARNINGS)" objects
+	@$(MAKE) BUILD=build/lint-clang CC=$(CLANG) WERROR=1 \
+		EXTRA_CFLAGS="$(CLANG_WARNINGS)" objects
+	$(call say,TIDY,"all sources")$(EACH) \
+		$(CLANG_TIDY) --quiet {} -- $(CHECK_FLAGS) 2>build/lint-clang/tidy.err || \
+		{ grep -v 'warnings\? .*generated' build/lint-clang/tidy.err; exit 1; }
+	@tools/check-scripts
+	@tools/check-docs
+	@echo "lint: clean"
+
+# The program alone: tests leave things behind when they fail, and may. Not why.c, which defines
+# what tools/analyze.h wraps.
+ANALYZED = $(filter-out why.c,$(SOURCES))
+# gcc 12 loses track of what is stored in lists and returned with an error; clang sees these better.
+NO_GCC_ANALYZE = malloc-leak null-argument null-dereference use-of-uninitialized-value
+
+analyze: ## gcc -fanalyzer, cppcheck, clang --analyze
+	@tools/need gcc $(CLANG) cppcheck
+	@$(MAKE) BUILD=build/analyze CC=gcc CFLAGS="-O1 -g" WARNINGS= WERROR=1 \
+		EXTRA_CFLAGS="-fanalyzer $(NO_GCC_ANALYZE:%=-Wno-analyzer-%) \
+		-include tools/analyze.h" $(ANALYZED:%.c=build/analyze/%.o)
+	$(call say,CPPCHK,"all sources")cppcheck --quiet --enable=warning,performance,portability \
+		--inline-suppr --suppressions-list=tools/cppcheck.txt --error-exitcode=1 \
+		--std=c11 --library=posix --library=gnu -D_GNU_SOURCE -D__x86_64__ \
+		-DKVMTOP_VERSION='""' -I. -j "$$(nproc)" $(SOURCES)
+	$(call say,ANALYZE,"all sources")printf '%s\n' $(ANALYZED) | xargs -P "$$(nproc)" -I {} \
+		$(CLANG) --analyze --analyzer-output text -Xclang -analyzer-werror \
+		-include tools/analyze.h -o /dev/null $(CHECK_FLAGS) {}
+	@echo "analyze: clean"
+
+fuzz: ## run every tests/fuzz_*.c for FUZZ_TIME seconds
+	@tools/need $(CLANG)
+	@$(MAKE) BUILD=build/fuzz CC=$(CLANG) SANITIZE=address,undefined \
+		EXTRA_CFLAGS=-fsanitize=fuzzer-no-link fuzzers
+	@FUZZ_TIME=$(FUZZ_TIME) tools/fuzz $(FUZZ_SOURCES:%.c=build/fuzz/%)
+
+bench: all $(HELPERS) $(BENCHES) ## measure what kvmtop costs (bench/run)
+	@if [ -e bench/run ]; then KVMTOP=./$(PROGRAM) BUILD=$(BUILD) bench/run; \
+		else echo "no bench/run"; fi
+
+# ---- packaging
+
+BINDIR = $(PREFIX)/bin
+MANDIR = $(PREFIX)/share/man
+UNITDIR = $(PREFIX)/lib/systemd/system
+
+# from:to:mode, one list for both install and uninstall.
+INSTALLED = $(PROGRAM):$(BINDIR)/kvmtop:755 \
+	$(foreach page,$(wildcard man/*.[1-8]),\
+		$(page):$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(notdir $(page)):644) \
+	$(foreach file,$(wildcard completion/kvmtop completion/kvmtop.bash),\
+		$(file):$(PREFIX)/share/bash-completion/completions/kvmtop:644) \
+	$(foreach file,$(wildcard completion/_kvmtop),\
+		$(file):$(PREFIX)/share/zsh/site-functions/_kvmtop:644) \
+	systemd/kvmtop.service:$(UNITDIR)/kvmtop.service:644 \
+	systemd/kvmtop.logrotate:$(SYSCONFDIR)/logrotate.d/kvmtop:644
+
+split = $(word $(2),$(subst :, ,$(1)))
+
+install: all ## install below DESTDIR and PREFIX (/usr/local)
+	$(Q)set -e; $(foreach item,$(INSTALLED),\
+		install -D -m $(call split,$(item),3) $(call split,$(item),1) \
+			"$(DESTDIR)$(call split,$(item),2)";) true
+	$(Q)sed -i 's|/usr/bin/kvmtop|$(BINDIR)/kvmtop|' \
+		"$(DESTDIR)$(UNITDIR)/kvmtop.service"
+
+uninstall: ## remove what install put there
+	$(Q)rm -f $(foreach item,$(INSTALLED),"$(DESTDIR)$(call split,$(item),2)")
+
+clean: ## remove all that was built
+	rm -rf build kvmtop
+
+help: ## print this
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * analyze - tells static analyzers what they cannot see; `make analyze` puts it before each source.
+ *
+ * They look at one file at a time and trust nothing: not that errno is set after a failure, not
+ * that why_set() returns what it was given, not that uthash does its work. Said once here, none of
+ * it has to be silenced line by line. Nothing that is built for use ever includes this.
+ */
+#ifndef KVMTOP_ANALYZE_H
+#define KVMTOP_ANALYZE_H
+
+#include <errno.h>
+/* As every source of ours that uses it says. */
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+#include <utlist.h>
+
+#include "why.h"
+
+/*
+ * Whoever reads errno does so after a failure. Real numbers, for clang cannot tell that -x is not 0
+ * where x is not; few, for each is a path of its own. No function, for it would not be looked into
+ * from far down.
+ */
+int analyze_choice(void);
+static int analyze_number __attribute__((unused));
+#undef errno
+#define errno                                                      \
+	(*(analyze_number = analyze_choice() == 0 ? ENOENT         \
+			    : analyze_choice() == 1 ? EPERM        \
+			    : analyze_choice() == 2 ? EINTR : EIO, \
+	   &analyze_number))
+
+#define why_set(why, err, ...)                          \
+	__extension__({                                 \
+		int analyze_err = (err);                \
+		why_set(why, analyze_err, __VA_ARGS__); \
+		analyze_err;                            \
+	})
+
+/* uthash's and utlist's insides are not ours to prove. */
+unsigned int analyze_hash(const void *key, size_t len);
+void *analyze_any(void *head);
+#undef HASH_FUNCTION
+#define HASH_FUNCTION(key, len, hashv) ((hashv) = analyze_hash(key, len))
+#undef HASH_DELETE_HH
+#define HASH_DELETE_HH(hh, head, del) ((void)(del), (head) = analyze_any(head))
+#undef HASH_DELETE
+#define HASH_DELETE(hh, head, del) ((void)(del), (head) = analyze_any(head))
+#undef LL_DELETE
+#define LL_DELETE(head, del) ((void)(del), (head) = analyze_any(head))
+#undef DL_DELETE
+#define DL_DELETE(head, del) ((void)(del), (head) = analyze_any(head))
+
+#endif
