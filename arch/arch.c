@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * arch - the table of architectures, and what is the same for all of them.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "arch/arch.h"
+#include "env.h"
+
+static bool is_host(const char *root, const char *machine)
+{
+	(void)root;
+	(void)machine;
+	return true;
+}
+
+static const struct split no_splits[] = {
+	{ .event = NULL },
+};
+
+static const struct arch arch_unknown = {
+	.name = "unknown",
+	.is_host = is_host,
+	.splits = no_splits,
+};
+
+/* In the order they are asked: PVM before VMX and SVM, x86 after them. */
+#define ARCHS(ARCH)      \
+	ARCH(pvm)        \
+	ARCH(vmx)        \
+	ARCH(svm)        \
+	ARCH(x86)        \
+	ARCH(arm64)      \
+	ARCH(s390)       \
+	ARCH(powerpc)    \
+	ARCH(riscv)      \
+	ARCH(loongarch)  \
+	ARCH(mips)
+
+#define ARCH_DECLARE(name) extern const struct arch arch_##name;
+#define ARCH_ADDRESS(name) &arch_##name,
+
+ARCHS(ARCH_DECLARE)
+
+static const struct arch *const archs[] = { ARCHS(ARCH_ADDRESS) &arch_unknown };
+
+const struct arch *arch_at(size_t i)
+{
+	return i < sizeof(archs) / sizeof(archs[0]) ? archs[i] : NULL;
+}
+
+const struct arch *arch_by_name(const char *name)
+{
+	for (size_t i = 0; arch_at(i); i++) {
+		if (strcmp(arch_at(i)->name, name) == 0)
+			return arch_at(i);
+	}
+	return NULL;
+}
+
+/* What tells a machine in /proc/cpuinfo: the key of a line, and how its value begins. */
+static const struct clue {
+	const char *key, *value, *machine;
+} clues[] = {
+	{ "flags", "", "x86_64" },
+	{ "CPU implementer", "", "aarch64" },
+	{ "vendor_id", "IBM/S390", "s390x" },
+	{ "cpu", "POWER", "ppc64le" },
+	{ "cpu", "PPC", "ppc64" },
+	{ "cpu", "e500", "ppc" },
+	{ "cpu", "e5500", "ppc64" },
+	{ "cpu", "e6500", "ppc64" },
+	{ "hart", "", "riscv64" },
+	{ "CPU Family", "Loongson", "loongarch64" },
+	{ "cpu model", "", "mips64" },
+};
+
+static const char *machine_of_line(const char *line)
+{
+	size_t key = strcspn(line, ":\n");
+	const char *value = line + key + (line[key] == ':');
+
+	while (key > 0 && isblank((unsigned char)line[key - 1]))
+		key--;
+	value += strspn(value, " \t");
+	for (size_t i = 0; i < sizeof(clues) / sizeof(clues[0]); i++) {
+		const struct clue *clue = &clues[i];
+
+		if (strlen(clue->key) == key && strncmp(line, clue->key, key) == 0 &&
+		    strncmp(value, clue->value, strlen(clue->value)) == 0)
+			return clue->machine;
+	}
+	return NULL;
+}
+
+static const char *guess(const char *text)
+{
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		const char *machine = machine_of_line(line);
+
+		if (machine)
+			return machine;
+	}
+	return "";
+}
+
+/* The uname machine of the machine below root, "" when nothing tells. */
+static void find_machine(const char *root, char *buf, size_t size)
+{
+	char path[4096], text[8192];
+	struct utsname uts;
+
+	if (!root[0]) {
+		snprintf(buf, size, "%s", uname(&uts) == 0 ? uts.machine : "");
+		return;
+	}
+	snprintf(path, sizeof(path), "%s/kvmtop/machine", root);
+	if (env_read(path, buf, size) > 0) {
+		buf[strcspn(buf, " \t\r\n")] = '\0';
+		return;
+	}
+	snprintf(path, sizeof(path), "%s/proc/cpuinfo", root);
+	snprintf(buf, size, "%s", env_read(path, text, sizeof(text)) > 0 ? guess(text) : "");
+}
+
+const struct arch *arch_of_host(const char *root)
+{
+	char machine[128];
+	size_t i = 0;
+
+	find_machine(root, machine, sizeof(machine));
+	while (!archs[i]->is_host(root, machine))
+		i++;
+	return archs[i];
+}
+
+static int compare_codes(const void *a, const void *b)
+{
+	const struct reason *one = a, *other = b;
+
+	return (one->code > other->code) - (one->code < other->code);
+}
+
+const struct reason *split_reason(const struct split *split, uint64_t code)
+{
+	struct reason wanted = { .code = code };
+
+	if (split->nr_reasons == 0)
+		return NULL;
+	return bsearch(&wanted, split->reasons, split->nr_reasons, sizeof(wanted), compare_codes);
+}
+
+int split_filter(const struct split *split, const struct reason *reason, char *buf, size_t size)
+{
+	if (split->filter)
+		return split->filter(split, reason, buf, size);
+	return snprintf(buf, size, "%s==%" PRIu64, split->field, reason->code);
+}
+
+/* '#' is ours: it begins the number that tells two reasons of one name apart. */
+static void sanitise(char *name)
+{
+	for (; *name; name++) {
+		if (*name <= ' ' || *name >= 0x7f || strchr("(),#", *name))
+			*name = '_';
+	}
+}
+
+/* Room behind each name for "#0x" and 16 digits. */
+#define SUFFIX_SIZE 20
+
+/*
+ * A list under construction: one block of memory, the reasons first, their names behind them in the
+ * order they were added.
+ */
+struct merge {
+	struct reason *list;
+	size_t nr;
+	char *names, *end;
+};
+
+static size_t names_size(const struct reason *list, size_t nr)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		size += strlen(list[i].name) + 1 + SUFFIX_SIZE;
+	return size;
+}
+
+static void merge_add(struct merge *merge, uint64_t code, const char *name)
+{
+	size_t size = strlen(name) + 1;
+
+	if (size == 1)
+		return;
+	memcpy(merge->end, name, size);
+	sanitise(merge->end);
+	merge->list[merge->nr++] = (struct reason){ .code = code, .name = merge->end };
+	merge->end += size + SUFFIX_SIZE;
+}
+
+/* A name of the kernel's without what all of them begin with. */
+static const char *bare_name(const struct split *split, const char *name)
+{
+	size_t len = split->prefix ? strlen(split->prefix) : 0;
+
+	return len && strncmp(name, split->prefix, len) == 0 ? name + len : name;
+}
+
+static int merge_init(struct merge *merge, const struct reasons *kernel, const struct split *split)
+{
+	size_t nr = kernel->nr + split->nr_reasons;
+
+	merge->list = malloc((nr + 1) * sizeof(merge->list[0]) +
+			     names_size(kernel->list, kernel->nr) +
+			     names_size(split->reasons, split->nr_reasons));
+	if (!merge->list)
+		return -ENOMEM;
+	merge->nr = 0;
+	merge->end = merge->names = (char *)(merge->list + nr + 1);
+	for (size_t i = 0; i < kernel->nr; i++)
+		merge_add(merge, kernel->list[i].code & split->mask,
+			  bare_name(split, kernel->list[i].name));
+	for (size_t i = 0; i < split->nr_reasons; i++)
+		merge_add(merge, split->reasons[i].code, split->reasons[i].name);
+	return 0;
+}
+
+/* By code; of one code, what was added first comes first. */
+static int compare_added(const void *a, const void *b)
+{
+	const struct reason *one = a, *other = b;
+	int order = compare_codes(a, b);
+
+	return order ? order : (one->name > other->name) - (one->name < other->name);
+}
+
+static void merge_sort(struct merge *merge)
+{
+	size_t nr = 0;
+
+	qsort(merge->list, merge->nr, sizeof(merge->list[0]), compare_added);
+	for (size_t i = 0; i < merge->nr; i++) {
+		if (nr == 0 || merge->list[nr - 1].code != merge->list[i].code)
+			merge->list[nr++] = merge->list[i];
+	}
+	merge->nr = nr;
+}
+
+/* kvm_stat's spelling is the table's, whatever name this kernel has. */
+static void merge_set_known(struct merge *merge, const struct split *split)
+{
+	for (size_t i = 0; i < merge->nr; i++) {
+		struct reason *reason = &merge->list[i];
+		const struct reason *known = split_reason(split, reason->code);
+
+		if (!known)
+			continue;
+		reason->flags = known->flags;
+		reason->alias = known->alias ? known->alias : known->name;
+		if (strcmp(reason->alias, reason->name) == 0)
+			reason->alias = NULL;
+	}
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct reason *one = *(struct reason *const *)a, *other = *(struct reason *const *)b;
+	int order = strcmp(one->name, other->name);
+
+	return order ? order : compare_codes(one, other);
+}
+
+/* All but the lowest code of a name get their number appended; no other name can look like it. */
+static int merge_make_unique(struct merge *merge)
+{
+	struct reason **by_name = malloc((merge->nr + 1) * sizeof(*by_name));
+	const char *last = "";
+
+	if (!by_name)
+		return -ENOMEM;
+	for (size_t i = 0; i < merge->nr; i++)
+		by_name[i] = &merge->list[i];
+	qsort(by_name, merge->nr, sizeof(*by_name), compare_names);
+	for (size_t i = 0; i < merge->nr; i++) {
+		char *name = merge->names + (by_name[i]->name - merge->names);
+
+		if (strcmp(name, last) == 0)
+			snprintf(name + strlen(name), SUFFIX_SIZE, "#0x%" PRIx64, by_name[i]->code);
+		else
+			last = name;
+	}
+	free(by_name);
+	return 0;
+}
+
+int reasons_of(const struct split *split, const char *format, struct reasons *ret)
+{
+	struct reasons kernel = { .list = NULL, .nr = 0 };
+	struct merge merge;
+	int err = 0;
+
+	if (format && split->format_list >= 0)
+		err = reasons_parse(format, split->format_list, &kernel);
+	if (err && err != -ENOENT)
+		return err;
+	err = merge_init(&merge, &kernel, split);
+	reasons_release(&kernel);
+	if (err)
+		return err;
+	merge_sort(&merge);
+	merge_set_known(&merge, split);
+	err = merge_make_unique(&merge);
+	if (err) {
+		free(merge.list);
+		return err;
+	}
+	ret->list = merge.list;
+	ret->nr = merge.nr;
+	return 0;
+}
+
+void reasons_release(struct reasons *reasons)
+{
+	free(reasons->list);
+	reasons->list = NULL;
+	reasons->nr = 0;
+}

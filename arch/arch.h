@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * arch - what differs by machine: which events split into named reasons, and the names.
+ *
+ * Every architecture is compiled in; the one to use is found at run time from the machine looked
+ * at. A new one is one file that defines a `const struct arch` and one line in arch/arch.c.
+ *
+ * The tables are the second source of names. The first is the running kernel: reasons_parse()
+ * reads the `{ value, "name" }` lists in an event's print format, which always know the newest
+ * reasons. What neither knows is shown as a number.
+ */
+#ifndef KVMTOP_ARCH_H
+#define KVMTOP_ARCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	REASON_IDLE = 1 << 0,	    /* the vCPU has nothing to do: HLT, WFx, MWAIT ... */
+	REASON_ENTRY_FAIL = 1 << 1, /* comes with VMX's FAILED_VMENTRY bit set if an entry fails */
+};
+
+/* One reason. Strings are static or owned by the list that holds the reason. */
+struct reason {
+	uint64_t code;	   /* the field's value & mask; arm64 and others: as their file says */
+	const char *name;  /* the kernel's spelling */
+	const char *alias; /* kvm_stat's, where it differs; else NULL */
+	unsigned int flags; /* REASON_* */
+};
+
+/* An event one of whose fields says why it happened. Source: the kernel's trace headers. */
+struct split {
+	const char *system; /* "kvm" */
+	const char *event;  /* "kvm_exit" */
+	const char *field;  /* "exit_reason"; the event is not split where the kernel has it not */
+	/*
+	 * Which symbol list of the event's print format holds the names, counted from 0;
+	 * -1: it has none (riscv), or one that must not be used.
+	 */
+	int format_list;
+	const char *prefix; /* what all of the kernel's names begin with and ours do not, or NULL */
+	uint64_t mask; /* the bits of the field that are the reason; the others are flags */
+	const struct reason *reasons;
+	size_t nr_reasons;
+	/*
+	 * The kernel's trace filter that selects one reason; NULL: "field==code" in decimal.
+	 * Returns the length as snprintf() does.
+	 */
+	int (*filter)(const struct split *split, const struct reason *reason, char *buf,
+		      size_t size);
+};
+
+struct arch {
+	const char *name;    /* as the title line shows it: "VMX", "SVM", "arm64" */
+	/*
+	 * Whether the machine below root ("" for this one) with this uname machine is of this kind.
+	 * The first in arch.c's table that says yes is used.
+	 */
+	bool (*is_host)(const char *root, const char *machine);
+	const struct split *splits; /* ended by one with event == NULL; userspace exits are extra */
+	/*
+	 * The debugfs counter that `name` is a part of (s390: instruction_* of exit_instruction);
+	 * NULL: it stands alone. The function itself may be NULL.
+	 */
+	const char *(*debugfs_parent)(const char *name);
+};
+
+/* The architecture of the machine below root. Never NULL: an unknown one has no splits. */
+const struct arch *arch_of_host(const char *root);
+
+/* By name, as in the table ("VMX"); NULL: no such. */
+const struct arch *arch_by_name(const char *name);
+
+/* The i-th of the table, NULL past the end; for tests and for readers of recorded traces. */
+const struct arch *arch_at(size_t i);
+
+/* kvm:kvm_userspace_exit, the same on every architecture. Source: uapi linux/kvm.h KVM_EXIT_*. */
+extern const struct split arch_userspace_split;
+
+/* The reason with this code in the split's own table; NULL: unknown. */
+const struct reason *split_reason(const struct split *split, uint64_t code);
+
+/* Writes the kernel filter for a reason, whether the split has its own function or not. */
+int split_filter(const struct split *split, const struct reason *reason, char *buf, size_t size);
+
+/* A list of reasons that owns its strings. */
+struct reasons {
+	struct reason *list;
+	size_t nr;
+};
+
+/*
+ * The reasons of a split: those of the kernel's print format (the text of the event's `format`
+ * file, or NULL), in its spelling, then those that only the built-in table knows. Aliases and flags
+ * come from the table, matched by code. Sorted by code, no code twice. Text that makes no sense is
+ * skipped, never an error. Returns 0 or -ENOMEM; release with reasons_release().
+ */
+int reasons_of(const struct split *split, const char *format, struct reasons *ret);
+void reasons_release(struct reasons *reasons);
+
+/*
+ * Parses the index-th `{ value, "name" }, ...` list of a print format (what __print_symbolic,
+ * __print_symbolic_u64 and __print_flags take). The strings are copied.
+ * Returns 0, -ENOENT when there is no such list, or -ENOMEM.
+ */
+int reasons_parse(const char *format, int index, struct reasons *ret);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * loongarch: the exception code of the exit.
+ *
+ * Sources: arch/loongarch/kvm/trace.h (since Linux 6.8), asm/loongarch.h (EXCCODE_*). The kernel
+ * prints names for 64 and 65 only, and gives those to kvm_exit_idle and kvm_exit_cache; perf has
+ * names for ten exceptions; the others are the header's. What a Privilege_Error was (CPUCFG, CSR,
+ * IOCSR, idle) must be decoded from kvm_exit_gspr's inst_word: no field holds it.
+ */
+#include <string.h>
+
+#include "arch/arch.h"
+
+static const struct reason reasons[] = {
+	{ 0, "Interrupt", NULL, 0 },
+	{ 1, "Mem_Read", NULL, 0 },
+	{ 2, "Mem_Store", NULL, 0 },
+	{ 3, "Inst_Fetch", NULL, 0 },
+	{ 4, "Mem_Modify", NULL, 0 },
+	{ 5, "TLBNR", NULL, 0 },
+	{ 6, "TLBNX", NULL, 0 },
+	{ 7, "TLBPE", NULL, 0 },
+	{ 8, "ADE", NULL, 0 },
+	{ 9, "ALE", NULL, 0 },
+	{ 10, "BCE", NULL, 0 },
+	{ 11, "SYS", NULL, 0 },
+	{ 12, "BP", NULL, 0 },
+	{ 13, "INE", NULL, 0 },
+	{ 14, "IPE", NULL, 0 },
+	{ 15, "FPU", NULL, 0 },
+	{ 16, "LSX", NULL, 0 },
+	{ 17, "LASX", NULL, 0 },
+	{ 18, "FPE", NULL, 0 },
+	{ 19, "WATCH", NULL, 0 },
+	{ 20, "BTDIS", NULL, 0 },
+	{ 21, "BTE", NULL, 0 },
+	{ 22, "Privilege_Error", NULL, 0 },
+	{ 23, "Hypercall", NULL, 0 },
+	{ 24, "GCM", NULL, 0 },
+	{ 25, "SE", NULL, 0 },
+	{ 64, "IDLE", NULL, REASON_IDLE },
+	{ 65, "CACHE", NULL, 0 },
+};
+
+static const struct split splits[] = {
+	{
+		.system = "kvm",
+		.event = "kvm_exit",
+		.field = "reason",
+		.format_list = 0,
+		.mask = 0xffffffff,
+		.reasons = reasons,
+		.nr_reasons = sizeof(reasons) / sizeof(reasons[0]),
+	},
+	{ .event = NULL },
+};
+
+static bool is_host(const char *root, const char *machine)
+{
+	(void)root;
+	return strncmp(machine, "loongarch", 9) == 0;
+}
+
+const struct arch arch_loongarch = {
+	.name = "loongarch",
+	.is_host = is_host,
+	.splits = splits,
+};

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fuzz_format - any text as an event's print format: no crash, and lists that keep their promises.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/arch.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(const struct split *split, const char *text)
+{
+	struct reasons reasons;
+
+	if (reasons_of(split, text, &reasons) < 0)
+		abort();
+	if (reasons.nr < split->nr_reasons)
+		abort();
+	for (size_t i = 0; i < reasons.nr; i++) {
+		if (i > 0 && reasons.list[i].code <= reasons.list[i - 1].code)
+			abort();
+		if (!reasons.list[i].name[0] || strpbrk(reasons.list[i].name, " (),\t\n"))
+			abort();
+		for (size_t j = i > 200 ? i - 200 : 0; j < i; j++) {
+			if (strcmp(reasons.list[i].name, reasons.list[j].name) == 0)
+				abort();
+		}
+	}
+	reasons_release(&reasons);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size + 1);
+
+	if (!text)
+		return 0;
+	memcpy(text, data, size);
+	text[size] = '\0';
+	for (int i = 0; i < 4; i++) {
+		struct reasons reasons;
+
+		if (reasons_parse(text, i, &reasons) < 0)
+			break;
+		for (size_t j = 0; j < reasons.nr; j++) {
+			if (strlen(reasons.list[j].name) > size)
+				abort();
+		}
+		reasons_release(&reasons);
+	}
+	check(&arch_userspace_split, text);
+	check(arch_by_name("VMX")->splits, text);
+	check(arch_by_name("SVM")->splits, text);
+	check(arch_by_name("arm64")->splits, text);
+	free(text);
+	return 0;
+}
