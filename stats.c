@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Totals, deltas and rates: a table of keys that successive samples bring up to date. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+#include "stats.h"
+
+struct entry {
+	struct stats_item stat; /* stat.key is the hash key */
+	size_t index;	  /* in stats->list */
+	UT_hash_handle hh;
+};
+
+struct stats {
+	struct entry **list;
+	size_t nr, cap;
+	struct entry *by_key;
+	uint64_t tick;
+	uint64_t time_ns[SAMPLE_SOURCES]; /* of the last sample that had the source */
+	uint64_t elapsed_ns[SAMPLE_SOURCES];
+};
+
+struct stats *stats_new(void)
+{
+	return calloc(1, sizeof(struct stats));
+}
+
+static struct entry *stats_find(const struct stats *stats, const struct key *key)
+{
+	struct entry *entry;
+
+	HASH_FIND(hh, stats->by_key, key, sizeof(*key), entry);
+	return entry;
+}
+
+static struct entry *stats_insert(struct stats *stats, const struct key *key)
+{
+	struct entry *entry;
+
+	if (stats->nr == stats->cap) {
+		size_t cap = stats->cap ? 2 * stats->cap : 256;
+		struct entry **list = reallocarray(stats->list, cap, sizeof(struct entry *));
+
+		if (!list)
+			return NULL;
+		stats->list = list;
+		stats->cap = cap;
+	}
+	entry = calloc(1, sizeof(*entry));
+	if (!entry)
+		return NULL;
+	entry->stat.key = *key;
+	entry->stat.born = stats->tick;
+	for (int i = 0; i < STATS_HISTORY; i++)
+		entry->stat.history[i] = -1;
+	HASH_ADD(hh, stats->by_key, stat.key, sizeof(*key), entry);
+	if (!entry->hh.tbl) {
+		free(entry);
+		return NULL;
+	}
+	entry->index = stats->nr;
+	stats->list[stats->nr++] = entry;
+	return entry;
+}
+
+static void stats_remove(struct stats *stats, struct entry *entry)
+{
+	struct entry *last = stats->list[--stats->nr];
+
+	stats->list[entry->index] = last;
+	last->index = entry->index;
+	HASH_DEL(stats->by_key, entry);
+	free(entry);
+}
+
+void stats_clear(struct stats *stats)
+{
+	while (stats->nr)
+		stats_remove(stats, stats->list[stats->nr - 1]);
+	stats->tick = 0;
+	memset(stats->time_ns, 0, sizeof(stats->time_ns));
+	memset(stats->elapsed_ns, 0, sizeof(stats->elapsed_ns));
+}
+
+void stats_free(struct stats *stats)
+{
+	if (!stats)
+		return;
+	stats_clear(stats);
+	free(stats->list);
+	free(stats);
+}
+
+static void stats_clock(struct stats *stats, const struct sample *sample)
+{
+	for (int i = 0; i < SAMPLE_SOURCES; i++) {
+		uint64_t now = sample->time_ns[i], before = stats->time_ns[i];
+
+		if (!now)
+			continue;
+		stats->elapsed_ns[i] = before && now > before ? now - before : 0;
+		stats->time_ns[i] = now;
+	}
+}
+
+/* A counter's next value. One that went back was restarted by its owner and counts on from 0. */
+static void stat_advance(struct stats_item *stat, uint64_t raw, uint64_t elapsed_ns)
+{
+	if (raw < stat->raw) {
+		stat->base = 0 - stat->total;
+		stat->raw = 0;
+	}
+	stat->delta = raw - stat->raw;
+	stat->raw = raw;
+	stat->total = raw - stat->base;
+	stat->has_rate = elapsed_ns > 0;
+	stat->rate_per_s = elapsed_ns ? (double)stat->delta * 1e9 / (double)elapsed_ns : 0;
+}
+
+/* A tick that brought no value: nothing happened, or nobody knows. */
+static void stat_rest(struct stats_item *stat, uint64_t tick, bool is_known)
+{
+	stat->delta = 0;
+	stat->rate_per_s = 0;
+	stat->has_rate = is_known;
+	stat->history[tick % STATS_HISTORY] = is_known ? 0 : -1;
+}
+
+/* The parent of a child that was counted before this sample; NULL: none, or as new as the child. */
+static const struct stats_item *older_parent(const struct stats *stats, const struct fields *fields,
+				       const struct key *key)
+{
+	struct key parent = *key;
+	struct entry *entry;
+
+	parent.field = fields_get(fields, key->field)->parent;
+	entry = parent.field == FIELD_NONE ? NULL : stats_find(stats, &parent);
+	return entry && entry->stat.born < stats->tick ? &entry->stat : NULL;
+}
+
+/*
+ * A counter's first value. It has a total but no rate: nobody knows for how long it ran. A child
+ * that ran for a part of the interval only would make its share of an older parent wrong: it starts
+ * now.
+ */
+static void stat_begin(struct stats_item *stat, const struct row *row,
+		       const struct stats_item *parent)
+{
+	stat->raw = row->count;
+	stat->base = row->flags & ROW_FROM_ZERO && !parent ? 0 : row->count;
+	stat->total = row->count - stat->base;
+	stat->delta = stat->total;
+	stat->parent_before = parent ? parent->total : 0;
+}
+
+static int stats_take(struct stats *stats, const struct fields *fields, const struct row *row)
+{
+	const struct field *field = fields_get(fields, row->key.field);
+	struct entry *entry = stats_find(stats, &row->key);
+	bool is_new = !entry;
+
+	if (is_new)
+		entry = stats_insert(stats, &row->key);
+	if (!entry)
+		return -ENOMEM;
+
+	struct stats_item *stat = &entry->stat;
+
+	if (field->kind != FIELD_COUNTER) {
+		stat->total = row->count;
+	} else if (is_new) {
+		stat_begin(stat, row, older_parent(stats, fields, &row->key));
+	} else {
+		stat_advance(stat, row->count, stats->elapsed_ns[field->source]);
+	}
+	stat->history[stats->tick % STATS_HISTORY] = stat->has_rate ? (float)stat->rate_per_s : -1;
+	stat->seen = stats->tick;
+	return 0;
+}
+
+/* Without branches: a view does it for every key there is. */
+static void history_join(float *history, const float *more)
+{
+	for (int i = 0; i < STATS_HISTORY; i++) {
+		float known = more[i] > 0 ? more[i] : 0;
+
+		history[i] = history[i] < 0 ? more[i] : history[i] + known;
+	}
+}
+
+/*
+ * Hands what a guest had counted to STATS_ENDED, zeros too: a child that is missing there would
+ * make its siblings look incomplete. Levels end with their guest.
+ */
+static int stats_retire(struct stats *stats, const struct fields *fields, struct stats_item *stat)
+{
+	struct key key = { .guest = STATS_ENDED, .vcpu = -1, .field = stat->key.field };
+	struct entry *ended;
+
+	if (fields_get(fields, key.field)->kind != FIELD_COUNTER)
+		return 0;
+	ended = stats_find(stats, &key);
+	if (!ended)
+		ended = stats_insert(stats, &key);
+	if (!ended)
+		return -ENOMEM;
+	stat_rest(stat, stats->tick, true);
+	stat_rest(&ended->stat, stats->tick, true);
+	history_join(ended->stat.history, stat->history);
+	ended->stat.total += stat->total;
+	ended->stat.parent_before += stat->parent_before;
+	return 0;
+}
+
+/*
+ * Keys that were not in the sample although their source was: guests and vCPUs that left. A source
+ * that was not leaves its keys' totals, but no rate: the old one is not true any more. ENDED
+ * entries are inserted at the end and removal swaps: hence backwards.
+ */
+static int stats_expire(struct stats *stats, const struct fields *fields,
+			const struct sample *sample)
+{
+	for (size_t i = stats->nr; i-- > 0;) {
+		struct entry *entry = stats->list[i];
+		struct stats_item *stat = &entry->stat;
+
+		if (stat->seen == stats->tick)
+			continue;
+
+		bool is_in = sample->time_ns[fields_get(fields, stat->key.field)->source] != 0;
+
+		if (!is_in || stat->key.guest == STATS_ENDED) {
+			stat_rest(stat, stats->tick, is_in);
+			continue;
+		}
+		if (stat->key.guest && stats_retire(stats, fields, stat) < 0)
+			return -ENOMEM;
+		stats_remove(stats, entry);
+	}
+	return 0;
+}
+
+int stats_update(struct stats *stats, const struct fields *fields, const struct sample *sample)
+{
+	stats->tick++;
+	stats_clock(stats, sample);
+	for (size_t i = 0; i < sample->nr_rows; i++) {
+		if (stats_take(stats, fields, &sample->rows[i]) < 0)
+			return -ENOMEM;
+	}
+	return stats_expire(stats, fields, sample);
+}
+
+void stats_reset(struct stats *stats, const struct fields *fields)
+{
+	for (size_t i = 0; i < stats->nr; i++) {
+		struct stats_item *stat = &stats->list[i]->stat;
+
+		if (fields_get(fields, stat->key.field)->kind != FIELD_COUNTER)
+			continue;
+		stat->base = stat->raw;
+		stat->total = 0;
+		stat->parent_before = 0;
+	}
+}
+
+void stats_keep_only(struct stats *stats, const struct field_set *fields)
+{
+	for (size_t i = stats->nr; i-- > 0;) {
+		if (!field_set_has(fields, stats->list[i]->stat.key.field))
+			stats_remove(stats, stats->list[i]);
+	}
+}
+
+size_t stats_count(const struct stats *stats)
+{
+	return stats->nr;
+}
+
+const struct stats_item *stats_at(const struct stats *stats, size_t i)
+{
+	return &stats->list[i]->stat;
+}
+
+uint64_t stats_tick(const struct stats *stats)
+{
+	return stats->tick;
+}
+
+uint64_t stats_elapsed_ns(const struct stats *stats, uint32_t source)
+{
+	return stats->elapsed_ns[source];
+}
+
+static void history_add(struct stat_sum *sum, const struct stats_item *stat, uint64_t tick)
+{
+	size_t oldest = (tick + 1) % STATS_HISTORY, nr_old = STATS_HISTORY - oldest;
+	float rates[STATS_HISTORY];
+
+	memcpy(rates, stat->history + oldest, nr_old * sizeof(*rates));
+	memcpy(rates + nr_old, stat->history, oldest * sizeof(*rates));
+	if (sum->nr)
+		history_join(sum->history, rates);
+	else
+		memcpy(sum->history, rates, sizeof(rates));
+}
+
+void stat_sum_add(struct stat_sum *sum, const struct stats_item *stat, enum field_kind kind,
+		  uint64_t tick)
+{
+	history_add(sum, stat, tick);
+	sum->nr++;
+	if (kind == FIELD_PEAK)
+		sum->total = stat->total > sum->total ? stat->total : sum->total;
+	else
+		sum->total += stat->total;
+	sum->delta += stat->delta;
+	sum->rate_per_s += stat->rate_per_s;
+	sum->has_rate |= stat->has_rate;
+	sum->parent_before += stat->parent_before;
+}
+
+void stat_sum_merge(struct stat_sum *sum, const struct stat_sum *part)
+{
+	sum->nr += part->nr;
+	sum->total += part->total;
+	sum->delta += part->delta;
+	sum->rate_per_s += part->rate_per_s;
+	sum->has_rate |= part->has_rate;
+}

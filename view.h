@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * view - a table to look at: facts grouped, filtered and sorted into rows of typed cells.
+ *
+ * A pure function of a query and the facts: no I/O, no clock, no terminal. A renderer turns cells
+ * into text. The column tables below are the one place for headings, units, help and machine
+ * names. A new view is one file and one line in view.c.
+ */
+#ifndef KVMTOP_VIEW_H
+#define KVMTOP_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "field.h"
+#include "guest.h"
+#include "pattern.h"
+#include "stats.h"
+
+#define VIEW_COLUMNS 10
+
+enum cell_type {
+	CELL_NONE, /* absent: "-" on a screen, null in JSON */
+	CELL_TEXT,
+	CELL_COUNT,
+	CELL_PERCENT,
+	CELL_RATE,  /* per second */
+	CELL_SPARK, /* STATS_HISTORY rates, oldest first, < 0 where there is none */
+};
+
+struct cell {
+	enum cell_type type;
+	union {
+		const char *text; /* owned by the dictionary or the inventory */
+		uint64_t count;
+		double number;
+		const float *spark; /* owned by the view */
+	};
+};
+
+struct column {
+	const char *id;	   /* in JSON and for --sort */
+	const char *title; /* as a heading */
+	const char *help;
+	enum cell_type type;
+	int width;	     /* characters that suffice for nearly all; text columns stretch */
+	bool is_machine_only; /* not for screens */
+};
+
+struct view_row {
+	uint32_t field; /* FIELD_NONE: not about one */
+	uint32_t guest; /* GUEST_ANY: not about one */
+	uint8_t depth;
+	bool can_open, is_open;
+	bool is_last; /* of its siblings */
+	bool is_rest; /* what a parent counted beyond its children */
+	bool is_idle, is_gone;
+	struct cell cells[VIEW_COLUMNS];
+};
+
+struct query;
+struct view;
+
+/* What there is to look at. */
+struct facts {
+	const struct field_set *wanted; /* query_wants() of the query at hand */
+	const struct fields *fields;
+	const struct stats *stats;
+	const struct guests *guests;
+};
+
+struct view_type {
+	const char *name;  /* for --view: "events" */
+	const char *title; /* on its tab: "Events" */
+	const struct column *columns; /* ended by one with id == NULL; the first names the row */
+	size_t sort;	   /* the column to sort by when the user chose none */
+	bool by_guest;	   /* needs rows for each guest */
+	bool has_trees;	   /* shows children; else only those a filter names are counted */
+	/* Whether a field is needed for it, children aside. */
+	bool (*wants)(const struct query *query, const struct field *field);
+	/* Adds its rows, parents before children, in any order among siblings. */
+	int (*build)(struct view *view, const struct query *query, const struct facts *facts);
+};
+
+extern const struct view_type view_events, view_guests;
+
+const struct view_type *view_type_at(size_t i); /* NULL past the end */
+const struct view_type *view_type_by_name(const char *name); /* NULL: no such */
+
+/* What the user asked for. */
+struct query {
+	const struct view_type *type;
+	const struct pattern *filter; /* NULL: everything; outlives the query */
+	uint32_t guest;		      /* GUEST_ANY, or one guest only */
+	bool children;		      /* all trees open */
+	struct field_set open;	      /* else those that are */
+	size_t sort;		      /* column */
+	bool reverse;
+	bool flat;		      /* sort children among all rows, not below their parents */
+	bool zeros;		      /* rows that counted nothing, too */
+};
+
+/*
+ * The fields that must be counted for the query: 0 or -ENOMEM. A filter matches names and
+ * kvm_stat's names anywhere. A child is chosen when the match reaches into its own part of the
+ * name, as in "exit.*HLT", or when its parent is chosen and open (where all trees are, a filter
+ * must match it, too: "kvm_exit$" has none); its parent comes along.
+ */
+int query_wants(const struct query *query, const struct fields *fields, struct field_set *ret_set);
+
+struct view {
+	const struct view_type *type;
+	struct view_row *rows;
+	size_t nr_rows, cap_rows;
+	struct view_row total; /* sums, whether their rows are shown or not */
+	void *scratch; /* the builder's sums, which cells point into */
+	size_t scratch_size;
+};
+
+/* Rebuilds the rows; texts stay good until the guests are refreshed. 0 or -ENOMEM. */
+int view_build(struct view *view, const struct query *query, const struct facts *facts);
+void view_release(struct view *view);
+
+/* -1, 0, 1 as for qsort(): numbers ascending, absent before all, text by bytes. */
+int cell_compare(const struct cell *a, const struct cell *b);
+
+/* For the builders of views. NULL: no memory. */
+struct view_row *view_add(struct view *view);
+void *view_scratch(struct view *view, size_t size); /* zeroed, valid until the next build */
+/* Whether the filter matches the field's name or kvm_stat's anywhere; without one it does. */
+bool query_names(const struct query *query, const struct field *field);
+
+static inline struct cell cell_text(const char *text)
+{
+	return (struct cell){ CELL_TEXT, { .text = text } };
+}
+
+static inline struct cell cell_count(uint64_t count)
+{
+	return (struct cell){ CELL_COUNT, { .count = count } };
+}
+
+struct cell cell_percent(uint64_t part, uint64_t whole); /* absent when whole is 0 */
+struct cell cell_rate(const struct stat_sum *sum);	 /* absent when it has none */
+struct cell cell_spark(const struct stat_sum *sum);
+
+/* The number of columns of a type. */
+size_t view_columns(const struct view_type *type);
+/* By id, e.g. "rate": its index, or -ENOENT. */
+int view_column_by_id(const struct view_type *type, const char *id);
+
+#endif
