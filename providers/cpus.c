@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Parses the kernel's CPU lists. Source: Documentation/admin-guide/cputopology.rst. */
+#include <ctype.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include "providers/cpus.h"
+
+/* A CPU number at *text, which moves behind it; -1: there is none. */
+static long number(const char **text)
+{
+	char *end;
+	long n;
+
+	if (!isdigit((unsigned char)**text))
+		return -1;
+	n = strtol(*text, &end, 10);
+	*text = end;
+	return n < CPUS_MAX ? n : -1;
+}
+
+int cpus_parse(const char *list, int (*add)(void *arg, int cpu), void *arg)
+{
+	int nr = 0;
+
+	for (;; list++) {
+		long first = number(&list), last = first;
+
+		if (first < 0)
+			return nr;
+		if (*list == '-') {
+			list++;
+			last = number(&list);
+		}
+		for (long cpu = first; cpu <= last; cpu++, nr++) {
+			int err = add(arg, (int)cpu);
+
+			if (err < 0)
+				return err;
+		}
+		if (*list != ',')
+			return nr;
+	}
+}
+
+int cpus_online(const struct env *env, int (*add)(void *arg, int cpu), void *arg)
+{
+	char path[PATH_MAX], list[4096];
+	long n = env_read(env_path(env, path, sizeof(path), CPUS_ONLINE), list, sizeof(list));
+
+	return n < 0 ? (int)n : cpus_parse(list, add, arg);
+}

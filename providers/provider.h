@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * provider - a live source of facts.
+ *
+ * One file and one line in the table of providers/provider.c each. A provider adds its fields to
+ * the dictionary when it opens, is told what is wanted of them, and adds rows to a sample when
+ * asked. It knows nothing of screens, stats or other providers. All calls come from one thread.
+ */
+#ifndef KVMTOP_PROVIDER_H
+#define KVMTOP_PROVIDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "env.h"
+#include "field.h"
+#include "guest.h"
+#include "sample.h"
+#include "why.h"
+
+/* How finely rows are keyed. */
+enum want_scope {
+	WANT_HOST,  /* everything on the host; by guest only where that costs nothing more */
+	WANT_GUEST, /* one guest, want.guest */
+	WANT_EACH,  /* every guest, each under its own key */
+};
+
+struct want {
+	struct field_set fields; /* of all providers; each takes its own */
+	enum want_scope scope;
+	uint32_t guest;
+};
+
+/* What a provider is given; all of it outlives the provider. */
+struct provider_site {
+	const struct env *env;
+	const struct guests *guests;
+	struct fields *fields;
+	uint32_t source; /* its number, for struct field and struct sample */
+};
+
+struct provider {
+	const char *name; /* "tracepoint" */
+	const char *help; /* a line for --list-providers */
+	bool is_always_by_guest; /* rows are the same for WANT_HOST and WANT_EACH */
+
+	/* Whether it can work here: 0, or -errno with why. Opens nothing that stays open. */
+	int (*probe)(const struct env *env, struct why *why);
+
+	/* Adds its fields. Nothing is counted before want(). 0, or -errno with why. */
+	int (*open)(const struct provider_site *site, void **ret_state, struct why *why);
+
+	/*
+	 * Says what is wanted from now on; may return before it is so (see is_ready) and never
+	 * waits for the kernel. 0, or -errno with why. The want is copied.
+	 */
+	int (*want)(void *state, const struct want *want, struct why *why);
+
+	/* Everything wanted is being counted, or will never be. NULL: always. */
+	bool (*is_ready)(void *state);
+
+	/*
+	 * Adds rows for what is wanted, and sample->time_ns[source]. -EAGAIN: nothing yet, ask
+	 * next time; any other -errno with why switches the provider off. A why without an error
+	 * is a notice for the status line (and so is one from want()): what falls short and what
+	 * would help.
+	 */
+	int (*collect)(void *state, struct sample *sample, struct why *why);
+
+	/* Undoes everything; may take seconds. NULL is fine. */
+	void (*close)(void *state);
+};
+
+extern const struct provider tracepoint_provider;
+extern const struct provider debugfs_provider;
+
+/* The i-th, in the order in which they are listed; NULL past the end. */
+const struct provider *provider_at(size_t i);
+
+#endif
