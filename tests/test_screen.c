@@ -1,0 +1,1013 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the painter makes of hand-made facts, compared as text pictures. */
+#include <limits.h>
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ui/format.h"
+#include "ui/screen.h"
+
+#define SECOND UINT64_C(1000000000)
+#define NR_MORE 40 /* events besides, for what does not fit */
+
+enum {
+	EXIT, EXIT_HLT, EXIT_MSR, ENTRY, USER, USER_IO, PIO, PAGES, MORE,
+	NR_FIELDS = MORE + NR_MORE
+};
+
+static const struct field specs[MORE] = {
+	[EXIT] = { .name = "kvm_exit", .parent = FIELD_NONE, .exit_rank = 1 },
+	[EXIT_HLT] = { .name = "kvm_exit(HLT)", .parent = EXIT, .is_idle = true },
+	[EXIT_MSR] = { .name = "kvm_exit(MSR_WRITE)", .parent = EXIT },
+	[ENTRY] = { .name = "kvm_entry", .parent = FIELD_NONE },
+	[USER] = { .name = "kvm_userspace_exit", .parent = FIELD_NONE, .exit_rank = 2 },
+	[USER_IO] = { .name = "kvm_userspace_exit(IO)", .parent = USER },
+	[PIO] = { .name = "kvm_pio", .parent = FIELD_NONE },
+	[PAGES] = { .name = "pages_4k", .parent = FIELD_NONE, .kind = FIELD_GAUGE },
+};
+
+struct world {
+	struct env env;
+	struct fields *fields;
+	struct stats *stats;
+	struct guests *guests;
+	struct sample sample;
+	struct field_set wanted;
+	struct query query;
+	struct view view;
+	struct facts facts;
+	struct screen screen;
+	struct grid grid;
+	uint64_t now_ns, counts[NR_FIELDS];
+	char text[65536];
+};
+
+static void add_fields(struct world *w)
+{
+	char name[32];
+	uint32_t id;
+
+	for (uint32_t i = 0; i < MORE; i++)
+		assert_int_equal(fields_add(w->fields, &specs[i], &id), 0);
+	for (uint32_t i = 0; i < NR_MORE; i++) {
+		struct field spec = { .name = name, .parent = FIELD_NONE };
+
+		snprintf(name, sizeof(name), "event_%02u", i);
+		assert_int_equal(fields_add(w->fields, &spec, &id), 0);
+	}
+}
+
+static int setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	w->env.root = "/nowhere";
+	w->fields = fields_new();
+	w->stats = stats_new();
+	w->guests = guests_new(&w->env);
+	add_fields(w);
+	w->facts = (struct facts){ &w->wanted, w->fields, w->stats, w->guests };
+	w->query.type = &view_events;
+	w->query.sort = view_events.sort;
+	w->query.children = true;
+	w->screen = (struct screen){
+		.view = &w->view, .query = &w->query, .facts = &w->facts,
+		.host = "alpha", .kvm = "SVM", .nr_cpus = 64, .delay_s = 3, .clock = "12:31:07",
+		.is_utf8 = true, .empty = "No matching events reported yet",
+	};
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	grid_release(&w->grid);
+	view_release(&w->view);
+	field_set_release(&w->query.open);
+	field_set_release(&w->wanted);
+	sample_release(&w->sample);
+	guests_free(w->guests);
+	stats_free(w->stats);
+	fields_free(w->fields);
+	free(w);
+	return 0;
+}
+
+/* Everything that counted anything, `guest` having done it. */
+static void take(struct world *w, uint32_t guest)
+{
+	for (uint32_t i = 0; i < NR_FIELDS; i++) {
+		struct key key = { guest, -1, i };
+		uint64_t count = w->counts[i];
+
+		if (count)
+			assert_int_equal(sample_add(&w->sample, key, count, ROW_FROM_ZERO), 0);
+	}
+}
+
+static void tick(struct world *w)
+{
+	w->now_ns += SECOND;
+	w->sample.time_ns[0] = w->now_ns;
+	assert_int_equal(stats_update(w->stats, w->fields, &w->sample), 0);
+	sample_reset(&w->sample);
+}
+
+/* One more second, in which all that counts counted `rate` times its share. */
+static void second(struct world *w, uint64_t rate)
+{
+	static const uint64_t shares[MORE] = { 10, 3, 5, 10, 4, 1, 2, 0 };
+
+	for (uint32_t i = 0; i < MORE; i++)
+		w->counts[i] += shares[i] * rate;
+	w->counts[PAGES] = 512;
+	take(w, GUEST_ANY);
+	tick(w);
+}
+
+/* Four seconds on a usual host. */
+static void usual(struct world *w)
+{
+	second(w, 100);
+	second(w, 40);
+	second(w, 80);
+	second(w, 120);
+}
+
+static void many_events(struct world *w)
+{
+	usual(w);
+	for (uint32_t i = 0; i < NR_MORE; i++)
+		w->counts[MORE + i] = NR_MORE - i;
+	second(w, 1);
+	for (uint32_t i = 0; i < NR_MORE; i++)
+		w->counts[MORE + i] += NR_MORE - i;
+	second(w, 1);
+}
+
+/* One row after the other; three or more that are blank are a number. */
+static const char *grid_text(struct world *w)
+{
+	size_t len = 0, blank = 0;
+	char row[2048];
+
+	w->text[0] = '\0';
+	for (int i = 0; i <= w->grid.rows; i++) {
+		row[0] = '\0';
+		if (i < w->grid.rows)
+			grid_row_text(&w->grid, i, row, sizeof(row));
+		blank += i < w->grid.rows && !row[0];
+		if (i < w->grid.rows && !row[0])
+			continue;
+		if (blank > 2)
+			len += (size_t)sprintf(w->text + len, "(%zu blank)\n", blank);
+		for (; blank && blank <= 2; blank--)
+			len += (size_t)sprintf(w->text + len, "\n");
+		blank = 0;
+		if (i < w->grid.rows)
+			len += (size_t)sprintf(w->text + len, "%s\n", row);
+	}
+	return w->text;
+}
+
+static const char *picture(struct world *w, int cols, int rows)
+{
+	assert_int_equal(query_wants(&w->query, w->fields, &w->wanted), 0);
+	assert_int_equal(view_build(&w->view, &w->query, &w->facts), 0);
+	assert_int_equal(grid_resize(&w->grid, rows, cols), 0);
+	screen_paint(&w->screen, &w->grid);
+	return grid_text(w);
+}
+
+static const char *line(struct world *w, int row)
+{
+	static char text[1024];
+
+	grid_row_text(&w->grid, row < 0 ? w->grid.rows + row : row, text, sizeof(text));
+	return text;
+}
+
+/* With SHOW in the environment the pictures are printed instead, to look at or to take over. */
+#define shows_text(w, wanted) \
+	do { \
+		if (getenv("SHOW")) \
+			printf("%s", (w)->text); \
+		else \
+			assert_string_equal((w)->text, wanted); \
+	} while (0)
+
+#define shows(w, cols, rows, wanted) \
+	do { \
+		picture(w, cols, rows); \
+		shows_text(w, wanted); \
+	} while (0)
+
+static void events_with_their_reasons(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	guests_add_fake(w->guests, 41233, "db1", 8);
+	shows(w, 80, 24,
+	      "kvmtop  alpha  SVM  64 CPUs  1 guest 8 vCPUs                      3.0s  12:31:07\n"
+	      "kvm_exit 1,200/s                                               ▃▆█\n"
+	      "[1 Events] 2 Guests                                        filter: -  guest: all\n"
+	      " Event                                         Total  %Total ▾CurAvg/s History\n"
+	      " kvm_entry                                      3400    38.5      1200       ▃▆█\n"
+	      "▾kvm_exit                                       3400    38.5      1200       ▃▆█\n"
+	      "  ├ MSR_WRITE                                   1700    50.0       600       ▃▆█\n"
+	      "  ├ HLT                                         1020    30.0       360       ▃▆█\n"
+	      "  └ other                                        680    20.0       240\n"
+	      "▾kvm_userspace_exit                             1360    15.4       480       ▃▆█\n"
+	      "  ├ IO                                           340    25.0       120       ▃▆█\n"
+	      "  └ other                                       1020    75.0       360\n"
+	      " kvm_pio                                         680     7.7       240       ▃▆█\n"
+	      " pages_4k                                        512       -         -\n"
+	      "(8 blank)\n"
+	      " Total                                          8840              3120\n"
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
+}
+
+static void guests_by_their_exits(void **state)
+{
+	struct world *w = *state;
+	uint32_t db = guests_add_fake(w->guests, 41233, "db1", 8);
+	uint32_t wide = guests_add_fake(w->guests, 417, "データベース-データベース", 2);
+
+	w->query.type = &view_guests;
+	w->query.sort = view_guests.sort;
+	for (uint64_t i = 1; i < 4; i++) {
+		w->counts[EXIT] = 1000 * i;
+		take(w, db);
+		w->counts[EXIT] = UINT64_C(1000000000) * i;
+		take(w, wide);
+		w->counts[EXIT] = 77;
+		take(w, 99);
+		tick(w);
+	}
+	shows(w, 80, 10,
+	      "kvmtop  alpha  SVM  64 CPUs  2 guests 10 vCPUs                    3.0s  12:31:07\n"
+	      "kvm_exit 1,000,001,000/s                                        ██\n"
+	      " 1 Events [2 Guests]                                       filter: -  guest: all\n"
+	      " Guest Name                    PID vCPU      Total  %Total ▾CurAvg/s History\n"
+	      " データベース-データベー       417    2 3000000000   100.0     1.00G          ██\n"
+	      " db1                         41233    8       3000     0.0      1000          ██\n"
+	      " (ended)                         -    -         77     0.0         0          ▁▁\n"
+	      "\n"
+	      " Total                                  3000003077             1.00G\n"
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
+	shows(w, 40, 10,
+	      "kvmtop  alpha  SVM  64 CPUs  2 guests 10\n"
+	      "kvm_exit 1,000,001,000/s              ██\n"
+	      " 1 Events [2 Guests]\n"
+	      " Guest Name    vCPU      Total ▾CurAvg/s\n"
+	      " データベース-    2 3000000000     1.00G\n"
+	      " db1              8       3000      1000\n"
+	      " (ended)          -         77         0\n"
+	      "\n"
+	      " Total              3000003077     1.00G\n"
+	      "h help  q quit  Enter open  x reasons\n");
+	picture(w, 120, 10);
+	assert_non_null(strstr(line(w, 5), " db1 "));
+	assert_non_null(strstr(line(w, 5), " 41233    8 ")); /* a pid has no marks */
+}
+
+static void small_screens_keep_what_matters_most(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	shows(w, 68, 10,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs         3.0s  12:31:07\n"
+	      "kvm_exit 1,200/s                                               ▃▆█\n"
+	      "[1 Events] 2 Guests                            filter: -  guest: all\n"
+	      " Event                              Total  %Total ▾CurAvg/s History\n"
+	      " kvm_entry                           3400    38.5      1200      ▃▆█\n"
+	      "▾kvm_exit                            3400    38.5      1200      ▃▆█\n"
+	      "  ├ MSR_WRITE                        1700    50.0       600      ▃▆█\n"
+	      "  ├ HLT                              1020    30.0       360      ▃▆█\n"
+	      " Total  1-4 of 10                    8840              3120\n"
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest\n");
+	shows(w, 45, 9,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs\n"
+	      "kvm_exit 1,200/s                          ▃▆█\n"
+	      "[1 Events] 2 Guests     filter: -  guest: all\n"
+	      " Event                        Total ▾CurAvg/s\n"
+	      " kvm_entry                     3400      1200\n"
+	      "▾kvm_exit                      3400      1200\n"
+	      "  ├ MSR_WRITE                  1700       600\n"
+	      " Total  1-3 of 10              8840      3120\n"
+	      "h help  q quit  Enter open  x reasons\n");
+	shows(w, 20, 5,
+	      "[1 Events] 2 Guests\n"
+	      " Event     ▾CurAvg/s\n"
+	      " kvm_entry      1200\n"
+	      "▾kvm_exit       1200\n"
+	      "h help  q quit\n");
+	shows(w, 20, 4,
+	      "[1 Events] 2 Guests\n"
+	      " Event     ▾CurAvg/s\n"
+	      " kvm_entry      1200\n"
+	      "h help  q quit\n");
+	shows(w, 20, 3,
+	      " Event     ▾CurAvg/s\n"
+	      " kvm_entry      1200\n"
+	      "h help  q quit\n");
+}
+
+static void flaw_E1_no_size_is_too_small(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	shows(w, 3, 3,
+	      "too\n"
+	      "\n"
+	      "\n");
+	shows(w, 15, 40,
+	      "too small\n"
+	      "(39 blank)\n");
+	shows(w, 80, 2,
+	      "too small\n"
+	      "\n");
+	shows(w, 1, 1,
+	      "t\n");
+	for (int page = PAGE_TABLE; page <= PAGE_GUESTS; page++) {
+		w->screen.page = (enum screen_page)page;
+		w->screen.has_prompt = page == PAGE_GUESTS;
+		prompt_begin(&w->screen.prompt, "Guest or pid: ", "db");
+		for (int cols = 0; cols < 90; cols++) {
+			for (int rows = 0; rows < 12; rows++)
+				picture(w, cols, rows);
+		}
+	}
+}
+
+static void large_screens_have_marks_in_numbers(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	shows(w, 200, 60,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                                   "
+	        "                                                                                "
+	        "                          3.0s  12:31:07\n"
+	      "kvm_exit 1,200/s                                               ▃▆█\n"
+	      "[1 Events] 2 Guests                                                             "
+	        "                                                                                "
+	        "                   filter: -  guest: all\n"
+	      " Event                                             Total  %Total    ▾CurAvg/s Hi"
+	        "story\n"
+	      " kvm_entry                                         3,400    38.5        1,200   "
+	        "                           ▃▆█\n"
+	      "▾kvm_exit                                          3,400    38.5        1,200   "
+	        "                           ▃▆█\n"
+	      "  ├ MSR_WRITE                                      1,700    50.0          600   "
+	        "                           ▃▆█\n"
+	      "  ├ HLT                                            1,020    30.0          360   "
+	        "                           ▃▆█\n"
+	      "  └ other                                            680    20.0          240\n"
+	      "▾kvm_userspace_exit                                1,360    15.4          480   "
+	        "                           ▃▆█\n"
+	      "  ├ IO                                               340    25.0          120   "
+	        "                           ▃▆█\n"
+	      "  └ other                                          1,020    75.0          360\n"
+	      " kvm_pio                                             680     7.7          240   "
+	        "                           ▃▆█\n"
+	      " pages_4k                                            512       -            -\n"
+	      "(44 blank)\n"
+	      " Total                                             8,840                3,120\n"
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order  r r"
+	        "eset  s delay\n");
+}
+
+static void large_numbers_stay_apart(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	second(w, 130000000);
+	second(w, 130000000);
+	shows(w, 80, 12,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
+	      "kvm_exit 1,300,000,000/s                                     ▁▁▁██\n"
+	      "[1 Events] 2 Guests                                        filter: -  guest: all\n"
+	      " Event                                         Total  %Total ▾CurAvg/s History\n"
+	      " kvm_entry                                2600003400    38.5     1.30G     ▁▁▁██\n"
+	      "▾kvm_exit                                 2600003400    38.5     1.30G     ▁▁▁██\n"
+	      "  ├ MSR_WRITE                             1300001700    50.0 650000000     ▁▁▁██\n"
+	      "  ├ HLT                                    780001020    30.0 390000000     ▁▁▁██\n"
+	      "  └ other                                  520000680    20.0 260000000\n"
+	      "▾kvm_userspace_exit                       1040001360    15.4 520000000     ▁▁▁██\n"
+	      " Total  1-6 of 10                         6760008840             3.38G\n"
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
+	shows(w, 120, 12,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                                   "
+	        "                          3.0s  12:31:07\n"
+	      "kvm_exit 1,300,000,000/s                                     ▁▁▁██\n"
+	      "[1 Events] 2 Guests                                                             "
+	        "                   filter: -  guest: all\n"
+	      " Event                                             Total  %Total    ▾CurAvg/s Hi"
+	        "story\n"
+	      " kvm_entry                                 2,600,003,400    38.5   1300000000   "
+	        "                         ▁▁▁██\n"
+	      "▾kvm_exit                                  2,600,003,400    38.5   1300000000   "
+	        "                         ▁▁▁██\n"
+	      "  ├ MSR_WRITE                              1,300,001,700    50.0  650,000,000   "
+	        "                         ▁▁▁██\n"
+	      "  ├ HLT                                      780,001,020    30.0  390,000,000   "
+	        "                         ▁▁▁██\n"
+	      "  └ other                                    520,000,680    20.0  260,000,000\n"
+	      "▾kvm_userspace_exit                        1,040,001,360    15.4  520,000,000   "
+	        "                         ▁▁▁██\n"
+	      " Total  1-6 of 10                          6,760,008,840           3380000000\n"
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order  r r"
+	        "eset  s delay\n");
+	second(w, UINT64_C(1300000000000));
+	shows(w, 80, 12,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
+	      "kvm_exit 13000000000000/s                                   ▁▁▁▁▁█\n"
+	      "[1 Events] 2 Guests                                        filter: -  guest: all\n"
+	      " Event                                         Total  %Total ▾CurAvg/s History\n"
+	      " kvm_entry                                     13.0T    38.5     13.0T    ▁▁▁▁▁█\n"
+	      "▾kvm_exit                                      13.0T    38.5     13.0T    ▁▁▁▁▁█\n"
+	      "  ├ MSR_WRITE                                  6.50T    50.0     6.50T    ▁▁▁▁▁█\n"
+	      "  ├ HLT                                        3.90T    30.0     3.90T    ▁▁▁▁▁█\n"
+	      "  └ other                                      2.60T    20.0     2.60T\n"
+	      "▾kvm_userspace_exit                            5.20T    15.4     5.20T    ▁▁▁▁▁█\n"
+	      " Total  1-6 of 10                              33.8T             33.8T\n"
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
+}
+
+/* The table's heading and what else there is at a width. */
+static void columns_go_by_their_worth(void **state)
+{
+	struct world *w = *state;
+	char headings[4096] = "";
+	static const int widths[] = { 16, 17, 20, 23, 33, 34, 47, 48, 61, 62, 68, 80, 99,
+				      100, 200 };
+
+	usual(w);
+	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+		picture(w, widths[i], 10);
+		sprintf(headings + strlen(headings), "%3d|%s\n", widths[i], line(w, 3));
+	}
+	strcpy(w->text, headings);
+	shows_text(w,
+	      " 16| Event ▾CurAvg/s\n"
+	      " 17| Event  ▾CurAvg/s\n"
+	      " 20| Event     ▾CurAvg/s\n"
+	      " 23| Event        ▾CurAvg/s\n"
+	      " 33| Event                  ▾CurAvg/s\n"
+	      " 34| Event             Total ▾CurAvg/s\n"
+	      " 47| Event                          Total ▾CurAvg/s\n"
+	      " 48| Event                   Total  %Total ▾CurAvg/s\n"
+	      " 61| Event                                Total  %Total ▾CurAvg/s\n"
+	      " 62| Event                                 Total  %Total ▾CurAvg/s\n"
+	      " 68| Event                              Total  %Total ▾CurAvg/s History\n"
+	      " 80| Event                                         Total  %Total ▾CurAvg/s Histo"
+	        "ry\n"
+	      " 99| Event                                         Total  %Total ▾CurAvg/s Histo"
+	        "ry\n"
+	      "100| Event                                             Total  %Total    ▾CurAvg/"
+	        "s History\n"
+	      "200| Event                                             Total  %Total    ▾CurAvg/"
+	        "s History\n");
+}
+
+static void what_is_sorted_by_has_a_sign(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	w->query.reverse = true;
+	picture(w, 80, 10);
+	assert_non_null(strstr(line(w, 3), " ▴CurAvg/s"));
+	w->query.reverse = false;
+	for (size_t i = 0; i < 3; i++) {
+		static const char *const wanted[] = { " Event▾ ", " ▾Total", " ▾%Total" };
+
+		w->query.sort = i;
+		picture(w, 80, 10);
+		assert_non_null(strstr(line(w, 3), wanted[i]));
+		assert_null(strstr(line(w, 3), "▾CurAvg/s"));
+	}
+	w->screen.is_utf8 = false;
+	picture(w, 80, 10);
+	assert_non_null(strstr(line(w, 3), " *%Total"));
+	w->query.reverse = true;
+	picture(w, 80, 10);
+	assert_non_null(strstr(line(w, 3), " ^%Total"));
+}
+
+static void flaw_E2_the_cursor_stays_in_sight(void **state)
+{
+	struct world *w = *state;
+
+	many_events(w);
+	w->query.children = false;
+	picture(w, 80, 14);
+	assert_int_equal(w->screen.page_rows, 8);
+	assert_int_equal(w->screen.first_row, 4);
+	w->screen.has_cursor = true;
+	for (size_t n = 0; n < 2 * w->view.nr_rows; n++) {
+		size_t at = n < w->view.nr_rows ? n : 2 * w->view.nr_rows - 1 - n;
+		const struct grid_cell *cells;
+
+		w->screen.cursor = row_id_of(&w->view.rows[at]);
+		picture(w, 80, 14);
+		assert_int_equal(screen_find_row(&w->screen, &w->screen.cursor), at);
+		assert_in_range(at, w->screen.top, w->screen.top + 7);
+		assert_true(w->screen.top + 8 <= w->view.nr_rows);
+		cells = &w->grid.cells[((int)(at - w->screen.top) + w->screen.first_row) * 80];
+		assert_int_equal(cells[0].style, STYLE_SELECTED);
+		assert_int_equal(cells[79].style, STYLE_SELECTED);
+	}
+	w->screen.cursor = row_id_of(&w->view.rows[30]);
+	shows(w, 80, 14,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
+	      "kvm_exit 10/s                                                ▃▆█▁▁\n"
+	      "[1 Events] 2 Guests                                        filter: -  guest: all\n"
+	      " Event                                         Total  %Total ▾CurAvg/s History\n"
+	      " event_23                                         34     0.3        17         █\n"
+	      " event_24                                         32     0.3        16         █\n"
+	      " event_25                                         30     0.3        15         █\n"
+	      " event_26                                         28     0.3        14         █\n"
+	      " event_27                                         26     0.2        13         █\n"
+	      " event_28                                         24     0.2        12         █\n"
+	      " event_29                                         22     0.2        11         █\n"
+	      " kvm_entry                                      3420    32.5        10     ▃▆█▁▁\n"
+	      " Total  24-31 of 45                            10532               846\n"
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
+}
+
+static void the_last_page_is_full(void **state)
+{
+	struct world *w = *state;
+
+	many_events(w);
+	w->screen.top = SIZE_MAX / 2;
+	picture(w, 80, 24);
+	assert_int_equal(w->screen.top, w->view.nr_rows - w->screen.page_rows);
+	picture(w, 80, 100);
+	assert_int_equal(w->screen.top, 0);
+}
+
+static void flaw_B8_the_total_is_of_rows_out_of_sight_too(void **state)
+{
+	struct world *w = *state;
+	char all[256];
+
+	many_events(w);
+	picture(w, 80, 60);
+	strcpy(all, line(w, -2));
+	picture(w, 80, 10);
+	assert_string_equal(strrchr(line(w, -2), ' '), strrchr(all, ' '));
+}
+
+static void each_event_has_a_rest_of_its_own(void **state)
+{
+	struct world *w = *state;
+	size_t nr_selected = 0, first, second_rest;
+
+	usual(w);
+	picture(w, 80, 24);
+	for (first = 0; !w->view.rows[first].is_rest; first++)
+		;
+	for (second_rest = first + 1; !w->view.rows[second_rest].is_rest; second_rest++)
+		;
+	w->screen.cursor = row_id_of(&w->view.rows[second_rest]);
+	w->screen.has_cursor = true;
+	assert_int_equal(screen_find_row(&w->screen, &w->screen.cursor), second_rest);
+	picture(w, 80, 24);
+	for (int row = 0; row < 24; row++)
+		nr_selected += w->grid.cells[row * 80].style == STYLE_SELECTED;
+	assert_int_equal(nr_selected, 1);
+}
+
+static void help_fits_or_scrolls(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	w->screen.page = PAGE_HELP;
+	shows(w, 80, 24,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
+	      "kvm_exit 1,200/s                                               ▃▆█\n"
+	      "[1 Events] 2 Guests                                        filter: -  guest: all\n"
+	      " h ?        this help\n"
+	      " q          quit\n"
+	      " 1 2 Tab    views: events, guests\n"
+	      " Enter      open or close an event's reasons; a guest's events\n"
+	      " Backspace  back to where Enter came from\n"
+	      " x          all reasons, or none\n"
+	      " b          by guest, and back\n"
+	      " f          show events that match a regular expression\n"
+	      " c          clear the filter and the guest\n"
+	      " g p        one guest only, by name or pid\n"
+	      " o          sort by rate, or by total\n"
+	      " < > R      sort by the column to the left or right; reverse\n"
+	      " r          totals count from now on\n"
+	      " s + -      interval\n"
+	      " Space      pause, and go on\n"
+	      " / n        search for a name; again\n"
+	      " arrows     move, as do PgUp, PgDn, Home, End; Esc lets go of the row\n"
+	      "(3 blank)\n"
+	      "any key: back\n");
+	shows(w, 40, 12,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0\n"
+	      "kvm_exit 1,200/s                     ▃▆█\n"
+	      "[1 Events] 2 Guests\n"
+	      " h ?        this help\n"
+	      " q          quit\n"
+	      " 1 2 Tab    views: events, guests\n"
+	      " Enter      open or close an event's\n"
+	      "            reasons; a guest's events\n"
+	      " Backspace  back to where Enter came\n"
+	      "            from\n"
+	      " x          all reasons, or none\n"
+	      "arrows: more  other keys: back\n");
+	w->screen.help_top = 1000;
+	shows(w, 40, 12,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0\n"
+	      "kvm_exit 1,200/s                     ▃▆█\n"
+	      "[1 Events] 2 Guests\n"
+	      "            left or right; reverse\n"
+	      " r          totals count from now on\n"
+	      " s + -      interval\n"
+	      " Space      pause, and go on\n"
+	      " / n        search for a name; again\n"
+	      " arrows     move, as do PgUp, PgDn,\n"
+	      "            Home, End; Esc lets go of\n"
+	      "            the row\n"
+	      "arrows: more  other keys: back\n");
+	w->screen.help_top = 1;
+	shows(w, 20, 5,
+	      "[1 Events] 2 Guests\n"
+	      "  this help\n"
+	      " q\n"
+	      "  quit\n"
+	      "arrows: more  other\n");
+	w->screen.help_top = 1000;
+	picture(w, 80, 24);
+	assert_int_equal(w->screen.help_top, 0);
+}
+
+static void choose_guest(struct world *w, const char *typed)
+{
+	w->screen.page = PAGE_GUESTS;
+	w->screen.has_prompt = true;
+	prompt_begin(&w->screen.prompt, "Guest or pid (Enter: all): ", typed);
+}
+
+static void guests_to_choose_from(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	choose_guest(w, "");
+	shows(w, 80, 10,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
+	      "kvm_exit 1,200/s                                               ▃▆█\n"
+	      "[1 Events] 2 Guests                                        filter: -  guest: all\n"
+	      "     PID vCPU  Guest\n"
+	      " No guest is running.\n"
+	      "(4 blank)\n"
+	      "Guest or pid (Enter: all):\n");
+	guests_add_fake(w->guests, 41233, "db1", 8);
+	guests_add_fake(w->guests, 417, "データベース", 2);
+	guests_add_fake(w->guests, 4194304, "web1", 128);
+	shows(w, 80, 10,
+	      "kvmtop  alpha  SVM  64 CPUs  3 guests 138 vCPUs                   3.0s  12:31:07\n"
+	      "kvm_exit 1,200/s                                               ▃▆█\n"
+	      "[1 Events] 2 Guests                                        filter: -  guest: all\n"
+	      "     PID vCPU  Guest\n"
+	      "   41233    8  db1\n"
+	      "     417    2  データベース\n"
+	      " 4194304  128  web1\n"
+	      "\n"
+	      "\n"
+	      "Guest or pid (Enter: all):\n");
+	shows(w, 20, 5,
+	      "[1 Events] 2 Guests\n"
+	      "     PID vCPU  Guest\n"
+	      "   41233    8  db1\n"
+	      "         and 2 more\n"
+	      ">\n");
+	choose_guest(w, "417");
+	shows(w, 80, 10,
+	      "kvmtop  alpha  SVM  64 CPUs  3 guests 138 vCPUs                   3.0s  12:31:07\n"
+	      "kvm_exit 1,200/s                                               ▃▆█\n"
+	      "[1 Events] 2 Guests                                        filter: -  guest: all\n"
+	      "     PID vCPU  Guest\n"
+	      "     417    2  データベース\n"
+	      "(4 blank)\n"
+	      "Guest or pid (Enter: all): 417\n");
+	choose_guest(w, "xyz");
+	shows(w, 80, 10,
+	      "kvmtop  alpha  SVM  64 CPUs  3 guests 138 vCPUs                   3.0s  12:31:07\n"
+	      "kvm_exit 1,200/s                                               ▃▆█\n"
+	      "[1 Events] 2 Guests                                        filter: -  guest: all\n"
+	      "     PID vCPU  Guest\n"
+	      " No guest has this name.\n"
+	      "(4 blank)\n"
+	      "Guest or pid (Enter: all): xyz\n");
+}
+
+static void thousands_of_guests_to_choose_from(void **state)
+{
+	struct world *w = *state;
+	char name[32];
+
+	for (int i = 0; i < 4096; i++) {
+		snprintf(name, sizeof(name), "vm-%04d", i);
+		guests_add_fake(w->guests, 10000 + i, name, 2);
+	}
+	choose_guest(w, "");
+	shows(w, 80, 10,
+	      "kvmtop  alpha  SVM  64 CPUs  4096 guests 8192 vCPUs               3.0s  12:31:07\n"
+	      "no exits counted yet\n"
+	      "[1 Events] 2 Guests                                        filter: -  guest: all\n"
+	      "     PID vCPU  Guest\n"
+	      "   10000    2  vm-0000\n"
+	      "   10001    2  vm-0001\n"
+	      "   10002    2  vm-0002\n"
+	      "   10003    2  vm-0003\n"
+	      "         and 4092 more\n"
+	      "Guest or pid (Enter: all):\n");
+	choose_guest(w, "-409");
+	shows(w, 80, 12,
+	      "kvmtop  alpha  SVM  64 CPUs  4096 guests 8192 vCPUs               3.0s  12:31:07\n"
+	      "no exits counted yet\n"
+	      "[1 Events] 2 Guests                                        filter: -  guest: all\n"
+	      "     PID vCPU  Guest\n"
+	      "   14090    2  vm-4090\n"
+	      "   14091    2  vm-4091\n"
+	      "   14092    2  vm-4092\n"
+	      "   14093    2  vm-4093\n"
+	      "   14094    2  vm-4094\n"
+	      "   14095    2  vm-4095\n"
+	      "\n"
+	      "Guest or pid (Enter: all): -409\n");
+	choose_guest(w, "vm-4095");
+	picture(w, 80, 10);
+	assert_string_equal(line(w, 4), "   14095    2  vm-4095");
+}
+
+static void a_prompt_shows_the_end_of_a_long_line(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	w->screen.has_prompt = true;
+	prompt_begin(&w->screen.prompt, "Filter (regex): ", "kvm_exit");
+	picture(w, 80, 10);
+	assert_string_equal(line(w, -1), "Filter (regex): kvm_exit");
+	assert_int_equal(w->screen.prompt_col, 24);
+	w->screen.prompt.cursor = 3;
+	picture(w, 80, 10);
+	assert_int_equal(w->screen.prompt_col, 19);
+	prompt_begin(&w->screen.prompt, "Filter (regex): ", "0123456789abcdefghijklmnopqrstuvwxyz");
+	picture(w, 40, 10);
+	assert_string_equal(line(w, -1), "Filter (regex): defghijklmnopqrstuvwxyz");
+	assert_int_equal(w->screen.prompt_col, 39);
+	prompt_begin(&w->screen.prompt, "Filter (regex): ", "xxxxxxxxxxxxxxxxxxxxデータベース");
+	picture(w, 35, 10);
+	assert_string_equal(line(w, -1), "Filter (regex): xxxxxxデータベース");
+	assert_int_equal(w->screen.prompt_col, 34);
+	picture(w, 20, 10);
+	assert_string_equal(line(w, -1), "> xxxxxデータベース");
+	assert_int_equal(w->screen.prompt_col, 19);
+	w->screen.has_prompt = false;
+	picture(w, 80, 10);
+	assert_int_equal(w->screen.prompt_col, -1);
+}
+
+static void what_is_wrong_is_said_in_the_last_line(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	w->screen.has_prompt = true;
+	prompt_begin(&w->screen.prompt, "Filter (regex): ", "(");
+	strcpy(w->screen.prompt.error, "\"(\": missing closing parenthesis at 1");
+	picture(w, 80, 10);
+	assert_string_equal(line(w, -1), "\"(\": missing closing parenthesis at 1");
+	assert_int_equal(w->grid.cells[9 * 80].style, STYLE_ALERT);
+	assert_int_equal(w->screen.prompt_col, -1);
+	w->screen.has_prompt = false;
+	strcpy(w->screen.notice,
+	       "debugfs: blocked by kernel lockdown (integrity): use tracepoints");
+	picture(w, 80, 10);
+	assert_string_equal(line(w, -1), w->screen.notice);
+	assert_int_equal(w->grid.cells[9 * 80].style, STYLE_NOTICE);
+	picture(w, 40, 10);
+	assert_string_equal(line(w, -1), "debugfs: blocked by kernel lockdown (...");
+	/* A notice takes no row of the table. */
+	assert_int_equal(w->screen.page_rows, 4);
+	w->screen.notice[0] = '\0';
+	picture(w, 40, 10);
+	assert_int_equal(w->screen.page_rows, 4);
+}
+
+static void pause_is_seen_at_every_size(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	w->screen.is_paused = true;
+	picture(w, 80, 10);
+	assert_string_equal(line(w, 0) + 58, "PAUSED  3.0s  12:31:07");
+	assert_string_equal(line(w, -1), "PAUSED  h help  q quit  Enter open  x reasons  "
+			    "b guests  f filter  g guest");
+	picture(w, 60, 10);
+	assert_string_equal(line(w, 0) + 48, " PAUSED 3.0s");
+	picture(w, 20, 5);
+	assert_string_equal(line(w, -1), "PAUSED  h help");
+}
+
+static void filter_and_guest_share_a_line(void **state)
+{
+	static const char tail[] = "[regularexpression]|exit|something|that_is_long";
+	struct world *w = *state;
+
+	usual(w);
+	w->screen.filter = "kvm_exit";
+	picture(w, 80, 10);
+	assert_string_equal(line(w, 2), "[1 Events] 2 Guests "
+			    "                                filter: kvm_exit  guest: all");
+	strcpy(w->screen.guest, "web1 (pid 41233)");
+	picture(w, 80, 10);
+	assert_string_equal(line(w, 2), "[1 Events] 2 Guests "
+			    "                   filter: kvm_exit  guest: web1 (pid 41233)");
+	w->screen.is_guest_dead = true;
+	picture(w, 80, 10);
+	assert_string_equal(line(w, 2), "[1 Events] 2 Guests "
+			    "           filter: kvm_exit  guest: web1 (pid 41233) is DEAD");
+	assert_int_equal(w->grid.cells[2 * 80 + 79].style, STYLE_ALERT);
+	w->screen.filter = tail;
+	picture(w, 80, 10);
+	assert_string_equal(line(w, 2), "[1 Events] 2 Guests "
+			    " filter: [regularexpress...  guest: web1 (pid 41233) is DEAD");
+	picture(w, 60, 10);
+	assert_string_equal(line(w, 2), "[1 Events] 2 Guests "
+			    " [regularex...  web1 (pid 41233) is DEAD");
+	picture(w, 50, 10);
+	assert_string_equal(line(w, 2), "[1 Events] 2 Guests       web1 (pid 41233) is DEAD");
+	picture(w, 36, 10);
+	assert_string_equal(line(w, 2), "[1 Events] 2 Guests  web1 (pid 41...");
+	w->screen.guest[0] = '\0';
+	w->screen.is_guest_dead = false;
+	picture(w, 36, 10);
+	assert_string_equal(line(w, 2), "[1 Events] 2 Guests  [regularexpr...");
+	w->screen.filter = "データベースデータベース";
+	picture(w, 60, 10);
+	assert_string_equal(line(w, 2), "[1 Events] 2 Guests  filter: データベースデー...  guest: all");
+	picture(w, 20, 10);
+	assert_string_equal(line(w, 2), "[1 Events] 2 Guests");
+}
+
+static void ascii_where_utf8_is_not(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	w->screen.is_utf8 = false;
+	shows(w, 80, 12,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
+	      "kvm_exit 1,200/s                                               .=#\n"
+	      "[1 Events] 2 Guests                                        filter: -  guest: all\n"
+	      " Event                                         Total  %Total *CurAvg/s History\n"
+	      " kvm_entry                                      3400    38.5      1200       .=#\n"
+	      "-kvm_exit                                       3400    38.5      1200       .=#\n"
+	      "  |-MSR_WRITE                                   1700    50.0       600       .=#\n"
+	      "  |-HLT                                         1020    30.0       360       .=#\n"
+	      "  `-other                                        680    20.0       240\n"
+	      "-kvm_userspace_exit                             1360    15.4       480       .=#\n"
+	      " Total  1-6 of 10                               8840              3120\n"
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
+	for (int i = 0; i < 12 * 80; i++)
+		assert_in_range(w->grid.cells[i].ch, 32, 126);
+}
+
+static void every_hit_is_where_its_text_is(void **state)
+{
+	static const char *const wanted[] = { "[1 Events]", " 2 Guests ", "Event", "     Total",
+					      " %Total", "▾CurAvg/s", "History " };
+	struct world *w = *state;
+
+	usual(w);
+	picture(w, 80, 24);
+	assert_int_equal(w->screen.nr_hits, 7);
+	for (size_t i = 0; i < w->screen.nr_hits; i++) {
+		const struct hit *hit = &w->screen.hits[i];
+		char text[256] = "";
+		size_t len = 0;
+
+		for (int col = hit->first_col; col <= hit->last_col; col++)
+			len += (size_t)wctomb(text + len, w->grid.cells[hit->row * 80 + col].ch);
+		text[len] = '\0';
+		assert_int_equal(hit->kind, i < 2 ? HIT_TAB : HIT_COLUMN);
+		assert_int_equal(hit->row, i < 2 ? 2 : 3);
+		assert_int_equal(strncmp(text, wanted[i], strlen(wanted[i])), 0);
+	}
+	assert_int_equal(w->screen.hits[1].index, 1);
+	assert_int_equal(w->screen.hits[5].index, view_column_by_id(&view_events, "rate"));
+	/* Nothing but the tabs can be clicked where there is no table. */
+	w->screen.page = PAGE_HELP;
+	picture(w, 80, 24);
+	assert_int_equal(w->screen.nr_hits, 2);
+	picture(w, 1, 1);
+	assert_int_equal(w->screen.nr_hits, 0);
+}
+
+static void an_empty_table_says_why(void **state)
+{
+	struct world *w = *state;
+
+	w->screen.empty = "Waiting for the KVM module.";
+	w->screen.nr_cpus = 0;
+	shows(w, 80, 12,
+	      "kvmtop  alpha  SVM  0 guests 0 vCPUs                              3.0s  12:31:07\n"
+	      "no exits counted yet\n"
+	      "[1 Events] 2 Guests                                        filter: -  guest: all\n"
+	      " Event                                         Total  %Total ▾CurAvg/s History\n"
+	      "\n"
+	      " Waiting for the KVM module.\n"
+	      "(5 blank)\n"
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
+	picture(w, 20, 3);
+	assert_string_equal(line(w, 1), " Waiting for the KVM");
+}
+
+static void one_event_needs_no_total(void **state)
+{
+	struct world *w = *state;
+
+	w->counts[PIO] = 5;
+	take(w, GUEST_ANY);
+	tick(w);
+	picture(w, 80, 12);
+	assert_string_equal(line(w, 4), " kvm_pio                             "
+			    "              5   100.0         -");
+	assert_string_equal(line(w, -2), "");
+}
+
+static void the_same_state_is_the_same_picture(void **state)
+{
+	struct world *w = *state;
+	static char before[sizeof(w->text)];
+
+	many_events(w);
+	w->screen.has_cursor = true;
+	picture(w, 80, 24);
+	w->screen.cursor = row_id_of(&w->view.rows[w->view.nr_rows - 1]);
+	strcpy(before, picture(w, 80, 24));
+	screen_paint(&w->screen, &w->grid);
+	assert_string_equal(grid_text(w), before);
+}
+
+int main(void)
+{
+#define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(events_with_their_reasons),
+		T(guests_by_their_exits),
+		T(small_screens_keep_what_matters_most),
+		T(flaw_E1_no_size_is_too_small),
+		T(large_screens_have_marks_in_numbers),
+		T(large_numbers_stay_apart),
+		T(columns_go_by_their_worth),
+		T(what_is_sorted_by_has_a_sign),
+		T(flaw_E2_the_cursor_stays_in_sight),
+		T(the_last_page_is_full),
+		T(flaw_B8_the_total_is_of_rows_out_of_sight_too),
+		T(each_event_has_a_rest_of_its_own),
+		T(help_fits_or_scrolls),
+		T(guests_to_choose_from),
+		T(thousands_of_guests_to_choose_from),
+		T(a_prompt_shows_the_end_of_a_long_line),
+		T(what_is_wrong_is_said_in_the_last_line),
+		T(pause_is_seen_at_every_size),
+		T(filter_and_guest_share_a_line),
+		T(ascii_where_utf8_is_not),
+		T(every_hit_is_where_its_text_is),
+		T(an_empty_table_says_why),
+		T(one_event_needs_no_total),
+		T(the_same_state_is_the_same_picture),
+	};
+
+	setlocale(LC_ALL, "C.UTF-8");
+	return cmocka_run_group_tests_name("screen", tests, NULL, NULL);
+}

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Paints the frame around the table: title, summary, tabs, last line, help. */
+#include <stdio.h>
+#include <string.h>
+
+#include "exits.h"
+#include "ui/format.h"
+#include "ui/screen_private.h"
+
+#define ROWS_FULL 9 /* from this height on the frame has all its lines */
+#define ROWS_MIN 3
+#define COLS_MIN 16
+#define SPARK_COL 34 /* of the summary */
+#define SPARK_MIN 8
+#define FILTER_MIN 8 /* columns of a filter that say something */
+#define FILTER_MAX 44
+#define PROMPT_ROOM 8 /* columns to type in */
+
+const struct key_help screen_keys[] = {
+	{ "h ?", "h help", "this help" },
+	{ "q", "q quit", "quit" },
+	{ "1 2 Tab", NULL, "views: events, guests" },
+	{ "Enter", "Enter open", "open or close an event's reasons; a guest's events" },
+	{ "Backspace", NULL, "back to where Enter came from" },
+	{ "x", "x reasons", "all reasons, or none" },
+	{ "b", "b guests", "by guest, and back" },
+	{ "f", "f filter", "show events that match a regular expression" },
+	{ "c", NULL, "clear the filter and the guest" },
+	{ "g p", "g guest", "one guest only, by name or pid" },
+	{ "o", "o order", "sort by rate, or by total" },
+	{ "< > R", NULL, "sort by the column to the left or right; reverse" },
+	{ "r", "r reset", "totals count from now on" },
+	{ "s + -", "s delay", "interval" },
+	{ "Space", NULL, "pause, and go on" },
+	{ "/ n", NULL, "search for a name; again" },
+	{ "arrows", NULL, "move, as do PgUp, PgDn, Home, End; Esc lets go of the row" },
+	{ 0 },
+};
+
+struct row_id row_id_of(const struct view_row *row)
+{
+	struct row_id id = { row->field, row->guest, FIELD_NONE, row->is_rest };
+
+	/* Each event that is open may have a rest, below it. */
+	while (id.is_rest && row->depth)
+		row--;
+	if (id.is_rest)
+		id.parent = row->field;
+	return id;
+}
+
+bool row_id_equal(const struct row_id *a, const struct row_id *b)
+{
+	return a->field == b->field && a->guest == b->guest && a->parent == b->parent &&
+	       a->is_rest == b->is_rest;
+}
+
+size_t screen_find_row(const struct screen *screen, const struct row_id *id)
+{
+	const struct view *view = screen->view;
+
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		struct row_id this = row_id_of(&view->rows[i]);
+
+		if (row_id_equal(&this, id))
+			return i;
+	}
+	return view->nr_rows;
+}
+
+void screen_add_hit(struct screen *screen, struct hit hit)
+{
+	if (screen->nr_hits < SCREEN_HITS)
+		screen->hits[screen->nr_hits++] = hit;
+}
+
+/* Text at the right edge, unless it would touch what is at the left. */
+static bool put_right(struct grid *grid, int row, int left, enum style style, const char *text)
+{
+	int col = grid->cols - format_width(text);
+
+	if (col > left)
+		grid_put(grid, row, col, style, text);
+	return col > left;
+}
+
+/* As much of the text as fits into width columns, with an ellipsis where that is not all. */
+static void cut_text(char *buf, size_t size, const char *text, int width)
+{
+	struct cell cell = cell_text(text);
+
+	if (format_width(text) <= width) {
+		snprintf(buf, size, "%s", text);
+		return;
+	}
+	format_cell(buf, size, &cell, width > 3 ? width - 3 : 0, false);
+	snprintf(buf + strlen(buf), size - strlen(buf), "%.*s", width > 0 ? width : 0, "...");
+}
+
+static size_t count_vcpus(const struct guests *guests)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < guests_count(guests); i++)
+		nr += guests_at(guests, i)->nr_vcpus;
+	return nr;
+}
+
+static void paint_title(const struct screen *screen, struct grid *grid)
+{
+	size_t guests = guests_count(screen->facts->guests);
+	size_t vcpus = count_vcpus(screen->facts->guests);
+	enum style style = screen->is_paused ? STYLE_NOTICE : STYLE_PLAIN;
+	char right[64];
+	int col;
+
+	col = grid_put(grid, 0, 0, STYLE_BOLD, "kvmtop");
+	col = grid_printf(grid, 0, col, STYLE_PLAIN, "  %s  %s", screen->host, screen->kvm);
+	if (screen->nr_cpus)
+		col = grid_printf(grid, 0, col, STYLE_PLAIN, "  %d CPU%s", screen->nr_cpus,
+				  screen->nr_cpus == 1 ? "" : "s");
+	col = grid_printf(grid, 0, col, STYLE_PLAIN, "  %zu guest%s %zu vCPU%s", guests,
+			  guests == 1 ? "" : "s", vcpus, vcpus == 1 ? "" : "s");
+	snprintf(right, sizeof(right), "%s%.1fs  %s", screen->is_paused ? "PAUSED  " : "",
+		 screen->delay_s, screen->clock);
+	if (put_right(grid, 0, col, style, right))
+		return;
+	snprintf(right, sizeof(right), "%s%.1fs", screen->is_paused ? "PAUSED " : "",
+		 screen->delay_s);
+	put_right(grid, 0, col, style, right);
+}
+
+static void paint_summary(const struct screen *screen, struct grid *grid, int row)
+{
+	struct stat_sum sum;
+	const char *name = exits_sum(screen->facts, &sum);
+	char text[64];
+	int col, room;
+
+	if (!name) {
+		grid_put(grid, row, 0, STYLE_DIM, "no exits counted yet");
+		return;
+	}
+	format_count(text, sizeof(text), (uint64_t)(sum.rate_per_s + 0.5), 14, true);
+	col = grid_printf(grid, row, 0, STYLE_PLAIN, "%s ", name);
+	col = grid_printf(grid, row, col, STYLE_BOLD, "%s/s ", sum.has_rate ? text : "-");
+	/* It begins where the number does not move it; where room is short, it ends at the edge. */
+	room = grid->cols - (col < SPARK_COL ? SPARK_COL : col);
+	if (room < STATS_HISTORY)
+		room = grid->cols - col;
+	room = room > STATS_HISTORY ? STATS_HISTORY : room;
+	col = grid->cols - room > SPARK_COL ? SPARK_COL : grid->cols - room;
+	if (room >= SPARK_MIN)
+		spark_paint(grid, row, col, room, STYLE_SPARK, sum.history, screen->is_utf8);
+}
+
+/* Filter and guest side by side; what does not fit: first their names, then the filter's end. */
+static void format_filters(const struct screen *screen, char *buf, size_t size, int room)
+{
+	const char *filter = screen->filter ? screen->filter : "-";
+	const char *dead = screen->is_guest_dead ? " is DEAD" : "";
+	char guest[128], cut[256];
+	bool has_guest = screen->guest[0];
+	int rest;
+
+	snprintf(guest, sizeof(guest), "%s%s", has_guest ? screen->guest : "all", dead);
+	rest = room - format_width(guest) - (int)strlen("filter:   guest: ");
+	if (rest >= FILTER_MIN || rest >= format_width(filter)) {
+		cut_text(cut, sizeof(cut), filter, rest < FILTER_MAX ? rest : FILTER_MAX);
+		snprintf(buf, size, "filter: %s  guest: %s", cut, guest);
+		return;
+	}
+	rest = room - (has_guest ? format_width(guest) + 2 : 0);
+	if (screen->filter && rest >= FILTER_MIN) {
+		cut_text(cut, sizeof(cut), filter, rest < FILTER_MAX ? rest : FILTER_MAX);
+		snprintf(buf, size, "%s%s%s", cut, has_guest ? "  " : "", has_guest ? guest : "");
+		return;
+	}
+	cut_text(buf, size, has_guest ? guest : screen->filter ? screen->filter : "", room);
+}
+
+static void paint_filters(const struct screen *screen, struct grid *grid, int row, int col)
+{
+	enum style style = screen->is_guest_dead ? STYLE_ALERT : STYLE_PLAIN;
+	char right[512];
+
+	format_filters(screen, right, sizeof(right), grid->cols - col - 1);
+	put_right(grid, row, col, style, right);
+}
+
+static void paint_tabs(struct screen *screen, struct grid *grid, int row)
+{
+	const struct view_type *type;
+	int col = 0;
+
+	for (size_t i = 0; (type = view_type_at(i)); i++) {
+		bool is_active = type == screen->query->type;
+		int first = col;
+
+		col = grid_printf(grid, row, col, is_active ? STYLE_TAB : STYLE_PLAIN,
+				  is_active ? "[%zu %s]" : " %zu %s ", i + 1, type->title);
+		screen_add_hit(screen, (struct hit){ HIT_TAB, row, first, col - 1, i });
+	}
+	paint_filters(screen, grid, row, col);
+}
+
+static void paint_keys(struct grid *grid, int row, int col)
+{
+	for (const struct key_help *key = screen_keys; key->key; key++) {
+		if (!key->brief || col + (int)strlen(key->brief) > grid->cols)
+			continue;
+		grid_put(grid, row, col, STYLE_DIM, key->brief);
+		col += (int)strlen(key->brief) + 2;
+	}
+}
+
+/* Of a line that is too long the part up to the cursor is shown: how much before it is not. */
+static size_t hidden_part(const struct prompt *prompt, int room)
+{
+	size_t first = prompt->cursor;
+
+	while (first && room > 0) {
+		room -= wcwidth(prompt->text[first - 1]) == 2 ? 2 : 1;
+		first -= room >= 0;
+	}
+	return first;
+}
+
+/* What is wrong with the text takes its place until the next key. */
+static void paint_prompt(struct screen *screen, struct grid *grid, int row)
+{
+	const struct prompt *prompt = &screen->prompt;
+	char text[PROMPT_BYTES];
+	struct prompt part = *prompt;
+	size_t skip;
+	int col;
+
+	screen->prompt_col = -1;
+	if (prompt->error[0]) {
+		cut_text(text, sizeof(text), prompt->error, grid->cols);
+		grid_put(grid, row, 0, STYLE_ALERT, text);
+		return;
+	}
+	col = grid_put(grid, row, 0, STYLE_BOLD, prompt->label);
+	/* A label that leaves no room gives way. */
+	if (grid->cols - col < PROMPT_ROOM) {
+		grid_clear_row(grid, row);
+		col = grid_put(grid, row, 0, STYLE_BOLD, "> ");
+	}
+	skip = hidden_part(prompt, grid->cols - col - 1);
+	part.len -= skip;
+	wmemmove(part.text, prompt->text + skip, part.len);
+	prompt_text(&part, text, sizeof(text));
+	grid_put(grid, row, col, STYLE_PLAIN, text);
+	part.len = prompt->cursor - skip;
+	prompt_text(&part, text, sizeof(text));
+	screen->prompt_col = col + format_width(text);
+}
+
+/* The last line: the prompt, else a notice, else the keys. A notice never hides a row. */
+static void paint_last_line(struct screen *screen, struct grid *grid, int row)
+{
+	char text[512];
+	int col = 0;
+
+	screen->prompt_col = -1;
+	if (screen->has_prompt) {
+		paint_prompt(screen, grid, row);
+	} else if (screen->page == PAGE_HELP) {
+		grid_put(grid, row, 0, STYLE_DIM, screen->has_more_help ?
+			 "arrows: more  other keys: back" : "any key: back");
+	} else if (screen->notice[0]) {
+		cut_text(text, sizeof(text), screen->notice, grid->cols);
+		grid_put(grid, row, 0, STYLE_NOTICE, text);
+	} else {
+		if (screen->is_paused)
+			col = grid_put(grid, row, 0, STYLE_NOTICE, "PAUSED") + 2;
+		paint_keys(grid, row, col);
+	}
+}
+
+/* What is typed narrows the list down: a part of the name, or how the pid begins. */
+static bool is_meant(const struct guest *guest, const char *typed)
+{
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", (int)guest->pid);
+	return strstr(guest->name, typed) || strncmp(pid, typed, strlen(typed)) == 0;
+}
+
+/* The guests to choose from: the prompt below takes a name or a pid. */
+static void paint_guests(const struct screen *screen, struct grid *grid, int row, int last_row)
+{
+	const struct guests *guests = screen->facts->guests;
+	const struct guest *guest;
+	char typed[PROMPT_BYTES];
+	size_t nr = 0;
+	int room = last_row - row;
+
+	prompt_text(&screen->prompt, typed, sizeof(typed));
+	grid_style(grid, row, 0, STYLE_HEADING);
+	grid_printf(grid, row++, 1, STYLE_HEADING, "%7s %4s  %s", "PID", "vCPU", "Guest");
+	for (size_t i = 0; (guest = guests_at(guests, i)); i++) {
+		if (!is_meant(guest, typed))
+			continue;
+		if (nr++ < (size_t)room)
+			grid_printf(grid, row++, 1, STYLE_PLAIN, "%7d %4zu  %s", (int)guest->pid,
+				    guest->nr_vcpus, guest->name);
+	}
+	if (nr > (size_t)room && room > 0) {
+		grid_clear_row(grid, last_row);
+		grid_printf(grid, last_row, 1, STYLE_DIM, "%7s and %zu more", "",
+			    nr - (size_t)room + 1);
+	}
+	if (!nr && guests_count(guests))
+		grid_put(grid, row, 1, STYLE_PLAIN, "No guest has this name.");
+	else if (!nr)
+		grid_put(grid, row, 1, STYLE_PLAIN, "No guest is running.");
+}
+
+static void paint_page(struct screen *screen, struct grid *grid, int first_row, int last_row)
+{
+	switch (screen->page) {
+	case PAGE_TABLE:
+		table_paint(screen, grid, first_row, last_row);
+		break;
+	case PAGE_HELP:
+		help_paint(screen, grid, first_row, last_row);
+		break;
+	case PAGE_GUESTS:
+		paint_guests(screen, grid, first_row, last_row);
+		break;
+	}
+}
+
+void screen_paint(struct screen *screen, struct grid *grid)
+{
+	int row = 0;
+
+	grid_clear(grid);
+	screen->nr_hits = 0;
+	if (grid->rows < ROWS_MIN || grid->cols < COLS_MIN) {
+		grid_put(grid, 0, 0, STYLE_PLAIN, "too small");
+		return;
+	}
+	if (grid->rows >= ROWS_FULL) {
+		paint_title(screen, grid);
+		paint_summary(screen, grid, 1);
+		paint_tabs(screen, grid, 2);
+		row = 3;
+	} else if (grid->rows > ROWS_MIN) {
+		paint_tabs(screen, grid, 0);
+		row = 1;
+	}
+	paint_page(screen, grid, row, grid->rows - 2);
+	paint_last_line(screen, grid, grid->rows - 1);
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The live screen's loop: a timer makes samples, keys change the query and the screen's state, and
+ * both are followed by a new picture. Nothing here waits: prompts are typed while samples go on.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "arch/arch.h"
+#include "guest.h"
+#include "host.h"
+#include "ui/tui_private.h"
+
+#define OPENING_MS 10 /* between two looks whether all events are open */
+#define NOTICE_S 5    /* how long a message of ours stays */
+
+/* ---- asking and drawing ---- */
+
+void tui_say(struct tui *tui, const char *text)
+{
+	snprintf(tui->screen.notice, sizeof(tui->screen.notice), "%s", text);
+	tui->said_at = time(NULL);
+}
+
+void tui_set_timer(struct tui *tui, double first_s)
+{
+	struct itimerspec spec = { 0 };
+
+	spec.it_value.tv_sec = (time_t)first_s;
+	spec.it_value.tv_nsec = (long)((first_s - (double)(time_t)first_s) * 1e9);
+	spec.it_interval.tv_sec = (time_t)tui->delay_s;
+	spec.it_interval.tv_nsec = (long)((tui->delay_s - (double)(time_t)tui->delay_s) * 1e9);
+	timerfd_settime(tui->timer, 0, &spec, NULL);
+}
+
+void tui_ask(struct tui *tui)
+{
+	struct why why = { "" };
+
+	if (monitor_want(tui->config.monitor, tui->query, &why) < 0)
+		tui_say(tui, why.text);
+	tui->is_opening = true;
+	tui->has_fresh_question = true;
+}
+
+static void take_sample(struct tui *tui)
+{
+	if (monitor_revive(tui->config.monitor))
+		tui_ask(tui);
+	if (monitor_sample(tui->config.monitor) < 0)
+		tui_say(tui, strerror(ENOMEM));
+	tui->screen.nr_cpus = host_cpus(tui->config.env);
+}
+
+static void rebuild(struct tui *tui)
+{
+	if (view_build(&tui->view, tui->query, monitor_facts(tui->config.monitor)) < 0)
+		tui_say(tui, strerror(ENOMEM));
+}
+
+static const char *why_empty(const struct tui *tui)
+{
+	if (!monitor_is_live(tui->config.monitor))
+		return "Waiting for the KVM module.";
+	if (tui->is_opening)
+		return "Opening events ...";
+	if (tui->query->type->by_guest && !guests_count(monitor_facts(tui->config.monitor)->guests))
+		return "No guest is running.";
+	return "No matching events reported yet";
+}
+
+/* The last line says what we just did, else what is wrong for as long as it is. */
+static void choose_notice(struct tui *tui)
+{
+	const char *notice = monitor_notice(tui->config.monitor, 0);
+
+	if (tui->said_at && time(NULL) - tui->said_at < NOTICE_S)
+		return;
+	tui->said_at = 0;
+	snprintf(tui->screen.notice, sizeof(tui->screen.notice), "%s", notice ? notice : "");
+}
+
+static void describe_guest(struct tui *tui)
+{
+	const struct guests *guests = monitor_facts(tui->config.monitor)->guests;
+	const struct guest *guest = guests_by_id(guests, tui->query->guest);
+	struct screen *screen = &tui->screen;
+
+	screen->is_guest_dead = tui->query->guest != GUEST_ANY && !guest;
+	if (tui->query->guest == GUEST_ANY)
+		screen->guest[0] = '\0';
+	if (!guest)
+		return;
+	snprintf(screen->guest, sizeof(screen->guest), "%s (pid %d)", guest->name, (int)guest->pid);
+	snprintf(tui->guest_name, sizeof(tui->guest_name), "%s", guest->name);
+	tui->is_guest_named = guest->is_named;
+}
+
+static void draw(struct tui *tui)
+{
+	struct screen *screen = &tui->screen;
+	time_t now = time(NULL);
+	struct tm tm;
+
+	terminal_resize(tui->terminal, &tui->grid);
+	screen->view = &tui->view;
+	screen->query = tui->query;
+	screen->facts = monitor_facts(tui->config.monitor);
+	screen->filter = tui->query->filter ? pattern_text(tui->query->filter) : NULL;
+	screen->delay_s = tui->delay_s;
+	screen->empty = why_empty(tui);
+	if (localtime_r(&now, &tm))
+		strftime(screen->clock, sizeof(screen->clock), "%H:%M:%S", &tm);
+	describe_guest(tui);
+	choose_notice(tui);
+	screen_paint(screen, &tui->grid);
+	terminal_show(tui->terminal, &tui->grid, screen->prompt_col);
+}
+
+/* ---- the loop ---- */
+
+/* A guest that ended and came back under its name is followed, and that is said. */
+static void follow_guest(struct tui *tui)
+{
+	const struct guests *guests = monitor_facts(tui->config.monitor)->guests;
+	const struct guest *guest;
+	struct why why;
+	char text[160];
+
+	if (tui->query->guest == GUEST_ANY || guests_by_id(guests, tui->query->guest) ||
+	    !tui->is_guest_named || guests_by_name(guests, tui->guest_name, &guest, &why) < 0)
+		return;
+	snprintf(text, sizeof(text), "%s is back as pid %d: counting anew", guest->name,
+		 (int)guest->pid);
+	tui_set_guest(tui, guest->id);
+	tui_say(tui, text);
+}
+
+static void tick(struct tui *tui)
+{
+	uint64_t ticks;
+
+	if (read(tui->timer, &ticks, sizeof(ticks)) != sizeof(ticks) || tui->screen.is_paused)
+		return;
+	take_sample(tui);
+	follow_guest(tui);
+	tui->samples++;
+	if (tui->config.samples && tui->samples > tui->config.samples)
+		tui->quit = true;
+}
+
+/* The first sample of a new question is taken as soon as everything is open. */
+static void look_opening(struct tui *tui)
+{
+	if (!monitor_is_ready(tui->config.monitor))
+		return;
+	tui->is_opening = false;
+	if (!tui->has_fresh_question)
+		return;
+	tui->has_fresh_question = false;
+	if (tui->screen.is_paused)
+		return;
+	take_sample(tui);
+	tui_set_timer(tui, FIRST_DELAY_S < tui->delay_s ? FIRST_DELAY_S : tui->delay_s);
+}
+
+/* Ctrl-C leaves the prompt that is open, as in a shell; kill(1) always ends us. */
+static void take_signals(struct tui *tui)
+{
+	struct signalfd_siginfo info;
+
+	while (read(tui->config.signals, &info, sizeof(info)) == sizeof(info)) {
+		bool is_typed = info.ssi_signo == SIGINT && info.ssi_code == SI_KERNEL;
+
+		if (is_typed && tui->screen.has_prompt)
+			tui_close_prompt(tui);
+		else if (info.ssi_signo != SIGWINCH)
+			tui->quit = true;
+	}
+}
+
+static void take_keys(struct tui *tui)
+{
+	struct terminal_event event;
+
+	while (!tui->quit && terminal_event(tui->terminal, &event))
+		tui_press(tui, &event);
+}
+
+/* How long to sleep when nobody asks for anything. */
+static int idle_ms(const struct tui *tui)
+{
+	if (tui->is_opening)
+		return OPENING_MS;
+	/* A message goes by itself, however long the interval is. */
+	return tui->said_at ? 1000 : -1;
+}
+
+static void loop(struct tui *tui)
+{
+	while (!tui->quit) {
+		struct pollfd fds[] = {
+			{ .fd = tui->config.signals, .events = POLLIN },
+			{ .fd = tui->timer, .events = POLLIN },
+			{ .fd = terminal_fd(tui->terminal), .events = POLLIN },
+			{ .fd = STDOUT_FILENO }, /* for its end */
+		};
+
+		if (poll(fds, 4, idle_ms(tui)) < 0 && errno != EINTR)
+			return;
+		if (fds[0].revents)
+			take_signals(tui);
+		if (fds[1].revents)
+			tick(tui);
+		if (fds[2].revents)
+			take_keys(tui);
+		if ((fds[2].revents | fds[3].revents) & (POLLHUP | POLLERR | POLLNVAL))
+			return; /* the terminal is gone */
+		if (tui->is_opening)
+			look_opening(tui);
+		if (tui->quit)
+			return;
+		rebuild(tui);
+		draw(tui);
+	}
+}
+
+static void describe_host(struct tui *tui)
+{
+	struct screen *screen = &tui->screen;
+
+	host_name(tui->config.env, tui->host, sizeof(tui->host));
+	screen->host = tui->host;
+	screen->kvm = tui->config.env->arch->name;
+	screen->nr_cpus = host_cpus(tui->config.env);
+	screen->is_utf8 = terminal_is_utf8();
+}
+
+int tui_run(const struct tui_config *config, struct why *why)
+{
+	struct tui tui = {
+		.config = *config,
+		.query = config->query,
+		.delay_s = config->delay_s,
+		.is_opening = true,
+		.has_fresh_question = true,
+	};
+	int err = terminal_open(&tui.terminal, why);
+
+	if (err)
+		return err;
+	tui.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	err = tui.timer < 0 ? -errno : 0;
+	if (!err) {
+		describe_host(&tui);
+		rebuild(&tui);
+		draw(&tui);
+		loop(&tui);
+		close(tui.timer);
+	}
+	terminal_close(tui.terminal);
+	grid_release(&tui.grid);
+	view_release(&tui.view);
+	pattern_free(tui.search);
+	if (tui.filter == config->query->filter)
+		config->query->filter = NULL;
+	pattern_free(tui.filter);
+	return err;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tui - the live screen: keys and time in, pictures out.
+ */
+#ifndef KVMTOP_UI_TUI_H
+#define KVMTOP_UI_TUI_H
+
+#include "monitor.h"
+#include "view.h"
+#include "why.h"
+
+struct tui_config {
+	struct monitor *monitor;
+	const struct env *env;
+	struct query *query;	/* to begin with; changed as the user asks */
+	double delay_s;
+	unsigned long samples;	/* ends after so many intervals; 0: when told to */
+	int signals;		/* a signalfd of INT, TERM, HUP and WINCH, which are blocked */
+};
+
+/*
+ * Runs until q, a signal or the end of the terminal; the terminal is then as it was found. 0, or
+ * -errno with why: not a terminal, TERM unknown.
+ */
+int tui_run(const struct tui_config *config, struct why *why);
+
+#endif
