@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * synthetic - what one refresh costs beyond the system calls, with made-up counters.
+ *
+ * From what read(2) of a perf group left in memory over the sample and the stats to the finished
+ * Events view: many CPUs with one key a field, and many vCPUs with a key each. No renderer, no
+ * kernel, and not the engine's own loop. CPU time, so that a busy machine does not count as cost;
+ * medians of the parts need not add up to the median of the whole.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "view.h"
+
+#define ROUNDS 200
+#define NR_PLAIN 90 /* events without a parent; the others are reasons of the first */
+#define TARGET_MS 10.0
+
+/* As PERF_FORMAT_GROUP | PERF_FORMAT_ID lays it out. */
+struct value {
+	uint64_t count, id;
+};
+
+struct bench {
+	struct fields *fields;
+	struct stats *stats;
+	struct sample sample;
+	struct field_set wanted;
+	struct query query;
+	struct view view;
+	uint32_t nr_fields, nr_cpus, nr_vcpus;
+	struct value *values; /* of all CPUs */
+	uint64_t *ids;	      /* by CPU and field */
+	uint32_t *order;      /* which field a place in a group's read belongs to */
+	uint64_t *sums;	      /* by field */
+	uint64_t now_ns;
+};
+
+static double now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
+}
+
+static void *must(void *memory)
+{
+	if (!memory) {
+		fprintf(stderr, "synthetic: out of memory\n");
+		exit(1);
+	}
+	return memory;
+}
+
+static void check(int err)
+{
+	if (err) {
+		fprintf(stderr, "synthetic: %s\n", strerror(-err));
+		exit(1);
+	}
+}
+
+static void add_fields(struct bench *bench)
+{
+	char name[64];
+	uint32_t id;
+
+	for (uint32_t i = 0; i < bench->nr_fields; i++) {
+		struct field spec = { .name = name, .parent = i < NR_PLAIN ? FIELD_NONE : 0 };
+
+		if (i < NR_PLAIN)
+			snprintf(name, sizeof(name), "kvm_event_%u", i);
+		else
+			snprintf(name, sizeof(name), "kvm_event_0(REASON_%u)", i);
+		check(fields_add(bench->fields, &spec, &id));
+	}
+}
+
+static void bench_init(struct bench *bench, uint32_t nr_cpus, uint32_t nr_vcpus, uint32_t nr_fields)
+{
+	size_t nr_values = (size_t)nr_cpus * nr_fields;
+
+	*bench = (struct bench){ .nr_fields = nr_fields, .nr_cpus = nr_cpus, .nr_vcpus = nr_vcpus };
+	bench->fields = must(fields_new());
+	bench->stats = must(stats_new());
+	bench->query.type = &view_events;
+	bench->query.sort = view_events.sort;
+	bench->query.children = true;
+	bench->values = must(calloc(nr_values + 1, sizeof(*bench->values)));
+	bench->ids = must(calloc(nr_values + 1, sizeof(*bench->ids)));
+	bench->order = must(calloc(nr_fields, sizeof(*bench->order)));
+	bench->sums = must(calloc(nr_fields, sizeof(*bench->sums)));
+	add_fields(bench);
+	check(query_wants(&bench->query, bench->fields, &bench->wanted));
+	for (size_t i = 0; i < nr_values; i++)
+		bench->values[i].id = bench->ids[i] = 1000 + 7 * i;
+	for (uint32_t i = 0; i < nr_fields; i++)
+		bench->order[i] = i;
+}
+
+static void bench_release(struct bench *bench)
+{
+	view_release(&bench->view);
+	field_set_release(&bench->wanted);
+	sample_release(&bench->sample);
+	stats_free(bench->stats);
+	fields_free(bench->fields);
+	free(bench->values);
+	free(bench->ids);
+	free(bench->order);
+	free(bench->sums);
+}
+
+/* What the kernel does between two refreshes; not measured. */
+static void pass_time(struct bench *bench)
+{
+	size_t nr_values = (size_t)bench->nr_cpus * bench->nr_fields;
+
+	bench->now_ns += UINT64_C(1000000000);
+	for (size_t i = 0; i < nr_values; i++)
+		bench->values[i].count += (i * 2654435761u) >> 7 & 1023;
+}
+
+/* Each place in a group's read is known from the last one; the id says whether that still holds. */
+static void sum_cpus(struct bench *bench)
+{
+	memset(bench->sums, 0, bench->nr_fields * sizeof(*bench->sums));
+	for (uint32_t cpu = 0; cpu < bench->nr_cpus; cpu++) {
+		const struct value *values = bench->values + (size_t)cpu * bench->nr_fields;
+		const uint64_t *ids = bench->ids + (size_t)cpu * bench->nr_fields;
+
+		for (uint32_t i = 0; i < bench->nr_fields; i++) {
+			if (values[i].id == ids[bench->order[i]])
+				bench->sums[bench->order[i]] += values[i].count;
+		}
+	}
+	for (uint32_t i = 0; i < bench->nr_fields; i++) {
+		struct key key = { GUEST_ANY, -1, i };
+
+		check(sample_add(&bench->sample, key, bench->sums[i], ROW_FROM_ZERO));
+	}
+}
+
+static void add_vcpus(struct bench *bench)
+{
+	uint64_t seconds = bench->now_ns / 1000000000;
+
+	for (uint32_t vcpu = 0; vcpu < bench->nr_vcpus; vcpu++) {
+		for (uint32_t i = 0; i < bench->nr_fields; i++) {
+			struct key key = { 1 + vcpu / 4, (int32_t)(vcpu % 4), i };
+			uint64_t count = seconds * (i * 37 + vcpu);
+
+			check(sample_add(&bench->sample, key, count, ROW_FROM_ZERO));
+		}
+	}
+}
+
+enum { PART_SAMPLE, PART_STATS, PART_VIEW, PART_ALL, NR_PARTS };
+
+static void refresh(struct bench *bench, double *ret_ms)
+{
+	struct facts facts = { &bench->wanted, bench->fields, bench->stats, NULL };
+	double start = now_ms(), sampled, updated;
+
+	sample_reset(&bench->sample);
+	if (bench->nr_cpus)
+		sum_cpus(bench);
+	add_vcpus(bench);
+	bench->sample.time_ns[0] = bench->now_ns;
+	sampled = now_ms();
+	check(stats_update(bench->stats, bench->fields, &bench->sample));
+	updated = now_ms();
+	check(view_build(&bench->view, &bench->query, &facts));
+	ret_ms[PART_ALL] = now_ms() - start;
+	ret_ms[PART_SAMPLE] = sampled - start;
+	ret_ms[PART_STATS] = updated - sampled;
+	ret_ms[PART_VIEW] = ret_ms[PART_ALL] - (updated - start);
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The medians over all rounds. */
+static void measure(uint32_t nr_cpus, uint32_t nr_vcpus, uint32_t nr_fields, double *ret_ms)
+{
+	double times[NR_PARTS][ROUNDS], ms[NR_PARTS];
+	struct bench bench;
+
+	bench_init(&bench, nr_cpus, nr_vcpus, nr_fields);
+	refresh(&bench, ms);
+	for (int round = 0; round < ROUNDS; round++) {
+		pass_time(&bench);
+		refresh(&bench, ms);
+		for (int part = 0; part < NR_PARTS; part++)
+			times[part][round] = ms[part];
+	}
+	for (int part = 0; part < NR_PARTS; part++) {
+		qsort(times[part], ROUNDS, sizeof(**times), compare_doubles);
+		ret_ms[part] = times[part][ROUNDS / 2];
+	}
+	bench_release(&bench);
+}
+
+/* What a change of the filter costs: every name is matched. */
+static double measure_query(uint32_t nr_fields, const char *filter)
+{
+	double times[ROUNDS];
+	struct bench bench;
+	struct pattern *pattern;
+
+	bench_init(&bench, 0, 0, nr_fields);
+	check(pattern_new(filter, &pattern, NULL));
+	bench.query.filter = pattern;
+	for (int round = 0; round < ROUNDS; round++) {
+		double start = now_ms();
+
+		check(query_wants(&bench.query, bench.fields, &bench.wanted));
+		times[round] = now_ms() - start;
+	}
+	qsort(times, ROUNDS, sizeof(*times), compare_doubles);
+	pattern_free(pattern);
+	bench_release(&bench);
+	return times[ROUNDS / 2];
+}
+
+static void print_line(const char *what, const double *ms)
+{
+	printf("%-28s %8.3f %8.3f %8.3f %8.3f\n", what, ms[PART_SAMPLE], ms[PART_STATS],
+	       ms[PART_VIEW], ms[PART_ALL]);
+}
+
+static void print_growth(const char *what, const double *ms)
+{
+	printf("%-30s 1.0 %.1f %.1f %.1f\n", what, ms[1] / ms[0], ms[2] / ms[0], ms[3] / ms[0]);
+}
+
+int main(void)
+{
+	static const uint32_t cpus[] = { 64, 128, 256, 512 };
+	double ms[NR_PARTS], all[4], sample[4];
+	char what[32];
+
+	printf("%-28s %8s %8s %8s %8s\n", "median CPU ms of a refresh", "sample", "stats", "view",
+	       "all");
+	for (int i = 0; i < 4; i++) {
+		measure(cpus[i], 0, 400, ms);
+		snprintf(what, sizeof(what), "%u CPUs x 400 fields", cpus[i]);
+		print_line(what, ms);
+		all[i] = ms[PART_ALL];
+		sample[i] = ms[PART_SAMPLE];
+	}
+	measure(0, 1000, 20, ms);
+	print_line("1000 vCPUs x 20 fields", ms);
+	print_growth("growth 64/128/256/512, sample", sample);
+	print_growth("growth 64/128/256/512, all", all);
+	printf("change of filter, 400 fields: %.3f ms; hostile: %.1f ms\n",
+	       measure_query(400, "event.*REASON_7"), measure_query(400, "(.+)+[!?]"));
+	printf("%s: 512 CPUs %.3f ms, target %.0f ms\n", all[3] <= TARGET_MS ? "ok" : "SLOW",
+	       all[3], TARGET_MS);
+	return all[3] <= TARGET_MS ? 0 : 1;
+}

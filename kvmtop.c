@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * kvmtop - which guest, which vCPU, which VM exits, and what they cost.
+ *
+ * Options, the choice of what to do, the loops of the modes without a screen, and the exit status.
+ * The only file that prints errors.
+ */
+#include <errno.h>
+#include <locale.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "arch/arch.h"
+#include "demo.h"
+#include "env.h"
+#include "leave.h"
+#include "monitor.h"
+#include "options.h"
+#include "stdfd.h"
+#include "ui/record.h"
+#include "ui/tui.h"
+
+enum { STATUS_OK = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2 };
+
+#define OPEN_TIMEOUT_MS 10000 /* for the kernel to open all events; busy hosts take a second */
+#define OPEN_STEP_MS 20	      /* between two looks for a signal meanwhile */
+#define BATCH_SECONDS 1.0     /* kvm_stat's, whatever -s says */
+
+/* What one run of the program holds. */
+struct run {
+	struct options options;
+	struct env env;
+	struct monitor *monitor;
+	struct pattern *filter;
+	struct query query;
+	struct view view;
+	struct recorder *recorder;
+	struct field_set columns;
+	pid_t demo;
+	int signals;	 /* a signalfd: INT, TERM, HUP */
+	sigset_t enders; /* those of INT and TERM that are not ignored */
+	char warned[2][sizeof(struct why)]; /* the notices that were printed */
+};
+
+static int complain(int err, const struct why *why)
+{
+	fprintf(stderr, "kvmtop: %s\n", why->text[0] ? why->text : strerror(-err));
+	return STATUS_FAILURE;
+}
+
+static int complain_usage(const struct why *why)
+{
+	fprintf(stderr, "kvmtop: %s\nTry kvmtop --help.\n", why->text);
+	return STATUS_USAGE;
+}
+
+/* A full disk behind standard output is an error, whatever was printed. */
+static int finish_stdout(int status)
+{
+	errno = EIO;
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	if (errno == EPIPE)
+		return status;
+	fprintf(stderr, "kvmtop: cannot write to standard output: %s\n", strerror(errno));
+	return STATUS_FAILURE;
+}
+
+/* Says each notice once, when it is new. */
+static void warn_notices(struct run *run)
+{
+	const char *notice;
+
+	for (size_t i = 0; (notice = monitor_notice(run->monitor, i)); i++) {
+		char *warned = run->warned[i ? 1 : 0];
+
+		if (strncmp(warned, notice, sizeof(run->warned[0]) - 1) == 0)
+			continue;
+		fprintf(stderr, "kvmtop: %s\n", notice);
+		snprintf(warned, sizeof(run->warned[0]), "%s", notice);
+	}
+}
+
+/* ---- setting up ---- */
+
+/* What -f, -b, -x, --view and --sort ask for. Usage errors all. */
+static int query_init(struct run *run, struct why *why)
+{
+	const struct options *options = &run->options;
+	struct query *query = &run->query;
+	int column;
+
+	query->type = &view_events;
+	if (options->by_guest)
+		query->type = &view_guests;
+	if (options->view)
+		query->type = view_type_by_name(options->view);
+	if (!query->type)
+		return why_set(why, -EINVAL, "\"%s\": no such view; there are: events, guests",
+			       options->view);
+	query->sort = query->type->sort;
+	query->children = options->children;
+	if (options->sort) {
+		column = view_column_by_id(query->type, options->sort);
+		if (column < 0)
+			return why_set(why, -EINVAL, "\"%s\": no such column in view %s",
+				       options->sort, query->type->name);
+		query->sort = (size_t)column;
+	}
+	if (options->fields && options_mode(options) != MODE_FIELDS)
+		return pattern_new(options->fields, &run->filter, why);
+	return 0;
+}
+
+/* Programs that read our lines get every field, all the time, in the order of the names. */
+static void query_for_programs(struct query *query)
+{
+	query->children = true;
+	query->zeros = true;
+	query->flat = true;
+	query->sort = 0;
+}
+
+/* INT or TERM came while a record was being written. */
+static volatile sig_atomic_t is_interrupted;
+
+static void interrupt(int signal)
+{
+	(void)signal;
+	is_interrupted = 1;
+}
+
+/* What whoever started us ignores stays ignored: nohup(1), a shell's background. */
+static bool is_ignored(int signal)
+{
+	struct sigaction action;
+
+	return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+static int signals_init(struct run *run, enum mode mode)
+{
+	/* No SA_RESTART: the write is to end. */
+	const struct sigaction action = { .sa_handler = interrupt };
+	sigset_t set;
+
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&set);
+	if (!is_ignored(SIGINT))
+		sigaddset(&set, SIGINT);
+	if (!is_ignored(SIGTERM))
+		sigaddset(&set, SIGTERM);
+	if (!is_ignored(SIGHUP) || run->options.log_file)
+		sigaddset(&set, SIGHUP);
+	if (mode == MODE_CURSES)
+		sigaddset(&set, SIGWINCH);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -errno;
+	sigemptyset(&run->enders);
+	for (int signal = SIGINT; signal <= SIGTERM; signal += SIGTERM - SIGINT) {
+		if (sigismember(&set, signal) && sigaction(signal, &action, NULL) == 0)
+			sigaddset(&run->enders, signal);
+	}
+	run->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return run->signals < 0 ? -errno : 0;
+}
+
+static int demo_begin(struct run *run, struct why *why)
+{
+	int err = monitor_find_guests(run->monitor, why);
+
+	if (err || guests_count(monitor_facts(run->monitor)->guests))
+		return err;
+	err = demo_start(&demo_default, &run->demo, why);
+	return err ? err : monitor_find_guests(run->monitor, why);
+}
+
+/* The guest that -g or -p names. */
+static int guest_init(struct run *run, struct why *why)
+{
+	const struct guests *guests = monitor_facts(run->monitor)->guests;
+	const struct options *options = &run->options;
+	const struct guest *guest = NULL;
+	char path[64];
+	int err;
+
+	if (!options->guest && !options->pid)
+		return 0;
+	err = monitor_find_guests(run->monitor, why);
+	if (!err && options->guest)
+		err = guests_by_name(guests, options->guest, &guest, why);
+	if (err)
+		return err;
+	if (options->pid)
+		guest = guests_by_pid(guests, options->pid);
+	env_path(&run->env, path, sizeof(path), "/proc/%d", (int)options->pid);
+	if (!guest && access(path, F_OK) < 0)
+		return why_set(why, -ESRCH, "no process %d", (int)options->pid);
+	if (!guest)
+		return why_set(why, -ESRCH, "process %d is no KVM guest: it holds no VM",
+			       (int)options->pid);
+	run->query.guest = guest->id;
+	return 0;
+}
+
+static int monitor_begin(struct run *run, bool waits, struct why *why)
+{
+	const struct options *options = &run->options;
+	struct monitor_config config = {
+		.env = &run->env,
+		.debugfs = options->debugfs,
+		.tracepoints = options->tracepoints || !options->debugfs,
+		.waits = waits,
+	};
+	int err = monitor_open(&config, &run->monitor, why);
+
+	if (!err && options->demo)
+		err = demo_begin(run, why);
+	if (!err)
+		err = guest_init(run, why);
+	if (!err && run->query.type->by_guest) /* whose threads the first sample must find open */
+		monitor_find_guests(run->monitor, &(struct why){ "" });
+	run->query.filter = run->filter;
+	if (err || options_mode(options) == MODE_FIELDS) /* which names only */
+		return err;
+	return monitor_want(run->monitor, &run->query, why);
+}
+
+/* ---- modes without a screen ---- */
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int list_fields(const struct run *run)
+{
+	const struct fields *fields = monitor_facts(run->monitor)->fields;
+	uint32_t n = fields_count(fields);
+	const char **names = calloc(n + 1, sizeof(*names));
+
+	if (!names)
+		return complain(-ENOMEM, &(struct why){ "" });
+	for (uint32_t i = 0; i < n; i++)
+		names[i] = fields_get(fields, i)->name;
+	qsort(names, n, sizeof(*names), compare_names);
+	for (uint32_t i = 0; i < n; i++)
+		printf("  %s\n", names[i]);
+	free(names);
+	return STATUS_OK;
+}
+
+static int list_providers(const struct run *run)
+{
+	const char *name, *help;
+	int err;
+
+	for (size_t i = 0;; i++) {
+		struct why why = { "" };
+
+		if (!monitor_provider(&run->env, i, &name, &help, &err, &why))
+			return STATUS_OK;
+		printf("%-12s %s\n%-12s %s%s\n", name, help, "", err ? "not here: " : "works here",
+		       err ? (why.text[0] ? why.text : strerror(-err)) : "");
+	}
+}
+
+/* What ended a wait. */
+enum woken { WOKEN_TICK, WOKEN_HANGUP, WOKEN_END };
+
+/* Waits for the timer, a signal, or the reader of standard output to go away. */
+static enum woken wait_tick(const struct run *run, int timer)
+{
+	struct pollfd fds[] = {
+		{ .fd = run->signals, .events = POLLIN },
+		{ .fd = timer, .events = POLLIN },
+		{ .fd = run->options.log_file ? -1 : STDOUT_FILENO },
+	};
+	struct signalfd_siginfo info;
+	uint64_t ticks;
+
+	for (;;) {
+		if (poll(fds, 3, -1) < 0 && errno != EINTR)
+			return WOKEN_END;
+		if (fds[0].revents && read(run->signals, &info, sizeof(info)) == sizeof(info)) {
+			if (info.ssi_signo == SIGHUP && run->options.log_file)
+				return WOKEN_HANGUP;
+			return WOKEN_END;
+		}
+		if (fds[2].revents & (POLLERR | POLLHUP))
+			return WOKEN_END;
+		if (fds[1].revents && read(timer, &ticks, sizeof(ticks)) == sizeof(ticks))
+			return WOKEN_TICK;
+	}
+}
+
+/* A timer that does not drift: it counts from its start, however long the work takes. */
+static int timer_begin(double seconds)
+{
+	struct itimerspec spec = { .it_interval = { .tv_sec = (time_t)seconds } };
+	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+
+	spec.it_interval.tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9);
+	spec.it_value = spec.it_interval;
+	if (timer >= 0 && timerfd_settime(timer, 0, &spec, NULL) < 0) {
+		close(timer);
+		return -1;
+	}
+	return timer;
+}
+
+static enum record_format record_format(const struct options *options)
+{
+	if (options->json)
+		return RECORD_JSON;
+	if (options->csv)
+		return RECORD_CSV;
+	return options_mode(options) == MODE_BATCH ? RECORD_BATCH : RECORD_TEXT;
+}
+
+static int recorder_begin(struct run *run, struct why *why)
+{
+	const struct options *options = &run->options;
+	const struct facts *facts = monitor_facts(run->monitor);
+	struct recorder_config config = {
+		.format = record_format(options),
+		.path = options_mode(options) == MODE_LOG ? options->log_file : NULL,
+		.skip_zero = options->skip_zero,
+		.fields = facts->fields,
+		.columns = run->query.type->by_guest ? NULL : &run->columns,
+	};
+	int err = field_set_copy(&run->columns, facts->wanted);
+
+	return err ? err : recorder_open(&config, &run->recorder, why);
+}
+
+/*
+ * Signals are for wait_tick(), but a reader of standard output that has stopped reading can keep
+ * us in the write for ever.
+ */
+static int write_record(struct run *run, const struct timespec *when, struct why *why)
+{
+	int err;
+
+	sigprocmask(SIG_UNBLOCK, &run->enders, NULL);
+	err = recorder_write(run->recorder, &run->view, when, monitor_elapsed_ns(run->monitor),
+			     why);
+	sigprocmask(SIG_BLOCK, &run->enders, NULL);
+	return err == -EINTR ? 0 : err;
+}
+
+/* Takes a sample and, but for the first, which there is nothing to compare with, prints it. */
+static int take_record(struct run *run, bool is_first, struct why *why)
+{
+	struct timespec when;
+	int err = monitor_sample(run->monitor);
+
+	warn_notices(run);
+	if (!err && !monitor_is_live(run->monitor))
+		return why_set(why, -EIO, "there is nothing left to count");
+	if (err || is_first)
+		return err;
+	clock_gettime(CLOCK_REALTIME, &when);
+	err = view_build(&run->view, &run->query, monitor_facts(run->monitor));
+	if (err)
+		return err;
+	return write_record(run, &when, why);
+}
+
+static int record_loop(struct run *run, double seconds, unsigned long samples, struct why *why)
+{
+	int timer, err = take_record(run, true, why);
+
+	timer = timer_begin(seconds);
+	if (!err && timer < 0)
+		err = -errno;
+	for (unsigned long i = 0; !err && !is_interrupted && (!samples || i < samples);) {
+		enum woken woken = wait_tick(run, timer);
+
+		if (woken == WOKEN_END)
+			break;
+		if (woken == WOKEN_HANGUP) {
+			err = recorder_reopen(run->recorder, why);
+			continue;
+		}
+		err = take_record(run, false, why);
+		i++;
+	}
+	if (timer >= 0)
+		close(timer);
+	return err;
+}
+
+/* Until all events are open; a signal makes it pointless. */
+static void wait_open(const struct run *run)
+{
+	struct pollfd signals = { .fd = run->signals, .events = POLLIN };
+
+	for (unsigned int ms = 0; ms < OPEN_TIMEOUT_MS; ms += OPEN_STEP_MS) {
+		if (monitor_wait_ready(run->monitor, OPEN_STEP_MS) || poll(&signals, 1, 0) != 0)
+			return;
+	}
+}
+
+/* Batch is a log of one record. */
+static int run_records(struct run *run)
+{
+	const struct options *options = &run->options;
+	bool is_batch = options_mode(options) == MODE_BATCH;
+	struct why why = { "" };
+	int err, close_err;
+
+	wait_open(run);
+	err = recorder_begin(run, &why);
+	if (!err)
+		err = record_loop(run, is_batch ? BATCH_SECONDS : options->delay_s,
+				  is_batch ? 1 : options->samples, &why);
+	if (err == -EPIPE)
+		err = 0;
+	close_err = recorder_close(run->recorder, err ? &(struct why){ "" } : &why);
+	if (!err && close_err != -EPIPE)
+		err = close_err;
+	return err ? complain(err, &why) : STATUS_OK;
+}
+
+static int run_screen(struct run *run)
+{
+	struct tui_config config = {
+		.monitor = run->monitor,
+		.env = &run->env,
+		.query = &run->query,
+		.delay_s = run->options.delay_s,
+		.samples = run->options.samples,
+		.signals = run->signals,
+	};
+	struct why why = { "" };
+	int err = tui_run(&config, &why);
+
+	return err ? complain(err, &why) : STATUS_OK;
+}
+
+static int run_mode(struct run *run, enum mode mode)
+{
+	struct why why = { "" };
+	int err;
+
+	err = signals_init(run, mode);
+	if (!err)
+		err = monitor_begin(run, mode == MODE_CURSES, &why);
+	if (err)
+		return complain(err, &why);
+	switch (mode) {
+	case MODE_FIELDS:
+		return list_fields(run);
+	case MODE_BATCH:
+	case MODE_LOG:
+		return run_records(run);
+	default:
+		return run_screen(run);
+	}
+}
+
+/* Programs that read us want the whole tree; people open what they want to see. */
+static void query_for_mode(struct run *run, enum mode mode)
+{
+	enum record_format format = record_format(&run->options);
+
+	if (mode != MODE_BATCH && mode != MODE_LOG)
+		return;
+	if (format == RECORD_BATCH || format == RECORD_CSV)
+		query_for_programs(&run->query);
+	if (format == RECORD_JSON)
+		run->query.zeros = true;
+	if (format == RECORD_JSON && mode == MODE_BATCH)
+		run->query.children = true;
+}
+
+static int run_options(struct run *run)
+{
+	enum mode mode = options_mode(&run->options);
+	struct why why = { "" };
+
+	if (query_init(run, &why) < 0)
+		return complain_usage(&why);
+	if (mode == MODE_HELP) {
+		options_help(stdout);
+		return STATUS_OK;
+	}
+	if (mode == MODE_VERSION) {
+		puts("kvmtop " KVMTOP_VERSION);
+		return STATUS_OK;
+	}
+	if (env_init(&run->env, run->options.sysroot, &why) < 0)
+		return complain(-ENOENT, &why);
+	run->env.include_past = run->options.include_past;
+	query_for_mode(run, mode);
+	return mode == MODE_PROVIDERS ? list_providers(run) : run_mode(run, mode);
+}
+
+int main(int argc, char **argv)
+{
+	struct run run = { .signals = -1 };
+	struct why why = { "" };
+	int status;
+
+	stdfd_fill();
+	setlocale(LC_CTYPE, ""); /* a decimal comma would make other numbers of -s, CSV and JSON */
+	if (options_parse(argc, argv, &run.options, &why) < 0)
+		return complain_usage(&why);
+	status = finish_stdout(run_options(&run));
+	if (run.demo)
+		demo_stop(run.demo);
+	leave(status);
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Drives the providers and keeps what they said. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "clock.h"
+#include "guest.h"
+#include "monitor.h"
+#include "providers/provider.h"
+
+#define NS_PER_MS UINT64_C(1000000)
+
+/* A provider that was asked for. */
+struct source {
+	const struct provider *provider;
+	struct provider_site site;
+	void *state; /* NULL: not open */
+	bool is_open, is_waiting;
+	char notice[sizeof(struct why) + 32];
+};
+
+struct monitor {
+	struct monitor_config config;
+	struct guests *guests;
+	struct fields *fields;
+	struct stats *stats;
+	struct sample sample;
+	struct want want;
+	const struct pattern *filter; /* of the latest query */
+	bool has_want;
+	struct source sources[SAMPLE_SOURCES];
+	size_t nr_sources;
+	struct facts facts;
+};
+
+static void source_say(struct source *source, const char *text)
+{
+	if (text[0])
+		snprintf(source->notice, sizeof(source->notice), "%s: %s", source->provider->name,
+			 text);
+	else
+		source->notice[0] = '\0';
+}
+
+/* Switches a provider off for good. */
+static void source_fail(struct source *source, int err, const struct why *why)
+{
+	source_say(source, why->text[0] ? why->text : strerror(-err));
+	if (source->is_open)
+		source->provider->close(source->state);
+	source->is_open = false;
+	source->state = NULL;
+}
+
+/* Opens a provider, or leaves it waiting or failed with its notice set. */
+static int source_open(struct source *source, bool waits)
+{
+	struct why why = { "" };
+	int err = source->provider->probe(source->site.env, &why);
+
+	if (!err)
+		err = source->provider->open(&source->site, &source->state, &why);
+	source->is_open = !err;
+	source->is_waiting = err == -ENOENT && waits;
+	if (err)
+		source_fail(source, err, &why);
+	else
+		source_say(source, "");
+	return err;
+}
+
+static bool is_asked_for(const struct monitor_config *config, const struct provider *provider)
+{
+	return provider == &debugfs_provider ? config->debugfs : config->tracepoints;
+}
+
+bool monitor_is_live(const struct monitor *monitor)
+{
+	for (size_t i = 0; i < monitor->nr_sources; i++) {
+		if (monitor->sources[i].is_open)
+			return true;
+	}
+	return false;
+}
+
+static int open_sources(struct monitor *monitor, struct why *why)
+{
+	const struct provider *provider;
+	bool waits = false;
+	int err = -ENOENT;
+
+	for (size_t i = 0; (provider = provider_at(i)); i++) {
+		struct source *source = &monitor->sources[monitor->nr_sources];
+		int this_err;
+
+		if (!is_asked_for(&monitor->config, provider))
+			continue;
+		monitor->nr_sources++;
+		source->provider = provider;
+		source->site = (struct provider_site){ monitor->config.env, monitor->guests,
+						       monitor->fields, (uint32_t)i };
+		this_err = source_open(source, monitor->config.waits);
+		waits |= source->is_waiting;
+		if (this_err) {
+			err = this_err;
+			why_set(why, 0, "%s", source->notice);
+		}
+	}
+	return monitor_is_live(monitor) || waits ? 0 : err;
+}
+
+int monitor_open(const struct monitor_config *config, struct monitor **ret_monitor, struct why *why)
+{
+	struct monitor *monitor = calloc(1, sizeof(*monitor));
+	int err = -ENOMEM;
+
+	if (!monitor)
+		return -ENOMEM;
+	monitor->config = *config;
+	monitor->guests = guests_new(config->env);
+	monitor->fields = fields_new();
+	monitor->stats = stats_new();
+	monitor->facts = (struct facts){ &monitor->want.fields, monitor->fields, monitor->stats,
+					 monitor->guests };
+	if (monitor->guests && monitor->fields && monitor->stats)
+		err = open_sources(monitor, why);
+	if (err) {
+		monitor_close(monitor);
+		return err;
+	}
+	*ret_monitor = monitor;
+	return 0;
+}
+
+void monitor_close(struct monitor *monitor)
+{
+	if (!monitor)
+		return;
+	for (size_t i = 0; i < monitor->nr_sources; i++) {
+		if (monitor->sources[i].is_open)
+			monitor->sources[i].provider->close(monitor->sources[i].state);
+	}
+	field_set_release(&monitor->want.fields);
+	sample_release(&monitor->sample);
+	stats_free(monitor->stats);
+	fields_free(monitor->fields);
+	guests_free(monitor->guests);
+	free(monitor);
+}
+
+static enum want_scope scope_of(const struct query *query)
+{
+	if (query->guest != GUEST_ANY)
+		return WANT_GUEST;
+	return query->type->by_guest ? WANT_EACH : WANT_HOST;
+}
+
+/* Whether what was counted so far means something else from now on. */
+static bool is_new_question(const struct monitor *monitor, const struct query *query)
+{
+	const struct want *want = &monitor->want;
+	bool is_scoped = false;
+
+	if (!monitor->has_want || monitor->filter != query->filter || want->guest != query->guest)
+		return true;
+	for (size_t i = 0; i < monitor->nr_sources; i++)
+		is_scoped |= !monitor->sources[i].provider->is_always_by_guest;
+	return is_scoped && want->scope != scope_of(query);
+}
+
+static void tell_source(struct source *source, const struct want *want)
+{
+	struct why why = { "" };
+	int err;
+
+	if (!source->is_open)
+		return;
+	err = source->provider->want(source->state, want, &why);
+	if (err)
+		source_fail(source, err, &why);
+	else
+		source_say(source, why.text);
+}
+
+int monitor_want(struct monitor *monitor, const struct query *query, struct why *why)
+{
+	if (is_new_question(monitor, query))
+		stats_clear(monitor->stats);
+	if (query_wants(query, monitor->fields, &monitor->want.fields) < 0)
+		return why_set(why, -ENOMEM, "out of memory");
+	monitor->want.guest = query->guest;
+	monitor->want.scope = scope_of(query);
+	monitor->filter = query->filter;
+	monitor->has_want = true;
+	stats_keep_only(monitor->stats, &monitor->want.fields);
+	for (size_t i = 0; i < monitor->nr_sources; i++)
+		tell_source(&monitor->sources[i], &monitor->want);
+	return 0;
+}
+
+bool monitor_is_ready(struct monitor *monitor)
+{
+	for (size_t i = 0; i < monitor->nr_sources; i++) {
+		struct source *source = &monitor->sources[i];
+
+		if (source->is_open && source->provider->is_ready &&
+		    !source->provider->is_ready(source->state))
+			return false;
+	}
+	return true;
+}
+
+bool monitor_wait_ready(struct monitor *monitor, unsigned int timeout_ms)
+{
+	uint64_t end = clock_now_ns() + timeout_ms * NS_PER_MS;
+	struct timespec pause = { .tv_nsec = 500000 };
+
+	while (!monitor_is_ready(monitor)) {
+		if (clock_now_ns() >= end)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
+static void collect(struct monitor *monitor, struct source *source)
+{
+	struct why why = { "" };
+	int err;
+
+	if (!source->is_open)
+		return;
+	err = source->provider->collect(source->state, &monitor->sample, &why);
+	if (err == -EAGAIN)
+		return;
+	if (err)
+		source_fail(source, err, &why);
+	else
+		source_say(source, why.text);
+}
+
+bool monitor_revive(struct monitor *monitor)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < monitor->nr_sources; i++) {
+		struct source *source = &monitor->sources[i];
+
+		if (!source->is_waiting)
+			continue;
+		env_refresh(monitor->config.env);
+		any |= source_open(source, true) == 0;
+	}
+	return any;
+}
+
+int monitor_find_guests(struct monitor *monitor, struct why *why)
+{
+	return guests_refresh(monitor->guests, clock_now_ns(), why);
+}
+
+int monitor_sample(struct monitor *monitor)
+{
+	struct why why = { "" };
+
+	/* An unreadable /proc costs names and guests; the counts go on. */
+	monitor_find_guests(monitor, &why);
+	sample_reset(&monitor->sample);
+	for (size_t i = 0; i < monitor->nr_sources; i++)
+		collect(monitor, &monitor->sources[i]);
+	return stats_update(monitor->stats, monitor->fields, &monitor->sample);
+}
+
+void monitor_reset(struct monitor *monitor)
+{
+	stats_reset(monitor->stats, monitor->fields);
+}
+
+const struct facts *monitor_facts(const struct monitor *monitor)
+{
+	return &monitor->facts;
+}
+
+uint64_t monitor_elapsed_ns(const struct monitor *monitor)
+{
+	uint64_t elapsed = 0;
+
+	for (uint32_t i = 0; i < SAMPLE_SOURCES && !elapsed; i++)
+		elapsed = stats_elapsed_ns(monitor->stats, i);
+	return elapsed;
+}
+
+const char *monitor_notice(const struct monitor *monitor, size_t i)
+{
+	for (size_t j = 0; j < monitor->nr_sources; j++) {
+		if (monitor->sources[j].notice[0] && i-- == 0)
+			return monitor->sources[j].notice;
+	}
+	return NULL;
+}
+
+bool monitor_provider(const struct env *env, size_t i, const char **ret_name, const char **ret_help,
+		      int *ret_err, struct why *why)
+{
+	const struct provider *provider = provider_at(i);
+
+	if (!provider)
+		return false;
+	*ret_name = provider->name;
+	*ret_help = provider->help;
+	*ret_err = provider->probe(env, why);
+	return true;
+}
