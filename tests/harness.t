@@ -1,0 +1,102 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The test runner counts what it should, the libraries' cleanup cleans up, and deps knows its ways.
+. tests/lib.sh
+
+# fake NAME LINE...: a shell test of these lines.
+fake() {
+	t=$TMP/$1.t
+	shift
+	printf '%s\n' "$@" >"$t"
+}
+
+# run_fake NAME...: the runner's last line, and its exit status.
+run_fake() {
+	t_files=
+	for t; do
+		t_files="$t_files $TMP/$t.t"
+	done
+	# shellcheck disable=SC2086
+	TEST_TIMEOUT=1 tests/run $t_files >"$TMP/log" 2>&1
+	t_got=$?
+	echo "$(tail -n 1 "$TMP/log"); $t_got"
+}
+
+fake good 'echo ok 1 - a' 'echo "ok 2 - b # SKIP no such thing"' 'echo 1..2'
+fake bad 'echo 1..2' 'echo ok 1' 'echo "not ok 2 - x"' 'exit 1'
+fake skipped 'echo "1..0 # SKIP not root"'
+fake short 'echo 1..3' 'echo ok 1'
+fake long 'echo 1..1' 'echo ok 1' 'echo ok 2'
+fake noplan 'echo ok 1'
+fake status 'echo 1..1' 'echo ok 1' 'exit 3'
+fake killed 'echo 1..1' 'echo ok 1' 'kill -KILL $$'
+fake slow 'sleep 20 & echo $! >'"$TMP/slow.pid" 'wait' 'echo ok 1' 'echo 1..1'
+fake empty 'echo 1..0'
+
+is "$(run_fake good)" "1 passed, 0 failed, 1 skipped; 0" "passed and skipped are counted"
+like "$(cat "$TMP/log")" 'good\.t: b: no such thing$' "a skipped case is listed with its reason"
+is "$(run_fake good bad skipped)" "2 passed, 1 failed, 2 skipped; 1" "counts add up over files"
+like "$(cat "$TMP/log")" 'skipped\.t: not root$' "a skipped file is listed with its reason"
+is "$(run_fake short)" "1 passed, 2 failed, 0 skipped; 1" "results that never came are failures"
+is "$(run_fake long)" "2 passed, 1 failed, 0 skipped; 1" "so are more than planned"
+is "$(run_fake noplan)" "1 passed, 1 failed, 0 skipped; 1" "so is a missing plan"
+is "$(run_fake status)" "1 passed, 1 failed, 0 skipped; 1" "so is a bad exit status"
+is "$(run_fake killed)" "1 passed, 1 failed, 0 skipped; 1" "so is a death by signal"
+is "$(run_fake slow)" "0 passed, 1 failed, 0 skipped; 1" "so is one that takes too long"
+check "and what that one started is gone" wait_for 5 t_ended "$(cat "$TMP/slow.pid")"
+is "$(run_fake empty)" "0 passed, 1 failed, 0 skipped; 1" "so is a test of nothing"
+is "$(run_fake skipped)" "0 passed, 0 failed, 1 skipped; 1" "nothing but skipped is a failure"
+is "$(tests/run | tail -n 1)" "0 passed, 0 failed, 0 skipped" "no test at all is one too"
+
+# cmocka before 1.1.6 says "not ok" of a skipped case.
+cat >"$TMP/cmocka" <<-'EOF'
+	#!/bin/sh
+	echo 1..3
+	echo ok 1 - a
+	echo no device here
+	echo 'not ok 2 # SKIP b'
+	echo ok 3 - c
+EOF
+chmod +x "$TMP/cmocka"
+is "$(tests/run "$TMP/cmocka" | tail -n 1)" "2 passed, 0 failed, 1 skipped" "cmocka's skips count"
+like "$(tests/run "$TMP/cmocka")" 'cmocka: b: no device here$' "with what was printed as reason"
+
+# lib.sh
+fake lib '. tests/lib.sh' 'echo "$TMP" >'"$TMP/lib.tmp" 'spawn sleep 60' \
+	'echo "$SPAWNED" >'"$TMP/lib.pid" 'is 1 2 "one is two"' 'like abc "^b" "b first"' \
+	'unlike abc "^b" "b not first"' 'check "false is true" false' 'skip "x" "no x"' done_testing
+is "$(run_fake lib)" "1 passed, 3 failed, 1 skipped; 1" "lib.sh's tests can fail"
+check "its folder is gone" test ! -e "$(cat "$TMP/lib.tmp")"
+check "its processes are gone" t_ended "$(cat "$TMP/lib.pid")"
+fake half '. tests/lib.sh' 'ok one' 'exit 0'
+is "$(run_fake half)" "1 passed, 1 failed, 0 skipped; 1" "a test without done_testing is a failure"
+
+# deps
+deps_on() {
+	printf 'ID=%s\nID_LIKE="%s"\n' "$1" "$2" >"$TMP/os-release"
+	OS_RELEASE=$TMP/os-release CC=no-such-compiler tools/deps -n build 2>&1
+}
+is "$(tools/deps -q build test)" "" "deps is silent when nothing is missing"
+like "$(deps_on debian '')" 'apt-get install -y --no-install-recommends gcc libc6-dev' "Debian"
+like "$(deps_on linuxmint 'ubuntu debian')" 'apt-get install .* gcc' "a relative of Debian"
+like "$(deps_on rocky 'rhel centos fedora')" 'dnf install -y .* gcc' "a relative of Fedora"
+like "$(deps_on arch '')" 'pacman .*--noconfirm gcc' "Arch"
+like "$(deps_on plan9 '')" 'missing: .*stdio.h' "an unknown system is told what is missing"
+is "$(status_of deps_on plan9 '')" 1 "and that is a failure"
+
+if has_screen; then
+	screen_start 40 10 'printf "hello "; read x; echo "got=$x"; stty size; exit 3'
+	screen_has '^hello' "a program's picture is seen"
+	screen_type abc
+	screen_keys Enter
+	screen_has '^got=abc$' "keys reach it"
+	screen_has '^10 40$' "its terminal has the size asked for"
+	is "$(screen_status)" 3 "its exit status is known"
+	screen_start 30 5 'sleep 60'
+	kill -KILL "$(screen_pid)"
+	is "$(screen_status)" SIG9 "so is the signal that ended it"
+else
+	skip "screens" "$T_no_screen"
+fi
+
+done_testing

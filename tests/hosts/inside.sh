@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh disable=SC2034,SC2120,SC2119,SC2317
+#
+# inside.sh - what the suite's cases are made of: guests, what kvmtop says, what the kernel says.
+#
+# Needs tests/lib.sh. Numbers that kvmtop printed are left in $TMP/counted, a name and a number a
+# line.
+TRACING=/sys/kernel/tracing
+DEBUGFS=/sys/kernel/debug/kvm
+INSTANCE=$TRACING/instances/suite
+
+# What this kind of machine calls the exits that miniguest makes.
+case $(uname -m) in
+aarch64)
+	PIO=HVC64 CPUID=SYS64 MMIO=DABT_LOW MARK=DABT_LOW
+	has_pio=no
+	;;
+*)
+	PIO=IO_INSTRUCTION CPUID=CPUID MMIO=EPT_MISCONFIG MARK=HLT
+	has_pio=yes
+	;;
+esac
+if grep -qw svm /proc/cpuinfo; then
+	PIO=io CPUID=cpuid MMIO=npf MARK=hlt
+fi
+
+# busybox has no env --default-signal.
+spawn() {
+	"$@" &
+	SPAWNED=$!
+	T_pids="$T_pids $SPAWNED"
+}
+
+screen_lacks() {
+	! t_screen_has "$1"
+}
+
+screen_quits() {
+	screen_keys q
+	is "$(screen_status 30)" 0 "q ends the screen"
+	screen_stop
+}
+
+# ---- guests
+
+# guest NAME OPTION...: a guest that waits for the word, its pid in $GUEST.
+guest() {
+	g_name=$1
+	shift
+	rm -f "$TMP/$g_name.in"
+	mkfifo "$TMP/$g_name.in"
+	: >"$TMP/$g_name.out"
+	# Not by spawn: a shell gives what it starts in the background an empty stdin.
+	miniguest --wait --name "$g_name" --hold 120 "$@" \
+		<>"$TMP/$g_name.in" >"$TMP/$g_name.out" 2>&1 &
+	GUEST=$!
+	T_pids="$T_pids $GUEST"
+	wait_for 60 grep -q '^ready' "$TMP/$g_name.out" || not_ok "guest $g_name" \
+		"$(cat "$TMP/$g_name.out")"
+}
+
+# Opened both ways, for that never waits.
+guest_go() {
+	echo 1<>"$TMP/$1.in"
+}
+
+# guest_done NAME: its rounds are over; it stays.
+guest_done() {
+	wait_for 200 grep -q '^done' "$TMP/$1.out" || not_ok "guest $1" "$(cat "$TMP/$1.out")"
+}
+
+guest_run() {
+	guest_go "$1"
+	guest_done "$1"
+}
+
+# ---- what kvmtop says
+
+# log_begin OPTION...: starts a CSV log; everything is being counted when it returns.
+log_begin() {
+	spawn kvmtop -l -c -s 0.1 "$@" >"$TMP/log" 2>"$TMP/log.err"
+	LOG=$SPAWNED
+	wait_for 120 log_has 1
+}
+
+log_has() {
+	[ "$(grep -c -v '^timestamp' "$TMP/log")" -ge "$1" ]
+}
+
+# log_more [N]: waits for this many records (2): what was going on then is in none of them twice.
+log_more() {
+	wait_for 60 log_has $(($(grep -c -v '^timestamp' "$TMP/log") + ${1:-2}))
+}
+
+# log_end: ends it; $TMP/counted has lines of name and sum.
+log_end() {
+	log_more
+	stop "$LOG"
+	sums "$TMP/log" >"$TMP/counted"
+}
+
+sums() {
+	awk -F, '
+	/^timestamp/ { split($0, names); next }
+	{ for (i = 2; i <= NF; i++) sum[i] += $i; if (NF > n) n = NF }
+	END { for (i = 2; i <= n; i++) print names[i], sum[i] }' "$1"
+}
+
+# batch_begin OPTION...: a batch that stands still after its first sample, so that it sees all of
+# what is done until batch_end, and nothing else, in however long a second.
+batch_begin() {
+	for b_try in 1 2 3 4 5; do
+		spawn kvmtop -1 "$@" >"$TMP/batch" 2>"$TMP/batch.err"
+		BATCH=$SPAWNED
+		wait_for 120 batch_waits "$BATCH"
+		kill -STOP "$BATCH" 2>/dev/null
+		[ -s "$TMP/batch" ] || return 0
+		stop "$BATCH"
+	done
+	not_ok "kvmtop -1 $*" "cannot be stopped between its samples; try $b_try"
+}
+
+# A timerfd is there when the first sample is taken; where kvmtop fails, it ends.
+batch_waits() {
+	grep -q '^clockid' "/proc/$1/fdinfo/"* 2>/dev/null || t_ended "$1"
+}
+
+# batch_end: $TMP/counted has lines of name and total.
+batch_end() {
+	kill -CONT "$BATCH" 2>/dev/null
+	wait "$BATCH"
+	BATCH_STATUS=$?
+	awk '{ print $1, $2 }' "$TMP/batch" >"$TMP/counted"
+}
+
+# wait_fds PID: until the number of its descriptors has not grown for a second: all is open.
+wait_fds() {
+	w_nr=0
+	while w_last=$w_nr && w_nr=$(nr_of "/proc/$1/fd/"*) && [ "$w_nr" != "$w_last" ]; do
+		sleep 1
+	done
+}
+
+nr_of() {
+	echo $#
+}
+
+# counted NAME
+counted() {
+	awk -v name="$1" '$1 == name { print $2; found = 1 } END { if (!found) print "none" }' \
+		"$TMP/counted"
+}
+
+# counted_reasons EVENT: lines of reason and number, those that happened.
+counted_reasons() {
+	sed -n "s/^$1(\(.*\)) \([0-9]*\)\$/\1 \2/p" "$TMP/counted" | grep -v ' 0$' | sort
+}
+
+counted_sum() {
+	counted_reasons "$1" | awk '{ sum += $2 } END { print sum + 0 }'
+}
+
+# ---- what the kernel says
+
+trace_clear() {
+	echo >"$INSTANCE/trace"
+}
+
+# trace_of [PID]: the lines of kvm_exit and kvm_entry, of this process' threads.
+trace_of() {
+	t_tids='[0-9]+'
+	[ $# = 0 ] || t_tids=$(cd "/proc/$1/task" && echo * | tr ' ' '|')
+	grep -E -e "-($t_tids) +\[.* kvm_(exit|entry): " "$INSTANCE/trace"
+}
+
+# trace_reasons [PID]: lines of reason and number, in the kernel's words.
+trace_reasons() {
+	trace_of "$@" | awk '
+	!/ kvm_exit: / { next }
+	/ reason / { sub(/.* reason /, ""); sub(/ rip .*/, "") }
+	/ TRAP: / { sub(/.*\(/, ""); sub(/\).*/, "") }
+	/ HSR_EC: / { sub(/.* kvm_exit: /, ""); sub(/: .*/, "") }
+	{ gsub(/ /, "_"); count[$0]++ }
+	END { for (name in count) print name, count[name] }' | sort
+}
+
+# exits_of [PID]
+exits_of() {
+	trace_reasons "$@" | awk '{ n += $2 } END { print n }'
+}
+
+# debugfs_values [PID]: lines of name and value: sums over the guests, of peaks the highest.
+debugfs_values() {
+	for d_vm in "$DEBUGFS"/*-*/; do
+		case $d_vm in
+		*/"${1:+$1-}"*) (cd "$d_vm" && grep . -- * 2>/dev/null) ;;
+		esac
+	done | awk -F: '
+	$1 ~ /_hist$/ { next }
+	$1 ~ /^max_/ { if ($2 > value[$1]) value[$1] = $2; next }
+	{ value[$1] += $2 }
+	END { for (name in value) print name, value[name] }' | sort
+}
+
+debugfs_value() {
+	debugfs_values ${2:+"$2"} | sed -n "s/^$1 //p"
+}
+
+# debugfs_differs BEFORE AFTER: says where $TMP/counted is not what the files' values grew by; of
+# levels and peaks, what they are.
+debugfs_differs() {
+	awk -v before="$1" -v after="$2" '
+	BEGIN {
+		while ((getline line <before) > 0) {
+			split(line, word, " ")
+			was[word[1]] = word[2]
+		}
+		while ((getline line <after) > 0) { split(line, word, " "); is[word[1]] = word[2] }
+	}
+	!($1 in is) { next }
+	{ nr++ }
+	/^(pages|max_|nx_|mmu_unsync|guest_mode|blocking|lpages|hugepages)/ { was[$1] = 0 }
+	$2 != is[$1] - was[$1] { print $1 ": " $2 ", not " is[$1] - was[$1] }
+	END { if (nr < 10) print nr + 0 " counters only" }' "$TMP/counted"
+}

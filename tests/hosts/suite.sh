@@ -1,0 +1,458 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh disable=SC2317 # check and wait_for call functions
+#
+# suite.sh - kvmtop on a host whose kvm_exit fires: what it counts is what happened, to the exit.
+#
+# Runs inside an emulated host (see lib.sh beside it), as root, in busybox's shell, and prints TAP.
+# Most cases compare three numbers: what the guest was told to do, what kvmtop says, and what the
+# kernel's own trace or debugfs file says. A guest exits only between guest_go and guest_done, so
+# that every sample before and after has the same numbers, however slow the emulation is.
+. tests/lib.sh
+. tests/hosts/inside.sh
+
+CPU1=/sys/devices/system/cpu/cpu1/online
+
+# section NAME: for who watches, or looks for what takes so long.
+section() {
+	diag "$(cut -d. -f1 /proc/uptime) s: $1"
+}
+
+load_modules() {
+	[ ! -e /modules/order ] || while read -r m_name; do
+		insmod "/modules/$m_name.ko" || echo "# insmod $m_name failed"
+	done </modules/order
+}
+
+unload_modules() {
+	tac /modules/order | while read -r m_name; do
+		rmmod "$m_name" || return 1
+	done
+}
+
+trace_begin() {
+	mkdir "$INSTANCE" && echo 8192 >"$INSTANCE/buffer_size_kb" &&
+		echo 1 >"$INSTANCE/events/kvm/kvm_exit/enable" &&
+		echo 1 >"$INSTANCE/events/kvm/kvm_entry/enable"
+}
+
+trace_end() {
+	rmdir "$INSTANCE"
+}
+
+before_the_module() {
+	section "before the module"
+	if [ ! -e /modules/order ]; then
+		skip "before the kvm module is loaded" "KVM is built in"
+		return
+	fi
+	is "$(status_of kvmtop -1)" 1 "without the kvm module kvmtop -1 fails"
+	like "$(cat "$TMP/err")" '^kvmtop: tracepoint: .*load the kvm module' \
+		"and says what to load"
+	is "$(status_of kvmtop -1 -d)" 1 "so does kvmtop -1 -d"
+	like "$(cat "$TMP/err")" '^kvmtop: debugfs: .*load the kvm module' "and says so too"
+	if ! has_screen; then
+		skip "the screen waits for the module" "$T_no_screen"
+		load_modules
+		return
+	fi
+	screen_start 100 30 "exec kvmtop -s 0.3"
+	screen_has 'load the kvm module' "the screen says so and waits" 30
+	load_modules
+	guest early --pio 123
+	check "and goes on when it has come" wait_for 30 screen_lacks 'load the kvm module'
+	wait_fds "$(screen_pid)"
+	guest_run early
+	screen_has '[^_]kvm_pio +123 ' "and counts" 30
+	screen_quits
+	stop "$GUEST"
+}
+
+# check_plan PIO MMIO CPUID ROUNDS: $TMP/counted against what the guest was told.
+check_plan() {
+	is "$(counted "kvm_exit($PIO)")" $(($1 * $4)) "$5: kvm_exit($PIO) is the plan's"
+	is "$(counted "kvm_exit($CPUID)")" $(($3 * $4)) "$5: kvm_exit($CPUID) is the plan's"
+	if [ $MARK = $MMIO ]; then
+		is "$(counted "kvm_exit($MARK)")" $((($2 + 1) * $4)) \
+			"$5: kvm_exit($MARK) is the plan's"
+	else
+		is "$(counted "kvm_exit($MARK)")" "$4" "$5: kvm_exit($MARK) is the plan's"
+	fi
+}
+
+# check_exits NAME [PID]: $TMP/counted against the trace, reason by reason.
+check_exits() {
+	c_name=$1
+	shift
+	is "$(counted_reasons kvm_exit)" "$(trace_reasons "$@")" \
+		"$c_name: every reason has the kernel's name and number"
+	is "$(counted kvm_exit)" "$(exits_of "$@")" "$c_name: kvm_exit is all of them"
+	is "$(counted_sum kvm_exit)" "$(counted kvm_exit)" "$c_name: no exit is without a reason"
+}
+
+host_log() {
+	section "the log"
+	guest one --pio 150 --mmio 100 --cpuid 250 --rounds 2
+	log_begin
+	trace_clear
+	guest_run one
+	log_end
+	stop "$GUEST"
+	check_plan 150 100 250 2 "log"
+	check_exits "log"
+	is "$(counted kvm_entry)" "$(trace_of | grep -c ' kvm_entry: ')" "log: kvm_entry"
+	is "$(counted kvm_entry)" "$(counted kvm_exit)" "log: each entry has its exit"
+	if [ $has_pio = yes ]; then
+		is "$(counted kvm_pio)" 300 "log: kvm_pio"
+		is "$(counted kvm_mmio)" 200 "log: kvm_mmio"
+		is "$(counted kvm_cpuid)" 500 "log: kvm_cpuid"
+		is "$(counted kvm_userspace_exit)" 502 "log: kvm_userspace_exit"
+		is "$(counted_reasons kvm_userspace_exit)" "HLT 2
+IO 300
+MMIO 200" "log: and its reasons"
+	else
+		is "$(counted kvm_mmio)" 202 "log: kvm_mmio"
+		is "$(counted_reasons kvm_userspace_exit)" "MMIO 202" "log: kvm_userspace_exit"
+	fi
+	is "$(cat "$TMP/log.err")" "" "log: nothing to complain about"
+}
+
+host_batch() {
+	section "the batch"
+	guest one --pio 70 --mmio 30 --cpuid 110 --rounds 3
+	batch_begin -f '^kvm_(exit|entry)'
+	trace_clear
+	guest_run one
+	batch_end
+	stop "$GUEST"
+	check_plan 70 30 110 3 "batch"
+	check_exits "batch"
+	is "$(counted kvm_entry)" "$(counted kvm_exit)" "batch: each entry has its exit"
+	is "$(awk '$2 != $3' "$TMP/batch")" "" "batch: the only interval's delta is the total"
+	is "$BATCH_STATUS" 0 "batch: exit status"
+}
+
+filters() {
+	section "-f"
+	guest one --pio 40 --cpuid 60 --rounds 1
+	batch_begin -f "kvm_exit\\($PIO\\)"
+	guest_run one
+	batch_end
+	stop "$GUEST"
+	is "$(counted "kvm_exit($PIO)")" 40 "-f of one reason counts it"
+	is "$(counted "kvm_exit($CPUID)")" none "and no other"
+}
+
+# two_guests: left and right, of which right has two vCPUs; two_run: both run at the same time.
+two_guests() {
+	guest left --pio 200 --cpuid 50 --rounds 2
+	left=$GUEST
+	guest right --pio 90 --cpuid 330 --rounds 1 --vcpus 2
+	right=$GUEST
+}
+
+two_run() {
+	trace_clear
+	guest_go left
+	guest_go right
+	guest_done left
+	guest_done right
+}
+
+two_stop() {
+	stop "$left"
+	stop "$right"
+}
+
+one_guest() {
+	section "-p, -g"
+	two_guests
+	log_begin -f '^kvm_(exit|entry)' -p "$right"
+	two_run
+	log_end
+	check_exits "-p" "$right"
+	is "$(counted "kvm_exit($PIO)") $(counted "kvm_exit($CPUID)")" "180 660" \
+		"-p: one guest's own, of both vCPUs"
+	two_stop
+
+	two_guests
+	batch_begin -f '^kvm_(exit|entry)' -g left
+	two_run
+	batch_end
+	check_exits "-g" "$left"
+	is "$(counted "kvm_exit($PIO)") $(counted "kvm_exit($CPUID)")" "400 100" \
+		"-g: one guest's own"
+	two_stop
+}
+
+by_guest() {
+	section "-b"
+	two_guests
+	batch_begin -b
+	two_run
+	batch_end
+	is "$(counted left) $(counted right)" "$(exits_of "$left") $(exits_of "$right")" \
+		"-b: kvm_exit by guest"
+	two_stop
+}
+
+debugfs() {
+	section "-d"
+	two_guests
+	debugfs_values >"$TMP/before"
+	batch_begin -d
+	two_run
+	batch_end
+	debugfs_values >"$TMP/after"
+	is "$(debugfs_differs "$TMP/before" "$TMP/after")" "" "-d: what the files grew by, each"
+	is "$(cat "$TMP/batch.err")" "" "-d: nothing to complain about: no lockdown here"
+	isnt "$(counted pages_4k)" 0 "-d: there are pages to be told of"
+
+	batch_begin -d -i
+	batch_end
+	is "$(debugfs_differs /dev/null "$TMP/after")" "" "-d -i: what the files say, each"
+	batch_begin -d -i -p "$right"
+	batch_end
+	debugfs_values "$right" >"$TMP/after"
+	is "$(debugfs_differs /dev/null "$TMP/after")" "" "-d -i -p: what one guest's files say"
+	if [ $has_pio = yes ]; then
+		is "$(counted io_exits) $(counted mmio_exits)" "180 0" \
+			"-d -i -p: the plan's port writes"
+		batch_begin -d -b -i
+		batch_end
+		is "$(counted left) $(counted right)" \
+			"$(debugfs_value exits "$left") $(debugfs_value exits "$right")" \
+			"-d -b: exits by guest"
+	fi
+	two_stop
+}
+
+both_providers() {
+	section "-d -t"
+	guest one --pio 80 --mmio 20 --rounds 2
+	batch_begin -d -t -f '^(kvm_exit|exits|mmio_exit.*)$'
+	guest_run one
+	batch_end
+	stop "$GUEST"
+	like "$(counted kvm_exit)" '^[1-9]' "-d -t: the tracepoint"
+	[ $has_pio = no ] ||
+		is "$(counted exits)" "$(counted kvm_exit)" "-d -t: and debugfs say the same"
+}
+
+# json_begin NAME OPTION...: a JSON log in $TMP/NAME.json; NAME joins $LOGS, its pid $LOG_PIDS.
+json_begin() {
+	j_name=$1
+	shift
+	spawn kvmtop -l --json -s 0.1 "$@" >"$TMP/$j_name.json" 2>"$TMP/$j_name.err"
+	LOGS="$LOGS $j_name"
+	LOG_PIDS="$LOG_PIDS $SPAWNED"
+	wait_for 120 json_has "$j_name" 2
+}
+
+json_has() {
+	[ "$(grep -c . "$TMP/$1.json")" -ge "$2" ]
+}
+
+# json_more: waits until each of them has seen what was done up to now.
+json_more() {
+	for j_name in $LOGS; do
+		wait_for 60 json_has "$j_name" $(($(grep -c . "$TMP/$j_name.json") + 2))
+	done
+}
+
+# json_totals NAME: all rows' totals added up, one a record.
+json_totals() {
+	sed 's/{"/\n{"/g' "$TMP/$1.json" | awk '
+	/"rows"/ { if (nr++) print sum; sum = 0 }
+	match($0, /"total":[0-9]+/) { sum += substr($0, RSTART + 8, RLENGTH - 8) }
+	END { print sum }'
+}
+
+# Guests come, run and go under four logs: nothing is lost, no total goes back.
+guests_come_and_go() {
+	section "guests that come and go"
+	LOGS=
+	LOG_PIDS=
+	guest first --pio 30 --cpuid 60
+	first=$GUEST
+	json_begin "-l" -f '^kvm_exit$'
+	json_begin "-l-b" -b -f '^kvm_exit$'
+	if [ $has_pio = yes ]; then
+		json_begin "-l-d" -d -f '^exits$'
+		json_begin "-l-d-b" -d -b -f '^exits$'
+	fi
+	trace_clear
+	guest_run first
+	json_more
+	for c_guest in second third; do
+		guest $c_guest --pio 45 --cpuid 70
+		json_more
+		guest_run $c_guest
+		json_more
+		stop "$GUEST"
+		json_more
+	done
+	stop "$first"
+	json_more
+	for c_pid in $LOG_PIDS; do
+		stop "$c_pid"
+	done
+	for c_log in $LOGS; do
+		is "$(json_totals "$c_log" | tail -n 1)" "$(exits_of)" \
+			"$c_log: what three guests that came and went did, to the exit"
+		is "$(json_totals "$c_log" | awk '$1 < was { print was, $1 } { was = $1 }')" "" \
+			"$c_log: the total never went back"
+	done
+}
+
+set_cpu1() {
+	echo "$1" >"$CPU1"
+}
+
+# A guest on CPU 1 runs all the time while that goes and comes back. It is led by hand to where
+# kvmtop counts already: a CPU that came is only counted from the next sample on.
+cpu_goes_and_comes() {
+	section "a CPU that goes and comes"
+	if [ ! -w "$CPU1" ]; then
+		skip "CPUs that go and come" "CPU 1 cannot be taken offline here"
+		return
+	fi
+	guest hot --pio 20 --cpuid 10 --rounds 100 --pause 25000
+	taskset -a -p 2 "$GUEST" >/dev/null
+	log_begin -f '^kvm_exit'
+	spawn kvmtop -l -c -s 0.1 -f '^kvm_exit' -p "$GUEST" >"$TMP/log.pid" 2>&1
+	log_pid=$SPAWNED
+	wait_for 60 test -s "$TMP/log.pid"
+	log_more
+	trace_clear
+	guest_go hot
+	log_more 3
+	check "CPU 1 goes offline" set_cpu1 0
+	log_more 3
+	taskset -a -p 1 "$GUEST" >/dev/null
+	check "and comes back" set_cpu1 1
+	log_more
+	wait_fds "$LOG"
+	taskset -a -p 2 "$GUEST" >/dev/null
+	log_more 3
+	unlike "$(cat "$TMP/hot.out")" '^done' "the guest ran all the time"
+	guest_done hot
+	log_end
+	stop "$log_pid"
+	stop "$GUEST"
+	like "$(trace_of | sed 's/.*\[\([0-9]*\)\].*/\1/' | sort | uniq -c | tr '\n' ' ')" \
+		'[0-9]+ 000 +[0-9]+ 001' "on both CPUs"
+	check_plan 20 0 10 100 "CPU 1 gone and back"
+	check_exits "CPU 1 gone and back"
+	sums "$TMP/log.pid" >"$TMP/counted"
+	check_exits "CPU 1 gone and back, -p"
+}
+
+# Started with a CPU offline: it is counted when it has come.
+cpu_comes() {
+	section "a CPU that comes"
+	[ -w "$CPU1" ] || return
+	set_cpu1 0
+	log_begin -f '^kvm_exit'
+	check "CPU 1 comes after the start" set_cpu1 1
+	guest cold --pio 40 --cpuid 20 --rounds 2
+	taskset -a -p 2 "$GUEST" >/dev/null
+	log_more
+	wait_fds "$LOG"
+	trace_clear
+	guest_run cold
+	log_end
+	stop "$GUEST"
+	check_exits "CPU 1 came later"
+	is "$(trace_of | sed 's/.*\[\([0-9]*\)\].*/\1/' | sort -u)" 001 "where all of it happened"
+}
+
+# Reasons that are opened late (x) count from then on, beside their event that counted before.
+late_children() {
+	section "the screen"
+	if ! has_screen; then
+		skip "reasons that are opened late" "$T_no_screen"
+		return
+	fi
+	guest before --pio 31 --rounds 1
+	before=$GUEST
+	guest after --pio 470 --cpuid 290 --rounds 1
+	after=$GUEST
+	screen_start 100 40 "exec kvmtop -s 0.3 -f ^kvm_exit"
+	screen_wait 'Events' 30
+	wait_fds "$(screen_pid)"
+	trace_clear
+	guest_run before
+	screen_has "[^_]kvm_exit +$(exits_of "$before") " "the screen: kvm_exit"
+	screen_keys x
+	wait_fds "$(screen_pid)"
+	guest_run after
+	screen_has " $PIO +470 " "x: reasons count from then on"
+	screen_has " $CPUID +290 " "x: each of them"
+	screen_has "[^_]kvm_exit +$(exits_of) " "x: their event goes on"
+	screen_keys x
+	sleep 1
+	wait_fds "$(screen_pid)"
+	screen_keys x
+	wait_fds "$(screen_pid)"
+	guest again --pio 55 --rounds 1
+	guest_run again
+	screen_has " $PIO +55 " "x, x: counted anew"
+	stop "$GUEST"
+	screen_quits
+	stop "$before"
+	stop "$after"
+}
+
+no_kvmtop() {
+	! pidof kvmtop >/dev/null
+}
+
+# debugfs keeps no module: it goes and comes back under a log.
+module_goes_and_comes() {
+	section "the module goes and comes"
+	if [ ! -e /modules/order ]; then
+		skip "the module goes and comes back" "KVM is built in"
+		return
+	fi
+	wait_for 120 no_kvmtop
+	guest old --pio 30
+	log_begin -d
+	guest_run old
+	was=$(debugfs_value exits)
+	log_more
+	stop "$GUEST"
+	log_more
+	check "the modules are unloaded, nothing holds them" unload_modules
+	log_more
+	load_modules
+	log_more
+	guest new --pio 50
+	log_more
+	guest_run new
+	is=$(debugfs_value exits)
+	log_end
+	stop "$GUEST"
+	is "$(counted exits)" $((was + is)) "and come back: both guests' exits are counted"
+	is "$(counted io_exits)" 80 "and all port writes"
+}
+
+diag "$(uname -mr), $(nproc) CPUs"
+before_the_module
+trace_begin
+host_log
+host_batch
+filters
+one_guest
+by_guest
+debugfs
+both_providers
+guests_come_and_go
+cpu_goes_and_comes
+cpu_comes
+late_children
+trace_end
+module_goes_and_comes
+section "the end"
+is "$(dmesg | grep -E '(BUG|WARNING|INFO|Oops|panic):|lockup' | head -n 5)" "" \
+	"the kernel has nothing to complain about"
+done_testing

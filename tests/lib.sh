@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh disable=SC2120,SC2119
+#
+# lib.sh - what every tests/*.t needs: TAP lines, a folder of its own, processes that end, a screen.
+#
+# A test is a POSIX shell script, run from the project's root:
+#
+#	#!/bin/sh
+#	# SPDX-License-Identifier: GPL-2.0-or-later
+#	# Says in one sentence what it proves.
+#	. tests/lib.sh
+#	need_live		# or need_screen, need_cmd, need_root; skips the whole file
+#	is "$("$KVMTOP" --version)" "kvmtop 0.1.0" "the version"
+#	done_testing
+#
+# Without done_testing there is no plan, and tests/run counts the file as failed. Variables:
+#	KVMTOP		the program to test (./kvmtop, or what the environment says)
+#	HELPERS		the folder with the helper programs (miniguest ...)
+#	TMP		this test's own folder; gone afterwards
+# Names that start with t_ or T_ are this file's own.
+
+KVMTOP=${KVMTOP:-./kvmtop}
+HELPERS=${HELPERS:-build/tests}
+TMP=$(mktemp -d "${TMPDIR:-/tmp}/kvmtop-test.XXXXXX") || exit 1
+export TMP
+
+T_nr=0
+T_failed=0
+T_done=0
+T_pids=
+T_server=
+T_nr_screens=0
+
+# The user's settings must not change what is tested.
+unset NO_COLOR COLUMNS LINES KVMTOPRC TMUX TMUX_PANE
+unset CDPATH ENV MAKELEVEL
+LC_ALL=C.UTF-8
+TZ=UTC
+export LC_ALL TZ
+
+trap 't_cleanup' EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+t_cleanup() {
+	t_status=$?
+	trap - EXIT
+	screen_stop
+	for t_pid in $T_pids; do
+		stop "$t_pid"
+	done
+	rm -rf "$TMP"
+	[ "$T_done" = 1 ] || exit $((t_status ? t_status : 1))
+	exit $((T_failed > 0))
+}
+
+# ---- results
+
+# ok NAME: passed.
+ok() {
+	T_nr=$((T_nr + 1))
+	echo "ok $T_nr - $1"
+}
+
+# not_ok NAME [DETAIL]: failed; the detail is shown, line by line.
+not_ok() {
+	T_nr=$((T_nr + 1))
+	T_failed=$((T_failed + 1))
+	echo "not ok $T_nr - $1"
+	[ $# -lt 2 ] || printf '%s\n' "$2" | sed 's/^/#   /'
+}
+
+# diag TEXT: a remark, not a result.
+diag() {
+	printf '%s\n' "$1" | sed 's/^/# /'
+}
+
+# check NAME COMMAND...: passed when the command succeeds; its output is shown when it does not.
+check() {
+	t_name=$1
+	shift
+	if "$@" >"$TMP/.check" 2>&1; then
+		ok "$t_name"
+	else
+		not_ok "$t_name" "status $?: $*
+$(cat "$TMP/.check")"
+	fi
+}
+
+# is GOT WANT NAME
+is() {
+	if [ "$1" = "$2" ]; then
+		ok "$3"
+	else
+		not_ok "$3" "got:
+$1
+wanted:
+$2"
+	fi
+}
+
+# isnt GOT UNWANTED NAME
+isnt() {
+	if [ "$1" != "$2" ]; then ok "$3"; else not_ok "$3" "got: $1"; fi
+}
+
+# like GOT REGEX NAME: some line matches the extended regular expression.
+like() {
+	if printf '%s\n' "$1" | grep -Eq -e "$2"; then
+		ok "$3"
+	else
+		not_ok "$3" "no line matches: $2
+$1"
+	fi
+}
+
+# unlike GOT REGEX NAME: no line does.
+unlike() {
+	if printf '%s\n' "$1" | grep -Eq -e "$2"; then
+		not_ok "$3" "a line matches: $2
+$1"
+	else
+		ok "$3"
+	fi
+}
+
+# same_files GOT WANT NAME: passed when both files have the same bytes; shows the difference.
+same_files() {
+	if t_diff=$(diff -u "$2" "$1" 2>&1); then
+		ok "$3"
+	else
+		not_ok "$3" "$(printf '%s\n' "$t_diff" | head -n 60)"
+	fi
+}
+
+# status_of COMMAND...: runs it, prints its exit status; output goes to $TMP/out and $TMP/err.
+status_of() {
+	"$@" >"$TMP/out" 2>"$TMP/err" </dev/null
+	echo $?
+}
+
+# skip NAME REASON: this one case cannot run here.
+skip() {
+	T_nr=$((T_nr + 1))
+	echo "ok $T_nr - $1 # SKIP $2"
+}
+
+# skip_all REASON: nothing in this file can run here; ends it.
+skip_all() {
+	echo "1..0 # SKIP $1"
+	T_done=1
+	exit 0
+}
+
+# done_testing: the plan, last line of every test.
+done_testing() {
+	T_done=1
+	echo "1..$T_nr"
+	exit $((T_failed > 0))
+}
+
+# ---- what a test needs
+
+# need_cmd NAME...: skips the file unless these commands exist.
+need_cmd() {
+	for t_cmd; do
+		command -v "$t_cmd" >/dev/null 2>&1 || skip_all "$t_cmd is not installed"
+	done
+}
+
+need_root() {
+	[ "$(id -u)" = 0 ] || skip_all "not root"
+}
+
+# need_live: skips the file unless guests can be run and watched here: root, /dev/kvm, tracefs.
+need_live() {
+	need_root
+	[ -e /dev/kvm ] || skip_all "no /dev/kvm"
+	(: <>/dev/kvm) 2>/dev/null || skip_all "/dev/kvm cannot be opened"
+	t_tracefs=$(tracefs) || skip_all "tracefs is not mounted"
+	[ -d "$t_tracefs/events/kvm" ] || skip_all "$t_tracefs has no kvm events"
+	[ -r "$t_tracefs/events/kvm/kvm_pio/id" ] || [ -r "$t_tracefs/events/kvm/kvm_exit/id" ] ||
+		skip_all "the kvm events in $t_tracefs cannot be read"
+}
+
+# need_screen: skips the file unless a program can be shown in a terminal here.
+need_screen() {
+	has_screen || skip_all "$T_no_screen"
+}
+
+# has_screen: the same as a question; T_no_screen says why not.
+has_screen() {
+	T_no_screen="tmux is not installed"
+	command -v tmux >/dev/null 2>&1 || return 1
+	T_no_screen="tmux cannot open a terminal here"
+	screen_start 20 5 'sleep 9' 2>/dev/null || return 1
+	screen_stop
+}
+
+# tracefs: prints where it is mounted.
+tracefs() {
+	awk '$3 == "tracefs" { print $2; found = 1; exit } END { exit !found }' /proc/mounts
+}
+
+# ---- processes
+
+# spawn PROGRAM...: starts it in the background, its pid in $SPAWNED; it is ended with the test.
+spawn() {
+	# A shell starts background processes with SIGINT ignored.
+	env --default-signal=INT,QUIT "$@" &
+	SPAWNED=$!
+	T_pids="$T_pids $SPAWNED"
+}
+
+# stop PID [SIGNAL]: ends a spawned process and waits for it; returns its exit status.
+stop() {
+	# A pid that is not our child any more may be somebody else's by now.
+	if [ "$(t_parent_of "$1")" = "$$" ]; then
+		kill "-${2:-TERM}" "$1" 2>/dev/null
+		wait_for 5 t_ended "$1" || kill -KILL "$1" 2>/dev/null
+	fi
+	wait "$1" 2>/dev/null
+}
+
+t_parent_of() {
+	sed -n 's/^PPid:[[:blank:]]*//p' "/proc/$1/status" 2>/dev/null
+}
+
+t_ended() {
+	t_state=$(sed -n 's/^State:[[:blank:]]*\(.\).*/\1/p' "/proc/$1/status" 2>/dev/null)
+	[ -z "$t_state" ] || [ "$t_state" = Z ]
+}
+
+# wait_for SECONDS COMMAND...: until the command succeeds; fails when the time is up.
+wait_for() {
+	t_left=$(($1 * 20))
+	shift
+	until "$@"; do
+		t_left=$((t_left - 1))
+		[ "$t_left" -gt 0 ] || return 1
+		sleep 0.05
+	done
+}
+
+# ---- a terminal: the program in a tmux server of its own, its picture as text
+
+# screen_start COLUMNS ROWS COMMAND...: sh -c runs it; the environment is the test's.
+# SCREEN_TERM is the terminal's kind (tmux-256color). The picture stays after the program ended.
+screen_start() {
+	t_cols=$1
+	t_rows=$2
+	shift 2
+	screen_stop
+	cat >"$TMP/tmux.conf" <<-EOF
+		set -g default-shell /bin/sh
+		set -g default-terminal ${SCREEN_TERM:-tmux-256color}
+		set -g status off
+		set -g remain-on-exit on
+		set -gq remain-on-exit-format ""
+		set -g history-limit 0
+		set -sg escape-time 0
+		set -g mouse off
+	EOF
+	# A name of its own: a server that is just ending removes its socket late.
+	T_nr_screens=$((T_nr_screens + 1))
+	T_server=$TMP/tmux.$T_nr_screens
+	t_tmux -u -f "$TMP/tmux.conf" new-session -d -s t -x "$t_cols" -y "$t_rows" "$*"
+}
+
+t_tmux() {
+	tmux -S "$T_server" "$@" </dev/null
+}
+
+# screen_keys KEY...: by tmux's names (Enter, Up, C-u, BSpace ...) or single characters.
+screen_keys() {
+	t_tmux send-keys -t t "$@"
+}
+
+# screen_type TEXT: byte by byte as it is, names are not looked up; also escape sequences.
+screen_type() {
+	t_tmux send-keys -t t -l "$1"
+}
+
+# screen_click COLUMN ROW [BUTTON]: a mouse click (SGR), counted from 1; 64 and 65 are the wheel.
+screen_click() {
+	screen_type "$(printf '\033[<%d;%d;%dM' "${3:-0}" "$1" "$2")"
+	[ "${3:-0}" -ge 64 ] || screen_type "$(printf '\033[<%d;%d;%dm' "${3:-0}" "$1" "$2")"
+}
+
+screen_resize() {
+	t_tmux resize-window -t t -x "$1" -y "$2"
+}
+
+# screen_shot: prints the picture, blanks at the ends of lines cut; -e adds colours.
+screen_shot() {
+	t_tmux capture-pane -p -t t "$@"
+}
+
+# screen_line N: one line of it, from 1.
+screen_line() {
+	screen_shot | sed -n "$1p"
+}
+
+t_screen_has() {
+	screen_shot 2>/dev/null | grep -Eq -e "$1"
+}
+
+# screen_wait REGEX [SECONDS]: until a line of the picture matches (10 s).
+screen_wait() {
+	wait_for "${2:-10}" t_screen_has "$1"
+}
+
+# screen_has REGEX NAME [SECONDS]: the same as a test; shows the picture when it fails.
+screen_has() {
+	if screen_wait "$1" "${3:-10}"; then
+		ok "$2"
+	else
+		not_ok "$2" "never seen: $1
+$(screen_shot 2>&1)"
+	fi
+}
+
+# tmux knows that a program is gone before it knows how it ended, and misses a SIGCHLD at times.
+screen_dead() {
+	t_end=$(t_tmux display-message -p -t t '#{pane_dead_status}#{pane_dead_signal}' \
+		2>/dev/null) || return 0
+	[ -z "$t_end" ] || return 0
+	kill -CHLD "$(t_tmux display-message -p '#{pid}')" 2>/dev/null
+	return 1
+}
+
+# screen_status [SECONDS]: waits for the program's end and prints its exit status (a signal: SIGnn).
+screen_status() {
+	wait_for "${1:-10}" screen_dead || {
+		echo running
+		return
+	}
+	t_tmux display-message -p -t t \
+		'#{?pane_dead_signal,SIG#{pane_dead_signal},#{pane_dead_status}}'
+}
+
+# screen_pid: the program's pid, for signals.
+screen_pid() {
+	t_tmux display-message -p -t t '#{pane_pid}'
+}
+
+screen_stop() {
+	[ -n "$T_server" ] || return 0
+	t_tmux kill-server 2>/dev/null
+	T_server=
+}

@@ -1,0 +1,571 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A guest makes exactly so many exits, and every way to look at it says exactly so many; and nothing
+# that goes wrong around it goes wrong silently, slowly, or leaves something behind.
+# shellcheck disable=SC2317 # wait_for calls functions
+. tests/lib.sh
+need_live
+
+PIO=1234
+MMIO=567
+CPUID=89
+SOME='kvm_(pio|mmio|cpuid|userspace_exit)'
+ERR=$TMP/err
+NR_CPUS=$(getconf _NPROCESSORS_ONLN)
+TRACEFS=$(tracefs)
+# Our processes are known by TMP in their environment: others may be testing on this machine, too.
+
+# ---- helpers
+
+# now: milliseconds.
+now() {
+	t_now=$(date +%s%N)
+	echo $((t_now / 1000000))
+}
+
+# guest NAME OPTION...: one that waits for `go NAME`; its pid in $GUEST.
+guest() {
+	t_guest=$1
+	shift
+	mkfifo "$TMP/$t_guest.in" || return
+	# Opened for both it never ends, nor does opening it wait.
+	# shellcheck disable=SC2016
+	spawn sh -c 'in=$1; shift; exec "$@" <>"$in"' sh "$TMP/$t_guest.in" "$HELPERS/miniguest" \
+		--wait --hold 60 --name "$t_guest" "$@" >"$TMP/$t_guest.out" 2>&1
+	GUEST=$SPAWNED
+	wait_for 5 grep -q ready "$TMP/$t_guest.out"
+}
+
+go() {
+	echo >"$TMP/$1.in"
+}
+
+went() {
+	wait_for 10 grep -q '^done' "$TMP/$1.out"
+}
+
+# counting PID: kvmtop makes its timer when all events are open and the first sample was taken.
+has_timer() {
+	find "/proc/$1/fd" -lname '*timerfd*' 2>/dev/null | grep -q .
+}
+
+counting() {
+	wait_for 15 has_timer "$1"
+}
+
+# look NAME OPTION...: kvmtop in the background, its output in $TMP/NAME, its pid in $SPAWNED.
+look() {
+	t_look=$TMP/$1
+	shift
+	spawn "$KVMTOP" "$@" >"$t_look" 2>"$t_look.err"
+}
+
+# ended PID: waits for its end by itself.
+ended() {
+	wait_for 20 t_ended "$1" && wait "$1" 2>/dev/null
+}
+
+# batch NAME FIELD: "TOTAL DELTA" of an event in the output of -1.
+batch() {
+	awk -v name="$2" '$1 == name { print $2, $3 }' "$TMP/$1"
+}
+
+# json NAME KEY VALUE: the sum of all deltas of the rows whose KEY is VALUE.
+json() {
+	grep -o "{\"$2\":\"$3\",[^}]*}" "$TMP/$1" | sed 's/.*"delta":\([0-9]*\).*/\1/' |
+		awk '{ n += $1 } END { print n + 0 }'
+}
+
+# csv NAME FIELD: the sum of a column.
+csv() {
+	awk -F, -v name="$2" '
+		NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i; next }
+		{ n += $at }
+		END { print n + 0 }' "$TMP/$1"
+}
+
+# text NAME FIELD: the sum of a column of the log for people, whose columns may grow in number.
+text() {
+	awk -v name="$2" '
+		/^time/ {
+			# "time (per 0.5 s)" is four words, a time stamp two.
+			at = 0
+			for (i = 5; i <= NF; i++) if ($i == name) at = i - 2
+			next
+		}
+		at { n += $at }
+		END { print n + 0 }' "$TMP/$1"
+}
+
+# perf_count FIELD
+perf_count() {
+	awk -F, -v name="kvm:$1" '$3 == name { print $1 }' "$TMP/perf"
+}
+
+# fails STATUS REGEX NAME OPTION...: says why on stderr, in a line or two, and nothing else.
+fails() {
+	t_want=$1
+	t_regex=$2
+	t_case=$3
+	shift 3
+	t_got=$(status_of "$KVMTOP" "$@")
+	if [ "$t_got" = "$t_want" ] && grep -Eq -e "$t_regex" "$ERR" && [ ! -s "$TMP/out" ] &&
+		[ "$(wc -l <"$ERR")" -le 2 ]; then
+		ok "$t_case"
+	else
+		not_ok "$t_case" "status $t_got, wanted $t_want and: $t_regex
+$(head -n 5 "$TMP/out" "$ERR")"
+	fi
+}
+
+# left: processes of this test that are kvmtop, or hold events.
+left() {
+	grep -lsz "^TMP=$TMP$" /proc/[0-9]*/environ 2>/dev/null | while read -r t_file; do
+		t_dir=${t_file%/environ}
+		t_comm=$(cat "$t_dir/comm" 2>/dev/null)
+		if [ "$t_comm" = kvmtop ] ||
+			find "$t_dir/fd" -lname '*perf_event*' 2>/dev/null | grep -q .; then
+			echo "${t_dir#/proc/} $t_comm"
+		fi
+	done
+}
+
+nothing_left() {
+	[ -z "$(left)" ]
+}
+
+# ---- exactly N
+
+# One run of the guests a and b, watched in every way at once.
+watch_guests() {
+	rm -f "$TMP"/[ab].in
+	guest a --pio $PIO --mmio $MMIO --cpuid $CPUID || return
+	a=$GUEST
+	guest b --pio 77 --vcpus 2 || return
+	b=$GUEST
+	if command -v perf >/dev/null; then
+		spawn perf stat -x , -a -o "$TMP/perf" \
+			-e kvm:kvm_pio,kvm:kvm_mmio,kvm:kvm_cpuid,kvm:kvm_userspace_exit \
+			-- sleep 8 2>/dev/null
+		perf=$SPAWNED
+		wait_for 5 grep -qs . "/proc/$perf/task/$perf/children"
+	fi
+	look log-text -l -s 0.5 -n 5 -p "$a" -f "$SOME"
+	logs=$SPAWNED
+	look log-csv -l -c -s 0.3 -n 8 -g a -f "$SOME"
+	logs="$logs $SPAWNED"
+	look log-json -l --json -s 0.4 -n 6 -g b -f "$SOME"
+	logs="$logs $SPAWNED"
+	look log-each -l --json -b -s 0.5 -n 5 -f 'kvm_pio$'
+	logs="$logs $SPAWNED"
+	for pid in $logs; do
+		counting "$pid" || return
+	done
+	look host -1 -f "$SOME"
+	onces=$SPAWNED
+	look pid -1 -p "$a"
+	onces="$onces $SPAWNED"
+	look name -1 -g b -f "$SOME"
+	onces="$onces $SPAWNED"
+	look each -1 -b -f 'kvm_userspace_exit$'
+	onces="$onces $SPAWNED"
+	for pid in $onces; do
+		counting "$pid" || return
+	done
+	go a
+	go b
+	went a && went b
+	for pid in $onces $logs; do
+		ended "$pid" || return
+	done
+	if [ -n "$perf" ]; then
+		# The counts are in, whatever is left of its time.
+		kill -INT "$perf"
+		ended "$perf"
+	fi
+	stop "$a"
+	stop "$b"
+}
+
+USER=$((PIO + MMIO + 1))
+USER_B=$((2 * (77 + 1)))
+
+# What must be so in every way of looking: "what; got; wanted" lines.
+facts() {
+	for f in "kvm_pio $PIO" "kvm_mmio $MMIO" "kvm_cpuid $CPUID" "kvm_userspace_exit $USER" \
+		"kvm_userspace_exit(IO) $PIO" "kvm_userspace_exit(MMIO) $MMIO" \
+		"kvm_userspace_exit(HLT) 1"; do
+		name=${f% *}
+		n=${f##* }
+		echo "-1 -p PID: $name;$(batch pid "$name");$n $n"
+		echo "-l -c -g NAME: $name;$(csv log-csv "$name");$n"
+		case $name in *'('*) continue ;; esac
+		echo "-l -p PID: $name;$(text log-text "$name");$n"
+	done
+	echo "-1 -g NAME: kvm_pio;$(batch name kvm_pio);154 154"
+	echo "-1 -g NAME: kvm_userspace_exit;$(batch name kvm_userspace_exit);$USER_B $USER_B"
+	echo "-1 -g NAME: kvm_mmio, of the other;$(batch name kvm_mmio);0 0"
+	echo "-l --json -g NAME: kvm_pio;$(json log-json event kvm_pio);154"
+	echo "-l --json -g NAME: kvm_mmio;$(json log-json event kvm_mmio);0"
+	echo "-1 -b: a;$(batch each a);$USER $USER"
+	echo "-1 -b: b;$(batch each b);$USER_B $USER_B"
+	echo "-l -b --json: a;$(json log-each guest a);$PIO"
+	echo "-l -b --json: b;$(json log-each guest b);154"
+}
+
+# What others on this machine disturb.
+host_facts() {
+	for f in "kvm_pio $((PIO + 154))" "kvm_mmio $MMIO" "kvm_cpuid $CPUID" \
+		"kvm_userspace_exit $((USER + USER_B))"; do
+		name=${f% *}
+		n=${f##* }
+		echo "-1: $name;$(batch host "$name");$n $n"
+		[ -z "$perf" ] || echo "perf stat -a: $name;$(perf_count "$name");$n"
+	done
+}
+
+all_true() {
+	awk -F ';' '$2 != $3 { bad = 1 } END { exit bad }'
+}
+
+prove() {
+	while IFS=';' read -r what got wanted; do
+		is "$got" "$wanted" "exact: $what"
+	done <"$1"
+}
+
+if [ "$(uname -m)" = x86_64 ]; then
+	a='' b='' perf='' onces='' logs=''
+	for try in 1 2 3; do
+		watch_guests
+		facts >"$TMP/facts"
+		host_facts >"$TMP/host-facts"
+		all_true <"$TMP/facts" && all_true <"$TMP/host-facts" && break
+		diag "try $try was disturbed"
+		for pid in $a $b $perf $onces $logs; do
+			stop "$pid"
+		done
+	done
+	prove "$TMP/facts"
+	prove "$TMP/host-facts"
+	[ -n "$perf" ] || skip "perf stat agrees" "perf is not installed"
+	is "$(cat "$TMP"/host.err "$TMP"/pid.err "$TMP"/each.err "$TMP"/log-*.err)" "" \
+		"and nothing is said on stderr"
+	is "$(awk '$1 ~ /^kvm_userspace_exit\(/ { n += $2 } END { print n }' "$TMP/pid")" "$USER" \
+		"the reasons add up to their event"
+else
+	skip "exact counts" "the numbers are those of x86"
+fi
+
+# ---- guests that come and go while we look
+
+look late -l --json -b -s 0.3 -n 14 -f 'kvm_userspace_exit$'
+late=$SPAWNED
+counting "$late"
+guest late --pio 500 --vcpus 3
+sleep 1
+go late
+went late
+
+guest gone --pio 10
+look gone -l --json -s 0.2 -n 10 -p "$GUEST" -f 'kvm_pio$'
+gone=$SPAWNED
+counting "$gone"
+go gone
+went gone
+stop "$GUEST"
+ended "$gone"
+is "$? $(wc -l <"$TMP/gone") $(json gone event kvm_pio)" "0 10 10" \
+	"a guest that ends keeps its counts, and its log goes on"
+
+ended "$late"
+if [ "$(uname -m)" = x86_64 ]; then
+	is "$(json late guest late)" $((3 * 501)) "a guest that comes later is counted whole"
+fi
+
+# ---- wrong usage: status 2, whatever the machine
+
+fails 2 "requires -l" "-c alone" -c
+fails 2 "requires -l" "-z alone" -z
+fails 2 "requires -1" "--json alone" --json
+fails 2 "not a valid regular expression.*position 2" "a bad regex, and where" -1 -f '('
+fails 2 '"0.05".*>= 0.1' "-s too small" -s 0.05 -1
+fails 2 '"26".*<= 25.5' "-s too large" -s 26 -1
+fails 2 '"nan".*not a number' "-s nan" -s nan -1
+fails 2 '"inf".*not a number' "-s inf" -s inf -1
+fails 2 '"1s".*not a number' "-s with a unit" -s 1s -1
+fails 2 '"".*not a number' "-s empty" -s "" -1
+fails 2 '"0,5".*not a number' "-s with a comma" -s 0,5 -1
+fails 2 '"-5".*number from 1' "a negative pid" --pid=-5 -1
+fails 2 '"x".*number from 1' "a pid that is no number" -p x -1
+fails 2 '"0".*number from 1' "no samples" -l -n 0
+fails 2 'unknown option -q' "an unknown letter among others" -l -1q
+fails 2 'option --nothing is unknown' "an unknown long option" --nothing
+fails 2 'option --batch=1' "an argument that is not taken" --batch=1
+fails 2 'option -s needs SECONDS' "an argument that is missing" -l -s
+fails 2 'unexpected argument "x"' "a word too many" -1 x
+fails 2 'no such view' "a view that is none" -1 --view nothing
+
+if command -v localedef >/dev/null &&
+	localedef -i de_DE -f UTF-8 "$TMP/de_DE.UTF-8" >/dev/null 2>&1; then
+	LOCPATH=$TMP LC_ALL=de_DE.UTF-8 "$KVMTOP" -l --json -s 0.3 -n 1 -f 'kvm_pio$' \
+		>"$TMP/out" 2>&1
+	like "$? $(cat "$TMP/out")" '^0 .*"elapsed_s":0[.][0-9]+,.*"rate":0[.]0' \
+		"a locale with a decimal comma changes no number, neither read nor written"
+else
+	skip "a locale with a decimal comma" "localedef makes none here"
+fi
+
+# ---- things that are not there: status 1
+
+sleep_pid=
+spawn sleep 60
+sleep_pid=$SPAWNED
+fails 1 "no process 2147483647" "no such pid" -1 -p 2147483647
+fails 1 "process $sleep_pid is no KVM guest" "a pid that is no guest" -1 -p "$sleep_pid"
+fails 1 "no-such-guest" "no such guest" -1 -g no-such-guest
+fails 1 "cannot open \"/no/such/folder/log\"" "a log file that cannot be" -L /no/such/folder/log
+mkfifo "$TMP/twin.in"
+guest twin1
+twin1=$GUEST
+# shellcheck disable=SC2016
+spawn sh -c 'in=$1; shift; exec "$@" <>"$in"' sh "$TMP/twin.in" "$HELPERS/miniguest" --wait \
+	--name twin1 >"$TMP/twin.out"
+wait_for 5 grep -q ready "$TMP/twin.out"
+fails 1 "$twin1.*-p|-p.*$twin1" "two guests of one name" -1 -g twin1
+stop "$SPAWNED"
+stop "$twin1"
+stop "$sleep_pid"
+
+# ---- nobody: what is missing, and how to grant it
+
+# as_nobody CAPABILITIES OPTION...: status_of for a user with these alone.
+as_nobody() {
+	t_caps=${1:--all}
+	shift
+	cp -L "$KVMTOP" "$TMP/nobody/kvmtop" 2>/dev/null
+	setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$t_caps" \
+		--ambient-caps="$t_caps" "$TMP/nobody/kvmtop" "$@" \
+		>"$TMP/out" 2>"$ERR" </dev/null
+	echo $?
+}
+
+chmod 755 "$TMP"
+mkdir "$TMP/nobody"
+if ! command -v setpriv >/dev/null; then
+	skip "without rights" "setpriv is not installed"
+elif [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -lt 1 ]; then
+	skip "without rights" "anybody may count events here"
+else
+	is "$(as_nobody "" -1)" 1 "without rights: a failure"
+	like "$(cat "$ERR")" "perf_event_paranoid is [0-9].*setcap cap_perfmon,.*kvmtop" \
+		"and what would help is said"
+	is "$(wc -l <"$ERR")" 1 "in a line"
+	is "$(as_nobody "" -h)" 0 "without rights: help"
+	is "$(as_nobody +perfmon -1)" 1 \
+		"with CAP_PERFMON alone: a failure"
+	like "$(cat "$ERR")" "cannot read $TRACEFS/events: Permission denied.*cap_dac_read_search" \
+		"which names the folder and what is missing"
+	is "$(as_nobody +perfmon,+dac_read_search -1 -f kvm_pio)" 0 \
+		"with CAP_DAC_READ_SEARCH, too, it counts"
+fi
+
+# ---- a machine with less mounted
+
+# without PATH... -- OPTION...: status of kvmtop where these are not mounted; output as status_of.
+without() {
+	t_paths=
+	while [ "$1" != -- ]; do
+		t_paths="$t_paths $1"
+		shift
+	done
+	shift
+	# shellcheck disable=SC2016
+	status_of unshare -m sh -c 'for path in '"$t_paths"'; do umount -l "$path" || exit 99; done
+		exec "$@"' sh "$(realpath "$KVMTOP")" "$@"
+}
+
+all_tracefs=$(awk '$3 == "tracefs" { print $2 }' /proc/mounts | sort -r)
+all_debugfs=$(awk '$3 == "debugfs" { print $2 }' /proc/mounts | sort -r)
+if ! unshare -m true 2>/dev/null; then
+	skip "things not mounted" "no mount namespaces"
+else
+	start=$(now)
+	# shellcheck disable=SC2086
+	is "$(without $all_tracefs $all_debugfs -- -1)" 1 "no tracefs: a failure"
+	like "$(cat "$ERR")" "tracefs is not mounted: mount -t tracefs" "and the command is named"
+	check "at once" test $(($(now) - start)) -lt 2000
+	if [ -n "$all_debugfs" ]; then
+		# shellcheck disable=SC2086
+		is "$(without $all_debugfs -- -1 -f kvm_pio)" 0 "debugfs is not needed"
+	fi
+	if [ "$(echo "$all_tracefs" | wc -l)" -gt 1 ]; then
+		is "$(without /sys/kernel/tracing -- -1 -f kvm_pio)" 0 "tracefs may be elsewhere"
+	fi
+	is "$(without /sys /proc -- --help)" 0 "help needs nothing at all"
+	is "$(without /sys /proc -- -s 99)" 2 "nor does wrong usage"
+fi
+
+# ---- debugfs under lockdown
+
+lockdown_lines() {
+	dmesg 2>/dev/null | grep -c 'Lockdown: kvmtop'
+}
+
+if ! grep -q '\[none\]' /sys/kernel/security/lockdown 2>/dev/null &&
+	[ -e /sys/kernel/security/lockdown ]; then
+	for try in 1 2 3; do
+		before=$(lockdown_lines)
+		status=$(status_of "$KVMTOP" -d -l -s 0.1 -n 5)
+		after=$(lockdown_lines)
+		[ $((after - before)) -gt 1 ] || break
+	done
+	is "$status" 1 "-d under lockdown: a failure"
+	like "$(cat "$ERR")" 'blocked by kernel lockdown \([a-z]*\).*tracepoints' \
+		"which explains itself"
+	check "with one kernel log line at most" test $((after - before)) -le 1
+	is "$(status_of "$KVMTOP" -d -t -1 -f kvm_pio)" 0 "-d -t goes on with tracepoints"
+	like "$(cat "$ERR")" "lockdown" "and says what is missing"
+	like "$(cat "$TMP/out")" "^kvm_pio" "and counts"
+else
+	skip "debugfs under lockdown" "the kernel is not locked down"
+fi
+
+# ---- output that cannot be written, readers that leave
+
+for options in "-1 -f kvm_pio" "-l -n 2 -s 0.1 -f kvm_pio" "--help" "-f help"; do
+	# shellcheck disable=SC2086
+	"$KVMTOP" $options >/dev/full 2>"$ERR"
+	is "$? $(cat "$ERR")" \
+		"1 kvmtop: cannot write to standard output: No space left on device" \
+		"full disk: $options"
+done
+"$KVMTOP" -1 -f kvm_pio >&- 2>"$ERR"
+is "$? $(cat "$ERR")" "1 kvmtop: cannot write to standard output: Bad file descriptor" \
+	"standard output is closed"
+"$KVMTOP" -1 -f kvm_pio <&- >"$TMP/out" 2>&-
+is "$? $(wc -l <"$TMP/out")" "0 1" "standard input and error are closed"
+"$KVMTOP" -c -L "$TMP/closed.csv" -n 2 -s 0.1 -f kvm_pio <&- >&- 2>&-
+is "$? $(head -n 1 "$TMP/closed.csv") $(wc -l <"$TMP/closed.csv")" "0 timestamp,kvm_pio 3" \
+	"all are closed: the log file has the log alone"
+
+start=$(now)
+{
+	"$KVMTOP" -l -c -s 0.1 -f kvm_pio 2>"$ERR"
+	echo $? >"$TMP/status"
+} | head -n 1 >"$TMP/out"
+is "$(cat "$TMP/status") $(cat "$ERR" "$TMP/out")" "0 timestamp,kvm_pio" "-l | head -1 ends quietly"
+took=$(($(now) - start))
+check "soon ($took ms)" test $took -lt 2000
+
+# ---- signals
+
+lines() {
+	[ -e "$TMP/$1" ] && [ "$(wc -l <"$TMP/$1")" -ge "$2" ]
+}
+
+is_stuck() {
+	grep -q pipe "/proc/$1/wchan"
+}
+
+for signal in TERM INT; do
+	look "sig$signal" -l -c -s 0.1 -f 'kvm_(pio|mmio)$'
+	pid=$SPAWNED
+	check "lines are written as they come" wait_for 10 lines "sig$signal" 5
+	seen=$(wc -l <"$TMP/sig$signal")
+	stop "$pid" "$signal"
+	is "$?" 0 "SIG$signal: a good end"
+	check "no line is lost" test "$(grep -c '^[0-9: -]*,[0-9]*,[0-9]*$' "$TMP/sig$signal")" \
+		-ge $((seen - 1))
+	is "$(grep -vc -e '^[0-9: -]*,[0-9]*,[0-9]*$' "$TMP/sig$signal")" 1 "none is cut"
+done
+
+# A reader that has stopped reading. Opened for both, so that no opening waits.
+mkfifo "$TMP/stuck"
+spawn sleep 60 3<>"$TMP/stuck"
+reader=$SPAWNED
+spawn "$KVMTOP" -l --json -x -s 0.1 1<>"$TMP/stuck" 2>"$TMP/stuck.err"
+pid=$SPAWNED
+check "a reader that stops reading blocks it" wait_for 15 is_stuck "$pid"
+kill -TERM "$pid"
+check "and SIGTERM ends it all the same" wait_for 5 t_ended "$pid"
+stop "$reader"
+
+# shellcheck disable=SC2016
+spawn sh -c 'trap "" HUP INT; exec "$@"' sh "$KVMTOP" -l -c -s 0.1 -f kvm_pio >"$TMP/nohup"
+pid=$SPAWNED
+wait_for 10 lines nohup 2
+kill -HUP "$pid"
+kill -INT "$pid"
+seen=$(wc -l <"$TMP/nohup")
+check "what is ignored at the start stays so: nohup" wait_for 5 lines nohup $((seen + 3))
+stop "$pid"
+is "$?" 0 "SIGTERM ends it"
+
+look hup -c -L "$TMP/hup.csv" -s 0.1 -f kvm_pio
+pid=$SPAWNED
+wait_for 10 lines hup.csv 3
+mv "$TMP/hup.csv" "$TMP/hup.csv.1"
+kill -HUP "$pid"
+check "SIGHUP opens a new log file" wait_for 5 lines hup.csv 3
+is "$(head -n 1 "$TMP/hup.csv")" "timestamp,kvm_pio" "with a header"
+stop "$pid"
+is "$? $(cat "$TMP/hup" "$TMP/hup.err")" "0 " "and goes on quietly"
+check "the log goes on after a restart" "$KVMTOP" -c -L "$TMP/hup.csv" -s 0.1 -n 2 -f kvm_pio
+is "$(grep -c timestamp "$TMP/hup.csv")" 1 "under one header"
+cp "$TMP/hup.csv" "$TMP/before.csv"
+fails 1 "has other columns" "other columns are not appended" -c -L "$TMP/hup.csv" -n 1 -f kvm_mmio
+same_files "$TMP/hup.csv" "$TMP/before.csv" "and the file is as it was"
+
+# ---- cost, time, and what is left
+
+look fds -l -s 1 -f 'kvm_pio$'
+pid=$SPAWNED
+counting "$pid"
+is "$(find "/proc/$pid/fd" -lname '*perf_event*' | wc -l)" $((2 * NR_CPUS)) \
+	"one event: a descriptor for it and one for its group, on each CPU"
+stop "$pid"
+
+# seconds_of NAME: first and last time of a JSON log, of one day.
+look drift -l --json -s 0.2 -n 11 -f 'kvm_pio$'
+ended "$SPAWNED"
+drift=$(sed 's/.*T\([0-9]*\):\([0-9]*\):\([0-9.]*\)+.*/\1 \2 \3/' "$TMP/drift" | awk '
+	{ t = $1 * 3600 + $2 * 60 + $3 }
+	NR == 1 { first = t }
+	END { printf "%d\n", ((t - first + 86400) % 86400 - 2) * 1000 }')
+check "ten intervals of 0.2 s are 2 s ($drift ms more)" test "$drift" -gt -200 -a "$drift" -lt 200
+
+# The end must not wait for the kernel to close the events, which takes seconds, nor must whoever
+# reads us. How long opening takes is another matter: events that others close keep it waiting.
+look once -1
+counting "$SPAWNED"
+start=$(now)
+wait "$SPAWNED"
+took=$(($(now) - start - 1000))
+check "-1 with all events ends after its second ($took ms)" test $took -lt 1000
+{
+	"$KVMTOP" -1
+	now >"$TMP/end"
+} | cat >/dev/null
+took=$(($(now) - $(cat "$TMP/end")))
+check "-1 | cat ends with it ($took ms)" test $took -lt 1000
+: "$(
+	"$KVMTOP" -1
+	now >"$TMP/end"
+)"
+took=$(($(now) - $(cat "$TMP/end")))
+check "so does \$(-1) ($took ms)" test $took -lt 1000
+if has_screen; then
+	screen_start 100 20 "exec $(realpath "$KVMTOP")"
+	screen_wait 'kvm_' 15
+	screen_keys q
+	start=$(now)
+	is "$(screen_status)" 0 "q ends the screen"
+	took=$(($(now) - start))
+	check "at once ($took ms)" test $took -lt 1000
+else
+	skip "q ends the screen" "$T_no_screen"
+fi
+check "after 6 s no kvmtop is left, and no event is open" wait_for 6 nothing_left
+
+done_testing

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * miniguest - a process with a VM that makes exactly the exits it is told to, for the shell tests.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "demo.h"
+#include "demo_vm.h"
+
+#define LIMIT_S 240 /* no run is longer, whatever it was told */
+#define MAX_HOLD_S 120
+
+struct order {
+	struct demo_plan plan;
+	uint32_t hold_s;
+	bool must_wait;
+};
+
+static const char help[] =
+	"usage: miniguest [OPTION...]\n"
+	"Runs a VM whose vCPUs make exactly the exits that are asked for.\n"
+	"  --pio N        port writes to user space in a round (HVCs on AArch64; 0)\n"
+	"  --mmio N       one-byte writes to unbacked memory in a round, an exit each (0)\n"
+	"  --cpuid N      CPUIDs in a round (trapped ID register reads on AArch64; 0)\n"
+	"  --rounds N     0: for ever (1)\n"
+	"  --pause US     between two rounds (0)\n"
+	"  --vcpus N      1 to 8, threads vcpu0 ..., each of which makes all of the above (1)\n"
+	"  --name NAME    only to be seen in the command line; -name NAME is the same\n"
+	"  --wait         begin the rounds when a line comes in on stdin\n"
+	"  --hold SECONDS stay after the rounds, VM open and idle (0; at most 120)\n"
+	"\n"
+	"Prints \"ready PID\" when the VM and its threads exist, \"done\" after the rounds. Ends\n"
+	"by itself after 240 seconds at the latest. Exit status: 0, 1 failure, 2 usage.\n"
+	"\n"
+	"Every round ends with one exit more on each vCPU, the mark. x86: a HLT (KVM_EXIT_HLT),\n"
+	"which kvm_userspace_exit counts and kvm_pio, kvm_mmio, kvm_cpuid do not, so that\n"
+	"  kvm_userspace_exit = vcpus * rounds * (pio + mmio + 1)\n"
+	"AArch64: one MMIO write more, so that\n"
+	"  kvm_mmio = kvm_userspace_exit = vcpus * rounds * (mmio + 1)\n"
+	"With virtualization hardware, kvm_exit also has a page fault or two for the first touch\n"
+	"of the code, and the host's interrupts. An MMIO write is one EPT_MISCONFIG there\n"
+	"(Intel; the first ones EPT_VIOLATION), npf (AMD), DABT_LOW (AArch64).\n";
+
+enum option_key {
+	KEY_PIO,
+	KEY_MMIO,
+	KEY_CPUID,
+	KEY_ROUNDS,
+	KEY_PAUSE,
+	KEY_VCPUS,
+	KEY_HOLD,
+	KEY_NAME,
+	KEY_WAIT,
+	KEY_HELP,
+};
+
+static const struct option options[] = {
+	{ "pio", required_argument, NULL, KEY_PIO },
+	{ "mmio", required_argument, NULL, KEY_MMIO },
+	{ "cpuid", required_argument, NULL, KEY_CPUID },
+	{ "rounds", required_argument, NULL, KEY_ROUNDS },
+	{ "pause", required_argument, NULL, KEY_PAUSE },
+	{ "vcpus", required_argument, NULL, KEY_VCPUS },
+	{ "hold", required_argument, NULL, KEY_HOLD },
+	{ "name", required_argument, NULL, KEY_NAME },
+	{ "wait", no_argument, NULL, KEY_WAIT },
+	{ "help", no_argument, NULL, KEY_HELP },
+	{ NULL, 0, NULL, 0 },
+};
+
+static bool parse_number(const char *text, uint32_t *ret_number)
+{
+	unsigned long long number;
+	char *end;
+
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	if (text[0] < '0' || text[0] > '9' || *end || errno || number > UINT32_MAX)
+		return false;
+	*ret_number = (uint32_t)number;
+	return true;
+}
+
+static bool parse_option(int key, struct order *order)
+{
+	uint32_t *const numbers[] = {
+		[KEY_PIO] = &order->plan.pio,
+		[KEY_MMIO] = &order->plan.mmio,
+		[KEY_CPUID] = &order->plan.cpuid,
+		[KEY_ROUNDS] = &order->plan.rounds,
+		[KEY_PAUSE] = &order->plan.pause_us,
+		[KEY_VCPUS] = &order->plan.vcpus,
+		[KEY_HOLD] = &order->hold_s,
+	};
+
+	switch (key) {
+	case KEY_NAME:
+		return true;
+	case KEY_WAIT:
+		order->must_wait = true;
+		return true;
+	case KEY_HELP:
+		fputs(help, stdout);
+		exit(0);
+	case '?':
+		return false;
+	default:
+		if (parse_number(optarg, numbers[key]))
+			return true;
+		fprintf(stderr, "miniguest: \"%s\" is not a number\n", optarg);
+		return false;
+	}
+}
+
+static bool parse(int argc, char **argv, struct order *order)
+{
+	int key;
+
+	*order = (struct order){ .plan = { .rounds = 1, .vcpus = 1 } };
+	while ((key = getopt_long_only(argc, argv, "", options, NULL)) != -1)
+		if (!parse_option(key, order))
+			return false;
+	if (optind < argc) {
+		fprintf(stderr, "miniguest: what is \"%s\"?\n", argv[optind]);
+		return false;
+	}
+	if (order->hold_s > MAX_HOLD_S)
+		order->hold_s = MAX_HOLD_S;
+	return true;
+}
+
+/* False at the end of stdin: whoever wanted to give the word is gone. */
+static bool wait_for_line(void)
+{
+	char byte;
+
+	while (read(STDIN_FILENO, &byte, 1) == 1)
+		if (byte == '\n')
+			return true;
+	return false;
+}
+
+static int run(const struct order *order)
+{
+	struct why why = { "" };
+	struct demo_vm *vm = NULL;
+	int err;
+
+	if (demo_vm_new(&order->plan, &vm, &why)) {
+		fprintf(stderr, "miniguest: %s\n", why.text);
+		return 1;
+	}
+	printf("ready %d\n", (int)getpid());
+	if (order->must_wait && !wait_for_line()) {
+		fprintf(stderr, "miniguest: stdin ended before a line came\n");
+		demo_vm_free(vm);
+		return 1;
+	}
+	demo_vm_go(vm);
+	err = demo_vm_wait(vm, -1, &why);
+	if (err)
+		fprintf(stderr, "miniguest: %s\n", why.text);
+	else
+		printf("done\n");
+	if (!err && order->hold_s)
+		sleep(order->hold_s);
+	demo_vm_free(vm);
+	return err ? 1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct order order;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (!parse(argc, argv, &order)) {
+		fprintf(stderr, "Try miniguest --help.\n");
+		return 2;
+	}
+	alarm(LIMIT_S);
+	return run(&order);
+}
