@@ -39,7 +39,7 @@ PROGRAM = $(BUILD)/kvmtop
 endif
 LIB = $(BUILD)/libkvmtop.a
 
-LIBS = libtracefs libtraceevent ncursesw libpcre2-8 json-c
+LIBS = libtracecmd libtracefs libtraceevent ncursesw libpcre2-8 json-c
 HEADERS_ONLY = uthash.h
 
 SOURCES := $(sort $(wildcard *.c arch/*.c providers/*.c trace/*.c ui/*.c))

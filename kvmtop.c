@@ -3,7 +3,6 @@
  * kvmtop - which guest, which vCPU, which VM exits, and what they cost.
  *
  * Options, the choice of what to do, the loops of the modes without a screen, and the exit status.
- * The only file that prints errors.
  */
 #include <errno.h>
 #include <locale.h>
@@ -18,16 +17,16 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
+#include "command.h"
 #include "demo.h"
 #include "env.h"
 #include "leave.h"
 #include "monitor.h"
 #include "options.h"
+#include "say.h"
 #include "stdfd.h"
 #include "ui/record.h"
 #include "ui/tui.h"
-
-enum { STATUS_OK = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2 };
 
 #define OPEN_TIMEOUT_MS 10000 /* for the kernel to open all events; busy hosts take a second */
 #define OPEN_STEP_MS 20	      /* between two looks for a signal meanwhile */
@@ -48,30 +47,6 @@ struct run {
 	sigset_t enders; /* those of INT and TERM that are not ignored */
 	char warned[2][sizeof(struct why)]; /* the notices that were printed */
 };
-
-static int complain(int err, const struct why *why)
-{
-	fprintf(stderr, "kvmtop: %s\n", why->text[0] ? why->text : strerror(-err));
-	return STATUS_FAILURE;
-}
-
-static int complain_usage(const struct why *why)
-{
-	fprintf(stderr, "kvmtop: %s\nTry kvmtop --help.\n", why->text);
-	return STATUS_USAGE;
-}
-
-/* A full disk behind standard output is an error, whatever was printed. */
-static int finish_stdout(int status)
-{
-	errno = EIO;
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return status;
-	if (errno == EPIPE)
-		return status;
-	fprintf(stderr, "kvmtop: cannot write to standard output: %s\n", strerror(errno));
-	return STATUS_FAILURE;
-}
 
 /* Says each notice once, when it is new. */
 static void warn_notices(struct run *run)
@@ -247,7 +222,7 @@ static int list_fields(const struct run *run)
 	const char **names = calloc(n + 1, sizeof(*names));
 
 	if (!names)
-		return complain(-ENOMEM, &(struct why){ "" });
+		return say_failure(-ENOMEM, &(struct why){ "" });
 	for (uint32_t i = 0; i < n; i++)
 		names[i] = fields_get(fields, i)->name;
 	qsort(names, n, sizeof(*names), compare_names);
@@ -427,7 +402,7 @@ static int run_records(struct run *run)
 	close_err = recorder_close(run->recorder, err ? &(struct why){ "" } : &why);
 	if (!err && close_err != -EPIPE)
 		err = close_err;
-	return err ? complain(err, &why) : STATUS_OK;
+	return err ? say_failure(err, &why) : STATUS_OK;
 }
 
 static int run_screen(struct run *run)
@@ -443,7 +418,7 @@ static int run_screen(struct run *run)
 	struct why why = { "" };
 	int err = tui_run(&config, &why);
 
-	return err ? complain(err, &why) : STATUS_OK;
+	return err ? say_failure(err, &why) : STATUS_OK;
 }
 
 static int run_mode(struct run *run, enum mode mode)
@@ -455,7 +430,7 @@ static int run_mode(struct run *run, enum mode mode)
 	if (!err)
 		err = monitor_begin(run, mode == MODE_CURSES, &why);
 	if (err)
-		return complain(err, &why);
+		return say_failure(err, &why);
 	switch (mode) {
 	case MODE_FIELDS:
 		return list_fields(run);
@@ -488,7 +463,7 @@ static int run_options(struct run *run)
 	struct why why = { "" };
 
 	if (query_init(run, &why) < 0)
-		return complain_usage(&why);
+		return say_usage("", &why);
 	if (mode == MODE_HELP) {
 		options_help(stdout);
 		return STATUS_OK;
@@ -498,7 +473,7 @@ static int run_options(struct run *run)
 		return STATUS_OK;
 	}
 	if (env_init(&run->env, run->options.sysroot, &why) < 0)
-		return complain(-ENOENT, &why);
+		return say_failure(-ENOENT, &why);
 	run->env.include_past = run->options.include_past;
 	query_for_mode(run, mode);
 	return mode == MODE_PROVIDERS ? list_providers(run) : run_mode(run, mode);
@@ -507,14 +482,17 @@ static int run_options(struct run *run)
 int main(int argc, char **argv)
 {
 	struct run run = { .signals = -1 };
+	const struct command *command = argc > 1 ? command_by_name(argv[1]) : NULL;
 	struct why why = { "" };
 	int status;
 
 	stdfd_fill();
 	setlocale(LC_CTYPE, ""); /* a decimal comma would make other numbers of -s, CSV and JSON */
+	if (command)
+		leave(say_end(command->run(argc - 1, argv + 1)));
 	if (options_parse(argc, argv, &run.options, &why) < 0)
-		return complain_usage(&why);
-	status = finish_stdout(run_options(&run));
+		return say_usage("", &why);
+	status = say_end(run_options(&run));
 	if (run.demo)
 		demo_stop(run.demo);
 	leave(status);

@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The man page, completion and README name the options that --help names, and no others.
-# The man page, completion and README name the options that --help names, and no others.
 . tests/lib.sh
 
 help=$("$KVMTOP" --help)
