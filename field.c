@@ -83,14 +83,17 @@ static char *label_copy(const char *label)
 static struct entry *entry_new(const struct field *spec, const struct field *parent)
 {
 	struct entry *entry = calloc(1, sizeof(*entry));
-	const char *label = label_in(spec, parent);
+	const char *label = spec->label ? NULL : label_in(spec, parent);
 
 	if (!entry)
 		return NULL;
 	entry->field = *spec;
 	entry->field.name = strdup(spec->name);
 	entry->field.alias = spec->alias ? strdup(spec->alias) : NULL;
-	entry->field.label = label ? label_copy(label) : strdup(spec->name);
+	if (label)
+		entry->field.label = label_copy(label);
+	else
+		entry->field.label = strdup(spec->label ? spec->label : spec->name);
 	if (!entry->field.name || !entry->field.label || (spec->alias && !entry->field.alias)) {
 		entry_free(entry);
 		return NULL;

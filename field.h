@@ -21,6 +21,35 @@ enum field_kind {
 	FIELD_PEAK,    /* the highest level so far; the maximum over guests */
 };
 
+/*
+ * What a field's values are about; each view takes its own kind. All but events come from the
+ * provider "exits", keyed by guest and vCPU; a parent has its children's sum in rows of its own.
+ */
+enum field_use {
+	/* How often an event happened, and, as children, why. */
+	USE_EVENT,
+	/*
+	 * "vmexit" (exit_rank 1): VM exits, timed from kvm_exit to kvm_entry; "userspace" (rank 2):
+	 * those that reached user space, timed from there on. Their children are the reasons:
+	 * "vmexit(HLT)". Counted when it begins; one that is not over yet is in its time up to now.
+	 */
+	USE_EXIT,
+	/* "time": a vCPU's life in ns; its children are the parts of enum time_part. */
+	USE_TIME,
+	/*
+	 * "ioport", "mmio", "msr", "cpuid", "hypercall": what exits were about, timed by the exit
+	 * they came with. Their children: "msr(MSR_WRITE 0x6e0 IA32_TSC_DEADLINE)", whose label has
+	 * no reason in it.
+	 */
+	USE_ARGUMENT,
+};
+
+/*
+ * Where a vCPU's time goes. GUEST, KVM, USER and HALT add up to the whole. WAIT is another way to
+ * look at it: runnable, but no CPU to run on.
+ */
+enum time_part { TIME_WHOLE, TIME_GUEST, TIME_KVM, TIME_USER, TIME_HALT, TIME_WAIT, TIME_PARTS };
+
 struct field {
 	const char *name;  /* "kvm_exit(HLT)", unique */
 	const char *label; /* what it is called below its parent: "HLT"; else the name */
@@ -28,9 +57,12 @@ struct field {
 	uint32_t parent;   /* FIELD_NONE for most */
 	uint32_t source;   /* the provider, as numbered in SAMPLE_SOURCES */
 	enum field_kind kind;
+	enum field_use use;
+	enum time_part part; /* USE_TIME: which */
 	bool is_idle;	   /* an exit that means the vCPU has nothing to do */
 	bool is_extra;	   /* counted only when a filter names it */
 	uint8_t exit_rank; /* 1: counts VM exits; 2: those that reach user space; 0: else */
+	uint32_t reason; /* USE_ARGUMENT: the exit reason it belongs to; FIELD_NONE: not known */
 	bool has_children;
 };
 
@@ -40,8 +72,8 @@ struct fields *fields_new(void); /* NULL: no memory */
 void fields_free(struct fields *fields);
 
 /*
- * Adds a copy of spec (its strings too); label and has_children are derived. A name that exists
- * already gives its number again. Returns 0 or -ENOMEM.
+ * Adds a copy of spec (its strings too); has_children is derived, and so is a label that is NULL. A
+ * name that exists already gives its number again. Returns 0 or -ENOMEM.
  */
 int fields_add(struct fields *fields, const struct field *spec, uint32_t *ret_id);
 

@@ -74,6 +74,8 @@ static int source_open(struct source *source, bool waits)
 
 static bool is_asked_for(const struct monitor_config *config, const struct provider *provider)
 {
+	if (provider == &exits_provider)
+		return config->exits;
 	return provider == &debugfs_provider ? config->debugfs : config->tracepoints;
 }
 

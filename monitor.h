@@ -21,7 +21,7 @@ struct monitor;
 
 struct monitor_config {
 	struct env *env; /* outlives the monitor */
-	bool debugfs, tracepoints;
+	bool debugfs, tracepoints, exits;
 	/* A provider whose source is not there yet (-ENOENT: module not loaded) is waited for. */
 	bool waits;
 };

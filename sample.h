@@ -25,15 +25,38 @@ struct key {
 	uint32_t field;
 };
 
+/*
+ * Durations in powers of two: bucket 0 is < 128 ns, bucket i 2^(i+6) to 2^(i+7) ns, the last one
+ * everything from 2^31 ns on.
+ */
+#define HIST_BUCKETS 26
+
+/* The upper edge of a bucket; UINT64_MAX for the last. */
+static inline uint64_t hist_edge_ns(unsigned int bucket)
+{
+	return bucket + 1 < HIST_BUCKETS ? UINT64_C(1) << (bucket + 7) : UINT64_MAX;
+}
+
+/* What the counted things took. All of it only grows. */
+struct timing {
+	uint64_t time_ns;
+	uint64_t max_ns; /* of one of them */
+	/* How many took how long, modulo 2^32; those that are not over yet are in time_ns only. */
+	uint32_t hist[HIST_BUCKETS];
+};
+
 struct row {
 	struct key key;
 	uint32_t flags;
+	uint32_t timing; /* 0: none; else sample->timings[timing - 1] */
 	uint64_t count; /* monotonic for counters, the level for gauges and peaks */
 };
 
 struct sample {
 	struct row *rows;
 	size_t nr_rows, cap_rows;
+	struct timing *timings;
+	size_t nr_timings, cap_timings;
 	uint64_t time_ns[SAMPLE_SOURCES]; /* CLOCK_MONOTONIC beside the data; 0: source is not in */
 };
 
@@ -41,6 +64,9 @@ struct sample {
 void sample_reset(struct sample *sample);
 /* 0 or -ENOMEM. */
 int sample_add(struct sample *sample, struct key key, uint64_t count, uint32_t flags);
+/* The same with a copy of what they took. */
+int sample_add_timed(struct sample *sample, struct key key, uint64_t count, uint32_t flags,
+		     const struct timing *timing);
 void sample_release(struct sample *sample);
 
 #endif

@@ -74,6 +74,7 @@ static void stats_remove(struct stats *stats, struct entry *entry)
 	stats->list[entry->index] = last;
 	last->index = entry->index;
 	HASH_DEL(stats->by_key, entry);
+	free(entry->stat.timing);
 	free(entry);
 }
 
@@ -121,15 +122,6 @@ static void stat_advance(struct stats_item *stat, uint64_t raw, uint64_t elapsed
 	stat->rate_per_s = elapsed_ns ? (double)stat->delta * 1e9 / (double)elapsed_ns : 0;
 }
 
-/* A tick that brought no value: nothing happened, or nobody knows. */
-static void stat_rest(struct stats_item *stat, uint64_t tick, bool is_known)
-{
-	stat->delta = 0;
-	stat->rate_per_s = 0;
-	stat->has_rate = is_known;
-	stat->history[tick % STATS_HISTORY] = is_known ? 0 : -1;
-}
-
 /* The parent of a child that was counted before this sample; NULL: none, or as new as the child. */
 static const struct stats_item *older_parent(const struct stats *stats, const struct fields *fields,
 				       const struct key *key)
@@ -157,7 +149,72 @@ static void stat_begin(struct stats_item *stat, const struct row *row,
 	stat->parent_before = parent ? parent->total : 0;
 }
 
-static int stats_take(struct stats *stats, const struct fields *fields, const struct row *row)
+/*
+ * The next durations. Buckets are taken modulo 2^32. The longest since the reset is only known when
+ * it is longer than that before; else its bucket tells how long it was at the most.
+ */
+static void timing_advance(struct stats_timing *timing, const struct timing *raw)
+{
+	unsigned int top = 0;
+
+	timing->delta_ns = raw->time_ns > timing->raw.time_ns ?
+				   raw->time_ns - timing->raw.time_ns : 0;
+	timing->total_ns += timing->delta_ns;
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
+		timing->delta[i] = raw->hist[i] - timing->raw.hist[i];
+		timing->total[i] += timing->delta[i];
+		top = timing->total[i] ? i : top;
+	}
+	if (raw->max_ns > timing->max_before)
+		timing->max_ns = raw->max_ns;
+	else if (timing->total[top])
+		timing->max_ns = raw->max_ns < hist_edge_ns(top) ? raw->max_ns : hist_edge_ns(top);
+	timing->raw = *raw;
+}
+
+static void timing_rest(struct stats_timing *timing)
+{
+	timing->delta_ns = 0;
+	memset(timing->delta, 0, sizeof(timing->delta));
+}
+
+static void timing_reset(struct stats_timing *timing)
+{
+	timing->total_ns = 0;
+	timing->max_ns = 0;
+	timing->max_before = timing->raw.max_ns;
+	memset(timing->total, 0, sizeof(timing->total));
+}
+
+/* A tick that brought no value: nothing happened, or nobody knows. */
+static void stat_rest(struct stats_item *stat, uint64_t tick, bool is_known)
+{
+	stat->delta = 0;
+	stat->rate_per_s = 0;
+	stat->has_rate = is_known;
+	stat->history[tick % STATS_HISTORY] = is_known ? 0 : -1;
+	if (stat->timing)
+		timing_rest(stat->timing);
+}
+
+/* from_zero: what the row says happened since the previous sample; else it is history. */
+static int stat_time(struct stats_item *stat, const struct timing *raw, bool is_new, bool from_zero)
+{
+	if (!stat->timing) {
+		stat->timing = calloc(1, sizeof(*stat->timing));
+		if (!stat->timing)
+			return -ENOMEM;
+		if (is_new && !from_zero) {
+			stat->timing->raw = *raw;
+			stat->timing->max_before = raw->max_ns;
+		}
+	}
+	timing_advance(stat->timing, raw);
+	return 0;
+}
+
+static int stats_take(struct stats *stats, const struct fields *fields,
+		      const struct sample *sample, const struct row *row)
 {
 	const struct field *field = fields_get(fields, row->key.field);
 	struct entry *entry = stats_find(stats, &row->key);
@@ -179,7 +236,10 @@ static int stats_take(struct stats *stats, const struct fields *fields, const st
 	}
 	stat->history[stats->tick % STATS_HISTORY] = stat->has_rate ? (float)stat->rate_per_s : -1;
 	stat->seen = stats->tick;
-	return 0;
+	if (!row->timing)
+		return 0;
+	return stat_time(stat, &sample->timings[row->timing - 1], is_new,
+			 row->flags & ROW_FROM_ZERO);
 }
 
 /* Without branches: a view does it for every key there is. */
@@ -190,6 +250,20 @@ static void history_join(float *history, const float *more)
 
 		history[i] = history[i] < 0 ? more[i] : history[i] + known;
 	}
+}
+
+static int timing_retire(struct stats_item *ended, const struct stats_timing *timing)
+{
+	if (!ended->timing)
+		ended->timing = calloc(1, sizeof(*ended->timing));
+	if (!ended->timing)
+		return -ENOMEM;
+	ended->timing->total_ns += timing->total_ns;
+	if (timing->max_ns > ended->timing->max_ns)
+		ended->timing->max_ns = timing->max_ns;
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		ended->timing->total[i] += timing->total[i];
+	return 0;
 }
 
 /*
@@ -213,7 +287,7 @@ static int stats_retire(struct stats *stats, const struct fields *fields, struct
 	history_join(ended->stat.history, stat->history);
 	ended->stat.total += stat->total;
 	ended->stat.parent_before += stat->parent_before;
-	return 0;
+	return stat->timing ? timing_retire(&ended->stat, stat->timing) : 0;
 }
 
 /*
@@ -249,7 +323,7 @@ int stats_update(struct stats *stats, const struct fields *fields, const struct 
 	stats->tick++;
 	stats_clock(stats, sample);
 	for (size_t i = 0; i < sample->nr_rows; i++) {
-		if (stats_take(stats, fields, &sample->rows[i]) < 0)
+		if (stats_take(stats, fields, sample, &sample->rows[i]) < 0)
 			return -ENOMEM;
 	}
 	return stats_expire(stats, fields, sample);
@@ -265,6 +339,8 @@ void stats_reset(struct stats *stats, const struct fields *fields)
 		stat->base = stat->raw;
 		stat->total = 0;
 		stat->parent_before = 0;
+		if (stat->timing)
+			timing_reset(stat->timing);
 	}
 }
 
@@ -331,4 +407,35 @@ void stat_sum_merge(struct stat_sum *sum, const struct stat_sum *part)
 	sum->delta += part->delta;
 	sum->rate_per_s += part->rate_per_s;
 	sum->has_rate |= part->has_rate;
+}
+
+void timing_sum_add(struct timing_sum *sum, const struct stats_timing *timing)
+{
+	sum->nr++;
+	sum->total_ns += timing->total_ns;
+	sum->delta_ns += timing->delta_ns;
+	if (timing->max_ns > sum->max_ns)
+		sum->max_ns = timing->max_ns;
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
+		sum->total[i] += timing->total[i];
+		sum->delta[i] += timing->delta[i];
+	}
+}
+
+uint64_t hist_percentile_ns(const uint64_t *hist, double share, uint64_t max_ns)
+{
+	uint64_t all = 0, below = 0, rank;
+
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		all += hist[i];
+	if (!all)
+		return 0;
+	rank = (uint64_t)((double)all * share);
+	rank += (double)rank < (double)all * share; /* rounded up: 1 of 1, not 0 of 1 */
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
+		below += hist[i];
+		if (below >= rank)
+			return hist_edge_ns(i) < max_ns ? hist_edge_ns(i) : max_ns;
+	}
+	return max_ns;
 }

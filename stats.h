@@ -21,6 +21,18 @@
 #define STATS_ENDED UINT32_MAX /* as a guest: those that ended, together */
 #define STATS_HISTORY 32       /* rates remembered per key, for sparklines */
 
+/* What the counted things took; kept for rows that say so. */
+struct stats_timing {
+	uint64_t total_ns, delta_ns; /* since the start or the reset; since the previous sample */
+	uint64_t max_ns;	     /* the longest since the start or the reset */
+	uint64_t total[HIST_BUCKETS];
+	uint32_t delta[HIST_BUCKETS];
+
+	/* stats' own */
+	struct timing raw;
+	uint64_t max_before; /* raw.max_ns at the reset: longer ones came later */
+};
+
 struct stats_item {
 	struct key key;
 	uint64_t total;	   /* counter: since the start or the reset; else the level now */
@@ -28,6 +40,7 @@ struct stats_item {
 	double rate_per_s; /* valid with has_rate only */
 	bool has_rate;
 	uint64_t parent_before; /* the parent's total when this child began */
+	struct stats_timing *timing; /* NULL: not timed */
 	/* Rates; the newest at stats_tick() % STATS_HISTORY; < 0: none. */
 	float history[STATS_HISTORY];
 
@@ -69,6 +82,21 @@ struct stat_sum {
 	bool has_rate;
 	float history[STATS_HISTORY]; /* oldest first; < 0: none. Valid with nr > 0 */
 };
+
+/* Durations of several keys taken together. Zero-initialised is none. */
+struct timing_sum {
+	uint32_t nr; /* keys that are timed; 0: nobody measured */
+	uint64_t total_ns, delta_ns, max_ns;
+	uint64_t total[HIST_BUCKETS], delta[HIST_BUCKETS];
+};
+
+void timing_sum_add(struct timing_sum *sum, const struct stats_timing *timing);
+
+/*
+ * The duration that a share of the counted things (0.5, 0.99) did not exceed: the upper edge of
+ * its bucket, or the longest where that is less. 0: nothing was counted.
+ */
+uint64_t hist_percentile_ns(const uint64_t *hist, double share, uint64_t max_ns);
 
 /* tick: stats_tick(). Peaks add up to the highest of them. */
 void stat_sum_add(struct stat_sum *sum, const struct stats_item *stat, enum field_kind kind,

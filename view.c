@@ -89,7 +89,11 @@ static bool wants_child(const struct query *query, const struct fields *fields,
 		return false;
 	if (is_named_itself(parent, has_parent, child, reach))
 		return true;
-	if (!query->type->has_trees || !has_parent || (child->is_extra && reach < 0))
+	if (!has_parent || (child->is_extra && reach < 0))
+		return false;
+	if (query->type->is_timed)
+		return true;
+	if (!query->type->has_trees)
 		return false;
 	if (field_set_has(&query->open, child->parent))
 		return true;
@@ -132,7 +136,7 @@ struct view_row *view_add(struct view *view)
 
 	struct view_row *row = &view->rows[view->nr_rows++];
 
-	*row = (struct view_row){ .field = FIELD_NONE };
+	*row = (struct view_row){ .field = FIELD_NONE, .vcpu = -1 };
 	return row;
 }
 
@@ -187,8 +191,12 @@ int cell_compare(const struct cell *a, const struct cell *b)
 	case CELL_PERCENT:
 	case CELL_RATE:
 		return (a->number > b->number) - (a->number < b->number);
+	case CELL_NS:
+		return (a->ns > b->ns) - (a->ns < b->ns);
 	case CELL_NONE:
 	case CELL_SPARK:
+	case CELL_HIST:
+	case CELL_SPLIT:
 		break;
 	}
 	return 0;

@@ -18,7 +18,7 @@
 #include "pattern.h"
 #include "stats.h"
 
-#define VIEW_COLUMNS 10
+#define VIEW_COLUMNS 20
 
 enum cell_type {
 	CELL_NONE, /* absent: "-" on a screen, null in JSON */
@@ -26,8 +26,14 @@ enum cell_type {
 	CELL_COUNT,
 	CELL_PERCENT,
 	CELL_RATE,  /* per second */
+	CELL_NS,    /* a duration */
 	CELL_SPARK, /* STATS_HISTORY rates, oldest first, < 0 where there is none */
+	CELL_HIST,  /* durations, see timing_sum */
+	CELL_SPLIT, /* where time went: shares of the whole, 0 to 1 */
 };
+
+/* The parts of CELL_SPLIT, in the order in which they are drawn. */
+enum split_part { SPLIT_GUEST, SPLIT_KVM, SPLIT_USER, SPLIT_HALT, SPLIT_PARTS };
 
 struct cell {
 	enum cell_type type;
@@ -35,7 +41,10 @@ struct cell {
 		const char *text; /* owned by the dictionary or the inventory */
 		uint64_t count;
 		double number;
-		const float *spark; /* owned by the view */
+		uint64_t ns;
+		const float *spark; /* owned by the view, as are these */
+		const struct timing_sum *hist;
+		const double *split; /* SPLIT_PARTS */
 	};
 };
 
@@ -51,6 +60,7 @@ struct column {
 struct view_row {
 	uint32_t field; /* FIELD_NONE: not about one */
 	uint32_t guest; /* GUEST_ANY: not about one */
+	int32_t vcpu;	/* -1: not about one */
 	uint8_t depth;
 	bool can_open, is_open;
 	bool is_last; /* of its siblings */
@@ -77,6 +87,7 @@ struct view_type {
 	size_t sort;	   /* the column to sort by when the user chose none */
 	bool by_guest;	   /* needs rows for each guest */
 	bool has_trees;	   /* shows children; else only those a filter names are counted */
+	bool is_timed;	   /* is made of what the provider "exits" says */
 	/* Whether a field is needed for it, children aside. */
 	bool (*wants)(const struct query *query, const struct field *field);
 	/* Adds its rows, parents before children, in any order among siblings. */
@@ -93,6 +104,9 @@ struct query {
 	const struct view_type *type;
 	const struct pattern *filter; /* NULL: everything; outlives the query */
 	uint32_t guest;		      /* GUEST_ANY, or one guest only */
+	bool has_vcpu, has_reason;    /* one of the guest's vCPUs only; one exit reason only: */
+	int32_t vcpu;
+	uint32_t reason;	      /* its field */
 	bool children;		      /* all trees open */
 	struct field_set open;	      /* else those that are */
 	size_t sort;		      /* column */

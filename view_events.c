@@ -177,8 +177,7 @@ static void add_total(struct view *view, const struct facts *facts, const struct
 static bool wants(const struct query *query, const struct field *field)
 {
 	(void)query;
-	(void)field;
-	return true;
+	return field->use == USE_EVENT;
 }
 
 static int build(struct view *view, const struct query *query, const struct facts *facts)

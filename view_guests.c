@@ -32,7 +32,7 @@ struct guest_sum {
 /* Without a filter only what counts exits: other events are parts of each other. */
 static bool wants(const struct query *query, const struct field *field)
 {
-	if (field->kind != FIELD_COUNTER || field->parent != FIELD_NONE)
+	if (field->kind != FIELD_COUNTER || field->parent != FIELD_NONE || field->use != USE_EVENT)
 		return false;
 	return query->filter || field->exit_rank > 0;
 }

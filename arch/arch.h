@@ -21,6 +21,8 @@ enum {
 	REASON_ENTRY_FAIL = 1 << 1, /* comes with VMX's FAILED_VMENTRY bit set if an entry fails */
 };
 
+#define REASON_TYPE (UINT64_C(1) << 32) /* see struct split's type_field */
+
 /* One reason. Strings are static or owned by the list that holds the reason. */
 struct reason {
 	uint64_t code;	   /* the field's value & mask; arm64 and others: as their file says */
@@ -41,6 +43,15 @@ struct split {
 	int format_list;
 	const char *prefix; /* what all of the kernel's names begin with and ours do not, or NULL */
 	uint64_t mask; /* the bits of the field that are the reason; the others are flags */
+	/*
+	 * Where another field says first what kind of exit it was (arm64's `ret`): its name, and
+	 * the value with which `field` holds the reason. With any other value the reason's code is
+	 * REASON_TYPE | value. NULL: there is none.
+	 */
+	const char *type_field;
+	uint64_t type_of_field;
+	/* The event of the same system that ends the handling: the vCPU enters the guest; or NULL. */
+	const char *entry_event;
 	const struct reason *reasons;
 	size_t nr_reasons;
 	/*

@@ -12,12 +12,11 @@
 #include "arch/arch.h"
 
 /*
- * The code of a reason is `esr_ec` when `ret` is 2 (a trap), else bit 32 and `ret`: an IRQ does not
+ * The code of a reason is `esr_ec` when `ret` is 2 (a trap), else its type `ret`: an IRQ does not
  * pass for UNKNOWN, which is class 0. The type SERROR is EL1_SERROR here: a class has its name too.
  */
 #define RET_TRAP 2
-#define TYPE_BIT (UINT64_C(1) << 32)
-#define TYPE(ret) (TYPE_BIT | (ret))
+#define TYPE(ret) (REASON_TYPE | (ret))
 
 /* The kernel names 35 of the classes; the others are from esr.h. */
 static const struct reason reasons[] = {
@@ -75,8 +74,8 @@ static const struct reason reasons[] = {
 static int exit_filter(const struct split *split, const struct reason *reason, char *buf,
 		       size_t size)
 {
-	if (reason->code & TYPE_BIT)
-		return snprintf(buf, size, "ret==%" PRIu64, reason->code & ~TYPE_BIT);
+	if (reason->code & REASON_TYPE)
+		return snprintf(buf, size, "ret==%" PRIu64, reason->code & ~REASON_TYPE);
 	return snprintf(buf, size, "ret==%d&&%s==%" PRIu64, RET_TRAP, split->field, reason->code);
 }
 
@@ -87,6 +86,9 @@ static const struct split splits[] = {
 		.field = "esr_ec",
 		.format_list = 1,
 		.mask = 0x3f,
+		.type_field = "ret",
+		.type_of_field = RET_TRAP,
+		.entry_event = "kvm_entry",
 		.reasons = reasons,
 		.nr_reasons = sizeof(reasons) / sizeof(reasons[0]),
 		.filter = exit_filter,

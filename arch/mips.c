@@ -43,6 +43,7 @@ static const struct split splits[] = {
 		.field = "reason",
 		.format_list = 0,
 		.mask = 0xffffffff,
+		.entry_event = "kvm_enter",
 		.reasons = reasons,
 		.nr_reasons = sizeof(reasons) / sizeof(reasons[0]),
 	},

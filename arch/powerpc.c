@@ -262,6 +262,7 @@ static const struct split splits[] = {
 		.field = "trap",
 		.format_list = 0,
 		.mask = 0xffffffff,
+		.entry_event = "kvm_guest_enter",
 		.reasons = book3s_reasons,
 		.nr_reasons = sizeof(book3s_reasons) / sizeof(book3s_reasons[0]),
 	},

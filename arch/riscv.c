@@ -50,6 +50,7 @@ static const struct split splits[] = {
 		.field = "scause",
 		.format_list = -1,
 		.mask = UINT64_MAX,
+		.entry_event = "kvm_entry",
 		.reasons = reasons,
 		.nr_reasons = sizeof(reasons) / sizeof(reasons[0]),
 	},

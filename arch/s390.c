@@ -121,6 +121,7 @@ static const struct split splits[] = {
 		.field = "icptcode",
 		.format_list = 0,
 		.mask = 0xff,
+		.entry_event = "kvm_s390_sie_enter",
 		.reasons = icpt_reasons,
 		.nr_reasons = sizeof(icpt_reasons) / sizeof(icpt_reasons[0]),
 	},

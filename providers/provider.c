@@ -5,6 +5,7 @@
 static const struct provider *const providers[] = {
 	&debugfs_provider,
 	&tracepoint_provider,
+	&exits_provider,
 };
 
 const struct provider *provider_at(size_t i)

@@ -74,6 +74,7 @@ struct provider {
 
 extern const struct provider tracepoint_provider;
 extern const struct provider debugfs_provider;
+extern const struct provider exits_provider;
 
 /* The i-th, in the order in which they are listed; NULL past the end. */
 const struct provider *provider_at(size_t i);

@@ -177,7 +177,10 @@ int format_cell(char *buf, size_t size, const struct cell *cell, int width, bool
 	case CELL_RATE:
 		return format_rate(buf, size, cell->number, width, grouped);
 	case CELL_NONE:
+	case CELL_NS:
 	case CELL_SPARK:
+	case CELL_HIST:
+	case CELL_SPLIT:
 		break;
 	}
 	return put(buf, size, "-", 1);

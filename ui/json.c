@@ -62,7 +62,10 @@ static int add_cell(struct json_object *object, const char *key, const struct ce
 	case CELL_RATE:
 		return add_number(object, key, cell->number);
 	case CELL_NONE:
+	case CELL_NS:
 	case CELL_SPARK:
+	case CELL_HIST:
+	case CELL_SPLIT:
 		break;
 	}
 	return add(object, key, NULL);
