@@ -10,6 +10,7 @@
 #		FUZZ_TIME=60	seconds for each fuzz target
 #		TEST_TIMEOUT=120	seconds for each test file
 #		TESTS="tests/a.t ..."	only these for make check
+#		BPF=no		without BPF, even where clang, bpftool and libbpf are there
 
 VERSION = 0.1.0
 
@@ -27,6 +28,9 @@ endif
 PKG_CONFIG ?= $(CROSS_COMPILE)pkg-config
 CLANG ?= clang
 CLANG_TIDY ?= clang-tidy
+BPF_CLANG ?= clang
+# In /usr/sbin, which is not on every user's path.
+BPFTOOL ?= $(or $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool),bpftool)
 FUZZ_TIME ?= 60
 
 # ---- ours
@@ -39,10 +43,20 @@ PROGRAM = $(BUILD)/kvmtop
 endif
 LIB = $(BUILD)/libkvmtop.a
 
-LIBS = libtracecmd libtracefs libtraceevent ncursesw libpcre2-8 json-c
+LIBS = libtracecmd libtracefs libtraceevent ncursesw libpcre2-8 json-c \
+	$(if $(HAVE_BPF),libbpf)
 HEADERS_ONLY = uthash.h
 
-SOURCES := $(sort $(wildcard *.c arch/*.c providers/*.c trace/*.c ui/*.c))
+# What runs in the kernel, and what talks to it; without BPF one file stands in for those.
+BPF_SOURCES := $(sort $(wildcard providers/*.bpf.c))
+BPF_USERS = providers/bpf_fields.c providers/exits_bpf.c
+BPF_STAND_IN = providers/bpf_none.c
+BPF ?= $(shell command -v $(BPF_CLANG) >/dev/null && command -v $(BPFTOOL) >/dev/null && \
+	$(PKG_CONFIG) --exists libbpf && echo yes)
+HAVE_BPF := $(filter yes,$(BPF))
+
+SOURCES := $(filter-out $(BPF_SOURCES) $(if $(HAVE_BPF),$(BPF_STAND_IN),$(BPF_USERS)),\
+	$(sort $(wildcard *.c arch/*.c providers/*.c trace/*.c ui/*.c)))
 TEST_SOURCES := $(sort $(wildcard tests/test_*.c))
 FUZZ_SOURCES := $(sort $(wildcard tests/fuzz_*.c))
 HELPER_SOURCES := $(sort $(filter-out $(TEST_SOURCES) $(FUZZ_SOURCES),$(wildcard tests/*.c)))
@@ -72,9 +86,13 @@ TEST_LDLIBS = $(eval TEST_LDLIBS := $(call pkg,--libs,cmocka))$(TEST_LDLIBS)
 SANITIZE_FLAGS = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer)
 # EXTRA_CFLAGS is how this file's own targets (lint, analyze, fuzz) add to a build.
-OUR_CPPFLAGS = -std=gnu11 -D_GNU_SOURCE -I. -DKVMTOP_VERSION='"$(VERSION)"' $(LIB_CPPFLAGS)
+OUR_CPPFLAGS = -std=gnu11 -D_GNU_SOURCE -I. -isystem $(BUILD) \
+	-DKVMTOP_VERSION='"$(VERSION)"' $(LIB_CPPFLAGS)
 OUR_CFLAGS = $(WARNINGS) $(if $(WERROR),-Werror) $(SANITIZE_FLAGS) $(EXTRA_CFLAGS) -pthread
 COMPILE = $(CC) $(OUR_CPPFLAGS) $(CPPFLAGS) $(OUR_CFLAGS) $(CFLAGS)
+# Debian has <asm/types.h> in a folder that clang does not look at for this target.
+BPF_COMPILE = $(BPF_CLANG) --target=bpf -mcpu=v3 -O2 -g -Wall -Wextra $(if $(WERROR),-Werror) -I. \
+	$(patsubst %/asm/types.h,-idirafter %,$(firstword $(wildcard /usr/include/*/asm/types.h)))
 LINK = $(CC) $(OUR_CFLAGS) $(CFLAGS) $(LDFLAGS)
 LINK_LIBS = $(LIB_LDLIBS) $(LDLIBS)
 
@@ -109,6 +127,16 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(COMPILE) $(ADD_CPPFLAGS) -MMD -MP -c -o $@ $<
 
+# BPF: an object that every kernel can load, and a header that holds it.
+$(BUILD)/%.bpf.o: %.bpf.c $(BUILD)/flags-bpf
+	@mkdir -p $(@D)
+	$(call say,BPF,$@)$(BPF_COMPILE) -MMD -MP -c -o $@ $<
+$(BUILD)/%.skel.h: $(BUILD)/%.bpf.o
+	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name $(notdir $*)_program >$@
+ifneq ($(HAVE_BPF),)
+$(BPF_USERS:%.c=$(BUILD)/%.o): $(BPF_SOURCES:%.bpf.c=$(BUILD)/%.skel.h)
+endif
+
 $(TEST_SOURCES:%.c=$(BUILD)/%.o): $(BUILD)/flags-test
 $(TEST_SOURCES:%.c=$(BUILD)/%.o): ADD_CPPFLAGS = $(TEST_CPPFLAGS)
 $(TEST_PROGRAMS): ADD_LDLIBS = $(TEST_LDLIBS)
@@ -142,13 +170,16 @@ $(BUILD)/flags: FORCE
 		{ echo "$$need missing: run \`make deps\`" >&2; exit 1; }; done
 	$(call stamp,$(LIBS),$(COMPILE) : $(LINK) : $(LINK_LIBS))
 
+$(BUILD)/flags-bpf: FORCE
+	$(call stamp,libbpf,$(BPF_COMPILE))
+
 $(BUILD)/flags-test: FORCE
 	$(call stamp,cmocka,$(TEST_CPPFLAGS) : $(TEST_LDLIBS))
 
 $(BUILD)/members: FORCE
 	$(call stamp,,$(LIB_OBJECTS))
 
--include $(EVERY_SOURCE:%.c=$(BUILD)/%.d)
+-include $(EVERY_SOURCE:%.c=$(BUILD)/%.d) $(BPF_SOURCES:%.c=$(BUILD)/%.d)
 
 # ---- two commands for everybody
 
@@ -197,7 +228,8 @@ lint: check-style check-layers check-headers ## gcc and clang -Werror, clang-tid
 	@$(MAKE) BUILD=build/lint-clang CC=$(CLANG) WERROR=1 \
 		EXTRA_CFLAGS="$(CLANG_WARNINGS)" objects
 	$(call say,TIDY,"all sources")$(EACH) \
-		$(CLANG_TIDY) --quiet {} -- $(CHECK_FLAGS) 2>build/lint-clang/tidy.err || \
+		$(CLANG_TIDY) --quiet {} -- -isystem build/lint-clang $(CHECK_FLAGS) \
+		2>build/lint-clang/tidy.err || \
 		{ grep -v 'warnings\? .*generated' build/lint-clang/tidy.err; exit 1; }
 	@tools/check-scripts
 	@tools/check-docs
@@ -220,7 +252,7 @@ analyze: ## gcc -fanalyzer, cppcheck, clang --analyze
 		-DKVMTOP_VERSION='""' -I. -j "$$(nproc)" $(SOURCES)
 	$(call say,ANALYZE,"all sources")printf '%s\n' $(ANALYZED) | xargs -P "$$(nproc)" -I {} \
 		$(CLANG) --analyze --analyzer-output text -Xclang -analyzer-werror \
-		-include tools/analyze.h -o /dev/null $(CHECK_FLAGS) {}
+		-include tools/analyze.h -o /dev/null -isystem build/analyze $(CHECK_FLAGS) {}
 	@echo "analyze: clean"
 
 fuzz: ## run every tests/fuzz_*.c for FUZZ_TIME seconds

@@ -29,7 +29,8 @@ struct monitor {
 	struct stats *stats;
 	struct sample sample;
 	struct want want;
-	const struct pattern *filter; /* of the latest query */
+	const struct query *query; /* the latest */
+	const struct pattern *filter; /* its, when it was asked */
 	bool has_want;
 	struct source sources[SAMPLE_SOURCES];
 	size_t nr_sources;
@@ -196,6 +197,7 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct why 
 	monitor->want.guest = query->guest;
 	monitor->want.scope = scope_of(query);
 	monitor->filter = query->filter;
+	monitor->query = query;
 	monitor->has_want = true;
 	stats_keep_only(monitor->stats, &monitor->want.fields);
 	for (size_t i = 0; i < monitor->nr_sources; i++)
@@ -266,6 +268,7 @@ int monitor_find_guests(struct monitor *monitor, struct why *why)
 
 int monitor_sample(struct monitor *monitor)
 {
+	uint32_t nr_fields = fields_count(monitor->fields);
 	struct why why = { "" };
 
 	/* An unreadable /proc costs names and guests; the counts go on. */
@@ -273,6 +276,10 @@ int monitor_sample(struct monitor *monitor)
 	sample_reset(&monitor->sample);
 	for (size_t i = 0; i < monitor->nr_sources; i++)
 		collect(monitor, &monitor->sources[i]);
+	/* What was seen for the first time may be wanted, too. */
+	if (fields_count(monitor->fields) != nr_fields && monitor->query &&
+	    query_wants(monitor->query, monitor->fields, &monitor->want.fields) < 0)
+		return -ENOMEM;
 	return stats_update(monitor->stats, monitor->fields, &monitor->sample);
 }
 

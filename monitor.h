@@ -34,7 +34,7 @@ int monitor_open(const struct monitor_config *config, struct monitor **ret_monit
 void monitor_close(struct monitor *monitor);
 
 /*
- * Counts what the query needs, from now on. Never waits for the kernel. The filter must stay alive
+ * Counts what the query needs, from now on. Never waits for the kernel. The query must stay alive
  * until the next call. 0 or -errno with why.
  */
 int monitor_want(struct monitor *monitor, const struct query *query, struct why *why);

@@ -2,9 +2,8 @@
 /*
  * sample - what all providers said at one moment: raw, keyed, monotonic values.
  *
- * A provider adds rows in any order, but a parent's before its children's, and no key twice; it
- * knows nothing of earlier samples. One that has nothing to say about a key leaves it out: an
- * absent row is not a zero.
+ * A provider adds rows in any order, and no key twice; it knows nothing of earlier samples. One that
+ * has nothing to say about a key leaves it out: an absent row is not a zero.
  */
 #ifndef KVMTOP_SAMPLE_H
 #define KVMTOP_SAMPLE_H
@@ -17,6 +16,8 @@
 enum {
 	/* The counter started at 0 after the previous sample: all of it happened since. */
 	ROW_FROM_ZERO = 1 << 0,
+	/* And it was being counted all that time, so that there is a rate, too. */
+	ROW_WHOLE_INTERVAL = 1 << 1,
 };
 
 struct key {

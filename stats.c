@@ -19,6 +19,7 @@ struct stats {
 	struct entry **list;
 	size_t nr, cap;
 	struct entry *by_key;
+	size_t next; /* where the next row's key is found if rows come in the order of last time */
 	uint64_t tick;
 	uint64_t time_ns[SAMPLE_SOURCES]; /* of the last sample that had the source */
 	uint64_t elapsed_ns[SAMPLE_SOURCES];
@@ -34,6 +35,23 @@ static struct entry *stats_find(const struct stats *stats, const struct key *key
 	struct entry *entry;
 
 	HASH_FIND(hh, stats->by_key, key, sizeof(*key), entry);
+	return entry;
+}
+
+static bool is_key(const struct key *a, const struct key *b)
+{
+	return a->guest == b->guest && a->vcpu == b->vcpu && a->field == b->field;
+}
+
+/* The same for the rows of a sample, whose order is nearly always that of the sample before. */
+static struct entry *stats_find_row(struct stats *stats, const struct key *key)
+{
+	struct entry *entry = stats->next < stats->nr ? stats->list[stats->next] : NULL;
+
+	if (!entry || !is_key(&entry->stat.key, key))
+		entry = stats_find(stats, key);
+	if (entry)
+		stats->next = entry->index + 1;
 	return entry;
 }
 
@@ -137,39 +155,53 @@ static const struct stats_item *older_parent(const struct stats *stats, const st
 /*
  * A counter's first value. It has a total but no rate: nobody knows for how long it ran. A child
  * that ran for a part of the interval only would make its share of an older parent wrong: it starts
- * now.
+ * now. Not so what the provider "exits" counts, which is counted all the time: what did not happen
+ * has no row.
  */
-static void stat_begin(struct stats_item *stat, const struct row *row,
-		       const struct stats_item *parent)
+static void stat_begin(struct stats_item *stat, const struct row *row, bool is_always_counted,
+		       const struct stats_item *parent, uint64_t elapsed_ns)
 {
+	bool is_known = row->flags & ROW_FROM_ZERO && !parent;
+
 	stat->raw = row->count;
-	stat->base = row->flags & ROW_FROM_ZERO && !parent ? 0 : row->count;
+	stat->base = is_known ? 0 : row->count;
 	stat->total = row->count - stat->base;
 	stat->delta = stat->total;
 	stat->parent_before = parent ? parent->total : 0;
+	stat->has_rate = is_known && is_always_counted && elapsed_ns > 0;
+	stat->rate_per_s = stat->has_rate ? (double)stat->delta * 1e9 / (double)elapsed_ns : 0;
 }
 
-/*
- * The next durations. Buckets are taken modulo 2^32. The longest since the reset is only known when
- * it is longer than that before; else its bucket tells how long it was at the most.
- */
+/* The longest is known when it is longer than the one before the reset; else its bucket is. */
+static uint64_t longest_since(const struct stats_timing *timing)
+{
+	unsigned int top = HIST_BUCKETS - 1;
+
+	if (timing->raw.max_ns > timing->max_before)
+		return timing->raw.max_ns;
+	while (top && !timing->total[top])
+		top--;
+	if (!timing->total[top])
+		return 0;
+	return timing->raw.max_ns < hist_edge_ns(top) ? timing->raw.max_ns : hist_edge_ns(top);
+}
+
+/* The next durations. Buckets are taken modulo 2^32. */
 static void timing_advance(struct stats_timing *timing, const struct timing *raw)
 {
-	unsigned int top = 0;
+	uint64_t longest;
 
 	timing->delta_ns = raw->time_ns > timing->raw.time_ns ?
 				   raw->time_ns - timing->raw.time_ns : 0;
 	timing->total_ns += timing->delta_ns;
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
 		timing->delta[i] = raw->hist[i] - timing->raw.hist[i];
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
 		timing->total[i] += timing->delta[i];
-		top = timing->total[i] ? i : top;
-	}
-	if (raw->max_ns > timing->max_before)
-		timing->max_ns = raw->max_ns;
-	else if (timing->total[top])
-		timing->max_ns = raw->max_ns < hist_edge_ns(top) ? raw->max_ns : hist_edge_ns(top);
 	timing->raw = *raw;
+	longest = longest_since(timing);
+	if (longest > timing->max_ns)
+		timing->max_ns = longest;
 }
 
 static void timing_rest(struct stats_timing *timing)
@@ -198,48 +230,66 @@ static void stat_rest(struct stats_item *stat, uint64_t tick, bool is_known)
 }
 
 /* from_zero: what the row says happened since the previous sample; else it is history. */
-static int stat_time(struct stats_item *stat, const struct timing *raw, bool is_new, bool from_zero)
+static int timing_begin(struct stats_item *stat, const struct timing *raw, bool from_zero)
 {
-	if (!stat->timing) {
-		stat->timing = calloc(1, sizeof(*stat->timing));
-		if (!stat->timing)
-			return -ENOMEM;
-		if (is_new && !from_zero) {
-			stat->timing->raw = *raw;
-			stat->timing->max_before = raw->max_ns;
-		}
+	stat->timing = calloc(1, sizeof(*stat->timing));
+	if (!stat->timing)
+		return -ENOMEM;
+	if (!from_zero) {
+		stat->timing->raw = *raw;
+		stat->timing->max_before = raw->max_ns;
+	}
+	return 0;
+}
+
+/* has_restarted: its count went back, so its durations began anew, too. */
+static int stat_time(struct stats_item *stat, const struct timing *raw, bool from_zero,
+		     bool has_restarted)
+{
+	if (!stat->timing && timing_begin(stat, raw, from_zero) < 0)
+		return -ENOMEM;
+	if (has_restarted) {
+		stat->timing->raw = (struct timing){ 0 };
+		stat->timing->max_before = 0;
 	}
 	timing_advance(stat->timing, raw);
 	return 0;
 }
 
+static void stat_count(struct stats *stats, const struct fields *fields, struct stats_item *stat,
+		       const struct row *row, bool is_new)
+{
+	const struct field *field = fields_get(fields, row->key.field);
+	uint64_t elapsed_ns = stats->elapsed_ns[field->source];
+	bool is_event = field->use == USE_EVENT;
+
+	if (field->kind != FIELD_COUNTER)
+		stat->total = row->count;
+	else if (is_new)
+		stat_begin(stat, row, !is_event,
+			   is_event ? older_parent(stats, fields, &row->key) : NULL, elapsed_ns);
+	else
+		stat_advance(stat, row->count, elapsed_ns);
+	stat->history[stats->tick % STATS_HISTORY] = stat->has_rate ? (float)stat->rate_per_s : -1;
+	stat->seen = stats->tick;
+}
+
 static int stats_take(struct stats *stats, const struct fields *fields,
 		      const struct sample *sample, const struct row *row)
 {
-	const struct field *field = fields_get(fields, row->key.field);
-	struct entry *entry = stats_find(stats, &row->key);
-	bool is_new = !entry;
+	struct entry *entry = stats_find_row(stats, &row->key);
+	bool is_new = !entry, has_restarted;
 
 	if (is_new)
 		entry = stats_insert(stats, &row->key);
 	if (!entry)
 		return -ENOMEM;
-
-	struct stats_item *stat = &entry->stat;
-
-	if (field->kind != FIELD_COUNTER) {
-		stat->total = row->count;
-	} else if (is_new) {
-		stat_begin(stat, row, older_parent(stats, fields, &row->key));
-	} else {
-		stat_advance(stat, row->count, stats->elapsed_ns[field->source]);
-	}
-	stat->history[stats->tick % STATS_HISTORY] = stat->has_rate ? (float)stat->rate_per_s : -1;
-	stat->seen = stats->tick;
+	has_restarted = !is_new && row->count < entry->stat.raw;
+	stat_count(stats, fields, &entry->stat, row, is_new);
 	if (!row->timing)
 		return 0;
-	return stat_time(stat, &sample->timings[row->timing - 1], is_new,
-			 row->flags & ROW_FROM_ZERO);
+	return stat_time(&entry->stat, &sample->timings[row->timing - 1],
+			 !is_new || row->flags & ROW_FROM_ZERO, has_restarted);
 }
 
 /* Without branches: a view does it for every key there is. */
@@ -321,6 +371,7 @@ static int stats_expire(struct stats *stats, const struct fields *fields,
 int stats_update(struct stats *stats, const struct fields *fields, const struct sample *sample)
 {
 	stats->tick++;
+	stats->next = 0;
 	stats_clock(stats, sample);
 	for (size_t i = 0; i < sample->nr_rows; i++) {
 		if (stats_take(stats, fields, sample, &sample->rows[i]) < 0)

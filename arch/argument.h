@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * argument - the events that say what an exit was about: which port, address, MSR, leaf, call.
+ */
+#ifndef KVMTOP_ARCH_ARGUMENT_H
+#define KVMTOP_ARCH_ARGUMENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define ARGUMENT_TEXT 64 /* characters that suffice for any */
+
+/* Source: the kernel's include/trace/events/kvm.h and arch/.../kvm/trace.h. */
+struct argument {
+	const char *name; /* "msr" */
+	const char *what; /* "MSR", where the exit's reason is not known */
+	struct argument_event {
+		const char *event; /* of the system "kvm"; the first that exists is used */
+		const char *a, *b, *c; /* its fields that tell one from the other; NULL: fewer */
+	} events[2];
+	/* Writes them as the user reads them: "0x6e0 IA32_TSC_DEADLINE write". */
+	void (*format)(char *buf, size_t size, uint64_t a, uint32_t b, uint32_t c);
+};
+
+/* The i-th: ioport, mmio, msr, cpuid, hypercall; NULL past the end. */
+const struct argument *argument_at(size_t i);
+
+/* Names that the field has for numbers; NULL: none. */
+const char *argument_port_name(uint64_t port);
+const char *argument_msr_name(uint64_t msr);
+const char *argument_cpuid_name(uint64_t leaf);
+const char *argument_hypercall_name(uint64_t nr);
+
+#endif

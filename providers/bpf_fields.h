@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * bpf_fields - gives a BPF program the running kernel's places for the fields it reads.
+ *
+ * The program is compiled with loads from placeholder offsets (exits_shared.h, FIELD_*). Before it
+ * is loaded, each such load gets the field's own offset and size, from the event's format file: so
+ * one object fits every kernel that has the event, and needs neither its headers nor its BTF.
+ */
+#ifndef KVMTOP_PROVIDERS_BPF_FIELDS_H
+#define KVMTOP_PROVIDERS_BPF_FIELDS_H
+
+#include <bpf/libbpf.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A field by its placeholder. */
+struct bpf_field {
+	int placeholder;  /* FIELD_REASON ...; 0 ends a list */
+	const char *name; /* NULL: reads as if absent */
+	int absent;	  /* what is read where the event has no such field */
+};
+
+/*
+ * -ENOENT: there is no such event, or it lacks the first field of the list, which must be there.
+ * -EINVAL: a field of a size that cannot be loaded. -ENOMEM.
+ */
+int bpf_fields_set(struct bpf_program *program, const char *system, const char *event,
+		   const struct bpf_field *fields);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * exits_bpf - the BPF program of the provider "exits", and the memory that it shares with us.
+ *
+ * Errors: -errno with why.
+ */
+#ifndef KVMTOP_PROVIDERS_EXITS_BPF_H
+#define KVMTOP_PROVIDERS_EXITS_BPF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "arch/arch.h"
+#include "env.h"
+#include "providers/exits_shared.h"
+#include "why.h"
+
+struct exits_bpf;
+
+/* Whether this kernel lets us run programs on its trace events; leaves nothing behind. */
+int bpf_probe(const struct env *env, struct why *why);
+
+struct exits_bpf_config {
+	const struct env *env;
+	const struct split *exit; /* NULL: only exits to user space */
+	uint32_t max_threads;
+	bool has_arguments;
+};
+
+/* Loads the program and attaches it: exits count from now on. */
+int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret_bpf,
+		   struct why *why);
+
+/* Detaches it in the background: the kernel takes its time. */
+void exits_bpf_close(struct exits_bpf *bpf);
+
+/* Times of exits are measured; else there are counts only. */
+bool exits_bpf_is_timed(const struct exits_bpf *bpf);
+
+/* Written by other CPUs all the time. codes: EXITS_CELLS; i < max_threads. */
+const struct exits_code *exits_bpf_codes(const struct exits_bpf *bpf);
+const volatile struct exits_thread *exits_bpf_thread(const struct exits_bpf *bpf, uint32_t i);
+
+/* The thread ended: its record is for the next one. */
+void exits_bpf_free_thread(struct exits_bpf *bpf, uint32_t i);
+
+struct exits_bpf_lost {
+	uint64_t exits;	    /* of threads for which there was no record */
+	uint64_t arguments; /* for which there was no room */
+};
+struct exits_bpf_lost exits_bpf_lost(const struct exits_bpf *bpf);
+
+/*
+ * All arguments with what they counted, in one or a few system calls; the arrays are the reader's
+ * until the next call. Returns how many, or -errno.
+ */
+long exits_bpf_arguments(struct exits_bpf *bpf, const struct exits_argument_key **ret_keys,
+			 const struct exits_cell **ret_cells);
+
+#endif
