@@ -20,6 +20,7 @@ struct env {
 	const struct arch *arch; /* never NULL once env_init() succeeded */
 	char *tracefs;		 /* where tracefs is, root included; NULL: not mounted */
 	char *debugfs_kvm;	 /* debugfs' kvm folder, root included; NULL: none */
+	const char *engine;	 /* what is to count tracepoints: "perf", "bpf"; NULL: the best */
 	bool include_past;	 /* debugfs counters of running guests count from their own zero */
 };
 

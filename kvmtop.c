@@ -475,6 +475,7 @@ static int run_options(struct run *run)
 	if (env_init(&run->env, run->options.sysroot, &why) < 0)
 		return say_failure(-ENOENT, &why);
 	run->env.include_past = run->options.include_past;
+	run->env.engine = run->options.engine;
 	query_for_mode(run, mode);
 	return mode == MODE_PROVIDERS ? list_providers(run) : run_mode(run, mode);
 }

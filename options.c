@@ -48,6 +48,8 @@ static const struct option_spec specs[] = {
 	  "run a tiny guest of its own if there is none" },
 	{ NULL, 0, "list-providers", NULL, NULL, VALUE_FLAG, AT(list_providers),
 	  "what can count here, and why not" },
+	{ NULL, 0, "engine", NULL, "NAME", VALUE_STRING, AT(engine),
+	  "what counts trace events: bpf or perf (default: bpf where allowed)" },
 	{ NULL, 0, "sysroot", NULL, "DIR", VALUE_STRING, AT(sysroot),
 	  "look at a captured machine instead" },
 	{ NULL, 'h', "help", NULL, NULL, VALUE_FLAG, AT(help), "this text" },
@@ -101,6 +103,10 @@ static int check(const struct options *options, struct why *why)
 			       "--json requires -1/--once, -l/--log or -L/--log-to-file");
 	if (options->json && options->csv)
 		return why_set(why, -EINVAL, "-c/--csv and --json exclude each other");
+	if (options->engine && strcmp(options->engine, "bpf") != 0 &&
+	    strcmp(options->engine, "perf") != 0)
+		return why_set(why, -EINVAL, "\"%s\": no such engine; there are: bpf, perf",
+			       options->engine);
 	if (options->by_guest && options->view && strcmp(options->view, "guests") != 0)
 		return why_set(why, -EINVAL, "-b/--by-guest and --view %s exclude each other",
 			       options->view);

@@ -36,6 +36,7 @@ struct options {
 	const char *log_file; /* NULL: standard output */
 	const char *view;    /* NULL: events */
 	const char *sort;    /* NULL: the view's own */
+	const char *engine;  /* NULL: the best */
 	const char *sysroot; /* "": this machine */
 	double delay_s;
 	unsigned long samples; /* 0: until told to stop */

@@ -164,6 +164,18 @@ int split_filter(const struct split *split, const struct reason *reason, char *b
 	return snprintf(buf, size, "%s==%" PRIu64, split->field, reason->code);
 }
 
+size_t split_codes(const struct reason *reason, uint64_t *ret_codes)
+{
+	ret_codes[0] = reason->code;
+	if (reason->flags & REASON_ENTRY_FAIL)
+		ret_codes[1] = reason->code | UINT64_C(1) << 31;
+	else if (reason->code == UINT32_MAX) /* -1, in a field of 32 bits or of 64 */
+		ret_codes[1] = UINT64_MAX;
+	else
+		return 1;
+	return 2;
+}
+
 /* '#' is ours: it begins the number that tells two reasons of one name apart. */
 static void sanitise(char *name)
 {

@@ -92,6 +92,13 @@ extern const struct split arch_userspace_split;
 /* The reason with this code in the split's own table; NULL: unknown. */
 const struct reason *split_reason(const struct split *split, uint64_t code);
 
+/*
+ * What an event may say for a reason: its code, or, where the field has flags in it that mean the
+ * same reason or may be of another size, those too. Returns how many.
+ */
+#define REASON_CODES 2
+size_t split_codes(const struct reason *reason, uint64_t *ret_codes);
+
 /* Writes the kernel filter for a reason, whether the split has its own function or not. */
 int split_filter(const struct split *split, const struct reason *reason, char *buf, size_t size);
 

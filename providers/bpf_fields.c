@@ -8,7 +8,7 @@
 #include <tracefs.h>
 
 #include "providers/bpf_fields.h"
-#include "providers/exits_shared.h"
+#include "providers/bpf_placeholders.h"
 
 /* Where a field is in the record of an event. */
 struct place {
@@ -19,7 +19,7 @@ struct place {
 static bool is_placeholder(const struct bpf_insn *insn)
 {
 	return BPF_CLASS(insn->code) == BPF_LDX && BPF_MODE(insn->code) == BPF_MEM &&
-	       insn->off >= FIELD_REASON;
+	       insn->off >= FIELD_FIRST && insn->off <= FIELD_LAST;
 }
 
 static int size_code(int size)
@@ -64,8 +64,8 @@ static struct place find_place(struct tep_event *event, const char *name)
 	return (struct place){ true, field->offset, field->size };
 }
 
-static int patch_all(struct bpf_insn *insns, size_t nr, struct tep_event *event,
-		     const struct bpf_field *fields)
+static int patch_event(struct bpf_insn *insns, size_t nr, struct tep_event *event,
+		       const struct bpf_field *fields)
 {
 	int err = 0;
 
@@ -82,25 +82,8 @@ static int patch_all(struct bpf_insn *insns, size_t nr, struct tep_event *event,
 	return err;
 }
 
-static int set_insns(struct bpf_program *program, struct tep_event *event,
+int bpf_fields_patch(struct bpf_insn *insns, size_t nr, const char *system, const char *event,
 		     const struct bpf_field *fields)
-{
-	size_t nr = bpf_program__insn_cnt(program);
-	struct bpf_insn *insns = calloc(nr, sizeof(*insns));
-	int err;
-
-	if (!insns)
-		return -ENOMEM;
-	memcpy(insns, bpf_program__insns(program), nr * sizeof(*insns));
-	err = patch_all(insns, nr, event, fields);
-	if (!err)
-		err = bpf_program__set_insns(program, insns, nr);
-	free(insns);
-	return err;
-}
-
-int bpf_fields_set(struct bpf_program *program, const char *system, const char *event,
-		   const struct bpf_field *fields)
 {
 	char *format = tracefs_event_file_read(NULL, system, event, "format", NULL);
 	struct tep_handle *tep = tep_alloc();
@@ -114,9 +97,45 @@ int bpf_fields_set(struct bpf_program *program, const char *system, const char *
 		tep_parse_event(tep, format, strlen(format), system);
 		parsed = tep_get_first_event(tep);
 		if (parsed)
-			err = set_insns(program, parsed, fields);
+			err = patch_event(insns, nr, parsed, fields);
 	}
 	tep_free(tep);
 	free(format);
 	return err;
+}
+
+int bpf_fields_set(struct bpf_program *program, const char *system, const char *event,
+		   const struct bpf_field *fields)
+{
+	size_t nr = bpf_program__insn_cnt(program);
+	struct bpf_insn *insns = calloc(nr, sizeof(*insns));
+	int err;
+
+	if (!insns)
+		return -ENOMEM;
+	memcpy(insns, bpf_program__insns(program), nr * sizeof(*insns));
+	err = bpf_fields_patch(insns, nr, system, event, fields);
+	if (!err)
+		err = bpf_program__set_insns(program, insns, nr);
+	free(insns);
+	return err;
+}
+
+void bpf_fields_patch_number(struct bpf_insn *insns, size_t nr, int placeholder, int number)
+{
+	for (size_t i = 0; i < nr; i++) {
+		bool is_move = insns[i].code == (BPF_ALU64 | BPF_MOV | BPF_K) ||
+			       insns[i].code == (BPF_ALU | BPF_MOV | BPF_K);
+
+		if (is_move && insns[i].imm == placeholder)
+			insns[i].imm = number;
+	}
+}
+
+void bpf_fields_patch_offset(struct bpf_insn *insns, size_t nr, int placeholder, int offset)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (BPF_CLASS(insns[i].code) == BPF_STX && insns[i].off == placeholder)
+			insns[i].off = (__s16)offset;
+	}
 }

@@ -2,7 +2,7 @@
 /*
  * bpf_fields - gives a BPF program the running kernel's places for the fields it reads.
  *
- * The program is compiled with loads from placeholder offsets (exits_shared.h, FIELD_*). Before it
+ * The program is compiled with loads from placeholder offsets. Before it
  * is loaded, each such load gets the field's own offset and size, from the event's format file: so
  * one object fits every kernel that has the event, and needs neither its headers nor its BTF.
  */
@@ -10,10 +10,11 @@
 #define KVMTOP_PROVIDERS_BPF_FIELDS_H
 
 #include <bpf/libbpf.h>
+#include <linux/bpf.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A field by its placeholder. */
+/* A field by its placeholder (bpf_placeholders.h). */
 struct bpf_field {
 	int placeholder;  /* FIELD_REASON ...; 0 ends a list */
 	const char *name; /* NULL: reads as if absent */
@@ -21,10 +22,18 @@ struct bpf_field {
 };
 
 /*
- * -ENOENT: there is no such event, or it lacks the first field of the list, which must be there.
- * -EINVAL: a field of a size that cannot be loaded. -ENOMEM.
+ * In a program that is not loaded yet. -ENOENT: there is no such event, or it lacks the first field
+ * of the list, which must be there. -EINVAL: a field of a size that cannot be loaded. -ENOMEM.
  */
 int bpf_fields_set(struct bpf_program *program, const char *system, const char *event,
 		   const struct bpf_field *fields);
+
+/* The same in a copy of a program's instructions. */
+int bpf_fields_patch(struct bpf_insn *insns, size_t nr, const char *system, const char *event,
+		     const struct bpf_field *fields);
+
+/* Puts a number, or the offset of a store, in a placeholder's place. */
+void bpf_fields_patch_number(struct bpf_insn *insns, size_t nr, int placeholder, int number);
+void bpf_fields_patch_offset(struct bpf_insn *insns, size_t nr, int placeholder, int offset);
 
 #endif

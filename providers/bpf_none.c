@@ -2,6 +2,7 @@
 /* Stands in for what talks to BPF where the program was built without it. */
 #include <errno.h>
 
+#include "providers/engine.h"
 #include "providers/exits_bpf.h"
 
 int bpf_probe(const struct env *env, struct why *why)
@@ -62,3 +63,8 @@ long exits_bpf_arguments(struct exits_bpf *bpf, const struct exits_argument_key 
 	(void)ret_cells;
 	return 0;
 }
+
+const struct engine bpf_engine = {
+	.name = "bpf",
+	.probe = bpf_probe,
+};

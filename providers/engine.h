@@ -3,7 +3,8 @@
  * engine - what counts tracepoints for the tracepoint provider.
  *
  * All engines give the same numbers under the same names. "perf" needs nothing but
- * perf_event_open(2); "captured" plays back what a captured machine had counted.
+ * perf_event_open(2); "bpf" costs each event a quarter of that, where the kernel allows it;
+ * "captured" plays back what a captured machine had counted.
  */
 #ifndef KVMTOP_ENGINE_H
 #define KVMTOP_ENGINE_H
@@ -13,6 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "arch/arch.h"
 #include "env.h"
 #include "field.h"
 #include "sample.h"
@@ -21,7 +23,11 @@
 /* One thing to count. Plain events come before children, so that those go without first. */
 struct counter {
 	uint64_t tracepoint_id;
+	char *system, *event; /* its names */
 	char *filter;	  /* a trace filter that narrows it to one reason; NULL: all of it */
+	const struct split *split; /* with filter: of which this is a reason, */
+	uint64_t codes[REASON_CODES]; /* and what the field may hold for it */
+	size_t nr_codes;
 	const char *name; /* the field's */
 	uint32_t field;
 };
@@ -41,7 +47,7 @@ struct engine {
 	/* Whether it can count here: 0, or -errno with why. Leaves nothing open. */
 	int (*probe)(const struct env *env, struct why *why);
 
-	/* counters outlive the engine. 0, or -errno with why. */
+	/* counters outlive the engine. 0, or -errno with why: another engine may work. */
 	int (*open)(const struct env *env, const struct counter *counters, size_t nr,
 		    void **ret_state, struct why *why);
 
@@ -70,6 +76,7 @@ struct engine {
 };
 
 extern const struct engine perf_engine;
+extern const struct engine bpf_engine;
 extern const struct engine captured_engine;
 
 #endif

@@ -81,15 +81,6 @@ struct {
 	__type(value, __u32);
 } cells SEC(".maps");
 
-/* A field of the event at hand. */
-#define LOAD(ctx, offset)                                                     \
-	({                                                                    \
-		__u64 value_;                                                 \
-		asm volatile("%0 = *(u32 *)(%1 + %2)"                         \
-			     : "=r"(value_) : "r"(ctx), "i"(offset));         \
-		value_;                                                       \
-	})
-
 static __always_inline __u32 *find_number(void)
 {
 	__u32 tid;

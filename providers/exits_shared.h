@@ -11,6 +11,8 @@
 
 #include <linux/types.h>
 
+#include "providers/bpf_placeholders.h"
+
 #define EXITS_BUCKETS 26  /* of struct timing */
 #define EXITS_CELLS 128	  /* reasons told apart on one host; powers of two */
 #define EXITS_OTHER 0	  /* the cell of those for which none was left */
@@ -73,16 +75,5 @@ struct exits_thread {
 };
 
 #define EXITS_NO_VCPU 0xffffffffu
-
-/*
- * Placeholders: the program reads fields at these offsets until the reader has put the event's own
- * in their place (bpf_fields.c).
- */
-#define FIELD_REASON 0x7f00
-#define FIELD_TYPE 0x7f08
-#define FIELD_VCPU 0x7f10
-#define FIELD_A 0x7f18
-#define FIELD_B 0x7f20
-#define FIELD_C 0x7f28
 
 #endif

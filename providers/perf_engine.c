@@ -22,28 +22,14 @@
 #include "clock.h"
 #include "providers/engine.h"
 #include "providers/perf_site.h"
+#include "providers/tally.h"
 
 #define SPARE_FDS 64 /* what the rest of the program may need */
-
-enum tally_state {
-	TALLY_FRESH,   /* not in a sample yet, its events are new */
-	TALLY_RUNNING, /* has been in a sample */
-};
-
-/* The sums of one guest's targets. */
-struct tally {
-	uint32_t guest;
-	uint64_t *retired; /* from targets that are gone */
-	uint64_t *now;
-	uint8_t *state;	  /* enum tally_state */
-	bool *is_counted; /* some event was open for it */
-	bool is_ending;	  /* its targets are gone: once more, and it is dropped */
-	struct tally *next;
-};
 
 struct perf {
 	const struct counter *counters;
 	uint32_t nr_counters;
+	struct tallies tallies;
 	bool *is_wanted; /* by counter */
 	pthread_t worker;
 	bool has_worker;
@@ -53,7 +39,6 @@ struct perf {
 	uint64_t asked;	   /* grows whenever there may be something to open or close */
 	uint64_t answered; /* all that was asked up to here is open */
 	struct site *sites;
-	struct tally *tallies;
 	int *failed;   /* by counter: why it would not open somewhere; no more is tried; or 0 */
 	bool has_room; /* descriptors were given back */
 	bool is_asked_anew; /* something was wanted since the latest retarget */
@@ -65,50 +50,6 @@ static void ask(struct perf *perf)
 {
 	perf->asked++;
 	pthread_cond_signal(&perf->wake);
-}
-
-/* ---- tallies ---- */
-
-static struct tally *tally_find(const struct perf *perf, uint32_t guest)
-{
-	struct tally *tally = perf->tallies;
-
-	while (tally && tally->guest != guest)
-		tally = tally->next;
-	return tally;
-}
-
-static void tally_free(struct tally *tally)
-{
-	free(tally->retired);
-	free(tally->now);
-	free(tally->state);
-	free(tally->is_counted);
-	free(tally);
-}
-
-static struct tally *tally_get(struct perf *perf, uint32_t guest)
-{
-	struct tally *tally = tally_find(perf, guest);
-	size_t n = perf->nr_counters;
-
-	if (tally)
-		return tally;
-	tally = calloc(1, sizeof(*tally));
-	if (!tally)
-		return NULL;
-	tally->guest = guest;
-	tally->retired = calloc(n, sizeof(*tally->retired));
-	tally->now = calloc(n, sizeof(*tally->now));
-	tally->state = calloc(n, sizeof(*tally->state));
-	tally->is_counted = calloc(n, sizeof(*tally->is_counted));
-	if (!tally->retired || !tally->now || !tally->state || !tally->is_counted) {
-		tally_free(tally);
-		return NULL;
-	}
-	tally->next = perf->tallies;
-	perf->tallies = tally;
-	return tally;
 }
 
 /* ---- sites: under the lock ---- */
@@ -383,12 +324,7 @@ static void engine_close(void *state)
 		perf->sites = site->next;
 		site_free(site);
 	}
-	while (perf->tallies) {
-		struct tally *tally = perf->tallies;
-
-		perf->tallies = tally->next;
-		tally_free(tally);
-	}
+	tallies_release(&perf->tallies);
 	pthread_cond_destroy(&perf->wake);
 	pthread_mutex_destroy(&perf->lock);
 	free(perf->is_wanted);
@@ -452,6 +388,7 @@ static int engine_open(const struct env *env, const struct counter *counters, si
 	pthread_cond_init(&perf->wake, NULL);
 	perf->counters = counters;
 	perf->nr_counters = (uint32_t)nr;
+	perf->tallies = (struct tallies){ counters, (uint32_t)nr, NULL };
 	perf->is_wanted = calloc(nr, sizeof(*perf->is_wanted));
 	perf->failed = calloc(nr, sizeof(*perf->failed));
 	err = perf->is_wanted && perf->failed ? worker_start(perf) : -ENOMEM;
@@ -470,18 +407,6 @@ static bool is_open_anywhere(const struct perf *perf, uint32_t counter)
 			return true;
 	}
 	return false;
-}
-
-/* A counter that comes back before its events were closed goes on from where they are. */
-static void counter_begin(struct perf *perf, uint32_t counter)
-{
-	bool is_running = is_open_anywhere(perf, counter);
-
-	for (struct tally *tally = perf->tallies; tally; tally = tally->next) {
-		tally->retired[counter] = 0;
-		tally->is_counted[counter] = false;
-		tally->state[counter] = is_running ? TALLY_RUNNING : TALLY_FRESH;
-	}
 }
 
 /* Raises the soft limit on descriptors as far as needed and allowed; never lowers it. */
@@ -525,7 +450,7 @@ static int engine_want(void *state, const struct field_set *fields)
 		bool is_wanted = field_set_has(fields, perf->counters[i].field);
 
 		if (is_wanted && !perf->is_wanted[i])
-			counter_begin(perf, i);
+			tallies_begin(&perf->tallies, i, is_open_anywhere(perf, i));
 		perf->is_wanted[i] = is_wanted;
 		perf->failed[i] = 0;
 	}
@@ -534,24 +459,6 @@ static int engine_want(void *state, const struct field_set *fields)
 	ask(perf);
 	pthread_mutex_unlock(&perf->lock);
 	return 0;
-}
-
-static int compare_target(const void *a, const void *b)
-{
-	const struct target *x = a, *y = b;
-
-	if (x->is_thread != y->is_thread)
-		return x->is_thread - y->is_thread;
-	return (x->id > y->id) - (x->id < y->id);
-}
-
-static bool has_guest(const struct target *targets, size_t nr, uint32_t guest)
-{
-	for (size_t i = 0; i < nr; i++) {
-		if (targets[i].guest == guest)
-			return true;
-	}
-	return false;
 }
 
 /* Retires the sites that are no targets any more; tells which targets have one. */
@@ -565,31 +472,14 @@ static void retire_others(struct perf *perf, const struct target *targets, size_
 			continue;
 		if (nr)
 			target = bsearch(&site->target, targets, nr, sizeof(*targets),
-					 compare_target);
+					 target_compare);
 		if (target && target->guest == site->target.guest && !site->is_ended) {
 			ret_has_site[target - targets] = true;
 			continue;
 		}
 		site_read(site, &perf->buffer);
-		site_retire(perf, site, tally_find(perf, site->target.guest));
+		site_retire(perf, site, tallies_find(&perf->tallies, site->target.guest));
 	}
-}
-
-/* Ends the tallies that nobody needs; at once if the question is another one now. */
-static void end_tallies(struct perf *perf, const struct target *targets, size_t nr, uint32_t keep)
-{
-	for (struct tally **link = &perf->tallies; *link;) {
-		struct tally *tally = *link;
-
-		tally->is_ending = tally->guest != keep && !has_guest(targets, nr, tally->guest);
-		if (!tally->is_ending || !perf->is_asked_anew) {
-			link = &tally->next;
-			continue;
-		}
-		*link = tally->next;
-		tally_free(tally);
-	}
-	perf->is_asked_anew = false;
 }
 
 static bool site_begin(struct perf *perf, const struct target *target)
@@ -615,11 +505,12 @@ static int engine_retarget(void *state, const struct target *targets, size_t nr,
 	pthread_mutex_lock(&perf->lock);
 	asked = perf->asked;
 	retire_others(perf, targets, nr, has_site);
-	end_tallies(perf, targets, nr, keep);
+	tallies_end(&perf->tallies, targets, nr, keep, perf->is_asked_anew);
+	perf->is_asked_anew = false;
 	for (size_t i = 0; i < nr && !err; i++) {
 		if (has_site[i])
 			continue;
-		if (!tally_get(perf, targets[i].guest) || !site_begin(perf, &targets[i]))
+		if (!tallies_get(&perf->tallies, targets[i].guest) || !site_begin(perf, &targets[i]))
 			err = -ENOMEM;
 		ask(perf);
 	}
@@ -639,40 +530,6 @@ static bool engine_is_ready(void *state)
 	ready = perf->answered == perf->asked;
 	pthread_mutex_unlock(&perf->lock);
 	return ready;
-}
-
-static int tally_emit(const struct perf *perf, struct tally *tally, struct sample *sample)
-{
-	for (uint32_t i = 0; i < perf->nr_counters; i++) {
-		struct key key = { tally->guest, -1, perf->counters[i].field };
-		uint32_t flags = tally->state[i] == TALLY_FRESH ? ROW_FROM_ZERO : 0;
-
-		if (!perf->is_wanted[i] || !tally->is_counted[i] ||
-		    (perf->failed[i] && tally->state[i] == TALLY_FRESH))
-			continue;
-		if (sample_add(sample, key, tally->retired[i] + tally->now[i], flags) < 0)
-			return -ENOMEM;
-		tally->state[i] = TALLY_RUNNING;
-	}
-	return 0;
-}
-
-static int tallies_emit(struct perf *perf, struct sample *sample)
-{
-	int err = 0;
-
-	for (struct tally **link = &perf->tallies; *link && !err;) {
-		struct tally *tally = *link;
-
-		err = tally_emit(perf, tally, sample);
-		if (!tally->is_ending) {
-			link = &tally->next;
-			continue;
-		}
-		*link = tally->next;
-		tally_free(tally);
-	}
-	return err;
 }
 
 static void explain(const struct perf *perf, struct why *why)
@@ -708,10 +565,9 @@ static int engine_read(void *state, struct sample *sample, uint64_t *ret_time_ns
 
 	pthread_mutex_lock(&perf->lock);
 	*ret_time_ns = clock_now_ns();
-	for (struct tally *tally = perf->tallies; tally; tally = tally->next)
-		memset(tally->now, 0, perf->nr_counters * sizeof(*tally->now));
+	tallies_clear_now(&perf->tallies);
 	for (struct site *site = perf->sites; site; site = site->next) {
-		struct tally *tally = tally_find(perf, site->target.guest);
+		struct tally *tally = tallies_find(&perf->tallies, site->target.guest);
 
 		if (site->is_gone || !tally)
 			continue;
@@ -720,7 +576,7 @@ static int engine_read(void *state, struct sample *sample, uint64_t *ret_time_ns
 		else
 			site_retire(perf, site, tally);
 	}
-	err = tallies_emit(perf, sample);
+	err = tallies_emit(&perf->tallies, perf->is_wanted, perf->failed, sample);
 	explain(perf, why);
 	pthread_mutex_unlock(&perf->lock);
 	return err;

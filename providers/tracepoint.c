@@ -67,21 +67,31 @@ static int event_id(const struct tracepoints *tp, const char *system, const char
 	return 0;
 }
 
-static int counter_add(struct tracepoints *tp, uint64_t id, char *filter, uint32_t field)
+static void counter_release(struct counter *counter)
+{
+	free(counter->system);
+	free(counter->event);
+	free(counter->filter);
+}
+
+/* Takes over what the counter owns, also when it fails. */
+static int counter_add(struct tracepoints *tp, struct counter counter, uint32_t field)
 {
 	if (tp->nr_counters == tp->cap_counters) {
 		size_t cap = tp->cap_counters ? 2 * tp->cap_counters : 256;
 		struct counter *counters = reallocarray(tp->counters, cap, sizeof(*counters));
 
-		if (!counters)
+		if (!counters) {
+			counter_release(&counter);
 			return -ENOMEM;
+		}
 		tp->counters = counters;
 		tp->cap_counters = cap;
 	}
-	tp->counters[tp->nr_counters++] = (struct counter){
-		id, filter, fields_get(tp->site.fields, field)->name, field
-	};
-	return 0;
+	counter.name = fields_get(tp->site.fields, field)->name;
+	counter.field = field;
+	tp->counters[tp->nr_counters++] = counter;
+	return counter.system && counter.event && (counter.filter || !counter.split) ? 0 : -ENOMEM;
 }
 
 static bool is_event(const struct split *split, const char *system, const char *event)
@@ -119,7 +129,10 @@ static int event_add(struct tracepoints *tp, const char *system, const char *eve
 		spec.name = name;
 	}
 	err = fields_add(tp->site.fields, &spec, &field);
-	return err ? err : counter_add(tp, id, NULL, field);
+	if (err)
+		return err;
+	return counter_add(tp, (struct counter){ .tracepoint_id = id, .system = strdup(system),
+						 .event = strdup(event) }, field);
 }
 
 /* An event without the field (another kernel, another meaning) is counted, but not split. */
@@ -152,8 +165,8 @@ static int reason_add(struct tracepoints *tp, const struct split *split,
 		.source = tp->site.source,
 		.is_idle = reason->flags & REASON_IDLE,
 	};
+	struct counter counter = { .tracepoint_id = id, .split = split };
 	uint32_t field;
-	char *copy;
 	int err;
 
 	snprintf(name, sizeof(name), "%s(%s)", event, reason->name);
@@ -162,11 +175,11 @@ static int reason_add(struct tracepoints *tp, const struct split *split,
 	err = fields_add(tp->site.fields, &spec, &field);
 	if (err)
 		return err;
-	copy = strdup(filter);
-	err = copy ? counter_add(tp, id, copy, field) : -ENOMEM;
-	if (err)
-		free(copy);
-	return err;
+	counter.system = strdup(split->system);
+	counter.event = strdup(split->event);
+	counter.filter = strdup(filter);
+	counter.nr_codes = split_codes(reason, counter.codes);
+	return counter_add(tp, counter, field);
 }
 
 /* The field of a split's event, under whichever name event_add() gave it. */
@@ -269,25 +282,49 @@ static void tracepoints_close(void *state)
 	if (tp->engine)
 		tp->engine->close(tp->engine_state);
 	for (size_t i = 0; i < tp->nr_counters; i++)
-		free(tp->counters[i].filter);
+		counter_release(&tp->counters[i]);
 	free(tp->counters);
 	free(tp->targets);
 	free(tp);
 }
 
-static const struct engine *engine_of(const struct env *env)
+/* The best comes first; what a captured machine had counted is not to be had by counting. */
+static const struct engine *const engines[] = { &bpf_engine, &perf_engine };
+
+#define NR_ENGINES (sizeof(engines) / sizeof(engines[0]))
+
+static bool is_asked_for(const struct env *env, const struct engine *engine)
 {
-	return env_is_captured(env) ? &captured_engine : &perf_engine;
+	return !env->engine || strcmp(env->engine, engine->name) == 0;
+}
+
+/* The first that can work here; without any, why the last one cannot. */
+static int choose_engine(const struct env *env, size_t *ret_i, struct why *why)
+{
+	int err = why_set(why, -EINVAL, "\"%s\": no such engine; there are: bpf, perf", env->engine);
+
+	for (size_t i = *ret_i; i < NR_ENGINES; i++) {
+		if (!is_asked_for(env, engines[i]))
+			continue;
+		why->text[0] = '\0';
+		err = engines[i]->probe(env, why);
+		*ret_i = i;
+		if (!err)
+			return 0;
+	}
+	return err;
 }
 
 static int tracepoints_probe(const struct env *env, struct why *why)
 {
-	const struct engine *engine = engine_of(env);
+	size_t i = 0;
 
 	if (!env->tracefs)
 		return why_set(why, -ENOENT, "tracefs is not mounted: mount -t tracefs tracefs "
 					     "/sys/kernel/tracing");
-	return engine->probe(env, why);
+	if (env_is_captured(env))
+		return captured_engine.probe(env, why);
+	return choose_engine(env, &i, why);
 }
 
 /* Why there is not one event, and what would help. */
@@ -311,6 +348,32 @@ static int why_none(const struct tracepoints *tp, struct why *why)
 	return why_set(why, -ENOENT, "no KVM events in %s: load the kvm module", path);
 }
 
+static int try_engine(struct tracepoints *tp, const struct engine *engine, struct why *why)
+{
+	int err = engine->open(tp->site.env, tp->counters, tp->nr_counters, &tp->engine_state,
+			       why);
+
+	tp->engine = err ? NULL : engine;
+	return err;
+}
+
+static int open_engine(struct tracepoints *tp, struct why *why)
+{
+	int err = -ENOENT;
+
+	if (env_is_captured(tp->site.env))
+		return try_engine(tp, &captured_engine, why);
+	for (size_t i = 0; i < NR_ENGINES; i++) {
+		err = choose_engine(tp->site.env, &i, why);
+		if (err)
+			return err;
+		err = try_engine(tp, engines[i], why);
+		if (!err)
+			return 0;
+	}
+	return err;
+}
+
 static int tracepoints_open(const struct provider_site *site, void **ret_state, struct why *why)
 {
 	struct tracepoints *tp = calloc(1, sizeof(*tp));
@@ -324,13 +387,8 @@ static int tracepoints_open(const struct provider_site *site, void **ret_state, 
 		err = systems_add(tp);
 	if (!err && !tp->nr_counters)
 		err = why_none(tp, why);
-	if (!err) {
-		const struct engine *engine = engine_of(site->env);
-
-		err = engine->open(site->env, tp->counters, tp->nr_counters, &tp->engine_state,
-				   why);
-		tp->engine = err ? NULL : engine;
-	}
+	if (!err)
+		err = open_engine(tp, why);
 	if (err) {
 		tracepoints_close(tp);
 		return err;

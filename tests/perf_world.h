@@ -321,7 +321,7 @@ static inline int add_cpu(void *arg, int cpu)
 
 static inline int compare(const void *a, const void *b)
 {
-	return compare_target(a, b);
+	return target_compare(a, b);
 }
 
 static inline void add_thread(struct fixture *f, pid_t tid, uint32_t guest)

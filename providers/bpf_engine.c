@@ -1,0 +1,644 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Counts tracepoints with small BPF programs: one for each event, one for each event whose reasons
+ * are wanted. Every CPU, or every thread that is asked for, has a page of counters that is mapped,
+ * so that reading costs no system call, and needs a descriptor for each event however many CPUs
+ * there are.
+ *
+ * A program that interrupts itself is not run, but the kernel tells how often: that is added.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "guest.h"
+#include "providers/bpf_fields.h"
+#include "providers/counters_shared.h"
+#include "providers/cpus.h"
+#include "providers/engine.h"
+#include "providers/exits_bpf.h"
+#include "providers/tally.h"
+/* After what it is about. */
+#include "providers/counters.skel.h"
+
+#define THREADS_MIN 64
+
+/* A program in the kernel, and what holds it to its event. */
+struct hook {
+	int program, link; /* -1: not open */
+};
+
+/* A target's page. */
+struct place {
+	struct target target;
+	bool is_used;
+};
+
+/* An event whose reasons are counted. */
+struct reasons_hook {
+	const struct split *split;
+	struct hook hook;
+};
+
+struct bpf {
+	const struct env *env;
+	const struct counter *counters;
+	uint32_t nr_counters;
+	bool *is_wanted; /* by counter */
+	struct hook *hooks; /* by counter; those of reasons are not used */
+	struct reasons_hook reasons[COUNTERS_SPLITS];
+	size_t nr_reasons;
+	struct counters_program *program; /* the patterns; NULL: nothing was wanted yet */
+	struct counter_values *values;
+	struct place *places;
+	uint32_t nr_places;
+	bool is_by_thread, is_asked_anew;
+	struct tallies tallies;
+	struct counter_values copy;
+	int err; /* the latest that would not open */
+};
+
+static bool is_plain(const struct bpf *bpf, uint32_t counter)
+{
+	return !bpf->counters[counter].split;
+}
+
+/* ---- programs ---- */
+
+/* A copy of a pattern's instructions, with the maps in them; NULL: no memory. */
+static struct bpf_insn *copy_pattern(const struct bpf_program *pattern, size_t *ret_nr)
+{
+	size_t nr = bpf_program__insn_cnt(pattern);
+	struct bpf_insn *insns = calloc(nr, sizeof(*insns));
+
+	if (insns)
+		memcpy(insns, bpf_program__insns(pattern), nr * sizeof(*insns));
+	*ret_nr = nr;
+	return insns;
+}
+
+static int open_event(const struct bpf *bpf, uint32_t counter, struct hook *ret_hook)
+{
+	const struct bpf_program *pattern = bpf->is_by_thread ?
+						    bpf->program->progs.event_in_thread :
+						    bpf->program->progs.event_on_cpu;
+	struct bpf_insn *insns;
+	size_t nr;
+
+	insns = copy_pattern(pattern, &nr);
+	if (!insns)
+		return -ENOMEM;
+	bpf_fields_patch_offset(insns, nr, OFFSET_VALUE, (int)(counter * sizeof(__u64)));
+	ret_hook->program = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "kvmtop_count", "GPL",
+					  insns, nr, NULL);
+	free(insns);
+	if (ret_hook->program < 0)
+		return -errno;
+	ret_hook->link = bpf_raw_tracepoint_open(bpf->counters[counter].event, ret_hook->program);
+	return ret_hook->link < 0 ? -errno : 0;
+}
+
+static int take_cpu(void *arg, int cpu)
+{
+	int *first = arg;
+
+	if (*first < 0)
+		*first = cpu;
+	return 0;
+}
+
+/* A trace event with a program; it runs on every CPU, wherever the event was opened. */
+static int attach_event(const struct bpf *bpf, uint64_t tracepoint_id, int program)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT,
+		.size = sizeof(attr),
+		.config = tracepoint_id,
+		.sample_period = 1,
+		.wakeup_events = 1,
+	};
+	int cpu = -1, fd;
+
+	if (cpus_online(bpf->env, take_cpu, &cpu) < 0 || cpu < 0)
+		return -EIO;
+	fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, program) < 0 ||
+	    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0) {
+		int err = -errno;
+
+		close(fd);
+		return err;
+	}
+	return fd;
+}
+
+/* The first counter of a split's reasons. */
+static const struct counter *first_reason(const struct bpf *bpf, const struct split *split)
+{
+	uint32_t i = 0;
+
+	while (bpf->counters[i].split != split)
+		i++;
+	return &bpf->counters[i];
+}
+
+static int open_reasons(const struct bpf *bpf, size_t number, struct hook *ret_hook)
+{
+	const struct split *split = bpf->reasons[number].split;
+	const struct bpf_program *pattern = bpf->is_by_thread ?
+						    bpf->program->progs.reason_in_thread :
+						    bpf->program->progs.reason_on_cpu;
+	const struct bpf_field fields[] = {
+		{ FIELD_REASON, split->field, 0 },
+		{ FIELD_TYPE, split->type_field, (int)split->type_of_field },
+		{ 0 },
+	};
+	struct bpf_insn *insns;
+	size_t nr;
+	int err;
+
+	insns = copy_pattern(pattern, &nr);
+	if (!insns)
+		return -ENOMEM;
+	err = bpf_fields_patch(insns, nr, split->system, split->event, fields);
+	bpf_fields_patch_number(insns, nr, NUMBER_SPLIT, (int)number);
+	bpf_fields_patch_number(insns, nr, NUMBER_TYPE, (int)split->type_of_field);
+	if (!err) {
+		ret_hook->program = bpf_prog_load(BPF_PROG_TYPE_TRACEPOINT, "kvmtop_reasons",
+						  "GPL", insns, nr, NULL);
+		err = ret_hook->program < 0 ? -errno : 0;
+	}
+	free(insns);
+	if (err)
+		return err;
+	ret_hook->link = attach_event(bpf, first_reason(bpf, split)->tracepoint_id,
+				      ret_hook->program);
+	return ret_hook->link < 0 ? ret_hook->link : 0;
+}
+
+static void *close_hook(void *arg)
+{
+	struct hook *hook = arg;
+
+	if (hook->link >= 0)
+		close(hook->link);
+	if (hook->program >= 0)
+		close(hook->program);
+	free(hook);
+	return NULL;
+}
+
+/* Closing a trace event waits for the kernel's RCU: somebody else does. */
+static void close_later(struct hook *hook)
+{
+	struct hook *copy = malloc(sizeof(*copy));
+	pthread_t thread;
+
+	if (copy) {
+		*copy = *hook;
+		if (pthread_create(&thread, NULL, close_hook, copy) == 0)
+			pthread_detach(thread);
+		else
+			close_hook(copy);
+	}
+	*hook = (struct hook){ -1, -1 };
+}
+
+/* A raw tracepoint's closes at once. */
+static void close_now(struct hook *hook)
+{
+	if (hook->link >= 0)
+		close(hook->link);
+	if (hook->program >= 0)
+		close(hook->program);
+	*hook = (struct hook){ -1, -1 };
+}
+
+/* How often a program would have interrupted itself, and was not run for it. */
+static uint64_t read_missed(const struct hook *hook)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 size = sizeof(info);
+
+	if (hook->program < 0 || bpf_obj_get_info_by_fd(hook->program, &info, &size) < 0)
+		return 0;
+	return info.recursion_misses;
+}
+
+/* ---- the patterns and their memory ---- */
+
+static int add_code(const struct bpf *bpf, size_t split, uint64_t code, uint32_t counter)
+{
+	struct counter_code key = { code, split };
+	__u32 value = counter + 1;
+
+	if (code < COUNTERS_DENSE) {
+		bpf->program->bss->dense[split][code] = (__u16)value;
+		return 0;
+	}
+	return bpf_map_update_elem(bpf_map__fd(bpf->program->maps.codes), &key, &value, BPF_ANY) ?
+		       -errno : 0;
+}
+
+static int add_codes(const struct bpf *bpf)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < bpf->nr_reasons; i++) {
+		for (uint32_t j = 0; j < bpf->nr_counters && !err; j++) {
+			const struct counter *counter = &bpf->counters[j];
+
+			if (counter->split != bpf->reasons[i].split)
+				continue;
+			for (size_t k = 0; k < counter->nr_codes && !err; k++)
+				err = add_code(bpf, i, counter->codes[k], j);
+		}
+	}
+	return err;
+}
+
+static int load_patterns(struct bpf *bpf)
+{
+	int err;
+
+	bpf->program = counters_program__open();
+	if (!bpf->program)
+		return -errno;
+	bpf->program->rodata->type_bit = REASON_TYPE;
+	err = bpf_map__set_max_entries(bpf->program->maps.values, bpf->nr_places);
+	if (!err && bpf->is_by_thread)
+		err = bpf_map__set_max_entries(bpf->program->maps.places, bpf->nr_places);
+	if (!err)
+		err = counters_program__load(bpf->program);
+	return err ? err : add_codes(bpf);
+}
+
+static size_t values_size(const struct bpf *bpf)
+{
+	return bpf->nr_places * sizeof(*bpf->values);
+}
+
+static int map_values(struct bpf *bpf)
+{
+	void *memory = mmap(NULL, values_size(bpf), PROT_READ | PROT_WRITE, MAP_SHARED,
+			    bpf_map__fd(bpf->program->maps.values), 0);
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	bpf->values = memory;
+	bpf->places = calloc(bpf->nr_places, sizeof(*bpf->places));
+	return bpf->places ? 0 : -ENOMEM;
+}
+
+/* Adds what a place has counted to sums of its tally. */
+static void place_add(struct bpf *bpf, uint32_t place, struct tally *tally, uint64_t *sums)
+{
+	/* At once: an event and its reasons are to agree. */
+	memcpy(&bpf->copy, &bpf->values[place], bpf->nr_counters * sizeof(bpf->copy.values[0]));
+	for (uint32_t i = 0; i < bpf->nr_counters; i++) {
+		if (!bpf->is_wanted[i])
+			continue;
+		sums[i] += bpf->copy.values[i];
+		tally->is_counted[i] = true;
+	}
+}
+
+static void place_retire(struct bpf *bpf, uint32_t place)
+{
+	struct tally *tally = tallies_find(&bpf->tallies, bpf->places[place].target.guest);
+	__u32 tid = (__u32)bpf->places[place].target.id;
+
+	if (bpf->is_by_thread)
+		bpf_map_delete_elem(bpf_map__fd(bpf->program->maps.places), &tid);
+	if (tally)
+		place_add(bpf, place, tally, tally->retired);
+	memset(&bpf->values[place], 0, sizeof(bpf->values[place]));
+	bpf->places[place].is_used = false;
+}
+
+/* Closes it all; what was counted is in the tallies. */
+static void stop(struct bpf *bpf)
+{
+	for (uint32_t i = 0; bpf->places && i < bpf->nr_places; i++) {
+		if (bpf->places[i].is_used)
+			place_retire(bpf, i);
+	}
+	for (uint32_t i = 0; i < bpf->nr_counters; i++)
+		close_now(&bpf->hooks[i]);
+	for (size_t i = 0; i < bpf->nr_reasons; i++)
+		close_later(&bpf->reasons[i].hook);
+	if (bpf->values)
+		munmap(bpf->values, values_size(bpf));
+	free(bpf->places);
+	counters_program__destroy(bpf->program);
+	bpf->values = NULL;
+	bpf->places = NULL;
+	bpf->program = NULL;
+	bpf->nr_places = 0;
+}
+
+static int start(struct bpf *bpf, bool is_by_thread, uint32_t nr_places)
+{
+	int err;
+
+	stop(bpf);
+	bpf->is_by_thread = is_by_thread;
+	bpf->nr_places = nr_places;
+	err = load_patterns(bpf);
+	if (!err)
+		err = map_values(bpf);
+	return err;
+}
+
+/* ---- what is wanted ---- */
+
+/* A counter that was not open starts at 0 everywhere. */
+static void zero(const struct bpf *bpf, uint32_t counter)
+{
+	for (uint32_t i = 0; i < bpf->nr_places; i++)
+		bpf->values[i].values[counter] = 0;
+}
+
+static bool wants_reasons(const struct bpf *bpf, const struct split *split)
+{
+	for (uint32_t i = 0; i < bpf->nr_counters; i++) {
+		if (bpf->is_wanted[i] && bpf->counters[i].split == split)
+			return true;
+	}
+	return false;
+}
+
+static void open_wanted_reasons(struct bpf *bpf)
+{
+	for (size_t i = 0; i < bpf->nr_reasons; i++) {
+		struct hook *hook = &bpf->reasons[i].hook;
+		bool is_wanted = wants_reasons(bpf, bpf->reasons[i].split);
+		int err = 0;
+
+		if (is_wanted && hook->link < 0) {
+			for (uint32_t j = 0; j < bpf->nr_counters; j++) {
+				if (bpf->counters[j].split == bpf->reasons[i].split)
+					zero(bpf, j);
+			}
+			err = open_reasons(bpf, i, hook);
+		}
+		if (err)
+			bpf->err = err;
+		if (!is_wanted || err)
+			close_later(hook);
+	}
+}
+
+/* Opens and closes what has changed. */
+static void open_wanted(struct bpf *bpf)
+{
+	bpf->err = 0;
+	open_wanted_reasons(bpf);
+	for (uint32_t i = 0; i < bpf->nr_counters; i++) {
+		struct hook *hook = &bpf->hooks[i];
+		int err = 0;
+
+		if (!is_plain(bpf, i))
+			continue;
+		if (bpf->is_wanted[i] && hook->link < 0) {
+			zero(bpf, i);
+			err = open_event(bpf, i, hook);
+		}
+		if (err)
+			bpf->err = err;
+		if (!bpf->is_wanted[i] || err)
+			close_now(hook);
+	}
+}
+
+static int engine_want(void *state, const struct field_set *fields)
+{
+	struct bpf *bpf = state;
+
+	for (uint32_t i = 0; i < bpf->nr_counters; i++) {
+		bool is_wanted = field_set_has(fields, bpf->counters[i].field);
+
+		/* Not from zero: the programs do not begin all at once, the first sample does. */
+		if (is_wanted && !bpf->is_wanted[i])
+			tallies_begin(&bpf->tallies, i, true);
+		bpf->is_wanted[i] = is_wanted;
+	}
+	bpf->is_asked_anew = true;
+	if (bpf->program)
+		open_wanted(bpf);
+	return 0;
+}
+
+/* ---- where ---- */
+
+/* A page that is free, for it. Numbers of CPUs are those of their pages. */
+static int place_begin(struct bpf *bpf, const struct target *target)
+{
+	uint32_t i = target->is_thread ? 0 : (uint32_t)target->id;
+	__u32 tid = (__u32)target->id;
+
+	while (target->is_thread && i < bpf->nr_places && bpf->places[i].is_used)
+		i++;
+	if (i >= bpf->nr_places)
+		return 0;
+	bpf->places[i] = (struct place){ *target, true };
+	if (target->is_thread &&
+	    bpf_map_update_elem(bpf_map__fd(bpf->program->maps.places), &tid, &i, BPF_ANY) < 0)
+		return -errno;
+	return 0;
+}
+
+/* Retires the places that are no targets any more; tells which targets have one. */
+static void retire_others(struct bpf *bpf, const struct target *targets, size_t nr,
+			  bool *ret_has_place)
+{
+	for (uint32_t i = 0; i < bpf->nr_places; i++) {
+		const struct target *mine = &bpf->places[i].target, *target = NULL;
+
+		if (!bpf->places[i].is_used)
+			continue;
+		if (nr)
+			target = bsearch(mine, targets, nr, sizeof(*targets), target_compare);
+		if (target && target->guest == mine->guest)
+			ret_has_place[target - targets] = true;
+		else if (mine->is_thread) /* a CPU's counts stay where they are */
+			place_retire(bpf, i);
+	}
+}
+
+/* Whether the patterns fit the targets; else they are loaded anew, for more or other ones. */
+static int fit(struct bpf *bpf, const struct target *targets, size_t nr)
+{
+	bool is_by_thread = nr ? targets[0].is_thread : bpf->is_by_thread;
+	int cpus = libbpf_num_possible_cpus();
+	uint32_t needed = is_by_thread ? (uint32_t)nr : (uint32_t)(cpus > 0 ? cpus : 1);
+	int err;
+
+	if (bpf->program && bpf->is_by_thread == is_by_thread && needed <= bpf->nr_places)
+		return 0;
+	if (is_by_thread)
+		needed = needed < THREADS_MIN ? THREADS_MIN : 2 * needed;
+	err = start(bpf, is_by_thread, needed);
+	if (!err)
+		open_wanted(bpf);
+	return err;
+}
+
+static int engine_retarget(void *state, const struct target *targets, size_t nr, uint32_t keep)
+{
+	struct bpf *bpf = state;
+	bool *has_place = calloc(nr + 1, sizeof(*has_place));
+	int err;
+
+	if (!has_place)
+		return -ENOMEM;
+	err = fit(bpf, targets, nr);
+	if (!err)
+		retire_others(bpf, targets, nr, has_place);
+	tallies_end(&bpf->tallies, targets, nr, keep, bpf->is_asked_anew);
+	bpf->is_asked_anew = false;
+	for (size_t i = 0; i < nr && !err; i++) {
+		if (has_place[i])
+			continue;
+		if (!tallies_get(&bpf->tallies, targets[i].guest))
+			err = -ENOMEM;
+		else
+			err = place_begin(bpf, &targets[i]);
+	}
+	free(has_place);
+	return err;
+}
+
+static bool engine_is_ready(void *state)
+{
+	(void)state;
+	return true;
+}
+
+/* ---- reading ---- */
+
+/* On the host as a whole: of which thread one was, nobody knows. */
+static void add_missed(struct bpf *bpf)
+{
+	struct tally *tally = tallies_find(&bpf->tallies, GUEST_ANY);
+
+	for (uint32_t i = 0; tally && !bpf->is_by_thread && i < bpf->nr_counters; i++) {
+		if (bpf->is_wanted[i] && is_plain(bpf, i))
+			tally->now[i] += read_missed(&bpf->hooks[i]);
+	}
+}
+
+static int engine_read(void *state, struct sample *sample, uint64_t *ret_time_ns, struct why *why)
+{
+	struct bpf *bpf = state;
+
+	*ret_time_ns = clock_now_ns();
+	tallies_clear_now(&bpf->tallies);
+	for (uint32_t i = 0; i < bpf->nr_places; i++) {
+		struct tally *tally = tallies_find(&bpf->tallies, bpf->places[i].target.guest);
+
+		if (bpf->places[i].is_used && tally)
+			place_add(bpf, i, tally, tally->now);
+	}
+	add_missed(bpf);
+	if (bpf->err)
+		why_set(why, 0, "some events are not counted: %s", strerror(-bpf->err));
+	return tallies_emit(&bpf->tallies, bpf->is_wanted, NULL, sample);
+}
+
+/* ---- the engine ---- */
+
+static void engine_close(void *state)
+{
+	struct bpf *bpf = state;
+
+	if (!bpf)
+		return;
+	if (bpf->hooks)
+		stop(bpf);
+	tallies_release(&bpf->tallies);
+	free(bpf->hooks);
+	free(bpf->is_wanted);
+	free(bpf);
+}
+
+static int find_splits(struct bpf *bpf)
+{
+	for (uint32_t i = 0; i < bpf->nr_counters; i++) {
+		const struct split *split = bpf->counters[i].split;
+		size_t j = 0;
+
+		while (split && j < bpf->nr_reasons && bpf->reasons[j].split != split)
+			j++;
+		if (!split || j < bpf->nr_reasons)
+			continue;
+		if (j == COUNTERS_SPLITS)
+			return -E2BIG;
+		bpf->reasons[bpf->nr_reasons++] = (struct reasons_hook){ split, { -1, -1 } };
+	}
+	return 0;
+}
+
+static int be_quiet(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level;
+	(void)format;
+	(void)args;
+	return 0;
+}
+
+static int engine_open(const struct env *env, const struct counter *counters, size_t nr,
+		       void **ret_state, struct why *why)
+{
+	struct bpf *bpf;
+	int err;
+
+	if (nr >= COUNTERS_MAX)
+		return why_set(why, -E2BIG, "more than %d events and reasons", COUNTERS_MAX);
+	bpf = calloc(1, sizeof(*bpf));
+	if (!bpf)
+		return -ENOMEM;
+	libbpf_set_print(be_quiet);
+	bpf->env = env;
+	bpf->counters = counters;
+	bpf->nr_counters = (uint32_t)nr;
+	bpf->tallies = (struct tallies){ counters, (uint32_t)nr, NULL };
+	bpf->is_wanted = calloc(nr, sizeof(*bpf->is_wanted));
+	bpf->hooks = calloc(nr, sizeof(*bpf->hooks));
+	for (size_t i = 0; bpf->hooks && i < nr; i++)
+		bpf->hooks[i] = (struct hook){ -1, -1 };
+	err = bpf->is_wanted && bpf->hooks ? find_splits(bpf) : -ENOMEM;
+	/* Whether the kernel takes it is known now, while another engine can still be chosen. */
+	if (!err)
+		err = start(bpf, false, 1);
+	if (!err)
+		stop(bpf);
+	if (err) {
+		why_set(why, err, "the kernel refuses our BPF program: %s", strerror(-err));
+		engine_close(bpf);
+		return err;
+	}
+	*ret_state = bpf;
+	return 0;
+}
+
+const struct engine bpf_engine = {
+	.name = "bpf",
+	.probe = bpf_probe,
+	.open = engine_open,
+	.want = engine_want,
+	.retarget = engine_retarget,
+	.is_ready = engine_is_ready,
+	.read = engine_read,
+	.close = engine_close,
+};
