@@ -34,7 +34,11 @@
 /* A program in the kernel, and what holds it to its event. */
 struct hook {
 	int program, link; /* -1: not open */
+	uint64_t counted;  /* by it, when it was last asked */
+	uint64_t missed;   /* what it said then */
 };
+
+#define HOOK_CLOSED ((struct hook){ .program = -1, .link = -1 })
 
 /* A target's page. */
 struct place {
@@ -211,7 +215,7 @@ static void close_later(struct hook *hook)
 		else
 			close_hook(copy);
 	}
-	*hook = (struct hook){ -1, -1 };
+	*hook = HOOK_CLOSED;
 }
 
 /* A raw tracepoint's closes at once. */
@@ -221,18 +225,24 @@ static void close_now(struct hook *hook)
 		close(hook->link);
 	if (hook->program >= 0)
 		close(hook->program);
-	*hook = (struct hook){ -1, -1 };
+	*hook = HOOK_CLOSED;
 }
 
-/* How often a program would have interrupted itself, and was not run for it. */
-static uint64_t read_missed(const struct hook *hook)
+/*
+ * How often a program would have interrupted itself, and was not run for it. Only one that has run
+ * since can have been interrupted.
+ */
+static uint64_t read_missed(struct hook *hook, uint64_t counted)
 {
 	struct bpf_prog_info info = { 0 };
 	__u32 size = sizeof(info);
 
-	if (hook->program < 0 || bpf_obj_get_info_by_fd(hook->program, &info, &size) < 0)
-		return 0;
-	return info.recursion_misses;
+	if (hook->program < 0 || hook->counted == counted)
+		return hook->missed;
+	hook->counted = counted;
+	if (bpf_obj_get_info_by_fd(hook->program, &info, &size) == 0)
+		hook->missed = info.recursion_misses;
+	return hook->missed;
 }
 
 /* ---- the patterns and their memory ---- */
@@ -494,10 +504,28 @@ static int fit(struct bpf *bpf, const struct target *targets, size_t nr)
 	return err;
 }
 
+/*
+ * A guest that joins has its counts from its beginning. After a new question all that is known is
+ * what comes after the first sample: the programs do not begin all at once.
+ */
+static int tally_begin(struct bpf *bpf, uint32_t guest, bool is_asked_anew)
+{
+	struct tally *tally = tallies_find(&bpf->tallies, guest);
+
+	if (tally)
+		return 0;
+	tally = tallies_get(&bpf->tallies, guest);
+	if (!tally)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < bpf->nr_counters && is_asked_anew; i++)
+		tally->state[i] = TALLY_RUNNING;
+	return 0;
+}
+
 static int engine_retarget(void *state, const struct target *targets, size_t nr, uint32_t keep)
 {
 	struct bpf *bpf = state;
-	bool *has_place = calloc(nr + 1, sizeof(*has_place));
+	bool *has_place = calloc(nr + 1, sizeof(*has_place)), is_asked_anew = bpf->is_asked_anew;
 	int err;
 
 	if (!has_place)
@@ -505,14 +533,13 @@ static int engine_retarget(void *state, const struct target *targets, size_t nr,
 	err = fit(bpf, targets, nr);
 	if (!err)
 		retire_others(bpf, targets, nr, has_place);
-	tallies_end(&bpf->tallies, targets, nr, keep, bpf->is_asked_anew);
+	tallies_end(&bpf->tallies, targets, nr, keep, is_asked_anew);
 	bpf->is_asked_anew = false;
 	for (size_t i = 0; i < nr && !err; i++) {
 		if (has_place[i])
 			continue;
-		if (!tallies_get(&bpf->tallies, targets[i].guest))
-			err = -ENOMEM;
-		else
+		err = tally_begin(bpf, targets[i].guest, is_asked_anew);
+		if (!err)
 			err = place_begin(bpf, &targets[i]);
 	}
 	free(has_place);
@@ -534,7 +561,7 @@ static void add_missed(struct bpf *bpf)
 
 	for (uint32_t i = 0; tally && !bpf->is_by_thread && i < bpf->nr_counters; i++) {
 		if (bpf->is_wanted[i] && is_plain(bpf, i))
-			tally->now[i] += read_missed(&bpf->hooks[i]);
+			tally->now[i] += read_missed(&bpf->hooks[i], tally->now[i]);
 	}
 }
 
@@ -584,7 +611,7 @@ static int find_splits(struct bpf *bpf)
 			continue;
 		if (j == COUNTERS_SPLITS)
 			return -E2BIG;
-		bpf->reasons[bpf->nr_reasons++] = (struct reasons_hook){ split, { -1, -1 } };
+		bpf->reasons[bpf->nr_reasons++] = (struct reasons_hook){ split, HOOK_CLOSED };
 	}
 	return 0;
 }
@@ -616,7 +643,7 @@ static int engine_open(const struct env *env, const struct counter *counters, si
 	bpf->is_wanted = calloc(nr, sizeof(*bpf->is_wanted));
 	bpf->hooks = calloc(nr, sizeof(*bpf->hooks));
 	for (size_t i = 0; bpf->hooks && i < nr; i++)
-		bpf->hooks[i] = (struct hook){ -1, -1 };
+		bpf->hooks[i] = HOOK_CLOSED;
 	err = bpf->is_wanted && bpf->hooks ? find_splits(bpf) : -ENOMEM;
 	/* Whether the kernel takes it is known now, while another engine can still be chosen. */
 	if (!err)

@@ -37,7 +37,7 @@ int counter_open(const struct counter *counter, const struct target *target, int
 		.type = PERF_TYPE_TRACEPOINT,
 		.size = sizeof(attr),
 		.config = counter->tracepoint_id,
-		.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID,
+		.read_format = PERF_FORMAT_ID, /* by itself: see read_each() */
 	};
 	int fd = perf_event_open(&attr, target, leader), err;
 
@@ -109,6 +109,7 @@ int group_join(struct group *group, uint32_t counter)
 		group->cap = cap;
 	}
 	group->order[group->nr++] = counter;
+	group->is_full = group->nr + 1 == GROUP_MAX; /* the leader is in it, too */
 	return 0;
 }
 
@@ -163,17 +164,18 @@ static bool read_group(struct site *site, const struct group *group, struct read
 	return i == group->nr;
 }
 
-/* The kernel has dissolved the group, for the CPU went offline; it may be back. */
-static void read_each(struct site *site, const struct group *group, struct read_buffer *buffer)
+/*
+ * The kernel has dissolved the group, for the CPU went offline; it may be back. An event that reads
+ * its group would still read the leader's on some kernels (seen on 6.1), which is empty.
+ */
+static void read_each(struct site *site, const struct group *group)
 {
 	for (uint32_t i = 0; i < group->nr; i++) {
 		struct slot *slot = &site->slots[group->order[i]];
-		uint64_t nr = read_values(slot->fd, buffer);
+		struct value value;
 
-		for (uint64_t at = 0; at < nr; at++) {
-			if (buffer->values[at].id == slot->id)
-				slot->count = buffer->values[at].count;
-		}
+		if (read(slot->fd, &value, sizeof(value)) == sizeof(value))
+			slot->count = value.count;
 	}
 }
 
@@ -184,7 +186,7 @@ bool site_read(struct site *site, struct read_buffer *buffer)
 	for (const struct group *group = site->groups; group; group = group->next) {
 		if (!group->is_enabled || read_group(site, group, buffer))
 			continue;
-		read_each(site, group, buffer);
+		read_each(site, group);
 		is_whole = false;
 	}
 	return is_whole;

@@ -8,9 +8,9 @@
  *
  * Nothing here locks. Opening and closing a counter takes the kernel's time: see perf_engine.c.
  *
- * Sources: perf_event_open(2); kernel/events/core.c: a group's read is limited to 16 KiB, and
- * reading any of its events reads all of it, from the leader on; a CPU that goes offline dissolves
- * its groups, but every event keeps its count until it is closed.
+ * Sources: perf_event_open(2); kernel/events/core.c: a group's read is limited to 16 KiB, of which
+ * old kernels assure themselves only where every event reads the group; a CPU that goes offline
+ * dissolves its groups, but every event keeps its count until it is closed.
  */
 #ifndef KVMTOP_PERF_SITE_H
 #define KVMTOP_PERF_SITE_H
@@ -20,9 +20,9 @@
 
 #include "providers/engine.h"
 
-#define GROUP_MAX 1024 /* more do not fit into the kernel's 16 KiB */
+#define GROUP_MAX 1023 /* more do not fit into the kernel's 16 KiB */
 
-/* An event's place in a group's read: PERF_FORMAT_GROUP | PERF_FORMAT_ID. */
+/* An event's place in a group's read: PERF_FORMAT_GROUP | PERF_FORMAT_ID. So it reads alone, too. */
 struct value {
 	uint64_t count, id;
 };

@@ -17,6 +17,8 @@
 struct terminal {
 	SCREEN *screen;
 	attr_t attrs[STYLE_NR];
+	struct grid shown; /* what curses was told last: a row that is the same is not told again */
+	bool is_stale;	   /* all of it must be told anew */
 	int keyboard; /* -1: nobody can type */
 	MEVENT mice[MICE_MAX]; /* not handed out yet, newest first */
 	int nr_mice;
@@ -101,6 +103,8 @@ int terminal_open(struct terminal **ret_terminal, struct why *why)
 		return why_no_screen("cannot place its cursor", why);
 	}
 	terminal->keyboard = isatty(STDIN_FILENO) ? STDIN_FILENO : -1;
+	/* Until the first of these pairs, ncurses 6.4 writes after each move of its cursor. */
+	endwin();
 	set_escdelay(ESCAPE_MS);
 	noecho();
 	cbreak();
@@ -121,6 +125,7 @@ void terminal_close(struct terminal *terminal)
 		return;
 	endwin();
 	delscreen(terminal->screen);
+	grid_release(&terminal->shown);
 	free(terminal);
 }
 
@@ -129,7 +134,6 @@ bool terminal_resize(struct terminal *terminal, struct grid *grid)
 	struct winsize size;
 	int rows = LINES, cols = COLS;
 
-	(void)terminal;
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row && size.ws_col) {
 		rows = size.ws_row;
 		cols = size.ws_col;
@@ -138,7 +142,21 @@ bool terminal_resize(struct terminal *terminal, struct grid *grid)
 		return false;
 	resizeterm(rows, cols);
 	clearok(stdscr, TRUE);
+	terminal->is_stale = true;
 	return grid_resize(grid, rows, cols) == 0;
+}
+
+/* Whether the row is there already; remembers it. */
+static bool is_shown(struct terminal *terminal, const struct grid *grid, int row)
+{
+	size_t size = (size_t)grid->cols * sizeof(*grid->cells);
+	struct grid_cell *shown = &terminal->shown.cells[row * grid->cols];
+	const struct grid_cell *cells = &grid->cells[row * grid->cols];
+
+	if (!terminal->is_stale && memcmp(shown, cells, size) == 0)
+		return true;
+	memcpy(shown, cells, size);
+	return false;
 }
 
 /* One row, a call for each run of one style. */
@@ -165,8 +183,16 @@ static void show_row(const struct terminal *terminal, const struct grid *grid, i
 
 void terminal_show(struct terminal *terminal, const struct grid *grid, int cursor_col)
 {
-	for (int row = 0; row < grid->rows; row++)
-		show_row(terminal, grid, row);
+	if (terminal->shown.rows != grid->rows || terminal->shown.cols != grid->cols) {
+		if (grid_resize(&terminal->shown, grid->rows, grid->cols) < 0)
+			return;
+		terminal->is_stale = true;
+	}
+	for (int row = 0; row < grid->rows; row++) {
+		if (!is_shown(terminal, grid, row))
+			show_row(terminal, grid, row);
+	}
+	terminal->is_stale = false;
 	attrset(A_NORMAL);
 	curs_set(cursor_col >= 0);
 	if (cursor_col >= 0)
@@ -176,7 +202,7 @@ void terminal_show(struct terminal *terminal, const struct grid *grid, int curso
 
 void terminal_redraw(struct terminal *terminal)
 {
-	(void)terminal;
+	terminal->is_stale = true;
 	clearok(stdscr, TRUE);
 }
 
