@@ -9,22 +9,18 @@
  */
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "guest.h"
+#include "providers/bpf_attach.h"
 #include "providers/bpf_fields.h"
 #include "providers/counters_shared.h"
-#include "providers/cpus.h"
 #include "providers/engine.h"
-#include "providers/exits_bpf.h"
 #include "providers/tally.h"
 /* After what it is about. */
 #include "providers/counters.skel.h"
@@ -110,42 +106,6 @@ static int open_event(const struct bpf *bpf, uint32_t counter, struct hook *ret_
 	return ret_hook->link < 0 ? -errno : 0;
 }
 
-static int take_cpu(void *arg, int cpu)
-{
-	int *first = arg;
-
-	if (*first < 0)
-		*first = cpu;
-	return 0;
-}
-
-/* A trace event with a program; it runs on every CPU, wherever the event was opened. */
-static int attach_event(const struct bpf *bpf, uint64_t tracepoint_id, int program)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_TRACEPOINT,
-		.size = sizeof(attr),
-		.config = tracepoint_id,
-		.sample_period = 1,
-		.wakeup_events = 1,
-	};
-	int cpu = -1, fd;
-
-	if (cpus_online(bpf->env, take_cpu, &cpu) < 0 || cpu < 0)
-		return -EIO;
-	fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, program) < 0 ||
-	    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0) {
-		int err = -errno;
-
-		close(fd);
-		return err;
-	}
-	return fd;
-}
-
 /* The first counter of a split's reasons. */
 static const struct counter *first_reason(const struct bpf *bpf, const struct split *split)
 {
@@ -185,8 +145,8 @@ static int open_reasons(const struct bpf *bpf, size_t number, struct hook *ret_h
 	free(insns);
 	if (err)
 		return err;
-	ret_hook->link = attach_event(bpf, first_reason(bpf, split)->tracepoint_id,
-				      ret_hook->program);
+	ret_hook->link = bpf_attach(bpf->env, first_reason(bpf, split)->tracepoint_id,
+				    ret_hook->program);
 	return ret_hook->link < 0 ? ret_hook->link : 0;
 }
 
@@ -616,14 +576,6 @@ static int find_splits(struct bpf *bpf)
 	return 0;
 }
 
-static int be_quiet(enum libbpf_print_level level, const char *format, va_list args)
-{
-	(void)level;
-	(void)format;
-	(void)args;
-	return 0;
-}
-
 static int engine_open(const struct env *env, const struct counter *counters, size_t nr,
 		       void **ret_state, struct why *why)
 {
@@ -635,7 +587,7 @@ static int engine_open(const struct env *env, const struct counter *counters, si
 	bpf = calloc(1, sizeof(*bpf));
 	if (!bpf)
 		return -ENOMEM;
-	libbpf_set_print(be_quiet);
+	bpf_be_quiet();
 	bpf->env = env;
 	bpf->counters = counters;
 	bpf->nr_counters = (uint32_t)nr;

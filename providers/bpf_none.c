@@ -2,6 +2,7 @@
 /* Stands in for what talks to BPF where the program was built without it. */
 #include <errno.h>
 
+#include "providers/bpf_attach.h"
 #include "providers/engine.h"
 #include "providers/exits_bpf.h"
 

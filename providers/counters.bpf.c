@@ -66,6 +66,7 @@ static __always_inline int count_event(struct counter_values *at)
 	return 0;
 }
 
+/* Returns 1: see bpf_attach.h. */
 static __always_inline int count_reason(struct counter_values *at, void *ctx)
 {
 	struct counter_code key = { LOAD(ctx, FIELD_REASON), NUMBER(NUMBER_SPLIT) };
@@ -73,7 +74,7 @@ static __always_inline int count_reason(struct counter_values *at, void *ctx)
 	__u32 *known, counter = 0;
 
 	if (!at)
-		return 0;
+		return 1;
 	if (type != NUMBER(NUMBER_TYPE))
 		key.code = type_bit | type;
 	if (key.code < COUNTERS_DENSE) {
@@ -85,7 +86,7 @@ static __always_inline int count_reason(struct counter_values *at, void *ctx)
 	}
 	if (counter)
 		__sync_fetch_and_add(&at->values[(counter - 1) % COUNTERS_MAX], 1);
-	return 0;
+	return 1;
 }
 
 SEC("raw_tracepoint")

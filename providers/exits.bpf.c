@@ -5,6 +5,8 @@
  * An exit begins with kvm_exit and ends with kvm_entry of the same thread; the part of it from
  * kvm_userspace_exit on is user space's. Every instruction here is paid for by every exit of every
  * guest: what can be done once, for a new thread or a new reason, is in functions of its own.
+ *
+ * Programs on trace events return 1: see bpf_attach.h.
  */
 #include <asm/errno.h>
 #include <linux/bpf.h>
@@ -227,13 +229,13 @@ int on_exit(void *ctx)
 		thread = add_thread(LOAD(ctx, FIELD_VCPU));
 	if (!thread) {
 		__sync_fetch_and_add(&lost_exits, 1);
-		return 0;
+		return 1;
 	}
 	cell = find_cell(code_of(ctx), EXITS_VMEXIT);
 	count(thread, cell);
 	thread->open_cell = cell;
 	thread->open_since = bpf_ktime_get_ns();
-	return 0;
+	return 1;
 }
 
 SEC("raw_tracepoint")
@@ -275,7 +277,7 @@ int on_userspace(void *ctx)
 		thread = add_thread(EXITS_NO_VCPU);
 	if (!thread) {
 		__sync_fetch_and_add(&lost_exits, 1);
-		return 0;
+		return 1;
 	}
 	error = (int)LOAD(ctx, FIELD_TYPE);
 	code = LOAD(ctx, FIELD_REASON);
@@ -285,7 +287,7 @@ int on_userspace(void *ctx)
 	count(thread, cell);
 	thread->user_cell = cell;
 	thread->user_since = bpf_ktime_get_ns();
-	return 0;
+	return 1;
 }
 
 static __always_inline int on_argument(void *ctx, __u8 kind)
@@ -299,7 +301,7 @@ static __always_inline int on_argument(void *ctx, __u8 kind)
 		thread = add_thread(EXITS_NO_VCPU);
 	if (!thread) {
 		__sync_fetch_and_add(&lost_arguments, 1);
-		return 0;
+		return 1;
 	}
 	key = &thread->argument;
 	key->a = LOAD(ctx, FIELD_A);
@@ -315,11 +317,11 @@ static __always_inline int on_argument(void *ctx, __u8 kind)
 	}
 	if (!cell) {
 		__sync_fetch_and_add(&lost_arguments, 1);
-		return 0;
+		return 1;
 	}
 	cell->count++;
 	thread->has_argument = 1;
-	return 0;
+	return 1;
 }
 
 #define ON_ARGUMENT(name, kind)                  \

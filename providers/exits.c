@@ -11,6 +11,7 @@
 #include <tracefs.h>
 
 #include "clock.h"
+#include "providers/bpf_attach.h"
 #include "providers/exits_bpf.h"
 #include "providers/exits_captured.h"
 #include "providers/exits_names.h"

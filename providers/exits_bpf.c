@@ -2,79 +2,35 @@
 /* Loads, attaches, maps and reads the BPF program of the provider "exits". */
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <tracefs.h>
 #include <unistd.h>
 
 #include "arch/argument.h"
+#include "providers/bpf_attach.h"
 #include "providers/bpf_fields.h"
-#include "providers/cpus.h"
 #include "providers/exits_bpf.h"
 /* After what it is about. */
 #include "providers/exits.skel.h"
 
 #define ARGUMENTS_MAX 16384 /* told apart on one host */
-#define LINKS_MAX (3 + EXITS_ARGUMENTS)
+#define HOOKS_MAX (3 + EXITS_ARGUMENTS)
 
 struct exits_bpf {
 	struct exits_bpf_config config;
 	struct exits_program *program;
-	struct bpf_link *links[LINKS_MAX];
-	size_t nr_links;
-	int cpu; /* one that is online: an event must be opened somewhere */
+	int hooks[HOOKS_MAX];
+	size_t nr_hooks;
 	struct exits_thread *threads; /* the map's own memory */
 	size_t threads_size;
 	bool is_timed;
 	struct exits_argument_key *keys; /* what exits_bpf_arguments() read */
 	struct exits_cell *cells;
 };
-
-int bpf_probe(const struct env *env, struct why *why)
-{
-	const struct bpf_insn insns[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
-	int fd, err;
-
-	(void)env;
-	fd = bpf_prog_load(BPF_PROG_TYPE_TRACEPOINT, "kvmtop_probe", "GPL", insns, 2, NULL);
-	err = fd < 0 ? -errno : 0;
-	if (fd >= 0)
-		close(fd);
-	if (err == -EPERM || err == -EACCES)
-		return why_set(why, err, "the kernel allows no BPF: run as root, or grant it: "
-					 "setcap cap_bpf,cap_perfmon,cap_dac_read_search,"
-					 "cap_sys_ptrace+ep kvmtop");
-	if (err)
-		return why_set(why, err, "the kernel has no BPF for trace events: %s",
-			       strerror(-err));
-	return 0;
-}
-
-static int take_cpu(void *arg, int cpu)
-{
-	int *first = arg;
-
-	if (*first < 0)
-		*first = cpu;
-	return 0;
-}
-
-/* libbpf is for us, not for the user. */
-static int be_quiet(enum libbpf_print_level level, const char *format, va_list args)
-{
-	(void)level;
-	(void)format;
-	(void)args;
-	return 0;
-}
 
 /* ---- making it fit this kernel ---- */
 
@@ -229,11 +185,12 @@ static int load_somehow(struct exits_bpf *bpf)
 
 /* ---- attaching ---- */
 
-static int add_link(struct exits_bpf *bpf, struct bpf_link *link)
+/* Keeps a descriptor that holds a program to its event. */
+static int add_hook(struct exits_bpf *bpf, int fd)
 {
-	if (!link)
-		return -errno;
-	bpf->links[bpf->nr_links++] = link;
+	if (fd < 0)
+		return fd;
+	bpf->hooks[bpf->nr_hooks++] = fd;
 	return 0;
 }
 
@@ -241,30 +198,25 @@ static int add_link(struct exits_bpf *bpf, struct bpf_link *link)
 static int attach_event(struct exits_bpf *bpf, struct bpf_program *program, const char *system,
 			const char *event)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_TRACEPOINT,
-		.size = sizeof(attr),
-		.sample_period = 1,
-		.wakeup_events = 1,
-	};
-	char *id;
-	int fd, err;
+	uint64_t id;
+	char *text;
 
 	if (!bpf_program__autoload(program))
 		return 0;
-	id = tracefs_event_file_read(NULL, system, event, "id", NULL);
-	if (!id)
+	text = tracefs_event_file_read(NULL, system, event, "id", NULL);
+	if (!text)
 		return -ENOENT;
-	attr.config = strtoull(id, NULL, 10);
-	free(id);
-	fd = (int)syscall(SYS_perf_event_open, &attr, -1, bpf->cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	/* The link owns the descriptor. */
-	err = add_link(bpf, bpf_program__attach_perf_event(program, fd));
-	if (err)
-		close(fd);
-	return err;
+	id = strtoull(text, NULL, 10);
+	free(text);
+	return add_hook(bpf, bpf_attach(bpf->config.env, id, bpf_program__fd(program)));
+}
+
+static int attach_entry(struct exits_bpf *bpf)
+{
+	int fd = bpf_raw_tracepoint_open(bpf->config.exit->entry_event,
+					 bpf_program__fd(bpf->program->progs.on_entry));
+
+	return add_hook(bpf, fd < 0 ? -errno : fd);
 }
 
 /* The entries last: one without its exit means nothing. */
@@ -278,8 +230,7 @@ static int attach(struct exits_bpf *bpf)
 	if (!err && exit)
 		err = attach_event(bpf, bpf->program->progs.on_exit, exit->system, exit->event);
 	if (!err && bpf->is_timed)
-		err = add_link(bpf, bpf_program__attach_raw_tracepoint(bpf->program->progs.on_entry,
-								       exit->entry_event));
+		err = attach_entry(bpf);
 	return err;
 }
 
@@ -331,8 +282,8 @@ static void *destroy(void *arg)
 {
 	struct exits_bpf *bpf = arg;
 
-	for (size_t i = 0; i < bpf->nr_links; i++)
-		bpf_link__destroy(bpf->links[i]);
+	for (size_t i = 0; i < bpf->nr_hooks; i++)
+		close(bpf->hooks[i]);
 	if (bpf->threads)
 		munmap(bpf->threads, bpf->threads_size);
 	exits_program__destroy(bpf->program);
@@ -351,16 +302,13 @@ int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret
 	if (!bpf)
 		return -ENOMEM;
 	bpf->config = *config;
-	bpf->cpu = -1;
-	libbpf_set_print(be_quiet);
+	bpf_be_quiet();
 	if (config->has_arguments) {
 		bpf->keys = calloc(ARGUMENTS_MAX, sizeof(*bpf->keys));
 		bpf->cells = calloc(ARGUMENTS_MAX, sizeof(*bpf->cells));
 	}
 	if (config->has_arguments && (!bpf->keys || !bpf->cells))
 		err = -ENOMEM;
-	else if (cpus_online(config->env, take_cpu, &bpf->cpu) < 0 || bpf->cpu < 0)
-		err = why_set(why, -EIO, "cannot read " CPUS_ONLINE);
 	else
 		err = open_all(bpf, why);
 	if (err) {

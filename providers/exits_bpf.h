@@ -17,9 +17,6 @@
 
 struct exits_bpf;
 
-/* Whether this kernel lets us run programs on its trace events; leaves nothing behind. */
-int bpf_probe(const struct env *env, struct why *why);
-
 struct exits_bpf_config {
 	const struct env *env;
 	const struct split *exit; /* NULL: only exits to user space */

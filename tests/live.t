@@ -169,6 +169,14 @@ watch_guests() {
 	onces="$onces $SPAWNED"
 	look each -1 -b -f 'kvm_userspace_exit$'
 	onces="$onces $SPAWNED"
+	for engine in bpf perf; do
+		look "host-$engine" -1 --engine $engine -f "$SOME"
+		onces="$onces $SPAWNED"
+		look "pid-$engine" -1 --engine $engine -p "$a" -f "$SOME"
+		onces="$onces $SPAWNED"
+		look "each-$engine" -1 --engine $engine -b -f "$SOME"
+		onces="$onces $SPAWNED"
+	done
 	for pid in $onces; do
 		counting "$pid" || return
 	done
@@ -209,12 +217,21 @@ facts() {
 	echo "-l --json -g NAME: kvm_mmio;$(json log-json event kvm_mmio);0"
 	echo "-1 -b: a;$(batch each a);$USER $USER"
 	echo "-1 -b: b;$(batch each b);$USER_B $USER_B"
+	for look in pid each; do
+		echo "--engine bpf as --engine perf: $look;$(totals $look-bpf);$(totals $look-perf)"
+	done
 	echo "-l -b --json: a;$(json log-each guest a);$PIO"
 	echo "-l -b --json: b;$(json log-each guest b);154"
 }
 
+# totals NAME: names and totals of a batch, in a line.
+totals() {
+	awk '{ printf "%s %s ", $1, $2 }' "$TMP/$1"
+}
+
 # What others on this machine disturb.
 host_facts() {
+	echo "--engine bpf as --engine perf: host;$(totals host-bpf);$(totals host-perf)"
 	for f in "kvm_pio $((PIO + 154))" "kvm_mmio $MMIO" "kvm_cpuid $CPUID" \
 		"kvm_userspace_exit $((USER + USER_B))"; do
 		name=${f% *}
@@ -249,7 +266,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 	prove "$TMP/facts"
 	prove "$TMP/host-facts"
 	[ -n "$perf" ] || skip "perf stat agrees" "perf is not installed"
-	is "$(cat "$TMP"/host.err "$TMP"/pid.err "$TMP"/each.err "$TMP"/log-*.err)" "" \
+	is "$(cat "$TMP"/host*.err "$TMP"/pid*.err "$TMP"/each*.err "$TMP"/log-*.err)" "" \
 		"and nothing is said on stderr"
 	is "$(awk '$1 ~ /^kvm_userspace_exit\(/ { n += $2 } END { print n }' "$TMP/pid")" "$USER" \
 		"the reasons add up to their event"
@@ -519,7 +536,7 @@ same_files "$TMP/hup.csv" "$TMP/before.csv" "and the file is as it was"
 
 # ---- cost, time, and what is left
 
-look fds -l -s 1 -f 'kvm_pio$'
+look fds -l -s 1 -f 'kvm_pio$' --engine perf
 pid=$SPAWNED
 counting "$pid"
 is "$(find "/proc/$pid/fd" -lname '*perf_event*' | wc -l)" $((2 * NR_CPUS)) \

@@ -42,7 +42,7 @@ ssize_t played_read(int fd, void *buf, size_t size);
 
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define ABSENT UINT64_MAX /* as a count: there is no row */
-#define COUNTERS_MAX 1400
+#define PERF_COUNTERS_MAX 1400
 #define TARGETS_MAX 64
 #define NR_HORSES 3
 
@@ -147,50 +147,38 @@ static inline void horse_end(struct horse *horse)
 
 /* ---- a CPU that goes offline */
 
-/* Its group of two, as it was before; no group any more. */
+/* The leader of its group, as it was before; no group any more. */
 static struct {
 	bool is_so;
 	int leader;
-	struct slot slots[2];
 } dissolved;
 
 static inline void dissolve(const struct perf *perf)
 {
-	const struct site *site = perf->sites;
-
-	dissolved.leader = site->groups->leader;
-	memcpy(dissolved.slots, site->slots, sizeof(dissolved.slots));
+	dissolved.leader = perf->sites->groups->leader;
 	dissolved.is_so = true;
 }
 
-/* As kernel/events/core.c answers once perf_event_exit_cpu() has detached the group. */
+/*
+ * As kernel/events/core.c answers once perf_event_exit_cpu() has detached the group: the leader is
+ * alone, and so is every event, unless it were one that reads its group.
+ */
 ssize_t played_read(int fd, void *buf, size_t size)
 {
-	struct read_buffer *answer = buf;
+	const uint64_t nr = 1;
 	ssize_t n = read(fd, buf, size);
-	const struct slot *slot = NULL;
 
-	if (!dissolved.is_so || n < (ssize_t)sizeof(answer->nr))
+	if (!dissolved.is_so || fd != dissolved.leader || n < (ssize_t)sizeof(nr))
 		return n;
-	for (size_t i = 0; i < SIZE(dissolved.slots); i++) {
-		if (dissolved.slots[i].fd == fd)
-			slot = &dissolved.slots[i];
-	}
-	if (!slot && fd != dissolved.leader)
-		return n;
-	for (uint64_t i = 0; slot && i < answer->nr; i++) {
-		if (answer->values[i].id == slot->id)
-			answer->values[0] = answer->values[i];
-	}
-	answer->nr = 1;
-	return sizeof(answer->nr) + sizeof(answer->values[0]);
+	memcpy(buf, &nr, sizeof(nr));
+	return sizeof(nr) + sizeof(struct value);
 }
 
 /* ---- the engine under test */
 
 struct fixture {
 	struct env env;
-	struct counter counters[COUNTERS_MAX];
+	struct counter counters[PERF_COUNTERS_MAX];
 	uint32_t nr_counters;
 	struct target targets[TARGETS_MAX];
 	size_t nr_targets;
@@ -286,7 +274,10 @@ static inline int teardown(void **state)
 static inline void add_counter(struct fixture *f, const char *event, const char *filter)
 {
 	f->counters[f->nr_counters] = (struct counter){
-		id_of(f, event), filter ? strdup(filter) : NULL, event, f->nr_counters
+		.tracepoint_id = id_of(f, event),
+		.filter = filter ? strdup(filter) : NULL,
+		.name = event,
+		.field = f->nr_counters,
 	};
 	f->nr_counters++;
 }
