@@ -15,6 +15,8 @@
 
 #include "providers/exits_shared.h"
 
+#define CPUS 4096 /* more share guesses */
+
 char LICENSE[] SEC("license") = "GPL";
 
 /* Constants by the time the kernel sees them: what is not so is no code. */
@@ -22,6 +24,9 @@ const volatile _Bool has_task_storage = 1;
 const volatile _Bool has_type;	      /* a second field says what kind of exit it is */
 const volatile __u64 type_of_field;   /* see struct split */
 const volatile __u64 type_bit;
+
+/* Which record the thread has that was last seen on a CPU; a line for each. A mere guess. */
+__u32 guesses[CPUS][16];
 
 /* What found no room, each counted once. */
 __u64 lost_exits, lost_arguments;
@@ -83,23 +88,31 @@ struct {
 	__type(value, __u32);
 } cells SEC(".maps");
 
-static __always_inline __u32 *find_number(void)
+static __noinline __u32 look_up_number(void)
 {
-	__u32 tid;
+	__u32 tid, *number;
 
-	if (has_task_storage)
-		return bpf_task_storage_get(&by_task, bpf_get_current_task_btf(), 0, 0);
-	tid = (__u32)bpf_get_current_pid_tgid();
-	return bpf_map_lookup_elem(&by_tid, &tid);
+	if (has_task_storage) {
+		number = bpf_task_storage_get(&by_task, bpf_get_current_task_btf(), 0, 0);
+	} else {
+		tid = (__u32)bpf_get_current_pid_tgid();
+		number = bpf_map_lookup_elem(&by_tid, &tid);
+	}
+	return number ? *number : 0;
 }
 
+/* Mostly a vCPU's thread is the one that was there before. */
 static __always_inline struct exits_thread *find_thread(void)
 {
-	__u32 *number = find_number(), i;
+	__u32 *guess = guesses[bpf_get_smp_processor_id() % CPUS];
+	struct exits_thread *thread;
+	__u32 i = *guess;
 
-	if (!number)
-		return 0;
-	i = *number - 1;
+	thread = bpf_map_lookup_elem(&threads, &i);
+	if (thread && thread->pid_tgid == bpf_get_current_pid_tgid())
+		return thread;
+	i = look_up_number() - 1;
+	*guess = i;
 	return bpf_map_lookup_elem(&threads, &i);
 }
 
@@ -133,6 +146,7 @@ static __noinline struct exits_thread *add_thread(__u32 vcpu)
 	thread->vcpu = vcpu;
 	thread->number = i;
 	thread->first_ns = bpf_ktime_get_ns();
+	thread->pid_tgid = pid_tgid;
 	thread->tid = (__u32)pid_tgid; /* last: it makes the record one */
 	return thread;
 }
@@ -176,14 +190,14 @@ static __always_inline void count(struct exits_thread *thread, __u32 cell)
 		thread->used[cell / 64] |= 1ull << cell % 64;
 }
 
-/* log2(ns / 64), as struct timing has it. */
-static __always_inline __u32 bucket_of(__u64 ns)
+/* log2(ns / 64), as struct timing has it. In 64 bits: older kernels lose track of the upper half. */
+static __always_inline __u64 bucket_of(__u64 ns)
 {
-	__u32 value, log, step;
+	__u64 value, log, step;
 
 	if (ns >> 31)
 		return EXITS_BUCKETS - 1;
-	value = (__u32)(ns >> 6) | 1;
+	value = ns >> 6 | 1;
 	log = (value > 0xffff) << 4;
 	value >>= log;
 	step = (value > 0xff) << 3;
@@ -200,7 +214,7 @@ static __always_inline __u32 bucket_of(__u64 ns)
 
 static __always_inline void took(struct exits_cell *cell, __u64 ns)
 {
-	__u32 bucket = bucket_of(ns);
+	__u64 bucket = bucket_of(ns);
 
 	cell->time_ns += ns;
 	if (ns > cell->max_ns)
