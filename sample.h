@@ -2,8 +2,8 @@
 /*
  * sample - what all providers said at one moment: raw, keyed, monotonic values.
  *
- * A provider adds rows in any order, and no key twice; it knows nothing of earlier samples. One that
- * has nothing to say about a key leaves it out: an absent row is not a zero.
+ * A provider adds rows in any order, and no key twice; it knows nothing of earlier samples. One
+ * that has nothing to say about a key leaves it out: an absent row is not a zero.
  */
 #ifndef KVMTOP_SAMPLE_H
 #define KVMTOP_SAMPLE_H

@@ -50,7 +50,7 @@ struct split {
 	 */
 	const char *type_field;
 	uint64_t type_of_field;
-	/* The event of the same system that ends the handling: the vCPU enters the guest; or NULL. */
+	/* The event of the same system that ends the handling: the guest is entered; or NULL. */
 	const char *entry_event;
 	const struct reason *reasons;
 	size_t nr_reasons;

@@ -37,7 +37,8 @@ static void format_msr(char *buf, size_t size, uint64_t msr, uint32_t is_write, 
 		 is_write ? "write" : "read");
 }
 
-static void format_cpuid(char *buf, size_t size, uint64_t leaf, uint32_t unused, uint32_t unused_too)
+static void format_cpuid(char *buf, size_t size, uint64_t leaf, uint32_t unused,
+			 uint32_t unused_too)
 {
 	int n = snprintf(buf, size, "0x%" PRIx64, leaf);
 
@@ -61,7 +62,7 @@ static const struct argument arguments[] = {
 	{ "ioport", "IO", { { "kvm_pio", "port", "size", "rw" } }, format_ioport },
 	{ "mmio", "MMIO", { { "kvm_mmio", "gpa", "len", "type" } }, format_mmio },
 	{ "msr", "MSR", { { "kvm_msr", "ecx", "write", NULL } }, format_msr },
-	/* Not the index: most leaves have none, and whatever the register held would be told apart. */
+	/* Not the index: most leaves have none, and what the register held would be told apart. */
 	{ "cpuid", "CPUID", { { "kvm_cpuid", "function", NULL, NULL } }, format_cpuid },
 	{ "hypercall", "HYPERCALL",
 	  { { "kvm_hypercall", "nr", NULL, NULL }, { "kvm_hvc_arm64", "r0", NULL, NULL } },

@@ -190,7 +190,7 @@ static __always_inline void count(struct exits_thread *thread, __u32 cell)
 		thread->used[cell / 64] |= 1ull << cell % 64;
 }
 
-/* log2(ns / 64), as struct timing has it. In 64 bits: older kernels lose track of the upper half. */
+/* log2(ns / 64), as struct timing has it. In 64 bits, or older kernels lose track of the rest. */
 static __always_inline __u64 bucket_of(__u64 ns)
 {
 	__u64 value, log, step;

@@ -16,7 +16,10 @@
 #define FAILED_VMENTRY (UINT64_C(1) << 31) /* VMX: the entry itself failed */
 #define NAME_SIZE 192
 
-static const char *const kind_names[] = { [EXITS_VMEXIT] = "vmexit", [EXITS_USERSPACE] = "userspace" };
+static const char *const kind_names[] = {
+	[EXITS_VMEXIT] = "vmexit",
+	[EXITS_USERSPACE] = "userspace",
+};
 
 static const char *const part_names[TIME_PARTS] = {
 	[TIME_WHOLE] = "time",	   [TIME_GUEST] = "time(guest)", [TIME_KVM] = "time(kvm)",
@@ -125,7 +128,8 @@ void exits_names_free(struct exits_names *names)
 
 	if (!names)
 		return;
-	HASH_ITER(hh, names->names, name, next) {
+	for (name = names->names; name; name = next) {
+		next = name->hh.next;
 		HASH_DEL(names->names, name);
 		free(name);
 	}
@@ -249,7 +253,7 @@ uint32_t exits_names_argument(struct exits_names *names, const struct exits_argu
 			      const struct exits_code *code)
 {
 	const struct argument *argument = argument_at(key->kind);
-	struct name_key name_key = { .argument = *key, .code = code ? *code : (struct exits_code){ 0 } };
+	struct name_key name_key = { .argument = *key };
 	char reason[NAME_SIZE / 2], label[ARGUMENT_TEXT], name[NAME_SIZE];
 	const struct name *known;
 	struct field spec = {
@@ -261,6 +265,8 @@ uint32_t exits_names_argument(struct exits_names *names, const struct exits_argu
 	};
 	uint32_t field;
 
+	if (code)
+		name_key.code = *code;
 	name_key.argument.thread = 0;
 	name_key.argument.cell = 0;
 	known = find_name(names, &name_key);

@@ -100,8 +100,10 @@ void exits_threads_free(struct exits_threads *threads)
 		if (threads->threads[i].schedstat >= 0)
 			close(threads->threads[i].schedstat);
 	}
-	HASH_ITER(hh, threads->vcpus, vcpu, next)
+	for (vcpu = threads->vcpus; vcpu; vcpu = next) {
+		next = vcpu->hh.next;
 		vcpu_free(threads, vcpu);
+	}
 	free(threads->threads);
 	free(threads);
 }
@@ -431,7 +433,8 @@ static void split_time(const struct watched_vcpu *vcpu, const struct sums *sums,
 		       uint64_t *ret_parts)
 {
 	uint64_t out = sums->by_kind[EXITS_VMEXIT].time_ns;
-	uint64_t user = less(sums->by_kind[EXITS_USERSPACE].time_ns, sums->idle_ns[EXITS_USERSPACE]);
+	uint64_t user = less(sums->by_kind[EXITS_USERSPACE].time_ns,
+			     sums->idle_ns[EXITS_USERSPACE]);
 
 	ret_parts[TIME_WHOLE] = vcpu->now->whole_ns;
 	ret_parts[TIME_GUEST] = less(vcpu->now->whole_ns, out);
@@ -503,7 +506,8 @@ int exits_threads_end(struct exits_threads *threads, struct sample *sample, uint
 	struct watched_vcpu *vcpu, *next;
 	int err = 0;
 
-	HASH_ITER(hh, threads->vcpus, vcpu, next) {
+	for (vcpu = threads->vcpus; vcpu; vcpu = next) {
+		next = vcpu->hh.next;
 		if (vcpu->ended)
 			err = err ? err : join(&vcpu->now, vcpu->ended);
 		if (vcpu->now)

@@ -510,7 +510,8 @@ static int engine_retarget(void *state, const struct target *targets, size_t nr,
 	for (size_t i = 0; i < nr && !err; i++) {
 		if (has_site[i])
 			continue;
-		if (!tallies_get(&perf->tallies, targets[i].guest) || !site_begin(perf, &targets[i]))
+		if (!tallies_get(&perf->tallies, targets[i].guest) ||
+		    !site_begin(perf, &targets[i]))
 			err = -ENOMEM;
 		ask(perf);
 	}

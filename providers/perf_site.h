@@ -22,7 +22,7 @@
 
 #define GROUP_MAX 1023 /* more do not fit into the kernel's 16 KiB */
 
-/* An event's place in a group's read: PERF_FORMAT_GROUP | PERF_FORMAT_ID. So it reads alone, too. */
+/* An event's place in a group's read, and alone: PERF_FORMAT_GROUP | PERF_FORMAT_ID. */
 struct value {
 	uint64_t count, id;
 };

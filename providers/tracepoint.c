@@ -301,7 +301,8 @@ static bool is_asked_for(const struct env *env, const struct engine *engine)
 /* The first that can work here; without any, why the last one cannot. */
 static int choose_engine(const struct env *env, size_t *ret_i, struct why *why)
 {
-	int err = why_set(why, -EINVAL, "\"%s\": no such engine; there are: bpf, perf", env->engine);
+	int err = why_set(why, -EINVAL, "\"%s\": no such engine; there are: bpf, perf",
+			  env->engine);
 
 	for (size_t i = *ret_i; i < NR_ENGINES; i++) {
 		if (!is_asked_for(env, engines[i]))
