@@ -173,16 +173,6 @@ static int load(struct exits_bpf *bpf, bool has_task_storage)
 	return err ? err : exits_program__load(bpf->program);
 }
 
-static int load_somehow(struct exits_bpf *bpf)
-{
-	int err = load(bpf, true);
-
-	if (!err || err == -EPERM || err == -ENOMEM)
-		return err;
-	exits_program__destroy(bpf->program);
-	return load(bpf, false);
-}
-
 /* ---- attaching ---- */
 
 /* Keeps a descriptor that holds a program to its event. */
@@ -261,8 +251,12 @@ static int map_threads(struct exits_bpf *bpf)
 
 static int open_all(struct exits_bpf *bpf, struct why *why)
 {
-	int err = load_somehow(bpf);
+	int err = load(bpf, true);
 
+	if (err && err != -EPERM && err != -ENOMEM) {
+		exits_program__destroy(bpf->program);
+		err = load(bpf, false);
+	}
 	if (err)
 		return why_set(why, err, "the kernel refuses our BPF program: %s", strerror(-err));
 	err = map_threads(bpf);
@@ -357,6 +351,8 @@ long exits_bpf_arguments(struct exits_bpf *bpf, const struct exits_argument_key 
 	bool is_first = true;
 	int err = 0;
 
+	*ret_keys = bpf->keys;
+	*ret_cells = bpf->cells;
 	if (!bpf->config.has_arguments)
 		return 0;
 	while (!err && nr < ARGUMENTS_MAX) {
@@ -369,8 +365,6 @@ long exits_bpf_arguments(struct exits_bpf *bpf, const struct exits_argument_key 
 		nr += n;
 		is_first = false;
 	}
-	*ret_keys = bpf->keys;
-	*ret_cells = bpf->cells;
 	return nr;
 }
 

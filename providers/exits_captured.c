@@ -468,19 +468,19 @@ void exits_captured_close(void *state)
 	free(captured);
 }
 
-int exits_captured_open(const struct provider_site *site, void **ret_state, struct why *why)
+/* Takes the text over, whatever happens. */
+static int captured_new(const struct provider_site *site, char *text, void **ret_state)
 {
 	struct captured *captured = calloc(1, sizeof(*captured));
-	char path[PATH_MAX];
 	int err;
 
-	(void)why;
-	if (!captured)
+	if (!captured) {
+		free(text);
 		return -ENOMEM;
+	}
 	captured->site = *site;
 	captured->flags = ROW_FROM_ZERO;
-	captured->text = read_whole(env_path(site->env, path, sizeof(path), "/kvmtop/exits"));
-	captured->next = captured->text;
+	captured->text = captured->next = text;
 	err = add_parents(captured);
 	if (!err)
 		err = add_names(captured, false);
@@ -491,6 +491,15 @@ int exits_captured_open(const struct provider_site *site, void **ret_state, stru
 	else
 		*ret_state = captured;
 	return err;
+}
+
+int exits_captured_open(const struct provider_site *site, void **ret_state, struct why *why)
+{
+	char path[PATH_MAX];
+
+	(void)why;
+	return captured_new(site, read_whole(env_path(site->env, path, sizeof(path),
+						      "/kvmtop/exits")), ret_state);
 }
 
 int exits_captured_want(void *state, const struct want *want, struct why *why)

@@ -192,7 +192,7 @@ static void add_open(struct record *to, uint32_t cell, uint64_t since_ns, uint64
 static void read_record(const struct exits_threads *threads, struct record *to,
 			const volatile struct exits_thread *from)
 {
-	uint64_t since, user_since = 0;
+	uint64_t since = 0, user_since = 0;
 	uint32_t cell = 0, user_cell = 0;
 
 	for (int i = 0; i < READ_TRIES; i++) {

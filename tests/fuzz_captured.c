@@ -12,9 +12,9 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct counter counters[] = {
-	{ 1, NULL, "kvm_exit", 0 },
-	{ 1, NULL, "kvm_exit(HLT)", 1 },
-	{ 2, NULL, "kvm_pio", 2 },
+	{ .tracepoint_id = 1, .name = "kvm_exit", .field = 0 },
+	{ .tracepoint_id = 1, .name = "kvm_exit(HLT)", .field = 1 },
+	{ .tracepoint_id = 2, .name = "kvm_pio", .field = 2 },
 };
 
 static const struct target cpu = { false, 0, GUEST_ANY };

@@ -52,4 +52,10 @@ void *analyze_any(void *head);
 #undef DL_DELETE
 #define DL_DELETE(head, del) ((void)(del), (head) = analyze_any(head))
 
+/* What bpftool generates hands its memory to libbpf. */
+#if __has_include(<bpf/libbpf.h>)
+#include <bpf/libbpf.h>
+#define bpf_object__destroy_skeleton(skeleton) free(skeleton)
+#endif
+
 #endif
