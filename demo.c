@@ -37,6 +37,8 @@
 static const struct demo_machine *const machine = &demo_machine_x86;
 #elif defined(__aarch64__)
 static const struct demo_machine *const machine = &demo_machine_arm64;
+#elif defined(__riscv) && __riscv_xlen == 64
+static const struct demo_machine *const machine = &demo_machine_riscv64;
 #else
 static const struct demo_machine *const machine = NULL;
 #endif
@@ -114,6 +116,8 @@ static int vcpu_run_round(struct vcpu *vcpu)
 		if (run->exit_reason != KVM_EXIT_IO && run->exit_reason != KVM_EXIT_MMIO)
 			return why_set(&vcpu->why, -EIO, "the demo guest failed: KVM exit %u",
 				       run->exit_reason);
+		if (vcpu->vm->plan.answer_us)
+			usleep(vcpu->vm->plan.answer_us);
 	}
 	return 0;
 }

@@ -21,6 +21,7 @@ struct demo_plan {
 	uint32_t cpuid;	   /* CPUIDs (x86; trapped ID register reads on AArch64) */
 	uint32_t rounds;   /* 0: for ever */
 	uint32_t pause_us; /* slept in user space between two rounds */
+	uint32_t answer_us; /* slept there before a port or an address answers */
 	uint32_t vcpus;	   /* 1 to 8, a thread each */
 };
 

@@ -220,8 +220,8 @@ static void say_lost(const struct exits *exits, struct why *why)
 	struct exits_bpf_lost lost = exits_bpf_lost(exits->bpf);
 
 	if (lost.exits)
-		why_set(why, 0, "%llu exits lost: more than %u vCPU threads; leave the view and "
-				"come back", (unsigned long long)lost.exits, exits->max_threads);
+		why_set(why, 0, "%llu exits lost: there is room for %u vCPU threads; begin anew "
+				"for more", (unsigned long long)lost.exits, exits->max_threads);
 	else if (lost.arguments)
 		why_set(why, 0, "%llu arguments not told apart: there are too many",
 			(unsigned long long)lost.arguments);

@@ -1,0 +1,202 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Exits by guest, vCPU and reason, counted by BPF: exactly, of many guests at once, and what is said
+# where that cannot be.
+# shellcheck disable=SC2317 # wait_for calls functions
+. tests/lib.sh
+need_live
+"$KVMTOP" --list-providers | sed -n '/^exits/{n;p}' | grep -q 'works here' ||
+	skip_all "$("$KVMTOP" --list-providers | sed -n '/^exits/{n;s/.*not here: //p}')"
+
+# guest NAME OPTION...: one that waits for `go NAME`; its pid in $GUEST.
+guest() {
+	t_guest=$1
+	shift
+	mkfifo "$TMP/$t_guest.in" || return
+	# Opened for both it never ends, nor does opening it wait.
+	# shellcheck disable=SC2016
+	spawn sh -c 'in=$1; shift; exec "$@" <>"$in"' sh "$TMP/$t_guest.in" "$HELPERS/miniguest" \
+		--wait --hold 60 --name "$t_guest" "$@" >"$TMP/$t_guest.out" 2>&1
+	GUEST=$SPAWNED
+}
+
+ready() {
+	wait_for 20 grep -q ready "$TMP/$1.out"
+}
+
+go() {
+	echo >"$TMP/$1.in"
+}
+
+went() {
+	wait_for 20 grep -q '^done' "$TMP/$1.out"
+}
+
+# counting PID: kvmtop makes its timer when everything is attached.
+has_timer() {
+	find "/proc/$1/fd" -lname '*timerfd*' 2>/dev/null | grep -q .
+}
+
+# exits_begin OPTION...: counts until exits_end, which leaves a CSV in $TMP/exits.
+exits_begin() {
+	spawn "$KVMTOP" exits --csv "$@" 60 >"$TMP/exits" 2>"$TMP/exits.err"
+	EXITS=$SPAWNED
+	wait_for 20 has_timer "$EXITS"
+	sleep 0.3
+}
+
+exits_end() {
+	sleep 0.2
+	stop "$EXITS" INT
+}
+
+# sum_of COLUMN NAME VALUE ...: of the lines where NAME is VALUE.
+sum_of() {
+	awk -F, -v column="$1" -v name1="$2" -v value1="$3" -v name2="${4-}" -v value2="${5-}" '
+	NR == 1 {
+		for (i = 1; i <= NF; i++)
+			at[$i] = i
+		next
+	}
+	name1 != "" && $at[name1] != value1 { next }
+	name2 != "" && $at[name2] != value2 { next }
+	{ sum += $at[column] }
+	END { print sum + 0 }' "$TMP/exits"
+}
+
+[ "$(uname -m)" = x86_64 ] || skip_all "the numbers are those of x86"
+
+# ---- exactly
+
+guest one --pio 321 --mmio 45 --cpuid 6 --rounds 2
+one=$GUEST
+guest two --pio 78 --vcpus 2
+two=$GUEST
+ready one && ready two
+exits_begin
+go one
+go two
+went one && went two
+exits_end
+is "$?" 0 "Ctrl-C ends it well"
+is "$(sum_of count pid "$one" reason IO) $(sum_of count pid "$one" reason MMIO)" "642 90" \
+	"one guest's exits, by reason"
+is "$(sum_of count pid "$two" reason IO)" 156 "the other's"
+is "$(sum_of count pid "$two" vcpu 1)" 79 "one vCPU's, all of them"
+stop "$one"
+stop "$two"
+
+for event in ioport:321 mmio:45 cpuid:6; do
+	guest "args$event" --pio 321 --mmio 45 --cpuid 6
+	ready "args$event"
+	exits_begin --event "${event%:*}" -p "$GUEST"
+	go "args$event"
+	went "args$event"
+	exits_end
+	is "$(sum_of count "" "")" "${event#*:}" "--event ${event%:*}"
+	stop "$GUEST"
+done
+
+# ---- many guests, that come while we count
+
+exits_begin
+guests=
+i=0
+while [ $i -lt 50 ]; do
+	guest "g$i" --pio $((i + 1))
+	guests="$guests $GUEST"
+	i=$((i + 1))
+done
+i=0
+while [ $i -lt 50 ]; do
+	ready g$i
+	go g$i
+	i=$((i + 1))
+done
+i=0
+while [ $i -lt 50 ]; do
+	went g$i
+	i=$((i + 1))
+done
+exits_end
+wrong=
+i=0
+for pid in $guests; do
+	i=$((i + 1))
+	got=$(sum_of count pid "$pid" reason IO)
+	[ "$got" = $i ] || wrong="$wrong $got, not $i;"
+done
+is "$wrong" "" "50 guests that came later: each with its own number"
+for pid in $guests; do
+	stop "$pid"
+done
+
+# ---- more threads than there are records for
+
+fill() {
+	exits_begin
+	guests=
+	i=0
+	while [ $i -lt 40 ]; do
+		guest "full$1.$i" --pio 5 --vcpus 8
+		guests="$guests $GUEST"
+		i=$((i + 1))
+	done
+	i=0
+	while [ $i -lt 40 ]; do
+		ready "full$1.$i"
+		go "full$1.$i"
+		i=$((i + 1))
+	done
+	i=0
+	while [ $i -lt 40 ]; do
+		went "full$1.$i"
+		i=$((i + 1))
+	done
+	exits_end
+	for pid in $guests; do
+		stop "$pid"
+	done
+	lost=$(sed -n 's/.* \([0-9]*\) exits lost.*/\1/p' "$TMP/exits.err" | tail -n 1)
+	all=$(($(sum_of count "" "") + ${lost:-0}))
+}
+
+# What others' guests lose here is lost, too.
+for try in 1 2 3; do
+	fill $try
+	[ $all != $((40 * 8 * 6)) ] || break
+	diag "try $try was disturbed"
+done
+is "$all" $((40 * 8 * 6)) "what found no room is said: nothing is lost in silence"
+check "and something found none" test "${lost:-0}" -gt 0
+
+# ---- without BPF
+
+if command -v setpriv >/dev/null; then
+	guest plain --pio 111
+	ready plain
+	without="setpriv --bounding-set -bpf,-sys_admin --inh-caps -bpf,-sys_admin"
+	# shellcheck disable=SC2086
+	is "$(status_of $without "$KVMTOP" -1 --view exits)" 1 "refused BPF: the view fails"
+	like "$(cat "$TMP/err")" '^kvmtop: exits: .*cap_bpf' "and says what it needs"
+	# shellcheck disable=SC2086
+	is "$(status_of $without "$KVMTOP" exits 1)" 1 "so does kvmtop exits"
+	# shellcheck disable=SC2086
+	spawn $without "$KVMTOP" -1 -p "$GUEST" -f 'kvm_(pio|userspace_exit)' \
+		>"$TMP/perf" 2>"$TMP/perf.err"
+	pid=$SPAWNED
+	wait_for 20 has_timer "$pid"
+	go plain
+	went plain
+	wait_for 20 t_ended "$pid"
+	is "$(awk '$2 > 0 { print $1, $2 }' "$TMP/perf")" "kvm_pio 111
+kvm_userspace_exit 112
+kvm_userspace_exit(HLT) 1
+kvm_userspace_exit(IO) 111" "events and reasons are counted all the same"
+	is "$(cat "$TMP/perf.err")" "" "without a word"
+	stop "$GUEST"
+else
+	skip "without BPF" "setpriv is not installed"
+fi
+
+done_testing

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh disable=SC2154 # variables of suite.sh and inside.sh
+#
+# suite_exits.sh - kvmtop exits, the timed views, and what they say of time: part of suite.sh.
+#
+# Times are held against the kernel's own trace of the same run: kvm_exit to kvm_entry, by thread.
+
+# exits_begin OPTION...: counts until exits_end; everything is attached when it returns.
+exits_begin() {
+	spawn kvmtop exits --csv "$@" 300 >"$TMP/exits" 2>"$TMP/exits.err"
+	EXITS=$SPAWNED
+	wait_for 120 batch_waits "$EXITS"
+	sleep 1
+}
+
+# exits_end: $TMP/exits has what it printed, as CSV.
+exits_end() {
+	sleep 1
+	stop "$EXITS" # by SIGTERM: the shell has started it with SIGINT ignored
+	EXITS_STATUS=$?
+}
+
+# exit_of COLUMN TID REASON: by the column's heading; "" is any.
+exit_of() {
+	awk -F, -v column="$1" -v tid="$2" -v reason="$3" '
+	NR == 1 {
+		for (i = 1; i <= NF; i++)
+			at[tolower($i)] = i
+		next
+	}
+	(tid == "" || $at["tid"] == tid) && (reason == "" || $at["reason"] == reason) {
+		sum += $at[column]
+		found = 1
+	}
+	END { print found ? sum : "none" }' "$TMP/exits"
+}
+
+# vcpu_tids PID: the threads that run its vCPUs, in order.
+vcpu_tids() {
+	for v_dir in "$DEBUGFS/$1"-*/vcpu*; do
+		[ ! -r "$v_dir/pid" ] || cat "$v_dir/pid"
+	done | sort -n
+}
+
+# trace_times: lines of tid, reason, exits, ns between each and its entry.
+trace_times() {
+	awk '
+	{ match($0, /-[0-9]+ +\[/); tid = substr($0, RSTART + 1, RLENGTH - 1) + 0 }
+	!match($0, / [0-9]+\.[0-9]+: /) { next }
+	{ time = substr($0, RSTART + 1, RLENGTH - 3) * 1e6 }
+	/ kvm_exit: / {
+		reason = $0
+		if (reason ~ / reason /) {
+			sub(/.* reason /, "", reason)
+			sub(/ rip .*/, "", reason)
+		} else if (reason ~ / TRAP: /) {
+			sub(/.*\(/, "", reason)
+			sub(/\).*/, "", reason)
+		} else {
+			sub(/.* kvm_exit: /, "", reason)
+			sub(/: .*/, "", reason)
+		}
+		since[tid] = time
+		why[tid] = reason
+		count[tid " " reason]++
+	}
+	/ kvm_entry: / && since[tid] {
+		spent[tid " " why[tid]] += time - since[tid]
+		since[tid] = 0
+	}
+	END { for (key in count) print key, count[key], int(spent[key] * 1000) }' "$INSTANCE/trace"
+}
+
+# differs_less_than PERCENT GOT WANTED
+differs_less_than() {
+	awk -v percent="$1" -v got="$2" -v wanted="$3" 'BEGIN {
+		off = got > wanted ? got - wanted : wanted - got
+		exit !(off * 100 < wanted * percent)
+	}'
+}
+
+# Two guests with two vCPUs each: every thread and reason has its own number.
+exits_exact() {
+	section "exits"
+	guest left --pio 200 --mmio 60 --cpuid 150 --vcpus 2 --rounds 2
+	left=$GUEST
+	guest right --pio 90 --mmio 40 --cpuid 330 --vcpus 2
+	right=$GUEST
+	exits_begin
+	two_run
+	exits_end
+	is "$EXITS_STATUS" 0 "exits: a signal ends it well"
+	is "$(cat "$TMP/exits.err")" "" "exits: nothing to complain about"
+	for e_guest in left right; do
+		eval "e_pid=\$$e_guest"
+		for e_tid in $(vcpu_tids "$e_pid"); do
+			e_plan="300 400 2"
+			[ $e_guest = left ] || e_plan="330 90 1"
+			is "$(exit_of count "$e_tid" "$CPUID") $(exit_of count "$e_tid" "$PIO") \
+$(exit_of count "$e_tid" "$MARK")" "$e_plan" "exits: $e_guest's vCPU has its own numbers"
+		done
+	done
+	trace_times >"$TMP/times"
+	e_wrong=
+	while read -r e_tid e_reason e_count e_ns; do
+		[ "$(exit_of count "$e_tid" "$e_reason")" = "$e_count" ] ||
+			e_wrong="$e_wrong $e_tid $e_reason: $(exit_of count "$e_tid" "$e_reason"), \
+not $e_count;"
+	done <"$TMP/times"
+	is "$e_wrong" "" "exits: every thread and reason has the trace's number"
+	two_stop
+}
+
+# Exits that take a while, so that what a trace costs itself is no part of it.
+exits_times() {
+	section "times"
+	guest slow --pio 50 --mmio 30 --answer 3000 --rounds 2
+	exits_begin
+	trace_clear
+	guest_run slow
+	exits_end
+	trace_times >"$TMP/times"
+	for e_reason in "$PIO" "$MMIO"; do
+		e_got=$(exit_of time_ns "" "$e_reason")
+		e_ns=$(awk -v reason="$e_reason" '$2 == reason { sum += $4 } END { print sum }' \
+			"$TMP/times")
+		diag "$e_reason: $e_got ns, by the trace $e_ns"
+		check "exits: time of $e_reason is the trace's, within 1 %" \
+			differs_less_than 1 "$e_got" "$e_ns"
+	done
+	stop "$GUEST"
+}
+
+# Options choose what they say.
+exits_options() {
+	section "exits -p, -v, -t"
+	two_guests
+	exits_begin -p "$right" -a
+	two_run
+	exits_end
+	is "$(exit_of count "" "$PIO")" 180 "exits -p: one guest's own"
+	is "$(cut -d, -f2 "$TMP/exits" | grep -c '^[0-9]')" \
+		"$(cut -d, -f2,3 "$TMP/exits" | grep '^[0-9]' | sort -u | wc -l)" \
+		"exits -a: a line for each of its threads"
+	two_stop
+	two_guests
+	exits_begin -p "$right" -v 1
+	two_run
+	exits_end
+	is "$(exit_of count "" "$PIO") $(exit_of count "" "$CPUID")" "90 330" \
+		"exits -v 1: vCPU 1 and not the other"
+	is "$(status_of kvmtop exits -p "$right" -v 4 1)" 2 "exits -v 4: a usage error"
+	like "$(cat "$TMP/err")" "no vCPU 4 in guest right \(pid $right\): it has 0-1" \
+		"exits -v 4: says which there are"
+	two_stop
+}
+
+# What exits were about.
+exits_arguments() {
+	section "exits --event"
+	[ "$has_pio" = yes ] || return
+	guest one --pio 77 --mmio 33 --cpuid 55
+	for e_event in ioport:77 mmio:33 cpuid:55; do
+		exits_begin --event "${e_event%:*}" -p "$GUEST"
+		guest_go one
+		sleep 2
+		exits_end
+		is "$(exit_of count "" "")" "${e_event#*:}" "exits --event ${e_event%:*}"
+		stop "$GUEST"
+		guest one --pio 77 --mmio 33 --cpuid 55
+	done
+	stop "$GUEST"
+}
+
+# A guest that halts for three seconds, looked at every half: each look sees a half.
+exits_halt() {
+	section "a long halt"
+	guest idle --cpuid 10 --rounds 3 --pause 3000000
+	spawn kvmtop -l --json -s 0.5 --view vcpus >"$TMP/halt.json" 2>"$TMP/halt.err"
+	e_pid=$SPAWNED
+	wait_for 120 batch_waits "$e_pid"
+	guest_run idle
+	stop "$e_pid"
+	stop "$GUEST"
+	is "$(cat "$TMP/halt.err")" "" "vcpus: nothing to complain about"
+	grep -o '"halt_percent":[0-9.]*' "$TMP/halt.json" | cut -d: -f2 | sed 1d >"$TMP/halts"
+	check "vcpus: a long halt is seen while it lasts" test "$(wc -l <"$TMP/halts")" -ge 8
+	is "$(awk '$1 < 90 || $1 > 100.5' "$TMP/halts")" "" "vcpus: as all of the time, each time"
+}
