@@ -20,6 +20,7 @@
 #include "providers/bpf_attach.h"
 #include "providers/bpf_fields.h"
 #include "providers/counters_shared.h"
+#include "providers/descriptors.h"
 #include "providers/engine.h"
 #include "providers/tally.h"
 /* After what it is about. */
@@ -64,11 +65,24 @@ struct bpf {
 	struct tallies tallies;
 	struct counter_values copy;
 	int err; /* the latest that would not open */
+	unsigned int nr_failed;
 };
 
 static bool is_plain(const struct bpf *bpf, uint32_t counter)
 {
 	return !bpf->counters[counter].split;
+}
+
+/* What could not be opened is not shown at all, rather than as nothing. */
+static bool is_open(const struct bpf *bpf, uint32_t counter)
+{
+	size_t i = 0;
+
+	if (is_plain(bpf, counter))
+		return bpf->hooks[counter].link >= 0;
+	while (bpf->reasons[i].split != bpf->counters[counter].split)
+		i++;
+	return bpf->reasons[i].hook.link >= 0;
 }
 
 /* ---- programs ---- */
@@ -276,7 +290,7 @@ static void place_add(struct bpf *bpf, uint32_t place, struct tally *tally, uint
 	/* At once: an event and its reasons are to agree. */
 	memcpy(&bpf->copy, &bpf->values[place], bpf->nr_counters * sizeof(bpf->copy.values[0]));
 	for (uint32_t i = 0; i < bpf->nr_counters; i++) {
-		if (!bpf->is_wanted[i])
+		if (!bpf->is_wanted[i] || !is_open(bpf, i))
 			continue;
 		sums[i] += bpf->copy.values[i];
 		tally->is_counted[i] = true;
@@ -348,6 +362,12 @@ static bool wants_reasons(const struct bpf *bpf, const struct split *split)
 	return false;
 }
 
+static void open_failed(struct bpf *bpf, int err)
+{
+	bpf->err = err;
+	bpf->nr_failed++;
+}
+
 static void open_wanted_reasons(struct bpf *bpf)
 {
 	for (size_t i = 0; i < bpf->nr_reasons; i++) {
@@ -360,19 +380,31 @@ static void open_wanted_reasons(struct bpf *bpf)
 				if (bpf->counters[j].split == bpf->reasons[i].split)
 					zero(bpf, j);
 			}
-			err = open_reasons(bpf, i, hook);
+			err = descriptors_are_left() ? open_reasons(bpf, i, hook) : -EMFILE;
 		}
 		if (err)
-			bpf->err = err;
+			open_failed(bpf, err);
 		if (!is_wanted || err)
 			close_later(hook);
 	}
+}
+
+/* A program and its link for each event. */
+static uint64_t descriptors_needed(const struct bpf *bpf)
+{
+	uint64_t needed = DESCRIPTORS_SPARE + 2 * bpf->nr_reasons;
+
+	for (uint32_t i = 0; i < bpf->nr_counters; i++)
+		needed += bpf->is_wanted[i] && is_plain(bpf, i) ? 2 : 0;
+	return needed;
 }
 
 /* Opens and closes what has changed. */
 static void open_wanted(struct bpf *bpf)
 {
 	bpf->err = 0;
+	bpf->nr_failed = 0;
+	descriptors_raise(descriptors_needed(bpf));
 	open_wanted_reasons(bpf);
 	for (uint32_t i = 0; i < bpf->nr_counters; i++) {
 		struct hook *hook = &bpf->hooks[i];
@@ -382,10 +414,10 @@ static void open_wanted(struct bpf *bpf)
 			continue;
 		if (bpf->is_wanted[i] && hook->link < 0) {
 			zero(bpf, i);
-			err = open_event(bpf, i, hook);
+			err = descriptors_are_left() ? open_event(bpf, i, hook) : -EMFILE;
 		}
 		if (err)
-			bpf->err = err;
+			open_failed(bpf, err);
 		if (!bpf->is_wanted[i] || err)
 			close_now(hook);
 	}
@@ -538,8 +570,10 @@ static int engine_read(void *state, struct sample *sample, uint64_t *ret_time_ns
 			place_add(bpf, i, tally, tally->now);
 	}
 	add_missed(bpf);
-	if (bpf->err)
-		why_set(why, 0, "some events are not counted: %s", strerror(-bpf->err));
+	if (descriptors_are_short(bpf->err))
+		descriptors_explain(why, bpf->nr_failed, descriptors_needed(bpf));
+	else if (bpf->err)
+		why_set(why, 0, "%u events not counted: %s", bpf->nr_failed, strerror(-bpf->err));
 	return tallies_emit(&bpf->tallies, bpf->is_wanted, NULL, sample);
 }
 

@@ -12,6 +12,7 @@
 
 #include "clock.h"
 #include "providers/bpf_attach.h"
+#include "providers/descriptors.h"
 #include "providers/exits_bpf.h"
 #include "providers/exits_captured.h"
 #include "providers/exits_names.h"
@@ -147,6 +148,7 @@ static int start(struct exits *exits, struct why *why)
 		.is_timed = exits_bpf_is_timed(exits->bpf),
 	});
 	exits->flags = ROW_FROM_ZERO;
+	descriptors_raise(config.max_threads + DESCRIPTORS_SPARE);
 	if (exits->threads && exits->ended)
 		return 0;
 	stop(exits);

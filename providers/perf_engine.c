@@ -15,16 +15,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "clock.h"
+#include "providers/descriptors.h"
 #include "providers/engine.h"
 #include "providers/perf_site.h"
 #include "providers/tally.h"
-
-#define SPARE_FDS 64 /* what the rest of the program may need */
 
 struct perf {
 	const struct counter *counters;
@@ -148,6 +146,8 @@ static void slot_open(struct perf *perf, struct site *site, uint32_t counter)
 	uint64_t id = 0;
 	int fd = site_group(perf, site, &group);
 
+	if (!fd && !descriptors_are_left())
+		fd = -EMFILE;
 	if (!fd) {
 		pthread_mutex_unlock(&perf->lock);
 		fd = counter_open(&perf->counters[counter], &target, group->leader, &id);
@@ -253,11 +253,6 @@ static void sweep(struct perf *perf)
 	perf->has_room = true;
 }
 
-static bool is_shortage(int err)
-{
-	return err == -EMFILE || err == -ENFILE;
-}
-
 /* Opening comes before closing: what found no descriptor may find one now. False: nothing may. */
 static bool try_again(struct perf *perf)
 {
@@ -267,7 +262,7 @@ static bool try_again(struct perf *perf)
 		return false;
 	perf->has_room = false;
 	for (uint32_t i = 0; i < perf->nr_counters; i++) {
-		if (!is_shortage(perf->failed[i]))
+		if (!descriptors_are_short(perf->failed[i]))
 			continue;
 		perf->failed[i] = 0;
 		any |= perf->is_wanted[i];
@@ -409,27 +404,10 @@ static bool is_open_anywhere(const struct perf *perf, uint32_t counter)
 	return false;
 }
 
-/* Raises the soft limit on descriptors as far as needed and allowed; never lowers it. */
-static void raise_nofile(rlim_t needed)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= needed)
-		return;
-	if (limit.rlim_max < needed) {
-		struct rlimit raised = { needed, needed };
-
-		if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
-			return;
-	}
-	limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 /* For all that is wanted, with the groups there are and one more for what joins late. */
-static rlim_t descriptors_needed(const struct perf *perf)
+static uint64_t descriptors_needed(const struct perf *perf)
 {
-	rlim_t nr_wanted = 0, needed = SPARE_FDS;
+	uint64_t nr_wanted = 0, needed = DESCRIPTORS_SPARE;
 
 	for (uint32_t i = 0; i < perf->nr_counters; i++)
 		nr_wanted += perf->is_wanted[i];
@@ -455,7 +433,7 @@ static int engine_want(void *state, const struct field_set *fields)
 		perf->failed[i] = 0;
 	}
 	perf->is_asked_anew = true;
-	raise_nofile(descriptors_needed(perf));
+	descriptors_raise(descriptors_needed(perf));
 	ask(perf);
 	pthread_mutex_unlock(&perf->lock);
 	return 0;
@@ -516,7 +494,7 @@ static int engine_retarget(void *state, const struct target *targets, size_t nr,
 		ask(perf);
 	}
 	if (perf->asked != asked)
-		raise_nofile(descriptors_needed(perf));
+		descriptors_raise(descriptors_needed(perf));
 	pthread_mutex_unlock(&perf->lock);
 	free(has_site);
 	return err;
@@ -536,25 +514,20 @@ static bool engine_is_ready(void *state)
 static void explain(const struct perf *perf, struct why *why)
 {
 	unsigned int nr_short = 0, nr_refused = 0;
-	struct rlimit limit = { 0 };
 	int err = 0;
 
 	for (uint32_t i = 0; i < perf->nr_counters; i++) {
 		if (!perf->is_wanted[i] || !perf->failed[i])
 			continue;
-		if (is_shortage(perf->failed[i])) {
+		if (descriptors_are_short(perf->failed[i])) {
 			nr_short++;
 		} else {
 			nr_refused++;
 			err = perf->failed[i];
 		}
 	}
-	getrlimit(RLIMIT_NOFILE, &limit);
 	if (nr_short)
-		why_set(why, 0, "%u events not counted: %llu descriptors needed, the limit is "
-				"%llu: raise it with ulimit -n, LimitNOFILE= or CAP_SYS_RESOURCE",
-			nr_short, (unsigned long long)descriptors_needed(perf),
-			(unsigned long long)limit.rlim_cur);
+		descriptors_explain(why, nr_short, descriptors_needed(perf));
 	else if (nr_refused)
 		why_set(why, 0, "%u events not counted: %s", nr_refused, strerror(-err));
 }

@@ -534,6 +534,20 @@ cp "$TMP/hup.csv" "$TMP/before.csv"
 fails 1 "has other columns" "other columns are not appended" -c -L "$TMP/hup.csv" -n 1 -f kvm_mmio
 same_files "$TMP/hup.csv" "$TMP/before.csv" "and the file is as it was"
 
+# ---- too few descriptors
+
+if command -v setpriv >/dev/null; then
+	for engine in bpf perf; do
+		got=$(ulimit -n 60 && setpriv --bounding-set -sys_resource "$KVMTOP" -1 \
+			--engine $engine 2>&1 >"$TMP/out")
+		like "$got" '^kvmtop: .*events not counted: [0-9]+ descriptors needed, the limit is 60' \
+			"$engine: what is missing is said, with the number needed"
+		check "$engine: and the rest is counted" grep -q '^kvm_' "$TMP/out"
+	done
+else
+	skip "too few descriptors" "setpriv is not installed"
+fi
+
 # ---- cost, time, and what is left
 
 look fds -l -s 1 -f 'kvm_pio$' --engine perf
