@@ -68,6 +68,9 @@ struct provider {
 	 */
 	int (*collect)(void *state, struct sample *sample, struct why *why);
 
+	/* What it counts with where there is a choice: "bpf", "perf". NULL: there is none. */
+	const char *(*engine)(void *state);
+
 	/* Undoes everything; may take seconds. NULL is fine. */
 	void (*close)(void *state);
 };

@@ -523,6 +523,13 @@ static int tracepoints_collect(void *state, struct sample *sample, struct why *w
 	return tp->engine->read(tp->engine_state, sample, &sample->time_ns[tp->site.source], why);
 }
 
+static const char *tracepoints_engine(void *state)
+{
+	const struct tracepoints *tp = state;
+
+	return tp->engine->name;
+}
+
 const struct provider tracepoint_provider = {
 	.name = "tracepoint",
 	.help = "the kernel's KVM trace events, counted per CPU or per thread",
@@ -531,5 +538,6 @@ const struct provider tracepoint_provider = {
 	.want = tracepoints_want,
 	.is_ready = tracepoints_is_ready,
 	.collect = tracepoints_collect,
+	.engine = tracepoints_engine,
 	.close = tracepoints_close,
 };
