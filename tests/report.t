@@ -1,0 +1,180 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# `kvmtop report`: agrees with perf, prints what golden files have, says what it cannot read.
+. tests/lib.sh
+
+data=tests/data/trace
+golden=tests/golden/report
+
+report() {
+	"$KVMTOP" report "$@"
+}
+
+# The same as status_of, for report.
+status() {
+	status_of "$KVMTOP" report "$@"
+}
+
+# ---- the same numbers as perf kvm stat report: name, samples, min, max, avg
+
+# A line of perf: "msr 98 27.45% 6.45% 26.61us 5598.51us 161.55us ( +- 43.84% )".
+perf_rows() {
+	awk '$3 ~ /%$/ && $2 ~ /^[0-9]+$/ { print $1, $2, $5 + 0, $6 + 0, $7 + 0 }' "$1" | sort
+}
+
+# perf writes "0x70:POUT" and "0xfe000:W" where it is "0x70 write 1 RTC" here.
+for event in vmexit mmio ioport; do
+	perf_rows $data/svm-perf-$event.txt >"$TMP/perf"
+	report --event $event $data/svm-perf.data | awk -v event=$event '
+		/^$/ { in_table = 0 }
+		in_table {
+			name = $1
+			first = 2
+			if (event != "vmexit") {
+				name = $1 ":" (event == "ioport" ? "P" : "")
+				if (event == "ioport")
+					name = name ($2 == "write" ? "OUT" : "IN")
+				else
+					name = name toupper(substr($2, 1, 1))
+				first = 4
+				if ($first !~ /^[0-9]+$/)
+					first = 5
+			}
+			print name, $first, $(first + 6) + 0, $(first + 11) + 0, $(first + 7) + 0
+		}
+		/Count%/ { in_table = 1 }' | sort >"$TMP/ours"
+	check "perf says something of $event" test -s "$TMP/perf"
+	same_files "$TMP/ours" "$TMP/perf" "$event: samples, min, max and avg are perf's"
+done
+
+# ---- made-up recordings, of which everything is known
+
+for kind in acrn kvmtrace dat perf; do
+	"$HELPERS/trace_make" $kind "$TMP/$kind" || not_ok "trace_make $kind"
+done
+
+golden() {
+	name=$1
+	shift
+	(cd "$TMP" && "$kvmtop" report "$@") >"$TMP/out" 2>&1
+	if [ -n "${UPDATE_GOLDEN-}" ]; then
+		cp "$TMP/out" "$golden/$name.txt"
+	fi
+	same_files "$TMP/out" "$golden/$name.txt" "report $*"
+}
+
+kvmtop=$(realpath "$KVMTOP")
+cp $data/arm64-perf.data $data/svm-perf.data "$TMP"
+golden acrn -f 1000 acrn
+golden acrn-vm_exit --acrn -f 1000 acrn
+golden kvmtrace-vcpu --by vcpu kvmtrace
+golden dat dat
+golden dat-json --json dat
+golden dat-csv --csv - --by vcpu dat
+golden perf-guest --by guest perf
+golden perf-key -k reason perf
+golden perf-pid -p 80 perf
+golden perf-vcpu --vcpu 1 dat
+golden svm-tid --by tid svm-perf.data
+golden svm-cpuid --event cpuid svm-perf.data
+golden svm-msr --event msr -k p99 svm-perf.data
+golden arm64 arm64-perf.data
+golden diff --diff dat acrn -f 1000
+golden diff-guests --diff perf svm-perf.data --by guest
+golden help --help
+
+# ---- what is written about it
+
+options=$(report --help | grep '^  ' | cut -c1-31 | grep -oE -- '-[-a-zA-Z0-9]+')
+man=$(awk '/^\.Sh/ { on = /KVMTOP REPORT/ } on' man/kvmtop.8 | grep '^\.It Fl' |
+	awk '{ for (i = 1; i < NF; i++) if ($i == "Fl") print "-" $(i + 1) }
+		$NF ~ /^-/ && $(NF - 1) == "Fl" { print "-" $NF }' | sort -u)
+is "$man" "$(printf '%s\n' "$options" | sort -u)" "the man page has the options of --help"
+completion=$(sed -n '/^_kvmtop_report/,/^}/p' completion/kvmtop.bash |
+	grep -oE -- ' --?[-a-zA-Z0-9]+|"--?[a-z]+|	--?[-a-z]+' | tr -d ' "\t')
+missing=
+for option in $options; do
+	printf '%s\n' "$completion" | grep -qxF -- "$option" || missing="$missing$option "
+done
+is "$missing" "" "the completion has every option of --help"
+
+# ---- files
+
+report --csv "$TMP/rows.csv" "$TMP/dat" >"$TMP/text"
+report "$TMP/dat" >"$TMP/text2"
+same_files "$TMP/text" "$TMP/text2" "--csv FILE leaves the text as it is"
+report --csv - "$TMP/dat" >"$TMP/rows2.csv"
+same_files "$TMP/rows.csv" "$TMP/rows2.csv" "and the file has the rows"
+
+report --acrn -f 1000 --csv "$TMP/acrn.csv" "$TMP/acrn" >/dev/null
+report --acrn -f 1000 --csv "$TMP/acrn.csv" "$TMP/acrn" >/dev/null
+is "$(grep -c '^Run time(cycles),Run time(Sec),Freq(MHz)' "$TMP/acrn.csv")" 2 \
+	"ACRN's CSV file grows"
+is "$(tail -n 1 "$TMP/acrn.csv" | tr -d '\r')" "Total,64,503937.01,64000,50.39" "by a whole report"
+
+is "$(report -f 1000 - <"$TMP/acrn" | tail -n 1)" \
+	"$(report -f 1000 "$TMP/acrn" | tail -n 1)" "standard input"
+like "$(report "$TMP/acrn" "$TMP/acrn" 2>&1)" "^128 in all" "several files are one recording"
+like "$(report --input-format kvmtrace "$TMP/kvmtrace")" "^64 in all" "--input-format"
+
+# ---- what is wrong
+
+: >"$TMP/empty"
+echo "hello, world" >"$TMP/text"
+head -c 1000 "$TMP/acrn" >"$TMP/cut"
+
+is "$(status "$TMP/cut")" 1 "a file that is cut: status 1"
+like "$(cat "$TMP/out")" "^13 in all" "what was read is reported"
+like "$(cat "$TMP/err")" "cut: at byte 992: the last record has 8 of 32 bytes" "the rest is named"
+
+size=$(wc -c <$data/small-v7.dat)
+failed=
+for cut in 11 12 100 1000 4000 $((size / 2)) $((size - 4096)); do
+	head -c "$cut" $data/small-v7.dat >"$TMP/cut"
+	[ "$(status "$TMP/cut")" = 1 ] || failed="$failed $cut"
+	grep -q 'cut: at byte' "$TMP/err" || failed="$failed $cut"
+done
+is "$failed" "" "a trace.dat of version 7 that is cut: status 1 and a reason"
+
+is "$(status "$TMP/empty")" 1 "an empty file: status 1"
+like "$(cat "$TMP/err")" "empty: the file is empty" "and why"
+is "$(status "$TMP/text")" 1 "no recording: status 1"
+like "$(cat "$TMP/err")" "text: not a recording" "and why"
+is "$(status "$TMP")" 1 "a folder: status 1"
+like "$(cat "$TMP/err")" "is a folder" "and why"
+is "$(status "$TMP/nowhere")" 1 "no such file: status 1"
+is "$(status "$TMP/acrn" "$TMP/dat")" 1 "files of two kinds: status 1"
+like "$(cat "$TMP/err")" "do not go together" "and why"
+# shellcheck disable=SC2002 # a pipe is what is tested
+like "$(cat "$TMP/dat" | report - 2>&1)" "cannot be read from a pipe" "trace.dat from a pipe"
+
+for args in "" "--event foo x" "--by foo x" "-k foo x" "-f 0 x" "--acrn x" "-p a x" \
+	"--input-format foo x" "--json --diff y x" "--nonsense x"; do
+	# shellcheck disable=SC2086 # words
+	is "$(status $args)" 2 "wrong usage: report $args"
+done
+is "$(status --csv /nowhere/rows.csv "$TMP/dat")" 1 "a CSV file that cannot be written: status 1"
+if [ -e /dev/full ]; then
+	"$KVMTOP" report "$TMP/dat" >/dev/full 2>"$TMP/err"
+	is $? 1 "a full disk: status 1"
+fi
+
+# ---- the bar, where it takes over a second
+
+if has_screen; then
+	"$HELPERS/trace_make" acrn "$TMP/large" 100000
+	screen_start 80 24 "(cat $TMP/large; sleep 1.3; cat $TMP/large; sleep 0.3) |
+		$KVMTOP report - | tail -n 1; sleep 9"
+	screen_has '^\[ *\] .*MiB' "a bar is shown"
+	screen_has '^200000 in all' "and gone at the end"
+	unlike "$(screen_shot)" "MiB" "without a trace"
+	screen_start 80 24 "$KVMTOP report $TMP/svm-perf.data; sleep 9"
+	screen_has '^msr +98 ' "a narrow terminal"
+	is "$(screen_shot | grep -A 2 'Exit reason' | sed 1d | cut -c1-3)" "msr
+cpu" "has one line a row"
+	screen_stop
+else
+	skip "the bar" "$T_no_screen"
+fi
+
+done_testing

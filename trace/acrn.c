@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * ACRN's acrntrace: a file for each physical CPU, records of 32 bytes, no header.
+ *
+ * Source: acrn-hypervisor misc/debug_tools/acrn_trace, hypervisor include/debug/trace.h. Always
+ * little endian: a TSC, then the event's number (48 bits), the kind of payload (8) and the CPU (8),
+ * then 16 bytes. Hypervisors of 2018 have no kind and CPU: 0 there.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "trace/reader.h"
+#include "trace/window.h"
+
+#define RECORD_SIZE 32
+#define PAYLOAD_SIZE 16
+#define ID_MASK UINT64_C(0xffffffffffff)
+#define DETAIL_BASE 0x10000
+#define NR_DETAILS 0x40
+#define NR_LOW 0x100
+
+#define NUMBER(name, offset, size) { name, offset, size, TRACE_FIELD_LITTLE }
+#define TRACE_FIELD_LITTLE (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? TRACE_FIELD_SWAP : 0)
+
+static const struct trace_field two_longs[] = {
+	NUMBER("1", 0, 8),
+	NUMBER("2", 8, 8),
+};
+
+static const struct trace_field exit_fields[] = {
+	NUMBER("exit_reason", 0, 8),
+	NUMBER("guest_rip", 8, 8),
+};
+
+static const struct trace_field four_words[] = {
+	NUMBER("1", 0, 4),
+	NUMBER("2", 4, 4),
+	NUMBER("3", 8, 4),
+	NUMBER("4", 12, 4),
+};
+
+static const struct trace_field text[] = {
+	{ "text", 0, PAYLOAD_SIZE, TRACE_FIELD_ARRAY | TRACE_FIELD_STRING },
+};
+
+#define FIELDS(list) list, sizeof(list) / sizeof((list)[0])
+
+/* The details' numbers are those of VMX exits, but for four of them. */
+static const struct known {
+	uint64_t id;
+	const char *name;
+	const struct trace_field *fields;
+	size_t nr_fields;
+} known[] = {
+	{ 0x01, "TIMER_ACTION_ADDED", FIELDS(two_longs) },
+	{ 0x02, "TIMER_ACTION_PCKUP", FIELDS(two_longs) },
+	{ 0x03, "TIMER_ACTION_UPDAT", FIELDS(two_longs) },
+	{ 0x04, "TIMER_IRQ", FIELDS(two_longs) },
+	{ 0x05, "SCHED_NEXT", FIELDS(text) },
+	{ 0x10, "VM_EXIT", FIELDS(exit_fields) },
+	{ 0x11, "VM_ENTER", FIELDS(two_longs) },
+	{ 0xfc, "CUSTOM", FIELDS(two_longs) },
+	{ 0xfd, "FUNC_ENTER", FIELDS(two_longs) },
+	{ 0xfe, "FUNC_EXIT", FIELDS(two_longs) },
+	{ 0xff, "STR", FIELDS(text) },
+	{ DETAIL_BASE + 0x00, "VMEXIT_EXCEPTION_OR_NMI", FIELDS(four_words) },
+	{ DETAIL_BASE + 0x01, "VMEXIT_EXTERNAL_INTERRUPT", FIELDS(four_words) },
+	{ DETAIL_BASE + 0x02, "VMEXIT_INTERRUPT_WINDOW", FIELDS(two_longs) },
+	{ DETAIL_BASE + 0x04, "VMEXIT_CPUID", FIELDS(four_words) },
+	{ DETAIL_BASE + 0x10, "VMEXIT_RDTSC", FIELDS(two_longs) },
+	{ DETAIL_BASE + 0x12, "VMEXIT_VMCALL", FIELDS(two_longs) },
+	{ DETAIL_BASE + 0x1c, "VMEXIT_CR_ACCESS", FIELDS(two_longs) },
+	{ DETAIL_BASE + 0x1e, "VMEXIT_IO_INSTRUCTION", FIELDS(four_words) },
+	{ DETAIL_BASE + 0x1f, "VMEXIT_RDMSR", FIELDS(two_longs) },
+	{ DETAIL_BASE + 0x20, "VMEXIT_WRMSR", FIELDS(two_longs) },
+	{ DETAIL_BASE + 0x30, "VMEXIT_EPT_VIOLATION", FIELDS(two_longs) },
+	{ DETAIL_BASE + 0x31, "VMEXIT_EPT_MISCONFIGURATION", FIELDS(two_longs) },
+	{ DETAIL_BASE + 0x33, "VMEXIT_RDTSCP", FIELDS(two_longs) },
+	{ DETAIL_BASE + 0x38, "VMEXIT_APICV_WRITE", FIELDS(two_longs) },
+	{ DETAIL_BASE + 0x39, "VMEXIT_APICV_ACCESS", FIELDS(two_longs) },
+	{ DETAIL_BASE + 0x3a, "VMEXIT_APICV_VIRT_EOI", FIELDS(two_longs) },
+	{ 0x20000, "VMEXIT_UNHANDLED", FIELDS(two_longs) },
+};
+
+#define NR_KNOWN (sizeof(known) / sizeof(known[0]))
+
+/* The types by the event's number. Where none is known it is `unknown`. */
+struct types {
+	const struct trace_type *unknown, *unhandled;
+	const struct trace_type *low[NR_LOW], *detail[NR_DETAILS];
+};
+
+struct acrn {
+	struct source source;
+	struct window window;
+	const struct types *types;
+};
+
+static uint64_t read_u64(const uint8_t *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return le64toh(value);
+}
+
+static bool is_known(uint64_t id)
+{
+	for (size_t i = 0; i < NR_KNOWN; i++) {
+		if (known[i].id == id)
+			return true;
+	}
+	return false;
+}
+
+/* There is no magic number: half of the first records must be of known events, all in order. */
+static bool is_kind(const struct head *head)
+{
+	size_t nr = head->len / RECORD_SIZE, nr_known = 0;
+	uint64_t last = 0;
+
+	nr = nr < 16 ? nr : 16;
+	for (size_t i = 0; i < nr; i++) {
+		const uint8_t *at = head->bytes + i * RECORD_SIZE;
+		uint64_t tsc = read_u64(at), word = read_u64(at + 8);
+
+		if (tsc < last || (word >> 48 & 0xff) > PAYLOAD_SIZE ||
+		    (word & ID_MASK) > UINT32_MAX)
+			return false;
+		nr_known += is_known(word & ID_MASK);
+		last = tsc;
+	}
+	return nr > 0 && 2 * nr_known >= nr;
+}
+
+static const struct trace_type *type_of(const struct types *types, uint64_t id)
+{
+	const struct trace_type *type = NULL;
+
+	if (id < NR_LOW)
+		type = types->low[id];
+	else if (id - DETAIL_BASE < NR_DETAILS)
+		type = types->detail[id - DETAIL_BASE];
+	else if (id == 2 * DETAIL_BASE)
+		type = types->unhandled;
+	return type ? type : types->unknown;
+}
+
+static int finish(struct acrn *acrn)
+{
+	struct trace_file *file = acrn->source.file;
+	size_t left = window_left(&acrn->window);
+	uint64_t offset = window_offset(&acrn->window);
+
+	if (acrn->window.err)
+		trace_add_problem(file, offset, "%s", strerror(-acrn->window.err));
+	else if (left > 0)
+		trace_add_problem(file, offset, "the last record has %zu of %d bytes", left,
+				  RECORD_SIZE);
+	else if (offset == 0)
+		trace_add_problem(file, 0, "the file is empty");
+	acrn->window.at = acrn->window.end;
+	return 0;
+}
+
+static int next(struct source *source)
+{
+	struct acrn *acrn = (struct acrn *)source;
+	struct trace_event *event = &source->event;
+	const uint8_t *at = window_take(&acrn->window, RECORD_SIZE);
+
+	if (!at)
+		return finish(acrn);
+
+	uint64_t word = read_u64(at + 8);
+
+	event->time = read_u64(at);
+	event->id = word & ID_MASK;
+	event->type = type_of(acrn->types, event->id);
+	event->words = word >> 48 & 0xff;
+	if (event->words)
+		event->cpu = (int32_t)(word >> 56);
+	event->data = at + 16;
+	event->offset = window_offset(&acrn->window) - RECORD_SIZE;
+	source->file->done = event->offset;
+	return 1;
+}
+
+static void free_source(struct source *source)
+{
+	struct acrn *acrn = (struct acrn *)source;
+
+	window_release(&acrn->window);
+	free(acrn);
+}
+
+static const struct trace_type *add_type(struct trace_file *file, const struct known *of)
+{
+	struct trace_type type = {
+		.id = of->id,
+		.system = "acrn",
+		.name = of->name,
+		.fields = of->fields,
+		.nr_fields = of->nr_fields,
+	};
+
+	return trace_add_type(file->trace, &type);
+}
+
+static int fill_types(struct trace_file *file, struct types *types)
+{
+	static const struct known unknown = { 0, "unknown", FIELDS(two_longs) };
+
+	types->unknown = add_type(file, &unknown);
+	if (!types->unknown)
+		return -ENOMEM;
+	for (size_t i = 0; i < NR_KNOWN; i++) {
+		uint64_t id = known[i].id;
+		const struct trace_type **slot = id < NR_LOW ? &types->low[id] :
+						 id == 2 * DETAIL_BASE ? &types->unhandled :
+						 &types->detail[id - DETAIL_BASE];
+
+		*slot = add_type(file, &known[i]);
+		if (!*slot)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int get_types(struct trace_file *file, const struct types **ret_types)
+{
+	void **shared = trace_shared(file);
+	int err;
+
+	if (!*shared) {
+		*shared = calloc(1, sizeof(struct types));
+		err = *shared ? fill_types(file, *shared) : -ENOMEM;
+		if (err)
+			return err;
+	}
+	*ret_types = *shared;
+	return 0;
+}
+
+/* Old hypervisors do not say which CPU it is, but acrntrace names the file by it. */
+static int32_t cpu_of_path(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	char *end;
+	long cpu;
+
+	name = name ? name + 1 : path;
+	cpu = strtol(name, &end, 10);
+	return end > name && !*end && cpu >= 0 && cpu < 1024 ? (int32_t)cpu : -1;
+}
+
+static int open_acrn(struct trace_file *file, const struct head *head, struct why *why)
+{
+	struct acrn *acrn = calloc(1, sizeof(*acrn));
+	int err = acrn ? 0 : -ENOMEM;
+
+	(void)why;
+	file->info.clock = TRACE_CLOCK_CYCLES;
+	file->info.clock_name = "tsc";
+	file->info.arch = "x86_64";
+	file->info.cpu_vendor = "GenuineIntel";
+	if (!err)
+		err = window_init(&acrn->window, file->fd, head);
+	if (err) {
+		free(acrn);
+		return err;
+	}
+	source_init(&acrn->source, file);
+	acrn->source.next = next;
+	acrn->source.free = free_source;
+	acrn->source.event.size = PAYLOAD_SIZE;
+	acrn->source.event.strand = file->index;
+	acrn->source.event.cpu = cpu_of_path(file->info.path);
+	err = get_types(file, &acrn->types);
+	if (err) {
+		free_source(&acrn->source);
+		return err;
+	}
+	return trace_add_source(file->trace, &acrn->source);
+}
+
+const struct reader acrn_reader = {
+	.kind = TRACE_ACRN,
+	.name = "acrn",
+	.reads_pipes = true,
+	.is_kind = is_kind,
+	.open = open_acrn,
+};

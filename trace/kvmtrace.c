@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * kvmtrace, the tracer of Linux 2.6.25 to 2.6.30: a file for each CPU, in its host's byte order.
+ *
+ * Source: include/linux/kvm.h and virt/kvm/kvm_trace.c of those. A record is 12 bytes (the event's
+ * number in 28 bits, the number of extra words in 3, whether there is a TSC in 1; pid; vCPU), then
+ * the TSC (8 bytes) if it has one, then up to seven words of 4 bytes. Since 2.6.27 the file begins
+ * with 0x12345678, which tells its byte order. Which words an event has changed between kernels
+ * (64-bit values became two words), so everything goes by the record's own count.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "trace/reader.h"
+#include "trace/window.h"
+
+#define MAGIC UINT32_C(0x12345678)
+#define HEADER_SIZE 12
+#define TSC_SIZE 8
+#define MAX_RECORD (HEADER_SIZE + TSC_SIZE + 7 * 4)
+#define ID_MASK 0xfffffff
+#define HAS_TSC (UINT32_C(1) << 31)
+#define ENTRYEXIT 0x10000
+#define HANDLER 0x20000
+#define NR_HANDLERS 0x20
+
+#define WORDS_MAX 8
+
+/* Names of the words, in order. Those of which kernels have different numbers are left out. */
+static const struct known {
+	uint32_t id;
+	const char *name;
+	const char *words[WORDS_MAX];
+} known[] = {
+	{ ENTRYEXIT + 1, "VMENTRY", { NULL } },
+	{ ENTRYEXIT + 2, "VMEXIT", { "exit_reason" } },
+	{ HANDLER + 0x01, "PAGE_FAULT", { "error_code" } },
+	{ HANDLER + 0x02, "INJ_VIRQ", { "vector" } },
+	{ HANDLER + 0x03, "REDELIVER_EVT", { "vector" } },
+	{ HANDLER + 0x04, "PEND_INTR", { NULL } },
+	{ HANDLER + 0x05, "IO_READ", { "port", "size" } },
+	{ HANDLER + 0x06, "IO_WRITE", { "port", "size" } },
+	{ HANDLER + 0x07, "CR_READ", { "cr" } },
+	{ HANDLER + 0x08, "CR_WRITE", { "cr" } },
+	{ HANDLER + 0x09, "DR_READ", { "dr" } },
+	{ HANDLER + 0x0a, "DR_WRITE", { "dr" } },
+	{ HANDLER + 0x0b, "MSR_READ", { "ecx", "low", "high" } },
+	{ HANDLER + 0x0c, "MSR_WRITE", { "ecx", "low", "high" } },
+	{ HANDLER + 0x0d, "CPUID", { "function", "rax", "rbx", "rcx", "rdx" } },
+	{ HANDLER + 0x0e, "INTR", { "vector" } },
+	{ HANDLER + 0x0f, "NMI", { NULL } },
+	{ HANDLER + 0x10, "VMMCALL", { "nr" } },
+	{ HANDLER + 0x11, "HLT", { NULL } },
+	{ HANDLER + 0x12, "CLTS", { NULL } },
+	{ HANDLER + 0x13, "LMSW", { NULL } },
+	{ HANDLER + 0x14, "APIC_ACCESS", { "offset" } },
+	{ HANDLER + 0x15, "TDP_FAULT", { "error_code" } },
+	{ HANDLER + 0x16, "GTLB_WRITE", { NULL } },
+	{ HANDLER + 0x17, "STLB_WRITE", { NULL } },
+	{ HANDLER + 0x18, "STLB_INVAL", { NULL } },
+	{ HANDLER + 0x19, "PPC_INSTR", { NULL } },
+};
+
+#define NR_KNOWN (sizeof(known) / sizeof(known[0]))
+
+/* The fields of all types, for one byte order. */
+struct order {
+	const struct trace_type *unknown, *entry, *exit, *handler[NR_HANDLERS];
+	struct trace_field fields[NR_KNOWN + 1][WORDS_MAX]; /* the last: of those not known */
+};
+
+/* Shared by all files of a stream: types in this machine's byte order, and in the other. */
+struct types {
+	struct order order[2];
+	bool has[2];
+};
+
+struct kvmtrace {
+	struct source source;
+	struct window window;
+	const struct order *types;
+	bool swap;
+};
+
+static uint32_t read_u32(const uint8_t *at, bool swap)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return swap ? __builtin_bswap32(value) : value;
+}
+
+static uint64_t read_u64(const uint8_t *at, bool swap)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return swap ? __builtin_bswap64(value) : value;
+}
+
+static size_t record_size(uint32_t word)
+{
+	return HEADER_SIZE + (word & HAS_TSC ? TSC_SIZE : 0) + 4 * (word >> 28 & 7);
+}
+
+static bool is_known(uint32_t id)
+{
+	for (size_t i = 0; i < NR_KNOWN; i++) {
+		if (known[i].id == id)
+			return true;
+	}
+	return false;
+}
+
+/* Whether half of the first records or more are of known events, in a byte order. */
+static bool are_records(const struct head *head, bool swap)
+{
+	size_t at = 0, nr = 0, nr_known = 0;
+
+	while (nr < 16 && at + HEADER_SIZE <= head->len) {
+		uint32_t word = read_u32(head->bytes + at, swap);
+
+		nr_known += is_known(word & ID_MASK);
+		at += record_size(word);
+		nr++;
+	}
+	return nr > 0 && 2 * nr_known >= nr;
+}
+
+static bool is_kind(const struct head *head)
+{
+	uint32_t first;
+
+	if (head->len < 4)
+		return false;
+	first = read_u32(head->bytes, false);
+	return first == MAGIC || first == __builtin_bswap32(MAGIC) || are_records(head, false) ||
+	       are_records(head, true);
+}
+
+/* The byte order; takes the mark at the begin, where there is one. */
+static bool find_swap(struct window *window, const struct head *head)
+{
+	uint32_t first = head->len >= 4 ? read_u32(head->bytes, false) : 0;
+
+	if (first == MAGIC || first == __builtin_bswap32(MAGIC)) {
+		window_take(window, 4);
+		return first != MAGIC;
+	}
+	return !are_records(head, false) && are_records(head, true);
+}
+
+static const struct trace_type *type_of(const struct order *types, uint32_t id)
+{
+	const struct trace_type *type = NULL;
+
+	if (id == ENTRYEXIT + 1)
+		type = types->entry;
+	else if (id == ENTRYEXIT + 2)
+		type = types->exit;
+	else if (id - HANDLER < NR_HANDLERS)
+		type = types->handler[id - HANDLER];
+	return type ? type : types->unknown;
+}
+
+static int finish(struct kvmtrace *kvmtrace)
+{
+	struct trace_file *file = kvmtrace->source.file;
+	struct window *window = &kvmtrace->window;
+	size_t left = window_left(window);
+	uint64_t offset = window_offset(window);
+
+	if (window->err)
+		trace_add_problem(file, offset, "%s", strerror(-window->err));
+	else if (left >= HEADER_SIZE)
+		trace_add_problem(file, offset, "the last record has %zu of %zu bytes", left,
+				  record_size(read_u32(window->at, kvmtrace->swap)));
+	else if (left > 0)
+		trace_add_problem(file, offset, "%zu bytes are no record", left);
+	else if (offset == 0)
+		trace_add_problem(file, 0, "the file is empty");
+	window->at = window->end;
+	return 0;
+}
+
+static void set_event(struct kvmtrace *kvmtrace, const uint8_t *at, uint32_t word)
+{
+	struct trace_event *event = &kvmtrace->source.event;
+	bool swap = kvmtrace->swap;
+	uint32_t pid = read_u32(at + 4, swap), vcpu = read_u32(at + 8, swap);
+
+	event->id = word & ID_MASK;
+	event->type = type_of(kvmtrace->types, word & ID_MASK);
+	event->pid = (int32_t)pid;
+	event->vcpu = (int32_t)vcpu;
+	event->strand = (uint64_t)pid << 32 | vcpu;
+	event->words = word >> 28 & 7;
+	event->size = 4 * event->words;
+	event->has_time = word & HAS_TSC;
+	at += HEADER_SIZE;
+	if (event->has_time) {
+		event->time = read_u64(at, swap);
+		at += TSC_SIZE;
+	}
+	event->data = at;
+}
+
+static int next(struct source *source)
+{
+	struct kvmtrace *kvmtrace = (struct kvmtrace *)source;
+	struct window *window = &kvmtrace->window;
+
+	if (window_left(window) < MAX_RECORD)
+		window_fill(window, MAX_RECORD);
+	if (window_left(window) < HEADER_SIZE)
+		return finish(kvmtrace);
+
+	const uint8_t *at = window->at;
+	uint32_t word = read_u32(at, kvmtrace->swap);
+	size_t size = record_size(word);
+
+	if (window_left(window) < size)
+		return finish(kvmtrace);
+	source->event.offset = window_offset(window);
+	source->file->done = source->event.offset;
+	window->at += size;
+	set_event(kvmtrace, at, word);
+	return 1;
+}
+
+static void free_source(struct source *source)
+{
+	struct kvmtrace *kvmtrace = (struct kvmtrace *)source;
+
+	window_release(&kvmtrace->window);
+	free(kvmtrace);
+}
+
+static const struct trace_type *add_type(struct trace_file *file, const struct known *of,
+					 struct trace_field *fields, bool swap)
+{
+	struct trace_type type = { .id = of->id, .system = "kvmtrace", .name = of->name };
+
+	type.fields = fields;
+	while (type.nr_fields < WORDS_MAX && of->words[type.nr_fields]) {
+		size_t i = type.nr_fields++;
+
+		fields[i] = (struct trace_field){
+			.name = of->words[i],
+			.offset = (uint32_t)(4 * i),
+			.size = 4,
+			.flags = swap ? TRACE_FIELD_SWAP : 0,
+		};
+	}
+	return trace_add_type(file->trace, &type);
+}
+
+static int fill_order(struct trace_file *file, struct order *order, bool swap)
+{
+	static const struct known unknown = { .name = "unknown" };
+
+	order->unknown = add_type(file, &unknown, order->fields[NR_KNOWN], swap);
+	if (!order->unknown)
+		return -ENOMEM;
+	for (size_t i = 0; i < NR_KNOWN; i++) {
+		const struct trace_type *type = add_type(file, &known[i], order->fields[i], swap);
+
+		if (!type)
+			return -ENOMEM;
+		if (known[i].id >= HANDLER)
+			order->handler[known[i].id - HANDLER] = type;
+		else if (known[i].id == ENTRYEXIT + 1)
+			order->entry = type;
+		else
+			order->exit = type;
+	}
+	return 0;
+}
+
+static int get_types(struct trace_file *file, bool swap, const struct order **ret_types)
+{
+	void **shared = trace_shared(file);
+	struct types *types;
+	int err = 0;
+
+	if (!*shared)
+		*shared = calloc(1, sizeof(*types));
+	types = *shared;
+	if (!types)
+		return -ENOMEM;
+	if (!types->has[swap])
+		err = fill_order(file, &types->order[swap], swap);
+	types->has[swap] = true;
+	*ret_types = &types->order[swap];
+	return err;
+}
+
+static int open_kvmtrace(struct trace_file *file, const struct head *head, struct why *why)
+{
+	struct kvmtrace *kvmtrace = calloc(1, sizeof(*kvmtrace));
+	int err = kvmtrace ? 0 : -ENOMEM;
+
+	(void)why;
+	if (!err)
+		err = window_init(&kvmtrace->window, file->fd, head);
+	if (err) {
+		free(kvmtrace);
+		return err;
+	}
+	source_init(&kvmtrace->source, file);
+	kvmtrace->source.next = next;
+	kvmtrace->source.free = free_source;
+	kvmtrace->swap = find_swap(&kvmtrace->window, head);
+	file->info.clock = TRACE_CLOCK_CYCLES;
+	file->info.clock_name = "tsc";
+	file->info.is_big_endian = kvmtrace->swap != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	err = get_types(file, kvmtrace->swap, &kvmtrace->types);
+	if (err) {
+		free_source(&kvmtrace->source);
+		return err;
+	}
+	return trace_add_source(file->trace, &kvmtrace->source);
+}
+
+const struct reader kvmtrace_reader = {
+	.kind = TRACE_KVMTRACE,
+	.name = "kvmtrace",
+	.reads_pipes = true,
+	.is_kind = is_kind,
+	.open = open_kvmtrace,
+};

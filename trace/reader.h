@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * reader - what trace.c and the readers of each kind of recording know of each other.
+ *
+ * A reader is one file that exports a `const struct reader`, listed in trace.c. It opens a file as
+ * one or several sources, each in order of time (a CPU of it, as a rule); trace.c merges them.
+ */
+#ifndef KVMTOP_TRACE_READER_H
+#define KVMTOP_TRACE_READER_H
+
+#include "trace/trace.h"
+
+/* One file of the stream. */
+struct trace_file {
+	struct trace_info info;
+	struct trace *trace;
+	const struct reader *reader;
+	uint32_t index;
+	int fd;	       /* closed by trace.c */
+	void *priv;    /* the reader's */
+	uint64_t done; /* bytes read, for the progress */
+	bool is_part;  /* a further buffer of the file before it, which holds fd and priv */
+};
+
+/* What yields events of one file in order of time. Readers put one at the head of their own. */
+struct source {
+	struct trace_event event; /* the current one */
+	struct trace_file *file;
+	uint32_t order; /* of two events at one time, that of the lower order is first */
+	/* Sets event to the next. 1, 0 at the end or where the rest makes no sense, or -errno. */
+	int (*next)(struct source *source);
+	void (*free)(struct source *source);
+};
+
+/* What is looked at to find the kind. */
+struct head {
+	const uint8_t *bytes;
+	size_t len; /* less than HEAD_SIZE: that is all */
+};
+
+#define HEAD_SIZE 4096
+
+struct reader {
+	enum trace_kind kind;
+	const char *name;
+	bool reads_pipes;
+	bool (*is_kind)(const struct head *head);
+	/*
+	 * Sets file->info and adds sources. fd is at the file's begin, but for a pipe: its first
+	 * bytes are in `head`. What is wrong inside the file is a problem, not an error.
+	 */
+	int (*open)(struct trace_file *file, const struct head *head, struct why *why);
+	void (*close)(struct trace_file *file); /* after its sources; NULL: nothing to do */
+	const char *(*comm)(const struct trace_event *event, const struct trace_file *file);
+	bool (*guest)(const struct trace_file *file, size_t i, struct trace_guest *ret_guest);
+};
+
+/* The trace takes the source over, and frees it also when this fails: 0 or -ENOMEM. */
+int trace_add_source(struct trace *trace, struct source *source);
+
+/* A further file behind this one: another buffer of it. NULL: no memory. */
+struct trace_file *trace_add_part(struct trace_file *file);
+
+/* The type's strings and fields stay the caller's. NULL: no memory. */
+const struct trace_type *trace_add_type(struct trace *trace, const struct trace_type *type);
+
+/* What readers of several files share, freed with free(); one of each reader's. */
+void **trace_shared(struct trace_file *file);
+
+/* Says where a file makes no sense any more. */
+void trace_add_problem(struct trace_file *file, uint64_t offset, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* A source's event before the first: everything unknown. */
+void source_init(struct source *source, struct trace_file *file);
+
+#endif

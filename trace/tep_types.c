@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes types of the stream from libtraceevent's events, once for each event that occurs. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/tep_types.h"
+
+#define NR_IDS 65536 /* common_type has 16 bits */
+
+void tep_types_init(struct tep_types *types, struct trace_file *file, struct tep_handle *tep)
+{
+	*types = (struct tep_types){
+		.file = file,
+		.tep = tep,
+		.common_type = { "common_type", 0, 2, 0 },
+		.common_pid = { "common_pid", 4, 4, TRACE_FIELD_SIGNED },
+	};
+	if (tep_types_swap(types)) {
+		types->common_type.flags |= TRACE_FIELD_SWAP;
+		types->common_pid.flags |= TRACE_FIELD_SWAP;
+	}
+}
+
+bool tep_types_swap(const struct tep_types *types)
+{
+	return tep_is_file_bigendian(types->tep) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+}
+
+/* The type's fields are in a block of their own. */
+void tep_types_release(struct tep_types *types)
+{
+	for (size_t i = 0; i < types->nr; i++) {
+		struct tep_type *type = &types->by_id[i];
+
+		if (type->type) {
+			free((void *)(uintptr_t)type->type->fields);
+			free((void *)(uintptr_t)type->type->format);
+		} else {
+			free(type->format);
+		}
+	}
+	free(types->by_id);
+	types->by_id = NULL;
+	types->nr = 0;
+}
+
+static int make_room(struct tep_types *types, size_t id)
+{
+	size_t nr = (id | 255) + 1;
+	struct tep_type *by_id;
+
+	if (id < types->nr)
+		return 0;
+	by_id = reallocarray(types->by_id, nr, sizeof(*by_id));
+	if (!by_id)
+		return -ENOMEM;
+	memset(by_id + types->nr, 0, (nr - types->nr) * sizeof(*by_id));
+	types->by_id = by_id;
+	types->nr = nr;
+	return 0;
+}
+
+/* The number that a format file gives its event, or -1. */
+static int id_of_format(const char *text)
+{
+	const char *line = strstr(text, "\nID:");
+	long id = line ? strtol(line + 4, NULL, 10) : -1;
+
+	return id >= 0 && id < NR_IDS ? (int)id : -1;
+}
+
+/*
+ * Only the fields: the print format is not needed here, and libtraceevent 1.7 ends the program at
+ * some that make no sense.
+ */
+static void parse_fields(struct tep_types *types, const char *text, const char *system)
+{
+	const char *end = strstr(text, "print fmt:");
+	size_t len = end ? (size_t)(end - text) : strlen(text);
+	char *fields;
+	int size = asprintf(&fields, "%.*sprint fmt: \"\"\n", (int)len, text);
+
+	if (size < 0)
+		return;
+	tep_parse_event(types->tep, fields, (unsigned long)size, system);
+	free(fields);
+}
+
+int tep_types_parse(struct tep_types *types, const char *text, size_t size, const char *system)
+{
+	char *copy = strndup(text, size);
+	int id = copy ? id_of_format(copy) : -1, err = copy ? -EINVAL : -ENOMEM;
+
+	if (id >= 0)
+		parse_fields(types, copy, system);
+	if (id >= 0 && tep_find_event(types->tep, id))
+		err = make_room(types, (size_t)id);
+	if (err || types->by_id[id].format || types->by_id[id].type) {
+		free(copy);
+		return err;
+	}
+	types->by_id[id].format = copy;
+	return 0;
+}
+
+/* ---- the print format, as far as reasons_of() reads it */
+
+/* Text that grows; without memory it stays what it was. */
+struct text {
+	char *chars;
+	size_t len;
+};
+
+static void add_text(struct text *text, const char *chars)
+{
+	size_t len = strlen(chars);
+	char *grown = realloc(text->chars, text->len + len + 1);
+
+	if (!grown)
+		return;
+	memcpy(grown + text->len, chars, len + 1);
+	text->chars = grown;
+	text->len += len;
+}
+
+static void add_list(struct text *text, const char *call, const struct tep_print_flag_sym *symbol)
+{
+	add_text(text, call);
+	for (; symbol; symbol = symbol->next) {
+		add_text(text, ", { ");
+		add_text(text, symbol->value);
+		add_text(text, ", \"");
+		add_text(text, symbol->str);
+		add_text(text, "\" }");
+	}
+	add_text(text, ") ");
+}
+
+/* Every list of symbols, in the order the print format has them. */
+static void add_lists(struct text *text, const struct tep_print_arg *arg, int depth)
+{
+	for (; arg && depth < 32; arg = arg->next) {
+		switch (arg->type) {
+		case TEP_PRINT_SYMBOL:
+			add_list(text, "__print_symbolic(x", arg->symbol.symbols);
+			break;
+		case TEP_PRINT_FLAGS:
+			add_list(text, "__print_flags(x", arg->flags.flags);
+			break;
+		case TEP_PRINT_OP:
+			add_lists(text, arg->op.left, depth + 1);
+			add_lists(text, arg->op.right, depth + 1);
+			break;
+		case TEP_PRINT_TYPE:
+			add_lists(text, arg->typecast.item, depth + 1);
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+/* The library that reads trace.dat gives no format file, only what it made of it. */
+static char *format_of(const struct tep_event *event)
+{
+	struct text text = { NULL, 0 };
+
+	if (event->flags & TEP_EVENT_FL_FAILED)
+		return NULL;
+	add_text(&text, "print fmt: ");
+	add_lists(&text, event->print_fmt.args, 0);
+	return text.chars;
+}
+
+/* ---- types */
+
+static unsigned int field_flags(const struct tep_types *types, unsigned long flags)
+{
+	unsigned int ret = tep_types_swap(types) ? TRACE_FIELD_SWAP : 0;
+
+	if (flags & TEP_FIELD_IS_SIGNED)
+		ret |= TRACE_FIELD_SIGNED;
+	if (flags & TEP_FIELD_IS_ARRAY)
+		ret |= TRACE_FIELD_ARRAY;
+	if (flags & TEP_FIELD_IS_STRING)
+		ret |= TRACE_FIELD_STRING;
+	if ((flags & TEP_FIELD_IS_DYNAMIC) && !(flags & TEP_FIELD_IS_RELATIVE))
+		ret |= TRACE_FIELD_DYNAMIC;
+	return ret;
+}
+
+static size_t count_fields(const struct tep_format_field *field)
+{
+	size_t nr = 0;
+
+	for (; field; field = field->next)
+		nr++;
+	return nr;
+}
+
+static size_t add_fields(const struct tep_types *types, struct trace_field *fields,
+			 const struct tep_format_field *from)
+{
+	size_t nr = 0;
+
+	for (; from; from = from->next) {
+		if (from->offset < 0 || from->size < 0)
+			continue;
+		fields[nr++] = (struct trace_field){
+			.name = from->name,
+			.offset = (uint32_t)from->offset,
+			.size = (uint32_t)from->size,
+			.flags = field_flags(types, from->flags),
+		};
+	}
+	return nr;
+}
+
+static int add_type(struct tep_types *types, struct tep_type *slot, int id)
+{
+	struct tep_event *event = tep_find_event(types->tep, id);
+	struct trace_type type = { .id = (uint64_t)id, .system = "", .name = "unknown" };
+	struct trace_field *fields = NULL;
+
+	type.file = types->file->index;
+	if (event) {
+		type.system = event->system;
+		type.name = event->name;
+		fields = calloc(count_fields(event->format.fields) +
+					count_fields(event->format.common_fields) + 1,
+				sizeof(*fields));
+		if (!fields)
+			return -ENOMEM;
+		type.nr_fields = add_fields(types, fields, event->format.fields);
+		type.nr_fields += add_fields(types, fields + type.nr_fields,
+					     event->format.common_fields);
+		type.fields = fields;
+		type.format = slot->format ? slot->format : format_of(event);
+	}
+	slot->type = trace_add_type(types->file->trace, &type);
+	if (!slot->type) {
+		free(fields);
+		return -ENOMEM;
+	}
+	slot->vcpu = trace_field(slot->type, "vcpu_id");
+	return 0;
+}
+
+int tep_types_set(struct tep_types *types, struct trace_event *event, const void *data,
+		  uint32_t size)
+{
+	struct tep_type *type;
+	size_t id;
+	int err;
+
+	event->data = data;
+	event->size = size;
+	id = trace_field_number(&types->common_type, event);
+	if (id >= types->nr || !types->by_id[id].type) {
+		err = make_room(types, id);
+		if (!err)
+			err = add_type(types, &types->by_id[id], (int)id);
+		if (err)
+			return err;
+	}
+	type = &types->by_id[id];
+	event->id = id;
+	event->type = type->type;
+	event->tid = (int32_t)trace_field_number(&types->common_pid, event);
+	event->strand = (uint64_t)types->file->index << 32 | (uint32_t)event->tid;
+	event->vcpu = type->vcpu ? (int32_t)trace_field_number(type->vcpu, event) : -1;
+	return 0;
+}
+
+const char *tep_types_comm(const struct tep_types *types, int tid)
+{
+	const char *comm = tep_is_pid_registered(types->tep, tid) ?
+				   tep_data_comm_from_pid(types->tep, tid) : NULL;
+
+	return comm && strcmp(comm, "<...>") != 0 ? comm : "";
+}
+
+enum trace_clock tep_clock(const char *name)
+{
+	if (strcmp(name, "x86-tsc") == 0 || strcmp(name, "ppc-tb") == 0 ||
+	    strcmp(name, "tsc") == 0)
+		return TRACE_CLOCK_CYCLES;
+	return strcmp(name, "counter") == 0 ? TRACE_CLOCK_COUNT : TRACE_CLOCK_NS;
+}

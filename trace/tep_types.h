@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tep_types - the events of a file whose formats libtraceevent has parsed, as types of the stream.
+ */
+#ifndef KVMTOP_TRACE_TEP_TYPES_H
+#define KVMTOP_TRACE_TEP_TYPES_H
+
+#include <event-parse.h>
+
+#include "trace/reader.h"
+
+/* An event by its number. */
+struct tep_type {
+	const struct trace_type *type;
+	const struct trace_field *vcpu; /* NULL: it has none */
+	char *format;		  /* the text of its format file; NULL: made of what was parsed */
+};
+
+struct tep_types {
+	struct trace_file *file;
+	struct tep_handle *tep; /* the owner frees it after the types */
+	struct tep_type *by_id;
+	size_t nr;
+	struct trace_field common_type, common_pid;
+};
+
+void tep_types_init(struct tep_types *types, struct trace_file *file, struct tep_handle *tep);
+void tep_types_release(struct tep_types *types);
+
+/* Parses the text of a format file and keeps it: 0, -EINVAL or -ENOMEM. */
+int tep_types_parse(struct tep_types *types, const char *text, size_t size, const char *system);
+
+/*
+ * Sets what an event's bytes say: type, id, tid, vcpu and strand (the thread, of this file). An
+ * event of no known format gets the type "unknown". Returns 0 or -ENOMEM.
+ */
+int tep_types_set(struct tep_types *types, struct trace_event *event, const void *data,
+		  uint32_t size);
+
+/* The thread's name as libtraceevent knows it, or "". */
+const char *tep_types_comm(const struct tep_types *types, int tid);
+
+/* What a clock's name ("local", "x86-tsc" ...) says about its unit. */
+enum trace_clock tep_clock(const char *name);
+
+/* Whether numbers in a file are in the order that this machine has not. */
+bool tep_types_swap(const struct tep_types *types);
+
+#endif

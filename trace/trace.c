@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Opens recordings with the readers of their kinds and merges what they yield by time. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/reader.h"
+
+extern const struct reader trace_dat_reader, trace_lib_reader, perf_data_reader, acrn_reader,
+	kvmtrace_reader;
+
+/* The sure ones first: acrn and kvmtrace files have no magic number that one can rely on. */
+static const struct reader *const readers[] = { &trace_dat_reader, &trace_lib_reader,
+					      &perf_data_reader, &acrn_reader,
+					      &kvmtrace_reader, NULL };
+
+/* Each entry is on its own in memory: readers and users keep pointers to them. */
+struct list {
+	void **items;
+	size_t nr;
+};
+
+struct problem {
+	struct trace_problem problem;
+	char text[160];
+};
+
+struct trace {
+	struct list files, types, problems, sources;
+	/* The sources that have an event, as a binary heap: the earliest is at 0. */
+	struct source **heap;
+	size_t nr_heap;
+	bool has_begun;
+	void *shared[TRACE_KVMTRACE + 1]; /* by kind */
+};
+
+static int list_add(struct list *list, void *item)
+{
+	bool is_full = (list->nr & (list->nr - 1)) == 0; /* 0 or a power of two */
+	void **items;
+
+	if (is_full) {
+		items = reallocarray(list->items, list->nr ? 2 * list->nr : 1, sizeof(*items));
+		if (!items)
+			return -ENOMEM;
+		list->items = items;
+	}
+	list->items[list->nr++] = item;
+	return 0;
+}
+
+static void list_release(struct list *list)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		free(list->items[i]);
+	free(list->items);
+}
+
+/* A zeroed item at the end of the list, or NULL. */
+static void *list_new(struct list *list, size_t size)
+{
+	void *item = calloc(1, size);
+
+	if (item && list_add(list, item) == 0)
+		return item;
+	free(item);
+	return NULL;
+}
+
+/* ---- for the readers */
+
+int trace_add_source(struct trace *trace, struct source *source)
+{
+	source->order = (uint32_t)trace->sources.nr;
+	if (list_add(&trace->sources, source) == 0)
+		return 0;
+	source->free(source);
+	return -ENOMEM;
+}
+
+struct trace_file *trace_add_part(struct trace_file *file)
+{
+	struct trace_file *part = list_new(&file->trace->files, sizeof(*part));
+
+	if (!part)
+		return NULL;
+	*part = *file;
+	part->index = (uint32_t)file->trace->files.nr - 1;
+	part->done = part->info.size = 0;
+	part->is_part = true;
+	return part;
+}
+
+const struct trace_type *trace_add_type(struct trace *trace, const struct trace_type *type)
+{
+	struct trace_type *added = list_new(&trace->types, sizeof(*added));
+
+	if (!added)
+		return NULL;
+	*added = *type;
+	added->index = (uint32_t)trace->types.nr - 1;
+	return added;
+}
+
+void **trace_shared(struct trace_file *file)
+{
+	return &file->trace->shared[file->reader->kind];
+}
+
+void trace_add_problem(struct trace_file *file, uint64_t offset, const char *fmt, ...)
+{
+	struct problem *problem = list_new(&file->trace->problems, sizeof(*problem));
+	va_list args;
+
+	if (!problem)
+		return;
+	problem->problem.path = file->info.path;
+	problem->problem.offset = offset;
+	problem->problem.text = problem->text;
+	va_start(args, fmt);
+	vsnprintf(problem->text, sizeof(problem->text), fmt, args);
+	va_end(args);
+}
+
+void source_init(struct source *source, struct trace_file *file)
+{
+	*source = (struct source){ .file = file };
+	source->event = (struct trace_event){
+		.file = file->index,
+		.cpu = -1,
+		.pid = -1,
+		.tid = -1,
+		.vcpu = -1,
+		.has_time = true,
+	};
+}
+
+/* ---- kinds */
+
+const char *trace_kind_name(enum trace_kind kind)
+{
+	for (size_t i = 0; readers[i]; i++) {
+		if (readers[i]->kind == kind)
+			return readers[i]->name;
+	}
+	return "any";
+}
+
+int trace_kind_by_name(const char *name, enum trace_kind *ret_kind, struct why *why)
+{
+	for (size_t i = 0; readers[i]; i++) {
+		if (strcmp(readers[i]->name, name) == 0) {
+			*ret_kind = readers[i]->kind;
+			return 0;
+		}
+	}
+	return why_set(why, -EINVAL,
+		       "\"%s\": the format must be one of trace.dat, perf.data, acrn, kvmtrace",
+		       name);
+}
+
+/* By what is in it, unless the kind is given. */
+static const struct reader *reader_of(enum trace_kind kind, const struct head *head)
+{
+	for (size_t i = 0; readers[i]; i++) {
+		if ((kind == TRACE_ANY || readers[i]->kind == kind) && readers[i]->is_kind(head))
+			return readers[i];
+	}
+	for (size_t i = 0; readers[i]; i++) {
+		if (readers[i]->kind == kind)
+			return readers[i];
+	}
+	return NULL;
+}
+
+/* ---- opening */
+
+/* A file that is being opened. */
+struct opened {
+	const char *path;
+	int fd;
+	uint64_t size;
+	uint8_t bytes[HEAD_SIZE];
+	struct head head;
+};
+
+static int read_head(struct opened *opened, struct why *why)
+{
+	while (opened->head.len < HEAD_SIZE) {
+		ssize_t got = read(opened->fd, opened->bytes + opened->head.len,
+				   HEAD_SIZE - opened->head.len);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return why_set(why, -errno, "%s: %s", opened->path, strerror(errno));
+		if (got == 0)
+			break;
+		opened->head.len += (size_t)got;
+	}
+	return 0;
+}
+
+/* Opens a path, or takes standard input; looks at the first bytes. */
+static int open_path(const char *path, struct opened *opened, struct why *why)
+{
+	bool is_stdin = strcmp(path, "-") == 0;
+	struct stat st;
+
+	opened->path = is_stdin ? "standard input" : path;
+	opened->head = (struct head){ opened->bytes, 0 };
+	opened->fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	if (opened->fd < 0)
+		return why_set(why, -errno, "%s: %s", opened->path, strerror(errno));
+	if (fstat(opened->fd, &st) < 0)
+		return why_set(why, -errno, "%s: %s", opened->path, strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		return why_set(why, -EISDIR, "%s: is a folder, not a recording", opened->path);
+	opened->size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+	return read_head(opened, why);
+}
+
+static int check_kind(struct trace *trace, const struct opened *opened,
+		      const struct reader *reader, struct why *why)
+{
+	const struct trace_file *first = trace->files.nr ? trace->files.items[0] : NULL;
+
+	if (!reader && opened->head.len == 0)
+		return why_set(why, -EINVAL, "%s: the file is empty", opened->path);
+	if (!reader)
+		return why_set(why, -EINVAL, "%s: not a recording of a kind that is known here",
+			       opened->path);
+	if (first && first->reader->kind != reader->kind)
+		return why_set(why, -EINVAL, "%s is %s, but %s is %s: they do not go together",
+			       first->info.path, first->reader->name, opened->path, reader->name);
+	if (!opened->size && !reader->reads_pipes &&
+	    lseek(opened->fd, 0, SEEK_CUR) < 0)
+		return why_set(why, -ESPIPE, "%s: a %s cannot be read from a pipe", opened->path,
+			       reader->name);
+	return 0;
+}
+
+/* Takes opened->fd over. */
+static int add_file(struct trace *trace, const struct opened *opened, const struct reader *reader,
+		    struct why *why)
+{
+	struct trace_file *file = list_new(&trace->files, sizeof(*file));
+
+	if (!file) {
+		close(opened->fd);
+		return -ENOMEM;
+	}
+	file->info = (struct trace_info){
+		.kind = reader->kind,
+		.path = opened->path,
+		.size = opened->size,
+		.clock_name = "",
+		.arch = "",
+		.cpu_vendor = "",
+		.release = "",
+		.host = "",
+		.instance = "",
+	};
+	file->trace = trace;
+	file->reader = reader;
+	file->index = (uint32_t)trace->files.nr - 1;
+	file->fd = opened->fd;
+	return reader->open(file, &opened->head, why);
+}
+
+/* `empty`: what an empty file is taken for. */
+static int open_file(struct trace *trace, const char *path, enum trace_kind kind,
+		     enum trace_kind empty, struct why *why)
+{
+	struct opened *opened = calloc(1, sizeof(*opened));
+	const struct reader *reader = NULL;
+	int err = opened ? 0 : -ENOMEM;
+
+	if (!err)
+		err = open_path(path, opened, why);
+	if (!err) {
+		reader = reader_of(opened->head.len ? kind : empty, &opened->head);
+		err = check_kind(trace, opened, reader, why);
+	}
+	if (!err)
+		err = add_file(trace, opened, reader, why);
+	else if (opened && opened->fd >= 0)
+		close(opened->fd);
+	free(opened);
+	return err;
+}
+
+static int check_clocks(const struct trace *trace, struct why *why)
+{
+	const struct trace_file *first = trace->files.items[0];
+
+	for (size_t i = 1; i < trace->files.nr; i++) {
+		const struct trace_file *file = trace->files.items[i];
+
+		if (file->info.clock != first->info.clock)
+			return why_set(why, -EINVAL, "%s and %s have different clocks",
+				       first->info.path, file->info.path);
+	}
+	return 0;
+}
+
+/*
+ * The kind of the first file that is not empty: the others are of that kind, or empty. kvmtrace and
+ * acrntrace make a file for each CPU, also if nothing ran there.
+ */
+static enum trace_kind find_kind(const char *const *paths, size_t nr)
+{
+	struct opened *opened = calloc(1, sizeof(*opened));
+	const struct reader *reader = NULL;
+	struct why why;
+
+	for (size_t i = 0; opened && i < nr && !reader; i++) {
+		if (strcmp(paths[i], "-") == 0)
+			continue;
+		if (open_path(paths[i], opened, &why) == 0)
+			reader = reader_of(TRACE_ANY, &opened->head);
+		if (opened->fd >= 0)
+			close(opened->fd);
+	}
+	free(opened);
+	return reader ? reader->kind : TRACE_ANY;
+}
+
+int trace_open(const char *const *paths, size_t nr, enum trace_kind kind, struct trace **ret_trace,
+	       struct why *why)
+{
+	enum trace_kind empty = kind == TRACE_ANY ? find_kind(paths, nr) : kind;
+	struct trace *trace = calloc(1, sizeof(*trace));
+	int err = 0;
+
+	if (!trace)
+		return -ENOMEM;
+	if (nr == 0)
+		err = why_set(why, -EINVAL, "no recording is named");
+	for (size_t i = 0; i < nr && !err; i++)
+		err = open_file(trace, paths[i], kind, empty, why);
+	if (!err)
+		err = check_clocks(trace, why);
+	if (err) {
+		trace_close(trace);
+		return err;
+	}
+	*ret_trace = trace;
+	return 0;
+}
+
+void trace_close(struct trace *trace)
+{
+	if (!trace)
+		return;
+	for (size_t i = 0; i < trace->sources.nr; i++) {
+		struct source *source = trace->sources.items[i];
+
+		source->free(source);
+	}
+	for (size_t i = trace->files.nr; i-- > 0;) {
+		struct trace_file *file = trace->files.items[i];
+
+		if (!file->is_part && file->reader->close)
+			file->reader->close(file);
+		if (!file->is_part && file->fd >= 0)
+			close(file->fd);
+	}
+	free(trace->sources.items);
+	free(trace->heap);
+	list_release(&trace->files);
+	list_release(&trace->types);
+	list_release(&trace->problems);
+	for (size_t i = 0; i <= TRACE_KVMTRACE; i++)
+		free(trace->shared[i]);
+	free(trace);
+}
+
+/* ---- merging */
+
+static bool is_before(const struct source *a, const struct source *b)
+{
+	if (a->event.time != b->event.time)
+		return a->event.time < b->event.time;
+	return a->order < b->order;
+}
+
+static void sift_down(struct trace *trace, size_t i)
+{
+	struct source **heap = trace->heap, *source = heap[i];
+
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child >= trace->nr_heap)
+			break;
+		if (child + 1 < trace->nr_heap && is_before(heap[child + 1], heap[child]))
+			child++;
+		if (!is_before(heap[child], source))
+			break;
+		heap[i] = heap[child];
+		i = child;
+	}
+	heap[i] = source;
+}
+
+/* The first event of every source. */
+static int begin(struct trace *trace)
+{
+	trace->has_begun = true;
+	trace->heap = calloc(trace->sources.nr + 1, sizeof(trace->heap[0]));
+	if (!trace->heap)
+		return -ENOMEM;
+	for (size_t i = 0; i < trace->sources.nr; i++) {
+		struct source *source = trace->sources.items[i];
+		int got = source->next(source);
+
+		if (got < 0)
+			return got;
+		if (got > 0)
+			trace->heap[trace->nr_heap++] = source;
+	}
+	for (size_t i = trace->nr_heap / 2; i-- > 0;)
+		sift_down(trace, i);
+	return 0;
+}
+
+/* The source whose event was given out last goes on. */
+static int advance(struct trace *trace)
+{
+	struct source *source = trace->heap[0];
+	int got = source->next(source);
+
+	if (got < 0)
+		return got;
+	if (got == 0)
+		trace->heap[0] = trace->heap[--trace->nr_heap];
+	if (trace->nr_heap > 1)
+		sift_down(trace, 0);
+	return 0;
+}
+
+int trace_next(struct trace *trace, const struct trace_event **ret_event)
+{
+	int err = 0;
+
+	if (!trace->has_begun)
+		err = begin(trace);
+	else if (trace->nr_heap > 0)
+		err = advance(trace);
+	if (err || trace->nr_heap == 0)
+		return err;
+	*ret_event = &trace->heap[0]->event;
+	return 1;
+}
+
+/* ---- what is asked about it */
+
+const struct trace_info *trace_file(const struct trace *trace, size_t i)
+{
+	const struct trace_file *file = i < trace->files.nr ? trace->files.items[i] : NULL;
+
+	return file ? &file->info : NULL;
+}
+
+const struct trace_problem *trace_problem(const struct trace *trace, size_t i)
+{
+	const struct problem *problem = i < trace->problems.nr ? trace->problems.items[i] : NULL;
+
+	return problem ? &problem->problem : NULL;
+}
+
+void trace_progress(const struct trace *trace, uint64_t *ret_done, uint64_t *ret_total)
+{
+	uint64_t done = 0, total = 0;
+
+	for (size_t i = 0; i < trace->files.nr; i++) {
+		const struct trace_file *file = trace->files.items[i];
+
+		done += file->done;
+		total += file->info.size;
+	}
+	*ret_done = done;
+	*ret_total = total;
+}
+
+const char *trace_comm(const struct trace *trace, const struct trace_event *event)
+{
+	const struct trace_file *file = trace->files.items[event->file];
+
+	return file->reader->comm ? file->reader->comm(event, file) : "";
+}
+
+bool trace_guest(const struct trace *trace, size_t file, size_t i, struct trace_guest *ret_guest)
+{
+	const struct trace_file *of = trace->files.items[file];
+
+	return of->reader->guest && of->reader->guest(of, i, ret_guest);
+}
+
+const struct trace_field *trace_field(const struct trace_type *type, const char *name)
+{
+	for (size_t i = 0; i < type->nr_fields; i++) {
+		if (strcmp(type->fields[i].name, name) == 0)
+			return &type->fields[i];
+	}
+	return NULL;
+}
+
+const void *trace_field_data(const struct trace_field *field, const struct trace_event *event,
+			     size_t *ret_size)
+{
+	struct trace_field place = { NULL, field->offset, 4, field->flags & TRACE_FIELD_SWAP };
+	uint64_t offset = field->offset, size = field->size;
+
+	if (field->flags & TRACE_FIELD_DYNAMIC) {
+		if (event->size < 4 || offset > event->size - 4)
+			return NULL;
+
+		uint64_t where = trace_field_number(&place, event);
+
+		offset = where & 0xffff;
+		size = where >> 16;
+	}
+	if (offset > event->size || size > event->size - offset)
+		return NULL;
+	*ret_size = size;
+	return (const uint8_t *)event->data + offset;
+}
+
+uint32_t trace_word(const struct trace *trace, const struct trace_event *event, unsigned int i)
+{
+	const struct trace_info *info = trace_file(trace, event->file);
+	bool is_local_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	struct trace_field field = {
+		.offset = 4 * i,
+		.size = 4,
+		.flags = info->is_big_endian != is_local_big ? TRACE_FIELD_SWAP : 0,
+	};
+
+	return (uint32_t)trace_field_number(&field, event);
+}
