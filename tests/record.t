@@ -1,0 +1,213 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# kvmtop record writes every event of a guest into a file that others read, and leaves nothing else.
+# shellcheck disable=SC2317 # wait_for calls functions
+. tests/lib.sh
+need_live
+[ -e "$(tracefs)/events/kvm/kvm_pio" ] || skip_all "this kernel has no kvm_pio"
+
+PIO=1234
+CPUID=89
+DAT=$TMP/trace.dat
+ERR=$TMP/err
+INSTANCES=$(tracefs)/instances
+
+# ---- helpers
+
+# guest NAME OPTION...: one that waits for `go NAME`; its pid in $GUEST.
+guest() {
+	t_guest=$1
+	shift
+	mkfifo "$TMP/$t_guest.in" || return
+	# shellcheck disable=SC2016
+	spawn sh -c 'in=$1; shift; exec "$@" <>"$in"' sh "$TMP/$t_guest.in" "$HELPERS/miniguest" \
+		--wait --hold 60 --name "$t_guest" "$@" >"$TMP/$t_guest.out" 2>&1
+	GUEST=$SPAWNED
+	wait_for 5 grep -q ready "$TMP/$t_guest.out"
+}
+
+go() {
+	echo >"$TMP/$1.in"
+	wait_for 10 grep -q '^done' "$TMP/$1.out"
+}
+
+# recording OPTION...: a recorder in the background that has begun; its pid in $RECORDER.
+recording() {
+	spawn "$KVMTOP" record -o "$DAT" "$@" 2>"$ERR"
+	RECORDER=$SPAWNED
+	wait_for 10 is_on
+}
+
+# A new instance is on at first; its rings are opened while it is off.
+is_on() {
+	find "/proc/$RECORDER/fd" -lname '*trace_pipe_raw' 2>/dev/null | grep -q . || return 1
+	[ "$(cat "$INSTANCES/kvmtop-$RECORDER/tracing_on" 2>/dev/null)" = 1 ]
+}
+
+# finish [SIGNAL]: ends it, its status in $STATUS.
+finish() {
+	stop "$RECORDER" "${1:-INT}"
+	STATUS=$?
+}
+
+has_trace_cmd() {
+	command -v trace-cmd >/dev/null 2>&1
+}
+
+# events EVENT NAME COUNT: the file has so many, says trace-cmd.
+events() {
+	if has_trace_cmd; then
+		is "$(trace-cmd report "$DAT" 2>/dev/null | grep -c " $1: ")" "$3" "$2"
+	else
+		skip "$2" "trace-cmd is not installed"
+	fi
+}
+
+# said: the number of events in the last line about the file.
+said() {
+	sed -n 's/.*: \([0-9]*\) events, .* MiB$/\1/p' "$ERR"
+}
+
+# what of the top instance could be disturbed
+top() {
+	t_dir=$(tracefs)
+	for t_file in tracing_on set_event set_event_pid trace_clock buffer_size_kb; do
+		echo "$t_file $(cat "$t_dir/$t_file")"
+	done
+	cat "$t_dir"/events/kvm/*/filter
+}
+
+if has_trace_cmd; then
+	before=$(top)
+fi
+
+# ---- one guest, all its events
+
+guest other --pio 7 --cpuid 7
+guest one --pio $PIO --cpuid $CPUID
+recording -p "$GUEST"
+check "the instance is named after the process" test -d "$INSTANCES/kvmtop-$RECORDER"
+go other
+go one
+finish
+is "$STATUS" 0 "Ctrl-C ends it well"
+check "the instance is gone" test ! -e "$INSTANCES/kvmtop-$RECORDER"
+events kvm_pio "every port write is in the file, and none of another guest" $PIO
+events kvm_cpuid "every CPUID is in the file" $CPUID
+like "$(cat "$ERR")" "^kvmtop: $DAT: [0-9]+ events, [0-9.]+ MiB\$" "it says what is in the file"
+unlike "$(cat "$ERR")" 'lost|recording|	' "and nothing else, where there is no terminal"
+if has_trace_cmd; then
+	is "$(trace-cmd report "$DAT" 2>/dev/null | grep -c ': kvm')" "$(said)" \
+		"as many events as it says"
+	is "$(trace-cmd report "$DAT" 2>&1 >/dev/null)" "" "trace-cmd has nothing to complain about"
+	is "$(trace-cmd report -t --check-events "$DAT" 2>&1 | grep -ci 'fail')" 0 \
+		"nor about the formats"
+	is "$(trace-cmd report "$DAT" 2>/dev/null | grep ' kvm_pio: ' | grep -cv 'vcpu0-')" 0 \
+		"threads have their names"
+fi
+
+# ---- events and filters
+
+guest two --pio $PIO --cpuid $CPUID
+recording -p "$GUEST" -e 'kvm_cp*' -e kvm:kvm_pio --filter 'count == 77'
+go two
+finish
+events kvm_cpuid "-e takes wildcards" $CPUID
+events kvm_pio "--filter is the kernel's, for the event before it" 0
+is "$(said)" $CPUID "and nothing else is recorded"
+
+guest three --pio $PIO
+recording -g three --clock mono -e kvm_pio --filter 'count == 1'
+go three
+finish
+events kvm_pio "-g: a guest by its name" $PIO
+if has_trace_cmd; then
+	is "$(trace-cmd dump --options "$DAT" 2>/dev/null | grep -c '\[mono\]')" 1 \
+		"the file says which clock"
+fi
+
+# ---- while a command runs, or for a time
+
+is "$(status_of "$KVMTOP" record -o "$DAT" -e kvm_pio "$HELPERS/miniguest" --pio 5)" 0 "a command"
+like "$(cat "$TMP/out")" '^done$' "the command ran to its end, its options are its own"
+check "the file is there" test -s "$DAT"
+is "$(status_of "$KVMTOP" record -o "$DAT" -- 1)" 0 "for a second"
+
+is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" "$TMP/none" 5)" 1 "a command that is not there"
+like "$(cat "$TMP/err")" "^kvmtop: $TMP/none cannot be run: No such file" "is named"
+check "no file is left then" test ! -e "$TMP/none.dat"
+
+recording -e kvm_pio sh -c 'echo $$ >"$0"; exec sleep 60' "$TMP/command"
+wait_for 5 test -s "$TMP/command"
+finish TERM
+is "$STATUS" 0 "told to end before the command does"
+check "the command is ended, too" wait_for 5 t_ended "$(cat "$TMP/command")"
+
+# ---- lost events
+
+guest lossy --pio 20000
+recording -p "$GUEST" -e kvm_pio -b 8
+kill -STOP "$RECORDER"
+go lossy
+kill -CONT "$RECORDER"
+finish TERM
+lost=$(sed -n 's/^kvmtop: \([0-9]*\) events were lost.*/\1/p' "$ERR")
+is "$(($(said) + ${lost:-0}))" 20000 "what is lost is told, to the event"
+if has_trace_cmd; then
+	like "$(trace-cmd report "$DAT" 2>/dev/null)" 'EVENTS DROPPED|LOST .*EVENTS' \
+		"and in the file, where they are missing"
+fi
+
+# ---- what a killed recorder leaves
+
+recording
+killed=$RECORDER
+stop "$killed" KILL
+check "a killed recorder leaves its instance" test -d "$INSTANCES/kvmtop-$killed"
+recording
+first=$RECORDER
+check "the next one removes it" test ! -e "$INSTANCES/kvmtop-$killed"
+"$KVMTOP" record -o "$TMP/other.dat" -e kvm_pio true 2>/dev/null
+check "one that still runs keeps its own" test -d "$INSTANCES/kvmtop-$first"
+RECORDER=$first
+finish HUP
+is "$STATUS" 0 "a hangup ends it well, too"
+
+# ---- wrong usage, and what cannot be
+
+is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" -e kvm_nothing true)" 1 "no such event"
+like "$(cat "$TMP/err")" '^kvmtop: no KVM event is called "kvm_nothing"' "is named"
+is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" -e sched_switch true)" 1 "only events of KVM"
+is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" -e kvm_pio --filter 'nix == 1' true)" 1 \
+	"a filter the kernel refuses"
+like "$(cat "$TMP/err")" 'refuses the filter "nix == 1" for kvm_pio: Field not found' "says why"
+is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" --clock nix true)" 1 "no such clock"
+is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" -g nobody true)" 1 "no such guest"
+is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" -p $$ true)" 1 "a process that is no guest"
+is "$(status_of "$KVMTOP" record -o "$TMP/no/folder.dat" true)" 1 "no such folder"
+is "$(status_of "$KVMTOP" record -o "$TMP" true)" 1 "a folder"
+is "$(status_of "$KVMTOP" record -o /dev/null true)" 1 "no plain file"
+is "$(status_of "$KVMTOP" record --nix)" 2 "no such option"
+is "$(status_of "$KVMTOP" record -- 0)" 2 "no time"
+check "no file is left by any of them" test ! -e "$TMP/none.dat"
+is "$(status_of "$KVMTOP" record --help)" 0 "--help"
+
+# ---- on a terminal
+
+if has_screen; then
+	guest seen --pio 10
+	screen_start 70 5 "'$KVMTOP' record -o '$DAT' -p $GUEST -- 3"
+	screen_has '^recording: [0-9.]+ MiB, 0 events lost' "a line shows how it goes"
+	is "$(screen_status)" 0 "until it ends"
+	screen_has '^kvmtop: .*trace.dat: [0-9]+ events' "and is replaced by the last one"
+else
+	skip "a line shows how it goes" "$T_no_screen"
+fi
+
+if has_trace_cmd; then
+	is "$(top)" "$before" "the top instance is as it was"
+fi
+# shellcheck disable=SC2012
+is "$(ls "$INSTANCES" | sed -n "s/^kvmtop-\($RECORDER\|$killed\)\$/&/p")" "" "no instance is left"
+
+done_testing

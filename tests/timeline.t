@@ -1,0 +1,146 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# kvmtop timeline as it is called: its sources together, uftrace and nm run by it, what goes wrong.
+. tests/lib.sh
+
+GUEST=$TMP/guest
+OUT=$TMP/out.json
+
+mkdir "$GUEST" "$TMP/bin"
+cat >"$GUEST/dump.json" <<'EOF'
+{"traceEvents":[
+{"ts":1.000,"ph":"B","pid":5,"name":"main"},
+{"ts":2.500,"ph":"E","pid":5,"name":"main"}
+]}
+EOF
+
+# Plays uftrace: it prints what is in its folder.
+cat >"$TMP/bin/uftrace" <<'EOF'
+#!/bin/sh
+echo "$*" >"$4/arguments"
+[ -e "$4/fails" ] && exit 3
+cat "$4/dump.json"
+EOF
+chmod +x "$TMP/bin/uftrace"
+
+with_uftrace() {
+	PATH=$TMP/bin:$PATH "$KVMTOP" timeline "$@"
+}
+
+with_uftrace -o "$OUT" -O 0 "$GUEST" 2>"$TMP/err"
+is "$? $(cat "$TMP/err")" "0 " "a folder of uftrace's"
+is "$(cat "$GUEST/arguments")" "dump --chrome -d $GUEST" "uftrace is run on it"
+like "$(cat "$OUT")" \
+	'"name":"main","cat":"function","pid":1,"tid":5,"ts":60000000.000,"dur":1.500' \
+	"and what it prints is drawn"
+
+is "$("$KVMTOP" timeline "$GUEST/dump.json" | grep -c '"name":"main"')" 1 \
+	"what it printed before, onto standard output"
+
+if command -v nm >/dev/null; then
+	with_uftrace -o "$OUT" -b "$HELPERS/miniguest" -B app "$GUEST"
+	like "$(cat "$GUEST/app.sym")" '^[0-9a-f]+ T main$' \
+		"-b: the program's symbols are there first"
+	is "$(status_of "$KVMTOP" timeline -o "$OUT" -b "$TMP/none" "$GUEST")" 1 \
+		"-b: no such program"
+	like "$(cat "$TMP/err")" "^kvmtop: nm failed on $TMP/none" "is told"
+else
+	skip "-b: the program's symbols are there first" "nm is not installed"
+fi
+
+touch "$GUEST/fails"
+with_uftrace -o "$OUT" "$GUEST" 2>"$TMP/err"
+is "$? $(cat "$TMP/err")" "1 kvmtop: uftrace failed on $GUEST" "uftrace fails"
+# shellcheck disable=SC2123
+is "$(PATH=/nowhere && status_of "$KVMTOP" timeline -o "$OUT" "$GUEST")" 1 "no uftrace"
+like "$(cat "$TMP/err")" '^kvmtop: uftrace cannot be run: No such file' "is told"
+rm "$GUEST/fails"
+
+# ---- several sources
+
+printf 'rdtsc 61\n1.5,7,,kvm:kvm_exit,1,100.00,,\n' >"$TMP/stat"
+with_uftrace -o "$OUT" -p "$TMP/stat" -m "$GUEST" "$GUEST/dump.json"
+is "$? $(grep -c '"name":"main"' "$OUT")" "0 2" "-m: a trace of the host beside the guest's"
+like "$(cat "$OUT")" '"ph":"C","name":"kvm:kvm_exit","cat":"perf","pid":3,.*"args":\{"value":7\}' \
+	"-p: counters"
+
+is "$(status_of "$KVMTOP" timeline -o "$OUT" -p "$TMP/none" "$GUEST/dump.json")" 1 "one is missing"
+is "$(grep -c '"name":"main"' "$OUT")" 1 "the others are drawn"
+
+# ---- ACRN: an exit on CPU 1, at 1 GHz
+
+# word64 NUMBER...: each as 8 bytes, little endian.
+word64() {
+	for t_number; do
+		for t_shift in 0 8 16 24 32 40 48 56; do
+			# shellcheck disable=SC2059
+			printf "\\$(printf %03o $((t_number >> t_shift & 255)))"
+		done
+	done
+}
+
+{
+	word64 1000 $((1 << 56 | 2 << 48 | 0x10)) 12 0x1000
+	word64 4000 $((1 << 56 | 2 << 48 | 0x11)) 0 0
+	word64 5000 $((1 << 56 | 2 << 48 | 0x10)) 30 0x1000
+} >"$TMP/1"
+"$KVMTOP" timeline -k "$TMP/1" -f 1000000 -o "$OUT"
+is "$? $(grep -c '"name":"HLT","cat":"kvm","pid":1,"tid":1,"ts":0.000,"dur":3.000' "$OUT")" "0 1" \
+	"ACRN's exits, on the track of their CPU"
+like "$(cat "$OUT")" '"base":"1000","base-unit":"TSC","tsc-khz":1000000' \
+	"what time the picture begins at"
+head -c 50 "$TMP/1" >"$TMP/cut"
+is "$(status_of "$KVMTOP" timeline -k "$TMP/cut" -f 1000000)" 1 "a recording that is cut off"
+like "$(cat "$TMP/err")" "^kvmtop: $TMP/cut: .* at offset 32\$" "the rest is named with its place"
+like "$(cat "$TMP/out")" '"name":"HLT"' "what was there is drawn"
+is "$(status_of "$KVMTOP" timeline -k "$TMP/1")" 1 "TSCs without a frequency"
+
+# ---- what record wrote
+
+reason=$( (need_live) | sed 's/.*SKIP //')
+if [ -z "$reason" ] && [ ! -e "$(tracefs)/events/kvm/kvm_pio" ]; then
+	reason="this kernel has no kvm_pio"
+fi
+if [ -n "$reason" ]; then
+	skip "every event that was recorded is in the picture" "$reason"
+else
+	"$KVMTOP" record -o "$TMP/dat" -e kvm_pio --filter 'port == 0xe9' \
+		"$HELPERS/miniguest" --pio 321 >/dev/null 2>"$TMP/err"
+	events=$(sed -n 's/.*: \([0-9]*\) events, .* MiB$/\1/p' "$TMP/err")
+	"$KVMTOP" timeline -k "$TMP/dat" -o "$OUT"
+	check "the guest's port writes are among them" test "$events" -ge 321
+	is "$(grep -c '"ph":"i","name":"kvm_pio"' "$OUT")" "$events" \
+		"every event that was recorded is in the picture"
+	mkfifo "$TMP/in"
+	# shellcheck disable=SC2016
+	spawn sh -c 'exec "$@" <>"$0"' "$TMP/in" "$HELPERS/miniguest" --wait --hold 20 --vcpus 2 \
+		--name drawn --pio 3 >"$TMP/guest.out"
+	wait_for 5 grep -q ready "$TMP/guest.out"
+	"$KVMTOP" record -o "$TMP/dat" -g drawn -e kvm_pio \
+		sh -c 'echo >"$0"; sleep 0.3' "$TMP/in" 2>/dev/null
+	"$KVMTOP" timeline -k "$TMP/dat" -o "$OUT"
+	like "$(cat "$OUT")" '"name":"process_name","pid":1,"args":\{"name":"drawn"\}' \
+		"guests have the names that record saw"
+	is "$(grep -c '"thread_name",.*"name":"vCPU [01]"' "$OUT")" 2 "and their vCPUs numbers"
+	is "$(grep -c '"name":"kvm_pio",.*"pid":1' "$OUT")" 6 "and all they did is theirs"
+fi
+
+# ---- wrong usage
+
+is "$(status_of "$KVMTOP" timeline)" 2 "nothing to draw"
+is "$(status_of "$KVMTOP" timeline -F "$GUEST/dump.json")" 2 "-F without -k"
+is "$(status_of "$KVMTOP" timeline -b x -p "$TMP/stat")" 2 "-b without a guest's trace"
+is "$(status_of "$KVMTOP" timeline -O far "$GUEST/dump.json")" 2 "an offset that is no number"
+is "$(status_of "$KVMTOP" timeline -f 0 "$GUEST/dump.json")" 2 "a frequency of nothing"
+is "$(status_of "$KVMTOP" timeline -k "$TMP/none")" 1 "no such file"
+is "$(status_of "$KVMTOP" timeline -k "$TMP")" 1 "a folder"
+is "$(status_of "$KVMTOP" timeline -k "$TMP/stat")" 1 "no recording"
+is "$(status_of "$KVMTOP" timeline -o "$TMP/no/folder" "$GUEST/dump.json")" 1 "no such folder"
+is "$(status_of "$KVMTOP" timeline --help)" 0 "--help"
+if [ -e /dev/full ]; then
+	is "$(status_of "$KVMTOP" timeline -o /dev/full "$GUEST/dump.json")" 1 "a full disk"
+	"$KVMTOP" timeline "$GUEST/dump.json" >/dev/full 2>/dev/null
+	is "$?" 1 "a full disk behind standard output"
+fi
+
+done_testing
