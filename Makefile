@@ -197,8 +197,8 @@ check: ## install what is missing, build, and run every test
 		$(or $(TESTS),$(TEST_PROGRAMS) $(SANITIZED_TESTS) $(SHELL_TESTS))
 SANITIZED_TESTS = $(if $(SANITIZE),,$(TEST_SOURCES:%.c=build/sanitize/%))
 
-HOSTS ?= svm
-check-hosts: ## run a suite inside emulated KVM hosts (HOSTS="svm arm64 vmx")
+HOSTS ?= vmx svm arm64
+check-hosts: ## run a suite inside emulated KVM hosts (HOSTS="vmx svm arm64 riscv64 svm32 svm64")
 	@tools/deps -q build test
 	@tools/deps -q $(HOSTS) || true # a host that cannot be had is skipped, with the reason
 	@$(MAKE) all tests

@@ -57,6 +57,6 @@ struct demo_machine {
 	bool (*is_mark)(const struct kvm_run *run);  /* this exit ends a round */
 };
 
-extern const struct demo_machine demo_machine_x86, demo_machine_arm64;
+extern const struct demo_machine demo_machine_x86, demo_machine_arm64, demo_machine_riscv64;
 
 #endif

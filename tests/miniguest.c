@@ -4,9 +4,11 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "demo.h"
@@ -18,7 +20,7 @@
 struct order {
 	struct demo_plan plan;
 	uint32_t hold_s;
-	bool must_wait;
+	bool must_wait, must_time;
 };
 
 static const char help[] =
@@ -29,13 +31,16 @@ static const char help[] =
 	"  --cpuid N      CPUIDs in a round (trapped ID register reads on AArch64; 0)\n"
 	"  --rounds N     0: for ever (1)\n"
 	"  --pause US     between two rounds (0)\n"
+	"  --answer US    before user space answers a port or MMIO write (0; at most 999999)\n"
 	"  --vcpus N      1 to 8, threads vcpu0 ..., each of which makes all of the above (1)\n"
 	"  --name NAME    only to be seen in the command line; -name NAME is the same\n"
 	"  --wait         begin the rounds when a line comes in on stdin\n"
+	"  --time         print how many ns the rounds took, from the word to the last\n"
 	"  --hold SECONDS stay after the rounds, VM open and idle (0; at most 120)\n"
 	"\n"
-	"Prints \"ready PID\" when the VM and its threads exist, \"done\" after the rounds. Ends\n"
-	"by itself after 240 seconds at the latest. Exit status: 0, 1 failure, 2 usage.\n"
+	"Prints \"ready PID\" when the VM and its threads exist, \"done\" after the rounds, and\n"
+	"with --time before that \"ns N\". Ends by itself after 240 seconds at the latest.\n"
+	"Exit status: 0, 1 failure, 2 usage.\n"
 	"\n"
 	"Every round ends with one exit more on each vCPU, the mark. x86: a HLT (KVM_EXIT_HLT),\n"
 	"which kvm_userspace_exit counts and kvm_pio, kvm_mmio, kvm_cpuid do not, so that\n"
@@ -52,10 +57,12 @@ enum option_key {
 	KEY_CPUID,
 	KEY_ROUNDS,
 	KEY_PAUSE,
+	KEY_ANSWER,
 	KEY_VCPUS,
 	KEY_HOLD,
 	KEY_NAME,
 	KEY_WAIT,
+	KEY_TIME,
 	KEY_HELP,
 };
 
@@ -65,10 +72,12 @@ static const struct option options[] = {
 	{ "cpuid", required_argument, NULL, KEY_CPUID },
 	{ "rounds", required_argument, NULL, KEY_ROUNDS },
 	{ "pause", required_argument, NULL, KEY_PAUSE },
+	{ "answer", required_argument, NULL, KEY_ANSWER },
 	{ "vcpus", required_argument, NULL, KEY_VCPUS },
 	{ "hold", required_argument, NULL, KEY_HOLD },
 	{ "name", required_argument, NULL, KEY_NAME },
 	{ "wait", no_argument, NULL, KEY_WAIT },
+	{ "time", no_argument, NULL, KEY_TIME },
 	{ "help", no_argument, NULL, KEY_HELP },
 	{ NULL, 0, NULL, 0 },
 };
@@ -94,6 +103,7 @@ static bool parse_option(int key, struct order *order)
 		[KEY_CPUID] = &order->plan.cpuid,
 		[KEY_ROUNDS] = &order->plan.rounds,
 		[KEY_PAUSE] = &order->plan.pause_us,
+		[KEY_ANSWER] = &order->plan.answer_us,
 		[KEY_VCPUS] = &order->plan.vcpus,
 		[KEY_HOLD] = &order->hold_s,
 	};
@@ -103,6 +113,9 @@ static bool parse_option(int key, struct order *order)
 		return true;
 	case KEY_WAIT:
 		order->must_wait = true;
+		return true;
+	case KEY_TIME:
+		order->must_time = true;
 		return true;
 	case KEY_HELP:
 		fputs(help, stdout);
@@ -145,6 +158,26 @@ static bool wait_for_line(void)
 	return false;
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static int run_rounds(struct demo_vm *vm, const struct order *order, struct why *why)
+{
+	uint64_t begun_ns = now_ns();
+	int err;
+
+	demo_vm_go(vm);
+	err = demo_vm_wait(vm, -1, why);
+	if (!err && order->must_time)
+		printf("ns %" PRIu64 "\n", now_ns() - begun_ns);
+	return err;
+}
+
 static int run(const struct order *order)
 {
 	struct why why = { "" };
@@ -161,8 +194,7 @@ static int run(const struct order *order)
 		demo_vm_free(vm);
 		return 1;
 	}
-	demo_vm_go(vm);
-	err = demo_vm_wait(vm, -1, &why);
+	err = run_rounds(vm, order, &why);
 	if (err)
 		fprintf(stderr, "miniguest: %s\n", why.text);
 	else

@@ -3,21 +3,29 @@
 #
 # inside.sh - what the suite's cases are made of: guests, what kvmtop says, what the kernel says.
 #
-# Needs tests/lib.sh. Numbers that kvmtop printed are left in $TMP/counted, a name and a number a
-# line.
+# Needs tests/lib.sh, and $ENGINE to say what counts trace events. Numbers that kvmtop printed are
+# left in $TMP/counted, a name and a number a line.
 TRACING=/sys/kernel/tracing
 DEBUGFS=/sys/kernel/debug/kvm
 INSTANCE=$TRACING/instances/suite
 
-# What this kind of machine calls the exits that miniguest makes.
+# What this kind of machine calls the exits that miniguest makes, and how many times slower than the
+# others its emulation is.
+SLOW=1
 case $(uname -m) in
 aarch64)
 	PIO=HVC64 CPUID=SYS64 MMIO=DABT_LOW MARK=DABT_LOW
-	has_pio=no
+	has_pio=no has_mmio=yes
+	;;
+riscv64)
+	PIO=EXC_SUPERVISOR_SYSCALL CPUID=EXC_VIRTUAL_INST_FAULT
+	MMIO=EXC_STORE_GUEST_PAGE_FAULT MARK=$MMIO
+	has_pio=no has_mmio=no # it never traces kvm_mmio
+	SLOW=3
 	;;
 *)
 	PIO=IO_INSTRUCTION CPUID=CPUID MMIO=EPT_MISCONFIG MARK=HLT
-	has_pio=yes
+	has_pio=yes has_mmio=yes
 	;;
 esac
 if grep -qw svm /proc/cpuinfo; then
@@ -78,18 +86,24 @@ guest_run() {
 
 # log_begin OPTION...: starts a CSV log; everything is being counted when it returns.
 log_begin() {
-	spawn kvmtop -l -c -s 0.1 "$@" >"$TMP/log" 2>"$TMP/log.err"
+	spawn kvmtop -l -c -s 0.1 --engine "$ENGINE" "$@" >"$TMP/log" 2>"$TMP/log.err"
 	LOG=$SPAWNED
-	wait_for 120 log_has 1
+	wait_for 120 log_goes_on 1
+	log_has 1 || not_ok "kvmtop -l $*" "$(cat "$TMP/log.err")"
 }
 
 log_has() {
 	[ "$(grep -c -v '^timestamp' "$TMP/log")" -ge "$1" ]
 }
 
+# log_goes_on NR: or never will.
+log_goes_on() {
+	log_has "$1" || t_ended "$LOG"
+}
+
 # log_more [N]: waits for this many records (2): what was going on then is in none of them twice.
 log_more() {
-	wait_for 60 log_has $(($(grep -c -v '^timestamp' "$TMP/log") + ${1:-2}))
+	wait_for 60 log_goes_on $(($(grep -c -v '^timestamp' "$TMP/log") + ${1:-2}))
 }
 
 # log_end: ends it; $TMP/counted has lines of name and sum.
@@ -110,7 +124,7 @@ sums() {
 # what is done until batch_end, and nothing else, in however long a second.
 batch_begin() {
 	for b_try in 1 2 3 4 5; do
-		spawn kvmtop -1 "$@" >"$TMP/batch" 2>"$TMP/batch.err"
+		spawn kvmtop -1 --engine "$ENGINE" "$@" >"$TMP/batch" 2>"$TMP/batch.err"
 		BATCH=$SPAWNED
 		wait_for 120 batch_waits "$BATCH"
 		kill -STOP "$BATCH" 2>/dev/null
@@ -176,10 +190,20 @@ trace_of() {
 # trace_reasons [PID]: lines of reason and number, in the kernel's words.
 trace_reasons() {
 	trace_of "$@" | awk '
+	BEGIN { # the kernel has no words for these
+		cause["0xa"] = "EXC_SUPERVISOR_SYSCALL"
+		cause["0x14"] = "EXC_INST_GUEST_PAGE_FAULT"
+		cause["0x16"] = "EXC_VIRTUAL_INST_FAULT"
+		cause["0x17"] = "EXC_STORE_GUEST_PAGE_FAULT"
+		cause["0x8000000000000001"] = "IRQ_S_SOFT"
+		cause["0x8000000000000005"] = "IRQ_S_TIMER"
+		cause["0x8000000000000009"] = "IRQ_S_EXT"
+	}
 	!/ kvm_exit: / { next }
 	/ reason / { sub(/.* reason /, ""); sub(/ rip .*/, "") }
 	/ TRAP: / { sub(/.*\(/, ""); sub(/\).*/, "") }
 	/ HSR_EC: / { sub(/.* kvm_exit: /, ""); sub(/: .*/, "") }
+	/ SCAUSE:/ { sub(/.* SCAUSE:/, ""); sub(/,.*/, ""); $0 = cause[$0] }
 	{ gsub(/ /, "_"); count[$0]++ }
 	END { for (name in count) print name, count[name] }' | sort
 }

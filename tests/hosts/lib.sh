@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2120,SC2119
 #
 # lib.sh - what every host script needs: packages, the host's only file system, and its emulator.
 #
@@ -11,18 +11,19 @@
 #	# SPDX-License-Identifier: GPL-2.0-or-later
 #	# Says in one sentence which host it is.
 #	. tests/hosts/lib.sh
-#	need_cmd qemu-system-x86_64
-#	kernel=$(kernel amd64 linux-image-cloud-amd64) || cannot "no kernel: $(why)"
-#	root_begin "$(static_busybox)"
+#	need_cmd qemu-system-aarch64
+#	kernel=$(kernel arm64 linux-image-cloud-arm64) || cannot "no kernel: $(why)"
+#	cross_root arm64 aarch64-linux-gnu
 #	root_suite
 #	root_end >"$TMP/initrd"
-#	qemu-system-x86_64 ...
+#	qemu-system-aarch64 ...
 #
 # Nothing is installed: packages are fetched by apt-get with a state of its own into
 # ${XDG_CACHE_HOME:-~/.cache}/kvmtop-hosts, unpacked there and used again. To get newer ones,
 # remove the folder. Variables:
 #	KVMTOP		the program to test, for this machine's architecture
 #	HELPERS		the folder with miniguest
+#	CASES		the suite's cases to run, by their names in suite.sh (all)
 #	DEBIAN_MIRROR	where packages come from
 #	TMP		this host's own folder; gone afterwards
 # Names that start with h_ or H_ are this file's own.
@@ -34,7 +35,6 @@ H_KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
 # Where this machine's own packages come from.
 H_MIRROR=${DEBIAN_MIRROR:-$(apt-get indextargets --format '$(SITE)' 2>/dev/null |
 	grep -v security | head -n 1)}
-H_SUITE=bookworm
 H_CANNOT=77 # exit status: this host cannot be had here
 
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/kvmtop-host.XXXXXX") || exit 1
@@ -72,6 +72,14 @@ why() {
 
 # ---- packages
 
+# h_suite ARCH: the release that has it; bookworm, what this was made with, has no riscv64.
+h_suite() {
+	case $1 in
+	riscv64) echo trixie ;;
+	*) echo bookworm ;;
+	esac
+}
+
 # h_apt ARCH COMMAND...: an apt command that knows packages of this architecture only.
 h_apt() {
 	h_state=$CACHE/apt-$1
@@ -79,7 +87,8 @@ h_apt() {
 	h_command=$2
 	shift 2
 	mkdir -p "$h_state/lists/partial" "$h_state/archives/partial" "$h_state/parts" || return 1
-	echo "deb [signed-by=$H_KEYRING] $H_MIRROR $H_SUITE main" >"$h_state/sources.list"
+	echo "deb [signed-by=$H_KEYRING] $H_MIRROR $(h_suite "$h_arch") main" \
+		>"$h_state/sources.list"
 	"$h_command" -q -o APT::Architecture="$h_arch" -o APT::Architectures="$h_arch" \
 		-o APT::Sandbox::User= -o Acquire::Languages=none -o Acquire::Retries=2 \
 		-o Dir::State::Lists="$h_state/lists" -o Dir::State::status=/dev/null \
@@ -92,8 +101,9 @@ h_knows() {
 	h_apt "$1" apt-cache show "$2" >/dev/null 2>&1
 }
 
-# h_get ARCH NAME: makes $CACHE/ARCH/NAME.
+# h_get ARCH NAME: makes $CACHE/ARCH/NAME, if nobody else just did.
 h_get() {
+	[ ! -d "$CACHE/$1/$2" ] || return 0
 	for h_cmd in apt-get apt-cache dpkg-deb; do
 		command -v $h_cmd >/dev/null 2>&1 || { echo "$h_cmd is not installed" && return 1; }
 	done
@@ -110,10 +120,17 @@ h_get() {
 
 # package ARCH NAME: prints the folder with what is in the package.
 package() {
-	if [ ! -d "$CACHE/$1/$2" ]; then
-		h_get "$1" "$2" >"$TMP/why" 2>&1 </dev/null || return 1
-	fi
+	[ -d "$CACHE/$1/$2" ] ||
+		h_alone h_get "$1" "$2" >"$TMP/why" 2>&1 </dev/null || return 1
 	echo "$CACHE/$1/$2"
+}
+
+# h_alone COMMAND...: while no other host does it.
+h_alone() {
+	mkdir -p "$CACHE" && (
+		! command -v flock >/dev/null 2>&1 || flock 9
+		"$@"
+	) 9>"$CACHE/lock"
 }
 
 # sysroot ARCH NAME...: prints a folder with all of these packages together.
@@ -129,6 +146,7 @@ sysroot() {
 			h_from=$(package "$h_arch_" "$h_name") || return 1
 			cp -a "$h_from/." "$h_sysroot" || return 1
 		done
+		[ -e "$h_sysroot/lib" ] || ln -s usr/lib "$h_sysroot/lib"
 		# Where these point to, a linker would find this machine's libraries, or none.
 		find "$h_sysroot" -type l -lname '/*' | while read -r h_link; do
 			ln -sfn "$h_sysroot$(readlink "$h_link")" "$h_link"
@@ -142,15 +160,16 @@ sysroot() {
 # it named when it was asked first.
 kernel() {
 	h_name=$CACHE/$1/$2.name
-	if [ ! -s "$h_name" ]; then
-		mkdir -p "$CACHE/$1"
-		h_knows "$1" "$2" ||
-			h_apt "$1" apt-get update >"$TMP/why" 2>&1 </dev/null || return 1
-		h_apt "$1" apt-cache show "$2" 2>"$TMP/why" |
-			sed -n 's/^Depends: \(linux-image-[^ ,]*\).*/\1/p' | head -n 1 >"$h_name"
-		[ -s "$h_name" ] || return 1
-	fi
+	[ -s "$h_name" ] || h_alone h_kernel_name "$1" "$2" >"$TMP/why" 2>&1 </dev/null || return 1
 	package "$1" "$(cat "$h_name")"
+}
+
+h_kernel_name() {
+	mkdir -p "$CACHE/$1"
+	h_knows "$1" "$2" || h_apt "$1" apt-get update || return 1
+	h_apt "$1" apt-cache show "$2" |
+		sed -n 's/^Depends: \(linux-image-[^ ,]*\).*/\1/p' | head -n 1 >"$CACHE/$1/$2.name"
+	[ -s "$CACHE/$1/$2.name" ]
 }
 
 # ---- the host's file system: an initramfs, not compressed, for unpacking is slow where it runs
@@ -160,9 +179,11 @@ static_busybox() {
 	h_busybox=$(command -v busybox) && ! ldd "$h_busybox" >/dev/null 2>&1 && echo "$h_busybox"
 }
 
-# root_begin BUSYBOX: starts a file system with a shell and its commands in $TMP/root.
+# root_begin BUSYBOX [SCRIPT]: starts a file system with a shell and its commands in $TMP/root. The
+# host runs the script, by its path there (the suite), and powers off.
 root_begin() {
 	h_root=$TMP/root
+	h_script=${2:-/tests/hosts/suite.sh}
 	mkdir -p "$h_root/bin" "$h_root/dev" "$h_root/proc" "$h_root/sys" "$h_root/tmp" \
 		"$h_root/tests/hosts" "$h_root/modules"
 	cp "$1" "$h_root/bin/busybox"
@@ -170,7 +191,7 @@ root_begin() {
 	for h_cmd in sh mount mkdir; do
 		ln -s busybox "$h_root/bin/$h_cmd"
 	done
-	cat >"$h_root/init" <<-'END'
+	cat >"$h_root/init" <<-END
 		#!/bin/sh
 		mount -t proc proc /proc
 		mount -t sysfs sysfs /sys
@@ -180,7 +201,7 @@ root_begin() {
 		mkdir -p /dev/pts
 		mount -t devpts devpts /dev/pts
 		/bin/busybox --install -s /bin
-		sh /tests/hosts/suite.sh </dev/null
+		sh $h_script </dev/null
 		poweroff -f
 	END
 	chmod +x "$h_root/init"
@@ -200,21 +221,29 @@ root_program() {
 	done
 }
 
-# root_foreign FILE PATH SYSROOT TRIPLET: the same for a program of another architecture.
+# root_foreign FILE PATH: the same for a program that needs what is in $sysroot.
 root_foreign() {
 	root_add "$1" "$2"
-	for h_library in $(h_libraries "$1" "$3" "$4"); do
-		root_add "$h_library" "/lib/$4/${h_library##*/}"
+	for h_library in $(h_libraries "$1"); do
+		root_add "$h_library" "/lib/$h_triplet/${h_library##*/}"
 	done
+	h_loader=$(readelf -l "$1" | sed -n 's/.*program interpreter: \(.*\)\]/\1/p')
+	root_add "$sysroot$h_loader" "$h_loader"
 }
 
-# h_libraries FILE SYSROOT TRIPLET: prints the libraries that it needs, and those that they need.
+# h_in_sysroot PATH: there or below usr, which depends on the release.
+h_in_sysroot() {
+	if [ -e "$sysroot/$1" ]; then echo "$sysroot/$1"; else echo "$sysroot/usr/$1"; fi
+}
+
+# h_libraries FILE: prints the libraries that it needs, and those that they need.
 h_libraries() {
 	readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | while read -r h_needed; do
-		for h_file in "$2/lib/$3/$h_needed" "$2/usr/lib/$3/$h_needed"; do
+		for h_file in "$sysroot/lib/$h_triplet/$h_needed" \
+			"$sysroot/usr/lib/$h_triplet/$h_needed"; do
 			[ -e "$h_file" ] || continue
 			echo "$h_file"
-			h_libraries "$h_file" "$2" "$3"
+			h_libraries "$h_file"
 			break
 		done
 	done | sort -u
@@ -239,20 +268,115 @@ root_modules() {
 	h_kernel=$1
 	shift
 	for h_name; do
-		h_file=$(find "$h_kernel/lib/modules" -name "$h_name.ko" | head -n 1)
-		[ -n "$h_file" ] || cannot "the kernel has no module $h_name"
-		cp "$h_file" "$h_root/modules/"
+		h_file=$(find "$h_kernel"/lib/modules "$h_kernel"/usr/lib/modules \
+			-name "$h_name.ko*" 2>/dev/null | head -n 1)
+		case $h_file in
+		*.ko) cp "$h_file" "$h_root/modules/" ;;
+		*.xz) xz -dc "$h_file" >"$h_root/modules/$h_name.ko" ;;
+		*) cannot "the kernel has no module $h_name" ;;
+		esac
 		echo "$h_name" >>"$h_root/modules/order"
 	done
 }
 
-# root_suite: the suite and what it uses. The programs are the caller's.
+# root_suite [CASE...]: the suite and what it uses; all of its cases, or those that CASES or the
+# host names. The programs are the caller's.
 root_suite() {
 	cp tests/lib.sh "$h_root/tests/lib.sh"
-	cp tests/hosts/inside.sh tests/hosts/suite.sh "$h_root/tests/hosts/"
+	cp tests/hosts/inside.sh tests/hosts/suite.sh tests/hosts/suite_exits.sh \
+		"$h_root/tests/hosts/"
+	echo "${CASES:-$*}" >"$h_root/tests/hosts/cases"
 }
 
 # root_end: prints it, as the kernel wants it.
 root_end() {
 	(cd "$h_root" && find . | busybox cpio -o -H newc 2>/dev/null)
+}
+
+# ---- hosts of other architectures: the programs are cross-built
+
+# cross_root ARCH TRIPLET [SCRIPT]: builds kvmtop and the guest from this tree, in build/ARCH so
+# that the next time it is done already, and begins the file system with them. $sysroot is where
+# the libraries and headers are.
+cross_root() {
+	h_arch_root=$1
+	h_triplet=$2
+	shift 2
+	need_cmd "$h_triplet-gcc" readelf make pkg-config busybox xz
+	# shellcheck disable=SC2046 # a list
+	sysroot=$(sysroot "$h_arch_root" busybox-static $(h_cross_packages "$h_arch_root")) ||
+		cannot "no libraries for $h_arch_root: $(why)"
+	cross_build "$h_arch_root" >"$TMP/make.log" 2>&1 || { cat "$TMP/make.log" && exit 1; }
+	root_begin "$(h_in_sysroot bin/busybox)" "$@"
+	root_foreign "build/$h_arch_root/kvmtop" /bin/kvmtop
+	root_foreign "build/$h_arch_root/tests/miniguest" /bin/miniguest
+	root_foreign "$sysroot/usr/bin/tmux" /bin/tmux
+	root_terminal
+}
+
+# h_cross_packages ARCH: what kvmtop is built with, and what tmux needs beside it.
+h_cross_packages() {
+	echo libc6 libc6-dev linux-libc-dev uthash-dev zlib1g zlib1g-dev libzstd1 libzstd-dev \
+		libtraceevent1 libtraceevent-dev libtracefs1 libtracefs-dev libtracecmd1 \
+		libtracecmd-dev libtinfo6 libncursesw6 libncurses-dev libpcre2-8-0 libpcre2-dev \
+		libjson-c5 libjson-c-dev libbpf1 libbpf-dev libelf-dev tmux libutempter0
+	case $(h_suite "$1") in
+	bookworm) echo libelf1 libevent-core-2.1-7 ;;
+	*)
+		echo libelf1t64 libevent-core-2.1-7t64 libsystemd0 libcap2 libjemalloc2 \
+			libstdc++6 libgcc-s1
+		;;
+	esac
+}
+
+# Not with what a make above us exports.
+cross_build() {
+	PKG_CONFIG_LIBDIR=$sysroot/usr/lib/$h_triplet/pkgconfig PKG_CONFIG_SYSROOT_DIR=$sysroot \
+		env -u MAKEFLAGS -u CC make all "build/$1/tests/miniguest" "BUILD=build/$1" \
+		"CROSS_COMPILE=$h_triplet-" "CPPFLAGS=--sysroot=$sysroot" \
+		"LDFLAGS=--sysroot=$sysroot" PKG_CONFIG=pkg-config BPF=yes
+}
+
+# ---- x86-64 hosts: the programs are this machine's own
+
+# x86_root [SCRIPT]: begins the file system, with the programs; the kernel's folder in $kernel.
+x86_root() {
+	[ "$(uname -m)" = x86_64 ] ||
+		cannot "this machine is no x86-64, the program is not for that host"
+	need_built "$KVMTOP" "$HELPERS/miniguest"
+	h_busybox=$(static_busybox) || cannot "no static busybox is installed"
+	kernel=$(kernel amd64 linux-image-cloud-amd64) || cannot "no kernel: $(why)"
+	root_begin "$h_busybox" "$@"
+	root_program "$KVMTOP" /bin/kvmtop
+	root_program "$HELPERS/miniguest" /bin/miniguest
+}
+
+# svm_root [SCRIPT]: the same for an AMD host, with the modules.
+svm_root() {
+	need_cmd qemu-system-x86_64
+	x86_root "$@"
+	root_modules "$kernel" irqbypass kvm kvm-amd
+}
+
+# svm_boot CPUS MIB KERNEL_PARAMETERS QEMU_OPTION...: runs it until it is off.
+svm_boot() {
+	h_cpus=$1
+	h_mib=$2
+	h_parameters=$3
+	shift 3
+	# tsc=reliable: else the slow HPET is the clock, and that of traces stands still at times.
+	qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -serial stdio \
+		-machine q35 -accel tcg,thread=single -cpu max,+svm -smp "$h_cpus" -m "$h_mib" \
+		-kernel "$kernel"/boot/vmlinuz-* -initrd "$TMP/initrd" \
+		-append "console=ttyS0 quiet loglevel=2 panic=-1 tsc=reliable nowatchdog \
+$h_parameters" "$@" </dev/null
+}
+
+# svm_scale CPUS: a host that begins with 2 of them and prints what kvmtop costs with 2 and all.
+svm_scale() {
+	svm_root /tests/hosts/scale.sh
+	root_suite
+	root_add tests/hosts/scale.sh /tests/hosts/scale.sh
+	root_end >"$TMP/initrd"
+	svm_boot "$1" 2048 "maxcpus=2 rcupdate.rcu_expedited=1"
 }
