@@ -3,8 +3,18 @@
 #include <string.h>
 
 #include "command.h"
+#include "exits_command.h"
+#include "trace/format.h"
+#include "trace/record.h"
+#include "trace/report.h"
+#include "trace/timeline.h"
 
 static const struct command *const commands[] = {
+	&exits_command,
+	&format_command,
+	&record_command,
+	&report_command,
+	&timeline_command,
 	NULL,
 };
 

@@ -16,12 +16,28 @@ struct exits {
 };
 
 /*
- * The best counter of those that counted anything, else of all; by_guest: that tells guests apart.
+ * The best counter of those that counted anything, else of all that are wanted; by_guest: that
+ * tells guests apart; is_timed: of what the provider "exits" gives.
  */
-struct exits exits_choose(const struct facts *facts, bool by_guest);
+struct exits exits_choose(const struct facts *facts, bool by_guest, bool is_timed);
 bool exits_has(const struct exits *exits, const struct field *field);
 
-/* All that it counted; NULL when it is nothing, else the field's name. */
-const char *exits_sum(const struct facts *facts, struct stat_sum *ret_sum);
+/* What to say of them where no exit was ever counted, those to user space the best; else NULL. */
+const char *exits_note(const struct exits *exits);
+
+/* Exits of the whole host, for one line. */
+struct exits_summary {
+	const char *name;	/* the field's that counted them; NULL: nothing did */
+	struct stat_sum sum;
+	/* The rest only where the provider "exits" says it, else 0. */
+	uint64_t part_ns[TIME_PARTS]; /* where the time of all vCPUs went in the last interval */
+	bool has_parts;
+	uint32_t guest;		/* the hottest: whose exits took most time, halts left out; */
+	uint32_t reason;	/* its costliest reason, as a field, */
+	double rate_per_s;	/* and how often that was */
+};
+
+/* 0 or -ENOMEM. */
+int exits_summarize(const struct facts *facts, struct exits_summary *ret_summary);
 
 #endif

@@ -6,13 +6,9 @@
  */
 #include <errno.h>
 #include <locale.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
-#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,6 +17,7 @@
 #include "demo.h"
 #include "env.h"
 #include "leave.h"
+#include "live.h"
 #include "monitor.h"
 #include "options.h"
 #include "say.h"
@@ -28,9 +25,7 @@
 #include "ui/record.h"
 #include "ui/tui.h"
 
-#define OPEN_TIMEOUT_MS 10000 /* for the kernel to open all events; busy hosts take a second */
-#define OPEN_STEP_MS 20	      /* between two looks for a signal meanwhile */
-#define BATCH_SECONDS 1.0     /* kvm_stat's, whatever -s says */
+#define BATCH_SECONDS 1.0 /* kvm_stat's, whatever -s says */
 
 /* What one run of the program holds. */
 struct run {
@@ -43,25 +38,9 @@ struct run {
 	struct recorder *recorder;
 	struct field_set columns;
 	pid_t demo;
-	int signals;	 /* a signalfd: INT, TERM, HUP */
-	sigset_t enders; /* those of INT and TERM that are not ignored */
-	char warned[2][sizeof(struct why)]; /* the notices that were printed */
+	struct live live;
+	const char *noted; /* what a view said about its rows and was printed */
 };
-
-/* Says each notice once, when it is new. */
-static void warn_notices(struct run *run)
-{
-	const char *notice;
-
-	for (size_t i = 0; (notice = monitor_notice(run->monitor, i)); i++) {
-		char *warned = run->warned[i ? 1 : 0];
-
-		if (strncmp(warned, notice, sizeof(run->warned[0]) - 1) == 0)
-			continue;
-		fprintf(stderr, "kvmtop: %s\n", notice);
-		snprintf(warned, sizeof(run->warned[0]), "%s", notice);
-	}
-}
 
 /* ---- setting up ---- */
 
@@ -78,8 +57,8 @@ static int query_init(struct run *run, struct why *why)
 	if (options->view)
 		query->type = view_type_by_name(options->view);
 	if (!query->type)
-		return why_set(why, -EINVAL, "\"%s\": no such view; there are: events, guests",
-			       options->view);
+		return why_set(why, -EINVAL, "\"%s\": no such view; there are: events, guests, "
+					     "vcpus, exits, hotspots", options->view);
 	query->sort = query->type->sort;
 	query->children = options->children;
 	if (options->sort) {
@@ -101,50 +80,6 @@ static void query_for_programs(struct query *query)
 	query->zeros = true;
 	query->flat = true;
 	query->sort = 0;
-}
-
-/* INT or TERM came while a record was being written. */
-static volatile sig_atomic_t is_interrupted;
-
-static void interrupt(int signal)
-{
-	(void)signal;
-	is_interrupted = 1;
-}
-
-/* What whoever started us ignores stays ignored: nohup(1), a shell's background. */
-static bool is_ignored(int signal)
-{
-	struct sigaction action;
-
-	return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-
-static int signals_init(struct run *run, enum mode mode)
-{
-	/* No SA_RESTART: the write is to end. */
-	const struct sigaction action = { .sa_handler = interrupt };
-	sigset_t set;
-
-	signal(SIGPIPE, SIG_IGN);
-	sigemptyset(&set);
-	if (!is_ignored(SIGINT))
-		sigaddset(&set, SIGINT);
-	if (!is_ignored(SIGTERM))
-		sigaddset(&set, SIGTERM);
-	if (!is_ignored(SIGHUP) || run->options.log_file)
-		sigaddset(&set, SIGHUP);
-	if (mode == MODE_CURSES)
-		sigaddset(&set, SIGWINCH);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return -errno;
-	sigemptyset(&run->enders);
-	for (int signal = SIGINT; signal <= SIGTERM; signal += SIGTERM - SIGINT) {
-		if (sigismember(&set, signal) && sigaction(signal, &action, NULL) == 0)
-			sigaddset(&run->enders, signal);
-	}
-	run->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return run->signals < 0 ? -errno : 0;
 }
 
 static int demo_begin(struct run *run, struct why *why)
@@ -185,13 +120,27 @@ static int guest_init(struct run *run, struct why *why)
 	return 0;
 }
 
+/*
+ * Exits are timed for the screen, where any view may be chosen, and for the views that show it;
+ * not for -b, which prints what kvm_stat prints.
+ */
+static bool wants_exits(const struct run *run)
+{
+	const struct view_type *type = run->query.type;
+
+	return options_mode(&run->options) == MODE_CURSES || type->is_timed ||
+	       (type->needs && !run->options.by_guest);
+}
+
 static int monitor_begin(struct run *run, bool waits, struct why *why)
 {
 	const struct options *options = &run->options;
+	bool is_timed_only = run->query.type->is_timed && options_mode(options) != MODE_CURSES;
 	struct monitor_config config = {
 		.env = &run->env,
-		.debugfs = options->debugfs,
-		.tracepoints = options->tracepoints || !options->debugfs,
+		.debugfs = options->debugfs && !is_timed_only,
+		.tracepoints = (options->tracepoints || !options->debugfs) && !is_timed_only,
+		.exits = wants_exits(run),
 		.waits = waits,
 	};
 	int err = monitor_open(&config, &run->monitor, why);
@@ -247,50 +196,6 @@ static int list_providers(const struct run *run)
 	}
 }
 
-/* What ended a wait. */
-enum woken { WOKEN_TICK, WOKEN_HANGUP, WOKEN_END };
-
-/* Waits for the timer, a signal, or the reader of standard output to go away. */
-static enum woken wait_tick(const struct run *run, int timer)
-{
-	struct pollfd fds[] = {
-		{ .fd = run->signals, .events = POLLIN },
-		{ .fd = timer, .events = POLLIN },
-		{ .fd = run->options.log_file ? -1 : STDOUT_FILENO },
-	};
-	struct signalfd_siginfo info;
-	uint64_t ticks;
-
-	for (;;) {
-		if (poll(fds, 3, -1) < 0 && errno != EINTR)
-			return WOKEN_END;
-		if (fds[0].revents && read(run->signals, &info, sizeof(info)) == sizeof(info)) {
-			if (info.ssi_signo == SIGHUP && run->options.log_file)
-				return WOKEN_HANGUP;
-			return WOKEN_END;
-		}
-		if (fds[2].revents & (POLLERR | POLLHUP))
-			return WOKEN_END;
-		if (fds[1].revents && read(timer, &ticks, sizeof(ticks)) == sizeof(ticks))
-			return WOKEN_TICK;
-	}
-}
-
-/* A timer that does not drift: it counts from its start, however long the work takes. */
-static int timer_begin(double seconds)
-{
-	struct itimerspec spec = { .it_interval = { .tv_sec = (time_t)seconds } };
-	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-
-	spec.it_interval.tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9);
-	spec.it_value = spec.it_interval;
-	if (timer >= 0 && timerfd_settime(timer, 0, &spec, NULL) < 0) {
-		close(timer);
-		return -1;
-	}
-	return timer;
-}
-
 static enum record_format record_format(const struct options *options)
 {
 	if (options->json)
@@ -300,34 +205,58 @@ static enum record_format record_format(const struct options *options)
 	return options_mode(options) == MODE_BATCH ? RECORD_BATCH : RECORD_TEXT;
 }
 
+/* What rows can be about: events, or the reasons of exits. */
+static int choose_columns(struct run *run, const struct facts *facts)
+{
+	bool is_timed = run->query.type->is_timed;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < fields_count(facts->fields); i++) {
+		const struct field *field = fields_get(facts->fields, i);
+
+		if (!field_set_has(facts->wanted, i) ||
+		    (is_timed && (field->use != USE_EXIT || field->parent == FIELD_NONE)))
+			continue;
+		err = field_set_add(&run->columns, i);
+	}
+	return err;
+}
+
 static int recorder_begin(struct run *run, struct why *why)
 {
 	const struct options *options = &run->options;
 	const struct facts *facts = monitor_facts(run->monitor);
+	const struct view_type *type = run->query.type;
+	/* Guests, vCPUs and arguments come and go; events and reasons do not. */
+	bool has_columns = !type->by_guest || type == &view_exits;
 	struct recorder_config config = {
 		.format = record_format(options),
 		.path = options_mode(options) == MODE_LOG ? options->log_file : NULL,
 		.skip_zero = options->skip_zero,
 		.fields = facts->fields,
-		.columns = run->query.type->by_guest ? NULL : &run->columns,
+		.columns = has_columns ? &run->columns : NULL,
 	};
-	int err = field_set_copy(&run->columns, facts->wanted);
+	int err = choose_columns(run, facts);
 
 	return err ? err : recorder_open(&config, &run->recorder, why);
 }
 
-/*
- * Signals are for wait_tick(), but a reader of standard output that has stopped reading can keep
- * us in the write for ever.
- */
+/* Once, and not among the rows, which programs may read. */
+static void print_note(struct run *run)
+{
+	if (run->view.note && run->view.note != run->noted)
+		fprintf(stderr, "kvmtop: %s\n", run->view.note);
+	run->noted = run->view.note;
+}
+
 static int write_record(struct run *run, const struct timespec *when, struct why *why)
 {
 	int err;
 
-	sigprocmask(SIG_UNBLOCK, &run->enders, NULL);
+	live_begin_write(&run->live);
 	err = recorder_write(run->recorder, &run->view, when, monitor_elapsed_ns(run->monitor),
 			     why);
-	sigprocmask(SIG_BLOCK, &run->enders, NULL);
+	live_end_write(&run->live);
 	return err == -EINTR ? 0 : err;
 }
 
@@ -337,7 +266,7 @@ static int take_record(struct run *run, bool is_first, struct why *why)
 	struct timespec when;
 	int err = monitor_sample(run->monitor);
 
-	warn_notices(run);
+	live_warn(&run->live, run->monitor);
 	if (!err && !monitor_is_live(run->monitor))
 		return why_set(why, -EIO, "there is nothing left to count");
 	if (err || is_first)
@@ -346,6 +275,7 @@ static int take_record(struct run *run, bool is_first, struct why *why)
 	err = view_build(&run->view, &run->query, monitor_facts(run->monitor));
 	if (err)
 		return err;
+	print_note(run);
 	return write_record(run, &when, why);
 }
 
@@ -353,11 +283,11 @@ static int record_loop(struct run *run, double seconds, unsigned long samples, s
 {
 	int timer, err = take_record(run, true, why);
 
-	timer = timer_begin(seconds);
+	timer = live_timer(seconds);
 	if (!err && timer < 0)
 		err = -errno;
-	for (unsigned long i = 0; !err && !is_interrupted && (!samples || i < samples);) {
-		enum woken woken = wait_tick(run, timer);
+	for (unsigned long i = 0; !err && !live_is_interrupted() && (!samples || i < samples);) {
+		enum woken woken = live_wait(&run->live, timer);
 
 		if (woken == WOKEN_END)
 			break;
@@ -373,17 +303,6 @@ static int record_loop(struct run *run, double seconds, unsigned long samples, s
 	return err;
 }
 
-/* Until all events are open; a signal makes it pointless. */
-static void wait_open(const struct run *run)
-{
-	struct pollfd signals = { .fd = run->signals, .events = POLLIN };
-
-	for (unsigned int ms = 0; ms < OPEN_TIMEOUT_MS; ms += OPEN_STEP_MS) {
-		if (monitor_wait_ready(run->monitor, OPEN_STEP_MS) || poll(&signals, 1, 0) != 0)
-			return;
-	}
-}
-
 /* Batch is a log of one record. */
 static int run_records(struct run *run)
 {
@@ -392,7 +311,9 @@ static int run_records(struct run *run)
 	struct why why = { "" };
 	int err, close_err;
 
-	wait_open(run);
+	if (monitor_no_exits(run->monitor))
+		fprintf(stderr, "kvmtop: %s\n", monitor_no_exits(run->monitor));
+	live_wait_open(&run->live, run->monitor);
 	err = recorder_begin(run, &why);
 	if (!err)
 		err = record_loop(run, is_batch ? BATCH_SECONDS : options->delay_s,
@@ -413,7 +334,7 @@ static int run_screen(struct run *run)
 		.query = &run->query,
 		.delay_s = run->options.delay_s,
 		.samples = run->options.samples,
-		.signals = run->signals,
+		.signals = run->live.signals,
 	};
 	struct why why = { "" };
 	int err = tui_run(&config, &why);
@@ -426,7 +347,7 @@ static int run_mode(struct run *run, enum mode mode)
 	struct why why = { "" };
 	int err;
 
-	err = signals_init(run, mode);
+	err = live_init(&run->live, run->options.log_file != NULL, mode == MODE_CURSES);
 	if (!err)
 		err = monitor_begin(run, mode == MODE_CURSES, &why);
 	if (err)
@@ -449,7 +370,7 @@ static void query_for_mode(struct run *run, enum mode mode)
 
 	if (mode != MODE_BATCH && mode != MODE_LOG)
 		return;
-	if (format == RECORD_BATCH || format == RECORD_CSV)
+	if (format == RECORD_CSV || (format == RECORD_BATCH && !run->query.type->is_timed))
 		query_for_programs(&run->query);
 	if (format == RECORD_JSON)
 		run->query.zeros = true;
@@ -466,6 +387,8 @@ static int run_options(struct run *run)
 		return say_usage("", &why);
 	if (mode == MODE_HELP) {
 		options_help(stdout);
+		puts("\nCommands, each with a --help of its own:");
+		commands_help(stdout);
 		return STATUS_OK;
 	}
 	if (mode == MODE_VERSION) {
@@ -482,7 +405,7 @@ static int run_options(struct run *run)
 
 int main(int argc, char **argv)
 {
-	struct run run = { .signals = -1 };
+	struct run run = { .live.signals = -1 };
 	const struct command *command = argc > 1 ? command_by_name(argv[1]) : NULL;
 	struct why why = { "" };
 	int status;

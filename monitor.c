@@ -18,7 +18,7 @@ struct source {
 	const struct provider *provider;
 	struct provider_site site;
 	void *state; /* NULL: not open */
-	bool is_open, is_waiting;
+	bool is_open, is_waiting, was_open;
 	char notice[sizeof(struct why) + 32];
 };
 
@@ -31,7 +31,7 @@ struct monitor {
 	struct want want;
 	const struct query *query; /* the latest */
 	const struct pattern *filter; /* its, when it was asked */
-	bool has_want;
+	bool has_want, has_new_question;
 	struct source sources[SAMPLE_SOURCES];
 	size_t nr_sources;
 	struct facts facts;
@@ -65,6 +65,7 @@ static int source_open(struct source *source, bool waits)
 	if (!err)
 		err = source->provider->open(&source->site, &source->state, &why);
 	source->is_open = !err;
+	source->was_open |= !err;
 	source->is_waiting = err == -ENOENT && waits;
 	if (err)
 		source_fail(source, err, &why);
@@ -161,13 +162,42 @@ static enum want_scope scope_of(const struct query *query)
 	return query->type->by_guest ? WANT_EACH : WANT_HOST;
 }
 
+/* Whether any but the provider "exits" counts for the want: what it says is always by guest. */
+static bool wants_others(const struct monitor *monitor)
+{
+	for (uint32_t i = 0; i < fields_count(monitor->fields); i++) {
+		const struct field *field = fields_get(monitor->fields, i);
+
+		if (field_set_has(&monitor->want.fields, i) &&
+		    provider_at(field->source) != &exits_provider)
+			return true;
+	}
+	return false;
+}
+
+/* What exits are about is counted by programs of its own, which count all of it anew. */
+static bool wants_arguments(const struct monitor *monitor)
+{
+	for (uint32_t i = 0; i < fields_count(monitor->fields); i++) {
+		if (fields_get(monitor->fields, i)->use == USE_ARGUMENT &&
+		    field_set_has(&monitor->want.fields, i))
+			return true;
+	}
+	return false;
+}
+
 /* Whether what was counted so far means something else from now on. */
-static bool is_new_question(const struct monitor *monitor, const struct query *query)
+static bool is_new_question(const struct monitor *monitor, const struct query *query,
+			    bool has_others)
 {
 	const struct want *want = &monitor->want;
 	bool is_scoped = false;
 
-	if (!monitor->has_want || monitor->filter != query->filter || want->guest != query->guest)
+	if (!monitor->has_want || monitor->filter != query->filter)
+		return true;
+	if (!has_others)
+		return false;
+	if (want->guest != query->guest)
 		return true;
 	for (size_t i = 0; i < monitor->nr_sources; i++)
 		is_scoped |= !monitor->sources[i].provider->is_always_by_guest;
@@ -176,12 +206,18 @@ static bool is_new_question(const struct monitor *monitor, const struct query *q
 
 static void tell_source(struct source *source, const struct want *want)
 {
+	struct want its_want = *want;
 	struct why why = { "" };
 	int err;
 
 	if (!source->is_open)
 		return;
-	err = source->provider->want(source->state, want, &why);
+	/* All of it, always: looking closer at one guest must not end the others' counts. */
+	if (source->provider == &exits_provider) {
+		its_want.scope = WANT_EACH;
+		its_want.guest = GUEST_ANY;
+	}
+	err = source->provider->want(source->state, &its_want, &why);
 	if (err)
 		source_fail(source, err, &why);
 	else
@@ -190,19 +226,33 @@ static void tell_source(struct source *source, const struct want *want)
 
 int monitor_want(struct monitor *monitor, const struct query *query, struct why *why)
 {
-	if (is_new_question(monitor, query))
-		stats_clear(monitor->stats);
-	if (query_wants(query, monitor->fields, &monitor->want.fields) < 0)
+	struct field_set before = { 0 };
+	bool had_others = wants_others(monitor), had_arguments = wants_arguments(monitor), is_new;
+
+	if (field_set_copy(&before, &monitor->want.fields) < 0 ||
+	    query_wants(query, monitor->fields, &monitor->want.fields) < 0) {
+		field_set_release(&before);
 		return why_set(why, -ENOMEM, "out of memory");
+	}
+	is_new = is_new_question(monitor, query, had_others || wants_others(monitor)) ||
+		 had_arguments != wants_arguments(monitor);
+	monitor->has_new_question = is_new || !field_set_equal(&before, &monitor->want.fields);
+	field_set_release(&before);
+	if (is_new)
+		stats_clear(monitor->stats);
 	monitor->want.guest = query->guest;
 	monitor->want.scope = scope_of(query);
 	monitor->filter = query->filter;
-	monitor->query = query;
 	monitor->has_want = true;
 	stats_keep_only(monitor->stats, &monitor->want.fields);
 	for (size_t i = 0; i < monitor->nr_sources; i++)
 		tell_source(&monitor->sources[i], &monitor->want);
 	return 0;
+}
+
+bool monitor_has_new_question(const struct monitor *monitor)
+{
+	return monitor->has_new_question;
 }
 
 bool monitor_is_ready(struct monitor *monitor)
@@ -302,11 +352,37 @@ uint64_t monitor_elapsed_ns(const struct monitor *monitor)
 	return elapsed;
 }
 
+static bool is_wanted(const struct monitor *monitor, const struct source *source)
+{
+	for (uint32_t i = 0; i < fields_count(monitor->fields); i++) {
+		if (fields_get(monitor->fields, i)->source == source->site.source &&
+		    field_set_has(&monitor->want.fields, i))
+			return true;
+	}
+	return false;
+}
+
 const char *monitor_notice(const struct monitor *monitor, size_t i)
 {
 	for (size_t j = 0; j < monitor->nr_sources; j++) {
-		if (monitor->sources[j].notice[0] && i-- == 0)
-			return monitor->sources[j].notice;
+		const struct source *source = &monitor->sources[j];
+
+		if (!source->notice[0] ||
+		    (source->provider == &exits_provider && !is_wanted(monitor, source)))
+			continue;
+		if (i-- == 0)
+			return source->notice;
+	}
+	return NULL;
+}
+
+const char *monitor_no_exits(const struct monitor *monitor)
+{
+	for (size_t i = 0; i < monitor->nr_sources; i++) {
+		const struct source *source = &monitor->sources[i];
+
+		if (source->provider == &exits_provider && !source->was_open)
+			return source->notice;
 	}
 	return NULL;
 }

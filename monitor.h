@@ -39,6 +39,9 @@ void monitor_close(struct monitor *monitor);
  */
 int monitor_want(struct monitor *monitor, const struct query *query, struct why *why);
 
+/* Whether the latest want changed what is counted; else what is known already answers it. */
+bool monitor_has_new_question(const struct monitor *monitor);
+
 /*
  * Looks for providers that are waited for. True when one has come: its fields are new, so the
  * query must be wanted again.
@@ -64,8 +67,15 @@ const struct facts *monitor_facts(const struct monitor *monitor);
 /* What the last two samples of the main source are apart; 0: there were not two. */
 uint64_t monitor_elapsed_ns(const struct monitor *monitor);
 
-/* The i-th provider's trouble, "NAME: what and why"; NULL past the last. */
+/*
+ * The i-th provider's trouble, "NAME: what and why"; NULL past the last. That of the provider
+ * "exits" only while it is wanted; that it cannot work here at all is no notice, for the views that
+ * need it say so themselves:
+ */
 const char *monitor_notice(const struct monitor *monitor, size_t i);
+
+/* Why the provider "exits" was never there; NULL: it was, or nobody asked for it. */
+const char *monitor_no_exits(const struct monitor *monitor);
 
 /* Some provider works, i.e. has fields. */
 bool monitor_is_live(const struct monitor *monitor);

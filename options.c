@@ -37,12 +37,14 @@ static const struct option_spec specs[] = {
 	{ NULL, 's', "set-delay", NULL, "SECONDS", VALUE_OTHER, AT(delay_s),
 	  "interval, 0.1 to 25.5 (default 3)" },
 	{ NULL, 'n', "samples", NULL, "N", VALUE_COUNT, AT(samples), "end after N intervals" },
-	{ NULL, 0, "view", NULL, "NAME", VALUE_STRING, AT(view), "begin with: events, guests" },
+	{ NULL, 0, "view", NULL, "NAME", VALUE_STRING, AT(view),
+	  "begin with: events, guests, vcpus, exits, hotspots" },
 	{ NULL, 'b', "by-guest", NULL, NULL, VALUE_FLAG, AT(by_guest),
 	  "the same as --view guests" },
 	{ NULL, 'x', "children", NULL, NULL, VALUE_FLAG, AT(children),
 	  "with the reasons of each event (-1 and -c always have them)" },
-	{ NULL, 'o', "sort", NULL, "COLUMN", VALUE_STRING, AT(sort), "event, total, share, rate" },
+	{ NULL, 'o', "sort", NULL, "COLUMN", VALUE_STRING, AT(sort),
+	  "event, total, share, rate; other views: see the man page" },
 	{ .heading = "Other" },
 	{ NULL, 0, "demo", NULL, NULL, VALUE_FLAG, AT(demo),
 	  "run a tiny guest of its own if there is none" },
@@ -117,9 +119,11 @@ static const struct option_table table = {
 	.specs = specs,
 	.nr = sizeof(specs) / sizeof(specs[0]),
 	.usage = "Usage: kvmtop [OPTION]...\n"
-		 "Shows what KVM guests on this host make the kernel do: which events, how often, in\n"
-		 "which guest.\n",
-	.footer = "Exit status: 0 done, 1 failure, 2 wrong usage. Keys: press h. More: man kvmtop\n",
+		 "       kvmtop COMMAND [OPTION]...\n"
+		 "Shows what KVM guests on this host make the kernel do: which exits and events,\n"
+		 "how often, how long, in which guest.\n",
+	.footer = "Exit status: 0 done, 1 failure, 2 wrong usage. Keys: press h. More: man "
+		  "kvmtop\n",
 	.take = take,
 };
 

@@ -158,7 +158,7 @@ static const struct stats_item *older_parent(const struct stats *stats, const st
  * now. Not so what the provider "exits" counts, which is counted all the time: what did not happen
  * has no row.
  */
-static void stat_begin(struct stats_item *stat, const struct row *row, bool is_always_counted,
+static void stat_begin(struct stats_item *stat, const struct row *row,
 		       const struct stats_item *parent, uint64_t elapsed_ns)
 {
 	bool is_known = row->flags & ROW_FROM_ZERO && !parent;
@@ -168,7 +168,7 @@ static void stat_begin(struct stats_item *stat, const struct row *row, bool is_a
 	stat->total = row->count - stat->base;
 	stat->delta = stat->total;
 	stat->parent_before = parent ? parent->total : 0;
-	stat->has_rate = is_known && is_always_counted && elapsed_ns > 0;
+	stat->has_rate = is_known && row->flags & ROW_WHOLE_INTERVAL && elapsed_ns > 0;
 	stat->rate_per_s = stat->has_rate ? (double)stat->delta * 1e9 / (double)elapsed_ns : 0;
 }
 
@@ -261,13 +261,13 @@ static void stat_count(struct stats *stats, const struct fields *fields, struct 
 {
 	const struct field *field = fields_get(fields, row->key.field);
 	uint64_t elapsed_ns = stats->elapsed_ns[field->source];
-	bool is_event = field->use == USE_EVENT;
+	bool is_late = field->use == USE_EVENT && !(row->flags & ROW_WHOLE_INTERVAL);
 
 	if (field->kind != FIELD_COUNTER)
 		stat->total = row->count;
 	else if (is_new)
-		stat_begin(stat, row, !is_event,
-			   is_event ? older_parent(stats, fields, &row->key) : NULL, elapsed_ns);
+		stat_begin(stat, row, is_late ? older_parent(stats, fields, &row->key) : NULL,
+			   elapsed_ns);
 	else
 		stat_advance(stat, row->count, elapsed_ns);
 	stat->history[stats->tick % STATS_HISTORY] = stat->has_rate ? (float)stat->rate_per_s : -1;
@@ -460,17 +460,22 @@ void stat_sum_merge(struct stat_sum *sum, const struct stat_sum *part)
 	sum->has_rate |= part->has_rate;
 }
 
-void timing_sum_add(struct timing_sum *sum, const struct stats_timing *timing)
+void timing_sum_add_interval(struct timing_sum *sum, const struct stats_timing *timing)
 {
 	sum->nr++;
 	sum->total_ns += timing->total_ns;
 	sum->delta_ns += timing->delta_ns;
 	if (timing->max_ns > sum->max_ns)
 		sum->max_ns = timing->max_ns;
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
-		sum->total[i] += timing->total[i];
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
 		sum->delta[i] += timing->delta[i];
-	}
+}
+
+void timing_sum_add(struct timing_sum *sum, const struct stats_timing *timing)
+{
+	timing_sum_add_interval(sum, timing);
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		sum->total[i] += timing->total[i];
 }
 
 uint64_t hist_percentile_ns(const uint64_t *hist, double share, uint64_t max_ns)

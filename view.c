@@ -9,6 +9,9 @@
 static const struct view_type *const types[] = {
 	&view_events,
 	&view_guests,
+	&view_vcpus,
+	&view_exits,
+	&view_hotspots,
 };
 
 const struct view_type *view_type_at(size_t i)
@@ -61,8 +64,16 @@ bool query_names(const struct query *query, const struct field *field)
 	return !query->filter || filter_reach(query, field) >= 0;
 }
 
-static bool wants_plain(const struct query *query, const struct field *field)
+static bool needs(const struct query *query, const struct field *field)
 {
+	return query->type->needs && query->type->needs(field);
+}
+
+/* skips_events: the provider "exits" says it better, unless a filter asks for them. */
+static bool wants_plain(const struct query *query, const struct field *field, bool skips_events)
+{
+	if (skips_events && field->use == USE_EVENT && !query->filter)
+		return false;
 	return query->type->wants(query, field) && (query->filter || !field->is_extra) &&
 	       query_names(query, field);
 }
@@ -100,8 +111,35 @@ static bool wants_child(const struct query *query, const struct fields *fields,
 	return query->children && (!query->filter || reach >= 0);
 }
 
+/* Adds the field if it is wanted for itself, or for one that has it as its parent. */
+static int want_field(const struct query *query, const struct fields *fields, uint32_t id,
+		      struct field_set *plain, struct field_set *ret_set)
+{
+	const struct field *field = fields_get(fields, id);
+	int err;
+
+	if (field->parent == FIELD_NONE) {
+		err = field_set_add(plain, id);
+		return err ? err : field_set_add(ret_set, id);
+	}
+	if (!wants_child(query, fields, plain, field))
+		return 0;
+	err = field_set_add(ret_set, field->parent);
+	return err ? err : field_set_add(ret_set, id);
+}
+
+static bool needs_any(const struct query *query, const struct fields *fields)
+{
+	for (uint32_t i = 0; i < fields_count(fields); i++) {
+		if (needs(query, fields_get(fields, i)))
+			return true;
+	}
+	return false;
+}
+
 int query_wants(const struct query *query, const struct fields *fields, struct field_set *ret_set)
 {
+	bool skips_events = needs_any(query, fields);
 	struct field_set plain = { 0 };
 	int err = 0;
 
@@ -109,14 +147,11 @@ int query_wants(const struct query *query, const struct fields *fields, struct f
 	/* A field has a greater number than its parent. */
 	for (uint32_t i = 0; !err && i < fields_count(fields); i++) {
 		const struct field *field = fields_get(fields, i);
-		bool is_child = field->parent != FIELD_NONE;
 
-		if (is_child ? !wants_child(query, fields, &plain, field) :
-			       !wants_plain(query, field))
-			continue;
-		err = field_set_add(is_child ? ret_set : &plain, is_child ? field->parent : i);
-		if (!err)
+		if (needs(query, field))
 			err = field_set_add(ret_set, i);
+		else if (field->parent != FIELD_NONE || wants_plain(query, field, skips_events))
+			err = want_field(query, fields, i, &plain, ret_set);
 	}
 	field_set_release(&plain);
 	return err;
@@ -158,21 +193,21 @@ void *view_scratch(struct view *view, size_t size)
 struct cell cell_percent(uint64_t part, uint64_t whole)
 {
 	if (!whole)
-		return (struct cell){ CELL_NONE, { 0 } };
+		return cell_none();
 	return (struct cell){ CELL_PERCENT, { .number = (double)part * 100 / (double)whole } };
 }
 
 struct cell cell_rate(const struct stat_sum *sum)
 {
 	if (!sum->has_rate)
-		return (struct cell){ CELL_NONE, { 0 } };
+		return cell_none();
 	return (struct cell){ CELL_RATE, { .number = sum->rate_per_s } };
 }
 
 struct cell cell_spark(const struct stat_sum *sum)
 {
 	if (!sum->nr)
-		return (struct cell){ CELL_NONE, { 0 } };
+		return cell_none();
 	return (struct cell){ CELL_SPARK, { .spark = sum->history } };
 }
 
@@ -182,6 +217,8 @@ int cell_compare(const struct cell *a, const struct cell *b)
 
 	if (a->type == CELL_NONE || b->type == CELL_NONE)
 		return (a->type != CELL_NONE) - (b->type != CELL_NONE);
+	if (a->type != b->type) /* a word in the place of a number */
+		return (a->type != CELL_TEXT) - (b->type != CELL_TEXT);
 	switch (a->type) {
 	case CELL_TEXT:
 		order = strcmp(a->text, b->text);
@@ -202,34 +239,62 @@ int cell_compare(const struct cell *a, const struct cell *b)
 	return 0;
 }
 
+/* What the comparisons need to know; the number of columns is counted once. */
+struct order {
+	const struct query *query;
+	const struct column *columns;
+	size_t nr_columns;
+};
+
 /*
- * Numbers sort from the largest, names from A. Equal ones by the other counts and rates from the
- * right (rate before total, as kvm_stat does), then by name, so that rows at rest stay where they
- * are. Shares have different wholes and order nothing.
+ * Equal ones by the other counts and rates from the right (rate before total, as kvm_stat does),
+ * then by what names them, so that rows at rest stay where they are. Shares have different wholes
+ * and order nothing.
  */
-static int compare_siblings(const struct view_row *a, const struct view_row *b,
-			    const struct query *query)
+static int compare_equals(const struct view_row *a, const struct view_row *b,
+			  const struct order *order)
 {
-	const struct column *columns = query->type->columns;
-	bool by_text = columns[query->sort].type == CELL_TEXT;
-	int order = cell_compare(&a->cells[query->sort], &b->cells[query->sort]);
+	int by;
+
+	for (size_t i = order->nr_columns; i-- > 0;) {
+		const struct column *column = &order->columns[i];
+
+		if ((column->type != CELL_COUNT && column->type != CELL_RATE) ||
+		    column->flags & COLUMN_KEY)
+			continue;
+		by = cell_compare(&b->cells[i], &a->cells[i]);
+		if (by)
+			return by;
+	}
+	by = cell_compare(&a->cells[0], &b->cells[0]);
+	for (size_t i = 1; !by && i < order->nr_columns; i++) {
+		if (order->columns[i].flags & COLUMN_KEY)
+			by = cell_compare(&a->cells[i], &b->cells[i]);
+	}
+	return by;
+}
+
+/* Numbers sort from the largest, names from A. */
+static int compare_siblings(const struct view_row *a, const struct view_row *b,
+			    const struct order *order)
+{
+	const struct query *query = order->query;
+	const struct column *column = &order->columns[query->sort];
+	int by;
 
 	if (a->is_rest != b->is_rest)
 		return a->is_rest - b->is_rest;
-	if (order)
-		return by_text == query->reverse ? -order : order;
-	for (size_t i = view_columns(query->type); i-- > 0;) {
-		if (columns[i].type == CELL_COUNT || columns[i].type == CELL_RATE)
-			order = cell_compare(&b->cells[i], &a->cells[i]);
-		if (order)
-			return order;
-	}
-	return cell_compare(&a->cells[0], &b->cells[0]);
+	if (column->flags & COLUMN_COST && a->is_idle != b->is_idle)
+		return a->is_idle - b->is_idle;
+	by = cell_compare(&a->cells[query->sort], &b->cells[query->sort]);
+	if (by)
+		return (column->type == CELL_TEXT) == query->reverse ? -by : by;
+	return compare_equals(a, b, order);
 }
 
-static int compare_flat(const void *a, const void *b, void *query)
+static int compare_flat(const void *a, const void *b, void *order)
 {
-	return compare_siblings(a, b, query);
+	return compare_siblings(a, b, order);
 }
 
 /* A run of siblings, each with the rows below it. */
@@ -238,15 +303,15 @@ struct branch {
 	size_t nr_rows;
 };
 
-static int compare_branches(const void *a, const void *b, void *query)
+static int compare_branches(const void *a, const void *b, void *order)
 {
 	const struct branch *x = a, *y = b;
 
-	return compare_siblings(x->rows, y->rows, query);
+	return compare_siblings(x->rows, y->rows, order);
 }
 
 /* Sorts trees by their roots, and the leaves of each: two levels are all there are. */
-static int view_sort_trees(struct view *view, const struct query *query)
+static int view_sort_trees(struct view *view, struct order *order)
 {
 	struct branch *branches = calloc(view->nr_rows, sizeof(*branches));
 	struct view_row *sorted = calloc(view->nr_rows, sizeof(*sorted));
@@ -266,11 +331,11 @@ static int view_sort_trees(struct view *view, const struct query *query)
 		struct view_row *leaves = branches[i].rows + 1;
 		size_t nr_leaves = branches[i].nr_rows - 1;
 
-		qsort_r(leaves, nr_leaves, sizeof(*leaves), compare_flat, (void *)(uintptr_t)query);
+		qsort_r(leaves, nr_leaves, sizeof(*leaves), compare_flat, order);
 		if (nr_leaves)
 			leaves[nr_leaves - 1].is_last = true;
 	}
-	qsort_r(branches, nr, sizeof(*branches), compare_branches, (void *)(uintptr_t)query);
+	qsort_r(branches, nr, sizeof(*branches), compare_branches, order);
 	branches[nr - 1].rows->is_last = true;
 	for (size_t i = 0; i < nr; i++) {
 		memcpy(sorted + out, branches[i].rows, branches[i].nr_rows * sizeof(*sorted));
@@ -284,18 +349,20 @@ static int view_sort_trees(struct view *view, const struct query *query)
 
 int view_build(struct view *view, const struct query *query, const struct facts *facts)
 {
+	struct order order = { query, query->type->columns, view_columns(query->type) };
 	int err;
 
 	view->type = query->type;
 	view->nr_rows = 0;
-	view->total = (struct view_row){ .field = FIELD_NONE };
+	view->total = (struct view_row){ .field = FIELD_NONE, .vcpu = -1 };
+	view->absent = 0;
+	view->rate_title = view->note = NULL;
 	err = query->type->build(view, query, facts);
 	if (err || !view->nr_rows)
 		return err;
-	if (!query->flat)
-		return view_sort_trees(view, query);
-	qsort_r(view->rows, view->nr_rows, sizeof(*view->rows), compare_flat,
-		(void *)(uintptr_t)query);
+	if (!query->flat && query->type->has_trees)
+		return view_sort_trees(view, &order);
+	qsort_r(view->rows, view->nr_rows, sizeof(*view->rows), compare_flat, &order);
 	return 0;
 }
 

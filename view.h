@@ -28,7 +28,7 @@ enum cell_type {
 	CELL_RATE,  /* per second */
 	CELL_NS,    /* a duration */
 	CELL_SPARK, /* STATS_HISTORY rates, oldest first, < 0 where there is none */
-	CELL_HIST,  /* durations, see timing_sum */
+	CELL_HIST,  /* how many took how long: HIST_BUCKETS counts */
 	CELL_SPLIT, /* where time went: shares of the whole, 0 to 1 */
 };
 
@@ -43,18 +43,28 @@ struct cell {
 		double number;
 		uint64_t ns;
 		const float *spark; /* owned by the view, as are these */
-		const struct timing_sum *hist;
+		const uint64_t *hist;
 		const double *split; /* SPLIT_PARTS */
 	};
 };
+
+enum {
+	COLUMN_MACHINE_ONLY = 1 << 0, /* not for screens */
+	COLUMN_KEY = 1 << 1, /* with the first one, names the row; orders only what is else equal */
+	COLUMN_COST = 1 << 2, /* a cost: rows that are halts rank below all that are not */
+};
+
+/* How easily a column gives way where room is short: the highest first; 0: see the painter. */
+#define COLUMN_SPARE(rank) ((rank) << 8)
+#define COLUMN_SPARE_OF(flags) ((flags) >> 8)
 
 struct column {
 	const char *id;	   /* in JSON and for --sort */
 	const char *title; /* as a heading */
 	const char *help;
 	enum cell_type type;
-	int width;	     /* characters that suffice for nearly all; text columns stretch */
-	bool is_machine_only; /* not for screens */
+	int width;	     /* characters that suffice for nearly all; the first stretches */
+	unsigned int flags;  /* COLUMN_* */
 };
 
 struct view_row {
@@ -90,14 +100,36 @@ struct view_type {
 	bool is_timed;	   /* is made of what the provider "exits" says */
 	/* Whether a field is needed for it, children aside. */
 	bool (*wants)(const struct query *query, const struct field *field);
+	/*
+	 * Whether a field is needed whatever the filter says: what the provider "exits" gives.
+	 * Where it gives anything, events are counted only for a filter. NULL: none is.
+	 */
+	bool (*needs)(const struct field *field);
 	/* Adds its rows, parents before children, in any order among siblings. */
 	int (*build)(struct view *view, const struct query *query, const struct facts *facts);
 };
 
-extern const struct view_type view_events, view_guests;
+extern const struct view_type view_events, view_guests, view_vcpus, view_exits, view_hotspots;
+extern const struct view_type view_exit_totals; /* of `kvmtop exits`: not among the tabs */
 
 const struct view_type *view_type_at(size_t i); /* NULL past the end */
 const struct view_type *view_type_by_name(const char *name); /* NULL: no such */
+
+/* One vCPU of a guest. */
+struct vcpu_key {
+	uint32_t guest;
+	int32_t vcpu;
+};
+
+/* What can be counted by reason or argument. */
+enum exit_event {
+	EVENT_VMEXIT,
+	EVENT_MMIO,
+	EVENT_IOPORT,
+	EVENT_MSR,
+	EVENT_CPUID,
+	EVENT_HYPERCALL,
+};
 
 /* What the user asked for. */
 struct query {
@@ -107,6 +139,10 @@ struct query {
 	bool has_vcpu, has_reason;    /* one of the guest's vCPUs only; one exit reason only: */
 	int32_t vcpu;
 	uint32_t reason;	      /* its field */
+	const struct vcpu_key *only;  /* view_exit_totals: these vCPUs only, nr_only of them */
+	size_t nr_only;
+	enum exit_event event;	      /* view_exit_totals: which */
+	bool collapses;		      /* view_exit_totals: the vCPUs of a guest together */
 	bool children;		      /* all trees open */
 	struct field_set open;	      /* else those that are */
 	size_t sort;		      /* column */
@@ -128,6 +164,9 @@ struct view {
 	struct view_row *rows;
 	size_t nr_rows, cap_rows;
 	struct view_row total; /* sums, whether their rows are shown or not */
+	uint32_t absent; /* columns that there is nothing for, as bits: not to be shown */
+	const char *rate_title; /* of the column "rate"; NULL: its own */
+	const char *note; /* what the reader should know about these rows; NULL: nothing */
 	void *scratch; /* the builder's sums, which cells point into */
 	size_t scratch_size;
 };
@@ -136,7 +175,7 @@ struct view {
 int view_build(struct view *view, const struct query *query, const struct facts *facts);
 void view_release(struct view *view);
 
-/* -1, 0, 1 as for qsort(): numbers ascending, absent before all, text by bytes. */
+/* -1, 0, 1 as for qsort(): numbers ascending, absent before all, then text by bytes. */
 int cell_compare(const struct cell *a, const struct cell *b);
 
 /* For the builders of views. NULL: no memory. */
@@ -153,6 +192,21 @@ static inline struct cell cell_text(const char *text)
 static inline struct cell cell_count(uint64_t count)
 {
 	return (struct cell){ CELL_COUNT, { .count = count } };
+}
+
+static inline struct cell cell_none(void)
+{
+	return (struct cell){ CELL_NONE, { 0 } };
+}
+
+static inline struct cell cell_ns(uint64_t ns)
+{
+	return (struct cell){ CELL_NS, { .ns = ns } };
+}
+
+static inline bool view_has_column(const struct view *view, size_t column)
+{
+	return !(view->absent >> column & 1);
 }
 
 struct cell cell_percent(uint64_t part, uint64_t whole); /* absent when whole is 0 */

@@ -9,16 +9,17 @@ enum { EVENT, TOTAL, SHARE, DELTA, RATE, SPARK };
 
 static const struct column columns[] = {
 	[EVENT] = { "event", "Event", "what happened; reasons below their event",
-		    CELL_TEXT, 40, false },
+		    CELL_TEXT, 40, 0 },
 	[TOTAL] = { "total", "Total",
 		    "since the start, r, or a change of filter; a level as it is now",
-		    CELL_COUNT, 10, false },
+		    CELL_COUNT, 10, 0 },
 	[SHARE] = { "share", "%Total", "of all events of the same provider; a reason: of its event",
-		    CELL_PERCENT, 7, false },
-	[DELTA] = { "delta", "Delta", "since the previous sample", CELL_COUNT, 10, true },
+		    CELL_PERCENT, 7, 0 },
+	[DELTA] = { "delta", "Delta", "since the previous sample",
+		    CELL_COUNT, 10, COLUMN_MACHINE_ONLY },
 	[RATE] = { "rate", "CurAvg/s", "per second between the last two samples",
-		   CELL_RATE, 9, false },
-	[SPARK] = { "history", "History", "the rate over the last samples", CELL_SPARK, 30, false },
+		   CELL_RATE, 9, 0 },
+	[SPARK] = { "history", "History", "the rate over the last samples", CELL_SPARK, 30, 0 },
 	{ 0 },
 };
 

@@ -2,31 +2,26 @@
 /* The Guests view: one row a guest, by its exits or, with a filter, by the events that match. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "exits.h"
-#include "view.h"
+#include "view_timed.h"
 
-enum { GUEST, PID, VCPUS, TOTAL, SHARE, DELTA, RATE, SPARK };
+enum { GUEST, PID, VCPUS };
 
 static const struct column columns[] = {
-	[GUEST] = { "guest", "Guest Name", "as its VMM names it", CELL_TEXT, 24, false },
-	[PID] = { "pid", "PID", "of the process that runs it", CELL_COUNT, 8, false },
-	[VCPUS] = { "vcpus", "vCPU", "how many it has", CELL_COUNT, 4, false },
-	[TOTAL] = { "total", "Total",
-		    "exits since the start or r; with a filter, the events it selects",
-		    CELL_COUNT, 10, false },
-	[SHARE] = { "share", "%Total", "of all guests", CELL_PERCENT, 7, false },
-	[DELTA] = { "delta", "Delta", "since the previous sample", CELL_COUNT, 10, true },
-	[RATE] = { "rate", "CurAvg/s", "per second between the last two samples",
-		   CELL_RATE, 9, false },
-	[SPARK] = { "history", "History", "the rate over the last samples", CELL_SPARK, 30, false },
+	[GUEST] = { "guest", "Guest Name", "as its VMM names it", CELL_TEXT, 24, 0 },
+	[PID] = { "pid", "PID", "of the process that runs it", CELL_COUNT, 7,
+		  COLUMN_SPARE(5) },
+	[VCPUS] = { "vcpus", "vCPU", "how many it has", CELL_COUNT, 4,
+		    COLUMN_SPARE(2) },
+	LIFE_COLUMNS("exits since the start or r; with a filter, the events it selects",
+		     "of all guests"),
 	{ 0 },
 };
 
 struct guest_sum {
 	uint32_t guest;
-	struct stat_sum sum;
+	struct life_row life;
 };
 
 /* Without a filter only what counts exits: other events are parts of each other. */
@@ -35,6 +30,11 @@ static bool wants(const struct query *query, const struct field *field)
 	if (field->kind != FIELD_COUNTER || field->parent != FIELD_NONE || field->use != USE_EVENT)
 		return false;
 	return query->filter || field->exit_rank > 0;
+}
+
+static bool needs(const struct field *field)
+{
+	return field->use == USE_EXIT || field->use == USE_TIME;
 }
 
 /* What the filter names. A parent that is there for its child's sake gives way to the child. */
@@ -50,13 +50,14 @@ static bool is_named(const struct query *query, const struct facts *facts,
 static int choose_fields(const struct query *query, const struct facts *facts,
 			 struct field_set *ret_chosen)
 {
-	struct exits exits = exits_choose(facts, true);
+	struct exits exits = exits_choose(facts, true, false);
 	int err = 0;
 
 	for (uint32_t i = 0; i < fields_count(facts->fields) && !err; i++) {
 		const struct field *field = fields_get(facts->fields, i);
 
-		if (field->kind != FIELD_COUNTER || !field_set_has(facts->wanted, i))
+		if (field->kind != FIELD_COUNTER || !field_set_has(facts->wanted, i) ||
+		    (query->filter && field->use != USE_EVENT))
 			continue;
 		if (query->filter ? is_named(query, facts, field) : exits_has(&exits, field))
 			err = field_set_add(ret_chosen, i);
@@ -71,7 +72,7 @@ static int compare_guest(const void *a, const void *b)
 	return (x->guest > y->guest) - (x->guest < y->guest);
 }
 
-static int add_row(struct view *view, const struct facts *facts, const struct guest_sum *item,
+static int add_row(struct view *view, const struct facts *facts, struct guest_sum *item,
 		   uint64_t whole)
 {
 	const struct guest *guest = guests_by_id(facts->guests, item->guest);
@@ -87,90 +88,136 @@ static int add_row(struct view *view, const struct facts *facts, const struct gu
 		row->cells[PID] = cell_count((uint64_t)guest->pid);
 		row->cells[VCPUS] = cell_count(guest->nr_vcpus);
 	}
-	if (!item->sum.nr)
-		return 0;
-	row->cells[TOTAL] = cell_count(item->sum.total);
-	row->cells[SHARE] = cell_percent(item->sum.total, whole);
-	row->cells[DELTA] = cell_count(item->sum.delta);
-	row->cells[RATE] = cell_rate(&item->sum);
-	row->cells[SPARK] = cell_spark(&item->sum);
+	life_row_fill(row, &item->life, facts->fields, whole);
 	return 0;
 }
 
-/* A sum for every guest there is, whether anything counted for it or not, and one for the ended. */
-static struct guest_sum *sums_new(struct view *view, const struct facts *facts, size_t *ret_nr)
-{
-	size_t nr = guests_count(facts->guests) + 1;
-	struct guest_sum *sums = view_scratch(view, nr * sizeof(*sums));
+/* All guests, ascending, and behind them one for the ended. */
+struct guest_sums {
+	struct guest_sum *list;
+	size_t nr;
+	struct guest_sum *latest; /* found: keys of one guest follow each other */
+};
 
-	if (!sums)
-		return NULL;
-	for (size_t i = 0; i < nr; i++) {
+/* A sum for every guest there is, whether anything counted for it or not. */
+static int sums_init(struct guest_sums *sums, struct view *view, const struct facts *facts)
+{
+	sums->nr = guests_count(facts->guests) + 1;
+	sums->list = view_scratch(view, sums->nr * sizeof(*sums->list));
+	if (!sums->list)
+		return -ENOMEM;
+	for (size_t i = 0; i < sums->nr; i++) {
 		const struct guest *guest = guests_at(facts->guests, i);
 
-		sums[i].guest = guest ? guest->id : STATS_ENDED;
+		sums->list[i].guest = guest ? guest->id : STATS_ENDED;
 	}
-	*ret_nr = nr;
-	return sums;
+	sums->latest = sums->list;
+	return 0;
 }
 
 /* Guests that the inventory has lost go with those that ended: no total goes back for it. */
-static void add_stats(struct guest_sum *sums, size_t nr, const struct field_set *chosen,
-		      const struct facts *facts)
+static struct guest_sum *sums_find(struct guest_sums *sums, uint32_t guest)
 {
-	uint64_t tick = stats_tick(facts->stats);
+	struct guest_sum wanted = { .guest = guest }, *item = sums->latest;
 
-	for (size_t i = 0; i < stats_count(facts->stats); i++) {
-		const struct stats_item *stat = stats_at(facts->stats, i);
-		struct guest_sum wanted = { .guest = stat->key.guest }, *item;
-
-		if (stat->key.guest == GUEST_ANY || !field_set_has(chosen, stat->key.field))
-			continue;
-		item = bsearch(&wanted, sums, nr, sizeof(*sums), compare_guest);
-		stat_sum_add(item ? &item->sum : &sums[nr - 1].sum, stat, FIELD_COUNTER, tick);
-	}
+	if (item->guest == guest)
+		return item;
+	item = bsearch(&wanted, sums->list, sums->nr, sizeof(wanted), compare_guest);
+	sums->latest = item ? item : &sums->list[sums->nr - 1];
+	return sums->latest;
 }
 
-static int sum_up(struct guest_sum *sums, size_t nr, const struct query *query,
-		  const struct facts *facts)
+/* What each guest's reasons cost. */
+static int add_reason(const struct facts *facts, const struct exits *timed, struct pairs *reasons,
+		      const struct stats_item *stat, const struct field *field)
+{
+	struct pair *pair;
+
+	if (field->is_idle || field->parent == FIELD_NONE || !stat->delta ||
+	    !exits_has(timed, fields_get(facts->fields, field->parent)))
+		return 0;
+	pair = pairs_get(reasons, stat->key.guest, stat->key.field);
+	if (!pair)
+		return -ENOMEM;
+	pair->count += stat->delta;
+	pair->ns += stat->timing ? stat->timing->delta_ns : 0;
+	return 0;
+}
+
+static int add_stats(struct guest_sums *sums, const struct field_set *chosen,
+		     const struct facts *facts, struct pairs *reasons)
+{
+	struct exits timed = exits_choose(facts, true, true);
+	uint64_t tick = stats_tick(facts->stats);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < stats_count(facts->stats); i++) {
+		const struct stats_item *stat = stats_at(facts->stats, i);
+		const struct field *field = fields_get(facts->fields, stat->key.field);
+		struct life_row *life;
+
+		if (stat->key.guest == GUEST_ANY)
+			continue;
+		life = &sums_find(sums, stat->key.guest)->life;
+		if (field_set_has(chosen, stat->key.field))
+			stat_sum_add(&life->exits, stat, FIELD_COUNTER, tick);
+		if (field->use == USE_TIME)
+			life_add(&life->life, field, stat);
+		else if (field->use == USE_EXIT)
+			err = add_reason(facts, &timed, reasons, stat, field);
+	}
+	return err;
+}
+
+static int sum_up(struct guest_sums *sums, const struct query *query, const struct facts *facts)
 {
 	struct field_set chosen = { 0 };
+	struct pairs reasons = { 0 };
 	int err = choose_fields(query, facts, &chosen);
 
 	if (!err)
-		add_stats(sums, nr, &chosen, facts);
+		err = add_stats(sums, &chosen, facts, &reasons);
+	for (size_t i = 0; !err && i < reasons.nr_slots; i++) {
+		const struct pair *pair = &reasons.slots[i];
+
+		if (pair->field != FIELD_NONE)
+			life_row_add_reason(&sums_find(sums, pair->guest)->life, pair->field,
+					    pair->ns, pair->count);
+	}
+	pairs_release(&reasons);
 	field_set_release(&chosen);
 	return err;
 }
 
-static struct stat_sum add_total(struct view *view, const struct guest_sum *sums, size_t nr)
+static uint64_t add_total(struct view *view, const struct guest_sums *sums)
 {
-	struct stat_sum all = { 0 };
+	struct life_row all = { 0 };
 
-	for (size_t i = 0; i < nr; i++)
-		stat_sum_merge(&all, &sums[i].sum);
-	view->total.cells[GUEST] = cell_text("Total");
-	view->total.cells[TOTAL] = cell_count(all.total);
-	view->total.cells[DELTA] = cell_count(all.delta);
-	view->total.cells[RATE] = cell_rate(&all);
-	return all;
+	for (size_t i = 0; i < sums->nr; i++)
+		life_row_merge(&all, &sums->list[i].life);
+	life_row_total(view, &all);
+	return all.exits.total;
 }
 
 static int build(struct view *view, const struct query *query, const struct facts *facts)
 {
-	size_t nr;
-	struct guest_sum *sums = sums_new(view, facts, &nr);
-	struct stat_sum all;
+	struct guest_sums sums;
+	uint64_t whole;
 
-	if (!sums || sum_up(sums, nr, query, facts) < 0)
+	if (sums_init(&sums, view, facts) < 0 || sum_up(&sums, query, facts) < 0)
 		return -ENOMEM;
-	all = add_total(view, sums, nr);
-	for (size_t i = 0; i < nr; i++) {
-		if (query->guest != GUEST_ANY && sums[i].guest != query->guest)
+	life_columns_absent(view, fields_have_exits(facts->fields));
+	if (fields_have_exits(facts->fields) && !query->filter)
+		view->rate_title = "Exits/s";
+	whole = add_total(view, &sums);
+	for (size_t i = 0; i < sums.nr; i++) {
+		struct guest_sum *item = &sums.list[i];
+
+		if (query->guest != GUEST_ANY && item->guest != query->guest)
 			continue;
-		if (sums[i].guest == STATS_ENDED && !sums[i].sum.total)
+		if (item->guest == STATS_ENDED && !item->life.exits.total)
 			continue;
-		if (add_row(view, facts, &sums[i], all.total) < 0)
+		if (add_row(view, facts, item, whole) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -180,8 +227,9 @@ const struct view_type view_guests = {
 	.name = "guests",
 	.title = "Guests",
 	.columns = columns,
-	.sort = RATE,
+	.sort = LIFE_RATE,
 	.by_guest = true,
 	.wants = wants,
+	.needs = needs,
 	.build = build,
 };

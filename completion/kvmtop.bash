@@ -1,11 +1,108 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Completion for bash.
+_kvmtop_report()
+{
+	local current=$1 previous=$2 words=
+
+	case $previous in
+	--event) words="vmexit mmio ioport msr cpuid hypercall" ;;
+	--by) words="reason guest vcpu tid" ;;
+	-k | --key) words="count per_s share total time_share wall_share min avg stddev p50 p99 max" ;;
+	--input-format) words="trace.dat perf.data acrn kvmtrace" ;;
+	-f | --frequency | --vcpu | -p | --pid) return ;;
+	*) [[ $current != -* ]] || words="--event --by --vcpu -p --pid -k --key --diff
+		-f --frequency --input-format --csv --json --acrn -h --help" ;;
+	esac
+	if [ -n "$words" ]; then
+		COMPREPLY=($(compgen -W "$words" -- "$current"))
+	else
+		COMPREPLY=($(compgen -f -- "$current"))
+	fi
+}
+
+_kvmtop_format()
+{
+	local current=$1 previous=$2
+
+	case $previous in
+	--input-format) COMPREPLY=($(compgen -W "kvmtrace xentrace acrn" -- "$current")) && return ;;
+	-c | --mhz) return ;;
+	esac
+	if [[ $current == -* ]]; then
+		COMPREPLY=($(compgen -W "-c --mhz --input-format -h --help" -- "$current"))
+	else
+		COMPREPLY=($(compgen -f -- "$current"))
+	fi
+}
+
+_kvmtop_record()
+{
+	local current=$1 previous=$2 words=
+
+	case $previous in
+	-e | --event) words=$(kvmtop -f help 2>/dev/null | grep -v '(') ;;
+	-p | --pid) words=$(cd /proc && printf '%s\n' [0-9]*) ;;
+	-C | --clock) words="local global counter uptime perf mono mono_raw boot tai x86-tsc" ;;
+	-g | --guest | --filter | -b | --buffer) return ;;
+	-o | --output) COMPREPLY=($(compgen -f -- "$current")) && return ;;
+	*) [[ $current != -* ]] || words="-o --output -p --pid -g --guest -e --event --filter
+		-b --buffer -C --clock -h --help" ;;
+	esac
+	if [ -n "$words" ]; then
+		COMPREPLY=($(compgen -W "$words" -- "$current"))
+	else
+		COMPREPLY=($(compgen -c -- "$current"))
+	fi
+}
+
+_kvmtop_timeline()
+{
+	local current=$1 previous=$2 words=
+
+	case $previous in
+	-O | --offset) words=auto ;;
+	--input-format) words="trace.dat perf.data acrn kvmtrace" ;;
+	-f | --freq | -B | --binaryname) return ;;
+	*) [[ $current != -* ]] || words="-o --output -k --kvm -p --perf-stat -O --offset -f --freq
+		-F --filter -m --merge -b --binary -B --binaryname --input-format -h --help" ;;
+	esac
+	if [ -n "$words" ]; then
+		COMPREPLY=($(compgen -W "$words" -- "$current"))
+	else
+		COMPREPLY=($(compgen -f -- "$current"))
+	fi
+}
+
+_kvmtop_exits()
+{
+	local current=$1 previous=$2 words=
+
+	case $previous in
+	-p | --pid) words=$(cd /proc && printf '%s\n' [0-9]*) ;;
+	--event) words="vmexit mmio ioport msr cpuid hypercall" ;;
+	-k | --key) words="sample percent_sample time percent_time mean min max p50 p99" ;;
+	--sysroot) COMPREPLY=($(compgen -d -- "$current")) && return ;;
+	-v | --vcpu | -t | --tid | -T | --tids) return ;;
+	*) [[ $current != -* ]] || words="-p --pid -v --vcpu -a --alltids -t --tid -T --tids --event
+		-k --key --json --csv --sysroot -h --help" ;;
+	esac
+	COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+
 _kvmtop()
 {
 	local current=$2 previous=$3
 
 	COMPREPLY=()
+	if [ "$COMP_CWORD" -gt 1 ]; then
+		case ${COMP_WORDS[1]} in
+		exits | format | record | report | timeline)
+			"_kvmtop_${COMP_WORDS[1]}" "$current" "$previous"
+			return
+			;;
+		esac
+	fi
 	case $previous in
 	-p | --pid)
 		COMPREPLY=($(compgen -W "$(cd /proc && printf '%s\n' [0-9]*)" -- "$current"))
@@ -23,12 +120,17 @@ _kvmtop()
 		COMPREPLY=($(compgen -d -- "$current"))
 		return
 		;;
+	--engine)
+		COMPREPLY=($(compgen -W "bpf perf" -- "$current"))
+		return
+		;;
 	--view)
-		COMPREPLY=($(compgen -W "events guests" -- "$current"))
+		COMPREPLY=($(compgen -W "events guests vcpus exits hotspots" -- "$current"))
 		return
 		;;
 	-o | --sort)
-		COMPREPLY=($(compgen -W "event guest total share rate" -- "$current"))
+		COMPREPLY=($(compgen -W "event guest reason what total share rate time_percent avg_ns p99_ns
+			max_ns kvm_percent user_percent wait_percent" -- "$current"))
 		return
 		;;
 	-g | --guest | -s | --set-delay | -n | --samples)
@@ -39,6 +141,6 @@ _kvmtop()
 		-f --fields -g --guest -p --pid -t --tracepoints -d --debugfs -i --debugfs-include-past
 		-1 --once --batch -l --log -L --log-to-file -c --csv --json -z --skip-zero-records
 		-s --set-delay -n --samples --view -b --by-guest -x --children -o --sort
-		--demo --list-providers --sysroot -h --help -V --version" -- "$current"))
+		--demo --engine --list-providers --sysroot -h --help -V --version" -- "$current"))
 }
 complete -o filenames -F _kvmtop kvmtop

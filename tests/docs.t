@@ -39,7 +39,8 @@ for key in $keys; do
 done
 is "$missing" "" "the man page has every key of the help page"
 
-for column in $(grep -ohE '^	\[[A-Z]+\] = \{ "[a-z]+", "[^"]+"' view_*.c | grep -v DELTA |
+for column in $(grep -ohE '^	\[[A-Z0-9_]+\] = \{ "[a-z0-9_]+", "[^"]+"' view_*.[ch] |
+	grep -vE 'DELTA|LIFE_WHOLE' |
 	cut -d'"' -f4 | tr ' ' '_'); do
 	grep -q "$(echo "$column" | tr '_' ' ')" man/kvmtop.8 || missing="$missing$column "
 done

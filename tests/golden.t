@@ -85,6 +85,40 @@ golden no-such-pid --sysroot $root/amd -1 -p 4711
 golden not-a-guest --sysroot $root/amd -1 -p 1
 compare
 
+# The views of timed exits.
+golden amd-timed-guests --sysroot $root/amd -1 --view guests --json
+golden amd-vcpus --sysroot $root/amd -1 --view vcpus
+golden amd-vcpus-json --sysroot $root/amd -1 --view vcpus --json -g db1
+golden amd-vcpus-log --sysroot $root/amd -l -n 3 -s 0.1 --view vcpus
+golden amd-vcpus-csv --sysroot $root/amd -l -c -n 3 -s 0.1 --view vcpus
+golden amd-exits --sysroot $root/amd -1 --view exits
+golden amd-exits-json --sysroot $root/amd -1 --view exits --json -f 'hlt|^io$|hypercall'
+golden amd-exits-log --sysroot $root/amd -l -n 3 -s 0.1 --view exits
+golden amd-exits-csv --sysroot $root/amd -l -c -n 3 -s 0.1 --view exits
+golden amd-exits-sort --sysroot $root/amd -1 --view exits -o avg_ns -p 112
+golden amd-hotspots --sysroot $root/amd -1 --view hotspots -g web1
+golden amd-hotspots-log --sysroot $root/amd -l -n 2 -s 0.1 --view hotspots -f IA32
+golden intel-exits --sysroot $root/intel -1 --view exits
+golden intel-vcpus --sysroot $root/intel -1 --view vcpus
+golden lockdown-exits --sysroot $root/lockdown -1 --view exits
+golden arm64-exits --sysroot $root/arm64 -1 --view exits
+golden arm64-timed-guests --sysroot $root/arm64 -1 --view guests --json
+compare
+
+# kvmtop exits
+golden exits-all exits --sysroot $root/amd 0.1
+golden exits-pid exits --sysroot $root/amd -p 115 -k time 0.1
+golden exits-vcpu exits --sysroot $root/amd -p 115 -v 1 --csv 0.1
+golden exits-alltids exits --sysroot $root/amd -p 115 -a -k percent_time 0.1
+golden exits-tid exits --sysroot $root/amd -t 122 --event ioport 0.1
+golden exits-tids exits --sysroot $root/amd -T 121,122 --event cpuid -k max --json 0.1
+golden exits-lockdown exits --sysroot $root/lockdown 0.1
+golden exits-no-vcpu exits --sysroot $root/intel -p 4101 -v 10 0.1
+golden exits-no-guest exits --sysroot $root/amd -p 1 0.1
+golden exits-no-thread exits --sysroot $root/amd -t 115 0.1
+golden exits-no-provider exits --sysroot $root/arm64 0.1
+compare
+
 # Nothing is left over from a case that is gone.
 for file in tests/golden/*.txt; do
 	grep -qF "$(basename "$file" .txt)" tests/golden.t || {

@@ -145,16 +145,46 @@ is "$(shot)" "$before" "flaw_B7: keys take no sample, unknown ones do nothing"
 # ---- views
 
 keys_show Tab '\[2 Guests\]' "Tab goes to the next view"
-screen_has '^ db1 +115 +2 +[0-9]+ +64\.0' "with a row for each guest"
+screen_has '^ db1 +115 +2 +[0-9]+ +4[0-9]\.[0-9] ' "with a row for each guest"
 keys_show BTab '\[1 Events\]' "Shift-Tab goes back"
 keys_show 2 '\[2 Guests\]' "2"
 keys_show 1 '\[1 Events\]' "1"
 keys_show b '\[2 Guests\]' "b goes to the guests"
-screen_keys Down
-screen_wait db1
-keys_show Enter 'guest: db1 \(pid 115\)' "Enter on a guest shows its events"
-screen_has '^ *.?kvm_exit +[0-9]+ ' "and counts them"
+keys_show b '\[1 Events\]' "b goes back to the events"
+keys_show 3 '\[3 vCPUs\]' "3"
+keys_show 4 '\[4 Exits\]' "4"
+keys_show 5 '\[5 Hot spots\]' "5"
+keys_show 1 '\[1 Events\]' "1"
+
+# ---- drilling down
+
+keys_show '2 Down' ' db1 ' "the guests"
+selects db1 "with a guest selected"
+keys_show Enter '\[3 vCPUs\].* db1 \(pid 115\)$' "Enter on a guest shows its vCPUs"
+screen_has '^ db1 +1 +123 +[0-9]+ ' "one a line"
+unlike "$(screen_shot)" web1 "and no other guest's"
+keys_show 'Down Down Enter' '\[4 Exits\].* db1 › vCPU 1$' "Enter on a vCPU shows its exits"
+screen_has '^ hlt .* halt ' "halts are no cost"
+screen_has '^ io  Avg .* ended$' "the latency of the first row is below"
+keys_show 'End' '^ hlt  Avg ' "of the selected one when there is one"
+keys_show '/' '^Search' "a search"
+screen_type '^msr'
+screen_keys Enter
+selects msr "for a reason"
+keys_show Enter '\[5 Hot spots\].* db1 › vCPU 1 › msr$' "Enter on an exit shows its arguments"
+screen_has '^ msr +0x6e0 IA32_TSC_DEADLINE +[0-9]+ ' "by name"
+unlike "$(screen_shot)" '0x3f8' "and no others"
+keys_show BSpace '\[4 Exits\].* db1 › vCPU 1$' "Backspace goes back to the exits"
+selects msr "and to the row it came from"
+settle
+keys_show 'Home' '^ (io|npf)  Avg ' "another row"
+screen_keys End
+keys_show Enter 'No argument of hlt seen yet' "an exit without arguments says so"
+keys_show 'BSpace BSpace' '\[3 vCPUs\].* db1 \(pid 115\)$' "twice back to the vCPUs"
 keys_show BSpace '\[2 Guests\].*guest: all' "Backspace goes back to the guests"
+keys_show 'Enter 4' '\[4 Exits\].* db1 \(pid 115\)$' "a tab stays with the guest"
+keys_show 2 '\[2 Guests\].*guest: all' "but for the guests"
+keys_show c '\[2 Guests\].*guest: all' "c"
 keys_show b '\[1 Events\]' "b goes back to the events"
 
 # ---- order
@@ -234,11 +264,12 @@ keys_show q '^ kvm_entry ' "q leaves the help, not the program"
 keys_show '?' '^ q +quit' "?: help"
 screen_resize 60 12
 screen_has '^arrows: more' "help that does not fit can be scrolled"
-keys_show 'Down Down' '^ 1 2 Tab' "by a line"
-keys_show End 'Esc lets go' "to its end"
-keys_show 'PPage Up' '^ 1 2 Tab' "and back"
-screen_resize 80 24
+keys_show 'Down Down' '^ 1 - 5 Tab' "by a line"
+keys_show End '^ History +the rate' "to its end"
+keys_show 'PPage PPage PPage Down Down' '^ 1 - 5 Tab' "and back"
+screen_resize 80 40
 screen_has '^any key: back' "and fits again"
+screen_resize 80 24
 keys_show Escape '^ kvm_entry ' "Esc leaves it"
 
 # ---- the filter
@@ -250,14 +281,14 @@ screen_type '^'
 screen_keys End BSpace DC Home Right DC C-k
 screen_type 'kvm_exit$'
 screen_has '^Filter \(regex\): \^kvm_exit\$$' "flaw_E3: arrows move in the prompt, they are no text"
-keys_show Enter 'filter: \^kvm_exit\$  guest: all' "the filter is at work"
+keys_show Enter 'Hot spots +\^kvm_exit\$$' "the filter is at work"
 check "and nothing else is shown" wait_for 5 is_row 2 ""
 screen_keys f
 screen_type '('
 keys_show Enter '^"\^kvm_exit\$\(" is not a valid' "a wrong one is refused"
 keys_show Left '^Filter \(regex\): \^kvm_exit\$\($' "and can be corrected"
 keys_show C-c '^(h help|[A-Z])[^:]*$' "flaw_E3: Ctrl-C leaves the prompt"
-is "$(screen_line 3 | grep -c 'filter: ^kvm_exit\$  guest')" 1 "and changes nothing"
+is "$(screen_line 3 | grep -c ' ^kvm_exit\$$')" 1 "and changes nothing"
 keys_show 'f C-u Enter' 'filter: -  guest: all' "an empty one is none"
 screen_keys f
 screen_type 'kvm_userspace_exit\('
@@ -278,21 +309,21 @@ screen_has '^ No guest has this name' "what is typed narrows them down"
 keys_show Enter 'no guest named "web2"; there are: ' "nobody's name is refused"
 screen_keys C-u
 screen_type web1
-keys_show Enter 'guest: web1 \(pid 112\)' "a name"
+keys_show Enter ' web1 \(pid 112\)$' "a name"
 screen_keys p
 screen_type 115
-keys_show Enter 'guest: db1 \(pid 115\)' "a pid"
+keys_show Enter ' db1 \(pid 115\)$' "a pid"
 screen_keys g
 screen_type 99999999999999999999
 keys_show Enter 'no guest named "9+"' "a number that is no pid"
-keys_show Escape 'guest: db1' "flaw_E3: Esc changes nothing"
+keys_show Escape ' db1 \(pid 115\)$' "flaw_E3: Esc changes nothing"
 screen_keys g
 screen_type 0
 keys_show Enter 'guest: all' "0: all"
 screen_keys p
 screen_type 115
 screen_keys Enter
-screen_wait 'guest: db1'
+screen_wait ' db1 \(pid 115\)$'
 keys_show 'g Enter' 'guest: all' "nothing: all"
 screen_keys q
 ends_with 0 "q ends it"
@@ -350,8 +381,43 @@ start 200 60 $intel -s 25 -x
 screen_wait '4,124,8'
 picture intel-200x60
 start 80 24 $intel -s 25 -b
-screen_wait 'データベース +4101 .*2557394'
+screen_wait 'データベース +4101 .*319651'
 picture intel-guests-80x24
+screen_resize 200 60
+picture intel-guests-200x60
+start 80 24 $intel -s 25 --view vcpus
+screen_wait 'データベース +0 +4110 .*159833'
+picture intel-vcpus-80x24
+start 80 24 $intel -s 25 --view exits
+screen_wait 'MSR_WRITE +[0-9]+ +234927 '
+picture intel-exits-80x24
+screen_resize 200 60
+screen_wait 'MSR_WRITE +235,024 '
+picture intel-exits-200x60
+screen_resize 20 5
+screen_has '^ MSR_WRITE +234927$' "exits at 20x5"
+start 80 24 $intel -s 25 --view hotspots
+screen_wait '^ MSR_WRITE .*データ'
+picture intel-hotspots-80x24
+start 80 24 tests/sysroot/lockdown -s 25 --view exits
+screen_wait '^ MMIO +1004 '
+picture lockdown-exits-80x24
+keys_show Enter '^ Which arguments belong to MMIO is not known' "Enter says what is not known here"
+keys_show 5 '^ No matching' "arguments of what is not traced are not there"
+
+# ---- where exits cannot be timed
+
+start 80 24 tests/sysroot/arm64 -s 25 --view exits
+screen_has '^ This view needs what cannot be counted here. exits: ' "the view says why it is empty"
+screen_has '^h help' "which is no notice"
+keys_show 3 '^ This view needs what cannot' "so does another"
+keys_show 1 '^▸kvm_exit ' "the events have nothing to say of it"
+keys_show '2 Down' '^ edge2 +112 +2 +[0-9]+ +60\.0' "guests are counted by their events"
+keys_show Enter '\[1 Events\].* edge2 ' "Enter on a guest shows its events"
+screen_has '^▸kvm_exit +[0-9]+ ' "and counts them"
+keys_show BSpace '\[2 Guests\].*guest: all' "Backspace goes back to the guests"
+screen_keys q
+ends_with 0 "q ends it"
 
 # ---- terminals
 
@@ -464,10 +530,10 @@ awk '/^sample/ { flush() }
 		copy = ""
 	}' $amd/kvmtop/counters >"$TMP/amd/kvmtop/counters"
 start 80 24 "$TMP/amd" -s 0.1 -g web1
-screen_wait 'guest: web1'
+screen_wait ' web1 \(pid 112\)$'
 mv "$TMP/amd/proc/112" "$TMP/web1"
 mv "$TMP/amd/sys/kernel/debug/kvm/112-10" "$TMP/web1-kvm"
-screen_has 'guest: web1 \(pid 112\) is DEAD' "a guest that ended is said to be dead"
+screen_has ' web1 \(pid 112\) is DEAD$' "a guest that ended is said to be dead"
 screen_has '^ kvm_entry +[0-9]+ +[0-9.]+ +0 ' "flaw_B3: its rates are 0, its totals stay"
 sed -i 's/^112 /212 /' "$TMP/web1/stat"
 mv "$TMP/web1/task/122" "$TMP/web1/task/222"
@@ -475,7 +541,7 @@ mv "$TMP/web1/task/112" "$TMP/web1/task/212"
 echo 222 >"$TMP/web1-kvm/vcpu0/pid"
 mv "$TMP/web1" "$TMP/amd/proc/212"
 mv "$TMP/web1-kvm" "$TMP/amd/sys/kernel/debug/kvm/212-10"
-screen_has 'guest: web1 \(pid 212\)$' "flaw_E8: it is followed when it comes back,"
+screen_has ' web1 \(pid 212\)$' "flaw_E8: it is followed when it comes back,"
 screen_has '^web1 is back as pid 212: counting anew' "and that is said"
 screen_has '^ kvm_entry +[0-9]+ +[0-9.]+ +1[0-9]{3} ' "and its rates are there again"
 

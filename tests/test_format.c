@@ -129,6 +129,10 @@ static void durations_have_three_digits_and_a_unit(void **state)
 	duration_is(123456789012, "123s");
 	duration_is(4321000000000, "4321s");
 	duration_is(UINT64_MAX, "18446744074s");
+	/* Where the locale has no such letter. */
+	setlocale(LC_ALL, "C");
+	duration_is(1000, "1.00us");
+	setlocale(LC_ALL, "C.UTF-8");
 }
 
 /* Python's round(), which kvm_stat uses. */

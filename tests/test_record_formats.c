@@ -487,6 +487,9 @@ static void json_of_guests_has_their_columns(void **state)
 	struct world *w = *state;
 
 	add_guest(w, 1, "db", 3);
+	/* Those that there is something for. */
+	for (size_t i = 7; i + 1 < view_columns(&view_guests); i++)
+		w->view.absent |= 1u << i;
 	assert_string_equal(strstr(record_once(w, RECORD_JSON), "\"view\""),
 		"\"view\":\"guests\",\"rows\":[{\"guest\":\"db\",\"pid\":4001,\"vcpus\":null,"
 		"\"total\":30,\"share\":null,\"delta\":3,\"rate\":null}]}\n");
@@ -535,6 +538,86 @@ static void json_numbers_are_numbers(void **state)
 	}
 }
 
+/* A row of the Exits view: text, counts, durations, buckets. */
+static struct view_row *add_exit(struct world *w, const char *name, bool is_idle,
+				 const uint64_t *hist)
+{
+	struct view_row *row;
+
+	w->view.type = &view_exits;
+	row = view_add(&w->view);
+	assert_non_null(row);
+	row->field = is_idle ? 2 : 1;
+	row->is_idle = is_idle;
+	row->cells[0] = cell_text(name);
+	row->cells[view_column_by_id(&view_exits, "total")] = cell_count(9000);
+	row->cells[view_column_by_id(&view_exits, "delta")] = cell_count(7);
+	row->cells[view_column_by_id(&view_exits, "time_percent")] =
+		is_idle ? cell_text("halt") : cell_percent(1, 16);
+	row->cells[view_column_by_id(&view_exits, "avg_ns")] = cell_ns(1234);
+	row->cells[view_column_by_id(&view_exits, "hist")] =
+		(struct cell){ CELL_HIST, { .hist = hist } };
+	return row;
+}
+
+static const uint64_t hist[HIST_BUCKETS] = { 1, 0, 5, [HIST_BUCKETS - 1] = 1 };
+
+static void json_of_exits_has_ns_and_buckets(void **state)
+{
+	struct world *w = *state;
+
+	add_exit(w, "MSR", false, hist);
+	add_exit(w, "HLT", true, hist);
+	assert_string_equal(strstr(record_once(w, RECORD_JSON), "\"rows\""),
+		"\"rows\":[{\"reason\":\"MSR\",\"total\":9000,\"delta\":7,\"rate\":null,"
+		"\"share\":null,\"time_percent\":6.250,\"time_ns\":null,\"avg_ns\":1234,"
+		"\"p50_ns\":null,\"p99_ns\":null,\"max_ns\":null,\"hist\":[1,0,5,0,0,0,0,0,0,0,"
+		"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1]},"
+		"{\"reason\":\"HLT\",\"total\":9000,\"delta\":7,\"rate\":null,\"share\":null,"
+		"\"time_percent\":null,\"time_ns\":null,\"avg_ns\":1234,\"p50_ns\":null,"
+		"\"p99_ns\":null,\"max_ns\":null,\"hist\":[1,0,5,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,"
+		"0,0,0,0,0,0,1],\"halt\":true}]}\n");
+}
+
+static void batch_of_exits_is_a_table(void **state)
+{
+	struct world *w = *state;
+
+	add_exit(w, "データ", false, hist);
+	add_exit(w, "HLT", true, hist);
+	assert_string_equal(record_once(w, RECORD_BATCH),
+		"Exit reason  Total  Count/s  %Count  Time%     Avg  p50  p99  Max\n"
+		"データ        9000        -       -    6.2  1.23µs    -    -    -\n"
+		"HLT           9000        -       -   halt  1.23µs    -    -    -\n");
+}
+
+static void rows_are_quoted_and_exact(void **state)
+{
+	struct world *w = *state;
+
+	add_exit(w, "a,\"b\"", false, hist);
+	add_exit(w, "HLT", true, hist);
+	assert_string_equal(record_once(w, RECORD_ROWS),
+		"reason,total,delta,rate,share,time_percent,time_ns,avg_ns,p50_ns,p99_ns,max_ns\n"
+		"\"a,\"\"b\"\"\",9000,7,,,6.250,,1234,,,\n"
+		"HLT,9000,7,,,,,1234,,,\n");
+}
+
+/* The heading names guest and vCPU; a vCPU of the same guest is another column. */
+static void text_of_vcpus_has_a_column_each(void **state)
+{
+	struct world *w = *state;
+
+	for (int32_t vcpu = 0; vcpu < 2; vcpu++) {
+		struct view_row *row = add_guest(w, 1, "db", 3 + (uint64_t)vcpu);
+
+		row->vcpu = vcpu;
+	}
+	assert_string_equal(record_once(w, RECORD_TEXT),
+			    "time (per 3.0 s)         db/0      db/1\n"
+			    WHEN "         3         4\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -572,6 +655,10 @@ int main(void)
 		T(json_elapsed_is_null_when_not_known),
 		T(json_time_has_the_offset),
 		T(json_numbers_are_numbers),
+		T(json_of_exits_has_ns_and_buckets),
+		T(batch_of_exits_is_a_table),
+		T(rows_are_quoted_and_exact),
+		T(text_of_vcpus_has_a_column_each),
 	};
 
 	setlocale(LC_ALL, "C.UTF-8");

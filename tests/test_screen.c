@@ -222,7 +222,7 @@ static void events_with_their_reasons(void **state)
 	shows(w, 80, 24,
 	      "kvmtop  alpha  SVM  64 CPUs  1 guest 8 vCPUs                      3.0s  12:31:07\n"
 	      "kvm_exit 1,200/s                                               ▃▆█\n"
-	      "[1 Events] 2 Guests                                        filter: -  guest: all\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
 	      " Event                                         Total  %Total ▾CurAvg/s History\n"
 	      " kvm_entry                                      3400    38.5      1200       ▃▆█\n"
 	      "▾kvm_exit                                       3400    38.5      1200       ▃▆█\n"
@@ -259,24 +259,24 @@ static void guests_by_their_exits(void **state)
 	shows(w, 80, 10,
 	      "kvmtop  alpha  SVM  64 CPUs  2 guests 10 vCPUs                    3.0s  12:31:07\n"
 	      "kvm_exit 1,000,001,000/s                                        ██\n"
-	      " 1 Events [2 Guests]                                       filter: -  guest: all\n"
-	      " Guest Name                    PID vCPU      Total  %Total ▾CurAvg/s History\n"
-	      " データベース-データベー       417    2 3000000000   100.0     1.00G          ██\n"
-	      " db1                         41233    8       3000     0.0      1000          ██\n"
-	      " (ended)                         -    -         77     0.0         0          ▁▁\n"
+	      " 1 Events [2 Guests] 3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
+	      " Guest Name                   PID vCPU      Total  %Total ▾CurAvg/s History\n"
+	      " データベース-データベー      417    2 3000000000   100.0     1.00G           ██\n"
+	      " db1                        41233    8       3000     0.0      1000           ██\n"
+	      " (ended)                        -    -         77     0.0         0           ▁▁\n"
 	      "\n"
-	      " Total                                  3000003077             1.00G\n"
+	      " Total                                 3000003077             1.00G\n"
 	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
 	shows(w, 40, 10,
 	      "kvmtop  alpha  SVM  64 CPUs  2 guests 10\n"
 	      "kvm_exit 1,000,001,000/s              ██\n"
-	      " 1 Events [2 Guests]\n"
-	      " Guest Name    vCPU      Total ▾CurAvg/s\n"
-	      " データベース-    2 3000000000     1.00G\n"
-	      " db1              8       3000      1000\n"
-	      " (ended)          -         77         0\n"
+	      " 1 [2 Guests] 3  4  5\n"
+	      " Guest Name           PID vCPU ▾CurAvg/s\n"
+	      " データベース-デ      417    2     1.00G\n"
+	      " db1                41233    8      1000\n"
+	      " (ended)                -    -         0\n"
 	      "\n"
-	      " Total              3000003077     1.00G\n"
+	      " Total                             1.00G\n"
 	      "h help  q quit  Enter open  x reasons\n");
 	picture(w, 120, 10);
 	assert_non_null(strstr(line(w, 5), " db1 "));
@@ -291,7 +291,7 @@ static void small_screens_keep_what_matters_most(void **state)
 	shows(w, 68, 10,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs         3.0s  12:31:07\n"
 	      "kvm_exit 1,200/s                                               ▃▆█\n"
-	      "[1 Events] 2 Guests                            filter: -  guest: all\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots\n"
 	      " Event                              Total  %Total ▾CurAvg/s History\n"
 	      " kvm_entry                           3400    38.5      1200      ▃▆█\n"
 	      "▾kvm_exit                            3400    38.5      1200      ▃▆█\n"
@@ -302,7 +302,7 @@ static void small_screens_keep_what_matters_most(void **state)
 	shows(w, 45, 9,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs\n"
 	      "kvm_exit 1,200/s                          ▃▆█\n"
-	      "[1 Events] 2 Guests     filter: -  guest: all\n"
+	      "[1 Events] 2  3  4  5   filter: -  guest: all\n"
 	      " Event                        Total ▾CurAvg/s\n"
 	      " kvm_entry                     3400      1200\n"
 	      "▾kvm_exit                      3400      1200\n"
@@ -310,13 +310,13 @@ static void small_screens_keep_what_matters_most(void **state)
 	      " Total  1-3 of 10              8840      3120\n"
 	      "h help  q quit  Enter open  x reasons\n");
 	shows(w, 20, 5,
-	      "[1 Events] 2 Guests\n"
+	      "[1 Events] 2  3  4\n"
 	      " Event     ▾CurAvg/s\n"
 	      " kvm_entry      1200\n"
 	      "▾kvm_exit       1200\n"
 	      "h help  q quit\n");
 	shows(w, 20, 4,
-	      "[1 Events] 2 Guests\n"
+	      "[1 Events] 2  3  4\n"
 	      " Event     ▾CurAvg/s\n"
 	      " kvm_entry      1200\n"
 	      "h help  q quit\n");
@@ -364,7 +364,7 @@ static void large_screens_have_marks_in_numbers(void **state)
 	        "                                                                                "
 	        "                          3.0s  12:31:07\n"
 	      "kvm_exit 1,200/s                                               ▃▆█\n"
-	      "[1 Events] 2 Guests                                                             "
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots                              "
 	        "                                                                                "
 	        "                   filter: -  guest: all\n"
 	      " Event                                             Total  %Total    ▾CurAvg/s Hi"
@@ -402,7 +402,7 @@ static void large_numbers_stay_apart(void **state)
 	shows(w, 80, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "kvm_exit 1,300,000,000/s                                     ▁▁▁██\n"
-	      "[1 Events] 2 Guests                                        filter: -  guest: all\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
 	      " Event                                         Total  %Total ▾CurAvg/s History\n"
 	      " kvm_entry                                2600003400    38.5     1.30G     ▁▁▁██\n"
 	      "▾kvm_exit                                 2600003400    38.5     1.30G     ▁▁▁██\n"
@@ -416,7 +416,7 @@ static void large_numbers_stay_apart(void **state)
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                                   "
 	        "                          3.0s  12:31:07\n"
 	      "kvm_exit 1,300,000,000/s                                     ▁▁▁██\n"
-	      "[1 Events] 2 Guests                                                             "
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots                              "
 	        "                   filter: -  guest: all\n"
 	      " Event                                             Total  %Total    ▾CurAvg/s Hi"
 	        "story\n"
@@ -438,7 +438,7 @@ static void large_numbers_stay_apart(void **state)
 	shows(w, 80, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "kvm_exit 13000000000000/s                                   ▁▁▁▁▁█\n"
-	      "[1 Events] 2 Guests                                        filter: -  guest: all\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
 	      " Event                                         Total  %Total ▾CurAvg/s History\n"
 	      " kvm_entry                                     13.0T    38.5     13.0T    ▁▁▁▁▁█\n"
 	      "▾kvm_exit                                      13.0T    38.5     13.0T    ▁▁▁▁▁█\n"
@@ -538,7 +538,7 @@ static void flaw_E2_the_cursor_stays_in_sight(void **state)
 	shows(w, 80, 14,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "kvm_exit 10/s                                                ▃▆█▁▁\n"
-	      "[1 Events] 2 Guests                                        filter: -  guest: all\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
 	      " Event                                         Total  %Total ▾CurAvg/s History\n"
 	      " event_23                                         34     0.3        17         █\n"
 	      " event_24                                         32     0.3        16         █\n"
@@ -602,14 +602,14 @@ static void help_fits_or_scrolls(void **state)
 
 	usual(w);
 	w->screen.page = PAGE_HELP;
-	shows(w, 80, 24,
+	shows(w, 80, 29,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "kvm_exit 1,200/s                                               ▃▆█\n"
-	      "[1 Events] 2 Guests                                        filter: -  guest: all\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
 	      " h ?        this help\n"
 	      " q          quit\n"
-	      " 1 2 Tab    views: events, guests\n"
-	      " Enter      open or close an event's reasons; a guest's events\n"
+	      " 1 - 5 Tab  views: events, guests, vCPUs, exits, hot spots\n"
+	      " Enter      deeper: an event's reasons; guest, vCPU, exit, argument\n"
 	      " Backspace  back to where Enter came from\n"
 	      " x          all reasons, or none\n"
 	      " b          by guest, and back\n"
@@ -623,44 +623,50 @@ static void help_fits_or_scrolls(void **state)
 	      " Space      pause, and go on\n"
 	      " / n        search for a name; again\n"
 	      " arrows     move, as do PgUp, PgDn, Home, End; Esc lets go of the row\n"
-	      "(3 blank)\n"
+	      "\n"
+	      " Event      what happened; reasons below their event\n"
+	      " Total      since the start, r, or a change of filter; a level as it is now\n"
+	      " %Total     of all events of the same provider; a reason: of its event\n"
+	      " CurAvg/s   per second between the last two samples\n"
+	      " History    the rate over the last samples\n"
+	      "\n\n"
 	      "any key: back\n");
 	shows(w, 40, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0\n"
 	      "kvm_exit 1,200/s                     ▃▆█\n"
-	      "[1 Events] 2 Guests\n"
+	      "[1 Events] 2  3  4  5\n"
 	      " h ?        this help\n"
 	      " q          quit\n"
-	      " 1 2 Tab    views: events, guests\n"
-	      " Enter      open or close an event's\n"
-	      "            reasons; a guest's events\n"
+	      " 1 - 5 Tab  views: events, guests,\n"
+	      "            vCPUs, exits, hot spots\n"
+	      " Enter      deeper: an event's reasons;\n"
+	      "            guest, vCPU, exit, argument\n"
 	      " Backspace  back to where Enter came\n"
 	      "            from\n"
-	      " x          all reasons, or none\n"
 	      "arrows: more  other keys: back\n");
 	w->screen.help_top = 1000;
 	shows(w, 40, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0\n"
 	      "kvm_exit 1,200/s                     ▃▆█\n"
-	      "[1 Events] 2 Guests\n"
-	      "            left or right; reverse\n"
-	      " r          totals count from now on\n"
-	      " s + -      interval\n"
-	      " Space      pause, and go on\n"
-	      " / n        search for a name; again\n"
-	      " arrows     move, as do PgUp, PgDn,\n"
-	      "            Home, End; Esc lets go of\n"
-	      "            the row\n"
+	      "[1 Events] 2  3  4  5\n"
+	      "            it is now\n"
+	      " %Total     of all events of the same\n"
+	      "            provider; a reason: of its\n"
+	      "            event\n"
+	      " CurAvg/s   per second between the last\n"
+	      "            two samples\n"
+	      " History    the rate over the last\n"
+	      "            samples\n"
 	      "arrows: more  other keys: back\n");
 	w->screen.help_top = 1;
 	shows(w, 20, 5,
-	      "[1 Events] 2 Guests\n"
+	      "[1 Events] 2  3  4\n"
 	      "  this help\n"
 	      " q\n"
 	      "  quit\n"
 	      "arrows: more  other\n");
 	w->screen.help_top = 1000;
-	picture(w, 80, 24);
+	picture(w, 80, 29);
 	assert_int_equal(w->screen.help_top, 0);
 }
 
@@ -680,7 +686,7 @@ static void guests_to_choose_from(void **state)
 	shows(w, 80, 10,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "kvm_exit 1,200/s                                               ▃▆█\n"
-	      "[1 Events] 2 Guests                                        filter: -  guest: all\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
 	      "     PID vCPU  Guest\n"
 	      " No guest is running.\n"
 	      "(4 blank)\n"
@@ -691,7 +697,7 @@ static void guests_to_choose_from(void **state)
 	shows(w, 80, 10,
 	      "kvmtop  alpha  SVM  64 CPUs  3 guests 138 vCPUs                   3.0s  12:31:07\n"
 	      "kvm_exit 1,200/s                                               ▃▆█\n"
-	      "[1 Events] 2 Guests                                        filter: -  guest: all\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
 	      "     PID vCPU  Guest\n"
 	      "   41233    8  db1\n"
 	      "     417    2  データベース\n"
@@ -700,7 +706,7 @@ static void guests_to_choose_from(void **state)
 	      "\n"
 	      "Guest or pid (Enter: all):\n");
 	shows(w, 20, 5,
-	      "[1 Events] 2 Guests\n"
+	      "[1 Events] 2  3  4\n"
 	      "     PID vCPU  Guest\n"
 	      "   41233    8  db1\n"
 	      "         and 2 more\n"
@@ -709,7 +715,7 @@ static void guests_to_choose_from(void **state)
 	shows(w, 80, 10,
 	      "kvmtop  alpha  SVM  64 CPUs  3 guests 138 vCPUs                   3.0s  12:31:07\n"
 	      "kvm_exit 1,200/s                                               ▃▆█\n"
-	      "[1 Events] 2 Guests                                        filter: -  guest: all\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
 	      "     PID vCPU  Guest\n"
 	      "     417    2  データベース\n"
 	      "(4 blank)\n"
@@ -718,7 +724,7 @@ static void guests_to_choose_from(void **state)
 	shows(w, 80, 10,
 	      "kvmtop  alpha  SVM  64 CPUs  3 guests 138 vCPUs                   3.0s  12:31:07\n"
 	      "kvm_exit 1,200/s                                               ▃▆█\n"
-	      "[1 Events] 2 Guests                                        filter: -  guest: all\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
 	      "     PID vCPU  Guest\n"
 	      " No guest has this name.\n"
 	      "(4 blank)\n"
@@ -738,7 +744,7 @@ static void thousands_of_guests_to_choose_from(void **state)
 	shows(w, 80, 10,
 	      "kvmtop  alpha  SVM  64 CPUs  4096 guests 8192 vCPUs               3.0s  12:31:07\n"
 	      "no exits counted yet\n"
-	      "[1 Events] 2 Guests                                        filter: -  guest: all\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
 	      "     PID vCPU  Guest\n"
 	      "   10000    2  vm-0000\n"
 	      "   10001    2  vm-0001\n"
@@ -750,7 +756,7 @@ static void thousands_of_guests_to_choose_from(void **state)
 	shows(w, 80, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  4096 guests 8192 vCPUs               3.0s  12:31:07\n"
 	      "no exits counted yet\n"
-	      "[1 Events] 2 Guests                                        filter: -  guest: all\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
 	      "     PID vCPU  Guest\n"
 	      "   14090    2  vm-4090\n"
 	      "   14091    2  vm-4091\n"
@@ -845,37 +851,49 @@ static void filter_and_guest_share_a_line(void **state)
 	usual(w);
 	w->screen.filter = "kvm_exit";
 	picture(w, 80, 10);
-	assert_string_equal(line(w, 2), "[1 Events] 2 Guests "
-			    "                                filter: kvm_exit  guest: all");
+	assert_string_equal(line(w, 2),
+			    "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots"
+			    "  filter: kvm_exit  guest: all");
 	strcpy(w->screen.guest, "web1 (pid 41233)");
 	picture(w, 80, 10);
-	assert_string_equal(line(w, 2), "[1 Events] 2 Guests "
-			    "                   filter: kvm_exit  guest: web1 (pid 41233)");
+	assert_string_equal(line(w, 2),
+			    "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots"
+			    "    kvm_exit  web1 (pid 41233)");
 	w->screen.is_guest_dead = true;
 	picture(w, 80, 10);
-	assert_string_equal(line(w, 2), "[1 Events] 2 Guests "
-			    "           filter: kvm_exit  guest: web1 (pid 41233) is DEAD");
+	assert_string_equal(line(w, 2),
+			    "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots"
+			    "      web1 (pid 41233) is DEAD");
 	assert_int_equal(w->grid.cells[2 * 80 + 79].style, STYLE_ALERT);
 	w->screen.filter = tail;
-	picture(w, 80, 10);
-	assert_string_equal(line(w, 2), "[1 Events] 2 Guests "
-			    " filter: [regularexpress...  guest: web1 (pid 41233) is DEAD");
 	picture(w, 60, 10);
-	assert_string_equal(line(w, 2), "[1 Events] 2 Guests "
-			    " [regularex...  web1 (pid 41233) is DEAD");
+	assert_string_equal(line(w, 2),
+			    "[1 Events] 2  3  4  5  [regular...  web1 (pid 41233) is DEAD");
 	picture(w, 50, 10);
-	assert_string_equal(line(w, 2), "[1 Events] 2 Guests       web1 (pid 41233) is DEAD");
+	assert_string_equal(line(w, 2),
+			    "[1 Events] 2  3  4  5     web1 (pid 41233) is DEAD");
 	picture(w, 36, 10);
-	assert_string_equal(line(w, 2), "[1 Events] 2 Guests  web1 (pid 41...");
+	assert_string_equal(line(w, 2),
+			    "[1 Events] 2  3  4  5  web1 (pid ...");
 	w->screen.guest[0] = '\0';
 	w->screen.is_guest_dead = false;
 	picture(w, 36, 10);
-	assert_string_equal(line(w, 2), "[1 Events] 2 Guests  [regularexpr...");
+	assert_string_equal(line(w, 2),
+			    "[1 Events] 2  3  4  5  [regularex...");
 	w->screen.filter = "データベースデータベース";
 	picture(w, 60, 10);
-	assert_string_equal(line(w, 2), "[1 Events] 2 Guests  filter: データベースデー...  guest: all");
+	assert_string_equal(line(w, 2),
+			    "[1 Events] 2  3  4  5               データベースデータベース");
 	picture(w, 20, 10);
-	assert_string_equal(line(w, 2), "[1 Events] 2 Guests");
+	assert_string_equal(line(w, 2),
+			    "[1 Events] 2  3  4");
+	w->screen.filter = NULL;
+	picture(w, 51, 10);
+	assert_string_equal(line(w, 2),
+			    "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots");
+	picture(w, 50, 10);
+	assert_string_equal(line(w, 2),
+			    "[1 Events] 2  3  4  5        filter: -  guest: all");
 }
 
 static void ascii_where_utf8_is_not(void **state)
@@ -887,7 +905,7 @@ static void ascii_where_utf8_is_not(void **state)
 	shows(w, 80, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "kvm_exit 1,200/s                                               .=#\n"
-	      "[1 Events] 2 Guests                                        filter: -  guest: all\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
 	      " Event                                         Total  %Total *CurAvg/s History\n"
 	      " kvm_entry                                      3400    38.5      1200       .=#\n"
 	      "-kvm_exit                                       3400    38.5      1200       .=#\n"
@@ -903,13 +921,14 @@ static void ascii_where_utf8_is_not(void **state)
 
 static void every_hit_is_where_its_text_is(void **state)
 {
-	static const char *const wanted[] = { "[1 Events]", " 2 Guests ", "Event", "     Total",
-					      " %Total", "▾CurAvg/s", "History " };
+	static const char *const wanted[] = { "[1 Events]", " 2 Guests ", " 3 vCPUs ", " 4 Exits ",
+					      " 5 Hot spots ", "Event", "     Total", " %Total",
+					      "▾CurAvg/s", "History " };
 	struct world *w = *state;
 
 	usual(w);
 	picture(w, 80, 24);
-	assert_int_equal(w->screen.nr_hits, 7);
+	assert_int_equal(w->screen.nr_hits, 10);
 	for (size_t i = 0; i < w->screen.nr_hits; i++) {
 		const struct hit *hit = &w->screen.hits[i];
 		char text[256] = "";
@@ -918,18 +937,133 @@ static void every_hit_is_where_its_text_is(void **state)
 		for (int col = hit->first_col; col <= hit->last_col; col++)
 			len += (size_t)wctomb(text + len, w->grid.cells[hit->row * 80 + col].ch);
 		text[len] = '\0';
-		assert_int_equal(hit->kind, i < 2 ? HIT_TAB : HIT_COLUMN);
-		assert_int_equal(hit->row, i < 2 ? 2 : 3);
+		assert_int_equal(hit->kind, i < 5 ? HIT_TAB : HIT_COLUMN);
+		assert_int_equal(hit->row, i < 5 ? 2 : 3);
 		assert_int_equal(strncmp(text, wanted[i], strlen(wanted[i])), 0);
 	}
 	assert_int_equal(w->screen.hits[1].index, 1);
-	assert_int_equal(w->screen.hits[5].index, view_column_by_id(&view_events, "rate"));
+	assert_int_equal(w->screen.hits[8].index, view_column_by_id(&view_events, "rate"));
 	/* Nothing but the tabs can be clicked where there is no table. */
 	w->screen.page = PAGE_HELP;
 	picture(w, 80, 24);
-	assert_int_equal(w->screen.nr_hits, 2);
+	assert_int_equal(w->screen.nr_hits, 5);
 	picture(w, 1, 1);
 	assert_int_equal(w->screen.nr_hits, 0);
+}
+
+/* ---- timed exits */
+
+static const uint64_t made_hist[HIST_BUCKETS] = { [3] = 1, [4] = 60, [5] = 30, [13] = 9 };
+static const double made_split[SPLIT_PARTS] = { 0.5, 0.26, 0.04, 0.2 };
+
+/* A view made by hand: its rows are what they are, whatever the facts. */
+static const char *made_picture(struct world *w, int cols, int rows)
+{
+	assert_int_equal(grid_resize(&w->grid, rows, cols), 0);
+	screen_paint(&w->screen, &w->grid);
+	return grid_text(w);
+}
+
+static void make_exits(struct world *w)
+{
+	struct view_row *row;
+
+	w->query.type = w->view.type = &view_exits;
+	w->query.sort = view_exits.sort;
+	for (int i = 0; i < 2; i++) {
+		row = view_add(&w->view);
+		assert_non_null(row);
+		row->field = i ? EXIT_HLT : EXIT_MSR;
+		row->is_idle = i;
+		row->cells[0] = cell_text(i ? "HLT" : "MSR_WRITE");
+		row->cells[view_column_by_id(&view_exits, "time_percent")] =
+			i ? cell_text("halt") : cell_percent(31, 1000);
+		row->cells[view_column_by_id(&view_exits, "avg_ns")] = cell_ns(1200);
+		row->cells[view_column_by_id(&view_exits, "hist")] =
+			(struct cell){ CELL_HIST, { .hist = made_hist } };
+	}
+	w->view.total.cells[0] = cell_text("Total");
+}
+
+static void exits_with_their_latency(void **state)
+{
+	struct world *w = *state;
+
+	make_exits(w);
+	made_picture(w, 80, 24);
+	assert_string_equal(line(w, 4), " MSR_WRITE              -         -      -   3.1"
+					"  1.20µs       -       -       -");
+	assert_string_equal(line(w, 5), " HLT                    -         -      -  halt"
+					"  1.20µs       -       -       -");
+	/* Nobody asked: the first row's, as far as there is room. */
+	assert_string_equal(line(w, 10), " Total                            -");
+	assert_string_equal(line(w, 11), " MSR_WRITE  Avg 1.20µs  100 ended");
+	assert_string_equal(line(w, 13), "  1.02µs -  2.05µs          60  60.0% "
+					 "██████████████████████████████████████████");
+	w->screen.has_cursor = true;
+	w->screen.cursor = row_id_of(&w->view.rows[1]);
+	/* Somebody did: no more than half of it, two buckets on a line. */
+	made_picture(w, 80, 24);
+	assert_string_equal(line(w, 16), " HLT  Avg 1.20µs  100 ended");
+	assert_string_equal(line(w, 17), "   512ns -  2.05µs          61  61.0% "
+					 "██████████████████████████████████████████");
+	made_picture(w, 120, 14);
+	assert_non_null(strstr(line(w, 3), "  1µs       1ms       1s"));
+	assert_non_null(strstr(line(w, 4), "   ▁█▅       ▂"));
+	made_picture(w, 20, 5);
+	assert_string_equal(line(w, 1), " Exit reason Count/s");
+}
+
+static void exits_in_ascii(void **state)
+{
+	struct world *w = *state;
+
+	make_exits(w);
+	w->screen.is_utf8 = false;
+	setlocale(LC_ALL, "C");
+	made_picture(w, 120, 24);
+	setlocale(LC_ALL, "C.UTF-8");
+	for (int i = 0; i < 24 * 120; i++)
+		assert_in_range(w->grid.cells[i].ch, 32, 126);
+}
+
+static void guests_with_their_split(void **state)
+{
+	struct world *w = *state;
+	struct view_row *row;
+
+	w->query.type = w->view.type = &view_guests;
+	w->query.sort = view_guests.sort;
+	w->view.rate_title = "Exits/s";
+	row = view_add(&w->view);
+	assert_non_null(row);
+	row->cells[0] = cell_text("db1");
+	row->cells[view_column_by_id(&view_guests, "split")] =
+		(struct cell){ CELL_SPLIT, { .split = made_split } };
+	made_picture(w, 120, 14);
+	assert_non_null(strstr(line(w, 3), "▾Exits/s Guest%  KVM% User% Halt% Wait% Time split"));
+	assert_non_null(strstr(line(w, 4), " ████████▓▓▓▓▒░░░ "));
+}
+
+static void crumbs_and_a_note(void **state)
+{
+	struct world *w = *state;
+
+	make_exits(w);
+	strcpy(w->screen.crumbs, "db1 › vCPU 2");
+	w->screen.filter = "MSR";
+	made_picture(w, 80, 12);
+	assert_string_equal(line(w, 2), " 1 Events  2 Guests  3 vCPUs [4 Exits] 5 Hot spots "
+					"            MSR  db1 › vCPU 2");
+	w->screen.is_guest_dead = true;
+	made_picture(w, 40, 12);
+	assert_string_equal(line(w, 2), " 1  2  3 [4 Exits] 5  db1 › vCPU 2 (D...");
+	w->view.note = "These are exits to user space, and nothing else, for there is "
+		       "nothing else.";
+	made_picture(w, 60, 14);
+	assert_string_equal(line(w, 7),
+			    " These are exits to user space, and nothing else, for there");
+	assert_string_equal(line(w, 8), " is nothing else.");
 }
 
 static void an_empty_table_says_why(void **state)
@@ -941,7 +1075,7 @@ static void an_empty_table_says_why(void **state)
 	shows(w, 80, 12,
 	      "kvmtop  alpha  SVM  0 guests 0 vCPUs                              3.0s  12:31:07\n"
 	      "no exits counted yet\n"
-	      "[1 Events] 2 Guests                                        filter: -  guest: all\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
 	      " Event                                         Total  %Total ▾CurAvg/s History\n"
 	      "\n"
 	      " Waiting for the KVM module.\n"
@@ -1003,6 +1137,10 @@ int main(void)
 		T(filter_and_guest_share_a_line),
 		T(ascii_where_utf8_is_not),
 		T(every_hit_is_where_its_text_is),
+		T(exits_with_their_latency),
+		T(exits_in_ascii),
+		T(guests_with_their_split),
+		T(crumbs_and_a_note),
 		T(an_empty_table_says_why),
 		T(one_event_needs_no_total),
 		T(the_same_state_is_the_same_picture),

@@ -690,6 +690,9 @@ static void cells_compare(void **state)
 	assert_int_equal(cell_compare(&big, &one), 1);
 	assert_int_equal(cell_compare(&a, &z), -1);
 	assert_int_equal(cell_compare(&z, &a), 1);
+	/* A word in the place of a number: "halt" among shares. */
+	assert_int_equal(cell_compare(&a, &low), -1);
+	assert_int_equal(cell_compare(&low, &a), 1);
 	assert_int_equal(cell_compare(&low, &high), -1);
 	assert_int_equal(cell_percent(5, 0).type, CELL_NONE);
 }

@@ -194,7 +194,8 @@ static void flaw_E6_guests_by_tracepoints(void **state)
 	assert_int_equal(world->view.rows[0].guest, 1);
 	assert_int_equal(world->view.rows[0].field, FIELD_NONE);
 	assert_false(world->view.rows[0].is_gone || world->view.rows[0].can_open);
-	assert_int_equal(world->view.rows[0].cells[7].type, CELL_SPARK);
+	assert_int_equal(world->view.rows[0].cells[view_column_by_id(&view_guests, "history")].type,
+			 CELL_SPARK);
 }
 
 static void vcpus_of_a_guest_add_up(void **state)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Batch: a row a line in kvm_stat's columns, name, total and delta. */
+/*
+ * Batch: a row a line. Events and guests in kvm_stat's columns, name, total and delta; what
+ * kvm_stat has not as a table with headings.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,6 +51,10 @@ static void print_row(FILE *out, const struct view *view, const struct view_row 
 static int print(void *state, FILE *out, const struct record *record)
 {
 	(void)state;
+	if (record->view->type->is_timed) {
+		record_print_table(out, record->view);
+		return 0;
+	}
 	for (size_t i = 0; i < record->view->nr_rows; i++) {
 		const struct view_row *row = &record->view->rows[i];
 

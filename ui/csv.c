@@ -77,7 +77,7 @@ static int csv_start(const struct recorder_config *config, void **ret_state, str
 
 	if (!config->fields || !config->columns)
 		return why_set(why, -EINVAL, "CSV has columns that stay, guests come and go: "
-					     "choose JSON, or the events view");
+					     "choose JSON, or the view events or exits");
 	csv = calloc(1, sizeof(*csv));
 	if (csv)
 		csv->columns = calloc(fields_count(config->fields) + 1, sizeof(*csv->columns));

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
 
@@ -146,7 +147,12 @@ int format_percent(char *buf, size_t size, double percent)
 int format_duration(char *buf, size_t size, uint64_t ns)
 {
 	static const char *const units[] = { "ns", "µs", "ms", "s", NULL };
+	static const char *const ascii[] = { "ns", "us", "ms", "s", NULL };
+	wchar_t micro;
 
+	/* Where the locale has no such letter. */
+	if (mbtowc(&micro, units[1], strlen(units[1])) != 2)
+		return format_scaled(buf, size, ns, ascii, INT_MAX);
 	return format_scaled(buf, size, ns, units, INT_MAX);
 }
 
@@ -176,8 +182,9 @@ int format_cell(char *buf, size_t size, const struct cell *cell, int width, bool
 		return format_percent(buf, size, cell->number);
 	case CELL_RATE:
 		return format_rate(buf, size, cell->number, width, grouped);
-	case CELL_NONE:
 	case CELL_NS:
+		return format_duration(buf, size, cell->ns);
+	case CELL_NONE:
 	case CELL_SPARK:
 	case CELL_HIST:
 	case CELL_SPLIT:

@@ -23,7 +23,7 @@ int format_duration(char *buf, size_t size, uint64_t ns); /* three digits and ns
 
 /*
  * A cell for people: "-" when absent; text as it is, cut to width columns (not bytes) at a
- * character; rates rounded to whole numbers half to even, as kvm_stat's are. Not for CELL_SPARK.
+ * character; rates rounded to whole numbers half to even, as kvm_stat's are. Not for pictures.
  */
 int format_cell(char *buf, size_t size, const struct cell *cell, int width, bool grouped);
 

@@ -5,8 +5,10 @@
  *	{"time":"2026-11-21T01:26:48.123+01:00","elapsed_s":3.0012,"view":"events","rows":[
  *	 {"event":"kvm_exit(HLT)","parent":"kvm_exit","total":12,"share":4.812,...},...]}
  *
- * What is absent is null. Rows of events have a "parent", null or the event of depth 0 above them:
- * the view must be in the order of its trees. "other":true marks a sum of what has no row.
+ * What is absent is null. Durations are in ns; "hist" has HIST_BUCKETS counts, of durations below
+ * 128 ns, 256 ns and so on, the last of all from 2^31 ns on; "halt":true marks exits that mean that
+ * the vCPU had nothing to do. Rows of events have a "parent", null or the event of depth 0 above
+ * them: the view must be in the order of its trees. "other":true marks a sum of what has no row.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -51,6 +53,22 @@ static int add_number(struct json_object *object, const char *key, double number
 	return add_new(object, key, fixed_new((uint64_t)(number * 1000 + 0.5), 3));
 }
 
+static struct json_object *hist_new(const uint64_t *hist)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (unsigned int i = 0; array && i < HIST_BUCKETS; i++) {
+		struct json_object *count = json_object_new_uint64(hist[i]);
+
+		if (!count || json_object_array_add(array, count) < 0) {
+			json_object_put(count);
+			json_object_put(array);
+			return NULL;
+		}
+	}
+	return array;
+}
+
 static int add_cell(struct json_object *object, const char *key, const struct cell *cell)
 {
 	switch (cell->type) {
@@ -61,10 +79,12 @@ static int add_cell(struct json_object *object, const char *key, const struct ce
 	case CELL_PERCENT:
 	case CELL_RATE:
 		return add_number(object, key, cell->number);
-	case CELL_NONE:
 	case CELL_NS:
-	case CELL_SPARK:
+		return add_new(object, key, json_object_new_uint64(cell->ns));
 	case CELL_HIST:
+		return add_new(object, key, hist_new(cell->hist));
+	case CELL_NONE:
+	case CELL_SPARK:
 	case CELL_SPLIT:
 		break;
 	}
@@ -82,6 +102,24 @@ static const struct cell *parent_of(const struct view *view, size_t i)
 	return view->rows[i].depth == 0 ? &view->rows[i].cells[0] : &none;
 }
 
+/* A word in the place of a number, as "halt" for a share of time, is none. */
+static int add_value(struct json_object *object, const struct column *column,
+		     const struct cell *cell)
+{
+	const struct cell none = cell_none();
+	bool is_number = column->type != CELL_TEXT && cell->type == CELL_TEXT;
+
+	return add_cell(object, column->id, is_number ? &none : cell);
+}
+
+/* Not pictures of what other keys say. */
+static bool is_written(const struct view *view, size_t column)
+{
+	enum cell_type type = view->type->columns[column].type;
+
+	return type != CELL_SPARK && type != CELL_SPLIT && view_has_column(view, column);
+}
+
 static int fill_row(struct json_object *object, const struct view *view, size_t i)
 {
 	const struct column *columns = view->type->columns;
@@ -92,9 +130,11 @@ static int fill_row(struct json_object *object, const struct view *view, size_t 
 	if (!err && is_event)
 		err = add_cell(object, "parent", parent_of(view, i));
 	for (size_t c = 1; !err && columns[c].id; c++) {
-		if (columns[c].type != CELL_SPARK)
-			err = add_cell(object, columns[c].id, &row->cells[c]);
+		if (is_written(view, c))
+			err = add_value(object, &columns[c], &row->cells[c]);
 	}
+	if (!err && row->is_idle && view->type->is_timed)
+		err = add_new(object, "halt", json_object_new_boolean(true));
 	if (!err && row->is_rest)
 		err = add_new(object, "other", json_object_new_boolean(true));
 	return err;

@@ -16,9 +16,11 @@
 
 #define TIME_WIDTH 19
 #define COLUMN_WIDTH 9
+#define NAME_SIZE 256
 
 struct log_column {
 	uint32_t field, guest; /* of its row */
+	int32_t vcpu;
 	int width;
 };
 
@@ -57,7 +59,8 @@ static bool is_wanted(const struct view *view, const struct view_row *row)
 
 static bool is_row_of(const struct view_row *row, const struct log_column *column)
 {
-	return row->field == column->field && row->guest == column->guest && !record_is_other(row);
+	return row->field == column->field && row->guest == column->guest &&
+	       row->vcpu == column->vcpu && !record_is_other(row);
 }
 
 static bool has_column(const struct text_log *log, const struct view_row *row)
@@ -84,9 +87,9 @@ static bool needs_headings(const struct text_log *log, const struct record *reco
 	       (!log->has_interval && record->elapsed_ns) || !is_complete(log, record->view);
 }
 
-static int add_column(struct text_log *log, const struct view_row *row)
+static int add_column(struct text_log *log, const struct view_row *row, const char *name)
 {
-	int width = format_width(row->cells[0].text);
+	int width = format_width(name);
 
 	if (log->nr == log->cap) {
 		size_t cap = log->cap ? 2 * log->cap : 32;
@@ -100,6 +103,7 @@ static int add_column(struct text_log *log, const struct view_row *row)
 	log->columns[log->nr++] = (struct log_column){
 		.field = row->field,
 		.guest = row->guest,
+		.vcpu = row->vcpu,
 		.width = width > COLUMN_WIDTH ? width : COLUMN_WIDTH,
 	};
 	return 0;
@@ -126,15 +130,17 @@ static int print_headings(struct text_log *log, FILE *out, const struct record *
 	log->nr = 0;
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		const struct view_row *row = &view->rows[i];
+		char name[NAME_SIZE];
 
 		if (!is_wanted(view, row))
 			continue;
-		if (add_column(log, row) < 0)
+		record_name(name, sizeof(name), view, row);
+		if (add_column(log, row, name) < 0)
 			return -ENOMEM;
 		if (log->nr == 1)
 			print_interval(out, record->elapsed_ns);
-		fprintf(out, " %*s%s", log->columns[log->nr - 1].width -
-			format_width(row->cells[0].text), "", row->cells[0].text);
+		fprintf(out, " %*s%s", log->columns[log->nr - 1].width - format_width(name), "",
+			name);
 	}
 	if (log->nr)
 		fputc('\n', out);

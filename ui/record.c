@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The recorder: one record after the other in one of the formats, to a file or standard output. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ static const struct record_type *const types[] = {
 	[RECORD_TEXT] = &record_text,
 	[RECORD_CSV] = &record_csv,
 	[RECORD_JSON] = &record_json,
+	[RECORD_ROWS] = &record_rows,
 };
 
 struct recorder {
@@ -30,6 +32,22 @@ int record_print_time(char *buf, const struct timespec *when)
 	if (!localtime_r(&when->tv_sec, &tm))
 		return -errno;
 	return strftime(buf, RECORD_TIME_SIZE, "%Y-%m-%d %H:%M:%S", &tm) ? 0 : -EOVERFLOW;
+}
+
+void record_name(char *buf, size_t size, const struct view *view, const struct view_row *row)
+{
+	const struct column *columns = view->type->columns;
+	int len = snprintf(buf, size, "%s",
+			   row->cells[0].type == CELL_TEXT ? row->cells[0].text : "-");
+
+	if (row->vcpu >= 0 && (size_t)len < size) {
+		snprintf(buf + len, size - (size_t)len, "/%d", (int)row->vcpu);
+		return;
+	}
+	for (size_t i = 1; columns[i].id && (size_t)len < size; i++) {
+		if (columns[i].flags & COLUMN_KEY && row->cells[i].type == CELL_TEXT)
+			len += snprintf(buf + len, size - (size_t)len, " %s", row->cells[i].text);
+	}
 }
 
 const struct cell *record_cell(const struct view *view, const struct view_row *row, const char *id)

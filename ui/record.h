@@ -16,10 +16,11 @@
 #include "why.h"
 
 enum record_format {
-	RECORD_BATCH, /* a row a line, as kvm_stat -1 */
+	RECORD_BATCH, /* a row a line: as kvm_stat -1; of views that it has not, a table */
 	RECORD_TEXT,  /* a sample a line under headings, as vmstat */
 	RECORD_CSV,   /* a sample a line, as kvm_stat -l -c; columns never change */
 	RECORD_JSON,  /* a sample a line */
+	RECORD_ROWS,  /* a row a line, as CSV below their ids */
 };
 
 struct recorder;

@@ -41,10 +41,16 @@ struct record_type {
 	int (*print)(void *state, FILE *out, const struct record *record);
 };
 
-extern const struct record_type record_batch, record_csv, record_json, record_text;
+extern const struct record_type record_batch, record_csv, record_json, record_text, record_rows;
 
 /* "YYYY-MM-DD HH:MM:SS", local time. 0 or -errno. */
 int record_print_time(char *buf, const struct timespec *when);
+
+/* What the row is about, in a few words: "kvm_exit", "db1/0", "MSR_WRITE 0x6e0 db1". */
+void record_name(char *buf, size_t size, const struct view *view, const struct view_row *row);
+
+/* All columns of a view for people, a row a line, below their headings. */
+void record_print_table(FILE *out, const struct view *view);
 
 /* By the column's id; an absent cell where the view has none. */
 const struct cell *record_cell(const struct view *view, const struct view_row *row, const char *id);

@@ -14,13 +14,16 @@
 #define SPARK_MIN 8
 #define FILTER_MIN 8 /* columns of a filter that say something */
 #define FILTER_MAX 44
+#define FILTERS_WIDTH 24 /* that a filter, a guest or what was drilled down to may need */
 #define PROMPT_ROOM 8 /* columns to type in */
+#define HOTTEST_MIN 16
+#define HOTTEST_MAX 44
 
 const struct key_help screen_keys[] = {
 	{ "h ?", "h help", "this help" },
 	{ "q", "q quit", "quit" },
-	{ "1 2 Tab", NULL, "views: events, guests" },
-	{ "Enter", "Enter open", "open or close an event's reasons; a guest's events" },
+	{ "1 - 5 Tab", NULL, "views: events, guests, vCPUs, exits, hot spots" },
+	{ "Enter", "Enter open", "deeper: an event's reasons; guest, vCPU, exit, argument" },
 	{ "Backspace", NULL, "back to where Enter came from" },
 	{ "x", "x reasons", "all reasons, or none" },
 	{ "b", "b guests", "by guest, and back" },
@@ -39,7 +42,7 @@ const struct key_help screen_keys[] = {
 
 struct row_id row_id_of(const struct view_row *row)
 {
-	struct row_id id = { row->field, row->guest, FIELD_NONE, row->is_rest };
+	struct row_id id = { row->field, row->guest, row->vcpu, FIELD_NONE, row->is_rest };
 
 	/* Each event that is open may have a rest, below it. */
 	while (id.is_rest && row->depth)
@@ -51,8 +54,8 @@ struct row_id row_id_of(const struct view_row *row)
 
 bool row_id_equal(const struct row_id *a, const struct row_id *b)
 {
-	return a->field == b->field && a->guest == b->guest && a->parent == b->parent &&
-	       a->is_rest == b->is_rest;
+	return a->field == b->field && a->guest == b->guest && a->vcpu == b->vcpu &&
+	       a->parent == b->parent && a->is_rest == b->is_rest;
 }
 
 size_t screen_find_row(const struct screen *screen, const struct row_id *id)
@@ -130,28 +133,113 @@ static void paint_title(const struct screen *screen, struct grid *grid)
 	put_right(grid, 0, col, style, right);
 }
 
+/* The provider's own words for what it counts are for machines. */
+static const char *summary_name(const struct exits_summary *summary)
+{
+	if (strcmp(summary->name, "vmexit") == 0)
+		return "exits";
+	return strcmp(summary->name, "userspace") == 0 ? "exits to user space" : summary->name;
+}
+
+static int put_rate(struct grid *grid, int row, const struct exits_summary *summary)
+{
+	char text[64];
+	int col;
+
+	format_count(text, sizeof(text), (uint64_t)(summary->sum.rate_per_s + 0.5), 14, true);
+	col = grid_printf(grid, row, 0, STYLE_PLAIN, "%s ", summary_name(summary));
+	return grid_printf(grid, row, col, STYLE_BOLD, "%s/s ",
+			   summary->sum.has_rate ? text : "-");
+}
+
+/* "guest 71% kvm 9% user 3% halt 17%" */
+static void format_parts(const struct exits_summary *summary, char *buf, size_t size)
+{
+	const uint64_t *ns = summary->part_ns;
+	double whole = (double)ns[TIME_WHOLE] / 100;
+
+	buf[0] = '\0';
+	if (summary->has_parts && ns[TIME_WHOLE])
+		snprintf(buf, size, "guest %.0f%% kvm %.0f%% user %.0f%% halt %.0f%%",
+			 (double)ns[TIME_GUEST] / whole, (double)ns[TIME_KVM] / whole,
+			 (double)ns[TIME_USER] / whole, (double)ns[TIME_HALT] / whole);
+}
+
+/* "hottest db1: MSR_WRITE 188k/s", cut to the room there is. */
+static void format_hottest(const struct screen *screen, const struct exits_summary *summary,
+			   char *buf, size_t size, int room)
+{
+	const struct guest *guest = guests_by_id(screen->facts->guests, summary->guest);
+	char rate[32], text[256];
+
+	buf[0] = '\0';
+	if (!guest || summary->reason == FIELD_NONE)
+		return;
+	format_count(rate, sizeof(rate), (uint64_t)(summary->rate_per_s + 0.5), 5, false);
+	snprintf(text, sizeof(text), "hottest %s: %s %s/s", guest->name,
+		 fields_get(screen->facts->fields, summary->reason)->label, rate);
+	cut_text(buf, size, text, room < HOTTEST_MAX ? room : HOTTEST_MAX);
+}
+
+/* A picture between the rate and what stands at the right, at a place that numbers do not move. */
+static void put_spark(const struct screen *screen, struct grid *grid, int row, int col, int right,
+		      const struct exits_summary *summary)
+{
+	int room = right - (col < SPARK_COL ? SPARK_COL : col);
+
+	if (room < STATS_HISTORY)
+		room = right - col;
+	room = room > STATS_HISTORY ? STATS_HISTORY : room;
+	col = right - room > SPARK_COL ? SPARK_COL : right - room;
+	if (room >= SPARK_MIN)
+		spark_paint(grid, row, col, room, STYLE_SPARK, summary->sum.history,
+			    screen->is_utf8);
+}
+
 static void paint_summary(const struct screen *screen, struct grid *grid, int row)
 {
-	struct stat_sum sum;
-	const char *name = exits_sum(screen->facts, &sum);
-	char text[64];
-	int col, room;
+	struct exits_summary summary;
+	char parts[64], hottest[256];
+	int col, right = grid->cols;
 
-	if (!name) {
+	if (exits_summarize(screen->facts, &summary) < 0 || !summary.name) {
 		grid_put(grid, row, 0, STYLE_DIM, "no exits counted yet");
 		return;
 	}
-	format_count(text, sizeof(text), (uint64_t)(sum.rate_per_s + 0.5), 14, true);
-	col = grid_printf(grid, row, 0, STYLE_PLAIN, "%s ", name);
-	col = grid_printf(grid, row, col, STYLE_BOLD, "%s/s ", sum.has_rate ? text : "-");
-	/* It begins where the number does not move it; where room is short, it ends at the edge. */
-	room = grid->cols - (col < SPARK_COL ? SPARK_COL : col);
-	if (room < STATS_HISTORY)
-		room = grid->cols - col;
-	room = room > STATS_HISTORY ? STATS_HISTORY : room;
-	col = grid->cols - room > SPARK_COL ? SPARK_COL : grid->cols - room;
-	if (room >= SPARK_MIN)
-		spark_paint(grid, row, col, room, STYLE_SPARK, sum.history, screen->is_utf8);
+	col = put_rate(grid, row, &summary);
+	format_parts(&summary, parts, sizeof(parts));
+	if (parts[0] && right - col - 1 > format_width(parts)) {
+		int room = right - col - 3 - format_width(parts);
+
+		format_hottest(screen, &summary, hottest, sizeof(hottest), room);
+		if (hottest[0] && room >= HOTTEST_MIN) {
+			right -= format_width(hottest);
+			grid_put(grid, row, right, STYLE_PLAIN, hottest);
+			right -= 3;
+		}
+		right -= format_width(parts);
+		grid_put(grid, row, right, STYLE_PLAIN, parts);
+		right -= 2;
+	}
+	put_spark(screen, grid, row, col, right, &summary);
+}
+
+/* How far drilling down went, and the filter if there is room for it. */
+static void format_crumbs(const struct screen *screen, char *buf, size_t size, int room)
+{
+	const char *dead = screen->is_guest_dead ? " (DEAD)" : "";
+	char crumbs[208], filter[256];
+	int rest;
+
+	snprintf(crumbs, sizeof(crumbs), "%s%s", screen->crumbs, dead);
+	rest = room - format_width(crumbs) - 2;
+	if (screen->filter && rest >= FILTER_MIN) {
+		cut_text(filter, sizeof(filter), screen->filter,
+			 rest < FILTER_MAX ? rest : FILTER_MAX);
+		snprintf(buf, size, "%s  %s", filter, crumbs);
+		return;
+	}
+	cut_text(buf, size, crumbs, room);
 }
 
 /* Filter and guest side by side; what does not fit: first their names, then the filter's end. */
@@ -161,18 +249,24 @@ static void format_filters(const struct screen *screen, char *buf, size_t size, 
 	const char *dead = screen->is_guest_dead ? " is DEAD" : "";
 	char guest[128], cut[256];
 	bool has_guest = screen->guest[0];
-	int rest;
+	int width = format_width(filter) < FILTER_MAX ? format_width(filter) : FILTER_MAX;
+	int rest, bare;
 
+	if (screen->crumbs[0]) {
+		format_crumbs(screen, buf, size, room);
+		return;
+	}
 	snprintf(guest, sizeof(guest), "%s%s", has_guest ? screen->guest : "all", dead);
 	rest = room - format_width(guest) - (int)strlen("filter:   guest: ");
-	if (rest >= FILTER_MIN || rest >= format_width(filter)) {
+	bare = room - (has_guest ? format_width(guest) + 2 : 0);
+	/* What is whole without the words is not cut for their sake. */
+	if (rest >= width || (rest >= FILTER_MIN && bare < width)) {
 		cut_text(cut, sizeof(cut), filter, rest < FILTER_MAX ? rest : FILTER_MAX);
 		snprintf(buf, size, "filter: %s  guest: %s", cut, guest);
 		return;
 	}
-	rest = room - (has_guest ? format_width(guest) + 2 : 0);
-	if (screen->filter && rest >= FILTER_MIN) {
-		cut_text(cut, sizeof(cut), filter, rest < FILTER_MAX ? rest : FILTER_MAX);
+	if (screen->filter && bare >= FILTER_MIN) {
+		cut_text(cut, sizeof(cut), filter, bare < FILTER_MAX ? bare : FILTER_MAX);
 		snprintf(buf, size, "%s%s%s", cut, has_guest ? "  " : "", has_guest ? guest : "");
 		return;
 	}
@@ -188,8 +282,28 @@ static void paint_filters(const struct screen *screen, struct grid *grid, int ro
 	put_right(grid, row, col, style, right);
 }
 
+static int tab_width(const struct screen *screen, size_t i, bool is_short)
+{
+	const struct view_type *type = view_type_at(i);
+	bool has_title = !is_short || type == screen->query->type;
+
+	return 3 + (has_title ? (int)strlen(type->title) + 1 : 0);
+}
+
+/* Where not all of them fit beside what is filtered, those that are not active are numbers. */
+static bool are_tabs_short(const struct screen *screen, const struct grid *grid)
+{
+	bool is_filtered = screen->filter || screen->guest[0] || screen->crumbs[0];
+	int width = is_filtered ? FILTERS_WIDTH : 0;
+
+	for (size_t i = 0; view_type_at(i); i++)
+		width += tab_width(screen, i, false);
+	return width > grid->cols;
+}
+
 static void paint_tabs(struct screen *screen, struct grid *grid, int row)
 {
+	bool is_short = are_tabs_short(screen, grid);
 	const struct view_type *type;
 	int col = 0;
 
@@ -197,8 +311,14 @@ static void paint_tabs(struct screen *screen, struct grid *grid, int row)
 		bool is_active = type == screen->query->type;
 		int first = col;
 
-		col = grid_printf(grid, row, col, is_active ? STYLE_TAB : STYLE_PLAIN,
-				  is_active ? "[%zu %s]" : " %zu %s ", i + 1, type->title);
+		if (is_active)
+			col = grid_printf(grid, row, col, STYLE_TAB, "[%zu %s]", i + 1,
+					  type->title);
+		else if (is_short)
+			col = grid_printf(grid, row, col, STYLE_PLAIN, " %zu ", i + 1);
+		else
+			col = grid_printf(grid, row, col, STYLE_PLAIN, " %zu %s ", i + 1,
+					  type->title);
 		screen_add_hit(screen, (struct hit){ HIT_TAB, row, first, col - 1, i });
 	}
 	paint_filters(screen, grid, row, col);

@@ -21,6 +21,7 @@
 /* What a row of the table is about, wherever sorting moves it. */
 struct row_id {
 	uint32_t field, guest;
+	int32_t vcpu;
 	uint32_t parent; /* whose rest it is, with is_rest */
 	bool is_rest;
 };
@@ -51,6 +52,7 @@ struct screen {
 	char clock[16];	    /* "12:31:07" */
 	const char *filter; /* the regular expression; NULL: none */
 	char guest[96];	    /* "web1 (pid 41233)"; "" for all */
+	char crumbs[192];   /* where drilling down has led: "web1 > vCPU 2 > HLT"; "" nowhere */
 	bool is_guest_dead, is_paused, is_utf8;
 	const char *empty;  /* why there are no rows */
 	char notice[320];   /* in the last line, "" for the keys */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Paints the help page: a key, and what it does beside it, or below where the screen is narrow. */
+/*
+ * Paints the help page: a key or a column of the view, and what it is beside it, or below where the
+ * screen is narrow.
+ */
 #include <string.h>
 
 #include "ui/screen_private.h"
@@ -22,8 +25,7 @@ static void put_line(struct page *page, int col, enum style style, const char *t
 		grid_printf(page->grid, (int)row, col, style, "%.*s", len, text);
 }
 
-/* How much of the text goes on one line: whole words, unless not even one fits. */
-static int take_words(const char *text, int width)
+int words_that_fit(const char *text, int width)
 {
 	int len = (int)strlen(text);
 
@@ -37,7 +39,7 @@ static int take_words(const char *text, int width)
 static void put_wrapped(struct page *page, int col, const char *text)
 {
 	while (*text) {
-		int len = take_words(text, page->grid->cols - col);
+		int len = words_that_fit(text, page->grid->cols - col);
 
 		put_line(page, col, STYLE_PLAIN, text, len);
 		page->line++;
@@ -46,25 +48,49 @@ static void put_wrapped(struct page *page, int col, const char *text)
 	}
 }
 
-static int widest_key(void)
+/* A word at the left, and what there is to say about it. */
+static void put_entry(struct page *page, int width, const char *word, const char *help)
 {
+	bool is_beside = page->grid->cols >= COLS_BESIDE;
+
+	put_line(page, 1, STYLE_BOLD, word, width);
+	page->line += !is_beside;
+	put_wrapped(page, is_beside ? width + 3 : INDENT, help);
+}
+
+static bool is_explained(const struct view *view, size_t column)
+{
+	return !(view->type->columns[column].flags & COLUMN_MACHINE_ONLY) &&
+	       view_has_column(view, column);
+}
+
+static int widest_word(const struct view *view)
+{
+	const struct column *columns = view->type->columns;
 	size_t width = 0;
 
 	for (const struct key_help *key = screen_keys; key->key; key++)
 		width = strlen(key->key) > width ? strlen(key->key) : width;
+	for (size_t i = 0; columns[i].id; i++) {
+		if (is_explained(view, i) && strlen(columns[i].title) > width)
+			width = strlen(columns[i].title);
+	}
 	return (int)width;
 }
 
-static size_t put_keys(struct page *page)
+/* The keys, then the columns of the view. Returns how many lines that takes. */
+static size_t put_all(struct page *page, const struct view *view)
 {
-	bool is_beside = page->grid->cols >= COLS_BESIDE;
-	int width = widest_key();
+	const struct column *columns = view->type->columns;
+	int width = widest_word(view);
 
 	page->line = 0;
-	for (const struct key_help *key = screen_keys; key->key; key++) {
-		put_line(page, 1, STYLE_BOLD, key->key, width);
-		page->line += !is_beside;
-		put_wrapped(page, is_beside ? width + 3 : INDENT, key->help);
+	for (const struct key_help *key = screen_keys; key->key; key++)
+		put_entry(page, width, key->key, key->help);
+	page->line++;
+	for (size_t i = 0; columns[i].id; i++) {
+		if (is_explained(view, i))
+			put_entry(page, width, columns[i].title, columns[i].help);
 	}
 	return page->line;
 }
@@ -73,12 +99,12 @@ void help_paint(struct screen *screen, struct grid *grid, int first_row, int las
 {
 	struct page page = { grid, first_row, last_row, SIZE_MAX / 4, 0 };
 	size_t fit = last_row >= first_row ? (size_t)(last_row - first_row + 1) : 0;
-	size_t nr = put_keys(&page); /* far below the last line: only counts them */
+	size_t nr = put_all(&page, screen->view); /* far below the last line: only counts them */
 
 	screen->page_rows = fit;
 	screen->has_more_help = nr > fit;
 	if (screen->help_top + fit > nr)
 		screen->help_top = nr > fit ? nr - fit : 0;
 	page.top = screen->help_top;
-	put_keys(&page);
+	put_all(&page, screen->view);
 }

@@ -17,7 +17,23 @@ void table_paint(struct screen *screen, struct grid *grid, int first_row, int la
 void spark_paint(struct grid *grid, int row, int col, int width, enum style style,
 		 const float *rates, bool is_utf8);
 
-/* The keys, from help_top on; what does not fit can be scrolled to. */
+/* Counts of durations as bars, HIST_BUCKETS columns wide. */
+void hist_paint(struct grid *grid, int row, int col, enum style style, const uint64_t *hist,
+		bool is_utf8);
+
+/*
+ * The latency picture of a row: a line for its numbers, then one for each bucket, or for several
+ * together where there are not lines enough. latency_height() says how many lines it takes, at most
+ * so many; 0: nothing to draw, or no room.
+ */
+int latency_height(const struct view *view, const struct view_row *row, int lines);
+void latency_paint(const struct screen *screen, struct grid *grid, int first_row, int last_row,
+		   const struct view_row *row);
+
+/* How many bytes of the text go on one line: whole words, unless not even one fits. */
+int words_that_fit(const char *text, int width);
+
+/* The keys and the view's columns, from help_top on; what does not fit can be scrolled to. */
 void help_paint(struct screen *screen, struct grid *grid, int first_row, int last_row);
 
 /* Remembers a place that can be clicked. */

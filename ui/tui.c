@@ -47,6 +47,8 @@ void tui_ask(struct tui *tui)
 
 	if (monitor_want(tui->config.monitor, tui->query, &why) < 0)
 		tui_say(tui, why.text);
+	if (!monitor_has_new_question(tui->config.monitor))
+		return;
 	tui->is_opening = true;
 	tui->has_fresh_question = true;
 }
@@ -66,14 +68,46 @@ static void rebuild(struct tui *tui)
 		tui_say(tui, strerror(ENOMEM));
 }
 
-static const char *why_empty(const struct tui *tui)
+/* An exit without arguments: most have none, and those to user space are not known to have any. */
+static const char *why_no_arguments(struct tui *tui)
 {
-	if (!monitor_is_live(tui->config.monitor))
+	const struct fields *fields = monitor_facts(tui->config.monitor)->fields;
+	const struct field *reason = fields_get(fields, tui->query->reason);
+
+	if (fields_get(fields, reason->parent)->exit_rank == 2)
+		snprintf(tui->empty, sizeof(tui->empty),
+			 "Which arguments belong to %s is not known where kvm_exit never fires. "
+			 "Press 5 to see all of them.", reason->label);
+	else
+		snprintf(tui->empty, sizeof(tui->empty),
+			 "No argument of %s seen yet. I/O, MSR, CPUID and hypercall exits have "
+			 "arguments, most others have not.", reason->label);
+	return tui->empty;
+}
+
+static const char *why_no_exits(struct tui *tui, const char *why)
+{
+	snprintf(tui->empty, sizeof(tui->empty),
+		 "This view needs what cannot be counted here. %s", why);
+	return tui->empty;
+}
+
+/* Why there are no rows, in words. */
+static const char *why_empty(struct tui *tui)
+{
+	const struct monitor *monitor = tui->config.monitor;
+	const char *no_exits = monitor_no_exits(monitor);
+
+	if (!monitor_is_live(monitor))
 		return "Waiting for the KVM module.";
+	if (tui->query->type->is_timed && no_exits)
+		return why_no_exits(tui, no_exits);
 	if (tui->is_opening)
 		return "Opening events ...";
-	if (tui->query->type->by_guest && !guests_count(monitor_facts(tui->config.monitor)->guests))
+	if (tui->query->type->by_guest && !guests_count(monitor_facts(monitor)->guests))
 		return "No guest is running.";
+	if (tui->query->type == &view_hotspots && tui->query->has_reason)
+		return why_no_arguments(tui);
 	return "No matching events reported yet";
 }
 
@@ -104,6 +138,29 @@ static void describe_guest(struct tui *tui)
 	tui->is_guest_named = guest->is_named;
 }
 
+/* "web1 > vCPU 2 > HLT", from where Enter was pressed first. */
+static void describe_way(struct tui *tui)
+{
+	const struct query *query = tui->query;
+	const struct fields *fields = monitor_facts(tui->config.monitor)->fields;
+	const char *sign = tui->screen.is_utf8 ? "›" : ">";
+	char *crumbs = tui->screen.crumbs;
+	size_t size = sizeof(tui->screen.crumbs);
+	int len;
+
+	crumbs[0] = '\0';
+	if (!query->has_vcpu && !query->has_reason)
+		return;
+	len = snprintf(crumbs, size, "%s",
+		       query->guest == GUEST_ANY ? "all guests" : tui->guest_name);
+	if (query->has_vcpu)
+		len += snprintf(crumbs + len, size - (size_t)len, " %s vCPU %d", sign,
+				(int)query->vcpu);
+	if (query->has_reason)
+		snprintf(crumbs + len, size - (size_t)len, " %s %s", sign,
+			 fields_get(fields, query->reason)->label);
+}
+
 static void draw(struct tui *tui)
 {
 	struct screen *screen = &tui->screen;
@@ -120,6 +177,7 @@ static void draw(struct tui *tui)
 	if (localtime_r(&now, &tm))
 		strftime(screen->clock, sizeof(screen->clock), "%H:%M:%S", &tm);
 	describe_guest(tui);
+	describe_way(tui);
 	choose_notice(tui);
 	screen_paint(screen, &tui->grid);
 	terminal_show(tui->terminal, &tui->grid, screen->prompt_col);
@@ -140,7 +198,9 @@ static void follow_guest(struct tui *tui)
 		return;
 	snprintf(text, sizeof(text), "%s is back as pid %d: counting anew", guest->name,
 		 (int)guest->pid);
-	tui_set_guest(tui, guest->id);
+	tui->query->guest = guest->id;
+	tui->screen.has_cursor = false;
+	tui_ask(tui);
 	tui_say(tui, text);
 }
 
@@ -191,8 +251,11 @@ static void take_keys(struct tui *tui)
 {
 	struct terminal_event event;
 
-	while (!tui->quit && terminal_event(tui->terminal, &event))
+	/* A key is about what the one before it has made of the table. */
+	while (!tui->quit && terminal_event(tui->terminal, &event)) {
 		tui_press(tui, &event);
+		rebuild(tui);
+	}
 }
 
 /* How long to sleep when nobody asks for anything. */

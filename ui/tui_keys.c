@@ -8,6 +8,7 @@
 #include "guest.h"
 #include "options.h"
 #include "ui/tui_private.h"
+#include "view_timed.h"
 
 #define CTRL(c) ((c) & 0x1f)
 #define HELP_END 1000 /* farther down than there are lines */
@@ -44,17 +45,39 @@ static void move_cursor(struct tui *tui, long by)
 
 /* ---- what keys do ---- */
 
-static void show_view(struct tui *tui, const struct view_type *type)
+static void begin_view(struct tui *tui, const struct view_type *type)
 {
-	if (!type || type == tui->query->type)
-		return;
 	tui->query->type = type;
 	tui->query->sort = type->sort;
 	tui->query->reverse = false;
 	tui->screen.has_cursor = false;
 	tui->screen.top = 0;
-	tui->way_back = NULL;
 	tui_ask(tui);
+}
+
+static bool is_below_vcpus(const struct view_type *type)
+{
+	return type == &view_exits || type == &view_hotspots;
+}
+
+/*
+ * Another tab: of the same guest, and of the same vCPU where that means anything. The guests to
+ * choose from are all that there were before one was chosen.
+ */
+static void show_view(struct tui *tui, const struct view_type *type)
+{
+	struct query *query = tui->query;
+
+	if (!type || (type == query->type && !query->has_reason))
+		return;
+	if (type == &view_guests && tui->has_entered_guest) {
+		query->guest = tui->guest_before;
+		tui->has_entered_guest = false;
+	}
+	tui->nr_ways = 0;
+	query->has_vcpu &= is_below_vcpus(type);
+	query->has_reason = false;
+	begin_view(tui, type);
 }
 
 /* by: 1 to the next, -1 to the one before. */
@@ -71,9 +94,14 @@ static void step_view(struct tui *tui, int by)
 
 void tui_set_guest(struct tui *tui, uint32_t guest)
 {
-	if (guest == tui->query->guest)
+	struct query *query = tui->query;
+
+	if (guest == query->guest && !query->has_vcpu && !query->has_reason)
 		return;
-	tui->query->guest = guest;
+	query->guest = guest;
+	query->has_vcpu = query->has_reason = false;
+	tui->has_entered_guest = false;
+	tui->nr_ways = 0;
 	tui->screen.has_cursor = false;
 	tui_ask(tui);
 }
@@ -110,9 +138,60 @@ static void toggle_row(struct tui *tui, const struct view_row *row)
 	tui_ask(tui);
 }
 
-/* Deeper: an event's reasons, a guest's events. */
+/* Remembers where we are, for Backspace. */
+static void remember_way(struct tui *tui)
+{
+	const struct query *query = tui->query;
+
+	if (tui->nr_ways == WAYS_MAX)
+		return;
+	tui->ways[tui->nr_ways++] = (struct way){
+		.type = query->type,
+		.guest = query->guest,
+		.has_vcpu = query->has_vcpu,
+		.vcpu = query->vcpu,
+		.has_reason = query->has_reason,
+		.reason = query->reason,
+		.has_cursor = tui->screen.has_cursor,
+		.cursor = tui->screen.cursor,
+		.sort = query->sort,
+		.reverse = query->reverse,
+	};
+}
+
+/* A guest's vCPUs; its events where nobody counts by vCPU. */
+static void enter_guest(struct tui *tui, uint32_t guest)
+{
+	bool has_exits = fields_have_exits(monitor_facts(tui->config.monitor)->fields);
+
+	remember_way(tui);
+	tui->has_entered_guest = true;
+	tui->guest_before = tui->query->guest;
+	tui->query->guest = guest;
+	begin_view(tui, has_exits ? &view_vcpus : &view_events);
+}
+
+static void enter_vcpu(struct tui *tui, const struct view_row *row)
+{
+	remember_way(tui);
+	tui->query->guest = row->guest;
+	tui->query->has_vcpu = true;
+	tui->query->vcpu = row->vcpu;
+	begin_view(tui, &view_exits);
+}
+
+static void enter_exit(struct tui *tui, uint32_t reason)
+{
+	remember_way(tui);
+	tui->query->has_reason = true;
+	tui->query->reason = reason;
+	begin_view(tui, &view_hotspots);
+}
+
+/* Deeper: an event's reasons, a guest's vCPUs, their exits, what those were about. */
 static void enter_row(struct tui *tui)
 {
+	const struct view_type *type = tui->query->type;
 	const struct view_row *row;
 
 	if (!tui->view.nr_rows)
@@ -120,26 +199,37 @@ static void enter_row(struct tui *tui)
 	if (!tui->screen.has_cursor)
 		put_cursor(tui, tui->screen.top);
 	row = &tui->view.rows[cursor_at(tui)];
-	if (tui->query->type->by_guest && !row->is_gone) {
-		uint32_t guest = row->guest;
-		const struct view_type *from = tui->query->type;
-
-		show_view(tui, &view_events);
-		tui_set_guest(tui, guest);
-		tui->way_back = from;
-	} else if (row->field != FIELD_NONE) {
+	if (type == &view_guests && !row->is_gone)
+		enter_guest(tui, row->guest);
+	else if (type == &view_vcpus && !row->is_gone)
+		enter_vcpu(tui, row);
+	else if (type == &view_exits)
+		enter_exit(tui, row->field);
+	else if (type == &view_events && row->field != FIELD_NONE)
 		toggle_row(tui, row);
-	}
 }
 
 static void go_back(struct tui *tui)
 {
-	const struct view_type *type = tui->way_back;
+	struct query *query = tui->query;
+	const struct way *way;
 
-	if (!type)
+	if (!tui->nr_ways) { /* come here by a tab */
+		query->has_reason = query->has_vcpu = false;
 		return;
-	tui_set_guest(tui, GUEST_ANY);
-	show_view(tui, type);
+	}
+	way = &tui->ways[--tui->nr_ways];
+	query->guest = way->guest;
+	query->has_vcpu = way->has_vcpu;
+	query->vcpu = way->vcpu;
+	query->has_reason = way->has_reason;
+	query->reason = way->reason;
+	tui->has_entered_guest &= way->type != &view_guests;
+	begin_view(tui, way->type);
+	query->sort = way->sort;
+	query->reverse = way->reverse;
+	tui->screen.has_cursor = way->has_cursor;
+	tui->screen.cursor = way->cursor;
 }
 
 static void toggle_children(struct tui *tui)
@@ -149,15 +239,23 @@ static void toggle_children(struct tui *tui)
 	tui_ask(tui);
 }
 
+static bool can_sort(const struct tui *tui, size_t index)
+{
+	const struct column *column = &tui->query->type->columns[index];
+
+	return !(column->flags & COLUMN_MACHINE_ONLY) && column->type != CELL_SPARK &&
+	       column->type != CELL_HIST && column->type != CELL_SPLIT &&
+	       view_has_column(&tui->view, index);
+}
+
 static void move_sort(struct tui *tui, int by)
 {
-	const struct column *columns = tui->query->type->columns;
 	size_t nr = view_columns(tui->query->type);
 	size_t sort = tui->query->sort;
 
 	do {
 		sort = (sort + nr + (size_t)by) % nr;
-	} while (columns[sort].is_machine_only || columns[sort].type == CELL_SPARK);
+	} while (!can_sort(tui, sort));
 	tui->query->sort = sort;
 }
 
@@ -193,6 +291,17 @@ static void toggle_pause(struct tui *tui)
 		tui_set_timer(tui, FIRST_DELAY_S);
 }
 
+/* In any of its texts. */
+static bool is_found(const struct tui *tui, const struct view_row *row)
+{
+	for (size_t i = 0; i < view_columns(tui->query->type); i++) {
+		if (row->cells[i].type == CELL_TEXT &&
+		    pattern_match(tui->search, row->cells[i].text) >= 0)
+			return true;
+	}
+	return false;
+}
+
 static void find_next(struct tui *tui)
 {
 	size_t nr = tui->view.nr_rows, from = tui->screen.has_cursor ? cursor_at(tui) + 1 : 0;
@@ -200,7 +309,7 @@ static void find_next(struct tui *tui)
 	for (size_t i = 0; tui->search && i < nr; i++) {
 		size_t at = (from + i) % nr;
 
-		if (pattern_match(tui->search, tui->view.rows[at].cells[0].text) >= 0) {
+		if (is_found(tui, &tui->view.rows[at])) {
 			put_cursor(tui, at);
 			return;
 		}
@@ -493,7 +602,7 @@ static void click(struct tui *tui, const struct terminal_event *event)
 			show_view(tui, view_type_at(hit->index));
 		} else if (tui->query->sort == hit->index) {
 			tui->query->reverse = !tui->query->reverse;
-		} else if (tui->query->type->columns[hit->index].type != CELL_SPARK) {
+		} else if (can_sort(tui, hit->index)) {
 			tui->query->sort = hit->index;
 		}
 		return;

@@ -16,6 +16,19 @@
 
 struct tui;
 
+#define WAYS_MAX 4
+
+/* Where Enter came from: all that Backspace brings back. */
+struct way {
+	const struct view_type *type;
+	uint32_t guest, reason;
+	int32_t vcpu;
+	bool has_vcpu, has_reason, has_cursor;
+	struct row_id cursor;
+	size_t sort;
+	bool reverse;
+};
+
 /* What the open prompt is for: takes the text, 0 or -errno with why. */
 typedef int (*prompt_fn)(struct tui *tui, const char *text, struct why *why);
 
@@ -31,7 +44,11 @@ struct tui {
 	prompt_fn prompt_fn;
 	char host[64], guest_name[64];
 	bool is_guest_named;
-	const struct view_type *way_back; /* where Enter came from */
+	struct way ways[WAYS_MAX];
+	size_t nr_ways;
+	bool has_entered_guest; /* by Enter; before that the query's guest was: */
+	uint32_t guest_before;
+	char empty[320];
 	int timer;
 	double delay_s;
 	bool is_opening, has_fresh_question;
@@ -49,7 +66,7 @@ void tui_say(struct tui *tui, const char *text);
 /* The next sample in first_s seconds, the others after the interval. */
 void tui_set_timer(struct tui *tui, double first_s);
 
-/* One guest only, or GUEST_ANY. */
+/* One guest only, or GUEST_ANY; all of its vCPUs. */
 void tui_set_guest(struct tui *tui, uint32_t guest);
 
 void tui_press(struct tui *tui, const struct terminal_event *event);

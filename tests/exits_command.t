@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# `kvmtop exits`: how it begins and ends. What it prints is in golden.t.
+. tests/lib.sh
+
+root=tests/sysroot
+
+like "$("$KVMTOP" --help)" '^  exits ' "--help names the command"
+is "$(status_of "$KVMTOP" exits --help)" 0 "it has a help of its own"
+like "$(cat "$TMP/out")" '^Usage: kvmtop exits ' "with its usage"
+
+# Whatever ends it, it prints.
+"$KVMTOP" exits --sysroot $root/amd >"$TMP/int" 2>"$TMP/int.err" </dev/null &
+pid=$!
+sleep 0.3
+kill -TERM "$pid"
+wait "$pid"
+is "$?" 0 "a signal ends it"
+like "$(cat "$TMP/int")" '^115  121  cpuid +[0-9]+ ' "and what was counted is printed"
+is "$(cat "$TMP/int.err")" "" "without a word to nobody"
+
+is "$(status_of "$KVMTOP" exits --sysroot $root/amd -p 115 -v 10 0.1)" 2 "-v 10 is not vCPU 1"
+is "$(cat "$TMP/err")" "kvmtop: no vCPU 10 in guest db1 (pid 115): it has 0-1
+Try kvmtop exits --help." "and says which there are"
+is "$(status_of "$KVMTOP" exits --sysroot $root/nowhere 0.1)" 1 "no such machine"
+is "$(status_of "$KVMTOP" exits --sysroot $root/no-kvm 0.1)" 1 "nothing to count with"
+like "$(cat "$TMP/err")" '^kvmtop: exits: ' "says why"
+
+if [ -w /dev/full ]; then
+	"$KVMTOP" exits --sysroot $root/amd 0.1 >/dev/full 2>"$TMP/err"
+	is "$?" 1 "a full disk is an error"
+	like "$(cat "$TMP/err")" 'No space left' "that is named"
+fi
+"$KVMTOP" exits --sysroot $root/amd 0.1 2>"$TMP/err" | true
+is "$(cat "$TMP/err")" "" "a reader that went away is none"
+
+# The counts of one guest's threads add up to those of the guest.
+sum() {
+	"$KVMTOP" exits --sysroot $root/amd --csv "$@" 0.1 |
+		awk -F, '$3 == "msr" { n += $6 } END { print n }'
+}
+is "$(sum -p 115 -a)" "$(sum -p 115)" "-a splits what -p adds up"
+is "$(sum -T 121,123)" "$(sum -p 115)" "-T by thread"
+
+done_testing
