@@ -399,3 +399,14 @@ bool monitor_provider(const struct env *env, size_t i, const char **ret_name, co
 	*ret_err = provider->probe(env, why);
 	return true;
 }
+
+const char *monitor_engine(const struct monitor *monitor)
+{
+	for (size_t i = 0; i < monitor->nr_sources; i++) {
+		const struct source *source = &monitor->sources[i];
+
+		if (source->is_open && source->provider->engine)
+			return source->provider->engine(source->state);
+	}
+	return NULL;
+}

@@ -77,6 +77,9 @@ const char *monitor_notice(const struct monitor *monitor, size_t i);
 /* Why the provider "exits" was never there; NULL: it was, or nobody asked for it. */
 const char *monitor_no_exits(const struct monitor *monitor);
 
+/* What counts events where there is a choice: "bpf", "perf". NULL: nothing, or no choice. */
+const char *monitor_engine(const struct monitor *monitor);
+
 /* Some provider works, i.e. has fields. */
 bool monitor_is_live(const struct monitor *monitor);
 

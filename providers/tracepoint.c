@@ -527,7 +527,7 @@ static const char *tracepoints_engine(void *state)
 {
 	const struct tracepoints *tp = state;
 
-	return tp->engine->name;
+	return tp->engine == &captured_engine ? NULL : tp->engine->name;
 }
 
 const struct provider tracepoint_provider = {

@@ -124,6 +124,8 @@ static void paint_title(const struct screen *screen, struct grid *grid)
 				  screen->nr_cpus == 1 ? "" : "s");
 	col = grid_printf(grid, 0, col, STYLE_PLAIN, "  %zu guest%s %zu vCPU%s", guests,
 			  guests == 1 ? "" : "s", vcpus, vcpus == 1 ? "" : "s");
+	if (screen->engine)
+		col = grid_printf(grid, 0, col, STYLE_DIM, "  %s", screen->engine);
 	snprintf(right, sizeof(right), "%s%.1fs  %s", screen->is_paused ? "PAUSED  " : "",
 		 screen->delay_s, screen->clock);
 	if (put_right(grid, 0, col, style, right))

@@ -47,6 +47,7 @@ struct screen {
 	const struct query *query;
 	const struct facts *facts;
 	const char *host, *kvm; /* "alpha", "SVM" */
+	const char *engine;	/* what counts events, "bpf"; NULL: nothing to tell */
 	int nr_cpus; /* 0: not known */
 	double delay_s;
 	char clock[16];	    /* "12:31:07" */

@@ -171,6 +171,7 @@ static void draw(struct tui *tui)
 	screen->view = &tui->view;
 	screen->query = tui->query;
 	screen->facts = monitor_facts(tui->config.monitor);
+	screen->engine = monitor_engine(tui->config.monitor);
 	screen->filter = tui->query->filter ? pattern_text(tui->query->filter) : NULL;
 	screen->delay_s = tui->delay_s;
 	screen->empty = why_empty(tui);
