@@ -253,6 +253,44 @@ static void clocks_and_kinds(void **state)
 	}
 }
 
+/* An instance is a file of its own in the stream, with the threads of the same machine. */
+static void a_further_buffer(void **state)
+{
+	struct bytes file = { .len = 0 }, event = { .len = 0 };
+	const struct trace_event *got;
+	struct ring rings[2];
+	struct trace *trace;
+	uint64_t strand;
+
+	(void)state;
+	ring_init(&rings[0], 0);
+	ring_init(&rings[1], 0);
+	put_entry(&event, 77, 0);
+	ring_add(&rings[0], 5, &event);
+	put_entry(&event, 78, 1);
+	ring_add(&rings[1], 6, &event);
+	world_buffer = "second";
+	put_dat6(&file, rings, 2, world_formats, NR_WORLD_FORMATS, "[local]");
+	world_buffer = NULL;
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	bytes_release(&event);
+	trace = open_it();
+	assert_string_equal(trace_file(trace, 0)->instance, "");
+	assert_string_equal(trace_file(trace, 1)->instance, "second");
+	got = next_event(trace, "kvm_entry", 5, 0);
+	assert_int_equal(got->file, 0);
+	strand = got->strand;
+	got = next_event(trace, "kvm_entry", 5, 0);
+	assert_int_equal(got->file, 1);
+	assert_true(got->strand == strand);
+	assert_string_equal(trace_comm(trace, got), "CPU 0/KVM");
+	next_event(trace, "kvm_entry", 6, 1);
+	assert_int_equal(trace_next(trace, &got), 0);
+	assert_null(trace_problem(trace, 0));
+	trace_close(trace);
+}
+
 /* Cycles become ns where the file says how: here of 2 GHz. */
 static void cycles_become_ns(void **state)
 {
@@ -315,6 +353,25 @@ static void version_7(void **state)
 	trace_close(trace);
 }
 
+static void version_7_with_a_further_buffer(void **state)
+{
+	const char *paths[] = { "tests/data/trace/buffers-v7.dat" };
+	const struct trace_event *got;
+	struct trace *trace;
+	struct why why;
+
+	(void)state;
+	assert_int_equal(trace_open(paths, 1, TRACE_ANY, &trace, &why), 0);
+	assert_string_equal(trace_file(trace, 1)->instance, "second");
+	next_event(trace, "kvm_entry", 5000, 0);
+	got = next_event(trace, "kvm_entry", 5000, 0);
+	assert_int_equal(got->file, 1);
+	next_event(trace, "kvm_entry", 6000, 1);
+	assert_int_equal(trace_next(trace, &got), 0);
+	assert_null(trace_problem(trace, 0));
+	trace_close(trace);
+}
+
 static void version_7_cut(void **state)
 {
 	static uint8_t data[65536];
@@ -342,8 +399,9 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_event_of_version_6), cmocka_unit_test(cut_at_every_byte),
 		cmocka_unit_test(absurd_lengths),	    cmocka_unit_test(clocks_and_kinds),
-		cmocka_unit_test(cycles_become_ns),	    cmocka_unit_test(version_7),
-		cmocka_unit_test(version_7_cut),
+		cmocka_unit_test(a_further_buffer),	    cmocka_unit_test(cycles_become_ns),
+		cmocka_unit_test(version_7),		    cmocka_unit_test(version_7_cut),
+		cmocka_unit_test(version_7_with_a_further_buffer),
 	};
 
 	/* `test_trace_dat FILE` writes the file that small-v7.dat was made from. */

@@ -224,6 +224,9 @@ struct world_tsc {
 
 static struct world_tsc world_tsc;
 
+/* A further buffer with all of the first CPU's pages; NULL: none. */
+static const char *world_buffer;
+
 /*
  * A whole file of version 6; the rings are ended and released. A clock with a '!' in front of it is
  * put where older trace-cmd has it.
@@ -233,7 +236,7 @@ static inline void put_dat6(struct bytes *bytes, struct ring *rings, uint32_t nr
 {
 	const char uname[] = "Linux alpha 6.1.0 x86_64";
 	bool is_late = clock[0] == '!';
-	size_t table;
+	size_t table, pages, buffer = 0;
 
 	put_head(bytes, "6", WORLD_PAGE, formats, nr_formats);
 	put_u32(bytes, nr_cpus);
@@ -241,6 +244,13 @@ static inline void put_dat6(struct bytes *bytes, struct ring *rings, uint32_t nr
 	put_option(bytes, 4, clock, is_late ? 0 : (uint32_t)strlen(clock) + 1);
 	put_option(bytes, 5, uname, sizeof(uname));
 	put_guest(bytes);
+	if (world_buffer) {
+		put_u16(bytes, 3);
+		put_u32(bytes, (uint32_t)strlen(world_buffer) + 1 + 8);
+		buffer = bytes->len;
+		put_u64(bytes, 0);
+		put(bytes, world_buffer, strlen(world_buffer) + 1);
+	}
 	if (world_tsc.mult) {
 		put_u16(bytes, 14);
 		put_u32(bytes, 16);
@@ -254,12 +264,20 @@ static inline void put_dat6(struct bytes *bytes, struct ring *rings, uint32_t nr
 	put(bytes, NULL, (size_t)16 * nr_cpus);
 	put_text(bytes, clock + is_late);
 	put(bytes, NULL, (WORLD_PAGE - bytes->len % WORLD_PAGE) % WORLD_PAGE);
+	pages = bytes->len;
 	for (uint32_t cpu = 0; cpu < nr_cpus; cpu++) {
 		ring_end_page(&rings[cpu]);
 		set_u64(bytes, table + (size_t)16 * cpu, bytes->len);
 		set_u64(bytes, table + (size_t)16 * cpu + 8, rings[cpu].bytes.len);
 		put(bytes, rings[cpu].bytes.data, rings[cpu].bytes.len);
 		bytes_release(&rings[cpu].bytes);
+	}
+	if (world_buffer) {
+		set_u64(bytes, buffer, bytes->len);
+		put(bytes, "flyrecord", 10);
+		put_u64(bytes, pages);
+		put_u64(bytes, WORLD_PAGE);
+		put(bytes, NULL, (size_t)16 * (nr_cpus - 1));
 	}
 }
 

@@ -312,9 +312,8 @@ int dat_add_cpu(struct trace_file *file, struct dat *dat, const struct dat_cpu *
 	pages->offset = cpu->offset;
 	pages->end = cpu->offset + cpu->size;
 	pages->is_compressed = cpu->is_compressed;
-	/* trace-cmd's size leaves a word out; the number of chunks says where it ends. */
-	if (cpu->is_compressed && cpu->offset < file->info.size)
-		pages->end = file->info.size;
+	if (cpu->is_compressed)
+		pages->end += sizeof(uint32_t); /* trace-cmd's size leaves out how many chunks */
 	pages->room = buf_size;
 	pages->buf = calloc(1, buf_size + SLACK);
 	pages->kbuf = kbuffer_alloc(dat->machine.is_32bit ? KBUFFER_LSIZE_4 : KBUFFER_LSIZE_8,

@@ -91,7 +91,7 @@ struct trace_file *trace_add_part(struct trace_file *file)
 		return NULL;
 	*part = *file;
 	part->index = (uint32_t)file->trace->files.nr - 1;
-	part->done = part->info.size = 0;
+	part->done = 0;
 	part->is_part = true;
 	return part;
 }
@@ -483,7 +483,7 @@ void trace_progress(const struct trace *trace, uint64_t *ret_done, uint64_t *ret
 		const struct trace_file *file = trace->files.items[i];
 
 		done += file->done;
-		total += file->info.size;
+		total += file->is_part ? 0 : file->info.size;
 	}
 	*ret_done = done;
 	*ret_total = total;
