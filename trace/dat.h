@@ -86,8 +86,7 @@ void dat_close(struct trace_file *file);
 const char *dat_comm(const struct trace_event *event, const struct trace_file *file);
 bool dat_guest(const struct trace_file *file, size_t i, struct trace_guest *ret_guest);
 
-/* What zstd made smaller. False: libzstd is not there. */
-/* 0, or -EINVAL if `from` is not exactly `to_size` bytes compressed. */
+/* What zstd made smaller: 0, or -EINVAL if `from` is not exactly `to_size` bytes compressed. */
 int dat_inflate(const void *from, size_t from_size, void *to, size_t to_size);
 
 enum {
