@@ -21,7 +21,7 @@ riscv64)
 	PIO=EXC_SUPERVISOR_SYSCALL CPUID=EXC_VIRTUAL_INST_FAULT
 	MMIO=EXC_STORE_GUEST_PAGE_FAULT MARK=$MMIO
 	has_pio=no has_mmio=no # it never traces kvm_mmio
-	SLOW=3
+	SLOW=2
 	;;
 *)
 	PIO=IO_INSTRUCTION CPUID=CPUID MMIO=EPT_MISCONFIG MARK=HLT
@@ -187,24 +187,40 @@ trace_of() {
 	grep -E -e "-($t_tids) +\[.* kvm_(exit|entry): " "$INSTANCE/trace"
 }
 
-# trace_reasons [PID]: lines of reason and number, in the kernel's words.
-trace_reasons() {
-	trace_of "$@" | awk '
-	BEGIN { # the kernel has no words for these
-		cause["0xa"] = "EXC_SUPERVISOR_SYSCALL"
-		cause["0x14"] = "EXC_INST_GUEST_PAGE_FAULT"
-		cause["0x16"] = "EXC_VIRTUAL_INST_FAULT"
-		cause["0x17"] = "EXC_STORE_GUEST_PAGE_FAULT"
-		cause["0x8000000000000001"] = "IRQ_S_SOFT"
-		cause["0x8000000000000005"] = "IRQ_S_TIMER"
-		cause["0x8000000000000009"] = "IRQ_S_EXT"
+# For awk: reason_of() a line of kvm_exit, in the kernel's words, and ours where it has none.
+REASON_OF='
+BEGIN {
+	cause["0xa"] = "EXC_SUPERVISOR_SYSCALL"
+	cause["0x14"] = "EXC_INST_GUEST_PAGE_FAULT"
+	cause["0x16"] = "EXC_VIRTUAL_INST_FAULT"
+	cause["0x17"] = "EXC_STORE_GUEST_PAGE_FAULT"
+	cause["0x8000000000000001"] = "IRQ_S_SOFT"
+	cause["0x8000000000000005"] = "IRQ_S_TIMER"
+	cause["0x8000000000000009"] = "IRQ_S_EXT"
+}
+function reason_of(line) {
+	if (line ~ / reason /) {
+		sub(/.* reason /, "", line)
+		sub(/ rip .*/, "", line)
+	} else if (line ~ / TRAP: /) {
+		sub(/.*\(/, "", line)
+		sub(/\).*/, "", line)
+	} else if (line ~ / SCAUSE:/) {
+		sub(/.* SCAUSE:/, "", line)
+		sub(/,.*/, "", line)
+		line = cause[line]
+	} else {
+		sub(/.* kvm_exit: /, "", line)
+		sub(/: .*/, "", line)
 	}
-	!/ kvm_exit: / { next }
-	/ reason / { sub(/.* reason /, ""); sub(/ rip .*/, "") }
-	/ TRAP: / { sub(/.*\(/, ""); sub(/\).*/, "") }
-	/ HSR_EC: / { sub(/.* kvm_exit: /, ""); sub(/: .*/, "") }
-	/ SCAUSE:/ { sub(/.* SCAUSE:/, ""); sub(/,.*/, ""); $0 = cause[$0] }
-	{ gsub(/ /, "_"); count[$0]++ }
+	gsub(/ /, "_", line)
+	return line
+}'
+
+# trace_reasons [PID]: lines of reason and number.
+trace_reasons() {
+	trace_of "$@" | awk "$REASON_OF"'
+	/ kvm_exit: / { count[reason_of($0)]++ }
 	END { for (name in count) print name, count[name] }' | sort
 }
 

@@ -65,9 +65,9 @@ need_built() {
 	done
 }
 
-# why: the latest error of package or kernel, in a line.
+# why: the latest error of package or kernel, in a line: the cause, where apt names more than one.
 why() {
-	tail -n 1 "$TMP/why" 2>/dev/null
+	grep -m 1 'Failed to fetch' "$TMP/why" 2>/dev/null || tail -n 1 "$TMP/why" 2>/dev/null
 }
 
 # ---- packages

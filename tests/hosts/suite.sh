@@ -325,7 +325,7 @@ cpu_goes_and_comes() {
 		skip "CPUs that go and come" "CPU 1 cannot be taken offline here"
 		return
 	fi
-	guest hot --pio 20 --cpuid 10 --rounds $((100 * SLOW)) --pause 25000
+	guest hot --pio 20 --cpuid 10 --rounds $((100 * SLOW)) --pause 50000
 	taskset -a -p 2 "$GUEST" >/dev/null
 	log_begin -f '^kvm_exit'
 	spawn kvmtop -l -c -s 0.1 --engine "$ENGINE" -f '^kvm_exit' -p "$GUEST" \

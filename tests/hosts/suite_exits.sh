@@ -44,22 +44,12 @@ vcpu_tids() {
 
 # trace_times: lines of tid, reason, exits, ns between each and its entry.
 trace_times() {
-	awk '
+	awk "$REASON_OF"'
 	{ match($0, /-[0-9]+ +\[/); tid = substr($0, RSTART + 1, RLENGTH - 1) + 0 }
 	!match($0, / [0-9]+\.[0-9]+: /) { next }
 	{ time = substr($0, RSTART + 1, RLENGTH - 3) * 1e6 }
 	/ kvm_exit: / {
-		reason = $0
-		if (reason ~ / reason /) {
-			sub(/.* reason /, "", reason)
-			sub(/ rip .*/, "", reason)
-		} else if (reason ~ / TRAP: /) {
-			sub(/.*\(/, "", reason)
-			sub(/\).*/, "", reason)
-		} else {
-			sub(/.* kvm_exit: /, "", reason)
-			sub(/: .*/, "", reason)
-		}
+		reason = reason_of($0)
 		since[tid] = time
 		why[tid] = reason
 		count[tid " " reason]++
