@@ -384,6 +384,7 @@ start 80 24 $intel -s 25 -b
 screen_wait 'データベース +4101 .*319651'
 picture intel-guests-80x24
 screen_resize 200 60
+screen_wait '319,783 '
 picture intel-guests-200x60
 start 80 24 $intel -s 25 --view vcpus
 screen_wait 'データベース +0 +4110 .*159833'
