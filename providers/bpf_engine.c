@@ -54,6 +54,7 @@ struct bpf {
 	const struct counter *counters;
 	uint32_t nr_counters;
 	bool *is_wanted; /* by counter */
+	bool *is_open;	 /* by counter: wanted, and its program is at work */
 	struct hook *hooks; /* by counter; those of reasons are not used */
 	struct reasons_hook reasons[COUNTERS_SPLITS];
 	size_t nr_reasons;
@@ -71,18 +72,6 @@ struct bpf {
 static bool is_plain(const struct bpf *bpf, uint32_t counter)
 {
 	return !bpf->counters[counter].split;
-}
-
-/* What could not be opened is not shown at all, rather than as nothing. */
-static bool is_open(const struct bpf *bpf, uint32_t counter)
-{
-	size_t i = 0;
-
-	if (is_plain(bpf, counter))
-		return bpf->hooks[counter].link >= 0;
-	while (bpf->reasons[i].split != bpf->counters[counter].split)
-		i++;
-	return bpf->reasons[i].hook.link >= 0;
 }
 
 /* ---- programs ---- */
@@ -290,7 +279,7 @@ static void place_add(struct bpf *bpf, uint32_t place, struct tally *tally, uint
 	/* At once: an event and its reasons are to agree. */
 	memcpy(&bpf->copy, &bpf->values[place], bpf->nr_counters * sizeof(bpf->copy.values[0]));
 	for (uint32_t i = 0; i < bpf->nr_counters; i++) {
-		if (!bpf->is_wanted[i] || !is_open(bpf, i))
+		if (!bpf->is_open[i])
 			continue;
 		sums[i] += bpf->copy.values[i];
 		tally->is_counted[i] = true;
@@ -399,7 +388,18 @@ static uint64_t descriptors_needed(const struct bpf *bpf)
 	return needed;
 }
 
-/* Opens and closes what has changed. */
+static const struct hook *hook_of(const struct bpf *bpf, uint32_t counter)
+{
+	size_t i = 0;
+
+	if (is_plain(bpf, counter))
+		return &bpf->hooks[counter];
+	while (bpf->reasons[i].split != bpf->counters[counter].split)
+		i++;
+	return &bpf->reasons[i].hook;
+}
+
+/* Opens and closes what has changed. What could not be opened is not shown, rather than as 0. */
 static void open_wanted(struct bpf *bpf)
 {
 	bpf->err = 0;
@@ -421,6 +421,8 @@ static void open_wanted(struct bpf *bpf)
 		if (!bpf->is_wanted[i] || err)
 			close_now(hook);
 	}
+	for (uint32_t i = 0; i < bpf->nr_counters; i++)
+		bpf->is_open[i] = bpf->is_wanted[i] && hook_of(bpf, i)->link >= 0;
 }
 
 static int engine_want(void *state, const struct field_set *fields)
@@ -590,6 +592,7 @@ static void engine_close(void *state)
 	tallies_release(&bpf->tallies);
 	free(bpf->hooks);
 	free(bpf->is_wanted);
+	free(bpf->is_open);
 	free(bpf);
 }
 
@@ -627,10 +630,11 @@ static int engine_open(const struct env *env, const struct counter *counters, si
 	bpf->nr_counters = (uint32_t)nr;
 	bpf->tallies = (struct tallies){ counters, (uint32_t)nr, NULL };
 	bpf->is_wanted = calloc(nr, sizeof(*bpf->is_wanted));
+	bpf->is_open = calloc(nr, sizeof(*bpf->is_open));
 	bpf->hooks = calloc(nr, sizeof(*bpf->hooks));
 	for (size_t i = 0; bpf->hooks && i < nr; i++)
 		bpf->hooks[i] = HOOK_CLOSED;
-	err = bpf->is_wanted && bpf->hooks ? find_splits(bpf) : -ENOMEM;
+	err = bpf->is_wanted && bpf->is_open && bpf->hooks ? find_splits(bpf) : -ENOMEM;
 	/* Whether the kernel takes it is known now, while another engine can still be chosen. */
 	if (!err)
 		err = start(bpf, false, 1);

@@ -13,7 +13,7 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* By split and code: the reason's counter plus 1; 0: look it up, or it is none of ours. */
+/* By split and code: the reason's counter plus 1; 0: it is none of ours. */
 __u16 dense[COUNTERS_SPLITS][COUNTERS_DENSE];
 
 const volatile __u64 type_bit;

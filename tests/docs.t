@@ -28,6 +28,16 @@ for option in $man; do
 done
 is "$unknown" "" "the man page has no option that --help has not"
 
+for command in $("$KVMTOP" --help | sed -n '/^Commands/,$s/^  \([a-z]*\) .*/\1/p'); do
+	for option in $("$KVMTOP" "$command" --help | grep '^  ' | cut -c1-31 |
+		grep -oE -- '--[-a-z]+'); do
+		grep -q -- "Fl $(echo "$option" | cut -c2-)" man/kvmtop.8 &&
+			printf '%s\n' "$completion" | grep -qxF -- "$option" ||
+			absent="${absent-}$command $option "
+	done
+done
+is "${absent-}" "" "man page and completion have every long option of each command"
+
 # Keys: the help page is painted from a table; the man page lists the same.
 keys=$(sed -n '/^const struct key_help screen_keys/,/^};/p' ui/screen.c |
 	grep -oE '^	\{ "[^"]*"' | cut -d'"' -f2 | tr -s ' ,' '\n\n' | grep .)
