@@ -25,7 +25,7 @@ static const struct option_spec specs[] = {
 	{ NULL, 't', "tid", NULL, "TID", VALUE_PID, AT(tid), "one vCPU, by its thread" },
 	{ NULL, 'T', "tids", NULL, "TID,...", VALUE_STRING, AT(tids), "these vCPUs" },
 	{ NULL, 0, "event", NULL, "EVENT", VALUE_STRING, AT(event_name),
-	  "vmexit (default), mmio, ioport, msr, cpuid, hypercall" },
+	  "vmexit (default), mmio, ioport, msr, cpuid, hypercall, sysreg" },
 	{ .heading = "How to show it" },
 	{ NULL, 'k', "key", NULL, "KEY", VALUE_STRING, AT(key),
 	  "sort by sample (default), time, percent_time, mean, max ..." },
@@ -80,21 +80,16 @@ static int parse_key(struct exits_options *options, struct why *why)
 
 static int parse_event(struct exits_options *options, struct why *why)
 {
-	static const char *const names[] = {
-		[EVENT_VMEXIT] = "vmexit", [EVENT_MMIO] = "mmio",   [EVENT_IOPORT] = "ioport",
-		[EVENT_MSR] = "msr",	   [EVENT_CPUID] = "cpuid", [EVENT_HYPERCALL] = "hypercall",
-	};
-
 	if (!options->event_name)
 		return 0;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(names[i], options->event_name) == 0) {
+	for (unsigned int i = 0; exit_event_name(i); i++) {
+		if (strcmp(exit_event_name(i), options->event_name) == 0) {
 			options->event = (enum exit_event)i;
 			return 0;
 		}
 	}
 	return why_set(why, -EINVAL, "\"%s\": no such event; there are: vmexit, mmio, ioport, msr, "
-				     "cpuid, hypercall", options->event_name);
+				     "cpuid, hypercall, sysreg", options->event_name);
 }
 
 /* "1,2,3". Returns where it ends, NULL: no number that a thread can have. */

@@ -36,9 +36,11 @@ enum field_use {
 	USE_EXIT,
 	/* "time": a vCPU's life in ns; its children are the parts of enum time_part. */
 	USE_TIME,
+	/* "cpu": the number of the CPU that the vCPU's latest exit was on; a gauge. */
+	USE_CPU,
 	/*
-	 * "ioport", "mmio", "msr", "cpuid", "hypercall": what exits were about, timed by the exit
-	 * they came with. Their children: "msr(MSR_WRITE 0x6e0 IA32_TSC_DEADLINE)", whose label has
+	 * "ioport", "mmio", "msr", "cpuid", "hypercall", "sysreg": what exits were about, timed by
+	 * the exit they came with. Their children: "msr(MSR_WRITE 0x6e0 IA32_TSC_DEADLINE)", whose label has
 	 * no reason in it.
 	 */
 	USE_ARGUMENT,

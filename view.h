@@ -129,7 +129,11 @@ enum exit_event {
 	EVENT_MSR,
 	EVENT_CPUID,
 	EVENT_HYPERCALL,
+	EVENT_SYSREG,
 };
+
+/* "vmexit" ...; NULL past the end. */
+const char *exit_event_name(unsigned int event);
 
 /* What the user asked for. */
 struct query {

@@ -54,7 +54,7 @@ struct lines {
 	uint64_t total;
 };
 
-static const char *event_name(enum exit_event event)
+const char *exit_event_name(unsigned int event)
 {
 	static const char *const names[] = {
 		[EVENT_VMEXIT] = "vmexit",
@@ -63,15 +63,16 @@ static const char *event_name(enum exit_event event)
 		[EVENT_MSR] = "msr",
 		[EVENT_CPUID] = "cpuid",
 		[EVENT_HYPERCALL] = "hypercall",
+		[EVENT_SYSREG] = "sysreg",
 	};
 
-	return names[event];
+	return event < sizeof(names) / sizeof(names[0]) ? names[event] : NULL;
 }
 
 /* Arguments are counted only when they are asked for. */
 static bool wants(const struct query *query, const struct field *field)
 {
-	return field->use == USE_ARGUMENT && strcmp(field->name, event_name(query->event)) == 0;
+	return field->use == USE_ARGUMENT && strcmp(field->name, exit_event_name(query->event)) == 0;
 }
 
 static bool needs(const struct field *field)
@@ -89,7 +90,8 @@ static bool is_of_event(const struct query *query, const struct facts *facts,
 	parent = fields_get(facts->fields, field->parent);
 	if (query->event == EVENT_VMEXIT)
 		return field->use == USE_EXIT && exits_has(exits, parent);
-	return field->use == USE_ARGUMENT && strcmp(parent->name, event_name(query->event)) == 0;
+	return field->use == USE_ARGUMENT &&
+	       strcmp(parent->name, exit_event_name(query->event)) == 0;
 }
 
 static int choose(struct view *view, const struct query *query, const struct facts *facts,

@@ -6,7 +6,7 @@
 #include "exits.h"
 #include "view_timed.h"
 
-enum { GUEST, PID, VCPUS };
+enum { GUEST, PID, VCPUS, VMM };
 
 static const struct column columns[] = {
 	[GUEST] = { "guest", "Guest Name", "as its VMM names it", CELL_TEXT, 24, 0 },
@@ -14,6 +14,7 @@ static const struct column columns[] = {
 		  COLUMN_SPARE(5) },
 	[VCPUS] = { "vcpus", "vCPU", "how many it has", CELL_COUNT, 4,
 		    COLUMN_SPARE(2) },
+	[VMM] = { "vmm", "VMM", "what runs it", CELL_TEXT, 11, COLUMN_SPARE(14) },
 	LIFE_COLUMNS("exits since the start or r; with a filter, the events it selects",
 		     "of all guests"),
 	{ 0 },
@@ -87,6 +88,7 @@ static int add_row(struct view *view, const struct facts *facts, struct guest_su
 	if (guest) {
 		row->cells[PID] = cell_count((uint64_t)guest->pid);
 		row->cells[VCPUS] = cell_count(guest->nr_vcpus);
+		row->cells[VMM] = cell_text(guest->vmm);
 	}
 	life_row_fill(row, &item->life, facts->fields, whole);
 	return 0;

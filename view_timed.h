@@ -65,11 +65,11 @@ bool query_has_key(const struct query *query, const struct key *key);
 bool query_has_name(const struct query *query, const struct field *field);
 
 /*
- * The Guests and vCPUs views have these columns, behind three of their own. LIFE_COLUMNS are their
+ * The Guests and vCPUs views have these columns, behind four of their own. LIFE_COLUMNS are their
  * descriptions.
  */
 enum {
-	LIFE_TOTAL = 3,
+	LIFE_TOTAL = 4,
 	LIFE_SHARE,
 	LIFE_DELTA,
 	LIFE_RATE,

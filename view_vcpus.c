@@ -6,12 +6,13 @@
 #include "exits.h"
 #include "view_timed.h"
 
-enum { GUEST, VCPU, TID };
+enum { GUEST, VCPU, TID, CPU };
 
 static const struct column columns[] = {
 	[GUEST] = { "guest", "Guest", "as its VMM names it", CELL_TEXT, 24, 0 },
 	[VCPU] = { "vcpu", "vCPU", "its number in the guest", CELL_COUNT, 4, COLUMN_KEY },
 	[TID] = { "tid", "TID", "its thread", CELL_COUNT, 7, COLUMN_KEY | COLUMN_SPARE(5) },
+	[CPU] = { "cpu", "CPU", "where its latest exit was", CELL_COUNT, 4, COLUMN_SPARE(10) },
 	LIFE_COLUMNS("exits since the start or r; with a filter, those it selects",
 		     "of all vCPUs"),
 	{ 0 },
@@ -22,6 +23,8 @@ struct vcpu_sum {
 	int32_t vcpu;
 	const struct guest *of;
 	pid_t tid;
+	bool has_cpu;
+	uint64_t cpu;
 	struct life_row life;
 };
 
@@ -29,6 +32,7 @@ struct vcpu_sum {
 struct vcpu_sums {
 	struct vcpu_sum *list;
 	size_t nr;
+	bool has_cpus;
 	struct vcpu_sum *latest; /* found: keys of one vCPU follow each other */
 };
 
@@ -40,7 +44,7 @@ static bool wants(const struct query *query, const struct field *field)
 
 static bool needs(const struct field *field)
 {
-	return field->use == USE_EXIT || field->use == USE_TIME;
+	return field->use == USE_EXIT || field->use == USE_TIME || field->use == USE_CPU;
 }
 
 static void add_guest(struct vcpu_sums *sums, const struct guest *guest)
@@ -66,6 +70,7 @@ static int sums_init(struct vcpu_sums *sums, struct view *view, const struct fac
 	if (!sums->list)
 		return -ENOMEM;
 	sums->nr = 0;
+	sums->has_cpus = false;
 	for (size_t i = 0; (guest = guests_at(facts->guests, i)); i++)
 		add_guest(sums, guest);
 	sums->list[sums->nr++] = (struct vcpu_sum){ .guest = STATS_ENDED, .vcpu = -1 };
@@ -141,11 +146,18 @@ static void add_stats(struct vcpu_sums *sums, const struct chosen *chosen,
 	for (size_t i = 0; i < stats_count(facts->stats); i++) {
 		const struct stats_item *stat = stats_at(facts->stats, i);
 		const struct field *field = fields_get(facts->fields, stat->key.field);
+		struct vcpu_sum *sum;
 		struct life_row *life;
 
 		if (stat->key.guest == GUEST_ANY || !needs(field))
 			continue;
-		life = &sums_find(sums, &stat->key)->life;
+		sum = sums_find(sums, &stat->key);
+		life = &sum->life;
+		if (field->use == USE_CPU) {
+			sum->has_cpu = sum->of != NULL;
+			sum->cpu = stat->total;
+			sums->has_cpus |= sum->has_cpu;
+		}
 		if (field->use == USE_TIME)
 			life_add(&life->life, field, stat);
 		if (field_set_has(&chosen->exits, stat->key.field))
@@ -183,6 +195,8 @@ static int add_row(struct view *view, const struct facts *facts, struct vcpu_sum
 		row->cells[VCPU] = cell_count((uint64_t)sum->vcpu);
 	if (sum->tid)
 		row->cells[TID] = cell_count((uint64_t)sum->tid);
+	if (sum->has_cpu)
+		row->cells[CPU] = cell_count(sum->cpu);
 	life_row_fill(row, &sum->life, facts->fields, whole);
 	return 0;
 }
@@ -210,6 +224,8 @@ static int build(struct view *view, const struct query *query, const struct fact
 			life_row_merge(&all, &sums.list[i].life);
 	}
 	life_row_total(view, &all);
+	if (!sums.has_cpus)
+		view->absent |= 1u << CPU;
 	for (size_t i = 0; i < sums.nr; i++) {
 		if (is_shown(query, &sums.list[i]) &&
 		    add_row(view, facts, &sums.list[i], all.exits.total) < 0)

@@ -2,6 +2,7 @@
 /* What exits are about, as text. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "arch/argument.h"
 
@@ -57,16 +58,36 @@ static void format_hypercall(char *buf, size_t size, uint64_t nr, uint32_t unuse
 	add_name(buf, size, n, argument_hypercall_name(nr));
 }
 
+/* opcodes: op0, op1, CRn and CRm, a byte each as they lie in memory. */
+static void format_sysreg(char *buf, size_t size, uint64_t opcodes, uint32_t is_write, uint32_t op2)
+{
+	uint32_t word = (uint32_t)opcodes;
+	uint8_t op[4];
+	const char *name;
+	int n;
+
+	memcpy(op, &word, sizeof(op));
+	name = argument_sysreg_name(ARGUMENT_SYSREG(op[0], op[1], op[2], op[3], op2));
+	n = snprintf(buf, size, "S%u_%u_C%u_C%u_%u", op[0], op[1], op[2], op[3], op2);
+	add_name(buf, size, n, name);
+	n += name ? (int)strlen(name) + 1 : 0;
+	add_name(buf, size, n, is_write ? "write" : "read");
+}
+
 /* In the order of enum exits_argument. */
 static const struct argument arguments[] = {
-	{ "ioport", "IO", { { "kvm_pio", "port", "size", "rw" } }, format_ioport },
-	{ "mmio", "MMIO", { { "kvm_mmio", "gpa", "len", "type" } }, format_mmio },
-	{ "msr", "MSR", { { "kvm_msr", "ecx", "write", NULL } }, format_msr },
+	{ "ioport", "IO", { { "kvm", "kvm_pio", "port", "size", "rw", 0 } }, format_ioport },
+	{ "mmio", "MMIO", { { "kvm", "kvm_mmio", "gpa", "len", "type", 0 } }, format_mmio },
+	{ "msr", "MSR", { { "kvm", "kvm_msr", "ecx", "write", NULL, 0 } }, format_msr },
 	/* Not the index: most leaves have none, and what the register held would be told apart. */
-	{ "cpuid", "CPUID", { { "kvm_cpuid", "function", NULL, NULL } }, format_cpuid },
+	{ "cpuid", "CPUID", { { "kvm", "kvm_cpuid", "function", NULL, NULL, 0 } }, format_cpuid },
 	{ "hypercall", "HYPERCALL",
-	  { { "kvm_hypercall", "nr", NULL, NULL }, { "kvm_hvc_arm64", "r0", NULL, NULL } },
+	  { { "kvm", "kvm_hypercall", "nr", NULL, NULL, 0 },
+	    { "kvm", "kvm_hvc_arm64", "r0", NULL, NULL, 0 } },
 	  format_hypercall },
+	{ "sysreg", "SYSREG",
+	  { { "kvm", "kvm_sys_access", "Op0", "is_write", "Op2", 4 } },
+	  format_sysreg },
 };
 
 const struct argument *argument_at(size_t i)

@@ -9,26 +9,34 @@
 #include <stdint.h>
 
 #define ARGUMENT_TEXT 64 /* characters that suffice for any */
+#define ARGUMENT_EVENTS 2
 
 /* Source: the kernel's include/trace/events/kvm.h and arch/.../kvm/trace.h. */
 struct argument {
 	const char *name; /* "msr" */
 	const char *what; /* "MSR", where the exit's reason is not known */
 	struct argument_event {
-		const char *event; /* of the system "kvm"; the first that exists is used */
+		const char *system, *event; /* the first that exists is used */
 		const char *a, *b, *c; /* its fields that tell one from the other; NULL: fewer */
-	} events[2];
+		/* a: so many bytes from that field on, several fields of a byte; 0: it alone. */
+		uint32_t a_bytes;
+	} events[ARGUMENT_EVENTS];
 	/* Writes them as the user reads them: "0x6e0 IA32_TSC_DEADLINE write". */
 	void (*format)(char *buf, size_t size, uint64_t a, uint32_t b, uint32_t c);
 };
 
-/* The i-th: ioport, mmio, msr, cpuid, hypercall; NULL past the end. */
+/* The i-th: ioport, mmio, msr, cpuid, hypercall, sysreg; NULL past the end. */
 const struct argument *argument_at(size_t i);
+
+/* AArch64's system registers as one number. */
+#define ARGUMENT_SYSREG(op0, op1, crn, crm, op2) \
+	((uint64_t)(op0) << 16 | (op1) << 12 | (crn) << 8 | (crm) << 4 | (op2))
 
 /* Names that the field has for numbers; NULL: none. */
 const char *argument_port_name(uint64_t port);
 const char *argument_msr_name(uint64_t msr);
 const char *argument_cpuid_name(uint64_t leaf);
 const char *argument_hypercall_name(uint64_t nr);
+const char *argument_sysreg_name(uint64_t sysreg); /* see ARGUMENT_SYSREG */
 
 #endif

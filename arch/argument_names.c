@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Names of ports, MSRs, CPUID leaves and hypercalls.
+ * Names of ports, MSRs, CPUID leaves, hypercalls and system registers.
  *
  * Sources: the kernel's asm/msr-index.h, asm/hyperv-tlfs.h, asm/kvm_para.h, linux/kvm_para.h,
  * uapi/linux/psci.h; Intel SDM volume 4; AMD APM volume 2; QEMU's docs/specs for its own ports.
@@ -269,6 +269,111 @@ static const struct range hypercalls[] = {
 	{ 0xc5000020, 0xc5000022, "PV_TIME" },
 };
 
+/* By AArch64's opcodes. Source: the kernel's asm/sysreg.h and tools/sysreg. */
+#define SYSREG(op0, op1, crn, crm, op2, name)                                                     \
+	{                                                                                          \
+		ARGUMENT_SYSREG(op0, op1, crn, crm, op2), ARGUMENT_SYSREG(op0, op1, crn, crm, op2), \
+			name                                                                       \
+	}
+
+static const struct range sysregs[] = {
+	SYSREG(2, 0, 0, 0, 2, "OSDTRRX_EL1"),
+	SYSREG(2, 0, 0, 2, 0, "MDCCINT_EL1"),
+	SYSREG(2, 0, 0, 2, 2, "MDSCR_EL1"),
+	SYSREG(2, 0, 0, 3, 2, "OSDTRTX_EL1"),
+	SYSREG(2, 0, 0, 6, 2, "OSECCR_EL1"),
+	SYSREG(2, 0, 1, 0, 0, "MDRAR_EL1"),
+	SYSREG(2, 0, 1, 0, 4, "OSLAR_EL1"),
+	SYSREG(2, 0, 1, 1, 4, "OSLSR_EL1"),
+	SYSREG(2, 0, 1, 3, 4, "OSDLR_EL1"),
+	SYSREG(2, 0, 1, 4, 4, "DBGPRCR_EL1"),
+	SYSREG(2, 0, 7, 8, 6, "DBGCLAIMSET_EL1"),
+	SYSREG(2, 0, 7, 9, 6, "DBGCLAIMCLR_EL1"),
+	SYSREG(2, 0, 7, 14, 6, "DBGAUTHSTATUS_EL1"),
+	SYSREG(3, 0, 0, 0, 0, "MIDR_EL1"),
+	SYSREG(3, 0, 0, 0, 5, "MPIDR_EL1"),
+	SYSREG(3, 0, 0, 0, 6, "REVIDR_EL1"),
+	SYSREG(3, 0, 0, 1, 0, "ID_PFR0_EL1"),
+	SYSREG(3, 0, 0, 1, 1, "ID_PFR1_EL1"),
+	SYSREG(3, 0, 0, 1, 2, "ID_DFR0_EL1"),
+	SYSREG(3, 0, 0, 1, 4, "ID_MMFR0_EL1"),
+	SYSREG(3, 0, 0, 2, 0, "ID_ISAR0_EL1"),
+	SYSREG(3, 0, 0, 2, 5, "ID_ISAR5_EL1"),
+	SYSREG(3, 0, 0, 4, 0, "ID_AA64PFR0_EL1"),
+	SYSREG(3, 0, 0, 4, 1, "ID_AA64PFR1_EL1"),
+	SYSREG(3, 0, 0, 4, 4, "ID_AA64ZFR0_EL1"),
+	SYSREG(3, 0, 0, 4, 5, "ID_AA64SMFR0_EL1"),
+	SYSREG(3, 0, 0, 5, 0, "ID_AA64DFR0_EL1"),
+	SYSREG(3, 0, 0, 5, 1, "ID_AA64DFR1_EL1"),
+	SYSREG(3, 0, 0, 6, 0, "ID_AA64ISAR0_EL1"),
+	SYSREG(3, 0, 0, 6, 1, "ID_AA64ISAR1_EL1"),
+	SYSREG(3, 0, 0, 6, 2, "ID_AA64ISAR2_EL1"),
+	SYSREG(3, 0, 0, 7, 0, "ID_AA64MMFR0_EL1"),
+	SYSREG(3, 0, 0, 7, 1, "ID_AA64MMFR1_EL1"),
+	SYSREG(3, 0, 0, 7, 2, "ID_AA64MMFR2_EL1"),
+	SYSREG(3, 0, 0, 7, 3, "ID_AA64MMFR3_EL1"),
+	SYSREG(3, 0, 1, 0, 0, "SCTLR_EL1"),
+	SYSREG(3, 0, 1, 0, 1, "ACTLR_EL1"),
+	SYSREG(3, 0, 1, 0, 2, "CPACR_EL1"),
+	SYSREG(3, 0, 2, 0, 0, "TTBR0_EL1"),
+	SYSREG(3, 0, 2, 0, 1, "TTBR1_EL1"),
+	SYSREG(3, 0, 2, 0, 2, "TCR_EL1"),
+	SYSREG(3, 0, 4, 6, 0, "ICC_PMR_EL1"),
+	SYSREG(3, 0, 5, 1, 0, "AFSR0_EL1"),
+	SYSREG(3, 0, 5, 1, 1, "AFSR1_EL1"),
+	SYSREG(3, 0, 5, 2, 0, "ESR_EL1"),
+	SYSREG(3, 0, 6, 0, 0, "FAR_EL1"),
+	SYSREG(3, 0, 9, 14, 1, "PMINTENSET_EL1"),
+	SYSREG(3, 0, 9, 14, 2, "PMINTENCLR_EL1"),
+	SYSREG(3, 0, 10, 2, 0, "MAIR_EL1"),
+	SYSREG(3, 0, 10, 3, 0, "AMAIR_EL1"),
+	SYSREG(3, 0, 12, 0, 0, "VBAR_EL1"),
+	SYSREG(3, 0, 12, 8, 0, "ICC_IAR0_EL1"),
+	SYSREG(3, 0, 12, 8, 1, "ICC_EOIR0_EL1"),
+	SYSREG(3, 0, 12, 11, 1, "ICC_DIR_EL1"),
+	SYSREG(3, 0, 12, 11, 3, "ICC_RPR_EL1"),
+	SYSREG(3, 0, 12, 11, 5, "ICC_SGI1R_EL1"),
+	SYSREG(3, 0, 12, 11, 6, "ICC_ASGI1R_EL1"),
+	SYSREG(3, 0, 12, 11, 7, "ICC_SGI0R_EL1"),
+	SYSREG(3, 0, 12, 12, 0, "ICC_IAR1_EL1"),
+	SYSREG(3, 0, 12, 12, 1, "ICC_EOIR1_EL1"),
+	SYSREG(3, 0, 12, 12, 3, "ICC_BPR1_EL1"),
+	SYSREG(3, 0, 12, 12, 4, "ICC_CTLR_EL1"),
+	SYSREG(3, 0, 12, 12, 5, "ICC_SRE_EL1"),
+	SYSREG(3, 0, 12, 12, 6, "ICC_IGRPEN0_EL1"),
+	SYSREG(3, 0, 12, 12, 7, "ICC_IGRPEN1_EL1"),
+	SYSREG(3, 0, 13, 0, 1, "CONTEXTIDR_EL1"),
+	SYSREG(3, 0, 13, 0, 4, "TPIDR_EL1"),
+	SYSREG(3, 0, 14, 1, 0, "CNTKCTL_EL1"),
+	SYSREG(3, 1, 0, 0, 0, "CCSIDR_EL1"),
+	SYSREG(3, 1, 0, 0, 1, "CLIDR_EL1"),
+	SYSREG(3, 1, 0, 0, 7, "AIDR_EL1"),
+	SYSREG(3, 2, 0, 0, 0, "CSSELR_EL1"),
+	SYSREG(3, 3, 0, 0, 1, "CTR_EL0"),
+	SYSREG(3, 3, 9, 12, 0, "PMCR_EL0"),
+	SYSREG(3, 3, 9, 12, 1, "PMCNTENSET_EL0"),
+	SYSREG(3, 3, 9, 12, 2, "PMCNTENCLR_EL0"),
+	SYSREG(3, 3, 9, 12, 3, "PMOVSCLR_EL0"),
+	SYSREG(3, 3, 9, 12, 4, "PMSWINC_EL0"),
+	SYSREG(3, 3, 9, 12, 5, "PMSELR_EL0"),
+	SYSREG(3, 3, 9, 12, 6, "PMCEID0_EL0"),
+	SYSREG(3, 3, 9, 12, 7, "PMCEID1_EL0"),
+	SYSREG(3, 3, 9, 13, 0, "PMCCNTR_EL0"),
+	SYSREG(3, 3, 9, 13, 1, "PMXEVTYPER_EL0"),
+	SYSREG(3, 3, 9, 13, 2, "PMXEVCNTR_EL0"),
+	SYSREG(3, 3, 9, 14, 0, "PMUSERENR_EL0"),
+	SYSREG(3, 3, 9, 14, 3, "PMOVSSET_EL0"),
+	SYSREG(3, 3, 14, 0, 1, "CNTPCT_EL0"),
+	SYSREG(3, 3, 14, 0, 2, "CNTVCT_EL0"),
+	SYSREG(3, 3, 14, 2, 0, "CNTP_TVAL_EL0"),
+	SYSREG(3, 3, 14, 2, 1, "CNTP_CTL_EL0"),
+	SYSREG(3, 3, 14, 2, 2, "CNTP_CVAL_EL0"),
+	SYSREG(3, 3, 14, 3, 0, "CNTV_TVAL_EL0"),
+	SYSREG(3, 3, 14, 3, 1, "CNTV_CTL_EL0"),
+	SYSREG(3, 3, 14, 3, 2, "CNTV_CVAL_EL0"),
+	SYSREG(3, 3, 14, 15, 7, "PMCCFILTR_EL0"),
+};
+
 static const char *find(const struct range *ranges, size_t nr, uint64_t value)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -298,4 +403,9 @@ const char *argument_cpuid_name(uint64_t leaf)
 const char *argument_hypercall_name(uint64_t nr)
 {
 	return FIND(hypercalls, nr);
+}
+
+const char *argument_sysreg_name(uint64_t sysreg)
+{
+	return FIND(sysregs, sysreg);
 }

@@ -6,7 +6,7 @@ _kvmtop_report()
 	local current=$1 previous=$2 words=
 
 	case $previous in
-	--event) words="vmexit mmio ioport msr cpuid hypercall" ;;
+	--event) words="vmexit mmio ioport msr cpuid hypercall sysreg" ;;
 	--by) words="reason guest vcpu tid" ;;
 	-k | --key) words="count per_s share total time_share wall_share min avg stddev p50 p99 max" ;;
 	--input-format) words="trace.dat perf.data acrn kvmtrace" ;;
@@ -80,7 +80,7 @@ _kvmtop_exits()
 
 	case $previous in
 	-p | --pid) words=$(cd /proc && printf '%s\n' [0-9]*) ;;
-	--event) words="vmexit mmio ioport msr cpuid hypercall" ;;
+	--event) words="vmexit mmio ioport msr cpuid hypercall sysreg" ;;
 	-k | --key) words="sample percent_sample time percent_time mean min max p50 p99" ;;
 	--sysroot) COMPREPLY=($(compgen -d -- "$current")) && return ;;
 	-v | --vcpu | -t | --tid | -T | --tids) return ;;

@@ -126,8 +126,8 @@ static int open_reasons(const struct bpf *bpf, size_t number, struct hook *ret_h
 						    bpf->program->progs.reason_in_thread :
 						    bpf->program->progs.reason_on_cpu;
 	const struct bpf_field fields[] = {
-		{ FIELD_REASON, split->field, 0 },
-		{ FIELD_TYPE, split->type_field, (int)split->type_of_field },
+		{ FIELD_REASON, split->field, 0, 0 },
+		{ FIELD_TYPE, split->type_field, (int)split->type_of_field, 0 },
 		{ 0 },
 	};
 	struct bpf_insn *insns;

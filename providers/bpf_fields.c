@@ -55,13 +55,13 @@ static int patch(struct bpf_insn *insn, const struct place *place, int absent)
 	return 0;
 }
 
-static struct place find_place(struct tep_event *event, const char *name)
+static struct place find_place(struct tep_event *event, const char *name, int bytes)
 {
 	struct tep_format_field *field = name ? tep_find_field(event, name) : NULL;
 
 	if (!field)
 		return (struct place){ .is_there = false };
-	return (struct place){ true, field->offset, field->size };
+	return (struct place){ true, field->offset, bytes ? bytes : field->size };
 }
 
 static int patch_event(struct bpf_insn *insns, size_t nr, struct tep_event *event,
@@ -70,7 +70,7 @@ static int patch_event(struct bpf_insn *insns, size_t nr, struct tep_event *even
 	int err = 0;
 
 	for (const struct bpf_field *field = fields; field->placeholder; field++) {
-		struct place place = find_place(event, field->name);
+		struct place place = find_place(event, field->name, field->bytes);
 
 		if (field == fields && !place.is_there)
 			return -ENOENT;

@@ -19,6 +19,7 @@ struct bpf_field {
 	int placeholder;  /* FIELD_REASON ...; 0 ends a list */
 	const char *name; /* NULL: reads as if absent */
 	int absent;	  /* what is read where the event has no such field */
+	int bytes;	  /* so many from that field on; 0: as many as it has */
 };
 
 /*

@@ -102,9 +102,9 @@ static __noinline __u32 look_up_number(void)
 }
 
 /* Mostly a vCPU's thread is the one that was there before. */
-static __always_inline struct exits_thread *find_thread(void)
+static __always_inline struct exits_thread *find_thread(__u32 cpu)
 {
-	__u32 *guess = guesses[bpf_get_smp_processor_id() % CPUS];
+	__u32 *guess = guesses[cpu % CPUS];
 	struct exits_thread *thread;
 	__u32 i = *guess;
 
@@ -236,8 +236,8 @@ static __always_inline __u64 code_of(void *ctx)
 SEC("tracepoint")
 int on_exit(void *ctx)
 {
-	struct exits_thread *thread = find_thread();
-	__u32 cell;
+	__u32 cpu = bpf_get_smp_processor_id(), cell;
+	struct exits_thread *thread = find_thread(cpu);
 
 	if (!thread)
 		thread = add_thread(LOAD(ctx, FIELD_VCPU));
@@ -247,6 +247,7 @@ int on_exit(void *ctx)
 	}
 	cell = find_cell(code_of(ctx), EXITS_VMEXIT);
 	count(thread, cell);
+	thread->cpu = cpu;
 	thread->open_cell = cell;
 	thread->open_since = bpf_ktime_get_ns();
 	return 1;
@@ -255,7 +256,7 @@ int on_exit(void *ctx)
 SEC("raw_tracepoint")
 int on_entry(void *ctx __attribute__((unused)))
 {
-	struct exits_thread *thread = find_thread();
+	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
 	struct exits_cell *cell;
 	__u64 since, now;
 
@@ -282,8 +283,8 @@ int on_entry(void *ctx __attribute__((unused)))
 SEC("tracepoint")
 int on_userspace(void *ctx)
 {
-	struct exits_thread *thread = find_thread();
-	__u32 cell;
+	__u32 cpu = bpf_get_smp_processor_id(), cell;
+	struct exits_thread *thread = find_thread(cpu);
 	__u64 code;
 	int error;
 
@@ -299,6 +300,7 @@ int on_userspace(void *ctx)
 		code = error == -EINTR ? EXITS_RESTART : EXITS_ERROR;
 	cell = find_cell(code, EXITS_USERSPACE);
 	count(thread, cell);
+	thread->cpu = cpu;
 	thread->user_cell = cell;
 	thread->user_since = bpf_ktime_get_ns();
 	return 1;
@@ -307,7 +309,7 @@ int on_userspace(void *ctx)
 static __always_inline int on_argument(void *ctx, __u8 kind)
 {
 	static const struct exits_cell zero;
-	struct exits_thread *thread = find_thread();
+	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
 	struct exits_argument_key *key;
 	struct exits_cell *cell;
 
@@ -349,3 +351,4 @@ ON_ARGUMENT(on_mmio, EXITS_MMIO)
 ON_ARGUMENT(on_msr, EXITS_MSR)
 ON_ARGUMENT(on_cpuid, EXITS_CPUID)
 ON_ARGUMENT(on_hypercall, EXITS_HYPERCALL)
+ON_ARGUMENT(on_sysreg, EXITS_SYSREG)

@@ -50,9 +50,9 @@ static int set_exit(struct exits_bpf *bpf)
 	struct exits_program *program = bpf->program;
 	const struct split *exit = bpf->config.exit;
 	const struct bpf_field fields[] = {
-		{ FIELD_REASON, exit ? exit->field : NULL, 0 },
-		{ FIELD_TYPE, exit ? exit->type_field : NULL, 0 },
-		{ FIELD_VCPU, "vcpu_id", (int)EXITS_NO_VCPU },
+		{ FIELD_REASON, exit ? exit->field : NULL, 0, 0 },
+		{ FIELD_TYPE, exit ? exit->type_field : NULL, 0, 0 },
+		{ FIELD_VCPU, "vcpu_id", (int)EXITS_NO_VCPU, 0 },
 		{ 0 },
 	};
 	char *entry = NULL;
@@ -80,8 +80,8 @@ static int set_userspace(struct exits_bpf *bpf)
 {
 	const struct split *split = &arch_userspace_split;
 	const struct bpf_field fields[] = {
-		{ FIELD_REASON, split->field, 0 },
-		{ FIELD_TYPE, "errno", 0 },
+		{ FIELD_REASON, split->field, 0, 0 },
+		{ FIELD_TYPE, "errno", 0, 0 },
 		{ 0 },
 	};
 
@@ -96,19 +96,20 @@ static struct bpf_program *argument_program(const struct exits_bpf *bpf, size_t 
 		[EXITS_MSR] = bpf->program->progs.on_msr,
 		[EXITS_CPUID] = bpf->program->progs.on_cpuid,
 		[EXITS_HYPERCALL] = bpf->program->progs.on_hypercall,
+		[EXITS_SYSREG] = bpf->program->progs.on_sysreg,
 	};
 
 	return programs[i];
 }
 
 /* The event of an argument that this kernel has; NULL: none. */
-static const char *argument_event(size_t i)
+static const struct argument_event *argument_event(size_t i)
 {
-	const struct argument *argument = argument_at(i);
+	const struct argument_event *events = argument_at(i)->events;
 
-	for (size_t j = 0; j < 2 && argument->events[j].event; j++) {
-		if (tracefs_event_file_exists(NULL, "kvm", argument->events[j].event, "id"))
-			return argument->events[j].event;
+	for (size_t j = 0; j < ARGUMENT_EVENTS && events[j].event; j++) {
+		if (tracefs_event_file_exists(NULL, events[j].system, events[j].event, "id"))
+			return &events[j];
 	}
 	return NULL;
 }
@@ -116,23 +117,20 @@ static const char *argument_event(size_t i)
 static int set_argument(const struct exits_bpf *bpf, size_t i)
 {
 	struct bpf_program *program = argument_program(bpf, i);
-	const char *event = bpf->config.has_arguments ? argument_event(i) : NULL;
-	const struct argument_event *names = argument_at(i)->events;
+	const struct argument_event *event = bpf->config.has_arguments ? argument_event(i) : NULL;
 
 	bpf_program__set_autoload(program, false);
 	if (!event)
 		return 0;
-	while (names->event != event)
-		names++;
 
 	const struct bpf_field fields[] = {
-		{ FIELD_A, names->a, 0 },
-		{ FIELD_B, names->b, 0 },
-		{ FIELD_C, names->c, 0 },
+		{ FIELD_A, event->a, 0, (int)event->a_bytes },
+		{ FIELD_B, event->b, 0, 0 },
+		{ FIELD_C, event->c, 0, 0 },
 		{ 0 },
 	};
 
-	return set_program(program, "kvm", event, fields);
+	return set_program(program, event->system, event->event, fields);
 }
 
 static int set_sizes(const struct exits_bpf *bpf)
@@ -209,6 +207,13 @@ static int attach_entry(struct exits_bpf *bpf)
 	return add_hook(bpf, fd < 0 ? -errno : fd);
 }
 
+static int attach_argument(struct exits_bpf *bpf, size_t i)
+{
+	const struct argument_event *event = argument_event(i);
+
+	return event ? attach_event(bpf, argument_program(bpf, i), event->system, event->event) : 0;
+}
+
 /* The entries last: one without its exit means nothing. */
 static int attach(struct exits_bpf *bpf)
 {
@@ -216,7 +221,7 @@ static int attach(struct exits_bpf *bpf)
 	int err = attach_event(bpf, bpf->program->progs.on_userspace, user->system, user->event);
 
 	for (size_t i = 0; i < EXITS_ARGUMENTS && !err; i++)
-		err = attach_event(bpf, argument_program(bpf, i), "kvm", argument_event(i));
+		err = attach_argument(bpf, i);
 	if (!err && exit)
 		err = attach_event(bpf, bpf->program->progs.on_exit, exit->system, exit->event);
 	if (!err && bpf->is_timed)

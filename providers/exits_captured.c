@@ -9,6 +9,7 @@
  *	userspace(IO) ...		the same for exits to user space
  *	msr(msr 0x6e0 IA32_TSC_DEADLINE) ...	for what exits were about: the reason, then the rest
  *	time(guest) NS			and kvm, user, halt, wait
+ *	cpu NUMBER			where its latest exit was
  *
  * The sums ("vmexit", "time") are left out, and so may be what did not change. Each read plays the
  * next sample; after the last one its interval is played again and again.
@@ -24,6 +25,7 @@
 #include "providers/exits_captured.h"
 
 #define NAME_SIZE 192
+#define CPU_NAME "cpu"
 
 /* What a thread had counted of a field, and how much of it is new in this sample. */
 struct tally {
@@ -92,6 +94,7 @@ static int add_parents(const struct captured *captured)
 		{ .name = "vmexit", .parent = FIELD_NONE, .use = USE_EXIT, .exit_rank = 1 },
 		{ .name = "userspace", .parent = FIELD_NONE, .use = USE_EXIT, .exit_rank = 2 },
 		{ .name = "time", .parent = FIELD_NONE, .use = USE_TIME },
+		{ .name = CPU_NAME, .parent = FIELD_NONE, .use = USE_CPU, .kind = FIELD_GAUGE },
 	};
 	uint32_t id;
 	int err = 0;
@@ -174,12 +177,17 @@ static bool describe(const struct captured *captured, const char *name, struct f
 	return true;
 }
 
-/* The name at the beginning of a line ends with its last bracket. Returns its length; 0: none. */
+/*
+ * The name at the beginning of a line: but for "cpu" it ends with its last bracket. Returns its
+ * length; 0: none.
+ */
 static size_t take_name(const char *line, size_t len, char *ret_name)
 {
 	const char *end = memrchr(line, ')', len);
 	size_t size = end ? (size_t)(end - line) + 1 : 0;
 
+	if (strncmp(line, CPU_NAME " ", sizeof(CPU_NAME)) == 0)
+		size = sizeof(CPU_NAME) - 1;
 	if (!size || size >= NAME_SIZE)
 		return 0;
 	memcpy(ret_name, line, size);
@@ -248,7 +256,7 @@ static void take_buckets(struct timing *timing, char *at)
 
 static void set_step(struct tally *tally, const struct tally *before)
 {
-	if (!before->is_there)
+	if (!before->is_there || tally->parent == FIELD_NONE)
 		return;
 	tally->count_step = tally->count - before->count;
 	tally->step.time_ns = tally->timing.time_ns - before->timing.time_ns;

@@ -42,7 +42,7 @@ struct exits_names {
 	struct provider_site site;
 	const struct split *splits[2]; /* by enum exits_kind; NULL: none */
 	struct reasons reasons[2];
-	uint32_t parents[2], arguments[EXITS_ARGUMENTS], times[TIME_PARTS];
+	uint32_t parents[2], arguments[EXITS_ARGUMENTS], times[TIME_PARTS], cpu;
 	struct name *names;
 };
 
@@ -69,6 +69,11 @@ static int add_parents(struct exits_names *names)
 						 .parent = i ? names->times[0] : FIELD_NONE,
 						 .part = (enum time_part)i },
 				&names->times[i]);
+	if (!err)
+		err = add_field(names,
+				&(struct field){ .name = "cpu", .parent = FIELD_NONE,
+						 .use = USE_CPU, .kind = FIELD_GAUGE },
+				&names->cpu);
 	for (size_t i = 0; argument_at(i) && !err; i++)
 		err = add_field(names,
 				&(struct field){ .name = argument_at(i)->name, .use = USE_ARGUMENT,
@@ -151,6 +156,11 @@ uint32_t exits_names_argument_parent(const struct exits_names *names, unsigned i
 uint32_t exits_names_time(const struct exits_names *names, enum time_part part)
 {
 	return names->times[part];
+}
+
+uint32_t exits_names_cpu(const struct exits_names *names)
+{
+	return names->cpu;
 }
 
 static struct name *find_name(const struct exits_names *names, const struct name_key *key)

@@ -31,6 +31,7 @@ enum exits_argument {
 	EXITS_MSR,
 	EXITS_CPUID,
 	EXITS_HYPERCALL,
+	EXITS_SYSREG,
 	EXITS_ARGUMENTS
 };
 
@@ -69,7 +70,8 @@ struct exits_thread {
 	__u32 open_cell, user_cell;
 	__u64 used[EXITS_CELLS / 64]; /* a bit for each cell that counted anything */
 	struct exits_argument_key argument; /* of the open exit */
-	__u32 has_argument, unused;
+	__u32 has_argument;
+	__u32 cpu; /* where its latest exit was */
 	__u64 pid_tgid; /* as the kernel's programs see tid and tgid */
 	__u64 unused_too[3];
 	struct exits_cell cells[EXITS_CELLS];

@@ -34,6 +34,7 @@ struct watched_vcpu {
 	struct record *ended; /* what its former threads had counted; NULL: none */
 	struct record *now;   /* the sum; NULL: nothing in this sample */
 	uint64_t wait_ns, ended_wait_ns;
+	uint32_t cpu; /* of the last thread that is alive */
 	uint64_t shown[TIME_PARTS]; /* in the previous sample: they do not go back */
 	struct exits_cell arguments[EXITS_ARGUMENTS];
 	UT_hash_handle hh;
@@ -321,6 +322,8 @@ bool exits_threads_take(struct exits_threads *threads, const volatile struct exi
 	has_ended = threads->is_stale && !is_alive(record);
 	read_record(threads, &now, record);
 	hold(thread, &now, record->open_cell % EXITS_CELLS);
+	if (!has_ended)
+		thread->vcpu->cpu = record->cpu;
 	if (threads->has_wait)
 		read_wait(threads, thread, record->tgid);
 	if (join(has_ended ? &thread->vcpu->ended : &thread->vcpu->now, &now) < 0)
@@ -486,6 +489,9 @@ static int add_vcpu(struct exits_threads *threads, struct sample *sample,
 				      exits_names_argument_parent(names, i), &vcpu->arguments[i],
 				      flags);
 	}
+	if (!err)
+		err = sample_add(sample, (struct key){ vcpu->id.guest, vcpu->id.index,
+						       exits_names_cpu(names) }, vcpu->cpu, 0);
 	if (!err && threads->config.is_timed && sums.by_kind[EXITS_VMEXIT].count)
 		err = add_times(threads, sample, vcpu, &sums, flags);
 	return err;

@@ -163,6 +163,7 @@ static void test_counts_and_times(void **state)
 	record->cells[CELL_MSR].hist[3] = 10;
 	happened(record, CELL_HLT, 1, SECOND / 2);
 	happened(record, CELL_IO, 2, 700);
+	record->cpu = 5;
 	take_sample(w, 2 * SECOND);
 	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 10);
 	assert_int_equal(time_of(w, "vmexit(MSR_WRITE)"), 5000);
@@ -170,6 +171,7 @@ static void test_counts_and_times(void **state)
 	assert_int_equal(time_of(w, "vmexit"), SECOND / 2 + 5000);
 	assert_int_equal(count_of(w, "userspace(IO)"), 2);
 	assert_int_equal(count_of(w, "vmexit(CPUID)"), UINT64_MAX);
+	assert_int_equal(count_of(w, "cpu"), 5);
 	assert_int_equal(count_of(w, "time"), SECOND);
 	assert_int_equal(count_of(w, "time(halt)"), SECOND / 2);
 	assert_int_equal(count_of(w, "time(user)"), 700);
@@ -298,17 +300,23 @@ static void test_arguments(void **state)
 {
 	struct world *w = *state;
 	struct exits_thread *record = begin(w, 0, false);
+	const union {
+		uint8_t bytes[4];
+		uint32_t word;
+	} opcodes = { { 3, 0, 12, 11 } }; /* op0, op1, CRn, CRm */
 	const struct exits_argument_key keys[] = {
 		{ .a = 0x6e0, .b = 1, .kind = EXITS_MSR, .cell = CELL_MSR },
 		{ .a = 0x3f8, .b = 1, .c = 1, .kind = EXITS_IOPORT, .cell = EXITS_NO_CELL },
 		{ .a = 0x40000001, .kind = EXITS_CPUID, .cell = EXITS_NO_CELL },
 		{ .a = 0xfee000b0, .b = 4, .c = 2, .kind = EXITS_MMIO, .cell = CELL_ODD },
 		{ .a = 5, .kind = EXITS_HYPERCALL, .cell = EXITS_NO_CELL },
+		{ .a = opcodes.word, .b = 1, .c = 5, .kind = EXITS_SYSREG, .cell = EXITS_NO_CELL },
 	};
 	const char *const names[] = {
 		"msr(MSR_WRITE 0x6e0 IA32_TSC_DEADLINE write)", "ioport(IO 0x3f8 write 1 COM1)",
 		"cpuid(CPUID 0x40000001 paravirtual features)", "mmio(0x1234 0xfee000b0 write 4)",
 		"hypercall(HYPERCALL 5 KVM_HC_KICK_CPU)",
+		"sysreg(SYSREG S3_0_C12_C11_5 ICC_SGI1R_EL1 write)",
 	};
 	const struct exits_cell cell = { .count = 3, .time_ns = 30 };
 	const struct field *field;

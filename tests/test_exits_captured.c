@@ -120,6 +120,7 @@ static const struct field *field_of(const struct world *w, const char *name)
 static const char usual[] =
 	"sample 1000000000\n"
 	"thread 101\n"
+	"cpu 3\n"
 	"vmexit(hlt) 1 8000000 8000000 16:1\n"
 	"vmexit(msr) 10 12000 1500 3:8 4:2\n"
 	"msr(msr 0x6e0 IA32_TSC_DEADLINE write) 9 11000 1500 3:7 4:2\n"
@@ -132,6 +133,7 @@ static const char usual[] =
 	"vmexit(msr) 77 1000 1000 3:77\n"
 	"sample 2000000000\n"
 	"thread 101\n"
+	"cpu 7\n"
 	"vmexit(msr) 20 24000 2000 3:16 4:4\n"
 	"time(guest) 1900000000\n";
 
@@ -191,6 +193,7 @@ static void the_last_interval_goes_on(void **state)
 		assert_int_equal(timing_of(w, 0, "vmexit(msr)")->time_ns, 12000 * i);
 		assert_int_equal(timing_of(w, 0, "vmexit(msr)")->hist[4], 2 * i);
 		assert_int_equal(count_of(w, 0, "vmexit(hlt)"), 1);
+		assert_int_equal(count_of(w, 0, "cpu"), i == 1 ? 3 : 7);
 		assert_int_equal(count_of(w, 0, "time(guest)"), 1000000000 * i - 100000000);
 	}
 	assert_true(w->sample.rows[0].flags & ROW_WHOLE_INTERVAL);

@@ -18,7 +18,7 @@
 
 enum {
 	KVM_EXIT, VMEXIT, HLT, MSR, IO, USERSPACE, USER_IO, TIME, GUEST, KVM, USER, HALT, WAIT,
-	MSR_EVENT, MSR_TSC, MSR_EOI, IOPORT, PORT, NR_FIELDS
+	MSR_EVENT, MSR_TSC, MSR_EOI, IOPORT, PORT, ON_CPU, NR_FIELDS
 };
 
 /* As the provider has them: reasons carry their parent's rank. */
@@ -49,6 +49,7 @@ static const struct field specs[] = {
 		     .reason = FIELD_NONE },
 	[PORT] = { .name = "ioport(IO 0x3f8 write 1)", .label = "0x3f8 write 1",
 		   .parent = IOPORT, .use = USE_ARGUMENT, .reason = FIELD_NONE },
+	[ON_CPU] = { .name = "cpu", .parent = FIELD_NONE, .use = USE_CPU, .kind = FIELD_GAUGE },
 };
 
 struct world {
@@ -307,6 +308,24 @@ static void vcpus_one_by_one(void **state)
 	world->query.guest = 1;
 	assert_string_equal(picture(world, "guest vcpu share"),
 			    "db1 0 66.7%\ndb1 1 33.3%\nTotal - -\n");
+}
+
+static void vcpus_and_where_they_were(void **state)
+{
+	struct world *world = *state;
+	size_t column = (size_t)view_column_by_id(&view_vcpus, "cpu");
+
+	set_view(world, &view_vcpus);
+	usual(world);
+	assert_false(view_has_column(build(world), column)); /* nobody says */
+	usual_vcpu(world, 1, 0, 5);
+	usual_vcpu(world, 2, 0, 3);
+	sample_add(&world->sample, (struct key){ 1, 0, ON_CPU }, 63, 0);
+	sample_add(&world->sample, (struct key){ 2, 0, ON_CPU }, 0, 0);
+	take(world);
+	assert_string_equal(picture(world, "guest vcpu cpu"),
+			    "db1 0 63\nweb1 0 0\ndb1 1 -\n(ended) - -\nTotal - -\n");
+	assert_true(view_has_column(&world->view, column));
 }
 
 static void vcpus_that_do_nothing_are_in_order(void **state)
@@ -612,6 +631,7 @@ int main(void)
 		TEST(guests_want_no_events_but_for_a_filter),
 		TEST(guests_without_the_provider_have_no_such_columns),
 		TEST(vcpus_one_by_one),
+		TEST(vcpus_and_where_they_were),
 		TEST(vcpus_that_do_nothing_are_in_order),
 		TEST(vcpus_with_a_filter_count_its_reasons),
 		TEST(vcpus_that_ended),

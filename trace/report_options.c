@@ -13,7 +13,7 @@
 static const struct option_spec specs[] = {
 	{ .heading = "What to report" },
 	{ NULL, 0, "event", NULL, "EVENT", VALUE_STRING, AT(event),
-	  "vmexit (default), mmio, ioport, msr, cpuid, hypercall" },
+	  "vmexit (default), mmio, ioport, msr, cpuid, hypercall, sysreg" },
 	{ NULL, 0, "by", NULL, "WHAT", VALUE_STRING, AT(by),
 	  "a row for each reason (default), guest, vcpu, tid" },
 	{ NULL, 0, "vcpu", NULL, "N", VALUE_NUMBER, AT(vcpu), "only vCPUs of this number" },

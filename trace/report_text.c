@@ -10,7 +10,7 @@
 static const char *heading(const struct report *report, enum report_column column)
 {
 	static const char *const names[] = { "Exit reason", "Port", "Address", "MSR", "CPUID leaf",
-					     "Hypercall" };
+					     "Hypercall", "System register" };
 
 	return column == COLUMN_NAME ? names[report->event] : report_columns[column].heading;
 }

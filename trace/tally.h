@@ -7,7 +7,7 @@
  *
  *	ioport	from kvm_pio to the entry, as perf kvm stat has it
  *	mmio	a write from kvm_mmio to the entry, a read from the exit to kvm_mmio: as perf has it
- *	msr, cpuid, hypercall	the whole exit, told apart by its argument
+ *	msr, cpuid, hypercall, sysreg	the whole exit, told apart by its argument
  *
  * One cell for each thread and reason (or argument): memory does not grow with the recording.
  */
@@ -25,6 +25,7 @@ enum tally_event {
 	TALLY_MSR,
 	TALLY_CPUID,
 	TALLY_HYPERCALL,
+	TALLY_SYSREG,
 };
 
 /* "vmexit", "mmio" ...: 0 or -EINVAL with why. */

@@ -24,6 +24,7 @@ struct role {
 	uint32_t names[2];
 	/* Of an argument: its fields, and what `c` is where there is no such field. */
 	const struct trace_field *a, *b, *c;
+	uint32_t a_bytes; /* see struct argument_event */
 	uint32_t fixed_c;
 };
 

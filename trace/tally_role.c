@@ -11,7 +11,7 @@
 
 /* In the order of enum tally_event. */
 static const char *const event_names[] = { "vmexit", "ioport", "mmio",
-					    "msr",    "cpuid",  "hypercall" };
+					    "msr",    "cpuid",  "hypercall", "sysreg" };
 
 #define NR_EVENTS (sizeof(event_names) / sizeof(event_names[0]))
 
@@ -24,7 +24,8 @@ int tally_event_by_name(const char *name, enum tally_event *ret_event, struct wh
 		}
 	}
 	return why_set(why, -EINVAL,
-		       "\"%s\": not one of vmexit, mmio, ioport, msr, cpuid, hypercall", name);
+		       "\"%s\": not one of vmexit, mmio, ioport, msr, cpuid, hypercall, sysreg",
+		       name);
 }
 
 /* The words of the exits' arguments, the same as live. */
@@ -87,16 +88,17 @@ static bool find_argument(enum tally_event event, const struct trace_type *type,
 
 	if (find_foreign(event, type, role))
 		return true;
-	for (size_t i = 0; argument && i < 2; i++) {
+	for (size_t i = 0; argument && i < ARGUMENT_EVENTS; i++) {
 		const struct argument_event *from = &argument->events[i];
 
-		if (!from->event || strncmp(type->system, "kvm", 3) != 0 ||
+		if (!from->event || strcmp(type->system, from->system) != 0 ||
 		    strcmp(type->name, from->event) != 0)
 			continue;
 		role->kind = ROLE_ARGUMENT;
 		role->a = field_or_null(type, from->a);
 		role->b = field_or_null(type, from->b);
 		role->c = field_or_null(type, from->c);
+		role->a_bytes = from->a_bytes;
 		return role->a != NULL;
 	}
 	return false;
@@ -259,11 +261,25 @@ struct tally_key role_reason(const struct role *role, const struct trace_event *
 	return key;
 }
 
+/* Adjacent bytes that are one number together are told apart as they lie. */
+static uint64_t join_bytes(const struct trace_field *first, uint32_t nr,
+			   const struct trace_event *event)
+{
+	struct trace_field joined = *first;
+
+	joined.size = nr;
+	joined.flags &= ~(unsigned int)TRACE_FIELD_SWAP;
+	return trace_field_number(&joined, event);
+}
+
 struct tally_key role_argument(const struct role *role, const struct trace_event *event)
 {
 	struct tally_key key = { .c = role->fixed_c };
 
-	key.a = role->a ? trace_field_number(role->a, event) : 0;
+	if (role->a_bytes)
+		key.a = join_bytes(role->a, role->a_bytes, event);
+	else if (role->a)
+		key.a = trace_field_number(role->a, event);
 	if (role->b)
 		key.b = (uint32_t)trace_field_number(role->b, event);
 	if (role->c)
