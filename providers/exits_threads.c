@@ -297,17 +297,25 @@ static void forget(struct watched_thread *thread)
 	*thread = (struct watched_thread){ .schedstat = -1 };
 }
 
-/* Whose it is may become known later, and a thread may change hands. */
+/*
+ * Whose it is may become known later, and a thread may change hands. But a vCPU's thread whose place
+ * another one took was that vCPU's, though the inventory has forgotten it.
+ */
 static int watch(struct exits_threads *threads, struct watched_thread *thread,
 		 const volatile struct exits_thread *record)
 {
+	struct vcpu_id id;
+
 	if (thread->tid != record->tid) {
 		forget(thread);
 		thread->tid = record->tid;
 	} else if (thread->vcpu && !threads->is_stale) {
 		return 0;
 	}
-	thread->vcpu = vcpu_of(threads, identify(threads, record));
+	id = identify(threads, record);
+	if (thread->vcpu && id.index < 0 && id.guest == thread->vcpu->id.guest)
+		return 0;
+	thread->vcpu = vcpu_of(threads, id);
 	return thread->vcpu ? 0 : -ENOMEM;
 }
 
