@@ -29,7 +29,7 @@ struct folder {
 /* A process that was examined and held no VM. */
 struct seen {
 	pid_t pid;
-	bool is_kernel;
+	bool is_none; /* a kernel thread, or this process with its hundreds of descriptors */
 	int looks; /* left while it is young */
 	uint64_t young_until_ns;
 };
@@ -42,6 +42,8 @@ struct guest_finder {
 	size_t nr_seen;
 	struct pid_list pids, holders; /* of the scan under way */
 	uint64_t rescan_ns;
+	pid_t latest;	/* the youngest process or thread before the last scan; 0: not known */
+	bool has_young; /* one of those seen */
 	uint64_t uptime_ticks; /* 0: not read in this scan */
 };
 
@@ -232,8 +234,9 @@ static void meet(struct guest_finder *finder, struct seen *seen, uint64_t now_ns
 
 	if (proc_stat_read(finder->env, seen->pid, &stat))
 		return;
-	seen->is_kernel = stat.is_kernel;
-	if (!stat.is_kernel && stat.start_ticks + young_ticks >= uptime_ticks(finder)) {
+	seen->is_none = stat.is_kernel ||
+			(seen->pid == getpid() && !env_is_captured(finder->env));
+	if (!seen->is_none && stat.start_ticks + young_ticks >= uptime_ticks(finder)) {
 		seen->looks = YOUNG_LOOKS;
 		seen->young_until_ns = now_ns + YOUNG_NS;
 	}
@@ -249,7 +252,8 @@ static int examine(struct guest_finder *finder, struct seen *seen, bool is_first
 		return 0;
 	else if (seen->looks)
 		seen->looks--;
-	if (seen->is_kernel)
+	finder->has_young |= seen->looks || now_ns < seen->young_until_ns;
+	if (seen->is_none)
 		return 0;
 	if (proc_read_fds(finder->env, seen->pid, &nr_vms, NULL) || !nr_vms)
 		return 0;
@@ -325,6 +329,7 @@ static int scan(struct guest_finder *finder, const struct pid_list *known, uint6
 
 	finder->uptime_ticks = 0;
 	finder->holders.nr = 0;
+	finder->has_young = false;
 	err = pid_list_read(&finder->pids, env_path(finder->env, path, sizeof(path), "/proc"));
 	if (!err)
 		err = examine_all(finder, known, is_rescan, now_ns);
@@ -339,6 +344,28 @@ static int scan(struct guest_finder *finder, const struct pid_list *known, uint6
 	return err;
 }
 
+/* The process or thread that was made last: proc(5), loadavg. 0: not known. */
+static pid_t latest_pid(const struct env *env)
+{
+	char path[PATH_MAX], text[128];
+	const char *last;
+
+	if (env_read(env_path(env, path, sizeof(path), "/proc/loadavg"), text, sizeof(text)) <= 0)
+		return 0;
+	last = strrchr(text, ' ');
+	return last ? (pid_t)strtol(last, NULL, 10) : 0;
+}
+
+/* As long as nobody is new, a scan finds what the one before it found. */
+static bool is_scan_due(struct guest_finder *finder, uint64_t now_ns)
+{
+	pid_t before = finder->latest;
+
+	finder->latest = latest_pid(finder->env);
+	return !before || finder->latest != before || finder->has_young ||
+	       now_ns >= finder->rescan_ns;
+}
+
 int guest_finder_run(struct guest_finder *finder, const struct pid_list *known, uint64_t now_ns,
 		     struct pid_list *found)
 {
@@ -348,8 +375,10 @@ int guest_finder_run(struct guest_finder *finder, const struct pid_list *known, 
 	found->nr = 0;
 	if (finder->env->debugfs_kvm)
 		err = follow_folders(finder, known, found, &is_complete);
-	if (!err && !is_complete)
+	if (!err && !is_complete && is_scan_due(finder, now_ns))
 		err = scan(finder, known, now_ns, found);
+	if (err)
+		finder->latest = 0;
 	pid_list_sort(found);
 	return err;
 }

@@ -5,8 +5,8 @@
  * Two ways lead to them. Debugfs names each VM's folder after the thread that made it and the
  * descriptor it got: when each folder can be followed to a process that still holds that
  * descriptor, they are all known, and /proc is not searched. Else a process is examined when it is
- * new, a few times while it is young, and again every ten seconds; between, a refresh only lists
- * /proc.
+ * new, a few times while it is young, and again every ten seconds; between, a refresh lists /proc
+ * only if the kernel has given a new number to anybody since.
  */
 #ifndef KVMTOP_GUEST_FIND_H
 #define KVMTOP_GUEST_FIND_H

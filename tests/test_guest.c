@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -1128,11 +1129,26 @@ static long count_system_calls(pid_t child)
 	return stops / 2; /* once into each, once out of it */
 }
 
+/* How many system calls a refresh makes, raise() included; < 0: cannot be told. */
+static long refresh_calls(struct box *box, uint64_t now_ns)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		if (ptrace(PTRACE_TRACEME, 0, 0, 0))
+			_exit(1);
+		raise(SIGSTOP);
+		guests_refresh(box->guests, now_ns, NULL);
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	return count_system_calls(child);
+}
+
 static void test_quiet_refresh(void **state)
 {
 	struct box *box = *state;
 	uint64_t begin, end;
-	pid_t child;
 	long calls;
 
 	PUT(box, "1000.00 900.00\n", "/proc/uptime");
@@ -1155,16 +1171,7 @@ static void test_quiet_refresh(void **state)
 	print_message("1000 processes, 1 guest: a quiet refresh %.1f us\n",
 		      (double)(end - begin) / 1e5);
 
-	child = fork();
-	if (!child) {
-		if (ptrace(PTRACE_TRACEME, 0, 0, 0))
-			_exit(1);
-		raise(SIGSTOP);
-		guests_refresh(box->guests, 3 * SECOND, NULL);
-		raise(SIGSTOP);
-		_exit(0);
-	}
-	calls = count_system_calls(child);
+	calls = refresh_calls(box, 3 * SECOND);
 	if (calls < 0) {
 		print_message("no ptrace here\n");
 		skip();
@@ -1173,47 +1180,112 @@ static void test_quiet_refresh(void **state)
 	/* access, open, fstat, getdents for every 32 KiB, close; 5 for the guest; raise(). */
 	assert_true(calls > 5);
 	assert_true(calls < 30);
+	/* The kernel says that nobody is new. */
+	PUT(box, "0.10 0.10 0.10 1/1000 7777\n", "/proc/loadavg");
+	refresh(box, 4 * SECOND);
+	calls = refresh_calls(box, 5 * SECOND);
+	print_message("while nobody comes: %ld system calls\n", calls);
+	assert_true(calls < 15);
+	put_vmm(box, 6000, "qemu-kvm", "CPU 0/KVM\n", "CPU 1/KVM\n");
+	refresh(box, 6 * SECOND);
+	assert_int_equal(guests_count(box->guests), 1);
+	PUT(box, "0.10 0.10 0.10 1/1000 7778\n", "/proc/loadavg");
+	refresh(box, 7 * SECOND);
+	assert_int_equal(guests_count(box->guests), 2);
 }
 
 /* ---- this machine ---- */
 
+/* A process that holds a VM: the inventory leaves the one out that asks. */
 struct live {
-	int kvm, vm, vcpu;
+	pid_t pid;
+	int word; /* whose end tells it to let go of the VM; it lives on until it is killed */
 };
 
 static void *make_vm(void *arg)
 {
-	struct live *live = arg;
+	int *vcpu = arg, kvm = open("/dev/kvm", O_RDWR | O_CLOEXEC);
+	int vm = kvm < 0 ? -1 : ioctl(kvm, KVM_CREATE_VM, 0ul);
 
-	live->kvm = open("/dev/kvm", O_RDWR | O_CLOEXEC);
-	live->vm = live->kvm < 0 ? -1 : ioctl(live->kvm, KVM_CREATE_VM, 0ul);
-	live->vcpu = live->vm < 0 ? -1 : ioctl(live->vm, KVM_CREATE_VCPU, 0ul);
+	*vcpu = vm < 0 ? -1 : ioctl(vm, KVM_CREATE_VCPU, 0ul);
 	return NULL;
 }
 
-static void end_vm(struct live *live)
+_Noreturn static void hold_vm(bool is_in_thread, int report, int word)
 {
-	close(live->vcpu);
-	close(live->vm);
-	close(live->kvm);
+	pthread_t thread;
+	int vcpu = -1;
+	char byte;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (!is_in_thread)
+		make_vm(&vcpu);
+	else if (!pthread_create(&thread, NULL, make_vm, &vcpu))
+		pthread_join(thread, NULL);
+	byte = vcpu >= 0;
+	(void)!write(report, &byte, 1);
+	(void)!read(word, &byte, 1);
+	for (int fd = 3; fd < 256; fd++) {
+		if (fd != report)
+			close(fd);
+	}
+	(void)!write(report, &byte, 1);
+	for (;;)
+		pause();
+}
+
+/* False: no VM can be had here. */
+static bool live_begin(struct live *live, bool is_in_thread, int *ret_report)
+{
+	int report[2], word[2];
+	char byte = 0;
+
+	assert_int_equal(pipe2(report, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(word, O_CLOEXEC), 0);
+	live->pid = fork();
+	if (!live->pid) {
+		close(word[1]);
+		hold_vm(is_in_thread, report[1], word[0]);
+	}
+	assert_true(live->pid > 0);
+	close(report[1]);
+	close(word[0]);
+	live->word = word[1];
+	*ret_report = report[0];
+	return read(report[0], &byte, 1) == 1 && byte;
+}
+
+static void live_end(const struct live *live)
+{
+	kill(live->pid, SIGKILL);
+	waitpid(live->pid, NULL, 0);
+}
+
+static void check_guest(const struct guests *guests, pid_t pid)
+{
+	const struct guest *guest = guests_by_pid(guests, pid);
+
+	assert_non_null(guest);
+	assert_int_equal(guest->pid, pid);
+	assert_int_equal(guest->nr_vms, 1);
+	assert_int_equal(guest->nr_vcpus, 1);
+	assert_vcpu(guest, 0, 0, pid);
+	assert_false(guest->is_named);
 }
 
 static void check_live(char *debugfs_kvm, bool is_in_thread)
 {
 	struct env env = { .root = "", .debugfs_kvm = debugfs_kvm };
 	struct guests *guests = guests_new(&env);
-	const struct guest *guest;
-	struct live live = { 0 };
-	pthread_t thread;
+	struct live live;
 	uint64_t begin;
+	int report;
+	char byte;
 
 	assert_non_null(guests);
-	if (!is_in_thread)
-		make_vm(&live);
-	else if (!pthread_create(&thread, NULL, make_vm, &live))
-		pthread_join(thread, NULL);
-	if (live.vcpu < 0) {
+	if (!live_begin(&live, is_in_thread, &report)) {
 		print_message("/dev/kvm gives no vCPU here\n");
+		live_end(&live);
 		guests_free(guests);
 		skip();
 	}
@@ -1223,19 +1295,16 @@ static void check_live(char *debugfs_kvm, bool is_in_thread)
 		      debugfs_kvm ? debugfs_kvm : "without debugfs",
 		      is_in_thread ? ", made by a thread that ended" : "",
 		      (unsigned long long)(now() - begin) / 1000);
-	guest = guests_by_pid(guests, getpid());
-	assert_non_null(guest);
-	assert_int_equal(guest->pid, getpid());
-	assert_int_equal(guest->nr_vms, 1);
-	assert_int_equal(guest->nr_vcpus, 1);
-	assert_vcpu(guest, 0, 0, getpid());
-	assert_false(guest->is_named);
+	check_guest(guests, live.pid);
 	assert_int_equal(guests_refresh(guests, now(), NULL), 0);
-	assert_non_null(guests_by_pid(guests, getpid()));
+	assert_non_null(guests_by_pid(guests, live.pid));
 
-	end_vm(&live);
+	close(live.word);
+	assert_int_equal(read(report, &byte, 1), 1);
 	assert_int_equal(guests_refresh(guests, now() + 11 * SECOND, NULL), 0);
-	assert_null(guests_by_pid(guests, getpid()));
+	assert_null(guests_by_pid(guests, live.pid));
+	live_end(&live);
+	close(report);
 	guests_free(guests);
 }
 

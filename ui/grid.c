@@ -66,11 +66,18 @@ static void put_char(struct grid *grid, int row, int col, enum style style, wcha
 
 /*
  * The next character of text. What cannot be printed becomes '?'; what takes no column of its own
- * is left out (width 0). Returns its bytes, 0 at the end.
+ * is left out (width 0). Returns its bytes, 0 at the end. Nearly all are ASCII.
  */
 static size_t next_char(const char *text, mbstate_t *state, wchar_t *ret_ch, int *ret_width)
 {
-	size_t n = mbrtowc(ret_ch, text, strnlen(text, MB_LEN_MAX - 1) + 1, state);
+	size_t n;
+
+	if (*text >= ' ' && *text <= '~') {
+		*ret_ch = (wchar_t)*text;
+		*ret_width = 1;
+		return 1;
+	}
+	n = mbrtowc(ret_ch, text, strnlen(text, MB_LEN_MAX - 1) + 1, state);
 
 	if (n == (size_t)-1 || n == (size_t)-2) {
 		memset(state, 0, sizeof(*state));

@@ -112,6 +112,7 @@ int terminal_open(struct terminal **ret_terminal, struct why *why)
 	curs_set(0);
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
+	typeahead(-1); /* a look for keys every few lines costs more than the lines */
 	mousemask(ALL_BUTTONS, NULL);
 	mouseinterval(0);
 	init_styles(terminal);
