@@ -18,8 +18,6 @@
 #include "providers/engine.h"
 #include "providers/provider.h"
 
-#define THREADS_MAX 4096 /* of one guest */
-
 struct tracepoints {
 	struct provider_site site;
 	const struct engine *engine;
@@ -31,6 +29,8 @@ struct tracepoints {
 	uint32_t guest;
 	struct target *targets;
 	size_t nr_targets, cap_targets;
+	pid_t *tids; /* of the guest at hand */
+	int cap_tids;
 };
 
 /* Systems of KVM are named after it. */
@@ -285,6 +285,7 @@ static void tracepoints_close(void *state)
 		counter_release(&tp->counters[i]);
 	free(tp->counters);
 	free(tp->targets);
+	free(tp->tids);
 	free(tp);
 }
 
@@ -421,12 +422,19 @@ static int target_cpu(void *tp, int cpu)
 /* All threads of a guest: exits happen in vCPU threads, but others raise interrupts, too. */
 static int target_guest(struct tracepoints *tp, const struct guest *guest)
 {
-	pid_t tids[THREADS_MAX];
-	int n = guest_threads(tp->site.env, guest->pid, tids, THREADS_MAX), err = 0;
+	int n, err = 0;
 
-	n = n > THREADS_MAX ? THREADS_MAX : n;
+	while ((n = guest_threads(tp->site.env, guest->pid, tp->tids, tp->cap_tids)) >
+	       tp->cap_tids) {
+		pid_t *tids = reallocarray(tp->tids, (size_t)n * 2, sizeof(*tids));
+
+		if (!tids)
+			return -ENOMEM;
+		tp->tids = tids;
+		tp->cap_tids = n * 2;
+	}
 	for (int i = 0; i < n && !err; i++)
-		err = target_add(tp, true, tids[i], guest->id);
+		err = target_add(tp, true, tp->tids[i], guest->id);
 	return err;
 }
 

@@ -528,6 +528,24 @@ static void test_targets_guest(void **state)
 	assert_int_equal(tracepoint_provider.collect(f->provider, &f->sample, &f->why), 0);
 }
 
+static void test_targets_thousands_of_threads(void **state)
+{
+	struct fixture *f = *state;
+	const struct tracepoints *tp;
+	char path[64];
+
+	make_kvm(f, "kvm_exit-vmx-6.1");
+	for (int tid = 10000; tid < 15000; tid++) {
+		snprintf(path, sizeof(path), "/proc/4711/task/%d", tid);
+		make_folder(f, path);
+	}
+	assert_int_equal(open_provider(f), 0);
+	want_everything(f, WANT_GUEST, guests_add_fake(f->guests, 4711, "web", 2));
+	tp = f->provider;
+	assert_int_equal(tp->nr_targets, 5000);
+	assert_int_equal(tp->targets[4999].id, 14999);
+}
+
 static void test_targets_each(void **state)
 {
 	struct fixture *f = *state;
@@ -643,6 +661,7 @@ int main(void)
 		TEST(test_unreadable_tracefs),
 		TEST(test_targets_host),
 		TEST(test_targets_guest),
+		TEST(test_targets_thousands_of_threads),
 		TEST(test_targets_each),
 		TEST(test_no_cpu_list),
 		TEST(test_cpu_lists),
