@@ -49,7 +49,7 @@ HEADERS_ONLY = uthash.h
 
 # What runs in the kernel, and what talks to it; without BPF one file stands in for those.
 BPF_SOURCES := $(sort $(wildcard providers/*.bpf.c))
-BPF_USERS = $(addprefix providers/,bpf_attach.c bpf_engine.c bpf_fields.c exits_bpf.c)
+BPF_USERS = $(addprefix providers/,bpf_attach.c bpf_engine.c bpf_fields.c bpf_hook.c exits_bpf.c)
 BPF_STAND_IN = providers/bpf_none.c
 BPF ?= $(shell command -v $(BPF_CLANG) >/dev/null && command -v $(BPFTOOL) >/dev/null && \
 	$(PKG_CONFIG) --exists libbpf && echo yes)

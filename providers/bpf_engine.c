@@ -9,7 +9,6 @@
  */
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,7 +17,7 @@
 #include "clock.h"
 #include "guest.h"
 #include "providers/bpf_attach.h"
-#include "providers/bpf_fields.h"
+#include "providers/bpf_hook.h"
 #include "providers/counters_shared.h"
 #include "providers/descriptors.h"
 #include "providers/engine.h"
@@ -27,15 +26,6 @@
 #include "providers/counters.skel.h"
 
 #define THREADS_MIN 64
-
-/* A program in the kernel, and what holds it to its event. */
-struct hook {
-	int program, link; /* -1: not open */
-	uint64_t counted;  /* by it, when it was last asked */
-	uint64_t missed;   /* what it said then */
-};
-
-#define HOOK_CLOSED ((struct hook){ .program = -1, .link = -1 })
 
 /* A target's page. */
 struct place {
@@ -46,7 +36,7 @@ struct place {
 /* An event whose reasons are counted. */
 struct reasons_hook {
 	const struct split *split;
-	struct hook hook;
+	struct bpf_hook hook;
 };
 
 struct bpf {
@@ -55,7 +45,7 @@ struct bpf {
 	uint32_t nr_counters;
 	bool *is_wanted; /* by counter */
 	bool *is_open;	 /* by counter: wanted, and its program is at work */
-	struct hook *hooks; /* by counter; those of reasons are not used */
+	struct bpf_hook *hooks; /* by counter; those of reasons are not used */
 	struct reasons_hook reasons[COUNTERS_SPLITS];
 	size_t nr_reasons;
 	struct counters_program *program; /* the patterns; NULL: nothing was wanted yet */
@@ -72,140 +62,6 @@ struct bpf {
 static bool is_plain(const struct bpf *bpf, uint32_t counter)
 {
 	return !bpf->counters[counter].split;
-}
-
-/* ---- programs ---- */
-
-/* A copy of a pattern's instructions, with the maps in them; NULL: no memory. */
-static struct bpf_insn *copy_pattern(const struct bpf_program *pattern, size_t *ret_nr)
-{
-	size_t nr = bpf_program__insn_cnt(pattern);
-	struct bpf_insn *insns = calloc(nr, sizeof(*insns));
-
-	if (insns)
-		memcpy(insns, bpf_program__insns(pattern), nr * sizeof(*insns));
-	*ret_nr = nr;
-	return insns;
-}
-
-static int open_event(const struct bpf *bpf, uint32_t counter, struct hook *ret_hook)
-{
-	const struct bpf_program *pattern = bpf->is_by_thread ?
-						    bpf->program->progs.event_in_thread :
-						    bpf->program->progs.event_on_cpu;
-	struct bpf_insn *insns;
-	size_t nr;
-
-	insns = copy_pattern(pattern, &nr);
-	if (!insns)
-		return -ENOMEM;
-	bpf_fields_patch_offset(insns, nr, OFFSET_VALUE, (int)(counter * sizeof(__u64)));
-	ret_hook->program = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "kvmtop_count", "GPL",
-					  insns, nr, NULL);
-	free(insns);
-	if (ret_hook->program < 0)
-		return -errno;
-	ret_hook->link = bpf_raw_tracepoint_open(bpf->counters[counter].event, ret_hook->program);
-	return ret_hook->link < 0 ? -errno : 0;
-}
-
-/* The first counter of a split's reasons. */
-static const struct counter *first_reason(const struct bpf *bpf, const struct split *split)
-{
-	uint32_t i = 0;
-
-	while (bpf->counters[i].split != split)
-		i++;
-	return &bpf->counters[i];
-}
-
-static int open_reasons(const struct bpf *bpf, size_t number, struct hook *ret_hook)
-{
-	const struct split *split = bpf->reasons[number].split;
-	const struct bpf_program *pattern = bpf->is_by_thread ?
-						    bpf->program->progs.reason_in_thread :
-						    bpf->program->progs.reason_on_cpu;
-	const struct bpf_field fields[] = {
-		{ FIELD_REASON, split->field, 0, 0 },
-		{ FIELD_TYPE, split->type_field, (int)split->type_of_field, 0 },
-		{ 0 },
-	};
-	struct bpf_insn *insns;
-	size_t nr;
-	int err;
-
-	insns = copy_pattern(pattern, &nr);
-	if (!insns)
-		return -ENOMEM;
-	err = bpf_fields_patch(insns, nr, split->system, split->event, fields);
-	bpf_fields_patch_number(insns, nr, NUMBER_SPLIT, (int)number);
-	bpf_fields_patch_number(insns, nr, NUMBER_TYPE, (int)split->type_of_field);
-	if (!err) {
-		ret_hook->program = bpf_prog_load(BPF_PROG_TYPE_TRACEPOINT, "kvmtop_reasons",
-						  "GPL", insns, nr, NULL);
-		err = ret_hook->program < 0 ? -errno : 0;
-	}
-	free(insns);
-	if (err)
-		return err;
-	ret_hook->link = bpf_attach(bpf->env, first_reason(bpf, split)->tracepoint_id,
-				    ret_hook->program);
-	return ret_hook->link < 0 ? ret_hook->link : 0;
-}
-
-static void *close_hook(void *arg)
-{
-	struct hook *hook = arg;
-
-	if (hook->link >= 0)
-		close(hook->link);
-	if (hook->program >= 0)
-		close(hook->program);
-	free(hook);
-	return NULL;
-}
-
-/* Closing a trace event waits for the kernel's RCU: somebody else does. */
-static void close_later(struct hook *hook)
-{
-	struct hook *copy = malloc(sizeof(*copy));
-	pthread_t thread;
-
-	if (copy) {
-		*copy = *hook;
-		if (pthread_create(&thread, NULL, close_hook, copy) == 0)
-			pthread_detach(thread);
-		else
-			close_hook(copy);
-	}
-	*hook = HOOK_CLOSED;
-}
-
-/* A raw tracepoint's closes at once. */
-static void close_now(struct hook *hook)
-{
-	if (hook->link >= 0)
-		close(hook->link);
-	if (hook->program >= 0)
-		close(hook->program);
-	*hook = HOOK_CLOSED;
-}
-
-/*
- * How often a program would have interrupted itself, and was not run for it. Only one that has run
- * since can have been interrupted.
- */
-static uint64_t read_missed(struct hook *hook, uint64_t counted)
-{
-	struct bpf_prog_info info = { 0 };
-	__u32 size = sizeof(info);
-
-	if (hook->program < 0 || hook->counted == counted)
-		return hook->missed;
-	hook->counted = counted;
-	if (bpf_obj_get_info_by_fd(hook->program, &info, &size) == 0)
-		hook->missed = info.recursion_misses;
-	return hook->missed;
 }
 
 /* ---- the patterns and their memory ---- */
@@ -307,9 +163,9 @@ static void stop(struct bpf *bpf)
 			place_retire(bpf, i);
 	}
 	for (uint32_t i = 0; i < bpf->nr_counters; i++)
-		close_now(&bpf->hooks[i]);
+		bpf_hook_close(&bpf->hooks[i]);
 	for (size_t i = 0; i < bpf->nr_reasons; i++)
-		close_later(&bpf->reasons[i].hook);
+		bpf_hook_close_later(&bpf->reasons[i].hook);
 	if (bpf->values)
 		munmap(bpf->values, values_size(bpf));
 	free(bpf->places);
@@ -334,6 +190,35 @@ static int start(struct bpf *bpf, bool is_by_thread, uint32_t nr_places)
 }
 
 /* ---- what is wanted ---- */
+
+static int open_event(const struct bpf *bpf, uint32_t counter, struct bpf_hook *hook)
+{
+	const struct bpf_program *pattern = bpf->is_by_thread ?
+						    bpf->program->progs.event_in_thread :
+						    bpf->program->progs.event_on_cpu;
+
+	return bpf_hook_event(pattern, &bpf->counters[counter], counter, hook);
+}
+
+/* The first counter of a split's reasons. */
+static const struct counter *first_reason(const struct bpf *bpf, const struct split *split)
+{
+	uint32_t i = 0;
+
+	while (bpf->counters[i].split != split)
+		i++;
+	return &bpf->counters[i];
+}
+
+static int open_reasons(const struct bpf *bpf, size_t number, struct bpf_hook *hook)
+{
+	const struct bpf_program *pattern = bpf->is_by_thread ?
+						    bpf->program->progs.reason_in_thread :
+						    bpf->program->progs.reason_on_cpu;
+
+	return bpf_hook_reasons(bpf->env, pattern, first_reason(bpf, bpf->reasons[number].split),
+				number, hook);
+}
 
 /* A counter that was not open starts at 0 everywhere. */
 static void zero(const struct bpf *bpf, uint32_t counter)
@@ -360,7 +245,7 @@ static void open_failed(struct bpf *bpf, int err)
 static void open_wanted_reasons(struct bpf *bpf)
 {
 	for (size_t i = 0; i < bpf->nr_reasons; i++) {
-		struct hook *hook = &bpf->reasons[i].hook;
+		struct bpf_hook *hook = &bpf->reasons[i].hook;
 		bool is_wanted = wants_reasons(bpf, bpf->reasons[i].split);
 		int err = 0;
 
@@ -374,7 +259,7 @@ static void open_wanted_reasons(struct bpf *bpf)
 		if (err)
 			open_failed(bpf, err);
 		if (!is_wanted || err)
-			close_later(hook);
+			bpf_hook_close_later(hook);
 	}
 }
 
@@ -388,7 +273,7 @@ static uint64_t descriptors_needed(const struct bpf *bpf)
 	return needed;
 }
 
-static const struct hook *hook_of(const struct bpf *bpf, uint32_t counter)
+static const struct bpf_hook *hook_of(const struct bpf *bpf, uint32_t counter)
 {
 	size_t i = 0;
 
@@ -407,7 +292,7 @@ static void open_wanted(struct bpf *bpf)
 	descriptors_raise(descriptors_needed(bpf));
 	open_wanted_reasons(bpf);
 	for (uint32_t i = 0; i < bpf->nr_counters; i++) {
-		struct hook *hook = &bpf->hooks[i];
+		struct bpf_hook *hook = &bpf->hooks[i];
 		int err = 0;
 
 		if (!is_plain(bpf, i))
@@ -419,7 +304,7 @@ static void open_wanted(struct bpf *bpf)
 		if (err)
 			open_failed(bpf, err);
 		if (!bpf->is_wanted[i] || err)
-			close_now(hook);
+			bpf_hook_close(hook);
 	}
 	for (uint32_t i = 0; i < bpf->nr_counters; i++)
 		bpf->is_open[i] = bpf->is_wanted[i] && hook_of(bpf, i)->link >= 0;
@@ -555,7 +440,7 @@ static void add_missed(struct bpf *bpf)
 
 	for (uint32_t i = 0; tally && !bpf->is_by_thread && i < bpf->nr_counters; i++) {
 		if (bpf->is_wanted[i] && is_plain(bpf, i))
-			tally->now[i] += read_missed(&bpf->hooks[i], tally->now[i]);
+			tally->now[i] += bpf_hook_missed(&bpf->hooks[i], tally->now[i]);
 	}
 }
 
@@ -608,7 +493,7 @@ static int find_splits(struct bpf *bpf)
 			continue;
 		if (j == COUNTERS_SPLITS)
 			return -E2BIG;
-		bpf->reasons[bpf->nr_reasons++] = (struct reasons_hook){ split, HOOK_CLOSED };
+		bpf->reasons[bpf->nr_reasons++] = (struct reasons_hook){ split, BPF_HOOK_CLOSED };
 	}
 	return 0;
 }
@@ -633,7 +518,7 @@ static int engine_open(const struct env *env, const struct counter *counters, si
 	bpf->is_open = calloc(nr, sizeof(*bpf->is_open));
 	bpf->hooks = calloc(nr, sizeof(*bpf->hooks));
 	for (size_t i = 0; bpf->hooks && i < nr; i++)
-		bpf->hooks[i] = HOOK_CLOSED;
+		bpf->hooks[i] = BPF_HOOK_CLOSED;
 	err = bpf->is_wanted && bpf->is_open && bpf->hooks ? find_splits(bpf) : -ENOMEM;
 	/* Whether the kernel takes it is known now, while another engine can still be chosen. */
 	if (!err)
