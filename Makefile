@@ -57,9 +57,11 @@ HAVE_BPF := $(filter yes,$(BPF))
 
 SOURCES := $(filter-out $(BPF_SOURCES) $(if $(HAVE_BPF),$(BPF_STAND_IN),$(BPF_USERS)),\
 	$(sort $(wildcard *.c arch/*.c providers/*.c trace/*.c ui/*.c)))
-TEST_SOURCES := $(sort $(wildcard tests/test_*.c))
+BPF_TESTS = tests/test_bpf_fields.c
+TEST_SOURCES := $(filter-out $(if $(HAVE_BPF),,$(BPF_TESTS)),$(sort $(wildcard tests/test_*.c)))
 FUZZ_SOURCES := $(sort $(wildcard tests/fuzz_*.c))
-HELPER_SOURCES := $(sort $(filter-out $(TEST_SOURCES) $(FUZZ_SOURCES),$(wildcard tests/*.c)))
+HELPER_SOURCES := $(sort $(filter-out $(TEST_SOURCES) $(BPF_TESTS) $(FUZZ_SOURCES),\
+	$(wildcard tests/*.c)))
 BENCH_SOURCES := $(sort $(wildcard bench/*.c))
 SHELL_TESTS := $(sort $(wildcard tests/*.t))
 EVERY_SOURCE := $(SOURCES) $(TEST_SOURCES) $(FUZZ_SOURCES) $(HELPER_SOURCES) $(BENCH_SOURCES)
