@@ -40,8 +40,8 @@ enum field_use {
 	USE_CPU,
 	/*
 	 * "ioport", "mmio", "msr", "cpuid", "hypercall", "sysreg": what exits were about, timed by
-	 * the exit they came with. Their children: "msr(MSR_WRITE 0x6e0 IA32_TSC_DEADLINE)", whose label has
-	 * no reason in it.
+	 * the exit they came with. Their children: "msr(MSR_WRITE 0x6e0 IA32_TSC_DEADLINE)", whose
+	 * label has no reason in it.
 	 */
 	USE_ARGUMENT,
 };

@@ -72,7 +72,8 @@ const char *exit_event_name(unsigned int event)
 /* Arguments are counted only when they are asked for. */
 static bool wants(const struct query *query, const struct field *field)
 {
-	return field->use == USE_ARGUMENT && strcmp(field->name, exit_event_name(query->event)) == 0;
+	return field->use == USE_ARGUMENT &&
+	       strcmp(field->name, exit_event_name(query->event)) == 0;
 }
 
 static bool needs(const struct field *field)

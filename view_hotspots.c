@@ -14,7 +14,7 @@ enum {
 static const struct column columns[] = {
 	[WHAT] = { "what", "What", "the exit's reason, or what kind of access it was",
 		   CELL_TEXT, 12, 0 },
-	[ARGUMENT] = { "argument", "Argument", "the port, MSR, address, CPUID leaf, call or register",
+	[ARGUMENT] = { "argument", "Argument", "port, MSR, address, CPUID leaf, call, register",
 		       CELL_TEXT, 23, COLUMN_KEY },
 	[TOTAL] = { "total", "Total", "since the start, r, or a change of filter",
 		    CELL_COUNT, 10, COLUMN_SPARE(8) },

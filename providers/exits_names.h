@@ -23,7 +23,7 @@ int exits_names_new(const struct provider_site *site, const struct split *exit,
 		    struct exits_names **ret_names);
 void exits_names_free(struct exits_names *names);
 
-/* The parents: vmexit and userspace; of an argument, by enum exits_argument; of time. And the CPU. */
+/* The parents: vmexit and userspace; of an argument, by enum exits_argument; of time; the CPU. */
 uint32_t exits_names_parent(const struct exits_names *names, enum exits_kind kind);
 uint32_t exits_names_argument_parent(const struct exits_names *names, unsigned int kind);
 uint32_t exits_names_cpu(const struct exits_names *names);

@@ -298,8 +298,8 @@ static void forget(struct watched_thread *thread)
 }
 
 /*
- * Whose it is may become known later, and a thread may change hands. But a vCPU's thread whose place
- * another one took was that vCPU's, though the inventory has forgotten it.
+ * Whose it is may become known later, and a thread may change hands. But a vCPU's thread whose
+ * place another one took was that vCPU's, though the inventory has forgotten it.
  */
 static int watch(struct exits_threads *threads, struct watched_thread *thread,
 		 const volatile struct exits_thread *record)
