@@ -71,6 +71,37 @@ same_files "$TMP/got" "$TMP/want" "without the mark, as the first kernels wrote 
 is "$("$KVMTOP" format -c 1000 "$TMP/rules" "$TMP/le" | head -n 2 | cut -d' ' -f1)" "4
 4" "-c makes seconds of the TSC"
 
+# ---- what PowerPC's instructions are, kvmtrace_format knows without a rule
+
+{
+	word 0x12345678 0xb0020019 9 1
+	tsc word 1 10
+	word 0x7c144aa6 0xc0001234 1                       # mfspr r0, DBCR0
+	word 0xb0020019 9 1
+	tsc word 1 4
+	word 0x7c1303a6 0xc0001238 0                       # mtspr of one that has no name
+	word 0x30020019 9 1 0x7c0007a4 0xc000123c 1        # tlbwe, word 0, and no TSC
+	word 0x30020019 9 1 0x7c0053c6 2 1                 # no such
+	word 0x30020019 9 1 0x4c000064 3 1 0x30020019 9 1 0x80000000 4 1 # rfi, lwz
+	word 0x30020019 9 1 0x7c0a0286 5 1                 # mfdcr
+} >"$TMP/ppc"
+sed -e 's/^/4294967306 (+           0)  /' -e '2s/.*)/4294967300 (+          -6)/' \
+	-e '3,$s/.*)/0 (+           0)/' -e 's/EOL$//' \
+	-e 's/)  /&PPC_INSTR vcpu = 0x00000001  pid = 0x00000009 [ instr = /' \
+	>"$TMP/want" <<'EOF'
+0x7c144aa6, pc = 0xc0001234, emul = 1, mnemonic =    mfspr - sprn 0x134    DBCR0
+0x7c1303a6, pc = 0xc0001238, emul = 0, mnemonic =    mtspr - sprn 0x013  UNKNOWN
+0x7c0007a4, pc = 0xc000123c, emul = 1, mnemonic =    tlbwe - ws ->   PAGEID
+0x7c0053c6, pc = 0x00000002, emul = 1, mnemonic =  unknown EOL
+0x4c000064, pc = 0x00000003, emul = 1, mnemonic =      rfi EOL
+0x80000000, pc = 0x00000004, emul = 1, mnemonic =      lwz EOL
+0x7c0a0286, pc = 0x00000005, emul = 1, mnemonic =    mfdcr - dcrn 0x00a
+EOF
+"$KVMTOP" format "$TMP/rules" "$TMP/ppc" >"$TMP/got"
+same_files "$TMP/got" "$TMP/want" "PPC_INSTR"
+is "$("$KVMTOP" format -c 1000 "$TMP/rules" "$TMP/ppc" | cut -d' ' -f1 | head -n 1)" 4 \
+	"-c holds there, too"
+
 # ---- several files
 
 set -- "$TMP/cpu0" "$TMP/cpu1"

@@ -155,6 +155,82 @@ static void acrn_of_2018_has_no_cpu(void **state)
 	trace_close(trace);
 }
 
+/* All 8 bits are the CPU's, and what is scheduled next has had another number since 2024. */
+static void acrn_of_2024_on_a_large_machine(void **state)
+{
+	struct bytes one = { .len = 0 };
+	const struct trace_event *event;
+	const struct trace_field *field;
+	struct trace *trace;
+	const void *text;
+	size_t size = 0;
+
+	(void)state;
+	put_u64(&one, 5);
+	put_u64(&one, UINT64_C(255) << 56 | UINT64_C(16) << 48 | 0x20);
+	put(&one, "idlevm1:\0\0\0\0\0\0\0", 16);
+	put_acrn(&one, 6, 255, 0x11, 0, 0);
+	save_bytes(0, &one);
+	trace = open_files(1, TRACE_ANY);
+	event = next_event(trace);
+	assert_string_equal(event->type->name, "SCHED_NEXT");
+	assert_int_equal(event->cpu, 255);
+	assert_int_equal(event->words, 16);
+	field = trace_field(event->type, "text");
+	assert_non_null(field);
+	text = trace_field_data(field, event, &size);
+	assert_string_equal(text, "idlevm1:");
+	assert_int_equal(next_event(trace)->cpu, 255);
+	assert_end(trace);
+	trace_close(trace);
+}
+
+/* Whose exit it is: 4 bits each of VM, vCPU, number of words, CPU. */
+static void put_acrn_vm(struct bytes *bytes, uint64_t tsc, uint64_t who, uint64_t id)
+{
+	put_u64(bytes, tsc);
+	put_u64(bytes, who << 48 | id);
+	put_u64(bytes, 30);
+	put_u64(bytes, 0);
+}
+
+static void acrn_that_knows_vms(void **state)
+{
+	struct bytes one = { .len = 0 }, two = { .len = 0 };
+	const struct trace_event *event;
+	struct trace *trace;
+	uint64_t strand;
+
+	(void)state;
+	put_acrn_vm(&one, 10, 0x1215, 0x10); /* CPU 1, 2 words, vCPU 1 of VM 5 */
+	put_acrn_vm(&one, 11, 0x1415, 0x1001e);
+	put_acrn_vm(&one, 20, 0x1202, 0x10); /* VM 2 has the CPU now */
+	put_acrn_vm(&two, 30, 0x2215, 0x11); /* and vCPU 1 of VM 5 another one */
+	put_acrn_vm(&two, 31, 0x2415, 0x1001e);
+	save_bytes(0, &one);
+	save_bytes(1, &two);
+	trace = open_files(2, TRACE_ANY);
+	assert_int_equal(trace_file(trace, 0)->kind, TRACE_ACRN);
+	event = next_event(trace);
+	assert_int_equal(event->pid, 5);
+	assert_int_equal(event->vcpu, 1);
+	assert_int_equal(event->cpu, 1);
+	assert_int_equal(event->words, 2);
+	strand = event->strand;
+	assert_int_equal(next_event(trace)->words, 4);
+	event = next_event(trace);
+	assert_int_equal(event->pid, 2);
+	assert_int_equal(event->vcpu, 0);
+	assert_int_not_equal(event->strand, strand);
+	event = next_event(trace);
+	assert_string_equal(event->type->name, "VM_ENTER");
+	assert_int_equal(event->cpu, 2);
+	assert_int_equal(event->strand, strand);
+	next_event(trace);
+	assert_end(trace);
+	trace_close(trace);
+}
+
 /* Two files of one guest, in one byte order, with or without the mark. */
 static void check_kvmtrace(int swap, bool mark)
 {
@@ -299,6 +375,34 @@ static void files_cut_at_every_byte(void **state)
 	bytes_release(&kvmtrace);
 }
 
+/* What comes while it is read is read, too; a piece of a record is the rest. */
+static void a_file_that_grows(void **state)
+{
+	struct bytes one = { .len = 0 };
+	struct trace *trace;
+	FILE *file;
+
+	(void)state;
+	put_acrn(&one, 1, 0, 0x10, 1, 2);
+	put_acrn(&one, 2, 0, 0x11, 0, 0);
+	save(path_of(0), one.data, one.len);
+	trace = open_files(1, TRACE_ANY);
+	assert_int_equal(next_event(trace)->time, 1);
+	file = fopen(path_of(0), "a");
+	assert_non_null(file);
+	one.len = 0;
+	put_acrn(&one, 3, 0, 0x10, 1, 2);
+	assert_int_equal(fwrite(one.data, 1, 32, file), 32);
+	assert_int_equal(fwrite(one.data, 1, 20, file), 20);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(next_event(trace)->time, 2);
+	assert_int_equal(next_event(trace)->time, 3);
+	assert_end(trace);
+	assert_int_equal(trace_problem(trace, 0)->offset, 96);
+	trace_close(trace);
+	bytes_release(&one);
+}
+
 static void assert_refused(const char *path, int err, const char *text)
 {
 	struct trace *trace = NULL;
@@ -377,9 +481,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(acrn_files_are_merged_by_time),
 		cmocka_unit_test(acrn_of_2018_has_no_cpu),
+		cmocka_unit_test(acrn_of_2024_on_a_large_machine),
+		cmocka_unit_test(acrn_that_knows_vms),
 		cmocka_unit_test(kvmtrace_in_both_byte_orders),
 		cmocka_unit_test(a_file_of_many_windows),
 		cmocka_unit_test(files_cut_at_every_byte),
+		cmocka_unit_test(a_file_that_grows),
 		cmocka_unit_test(what_is_no_recording_is_refused),
 		cmocka_unit_test(numbers_of_fields),
 		cmocka_unit_test(kinds_have_names),

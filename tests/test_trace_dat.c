@@ -394,6 +394,109 @@ static void version_7_cut(void **state)
 	}
 }
 
+/* ---- a guest's file beside its host's */
+
+/* One event on each of two CPUs, at these times. */
+static void make_two(uint64_t first, uint64_t second, const char *to)
+{
+	struct bytes file = { .len = 0 }, event = { .len = 0 };
+	struct ring rings[2];
+
+	ring_init(&rings[0], 0);
+	ring_init(&rings[1], 0);
+	put_entry(&event, 77, 0);
+	ring_add(&rings[0], first, &event);
+	put_exit(&event, 78, 1, 1, 12);
+	ring_add(&rings[1], second, &event);
+	put_dat6(&file, rings, 2, world_formats, NR_WORLD_FORMATS, "[x86-tsc]");
+	save(to, file.data, file.len);
+	bytes_release(&file);
+	bytes_release(&event);
+}
+
+/* The guest's two times on the host's clock. */
+static void check_shift(const struct world_shift *shift, uint64_t first, uint64_t second)
+{
+	char host[80];
+	const char *const paths[] = { path, host };
+	struct trace *trace = NULL;
+	struct why why = { "" };
+
+	snprintf(host, sizeof(host), "%s.host", path);
+	world_shift = (struct world_shift){ .id = 0xa11 };
+	make_two(1, UINT64_C(1) << 60, host);
+	world_shift = *shift;
+	make_two(5000, 9000, path);
+	world_shift = (struct world_shift){ .id = 0 };
+	assert_int_equal(trace_open(paths, 2, TRACE_ANY, &trace, &why), 0);
+	assert_int_equal(trace_file(trace, 0)->host_id, shift->host_id);
+	assert_int_equal(trace_file(trace, 1)->host_id, 0);
+	next_event(trace, "kvm_entry", 1, 0);
+	next_event(trace, "kvm_entry", first, 0);
+	next_event(trace, "kvm_exit", second, 1);
+	trace_close(trace);
+	unlink(host);
+}
+
+static void a_guest_is_on_its_host_s_clock(void **state)
+{
+	static const uint64_t one[][3] = { { 0, (uint64_t)-4000, 1 } };
+	static const uint64_t steps[][3] = { { 8000, 300, 1 }, { 4000, 200, 1 }, { 1, 100, 1 } };
+	static const uint64_t scaled[][3] = { { 1, 7, UINT64_C(3) << 47 } };
+	static const uint64_t nothing[][3] = { { 1, 7, 0 } };
+	struct world_shift shift = { .id = 2, .host_id = 0xa11, .nr = 1, .samples = one };
+
+	(void)state;
+	check_shift(&shift, 1000, 5000);
+	shift.nr = 3;
+	shift.samples = steps;
+	check_shift(&shift, 5200, 9300);
+	shift.flags = 1; /* on the line through two of them, the last two at the end */
+	check_shift(&shift, 5225, 9325);
+	shift.flags = 0;
+	shift.nr = 1;
+	shift.samples = scaled;
+	shift.fraction = 48;
+	check_shift(&shift, 7507, 13507);
+	shift.samples = nothing;
+	check_shift(&shift, 5007, 9007);
+	shift.nr = 0;
+	check_shift(&shift, 5000, 9000);
+	shift.offset = "-1000";
+	check_shift(&shift, 4000, 8000);
+	shift.host_id = 0;
+	check_shift(&shift, 4000, 8000);
+}
+
+/* What is said to be more than there is. */
+static void a_shift_that_makes_no_sense(void **state)
+{
+	static const uint64_t one[][3] = { { 0, 1, 1 } };
+	struct bytes file = { .len = 0 };
+	struct ring rings[2];
+	struct trace *trace;
+	uint8_t *at;
+
+	(void)state;
+	ring_init(&rings[0], 0);
+	ring_init(&rings[1], 0);
+	world_shift.host_id = 0x1122334455667788;
+	world_shift.nr = 1;
+	world_shift.samples = one;
+	put_dat6(&file, rings, 2, world_formats, NR_WORLD_FORMATS, "[x86-tsc]");
+	world_shift = (struct world_shift){ .id = 0 };
+	at = memmem(file.data, file.len, "\x88\x77\x66\x55\x44\x33\x22\x11", 8);
+	assert_non_null(at);
+	for (size_t word = 12; word <= 16; word += 4) {
+		memset(at + word, 0xff, 4);
+		save(path, file.data, file.len);
+		trace = open_it();
+		assert_int_equal(trace_file(trace, 0)->host_id, 0);
+		trace_close(trace);
+	}
+	bytes_release(&file);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -402,6 +505,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_further_buffer),	    cmocka_unit_test(cycles_become_ns),
 		cmocka_unit_test(version_7),		    cmocka_unit_test(version_7_cut),
 		cmocka_unit_test(version_7_with_a_further_buffer),
+		cmocka_unit_test(a_guest_is_on_its_host_s_clock),
+		cmocka_unit_test(a_shift_that_makes_no_sense),
 	};
 
 	/* `test_trace_dat FILE` writes the file that small-v7.dat was made from. */

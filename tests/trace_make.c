@@ -2,10 +2,11 @@
 /*
  * trace_make - writes recordings with known contents, small for tests and large for measuring.
  *
- * usage: trace_make acrn|kvmtrace|dat|perf FILE [EXITS]
+ * usage: trace_make acrn|kvmtrace|dat|host|guest|perf FILE [EXITS]
  *
  * Each exit takes 1000 units of time, and 1000 units later the next one begins; the reasons take
  * turns. acrn has exits without a record of the reason, which is what ACRN's own script gets wrong.
+ * host is as dat, and guest what one of its guests recorded, by a clock 5000 s and 123 ns ahead.
  */
 #include "tests/trace_world_linux.h"
 
@@ -80,6 +81,43 @@ static void make_dat(FILE *file, uint64_t nr)
 	bytes_release(&event);
 }
 
+static void make_host(FILE *file, uint64_t nr)
+{
+	world_shift = (struct world_shift){ .id = 1 };
+	make_dat(file, nr);
+}
+
+static void make_guest(FILE *file, uint64_t nr)
+{
+	static const char *const formats[] = {
+		"name: sched_waking\nID: 200\n" COMMON_FIELDS
+		"\tfield:int prio;\toffset:8;\tsize:4;\tsigned:1;\n\n"
+		"print fmt: \"prio=%d\", REC->prio\n",
+	};
+	static const uint64_t samples[][3] = { { 0, (uint64_t)-5000000000123, 1 } };
+	struct bytes bytes = { .len = 0 }, event = { .len = 0 };
+	struct ring rings[2];
+
+	world_shift = (struct world_shift){
+		.id = 0x1234,
+		.host_id = 1,
+		.nr = 1,
+		.samples = samples,
+	};
+	ring_init(&rings[0], 0);
+	ring_init(&rings[1], 0);
+	for (uint64_t i = 0; i < nr; i++) {
+		put_common(&event, 200, 1000);
+		put_u32(&event, (uint32_t)i);
+		ring_add(&rings[i % 2], 5000000000123 + 501 + 2000 * i, &event);
+	}
+	world_system = "sched";
+	put_dat6(&bytes, rings, 2, formats, 1, "[local] global");
+	flush(&bytes, file);
+	bytes_release(&bytes);
+	bytes_release(&event);
+}
+
 /* Two guests of a vCPU each. */
 static void make_perf(FILE *file, uint64_t nr)
 {
@@ -116,6 +154,8 @@ int main(int argc, char **argv)
 		{ "acrn", make_acrn },
 		{ "kvmtrace", make_kvmtrace },
 		{ "dat", make_dat },
+		{ "host", make_host },
+		{ "guest", make_guest },
 		{ "perf", make_perf },
 	};
 	uint64_t nr = argc == 4 ? strtoull(argv[3], NULL, 10) : 8 * NR_REASONS;
@@ -127,6 +167,6 @@ int main(int argc, char **argv)
 			return fclose(file) == 0 ? 0 : 1;
 		}
 	}
-	fprintf(stderr, "usage: trace_make acrn|kvmtrace|dat|perf FILE [EXITS]\n");
+	fprintf(stderr, "usage: trace_make acrn|kvmtrace|dat|host|guest|perf FILE [EXITS]\n");
 	return 2;
 }

@@ -44,6 +44,9 @@ static const char *const world_formats[] = {
 
 #define NR_WORLD_FORMATS (sizeof(world_formats) / sizeof(world_formats[0]))
 
+/* What all of them belong to. */
+static const char *world_system = "kvm";
+
 static inline void put_text(struct bytes *bytes, const char *text)
 {
 	put_u64(bytes, strlen(text));
@@ -72,7 +75,7 @@ static inline void put_head(struct bytes *bytes, const char *version, uint32_t p
 	put_text(bytes, "-");
 	put_u32(bytes, 0);
 	put_u32(bytes, 1);
-	put(bytes, "kvm", 4);
+	put(bytes, world_system, strlen(world_system) + 1);
 	put_u32(bytes, nr_formats);
 	for (uint32_t i = 0; i < nr_formats; i++)
 		put_text(bytes, formats[i]);
@@ -224,6 +227,54 @@ struct world_tsc {
 
 static struct world_tsc world_tsc;
 
+/* What else puts times where they belong: trace-cmd's ids of this file and of the host's. */
+struct world_shift {
+	uint64_t id, host_id;
+	uint32_t flags;
+	uint32_t nr; /* samples, the same for both CPUs */
+	const uint64_t (*samples)[3]; /* when, how much to add, by what to multiply */
+	uint64_t fraction; /* of all of them; 0: there are none */
+	const char *offset; /* in ns, for all times; NULL: none */
+};
+
+static struct world_shift world_shift;
+
+static inline void put_shift(struct bytes *bytes)
+{
+	const struct world_shift *shift = &world_shift;
+	uint32_t size = 16 + 2 * (4 + (shift->fraction ? 32 : 24) * shift->nr);
+
+	put_u16(bytes, 12);
+	put_u32(bytes, size);
+	put_u64(bytes, shift->host_id);
+	put_u32(bytes, shift->flags);
+	put_u32(bytes, 2);
+	for (int cpu = 0; cpu < 2; cpu++) {
+		put_u32(bytes, shift->nr);
+		for (int column = 0; column < 3; column++) {
+			for (uint32_t i = 0; i < shift->nr; i++)
+				put_u64(bytes, shift->samples[i][column]);
+		}
+	}
+	for (uint32_t i = 0; shift->fraction && i < 2 * shift->nr; i++)
+		put_u64(bytes, shift->fraction);
+}
+
+static inline void put_ids(struct bytes *bytes)
+{
+	const struct world_shift *shift = &world_shift;
+
+	if (shift->id) {
+		put_u16(bytes, 11);
+		put_u32(bytes, 8);
+		put_u64(bytes, shift->id);
+	}
+	if (shift->host_id)
+		put_shift(bytes);
+	if (shift->offset)
+		put_option(bytes, 7, shift->offset, (uint32_t)strlen(shift->offset) + 1);
+}
+
 /* A further buffer with all of the first CPU's pages; NULL: none. */
 static const char *world_buffer;
 
@@ -258,6 +309,7 @@ static inline void put_dat6(struct bytes *bytes, struct ring *rings, uint32_t nr
 		put_u32(bytes, world_tsc.shift);
 		put_u64(bytes, 0);
 	}
+	put_ids(bytes);
 	put_u16(bytes, 0);
 	put(bytes, "flyrecord", 10);
 	table = bytes->len;
@@ -285,18 +337,10 @@ static inline void put_dat6(struct bytes *bytes, struct ring *rings, uint32_t nr
 
 #define PERF_SAMPLE_TYPE 0x105c6 /* identifier, raw, period, CPU, ID, time, thread */
 
-static inline void put_perf_header(struct bytes *bytes)
+static inline void put_perf_attr(struct bytes *bytes)
 {
-	size_t attr;
+	size_t attr = bytes->len;
 
-	put(bytes, bytes->swap ? "2ELIFREP" : "PERFILE2", 8);
-	put_u64(bytes, 104);
-	put_u64(bytes, 144);
-	put_u64(bytes, 112);
-	put_u64(bytes, 144);
-	put(bytes, NULL, 64); /* data, event types, features */
-	put_u64(bytes, 4711); /* the event's id, at 104 */
-	attr = bytes->len;
 	put_u32(bytes, 2);
 	put_u32(bytes, 128);
 	put_u64(bytes, ID_EXIT);
@@ -307,6 +351,18 @@ static inline void put_perf_header(struct bytes *bytes)
 	put_u64(bytes, UINT64_C(1) << ((__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) !=
 							(bytes->swap != 0) ? 63 - 18 : 18));
 	put(bytes, NULL, attr + 128 - bytes->len);
+}
+
+static inline void put_perf_header(struct bytes *bytes)
+{
+	put(bytes, bytes->swap ? "2ELIFREP" : "PERFILE2", 8);
+	put_u64(bytes, 104);
+	put_u64(bytes, 144);
+	put_u64(bytes, 112);
+	put_u64(bytes, 144);
+	put(bytes, NULL, 64); /* data, event types, features */
+	put_u64(bytes, 4711); /* the event's id, at 104 */
+	put_perf_attr(bytes);
 	put_u64(bytes, 104);
 	put_u64(bytes, 8);
 }
@@ -349,6 +405,36 @@ static inline void put_sample_id(struct bytes *bytes, uint64_t time, uint32_t cp
 	put_u32(bytes, cpu);
 	put_u32(bytes, 0);
 	put_u64(bytes, 4711);
+}
+
+/* ---- perf.data as it is written to a pipe: what the header has comes as records */
+
+static inline void put_perf_pipe_header(struct bytes *bytes)
+{
+	put(bytes, bytes->swap ? "2ELIFREP" : "PERFILE2", 8);
+	put_u64(bytes, 16);
+}
+
+/* Before the samples: the event, its formats, the machine. */
+static inline void put_perf_pipe_records(struct bytes *bytes, const char *cpuid)
+{
+	struct bytes head = { .swap = bytes->swap };
+	size_t cpuid_size = (strlen(cpuid) + 8) / 8 * 8;
+
+	put_record(bytes, 64, 128 + 8);
+	put_perf_attr(bytes);
+	put_u64(bytes, 4711);
+	put_head(&head, "0.6", WORLD_PAGE, world_formats, NR_WORLD_FORMATS);
+	put(&head, NULL, (8 - head.len % 8) % 8);
+	put_record(bytes, 66, 4);
+	put_u32(bytes, (uint32_t)head.len);
+	put(bytes, head.data, head.len);
+	bytes_release(&head);
+	put_record(bytes, 80, 8 + 4 + cpuid_size);
+	put_u64(bytes, 9);
+	put_u32(bytes, (uint32_t)cpuid_size);
+	put(bytes, cpuid, strlen(cpuid));
+	put(bytes, NULL, cpuid_size - strlen(cpuid));
 }
 
 static inline void put_perf_lost(struct bytes *bytes, uint64_t time, uint32_t cpu, uint64_t lost)

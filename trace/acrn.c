@@ -4,12 +4,15 @@
  *
  * Source: acrn-hypervisor misc/debug_tools/acrn_trace, hypervisor include/debug/trace.h. Always
  * little endian: a TSC, then the event's number (48 bits), the kind of payload (8) and the CPU (8),
- * then 16 bytes. Hypervisors of 2018 have no kind and CPU: 0 there.
+ * then 16 bytes. Hypervisors of 2018 have no kind and CPU: 0 there. A branch of 2020 has four bits
+ * each of VM, vCPU, kind and CPU in their place (format_raw). Elsewhere no record says whose exit
+ * it is; SCHED_NEXT says who runs on the CPU from then on, where that changes.
  */
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 
+#include "trace/format_raw.h"
 #include "trace/reader.h"
 #include "trace/window.h"
 
@@ -60,6 +63,7 @@ static const struct known {
 	{ 0x05, "SCHED_NEXT", FIELDS(text) },
 	{ 0x10, "VM_EXIT", FIELDS(exit_fields) },
 	{ 0x11, "VM_ENTER", FIELDS(two_longs) },
+	{ 0x20, "SCHED_NEXT", FIELDS(text) }, /* since 2024: "vm0:vm1:", "idlevm0:" */
 	{ 0xfc, "CUSTOM", FIELDS(two_longs) },
 	{ 0xfd, "FUNC_ENTER", FIELDS(two_longs) },
 	{ 0xfe, "FUNC_EXIT", FIELDS(two_longs) },
@@ -93,6 +97,7 @@ struct types {
 
 struct acrn {
 	struct source source;
+	bool has_vm;
 	struct window window;
 	const struct types *types;
 };
@@ -114,10 +119,24 @@ static bool is_known(uint64_t id)
 	return false;
 }
 
+/* Whose exit a record is. */
+static bool has_vm(const struct head *head)
+{
+	static const enum raw_kind kind = RAW_ACRN;
+
+	return raw_layout_of(head->bytes, head->len, &kind).has_vm;
+}
+
+static unsigned int number_of_words(uint64_t word, bool with_vm)
+{
+	return with_vm ? word >> 56 & 0xf : word >> 48 & 0xff;
+}
+
 /* There is no magic number: half of the first records must be of known events, all in order. */
 static bool is_kind(const struct head *head)
 {
 	size_t nr = head->len / RECORD_SIZE, nr_known = 0;
+	bool with_vm = has_vm(head);
 	uint64_t last = 0;
 
 	nr = nr < 16 ? nr : 16;
@@ -125,7 +144,7 @@ static bool is_kind(const struct head *head)
 		const uint8_t *at = head->bytes + i * RECORD_SIZE;
 		uint64_t tsc = read_u64(at), word = read_u64(at + 8);
 
-		if (tsc < last || (word >> 48 & 0xff) > PAYLOAD_SIZE ||
+		if (tsc < last || number_of_words(word, with_vm) > PAYLOAD_SIZE ||
 		    (word & ID_MASK) > UINT32_MAX)
 			return false;
 		nr_known += is_known(word & ID_MASK);
@@ -164,6 +183,15 @@ static int finish(struct acrn *acrn)
 	return 0;
 }
 
+/* A vCPU may go on on another CPU: what belongs together is of the vCPU. */
+static void set_vm(struct trace_event *event, uint64_t word)
+{
+	event->pid = word >> 48 & 0xf;
+	event->vcpu = word >> 52 & 0xf;
+	event->cpu = (int32_t)(word >> 60);
+	event->strand = UINT64_C(1) << 32 | (word >> 48 & 0xff);
+}
+
 static int next(struct source *source)
 {
 	struct acrn *acrn = (struct acrn *)source;
@@ -178,8 +206,10 @@ static int next(struct source *source)
 	event->time = read_u64(at);
 	event->id = word & ID_MASK;
 	event->type = type_of(acrn->types, event->id);
-	event->words = word >> 48 & 0xff;
-	if (event->words)
+	event->words = (uint16_t)number_of_words(word, acrn->has_vm);
+	if (acrn->has_vm)
+		set_vm(event, word);
+	else if (event->words)
 		event->cpu = (int32_t)(word >> 56);
 	event->data = at + 16;
 	event->offset = window_offset(&acrn->window) - RECORD_SIZE;
@@ -274,6 +304,7 @@ static int open_acrn(struct trace_file *file, const struct head *head, struct wh
 	source_init(&acrn->source, file);
 	acrn->source.next = next;
 	acrn->source.free = free_source;
+	acrn->has_vm = has_vm(head);
 	acrn->source.event.size = PAYLOAD_SIZE;
 	acrn->source.event.strand = file->index;
 	acrn->source.event.cpu = cpu_of_path(file->info.path);

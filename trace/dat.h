@@ -8,6 +8,7 @@
 #define KVMTOP_TRACE_DAT_H
 
 #include "trace/dat_header.h"
+#include "trace/dat_shift.h"
 
 #define DAT_CPUS_MAX 65536
 
@@ -45,6 +46,8 @@ struct dat {
 	struct dat_strings strings;
 	struct dat_machine machine;
 	uint32_t mult, shift; /* from TSC to ns; mult 0: as it is */
+	struct dat_shift to_host; /* comes before that */
+	uint64_t add_ns;	  /* comes after it */
 	bool has_late_clock;  /* older trace-cmd: behind the table of CPUs */
 	struct dat_guest *guests;
 	size_t nr_guests;
@@ -68,6 +71,8 @@ int dat_add_cpu(struct trace_file *file, struct dat *dat, const struct dat_cpu *
 int dat_forgive(const struct cursor *cursor, int err);
 
 bool dat_is_kind(const struct head *head);
+/* How version 7 is compressed: "none", "zstd" ...; "" where it is cut before it says so. */
+const char *dat_compression(const struct head *head);
 /* Not of a compression that only libtracecmd knows. */
 bool dat_is_readable(const struct head *head);
 
@@ -94,8 +99,10 @@ enum {
 	DAT_OPTION_BUFFER = 3,
 	DAT_OPTION_CLOCK = 4,
 	DAT_OPTION_UNAME = 5,
+	DAT_OPTION_OFFSET = 7,
 	DAT_OPTION_CPUS = 8,
 	DAT_OPTION_TRACE_ID = 11,
+	DAT_OPTION_TIME_SHIFT = 12,
 	DAT_OPTION_GUEST = 13,
 	DAT_OPTION_TSC2NSEC = 14,
 	/* Version 7: the places of what version 6 has in its header. */

@@ -94,6 +94,27 @@ static int get_tsc2nsec(struct cursor *cursor, struct dat *dat)
 	return 0;
 }
 
+static int get_shift(struct cursor *cursor, struct dat *dat, uint32_t size)
+{
+	int err = dat_shift_read(&dat->to_host, cursor, size);
+
+	cursor->file->info.host_id = dat->to_host.host_id;
+	return err;
+}
+
+/* A number as text, of nanoseconds. */
+static int get_offset(struct cursor *cursor, struct dat *dat, uint32_t size)
+{
+	char *text;
+	int err = cursor_text(cursor, size, &text);
+
+	if (err)
+		return err;
+	dat->add_ns = (uint64_t)strtoll(text, NULL, 0);
+	free(text);
+	return 0;
+}
+
 int dat_read_option(struct cursor *cursor, struct dat *dat, uint16_t id, uint32_t size)
 {
 	switch (id) {
@@ -106,6 +127,10 @@ int dat_read_option(struct cursor *cursor, struct dat *dat, uint16_t id, uint32_
 		return get_guest(cursor, dat);
 	case DAT_OPTION_TSC2NSEC:
 		return get_tsc2nsec(cursor, dat);
+	case DAT_OPTION_TIME_SHIFT:
+		return get_shift(cursor, dat, size);
+	case DAT_OPTION_OFFSET:
+		return get_offset(cursor, dat, size);
 	default:
 		return 0;
 	}
@@ -150,6 +175,7 @@ void dat_close(struct trace_file *file)
 	for (size_t i = 0; i < dat->nr_buffers; i++)
 		free(dat->buffers[i].cpus);
 	free(dat->buffers);
+	dat_shift_release(&dat->to_host);
 	tep_types_release(&dat->types);
 	tep_free(dat->types.tep);
 	free(dat);

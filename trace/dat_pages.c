@@ -230,6 +230,15 @@ static uint64_t to_ns(const struct dat *dat, uint64_t time)
 	return (high + (low >> 32)) >> (dat->shift - 32);
 }
 
+static uint64_t real_time(const struct pages *pages, uint64_t time)
+{
+	const struct dat *dat = pages->dat;
+
+	if (dat->to_host.host_id)
+		time = dat_shift_time(&dat->to_host, pages->source.event.cpu, time);
+	return to_ns(dat, time) + dat->add_ns;
+}
+
 /* The record at `data`, checked to lie within the page. */
 static int set_event(struct pages *pages, const uint8_t *data, uint64_t time)
 {
@@ -238,7 +247,7 @@ static int set_event(struct pages *pages, const uint8_t *data, uint64_t time)
 	size_t page_size = pages->dat->machine.page_size;
 	const uint8_t *end = pages->page + page_size;
 
-	event->time = to_ns(pages->dat, time);
+	event->time = real_time(pages, time);
 	event->offset = pages->is_compressed ? 0 : page_offset(pages) - page_size +
 							   (size_t)(data - pages->page);
 	if (data < pages->page || size < 8 || size > end - data) {

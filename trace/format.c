@@ -7,6 +7,7 @@
 #include "option_table.h"
 #include "say.h"
 #include "trace/format.h"
+#include "trace/format_ppc.h"
 #include "trace/format_raw.h"
 #include "trace/format_rules.h"
 
@@ -126,7 +127,10 @@ static void print_record(struct run *run, struct source *source)
 	}
 	if (record->has_tsc)
 		*last = record->tsc;
-	rules_print(run->rules, values, stdout);
+	if (ppc_is_instruction(values))
+		ppc_print(values, stdout);
+	else
+		rules_print(run->rules, values, stdout);
 }
 
 static int open_sources(struct run *run, const char *const *paths, size_t nr,

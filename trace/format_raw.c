@@ -89,13 +89,19 @@ static bool acrn_is_likely(const uint8_t *data, size_t size)
 		acrn_is_number_of_words(head >> 56 & 0xf));
 }
 
-/* Before the VM came in, one byte was the number of words, and the next one file's CPU. */
+/*
+ * Before the VM came in, one byte was the number of words, and the next one file's CPU; and before
+ * that, there was neither.
+ */
 static bool acrn_has_vm(const uint8_t *data, size_t size)
 {
 	uint8_t cpu = data[15];
 
 	for (size_t at = 0; at + ACRN_SIZE <= size && at < ACRN_LOOK; at += ACRN_SIZE) {
-		if (!acrn_is_number_of_words(data[at + 14]) || data[at + 15] != cpu)
+		bool says_nothing = !data[at + 14] && !data[at + 15];
+
+		if (!says_nothing &&
+		    (!acrn_is_number_of_words(data[at + 14]) || data[at + 15] != cpu))
 			return true;
 	}
 	return false;

@@ -183,49 +183,65 @@ static int finish(struct kvmtrace *kvmtrace)
 	return 0;
 }
 
-static void set_event(struct kvmtrace *kvmtrace, const uint8_t *at, uint32_t word)
+/* At 50 million records a second each step counts: compiled for either byte order. */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
+static ALWAYS_INLINE void set_event(struct kvmtrace *kvmtrace, const uint8_t *at, uint32_t word,
+				    bool swap)
 {
 	struct trace_event *event = &kvmtrace->source.event;
-	bool swap = kvmtrace->swap;
 	uint32_t pid = read_u32(at + 4, swap), vcpu = read_u32(at + 8, swap);
+	uint32_t id = word & ID_MASK, words = word >> 28 & 7;
 
-	event->id = word & ID_MASK;
-	event->type = type_of(kvmtrace->types, word & ID_MASK);
+	event->id = id;
+	event->type = type_of(kvmtrace->types, id);
 	event->pid = (int32_t)pid;
 	event->vcpu = (int32_t)vcpu;
 	event->strand = (uint64_t)pid << 32 | vcpu;
-	event->words = word >> 28 & 7;
-	event->size = 4 * event->words;
+	event->words = (uint16_t)words;
+	event->size = 4 * words;
 	event->has_time = word & HAS_TSC;
 	at += HEADER_SIZE;
-	if (event->has_time) {
+	if (word & HAS_TSC) {
 		event->time = read_u64(at, swap);
 		at += TSC_SIZE;
 	}
 	event->data = at;
 }
 
-static int next(struct source *source)
+static ALWAYS_INLINE int take(struct source *source, bool swap)
 {
 	struct kvmtrace *kvmtrace = (struct kvmtrace *)source;
 	struct window *window = &kvmtrace->window;
+	const uint8_t *at;
+	uint32_t word;
+	size_t size;
 
-	if (window_left(window) < MAX_RECORD)
+	if (window_left(window) < MAX_RECORD) {
 		window_fill(window, MAX_RECORD);
-	if (window_left(window) < HEADER_SIZE)
-		return finish(kvmtrace);
-
-	const uint8_t *at = window->at;
-	uint32_t word = read_u32(at, kvmtrace->swap);
-	size_t size = record_size(word);
-
+		if (window_left(window) < HEADER_SIZE)
+			return finish(kvmtrace);
+	}
+	at = window->at;
+	word = read_u32(at, swap);
+	size = record_size(word);
 	if (window_left(window) < size)
 		return finish(kvmtrace);
 	source->event.offset = window_offset(window);
 	source->file->done = source->event.offset;
 	window->at += size;
-	set_event(kvmtrace, at, word);
+	set_event(kvmtrace, at, word, swap);
 	return 1;
+}
+
+static int next(struct source *source)
+{
+	return take(source, false);
+}
+
+static int next_swapped(struct source *source)
+{
+	return take(source, true);
 }
 
 static void free_source(struct source *source)
@@ -308,9 +324,9 @@ static int open_kvmtrace(struct trace_file *file, const struct head *head, struc
 		return err;
 	}
 	source_init(&kvmtrace->source, file);
-	kvmtrace->source.next = next;
 	kvmtrace->source.free = free_source;
 	kvmtrace->swap = find_swap(&kvmtrace->window, head);
+	kvmtrace->source.next = kvmtrace->swap ? next_swapped : next;
 	file->info.clock = TRACE_CLOCK_CYCLES;
 	file->info.clock_name = "tsc";
 	file->info.is_big_endian = kvmtrace->swap != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);

@@ -8,7 +8,6 @@
 #include "trace/perf_data.h"
 
 #define HEADER_SIZE 104
-#define PIPE_HEADER_SIZE 16
 #define MAGIC_SIZE 8
 
 /* The features that are looked at. Source: tools/perf/util/header.h. */
@@ -86,20 +85,15 @@ static int add_layout(struct perf_header *header, const struct perf_layout *layo
 	return 0;
 }
 
-static int add_ids(struct cursor *cursor, struct perf_header *header,
-		   const struct section *section, uint32_t layout)
+/* So many ids at the cursor. */
+static int add_ids(struct cursor *cursor, struct perf_header *header, uint64_t nr, uint32_t layout)
 {
-	uint64_t nr = section->size / sizeof(uint64_t);
-	struct perf_id *ids;
+	struct perf_id *ids = reallocarray(header->ids, header->nr_ids + nr + 1, sizeof(*ids));
 	int err = 0;
 
-	if (!is_inside(cursor->file, section))
-		return -EINVAL;
-	ids = reallocarray(header->ids, header->nr_ids + nr + 1, sizeof(*ids));
 	if (!ids)
 		return -ENOMEM;
 	header->ids = ids;
-	cursor->at = section->offset;
 	for (uint64_t i = 0; i < nr && !err; i++) {
 		struct perf_id *id = &ids[header->nr_ids];
 
@@ -110,23 +104,19 @@ static int add_ids(struct cursor *cursor, struct perf_header *header,
 	return err;
 }
 
-/* The attr at the cursor, of which `size` bytes are in the file. */
-static int get_attr(struct cursor *cursor, struct perf_header *header, uint64_t size)
+/* The attr at the cursor, which has `size` bytes. */
+static int take_attr(struct cursor *cursor, struct perf_header *header, uint64_t size,
+		     uint32_t *ret_layout)
 {
 	const struct trace_info *info = &cursor->file->info;
 	uint8_t attr[PERF_ATTR_SIZE_VER3] = { 0 };
 	struct perf_layout layout = { .sample_type = 0 };
-	struct section ids;
 	uint64_t flags, begin = cursor->at;
-	uint32_t index;
-	int err;
+	int err = cursor_get(cursor, attr, size < sizeof(attr) ? size : sizeof(attr));
 
-	err = cursor_get(cursor, attr, size < sizeof(attr) ? size : sizeof(attr));
-	cursor->at = begin + size;
-	if (!err)
-		err = get_section(cursor, &ids);
 	if (err)
 		return err;
+	cursor->at = begin + size;
 	flags = perf_u64(attr + 40, header->swap);
 	layout.sample_type = perf_u64(attr + 24, header->swap);
 	layout.read_format = perf_u64(attr + 32, header->swap);
@@ -134,8 +124,24 @@ static int get_attr(struct cursor *cursor, struct perf_header *header, uint64_t 
 	if (flag(info, flags, FLAG_USE_CLOCKID))
 		snprintf(header->clock, sizeof(header->clock), "%s",
 			 clock_of((int32_t)perf_u32(attr + 92, header->swap)));
-	err = add_layout(header, &layout, &index);
-	return err ? err : add_ids(cursor, header, &ids, index);
+	return add_layout(header, &layout, ret_layout);
+}
+
+/* The attr at the cursor, of which `size` bytes are in the file, and where its ids are. */
+static int get_attr(struct cursor *cursor, struct perf_header *header, uint64_t size)
+{
+	struct section ids;
+	uint32_t layout = 0;
+	int err = take_attr(cursor, header, size, &layout);
+
+	if (!err)
+		err = get_section(cursor, &ids);
+	if (!err && !is_inside(cursor->file, &ids))
+		err = -EINVAL;
+	if (err)
+		return err;
+	cursor->at = ids.offset;
+	return add_ids(cursor, header, ids.size / sizeof(uint64_t), layout);
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -143,6 +149,20 @@ static int compare_ids(const void *a, const void *b)
 	const struct perf_id *one = a, *other = b;
 
 	return (one->id > other->id) - (one->id < other->id);
+}
+
+const struct perf_layout *perf_header_layout(const struct perf_header *header, uint64_t id)
+{
+	const struct perf_id wanted = { .id = id }, *found;
+
+	found = bsearch(&wanted, header->ids, header->nr_ids, sizeof(*found), compare_ids);
+	return &header->layouts[found ? found->layout : 0];
+}
+
+static void sort_ids(struct perf_header *header)
+{
+	if (header->nr_ids)
+		qsort(header->ids, header->nr_ids, sizeof(header->ids[0]), compare_ids);
 }
 
 static int get_attrs(struct cursor *cursor, struct perf_header *header,
@@ -161,8 +181,7 @@ static int get_attrs(struct cursor *cursor, struct perf_header *header,
 		cursor->at = section->offset + i * entry_size;
 		err = get_attr(cursor, header, entry_size - 16);
 	}
-	if (header->nr_ids)
-		qsort(header->ids, header->nr_ids, sizeof(header->ids[0]), compare_ids);
+	sort_ids(header);
 	return err;
 }
 
@@ -267,10 +286,10 @@ static int get_features(struct cursor *cursor, struct perf_header *header,
 
 /* ---- all of it */
 
+/* The strings may still change. */
 static void set_info(struct trace_info *info, struct perf_header *header)
 {
-	if (!header->clock[0])
-		strcpy(header->clock, "perf");
+	strcpy(header->clock, "perf");
 	info->clock = TRACE_CLOCK_NS;
 	info->clock_name = header->clock;
 	info->arch = header->arch;
@@ -311,11 +330,17 @@ static int read_all(struct cursor *cursor, struct perf_header *header, struct te
 	return data.size ? get_features(cursor, header, types, bits) : 0;
 }
 
-static int check_magic(struct trace_file *file, struct perf_header *header, struct why *why)
+static int check_magic(struct trace_file *file, const struct head *head,
+		       struct perf_header *header, struct why *why)
 {
 	static const char native[] = "PERFILE2", swapped[] = "2ELIFREP";
 	bool is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-	struct cursor cursor = { .file = file, .is_big_endian = is_big };
+	struct cursor cursor = {
+		.file = file,
+		.is_big_endian = is_big,
+		.memory = head->bytes,
+		.size = head->len,
+	};
 	char magic[MAGIC_SIZE];
 	uint64_t size = 0;
 
@@ -327,24 +352,27 @@ static int check_magic(struct trace_file *file, struct perf_header *header, stru
 		return why_set(why, -EINVAL, "%s: not a perf.data that is known here",
 			       file->info.path);
 	file->info.is_big_endian = cursor.is_big_endian = is_big != header->swap;
-	if (cursor_u64(&cursor, &size) == 0 && size == PIPE_HEADER_SIZE)
-		return why_set(why, -EINVAL,
-			       "%s: written to a pipe; only what perf wrote to a file can be read",
-			       file->info.path);
+	header->is_piped = cursor_u64(&cursor, &size) == 0 && size == PERF_PIPE_HEADER_SIZE;
 	return 0;
 }
 
-int perf_header_read(struct trace_file *file, struct perf_header *header, struct tep_types *types,
-		     struct why *why)
+int perf_header_read(struct trace_file *file, const struct head *head, bool is_stream,
+		     struct perf_header *header, struct tep_types *types, struct why *why)
 {
 	struct cursor cursor = { .file = file };
-	int err = check_magic(file, header, why);
+	int err = check_magic(file, head, header, why);
 
 	if (err)
 		return err;
+	set_info(&file->info, header);
+	if (header->is_piped)
+		return 0;
+	if (is_stream)
+		return why_set(why, -ESPIPE, "%s: perf wrote this to a file: name that, or record "
+			       "with perf record -o -; this cannot be read from a pipe",
+			       file->info.path);
 	cursor.is_big_endian = file->info.is_big_endian;
 	err = read_all(&cursor, header, types);
-	set_info(&file->info, header);
 	if (err == -EINVAL) {
 		trace_add_problem(file, cursor.at, "the header ends here or makes no sense");
 		err = 0;
@@ -358,152 +386,57 @@ void perf_header_release(struct perf_header *header)
 	free(header->ids);
 }
 
-/* ---- samples */
+/* ---- what is among the records of a pipe */
 
-/* What is left of a record. */
-struct rest {
-	const uint8_t *at;
-	size_t size;
-	bool swap, is_short;
-};
-
-static const uint8_t *take(struct rest *rest, uint64_t size)
+static struct cursor memory_cursor(struct trace_file *file, const uint8_t *at, size_t size)
 {
-	const uint8_t *at = rest->at;
-
-	if (size > rest->size) {
-		rest->is_short = true;
-		rest->size = 0;
-		return NULL;
-	}
-	rest->at += size;
-	rest->size -= size;
-	return at;
+	return (struct cursor){
+		.file = file,
+		.is_big_endian = file->info.is_big_endian,
+		.memory = at,
+		.size = size,
+	};
 }
 
-static uint64_t take_u64(struct rest *rest)
+static int forgive(int err)
 {
-	const uint8_t *at = take(rest, 8);
-
-	return at ? perf_u64(at, rest->swap) : 0;
+	return err == -EINVAL ? 0 : err;
 }
 
-static uint32_t take_u32(struct rest *rest)
+/* The attr says its own size; all behind it are ids. */
+int perf_header_add_attr(struct trace_file *file, struct perf_header *header, const uint8_t *at,
+			 size_t size)
 {
-	const uint8_t *at = take(rest, 4);
+	struct cursor cursor = memory_cursor(file, at, size);
+	uint32_t attr_size = size >= 8 ? perf_u32(at + 4, header->swap) : 0, layout = 0;
+	int err;
 
-	return at ? perf_u32(at, rest->swap) : 0;
+	if (attr_size < PERF_ATTR_SIZE_VER0 || attr_size > size ||
+	    header->nr_layouts >= PERF_ATTRS_MAX)
+		return 0;
+	err = take_attr(&cursor, header, attr_size, &layout);
+	if (!err)
+		err = add_ids(&cursor, header, (size - attr_size) / sizeof(uint64_t), layout);
+	sort_ids(header);
+	return forgive(err);
 }
 
-static void skip_read(struct rest *rest, uint64_t format)
+int perf_header_add_feature(struct trace_file *file, struct perf_header *header,
+			    struct tep_types *types, const uint8_t *at, size_t size)
 {
-	uint64_t nr = 1, words = 1;
+	struct cursor cursor = memory_cursor(file, at, size);
+	uint64_t feature = 0;
+	int err = cursor_u64(&cursor, &feature);
 
-	if (format & PERF_FORMAT_GROUP)
-		nr = take_u64(rest);
-	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
-		take_u64(rest);
-	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
-		take_u64(rest);
-	words += !!(format & PERF_FORMAT_ID) + !!(format & (1U << 4)); /* PERF_FORMAT_LOST */
-	take(rest, nr < 65536 ? nr * words * 8 : UINT64_MAX);
+	if (err || feature >= NR_FEATURES || feature == FEATURE_TRACING_DATA)
+		return 0;
+	return forgive(get_feature(&cursor, header, types, (unsigned int)feature));
 }
 
-static void skip_words(struct rest *rest, uint64_t nr)
+int perf_header_add_formats(struct trace_file *file, struct tep_types *types, const uint8_t *at,
+			    size_t size)
 {
-	take(rest, nr < 65536 ? nr * 8 : UINT64_MAX);
-}
+	struct cursor cursor = memory_cursor(file, at, size);
 
-/* The layout by the sample's own number, where it has one. */
-static const struct perf_layout *layout_of(const struct perf_header *header,
-					   const struct rest *rest)
-{
-	struct perf_id wanted;
-	const struct perf_id *id;
-
-	if (header->nr_layouts == 0)
-		return NULL;
-	if (!(header->layouts[0].sample_type & PERF_SAMPLE_IDENTIFIER) || header->nr_ids == 0 ||
-	    header->nr_layouts == 1 || rest->size < 8)
-		return &header->layouts[0];
-	wanted.id = perf_u64(rest->at, rest->swap);
-	id = bsearch(&wanted, header->ids, header->nr_ids, sizeof(*id), compare_ids);
-	return &header->layouts[id ? id->layout : 0];
-}
-
-static void take_ids(struct rest *rest, uint64_t type, struct perf_sample *sample)
-{
-	if (type & PERF_SAMPLE_TID) {
-		sample->pid = (int32_t)take_u32(rest);
-		sample->tid = (int32_t)take_u32(rest);
-	}
-	if (type & PERF_SAMPLE_TIME)
-		sample->time = take_u64(rest);
-}
-
-static void take_cpu(struct rest *rest, uint64_t type, struct perf_sample *sample)
-{
-	if (!(type & PERF_SAMPLE_CPU))
-		return;
-	sample->cpu = (int32_t)take_u32(rest);
-	take_u32(rest);
-}
-
-static void skip_if(struct rest *rest, uint64_t type, uint64_t bit)
-{
-	if (type & bit)
-		take_u64(rest);
-}
-
-bool perf_sample_read(const struct perf_header *header, const uint8_t *at, size_t size,
-		      struct perf_sample *ret_sample)
-{
-	struct rest rest = { at, size, header->swap, false };
-	const struct perf_layout *layout = layout_of(header, &rest);
-	struct perf_sample sample = { .pid = -1, .tid = -1, .cpu = -1 };
-	uint64_t type = layout ? layout->sample_type : 0;
-
-	skip_if(&rest, type, PERF_SAMPLE_IDENTIFIER);
-	skip_if(&rest, type, PERF_SAMPLE_IP);
-	take_ids(&rest, type, &sample);
-	skip_if(&rest, type, PERF_SAMPLE_ADDR);
-	skip_if(&rest, type, PERF_SAMPLE_ID);
-	skip_if(&rest, type, PERF_SAMPLE_STREAM_ID);
-	take_cpu(&rest, type, &sample);
-	skip_if(&rest, type, PERF_SAMPLE_PERIOD);
-	if (type & PERF_SAMPLE_READ)
-		skip_read(&rest, layout->read_format);
-	if (type & PERF_SAMPLE_CALLCHAIN)
-		skip_words(&rest, take_u64(&rest));
-	if (type & PERF_SAMPLE_RAW) {
-		sample.raw_size = take_u32(&rest);
-		sample.raw = take(&rest, sample.raw_size);
-	}
-	if (rest.is_short || !layout)
-		return false;
-	*ret_sample = sample;
-	return true;
-}
-
-/* From the end: time and thread come before the event's numbers and the CPU. */
-void perf_sample_read_id(const struct perf_header *header, const uint8_t *at, size_t size,
-			 struct perf_sample *ret_sample)
-{
-	const struct perf_layout *layout = header->nr_layouts ? &header->layouts[0] : NULL;
-	uint64_t type = layout ? layout->sample_type : 0, words;
-	struct perf_sample sample = { .pid = -1, .tid = -1, .cpu = -1 };
-	struct rest rest = { at, size, header->swap, false };
-
-	words = !!(type & PERF_SAMPLE_TID) + !!(type & PERF_SAMPLE_TIME) +
-		!!(type & PERF_SAMPLE_ID) + !!(type & PERF_SAMPLE_STREAM_ID) +
-		!!(type & PERF_SAMPLE_CPU) + !!(type & PERF_SAMPLE_IDENTIFIER);
-	*ret_sample = sample;
-	if (!layout || !layout->has_sample_id || size < 8 * words)
-		return;
-	take(&rest, size - 8 * words);
-	take_ids(&rest, type, &sample);
-	skip_if(&rest, type, PERF_SAMPLE_ID);
-	skip_if(&rest, type, PERF_SAMPLE_STREAM_ID);
-	take_cpu(&rest, type, &sample);
-	*ret_sample = sample;
+	return forgive(get_tracing_data(&cursor, types));
 }

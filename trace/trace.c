@@ -317,10 +317,12 @@ static enum trace_kind find_kind(const char *const *paths, size_t nr)
 {
 	struct opened *opened = calloc(1, sizeof(*opened));
 	const struct reader *reader = NULL;
+	struct stat st;
 	struct why why;
 
 	for (size_t i = 0; opened && i < nr && !reader; i++) {
-		if (strcmp(paths[i], "-") == 0)
+		/* What is read from a pipe is gone. */
+		if (stat(paths[i], &st) < 0 || !S_ISREG(st.st_mode))
 			continue;
 		if (open_path(paths[i], opened, &why) == 0)
 			reader = reader_of(TRACE_ANY, &opened->head);
@@ -430,31 +432,35 @@ static int begin(struct trace *trace)
 	return 0;
 }
 
-/* The source whose event was given out last goes on. */
-static int advance(struct trace *trace)
+/* The earliest source has another event now, or (got 0) none any more. */
+static void rearrange(struct trace *trace, int got)
 {
-	struct source *source = trace->heap[0];
-	int got = source->next(source);
-
-	if (got < 0)
-		return got;
 	if (got == 0)
 		trace->heap[0] = trace->heap[--trace->nr_heap];
 	if (trace->nr_heap > 1)
 		sift_down(trace, 0);
-	return 0;
 }
 
+/* The source whose event was given out last goes on. Mostly it is the only one. */
 int trace_next(struct trace *trace, const struct trace_event **ret_event)
 {
-	int err = 0;
+	struct source *source;
+	int got;
 
-	if (!trace->has_begun)
-		err = begin(trace);
-	else if (trace->nr_heap > 0)
-		err = advance(trace);
-	if (err || trace->nr_heap == 0)
-		return err;
+	if (trace->nr_heap > 0) {
+		source = trace->heap[0];
+		got = source->next(source);
+		if (got > 0 && trace->nr_heap == 1) {
+			*ret_event = &source->event;
+			return 1;
+		}
+		if (got >= 0)
+			rearrange(trace, got);
+	} else {
+		got = trace->has_begun ? 0 : begin(trace);
+	}
+	if (got < 0 || trace->nr_heap == 0)
+		return got < 0 ? got : 0;
 	*ret_event = &trace->heap[0]->event;
 	return 1;
 }

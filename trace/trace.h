@@ -101,11 +101,12 @@ struct trace_event {
 	int64_t lost;	 /* of a loss: how many, -1: some */
 	/*
 	 * What does one thing after the other, so that an exit and the next entry belong together:
-	 * a thread; of kvmtrace a vCPU, of acrn a CPU. A number without further meaning.
+	 * a thread; of kvmtrace a vCPU, of acrn a vCPU if it says so, else a CPU. A number without
+	 * further meaning.
 	 */
 	uint64_t strand;
 	int32_t cpu;	 /* -1 in this and the next three: not known */
-	int32_t pid;	 /* the process: perf.data and kvmtrace only */
+	int32_t pid;	 /* the process: perf.data and kvmtrace only; acrn: the VM's number */
 	int32_t tid;	 /* the thread: not acrn, not kvmtrace */
 	int32_t vcpu;	 /* if this very event says so; others of the strand may */
 	uint16_t words;	 /* acrn, kvmtrace: see above */
@@ -128,6 +129,7 @@ struct trace_info {
 	uint32_t tsc_khz;	/* of a clock in cycles */
 	bool is_big_endian;
 	uint64_t trace_id;	/* trace.dat: what guest's and host's files name it by */
+	uint64_t host_id;	/* of a guest's: the host's trace_id; its times are the host's */
 	uint64_t size;		/* bytes; 0: not a plain file */
 };
 
@@ -143,7 +145,8 @@ struct trace;
 /*
  * Opens files as one stream; "-" is standard input, for acrn and kvmtrace. TRACE_ANY finds the kind
  * from what is in them; all must be of one kind and clock. Buffers of a trace.dat (instances) are
- * files of their own in the stream. A guest's trace.dat keeps its own time beside its host's.
+ * files of their own in the stream. A guest's trace.dat that trace-cmd recorded together with its
+ * host's has the host's time, any other its own.
  *
  * Returns 0, or -errno with why. A file that ends too early opens, and is a problem; so is an empty
  * one among others. A file of no known kind does not open (-EINVAL), nor does a folder (-EISDIR).

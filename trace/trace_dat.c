@@ -65,13 +65,23 @@ static bool has_text(const struct head *head, size_t at, const char *text)
 	return at + size <= head->len && memcmp(head->bytes + at, text, size) == 0;
 }
 
+const char *dat_compression(const struct head *head)
+{
+	const char *at = (const char *)head->bytes + COMPRESSION_AT;
+
+	if (!has_text(head, VERSION_AT, "7") || head->len < COMPRESSION_AT ||
+	    !memchr(at, '\0', head->len - COMPRESSION_AT))
+		return "";
+	return at;
+}
+
 bool dat_is_readable(const struct head *head)
 {
+	const char *compression = dat_compression(head);
+
 	/* What is cut before it says so is said to be cut here. */
-	if (!has_text(head, VERSION_AT, "7") || head->len < COMPRESSION_AT + 5)
-		return true;
-	return has_text(head, COMPRESSION_AT, "none") ||
-	       has_text(head, COMPRESSION_AT, "zstd");
+	return !compression[0] || strcmp(compression, "none") == 0 ||
+	       strcmp(compression, "zstd") == 0;
 }
 
 static bool is_kind(const struct head *head)

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A trace.dat that only libtracecmd reads: of version 7, with another compression than zstd.
+ * A trace.dat that at most libtracecmd reads: of version 7, with another compression than zstd.
  *
  * Each CPU of each buffer is a source. A record's loss is what the kernel wrote into the ring's
  * page: so many events are missing before it.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <trace-cmd/trace-cmd.h>
 #include <unistd.h>
@@ -153,8 +155,13 @@ static int probe(const char *path)
 	if (pid < 0)
 		return -errno;
 	if (pid == 0) {
+		int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 		struct tracecmd_input *handle;
 
+		/* What the library or libc says when it dies is no news, and its memory neither. */
+		if (null >= 0)
+			dup2(null, STDERR_FILENO);
+		prctl(PR_SET_DUMPABLE, 0);
 		signal(SIGSEGV, SIG_DFL);
 		signal(SIGFPE, SIG_DFL);
 		signal(SIGALRM, SIG_DFL);
@@ -187,19 +194,27 @@ static int set_info(struct trace_file *file, struct lib *lib)
 	return add_cpus(file, lib, lib->handle);
 }
 
+/* Either it is damaged, or the library is without that compression, as Debian's is without zlib. */
+static void add_unreadable(struct trace_file *file, const struct head *head)
+{
+	trace_add_problem(file, 0,
+			  "libtracecmd cannot read it: damaged, or its compression \"%.32s\" is "
+			  "not known here (trace-cmd convert --compression none)",
+			  dat_compression(head));
+}
+
 static int open_lib(struct trace_file *file, const struct head *head, struct why *why)
 {
 	struct lib *lib;
 	int err;
 
-	(void)head;
 	(void)why;
 	tep_set_loglevel(TEP_LOG_NONE);
 	tracecmd_set_loglevel(TEP_LOG_NONE);
 	file->info.clock_name = "local";
 	err = probe(file->info.path);
 	if (err == -EINVAL)
-		trace_add_problem(file, 0, "cut or damaged: libtracecmd cannot read it");
+		add_unreadable(file, head);
 	if (err)
 		return err == -EINVAL ? 0 : err;
 	lib = file->priv = calloc(1, sizeof(*lib));
@@ -207,7 +222,7 @@ static int open_lib(struct trace_file *file, const struct head *head, struct why
 		return -ENOMEM;
 	lib->handle = tracecmd_open(file->info.path, TRACECMD_FL_LOAD_NO_PLUGINS);
 	if (!lib->handle) {
-		trace_add_problem(file, 0, "libtracecmd cannot read it");
+		add_unreadable(file, head);
 		return 0;
 	}
 	err = set_info(file, lib);
