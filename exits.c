@@ -92,6 +92,7 @@ static int add_up(const struct facts *facts, struct exits_summary *summary, stru
 		} else if (field->use == USE_TIME) {
 			summary->part_ns[field->part] += stat->delta;
 			summary->has_parts |= field->part == TIME_GUEST && stat->has_rate;
+			summary->has_user |= field->part == TIME_USER;
 		} else if (stat->delta && stat->timing && is_cost(facts, &exits, field)) {
 			cost = pairs_get(costs, stat->key.guest, stat->key.field);
 			if (!cost)

@@ -31,7 +31,7 @@ struct exits_summary {
 	struct stat_sum sum;
 	/* The rest only where the provider "exits" says it, else 0. */
 	uint64_t part_ns[TIME_PARTS]; /* where the time of all vCPUs went in the last interval */
-	bool has_parts;
+	bool has_parts, has_user; /* has_user: user space's part is known, else it is in KVM's */
 	uint32_t guest;		/* the hottest: whose exits took most time, halts left out; */
 	uint32_t reason;	/* its costliest reason, as a field, */
 	double rate_per_s;	/* and how often that was */

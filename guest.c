@@ -30,7 +30,7 @@ struct entry {
 	bool wants_look;
 	bool wants_fds; /* ... with its descriptors */
 	bool is_gone;
-	bool is_fake;
+	bool is_given; /* by guests_add() */
 };
 
 struct tid_ref {
@@ -57,8 +57,8 @@ struct guests *guests_new(const struct env *env)
 	if (!guests)
 		return NULL;
 	guests->env = env;
-	guests->finder = guest_finder_new(env);
-	if (guests->finder)
+	guests->finder = env ? guest_finder_new(env) : NULL;
+	if (guests->finder || !env)
 		return guests;
 	free(guests);
 	return NULL;
@@ -199,7 +199,7 @@ static struct entry *entry_new(struct guests *guests, pid_t pid)
 	entry->guest.nr_vms = 1;
 	entry->looks = LOOKS;
 	entry->wants_fds = true;
-	if (make_room(guests) || remember_tid(guests, entry, pid)) {
+	if (make_room(guests) || (pid && remember_tid(guests, entry, pid))) {
 		free(entry);
 		return NULL;
 	}
@@ -268,7 +268,7 @@ static void check_alive(struct guests *guests)
 	for (size_t i = 0; i < guests->nr; i++) {
 		struct entry *entry = guests->entries[i];
 
-		if (entry->is_fake)
+		if (entry->is_given)
 			continue;
 		entry->is_gone = !is_alive(guests, entry);
 		if (!entry->is_gone && !has_first_vcpu(guests, &entry->guest))
@@ -394,7 +394,7 @@ static int examine_guests(struct guests *guests, uint64_t now_ns)
 	for (size_t i = 0; !err && i < guests->nr; i++) {
 		struct entry *entry = guests->entries[i];
 
-		if (!entry->is_fake &&
+		if (!entry->is_given &&
 		    (entry->wants_look || entry->wants_fds || now_ns >= entry->examine_ns))
 			err = examine(guests, entry, now_ns);
 	}
@@ -408,7 +408,7 @@ static int list_known(struct guests *guests)
 
 	guests->known.nr = 0;
 	for (size_t i = 0; !err && i < guests->nr; i++)
-		if (!guests->entries[i]->is_fake)
+		if (!guests->entries[i]->is_given)
 			err = pid_list_add(&guests->known, guests->entries[i]->guest.pid);
 	pid_list_sort(&guests->known);
 	return err;
@@ -432,6 +432,8 @@ int guests_refresh(struct guests *guests, uint64_t now_ns, struct why *why)
 	char path[PATH_MAX];
 	int err = 0;
 
+	if (!guests->env)
+		return 0;
 	env_path(guests->env, path, sizeof(path), "/proc");
 	if (access(path, R_OK | X_OK))
 		err = -errno;
@@ -477,7 +479,7 @@ const struct guest *guests_by_pid(const struct guests *guests, pid_t pid)
 	struct entry *entry = entry_by_tid(guests, pid);
 	pid_t process;
 
-	if (!entry && pid > 0) { /* a thread younger than the last look */
+	if (!entry && pid > 0 && guests->env) { /* a thread younger than the last look */
 		process = proc_of_thread(guests->env, pid);
 		entry = process != pid ? entry_by_pid(guests, process) : NULL;
 	}
@@ -582,28 +584,34 @@ int guest_threads(const struct env *env, pid_t pid, pid_t *ret_tids, int max)
 	return err ? err : nr;
 }
 
-uint32_t guests_add_fake(struct guests *guests, pid_t pid, const char *name, size_t nr_vcpus)
+/* Its vCPUs' threads are its own. One that there is no memory for is not found by its number. */
+static void claim_threads(struct guests *guests, struct entry *entry)
 {
-	struct vcpu *vcpus = calloc(nr_vcpus + 1, sizeof(*vcpus));
-	struct entry *entry = vcpus ? entry_new(guests, pid) : NULL;
+	for (size_t i = 0; i < entry->guest.nr_vcpus; i++) {
+		pid_t tid = entry->guest.vcpus[i].tid;
+
+		if (tid && pid_list_add(&entry->tids, tid) == 0)
+			remember_tid(guests, entry, tid);
+	}
+}
+
+uint32_t guests_add(struct guests *guests, const struct guest *guest)
+{
+	struct vcpu *vcpus = calloc(guest->nr_vcpus + 1, sizeof(*vcpus));
+	struct entry *entry = vcpus ? entry_new(guests, guest->pid) : NULL;
+	uint32_t id;
 
 	if (!entry) {
 		free(vcpus);
 		return 0;
 	}
-	entry->is_fake = true;
-	entry->guest.is_named = true;
-	snprintf(entry->guest.name, sizeof(entry->guest.name), "%s", name);
-	snprintf(entry->guest.vmm, sizeof(entry->guest.vmm), "qemu");
-	for (size_t i = 0; i < nr_vcpus; i++) {
-		vcpus[i] = (struct vcpu){ .index = (int)i, .tid = pid + 1 + (pid_t)i };
-		if (pid_list_add(&entry->tids, vcpus[i].tid) ||
-		    remember_tid(guests, entry, vcpus[i].tid)) { /* it stays, without that thread */
-			nr_vcpus = i;
-			break;
-		}
-	}
+	id = entry->guest.id;
+	if (guest->nr_vcpus)
+		memcpy(vcpus, guest->vcpus, guest->nr_vcpus * sizeof(*vcpus));
+	entry->is_given = true;
+	entry->guest = *guest;
+	entry->guest.id = id;
 	entry->guest.vcpus = vcpus;
-	entry->guest.nr_vcpus = nr_vcpus;
-	return entry->guest.id;
+	claim_threads(guests, entry);
+	return id;
 }

@@ -39,7 +39,10 @@ struct guest {
 
 struct guests;
 
-/* An empty inventory of the machine env describes; env must outlive it. NULL: no memory. */
+/*
+ * An empty inventory of the machine env describes; env must outlive it. Without one (NULL) it is of
+ * a recording: it has only what guests_add() is given. NULL: no memory.
+ */
 struct guests *guests_new(const struct env *env);
 void guests_free(struct guests *guests);
 
@@ -76,8 +79,9 @@ int guests_by_name(const struct guests *guests, const char *name, const struct g
 int guest_threads(const struct env *env, pid_t pid, pid_t *ret_tids, int max);
 
 /*
- * Adds a guest made up by a test, as if discovered; returns its id, 0: no memory.
+ * Adds a copy of a guest that the caller knows of, and that no refresh looks at or removes; its id
+ * is given to it. A pid or tid of 0 is not known. Returns the id; 0: no memory.
  */
-uint32_t guests_add_fake(struct guests *guests, pid_t pid, const char *name, size_t nr_vcpus);
+uint32_t guests_add(struct guests *guests, const struct guest *guest);
 
 #endif

@@ -10,6 +10,7 @@
 #include "guest.h"
 #include "monitor.h"
 #include "providers/provider.h"
+#include "trace/recorded.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 
@@ -24,7 +25,7 @@ struct source {
 
 struct monitor {
 	struct monitor_config config;
-	struct guests *guests;
+	struct guests *guests; /* of a recording they are not ours */
 	struct fields *fields;
 	struct stats *stats;
 	struct sample sample;
@@ -32,6 +33,7 @@ struct monitor {
 	const struct query *query; /* the latest */
 	const struct pattern *filter; /* its, when it was asked */
 	bool has_want, has_new_question;
+	bool is_answered; /* the recording has said all there is */
 	struct source sources[SAMPLE_SOURCES];
 	size_t nr_sources;
 	struct facts facts;
@@ -76,6 +78,8 @@ static int source_open(struct source *source, bool waits)
 
 static bool is_asked_for(const struct monitor_config *config, const struct provider *provider)
 {
+	if (config->recorded)
+		return true;
 	if (provider == &exits_provider)
 		return config->exits;
 	return provider == &debugfs_provider ? config->debugfs : config->tracepoints;
@@ -90,13 +94,18 @@ bool monitor_is_live(const struct monitor *monitor)
 	return false;
 }
 
+static const struct provider *listed_provider(const struct monitor *monitor, size_t i)
+{
+	return monitor->config.recorded ? recorded_provider_at(i) : provider_at(i);
+}
+
 static int open_sources(struct monitor *monitor, struct why *why)
 {
 	const struct provider *provider;
 	bool waits = false;
 	int err = -ENOENT;
 
-	for (size_t i = 0; (provider = provider_at(i)); i++) {
+	for (size_t i = 0; (provider = listed_provider(monitor, i)); i++) {
 		struct source *source = &monitor->sources[monitor->nr_sources];
 		int this_err;
 
@@ -104,8 +113,13 @@ static int open_sources(struct monitor *monitor, struct why *why)
 			continue;
 		monitor->nr_sources++;
 		source->provider = provider;
-		source->site = (struct provider_site){ monitor->config.env, monitor->guests,
-						       monitor->fields, (uint32_t)i };
+		source->site = (struct provider_site){
+			.env = monitor->config.env,
+			.recorded = monitor->config.recorded,
+			.guests = monitor->guests,
+			.fields = monitor->fields,
+			.source = (uint32_t)i,
+		};
 		this_err = source_open(source, monitor->config.waits);
 		waits |= source->is_waiting;
 		if (this_err) {
@@ -124,7 +138,7 @@ int monitor_open(const struct monitor_config *config, struct monitor **ret_monit
 	if (!monitor)
 		return -ENOMEM;
 	monitor->config = *config;
-	monitor->guests = guests_new(config->env);
+	monitor->guests = config->recorded ? config->recorded->guests : guests_new(config->env);
 	monitor->fields = fields_new();
 	monitor->stats = stats_new();
 	monitor->facts = (struct facts){ &monitor->want.fields, monitor->fields, monitor->stats,
@@ -151,7 +165,8 @@ void monitor_close(struct monitor *monitor)
 	sample_release(&monitor->sample);
 	stats_free(monitor->stats);
 	fields_free(monitor->fields);
-	guests_free(monitor->guests);
+	if (!monitor->config.recorded)
+		guests_free(monitor->guests);
 	free(monitor);
 }
 
@@ -162,14 +177,22 @@ static enum want_scope scope_of(const struct query *query)
 	return query->type->by_guest ? WANT_EACH : WANT_HOST;
 }
 
+static bool is_of_exits(const struct monitor *monitor, const struct field *field)
+{
+	for (size_t i = 0; i < monitor->nr_sources; i++) {
+		if (monitor->sources[i].site.source == field->source)
+			return monitor->sources[i].provider->is_of_exits;
+	}
+	return false;
+}
+
 /* Whether any but the provider "exits" counts for the want: what it says is always by guest. */
 static bool wants_others(const struct monitor *monitor)
 {
 	for (uint32_t i = 0; i < fields_count(monitor->fields); i++) {
 		const struct field *field = fields_get(monitor->fields, i);
 
-		if (field_set_has(&monitor->want.fields, i) &&
-		    provider_at(field->source) != &exits_provider)
+		if (field_set_has(&monitor->want.fields, i) && !is_of_exits(monitor, field))
 			return true;
 	}
 	return false;
@@ -193,7 +216,7 @@ static bool is_new_question(const struct monitor *monitor, const struct query *q
 	const struct want *want = &monitor->want;
 	bool is_scoped = false;
 
-	if (!monitor->has_want || monitor->filter != query->filter)
+	if (!monitor->has_want || monitor->filter != query->filter || monitor->config.recorded)
 		return true;
 	if (!has_others)
 		return false;
@@ -213,7 +236,7 @@ static void tell_source(struct source *source, const struct want *want)
 	if (!source->is_open)
 		return;
 	/* All of it, always: looking closer at one guest must not end the others' counts. */
-	if (source->provider == &exits_provider) {
+	if (source->provider->is_of_exits) {
 		its_want.scope = WANT_EACH;
 		its_want.guest = GUEST_ANY;
 	}
@@ -244,6 +267,7 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct why 
 	monitor->want.scope = scope_of(query);
 	monitor->filter = query->filter;
 	monitor->has_want = true;
+	monitor->is_answered = false;
 	stats_keep_only(monitor->stats, &monitor->want.fields);
 	for (size_t i = 0; i < monitor->nr_sources; i++)
 		tell_source(&monitor->sources[i], &monitor->want);
@@ -316,7 +340,7 @@ int monitor_find_guests(struct monitor *monitor, struct why *why)
 	return guests_refresh(monitor->guests, clock_now_ns(), why);
 }
 
-int monitor_sample(struct monitor *monitor)
+static int take_sample(struct monitor *monitor)
 {
 	uint32_t nr_fields = fields_count(monitor->fields);
 	struct why why = { "" };
@@ -331,6 +355,19 @@ int monitor_sample(struct monitor *monitor)
 	    query_wants(monitor->query, monitor->fields, &monitor->want.fields) < 0)
 		return -ENOMEM;
 	return stats_update(monitor->stats, monitor->fields, &monitor->sample);
+}
+
+int monitor_sample(struct monitor *monitor)
+{
+	int err;
+
+	if (!monitor->config.recorded)
+		return take_sample(monitor);
+	if (monitor->is_answered)
+		return 0;
+	monitor->is_answered = true;
+	err = take_sample(monitor); /* the recording's beginning */
+	return err ? err : take_sample(monitor);
 }
 
 void monitor_reset(struct monitor *monitor)
@@ -368,7 +405,7 @@ const char *monitor_notice(const struct monitor *monitor, size_t i)
 		const struct source *source = &monitor->sources[j];
 
 		if (!source->notice[0] ||
-		    (source->provider == &exits_provider && !is_wanted(monitor, source)))
+		    (source->provider->is_of_exits && !is_wanted(monitor, source)))
 			continue;
 		if (i-- == 0)
 			return source->notice;
@@ -381,7 +418,7 @@ const char *monitor_no_exits(const struct monitor *monitor)
 	for (size_t i = 0; i < monitor->nr_sources; i++) {
 		const struct source *source = &monitor->sources[i];
 
-		if (source->provider == &exits_provider && !source->was_open)
+		if (source->provider->is_of_exits && !source->was_open)
 			return source->notice;
 	}
 	return NULL;

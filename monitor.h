@@ -24,6 +24,12 @@ struct monitor_config {
 	bool debugfs, tracepoints, exits;
 	/* A provider whose source is not there yet (-ENOENT: module not loaded) is waited for. */
 	bool waits;
+	/*
+	 * A recording to look at in place of a machine; env is NULL then. It outlives the monitor,
+	 * its guests are the inventory, and it is one interval: a question is answered by the first
+	 * sample, and by no other one differently.
+	 */
+	const struct recorded *recorded;
 };
 
 /* 0; -errno with why when no provider asked for works and nothing is waited for. */

@@ -347,6 +347,16 @@ static int view_sort_trees(struct view *view, struct order *order)
 	return 0;
 }
 
+/* Columns as bits: of one interval there is nothing to draw. */
+static uint32_t pictures_of_history(const struct view_type *type)
+{
+	uint32_t columns = 0;
+
+	for (size_t i = 0; type->columns[i].id; i++)
+		columns |= (uint32_t)(type->columns[i].type == CELL_SPARK) << i;
+	return columns;
+}
+
 int view_build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	struct order order = { query, query->type->columns, view_columns(query->type) };
@@ -355,7 +365,7 @@ int view_build(struct view *view, const struct query *query, const struct facts 
 	view->type = query->type;
 	view->nr_rows = 0;
 	view->total = (struct view_row){ .field = FIELD_NONE, .vcpu = -1 };
-	view->absent = 0;
+	view->absent = query->is_whole ? pictures_of_history(view->type) : 0;
 	view->rate_title = view->note = NULL;
 	err = query->type->build(view, query, facts);
 	if (err || !view->nr_rows)

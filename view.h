@@ -153,6 +153,7 @@ struct query {
 	bool reverse;
 	bool flat;		      /* sort children among all rows, not below their parents */
 	bool zeros;		      /* rows that counted nothing, too */
+	bool is_whole;		      /* there is one interval and no history: a recording */
 };
 
 /*
@@ -196,6 +197,11 @@ static inline struct cell cell_text(const char *text)
 static inline struct cell cell_count(uint64_t count)
 {
 	return (struct cell){ CELL_COUNT, { .count = count } };
+}
+
+static inline struct cell cell_pid(pid_t pid) /* absent when it is 0: not known */
+{
+	return (struct cell){ pid ? CELL_COUNT : CELL_NONE, { .count = (uint64_t)pid } };
 }
 
 static inline struct cell cell_none(void)

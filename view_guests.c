@@ -14,7 +14,7 @@ static const struct column columns[] = {
 		  COLUMN_SPARE(5) },
 	[VCPUS] = { "vcpus", "vCPU", "how many it has", CELL_COUNT, 4,
 		    COLUMN_SPARE(2) },
-	[VMM] = { "vmm", "VMM", "what runs it", CELL_TEXT, 11, COLUMN_SPARE(14) },
+	[VMM] = { "vmm", "VMM", "what runs it", CELL_TEXT, 11, COLUMN_MACHINE_ONLY },
 	LIFE_COLUMNS("exits since the start or r; with a filter, the events it selects",
 		     "of all guests"),
 	{ 0 },
@@ -86,9 +86,9 @@ static int add_row(struct view *view, const struct facts *facts, struct guest_su
 	row->is_rest = item->guest == STATS_ENDED;
 	row->cells[GUEST] = cell_text(guest ? guest->name : "(ended)");
 	if (guest) {
-		row->cells[PID] = cell_count((uint64_t)guest->pid);
+		row->cells[PID] = cell_pid(guest->pid);
 		row->cells[VCPUS] = cell_count(guest->nr_vcpus);
-		row->cells[VMM] = cell_text(guest->vmm);
+		row->cells[VMM] = guest->vmm[0] ? cell_text(guest->vmm) : cell_none();
 	}
 	life_row_fill(row, &item->life, facts->fields, whole);
 	return 0;
@@ -208,7 +208,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 
 	if (sums_init(&sums, view, facts) < 0 || sum_up(&sums, query, facts) < 0)
 		return -ENOMEM;
-	life_columns_absent(view, fields_have_exits(facts->fields));
+	life_columns_absent(view, facts->fields);
 	if (fields_have_exits(facts->fields) && !query->filter)
 		view->rate_title = "Exits/s";
 	whole = add_total(view, &sums);

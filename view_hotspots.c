@@ -170,7 +170,7 @@ static int add_row(struct view *view, const struct facts *facts, const struct sp
 	row->cells[ARGUMENT] = cell_text(field->label);
 	row->cells[GUEST] = cell_text(guest ? guest->name : "(ended)");
 	if (guest)
-		row->cells[PID] = cell_count((uint64_t)guest->pid);
+		row->cells[PID] = cell_pid(guest->pid);
 	fill_numbers(row, &spot->sum, life);
 	return 0;
 }

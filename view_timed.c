@@ -229,12 +229,34 @@ void life_row_total(struct view *view, struct life_row *all)
 								     (enum time_part)part);
 }
 
-void life_columns_absent(struct view *view, bool has_exits)
+/* The parts of time that can be told, as bits. */
+static uint32_t parts_of(const struct fields *fields)
 {
-	if (has_exits)
+	uint32_t parts = 0;
+
+	for (uint32_t i = 0; i < fields_count(fields); i++) {
+		const struct field *field = fields_get(fields, i);
+
+		if (field->use == USE_TIME)
+			parts |= 1u << field->part;
+	}
+	return parts;
+}
+
+void life_columns_absent(struct view *view, const struct fields *fields)
+{
+	uint32_t parts = parts_of(fields);
+
+	if (!fields_have_exits(fields)) {
+		for (int i = LIFE_GUEST; i <= LIFE_TOP_SHARE; i++)
+			view->absent |= 1u << i;
 		return;
-	for (int i = LIFE_GUEST; i <= LIFE_TOP_SHARE; i++)
-		view->absent |= 1u << i;
+	}
+	for (int part = TIME_GUEST; part <= TIME_WAIT; part++)
+		view->absent |= (~parts >> part & 1) << (LIFE_GUEST + part - TIME_GUEST);
+	if (parts && !(parts >> TIME_USER & 1))
+		view->note = "Exits to user space were not recorded: KVM's time has that of user "
+			     "space in it.";
 }
 
 bool fields_have_exits(const struct fields *fields)

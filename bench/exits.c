@@ -17,6 +17,7 @@
 #include "providers/exits_bpf.h"
 #include "providers/exits_names.h"
 #include "providers/exits_threads.h"
+#include "tests/fake_guest.h"
 #include "view.h"
 
 #define GUESTS 125
@@ -111,7 +112,7 @@ static void happen(struct bench *bench)
 
 static int make(struct bench *bench)
 {
-	struct provider_site site = { &bench->env, NULL, NULL, 0 };
+	struct provider_site site = { &bench->env, NULL, NULL, 0, NULL };
 	struct why why = { "" };
 
 	if (env_init(&bench->env, "", &why) < 0)

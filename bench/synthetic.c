@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "env.h"
+#include "tests/fake_guest.h"
 #include "view.h"
 
 #define ROUNDS 200

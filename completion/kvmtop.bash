@@ -6,13 +6,13 @@ _kvmtop_report()
 	local current=$1 previous=$2 words=
 
 	case $previous in
-	--event) words="vmexit mmio ioport msr cpuid hypercall sysreg" ;;
+	--event) words="vmexit userspace mmio ioport msr cpuid hypercall sysreg" ;;
 	--by) words="reason guest vcpu tid" ;;
 	-k | --key) words="count per_s share total time_share wall_share min avg stddev p50 p99 max" ;;
 	--input-format) words="trace.dat perf.data acrn kvmtrace" ;;
 	-f | --frequency | --vcpu | -p | --pid) return ;;
 	*) [[ $current != -* ]] || words="--event --by --vcpu -p --pid -k --key --diff
-		-f --frequency --input-format --csv --json --acrn -h --help" ;;
+		-f --frequency --input-format --text --csv --json --acrn -h --help" ;;
 	esac
 	if [ -n "$words" ]; then
 		COMPREPLY=($(compgen -W "$words" -- "$current"))

@@ -256,6 +256,7 @@ const struct provider exits_provider = {
 	.name = "exits",
 	.help = "VM exits by guest, vCPU and reason, with their time, counted by BPF",
 	.is_always_by_guest = true,
+	.is_of_exits = true,
 	.probe = exits_probe,
 	.open = exits_open,
 	.want = exits_want,

@@ -20,9 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/argument.h"
 #include "arch/arch.h"
 #include "providers/exits_captured.h"
+#include "providers/exits_fields.h"
 
 #define NAME_SIZE 192
 #define CPU_NAME "cpu"
@@ -75,38 +75,12 @@ int exits_captured_probe(const struct env *env, struct why *why)
 
 /* ---- names */
 
-static const char *const parts[TIME_PARTS] = {
-	[TIME_GUEST] = "time(guest)", [TIME_KVM] = "time(kvm)",	  [TIME_USER] = "time(user)",
-	[TIME_HALT] = "time(halt)",   [TIME_WAIT] = "time(wait)",
-};
-
 static int add_field(const struct captured *captured, const struct field *spec, uint32_t *ret_id)
 {
 	struct field field = *spec;
 
 	field.source = captured->site.source;
 	return fields_add(captured->site.fields, &field, ret_id);
-}
-
-static int add_parents(const struct captured *captured)
-{
-	struct field specs[] = {
-		{ .name = "vmexit", .parent = FIELD_NONE, .use = USE_EXIT, .exit_rank = 1 },
-		{ .name = "userspace", .parent = FIELD_NONE, .use = USE_EXIT, .exit_rank = 2 },
-		{ .name = "time", .parent = FIELD_NONE, .use = USE_TIME },
-		{ .name = CPU_NAME, .parent = FIELD_NONE, .use = USE_CPU, .kind = FIELD_GAUGE },
-	};
-	uint32_t id;
-	int err = 0;
-
-	for (size_t i = 0; !err && i < sizeof(specs) / sizeof(specs[0]); i++)
-		err = add_field(captured, &specs[i], &id);
-	for (size_t i = 0; !err && argument_at(i); i++)
-		err = add_field(captured, &(struct field){ .name = argument_at(i)->name,
-							   .parent = FIELD_NONE,
-							   .use = USE_ARGUMENT,
-							   .reason = FIELD_NONE }, &id);
-	return err;
 }
 
 static bool is_idle(const struct captured *captured, const char *reason, size_t len)
@@ -161,7 +135,7 @@ static bool describe(const struct captured *captured, const char *name, struct f
 	spec.use = fields_get(captured->site.fields, spec.parent)->use;
 	spec.is_idle = spec.use == USE_EXIT && is_idle(captured, name + len + 1, inner - 2);
 	for (int i = 1; spec.use == USE_TIME && i < TIME_PARTS; i++) {
-		if (strcmp(name, parts[i]) == 0)
+		if (strcmp(name, exits_fields_part((enum time_part)i)) == 0)
 			spec.part = (enum time_part)i;
 	}
 	if (spec.use == USE_TIME && spec.part == TIME_WHOLE)
@@ -480,6 +454,7 @@ void exits_captured_close(void *state)
 static int captured_new(const struct provider_site *site, char *text, void **ret_state)
 {
 	struct captured *captured = calloc(1, sizeof(*captured));
+	struct exits_fields fields;
 	int err;
 
 	if (!captured) {
@@ -489,7 +464,7 @@ static int captured_new(const struct provider_site *site, char *text, void **ret
 	captured->site = *site;
 	captured->flags = ROW_FROM_ZERO;
 	captured->text = captured->next = text;
-	err = add_parents(captured);
+	err = exits_fields_add(site, 1U << TIME_WHOLE, &fields);
 	if (!err)
 		err = add_names(captured, false);
 	if (!err)

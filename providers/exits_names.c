@@ -11,20 +11,11 @@
 #include <uthash.h>
 
 #include "arch/argument.h"
+#include "providers/exits_fields.h"
 #include "providers/exits_names.h"
 
 #define FAILED_VMENTRY (UINT64_C(1) << 31) /* VMX: the entry itself failed */
 #define NAME_SIZE 192
-
-static const char *const kind_names[] = {
-	[EXITS_VMEXIT] = "vmexit",
-	[EXITS_USERSPACE] = "userspace",
-};
-
-static const char *const part_names[TIME_PARTS] = {
-	[TIME_WHOLE] = "time",	   [TIME_GUEST] = "time(guest)", [TIME_KVM] = "time(kvm)",
-	[TIME_USER] = "time(user)", [TIME_HALT] = "time(halt)",	 [TIME_WAIT] = "time(wait)",
-};
 
 /* What the program tells apart: a code of a kind, or an argument; the rest of the key is 0. */
 struct name_key {
@@ -42,45 +33,9 @@ struct exits_names {
 	struct provider_site site;
 	const struct split *splits[2]; /* by enum exits_kind; NULL: none */
 	struct reasons reasons[2];
-	uint32_t parents[2], arguments[EXITS_ARGUMENTS], times[TIME_PARTS], cpu;
+	struct exits_fields fields;
 	struct name *names;
 };
-
-static int add_field(const struct exits_names *names, const struct field *spec, uint32_t *ret_id)
-{
-	struct field field = *spec;
-
-	field.source = names->site.source;
-	return fields_add(names->site.fields, &field, ret_id);
-}
-
-static int add_parents(struct exits_names *names)
-{
-	int err = 0;
-
-	for (int i = 0; i < 2 && !err; i++)
-		err = add_field(names,
-				&(struct field){ .name = kind_names[i], .parent = FIELD_NONE,
-						 .use = USE_EXIT, .exit_rank = (uint8_t)(i + 1) },
-				&names->parents[i]);
-	for (int i = 0; i < TIME_PARTS && !err; i++)
-		err = add_field(names,
-				&(struct field){ .name = part_names[i], .use = USE_TIME,
-						 .parent = i ? names->times[0] : FIELD_NONE,
-						 .part = (enum time_part)i },
-				&names->times[i]);
-	if (!err)
-		err = add_field(names,
-				&(struct field){ .name = "cpu", .parent = FIELD_NONE,
-						 .use = USE_CPU, .kind = FIELD_GAUGE },
-				&names->cpu);
-	for (size_t i = 0; argument_at(i) && !err; i++)
-		err = add_field(names,
-				&(struct field){ .name = argument_at(i)->name, .use = USE_ARGUMENT,
-						 .parent = FIELD_NONE, .reason = FIELD_NONE },
-				&names->arguments[i]);
-	return err;
-}
 
 /* The reasons that have a name, in the kernel's spelling where it has one. */
 static int read_reasons(struct exits_names *names, enum exits_kind kind)
@@ -114,7 +69,7 @@ int exits_names_new(const struct provider_site *site, const struct split *exit,
 	names->site = *site;
 	names->splits[EXITS_VMEXIT] = exit;
 	names->splits[EXITS_USERSPACE] = &arch_userspace_split;
-	err = add_parents(names);
+	err = exits_fields_add(site, EXITS_FIELDS_PARTS, &names->fields);
 	if (!err)
 		err = read_reasons(names, EXITS_VMEXIT);
 	if (!err)
@@ -145,22 +100,22 @@ void exits_names_free(struct exits_names *names)
 
 uint32_t exits_names_parent(const struct exits_names *names, enum exits_kind kind)
 {
-	return names->parents[kind];
+	return names->fields.kinds[kind];
 }
 
 uint32_t exits_names_argument_parent(const struct exits_names *names, unsigned int kind)
 {
-	return names->arguments[kind];
+	return names->fields.arguments[kind];
 }
 
 uint32_t exits_names_time(const struct exits_names *names, enum time_part part)
 {
-	return names->times[part];
+	return names->fields.times[part];
 }
 
 uint32_t exits_names_cpu(const struct exits_names *names)
 {
-	return names->cpu;
+	return names->fields.cpu;
 }
 
 static struct name *find_name(const struct exits_names *names, const struct name_key *key)
@@ -224,12 +179,13 @@ static bool write_reason(char *buf, size_t size, const struct split *split,
 static bool write_code(char *buf, size_t size, const struct exits_names *names,
 		       const struct exits_code *code)
 {
+	const char *failure = code->kind == EXITS_USERSPACE ? exits_fields_failure(code->code) :
+							       NULL;
+
 	if (!code->is_used)
 		snprintf(buf, size, "other");
-	else if (code->kind == EXITS_USERSPACE && code->code == EXITS_RESTART)
-		snprintf(buf, size, "restart");
-	else if (code->kind == EXITS_USERSPACE && code->code == EXITS_ERROR)
-		snprintf(buf, size, "error");
+	else if (failure)
+		snprintf(buf, size, "%s", failure);
 	else
 		return write_reason(buf, size, names->splits[code->kind],
 				    &names->reasons[code->kind], code->code);
@@ -240,21 +196,16 @@ uint32_t exits_names_cell(struct exits_names *names, const struct exits_code *co
 {
 	struct name_key key = { .code = *code };
 	const struct name *known = find_name(names, &key);
-	char reason[NAME_SIZE / 2], name[NAME_SIZE];
-	struct field spec = {
-		.name = name,
-		.label = reason,
-		.parent = names->parents[code->kind],
-		.use = USE_EXIT,
-		.exit_rank = (uint8_t)(code->kind + 1),
-	};
+	char reason[NAME_SIZE / 2];
 	uint32_t field;
+	bool is_idle;
 
 	if (known)
 		return known->field;
-	spec.is_idle = write_code(reason, sizeof(reason), names, code);
-	snprintf(name, sizeof(name), "%s(%s)", kind_names[code->kind], reason);
-	if (add_field(names, &spec, &field) < 0 || keep_name(names, &key, field) < 0)
+	is_idle = write_code(reason, sizeof(reason), names, code);
+	if (exits_fields_reason(&names->fields, (enum exits_kind)code->kind, reason, is_idle,
+				&field) < 0 ||
+	    keep_name(names, &key, field) < 0)
 		return FIELD_NONE;
 	return field;
 }
@@ -264,16 +215,9 @@ uint32_t exits_names_argument(struct exits_names *names, const struct exits_argu
 {
 	const struct argument *argument = argument_at(key->kind);
 	struct name_key name_key = { .argument = *key };
-	char reason[NAME_SIZE / 2], label[ARGUMENT_TEXT], name[NAME_SIZE];
+	char reason[NAME_SIZE / 2] = "", label[ARGUMENT_TEXT];
+	uint32_t field, reason_field = FIELD_NONE;
 	const struct name *known;
-	struct field spec = {
-		.name = name,
-		.label = label,
-		.parent = names->arguments[key->kind],
-		.use = USE_ARGUMENT,
-		.reason = FIELD_NONE,
-	};
-	uint32_t field;
 
 	if (code)
 		name_key.code = *code;
@@ -282,14 +226,14 @@ uint32_t exits_names_argument(struct exits_names *names, const struct exits_argu
 	known = find_name(names, &name_key);
 	if (known)
 		return known->field;
-	snprintf(reason, sizeof(reason), "%s", argument->what);
 	if (code) {
 		write_code(reason, sizeof(reason), names, code);
-		spec.reason = exits_names_cell(names, code);
+		reason_field = exits_names_cell(names, code);
 	}
 	argument->format(label, sizeof(label), key->a, key->b, key->c);
-	snprintf(name, sizeof(name), "%s(%s %s)", argument->name, reason, label);
-	if (add_field(names, &spec, &field) < 0 || keep_name(names, &name_key, field) < 0)
+	if (exits_fields_argument(&names->fields, (enum exits_argument)key->kind,
+				  code ? reason : NULL, reason_field, label, &field) < 0 ||
+	    keep_name(names, &name_key, field) < 0)
 		return FIELD_NONE;
 	return field;
 }

@@ -13,6 +13,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
+#include "providers/exits_fields.h"
 #include "providers/exits_threads.h"
 
 #define READ_TRIES 4
@@ -431,27 +432,16 @@ static int add_cells(struct exits_threads *threads, struct sample *sample,
 	return err;
 }
 
-static uint64_t less(uint64_t from, uint64_t part)
-{
-	return from > part ? from - part : 0;
-}
-
-/*
- * The time outside the guest is that of the exits. A halt is one as a whole, even where user space
- * does it; of the others, user space had its part, and the rest was KVM's.
- */
 static void split_time(const struct watched_vcpu *vcpu, const struct sums *sums,
 		       uint64_t *ret_parts)
 {
-	uint64_t out = sums->by_kind[EXITS_VMEXIT].time_ns;
-	uint64_t user = less(sums->by_kind[EXITS_USERSPACE].time_ns,
-			     sums->idle_ns[EXITS_USERSPACE]);
+	struct exits_time time;
 
-	ret_parts[TIME_WHOLE] = vcpu->now->whole_ns;
-	ret_parts[TIME_GUEST] = less(vcpu->now->whole_ns, out);
-	ret_parts[TIME_HALT] = sums->idle_ns[EXITS_VMEXIT];
-	ret_parts[TIME_USER] = user;
-	ret_parts[TIME_KVM] = less(out, sums->idle_ns[EXITS_VMEXIT] + user);
+	for (int kind = 0; kind < 2; kind++) {
+		time.ns[kind] = sums->by_kind[kind].time_ns;
+		time.idle_ns[kind] = sums->idle_ns[kind];
+	}
+	exits_fields_split(vcpu->now->whole_ns, &time, ret_parts);
 	ret_parts[TIME_WAIT] = vcpu->wait_ns + vcpu->ended_wait_ns;
 }
 

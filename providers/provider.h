@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * provider - a live source of facts.
+ * provider - a source of facts, live or recorded.
  *
  * One file and one line in the table of providers/provider.c each. A provider adds its fields to
  * the dictionary when it opens, is told what is wanted of them, and adds rows to a sample when
@@ -32,18 +32,23 @@ struct want {
 	uint32_t guest;
 };
 
+struct recorded;
+
 /* What a provider is given; all of it outlives the provider. */
 struct provider_site {
-	const struct env *env;
+	const struct env *env; /* the machine; NULL: a recording is looked at */
 	const struct guests *guests;
 	struct fields *fields;
 	uint32_t source; /* its number, for struct field and struct sample */
+	const struct recorded *recorded; /* what was recorded; NULL of a machine */
 };
 
 struct provider {
 	const char *name; /* "tracepoint" */
 	const char *help; /* a line for --list-providers */
 	bool is_always_by_guest; /* rows are the same for WANT_HOST and WANT_EACH */
+	/* Tells of all guests at any time, and does not begin anew when one is looked at closer. */
+	bool is_of_exits;
 
 	/* Whether it can work here: 0, or -errno with why. Opens nothing that stays open. */
 	int (*probe)(const struct env *env, struct why *why);

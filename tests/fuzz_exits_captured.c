@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "providers/exits_captured.c" /* NOLINT(bugprone-suspicious-include): it reads a file */
+#include "tests/fake_guest.h"
 
 #define READS 4
 

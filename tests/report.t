@@ -168,13 +168,115 @@ if has_screen; then
 	screen_has '^\[ *\] .*MiB' "a bar is shown"
 	screen_has '^200000 in all' "and gone at the end"
 	unlike "$(screen_shot)" "MiB" "without a trace"
-	screen_start 80 24 "$KVMTOP report $TMP/svm-perf.data; sleep 9"
+	screen_start 80 24 "$KVMTOP report --text $TMP/svm-perf.data; sleep 9"
 	screen_has '^msr +98 ' "a narrow terminal"
 	is "$(screen_shot | grep -A 2 'Exit reason' | sed 1d | cut -c1-3)" "msr
 cpu" "has one line a row"
 	screen_stop
 else
 	skip "the bar" "$T_no_screen"
+fi
+
+# ---- the screen
+
+# look COLUMNS ROWS OPTIONS: in a terminal of this size.
+look() {
+	screen_start "$1" "$2" "cd $TMP && $kvmtop report $3; echo status \$?; sleep 9"
+}
+
+# The reasons on the screen and how many there were.
+rows() {
+	awk '/%Count/ { on = 1; next }
+		$1 == "Total" { on = 0 }
+		on && $2 ~ /^[0-9]+$/ { print $1, $2 }'
+}
+
+# The same of the JSON report.
+numbers() {
+	report --json "$TMP/svm-perf.data" | tr '{' '\n' |
+		sed -n 's/.*"reason":"\([^"]*\)".*"count":\([0-9]*\).*/\1 \2/p' | sort
+}
+
+if has_screen; then
+	look 80 24 svm-perf.data
+	screen_has '^ npf +61 +322 ' "a terminal: the screen, with the exits"
+	like "$(screen_line 1)" '^kvmtop  svm-perf.data  189ms  900 events  2 guests 3 vCPUs' \
+		"the title says what is looked at"
+	like "$(screen_line 1)" 'recording$' "and that it is a recording"
+	like "$(numbers)" '^msr 98$' "the report counts"
+	is "$(screen_shot | rows | sort)" "$(numbers)" "and the screen has the same numbers"
+	like "$(screen_line 24)" '^h help.*f filter' "keys that do something"
+	unlike "$(screen_line 24)" 'reset|delay' "and no others"
+	screen_keys 3
+	screen_has '^ 116 qemu-system-x86 +1 +126 +1252 ' "vCPUs"
+	screen_has 'user space were not recorded' "what the recording does not tell"
+	screen_keys 2
+	screen_has '^ 113 qemu-system-x86 +113 +1 +565 ' "guests"
+	screen_keys 1
+	screen_has '^.kvm_exit +359 ' "events"
+	screen_keys x
+	screen_has '├ msr +98 ' "and their reasons"
+	screen_keys 5
+	screen_has '^ msr +0x6e0 IA32_TSC_DEADLINE ' "hot spots"
+	for key in s r + - Space; do
+		screen_keys Escape $key
+		screen_has 'This is a recording' "key $key says that it means nothing"
+	done
+	screen_keys 4 Home Enter
+	screen_has 'all guests › npf$' "Enter goes deeper"
+	screen_has '^ npf +0xfebf1010 write 4' "to what the exits were about"
+	screen_keys h
+	screen_has 'first and its last moment' "help"
+	unlike "$(screen_shot)" '^ (r|s \+ -|Space) ' "has the keys that do something"
+	screen_keys q q
+	screen_has '^status 0' "q ends it"
+
+	look 20 5 svm-perf.data
+	screen_has '^ npf +322$' "20 x 5"
+	screen_resize 200 60
+	screen_has '^ npf +61 +322 .*▁.*' "200 x 60"
+	screen_keys q
+
+	look 80 24 "-p 116 --by vcpu svm-perf.data"
+	screen_has '^ 116 qemu-system-x86 +0 ' "--by and -p choose where to begin"
+	unlike "$(screen_shot)" '^ 113' "with that guest only"
+	look 80 24 "-p 126 svm-perf.data"
+	screen_has '116 qemu-system-x86 › vCPU 1' "-p with a thread: its vCPU"
+	look 80 24 "--event ioport svm-perf.data"
+	screen_has '^ io +0x70 write 1 RTC' "--event: hot spots"
+	unlike "$(screen_shot)" '^ msr ' "of that kind only"
+	look 80 24 "--vcpu 1 -k max svm-perf.data"
+	screen_has '^ interrupt +30 ' "--vcpu and -k"
+	is "$(screen_shot | rows | sed -n 1p)" "interrupt 30" "the longest first"
+
+	look 80 24 "dat"
+	screen_has 'dat  42 lost  127µs  128 events  1 guest 2 vCPUs' "lost events are in the title"
+	look 80 24 "-f 1000 --by vcpu acrn"
+	screen_has '^ CPU 0 +0 +- +503937 ' "a CPU of ACRN"
+	look 80 24 "-f 1000 kvmtrace"
+	screen_has '1 guest 4 vCPUs' "kvmtrace"
+	look 80 24 acrn
+	screen_has '^64 in all, 64000 cycles' "cycles of unknown length: text"
+	screen_has 'with -f MHZ how fast' "and what is missing"
+
+	head -c 1000 "$TMP/acrn" >"$TMP/cut"
+	look 80 24 "-f 1000 cut"
+	screen_has '^recording: cut: at byte 992: the last record has 8 of 32 bytes' "a notice"
+	screen_keys q
+	screen_has '^status 1' "what could not be read: status 1"
+	screen_has '^kvmtop: cut: at byte 992: the last record' "and it is said again"
+
+	look 80 24 "-p 116,113 svm-perf.data"
+	screen_has '^357 in all' "several guests: text"
+	SCREEN_TERM=dumb
+	look 80 24 svm-perf.data
+	screen_has '^357 in all' "a terminal that shows no pictures: text"
+	SCREEN_TERM=
+	screen_start 80 24 "$KVMTOP report -f 1000 - <$TMP/acrn; sleep 9"
+	screen_has '^64 in all' "nobody can type: text"
+	screen_stop
+else
+	skip "the screen" "$T_no_screen"
 fi
 
 done_testing

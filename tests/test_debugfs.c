@@ -22,6 +22,7 @@
 #include "arch/arch.h"
 #include "env.h"
 #include "providers/provider.h"
+#include "tests/fake_guest.h"
 
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define SOURCE 3
@@ -227,7 +228,7 @@ static void make_counters(const struct fixture *f, const char *const *names, siz
 
 static int try_open(struct fixture *f)
 {
-	struct provider_site site = { &f->env, f->guests, f->fields, SOURCE };
+	struct provider_site site = { &f->env, f->guests, f->fields, SOURCE, NULL };
 
 	f->why.text[0] = '\0';
 	return debugfs_provider.open(&site, &f->provider, &f->why);

@@ -15,6 +15,7 @@
 
 #include "providers/exits_names.h"
 #include "providers/exits_threads.h"
+#include "tests/fake_guest.h"
 
 #define SECOND UINT64_C(1000000000)
 #define RECORDS 4
@@ -54,7 +55,7 @@ static int setup(void **state)
 	w->guests = guests_new(&w->env);
 	w->fields = fields_new();
 	w->guest = guests_add_fake(w->guests, getpid() - 1, "web1", 2);
-	site = (struct provider_site){ &w->env, w->guests, w->fields, 2 };
+	site = (struct provider_site){ &w->env, w->guests, w->fields, 2, NULL };
 	assert_int_equal(exits_names_new(&site, &arch_by_name("VMX")->splits[0], &w->names), 0);
 	w->threads = exits_threads_new(&(struct exits_threads_config){
 		.env = &w->env, .guests = w->guests, .names = w->names, .fields = w->fields,

@@ -14,6 +14,7 @@
 
 #include "arch/arch.h"
 #include "providers/exits_captured.h"
+#include "tests/fake_guest.h"
 
 struct world {
 	char dir[40], kvmtop[64], path[80];
@@ -62,7 +63,7 @@ static int teardown(void **state)
 
 static void open_text(struct world *w, const char *text)
 {
-	struct provider_site site = { &w->env, w->guests, w->fields, 2 };
+	struct provider_site site = { &w->env, w->guests, w->fields, 2, NULL };
 	FILE *file = fopen(w->path, "w");
 
 	assert_non_null(file);

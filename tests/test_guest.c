@@ -28,6 +28,7 @@
 #include "guest.h"
 #include "guest_name.h"
 #include "guest_proc.h"
+#include "tests/fake_guest.h"
 
 #define SECOND 1000000000ull
 #define PF_KTHREAD 0x200000u

@@ -488,11 +488,11 @@ static void json_of_guests_has_their_columns(void **state)
 
 	add_guest(w, 1, "db", 3);
 	/* Those that there is something for. */
-	for (size_t i = 7; i + 1 < view_columns(&view_guests); i++)
+	for (size_t i = 8; i + 1 < view_columns(&view_guests); i++)
 		w->view.absent |= 1u << i;
 	assert_string_equal(strstr(record_once(w, RECORD_JSON), "\"view\""),
 		"\"view\":\"guests\",\"rows\":[{\"guest\":\"db\",\"pid\":4001,\"vcpus\":null,"
-		"\"total\":30,\"share\":null,\"delta\":3,\"rate\":null}]}\n");
+		"\"vmm\":null,\"total\":30,\"share\":null,\"delta\":3,\"rate\":null}]}\n");
 }
 
 static void json_elapsed_is_null_when_not_known(void **state)

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "tests/fake_guest.h"
 #include "ui/format.h"
 #include "ui/screen.h"
 
@@ -1112,6 +1113,41 @@ static void the_same_state_is_the_same_picture(void **state)
 	assert_string_equal(grid_text(w), before);
 }
 
+/* What is lost stays in sight when the files' names are long and the screen is small. */
+static void a_recording_says_what_it_is(void **state)
+{
+	static const struct screen_recording recording = {
+		.files = "a-name-that-is-longer-than-any-title.dat and 3 more",
+		.span_ns = 12345678901,
+		.nr_events = 1234567,
+		.nr_lost = 42,
+		.is_more_lost = true,
+	};
+	struct world *w = *state;
+
+	w->screen.recording = &recording;
+	w->query.is_whole = true;
+	w->counts[PIO] = 5;
+	take(w, GUEST_ANY);
+	tick(w);
+	picture(w, 160, 12);
+	assert_string_equal(line(w, 0),
+			    "kvmtop  a-name-that-is-longer-than-any-title.dat and 3 more  more "
+			    "than 42 lost  12.3s  1,234,567 events  0 guests 0 vCPUs"
+			    "                              recording");
+	picture(w, 80, 12);
+	assert_string_equal(line(w, 0), "kvmtop  a-name-that-is-longer-t...  more than 42 lost  "
+					"12.3s  1,234,567 events");
+	assert_null(strstr(line(w, 3), "History"));
+	assert_null(strstr(line(w, -1), "delay"));
+	assert_null(strstr(line(w, -1), "reset"));
+	picture(w, 40, 12);
+	assert_string_equal(line(w, 0), "kvmtop  a-name-tha...  more than 42 lost");
+	w->screen.page = PAGE_HELP;
+	assert_non_null(strstr(picture(w, 80, 40), "first and its last moment"));
+	assert_null(strstr(grid_text(w), "Space"));
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -1144,6 +1180,7 @@ int main(void)
 		T(an_empty_table_says_why),
 		T(one_event_needs_no_total),
 		T(the_same_state_is_the_same_picture),
+		T(a_recording_says_what_it_is),
 	};
 
 	setlocale(LC_ALL, "C.UTF-8");

@@ -18,7 +18,7 @@
 #include "trace/timeline_functions.h"
 #include "trace/timeline_perf.h"
 
-enum { ID_USERSPACE = 200, ID_OFFSET };
+enum { ID_USERSPACE = 200, ID_OFFSET, ID_PVCLOCK };
 
 static const char *const more_formats[] = {
 	"name: kvm_userspace_exit\nID: 200\n" COMMON_FIELDS
@@ -30,9 +30,14 @@ static const char *const more_formats[] = {
 	"\tfield:__u64 previous_tsc_offset;\toffset:16;\tsize:8;\tsigned:0;\n"
 	"\tfield:__u64 next_tsc_offset;\toffset:24;\tsize:8;\tsigned:0;\n\n"
 	"print fmt: \"vcpu=%u\", REC->vcpu_id\n",
+	"name: kvm_pvclock_update\nID: 202\n" COMMON_FIELDS
+	"\tfield:unsigned int vcpu_id;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\tfield:__u32 tsc_to_system_mul;\toffset:12;\tsize:4;\tsigned:0;\n"
+	"\tfield:__s8 tsc_shift;\toffset:16;\tsize:1;\tsigned:1;\n\n"
+	"print fmt: \"vcpu=%u\", REC->vcpu_id\n",
 };
 
-#define NR_FORMATS (NR_WORLD_FORMATS + 2)
+#define NR_FORMATS (NR_WORLD_FORMATS + 3)
 
 /* What one event of the timeline says; a copy. */
 struct drawn {
@@ -650,6 +655,51 @@ static void offsets_are_the_last_ones_before(void **state)
 	picture_release(&picture);
 }
 
+static void add_pvclock(int cpu, uint64_t time, uint32_t tid, uint32_t mul, int8_t shift)
+{
+	put_common(&event, ID_PVCLOCK, tid);
+	put_u32(&event, 0);
+	put_u32(&event, mul);
+	put_u8(&event, (uint8_t)shift);
+	put(&event, NULL, 3);
+	ring_add(&rings[cpu], time, &event);
+}
+
+/* The guest's TSC goes twice as fast: 2 GHz, told in three ways, and once as fast as the host's. */
+static void a_guest_s_tsc_may_be_scaled(void **state)
+{
+	static const struct {
+		uint32_t mul;
+		int8_t shift;
+		int64_t late_ns; /* when the host has it for the guest's 4,500,000 */
+	} clocks[] = {
+		{ UINT32_C(1) << 31, 0, 2500000 },
+		{ UINT32_C(1) << 30, 1, 2500000 },
+		{ UINT32_C(1) << 31, -1, 1375000 }, /* 4 GHz */
+		{ UINT32_MAX, 0, 5000000 },	    /* 1 GHz, but for the rounding */
+	};
+
+	(void)state;
+	write_guest("[{\"ts\":4500,\"ph\":\"B\",\"pid\":5,\"tid\":1,\"name\":\"late\"},"
+		    "{\"ts\":4501,\"ph\":\"E\",\"pid\":5,\"tid\":1}]");
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
+		struct picture picture;
+
+		begin();
+		add_offset(0, 1000000, 177, 0, -1000000);
+		add_pvclock(0, 1000010, 177, clocks[i].mul, clocks[i].shift);
+		add_offset(0, 2300000, 177, 0, -500000);
+		add_offset(0, 6000000, 177, 0, 7);
+		end("[x86-tsc]");
+		assert_int_equal(run((const char *[]){ "-k", dat, "-f", "1000000", guest, NULL }),
+				 0);
+		picture = picture_of(out);
+		assert_int_equal(find(&picture, 'X', "late")->ns,
+				 MARGIN + clocks[i].late_ns - 1000000);
+		picture_release(&picture);
+	}
+}
+
 static void a_filter_cuts_before_kvms_first_event(void **state)
 {
 	struct picture picture;
@@ -842,6 +892,7 @@ int main(void)
 		cmocka_unit_test(calls_become_slices),
 		cmocka_unit_test(unbalanced_calls_are_closed_at_the_cut),
 		cmocka_unit_test(offsets_are_the_last_ones_before),
+		cmocka_unit_test(a_guest_s_tsc_may_be_scaled),
 		cmocka_unit_test(a_filter_cuts_before_kvms_first_event),
 		cmocka_unit_test(traces_that_make_no_sense_are_named),
 		cmocka_unit_test(lines_of_perf_stat_are_read),

@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "providers/tracepoint.c" /* NOLINT(bugprone-suspicious-include): it looks inside */
+#include "tests/fake_guest.h"
 
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define SOURCE 4
@@ -156,7 +157,7 @@ static int teardown(void **state)
 
 static int open_provider(struct fixture *f)
 {
-	struct provider_site site = { &f->env, f->guests, f->fields, SOURCE };
+	struct provider_site site = { &f->env, f->guests, f->fields, SOURCE, NULL };
 
 	return tracepoint_provider.open(&site, &f->provider, &f->why);
 }

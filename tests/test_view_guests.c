@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "env.h"
+#include "tests/fake_guest.h"
 #include "view.h"
 
 #define SECOND UINT64_C(1000000000)

@@ -12,6 +12,7 @@
 
 #include "env.h"
 #include "exits.h"
+#include "tests/fake_guest.h"
 #include "view_timed.h"
 
 #define SECOND UINT64_C(1000000000)

@@ -67,6 +67,45 @@ like "$(cat "$OUT")" '"ph":"C","name":"kvm:kvm_exit","cat":"perf","pid":3,.*"arg
 is "$(status_of "$KVMTOP" timeline -o "$OUT" -p "$TMP/none" "$GUEST/dump.json")" 1 "one is missing"
 is "$(grep -c '"name":"main"' "$OUT")" 1 "the others are drawn"
 
+# ---- what was in the place of the output
+
+echo "of yesterday" >"$OUT"
+chmod 640 "$OUT"
+is "$(status_of "$KVMTOP" timeline -o "$OUT" -k "$TMP/none" "$GUEST/dump.json")" 1 \
+	"-k cannot be opened"
+is "$(cat "$OUT")" "of yesterday" "what was there before still is"
+is "$(status_of "$KVMTOP" timeline -o "$OUT" "$TMP/none")" 1 "nor can the only guest's trace"
+is "$(cat "$OUT")" "of yesterday" "what was there before still is"
+is "$(status_of "$KVMTOP" timeline -o "$OUT" "$TMP/stat")" 1 "nor is anything in it to be drawn"
+is "$(cat "$OUT")" "of yesterday" "what was there before still is"
+is "$(status_of "$KVMTOP" timeline -o "$TMP/new" "$TMP/none")" 1 "there was nothing"
+check "there is nothing" test ! -e "$TMP/new"
+ln -s out.json "$TMP/link"
+is "$(status_of "$KVMTOP" timeline -o "$TMP/link" "$GUEST/dump.json")" 0 "a link to a file"
+is "$(readlink "$TMP/link") $(stat -c %a "$OUT")" "out.json 640" \
+	"stays a link to a file of that mode"
+is "$(grep -c '"name":"main"' "$OUT")" 1 "which is the new one"
+is "$(find "$TMP" -name 'out.json*')" "$OUT" "nothing else is left there"
+mkfifo "$TMP/fifo"
+timeout 10 cat "$TMP/fifo" >"$TMP/drawn" &
+is "$(status_of "$KVMTOP" timeline -o "$TMP/fifo" "$GUEST/dump.json")" 0 "into a pipe"
+wait $!
+is "$(grep -c '"name":"main"' "$TMP/drawn")" 1 "goes into the pipe"
+is "$("$KVMTOP" timeline -o - "$GUEST/dump.json" | grep -c '"name":"main"')" 1 \
+	"- is standard output"
+check "and no file" test ! -e -
+
+# It reads from a pipe that nobody writes to any more when it is killed.
+mkfifo "$TMP/slow"
+echo "of yesterday" >"$OUT"
+spawn "$KVMTOP" timeline -o "$OUT" "$TMP/slow"
+exec 3<>"$TMP/slow"
+head -n 2 "$GUEST/dump.json" >&3
+kill -9 "$SPAWNED" 2>/dev/null
+wait "$SPAWNED" 2>/dev/null
+exec 3>&-
+is "$(find "$TMP" -name 'out.json*') $(cat "$OUT")" "$OUT of yesterday" "killed while it draws"
+
 # ---- ACRN: an exit on CPU 1, at 1 GHz
 
 # word64 NUMBER...: each as 8 bytes, little endian.
@@ -94,6 +133,78 @@ is "$(status_of "$KVMTOP" timeline -k "$TMP/cut" -f 1000000)" 1 "a recording tha
 like "$(cat "$TMP/err")" "^kvmtop: $TMP/cut: .* at offset 32\$" "the rest is named with its place"
 like "$(cat "$TMP/out")" '"name":"HLT"' "what was there is drawn"
 is "$(status_of "$KVMTOP" timeline -k "$TMP/1")" 1 "TSCs without a frequency"
+
+word64 1500 $((2 << 56 | 2 << 48 | 0x10)) 10 0x2000 3500 $((2 << 56 | 2 << 48 | 0x11)) 0 0 >"$TMP/2"
+"$KVMTOP" timeline -k "$TMP/1" -k "$TMP/2" -f 1000000 -o "$OUT"
+is "$? $(grep -c '"ph":"X"' "$OUT")" "0 7" "the files of two CPUs"
+like "$(cat "$OUT")" '"name":"CPUID","cat":"kvm","pid":1,"tid":2,"ts":0.500,"dur":2.000' \
+	"are one machine on one clock"
+
+word64 10 $((0x1215 << 48 | 0x10)) 12 0 20 $((0x1202 << 48 | 0x10)) 10 0 \
+	30 $((0x1215 << 48 | 0x11)) 0 0 40 $((0x1415 << 48 | 0x1001e)) 0 0 >"$TMP/vm"
+"$KVMTOP" timeline -k "$TMP/vm" -f 1000000 -o "$OUT"
+like "$(cat "$OUT")" '"process_name","pid":1,"args":\{"name":"VM 5"\}' "a VM that the file names"
+like "$(cat "$OUT")" '"name":"HLT","cat":"kvm","pid":1,"tid":1,"ts":0.000,"dur":0.020' \
+	"has its own exit, whoever had the CPU in between"
+
+# ---- a guest's own trace.dat beside its host's
+
+"$HELPERS/trace_make" host "$TMP/host.dat" 20
+"$HELPERS/trace_make" guest "$TMP/guest.dat" 5
+"$KVMTOP" timeline -k "$TMP/guest.dat" -k "$TMP/host.dat" -o "$OUT"
+like "$(cat "$OUT")" '"process_name","pid":[12],"args":\{"name":"web1"\}' \
+	"the guest as the host sees it"
+like "$(cat "$OUT")" '"process_name","pid":[12],"args":\{"name":"inside web1"\}' "and from inside"
+like "$(cat "$OUT")" '"kvm_entry|"name":"CPUID","cat":"kvm","pid":1,"tid":77,"ts":2.000' \
+	"the host's first event is the beginning"
+like "$(cat "$OUT")" '"name":"sched_waking","cat":"sched","pid":2,"tid":1,"ts":2.500' \
+	"the guest's are on the host's clock"
+if command -v trace-cmd >/dev/null; then
+	# Nanoseconds since the host's first event, which is at 1.
+	trace-cmd report -t -i "$TMP/host.dat" -i "$TMP/guest.dat" 2>/dev/null |
+		awk '/sched_waking/ { printf "%.3f\n", $4 * 1e6 - 0.001 }' \
+			>"$TMP/theirs"
+	sed -n 's/.*"sched_waking".*"ts":\([0-9.]*\),.*/\1/p' "$OUT" >"$TMP/ours"
+	is "$(wc -l <"$TMP/ours")" 5 "all of them"
+	is "$(cat "$TMP/ours")" "$(cat "$TMP/theirs")" "at the times that trace-cmd says"
+else
+	skip "at the times that trace-cmd says" "trace-cmd is not installed"
+fi
+
+# ---- the bar, where it takes over a second
+
+if has_screen; then
+	"$HELPERS/trace_make" acrn "$TMP/large" 100000
+	screen_start 80 24 "(cat $TMP/large; sleep 1.3; cat $TMP/large; sleep 0.3) |
+		$KVMTOP timeline -f 1000000 -k - | grep -c EXTERNAL; sleep 9"
+	screen_has '^\[ *\] .*MiB' "a bar is shown"
+	screen_has '^25000$' "and gone at the end"
+	unlike "$(screen_shot)" "MiB" "without a trace"
+	screen_stop
+else
+	skip "the bar" "$T_no_screen"
+fi
+
+# ---- the real uftrace, on a program of ours
+
+reason=
+for need in uftrace cc; do
+	command -v $need >/dev/null || reason="$need is not installed"
+done
+if [ -n "$reason" ]; then
+	skip "what uftrace recorded" "$reason"
+else
+	cat >"$TMP/app.c" <<-'EOF'
+		int fib(int n);
+		int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+		int main(void) { return fib(6) != 8; }
+	EOF
+	cc -pg -O0 -o "$TMP/app" "$TMP/app.c"
+	uftrace record -d "$TMP/recorded" "$TMP/app" >/dev/null 2>&1
+	is "$(status_of "$KVMTOP" timeline -o "$OUT" "$TMP/recorded")" 0 "what uftrace recorded"
+	is "$(grep -c '"name":"fib","cat":"function"' "$OUT")" 25 "every call is drawn"
+	is "$(grep -c '"name":"main","cat":"function"' "$OUT")" 1 "once"
+fi
 
 # ---- what record wrote
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * trace_fuzz - any bytes as a recording of one kind, read to its end and reported.
+ * trace_fuzz - any bytes as a recording of one kind, read to its end, reported and looked at.
  */
 #ifndef KVMTOP_TESTS_TRACE_FUZZ_H
 #define KVMTOP_TESTS_TRACE_FUZZ_H
@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "monitor.h"
+#include "trace/recorded.h"
 #include "trace/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -79,20 +81,53 @@ static inline void fuzz_report(const struct tally *tally)
 		report_acrn(tally, 1000, "1000", NULL, null, NULL);
 }
 
+/* Every view of it. */
+static inline void fuzz_look(const struct recording *recording)
+{
+	struct recorded recorded;
+	const struct monitor_config config = { .recorded = &recorded };
+	struct query query = { .children = true };
+	struct monitor *monitor;
+	struct view view = { 0 };
+	struct why why;
+
+	if (recorded_init(&recorded, recording, 1) < 0)
+		abort();
+	for (size_t i = 0; monitor_open(&config, &monitor, &why) == 0; i++) {
+		query.type = view_type_at(i);
+		if (query.type && (monitor_want(monitor, &query, &why) < 0 ||
+				   monitor_sample(monitor) < 0 ||
+				   view_build(&view, &query, monitor_facts(monitor)) < 0))
+			abort();
+		view_release(&view); /* whose texts are the monitor's */
+		monitor_close(monitor);
+		if (!query.type)
+			break;
+	}
+	recorded_release(&recorded);
+}
+
 static inline void fuzz_events(struct trace *trace, enum tally_event what, size_t size)
 {
+	static struct recording recording;
 	const struct trace_event *event;
-	struct tally tally;
 
-	tally_init(&tally, what, trace);
+	recording = (struct recording){ .trace = trace, .events = RECORDING_ALL };
+	for (unsigned int i = 0; i < NR_TALLY_EVENTS; i++)
+		tally_init(&recording.tallies[i], (enum tally_event)i, trace);
 	while (trace_next(trace, &event) > 0) {
 		fuzz_check(trace, event, size);
-		if (tally_add(&tally, event) < 0)
-			abort();
+		for (unsigned int i = 0; i < NR_TALLY_EVENTS; i++) {
+			if (tally_add(&recording.tallies[i], event) < 0)
+				abort();
+		}
 	}
-	tally_end(&tally);
-	fuzz_report(&tally);
-	tally_release(&tally);
+	for (unsigned int i = 0; i < NR_TALLY_EVENTS; i++)
+		tally_end(&recording.tallies[i]);
+	fuzz_report(&recording.tallies[what]);
+	fuzz_look(&recording);
+	for (unsigned int i = 0; i < NR_TALLY_EVENTS; i++)
+		tally_release(&recording.tallies[i]);
 	for (size_t i = 0; trace_problem(trace, i); i++) {
 		if (!trace_problem(trace, i)->text[0])
 			abort();
@@ -109,7 +144,7 @@ static inline int fuzz_recording(const uint8_t *data, size_t size, enum trace_ki
 
 	paths[0] = path;
 	if (trace_open(paths, 1, kind, &trace, &why) == 0) {
-		fuzz_events(trace, (enum tally_event)(size % 6), size);
+		fuzz_events(trace, (enum tally_event)(size % TALLY_EVENTS), size);
 		trace_close(trace);
 	}
 	close(fd);

@@ -25,6 +25,16 @@ struct durations {
 	uint32_t *hist; /* of DURATIONS_BUCKETS */
 };
 
+/* The least number of a bucket. */
+static inline uint64_t durations_bucket_begin(unsigned int bucket)
+{
+	unsigned int power = bucket / DURATIONS_PARTS;
+
+	if (power == 0)
+		return bucket;
+	return (uint64_t)(bucket % DURATIONS_PARTS + DURATIONS_PARTS) << (power - 1);
+}
+
 /* 0 or -ENOMEM. */
 int durations_init(struct durations *durations);
 void durations_release(struct durations *durations);

@@ -1,101 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `kvmtop report`: reads the recordings, shows how far it is, prints what was found. */
+/* `kvmtop report`: reads the recordings, and shows or prints what was found. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "clock.h"
 #include "say.h"
+#include "trace/recording.h"
 #include "trace/report.h"
-
-#define EVENTS_A_LOOK 65536 /* events between two looks at the clock */
-#define BAR_AFTER_NS UINT64_C(1000000000)
-#define BAR_EVERY_NS UINT64_C(100000000)
-#define BAR_WIDTH 40
-
-/* One recording, read. */
-struct recording {
-	struct trace *trace;
-	struct tally tally;
-};
-
-/* ---- the bar */
-
-struct bar {
-	uint64_t began, shown; /* shown 0: not yet */
-};
-
-static void show_bar(struct bar *bar, const struct trace *trace)
-{
-	uint64_t now = clock_now_ns(), done, total;
-	char line[BAR_WIDTH + 1];
-	int width;
-
-	if (now - bar->began < BAR_AFTER_NS || now - bar->shown < BAR_EVERY_NS ||
-	    !isatty(STDERR_FILENO))
-		return;
-	trace_progress(trace, &done, &total);
-	done = done < total ? done : total;
-	width = total ? (int)((double)done / (double)total * BAR_WIDTH) : 0;
-	memset(line, ' ', BAR_WIDTH);
-	memset(line, '#', (size_t)width);
-	line[BAR_WIDTH] = '\0';
-	fprintf(stderr, "\r[%s] %" PRIu64 " of %" PRIu64 " MiB", line, done >> 20, total >> 20);
-	fflush(stderr);
-	bar->shown = now;
-}
-
-static void clear_bar(const struct bar *bar)
-{
-	if (bar->shown)
-		fputs("\r\033[K", stderr);
-}
-
-/* ---- reading */
-
-static int read_events(struct recording *recording)
-{
-	struct bar bar = { .began = clock_now_ns() };
-	const struct trace_event *event;
-	unsigned int nr = 0;
-	int got;
-
-	while ((got = trace_next(recording->trace, &event)) > 0) {
-		got = tally_add(&recording->tally, event);
-		if (got < 0)
-			break;
-		if (++nr % EVENTS_A_LOOK == 0)
-			show_bar(&bar, recording->trace);
-	}
-	clear_bar(&bar);
-	tally_end(&recording->tally);
-	return got;
-}
-
-static void close_recording(struct recording *recording)
-{
-	if (!recording->trace)
-		return;
-	tally_release(&recording->tally);
-	trace_close(recording->trace);
-	recording->trace = NULL;
-}
-
-static int read_recording(const char *const *paths, size_t nr, const struct report_options *options,
-			  struct recording *recording, struct why *why)
-{
-	int err = trace_open(paths, nr, options->kind, &recording->trace, why);
-
-	if (err)
-		return err;
-	tally_init(&recording->tally, options->tally_event, recording->trace);
-	err = read_events(recording);
-	if (err)
-		close_recording(recording);
-	return err;
-}
 
 /* What could not be read: STATUS_OK, or STATUS_FAILURE if anything. */
 static int say_problems(const struct recording *recording)
@@ -112,6 +25,12 @@ static int say_problems(const struct recording *recording)
 }
 
 /* ---- printing */
+
+static const struct tally *tally_of(const struct recording *recording,
+				    const struct report_options *options)
+{
+	return &recording->tallies[options->tally_event];
+}
 
 /* 0: not a terminal. */
 static int terminal_width(void)
@@ -147,7 +66,7 @@ static int print_report(const struct recording *recording, const struct report_o
 {
 	bool is_csv_only = options->csv && strcmp(options->csv, "-") == 0;
 	struct report report;
-	int err = report_init(&report, &recording->tally, options);
+	int err = report_init(&report, tally_of(recording, options), options);
 
 	if (err)
 		return err;
@@ -165,11 +84,11 @@ static int print_diff(const struct recording *recording, const struct recording 
 		      const struct report_options *options)
 {
 	struct report one, two;
-	int err = report_init(&one, &recording->tally, options);
+	int err = report_init(&one, tally_of(recording, options), options);
 
 	if (err)
 		return err;
-	err = report_init(&two, &other->tally, options);
+	err = report_init(&two, tally_of(other, options), options);
 	if (!err) {
 		err = report_diff(&one, &two, stdout);
 		report_release(&two);
@@ -184,9 +103,37 @@ static int print(const struct recording *recording, const struct recording *othe
 	if (other->trace)
 		return print_diff(recording, other, options);
 	if (options->acrn)
-		return report_acrn(&recording->tally, options->mhz, options->mhz_text, options->csv,
-				   stdout, why);
+		return report_acrn(tally_of(recording, options), options->mhz, options->mhz_text,
+				   options->csv, stdout, why);
 	return print_report(recording, options, why);
+}
+
+/* ---- what is asked for */
+
+/* People who look at it want to look around; programs and files get text. */
+static bool wants_screen(const struct report_options *options)
+{
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !options->text &&
+	       !options->json && !options->csv && !options->diff && !options->acrn;
+}
+
+static int read_recording(const char *const *paths, size_t nr, const struct report_options *options,
+			  struct recording *recording, struct why *why)
+{
+	unsigned int events = wants_screen(options) ? RECORDING_ALL : 1U << options->tally_event;
+
+	return recording_read(paths, nr, options->kind, events, recording, why);
+}
+
+static int show(const struct recording *recording, const struct recording *other,
+		const struct report_options *options, struct why *why)
+{
+	if (wants_screen(options) && report_screen(recording, options, why) == 0)
+		return 0;
+	if (why->text[0])
+		fprintf(stderr, "kvmtop: %s\n", why->text);
+	why->text[0] = '\0';
+	return print(recording, other, options, why);
 }
 
 static int report(const char *const *paths, size_t nr, const struct report_options *options)
@@ -198,13 +145,13 @@ static int report(const char *const *paths, size_t nr, const struct report_optio
 	if (!err && options->diff)
 		err = read_recording(&options->diff, 1, options, &other, &why);
 	if (!err)
-		err = print(&recording, &other, options, &why);
+		err = show(&recording, &other, options, &why);
 	if (recording.trace)
 		status = say_problems(&recording);
 	if (other.trace && say_problems(&other) != STATUS_OK)
 		status = STATUS_FAILURE;
-	close_recording(&recording);
-	close_recording(&other);
+	recording_release(&recording);
+	recording_release(&other);
 	return say_end(err ? say_failure(err, &why) : status);
 }
 

@@ -40,7 +40,7 @@ enum report_column {
 
 /* What is asked for. Strings point into argv. */
 struct report_options {
-	bool json, acrn, help;
+	bool json, acrn, text, help;
 	const char *event, *by, *key, *csv, *diff, *input_format, *pids;
 	const char *mhz_text; /* as the user wrote it; NULL: not */
 	double mhz;
@@ -89,14 +89,14 @@ int report_init(struct report *report, const struct tally *tally,
 void report_release(struct report *report);
 
 /* How a column is called and written. */
-struct column {
+struct report_heading {
 	const char *id, *heading, *help;
 	enum { AS_TEXT, AS_ID, AS_COUNT, AS_RATE, AS_PERCENT, AS_TIME } as;
 	int width;
 	unsigned int by; /* bit of each report_by that has it */
 };
 
-extern const struct column report_columns[NR_COLUMNS];
+extern const struct report_heading report_columns[NR_COLUMNS];
 
 bool report_has_column(const struct report *report, enum report_column column);
 
@@ -121,6 +121,16 @@ const char *report_unit(const struct report *report);
 void report_text(const struct report *report, int room, FILE *out);
 void report_csv(const struct report *report, FILE *out);
 int report_json(const struct report *report, FILE *out);
+
+struct recording;
+
+/*
+ * The views of the live program over a recording (RECORDING_ALL), until the user has seen enough.
+ * 0, or -errno with why: that cannot be shown, and text is to be printed; without words where there
+ * is nothing to be said about it.
+ */
+int report_screen(const struct recording *recording, const struct report_options *options,
+		  struct why *why);
 
 /* ACRN's vm_exit report and its CSV file, to the letter. mhz_text is printed as it is. */
 int report_acrn(const struct tally *tally, double mhz, const char *mhz_text, const char *csv,

@@ -11,9 +11,9 @@
 #define AT(member) offsetof(struct report_options, member)
 
 static const struct option_spec specs[] = {
-	{ .heading = "What to report" },
+	{ .heading = "What to report (default: vmexit)" },
 	{ NULL, 0, "event", NULL, "EVENT", VALUE_STRING, AT(event),
-	  "vmexit (default), mmio, ioport, msr, cpuid, hypercall, sysreg" },
+	  "vmexit, userspace, mmio, ioport, msr, cpuid, hypercall, sysreg" },
 	{ NULL, 0, "by", NULL, "WHAT", VALUE_STRING, AT(by),
 	  "a row for each reason (default), guest, vcpu, tid" },
 	{ NULL, 0, "vcpu", NULL, "N", VALUE_NUMBER, AT(vcpu), "only vCPUs of this number" },
@@ -28,7 +28,8 @@ static const struct option_spec specs[] = {
 	  "of the TSC, where times are in cycles" },
 	{ NULL, 0, "input-format", NULL, "KIND", VALUE_STRING, AT(input_format),
 	  "trace.dat, perf.data, acrn, kvmtrace (default: look)" },
-	{ .heading = "How to show it" },
+	{ .heading = "How to show it (default: on a terminal the screen, else text)" },
+	{ NULL, 0, "text", NULL, NULL, VALUE_FLAG, AT(text), "text on a terminal, too" },
 	{ NULL, 0, "csv", NULL, "FILE", VALUE_STRING, AT(csv),
 	  "write the rows to FILE too; -: only them, to standard output" },
 	{ NULL, 0, "json", NULL, NULL, VALUE_FLAG, AT(json), "a JSON object instead of text" },

@@ -5,12 +5,13 @@
 #include <string.h>
 #include <strings.h>
 
+#include "trace/recording.h"
 #include "trace/report.h"
 
 #define ALL (1 << BY_REASON | 1 << BY_GUEST | 1 << BY_VCPU | 1 << BY_TID)
 #define THREADS (1 << BY_GUEST | 1 << BY_VCPU | 1 << BY_TID)
 
-const struct column report_columns[NR_COLUMNS] = {
+const struct report_heading report_columns[NR_COLUMNS] = {
 	[COLUMN_NAME] = { "reason", "Exit reason", "why the guest was left", AS_TEXT, 24,
 			  1 << BY_REASON },
 	[COLUMN_GUEST] = { "guest", "Guest", "its name in the recording", AS_TEXT, 16, THREADS },
@@ -297,7 +298,7 @@ static void count_guests(struct report *report, const struct report_options *opt
 /* ---- sorting */
 
 static int compare_numbers(const struct value *x, const struct value *y,
-			   const struct column *column)
+			   const struct report_heading *column)
 {
 	if (x->is_absent || y->is_absent)
 		return x->is_absent - y->is_absent;
@@ -352,19 +353,6 @@ static void sort_rows(struct report *report, const struct report_options *option
 			context);
 }
 
-static double unit_of(const struct tally *tally, const struct report_options *options)
-{
-	const struct trace_info *info = trace_file(tally->trace, 0);
-
-	if (info->clock == TRACE_CLOCK_NS)
-		return 1;
-	if (info->clock == TRACE_CLOCK_COUNT)
-		return 0;
-	if (options->mhz > 0)
-		return 1e3 / options->mhz;
-	return info->tsc_khz ? 1e6 / info->tsc_khz : 0;
-}
-
 int report_init(struct report *report, const struct tally *tally,
 		const struct report_options *options)
 {
@@ -374,8 +362,8 @@ int report_init(struct report *report, const struct tally *tally,
 		.tally = tally,
 		.event = tally->event,
 		.by = options->group_by,
-		.wall = tally->last_time > tally->first ? tally->last_time - tally->first : 0,
-		.ns_per_unit = unit_of(tally, options),
+		.wall = recording_span(tally),
+		.ns_per_unit = recording_ns_per_unit(tally->trace, options->mhz),
 		.has_time = tally_has_time(tally) &&
 			    trace_file(tally->trace, 0)->clock != TRACE_CLOCK_COUNT,
 	};

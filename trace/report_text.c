@@ -10,7 +10,8 @@
 static const char *heading(const struct report *report, enum report_column column)
 {
 	static const char *const names[] = { "Exit reason", "Port", "Address", "MSR", "CPUID leaf",
-					     "Hypercall", "System register" };
+					     "Hypercall", "System register",
+					     "Exit to user space" };
 
 	return column == COLUMN_NAME ? names[report->event] : report_columns[column].heading;
 }

@@ -40,19 +40,56 @@ static void end(struct tally_thread *thread, uint64_t time)
 	thread->is_open = thread->has_key = false;
 }
 
+static int on_user_exit(struct tally *tally, struct tally_thread *thread, const struct role *role,
+			const struct trace_event *event)
+{
+	struct tally_key key = role_user_reason(role, event);
+
+	begin(thread, event->time);
+	return set_key(tally, thread, &key);
+}
+
+/* What the exit is about comes later. */
+static void await_argument(const struct tally *tally, struct tally_thread *thread,
+			   const struct role *role, const struct trace_event *event)
+{
+	thread->exit = role_reason(role, event);
+	thread->has_exit = true;
+	if (tally->event != TALLY_IOPORT)
+		begin(thread, event->time);
+}
+
 static int on_exit_event(struct tally *tally, struct tally_thread *thread, const struct role *role,
 			 const struct trace_event *event)
 {
 	struct tally_key key;
 
 	tally->has_exits = true;
-	if (tally->event == TALLY_IOPORT)
+	if (tally->event == TALLY_USERSPACE)
+		return on_user_exit(tally, thread, role, event);
+	if (tally->event != TALLY_VMEXIT) {
+		await_argument(tally, thread, role, event);
 		return 0;
+	}
 	begin(thread, event->time);
-	if (tally->event != TALLY_VMEXIT)
-		return 0;
 	key = role_reason(role, event);
 	return set_key(tally, thread, &key);
+}
+
+/* The number of what was left the guest for; 0: not known, or there are too many. */
+static uint16_t exit_number(struct tally *tally, const struct tally_thread *thread)
+{
+	uint16_t i = 0;
+
+	if (!thread->has_exit)
+		return 0;
+	while (i < tally->nr_exits && !tally_key_is(&tally->exits[i], &thread->exit))
+		i++;
+	if (i == TALLY_EXITS)
+		return 0;
+	if (i == tally->nr_exits)
+		tally->exits[tally->nr_exits++] = thread->exit;
+	return (uint16_t)(i + 1);
 }
 
 /* A read ends with its kvm_mmio, and began with the exit; a write begins with it. */
@@ -80,10 +117,18 @@ static int on_argument(struct tally *tally, struct tally_thread *thread, const s
 	/* The first argument is what the exit is about. Without exits there is only this event. */
 	if (tally->event > TALLY_MMIO && thread->is_open && thread->has_key)
 		return 0;
+	key.exit = exit_number(tally, thread);
 	if (tally->event == TALLY_MMIO)
 		return on_mmio(tally, thread, &key, event->time);
 	if (tally->event == TALLY_IOPORT)
 		begin(thread, event->time);
+	return set_key(tally, thread, &key);
+}
+
+static int on_event(struct tally *tally, struct tally_thread *thread, const struct role *role)
+{
+	const struct tally_key key = { .a = role->of->index };
+
 	return set_key(tally, thread, &key);
 }
 
@@ -115,6 +160,14 @@ static int get_role(struct tally *tally, const struct trace_type *type, struct r
 	return err;
 }
 
+static void lose(struct tally_thread *thread)
+{
+	if (thread->is_open)
+		thread->unknown += thread->last - thread->begin;
+	thread->is_open = thread->has_key = thread->has_exit = false;
+	thread->is_lost = true;
+}
+
 /* What was open on that CPU has perhaps ended meanwhile. */
 static void on_loss(struct tally *tally, const struct trace_event *event)
 {
@@ -130,8 +183,15 @@ static void on_loss(struct tally *tally, const struct trace_event *event)
 		struct tally_thread *thread = tally->threads[i];
 
 		if (event->cpu < 0 || thread->cpu == event->cpu)
-			thread->is_open = thread->has_key = false;
+			lose(thread);
 	}
+}
+
+/* After a loss: nobody knows what the thread did up to now. */
+static void find_again(struct tally_thread *thread, uint64_t time)
+{
+	thread->unknown += time - thread->last;
+	thread->is_lost = false;
 }
 
 static int dispatch(struct tally *tally, const struct role *role, const struct trace_event *event)
@@ -141,11 +201,16 @@ static int dispatch(struct tally *tally, const struct role *role, const struct t
 	if (!thread)
 		return -ENOMEM;
 	thread->cpu = event->cpu;
+	if (thread->is_lost)
+		find_again(thread, event->time);
+	thread->last = event->time;
 	if (!tally->has_exits && !tally->has_entries)
 		tally->first_exit = event->time;
 	tally->last_exit = event->time;
 	if (role->kind == ROLE_ARGUMENT)
 		return on_argument(tally, thread, role, event);
+	if (role->kind == ROLE_EVENT)
+		return on_event(tally, thread, role);
 	if (event->vcpu >= 0)
 		thread->vcpu = event->vcpu;
 	else if (role->vcpu)
@@ -154,6 +219,7 @@ static int dispatch(struct tally *tally, const struct role *role, const struct t
 		return on_exit_event(tally, thread, role, event);
 	tally->has_entries = true;
 	end(thread, event->time);
+	thread->has_exit = false;
 	return 0;
 }
 
@@ -215,9 +281,11 @@ static void guess_svm(struct tally *tally)
 {
 	uint64_t most = 0;
 
-	if (trace_file(tally->trace, 0)->kind != TRACE_KVMTRACE || tally->event != TALLY_VMEXIT)
+	if (trace_file(tally->trace, 0)->kind != TRACE_KVMTRACE)
 		return;
-	for (size_t i = 0; i < tally->nr_threads; i++) {
+	for (uint32_t i = 0; i < tally->nr_exits; i++)
+		most = tally->exits[i].a > most ? tally->exits[i].a : most;
+	for (size_t i = 0; i < tally->nr_threads && tally->event == TALLY_VMEXIT; i++) {
 		for (size_t j = 0; j < tally->threads[i]->nr_cells; j++) {
 			uint64_t code = tally->threads[i]->cells[j].key.a;
 

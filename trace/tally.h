@@ -8,6 +8,8 @@
  *	ioport	from kvm_pio to the entry, as perf kvm stat has it
  *	mmio	a write from kvm_mmio to the entry, a read from the exit to kvm_mmio: as perf has it
  *	msr, cpuid, hypercall, sysreg	the whole exit, told apart by its argument
+ *	userspace	from kvm_userspace_exit, which says why KVM_RUN returned, to the entry
+ *	events	every event of KVM: how many there were
  *
  * One cell for each thread and reason (or argument): memory does not grow with the recording.
  */
@@ -26,18 +28,24 @@ enum tally_event {
 	TALLY_CPUID,
 	TALLY_HYPERCALL,
 	TALLY_SYSREG,
+	TALLY_USERSPACE,
+	TALLY_EVENTS, /* has no name for --event */
+	NR_TALLY_EVENTS,
 };
 
 /* "vmexit", "mmio" ...: 0 or -EINVAL with why. */
 int tally_event_by_name(const char *name, enum tally_event *ret_event, struct why *why);
 
-/* What one row of a report is about. */
+/* What one row of a report is about. Two words: it is looked up for every exit. */
 struct tally_key {
-	uint64_t a;    /* the reason's code; the port, address, MSR, leaf, number */
-	uint32_t b, c; /* b of a reason: which of struct tally.names; else what the argument has */
+	uint64_t a;    /* the reason's code; the port, address, MSR, leaf ...; a type's index */
+	uint32_t b;    /* of a reason: which of struct tally.names; else what the argument has */
+	uint16_t c;    /* what else it has: read or write */
+	uint16_t exit; /* of an argument: the exit, of struct tally.exits, plus 1; 0: none */
 };
 
 #define TALLY_HINTS 64 /* powers of two */
+#define TALLY_EXITS 128 /* reasons told apart that have arguments */
 
 struct tally_cell {
 	struct tally_key key;
@@ -58,8 +66,11 @@ struct tally_thread {
 	uint32_t hints[TALLY_HINTS]; /* the cell found last for keys that end alike, plus 1 */
 	/* What has begun. */
 	bool is_open, has_key;
+	bool is_lost, has_exit;
 	size_t cell;
-	uint64_t begin;
+	uint64_t begin, last; /* last: when it left or entered a guest; is_lost: not known since */
+	struct tally_key exit; /* why the guest was left, where arguments are counted */
+	uint64_t first, unknown; /* since when it is known, and how long it was not since then */
 };
 
 /* The names of one kind of exit reasons. */
@@ -97,6 +108,8 @@ struct tally {
 	size_t nr_lost;
 	uint64_t sum_lost;
 	bool has_unknown_loss;
+	struct tally_key exits[TALLY_EXITS]; /* that arguments came with */
+	uint16_t nr_exits;
 };
 
 void tally_init(struct tally *tally, enum tally_event event, const struct trace *trace);
@@ -119,5 +132,12 @@ void tally_name(const struct tally *tally, const struct tally_cell *cell, char *
 
 /* Whether the vCPU was idle meanwhile (HLT, WFx ...). */
 bool tally_is_idle(const struct tally *tally, const struct tally_cell *cell);
+
+/* Why the guest was left that the argument came with. False: that is not known. */
+bool tally_exit_name(const struct tally *tally, const struct tally_cell *cell, char *buf,
+		     size_t size);
+
+/* The thread with this number of the stream; NULL: it has none of these events. */
+const struct tally_thread *tally_thread_by_strand(const struct tally *tally, uint64_t strand);
 
 #endif

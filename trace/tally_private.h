@@ -13,13 +13,16 @@ enum role_kind {
 	ROLE_EXIT,     /* leaves the guest */
 	ROLE_ENTRY,    /* enters it */
 	ROLE_ARGUMENT, /* says what the exit is about */
+	ROLE_EVENT,    /* is counted, whatever it means */
 };
 
 /* What the events of a type mean. */
 struct role {
 	enum role_kind kind;
+	const struct trace_type *of;
 	/* Of an exit: the fields that say why; `isa` chooses between the two splits of x86. */
 	const struct trace_field *reason, *type, *isa, *vcpu;
+	const struct trace_field *error; /* of an exit to user space: below 0 if that is why */
 	const struct split *split[2];
 	uint32_t names[2];
 	/* Of an argument: its fields, and what `c` is where there is no such field. */
@@ -32,6 +35,7 @@ struct role {
 int role_find(struct tally *tally, const struct trace_type *type, struct role *ret_role);
 
 struct tally_key role_reason(const struct role *role, const struct trace_event *event);
+struct tally_key role_user_reason(const struct role *role, const struct trace_event *event);
 struct tally_key role_argument(const struct role *role, const struct trace_event *event);
 
 /* The thread of an event, new if need be; NULL: no memory. */
@@ -43,7 +47,7 @@ int tally_find_cell(struct tally *tally, struct tally_thread *thread, const stru
 
 static inline bool tally_key_is(const struct tally_key *a, const struct tally_key *b)
 {
-	return a->a == b->a && a->b == b->b && a->c == b->c;
+	return a->a == b->a && a->b == b->b && a->c == b->c && a->exit == b->exit;
 }
 
 /* The same with a look at what was found last: this is done for every event. */

@@ -7,11 +7,13 @@
 #include <string.h>
 
 #include "arch/argument.h"
+#include "providers/exits_fields.h"
 #include "trace/tally_private.h"
 
 /* In the order of enum tally_event. */
 static const char *const event_names[] = { "vmexit", "ioport", "mmio",
-					    "msr",    "cpuid",  "hypercall", "sysreg" };
+					    "msr",    "cpuid",  "hypercall",
+					    "sysreg", "userspace" };
 
 #define NR_EVENTS (sizeof(event_names) / sizeof(event_names[0]))
 
@@ -24,8 +26,8 @@ int tally_event_by_name(const char *name, enum tally_event *ret_event, struct wh
 		}
 	}
 	return why_set(why, -EINVAL,
-		       "\"%s\": not one of vmexit, mmio, ioport, msr, cpuid, hypercall, sysreg",
-		       name);
+		       "\"%s\": not one of vmexit, mmio, ioport, msr, cpuid, hypercall, sysreg, "
+		       "userspace", name);
 }
 
 /* The words of the exits' arguments, the same as live. */
@@ -33,7 +35,7 @@ static const struct argument *argument_of(enum tally_event event)
 {
 	const struct argument *argument;
 
-	for (size_t i = 0; (argument = argument_at(i)); i++) {
+	for (size_t i = 0; event < NR_EVENTS && (argument = argument_at(i)); i++) {
 		if (strcmp(argument->name, event_names[event]) == 0)
 			return argument;
 	}
@@ -206,14 +208,36 @@ static bool is_foreign(const struct trace_type *type, const char *acrn, const ch
 	       (strcmp(type->system, "kvmtrace") == 0 && strcmp(type->name, kvmtrace) == 0);
 }
 
+/* "kvmmmu" and the like, too. */
+static bool is_of_kvm(const struct trace_type *type)
+{
+	return strncmp(type->system, "kvm", 3) == 0 || strcmp(type->system, "acrn") == 0;
+}
+
+static int find_userspace(struct tally *tally, const struct trace_type *type, struct role *role)
+{
+	const struct split *split = &arch_userspace_split;
+
+	if (strcmp(type->system, split->system) != 0 || strcmp(type->name, split->event) != 0)
+		return 0;
+	role->kind = ROLE_EXIT;
+	role->reason = trace_field(type, split->field);
+	role->error = trace_field(type, "errno");
+	return set_split(tally, type, role, 0, split);
+}
+
 int role_find(struct tally *tally, const struct trace_type *type, struct role *ret_role)
 {
-	struct role role = { .kind = ROLE_NONE };
+	struct role role = { .kind = ROLE_NONE, .of = type };
 	int err = 0;
 
 	role.vcpu = trace_field(type, "id"); /* s390 */
-	if (is_entry(type) || is_foreign(type, "VM_ENTER", "VMENTRY")) {
+	if (tally->event == TALLY_EVENTS) {
+		role.kind = is_of_kvm(type) ? ROLE_EVENT : ROLE_NONE;
+	} else if (is_entry(type) || is_foreign(type, "VM_ENTER", "VMENTRY")) {
 		role.kind = ROLE_ENTRY;
+	} else if (tally->event == TALLY_USERSPACE) {
+		err = find_userspace(tally, type, &role);
 	} else if (is_foreign(type, "VM_EXIT", "VMEXIT")) {
 		role.kind = ROLE_EXIT;
 		role.reason = trace_field(type, "exit_reason");
@@ -272,9 +296,18 @@ static uint64_t join_bytes(const struct trace_field *first, uint32_t nr,
 	return trace_field_number(&joined, event);
 }
 
+struct tally_key role_user_reason(const struct role *role, const struct trace_event *event)
+{
+	struct tally_key key = role_reason(role, event);
+
+	if (role->error)
+		key.a = exits_fields_code(key.a, (int)trace_field_number(role->error, event));
+	return key;
+}
+
 struct tally_key role_argument(const struct role *role, const struct trace_event *event)
 {
-	struct tally_key key = { .c = role->fixed_c };
+	struct tally_key key = { .c = (uint16_t)role->fixed_c };
 
 	if (role->a_bytes)
 		key.a = join_bytes(role->a, role->a_bytes, event);
@@ -283,7 +316,7 @@ struct tally_key role_argument(const struct role *role, const struct trace_event
 	if (role->b)
 		key.b = (uint32_t)trace_field_number(role->b, event);
 	if (role->c)
-		key.c = (uint32_t)trace_field_number(role->c, event);
+		key.c = (uint16_t)trace_field_number(role->c, event);
 	return key;
 }
 
@@ -301,25 +334,50 @@ void tally_rename(struct tally *tally, const struct split *split)
 
 /* ---- names */
 
-static const struct reason *reason_of(const struct tally *tally, const struct tally_cell *cell)
+static const struct reason *find_reason(const struct tally *tally, const struct tally_key *key)
 {
 	const struct reasons *reasons;
 	size_t low = 0, high;
 
-	if (tally->event != TALLY_VMEXIT || cell->is_other || cell->key.b >= tally->nr_names)
+	if (key->b >= tally->nr_names)
 		return NULL;
-	reasons = &tally->names[cell->key.b].reasons;
+	reasons = &tally->names[key->b].reasons;
 	high = reasons->nr;
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (reasons->list[middle].code < cell->key.a)
+		if (reasons->list[middle].code < key->a)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < reasons->nr && reasons->list[low].code == cell->key.a ? &reasons->list[low] :
-									     NULL;
+	return low < reasons->nr && reasons->list[low].code == key->a ? &reasons->list[low] : NULL;
+}
+
+static bool has_reasons(const struct tally *tally)
+{
+	return tally->event == TALLY_VMEXIT || tally->event == TALLY_USERSPACE;
+}
+
+static const struct reason *reason_of(const struct tally *tally, const struct tally_cell *cell)
+{
+	if (!has_reasons(tally) || cell->is_other)
+		return NULL;
+	return find_reason(tally, &cell->key);
+}
+
+static void write_reason(const struct tally *tally, const struct tally_key *key, char *buf,
+			 size_t size)
+{
+	const struct reason *reason = find_reason(tally, key);
+	const char *name = reason ? reason->name : NULL;
+
+	if (tally->event == TALLY_USERSPACE && !name)
+		name = exits_fields_failure(key->a);
+	if (name)
+		snprintf(buf, size, "%s", name);
+	else
+		snprintf(buf, size, "0x%" PRIx64, key->a);
 }
 
 bool tally_is_idle(const struct tally *tally, const struct tally_cell *cell)
@@ -331,16 +389,23 @@ bool tally_is_idle(const struct tally *tally, const struct tally_cell *cell)
 
 void tally_name(const struct tally *tally, const struct tally_cell *cell, char *buf, size_t size)
 {
-	const struct reason *reason = reason_of(tally, cell);
-	const struct argument *argument =
-		tally->event == TALLY_VMEXIT ? NULL : argument_of(tally->event);
+	const struct argument *argument = has_reasons(tally) ? NULL : argument_of(tally->event);
 
 	if (cell->is_other)
 		snprintf(buf, size, "(others)");
-	else if (reason)
-		snprintf(buf, size, "%s", reason->name);
+	else if (tally->event == TALLY_EVENTS)
+		snprintf(buf, size, "%s", tally->roles[cell->key.a].of->name);
 	else if (argument)
 		argument->format(buf, size, cell->key.a, cell->key.b, cell->key.c);
 	else
-		snprintf(buf, size, "0x%" PRIx64, cell->key.a);
+		write_reason(tally, &cell->key, buf, size);
+}
+
+bool tally_exit_name(const struct tally *tally, const struct tally_cell *cell, char *buf,
+		     size_t size)
+{
+	if (cell->is_other || cell->key.exit == 0)
+		return false;
+	write_reason(tally, &tally->exits[cell->key.exit - 1], buf, size);
+	return true;
 }

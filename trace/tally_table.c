@@ -70,29 +70,42 @@ static struct tally_thread *add_thread(struct tally *tally, const struct trace_e
 	thread->pid = event->pid;
 	thread->tid = event->tid;
 	thread->vcpu = thread->cpu = -1;
+	thread->first = event->time;
 	put_slot(tally->slots, tally->nr_slots, hash(event->strand, 0), tally->nr_threads);
 	tally->threads[tally->nr_threads++] = thread;
 	return thread;
 }
 
-struct tally_thread *tally_find_thread(struct tally *tally, const struct trace_event *event)
+static struct tally_thread *find_thread(const struct tally *tally, uint64_t strand)
 {
 	size_t mask = tally->nr_slots - 1;
 
-	for (size_t at = hash(event->strand, 0); tally->nr_slots && tally->slots[at & mask]; at++) {
+	for (size_t at = hash(strand, 0); tally->nr_slots && tally->slots[at & mask]; at++) {
 		struct tally_thread *thread = tally->threads[tally->slots[at & mask] - 1];
 
-		if (thread->strand == event->strand)
+		if (thread->strand == strand)
 			return thread;
 	}
-	return add_thread(tally, event);
+	return NULL;
+}
+
+struct tally_thread *tally_find_thread(struct tally *tally, const struct trace_event *event)
+{
+	struct tally_thread *thread = find_thread(tally, event->strand);
+
+	return thread ? thread : add_thread(tally, event);
+}
+
+const struct tally_thread *tally_thread_by_strand(const struct tally *tally, uint64_t strand)
+{
+	return find_thread(tally, strand);
 }
 
 /* ---- cells */
 
 static size_t hash_key(const struct tally_key *key)
 {
-	return hash(key->a, (uint64_t)key->b << 16 ^ key->c);
+	return hash(key->a, (uint64_t)key->exit << 48 ^ (uint64_t)key->b << 16 ^ key->c);
 }
 
 static int grow_cells(struct tally_thread *thread)
@@ -118,7 +131,7 @@ static int add_cell(struct tally *tally, struct tally_thread *thread, const stru
 	struct tally_cell cell = { .key = *key, .is_other = is_other };
 	int err = grow_cells(thread);
 
-	if (!err)
+	if (!err && tally->event != TALLY_EVENTS) /* which last no time */
 		err = durations_init(&cell.took);
 	if (err)
 		return err;

@@ -7,24 +7,28 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "clock.h"
 #include "option_table.h"
 #include "say.h"
+#include "trace/progress.h"
 #include "trace/timeline.h"
 #include "trace/timeline_functions.h"
+#include "trace/timeline_inside.h"
 #include "trace/timeline_kvm.h"
 #include "trace/timeline_perf.h"
 #include "trace/timeline_uftrace.h"
+#include "trace/whole_file.h"
 
 #define MARGIN_NS 60000000000	 /* what else there is may begin before KVM's first event */
 #define PERF_BEFORE_NS 50000000 /* perf is usually started just before */
 #define PROGRESS_EVENTS 65536
-#define PROGRESS_NS 1000000000
 #define OUT_BYTES (1 << 18)
+#define RECORDINGS_MAX 1024 /* ACRN has one for each CPU */
 
 struct options {
 	bool help, filter;
-	const char *output, *kvm, *perf, *merge, *binary, *binary_name, *input_format;
+	const char *recordings[RECORDINGS_MAX];
+	size_t nr_recordings;
+	const char *output, *perf, *merge, *binary, *binary_name, *input_format;
 	const char *offset_text;
 	bool has_offset;
 	int64_t offset;
@@ -37,8 +41,8 @@ static const struct option_spec specs[] = {
 	{ .heading = "Options" },
 	{ NULL, 'o', "output", NULL, "FILE", VALUE_STRING, AT(output),
 	  "where to (standard output)" },
-	{ NULL, 'k', "kvm", NULL, "FILE", VALUE_STRING, AT(kvm),
-	  "KVM's events: trace.dat, perf.data, ACRN, kvmtrace" },
+	{ NULL, 'k', "kvm", NULL, "FILE", VALUE_OTHER, AT(recordings),
+	  "KVM's events: trace.dat, perf.data, ACRN, kvmtrace; may be repeated" },
 	{ NULL, 'p', "perf-stat", NULL, "FILE", VALUE_STRING, AT(perf),
 	  "counters: what perf stat -I -x or -j printed" },
 	{ NULL, 'O', "offset", NULL, "N", VALUE_OTHER, AT(offset_text),
@@ -59,14 +63,10 @@ static const struct option_spec specs[] = {
 };
 
 /* A signed number, or as the kernel prints it: without a sign, beyond 2^63. */
-static int take(void *ret_options, const struct option_spec *spec, const char *text,
-		struct why *why)
+static int take_offset(struct options *options, const char *text, struct why *why)
 {
-	struct options *options = ret_options;
 	char *end;
 
-	if (spec->offset != AT(offset_text))
-		return 0;
 	options->has_offset = strcmp(text, "auto") != 0;
 	if (!options->has_offset)
 		return 0;
@@ -77,6 +77,21 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 		options->offset = (int64_t)strtoull(text, &end, 10);
 	if (end == text || *end || errno)
 		return why_set(why, -EINVAL, "\"%s\": the offset is a number, or auto", text);
+	return 0;
+}
+
+static int take(void *ret_options, const struct option_spec *spec, const char *text,
+		struct why *why)
+{
+	struct options *options = ret_options;
+
+	if (spec->offset == AT(offset_text))
+		return take_offset(options, text, why);
+	if (spec->offset != AT(recordings))
+		return 0;
+	if (options->nr_recordings == RECORDINGS_MAX)
+		return why_set(why, -EINVAL, "-k may be repeated %d times", RECORDINGS_MAX);
+	options->recordings[options->nr_recordings++] = text;
 	return 0;
 }
 
@@ -92,14 +107,17 @@ static const struct option_table table = {
 
 struct run {
 	const struct options *options;
-	struct timeline_out out;
+	struct whole_file file;
+	struct timeline_out out; /* without a file until there is something to draw */
 	struct timeline_clock clock;
 	struct trace *trace;
 	struct timeline_kvm *kvm;
+	struct timeline_inside inside;
 	int64_t first_ns; /* KVM's first event */
-	uint64_t nr_lost, begin_ns;
+	uint64_t nr_lost;
+	struct progress progress;
 	bool has_guests, has_others; /* function calls; anything but KVM's events */
-	bool is_on_terminal, has_progress;
+	bool is_unwritable; /* which was told */
 	int status;
 };
 
@@ -108,19 +126,26 @@ static void fail(struct run *run, int err, const struct why *why)
 	run->status = say_failure(err, why);
 }
 
-/* ---- KVM's events ---- */
-
-static void print_progress(struct run *run)
+/* The first source that could be opened needs it. Returns whether it is there. */
+static bool begin_output(struct run *run)
 {
-	uint64_t done, total;
+	struct why why = { "" };
+	int err;
 
-	if (!run->is_on_terminal || clock_now_ns() - run->begin_ns < PROGRESS_NS)
-		return;
-	trace_progress(run->trace, &done, &total);
-	if (total)
-		fprintf(stderr, "\r\033[K%d %%", (int)(100.0 * (double)done / (double)total));
-	run->has_progress = true;
+	if (run->out.file || run->is_unwritable)
+		return !run->is_unwritable;
+	err = whole_file_open(&run->file, run->options->output, &why);
+	run->is_unwritable = err < 0;
+	if (err) {
+		fail(run, err, &why);
+		return false;
+	}
+	setvbuf(run->file.file, NULL, _IOFBF, OUT_BYTES);
+	out_begin(&run->out, run->file.file);
+	return true;
 }
+
+/* ---- KVM's events ---- */
 
 static int set_clock(struct run *run, const struct trace_event *first, struct why *why)
 {
@@ -149,12 +174,14 @@ static int read_kvm(struct run *run, struct why *why)
 
 		if (!err)
 			err = timeline_kvm_add(run->kvm, event);
+		if (!err)
+			err = timeline_inside_add(&run->inside, event);
 		if (err)
 			return err;
 		if (!event->type)
 			run->nr_lost += event->lost > 0 ? (uint64_t)event->lost : 0;
 		if (++nr % PROGRESS_EVENTS == 0)
-			print_progress(run);
+			progress_show(&run->progress, run->trace);
 		if (ferror(run->out.file))
 			return -EIO;
 	}
@@ -169,7 +196,9 @@ static void tell_problems(struct run *run)
 
 	if (run->nr_lost)
 		fprintf(stderr, "kvmtop: %s: %" PRIu64 " events were lost when it was recorded\n",
-			run->options->kvm, run->nr_lost);
+			run->options->nr_recordings > 1 ? "the recordings" :
+							  run->options->recordings[0],
+			run->nr_lost);
 	for (size_t i = 0; (problem = trace_problem(run->trace, i)); i++) {
 		struct why why = { "" };
 
@@ -181,22 +210,23 @@ static void tell_problems(struct run *run)
 
 static int take_kvm(struct run *run, struct why *why)
 {
-	const char *const paths[] = { run->options->kvm };
 	enum trace_kind kind = TRACE_ANY;
 	int err = 0;
 
-	if (!run->options->kvm)
+	if (!run->options->nr_recordings)
 		return 0;
 	if (run->options->input_format)
 		err = trace_kind_by_name(run->options->input_format, &kind, why);
 	if (!err)
-		err = trace_open(paths, 1, kind, &run->trace, why);
-	if (err)
+		err = trace_open(run->options->recordings, run->options->nr_recordings, kind,
+				 &run->trace, why);
+	if (err || !begin_output(run))
 		return err;
 	run->kvm = timeline_kvm_new(run->trace, &run->clock, run->has_guests, &run->out);
+	run->inside = (struct timeline_inside){ run->trace, &run->clock, &run->out, NULL, 0 };
+	progress_begin(&run->progress);
 	err = run->kvm ? read_kvm(run, why) : -ENOMEM;
-	if (run->has_progress)
-		fprintf(stderr, "\r\033[K");
+	progress_end(&run->progress);
 	tell_problems(run);
 	return err;
 }
@@ -211,19 +241,20 @@ struct guest_clock {
 static int64_t guest_offset(const void *state, size_t nr, uint64_t time)
 {
 	const struct guest_clock *guest = state;
-	int64_t offset = guest->run->options->offset;
+	uint64_t host_time;
 
-	if (!guest->run->options->has_offset && guest->run->kvm)
-		timeline_kvm_offset(guest->run->kvm, guest->nr, (int32_t)nr, time, &offset);
-	return offset;
+	if (guest->run->options->has_offset || !guest->run->kvm ||
+	    !timeline_kvm_host_time(guest->run->kvm, guest->nr, (int32_t)nr, time, &host_time))
+		return guest->run->options->offset;
+	return (int64_t)(time - host_time);
 }
 
 static void tell_no_offset(const struct run *run, size_t nr, const char *path)
 {
-	int64_t offset;
+	uint64_t time;
 
 	if (!run->kvm || run->options->has_offset ||
-	    timeline_kvm_offset(run->kvm, nr, -1, UINT64_MAX, &offset))
+	    timeline_kvm_host_time(run->kvm, nr, -1, UINT64_MAX, &time))
 		return;
 	fprintf(stderr, "kvmtop: %s: no kvm_write_tsc_offset says how far the guest's clock is "
 		"ahead; its times are taken as they are (-O)\n", path);
@@ -256,7 +287,9 @@ static void take_functions(struct run *run, const char *path, const struct guest
 	if (!err)
 		err = uftrace_open(path, &uftrace, &why);
 	if (!err) {
-		err = timeline_functions(uftrace.json, path, &config, &run->out, &why);
+		if (begin_output(run))
+			err = timeline_functions(uftrace.json, path, &config, &run->out,
+						 &why);
 		end_err = uftrace_close(&uftrace, path, &end_why);
 		if (end_err) { /* which explains why its text is none */
 			err = end_err;
@@ -276,12 +309,11 @@ static void take_perf(struct run *run, const char *path)
 	struct why why = { "" };
 	int err;
 
-	if (in) {
+	err = in ? 0 : why_set(&why, -errno, "%s: %s", path, strerror(errno));
+	if (!err && begin_output(run))
 		err = timeline_perf(in, path, &run->clock, anchor_ns, &run->out, &why);
+	if (in)
 		fclose(in);
-	} else {
-		err = why_set(&why, -errno, "%s: %s", path, strerror(errno));
-	}
 	if (err)
 		fail(run, err, &why);
 }
@@ -313,28 +345,45 @@ static void write_end(struct run *run)
 	out_end(&run->out, &metadata);
 }
 
-static void write_all(struct run *run, const char *const *guests, size_t nr)
+static void draw_all(struct run *run, const char *const *guests, size_t nr)
 {
 	struct why why = { "" };
-	int err;
+	int err = take_kvm(run, &why);
 
-	out_begin(&run->out, run->out.file);
-	err = take_kvm(run, &why);
-	if (err && !ferror(run->out.file))
+	if (err && !(run->out.file && ferror(run->out.file)))
 		fail(run, err, &why);
-	for (size_t i = 0; !err && i < nr; i++) {
+	for (size_t i = 0; !err && !run->is_unwritable && i < nr; i++) {
 		const struct guest_clock guest = { run, i };
 
 		tell_no_offset(run, i, guests[i]);
 		take_functions(run, guests[i], &guest);
 	}
-	if (!err && run->options->merge)
+	if (!err && !run->is_unwritable && run->options->merge)
 		take_functions(run, run->options->merge, NULL);
-	if (!err && run->options->perf)
+	if (!err && !run->is_unwritable && run->options->perf)
 		take_perf(run, run->options->perf);
-	write_end(run);
-	timeline_kvm_free(run->kvm);
-	trace_close(run->trace);
+	if (run->out.file)
+		write_end(run);
+}
+
+/* Where nothing could be drawn, what was there before is worth more. */
+static void end_output(struct run *run)
+{
+	struct why why = { "" };
+	int err;
+
+	if (!run->out.file)
+		return;
+	if (run->status != STATUS_OK && run->out.nr_events == 0) {
+		whole_file_drop(&run->file);
+		return;
+	}
+	err = whole_file_keep(&run->file);
+	if (err) {
+		why_set(&why, err, "%s: cannot be written: %s", run->options->output,
+			strerror(-err));
+		fail(run, -EIO, &why);
+	}
 }
 
 static int run_timeline(const struct options *options, const char *const *guests, size_t nr)
@@ -342,30 +391,15 @@ static int run_timeline(const struct options *options, const char *const *guests
 	struct run run = {
 		.options = options,
 		.clock = { .khz = options->khz },
-		.begin_ns = clock_now_ns(),
 		.has_guests = nr > 0,
 		.has_others = nr || options->merge || options->perf,
-		.is_on_terminal = isatty(STDERR_FILENO),
 	};
-	struct why why = { "" };
-	bool has_failed;
 
-	run.out.file = options->output ? fopen(options->output, "we") : stdout;
-	if (!run.out.file) {
-		why_set(&why, -errno, "%s: %s", options->output, strerror(errno));
-		return say_failure(-EIO, &why);
-	}
-	setvbuf(run.out.file, NULL, _IOFBF, OUT_BYTES);
-	write_all(&run, guests, nr);
-	if (!options->output)
-		return run.status;
-	has_failed = ferror(run.out.file);
-	errno = EIO; /* what an earlier write said is forgotten */
-	if (fclose(run.out.file) != 0 || has_failed) {
-		why_set(&why, -errno, "%s: cannot be written: %s", options->output,
-			strerror(errno));
-		return say_failure(-EIO, &why);
-	}
+	draw_all(&run, guests, nr);
+	end_output(&run);
+	timeline_kvm_free(run.kvm);
+	timeline_inside_release(&run.inside);
+	trace_close(run.trace);
 	return run.status;
 }
 
@@ -381,9 +415,9 @@ static int timeline_run(int argc, char **argv)
 		option_table_help(&table, stdout);
 		return STATUS_OK;
 	}
-	if (!options.kvm && !options.perf && !options.merge && first == argc)
+	if (!options.nr_recordings && !options.perf && !options.merge && first == argc)
 		err = why_set(&why, -EINVAL, "nothing to draw: -k FILE, -p FILE or a GUESTTRACE");
-	else if (options.filter && !options.kvm)
+	else if (options.filter && !options.nr_recordings)
 		err = why_set(&why, -EINVAL, "-F needs -k FILE: it is KVM's first event that cuts");
 	else if (options.binary && first == argc)
 		err = why_set(&why, -EINVAL, "-b needs a GUESTTRACE");

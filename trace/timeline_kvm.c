@@ -9,6 +9,7 @@
 
 #include "guest_name.h"
 #include "trace/tally_private.h"
+#include "trace/timeline_fields.h"
 #include "trace/timeline_kvm.h"
 #include "trace/timeline_offsets.h"
 
@@ -21,10 +22,11 @@
 struct kind {
 	bool is_seen;
 	bool is_of_kvm;
-	bool is_userspace, is_offset;
+	bool is_userspace, is_offset, is_clock;
 	struct role role;
 	const struct trace_field *reason; /* of kvm_userspace_exit */
 	const struct trace_field *vcpu, *offset; /* of kvm_write_tsc_offset */
+	const struct trace_field *mul, *shift; /* of kvm_pvclock_update: from its TSC to ns */
 };
 
 /* A guest, or what stands for it. */
@@ -34,6 +36,7 @@ struct process {
 	int64_t guest;	/* the file's number for it; -1: it does not say */
 	int32_t number; /* in the timeline */
 	bool has_offsets;
+	uint64_t tsc_khz; /* the guest's; 0: not told */
 };
 
 enum state { STATE_UNKNOWN, STATE_GUEST, STATE_KVM };
@@ -92,6 +95,9 @@ static int find_kind(struct timeline_kvm *kvm, const struct trace_type *type, st
 	}
 	kind->vcpu = trace_field(type, "vcpu_id");
 	kind->offset = trace_field(type, "next_tsc_offset");
+	kind->mul = trace_field(type, "tsc_to_system_mul");
+	kind->shift = trace_field(type, "tsc_shift");
+	kind->is_clock = strcmp(type->name, "kvm_pvclock_update") == 0 && kind->mul && kind->shift;
 	kind->is_offset = strcmp(type->name, "kvm_write_tsc_offset") == 0 && kind->offset;
 	return role_find(&kvm->names, type, &kind->role);
 }
@@ -115,35 +121,6 @@ static int get_kind(struct timeline_kvm *kvm, const struct trace_type *type,
 		err = find_kind(kvm, type, &kvm->kinds[type->index]);
 	*ret_kind = &kvm->kinds[type->index];
 	return err;
-}
-
-/* All numbers and texts of an event, by their fields' names. */
-static void add_fields(struct timeline_args *args, const struct trace_event *event)
-{
-	for (size_t i = 0; i < event->type->nr_fields; i++) {
-		const struct trace_field *field = &event->type->fields[i];
-		uint64_t number;
-		const void *data;
-		size_t size;
-
-		if (strncmp(field->name, "common_", 7) == 0)
-			continue;
-		if (field->flags & TRACE_FIELD_STRING) {
-			data = trace_field_data(field, event, &size);
-			if (data)
-				args_add_text(args, field->name, data, strnlen(data, size));
-			continue;
-		}
-		if (field->flags & (TRACE_FIELD_ARRAY | TRACE_FIELD_DYNAMIC))
-			continue;
-		number = trace_field_number(field, event);
-		/* A reader's numbers are doubles, and of 8 bytes most are addresses. */
-		if (field->size < 8 || field->flags & TRACE_FIELD_SIGNED ||
-		    strcmp(field->name, "ns") == 0)
-			args_add_number(args, field->name, (int64_t)number);
-		else
-			args_add_hex(args, field->name, number);
-	}
 }
 
 /* ---- processes and tracks ---- */
@@ -241,7 +218,8 @@ static int set_process(struct timeline_kvm *kvm, struct track *track,
 	}
 	track->process = kvm->nr_processes;
 	if (!name[0] && event->pid >= 0)
-		snprintf(name, sizeof(name), "process %d", (int)event->pid);
+		snprintf(name, sizeof(name), "%s %d",
+			 info->kind == TRACE_ACRN ? "VM" : "process", (int)event->pid);
 	if (!name[0])
 		name_by_file(kvm, process.file, name, sizeof(name));
 	return add_process(kvm, &process, name);
@@ -316,7 +294,7 @@ static void draw_instant(struct timeline_kvm *kvm, struct track *track,
 	struct timeline_args args;
 
 	args_clear(&args);
-	add_fields(&args, event);
+	timeline_fields_add(&args, event);
 	track->is_empty = false;
 	out_instant(kvm->out, &instant, &args);
 }
@@ -388,7 +366,7 @@ static void take_exit(struct timeline_kvm *kvm, struct track *track, const struc
 	tally_name(&kvm->names, &cell, track->reason, sizeof(track->reason));
 	track->is_idle = tally_is_idle(&kvm->names, &cell);
 	args_clear(&track->args);
-	add_fields(&track->args, event);
+	timeline_fields_add(&track->args, event);
 }
 
 static void take_entry(struct timeline_kvm *kvm, struct track *track, uint64_t time)
@@ -460,17 +438,45 @@ static int take_offset(struct timeline_kvm *kvm, const struct track *track,
 			   (int64_t)trace_field_number(kind->offset, event));
 }
 
-bool timeline_kvm_offset(const struct timeline_kvm *kvm, size_t nr, int32_t vcpu,
-			 uint64_t guest_time, int64_t *ret_offset)
+/* The kernel's: a TSC shifted to the left, then times mul and by 2^32, is nanoseconds. */
+static void take_clock(struct timeline_kvm *kvm, const struct track *track,
+		       const struct kind *kind, const struct trace_event *event)
 {
+	uint64_t mul = trace_field_number(kind->mul, event);
+	int64_t shift = (int64_t)trace_field_number(kind->shift, event);
+	unsigned __int128 khz_mul = (unsigned __int128)1000000 << 32;
+
+	if (mul == 0 || shift < -31 || shift > 31)
+		return;
+	khz_mul = shift < 0 ? khz_mul << -shift : khz_mul >> shift;
+	kvm->processes[track->process].tsc_khz = (uint64_t)((khz_mul + mul / 2) / mul);
+}
+
+/* A difference of less than a thousandth is the host's clock as the user or the file has it. */
+static struct timeline_ratio ratio_of(const struct timeline_kvm *kvm, size_t process)
+{
+	uint64_t guest = kvm->processes[process].tsc_khz, host = kvm->clock->khz;
+	uint64_t difference = guest > host ? guest - host : host - guest;
+
+	if (!guest || !host || difference < host / 1000)
+		return (struct timeline_ratio){ 0, 0 };
+	return (struct timeline_ratio){ guest, host };
+}
+
+bool timeline_kvm_host_time(const struct timeline_kvm *kvm, size_t nr, int32_t vcpu,
+			    uint64_t guest_time, uint64_t *ret_time)
+{
+	struct timeline_ratio ratio;
 	size_t process = 0;
 
 	for (; process < kvm->nr_processes; process++) {
 		if (kvm->processes[process].has_offsets && nr-- == 0)
 			break;
 	}
-	return process < kvm->nr_processes &&
-	       offsets_find(&kvm->offsets, process, vcpu, guest_time, ret_offset);
+	if (process == kvm->nr_processes)
+		return false;
+	ratio = ratio_of(kvm, process);
+	return offsets_host_time(&kvm->offsets, &ratio, process, vcpu, guest_time, ret_time);
 }
 
 /* ---- the stream ---- */
@@ -523,6 +529,8 @@ static int dispatch(struct timeline_kvm *kvm, struct track *track, const struct 
 		take_userspace(kvm, track, kind, event);
 	} else {
 		draw_instant(kvm, track, event);
+		if (kind->is_clock)
+			take_clock(kvm, track, kind, event);
 		if (kind->is_offset)
 			return take_offset(kvm, track, kind, event);
 	}
@@ -561,7 +569,7 @@ static void name_track(struct timeline_kvm *kvm, const struct track *track)
 	bool is_cpu = trace_file(kvm->trace, (size_t)track->key.file)->kind == TRACE_ACRN;
 	char name[NAME_SIZE];
 
-	if (is_cpu)
+	if (is_cpu && track->vcpu < 0)
 		snprintf(name, sizeof(name), "CPU %d", (int)track->cpu);
 	else if (track->vcpu >= 0)
 		snprintf(name, sizeof(name), "vCPU %d", (int)track->vcpu);

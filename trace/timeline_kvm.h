@@ -34,11 +34,13 @@ int timeline_kvm_add(struct timeline_kvm *kvm, const struct trace_event *event);
 void timeline_kvm_end(struct timeline_kvm *kvm);
 
 /*
- * What was added to the host's TSC for the guest (kvm_write_tsc_offset): of the guest that is the
- * nr-th to have been written one, for its vCPU, before the guest's own time `guest_time`. A vCPU of
- * which nothing is known has what the guest's first one has. Returns false where none was written.
+ * From a guest's own TSC to the host's, by what was added to that (kvm_write_tsc_offset): of the
+ * guest that is the nr-th to have been written one, for its vCPU. A vCPU of which nothing is known
+ * has what the guest's first one has. Where the guest was told that its TSC runs at another
+ * frequency than the host's (kvm_pvclock_update), the host's is scaled by their ratio first.
+ * Returns false where no offset was written.
  */
-bool timeline_kvm_offset(const struct timeline_kvm *kvm, size_t nr, int32_t vcpu,
-			 uint64_t guest_time, int64_t *ret_offset);
+bool timeline_kvm_host_time(const struct timeline_kvm *kvm, size_t nr, int32_t vcpu,
+			    uint64_t guest_time, uint64_t *ret_time);
 
 #endif

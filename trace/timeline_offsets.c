@@ -63,20 +63,39 @@ int offsets_add(struct timeline_offsets *offsets, size_t guest, int32_t vcpu, ui
 	return 0;
 }
 
-/* Whether it was written by then. Guests' clocks wrap around: differences count. */
-static bool is_before(const struct offset *offset, uint64_t guest_time)
+static uint64_t to_guest(const struct timeline_ratio *ratio, uint64_t time)
 {
-	return (int64_t)(offset->time + (uint64_t)offset->offset - guest_time) <= 0;
+	if (!ratio->guest_khz)
+		return time;
+	return (uint64_t)((unsigned __int128)time * ratio->guest_khz / ratio->host_khz);
 }
 
-static int64_t last_before(const struct vcpu_offsets *of, uint64_t guest_time)
+static uint64_t to_host(const struct timeline_ratio *ratio, uint64_t time)
+{
+	if (!ratio->guest_khz)
+		return time;
+	return (uint64_t)((__int128)(int64_t)time * (int64_t)ratio->host_khz /
+			  (int64_t)ratio->guest_khz);
+}
+
+/* Whether it was written by then. Guests' clocks wrap around: differences count. */
+static bool is_before(const struct offset *offset, const struct timeline_ratio *ratio,
+		      uint64_t guest_time)
+{
+	uint64_t time = to_guest(ratio, offset->time) + (uint64_t)offset->offset;
+
+	return (int64_t)(time - guest_time) <= 0;
+}
+
+static int64_t last_before(const struct vcpu_offsets *of, const struct timeline_ratio *ratio,
+			   uint64_t guest_time)
 {
 	size_t low = 0, high = of->nr;
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (is_before(&of->list[middle], guest_time))
+		if (is_before(&of->list[middle], ratio, guest_time))
 			low = middle + 1;
 		else
 			high = middle;
@@ -84,8 +103,8 @@ static int64_t last_before(const struct vcpu_offsets *of, uint64_t guest_time)
 	return of->list[low ? low - 1 : 0].offset;
 }
 
-bool offsets_find(const struct timeline_offsets *offsets, size_t guest, int32_t vcpu,
-		  uint64_t guest_time, int64_t *ret_offset)
+bool offsets_host_time(const struct timeline_offsets *offsets, const struct timeline_ratio *ratio,
+		       size_t guest, int32_t vcpu, uint64_t guest_time, uint64_t *ret_time)
 {
 	const struct vcpu_offsets *found = NULL;
 
@@ -96,6 +115,7 @@ bool offsets_find(const struct timeline_offsets *offsets, size_t guest, int32_t 
 			found = of;
 	}
 	if (found)
-		*ret_offset = last_before(found, guest_time);
+		*ret_time = to_host(ratio, guest_time -
+					   (uint64_t)last_before(found, ratio, guest_time));
 	return found != NULL;
 }

@@ -12,6 +12,11 @@
 
 struct vcpu_offsets;
 
+/* A guest's TSC runs so fast where the host's runs so fast; zeroes: as fast. */
+struct timeline_ratio {
+	uint64_t guest_khz, host_khz;
+};
+
 /* Begins as zeroes. */
 struct timeline_offsets {
 	struct vcpu_offsets *vcpus;
@@ -25,10 +30,11 @@ int offsets_add(struct timeline_offsets *offsets, size_t guest, int32_t vcpu, ui
 		int64_t offset);
 
 /*
- * What held at a time of the guest's own: the last write before it, or else the first. A vCPU of
- * which nothing is known has what the guest's first one has. False: nothing of this guest.
+ * From a time of the guest's own, which is the host's by the ratio and an offset, to the host's.
+ * The offset is that of the last write before it, or else of the first. A vCPU of which nothing is
+ * known has what the guest's first one has. False: nothing of this guest.
  */
-bool offsets_find(const struct timeline_offsets *offsets, size_t guest, int32_t vcpu,
-		  uint64_t guest_time, int64_t *ret_offset);
+bool offsets_host_time(const struct timeline_offsets *offsets, const struct timeline_ratio *ratio,
+		       size_t guest, int32_t vcpu, uint64_t guest_time, uint64_t *ret_time);
 
 #endif

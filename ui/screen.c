@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Paints the frame around the table: title, summary, tabs, last line, help. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,25 +21,30 @@
 #define HOTTEST_MAX 44
 
 const struct key_help screen_keys[] = {
-	{ "h ?", "h help", "this help" },
-	{ "q", "q quit", "quit" },
-	{ "1 - 5 Tab", NULL, "views: events, guests, vCPUs, exits, hot spots" },
-	{ "Enter", "Enter open", "deeper: an event's reasons; guest, vCPU, exit, argument" },
-	{ "Backspace", NULL, "back to where Enter came from" },
-	{ "x", "x reasons", "all reasons, or none" },
-	{ "b", "b guests", "by guest, and back" },
-	{ "f", "f filter", "show events that match a regular expression" },
-	{ "c", NULL, "clear the filter and the guest" },
-	{ "g p", "g guest", "one guest only, by name or pid" },
-	{ "o", "o order", "sort by rate, or by total" },
-	{ "< > R", NULL, "sort by the column to the left or right; reverse" },
-	{ "r", "r reset", "totals count from now on" },
-	{ "s + -", "s delay", "interval" },
-	{ "Space", NULL, "pause, and go on" },
-	{ "/ n", NULL, "search for a name; again" },
-	{ "arrows", NULL, "move, as do PgUp, PgDn, Home, End; Esc lets go of the row" },
+	{ "h ?", "h help", "this help", false },
+	{ "q", "q quit", "quit", false },
+	{ "1 - 5 Tab", NULL, "views: events, guests, vCPUs, exits, hot spots", false },
+	{ "Enter", "Enter open", "deeper: an event's reasons; guest, vCPU, exit, argument", false },
+	{ "Backspace", NULL, "back to where Enter came from", false },
+	{ "x", "x reasons", "all reasons, or none", false },
+	{ "b", "b guests", "by guest, and back", false },
+	{ "f", "f filter", "show events that match a regular expression", false },
+	{ "c", NULL, "clear the filter and the guest", false },
+	{ "g p", "g guest", "one guest only, by name or pid", false },
+	{ "o", "o order", "sort by rate, or by total", false },
+	{ "< > R", NULL, "sort by the column to the left or right; reverse", false },
+	{ "r", "r reset", "totals count from now on", true },
+	{ "s + -", "s delay", "interval", true },
+	{ "Space", NULL, "pause, and go on", true },
+	{ "/ n", NULL, "search for a name; again", false },
+	{ "arrows", NULL, "move, as do PgUp, PgDn, Home, End; Esc lets go of the row", false },
 	{ 0 },
 };
+
+bool screen_has_key(const struct screen *screen, const struct key_help *key)
+{
+	return !key->is_live || !screen->recording;
+}
 
 struct row_id row_id_of(const struct view_row *row)
 {
@@ -109,10 +115,40 @@ static size_t count_vcpus(const struct guests *guests)
 	return nr;
 }
 
-static void paint_title(const struct screen *screen, struct grid *grid)
+static int put_guests(const struct screen *screen, struct grid *grid, int col)
 {
 	size_t guests = guests_count(screen->facts->guests);
 	size_t vcpus = count_vcpus(screen->facts->guests);
+
+	return grid_printf(grid, 0, col, STYLE_PLAIN, "  %zu guest%s %zu vCPU%s", guests,
+			   guests == 1 ? "" : "s", vcpus, vcpus == 1 ? "" : "s");
+}
+
+/* What is lost is said first, and the files' names have what the rest leaves. */
+static void paint_recording(const struct screen *screen, struct grid *grid)
+{
+	const struct screen_recording *recording = screen->recording;
+	const struct cell whole = cell_ns(recording->span_ns);
+	char span[32], events[32], files[96], lost[48] = "";
+	int col, room = grid->cols / 3;
+
+	format_cell(span, sizeof(span), &whole, 10, false);
+	format_count(events, sizeof(events), recording->nr_events, 14, true);
+	if (recording->nr_lost || recording->is_more_lost)
+		snprintf(lost, sizeof(lost), "%s%" PRIu64 " lost",
+			 recording->is_more_lost ? "more than " : "", recording->nr_lost);
+	cut_text(files, sizeof(files), recording->files, room);
+	col = grid_put(grid, 0, 0, STYLE_BOLD, "kvmtop");
+	col = grid_printf(grid, 0, col, STYLE_PLAIN, "  %s  ", files);
+	if (lost[0])
+		col = grid_printf(grid, 0, col, STYLE_ALERT, "%s  ", lost);
+	col = grid_printf(grid, 0, col, STYLE_PLAIN, "%s  %s events", span, events);
+	col = put_guests(screen, grid, col);
+	put_right(grid, 0, col + 1, STYLE_PLAIN, "recording");
+}
+
+static void paint_title(const struct screen *screen, struct grid *grid)
+{
 	enum style style = screen->is_paused ? STYLE_NOTICE : STYLE_PLAIN;
 	char right[64];
 	int col;
@@ -122,8 +158,7 @@ static void paint_title(const struct screen *screen, struct grid *grid)
 	if (screen->nr_cpus)
 		col = grid_printf(grid, 0, col, STYLE_PLAIN, "  %d CPU%s", screen->nr_cpus,
 				  screen->nr_cpus == 1 ? "" : "s");
-	col = grid_printf(grid, 0, col, STYLE_PLAIN, "  %zu guest%s %zu vCPU%s", guests,
-			  guests == 1 ? "" : "s", vcpus, vcpus == 1 ? "" : "s");
+	col = put_guests(screen, grid, col);
 	if (screen->engine)
 		col = grid_printf(grid, 0, col, STYLE_DIM, "  %s", screen->engine);
 	snprintf(right, sizeof(right), "%s%.1fs  %s", screen->is_paused ? "PAUSED  " : "",
@@ -160,11 +195,17 @@ static void format_parts(const struct exits_summary *summary, char *buf, size_t 
 	const uint64_t *ns = summary->part_ns;
 	double whole = (double)ns[TIME_WHOLE] / 100;
 
+	char user[32] = "+user";
+
 	buf[0] = '\0';
-	if (summary->has_parts && ns[TIME_WHOLE])
-		snprintf(buf, size, "guest %.0f%% kvm %.0f%% user %.0f%% halt %.0f%%",
-			 (double)ns[TIME_GUEST] / whole, (double)ns[TIME_KVM] / whole,
-			 (double)ns[TIME_USER] / whole, (double)ns[TIME_HALT] / whole);
+	if (!summary->has_parts || !ns[TIME_WHOLE])
+		return;
+	if (summary->has_user)
+		snprintf(user, sizeof(user), " %.0f%% user", (double)ns[TIME_KVM] / whole);
+	snprintf(buf, size, "guest %.0f%% kvm%s %.0f%% halt %.0f%%",
+		 (double)ns[TIME_GUEST] / whole, user,
+		 (double)ns[summary->has_user ? TIME_USER : TIME_KVM] / whole,
+		 (double)ns[TIME_HALT] / whole);
 }
 
 /* "hottest db1: MSR_WRITE 188k/s", cut to the room there is. */
@@ -223,7 +264,8 @@ static void paint_summary(const struct screen *screen, struct grid *grid, int ro
 		grid_put(grid, row, right, STYLE_PLAIN, parts);
 		right -= 2;
 	}
-	put_spark(screen, grid, row, col, right, &summary);
+	if (!screen->recording)
+		put_spark(screen, grid, row, col, right, &summary);
 }
 
 /* How far drilling down went, and the filter if there is room for it. */
@@ -326,10 +368,11 @@ static void paint_tabs(struct screen *screen, struct grid *grid, int row)
 	paint_filters(screen, grid, row, col);
 }
 
-static void paint_keys(struct grid *grid, int row, int col)
+static void paint_keys(const struct screen *screen, struct grid *grid, int row, int col)
 {
 	for (const struct key_help *key = screen_keys; key->key; key++) {
-		if (!key->brief || col + (int)strlen(key->brief) > grid->cols)
+		if (!key->brief || !screen_has_key(screen, key) ||
+		    col + (int)strlen(key->brief) > grid->cols)
 			continue;
 		grid_put(grid, row, col, STYLE_DIM, key->brief);
 		col += (int)strlen(key->brief) + 2;
@@ -397,7 +440,7 @@ static void paint_last_line(struct screen *screen, struct grid *grid, int row)
 	} else {
 		if (screen->is_paused)
 			col = grid_put(grid, row, 0, STYLE_NOTICE, "PAUSED") + 2;
-		paint_keys(grid, row, col);
+		paint_keys(screen, grid, row, col);
 	}
 }
 
@@ -415,7 +458,7 @@ static void paint_guests(const struct screen *screen, struct grid *grid, int row
 {
 	const struct guests *guests = screen->facts->guests;
 	const struct guest *guest;
-	char typed[PROMPT_BYTES];
+	char typed[PROMPT_BYTES], pid[16];
 	size_t nr = 0;
 	int room = last_row - row;
 
@@ -425,9 +468,10 @@ static void paint_guests(const struct screen *screen, struct grid *grid, int row
 	for (size_t i = 0; (guest = guests_at(guests, i)); i++) {
 		if (!is_meant(guest, typed))
 			continue;
+		snprintf(pid, sizeof(pid), "%d", (int)guest->pid);
 		if (nr++ < (size_t)room)
-			grid_printf(grid, row++, 1, STYLE_PLAIN, "%7d %4zu  %s", (int)guest->pid,
-				    guest->nr_vcpus, guest->name);
+			grid_printf(grid, row++, 1, STYLE_PLAIN, "%7s %4zu  %s",
+				    guest->pid ? pid : "-", guest->nr_vcpus, guest->name);
 	}
 	if (nr > (size_t)room && room > 0) {
 		grid_clear_row(grid, last_row);
@@ -466,7 +510,10 @@ void screen_paint(struct screen *screen, struct grid *grid)
 		return;
 	}
 	if (grid->rows >= ROWS_FULL) {
-		paint_title(screen, grid);
+		if (screen->recording)
+			paint_recording(screen, grid);
+		else
+			paint_title(screen, grid);
 		paint_summary(screen, grid, 1);
 		paint_tabs(screen, grid, 2);
 		row = 3;

@@ -41,8 +41,16 @@ struct hit {
 	size_t index; /* of the view or the column */
 };
 
+/* What the title says of a recording. */
+struct screen_recording {
+	char files[96]; /* "perf.data", "cpu0 and 3 more" */
+	uint64_t span_ns, nr_events, nr_lost;
+	bool is_more_lost; /* than nr_lost, nobody knows how many */
+};
+
 struct screen {
 	/* What there is to show; set by the loop. */
+	const struct screen_recording *recording; /* NULL: a machine, now */
 	const struct view *view;
 	const struct query *query;
 	const struct facts *facts;
@@ -89,7 +97,11 @@ struct key_help {
 	const char *key;
 	const char *brief; /* for the last line; NULL: not there */
 	const char *help;
+	bool is_live; /* means nothing where time does not go on */
 };
 extern const struct key_help screen_keys[];
+
+/* Whether the key does anything there. */
+bool screen_has_key(const struct screen *screen, const struct key_help *key);
 
 #endif

@@ -64,8 +64,9 @@ static bool is_explained(const struct view *view, size_t column)
 	       view_has_column(view, column);
 }
 
-static int widest_word(const struct view *view)
+static int widest_word(const struct screen *screen)
 {
+	const struct view *view = screen->view;
 	const struct column *columns = view->type->columns;
 	size_t width = 0;
 
@@ -79,15 +80,23 @@ static int widest_word(const struct view *view)
 }
 
 /* The keys, then the columns of the view. Returns how many lines that takes. */
-static size_t put_all(struct page *page, const struct view *view)
+static size_t put_all(struct page *page, const struct screen *screen)
 {
+	const struct view *view = screen->view;
 	const struct column *columns = view->type->columns;
-	int width = widest_word(view);
+	int width = widest_word(screen);
 
 	page->line = 0;
-	for (const struct key_help *key = screen_keys; key->key; key++)
-		put_entry(page, width, key->key, key->help);
+	for (const struct key_help *key = screen_keys; key->key; key++) {
+		if (screen_has_key(screen, key))
+			put_entry(page, width, key->key, key->help);
+	}
 	page->line++;
+	if (screen->recording) {
+		put_wrapped(page, 1, "The two samples of a recording are its first and its last "
+				     "moment.");
+		page->line++;
+	}
 	for (size_t i = 0; columns[i].id; i++) {
 		if (is_explained(view, i))
 			put_entry(page, width, columns[i].title, columns[i].help);
@@ -99,12 +108,12 @@ void help_paint(struct screen *screen, struct grid *grid, int first_row, int las
 {
 	struct page page = { grid, first_row, last_row, SIZE_MAX / 4, 0 };
 	size_t fit = last_row >= first_row ? (size_t)(last_row - first_row + 1) : 0;
-	size_t nr = put_all(&page, screen->view); /* far below the last line: only counts them */
+	size_t nr = put_all(&page, screen); /* far below the last line: only counts them */
 
 	screen->page_rows = fit;
 	screen->has_more_help = nr > fit;
 	if (screen->help_top + fit > nr)
 		screen->help_top = nr > fit ? nr - fit : 0;
 	page.top = screen->help_top;
-	put_all(&page, screen->view);
+	put_all(&page, screen);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The live screen's loop: a timer makes samples, keys change the query and the screen's state, and
+ * The screen's loop: a timer makes samples, keys change the query and the screen's state, and
  * both are followed by a new picture. Nothing here waits: prompts are typed while samples go on.
  */
 #include <errno.h>
@@ -59,7 +59,8 @@ static void take_sample(struct tui *tui)
 		tui_ask(tui);
 	if (monitor_sample(tui->config.monitor) < 0)
 		tui_say(tui, strerror(ENOMEM));
-	tui->screen.nr_cpus = host_cpus(tui->config.env);
+	if (tui->config.env)
+		tui->screen.nr_cpus = host_cpus(tui->config.env);
 }
 
 static void rebuild(struct tui *tui)
@@ -105,10 +106,12 @@ static const char *why_empty(struct tui *tui)
 	if (tui->is_opening)
 		return "Opening events ...";
 	if (tui->query->type->by_guest && !guests_count(monitor_facts(monitor)->guests))
-		return "No guest is running.";
+		return tui->config.recording ? "The recording has no guest." :
+					       "No guest is running.";
 	if (tui->query->type == &view_hotspots && tui->query->has_reason)
 		return why_no_arguments(tui);
-	return "No matching events reported yet";
+	return tui->config.recording ? "Nothing of this kind is in the recording." :
+				       "No matching events reported yet";
 }
 
 /* The last line says what we just did, else what is wrong for as long as it is. */
@@ -133,7 +136,11 @@ static void describe_guest(struct tui *tui)
 		screen->guest[0] = '\0';
 	if (!guest)
 		return;
-	snprintf(screen->guest, sizeof(screen->guest), "%s (pid %d)", guest->name, (int)guest->pid);
+	if (guest->pid)
+		snprintf(screen->guest, sizeof(screen->guest), "%s (pid %d)", guest->name,
+			 (int)guest->pid);
+	else
+		snprintf(screen->guest, sizeof(screen->guest), "%s", guest->name);
 	snprintf(tui->guest_name, sizeof(tui->guest_name), "%s", guest->name);
 	tui->is_guest_named = guest->is_named;
 }
@@ -255,6 +262,8 @@ static void take_keys(struct tui *tui)
 	/* A key is about what the one before it has made of the table. */
 	while (!tui->quit && terminal_event(tui->terminal, &event)) {
 		tui_press(tui, &event);
+		if (tui->is_opening)
+			look_opening(tui);
 		rebuild(tui);
 	}
 }
@@ -297,15 +306,18 @@ static void loop(struct tui *tui)
 	}
 }
 
-static void describe_host(struct tui *tui)
+static void describe_source(struct tui *tui)
 {
 	struct screen *screen = &tui->screen;
 
+	screen->is_utf8 = terminal_is_utf8();
+	screen->recording = tui->config.recording;
+	if (!tui->config.env)
+		return;
 	host_name(tui->config.env, tui->host, sizeof(tui->host));
 	screen->host = tui->host;
 	screen->kvm = tui->config.env->arch->name;
 	screen->nr_cpus = host_cpus(tui->config.env);
-	screen->is_utf8 = terminal_is_utf8();
 }
 
 int tui_run(const struct tui_config *config, struct why *why)
@@ -324,7 +336,9 @@ int tui_run(const struct tui_config *config, struct why *why)
 	tui.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	err = tui.timer < 0 ? -errno : 0;
 	if (!err) {
-		describe_host(&tui);
+		describe_source(&tui);
+		if (config->recording) /* has its samples already */
+			look_opening(&tui);
 		rebuild(&tui);
 		draw(&tui);
 		loop(&tui);

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tui - the live screen: keys and time in, pictures out.
+ * tui - the screen: keys and time in, pictures out.
  */
 #ifndef KVMTOP_UI_TUI_H
 #define KVMTOP_UI_TUI_H
 
 #include "monitor.h"
+#include "ui/screen.h"
 #include "view.h"
 #include "why.h"
 
 struct tui_config {
 	struct monitor *monitor;
-	const struct env *env;
+	const struct env *env;	/* the machine; NULL: a recording is looked at, which is: */
+	const struct screen_recording *recording;
 	struct query *query;	/* to begin with; changed as the user asks */
-	double delay_s;
+	double delay_s;		/* of a recording 0: there is no next sample */
 	unsigned long samples;	/* ends after so many intervals; 0: when told to */
 	int signals;		/* a signalfd of INT, TERM, HUP and WINCH, which are blocked */
 };

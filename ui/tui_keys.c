@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "guest.h"
 #include "options.h"
@@ -490,6 +491,35 @@ static void press_help(struct tui *tui, const struct terminal_event *event)
 		tui->screen.page = PAGE_TABLE;
 }
 
+/* Keys about time as it goes on. Returns whether the key is one. */
+static bool press_live(struct tui *tui, wint_t ch)
+{
+	if (!wcschr(L"rs+- ", (wchar_t)ch) || !ch)
+		return false;
+	if (tui->config.recording) {
+		tui_say(tui, "This is a recording: it is over, and shown as a whole");
+		return true;
+	}
+	switch (ch) {
+	case 'r':
+		monitor_reset(tui->config.monitor);
+		tui_say(tui, "Totals count from now on");
+		break;
+	case 's':
+		prompt_delay(tui);
+		break;
+	case '+':
+		set_delay(tui, tui->delay_s + delay_step(tui->delay_s));
+		break;
+	case '-':
+		set_delay(tui, tui->delay_s - delay_step(tui->delay_s - 0.01));
+		break;
+	default:
+		toggle_pause(tui);
+	}
+	return true;
+}
+
 static void press_query(struct tui *tui, wint_t ch)
 {
 	switch (ch) {
@@ -519,10 +549,6 @@ static void press_query(struct tui *tui, wint_t ch)
 	case 'R':
 		tui->query->reverse = !tui->query->reverse;
 		break;
-	case 'r':
-		monitor_reset(tui->config.monitor);
-		tui_say(tui, "Totals count from now on");
-		break;
 	case 'x':
 		toggle_children(tui);
 		break;
@@ -542,18 +568,6 @@ static void press_char(struct tui *tui, wint_t ch)
 	case '?':
 		tui->screen.page = PAGE_HELP;
 		tui->screen.help_top = 0;
-		break;
-	case 's':
-		prompt_delay(tui);
-		break;
-	case '+':
-		set_delay(tui, tui->delay_s + delay_step(tui->delay_s));
-		break;
-	case '-':
-		set_delay(tui, tui->delay_s - delay_step(tui->delay_s - 0.01));
-		break;
-	case ' ':
-		toggle_pause(tui);
 		break;
 	case '/':
 		open_prompt(tui, "Search (regex): ", "", take_search);
@@ -579,7 +593,8 @@ static void press_char(struct tui *tui, wint_t ch)
 		terminal_redraw(tui->terminal);
 		break;
 	default:
-		press_query(tui, ch);
+		if (!press_live(tui, ch))
+			press_query(tui, ch);
 	}
 }
 

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * exits_fields - the fields that whatever tells of VM exits has, and the parts of a vCPU's time.
+ *
+ * Live, captured or recorded: the same names with the same meaning, see enum field_use.
+ */
+#ifndef KVMTOP_PROVIDERS_EXITS_FIELDS_H
+#define KVMTOP_PROVIDERS_EXITS_FIELDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "field.h"
+#include "providers/exits_shared.h"
+#include "providers/provider.h"
+
+struct exits_fields {
+	struct provider_site site;
+	uint32_t kinds[2]; /* "vmexit", "userspace": by enum exits_kind */
+	uint32_t arguments[EXITS_ARGUMENTS];
+	uint32_t times[TIME_PARTS]; /* FIELD_NONE: cannot be told */
+	uint32_t cpu;
+};
+
+#define EXITS_FIELDS_PARTS ((1U << TIME_PARTS) - 1)
+
+/* Adds the parents, and the parts (bits) of vCPUs' time that can be told. 0 or -ENOMEM. */
+int exits_fields_add(const struct provider_site *site, unsigned int parts,
+		     struct exits_fields *ret_fields);
+
+const char *exits_fields_part(enum time_part part); /* "time(guest)" */
+
+/* A reason: "vmexit(HLT)". 0 or -ENOMEM. */
+int exits_fields_reason(const struct exits_fields *fields, enum exits_kind kind,
+			const char *reason, bool is_idle, uint32_t *ret_id);
+
+/*
+ * An argument: "msr(MSR_WRITE 0x6e0 write)", whose label is what comes behind the reason. reason:
+ * the exit's, reason_field: its field; NULL and FIELD_NONE: not known. 0 or -ENOMEM.
+ */
+int exits_fields_argument(const struct exits_fields *fields, enum exits_argument kind,
+			  const char *reason, uint32_t reason_field, const char *label,
+			  uint32_t *ret_id);
+
+/* What an exit to user space is counted as: its reason, or that KVM_RUN failed (error < 0). */
+uint64_t exits_fields_code(uint64_t reason, int error);
+const char *exits_fields_failure(uint64_t code); /* "restart", "error"; NULL: it is a reason */
+
+/* What a vCPU's exits took, in ns, as a whole and of that what means idle; by enum exits_kind. */
+struct exits_time {
+	uint64_t ns[2], idle_ns[2];
+};
+
+/*
+ * Where the whole of a vCPU's time went; ret_parts[TIME_WAIT] is left alone.
+ *
+ * The time outside the guest is that of the exits. A halt is one as a whole, even where user space
+ * does it; of the others, user space had its part, and the rest was KVM's.
+ */
+void exits_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_t *ret_parts);
+
+#endif
