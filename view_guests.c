@@ -208,7 +208,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 
 	if (sums_init(&sums, view, facts) < 0 || sum_up(&sums, query, facts) < 0)
 		return -ENOMEM;
-	life_columns_absent(view, facts->fields);
+	life_columns_absent(view, facts);
 	if (fields_have_exits(facts->fields) && !query->filter)
 		view->rate_title = "Exits/s";
 	whole = add_total(view, &sums);

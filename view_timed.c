@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "exits.h"
 #include "view_timed.h"
 
 void life_add(struct life *life, const struct field *field, const struct stats_item *stat)
@@ -243,17 +244,21 @@ static uint32_t parts_of(const struct fields *fields)
 	return parts;
 }
 
-void life_columns_absent(struct view *view, const struct fields *fields)
+void life_columns_absent(struct view *view, const struct facts *facts)
 {
-	uint32_t parts = parts_of(fields);
+	/* Where kvm_exit never fires nothing is timed, whatever could be. */
+	bool is_timed = exits_choose(facts, true, true).rank != 2;
+	uint32_t parts = is_timed ? parts_of(facts->fields) : 0;
 
-	if (!fields_have_exits(fields)) {
+	if (!fields_have_exits(facts->fields)) {
 		for (int i = LIFE_GUEST; i <= LIFE_TOP_SHARE; i++)
 			view->absent |= 1u << i;
 		return;
 	}
 	for (int part = TIME_GUEST; part <= TIME_WAIT; part++)
 		view->absent |= (~parts >> part & 1) << (LIFE_GUEST + part - TIME_GUEST);
+	if (!is_timed)
+		view->absent |= 1u << LIFE_SPLIT;
 	if (parts && !(parts >> TIME_USER & 1))
 		view->note = "Exits to user space were not recorded: KVM's time has that of user "
 			     "space in it.";

@@ -134,7 +134,7 @@ void life_row_total(struct view *view, struct life_row *all);
 void life_row_merge(struct life_row *all, const struct life_row *row);
 
 /* Says in view->absent which of these columns there is nothing for. */
-void life_columns_absent(struct view *view, const struct fields *fields);
+void life_columns_absent(struct view *view, const struct facts *facts);
 
 /* Whether the dictionary has anything from the provider "exits". */
 bool fields_have_exits(const struct fields *fields);

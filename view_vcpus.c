@@ -224,7 +224,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 			life_row_merge(&all, &sums.list[i].life);
 	}
 	life_row_total(view, &all);
-	life_columns_absent(view, facts->fields);
+	life_columns_absent(view, facts);
 	if (!sums.has_cpus)
 		view->absent |= 1u << CPU;
 	for (size_t i = 0; i < sums.nr; i++) {

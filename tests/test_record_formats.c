@@ -487,12 +487,15 @@ static void json_of_guests_has_their_columns(void **state)
 	struct world *w = *state;
 
 	add_guest(w, 1, "db", 3);
-	/* Those that there is something for. */
+	/* Whether there is something for them or not. */
 	for (size_t i = 8; i + 1 < view_columns(&view_guests); i++)
 		w->view.absent |= 1u << i;
 	assert_string_equal(strstr(record_once(w, RECORD_JSON), "\"view\""),
 		"\"view\":\"guests\",\"rows\":[{\"guest\":\"db\",\"pid\":4001,\"vcpus\":null,"
-		"\"vmm\":null,\"total\":30,\"share\":null,\"delta\":3,\"rate\":null}]}\n");
+		"\"vmm\":null,\"total\":30,\"share\":null,\"delta\":3,\"rate\":null,"
+		"\"guest_percent\":null,\"kvm_percent\":null,\"user_percent\":null,"
+		"\"halt_percent\":null,\"wait_percent\":null,\"vcpu_ns\":null,"
+		"\"top\":null,\"top_percent\":null}]}\n");
 }
 
 static void json_elapsed_is_null_when_not_known(void **state)

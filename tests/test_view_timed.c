@@ -329,6 +329,27 @@ static void vcpus_and_where_they_were(void **state)
 	assert_true(view_has_column(&world->view, column));
 }
 
+/* A KVM that emulates its guests never fires kvm_exit: columns of dashes would say nothing. */
+static void vcpus_whose_exits_are_not_seen(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_vcpus);
+	for (uint32_t second = 1; second <= 2; second++) {
+		count(world, 1, 0, USERSPACE, 10 * second, 1000);
+		count(world, 1, 0, USER_IO, 10 * second, 1000);
+		take(world);
+	}
+	assert_string_equal(picture(world, "guest vcpu total top"),
+			    "db1 0 20 IO\ndb1 1 - -\nweb1 0 - -\nTotal - 20 -\n");
+	for (size_t i = LIFE_GUEST; i <= LIFE_SPLIT; i++)
+		assert_int_equal(view_has_column(&world->view, i), i == LIFE_WHOLE);
+	usual(world);
+	build(world);
+	for (size_t i = LIFE_GUEST; i <= LIFE_SPLIT; i++)
+		assert_true(view_has_column(&world->view, i));
+}
+
 static void vcpus_that_do_nothing_are_in_order(void **state)
 {
 	struct world *world = *state;
@@ -633,6 +654,7 @@ int main(void)
 		TEST(guests_without_the_provider_have_no_such_columns),
 		TEST(vcpus_one_by_one),
 		TEST(vcpus_and_where_they_were),
+		TEST(vcpus_whose_exits_are_not_seen),
 		TEST(vcpus_that_do_nothing_are_in_order),
 		TEST(vcpus_with_a_filter_count_its_reasons),
 		TEST(vcpus_that_ended),

@@ -35,7 +35,7 @@ static void print_line(FILE *out, const struct view *view, const struct view_row
 	const char *comma = "";
 
 	for (size_t i = 0; columns[i].id; i++) {
-		if (is_picture(columns[i].type) || !view_has_column(view, i))
+		if (is_picture(columns[i].type))
 			continue;
 		fputs(comma, out);
 		comma = ",";
