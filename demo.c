@@ -33,12 +33,19 @@
  */
 #define KICK SIGUSR1
 
+/* glibc has no name for where the thread of SIGEV_THREAD_ID goes before 2.38. */
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
 #if defined(__x86_64__)
 static const struct demo_machine *const machine = &demo_machine_x86;
 #elif defined(__aarch64__)
 static const struct demo_machine *const machine = &demo_machine_arm64;
 #elif defined(__riscv) && __riscv_xlen == 64
 static const struct demo_machine *const machine = &demo_machine_riscv64;
+#elif defined(__powerpc64__)
+static const struct demo_machine *const machine = &demo_machine_ppc64;
 #else
 static const struct demo_machine *const machine = NULL;
 #endif
@@ -60,6 +67,7 @@ struct vcpu {
 	int fd;
 	struct kvm_run *run;
 	pthread_t thread;
+	timer_t timer; /* kicks the thread */
 	struct why why;
 	atomic_int err; /* set after why */
 };
@@ -93,27 +101,77 @@ static void wait_for_kick(const struct timespec *timeout)
 	(void)sigtimedwait(&kick, NULL, timeout);
 }
 
+static struct timespec time_of_us(uint64_t us)
+{
+	return (struct timespec){
+		.tv_sec = (time_t)(us / 1000000),
+		.tv_nsec = (long)(us % 1000000 * 1000),
+	};
+}
+
 static bool is_running(const struct demo_vm *vm)
 {
 	return atomic_load(&vm->phase) == PHASE_ROUNDS;
 }
 
+/* Runs until user space is asked for something, 1, or there was a kick, 0; or -errno with why. */
+static int vcpu_run(struct vcpu *vcpu)
+{
+	static const struct timespec no_time = { 0 };
+
+	if (ioctl(vcpu->fd, KVM_RUN, 0) == 0)
+		return 1;
+	if (errno != EINTR && errno != EAGAIN)
+		return why_set(&vcpu->why, -errno, "the demo guest cannot run: %m");
+	wait_for_kick(&no_time); /* takes it, else KVM_RUN never gets further */
+	return 0;
+}
+
+/* The next KVM_RUN begins a round. */
+static bool has_halted(const struct vcpu *vcpu)
+{
+	uint64_t offset = (uintptr_t)machine->halted - (uintptr_t)machine->code;
+
+	return machine->read_pc(vcpu->fd) == machine->memory_gpa + DEMO_CODE_OFFSET + offset;
+}
+
+/* KVM waits in it until it is kicked. A kick may come too early: then it is given more time. */
+static int vcpu_halt(struct vcpu *vcpu)
+{
+	uint64_t us = vcpu->vm->plan.pause_us > 1000 ? vcpu->vm->plan.pause_us : 1000;
+
+	for (; is_running(vcpu->vm) && !has_halted(vcpu); us *= 2) {
+		const struct itimerspec once = { .it_value = time_of_us(us) };
+		int got;
+
+		if (timer_settime(vcpu->timer, 0, &once, NULL) < 0)
+			return why_set(&vcpu->why, -errno, "no timer for a demo vCPU: %m");
+		got = vcpu_run(vcpu);
+		if (got > 0)
+			got = why_set(&vcpu->why, -EIO, "the demo guest does not halt: KVM exit %u",
+				      vcpu->run->exit_reason);
+		if (got < 0)
+			return got;
+	}
+	return 0;
+}
+
 /* Runs until the round's mark, or the end of all rounds. */
 static int vcpu_run_round(struct vcpu *vcpu)
 {
-	static const struct timespec no_time = { 0 };
 	const struct kvm_run *run = vcpu->run;
 
 	while (is_running(vcpu->vm)) {
-		if (ioctl(vcpu->fd, KVM_RUN, 0) < 0) {
-			if (errno != EINTR && errno != EAGAIN)
-				return why_set(&vcpu->why, -errno, "the demo guest cannot run: %m");
-			wait_for_kick(&no_time); /* takes it, else KVM_RUN never gets further */
+		int got = vcpu_run(vcpu);
+
+		if (got < 0)
+			return got;
+		if (got == 0)
 			continue;
-		}
 		if (machine->is_mark(run))
-			return 0;
-		if (run->exit_reason != KVM_EXIT_IO && run->exit_reason != KVM_EXIT_MMIO)
+			return machine->halted ? vcpu_halt(vcpu) : 0;
+		if (run->exit_reason != KVM_EXIT_IO && run->exit_reason != KVM_EXIT_MMIO &&
+		    run->exit_reason != KVM_EXIT_PAPR_HCALL)
 			return why_set(&vcpu->why, -EIO, "the demo guest failed: KVM exit %u",
 				       run->exit_reason);
 		if (vcpu->vm->plan.answer_us)
@@ -125,19 +183,40 @@ static int vcpu_run_round(struct vcpu *vcpu)
 static int vcpu_run_rounds(struct vcpu *vcpu)
 {
 	const struct demo_plan *plan = &vcpu->vm->plan;
-	const struct timespec pause = {
-		.tv_sec = plan->pause_us / 1000000,
-		.tv_nsec = plan->pause_us % 1000000 * 1000L,
-	};
+	const struct timespec pause = time_of_us(plan->pause_us);
 	int err = 0;
 
 	for (uint32_t round = 0; !err && (!plan->rounds || round < plan->rounds); round++) {
 		if (!is_running(vcpu->vm))
 			break;
-		if (round && plan->pause_us)
+		if (round && plan->pause_us && !machine->halted)
 			wait_for_kick(&pause);
 		err = vcpu_run_round(vcpu);
 	}
+	return err;
+}
+
+static int vcpu_add_timer(struct vcpu *vcpu)
+{
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = KICK };
+
+	event.sigev_notify_thread_id = gettid();
+	if (timer_create(CLOCK_MONOTONIC, &event, &vcpu->timer) < 0)
+		return why_set(&vcpu->why, -errno, "no timer for a demo vCPU: %m");
+	return 0;
+}
+
+static int vcpu_live(struct vcpu *vcpu)
+{
+	int err;
+
+	if (!machine->halted)
+		return vcpu_run_rounds(vcpu);
+	err = vcpu_add_timer(vcpu);
+	if (err)
+		return err;
+	err = vcpu_run_rounds(vcpu);
+	timer_delete(vcpu->timer);
 	return err;
 }
 
@@ -148,7 +227,7 @@ static void *vcpu_main(void *arg)
 	do { /* taken even if it comes late, else the first KVM_RUN ends with EINTR: an exit more */
 		wait_for_kick(NULL);
 	} while (atomic_load(&vcpu->vm->phase) == PHASE_WAITING);
-	atomic_store(&vcpu->err, vcpu_run_rounds(vcpu));
+	atomic_store(&vcpu->err, vcpu_live(vcpu));
 	(void)eventfd_write(vcpu->vm->ended_fd, 1);
 	while (is_running(vcpu->vm))
 		wait_for_kick(NULL);
@@ -338,13 +417,27 @@ static void enter_phase(struct demo_vm *vm, enum phase phase)
 		pthread_kill(vm->vcpus[i].thread, KICK);
 }
 
+static void end_threads(struct demo_vm *vm)
+{
+	enter_phase(vm, PHASE_STOPPING);
+	for (unsigned int i = 0; i < vm->nr_threads; i++)
+		pthread_join(vm->vcpus[i].thread, NULL);
+	vm->nr_threads = 0;
+}
+
+int demo_vm_replace_threads(struct demo_vm *vm, struct why *why)
+{
+	end_threads(vm);
+	atomic_store(&vm->phase, PHASE_WAITING);
+	close_fd(vm->ended_fd);
+	return start_threads(vm, why);
+}
+
 void demo_vm_free(struct demo_vm *vm)
 {
 	if (!vm)
 		return;
-	enter_phase(vm, PHASE_STOPPING);
-	for (unsigned int i = 0; i < vm->nr_threads; i++)
-		pthread_join(vm->vcpus[i].thread, NULL);
+	end_threads(vm);
 	for (unsigned int i = 0; i < vm->nr_vcpus; i++) {
 		if (vm->vcpus[i].run)
 			munmap(vm->vcpus[i].run, vm->run_size);

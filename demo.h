@@ -2,9 +2,9 @@
 /*
  * demo - a tiny guest of our own, so that a host without guests has something to show.
  *
- * A child process runs a few dozen bytes of machine code through /dev/kvm (x86-64 or AArch64) and
- * makes exits of several kinds. It dies with its parent, whatever way that ends. The tests use the
- * same guest with exact numbers.
+ * A child process runs a few dozen bytes of machine code through /dev/kvm (x86-64, AArch64, RISC-V
+ * or POWER) and makes exits of several kinds. It dies with its parent, whatever way that ends. The
+ * tests use the same guest with exact numbers.
  */
 #ifndef KVMTOP_DEMO_H
 #define KVMTOP_DEMO_H
@@ -16,11 +16,11 @@
 
 /* What each vCPU does, in this order, in every round. */
 struct demo_plan {
-	uint32_t pio;	   /* port writes to user space (x86; HVCs on AArch64) */
+	uint32_t pio;	   /* port writes to user space (x86; calls of the hypervisor elsewhere) */
 	uint32_t mmio;	   /* writes to an address nobody backs */
-	uint32_t cpuid;	   /* CPUIDs (x86; trapped ID register reads on AArch64) */
+	uint32_t cpuid;	   /* CPUIDs (x86; other trapped instructions elsewhere) */
 	uint32_t rounds;   /* 0: for ever */
-	uint32_t pause_us; /* slept in user space between two rounds */
+	uint32_t pause_us; /* halted after a round */
 	uint32_t answer_us; /* slept there before a port or an address answers */
 	uint32_t vcpus;	   /* 1 to 8, a thread each */
 };

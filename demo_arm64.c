@@ -13,7 +13,7 @@
 #define MARK_GPA 0x10010000
 #define DEFAULT_GPA_BITS 40 /* what KVM_CREATE_VM takes type 0 for */
 
-extern const uint8_t demo_arm64_code[], demo_arm64_code_end[];
+extern const uint8_t demo_arm64_code[], demo_arm64_halted[], demo_arm64_code_end[];
 
 _Static_assert(offsetof(struct demo_counts, pio) == 0 && offsetof(struct demo_counts, mmio) == 4 &&
 	       offsetof(struct demo_counts, cpuid) == 8 && DEMO_CODE_OFFSET == 16,
@@ -21,7 +21,7 @@ _Static_assert(offsetof(struct demo_counts, pio) == 0 && offsetof(struct demo_co
 
 /*
  * The loops: HVC with PSCI_VERSION, which KVM answers in the kernel; a store where no memory is; an
- * ID register, which KVM traps. Then the mark. PSCI may change x0 to x3.
+ * ID register, which KVM traps. Then the mark, and the halt. PSCI may change x0 to x3.
  */
 __asm__(".pushsection .rodata\n"
 	".balign 4\n"
@@ -50,6 +50,8 @@ __asm__(".pushsection .rodata\n"
 	"6:	cbnz	w19, 5b\n"
 
 	"	strb	wzr, [x22]\n"
+	"	wfi\n"
+	"demo_arm64_halted:\n"
 	"	b	demo_arm64_code\n"
 	"demo_arm64_code_end:\n"
 	".popsection\n");
@@ -64,14 +66,20 @@ static unsigned long vm_type(int kvm_fd)
 	return KVM_VM_TYPE_ARM_IPA_SIZE((unsigned int)bits);
 }
 
+/* Where the vCPU is to go on, to be read or written. */
+static struct kvm_one_reg pc_register(uint64_t *pc)
+{
+	return (struct kvm_one_reg){
+		.id = KVM_REG_ARM64 | KVM_REG_SIZE_U64 | KVM_REG_ARM_CORE |
+		      KVM_REG_ARM_CORE_REG(regs.pc),
+		.addr = (uintptr_t)pc,
+	};
+}
+
 static int prepare_vcpu(int vm_fd, int vcpu_fd)
 {
 	uint64_t pc = MEMORY_GPA + DEMO_CODE_OFFSET;
-	struct kvm_one_reg reg = {
-		.id = KVM_REG_ARM64 | KVM_REG_SIZE_U64 | KVM_REG_ARM_CORE |
-		      KVM_REG_ARM_CORE_REG(regs.pc),
-		.addr = (uintptr_t)&pc,
-	};
+	struct kvm_one_reg reg = pc_register(&pc);
 	struct kvm_vcpu_init init;
 
 	if (ioctl(vm_fd, KVM_ARM_PREFERRED_TARGET, &init) < 0)
@@ -88,13 +96,23 @@ static bool is_mark(const struct kvm_run *run)
 	return run->exit_reason == KVM_EXIT_MMIO && run->mmio.phys_addr == MARK_GPA;
 }
 
+static uint64_t read_pc(int vcpu_fd)
+{
+	uint64_t pc = 0;
+	struct kvm_one_reg reg = pc_register(&pc);
+
+	return ioctl(vcpu_fd, KVM_GET_ONE_REG, &reg) < 0 ? 0 : pc;
+}
+
 const struct demo_machine demo_machine_arm64 = {
 	.remedy = "did the firmware start the kernel in EL2, with KVM built in?",
 	.memory_gpa = MEMORY_GPA,
 	.code = demo_arm64_code,
+	.halted = demo_arm64_halted,
 	.code_end = demo_arm64_code_end,
 	.vm_type = vm_type,
 	.prepare_vcpu = prepare_vcpu,
 	.is_mark = is_mark,
+	.read_pc = read_pc,
 };
 #endif

@@ -12,7 +12,7 @@
 #define MEMORY_GPA 0x80000000UL
 #define MARK_GPA 0x10010000
 
-extern const uint8_t demo_riscv64_code[], demo_riscv64_code_end[];
+extern const uint8_t demo_riscv64_code[], demo_riscv64_halted[], demo_riscv64_code_end[];
 
 _Static_assert(offsetof(struct demo_counts, pio) == 0 && offsetof(struct demo_counts, mmio) == 4 &&
 	       offsetof(struct demo_counts, cpuid) == 8 && DEMO_CODE_OFFSET == 16,
@@ -20,7 +20,7 @@ _Static_assert(offsetof(struct demo_counts, pio) == 0 && offsetof(struct demo_co
 
 /*
  * The loops: an SBI call (the version), which KVM answers in the kernel and which may change a0 and
- * a1; a store where no memory is; the cycle counter, which KVM traps. Then the mark.
+ * a1; a store where no memory is; the cycle counter, which KVM traps. Then the mark, and the halt.
  */
 __asm__(".pushsection .rodata\n"
 	".balign 4\n"
@@ -53,20 +53,28 @@ __asm__(".pushsection .rodata\n"
 	"6:	bnez	s3, 5b\n"
 
 	"	sb	zero, 0(s6)\n"
+	"	wfi\n"
+	"demo_riscv64_halted:\n"
 	"	j	demo_riscv64_code\n"
 	"demo_riscv64_code_end:\n"
 	".option pop\n"
 	".popsection\n");
 
+/* Where the vCPU is to go on, to be read or written. */
+static struct kvm_one_reg pc_register(uint64_t *pc)
+{
+	return (struct kvm_one_reg){
+		.id = KVM_REG_RISCV | KVM_REG_SIZE_U64 | KVM_REG_RISCV_CORE |
+		      KVM_REG_RISCV_CORE_REG(regs.pc),
+		.addr = (uintptr_t)pc,
+	};
+}
+
 /* The second and later vCPUs wait for the first to start them, unless they are told to run. */
 static int prepare_vcpu(int vm_fd, int vcpu_fd)
 {
 	uint64_t pc = MEMORY_GPA + DEMO_CODE_OFFSET;
-	struct kvm_one_reg reg = {
-		.id = KVM_REG_RISCV | KVM_REG_SIZE_U64 | KVM_REG_RISCV_CORE |
-		      KVM_REG_RISCV_CORE_REG(regs.pc),
-		.addr = (uintptr_t)&pc,
-	};
+	struct kvm_one_reg reg = pc_register(&pc);
 	struct kvm_mp_state state = { .mp_state = KVM_MP_STATE_RUNNABLE };
 
 	(void)vm_fd;
@@ -81,12 +89,22 @@ static bool is_mark(const struct kvm_run *run)
 	return run->exit_reason == KVM_EXIT_MMIO && run->mmio.phys_addr == MARK_GPA;
 }
 
+static uint64_t read_pc(int vcpu_fd)
+{
+	uint64_t pc = 0;
+	struct kvm_one_reg reg = pc_register(&pc);
+
+	return ioctl(vcpu_fd, KVM_GET_ONE_REG, &reg) < 0 ? 0 : pc;
+}
+
 const struct demo_machine demo_machine_riscv64 = {
 	.remedy = "has the processor the hypervisor extension, is the module kvm loaded?",
 	.memory_gpa = MEMORY_GPA,
 	.code = demo_riscv64_code,
+	.halted = demo_riscv64_halted,
 	.code_end = demo_riscv64_code_end,
 	.prepare_vcpu = prepare_vcpu,
 	.is_mark = is_mark,
+	.read_pc = read_pc,
 };
 #endif

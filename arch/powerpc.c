@@ -3,13 +3,24 @@
  * powerpc: the interrupt that ended a guest's run, for each of the three kinds of KVM, and hcalls.
  *
  * Sources: arch/powerpc/kvm/trace_book3s.h, trace_hv.h, trace_pr.h and trace_booke.h,
- * asm/hvcall.h. A host runs one kind; the events of the others do not exist there.
+ * asm/kvm_asm.h, asm/hvcall.h. A host runs one kind; the events of the others do not exist there.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "arch/arch.h"
 
-/* The kernel names 21; RETURN_TO_HOST, H_VIRT and H_FAC_UNAVAIL are perf's names. */
+/*
+ * Under HV a guest halts with the hypercall H_CEDE. On POWER9 and later the trap of that exit is 0,
+ * as that of others is; on all of them `ceded` is 1. So this field says what kind of exit it was.
+ */
+#define CEDED 1
+
+/*
+ * The kernel names 21. RETURN_TO_HOST, H_VIRT and H_FAC_UNAVAIL are perf's names, the others are
+ * those of BOOK3S_INTERRUPT_*.
+ */
 static const struct reason book3s_reasons[] = {
 	{ 0x000, "RETURN_TO_HOST", NULL, 0 },
 	{ 0x100, "SYSTEM_RESET", NULL, 0 },
@@ -25,17 +36,26 @@ static const struct reason book3s_reasons[] = {
 	{ 0x800, "FP_UNAVAIL", NULL, 0 },
 	{ 0x900, "DECREMENTER", NULL, 0 },
 	{ 0x980, "HV_DECREMENTER", NULL, 0 },
+	{ 0xa00, "DOORBELL", NULL, 0 },
 	{ 0xc00, "SYSCALL", NULL, 0 },
 	{ 0xd00, "TRACE", NULL, 0 },
 	{ 0xe00, "H_DATA_STORAGE", NULL, 0 },
 	{ 0xe20, "H_INST_STORAGE", NULL, 0 },
 	{ 0xe40, "H_EMUL_ASSIST", NULL, 0 },
+	{ 0xe60, "HMI", NULL, 0 },
+	{ 0xe80, "H_DOORBELL", NULL, 0 },
 	{ 0xea0, "H_VIRT", NULL, 0 },
 	{ 0xf00, "PERFMON", NULL, 0 },
 	{ 0xf20, "ALTIVEC", NULL, 0 },
 	{ 0xf40, "VSX", NULL, 0 },
+	{ 0xf60, "FAC_UNAVAIL", NULL, 0 },
 	{ 0xf80, "H_FAC_UNAVAIL", NULL, 0 },
+	{ 0x1500, "HV_SOFTPATCH", NULL, 0 },
+	{ 0x1980, "NESTED_HV_DECREMENTER", NULL, 0 },
+	{ 0x5555, "HV_RM_HARD", NULL, 0 },
+	{ REASON_TYPE | CEDED, "H_CEDE", NULL, REASON_IDLE }, /* of HV alone */
 };
+#define NR_BOOK3S (sizeof(book3s_reasons) / sizeof(book3s_reasons[0]) - 1) /* but that */
 
 static const struct reason booke_reasons[] = {
 	{ 0, "CRITICAL", NULL, 0 },
@@ -255,6 +275,13 @@ static const struct reason hcall_reasons[] = {
 	{ 0xf80c, "H_COPY_TOFROM_GUEST", NULL, 0 },
 };
 
+static int hv_filter(const struct split *split, const struct reason *reason, char *buf, size_t size)
+{
+	if (reason->code & REASON_TYPE)
+		return snprintf(buf, size, "ceded==%d", CEDED);
+	return snprintf(buf, size, "ceded!=%d&&%s==%" PRIu64, CEDED, split->field, reason->code);
+}
+
 static const struct split splits[] = {
 	{
 		.system = "kvm_hv",
@@ -262,9 +289,12 @@ static const struct split splits[] = {
 		.field = "trap",
 		.format_list = 0,
 		.mask = 0xffffffff,
+		.type_field = "ceded",
+		.type_of_field = 0,
 		.entry_event = "kvm_guest_enter",
 		.reasons = book3s_reasons,
-		.nr_reasons = sizeof(book3s_reasons) / sizeof(book3s_reasons[0]),
+		.nr_reasons = NR_BOOK3S + 1,
+		.filter = hv_filter,
 	},
 	{
 		.system = "kvm_hv",
@@ -282,7 +312,7 @@ static const struct split splits[] = {
 		.format_list = 0,
 		.mask = 0xffffffff,
 		.reasons = book3s_reasons,
-		.nr_reasons = sizeof(book3s_reasons) / sizeof(book3s_reasons[0]),
+		.nr_reasons = NR_BOOK3S,
 	},
 	{
 		.system = "kvm_booke",

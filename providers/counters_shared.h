@@ -11,7 +11,7 @@
 
 #define COUNTERS_MAX 512   /* events and reasons together; a page for each place that counts */
 #define COUNTERS_SPLITS 8  /* events that are split by reason */
-#define COUNTERS_DENSE 0x600 /* codes below this need no hash table */
+#define COUNTERS_DENSE 0x1000 /* codes below this need no hash table */
 
 /* What one CPU, or one thread, has counted: one page, so that CPUs do not share lines. */
 struct counter_values {

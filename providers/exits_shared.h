@@ -16,7 +16,7 @@
 #define EXITS_BUCKETS 26  /* of struct timing */
 #define EXITS_CELLS 128	  /* reasons told apart on one host; powers of two */
 #define EXITS_OTHER 0	  /* the cell of those for which none was left */
-#define EXITS_DENSE 0x600 /* codes below this find their cell without a hash table */
+#define EXITS_DENSE 0x1000 /* codes below this find their cell without a hash table */
 #define EXITS_NO_CELL 0xff
 
 enum exits_kind { EXITS_VMEXIT, EXITS_USERSPACE };

@@ -97,6 +97,24 @@ for event in ioport:321 mmio:45 cpuid:6; do
 	stop "$GUEST"
 done
 
+# ---- other threads for the same vCPUs
+
+guest heirs --pio 100 --vcpus 2 --lives 2
+heirs=$GUEST
+ready heirs
+exits_begin -p "$heirs" -a
+go heirs
+went heirs
+sleep 1.2 # they are seen before they end
+: >"$TMP/heirs.out"
+go heirs
+went heirs
+exits_end
+is "$(sum_of count vcpu 0 reason IO) $(sum_of count vcpu 1 reason IO)" "200 200" \
+	"a vCPU's exits are its own, whichever thread made them"
+is "$(sum_of count "" "")" 404 "and no others are there"
+stop "$heirs"
+
 # ---- many guests, that come while we count
 
 exits_begin

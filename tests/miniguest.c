@@ -19,21 +19,22 @@
 
 struct order {
 	struct demo_plan plan;
-	uint32_t hold_s;
+	uint32_t hold_s, lives;
 	bool must_wait, must_time;
 };
 
 static const char help[] =
 	"usage: miniguest [OPTION...]\n"
 	"Runs a VM whose vCPUs make exactly the exits that are asked for.\n"
-	"  --pio N        port writes to user space in a round (HVCs on AArch64; 0)\n"
+	"  --pio N        port writes to user space in a round (elsewhere hypercalls; 0)\n"
 	"  --mmio N       one-byte writes to unbacked memory in a round, an exit each (0)\n"
-	"  --cpuid N      CPUIDs in a round (trapped ID register reads on AArch64; 0)\n"
+	"  --cpuid N      CPUIDs in a round (elsewhere other instructions that trap; 0)\n"
 	"  --rounds N     0: for ever (1)\n"
 	"  --pause US     between two rounds (0)\n"
 	"  --answer US    before user space answers a port or MMIO write (0; at most 999999)\n"
 	"  --vcpus N      1 to 8, threads vcpu0 ..., each of which makes all of the above (1)\n"
 	"  --name NAME    only to be seen in the command line; -name NAME is the same\n"
+	"  --lives N      all of this so often, each time with new threads for the vCPUs (1)\n"
 	"  --wait         begin the rounds when a line comes in on stdin\n"
 	"  --time         print how many ns the rounds took, from the word to the last\n"
 	"  --hold SECONDS stay after the rounds, VM open and idle (0; at most 120)\n"
@@ -45,11 +46,13 @@ static const char help[] =
 	"Every round ends with one exit more on each vCPU, the mark. x86: a HLT (KVM_EXIT_HLT),\n"
 	"which kvm_userspace_exit counts and kvm_pio, kvm_mmio, kvm_cpuid do not, so that\n"
 	"  kvm_userspace_exit = vcpus * rounds * (pio + mmio + 1)\n"
-	"AArch64: one MMIO write more, so that\n"
-	"  kvm_mmio = kvm_userspace_exit = vcpus * rounds * (mmio + 1)\n"
+	"Elsewhere: one MMIO write more and a halt (WFx, H_CEDE), which lasts for the pause and\n"
+	"which a signal ends, so that kvm_userspace_exit has a few INTR besides\n"
+	"  kvm_userspace_exit(MMIO) = vcpus * rounds * (mmio + 1)\n"
 	"With virtualization hardware, kvm_exit also has a page fault or two for the first touch\n"
 	"of the code, and the host's interrupts. An MMIO write is one EPT_MISCONFIG there\n"
-	"(Intel; the first ones EPT_VIOLATION), npf (AMD), DABT_LOW (AArch64).\n";
+	"(Intel; the first ones EPT_VIOLATION), npf (AMD), DABT_LOW (AArch64),\n"
+	"H_DATA_STORAGE (POWER).\n";
 
 enum option_key {
 	KEY_PIO,
@@ -60,6 +63,7 @@ enum option_key {
 	KEY_ANSWER,
 	KEY_VCPUS,
 	KEY_HOLD,
+	KEY_LIVES,
 	KEY_NAME,
 	KEY_WAIT,
 	KEY_TIME,
@@ -75,6 +79,7 @@ static const struct option options[] = {
 	{ "answer", required_argument, NULL, KEY_ANSWER },
 	{ "vcpus", required_argument, NULL, KEY_VCPUS },
 	{ "hold", required_argument, NULL, KEY_HOLD },
+	{ "lives", required_argument, NULL, KEY_LIVES },
 	{ "name", required_argument, NULL, KEY_NAME },
 	{ "wait", no_argument, NULL, KEY_WAIT },
 	{ "time", no_argument, NULL, KEY_TIME },
@@ -106,6 +111,7 @@ static bool parse_option(int key, struct order *order)
 		[KEY_ANSWER] = &order->plan.answer_us,
 		[KEY_VCPUS] = &order->plan.vcpus,
 		[KEY_HOLD] = &order->hold_s,
+		[KEY_LIVES] = &order->lives,
 	};
 
 	switch (key) {
@@ -134,7 +140,7 @@ static bool parse(int argc, char **argv, struct order *order)
 {
 	int key;
 
-	*order = (struct order){ .plan = { .rounds = 1, .vcpus = 1 } };
+	*order = (struct order){ .plan = { .rounds = 1, .vcpus = 1 }, .lives = 1 };
 	while ((key = getopt_long_only(argc, argv, "", options, NULL)) != -1)
 		if (!parse_option(key, order))
 			return false;
@@ -178,27 +184,33 @@ static int run_rounds(struct demo_vm *vm, const struct order *order, struct why 
 	return err;
 }
 
+/* The threads of the life before stay until the word. */
+static int live(struct demo_vm *vm, const struct order *order, bool is_first, struct why *why)
+{
+	int err = 0;
+
+	printf("ready %d\n", (int)getpid());
+	if (order->must_wait && !wait_for_line())
+		return why_set(why, -EIO, "stdin ended before a line came");
+	if (!is_first)
+		err = demo_vm_replace_threads(vm, why);
+	if (!err)
+		err = run_rounds(vm, order, why);
+	if (!err)
+		printf("done\n");
+	return err;
+}
+
 static int run(const struct order *order)
 {
 	struct why why = { "" };
 	struct demo_vm *vm = NULL;
-	int err;
+	int err = demo_vm_new(&order->plan, &vm, &why);
 
-	if (demo_vm_new(&order->plan, &vm, &why)) {
-		fprintf(stderr, "miniguest: %s\n", why.text);
-		return 1;
-	}
-	printf("ready %d\n", (int)getpid());
-	if (order->must_wait && !wait_for_line()) {
-		fprintf(stderr, "miniguest: stdin ended before a line came\n");
-		demo_vm_free(vm);
-		return 1;
-	}
-	err = run_rounds(vm, order, &why);
+	for (uint32_t i = 0; !err && i < order->lives; i++)
+		err = live(vm, order, i == 0, &why);
 	if (err)
 		fprintf(stderr, "miniguest: %s\n", why.text);
-	else
-		printf("done\n");
 	if (!err && order->hold_s)
 		sleep(order->hold_s);
 	demo_vm_free(vm);

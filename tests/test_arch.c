@@ -221,7 +221,7 @@ static void test_tables_are_complete(void **state)
 		{ "s390", "kvm_s390_handle_sigp", 16 },
 		{ "s390", "kvm_s390_handle_diag", 9 },
 		{ "s390", "kvm_s390_intercept_prog", 52 },
-		{ "powerpc", "kvm_guest_exit", 21 + 3 },
+		{ "powerpc", "kvm_guest_exit", 21 + 3 + 7 + 1 },
 		{ "powerpc", "kvm_hcall_enter", 133 + 52 },
 		{ "riscv", "kvm_exit", 11 + 18 },
 		{ "loongarch", "kvm_exit", 26 + 2 },
@@ -323,6 +323,7 @@ static void test_flags_are_set(void **state)
 		  REASON_IDLE },
 		{ "arm64", "kvm_exit", "WFx", REASON_IDLE },
 		{ "s390", "kvm_s390_sie_exit", "Wait_state", REASON_IDLE },
+		{ "powerpc", "kvm_guest_exit", "H_CEDE", REASON_IDLE },
 		{ "powerpc", "kvm_hcall_enter", "H_CEDE", REASON_IDLE },
 		{ "riscv", "kvm_exit", "", REASON_IDLE },
 		{ "loongarch", "kvm_exit", "IDLE", REASON_IDLE },
@@ -374,7 +375,8 @@ static void test_filters(void **state)
 	assert_filter("arm64", "kvm_exit", UINT64_C(1) << 32 | 3, "ret==3");
 	assert_filter("arm64", "kvm_exit", UINT64_C(1) << 32 | 0xbadca11, "ret==195938833");
 	assert_filter("s390", "kvm_s390_sie_exit", 0x1c, "icptcode==28");
-	assert_filter("powerpc", "kvm_guest_exit", 0x500, "trap==1280");
+	assert_filter("powerpc", "kvm_guest_exit", 0x500, "ceded!=1&&trap==1280");
+	assert_filter("powerpc", "kvm_guest_exit", UINT64_C(1) << 32 | 1, "ceded==1");
 	assert_filter("powerpc", "kvm_hcall_enter", 0xe0, "req==224");
 	assert_filter("riscv", "kvm_exit", UINT64_C(1) << 63 | 5, "scause==9223372036854775813");
 	assert_filter("loongarch", "kvm_exit", 22, "reason==22");
@@ -404,6 +406,7 @@ static void test_captured_formats(void **state)
 		/* Made up from 6.18's: nobody has captured one yet. */
 		{ "kvm_exit-svm-7.0", { 65, 110, 1, 0 } },
 		{ "kvm_exit-arm64-6.1", { 4, 34, 0, 0 } },
+		{ "kvm_guest_exit-powerpc-6.1", { 21, 0, 0, 0 } },
 		{ "kvm_userspace_exit-6.18", { 31, 0, 0, 0 } },
 	};
 	char text[16384];
@@ -430,6 +433,7 @@ static void test_captured_names_are_the_table_s(void **state)
 		{ "kvm_exit-vmx-6.1", "VMX" },     { "kvm_exit-pvm-6.18", "VMX" },
 		{ "kvm_exit-svm-6.1", "SVM" },     { "kvm_exit-pvm-6.18", "SVM" },
 		{ "kvm_exit-svm-7.0", "SVM" },     { "kvm_exit-arm64-6.1", "arm64" },
+		{ "kvm_guest_exit-powerpc-6.1", "powerpc" },
 		{ "kvm_userspace_exit-6.18", NULL },
 	};
 	char text[16384];
@@ -437,7 +441,7 @@ static void test_captured_names_are_the_table_s(void **state)
 	(void)state;
 	for (size_t i = 0; i < SIZE(formats); i++) {
 		const char *arch = formats[i].arch;
-		const struct split *split = arch ? split_of(arch, "kvm_exit") :
+		const struct split *split = arch ? arch_by_name(arch)->splits :
 						   &arch_userspace_split;
 		struct reasons reasons;
 
