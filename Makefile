@@ -199,8 +199,8 @@ check: ## install what is missing, build, and run every test
 		$(or $(TESTS),$(TEST_PROGRAMS) $(SANITIZED_TESTS) $(SHELL_TESTS))
 SANITIZED_TESTS = $(if $(SANITIZE),,$(TEST_SOURCES:%.c=build/sanitize/%))
 
-HOSTS ?= vmx svm arm64
-check-hosts: ## run a suite inside emulated KVM hosts (HOSTS="vmx svm arm64 riscv64 svm32 svm64")
+HOSTS ?= vmx svm arm64 svm-linux svm-lockdown
+check-hosts: ## run a suite inside emulated KVM hosts (HOSTS="vmx svm arm64 riscv64 ppc64el ...")
 	@tools/deps -q build test
 	@tools/deps -q $(HOSTS) || true # a host that cannot be had is skipped, with the reason
 	@$(MAKE) all tests

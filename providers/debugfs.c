@@ -119,8 +119,9 @@ static int why_unreadable(const struct env *env, const char *path, int err, stru
 	if (level[0])
 		return why_locked(level, why);
 	if (is_forbidden)
-		return why_set(why, -EPERM, "cannot read %s: %s: root is needed", path,
-			       strerror(-err));
+		return why_set(why, -EPERM, "cannot read %s: %s: %s", path, strerror(-err),
+			       err == -EPERM ? "kernel lockdown, it seems: use tracepoints" :
+					       "root is needed");
 	return why_set(why, err, "cannot read %s: %s", path, strerror(-err));
 }
 

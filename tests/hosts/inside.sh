@@ -9,34 +9,64 @@ TRACING=/sys/kernel/tracing
 DEBUGFS=/sys/kernel/debug/kvm
 INSTANCE=$TRACING/instances/suite
 
-# What this kind of machine calls the exits that miniguest makes, and how many times slower than the
-# others its emulation is.
+# What this kind of machine calls its exits, their events and those that miniguest makes, and how
+# many times slower than the others its emulation is. User space answers those in $SLOW_EXITS. A
+# round has more than its plan: a halt, $MARK; and where user space is not told of halts, a write.
+# $ARGUMENTS: what exits of --pio 77 --mmio 33 --cpuid 55 are about, and how often.
+SYSTEM=kvm EXIT=kvm_exit ENTRY=kvm_entry
+# $EXITS_FILE is debugfs' counter of them all.
+MORE_MMIO=1
 SLOW=1
+EXITS_FILE=exits
+has_pio=no has_mmio=no has_halt=yes
+ARGUMENTS=
 case $(uname -m) in
 aarch64)
-	PIO=HVC64 CPUID=SYS64 MMIO=DABT_LOW MARK=DABT_LOW
-	has_pio=no has_mmio=yes
+	PIO=HVC64 CPUID=SYS64 MMIO=DABT_LOW MARK=WFx SLOW_EXITS=$MMIO
+	ARGUMENTS="hypercall:77 sysreg:55"
+	has_mmio=yes
 	;;
 riscv64)
 	PIO=EXC_SUPERVISOR_SYSCALL CPUID=EXC_VIRTUAL_INST_FAULT
-	MMIO=EXC_STORE_GUEST_PAGE_FAULT MARK=$MMIO
-	has_pio=no has_mmio=no # it never traces kvm_mmio
+	MMIO=EXC_STORE_GUEST_PAGE_FAULT MARK=$CPUID SLOW_EXITS=$MMIO
+	SLOW=2
+	has_halt=no # none that could be told from other instructions
+	;;
+ppc64le)
+	SYSTEM=kvm_hv EXIT=kvm_guest_exit ENTRY=kvm_guest_enter
+	PIO=SYSCALL CPUID=H_EMUL_ASSIST MMIO=H_DATA_STORAGE MARK=H_CEDE SLOW_EXITS="$PIO $MMIO"
+	EXITS_FILE=sum_exits
 	SLOW=2
 	;;
 *)
 	PIO=IO_INSTRUCTION CPUID=CPUID MMIO=EPT_MISCONFIG MARK=HLT
+	! grep -qw svm /proc/cpuinfo || PIO=io CPUID=cpuid MMIO=npf MARK=hlt
+	SLOW_EXITS="$PIO $MMIO" MORE_MMIO=0
+	ARGUMENTS="ioport:77 mmio:33 cpuid:55"
 	has_pio=yes has_mmio=yes
 	;;
 esac
-if grep -qw svm /proc/cpuinfo; then
-	PIO=io CPUID=cpuid MMIO=npf MARK=hlt
-fi
+
+# cpuids NUMBER ROUNDS: how many exits $CPUID these are.
+cpuids() {
+	if [ "$MARK" = "$CPUID" ]; then echo $((($1 + 1) * $2)); else echo $(($1 * $2)); fi
+}
+
+# cpuids_ended NUMBER ROUNDS: how many of them end: the last halt does not.
+cpuids_ended() {
+	if [ "$MARK" = "$CPUID" ]; then echo $((($1 + 1) * $2 - 1)); else echo $(($1 * $2)); fi
+}
 
 # busybox has no env --default-signal.
 spawn() {
 	"$@" &
 	SPAWNED=$!
 	T_pids="$T_pids $SPAWNED"
+}
+
+# section NAME: for who watches, or looks for what takes so long.
+section() {
+	diag "$(cut -d. -f1 /proc/uptime) s: $1${ENGINE:+ ($ENGINE)}"
 }
 
 screen_lacks() {
@@ -170,26 +200,53 @@ counted_reasons() {
 	sed -n "s/^$1(\(.*\)) \([0-9]*\)\$/\1 \2/p" "$TMP/counted" | grep -v ' 0$' | sort
 }
 
+# on_screen NUMBER: as the screen shows it, with a comma before each three digits.
+on_screen() {
+	echo "$1" | sed -e :a -e 's/\([0-9]\)\([0-9]\{3\}\)\(,\|$\)/\1,\2\3/;ta'
+}
+
+# in_column NAME: as the first column of the views of exits shows it, cut where it is too long.
+in_column() {
+	echo "$1" | cut -c1-19
+}
+
 counted_sum() {
 	counted_reasons "$1" | awk '{ sum += $2 } END { print sum + 0 }'
 }
 
-# ---- what the kernel says
+# ---- the kernel, and what it says
+
+load_modules() {
+	[ ! -e /modules/order ] || while read -r m_name; do
+		insmod "/modules/$m_name.ko" || echo "# insmod $m_name failed"
+	done </modules/order
+}
+
+kernel_is_content() {
+	is "$(dmesg | grep -E '(BUG|WARNING|INFO|Oops|panic):|lockup' | head -n 5)" "" \
+		"the kernel has nothing to complain about"
+}
 
 trace_clear() {
 	echo >"$INSTANCE/trace"
 }
 
-# trace_of [PID]: the lines of kvm_exit and kvm_entry, of this process' threads.
+# trace_of [PID]: the lines of exits and entries, of this process' threads.
 trace_of() {
 	t_tids='[0-9]+'
 	[ $# = 0 ] || t_tids=$(cd "/proc/$1/task" && echo * | tr ' ' '|')
-	grep -E -e "-($t_tids) +\[.* kvm_(exit|entry): " "$INSTANCE/trace"
+	grep -E -e "-($t_tids) +\[.* ($EXIT|$ENTRY): " "$INSTANCE/trace"
 }
 
-# For awk: reason_of() a line of kvm_exit, in the kernel's words, and ours where it has none.
+# For awk: reason_of() a line of an exit, in the kernel's words, and ours where it has none.
 REASON_OF='
 BEGIN {
+	trap["0x0"] = "RETURN_TO_HOST"
+	trap["0xa00"] = "DOORBELL"
+	trap["0xe60"] = "HMI"
+	trap["0xe80"] = "H_DOORBELL"
+	trap["0xea0"] = "H_VIRT"
+	trap["0xf80"] = "H_FAC_UNAVAIL"
 	cause["0xa"] = "EXC_SUPERVISOR_SYSCALL"
 	cause["0x14"] = "EXC_INST_GUEST_PAGE_FAULT"
 	cause["0x16"] = "EXC_VIRTUAL_INST_FAULT"
@@ -205,6 +262,13 @@ function reason_of(line) {
 	} else if (line ~ / TRAP: /) {
 		sub(/.*\(/, "", line)
 		sub(/\).*/, "", line)
+	} else if (line ~ /, ceded=1/) {
+		line = "H_CEDE"
+	} else if (line ~ / trap=/) {
+		sub(/.* trap=/, "", line)
+		sub(/ pc=.*/, "", line)
+		if (line in trap)
+			line = trap[line]
 	} else if (line ~ / SCAUSE:/) {
 		sub(/.* SCAUSE:/, "", line)
 		sub(/,.*/, "", line)
@@ -219,8 +283,8 @@ function reason_of(line) {
 
 # trace_reasons [PID]: lines of reason and number.
 trace_reasons() {
-	trace_of "$@" | awk "$REASON_OF"'
-	/ kvm_exit: / { count[reason_of($0)]++ }
+	trace_of "$@" | awk -v exits=" $EXIT: " "$REASON_OF"'
+	index($0, exits) { count[reason_of($0)]++ }
 	END { for (name in count) print name, count[name] }' | sort
 }
 

@@ -22,7 +22,7 @@
 # ${XDG_CACHE_HOME:-~/.cache}/kvmtop-hosts, unpacked there and used again. To get newer ones,
 # remove the folder. Variables:
 #	KVMTOP		the program to test, for this machine's architecture
-#	HELPERS		the folder with miniguest
+#	HELPERS		the folder with miniguest and picture
 #	CASES		the suite's cases to run, by their names in suite.sh (all)
 #	DEBIAN_MIRROR	where packages come from
 #	TMP		this host's own folder; gone afterwards
@@ -283,14 +283,20 @@ root_modules() {
 # host names. The programs are the caller's.
 root_suite() {
 	cp tests/lib.sh "$h_root/tests/lib.sh"
-	cp tests/hosts/inside.sh tests/hosts/suite.sh tests/hosts/suite_exits.sh \
-		"$h_root/tests/hosts/"
+	cp tests/hosts/inside.sh tests/hosts/suite*.sh "$h_root/tests/hosts/"
 	echo "${CASES:-$*}" >"$h_root/tests/hosts/cases"
 }
 
-# root_end: prints it, as the kernel wants it.
+# root_peer NAME PACKAGE: a program to compare with: this machine's, or the package's, which may
+# lack libraries; nothing where there is neither.
+root_peer() {
+	h_peer=$(command -v "$1") || h_peer=$(package amd64 "$2")/usr/bin/$1
+	[ ! -x "$h_peer" ] || root_program "$h_peer" "/bin/$1"
+}
+
+# root_end [FOLDER]: prints it, or another, as the kernel wants it.
 root_end() {
-	(cd "$h_root" && find . | busybox cpio -o -H newc 2>/dev/null)
+	(cd "${1:-$h_root}" && find . | busybox cpio -o -H newc 2>/dev/null)
 }
 
 # ---- hosts of other architectures: the programs are cross-built
@@ -310,6 +316,7 @@ cross_root() {
 	root_begin "$(h_in_sysroot bin/busybox)" "$@"
 	root_foreign "build/$h_arch_root/kvmtop" /bin/kvmtop
 	root_foreign "build/$h_arch_root/tests/miniguest" /bin/miniguest
+	root_foreign "build/$h_arch_root/tests/picture" /bin/picture
 	root_foreign "$sysroot/usr/bin/tmux" /bin/tmux
 	root_terminal
 }
@@ -332,7 +339,8 @@ h_cross_packages() {
 # Not with what a make above us exports.
 cross_build() {
 	PKG_CONFIG_LIBDIR=$sysroot/usr/lib/$h_triplet/pkgconfig PKG_CONFIG_SYSROOT_DIR=$sysroot \
-		env -u MAKEFLAGS -u CC make all "build/$1/tests/miniguest" "BUILD=build/$1" \
+		env -u MAKEFLAGS -u CC make all "build/$1/tests/miniguest" \
+		"build/$1/tests/picture" "BUILD=build/$1" \
 		"CROSS_COMPILE=$h_triplet-" "CPPFLAGS=--sysroot=$sysroot" \
 		"LDFLAGS=--sysroot=$sysroot" PKG_CONFIG=pkg-config BPF=yes
 }
@@ -343,12 +351,13 @@ cross_build() {
 x86_root() {
 	[ "$(uname -m)" = x86_64 ] ||
 		cannot "this machine is no x86-64, the program is not for that host"
-	need_built "$KVMTOP" "$HELPERS/miniguest"
+	need_built "$KVMTOP" "$HELPERS/miniguest" "$HELPERS/picture"
 	h_busybox=$(static_busybox) || cannot "no static busybox is installed"
 	kernel=$(kernel amd64 linux-image-cloud-amd64) || cannot "no kernel: $(why)"
 	root_begin "$h_busybox" "$@"
 	root_program "$KVMTOP" /bin/kvmtop
 	root_program "$HELPERS/miniguest" /bin/miniguest
+	root_program "$HELPERS/picture" /bin/picture
 }
 
 # svm_root [SCRIPT]: the same for an AMD host, with the modules.
@@ -356,6 +365,7 @@ svm_root() {
 	need_cmd qemu-system-x86_64
 	x86_root "$@"
 	root_modules "$kernel" irqbypass kvm kvm-amd
+	root_peer trace-cmd trace-cmd
 }
 
 # svm_boot CPUS MIB KERNEL_PARAMETERS QEMU_OPTION...: runs it until it is off.

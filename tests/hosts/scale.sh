@@ -78,9 +78,7 @@ counts_on() {
 	done
 }
 
-while read -r module; do
-	insmod "/modules/$module.ko"
-done </modules/order
+load_modules
 diag "$(uname -mr)"
 diag "$(printf '%-34s %4s %10s %10s %10s %10s %8s' "" CPUs "start, ms" "refresh, us" descriptors \
 	"memory, kB" "end, ms")"
@@ -89,6 +87,5 @@ check "all CPUs come online" online_all
 diag "$(cut -d. -f1 /proc/uptime) s: $(nproc) CPUs"
 measure_all
 counts_on $(($(nproc) - 1))
-is "$(dmesg | grep -E '(BUG|WARNING|INFO|Oops|panic):|lockup' | head -n 5)" "" \
-	"the kernel has nothing to complain about"
+kernel_is_content
 done_testing

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=sh disable=SC2154,SC2034 # variables of suite.sh and inside.sh
+# shellcheck shell=sh disable=SC2154,SC2034,SC2153 # variables of suite.sh and inside.sh
 #
 # suite_exits.sh - kvmtop exits, the timed views, and what they say of time: part of suite.sh.
 #
@@ -10,12 +10,10 @@ exits_begin() {
 	spawn kvmtop exits --csv "$@" 300 >"$TMP/exits" 2>"$TMP/exits.err"
 	EXITS=$SPAWNED
 	wait_for 120 batch_waits "$EXITS"
-	sleep 1
 }
 
 # exits_end: $TMP/exits has what it printed, as CSV.
 exits_end() {
-	sleep 1
 	stop "$EXITS" # by SIGTERM: the shell has started it with SIGINT ignored
 	EXITS_STATUS=$?
 }
@@ -35,26 +33,24 @@ exit_of() {
 	END { print found ? sum : "none" }' "$TMP/exits"
 }
 
-# vcpu_tids PID: the threads that run its vCPUs, in order.
+# vcpu_tids PID: the threads that run a miniguest's vCPUs, in order.
 vcpu_tids() {
-	for v_dir in "$DEBUGFS/$1"-*/vcpu*; do
-		[ ! -r "$v_dir/pid" ] || cat "$v_dir/pid"
-	done | sort -n
+	grep -l '^vcpu' "/proc/$1/task/"*/comm | cut -d/ -f5 | sort -n
 }
 
 # trace_times: lines of tid, reason, exits, ns between each and its entry.
 trace_times() {
-	awk "$REASON_OF"'
+	awk -v exits=" $EXIT: " -v entries=" $ENTRY: " "$REASON_OF"'
 	{ match($0, /-[0-9]+ +\[/); tid = substr($0, RSTART + 1, RLENGTH - 1) + 0 }
 	!match($0, / [0-9]+\.[0-9]+: /) { next }
 	{ time = substr($0, RSTART + 1, RLENGTH - 3) * 1e6 }
-	/ kvm_exit: / {
+	index($0, exits) {
 		reason = reason_of($0)
 		since[tid] = time
 		why[tid] = reason
 		count[tid " " reason]++
 	}
-	/ kvm_entry: / && since[tid] {
+	index($0, entries) && since[tid] {
 		spent[tid " " why[tid]] += time - since[tid]
 		since[tid] = 0
 	}
@@ -84,10 +80,10 @@ exits_exact() {
 	for e_guest in left right; do
 		eval "e_pid=\$$e_guest"
 		for e_tid in $(vcpu_tids "$e_pid"); do
-			e_plan="300 400 2"
-			[ $e_guest = left ] || e_plan="330 90 1"
-			is "$(exit_of count "$e_tid" "$CPUID") $(exit_of count "$e_tid" "$PIO") \
-$(exit_of count "$e_tid" "$MARK")" "$e_plan" "exits: $e_guest's vCPU has its own numbers"
+			e_plan="$(cpuids 150 2) 400"
+			[ $e_guest = left ] || e_plan="$(cpuids 330 1) 90"
+			is "$(exit_of count "$e_tid" "$CPUID") $(exit_of count "$e_tid" "$PIO")" \
+				"$e_plan" "exits: $e_guest's vCPU has its own numbers"
 		done
 	done
 	trace_times >"$TMP/times"
@@ -101,28 +97,35 @@ $(exit_of count "$e_tid" "$MARK")" "$e_plan" "exits: $e_guest's vCPU has its own
 	two_stop
 }
 
-# Exits that take a while, so that what a trace costs itself is no part of it.
-exits_times() {
-	section "times"
-	if [ "$MARK" = "$MMIO" ]; then
-		skip "exits: times are the trace's" "the last exit, still open, is like the others"
-		return
-	fi
+# times_differ: says where the time of exits is not the trace's within 1 %. Slow exits, so that what
+# a trace costs itself is next to nothing.
+times_differ() {
 	guest slow --pio 50 --mmio 30 --answer 10000 --rounds 2
 	exits_begin
 	trace_clear
 	guest_run slow
 	exits_end
+	stop "$GUEST"
 	trace_times >"$TMP/times"
-	for e_reason in "$PIO" "$MMIO"; do
+	for e_reason in $SLOW_EXITS; do
 		e_got=$(exit_of time_ns "" "$e_reason")
 		e_ns=$(awk -v reason="$e_reason" '$2 == reason { sum += $4 } END { print sum }' \
 			"$TMP/times")
-		diag "$e_reason: $e_got ns, by the trace $e_ns"
-		check "exits: time of $e_reason is the trace's, within 1 %" \
-			differs_less_than 1 "$e_got" "$e_ns"
+		differs_less_than 1 "$e_got" "$e_ns" ||
+			echo "$e_reason: $e_got ns, by the trace $e_ns"
 	done
-	stop "$GUEST"
+}
+
+# An emulated machine may be stopped between kvmtop's look at the clock and the trace's: that is not
+# so each time.
+exits_times() {
+	section "times"
+	for e_try in 1 2 3; do
+		times_differ >"$TMP/differ"
+		[ -s "$TMP/differ" ] || break
+		diag "$(cat "$TMP/differ")"
+	done
+	is "$(cat "$TMP/differ")" "" "exits: times of $SLOW_EXITS are the trace's, within 1 %"
 }
 
 # Options choose what they say.
@@ -141,7 +144,7 @@ exits_options() {
 	exits_begin -p "$right" -v 1
 	two_run
 	exits_end
-	is "$(exit_of count "" "$PIO") $(exit_of count "" "$CPUID")" "90 330" \
+	is "$(exit_of count "" "$PIO") $(exit_of count "" "$CPUID")" "90 $(cpuids 330 1)" \
 		"exits -v 1: vCPU 1 and not the other"
 	is "$(status_of kvmtop exits -p "$right" -v 4 1)" 2 "exits -v 4: a usage error"
 	like "$(cat "$TMP/err")" "no vCPU 4 in guest right \(pid $right\): it has 0-1" \
@@ -152,16 +155,19 @@ exits_options() {
 # What exits were about.
 exits_arguments() {
 	section "exits --event"
-	[ "$has_pio" = yes ] || return
+	[ -n "$ARGUMENTS" ] || return
 	guest one --pio 77 --mmio 33 --cpuid 55
-	for e_event in ioport:77 mmio:33 cpuid:55; do
+	for e_event in $ARGUMENTS; do
 		exits_begin --event "${e_event%:*}" -p "$GUEST"
-		guest_go one
-		sleep 2
+		mv "$TMP/exits" "$TMP/$e_event"
+		echo "$EXITS" >"$TMP/$e_event.pid"
+	done
+	guest_run one
+	for e_event in $ARGUMENTS; do
+		EXITS=$(cat "$TMP/$e_event.pid")
 		exits_end
+		mv "$TMP/$e_event" "$TMP/exits"
 		is "$(exit_of count "" "")" "${e_event#*:}" "exits --event ${e_event%:*}"
-		stop "$GUEST"
-		guest one --pio 77 --mmio 33 --cpuid 55
 	done
 	stop "$GUEST"
 }
@@ -169,8 +175,9 @@ exits_arguments() {
 # A guest that halts for three seconds, looked at every half: each look sees a half.
 exits_halt() {
 	section "a long halt"
-	if [ "$MARK" = "$MMIO" ]; then
-		skip "vcpus: a long halt is seen while it lasts" "the guest never halts here"
+	if [ "$has_halt" = no ]; then
+		skip "vcpus: a long halt is seen while it lasts" \
+			"the exits of a RISC-V do not tell a halt from other instructions"
 		return
 	fi
 	guest idle --cpuid 10 --rounds 3 --pause 3000000

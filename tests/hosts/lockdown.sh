@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh disable=SC2154 # variables of inside.sh
+#
+# lockdown.sh - what kvmtop can do, and says, where the kernel forbids even root to look at debugfs.
+#
+# Runs inside an emulated host (see lib.sh beside it) in place of suite.sh.
+. tests/lib.sh
+. tests/hosts/inside.sh
+. tests/hosts/suite_exits.sh
+. tests/hosts/suite_traces.sh
+
+LEVEL=/sys/kernel/security/lockdown
+
+# counters ENGINE: to the exit, as without lockdown.
+counters() {
+	ENGINE=$1
+	guest one --pio 150 --mmio 100 --cpuid 250 --rounds 2
+	log_begin
+	guest_run one
+	log_end
+	stop "$GUEST"
+	is "$(counted "$EXIT($PIO)") $(counted "$EXIT($CPUID)") $(counted "$EXIT($MARK)")" \
+		"300 $(cpuids 250 2) 2" "$ENGINE: the exits are the plan's"
+	is "$(cat "$TMP/log.err")" "" "$ENGINE: nothing to complain about"
+}
+
+# Where the level cannot be asked for, it is found out, with one line in the kernel's log.
+unknown_level() {
+	is "$(status_of kvmtop -1 -d)" 1 "kvmtop -1 -d fails"
+	is "$(cat "$TMP/err")" "kvmtop: debugfs: cannot read $DEBUGFS/exits: Operation not \
+permitted: kernel lockdown, it seems: use tracepoints" "and says why, and what to do"
+	is "$(refusals)" 1 "after one try"
+}
+
+refusals() {
+	dmesg | grep -c 'Lockdown: kvmtop: '
+}
+
+# And where it can be, nothing is tried.
+known_level() {
+	mount -t securityfs securityfs /sys/kernel/security
+	like "$(cat "$LEVEL")" '\[integrity\]' "the kernel is locked down"
+	is "$(status_of kvmtop -1 -d)" 1 "kvmtop -1 -d fails"
+	is "$(cat "$TMP/err")" "kvmtop: debugfs: debugfs counters are blocked by kernel lockdown \
+(integrity): use tracepoints" "and says why, and what to do"
+	kvmtop --list-providers >"$TMP/providers" 2>&1
+	like "$(grep -A 1 '^debugfs ' "$TMP/providers")" \
+		'not here: .*blocked by kernel lockdown \(integrity\)' \
+		"--list-providers says so, too"
+	is "$(refusals)" 1 "and no file was tried again"
+}
+
+load_modules
+diag "$(uname -mr), $(nproc) CPUs"
+unknown_level
+known_level
+counters bpf
+counters perf
+record_exact
+kernel_is_content
+done_testing

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh disable=SC2154,SC2034,SC2153 # variables of suite.sh and inside.sh
+#
+# suite_views.sh - the same exits by guest, by vCPU and by reason, and by both engines: part of
+# suite.sh.
+
+# What BPF counts and what filtered perf events count, at the same time: every event, every reason.
+both_engines() {
+	section "both engines"
+	guest one --pio 120 --mmio 50 --cpuid 90 --rounds 2
+	log_begin -f '^kvm_'
+	mv "$TMP/log" "$TMP/log.bpf"
+	v_bpf=$LOG
+	ENGINE=perf
+	log_begin -f '^kvm_'
+	wait_fds "$LOG"
+	guest_run one
+	log_end
+	grep -v ' 0$' "$TMP/counted" | sort >"$TMP/by-perf"
+	stop "$v_bpf"
+	sums "$TMP/log.bpf" | grep -v ' 0$' | sort >"$TMP/by-bpf"
+	stop "$GUEST"
+	like "$(cat "$TMP/by-bpf")" "^$EXIT\\($PIO\\) 240\$" \
+		"both engines: there is something to count"
+	is "$(cat "$TMP/by-perf")" "$(cat "$TMP/by-bpf")" \
+		"both engines: the same events and reasons, the same numbers"
+}
+
+# view_totals VIEW KEY: lines of key and total in the last record of $TMP/VIEW.json, which has rows.
+view_totals() {
+	tail -n 1 "$TMP/$1.json" | sed -e 's/{"/\n{"/g' -e 's/":"\{0,1\}/":/g' |
+		sed -n "s/.*\"$2\":\([^\",]*\).*\"total\":\([0-9]*\).*/\1 \2/p" |
+		grep -v ' 0$' | sort
+}
+
+# Two guests, of which one has two vCPUs, in each view of timed exits.
+views_exact() {
+	section "the views"
+	LOGS=
+	LOG_PIDS=
+	two_guests
+	for v_view in guests vcpus exits; do
+		json_begin $v_view --view $v_view
+	done
+	two_run
+	json_more
+	for v_pid in $LOG_PIDS; do
+		stop "$v_pid"
+	done
+	is "$(view_totals guests guest)" "left $(exits_of "$left")
+right $(exits_of "$right")" "guests: each has what its threads did"
+	is "$(view_totals vcpus tid)" "$(trace_times |
+		awk '{ sum[$1] += $3 } END { for (tid in sum) print tid, sum[tid] }' | sort)" \
+		"vcpus: each has what its thread did"
+	is "$(view_totals exits reason)" "$(trace_reasons)" \
+		"exits: each reason has the trace's number"
+	two_stop
+}
+
+# The way from one guest's exits on the screen to those of one of its vCPUs.
+screen_views() {
+	section "the views on the screen"
+	if ! has_screen; then
+		skip "the views on the screen" "$T_no_screen"
+		return
+	fi
+	two_guests
+	screen_start 120 30 "exec kvmtop -s 0.3 -g right --view exits"
+	screen_wait 'Exit reason' 30
+	wait_fds "$(screen_pid)"
+	two_run
+	screen_has "^ +$(in_column "$PIO") +180 " "exits: one guest's" 30
+	screen_has "^ +$(in_column "$CPUID") +$(cpuids 330 2) " "exits: each reason"
+	screen_keys 3
+	for v_tid in $(vcpu_tids "$right"); do
+		screen_has "^ +right .* $v_tid " "3: a vCPU of it"
+	done
+	screen_keys Enter
+	screen_has "^ +$(in_column "$PIO") +90 " "Enter: the exits of this vCPU alone"
+	screen_quits
+	two_stop
+}

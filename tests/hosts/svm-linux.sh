@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# An AMD host in which QEMU boots Linux, watched by kvmtop, perf and trace-cmd. It has one CPU whose
+# clock counts instructions: what the watchers cost each other is the same for each exit.
+. tests/hosts/lib.sh
+
+svm_root /tests/hosts/linux.sh
+root_suite
+root_add tests/hosts/linux.sh /tests/hosts/linux.sh
+root_peer perf linux-perf
+
+# QEMU where it is here, for it looks for its firmware from there.
+qemu=$(command -v qemu-system-x86_64)
+root_program "$qemu" "$qemu"
+for name in bios-256k.bin kvmvapic.bin linuxboot_dma.bin; do
+	file=$(qemu-system-x86_64 -L help | while read -r folder; do
+		[ ! -e "$folder/$name" ] || realpath -s "$folder/$name"
+	done | head -n 1)
+	[ -n "$file" ] || cannot "QEMU's $name is missing"
+	root_add "$file"
+done
+
+# The guest: the same kernel, a shell, and a script that makes exits of many kinds.
+guest=$TMP/guest
+mkdir -p "$guest/bin" "$guest/dev" "$guest/proc"
+cp "$(static_busybox)" "$guest/bin/busybox"
+cat >"$guest/init" <<'END'
+#!/bin/busybox sh
+/bin/busybox --install -s /bin
+mount -t proc proc /proc
+mount -t devtmpfs dev /dev
+for i in 0 1 2 3 4 5 6 7 8 9; do
+	usleep 20000
+done
+hwclock -r
+cat /proc/cpuinfo >/dev/null
+dd if=/dev/zero of=/memory bs=1M count=20 2>/dev/null
+echo the guest has done all
+reboot -f
+END
+chmod +x "$guest/init"
+root_end "$guest" >"$TMP/guest-initrd"
+root_add "$TMP/guest-initrd" /guest/initrd
+root_add "$(echo "$kernel"/boot/vmlinuz-*)" /guest/vmlinuz
+
+root_end >"$TMP/initrd"
+svm_boot 1 1024 "" -icount shift=0,sleep=off
