@@ -53,6 +53,12 @@ for kind in acrn kvmtrace dat perf; do
 	"$HELPERS/trace_make" $kind "$TMP/$kind" || not_ok "trace_make $kind"
 done
 
+"$HELPERS/trace_make" guest "$TMP/inside" || not_ok "trace_make guest"
+like "$(report --text "$TMP/inside")" 'no VM exits \(kvm_exit\); --event userspace shows' \
+	"a recording without exits: what may be in it"
+like "$(report --text -p 1 $data/svm-perf.data)" 'were chosen; --by tid shows which there are' \
+	"a process that is not in it: how to find those that are"
+
 golden() {
 	name=$1
 	shift

@@ -229,6 +229,19 @@ static void print_notes(const struct report *report, FILE *out)
 	print_losses(report, out);
 }
 
+/* What would give something. */
+static void print_nothing(const struct report *report, FILE *out)
+{
+	if (report->tally->nr_cells)
+		fputs("Nothing is of the processes, threads and vCPUs that were chosen; --by tid "
+		      "shows which there are.\n", out);
+	else if (report->event == TALLY_VMEXIT && !report->tally->has_exits)
+		fputs("The recording has no VM exits (kvm_exit); --event userspace shows those that "
+		      "reached user space.\n", out);
+	else
+		fputs("Nothing of this kind is in the recording.\n", out);
+}
+
 void report_text(const struct report *report, int room, FILE *out)
 {
 	unsigned int columns = choose_columns(report, room);
@@ -236,7 +249,7 @@ void report_text(const struct report *report, int room, FILE *out)
 	print_files(report, out);
 	print_wall(report, out);
 	if (report->nr_rows == 0) {
-		fputs("Nothing of this kind is in the recording.\n", out);
+		print_nothing(report, out);
 		print_notes(report, out);
 		return;
 	}

@@ -4,8 +4,8 @@
 # suite_traces.sh - kvmtop record, and what kvmtop report, kvmtop timeline and trace-cmd read in its
 # file: part of suite.sh.
 #
-# Exits are told in lines of thread, reason and
-# number: by kvmtop exits that ran meanwhile, and by everybody who reads the recording.
+# Exits are told in lines of thread, reason and number: by kvmtop exits that ran meanwhile, and by
+# everybody who reads the recording.
 
 RECORDING=$TMP/trace.dat
 
@@ -53,9 +53,10 @@ by_trace_cmd() {
 	END { for (key in count) print key, count[key] }' | sort
 }
 
-# by_picture: what kvmtop timeline draws, those that the recording cuts off included.
+# by_picture: what kvmtop timeline draws, those that the recording cuts off included. "KVM" is what a
+# thread is in whose first event is an entry: an exit from before the recording, or none at all.
 by_picture() {
-	awk '{ print $1, $2, $3 }' "$TMP/picture" | sort
+	awk '$2 != "KVM" { print $1, $2, $3 }' "$TMP/picture" | sort
 }
 
 # report_sums: lines of thread, exits that ended, and their ns, by kvmtop report.
