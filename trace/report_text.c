@@ -236,8 +236,8 @@ static void print_nothing(const struct report *report, FILE *out)
 		fputs("Nothing is of the processes, threads and vCPUs that were chosen; --by tid "
 		      "shows which there are.\n", out);
 	else if (report->event == TALLY_VMEXIT && !report->tally->has_exits)
-		fputs("The recording has no VM exits (kvm_exit); --event userspace shows those that "
-		      "reached user space.\n", out);
+		fputs("The recording has no VM exits (kvm_exit); --event userspace shows those "
+		      "that reached user space.\n", out);
 	else
 		fputs("Nothing of this kind is in the recording.\n", out);
 }
