@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Every header compiles alone, no folder knows what it must not, and install leaves nothing behind.
+# Every header compiles alone, no folder knows what it must not, install leaves nothing behind, and
+# what cannot be compiled for BPF is not needed to build.
 . tests/lib.sh
 
 check "every header compiles alone" make -s check-headers
@@ -35,5 +36,12 @@ like "$(cat "$TMP/root/opt/k/lib/systemd/system/kvmtop.service")" \
 	'^ExecStart=/opt/k/bin/kvmtop ' "the unit starts the program where it was installed"
 check "make uninstall" make -s uninstall "DESTDIR=$TMP/root" PREFIX=/opt/k
 is "$(find "$TMP/root" -type f)" "" "uninstall removes all of it"
+
+# Without clang, bpftool or libbpf.
+check "make BPF=no" make -s BPF=no BUILD="$TMP/build" PROGRAM="$TMP/kvmtop"
+like "$("$TMP/kvmtop" --list-providers | sed -n '/^exits/{n;p}')" 'built without BPF: .*make deps' \
+	"a program without BPF says what was missing"
+is "$(status_of "$TMP/kvmtop" --sysroot tests/sysroot/amd -1 -f '^kvm_exit$')" 0 "and counts events"
+like "$(cat "$TMP/out")" '^kvm_exit ' "as ever"
 
 done_testing
