@@ -10,7 +10,6 @@
 #include "guest.h"
 #include "monitor.h"
 #include "providers/provider.h"
-#include "trace/recorded.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 
@@ -76,9 +75,16 @@ static int source_open(struct source *source, bool waits)
 	return err;
 }
 
-static bool is_asked_for(const struct monitor_config *config, const struct provider *provider)
+static bool is_recorded(const struct monitor *monitor)
 {
-	if (config->recorded)
+	return monitor->config.recording.recorded;
+}
+
+static bool is_asked_for(const struct monitor *monitor, const struct provider *provider)
+{
+	const struct monitor_config *config = &monitor->config;
+
+	if (is_recorded(monitor))
 		return true;
 	if (provider == &exits_provider)
 		return config->exits;
@@ -96,7 +102,7 @@ bool monitor_is_live(const struct monitor *monitor)
 
 static const struct provider *listed_provider(const struct monitor *monitor, size_t i)
 {
-	return monitor->config.recorded ? recorded_provider_at(i) : provider_at(i);
+	return is_recorded(monitor) ? monitor->config.recording.provider_at(i) : provider_at(i);
 }
 
 static int open_sources(struct monitor *monitor, struct why *why)
@@ -109,13 +115,13 @@ static int open_sources(struct monitor *monitor, struct why *why)
 		struct source *source = &monitor->sources[monitor->nr_sources];
 		int this_err;
 
-		if (!is_asked_for(&monitor->config, provider))
+		if (!is_asked_for(monitor, provider))
 			continue;
 		monitor->nr_sources++;
 		source->provider = provider;
 		source->site = (struct provider_site){
 			.env = monitor->config.env,
-			.recorded = monitor->config.recorded,
+			.recorded = monitor->config.recording.recorded,
 			.guests = monitor->guests,
 			.fields = monitor->fields,
 			.source = (uint32_t)i,
@@ -138,7 +144,7 @@ int monitor_open(const struct monitor_config *config, struct monitor **ret_monit
 	if (!monitor)
 		return -ENOMEM;
 	monitor->config = *config;
-	monitor->guests = config->recorded ? config->recorded->guests : guests_new(config->env);
+	monitor->guests = is_recorded(monitor) ? config->recording.guests : guests_new(config->env);
 	monitor->fields = fields_new();
 	monitor->stats = stats_new();
 	monitor->facts = (struct facts){ &monitor->want.fields, monitor->fields, monitor->stats,
@@ -165,7 +171,7 @@ void monitor_close(struct monitor *monitor)
 	sample_release(&monitor->sample);
 	stats_free(monitor->stats);
 	fields_free(monitor->fields);
-	if (!monitor->config.recorded)
+	if (!is_recorded(monitor))
 		guests_free(monitor->guests);
 	free(monitor);
 }
@@ -216,7 +222,7 @@ static bool is_new_question(const struct monitor *monitor, const struct query *q
 	const struct want *want = &monitor->want;
 	bool is_scoped = false;
 
-	if (!monitor->has_want || monitor->filter != query->filter || monitor->config.recorded)
+	if (!monitor->has_want || monitor->filter != query->filter || is_recorded(monitor))
 		return true;
 	if (!has_others)
 		return false;
@@ -361,7 +367,7 @@ int monitor_sample(struct monitor *monitor)
 {
 	int err;
 
-	if (!monitor->config.recorded)
+	if (!is_recorded(monitor))
 		return take_sample(monitor);
 	if (monitor->is_answered)
 		return 0;

@@ -18,18 +18,25 @@
 #include "why.h"
 
 struct monitor;
+struct provider;
+struct recorded;
+
+/*
+ * What was recorded; it outlives the monitor. Zero-initialised is none. It is one interval: a
+ * question is answered by the first sample, and by no other one differently.
+ */
+struct monitor_recording {
+	const struct recorded *recorded;		 /* for its providers */
+	struct guests *guests;				 /* the inventory */
+	const struct provider *(*provider_at)(size_t i); /* NULL past the end */
+};
 
 struct monitor_config {
 	struct env *env; /* outlives the monitor */
 	bool debugfs, tracepoints, exits;
 	/* A provider whose source is not there yet (-ENOENT: module not loaded) is waited for. */
 	bool waits;
-	/*
-	 * A recording to look at in place of a machine; env is NULL then. It outlives the monitor,
-	 * its guests are the inventory, and it is one interval: a question is answered by the first
-	 * sample, and by no other one differently.
-	 */
-	const struct recorded *recorded;
+	struct monitor_recording recording; /* in place of a machine; then env is NULL */
 };
 
 /* 0; -errno with why when no provider asked for works and nothing is waited for. */

@@ -99,13 +99,15 @@ static void look(struct world *world, const struct view_type *type)
 
 static void open_file(struct world *world, const char *name, double ns_per_unit)
 {
-	const struct monitor_config config = { .recorded = &world->recorded };
+	struct monitor_config config = { 0 };
 	const char *paths[] = { name };
 	struct why why = { "" };
 
 	assert_int_equal(recording_read(paths, 1, TRACE_ANY, RECORDING_ALL, &world->recording,
 					&why), 0);
 	assert_int_equal(recorded_init(&world->recorded, &world->recording, ns_per_unit), 0);
+	config.recording = (struct monitor_recording){ &world->recorded, world->recorded.guests,
+						       recorded_provider_at };
 	assert_int_equal(monitor_open(&config, &world->monitor, &why), 0);
 }
 

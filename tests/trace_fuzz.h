@@ -85,7 +85,7 @@ static inline void fuzz_report(const struct tally *tally)
 static inline void fuzz_look(const struct recording *recording)
 {
 	struct recorded recorded;
-	const struct monitor_config config = { .recorded = &recorded };
+	struct monitor_config config = { 0 };
 	struct query query = { .children = true };
 	struct monitor *monitor;
 	struct view view = { 0 };
@@ -93,6 +93,8 @@ static inline void fuzz_look(const struct recording *recording)
 
 	if (recorded_init(&recorded, recording, 1) < 0)
 		abort();
+	config.recording = (struct monitor_recording){ &recorded, recorded.guests,
+						       recorded_provider_at };
 	for (size_t i = 0; monitor_open(&config, &monitor, &why) == 0; i++) {
 		query.type = view_type_at(i);
 		if (query.type && (monitor_want(monitor, &query, &why) < 0 ||

@@ -151,7 +151,9 @@ static void describe(struct look *look, const struct recording *recording)
 static int begin(struct look *look, const struct recording *recording,
 		 const struct report_options *options)
 {
-	const struct monitor_config config = { .recorded = &look->recorded };
+	const struct monitor_config config = {
+		.recording = { &look->recorded, look->recorded.guests, recorded_provider_at },
+	};
 	struct why why = { "" }; /* text says itself that there is nothing of KVM in it */
 	int err = choose(look, options, &why);
 
