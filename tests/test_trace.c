@@ -8,7 +8,9 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/trace_world.h"
 
@@ -403,6 +405,83 @@ static void a_file_that_grows(void **state)
 	bytes_release(&one);
 }
 
+/*
+ * Cut while it is read: what is whole in front of the cut is read, and that there was more is said.
+ */
+static void check_shorter(const struct bytes *whole, enum trace_kind kind, size_t header,
+			  size_t size, size_t cut)
+{
+	const size_t nr_before = 100;
+	const struct trace_event *event;
+	struct trace *trace;
+	size_t nr = 0, nr_left = cut > header ? (cut - header) / size : 0;
+
+	save(path_of(0), whole->data, whole->len);
+	trace = open_files(1, kind);
+	for (; nr < nr_before; nr++)
+		assert_int_equal(next_event(trace)->time, nr + 1);
+	assert_int_equal(truncate(path_of(0), (off_t)cut), 0);
+	for (; trace_next(trace, &event) > 0; nr++)
+		assert_int_equal(event->time, nr + 1);
+	if (nr_left < nr_before)
+		nr_left = nr_before;
+	assert_int_equal(nr, nr_left);
+	assert_end(trace);
+	assert_non_null(trace_problem(trace, 0));
+	assert_non_null(strstr(trace_problem(trace, 0)->text, "shorter"));
+	assert_int_equal(trace_problem(trace, 0)->offset, header + nr * size);
+	assert_null(trace_problem(trace, 1));
+	trace_close(trace);
+}
+
+static void a_file_that_shrinks(void **state)
+{
+	const size_t cuts[] = { 0, 1000, 4096, 5000, 8192, 8200, 8224, 262144, 300000, 524288 };
+	struct bytes acrn = { .len = 0 }, kvmtrace = { .len = 0 };
+	const uint32_t words[7] = { 0 };
+
+	(void)state;
+	put_u32(&kvmtrace, 0x12345678);
+	for (unsigned int i = 0; i < 20000; i++) {
+		put_acrn(&acrn, i + 1, 0, 0x10, 1, 2);
+		put_kvmtrace(&kvmtrace, i + 1, 0x10002, 1, 1, 3, words);
+	}
+	for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
+		check_shorter(&acrn, TRACE_ACRN, 0, 32, cuts[i]);
+		check_shorter(&kvmtrace, TRACE_KVMTRACE, 4, 32, cuts[i]);
+	}
+	bytes_release(&acrn);
+	bytes_release(&kvmtrace);
+}
+
+/* Standard input may be a file that somebody has read the first part of. */
+static void a_file_from_somewhere_on(void **state)
+{
+	struct bytes one = { .len = 0 };
+	int fd, old = dup(STDIN_FILENO);
+	const char *path = "-";
+	struct trace *trace = NULL;
+	struct why why;
+
+	(void)state;
+	for (unsigned int i = 0; i < 1000; i++)
+		put_acrn(&one, i + 1, 0, 0x10, 1, 2);
+	save_bytes(0, &one);
+	fd = open(path_of(0), O_RDONLY | O_CLOEXEC);
+	assert_in_range(old, 0, INT32_MAX);
+	assert_int_equal(lseek(fd, 320, SEEK_SET), 320);
+	assert_int_equal(dup2(fd, STDIN_FILENO), STDIN_FILENO);
+	close(fd);
+	assert_int_equal(trace_open(&path, 1, TRACE_ANY, &trace, &why), 0);
+	for (unsigned int i = 10; i < 1000; i++)
+		assert_int_equal(next_event(trace)->time, i + 1);
+	assert_end(trace);
+	assert_null(trace_problem(trace, 0));
+	trace_close(trace);
+	assert_int_equal(dup2(old, STDIN_FILENO), STDIN_FILENO);
+	close(old);
+}
+
 static void assert_refused(const char *path, int err, const char *text)
 {
 	struct trace *trace = NULL;
@@ -487,6 +566,8 @@ int main(void)
 		cmocka_unit_test(a_file_of_many_windows),
 		cmocka_unit_test(files_cut_at_every_byte),
 		cmocka_unit_test(a_file_that_grows),
+		cmocka_unit_test(a_file_that_shrinks),
+		cmocka_unit_test(a_file_from_somewhere_on),
 		cmocka_unit_test(what_is_no_recording_is_refused),
 		cmocka_unit_test(numbers_of_fields),
 		cmocka_unit_test(kinds_have_names),

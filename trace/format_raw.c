@@ -283,9 +283,11 @@ bool raw_file_may_wait(const struct raw_file *file)
 static int file_end(const struct raw_file *file, struct why *why)
 {
 	const struct window *window = &file->window;
+	const char *error = window_error(window);
 
-	if (window->err)
-		return why_set(why, window->err, "%s: %s", file->path, strerror(-window->err));
+	if (error)
+		return why_set(why, window->err ? window->err : -EBADMSG, "%s: %s", file->path,
+			       error);
 	if (!window_left(window))
 		return 0;
 	return why_set(why, -EBADMSG, "%s: ends within a record: %zu bytes at offset %llu",
@@ -305,6 +307,5 @@ int raw_file_next(struct raw_file *file, struct raw_record *ret_record, struct w
 		if (window_left(window) == left)
 			return file_end(file, why);
 	}
-	window->at += n;
-	return 1;
+	return window_take(window, n) ? 1 : file_end(file, why);
 }

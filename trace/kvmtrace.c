@@ -17,7 +17,6 @@
 #define MAGIC UINT32_C(0x12345678)
 #define HEADER_SIZE 12
 #define TSC_SIZE 8
-#define MAX_RECORD (HEADER_SIZE + TSC_SIZE + 7 * 4)
 #define ID_MASK 0xfffffff
 #define HAS_TSC (UINT32_C(1) << 31)
 #define ENTRYEXIT 0x10000
@@ -169,9 +168,10 @@ static int finish(struct kvmtrace *kvmtrace)
 	struct window *window = &kvmtrace->window;
 	size_t left = window_left(window);
 	uint64_t offset = window_offset(window);
+	const char *error = window_error(window);
 
-	if (window->err)
-		trace_add_problem(file, offset, "%s", strerror(-window->err));
+	if (error)
+		trace_add_problem(file, offset, "%s", error);
 	else if (left >= HEADER_SIZE)
 		trace_add_problem(file, offset, "the last record has %zu of %zu bytes", left,
 				  record_size(read_u32(window->at, kvmtrace->swap)));
@@ -209,39 +209,59 @@ static ALWAYS_INLINE void set_event(struct kvmtrace *kvmtrace, const uint8_t *at
 	event->data = at;
 }
 
-static ALWAYS_INLINE int take(struct source *source, bool swap)
+/* The record at window->at, of which the file has all `size` bytes. */
+static ALWAYS_INLINE int take(struct kvmtrace *kvmtrace, size_t size, uint32_t word, bool swap)
 {
-	struct kvmtrace *kvmtrace = (struct kvmtrace *)source;
 	struct window *window = &kvmtrace->window;
-	const uint8_t *at;
-	uint32_t word;
-	size_t size;
+	const uint8_t *at = window->at;
 
-	if (window_left(window) < MAX_RECORD) {
-		window_fill(window, MAX_RECORD);
-		if (window_left(window) < HEADER_SIZE)
-			return finish(kvmtrace);
-	}
-	at = window->at;
-	word = read_u32(at, swap);
-	size = record_size(word);
-	if (window_left(window) < size)
-		return finish(kvmtrace);
-	source->event.offset = window_offset(window);
-	source->file->done = source->event.offset;
-	window->at += size;
+	kvmtrace->source.event.offset = window_offset(window);
+	kvmtrace->source.file->done = kvmtrace->source.event.offset;
+	window->at = at + size;
 	set_event(kvmtrace, at, word, swap);
 	return 1;
 }
 
+/* Where a piece of the file ends. */
+static __attribute__((noinline, cold)) int next_piece(struct kvmtrace *kvmtrace)
+{
+	struct window *window = &kvmtrace->window;
+	uint32_t word;
+	size_t size;
+
+	if (!window_want(window, HEADER_SIZE))
+		return finish(kvmtrace);
+	word = read_u32(window->at, kvmtrace->swap);
+	size = record_size(word);
+	if (!window_want(window, size))
+		return finish(kvmtrace);
+	return take(kvmtrace, size, word, kvmtrace->swap);
+}
+
+static ALWAYS_INLINE int next_of(struct source *source, bool swap)
+{
+	struct kvmtrace *kvmtrace = (struct kvmtrace *)source;
+	struct window *window = &kvmtrace->window;
+	uint32_t word;
+	size_t size;
+
+	if (window_left(window) < HEADER_SIZE)
+		return next_piece(kvmtrace);
+	word = read_u32(window->at, swap);
+	size = record_size(word);
+	if (!window_has(window, size))
+		return next_piece(kvmtrace);
+	return take(kvmtrace, size, word, swap);
+}
+
 static int next(struct source *source)
 {
-	return take(source, false);
+	return next_of(source, false);
 }
 
 static int next_swapped(struct source *source)
 {
-	return take(source, true);
+	return next_of(source, true);
 }
 
 static void free_source(struct source *source)

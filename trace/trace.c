@@ -441,27 +441,45 @@ static void rearrange(struct trace *trace, int got)
 		sift_down(trace, 0);
 }
 
-/* The source whose event was given out last goes on. Mostly it is the only one. */
+static int give_earliest(const struct trace *trace, const struct trace_event **ret_event)
+{
+	if (trace->nr_heap == 0)
+		return 0;
+	*ret_event = &trace->heap[0]->event;
+	return 1;
+}
+
+/* Of several sources, or at the end of one: `got` is what the source's next() returned. */
+static __attribute__((noinline)) int merge(struct trace *trace, int got,
+					   const struct trace_event **ret_event)
+{
+	if (got < 0)
+		return got;
+	rearrange(trace, got);
+	return give_earliest(trace, ret_event);
+}
+
+static __attribute__((noinline)) int begin_or_end(struct trace *trace,
+						  const struct trace_event **ret_event)
+{
+	int err = trace->has_begun ? 0 : begin(trace);
+
+	return err ? err : give_earliest(trace, ret_event);
+}
+
+/* The source whose event was given out last goes on. Mostly it is the only one: that is quick. */
 int trace_next(struct trace *trace, const struct trace_event **ret_event)
 {
 	struct source *source;
 	int got;
 
-	if (trace->nr_heap > 0) {
-		source = trace->heap[0];
-		got = source->next(source);
-		if (got > 0 && trace->nr_heap == 1) {
-			*ret_event = &source->event;
-			return 1;
-		}
-		if (got >= 0)
-			rearrange(trace, got);
-	} else {
-		got = trace->has_begun ? 0 : begin(trace);
-	}
-	if (got < 0 || trace->nr_heap == 0)
-		return got < 0 ? got : 0;
-	*ret_event = &trace->heap[0]->event;
+	if (trace->nr_heap == 0)
+		return begin_or_end(trace, ret_event);
+	source = trace->heap[0];
+	got = source->next(source);
+	if (got <= 0 || trace->nr_heap > 1)
+		return merge(trace, got, ret_event);
+	*ret_event = &source->event;
 	return 1;
 }
 

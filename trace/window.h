@@ -1,51 +1,75 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * window - a file of any size, or a pipe, read through a small window.
+ * window - a file of any size, or a pipe, seen through a small window.
  *
- * Reads large pieces and hands out pointers into them: nothing is copied per record. It is read
- * and not mapped, because a mapped file that is cut while it is read ends the program (SIGBUS), and
- * because pipes work the same way.
+ * Hands out pointers into a plain file that is mapped piece by piece, or into what was read of
+ * anything else: nothing is copied per record. What is cut off a file while it is read is not
+ * handed out; it reads as zeros from then on, also where that was handed out before.
  */
 #ifndef KVMTOP_TRACE_WINDOW_H
 #define KVMTOP_TRACE_WINDOW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "trace/mapped.h"
 
 struct head;
 
 struct window {
 	const uint8_t *at, *end; /* what is left of the piece */
-	uint64_t offset;	 /* in the file, of `end` */
-	uint8_t *buf;
+	uint64_t offset;	 /* of `end`, from where the window began */
+	uint64_t base;		 /* of a plain file: where the window began in it */
+	uint64_t length;	 /* of a plain file: how long it was last, from there */
+	struct mapped mapped;	 /* of a plain file: the piece */
+	uint8_t *buf;		 /* of anything else: the piece; else NULL */
 	int fd;
-	int err; /* -errno of a read that failed, else 0 */
+	int err;     /* -errno of what failed, else 0 */
+	bool is_cut; /* the file became shorter than it was: what is left was in front of the cut */
 };
 
-/* Of the file's begin, or of a pipe whose first bytes are in `head`: 0 or -ENOMEM. */
+/* From `head` on, which was just read from fd: 0 or -ENOMEM. It must stay where it is. */
 int window_init(struct window *window, int fd, const struct head *head);
 void window_release(struct window *window);
 
-/* Reads more until there are `size` bytes (up to 64 KiB) at window->at, or the file has no more. */
+/* Gets more until there are `size` bytes (up to 64 KiB) at window->at, or the file has no more. */
 void window_fill(struct window *window, size_t size);
+
+/* The same; false: the file has less. */
+bool window_want(struct window *window, size_t size);
+
+/* What keeps the file from being read to its end, in words; NULL: nothing does. */
+const char *window_error(const struct window *window);
 
 static inline size_t window_left(const struct window *window)
 {
 	return (size_t)(window->end - window->at);
 }
 
+/*
+ * Whether the next `size` bytes are there for sure; if not, ask window_want(). Behind a cut are
+ * zeros up to the end of the page, and no memory from there on: what comes next tells. Where it is
+ * 0 in sound files, too, that must be rare.
+ */
+static inline bool window_has(const struct window *window, size_t size)
+{
+	uint32_t behind;
+
+	if (window_left(window) < size + sizeof(behind))
+		return false;
+	memcpy(&behind, window->at + size, sizeof(behind));
+	return behind && !window->mapped.is_cut;
+}
+
 /* The next `size` bytes and behind them, or NULL: the file has less. */
 static inline const uint8_t *window_take(struct window *window, size_t size)
 {
-	const uint8_t *at;
-
-	if (window_left(window) < size)
-		window_fill(window, size);
-	if (window_left(window) < size)
+	if (!window_has(window, size) && !window_want(window, size))
 		return NULL;
-	at = window->at;
 	window->at += size;
-	return at;
+	return window->at - size;
 }
 
 /* The place in the file of window->at. */
