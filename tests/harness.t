@@ -10,6 +10,14 @@ fake() {
 	printf '%s\n' "$@" >"$t"
 }
 
+# fake_program PATH LINE...: an executable below $TMP.
+fake_program() {
+	t=$TMP/$1
+	shift
+	printf '%s\n' '#!/bin/sh' "$@" >"$t"
+	chmod +x "$t"
+}
+
 # run_fake NAME...: the runner's last line, and its exit status.
 run_fake() {
 	t_files=
@@ -83,6 +91,38 @@ like "$(deps_on rocky 'rhel centos fedora')" 'dnf install -y .* gcc' "a relative
 like "$(deps_on arch '')" 'pacman .*--noconfirm gcc' "Arch"
 like "$(deps_on plan9 '')" 'missing: .*stdio.h' "an unknown system is told what is missing"
 is "$(status_of deps_on plan9 '')" 1 "and that is a failure"
+is "$(OS_RELEASE=/dev/null CC=no-such-compiler tools/deps -l build)" "" "no packages, no list"
+
+# tests/hosts/beside, in a folder with tools that make packages up
+beside=$PWD/tests/hosts/beside
+mkdir -p "$TMP/world/tools" "$TMP/world/bin"
+fake_program world/tools/deps 'echo made-up'
+fake_program world/bin/apt-get 'case "$*" in' '*" -s "*) echo "Inst made-up (1)" ;;' \
+	'*" download "*) touch made-up.deb ;;' 'esac'
+fake_program world/bin/dpkg-deb 'mkdir -p "$3/usr/share"' \
+	'echo seen >"$3/usr/share/kvmtop-made-up"'
+in_world() {
+	(cd "$TMP/world" && XDG_CACHE_HOME=$TMP/cache PATH=$TMP/world/bin:$PATH \
+		"$beside" a-host -- cat /usr/share/kvmtop-made-up 2>&1)
+}
+as_root=--map-root-user
+[ "$(id -u)" != 0 ] || as_root=--propagation=private
+layers=lowerdir=$TMP:/usr
+if unshare --mount $as_root mount -t overlay overlay -o "$layers" /usr 2>/dev/null; then
+	like "$(in_world)" '^seen$' "a host's packages are beside the system's"
+	is "$(in_world)" "seen" "and fetched once"
+	fake_program world/tools/deps 'echo made-up another'
+	like "$(in_world)" "^seen\$" "with another host's"
+	is "$(cat "$TMP/cache/kvmtop-hosts/beside/packages")" "made-up another" "all of them"
+	check "the system has not got them" test ! -e /usr/share/kvmtop-made-up
+else
+	skip "a host's packages are beside the system's" "no overlay can be mounted here"
+fi
+fake_program world/bin/apt-get 'echo "E: no network" >&2' 'exit 100'
+rm -rf "$TMP/cache"
+like "$(in_world)" '^# cannot be fetched: E: no network$' "what cannot be fetched is said"
+fake_program world/tools/deps 'echo'
+like "$(in_world)" 'made-up.*No such file' "where nothing is missing the command runs as it is"
 
 if has_screen; then
 	screen_start 40 10 'printf "hello "; read x; echo "got=$x"; stty size; exit 3'
