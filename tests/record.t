@@ -126,6 +126,21 @@ if has_trace_cmd; then
 		"the file says which clock"
 fi
 
+# ---- the file knows guests and their processes
+
+guest four --pio $PIO
+four=$GUEST
+guest five --pio 55
+recording -e kvm_pio
+go four
+go five
+finish
+"$KVMTOP" report --event ioport --by guest "$DAT" >"$TMP/out"
+like "$(cat "$TMP/out")" "^four +$four +$PIO " "a guest has its name and process"
+like "$(cat "$TMP/out")" "^five +$GUEST +55 " "so has the other"
+"$KVMTOP" report --event ioport -p "$four" "$DAT" >"$TMP/out"
+like "$(cat "$TMP/out")" "^$PIO in all" "report -p: one of them by its process"
+
 # ---- while a command runs, or for a time
 
 is "$(status_of "$KVMTOP" record -o "$DAT" -e kvm_pio "$HELPERS/miniguest" --pio 5)" 0 "a command"

@@ -88,16 +88,22 @@ static const struct trace_event *next_event(struct trace *trace, const char *nam
 	return event;
 }
 
-static void check_guest(const struct trace *trace)
+static void check_guest(const struct trace *trace, uint64_t id, int32_t pid)
 {
 	struct trace_guest guest;
+	int32_t vcpu = -1;
 
 	assert_true(trace_guest(trace, 0, 0, &guest));
 	assert_string_equal(guest.name, "web1");
-	assert_int_equal(guest.trace_id, 0x1234);
+	assert_int_equal(guest.trace_id, id);
+	assert_int_equal(guest.pid, pid);
 	assert_int_equal(guest.nr_vcpus, 2);
 	assert_int_equal(guest.tids[1], 78);
 	assert_false(trace_guest(trace, 0, 1, &guest));
+	assert_int_equal(trace_guest_of(trace, 0, 78, &guest, &vcpu), 0);
+	assert_int_equal(vcpu, 1);
+	assert_int_equal(trace_guest_of(trace, 0, 79, &guest, &vcpu), -1);
+	assert_int_equal(trace_guest_of(trace, 0, -1, &guest, &vcpu), -1);
 }
 
 static void check_events(int swap)
@@ -120,7 +126,7 @@ static void check_events(int swap)
 	assert_string_equal(info->host, "alpha");
 	assert_string_equal(info->release, "6.1.0");
 	assert_string_equal(info->arch, "x86_64");
-	check_guest(trace);
+	check_guest(trace, WORLD_GUEST_ID, -1);
 
 	event = next_event(trace, "kvm_exit", 1000, 0);
 	assert_string_equal(event->type->system, "kvm");
@@ -336,7 +342,7 @@ static void version_7(void **state)
 	assert_int_equal(trace_open(paths, 1, TRACE_ANY, &trace, &why), 0);
 	assert_int_equal(trace_file(trace, 0)->version, 7);
 	assert_string_equal(trace_file(trace, 0)->release, "6.1.0");
-	check_guest(trace);
+	check_guest(trace, 0x1234, 0x1234); /* no random number of trace-cmd's */
 	event = next_event(trace, "kvm_exit", 1000, 0);
 	assert_int_equal(event->tid, 77);
 	assert_string_equal(trace_comm(trace, event), "CPU 0/KVM");

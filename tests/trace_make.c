@@ -99,7 +99,7 @@ static void make_guest(FILE *file, uint64_t nr)
 	struct ring rings[2];
 
 	world_shift = (struct world_shift){
-		.id = 0x1234,
+		.id = WORLD_GUEST_ID,
 		.host_id = 1,
 		.nr = 1,
 		.samples = samples,

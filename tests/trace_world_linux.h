@@ -206,13 +206,16 @@ static inline void put_option(struct bytes *bytes, uint16_t id, const void *data
 	put(bytes, data, size);
 }
 
+/* trace-cmd's are random; kvmtop's are those of the guests' processes. */
+#define WORLD_GUEST_ID 0x123456789abcdef0
+
 /* As trace-cmd record -A: the guest web1, whose vCPUs 0 and 1 are the threads 77 and 78. */
 static inline void put_guest(struct bytes *bytes)
 {
 	put_u16(bytes, 13);
 	put_u32(bytes, 5 + 8 + 4 + 2 * 8);
 	put(bytes, "web1", 5);
-	put_u64(bytes, 0x1234);
+	put_u64(bytes, WORLD_GUEST_ID);
 	put_u32(bytes, 2);
 	for (uint32_t vcpu = 0; vcpu < 2; vcpu++) {
 		put_u32(bytes, vcpu);

@@ -18,6 +18,12 @@ struct dat_strings {
 	char uname[3][128]; /* host, release, machine */
 };
 
+/*
+ * Where a guest has no file of its own, as in kvmtop's recordings, its trace_id is its process;
+ * trace-cmd's are random numbers of 64 bits.
+ */
+#define DAT_PID_MAX 0x400000
+
 struct dat_guest {
 	char *name;
 	uint64_t trace_id;

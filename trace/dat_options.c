@@ -193,8 +193,11 @@ bool dat_guest(const struct trace_file *file, size_t i, struct trace_guest *ret_
 	const struct dat *dat = file->priv;
 	const struct dat_guest *guest = dat && i < dat->nr_guests ? &dat->guests[i] : NULL;
 
-	if (guest)
-		*ret_guest = (struct trace_guest){ guest->name, guest->trace_id, guest->tids,
-						   guest->nr_vcpus };
-	return guest != NULL;
+	if (!guest)
+		return false;
+	*ret_guest = (struct trace_guest){ guest->name, guest->trace_id, -1, guest->tids,
+					   guest->nr_vcpus };
+	if (guest->trace_id > 0 && guest->trace_id <= DAT_PID_MAX)
+		ret_guest->pid = (int32_t)guest->trace_id;
+	return true;
 }

@@ -151,7 +151,7 @@ static void put_guests(FILE *out, const struct recorded_guests *guests)
 		put_u16(out, OPTION_GUEST);
 		put_u32(out, (uint32_t)(size + 8 + 4 + 8 * guest->nr_vcpus));
 		put_name(out, guest->name);
-		put_u64(out, guest->id); /* of a recording made in it, which there is not */
+		put_u64(out, (uint64_t)guest->pid); /* there is no recording made in it */
 		put_u32(out, (uint32_t)guest->nr_vcpus);
 		for (size_t vcpu = 0; vcpu < guest->nr_vcpus; vcpu++) {
 			put_u32(out, (uint32_t)vcpu);

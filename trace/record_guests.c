@@ -79,6 +79,7 @@ static int keep(struct recorded_guests *guests, const struct guest *guest)
 	if (err)
 		return err;
 	memcpy(copy->name, guest->name, sizeof(copy->name));
+	copy->pid = guest->pid;
 	for (size_t i = 0; !err && i < guest->nr_vcpus; i++) {
 		const struct vcpu *vcpu = &guest->vcpus[i];
 

@@ -15,6 +15,7 @@
 
 struct recorded_guest {
 	uint32_t id; /* the inventory's */
+	pid_t pid;
 	char name[64];
 	pid_t *tids; /* by vCPU; -1: not known */
 	size_t nr_vcpus;

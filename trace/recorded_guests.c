@@ -26,16 +26,12 @@ static bool find_named(const struct trace *trace, const struct tally_thread *thr
 		       struct member *member)
 {
 	struct trace_guest guest;
+	int32_t vcpu;
 
-	for (size_t i = 0; trace_guest(trace, thread->file, i, &guest); i++) {
-		for (size_t vcpu = 0; vcpu < guest.nr_vcpus; vcpu++) {
-			if (guest.tids[vcpu] != thread->tid)
-				continue;
-			snprintf(member->guest, sizeof(member->guest), "%s", guest.name);
-			return true;
-		}
-	}
-	return false;
+	if (trace_guest_of(trace, thread->file, thread->tid, &guest, &vcpu) < 0)
+		return false;
+	snprintf(member->guest, sizeof(member->guest), "%s", guest.name);
+	return true;
 }
 
 static void name_process(const struct trace *trace, const struct tally_thread *thread,

@@ -181,13 +181,10 @@ static void set_guest(const struct tally *tally, const struct tally_thread *thre
 	struct trace_event process = { .file = thread->file, .pid = thread->pid,
 				       .tid = thread->pid };
 	struct trace_guest guest;
+	int32_t vcpu;
 
-	for (size_t i = 0; trace_guest(tally->trace, thread->file, i, &guest); i++) {
-		for (size_t vcpu = 0; vcpu < guest.nr_vcpus; vcpu++) {
-			if (guest.tids[vcpu] == thread->tid)
-				snprintf(row->guest, sizeof(row->guest), "%s", guest.name);
-		}
-	}
+	if (trace_guest_of(tally->trace, thread->file, thread->tid, &guest, &vcpu) >= 0)
+		snprintf(row->guest, sizeof(row->guest), "%s", guest.name);
 	if (!row->guest[0] && thread->pid >= 0)
 		snprintf(row->guest, sizeof(row->guest), "%s",
 			 trace_comm(tally->trace, &process));

@@ -263,17 +263,18 @@ static int32_t vcpu_of_comm(const char *comm)
 	return end_of > at && vcpu >= 0 && vcpu < INT32_MAX ? (int32_t)vcpu : -1;
 }
 
-static int32_t vcpu_of_guests(const struct tally *tally, const struct tally_thread *thread)
+/* What the file says of the guest whose thread it is. */
+static void look_up_guest(const struct tally *tally, struct tally_thread *thread)
 {
 	struct trace_guest guest;
+	int32_t vcpu;
 
-	for (size_t i = 0; trace_guest(tally->trace, thread->file, i, &guest); i++) {
-		for (size_t vcpu = 0; vcpu < guest.nr_vcpus; vcpu++) {
-			if (guest.tids[vcpu] == thread->tid)
-				return (int32_t)vcpu;
-		}
-	}
-	return -1;
+	if (trace_guest_of(tally->trace, thread->file, thread->tid, &guest, &vcpu) < 0)
+		return;
+	if (thread->vcpu < 0)
+		thread->vcpu = vcpu;
+	if (thread->pid < 0)
+		thread->pid = guest.pid;
 }
 
 /* kvmtrace does not say whose numbers its reasons are. No VMX exit has one from 0x60 on. */
@@ -309,8 +310,7 @@ void tally_end(struct tally *tally)
 
 		snprintf(thread->comm, sizeof(thread->comm), "%s",
 			 trace_comm(tally->trace, &event));
-		if (thread->vcpu < 0)
-			thread->vcpu = vcpu_of_guests(tally, thread);
+		look_up_guest(tally, thread);
 		if (thread->vcpu < 0)
 			thread->vcpu = vcpu_of_comm(thread->comm);
 	}

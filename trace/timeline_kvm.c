@@ -138,17 +138,12 @@ static bool has_vcpu(const struct timeline_kvm *kvm, size_t process, int32_t vcp
 static int64_t find_guest(const struct timeline_kvm *kvm, struct track *track, char *name)
 {
 	struct trace_guest guest;
+	int64_t i = trace_guest_of(kvm->trace, (size_t)track->key.file, track->tid, &guest,
+				   &track->vcpu);
 
-	for (size_t i = 0; trace_guest(kvm->trace, (size_t)track->key.file, i, &guest); i++) {
-		for (size_t vcpu = 0; vcpu < guest.nr_vcpus; vcpu++) {
-			if (guest.tids[vcpu] != track->tid)
-				continue;
-			snprintf(name, NAME_SIZE, "%s", guest.name);
-			track->vcpu = (int32_t)vcpu;
-			return (int64_t)i;
-		}
-	}
-	return -1;
+	if (i >= 0)
+		snprintf(name, NAME_SIZE, "%s", guest.name);
+	return i;
 }
 
 static const char *base_name(const char *path)

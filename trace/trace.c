@@ -527,6 +527,20 @@ bool trace_guest(const struct trace *trace, size_t file, size_t i, struct trace_
 	return of->reader->guest && of->reader->guest(of, i, ret_guest);
 }
 
+int64_t trace_guest_of(const struct trace *trace, size_t file, int32_t tid,
+		       struct trace_guest *ret_guest, int32_t *ret_vcpu)
+{
+	for (size_t i = 0; tid >= 0 && trace_guest(trace, file, i, ret_guest); i++) {
+		for (size_t vcpu = 0; vcpu < ret_guest->nr_vcpus; vcpu++) {
+			if (ret_guest->tids[vcpu] != tid)
+				continue;
+			*ret_vcpu = (int32_t)vcpu;
+			return (int64_t)i;
+		}
+	}
+	return -1;
+}
+
 const struct trace_field *trace_field(const struct trace_type *type, const char *name)
 {
 	for (size_t i = 0; i < type->nr_fields; i++) {

@@ -171,17 +171,23 @@ void trace_progress(const struct trace *trace, uint64_t *ret_done, uint64_t *ret
 const char *trace_comm(const struct trace *trace, const struct trace_event *event);
 
 /*
- * The guests a host's trace.dat names (trace-cmd record -A): their names, and which host thread is
- * which vCPU. The i-th of a file, false past the end. tids has nr_vcpus entries, by vCPU.
+ * The guests a host's trace.dat names (kvmtop record, trace-cmd record -A): their names, and which
+ * host thread is which vCPU. The i-th of a file, false past the end. tids has nr_vcpus entries, by
+ * vCPU.
  */
 struct trace_guest {
 	const char *name;
 	uint64_t trace_id; /* of the guest's own file */
+	int32_t pid;	   /* the process, in kvmtop's own recordings; else -1 */
 	const int *tids;
 	size_t nr_vcpus;
 };
 
 bool trace_guest(const struct trace *trace, size_t file, size_t i, struct trace_guest *ret_guest);
+
+/* Which guest a thread belongs to, and as which vCPU: the guest's i, or -1 if a file names none. */
+int64_t trace_guest_of(const struct trace *trace, size_t file, int32_t tid,
+		       struct trace_guest *ret_guest, int32_t *ret_vcpu);
 
 /* By name; NULL: this type has none. */
 const struct trace_field *trace_field(const struct trace_type *type, const char *name);

@@ -266,6 +266,7 @@ static bool guest_of(const struct trace_file *file, size_t i, struct trace_guest
 		    i-- > 0)
 			continue;
 		ret_guest->trace_id = other->trace_id;
+		ret_guest->pid = -1;
 		ret_guest->nr_vcpus = (size_t)nr;
 		return true;
 	}
