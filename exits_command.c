@@ -60,13 +60,16 @@ static const struct vcpu *find_vcpu(const struct guest *guest, int32_t index)
 	return NULL;
 }
 
-/* -p and -v. -EINVAL: a usage error. */
+/* -p or -g, and -v. -EINVAL: a usage error. */
 static int choose_guest(struct run *run, const struct guests *guests, struct why *why)
 {
 	const struct exits_options *options = &run->options;
 	const struct guest *guest = guests_by_pid(guests, options->pid);
 	char vcpus[64];
+	int err = options->guest ? guests_by_name(guests, options->guest, &guest, why) : 0;
 
+	if (err)
+		return err;
 	if (!guest)
 		return why_set(why, -ESRCH, "process %d is no KVM guest: it holds no VM, or is not "
 					    "there", (int)options->pid);
@@ -109,7 +112,7 @@ static int choose(struct run *run, struct why *why)
 	const struct guests *guests = monitor_facts(run->monitor)->guests;
 	int err = monitor_find_guests(run->monitor, why);
 
-	if (!err && options->pid)
+	if (!err && (options->pid || options->guest))
 		return choose_guest(run, guests, why);
 	for (size_t i = 0; !err && i < options->nr_only; i++)
 		err = choose_thread(run, guests, options->only[i], why);

@@ -18,10 +18,11 @@ static const struct option_spec specs[] = {
 	{ .heading = "What to count (default: every vCPU thread of every guest)" },
 	{ NULL, 'p', "pid", NULL, "PID", VALUE_PID, AT(pid),
 	  "one guest, its vCPUs taken together" },
+	{ NULL, 'g', "guest", NULL, "NAME", VALUE_STRING, AT(guest), "the same, by its name" },
 	{ NULL, 'v', "vcpu", NULL, "VCPU", VALUE_STRING, AT(vcpu),
-	  "with -p: this vCPU only, by its number" },
+	  "with -p or -g: this vCPU only, by its number" },
 	{ NULL, 'a', "alltids", NULL, NULL, VALUE_FLAG, AT(all),
-	  "with -p: each of its vCPUs on a line of its own" },
+	  "with -p or -g: each of its vCPUs on a line of its own" },
 	{ NULL, 't', "tid", NULL, "TID", VALUE_PID, AT(tid), "one vCPU, by its thread" },
 	{ NULL, 'T', "tids", NULL, "TID,...", VALUE_STRING, AT(tids), "these vCPUs" },
 	{ NULL, 0, "event", NULL, "EVENT", VALUE_STRING, AT(event_name),
@@ -159,13 +160,14 @@ static int parse_duration(const char *text, double *ret_duration_s, struct why *
 /* Options that make no sense together. */
 static int check(const struct exits_options *options, struct why *why)
 {
-	if ((options->vcpu || options->all) && !options->pid)
-		return why_set(why, -EINVAL, "%s needs -p PID: of which guest?",
+	if ((options->vcpu || options->all) && !options->pid && !options->guest)
+		return why_set(why, -EINVAL, "%s needs -p PID or -g NAME: of which guest?",
 			       options->vcpu ? "-v" : "-a");
 	if (options->vcpu && options->all)
 		return why_set(why, -EINVAL, "-v and -a exclude each other");
-	if ((options->pid != 0) + (options->tid != 0) + (options->tids != NULL) > 1)
-		return why_set(why, -EINVAL, "-p, -t and -T exclude each other");
+	if ((options->pid != 0) + (options->guest != NULL) + (options->tid != 0) +
+	    (options->tids != NULL) > 1)
+		return why_set(why, -EINVAL, "-p, -g, -t and -T exclude each other");
 	if (options->json && options->csv)
 		return why_set(why, -EINVAL, "--csv and --json exclude each other");
 	return 0;

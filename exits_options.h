@@ -16,7 +16,7 @@
 
 struct exits_options {
 	pid_t pid, tid;	  /* 0: not given */
-	const char *vcpu, *tids, *event_name, *key, *sysroot;
+	const char *guest, *vcpu, *tids, *event_name, *key, *sysroot;
 	bool all, json, csv, help;
 	/* What the words mean. */
 	bool has_vcpu;

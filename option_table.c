@@ -103,6 +103,29 @@ static int take(void *options, const struct option_spec *spec, const char *text,
 	return err;
 }
 
+/* --WORD, that getopt_long() would not have. */
+static int long_error(const struct option_table *table, const char *word, struct why *why)
+{
+	size_t len = strcspn(word + 2, "=");
+	const struct option_spec *first = NULL;
+
+	for (size_t i = 0; i < table->nr; i++) {
+		const struct option_spec *spec = &table->specs[i];
+
+		if (!spec->name || strncmp(spec->name, word + 2, len) != 0)
+			continue;
+		if (strlen(spec->name) == len)
+			return why_set(why, -EINVAL, "option --%s takes no argument", spec->name);
+		if (first)
+			return why_set(why, -EINVAL, "option %s: --%s or --%s?", word, first->name,
+				       spec->name);
+		first = spec;
+	}
+	if (first)
+		return why_set(why, -EINVAL, "option --%s takes no argument", first->name);
+	return why_set(why, -EINVAL, "unknown option %s", word);
+}
+
 static int usage_error(const struct option_table *table, int got, char **argv, struct why *why)
 {
 	const char *word = argv[optind - 1]; /* of a letter, it may be the one before */
@@ -115,8 +138,7 @@ static int usage_error(const struct option_table *table, int got, char **argv, s
 		return why_set(why, -EINVAL, "option %s needs %s", word,
 			       spec_by_got(table, optopt)->value);
 	if (!is_letter)
-		return why_set(why, -EINVAL,
-			       "option %s is unknown, ambiguous, or takes no argument", word);
+		return long_error(table, word, why);
 	if (!isgraph((unsigned char)optopt))
 		return why_set(why, -EINVAL, "unknown option -\\x%02x", (unsigned char)optopt);
 	return why_set(why, -EINVAL, "unknown option -%c", optopt);

@@ -83,11 +83,34 @@ _kvmtop_exits()
 	--event) words="vmexit mmio ioport msr cpuid hypercall sysreg" ;;
 	-k | --key) words="sample percent_sample time percent_time mean min max p50 p99" ;;
 	--sysroot) COMPREPLY=($(compgen -d -- "$current")) && return ;;
-	-v | --vcpu | -t | --tid | -T | --tids) return ;;
-	*) [[ $current != -* ]] || words="-p --pid -v --vcpu -a --alltids -t --tid -T --tids --event
-		-k --key --json --csv --sysroot -h --help" ;;
+	-g | --guest | -v | --vcpu | -t | --tid | -T | --tids) return ;;
+	*) [[ $current != -* ]] || words="-p --pid -g --guest -v --vcpu -a --alltids -t --tid -T --tids
+		--event -k --key --json --csv --sysroot -h --help" ;;
 	esac
 	COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+
+# The columns of the view that the command line names.
+_kvmtop_columns()
+{
+	local i view=events
+
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		case ${COMP_WORDS[i]} in
+		--view) view=${COMP_WORDS[i + 1]} ;;
+		-b | --by-guest) view=guests ;;
+		esac
+	done
+	case $view in
+	events) echo "event total share delta rate" ;;
+	guests) echo "guest pid vcpus vmm total share delta rate guest_percent kvm_percent user_percent
+		halt_percent wait_percent vcpu_ns top top_percent" ;;
+	vcpus) echo "guest vcpu tid cpu total share delta rate guest_percent kvm_percent user_percent
+		halt_percent wait_percent vcpu_ns top top_percent" ;;
+	exits) echo "reason total delta rate share time_percent time_ns avg_ns p50_ns p99_ns max_ns" ;;
+	hotspots) echo "what argument total delta rate time_percent time_ns avg_ns p50_ns p99_ns max_ns
+		guest pid" ;;
+	esac
 }
 
 _kvmtop()
@@ -109,7 +132,8 @@ _kvmtop()
 		return
 		;;
 	-f | --fields)
-		COMPREPLY=($(compgen -W "help $(kvmtop -f help 2>/dev/null | tr -d '()')" -- "$current"))
+		# A dot matches any character, and the shell leaves it alone.
+		COMPREPLY=($(compgen -W "help $(kvmtop -f help 2>/dev/null | tr '()' '..')" -- "$current"))
 		return
 		;;
 	-L | --log-to-file)
@@ -129,15 +153,16 @@ _kvmtop()
 		return
 		;;
 	-o | --sort)
-		COMPREPLY=($(compgen -W "event guest reason what total share rate time_percent avg_ns p99_ns
-			max_ns kvm_percent user_percent wait_percent" -- "$current"))
+		COMPREPLY=($(compgen -W "$(_kvmtop_columns)" -- "$current"))
 		return
 		;;
 	-g | --guest | -s | --set-delay | -n | --samples)
 		return
 		;;
 	esac
-	COMPREPLY=($(compgen -W "
+	[ "$COMP_CWORD" -gt 1 ] || [[ $current == -* ]] ||
+		COMPREPLY=($(compgen -W "exits format record report timeline" -- "$current"))
+	[ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -W "
 		-f --fields -g --guest -p --pid -t --tracepoints -d --debugfs -i --debugfs-include-past
 		-1 --once --batch -l --log -L --log-to-file -c --csv --json -z --skip-zero-records
 		-s --set-delay -n --samples --view -b --by-guest -x --children -o --sort

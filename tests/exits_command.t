@@ -16,7 +16,7 @@ sleep 0.3
 kill -TERM "$pid"
 wait "$pid"
 is "$?" 0 "a signal ends it"
-like "$(cat "$TMP/int")" '^115  121  cpuid +[0-9]+ ' "and what was counted is printed"
+like "$(cat "$TMP/int")" '^115  121  cpuid +db1 +0 +[0-9]+ ' "and what was counted is printed"
 is "$(cat "$TMP/int.err")" "" "without a word to nobody"
 
 is "$(status_of "$KVMTOP" exits --sysroot $root/amd -p 115 -v 10 0.1)" 2 "-v 10 is not vCPU 1"
@@ -41,5 +41,8 @@ sum() {
 }
 is "$(sum -p 115 -a)" "$(sum -p 115)" "-a splits what -p adds up"
 is "$(sum -T 121,123)" "$(sum -p 115)" "-T by thread"
+is "$(sum -g db1)" "$(sum -p 115)" "-g by name"
+is "$(status_of "$KVMTOP" exits --sysroot $root/amd -g db3 0.1)" 1 "no such guest"
+like "$(cat "$TMP/err")" 'no guest named "db3"; there are: db1' "says which there are"
 
 done_testing

@@ -123,8 +123,13 @@ static void what_makes_no_sense(void **state)
 	refuses("-v 1", "-v needs -p PID");
 	refuses("-a", "-a needs -p PID");
 	refuses("-p 1 -a -v 1", "-v and -a exclude each other");
-	refuses("-p 1 -t 2", "-p, -t and -T exclude each other");
-	refuses("-t 1 -T 2", "-p, -t and -T exclude each other");
+	refuses("-p 1 -t 2", "-p, -g, -t and -T exclude each other");
+	refuses("-t 1 -T 2", "-p, -g, -t and -T exclude each other");
+	refuses("-g db -p 2", "-p, -g, -t and -T exclude each other");
+	refuses("-v 2", "-v needs -p PID or -g NAME");
+	refuses("--tid=1 --ti=2", "--tid or --tids?");
+	refuses("--jso=1", "--json takes no argument");
+	refuses("--jsonx", "unknown option --jsonx");
 	refuses("--json --csv", "exclude each other");
 	refuses("-p 1 -v -1", "not the number of a vCPU");
 	refuses("-p 1 -v 1x", "not the number of a vCPU");
