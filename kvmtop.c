@@ -44,6 +44,21 @@ struct run {
 
 /* ---- setting up ---- */
 
+static int unknown_column(const struct query *query, const char *id, struct why *why)
+{
+	const struct column *columns = query->type->columns;
+	char list[200] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; columns[i].id && len < sizeof(list); i++) {
+		if (!cell_is_picture(columns[i].type))
+			len += (size_t)snprintf(list + len, sizeof(list) - len, " %s",
+						columns[i].id);
+	}
+	return why_set(why, -EINVAL, "\"%s\": no such column in view %s; there are:%s", id,
+		       query->type->name, list);
+}
+
 /* What -f, -b, -x, --view and --sort ask for. Usage errors all. */
 static int query_init(struct run *run, struct why *why)
 {
@@ -64,8 +79,7 @@ static int query_init(struct run *run, struct why *why)
 	if (options->sort) {
 		column = view_column_by_id(query->type, options->sort);
 		if (column < 0)
-			return why_set(why, -EINVAL, "\"%s\": no such column in view %s",
-				       options->sort, query->type->name);
+			return unknown_column(query, options->sort, why);
 		query->sort = (size_t)column;
 	}
 	if (options->fields && options_mode(options) != MODE_FIELDS)
@@ -234,10 +248,13 @@ static int recorder_begin(struct run *run, struct why *why)
 		.path = options_mode(options) == MODE_LOG ? options->log_file : NULL,
 		.skip_zero = options->skip_zero,
 		.fields = facts->fields,
-		.columns = has_columns ? &run->columns : NULL,
+		.columns = &run->columns,
+		.type = type,
 	};
 	int err = choose_columns(run, facts);
 
+	if (config.format == RECORD_CSV && !has_columns)
+		config.format = RECORD_LOG_ROWS;
 	return err ? err : recorder_open(&config, &run->recorder, why);
 }
 
@@ -303,6 +320,19 @@ static int record_loop(struct run *run, double seconds, unsigned long samples, s
 	return err;
 }
 
+/* A misspelt filter would look like a quiet host. */
+static void warn_no_match(const struct run *run)
+{
+	const struct facts *facts = monitor_facts(run->monitor);
+
+	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
+		if (query_names(&run->query, fields_get(facts->fields, i)))
+			return;
+	}
+	fprintf(stderr, "kvmtop: no event matches \"%s\"; kvmtop -f help lists them\n",
+		pattern_text(run->query.filter));
+}
+
 /* Batch is a log of one record. */
 static int run_records(struct run *run)
 {
@@ -313,6 +343,8 @@ static int run_records(struct run *run)
 
 	if (monitor_no_exits(run->monitor))
 		fprintf(stderr, "kvmtop: %s\n", monitor_no_exits(run->monitor));
+	if (run->query.filter)
+		warn_no_match(run);
 	live_wait_open(&run->live, run->monitor);
 	err = recorder_begin(run, &why);
 	if (!err)

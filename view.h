@@ -32,6 +32,12 @@ enum cell_type {
 	CELL_SPLIT, /* where time went: shares of the whole, 0 to 1 */
 };
 
+/* Drawn, not written: a line of a file has no place for it, and nothing is sorted by it. */
+static inline bool cell_is_picture(enum cell_type type)
+{
+	return type == CELL_SPARK || type == CELL_HIST || type == CELL_SPLIT;
+}
+
 /* The parts of CELL_SPLIT, in the order in which they are drawn. */
 enum split_part { SPLIT_GUEST, SPLIT_KVM, SPLIT_USER, SPLIT_HALT, SPLIT_PARTS };
 

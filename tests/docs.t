@@ -38,6 +38,30 @@ for command in $("$KVMTOP" --help | sed -n '/^Commands/,$s/^  \([a-z]*\) .*/\1/p
 done
 is "${absent-}" "" "man page and completion have every long option of each command"
 
+# offers WORD...: what bash offers for the last word.
+offers() {
+	# shellcheck disable=SC2016 # bash's
+	PATH=$TMP:$PATH bash -c '. completion/kvmtop.bash
+		COMP_WORDS=(kvmtop "$@") COMP_CWORD=$#
+		_kvmtop kvmtop "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+		echo "${COMPREPLY[@]}"' bash "$@"
+}
+if command -v bash >/dev/null 2>&1; then
+	printf '#!/bin/sh\nexec "%s" --sysroot tests/sysroot/amd "$@"\n' "$KVMTOP" >"$TMP/kvmtop"
+	chmod +x "$TMP/kvmtop"
+	is "$(offers re)" "record report" "commands are completed"
+	field=$(offers -f kvm_exit.hl)
+	like "$("$KVMTOP" --sysroot tests/sysroot/amd -1 -f "$field")" '^kvm_exit\(hlt\) ' \
+		"a completed field matches that field"
+	for view in events guests vcpus exits hotspots; do
+		is "$(offers --view $view -o "" | tr '\n' ' ')" \
+			"$("$KVMTOP" -1 --view $view -o none 2>&1 | sed -n 's/.*there are: //p') " \
+			"-o: the columns of the view $view"
+	done
+else
+	skip "completion" "bash is not installed"
+fi
+
 # Keys: the help page is painted from a table; the man page lists the same.
 keys=$(sed -n '/^const struct key_help screen_keys/,/^};/p' ui/screen.c |
 	grep -oE '^	\{ "[^"]*"' | cut -d'"' -f2 | tr -s ' ,' '\n\n' | grep .)

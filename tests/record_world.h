@@ -222,6 +222,7 @@ static inline int try_open(struct world *w, enum record_format format, const cha
 		.skip_zero = skip_zero,
 		.fields = w->fields,
 		.columns = &w->columns,
+		.type = w->view.type,
 	};
 
 	return recorder_open(&config, &w->recorder, &w->why);

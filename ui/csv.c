@@ -14,8 +14,6 @@
 
 #include "ui/record_private.h"
 
-#define TIME_NAME "timestamp"
-
 struct csv_column {
 	const char *name; /* the dictionary's */
 	uint64_t value;
@@ -64,6 +62,39 @@ char *csv_next_name(char **at)
 	return name;
 }
 
+static int has_other_columns(size_t nr_ours, size_t nr_theirs, const char *different,
+			     const char *path, struct why *why)
+{
+	char safe[48];
+	size_t len = 0;
+
+	for (; len < sizeof(safe) - 1 && different[len]; len++)
+		safe[len] = isprint((unsigned char)different[len]) ? different[len] : '?';
+	safe[len] = '\0';
+	return why_set(why, -EEXIST,
+		       "\"%s\" has other columns (%zu, ours %zu; first difference: \"%s\"): "
+		       "choose another file, or move it away",
+		       path, nr_theirs, nr_ours, safe);
+}
+
+int csv_check(csv_name_at *name_at, const void *state, char *head, const char *path,
+	      struct why *why)
+{
+	const char *different = NULL, *theirs, *ours;
+	size_t nr_theirs = 0, nr_ours = 0;
+
+	for (; (theirs = csv_next_name(&head)); nr_theirs++) {
+		ours = name_at(state, nr_theirs);
+		if (!different && (!ours || strcmp(theirs, ours) != 0))
+			different = theirs;
+	}
+	if (!different)
+		different = name_at(state, nr_theirs);
+	while (name_at(state, nr_ours))
+		nr_ours++;
+	return different ? has_other_columns(nr_ours, nr_theirs, different, path, why) : 0;
+}
+
 static int compare_columns(const void *a, const void *b)
 {
 	const struct csv_column *x = a, *y = b;
@@ -75,9 +106,6 @@ static int csv_start(const struct recorder_config *config, void **ret_state, str
 {
 	struct csv *csv;
 
-	if (!config->fields || !config->columns)
-		return why_set(why, -EINVAL, "CSV has columns that stay, guests come and go: "
-					     "choose JSON, or the view events or exits");
 	csv = calloc(1, sizeof(*csv));
 	if (csv)
 		csv->columns = calloc(fields_count(config->fields) + 1, sizeof(*csv->columns));
@@ -104,43 +132,18 @@ static void csv_end(void *state)
 	free(csv);
 }
 
-/* What stands above a column, the time's included; NULL past the last. */
-static const char *heading(const struct csv *csv, size_t column)
+static const char *heading(const void *state, size_t column)
 {
+	const struct csv *csv = state;
+
 	if (column == 0)
-		return TIME_NAME;
+		return CSV_TIME_NAME;
 	return column <= csv->nr ? csv->columns[column - 1].name : NULL;
 }
 
-static int has_other_columns(const struct csv *csv, size_t nr_theirs, const char *different,
-			     const char *path, struct why *why)
+static int check(const void *state, char *head, const char *path, struct why *why)
 {
-	char safe[48];
-	size_t len = 0;
-
-	for (; len < sizeof(safe) - 1 && different[len]; len++)
-		safe[len] = isprint((unsigned char)different[len]) ? different[len] : '?';
-	safe[len] = '\0';
-	return why_set(why, -EEXIST,
-		       "\"%s\" has other columns (%zu, ours %zu; first difference: \"%s\"): "
-		       "choose another file, or move it away",
-		       path, nr_theirs, csv->nr + 1, safe);
-}
-
-static int csv_check(const void *state, char *head, const char *path, struct why *why)
-{
-	const struct csv *csv = state;
-	const char *different = NULL, *theirs, *ours;
-	size_t nr = 0;
-
-	for (; (theirs = csv_next_name(&head)); nr++) {
-		ours = heading(csv, nr);
-		if (!different && (!ours || strcmp(theirs, ours) != 0))
-			different = theirs;
-	}
-	if (!different)
-		different = heading(csv, nr);
-	return different ? has_other_columns(csv, nr, different, path, why) : 0;
+	return csv_check(heading, state, head, path, why);
 }
 
 static void print_header(FILE *out, const struct csv *csv)
@@ -191,6 +194,6 @@ static int csv_print(void *state, FILE *out, const struct record *record)
 const struct record_type record_csv = {
 	.start = csv_start,
 	.end = csv_end,
-	.check = csv_check,
+	.check = check,
 	.print = csv_print,
 };

@@ -15,6 +15,7 @@ static const struct record_type *const types[] = {
 	[RECORD_CSV] = &record_csv,
 	[RECORD_JSON] = &record_json,
 	[RECORD_ROWS] = &record_rows,
+	[RECORD_LOG_ROWS] = &record_log_rows,
 };
 
 struct recorder {

@@ -21,6 +21,7 @@ enum record_format {
 	RECORD_CSV,   /* a sample a line, as kvm_stat -l -c; columns never change */
 	RECORD_JSON,  /* a sample a line */
 	RECORD_ROWS,  /* a row a line, as CSV below their ids */
+	RECORD_LOG_ROWS, /* the same with the sample's time before it: rows come and go */
 };
 
 struct recorder;
@@ -32,6 +33,7 @@ struct recorder_config {
 	/* CSV: the columns, from the first record to the last. */
 	const struct fields *fields;
 	const struct field_set *columns;
+	const struct view_type *type; /* RECORD_LOG_ROWS: of every view */
 };
 
 /*

@@ -41,7 +41,8 @@ struct record_type {
 	int (*print)(void *state, FILE *out, const struct record *record);
 };
 
-extern const struct record_type record_batch, record_csv, record_json, record_text, record_rows;
+extern const struct record_type record_batch, record_csv, record_json, record_text, record_rows,
+	record_log_rows;
 
 /* "YYYY-MM-DD HH:MM:SS", local time. 0 or -errno. */
 int record_print_time(char *buf, const struct timespec *when);
@@ -75,5 +76,14 @@ void csv_print_name(FILE *out, const char *name);
  * after the last; then so is what is returned.
  */
 char *csv_next_name(char **at);
+
+#define CSV_TIME_NAME "timestamp"
+
+/* What stands above the i-th column; NULL past the last. */
+typedef const char *csv_name_at(const void *state, size_t i);
+
+/* Whether a file that begins with head has these columns: 0, or -EEXIST with why. */
+int csv_check(csv_name_at *name_at, const void *state, char *head, const char *path,
+	      struct why *why);
 
 #endif
