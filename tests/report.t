@@ -83,6 +83,7 @@ golden perf-pid -p 80 perf
 golden perf-vcpu --vcpu 1 dat
 golden svm-tid --by tid svm-perf.data
 golden svm-cpuid --event cpuid svm-perf.data
+golden svm-mmio --event mmio --by guest svm-perf.data
 golden svm-msr --event msr -k p99 svm-perf.data
 golden arm64 arm64-perf.data
 golden diff --diff dat acrn -f 1000
@@ -118,12 +119,28 @@ is "$(grep -c '^Run time(cycles),Run time(Sec),Freq(MHz)' "$TMP/acrn.csv")" 2 \
 	"ACRN's CSV file grows"
 is "$(tail -n 1 "$TMP/acrn.csv" | tr -d '\r')" "Total,64,503937.01,64000,50.39" "by a whole report"
 
+# As its script has it: from the first exit to the last entry.
+run_time() {
+	report --acrn -f 1000 - | head -n 1
+}
+is "$(tail -c +33 "$TMP/acrn" | run_time)" "$(tail -c +65 "$TMP/acrn" | run_time)" \
+	"--acrn: an entry before the first exit takes no time"
+is "$(head -c 96 "$TMP/acrn" | run_time)" "$(head -c 64 "$TMP/acrn" | run_time)" \
+	"nor does an exit behind the last entry"
+
 is "$(report -f 1000 - <"$TMP/acrn" | tail -n 1)" \
 	"$(report -f 1000 "$TMP/acrn" | tail -n 1)" "standard input"
 like "$(report "$TMP/acrn" "$TMP/acrn" 2>&1)" "^128 in all" "several files are one recording"
 like "$(report --input-format kvmtrace "$TMP/kvmtrace")" "^64 in all" "--input-format"
 
 # ---- what is wrong
+
+cp "$TMP/dat" "$TMP/kept"
+is "$(status --csv "$TMP/kept" "$TMP/kept")" 1 "rows over the recording"
+like "$(cat "$TMP/err")" "^kvmtop: --csv $TMP/kept: that is the recording itself" "are refused"
+same_files "$TMP/kept" "$TMP/dat" "which is as it was"
+is "$(status --diff "$TMP/acrn" "$TMP/dat")" 1 "cycles beside nanoseconds"
+like "$(cat "$TMP/err")" "acrn: its times are TSCs: how fast is that\\? -f MHZ" "are refused"
 
 : >"$TMP/empty"
 echo "hello, world" >"$TMP/text"

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <math.h>
 
 #include "tests/trace_world_linux.h"
@@ -422,6 +423,7 @@ static void rows_of_vcpus(void **state)
 /* What changed most comes first, and what is in one recording only has no number in the other. */
 static void a_diff_begins_with_what_changed(void **state)
 {
+	struct why why = { "" };
 	static const struct {
 		uint32_t reason;
 		uint64_t took[2]; /* 0: not there */
@@ -450,7 +452,10 @@ static void a_diff_begins_with_what_changed(void **state)
 		assert_int_equal(report_init(&reports[i], &worlds[i].tally, &options), 0);
 	}
 	assert_non_null(out);
-	assert_int_equal(report_diff(&reports[0], &reports[1], out), 0);
+	assert_int_equal(report_diff(&reports[0], &reports[1], out, &why), 0);
+	reports[1].ns_per_unit = 0;
+	assert_int_equal(report_diff(&reports[0], &reports[1], out, &why), -EINVAL);
+	assert_non_null(strstr(why.text, "-f MHZ"));
 	fclose(out);
 	assert_true(strstr(text, "\nIO_INSTRUCTION") < strstr(text, "\nEPT_VIOLATION"));
 	assert_true(strstr(text, "\nEPT_VIOLATION") < strstr(text, "\nHLT"));

@@ -78,6 +78,12 @@ is "$(status_of "$KVMTOP" timeline -o "$OUT" "$TMP/none")" 1 "nor can the only g
 is "$(cat "$OUT")" "of yesterday" "what was there before still is"
 is "$(status_of "$KVMTOP" timeline -o "$OUT" "$TMP/stat")" 1 "nor is anything in it to be drawn"
 is "$(cat "$OUT")" "of yesterday" "what was there before still is"
+: >"$TMP/nothing"
+is "$(status_of "$KVMTOP" timeline -o "$OUT" -p "$TMP/nothing")" 1 "nor has perf counted anything"
+like "$(cat "$TMP/err")" 'nothing: no counter has a value' "which is said"
+is "$(cat "$OUT")" "of yesterday" "what was there before still is"
+is "$(status_of "$KVMTOP" timeline -o "$GUEST/dump.json" "$GUEST/dump.json")" 1 "over what is read"
+like "$(cat "$TMP/err")" 'dump.json: that is what is to be read' "is refused"
 is "$(status_of "$KVMTOP" timeline -o "$TMP/new" "$TMP/none")" 1 "there was nothing"
 check "there is nothing" test ! -e "$TMP/new"
 ln -s out.json "$TMP/link"
@@ -151,6 +157,15 @@ like "$(cat "$OUT")" '"name":"HLT","cat":"kvm","pid":1,"tid":1,"ts":0.000,"dur":
 
 "$HELPERS/trace_make" host "$TMP/host.dat" 20
 "$HELPERS/trace_make" guest "$TMP/guest.dat" 5
+"$KVMTOP" timeline -k "$TMP/host.dat" -o "$TMP/host.json"
+"$KVMTOP" timeline -f 2100000 -k "$TMP/host.dat" -o "$OUT"
+same_files "$OUT" "$TMP/host.json" "-f: nanoseconds stay what they are"
+is "$(status_of "$KVMTOP" timeline -k "$TMP/host.dat" -p "$TMP/stat" -o "$OUT")" 1 \
+	"rdtsc without TSCs"
+like "$(cat "$TMP/err")" 'stat: rdtsc says when it began by the TSC, which -k has not' "is refused"
+"$KVMTOP" timeline -k "$TMP/host.dat" -o "$OUT" "$GUEST/dump.json" 2>"$TMP/err"
+like "$(cat "$TMP/err")" "dump.json: the recording's times are no TSCs" \
+	"a guest's times on another clock are told"
 "$KVMTOP" timeline -k "$TMP/guest.dat" -k "$TMP/host.dat" -o "$OUT"
 like "$(cat "$OUT")" '"process_name","pid":[12],"args":\{"name":"web1"\}' \
 	"the guest as the host sees it"
@@ -230,7 +245,7 @@ else
 	"$KVMTOP" record -o "$TMP/dat" -g drawn -e kvm_pio \
 		sh -c 'echo >"$0"; sleep 0.3' "$TMP/in" 2>/dev/null
 	"$KVMTOP" timeline -k "$TMP/dat" -o "$OUT"
-	like "$(cat "$OUT")" '"name":"process_name","pid":1,"args":\{"name":"drawn"\}' \
+	like "$(cat "$OUT")" '"name":"process_name","pid":1,"args":\{"name":"drawn \([0-9]+\)"\}' \
 		"guests have the names that record saw"
 	is "$(grep -c '"thread_name",.*"name":"vCPU [01]"' "$OUT")" 2 "and their vCPUs numbers"
 	is "$(grep -c '"name":"kvm_pio",.*"pid":1' "$OUT")" 6 "and all they did is theirs"

@@ -63,6 +63,7 @@ static inline void fuzz_check(const struct trace *trace, const struct trace_even
 static inline void fuzz_report(const struct tally *tally)
 {
 	static FILE *null;
+	struct why why = { "" };
 	struct report_options options = { .group_by = BY_REASON, .sort = COLUMN_COUNT };
 	struct report report;
 
@@ -74,11 +75,11 @@ static inline void fuzz_report(const struct tally *tally)
 		report_text(&report, (int)options.group_by * 40, null);
 		report_csv(&report, null);
 		report_json(&report, null);
-		report_diff(&report, &report, null);
+		report_diff(&report, &report, null, &why);
 		report_release(&report);
 	}
 	if (null)
-		report_acrn(tally, 1000, "1000", NULL, null, NULL);
+		report_acrn(tally, 1000, "1000", NULL, null, &why);
 }
 
 /* Every view of it. */

@@ -95,6 +95,8 @@ int dat7_open(struct trace_file *file, const struct cursor *from);
 /* For struct reader. */
 void dat_close(struct trace_file *file);
 const char *dat_comm(const struct trace_event *event, const struct trace_file *file);
+/* When the options are known: times that can be nanoseconds will be. */
+void dat_settle_clock(struct trace_file *file, struct dat *dat);
 bool dat_guest(const struct trace_file *file, size_t i, struct trace_guest *ret_guest);
 
 /* What zstd made smaller: 0, or -EINVAL if `from` is not exactly `to_size` bytes compressed. */

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What both versions of trace.dat have: the machine, options, guests, and the end of it all. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "guest_name.h"
 #include "trace/dat.h"
 
 #define PAGE_MAX (1 << 20)
@@ -42,6 +44,8 @@ static int get_guest(struct cursor *cursor, struct dat *dat)
 	if (!guests)
 		return -ENOMEM;
 	dat->guests = guests;
+	if (!guest_name_clean(name, strlen(name), name, sizeof(name)))
+		snprintf(name, sizeof(name), "guest");
 	guest.name = strdup(name);
 	guest.tids = calloc(nr + 1, sizeof(int));
 	guest.nr_vcpus = nr;
@@ -186,6 +190,19 @@ const char *dat_comm(const struct trace_event *event, const struct trace_file *f
 	const struct dat *dat = file->priv;
 
 	return tep_types_comm(&dat->types, event->tid);
+}
+
+void dat_settle_clock(struct trace_file *file, struct dat *dat)
+{
+	struct trace_info *info = &file->info;
+
+	if (dat->mult && info->clock == TRACE_CLOCK_CYCLES)
+		info->clock = TRACE_CLOCK_NS;
+	/* In the kernel's ticks for programs: a hundredth of a second each. */
+	if (strcmp(info->clock_name, "uptime") == 0) {
+		dat->mult = 10000000;
+		dat->shift = 0;
+	}
 }
 
 bool dat_guest(const struct trace_file *file, size_t i, struct trace_guest *ret_guest)

@@ -9,6 +9,7 @@
 #include "say.h"
 #include "trace/recording.h"
 #include "trace/report.h"
+#include "trace/whole_file.h"
 
 /* What could not be read: STATUS_OK, or STATUS_FAILURE if anything. */
 static int say_problems(const struct recording *recording)
@@ -80,17 +81,18 @@ static int print_report(const struct recording *recording, const struct report_o
 	return err;
 }
 
+/* From the other, which is named with --diff, to this one: from a good guest to a bad one. */
 static int print_diff(const struct recording *recording, const struct recording *other,
-		      const struct report_options *options)
+		      const struct report_options *options, struct why *why)
 {
 	struct report one, two;
-	int err = report_init(&one, tally_of(recording, options), options);
+	int err = report_init(&one, tally_of(other, options), options);
 
 	if (err)
 		return err;
-	err = report_init(&two, tally_of(other, options), options);
+	err = report_init(&two, tally_of(recording, options), options);
 	if (!err) {
-		err = report_diff(&one, &two, stdout);
+		err = report_diff(&one, &two, stdout, why);
 		report_release(&two);
 	}
 	report_release(&one);
@@ -101,7 +103,7 @@ static int print(const struct recording *recording, const struct recording *othe
 		 const struct report_options *options, struct why *why)
 {
 	if (other->trace)
-		return print_diff(recording, other, options);
+		return print_diff(recording, other, options, why);
 	if (options->acrn)
 		return report_acrn(tally_of(recording, options), options->mhz, options->mhz_text,
 				   options->csv, stdout, why);
@@ -136,12 +138,26 @@ static int show(const struct recording *recording, const struct recording *other
 	return print(recording, other, options, why);
 }
 
+/* A recording is not to be written over. */
+static int check_output(const char *const *paths, size_t nr, const struct report_options *options,
+			struct why *why)
+{
+	for (size_t i = 0; options->csv && i < nr; i++) {
+		if (is_same_file(options->csv, paths[i]))
+			return why_set(why, -EINVAL, "--csv %s: that is the recording itself",
+				       options->csv);
+	}
+	return 0;
+}
+
 static int report(const char *const *paths, size_t nr, const struct report_options *options)
 {
 	struct recording recording = { .trace = NULL }, other = { .trace = NULL };
 	struct why why = { "" };
-	int err = read_recording(paths, nr, options, &recording, &why), status = STATUS_OK;
+	int err = check_output(paths, nr, options, &why), status = STATUS_OK;
 
+	if (!err)
+		err = read_recording(paths, nr, options, &recording, &why);
 	if (!err && options->diff)
 		err = read_recording(&options->diff, 1, options, &other, &why);
 	if (!err)

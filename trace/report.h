@@ -61,7 +61,7 @@ void report_options_help(FILE *out);
 #define ROW_NAME_SIZE 96
 
 struct report_row {
-	char name[ROW_NAME_SIZE], guest[32];
+	char name[ROW_NAME_SIZE], guest[ROW_NAME_SIZE];
 	int32_t pid, vcpu, tid, cpu; /* -1: not known, or not told apart */
 	uint64_t count;
 	uint64_t idle; /* of took.total */
@@ -136,7 +136,10 @@ int report_screen(const struct recording *recording, const struct report_options
 int report_acrn(const struct tally *tally, double mhz, const char *mhz_text, const char *csv,
 		FILE *out, struct why *why);
 
-/* Two recordings beside each other, the biggest change first. 0 or -ENOMEM. */
-int report_diff(const struct report *one, const struct report *other, FILE *out);
+/*
+ * Two recordings beside each other, the biggest change from one to other first. 0, -EINVAL with why
+ * where one has times in ns and the other in cycles, or -ENOMEM.
+ */
+int report_diff(const struct report *one, const struct report *other, FILE *out, struct why *why);
 
 #endif

@@ -120,7 +120,8 @@ static int append_csv(const struct sums *sums, uint64_t cycles, double seconds,
 int report_acrn(const struct tally *tally, double mhz, const char *mhz_text, const char *csv,
 		FILE *out, struct why *why)
 {
-	uint64_t cycles = tally->last_exit - tally->first_exit;
+	bool has_time = tally->has_exits && tally->last_entry > tally->first_exit;
+	uint64_t cycles = has_time ? tally->last_entry - tally->first_exit : 0;
 	struct sums sums = { { 0 }, { 0 } };
 	double seconds = (double)cycles / (mhz * 1e6);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Two recordings side by side. What is compared is per second: they need not be of one length. */
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,8 +133,11 @@ static const enum report_column compared[] = { COLUMN_RATE, COLUMN_AVG, COLUMN_P
 
 static void print_head(const struct report *one, const struct report *other, int width, FILE *out)
 {
-	fprintf(out, "1: %s\n2: %s\n\n%-*s", trace_file(one->tally->trace, 0)->path,
-		trace_file(other->tally->trace, 0)->path, width,
+	fprintf(out, "1: %s\n2: %s\n", trace_file(one->tally->trace, 0)->path,
+		trace_file(other->tally->trace, 0)->path);
+	if (one->has_time || other->has_time)
+		fprintf(out, "times in %s\n", one->ns_per_unit > 0 ? "us" : "cycles");
+	fprintf(out, "\n%-*s", width,
 		one->by == BY_REASON ? "Exit reason" : report_columns[COLUMN_GUEST].heading);
 	for (size_t i = 0; i < NR_COMPARED; i++) {
 		const char *heading = report_columns[compared[i]].heading;
@@ -143,16 +147,46 @@ static void print_head(const struct report *one, const struct report *other, int
 	fputc('\n', out);
 }
 
-int report_diff(const struct report *one, const struct report *other, FILE *out)
+static int check_units(const struct report *one, const struct report *other, struct why *why)
+{
+	const struct report *cycles = one->ns_per_unit > 0 ? other : one;
+
+	if (!one->has_time || !other->has_time ||
+	    (one->ns_per_unit > 0) == (other->ns_per_unit > 0))
+		return 0;
+	return why_set(why, -EINVAL, "%s: its times are TSCs: how fast is that? -f MHZ",
+		       trace_file(cycles->tally->trace, 0)->path);
+}
+
+/* What the numbers of a side lack. */
+static void print_lacks(const struct report *report, int side_nr, FILE *out)
+{
+	const struct tally *tally = report->tally;
+
+	if (tally->nr_lost)
+		fprintf(out, "%d: %s%" PRIu64 " events were lost in %zu place%s.\n", side_nr,
+			tally->has_unknown_loss ? "more than " : "", tally->sum_lost,
+			tally->nr_lost, tally->nr_lost == 1 ? "" : "s");
+	if (report->has_time && report->nr_open)
+		fprintf(out,
+			"%d: %" PRIu64 " more %s no end in the recording and %s not counted.\n",
+			side_nr, report->nr_open, report->nr_open == 1 ? "has" : "have",
+			report->nr_open == 1 ? "is" : "are");
+}
+
+int report_diff(const struct report *one, const struct report *other, FILE *out, struct why *why)
 {
 	struct pair *pairs = calloc(one->nr_rows + other->nr_rows + 1, sizeof(*pairs));
 	const struct report *reports[2] = { one, other };
 	char buf[ROW_NAME_SIZE];
 	int width = 24;
 	size_t nr;
+	int err = pairs ? check_units(one, other, why) : -ENOMEM;
 
-	if (!pairs)
-		return -ENOMEM;
+	if (err) {
+		free(pairs);
+		return err;
+	}
 	nr = fill(one, other, pairs);
 	print_head(one, other, width, out);
 	for (size_t i = 0; i < nr; i++) {
@@ -164,6 +198,10 @@ int report_diff(const struct report *one, const struct report *other, FILE *out)
 			print_column(reports, &pairs[i], compared[j], out);
 		fputc('\n', out);
 	}
+	if (one->nr_open || other->nr_open || one->tally->nr_lost || other->tally->nr_lost)
+		fputc('\n', out);
+	print_lacks(one, 1, out);
+	print_lacks(other, 2, out);
 	free(pairs);
 	return 0;
 }

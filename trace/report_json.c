@@ -8,10 +8,13 @@
  * Keys of rows are the ids of the columns. What is absent is null.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <json-c/json.h>
 
+#include "guest_name.h"
 #include "trace/report.h"
 
 /* Takes the value over, whatever happens; NULL is null. */
@@ -121,8 +124,12 @@ static int add_rows(const struct report *report, struct json_object *root)
 static int add_file(const struct trace_info *info, struct json_object *files)
 {
 	struct json_object *object = json_object_new_object();
-	int err = object ? add_text(object, "path", info->path) : -ENOMEM;
+	char path[PATH_MAX] = "";
+	int err = object ? 0 : -ENOMEM;
 
+	guest_name_clean(info->path, strlen(info->path), path, sizeof(path));
+	if (!err)
+		err = add_text(object, "path", path);
 	if (!err)
 		err = add_text(object, "kind", trace_kind_name(info->kind));
 	if (!err)

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include <uthash.h>
+
 #include "trace/recording.h"
 #include "trace/report.h"
 
@@ -140,6 +142,9 @@ struct value report_value(const struct report *report, const struct report_row *
 	case COLUMN_WALL_SHARE:
 		return wall_share(report, row, row->took.total - (is_thread ? row->idle : 0));
 	case COLUMN_IDLE_SHARE:
+		/* An access or an argument is no halt: it is not known. */
+		if (report->event != TALLY_VMEXIT)
+			return (struct value){ .is_absent = true };
 		return wall_share(report, row, row->idle);
 	default:
 		return duration(report, row, column);
@@ -215,27 +220,79 @@ static void set_identity(const struct report *report, const struct tally_thread 
 	}
 }
 
-static bool is_same(const struct report_row *a, const struct report_row *b)
+/* What tells rows apart; as bytes, so that what is behind a name's end must be zero. */
+struct identity {
+	char name[ROW_NAME_SIZE], guest[ROW_NAME_SIZE];
+	int32_t pid, vcpu, tid, cpu;
+};
+
+/* One that was seen: a damaged file has many, so that lists would take long. */
+struct known {
+	struct identity identity;
+	size_t row;
+	UT_hash_handle hh;
+};
+
+static struct identity identity_of(const struct report_row *row)
 {
-	return a->pid == b->pid && a->vcpu == b->vcpu && a->tid == b->tid && a->cpu == b->cpu &&
-	       strcmp(a->name, b->name) == 0 && strcmp(a->guest, b->guest) == 0;
+	struct identity identity;
+
+	memset(&identity, 0, sizeof(identity));
+	strcpy(identity.name, row->name);
+	strcpy(identity.guest, row->guest);
+	identity.pid = row->pid;
+	identity.vcpu = row->vcpu;
+	identity.tid = row->tid;
+	identity.cpu = row->cpu;
+	return identity;
 }
 
-static struct report_row *find_row(struct report *report, const struct report_row *identity)
+/* NULL: no memory. A new one has row SIZE_MAX. */
+static struct known *know(struct known **all, const struct identity *identity)
 {
+	struct known *known;
+
+	HASH_FIND(hh, *all, identity, sizeof(*identity), known);
+	if (known)
+		return known;
+	known = calloc(1, sizeof(*known));
+	if (!known)
+		return NULL;
+	known->identity = *identity;
+	known->row = SIZE_MAX;
+	HASH_ADD(hh, *all, identity, sizeof(known->identity), known);
+	return known;
+}
+
+static void forget(struct known **all)
+{
+	struct known *known, *next;
+
+	HASH_ITER(hh, *all, known, next) {
+		HASH_DEL(*all, known);
+		free(known);
+	}
+}
+
+static struct report_row *find_row(struct report *report, struct known **all,
+				   const struct report_row *wanted)
+{
+	const struct identity identity = identity_of(wanted);
+	struct known *known = know(all, &identity);
 	struct report_row *rows;
 
-	for (size_t i = 0; i < report->nr_rows; i++) {
-		if (is_same(&report->rows[i], identity))
-			return &report->rows[i];
-	}
+	if (!known)
+		return NULL;
+	if (known->row != SIZE_MAX)
+		return &report->rows[known->row];
 	rows = reallocarray(report->rows, report->nr_rows + 1, sizeof(*rows));
 	if (!rows)
 		return NULL;
 	report->rows = rows;
-	rows[report->nr_rows] = *identity;
+	rows[report->nr_rows] = *wanted;
 	if (durations_init(&rows[report->nr_rows].took) < 0)
 		return NULL;
+	known->row = report->nr_rows;
 	return &rows[report->nr_rows++];
 }
 
@@ -251,9 +308,10 @@ static void add_cell(const struct report *report, struct report_row *row,
 		row->idle += cell->took.total;
 }
 
-static int add_thread(struct report *report, const struct tally_thread *thread)
+static int add_thread(struct report *report, struct known **all, const struct tally_thread *thread)
 {
-	struct report_row identity, *row, *last = NULL;
+	struct report_row wanted, *row;
+	size_t last = SIZE_MAX;
 
 	report->total.nr_vcpus++;
 	for (size_t i = 0; i < thread->nr_cells; i++) {
@@ -262,34 +320,37 @@ static int add_thread(struct report *report, const struct tally_thread *thread)
 		report->nr_open += cell->seen - cell->took.count;
 		if (tally_count(report->tally, cell) == 0)
 			continue;
-		set_identity(report, thread, cell, &identity);
-		row = find_row(report, &identity);
+		set_identity(report, thread, cell, &wanted);
+		row = find_row(report, all, &wanted);
 		if (!row)
 			return -ENOMEM;
 		add_cell(report, row, cell);
 		add_cell(report, &report->total, cell);
-		row->nr_vcpus += report->by == BY_REASON || row != last;
-		last = row;
+		row->nr_vcpus += report->by == BY_REASON || (size_t)(row - report->rows) != last;
+		last = (size_t)(row - report->rows);
 	}
 	return 0;
 }
 
 /* Guests that can be told apart: by process, else none. */
-static void count_guests(struct report *report, const struct report_options *options)
+static int count_guests(struct report *report, const struct report_options *options)
 {
 	const struct tally *tally = report->tally;
+	struct known *all = NULL;
+	int err = 0;
 
-	for (size_t i = 0; i < tally->nr_threads; i++) {
-		int32_t pid = tally->threads[i]->pid;
-		size_t before = 0;
+	for (size_t i = 0; i < tally->nr_threads && !err; i++) {
+		struct identity identity;
 
-		if (!is_wanted(tally->threads[i], options) || pid < 0)
-			continue;
-		while (before < i && (tally->threads[before]->pid != pid ||
-				      !is_wanted(tally->threads[before], options)))
-			before++;
-		report->nr_guests += before == i;
+		memset(&identity, 0, sizeof(identity));
+		identity.pid = tally->threads[i]->pid;
+		if (identity.pid >= 0 && is_wanted(tally->threads[i], options) &&
+		    !know(&all, &identity))
+			err = -ENOMEM;
 	}
+	report->nr_guests = HASH_COUNT(all);
+	forget(&all);
+	return err;
 }
 
 /* ---- sorting */
@@ -353,6 +414,7 @@ static void sort_rows(struct report *report, const struct report_options *option
 int report_init(struct report *report, const struct tally *tally,
 		const struct report_options *options)
 {
+	struct known *all = NULL;
 	int err;
 
 	*report = (struct report){
@@ -367,13 +429,15 @@ int report_init(struct report *report, const struct tally *tally,
 	err = durations_init(&report->total.took);
 	for (size_t i = 0; i < tally->nr_threads && !err; i++) {
 		if (is_wanted(tally->threads[i], options))
-			err = add_thread(report, tally->threads[i]);
+			err = add_thread(report, &all, tally->threads[i]);
 	}
+	forget(&all);
+	if (!err)
+		err = count_guests(report, options);
 	if (err) {
 		report_release(report);
 		return err;
 	}
-	count_guests(report, options);
 	sort_rows(report, options);
 	return 0;
 }

@@ -173,6 +173,7 @@ static void print_total(const struct report *report, FILE *out)
 {
 	const struct report_row *total = &report->total;
 	struct value busy = report_value(report, total, COLUMN_WALL_SHARE);
+	struct value idle = report_value(report, total, COLUMN_IDLE_SHARE);
 	struct value rate = report_value(report, total, COLUMN_RATE);
 	double all = (double)report->wall * total->nr_vcpus;
 
@@ -185,9 +186,10 @@ static void print_total(const struct report *report, FILE *out)
 	else if (report->has_time)
 		fprintf(out, ", %" PRIu64 " cycles", total->took.total);
 	if (!busy.is_absent && all > 0)
-		fprintf(out, ": %.2f%% of the vCPUs' time, and idle %.2f%%",
-			100 * (double)(total->took.total - total->idle) / all,
-			100 * (double)total->idle / all);
+		fprintf(out, ": %.2f%% of the vCPUs' time",
+			100 * (double)(total->took.total - total->idle) / all);
+	if (!idle.is_absent && all > 0)
+		fprintf(out, ", and idle %.2f%%", idle.real);
 	fputc('\n', out);
 }
 

@@ -64,6 +64,8 @@ static int on_exit_event(struct tally *tally, struct tally_thread *thread, const
 {
 	struct tally_key key;
 
+	if (!tally->has_exits)
+		tally->first_exit = event->time;
 	tally->has_exits = true;
 	if (tally->event == TALLY_USERSPACE)
 		return on_user_exit(tally, thread, role, event);
@@ -204,9 +206,6 @@ static int dispatch(struct tally *tally, const struct role *role, const struct t
 	if (thread->is_lost)
 		find_again(thread, event->time);
 	thread->last = event->time;
-	if (!tally->has_exits && !tally->has_entries)
-		tally->first_exit = event->time;
-	tally->last_exit = event->time;
 	if (role->kind == ROLE_ARGUMENT)
 		return on_argument(tally, thread, role, event);
 	if (role->kind == ROLE_EVENT)
@@ -218,6 +217,7 @@ static int dispatch(struct tally *tally, const struct role *role, const struct t
 	if (role->kind == ROLE_EXIT)
 		return on_exit_event(tally, thread, role, event);
 	tally->has_entries = true;
+	tally->last_entry = event->time;
 	end(thread, event->time);
 	thread->has_exit = false;
 	return 0;

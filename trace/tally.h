@@ -101,7 +101,7 @@ struct tally {
 	size_t nr_roles;
 	size_t nr_cells;
 	uint64_t nr_events, first, last_time;
-	uint64_t first_exit, last_exit; /* of events that leave or enter a guest */
+	uint64_t first_exit, last_entry; /* times of them */
 	bool has_exits, has_entries; /* without either nothing has a duration */
 	/* Losses: the first ones, and how many there are of them. */
 	struct tally_lost lost[TALLY_LOST_KEPT];

@@ -114,7 +114,7 @@ struct run {
 	struct timeline_kvm *kvm;
 	struct timeline_inside inside;
 	int64_t first_ns; /* KVM's first event */
-	uint64_t nr_lost;
+	uint64_t nr_lost, nr_unknown; /* events; places where nobody knows how many */
 	struct progress progress;
 	bool has_guests, has_others; /* function calls; anything but KVM's events */
 	bool is_unwritable; /* which was told */
@@ -152,6 +152,8 @@ static int set_clock(struct run *run, const struct trace_event *first, struct wh
 	const struct options *options = run->options;
 	const struct trace_info *info = trace_file(run->trace, 0);
 
+	run->clock.khz = 0;
+	run->clock.has_no_tsc = info->clock != TRACE_CLOCK_CYCLES;
 	if (info->clock == TRACE_CLOCK_CYCLES) {
 		run->clock.khz = options->khz ? options->khz : info->tsc_khz;
 		if (!run->clock.khz)
@@ -161,6 +163,14 @@ static int set_clock(struct run *run, const struct trace_event *first, struct wh
 	run->first_ns = run->has_others ? MARGIN_NS : 0;
 	timeline_clock_begin(&run->clock, first->time, (uint64_t)run->first_ns);
 	return 0;
+}
+
+static void count_loss(struct run *run, const struct trace_event *event)
+{
+	if (event->lost > 0)
+		run->nr_lost += (uint64_t)event->lost;
+	else
+		run->nr_unknown++;
 }
 
 static int read_kvm(struct run *run, struct why *why)
@@ -179,7 +189,7 @@ static int read_kvm(struct run *run, struct why *why)
 		if (err)
 			return err;
 		if (!event->type)
-			run->nr_lost += event->lost > 0 ? (uint64_t)event->lost : 0;
+			count_loss(run, event);
 		if (++nr % PROGRESS_EVENTS == 0)
 			progress_show(&run->progress, run->trace);
 		if (ferror(run->out.file))
@@ -194,11 +204,11 @@ static void tell_problems(struct run *run)
 {
 	const struct trace_problem *problem;
 
-	if (run->nr_lost)
-		fprintf(stderr, "kvmtop: %s: %" PRIu64 " events were lost when it was recorded\n",
+	if (run->nr_lost || run->nr_unknown)
+		fprintf(stderr, "kvmtop: %s: %s%" PRIu64 " events were lost when it was recorded\n",
 			run->options->nr_recordings > 1 ? "the recordings" :
 							  run->options->recordings[0],
-			run->nr_lost);
+			run->nr_unknown ? "more than " : "", run->nr_lost);
 	for (size_t i = 0; (problem = trace_problem(run->trace, i)); i++) {
 		struct why why = { "" };
 
@@ -238,12 +248,18 @@ struct guest_clock {
 	size_t nr; /* which of the guests */
 };
 
+/* What kvm_write_tsc_offset says is of the TSC. */
+static bool has_tsc(const struct run *run)
+{
+	return run->kvm && !run->clock.has_no_tsc;
+}
+
 static int64_t guest_offset(const void *state, size_t nr, uint64_t time)
 {
 	const struct guest_clock *guest = state;
 	uint64_t host_time;
 
-	if (guest->run->options->has_offset || !guest->run->kvm ||
+	if (guest->run->options->has_offset || !has_tsc(guest->run) ||
 	    !timeline_kvm_host_time(guest->run->kvm, guest->nr, (int32_t)nr, time, &host_time))
 		return guest->run->options->offset;
 	return (int64_t)(time - host_time);
@@ -254,10 +270,11 @@ static void tell_no_offset(const struct run *run, size_t nr, const char *path)
 	uint64_t time;
 
 	if (!run->kvm || run->options->has_offset ||
-	    timeline_kvm_host_time(run->kvm, nr, -1, UINT64_MAX, &time))
+	    (has_tsc(run) && timeline_kvm_host_time(run->kvm, nr, -1, UINT64_MAX, &time)))
 		return;
-	fprintf(stderr, "kvmtop: %s: no kvm_write_tsc_offset says how far the guest's clock is "
-		"ahead; its times are taken as they are (-O)\n", path);
+	fprintf(stderr, "kvmtop: %s: %s; its times are taken as they are (-O)\n", path,
+		has_tsc(run) ? "no kvm_write_tsc_offset says how far the guest's clock is ahead" :
+			       "the recording's times are no TSCs (kvmtop record -C x86-tsc)");
 }
 
 static const char *base_name(const char *path)
@@ -342,6 +359,8 @@ static void write_end(struct run *run)
 		args_add_text(&metadata, "release", info->release, strlen(info->release));
 	if (run->nr_lost)
 		args_add_number(&metadata, "lost-events", (int64_t)run->nr_lost);
+	if (run->nr_unknown)
+		args_add_number(&metadata, "losses-of-unknown-size", (int64_t)run->nr_unknown);
 	out_end(&run->out, &metadata);
 }
 
@@ -403,6 +422,23 @@ static int run_timeline(const struct options *options, const char *const *guests
 	return run.status;
 }
 
+/* What is read is not to be written over. */
+static int check_output(const struct options *options, const char *const *guests, int nr,
+			struct why *why)
+{
+	const char *others[] = { options->perf, options->merge, NULL };
+	const char *found = NULL;
+
+	for (size_t i = 0; options->output && i < options->nr_recordings; i++)
+		found = is_same_file(options->output, options->recordings[i]) ?
+				options->recordings[i] : found;
+	for (int i = 0; options->output && i < nr; i++)
+		found = is_same_file(options->output, guests[i]) ? guests[i] : found;
+	for (size_t i = 0; options->output && i < 2; i++)
+		found = others[i] && is_same_file(options->output, others[i]) ? others[i] : found;
+	return found ? why_set(why, -EINVAL, "-o %s: that is what is to be read", found) : 0;
+}
+
 static int timeline_run(int argc, char **argv)
 {
 	struct options options = { .binary_name = "test" };
@@ -423,6 +459,8 @@ static int timeline_run(int argc, char **argv)
 		err = why_set(&why, -EINVAL, "-b needs a GUESTTRACE");
 	if (err)
 		return say_usage("timeline", &why);
+	if (check_output(&options, (const char *const *)argv + first, argc - first, &why) < 0)
+		return say_failure(-EINVAL, &why);
 	signal(SIGPIPE, SIG_IGN);
 	return run_timeline(&options, (const char *const *)argv + first, (size_t)(argc - first));
 }

@@ -12,6 +12,7 @@ struct timeline_clock {
 	bool has_base;
 	uint64_t base; /* what is 0 in the timeline */
 	uint64_t khz;  /* cycles in a millisecond; 0: times are nanoseconds */
+	bool has_no_tsc; /* the recording's times are another clock's: TSCs do not fit in */
 };
 
 /* A time that is so many nanoseconds after the beginning. */

@@ -29,11 +29,26 @@ struct kind {
 	const struct trace_field *mul, *shift; /* of kvm_pvclock_update: from its TSC to ns */
 };
 
+/*
+ * What tells guests apart. Two threads that are the same vCPU are of two guests, even if nothing
+ * says which.
+ */
+struct process_key {
+	int64_t pid;   /* -1: not known */
+	int64_t guest; /* the file's number for it; -1: it does not say */
+	uint32_t file;
+	uint32_t of_vcpu; /* where neither is known: how many had this vCPU before */
+};
+
+/* Where a process is in the list; of -1 guests, how many threads of a file had this vCPU. */
+struct place {
+	struct process_key key;
+	size_t at;
+	UT_hash_handle hh;
+};
+
 /* A guest, or what stands for it. */
 struct process {
-	uint32_t file;
-	int64_t pid;	/* -1: not known */
-	int64_t guest;	/* the file's number for it; -1: it does not say */
 	int32_t number; /* in the timeline */
 	bool has_offsets;
 	uint64_t tsc_khz; /* the guest's; 0: not told */
@@ -74,6 +89,7 @@ struct timeline_kvm {
 	struct track *tracks, *last;
 	struct process *processes;
 	size_t nr_processes;
+	struct place *places, *vcpus;
 	bool keeps_offsets, is_svm;
 	struct timeline_offsets offsets;
 	uint64_t first, last_time;
@@ -125,15 +141,6 @@ static int get_kind(struct timeline_kvm *kvm, const struct trace_type *type,
 
 /* ---- processes and tracks ---- */
 
-static bool has_vcpu(const struct timeline_kvm *kvm, size_t process, int32_t vcpu)
-{
-	for (const struct track *track = kvm->tracks; track; track = track->hh.next) {
-		if (track->process == process && track->vcpu == vcpu)
-			return true;
-	}
-	return false;
-}
-
 /* Which guest of the file's list the thread belongs to; -1: none. Fills in its vCPU. */
 static int64_t find_guest(const struct timeline_kvm *kvm, struct track *track, char *name)
 {
@@ -141,7 +148,9 @@ static int64_t find_guest(const struct timeline_kvm *kvm, struct track *track, c
 	int64_t i = trace_guest_of(kvm->trace, (size_t)track->key.file, track->tid, &guest,
 				   &track->vcpu);
 
-	if (i >= 0)
+	if (i >= 0 && guest.pid >= 0)
+		snprintf(name, NAME_SIZE, "%s (%d)", guest.name, (int)guest.pid);
+	else if (i >= 0)
 		snprintf(name, NAME_SIZE, "%s", guest.name);
 	return i;
 }
@@ -153,33 +162,61 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Two threads that are the same vCPU are of two guests, even if nothing says which. */
-static bool is_same_process(const struct timeline_kvm *kvm, size_t i, const struct process *like,
-			    int32_t vcpu)
+/* A new one is at SIZE_MAX. NULL: no memory. */
+static struct place *get_place(struct place **places, const struct process_key *key)
 {
-	const struct process *process = &kvm->processes[i];
+	struct place *place;
 
-	if (process->file != like->file || process->pid != like->pid ||
-	    process->guest != like->guest)
-		return false;
-	return like->pid >= 0 || like->guest >= 0 || vcpu < 0 || !has_vcpu(kvm, i, vcpu);
+	HASH_FIND(hh, *places, key, sizeof(*key), place);
+	if (place)
+		return place;
+	place = calloc(1, sizeof(*place));
+	if (!place)
+		return NULL;
+	place->key = *key;
+	place->at = SIZE_MAX;
+	HASH_ADD(hh, *places, key, sizeof(place->key), place);
+	return place;
 }
 
-/* The name of what is called after the file; all of its guests but the first have numbers. */
-static void name_by_file(const struct timeline_kvm *kvm, uint32_t file, char *name, size_t size)
+static void free_places(struct place **places)
 {
-	const char *base = base_name(trace_file(kvm->trace, file)->path);
-	size_t nr = 1;
+	struct place *place, *next;
 
-	for (size_t i = 0; i < kvm->nr_processes; i++)
-		nr += kvm->processes[i].file == file && kvm->processes[i].guest < 0;
-	if (nr > 1)
-		snprintf(name, size, "%s (%zu)", base, nr);
+	HASH_ITER(hh, *places, place, next) {
+		HASH_DEL(*places, place);
+		free(place);
+	}
+}
+
+/* How many threads of this file were the same vCPU before: 0 or -ENOMEM. */
+static int count_vcpu(struct timeline_kvm *kvm, const struct track *track, struct process_key *key)
+{
+	const struct process_key of = { .pid = track->vcpu, .file = key->file };
+	struct place *place;
+
+	if (key->pid >= 0 || key->guest >= 0 || track->vcpu < 0)
+		return 0;
+	place = get_place(&kvm->vcpus, &of);
+	if (!place)
+		return -ENOMEM;
+	key->of_vcpu = (uint32_t)++place->at; /* from SIZE_MAX to 0 */
+	return 0;
+}
+
+/* What is called after the file; all of its guests but the first have numbers. */
+static void name_by_file(const struct timeline_kvm *kvm, const struct process_key *key, char *name,
+			 size_t size)
+{
+	const char *base = base_name(trace_file(kvm->trace, key->file)->path);
+
+	if (key->of_vcpu)
+		snprintf(name, size, "%s (%u)", base, key->of_vcpu + 1);
 	else
 		snprintf(name, size, "%s", base);
 }
 
-static int add_process(struct timeline_kvm *kvm, const struct process *process, const char *name)
+static int add_process(struct timeline_kvm *kvm, const char *name)
 {
 	struct process *processes = reallocarray(kvm->processes, kvm->nr_processes + 1,
 						 sizeof(*processes));
@@ -187,8 +224,7 @@ static int add_process(struct timeline_kvm *kvm, const struct process *process, 
 	if (!processes)
 		return -ENOMEM;
 	kvm->processes = processes;
-	processes[kvm->nr_processes] = *process;
-	processes[kvm->nr_processes++].number = out_process(kvm->out, name);
+	processes[kvm->nr_processes++] = (struct process){ .number = out_process(kvm->out, name) };
 	return 0;
 }
 
@@ -197,27 +233,30 @@ static int set_process(struct timeline_kvm *kvm, struct track *track,
 		       const struct trace_event *event)
 {
 	const struct trace_info *info = trace_file(kvm->trace, event->file);
-	struct process process = { .file = event->file, .pid = event->pid };
+	struct process_key key = { .file = event->file, .pid = event->pid };
 	char name[NAME_SIZE] = "";
+	struct place *place;
 
 	if (info->kind == TRACE_ACRN)
-		process.file = 0; /* one for each CPU of the same machine */
-	process.guest = find_guest(kvm, track, name);
-	if (process.guest >= 0)
-		process.pid = -1;
-	for (size_t i = 0; i < kvm->nr_processes; i++) {
-		if (is_same_process(kvm, i, &process, track->vcpu)) {
-			track->process = i;
-			return 0;
-		}
-	}
-	track->process = kvm->nr_processes;
+		key.file = 0; /* one for each CPU of the same machine */
+	key.guest = find_guest(kvm, track, name);
+	if (key.guest >= 0)
+		key.pid = -1;
+	if (count_vcpu(kvm, track, &key) < 0)
+		return -ENOMEM;
+	place = get_place(&kvm->places, &key);
+	if (!place)
+		return -ENOMEM;
+	track->process = place->at;
+	if (place->at != SIZE_MAX)
+		return 0;
+	track->process = place->at = kvm->nr_processes;
 	if (!name[0] && event->pid >= 0)
 		snprintf(name, sizeof(name), "%s %d",
 			 info->kind == TRACE_ACRN ? "VM" : "process", (int)event->pid);
 	if (!name[0])
-		name_by_file(kvm, process.file, name, sizeof(name));
-	return add_process(kvm, &process, name);
+		name_by_file(kvm, &key, name, sizeof(name));
+	return add_process(kvm, name);
 }
 
 static void set_names(struct timeline_kvm *kvm, struct track *track,
@@ -508,6 +547,8 @@ void timeline_kvm_free(struct timeline_kvm *kvm)
 	tally_release(&kvm->names);
 	reasons_release(&kvm->userspace);
 	free(kvm->kinds);
+	free_places(&kvm->places);
+	free_places(&kvm->vcpus);
 	free(kvm->processes);
 	offsets_release(&kvm->offsets);
 	free(kvm);

@@ -233,13 +233,13 @@ static void open_event(struct timeline_out *out, const char *kind)
 	put(out, kind);
 	putc_unlocked('"', out->file);
 	out->has_events = true;
-	out->nr_events++;
 }
 
 static void put_event(struct timeline_out *out, const char *kind,
 		      const struct timeline_event *event)
 {
 	open_event(out, kind);
+	out->nr_events++;
 	put_text(out, ",\"name\":", event->name);
 	if (event->category)
 		put_text(out, ",\"cat\":", event->category);

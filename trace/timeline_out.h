@@ -33,7 +33,7 @@ void args_add_json(struct timeline_args *args, const char *name, const char *jso
 struct timeline_out {
 	FILE *file;
 	bool has_events;
-	uint64_t nr_events;
+	uint64_t nr_events; /* without names of processes and tracks */
 	int32_t nr_processes; /* numbers given to processes so far */
 };
 

@@ -333,7 +333,7 @@ static int read_lines(struct perf *perf, FILE *in, const char *path,
 		      const struct timeline_clock *clock, struct why *why)
 {
 	char *text = NULL;
-	size_t room = 0;
+	size_t room = 0, nr_values = 0;
 	int err = 0, got;
 
 	for (size_t nr = 1; !err && getline(&text, &room, in) >= 0; nr++) {
@@ -341,16 +341,24 @@ static int read_lines(struct perf *perf, FILE *in, const char *path,
 		uint64_t tsc;
 
 		if (nr == 1 && perf_anchor_parse(text, &tsc)) {
+			if (clock->has_no_tsc)
+				err = why_set(why, -EINVAL, "%s: rdtsc says when it began by the "
+							    "TSC, which -k has not (kvmtop record "
+							    "-C x86-tsc)", path);
 			perf->anchor_ns = timeline_clock_ns(clock, tsc);
 			continue;
 		}
 		got = perf_line_parse(text, &line);
+		nr_values += got > 0;
 		if (got > 0)
 			err = add_line(perf, &line);
 		else if (got < 0)
 			err = why_set(why, got, "%s:%zu: no line of perf stat -I -x", path, nr);
 	}
 	free(text);
+	if (!err && !nr_values)
+		err = why_set(why, -ENODATA, "%s: no counter has a value (perf stat -I MS -x ,)",
+			      path);
 	return err;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "guest_name.h"
 #include "trace/reader.h"
 
 extern const struct reader trace_dat_reader, trace_lib_reader, perf_data_reader, acrn_reader,
@@ -18,6 +19,8 @@ extern const struct reader trace_dat_reader, trace_lib_reader, perf_data_reader,
 static const struct reader *const readers[] = { &trace_dat_reader, &trace_lib_reader,
 					      &perf_data_reader, &acrn_reader,
 					      &kvmtrace_reader, NULL };
+
+#define COMM_SIZE 64
 
 /* Each entry is on its own in memory: readers and users keep pointers to them. */
 struct list {
@@ -36,6 +39,7 @@ struct trace {
 	struct source **heap;
 	size_t nr_heap;
 	bool has_begun;
+	char *comm; /* of COMM_SIZE: what trace_comm() gave out */
 	void *shared[TRACE_KVMTRACE + 1]; /* by kind */
 };
 
@@ -340,8 +344,12 @@ int trace_open(const char *const *paths, size_t nr, enum trace_kind kind, struct
 	struct trace *trace = calloc(1, sizeof(*trace));
 	int err = 0;
 
-	if (!trace)
+	if (trace)
+		trace->comm = malloc(COMM_SIZE);
+	if (!trace || !trace->comm) {
+		free(trace);
 		return -ENOMEM;
+	}
 	if (nr == 0)
 		err = why_set(why, -EINVAL, "no recording is named");
 	for (size_t i = 0; i < nr && !err; i++)
@@ -375,6 +383,7 @@ void trace_close(struct trace *trace)
 	}
 	free(trace->sources.items);
 	free(trace->heap);
+	free(trace->comm);
 	list_release(&trace->files);
 	list_release(&trace->types);
 	list_release(&trace->problems);
@@ -516,8 +525,11 @@ void trace_progress(const struct trace *trace, uint64_t *ret_done, uint64_t *ret
 const char *trace_comm(const struct trace *trace, const struct trace_event *event)
 {
 	const struct trace_file *file = trace->files.items[event->file];
+	const char *raw = file->reader->comm ? file->reader->comm(event, file) : "";
 
-	return file->reader->comm ? file->reader->comm(event, file) : "";
+	if (!guest_name_clean(raw, strlen(raw), trace->comm, COMM_SIZE))
+		trace->comm[0] = '\0';
+	return trace->comm;
 }
 
 bool trace_guest(const struct trace *trace, size_t file, size_t i, struct trace_guest *ret_guest)

@@ -167,7 +167,10 @@ const struct trace_problem *trace_problem(const struct trace *trace, size_t i);
 /* Bytes read of bytes to read, for a progress bar; total 0: nobody knows. */
 void trace_progress(const struct trace *trace, uint64_t *ret_done, uint64_t *ret_total);
 
-/* The name of a thread as the recording has it, "" where not. Valid until the next trace_next(). */
+/*
+ * The name of a thread as the recording has it, "" where not; '?' for what nobody should print.
+ * Valid until the next one is asked for.
+ */
 const char *trace_comm(const struct trace *trace, const struct trace_event *event);
 
 /*

@@ -127,8 +127,7 @@ int dat6_open(struct trace_file *file, const struct cursor *from)
 	if (!dat || !dat->types.tep)
 		return -ENOMEM;
 	err = dat_forgive(&cursor, get_all(&cursor, dat));
-	if (dat->mult && file->info.clock == TRACE_CLOCK_CYCLES)
-		file->info.clock = TRACE_CLOCK_NS;
+	dat_settle_clock(file, dat);
 	for (size_t i = 0; i < dat->nr_buffers && !err; i++) {
 		cursor.at = dat->buffers[i].offset;
 		cursor.file = trace_add_part(file);

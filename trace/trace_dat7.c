@@ -298,7 +298,6 @@ int dat7_open(struct trace_file *file, const struct cursor *from)
 	if (!dat || !dat->types.tep)
 		return -ENOMEM;
 	err = dat_forgive(&cursor, get_all(&cursor, dat));
-	if (dat->mult && file->info.clock == TRACE_CLOCK_CYCLES)
-		file->info.clock = TRACE_CLOCK_NS;
+	dat_settle_clock(file, dat);
 	return err ? err : dat_forgive(&cursor, add_buffers(file, dat));
 }

@@ -129,6 +129,14 @@ int whole_file_keep(struct whole_file *whole)
 	return err;
 }
 
+bool is_same_file(const char *path, const char *other)
+{
+	struct stat one, two;
+
+	return stat(path, &one) == 0 && stat(other, &two) == 0 && S_ISREG(one.st_mode) &&
+	       one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
 void whole_file_drop(struct whole_file *whole)
 {
 	if (whole->file && whole->file != stdout)

@@ -8,6 +8,7 @@
 #ifndef KVMTOP_TRACE_WHOLE_FILE_H
 #define KVMTOP_TRACE_WHOLE_FILE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "why.h"
@@ -27,6 +28,9 @@ int whole_file_open(struct whole_file *whole, const char *path, struct why *why)
  * to. Of standard output nothing is said here: others may write to it, too.
  */
 int whole_file_keep(struct whole_file *whole);
+
+/* Whether both are there and the same: what is written to one would be in the other. */
+bool is_same_file(const char *path, const char *other);
 
 /* Nothing has happened. */
 void whole_file_drop(struct whole_file *whole);
