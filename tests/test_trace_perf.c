@@ -48,6 +48,7 @@ static void put_records(struct bytes *file)
 
 	put_perf_comm(file, 70, 70, "qemu");
 	put_perf_comm(file, 70, 77, "CPU 0/KVM");
+	put_perf_comm(file, 70, 78, "a\x1b[2J\xe3\x83\x87\xe3\x83"); /* is cut within a letter */
 	put_exit(&event, 77, 0, 1, 12);
 	put_sample(file, 1000, 0, 70, 77, &event);
 	put_entry(&event, 77, 0);
@@ -162,7 +163,8 @@ static void check_stream(struct trace *trace, int swap)
 	assert_non_null(strstr(event->type->format, "print fmt:"));
 	event = next_event(trace, "kvm_exit", 2000, 1);
 	assert_int_equal(trace_field_number(trace_field(event->type, "isa"), event), 2);
-	next_event(trace, "kvm_entry", 3000, 1);
+	event = next_event(trace, "kvm_entry", 3000, 1);
+	assert_string_equal(trace_comm(trace, event), "a?[2Jデ??");
 	next_event(trace, "kvm_entry", 4000, 0);
 	next_event(trace, "kvm_exit", 6000, 0);
 	event = next_event(trace, NULL, 6500, 0);
