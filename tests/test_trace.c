@@ -377,6 +377,41 @@ static void files_cut_at_every_byte(void **state)
 	bytes_release(&kvmtrace);
 }
 
+/* Where bytes are missing, the rest is none; a few records that nobody knows are no harm. */
+static void kvmtrace_with_bytes_missing(void **state)
+{
+	struct bytes one = { .len = 0 };
+	const struct trace_event *event;
+	const uint32_t words[7] = { 0 };
+	struct trace *trace;
+	size_t nr = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < 200; i++)
+		put_kvmtrace(&one, i + 1, 0x10001 + i % 2, 7, 1, 0, words);
+	put_kvmtrace(&one, 1, 0x30000, 7, 1, 0, words);
+	put_kvmtrace(&one, 202, 0x10001, 7, 1, 0, words);
+	save(path_of(0), one.data, one.len);
+	trace = open_files(1, TRACE_KVMTRACE);
+	for (; trace_next(trace, &event) > 0; nr++)
+		assert_int_equal(event->time, nr == 200 ? 200 : nr + 1);
+	assert_int_equal(nr, 202);
+	assert_null(trace_problem(trace, 0));
+	trace_close(trace);
+
+	memmove(one.data + 2000, one.data + 2002, one.len - 2002);
+	save(path_of(0), one.data, one.len - 2);
+	trace = open_files(1, TRACE_KVMTRACE);
+	for (nr = 0; trace_next(trace, &event) > 0; nr++)
+		assert_int_equal(event->time, nr < 100 ? nr + 1 : 100);
+	assert_int_equal(nr, 115);
+	assert_int_equal(trace_problem(trace, 0)->offset, 2000);
+	assert_non_null(strstr(trace_problem(trace, 0)->text, "no known event"));
+	assert_null(trace_problem(trace, 1));
+	trace_close(trace);
+	bytes_release(&one);
+}
+
 /* What comes while it is read is read, too; a piece of a record is the rest. */
 static void a_file_that_grows(void **state)
 {
@@ -565,6 +600,7 @@ int main(void)
 		cmocka_unit_test(kvmtrace_in_both_byte_orders),
 		cmocka_unit_test(a_file_of_many_windows),
 		cmocka_unit_test(files_cut_at_every_byte),
+		cmocka_unit_test(kvmtrace_with_bytes_missing),
 		cmocka_unit_test(a_file_that_grows),
 		cmocka_unit_test(a_file_that_shrinks),
 		cmocka_unit_test(a_file_from_somewhere_on),

@@ -23,6 +23,7 @@
 #define HANDLER 0x20000
 #define NR_HANDLERS 0x20
 
+#define ODD_MAX 16
 #define WORDS_MAX 8
 
 /* Names of the words, in order. Those of which kernels have different numbers are left out. */
@@ -79,6 +80,9 @@ struct kvmtrace {
 	struct window window;
 	const struct order *types;
 	bool swap;
+	/* The records in a row that are of no known event: their offsets, and how many. */
+	uint64_t odd_begin, odd_end;
+	unsigned int nr_odd;
 };
 
 static uint32_t read_u32(const uint8_t *at, bool swap)
@@ -209,17 +213,43 @@ static ALWAYS_INLINE void set_event(struct kvmtrace *kvmtrace, const uint8_t *at
 	event->data = at;
 }
 
+/*
+ * A record of no known event has no time that could be believed: where bytes are missing, what
+ * follows is read as such. After some of them nothing in the file makes sense any more.
+ */
+static __attribute__((noinline, cold)) int take_odd(struct kvmtrace *kvmtrace, size_t size,
+						    uint64_t time)
+{
+	struct trace_event *event = &kvmtrace->source.event;
+
+	if (event->offset != kvmtrace->odd_end || !kvmtrace->nr_odd) {
+		kvmtrace->odd_begin = event->offset;
+		kvmtrace->nr_odd = 0;
+	}
+	kvmtrace->odd_end = event->offset + size;
+	event->time = time;
+	event->has_time = false;
+	if (++kvmtrace->nr_odd < ODD_MAX)
+		return 1;
+	trace_add_problem(kvmtrace->source.file, kvmtrace->odd_begin,
+			  "%d records in a row are of no known event: something is missing",
+			  ODD_MAX);
+	return 0;
+}
+
 /* The record at window->at, of which the file has all `size` bytes. */
 static ALWAYS_INLINE int take(struct kvmtrace *kvmtrace, size_t size, uint32_t word, bool swap)
 {
 	struct window *window = &kvmtrace->window;
+	struct trace_event *event = &kvmtrace->source.event;
 	const uint8_t *at = window->at;
+	uint64_t before = event->time;
 
-	kvmtrace->source.event.offset = window_offset(window);
-	kvmtrace->source.file->done = kvmtrace->source.event.offset;
+	event->offset = window_offset(window);
+	kvmtrace->source.file->done = event->offset;
 	window->at = at + size;
 	set_event(kvmtrace, at, word, swap);
-	return 1;
+	return event->type == kvmtrace->types->unknown ? take_odd(kvmtrace, size, before) : 1;
 }
 
 /* Where a piece of the file ends. */
