@@ -121,9 +121,15 @@ static int choose(struct run *run, struct why *why)
 
 /* ---- counting and printing */
 
+static bool asks_for_exits(const void *arg, const char *provider)
+{
+	(void)arg;
+	return strcmp(provider, "exits") == 0;
+}
+
 static int begin(struct run *run, struct why *why)
 {
-	const struct monitor_config config = { .env = &run->env, .exits = true };
+	const struct monitor_config config = { .env = &run->env, .asks_for = asks_for_exits };
 	int err = env_init(&run->env, run->options.sysroot, why);
 
 	if (!err)

@@ -177,18 +177,6 @@ bool field_set_has(const struct field_set *set, uint32_t id)
 	return id / 64 < set->nr_words && set->words[id / 64] >> (id % 64) & 1;
 }
 
-bool field_set_equal(const struct field_set *a, const struct field_set *b)
-{
-	const struct field_set *longer = a->nr_words > b->nr_words ? a : b;
-	const struct field_set *shorter = longer == a ? b : a;
-
-	for (uint32_t i = 0; i < longer->nr_words; i++) {
-		if (longer->words[i] != (i < shorter->nr_words ? shorter->words[i] : 0))
-			return false;
-	}
-	return true;
-}
-
 void field_set_clear(struct field_set *set)
 {
 	if (set->nr_words)

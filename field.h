@@ -92,7 +92,6 @@ struct field_set {
 int field_set_add(struct field_set *set, uint32_t id); /* 0 or -ENOMEM */
 void field_set_del(struct field_set *set, uint32_t id);
 bool field_set_has(const struct field_set *set, uint32_t id);
-bool field_set_equal(const struct field_set *a, const struct field_set *b);
 void field_set_clear(struct field_set *set);
 int field_set_copy(struct field_set *to, const struct field_set *from); /* 0 or -ENOMEM */
 void field_set_release(struct field_set *set);

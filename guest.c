@@ -220,13 +220,15 @@ static int add_guest(struct guests *guests, pid_t pid)
 {
 	struct entry *entry = entry_by_pid(guests, pid);
 	struct proc_stat stat;
+	int err;
 
 	if (entry) {
 		entry->wants_fds = true;
 		return 0;
 	}
-	if (proc_stat_read(guests->env, pid, &stat) || has_ended(&stat))
-		return 0;
+	err = proc_stat_read(guests->env, pid, &stat);
+	if (err || has_ended(&stat))
+		return proc_has_failed(err) ? err : 0;
 	entry = entry_new(guests, pid);
 	if (!entry)
 		return -ENOMEM;
@@ -236,12 +238,15 @@ static int add_guest(struct guests *guests, pid_t pid)
 	return 0;
 }
 
+/* Whom nothing can be said of now lives on. */
 static bool is_alive(struct guests *guests, struct entry *entry)
 {
 	struct proc_stat stat;
+	int err = proc_stat_read(guests->env, entry->guest.pid, &stat);
 
-	if (proc_stat_read(guests->env, entry->guest.pid, &stat) || has_ended(&stat) ||
-	    stat.start_ticks != entry->guest.start_ticks)
+	if (err)
+		return err != -ESRCH && err != -ENOTDIR;
+	if (has_ended(&stat) || stat.start_ticks != entry->guest.start_ticks)
 		return false;
 	if (stat.nr_threads != entry->nr_threads) {
 		entry->nr_threads = stat.nr_threads;
@@ -315,7 +320,7 @@ static int read_descriptors(struct guests *guests, const struct entry *entry,
 		finding->nr_vms = nr_vms;
 	/* Of somebody else's process nothing can be said. */
 	finding->has_vm |= nr_vms > 0 || err == -EACCES || err == -EPERM;
-	return err == -ENOMEM ? err : 0;
+	return proc_has_failed(err) ? err : 0;
 }
 
 static int find_out(struct guests *guests, const struct entry *entry, struct finding *finding)
@@ -326,7 +331,7 @@ static int find_out(struct guests *guests, const struct entry *entry, struct fin
 
 	env_path(guests->env, path, sizeof(path), "/proc/%d/task", (int)pid);
 	err = pid_list_read(&finding->tids, path);
-	if (err == -ENOMEM)
+	if (proc_has_failed(err))
 		return err;
 	err = read_folders(guests, pid, finding);
 	if (!err)
@@ -370,6 +375,7 @@ static void plan_next_look(struct entry *entry, const struct finding *finding, u
 	entry->examine_ns = now_ns + REEXAMINE_NS;
 }
 
+/* What could not be found out stays as it was known, and is looked at again. */
 static int examine(struct guests *guests, struct entry *entry, uint64_t now_ns)
 {
 	struct finding finding = { 0 };
@@ -381,6 +387,8 @@ static int examine(struct guests *guests, struct entry *entry, uint64_t now_ns)
 		entry->guest.nr_vms = finding.nr_vms ? finding.nr_vms : 1;
 		set_vcpus(guests, &entry->guest, &finding.vcpus);
 		err = set_tids(guests, entry, &finding.tids);
+	} else {
+		entry->wants_look = true;
 	}
 	pid_list_release(&finding.tids);
 	vcpu_list_release(&finding.vcpus);
@@ -391,12 +399,15 @@ static int examine_guests(struct guests *guests, uint64_t now_ns)
 {
 	int err = 0;
 
-	for (size_t i = 0; !err && i < guests->nr; i++) {
+	for (size_t i = 0; i < guests->nr; i++) {
 		struct entry *entry = guests->entries[i];
+		int this_err = 0;
 
 		if (!entry->is_given &&
 		    (entry->wants_look || entry->wants_fds || now_ns >= entry->examine_ns))
-			err = examine(guests, entry, now_ns);
+			this_err = examine(guests, entry, now_ns);
+		if (this_err)
+			err = this_err;
 	}
 	sweep(guests);
 	return err;
@@ -439,7 +450,10 @@ int guests_refresh(struct guests *guests, uint64_t now_ns, struct why *why)
 		err = -errno;
 	else
 		err = update(guests, now_ns);
-	return err ? why_set(why, err, "cannot list the guests: %s: %s", path, strerror(-err)) : 0;
+	if (!err)
+		return 0;
+	return why_set(why, err, "cannot list the guests: %s: %s%s", path, strerror(-err),
+		       err == -EMFILE ? ": raise the limit with ulimit -n" : "");
 }
 
 uint64_t guests_generation(const struct guests *guests)

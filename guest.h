@@ -51,7 +51,8 @@ void guests_free(struct guests *guests);
  * debugfs names it, or again after a while in case it opened a VM since; at most a few hundred
  * microseconds on a host of a thousand processes. now_ns is CLOCK_MONOTONIC, handed in so that
  * tests choose it. Guests that ended are gone afterwards. Returns 0, or -errno with why when /proc
- * cannot be read at all.
+ * cannot be read, or something in it could not be just now (-EMFILE): then what was known of it
+ * stays as it was, and the next refresh looks again.
  */
 int guests_refresh(struct guests *guests, uint64_t now_ns, struct why *why);
 
@@ -74,7 +75,7 @@ int guests_by_name(const struct guests *guests, const char *name, const struct g
 
 /*
  * The threads of a process now (/proc/PID/task): writes up to max tids, ascending, and returns how
- * many there are, or -errno (-ESRCH: it ended).
+ * many there are, or -errno (-ESRCH: it ended; -EMFILE and the like: nobody knows).
  */
 int guest_threads(const struct env *env, pid_t pid, pid_t *ret_tids, int max);
 

@@ -20,9 +20,8 @@
 
 /* A VM in debugfs. */
 struct folder {
-	char name[40]; /* TID-FD */
-	pid_t creator; /* a thread; with most VMMs the main one, whose number is the process's */
-	int fd;
+	char name[40];
+	struct vm_folder vm; /* with most VMMs its creator is the main thread, so the process */
 	pid_t pid; /* the process that holds it, 0: not found */
 };
 
@@ -36,7 +35,7 @@ struct seen {
 
 struct guest_finder {
 	const struct env *env;
-	struct folder *folders; /* ascending by creator, fd */
+	struct folder *folders; /* ascending by vm */
 	size_t nr_folders;
 	struct seen *seen; /* ascending by pid */
 	size_t nr_seen;
@@ -67,23 +66,14 @@ void guest_finder_free(struct guest_finder *finder)
 	free(finder);
 }
 
-/* "TID-FD"; something may follow after another '-' one day. */
-static bool folder_parse(const char *name, struct folder *ret_folder)
+static bool folder_of(const char *name, struct folder *ret_folder)
 {
-	char tid[12], *end;
-	size_t len = strcspn(name, "-");
-	long fd;
+	struct folder folder = { .pid = 0 };
 
-	if (len >= sizeof(tid) || strlen(name) >= sizeof(ret_folder->name) || !name[len] ||
-	    !isdigit((unsigned char)name[len + 1]))
+	if (strlen(name) >= sizeof(folder.name) || !vm_folder_parse(name, &folder.vm))
 		return false;
-	memcpy(tid, name, len);
-	tid[len] = '\0';
-	fd = strtol(name + len + 1, &end, 10);
-	if (!pid_parse(tid) || fd > INT_MAX || (*end && *end != '-'))
-		return false;
-	*ret_folder = (struct folder){ .creator = pid_parse(tid), .fd = (int)fd };
-	memcpy(ret_folder->name, name, strlen(name) + 1);
+	memcpy(folder.name, name, strlen(name) + 1);
+	*ret_folder = folder;
 	return true;
 }
 
@@ -91,10 +81,10 @@ static int compare_folders(const void *a, const void *b)
 {
 	const struct folder *x = a, *y = b;
 
-	if (x->creator != y->creator)
-		return x->creator < y->creator ? -1 : 1;
-	if (x->fd != y->fd)
-		return x->fd < y->fd ? -1 : 1;
+	if (x->vm.creator != y->vm.creator)
+		return x->vm.creator < y->vm.creator ? -1 : 1;
+	if (x->vm.fd != y->vm.fd)
+		return x->vm.fd < y->vm.fd ? -1 : 1;
 	return strcmp(x->name, y->name);
 }
 
@@ -111,7 +101,7 @@ static int read_folder_names(DIR *dir, struct folder **ret_folders, size_t *ret_
 	struct dirent *entry;
 
 	while ((entry = readdir(dir))) {
-		if (!folder_parse(entry->d_name, &folder))
+		if (!folder_of(entry->d_name, &folder))
 			continue;
 		if (nr == room) {
 			struct folder *more;
@@ -133,14 +123,14 @@ static int read_folder_names(DIR *dir, struct folder **ret_folders, size_t *ret_
 	return 0;
 }
 
-/* A kvm folder that is not there has no VMs in it. */
+/* A kvm folder that is not there, or that we are not let into, has no VMs for us. */
 static int list_folders(const char *path, struct folder **ret_folders, size_t *ret_nr)
 {
 	DIR *dir = opendir(path);
 	int err;
 
 	if (!dir)
-		return 0;
+		return proc_has_failed(-errno) ? -errno : 0;
 	err = read_folder_names(dir, ret_folders, ret_nr);
 	closedir(dir);
 	return err;
@@ -152,8 +142,8 @@ static int list_folders(const char *path, struct folder **ret_folders, size_t *r
  */
 static pid_t folder_owner(const struct env *env, const struct folder *folder)
 {
-	pid_t pid = proc_of_thread(env, folder->creator);
-	int is_vm = pid ? proc_fd_is_vm(env, pid, folder->fd) : 0;
+	pid_t pid = proc_of_thread(env, folder->vm.creator);
+	int is_vm = pid ? proc_fd_is_vm(env, pid, folder->vm.fd) : 0;
 	char path[PATH_MAX];
 
 	if (is_vm == -ENOENT && env_is_captured(env)) {
@@ -200,8 +190,9 @@ static int follow_folders(struct guest_finder *finder, const struct pid_list *kn
 	bool is_complete;
 	int err = list_folders(finder->env->debugfs_kvm, &folders, &nr);
 
-	if (!err)
-		err = add_owners_of_vanished(finder, folders, nr, known, found);
+	if (err)
+		return err;
+	err = add_owners_of_vanished(finder, folders, nr, known, found);
 	is_complete = nr > 0;
 	for (size_t i = 0; !err && i < nr; i++) {
 		err = follow_folder(finder, &folders[i], known, found);
@@ -245,6 +236,7 @@ static void meet(struct guest_finder *finder, struct seen *seen, uint64_t now_ns
 static int examine(struct guest_finder *finder, struct seen *seen, bool is_first, uint64_t now_ns)
 {
 	unsigned int nr_vms = 0;
+	int err;
 
 	if (is_first)
 		meet(finder, seen, now_ns);
@@ -255,9 +247,10 @@ static int examine(struct guest_finder *finder, struct seen *seen, bool is_first
 	finder->has_young |= seen->looks || now_ns < seen->young_until_ns;
 	if (seen->is_none)
 		return 0;
-	if (proc_read_fds(finder->env, seen->pid, &nr_vms, NULL) || !nr_vms)
-		return 0;
-	return pid_list_add(&finder->holders, seen->pid);
+	err = proc_read_fds(finder->env, seen->pid, &nr_vms, NULL);
+	if (proc_has_failed(err))
+		return err;
+	return nr_vms ? pid_list_add(&finder->holders, seen->pid) : 0;
 }
 
 /* Walks along the processes there are and those seen before; both ascend. */
@@ -387,7 +380,7 @@ int guest_finder_read_folders(const struct guest_finder *finder, pid_t pid,
 			      const struct pid_list *tids, struct vcpu_list *vcpus)
 {
 	char path[PATH_MAX];
-	int nr = 0;
+	int nr = 0, err;
 
 	for (size_t i = 0; i < finder->nr_folders; i++) {
 		const struct folder *folder = &finder->folders[i];
@@ -395,8 +388,9 @@ int guest_finder_read_folders(const struct guest_finder *finder, pid_t pid,
 		if (folder->pid != pid)
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", finder->env->debugfs_kvm, folder->name);
-		if (proc_read_vm_folder(path, tids, vcpus) == -ENOMEM)
-			return -ENOMEM;
+		err = proc_read_vm_folder(path, tids, vcpus);
+		if (proc_has_failed(err))
+			return err;
 		nr++;
 	}
 	return nr;

@@ -32,7 +32,7 @@ int guest_finder_run(struct guest_finder *finder, const struct pid_list *known, 
 
 /*
  * Adds the vCPUs that debugfs names for a process found (see proc_read_vm_folder()).
- * Returns how many VMs of it debugfs has, or -ENOMEM.
+ * Returns how many VMs of it debugfs has, or -errno: they could not be read now.
  */
 int guest_finder_read_folders(const struct guest_finder *finder, pid_t pid,
 			      const struct pid_list *tids, struct vcpu_list *vcpus);

@@ -18,6 +18,21 @@
 #define PF_KTHREAD 0x00200000u /* include/linux/sched.h */
 #define NOT_NUMBERED (-1)      /* older kernels do not say which vCPU a descriptor is */
 
+bool proc_has_failed(int err)
+{
+	switch (err) {
+	case 0:
+	case -ENOENT:
+	case -ESRCH:
+	case -ENOTDIR:
+	case -EACCES:
+	case -EPERM:
+		return false;
+	default:
+		return true;
+	}
+}
+
 pid_t pid_parse(const char *name)
 {
 	long pid = 0;
@@ -28,6 +43,23 @@ pid_t pid_parse(const char *name)
 			return 0;
 	}
 	return *name ? 0 : (pid_t)pid;
+}
+
+bool vm_folder_parse(const char *name, struct vm_folder *ret_folder)
+{
+	size_t len = strcspn(name, "-");
+	char pid[12], *end;
+	long fd;
+
+	if (len >= sizeof(pid) || !name[len] || !isdigit((unsigned char)name[len + 1]))
+		return false;
+	memcpy(pid, name, len);
+	pid[len] = '\0';
+	fd = strtol(name + len + 1, &end, 10);
+	if (!pid_parse(pid) || fd > INT_MAX || (*end && *end != '-'))
+		return false;
+	*ret_folder = (struct vm_folder){ pid_parse(pid), (int)fd };
+	return true;
 }
 
 /* Makes room for one more; doubles. */
@@ -175,9 +207,13 @@ pid_t proc_of_thread(const struct env *env, pid_t tid)
 {
 	char path[PATH_MAX], text[4096];
 	const char *line;
+	long len;
 
 	env_path(env, path, sizeof(path), "/proc/%d/status", (int)tid);
-	if (env_read(path, text, sizeof(text)) < 0) {
+	len = env_read(path, text, sizeof(text));
+	if (len < 0 && proc_has_failed((int)len))
+		return 0;
+	if (len < 0) {
 		env_path(env, path, sizeof(path), "/proc/%d", (int)tid);
 		return access(path, F_OK) ? 0 : tid; /* captured without status */
 	}
@@ -272,15 +308,32 @@ int proc_read_fds(const struct env *env, pid_t pid, unsigned int *ret_nr_vms,
 	return err;
 }
 
-/* The thread that ran the vCPU last, 0: none did. */
-static pid_t read_vcpu_pid(const char *folder, int index)
+/* The thread that ran the vCPU last, 0: none did. Returns 0 or -errno. */
+static int read_vcpu_pid(const char *folder, int index, pid_t *ret_tid)
 {
 	char path[PATH_MAX], text[32];
 	int len = snprintf(path, sizeof(path), "%s/vcpu%d/pid", folder, index);
+	long err;
 
-	if (len < 0 || (size_t)len >= sizeof(path) || env_read(path, text, sizeof(text)) < 0)
+	*ret_tid = 0;
+	if (len < 0 || (size_t)len >= sizeof(path))
 		return 0;
-	return (pid_t)atoi(text);
+	err = env_read(path, text, sizeof(text));
+	if (err < 0)
+		return proc_has_failed((int)err) ? (int)err : 0;
+	*ret_tid = (pid_t)atoi(text);
+	return 0;
+}
+
+static int add_folder_vcpu(const char *folder, int index, const struct pid_list *tids,
+			   struct vcpu_list *vcpus)
+{
+	pid_t tid;
+	int err = read_vcpu_pid(folder, index, &tid);
+
+	if (err)
+		return err;
+	return vcpu_list_add(vcpus, index, !tids->nr || pid_list_has(tids, tid) ? tid : 0);
 }
 
 int proc_read_vm_folder(const char *path, const struct pid_list *tids, struct vcpu_list *vcpus)
@@ -293,12 +346,8 @@ int proc_read_vm_folder(const char *path, const struct pid_list *tids, struct vc
 	if (!dir)
 		return -errno;
 	while (!err && (entry = readdir(dir))) {
-		if (sscanf(entry->d_name, "vcpu%9d%c", &index, &rest) == 1 && index >= 0) {
-			pid_t tid = read_vcpu_pid(path, index);
-			bool is_here = !tids->nr || pid_list_has(tids, tid);
-
-			err = vcpu_list_add(vcpus, index, is_here ? tid : 0);
-		}
+		if (sscanf(entry->d_name, "vcpu%9d%c", &index, &rest) == 1 && index >= 0)
+			err = add_folder_vcpu(path, index, tids, vcpus);
 	}
 	closedir(dir);
 	vcpu_list_sort(vcpus);
@@ -321,11 +370,15 @@ static int read_named_threads(const struct env *env, pid_t pid, const struct pid
 	int err = 0;
 
 	for (size_t i = 0; !err && i < tids->nr; i++) {
+		long len;
 		int index;
 
 		env_path(env, path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid,
 			 (int)tids->pids[i]);
-		if (env_read(path, comm, sizeof(comm)) < 0)
+		len = env_read(path, comm, sizeof(comm));
+		if (len < 0 && proc_has_failed((int)len))
+			err = (int)len;
+		if (len < 0)
 			continue;
 		index = guest_name_vcpu(comm);
 		if (index >= 0)

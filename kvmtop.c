@@ -146,15 +146,25 @@ static bool wants_exits(const struct run *run)
 	       (type->needs && !run->options.by_guest);
 }
 
+/* A view of timed exits alone needs no other provider. */
+static bool asks_for(const void *arg, const char *provider)
+{
+	const struct run *run = arg;
+	bool is_timed_only = run->query.type->is_timed &&
+			     options_mode(&run->options) != MODE_CURSES;
+
+	if (strcmp(provider, "exits") == 0)
+		return wants_exits(run);
+	return !is_timed_only && options_has(&run->options, provider);
+}
+
 static int monitor_begin(struct run *run, bool waits, struct why *why)
 {
 	const struct options *options = &run->options;
-	bool is_timed_only = run->query.type->is_timed && options_mode(options) != MODE_CURSES;
 	struct monitor_config config = {
 		.env = &run->env,
-		.debugfs = options->debugfs && !is_timed_only,
-		.tracepoints = (options->tracepoints || !options->debugfs) && !is_timed_only,
-		.exits = wants_exits(run),
+		.asks_for = asks_for,
+		.arg = run,
 		.waits = waits,
 	};
 	int err = monitor_open(&config, &run->monitor, why);

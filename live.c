@@ -69,7 +69,7 @@ void live_warn(struct live *live, const struct monitor *monitor)
 	const char *notice;
 
 	for (size_t i = 0; (notice = monitor_notice(monitor, i)); i++) {
-		char *warned = live->warned[i ? 1 : 0];
+		char *warned = live->warned[i];
 
 		if (strncmp(warned, notice, sizeof(live->warned[0]) - 1) == 0)
 			continue;

@@ -17,7 +17,7 @@ struct live {
 	int signals;	 /* a signalfd: INT, TERM, HUP; -1: not yet */
 	sigset_t enders; /* those of INT and TERM that are not ignored */
 	bool to_file;	 /* what is written goes to a file: HUP reopens it, nobody reads along */
-	char warned[2][sizeof(struct why)]; /* the notices that were printed */
+	char warned[MONITOR_NOTICES][sizeof(struct why)]; /* the notices that were printed */
 };
 
 /* Blocks the signals; WINCH, too, for a screen. 0 or -errno. */

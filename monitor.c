@@ -19,6 +19,9 @@ struct source {
 	struct provider_site site;
 	void *state; /* NULL: not open */
 	bool is_open, is_waiting, was_open;
+	bool is_told;
+	struct want told;      /* what it was told last, */
+	uint32_t nr_told_with; /* and of how many fields: those it showed since are no news to it */
 	char notice[sizeof(struct why) + 32];
 };
 
@@ -29,12 +32,12 @@ struct monitor {
 	struct stats *stats;
 	struct sample sample;
 	struct want want;
-	const struct query *query; /* the latest */
-	const struct pattern *filter; /* its, when it was asked */
+	const struct pattern *filter; /* the latest query's */
 	bool has_want, has_new_question;
 	bool is_answered; /* the recording has said all there is */
 	struct source sources[SAMPLE_SOURCES];
 	size_t nr_sources;
+	struct why guests_why; /* why the inventory may not be true; "": it is */
 	struct facts facts;
 };
 
@@ -67,6 +70,7 @@ static int source_open(struct source *source, bool waits)
 		err = source->provider->open(&source->site, &source->state, &why);
 	source->is_open = !err;
 	source->was_open |= !err;
+	source->is_told = false;
 	source->is_waiting = err == -ENOENT && waits;
 	if (err)
 		source_fail(source, err, &why);
@@ -84,11 +88,7 @@ static bool is_asked_for(const struct monitor *monitor, const struct provider *p
 {
 	const struct monitor_config *config = &monitor->config;
 
-	if (is_recorded(monitor))
-		return true;
-	if (provider == &exits_provider)
-		return config->exits;
-	return provider == &debugfs_provider ? config->debugfs : config->tracepoints;
+	return is_recorded(monitor) || config->asks_for(config->arg, provider->asked_by);
 }
 
 bool monitor_is_live(const struct monitor *monitor)
@@ -166,6 +166,7 @@ void monitor_close(struct monitor *monitor)
 	for (size_t i = 0; i < monitor->nr_sources; i++) {
 		if (monitor->sources[i].is_open)
 			monitor->sources[i].provider->close(monitor->sources[i].state);
+		field_set_release(&monitor->sources[i].told.fields);
 	}
 	field_set_release(&monitor->want.fields);
 	sample_release(&monitor->sample);
@@ -233,40 +234,83 @@ static bool is_new_question(const struct monitor *monitor, const struct query *q
 	return is_scoped && want->scope != scope_of(query);
 }
 
-static void tell_source(struct source *source, const struct want *want)
+static bool knows(const struct source *source, const struct want *want)
 {
-	struct want its_want = *want;
-	struct why why = { "" };
-	int err;
+	const struct want *told = &source->told;
 
-	if (!source->is_open)
-		return;
+	if (!source->is_told || want->scope != told->scope || want->guest != told->guest)
+		return false;
+	for (uint32_t i = 0; i < source->nr_told_with; i++) {
+		if (field_set_has(&want->fields, i) != field_set_has(&told->fields, i))
+			return false;
+	}
+	return true;
+}
+
+/* The part of the want that is a source's. */
+static int want_of(const struct monitor *monitor, const struct source *source,
+		   struct want *ret_want)
+{
+	const struct want *want = &monitor->want;
+
+	*ret_want = (struct want){ .scope = want->scope, .guest = want->guest };
 	/* All of it, always: looking closer at one guest must not end the others' counts. */
 	if (source->provider->is_of_exits) {
-		its_want.scope = WANT_EACH;
-		its_want.guest = GUEST_ANY;
+		ret_want->scope = WANT_EACH;
+		ret_want->guest = GUEST_ANY;
 	}
-	err = source->provider->want(source->state, &its_want, &why);
+	for (uint32_t i = 0; i < fields_count(monitor->fields); i++) {
+		if (fields_get(monitor->fields, i)->source == source->site.source &&
+		    field_set_has(&want->fields, i) && field_set_add(&ret_want->fields, i) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void tell_source(struct source *source, const struct want *want)
+{
+	struct why why = { "" };
+	int err = source->provider->want(source->state, want, &why);
+
+	source->is_told = true;
 	if (err)
 		source_fail(source, err, &why);
 	else
 		source_say(source, why.text);
 }
 
+/*
+ * A source that is told what it knows would begin anew, and lose what just began. Returns whether
+ * it was told, or -ENOMEM.
+ */
+static int tell_source_news(const struct monitor *monitor, struct source *source, bool is_new)
+{
+	struct want want;
+	int err;
+
+	if (!source->is_open)
+		return 0;
+	err = want_of(monitor, source, &want);
+	if (err || (!is_new && knows(source, &want))) {
+		field_set_release(&want.fields);
+		return err;
+	}
+	field_set_release(&source->told.fields);
+	source->told = want;
+	source->nr_told_with = fields_count(monitor->fields);
+	tell_source(source, &source->told);
+	return 1;
+}
+
 int monitor_want(struct monitor *monitor, const struct query *query, struct why *why)
 {
-	struct field_set before = { 0 };
 	bool had_others = wants_others(monitor), had_arguments = wants_arguments(monitor), is_new;
 
-	if (field_set_copy(&before, &monitor->want.fields) < 0 ||
-	    query_wants(query, monitor->fields, &monitor->want.fields) < 0) {
-		field_set_release(&before);
+	if (query_wants(query, monitor->fields, &monitor->want.fields) < 0)
 		return why_set(why, -ENOMEM, "out of memory");
-	}
 	is_new = is_new_question(monitor, query, had_others || wants_others(monitor)) ||
 		 had_arguments != wants_arguments(monitor);
-	monitor->has_new_question = is_new || !field_set_equal(&before, &monitor->want.fields);
-	field_set_release(&before);
+	monitor->has_new_question = is_new;
 	if (is_new)
 		stats_clear(monitor->stats);
 	monitor->want.guest = query->guest;
@@ -275,8 +319,14 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct why 
 	monitor->has_want = true;
 	monitor->is_answered = false;
 	stats_keep_only(monitor->stats, &monitor->want.fields);
-	for (size_t i = 0; i < monitor->nr_sources; i++)
-		tell_source(&monitor->sources[i], &monitor->want);
+	stats_keep_guest(monitor->stats, query->guest);
+	for (size_t i = 0; i < monitor->nr_sources; i++) {
+		int told = tell_source_news(monitor, &monitor->sources[i], is_new);
+
+		if (told < 0)
+			return why_set(why, -ENOMEM, "out of memory");
+		monitor->has_new_question |= told;
+	}
 	return 0;
 }
 
@@ -318,11 +368,9 @@ static void collect(struct monitor *monitor, struct source *source)
 	if (!source->is_open)
 		return;
 	err = source->provider->collect(source->state, &monitor->sample, &why);
-	if (err == -EAGAIN)
-		return;
-	if (err)
+	if (err && err != -EAGAIN)
 		source_fail(source, err, &why);
-	else
+	else if (!err || why.text[0])
 		source_say(source, why.text);
 }
 
@@ -348,18 +396,12 @@ int monitor_find_guests(struct monitor *monitor, struct why *why)
 
 static int take_sample(struct monitor *monitor)
 {
-	uint32_t nr_fields = fields_count(monitor->fields);
-	struct why why = { "" };
-
 	/* An unreadable /proc costs names and guests; the counts go on. */
-	monitor_find_guests(monitor, &why);
+	monitor->guests_why.text[0] = '\0';
+	monitor_find_guests(monitor, &monitor->guests_why);
 	sample_reset(&monitor->sample);
 	for (size_t i = 0; i < monitor->nr_sources; i++)
 		collect(monitor, &monitor->sources[i]);
-	/* What was seen for the first time may be wanted, too. */
-	if (fields_count(monitor->fields) != nr_fields && monitor->query &&
-	    query_wants(monitor->query, monitor->fields, &monitor->want.fields) < 0)
-		return -ENOMEM;
 	return stats_update(monitor->stats, monitor->fields, &monitor->sample);
 }
 
@@ -407,6 +449,8 @@ static bool is_wanted(const struct monitor *monitor, const struct source *source
 
 const char *monitor_notice(const struct monitor *monitor, size_t i)
 {
+	if (monitor->guests_why.text[0] && i-- == 0)
+		return monitor->guests_why.text;
 	for (size_t j = 0; j < monitor->nr_sources; j++) {
 		const struct source *source = &monitor->sources[j];
 

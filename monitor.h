@@ -14,8 +14,11 @@
 #include <stdint.h>
 
 #include "env.h"
+#include "sample.h"
 #include "view.h"
 #include "why.h"
+
+#define MONITOR_NOTICES (1 + SAMPLE_SOURCES)
 
 struct monitor;
 struct provider;
@@ -33,7 +36,12 @@ struct monitor_recording {
 
 struct monitor_config {
 	struct env *env; /* outlives the monitor */
-	bool debugfs, tracepoints, exits;
+	/*
+	 * Whether the provider that is asked for by this name (struct provider's asked_by) is; only
+	 * monitor_open() calls it.
+	 */
+	bool (*asks_for)(const void *arg, const char *name);
+	const void *arg;
 	/* A provider whose source is not there yet (-ENOENT: module not loaded) is waited for. */
 	bool waits;
 	struct monitor_recording recording; /* in place of a machine; then env is NULL */
@@ -47,8 +55,9 @@ int monitor_open(const struct monitor_config *config, struct monitor **ret_monit
 void monitor_close(struct monitor *monitor);
 
 /*
- * Counts what the query needs, from now on. Never waits for the kernel. The query must stay alive
- * until the next call. 0 or -errno with why.
+ * Counts what the query needs, from now on. Does not wait for events to be opened or closed, see
+ * struct provider. The query's filter is compared with the next one's: it must stay as it is until
+ * then. 0 or -errno with why.
  */
 int monitor_want(struct monitor *monitor, const struct query *query, struct why *why);
 
@@ -81,9 +90,10 @@ const struct facts *monitor_facts(const struct monitor *monitor);
 uint64_t monitor_elapsed_ns(const struct monitor *monitor);
 
 /*
- * The i-th provider's trouble, "NAME: what and why"; NULL past the last. That of the provider
- * "exits" only while it is wanted; that it cannot work here at all is no notice, for the views that
- * need it say so themselves:
+ * The i-th trouble, "NAME: what and why", the inventory's before the providers'; NULL past the
+ * last, and there are at most MONITOR_NOTICES. That of the provider "exits" only while it is
+ * wanted; that it cannot work here at all is no notice, for the views that need it say so
+ * themselves:
  */
 const char *monitor_notice(const struct monitor *monitor, size_t i);
 

@@ -138,9 +138,21 @@ int options_parse(int argc, char **argv, struct options *ret_options, struct why
 	if (first < argc)
 		return why_set(why, -EINVAL, "unexpected argument \"%s\"", argv[first]);
 	err = check(&options, why);
+	options.tracepoints |= !options.debugfs;
 	if (!err)
 		*ret_options = options;
 	return err;
+}
+
+bool options_has(const struct options *options, const char *name)
+{
+	for (size_t i = 0; i < table.nr; i++) {
+		const struct option_spec *spec = &table.specs[i];
+
+		if (spec->name && spec->kind == VALUE_FLAG && strcmp(spec->name, name) == 0)
+			return *(const bool *)((const char *)options + spec->offset);
+	}
+	return false;
 }
 
 enum mode options_mode(const struct options *options)

@@ -49,6 +49,12 @@ struct options {
 int options_parse(int argc, char **argv, struct options *ret_options, struct why *why);
 
 /*
+ * Whether the flag of this long name was given, or is the default: without any other provider's,
+ * "tracepoints" is.
+ */
+bool options_has(const struct options *options, const char *name);
+
+/*
  * The mode they choose; where several are given the first of this list: help, version, lists, log,
  * batch.
  */

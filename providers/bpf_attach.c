@@ -11,6 +11,7 @@
 
 #include "providers/bpf_attach.h"
 #include "providers/cpus.h"
+#include "providers/pid_namespace.h"
 
 int bpf_probe(const struct env *env, struct why *why)
 {
@@ -20,7 +21,9 @@ int bpf_probe(const struct env *env, struct why *why)
 	};
 	int fd, err;
 
-	(void)env;
+	err = pid_namespace_check(env, why);
+	if (err)
+		return err;
 	fd = bpf_prog_load(BPF_PROG_TYPE_TRACEPOINT, "kvmtop_probe", "GPL", insns, 2, NULL);
 	err = fd < 0 ? -errno : 0;
 	if (fd >= 0)

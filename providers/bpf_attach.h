@@ -11,8 +11,8 @@
 #include "why.h"
 
 /*
- * Whether this kernel lets us run programs on its trace events; leaves nothing behind. 0, or -errno
- * with why.
+ * Whether this kernel lets us run programs on its trace events, and we understand which threads
+ * they speak of (pid_namespace.h); leaves nothing behind. 0, or -errno with why.
  */
 int bpf_probe(const struct env *env, struct why *why);
 

@@ -19,6 +19,7 @@
 #include "providers/bpf_attach.h"
 #include "providers/bpf_hook.h"
 #include "providers/counters_shared.h"
+#include "providers/cpus.h"
 #include "providers/descriptors.h"
 #include "providers/engine.h"
 #include "providers/tally.h"
@@ -339,7 +340,7 @@ static int place_begin(struct bpf *bpf, const struct target *target)
 	while (target->is_thread && i < bpf->nr_places && bpf->places[i].is_used)
 		i++;
 	if (i >= bpf->nr_places)
-		return 0;
+		return -ENOSPC;
 	bpf->places[i] = (struct place){ *target, true };
 	if (target->is_thread &&
 	    bpf_map_update_elem(bpf_map__fd(bpf->program->maps.places), &tid, &i, BPF_ANY) < 0)
@@ -365,12 +366,19 @@ static void retire_others(struct bpf *bpf, const struct target *targets, size_t 
 	}
 }
 
+/* A page for each CPU that may ever come, by its number. */
+static uint32_t cpu_places(const struct bpf *bpf, const struct target *targets, size_t nr)
+{
+	int end = cpus_end(bpf->env), last = nr ? targets[nr - 1].id + 1 : 1;
+
+	return (uint32_t)(end > last ? end : last);
+}
+
 /* Whether the patterns fit the targets; else they are loaded anew, for more or other ones. */
 static int fit(struct bpf *bpf, const struct target *targets, size_t nr)
 {
 	bool is_by_thread = nr ? targets[0].is_thread : bpf->is_by_thread;
-	int cpus = libbpf_num_possible_cpus();
-	uint32_t needed = is_by_thread ? (uint32_t)nr : (uint32_t)(cpus > 0 ? cpus : 1);
+	uint32_t needed = is_by_thread ? (uint32_t)nr : cpu_places(bpf, targets, nr);
 	int err;
 
 	if (bpf->program && bpf->is_by_thread == is_by_thread && needed <= bpf->nr_places)

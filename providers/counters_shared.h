@@ -9,11 +9,11 @@
 
 #include "providers/bpf_placeholders.h"
 
-#define COUNTERS_MAX 512   /* events and reasons together; a page for each place that counts */
+#define COUNTERS_MAX 512   /* events and reasons together; 4 KiB for each place that counts */
 #define COUNTERS_SPLITS 8  /* events that are split by reason */
 #define COUNTERS_DENSE 0x1000 /* codes below this need no hash table */
 
-/* What one CPU, or one thread, has counted: one page, so that CPUs do not share lines. */
+/* What one CPU, or one thread, has counted: so many lines of its own, which no other writes. */
 struct counter_values {
 	__u64 values[COUNTERS_MAX];
 };
@@ -23,7 +23,7 @@ struct counter_code {
 	__u64 split;
 };
 
-#define OFFSET_VALUE 0xff8     /* of a counter in its values: the last one is never used */
+#define OFFSET_VALUE ((COUNTERS_MAX - 1) * 8) /* of a counter: the last one is never used */
 #define NUMBER_SPLIT 0x7e7e01  /* which split */
 #define NUMBER_TYPE 0x7e7e02   /* struct split's type_of_field */
 

@@ -43,10 +43,32 @@ int cpus_parse(const char *list, int (*add)(void *arg, int cpu), void *arg)
 	}
 }
 
-int cpus_online(const struct env *env, int (*add)(void *arg, int cpu), void *arg)
+static int read_list(const struct env *env, const char *name, int (*add)(void *arg, int cpu),
+		     void *arg)
 {
 	char path[PATH_MAX], list[4096];
-	long n = env_read(env_path(env, path, sizeof(path), CPUS_ONLINE), list, sizeof(list));
+	long n = env_read(env_path(env, path, sizeof(path), "%s", name), list, sizeof(list));
 
 	return n < 0 ? (int)n : cpus_parse(list, add, arg);
+}
+
+int cpus_online(const struct env *env, int (*add)(void *arg, int cpu), void *arg)
+{
+	return read_list(env, CPUS_ONLINE, add, arg);
+}
+
+static int take_end(void *arg, int cpu)
+{
+	int *end = arg;
+
+	if (cpu >= *end)
+		*end = cpu + 1;
+	return 0;
+}
+
+int cpus_end(const struct env *env)
+{
+	int end = 0, nr = read_list(env, CPUS_POSSIBLE, take_end, &end);
+
+	return nr < 0 ? nr : end;
 }

@@ -22,7 +22,7 @@
 
 /* One thing to count. Plain events come before children, so that those go without first. */
 struct counter {
-	uint64_t tracepoint_id;
+	uint64_t tracepoint_id; /* may be another one at each want() */
 	char *system, *event; /* its names */
 	char *filter;	  /* a trace filter that narrows it to one reason; NULL: all of it */
 	const struct split *split; /* with filter: of which this is a reason, */

@@ -154,7 +154,9 @@ static void slot_open(struct perf *perf, struct site *site, uint32_t counter)
 		pthread_mutex_lock(&perf->lock);
 	}
 	if (fd >= 0 && group_join(group, counter) < 0) {
+		pthread_mutex_unlock(&perf->lock);
 		close(fd);
+		pthread_mutex_lock(&perf->lock);
 		fd = -ENOMEM;
 	}
 	if (fd < 0)

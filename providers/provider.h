@@ -27,7 +27,7 @@ enum want_scope {
 };
 
 struct want {
-	struct field_set fields; /* of all providers; each takes its own */
+	struct field_set fields; /* the provider's own */
 	enum want_scope scope;
 	uint32_t guest;
 };
@@ -46,6 +46,7 @@ struct provider_site {
 struct provider {
 	const char *name; /* "tracepoint" */
 	const char *help; /* a line for --list-providers */
+	const char *asked_by; /* the long option that asks for it; "exits": a view does */
 	bool is_always_by_guest; /* rows are the same for WANT_HOST and WANT_EACH */
 	/* Tells of all guests at any time, and does not begin anew when one is looked at closer. */
 	bool is_of_exits;
@@ -57,8 +58,11 @@ struct provider {
 	int (*open)(const struct provider_site *site, void **ret_state, struct why *why);
 
 	/*
-	 * Says what is wanted from now on; may return before it is so (see is_ready) and never
-	 * waits for the kernel. 0, or -errno with why. The want is copied.
+	 * Says what is wanted from now on, when it has changed or counting begins anew: what is
+	 * counted for the first time in the next sample may be older than the want. May return
+	 * before it is so (see is_ready). Never waits for what takes the kernel a while, as closing
+	 * events does; loading a BPF program into it is some 0.2 ms each, and the engine bpf has
+	 * one for each event that is new. 0, or -errno with why. The want is copied.
 	 */
 	int (*want)(void *state, const struct want *want, struct why *why);
 
@@ -66,10 +70,10 @@ struct provider {
 	bool (*is_ready)(void *state);
 
 	/*
-	 * Adds rows for what is wanted, and sample->time_ns[source]. -EAGAIN: nothing yet, ask
-	 * next time; any other -errno with why switches the provider off. A why without an error
-	 * is a notice for the status line (and so is one from want()): what falls short and what
-	 * would help.
+	 * Adds rows for what is wanted, and sample->time_ns[source]. -EAGAIN: nothing now, ask
+	 * next time; any other -errno with why switches the provider off. A why without an error,
+	 * or with -EAGAIN, is a notice for the status line (and so is one from want()): what falls
+	 * short and what would help.
 	 */
 	int (*collect)(void *state, struct sample *sample, struct why *why);
 

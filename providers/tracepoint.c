@@ -15,8 +15,14 @@
 
 #include "arch/arch.h"
 #include "providers/cpus.h"
+#include "providers/descriptors.h"
 #include "providers/engine.h"
+#include "providers/lockdown.h"
 #include "providers/provider.h"
+#include "providers/tally.h"
+#include "providers/trace_event.h"
+
+#define TOLD_SAMPLES 4 /* that say which engine was refused; then the line is for other things */
 
 struct tracepoints {
 	struct provider_site site;
@@ -31,6 +37,8 @@ struct tracepoints {
 	size_t nr_targets, cap_targets;
 	pid_t *tids; /* of the guest at hand */
 	int cap_tids;
+	struct why refused; /* why not the engine before this one; "": there was none */
+	unsigned int nr_told; /* samples that said so */
 };
 
 /* Systems of KVM are named after it. */
@@ -46,25 +54,6 @@ static bool is_kvm_system(const char *system)
 static bool is_extra_system(const char *system)
 {
 	return strcmp(system, "kvmmmu") == 0;
-}
-
-/* The kernel's ids begin at 1. */
-static int event_id(const struct tracepoints *tp, const char *system, const char *event,
-		    uint64_t *ret_id)
-{
-	char path[PATH_MAX], text[32];
-	uint64_t id;
-	long n;
-
-	snprintf(path, sizeof(path), "%s/events/%s/%s/id", tp->site.env->tracefs, system, event);
-	n = env_read(path, text, sizeof(text));
-	if (n < 0)
-		return (int)n;
-	id = strtoull(text, NULL, 10);
-	if (!id)
-		return -EINVAL;
-	*ret_id = id;
-	return 0;
 }
 
 static void counter_release(struct counter *counter)
@@ -201,7 +190,8 @@ static int split_add(struct tracepoints *tp, const struct split *split)
 	uint64_t id;
 	int err = 0;
 
-	if (!format || parent == FIELD_NONE || event_id(tp, split->system, split->event, &id) < 0 ||
+	if (!format || parent == FIELD_NONE ||
+	    trace_event_id(tp->site.env, split->system, split->event, &id) < 0 ||
 	    !format_has_field(split->system, format, split->field))
 		goto out;
 	err = reasons_of(split, format, &reasons);
@@ -248,7 +238,7 @@ static int system_add(struct tracepoints *tp, const char *system)
 
 	for (size_t i = 0; i < n && !err; i++) {
 		uint64_t id = 0;
-		int id_err = event_id(tp, system, events[i], &id);
+		int id_err = trace_event_id(tp->site.env, system, events[i], &id);
 
 		if (id_err)
 			tp->unread_err = id_err;
@@ -294,39 +284,48 @@ static const struct engine *const engines[] = { &bpf_engine, &perf_engine };
 
 #define NR_ENGINES (sizeof(engines) / sizeof(engines[0]))
 
-static bool is_asked_for(const struct env *env, const struct engine *engine)
+/* The next that may be chosen; NULL: there is none. */
+static const struct engine *next_engine(const struct env *env, size_t *at)
 {
-	return !env->engine || strcmp(env->engine, engine->name) == 0;
+	while (*at < NR_ENGINES) {
+		const struct engine *engine = engines[(*at)++];
+
+		if (!env->engine || strcmp(env->engine, engine->name) == 0)
+			return engine;
+	}
+	return NULL;
 }
 
-/* The first that can work here; without any, why the last one cannot. */
-static int choose_engine(const struct env *env, size_t *ret_i, struct why *why)
+/* Whether one of them can work here; without any, why the last one cannot. */
+static int tracepoints_probe(const struct env *env, struct why *why)
 {
-	int err = why_set(why, -EINVAL, "\"%s\": no such engine; there are: bpf, perf",
-			  env->engine);
+	const struct engine *engine;
+	int err = trace_check(env, why);
+	size_t at = 0;
 
-	for (size_t i = *ret_i; i < NR_ENGINES; i++) {
-		if (!is_asked_for(env, engines[i]))
-			continue;
+	if (err)
+		return err;
+	if (env_is_captured(env))
+		return captured_engine.probe(env, why);
+	while ((engine = next_engine(env, &at))) {
 		why->text[0] = '\0';
-		err = engines[i]->probe(env, why);
-		*ret_i = i;
+		err = engine->probe(env, why);
 		if (!err)
-			return 0;
+			break;
 	}
 	return err;
 }
 
-static int tracepoints_probe(const struct env *env, struct why *why)
+/* Not even root may. Of lockdown only confidentiality is about tracefs. */
+static int why_forbidden(const struct env *env, const char *path, struct why *why)
 {
-	size_t i = 0;
+	struct lockdown lockdown = lockdown_read(env);
 
-	if (!env->tracefs)
-		return why_set(why, -ENOENT, "tracefs is not mounted: mount -t tracefs tracefs "
-					     "/sys/kernel/tracing");
-	if (env_is_captured(env))
-		return captured_engine.probe(env, why);
-	return choose_engine(env, &i, why);
+	if (strcmp(lockdown.level, "confidentiality") == 0)
+		return why_set(why, -EPERM, "trace events are blocked by kernel lockdown (%s): "
+					    "boot with less",
+			       lockdown.level);
+	return why_set(why, -EPERM, "cannot read %s: %s", path, strerror(EPERM));
 }
 
 /* Why there is not one event, and what would help. */
@@ -344,10 +343,8 @@ static int why_none(const struct tracepoints *tp, struct why *why)
 					 "cap_perfmon,cap_dac_read_search,cap_sys_ptrace+ep kvmtop",
 			       path, strerror(-err));
 	if (err == -EPERM)
-		return why_set(why, err, "cannot read %s: %s: is the kernel locked down for "
-					 "confidentiality? See /sys/kernel/security/lockdown",
-			       path, strerror(-err));
-	return why_set(why, -ENOENT, "no KVM events in %s: load the kvm module", path);
+		return why_forbidden(tp->site.env, path, why);
+	return trace_has_no_kvm(tp->site.env, why);
 }
 
 static int try_engine(struct tracepoints *tp, const struct engine *engine, struct why *why)
@@ -359,19 +356,25 @@ static int try_engine(struct tracepoints *tp, const struct engine *engine, struc
 	return err;
 }
 
+/* The first that can work here; without any, why the last one cannot. */
 static int open_engine(struct tracepoints *tp, struct why *why)
 {
-	int err = -ENOENT;
+	const struct env *env = tp->site.env;
+	const struct engine *engine;
+	int err = -EINVAL;
+	size_t at = 0;
 
-	if (env_is_captured(tp->site.env))
+	if (env_is_captured(env))
 		return try_engine(tp, &captured_engine, why);
-	for (size_t i = 0; i < NR_ENGINES; i++) {
-		err = choose_engine(tp->site.env, &i, why);
-		if (err)
-			return err;
-		err = try_engine(tp, engines[i], why);
+	while ((engine = next_engine(env, &at))) {
+		why->text[0] = '\0';
+		err = engine->probe(env, why);
 		if (!err)
-			return 0;
+			err = try_engine(tp, engine, why);
+		if (!err)
+			break;
+		why_set(&tp->refused, 0, "not counted by %s, which costs least: %s", engine->name,
+			why->text[0] ? why->text : strerror(-err));
 	}
 	return err;
 }
@@ -433,6 +436,8 @@ static int target_guest(struct tracepoints *tp, const struct guest *guest)
 		tp->tids = tids;
 		tp->cap_tids = n * 2;
 	}
+	if (descriptors_are_short(n))
+		return n;
 	for (int i = 0; i < n && !err; i++)
 		err = target_add(tp, true, tp->tids[i], guest->id);
 	return err;
@@ -453,20 +458,13 @@ static int target_vcpus(struct tracepoints *tp, const struct guest *guest)
 	return any ? 0 : target_guest(tp, guest);
 }
 
-static int compare_target(const void *a, const void *b)
-{
-	const struct target *x = a, *y = b;
-
-	return (x->id > y->id) - (x->id < y->id);
-}
-
 /* Sorted, and each once: one thread may run several vCPUs. */
 static void sort_targets(struct tracepoints *tp)
 {
 	size_t nr = 0;
 
 	if (tp->nr_targets)
-		qsort(tp->targets, tp->nr_targets, sizeof(*tp->targets), compare_target);
+		qsort(tp->targets, tp->nr_targets, sizeof(*tp->targets), target_compare);
 	for (size_t i = 0; i < tp->nr_targets; i++) {
 		if (!nr || tp->targets[nr - 1].id != tp->targets[i].id)
 			tp->targets[nr++] = tp->targets[i];
@@ -474,7 +472,7 @@ static void sort_targets(struct tracepoints *tp)
 	tp->nr_targets = nr;
 }
 
-static int retarget(struct tracepoints *tp, struct why *why)
+static int find_targets(struct tracepoints *tp, struct why *why)
 {
 	const struct guest *guest;
 	int err = 0;
@@ -496,11 +494,40 @@ static int retarget(struct tracepoints *tp, struct why *why)
 			err = target_vcpus(tp, guest);
 		break;
 	}
+	sort_targets(tp);
+	return err;
+}
+
+/* Who cannot look counts on where it did. */
+static int retarget(struct tracepoints *tp, struct why *why)
+{
+	int err = find_targets(tp, why);
+
+	if (descriptors_are_short(err))
+		return why_set(why, 0, "cannot look for new CPUs and threads: %s: raise the limit "
+				       "with ulimit -n",
+			       strerror(-err));
 	if (err)
 		return err;
-	sort_targets(tp);
 	return tp->engine->retarget(tp->engine_state, tp->targets, tp->nr_targets,
 				    tp->scope == WANT_GUEST ? tp->guest : ENGINE_KEEP_NONE);
+}
+
+/*
+ * The kernel numbers events anew when the kvm module was unloaded, which it cannot be while one of
+ * them is open, and loaded again: then none is as it was.
+ */
+static void refresh_ids(struct tracepoints *tp)
+{
+	struct counter *counter = tp->counters;
+	uint64_t id;
+
+	if (trace_event_id(tp->site.env, counter->system, counter->event, &id) < 0 ||
+	    id == counter->tracepoint_id)
+		return;
+	for (; counter < tp->counters + tp->nr_counters; counter++)
+		trace_event_id(tp->site.env, counter->system, counter->event,
+			       &counter->tracepoint_id);
 }
 
 static int tracepoints_want(void *state, const struct want *want, struct why *why)
@@ -508,6 +535,7 @@ static int tracepoints_want(void *state, const struct want *want, struct why *wh
 	struct tracepoints *tp = state;
 	int err;
 
+	refresh_ids(tp);
 	tp->scope = want->scope;
 	tp->guest = want->guest;
 	err = tp->engine->want(tp->engine_state, &want->fields);
@@ -521,6 +549,15 @@ static bool tracepoints_is_ready(void *state)
 	return tp->engine->is_ready(tp->engine_state);
 }
 
+/* A choice, no trouble: told when it was made. */
+static void tell_refused(struct tracepoints *tp, struct why *why)
+{
+	if (why->text[0] || !tp->refused.text[0] || tp->nr_told == TOLD_SAMPLES)
+		return;
+	*why = tp->refused;
+	tp->nr_told++;
+}
+
 static int tracepoints_collect(void *state, struct sample *sample, struct why *why)
 {
 	struct tracepoints *tp = state;
@@ -528,7 +565,9 @@ static int tracepoints_collect(void *state, struct sample *sample, struct why *w
 
 	if (err)
 		return err;
-	return tp->engine->read(tp->engine_state, sample, &sample->time_ns[tp->site.source], why);
+	err = tp->engine->read(tp->engine_state, sample, &sample->time_ns[tp->site.source], why);
+	tell_refused(tp, why);
+	return err;
 }
 
 static const char *tracepoints_engine(void *state)
@@ -541,6 +580,7 @@ static const char *tracepoints_engine(void *state)
 const struct provider tracepoint_provider = {
 	.name = "tracepoint",
 	.help = "the kernel's KVM trace events, counted per CPU or per thread",
+	.asked_by = "tracepoints",
 	.probe = tracepoints_probe,
 	.open = tracepoints_open,
 	.want = tracepoints_want,

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_debugfs - any text as a counter's file: no crash, and a value only for what are numbers.
+ * fuzz_debugfs - any text as a counter's file, or the name of a VM's folder: no crash, and a
+ * value only for what are numbers.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "providers/debugfs.c" /* NOLINT(bugprone-suspicious-include): folder_pid() is static */
+#include "guest_proc.h"
+#include "providers/debugfs_counter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -25,6 +27,7 @@ static void check_value(const char *text, uint64_t value)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1);
+	struct vm_folder folder;
 	uint64_t value = 42;
 
 	if (!text)
@@ -35,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_value(text, value);
 	else if (value != 42)
 		abort();
-	if (folder_pid(text) && !strchr(text, '-'))
+	if (vm_folder_parse(text, &folder) && (folder.creator <= 0 || !strchr(text, '-')))
 		abort();
 	free(text);
 	return 0;

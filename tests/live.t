@@ -544,6 +544,46 @@ cp "$TMP/hup.csv" "$TMP/before.csv"
 fails 1 "has other columns" "other columns are not appended" -c -L "$TMP/hup.csv" -n 1 -f kvm_mmio
 same_files "$TMP/hup.csv" "$TMP/before.csv" "and the file is as it was"
 
+# ---- another pid namespace than the host's, as in a container
+
+# inside OPTIONS: beside a guest there that makes exits all the time, whose process is $guest.
+cat >"$TMP/inside" <<'EOF'
+"$HELPERS/miniguest" --pio 10 --rounds 0 --pause 20000 --vcpus 2 --name inner >/dev/null &
+guest=$!
+tries=100
+until [ "$(ls "/proc/$guest/task" 2>/dev/null | wc -l)" -gt 1 ] || [ $((tries -= 1)) = 0 ]; do
+	sleep 0.05
+done
+eval "\"\$KVMTOP\" $1"
+status=$?
+kill "$guest"
+exit $status
+EOF
+export KVMTOP HELPERS
+
+inside() {
+	unshare -pf --mount-proc sh "$TMP/inside" "$1" >"$TMP/out" 2>"$ERR"
+}
+
+if unshare -pf --mount-proc true 2>/dev/null; then
+	# shellcheck disable=SC2016 # for the shell inside
+	check "in a container: one guest" inside '-1 -p "$guest" -f "kvm_pio$"'
+	check "is counted" test "$(batch out kvm_pio | cut -d ' ' -f 1)" -gt 100
+	like "$(cat "$ERR")" 'tracepoint: not counted by bpf, .*another one: run in the host' \
+		"by perf, and why is said"
+	is "$(wc -l <"$ERR")" 1 "once"
+	check "in a container: guests" inside '-l --json -b -s 0.5 -n 2 -f "kvm_pio$"'
+	check "are told apart" test "$(json out guest inner)" -gt 100
+	inside '-1 --engine bpf -f "kvm_pio$"'
+	is "$? $(wc -l <"$ERR")" "1 1" "in a container the engine bpf is a failure"
+	like "$(cat "$ERR")" 'pid namespace' "that explains itself"
+	inside 'exits 1'
+	is "$? $(wc -c <"$TMP/out")" "1 0" "in a container exits are not timed"
+	like "$(cat "$ERR")" 'exits: .*pid namespace' "and why is said"
+else
+	skip "in a container" "unshare(1) makes no pid namespace here"
+fi
+
 # ---- too few descriptors
 
 if command -v setpriv >/dev/null; then

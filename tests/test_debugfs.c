@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -877,9 +878,14 @@ static void vm_of_no_process_is_anybodys(void **fixture)
 	remove_vm(f, "113-10");
 	collect(f);
 	assert_int_equal(count_of(f, GUEST_ANY, "exits"), 1030);
+	/* Nobody else takes it over when the last one ends. */
 	remove_vm(f, "112-10");
 	collect(f);
-	assert_int_equal(f->sample.nr_rows, 0);
+	assert_int_equal(count_of(f, GUEST_ANY, "exits"), 1030);
+	set(f, "115-10", "exits", 5);
+	collect(f);
+	assert_int_equal(count_of(f, GUEST_ANY, "exits"), 1035);
+	assert_false(is_from_zero(f, GUEST_ANY, "exits"));
 }
 
 /* One whose process was no guest: it would add what it had counted before we came. */
@@ -1057,6 +1063,43 @@ static size_t nr_descriptors(void)
 }
 
 /* An open counter file keeps the VM alive after the guest ended. */
+/* With so many descriptors left to open, see getrlimit(2). */
+static int collect_with(struct fixture *f, unsigned int left)
+{
+	int lowest = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0), err;
+	struct rlimit limit, few;
+
+	assert_true(lowest >= 0);
+	close(lowest);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	few = limit;
+	few.rlim_cur = (rlim_t)lowest + left;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	err = try_collect(f);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	return err;
+}
+
+static void without_descriptors_it_waits(void **fixture)
+{
+	struct fixture *f = *fixture;
+	uint32_t guest = guests_add_fake(f->guests, 7, "g", 1);
+
+	start(f, only_exits, 1);
+	set(f, "7-3", "exits", 5);
+	collect(f);
+	set(f, "7-3", "exits", 9);
+	/* For the folder of all, for the VM's, for its counter. */
+	for (unsigned int left = 0; left < 3; left++) {
+		assert_int_equal(collect_with(f, left), -EAGAIN);
+		assert_non_null(strstr(f->why.text, "ulimit -n"));
+		assert_int_equal(f->sample.nr_rows, 0);
+		assert_int_equal(f->sample.time_ns[SOURCE], 0);
+	}
+	collect(f);
+	assert_int_equal(count_of(f, guest, "exits"), 9);
+}
+
 static void no_descriptor_stays_open(void **fixture)
 {
 	struct fixture *f = *fixture;
@@ -1120,6 +1163,7 @@ int main(void)
 		CASE(folder_in_the_making_is_read_again),
 		CASE(file_that_vanishes_keeps_its_count),
 		CASE(flaw_D4_vcpu_folders_are_left_alone),
+		CASE(without_descriptors_it_waits),
 		CASE(no_descriptor_stays_open),
 		CASE(close_takes_null),
 	};

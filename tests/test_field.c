@@ -195,26 +195,10 @@ static void set_members(void **state)
 	field_set_release(&set);
 }
 
-static void sets_of_different_length_can_be_equal(void **state)
+static void assert_same_set(const struct field_set *a, const struct field_set *b)
 {
-	struct field_set a = { 0 }, b = { 0 };
-
-	(void)state;
-	assert_true(field_set_equal(&a, &b));
-	field_set_add(&a, 500);
-	assert_false(field_set_equal(&a, &b));
-	assert_false(field_set_equal(&b, &a));
-	field_set_del(&a, 500);
-	assert_true(field_set_equal(&a, &b));
-	assert_true(field_set_equal(&b, &a));
-	field_set_add(&a, 3);
-	field_set_add(&b, 4);
-	assert_false(field_set_equal(&a, &b));
-	field_set_add(&a, 4);
-	field_set_add(&b, 3);
-	assert_true(field_set_equal(&a, &b));
-	field_set_release(&a);
-	field_set_release(&b);
+	for (uint32_t i = 0; i < 2000; i++)
+		assert_int_equal(field_set_has(a, i), field_set_has(b, i));
 }
 
 static void sets_are_copied_over_what_was_there(void **state)
@@ -226,7 +210,7 @@ static void sets_are_copied_over_what_was_there(void **state)
 	field_set_add(&from, 7);
 	field_set_add(&from, 127);
 	assert_int_equal(field_set_copy(&to, &from), 0);
-	assert_true(field_set_equal(&to, &from));
+	assert_same_set(&to, &from);
 	assert_false(field_set_has(&to, 900));
 	field_set_add(&from, 8);
 	assert_false(field_set_has(&to, 8));
@@ -234,9 +218,9 @@ static void sets_are_copied_over_what_was_there(void **state)
 	struct field_set empty = { 0 }, fresh = { 0 };
 
 	assert_int_equal(field_set_copy(&fresh, &from), 0);
-	assert_true(field_set_equal(&fresh, &from));
+	assert_same_set(&fresh, &from);
 	assert_int_equal(field_set_copy(&to, &empty), 0);
-	assert_true(field_set_equal(&to, &empty));
+	assert_same_set(&to, &empty);
 	field_set_release(&fresh);
 	field_set_release(&from);
 	field_set_release(&to);
@@ -255,7 +239,6 @@ int main(void)
 		cmocka_unit_test(a_parent_knows_that_it_has_children),
 		cmocka_unit_test(fields_do_not_move_as_it_grows),
 		cmocka_unit_test(set_members),
-		cmocka_unit_test(sets_of_different_length_can_be_equal),
 		cmocka_unit_test(sets_are_copied_over_what_was_there),
 	};
 

@@ -18,6 +18,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -944,6 +945,89 @@ static void test_no_proc(void **state)
 	assert_int_equal(guests_refresh(box->guests, 0, NULL), -ENOENT);
 }
 
+/* Leaves nr descriptors to be opened; returns the limit that was. */
+static rlim_t leave_descriptors(unsigned int nr)
+{
+	int lowest = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+	struct rlimit limit;
+	rlim_t before;
+
+	assert_true(lowest >= 0);
+	close(lowest);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	before = limit.rlim_cur;
+	limit.rlim_cur = (rlim_t)lowest + nr;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	return before;
+}
+
+static void give_descriptors(rlim_t before)
+{
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = before;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+/* A guest that debugfs names, one by its threads' names, if is_new one that nobody saw yet. */
+static void put_three_ways(struct box *box, bool is_new)
+{
+	put_vm(box, 100, 50, "qemu-kvm");
+	put_folder(box, 100, 9);
+	put_folder_vcpu(box, 100, 9, 0, "100\n");
+	put_folder(box, 4000, 9); /* leads nowhere, so that /proc is searched, too */
+	put_vm(box, 200, 50, "firecracker");
+	put_thread(box, 200, 201, "fc_vcpu 0\n");
+	if (is_new)
+		put_vm(box, 300, 50, "late");
+}
+
+/* Whatever cannot be read for want of descriptors stays as it was, and is read again. */
+static void test_no_descriptors_end_nobody(void **state)
+{
+	struct box *box = *state;
+	uint32_t by_debugfs, by_name;
+	uint64_t now = 0;
+
+	put_three_ways(box, false);
+	refresh(box, now);
+	assert_int_equal(guests_count(box->guests), 2);
+	by_debugfs = guests_by_pid(box->guests, 100)->id;
+	by_name = guests_by_pid(box->guests, 200)->id;
+	put_three_ways(box, true);
+	for (unsigned int left = 0; left < 2; left++) {
+		rlim_t limit = leave_descriptors(left);
+		int err = guests_refresh(box->guests, now += 60 * SECOND, &box->why);
+
+		give_descriptors(limit);
+		assert_non_null(guests_by_id(box->guests, by_debugfs));
+		assert_vcpu(guests_by_id(box->guests, by_debugfs), 0, 0, 100);
+		assert_non_null(guests_by_id(box->guests, by_name));
+		assert_vcpu(guests_by_id(box->guests, by_name), 0, 0, 201);
+		assert_int_equal(err, -EMFILE);
+		assert_non_null(strstr(box->why.text, "ulimit -n"));
+	}
+	refresh(box, now + SECOND);
+	assert_int_equal(guests_count(box->guests), 3);
+	drop(box, "/proc/%d", 200, 0);
+	refresh(box, now + 2 * SECOND);
+	assert_int_equal(guests_count(box->guests), 2);
+}
+
+/* What cannot be told of a thread is not taken for its process. */
+static void test_no_descriptors_mistake_nobody(void **state)
+{
+	struct box *box = *state;
+	rlim_t limit;
+
+	PUT(box, "Name:\tvmm\nTgid:\t300\nPid:\t304\n", "/proc/304/status");
+	assert_int_equal(proc_of_thread(&box->env, 304), 300);
+	limit = leave_descriptors(0);
+	assert_int_equal(proc_of_thread(&box->env, 304), 0);
+	give_descriptors(limit);
+}
+
 static void set_fds_mode(struct box *box, pid_t pid, mode_t mode)
 {
 	char path[128];
@@ -1390,6 +1474,8 @@ int main(void)
 		BOXED(test_vm_opened_later),
 		BOXED(test_heirs),
 		BOXED(test_no_proc),
+		BOXED(test_no_descriptors_end_nobody),
+		BOXED(test_no_descriptors_mistake_nobody),
 		BOXED(test_not_root),
 		BOXED(test_by_name),
 		BOXED(test_by_name_with_many),

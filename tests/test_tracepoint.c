@@ -12,12 +12,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "providers/pid_namespace.h"
 #include "providers/tracepoint.c" /* NOLINT(bugprone-suspicious-include): it looks inside */
 #include "tests/fake_guest.h"
 
@@ -466,6 +468,87 @@ static void test_unreadable_tracefs(void **state)
 	check_unreadable(*state, "/sys/kernel/tracing", 0700);
 }
 
+static void test_lockdown(void **state)
+{
+	struct fixture *f = *state;
+
+	make_folder(f, "/sys/kernel/security");
+	write_file(f, "/sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
+	assert_int_equal(why_forbidden(&f->env, "/x", &f->why), -EPERM);
+	assert_string_equal(f->why.text, "trace events are blocked by kernel lockdown "
+					 "(confidentiality): boot with less");
+	/* Which does not forbid it. */
+	write_file(f, "/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
+	assert_int_equal(why_forbidden(&f->env, "/x", &f->why), -EPERM);
+	assert_string_equal(f->why.text, "cannot read /x: Operation not permitted");
+}
+
+/* ---- which engine counts */
+
+static void set_pid_namespace(const struct fixture *f, const char *name)
+{
+	char path[PATH_MAX];
+
+	make_folder(f, "/proc/self/ns");
+	snprintf(path, sizeof(path), "%s/proc/self/ns/pid", f->root);
+	unlink(path);
+	assert_int_equal(symlink(name, path), 0);
+}
+
+/* Where BPF has other pids than /proc, neither the engine nor the provider "exits" use it. */
+static void test_other_pid_namespace(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(pid_namespace_check(&f->env, &f->why), 0);
+	set_pid_namespace(f, "pid:[4026531836]");
+	assert_int_equal(pid_namespace_check(&f->env, &f->why), 0);
+	set_pid_namespace(f, "pid:[4026532198]");
+	assert_int_equal(pid_namespace_check(&f->env, &f->why), -EXDEV);
+	assert_non_null(strstr(f->why.text, "pid namespace"));
+	assert_int_not_equal(bpf_engine.probe(&f->env, &f->why), 0);
+}
+
+static const struct engine *engine_at(const char *asked, size_t i)
+{
+	struct env env = { .engine = asked };
+	const struct engine *engine = NULL;
+	size_t at = 0;
+
+	for (size_t n = 0; n <= i; n++)
+		engine = next_engine(&env, &at);
+	return engine;
+}
+
+static void test_engines(void **state)
+{
+	(void)state;
+	assert_ptr_equal(engine_at(NULL, 0), &bpf_engine);
+	assert_ptr_equal(engine_at(NULL, 1), &perf_engine);
+	assert_null(engine_at(NULL, 2));
+	assert_ptr_equal(engine_at("perf", 0), &perf_engine);
+	assert_null(engine_at("perf", 1));
+	assert_null(engine_at("none", 0));
+}
+
+static void test_refused_engine_is_told(void **state)
+{
+	struct fixture *f = *state;
+	struct tracepoints *tp;
+
+	make_kvm(f, "kvm_exit-vmx-6.1");
+	assert_int_equal(open_provider(f), 0);
+	tp = f->provider;
+	assert_string_equal(tp->refused.text, "");
+	why_set(&tp->refused, 0, "not counted by bpf");
+	for (unsigned int i = 0; i < TOLD_SAMPLES + 2; i++) {
+		struct why why = { "" };
+
+		assert_int_equal(tracepoint_provider.collect(tp, &f->sample, &why), 0);
+		assert_string_equal(why.text, i < TOLD_SAMPLES ? "not counted by bpf" : "");
+	}
+}
+
 /* ---- where it counts */
 
 static void want_everything(struct fixture *f, enum want_scope scope, uint32_t guest)
@@ -574,6 +657,85 @@ static void test_targets_each(void **state)
 	assert_int_equal(((struct tracepoints *)f->provider)->targets[2].guest, known);
 }
 
+/* Looks with no descriptor to be had: a notice, and it counts on where it did. */
+static void collect_without_descriptors(struct fixture *f)
+{
+	struct rlimit limit, none;
+	int err;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = limit;
+	none.rlim_cur = 0;
+	f->why.text[0] = '\0';
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	err = tracepoint_provider.collect(f->provider, &f->sample, &f->why);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(err, 0);
+	assert_non_null(strstr(f->why.text, "ulimit -n"));
+	f->why.text[0] = '\0';
+}
+
+static unsigned int nr_retargets;
+
+static int count_retarget(void *state, const struct target *targets, size_t nr, uint32_t keep)
+{
+	(void)state;
+	(void)targets;
+	(void)nr;
+	(void)keep;
+	nr_retargets++;
+	return 0;
+}
+
+static void test_targets_without_descriptors(void **state)
+{
+	struct fixture *f = *state;
+	struct engine engine = captured_engine;
+	struct tracepoints *tp;
+
+	make_kvm(f, "kvm_exit-vmx-6.1");
+	make_folder(f, "/proc/4711/task/4711");
+	assert_int_equal(open_provider(f), 0);
+	tp = f->provider;
+	engine.retarget = count_retarget;
+	tp->engine = &engine;
+	want_everything(f, WANT_HOST, GUEST_ANY);
+	nr_retargets = 0;
+	collect_without_descriptors(f);
+	want_everything(f, WANT_GUEST, guests_add_fake(f->guests, 4711, "web", 2));
+	nr_retargets = 0;
+	collect_without_descriptors(f);
+	assert_int_equal(nr_retargets, 0);
+	assert_int_equal(tracepoint_provider.collect(tp, &f->sample, &f->why), 0);
+	assert_int_equal(nr_retargets, 1);
+	tp->engine = &captured_engine;
+}
+
+/* The module was unloaded and loaded again. */
+static void test_events_are_numbered_anew(void **state)
+{
+	struct fixture *f = *state;
+	const struct counter *reason;
+
+	make_kvm(f, "kvm_exit-vmx-6.1");
+	assert_int_equal(open_provider(f), 0);
+	assert_int_equal(counter_of(f, "kvm_exit")->tracepoint_id, EXIT_ID);
+	event_file(f, "kvm/kvm_entry", "id", "303\n");
+	event_file(f, "kvm/kvm_exit", "id", "301\n");
+	event_file(f, "kvm/kvm_pio", "id", "304\n");
+	event_file(f, "kvm/kvm_userspace_exit", "id", "302\n");
+	want_everything(f, WANT_HOST, GUEST_ANY);
+	assert_int_equal(counter_of(f, "kvm_entry")->tracepoint_id, 303);
+	assert_int_equal(counter_of(f, "kvm_exit")->tracepoint_id, 301);
+	reason = counter_of(f, "kvm_exit(HLT)");
+	assert_non_null(reason);
+	assert_int_equal(reason->tracepoint_id, 301);
+	/* While it is away they stay as they were. */
+	event_file(f, "kvm/kvm_entry", "id", "");
+	want_everything(f, WANT_HOST, GUEST_ANY);
+	assert_int_equal(counter_of(f, "kvm_entry")->tracepoint_id, 303);
+}
+
 static void test_no_cpu_list(void **state)
 {
 	struct fixture *f = *state;
@@ -639,6 +801,18 @@ static void test_cpu_lists(void **state)
 			 -ENOMEM);
 }
 
+/* Eight CPUs, and the engine bpf needs twelve places. */
+static void test_cpus_with_gaps(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(cpus_end(&f->env), -ENOENT);
+	write_file(f, CPUS_POSSIBLE, "0-3,8-11\n");
+	assert_int_equal(cpus_end(&f->env), 12);
+	write_file(f, CPUS_POSSIBLE, "0\n");
+	assert_int_equal(cpus_end(&f->env), 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -660,12 +834,19 @@ int main(void)
 		TEST(test_no_tracefs),
 		TEST(test_unreadable_folder),
 		TEST(test_unreadable_tracefs),
+		TEST(test_lockdown),
+		TEST(test_other_pid_namespace),
+		TEST(test_engines),
+		TEST(test_refused_engine_is_told),
 		TEST(test_targets_host),
 		TEST(test_targets_guest),
 		TEST(test_targets_thousands_of_threads),
 		TEST(test_targets_each),
+		TEST(test_targets_without_descriptors),
+		TEST(test_events_are_numbered_anew),
 		TEST(test_no_cpu_list),
 		TEST(test_cpu_lists),
+		TEST(test_cpus_with_gaps),
 	};
 
 	return cmocka_run_group_tests_name("tracepoint", tests, NULL, NULL);
