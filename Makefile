@@ -57,7 +57,7 @@ HAVE_BPF := $(filter yes,$(BPF))
 
 SOURCES := $(filter-out $(BPF_SOURCES) $(if $(HAVE_BPF),$(BPF_STAND_IN),$(BPF_USERS)),\
 	$(sort $(wildcard *.c arch/*.c providers/*.c trace/*.c ui/*.c)))
-BPF_TESTS = tests/test_bpf_fields.c
+BPF_TESTS = tests/test_bpf_fields.c tests/test_exits_bpf.c tests/test_exits_program.c
 TEST_SOURCES := $(filter-out $(if $(HAVE_BPF),,$(BPF_TESTS)),$(sort $(wildcard tests/test_*.c)))
 FUZZ_SOURCES := $(sort $(wildcard tests/fuzz_*.c))
 HELPER_SOURCES := $(sort $(filter-out $(TEST_SOURCES) $(BPF_TESTS) $(FUZZ_SOURCES),\

@@ -180,7 +180,8 @@ static void load_program(const struct env *env)
 	struct why why = { "" };
 	uint64_t begun = clock_now_ns();
 
-	if (bpf_probe(env, &why) < 0 || exits_bpf_open(&config, &bpf, &why) < 0) {
+	if (bpf_probe(env, &why) < 0 || exits_bpf_open(&config, &bpf, &why) < 0 ||
+	    exits_bpf_attach(bpf, &why) < 0) {
 		printf("loading the program: not here: %s\n", why.text);
 		return;
 	}

@@ -82,6 +82,15 @@ static int patch_event(struct bpf_insn *insns, size_t nr, struct tep_event *even
 	return err;
 }
 
+static bool has_placeholder(const struct bpf_insn *insns, size_t nr)
+{
+	size_t i = 0;
+
+	while (i < nr && !is_placeholder(&insns[i]))
+		i++;
+	return i < nr;
+}
+
 int bpf_fields_patch(struct bpf_insn *insns, size_t nr, const char *system, const char *event,
 		     const struct bpf_field *fields)
 {
@@ -99,6 +108,8 @@ int bpf_fields_patch(struct bpf_insn *insns, size_t nr, const char *system, cons
 		if (parsed)
 			err = patch_event(insns, nr, parsed, fields);
 	}
+	if (!err && has_placeholder(insns, nr))
+		err = -EINVAL;
 	tep_free(tep);
 	free(format);
 	return err;
@@ -121,21 +132,31 @@ int bpf_fields_set(struct bpf_program *program, const char *system, const char *
 	return err;
 }
 
-void bpf_fields_patch_number(struct bpf_insn *insns, size_t nr, int placeholder, int number)
+int bpf_fields_patch_number(struct bpf_insn *insns, size_t nr, int placeholder, int number)
 {
+	bool is_there = false;
+
 	for (size_t i = 0; i < nr; i++) {
 		bool is_move = insns[i].code == (BPF_ALU64 | BPF_MOV | BPF_K) ||
 			       insns[i].code == (BPF_ALU | BPF_MOV | BPF_K);
 
-		if (is_move && insns[i].imm == placeholder)
-			insns[i].imm = number;
+		if (!is_move || insns[i].imm != placeholder)
+			continue;
+		insns[i].imm = number;
+		is_there = true;
 	}
+	return is_there ? 0 : -EINVAL;
 }
 
-void bpf_fields_patch_offset(struct bpf_insn *insns, size_t nr, int placeholder, int offset)
+int bpf_fields_patch_offset(struct bpf_insn *insns, size_t nr, int placeholder, int offset)
 {
+	bool is_there = false;
+
 	for (size_t i = 0; i < nr; i++) {
-		if (BPF_CLASS(insns[i].code) == BPF_STX && insns[i].off == placeholder)
-			insns[i].off = (__s16)offset;
+		if (BPF_CLASS(insns[i].code) != BPF_STX || insns[i].off != placeholder)
+			continue;
+		insns[i].off = (__s16)offset;
+		is_there = true;
 	}
+	return is_there ? 0 : -EINVAL;
 }

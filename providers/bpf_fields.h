@@ -2,9 +2,9 @@
 /*
  * bpf_fields - gives a BPF program the running kernel's places for the fields it reads.
  *
- * The program is compiled with loads from placeholder offsets. Before it
- * is loaded, each such load gets the field's own offset and size, from the event's format file: so
- * one object fits every kernel that has the event, and needs neither its headers nor its BTF.
+ * The program is compiled with loads from placeholder offsets. Before it is loaded, each such load
+ * gets the field's own offset and size, from the event's format file: so one object fits every
+ * kernel that has the event, and needs neither its headers nor its BTF.
  */
 #ifndef KVMTOP_PROVIDERS_BPF_FIELDS_H
 #define KVMTOP_PROVIDERS_BPF_FIELDS_H
@@ -23,8 +23,9 @@ struct bpf_field {
 };
 
 /*
- * In a program that is not loaded yet. -ENOENT: there is no such event, or it lacks the first field
- * of the list, which must be there. -EINVAL: a field of a size that cannot be loaded. -ENOMEM.
+ * In a program that is not loaded yet. 0, or -ENOENT: there is no such event, or it lacks the first
+ * field of the list, which must be there; -EINVAL: a field of a size that cannot be loaded, or a
+ * placeholder that is not in the list; -ENOMEM.
  */
 int bpf_fields_set(struct bpf_program *program, const char *system, const char *event,
 		   const struct bpf_field *fields);
@@ -33,8 +34,11 @@ int bpf_fields_set(struct bpf_program *program, const char *system, const char *
 int bpf_fields_patch(struct bpf_insn *insns, size_t nr, const char *system, const char *event,
 		     const struct bpf_field *fields);
 
-/* Puts a number, or the offset of a store, in a placeholder's place. */
-void bpf_fields_patch_number(struct bpf_insn *insns, size_t nr, int placeholder, int number);
-void bpf_fields_patch_offset(struct bpf_insn *insns, size_t nr, int placeholder, int offset);
+/*
+ * Puts a number, or the offset of a store, in a placeholder's place. 0, or -EINVAL: the program has
+ * none.
+ */
+int bpf_fields_patch_number(struct bpf_insn *insns, size_t nr, int placeholder, int number);
+int bpf_fields_patch_offset(struct bpf_insn *insns, size_t nr, int placeholder, int offset);
 
 #endif

@@ -30,16 +30,20 @@ int bpf_hook_event(const struct bpf_program *pattern, const struct counter *coun
 {
 	struct bpf_insn *insns;
 	size_t nr;
+	int err;
 
 	insns = copy_pattern(pattern, &nr);
 	if (!insns)
 		return -ENOMEM;
-	bpf_fields_patch_offset(insns, nr, OFFSET_VALUE, (int)(number * sizeof(__u64)));
-	ret_hook->program = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "kvmtop_count", "GPL",
-					  insns, nr, NULL);
+	err = bpf_fields_patch_offset(insns, nr, OFFSET_VALUE, (int)(number * sizeof(__u64)));
+	if (!err)
+		ret_hook->program = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "kvmtop_count",
+						  "GPL", insns, nr, NULL);
+	if (!err && ret_hook->program < 0)
+		err = -errno;
 	free(insns);
-	if (ret_hook->program < 0)
-		return -errno;
+	if (err)
+		return err;
 	ret_hook->link = bpf_raw_tracepoint_open(counter->event, ret_hook->program);
 	return ret_hook->link < 0 ? -errno : 0;
 }
@@ -60,8 +64,10 @@ static int load_reasons(const struct bpf_program *pattern, const struct split *s
 	if (!insns)
 		return -ENOMEM;
 	err = bpf_fields_patch(insns, nr, split->system, split->event, fields);
-	bpf_fields_patch_number(insns, nr, NUMBER_SPLIT, (int)number);
-	bpf_fields_patch_number(insns, nr, NUMBER_TYPE, (int)split->type_of_field);
+	if (!err)
+		err = bpf_fields_patch_number(insns, nr, NUMBER_SPLIT, (int)number);
+	if (!err)
+		err = bpf_fields_patch_number(insns, nr, NUMBER_TYPE, (int)split->type_of_field);
 	program = err ? err : bpf_prog_load(BPF_PROG_TYPE_TRACEPOINT, "kvmtop_reasons", "GPL",
 					    insns, nr, NULL);
 	if (!err && program < 0)

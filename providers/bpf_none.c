@@ -9,8 +9,8 @@
 int bpf_probe(const struct env *env, struct why *why)
 {
 	(void)env;
-	return why_set(why, -ENOSYS, "built without BPF: clang, bpftool or libbpf was missing; "
-				     "`make deps` installs them");
+	return why_set(why, -ENOSYS, "built without BPF: ask for a build with it, or build it "
+				     "after `make deps`");
 }
 
 int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret_bpf,
@@ -18,6 +18,12 @@ int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret
 {
 	(void)ret_bpf;
 	return bpf_probe(config->env, why);
+}
+
+int exits_bpf_attach(struct exits_bpf *bpf, struct why *why)
+{
+	(void)bpf;
+	return bpf_probe(NULL, why);
 }
 
 void exits_bpf_close(struct exits_bpf *bpf)
@@ -44,12 +50,6 @@ const volatile struct exits_thread *exits_bpf_thread(const struct exits_bpf *bpf
 	return NULL;
 }
 
-void exits_bpf_free_thread(struct exits_bpf *bpf, uint32_t i)
-{
-	(void)bpf;
-	(void)i;
-}
-
 struct exits_bpf_lost exits_bpf_lost(const struct exits_bpf *bpf)
 {
 	(void)bpf;
@@ -57,12 +57,19 @@ struct exits_bpf_lost exits_bpf_lost(const struct exits_bpf *bpf)
 }
 
 long exits_bpf_arguments(struct exits_bpf *bpf, const struct exits_argument_key **ret_keys,
-			 const struct exits_cell **ret_cells)
+			 const struct exits_cell **ret_cells, struct why *why)
 {
 	(void)bpf;
 	(void)ret_keys;
 	(void)ret_cells;
-	return 0;
+	return bpf_probe(NULL, why);
+}
+
+void exits_bpf_free_threads(struct exits_bpf *bpf, const uint32_t *numbers, uint32_t nr)
+{
+	(void)bpf;
+	(void)numbers;
+	(void)nr;
 }
 
 const struct engine bpf_engine = {

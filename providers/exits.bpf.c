@@ -8,7 +8,6 @@
  *
  * Programs on trace events return 1: see bpf_attach.h.
  */
-#include <asm/errno.h>
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>
@@ -76,15 +75,10 @@ struct {
 	__type(value, __u32);
 } free_cells SEC(".maps");
 
-struct code_key {
-	__u64 code;
-	__u64 kind;
-};
-
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, EXITS_CELLS);
-	__type(key, struct code_key);
+	__type(key, struct exits_code_key);
 	__type(value, __u32);
 } cells SEC(".maps");
 
@@ -128,19 +122,26 @@ static __always_inline __u32 *keep_number(__u32 number)
 	return bpf_map_lookup_elem(&by_tid, &tid);
 }
 
-/* A thread is seen for the first time: its record. */
+/*
+ * A thread is seen for the first time: its record. Or it has one already: up to Linux 6.1 the
+ * kernel does not find a task's storage while its CPU is at work on another task's.
+ */
 static __noinline struct exits_thread *add_thread(__u32 vcpu)
 {
 	struct exits_thread *thread;
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	__u32 i;
+	__u32 *number, i;
 
 	if (bpf_map_pop_elem(&free_threads, &i))
 		return 0;
 	thread = bpf_map_lookup_elem(&threads, &i);
-	if (!thread || !keep_number(i + 1)) {
+	number = thread ? keep_number(i + 1) : 0;
+	if (!number || *number != i + 1) {
 		bpf_map_push_elem(&free_threads, &i, 0);
-		return 0;
+		if (!number)
+			return 0;
+		i = *number - 1;
+		return bpf_map_lookup_elem(&threads, &i);
 	}
 	thread->tgid = pid_tgid >> 32;
 	thread->vcpu = vcpu;
@@ -154,7 +155,7 @@ static __noinline struct exits_thread *add_thread(__u32 vcpu)
 /* A code is seen for the first time, or is too large for dense[]: its cell. */
 static __noinline __u32 add_cell(__u64 code, __u64 kind)
 {
-	struct code_key key = { code, kind };
+	struct exits_code_key key = { code, kind };
 	__u32 *known = bpf_map_lookup_elem(&cells, &key), cell;
 
 	if (!known) {
@@ -280,13 +281,27 @@ int on_entry(void *ctx __attribute__((unused)))
 	return 0;
 }
 
+/*
+ * User space has been at it already: KVM_RUN was called again and left again without an entry into
+ * the guest, as when a vCPU that halts gets a signal.
+ */
+static __always_inline void end_userspace(struct exits_thread *thread)
+{
+	__u64 since = thread->user_since;
+
+	if (!since || !thread->open_since)
+		return;
+	thread->user_since = 0; /* first, as in on_entry */
+	barrier();
+	took(&thread->cells[thread->user_cell % EXITS_CELLS], bpf_ktime_get_ns() - since);
+}
+
 SEC("tracepoint")
 int on_userspace(void *ctx)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), cell;
 	struct exits_thread *thread = find_thread(cpu);
 	__u64 code;
-	int error;
 
 	if (!thread)
 		thread = add_thread(EXITS_NO_VCPU);
@@ -294,11 +309,9 @@ int on_userspace(void *ctx)
 		__sync_fetch_and_add(&lost_exits, 1);
 		return 1;
 	}
-	error = (int)LOAD(ctx, FIELD_TYPE);
+	end_userspace(thread);
 	code = LOAD(ctx, FIELD_REASON);
-	if (error < 0)
-		code = error == -EINTR ? EXITS_RESTART : EXITS_ERROR;
-	cell = find_cell(code, EXITS_USERSPACE);
+	cell = find_cell(exits_user_code(code, (int)LOAD(ctx, FIELD_TYPE)), EXITS_USERSPACE);
 	count(thread, cell);
 	thread->cpu = cpu;
 	thread->user_cell = cell;

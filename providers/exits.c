@@ -18,6 +18,8 @@
 #include "providers/exits_names.h"
 #include "providers/exits_threads.h"
 #include "providers/provider.h"
+#include "providers/schedstat.h"
+#include "providers/trace_event.h"
 
 #define THREADS_SPARE 256 /* for guests that are yet to come */
 
@@ -31,18 +33,19 @@ struct exits {
 	uint32_t max_threads;
 	uint32_t *ended; /* records to be released */
 	uint32_t nr_ended;
+	struct exits_bpf_lost lost; /* up to the previous sample */
 	bool has_arguments, has_wait;
 	uint32_t flags; /* of the next sample's rows */
 };
 
 static int exits_probe(const struct env *env, struct why *why)
 {
+	int err;
+
 	if (env_is_captured(env))
 		return exits_captured_probe(env, why);
-	if (!env->tracefs)
-		return why_set(why, -ENOENT, "tracefs is not mounted: mount -t tracefs tracefs "
-					     "/sys/kernel/tracing");
-	return bpf_probe(env, why);
+	err = trace_check(env, why);
+	return err ? err : bpf_probe(env, why);
 }
 
 /* The exit of a machine whose reasons are known; of others only what reaches user space counts. */
@@ -66,8 +69,7 @@ static int open_names(struct exits *exits, struct why *why)
 		return -ENOMEM;
 	exits->exit = find_exit(exits->site.env);
 	if (!exits->exit && !tracefs_event_file_exists(NULL, user->system, user->event, "id"))
-		return why_set(why, -ENOENT, "no KVM events in %s/events: load the kvm module",
-			       exits->site.env->tracefs);
+		return trace_has_no_kvm(exits->site.env, why);
 	return exits_names_new(&exits->site, exits->exit, &exits->names);
 }
 
@@ -123,36 +125,58 @@ static uint32_t count_vcpus(const struct guests *guests)
 	return (uint32_t)nr;
 }
 
+/* codes: those that have places already, or NULL. */
+static int open_program(const struct exits *exits, const struct exits_code *codes,
+			uint32_t max_threads, struct exits_bpf **ret_bpf, struct why *why)
+{
+	const struct exits_bpf_config config = {
+		.env = exits->site.env,
+		.exit = exits->exit,
+		.codes = codes,
+		.max_threads = max_threads,
+		.has_arguments = exits->has_arguments,
+	};
+
+	return exits_bpf_open(&config, ret_bpf, why);
+}
+
+/* Takes the program over; exits->threads has as many records. */
+static int begin(struct exits *exits, struct exits_bpf *bpf, uint32_t max_threads, struct why *why)
+{
+	exits->bpf = bpf;
+	exits->max_threads = max_threads;
+	exits->lost = (struct exits_bpf_lost){ 0 };
+	free(exits->ended);
+	exits->ended = calloc(max_threads, sizeof(*exits->ended));
+	if (!exits->ended || !exits->threads)
+		return -ENOMEM;
+	descriptors_raise(max_threads + DESCRIPTORS_SPARE);
+	return exits_bpf_attach(bpf, why);
+}
+
 static int start(struct exits *exits, struct why *why)
 {
 	uint32_t vcpus = count_vcpus(exits->site.guests);
-	struct exits_bpf_config config = {
-		.env = exits->site.env,
-		.exit = exits->exit,
-		.max_threads = vcpus + vcpus / 4 + THREADS_SPARE,
-		.has_arguments = exits->has_arguments,
-	};
-	int err = exits_bpf_open(&config, &exits->bpf, why);
+	uint32_t max_threads = vcpus + vcpus / 4 + THREADS_SPARE;
+	struct exits_bpf *bpf;
+	int err = open_program(exits, NULL, max_threads, &bpf, why);
 
 	if (err)
 		return err;
-	exits->max_threads = config.max_threads;
-	exits->ended = calloc(config.max_threads, sizeof(*exits->ended));
 	exits->threads = exits_threads_new(&(struct exits_threads_config){
 		.env = exits->site.env,
 		.guests = exits->site.guests,
 		.names = exits->names,
 		.fields = exits->site.fields,
-		.codes = exits_bpf_codes(exits->bpf),
-		.max_threads = config.max_threads,
-		.is_timed = exits_bpf_is_timed(exits->bpf),
+		.codes = exits_bpf_codes(bpf),
+		.max_threads = max_threads,
+		.is_timed = exits_bpf_is_timed(bpf),
 	});
 	exits->flags = ROW_FROM_ZERO;
-	descriptors_raise(config.max_threads + DESCRIPTORS_SPARE);
-	if (exits->threads && exits->ended)
-		return 0;
-	stop(exits);
-	return -ENOMEM;
+	err = begin(exits, bpf, max_threads, why);
+	if (err)
+		stop(exits);
+	return err;
 }
 
 static bool is_wanted(const struct exits *exits, const struct want *want, enum field_use use)
@@ -171,13 +195,14 @@ static bool is_wanted(const struct exits *exits, const struct want *want, enum f
 static int exits_want(void *state, const struct want *want, struct why *why)
 {
 	struct exits *exits = state;
-	bool has_arguments, has_any;
+	bool has_arguments, has_times, has_any;
 
 	if (exits->captured)
 		return exits_captured_want(exits->captured, want, why);
 	has_arguments = is_wanted(exits, want, USE_ARGUMENT);
-	exits->has_wait = is_wanted(exits, want, USE_TIME);
-	has_any = has_arguments || exits->has_wait || is_wanted(exits, want, USE_EXIT);
+	has_times = is_wanted(exits, want, USE_TIME);
+	has_any = has_arguments || has_times || is_wanted(exits, want, USE_EXIT);
+	exits->has_wait = has_times && schedstat_is_on(exits->site.env);
 	exits->flags = 0;
 	if (exits->bpf && (!has_any || has_arguments != exits->has_arguments))
 		stop(exits);
@@ -185,76 +210,142 @@ static int exits_want(void *state, const struct want *want, struct why *why)
 	return has_any && !exits->bpf ? start(exits, why) : 0;
 }
 
-static void take_threads(struct exits *exits)
+static int take_threads(struct exits *exits)
 {
 	exits->nr_ended = 0;
 	for (uint32_t i = 0; i < exits->max_threads; i++) {
 		const volatile struct exits_thread *record = exits_bpf_thread(exits->bpf, i);
+		int has_ended = record->tid ? exits_threads_take(exits->threads, record) : 0;
 
-		if (record->tid && !exits_threads_take(exits->threads, record))
+		if (has_ended < 0)
+			return has_ended;
+		if (has_ended)
 			exits->ended[exits->nr_ended++] = i;
 	}
+	return 0;
 }
 
-static int add_arguments(struct exits *exits, struct sample *sample)
+static int add_arguments(struct exits *exits, struct why *why)
 {
 	const struct exits_argument_key *keys;
 	const struct exits_cell *cells;
-	long nr = exits_bpf_arguments(exits->bpf, &keys, &cells);
-	int err = 0;
+	long nr = exits_bpf_arguments(exits->bpf, &keys, &cells, why);
+	int err = nr < 0 ? (int)nr : 0;
 
 	for (long i = 0; i < nr && !err; i++)
-		err = exits_threads_argument(exits->threads, &keys[i], &cells[i], sample,
-					     exits->flags);
+		err = exits_threads_argument(exits->threads, &keys[i], &cells[i]);
+	return err;
+}
+
+static int read_all(struct exits *exits, uint64_t now_ns, struct sample *sample, struct why *why)
+{
+	int err;
+
+	exits_threads_begin(exits->threads, now_ns, exits->has_wait);
+	err = take_threads(exits);
+	if (!err)
+		err = add_arguments(exits, why);
+	if (!err)
+		err = exits_threads_end(exits->threads, sample, exits->flags);
+	exits->flags = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL;
+	sample->time_ns[exits->site.source] = now_ns;
 	return err;
 }
 
 static void release_threads(struct exits *exits)
 {
-	for (uint32_t i = 0; i < exits->nr_ended; i++) {
+	for (uint32_t i = 0; i < exits->nr_ended; i++)
 		exits_threads_release(exits->threads, exits->ended[i]);
-		exits_bpf_free_thread(exits->bpf, exits->ended[i]);
-	}
+	exits_bpf_free_threads(exits->bpf, exits->ended, exits->nr_ended);
 }
 
-static void say_lost(const struct exits *exits, struct why *why)
+/* What was lost since the previous sample. */
+static struct exits_bpf_lost lost_since(struct exits *exits)
 {
-	struct exits_bpf_lost lost = exits_bpf_lost(exits->bpf);
+	struct exits_bpf_lost before = exits->lost;
 
-	if (lost.exits)
-		why_set(why, 0, "%llu exits lost: there is room for %u vCPU threads; begin anew "
-				"for more", (unsigned long long)lost.exits, exits->max_threads);
-	else if (lost.arguments)
+	exits->lost = exits_bpf_lost(exits->bpf);
+	return (struct exits_bpf_lost){ exits->lost.exits - before.exits,
+					exits->lost.arguments - before.arguments };
+}
+
+static bool is_full(const struct exits *exits)
+{
+	uint32_t i = 0;
+
+	while (i < exits->max_threads && exits_bpf_thread(exits->bpf, i)->tid)
+		i++;
+	return i == exits->max_threads;
+}
+
+/*
+ * A sample of all that there was room for; from then on there is twice the room. The program is
+ * loaded before and attached afterwards: exits in between are not counted, and none is twice.
+ */
+static int collect_and_grow(struct exits *exits, uint64_t nr_lost, struct sample *sample,
+			    struct why *why)
+{
+	uint32_t before = exits->max_threads, max_threads = 2 * before;
+	struct exits_bpf *old = exits->bpf, *larger;
+	struct why refusal = { "" };
+	int err;
+
+	if (open_program(exits, exits_bpf_codes(old), max_threads, &larger, &refusal) < 0) {
+		err = read_all(exits, clock_now_ns(), sample, why);
+		release_threads(exits);
+		return err ? err : why_set(why, 0, "%llu exits lost: there is room for %u vCPU "
+						   "threads, and not for more: %s",
+					   (unsigned long long)nr_lost, before, refusal.text);
+	}
+	err = read_all(exits, clock_now_ns(), sample, why);
+	if (!err)
+		err = exits_threads_restart(exits->threads, exits_bpf_codes(larger), max_threads);
+	if (err) {
+		exits_bpf_close(larger);
+		return err;
+	}
+	err = begin(exits, larger, max_threads, why);
+	exits_bpf_close(old);
+	return err ? err : why_set(why, 0, "%llu exits lost: there was room for %u vCPU threads, "
+					   "now there is for %u", (unsigned long long)nr_lost,
+				   before, max_threads);
+}
+
+static void say_lost(const struct exits_bpf_lost *lost, struct why *why)
+{
+	if (lost->exits)
+		why_set(why, 0, "%llu exits lost: no memory for what their threads count",
+			(unsigned long long)lost->exits);
+	else if (lost->arguments)
 		why_set(why, 0, "%llu arguments not told apart: there are too many",
-			(unsigned long long)lost.arguments);
+			(unsigned long long)lost->arguments);
 }
 
 static int exits_collect(void *state, struct sample *sample, struct why *why)
 {
 	struct exits *exits = state;
-	uint64_t now;
+	struct exits_bpf_lost lost;
 	int err;
 
 	if (exits->captured)
 		return exits_captured_collect(exits->captured, sample, why);
 	if (!exits->bpf)
 		return -EAGAIN;
-	now = clock_now_ns();
-	exits_threads_begin(exits->threads, now, exits->has_wait);
-	take_threads(exits);
-	err = add_arguments(exits, sample);
-	if (!err)
-		err = exits_threads_end(exits->threads, sample, exits->flags);
+	lost = lost_since(exits);
+	if (lost.exits && is_full(exits))
+		return collect_and_grow(exits, lost.exits, sample, why);
+	err = read_all(exits, clock_now_ns(), sample, why);
+	if (err)
+		return err;
 	release_threads(exits);
-	exits->flags = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL;
-	sample->time_ns[exits->site.source] = now;
-	say_lost(exits, why);
-	return err;
+	say_lost(&lost, why);
+	return 0;
 }
 
 const struct provider exits_provider = {
 	.name = "exits",
 	.help = "VM exits by guest, vCPU and reason, with their time, counted by BPF",
+	.asked_by = "exits",
 	.is_always_by_guest = true,
 	.is_of_exits = true,
 	.probe = exits_probe,

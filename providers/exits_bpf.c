@@ -14,6 +14,7 @@
 #include "providers/bpf_attach.h"
 #include "providers/bpf_fields.h"
 #include "providers/exits_bpf.h"
+#include "providers/trace_event.h"
 /* After what it is about. */
 #include "providers/exits.skel.h"
 
@@ -30,9 +31,8 @@ struct exits_bpf {
 	bool is_timed;
 	struct exits_argument_key *keys; /* what exits_bpf_arguments() read */
 	struct exits_cell *cells;
+	uint32_t nr_keys;
 };
-
-/* ---- making it fit this kernel ---- */
 
 /* A program that cannot be used here is not loaded. */
 static int set_program(struct bpf_program *program, const char *system, const char *event,
@@ -171,8 +171,6 @@ static int load(struct exits_bpf *bpf, bool has_task_storage)
 	return err ? err : exits_program__load(bpf->program);
 }
 
-/* ---- attaching ---- */
-
 /* Keeps a descriptor that holds a program to its event. */
 static int add_hook(struct exits_bpf *bpf, int fd)
 {
@@ -187,15 +185,13 @@ static int attach_event(struct exits_bpf *bpf, struct bpf_program *program, cons
 			const char *event)
 {
 	uint64_t id;
-	char *text;
+	int err;
 
 	if (!bpf_program__autoload(program))
 		return 0;
-	text = tracefs_event_file_read(NULL, system, event, "id", NULL);
-	if (!text)
-		return -ENOENT;
-	id = strtoull(text, NULL, 10);
-	free(text);
+	err = trace_event_id(bpf->config.env, system, event, &id);
+	if (err)
+		return err;
 	return add_hook(bpf, bpf_attach(bpf->config.env, id, bpf_program__fd(program)));
 }
 
@@ -229,14 +225,40 @@ static int attach(struct exits_bpf *bpf)
 	return err;
 }
 
-/* Every number from first on goes into a queue of free ones. */
-static int fill_queue(const struct bpf_map *map, uint32_t first, uint32_t end)
+/* A number goes into a queue of free ones. */
+static int add_free(const struct bpf_map *map, uint32_t number)
 {
-	for (uint32_t i = first; i < end; i++) {
-		if (bpf_map_update_elem(bpf_map__fd(map), NULL, &i, 0) < 0)
-			return -errno;
-	}
-	return 0;
+	return bpf_map_update_elem(bpf_map__fd(map), NULL, &number, 0) < 0 ? -errno : 0;
+}
+
+static int add_free_threads(const struct exits_bpf *bpf)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < bpf->config.max_threads && !err; i++)
+		err = add_free(bpf->program->maps.free_threads, i);
+	return err;
+}
+
+/* What is known already finds its cell as if the program had seen it. */
+static int add_code(const struct exits_bpf *bpf, uint32_t cell, const struct exits_code *code)
+{
+	const struct exits_code_key key = { code->code, code->kind };
+
+	bpf->program->bss->codes[cell] = *code;
+	return bpf_map_update_elem(bpf_map__fd(bpf->program->maps.cells), &key, &cell,
+				   BPF_ANY) < 0 ? -errno : 0;
+}
+
+static int add_codes(const struct exits_bpf *bpf)
+{
+	const struct exits_code *codes = bpf->config.codes;
+	int err = 0;
+
+	for (uint32_t i = EXITS_OTHER + 1; i < EXITS_CELLS && !err; i++)
+		err = codes && codes[i].is_used ? add_code(bpf, i, &codes[i]) :
+						  add_free(bpf->program->maps.free_cells, i);
+	return err;
 }
 
 static int map_threads(struct exits_bpf *bpf)
@@ -266,14 +288,9 @@ static int open_all(struct exits_bpf *bpf, struct why *why)
 		return why_set(why, err, "the kernel refuses our BPF program: %s", strerror(-err));
 	err = map_threads(bpf);
 	if (!err)
-		err = fill_queue(bpf->program->maps.free_threads, 0, bpf->config.max_threads);
-	if (!err)
-		err = fill_queue(bpf->program->maps.free_cells, EXITS_OTHER + 1, EXITS_CELLS);
-	if (!err)
-		err = attach(bpf);
+		err = add_free_threads(bpf);
 	if (err)
-		return why_set(why, err, "cannot attach to the kernel's events: %s",
-			       strerror(-err));
+		return why_set(why, err, "cannot use our BPF program: %s", strerror(-err));
 	return 0;
 }
 
@@ -318,6 +335,18 @@ int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret
 	return 0;
 }
 
+int exits_bpf_attach(struct exits_bpf *bpf, struct why *why)
+{
+	int err = add_codes(bpf);
+
+	if (!err)
+		err = attach(bpf);
+	if (err)
+		return why_set(why, err, "cannot attach to the kernel's events: %s",
+			       strerror(-err));
+	return 0;
+}
+
 /* Closing an event waits for the kernel's RCU, some 40 ms each. */
 void exits_bpf_close(struct exits_bpf *bpf)
 {
@@ -330,8 +359,6 @@ void exits_bpf_close(struct exits_bpf *bpf)
 	else
 		destroy(bpf);
 }
-
-/* ---- reading ---- */
 
 bool exits_bpf_is_timed(const struct exits_bpf *bpf)
 {
@@ -348,54 +375,66 @@ const volatile struct exits_thread *exits_bpf_thread(const struct exits_bpf *bpf
 	return &bpf->threads[i];
 }
 
-long exits_bpf_arguments(struct exits_bpf *bpf, const struct exits_argument_key **ret_keys,
-			 const struct exits_cell **ret_cells)
+static int read_arguments(struct exits_bpf *bpf)
 {
 	int fd = bpf_map__fd(bpf->program->maps.arguments);
 	uint32_t batch, nr = 0;
-	bool is_first = true;
 	int err = 0;
 
-	*ret_keys = bpf->keys;
-	*ret_cells = bpf->cells;
-	if (!bpf->config.has_arguments)
-		return 0;
 	while (!err && nr < ARGUMENTS_MAX) {
 		uint32_t n = ARGUMENTS_MAX - nr;
 
-		err = bpf_map_lookup_batch(fd, is_first ? NULL : &batch, &batch, bpf->keys + nr,
+		err = bpf_map_lookup_batch(fd, nr ? &batch : NULL, &batch, bpf->keys + nr,
 					   bpf->cells + nr, &n, NULL);
 		if (err && err != -ENOENT)
 			return err;
 		nr += n;
-		is_first = false;
 	}
-	return nr;
+	bpf->nr_keys = nr;
+	return 0;
 }
 
-/* What the thread's exits were about must not pass for the next thread's. */
-static void free_arguments(struct exits_bpf *bpf, uint32_t thread)
+long exits_bpf_arguments(struct exits_bpf *bpf, const struct exits_argument_key **ret_keys,
+			 const struct exits_cell **ret_cells, struct why *why)
 {
-	const struct exits_argument_key *keys;
-	const struct exits_cell *cells;
-	long nr = exits_bpf_arguments(bpf, &keys, &cells);
+	int err = bpf->config.has_arguments ? read_arguments(bpf) : 0;
 
-	for (long i = 0; i < nr; i++) {
-		if (keys[i].thread == thread)
-			bpf_map_delete_elem(bpf_map__fd(bpf->program->maps.arguments), &keys[i]);
-	}
+	if (err)
+		return why_set(why, err, "the kernel does not tell what exits were about: %s",
+			       strerror(-err));
+	*ret_keys = bpf->keys;
+	*ret_cells = bpf->cells;
+	return bpf->nr_keys;
 }
 
-void exits_bpf_free_thread(struct exits_bpf *bpf, uint32_t i)
+/* What the exits of threads without a record were about must not pass for the next thread's. */
+static void free_arguments(struct exits_bpf *bpf)
 {
-	uint32_t tid = bpf->threads[i].tid;
+	uint32_t nr = 0;
 
-	free_arguments(bpf, i);
+	for (uint32_t i = 0; i < bpf->nr_keys; i++) {
+		if (!bpf->threads[bpf->keys[i].thread].tid)
+			bpf->keys[nr++] = bpf->keys[i];
+	}
+	bpf->nr_keys = 0;
+	if (nr)
+		bpf_map_delete_batch(bpf_map__fd(bpf->program->maps.arguments), bpf->keys, &nr,
+				     NULL);
+}
 
-	if (!bpf->program->rodata->has_task_storage)
-		bpf_map_delete_elem(bpf_map__fd(bpf->program->maps.by_tid), &tid);
-	memset(&bpf->threads[i], 0, sizeof(bpf->threads[i]));
-	bpf_map_update_elem(bpf_map__fd(bpf->program->maps.free_threads), NULL, &i, 0);
+void exits_bpf_free_threads(struct exits_bpf *bpf, const uint32_t *numbers, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		struct exits_thread *thread = &bpf->threads[numbers[i]];
+
+		if (!bpf->program->rodata->has_task_storage)
+			bpf_map_delete_elem(bpf_map__fd(bpf->program->maps.by_tid), &thread->tid);
+		memset(thread, 0, sizeof(*thread));
+	}
+	if (nr)
+		free_arguments(bpf);
+	for (uint32_t i = 0; i < nr; i++)
+		add_free(bpf->program->maps.free_threads, numbers[i]);
 }
 
 struct exits_bpf_lost exits_bpf_lost(const struct exits_bpf *bpf)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Fields of VM exits, what they were about, and where vCPUs' time went. */
-#include <asm/errno.h>
 #include <stdio.h>
 
 #include "arch/argument.h"
@@ -107,13 +106,6 @@ int exits_fields_argument(const struct exits_fields *fields, enum exits_argument
 			 ret_id);
 }
 
-uint64_t exits_fields_code(uint64_t reason, int error)
-{
-	if (error >= 0)
-		return reason;
-	return error == -EINTR ? EXITS_RESTART : EXITS_ERROR;
-}
-
 const char *exits_fields_failure(uint64_t code)
 {
 	if (code == EXITS_RESTART)
@@ -126,14 +118,21 @@ static uint64_t less(uint64_t from, uint64_t part)
 	return from > part ? from - part : 0;
 }
 
+static uint64_t lower(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 void exits_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_t *ret_parts)
 {
-	uint64_t out = time->ns[EXITS_VMEXIT], halt = time->idle_ns[EXITS_VMEXIT];
+	uint64_t out = lower(time->ns[EXITS_VMEXIT], whole_ns);
+	uint64_t halt = lower(time->idle_ns[EXITS_VMEXIT], out);
 	uint64_t user = less(time->ns[EXITS_USERSPACE], time->idle_ns[EXITS_USERSPACE]);
 
+	user = lower(user, out - halt);
 	ret_parts[TIME_WHOLE] = whole_ns;
-	ret_parts[TIME_GUEST] = less(whole_ns, out);
+	ret_parts[TIME_GUEST] = whole_ns - out;
 	ret_parts[TIME_HALT] = halt;
 	ret_parts[TIME_USER] = user;
-	ret_parts[TIME_KVM] = less(out, halt + user);
+	ret_parts[TIME_KVM] = out - halt - user;
 }

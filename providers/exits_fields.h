@@ -42,9 +42,8 @@ int exits_fields_argument(const struct exits_fields *fields, enum exits_argument
 			  const char *reason, uint32_t reason_field, const char *label,
 			  uint32_t *ret_id);
 
-/* What an exit to user space is counted as: its reason, or that KVM_RUN failed (error < 0). */
-uint64_t exits_fields_code(uint64_t reason, int error);
-const char *exits_fields_failure(uint64_t code); /* "restart", "error"; NULL: it is a reason */
+/* Of what exits_user_code() gives: "restart", "error"; NULL: it is a reason. */
+const char *exits_fields_failure(uint64_t code);
 
 /* What a vCPU's exits took, in ns, as a whole and of that what means idle; by enum exits_kind. */
 struct exits_time {
@@ -54,8 +53,9 @@ struct exits_time {
 /*
  * Where the whole of a vCPU's time went; ret_parts[TIME_WAIT] is left alone.
  *
- * The time outside the guest is that of the exits. A halt is one as a whole, even where user space
- * does it; of the others, user space had its part, and the rest was KVM's.
+ * The time outside the guest is that of the exits. A halt is one as a whole, whatever user space
+ * did in it; of the others, user space had its part, and the rest was KVM's. These add up to the
+ * whole.
  */
 void exits_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_t *ret_parts);
 

@@ -4,11 +4,12 @@
  *
  * A thread that runs a vCPU has a record, and a record a cell for each reason. Only that thread
  * writes it, so there are no locks; the reader maps it and copes with half an exit (see
- * exits_bpf.c).
+ * exits_record.c).
  */
 #ifndef KVMTOP_PROVIDERS_EXITS_SHARED_H
 #define KVMTOP_PROVIDERS_EXITS_SHARED_H
 
+#include <asm/errno.h>
 #include <linux/types.h>
 
 #include "providers/bpf_placeholders.h"
@@ -24,6 +25,14 @@ enum exits_kind { EXITS_VMEXIT, EXITS_USERSPACE };
 /* Codes of EXITS_USERSPACE where KVM_RUN failed: the reason means nothing then. */
 #define EXITS_RESTART 0x500 /* -EINTR */
 #define EXITS_ERROR 0x501
+
+/* What an exit to user space is counted as: its reason, or that KVM_RUN failed (error < 0). */
+static inline __u64 exits_user_code(__u64 reason, int error)
+{
+	if (error >= 0)
+		return reason;
+	return error == -EINTR ? EXITS_RESTART : EXITS_ERROR;
+}
 
 enum exits_argument {
 	EXITS_IOPORT,
@@ -48,6 +57,12 @@ struct exits_code {
 	__u32 is_used;
 };
 
+/* By which the program finds a cell. */
+struct exits_code_key {
+	__u64 code;
+	__u64 kind;
+};
+
 /* What an exit was about. */
 struct exits_argument_key {
 	__u64 a;      /* the port, the address ... */
@@ -64,7 +79,7 @@ struct exits_thread {
 	__u32 vcpu; /* as the event says; EXITS_NO_VCPU: it does not */
 	__u32 number; /* of this record */
 	__u64 first_ns; /* since when it is watched */
-	/* The exit that is open, 0: none. Read before and after the rest, it tells changes. */
+	/* The exit that is open, 0: none. These two are cleared before their time is added. */
 	__u64 open_since;
 	__u64 user_since; /* within it, 0: not in user space */
 	__u32 open_cell, user_cell;

@@ -3,8 +3,10 @@
  * exits_threads - the records of vCPU threads, as rows of their guests' vCPUs.
  *
  * Records are read while other CPUs write them: an exit that ends meanwhile may be missing in one
- * sample and is in the next; nothing is ever counted twice, and no value goes back. What threads
- * that ended had counted stays with their vCPU as long as the guest lives.
+ * sample and is in the next. Whose a thread is may become known late, or change: what it had
+ * counted until that was seen stays with the vCPU that had it so far, and so does what threads that
+ * ended had counted. So nothing is counted twice, and no vCPU's value goes back as long as its
+ * guest lives; when the guest has ended, its rows are in one sample more.
  */
 #ifndef KVMTOP_PROVIDERS_EXITS_THREADS_H
 #define KVMTOP_PROVIDERS_EXITS_THREADS_H
@@ -35,20 +37,29 @@ void exits_threads_free(struct exits_threads *threads);
 
 /*
  * A sample: begin, then take each record that is in use, then each argument, then end; then release
- * the records of threads that ended. has_wait: also how long they waited for a CPU.
+ * the records of threads that ended. now_ns: CLOCK_MONOTONIC; has_wait: also how long they waited
+ * for a CPU, as far as there are descriptors to see it.
  */
 void exits_threads_begin(struct exits_threads *threads, uint64_t now_ns, bool has_wait);
 
-/* False: the thread ended, and what it had counted was taken over. */
-bool exits_threads_take(struct exits_threads *threads, const volatile struct exits_thread *record);
+/* 1: the thread ended, and what it had counted was taken over; 0: it lives; -ENOMEM. */
+int exits_threads_take(struct exits_threads *threads, const volatile struct exits_thread *record);
 
-/* 0 or -ENOMEM. flags: of the rows. */
+/* 0 or -ENOMEM. */
 int exits_threads_argument(struct exits_threads *threads, const struct exits_argument_key *key,
-			   const struct exits_cell *cell, struct sample *sample, uint32_t flags);
+			   const struct exits_cell *cell);
 
-/* Adds the rows of all vCPUs. 0 or -ENOMEM. */
+/* Adds the rows of all vCPUs. 0 or -ENOMEM. flags: of the rows. */
 int exits_threads_end(struct exits_threads *threads, struct sample *sample, uint32_t flags);
 
 void exits_threads_release(struct exits_threads *threads, uint32_t number);
+
+/*
+ * After a sample: from now on there are other records, max_threads of them, which begin at 0. What
+ * was counted is added to what they will count, so codes must have those there were, in their
+ * places. 0; -ENOMEM: it can only be freed.
+ */
+int exits_threads_restart(struct exits_threads *threads, const struct exits_code *codes,
+			  uint32_t max_threads);
 
 #endif

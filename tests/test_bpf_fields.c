@@ -84,15 +84,31 @@ static void loads(const struct bpf_insn *insn, int dst, int size, int offset)
 
 static void test_old_reason(void **state)
 {
-	const struct bpf_field fields[] = { { FIELD_REASON, "exit_reason", 0, 0 }, { 0 } };
+	const struct bpf_field fields[] = {
+		{ FIELD_REASON, "exit_reason", 0, 0 },
+		{ FIELD_TYPE, NULL, 9, 0 },
+		{ 0 },
+	};
+	const struct bpf_insn number = MOV(4, 9);
 	struct box *box = *state;
 
 	make_event(box, "kvm_exit", "kvm_exit-svm-6.1");
 	assert_int_equal(bpf_fields_patch(box->insns, NR_INSNS, "kvm", "kvm_exit", fields), 0);
 	loads(&box->insns[0], 2, BPF_W, 8);
 	loads(&box->insns[3], 5, BPF_W, 8);
-	/* The others are as they were. */
-	assert_memory_equal(&box->insns[1], &program[1], 2 * sizeof(program[0]));
+	assert_memory_equal(&box->insns[1], &program[1], sizeof(program[1])); /* as it was */
+	assert_memory_equal(&box->insns[2], &number, sizeof(number));
+}
+
+/* The kernel would take such a program, and it would read whatever is there. */
+static void test_placeholder_is_left_over(void **state)
+{
+	const struct bpf_field fields[] = { { FIELD_REASON, "exit_reason", 0, 0 }, { 0 } };
+	struct box *box = *state;
+
+	make_event(box, "kvm_exit", "kvm_exit-svm-6.1");
+	assert_int_equal(bpf_fields_patch(box->insns, NR_INSNS, "kvm", "kvm_exit", fields),
+			 -EINVAL);
 }
 
 /* Coming kernels have a u64. */
@@ -170,11 +186,14 @@ static void test_numbers(void **state)
 	};
 
 	(void)state;
-	bpf_fields_patch_number(insns, 3, 7, 99);
-	bpf_fields_patch_offset(insns, 3, 40, 4096);
+	assert_int_equal(bpf_fields_patch_number(insns, 3, 7, 99), 0);
+	assert_int_equal(bpf_fields_patch_offset(insns, 3, 40, 4096), 0);
 	assert_int_equal(insns[0].imm, 99);
 	assert_int_equal(insns[1].imm, 8);
 	assert_int_equal(insns[2].off, 4096);
+	/* What is not there is no success. */
+	assert_int_equal(bpf_fields_patch_number(insns, 3, 7, 1), -EINVAL);
+	assert_int_equal(bpf_fields_patch_offset(insns, 3, 40, 1), -EINVAL);
 }
 
 #define BOXED(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -183,6 +202,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		BOXED(test_old_reason),
+		BOXED(test_placeholder_is_left_over),
 		BOXED(test_wide_reason),
 		BOXED(test_absent_field_is_a_number),
 		BOXED(test_adjacent_bytes),

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -21,7 +22,17 @@
 #define RECORDS 4
 #define DEAD_TID 0x3fffff /* beyond what pid_max usually is: nobody has it */
 
-enum { CELL_OTHER, CELL_HLT, CELL_MSR, CELL_ODD, CELL_FAILED, CELL_IO, CELL_USER_HLT, NR_CELLS };
+enum {
+	CELL_OTHER,
+	CELL_HLT,
+	CELL_MSR,
+	CELL_ODD,
+	CELL_FAILED,
+	CELL_IO,
+	CELL_USER_HLT,
+	CELL_RESTART,
+	NR_CELLS
+};
 
 /* A machine with VMX: the codes are the processor's. */
 static const struct exits_code codes[EXITS_CELLS] = {
@@ -31,18 +42,54 @@ static const struct exits_code codes[EXITS_CELLS] = {
 	[CELL_FAILED] = { 33 | UINT64_C(1) << 31, EXITS_VMEXIT, 1 },
 	[CELL_IO] = { 2, EXITS_USERSPACE, 1 },
 	[CELL_USER_HLT] = { 5, EXITS_USERSPACE, 1 },
+	[CELL_RESTART] = { EXITS_RESTART, EXITS_USERSPACE, 1 },
+};
+
+/* What the program counted by argument. */
+struct counted {
+	struct exits_argument_key key;
+	struct exits_cell cell;
 };
 
 struct world {
 	struct env env;
+	char root[64]; /* whose /proc the inventory reads */
+	struct env inventory;
 	struct guests *guests;
 	struct fields *fields;
 	struct exits_names *names;
 	struct exits_threads *threads;
 	struct exits_thread records[RECORDS];
+	struct counted arguments[RECORDS];
+	bool has_wait;
 	struct sample sample;
 	uint32_t guest; /* whose vCPU 0 is this very thread */
 };
+
+/* The command's words are our own: a folder, or a folder and a process. */
+static void shell(const struct world *w, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void shell(const struct world *w, const char *format, ...)
+{
+	char command[512];
+	va_list args;
+	int at = snprintf(command, sizeof(command), "cd %s && ", w->root);
+
+	va_start(args, format);
+	vsnprintf(command + at, sizeof(command) - (size_t)at, format, args);
+	va_end(args);
+	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): our own words */
+}
+
+static uint32_t add_web1(struct guests *guests)
+{
+	struct vcpu vcpus[] = { { 0, getpid() }, { 1, getpid() + 1 } };
+	const struct guest web1 = { .pid = 99999999, .name = "web1", .vmm = "qemu",
+				    .is_named = true, .nr_vms = 1, .vcpus = vcpus, .nr_vcpus = 2 };
+
+	return guests_add(guests, &web1);
+}
 
 static int setup(void **state)
 {
@@ -52,9 +99,12 @@ static int setup(void **state)
 
 	assert_non_null(w);
 	assert_int_equal(env_init(&w->env, "", &why), 0);
-	w->guests = guests_new(&w->env);
+	snprintf(w->root, sizeof(w->root), "/tmp/kvmtop-exits.XXXXXX");
+	assert_non_null(mkdtemp(w->root));
+	w->inventory.root = w->root;
+	w->guests = guests_new(&w->inventory);
 	w->fields = fields_new();
-	w->guest = guests_add_fake(w->guests, getpid() - 1, "web1", 2);
+	w->guest = add_web1(w->guests);
 	site = (struct provider_site){ &w->env, w->guests, w->fields, 2, NULL };
 	assert_int_equal(exits_names_new(&site, &arch_by_name("VMX")->splits[0], &w->names), 0);
 	w->threads = exits_threads_new(&(struct exits_threads_config){
@@ -78,6 +128,7 @@ static int teardown(void **state)
 	fields_free(w->fields);
 	guests_free(w->guests);
 	env_release(&w->env);
+	shell(w, "rm -r %s", w->root);
 	free(w);
 	return 0;
 }
@@ -103,23 +154,59 @@ static void happened(struct exits_thread *record, unsigned int cell, uint64_t co
 	record->cells[cell].time_ns += time_ns;
 }
 
+/* The record's thread is gone: there is none of that number. */
+static void dies(struct exits_thread *record)
+{
+	record->tid = DEAD_TID;
+}
+
+/* An argument of the record's thread; each record has one at the most. */
+static void happened_with(struct world *w, const struct exits_thread *record,
+			  struct exits_argument_key key, uint64_t count)
+{
+	struct counted *argument = &w->arguments[record->number];
+
+	key.thread = record->number;
+	argument->key = key;
+	argument->cell.count += count;
+	argument->cell.time_ns += 10 * count;
+	argument->cell.hist[0] += (uint32_t)count;
+	argument->cell.max_ns = 10;
+}
+
+static void take_arguments(struct world *w)
+{
+	for (uint32_t i = 0; i < RECORDS; i++) {
+		if (w->arguments[i].cell.count)
+			assert_int_equal(exits_threads_argument(w->threads, &w->arguments[i].key,
+								&w->arguments[i].cell), 0);
+	}
+}
+
 /* Returns how many of the threads had ended. */
 static int take_sample(struct world *w, uint64_t now_ns)
 {
+	bool has_ended[RECORDS] = { false };
 	int nr_ended = 0;
 
 	sample_reset(&w->sample);
-	exits_threads_begin(w->threads, now_ns, false);
+	exits_threads_begin(w->threads, now_ns, w->has_wait);
 	for (uint32_t i = 0; i < RECORDS; i++) {
-		if (!w->records[i].tid)
-			continue;
-		if (exits_threads_take(w->threads, &w->records[i]))
+		int ret = w->records[i].tid ? exits_threads_take(w->threads, &w->records[i]) : 0;
+
+		assert_true(ret >= 0);
+		has_ended[i] = ret;
+	}
+	take_arguments(w);
+	assert_int_equal(exits_threads_end(w->threads, &w->sample, ROW_FROM_ZERO), 0);
+	for (uint32_t i = 0; i < RECORDS; i++) {
+		if (!has_ended[i])
 			continue;
 		nr_ended++;
 		memset(&w->records[i], 0, sizeof(w->records[i]));
+		memset(&w->arguments[i], 0, sizeof(w->arguments[i]));
 		exits_threads_release(w->threads, i);
 	}
-	assert_int_equal(exits_threads_end(w->threads, &w->sample, ROW_FROM_ZERO), 0);
 	return nr_ended;
 }
 
@@ -147,11 +234,60 @@ static uint64_t count_of(const struct world *w, const char *name)
 	return row ? row->count : UINT64_MAX;
 }
 
+static const struct timing *timing_of(const struct world *w, const struct row *row)
+{
+	return row && row->timing ? &w->sample.timings[row->timing - 1] : NULL;
+}
+
 static uint64_t time_of(const struct world *w, const char *name)
 {
-	const struct row *row = row_of(w, w->guest, 0, name);
+	const struct timing *timing = timing_of(w, row_of(w, w->guest, 0, name));
 
-	return row && row->timing ? w->sample.timings[row->timing - 1].time_ns : UINT64_MAX;
+	return timing ? timing->time_ns : UINT64_MAX;
+}
+
+/* Of all guests and vCPUs. */
+static uint64_t count_of_all(const struct world *w, const char *name)
+{
+	uint32_t field = fields_find(w->fields, name);
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < w->sample.nr_rows; i++)
+		count += w->sample.rows[i].key.field == field ? w->sample.rows[i].count : 0;
+	return count;
+}
+
+/* The parent of this process holds a VM with one vCPU, or does so no more. Returns its number. */
+static uint32_t parent_is_guest(struct world *w)
+{
+	struct why why = { "" };
+	int pid = (int)getppid();
+
+	shell(w, "mkdir -p proc/%d/fd proc/%d/task/%d && ln -s anon_inode:kvm-vm proc/%d/fd/9 && "
+	      "ln -s anon_inode:kvm-vcpu:0 proc/%d/fd/10 && "
+	      "echo '%d (vm) S 1 1 1 0 -1 0 1 2 3 4 5 6 7 8 20 0 1 0 77 1 2 3' >proc/%d/stat",
+	      pid, pid, pid, pid, pid, pid, pid);
+	assert_int_equal(guests_refresh(w->guests, SECOND, &why), 0);
+	assert_non_null(guests_by_pid(w->guests, pid));
+	return guests_by_pid(w->guests, pid)->id;
+}
+
+static void parent_is_none(struct world *w, uint64_t now_ns)
+{
+	struct why why = { "" };
+
+	shell(w, "rm -r proc/%d", (int)getppid());
+	assert_int_equal(guests_refresh(w->guests, now_ns, &why), 0);
+	assert_null(guests_by_pid(w->guests, getppid()));
+}
+
+/* A record of the parent's only thread. */
+static struct exits_thread *begin_parent(struct world *w, uint32_t number)
+{
+	struct exits_thread *record = begin(w, number, false);
+
+	record->tid = record->tgid = (uint32_t)getppid();
+	return record;
 }
 
 static void test_counts_and_times(void **state)
@@ -178,8 +314,7 @@ static void test_counts_and_times(void **state)
 	assert_int_equal(count_of(w, "time(user)"), 700);
 	assert_int_equal(count_of(w, "time(kvm)"), 4300);
 	assert_int_equal(count_of(w, "time(guest)"), SECOND / 2 - 5000);
-	assert_int_equal(w->sample.timings[row_of(w, w->guest, 0, "vmexit(MSR_WRITE)")->timing - 1]
-				 .hist[3], 10);
+	assert_int_equal(timing_of(w, row_of(w, w->guest, 0, "vmexit(MSR_WRITE)"))->hist[3], 10);
 }
 
 /* perf kvm stat live charges a long halt to the one interval in which it ends. */
@@ -256,6 +391,52 @@ static void test_user_space_within_an_exit(void **state)
 	assert_int_equal(count_of(w, "time(kvm)"), 300);
 }
 
+/* The exit to user space is seen open, and then while the program adds it to its cell. */
+static void test_user_space_never_back(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin(w, 0, false);
+
+	happened(record, CELL_MSR, 1, 0);
+	happened(record, CELL_IO, 1, 0);
+	record->open_cell = CELL_MSR;
+	record->open_since = SECOND;
+	record->user_cell = CELL_IO;
+	record->user_since = SECOND + 300;
+	take_sample(w, SECOND + 1000);
+	assert_int_equal(time_of(w, "userspace(IO)"), 700);
+	record->open_since = 0;
+	take_sample(w, SECOND + 1001);
+	assert_int_equal(time_of(w, "userspace(IO)"), 700);
+	assert_int_equal(time_of(w, "vmexit(MSR_WRITE)"), 1000);
+	record->user_since = 0;
+	happened(record, CELL_IO, 0, 750);
+	happened(record, CELL_MSR, 0, 1050);
+	take_sample(w, SECOND + 2000);
+	assert_int_equal(time_of(w, "userspace(IO)"), 750);
+	assert_int_equal(time_of(w, "vmexit(MSR_WRITE)"), 1050);
+}
+
+/* A vCPU that halts is kicked, and halts on without an entry: the parts are the whole. */
+static void test_parts_of_a_kicked_halt(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin(w, 0, false);
+
+	happened(record, CELL_HLT, 1, 0);
+	happened(record, CELL_RESTART, 1, 0);
+	record->open_cell = CELL_HLT;
+	record->open_since = SECOND;
+	record->user_cell = CELL_RESTART;
+	record->user_since = SECOND + SECOND / 10;
+	take_sample(w, 2 * SECOND);
+	assert_int_equal(count_of(w, "time"), SECOND);
+	assert_int_equal(count_of(w, "time(halt)"), SECOND);
+	assert_int_equal(count_of(w, "time(user)"), 0);
+	assert_int_equal(count_of(w, "time(kvm)"), 0);
+	assert_int_equal(count_of(w, "time(guest)"), 0);
+}
+
 static void test_names(void **state)
 {
 	struct world *w = *state;
@@ -277,24 +458,142 @@ static void test_names(void **state)
 static void test_thread_is_replaced(void **state)
 {
 	struct world *w = *state;
-	struct exits_thread *old = begin(w, 0, true), *new;
+	struct exits_thread *old = begin(w, 0, false), *new;
 
-	old->vcpu = 1;
 	happened(old, CELL_MSR, 10, 100);
 	take_sample(w, 2 * SECOND);
-	assert_int_equal(row_of(w, w->guest, 1, "vmexit(MSR_WRITE)")->count, 10);
+	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 10);
 	happened(old, CELL_MSR, 5, 50);
+	dies(old);
 	guests_add_fake(w->guests, 77777777, "other", 0); /* the inventory changed */
 	assert_int_equal(take_sample(w, 3 * SECOND), 1);
-	assert_int_equal(row_of(w, w->guest, 1, "vmexit(MSR_WRITE)")->count, 15);
+	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 15);
 	new = begin(w, 0, false);
-	new->tid = (uint32_t)getpid() + 1; /* the inventory's thread of vCPU 1 */
 	happened(new, CELL_MSR, 2, 20);
 	happened(new, CELL_HLT, 1, 7);
 	take_sample(w, 4 * SECOND);
-	assert_int_equal(row_of(w, w->guest, 1, "vmexit(MSR_WRITE)")->count, 17);
-	assert_int_equal(row_of(w, w->guest, 1, "vmexit(HLT)")->count, 1);
-	assert_int_equal(row_of(w, w->guest, 1, "vmexit")->count, 18);
+	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 17);
+	assert_int_equal(count_of(w, "vmexit(HLT)"), 1);
+	assert_int_equal(count_of(w, "vmexit"), 18);
+}
+
+/* Its last exits are the guest's, and nobody else's; then the rows end. */
+static void test_guest_ends(void **state)
+{
+	struct world *w = *state;
+	uint32_t guest = parent_is_guest(w);
+	struct exits_thread *record = begin_parent(w, 0);
+
+	happened(record, CELL_MSR, 10, 100);
+	take_sample(w, 2 * SECOND);
+	assert_int_equal(row_of(w, guest, 0, "vmexit(MSR_WRITE)")->count, 10);
+	happened(record, CELL_MSR, 5, 50);
+	dies(record);
+	parent_is_none(w, 3 * SECOND);
+	assert_int_equal(take_sample(w, 3 * SECOND), 1);
+	assert_int_equal(row_of(w, guest, 0, "vmexit(MSR_WRITE)")->count, 15);
+	assert_int_equal(count_of_all(w, "vmexit(MSR_WRITE)"), 15);
+	take_sample(w, 4 * SECOND);
+	assert_int_equal(count_of_all(w, "vmexit(MSR_WRITE)"), 0);
+}
+
+/* A process that lives on without its VM: only what its threads do then is nobody's. */
+static void test_thread_survives_its_guest(void **state)
+{
+	struct world *w = *state;
+	uint32_t guest = parent_is_guest(w);
+	struct exits_thread *record = begin_parent(w, 0);
+
+	happened(record, CELL_MSR, 10, 100);
+	take_sample(w, 2 * SECOND);
+	parent_is_none(w, 3 * SECOND);
+	happened(record, CELL_MSR, 5, 50);
+	assert_int_equal(take_sample(w, 3 * SECOND), 0);
+	assert_int_equal(row_of(w, guest, 0, "vmexit(MSR_WRITE)")->count, 15);
+	assert_int_equal(count_of_all(w, "vmexit(MSR_WRITE)"), 15);
+	happened(record, CELL_MSR, 2, 20);
+	take_sample(w, 4 * SECOND);
+	assert_int_equal(row_of(w, GUEST_ANY, -1, "vmexit(MSR_WRITE)")->count, 2);
+	assert_int_equal(count_of_all(w, "vmexit(MSR_WRITE)"), 2);
+}
+
+/* A guest that is found late: what its thread did before stays where it was shown. */
+static void test_owner_is_known_late(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *late = begin_parent(w, 0), *other = begin(w, 1, false);
+	const struct timing *timing;
+	uint32_t guest;
+
+	other->tid = other->tgid = 1;
+	happened(late, CELL_MSR, 5, 5000);
+	late->cells[CELL_MSR].max_ns = 4000;
+	late->cells[CELL_MSR].hist[5] = 5;
+	happened(late, CELL_HLT, 1, 100);
+	happened(other, CELL_MSR, 100000, 0);
+	take_sample(w, 2 * SECOND);
+	assert_int_equal(row_of(w, GUEST_ANY, -1, "vmexit(MSR_WRITE)")->count, 100005);
+	guest = parent_is_guest(w);
+	take_sample(w, 3 * SECOND);
+	assert_int_equal(row_of(w, GUEST_ANY, -1, "vmexit(MSR_WRITE)")->count, 100005);
+	happened(late, CELL_MSR, 3, 600);
+	late->cells[CELL_MSR].hist[1] = 3;
+	take_sample(w, 4 * SECOND);
+	assert_int_equal(row_of(w, GUEST_ANY, -1, "vmexit(MSR_WRITE)")->count, 100005);
+	assert_int_equal(row_of(w, guest, 0, "vmexit(MSR_WRITE)")->count, 3);
+	assert_null(row_of(w, guest, 0, "vmexit(HLT)"));
+	assert_int_equal(row_of(w, guest, 0, "time")->count, SECOND);
+	timing = timing_of(w, row_of(w, guest, 0, "vmexit(MSR_WRITE)"));
+	assert_int_equal(timing->time_ns, 600);
+	assert_int_equal(timing->max_ns, 256); /* what its bucket says: 4000 was before */
+	assert_int_equal(timing->hist[1], 3);
+	assert_int_equal(timing->hist[5], 0);
+	late->cells[CELL_MSR].max_ns = 5000;
+	take_sample(w, 5 * SECOND);
+	timing = timing_of(w, row_of(w, guest, 0, "vmexit(MSR_WRITE)"));
+	assert_int_equal(timing->max_ns, 5000);
+}
+
+/* The same for a vCPU's number, while an exit is open: its time is in one of them, not in both. */
+static void test_index_is_known_late(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin_parent(w, 0);
+	uint32_t guest = guests_add_fake(w->guests, getppid(), "late", 0);
+
+	happened(record, CELL_HLT, 1, 0);
+	record->open_cell = CELL_HLT;
+	record->open_since = SECOND;
+	take_sample(w, 2 * SECOND);
+	assert_int_equal(row_of(w, guest, -1, "vmexit(HLT)")->count, 1);
+	record->vcpu = 7;
+	guests_add_fake(w->guests, 77777777, "other", 0); /* the inventory changed */
+	take_sample(w, 3 * SECOND);
+	take_sample(w, 5 * SECOND);
+	assert_int_equal(count_of_all(w, "vmexit(HLT)"), 1);
+	assert_int_equal(timing_of(w, row_of(w, guest, -1, "vmexit(HLT)"))->time_ns, 2 * SECOND);
+	assert_int_equal(timing_of(w, row_of(w, guest, 7, "vmexit(HLT)"))->time_ns, 2 * SECOND);
+	record->open_since = 0;
+	happened(record, CELL_HLT, 0, 4 * SECOND + 5);
+	take_sample(w, 6 * SECOND);
+	assert_int_equal(timing_of(w, row_of(w, guest, 7, "vmexit(HLT)"))->time_ns, 2 * SECOND + 5);
+}
+
+/* One that nobody knows, that lived between two samples: the inventory never speaks of it. */
+static void test_unknown_thread_ends(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin(w, 0, true);
+	uint64_t halted;
+
+	record->tgid = DEAD_TID - 1;
+	happened(record, CELL_HLT, 1, 0);
+	record->open_cell = CELL_HLT;
+	record->open_since = SECOND;
+	assert_int_equal(take_sample(w, 2 * SECOND), 1);
+	halted = timing_of(w, row_of(w, GUEST_ANY, -1, "vmexit(HLT)"))->time_ns;
+	assert_int_equal(take_sample(w, 90 * SECOND), 0);
+	assert_int_equal(timing_of(w, row_of(w, GUEST_ANY, -1, "vmexit(HLT)"))->time_ns, halted);
 }
 
 static void test_arguments(void **state)
@@ -326,10 +625,9 @@ static void test_arguments(void **state)
 	take_sample(w, 2 * SECOND);
 	sample_reset(&w->sample);
 	exits_threads_begin(w->threads, 3 * SECOND, false);
-	assert_true(exits_threads_take(w->threads, record));
+	assert_int_equal(exits_threads_take(w->threads, record), 0);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		assert_int_equal(exits_threads_argument(w->threads, &keys[i], &cell, &w->sample, 0),
-				 0);
+		assert_int_equal(exits_threads_argument(w->threads, &keys[i], &cell), 0);
 	assert_int_equal(exits_threads_end(w->threads, &w->sample, 0), 0);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		assert_int_equal(count_of(w, names[i]), 3);
@@ -339,6 +637,107 @@ static void test_arguments(void **state)
 	assert_int_equal(field->reason, fields_find(w->fields, "vmexit(MSR_WRITE)"));
 	field = fields_get(w->fields, fields_find(w->fields, names[1]));
 	assert_int_equal(field->reason, FIELD_NONE);
+}
+
+static const struct exits_argument_key com1 = { .a = 0x3f8, .b = 1, .c = 1, .kind = EXITS_IOPORT,
+						.cell = EXITS_NO_CELL };
+#define COM1 "ioport(IO 0x3f8 write 1 COM1)"
+
+/* Two VMs of one process, each with a vCPU 0: one row, and the ended one's part stays in it. */
+static void test_arguments_of_two_threads(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *records[2] = { begin(w, 0, false), begin(w, 1, false) };
+
+	records[1]->tid = (uint32_t)getpid() + 1; /* vCPU 1 by the inventory, if it lived */
+	for (int i = 0; i < 2; i++) {
+		happened(records[i], CELL_MSR, 1, 1);
+		happened_with(w, records[i], com1, 100);
+	}
+	records[1]->tid = DEAD_TID;
+	records[1]->vcpu = 0;
+	assert_int_equal(take_sample(w, 2 * SECOND), 1);
+	assert_int_equal(count_of(w, COM1), 200);
+	assert_int_equal(count_of(w, "ioport"), 200);
+	happened_with(w, records[0], com1, 1);
+	take_sample(w, 3 * SECOND);
+	assert_int_equal(count_of(w, COM1), 201);
+	assert_int_equal(time_of(w, COM1), 2010);
+	assert_int_equal(count_of(w, "ioport"), 201);
+}
+
+static void test_arguments_of_a_late_owner(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin_parent(w, 0);
+	uint32_t guest;
+
+	happened(record, CELL_MSR, 1, 1);
+	happened_with(w, record, com1, 10);
+	take_sample(w, 2 * SECOND);
+	assert_int_equal(row_of(w, GUEST_ANY, -1, COM1)->count, 10);
+	guest = parent_is_guest(w);
+	take_sample(w, 3 * SECOND);
+	happened_with(w, record, com1, 5);
+	take_sample(w, 4 * SECOND);
+	assert_int_equal(row_of(w, GUEST_ANY, -1, COM1)->count, 10);
+	assert_int_equal(row_of(w, guest, 0, COM1)->count, 5);
+	assert_int_equal(row_of(w, guest, 0, "ioport")->count, 5);
+}
+
+/* There is room for more threads from now on; all begin anew, and nobody sees it. */
+static void test_restart(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin(w, 0, false);
+
+	happened(record, CELL_MSR, 10, 100);
+	happened_with(w, record, com1, 10);
+	take_sample(w, 2 * SECOND);
+	assert_int_equal(exits_threads_restart(w->threads, codes, RECORDS), 0);
+	memset(w->records, 0, sizeof(w->records));
+	memset(w->arguments, 0, sizeof(w->arguments));
+	take_sample(w, 3 * SECOND);
+	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 10);
+	assert_int_equal(count_of(w, COM1), 10);
+	record = begin(w, 3, false);
+	record->first_ns = 3 * SECOND;
+	happened(record, CELL_MSR, 1, 1);
+	happened_with(w, record, com1, 1);
+	take_sample(w, 4 * SECOND);
+	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 11);
+	assert_int_equal(time_of(w, "vmexit(MSR_WRITE)"), 101);
+	assert_int_equal(count_of(w, COM1), 11);
+	assert_int_equal(count_of(w, "time"), 2 * SECOND);
+}
+
+static int lowest_descriptor(void)
+{
+	int fd = dup(STDERR_FILENO);
+
+	close(fd);
+	return fd;
+}
+
+/* How long a thread waited is left out where looking at it would take the last descriptors. */
+static void test_few_descriptors(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin(w, 0, false);
+	int lowest = lowest_descriptor();
+	struct rlimit limit, few;
+
+	happened(record, CELL_MSR, 1, 1);
+	w->has_wait = true;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	few = (struct rlimit){ (rlim_t)lowest + 4, limit.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	take_sample(w, 2 * SECOND);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(lowest_descriptor(), lowest);
+	take_sample(w, 3 * SECOND);
+	assert_int_not_equal(lowest_descriptor(), lowest);
+	assert_int_equal(count_of(w, "time(wait)"), 0); /* it begins with the first look */
 }
 
 /* A thread of a process that the inventory does not know as a guest. */
@@ -362,9 +761,20 @@ int main(void)
 		TEST(test_long_halt_is_in_every_sample),
 		TEST(test_never_back),
 		TEST(test_user_space_within_an_exit),
+		TEST(test_user_space_never_back),
+		TEST(test_parts_of_a_kicked_halt),
 		TEST(test_names),
 		TEST(test_thread_is_replaced),
+		TEST(test_guest_ends),
+		TEST(test_thread_survives_its_guest),
+		TEST(test_owner_is_known_late),
+		TEST(test_index_is_known_late),
+		TEST(test_unknown_thread_ends),
 		TEST(test_arguments),
+		TEST(test_arguments_of_two_threads),
+		TEST(test_arguments_of_a_late_owner),
+		TEST(test_restart),
+		TEST(test_few_descriptors),
 		TEST(test_unknown_thread),
 	};
 

@@ -301,7 +301,7 @@ struct tally_key role_user_reason(const struct role *role, const struct trace_ev
 	struct tally_key key = role_reason(role, event);
 
 	if (role->error)
-		key.a = exits_fields_code(key.a, (int)trace_field_number(role->error, event));
+		key.a = exits_user_code(key.a, (int)trace_field_number(role->error, event));
 	return key;
 }
 
