@@ -172,7 +172,35 @@ is "$(status_of "$KVMTOP" format "$TMP/short" "$TMP/none" "$TMP/cpu1" "$TMP")" 1
 is "$(wc -l <"$TMP/out") $(grep -c 'No such file\|is a folder' "$TMP/err")" "3 2" \
 	"the others are read nevertheless"
 : >"$TMP/empty"
-is "$(status_of "$KVMTOP" format "$TMP/short" "$TMP/empty")" 0 "an empty file has no records"
+is "$(status_of "$KVMTOP" format "$TMP/short" "$TMP/empty" "$TMP/cpu1")" 0 \
+	"a CPU's file may be empty: nothing ran there"
+is "$(wc -l <"$TMP/out")" 3 "the others are read"
+is "$(status_of "$KVMTOP" format "$TMP/short" "$TMP/empty" "$TMP/empty")" 1 "but not all of them"
+is "$(cat "$TMP/err")" "kvmtop: $TMP/empty: the file is empty" "which is said"
+word 0x12345678 >"$TMP/mark"
+is "$(status_of "$KVMTOP" format "$TMP/short" "$TMP/mark")" 0 "a file of the mark alone"
+is "$(status_of "$KVMTOP" format --input-format kvmtrace "$TMP/short" "$TMP/empty")" 0 \
+	"nor has an empty one whose kind is told"
+
+# ---- files of other kinds
+
+t_no_records="not records of kvmtrace, xentrace or ACRN"
+is "$(status_of "$KVMTOP" format "$TMP/short" "$TMP/short" "$TMP/cpu1")" 1 "text"
+is "$(cat "$TMP/err")" "kvmtop: $TMP/short: is text, $t_no_records" "is named as such"
+is "$(wc -l <"$TMP/out")" 3 "the others are read nevertheless"
+is "$(printf 'hi\n' | "$KVMTOP" format "$TMP/short" 2>&1)" \
+	"kvmtop: standard input: is text, $t_no_records" "so is a word of it in a pipe"
+for kind in small-v7.dat=trace.dat svm-perf.data=perf.data; do
+	file=tests/data/trace/${kind%=*}
+	is "$(status_of "$KVMTOP" format "$TMP/short" "$file")" 1 "a ${kind#*=}"
+	is "$(cat "$TMP/err")" \
+		"kvmtop: $file: is ${kind#*=}, $t_no_records: kvmtop report reads it" \
+		"is left to the command that reads it"
+	is "$(wc -c <"$TMP/out")" 0 "and nothing of it is printed"
+done
+is "$(status_of "$KVMTOP" format --input-format acrn "$TMP/acrn" "$TMP/short")" 1 \
+	"whose kind is told is read as that"
+like "$(cat "$TMP/err")" 'ends within a record' "whatever it looks like"
 
 printf '1 fine\n# fine\n2 %%(tcs)d\n' >"$TMP/bad"
 is "$(status_of "$KVMTOP" format "$TMP/bad" "$TMP/le")" 1 "rules that make no sense"

@@ -158,6 +158,17 @@ finish TERM
 is "$STATUS" 0 "told to end before the command does"
 check "the command is ended, too" wait_for 5 t_ended "$(cat "$TMP/command")"
 
+is "$(status_of "$KVMTOP" record -o "$DAT" -- 0.5)" 0 "for half a second"
+like "$(cat "$TMP/err")" 'events, [0-9.]+ MiB$' "which is no command"
+is "$(status_of "$KVMTOP" record -o "$DAT" -- 0.01)" 2 "a time that is too short"
+is "$(status_of "$KVMTOP" record -o "$DAT" sh -c 'exit 7')" 7 "a command that fails: its status"
+like "$(cat "$TMP/err")" 'events, [0-9.]+ MiB$' "the file is written"
+is "$(status_of "$KVMTOP" record -o "$DAT" sh -c 'kill -TERM $$')" 143 \
+	"one that a signal ends: as shells say it"
+ignored='s/^SigIgn://p'
+is "$("$KVMTOP" record -o "$DAT" sed -n "$ignored" /proc/self/status 2>/dev/null)" \
+	"$(sed -n "$ignored" /proc/self/status)" "a command ignores the signals that it did before"
+
 # ---- lost events
 
 guest lossy --pio 20000
@@ -172,6 +183,83 @@ if has_trace_cmd; then
 	like "$(trace-cmd report "$DAT" 2>/dev/null)" 'EVENTS DROPPED|LOST .*EVENTS' \
 		"and in the file, where they are missing"
 fi
+
+# ---- a disk that is full, a file that may not grow
+
+# on_small_disk COMMAND...: with 4 MiB at $SMALL that are gone afterwards, but for copies in $KEPT.
+SMALL=$TMP/small
+KEPT=$TMP/kept
+mkdir "$SMALL" "$KEPT"
+on_small_disk() {
+	# shellcheck disable=SC2016
+	unshare -m sh -c 'small=$1; kept=$2; shift 2
+		mount -t tmpfs -o size=4M kvmtop-test "$small" && "$@"
+		status=$?; cp "$small"/* "$kept"; exit $status' sh "$SMALL" "$KEPT" "$@"
+}
+
+# busy: a guest that exits until it is stopped.
+busy() {
+	spawn "$HELPERS/miniguest" --pio 100000 --rounds 1000000 >/dev/null 2>&1
+	BUSY=$SPAWNED
+}
+
+# is_sound FILE NAME: a trace.dat that others can read, with events.
+is_sound() {
+	if has_trace_cmd; then
+		trace-cmd report "$1" >"$TMP/out" 2>"$TMP/err"
+		like "$(sed -n 10p "$TMP/out")" ': kvm_' "$2: trace-cmd reads it"
+		is "$(cat "$TMP/err")" "" "$2: and does not complain"
+	else
+		skip "$2" "trace-cmd is not installed"
+	fi
+}
+
+no_instance_of() {
+	unlike "$(ls "$INSTANCES")" "^kvmtop-$1\$" "$2"
+}
+
+if on_small_disk true 2>/dev/null; then
+	busy
+	is "$(status_of on_small_disk "$KVMTOP" record -o "$SMALL/full.dat" -- 20)" 1 "a full disk"
+	like "$(cat "$TMP/err")" "^kvmtop: $SMALL/full.dat: ends after [0-9.]+ MiB: what is \
+recorded cannot be written: No space left on device: make room" "is said with what helps"
+	check "what fits is kept: nearly all of it" \
+		test "$(wc -c <"$KEPT/full.dat")" -gt $((7 << 19))
+	is "$(ls "$KEPT")" full.dat "and nothing else"
+	is_sound "$KEPT/full.dat" "a full disk"
+	# shellcheck disable=SC2016
+	is "$(status_of on_small_disk sh -c 'echo old >"$2"; cat /dev/zero >"${2%/*}/fill"
+		exec "$1" record -o "$2" -- 20' sh "$KVMTOP" "$SMALL/old.dat" 2>/dev/null)" 1 \
+		"a disk that was full before"
+	is "$(cat "$KEPT/old.dat")" old "the file that was there stays"
+	stop "$BUSY"
+
+	is "$(status_of on_small_disk "$KVMTOP" record -o "$SMALL/half.dat" -e kvm_pio \
+		"$HELPERS/miniguest" --pio 70000)" 0 "a recording of more than half of the disk"
+	check "is all there" test "$(wc -c <"$KEPT/half.dat")" -gt $((1 << 21))
+	is_sound "$KEPT/half.dat" "half a disk"
+else
+	skip "a full disk" "no tmpfs can be mounted here"
+fi
+
+busy
+# shellcheck disable=SC2016
+spawn sh -c 'ulimit -f 4001; exec "$@"' sh "$KVMTOP" record -o "$TMP/limit.dat" -- 20 2>"$ERR"
+wait "$SPAWNED"
+is "$?" 1 "a limit for the size of files"
+stop "$BUSY"
+like "$(cat "$ERR")" "^kvmtop: $TMP/limit.dat: ends after 1\.[0-9]+ MiB: what is recorded cannot \
+be written: File too large: raise the limit \(ulimit -f\)" "is said with what helps"
+check "what may be is kept" test "$(wc -c <"$TMP/limit.dat")" -gt $((3 << 19))
+is_sound "$TMP/limit.dat" "a limit"
+no_instance_of "$SPAWNED" "nothing goes on recording"
+
+# shellcheck disable=SC2016
+is "$(status_of sh -c 'ulimit -f 1; exec "$@"' sh "$KVMTOP" record -o "$TMP/none.dat" -- 0.1)" 1 \
+	"a limit that not even the head keeps"
+like "$(cat "$TMP/err")" "^kvmtop: $TMP/none.dat: the file cannot be written: File too large" \
+	"is an error"
+check "that leaves no file" test ! -e "$TMP/none.dat"
 
 # ---- what a killed recorder leaves
 
@@ -202,6 +290,20 @@ is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" -p $$ true)" 1 "a process th
 is "$(status_of "$KVMTOP" record -o "$TMP/no/folder.dat" true)" 1 "no such folder"
 is "$(status_of "$KVMTOP" record -o "$TMP" true)" 1 "a folder"
 is "$(status_of "$KVMTOP" record -o /dev/null true)" 1 "no plain file"
+is "$(status_of "$KVMTOP" record -o - true)" 2 "a pipe"
+like "$(cat "$TMP/err")" '^kvmtop: -o -: a trace.dat is not written to a pipe' "says why"
+check "no file is called that" test ! -e ./-
+if command -v setpriv >/dev/null 2>&1; then
+	mkdir -m 777 "$TMP/open"
+	cp "$KVMTOP" "$TMP/open/kvmtop"
+	chmod 711 "$TMP"
+	is "$(status_of setpriv --reuid=65534 --clear-groups "$TMP/open/kvmtop" record \
+		-o "$TMP/open/none.dat" true)" 1 "who may not"
+	like "$(cat "$TMP/err")" '^kvmtop: .*denied: run as root$' "is told who may"
+	is "$(ls "$TMP/open")" kvmtop "nothing is left then"
+else
+	skip "who may not" "setpriv is not installed"
+fi
 is "$(status_of "$KVMTOP" record --nix)" 2 "no such option"
 is "$(status_of "$KVMTOP" record -- 0)" 2 "no time"
 check "no file is left by any of them" test ! -e "$TMP/none.dat"
@@ -215,6 +317,11 @@ if has_screen; then
 	screen_has '^recording: [0-9.]+ MiB, 0 events lost' "a line shows how it goes"
 	is "$(screen_status)" 0 "until it ends"
 	screen_has '^kvmtop: .*trace.dat: [0-9]+ events' "and is replaced by the last one"
+	screen_start 30 5 "'$KVMTOP' record -o '$DAT' -p $GUEST -- 2"
+	screen_has '^recording: [0-9.]+ MiB, 0 event' "on a narrow terminal as much as fits"
+	sleep 1.2
+	is "$(screen_shot | grep -c .)" 1 "on one line"
+	is "$(screen_status)" 0 "to the end"
 else
 	skip "a line shows how it goes" "$T_no_screen"
 fi

@@ -96,6 +96,93 @@ static void counts_are_never_cut(void **state)
 	count_is(5, -1, false, "5");
 }
 
+static void short_is(struct cell cell, int width, const char *wanted)
+{
+	char buf[64];
+
+	assert_int_equal(format_short(buf, sizeof(buf), &cell, width), strlen(wanted));
+	assert_string_equal(buf, wanted);
+}
+
+static void short_numbers_have_a_unit_whatever_the_width(void **state)
+{
+	(void)state;
+	short_is(cell_count(999), 9, "999");
+	short_is(cell_count(1000), 9, "1.00k");
+	short_is(cell_count(5621560575), 20, "5.62G");
+	short_is(cell_count(12345), 3, "12k");
+	short_is(rate(4711.4), 9, "4.71k");
+	short_is(rate(NAN), 9, "-");
+	short_is(cell_none(), 9, "-");
+	short_is(cell_text("halt"), 9, "halt");
+}
+
+static void digits_are_those_of_the_whole_number(void **state)
+{
+	struct cell cell = cell_count(12957982765);
+
+	(void)state;
+	assert_int_equal(format_digits(&cell, false), 11);
+	assert_int_equal(format_digits(&cell, true), 14);
+	cell = cell_count(999);
+	assert_int_equal(format_digits(&cell, true), 3);
+	cell = rate(999.6);
+	assert_int_equal(format_digits(&cell, true), 5);
+	cell = cell_none();
+	assert_int_equal(format_digits(&cell, true), 1);
+}
+
+static void middle_is(const char *text, int width, bool is_utf8, const char *wanted)
+{
+	char buf[128];
+
+	assert_int_equal(format_middle(buf, sizeof(buf), text, width, is_utf8), strlen(wanted));
+	assert_string_equal(buf, wanted);
+	assert_true(format_width(buf) <= width);
+}
+
+static void names_lose_their_middle(void **state)
+{
+	static const char name[] = "prod-customer-db-eu-west-1-node-0012";
+
+	(void)state;
+	middle_is(name, 36, true, name);
+	middle_is(name, 16, true, "prod-c…node-0012");
+	middle_is(name, 16, false, "prod-..node-0012");
+	middle_is(name, 3, true, "…12");
+	middle_is(name, 2, true, "pr");
+	middle_is(name, 0, true, "");
+	middle_is("", 0, true, "");
+	/* A character of two columns is not cut in half. */
+	middle_is("データベース", 12, true, "データベース");
+	middle_is("データベース", 11, true, "デー…ベース");
+	middle_is("データベース", 10, true, "デ…ベース");
+	middle_is("データベース", 6, true, "デ…ス");
+	/* A number at the beginning stays whole where it can. */
+	middle_is("0x40000001 paravirtual features", 22, true, "0x40000001…al features");
+	middle_is("0x40000001 paravirtual features", 12, true, "0x40…eatures");
+}
+
+static void lines_lose_their_end(void **state)
+{
+	char buf[32], small[8];
+
+	(void)state;
+	format_cut(buf, sizeof(buf), "kvm_exit", 8, true);
+	assert_string_equal(buf, "kvm_exit");
+	format_cut(buf, sizeof(buf), "kvm_exit", 7, true);
+	assert_string_equal(buf, "kvm_ex…");
+	format_cut(buf, sizeof(buf), "kvm_exit", 7, false);
+	assert_string_equal(buf, "kvm_e..");
+	format_cut(buf, sizeof(buf), "kvm_exit", 1, true);
+	assert_string_equal(buf, "k");
+	/* Nothing is written behind the buffer. */
+	format_cut(small, sizeof(small), "kvm_userspace_exit", 16, true);
+	assert_true(strlen(small) < sizeof(small));
+	format_middle(small, sizeof(small), "kvm_userspace_exit", 16, true);
+	assert_true(strlen(small) < sizeof(small));
+}
+
 static void percents_have_one_decimal(void **state)
 {
 	const struct {
@@ -241,6 +328,10 @@ int main(void)
 		cmocka_unit_test(counts_that_do_not_fit_have_a_unit),
 		cmocka_unit_test(rounding_carries_into_the_next_unit),
 		cmocka_unit_test(counts_are_never_cut),
+		cmocka_unit_test(short_numbers_have_a_unit_whatever_the_width),
+		cmocka_unit_test(digits_are_those_of_the_whole_number),
+		cmocka_unit_test(names_lose_their_middle),
+		cmocka_unit_test(lines_lose_their_end),
 		cmocka_unit_test(percents_have_one_decimal),
 		cmocka_unit_test(durations_have_three_digits_and_a_unit),
 		cmocka_unit_test(rates_round_half_to_even),

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "option_table.h"
 #include "say.h"
@@ -10,8 +12,10 @@
 #include "trace/format_ppc.h"
 #include "trace/format_raw.h"
 #include "trace/format_rules.h"
+#include "trace/progress.h"
 
 #define XEN_CPUS 16384 /* more than Xen can have */
+#define RECORDS_A_LOOK 65536 /* records between two looks at the clock */
 
 struct options {
 	bool help;
@@ -55,6 +59,7 @@ struct run {
 	uint64_t last_tsc;	 /* of all that was printed */
 	uint64_t *xen_last_tsc; /* of a CPU */
 	struct rules_values values;
+	struct progress progress;
 	int status;
 };
 
@@ -70,6 +75,7 @@ static void advance(struct run *run, struct source *source)
 	source->has_record = got > 0;
 	if (got < 0) {
 		fflush(stdout); /* what was read comes before what is said about the rest */
+		progress_end(&run->progress);
 		run->status = say_failure(got, &why);
 	}
 	if (got > 0 && source->record.has_tsc)
@@ -156,6 +162,24 @@ static int open_sources(struct run *run, const char *const *paths, size_t nr,
 	return err;
 }
 
+/* Some of several may be empty, but not all that are there. */
+static void check_empty(struct run *run)
+{
+	const struct raw_file *empty = NULL;
+	struct why why = { "" };
+
+	for (size_t i = 0; i < run->nr_sources; i++) {
+		const struct raw_file *file = run->sources[i].file;
+
+		if (file && !raw_file_is_empty(file))
+			return;
+		empty = empty ? empty : file;
+	}
+	if (empty)
+		run->status = say_failure(why_set(&why, -EINVAL, "%s: the file is empty",
+						  raw_file_path(empty)), &why);
+}
+
 static void run_release(struct run *run, size_t nr)
 {
 	for (size_t i = 0; run->sources && i < nr; i++)
@@ -165,26 +189,59 @@ static void run_release(struct run *run, size_t nr)
 	rules_free(run->rules);
 }
 
+/* Only where what is printed goes to a file: else it, or a pager, is on the same terminal. */
+static void show_progress(struct run *run)
+{
+	uint64_t all_done = 0, all = 0, done, total;
+	struct stat out;
+
+	if (!progress_is_due(&run->progress) || fstat(STDOUT_FILENO, &out) < 0 ||
+	    !S_ISREG(out.st_mode))
+		return;
+	for (size_t i = 0; i < run->nr_sources; i++) {
+		if (!run->sources[i].file)
+			continue;
+		raw_file_progress(run->sources[i].file, &done, &total);
+		all_done += total ? done : 0;
+		all += total;
+	}
+	if (all)
+		progress_draw(&run->progress, all_done, all);
+}
+
+static void print_all(struct run *run)
+{
+	struct source *source;
+
+	for (size_t nr = 1; (source = earliest(run)) && !ferror(stdout); nr++) {
+		print_record(run, source);
+		advance(run, source);
+		if (nr % RECORDS_A_LOOK == 0)
+			show_progress(run);
+	}
+	progress_end(&run->progress);
+}
+
 static int format(const struct options *options, const char *rules, const char *const *paths,
 		  size_t nr, const enum raw_kind *kind)
 {
 	struct run run = { .values = { .mhz = options->mhz } };
 	struct why why = { "" };
-	struct source *source;
 	int err = rules_read(rules, &run.rules, &why);
 
 	if (!err)
 		err = open_sources(&run, paths, nr, kind);
 	if (err)
 		run.status = say_failure(err, &why);
+	else if (!kind)
+		check_empty(&run);
+	progress_begin(&run.progress);
 	for (size_t i = 0; !err && i < run.nr_sources; i++) {
 		if (run.sources[i].file)
 			advance(&run, &run.sources[i]);
 	}
-	while (!err && (source = earliest(&run)) && !ferror(stdout)) {
-		print_record(&run, source);
-		advance(&run, source);
-	}
+	if (!err)
+		print_all(&run);
 	run_release(&run, nr);
 	return run.status;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reads the records of kvmtrace, xentrace and ACRN. */
 #include <byteswap.h>
+#include <ctype.h>
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +26,8 @@
 struct raw_file {
 	const char *path; /* for errors */
 	int fd;
+	uint64_t size; /* 0: not known */
+	bool is_empty;
 	struct raw_layout layout;
 	struct window window;
 };
@@ -134,6 +137,39 @@ struct raw_layout raw_layout_of(const uint8_t *data, size_t size, const enum raw
 	return layout;
 }
 
+/* The kinds that cannot be anything else; `kvmtop report` reads them. */
+extern const struct reader trace_dat_reader, trace_lib_reader, perf_data_reader;
+static const struct reader *const others[] = { &trace_dat_reader, &trace_lib_reader,
+					       &perf_data_reader };
+
+/*
+ * No zero, and no control character but those of text. A record has zeros: the high bytes of
+ * kvmtrace's vCPU, of xentrace's CPU or TSC, of an ACRN event.
+ */
+static bool is_text(const struct head *head)
+{
+	for (size_t i = 0; i < head->len; i++) {
+		if (head->bytes[i] < ' ' && !isspace(head->bytes[i]))
+			return false;
+	}
+	return head->len > 0;
+}
+
+/* A file that has no records: it would be taken for kvmtrace, whose old files have no mark. */
+static int check_kind(const struct raw_file *file, const struct head *head, struct why *why)
+{
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (others[i]->is_kind(head))
+			return why_set(why, -EINVAL, "%s: is %s, not records of kvmtrace, "
+				       "xentrace or ACRN: kvmtop report reads it", file->path,
+				       others[i]->name);
+	}
+	if (is_text(head))
+		return why_set(why, -EINVAL, "%s: is text, not records of kvmtrace, xentrace or "
+			       "ACRN", file->path);
+	return 0;
+}
+
 /* ---- records ---- */
 
 static size_t decode_words(const struct raw_layout *layout, const uint8_t *data, size_t size,
@@ -219,6 +255,7 @@ size_t raw_decode(const struct raw_layout *layout, const uint8_t *data, size_t s
 static int file_begin(struct raw_file *file, const enum raw_kind *kind, struct why *why)
 {
 	struct window *window = &file->window;
+	struct head head;
 	struct stat st;
 	int err;
 
@@ -230,8 +267,14 @@ static int file_begin(struct raw_file *file, const enum raw_kind *kind, struct w
 	err = window_init(window, file->fd, &(struct head){ (const uint8_t *)"", 0 });
 	if (err)
 		return err;
+	file->size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 	window_fill(window, S_ISREG(st.st_mode) ? ACRN_LOOK : ACRN_SIZE);
-	file->layout = raw_layout_of(window->at, window_left(window), kind);
+	head = (struct head){ window->at, window_left(window) };
+	file->is_empty = head.len == 0;
+	err = kind ? 0 : check_kind(file, &head, why);
+	if (err)
+		return err;
+	file->layout = raw_layout_of(head.bytes, head.len, kind);
 	window_take(window, file->layout.skip);
 	return 0;
 }
@@ -271,6 +314,22 @@ void raw_file_free(struct raw_file *file)
 const struct raw_layout *raw_file_layout(const struct raw_file *file)
 {
 	return &file->layout;
+}
+
+const char *raw_file_path(const struct raw_file *file)
+{
+	return file->path;
+}
+
+bool raw_file_is_empty(const struct raw_file *file)
+{
+	return file->is_empty;
+}
+
+void raw_file_progress(const struct raw_file *file, uint64_t *ret_done, uint64_t *ret_total)
+{
+	*ret_done = window_offset(&file->window);
+	*ret_total = file->size;
 }
 
 bool raw_file_may_wait(const struct raw_file *file)

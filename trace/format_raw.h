@@ -51,14 +51,20 @@ size_t raw_decode(const struct raw_layout *layout, const uint8_t *data, size_t s
 struct raw_file;
 
 /*
- * path "-": standard input. Reads the first bytes. Returns 0, or -errno with why; a folder is
- * refused, an empty file is not.
+ * path "-": standard input. Reads the first bytes. Returns 0, or -errno with why: a folder is
+ * refused, and without a kind what is plainly another one's: text, trace.dat, perf.data. An empty
+ * file is not: kvmtrace and acrntrace make one for each CPU, also if nothing ran there.
  */
 int raw_file_open(const char *path, const enum raw_kind *kind, struct raw_file **ret_file,
 		  struct why *why);
 void raw_file_free(struct raw_file *file);
 
 const struct raw_layout *raw_file_layout(const struct raw_file *file);
+const char *raw_file_path(const struct raw_file *file); /* for errors */
+bool raw_file_is_empty(const struct raw_file *file);	 /* not even a mark was in it */
+
+/* Bytes that were read, and of how many; 0: not known, as of a pipe. */
+void raw_file_progress(const struct raw_file *file, uint64_t *ret_done, uint64_t *ret_total);
 
 /* Whether raw_file_next() may wait for more to come in. */
 bool raw_file_may_wait(const struct raw_file *file);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Draws the bar. */
+/* Draws the bar, and other lines. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -17,28 +18,54 @@ void progress_begin(struct progress *progress)
 	*progress = (struct progress){ .began_ns = clock_now_ns() };
 }
 
-void progress_show(struct progress *progress, const struct trace *trace)
+bool progress_is_due(const struct progress *progress)
 {
-	uint64_t now = clock_now_ns(), done, total;
-	char line[BAR_WIDTH + 1];
+	uint64_t now = clock_now_ns();
+
+	return now - progress->began_ns >= BAR_AFTER_NS &&
+	       now - progress->shown_ns >= BAR_EVERY_NS && isatty(STDERR_FILENO);
+}
+
+void progress_draw(struct progress *progress, uint64_t done, uint64_t total)
+{
+	char bar[BAR_WIDTH + 1], line[BAR_WIDTH + 64];
 	int width;
 
-	if (now - progress->began_ns < BAR_AFTER_NS || now - progress->shown_ns < BAR_EVERY_NS ||
-	    !isatty(STDERR_FILENO))
-		return;
-	trace_progress(trace, &done, &total);
 	done = done < total ? done : total;
 	width = total ? (int)((double)done / (double)total * BAR_WIDTH) : 0;
-	memset(line, ' ', BAR_WIDTH);
-	memset(line, '#', (size_t)width);
-	line[BAR_WIDTH] = '\0';
-	fprintf(stderr, "\r[%s] %" PRIu64 " of %" PRIu64 " MiB", line, done >> 20, total >> 20);
-	fflush(stderr);
-	progress->shown_ns = now;
+	memset(bar, ' ', BAR_WIDTH);
+	memset(bar, '#', (size_t)width);
+	bar[BAR_WIDTH] = '\0';
+	snprintf(line, sizeof(line), "[%s] %" PRIu64 " of %" PRIu64 " MiB", bar, done >> 20,
+		 total >> 20);
+	progress_line(line);
+	progress->shown_ns = clock_now_ns();
+}
+
+void progress_show(struct progress *progress, const struct trace *trace)
+{
+	uint64_t done, total;
+
+	if (!progress_is_due(progress))
+		return;
+	trace_progress(trace, &done, &total);
+	progress_draw(progress, done, total);
 }
 
 void progress_end(const struct progress *progress)
 {
 	if (progress->shown_ns)
 		fputs("\r\033[K", stderr);
+}
+
+void progress_line(const char *text)
+{
+	struct winsize size;
+	int width = 79;
+
+	/* The last column stays empty: some terminals begin a new line behind it. */
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
+		width = size.ws_col - 1;
+	fprintf(stderr, "\r%.*s\033[K", width, text);
+	fflush(stderr);
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * progress - a bar on standard error that says how much of a recording was read.
+ * progress - a bar on standard error that says how much of a recording was read, and other lines
+ * that are there for a while.
  *
- * Only on a terminal, and only where reading takes over a second.
+ * The bar is only on a terminal, and only where reading takes over a second.
  */
 #ifndef KVMTOP_TRACE_PROGRESS_H
 #define KVMTOP_TRACE_PROGRESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "trace/trace.h"
@@ -18,6 +20,12 @@ struct progress {
 void progress_begin(struct progress *progress);
 /* Looks at the clock: to be called now and then. */
 void progress_show(struct progress *progress, const struct trace *trace);
+/* The same, without a trace: whether it is time for progress_draw(), which takes bytes. */
+bool progress_is_due(const struct progress *progress);
+void progress_draw(struct progress *progress, uint64_t done, uint64_t total);
 void progress_end(const struct progress *progress); /* without a trace on the screen */
+
+/* Standard error is a terminal: in place of the line there, as much of this text as fits. */
+void progress_line(const char *text);
 
 #endif

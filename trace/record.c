@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Options, the loop while it records, the command that may run meanwhile. */
+/* Options, the loop while it records, what is said about it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <libgen.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -18,13 +18,17 @@
 #include "guest.h"
 #include "option_table.h"
 #include "say.h"
+#include "trace/progress.h"
 #include "trace/record.h"
+#include "trace/record_child.h"
 #include "trace/record_dat.h"
 #include "trace/record_guests.h"
 #include "trace/record_ring.h"
 
 #define CHOICES_MAX 64
 #define TIDS_MAX 65536
+#define SECONDS_MIN 0.1
+#define SECONDS_MAX 1e9
 #define DRAIN_MS 100	/* at the latest; rings that fill say so */
 #define LOOK_MS 500	/* between two looks at losses and guests */
 
@@ -104,10 +108,10 @@ struct run {
 	struct ring *ring;
 	int output;
 	bool is_new; /* the file was not there before */
-	sigset_t old_signals;
+	struct record_signals old_signals;
 	int signals;
-	pid_t child;
-	int child_go, child_error; /* ends of pipes */
+	struct record_child child;
+	int cut; /* 0, or the -errno for which it ended early or lacks what came last */
 	bool is_on_terminal;
 };
 
@@ -143,85 +147,21 @@ static int find_guests(struct run *run, struct why *why)
 	return err ? err : run_tids(run, pid);
 }
 
-/* ---- the command ---- */
-
-/* In the child: waits for the word, then becomes the command. */
-static void child_main(const struct run *run, int go, int error)
-{
-	char byte;
-	int err;
-
-	sigprocmask(SIG_SETMASK, &run->old_signals, NULL);
-	if (read(go, &byte, 1) != 1)
-		_exit(STATUS_FAILURE);
-	execvp(run->command[0], run->command);
-	err = errno;
-	(void)!write(error, &err, sizeof(err));
-	_exit(127);
-}
-
-static int child_new(struct run *run, struct why *why)
-{
-	int go[2], error[2];
-
-	if (pipe2(go, O_CLOEXEC) < 0)
-		return -errno;
-	if (pipe2(error, O_CLOEXEC) < 0) {
-		close(go[0]);
-		close(go[1]);
-		return -errno;
-	}
-	run->child = fork();
-	if (run->child == 0) {
-		close(go[1]); /* or its own end would keep it waiting */
-		child_main(run, go[0], error[1]);
-	}
-	close(go[0]);
-	close(error[1]);
-	run->child_go = go[1];
-	run->child_error = error[0];
-	if (run->child < 0)
-		return why_set(why, -errno, "%s cannot be run: %s", run->command[0],
-			       strerror(errno));
-	return 0;
-}
-
-/* It does not outlive the recording, which may end before it. */
-static void child_end(const struct run *run)
-{
-	if (run->child > 0)
-		kill(run->child, SIGTERM); /* it may take its time */
-}
-
-/* Lets it begin. */
-static int child_begin(struct run *run, struct why *why)
-{
-	int err = 0;
-
-	if (write(run->child_go, "", 1) != 1)
-		return -errno;
-	if (read(run->child_error, &err, sizeof(err)) == sizeof(err))
-		return why_set(why, -err, "%s cannot be run: %s", run->command[0], strerror(err));
-	return 0;
-}
-
-static bool child_has_ended(const struct run *run)
-{
-	return run->child > 0 && waitpid(run->child, NULL, WNOHANG) == run->child;
-}
-
 /* ---- the loop ---- */
 
 static int signals_init(struct run *run)
 {
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
 	sigset_t set;
 
+	/* Then a file that may not grow is an error like a full disk. */
+	sigaction(SIGXFSZ, &ignore, &run->old_signals.xfsz);
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
-	if (sigprocmask(SIG_BLOCK, &set, &run->old_signals) < 0)
+	if (sigprocmask(SIG_BLOCK, &set, &run->old_signals.mask) < 0)
 		return -errno;
 	run->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return run->signals < 0 ? -errno : 0;
@@ -235,23 +175,28 @@ static bool has_ended(struct run *run)
 	while (read(run->signals, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo != SIGCHLD)
 			return true;
-		if (child_has_ended(run)) {
-			run->child = 0;
+		if (record_child_has_ended(&run->child))
 			return true;
-		}
 	}
 	return run->end_ns && clock_now_ns() >= run->end_ns;
+}
+
+static double mib(const struct ring *ring)
+{
+	return (double)ring_bytes(ring) / (1 << 20);
 }
 
 static void print_progress(const struct run *run)
 {
 	struct ring_counts counts;
+	char line[80];
 
 	if (!run->is_on_terminal)
 		return;
 	ring_count(run->ring, &counts);
-	fprintf(stderr, "\r\033[Krecording: %.1f MiB, %" PRIu64 " events lost",
-		(double)ring_bytes(run->ring) / (1 << 20), counts.lost);
+	snprintf(line, sizeof(line), "recording: %.1f MiB, %" PRIu64 " events lost",
+		 mib(run->ring), counts.lost);
+	progress_line(line);
 }
 
 static int wait_ms(const struct run *run)
@@ -271,7 +216,7 @@ static int loop(struct run *run, struct why *why)
 	struct pollfd *fds;
 	int err = 0;
 
-	ring_cpus(run->ring, &nr);
+	ring_pages(run->ring, &nr);
 	fds = calloc(nr + 1, sizeof(*fds));
 	if (!fds)
 		return -ENOMEM;
@@ -351,35 +296,82 @@ static int prepare(struct run *run, struct why *why)
 	if (!err)
 		err = ring_open(run, why);
 	if (!err && run->command)
-		err = child_new(run, why);
+		err = record_child_new(&run->child, run->command, &run->old_signals, why);
 	return err;
 }
 
-static int record(struct run *run, unsigned long seconds, struct why *why)
+static int begin(struct run *run, double seconds, struct why *why)
 {
 	int err = ring_begin(run->ring, why);
 
 	if (!err && run->command)
-		err = child_begin(run, why);
-	if (!err && seconds)
-		run->end_ns = clock_now_ns() + seconds * 1000000000ull;
-	if (!err)
-		err = loop(run, why);
-	ring_end(run->ring);
-	if (!err)
-		err = ring_drain_rest(run->ring, why);
-	recorded_guests_refresh(run->guests, NULL);
-	return err ? err : dat_write(run->ring, run->guests, run->output, why);
+		err = record_child_begin(&run->child, run->command, why);
+	if (!err && seconds > 0)
+		run->end_ns = clock_now_ns() + (uint64_t)(seconds * 1e9);
+	return err;
 }
 
-/* What is in the file, and what is missing in it. */
-static void print_end(const struct run *run)
+/* What helps where the file has no room. */
+static const char *remedy(int err)
+{
+	if (err == -ENOSPC || err == -EDQUOT)
+		return ": make room, or choose another place (-o) or fewer events (-e)";
+	if (err == -EFBIG)
+		return ": raise the limit (ulimit -f), or choose fewer events (-e)";
+	return "";
+}
+
+/* Whatever ended the recording, what there is of it becomes a file. */
+static int finish(struct run *run, struct why *why)
+{
+	struct why error = { "" };
+	int given_up = 0, err;
+
+	/* Better the file that was there before than one of nothing. */
+	if (run->cut && !ring_bytes(run->ring)) {
+		error = *why;
+		return why_set(why, run->cut, "%s: %s%s", run->options->output,
+			       error.text[0] ? error.text : strerror(-run->cut), remedy(run->cut));
+	}
+	recorded_guests_refresh(run->guests, NULL);
+	err = dat_write(run->ring, run->guests, run->output, &given_up, &error);
+	/* Where it is on another machine, this may be the first to say that there is no room. */
+	if (close(run->output) < 0 && !err)
+		err = why_set(&error, -errno, "the file cannot be written: %s", strerror(errno));
+	run->output = -1;
+	if (err)
+		return why_set(why, err, "%s: %s%s", run->options->output,
+			       error.text[0] ? error.text : strerror(-err), remedy(err));
+	if (given_up && !run->cut)
+		run->cut = why_set(why, given_up, "the rest cannot be written: %s",
+				   strerror(-given_up));
+	return 0;
+}
+
+static int record(struct run *run, double seconds, struct why *why)
+{
+	int err = begin(run, seconds, why);
+
+	if (!err)
+		run->cut = loop(run, why);
+	ring_end(run->ring);
+	if (!err && !run->cut)
+		run->cut = ring_drain_rest(run->ring, why);
+	return err ? err : finish(run, why);
+}
+
+/* What is in the file: as far as it got, and why no further. */
+static void print_end(const struct run *run, const struct why *why)
 {
 	struct ring_counts counts;
 
 	ring_count(run->ring, &counts);
-	fprintf(stderr, "kvmtop: %s: %" PRIu64 " events, %.1f MiB\n", run->options->output,
-		counts.read, (double)ring_bytes(run->ring) / (1 << 20));
+	fprintf(stderr, "kvmtop: %s: ", run->options->output);
+	if (run->cut)
+		fprintf(stderr, "ends after %.1f MiB: %s%s\n", mib(run->ring),
+			why->text[0] ? why->text : strerror(-run->cut), remedy(run->cut));
+	else
+		fprintf(stderr, "%" PRIu64 " events, %.1f MiB\n", counts.read, mib(run->ring));
 	if (counts.lost)
 		fprintf(stderr, "kvmtop: %" PRIu64 " events were lost; a larger buffer (-b) may "
 			"hold them\n", counts.lost);
@@ -388,11 +380,7 @@ static void print_end(const struct run *run)
 static void run_release(struct run *run)
 {
 	ring_free(run->ring);
-	child_end(run);
-	if (run->child_go >= 0)
-		close(run->child_go);
-	if (run->child_error >= 0)
-		close(run->child_error);
+	record_child_release(&run->child);
 	if (run->signals >= 0)
 		close(run->signals);
 	if (run->output >= 0)
@@ -402,34 +390,40 @@ static void run_release(struct run *run)
 	env_release(&run->env);
 }
 
-static int run_record(struct run *run, unsigned long seconds)
+static int run_record(struct run *run, double seconds)
 {
 	struct why why = { "" };
-	int err = prepare(run, &why);
+	int err = prepare(run, &why), status = STATUS_FAILURE;
 
 	if (!err)
 		err = record(run, seconds, &why);
-	if (!err)
-		print_end(run);
+	if (err)
+		say_failure(err, &why);
+	else
+		print_end(run, &why);
+	if (!err && !run->cut)
+		status = run->child.status;
 	run_release(run);
 	if (err && run->is_new)
 		unlink(run->options->output);
-	return err ? say_failure(err, &why) : STATUS_OK;
+	return status;
 }
 
-/* "-- 5" is a time, "5" a command. */
-static int read_seconds(int argc, char **argv, int first, unsigned long *ret_seconds)
+/* "-- 0.5" is a time, "0.5" a command. */
+static int read_seconds(int argc, char **argv, int first, double *ret_seconds, struct why *why)
 {
+	const char *text = argv[first];
 	char *end;
-	unsigned long seconds;
+	double seconds;
 
 	if (first != argc - 1 || strcmp(argv[first - 1], "--") != 0)
 		return -ENOENT;
-	seconds = strtoul(argv[first], &end, 10);
-	if (argv[first][0] < '0' || argv[first][0] > '9' || *end || seconds > 1000000000)
+	seconds = strtod(text, &end);
+	if (end == text || *end || !isfinite(seconds))
 		return -ENOENT;
-	if (!seconds)
-		return -EINVAL;
+	if (seconds < SECONDS_MIN || seconds > SECONDS_MAX)
+		return why_set(why, -EINVAL, "\"%s\": not a number of seconds from %.1f on", text,
+			       SECONDS_MIN);
 	*ret_seconds = seconds;
 	return 0;
 }
@@ -441,12 +435,10 @@ static int record_run(int argc, char **argv)
 		.options = &options,
 		.output = -1,
 		.signals = -1,
-		.child_go = -1,
-		.child_error = -1,
 		.is_on_terminal = isatty(STDERR_FILENO),
 	};
 	struct why why = { "" };
-	unsigned long seconds = 0;
+	double seconds = 0;
 	int first = option_table_parse(&table, argc, argv, &options, &why), err;
 
 	if (first < 0)
@@ -455,13 +447,17 @@ static int record_run(int argc, char **argv)
 		option_table_help(&table, stdout);
 		return STATUS_OK;
 	}
-	err = read_seconds(argc, argv, first, &seconds);
-	if (err == -EINVAL) {
-		why_set(&why, err, "\"%s\": at least one second", argv[first]);
+	if (strcmp(options.output, "-") == 0) {
+		why_set(&why, -EINVAL, "-o -: a trace.dat is not written to a pipe, as its head is "
+			"written last: name a file");
 		return say_usage("record", &why);
 	}
+	err = read_seconds(argc, argv, first, &seconds, &why);
+	if (err == -EINVAL)
+		return say_usage("record", &why);
 	if (err && first < argc)
 		run.command = argv + first;
+	record_child_init(&run.child);
 	return run_record(&run, seconds);
 }
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sendfile.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -119,17 +119,17 @@ static int put_systems(FILE *out, const struct ring *ring)
 }
 
 /* The text of `trace-cmd report --stat`. */
-static void put_stats(FILE *out, const struct ring *ring)
+static void put_stats(FILE *out, struct ring *ring)
 {
 	size_t nr;
-	const struct ring_cpu *cpus = ring_cpus(ring, &nr);
+	const struct pages *pages = ring_pages(ring, &nr);
 
 	for (size_t i = 0; i < nr; i++) {
 		char file[64], *stats, *text = NULL;
 		int size = -1;
 
 		snprintf(file, sizeof(file), "per_cpu/cpu%zu/stats", i);
-		stats = cpus[i].raw >= 0 ? ring_read(ring, file) : NULL;
+		stats = pages[i].file >= 0 ? ring_read(ring, file) : NULL;
 		if (stats)
 			size = asprintf(&text, "CPU: %zu\n%s", i, stats);
 		if (size >= 0) {
@@ -160,7 +160,7 @@ static void put_guests(FILE *out, const struct recorded_guests *guests)
 	}
 }
 
-static void put_options(FILE *out, const struct ring *ring, const struct recorded_guests *guests,
+static void put_options(FILE *out, struct ring *ring, const struct recorded_guests *guests,
 			uint32_t nr_cpus)
 {
 	char *clocks = ring_read(ring, "trace_clock");
@@ -182,7 +182,7 @@ static void put_options(FILE *out, const struct ring *ring, const struct recorde
 	put_u16(out, 0);
 }
 
-static int put_header(FILE *out, const struct ring *ring, const struct recorded_guests *guests,
+static int put_header(FILE *out, struct ring *ring, const struct recorded_guests *guests,
 		      uint32_t nr_cpus)
 {
 	static const char magic[] = { 0x17, 0x08, 0x44 };
@@ -212,74 +212,126 @@ static int put_header(FILE *out, const struct ring *ring, const struct recorded_
 	return err;
 }
 
-/* ---- the pages ---- */
+/* ---- the file ---- */
 
-/* From the beginning of in to where out is. */
-static int copy_pages(int in, int out, uint64_t bytes)
+/* Where a CPU's pages are; the header ends with one for each. */
+struct place {
+	uint64_t at, bytes;
+};
+
+struct dat {
+	int fd;
+	struct pages *cpus;
+	size_t nr;
+	char *head;
+	size_t head_bytes;
+	int given_up; /* 0, or the -errno for which newest pages were */
+};
+
+static int head_new(struct dat *dat, struct ring *ring, const struct recorded_guests *guests)
 {
-	loff_t at = 0;
-	bool sends = false;
+	static const struct place nowhere = { 0, 0 };
+	FILE *out = open_memstream(&dat->head, &dat->head_bytes);
+	int err;
 
-	while (bytes) {
-		size_t some = bytes < 1 << 30 ? (size_t)bytes : 1 << 30;
-		ssize_t n = sends ? sendfile(out, in, &at, some) :
-				    copy_file_range(in, &at, out, NULL, some, 0);
+	if (!out)
+		return -ENOMEM;
+	err = put_header(out, ring, guests, (uint32_t)dat->nr);
+	for (size_t i = 0; i < dat->nr; i++)
+		fwrite(&nowhere, sizeof(nowhere), 1, out);
+	return fclose(out) == 0 ? err : -ENOMEM;
+}
+
+static uint64_t first_page(const struct dat *dat)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	return (dat->head_bytes + page - 1) / page * page;
+}
+
+/* What a shell's ulimit -f has no room for is given up before, evenly. */
+static void keep_limit(struct dat *dat)
+{
+	uint64_t first = first_page(dat);
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+		return;
+	if (pages_fit(dat->cpus, dat->nr, limit.rlim_cur > first ? limit.rlim_cur - first : 0))
+		dat->given_up = -EFBIG;
+}
+
+/* The header from a byte of it on. */
+static int head_write(struct dat *dat, size_t from)
+{
+	for (size_t done = from; done < dat->head_bytes;) {
+		ssize_t n = pwrite(dat->fd, dat->head + done, dat->head_bytes - done, (off_t)done);
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0 && !sends) {
-			sends = true; /* between file systems, or where it is not known */
+		if (n > 0) {
+			done += (size_t)n;
 			continue;
 		}
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		bytes -= (uint64_t)n;
+		dat->given_up = n < 0 ? -errno : -EIO;
+		if (!pages_give_up(dat->cpus, dat->nr))
+			return dat->given_up;
 	}
 	return 0;
 }
 
-/* Where each CPU's pages will be, and how many bytes. Returns where the first begin. */
-static uint64_t put_places(FILE *out, const struct ring_cpu *cpus, size_t nr)
+/* Returns where they end. */
+static uint64_t move_pages(struct dat *dat, struct place *places)
 {
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t first = (uint64_t)ftello(out) + 16 * nr, at;
+	uint64_t at = first_page(dat);
 
-	first = (first + page - 1) / page * page;
-	at = first;
-	for (size_t i = 0; i < nr; i++) {
-		put_u64(out, at);
-		put_u64(out, cpus[i].bytes);
-		at += cpus[i].bytes; /* whole pages */
+	for (size_t i = 0; i < dat->nr; i++) {
+		int err = pages_move(dat->cpus, dat->nr, i, dat->fd, at);
+
+		dat->given_up = err ? err : dat->given_up;
+		places[i] = (struct place){ at, dat->cpus[i].bytes };
+		at += places[i].bytes; /* whole pages */
 	}
-	return first;
+	return at;
 }
 
-int dat_write(const struct ring *ring, const struct recorded_guests *guests, int fd,
+/* The header comes first and says last where the pages are: until then it has none. */
+static int dat_put(struct dat *dat)
+{
+	size_t places_bytes = dat->nr * sizeof(struct place);
+	struct place *places = malloc(places_bytes);
+	uint64_t end;
+	int err;
+
+	if (!places)
+		return -ENOMEM;
+	keep_limit(dat);
+	err = ftruncate(dat->fd, 0) < 0 ? -errno : head_write(dat, 0);
+	if (!err) {
+		end = move_pages(dat, places);
+		memcpy(dat->head + dat->head_bytes - places_bytes, places, places_bytes);
+		err = head_write(dat, dat->head_bytes - places_bytes);
+		/* Where there are no pages, their place is there nevertheless. */
+		if (!err && ftruncate(dat->fd, (off_t)end) < 0)
+			err = -errno;
+	}
+	free(places);
+	return err;
+}
+
+int dat_write(struct ring *ring, const struct recorded_guests *guests, int fd, int *ret_given_up,
 	      struct why *why)
 {
-	size_t nr;
-	const struct ring_cpu *cpus = ring_cpus(ring, &nr);
-	int own = dup(fd), err;
-	FILE *out = own >= 0 ? fdopen(own, "w") : NULL;
-	uint64_t first;
+	struct dat dat = { .fd = fd };
+	int err;
 
-	if (!out) {
-		err = -errno;
-		if (own >= 0)
-			close(own);
-		return err;
-	}
-	err = put_header(out, ring, guests, (uint32_t)nr);
-	first = put_places(out, cpus, nr);
-	if (!err && (fflush(out) < 0 || ferror(out)))
-		err = -errno;
-	if (!err && lseek(fd, (off_t)first, SEEK_SET) < 0)
-		err = -errno;
-	for (size_t i = 0; !err && i < nr; i++)
-		err = copy_pages(cpus[i].file, fd, cpus[i].bytes);
-	/* The file may be longer than what has been written: a hole before no page at all. */
-	if (!err && ftruncate(fd, lseek(fd, 0, SEEK_CUR)) < 0)
-		err = -errno;
-	fclose(out);
-	return err ? why_set(why, err, "the file cannot be written: %s", strerror(-err)) : 0;
+	dat.cpus = ring_pages(ring, &dat.nr);
+	err = head_new(&dat, ring, guests);
+	if (!err)
+		err = dat_put(&dat);
+	free(dat.head);
+	if (err)
+		return why_set(why, err, "the file cannot be written: %s", strerror(-err));
+	*ret_given_up = dat.given_up;
+	return 0;
 }

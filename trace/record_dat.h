@@ -12,8 +12,12 @@
 #include "trace/record_ring.h"
 #include "why.h"
 
-/* Writes the file at its beginning; fd is a plain file. Returns 0, or -errno with why. */
-int dat_write(const struct ring *ring, const struct recorded_guests *guests, int fd,
+/*
+ * Writes the file; fd is a plain one. The pages are taken from the ring, which says afterwards how
+ * many of them there are in the file. Returns 0, with *ret_given_up the -errno for which the newest
+ * ones had to be left out, or 0; or -errno with why: there is no file.
+ */
+int dat_write(struct ring *ring, const struct recorded_guests *guests, int fd, int *ret_given_up,
 	      struct why *why);
 
 #endif

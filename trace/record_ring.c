@@ -23,8 +23,10 @@ struct ring {
 	struct tracefs_instance *instance;
 	struct ring_event *events;
 	size_t nr_events;
-	struct ring_cpu *cpus;
+	int *raw; /* trace_pipe_raw of each CPU; -1: there is no such CPU */
+	struct pages *pages;
 	size_t nr_cpus;
+	uint64_t bytes_max; /* that one file may have */
 	int pipe[2];
 	size_t page_bytes;
 	void *page;
@@ -67,8 +69,8 @@ static int instance_new(struct ring *ring, struct why *why)
 		ring->instance = tracefs_instance_create(name);
 	}
 	if (!ring->instance)
-		return why_set(why, -errno, "cannot make %s in the instances of tracefs: %s", name,
-			       strerror(errno));
+		return why_set(why, -errno, "cannot make %s in the instances of tracefs: %s%s",
+			       name, strerror(errno), geteuid() ? ": run as root" : "");
 	if (tracefs_trace_off(ring->instance) < 0)
 		return why_set(why, -EIO, "cannot write tracing_on of %s", name);
 	return 0;
@@ -242,37 +244,19 @@ static int choose_all(struct ring *ring, const struct ring_config *config, struc
 
 /* ---- the rings of the CPUs ---- */
 
-/* A file that vanishes with its descriptor. */
-static int file_new(const char *folder, struct why *why)
-{
-	char path[4096];
-	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-	if (fd >= 0)
-		return fd;
-	snprintf(path, sizeof(path), "%s/.kvmtop-XXXXXX", folder);
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd < 0)
-		return why_set(why, -errno, "%s: no file can be made there: %s", folder,
-			       strerror(errno));
-	unlink(path);
-	return fd;
-}
-
 static int cpu_open(struct ring *ring, size_t i, const char *folder, struct why *why)
 {
-	struct ring_cpu *cpu = &ring->cpus[i];
 	char file[64];
 
 	snprintf(file, sizeof(file), "per_cpu/cpu%zu/trace_pipe_raw", i);
 	if (!tracefs_file_exists(ring->instance, file))
 		return 0;
-	cpu->raw = tracefs_instance_file_open(ring->instance, file,
-					      O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (cpu->raw < 0)
+	ring->raw[i] = tracefs_instance_file_open(ring->instance, file,
+						  O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (ring->raw[i] < 0)
 		return why_set(why, -EACCES, "%s cannot be opened", file);
-	cpu->file = file_new(folder, why);
-	return cpu->file < 0 ? cpu->file : 0;
+	ring->pages[i].file = pages_file(folder, why);
+	return ring->pages[i].file < 0 ? ring->pages[i].file : 0;
 }
 
 /* Two descriptors a CPU are more than the usual 1024 on large machines. */
@@ -286,20 +270,32 @@ static void raise_limit(void)
 	}
 }
 
+static uint64_t file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+		return UINT64_MAX;
+	return limit.rlim_cur;
+}
+
 static int cpus_open(struct ring *ring, const char *folder, struct why *why)
 {
-	long nr = sysconf(_SC_NPROCESSORS_CONF);
+	long configured = sysconf(_SC_NPROCESSORS_CONF);
+	size_t nr = configured > 0 ? (size_t)configured : 1;
 	int err = 0;
 
 	raise_limit();
+	ring->bytes_max = file_limit();
 	ring->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	ring->page = malloc(ring->page_bytes);
-	ring->cpus = calloc(nr > 0 ? (size_t)nr : 1, sizeof(*ring->cpus));
-	if (!ring->page || !ring->cpus)
+	ring->raw = calloc(nr, sizeof(*ring->raw));
+	ring->pages = calloc(nr, sizeof(*ring->pages));
+	if (!ring->page || !ring->raw || !ring->pages)
 		return -ENOMEM;
-	ring->nr_cpus = nr > 0 ? (size_t)nr : 1;
-	for (size_t i = 0; i < ring->nr_cpus; i++)
-		ring->cpus[i].raw = ring->cpus[i].file = -1;
+	ring->nr_cpus = nr;
+	for (size_t i = 0; i < nr; i++)
+		ring->raw[i] = ring->pages[i].file = -1;
 	for (size_t i = 0; !err && i < ring->nr_cpus; i++)
 		err = cpu_open(ring, i, folder, why);
 	if (!err && pipe2(ring->pipe, O_CLOEXEC) < 0)
@@ -346,8 +342,8 @@ void ring_free(struct ring *ring)
 	if (!ring)
 		return;
 	for (size_t i = 0; i < ring->nr_cpus; i++) {
-		close_fd(ring->cpus[i].raw);
-		close_fd(ring->cpus[i].file);
+		close_fd(ring->raw[i]);
+		close_fd(ring->pages[i].file);
 	}
 	close_fd(ring->pipe[0]);
 	close_fd(ring->pipe[1]);
@@ -360,7 +356,8 @@ void ring_free(struct ring *ring)
 		free(ring->events[i].name);
 	}
 	free(ring->events);
-	free(ring->cpus);
+	free(ring->raw);
+	free(ring->pages);
 	free(ring->page);
 	free(ring);
 }
@@ -379,42 +376,50 @@ void ring_end(struct ring *ring)
 	tracefs_trace_off(ring->instance);
 }
 
-static int write_error(struct why *why)
+static int write_error(int err, struct why *why)
 {
-	return why_set(why, -errno, "what was recorded cannot be written: %s", strerror(errno));
+	return why_set(why, -err, "what is recorded cannot be written: %s", strerror(err));
 }
 
 /* What is in the pipe to the file. */
-static int pipe_drain(struct ring *ring, struct ring_cpu *cpu, size_t left, struct why *why)
+static int pipe_drain(struct ring *ring, struct pages *pages, size_t left, struct why *why)
 {
 	while (left) {
-		ssize_t n = splice(ring->pipe[0], NULL, cpu->file, NULL, left, SPLICE_F_MOVE);
+		ssize_t n = splice(ring->pipe[0], NULL, pages->file, NULL, left, SPLICE_F_MOVE);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return write_error(why);
+			return write_error(n < 0 ? errno : EIO, why);
 		left -= (size_t)n;
-		cpu->bytes += (uint64_t)n;
+		pages->bytes += (uint64_t)n;
 	}
 	return 0;
 }
 
-static int cpu_drain(struct ring *ring, struct ring_cpu *cpu, struct why *why)
+static int cpu_drain(struct ring *ring, size_t i, struct why *why)
 {
+	struct pages *pages = &ring->pages[i];
 	int err = 0;
 
-	while (!err && cpu->raw >= 0) {
-		ssize_t n = splice(cpu->raw, NULL, ring->pipe[1], NULL, PIPE_BYTES,
+	while (!err && ring->raw[i] >= 0) {
+		ssize_t n = splice(ring->raw[i], NULL, ring->pipe[1], NULL, PIPE_BYTES,
 				   SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
 
 		if (n == 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
 			break;
 		if (n < 0)
 			return why_set(why, -errno, "trace_pipe_raw: %s", strerror(errno));
-		err = pipe_drain(ring, cpu, (size_t)n, why);
+		err = pipe_drain(ring, pages, (size_t)n, why);
+		pages->bytes -= pages->bytes % ring->page_bytes; /* a full disk may take a part */
 	}
 	return err;
+}
+
+/* The pages of all CPUs will be one file: the limit of one is reached before the kernel says so. */
+static int check_limit(const struct ring *ring, struct why *why)
+{
+	return ring_bytes(ring) > ring->bytes_max ? write_error(EFBIG, why) : 0;
 }
 
 int ring_drain(struct ring *ring, struct why *why)
@@ -422,41 +427,41 @@ int ring_drain(struct ring *ring, struct why *why)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < ring->nr_cpus; i++)
-		err = cpu_drain(ring, &ring->cpus[i], why);
-	return err;
+		err = cpu_drain(ring, i, why);
+	return err ? err : check_limit(ring, why);
 }
 
-static int page_write(struct ring *ring, struct ring_cpu *cpu, struct why *why)
+static int page_write(struct ring *ring, struct pages *pages, struct why *why)
 {
 	size_t done = 0;
 
 	while (done < ring->page_bytes) {
-		ssize_t n = write(cpu->file, (char *)ring->page + done, ring->page_bytes - done);
+		ssize_t n = write(pages->file, (char *)ring->page + done, ring->page_bytes - done);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return write_error(why);
+			return write_error(n < 0 ? errno : EIO, why);
 		done += (size_t)n;
 	}
-	cpu->bytes += ring->page_bytes;
+	pages->bytes += ring->page_bytes;
 	return 0;
 }
 
 /* Only read() gives pages that are not full. */
-static int cpu_drain_rest(struct ring *ring, struct ring_cpu *cpu, struct why *why)
+static int cpu_drain_rest(struct ring *ring, size_t i, struct why *why)
 {
-	int err = cpu_drain(ring, cpu, why);
+	int err = cpu_drain(ring, i, why);
 
-	while (!err && cpu->raw >= 0) {
-		ssize_t n = read(cpu->raw, ring->page, ring->page_bytes);
+	while (!err && ring->raw[i] >= 0) {
+		ssize_t n = read(ring->raw[i], ring->page, ring->page_bytes);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			break;
 		memset((char *)ring->page + n, 0, ring->page_bytes - (size_t)n);
-		err = page_write(ring, cpu, why);
+		err = page_write(ring, &ring->pages[i], why);
 	}
 	return err;
 }
@@ -466,14 +471,14 @@ int ring_drain_rest(struct ring *ring, struct why *why)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < ring->nr_cpus; i++)
-		err = cpu_drain_rest(ring, &ring->cpus[i], why);
+		err = cpu_drain_rest(ring, i, why);
 	return err;
 }
 
 void ring_pollfds(const struct ring *ring, struct pollfd *fds)
 {
 	for (size_t i = 0; i < ring->nr_cpus; i++)
-		fds[i] = (struct pollfd){ .fd = ring->cpus[i].raw, .events = POLLIN };
+		fds[i] = (struct pollfd){ .fd = ring->raw[i], .events = POLLIN };
 }
 
 /* ---- what there is to say about it ---- */
@@ -483,7 +488,7 @@ uint64_t ring_bytes(const struct ring *ring)
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < ring->nr_cpus; i++)
-		bytes += ring->cpus[i].bytes;
+		bytes += ring->pages[i].bytes;
 	return bytes;
 }
 
@@ -501,7 +506,7 @@ void ring_count(const struct ring *ring, struct ring_counts *ret_counts)
 	for (size_t i = 0; i < ring->nr_cpus; i++) {
 		char file[64], *stats;
 
-		if (ring->cpus[i].raw < 0)
+		if (ring->raw[i] < 0)
 			continue;
 		snprintf(file, sizeof(file), "per_cpu/cpu%zu/stats", i);
 		stats = ring_read(ring, file);
@@ -518,10 +523,10 @@ const struct ring_event *ring_events(const struct ring *ring, size_t *ret_nr)
 	return ring->events;
 }
 
-const struct ring_cpu *ring_cpus(const struct ring *ring, size_t *ret_nr)
+struct pages *ring_pages(struct ring *ring, size_t *ret_nr)
 {
 	*ret_nr = ring->nr_cpus;
-	return ring->cpus;
+	return ring->pages;
 }
 
 char *ring_read(const struct ring *ring, const char *file)

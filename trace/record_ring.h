@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "trace/record_pages.h"
 #include "why.h"
 
 /* Events to record, and which of them. */
@@ -39,12 +40,6 @@ struct ring_event {
 	char *system, *name;
 };
 
-struct ring_cpu {
-	int raw;  /* trace_pipe_raw; -1: there is no such CPU */
-	int file; /* what was read */
-	uint64_t bytes;
-};
-
 /* What the kernel counted over all CPUs. */
 struct ring_counts {
 	uint64_t read; /* events that were read, in whole pages */
@@ -62,7 +57,7 @@ void ring_free(struct ring *ring);
 int ring_begin(struct ring *ring, struct why *why);
 void ring_end(struct ring *ring);
 
-/* Moves what is in full pages. */
+/* Moves what is in full pages. Returns 0, or -errno with why; what had been moved stays. */
 int ring_drain(struct ring *ring, struct why *why);
 
 /* After ring_end(): moves all that is left. */
@@ -77,7 +72,9 @@ uint64_t ring_bytes(const struct ring *ring);
 void ring_count(const struct ring *ring, struct ring_counts *ret_counts);
 
 const struct ring_event *ring_events(const struct ring *ring, size_t *ret_nr);
-const struct ring_cpu *ring_cpus(const struct ring *ring, size_t *ret_nr);
+
+/* What was moved, by CPU; nr_cpus of them. */
+struct pages *ring_pages(struct ring *ring, size_t *ret_nr);
 
 /* A small file of the instance: "trace_clock", "per_cpu/cpu0/stats". To be freed; NULL: none. */
 char *ring_read(const struct ring *ring, const char *file);
