@@ -77,7 +77,8 @@ static bool is_cost(const struct facts *facts, const struct exits *exits, const 
 }
 
 /* One pass over all keys: counts, parts of time, and the costs by guest and reason. */
-static int add_up(const struct facts *facts, struct exits_summary *summary, struct pairs *costs)
+static int add_up(const struct facts *facts, uint32_t guest, struct exits_summary *summary,
+		  struct pairs *costs)
 {
 	struct exits exits = exits_choose(facts, false, false);
 
@@ -86,6 +87,8 @@ static int add_up(const struct facts *facts, struct exits_summary *summary, stru
 		const struct field *field = fields_get(facts->fields, stat->key.field);
 		struct pair *cost;
 
+		if (guest != GUEST_ANY && stat->key.guest != guest)
+			continue;
 		if (exits_has(&exits, field)) {
 			summary->name = field->name;
 			stat_sum_add(&summary->sum, stat, field->kind, stats_tick(facts->stats));
@@ -148,11 +151,11 @@ static void take_hottest(const struct facts *facts, struct exits_summary *summar
 		summary->rate_per_s = (double)hottest->count * 1e9 / (double)elapsed_ns;
 }
 
-int exits_summarize(const struct facts *facts, struct exits_summary *ret_summary)
+int exits_summarize(const struct facts *facts, uint32_t guest, struct exits_summary *ret_summary)
 {
 	struct exits_summary summary = { .reason = FIELD_NONE };
 	struct pairs costs = { 0 }, guests = { 0 };
-	int err = add_up(facts, &summary, &costs);
+	int err = add_up(facts, guest, &summary, &costs);
 
 	if (!err)
 		err = sum_guests(&costs, &guests);

@@ -25,7 +25,7 @@ bool exits_has(const struct exits *exits, const struct field *field);
 /* What to say of them where no exit was ever counted, those to user space the best; else NULL. */
 const char *exits_note(const struct exits *exits);
 
-/* Exits of the whole host, for one line. */
+/* Exits of the host, or of one guest, for one line. */
 struct exits_summary {
 	const char *name;	/* the field's that counted them; NULL: nothing did */
 	struct stat_sum sum;
@@ -37,7 +37,7 @@ struct exits_summary {
 	double rate_per_s;	/* and how often that was */
 };
 
-/* 0 or -ENOMEM. */
-int exits_summarize(const struct facts *facts, struct exits_summary *ret_summary);
+/* guest: its exits only; GUEST_ANY: all. 0 or -ENOMEM. */
+int exits_summarize(const struct facts *facts, uint32_t guest, struct exits_summary *ret_summary);
 
 #endif

@@ -19,6 +19,7 @@ struct stats {
 	struct entry **list;
 	size_t nr, cap;
 	struct entry *by_key;
+	uint32_t kept_guest; /* see stats_keep_guest() */
 	size_t next; /* where the next row's key is found if rows come in the order of last time */
 	uint64_t tick;
 	uint64_t time_ns[SAMPLE_SOURCES]; /* of the last sample that had the source */
@@ -340,6 +341,24 @@ static int stats_retire(struct stats *stats, const struct fields *fields, struct
 	return stat->timing ? timing_retire(&ended->stat, stat->timing) : 0;
 }
 
+/* Whoever counted it is gone: should it come back, it begins at 0 and its total goes on. */
+static void stat_close(struct stats_item *stat, uint64_t tick)
+{
+	stat_rest(stat, tick, true);
+	stat->base = 0 - stat->total;
+	stat->raw = 0;
+	if (!stat->timing)
+		return;
+	stat->timing->raw = (struct timing){ 0 };
+	stat->timing->max_before = 0;
+}
+
+static bool is_kept(const struct stats *stats, const struct fields *fields, const struct key *key)
+{
+	return key->guest && key->guest == stats->kept_guest &&
+	       fields_get(fields, key->field)->kind == FIELD_COUNTER;
+}
+
 /*
  * Keys that were not in the sample although their source was: guests and vCPUs that left. A source
  * that was not leaves its keys' totals, but no rate: the old one is not true any more. ENDED
@@ -361,6 +380,10 @@ static int stats_expire(struct stats *stats, const struct fields *fields,
 			stat_rest(stat, stats->tick, is_in);
 			continue;
 		}
+		if (is_kept(stats, fields, &stat->key)) {
+			stat_close(stat, stats->tick);
+			continue;
+		}
 		if (stat->key.guest && stats_retire(stats, fields, stat) < 0)
 			return -ENOMEM;
 		stats_remove(stats, entry);
@@ -378,6 +401,11 @@ int stats_update(struct stats *stats, const struct fields *fields, const struct 
 			return -ENOMEM;
 	}
 	return stats_expire(stats, fields, sample);
+}
+
+void stats_keep_guest(struct stats *stats, uint32_t guest)
+{
+	stats->kept_guest = guest;
 }
 
 void stats_reset(struct stats *stats, const struct fields *fields)

@@ -57,6 +57,12 @@ void stats_free(struct stats *stats);
 /* Takes in the next sample. 0 or -ENOMEM. */
 int stats_update(struct stats *stats, const struct fields *fields, const struct sample *sample);
 
+/*
+ * What this guest counted stays its own when it ends, with rates of 0, while somebody looks at it.
+ * 0: no guest's does.
+ */
+void stats_keep_guest(struct stats *stats, uint32_t guest);
+
 /* Totals of counters count from now on; levels stay. */
 void stats_reset(struct stats *stats, const struct fields *fields);
 

@@ -157,6 +157,20 @@ int query_wants(const struct query *query, const struct fields *fields, struct f
 	return err;
 }
 
+bool query_is_counted(const struct query *query, const struct facts *facts)
+{
+	for (size_t i = 0; i < stats_count(facts->stats); i++) {
+		const struct key *key = &stats_at(facts->stats, i)->key;
+
+		if (!field_set_has(facts->wanted, key->field))
+			continue;
+		if (query->guest != GUEST_ANY ? key->guest == query->guest :
+						key->guest != GUEST_ANY || !query->type->by_guest)
+			return true;
+	}
+	return false;
+}
+
 struct view_row *view_add(struct view *view)
 {
 	if (view->nr_rows == view->cap_rows) {
@@ -368,6 +382,8 @@ int view_build(struct view *view, const struct query *query, const struct facts 
 	view->absent = query->is_whole ? pictures_of_history(view->type) : 0;
 	view->rate_title = view->note = NULL;
 	err = query->type->build(view, query, facts);
+	if (!view->nr_rows)
+		view->note = NULL;
 	if (err || !view->nr_rows)
 		return err;
 	if (!query->flat && query->type->has_trees)

@@ -58,11 +58,18 @@ enum {
 	COLUMN_MACHINE_ONLY = 1 << 0, /* not for screens */
 	COLUMN_KEY = 1 << 1, /* with the first one, names the row; orders only what is else equal */
 	COLUMN_COST = 1 << 2, /* a cost: rows that are halts rank below all that are not */
+	/* The same in all rows once one guest, or one reason, is chosen: a screen leaves it out. */
+	COLUMN_OF_GUEST = 1 << 3,
+	COLUMN_OF_REASON = 1 << 4,
 };
 
 /* How easily a column gives way where room is short: the highest first; 0: see the painter. */
 #define COLUMN_SPARE(rank) ((rank) << 8)
-#define COLUMN_SPARE_OF(flags) ((flags) >> 8)
+#define COLUMN_SPARE_OF(flags) ((flags) >> 8 & 0xff)
+
+/* A text's least width: others give way before it becomes narrower. Numbers have only one width. */
+#define COLUMN_LEAST(width) ((width) << 16)
+#define COLUMN_LEAST_OF(flags) ((int)((flags) >> 16))
 
 struct column {
 	const char *id;	   /* in JSON and for --sort */
@@ -169,6 +176,9 @@ struct query {
  * must match it, too: "kvm_exit$" has none); its parent comes along.
  */
 int query_wants(const struct query *query, const struct fields *fields, struct field_set *ret_set);
+
+/* Whether the facts have any of it, counted for whom the query asks. */
+bool query_is_counted(const struct query *query, const struct facts *facts);
 
 struct view {
 	const struct view_type *type;

@@ -9,17 +9,18 @@ enum { EVENT, TOTAL, SHARE, DELTA, RATE, SPARK };
 
 static const struct column columns[] = {
 	[EVENT] = { "event", "Event", "what happened; reasons below their event",
-		    CELL_TEXT, 40, 0 },
+		    CELL_TEXT, 40, COLUMN_LEAST(18) },
 	[TOTAL] = { "total", "Total",
 		    "since the start, r, or a change of filter; a level as it is now",
-		    CELL_COUNT, 10, 0 },
+		    CELL_COUNT, 10, COLUMN_SPARE(1) },
 	[SHARE] = { "share", "%Total", "of all events of the same provider; a reason: of its event",
-		    CELL_PERCENT, 7, 0 },
+		    CELL_PERCENT, 7, COLUMN_SPARE(2) },
 	[DELTA] = { "delta", "Delta", "since the previous sample",
 		    CELL_COUNT, 10, COLUMN_MACHINE_ONLY },
 	[RATE] = { "rate", "CurAvg/s", "per second between the last two samples",
 		   CELL_RATE, 9, 0 },
-	[SPARK] = { "history", "History", "the rate over the last samples", CELL_SPARK, 30, 0 },
+	[SPARK] = { "history", "History", "the rate over the last samples", CELL_SPARK, 30,
+		    COLUMN_SPARE(3) },
 	{ 0 },
 };
 

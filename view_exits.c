@@ -8,9 +8,10 @@
 enum { REASON, TOTAL, DELTA, RATE, SHARE, TIME_SHARE, TIME, AVERAGE, P50, P99, LONGEST, HIST };
 
 static const struct column columns[] = {
-	[REASON] = { "reason", "Exit reason", "why the vCPU left the guest", CELL_TEXT, 24, 0 },
+	[REASON] = { "reason", "Exit reason", "why the vCPU left the guest", CELL_TEXT, 24,
+		     COLUMN_LEAST(18) },
 	[TOTAL] = { "total", "Total", "since the start, r, or a change of filter",
-		    CELL_COUNT, 10, COLUMN_SPARE(8) },
+		    CELL_COUNT, 10, COLUMN_SPARE(6) },
 	[DELTA] = { "delta", "Delta", "since the previous sample",
 		    CELL_COUNT, 10, COLUMN_MACHINE_ONLY },
 	[RATE] = { "rate", "Count/s", "per second between the last two samples",
@@ -24,7 +25,7 @@ static const struct column columns[] = {
 		   CELL_NS, 7, COLUMN_COST | COLUMN_MACHINE_ONLY },
 	[AVERAGE] = { "avg_ns", "Avg", "of one", CELL_NS, 7, COLUMN_COST | COLUMN_SPARE(2) },
 	[P50] = { "p50_ns", "p50", "half took no longer: the upper edge of the bucket",
-		  CELL_NS, 7, COLUMN_COST | COLUMN_SPARE(6) },
+		  CELL_NS, 7, COLUMN_COST | COLUMN_SPARE(8) },
 	[P99] = { "p99_ns", "p99", "99 % took no longer: the upper edge of the bucket",
 		  CELL_NS, 7, COLUMN_COST | COLUMN_SPARE(4) },
 	[LONGEST] = { "max_ns", "Max", "the longest since the start or r", CELL_NS, 7,

@@ -9,9 +9,10 @@
 enum { GUEST, PID, VCPUS, VMM };
 
 static const struct column columns[] = {
-	[GUEST] = { "guest", "Guest Name", "as its VMM names it", CELL_TEXT, 24, 0 },
+	[GUEST] = { "guest", "Guest Name", "as its VMM names it", CELL_TEXT, 24,
+		    COLUMN_LEAST(20) },
 	[PID] = { "pid", "PID", "of the process that runs it", CELL_COUNT, 7,
-		  COLUMN_SPARE(5) },
+		  COLUMN_SPARE(8) },
 	[VCPUS] = { "vcpus", "vCPU", "how many it has", CELL_COUNT, 4,
 		    COLUMN_SPARE(2) },
 	[VMM] = { "vmm", "VMM", "what runs it", CELL_TEXT, 11, COLUMN_MACHINE_ONLY },
@@ -94,7 +95,7 @@ static int add_row(struct view *view, const struct facts *facts, struct guest_su
 	return 0;
 }
 
-/* All guests, ascending, and behind them one for the ended. */
+/* All guests, ascending, with the one that is asked for, and behind them one for the ended. */
 struct guest_sums {
 	struct guest_sum *list;
 	size_t nr;
@@ -102,17 +103,20 @@ struct guest_sums {
 };
 
 /* A sum for every guest there is, whether anything counted for it or not. */
-static int sums_init(struct guest_sums *sums, struct view *view, const struct facts *facts)
+static int sums_init(struct guest_sums *sums, struct view *view, const struct query *query,
+		     const struct facts *facts)
 {
-	sums->nr = guests_count(facts->guests) + 1;
+	size_t nr = guests_count(facts->guests);
+
+	sums->nr = nr + query_is_of_ended(query, facts) + 1;
 	sums->list = view_scratch(view, sums->nr * sizeof(*sums->list));
 	if (!sums->list)
 		return -ENOMEM;
-	for (size_t i = 0; i < sums->nr; i++) {
-		const struct guest *guest = guests_at(facts->guests, i);
-
-		sums->list[i].guest = guest ? guest->id : STATS_ENDED;
-	}
+	for (size_t i = 0; i < nr; i++)
+		sums->list[i].guest = guests_at(facts->guests, i)->id;
+	sums->list[nr].guest = query->guest; /* if it ended; else overwritten */
+	sums->list[sums->nr - 1].guest = STATS_ENDED;
+	qsort(sums->list, sums->nr, sizeof(*sums->list), compare_guest);
 	sums->latest = sums->list;
 	return 0;
 }
@@ -206,7 +210,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 	struct guest_sums sums;
 	uint64_t whole;
 
-	if (sums_init(&sums, view, facts) < 0 || sum_up(&sums, query, facts) < 0)
+	if (sums_init(&sums, view, query, facts) < 0 || sum_up(&sums, query, facts) < 0)
 		return -ENOMEM;
 	life_columns_absent(view, facts);
 	if (fields_have_exits(facts->fields) && !query->filter)
@@ -217,7 +221,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 
 		if (query->guest != GUEST_ANY && item->guest != query->guest)
 			continue;
-		if (item->guest == STATS_ENDED && !item->life.exits.total)
+		if (!guests_by_id(facts->guests, item->guest) && !item->life.exits.total)
 			continue;
 		if (add_row(view, facts, item, whole) < 0)
 			return -ENOMEM;

@@ -172,6 +172,11 @@ bool query_has_key(const struct query *query, const struct key *key)
 	return !query->has_vcpu || key->vcpu == query->vcpu;
 }
 
+bool query_is_of_ended(const struct query *query, const struct facts *facts)
+{
+	return query->guest != GUEST_ANY && !guests_by_id(facts->guests, query->guest);
+}
+
 bool query_has_name(const struct query *query, const struct field *field)
 {
 	return query_names(query, field) || pattern_match(query->filter, field->label) >= 0;

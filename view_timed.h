@@ -61,6 +61,9 @@ struct cell exit_sum_longest(const struct exit_sum *sum);
 /* Whether the key is one that the query asks for: its guest, its vCPU. */
 bool query_has_key(const struct query *query, const struct key *key);
 
+/* Whether it asks for one guest, and that has ended: the inventory does not know it any more. */
+bool query_is_of_ended(const struct query *query, const struct facts *facts);
+
 /* Whether the filter, if any, names the field or what it is called in its view. */
 bool query_has_name(const struct query *query, const struct field *field);
 
@@ -102,13 +105,13 @@ enum {
 			CELL_PERCENT, 5, COLUMN_SPARE(6) }, \
 	[LIFE_WAIT] = { "wait_percent", "Wait%", \
 			"of it: it could run, but has no CPU; a part of the others", \
-			CELL_PERCENT, 5, COLUMN_SPARE(8) }, \
+			CELL_PERCENT, 5, COLUMN_SPARE(7) }, \
 	[LIFE_WHOLE] = { "vcpu_ns", "vCPU time", "the time of its vCPUs that the shares are of", \
 			 CELL_NS, 7, COLUMN_MACHINE_ONLY }, \
 	[LIFE_SPLIT] = { "split", "Time split", "guest, KVM, user and halt as a picture", \
 			 CELL_SPLIT, 16, COLUMN_SPARE(9) }, \
 	[LIFE_TOP] = { "top", "Top exit", "the reason that took most time, halts left out", \
-		       CELL_TEXT, 12, COLUMN_SPARE(7) }, \
+		       CELL_TEXT, 18, COLUMN_LEAST(12) | COLUMN_SPARE(5) }, \
 	[LIFE_TOP_SHARE] = { "top_percent", "Top%", "its share of the time of all but halts", \
 			     CELL_PERCENT, 5, COLUMN_SPARE(10) }, \
 	[LIFE_SPARK] = { "history", "History", "the rate over the last samples", CELL_SPARK, 30, \

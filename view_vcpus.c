@@ -9,9 +9,10 @@
 enum { GUEST, VCPU, TID, CPU };
 
 static const struct column columns[] = {
-	[GUEST] = { "guest", "Guest", "as its VMM names it", CELL_TEXT, 24, 0 },
+	[GUEST] = { "guest", "Guest", "as its VMM names it", CELL_TEXT, 24,
+		    COLUMN_LEAST(20) },
 	[VCPU] = { "vcpu", "vCPU", "its number in the guest", CELL_COUNT, 4, COLUMN_KEY },
-	[TID] = { "tid", "TID", "its thread", CELL_COUNT, 7, COLUMN_KEY | COLUMN_SPARE(5) },
+	[TID] = { "tid", "TID", "its thread", CELL_COUNT, 7, COLUMN_KEY | COLUMN_SPARE(8) },
 	[CPU] = { "cpu", "CPU", "where its latest exit was", CELL_COUNT, 4, COLUMN_SPARE(10) },
 	LIFE_COLUMNS("exits since the start or r; with a filter, those it selects",
 		     "of all vCPUs"),
@@ -28,7 +29,10 @@ struct vcpu_sum {
 	struct life_row life;
 };
 
-/* All vCPUs, ascending, and behind them one for those that are gone. */
+/*
+ * All vCPUs, ascending, with those of the guest that is asked for should it have ended, and behind
+ * them one for those that are gone.
+ */
 struct vcpu_sums {
 	struct vcpu_sum *list;
 	size_t nr;
@@ -59,10 +63,53 @@ static void add_guest(struct vcpu_sums *sums, const struct guest *guest)
 	}
 }
 
-static int sums_init(struct vcpu_sums *sums, struct view *view, const struct facts *facts)
+static int compare_sums(const void *a, const void *b)
 {
+	const struct vcpu_sum *x = a, *y = b;
+
+	if (x->guest != y->guest)
+		return x->guest < y->guest ? -1 : 1;
+	return (x->vcpu > y->vcpu) - (x->vcpu < y->vcpu);
+}
+
+/* How many keys there are of a guest: it has no more vCPUs than that. */
+static size_t count_keys(const struct stats *stats, uint32_t guest)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < stats_count(stats); i++)
+		nr += stats_at(stats, i)->key.guest == guest;
+	return nr;
+}
+
+static bool is_known(const struct vcpu_sum *list, const struct vcpu_sum *end, int32_t vcpu)
+{
+	while (list < end && list->vcpu != vcpu)
+		list++;
+	return list < end;
+}
+
+/* The vCPUs that a guest had, which is not in the inventory any more, by what they counted. */
+static void add_ended(struct vcpu_sums *sums, const struct stats *stats, uint32_t guest)
+{
+	size_t first = sums->nr;
+
+	for (size_t i = 0; i < stats_count(stats); i++) {
+		const struct key *key = &stats_at(stats, i)->key;
+
+		if (key->guest != guest ||
+		    is_known(&sums->list[first], &sums->list[sums->nr], key->vcpu))
+			continue;
+		sums->list[sums->nr++] = (struct vcpu_sum){ .guest = guest, .vcpu = key->vcpu };
+	}
+}
+
+static int sums_init(struct vcpu_sums *sums, struct view *view, const struct query *query,
+		     const struct facts *facts)
+{
+	bool has_ended = query_is_of_ended(query, facts);
 	const struct guest *guest;
-	size_t nr = 1;
+	size_t nr = has_ended ? 1 + count_keys(facts->stats, query->guest) : 1;
 
 	for (size_t i = 0; (guest = guests_at(facts->guests, i)); i++)
 		nr += guest->nr_vcpus;
@@ -73,18 +120,12 @@ static int sums_init(struct vcpu_sums *sums, struct view *view, const struct fac
 	sums->has_cpus = false;
 	for (size_t i = 0; (guest = guests_at(facts->guests, i)); i++)
 		add_guest(sums, guest);
+	if (has_ended)
+		add_ended(sums, facts->stats, query->guest);
 	sums->list[sums->nr++] = (struct vcpu_sum){ .guest = STATS_ENDED, .vcpu = -1 };
+	qsort(sums->list, sums->nr, sizeof(*sums->list), compare_sums);
 	sums->latest = sums->list;
 	return 0;
-}
-
-static int compare_sums(const void *a, const void *b)
-{
-	const struct vcpu_sum *x = a, *y = b;
-
-	if (x->guest != y->guest)
-		return x->guest < y->guest ? -1 : 1;
-	return (x->vcpu > y->vcpu) - (x->vcpu < y->vcpu);
 }
 
 /* What is nobody's goes with those that are gone. */
@@ -106,7 +147,7 @@ struct chosen {
 
 /*
  * A filter that names all exits, as "exit" does, counts them all; one that names reasons counts
- * those. The costliest reason is one that it names.
+ * those. The costliest reason is one that it names. A query for one reason counts nothing else.
  */
 static int choose_field(const struct query *query, const struct facts *facts,
 			const struct exits *exits, uint32_t id, struct chosen *ret_chosen)
@@ -117,13 +158,15 @@ static int choose_field(const struct query *query, const struct facts *facts,
 
 	if (is_reason)
 		parent = fields_get(facts->fields, field->parent);
+	if (query->has_reason && id != query->reason)
+		return 0;
 	if (field->use != USE_EXIT || !exits_has(exits, parent))
 		return 0;
 	if (!is_reason)
 		return query_names(query, field) ? field_set_add(&ret_chosen->exits, id) : 0;
 	if (!query_has_name(query, field))
 		return 0;
-	if (!query_names(query, parent))
+	if (query->has_reason || !query_names(query, parent))
 		err = field_set_add(&ret_chosen->exits, id);
 	if (!err && !field->is_idle)
 		err = field_set_add(&ret_chosen->reasons, id);
@@ -189,9 +232,10 @@ static int add_row(struct view *view, const struct facts *facts, struct vcpu_sum
 		return -ENOMEM;
 	row->guest = sum->guest;
 	row->vcpu = sum->vcpu;
-	row->is_gone = row->is_rest = !sum->of;
+	row->is_gone = !sum->of;
+	row->is_rest = sum->guest == STATS_ENDED;
 	row->cells[GUEST] = cell_text(sum->of ? sum->of->name : "(ended)");
-	if (sum->of)
+	if (sum->vcpu >= 0)
 		row->cells[VCPU] = cell_count((uint64_t)sum->vcpu);
 	if (sum->tid)
 		row->cells[TID] = cell_count((uint64_t)sum->tid);
@@ -199,6 +243,17 @@ static int add_row(struct view *view, const struct facts *facts, struct vcpu_sum
 		row->cells[CPU] = cell_count(sum->cpu);
 	life_row_fill(row, &sum->life, facts->fields, whole);
 	return 0;
+}
+
+static bool names_any(const struct query *query, const struct facts *facts)
+{
+	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
+		const struct field *field = fields_get(facts->fields, i);
+
+		if (field->use == USE_EXIT && query_has_name(query, field))
+			return true;
+	}
+	return false;
 }
 
 static bool is_shown(const struct query *query, const struct vcpu_sum *sum)
@@ -217,7 +272,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 	/* A table of dashes says nothing; whoever shows it knows why. */
 	if (!fields_have_exits(facts->fields))
 		return 0;
-	if (sums_init(&sums, view, facts) < 0 || sum_up(&sums, query, facts) < 0)
+	if (sums_init(&sums, view, query, facts) < 0 || sum_up(&sums, query, facts) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < sums.nr; i++) {
 		if (query->guest == GUEST_ANY || sums.list[i].guest == query->guest)
@@ -225,6 +280,8 @@ static int build(struct view *view, const struct query *query, const struct fact
 	}
 	life_row_total(view, &all);
 	life_columns_absent(view, facts);
+	if (!names_any(query, facts))
+		view->note = "The filter matches no exit so far.";
 	if (!sums.has_cpus)
 		view->absent |= 1u << CPU;
 	for (size_t i = 0; i < sums.nr; i++) {

@@ -101,6 +101,10 @@ ends_with() {
 	is "$(screen_status 5)" "$1" "$2"
 }
 
+lacks() {
+	! screen_shot | grep -q -e "$1"
+}
+
 is_gone() {
 	[ ! -e "/proc/$1" ] || grep -q '^State:.[ZX]' "/proc/$1/status"
 }
@@ -145,7 +149,7 @@ is "$(shot)" "$before" "flaw_B7: keys take no sample, unknown ones do nothing"
 # ---- views
 
 keys_show Tab '\[2 Guests\]' "Tab goes to the next view"
-screen_has '^ db1 +115 +2 +[0-9]+ +4[0-9]\.[0-9] ' "with a row for each guest"
+screen_has '^ db1 +2 +[0-9]+ +4[0-9]\.[0-9] ' "with a row for each guest"
 keys_show BTab '\[1 Events\]' "Shift-Tab goes back"
 keys_show 2 '\[2 Guests\]' "2"
 keys_show 1 '\[1 Events\]' "1"
@@ -160,8 +164,11 @@ keys_show 1 '\[1 Events\]' "1"
 
 keys_show '2 Down' ' db1 ' "the guests"
 selects db1 "with a guest selected"
+check "there is nothing to go back to" lacks 'Backspace back'
 keys_show Enter '\[3 vCPUs\].* db1 \(pid 115\)$' "Enter on a guest shows its vCPUs"
-screen_has '^ db1 +1 +123 +[0-9]+ ' "one a line"
+screen_has '^h help .* Backspace back ' "the last line says how to go back"
+check "and nothing that does nothing here" lacks 'x reasons'
+screen_has '^ db1 +1 +[0-9]+ +5[0-9]\.[0-9] ' "one a line"
 unlike "$(screen_shot)" web1 "and no other guest's"
 keys_show 'Down Down Enter' '\[4 Exits\].* db1 › vCPU 1$' "Enter on a vCPU shows its exits"
 screen_has '^ hlt .* halt ' "halts are no cost"
@@ -172,7 +179,7 @@ screen_type '^msr'
 screen_keys Enter
 selects msr "for a reason"
 keys_show Enter '\[5 Hot spots\].* db1 › vCPU 1 › msr$' "Enter on an exit shows its arguments"
-screen_has '^ msr +0x6e0 IA32_TSC_DEADLINE +[0-9]+ ' "by name"
+screen_has '^ 0x6e0 IA32_TSC_DEADLINE write +[0-9]+ ' "by name"
 unlike "$(screen_shot)" '0x3f8' "and no others"
 keys_show BSpace '\[4 Exits\].* db1 › vCPU 1$' "Backspace goes back to the exits"
 selects msr "and to the row it came from"
@@ -202,6 +209,8 @@ keys_show '<' '▴CurAvg/s' "< comes around to the rate"
 keys_show '>' ' Event▴' "> is its opposite"
 keys_show '> > > R' '▾CurAvg/s' "> R"
 check "the highest rate first" wait_for 5 is_row 1 kvm_entry
+keys_show '2 o' 'vCPU +▾Total ' "a column that had no room has it when it is sorted by"
+keys_show 1 '▾CurAvg/s' "each view has an order of its own"
 
 # ---- reset, interval, pause
 
@@ -315,7 +324,7 @@ screen_type 115
 keys_show Enter ' db1 \(pid 115\)$' "a pid"
 screen_keys g
 screen_type 99999999999999999999
-keys_show Enter 'no guest named "9+"' "a number that is no pid"
+keys_show Enter 'no guest has a process or thread 9+' "a number that is no pid"
 keys_show Escape ' db1 \(pid 115\)$' "flaw_E3: Esc changes nothing"
 screen_keys g
 screen_type 0
@@ -396,14 +405,14 @@ screen_resize 200 60
 screen_wait 'MSR_WRITE +235,024 '
 picture intel-exits-200x60
 screen_resize 20 5
-screen_has '^ MSR_WRITE +234927$' "exits at 20x5"
+screen_has '^ MSR_WRITE +4\.2$' "exits at 20x5: what they are sorted by"
 start 80 24 $intel -s 25 --view hotspots
 screen_wait '^ MSR_WRITE .*データ'
 picture intel-hotspots-80x24
 start 80 24 tests/sysroot/lockdown -s 25 --view exits
 screen_wait '^ MMIO +1004 '
 picture lockdown-exits-80x24
-keys_show Enter '^ Which arguments belong to MMIO is not known' "Enter says what is not known here"
+keys_show Enter '^ No argument of MMIO seen yet' "Enter says what is not seen here"
 keys_show 5 '^ No matching' "arguments of what is not traced are not there"
 
 # ---- where exits cannot be timed
@@ -551,7 +560,8 @@ screen_has '^ kvm_entry +[0-9]+ +[0-9.]+ +1[0-9]{3} ' "and its rates are there a
 cp -a tests/sysroot/no-kvm "$TMP/late"
 screen_start 80 24 "exec $KVMTOP --sysroot $TMP/late -s 0.1"
 screen_has '^ Waiting for the KVM module\.' "without the module it waits"
-screen_has '^tracepoint: no KVM events in ' "and says for what"
+screen_has '^tracepoint: no KVM events in( |$)' "and says for what"
+screen_has '^h help  q quit' "above the keys, which stay"
 screen_keys x 2 1 f Escape
 screen_wait '^ Waiting for the KVM module\.'
 mkdir "$TMP/late/kvmtop"

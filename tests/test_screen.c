@@ -1,218 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the painter makes of hand-made facts, compared as text pictures. */
-#include <limits.h>
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include "tests/fake_guest.h"
-#include "ui/format.h"
-#include "ui/screen.h"
-
-#define SECOND UINT64_C(1000000000)
-#define NR_MORE 40 /* events besides, for what does not fit */
-
-enum {
-	EXIT, EXIT_HLT, EXIT_MSR, ENTRY, USER, USER_IO, PIO, PAGES, MORE,
-	NR_FIELDS = MORE + NR_MORE
-};
-
-static const struct field specs[MORE] = {
-	[EXIT] = { .name = "kvm_exit", .parent = FIELD_NONE, .exit_rank = 1 },
-	[EXIT_HLT] = { .name = "kvm_exit(HLT)", .parent = EXIT, .is_idle = true },
-	[EXIT_MSR] = { .name = "kvm_exit(MSR_WRITE)", .parent = EXIT },
-	[ENTRY] = { .name = "kvm_entry", .parent = FIELD_NONE },
-	[USER] = { .name = "kvm_userspace_exit", .parent = FIELD_NONE, .exit_rank = 2 },
-	[USER_IO] = { .name = "kvm_userspace_exit(IO)", .parent = USER },
-	[PIO] = { .name = "kvm_pio", .parent = FIELD_NONE },
-	[PAGES] = { .name = "pages_4k", .parent = FIELD_NONE, .kind = FIELD_GAUGE },
-};
-
-struct world {
-	struct env env;
-	struct fields *fields;
-	struct stats *stats;
-	struct guests *guests;
-	struct sample sample;
-	struct field_set wanted;
-	struct query query;
-	struct view view;
-	struct facts facts;
-	struct screen screen;
-	struct grid grid;
-	uint64_t now_ns, counts[NR_FIELDS];
-	char text[65536];
-};
-
-static void add_fields(struct world *w)
-{
-	char name[32];
-	uint32_t id;
-
-	for (uint32_t i = 0; i < MORE; i++)
-		assert_int_equal(fields_add(w->fields, &specs[i], &id), 0);
-	for (uint32_t i = 0; i < NR_MORE; i++) {
-		struct field spec = { .name = name, .parent = FIELD_NONE };
-
-		snprintf(name, sizeof(name), "event_%02u", i);
-		assert_int_equal(fields_add(w->fields, &spec, &id), 0);
-	}
-}
-
-static int setup(void **state)
-{
-	struct world *w = calloc(1, sizeof(*w));
-
-	assert_non_null(w);
-	w->env.root = "/nowhere";
-	w->fields = fields_new();
-	w->stats = stats_new();
-	w->guests = guests_new(&w->env);
-	add_fields(w);
-	w->facts = (struct facts){ &w->wanted, w->fields, w->stats, w->guests };
-	w->query.type = &view_events;
-	w->query.sort = view_events.sort;
-	w->query.children = true;
-	w->screen = (struct screen){
-		.view = &w->view, .query = &w->query, .facts = &w->facts,
-		.host = "alpha", .kvm = "SVM", .nr_cpus = 64, .delay_s = 3, .clock = "12:31:07",
-		.is_utf8 = true, .empty = "No matching events reported yet",
-	};
-	*state = w;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct world *w = *state;
-
-	grid_release(&w->grid);
-	view_release(&w->view);
-	field_set_release(&w->query.open);
-	field_set_release(&w->wanted);
-	sample_release(&w->sample);
-	guests_free(w->guests);
-	stats_free(w->stats);
-	fields_free(w->fields);
-	free(w);
-	return 0;
-}
-
-/* Everything that counted anything, `guest` having done it. */
-static void take(struct world *w, uint32_t guest)
-{
-	for (uint32_t i = 0; i < NR_FIELDS; i++) {
-		struct key key = { guest, -1, i };
-		uint64_t count = w->counts[i];
-
-		if (count)
-			assert_int_equal(sample_add(&w->sample, key, count, ROW_FROM_ZERO), 0);
-	}
-}
-
-static void tick(struct world *w)
-{
-	w->now_ns += SECOND;
-	w->sample.time_ns[0] = w->now_ns;
-	assert_int_equal(stats_update(w->stats, w->fields, &w->sample), 0);
-	sample_reset(&w->sample);
-}
-
-/* One more second, in which all that counts counted `rate` times its share. */
-static void second(struct world *w, uint64_t rate)
-{
-	static const uint64_t shares[MORE] = { 10, 3, 5, 10, 4, 1, 2, 0 };
-
-	for (uint32_t i = 0; i < MORE; i++)
-		w->counts[i] += shares[i] * rate;
-	w->counts[PAGES] = 512;
-	take(w, GUEST_ANY);
-	tick(w);
-}
-
-/* Four seconds on a usual host. */
-static void usual(struct world *w)
-{
-	second(w, 100);
-	second(w, 40);
-	second(w, 80);
-	second(w, 120);
-}
-
-static void many_events(struct world *w)
-{
-	usual(w);
-	for (uint32_t i = 0; i < NR_MORE; i++)
-		w->counts[MORE + i] = NR_MORE - i;
-	second(w, 1);
-	for (uint32_t i = 0; i < NR_MORE; i++)
-		w->counts[MORE + i] += NR_MORE - i;
-	second(w, 1);
-}
-
-/* One row after the other; three or more that are blank are a number. */
-static const char *grid_text(struct world *w)
-{
-	size_t len = 0, blank = 0;
-	char row[2048];
-
-	w->text[0] = '\0';
-	for (int i = 0; i <= w->grid.rows; i++) {
-		row[0] = '\0';
-		if (i < w->grid.rows)
-			grid_row_text(&w->grid, i, row, sizeof(row));
-		blank += i < w->grid.rows && !row[0];
-		if (i < w->grid.rows && !row[0])
-			continue;
-		if (blank > 2)
-			len += (size_t)sprintf(w->text + len, "(%zu blank)\n", blank);
-		for (; blank && blank <= 2; blank--)
-			len += (size_t)sprintf(w->text + len, "\n");
-		blank = 0;
-		if (i < w->grid.rows)
-			len += (size_t)sprintf(w->text + len, "%s\n", row);
-	}
-	return w->text;
-}
-
-static const char *picture(struct world *w, int cols, int rows)
-{
-	assert_int_equal(query_wants(&w->query, w->fields, &w->wanted), 0);
-	assert_int_equal(view_build(&w->view, &w->query, &w->facts), 0);
-	assert_int_equal(grid_resize(&w->grid, rows, cols), 0);
-	screen_paint(&w->screen, &w->grid);
-	return grid_text(w);
-}
-
-static const char *line(struct world *w, int row)
-{
-	static char text[1024];
-
-	grid_row_text(&w->grid, row < 0 ? w->grid.rows + row : row, text, sizeof(text));
-	return text;
-}
-
-/* With SHOW in the environment the pictures are printed instead, to look at or to take over. */
-#define shows_text(w, wanted) \
-	do { \
-		if (getenv("SHOW")) \
-			printf("%s", (w)->text); \
-		else \
-			assert_string_equal((w)->text, wanted); \
-	} while (0)
-
-#define shows(w, cols, rows, wanted) \
-	do { \
-		picture(w, cols, rows); \
-		shows_text(w, wanted); \
-	} while (0)
+#include "tests/screen_world.h"
 
 static void events_with_their_reasons(void **state)
 {
@@ -261,24 +51,24 @@ static void guests_by_their_exits(void **state)
 	      "kvmtop  alpha  SVM  64 CPUs  2 guests 10 vCPUs                    3.0s  12:31:07\n"
 	      "kvm_exit 1,000,001,000/s                                        ██\n"
 	      " 1 Events [2 Guests] 3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
-	      " Guest Name                   PID vCPU      Total  %Total ▾CurAvg/s History\n"
-	      " データベース-データベー      417    2 3000000000   100.0     1.00G           ██\n"
-	      " db1                        41233    8       3000     0.0      1000           ██\n"
-	      " (ended)                        -    -         77     0.0         0           ▁▁\n"
+	      " Guest Name                   PID vCPU      Total  %Total  ▾CurAvg/s History\n"
+	      " データベ…ス-データベース     417    2 3000000000   100.0 1000000000          ██\n"
+	      " db1                        41233    8       3000     0.0       1000          ██\n"
+	      " (ended)                        -    -         77     0.0          0          ▁▁\n"
 	      "\n"
-	      " Total                                 3000003077             1.00G\n"
-	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
+	      " Total                                 3000003077         1000001000\n"
+	      "h help  q quit  Enter open  f filter  g guest  o order  < > column  r reset\n");
 	shows(w, 40, 10,
 	      "kvmtop  alpha  SVM  64 CPUs  2 guests 10\n"
 	      "kvm_exit 1,000,001,000/s              ██\n"
 	      " 1 [2 Guests] 3  4  5\n"
-	      " Guest Name           PID vCPU ▾CurAvg/s\n"
-	      " データベース-デ      417    2     1.00G\n"
-	      " db1                41233    8      1000\n"
-	      " (ended)                -    -         0\n"
+	      " Guest Name              vCPU  ▾CurAvg/s\n"
+	      " データベ…-データベース     2 1000000000\n"
+	      " db1                        8       1000\n"
+	      " (ended)                    -          0\n"
 	      "\n"
-	      " Total                             1.00G\n"
-	      "h help  q quit  Enter open  x reasons\n");
+	      " Total                        1000001000\n"
+	      "h help  q quit  Enter open  f filter\n");
 	picture(w, 120, 10);
 	assert_non_null(strstr(line(w, 5), " db1 "));
 	assert_non_null(strstr(line(w, 5), " 41233    8 ")); /* a pid has no marks */
@@ -315,16 +105,16 @@ static void small_screens_keep_what_matters_most(void **state)
 	      " Event     ▾CurAvg/s\n"
 	      " kvm_entry      1200\n"
 	      "▾kvm_exit       1200\n"
-	      "h help  q quit\n");
+	      "h help     1-2 of 10\n");
 	shows(w, 20, 4,
 	      "[1 Events] 2  3  4\n"
 	      " Event     ▾CurAvg/s\n"
 	      " kvm_entry      1200\n"
-	      "h help  q quit\n");
+	      "h help     1-1 of 10\n");
 	shows(w, 20, 3,
 	      " Event     ▾CurAvg/s\n"
 	      " kvm_entry      1200\n"
-	      "h help  q quit\n");
+	      "h help     1-1 of 10\n");
 }
 
 static void flaw_E1_no_size_is_too_small(void **state)
@@ -389,8 +179,8 @@ static void large_screens_have_marks_in_numbers(void **state)
 	      " pages_4k                                            512       -            -\n"
 	      "(44 blank)\n"
 	      " Total                                             8,840                3,120\n"
-	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order  r r"
-	        "eset  s delay\n");
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order  < >"
+	        " column  r reset  s delay  Space pause  / search\n");
 }
 
 static void large_numbers_stay_apart(void **state)
@@ -404,14 +194,14 @@ static void large_numbers_stay_apart(void **state)
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "kvm_exit 1,300,000,000/s                                     ▁▁▁██\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
-	      " Event                                         Total  %Total ▾CurAvg/s History\n"
-	      " kvm_entry                                2600003400    38.5     1.30G     ▁▁▁██\n"
-	      "▾kvm_exit                                 2600003400    38.5     1.30G     ▁▁▁██\n"
-	      "  ├ MSR_WRITE                             1300001700    50.0 650000000     ▁▁▁██\n"
-	      "  ├ HLT                                    780001020    30.0 390000000     ▁▁▁██\n"
-	      "  └ other                                  520000680    20.0 260000000\n"
-	      "▾kvm_userspace_exit                       1040001360    15.4 520000000     ▁▁▁██\n"
-	      " Total  1-6 of 10                         6760008840             3.38G\n"
+	      " Event                                         Total  %Total  ▾CurAvg/s History\n"
+	      " kvm_entry                                2600003400    38.5 1300000000    ▁▁▁██\n"
+	      "▾kvm_exit                                 2600003400    38.5 1300000000    ▁▁▁██\n"
+	      "  ├ MSR_WRITE                             1300001700    50.0  650000000    ▁▁▁██\n"
+	      "  ├ HLT                                    780001020    30.0  390000000    ▁▁▁██\n"
+	      "  └ other                                  520000680    20.0  260000000\n"
+	      "▾kvm_userspace_exit                       1040001360    15.4  520000000    ▁▁▁██\n"
+	      " Total  1-6 of 10                         6760008840         3380000000\n"
 	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
 	shows(w, 120, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                                   "
@@ -419,35 +209,35 @@ static void large_numbers_stay_apart(void **state)
 	      "kvm_exit 1,300,000,000/s                                     ▁▁▁██\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots                              "
 	        "                   filter: -  guest: all\n"
-	      " Event                                             Total  %Total    ▾CurAvg/s Hi"
-	        "story\n"
-	      " kvm_entry                                 2,600,003,400    38.5   1300000000   "
-	        "                         ▁▁▁██\n"
-	      "▾kvm_exit                                  2,600,003,400    38.5   1300000000   "
-	        "                         ▁▁▁██\n"
-	      "  ├ MSR_WRITE                              1,300,001,700    50.0  650,000,000   "
-	        "                         ▁▁▁██\n"
-	      "  ├ HLT                                      780,001,020    30.0  390,000,000   "
-	        "                         ▁▁▁██\n"
-	      "  └ other                                    520,000,680    20.0  260,000,000\n"
-	      "▾kvm_userspace_exit                        1,040,001,360    15.4  520,000,000   "
-	        "                         ▁▁▁██\n"
-	      " Total  1-6 of 10                          6,760,008,840           3380000000\n"
-	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order  r r"
-	        "eset  s delay\n");
+	      " Event                                             Total  %Total     ▾CurAvg/s H"
+	        "istory\n"
+	      " kvm_entry                                 2,600,003,400    38.5 1,300,000,000  "
+	        "                          ▁▁▁██\n"
+	      "▾kvm_exit                                  2,600,003,400    38.5 1,300,000,000  "
+	        "                          ▁▁▁██\n"
+	      "  ├ MSR_WRITE                              1,300,001,700    50.0   650,000,000  "
+	        "                          ▁▁▁██\n"
+	      "  ├ HLT                                      780,001,020    30.0   390,000,000  "
+	        "                          ▁▁▁██\n"
+	      "  └ other                                    520,000,680    20.0   260,000,000\n"
+	      "▾kvm_userspace_exit                        1,040,001,360    15.4   520,000,000  "
+	        "                          ▁▁▁██\n"
+	      " Total  1-6 of 10                          6,760,008,840         3,380,000,000\n"
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order  < >"
+	        " column  r reset  s delay  Space pause\n");
 	second(w, UINT64_C(1300000000000));
 	shows(w, 80, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "kvm_exit 13000000000000/s                                   ▁▁▁▁▁█\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
-	      " Event                                         Total  %Total ▾CurAvg/s History\n"
-	      " kvm_entry                                     13.0T    38.5     13.0T    ▁▁▁▁▁█\n"
-	      "▾kvm_exit                                      13.0T    38.5     13.0T    ▁▁▁▁▁█\n"
-	      "  ├ MSR_WRITE                                  6.50T    50.0     6.50T    ▁▁▁▁▁█\n"
-	      "  ├ HLT                                        3.90T    30.0     3.90T    ▁▁▁▁▁█\n"
-	      "  └ other                                      2.60T    20.0     2.60T\n"
-	      "▾kvm_userspace_exit                            5.20T    15.4     5.20T    ▁▁▁▁▁█\n"
-	      " Total  1-6 of 10                              33.8T             33.8T\n"
+	      " Event                                     Total  %Total      ▾CurAvg/s History\n"
+	      " kvm_entry                        13002600003400    38.5 13000000000000   ▁▁▁▁▁█\n"
+	      "▾kvm_exit                         13002600003400    38.5 13000000000000   ▁▁▁▁▁█\n"
+	      "  ├ MSR_WRITE                      6501300001700    50.0  6500000000000   ▁▁▁▁▁█\n"
+	      "  ├ HLT                            3900780001020    30.0  3900000000000   ▁▁▁▁▁█\n"
+	      "  └ other                          2600520000680    20.0  2600000000000\n"
+	      "▾kvm_userspace_exit                5201040001360    15.4  5200000000000   ▁▁▁▁▁█\n"
+	      " Total  1-6 of 10                 33806760008840         33800000000000\n"
 	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
 }
 
@@ -471,11 +261,11 @@ static void columns_go_by_their_worth(void **state)
 	      " 20| Event     ▾CurAvg/s\n"
 	      " 23| Event        ▾CurAvg/s\n"
 	      " 33| Event                  ▾CurAvg/s\n"
-	      " 34| Event             Total ▾CurAvg/s\n"
+	      " 34| Event                   ▾CurAvg/s\n"
 	      " 47| Event                          Total ▾CurAvg/s\n"
 	      " 48| Event                   Total  %Total ▾CurAvg/s\n"
-	      " 61| Event                                Total  %Total ▾CurAvg/s\n"
-	      " 62| Event                                 Total  %Total ▾CurAvg/s\n"
+	      " 61| Event                       Total  %Total ▾CurAvg/s History\n"
+	      " 62| Event                        Total  %Total ▾CurAvg/s History\n"
 	      " 68| Event                              Total  %Total ▾CurAvg/s History\n"
 	      " 80| Event                                         Total  %Total ▾CurAvg/s Histo"
 	        "ry\n"
@@ -611,7 +401,7 @@ static void help_fits_or_scrolls(void **state)
 	      " q          quit\n"
 	      " 1 - 5 Tab  views: events, guests, vCPUs, exits, hot spots\n"
 	      " Enter      deeper: an event's reasons; guest, vCPU, exit, argument\n"
-	      " Backspace  back to where Enter came from\n"
+	      " Backspace  back to where Enter or b came from\n"
 	      " x          all reasons, or none\n"
 	      " b          by guest, and back\n"
 	      " f          show events that match a regular expression\n"
@@ -642,8 +432,8 @@ static void help_fits_or_scrolls(void **state)
 	      "            vCPUs, exits, hot spots\n"
 	      " Enter      deeper: an event's reasons;\n"
 	      "            guest, vCPU, exit, argument\n"
-	      " Backspace  back to where Enter came\n"
-	      "            from\n"
+	      " Backspace  back to where Enter or b\n"
+	      "            came from\n"
 	      "arrows: more  other keys: back\n");
 	w->screen.help_top = 1000;
 	shows(w, 40, 12,
@@ -820,12 +610,76 @@ static void what_is_wrong_is_said_in_the_last_line(void **state)
 	assert_string_equal(line(w, -1), w->screen.notice);
 	assert_int_equal(w->grid.cells[9 * 80].style, STYLE_NOTICE);
 	picture(w, 40, 10);
-	assert_string_equal(line(w, -1), "debugfs: blocked by kernel lockdown (...");
+	assert_string_equal(line(w, -1), "debugfs: blocked by kernel lockdown (in…");
 	/* A notice takes no row of the table. */
 	assert_int_equal(w->screen.page_rows, 4);
 	w->screen.notice[0] = '\0';
 	picture(w, 40, 10);
 	assert_int_equal(w->screen.page_rows, 4);
+}
+
+/* What lasts leaves the keys where they are; it is whole in the help. */
+static void trouble_stands_above_the_keys(void **state)
+{
+	static const char *const trouble =
+		"debugfs: debugfs counters are blocked by kernel lockdown (integrity): use "
+		"tracepoints, or start without -d";
+	struct world *w = *state;
+
+	usual(w);
+	strcpy(w->screen.trouble, trouble);
+	picture(w, 80, 24);
+	assert_string_equal(line(w, -3), "debugfs: debugfs counters are blocked by kernel lockdown "
+					 "(integrity): use");
+	assert_string_equal(line(w, -2), "tracepoints, or start without -d");
+	assert_int_equal(strncmp(line(w, -1), "h help  q quit", 14), 0);
+	assert_int_equal(w->grid.cells[22 * 80].style, STYLE_NOTICE);
+	assert_int_equal(strncmp(line(w, -4), " Total ", 7), 0);
+	/* Rows move up for it, and none is lost. */
+	assert_int_equal(w->screen.page_rows, 16);
+	picture(w, 80, 12);
+	assert_string_equal(line(w, -2), "debugfs: debugfs counters are blocked by kernel lockdown "
+					 "(integrity): use trace…");
+	strcpy(w->screen.notice, "Sorted by total");
+	picture(w, 80, 12);
+	assert_string_equal(line(w, -1), "Sorted by total");
+	assert_int_equal(strncmp(line(w, -2), "debugfs: ", 9), 0);
+	w->screen.notice[0] = '\0';
+	/* No line to spare: a sign of it. */
+	picture(w, 30, 8);
+	assert_string_equal(line(w, -1), "! h help  q quit  Enter open");
+	w->screen.page = PAGE_HELP;
+	picture(w, 80, 40);
+	assert_string_equal(line(w, 3), " debugfs: debugfs counters are blocked by kernel lockdown "
+					"(integrity): use");
+	assert_string_equal(line(w, 4), " tracepoints, or start without -d");
+	assert_string_equal(line(w, -1), "any key: back");
+}
+
+static void keys_are_those_of_the_view(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	w->query.type = &view_exits;
+	picture(w, 80, 12);
+	assert_string_equal(line(w, -1), "h help  q quit  Enter open  b guests  f filter  g guest  "
+					 "o order  < > column");
+	w->screen.can_go_back = true;
+	picture(w, 80, 12);
+	assert_string_equal(line(w, -1), "h help  q quit  Enter open  Backspace back  b guests  "
+					 "f filter  g guest  o order");
+	w->query.type = &view_guests;
+	picture(w, 50, 12);
+	assert_string_equal(line(w, -1), "h help  q quit  Enter open  Backspace back");
+	picture(w, 200, 12);
+	assert_null(strstr(line(w, -1), "b guests"));
+	assert_non_null(strstr(line(w, -1), "Space pause  / search"));
+	w->screen.page = PAGE_HELP;
+	assert_null(strstr(picture(w, 80, 40), "all reasons"));
+	assert_non_null(strstr(w->text, " b  "));
+	w->query.type = &view_events;
+	assert_non_null(strstr(picture(w, 80, 40), "all reasons"));
 }
 
 static void pause_is_seen_at_every_size(void **state)
@@ -863,24 +717,24 @@ static void filter_and_guest_share_a_line(void **state)
 	w->screen.is_guest_dead = true;
 	picture(w, 80, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots"
-			    "      web1 (pid 41233) is DEAD");
+			    "[1 Events] 2  3  4  5"
+			    "          filter: kvm_exit  guest: web1 (pid 41233) is DEAD");
 	assert_int_equal(w->grid.cells[2 * 80 + 79].style, STYLE_ALERT);
 	w->screen.filter = tail;
 	picture(w, 60, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2  3  4  5  [regular...  web1 (pid 41233) is DEAD");
+			    "[1 Events] 2  3  4  5  [regularex…  web1 (pid 41233) is DEAD");
 	picture(w, 50, 10);
 	assert_string_equal(line(w, 2),
 			    "[1 Events] 2  3  4  5     web1 (pid 41233) is DEAD");
 	picture(w, 36, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2  3  4  5  web1 (pid ...");
+			    "[1 Events] 2  3  4  5  web1 (pid 41…");
 	w->screen.guest[0] = '\0';
 	w->screen.is_guest_dead = false;
 	picture(w, 36, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2  3  4  5  [regularex...");
+			    "[1 Events] 2  3  4  5  [regularexpr…");
 	w->screen.filter = "データベースデータベース";
 	picture(w, 60, 10);
 	assert_string_equal(line(w, 2),
@@ -992,12 +846,12 @@ static void exits_with_their_latency(void **state)
 
 	make_exits(w);
 	made_picture(w, 80, 24);
-	assert_string_equal(line(w, 4), " MSR_WRITE              -         -      -   3.1"
-					"  1.20µs       -       -       -");
-	assert_string_equal(line(w, 5), " HLT                    -         -      -  halt"
-					"  1.20µs       -       -       -");
+	assert_string_equal(line(w, 4), " MSR_WRITE                      -         -      -"
+					"   3.1  1.20µs       -       -");
+	assert_string_equal(line(w, 5), " HLT                            -         -      -"
+					"  halt  1.20µs       -       -");
 	/* Nobody asked: the first row's, as far as there is room. */
-	assert_string_equal(line(w, 10), " Total                            -");
+	assert_string_equal(line(w, 10), " Total                                    -");
 	assert_string_equal(line(w, 11), " MSR_WRITE  Avg 1.20µs  100 ended");
 	assert_string_equal(line(w, 13), "  1.02µs -  2.05µs          60  60.0% "
 					 "██████████████████████████████████████████");
@@ -1012,7 +866,7 @@ static void exits_with_their_latency(void **state)
 	assert_non_null(strstr(line(w, 3), "  1µs       1ms       1s"));
 	assert_non_null(strstr(line(w, 4), "   ▁█▅       ▂"));
 	made_picture(w, 20, 5);
-	assert_string_equal(line(w, 1), " Exit reason Count/s");
+	assert_string_equal(line(w, 1), " Exit reason  ▾Time%");
 }
 
 static void exits_in_ascii(void **state)
@@ -1058,7 +912,7 @@ static void crumbs_and_a_note(void **state)
 					"            MSR  db1 › vCPU 2");
 	w->screen.is_guest_dead = true;
 	made_picture(w, 40, 12);
-	assert_string_equal(line(w, 2), " 1  2  3 [4 Exits] 5  db1 › vCPU 2 (D...");
+	assert_string_equal(line(w, 2), " 1  2  3 [4 Exits] 5  db1 › …PU 2 (DEAD)");
 	w->view.note = "These are exits to user space, and nothing else, for there is "
 		       "nothing else.";
 	made_picture(w, 60, 14);
@@ -1136,13 +990,13 @@ static void a_recording_says_what_it_is(void **state)
 			    "than 42 lost  12.3s  1,234,567 events  0 guests 0 vCPUs"
 			    "                              recording");
 	picture(w, 80, 12);
-	assert_string_equal(line(w, 0), "kvmtop  a-name-that-is-longer-t...  more than 42 lost  "
+	assert_string_equal(line(w, 0), "kvmtop  a-name-that-is-longer-tha…  more than 42 lost  "
 					"12.3s  1,234,567 events");
 	assert_null(strstr(line(w, 3), "History"));
 	assert_null(strstr(line(w, -1), "delay"));
 	assert_null(strstr(line(w, -1), "reset"));
 	picture(w, 40, 12);
-	assert_string_equal(line(w, 0), "kvmtop  a-name-tha...  more than 42 lost");
+	assert_string_equal(line(w, 0), "kvmtop  a-name-that-…  more than 42 lost");
 	w->screen.page = PAGE_HELP;
 	assert_non_null(strstr(picture(w, 80, 40), "first and its last moment"));
 	assert_null(strstr(grid_text(w), "Space"));
@@ -1169,6 +1023,8 @@ int main(void)
 		T(thousands_of_guests_to_choose_from),
 		T(a_prompt_shows_the_end_of_a_long_line),
 		T(what_is_wrong_is_said_in_the_last_line),
+		T(trouble_stands_above_the_keys),
+		T(keys_are_those_of_the_view),
 		T(pause_is_seen_at_every_size),
 		T(filter_and_guest_share_a_line),
 		T(ascii_where_utf8_is_not),

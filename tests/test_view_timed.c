@@ -1,239 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The views of timed exits: guests, vCPUs, exits, hot spots, and the totals of `kvmtop exits`. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "env.h"
 #include "exits.h"
-#include "tests/fake_guest.h"
+#include "tests/timed_world.h"
 #include "view_timed.h"
-
-#define SECOND UINT64_C(1000000000)
-
-enum {
-	KVM_EXIT, VMEXIT, HLT, MSR, IO, USERSPACE, USER_IO, TIME, GUEST, KVM, USER, HALT, WAIT,
-	MSR_EVENT, MSR_TSC, MSR_EOI, IOPORT, PORT, ON_CPU, NR_FIELDS
-};
-
-/* As the provider has them: reasons carry their parent's rank. */
-static const struct field specs[] = {
-	[KVM_EXIT] = { .name = "kvm_exit", .parent = FIELD_NONE, .source = 1, .exit_rank = 1 },
-	[VMEXIT] = { .name = "vmexit", .parent = FIELD_NONE, .use = USE_EXIT, .exit_rank = 1 },
-	[HLT] = { .name = "vmexit(HLT)", .parent = VMEXIT, .use = USE_EXIT, .exit_rank = 1,
-		  .is_idle = true },
-	[MSR] = { .name = "vmexit(MSR_WRITE)", .parent = VMEXIT, .use = USE_EXIT, .exit_rank = 1 },
-	[IO] = { .name = "vmexit(IO)", .parent = VMEXIT, .use = USE_EXIT, .exit_rank = 1 },
-	[USERSPACE] = { .name = "userspace", .parent = FIELD_NONE, .use = USE_EXIT,
-			.exit_rank = 2 },
-	[USER_IO] = { .name = "userspace(IO)", .parent = USERSPACE, .use = USE_EXIT,
-		      .exit_rank = 2 },
-	[TIME] = { .name = "time", .parent = FIELD_NONE, .use = USE_TIME },
-	[GUEST] = { .name = "time(guest)", .parent = TIME, .use = USE_TIME, .part = TIME_GUEST },
-	[KVM] = { .name = "time(kvm)", .parent = TIME, .use = USE_TIME, .part = TIME_KVM },
-	[USER] = { .name = "time(user)", .parent = TIME, .use = USE_TIME, .part = TIME_USER },
-	[HALT] = { .name = "time(halt)", .parent = TIME, .use = USE_TIME, .part = TIME_HALT },
-	[WAIT] = { .name = "time(wait)", .parent = TIME, .use = USE_TIME, .part = TIME_WAIT },
-	[MSR_EVENT] = { .name = "msr", .parent = FIELD_NONE, .use = USE_ARGUMENT,
-			.reason = FIELD_NONE },
-	[MSR_TSC] = { .name = "msr(MSR_WRITE 0x6e0 TSC)", .label = "0x6e0 TSC",
-		      .parent = MSR_EVENT, .use = USE_ARGUMENT, .reason = MSR },
-	[MSR_EOI] = { .name = "msr(MSR_WRITE 0x80b EOI)", .label = "0x80b EOI",
-		      .parent = MSR_EVENT, .use = USE_ARGUMENT, .reason = MSR },
-	[IOPORT] = { .name = "ioport", .parent = FIELD_NONE, .use = USE_ARGUMENT,
-		     .reason = FIELD_NONE },
-	[PORT] = { .name = "ioport(IO 0x3f8 write 1)", .label = "0x3f8 write 1",
-		   .parent = IOPORT, .use = USE_ARGUMENT, .reason = FIELD_NONE },
-	[ON_CPU] = { .name = "cpu", .parent = FIELD_NONE, .use = USE_CPU, .kind = FIELD_GAUGE },
-};
-
-struct world {
-	struct env env;
-	struct fields *fields;
-	struct stats *stats;
-	struct guests *guests;
-	struct sample sample;
-	struct field_set wanted;
-	struct pattern *filter;
-	struct query query;
-	struct view view;
-	struct facts facts;
-	uint64_t now_ns;
-	char text[8192];
-};
-
-static int setup(void **state)
-{
-	struct world *world = calloc(1, sizeof(*world));
-	uint32_t id;
-
-	assert_non_null(world);
-	world->env.root = "/nonexistent";
-	world->guests = guests_new(&world->env);
-	world->fields = fields_new();
-	world->stats = stats_new();
-	world->facts = (struct facts){ &world->wanted, world->fields, world->stats,
-				       world->guests };
-	for (uint32_t i = 0; i < NR_FIELDS; i++)
-		assert_int_equal(fields_add(world->fields, &specs[i], &id), 0);
-	assert_int_equal(guests_add_fake(world->guests, 4000, "db1", 2), 1);
-	assert_int_equal(guests_add_fake(world->guests, 5000, "web1", 1), 2);
-	*state = world;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct world *world = *state;
-
-	view_release(&world->view);
-	field_set_release(&world->wanted);
-	pattern_free(world->filter);
-	sample_release(&world->sample);
-	stats_free(world->stats);
-	guests_free(world->guests);
-	fields_free(world->fields);
-	free(world);
-	return 0;
-}
-
-static void set_view(struct world *world, const struct view_type *type)
-{
-	world->query.type = type;
-	world->query.sort = type->sort;
-}
-
-static void set_filter(struct world *world, const char *text)
-{
-	pattern_free(world->filter);
-	assert_int_equal(pattern_new(text, &world->filter, NULL), 0);
-	world->query.filter = world->filter;
-}
-
-/* So many of so many ns each; they are in a vCPU's row and in its parent's. */
-static void count(struct world *world, uint32_t guest, int32_t vcpu, uint32_t field, uint32_t nr,
-		  uint64_t ns)
-{
-	struct key key = { guest, vcpu, field };
-	struct timing timing = { .time_ns = nr * ns, .max_ns = nr ? ns : 0 };
-	unsigned int bucket = 0;
-
-	while (ns >= hist_edge_ns(bucket))
-		bucket++;
-	timing.hist[bucket] = nr;
-	assert_int_equal(sample_add_timed(&world->sample, key, nr, ROW_FROM_ZERO, &timing), 0);
-}
-
-static void live(struct world *world, uint32_t guest, int32_t vcpu, uint32_t field, uint64_t ms)
-{
-	struct key key = { guest, vcpu, field };
-
-	assert_int_equal(sample_add(&world->sample, key, ms * 1000000, ROW_FROM_ZERO), 0);
-}
-
-/* What one vCPU has done after so many seconds: 100 MSRs of 1 ms, 10 I/Os of 10 ms, halts. */
-static void usual_vcpu(struct world *world, uint32_t guest, int32_t vcpu, uint32_t seconds)
-{
-	count(world, guest, vcpu, VMEXIT, 160 * seconds, 1000000);
-	count(world, guest, vcpu, MSR, 100 * seconds, 1000000);
-	count(world, guest, vcpu, IO, 10 * seconds, 10000000);
-	count(world, guest, vcpu, HLT, 50 * seconds, 8000000);
-	count(world, guest, vcpu, USERSPACE, 10 * seconds, 9000000);
-	count(world, guest, vcpu, USER_IO, 10 * seconds, 9000000);
-	live(world, guest, vcpu, TIME, 1000 * seconds);
-	live(world, guest, vcpu, GUEST, 400 * seconds);
-	live(world, guest, vcpu, KVM, 110 * seconds);
-	live(world, guest, vcpu, USER, 90 * seconds);
-	live(world, guest, vcpu, HALT, 400 * seconds);
-	live(world, guest, vcpu, WAIT, 20 * seconds);
-	count(world, guest, vcpu, MSR_EVENT, 100 * seconds, 1000000);
-	count(world, guest, vcpu, MSR_TSC, 90 * seconds, 1000000);
-	count(world, guest, vcpu, MSR_EOI, 10 * seconds, 1000000);
-	count(world, guest, vcpu, IOPORT, 10 * seconds, 10000000);
-	count(world, guest, vcpu, PORT, 10 * seconds, 10000000);
-}
-
-static void take(struct world *world)
-{
-	world->now_ns += SECOND;
-	world->sample.time_ns[0] = world->sample.time_ns[1] = world->now_ns;
-	assert_int_equal(stats_update(world->stats, world->fields, &world->sample), 0);
-	sample_reset(&world->sample);
-}
-
-/* vCPU 0 of db1 is twice as busy as the others. */
-static void usual(struct world *world)
-{
-	for (uint32_t second = 1; second <= 2; second++) {
-		usual_vcpu(world, 1, 0, 2 * second);
-		usual_vcpu(world, 1, 1, second);
-		usual_vcpu(world, 2, 0, second);
-		take(world);
-	}
-}
-
-static const struct view *build(struct world *world)
-{
-	assert_int_equal(query_wants(&world->query, world->fields, &world->wanted), 0);
-	assert_int_equal(view_build(&world->view, &world->query, &world->facts), 0);
-	return &world->view;
-}
-
-static size_t put_cell(char *text, const struct cell *cell)
-{
-	unsigned int nr = 0;
-
-	switch (cell->type) {
-	case CELL_TEXT:
-		return (size_t)sprintf(text, "%s", cell->text);
-	case CELL_COUNT:
-		return (size_t)sprintf(text, "%llu", (unsigned long long)cell->count);
-	case CELL_PERCENT:
-		return (size_t)sprintf(text, "%.1f%%", cell->number);
-	case CELL_RATE:
-		return (size_t)sprintf(text, "%.0f/s", cell->number);
-	case CELL_NS:
-		return (size_t)sprintf(text, "%lluns", (unsigned long long)cell->ns);
-	case CELL_HIST:
-		for (int i = 0; i < HIST_BUCKETS; i++)
-			nr += (unsigned int)cell->hist[i];
-		return (size_t)sprintf(text, "hist of %u", nr);
-	case CELL_SPLIT:
-		return (size_t)sprintf(text, "%.2f %.2f %.2f %.2f", cell->split[0],
-				       cell->split[1], cell->split[2], cell->split[3]);
-	default:
-		return (size_t)sprintf(text, "-");
-	}
-}
-
-/* The columns, named one after the other, of each row and the Total row. */
-static const char *picture(struct world *world, const char *columns)
-{
-	const struct view *view = build(world);
-	char list[256], *at, *id;
-	size_t len = 0;
-
-	world->text[0] = '\0';
-	for (size_t i = 0; i <= view->nr_rows; i++) {
-		const struct view_row *row = i < view->nr_rows ? &view->rows[i] : &view->total;
-
-		snprintf(list, sizeof(list), "%s", columns);
-		for (at = list; (id = strsep(&at, " "));) {
-			int column = view_column_by_id(view->type, id);
-
-			assert_true(column >= 0);
-			len += put_cell(world->text + len, &row->cells[column]);
-			len += (size_t)sprintf(world->text + len, at ? " " : "\n");
-		}
-	}
-	return world->text;
-}
 
 /* ---- guests */
 
@@ -372,6 +141,10 @@ static void vcpus_with_a_filter_count_its_reasons(void **state)
 	assert_string_equal(picture(world, "guest vcpu delta top"),
 			    "db1 0 320 MSR_WRITE\ndb1 1 160 MSR_WRITE\nweb1 0 160 MSR_WRITE\n"
 			    "Total - 640 -\n");
+	assert_null(world->view.note);
+	set_filter(world, "kvm_exit");
+	build(world);
+	assert_string_equal(world->view.note, "The filter matches no exit so far.");
 }
 
 static void vcpus_that_ended(void **state)
@@ -389,6 +162,22 @@ static void vcpus_that_ended(void **state)
 	world->query.guest = 1;
 	assert_string_equal(picture(world, "guest vcpu total"),
 			    "db1 0 960\ndb1 1 -\nTotal - 960\n");
+}
+
+static void vcpus_by_one_reason(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_vcpus);
+	usual(world);
+	world->query.has_reason = true;
+	world->query.reason = IO;
+	assert_string_equal(picture(world, "guest vcpu delta halt_percent top"),
+			    "db1 0 20 40.0% IO\ndb1 1 10 40.0% IO\nweb1 0 10 40.0% IO\n"
+			    "Total - 40 40.0% -\n");
+	world->query.reason = HLT;
+	assert_string_equal(picture(world, "guest vcpu delta top"),
+			    "db1 0 100 -\ndb1 1 50 -\nweb1 0 50 -\nTotal - 200 -\n");
 }
 
 /* ---- exits */
@@ -542,6 +331,21 @@ static void hot_spots_of_one_exit(void **state)
 
 /* ---- kvmtop exits */
 
+/* There an argument is of no reason, but I/O and MMIO that user space answers have no others. */
+static void hot_spots_where_kvm_exit_never_fires(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_hotspots);
+	usual(world);
+	world->query.has_reason = true;
+	world->query.reason = USER_IO;
+	assert_string_equal(picture(world, "what argument delta"),
+			    "ioport 0x3f8 write 1 30\nioport 0x3f8 write 1 10\nTotal - 40\n");
+	world->query.reason = IO;
+	assert_int_equal(build(world)->nr_rows, 0);
+}
+
 static void totals_by_vcpu_and_reason(void **state)
 {
 	struct world *world = *state;
@@ -611,10 +415,10 @@ static void summary_of_the_host(void **state)
 
 	set_view(world, &view_vcpus);
 	build(world);
-	assert_int_equal(exits_summarize(&world->facts, &summary), 0);
+	assert_int_equal(exits_summarize(&world->facts, GUEST_ANY, &summary), 0);
 	assert_null(summary.name);
 	usual(world);
-	assert_int_equal(exits_summarize(&world->facts, &summary), 0);
+	assert_int_equal(exits_summarize(&world->facts, GUEST_ANY, &summary), 0);
 	assert_string_equal(summary.name, "vmexit");
 	assert_true(summary.sum.rate_per_s > 639 && summary.sum.rate_per_s < 641);
 	assert_true(summary.has_parts);
@@ -623,6 +427,21 @@ static void summary_of_the_host(void **state)
 	assert_int_equal(summary.guest, 1);
 	assert_int_equal(summary.reason, MSR);
 	assert_true(summary.rate_per_s > 299 && summary.rate_per_s < 301);
+}
+
+static void summary_of_one_guest(void **state)
+{
+	struct world *world = *state;
+	struct exits_summary summary;
+
+	set_view(world, &view_vcpus);
+	build(world);
+	usual(world);
+	assert_int_equal(exits_summarize(&world->facts, 2, &summary), 0);
+	assert_string_equal(summary.name, "vmexit");
+	assert_true(summary.sum.rate_per_s > 159 && summary.sum.rate_per_s < 161);
+	assert_int_equal(summary.part_ns[TIME_WHOLE], SECOND);
+	assert_int_equal(summary.guest, 2);
 }
 
 static void many_pairs(void **state)
@@ -644,8 +463,6 @@ static void many_pairs(void **state)
 	pairs_release(&pairs);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -658,6 +475,7 @@ int main(void)
 		TEST(vcpus_that_do_nothing_are_in_order),
 		TEST(vcpus_with_a_filter_count_its_reasons),
 		TEST(vcpus_that_ended),
+		TEST(vcpus_by_one_reason),
 		TEST(exits_by_what_they_cost),
 		TEST(exits_of_one_vcpu),
 		TEST(exits_that_a_filter_selects),
@@ -666,10 +484,12 @@ int main(void)
 		TEST(zeros_are_for_programs),
 		TEST(hot_spots_by_guest),
 		TEST(hot_spots_of_one_exit),
+		TEST(hot_spots_where_kvm_exit_never_fires),
 		TEST(totals_by_vcpu_and_reason),
 		TEST(totals_of_arguments),
 		TEST(totals_of_guests_that_ended),
 		TEST(summary_of_the_host),
+		TEST(summary_of_one_guest),
 		TEST(many_pairs),
 	};
 

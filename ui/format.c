@@ -72,6 +72,56 @@ static int format_text(char *buf, size_t size, const char *text, int width)
 	return put(buf, size, text, len);
 }
 
+/* No character takes more columns than bytes. */
+static bool fits(const char *text, int width)
+{
+	return (width >= 0 && strlen(text) <= (size_t)width) || format_width(text) <= width;
+}
+
+/* Where something is left out. */
+static const char *cut_sign(bool is_utf8)
+{
+	return is_utf8 ? "…" : "..";
+}
+
+static int cut_width(bool is_utf8)
+{
+	return is_utf8 ? 1 : 2;
+}
+
+int format_cut(char *buf, size_t size, const char *text, int width, bool is_utf8)
+{
+	const char *sign = cut_sign(is_utf8);
+	int room = width - cut_width(is_utf8), len;
+
+	if (room <= 0 || fits(text, width))
+		return format_text(buf, size, text, width);
+	len = format_text(buf, size, text, room);
+	return len + put(buf + len, size - (size_t)len, sign, strlen(sign));
+}
+
+int format_middle(char *buf, size_t size, const char *text, int width, bool is_utf8)
+{
+	const char *sign = cut_sign(is_utf8);
+	int room = width - cut_width(is_utf8), head = room * 2 / 5, all, word, len, more;
+
+	if (room <= 1 || fits(text, width))
+		return format_text(buf, size, text, width);
+	all = format_width(text);
+	word = (int)strcspn(text, " ");
+	/* Names of one kind begin alike and are told apart by their ends; numbers come first. */
+	if (word > head && word <= room / 2)
+		head = word;
+	len = format_text(buf, size, text, head);
+	room -= format_width(buf);
+	len += put(buf + len, size - (size_t)len, sign, strlen(sign));
+	while (all > room) {
+		text += next_character(text, &more);
+		all -= more;
+	}
+	return len + put(buf + len, size - (size_t)len, text, strlen(text));
+}
+
 static uint64_t divide_rounded(uint64_t value, uint64_t by)
 {
 	return value / by + (value % by >= by - by / 2);
@@ -103,6 +153,8 @@ static int format_scaled(char *buf, size_t size, uint64_t value, const char *con
 	}
 }
 
+static const char *const count_units[] = { "", "k", "M", "G", "T", "P", NULL };
+
 static int print_grouped(char *text, uint64_t count)
 {
 	char digits[NUMBER_MAX];
@@ -119,7 +171,6 @@ static int print_grouped(char *text, uint64_t count)
 
 int format_count(char *buf, size_t size, uint64_t count, int width, bool grouped)
 {
-	static const char *const units[] = { "", "k", "M", "G", "T", "P", NULL };
 	char text[NUMBER_MAX];
 	int len = grouped ? print_grouped(text, count) : 0;
 
@@ -127,7 +178,7 @@ int format_count(char *buf, size_t size, uint64_t count, int width, bool grouped
 		len = snprintf(text, sizeof(text), "%" PRIu64, count);
 	if (len <= width || count < 1000)
 		return put(buf, size, text, (size_t)len);
-	return format_scaled(buf, size, count, units, width);
+	return format_scaled(buf, size, count, count_units, width);
 }
 
 int format_percent(char *buf, size_t size, double percent)
@@ -156,19 +207,57 @@ int format_duration(char *buf, size_t size, uint64_t ns)
 	return format_scaled(buf, size, ns, units, INT_MAX);
 }
 
-/* Half to even, as kvm_stat's are. */
-static int format_rate(char *buf, size_t size, double rate, int width, bool grouped)
+/* Half to even, as kvm_stat's are. Returns whether it is a number that can be told. */
+static bool whole_rate(double rate, uint64_t *ret_whole)
 {
 	uint64_t whole;
 	double rest;
 
 	if (!(rate >= 0 && rate < 1e18))
-		return put(buf, size, "-", 1);
+		return false;
 	whole = (uint64_t)rate;
 	rest = rate - (double)whole;
-	if (rest > 0.5 || (rest == 0.5 && whole % 2))
-		whole++;
+	*ret_whole = whole + (rest > 0.5 || (rest == 0.5 && whole % 2));
+	return true;
+}
+
+static int format_rate(char *buf, size_t size, double rate, int width, bool grouped)
+{
+	uint64_t whole;
+
+	if (!whole_rate(rate, &whole))
+		return put(buf, size, "-", 1);
 	return format_count(buf, size, whole, width, grouped);
+}
+
+/* The number of a count or a rate. */
+static bool cell_number(const struct cell *cell, uint64_t *ret_number)
+{
+	if (cell->type == CELL_RATE)
+		return whole_rate(cell->number, ret_number);
+	*ret_number = cell->count;
+	return cell->type == CELL_COUNT;
+}
+
+int format_digits(const struct cell *cell, bool grouped)
+{
+	uint64_t number;
+	int digits = 1;
+
+	if (!cell_number(cell, &number))
+		return 1;
+	for (; number > 9; number /= 10)
+		digits++;
+	return grouped ? digits + (digits - 1) / 3 : digits;
+}
+
+int format_short(char *buf, size_t size, const struct cell *cell, int width)
+{
+	uint64_t number;
+
+	if (!cell_number(cell, &number))
+		return format_cell(buf, size, cell, width, false);
+	return format_scaled(buf, size, number, count_units, width);
 }
 
 int format_cell(char *buf, size_t size, const struct cell *cell, int width, bool grouped)

@@ -27,6 +27,21 @@ int format_duration(char *buf, size_t size, uint64_t ns); /* three digits and ns
  */
 int format_cell(char *buf, size_t size, const struct cell *cell, int width, bool grouped);
 
+/*
+ * How many columns a count or a rate takes when it is not shortened; and the same cell as
+ * format_cell() has it, but from 1,000 on with three digits and a unit whatever the width: for a
+ * column that has a number which is too long, so that all of its numbers are read in one way.
+ */
+int format_digits(const struct cell *cell, bool grouped);
+int format_short(char *buf, size_t size, const struct cell *cell, int width);
+
+/*
+ * Text of which at most width columns are shown, with a sign ("…", ".." where there is no UTF-8)
+ * where something is left out: its end, or, of a name, its middle.
+ */
+int format_cut(char *buf, size_t size, const char *text, int width, bool is_utf8);
+int format_middle(char *buf, size_t size, const char *text, int width, bool is_utf8);
+
 /* Columns that UTF-8 text takes on a terminal; characters that cannot be printed count as one. */
 int format_width(const char *text);
 

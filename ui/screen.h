@@ -61,10 +61,13 @@ struct screen {
 	char clock[16];	    /* "12:31:07" */
 	const char *filter; /* the regular expression; NULL: none */
 	char guest[96];	    /* "web1 (pid 41233)"; "" for all */
+	const float *history; /* rates of exits as in struct stat_sum; NULL: what the facts have */
 	char crumbs[192];   /* where drilling down has led: "web1 > vCPU 2 > HLT"; "" nowhere */
 	bool is_guest_dead, is_paused, is_utf8;
 	const char *empty;  /* why there are no rows */
-	char notice[320];   /* in the last line, "" for the keys */
+	char notice[320];   /* what was done just now: in the last line, "" for the keys */
+	char trouble[320];  /* what is wrong for longer: above the keys, and in the help */
+	bool can_go_back;   /* Backspace has somewhere to go */
 
 	/* What the user is doing. */
 	enum screen_page page;
@@ -73,6 +76,8 @@ struct screen {
 	bool has_cursor;    /* a row is selected */
 	struct row_id cursor;
 	size_t top;	    /* the first row that is visible */
+	uint32_t chosen_guest; /* of PAGE_GUESTS; GUEST_ANY: none */
+	size_t guests_top;  /* the first of them that is visible */
 	size_t help_top;    /* the first line of the help page that is */
 
 	/* Left by the painter for the loop. */
@@ -80,6 +85,7 @@ struct screen {
 	bool has_more_help; /* than fits */
 	int first_row;	    /* where its first row is on the screen */
 	int prompt_col;	    /* the text cursor, in the last line; -1: none */
+	char where[64];	    /* which rows are seen, while nothing has painted it */
 	struct hit hits[SCREEN_HITS];
 	size_t nr_hits;
 };
@@ -92,16 +98,26 @@ struct row_id row_id_of(const struct view_row *row);
 bool row_id_equal(const struct row_id *a, const struct row_id *b);
 size_t screen_find_row(const struct screen *screen, const struct row_id *id);
 
+enum {
+	KEY_LIVE = 1 << 0,	/* time that goes on */
+	KEY_TREES = 1 << 1,	/* a view with trees */
+	KEY_BACK = 1 << 2,	/* a way back; the help has it always */
+	KEY_ELSEWHERE = 1 << 3, /* another view than the one it goes to; so has this */
+};
+
+/* Whether what is typed leaves the guest: it is a part of its name, or how its pid begins. */
+bool screen_is_meant(const struct guest *guest, const char *typed);
+
 /* The keys, for the help page and the last line; ended by key == NULL. */
 struct key_help {
 	const char *key;
 	const char *brief; /* for the last line; NULL: not there */
 	const char *help;
-	bool is_live; /* means nothing where time does not go on */
+	unsigned int where; /* KEY_*: what it needs */
 };
 extern const struct key_help screen_keys[];
 
-/* Whether the key does anything there. */
+/* Whether the key does anything in this view. */
 bool screen_has_key(const struct screen *screen, const struct key_help *key);
 
 #endif

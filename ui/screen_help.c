@@ -87,6 +87,10 @@ static size_t put_all(struct page *page, const struct screen *screen)
 	int width = widest_word(screen);
 
 	page->line = 0;
+	if (screen->trouble[0]) {
+		put_wrapped(page, 1, screen->trouble);
+		page->line++;
+	}
 	for (const struct key_help *key = screen_keys; key->key; key++) {
 		if (screen_has_key(screen, key))
 			put_entry(page, width, key->key, key->help);

@@ -2,6 +2,7 @@
 /* Paints how long the exits of one row took: a bar for each bucket, with its edges and numbers. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "ui/format.h"
 #include "ui/screen_private.h"
@@ -9,6 +10,8 @@
 #define EDGE_WIDTH 7
 #define LINES_MIN 4
 #define BAR_MAX 60
+#define NUMBER_MAX 40
+#define NAME_LEAST 8 /* columns of a name that is cut */
 
 /* The buckets from first to last, `step` of them a line. */
 struct span {
@@ -101,9 +104,9 @@ static void put_bucket(const struct screen *screen, struct grid *grid, int row, 
 	put_bar(grid, row, col, len, screen->is_utf8);
 }
 
-/* The row's cells of a type: its texts, or its durations with their headings. Returns the end. */
-static int put_cells(const struct screen *screen, struct grid *grid, int row, int col,
-		     const struct view_row *item, enum cell_type type)
+/* "Avg 1.24µs p50 1.02µs": durations with their headings. Returns the end. */
+static int put_durations(const struct screen *screen, struct grid *grid, int row, int col,
+			 const struct view_row *item)
 {
 	const struct column *columns = screen->view->type->columns;
 	char text[64];
@@ -111,25 +114,66 @@ static int put_cells(const struct screen *screen, struct grid *grid, int row, in
 	for (size_t i = 0; columns[i].id; i++) {
 		const struct cell *cell = &item->cells[i];
 
-		if (cell->type == CELL_NONE || columns[i].type != type ||
-		    columns[i].flags & COLUMN_MACHINE_ONLY)
+		if (cell->type != CELL_NS || columns[i].flags & COLUMN_MACHINE_ONLY)
 			continue;
-		format_cell(text, sizeof(text), cell, 40, false);
-		if (type == CELL_NS)
-			col = grid_printf(grid, row, col, STYLE_PLAIN, " %s ", columns[i].title);
-		col = grid_printf(grid, row, col, STYLE_BOLD, type == CELL_NS ? "%s" : "%s ", text);
+		format_cell(text, sizeof(text), cell, NUMBER_MAX, false);
+		col = grid_printf(grid, row, col, STYLE_PLAIN, " %s ", columns[i].title);
+		col = grid_put(grid, row, col, STYLE_BOLD, text);
 	}
 	return col;
 }
 
+/* What the row is, in the columns that the numbers leave: the first names whole, or nearly. */
+static int put_names(const struct screen *screen, struct grid *grid, int row, int end,
+		      const struct view_row *item)
+{
+	const struct column *columns = screen->view->type->columns;
+	int col = 1;
+	char text[256];
+
+	for (size_t i = 0; columns[i].id; i++) {
+		const struct cell *cell = &item->cells[i];
+
+		if (cell->type != CELL_TEXT || columns[i].type != CELL_TEXT ||
+		    columns[i].flags & COLUMN_MACHINE_ONLY)
+			continue;
+		if (end - col < NAME_LEAST && end - col < format_width(cell->text))
+			break;
+		format_middle(text, sizeof(text), cell->text, end - col, screen->is_utf8);
+		col = grid_put(grid, row, col, STYLE_BOLD, text) + 1;
+	}
+	return col;
+}
+
+static int names_width(const struct screen *screen, const struct view_row *item)
+{
+	const struct column *columns = screen->view->type->columns;
+	int width = 0;
+
+	for (size_t i = 0; columns[i].id; i++) {
+		if (item->cells[i].type == CELL_TEXT && columns[i].type == CELL_TEXT &&
+		    !(columns[i].flags & COLUMN_MACHINE_ONLY))
+			width += format_width(item->cells[i].text) + 1;
+	}
+	return width;
+}
+
+/* Names before the numbers, which are never cut for them. */
 static void put_numbers(const struct screen *screen, struct grid *grid, int row,
 			const struct view_row *item, uint64_t all)
 {
-	int col = put_cells(screen, grid, row, 1, item, CELL_TEXT);
+	int width, names = names_width(screen, item), col;
 	char text[32];
 
-	col = put_cells(screen, grid, row, col, item, CELL_NS);
 	format_count(text, sizeof(text), all, 11, true);
+	/* Written once to see how wide it is. */
+	width = put_durations(screen, grid, row, 0, item) + format_width(text) +
+		(int)strlen("   ended");
+	grid_clear_row(grid, row);
+	if (names > grid->cols - 1 - width)
+		names = grid->cols - 1 - width;
+	col = put_names(screen, grid, row, names, item);
+	col = put_durations(screen, grid, row, col, item);
 	grid_printf(grid, row, col, STYLE_PLAIN, "  %s ended", text);
 }
 

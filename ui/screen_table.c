@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Paints the table: which columns fit, the tree, the cursor, pictures in cells. */
+/* Paints the table: rows and headings, the tree, the cursor, pictures in cells. */
 #include <stdio.h>
 #include <string.h>
 
 #include "ui/format.h"
 #include "ui/screen_private.h"
 
-#define NAME_MAX 40
-#define NAME_NARROW 12 /* below this the rate becomes narrow, */
-#define NAME_LEAST 6   /* and below this it goes */
-#define SPARK_MIN 8
-#define TEXT_MORE 24   /* columns that a second text may have beyond its width */
+#define TOTAL_WIDTH 7  /* "Total" and what is around it */
 #define LATENCY_MIN 12 /* lines for the table from which on there is a picture below it */
-#define GROUPED_MIN 100 /* from this width on numbers have thousands marks */
-
-/* Where the columns go; width 0: no room for it. */
-struct layout {
-	int col[VIEW_COLUMNS], width[VIEW_COLUMNS];
-	bool grouped;
-};
 
 void spark_paint(struct grid *grid, int row, int col, int width, enum style style,
 		 const float *rates, bool is_utf8)
@@ -74,146 +63,6 @@ static void split_paint(struct grid *grid, int row, int col, int width, enum sty
 	}
 }
 
-/* A pid is a name: only what grows has thousands marks, and wide columns. */
-static bool is_grouped(const struct column *column, const struct layout *layout)
-{
-	return layout->grouped && column->width >= 9 &&
-	       (column->type == CELL_COUNT || column->type == CELL_RATE);
-}
-
-static int wanted_width(const struct column *column, const struct layout *layout)
-{
-	if (column->flags & COLUMN_MACHINE_ONLY)
-		return 0;
-	if (column->type == CELL_SPARK)
-		return SPARK_MIN;
-	/* A mark for every three digits. */
-	if (is_grouped(column, layout))
-		return column->width + (column->width + 2) / 3;
-	return column->width;
-}
-
-static int used_width(const struct layout *layout, size_t nr)
-{
-	int used = 0;
-
-	for (size_t i = 1; i < nr; i++)
-		used += layout->width[i] ? layout->width[i] + 1 : 0;
-	return used;
-}
-
-/* By what the columns say themselves: those that are easiest to do without first. */
-static void drop_spare(struct layout *layout, const struct column *columns, size_t nr, int cols)
-{
-	while (cols - 1 - used_width(layout, nr) < NAME_NARROW) {
-		size_t sparest = 0;
-
-		for (size_t i = 1; i < nr; i++) {
-			if (layout->width[i] && COLUMN_SPARE_OF(columns[i].flags) >
-			    COLUMN_SPARE_OF(columns[sparest].flags))
-				sparest = i;
-		}
-		if (!sparest)
-			return;
-		layout->width[sparest] = 0;
-	}
-}
-
-/*
- * Takes columns away until the name has room: first the picture, then shares and other numbers from
- * the left. The rate stays longest: it becomes narrow, and then costs the name its last columns.
- */
-static void drop_columns(struct layout *layout, const struct column *columns, size_t nr, int cols)
-{
-	static const struct {
-		enum cell_type type;
-		int name; /* what it leaves to the name, or goes */
-	} order[] = { { CELL_SPARK, 24 }, { CELL_PERCENT, 18 }, { CELL_COUNT, 12 },
-		      { CELL_TEXT, NAME_LEAST } };
-
-	drop_spare(layout, columns, nr, cols);
-	for (size_t t = 0; t < sizeof(order) / sizeof(order[0]); t++) {
-		for (size_t i = 1; i < nr; i++) {
-			if (columns[i].type == order[t].type &&
-			    !COLUMN_SPARE_OF(columns[i].flags) &&
-			    cols - 1 - used_width(layout, nr) < order[t].name)
-				layout->width[i] = 0;
-		}
-	}
-	for (size_t i = 1; i < nr && cols - 1 - used_width(layout, nr) < NAME_NARROW; i++) {
-		int narrow = (int)strlen(columns[i].title);
-
-		if (layout->width[i] > narrow)
-			layout->width[i] = narrow;
-		if (cols - 1 - used_width(layout, nr) < NAME_LEAST)
-			layout->width[i] = 0;
-	}
-}
-
-/* As far as there are rates to show and room. Returns what it took. */
-static int widen_spark(struct layout *layout, const struct column *columns, size_t nr, int room)
-{
-	int most = STATS_HISTORY - SPARK_MIN, more = room < most ? room : most;
-
-	for (size_t i = 1; i < nr; i++) {
-		if (columns[i].type != CELL_SPARK || !layout->width[i])
-			continue;
-		layout->width[i] += more;
-		return more;
-	}
-	return 0;
-}
-
-/* Texts beside the name may be long, too. Returns what they took. */
-static int widen_texts(struct layout *layout, const struct column *columns, size_t nr, int room)
-{
-	int took = 0;
-
-	for (size_t i = 1; i < nr; i++) {
-		int more = room - took < TEXT_MORE ? room - took : TEXT_MORE;
-
-		if (columns[i].type != CELL_TEXT || !(columns[i].flags & COLUMN_KEY) ||
-		    !layout->width[i])
-			continue;
-		layout->width[i] += more;
-		took += more;
-	}
-	return took;
-}
-
-static void place_columns(struct layout *layout, size_t nr)
-{
-	int col = 1; /* behind the sign of the tree */
-
-	for (size_t i = 0; i < nr; i++) {
-		layout->col[i] = col;
-		col += layout->width[i] ? layout->width[i] + 1 : 0;
-	}
-}
-
-static struct layout layout_of(const struct view *view, int cols)
-{
-	const struct view_type *type = view->type;
-	struct layout layout = { .grouped = cols >= GROUPED_MIN };
-	size_t nr = view_columns(type);
-	int name, rest;
-
-	for (size_t i = 1; i < nr; i++) {
-		if (view_has_column(view, i))
-			layout.width[i] = wanted_width(&type->columns[i], &layout);
-	}
-	drop_columns(&layout, type->columns, nr, cols);
-	rest = cols - 1 - used_width(&layout, nr);
-	name = rest < type->columns[0].width ? rest : type->columns[0].width;
-	rest -= name;
-	rest -= widen_texts(&layout, type->columns, nr, rest);
-	rest -= widen_spark(&layout, type->columns, nr, rest);
-	name += rest < NAME_MAX - name ? rest : NAME_MAX - name;
-	layout.width[0] = name > 0 ? name : 0;
-	place_columns(&layout, nr);
-	return layout;
-}
-
 static const char *sort_sign(const struct screen *screen)
 {
 	if (screen->query->reverse)
@@ -221,7 +70,7 @@ static const char *sort_sign(const struct screen *screen)
 	return screen->is_utf8 ? "▾" : "*";
 }
 
-static const char *title_of(const struct view *view, size_t column)
+const char *screen_title_of(const struct view *view, size_t column)
 {
 	if (view->rate_title && view_column_by_id(view->type, "rate") == (int)column)
 		return view->rate_title;
@@ -246,7 +95,7 @@ static void paint_column_title(const struct screen *screen, struct grid *grid,
 			       const struct layout *layout, int row, size_t i)
 {
 	const struct column *column = &screen->view->type->columns[i];
-	const char *title = title_of(screen->view, i);
+	const char *title = screen_title_of(screen->view, i);
 	bool is_left = column->type == CELL_TEXT || is_picture(column->type);
 	enum style style = screen->query->sort == i ? STYLE_SORTED : STYLE_HEADING;
 	int len = (int)strlen(title), first = layout->col[i], behind;
@@ -297,12 +146,23 @@ static const char *root_sign(const struct screen *screen, const struct view_row 
 	return screen->is_utf8 ? "▸" : "+";
 }
 
+/* Names are cut in the middle: those of one kind begin alike. */
+static void put_text(const struct screen *screen, struct grid *grid, int row, int col, int width,
+		     const struct cell *cell, enum style style)
+{
+	char text[512];
+
+	format_middle(text, sizeof(text), cell->type == CELL_TEXT ? cell->text : "-",
+		      width > 0 ? width : 0, screen->is_utf8);
+	grid_put(grid, row, col, style, text);
+}
+
 static void paint_name(const struct screen *screen, struct grid *grid, const struct layout *layout,
 		       int row, const struct view_row *item, enum style style)
 {
-	char text[512];
-	int col = layout->col[0], width = layout->width[0];
-	struct cell name = item->cells[0];
+	bool is_total = item == &screen->view->total;
+	int col = layout->col[layout->name], width = layout->width[layout->name];
+	struct cell name = item->cells[is_total ? 0 : layout->name];
 
 	if (item->field != FIELD_NONE && item->depth)
 		name = cell_text(fields_get(screen->facts->fields, item->field)->label);
@@ -310,9 +170,7 @@ static void paint_name(const struct screen *screen, struct grid *grid, const str
 		grid_put(grid, row, 0, style, root_sign(screen, item));
 	col = grid_put(grid, row, col, style == STYLE_PLAIN ? STYLE_DIM : style,
 		       branch_sign(screen, item));
-	width -= col - layout->col[0];
-	format_cell(text, sizeof(text), &name, width > 0 ? width : 0, false);
-	grid_put(grid, row, col, style, text);
+	put_text(screen, grid, row, col, width - (col - layout->col[layout->name]), &name, style);
 }
 
 /* Shares and pids do not add up: nothing is missing there. */
@@ -344,10 +202,15 @@ static void paint_cell(const struct screen *screen, struct grid *grid, const str
 		paint_picture(screen, grid, row, col, width, cell, style);
 		return;
 	}
-	format_cell(text, sizeof(text), cell, width, is_grouped(column, layout));
-	if (column->type != CELL_TEXT)
-		col += width - format_width(text);
-	grid_put(grid, row, col, style, text);
+	if (column->type == CELL_TEXT) {
+		put_text(screen, grid, row, col, width, cell, style);
+		return;
+	}
+	if (layout->is_short[i])
+		format_short(text, sizeof(text), cell, width);
+	else
+		format_cell(text, sizeof(text), cell, width, layout->grouped[i]);
+	grid_put(grid, row, col + width - format_width(text), style, text);
 }
 
 static void paint_row(const struct screen *screen, struct grid *grid, const struct layout *layout,
@@ -359,8 +222,9 @@ static void paint_row(const struct screen *screen, struct grid *grid, const stru
 	if (style != STYLE_PLAIN)
 		grid_style(grid, row, 0, style);
 	paint_name(screen, grid, layout, row, item, style);
-	for (size_t i = 1; columns[i].id; i++) {
-		if (layout->width[i] && (!is_total || has_total(&columns[i], &item->cells[i])))
+	for (size_t i = 0; columns[i].id; i++) {
+		if (i != layout->name && layout->width[i] &&
+		    (!is_total || has_total(&columns[i], &item->cells[i])))
 			paint_cell(screen, grid, layout, row, i, &item->cells[i], style);
 	}
 }
@@ -393,19 +257,32 @@ static void scroll(struct screen *screen)
 		screen->top = nr > page ? nr - page : 0;
 }
 
-static void paint_total(const struct screen *screen, struct grid *grid, const struct layout *layout,
+/* The sums, and in the first gap that is wide enough which rows are seen. */
+static void paint_total(struct screen *screen, struct grid *grid, const struct layout *layout,
 			int row)
+{
+	int width = format_width(screen->where), gap = 0;
+
+	paint_row(screen, grid, layout, row, &screen->view->total, STYLE_BOLD);
+	for (int col = TOTAL_WIDTH; screen->where[0] && col < grid->cols; col++) {
+		gap = grid->cells[row * grid->cols + col].ch == L' ' ? gap + 1 : 0;
+		if (gap < width + 2 && (gap <= width || col < grid->cols - 1))
+			continue;
+		grid_put(grid, row, col - width, STYLE_DIM, screen->where);
+		screen->where[0] = '\0';
+	}
+}
+
+/* Which rows are seen, where there are more; whoever has room for it paints it. */
+static void tell_where(struct screen *screen)
 {
 	size_t first = screen->top + 1, last = screen->top + screen->page_rows;
 	size_t nr = screen->view->nr_rows;
-	char where[64];
 
-	paint_row(screen, grid, layout, row, &screen->view->total, STYLE_BOLD);
-	if (nr <= screen->page_rows)
-		return;
-	snprintf(where, sizeof(where), "%zu-%zu of %zu", first, last < nr ? last : nr, nr);
-	if (layout->width[0] >= (int)strlen(where) + 7)
-		grid_put(grid, row, layout->col[0] + 7, STYLE_DIM, where);
+	screen->where[0] = '\0';
+	if (nr > screen->page_rows)
+		snprintf(screen->where, sizeof(screen->where), "%zu-%zu of %zu", first,
+			 last < nr ? last : nr, nr);
 }
 
 /* The row that is looked at; the first while none is. Past the last: there is none. */
@@ -445,7 +322,7 @@ static void paint_words(struct grid *grid, int row, int last_row, enum style sty
 void table_paint(struct screen *screen, struct grid *grid, int first_row, int last_row)
 {
 	const struct view *view = screen->view;
-	struct layout layout = layout_of(view, grid->cols);
+	struct layout layout;
 	/* The Total row is worth a line where there are a few, and adds nothing to a single row. */
 	bool wants_total = last_row - first_row >= 4 && view->nr_rows > 1;
 	int rows = last_row - first_row - wants_total, below = latency_lines(screen, rows), row;
@@ -453,8 +330,10 @@ void table_paint(struct screen *screen, struct grid *grid, int first_row, int la
 	rows -= below;
 	screen->page_rows = rows > 0 ? (size_t)rows : 0;
 	screen->first_row = first_row + 1;
+	layout_make(&layout, screen, grid->cols);
 	paint_heading(screen, grid, &layout, first_row);
 	scroll(screen);
+	tell_where(screen);
 	row = first_row + 1;
 	for (int i = 0; i < rows && screen->top + (size_t)i < view->nr_rows; i++) {
 		const struct view_row *item = &view->rows[screen->top + (size_t)i];

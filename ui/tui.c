@@ -15,8 +15,10 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
+#include "exits.h"
 #include "guest.h"
 #include "host.h"
+#include "options.h"
 #include "ui/tui_private.h"
 
 #define OPENING_MS 10 /* between two looks whether all events are open */
@@ -30,6 +32,12 @@ void tui_say(struct tui *tui, const char *text)
 	tui->said_at = time(NULL);
 }
 
+static void tui_unsay(struct tui *tui)
+{
+	tui->screen.notice[0] = '\0';
+	tui->said_at = 0;
+}
+
 void tui_set_timer(struct tui *tui, double first_s)
 {
 	struct itimerspec spec = { 0 };
@@ -41,16 +49,73 @@ void tui_set_timer(struct tui *tui, double first_s)
 	timerfd_settime(tui->timer, 0, &spec, NULL);
 }
 
+/* What the held sample is looked at for, until the providers may be told. */
+static void put_off(struct tui *tui)
+{
+	tui->has_put_off = true;
+	if (query_wants(tui->query, tui->facts.fields, &tui->put_off) < 0)
+		tui_say(tui, strerror(ENOMEM));
+}
+
 void tui_ask(struct tui *tui)
 {
 	struct why why = { "" };
 
+	if (tui->screen.is_paused) {
+		put_off(tui);
+		return;
+	}
+	tui->has_put_off = false;
 	if (monitor_want(tui->config.monitor, tui->query, &why) < 0)
 		tui_say(tui, why.text);
+	if (tui->asked_filter != tui->filter)
+		pattern_free(tui->asked_filter);
+	tui->asked_filter = tui->filter;
 	if (!monitor_has_new_question(tui->config.monitor))
 		return;
 	tui->is_opening = true;
 	tui->has_fresh_question = true;
+	tui->samples_due = 2;
+}
+
+void tui_set_delay(struct tui *tui, double delay_s)
+{
+	/* Tenths, so that - undoes +. */
+	delay_s = (double)(long)(delay_s * 10 + 0.5) / 10;
+	delay_s = delay_s < DELAY_MIN_S ? DELAY_MIN_S : delay_s;
+	tui->delay_s = delay_s > DELAY_MAX_S ? DELAY_MAX_S : delay_s;
+	tui_set_timer(tui, tui->delay_s);
+}
+
+void tui_toggle_pause(struct tui *tui)
+{
+	tui->screen.is_paused = !tui->screen.is_paused;
+	if (tui->screen.is_paused)
+		return;
+	if (tui->has_put_off)
+		tui_ask(tui);
+	tui_set_timer(tui, FIRST_DELAY_S);
+}
+
+/*
+ * The rates of exits are kept here over a change of view, which counts them anew. Those of another
+ * guest are another history.
+ */
+static void keep_history(struct tui *tui)
+{
+	struct exits_summary summary;
+	bool is_other = tui->history_guest != tui->query->guest;
+
+	if (exits_summarize(&tui->facts, tui->query->guest, &summary) < 0)
+		return;
+	for (size_t i = 0; is_other && i < STATS_HISTORY; i++)
+		tui->history[i] = summary.sum.nr ? summary.sum.history[i] : -1;
+	tui->history_guest = tui->query->guest;
+	/* The first rate of a question is of less than an interval. */
+	if (is_other || tui->samples_due || !summary.sum.has_rate)
+		return;
+	memmove(tui->history, tui->history + 1, (STATS_HISTORY - 1) * sizeof(*tui->history));
+	tui->history[STATS_HISTORY - 1] = (float)summary.sum.rate_per_s;
 }
 
 static void take_sample(struct tui *tui)
@@ -59,75 +124,41 @@ static void take_sample(struct tui *tui)
 		tui_ask(tui);
 	if (monitor_sample(tui->config.monitor) < 0)
 		tui_say(tui, strerror(ENOMEM));
+	/* One question to a recording is both samples. */
+	tui->samples_due -= tui->samples_due > 0;
+	if (tui->config.recording)
+		tui->samples_due = 0;
+	keep_history(tui);
 	if (tui->config.env)
 		tui->screen.nr_cpus = host_cpus(tui->config.env);
 }
 
 static void rebuild(struct tui *tui)
 {
-	if (view_build(&tui->view, tui->query, monitor_facts(tui->config.monitor)) < 0)
+	tui->facts = *monitor_facts(tui->config.monitor);
+	if (tui->has_put_off)
+		tui->facts.wanted = &tui->put_off;
+	if (view_build(&tui->view, tui->query, &tui->facts) < 0)
 		tui_say(tui, strerror(ENOMEM));
+	/* Rows of what was not counted when it was paused are no picture to hold. */
+	if (tui->has_put_off && !query_is_counted(tui->query, &tui->facts))
+		tui->view.nr_rows = 0;
+	tui_follow_cursor(tui);
 }
 
-/* An exit without arguments: most have none, and those to user space are not known to have any. */
-static const char *why_no_arguments(struct tui *tui)
-{
-	const struct fields *fields = monitor_facts(tui->config.monitor)->fields;
-	const struct field *reason = fields_get(fields, tui->query->reason);
-
-	if (fields_get(fields, reason->parent)->exit_rank == 2)
-		snprintf(tui->empty, sizeof(tui->empty),
-			 "Which arguments belong to %s is not known where kvm_exit never fires. "
-			 "Press 5 to see all of them.", reason->label);
-	else
-		snprintf(tui->empty, sizeof(tui->empty),
-			 "No argument of %s seen yet. I/O, MSR, CPUID and hypercall exits have "
-			 "arguments, most others have not.", reason->label);
-	return tui->empty;
-}
-
-static const char *why_no_exits(struct tui *tui, const char *why)
-{
-	snprintf(tui->empty, sizeof(tui->empty),
-		 "This view needs what cannot be counted here. %s", why);
-	return tui->empty;
-}
-
-/* Why there are no rows, in words. */
-static const char *why_empty(struct tui *tui)
-{
-	const struct monitor *monitor = tui->config.monitor;
-	const char *no_exits = monitor_no_exits(monitor);
-
-	if (!monitor_is_live(monitor))
-		return "Waiting for the KVM module.";
-	if (tui->query->type->is_timed && no_exits)
-		return why_no_exits(tui, no_exits);
-	if (tui->is_opening)
-		return "Opening events ...";
-	if (tui->query->type->by_guest && !guests_count(monitor_facts(monitor)->guests))
-		return tui->config.recording ? "The recording has no guest." :
-					       "No guest is running.";
-	if (tui->query->type == &view_hotspots && tui->query->has_reason)
-		return why_no_arguments(tui);
-	return tui->config.recording ? "Nothing of this kind is in the recording." :
-				       "No matching events reported yet";
-}
-
-/* The last line says what we just did, else what is wrong for as long as it is. */
+/* What we just did is said for a while, what is wrong for as long as it is. */
 static void choose_notice(struct tui *tui)
 {
-	const char *notice = monitor_notice(tui->config.monitor, 0);
+	const char *trouble = monitor_notice(tui->config.monitor, 0);
 
-	if (tui->said_at && time(NULL) - tui->said_at < NOTICE_S)
-		return;
-	tui->said_at = 0;
-	snprintf(tui->screen.notice, sizeof(tui->screen.notice), "%s", notice ? notice : "");
+	if (tui->said_at && time(NULL) - tui->said_at >= NOTICE_S)
+		tui_unsay(tui);
+	snprintf(tui->screen.trouble, sizeof(tui->screen.trouble), "%s", trouble ? trouble : "");
 }
 
 static void describe_guest(struct tui *tui)
 {
-	const struct guests *guests = monitor_facts(tui->config.monitor)->guests;
+	const struct guests *guests = tui->facts.guests;
 	const struct guest *guest = guests_by_id(guests, tui->query->guest);
 	struct screen *screen = &tui->screen;
 
@@ -149,7 +180,7 @@ static void describe_guest(struct tui *tui)
 static void describe_way(struct tui *tui)
 {
 	const struct query *query = tui->query;
-	const struct fields *fields = monitor_facts(tui->config.monitor)->fields;
+	const struct fields *fields = tui->facts.fields;
 	const char *sign = tui->screen.is_utf8 ? "›" : ">";
 	char *crumbs = tui->screen.crumbs;
 	size_t size = sizeof(tui->screen.crumbs);
@@ -175,13 +206,14 @@ static void draw(struct tui *tui)
 	struct tm tm;
 
 	terminal_resize(tui->terminal, &tui->grid);
-	screen->view = &tui->view;
 	screen->query = tui->query;
-	screen->facts = monitor_facts(tui->config.monitor);
+	screen->facts = &tui->facts;
 	screen->engine = monitor_engine(tui->config.monitor);
 	screen->filter = tui->query->filter ? pattern_text(tui->query->filter) : NULL;
 	screen->delay_s = tui->delay_s;
-	screen->empty = why_empty(tui);
+	screen->empty = tui_why_empty(tui);
+	screen->history = tui->history_guest == tui->query->guest ? tui->history : NULL;
+	screen->can_go_back = tui->nr_ways > 0;
 	if (localtime_r(&now, &tm))
 		strftime(screen->clock, sizeof(screen->clock), "%H:%M:%S", &tm);
 	describe_guest(tui);
@@ -196,7 +228,7 @@ static void draw(struct tui *tui)
 /* A guest that ended and came back under its name is followed, and that is said. */
 static void follow_guest(struct tui *tui)
 {
-	const struct guests *guests = monitor_facts(tui->config.monitor)->guests;
+	const struct guests *guests = tui->facts.guests;
 	const struct guest *guest;
 	struct why why;
 	char text[160];
@@ -216,7 +248,10 @@ static void tick(struct tui *tui)
 {
 	uint64_t ticks;
 
-	if (read(tui->timer, &ticks, sizeof(ticks)) != sizeof(ticks) || tui->screen.is_paused)
+	if (read(tui->timer, &ticks, sizeof(ticks)) != sizeof(ticks))
+		return;
+	/* What is held is a picture with rates. */
+	if (tui->screen.is_paused && !tui->samples_due)
 		return;
 	take_sample(tui);
 	follow_guest(tui);
@@ -234,8 +269,6 @@ static void look_opening(struct tui *tui)
 	if (!tui->has_fresh_question)
 		return;
 	tui->has_fresh_question = false;
-	if (tui->screen.is_paused)
-		return;
 	take_sample(tui);
 	tui_set_timer(tui, FIRST_DELAY_S < tui->delay_s ? FIRST_DELAY_S : tui->delay_s);
 }
@@ -261,6 +294,7 @@ static void take_keys(struct tui *tui)
 
 	/* A key is about what the one before it has made of the table. */
 	while (!tui->quit && terminal_event(tui->terminal, &event)) {
+		tui_unsay(tui); /* it was about the key before this one */
 		tui_press(tui, &event);
 		if (tui->is_opening)
 			look_opening(tui);
@@ -328,6 +362,8 @@ int tui_run(const struct tui_config *config, struct why *why)
 		.delay_s = config->delay_s,
 		.is_opening = true,
 		.has_fresh_question = true,
+		.samples_due = 2,
+		.history_guest = STATS_ENDED, /* nobody's yet */
 	};
 	int err = terminal_open(&tui.terminal, why);
 
@@ -336,6 +372,8 @@ int tui_run(const struct tui_config *config, struct why *why)
 	tui.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	err = tui.timer < 0 ? -errno : 0;
 	if (!err) {
+		tui.screen.view = &tui.view;
+		tui.facts = *monitor_facts(config->monitor);
 		describe_source(&tui);
 		if (config->recording) /* has its samples already */
 			look_opening(&tui);
@@ -350,6 +388,9 @@ int tui_run(const struct tui_config *config, struct why *why)
 	pattern_free(tui.search);
 	if (tui.filter == config->query->filter)
 		config->query->filter = NULL;
-	pattern_free(tui.filter);
+	if (tui.filter != tui.asked_filter)
+		pattern_free(tui.filter);
+	pattern_free(tui.asked_filter);
+	field_set_release(&tui.put_off);
 	return err;
 }
