@@ -71,10 +71,14 @@ static void drop(const struct mapped *piece)
 
 int mapped_set(struct mapped *mapped, int fd, uint64_t offset, size_t size)
 {
-	void *begin = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, (off_t)offset);
-	int err = begin == MAP_FAILED ? -errno : 0;
+	struct mapped new = {
+		.begin = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, (off_t)offset),
+		.size = size,
+	};
 
-	if (err) {
+	if (new.begin == MAP_FAILED) {
+		int err = -errno;
+
 		mapped_release(mapped);
 		return err;
 	}
@@ -82,9 +86,8 @@ int mapped_set(struct mapped *mapped, int fd, uint64_t offset, size_t size)
 		munmap((void *)(uintptr_t)mapped->begin, mapped->size);
 	else
 		add(mapped);
-	mapped->begin = begin;
-	mapped->size = size;
-	mapped->is_cut = 0;
+	new.next = mapped->next;
+	*mapped = new;
 	return 0;
 }
 
