@@ -153,6 +153,24 @@ like "$(cat "$OUT")" '"process_name","pid":1,"args":\{"name":"VM 5"\}' "a VM tha
 like "$(cat "$OUT")" '"name":"HLT","cat":"kvm","pid":1,"tid":1,"ts":0.000,"dur":0.020' \
 	"has its own exit, whoever had the CPU in between"
 
+# ---- how far it is
+
+if has_screen; then
+	mkfifo "$TMP/slow.json"
+	screen_start 60 5 "$KVMTOP timeline -o $TMP/slow-out $TMP/slow.json; echo drawn; sleep 60"
+	{
+		sleep 1.2
+		printf '%10000s' ''
+		sleep 1
+		cat "$GUEST/dump.json"
+	} >"$TMP/slow.json" &
+	screen_has '^0 MiB read$' "what takes over a second says how far it is"
+	screen_has '^drawn$' "and clears the line"
+	screen_stop
+else
+	skip "a slow trace" "$T_no_screen"
+fi
+
 # ---- a guest's own trace.dat beside its host's
 
 "$HELPERS/trace_make" host "$TMP/host.dat" 20
@@ -192,7 +210,7 @@ if has_screen; then
 	"$HELPERS/trace_make" acrn "$TMP/large" 100000
 	screen_start 80 24 "(cat $TMP/large; sleep 1.3; cat $TMP/large; sleep 0.3) |
 		$KVMTOP timeline -f 1000000 -k - | grep -c EXTERNAL; sleep 9"
-	screen_has '^\[ *\] .*MiB' "a bar is shown"
+	screen_has '^[0-9]+ MiB read' "a bar is shown"
 	screen_has '^25000$' "and gone at the end"
 	unlike "$(screen_shot)" "MiB" "without a trace"
 	screen_stop

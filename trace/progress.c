@@ -2,8 +2,10 @@
 /* Draws the bar, and other lines. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -31,13 +33,16 @@ void progress_draw(struct progress *progress, uint64_t done, uint64_t total)
 	char bar[BAR_WIDTH + 1], line[BAR_WIDTH + 64];
 	int width;
 
-	done = done < total ? done : total;
+	done = total && done > total ? total : done;
 	width = total ? (int)((double)done / (double)total * BAR_WIDTH) : 0;
 	memset(bar, ' ', BAR_WIDTH);
 	memset(bar, '#', (size_t)width);
 	bar[BAR_WIDTH] = '\0';
-	snprintf(line, sizeof(line), "[%s] %" PRIu64 " of %" PRIu64 " MiB", bar, done >> 20,
-		 total >> 20);
+	if (total)
+		snprintf(line, sizeof(line), "[%s] %" PRIu64 " of %" PRIu64 " MiB", bar,
+			 done >> 20, total >> 20);
+	else
+		snprintf(line, sizeof(line), "%" PRIu64 " MiB read", done >> 20);
 	progress_line(line);
 	progress->shown_ns = clock_now_ns();
 }
@@ -56,6 +61,51 @@ void progress_end(const struct progress *progress)
 {
 	if (progress->shown_ns)
 		fputs("\r\033[K", stderr);
+}
+
+struct watched {
+	FILE *in;
+	struct progress progress;
+	uint64_t done, total;
+};
+
+static ssize_t watched_read(void *cookie, char *buf, size_t size)
+{
+	struct watched *watched = cookie;
+	size_t n = fread(buf, 1, size, watched->in);
+
+	watched->done += n;
+	if (progress_is_due(&watched->progress))
+		progress_draw(&watched->progress, watched->done, watched->total);
+	return n == 0 && ferror(watched->in) ? -1 : (ssize_t)n;
+}
+
+static int watched_close(void *cookie)
+{
+	struct watched *watched = cookie;
+
+	progress_end(&watched->progress);
+	free(watched);
+	return 0;
+}
+
+FILE *progress_watch(FILE *in)
+{
+	const cookie_io_functions_t functions = { .read = watched_read, .close = watched_close };
+	struct watched *watched = calloc(1, sizeof(*watched));
+	struct stat st;
+	FILE *file;
+
+	if (!watched)
+		return NULL;
+	watched->in = in;
+	if (fstat(fileno(in), &st) == 0 && S_ISREG(st.st_mode))
+		watched->total = (uint64_t)st.st_size;
+	progress_begin(&watched->progress);
+	file = fopencookie(watched, "r", functions);
+	if (!file)
+		free(watched);
+	return file;
 }
 
 void progress_line(const char *text)

@@ -284,6 +284,17 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+static int draw_functions(struct run *run, FILE *json, const char *path,
+			  const struct functions_config *config, struct why *why)
+{
+	FILE *in = progress_watch(json);
+	int err = in ? timeline_functions(in, path, config, &run->out, why) : -ENOMEM;
+
+	if (in)
+		fclose(in);
+	return err;
+}
+
 static void take_functions(struct run *run, const char *path, const struct guest_clock *guest)
 {
 	const struct functions_config config = {
@@ -305,8 +316,7 @@ static void take_functions(struct run *run, const char *path, const struct guest
 		err = uftrace_open(path, &uftrace, &why);
 	if (!err) {
 		if (begin_output(run))
-			err = timeline_functions(uftrace.json, path, &config, &run->out,
-						 &why);
+			err = draw_functions(run, uftrace.json, path, &config, &why);
 		end_err = uftrace_close(&uftrace, path, &end_why);
 		if (end_err) { /* which explains why its text is none */
 			err = end_err;
@@ -322,15 +332,20 @@ static void take_functions(struct run *run, const char *path, const struct guest
 static void take_perf(struct run *run, const char *path)
 {
 	int64_t anchor_ns = run->clock.has_base ? MARGIN_NS - PERF_BEFORE_NS : 0;
-	FILE *in = fopen(path, "re");
+	FILE *file = fopen(path, "re"), *in;
 	struct why why = { "" };
 	int err;
 
-	err = in ? 0 : why_set(&why, -errno, "%s: %s", path, strerror(errno));
-	if (!err && begin_output(run))
-		err = timeline_perf(in, path, &run->clock, anchor_ns, &run->out, &why);
-	if (in)
-		fclose(in);
+	err = file ? 0 : why_set(&why, -errno, "%s: %s", path, strerror(errno));
+	if (!err && begin_output(run)) {
+		in = progress_watch(file);
+		err = in ? timeline_perf(in, path, &run->clock, anchor_ns, &run->out, &why) :
+			   -ENOMEM;
+		if (in)
+			fclose(in);
+	}
+	if (file)
+		fclose(file);
 	if (err)
 		fail(run, err, &why);
 }
