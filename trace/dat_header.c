@@ -10,7 +10,7 @@
 
 #define TEXT_MAX (1 << 20)
 
-static uint64_t size_of(const struct cursor *cursor)
+uint64_t cursor_end(const struct cursor *cursor)
 {
 	return cursor->memory ? cursor->size : cursor->file->info.size;
 }
@@ -69,7 +69,7 @@ int cursor_u64(struct cursor *cursor, uint64_t *ret)
 
 int cursor_skip(struct cursor *cursor, uint64_t size)
 {
-	if (cursor->at > size_of(cursor) || size > size_of(cursor) - cursor->at)
+	if (cursor->at > cursor_end(cursor) || size > cursor_end(cursor) - cursor->at)
 		return -EINVAL;
 	cursor->at += size;
 	return 0;
@@ -81,7 +81,7 @@ int cursor_text(struct cursor *cursor, uint64_t size, char **ret_text)
 	char *text;
 	int err;
 
-	if (size > TEXT_MAX || size > size_of(cursor))
+	if (size > TEXT_MAX || size > cursor_end(cursor))
 		return -EINVAL;
 	text = malloc(size + 1);
 	if (!text)

@@ -24,6 +24,7 @@ struct cursor {
 	uint64_t size;
 };
 
+uint64_t cursor_end(const struct cursor *cursor); /* where the file, or the memory, ends */
 int cursor_get(struct cursor *cursor, void *buf, size_t size);
 int cursor_u16(struct cursor *cursor, uint16_t *ret);
 int cursor_u32(struct cursor *cursor, uint32_t *ret);

@@ -41,7 +41,7 @@ static int get_cpu(struct cursor *cursor, uint64_t end, struct dat_shift_cpu *cp
 	uint32_t nr = 0;
 	int err = cursor_u32(cursor, &nr);
 
-	if (!err && nr > (end - cursor->at) / SAMPLE_SIZE)
+	if (!err && (cursor->at > end || nr > (end - cursor->at) / SAMPLE_SIZE))
 		err = -EINVAL;
 	if (err)
 		return err;
@@ -107,7 +107,9 @@ int dat_shift_read(struct dat_shift *shift, struct cursor *cursor, uint32_t size
 	int err;
 
 	dat_shift_release(shift);
-	err = size < BEFORE_CPUS ? -EINVAL : cursor_u64(cursor, &shift->host_id);
+	err = size < BEFORE_CPUS || end > cursor_end(cursor) ? -EINVAL : 0;
+	if (!err)
+		err = cursor_u64(cursor, &shift->host_id);
 	if (!err)
 		err = cursor_u32(cursor, &flags);
 	if (!err)
