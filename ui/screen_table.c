@@ -85,18 +85,13 @@ static void paint_scale(struct grid *grid, int row, int col, bool is_utf8)
 	grid_put(grid, row, col + 23, STYLE_HEADING, "1s");
 }
 
-static bool is_picture(enum cell_type type)
-{
-	return type == CELL_SPARK || type == CELL_HIST || type == CELL_SPLIT;
-}
-
 /* The sign of what is sorted by stands in the gap before the title, or behind one at the left. */
 static void paint_column_title(const struct screen *screen, struct grid *grid,
 			       const struct layout *layout, int row, size_t i)
 {
 	const struct column *column = &screen->view->type->columns[i];
 	const char *title = screen_title_of(screen->view, i);
-	bool is_left = column->type == CELL_TEXT || is_picture(column->type);
+	bool is_left = column->type == CELL_TEXT || cell_is_picture(column->type);
 	enum style style = screen->query->sort == i ? STYLE_SORTED : STYLE_HEADING;
 	int len = (int)strlen(title), first = layout->col[i], behind;
 
@@ -198,7 +193,7 @@ static void paint_cell(const struct screen *screen, struct grid *grid, const str
 	int col = layout->col[i], width = layout->width[i];
 	char text[256];
 
-	if (is_picture(column->type)) {
+	if (cell_is_picture(column->type)) {
 		paint_picture(screen, grid, row, col, width, cell, style);
 		return;
 	}

@@ -12,8 +12,7 @@ static bool is_printed(const struct view *view, size_t column)
 {
 	const struct column *type = &view->type->columns[column];
 
-	return !(type->flags & COLUMN_MACHINE_ONLY) && type->type != CELL_SPARK &&
-	       type->type != CELL_SPLIT && type->type != CELL_HIST &&
+	return !(type->flags & COLUMN_MACHINE_ONLY) && !cell_is_picture(type->type) &&
 	       view_has_column(view, column);
 }
 
