@@ -9,7 +9,7 @@
 #		BUILD=build/other		another folder for all that is made
 #		FUZZ_TIME=60	seconds for each fuzz target
 #		TEST_TIMEOUT=120	seconds for each test file
-#		TESTS="tests/a.t ..."	only these for make check
+#		TESTS="tests/cli/a.t ..."	only these for make check
 #		BPF=no		without BPF, even where clang, bpftool and libbpf are there
 
 VERSION = 0.1.0
@@ -48,22 +48,24 @@ LIBS = libtracecmd libtracefs libtraceevent libzstd ncursesw libpcre2-8 json-c \
 HEADERS_ONLY = uthash.h
 
 # What runs in the kernel, and what talks to it; without BPF one file stands in for those.
-BPF_SOURCES := $(sort $(wildcard providers/*.bpf.c))
-BPF_USERS = $(addprefix providers/,bpf_attach.c bpf_engine.c bpf_fields.c bpf_hook.c exits_bpf.c)
-BPF_STAND_IN = providers/bpf_none.c
+BPF_SOURCES := $(sort $(wildcard providers/*/*.bpf.c))
+BPF_USERS = $(addprefix providers/,bpf/attach.c bpf/fields.c exits/program.c \
+	tracepoint/bpf_engine.c tracepoint/bpf_hook.c)
+BPF_STAND_IN = providers/bpf/none.c
 BPF ?= $(shell command -v $(BPF_CLANG) >/dev/null && command -v $(BPFTOOL) >/dev/null && \
 	$(PKG_CONFIG) --exists libbpf && echo yes)
 HAVE_BPF := $(filter yes,$(BPF))
 
 SOURCES := $(filter-out $(BPF_SOURCES) $(if $(HAVE_BPF),$(BPF_STAND_IN),$(BPF_USERS)),\
-	$(sort $(wildcard *.c arch/*.c providers/*.c trace/*.c ui/*.c)))
-BPF_TESTS = tests/test_bpf_fields.c tests/test_exits_bpf.c tests/test_exits_program.c
-TEST_SOURCES := $(filter-out $(if $(HAVE_BPF),,$(BPF_TESTS)),$(sort $(wildcard tests/test_*.c)))
-FUZZ_SOURCES := $(sort $(wildcard tests/fuzz_*.c))
-HELPER_SOURCES := $(sort $(filter-out $(TEST_SOURCES) $(BPF_TESTS) $(FUZZ_SOURCES),\
-	$(wildcard tests/*.c)))
+	$(sort $(filter-out bench/% build/% tests/%,$(wildcard *.c */*.c */*/*.c))))
+BPF_TESTS = $(addprefix tests/unit/providers/,\
+	test_bpf_fields.c test_exits_bpf.c test_exits_program.c)
+TEST_SOURCES := $(filter-out $(if $(HAVE_BPF),,$(BPF_TESTS)),\
+	$(sort $(wildcard tests/unit/*.c tests/unit/*/*.c)))
+FUZZ_SOURCES := $(sort $(wildcard tests/fuzz/*.c))
+HELPER_SOURCES := $(sort $(wildcard tests/helpers/*.c))
 BENCH_SOURCES := $(sort $(wildcard bench/*.c))
-SHELL_TESTS := $(sort $(wildcard tests/*.t))
+SHELL_TESTS := $(sort $(wildcard tests/cli/*.t))
 EVERY_SOURCE := $(SOURCES) $(TEST_SOURCES) $(FUZZ_SOURCES) $(HELPER_SOURCES) $(BENCH_SOURCES)
 
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o)
@@ -123,7 +125,7 @@ $(PROGRAM): $(BUILD)/kvmtop.o $(LIB)
 	$(call say,LINK,$@)$(LINK) -o $@ $^ $(LINK_LIBS)
 
 $(LIB): $(LIB_OBJECTS) $(BUILD)/members
-	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $(LIB_OBJECTS)
+	$(call say,AR,$@)rm -f $@ && $(AR) qcs $@ $(LIB_OBJECTS)
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -195,7 +197,7 @@ check: ## install what is missing, build, and run every test
 	@tools/deps -q build test
 	@$(MAKE) all tests
 	@$(if $(SANITIZE),,$(MAKE) SANITIZE=address,undefined tests)
-	@KVMTOP=./$(PROGRAM) HELPERS=$(BUILD)/tests tests/run \
+	@KVMTOP=./$(PROGRAM) HELPERS=$(BUILD)/tests/helpers tests/run \
 		$(or $(TESTS),$(TEST_PROGRAMS) $(SANITIZED_TESTS) $(SHELL_TESTS))
 SANITIZED_TESTS = $(if $(SANITIZE),,$(TEST_SOURCES:%.c=build/sanitize/%))
 
@@ -203,7 +205,7 @@ HOSTS ?= vmx svm arm64 svm-linux svm-lockdown
 check-hosts: ## run a suite inside emulated KVM hosts (HOSTS="vmx svm arm64 riscv64 ppc64el ...")
 	@tools/deps -q build test
 	@$(MAKE) all tests
-	@KVMTOP=./$(PROGRAM) HELPERS=$(BUILD)/tests \
+	@KVMTOP=./$(PROGRAM) HELPERS=$(BUILD)/tests/helpers \
 		tests/hosts/beside $(HOSTS) -- tests/hosts/run $(HOSTS)
 
 deps: ## install what building and testing needs (DEPS="build test lint fuzz")
@@ -237,9 +239,9 @@ lint: check-style check-layers check-headers ## gcc and clang -Werror, clang-tid
 	@tools/check-docs
 	@echo "lint: clean"
 
-# The program alone: tests leave things behind when they fail, and may. Not why.c, which defines
-# what tools/analyze.h wraps.
-ANALYZED = $(filter-out why.c,$(SOURCES))
+# The program alone: tests leave things behind when they fail, and may. Not base/why.c, which
+# defines what tools/analyze.h wraps.
+ANALYZED = $(filter-out base/why.c,$(SOURCES))
 # gcc 12 loses track of what is stored in lists and returned with an error; clang sees these better.
 NO_GCC_ANALYZE = malloc-leak null-argument null-dereference use-of-uninitialized-value
 
@@ -257,7 +259,7 @@ analyze: ## gcc -fanalyzer, cppcheck, clang --analyze
 		-include tools/analyze.h -o /dev/null -isystem build/analyze $(CHECK_FLAGS) {}
 	@echo "analyze: clean"
 
-fuzz: ## run every tests/fuzz_*.c for FUZZ_TIME seconds
+fuzz: ## run every tests/fuzz/fuzz_*.c for FUZZ_TIME seconds
 	@tools/need $(CLANG)
 	@$(MAKE) BUILD=build/fuzz CC=$(CLANG) SANITIZE=address,undefined \
 		EXTRA_CFLAGS=-fsanitize=fuzzer-no-link fuzzers

@@ -13,17 +13,17 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
-#include "command.h"
-#include "demo.h"
-#include "env.h"
-#include "leave.h"
-#include "live.h"
+#include "base/say.h"
+#include "base/stdfd.h"
+#include "cmd/command.h"
+#include "cmd/leave.h"
+#include "cmd/live.h"
+#include "cmd/top_options.h"
+#include "demo/demo.h"
+#include "host/env.h"
 #include "monitor.h"
-#include "options.h"
-#include "say.h"
-#include "stdfd.h"
-#include "ui/record.h"
-#include "ui/tui.h"
+#include "ui/lines/lines.h"
+#include "ui/tui/tui.h"
 
 #define BATCH_SECONDS 1.0 /* kvm_stat's, whatever -s says */
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "clock.h"
-#include "guest.h"
+#include "base/clock.h"
+#include "host/guest.h"
 #include "monitor.h"
 #include "providers/provider.h"
 

@@ -13,10 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "env.h"
-#include "sample.h"
-#include "view.h"
-#include "why.h"
+#include "base/why.h"
+#include "facts/sample.h"
+#include "host/env.h"
+#include "views/view.h"
 
 #define MONITOR_NOTICES (1 + SAMPLE_SOURCES)
 
@@ -51,7 +51,7 @@ struct monitor_config {
 int monitor_open(const struct monitor_config *config, struct monitor **ret_monitor,
 		 struct why *why);
 
-/* Closes everything; may take seconds, see leave.h. */
+/* Closes everything; may take seconds, see cmd/leave.h. */
 void monitor_close(struct monitor *monitor);
 
 /*

@@ -11,7 +11,7 @@
 #include <sys/utsname.h>
 
 #include "arch/arch.h"
-#include "env.h"
+#include "host/env.h"
 
 static bool is_host(const char *root, const char *machine)
 {

@@ -9,8 +9,8 @@
  * reads the `{ value, "name" }` lists in an event's print format, which always know the newest
  * reasons. What neither knows is shown as a number.
  */
-#ifndef KVMTOP_ARCH_H
-#define KVMTOP_ARCH_H
+#ifndef KVMTOP_ARCH_ARCH_H
+#define KVMTOP_ARCH_ARCH_H
 
 #include <stdbool.h>
 #include <stddef.h>

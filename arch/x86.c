@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
-#include "env.h"
+#include "host/env.h"
 
 /*
  * UMWAIT and TPAUSE are no idling: KVM lets the guest run them itself, and an exit ends in #UD.

@@ -12,13 +12,13 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "clock.h"
-#include "providers/bpf_attach.h"
-#include "providers/exits_bpf.h"
-#include "providers/exits_names.h"
-#include "providers/exits_threads.h"
-#include "tests/fake_guest.h"
-#include "view.h"
+#include "base/clock.h"
+#include "providers/bpf/attach.h"
+#include "providers/exits/names.h"
+#include "providers/exits/program.h"
+#include "providers/exits/threads.h"
+#include "tests/worlds/fake_guest.h"
+#include "views/view.h"
 
 #define GUESTS 125
 #define VCPUS 8

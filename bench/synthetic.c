@@ -16,9 +16,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "env.h"
-#include "tests/fake_guest.h"
-#include "view.h"
+#include "host/env.h"
+#include "tests/worlds/fake_guest.h"
+#include "views/view.h"
 
 #define ROUNDS 200
 #define NR_PLAIN 90 /* events without a parent; the others are reasons of the first */

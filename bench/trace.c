@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "trace/trace.h"
 
 static int read_all(int nr, char **paths)

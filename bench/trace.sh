@@ -59,7 +59,7 @@ scripts() { # KIND FILE
 
 measure() { # KIND
 	local file=$work/$1 nr
-	"$BUILD/tests/trace_make" "$1" "$file" "$EXITS" || return
+	"$BUILD/tests/helpers/trace_make" "$1" "$file" "$EXITS" || return
 	nr=$("$BUILD/bench/trace" "$file" | awk '{ print $1 }')
 	row "$1, read" "$nr" "$BUILD/bench/trace" "$file"
 	row "$1, kvmtop report" "$nr" "$KVMTOP" report -f 1000 "$file"
@@ -90,7 +90,7 @@ measure_big() {
 		echo "no room for a file of $BIG MiB"
 		return
 	fi
-	"$BUILD/tests/trace_make" acrn "$file" $((BIG * 1048576 / 72)) || return
+	"$BUILD/tests/helpers/trace_make" acrn "$file" $((BIG * 1048576 / 72)) || return
 	echo "a file of $(($(stat -c %s "$file") >> 20)) MiB: report has" \
 		"$(memory "$KVMTOP" report -f 1000 "$file") KiB"
 	rm "$file"

@@ -6,18 +6,18 @@
  * the dictionary when it opens, is told what is wanted of them, and adds rows to a sample when
  * asked. It knows nothing of screens, stats or other providers. All calls come from one thread.
  */
-#ifndef KVMTOP_PROVIDER_H
-#define KVMTOP_PROVIDER_H
+#ifndef KVMTOP_PROVIDERS_PROVIDER_H
+#define KVMTOP_PROVIDERS_PROVIDER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "env.h"
-#include "field.h"
-#include "guest.h"
-#include "sample.h"
-#include "why.h"
+#include "base/why.h"
+#include "facts/field.h"
+#include "facts/sample.h"
+#include "host/env.h"
+#include "host/guest.h"
 
 /* How finely rows are keyed. */
 enum want_scope {

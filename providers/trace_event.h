@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-#include "env.h"
-#include "why.h"
+#include "base/why.h"
+#include "host/env.h"
 
 /* The number by which perf_event_open(2) knows the event; they begin at 1. 0 or -errno. */
 int trace_event_id(const struct env *env, const char *system, const char *event, uint64_t *ret_id);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh disable=SC2120,SC2119
 #
-# lib.sh - what every tests/*.t needs: TAP lines, a folder of its own, processes that end, a screen.
+# lib.sh - what every tests/cli/*.t needs: TAP lines, its own folder, processes that end, a screen.
 #
 # A test is a POSIX shell script, run from the project's root:
 #
@@ -20,7 +20,7 @@
 # Names that start with t_ or T_ are this file's own.
 
 KVMTOP=${KVMTOP:-./kvmtop}
-HELPERS=${HELPERS:-build/tests}
+HELPERS=${HELPERS:-build/tests/helpers}
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/kvmtop-test.XXXXXX") || exit 1
 export TMP
 

@@ -6,8 +6,8 @@
  * that why_set() returns what it was given, not that uthash does its work. Said once here, none of
  * it has to be silenced line by line. Nothing that is built for use ever includes this.
  */
-#ifndef KVMTOP_ANALYZE_H
-#define KVMTOP_ANALYZE_H
+#ifndef KVMTOP_TOOLS_ANALYZE_H
+#define KVMTOP_TOOLS_ANALYZE_H
 
 #include <errno.h>
 /* As every source of ours that uses it says. */
@@ -15,7 +15,7 @@
 #include <uthash.h>
 #include <utlist.h>
 
-#include "why.h"
+#include "base/why.h"
 
 /*
  * Whoever reads errno does so after a failure. Real numbers, for clang cannot tell that -x is not 0

@@ -12,8 +12,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "trace/format_raw.h"
 #include "trace/reader.h"
+#include "trace/rules/raw.h"
 #include "trace/window.h"
 
 #define RECORD_SIZE 32

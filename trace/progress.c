@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "trace/progress.h"
 
 #define BAR_AFTER_NS UINT64_C(1000000000)

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "guest_name.h"
+#include "host/guest_name.h"
 #include "trace/reader.h"
 
 extern const struct reader trace_dat_reader, trace_lib_reader, perf_data_reader, acrn_reader,

@@ -32,7 +32,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "why.h"
+#include "base/why.h"
 
 enum trace_kind {
 	TRACE_ANY,	/* to trace_open(): look what it is */

@@ -29,7 +29,7 @@
 # Names that start with h_ or H_ are this file's own.
 
 KVMTOP=${KVMTOP:-./kvmtop}
-HELPERS=${HELPERS:-build/tests}
+HELPERS=${HELPERS:-build/tests/helpers}
 CACHE=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/kvmtop-hosts
 H_KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
 # Where this machine's own packages come from.
@@ -315,8 +315,8 @@ cross_root() {
 	cross_build "$h_arch_root" >"$TMP/make.log" 2>&1 || { cat "$TMP/make.log" && exit 1; }
 	root_begin "$(h_in_sysroot bin/busybox)" "$@"
 	root_foreign "build/$h_arch_root/kvmtop" /bin/kvmtop
-	root_foreign "build/$h_arch_root/tests/miniguest" /bin/miniguest
-	root_foreign "build/$h_arch_root/tests/picture" /bin/picture
+	root_foreign "build/$h_arch_root/tests/helpers/miniguest" /bin/miniguest
+	root_foreign "build/$h_arch_root/tests/helpers/picture" /bin/picture
 	root_foreign "$sysroot/usr/bin/tmux" /bin/tmux
 	root_terminal
 }
@@ -339,8 +339,8 @@ h_cross_packages() {
 # Not with what a make above us exports.
 cross_build() {
 	PKG_CONFIG_LIBDIR=$sysroot/usr/lib/$h_triplet/pkgconfig PKG_CONFIG_SYSROOT_DIR=$sysroot \
-		env -u MAKEFLAGS -u CC make all "build/$1/tests/miniguest" \
-		"build/$1/tests/picture" "BUILD=build/$1" \
+		env -u MAKEFLAGS -u CC make all "build/$1/tests/helpers/miniguest" \
+		"build/$1/tests/helpers/picture" "BUILD=build/$1" \
 		"CROSS_COMPILE=$h_triplet-" "CPPFLAGS=--sysroot=$sysroot" \
 		"LDFLAGS=--sysroot=$sysroot" PKG_CONFIG=pkg-config BPF=yes
 }

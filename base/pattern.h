@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pattern - the regular expressions of filters and searches: PCRE2, which speaks Python's dialect.
+ *
+ * Unanchored and case sensitive; UTF-8 where the text is.
+ */
+#ifndef KVMTOP_BASE_PATTERN_H
+#define KVMTOP_BASE_PATTERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/why.h"
+
+struct pattern;
+
+/* Compiles text. -EINVAL with why, which names the position, when it is no regular expression. */
+int pattern_new(const char *text, struct pattern **ret_pattern, struct why *why);
+void pattern_free(struct pattern *pattern); /* NULL is fine */
+
+const char *pattern_text(const struct pattern *pattern);
+
+/* Where the first match in subject ends, as an offset; -1: no match. */
+long pattern_match(const struct pattern *pattern, const char *subject);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * say - how the program and its commands tell errors, and with which exit status.
+ *
+ * Everything below them returns 0 or -errno and a struct why; only they print.
+ */
+#ifndef KVMTOP_BASE_SAY_H
+#define KVMTOP_BASE_SAY_H
+
+#include "base/why.h"
+
+enum { STATUS_OK = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2 };
+
+/* Prints the why, or without one the errno's text; returns STATUS_FAILURE. */
+int say_failure(int err, const struct why *why);
+
+/* command: "" for the program itself, "report" for a command. Returns STATUS_USAGE. */
+int say_usage(const char *command, const struct why *why);
+
+/*
+ * Before the end: status, or STATUS_FAILURE when what was printed did not arrive (a full disk is
+ * an error, whatever was printed; a reader that went away is none).
+ */
+int say_end(int status);
+
+#endif

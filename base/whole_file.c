@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A file without a name gets one beside the old file's, then its name. */
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/whole_file.h"
+
+#define TRIES 100
+
+/* In the folder of the path; -1: it cannot be had there. */
+static int open_nameless(const char *path)
+{
+	char *copy = strdup(path);
+	int fd = copy ? open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666) : -1;
+
+	free(copy);
+	return fd;
+}
+
+/* The new file is like the old one; an owner that cannot be given away remains ours. */
+static void take_after(int fd, const struct stat *old)
+{
+	(void)!fchown(fd, old->st_uid, old->st_gid);
+	(void)!fchmod(fd, old->st_mode & 0777);
+}
+
+/* Where a link leads to is what is replaced, not the link. Sets fd, or leaves it at -1. */
+static int open_beside(const char *path, int *ret_fd, char **ret_path)
+{
+	struct stat old;
+	bool is_there = stat(path, &old) == 0;
+	char *place;
+
+	if (is_there && (!S_ISREG(old.st_mode) || access(path, W_OK) < 0))
+		return 0;
+	place = is_there ? realpath(path, NULL) : strdup(path);
+	if (!place)
+		return -errno;
+	*ret_fd = open_nameless(place);
+	if (*ret_fd < 0) {
+		free(place);
+		return 0;
+	}
+	if (is_there)
+		take_after(*ret_fd, &old);
+	*ret_path = place;
+	return 0;
+}
+
+int whole_file_open(struct whole_file *whole, const char *path, struct why *why)
+{
+	char *place = NULL;
+	int fd = -1, err;
+
+	if (!path || strcmp(path, "-") == 0) {
+		whole->file = stdout;
+		return 0;
+	}
+	err = open_beside(path, &fd, &place);
+	if (!err && fd < 0)
+		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (!err && fd < 0)
+		err = -errno;
+	if (!err) {
+		whole->path = place;
+		whole->file = fdopen(fd, "w");
+		if (whole->file)
+			return 0;
+		err = -errno;
+		close(fd);
+	}
+	whole_file_drop(whole);
+	return why_set(why, err, "%s: %s", path, strerror(-err));
+}
+
+/* A name of its own, beside the place it is to have. */
+static int give_name(int fd, const char *place, char *name, size_t size)
+{
+	char link[64];
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	for (unsigned int i = 0; i < TRIES; i++) {
+		if ((size_t)snprintf(name, size, "%s.%d.%u", place, (int)getpid(), i) >= size)
+			return -ENAMETOOLONG;
+		if (linkat(AT_FDCWD, link, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0)
+			return 0;
+		if (errno != EEXIST)
+			break;
+	}
+	return -errno;
+}
+
+static int replace(int fd, const char *place)
+{
+	char name[PATH_MAX];
+	int err = give_name(fd, place, name, sizeof(name));
+
+	if (!err && rename(name, place) < 0) {
+		err = -errno;
+		unlink(name);
+	}
+	return err;
+}
+
+int whole_file_keep(struct whole_file *whole)
+{
+	int err = 0;
+
+	if (whole->file == stdout)
+		return 0;
+	/* What the write that failed had to say is forgotten; mostly the disk is full. */
+	if (ferror(whole->file))
+		err = -EIO;
+	else if (fflush(whole->file) != 0)
+		err = -errno;
+	if (!err && whole->path)
+		err = replace(fileno(whole->file), whole->path);
+	if (fclose(whole->file) != 0 && !err)
+		err = -errno;
+	whole->file = NULL;
+	whole_file_drop(whole);
+	return err;
+}
+
+bool is_same_file(const char *path, const char *other)
+{
+	struct stat one, two;
+
+	return stat(path, &one) == 0 && stat(other, &two) == 0 && S_ISREG(one.st_mode) &&
+	       one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
+void whole_file_drop(struct whole_file *whole)
+{
+	if (whole->file && whole->file != stdout)
+		fclose(whole->file);
+	free(whole->path);
+	*whole = (struct whole_file){ NULL, NULL };
+}

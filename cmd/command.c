@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The table of commands. */
+#include <string.h>
+
+#include "cmd/command.h"
+#include "cmd/exits.h"
+#include "cmd/format.h"
+#include "cmd/record.h"
+#include "cmd/timeline.h"
+#include "trace/report/report.h"
+
+static const struct command *const commands[] = {
+	&exits_command,
+	&format_command,
+	&record_command,
+	&report_command,
+	&timeline_command,
+	NULL,
+};
+
+const struct command *command_by_name(const char *name)
+{
+	for (size_t i = 0; commands[i]; i++) {
+		if (strcmp(commands[i]->name, name) == 0)
+			return commands[i];
+	}
+	return NULL;
+}
+
+void commands_help(FILE *out)
+{
+	for (size_t i = 0; commands[i]; i++)
+		fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->help);
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `kvmtop exits`: counts for a while, then prints totals by thread and reason. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "arch/arch.h"
+#include "base/say.h"
+#include "cmd/exits.h"
+#include "cmd/exits_options.h"
+#include "cmd/live.h"
+#include "host/env.h"
+#include "monitor.h"
+#include "ui/lines/lines.h"
+
+#define SAMPLE_S 1.0 /* guests that end are counted up to the last sample that had them */
+
+struct run {
+	struct exits_options options;
+	struct env env;
+	struct live live;
+	struct monitor *monitor;
+	struct query query;
+	struct vcpu_key only[EXITS_TIDS];
+	struct view view;
+	uint64_t elapsed_ns; /* from the first sample to the last */
+};
+
+/* ---- whose exits */
+
+/* "0-3, 5" */
+static void list_vcpus(const struct guest *guest, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	snprintf(buf, size, "none");
+	for (size_t i = 0, last; i < guest->nr_vcpus && len < size; i = last + 1) {
+		int n;
+
+		for (last = i; last + 1 < guest->nr_vcpus; last++) {
+			if (guest->vcpus[last + 1].index != guest->vcpus[last].index + 1)
+				break;
+		}
+		n = snprintf(buf + len, size - len, "%s%d", i ? ", " : "", guest->vcpus[i].index);
+		len += (size_t)n;
+		if (last > i && len < size)
+			len += (size_t)snprintf(buf + len, size - len, "-%d",
+						guest->vcpus[last].index);
+	}
+}
+
+static const struct vcpu *find_vcpu(const struct guest *guest, int32_t index)
+{
+	for (size_t i = 0; i < guest->nr_vcpus; i++) {
+		if (guest->vcpus[i].index == index)
+			return &guest->vcpus[i];
+	}
+	return NULL;
+}
+
+/* -p or -g, and -v. -EINVAL: a usage error. */
+static int choose_guest(struct run *run, const struct guests *guests, struct why *why)
+{
+	const struct exits_options *options = &run->options;
+	const struct guest *guest = guests_by_pid(guests, options->pid);
+	char vcpus[64];
+	int err = options->guest ? guests_by_name(guests, options->guest, &guest, why) : 0;
+
+	if (err)
+		return err;
+	if (!guest)
+		return why_set(why, -ESRCH, "process %d is no KVM guest: it holds no VM, or is not "
+					    "there", (int)options->pid);
+	run->query.guest = guest->id;
+	run->query.collapses = !options->all && !options->has_vcpu;
+	if (!options->has_vcpu)
+		return 0;
+	if (!find_vcpu(guest, options->vcpu_index)) {
+		list_vcpus(guest, vcpus, sizeof(vcpus));
+		return why_set(why, -EINVAL, "no vCPU %d in guest %s (pid %d): it has %s",
+			       (int)options->vcpu_index, guest->name, (int)guest->pid, vcpus);
+	}
+	run->query.has_vcpu = true;
+	run->query.vcpu = options->vcpu_index;
+	return 0;
+}
+
+/* One of -t and -T. */
+static int choose_thread(struct run *run, const struct guests *guests, pid_t tid, struct why *why)
+{
+	const struct guest *guest = guests_by_pid(guests, tid);
+
+	for (size_t i = 0; guest && i < guest->nr_vcpus; i++) {
+		if (guest->vcpus[i].tid != tid)
+			continue;
+		run->only[run->query.nr_only++] =
+			(struct vcpu_key){ guest->id, guest->vcpus[i].index };
+		run->query.only = run->only;
+		return 0;
+	}
+	if (guest)
+		return why_set(why, -EINVAL, "thread %d of guest %s (pid %d) is no vCPU's",
+			       (int)tid, guest->name, (int)guest->pid);
+	return why_set(why, -ESRCH, "thread %d is no KVM guest's, or is not there", (int)tid);
+}
+
+static int choose(struct run *run, struct why *why)
+{
+	const struct exits_options *options = &run->options;
+	const struct guests *guests = monitor_facts(run->monitor)->guests;
+	int err = monitor_find_guests(run->monitor, why);
+
+	if (!err && (options->pid || options->guest))
+		return choose_guest(run, guests, why);
+	for (size_t i = 0; !err && i < options->nr_only; i++)
+		err = choose_thread(run, guests, options->only[i], why);
+	return err;
+}
+
+/* ---- counting and printing */
+
+static bool asks_for_exits(const void *arg, const char *provider)
+{
+	(void)arg;
+	return strcmp(provider, "exits") == 0;
+}
+
+static int begin(struct run *run, struct why *why)
+{
+	const struct monitor_config config = { .env = &run->env, .asks_for = asks_for_exits };
+	int err = env_init(&run->env, run->options.sysroot, why);
+
+	if (!err)
+		err = live_init(&run->live, false, false);
+	if (!err)
+		err = monitor_open(&config, &run->monitor, why);
+	if (!err)
+		err = choose(run, why);
+	if (err)
+		return err;
+	run->query.type = &view_exit_totals;
+	run->query.sort = run->options.sort;
+	run->query.event = run->options.event;
+	return monitor_want(run->monitor, &run->query, why);
+}
+
+static int sample(struct run *run, struct why *why)
+{
+	int err = monitor_sample(run->monitor);
+
+	run->elapsed_ns += monitor_elapsed_ns(run->monitor);
+	live_warn(&run->live, run->monitor);
+	if (!err && !monitor_is_live(run->monitor))
+		return why_set(why, -EIO, "there is nothing left to count");
+	return err;
+}
+
+/* Samples now and then, the last one when the time is up or somebody ends it. */
+static int count(struct run *run, struct why *why)
+{
+	double duration_s = run->options.duration_s;
+	unsigned long nr = 0, i = 0;
+	double step_s = SAMPLE_S;
+	int timer, err;
+
+	if (duration_s > 0) {
+		nr = (unsigned long)(duration_s / SAMPLE_S);
+		nr += (double)nr * SAMPLE_S < duration_s;
+		step_s = duration_s / (double)nr;
+	} else if (isatty(STDERR_FILENO)) {
+		fputs("Counting. Ctrl-C ends it.\n", stderr);
+	}
+	live_wait_open(&run->live, run->monitor);
+	err = sample(run, why);
+	timer = live_timer(step_s);
+	if (!err && timer < 0)
+		err = -errno;
+	while (!err && (!nr || i++ < nr)) {
+		bool is_last = live_wait(&run->live, timer) != WOKEN_TICK;
+
+		err = sample(run, why);
+		if (is_last)
+			break;
+	}
+	if (timer >= 0)
+		close(timer);
+	return err;
+}
+
+static int print(struct run *run, struct why *why)
+{
+	struct recorder_config config = { .format = RECORD_BATCH };
+	struct recorder *recorder;
+	struct timespec when;
+	int err = view_build(&run->view, &run->query, monitor_facts(run->monitor));
+
+	if (err)
+		return err;
+	if (run->view.note)
+		fprintf(stderr, "kvmtop: %s\n", run->view.note);
+	if (run->options.json)
+		config.format = RECORD_JSON;
+	else if (run->options.csv)
+		config.format = RECORD_ROWS;
+	err = recorder_open(&config, &recorder, why);
+	if (err)
+		return err;
+	clock_gettime(CLOCK_REALTIME, &when);
+	live_begin_write(&run->live);
+	err = recorder_write(recorder, &run->view, &when, run->elapsed_ns, why);
+	live_end_write(&run->live);
+	if (recorder_close(recorder, err ? &(struct why){ "" } : why) < 0 && !err)
+		err = -EIO;
+	return err == -EPIPE || err == -EINTR ? 0 : err;
+}
+
+static int run_exits(int argc, char **argv)
+{
+	struct run run = { .live.signals = -1 };
+	struct why why = { "" };
+	int err;
+
+	if (exits_options_parse(argc, argv, &run.options, &why) < 0)
+		return say_usage("exits", &why);
+	if (run.options.help) {
+		exits_options_help(stdout);
+		return STATUS_OK;
+	}
+	err = begin(&run, &why);
+	if (err == -EINVAL && run.monitor)
+		return say_usage("exits", &why);
+	if (!err)
+		err = count(&run, &why);
+	if (!err)
+		err = print(&run, &why);
+	return err ? say_failure(err, &why) : STATUS_OK;
+}
+
+const struct command exits_command = {
+	.name = "exits",
+	.help = "count and time VM exits by thread and reason, then print them",
+	.run = run_exits,
+};

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The options of `kvmtop exits`, and what their words mean. */
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/exits_options.h"
+#include "cmd/option.h"
+
+#define DURATION_MIN_S 0.1
+#define DURATION_MAX_S 1e9
+#define AT(member) offsetof(struct exits_options, member)
+
+static const struct option_spec specs[] = {
+	{ .heading = "What to count (default: every vCPU thread of every guest)" },
+	{ NULL, 'p', "pid", NULL, "PID", VALUE_PID, AT(pid),
+	  "one guest, its vCPUs taken together" },
+	{ NULL, 'g', "guest", NULL, "NAME", VALUE_STRING, AT(guest), "the same, by its name" },
+	{ NULL, 'v', "vcpu", NULL, "VCPU", VALUE_STRING, AT(vcpu),
+	  "with -p or -g: this vCPU only, by its number" },
+	{ NULL, 'a', "alltids", NULL, NULL, VALUE_FLAG, AT(all),
+	  "with -p or -g: each of its vCPUs on a line of its own" },
+	{ NULL, 't', "tid", NULL, "TID", VALUE_PID, AT(tid), "one vCPU, by its thread" },
+	{ NULL, 'T', "tids", NULL, "TID,...", VALUE_STRING, AT(tids), "these vCPUs" },
+	{ NULL, 0, "event", NULL, "EVENT", VALUE_STRING, AT(event_name),
+	  "vmexit (default), mmio, ioport, msr, cpuid, hypercall, sysreg" },
+	{ .heading = "How to show it" },
+	{ NULL, 'k', "key", NULL, "KEY", VALUE_STRING, AT(key),
+	  "sort by sample (default), time, percent_time, mean, max ..." },
+	{ NULL, 0, "json", NULL, NULL, VALUE_FLAG, AT(json), "as a JSON object, in ns" },
+	{ NULL, 0, "csv", NULL, NULL, VALUE_FLAG, AT(csv), "as CSV, in ns" },
+	{ .heading = "Other" },
+	{ NULL, 0, "sysroot", NULL, "DIR", VALUE_STRING, AT(sysroot),
+	  "look at a captured machine instead" },
+	{ NULL, 'h', "help", NULL, NULL, VALUE_FLAG, AT(help), "this text" },
+};
+
+static const struct option_table table = {
+	.specs = specs,
+	.nr = sizeof(specs) / sizeof(specs[0]),
+	.usage = "Usage: kvmtop exits [OPTION]... [SECONDS]\n"
+		 "Counts and times VM exits by thread and reason, for SECONDS or until Ctrl-C,\n"
+		 "and prints them. Percentiles are upper edges of buckets, powers of two.\n",
+	.footer = "Exit status: 0 done, 1 failure, 2 wrong usage. More: man kvmtop\n",
+};
+
+/* What perf calls them, and our columns. */
+static const struct {
+	const char *key, *column;
+} keys[] = {
+	{ "sample", "count" },	     { "percent_sample", "count_percent" },
+	{ "time", "time_ns" },	     { "percent_time", "time_percent" },
+	{ "mean", "avg_ns" },	     { "mean_time", "avg_ns" },
+	{ "avg", "avg_ns" },	     { "min", "min_ns" },
+	{ "min_time", "min_ns" },    { "max", "max_ns" },
+	{ "max_time", "max_ns" },    { "p50", "p50_ns" },
+	{ "p99", "p99_ns" },	     { "reason", "reason" },
+	{ "pid", "pid" },	     { "tid", "tid" },
+};
+
+static int parse_key(struct exits_options *options, struct why *why)
+{
+	const char *column = options->key ? options->key : "sample";
+	int index;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (strcmp(keys[i].key, column) == 0)
+			column = keys[i].column;
+	}
+	index = view_column_by_id(&view_exit_totals, column);
+	if (index < 0)
+		return why_set(why, -EINVAL, "\"%s\": no such sort key; there are: sample, "
+					     "percent_sample, time, percent_time, mean, min, max, "
+					     "p50, p99", options->key);
+	options->sort = (size_t)index;
+	return 0;
+}
+
+static int parse_event(struct exits_options *options, struct why *why)
+{
+	if (!options->event_name)
+		return 0;
+	for (unsigned int i = 0; exit_event_name(i); i++) {
+		if (strcmp(exit_event_name(i), options->event_name) == 0) {
+			options->event = (enum exit_event)i;
+			return 0;
+		}
+	}
+	return why_set(why, -EINVAL, "\"%s\": no such event; there are: vmexit, mmio, ioport, msr, "
+				     "cpuid, hypercall, sysreg", options->event_name);
+}
+
+/* "1,2,3". Returns where it ends, NULL: no number that a thread can have. */
+static const char *parse_tid(const char *text, pid_t *ret_tid)
+{
+	char *end;
+	long number;
+
+	if (*text < '0' || *text > '9')
+		return NULL;
+	errno = 0;
+	number = strtol(text, &end, 10);
+	if (errno || number < 1 || number > INT_MAX || (*end && *end != ','))
+		return NULL;
+	*ret_tid = (pid_t)number;
+	return end;
+}
+
+static int parse_tids(struct exits_options *options, struct why *why)
+{
+	const char *at = options->tids;
+
+	if (options->tid)
+		options->only[options->nr_only++] = options->tid;
+	while (at) {
+		if (options->nr_only == EXITS_TIDS)
+			return why_set(why, -EINVAL, "-T takes at most %d threads", EXITS_TIDS);
+		at = parse_tid(at, &options->only[options->nr_only]);
+		if (!at)
+			return why_set(why, -EINVAL, "\"%s\": not a list of threads, as in 123,124",
+				       options->tids);
+		options->nr_only++;
+		at = *at ? at + 1 : NULL;
+	}
+	return 0;
+}
+
+static int parse_vcpu(struct exits_options *options, struct why *why)
+{
+	const char *text = options->vcpu;
+	char *end;
+	long number;
+
+	if (!text)
+		return 0;
+	number = strtol(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || number > INT_MAX)
+		return why_set(why, -EINVAL, "\"%s\": not the number of a vCPU", text);
+	options->has_vcpu = true;
+	options->vcpu_index = (int32_t)number;
+	return 0;
+}
+
+static int parse_duration(const char *text, double *ret_duration_s, struct why *why)
+{
+	char *end;
+	double duration = strtod(text, &end);
+
+	if (end == text || *end || !isfinite(duration) || duration < DURATION_MIN_S ||
+	    duration > DURATION_MAX_S)
+		return why_set(why, -EINVAL, "\"%s\": not a number of seconds from %.1f on", text,
+			       DURATION_MIN_S);
+	*ret_duration_s = duration;
+	return 0;
+}
+
+/* Options that make no sense together. */
+static int check(const struct exits_options *options, struct why *why)
+{
+	if ((options->vcpu || options->all) && !options->pid && !options->guest)
+		return why_set(why, -EINVAL, "%s needs -p PID or -g NAME: of which guest?",
+			       options->vcpu ? "-v" : "-a");
+	if (options->vcpu && options->all)
+		return why_set(why, -EINVAL, "-v and -a exclude each other");
+	if ((options->pid != 0) + (options->guest != NULL) + (options->tid != 0) +
+	    (options->tids != NULL) > 1)
+		return why_set(why, -EINVAL, "-p, -g, -t and -T exclude each other");
+	if (options->json && options->csv)
+		return why_set(why, -EINVAL, "--csv and --json exclude each other");
+	return 0;
+}
+
+static int understand(struct exits_options *options, struct why *why)
+{
+	int err = check(options, why);
+
+	if (!err)
+		err = parse_key(options, why);
+	if (!err)
+		err = parse_event(options, why);
+	if (!err)
+		err = parse_tids(options, why);
+	return err ? err : parse_vcpu(options, why);
+}
+
+int exits_options_parse(int argc, char **argv, struct exits_options *ret_options, struct why *why)
+{
+	struct exits_options options = { .sysroot = "" };
+	int first = option_table_parse(&table, argc, argv, &options, why), err = 0;
+
+	if (first < 0)
+		return first;
+	if (!options.help && first < argc)
+		err = parse_duration(argv[first++], &options.duration_s, why);
+	if (!err && !options.help && first < argc)
+		err = why_set(why, -EINVAL, "unexpected argument \"%s\"", argv[first]);
+	if (!err && !options.help)
+		err = understand(&options, why);
+	if (!err)
+		*ret_options = options;
+	return err;
+}
+
+void exits_options_help(FILE *out)
+{
+	option_table_help(&table, out);
+}

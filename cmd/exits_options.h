@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * exits_options - the command line of `kvmtop exits`.
+ */
+#ifndef KVMTOP_CMD_EXITS_OPTIONS_H
+#define KVMTOP_CMD_EXITS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "base/why.h"
+#include "views/view.h"
+
+#define EXITS_TIDS 256 /* threads that -T can name */
+
+struct exits_options {
+	pid_t pid, tid;	  /* 0: not given */
+	const char *guest, *vcpu, *tids, *event_name, *key, *sysroot;
+	bool all, json, csv, help;
+	/* What the words mean. */
+	bool has_vcpu;
+	int32_t vcpu_index;
+	pid_t only[EXITS_TIDS]; /* of -t and -T */
+	size_t nr_only;
+	enum exit_event event;
+	size_t sort;
+	double duration_s; /* 0: until told to stop */
+};
+
+/* 0, or -EINVAL with why: a usage error. */
+int exits_options_parse(int argc, char **argv, struct exits_options *ret_options, struct why *why);
+void exits_options_help(FILE *out);
+
+#endif

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Lets a child pay for closing the events. */
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/leave.h"
+
+static bool is_perf_event(DIR *fds, const char *name)
+{
+	char target[64];
+	ssize_t n = readlinkat(dirfd(fds), name, target, sizeof(target) - 1);
+
+	if (n < 0)
+		return false;
+	target[n] = '\0';
+	return strstr(target, "perf_event") != NULL;
+}
+
+/* Whether events are open. Closes all else, if told to. */
+static bool has_events(bool closes_others)
+{
+	DIR *fds = opendir("/proc/self/fd");
+	struct dirent *entry;
+	bool any = false;
+
+	while (fds && (entry = readdir(fds))) {
+		int fd = atoi(entry->d_name);
+
+		if (is_perf_event(fds, entry->d_name))
+			any = true;
+		else if (closes_others && entry->d_name[0] != '.' && fd != dirfd(fds))
+			close(fd);
+	}
+	if (fds)
+		closedir(fds);
+	return any;
+}
+
+/* Holds the events until the parent has let go of its own, then closes them by ending. */
+static void hold_until_alone(pid_t parent)
+{
+	struct timespec pause = { .tv_nsec = 1000000 };
+
+	while (getppid() == parent)
+		nanosleep(&pause, NULL);
+}
+
+void leave(int status)
+{
+	pid_t parent = getpid();
+
+	if (has_events(false) && fork() == 0) {
+		setsid();
+		/* Nobody must wait for a pipe, a lock, a terminal or a folder because of us. */
+		if (has_events(true) && chdir("/") == 0)
+			hold_until_alone(parent);
+	}
+	_exit(status);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * leave - ends the program at once although closing its events takes seconds.
+ */
+#ifndef KVMTOP_CMD_LEAVE_H
+#define KVMTOP_CMD_LEAVE_H
+
+/*
+ * Ends the process with this status. The kernel waits for RCU whenever the last event of a
+ * tracepoint is closed, about 36 ms each. So a child inherits the descriptors and dies after us:
+ * whoever waits for us does not wait for that. All output must have been flushed. Without a child
+ * to be had, it takes the time it takes.
+ */
+void leave(int status) __attribute__((noreturn));
+
+#endif

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Signals, the timer and notices of the modes without a screen. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/live.h"
+
+#define OPEN_TIMEOUT_MS 10000 /* for the kernel to open all events; busy hosts take a second */
+#define OPEN_STEP_MS 20	      /* between two looks for a signal meanwhile */
+
+/* INT or TERM came while something was being written. */
+static volatile sig_atomic_t is_interrupted;
+
+static void interrupt(int signal)
+{
+	(void)signal;
+	is_interrupted = 1;
+}
+
+bool live_is_interrupted(void)
+{
+	return is_interrupted;
+}
+
+/* What whoever started us ignores stays ignored: nohup(1), a shell's background. */
+static bool is_ignored(int signal)
+{
+	struct sigaction action;
+
+	return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+int live_init(struct live *live, bool to_file, bool has_screen)
+{
+	/* No SA_RESTART: the write is to end. */
+	const struct sigaction action = { .sa_handler = interrupt };
+	sigset_t set;
+
+	live->to_file = to_file;
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&set);
+	if (!is_ignored(SIGINT))
+		sigaddset(&set, SIGINT);
+	if (!is_ignored(SIGTERM))
+		sigaddset(&set, SIGTERM);
+	if (!is_ignored(SIGHUP) || to_file)
+		sigaddset(&set, SIGHUP);
+	if (has_screen)
+		sigaddset(&set, SIGWINCH);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -errno;
+	sigemptyset(&live->enders);
+	for (int signal = SIGINT; signal <= SIGTERM; signal += SIGTERM - SIGINT) {
+		if (sigismember(&set, signal) && sigaction(signal, &action, NULL) == 0)
+			sigaddset(&live->enders, signal);
+	}
+	live->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return live->signals < 0 ? -errno : 0;
+}
+
+void live_warn(struct live *live, const struct monitor *monitor)
+{
+	const char *notice;
+
+	for (size_t i = 0; (notice = monitor_notice(monitor, i)); i++) {
+		char *warned = live->warned[i];
+
+		if (strncmp(warned, notice, sizeof(live->warned[0]) - 1) == 0)
+			continue;
+		fprintf(stderr, "kvmtop: %s\n", notice);
+		snprintf(warned, sizeof(live->warned[0]), "%s", notice);
+	}
+}
+
+void live_wait_open(const struct live *live, struct monitor *monitor)
+{
+	struct pollfd signals = { .fd = live->signals, .events = POLLIN };
+
+	for (unsigned int ms = 0; ms < OPEN_TIMEOUT_MS; ms += OPEN_STEP_MS) {
+		if (monitor_wait_ready(monitor, OPEN_STEP_MS) || poll(&signals, 1, 0) != 0)
+			return;
+	}
+}
+
+int live_timer(double seconds)
+{
+	struct itimerspec spec = { .it_interval = { .tv_sec = (time_t)seconds } };
+	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+
+	spec.it_interval.tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9);
+	spec.it_value = spec.it_interval;
+	if (timer >= 0 && timerfd_settime(timer, 0, &spec, NULL) < 0) {
+		close(timer);
+		return -1;
+	}
+	return timer;
+}
+
+enum woken live_wait(const struct live *live, int timer)
+{
+	struct pollfd fds[] = {
+		{ .fd = live->signals, .events = POLLIN },
+		{ .fd = timer, .events = POLLIN },
+		{ .fd = live->to_file ? -1 : STDOUT_FILENO },
+	};
+	struct signalfd_siginfo info;
+	uint64_t ticks;
+
+	for (;;) {
+		if (poll(fds, 3, -1) < 0 && errno != EINTR)
+			return WOKEN_END;
+		if (fds[0].revents && read(live->signals, &info, sizeof(info)) == sizeof(info)) {
+			if (info.ssi_signo == SIGHUP && live->to_file)
+				return WOKEN_HANGUP;
+			return WOKEN_END;
+		}
+		if (fds[2].revents & (POLLERR | POLLHUP))
+			return WOKEN_END;
+		if (fds[1].revents && read(timer, &ticks, sizeof(ticks)) == sizeof(ticks))
+			return WOKEN_TICK;
+	}
+}
+
+void live_begin_write(const struct live *live)
+{
+	sigprocmask(SIG_UNBLOCK, &live->enders, NULL);
+}
+
+void live_end_write(const struct live *live)
+{
+	sigprocmask(SIG_BLOCK, &live->enders, NULL);
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads command lines by a table, words the errors, prints the help. */
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "cmd/option.h"
+
+#define LONG_BASE 256 /* a long option's val: this plus its index; no letter is as large */
+
+/* getopt_long's view of the table. */
+struct getopt_tables {
+	char letters[2 * OPTION_SPECS_MAX + 3];
+	struct option longs[2 * OPTION_SPECS_MAX + 1];
+};
+
+static void add_long(struct option *option, const char *name, const struct option_spec *spec,
+		     size_t i)
+{
+	*option = (struct option){ name, spec->value ? required_argument : no_argument, NULL,
+				    LONG_BASE + (int)i };
+}
+
+static void fill_tables(const struct option_table *table, struct getopt_tables *tables)
+{
+	char *letter = tables->letters;
+	struct option *option = tables->longs;
+
+	if (table->stops_at_word)
+		*letter++ = '+';
+	*letter++ = ':'; /* errors are ours to word */
+	for (size_t i = 0; i < table->nr; i++) {
+		const struct option_spec *spec = &table->specs[i];
+
+		if (spec->letter)
+			*letter++ = (char)spec->letter;
+		if (spec->letter && spec->value)
+			*letter++ = ':';
+		if (spec->name)
+			add_long(option++, spec->name, spec, i);
+		if (spec->alias)
+			add_long(option++, spec->alias, spec, i);
+	}
+}
+
+/* By what getopt_long() returned, or left in optopt. */
+static const struct option_spec *spec_by_got(const struct option_table *table, int got)
+{
+	if (got >= LONG_BASE)
+		return &table->specs[got - LONG_BASE];
+	for (size_t i = 0; i < table->nr; i++) {
+		if (table->specs[i].letter == got)
+			return &table->specs[i];
+	}
+	return NULL;
+}
+
+static int parse_number(const char *what, const char *text, long min, long max, long *ret_number,
+			struct why *why)
+{
+	char *end;
+	long number;
+
+	errno = 0;
+	number = strtol(text, &end, 10);
+	if (end == text || *end || errno || number < min || number > max)
+		return why_set(why, -EINVAL, "\"%s\": %s must be a number from %ld to %ld", text,
+			       what, min, max);
+	*ret_number = number;
+	return 0;
+}
+
+static int take(void *options, const struct option_spec *spec, const char *text, struct why *why)
+{
+	void *at = (char *)options + spec->offset;
+	bool is_count = spec->kind == VALUE_COUNT;
+	long number = 0;
+	int err = 0;
+
+	switch (spec->kind) {
+	case VALUE_FLAG:
+		*(bool *)at = true;
+		break;
+	case VALUE_STRING:
+		*(const char **)at = text;
+		break;
+	case VALUE_PID:
+		err = parse_number("the pid", text, 1, INT_MAX, &number, why);
+		*(pid_t *)at = (pid_t)number;
+		break;
+	case VALUE_COUNT:
+	case VALUE_NUMBER:
+		err = parse_number(spec->value, text, is_count, LONG_MAX, &number, why);
+		*(unsigned long *)at = (unsigned long)number;
+		break;
+	case VALUE_OTHER:
+		break;
+	}
+	return err;
+}
+
+/* --WORD, that getopt_long() would not have. */
+static int long_error(const struct option_table *table, const char *word, struct why *why)
+{
+	size_t len = strcspn(word + 2, "=");
+	const struct option_spec *first = NULL;
+
+	for (size_t i = 0; i < table->nr; i++) {
+		const struct option_spec *spec = &table->specs[i];
+
+		if (!spec->name || strncmp(spec->name, word + 2, len) != 0)
+			continue;
+		if (strlen(spec->name) == len)
+			return why_set(why, -EINVAL, "option --%s takes no argument", spec->name);
+		if (first)
+			return why_set(why, -EINVAL, "option %s: --%s or --%s?", word, first->name,
+				       spec->name);
+		first = spec;
+	}
+	if (first)
+		return why_set(why, -EINVAL, "option --%s takes no argument", first->name);
+	return why_set(why, -EINVAL, "unknown option %s", word);
+}
+
+static int usage_error(const struct option_table *table, int got, char **argv, struct why *why)
+{
+	const char *word = argv[optind - 1]; /* of a letter, it may be the one before */
+	bool is_letter = optopt != 0 && optopt < LONG_BASE;
+
+	if (got == ':' && is_letter)
+		return why_set(why, -EINVAL, "option -%c needs %s", optopt,
+			       spec_by_got(table, optopt)->value);
+	if (got == ':')
+		return why_set(why, -EINVAL, "option %s needs %s", word,
+			       spec_by_got(table, optopt)->value);
+	if (!is_letter)
+		return long_error(table, word, why);
+	if (!isgraph((unsigned char)optopt))
+		return why_set(why, -EINVAL, "unknown option -\\x%02x", (unsigned char)optopt);
+	return why_set(why, -EINVAL, "unknown option -%c", optopt);
+}
+
+int option_table_parse(const struct option_table *table, int argc, char **argv, void *options,
+		       struct why *why)
+{
+	struct getopt_tables tables = { 0 };
+	int got, err;
+
+	fill_tables(table, &tables);
+	optind = 0; /* glibc and musl: begin anew, another table may have been read before */
+	opterr = 0;
+	while ((got = getopt_long(argc, argv, tables.letters, tables.longs, NULL)) != -1) {
+		const struct option_spec *spec = spec_by_got(table, got);
+
+		if (got == '?' || got == ':' || !spec)
+			return usage_error(table, got, argv, why);
+		err = take(options, spec, optarg, why);
+		if (!err && table->take)
+			err = table->take(options, spec, optarg, why);
+		if (err)
+			return err;
+	}
+	return optind;
+}
+
+static void help_line(FILE *out, const struct option_spec *spec)
+{
+	char text[80] = "";
+	int n = 0;
+
+	if (spec->letter)
+		n = snprintf(text, sizeof(text), "  -%c", spec->letter);
+	if (spec->name)
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "%s--%s",
+			      spec->letter ? ", " : "      ", spec->name);
+	if (spec->alias)
+		n += snprintf(text + n, sizeof(text) - (size_t)n, ", --%s", spec->alias);
+	if (spec->value)
+		snprintf(text + n, sizeof(text) - (size_t)n, " %s", spec->value);
+	fprintf(out, "%-31s %s\n", text, spec->help);
+}
+
+void option_table_help(const struct option_table *table, FILE *out)
+{
+	fputs(table->usage, out);
+	for (size_t i = 0; i < table->nr; i++) {
+		if (table->specs[i].heading)
+			fprintf(out, "\n%s:\n", table->specs[i].heading);
+		else
+			help_line(out, &table->specs[i]);
+	}
+	if (table->footer)
+		fprintf(out, "\n%s", table->footer);
+}

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Options, the loop while it records, what is said about it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/say.h"
+#include "cmd/option.h"
+#include "cmd/record.h"
+#include "host/env.h"
+#include "host/guest.h"
+#include "trace/progress.h"
+#include "trace/record/child.h"
+#include "trace/record/dat_write.h"
+#include "trace/record/guest_log.h"
+#include "trace/record/ring.h"
+
+#define CHOICES_MAX 64
+#define TIDS_MAX 65536
+#define SECONDS_MIN 0.1
+#define SECONDS_MAX 1e9
+#define DRAIN_MS 100	/* at the latest; rings that fill say so */
+#define LOOK_MS 500	/* between two looks at losses and guests */
+
+struct options {
+	bool help;
+	const char *output;
+	const char *guest;
+	pid_t pid;
+	const char *clock;
+	const char *filter; /* of all events: the one before any -e */
+	unsigned long kib;
+	struct ring_choice choices[CHOICES_MAX];
+	size_t nr_choices;
+	const char *event; /* only for the table */
+};
+
+#define AT(member) offsetof(struct options, member)
+
+static const struct option_spec specs[] = {
+	{ .heading = "Options" },
+	{ NULL, 'o', "output", NULL, "FILE", VALUE_STRING, AT(output),
+	  "where to (trace.dat)" },
+	{ NULL, 'p', "pid", NULL, "PID", VALUE_PID, AT(pid), "one guest, by its process" },
+	{ NULL, 'g', "guest", NULL, "NAME", VALUE_STRING, AT(guest), "one guest, by its name" },
+	{ NULL, 'e', "event", NULL, "EVENT", VALUE_OTHER, AT(event),
+	  "only this event; * and ? stand for any text; may be repeated" },
+	{ NULL, 0, "filter", NULL, "EXPR", VALUE_OTHER, AT(filter),
+	  "of the -e before it (or all) only what the kernel's filter lets through" },
+	{ NULL, 'b', "buffer", NULL, "KIB", VALUE_COUNT, AT(kib),
+	  "size of the buffer of each CPU" },
+	{ NULL, 'C', "clock", NULL, "CLOCK", VALUE_STRING, AT(clock),
+	  "the kernel's clock: local, mono, x86-tsc ..." },
+	{ NULL, 'h', "help", NULL, NULL, VALUE_FLAG, AT(help), "this text" },
+};
+
+/* As in trace-cmd, a filter belongs to the event before it; the later of -g and -p wins. */
+static int take(void *ret_options, const struct option_spec *spec, const char *text,
+		struct why *why)
+{
+	struct options *options = ret_options;
+
+	if (spec->offset == AT(guest))
+		options->pid = 0;
+	else if (spec->offset == AT(pid))
+		options->guest = NULL;
+	if (spec->offset == AT(event)) {
+		if (options->nr_choices == CHOICES_MAX)
+			return why_set(why, -EINVAL, "-e may be repeated %d times", CHOICES_MAX);
+		options->choices[options->nr_choices++].pattern = text;
+	} else if (spec->offset == AT(filter)) {
+		if (options->nr_choices)
+			options->choices[options->nr_choices - 1].filter = text;
+		else
+			options->filter = text;
+	}
+	return 0;
+}
+
+static const struct option_table table = {
+	.specs = specs,
+	.nr = sizeof(specs) / sizeof(specs[0]),
+	.usage = "Usage: kvmtop record [OPTION]... [COMMAND [ARGUMENT]... | -- SECONDS]\n"
+		 "Records KVM's events into a trace.dat for kvmtop report, trace-cmd and\n"
+		 "KernelShark, while COMMAND runs, for so many seconds, or until Ctrl-C.\n",
+	.stops_at_word = true,
+	.take = take,
+};
+
+struct run {
+	const struct options *options;
+	char **command; /* NULL: none */
+	uint64_t end_ns; /* 0: when told to */
+	struct env env;
+	struct recorded_guests *guests;
+	pid_t *tids;
+	size_t nr_tids;
+	struct ring *ring;
+	int output;
+	bool is_new; /* the file was not there before */
+	struct record_signals old_signals;
+	int signals;
+	struct record_child child;
+	int cut; /* 0, or the -errno for which it ended early or lacks what came last */
+	bool is_on_terminal;
+};
+
+/* ---- the guest ---- */
+
+static int run_tids(struct run *run, pid_t pid)
+{
+	int nr;
+
+	run->tids = calloc(TIDS_MAX, sizeof(*run->tids));
+	if (!run->tids)
+		return -ENOMEM;
+	nr = guest_threads(&run->env, pid, run->tids, TIDS_MAX);
+	if (nr < 0)
+		return nr;
+	run->nr_tids = nr < TIDS_MAX ? (size_t)nr : TIDS_MAX;
+	return 0;
+}
+
+static int find_guests(struct run *run, struct why *why)
+{
+	const struct options *options = run->options;
+	pid_t pid = 0;
+	int err;
+
+	run->guests = recorded_guests_new(&run->env);
+	if (!run->guests)
+		return -ENOMEM;
+	err = recorded_guests_refresh(run->guests, why);
+	if (err || (!options->guest && !options->pid))
+		return err;
+	err = recorded_guests_find(run->guests, options->guest, options->pid, &pid, why);
+	return err ? err : run_tids(run, pid);
+}
+
+/* ---- the loop ---- */
+
+static int signals_init(struct run *run)
+{
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+	sigset_t set;
+
+	/* Then a file that may not grow is an error like a full disk. */
+	sigaction(SIGXFSZ, &ignore, &run->old_signals.xfsz);
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	if (sigprocmask(SIG_BLOCK, &set, &run->old_signals.mask) < 0)
+		return -errno;
+	run->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return run->signals < 0 ? -errno : 0;
+}
+
+/* A signal that ends it, or the command's own end. */
+static bool has_ended(struct run *run)
+{
+	struct signalfd_siginfo info;
+
+	while (read(run->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo != SIGCHLD)
+			return true;
+		if (record_child_has_ended(&run->child))
+			return true;
+	}
+	return run->end_ns && clock_now_ns() >= run->end_ns;
+}
+
+static double mib(const struct ring *ring)
+{
+	return (double)ring_bytes(ring) / (1 << 20);
+}
+
+static void print_progress(const struct run *run)
+{
+	struct ring_counts counts;
+	char line[80];
+
+	if (!run->is_on_terminal)
+		return;
+	ring_count(run->ring, &counts);
+	snprintf(line, sizeof(line), "recording: %.1f MiB, %" PRIu64 " events lost",
+		 mib(run->ring), counts.lost);
+	progress_line(line);
+}
+
+static int wait_ms(const struct run *run)
+{
+	uint64_t now = clock_now_ns(), left;
+
+	if (!run->end_ns)
+		return DRAIN_MS;
+	left = run->end_ns > now ? (run->end_ns - now) / 1000000 + 1 : 0;
+	return left < DRAIN_MS ? (int)left : DRAIN_MS;
+}
+
+static int loop(struct run *run, struct why *why)
+{
+	uint64_t next_ns = 0;
+	size_t nr;
+	struct pollfd *fds;
+	int err = 0;
+
+	ring_pages(run->ring, &nr);
+	fds = calloc(nr + 1, sizeof(*fds));
+	if (!fds)
+		return -ENOMEM;
+	ring_pollfds(run->ring, fds);
+	fds[nr] = (struct pollfd){ .fd = run->signals, .events = POLLIN };
+	while (!err && !has_ended(run)) {
+		poll(fds, nr + 1, wait_ms(run));
+		err = ring_drain(run->ring, why);
+		if (clock_now_ns() >= next_ns) {
+			print_progress(run);
+			recorded_guests_refresh(run->guests, NULL); /* names only */
+			next_ns = clock_now_ns() + LOOK_MS * 1000000ull;
+		}
+	}
+	if (run->is_on_terminal)
+		fprintf(stderr, "\r\033[K");
+	free(fds);
+	return err;
+}
+
+/* ---- from the beginning to the end ---- */
+
+static int output_open(struct run *run, struct why *why)
+{
+	const char *path = run->options->output;
+	struct stat st;
+
+	/* What was there before stays until there is something to put in its place. */
+	run->output = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	run->is_new = run->output >= 0;
+	if (!run->is_new)
+		run->output = open(path, O_RDWR | O_CLOEXEC);
+	if (run->output < 0)
+		return why_set(why, -errno, "%s: %s", path, strerror(errno));
+	if (fstat(run->output, &st) < 0 || !S_ISREG(st.st_mode))
+		return why_set(why, -EINVAL, "%s: is no plain file", path);
+	return 0;
+}
+
+static int ring_open(struct run *run, struct why *why)
+{
+	const struct options *options = run->options;
+	char *path = strdup(options->output);
+	struct ring_config config = {
+		.tracefs = run->env.tracefs,
+		.choices = options->choices,
+		.nr_choices = options->nr_choices,
+		.filter = options->filter,
+		.clock = options->clock,
+		.kib = options->kib,
+		.tids = run->tids,
+		.nr_tids = run->nr_tids,
+	};
+	int err;
+
+	if (!path)
+		return -ENOMEM;
+	config.folder = dirname(path);
+	err = ring_new(&config, &run->ring, why);
+	free(path);
+	return err;
+}
+
+static int prepare(struct run *run, struct why *why)
+{
+	int err = env_init(&run->env, "", why);
+
+	if (!err && !run->env.tracefs)
+		err = why_set(why, -ENOENT, "tracefs is not mounted: mount -t tracefs tracefs "
+			      "/sys/kernel/tracing");
+	if (!err)
+		err = find_guests(run, why);
+	if (!err)
+		err = output_open(run, why);
+	if (!err)
+		err = signals_init(run);
+	if (!err)
+		err = ring_open(run, why);
+	if (!err && run->command)
+		err = record_child_new(&run->child, run->command, &run->old_signals, why);
+	return err;
+}
+
+static int begin(struct run *run, double seconds, struct why *why)
+{
+	int err = ring_begin(run->ring, why);
+
+	if (!err && run->command)
+		err = record_child_begin(&run->child, run->command, why);
+	if (!err && seconds > 0)
+		run->end_ns = clock_now_ns() + (uint64_t)(seconds * 1e9);
+	return err;
+}
+
+/* What helps where the file has no room. */
+static const char *remedy(int err)
+{
+	if (err == -ENOSPC || err == -EDQUOT)
+		return ": make room, or choose another place (-o) or fewer events (-e)";
+	if (err == -EFBIG)
+		return ": raise the limit (ulimit -f), or choose fewer events (-e)";
+	return "";
+}
+
+/* Whatever ended the recording, what there is of it becomes a file. */
+static int finish(struct run *run, struct why *why)
+{
+	struct why error = { "" };
+	int given_up = 0, err;
+
+	/* Better the file that was there before than one of nothing. */
+	if (run->cut && !ring_bytes(run->ring)) {
+		error = *why;
+		return why_set(why, run->cut, "%s: %s%s", run->options->output,
+			       error.text[0] ? error.text : strerror(-run->cut), remedy(run->cut));
+	}
+	recorded_guests_refresh(run->guests, NULL);
+	err = dat_write(run->ring, run->guests, run->output, &given_up, &error);
+	/* Where it is on another machine, this may be the first to say that there is no room. */
+	if (close(run->output) < 0 && !err)
+		err = why_set(&error, -errno, "the file cannot be written: %s", strerror(errno));
+	run->output = -1;
+	if (err)
+		return why_set(why, err, "%s: %s%s", run->options->output,
+			       error.text[0] ? error.text : strerror(-err), remedy(err));
+	if (given_up && !run->cut)
+		run->cut = why_set(why, given_up, "the rest cannot be written: %s",
+				   strerror(-given_up));
+	return 0;
+}
+
+static int record(struct run *run, double seconds, struct why *why)
+{
+	int err = begin(run, seconds, why);
+
+	if (!err)
+		run->cut = loop(run, why);
+	ring_end(run->ring);
+	if (!err && !run->cut)
+		run->cut = ring_drain_rest(run->ring, why);
+	return err ? err : finish(run, why);
+}
+
+/* What is in the file: as far as it got, and why no further. */
+static void print_end(const struct run *run, const struct why *why)
+{
+	struct ring_counts counts;
+
+	ring_count(run->ring, &counts);
+	fprintf(stderr, "kvmtop: %s: ", run->options->output);
+	if (run->cut)
+		fprintf(stderr, "ends after %.1f MiB: %s%s\n", mib(run->ring),
+			why->text[0] ? why->text : strerror(-run->cut), remedy(run->cut));
+	else
+		fprintf(stderr, "%" PRIu64 " events, %.1f MiB\n", counts.read, mib(run->ring));
+	if (counts.lost)
+		fprintf(stderr, "kvmtop: %" PRIu64 " events were lost; a larger buffer (-b) may "
+			"hold them\n", counts.lost);
+}
+
+static void run_release(struct run *run)
+{
+	ring_free(run->ring);
+	record_child_release(&run->child);
+	if (run->signals >= 0)
+		close(run->signals);
+	if (run->output >= 0)
+		close(run->output);
+	free(run->tids);
+	recorded_guests_free(run->guests);
+	env_release(&run->env);
+}
+
+static int run_record(struct run *run, double seconds)
+{
+	struct why why = { "" };
+	int err = prepare(run, &why), status = STATUS_FAILURE;
+
+	if (!err)
+		err = record(run, seconds, &why);
+	if (err)
+		say_failure(err, &why);
+	else
+		print_end(run, &why);
+	if (!err && !run->cut)
+		status = run->child.status;
+	run_release(run);
+	if (err && run->is_new)
+		unlink(run->options->output);
+	return status;
+}
+
+/* "-- 0.5" is a time, "0.5" a command. */
+static int read_seconds(int argc, char **argv, int first, double *ret_seconds, struct why *why)
+{
+	const char *text = argv[first];
+	char *end;
+	double seconds;
+
+	if (first != argc - 1 || strcmp(argv[first - 1], "--") != 0)
+		return -ENOENT;
+	seconds = strtod(text, &end);
+	if (end == text || *end || !isfinite(seconds))
+		return -ENOENT;
+	if (seconds < SECONDS_MIN || seconds > SECONDS_MAX)
+		return why_set(why, -EINVAL, "\"%s\": not a number of seconds from %.1f on", text,
+			       SECONDS_MIN);
+	*ret_seconds = seconds;
+	return 0;
+}
+
+static int record_run(int argc, char **argv)
+{
+	struct options options = { .output = "trace.dat" };
+	struct run run = {
+		.options = &options,
+		.output = -1,
+		.signals = -1,
+		.is_on_terminal = isatty(STDERR_FILENO),
+	};
+	struct why why = { "" };
+	double seconds = 0;
+	int first = option_table_parse(&table, argc, argv, &options, &why), err;
+
+	if (first < 0)
+		return say_usage("record", &why);
+	if (options.help) {
+		option_table_help(&table, stdout);
+		return STATUS_OK;
+	}
+	if (strcmp(options.output, "-") == 0) {
+		why_set(&why, -EINVAL, "-o -: a trace.dat is not written to a pipe, as its head is "
+			"written last: name a file");
+		return say_usage("record", &why);
+	}
+	err = read_seconds(argc, argv, first, &seconds, &why);
+	if (err == -EINVAL)
+		return say_usage("record", &why);
+	if (err && first < argc)
+		run.command = argv + first;
+	record_child_init(&run.child);
+	return run_record(&run, seconds);
+}
+
+const struct command record_command = {
+	.name = "record",
+	.help = "record KVM's events into a trace.dat",
+	.run = record_run,
+};

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The options of `kvmtop report`. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/option.h"
+#include "trace/report/report.h"
+
+#define AT(member) offsetof(struct report_options, member)
+
+static const struct option_spec specs[] = {
+	{ .heading = "What to report (default: vmexit)" },
+	{ NULL, 0, "event", NULL, "EVENT", VALUE_STRING, AT(event),
+	  "vmexit, userspace, mmio, ioport, msr, cpuid, hypercall, sysreg" },
+	{ NULL, 0, "by", NULL, "WHAT", VALUE_STRING, AT(by),
+	  "a row for each reason (default), guest, vcpu, tid" },
+	{ NULL, 0, "vcpu", NULL, "N", VALUE_NUMBER, AT(vcpu), "only vCPUs of this number" },
+	{ NULL, 'p', "pid", NULL, "PID,...", VALUE_STRING, AT(pids),
+	  "only these processes or threads" },
+	{ NULL, 'k', "key", NULL, "COLUMN", VALUE_STRING, AT(key),
+	  "sort by: count (default), total, avg, max, p99, reason ..." },
+	{ NULL, 0, "diff", NULL, "OTHER", VALUE_STRING, AT(diff),
+	  "beside another recording, the biggest change first" },
+	{ .heading = "How to read it" },
+	{ NULL, 'f', "frequency", NULL, "MHZ", VALUE_OTHER, AT(mhz_text),
+	  "of the TSC, where times are in cycles" },
+	{ NULL, 0, "input-format", NULL, "KIND", VALUE_STRING, AT(input_format),
+	  "trace.dat, perf.data, acrn, kvmtrace (default: look)" },
+	{ .heading = "How to show it (default: on a terminal the screen, else text)" },
+	{ NULL, 0, "text", NULL, NULL, VALUE_FLAG, AT(text), "text on a terminal, too" },
+	{ NULL, 0, "csv", NULL, "FILE", VALUE_STRING, AT(csv),
+	  "write the rows to FILE too; -: only them, to standard output" },
+	{ NULL, 0, "json", NULL, NULL, VALUE_FLAG, AT(json), "a JSON object instead of text" },
+	{ NULL, 0, "acrn", NULL, NULL, VALUE_FLAG, AT(acrn),
+	  "as ACRN's vm_exit analysis does; appends to --csv's FILE" },
+	{ .heading = "Other" },
+	{ NULL, 'h', "help", NULL, NULL, VALUE_FLAG, AT(help), "this text" },
+};
+
+static int take(void *ret_options, const struct option_spec *spec, const char *text,
+		struct why *why)
+{
+	struct report_options *options = ret_options;
+	char *end;
+
+	if (spec->offset == AT(vcpu))
+		options->has_vcpu = true;
+	if (spec->offset != AT(mhz_text))
+		return 0;
+	options->mhz_text = text;
+	options->mhz = strtod(text, &end);
+	if (end == text || *end || !isfinite(options->mhz) || options->mhz <= 0)
+		return why_set(why, -EINVAL, "\"%s\": MHZ must be a number above 0", text);
+	return 0;
+}
+
+static const struct option_table table = {
+	.specs = specs,
+	.nr = sizeof(specs) / sizeof(specs[0]),
+	.usage = "Usage: kvmtop report [OPTION]... FILE...\n"
+		 "Counts the exits in recordings and how long they took. Reads trace-cmd's\n"
+		 "trace.dat, perf.data, and the files of ACRN's acrntrace and of kvmtrace;\n"
+		 "several are one recording.\n",
+	.footer = "Exit status: 0 done, 1 a file could not be read to its end, 2 wrong usage.\n",
+	.take = take,
+};
+
+void report_options_help(FILE *out)
+{
+	option_table_help(&table, out);
+}
+
+static int find_by(const char *name, enum report_by *ret_by, struct why *why)
+{
+	static const char *const names[] = { "reason", "guest", "vcpu", "tid" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(names[i], name) == 0) {
+			*ret_by = (enum report_by)i;
+			return 0;
+		}
+	}
+	return why_set(why, -EINVAL, "\"%s\": --by must be one of reason, guest, vcpu, tid", name);
+}
+
+static int find_column(const char *name, enum report_by by, enum report_column *ret_column,
+		       struct why *why)
+{
+	/* perf's words for two of them. */
+	if (strcmp(name, "sample") == 0)
+		name = "count";
+	else if (strcmp(name, "time") == 0)
+		name = "total";
+	for (enum report_column column = 0; column < NR_COLUMNS; column++) {
+		if (strcmp(report_columns[column].id, name) == 0 &&
+		    report_columns[column].by & 1U << by) {
+			*ret_column = column;
+			return 0;
+		}
+	}
+	return why_set(why, -EINVAL, "\"%s\": no column to sort by (try count, total, avg, max)",
+		       name);
+}
+
+static int check_pids(const char *list, struct why *why)
+{
+	if (list[0] && strspn(list, "0123456789,") == strlen(list))
+		return 0;
+	return why_set(why, -EINVAL, "\"%s\": pids must be numbers with commas between them", list);
+}
+
+static int check(struct report_options *options, struct why *why)
+{
+	int err = 0;
+
+	options->sort = COLUMN_COUNT;
+	if (options->event)
+		err = tally_event_by_name(options->event, &options->tally_event, why);
+	if (!err && options->by)
+		err = find_by(options->by, &options->group_by, why);
+	if (!err && options->key)
+		err = find_column(options->key, options->group_by, &options->sort, why);
+	if (!err && options->pids)
+		err = check_pids(options->pids, why);
+	if (!err && options->input_format)
+		err = trace_kind_by_name(options->input_format, &options->kind, why);
+	if (err)
+		return err;
+	if (options->acrn && (options->json || options->diff || options->by || options->event))
+		return why_set(why, -EINVAL,
+			       "--acrn goes with none of --json, --diff, --by, --event");
+	if (options->acrn && !options->mhz_text)
+		return why_set(why, -EINVAL, "--acrn needs -f MHZ, the frequency of the TSC");
+	if (options->diff && (options->json || options->csv))
+		return why_set(why, -EINVAL, "--diff goes with neither --json nor --csv");
+	return 0;
+}
+
+int report_options_parse(int argc, char **argv, struct report_options *ret_options,
+			 int *ret_first, struct why *why)
+{
+	struct report_options options = { .json = false };
+	int first = option_table_parse(&table, argc, argv, &options, why), err;
+
+	if (first < 0)
+		return first;
+	if (first == argc && !options.help)
+		return why_set(why, -EINVAL, "which recording?");
+	err = check(&options, why);
+	if (err)
+		return err;
+	*ret_options = options;
+	*ret_first = first;
+	return 0;
+}

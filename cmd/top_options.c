@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The table of options. */
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/option.h"
+#include "cmd/top_options.h"
+
+#define AT(member) offsetof(struct options, member)
+
+static const struct option_spec specs[] = {
+	{ .heading = "What to count" },
+	{ NULL, 'f', "fields", NULL, "REGEX", VALUE_STRING, AT(fields),
+	  "events whose names match; \"help\" lists them" },
+	{ NULL, 'g', "guest", NULL, "NAME", VALUE_STRING, AT(guest), "one guest, by its name" },
+	{ NULL, 'p', "pid", NULL, "PID", VALUE_PID, AT(pid), "one guest, by its process" },
+	{ NULL, 't', "tracepoints", NULL, NULL, VALUE_FLAG, AT(tracepoints),
+	  "from the kernel's trace events (default)" },
+	{ NULL, 'd', "debugfs", NULL, NULL, VALUE_FLAG, AT(debugfs),
+	  "from the kernel's debugfs counters; -d -t: from both" },
+	{ NULL, 'i', "debugfs-include-past", NULL, NULL, VALUE_FLAG, AT(include_past),
+	  "with -d: what running guests counted before, too" },
+	{ .heading = "How to show it (default: on the screen, live)" },
+	{ NULL, '1', "once", "batch", NULL, VALUE_FLAG, AT(batch),
+	  "count for a second, print, end" },
+	{ NULL, 'l', "log", NULL, NULL, VALUE_FLAG, AT(log), "print a line per interval" },
+	{ NULL, 'L', "log-to-file", NULL, "FILE", VALUE_STRING, AT(log_file),
+	  "append them to FILE; SIGHUP reopens it" },
+	{ NULL, 'c', "csv", NULL, NULL, VALUE_FLAG, AT(csv), "with -l or -L: as CSV" },
+	{ NULL, 0, "json", NULL, NULL, VALUE_FLAG, AT(json),
+	  "with -1, -l or -L: a JSON object per sample and line" },
+	{ NULL, 'z', "skip-zero-records", NULL, NULL, VALUE_FLAG, AT(skip_zero),
+	  "with -l or -L: no line where nothing happened" },
+	{ NULL, 's', "set-delay", NULL, "SECONDS", VALUE_OTHER, AT(delay_s),
+	  "interval, 0.1 to 25.5 (default 3)" },
+	{ NULL, 'n', "samples", NULL, "N", VALUE_COUNT, AT(samples), "end after N intervals" },
+	{ NULL, 0, "view", NULL, "NAME", VALUE_STRING, AT(view),
+	  "begin with: events, guests, vcpus, exits, hotspots" },
+	{ NULL, 'b', "by-guest", NULL, NULL, VALUE_FLAG, AT(by_guest),
+	  "the same as --view guests" },
+	{ NULL, 'x', "children", NULL, NULL, VALUE_FLAG, AT(children),
+	  "with the reasons of each event (-1 and -c always have them)" },
+	{ NULL, 'o', "sort", NULL, "COLUMN", VALUE_STRING, AT(sort),
+	  "event, total, share, rate; other views: see the man page" },
+	{ .heading = "Other" },
+	{ NULL, 0, "demo", NULL, NULL, VALUE_FLAG, AT(demo),
+	  "run a tiny guest of its own if there is none" },
+	{ NULL, 0, "list-providers", NULL, NULL, VALUE_FLAG, AT(list_providers),
+	  "what can count here, and why not" },
+	{ NULL, 0, "engine", NULL, "NAME", VALUE_STRING, AT(engine),
+	  "what counts trace events: bpf or perf (default: bpf where allowed)" },
+	{ NULL, 0, "sysroot", NULL, "DIR", VALUE_STRING, AT(sysroot),
+	  "look at a captured machine instead" },
+	{ NULL, 'h', "help", NULL, NULL, VALUE_FLAG, AT(help), "this text" },
+	{ NULL, 'V', "version", NULL, NULL, VALUE_FLAG, AT(version), "the version" },
+};
+
+int options_delay(const char *text, double *ret_delay_s, struct why *why)
+{
+	char *end;
+	double delay = strtod(text, &end);
+
+	if (end == text || *end || !isfinite(delay))
+		return why_set(why, -EINVAL, "\"%s\": not a number of seconds", text);
+	if (delay < DELAY_MIN_S)
+		return why_set(why, -EINVAL, "\"%s\": delay must be >= %.1f", text, DELAY_MIN_S);
+	if (delay > DELAY_MAX_S)
+		return why_set(why, -EINVAL, "\"%s\": delay must be <= %.1f", text, DELAY_MAX_S);
+	*ret_delay_s = delay;
+	return 0;
+}
+
+/* The delay; and as with kvm_stat the later of -g and -p wins. */
+static int take(void *ret_options, const struct option_spec *spec, const char *text,
+		struct why *why)
+{
+	struct options *options = ret_options;
+
+	if (spec->offset == AT(delay_s))
+		return options_delay(text, &options->delay_s, why);
+	if (spec->offset == AT(guest))
+		options->pid = 0;
+	else if (spec->offset == AT(pid))
+		options->guest = NULL;
+	return 0;
+}
+
+/* Options that make no sense together. */
+static int check(const struct options *options, struct why *why)
+{
+	bool logs = options->log || options->log_file;
+
+	if (options->help || options->version)
+		return 0;
+	if (options->csv && !logs)
+		return why_set(why, -EINVAL, "-c/--csv requires -l/--log or -L/--log-to-file");
+	if (options->skip_zero && !logs)
+		return why_set(why, -EINVAL,
+			       "-z/--skip-zero-records requires -l/--log or -L/--log-to-file");
+	if (options->json && !logs && !options->batch)
+		return why_set(why, -EINVAL,
+			       "--json requires -1/--once, -l/--log or -L/--log-to-file");
+	if (options->json && options->csv)
+		return why_set(why, -EINVAL, "-c/--csv and --json exclude each other");
+	if (options->engine && strcmp(options->engine, "bpf") != 0 &&
+	    strcmp(options->engine, "perf") != 0)
+		return why_set(why, -EINVAL, "\"%s\": no such engine; there are: bpf, perf",
+			       options->engine);
+	if (options->by_guest && options->view && strcmp(options->view, "guests") != 0)
+		return why_set(why, -EINVAL, "-b/--by-guest and --view %s exclude each other",
+			       options->view);
+	return 0;
+}
+
+static const struct option_table table = {
+	.specs = specs,
+	.nr = sizeof(specs) / sizeof(specs[0]),
+	.usage = "Usage: kvmtop [OPTION]...\n"
+		 "       kvmtop COMMAND [OPTION]...\n"
+		 "Shows what KVM guests on this host make the kernel do: which exits and events,\n"
+		 "how often, how long, in which guest.\n",
+	.footer = "Exit status: 0 done, 1 failure, 2 wrong usage. Keys: press h. More: man "
+		  "kvmtop\n",
+	.take = take,
+};
+
+int options_parse(int argc, char **argv, struct options *ret_options, struct why *why)
+{
+	struct options options = { .delay_s = DELAY_DEFAULT_S, .sysroot = "" };
+	int first, err;
+
+	first = option_table_parse(&table, argc, argv, &options, why);
+	if (first < 0)
+		return first;
+	if (first < argc)
+		return why_set(why, -EINVAL, "unexpected argument \"%s\"", argv[first]);
+	err = check(&options, why);
+	options.tracepoints |= !options.debugfs;
+	if (!err)
+		*ret_options = options;
+	return err;
+}
+
+bool options_has(const struct options *options, const char *name)
+{
+	for (size_t i = 0; i < table.nr; i++) {
+		const struct option_spec *spec = &table.specs[i];
+
+		if (spec->name && spec->kind == VALUE_FLAG && strcmp(spec->name, name) == 0)
+			return *(const bool *)((const char *)options + spec->offset);
+	}
+	return false;
+}
+
+enum mode options_mode(const struct options *options)
+{
+	if (options->help)
+		return MODE_HELP;
+	if (options->version)
+		return MODE_VERSION;
+	if (options->list_providers)
+		return MODE_PROVIDERS;
+	if (options->fields && strcmp(options->fields, "help") == 0)
+		return MODE_FIELDS;
+	if (options->log || options->log_file)
+		return MODE_LOG;
+	return options->batch ? MODE_BATCH : MODE_CURSES;
+}
+
+void options_help(FILE *out)
+{
+	option_table_help(&table, out);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * top_options - the command line of the program without a command. One table says what there is;
+ * help, man page and completion follow it.
+ */
+#ifndef KVMTOP_CMD_TOP_OPTIONS_H
+#define KVMTOP_CMD_TOP_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "base/why.h"
+
+#define DELAY_MIN_S 0.1
+#define DELAY_MAX_S 25.5
+#define DELAY_DEFAULT_S 3.0
+
+enum mode {
+	MODE_CURSES,
+	MODE_BATCH,
+	MODE_LOG,
+	MODE_FIELDS,	/* -f help */
+	MODE_PROVIDERS, /* --list-providers */
+	MODE_HELP,
+	MODE_VERSION,
+};
+
+/* What was asked for. Strings point into argv. */
+struct options {
+	bool batch, log, csv, json, debugfs, tracepoints, include_past, skip_zero;
+	bool children, by_guest, demo, help, version, list_providers;
+	const char *fields;  /* NULL: all */
+	const char *guest;   /* NULL: see pid */
+	pid_t pid;	     /* 0: all */
+	const char *log_file; /* NULL: standard output */
+	const char *view;    /* NULL: events */
+	const char *sort;    /* NULL: the view's own */
+	const char *engine;  /* NULL: the best */
+	const char *sysroot; /* "": this machine */
+	double delay_s;
+	unsigned long samples; /* 0: until told to stop */
+};
+
+/*
+ * Reads the command line. -EINVAL with why for anything wrong with it, whatever the machine: a
+ * usage error.
+ */
+int options_parse(int argc, char **argv, struct options *ret_options, struct why *why);
+
+/*
+ * Whether the flag of this long name was given, or is the default: without any other provider's,
+ * "tracepoints" is.
+ */
+bool options_has(const struct options *options, const char *name);
+
+/*
+ * The mode they choose; where several are given the first of this list: help, version, lists, log,
+ * batch.
+ */
+enum mode options_mode(const struct options *options);
+
+/* A delay in seconds, as -s and the s key take it: 0 or -EINVAL with why. */
+int options_delay(const char *text, double *ret_delay_s, struct why *why);
+
+void options_help(FILE *out);
+
+#endif

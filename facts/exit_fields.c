@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Fields of VM exits, what they were about, and where vCPUs' time went. */
+#include <stdio.h>
+
+#include "arch/argument.h"
+#include "facts/exit_fields.h"
+
+#define NAME_SIZE 192
+
+static const char *const kind_names[] = {
+	[EXITS_VMEXIT] = "vmexit",
+	[EXITS_USERSPACE] = "userspace",
+};
+
+static const char *const part_names[TIME_PARTS] = {
+	[TIME_WHOLE] = "time",	   [TIME_GUEST] = "time(guest)", [TIME_KVM] = "time(kvm)",
+	[TIME_USER] = "time(user)", [TIME_HALT] = "time(halt)",	 [TIME_WAIT] = "time(wait)",
+};
+
+const char *exits_fields_part(enum time_part part)
+{
+	return part_names[part];
+}
+
+static int add_field(const struct exits_fields *fields, const struct field *spec, uint32_t *ret_id)
+{
+	struct field field = *spec;
+
+	field.source = fields->site.source;
+	return fields_add(fields->site.fields, &field, ret_id);
+}
+
+static int add_times(struct exits_fields *fields, unsigned int parts)
+{
+	int err = 0;
+
+	for (int i = 0; i < TIME_PARTS && !err; i++) {
+		const struct field field = {
+			.name = part_names[i],
+			.parent = i ? fields->times[0] : FIELD_NONE,
+			.use = USE_TIME,
+			.part = (enum time_part)i,
+		};
+
+		fields->times[i] = FIELD_NONE;
+		if (parts & 1U << i)
+			err = add_field(fields, &field, &fields->times[i]);
+	}
+	return err;
+}
+
+int exits_fields_add(const struct provider_site *site, unsigned int parts,
+		     struct exits_fields *ret_fields)
+{
+	struct exits_fields fields = { .site = *site };
+	int err = 0;
+
+	for (int i = 0; i < 2 && !err; i++)
+		err = add_field(&fields,
+				&(struct field){ .name = kind_names[i], .parent = FIELD_NONE,
+						 .use = USE_EXIT, .exit_rank = (uint8_t)(i + 1) },
+				&fields.kinds[i]);
+	if (!err)
+		err = add_times(&fields, parts);
+	if (!err)
+		err = add_field(&fields,
+				&(struct field){ .name = "cpu", .parent = FIELD_NONE,
+						 .use = USE_CPU, .kind = FIELD_GAUGE },
+				&fields.cpu);
+	for (size_t i = 0; argument_at(i) && !err; i++)
+		err = add_field(&fields,
+				&(struct field){ .name = argument_at(i)->name, .use = USE_ARGUMENT,
+						 .parent = FIELD_NONE, .reason = FIELD_NONE },
+				&fields.arguments[i]);
+	if (!err)
+		*ret_fields = fields;
+	return err;
+}
+
+int exits_fields_reason(const struct exits_fields *fields, enum exits_kind kind,
+			const char *reason, bool is_idle, uint32_t *ret_id)
+{
+	char name[NAME_SIZE];
+
+	snprintf(name, sizeof(name), "%s(%s)", kind_names[kind], reason);
+	return add_field(fields,
+			 &(struct field){ .name = name, .label = reason,
+					  .parent = fields->kinds[kind], .use = USE_EXIT,
+					  .exit_rank = (uint8_t)(kind + 1), .is_idle = is_idle },
+			 ret_id);
+}
+
+int exits_fields_argument(const struct exits_fields *fields, enum exits_argument kind,
+			  const char *reason, uint32_t reason_field, const char *label,
+			  uint32_t *ret_id)
+{
+	const struct argument *argument = argument_at(kind);
+	char name[NAME_SIZE];
+
+	snprintf(name, sizeof(name), "%s(%s %s)", argument->name,
+		 reason ? reason : argument->what, label);
+	return add_field(fields,
+			 &(struct field){ .name = name, .label = label,
+					  .parent = fields->arguments[kind], .use = USE_ARGUMENT,
+					  .reason = reason_field },
+			 ret_id);
+}
+
+const char *exits_fields_failure(uint64_t code)
+{
+	if (code == EXITS_RESTART)
+		return "restart";
+	return code == EXITS_ERROR ? "error" : NULL;
+}
+
+static uint64_t less(uint64_t from, uint64_t part)
+{
+	return from > part ? from - part : 0;
+}
+
+static uint64_t lower(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+void exits_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_t *ret_parts)
+{
+	uint64_t out = lower(time->ns[EXITS_VMEXIT], whole_ns);
+	uint64_t halt = lower(time->idle_ns[EXITS_VMEXIT], out);
+	uint64_t user = less(time->ns[EXITS_USERSPACE], time->idle_ns[EXITS_USERSPACE]);
+
+	user = lower(user, out - halt);
+	ret_parts[TIME_WHOLE] = whole_ns;
+	ret_parts[TIME_GUEST] = whole_ns - out;
+	ret_parts[TIME_HALT] = halt;
+	ret_parts[TIME_USER] = user;
+	ret_parts[TIME_KVM] = out - halt - user;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * exit_fields - the fields that whatever tells of VM exits has, and the parts of a vCPU's time.
+ *
+ * Live, captured or recorded: the same names with the same meaning, see enum field_use.
+ */
+#ifndef KVMTOP_FACTS_EXIT_FIELDS_H
+#define KVMTOP_FACTS_EXIT_FIELDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "facts/field.h"
+#include "providers/exits/shared.h"
+#include "providers/provider.h"
+
+struct exits_fields {
+	struct provider_site site;
+	uint32_t kinds[2]; /* "vmexit", "userspace": by enum exits_kind */
+	uint32_t arguments[EXITS_ARGUMENTS];
+	uint32_t times[TIME_PARTS]; /* FIELD_NONE: cannot be told */
+	uint32_t cpu;
+};
+
+#define EXITS_FIELDS_PARTS ((1U << TIME_PARTS) - 1)
+
+/* Adds the parents, and the parts (bits) of vCPUs' time that can be told. 0 or -ENOMEM. */
+int exits_fields_add(const struct provider_site *site, unsigned int parts,
+		     struct exits_fields *ret_fields);
+
+const char *exits_fields_part(enum time_part part); /* "time(guest)" */
+
+/* A reason: "vmexit(HLT)". 0 or -ENOMEM. */
+int exits_fields_reason(const struct exits_fields *fields, enum exits_kind kind,
+			const char *reason, bool is_idle, uint32_t *ret_id);
+
+/*
+ * An argument: "msr(MSR_WRITE 0x6e0 write)", whose label is what comes behind the reason. reason:
+ * the exit's, reason_field: its field; NULL and FIELD_NONE: not known. 0 or -ENOMEM.
+ */
+int exits_fields_argument(const struct exits_fields *fields, enum exits_argument kind,
+			  const char *reason, uint32_t reason_field, const char *label,
+			  uint32_t *ret_id);
+
+/* Of what exits_user_code() gives: "restart", "error"; NULL: it is a reason. */
+const char *exits_fields_failure(uint64_t code);
+
+/* What a vCPU's exits took, in ns, as a whole and of that what means idle; by enum exits_kind. */
+struct exits_time {
+	uint64_t ns[2], idle_ns[2];
+};
+
+/*
+ * Where the whole of a vCPU's time went; ret_parts[TIME_WAIT] is left alone.
+ *
+ * The time outside the guest is that of the exits. A halt is one as a whole, whatever user space
+ * did in it; of the others, user space had its part, and the rest was KVM's. These add up to the
+ * whole.
+ */
+void exits_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_t *ret_parts);
+
+#endif

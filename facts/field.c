@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The dictionary of what can be counted. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+#include "facts/field.h"
+
+struct entry {
+	struct field field; /* its strings are ours */
+	uint32_t id;
+	UT_hash_handle hh;
+};
+
+struct fields {
+	struct entry **list; /* by number; entries do not move, so pointers to fields stay good */
+	uint32_t nr, cap;
+	struct entry *by_name;
+};
+
+struct fields *fields_new(void)
+{
+	return calloc(1, sizeof(struct fields));
+}
+
+static void entry_free(struct entry *entry)
+{
+	if (!entry)
+		return;
+	free((char *)(uintptr_t)entry->field.name);
+	free((char *)(uintptr_t)entry->field.label);
+	free((char *)(uintptr_t)entry->field.alias);
+	free(entry);
+}
+
+void fields_free(struct fields *fields)
+{
+	if (!fields)
+		return;
+	HASH_CLEAR(hh, fields->by_name);
+	for (uint32_t i = 0; i < fields->nr; i++)
+		entry_free(fields->list[i]);
+	free(fields->list);
+	free(fields);
+}
+
+static int fields_reserve(struct fields *fields)
+{
+	if (fields->nr < fields->cap)
+		return 0;
+
+	uint32_t cap = fields->cap ? 2 * fields->cap : 256;
+	struct entry **list = reallocarray(fields->list, cap, sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	fields->list = list;
+	fields->cap = cap;
+	return 0;
+}
+
+/* Where in a child's name its label begins, "HLT)" in "kvm_exit(HLT)"; NULL: it has no brackets. */
+static const char *label_in(const struct field *spec, const struct field *parent)
+{
+	size_t len = parent ? strlen(parent->name) : 0;
+
+	if (!parent || strncmp(spec->name, parent->name, len) != 0 || spec->name[len] != '(')
+		return NULL;
+	return spec->name + len + 1;
+}
+
+/* Without the closing bracket; a reason's own brackets stay. */
+static char *label_copy(const char *label)
+{
+	size_t len = strlen(label);
+
+	return strndup(label, len && label[len - 1] == ')' ? len - 1 : len);
+}
+
+static struct entry *entry_new(const struct field *spec, const struct field *parent)
+{
+	struct entry *entry = calloc(1, sizeof(*entry));
+	const char *label = spec->label ? NULL : label_in(spec, parent);
+
+	if (!entry)
+		return NULL;
+	entry->field = *spec;
+	entry->field.name = strdup(spec->name);
+	entry->field.alias = spec->alias ? strdup(spec->alias) : NULL;
+	if (label)
+		entry->field.label = label_copy(label);
+	else
+		entry->field.label = strdup(spec->label ? spec->label : spec->name);
+	if (!entry->field.name || !entry->field.label || (spec->alias && !entry->field.alias)) {
+		entry_free(entry);
+		return NULL;
+	}
+	return entry;
+}
+
+int fields_add(struct fields *fields, const struct field *spec, uint32_t *ret_id)
+{
+	struct field *parent = NULL;
+	struct entry *entry;
+
+	HASH_FIND_STR(fields->by_name, spec->name, entry);
+	if (entry) {
+		*ret_id = entry->id;
+		return 0;
+	}
+	if (fields_reserve(fields) < 0)
+		return -ENOMEM;
+	if (spec->parent < fields->nr)
+		parent = &fields->list[spec->parent]->field;
+	entry = entry_new(spec, parent);
+	if (!entry)
+		return -ENOMEM;
+	HASH_ADD_KEYPTR(hh, fields->by_name, entry->field.name, strlen(entry->field.name), entry);
+	if (!entry->hh.tbl) {
+		entry_free(entry);
+		return -ENOMEM;
+	}
+	entry->id = fields->nr;
+	fields->list[fields->nr++] = entry;
+	if (parent)
+		parent->has_children = true;
+	*ret_id = entry->id;
+	return 0;
+}
+
+uint32_t fields_count(const struct fields *fields)
+{
+	return fields->nr;
+}
+
+const struct field *fields_get(const struct fields *fields, uint32_t id)
+{
+	return &fields->list[id]->field;
+}
+
+uint32_t fields_find(const struct fields *fields, const char *name)
+{
+	struct entry *entry;
+
+	HASH_FIND_STR(fields->by_name, name, entry);
+	return entry ? entry->id : FIELD_NONE;
+}
+
+int field_set_add(struct field_set *set, uint32_t id)
+{
+	uint32_t word = id / 64;
+
+	if (word >= set->nr_words) {
+		uint64_t *words = reallocarray(set->words, word + 1, sizeof(*words));
+
+		if (!words)
+			return -ENOMEM;
+		memset(words + set->nr_words, 0, (word + 1 - set->nr_words) * sizeof(*words));
+		set->words = words;
+		set->nr_words = word + 1;
+	}
+	set->words[word] |= UINT64_C(1) << (id % 64);
+	return 0;
+}
+
+void field_set_del(struct field_set *set, uint32_t id)
+{
+	if (id / 64 < set->nr_words)
+		set->words[id / 64] &= ~(UINT64_C(1) << (id % 64));
+}
+
+bool field_set_has(const struct field_set *set, uint32_t id)
+{
+	return id / 64 < set->nr_words && set->words[id / 64] >> (id % 64) & 1;
+}
+
+void field_set_clear(struct field_set *set)
+{
+	if (set->nr_words)
+		memset(set->words, 0, set->nr_words * sizeof(*set->words));
+}
+
+int field_set_copy(struct field_set *to, const struct field_set *from)
+{
+	field_set_clear(to);
+	if (!from->nr_words)
+		return 0;
+	/* Adding and removing the last bit makes room for all of them. */
+	if (field_set_add(to, from->nr_words * 64 - 1) < 0)
+		return -ENOMEM;
+	field_set_del(to, from->nr_words * 64 - 1);
+	memcpy(to->words, from->words, from->nr_words * sizeof(*from->words));
+	return 0;
+}
+
+void field_set_release(struct field_set *set)
+{
+	free(set->words);
+	*set = (struct field_set){ 0 };
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * field - the dictionary of what can be counted: (event, detail) pairs, each with a dense number.
+ *
+ * "kvm_exit" is a field, and so is its child "kvm_exit(HLT)". Providers add fields when they open
+ * and, should the kernel show something new, later; none is ever removed, so a number stays good
+ * for the whole run. Samples, stats and views carry the numbers, names live here only.
+ */
+#ifndef KVMTOP_FACTS_FIELD_H
+#define KVMTOP_FACTS_FIELD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FIELD_NONE UINT32_MAX
+
+enum field_kind {
+	FIELD_COUNTER, /* only grows; shown as total and rate */
+	FIELD_GAUGE,   /* a level now: pages, vCPUs in guest mode; adds up over guests */
+	FIELD_PEAK,    /* the highest level so far; the maximum over guests */
+};
+
+/*
+ * What a field's values are about; each view takes its own kind. All but events come from the
+ * provider "exits", keyed by guest and vCPU; a parent has its children's sum in rows of its own.
+ */
+enum field_use {
+	/* How often an event happened, and, as children, why. */
+	USE_EVENT,
+	/*
+	 * "vmexit" (exit_rank 1): VM exits, timed from kvm_exit to kvm_entry; "userspace" (rank 2):
+	 * those that reached user space, timed from there on. Their children are the reasons:
+	 * "vmexit(HLT)". Counted when it begins; one that is not over yet is in its time up to now.
+	 */
+	USE_EXIT,
+	/* "time": a vCPU's life in ns; its children are the parts of enum time_part. */
+	USE_TIME,
+	/* "cpu": the number of the CPU that the vCPU's latest exit was on; a gauge. */
+	USE_CPU,
+	/*
+	 * "ioport", "mmio", "msr", "cpuid", "hypercall", "sysreg": what exits were about, timed by
+	 * the exit they came with. Their children: "msr(MSR_WRITE 0x6e0 IA32_TSC_DEADLINE)", whose
+	 * label has no reason in it.
+	 */
+	USE_ARGUMENT,
+};
+
+/*
+ * Where a vCPU's time goes. GUEST, KVM, USER and HALT add up to the whole. WAIT is another way to
+ * look at it: runnable, but no CPU to run on.
+ */
+enum time_part { TIME_WHOLE, TIME_GUEST, TIME_KVM, TIME_USER, TIME_HALT, TIME_WAIT, TIME_PARTS };
+
+struct field {
+	const char *name;  /* "kvm_exit(HLT)", unique */
+	const char *label; /* what it is called below its parent: "HLT"; else the name */
+	const char *alias; /* kvm_stat's name where it differs, "kvm_exit(WFI)"; else NULL */
+	uint32_t parent;   /* FIELD_NONE for most */
+	uint32_t source;   /* the provider, as numbered in SAMPLE_SOURCES */
+	enum field_kind kind;
+	enum field_use use;
+	enum time_part part; /* USE_TIME: which */
+	bool is_idle;	   /* an exit that means the vCPU has nothing to do */
+	bool is_extra;	   /* counted only when a filter names it */
+	uint8_t exit_rank; /* 1: counts VM exits; 2: those that reach user space; 0: else */
+	uint32_t reason; /* USE_ARGUMENT: the exit reason it belongs to; FIELD_NONE: not known */
+	bool has_children;
+};
+
+struct fields;
+
+struct fields *fields_new(void); /* NULL: no memory */
+void fields_free(struct fields *fields);
+
+/*
+ * Adds a copy of spec (its strings too); has_children is derived, and so is a label that is NULL. A
+ * name that exists already gives its number again. Returns 0 or -ENOMEM.
+ */
+int fields_add(struct fields *fields, const struct field *spec, uint32_t *ret_id);
+
+uint32_t fields_count(const struct fields *fields);
+const struct field *fields_get(const struct fields *fields, uint32_t id); /* id < fields_count() */
+uint32_t fields_find(const struct fields *fields, const char *name); /* FIELD_NONE: no such */
+
+/* A set of fields; grows as needed. Zero-initialised is empty. */
+struct field_set {
+	uint64_t *words;
+	uint32_t nr_words;
+};
+
+int field_set_add(struct field_set *set, uint32_t id); /* 0 or -ENOMEM */
+void field_set_del(struct field_set *set, uint32_t id);
+bool field_set_has(const struct field_set *set, uint32_t id);
+void field_set_clear(struct field_set *set);
+int field_set_copy(struct field_set *to, const struct field_set *from); /* 0 or -ENOMEM */
+void field_set_release(struct field_set *set);
+
+#endif

@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Totals, deltas and rates: a table of keys that successive samples bring up to date. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+#include "facts/stats.h"
+
+struct entry {
+	struct stats_item stat; /* stat.key is the hash key */
+	size_t index;	  /* in stats->list */
+	UT_hash_handle hh;
+};
+
+struct stats {
+	struct entry **list;
+	size_t nr, cap;
+	struct entry *by_key;
+	uint32_t kept_guest; /* see stats_keep_guest() */
+	size_t next; /* where the next row's key is found if rows come in the order of last time */
+	uint64_t tick;
+	uint64_t time_ns[SAMPLE_SOURCES]; /* of the last sample that had the source */
+	uint64_t elapsed_ns[SAMPLE_SOURCES];
+};
+
+struct stats *stats_new(void)
+{
+	return calloc(1, sizeof(struct stats));
+}
+
+static struct entry *stats_find(const struct stats *stats, const struct key *key)
+{
+	struct entry *entry;
+
+	HASH_FIND(hh, stats->by_key, key, sizeof(*key), entry);
+	return entry;
+}
+
+static bool is_key(const struct key *a, const struct key *b)
+{
+	return a->guest == b->guest && a->vcpu == b->vcpu && a->field == b->field;
+}
+
+/* The same for the rows of a sample, whose order is nearly always that of the sample before. */
+static struct entry *stats_find_row(struct stats *stats, const struct key *key)
+{
+	struct entry *entry = stats->next < stats->nr ? stats->list[stats->next] : NULL;
+
+	if (!entry || !is_key(&entry->stat.key, key))
+		entry = stats_find(stats, key);
+	if (entry)
+		stats->next = entry->index + 1;
+	return entry;
+}
+
+static struct entry *stats_insert(struct stats *stats, const struct key *key)
+{
+	struct entry *entry;
+
+	if (stats->nr == stats->cap) {
+		size_t cap = stats->cap ? 2 * stats->cap : 256;
+		struct entry **list = reallocarray(stats->list, cap, sizeof(struct entry *));
+
+		if (!list)
+			return NULL;
+		stats->list = list;
+		stats->cap = cap;
+	}
+	entry = calloc(1, sizeof(*entry));
+	if (!entry)
+		return NULL;
+	entry->stat.key = *key;
+	entry->stat.born = stats->tick;
+	for (int i = 0; i < STATS_HISTORY; i++)
+		entry->stat.history[i] = -1;
+	HASH_ADD(hh, stats->by_key, stat.key, sizeof(*key), entry);
+	if (!entry->hh.tbl) {
+		free(entry);
+		return NULL;
+	}
+	entry->index = stats->nr;
+	stats->list[stats->nr++] = entry;
+	return entry;
+}
+
+static void stats_remove(struct stats *stats, struct entry *entry)
+{
+	struct entry *last = stats->list[--stats->nr];
+
+	stats->list[entry->index] = last;
+	last->index = entry->index;
+	HASH_DEL(stats->by_key, entry);
+	free(entry->stat.timing);
+	free(entry);
+}
+
+void stats_clear(struct stats *stats)
+{
+	while (stats->nr)
+		stats_remove(stats, stats->list[stats->nr - 1]);
+	stats->tick = 0;
+	memset(stats->time_ns, 0, sizeof(stats->time_ns));
+	memset(stats->elapsed_ns, 0, sizeof(stats->elapsed_ns));
+}
+
+void stats_free(struct stats *stats)
+{
+	if (!stats)
+		return;
+	stats_clear(stats);
+	free(stats->list);
+	free(stats);
+}
+
+static void stats_clock(struct stats *stats, const struct sample *sample)
+{
+	for (int i = 0; i < SAMPLE_SOURCES; i++) {
+		uint64_t now = sample->time_ns[i], before = stats->time_ns[i];
+
+		if (!now)
+			continue;
+		stats->elapsed_ns[i] = before && now > before ? now - before : 0;
+		stats->time_ns[i] = now;
+	}
+}
+
+/* A counter's next value. One that went back was restarted by its owner and counts on from 0. */
+static void stat_advance(struct stats_item *stat, uint64_t raw, uint64_t elapsed_ns)
+{
+	if (raw < stat->raw) {
+		stat->base = 0 - stat->total;
+		stat->raw = 0;
+	}
+	stat->delta = raw - stat->raw;
+	stat->raw = raw;
+	stat->total = raw - stat->base;
+	stat->has_rate = elapsed_ns > 0;
+	stat->rate_per_s = elapsed_ns ? (double)stat->delta * 1e9 / (double)elapsed_ns : 0;
+}
+
+/* The parent of a child that was counted before this sample; NULL: none, or as new as the child. */
+static const struct stats_item *older_parent(const struct stats *stats, const struct fields *fields,
+				       const struct key *key)
+{
+	struct key parent = *key;
+	struct entry *entry;
+
+	parent.field = fields_get(fields, key->field)->parent;
+	entry = parent.field == FIELD_NONE ? NULL : stats_find(stats, &parent);
+	return entry && entry->stat.born < stats->tick ? &entry->stat : NULL;
+}
+
+/*
+ * A counter's first value. It has a total but no rate: nobody knows for how long it ran. A child
+ * that ran for a part of the interval only would make its share of an older parent wrong: it starts
+ * now. Not so what the provider "exits" counts, which is counted all the time: what did not happen
+ * has no row.
+ */
+static void stat_begin(struct stats_item *stat, const struct row *row,
+		       const struct stats_item *parent, uint64_t elapsed_ns)
+{
+	bool is_known = row->flags & ROW_FROM_ZERO && !parent;
+
+	stat->raw = row->count;
+	stat->base = is_known ? 0 : row->count;
+	stat->total = row->count - stat->base;
+	stat->delta = stat->total;
+	stat->parent_before = parent ? parent->total : 0;
+	stat->has_rate = is_known && row->flags & ROW_WHOLE_INTERVAL && elapsed_ns > 0;
+	stat->rate_per_s = stat->has_rate ? (double)stat->delta * 1e9 / (double)elapsed_ns : 0;
+}
+
+/* The longest is known when it is longer than the one before the reset; else its bucket is. */
+static uint64_t longest_since(const struct stats_timing *timing)
+{
+	unsigned int top = HIST_BUCKETS - 1;
+
+	if (timing->raw.max_ns > timing->max_before)
+		return timing->raw.max_ns;
+	while (top && !timing->total[top])
+		top--;
+	if (!timing->total[top])
+		return 0;
+	return timing->raw.max_ns < hist_edge_ns(top) ? timing->raw.max_ns : hist_edge_ns(top);
+}
+
+/* The next durations. Buckets are taken modulo 2^32. */
+static void timing_advance(struct stats_timing *timing, const struct timing *raw)
+{
+	uint64_t longest;
+
+	timing->delta_ns = raw->time_ns > timing->raw.time_ns ?
+				   raw->time_ns - timing->raw.time_ns : 0;
+	timing->total_ns += timing->delta_ns;
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		timing->delta[i] = raw->hist[i] - timing->raw.hist[i];
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		timing->total[i] += timing->delta[i];
+	timing->raw = *raw;
+	longest = longest_since(timing);
+	if (longest > timing->max_ns)
+		timing->max_ns = longest;
+}
+
+static void timing_rest(struct stats_timing *timing)
+{
+	timing->delta_ns = 0;
+	memset(timing->delta, 0, sizeof(timing->delta));
+}
+
+static void timing_reset(struct stats_timing *timing)
+{
+	timing->total_ns = 0;
+	timing->max_ns = 0;
+	timing->max_before = timing->raw.max_ns;
+	memset(timing->total, 0, sizeof(timing->total));
+}
+
+/* A tick that brought no value: nothing happened, or nobody knows. */
+static void stat_rest(struct stats_item *stat, uint64_t tick, bool is_known)
+{
+	stat->delta = 0;
+	stat->rate_per_s = 0;
+	stat->has_rate = is_known;
+	stat->history[tick % STATS_HISTORY] = is_known ? 0 : -1;
+	if (stat->timing)
+		timing_rest(stat->timing);
+}
+
+/* from_zero: what the row says happened since the previous sample; else it is history. */
+static int timing_begin(struct stats_item *stat, const struct timing *raw, bool from_zero)
+{
+	stat->timing = calloc(1, sizeof(*stat->timing));
+	if (!stat->timing)
+		return -ENOMEM;
+	if (!from_zero) {
+		stat->timing->raw = *raw;
+		stat->timing->max_before = raw->max_ns;
+	}
+	return 0;
+}
+
+/* has_restarted: its count went back, so its durations began anew, too. */
+static int stat_time(struct stats_item *stat, const struct timing *raw, bool from_zero,
+		     bool has_restarted)
+{
+	if (!stat->timing && timing_begin(stat, raw, from_zero) < 0)
+		return -ENOMEM;
+	if (has_restarted) {
+		stat->timing->raw = (struct timing){ 0 };
+		stat->timing->max_before = 0;
+	}
+	timing_advance(stat->timing, raw);
+	return 0;
+}
+
+static void stat_count(struct stats *stats, const struct fields *fields, struct stats_item *stat,
+		       const struct row *row, bool is_new)
+{
+	const struct field *field = fields_get(fields, row->key.field);
+	uint64_t elapsed_ns = stats->elapsed_ns[field->source];
+	bool is_late = field->use == USE_EVENT && !(row->flags & ROW_WHOLE_INTERVAL);
+
+	if (field->kind != FIELD_COUNTER)
+		stat->total = row->count;
+	else if (is_new)
+		stat_begin(stat, row, is_late ? older_parent(stats, fields, &row->key) : NULL,
+			   elapsed_ns);
+	else
+		stat_advance(stat, row->count, elapsed_ns);
+	stat->history[stats->tick % STATS_HISTORY] = stat->has_rate ? (float)stat->rate_per_s : -1;
+	stat->seen = stats->tick;
+}
+
+static int stats_take(struct stats *stats, const struct fields *fields,
+		      const struct sample *sample, const struct row *row)
+{
+	struct entry *entry = stats_find_row(stats, &row->key);
+	bool is_new = !entry, has_restarted;
+
+	if (is_new)
+		entry = stats_insert(stats, &row->key);
+	if (!entry)
+		return -ENOMEM;
+	has_restarted = !is_new && row->count < entry->stat.raw;
+	stat_count(stats, fields, &entry->stat, row, is_new);
+	if (!row->timing)
+		return 0;
+	return stat_time(&entry->stat, &sample->timings[row->timing - 1],
+			 !is_new || row->flags & ROW_FROM_ZERO, has_restarted);
+}
+
+/* Without branches: a view does it for every key there is. */
+static void history_join(float *history, const float *more)
+{
+	for (int i = 0; i < STATS_HISTORY; i++) {
+		float known = more[i] > 0 ? more[i] : 0;
+
+		history[i] = history[i] < 0 ? more[i] : history[i] + known;
+	}
+}
+
+static int timing_retire(struct stats_item *ended, const struct stats_timing *timing)
+{
+	if (!ended->timing)
+		ended->timing = calloc(1, sizeof(*ended->timing));
+	if (!ended->timing)
+		return -ENOMEM;
+	ended->timing->total_ns += timing->total_ns;
+	if (timing->max_ns > ended->timing->max_ns)
+		ended->timing->max_ns = timing->max_ns;
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		ended->timing->total[i] += timing->total[i];
+	return 0;
+}
+
+/*
+ * Hands what a guest had counted to STATS_ENDED, zeros too: a child that is missing there would
+ * make its siblings look incomplete. Levels end with their guest.
+ */
+static int stats_retire(struct stats *stats, const struct fields *fields, struct stats_item *stat)
+{
+	struct key key = { .guest = STATS_ENDED, .vcpu = -1, .field = stat->key.field };
+	struct entry *ended;
+
+	if (fields_get(fields, key.field)->kind != FIELD_COUNTER)
+		return 0;
+	ended = stats_find(stats, &key);
+	if (!ended)
+		ended = stats_insert(stats, &key);
+	if (!ended)
+		return -ENOMEM;
+	stat_rest(stat, stats->tick, true);
+	stat_rest(&ended->stat, stats->tick, true);
+	history_join(ended->stat.history, stat->history);
+	ended->stat.total += stat->total;
+	ended->stat.parent_before += stat->parent_before;
+	return stat->timing ? timing_retire(&ended->stat, stat->timing) : 0;
+}
+
+/* Whoever counted it is gone: should it come back, it begins at 0 and its total goes on. */
+static void stat_close(struct stats_item *stat, uint64_t tick)
+{
+	stat_rest(stat, tick, true);
+	stat->base = 0 - stat->total;
+	stat->raw = 0;
+	if (!stat->timing)
+		return;
+	stat->timing->raw = (struct timing){ 0 };
+	stat->timing->max_before = 0;
+}
+
+static bool is_kept(const struct stats *stats, const struct fields *fields, const struct key *key)
+{
+	return key->guest && key->guest == stats->kept_guest &&
+	       fields_get(fields, key->field)->kind == FIELD_COUNTER;
+}
+
+/*
+ * Keys that were not in the sample although their source was: guests and vCPUs that left. A source
+ * that was not leaves its keys' totals, but no rate: the old one is not true any more. ENDED
+ * entries are inserted at the end and removal swaps: hence backwards.
+ */
+static int stats_expire(struct stats *stats, const struct fields *fields,
+			const struct sample *sample)
+{
+	for (size_t i = stats->nr; i-- > 0;) {
+		struct entry *entry = stats->list[i];
+		struct stats_item *stat = &entry->stat;
+
+		if (stat->seen == stats->tick)
+			continue;
+
+		bool is_in = sample->time_ns[fields_get(fields, stat->key.field)->source] != 0;
+
+		if (!is_in || stat->key.guest == STATS_ENDED) {
+			stat_rest(stat, stats->tick, is_in);
+			continue;
+		}
+		if (is_kept(stats, fields, &stat->key)) {
+			stat_close(stat, stats->tick);
+			continue;
+		}
+		if (stat->key.guest && stats_retire(stats, fields, stat) < 0)
+			return -ENOMEM;
+		stats_remove(stats, entry);
+	}
+	return 0;
+}
+
+int stats_update(struct stats *stats, const struct fields *fields, const struct sample *sample)
+{
+	stats->tick++;
+	stats->next = 0;
+	stats_clock(stats, sample);
+	for (size_t i = 0; i < sample->nr_rows; i++) {
+		if (stats_take(stats, fields, sample, &sample->rows[i]) < 0)
+			return -ENOMEM;
+	}
+	return stats_expire(stats, fields, sample);
+}
+
+void stats_keep_guest(struct stats *stats, uint32_t guest)
+{
+	stats->kept_guest = guest;
+}
+
+void stats_reset(struct stats *stats, const struct fields *fields)
+{
+	for (size_t i = 0; i < stats->nr; i++) {
+		struct stats_item *stat = &stats->list[i]->stat;
+
+		if (fields_get(fields, stat->key.field)->kind != FIELD_COUNTER)
+			continue;
+		stat->base = stat->raw;
+		stat->total = 0;
+		stat->parent_before = 0;
+		if (stat->timing)
+			timing_reset(stat->timing);
+	}
+}
+
+void stats_keep_only(struct stats *stats, const struct field_set *fields)
+{
+	for (size_t i = stats->nr; i-- > 0;) {
+		if (!field_set_has(fields, stats->list[i]->stat.key.field))
+			stats_remove(stats, stats->list[i]);
+	}
+}
+
+size_t stats_count(const struct stats *stats)
+{
+	return stats->nr;
+}
+
+const struct stats_item *stats_at(const struct stats *stats, size_t i)
+{
+	return &stats->list[i]->stat;
+}
+
+uint64_t stats_tick(const struct stats *stats)
+{
+	return stats->tick;
+}
+
+uint64_t stats_elapsed_ns(const struct stats *stats, uint32_t source)
+{
+	return stats->elapsed_ns[source];
+}
+
+static void history_add(struct stat_sum *sum, const struct stats_item *stat, uint64_t tick)
+{
+	size_t oldest = (tick + 1) % STATS_HISTORY, nr_old = STATS_HISTORY - oldest;
+	float rates[STATS_HISTORY];
+
+	memcpy(rates, stat->history + oldest, nr_old * sizeof(*rates));
+	memcpy(rates + nr_old, stat->history, oldest * sizeof(*rates));
+	if (sum->nr)
+		history_join(sum->history, rates);
+	else
+		memcpy(sum->history, rates, sizeof(rates));
+}
+
+void stat_sum_add(struct stat_sum *sum, const struct stats_item *stat, enum field_kind kind,
+		  uint64_t tick)
+{
+	history_add(sum, stat, tick);
+	sum->nr++;
+	if (kind == FIELD_PEAK)
+		sum->total = stat->total > sum->total ? stat->total : sum->total;
+	else
+		sum->total += stat->total;
+	sum->delta += stat->delta;
+	sum->rate_per_s += stat->rate_per_s;
+	sum->has_rate |= stat->has_rate;
+	sum->parent_before += stat->parent_before;
+}
+
+void stat_sum_merge(struct stat_sum *sum, const struct stat_sum *part)
+{
+	sum->nr += part->nr;
+	sum->total += part->total;
+	sum->delta += part->delta;
+	sum->rate_per_s += part->rate_per_s;
+	sum->has_rate |= part->has_rate;
+}
+
+void timing_sum_add_interval(struct timing_sum *sum, const struct stats_timing *timing)
+{
+	sum->nr++;
+	sum->total_ns += timing->total_ns;
+	sum->delta_ns += timing->delta_ns;
+	if (timing->max_ns > sum->max_ns)
+		sum->max_ns = timing->max_ns;
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		sum->delta[i] += timing->delta[i];
+}
+
+void timing_sum_add(struct timing_sum *sum, const struct stats_timing *timing)
+{
+	timing_sum_add_interval(sum, timing);
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		sum->total[i] += timing->total[i];
+}
+
+uint64_t hist_percentile_ns(const uint64_t *hist, double share, uint64_t max_ns)
+{
+	uint64_t all = 0, below = 0, rank;
+
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		all += hist[i];
+	if (!all)
+		return 0;
+	rank = (uint64_t)((double)all * share);
+	rank += (double)rank < (double)all * share; /* rounded up: 1 of 1, not 0 of 1 */
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
+		below += hist[i];
+		if (below >= rank)
+			return hist_edge_ns(i) < max_ns ? hist_edge_ns(i) : max_ns;
+	}
+	return max_ns;
+}

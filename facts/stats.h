@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stats - totals, deltas and rates out of successive samples.
+ *
+ * A pure function of what it is given: no I/O, no clock. Keys are matched by value, never by
+ * position, so rows may come, go and change places. Totals count from the first sight of a key, or
+ * from 0 if the provider says that it started there (ROW_FROM_ZERO), and never go back: what a
+ * guest that ended had counted moves to the guest STATS_ENDED. A rate needs two samples of one key
+ * and the time between them.
+ */
+#ifndef KVMTOP_FACTS_STATS_H
+#define KVMTOP_FACTS_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "facts/field.h"
+#include "facts/sample.h"
+
+#define STATS_ENDED UINT32_MAX /* as a guest: those that ended, together */
+#define STATS_HISTORY 32       /* rates remembered per key, for sparklines */
+
+/* What the counted things took; kept for rows that say so. */
+struct stats_timing {
+	uint64_t total_ns, delta_ns; /* since the start or the reset; since the previous sample */
+	uint64_t max_ns;	     /* the longest since the start or the reset */
+	uint64_t total[HIST_BUCKETS];
+	uint32_t delta[HIST_BUCKETS];
+
+	/* stats' own */
+	struct timing raw;
+	uint64_t max_before; /* raw.max_ns at the reset: longer ones came later */
+};
+
+struct stats_item {
+	struct key key;
+	uint64_t total;	   /* counter: since the start or the reset; else the level now */
+	uint64_t delta;	   /* counter: since the previous sample */
+	double rate_per_s; /* valid with has_rate only */
+	bool has_rate;
+	uint64_t parent_before; /* the parent's total when this child began */
+	struct stats_timing *timing; /* NULL: not timed */
+	/* Rates; the newest at stats_tick() % STATS_HISTORY; < 0: none. */
+	float history[STATS_HISTORY];
+
+	/* stats' own */
+	uint64_t raw, base;
+	uint64_t born, seen; /* ticks of the first and the latest sample that had it */
+};
+
+struct stats;
+
+struct stats *stats_new(void); /* NULL: no memory */
+void stats_free(struct stats *stats);
+
+/* Takes in the next sample. 0 or -ENOMEM. */
+int stats_update(struct stats *stats, const struct fields *fields, const struct sample *sample);
+
+/*
+ * What this guest counted stays its own when it ends, with rates of 0, while somebody looks at it.
+ * 0: no guest's does.
+ */
+void stats_keep_guest(struct stats *stats, uint32_t guest);
+
+/* Totals of counters count from now on; levels stay. */
+void stats_reset(struct stats *stats, const struct fields *fields);
+
+/* Forgets the keys of fields outside the set: nobody counts them any more. */
+void stats_keep_only(struct stats *stats, const struct field_set *fields);
+
+/* Forgets everything, as if new. */
+void stats_clear(struct stats *stats);
+
+size_t stats_count(const struct stats *stats);
+/* i < stats_count(); in any order. */
+const struct stats_item *stats_at(const struct stats *stats, size_t i);
+uint64_t stats_tick(const struct stats *stats); /* how many samples were taken in */
+
+/* Between the last two samples of a source; 0: there were not two. */
+uint64_t stats_elapsed_ns(const struct stats *stats, uint32_t source);
+
+/* Several keys taken together. Zero-initialised is none. */
+struct stat_sum {
+	uint32_t nr;
+	uint64_t total, delta, parent_before;
+	double rate_per_s;
+	bool has_rate;
+	float history[STATS_HISTORY]; /* oldest first; < 0: none. Valid with nr > 0 */
+};
+
+/* Durations of several keys taken together. Zero-initialised is none. */
+struct timing_sum {
+	uint32_t nr; /* keys that are timed; 0: nobody measured */
+	uint64_t total_ns, delta_ns, max_ns;
+	uint64_t total[HIST_BUCKETS], delta[HIST_BUCKETS];
+};
+
+void timing_sum_add(struct timing_sum *sum, const struct stats_timing *timing);
+/* Without total[], for those who look at the last interval only. */
+void timing_sum_add_interval(struct timing_sum *sum, const struct stats_timing *timing);
+
+/*
+ * The duration that a share of the counted things (0.5, 0.99) did not exceed: the upper edge of
+ * its bucket, or the longest where that is less. 0: nothing was counted.
+ */
+uint64_t hist_percentile_ns(const uint64_t *hist, double share, uint64_t max_ns);
+
+/* tick: stats_tick(). Peaks add up to the highest of them. */
+void stat_sum_add(struct stat_sum *sum, const struct stats_item *stat, enum field_kind kind,
+		  uint64_t tick);
+
+/* Adds a sum to a sum of sums; no history. */
+void stat_sum_merge(struct stat_sum *sum, const struct stat_sum *part);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cpus - the kernel's CPU lists, "0-3,5,8-11".
+ */
+#ifndef KVMTOP_HOST_CPUS_H
+#define KVMTOP_HOST_CPUS_H
+
+#include "host/env.h"
+
+#define CPUS_MAX 8192 /* NR_CPUS of the largest kernels */
+#define CPUS_ONLINE "/sys/devices/system/cpu/online"
+#define CPUS_POSSIBLE "/sys/devices/system/cpu/possible"
+
+/*
+ * Calls add(arg, cpu) for each CPU of a list, ascending as it is written; stops at what is not a
+ * list. Returns how many, or what add returned if that was negative.
+ */
+int cpus_parse(const char *list, int (*add)(void *arg, int cpu), void *arg);
+
+/* The same for the CPUs that are online. -errno when the list cannot be read. */
+int cpus_online(const struct env *env, int (*add)(void *arg, int cpu), void *arg);
+
+/*
+ * One more than the highest number that a CPU can ever have here: there may be fewer CPUs than
+ * that. -errno when the list cannot be read.
+ */
+int cpus_end(const struct env *env);
+
+#endif

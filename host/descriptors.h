@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * descriptors - how many files the process may have open: getrlimit(2), RLIMIT_NOFILE.
+ */
+#ifndef KVMTOP_HOST_DESCRIPTORS_H
+#define KVMTOP_HOST_DESCRIPTORS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/why.h"
+
+#define DESCRIPTORS_SPARE 64 /* what the rest of the program may need */
+
+/*
+ * Raises the soft limit as far as needed and allowed; never lowers it. needed: all that the process
+ * will have open, DESCRIPTORS_SPARE among them.
+ */
+void descriptors_raise(uint64_t needed);
+
+/* Whether there are any left but those that reading /proc and /sys needs at times. */
+bool descriptors_are_left(void);
+
+/* Whether an error (-errno) means that there are too few: -EMFILE, -ENFILE. */
+bool descriptors_are_short(int err);
+
+/* Says how many events are not counted for want of them, and what would help. needed: as above. */
+void descriptors_explain(struct why *why, unsigned int nr_events, uint64_t needed);
+
+#endif

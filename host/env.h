@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * env - the machine that is looked at: this one, or a captured one below --sysroot.
+ *
+ * Every path into /proc, /sys or /etc goes through env_path(), so that a folder captured on another
+ * machine can stand in for it in tests and support cases.
+ */
+#ifndef KVMTOP_HOST_ENV_H
+#define KVMTOP_HOST_ENV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/why.h"
+
+struct arch;
+
+struct env {
+	const char *root;	 /* "" for this machine, else the captured one, no trailing slash */
+	const struct arch *arch; /* never NULL once env_init() succeeded */
+	char *tracefs;		 /* where tracefs is, root included; NULL: not mounted */
+	char *debugfs_kvm;	 /* debugfs' kvm folder, root included; NULL: none */
+	const char *engine;	 /* what is to count tracepoints: "perf", "bpf"; NULL: the best */
+	bool include_past;	 /* debugfs counters of running guests count from their own zero */
+};
+
+/*
+ * Looks at the machine below root ("" for this one): its architecture, and where tracefs and
+ * debugfs are mounted. Not finding them is not an error. A captured machine has them at
+ * sys/kernel/tracing and sys/kernel/debug. Returns 0, -ENOMEM, or -ENOENT with why when root is no
+ * folder.
+ */
+int env_init(struct env *env, const char *root, struct why *why);
+void env_release(struct env *env);
+
+/* Looks again for what was not there, in case it was mounted or a module was loaded since. */
+void env_refresh(struct env *env);
+
+/* True when a captured machine is read: nothing there changes by itself, nothing can be opened. */
+bool env_is_captured(const struct env *env);
+
+/* Writes root + formatted path; returns buf, or "" in it when it does not fit. */
+char *env_path(const struct env *env, char *buf, size_t size, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/*
+ * Reads a small file (kernel text) into buf, NUL-terminated, at most size - 1 bytes.
+ * Returns the length or -errno.
+ */
+long env_read(const char *path, char *buf, size_t size);
+
+#endif

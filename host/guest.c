@@ -1,0 +1,631 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * guest - the list of guests, kept true from one refresh to the next, and the ways to look one up.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+#include "host/guest.h"
+#include "host/guest_find.h"
+#include "host/guest_name.h"
+#include "host/guest_proc.h"
+
+#define REEXAMINE_NS 10000000000ull
+#define LOOKS 3 /* for vCPUs that are not there yet; each new thread is a reason for as many more */
+
+/* A process, and what only the inventory needs to know of it. */
+struct entry {
+	struct guest guest;
+	struct pid_list tids;
+	long nr_threads;
+	uint64_t examine_ns; /* at the latest */
+	int looks;	     /* examinations left while a vCPU has no thread */
+	bool wants_look;
+	bool wants_fds; /* ... with its descriptors */
+	bool is_gone;
+	bool is_given; /* by guests_add() */
+};
+
+struct tid_ref {
+	int tid;
+	struct entry *entry;
+	UT_hash_handle hh;
+};
+
+struct guests {
+	const struct env *env;
+	struct entry **entries; /* ascending by id */
+	size_t nr, room;
+	struct tid_ref *tids;
+	uint32_t last_id;
+	uint64_t generation;
+	struct guest_finder *finder;
+	struct pid_list known, found; /* of the refresh under way */
+};
+
+struct guests *guests_new(const struct env *env)
+{
+	struct guests *guests = calloc(1, sizeof(*guests));
+
+	if (!guests)
+		return NULL;
+	guests->env = env;
+	guests->finder = env ? guest_finder_new(env) : NULL;
+	if (guests->finder || !env)
+		return guests;
+	free(guests);
+	return NULL;
+}
+
+static void forget_tid(struct guests *guests, const struct entry *entry, pid_t tid)
+{
+	struct tid_ref *ref;
+
+	HASH_FIND_INT(guests->tids, &tid, ref);
+	if (!ref || ref->entry != entry)
+		return;
+	HASH_DEL(guests->tids, ref);
+	free(ref);
+}
+
+static void forget_tids(struct guests *guests, struct entry *entry)
+{
+	forget_tid(guests, entry, entry->guest.pid);
+	for (size_t i = 0; i < entry->tids.nr; i++)
+		forget_tid(guests, entry, entry->tids.pids[i]);
+	entry->tids.nr = 0;
+}
+
+static int remember_tid(struct guests *guests, struct entry *entry, pid_t tid)
+{
+	struct tid_ref *ref;
+
+	HASH_FIND_INT(guests->tids, &tid, ref);
+	if (ref) { /* another guest's claim is the older: its thread ended, the number came again */
+		ref->entry = entry;
+		return 0;
+	}
+	ref = calloc(1, sizeof(*ref));
+	if (!ref)
+		return -ENOMEM;
+	ref->tid = tid;
+	ref->entry = entry;
+	HASH_ADD_INT(guests->tids, tid, ref);
+	if (ref->hh.tbl)
+		return 0;
+	free(ref);
+	return -ENOMEM;
+}
+
+/* Takes the list over. */
+static int set_tids(struct guests *guests, struct entry *entry, struct pid_list *tids)
+{
+	int err;
+
+	forget_tids(guests, entry);
+	pid_list_release(&entry->tids);
+	entry->tids = *tids;
+	*tids = (struct pid_list){ 0 };
+	err = remember_tid(guests, entry, entry->guest.pid);
+	for (size_t i = 0; !err && i < entry->tids.nr; i++)
+		err = remember_tid(guests, entry, entry->tids.pids[i]);
+	return err;
+}
+
+static void entry_free(struct guests *guests, struct entry *entry)
+{
+	forget_tids(guests, entry);
+	pid_list_release(&entry->tids);
+	free(entry->guest.vcpus);
+	free(entry);
+}
+
+void guests_free(struct guests *guests)
+{
+	if (!guests)
+		return;
+	for (size_t i = 0; i < guests->nr; i++)
+		entry_free(guests, guests->entries[i]);
+	HASH_CLEAR(hh, guests->tids);
+	free(guests->entries);
+	guest_finder_free(guests->finder);
+	pid_list_release(&guests->known);
+	pid_list_release(&guests->found);
+	free(guests);
+}
+
+static struct entry *entry_by_tid(const struct guests *guests, pid_t tid)
+{
+	struct tid_ref *ref;
+
+	HASH_FIND_INT(guests->tids, &tid, ref);
+	return ref ? ref->entry : NULL;
+}
+
+static struct entry *entry_by_pid(const struct guests *guests, pid_t pid)
+{
+	struct entry *entry = entry_by_tid(guests, pid);
+
+	return entry && entry->guest.pid == pid ? entry : NULL;
+}
+
+/* Takes the gone ones out. */
+static void sweep(struct guests *guests)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < guests->nr; i++) {
+		struct entry *entry = guests->entries[i];
+
+		if (!entry->is_gone) {
+			guests->entries[kept++] = entry;
+			continue;
+		}
+		entry_free(guests, entry);
+		guests->generation++;
+	}
+	guests->nr = kept;
+}
+
+static int make_room(struct guests *guests)
+{
+	size_t room = guests->room ? guests->room * 2 : 16;
+	struct entry **entries;
+
+	if (guests->nr < guests->room)
+		return 0;
+	entries = realloc(guests->entries, room * sizeof(struct entry *));
+	if (!entries)
+		return -ENOMEM;
+	guests->entries = entries;
+	guests->room = room;
+	return 0;
+}
+
+static struct entry *entry_new(struct guests *guests, pid_t pid)
+{
+	struct entry *entry = calloc(1, sizeof(*entry));
+
+	if (!entry)
+		return NULL;
+	entry->guest.pid = pid;
+	entry->guest.nr_vms = 1;
+	entry->looks = LOOKS;
+	entry->wants_fds = true;
+	if (make_room(guests) || (pid && remember_tid(guests, entry, pid))) {
+		free(entry);
+		return NULL;
+	}
+	entry->guest.id = ++guests->last_id;
+	guests->entries[guests->nr++] = entry;
+	guests->generation++;
+	return entry;
+}
+
+/* A zombie may be a main thread whose others go on. */
+static bool has_ended(const struct proc_stat *stat)
+{
+	return (stat->state == 'Z' || stat->state == 'X') && stat->nr_threads <= 1;
+}
+
+/* Makes it a guest, unless it is one or has just ended. */
+static int add_guest(struct guests *guests, pid_t pid)
+{
+	struct entry *entry = entry_by_pid(guests, pid);
+	struct proc_stat stat;
+	int err;
+
+	if (entry) {
+		entry->wants_fds = true;
+		return 0;
+	}
+	err = proc_stat_read(guests->env, pid, &stat);
+	if (err || has_ended(&stat))
+		return proc_has_failed(err) ? err : 0;
+	entry = entry_new(guests, pid);
+	if (!entry)
+		return -ENOMEM;
+	entry->guest.start_ticks = stat.start_ticks;
+	entry->nr_threads = stat.nr_threads;
+	guest_name_find(guests->env, &entry->guest);
+	return 0;
+}
+
+/* Whom nothing can be said of now lives on. */
+static bool is_alive(struct guests *guests, struct entry *entry)
+{
+	struct proc_stat stat;
+	int err = proc_stat_read(guests->env, entry->guest.pid, &stat);
+
+	if (err)
+		return err != -ESRCH && err != -ENOTDIR;
+	if (has_ended(&stat) || stat.start_ticks != entry->guest.start_ticks)
+		return false;
+	if (stat.nr_threads != entry->nr_threads) {
+		entry->nr_threads = stat.nr_threads;
+		entry->looks = LOOKS;
+		entry->wants_look = true;
+	}
+	return true;
+}
+
+/* A VM made anew in the same process may have as many threads as the one before. */
+static bool has_first_vcpu(struct guests *guests, const struct guest *guest)
+{
+	char path[PATH_MAX];
+
+	if (!guest->nr_vcpus || !guest->vcpus[0].tid || guest->vcpus[0].tid == guest->pid)
+		return true;
+	env_path(guests->env, path, sizeof(path), "/proc/%d/task/%d", (int)guest->pid,
+		 (int)guest->vcpus[0].tid);
+	return !access(path, F_OK) || errno != ENOENT;
+}
+
+static void check_alive(struct guests *guests)
+{
+	for (size_t i = 0; i < guests->nr; i++) {
+		struct entry *entry = guests->entries[i];
+
+		if (entry->is_given)
+			continue;
+		entry->is_gone = !is_alive(guests, entry);
+		if (!entry->is_gone && !has_first_vcpu(guests, &entry->guest))
+			entry->wants_look = true;
+	}
+	sweep(guests);
+}
+
+/* What is found out about a guest in one examination. */
+struct finding {
+	struct pid_list tids;
+	struct vcpu_list vcpus;
+	unsigned int nr_vms;
+	bool has_vm; /* or nothing denies it */
+	bool has_folder_vcpus;
+};
+
+static int read_folders(struct guests *guests, pid_t pid, struct finding *finding)
+{
+	int nr = guest_finder_read_folders(guests->finder, pid, &finding->tids, &finding->vcpus);
+
+	if (nr < 0)
+		return nr;
+	finding->nr_vms = (unsigned int)nr;
+	finding->has_vm = nr > 0;
+	finding->has_folder_vcpus = finding->vcpus.nr > 0;
+	return 0;
+}
+
+/* The descriptors are many with QEMU: only when they can have changed or nothing else tells. */
+static int read_descriptors(struct guests *guests, const struct entry *entry,
+			    struct finding *finding)
+{
+	struct vcpu_list *vcpus = finding->vcpus.nr ? NULL : &finding->vcpus;
+	unsigned int nr_vms = 0;
+	int err;
+
+	if (!entry->wants_fds && !vcpus) {
+		finding->nr_vms = entry->guest.nr_vms;
+		return 0;
+	}
+	err = proc_read_fds(guests->env, entry->guest.pid, &nr_vms, vcpus);
+	if (nr_vms)
+		finding->nr_vms = nr_vms;
+	/* Of somebody else's process nothing can be said. */
+	finding->has_vm |= nr_vms > 0 || err == -EACCES || err == -EPERM;
+	return proc_has_failed(err) ? err : 0;
+}
+
+static int find_out(struct guests *guests, const struct entry *entry, struct finding *finding)
+{
+	pid_t pid = entry->guest.pid;
+	char path[PATH_MAX];
+	int err;
+
+	env_path(guests->env, path, sizeof(path), "/proc/%d/task", (int)pid);
+	err = pid_list_read(&finding->tids, path);
+	if (proc_has_failed(err))
+		return err;
+	err = read_folders(guests, pid, finding);
+	if (!err)
+		err = read_descriptors(guests, entry, finding);
+	if (!err && (!finding->vcpus.nr || vcpu_list_missing(&finding->vcpus)))
+		err = proc_name_threads(guests->env, pid, &finding->tids, finding->nr_vms,
+					&finding->vcpus);
+	return err;
+}
+
+static void set_vcpus(struct guests *guests, struct guest *guest, struct vcpu_list *vcpus)
+{
+	bool is_same = guest->nr_vcpus == vcpus->nr;
+
+	for (size_t i = 0; is_same && i < vcpus->nr; i++)
+		is_same = guest->vcpus[i].index == vcpus->vcpus[i].index &&
+			  guest->vcpus[i].tid == vcpus->vcpus[i].tid;
+	if (is_same)
+		return;
+	free(guest->vcpus);
+	guest->vcpus = vcpus->vcpus;
+	guest->nr_vcpus = vcpus->nr;
+	*vcpus = (struct vcpu_list){ 0 };
+	guests->generation++;
+}
+
+/*
+ * While a vCPU has no thread the guest is looked at again: for ever where debugfs will name the
+ * thread once it ran, a few times where only a name that we know could tell.
+ */
+static void plan_next_look(struct entry *entry, const struct finding *finding, uint64_t now_ns)
+{
+	bool is_missing = !finding->vcpus.nr || vcpu_list_missing(&finding->vcpus);
+
+	if (!is_missing)
+		entry->looks = LOOKS;
+	else if (entry->looks)
+		entry->looks--;
+	entry->wants_look = is_missing && (finding->has_folder_vcpus || entry->looks);
+	entry->wants_fds = is_missing && entry->looks;
+	entry->examine_ns = now_ns + REEXAMINE_NS;
+}
+
+/* What could not be found out stays as it was known, and is looked at again. */
+static int examine(struct guests *guests, struct entry *entry, uint64_t now_ns)
+{
+	struct finding finding = { 0 };
+	int err = find_out(guests, entry, &finding);
+
+	if (!err) {
+		entry->is_gone = !finding.has_vm;
+		plan_next_look(entry, &finding, now_ns);
+		entry->guest.nr_vms = finding.nr_vms ? finding.nr_vms : 1;
+		set_vcpus(guests, &entry->guest, &finding.vcpus);
+		err = set_tids(guests, entry, &finding.tids);
+	} else {
+		entry->wants_look = true;
+	}
+	pid_list_release(&finding.tids);
+	vcpu_list_release(&finding.vcpus);
+	return err;
+}
+
+static int examine_guests(struct guests *guests, uint64_t now_ns)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < guests->nr; i++) {
+		struct entry *entry = guests->entries[i];
+		int this_err = 0;
+
+		if (!entry->is_given &&
+		    (entry->wants_look || entry->wants_fds || now_ns >= entry->examine_ns))
+			this_err = examine(guests, entry, now_ns);
+		if (this_err)
+			err = this_err;
+	}
+	sweep(guests);
+	return err;
+}
+
+static int list_known(struct guests *guests)
+{
+	int err = 0;
+
+	guests->known.nr = 0;
+	for (size_t i = 0; !err && i < guests->nr; i++)
+		if (!guests->entries[i]->is_given)
+			err = pid_list_add(&guests->known, guests->entries[i]->guest.pid);
+	pid_list_sort(&guests->known);
+	return err;
+}
+
+static int update(struct guests *guests, uint64_t now_ns)
+{
+	int err;
+
+	check_alive(guests);
+	err = list_known(guests);
+	if (!err)
+		err = guest_finder_run(guests->finder, &guests->known, now_ns, &guests->found);
+	for (size_t i = 0; !err && i < guests->found.nr; i++)
+		err = add_guest(guests, guests->found.pids[i]);
+	return err ? err : examine_guests(guests, now_ns);
+}
+
+int guests_refresh(struct guests *guests, uint64_t now_ns, struct why *why)
+{
+	char path[PATH_MAX];
+	int err = 0;
+
+	if (!guests->env)
+		return 0;
+	env_path(guests->env, path, sizeof(path), "/proc");
+	if (access(path, R_OK | X_OK))
+		err = -errno;
+	else
+		err = update(guests, now_ns);
+	if (!err)
+		return 0;
+	return why_set(why, err, "cannot list the guests: %s: %s%s", path, strerror(-err),
+		       err == -EMFILE ? ": raise the limit with ulimit -n" : "");
+}
+
+uint64_t guests_generation(const struct guests *guests)
+{
+	return guests->generation;
+}
+
+size_t guests_count(const struct guests *guests)
+{
+	return guests->nr;
+}
+
+const struct guest *guests_at(const struct guests *guests, size_t i)
+{
+	return i < guests->nr ? &guests->entries[i]->guest : NULL;
+}
+
+static int compare_id(const void *id, const void *entry)
+{
+	uint32_t x = *(const uint32_t *)id, y = (*(struct entry *const *)entry)->guest.id;
+
+	return (x > y) - (x < y);
+}
+
+const struct guest *guests_by_id(const struct guests *guests, uint32_t id)
+{
+	struct entry **found = NULL;
+
+	if (guests->nr)
+		found = bsearch(&id, guests->entries, guests->nr, sizeof(struct entry *),
+				compare_id);
+	return found ? &(*found)->guest : NULL;
+}
+
+const struct guest *guests_by_pid(const struct guests *guests, pid_t pid)
+{
+	struct entry *entry = entry_by_tid(guests, pid);
+	pid_t process;
+
+	if (!entry && pid > 0 && guests->env) { /* a thread younger than the last look */
+		process = proc_of_thread(guests->env, pid);
+		entry = process != pid ? entry_by_pid(guests, process) : NULL;
+	}
+	return entry ? &entry->guest : NULL;
+}
+
+/* Adds one item to a list in text; once it is full, "..." ends it and nothing more goes in. */
+static void list_add(struct why *why, size_t start, const char *item)
+{
+	static const char more[] = ", ...";
+	size_t at = strlen(why->text), room = sizeof(why->text) - at;
+	const char *comma = at == start ? "" : ", ";
+
+	if (at >= strlen(more) && !strcmp(why->text + at - strlen(more), more))
+		return;
+	if (strlen(comma) + strlen(item) + sizeof(more) + sizeof("): use -p PID") > room)
+		item = more + strlen(", ");
+	snprintf(why->text + at, room, "%s%s", comma, item);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int not_found(const struct guests *guests, const char *name, struct why *why)
+{
+	const char **names = calloc(guests->nr + 1, sizeof(*names));
+	size_t start;
+
+	if (!names)
+		return -ENOMEM;
+	for (size_t i = 0; i < guests->nr; i++)
+		names[i] = guests->entries[i]->guest.name;
+	qsort(names, guests->nr, sizeof(*names), compare_names);
+	why_set(why, 0, "no guest named \"%.64s\"; there %s", name,
+		guests->nr ? "are: " : "are no guests");
+	start = strlen(why->text);
+	for (size_t i = 0; i < guests->nr; i++)
+		if (!i || strcmp(names[i], names[i - 1]))
+			list_add(why, start, names[i]);
+	free(names);
+	return -ENOENT;
+}
+
+static int not_unique(const struct guests *guests, const char *name, size_t nr, struct why *why)
+{
+	size_t start, end;
+
+	why_set(why, 0, "%zu guests are named \"%.64s\" (pids ", nr, name);
+	start = strlen(why->text);
+	for (size_t i = 0; i < guests->nr; i++) {
+		const struct guest *guest = &guests->entries[i]->guest;
+		char pid[12];
+
+		if (strcmp(guest->name, name))
+			continue;
+		snprintf(pid, sizeof(pid), "%d", (int)guest->pid);
+		list_add(why, start, pid);
+	}
+	end = strlen(why->text);
+	snprintf(why->text + end, sizeof(why->text) - end, "): use -p PID");
+	return -ENOTUNIQ;
+}
+
+int guests_by_name(const struct guests *guests, const char *name, const struct guest **ret_guest,
+		   struct why *why)
+{
+	const struct guest *found = NULL;
+	struct why unread;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < guests->nr; i++) {
+		if (strcmp(guests->entries[i]->guest.name, name))
+			continue;
+		found = &guests->entries[i]->guest;
+		nr++;
+	}
+	if (!why)
+		why = &unread;
+	if (!nr)
+		return not_found(guests, name, why);
+	if (nr > 1)
+		return not_unique(guests, name, nr, why);
+	*ret_guest = found;
+	return 0;
+}
+
+int guest_threads(const struct env *env, pid_t pid, pid_t *ret_tids, int max)
+{
+	struct pid_list tids = { 0 };
+	char path[PATH_MAX];
+	int err, nr;
+
+	err = pid_list_read(&tids, env_path(env, path, sizeof(path), "/proc/%d/task", (int)pid));
+	nr = (int)tids.nr;
+	for (int i = 0; !err && i < nr && i < max; i++)
+		ret_tids[i] = tids.pids[i];
+	pid_list_release(&tids);
+	if (err == -ENOENT || (!err && !nr))
+		return -ESRCH;
+	return err ? err : nr;
+}
+
+/* Its vCPUs' threads are its own. One that there is no memory for is not found by its number. */
+static void claim_threads(struct guests *guests, struct entry *entry)
+{
+	for (size_t i = 0; i < entry->guest.nr_vcpus; i++) {
+		pid_t tid = entry->guest.vcpus[i].tid;
+
+		if (tid && pid_list_add(&entry->tids, tid) == 0)
+			remember_tid(guests, entry, tid);
+	}
+}
+
+uint32_t guests_add(struct guests *guests, const struct guest *guest)
+{
+	struct vcpu *vcpus = calloc(guest->nr_vcpus + 1, sizeof(*vcpus));
+	struct entry *entry = vcpus ? entry_new(guests, guest->pid) : NULL;
+	uint32_t id;
+
+	if (!entry) {
+		free(vcpus);
+		return 0;
+	}
+	id = entry->guest.id;
+	if (guest->nr_vcpus)
+		memcpy(vcpus, guest->vcpus, guest->nr_vcpus * sizeof(*vcpus));
+	entry->is_given = true;
+	entry->guest = *guest;
+	entry->guest.id = id;
+	entry->guest.vcpus = vcpus;
+	claim_threads(guests, entry);
+	return id;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * guest - the inventory: every process that holds a KVM VM, whichever VMM it is.
+ *
+ * A guest is a process with a descriptor on "anon_inode:kvm-vm" (proc(5), fd/). Its vCPUs are the
+ * "anon_inode:kvm-vcpu:N" descriptors; their threads come from debugfs kvm/PID-FD/vcpuN/pid
+ * (readable under lockdown) or from the thread names that the VMMs give. A guest is known by a
+ * number that is never given twice, so a reused pid is another guest.
+ */
+#ifndef KVMTOP_HOST_GUEST_H
+#define KVMTOP_HOST_GUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/why.h"
+#include "host/env.h"
+
+#define GUEST_ANY 0u /* as a guest number: all of them, or not known which */
+
+struct vcpu {
+	int index;  /* as the kernel numbers it in the VM */
+	pid_t tid;  /* its thread; 0: not known */
+};
+
+struct guest {
+	uint32_t id;		/* > 0, ascending in order of discovery */
+	pid_t pid;
+	uint64_t start_ticks;	/* proc(5) stat field 22: with pid, what makes it that process */
+	char name[64];		/* never empty; printable, no blanks at its ends */
+	char vmm[24];		/* "qemu", "firecracker" ...; the command name where unknown */
+	bool is_named;		/* name is the VM's own, not just the command's */
+	struct vcpu *vcpus;	/* ascending by index */
+	size_t nr_vcpus;
+	unsigned int nr_vms;	/* VM descriptors held; 1 for nearly all */
+};
+
+struct guests;
+
+/*
+ * An empty inventory of the machine env describes; env must outlive it. Without one (NULL) it is of
+ * a recording: it has only what guests_add() is given. NULL: no memory.
+ */
+struct guests *guests_new(const struct env *env);
+void guests_free(struct guests *guests);
+
+/*
+ * Brings it up to date. Cheap when nothing changed: a process is examined when it is new, when
+ * debugfs names it, or again after a while in case it opened a VM since; at most a few hundred
+ * microseconds on a host of a thousand processes. now_ns is CLOCK_MONOTONIC, handed in so that
+ * tests choose it. Guests that ended are gone afterwards. Returns 0, or -errno with why when /proc
+ * cannot be read, or something in it could not be just now (-EMFILE): then what was known of it
+ * stays as it was, and the next refresh looks again.
+ */
+int guests_refresh(struct guests *guests, uint64_t now_ns, struct why *why);
+
+/* Grows by one whenever a guest or vCPU thread came or went. */
+uint64_t guests_generation(const struct guests *guests);
+
+size_t guests_count(const struct guests *guests);
+/* Ascending by id; valid until the next guests_refresh(). NULL past the end. */
+const struct guest *guests_at(const struct guests *guests, size_t i);
+const struct guest *guests_by_id(const struct guests *guests, uint32_t id);
+/* By the process's pid or the tid of any of its threads. */
+const struct guest *guests_by_pid(const struct guests *guests, pid_t pid);
+
+/*
+ * The one guest of this name (exact, case matters). -ENOENT: none; -ENOTUNIQ: several; why names
+ * the pids and tells about -p, or lists the names there are.
+ */
+int guests_by_name(const struct guests *guests, const char *name, const struct guest **ret_guest,
+		   struct why *why);
+
+/*
+ * The threads of a process now (/proc/PID/task): writes up to max tids, ascending, and returns how
+ * many there are, or -errno (-ESRCH: it ended; -EMFILE and the like: nobody knows).
+ */
+int guest_threads(const struct env *env, pid_t pid, pid_t *ret_tids, int max);
+
+/*
+ * Adds a copy of a guest that the caller knows of, and that no refresh looks at or removes; its id
+ * is given to it. A pid or tid of 0 is not known. Returns the id; 0: no memory.
+ */
+uint32_t guests_add(struct guests *guests, const struct guest *guest);
+
+#endif

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * guest_find - follows debugfs' folders to their processes, and searches /proc if that fails.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/guest_find.h"
+
+#define RESCAN_NS 10000000000ull
+#define YOUNG_S 5	       /* a VMM opens its VM soon after it was started */
+#define YOUNG_NS 2000000000ull /* so it is examined at each refresh for that long, and */
+#define YOUNG_LOOKS 3	       /* at least that often */
+
+/* A VM in debugfs. */
+struct folder {
+	char name[40];
+	struct vm_folder vm; /* with most VMMs its creator is the main thread, so the process */
+	pid_t pid; /* the process that holds it, 0: not found */
+};
+
+/* A process that was examined and held no VM. */
+struct seen {
+	pid_t pid;
+	bool is_none; /* a kernel thread, or this process with its hundreds of descriptors */
+	int looks; /* left while it is young */
+	uint64_t young_until_ns;
+};
+
+struct guest_finder {
+	const struct env *env;
+	struct folder *folders; /* ascending by vm */
+	size_t nr_folders;
+	struct seen *seen; /* ascending by pid */
+	size_t nr_seen;
+	struct pid_list pids, holders; /* of the scan under way */
+	uint64_t rescan_ns;
+	pid_t latest;	/* the youngest process or thread before the last scan; 0: not known */
+	bool has_young; /* one of those seen */
+	uint64_t uptime_ticks; /* 0: not read in this scan */
+};
+
+struct guest_finder *guest_finder_new(const struct env *env)
+{
+	struct guest_finder *finder = calloc(1, sizeof(*finder));
+
+	if (finder)
+		finder->env = env;
+	return finder;
+}
+
+void guest_finder_free(struct guest_finder *finder)
+{
+	if (!finder)
+		return;
+	free(finder->folders);
+	free(finder->seen);
+	pid_list_release(&finder->pids);
+	pid_list_release(&finder->holders);
+	free(finder);
+}
+
+static bool folder_of(const char *name, struct folder *ret_folder)
+{
+	struct folder folder = { .pid = 0 };
+
+	if (strlen(name) >= sizeof(folder.name) || !vm_folder_parse(name, &folder.vm))
+		return false;
+	memcpy(folder.name, name, strlen(name) + 1);
+	*ret_folder = folder;
+	return true;
+}
+
+static int compare_folders(const void *a, const void *b)
+{
+	const struct folder *x = a, *y = b;
+
+	if (x->vm.creator != y->vm.creator)
+		return x->vm.creator < y->vm.creator ? -1 : 1;
+	if (x->vm.fd != y->vm.fd)
+		return x->vm.fd < y->vm.fd ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static const struct folder *find_folder(const struct folder *folder, const struct folder *folders,
+					size_t nr)
+{
+	return nr ? bsearch(folder, folders, nr, sizeof(*folders), compare_folders) : NULL;
+}
+
+static int read_folder_names(DIR *dir, struct folder **ret_folders, size_t *ret_nr)
+{
+	struct folder *folders = NULL, folder;
+	size_t nr = 0, room = 0;
+	struct dirent *entry;
+
+	while ((entry = readdir(dir))) {
+		if (!folder_of(entry->d_name, &folder))
+			continue;
+		if (nr == room) {
+			struct folder *more;
+
+			room = room ? room * 2 : 16;
+			more = realloc(folders, room * sizeof(*folders));
+			if (!more) {
+				free(folders);
+				return -ENOMEM;
+			}
+			folders = more;
+		}
+		folders[nr++] = folder;
+	}
+	if (nr)
+		qsort(folders, nr, sizeof(*folders), compare_folders);
+	*ret_folders = folders;
+	*ret_nr = nr;
+	return 0;
+}
+
+/* A kvm folder that is not there, or that we are not let into, has no VMs for us. */
+static int list_folders(const char *path, struct folder **ret_folders, size_t *ret_nr)
+{
+	DIR *dir = opendir(path);
+	int err;
+
+	if (!dir)
+		return proc_has_failed(-errno) ? -errno : 0;
+	err = read_folder_names(dir, ret_folders, ret_nr);
+	closedir(dir);
+	return err;
+}
+
+/*
+ * The process that made the VM, if it still holds it: the folder lives as long as anybody does, the
+ * thread that gave it its name need not. Where descriptors cannot be read, debugfs is believed.
+ */
+static pid_t folder_owner(const struct env *env, const struct folder *folder)
+{
+	pid_t pid = proc_of_thread(env, folder->vm.creator);
+	int is_vm = pid ? proc_fd_is_vm(env, pid, folder->vm.fd) : 0;
+	char path[PATH_MAX];
+
+	if (is_vm == -ENOENT && env_is_captured(env)) {
+		env_path(env, path, sizeof(path), "/proc/%d/fd", (int)pid);
+		return access(path, F_OK) ? pid : 0;
+	}
+	return is_vm == 1 || is_vm == -EACCES || is_vm == -EPERM ? pid : 0;
+}
+
+/* Takes the owner over from the last run while it lives, or finds it. */
+static int follow_folder(struct guest_finder *finder, struct folder *folder,
+			 const struct pid_list *known, struct pid_list *found)
+{
+	const struct folder *before = find_folder(folder, finder->folders, finder->nr_folders);
+
+	if (before && before->pid && pid_list_has(known, before->pid)) {
+		folder->pid = before->pid;
+		return 0;
+	}
+	folder->pid = folder_owner(finder->env, folder);
+	return folder->pid ? pid_list_add(found, folder->pid) : 0;
+}
+
+static int add_owners_of_vanished(struct guest_finder *finder, const struct folder *folders,
+				  size_t nr, const struct pid_list *known, struct pid_list *found)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < finder->nr_folders; i++) {
+		const struct folder *old = &finder->folders[i];
+
+		if (old->pid && pid_list_has(known, old->pid) && !find_folder(old, folders, nr))
+			err = pid_list_add(found, old->pid);
+	}
+	return err;
+}
+
+/* *ret_is_complete: debugfs has VMs, and the process of each is found. */
+static int follow_folders(struct guest_finder *finder, const struct pid_list *known,
+			  struct pid_list *found, bool *ret_is_complete)
+{
+	struct folder *folders = NULL;
+	size_t nr = 0;
+	bool is_complete;
+	int err = list_folders(finder->env->debugfs_kvm, &folders, &nr);
+
+	if (err)
+		return err;
+	err = add_owners_of_vanished(finder, folders, nr, known, found);
+	is_complete = nr > 0;
+	for (size_t i = 0; !err && i < nr; i++) {
+		err = follow_folder(finder, &folders[i], known, found);
+		is_complete &= folders[i].pid != 0;
+	}
+	free(finder->folders);
+	finder->folders = folders;
+	finder->nr_folders = nr;
+	*ret_is_complete = is_complete;
+	return err;
+}
+
+static uint64_t uptime_ticks(struct guest_finder *finder)
+{
+	char path[PATH_MAX], text[64];
+
+	if (finder->uptime_ticks)
+		return finder->uptime_ticks;
+	env_path(finder->env, path, sizeof(path), "/proc/uptime");
+	if (env_read(path, text, sizeof(text)) > 0)
+		finder->uptime_ticks = strtoull(text, NULL, 10) * (uint64_t)sysconf(_SC_CLK_TCK);
+	return finder->uptime_ticks;
+}
+
+/* A process met for the first time, or again after RESCAN_NS: its number may be another's now. */
+static void meet(struct guest_finder *finder, struct seen *seen, uint64_t now_ns)
+{
+	uint64_t young_ticks = YOUNG_S * (uint64_t)sysconf(_SC_CLK_TCK);
+	struct proc_stat stat = { 0 };
+
+	if (proc_stat_read(finder->env, seen->pid, &stat))
+		return;
+	seen->is_none = stat.is_kernel ||
+			(seen->pid == getpid() && !env_is_captured(finder->env));
+	if (!seen->is_none && stat.start_ticks + young_ticks >= uptime_ticks(finder)) {
+		seen->looks = YOUNG_LOOKS;
+		seen->young_until_ns = now_ns + YOUNG_NS;
+	}
+}
+
+static int examine(struct guest_finder *finder, struct seen *seen, bool is_first, uint64_t now_ns)
+{
+	unsigned int nr_vms = 0;
+	int err;
+
+	if (is_first)
+		meet(finder, seen, now_ns);
+	else if (!seen->looks && now_ns >= seen->young_until_ns)
+		return 0;
+	else if (seen->looks)
+		seen->looks--;
+	finder->has_young |= seen->looks || now_ns < seen->young_until_ns;
+	if (seen->is_none)
+		return 0;
+	err = proc_read_fds(finder->env, seen->pid, &nr_vms, NULL);
+	if (proc_has_failed(err))
+		return err;
+	return nr_vms ? pid_list_add(&finder->holders, seen->pid) : 0;
+}
+
+/* Walks along the processes there are and those seen before; both ascend. */
+static int examine_all(struct guest_finder *finder, const struct pid_list *known, bool is_rescan,
+		       uint64_t now_ns)
+{
+	size_t nr = finder->pids.nr, old = 0;
+	struct seen *seen = calloc(nr + 1, sizeof(*seen));
+	int err = 0;
+
+	if (!seen)
+		return -ENOMEM;
+	for (size_t i = 0; !err && i < nr; i++) {
+		pid_t pid = finder->pids.pids[i];
+		bool is_first;
+
+		while (old < finder->nr_seen && finder->seen[old].pid < pid)
+			old++;
+		is_first = is_rescan || old == finder->nr_seen || finder->seen[old].pid != pid;
+		seen[i] = is_first ? (struct seen){ .pid = pid } : finder->seen[old];
+		if (!pid_list_has(known, pid))
+			err = examine(finder, &seen[i], is_first, now_ns);
+	}
+	free(finder->seen);
+	finder->seen = seen;
+	finder->nr_seen = err ? 0 : nr;
+	return err;
+}
+
+static bool has_vcpu_threads(const struct env *env, pid_t pid)
+{
+	struct vcpu_list vcpus = { 0 };
+	struct pid_list tids = { 0 };
+	char path[PATH_MAX];
+	bool has_some;
+
+	env_path(env, path, sizeof(path), "/proc/%d/task", (int)pid);
+	has_some = !pid_list_read(&tids, path) && !proc_name_threads(env, pid, &tids, 1, &vcpus) &&
+		   vcpus.nr;
+	pid_list_release(&tids);
+	vcpu_list_release(&vcpus);
+	return has_some;
+}
+
+/* A child that inherited its parent's descriptors cannot run the VM: it is bound to the memory. */
+static bool is_heir(const struct guest_finder *finder, pid_t pid, const struct pid_list *known)
+{
+	struct proc_stat stat;
+
+	return !proc_stat_read(finder->env, pid, &stat) &&
+	       (pid_list_has(&finder->holders, stat.ppid) || pid_list_has(known, stat.ppid)) &&
+	       !has_vcpu_threads(finder->env, pid);
+}
+
+static bool is_folder_owner(const struct guest_finder *finder, pid_t pid)
+{
+	for (size_t i = 0; i < finder->nr_folders; i++)
+		if (finder->folders[i].pid == pid)
+			return true;
+	return false;
+}
+
+static int scan(struct guest_finder *finder, const struct pid_list *known, uint64_t now_ns,
+		struct pid_list *found)
+{
+	bool is_rescan = now_ns >= finder->rescan_ns;
+	char path[PATH_MAX];
+	int err;
+
+	finder->uptime_ticks = 0;
+	finder->holders.nr = 0;
+	finder->has_young = false;
+	err = pid_list_read(&finder->pids, env_path(finder->env, path, sizeof(path), "/proc"));
+	if (!err)
+		err = examine_all(finder, known, is_rescan, now_ns);
+	if (!err && is_rescan)
+		finder->rescan_ns = now_ns + RESCAN_NS;
+	for (size_t i = 0; !err && i < finder->holders.nr; i++) {
+		pid_t pid = finder->holders.pids[i];
+
+		if (!is_folder_owner(finder, pid) && !is_heir(finder, pid, known))
+			err = pid_list_add(found, pid);
+	}
+	return err;
+}
+
+/* The process or thread that was made last: proc(5), loadavg. 0: not known. */
+static pid_t latest_pid(const struct env *env)
+{
+	char path[PATH_MAX], text[128];
+	const char *last;
+
+	if (env_read(env_path(env, path, sizeof(path), "/proc/loadavg"), text, sizeof(text)) <= 0)
+		return 0;
+	last = strrchr(text, ' ');
+	return last ? (pid_t)strtol(last, NULL, 10) : 0;
+}
+
+/* As long as nobody is new, a scan finds what the one before it found. */
+static bool is_scan_due(struct guest_finder *finder, uint64_t now_ns)
+{
+	pid_t before = finder->latest;
+
+	finder->latest = latest_pid(finder->env);
+	return !before || finder->latest != before || finder->has_young ||
+	       now_ns >= finder->rescan_ns;
+}
+
+int guest_finder_run(struct guest_finder *finder, const struct pid_list *known, uint64_t now_ns,
+		     struct pid_list *found)
+{
+	bool is_complete = false;
+	int err = 0;
+
+	found->nr = 0;
+	if (finder->env->debugfs_kvm)
+		err = follow_folders(finder, known, found, &is_complete);
+	if (!err && !is_complete && is_scan_due(finder, now_ns))
+		err = scan(finder, known, now_ns, found);
+	if (err)
+		finder->latest = 0;
+	pid_list_sort(found);
+	return err;
+}
+
+int guest_finder_read_folders(const struct guest_finder *finder, pid_t pid,
+			      const struct pid_list *tids, struct vcpu_list *vcpus)
+{
+	char path[PATH_MAX];
+	int nr = 0, err;
+
+	for (size_t i = 0; i < finder->nr_folders; i++) {
+		const struct folder *folder = &finder->folders[i];
+
+		if (folder->pid != pid)
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", finder->env->debugfs_kvm, folder->name);
+		err = proc_read_vm_folder(path, tids, vcpus);
+		if (proc_has_failed(err))
+			return err;
+		nr++;
+	}
+	return nr;
+}

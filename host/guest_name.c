@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * guest_name - one table of VMMs and one of thread names, and the few syntaxes they need.
+ */
+#include <ctype.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/guest_name.h"
+
+#define CMDLINE_SIZE 32768 /* libvirt and Proxmox name the guest in the first few hundred bytes */
+#define CGROUP_SIZE 4096
+
+struct vmm {
+	const char *name;
+	const char *commands[4]; /* fnmatch(3); no longer than a thread's name, 15 bytes */
+	const char *options[3];	 /* the argument after them, or after their '=', is the name */
+	bool has_suboptions;	 /* the name is one part of key=value,key=value */
+};
+
+static const struct vmm vmms[] = {
+	{ "qemu", { "qemu-system-*", "qemu-kvm*", "kvm" }, { "-name", "--name" }, true },
+	{ "firecracker", { "firecracker*" }, { "--id" }, false },
+	{ "cloud-hypervisor", { "cloud-hyperviso*" }, { NULL }, false },
+	{ "crosvm", { "crosvm*" }, { "--name" }, false },
+	{ "libkrun", { "krun*", "libkrun*" }, { "start", "--name" }, false },
+	{ "kvmtool", { "lkvm*", "kvmtool*", "vm" }, { "--name" }, false },
+};
+
+/* A VMM nobody told us about: StratoVirt and renamed QEMUs are named like QEMU. */
+static const struct vmm vmm_unknown = { NULL, { NULL }, { "-name", "--name" }, true };
+
+/* '%' stands for the number. */
+static const char *const vcpu_threads[] = {
+	"CPU %/KVM",   /* QEMU with debug-threads=on, StratoVirt */
+	"fc_vcpu %",   /* Firecracker, libkrun */
+	"vcpu%",       /* Cloud Hypervisor, libkrun */
+	"vcpu-%",
+	"vcpu_%",      /* alioth, rust-vmm's examples */
+	"crosvm_vcpu%",
+	"kvm-vcpu-%",  /* kvmtool */
+	"db_vcpu%",    /* Dragonball */
+};
+
+/* Returns the bytes of the character at s, 0: not UTF-8. */
+static size_t utf8_decode(const uint8_t *s, size_t left, uint32_t *ret_code)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc0 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+	uint32_t code = n == 1 ? s[0] : s[0] & (0x7fu >> n);
+
+	if (n == 0 || n > left || s[0] > 0xf4)
+		return 0;
+	for (size_t i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (s[i] & 0x3f);
+	}
+	if (code < least[n] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+		return 0;
+	*ret_code = code;
+	return n;
+}
+
+/* Marks of writing direction count as controls: they garble the line around the name. */
+static bool is_control(uint32_t code)
+{
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x200e || code == 0x200f ||
+	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
+bool guest_name_clean(const char *raw, size_t len, char *ret_name, size_t size)
+{
+	const uint8_t *s = (const uint8_t *)raw;
+	size_t out = 0;
+
+	for (; len && *s == ' '; len--)
+		s++;
+	while (len && s[len - 1] == ' ')
+		len--;
+	if (!len || size < 2)
+		return false;
+	for (size_t n; len; s += n, len -= n) {
+		uint32_t code = 0;
+		size_t bytes = utf8_decode(s, len, &code);
+		bool is_plain = bytes && !is_control(code);
+
+		n = bytes ? bytes : 1;
+		if (out + (is_plain ? n : 1) >= size)
+			break;
+		if (is_plain)
+			memcpy(ret_name + out, s, n);
+		else
+			ret_name[out] = '?';
+		out += is_plain ? n : 1;
+	}
+	while (out && ret_name[out - 1] == ' ') /* the cut may have come after a blank */
+		out--;
+	ret_name[out] = '\0';
+	return true;
+}
+
+static bool matches_any(const struct vmm *vmm, const char *command)
+{
+	for (size_t i = 0; i < sizeof(vmm->commands) / sizeof(vmm->commands[0]); i++)
+		if (vmm->commands[i] && !fnmatch(vmm->commands[i], command, 0))
+			return true;
+	return false;
+}
+
+static const struct vmm *vmm_by_name(const char *name)
+{
+	for (size_t i = 0; name && i < sizeof(vmms) / sizeof(vmms[0]); i++)
+		if (!strcmp(vmms[i].name, name))
+			return &vmms[i];
+	return &vmm_unknown;
+}
+
+const char *guest_name_vmm(const char *command)
+{
+	const char *slash = strrchr(command, '/');
+
+	if (slash)
+		command = slash + 1;
+	command += *command == '.'; /* NixOS' wrapped programs */
+	for (size_t i = 0; i < sizeof(vmms) / sizeof(vmms[0]); i++)
+		if (matches_any(&vmms[i], command))
+			return vmms[i].name;
+	return NULL;
+}
+
+/* Takes the next part off *pos, with doubled commas made single. Returns its length. */
+static size_t suboption_next(const char **pos, const char *end, char *part, size_t size)
+{
+	const char *p = *pos;
+	size_t len = 0;
+
+	for (; p < end; p++) {
+		if (*p == ',' && (++p == end || *p != ','))
+			break;
+		if (len < size)
+			part[len++] = *p;
+	}
+	*pos = p;
+	return len;
+}
+
+/* QEMU: the implied key comes without "guest="; only its one flag may be without a value, too. */
+static bool name_from_suboptions(const char *value, size_t len, char *ret_name, size_t size)
+{
+	static const char key[] = "guest=", flag[] = "debug-threads";
+	const char *end = value + len;
+	bool is_found = false;
+	char part[256];
+
+	while (value < end) {
+		size_t n = suboption_next(&value, end, part, sizeof(part));
+
+		if (!memchr(part, '=', n) && !(n == strlen(flag) && !memcmp(part, flag, n))) {
+			if (guest_name_clean(part, n, ret_name, size))
+				return true;
+		} else if (!is_found && n > strlen(key) && !memcmp(part, key, strlen(key))) {
+			is_found = guest_name_clean(part + strlen(key), n - strlen(key), ret_name,
+						    size);
+		}
+	}
+	return is_found;
+}
+
+/*
+ * Where the value of an option that gives the name is: 0: in the next argument, else that many
+ * bytes into this one. -1: another option.
+ */
+static int value_offset(const struct vmm *vmm, const char *arg, size_t len)
+{
+	for (size_t i = 0; i < sizeof(vmm->options) / sizeof(vmm->options[0]); i++) {
+		size_t n = vmm->options[i] ? strlen(vmm->options[i]) : 0;
+
+		if (!n || len < n || memcmp(arg, vmm->options[i], n))
+			continue;
+		if (len == n)
+			return 0;
+		if (arg[n] == '=')
+			return (int)n + 1;
+	}
+	return -1;
+}
+
+static const char *arg_end(const char *arg, const char *end)
+{
+	const char *nul = memchr(arg, '\0', (size_t)(end - arg));
+
+	return nul ? nul : end;
+}
+
+bool guest_name_from_cmdline(const char *vmm_name, const char *cmdline, size_t len, char *ret_name,
+			     size_t size)
+{
+	const struct vmm *vmm = vmm_by_name(vmm_name);
+	const char *end = cmdline + len, *arg_stop = arg_end(cmdline, end);
+	bool is_found = false;
+
+	/* Given twice, the later wins, as VMMs do it. */
+	while (arg_stop < end) {
+		const char *arg = arg_stop + 1;
+		size_t arg_len;
+		int offset;
+
+		arg_stop = arg_end(arg, end);
+		if (arg_stop - arg == 2 && !memcmp(arg, "--", 2))
+			break;
+		offset = value_offset(vmm, arg, (size_t)(arg_stop - arg));
+		if (offset < 0 || (offset == 0 && arg_stop == end))
+			continue;
+		if (offset == 0) {
+			arg = arg_stop + 1;
+			arg_stop = arg_end(arg, end);
+			if (arg < end && *arg == '-')
+				continue;
+		}
+		arg += offset;
+		arg_len = (size_t)(arg_stop - arg);
+		if (vmm->has_suboptions)
+			is_found |= name_from_suboptions(arg, arg_len, ret_name, size);
+		else
+			is_found |= guest_name_clean(arg, arg_len, ret_name, size);
+	}
+	return is_found;
+}
+
+/* systemd.unit(5), "string escaping for inclusion in unit names": \x2d is '-'. In place. */
+static size_t unescape(char *text, size_t len)
+{
+	size_t out = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		unsigned int byte = 0;
+
+		if (len - i >= 4 && text[i] == '\\' && text[i + 1] == 'x' &&
+		    isxdigit((unsigned char)text[i + 2]) && isxdigit((unsigned char)text[i + 3])) {
+			sscanf(text + i + 2, "%2x", &byte);
+			i += 3;
+		} else {
+			byte = (unsigned char)text[i];
+		}
+		text[out++] = (char)byte;
+	}
+	return out;
+}
+
+/* libvirt calls a machine DRIVER-ID-NAME. */
+static bool name_from_machine(const char *text, size_t len, char *ret_name, size_t size)
+{
+	static const char *const drivers[] = { "qemu-", "ch-" };
+
+	for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++) {
+		size_t at = strlen(drivers[i]), digits = at;
+
+		if (len <= at || memcmp(text, drivers[i], at))
+			continue;
+		while (digits < len && isdigit((unsigned char)text[digits]))
+			digits++;
+		if (digits > at && digits < len && text[digits] == '-')
+			return guest_name_clean(text + digits + 1, len - digits - 1, ret_name,
+						size);
+	}
+	return guest_name_clean(text, len, ret_name, size);
+}
+
+static bool ends_with(const char *text, size_t len, const char *end)
+{
+	return len > strlen(end) && !memcmp(text + len - strlen(end), end, strlen(end));
+}
+
+/* One folder of a cgroup's path; next is what follows it, from its '/' on. */
+static bool name_from_folder(const char *folder, size_t len, const char *next, char *ret_name,
+			     size_t size)
+{
+	static const char scope[] = "machine-", scope_end[] = ".scope", old_end[] = ".libvirt-qemu";
+	char text[256];
+
+	if (len >= sizeof(text))
+		return false;
+	memcpy(text, folder, len);
+	text[len] = '\0';
+	if (ends_with(text, len, old_end))
+		return name_from_machine(text, len - strlen(old_end), ret_name, size);
+	if (strncmp(text, scope, strlen(scope)) || !ends_with(text, len, scope_end))
+		return false;
+	if (!strncmp(next, "/payload", strlen("/payload"))) /* of a container, not of a VM */
+		return false;
+	len = unescape(text, len - strlen(scope_end));
+	return len > strlen(scope) &&
+	       name_from_machine(text + strlen(scope), len - strlen(scope), ret_name, size);
+}
+
+bool guest_name_from_cgroup(const char *text, char *ret_name, size_t size)
+{
+	static const char oldest[] = "/libvirt/qemu/";
+	bool is_found = false;
+
+	for (const char *slash = strpbrk(text, "/\n"); slash; slash = strpbrk(slash + 1, "/\n")) {
+		size_t len = strcspn(slash + 1, "/\n");
+
+		if (*slash == '\n' && is_found)
+			break;
+		if (*slash == '\n')
+			continue;
+		if (name_from_folder(slash + 1, len, slash + 1 + len, ret_name, size))
+			is_found = true;
+		if (strncmp(slash, oldest, strlen(oldest)))
+			continue;
+		slash += strlen(oldest) - 1;
+		if (guest_name_clean(slash + 1, strcspn(slash + 1, "/\n"), ret_name, size))
+			is_found = true;
+	}
+	return is_found;
+}
+
+static bool matches_vcpu(const char *pattern, const char *comm, int *ret_index)
+{
+	size_t before = strcspn(pattern, "%");
+	const char *after = pattern + before + 1, *p = comm + before;
+	int index = 0;
+
+	if (strncmp(comm, pattern, before) || !isdigit((unsigned char)*p))
+		return false;
+	for (; isdigit((unsigned char)*p); p++) {
+		if (index > INT_MAX / 10 - 1)
+			return false;
+		index = index * 10 + (*p - '0');
+	}
+	if (strncmp(p, after, strlen(after)))
+		return false;
+	p += strlen(after);
+	*ret_index = index;
+	return p[strspn(p, " \n")] == '\0';
+}
+
+int guest_name_vcpu(const char *comm)
+{
+	int index = -1;
+
+	for (size_t i = 0; i < sizeof(vcpu_threads) / sizeof(vcpu_threads[0]); i++)
+		if (matches_vcpu(vcpu_threads[i], comm, &index))
+			return index;
+	return -1;
+}
+
+static size_t read_comm(const struct env *env, pid_t pid, char *buf, size_t size)
+{
+	char path[PATH_MAX];
+	long len;
+
+	env_path(env, path, sizeof(path), "/proc/%d/comm", (int)pid);
+	len = env_read(path, buf, size);
+	if (len > 0 && buf[len - 1] == '\n')
+		len--;
+	buf[len > 0 ? len : 0] = '\0';
+	return strlen(buf);
+}
+
+/* Without an argument that the buffer's end may have cut. */
+static size_t read_cmdline(const struct env *env, pid_t pid, char *buf, size_t size)
+{
+	char path[PATH_MAX];
+	long len;
+
+	env_path(env, path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+	len = env_read(path, buf, size);
+	if (len == (long)size - 1)
+		while (len && buf[len - 1])
+			len--;
+	buf[len > 0 ? len : 0] = '\0';
+	return len > 0 ? (size_t)len : 0;
+}
+
+static bool name_from_proc_cgroup(const struct env *env, struct guest *guest)
+{
+	char path[PATH_MAX], text[CGROUP_SIZE];
+
+	env_path(env, path, sizeof(path), "/proc/%d/cgroup", (int)guest->pid);
+	return env_read(path, text, sizeof(text)) > 0 &&
+	       guest_name_from_cgroup(text, guest->name, sizeof(guest->name));
+}
+
+void guest_name_find(const struct env *env, struct guest *guest)
+{
+	char cmdline[CMDLINE_SIZE], comm[64];
+	size_t len = read_cmdline(env, guest->pid, cmdline, sizeof(cmdline));
+	size_t comm_len = read_comm(env, guest->pid, comm, sizeof(comm));
+	const char *vmm = guest_name_vmm(cmdline);
+
+	if (!vmm)
+		vmm = guest_name_vmm(comm);
+	if (vmm)
+		snprintf(guest->vmm, sizeof(guest->vmm), "%s", vmm);
+	else if (!guest_name_clean(comm, comm_len, guest->vmm, sizeof(guest->vmm)))
+		snprintf(guest->vmm, sizeof(guest->vmm), "?");
+
+	guest->is_named = true;
+	if (guest_name_from_cmdline(vmm, cmdline, len, guest->name, sizeof(guest->name)))
+		return;
+	if (vmm && !strcmp(vmm, "kvmtool")) { /* what `lkvm list` calls it */
+		snprintf(guest->name, sizeof(guest->name), "guest-%d", (int)guest->pid);
+		return;
+	}
+	if (name_from_proc_cgroup(env, guest))
+		return;
+	guest->is_named = false;
+	if (!guest_name_clean(comm, comm_len, guest->name, sizeof(guest->name)))
+		snprintf(guest->name, sizeof(guest->name), "pid-%d", (int)guest->pid);
+}

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * guest_proc - reads one process in /proc and one VM in debugfs.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/guest_name.h"
+#include "host/guest_proc.h"
+
+#define PF_KTHREAD 0x00200000u /* include/linux/sched.h */
+#define NOT_NUMBERED (-1)      /* older kernels do not say which vCPU a descriptor is */
+
+bool proc_has_failed(int err)
+{
+	switch (err) {
+	case 0:
+	case -ENOENT:
+	case -ESRCH:
+	case -ENOTDIR:
+	case -EACCES:
+	case -EPERM:
+		return false;
+	default:
+		return true;
+	}
+}
+
+pid_t pid_parse(const char *name)
+{
+	long pid = 0;
+
+	for (; isdigit((unsigned char)*name); name++) {
+		pid = pid * 10 + (*name - '0');
+		if (pid > INT_MAX)
+			return 0;
+	}
+	return *name ? 0 : (pid_t)pid;
+}
+
+bool vm_folder_parse(const char *name, struct vm_folder *ret_folder)
+{
+	size_t len = strcspn(name, "-");
+	char pid[12], *end;
+	long fd;
+
+	if (len >= sizeof(pid) || !name[len] || !isdigit((unsigned char)name[len + 1]))
+		return false;
+	memcpy(pid, name, len);
+	pid[len] = '\0';
+	fd = strtol(name + len + 1, &end, 10);
+	if (!pid_parse(pid) || fd > INT_MAX || (*end && *end != '-'))
+		return false;
+	*ret_folder = (struct vm_folder){ pid_parse(pid), (int)fd };
+	return true;
+}
+
+/* Makes room for one more; doubles. */
+static void *grow(void *items, size_t nr, size_t *room, size_t size)
+{
+	size_t more = *room ? *room * 2 : 16;
+
+	if (nr < *room)
+		return items;
+	items = realloc(items, more * size);
+	if (items)
+		*room = more;
+	return items;
+}
+
+int pid_list_add(struct pid_list *list, pid_t pid)
+{
+	pid_t *pids = grow(list->pids, list->nr, &list->room, sizeof(*pids));
+
+	if (!pids)
+		return -ENOMEM;
+	list->pids = pids;
+	pids[list->nr++] = pid;
+	return 0;
+}
+
+static int vcpu_list_add(struct vcpu_list *list, int index, pid_t tid)
+{
+	struct vcpu *vcpus = grow(list->vcpus, list->nr, &list->room, sizeof(*vcpus));
+
+	if (!vcpus)
+		return -ENOMEM;
+	list->vcpus = vcpus;
+	vcpus[list->nr++] = (struct vcpu){ .index = index, .tid = tid };
+	return 0;
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int compare_vcpus(const void *a, const void *b)
+{
+	const struct vcpu *x = a, *y = b;
+
+	if (x->index != y->index)
+		return x->index < y->index ? -1 : 1;
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+static void vcpu_list_sort(struct vcpu_list *list)
+{
+	if (list->nr)
+		qsort(list->vcpus, list->nr, sizeof(*list->vcpus), compare_vcpus);
+}
+
+int pid_list_read(struct pid_list *list, const char *path)
+{
+	DIR *dir = opendir(path);
+	bool is_sorted = true;
+	struct dirent *entry;
+	int err = 0;
+
+	if (!dir)
+		return -errno;
+	list->nr = 0;
+	while (!err && (entry = readdir(dir))) {
+		pid_t pid = pid_parse(entry->d_name);
+
+		if (!pid)
+			continue;
+		is_sorted &= !list->nr || list->pids[list->nr - 1] < pid;
+		err = pid_list_add(list, pid);
+	}
+	closedir(dir);
+	if (!is_sorted) /* proc sorts; a captured folder does not */
+		pid_list_sort(list);
+	return err;
+}
+
+void pid_list_sort(struct pid_list *list)
+{
+	if (list->nr)
+		qsort(list->pids, list->nr, sizeof(*list->pids), compare_pids);
+}
+
+bool pid_list_has(const struct pid_list *list, pid_t pid)
+{
+	return list->nr && bsearch(&pid, list->pids, list->nr, sizeof(pid), compare_pids);
+}
+
+void pid_list_release(struct pid_list *list)
+{
+	free(list->pids);
+	*list = (struct pid_list){ 0 };
+}
+
+void vcpu_list_release(struct vcpu_list *list)
+{
+	free(list->vcpus);
+	*list = (struct vcpu_list){ 0 };
+}
+
+bool proc_stat_parse(const char *text, struct proc_stat *ret_stat)
+{
+	static const char fields[] = /* from the third on */
+		" %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld %*s %llu";
+	const char *after = strrchr(text, ')'); /* the command name may hold anything, ')' too */
+	unsigned long long start;
+	unsigned int flags;
+	long nr_threads;
+	char state;
+	int ppid;
+
+	if (!after ||
+	    sscanf(after + 1, fields, &state, &ppid, &flags, &nr_threads, &start) != 5)
+		return false;
+	*ret_stat = (struct proc_stat){
+		.state = state,
+		.ppid = ppid,
+		.is_kernel = flags & PF_KTHREAD,
+		.nr_threads = nr_threads,
+		.start_ticks = start,
+	};
+	return true;
+}
+
+int proc_stat_read(const struct env *env, pid_t pid, struct proc_stat *ret_stat)
+{
+	char path[PATH_MAX], text[1024];
+	long len = env_read(env_path(env, path, sizeof(path), "/proc/%d/stat", (int)pid), text,
+			    sizeof(text));
+
+	if (len == -ENOENT)
+		return -ESRCH;
+	if (len < 0)
+		return (int)len;
+	return proc_stat_parse(text, ret_stat) ? 0 : -EINVAL;
+}
+
+pid_t proc_of_thread(const struct env *env, pid_t tid)
+{
+	char path[PATH_MAX], text[4096];
+	const char *line;
+	long len;
+
+	env_path(env, path, sizeof(path), "/proc/%d/status", (int)tid);
+	len = env_read(path, text, sizeof(text));
+	if (len < 0 && proc_has_failed((int)len))
+		return 0;
+	if (len < 0) {
+		env_path(env, path, sizeof(path), "/proc/%d", (int)tid);
+		return access(path, F_OK) ? 0 : tid; /* captured without status */
+	}
+	line = strstr(text, "\nTgid:");
+	return line ? (pid_t)atoi(line + strlen("\nTgid:")) : tid;
+}
+
+/* What follows the kind in "anon_inode:KIND..."; NULL: the link is not of this kind. */
+static const char *link_is(const char *link, const char *kind)
+{
+	static const char prefix[] = "anon_inode:";
+
+	if (strncmp(link, prefix, strlen(prefix)))
+		return NULL;
+	link += strlen(prefix);
+	link += *link == '[';
+	if (strncmp(link, kind, strlen(kind)))
+		return NULL;
+	link += strlen(kind);
+	/* kvm-vm-stats and kvm-vcpu-stats:0 are other things. */
+	return *link == '-' || *link == '_' || isalnum((unsigned char)*link) ? NULL : link;
+}
+
+static int read_link(int dir, const char *name, char *buf, size_t size)
+{
+	ssize_t len = readlinkat(dir, name, buf, size - 1);
+
+	if (len < 0)
+		return -errno;
+	buf[len] = '\0';
+	return 0;
+}
+
+int proc_fd_is_vm(const struct env *env, pid_t pid, int fd)
+{
+	char path[PATH_MAX], link[64];
+	int err;
+
+	env_path(env, path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
+	err = read_link(AT_FDCWD, path, link, sizeof(link));
+	return err ? err : link_is(link, "kvm-vm") != NULL;
+}
+
+/* In the order of their descriptors, which is the order they were made in. */
+static void number_vcpus(struct vcpu_list *vcpus)
+{
+	int next = 0;
+
+	vcpu_list_sort(vcpus);
+	for (size_t i = 0; i < vcpus->nr; i++) {
+		if (vcpus->vcpus[i].index == NOT_NUMBERED)
+			vcpus->vcpus[i].index = next++;
+		vcpus->vcpus[i].tid = 0;
+	}
+}
+
+static int add_vcpu_fd(struct vcpu_list *vcpus, const char *after, int fd)
+{
+	int index = NOT_NUMBERED;
+
+	if (*after == ':' && isdigit((unsigned char)after[1]))
+		index = atoi(after + 1);
+	return vcpu_list_add(vcpus, index, fd);
+}
+
+int proc_read_fds(const struct env *env, pid_t pid, unsigned int *ret_nr_vms,
+		  struct vcpu_list *vcpus)
+{
+	char path[PATH_MAX], link[64];
+	unsigned int nr_vms = 0;
+	const char *after;
+	struct dirent *entry;
+	int err = 0;
+	DIR *dir = opendir(env_path(env, path, sizeof(path), "/proc/%d/fd", (int)pid));
+
+	if (!dir)
+		return -errno;
+	while (!err && (entry = readdir(dir))) {
+		if (entry->d_name[0] == '.' ||
+		    read_link(dirfd(dir), entry->d_name, link, sizeof(link)))
+			continue;
+		if (link_is(link, "kvm-vm"))
+			nr_vms++;
+		else if (vcpus && (after = link_is(link, "kvm-vcpu")))
+			err = add_vcpu_fd(vcpus, after, atoi(entry->d_name));
+	}
+	closedir(dir);
+	if (vcpus)
+		number_vcpus(vcpus);
+	if (!err)
+		*ret_nr_vms = nr_vms;
+	return err;
+}
+
+/* The thread that ran the vCPU last, 0: none did. Returns 0 or -errno. */
+static int read_vcpu_pid(const char *folder, int index, pid_t *ret_tid)
+{
+	char path[PATH_MAX], text[32];
+	int len = snprintf(path, sizeof(path), "%s/vcpu%d/pid", folder, index);
+	long err;
+
+	*ret_tid = 0;
+	if (len < 0 || (size_t)len >= sizeof(path))
+		return 0;
+	err = env_read(path, text, sizeof(text));
+	if (err < 0)
+		return proc_has_failed((int)err) ? (int)err : 0;
+	*ret_tid = (pid_t)atoi(text);
+	return 0;
+}
+
+static int add_folder_vcpu(const char *folder, int index, const struct pid_list *tids,
+			   struct vcpu_list *vcpus)
+{
+	pid_t tid;
+	int err = read_vcpu_pid(folder, index, &tid);
+
+	if (err)
+		return err;
+	return vcpu_list_add(vcpus, index, !tids->nr || pid_list_has(tids, tid) ? tid : 0);
+}
+
+int proc_read_vm_folder(const char *path, const struct pid_list *tids, struct vcpu_list *vcpus)
+{
+	struct dirent *entry;
+	DIR *dir = opendir(path);
+	int err = 0, index;
+	char rest;
+
+	if (!dir)
+		return -errno;
+	while (!err && (entry = readdir(dir))) {
+		if (sscanf(entry->d_name, "vcpu%9d%c", &index, &rest) == 1 && index >= 0)
+			err = add_folder_vcpu(path, index, tids, vcpus);
+	}
+	closedir(dir);
+	vcpu_list_sort(vcpus);
+	return err;
+}
+
+size_t vcpu_list_missing(const struct vcpu_list *list)
+{
+	size_t missing = 0;
+
+	for (size_t i = 0; i < list->nr; i++)
+		missing += !list->vcpus[i].tid;
+	return missing;
+}
+
+static int read_named_threads(const struct env *env, pid_t pid, const struct pid_list *tids,
+			      struct vcpu_list *named)
+{
+	char path[PATH_MAX], comm[64];
+	int err = 0;
+
+	for (size_t i = 0; !err && i < tids->nr; i++) {
+		long len;
+		int index;
+
+		env_path(env, path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid,
+			 (int)tids->pids[i]);
+		len = env_read(path, comm, sizeof(comm));
+		if (len < 0 && proc_has_failed((int)len))
+			err = (int)len;
+		if (len < 0)
+			continue;
+		index = guest_name_vcpu(comm);
+		if (index >= 0)
+			err = vcpu_list_add(named, index, tids->pids[i]);
+	}
+	vcpu_list_sort(named);
+	return err;
+}
+
+/* A descriptor that was duplicated is the same vCPU, unless there is a thread for each. */
+static void drop_duplicates(struct vcpu_list *vcpus)
+{
+	size_t out = 0;
+
+	for (size_t i = 0; i < vcpus->nr; i++)
+		if (!out || vcpus->vcpus[out - 1].index != vcpus->vcpus[i].index ||
+		    vcpus->vcpus[i].tid)
+			vcpus->vcpus[out++] = vcpus->vcpus[i];
+	vcpus->nr = out;
+}
+
+static pid_t find_thread(const struct vcpu_list *named, int index, const struct vcpu_list *taken)
+{
+	for (size_t i = 0; i < named->nr; i++) {
+		bool is_taken = named->vcpus[i].index != index;
+
+		for (size_t k = 0; !is_taken && k < taken->nr; k++)
+			is_taken = taken->vcpus[k].tid == named->vcpus[i].tid;
+		if (!is_taken)
+			return named->vcpus[i].tid;
+	}
+	return 0;
+}
+
+/*
+ * QEMU counts its threads 0, 1, 2, 3 where the kernel's numbers are APIC IDs, which may be
+ * 0, 1, 4, 5: as many threads as vCPUs belong together by rank. Else only equal numbers do.
+ */
+static void give_threads(struct vcpu_list *vcpus, const struct vcpu_list *named)
+{
+	for (size_t i = 0; i < vcpus->nr; i++) {
+		struct vcpu *vcpu = &vcpus->vcpus[i];
+
+		if (vcpu->tid)
+			continue;
+		if (vcpus->nr == named->nr)
+			vcpu->tid = named->vcpus[i].tid;
+		else
+			vcpu->tid = find_thread(named, vcpu->index, vcpus);
+	}
+}
+
+int proc_name_threads(const struct env *env, pid_t pid, const struct pid_list *tids,
+		      unsigned int nr_vms, struct vcpu_list *vcpus)
+{
+	struct vcpu_list named = { 0 };
+	int err = read_named_threads(env, pid, tids, &named);
+
+	if (err)
+		goto out;
+	if (nr_vms < 2 || named.nr != vcpus->nr)
+		drop_duplicates(vcpus);
+	for (size_t i = 0; !vcpus->nr && !err && i < named.nr; i++)
+		err = vcpu_list_add(vcpus, named.vcpus[i].index, named.vcpus[i].tid);
+	give_threads(vcpus, &named);
+	if (vcpus->nr == 1 && !vcpus->vcpus[0].tid && tids->nr == 1)
+		vcpus->vcpus[0].tid = tids->pids[0];
+out:
+	vcpu_list_release(&named);
+	return err;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pid_namespace - whether pids and tids mean to us what they mean to the kernel.
+ *
+ * BPF programs and the names of debugfs' folders have those of the first pid namespace, the host's;
+ * /proc and perf_event_open(2) have those of ours. In a container they are other numbers for the
+ * same threads, or the same numbers for others.
+ */
+#ifndef KVMTOP_HOST_PID_NAMESPACE_H
+#define KVMTOP_HOST_PID_NAMESPACE_H
+
+#include <stdbool.h>
+
+#include "base/why.h"
+#include "host/env.h"
+
+/* Where it cannot be told (no /proc/self/ns/pid) it is taken for the host's. */
+bool pid_namespace_is_other(const struct env *env);
+
+/* 0, or -EXDEV with why BPF cannot be used from here. */
+int pid_namespace_check(const struct env *env, struct why *why);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * schedstat - whether the kernel knows how long threads wait for a CPU.
+ *
+ * Source: proc(5), schedstat; fs/proc/base.c, proc_pid_schedstat(): without CONFIG_SCHEDSTATS and
+ * delay accounting it is all zeros, for everybody.
+ */
+#ifndef KVMTOP_HOST_SCHEDSTAT_H
+#define KVMTOP_HOST_SCHEDSTAT_H
+
+#include <stdbool.h>
+
+#include "host/env.h"
+
+/* Asked of this process, which has run for certain. False, too, where the file cannot be read. */
+bool schedstat_is_on(const struct env *env);
+
+#endif

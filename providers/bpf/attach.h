@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * attach - whether BPF may be used here, and how a program gets to its trace event.
+ */
+#ifndef KVMTOP_PROVIDERS_BPF_ATTACH_H
+#define KVMTOP_PROVIDERS_BPF_ATTACH_H
+
+#include <stdint.h>
+
+#include "base/why.h"
+#include "host/env.h"
+
+/*
+ * Whether this kernel lets us run programs on its trace events, and we understand which threads
+ * they speak of (host/pid_namespace.h); leaves nothing behind. 0, or -errno with why.
+ */
+int bpf_probe(const struct env *env, struct why *why);
+
+/* Keeps libbpf from printing. */
+void bpf_be_quiet(void);
+
+/*
+ * Runs a program of the type BPF_PROG_TYPE_TRACEPOINT on every CPU whenever the event happens.
+ * Returns a descriptor that holds it there, or -errno; closing that may wait for RCU, some 40 ms.
+ *
+ * The program must return 1: with 0 the kernel hides the event from everybody who counts it with
+ * perf events.
+ */
+int bpf_attach(const struct env *env, uint64_t tracepoint_id, int program);
+
+#endif

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Patches the loads of a BPF program. */
+#include <errno.h>
+#include <event-parse.h>
+#include <linux/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tracefs.h>
+
+#include "providers/bpf/fields.h"
+#include "providers/bpf/placeholders.h"
+
+/* Where a field is in the record of an event. */
+struct place {
+	bool is_there;
+	int offset, size;
+};
+
+static bool is_placeholder(const struct bpf_insn *insn)
+{
+	return BPF_CLASS(insn->code) == BPF_LDX && BPF_MODE(insn->code) == BPF_MEM &&
+	       insn->off >= FIELD_FIRST && insn->off <= FIELD_LAST;
+}
+
+static int size_code(int size)
+{
+	switch (size) {
+	case 1:
+		return BPF_B;
+	case 2:
+		return BPF_H;
+	case 4:
+		return BPF_W;
+	case 8:
+		return BPF_DW;
+	default:
+		return -EINVAL;
+	}
+}
+
+static int patch(struct bpf_insn *insn, const struct place *place, int absent)
+{
+	int size = place->is_there ? size_code(place->size) : 0;
+
+	if (size < 0)
+		return size;
+	if (!place->is_there) {
+		*insn = (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_K,
+					   .dst_reg = insn->dst_reg,
+					   .imm = absent };
+		return 0;
+	}
+	insn->code = (__u8)(BPF_LDX | BPF_MEM | size);
+	insn->off = (__s16)place->offset;
+	return 0;
+}
+
+static struct place find_place(struct tep_event *event, const char *name, int bytes)
+{
+	struct tep_format_field *field = name ? tep_find_field(event, name) : NULL;
+
+	if (!field)
+		return (struct place){ .is_there = false };
+	return (struct place){ true, field->offset, bytes ? bytes : field->size };
+}
+
+static int patch_event(struct bpf_insn *insns, size_t nr, struct tep_event *event,
+		       const struct bpf_field *fields)
+{
+	int err = 0;
+
+	for (const struct bpf_field *field = fields; field->placeholder; field++) {
+		struct place place = find_place(event, field->name, field->bytes);
+
+		if (field == fields && !place.is_there)
+			return -ENOENT;
+		for (size_t i = 0; i < nr && !err; i++) {
+			if (is_placeholder(&insns[i]) && insns[i].off == field->placeholder)
+				err = patch(&insns[i], &place, field->absent);
+		}
+	}
+	return err;
+}
+
+static bool has_placeholder(const struct bpf_insn *insns, size_t nr)
+{
+	size_t i = 0;
+
+	while (i < nr && !is_placeholder(&insns[i]))
+		i++;
+	return i < nr;
+}
+
+int bpf_fields_patch(struct bpf_insn *insns, size_t nr, const char *system, const char *event,
+		     const struct bpf_field *fields)
+{
+	char *format = tracefs_event_file_read(NULL, system, event, "format", NULL);
+	struct tep_handle *tep = tep_alloc();
+	struct tep_event *parsed;
+	int err = -ENOENT;
+
+	if (!tep)
+		err = -ENOMEM;
+	/* A print format that libtraceevent cannot parse is an error, but the fields are there. */
+	if (format && tep) {
+		tep_parse_event(tep, format, strlen(format), system);
+		parsed = tep_get_first_event(tep);
+		if (parsed)
+			err = patch_event(insns, nr, parsed, fields);
+	}
+	if (!err && has_placeholder(insns, nr))
+		err = -EINVAL;
+	tep_free(tep);
+	free(format);
+	return err;
+}
+
+int bpf_fields_set(struct bpf_program *program, const char *system, const char *event,
+		   const struct bpf_field *fields)
+{
+	size_t nr = bpf_program__insn_cnt(program);
+	struct bpf_insn *insns = calloc(nr, sizeof(*insns));
+	int err;
+
+	if (!insns)
+		return -ENOMEM;
+	memcpy(insns, bpf_program__insns(program), nr * sizeof(*insns));
+	err = bpf_fields_patch(insns, nr, system, event, fields);
+	if (!err)
+		err = bpf_program__set_insns(program, insns, nr);
+	free(insns);
+	return err;
+}
+
+int bpf_fields_patch_number(struct bpf_insn *insns, size_t nr, int placeholder, int number)
+{
+	bool is_there = false;
+
+	for (size_t i = 0; i < nr; i++) {
+		bool is_move = insns[i].code == (BPF_ALU64 | BPF_MOV | BPF_K) ||
+			       insns[i].code == (BPF_ALU | BPF_MOV | BPF_K);
+
+		if (!is_move || insns[i].imm != placeholder)
+			continue;
+		insns[i].imm = number;
+		is_there = true;
+	}
+	return is_there ? 0 : -EINVAL;
+}
+
+int bpf_fields_patch_offset(struct bpf_insn *insns, size_t nr, int placeholder, int offset)
+{
+	bool is_there = false;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (BPF_CLASS(insns[i].code) != BPF_STX || insns[i].off != placeholder)
+			continue;
+		insns[i].off = (__s16)offset;
+		is_there = true;
+	}
+	return is_there ? 0 : -EINVAL;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * placeholders - what stands in our BPF programs for what is known at run time only.
+ *
+ * fields.c puts the running kernel's own in their place. Offsets of fields are such that the
+ * kernel accepts a program that is loaded as it is, to be copied from: kernel/trace/bpf_trace.c,
+ * tp_prog_is_valid_access(), wants them aligned and below PERF_MAX_TRACE_SIZE, which was 2048
+ * before Linux 5.16. No record of ours is read at such an offset.
+ */
+#ifndef KVMTOP_PROVIDERS_BPF_PLACEHOLDERS_H
+#define KVMTOP_PROVIDERS_BPF_PLACEHOLDERS_H
+
+#define FIELD_FIRST 0x7c0
+#define FIELD_REASON 0x7c0
+#define FIELD_TYPE 0x7c8
+#define FIELD_VCPU 0x7d0
+#define FIELD_A 0x7d8
+#define FIELD_B 0x7e0
+#define FIELD_C 0x7e8
+#define FIELD_LAST 0x7e8
+
+_Static_assert(FIELD_LAST + 8 <= 2048, "Linux 5.8 to 5.15 would not load the programs");
+
+/* A field of the event at hand. */
+#define LOAD(ctx, offset)                                                                          \
+	({                                                                                         \
+		__u64 value_;                                                                      \
+		asm volatile("%0 = *(u32 *)(%1 + %2)" : "=r"(value_) : "r"(ctx), "i"(offset));     \
+		value_;                                                                            \
+	})
+
+/* A number that is put in when the program is copied. */
+#define NUMBER(placeholder)                                                                        \
+	({                                                                                         \
+		__u64 value_;                                                                      \
+		asm volatile("%0 = %1" : "=r"(value_) : "i"(placeholder));                         \
+		value_;                                                                            \
+	})
+
+#endif

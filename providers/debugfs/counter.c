@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The table of counter names, and the parser of counter files. */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "providers/debugfs/counter.h"
+
+/*
+ * The first that matches holds; what matches none is a counter. *_hist files are histograms: their
+ * buckets, added up, are a counter too, of how often it happened (kernels print the first only).
+ */
+static const struct trait traits[] = {
+	{ .pattern = "*_ns", .is_time = true },
+	{ .pattern = "max_*", .kind = FIELD_PEAK },
+	{ .pattern = "pages*", .kind = FIELD_GAUGE },
+	{ .pattern = "hugepages", .kind = FIELD_GAUGE },
+	{ .pattern = "num_*_pages", .kind = FIELD_GAUGE },
+	{ .pattern = "lpages", .kind = FIELD_GAUGE },
+	{ .pattern = "largepages", .kind = FIELD_GAUGE },
+	{ .pattern = "nx_lpage_splits", .kind = FIELD_GAUGE },
+	{ .pattern = "nx_largepages_splits", .kind = FIELD_GAUGE },
+	{ .pattern = "mmu_unsync", .kind = FIELD_GAUGE },
+	{ .pattern = "guest_mode", .kind = FIELD_GAUGE },
+	{ .pattern = "blocking", .kind = FIELD_GAUGE },
+	{ .pattern = "synic_auto_eoi_used", .kind = FIELD_GAUGE },
+	{ .pattern = "exits", .exit_rank = 1 },
+	{ .pattern = "sum_exits", .exit_rank = 1 },
+	{ .pattern = "halt_exits", .is_idle = true },
+	{ .pattern = "wf[ei]_exit_stat", .is_idle = true },
+	{ .pattern = "wrs_exit_stat", .is_idle = true },
+	{ .pattern = "idle_exits", .is_idle = true },
+	{ .pattern = "wait_exits", .is_idle = true },
+	{ .pattern = "exit_wait_state", .is_idle = true },
+};
+
+const struct trait *trait_of(const char *name)
+{
+	static const struct trait plain = { .kind = FIELD_COUNTER };
+
+	for (size_t i = 0; i < sizeof(traits) / sizeof(traits[0]); i++) {
+		if (fnmatch(traits[i].pattern, name, 0) == 0)
+			return &traits[i];
+	}
+	return &plain;
+}
+
+bool counter_parse(const char *text, uint64_t *ret_value)
+{
+	const char *at = text + strspn(text, " \t\n");
+	uint64_t sum = 0;
+
+	if (!*at)
+		return false;
+	while (*at) {
+		bool is_negative = *at == '-';
+		unsigned long long value;
+		char *end;
+
+		if (!isdigit((unsigned char)at[is_negative]))
+			return false;
+		errno = 0;
+		value = strtoull(at + is_negative, &end, 10);
+		if (errno || (*end && !strchr(" \t\n", *end)))
+			return false;
+		if (!is_negative && __builtin_add_overflow(sum, value, &sum))
+			sum = UINT64_MAX;
+		at = end + strspn(end, " \t\n");
+	}
+	*ret_value = sum;
+	return true;
+}
+
+/* Until the newline: one read() is the whole value nearly always. */
+static int read_text(int fd, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	do {
+		ssize_t n = read(fd, buf + len, size - 1 - len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		len += (size_t)n;
+		if (len == size - 1)
+			return -EFBIG;
+	} while (len == 0 || buf[len - 1] != '\n');
+	buf[len] = '\0';
+	return 0;
+}
+
+int counter_read(int folder, const char *name, uint64_t *ret_value)
+{
+	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+	char text[4096];
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = read_text(fd, text, sizeof(text));
+	close(fd);
+	if (err < 0)
+		return err;
+	return counter_parse(text, ret_value) ? 0 : -EINVAL;
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Keeps the list of VMs and of their owners true from one look to the next. */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/guest_proc.h"
+#include "providers/debugfs/vms.h"
+
+static struct debugfs_vm *find_vm(const struct debugfs_vms *vms, const struct dirent *entry)
+{
+	struct debugfs_vm *vm = vms->first;
+
+	while (vm && (vm->inode != entry->d_ino || strcmp(vm->name, entry->d_name) != 0))
+		vm = vm->next;
+	return vm;
+}
+
+static int meet_vm(struct debugfs_vms *vms, const struct dirent *entry)
+{
+	struct vm_folder folder;
+	struct debugfs_vm *vm;
+
+	if (strlen(entry->d_name) >= sizeof(vm->name) || !vm_folder_parse(entry->d_name, &folder))
+		return 0;
+	vm = find_vm(vms, entry);
+	if (!vm) {
+		vm = calloc(1, sizeof(*vm) + vms->nr_counters * sizeof(vm->readings[0]));
+		if (!vm)
+			return -ENOMEM;
+		strcpy(vm->name, entry->d_name);
+		vm->inode = entry->d_ino;
+		vm->pid = folder.creator;
+		vm->is_new = true;
+		vm->is_late = vms->is_watching;
+		vm->next = vms->first;
+		vms->first = vm;
+	}
+	vm->is_there = true;
+	return 0;
+}
+
+/* Leaves is_there set for those that are. NULL: the module was unloaded, and there are none. */
+static int list_vms(struct debugfs_vms *vms, DIR *dir)
+{
+	struct dirent *entry;
+	int err = 0;
+
+	for (struct debugfs_vm *vm = vms->first; vm; vm = vm->next)
+		vm->is_there = vm->is_new = false;
+	while (!err && dir && (entry = readdir(dir)))
+		err = meet_vm(vms, entry);
+	return err;
+}
+
+static struct debugfs_owner *get_owner(struct debugfs_vms *vms, uint32_t guest)
+{
+	struct debugfs_owner *owner = vms->owners;
+
+	while (owner && owner->guest != guest)
+		owner = owner->next;
+	if (owner)
+		return owner;
+	owner = calloc(1, sizeof(*owner) + vms->nr_counters * sizeof(owner->totals[0]));
+	if (!owner)
+		return NULL;
+	owner->guest = guest;
+	owner->is_new = owner->is_from_zero = true;
+	owner->next = vms->owners;
+	vms->owners = owner;
+	return owner;
+}
+
+static bool is_process(const struct env *env, pid_t pid)
+{
+	char path[PATH_MAX];
+
+	return access(env_path(env, path, sizeof(path), "/proc/%d", (int)pid), F_OK) == 0;
+}
+
+/* See the header. A VM of unknown past that joined GUEST_ANY late would make it jump: lost. */
+static int find_owner(struct debugfs_vms *vms, struct debugfs_vm *vm)
+{
+	const struct guest *guest = NULL;
+
+	if (!vms->is_other_namespace) {
+		guest = guests_by_pid(vms->site->guests, vm->pid);
+		if (!guest && is_process(vms->site->env, vm->pid))
+			return 0;
+		vm->is_lost = !guest && !vm->is_new && !vm->is_late;
+		if (vm->is_lost)
+			return 0;
+	}
+	vm->owner = get_owner(vms, guest ? guest->id : GUEST_ANY);
+	if (!vm->owner)
+		return -ENOMEM;
+	vm->owner->nr_vms++;
+	vm->owner->is_from_zero &= vm->is_late;
+	return 0;
+}
+
+uint64_t debugfs_combine(enum field_kind kind, uint64_t a, uint64_t b)
+{
+	if (kind == FIELD_PEAK)
+		return a > b ? a : b;
+	return a + b;
+}
+
+/* What it counted stays with its owner, should that have other VMs. */
+static void leave_owner(const struct debugfs_vms *vms, struct debugfs_vm *vm)
+{
+	if (!vm->owner)
+		return;
+	for (size_t i = 0; i < vms->nr_counters; i++) {
+		struct debugfs_total *total = &vm->owner->totals[i];
+
+		if (vms->counters[i].kind != FIELD_GAUGE)
+			total->kept = debugfs_combine(vms->counters[i].kind, total->kept,
+						      vm->readings[i].last);
+	}
+	vm->owner->nr_vms--;
+	vm->owner = NULL;
+}
+
+/* A folder may outlive its guest where somebody else keeps it: not ours to count any more. */
+static void leave_ended_owner(const struct debugfs_vms *vms, struct debugfs_vm *vm)
+{
+	if (!vm->owner || vm->owner->guest == GUEST_ANY ||
+	    guests_by_id(vms->site->guests, vm->owner->guest))
+		return;
+	leave_owner(vms, vm);
+	vm->is_lost = true;
+}
+
+static int find_owners(struct debugfs_vms *vms)
+{
+	int err = 0;
+
+	for (struct debugfs_vm *vm = vms->first; !err && vm; vm = vm->next) {
+		leave_ended_owner(vms, vm);
+		if (vm->is_there && !vm->owner && !vm->is_lost)
+			err = find_owner(vms, vm);
+	}
+	return err;
+}
+
+static void drop_gone_vms(struct debugfs_vms *vms)
+{
+	struct debugfs_vm **vm = &vms->first;
+
+	while (*vm) {
+		struct debugfs_vm *gone = *vm;
+
+		if (gone->is_there) {
+			vm = &gone->next;
+			continue;
+		}
+		leave_owner(vms, gone);
+		*vm = gone->next;
+		free(gone);
+	}
+}
+
+/*
+ * After find_owners(): a VM that took the place of another inherits the owner with its past.
+ * What an ended guest had counted goes on elsewhere, see facts/stats.h; nobody's has no such
+ * place, so that owner stays without VMs.
+ */
+static void drop_ended_owners(struct debugfs_vms *vms)
+{
+	struct debugfs_owner **owner = &vms->owners;
+
+	while (*owner) {
+		struct debugfs_owner *gone = *owner;
+
+		if (gone->nr_vms || gone->guest == GUEST_ANY) {
+			owner = &gone->next;
+			continue;
+		}
+		*owner = gone->next;
+		free(gone);
+	}
+}
+
+int debugfs_vms_update(struct debugfs_vms *vms, DIR *dir)
+{
+	int err = list_vms(vms, dir);
+
+	if (!err)
+		err = find_owners(vms);
+	if (err)
+		return err;
+	drop_gone_vms(vms);
+	drop_ended_owners(vms);
+	vms->is_watching = true;
+	return 0;
+}
+
+void debugfs_vms_forget(struct debugfs_vms *vms)
+{
+	for (struct debugfs_vm *vm = vms->first; vm; vm = vm->next)
+		vm->is_there = false;
+	drop_gone_vms(vms);
+	while (vms->owners) {
+		struct debugfs_owner *owner = vms->owners;
+
+		vms->owners = owner->next;
+		free(owner);
+	}
+	vms->is_watching = false;
+}

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Counts and times VM exits by thread and reason; runs in the kernel, on its trace events.
+ *
+ * An exit begins with kvm_exit and ends with kvm_entry of the same thread; the part of it from
+ * kvm_userspace_exit on is user space's. Every instruction here is paid for by every exit of every
+ * guest: what can be done once, for a new thread or a new reason, is in functions of its own.
+ *
+ * Programs on trace events return 1: see providers/bpf/attach.h.
+ */
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "providers/exits/shared.h"
+
+#define CPUS 4096 /* more share guesses */
+
+char LICENSE[] SEC("license") = "GPL";
+
+/* Constants by the time the kernel sees them: what is not so is no code. */
+const volatile _Bool has_task_storage = 1;
+const volatile _Bool has_type;	      /* a second field says what kind of exit it is */
+const volatile __u64 type_of_field;   /* see struct split */
+const volatile __u64 type_bit;
+
+/* Which record the thread has that was last seen on a CPU; a line for each. A mere guess. */
+__u32 guesses[CPUS][16];
+
+/* What found no room, each counted once. */
+__u64 lost_exits, lost_arguments;
+struct exits_code codes[EXITS_CELLS];
+__u8 dense[2][EXITS_DENSE]; /* by kind and code: the cell, 0: not known yet */
+
+/* Where the thread's record is, plus 1. In the task itself, or where that cannot be, by tid. */
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, __u32);
+} by_task SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} by_tid SEC(".maps");
+
+/* The sizes of these are set when the host's size is known. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct exits_thread);
+} threads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 1);
+	__type(value, __u32);
+} free_threads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct exits_argument_key);
+	__type(value, struct exits_cell);
+} arguments SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, EXITS_CELLS);
+	__type(value, __u32);
+} free_cells SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, EXITS_CELLS);
+	__type(key, struct exits_code_key);
+	__type(value, __u32);
+} cells SEC(".maps");
+
+static __noinline __u32 look_up_number(void)
+{
+	__u32 tid, *number;
+
+	if (has_task_storage) {
+		number = bpf_task_storage_get(&by_task, bpf_get_current_task_btf(), 0, 0);
+	} else {
+		tid = (__u32)bpf_get_current_pid_tgid();
+		number = bpf_map_lookup_elem(&by_tid, &tid);
+	}
+	return number ? *number : 0;
+}
+
+/* Mostly a vCPU's thread is the one that was there before. */
+static __always_inline struct exits_thread *find_thread(__u32 cpu)
+{
+	__u32 *guess = guesses[cpu % CPUS];
+	struct exits_thread *thread;
+	__u32 i = *guess;
+
+	thread = bpf_map_lookup_elem(&threads, &i);
+	if (thread && thread->pid_tgid == bpf_get_current_pid_tgid())
+		return thread;
+	i = look_up_number() - 1;
+	*guess = i;
+	return bpf_map_lookup_elem(&threads, &i);
+}
+
+/* Remembers where the thread's record is; 0: no room for that. */
+static __always_inline __u32 *keep_number(__u32 number)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+
+	if (has_task_storage)
+		return bpf_task_storage_get(&by_task, bpf_get_current_task_btf(), &number,
+					    BPF_LOCAL_STORAGE_GET_F_CREATE);
+	bpf_map_update_elem(&by_tid, &tid, &number, BPF_ANY);
+	return bpf_map_lookup_elem(&by_tid, &tid);
+}
+
+/*
+ * A thread is seen for the first time: its record. Or it has one already: up to Linux 6.1 the
+ * kernel does not find a task's storage while its CPU is at work on another task's.
+ */
+static __noinline struct exits_thread *add_thread(__u32 vcpu)
+{
+	struct exits_thread *thread;
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u32 *number, i;
+
+	if (bpf_map_pop_elem(&free_threads, &i))
+		return 0;
+	thread = bpf_map_lookup_elem(&threads, &i);
+	number = thread ? keep_number(i + 1) : 0;
+	if (!number || *number != i + 1) {
+		bpf_map_push_elem(&free_threads, &i, 0);
+		if (!number)
+			return 0;
+		i = *number - 1;
+		return bpf_map_lookup_elem(&threads, &i);
+	}
+	thread->tgid = pid_tgid >> 32;
+	thread->vcpu = vcpu;
+	thread->number = i;
+	thread->first_ns = bpf_ktime_get_ns();
+	thread->pid_tgid = pid_tgid;
+	thread->tid = (__u32)pid_tgid; /* last: it makes the record one */
+	return thread;
+}
+
+/* A code is seen for the first time, or is too large for dense[]: its cell. */
+static __noinline __u32 add_cell(__u64 code, __u64 kind)
+{
+	struct exits_code_key key = { code, kind };
+	__u32 *known = bpf_map_lookup_elem(&cells, &key), cell;
+
+	if (!known) {
+		if (bpf_map_pop_elem(&free_cells, &cell))
+			return EXITS_OTHER;
+		codes[cell % EXITS_CELLS].code = code;
+		codes[cell % EXITS_CELLS].kind = kind;
+		codes[cell % EXITS_CELLS].is_used = 1;
+		/* Where another CPU was faster, this one's cell stays empty. */
+		bpf_map_update_elem(&cells, &key, &cell, BPF_NOEXIST);
+		known = bpf_map_lookup_elem(&cells, &key);
+		if (!known)
+			return EXITS_OTHER;
+	}
+	cell = *known;
+	if (code < EXITS_DENSE)
+		dense[kind % 2][code] = cell;
+	return cell;
+}
+
+static __always_inline __u32 find_cell(__u64 code, __u64 kind)
+{
+	__u32 cell = code < EXITS_DENSE ? dense[kind][code] : 0;
+
+	if (!cell)
+		cell = add_cell(code, kind);
+	return cell % EXITS_CELLS;
+}
+
+static __always_inline void count(struct exits_thread *thread, __u32 cell)
+{
+	if (!thread->cells[cell].count++)
+		thread->used[cell / 64] |= 1ull << cell % 64;
+}
+
+/* log2(ns / 64), as struct timing has it. In 64 bits, or older kernels lose track of the rest. */
+static __always_inline __u64 bucket_of(__u64 ns)
+{
+	__u64 value, log, step;
+
+	if (ns >> 31)
+		return EXITS_BUCKETS - 1;
+	value = ns >> 6 | 1;
+	log = (value > 0xffff) << 4;
+	value >>= log;
+	step = (value > 0xff) << 3;
+	value >>= step;
+	log |= step;
+	step = (value > 0xf) << 2;
+	value >>= step;
+	log |= step;
+	step = (value > 0x3) << 1;
+	value >>= step;
+	log |= step;
+	return log | value >> 1;
+}
+
+static __always_inline void took(struct exits_cell *cell, __u64 ns)
+{
+	__u64 bucket = bucket_of(ns);
+
+	cell->time_ns += ns;
+	if (ns > cell->max_ns)
+		cell->max_ns = ns;
+	if (bucket < EXITS_BUCKETS)
+		cell->hist[bucket]++;
+}
+
+static __always_inline __u64 code_of(void *ctx)
+{
+	__u64 type;
+
+	if (!has_type)
+		return LOAD(ctx, FIELD_REASON);
+	type = LOAD(ctx, FIELD_TYPE);
+	return type == type_of_field ? LOAD(ctx, FIELD_REASON) : type_bit | type;
+}
+
+SEC("tracepoint")
+int on_exit(void *ctx)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), cell;
+	struct exits_thread *thread = find_thread(cpu);
+
+	if (!thread)
+		thread = add_thread(LOAD(ctx, FIELD_VCPU));
+	if (!thread) {
+		__sync_fetch_and_add(&lost_exits, 1);
+		return 1;
+	}
+	cell = find_cell(code_of(ctx), EXITS_VMEXIT);
+	count(thread, cell);
+	thread->cpu = cpu;
+	thread->open_cell = cell;
+	thread->open_since = bpf_ktime_get_ns();
+	return 1;
+}
+
+SEC("raw_tracepoint")
+int on_entry(void *ctx __attribute__((unused)))
+{
+	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
+	struct exits_cell *cell;
+	__u64 since, now;
+
+	if (!thread)
+		return 0;
+	since = thread->open_since;
+	now = bpf_ktime_get_ns();
+	thread->open_since = 0; /* first: the reader must not add what is in the cell already */
+	if (since)
+		took(&thread->cells[thread->open_cell % EXITS_CELLS], now - since);
+	if (thread->user_since) {
+		took(&thread->cells[thread->user_cell % EXITS_CELLS], now - thread->user_since);
+		thread->user_since = 0;
+	}
+	if (thread->has_argument) {
+		thread->has_argument = 0;
+		cell = bpf_map_lookup_elem(&arguments, &thread->argument);
+		if (cell && since)
+			took(cell, now - since);
+	}
+	return 0;
+}
+
+/*
+ * User space has been at it already: KVM_RUN was called again and left again without an entry into
+ * the guest, as when a vCPU that halts gets a signal.
+ */
+static __always_inline void end_userspace(struct exits_thread *thread)
+{
+	__u64 since = thread->user_since;
+
+	if (!since || !thread->open_since)
+		return;
+	thread->user_since = 0; /* first, as in on_entry */
+	barrier();
+	took(&thread->cells[thread->user_cell % EXITS_CELLS], bpf_ktime_get_ns() - since);
+}
+
+SEC("tracepoint")
+int on_userspace(void *ctx)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), cell;
+	struct exits_thread *thread = find_thread(cpu);
+	__u64 code;
+
+	if (!thread)
+		thread = add_thread(EXITS_NO_VCPU);
+	if (!thread) {
+		__sync_fetch_and_add(&lost_exits, 1);
+		return 1;
+	}
+	end_userspace(thread);
+	code = LOAD(ctx, FIELD_REASON);
+	cell = find_cell(exits_user_code(code, (int)LOAD(ctx, FIELD_TYPE)), EXITS_USERSPACE);
+	count(thread, cell);
+	thread->cpu = cpu;
+	thread->user_cell = cell;
+	thread->user_since = bpf_ktime_get_ns();
+	return 1;
+}
+
+static __always_inline int on_argument(void *ctx, __u8 kind)
+{
+	static const struct exits_cell zero;
+	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
+	struct exits_argument_key *key;
+	struct exits_cell *cell;
+
+	if (!thread)
+		thread = add_thread(EXITS_NO_VCPU);
+	if (!thread) {
+		__sync_fetch_and_add(&lost_arguments, 1);
+		return 1;
+	}
+	key = &thread->argument;
+	key->a = LOAD(ctx, FIELD_A);
+	key->b = LOAD(ctx, FIELD_B);
+	key->c = LOAD(ctx, FIELD_C);
+	key->thread = thread->number;
+	key->kind = kind;
+	key->cell = thread->open_since ? thread->open_cell : EXITS_NO_CELL;
+	cell = bpf_map_lookup_elem(&arguments, key);
+	if (!cell) {
+		bpf_map_update_elem(&arguments, key, &zero, BPF_NOEXIST);
+		cell = bpf_map_lookup_elem(&arguments, key);
+	}
+	if (!cell) {
+		__sync_fetch_and_add(&lost_arguments, 1);
+		return 1;
+	}
+	cell->count++;
+	thread->has_argument = 1;
+	return 1;
+}
+
+#define ON_ARGUMENT(name, kind)                  \
+	SEC("tracepoint") int name(void *ctx)    \
+	{                                        \
+		return on_argument(ctx, kind);   \
+	}
+
+ON_ARGUMENT(on_ioport, EXITS_IOPORT)
+ON_ARGUMENT(on_mmio, EXITS_MMIO)
+ON_ARGUMENT(on_msr, EXITS_MSR)
+ON_ARGUMENT(on_cpuid, EXITS_CPUID)
+ON_ARGUMENT(on_hypercall, EXITS_HYPERCALL)
+ON_ARGUMENT(on_sysreg, EXITS_SYSREG)

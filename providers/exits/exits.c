@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * VM exits of every guest, vCPU and reason, what they took, and what they were about.
+ *
+ * The BPF program counts while a view wants it to; facts/field.h says what the rows are.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tracefs.h>
+
+#include "base/clock.h"
+#include "host/descriptors.h"
+#include "host/schedstat.h"
+#include "providers/bpf/attach.h"
+#include "providers/captured_exits.h"
+#include "providers/exits/names.h"
+#include "providers/exits/program.h"
+#include "providers/exits/threads.h"
+#include "providers/provider.h"
+#include "providers/trace_event.h"
+
+#define THREADS_SPARE 256 /* for guests that are yet to come */
+
+struct exits {
+	struct provider_site site;
+	void *captured; /* its state, where a captured machine is looked at */
+	const struct split *exit;
+	struct exits_names *names;
+	struct exits_bpf *bpf; /* NULL: nothing is wanted */
+	struct exits_threads *threads;
+	uint32_t max_threads;
+	uint32_t *ended; /* records to be released */
+	uint32_t nr_ended;
+	struct exits_bpf_lost lost; /* up to the previous sample */
+	bool has_arguments, has_wait;
+	uint32_t flags; /* of the next sample's rows */
+};
+
+static int exits_probe(const struct env *env, struct why *why)
+{
+	int err;
+
+	if (env_is_captured(env))
+		return exits_captured_probe(env, why);
+	err = trace_check(env, why);
+	return err ? err : bpf_probe(env, why);
+}
+
+/* The exit of a machine whose reasons are known; of others only what reaches user space counts. */
+static const struct split *find_exit(const struct env *env)
+{
+	const struct split *split = env->arch->splits;
+
+	for (; split && split->event; split++) {
+		if (split->entry_event &&
+		    tracefs_event_file_exists(NULL, split->system, split->event, "id"))
+			return split;
+	}
+	return NULL;
+}
+
+static int open_names(struct exits *exits, struct why *why)
+{
+	const struct split *user = &arch_userspace_split;
+
+	if (tracefs_set_tracing_dir((char *)(uintptr_t)exits->site.env->tracefs))
+		return -ENOMEM;
+	exits->exit = find_exit(exits->site.env);
+	if (!exits->exit && !tracefs_event_file_exists(NULL, user->system, user->event, "id"))
+		return trace_has_no_kvm(exits->site.env, why);
+	return exits_names_new(&exits->site, exits->exit, &exits->names);
+}
+
+static void stop(struct exits *exits)
+{
+	exits_bpf_close(exits->bpf);
+	exits_threads_free(exits->threads);
+	free(exits->ended);
+	exits->bpf = NULL;
+	exits->threads = NULL;
+	exits->ended = NULL;
+}
+
+static void exits_close(void *state)
+{
+	struct exits *exits = state;
+
+	if (!exits)
+		return;
+	exits_captured_close(exits->captured);
+	stop(exits);
+	exits_names_free(exits->names);
+	free(exits);
+}
+
+static int exits_open(const struct provider_site *site, void **ret_state, struct why *why)
+{
+	struct exits *exits = calloc(1, sizeof(*exits));
+	int err;
+
+	if (!exits)
+		return -ENOMEM;
+	exits->site = *site;
+	if (env_is_captured(site->env))
+		err = exits_captured_open(site, &exits->captured, why);
+	else
+		err = open_names(exits, why);
+	if (err) {
+		exits_close(exits);
+		return err;
+	}
+	*ret_state = exits;
+	return 0;
+}
+
+static uint32_t count_vcpus(const struct guests *guests)
+{
+	const struct guest *guest;
+	size_t nr = 0;
+
+	for (size_t i = 0; (guest = guests_at(guests, i)); i++)
+		nr += guest->nr_vcpus;
+	return (uint32_t)nr;
+}
+
+/* codes: those that have places already, or NULL. */
+static int open_program(const struct exits *exits, const struct exits_code *codes,
+			uint32_t max_threads, struct exits_bpf **ret_bpf, struct why *why)
+{
+	const struct exits_bpf_config config = {
+		.env = exits->site.env,
+		.exit = exits->exit,
+		.codes = codes,
+		.max_threads = max_threads,
+		.has_arguments = exits->has_arguments,
+	};
+
+	return exits_bpf_open(&config, ret_bpf, why);
+}
+
+/* Takes the program over; exits->threads has as many records. */
+static int begin(struct exits *exits, struct exits_bpf *bpf, uint32_t max_threads, struct why *why)
+{
+	exits->bpf = bpf;
+	exits->max_threads = max_threads;
+	exits->lost = (struct exits_bpf_lost){ 0 };
+	free(exits->ended);
+	exits->ended = calloc(max_threads, sizeof(*exits->ended));
+	if (!exits->ended || !exits->threads)
+		return -ENOMEM;
+	descriptors_raise(max_threads + DESCRIPTORS_SPARE);
+	return exits_bpf_attach(bpf, why);
+}
+
+static int start(struct exits *exits, struct why *why)
+{
+	uint32_t vcpus = count_vcpus(exits->site.guests);
+	uint32_t max_threads = vcpus + vcpus / 4 + THREADS_SPARE;
+	struct exits_bpf *bpf;
+	int err = open_program(exits, NULL, max_threads, &bpf, why);
+
+	if (err)
+		return err;
+	exits->threads = exits_threads_new(&(struct exits_threads_config){
+		.env = exits->site.env,
+		.guests = exits->site.guests,
+		.names = exits->names,
+		.fields = exits->site.fields,
+		.codes = exits_bpf_codes(bpf),
+		.max_threads = max_threads,
+		.is_timed = exits_bpf_is_timed(bpf),
+	});
+	exits->flags = ROW_FROM_ZERO;
+	err = begin(exits, bpf, max_threads, why);
+	if (err)
+		stop(exits);
+	return err;
+}
+
+static bool is_wanted(const struct exits *exits, const struct want *want, enum field_use use)
+{
+	for (uint32_t i = 0; i < fields_count(exits->site.fields); i++) {
+		const struct field *field = fields_get(exits->site.fields, i);
+
+		if (field->use == use && field->source == exits->site.source &&
+		    field_set_has(&want->fields, i))
+			return true;
+	}
+	return false;
+}
+
+/* A question that needs other events is begun anew; else what is counted goes on. */
+static int exits_want(void *state, const struct want *want, struct why *why)
+{
+	struct exits *exits = state;
+	bool has_arguments, has_times, has_any;
+
+	if (exits->captured)
+		return exits_captured_want(exits->captured, want, why);
+	has_arguments = is_wanted(exits, want, USE_ARGUMENT);
+	has_times = is_wanted(exits, want, USE_TIME);
+	has_any = has_arguments || has_times || is_wanted(exits, want, USE_EXIT);
+	exits->has_wait = has_times && schedstat_is_on(exits->site.env);
+	exits->flags = 0;
+	if (exits->bpf && (!has_any || has_arguments != exits->has_arguments))
+		stop(exits);
+	exits->has_arguments = has_arguments;
+	return has_any && !exits->bpf ? start(exits, why) : 0;
+}
+
+static int take_threads(struct exits *exits)
+{
+	exits->nr_ended = 0;
+	for (uint32_t i = 0; i < exits->max_threads; i++) {
+		const volatile struct exits_thread *record = exits_bpf_thread(exits->bpf, i);
+		int has_ended = record->tid ? exits_threads_take(exits->threads, record) : 0;
+
+		if (has_ended < 0)
+			return has_ended;
+		if (has_ended)
+			exits->ended[exits->nr_ended++] = i;
+	}
+	return 0;
+}
+
+static int add_arguments(struct exits *exits, struct why *why)
+{
+	const struct exits_argument_key *keys;
+	const struct exits_cell *cells;
+	long nr = exits_bpf_arguments(exits->bpf, &keys, &cells, why);
+	int err = nr < 0 ? (int)nr : 0;
+
+	for (long i = 0; i < nr && !err; i++)
+		err = exits_threads_argument(exits->threads, &keys[i], &cells[i]);
+	return err;
+}
+
+static int read_all(struct exits *exits, uint64_t now_ns, struct sample *sample, struct why *why)
+{
+	int err;
+
+	exits_threads_begin(exits->threads, now_ns, exits->has_wait);
+	err = take_threads(exits);
+	if (!err)
+		err = add_arguments(exits, why);
+	if (!err)
+		err = exits_threads_end(exits->threads, sample, exits->flags);
+	exits->flags = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL;
+	sample->time_ns[exits->site.source] = now_ns;
+	return err;
+}
+
+static void release_threads(struct exits *exits)
+{
+	for (uint32_t i = 0; i < exits->nr_ended; i++)
+		exits_threads_release(exits->threads, exits->ended[i]);
+	exits_bpf_free_threads(exits->bpf, exits->ended, exits->nr_ended);
+}
+
+/* What was lost since the previous sample. */
+static struct exits_bpf_lost lost_since(struct exits *exits)
+{
+	struct exits_bpf_lost before = exits->lost;
+
+	exits->lost = exits_bpf_lost(exits->bpf);
+	return (struct exits_bpf_lost){ exits->lost.exits - before.exits,
+					exits->lost.arguments - before.arguments };
+}
+
+static bool is_full(const struct exits *exits)
+{
+	uint32_t i = 0;
+
+	while (i < exits->max_threads && exits_bpf_thread(exits->bpf, i)->tid)
+		i++;
+	return i == exits->max_threads;
+}
+
+/*
+ * A sample of all that there was room for; from then on there is twice the room. The program is
+ * loaded before and attached afterwards: exits in between are not counted, and none is twice.
+ */
+static int collect_and_grow(struct exits *exits, uint64_t nr_lost, struct sample *sample,
+			    struct why *why)
+{
+	uint32_t before = exits->max_threads, max_threads = 2 * before;
+	struct exits_bpf *old = exits->bpf, *larger;
+	struct why refusal = { "" };
+	int err;
+
+	if (open_program(exits, exits_bpf_codes(old), max_threads, &larger, &refusal) < 0) {
+		err = read_all(exits, clock_now_ns(), sample, why);
+		release_threads(exits);
+		return err ? err : why_set(why, 0, "%llu exits lost: there is room for %u vCPU "
+						   "threads, and not for more: %s",
+					   (unsigned long long)nr_lost, before, refusal.text);
+	}
+	err = read_all(exits, clock_now_ns(), sample, why);
+	if (!err)
+		err = exits_threads_restart(exits->threads, exits_bpf_codes(larger), max_threads);
+	if (err) {
+		exits_bpf_close(larger);
+		return err;
+	}
+	err = begin(exits, larger, max_threads, why);
+	exits_bpf_close(old);
+	return err ? err : why_set(why, 0, "%llu exits lost: there was room for %u vCPU threads, "
+					   "now there is for %u", (unsigned long long)nr_lost,
+				   before, max_threads);
+}
+
+static void say_lost(const struct exits_bpf_lost *lost, struct why *why)
+{
+	if (lost->exits)
+		why_set(why, 0, "%llu exits lost: no memory for what their threads count",
+			(unsigned long long)lost->exits);
+	else if (lost->arguments)
+		why_set(why, 0, "%llu arguments not told apart: there are too many",
+			(unsigned long long)lost->arguments);
+}
+
+static int exits_collect(void *state, struct sample *sample, struct why *why)
+{
+	struct exits *exits = state;
+	struct exits_bpf_lost lost;
+	int err;
+
+	if (exits->captured)
+		return exits_captured_collect(exits->captured, sample, why);
+	if (!exits->bpf)
+		return -EAGAIN;
+	lost = lost_since(exits);
+	if (lost.exits && is_full(exits))
+		return collect_and_grow(exits, lost.exits, sample, why);
+	err = read_all(exits, clock_now_ns(), sample, why);
+	if (err)
+		return err;
+	release_threads(exits);
+	say_lost(&lost, why);
+	return 0;
+}
+
+const struct provider exits_provider = {
+	.name = "exits",
+	.help = "VM exits by guest, vCPU and reason, with their time, counted by BPF",
+	.asked_by = "exits",
+	.is_always_by_guest = true,
+	.is_of_exits = true,
+	.probe = exits_probe,
+	.open = exits_open,
+	.want = exits_want,
+	.collect = exits_collect,
+	.close = exits_close,
+};

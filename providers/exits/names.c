@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Names for what the BPF program counted. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tracefs.h>
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+#include "arch/argument.h"
+#include "facts/exit_fields.h"
+#include "providers/exits/names.h"
+
+#define FAILED_VMENTRY (UINT64_C(1) << 31) /* VMX: the entry itself failed */
+#define NAME_SIZE 192
+
+/* What the program tells apart: a code of a kind, or an argument; the rest of the key is 0. */
+struct name_key {
+	struct exits_argument_key argument;
+	struct exits_code code;
+};
+
+struct name {
+	struct name_key key;
+	uint32_t field;
+	UT_hash_handle hh;
+};
+
+struct exits_names {
+	struct provider_site site;
+	const struct split *splits[2]; /* by enum exits_kind; NULL: none */
+	struct reasons reasons[2];
+	struct exits_fields fields;
+	struct name *names;
+};
+
+/* The reasons that have a name, in the kernel's spelling where it has one. */
+static int read_reasons(struct exits_names *names, enum exits_kind kind)
+{
+	const struct split *split = names->splits[kind];
+	char *format;
+	int err;
+
+	if (!split)
+		return 0;
+	format = tracefs_event_file_read(NULL, split->system, split->event, "format", NULL);
+	err = reasons_of(split, format, &names->reasons[kind]);
+	free(format);
+	for (size_t i = 0; i < names->reasons[kind].nr && !err; i++) {
+		struct exits_code code = { names->reasons[kind].list[i].code, kind, 1 };
+
+		if (exits_names_cell(names, &code) == FIELD_NONE)
+			err = -ENOMEM;
+	}
+	return err;
+}
+
+int exits_names_new(const struct provider_site *site, const struct split *exit,
+		    struct exits_names **ret_names)
+{
+	struct exits_names *names = calloc(1, sizeof(*names));
+	int err;
+
+	if (!names)
+		return -ENOMEM;
+	names->site = *site;
+	names->splits[EXITS_VMEXIT] = exit;
+	names->splits[EXITS_USERSPACE] = &arch_userspace_split;
+	err = exits_fields_add(site, EXITS_FIELDS_PARTS, &names->fields);
+	if (!err)
+		err = read_reasons(names, EXITS_VMEXIT);
+	if (!err)
+		err = read_reasons(names, EXITS_USERSPACE);
+	if (err) {
+		exits_names_free(names);
+		return err;
+	}
+	*ret_names = names;
+	return 0;
+}
+
+void exits_names_free(struct exits_names *names)
+{
+	struct name *name, *next;
+
+	if (!names)
+		return;
+	for (name = names->names; name; name = next) {
+		next = name->hh.next;
+		HASH_DEL(names->names, name);
+		free(name);
+	}
+	for (int i = 0; i < 2; i++)
+		reasons_release(&names->reasons[i]);
+	free(names);
+}
+
+uint32_t exits_names_parent(const struct exits_names *names, enum exits_kind kind)
+{
+	return names->fields.kinds[kind];
+}
+
+uint32_t exits_names_argument_parent(const struct exits_names *names, unsigned int kind)
+{
+	return names->fields.arguments[kind];
+}
+
+uint32_t exits_names_time(const struct exits_names *names, enum time_part part)
+{
+	return names->fields.times[part];
+}
+
+uint32_t exits_names_cpu(const struct exits_names *names)
+{
+	return names->fields.cpu;
+}
+
+static struct name *find_name(const struct exits_names *names, const struct name_key *key)
+{
+	struct name *name;
+
+	HASH_FIND(hh, names->names, key, sizeof(*key), name);
+	return name;
+}
+
+static int keep_name(struct exits_names *names, const struct name_key *key, uint32_t field)
+{
+	struct name *name = calloc(1, sizeof(*name));
+
+	if (!name)
+		return -ENOMEM;
+	name->key = *key;
+	name->field = field;
+	HASH_ADD(hh, names->names, key, sizeof(*key), name);
+	if (!name->hh.tbl) {
+		free(name);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static const struct reason *find_reason(const struct reasons *reasons, uint64_t code)
+{
+	for (size_t i = 0; i < reasons->nr; i++) {
+		if (reasons->list[i].code == code)
+			return &reasons->list[i];
+	}
+	return NULL;
+}
+
+/* A reason's name, with what its flags say; else the code in hex. Returns whether it means idle. */
+static bool write_reason(char *buf, size_t size, const struct split *split,
+			 const struct reasons *reasons, uint64_t code)
+{
+	const struct reason *reason = find_reason(reasons, code);
+	uint64_t flags = 0;
+
+	/* All ones are one number, however wide the kernel's field is. */
+	if (!reason && code == UINT64_MAX)
+		reason = find_reason(reasons, UINT32_MAX);
+	if (!reason && split) {
+		reason = find_reason(reasons, code & split->mask);
+		flags = code & ~split->mask;
+	}
+	if (!reason)
+		snprintf(buf, size, "0x%" PRIx64, code);
+	else if (flags == FAILED_VMENTRY)
+		snprintf(buf, size, "%s FAILED_VMENTRY", reason->name);
+	else if (flags)
+		snprintf(buf, size, "%s 0x%" PRIx64, reason->name, flags);
+	else
+		snprintf(buf, size, "%s", reason->name);
+	return reason && reason->flags & REASON_IDLE;
+}
+
+static bool write_code(char *buf, size_t size, const struct exits_names *names,
+		       const struct exits_code *code)
+{
+	const char *failure = code->kind == EXITS_USERSPACE ? exits_fields_failure(code->code) :
+							       NULL;
+
+	if (!code->is_used)
+		snprintf(buf, size, "other");
+	else if (failure)
+		snprintf(buf, size, "%s", failure);
+	else
+		return write_reason(buf, size, names->splits[code->kind],
+				    &names->reasons[code->kind], code->code);
+	return false;
+}
+
+uint32_t exits_names_cell(struct exits_names *names, const struct exits_code *code)
+{
+	struct name_key key = { .code = *code };
+	const struct name *known = find_name(names, &key);
+	char reason[NAME_SIZE / 2];
+	uint32_t field;
+	bool is_idle;
+
+	if (known)
+		return known->field;
+	is_idle = write_code(reason, sizeof(reason), names, code);
+	if (exits_fields_reason(&names->fields, (enum exits_kind)code->kind, reason, is_idle,
+				&field) < 0 ||
+	    keep_name(names, &key, field) < 0)
+		return FIELD_NONE;
+	return field;
+}
+
+uint32_t exits_names_argument(struct exits_names *names, const struct exits_argument_key *key,
+			      const struct exits_code *code)
+{
+	const struct argument *argument = argument_at(key->kind);
+	struct name_key name_key = { .argument = *key };
+	char reason[NAME_SIZE / 2] = "", label[ARGUMENT_TEXT];
+	uint32_t field, reason_field = FIELD_NONE;
+	const struct name *known;
+
+	if (code)
+		name_key.code = *code;
+	name_key.argument.thread = 0;
+	name_key.argument.cell = 0;
+	known = find_name(names, &name_key);
+	if (known)
+		return known->field;
+	if (code) {
+		write_code(reason, sizeof(reason), names, code);
+		reason_field = exits_names_cell(names, code);
+	}
+	argument->format(label, sizeof(label), key->a, key->b, key->c);
+	if (exits_fields_argument(&names->fields, (enum exits_argument)key->kind,
+				  code ? reason : NULL, reason_field, label, &field) < 0 ||
+	    keep_name(names, &name_key, field) < 0)
+		return FIELD_NONE;
+	return field;
+}

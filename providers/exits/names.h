@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * names - the fields of the provider "exits": what its cells and arguments are called.
+ */
+#ifndef KVMTOP_PROVIDERS_EXITS_NAMES_H
+#define KVMTOP_PROVIDERS_EXITS_NAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "arch/arch.h"
+#include "facts/field.h"
+#include "providers/exits/shared.h"
+#include "providers/provider.h"
+
+struct exits_names;
+
+/*
+ * Adds the fields that are known beforehand. exit: the split of the VM exit, NULL: none. 0 or
+ * -ENOMEM.
+ */
+int exits_names_new(const struct provider_site *site, const struct split *exit,
+		    struct exits_names **ret_names);
+void exits_names_free(struct exits_names *names);
+
+/* The parents: vmexit and userspace; of an argument, by enum exits_argument; of time; the CPU. */
+uint32_t exits_names_parent(const struct exits_names *names, enum exits_kind kind);
+uint32_t exits_names_argument_parent(const struct exits_names *names, unsigned int kind);
+uint32_t exits_names_cpu(const struct exits_names *names);
+uint32_t exits_names_time(const struct exits_names *names, enum time_part part);
+
+/* The field of a cell; FIELD_NONE: no memory. */
+uint32_t exits_names_cell(struct exits_names *names, const struct exits_code *code);
+
+/* The same for an argument. code: of the exit that it came with, NULL: not known. */
+uint32_t exits_names_argument(struct exits_names *names, const struct exits_argument_key *key,
+			      const struct exits_code *code);
+
+#endif

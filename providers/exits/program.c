@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Loads, attaches, maps and reads the BPF program of the provider "exits". */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <tracefs.h>
+#include <unistd.h>
+
+#include "arch/argument.h"
+#include "providers/bpf/attach.h"
+#include "providers/bpf/fields.h"
+#include "providers/exits/program.h"
+#include "providers/trace_event.h"
+/* After what it is about. */
+#include "providers/exits/exits.skel.h"
+
+#define ARGUMENTS_MAX 16384 /* told apart on one host */
+#define HOOKS_MAX (3 + EXITS_ARGUMENTS)
+
+struct exits_bpf {
+	struct exits_bpf_config config;
+	struct exits_program *program;
+	int hooks[HOOKS_MAX];
+	size_t nr_hooks;
+	struct exits_thread *threads; /* the map's own memory */
+	size_t threads_size;
+	bool is_timed;
+	struct exits_argument_key *keys; /* what exits_bpf_arguments() read */
+	struct exits_cell *cells;
+	uint32_t nr_keys;
+};
+
+/* A program that cannot be used here is not loaded. */
+static int set_program(struct bpf_program *program, const char *system, const char *event,
+		       const struct bpf_field *fields)
+{
+	int err = bpf_fields_set(program, system, event, fields);
+
+	if (!err || err == -ENOENT)
+		bpf_program__set_autoload(program, !err);
+	return err == -ENOENT ? 0 : err;
+}
+
+static int set_exit(struct exits_bpf *bpf)
+{
+	struct exits_program *program = bpf->program;
+	const struct split *exit = bpf->config.exit;
+	const struct bpf_field fields[] = {
+		{ FIELD_REASON, exit ? exit->field : NULL, 0, 0 },
+		{ FIELD_TYPE, exit ? exit->type_field : NULL, 0, 0 },
+		{ FIELD_VCPU, "vcpu_id", (int)EXITS_NO_VCPU, 0 },
+		{ 0 },
+	};
+	char *entry = NULL;
+	int err;
+
+	bpf_program__set_autoload(program->progs.on_exit, false);
+	bpf_program__set_autoload(program->progs.on_entry, false);
+	if (!exit)
+		return 0;
+	program->rodata->has_type = exit->type_field != NULL;
+	program->rodata->type_of_field = exit->type_of_field;
+	program->rodata->type_bit = REASON_TYPE;
+	err = set_program(program->progs.on_exit, exit->system, exit->event, fields);
+	if (err)
+		return err;
+	if (exit->entry_event)
+		entry = tracefs_event_file_read(NULL, exit->system, exit->entry_event, "id", NULL);
+	bpf->is_timed = entry && bpf_program__autoload(program->progs.on_exit);
+	bpf_program__set_autoload(program->progs.on_entry, bpf->is_timed);
+	free(entry);
+	return 0;
+}
+
+static int set_userspace(struct exits_bpf *bpf)
+{
+	const struct split *split = &arch_userspace_split;
+	const struct bpf_field fields[] = {
+		{ FIELD_REASON, split->field, 0, 0 },
+		{ FIELD_TYPE, "errno", 0, 0 },
+		{ 0 },
+	};
+
+	return set_program(bpf->program->progs.on_userspace, split->system, split->event, fields);
+}
+
+static struct bpf_program *argument_program(const struct exits_bpf *bpf, size_t i)
+{
+	struct bpf_program *const programs[EXITS_ARGUMENTS] = {
+		[EXITS_IOPORT] = bpf->program->progs.on_ioport,
+		[EXITS_MMIO] = bpf->program->progs.on_mmio,
+		[EXITS_MSR] = bpf->program->progs.on_msr,
+		[EXITS_CPUID] = bpf->program->progs.on_cpuid,
+		[EXITS_HYPERCALL] = bpf->program->progs.on_hypercall,
+		[EXITS_SYSREG] = bpf->program->progs.on_sysreg,
+	};
+
+	return programs[i];
+}
+
+/* The event of an argument that this kernel has; NULL: none. */
+static const struct argument_event *argument_event(size_t i)
+{
+	const struct argument_event *events = argument_at(i)->events;
+
+	for (size_t j = 0; j < ARGUMENT_EVENTS && events[j].event; j++) {
+		if (tracefs_event_file_exists(NULL, events[j].system, events[j].event, "id"))
+			return &events[j];
+	}
+	return NULL;
+}
+
+static int set_argument(const struct exits_bpf *bpf, size_t i)
+{
+	struct bpf_program *program = argument_program(bpf, i);
+	const struct argument_event *event = bpf->config.has_arguments ? argument_event(i) : NULL;
+
+	bpf_program__set_autoload(program, false);
+	if (!event)
+		return 0;
+
+	const struct bpf_field fields[] = {
+		{ FIELD_A, event->a, 0, (int)event->a_bytes },
+		{ FIELD_B, event->b, 0, 0 },
+		{ FIELD_C, event->c, 0, 0 },
+		{ 0 },
+	};
+
+	return set_program(program, event->system, event->event, fields);
+}
+
+static int set_sizes(const struct exits_bpf *bpf)
+{
+	const struct exits_program *program = bpf->program;
+	uint32_t threads = bpf->config.max_threads;
+	uint32_t arguments = bpf->config.has_arguments ? ARGUMENTS_MAX : 1;
+	int err = bpf_map__set_max_entries(program->maps.threads, threads);
+
+	if (!err)
+		err = bpf_map__set_max_entries(program->maps.free_threads, threads);
+	if (!err && !program->rodata->has_task_storage)
+		err = bpf_map__set_max_entries(program->maps.by_tid, threads);
+	if (!err)
+		err = bpf_map__set_max_entries(program->maps.arguments, arguments);
+	return err;
+}
+
+/* Before 5.12 the kernel cannot keep things in a task: a hash table does. */
+static int load(struct exits_bpf *bpf, bool has_task_storage)
+{
+	int err;
+
+	bpf->program = exits_program__open();
+	if (!bpf->program)
+		return -errno;
+	bpf->program->rodata->has_task_storage = has_task_storage;
+	bpf_map__set_autocreate(has_task_storage ? bpf->program->maps.by_tid :
+						   bpf->program->maps.by_task,
+				false);
+	err = set_exit(bpf);
+	if (!err)
+		err = set_userspace(bpf);
+	for (size_t i = 0; i < EXITS_ARGUMENTS && !err; i++)
+		err = set_argument(bpf, i);
+	if (!err)
+		err = set_sizes(bpf);
+	return err ? err : exits_program__load(bpf->program);
+}
+
+/* Keeps a descriptor that holds a program to its event. */
+static int add_hook(struct exits_bpf *bpf, int fd)
+{
+	if (fd < 0)
+		return fd;
+	bpf->hooks[bpf->nr_hooks++] = fd;
+	return 0;
+}
+
+/* As a trace event, not as a raw tracepoint: only those have the fields that the format names. */
+static int attach_event(struct exits_bpf *bpf, struct bpf_program *program, const char *system,
+			const char *event)
+{
+	uint64_t id;
+	int err;
+
+	if (!bpf_program__autoload(program))
+		return 0;
+	err = trace_event_id(bpf->config.env, system, event, &id);
+	if (err)
+		return err;
+	return add_hook(bpf, bpf_attach(bpf->config.env, id, bpf_program__fd(program)));
+}
+
+static int attach_entry(struct exits_bpf *bpf)
+{
+	int fd = bpf_raw_tracepoint_open(bpf->config.exit->entry_event,
+					 bpf_program__fd(bpf->program->progs.on_entry));
+
+	return add_hook(bpf, fd < 0 ? -errno : fd);
+}
+
+static int attach_argument(struct exits_bpf *bpf, size_t i)
+{
+	const struct argument_event *event = argument_event(i);
+
+	return event ? attach_event(bpf, argument_program(bpf, i), event->system, event->event) : 0;
+}
+
+/* The entries last: one without its exit means nothing. */
+static int attach(struct exits_bpf *bpf)
+{
+	const struct split *exit = bpf->config.exit, *user = &arch_userspace_split;
+	int err = attach_event(bpf, bpf->program->progs.on_userspace, user->system, user->event);
+
+	for (size_t i = 0; i < EXITS_ARGUMENTS && !err; i++)
+		err = attach_argument(bpf, i);
+	if (!err && exit)
+		err = attach_event(bpf, bpf->program->progs.on_exit, exit->system, exit->event);
+	if (!err && bpf->is_timed)
+		err = attach_entry(bpf);
+	return err;
+}
+
+/* A number goes into a queue of free ones. */
+static int add_free(const struct bpf_map *map, uint32_t number)
+{
+	return bpf_map_update_elem(bpf_map__fd(map), NULL, &number, 0) < 0 ? -errno : 0;
+}
+
+static int add_free_threads(const struct exits_bpf *bpf)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < bpf->config.max_threads && !err; i++)
+		err = add_free(bpf->program->maps.free_threads, i);
+	return err;
+}
+
+/* What is known already finds its cell as if the program had seen it. */
+static int add_code(const struct exits_bpf *bpf, uint32_t cell, const struct exits_code *code)
+{
+	const struct exits_code_key key = { code->code, code->kind };
+
+	bpf->program->bss->codes[cell] = *code;
+	return bpf_map_update_elem(bpf_map__fd(bpf->program->maps.cells), &key, &cell,
+				   BPF_ANY) < 0 ? -errno : 0;
+}
+
+static int add_codes(const struct exits_bpf *bpf)
+{
+	const struct exits_code *codes = bpf->config.codes;
+	int err = 0;
+
+	for (uint32_t i = EXITS_OTHER + 1; i < EXITS_CELLS && !err; i++)
+		err = codes && codes[i].is_used ? add_code(bpf, i, &codes[i]) :
+						  add_free(bpf->program->maps.free_cells, i);
+	return err;
+}
+
+static int map_threads(struct exits_bpf *bpf)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *memory;
+
+	bpf->threads_size = (sizeof(struct exits_thread) * bpf->config.max_threads + page - 1) /
+			    page * page;
+	memory = mmap(NULL, bpf->threads_size, PROT_READ | PROT_WRITE, MAP_SHARED,
+		      bpf_map__fd(bpf->program->maps.threads), 0);
+	if (memory == MAP_FAILED)
+		return -errno;
+	bpf->threads = memory;
+	return 0;
+}
+
+static int open_all(struct exits_bpf *bpf, struct why *why)
+{
+	int err = load(bpf, true);
+
+	if (err && err != -EPERM && err != -ENOMEM) {
+		exits_program__destroy(bpf->program);
+		err = load(bpf, false);
+	}
+	if (err)
+		return why_set(why, err, "the kernel refuses our BPF program: %s", strerror(-err));
+	err = map_threads(bpf);
+	if (!err)
+		err = add_free_threads(bpf);
+	if (err)
+		return why_set(why, err, "cannot use our BPF program: %s", strerror(-err));
+	return 0;
+}
+
+static void *destroy(void *arg)
+{
+	struct exits_bpf *bpf = arg;
+
+	for (size_t i = 0; i < bpf->nr_hooks; i++)
+		close(bpf->hooks[i]);
+	if (bpf->threads)
+		munmap(bpf->threads, bpf->threads_size);
+	exits_program__destroy(bpf->program);
+	free(bpf->keys);
+	free(bpf->cells);
+	free(bpf);
+	return NULL;
+}
+
+int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret_bpf,
+		   struct why *why)
+{
+	struct exits_bpf *bpf = calloc(1, sizeof(*bpf));
+	int err;
+
+	if (!bpf)
+		return -ENOMEM;
+	bpf->config = *config;
+	bpf_be_quiet();
+	if (config->has_arguments) {
+		bpf->keys = calloc(ARGUMENTS_MAX, sizeof(*bpf->keys));
+		bpf->cells = calloc(ARGUMENTS_MAX, sizeof(*bpf->cells));
+	}
+	if (config->has_arguments && (!bpf->keys || !bpf->cells))
+		err = -ENOMEM;
+	else
+		err = open_all(bpf, why);
+	if (err) {
+		destroy(bpf);
+		return err;
+	}
+	*ret_bpf = bpf;
+	return 0;
+}
+
+int exits_bpf_attach(struct exits_bpf *bpf, struct why *why)
+{
+	int err = add_codes(bpf);
+
+	if (!err)
+		err = attach(bpf);
+	if (err)
+		return why_set(why, err, "cannot attach to the kernel's events: %s",
+			       strerror(-err));
+	return 0;
+}
+
+/* Closing an event waits for the kernel's RCU, some 40 ms each. */
+void exits_bpf_close(struct exits_bpf *bpf)
+{
+	pthread_t thread;
+
+	if (!bpf)
+		return;
+	if (pthread_create(&thread, NULL, destroy, bpf) == 0)
+		pthread_detach(thread);
+	else
+		destroy(bpf);
+}
+
+bool exits_bpf_is_timed(const struct exits_bpf *bpf)
+{
+	return bpf->is_timed;
+}
+
+const struct exits_code *exits_bpf_codes(const struct exits_bpf *bpf)
+{
+	return bpf->program->bss->codes;
+}
+
+const volatile struct exits_thread *exits_bpf_thread(const struct exits_bpf *bpf, uint32_t i)
+{
+	return &bpf->threads[i];
+}
+
+static int read_arguments(struct exits_bpf *bpf)
+{
+	int fd = bpf_map__fd(bpf->program->maps.arguments);
+	uint32_t batch, nr = 0;
+	int err = 0;
+
+	while (!err && nr < ARGUMENTS_MAX) {
+		uint32_t n = ARGUMENTS_MAX - nr;
+
+		err = bpf_map_lookup_batch(fd, nr ? &batch : NULL, &batch, bpf->keys + nr,
+					   bpf->cells + nr, &n, NULL);
+		if (err && err != -ENOENT)
+			return err;
+		nr += n;
+	}
+	bpf->nr_keys = nr;
+	return 0;
+}
+
+long exits_bpf_arguments(struct exits_bpf *bpf, const struct exits_argument_key **ret_keys,
+			 const struct exits_cell **ret_cells, struct why *why)
+{
+	int err = bpf->config.has_arguments ? read_arguments(bpf) : 0;
+
+	if (err)
+		return why_set(why, err, "the kernel does not tell what exits were about: %s",
+			       strerror(-err));
+	*ret_keys = bpf->keys;
+	*ret_cells = bpf->cells;
+	return bpf->nr_keys;
+}
+
+/* What the exits of threads without a record were about must not pass for the next thread's. */
+static void free_arguments(struct exits_bpf *bpf)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < bpf->nr_keys; i++) {
+		if (!bpf->threads[bpf->keys[i].thread].tid)
+			bpf->keys[nr++] = bpf->keys[i];
+	}
+	bpf->nr_keys = 0;
+	if (nr)
+		bpf_map_delete_batch(bpf_map__fd(bpf->program->maps.arguments), bpf->keys, &nr,
+				     NULL);
+}
+
+void exits_bpf_free_threads(struct exits_bpf *bpf, const uint32_t *numbers, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		struct exits_thread *thread = &bpf->threads[numbers[i]];
+
+		if (!bpf->program->rodata->has_task_storage)
+			bpf_map_delete_elem(bpf_map__fd(bpf->program->maps.by_tid), &thread->tid);
+		memset(thread, 0, sizeof(*thread));
+	}
+	if (nr)
+		free_arguments(bpf);
+	for (uint32_t i = 0; i < nr; i++)
+		add_free(bpf->program->maps.free_threads, numbers[i]);
+}
+
+struct exits_bpf_lost exits_bpf_lost(const struct exits_bpf *bpf)
+{
+	return (struct exits_bpf_lost){ bpf->program->bss->lost_exits,
+					bpf->program->bss->lost_arguments };
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads, adds and subtracts what threads counted. */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "providers/exits/record.h"
+
+#define READ_TRIES 4
+
+struct exits_packed {
+	uint64_t used[EXITS_CELLS / 64];
+	uint64_t whole_ns;
+	struct exits_cell cells[]; /* those used, in their order */
+};
+
+/* The exit that is open. */
+struct open_exit {
+	uint32_t cell[2]; /* by enum exits_kind */
+	uint64_t since_ns[2];
+};
+
+static bool is_used(const struct exits_record *record, uint32_t cell)
+{
+	return record->used[cell / 64] & UINT64_C(1) << cell % 64;
+}
+
+static void copy_cells(struct exits_record *to, const volatile struct exits_thread *from)
+{
+	for (unsigned int word = 0; word < EXITS_CELLS / 64; word++)
+		to->used[word] = from->used[word];
+	for (unsigned int i = exits_record_next(to, 0); i < EXITS_CELLS;
+	     i = exits_record_next(to, i + 1))
+		memcpy(&to->cells[i], (const void *)(uintptr_t)&from->cells[i],
+		       sizeof(to->cells[i]));
+}
+
+/*
+ * The program clears open_since and user_since before it adds a time to its cell: as long as they
+ * have not changed, no time is in a cell and open as well. An exit that ends all the while is a
+ * busy one, and short.
+ */
+static void copy(struct exits_record *to, const volatile struct exits_thread *from,
+		 struct open_exit *open)
+{
+	for (int i = 0; i < READ_TRIES; i++) {
+		open->since_ns[EXITS_VMEXIT] = __atomic_load_n(&from->open_since, __ATOMIC_ACQUIRE);
+		open->since_ns[EXITS_USERSPACE] =
+			__atomic_load_n(&from->user_since, __ATOMIC_ACQUIRE);
+		open->cell[EXITS_VMEXIT] = from->open_cell % EXITS_CELLS;
+		open->cell[EXITS_USERSPACE] = from->user_cell % EXITS_CELLS;
+		copy_cells(to, from);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (open->since_ns[EXITS_VMEXIT] == from->open_since &&
+		    open->since_ns[EXITS_USERSPACE] == from->user_since)
+			break;
+		open->since_ns[EXITS_VMEXIT] = 0;
+	}
+	/* User space has its time within an exit only. */
+	if (!open->since_ns[EXITS_VMEXIT])
+		open->since_ns[EXITS_USERSPACE] = 0;
+}
+
+static void add_open(struct exits_record *to, const struct open_exit *open, uint64_t now_ns)
+{
+	for (int i = 0; i < 2; i++) {
+		if (open->since_ns[i] && open->since_ns[i] < now_ns && is_used(to, open->cell[i]))
+			to->cells[open->cell[i]].time_ns += now_ns - open->since_ns[i];
+	}
+}
+
+static void hold(struct exits_record *record, struct exits_held *held,
+		 const struct open_exit *open)
+{
+	for (int i = 0; i < 2; i++) {
+		struct exits_cell *cell = &record->cells[held->cell[i]];
+
+		if (held->time_ns[i] && cell->time_ns < held->time_ns[i])
+			cell->time_ns = held->time_ns[i];
+	}
+	for (int i = 0; i < 2; i++) {
+		held->cell[i] = open->cell[i];
+		held->time_ns[i] = is_used(record, open->cell[i]) ?
+					   record->cells[open->cell[i]].time_ns : 0;
+	}
+}
+
+void exits_record_read(struct exits_record *record, const volatile struct exits_thread *thread,
+		       uint64_t now_ns, struct exits_held *held)
+{
+	uint64_t first_ns = thread->first_ns;
+	struct open_exit open;
+
+	copy(record, thread, &open);
+	record->whole_ns = now_ns > first_ns ? now_ns - first_ns : 0;
+	add_open(record, &open, now_ns);
+	hold(record, held, &open);
+}
+
+void exits_cell_add(struct exits_cell *to, const struct exits_cell *from)
+{
+	to->count += from->count;
+	to->time_ns += from->time_ns;
+	if (from->max_ns > to->max_ns)
+		to->max_ns = from->max_ns;
+	for (unsigned int i = 0; i < EXITS_BUCKETS; i++)
+		to->hist[i] += from->hist[i];
+}
+
+static void join_cell(struct exits_record *to, unsigned int i, const struct exits_cell *cell)
+{
+	if (is_used(to, i))
+		exits_cell_add(&to->cells[i], cell);
+	else
+		to->cells[i] = *cell;
+	to->used[i / 64] |= UINT64_C(1) << i % 64;
+}
+
+void exits_record_add(struct exits_record *to, const struct exits_record *from)
+{
+	for (unsigned int i = exits_record_next(from, 0); i < EXITS_CELLS;
+	     i = exits_record_next(from, i + 1))
+		join_cell(to, i, &from->cells[i]);
+	to->whole_ns += from->whole_ns;
+}
+
+static bool is_packed(const struct exits_packed *packed, unsigned int i)
+{
+	return packed->used[i / 64] & UINT64_C(1) << i % 64;
+}
+
+void exits_record_add_packed(struct exits_record *to, const struct exits_packed *from)
+{
+	const struct exits_cell *cell = from->cells;
+
+	for (unsigned int i = 0; i < EXITS_CELLS; i++) {
+		if (is_packed(from, i))
+			join_cell(to, i, cell++);
+	}
+	to->whole_ns += from->whole_ns;
+}
+
+static uint64_t less(uint64_t from, uint64_t part)
+{
+	return from > part ? from - part : 0;
+}
+
+static uint64_t longest_of(const uint32_t *hist, uint64_t max_ns)
+{
+	unsigned int top = EXITS_BUCKETS - 1;
+
+	while (top && !hist[top])
+		top--;
+	if (!hist[top])
+		return 0;
+	return hist_edge_ns(top) < max_ns ? hist_edge_ns(top) : max_ns;
+}
+
+void exits_cell_less(struct exits_cell *cell, const struct exits_cell *earlier)
+{
+	cell->count = less(cell->count, earlier->count);
+	cell->time_ns = less(cell->time_ns, earlier->time_ns);
+	for (unsigned int i = 0; i < EXITS_BUCKETS; i++)
+		cell->hist[i] -= earlier->hist[i];
+	if (cell->max_ns <= earlier->max_ns)
+		cell->max_ns = longest_of(cell->hist, earlier->max_ns);
+}
+
+void exits_record_less(struct exits_record *record, const struct exits_packed *earlier)
+{
+	const struct exits_cell *before = earlier->cells;
+
+	for (unsigned int i = 0; i < EXITS_CELLS; i++) {
+		if (!is_packed(earlier, i))
+			continue;
+		exits_cell_less(&record->cells[i], before++);
+		if (!record->cells[i].count && !record->cells[i].time_ns)
+			record->used[i / 64] &= ~(UINT64_C(1) << i % 64);
+	}
+	record->whole_ns = less(record->whole_ns, earlier->whole_ns);
+}
+
+struct exits_packed *exits_record_pack(const struct exits_record *record)
+{
+	struct exits_packed *packed;
+	unsigned int nr = 0;
+
+	for (unsigned int word = 0; word < EXITS_CELLS / 64; word++)
+		nr += (unsigned int)__builtin_popcountll(record->used[word]);
+	packed = malloc(sizeof(*packed) + nr * sizeof(packed->cells[0]));
+	if (!packed)
+		return NULL;
+	memcpy(packed->used, record->used, sizeof(packed->used));
+	packed->whole_ns = record->whole_ns;
+	nr = 0;
+	for (unsigned int i = exits_record_next(record, 0); i < EXITS_CELLS;
+	     i = exits_record_next(record, i + 1))
+		packed->cells[nr++] = record->cells[i];
+	return packed;
+}

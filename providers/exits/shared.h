@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * shared - what the BPF program of the provider "exits" and its reader both know.
+ *
+ * A thread that runs a vCPU has a record, and a record a cell for each reason. Only that thread
+ * writes it, so there are no locks; the reader maps it and copes with half an exit (see
+ * record.c).
+ */
+#ifndef KVMTOP_PROVIDERS_EXITS_SHARED_H
+#define KVMTOP_PROVIDERS_EXITS_SHARED_H
+
+#include <asm/errno.h>
+#include <linux/types.h>
+
+#include "providers/bpf/placeholders.h"
+
+#define EXITS_BUCKETS 26  /* of struct timing */
+#define EXITS_CELLS 128	  /* reasons told apart on one host; powers of two */
+#define EXITS_OTHER 0	  /* the cell of those for which none was left */
+#define EXITS_DENSE 0x1000 /* codes below this find their cell without a hash table */
+#define EXITS_NO_CELL 0xff
+
+enum exits_kind { EXITS_VMEXIT, EXITS_USERSPACE };
+
+/* Codes of EXITS_USERSPACE where KVM_RUN failed: the reason means nothing then. */
+#define EXITS_RESTART 0x500 /* -EINTR */
+#define EXITS_ERROR 0x501
+
+/* What an exit to user space is counted as: its reason, or that KVM_RUN failed (error < 0). */
+static inline __u64 exits_user_code(__u64 reason, int error)
+{
+	if (error >= 0)
+		return reason;
+	return error == -EINTR ? EXITS_RESTART : EXITS_ERROR;
+}
+
+enum exits_argument {
+	EXITS_IOPORT,
+	EXITS_MMIO,
+	EXITS_MSR,
+	EXITS_CPUID,
+	EXITS_HYPERCALL,
+	EXITS_SYSREG,
+	EXITS_ARGUMENTS
+};
+
+/* Two cache lines. The names are struct timing's. */
+struct exits_cell {
+	__u64 count, time_ns, max_ns;
+	__u32 hist[EXITS_BUCKETS];
+};
+
+/* What a cell counts. */
+struct exits_code {
+	__u64 code; /* the field's value; with a type field, see struct split */
+	__u32 kind; /* enum exits_kind */
+	__u32 is_used;
+};
+
+/* By which the program finds a cell. */
+struct exits_code_key {
+	__u64 code;
+	__u64 kind;
+};
+
+/* What an exit was about. */
+struct exits_argument_key {
+	__u64 a;      /* the port, the address ... */
+	__u32 b;      /* its size, or the like */
+	__u32 thread; /* number of the record */
+	__u32 c;      /* read or write, or the like */
+	__u8 kind;    /* enum exits_argument */
+	__u8 cell;    /* of the exit; EXITS_NO_CELL: none was open */
+	__u16 unused;
+};
+
+struct exits_thread {
+	__u32 tid, tgid;
+	__u32 vcpu; /* as the event says; EXITS_NO_VCPU: it does not */
+	__u32 number; /* of this record */
+	__u64 first_ns; /* since when it is watched */
+	/* The exit that is open, 0: none. These two are cleared before their time is added. */
+	__u64 open_since;
+	__u64 user_since; /* within it, 0: not in user space */
+	__u32 open_cell, user_cell;
+	__u64 used[EXITS_CELLS / 64]; /* a bit for each cell that counted anything */
+	struct exits_argument_key argument; /* of the open exit */
+	__u32 has_argument;
+	__u32 cpu; /* where its latest exit was */
+	__u64 pid_tgid; /* as the kernel's programs see tid and tgid */
+	__u64 unused_too[3];
+	struct exits_cell cells[EXITS_CELLS];
+};
+
+#define EXITS_NO_VCPU 0xffffffffu
+
+#endif

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Whose the records of threads are, and since when. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+#include "host/descriptors.h"
+#include "providers/exits/record.h"
+#include "providers/exits/threads.h"
+#include "providers/exits/vcpus.h"
+
+/* What becomes of a thread after this sample. */
+enum fate { STAYS, MOVES, ENDS };
+
+struct watched_thread {
+	struct exits_vcpu *vcpu; /* whose it is; NULL: to be found out */
+	bool is_listed; /* the inventory has it as a vCPU's thread, and tells when it ends */
+	enum fate fate;
+	struct exits_packed *base; /* what it counted for others before; NULL: nothing */
+	struct exits_held held;
+	int schedstat; /* -1: not open */
+	uint64_t wait_ns, base_wait_ns;
+};
+
+/* What a thread's argument counted for others before. */
+struct argument_base {
+	struct exits_argument_key key;
+	struct exits_cell cell;
+	UT_hash_handle hh;
+};
+
+struct exits_threads {
+	struct exits_threads_config config;
+	struct watched_thread *list; /* by number of the record */
+	struct argument_base *bases;
+	struct exits_vcpus *vcpus;
+	uint64_t generation; /* of the inventory, when the threads were looked at */
+	bool is_stale;	     /* the inventory has changed since */
+	bool has_wait, has_descriptors;
+	uint32_t nr_leaving; /* threads that do not stay */
+	uint64_t now_ns;
+};
+
+static struct watched_thread *new_list(uint32_t max_threads)
+{
+	struct watched_thread *list = calloc(max_threads, sizeof(*list));
+
+	for (uint32_t i = 0; list && i < max_threads; i++)
+		list[i].schedstat = -1;
+	return list;
+}
+
+struct exits_threads *exits_threads_new(const struct exits_threads_config *config)
+{
+	struct exits_threads *threads = calloc(1, sizeof(*threads));
+
+	if (!threads)
+		return NULL;
+	threads->config = *config;
+	threads->list = new_list(config->max_threads);
+	threads->vcpus = exits_vcpus_new(&(struct exits_vcpus_config){
+		.guests = config->guests,
+		.names = config->names,
+		.fields = config->fields,
+		.is_timed = config->is_timed,
+	});
+	if (threads->list && threads->vcpus)
+		return threads;
+	free(threads->list);
+	exits_vcpus_free(threads->vcpus);
+	free(threads);
+	return NULL;
+}
+
+static void forget_arguments(struct exits_threads *threads, uint32_t number)
+{
+	struct argument_base *base, *next;
+
+	for (base = threads->bases; base; base = next) {
+		next = base->hh.next;
+		if (base->key.thread != number)
+			continue;
+		HASH_DEL(threads->bases, base);
+		free(base);
+	}
+}
+
+static void forget(struct exits_threads *threads, uint32_t number)
+{
+	struct watched_thread *thread = &threads->list[number];
+
+	exits_vcpu_drop(thread->vcpu);
+	if (thread->schedstat >= 0)
+		close(thread->schedstat);
+	if (thread->base)
+		forget_arguments(threads, number);
+	free(thread->base);
+	*thread = (struct watched_thread){ .schedstat = -1 };
+}
+
+static void free_list(struct exits_threads *threads)
+{
+	for (uint32_t i = 0; i < threads->config.max_threads; i++)
+		forget(threads, i);
+	free(threads->list);
+}
+
+void exits_threads_free(struct exits_threads *threads)
+{
+	if (!threads)
+		return;
+	free_list(threads);
+	exits_vcpus_free(threads->vcpus);
+	free(threads);
+}
+
+void exits_threads_begin(struct exits_threads *threads, uint64_t now_ns, bool has_wait)
+{
+	uint64_t generation = guests_generation(threads->config.guests);
+
+	threads->is_stale = generation != threads->generation;
+	threads->generation = generation;
+	threads->now_ns = now_ns;
+	threads->has_wait = has_wait;
+	threads->has_descriptors = true;
+	exits_vcpus_begin(threads->vcpus);
+}
+
+/* By the inventory's word; without one by the event's. */
+static struct exits_vcpu_id identify(const struct exits_threads *threads,
+				     const volatile struct exits_thread *record,
+				     bool *ret_is_listed)
+{
+	const struct guest *guest = guests_by_pid(threads->config.guests, (pid_t)record->tgid);
+	struct exits_vcpu_id id = { GUEST_ANY, -1 };
+
+	*ret_is_listed = false;
+	if (!guest)
+		return id;
+	id.guest = guest->id;
+	for (size_t i = 0; i < guest->nr_vcpus; i++) {
+		if (guest->vcpus[i].tid != (pid_t)record->tid)
+			continue;
+		id.index = guest->vcpus[i].index;
+		*ret_is_listed = true;
+	}
+	if (id.index < 0 && record->vcpu != EXITS_NO_VCPU)
+		id.index = (int32_t)record->vcpu;
+	return id;
+}
+
+/*
+ * Whether it is somebody else's by now. But a vCPU's thread whose place another one took was that
+ * vCPU's, though the inventory has forgotten it.
+ */
+static bool is_others(const struct watched_thread *thread, struct exits_vcpu_id id)
+{
+	struct exits_vcpu_id known = exits_vcpu_id(thread->vcpu);
+
+	if (id.guest == known.guest)
+		return id.index != known.index && id.index >= 0;
+	return true;
+}
+
+static bool is_alive(const volatile struct exits_thread *record)
+{
+	return syscall(SYS_tgkill, record->tgid, record->tid, 0) == 0 || errno != ESRCH;
+}
+
+static int find_owner(struct exits_threads *threads, struct watched_thread *thread,
+		      const volatile struct exits_thread *record)
+{
+	thread->vcpu = exits_vcpus_get(threads->vcpus,
+				       identify(threads, record, &thread->is_listed));
+	if (!thread->vcpu)
+		return -ENOMEM;
+	exits_vcpu_hold(thread->vcpu);
+	return 0;
+}
+
+/*
+ * Whose it is, and for how long. The inventory tells when a thread that it lists ends, others are
+ * asked themselves. One that ended is its owner's for good, whatever the inventory says.
+ */
+static int look_at(struct exits_threads *threads, struct watched_thread *thread,
+		   const volatile struct exits_thread *record)
+{
+	int err = thread->vcpu ? 0 : find_owner(threads, thread, record);
+
+	if (err || (thread->is_listed && !threads->is_stale))
+		return err;
+	if (!is_alive(record))
+		thread->fate = ENDS;
+	else if (threads->is_stale &&
+		 is_others(thread, identify(threads, record, &thread->is_listed)))
+		thread->fate = MOVES;
+	return 0;
+}
+
+/* proc(5), schedstat: time on the CPU, time waiting for one, slices. Returns false: not known. */
+static bool read_schedstat(int fd, uint64_t *ret_wait_ns)
+{
+	char text[96], *end;
+	ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof(text) - 1, 0);
+
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	strtoull(text, &end, 10);
+	*ret_wait_ns = strtoull(end, NULL, 10);
+	return true;
+}
+
+/* It has waited before it was watched, too: its first reading is where it begins. */
+static void open_schedstat(struct exits_threads *threads, struct watched_thread *thread,
+			   const volatile struct exits_thread *record)
+{
+	char path[PATH_MAX];
+
+	threads->has_descriptors = threads->has_descriptors && descriptors_are_left();
+	if (!threads->has_descriptors)
+		return;
+	env_path(threads->config.env, path, sizeof(path), "/proc/%u/task/%u/schedstat",
+		 record->tgid, record->tid);
+	thread->schedstat = open(path, O_RDONLY | O_CLOEXEC);
+	if (read_schedstat(thread->schedstat, &thread->base_wait_ns))
+		thread->wait_ns = thread->base_wait_ns;
+}
+
+static void read_wait(struct exits_threads *threads, struct watched_thread *thread,
+		      const volatile struct exits_thread *record)
+{
+	if (thread->schedstat < 0)
+		open_schedstat(threads, thread, record);
+	else
+		read_schedstat(thread->schedstat, &thread->wait_ns);
+}
+
+/* What the next owner's count begins with. */
+static int rebase(struct watched_thread *thread, struct exits_packed *counted)
+{
+	if (!counted)
+		return -ENOMEM;
+	free(thread->base);
+	thread->base = counted;
+	thread->base_wait_ns = thread->wait_ns;
+	return 0;
+}
+
+static int hand_over(struct watched_thread *thread, struct exits_record *now)
+{
+	struct exits_packed *counted = thread->fate == MOVES ? exits_record_pack(now) : NULL;
+	uint64_t wait_ns = thread->wait_ns - thread->base_wait_ns;
+	int err;
+
+	if (thread->base)
+		exits_record_less(now, thread->base);
+	err = exits_vcpu_add(thread->vcpu, now, wait_ns, thread->fate != STAYS);
+	if (err || thread->fate != MOVES) {
+		free(counted);
+		return err;
+	}
+	return rebase(thread, counted);
+}
+
+int exits_threads_take(struct exits_threads *threads, const volatile struct exits_thread *record)
+{
+	struct watched_thread *thread = &threads->list[record->number];
+	uint64_t now_ns = threads->config.is_timed ? threads->now_ns : 0;
+	struct exits_record now;
+	int err;
+
+	err = look_at(threads, thread, record);
+	if (err)
+		return err;
+	exits_record_read(&now, record, now_ns, &thread->held);
+	if (thread->fate == STAYS)
+		exits_vcpu_set_cpu(thread->vcpu, record->cpu);
+	else
+		threads->nr_leaving++;
+	if (threads->has_wait)
+		read_wait(threads, thread, record);
+	err = hand_over(thread, &now);
+	return err ? err : thread->fate == ENDS;
+}
+
+static struct argument_base *find_base(const struct exits_threads *threads,
+				       const struct exits_argument_key *key)
+{
+	struct argument_base *base;
+
+	HASH_FIND(hh, threads->bases, key, sizeof(*key), base);
+	return base;
+}
+
+static int keep_base(struct exits_threads *threads, const struct exits_argument_key *key,
+		     const struct exits_cell *cell)
+{
+	struct argument_base *base = find_base(threads, key);
+
+	if (!base) {
+		base = calloc(1, sizeof(*base));
+		if (!base)
+			return -ENOMEM;
+		base->key = *key;
+		HASH_ADD(hh, threads->bases, key, sizeof(*key), base);
+		if (!base->hh.tbl) {
+			free(base);
+			return -ENOMEM;
+		}
+	}
+	base->cell = *cell;
+	return 0;
+}
+
+int exits_threads_argument(struct exits_threads *threads, const struct exits_argument_key *key,
+			   const struct exits_cell *cell)
+{
+	const struct exits_code *code = NULL;
+	const struct watched_thread *thread;
+	const struct argument_base *base;
+	struct exits_cell now = *cell;
+	uint32_t field;
+	int err;
+
+	if (key->thread >= threads->config.max_threads || key->kind >= EXITS_ARGUMENTS)
+		return 0;
+	thread = &threads->list[key->thread];
+	if (!thread->vcpu)
+		return 0;
+	if (key->cell < EXITS_CELLS)
+		code = &threads->config.codes[key->cell];
+	field = exits_names_argument(threads->config.names, key, code);
+	if (field == FIELD_NONE)
+		return -ENOMEM;
+	base = find_base(threads, key);
+	if (base)
+		exits_cell_less(&now, &base->cell);
+	err = exits_vcpu_add_argument(thread->vcpu, field, (enum exits_argument)key->kind, &now,
+				      thread->fate != STAYS);
+	return !err && thread->fate == MOVES ? keep_base(threads, key, cell) : err;
+}
+
+/* Whose those are that move is found out in the next sample: till then they counted for the old. */
+static void let_go(struct exits_threads *threads)
+{
+	for (uint32_t i = 0; threads->nr_leaving && i < threads->config.max_threads; i++) {
+		struct watched_thread *thread = &threads->list[i];
+
+		if (thread->fate == STAYS)
+			continue;
+		exits_vcpu_drop(thread->vcpu);
+		thread->vcpu = NULL;
+		thread->fate = STAYS;
+		threads->nr_leaving--;
+	}
+}
+
+int exits_threads_end(struct exits_threads *threads, struct sample *sample, uint32_t flags)
+{
+	int err = exits_vcpus_emit(threads->vcpus, threads->config.codes, sample, flags,
+				   threads->has_wait);
+
+	let_go(threads);
+	exits_vcpus_sweep(threads->vcpus);
+	return err;
+}
+
+void exits_threads_release(struct exits_threads *threads, uint32_t number)
+{
+	forget(threads, number);
+}
+
+int exits_threads_restart(struct exits_threads *threads, const struct exits_code *codes,
+			  uint32_t max_threads)
+{
+	struct watched_thread *list = new_list(max_threads);
+
+	if (!list || exits_vcpus_retire(threads->vcpus) < 0) {
+		free(list);
+		return -ENOMEM;
+	}
+	free_list(threads);
+	threads->list = list;
+	threads->config.codes = codes;
+	threads->config.max_threads = max_threads;
+	return 0;
+}

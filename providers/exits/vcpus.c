@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Sums of exits by vCPU, and their rows. */
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+#include "facts/exit_fields.h"
+#include "providers/exits/vcpus.h"
+
+/* What exits were about: a sum for each field. */
+struct argument_sum {
+	uint32_t field;
+	enum exits_argument kind;
+	struct exits_cell now, former;
+	UT_hash_handle hh;
+};
+
+struct exits_vcpu {
+	struct exits_vcpu_id id;
+	unsigned int nr_holders;
+	struct exits_packed *former; /* NULL: none */
+	struct exits_record *now; /* the sum; NULL: there never was any */
+	bool has_now;		  /* in this sample */
+	uint64_t wait_ns, former_wait_ns;
+	uint32_t cpu;
+	uint64_t shown[TIME_PARTS]; /* in the previous sample: they do not go back */
+	struct argument_sum *arguments;
+	UT_hash_handle hh;
+};
+
+struct exits_vcpus {
+	struct exits_vcpus_config config;
+	struct exits_vcpu *list;
+	struct { /* what is known of a cell's code, by cell */
+		uint32_t field; /* FIELD_NONE: nothing yet */
+		bool is_idle;
+	} cells[EXITS_CELLS];
+};
+
+struct exits_vcpus *exits_vcpus_new(const struct exits_vcpus_config *config)
+{
+	struct exits_vcpus *vcpus = calloc(1, sizeof(*vcpus));
+
+	if (!vcpus)
+		return NULL;
+	vcpus->config = *config;
+	for (unsigned int i = 0; i < EXITS_CELLS; i++)
+		vcpus->cells[i].field = FIELD_NONE;
+	return vcpus;
+}
+
+static void free_vcpu(struct exits_vcpus *vcpus, struct exits_vcpu *vcpu)
+{
+	struct argument_sum *sum, *next;
+
+	for (sum = vcpu->arguments; sum; sum = next) {
+		next = sum->hh.next;
+		HASH_DEL(vcpu->arguments, sum);
+		free(sum);
+	}
+	HASH_DEL(vcpus->list, vcpu);
+	free(vcpu->former);
+	free(vcpu->now);
+	free(vcpu);
+}
+
+void exits_vcpus_free(struct exits_vcpus *vcpus)
+{
+	struct exits_vcpu *vcpu, *next;
+
+	if (!vcpus)
+		return;
+	for (vcpu = vcpus->list; vcpu; vcpu = next) {
+		next = vcpu->hh.next;
+		free_vcpu(vcpus, vcpu);
+	}
+	free(vcpus);
+}
+
+void exits_vcpus_begin(struct exits_vcpus *vcpus)
+{
+	for (struct exits_vcpu *vcpu = vcpus->list; vcpu; vcpu = vcpu->hh.next) {
+		struct argument_sum *sum = vcpu->arguments;
+
+		for (; sum; sum = sum->hh.next)
+			sum->now = (struct exits_cell){ 0 };
+		if (vcpu->now)
+			memset(vcpu->now, 0, offsetof(struct exits_record, cells));
+		vcpu->has_now = false;
+		vcpu->wait_ns = 0;
+	}
+}
+
+struct exits_vcpu *exits_vcpus_get(struct exits_vcpus *vcpus, struct exits_vcpu_id id)
+{
+	struct exits_vcpu *vcpu;
+
+	HASH_FIND(hh, vcpus->list, &id, sizeof(id), vcpu);
+	if (vcpu)
+		return vcpu;
+	vcpu = calloc(1, sizeof(*vcpu));
+	if (!vcpu)
+		return NULL;
+	vcpu->id = id;
+	HASH_ADD(hh, vcpus->list, id, sizeof(id), vcpu);
+	if (!vcpu->hh.tbl) {
+		free(vcpu);
+		return NULL;
+	}
+	return vcpu;
+}
+
+void exits_vcpu_hold(struct exits_vcpu *vcpu)
+{
+	vcpu->nr_holders++;
+}
+
+void exits_vcpu_drop(struct exits_vcpu *vcpu)
+{
+	if (vcpu)
+		vcpu->nr_holders--;
+}
+
+struct exits_vcpu_id exits_vcpu_id(const struct exits_vcpu *vcpu)
+{
+	return vcpu->id;
+}
+
+void exits_vcpu_set_cpu(struct exits_vcpu *vcpu, uint32_t cpu)
+{
+	vcpu->cpu = cpu;
+}
+
+/* The sum of this sample may not be there yet. */
+static int need_now(struct exits_vcpu *vcpu)
+{
+	if (!vcpu->now)
+		vcpu->now = calloc(1, sizeof(*vcpu->now));
+	return vcpu->now ? 0 : -ENOMEM;
+}
+
+static int set_former(struct exits_vcpu *vcpu, const struct exits_record *record)
+{
+	struct exits_packed *former = exits_record_pack(record);
+
+	if (!former)
+		return -ENOMEM;
+	free(vcpu->former);
+	vcpu->former = former;
+	return 0;
+}
+
+static int add_former(struct exits_vcpu *vcpu, const struct exits_record *record)
+{
+	struct exits_record sum = *record;
+
+	if (vcpu->former)
+		exits_record_add_packed(&sum, vcpu->former);
+	return set_former(vcpu, &sum);
+}
+
+int exits_vcpu_add(struct exits_vcpu *vcpu, const struct exits_record *record, uint64_t wait_ns,
+		   bool is_former)
+{
+	*(is_former ? &vcpu->former_wait_ns : &vcpu->wait_ns) += wait_ns;
+	if (is_former)
+		return add_former(vcpu, record);
+	if (need_now(vcpu) < 0)
+		return -ENOMEM;
+	vcpu->has_now = true;
+	exits_record_add(vcpu->now, record);
+	return 0;
+}
+
+static struct argument_sum *get_argument(struct exits_vcpu *vcpu, uint32_t field,
+					 enum exits_argument kind)
+{
+	struct argument_sum *sum;
+
+	HASH_FIND(hh, vcpu->arguments, &field, sizeof(field), sum);
+	if (sum)
+		return sum;
+	sum = calloc(1, sizeof(*sum));
+	if (!sum)
+		return NULL;
+	sum->field = field;
+	sum->kind = kind;
+	HASH_ADD(hh, vcpu->arguments, field, sizeof(field), sum);
+	if (!sum->hh.tbl) {
+		free(sum);
+		return NULL;
+	}
+	return sum;
+}
+
+int exits_vcpu_add_argument(struct exits_vcpu *vcpu, uint32_t field, enum exits_argument kind,
+			    const struct exits_cell *cell, bool is_former)
+{
+	struct argument_sum *sum = get_argument(vcpu, field, kind);
+
+	if (!sum)
+		return -ENOMEM;
+	exits_cell_add(is_former ? &sum->former : &sum->now, cell);
+	return 0;
+}
+
+/* Where rows go. */
+struct output {
+	struct sample *sample;
+	const struct exits_code *codes;
+	uint32_t flags;
+	bool has_wait;
+};
+
+static struct timing *timing_of(const struct exits_cell *cell, struct timing *timing)
+{
+	timing->time_ns = cell->time_ns;
+	timing->max_ns = cell->max_ns;
+	memcpy(timing->hist, cell->hist, sizeof(timing->hist));
+	return timing;
+}
+
+static int add_row(const struct exits_vcpus *vcpus, const struct output *out,
+		   const struct exits_vcpu_id *id, uint32_t field, const struct exits_cell *cell)
+{
+	struct key key = { id->guest, id->index, field };
+	struct timing timing;
+
+	if (!vcpus->config.is_timed)
+		return sample_add(out->sample, key, cell->count, out->flags);
+	return sample_add_timed(out->sample, key, cell->count, out->flags,
+				timing_of(cell, &timing));
+}
+
+/* The sums by kind, and of what means idle. */
+struct sums {
+	struct exits_cell by_kind[2];
+	uint64_t idle_ns[2];
+};
+
+/* Looks a cell's field up once. */
+static int know_cell(struct exits_vcpus *vcpus, const struct exits_code *codes, unsigned int i)
+{
+	uint32_t field = vcpus->cells[i].field;
+
+	if (field != FIELD_NONE)
+		return 0;
+	field = exits_names_cell(vcpus->config.names, &codes[i]);
+	if (field == FIELD_NONE)
+		return -ENOMEM;
+	vcpus->cells[i].field = field;
+	vcpus->cells[i].is_idle = fields_get(vcpus->config.fields, field)->is_idle;
+	return 0;
+}
+
+static int add_cells(struct exits_vcpus *vcpus, const struct output *out,
+		     const struct exits_vcpu *vcpu, struct sums *sums)
+{
+	const struct exits_record *now = vcpu->now;
+	int err = 0;
+
+	for (unsigned int i = exits_record_next(now, 0); i < EXITS_CELLS && !err;
+	     i = exits_record_next(now, i + 1)) {
+		unsigned int kind = out->codes[i].kind;
+
+		err = know_cell(vcpus, out->codes, i);
+		if (err)
+			return err;
+		exits_cell_add(&sums->by_kind[kind], &now->cells[i]);
+		if (vcpus->cells[i].is_idle)
+			sums->idle_ns[kind] += now->cells[i].time_ns;
+		err = add_row(vcpus, out, &vcpu->id, vcpus->cells[i].field, &now->cells[i]);
+	}
+	return err;
+}
+
+static void split_time(const struct exits_vcpu *vcpu, const struct sums *sums,
+		       uint64_t *ret_parts)
+{
+	struct exits_time time;
+
+	for (int kind = 0; kind < 2; kind++) {
+		time.ns[kind] = sums->by_kind[kind].time_ns;
+		time.idle_ns[kind] = sums->idle_ns[kind];
+	}
+	exits_fields_split(vcpu->now->whole_ns, &time, ret_parts);
+	ret_parts[TIME_WAIT] = vcpu->wait_ns;
+}
+
+static int add_times(const struct exits_vcpus *vcpus, const struct output *out,
+		     struct exits_vcpu *vcpu, const struct sums *sums)
+{
+	uint64_t parts[TIME_PARTS];
+	int err = 0;
+
+	split_time(vcpu, sums, parts);
+	for (int i = 0; i < TIME_PARTS && !err; i++) {
+		struct key key = { vcpu->id.guest, vcpu->id.index,
+				   exits_names_time(vcpus->config.names, (enum time_part)i) };
+
+		if (parts[i] < vcpu->shown[i])
+			parts[i] = vcpu->shown[i];
+		vcpu->shown[i] = parts[i];
+		/* Of waiting nobody knows how much there was before the first reading. */
+		if (i != TIME_WAIT)
+			err = sample_add(out->sample, key, parts[i], out->flags);
+		else if (out->has_wait)
+			err = sample_add(out->sample, key, parts[i], 0);
+	}
+	return err;
+}
+
+static int add_parents(const struct exits_vcpus *vcpus, const struct output *out,
+		       const struct exits_vcpu *vcpu, const struct sums *sums)
+{
+	int err = 0;
+
+	for (int i = 0; i < 2 && !err; i++) {
+		if (sums->by_kind[i].count)
+			err = add_row(vcpus, out, &vcpu->id,
+				      exits_names_parent(vcpus->config.names, (enum exits_kind)i),
+				      &sums->by_kind[i]);
+	}
+	return err;
+}
+
+static int add_arguments(const struct exits_vcpus *vcpus, const struct output *out,
+			 const struct exits_vcpu *vcpu)
+{
+	struct exits_cell parents[EXITS_ARGUMENTS] = { 0 };
+	int err = 0;
+
+	for (struct argument_sum *sum = vcpu->arguments; sum && !err; sum = sum->hh.next) {
+		exits_cell_add(&sum->now, &sum->former);
+		exits_cell_add(&parents[sum->kind], &sum->now);
+		if (sum->now.count)
+			err = add_row(vcpus, out, &vcpu->id, sum->field, &sum->now);
+	}
+	for (unsigned int i = 0; i < EXITS_ARGUMENTS && !err; i++) {
+		if (parents[i].count)
+			err = add_row(vcpus, out, &vcpu->id,
+				      exits_names_argument_parent(vcpus->config.names, i),
+				      &parents[i]);
+	}
+	return err;
+}
+
+static int add_vcpu(struct exits_vcpus *vcpus, const struct output *out, struct exits_vcpu *vcpu)
+{
+	struct sums sums = { 0 };
+	int err = add_cells(vcpus, out, vcpu, &sums);
+
+	if (!err)
+		err = add_parents(vcpus, out, vcpu, &sums);
+	if (!err)
+		err = add_arguments(vcpus, out, vcpu);
+	if (!err)
+		err = sample_add(out->sample,
+				 (struct key){ vcpu->id.guest, vcpu->id.index,
+					       exits_names_cpu(vcpus->config.names) },
+				 vcpu->cpu, 0);
+	if (!err && vcpus->config.is_timed && sums.by_kind[EXITS_VMEXIT].count)
+		err = add_times(vcpus, out, vcpu, &sums);
+	return err;
+}
+
+int exits_vcpus_emit(struct exits_vcpus *vcpus, const struct exits_code *codes,
+		     struct sample *sample, uint32_t flags, bool has_wait)
+{
+	const struct output out = { sample, codes, flags, has_wait };
+	int err = 0;
+
+	for (struct exits_vcpu *vcpu = vcpus->list; vcpu && !err; vcpu = vcpu->hh.next) {
+		if (!vcpu->has_now && !vcpu->former)
+			continue;
+		if (need_now(vcpu) < 0)
+			return -ENOMEM;
+		vcpu->wait_ns += vcpu->former_wait_ns;
+		if (vcpu->former)
+			exits_record_add_packed(vcpu->now, vcpu->former);
+		err = add_vcpu(vcpus, &out, vcpu);
+	}
+	return err;
+}
+
+void exits_vcpus_sweep(struct exits_vcpus *vcpus)
+{
+	struct exits_vcpu *vcpu, *next;
+
+	for (vcpu = vcpus->list; vcpu; vcpu = next) {
+		next = vcpu->hh.next;
+		if (!vcpu->nr_holders && vcpu->id.guest != GUEST_ANY &&
+		    !guests_by_id(vcpus->config.guests, vcpu->id.guest))
+			free_vcpu(vcpus, vcpu);
+	}
+}
+
+int exits_vcpus_retire(struct exits_vcpus *vcpus)
+{
+	for (struct exits_vcpu *vcpu = vcpus->list; vcpu; vcpu = vcpu->hh.next) {
+		struct argument_sum *sum = vcpu->arguments;
+
+		for (; sum; sum = sum->hh.next)
+			sum->former = sum->now;
+		vcpu->former_wait_ns = vcpu->wait_ns;
+		if ((vcpu->has_now || vcpu->former) && set_former(vcpu, vcpu->now) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}

@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Counts tracepoints with small BPF programs: one for each event, one for each event whose reasons
+ * are wanted. Every CPU, or every thread that is asked for, has a page of counters that is mapped,
+ * so that reading costs no system call, and needs a descriptor for each event however many CPUs
+ * there are.
+ *
+ * A program that interrupts itself is not run, but the kernel tells how often: that is added.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "host/cpus.h"
+#include "host/descriptors.h"
+#include "host/guest.h"
+#include "providers/bpf/attach.h"
+#include "providers/tracepoint/bpf_hook.h"
+#include "providers/tracepoint/counters_shared.h"
+#include "providers/tracepoint/counts.h"
+#include "providers/tracepoint/engine.h"
+/* After what it is about. */
+#include "providers/tracepoint/counters.skel.h"
+
+#define THREADS_MIN 64
+
+/* A target's page. */
+struct place {
+	struct target target;
+	bool is_used;
+};
+
+/* An event whose reasons are counted. */
+struct reasons_hook {
+	const struct split *split;
+	struct bpf_hook hook;
+};
+
+struct bpf {
+	const struct env *env;
+	const struct counter *counters;
+	uint32_t nr_counters;
+	bool *is_wanted; /* by counter */
+	bool *is_open;	 /* by counter: wanted, and its program is at work */
+	struct bpf_hook *hooks; /* by counter; those of reasons are not used */
+	struct reasons_hook reasons[COUNTERS_SPLITS];
+	size_t nr_reasons;
+	struct counters_program *program; /* the patterns; NULL: nothing was wanted yet */
+	struct counter_values *values;
+	struct place *places;
+	uint32_t nr_places;
+	bool is_by_thread, is_asked_anew;
+	struct tallies tallies;
+	struct counter_values copy;
+	int err; /* the latest that would not open */
+	unsigned int nr_failed;
+};
+
+static bool is_plain(const struct bpf *bpf, uint32_t counter)
+{
+	return !bpf->counters[counter].split;
+}
+
+/* ---- the patterns and their memory ---- */
+
+static int add_code(const struct bpf *bpf, size_t split, uint64_t code, uint32_t counter)
+{
+	struct counter_code key = { code, split };
+	__u32 value = counter + 1;
+
+	if (code < COUNTERS_DENSE) {
+		bpf->program->bss->dense[split][code] = (__u16)value;
+		return 0;
+	}
+	return bpf_map_update_elem(bpf_map__fd(bpf->program->maps.codes), &key, &value, BPF_ANY) ?
+		       -errno : 0;
+}
+
+static int add_codes(const struct bpf *bpf)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < bpf->nr_reasons; i++) {
+		for (uint32_t j = 0; j < bpf->nr_counters && !err; j++) {
+			const struct counter *counter = &bpf->counters[j];
+
+			if (counter->split != bpf->reasons[i].split)
+				continue;
+			for (size_t k = 0; k < counter->nr_codes && !err; k++)
+				err = add_code(bpf, i, counter->codes[k], j);
+		}
+	}
+	return err;
+}
+
+static int load_patterns(struct bpf *bpf)
+{
+	int err;
+
+	bpf->program = counters_program__open();
+	if (!bpf->program)
+		return -errno;
+	bpf->program->rodata->type_bit = REASON_TYPE;
+	err = bpf_map__set_max_entries(bpf->program->maps.values, bpf->nr_places);
+	if (!err && bpf->is_by_thread)
+		err = bpf_map__set_max_entries(bpf->program->maps.places, bpf->nr_places);
+	if (!err)
+		err = counters_program__load(bpf->program);
+	return err ? err : add_codes(bpf);
+}
+
+static size_t values_size(const struct bpf *bpf)
+{
+	return bpf->nr_places * sizeof(*bpf->values);
+}
+
+static int map_values(struct bpf *bpf)
+{
+	void *memory = mmap(NULL, values_size(bpf), PROT_READ | PROT_WRITE, MAP_SHARED,
+			    bpf_map__fd(bpf->program->maps.values), 0);
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	bpf->values = memory;
+	bpf->places = calloc(bpf->nr_places, sizeof(*bpf->places));
+	return bpf->places ? 0 : -ENOMEM;
+}
+
+/* Adds what a place has counted to sums of its tally. */
+static void place_add(struct bpf *bpf, uint32_t place, struct tally *tally, uint64_t *sums)
+{
+	/* At once: an event and its reasons are to agree. */
+	memcpy(&bpf->copy, &bpf->values[place], bpf->nr_counters * sizeof(bpf->copy.values[0]));
+	for (uint32_t i = 0; i < bpf->nr_counters; i++) {
+		if (!bpf->is_open[i])
+			continue;
+		sums[i] += bpf->copy.values[i];
+		tally->is_counted[i] = true;
+	}
+}
+
+static void place_retire(struct bpf *bpf, uint32_t place)
+{
+	struct tally *tally = tallies_find(&bpf->tallies, bpf->places[place].target.guest);
+	__u32 tid = (__u32)bpf->places[place].target.id;
+
+	if (bpf->is_by_thread)
+		bpf_map_delete_elem(bpf_map__fd(bpf->program->maps.places), &tid);
+	if (tally)
+		place_add(bpf, place, tally, tally->retired);
+	memset(&bpf->values[place], 0, sizeof(bpf->values[place]));
+	bpf->places[place].is_used = false;
+}
+
+/* Closes it all; what was counted is in the tallies. */
+static void stop(struct bpf *bpf)
+{
+	for (uint32_t i = 0; bpf->places && i < bpf->nr_places; i++) {
+		if (bpf->places[i].is_used)
+			place_retire(bpf, i);
+	}
+	for (uint32_t i = 0; i < bpf->nr_counters; i++)
+		bpf_hook_close(&bpf->hooks[i]);
+	for (size_t i = 0; i < bpf->nr_reasons; i++)
+		bpf_hook_close_later(&bpf->reasons[i].hook);
+	if (bpf->values)
+		munmap(bpf->values, values_size(bpf));
+	free(bpf->places);
+	counters_program__destroy(bpf->program);
+	bpf->values = NULL;
+	bpf->places = NULL;
+	bpf->program = NULL;
+	bpf->nr_places = 0;
+}
+
+static int start(struct bpf *bpf, bool is_by_thread, uint32_t nr_places)
+{
+	int err;
+
+	stop(bpf);
+	bpf->is_by_thread = is_by_thread;
+	bpf->nr_places = nr_places;
+	err = load_patterns(bpf);
+	if (!err)
+		err = map_values(bpf);
+	return err;
+}
+
+/* ---- what is wanted ---- */
+
+static int open_event(const struct bpf *bpf, uint32_t counter, struct bpf_hook *hook)
+{
+	const struct bpf_program *pattern = bpf->is_by_thread ?
+						    bpf->program->progs.event_in_thread :
+						    bpf->program->progs.event_on_cpu;
+
+	return bpf_hook_event(pattern, &bpf->counters[counter], counter, hook);
+}
+
+/* The first counter of a split's reasons. */
+static const struct counter *first_reason(const struct bpf *bpf, const struct split *split)
+{
+	uint32_t i = 0;
+
+	while (bpf->counters[i].split != split)
+		i++;
+	return &bpf->counters[i];
+}
+
+static int open_reasons(const struct bpf *bpf, size_t number, struct bpf_hook *hook)
+{
+	const struct bpf_program *pattern = bpf->is_by_thread ?
+						    bpf->program->progs.reason_in_thread :
+						    bpf->program->progs.reason_on_cpu;
+
+	return bpf_hook_reasons(bpf->env, pattern, first_reason(bpf, bpf->reasons[number].split),
+				number, hook);
+}
+
+/* A counter that was not open starts at 0 everywhere. */
+static void zero(const struct bpf *bpf, uint32_t counter)
+{
+	for (uint32_t i = 0; i < bpf->nr_places; i++)
+		bpf->values[i].values[counter] = 0;
+}
+
+static bool wants_reasons(const struct bpf *bpf, const struct split *split)
+{
+	for (uint32_t i = 0; i < bpf->nr_counters; i++) {
+		if (bpf->is_wanted[i] && bpf->counters[i].split == split)
+			return true;
+	}
+	return false;
+}
+
+static void open_failed(struct bpf *bpf, int err)
+{
+	bpf->err = err;
+	bpf->nr_failed++;
+}
+
+static void open_wanted_reasons(struct bpf *bpf)
+{
+	for (size_t i = 0; i < bpf->nr_reasons; i++) {
+		struct bpf_hook *hook = &bpf->reasons[i].hook;
+		bool is_wanted = wants_reasons(bpf, bpf->reasons[i].split);
+		int err = 0;
+
+		if (is_wanted && hook->link < 0) {
+			for (uint32_t j = 0; j < bpf->nr_counters; j++) {
+				if (bpf->counters[j].split == bpf->reasons[i].split)
+					zero(bpf, j);
+			}
+			err = descriptors_are_left() ? open_reasons(bpf, i, hook) : -EMFILE;
+		}
+		if (err)
+			open_failed(bpf, err);
+		if (!is_wanted || err)
+			bpf_hook_close_later(hook);
+	}
+}
+
+/* A program and its link for each event. */
+static uint64_t descriptors_needed(const struct bpf *bpf)
+{
+	uint64_t needed = DESCRIPTORS_SPARE + 2 * bpf->nr_reasons;
+
+	for (uint32_t i = 0; i < bpf->nr_counters; i++)
+		needed += bpf->is_wanted[i] && is_plain(bpf, i) ? 2 : 0;
+	return needed;
+}
+
+static const struct bpf_hook *hook_of(const struct bpf *bpf, uint32_t counter)
+{
+	size_t i = 0;
+
+	if (is_plain(bpf, counter))
+		return &bpf->hooks[counter];
+	while (bpf->reasons[i].split != bpf->counters[counter].split)
+		i++;
+	return &bpf->reasons[i].hook;
+}
+
+/* Opens and closes what has changed. What could not be opened is not shown, rather than as 0. */
+static void open_wanted(struct bpf *bpf)
+{
+	bpf->err = 0;
+	bpf->nr_failed = 0;
+	descriptors_raise(descriptors_needed(bpf));
+	open_wanted_reasons(bpf);
+	for (uint32_t i = 0; i < bpf->nr_counters; i++) {
+		struct bpf_hook *hook = &bpf->hooks[i];
+		int err = 0;
+
+		if (!is_plain(bpf, i))
+			continue;
+		if (bpf->is_wanted[i] && hook->link < 0) {
+			zero(bpf, i);
+			err = descriptors_are_left() ? open_event(bpf, i, hook) : -EMFILE;
+		}
+		if (err)
+			open_failed(bpf, err);
+		if (!bpf->is_wanted[i] || err)
+			bpf_hook_close(hook);
+	}
+	for (uint32_t i = 0; i < bpf->nr_counters; i++)
+		bpf->is_open[i] = bpf->is_wanted[i] && hook_of(bpf, i)->link >= 0;
+}
+
+static int engine_want(void *state, const struct field_set *fields)
+{
+	struct bpf *bpf = state;
+
+	for (uint32_t i = 0; i < bpf->nr_counters; i++) {
+		bool is_wanted = field_set_has(fields, bpf->counters[i].field);
+
+		/* Not from zero: the programs do not begin all at once, the first sample does. */
+		if (is_wanted && !bpf->is_wanted[i])
+			tallies_begin(&bpf->tallies, i, true);
+		bpf->is_wanted[i] = is_wanted;
+	}
+	bpf->is_asked_anew = true;
+	if (bpf->program)
+		open_wanted(bpf);
+	return 0;
+}
+
+/* ---- where ---- */
+
+/* A page that is free, for it. Numbers of CPUs are those of their pages. */
+static int place_begin(struct bpf *bpf, const struct target *target)
+{
+	uint32_t i = target->is_thread ? 0 : (uint32_t)target->id;
+	__u32 tid = (__u32)target->id;
+
+	while (target->is_thread && i < bpf->nr_places && bpf->places[i].is_used)
+		i++;
+	if (i >= bpf->nr_places)
+		return -ENOSPC;
+	bpf->places[i] = (struct place){ *target, true };
+	if (target->is_thread &&
+	    bpf_map_update_elem(bpf_map__fd(bpf->program->maps.places), &tid, &i, BPF_ANY) < 0)
+		return -errno;
+	return 0;
+}
+
+/* Retires the places that are no targets any more; tells which targets have one. */
+static void retire_others(struct bpf *bpf, const struct target *targets, size_t nr,
+			  bool *ret_has_place)
+{
+	for (uint32_t i = 0; i < bpf->nr_places; i++) {
+		const struct target *mine = &bpf->places[i].target, *target = NULL;
+
+		if (!bpf->places[i].is_used)
+			continue;
+		if (nr)
+			target = bsearch(mine, targets, nr, sizeof(*targets), target_compare);
+		if (target && target->guest == mine->guest)
+			ret_has_place[target - targets] = true;
+		else if (mine->is_thread) /* a CPU's counts stay where they are */
+			place_retire(bpf, i);
+	}
+}
+
+/* A page for each CPU that may ever come, by its number. */
+static uint32_t cpu_places(const struct bpf *bpf, const struct target *targets, size_t nr)
+{
+	int end = cpus_end(bpf->env), last = nr ? targets[nr - 1].id + 1 : 1;
+
+	return (uint32_t)(end > last ? end : last);
+}
+
+/* Whether the patterns fit the targets; else they are loaded anew, for more or other ones. */
+static int fit(struct bpf *bpf, const struct target *targets, size_t nr)
+{
+	bool is_by_thread = nr ? targets[0].is_thread : bpf->is_by_thread;
+	uint32_t needed = is_by_thread ? (uint32_t)nr : cpu_places(bpf, targets, nr);
+	int err;
+
+	if (bpf->program && bpf->is_by_thread == is_by_thread && needed <= bpf->nr_places)
+		return 0;
+	if (is_by_thread)
+		needed = needed < THREADS_MIN ? THREADS_MIN : 2 * needed;
+	err = start(bpf, is_by_thread, needed);
+	if (!err)
+		open_wanted(bpf);
+	return err;
+}
+
+/*
+ * A guest that joins has its counts from its beginning. After a new question all that is known is
+ * what comes after the first sample: the programs do not begin all at once.
+ */
+static int tally_begin(struct bpf *bpf, uint32_t guest, bool is_asked_anew)
+{
+	struct tally *tally = tallies_find(&bpf->tallies, guest);
+
+	if (tally)
+		return 0;
+	tally = tallies_get(&bpf->tallies, guest);
+	if (!tally)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < bpf->nr_counters && is_asked_anew; i++)
+		tally->state[i] = TALLY_RUNNING;
+	return 0;
+}
+
+static int engine_retarget(void *state, const struct target *targets, size_t nr, uint32_t keep)
+{
+	struct bpf *bpf = state;
+	bool *has_place = calloc(nr + 1, sizeof(*has_place)), is_asked_anew = bpf->is_asked_anew;
+	int err;
+
+	if (!has_place)
+		return -ENOMEM;
+	err = fit(bpf, targets, nr);
+	if (!err)
+		retire_others(bpf, targets, nr, has_place);
+	tallies_end(&bpf->tallies, targets, nr, keep, is_asked_anew);
+	bpf->is_asked_anew = false;
+	for (size_t i = 0; i < nr && !err; i++) {
+		if (has_place[i])
+			continue;
+		err = tally_begin(bpf, targets[i].guest, is_asked_anew);
+		if (!err)
+			err = place_begin(bpf, &targets[i]);
+	}
+	free(has_place);
+	return err;
+}
+
+static bool engine_is_ready(void *state)
+{
+	(void)state;
+	return true;
+}
+
+/* ---- reading ---- */
+
+/* On the host as a whole: of which thread one was, nobody knows. */
+static void add_missed(struct bpf *bpf)
+{
+	struct tally *tally = tallies_find(&bpf->tallies, GUEST_ANY);
+
+	for (uint32_t i = 0; tally && !bpf->is_by_thread && i < bpf->nr_counters; i++) {
+		if (bpf->is_wanted[i] && is_plain(bpf, i))
+			tally->now[i] += bpf_hook_missed(&bpf->hooks[i], tally->now[i]);
+	}
+}
+
+static int engine_read(void *state, struct sample *sample, uint64_t *ret_time_ns, struct why *why)
+{
+	struct bpf *bpf = state;
+
+	*ret_time_ns = clock_now_ns();
+	tallies_clear_now(&bpf->tallies);
+	for (uint32_t i = 0; i < bpf->nr_places; i++) {
+		struct tally *tally = tallies_find(&bpf->tallies, bpf->places[i].target.guest);
+
+		if (bpf->places[i].is_used && tally)
+			place_add(bpf, i, tally, tally->now);
+	}
+	add_missed(bpf);
+	if (descriptors_are_short(bpf->err))
+		descriptors_explain(why, bpf->nr_failed, descriptors_needed(bpf));
+	else if (bpf->err)
+		why_set(why, 0, "%u events not counted: %s", bpf->nr_failed, strerror(-bpf->err));
+	return tallies_emit(&bpf->tallies, bpf->is_wanted, NULL, sample);
+}
+
+/* ---- the engine ---- */
+
+static void engine_close(void *state)
+{
+	struct bpf *bpf = state;
+
+	if (!bpf)
+		return;
+	if (bpf->hooks)
+		stop(bpf);
+	tallies_release(&bpf->tallies);
+	free(bpf->hooks);
+	free(bpf->is_wanted);
+	free(bpf->is_open);
+	free(bpf);
+}
+
+static int find_splits(struct bpf *bpf)
+{
+	for (uint32_t i = 0; i < bpf->nr_counters; i++) {
+		const struct split *split = bpf->counters[i].split;
+		size_t j = 0;
+
+		while (split && j < bpf->nr_reasons && bpf->reasons[j].split != split)
+			j++;
+		if (!split || j < bpf->nr_reasons)
+			continue;
+		if (j == COUNTERS_SPLITS)
+			return -E2BIG;
+		bpf->reasons[bpf->nr_reasons++] = (struct reasons_hook){ split, BPF_HOOK_CLOSED };
+	}
+	return 0;
+}
+
+static int engine_open(const struct env *env, const struct counter *counters, size_t nr,
+		       void **ret_state, struct why *why)
+{
+	struct bpf *bpf;
+	int err;
+
+	if (nr >= COUNTERS_MAX)
+		return why_set(why, -E2BIG, "more than %d events and reasons", COUNTERS_MAX);
+	bpf = calloc(1, sizeof(*bpf));
+	if (!bpf)
+		return -ENOMEM;
+	bpf_be_quiet();
+	bpf->env = env;
+	bpf->counters = counters;
+	bpf->nr_counters = (uint32_t)nr;
+	bpf->tallies = (struct tallies){ counters, (uint32_t)nr, NULL };
+	bpf->is_wanted = calloc(nr, sizeof(*bpf->is_wanted));
+	bpf->is_open = calloc(nr, sizeof(*bpf->is_open));
+	bpf->hooks = calloc(nr, sizeof(*bpf->hooks));
+	for (size_t i = 0; bpf->hooks && i < nr; i++)
+		bpf->hooks[i] = BPF_HOOK_CLOSED;
+	err = bpf->is_wanted && bpf->is_open && bpf->hooks ? find_splits(bpf) : -ENOMEM;
+	/* Whether the kernel takes it is known now, while another engine can still be chosen. */
+	if (!err)
+		err = start(bpf, false, 1);
+	if (!err)
+		stop(bpf);
+	if (err) {
+		why_set(why, err, "the kernel refuses our BPF program: %s", strerror(-err));
+		engine_close(bpf);
+		return err;
+	}
+	*ret_state = bpf;
+	return 0;
+}
+
+const struct engine bpf_engine = {
+	.name = "bpf",
+	.probe = bpf_probe,
+	.open = engine_open,
+	.want = engine_want,
+	.retarget = engine_retarget,
+	.is_ready = engine_is_ready,
+	.read = engine_read,
+	.close = engine_close,
+};

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Copies patterns of programs into the kernel, one for each event. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "providers/bpf/attach.h"
+#include "providers/bpf/fields.h"
+#include "providers/tracepoint/bpf_hook.h"
+#include "providers/tracepoint/counters_shared.h"
+
+/* A copy of a pattern's instructions, with the maps in them; NULL: no memory. */
+static struct bpf_insn *copy_pattern(const struct bpf_program *pattern, size_t *ret_nr)
+{
+	size_t nr = bpf_program__insn_cnt(pattern);
+	struct bpf_insn *insns = calloc(nr, sizeof(*insns));
+
+	if (insns)
+		memcpy(insns, bpf_program__insns(pattern), nr * sizeof(*insns));
+	*ret_nr = nr;
+	return insns;
+}
+
+int bpf_hook_event(const struct bpf_program *pattern, const struct counter *counter,
+		   uint32_t number, struct bpf_hook *ret_hook)
+{
+	struct bpf_insn *insns;
+	size_t nr;
+	int err;
+
+	insns = copy_pattern(pattern, &nr);
+	if (!insns)
+		return -ENOMEM;
+	err = bpf_fields_patch_offset(insns, nr, OFFSET_VALUE, (int)(number * sizeof(__u64)));
+	if (!err)
+		ret_hook->program = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "kvmtop_count",
+						  "GPL", insns, nr, NULL);
+	if (!err && ret_hook->program < 0)
+		err = -errno;
+	free(insns);
+	if (err)
+		return err;
+	ret_hook->link = bpf_raw_tracepoint_open(counter->event, ret_hook->program);
+	return ret_hook->link < 0 ? -errno : 0;
+}
+
+/* Loads the program of a split's reasons. Its descriptor or -errno. */
+static int load_reasons(const struct bpf_program *pattern, const struct split *split, size_t number)
+{
+	const struct bpf_field fields[] = {
+		{ FIELD_REASON, split->field, 0, 0 },
+		{ FIELD_TYPE, split->type_field, (int)split->type_of_field, 0 },
+		{ 0 },
+	};
+	struct bpf_insn *insns;
+	int program, err;
+	size_t nr;
+
+	insns = copy_pattern(pattern, &nr);
+	if (!insns)
+		return -ENOMEM;
+	err = bpf_fields_patch(insns, nr, split->system, split->event, fields);
+	if (!err)
+		err = bpf_fields_patch_number(insns, nr, NUMBER_SPLIT, (int)number);
+	if (!err)
+		err = bpf_fields_patch_number(insns, nr, NUMBER_TYPE, (int)split->type_of_field);
+	program = err ? err : bpf_prog_load(BPF_PROG_TYPE_TRACEPOINT, "kvmtop_reasons", "GPL",
+					    insns, nr, NULL);
+	if (!err && program < 0)
+		program = -errno;
+	free(insns);
+	return program;
+}
+
+int bpf_hook_reasons(const struct env *env, const struct bpf_program *pattern,
+		     const struct counter *counter, size_t number, struct bpf_hook *ret_hook)
+{
+	ret_hook->program = load_reasons(pattern, counter->split, number);
+	if (ret_hook->program < 0)
+		return ret_hook->program;
+	ret_hook->link = bpf_attach(env, counter->tracepoint_id, ret_hook->program);
+	return ret_hook->link < 0 ? ret_hook->link : 0;
+}
+
+void bpf_hook_close(struct bpf_hook *hook)
+{
+	if (hook->link >= 0)
+		close(hook->link);
+	if (hook->program >= 0)
+		close(hook->program);
+	*hook = BPF_HOOK_CLOSED;
+}
+
+static void *close_copy(void *copy)
+{
+	bpf_hook_close(copy);
+	free(copy);
+	return NULL;
+}
+
+void bpf_hook_close_later(struct bpf_hook *hook)
+{
+	bool is_open = hook->link >= 0 || hook->program >= 0;
+	struct bpf_hook *copy = is_open ? malloc(sizeof(*copy)) : NULL;
+	pthread_t thread;
+
+	if (copy) {
+		*copy = *hook;
+		if (pthread_create(&thread, NULL, close_copy, copy) == 0)
+			pthread_detach(thread);
+		else
+			close_copy(copy);
+	} else {
+		bpf_hook_close(hook);
+	}
+	*hook = BPF_HOOK_CLOSED;
+}
+
+uint64_t bpf_hook_missed(struct bpf_hook *hook, uint64_t counted)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 size = sizeof(info);
+
+	if (hook->program < 0 || hook->counted == counted)
+		return hook->missed;
+	hook->counted = counted;
+	if (bpf_obj_get_info_by_fd(hook->program, &info, &size) == 0)
+		hook->missed = info.recursion_misses;
+	return hook->missed;
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Counts events, by CPU or in the threads that are asked for; runs in the kernel.
+ *
+ * These are patterns: for each event a copy is loaded that has the event's number in it. An event
+ * may interrupt the counting of another one, hence the atomic additions.
+ */
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "providers/tracepoint/counters_shared.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+/* By split and code: the reason's counter plus 1; 0: it is none of ours. */
+__u16 dense[COUNTERS_SPLITS][COUNTERS_DENSE];
+
+const volatile __u64 type_bit;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct counter_values);
+} values SEC(".maps");
+
+/* Which of the values are a thread's. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} places SEC(".maps");
+
+/* Codes that are too large for dense[]. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, COUNTERS_MAX);
+	__type(key, struct counter_code);
+	__type(value, __u32);
+} codes SEC(".maps");
+
+static __always_inline struct counter_values *of_cpu(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&values, &cpu);
+}
+
+static __always_inline struct counter_values *of_thread(void)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	__u32 *place = bpf_map_lookup_elem(&places, &tid);
+
+	return place ? bpf_map_lookup_elem(&values, place) : 0;
+}
+
+static __always_inline int count_event(struct counter_values *at)
+{
+	if (at)
+		asm volatile("lock *(u64 *)(%0 + %1) += %2"
+			     :: "r"(at), "i"(OFFSET_VALUE), "r"(1ull)
+			     : "memory");
+	return 0;
+}
+
+/* Returns 1: see providers/bpf/attach.h. */
+static __always_inline int count_reason(struct counter_values *at, void *ctx)
+{
+	struct counter_code key = { LOAD(ctx, FIELD_REASON), NUMBER(NUMBER_SPLIT) };
+	__u64 type = LOAD(ctx, FIELD_TYPE);
+	__u32 *known, counter = 0;
+
+	if (!at)
+		return 1;
+	if (type != NUMBER(NUMBER_TYPE))
+		key.code = type_bit | type;
+	if (key.code < COUNTERS_DENSE) {
+		counter = dense[key.split % COUNTERS_SPLITS][key.code];
+	} else {
+		known = bpf_map_lookup_elem(&codes, &key);
+		if (known)
+			counter = *known;
+	}
+	if (counter)
+		__sync_fetch_and_add(&at->values[(counter - 1) % COUNTERS_MAX], 1);
+	return 1;
+}
+
+SEC("raw_tracepoint")
+int event_on_cpu(void *ctx __attribute__((unused)))
+{
+	return count_event(of_cpu());
+}
+
+SEC("raw_tracepoint")
+int event_in_thread(void *ctx __attribute__((unused)))
+{
+	return count_event(of_thread());
+}
+
+SEC("tracepoint")
+int reason_on_cpu(void *ctx)
+{
+	return count_reason(of_cpu(), ctx);
+}
+
+SEC("tracepoint")
+int reason_in_thread(void *ctx)
+{
+	return count_reason(of_thread(), ctx);
+}

@@ -1,0 +1,132 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What every mode without a screen prints about captured machines, compared with tests/golden/*.txt.
+#
+# UPDATE=1 tests/cli/golden.t writes those files anew; look at the difference before you keep it.
+. tests/lib.sh
+
+root=tests/sysroot
+names=
+
+# What differs from run to run: the time of day.
+mask() {
+	sed -E -e 's/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}/DATE TIME/' \
+		-e 's/"time":"[^"]*"/"time":"DATETIME"/'
+}
+
+# golden NAME ARGUMENT...: runs it beside the others, most of which wait for their second.
+golden() {
+	names="$names $1"
+	{
+		name=$1
+		shift
+		"$KVMTOP" "$@" >"$TMP/$name.out" 2>"$TMP/$name.err" </dev/null
+		status=$?
+		{
+			echo "\$ kvmtop $*"
+			cat "$TMP/$name.out"
+			sed 's/^/stderr: /' "$TMP/$name.err"
+			[ "$status" = 0 ] || echo "status: $status"
+		} | mask >"$TMP/$name.txt"
+	} &
+}
+
+compare() {
+	wait
+	for name in $names; do
+		[ -z "${UPDATE:-}" ] || cp "$TMP/$name.txt" "tests/golden/$name.txt"
+		same_files "$TMP/$name.txt" "tests/golden/$name.txt" "$name"
+	done
+	names=
+}
+
+for machine in amd intel arm64 lockdown no-kvm; do
+	golden $machine-providers --sysroot $root/$machine --list-providers
+	golden $machine-fields --sysroot $root/$machine -f help
+	golden $machine-batch --sysroot $root/$machine -1
+done
+golden amd-debugfs-fields --sysroot $root/amd -d -f help
+compare
+
+golden amd-filter --sysroot $root/amd -1 -f 'exit.*(hlt|IO|MSR)'
+golden lockdown-json --sysroot $root/lockdown -1 --json
+golden amd-guests --sysroot $root/amd -1 -b
+golden amd-guests-json --sysroot $root/amd -1 -b --json
+golden amd-guest --sysroot $root/amd -1 -g web1
+golden amd-pid --sysroot $root/amd -1 -p 115 -f kvm_exit
+golden amd-tid --sysroot $root/amd -1 -p 123 -f kvm_exit
+golden amd-debugfs --sysroot $root/amd -1 -d
+golden amd-debugfs-past --sysroot $root/amd -1 -d -i
+golden amd-debugfs-past-guest --sysroot $root/amd -1 -d -i -g db1 -f 'exits|pages'
+golden amd-both --sysroot $root/amd -1 -d -t -i -f exits
+golden amd-no-match --sysroot $root/amd -1 -f nothing.is.called.this
+golden intel-guests-json --sysroot $root/intel -1 -b --json
+golden intel-wide-guest --sysroot $root/intel -1 -g データベース -f kvm_exit
+golden arm64-guests-json --sysroot $root/arm64 -1 -b --json
+golden arm64-debugfs-past --sysroot $root/arm64 -1 -d -i
+golden lockdown-debugfs --sysroot $root/lockdown -1 -d -i
+compare
+
+golden amd-log --sysroot $root/amd -l -n 3 -s 0.1
+golden amd-log-reasons --sysroot $root/amd -l -n 3 -s 0.1 -x -f 'kvm_exit|kvm_pio'
+golden amd-log-skip --sysroot $root/amd -l -n 3 -s 0.1 -z -f kvm_nested
+golden amd-log-json --sysroot $root/amd -l -n 3 -s 0.1 --json -f '^kvm_(exit|pio)$'
+golden amd-csv --sysroot $root/amd -l -c -n 3 -s 0.1 -f 'kvm_exit|kvm_pio'
+golden amd-guests-log --sysroot $root/amd -l -n 3 -s 0.1 -b
+golden intel-log --sysroot $root/intel -l -n 3 -s 0.1
+golden intel-csv --sysroot $root/intel -l -c -n 4 -s 0.1 -f '^kvm_exit$'
+golden lockdown-log --sysroot $root/lockdown -l -n 3 -s 0.1 -x
+golden no-kvm-log --sysroot $root/no-kvm -l -n 1
+golden no-kvm-debugfs --sysroot $root/no-kvm -1 -d
+golden no-kvm-both --sysroot $root/no-kvm -1 -d -t
+golden no-such-machine --sysroot $root/nowhere -1
+golden no-such-guest --sysroot $root/amd -1 -g web2
+golden no-such-pid --sysroot $root/amd -1 -p 4711
+golden not-a-guest --sysroot $root/amd -1 -p 1
+compare
+
+# The views of timed exits.
+golden amd-timed-guests --sysroot $root/amd -1 --view guests --json
+golden amd-vcpus --sysroot $root/amd -1 --view vcpus
+golden amd-vcpus-json --sysroot $root/amd -1 --view vcpus --json -g db1
+golden amd-vcpus-log --sysroot $root/amd -l -n 3 -s 0.1 --view vcpus
+golden amd-vcpus-csv --sysroot $root/amd -l -c -n 3 -s 0.1 --view vcpus
+golden amd-exits --sysroot $root/amd -1 --view exits
+golden amd-exits-json --sysroot $root/amd -1 --view exits --json -f 'hlt|^io$|hypercall'
+golden amd-exits-log --sysroot $root/amd -l -n 3 -s 0.1 --view exits
+golden amd-exits-csv --sysroot $root/amd -l -c -n 3 -s 0.1 --view exits
+golden amd-exits-sort --sysroot $root/amd -1 --view exits -o avg_ns -p 112
+golden amd-hotspots --sysroot $root/amd -1 --view hotspots -g web1
+golden amd-hotspots-log --sysroot $root/amd -l -n 2 -s 0.1 --view hotspots -f IA32
+golden intel-exits --sysroot $root/intel -1 --view exits
+golden intel-vcpus --sysroot $root/intel -1 --view vcpus
+golden lockdown-exits --sysroot $root/lockdown -1 --view exits
+golden arm64-exits --sysroot $root/arm64 -1 --view exits
+golden arm64-timed-guests --sysroot $root/arm64 -1 --view guests --json
+compare
+
+# kvmtop exits
+golden exits-all exits --sysroot $root/amd 0.1
+golden exits-pid exits --sysroot $root/amd -p 115 -k time 0.1
+golden exits-vcpu exits --sysroot $root/amd -p 115 -v 1 --csv 0.1
+golden exits-alltids exits --sysroot $root/amd -p 115 -a -k percent_time 0.1
+golden exits-tid exits --sysroot $root/amd -t 122 --event ioport 0.1
+golden exits-tids exits --sysroot $root/amd -T 121,122 --event cpuid -k max --json 0.1
+golden exits-lockdown exits --sysroot $root/lockdown 0.1
+golden exits-no-vcpu exits --sysroot $root/intel -p 4101 -v 10 0.1
+golden exits-no-guest exits --sysroot $root/amd -p 1 0.1
+golden exits-no-thread exits --sysroot $root/amd -t 115 0.1
+golden exits-no-provider exits --sysroot $root/arm64 0.1
+compare
+
+# Nothing is left over from a case that is gone.
+for file in tests/golden/*.txt; do
+	grep -qF "$(basename "$file" .txt)" tests/cli/golden.t || {
+		case $(basename "$file" .txt) in
+		*-providers | *-fields | *-batch) ;;
+		*) not_ok "no case needs $file" ;;
+		esac
+	}
+done
+
+done_testing

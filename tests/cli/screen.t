@@ -1,0 +1,618 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The live screen in a terminal: every key and prompt, the mouse, every size, every way out.
+#
+# A captured machine is looked at with an interval so long that a picture stands still until a key
+# asks for something new. UPDATE=1 tests/cli/screen.t writes tests/golden/screen/*.txt anew.
+# shellcheck disable=SC2317 # some functions are only called by wait_for
+. tests/lib.sh
+need_screen
+
+amd=tests/sysroot/amd
+intel=tests/sysroot/intel
+esc=$(printf '\033')
+
+# start COLUMNS ROWS MACHINE OPTION...: until rates are there.
+start() {
+	t_size="$1 $2"
+	t_root=$3
+	shift 3
+	# shellcheck disable=SC2086
+	screen_start $t_size "exec $KVMTOP --sysroot $t_root $*"
+	screen_wait '[0-9]/s |[a-z)] +[0-9]+$'
+}
+
+# The picture without the time of day.
+shot() {
+	screen_shot | sed -E 's/[0-9]{2}:[0-9]{2}:[0-9]{2}$/HH:MM:SS/'
+}
+
+# settle: until the second sample after a question was taken.
+settle() {
+	wait_for 5 is_still
+}
+is_still() {
+	t_still=$(shot)
+	sleep 0.4
+	[ "$(shot)" = "$t_still" ]
+}
+
+# picture NAME [SED]: the whole of it.
+picture() {
+	shot | sed "${2:-}" >"$TMP/picture"
+	[ -z "${UPDATE:-}" ] || cp "$TMP/picture" "tests/golden/screen/$1.txt"
+	same_files "$TMP/picture" "tests/golden/screen/$1.txt" "picture $1"
+}
+
+# keys_show KEYS REGEX NAME: the keys, then what must be seen.
+keys_show() {
+	# shellcheck disable=SC2086
+	screen_keys $1
+	screen_has "$2" "$3"
+}
+
+# The first word of the row under the cursor: what begins in reverse below the heading.
+selected() {
+	screen_shot -e | awk -v esc="$esc" '{
+		line = $0
+		text = ""
+		at_start = is_reverse
+		while (match(line, esc "\\[[0-9;]*m")) {
+			code = substr(line, RSTART + 2, RLENGTH - 3)
+			text = text substr(line, 1, RSTART - 1)
+			line = substr(line, RSTART + RLENGTH)
+			n = split(code, codes, ";")
+			for (i = 1; i <= n; i++)
+				if (codes[i] == 7 || codes[i] + 0 == 0 || codes[i] == 27)
+					is_reverse = codes[i] == 7
+			if (text == "")
+				at_start = is_reverse
+		}
+		text = text line
+		sub(/^[^a-z]*/, "", text)
+		sub(/ .*/, "", text)
+		if (NR > 4 && at_start)
+			print text
+	}'
+}
+is_selected() {
+	[ "$(selected)" = "$1" ]
+}
+selects() {
+	check "$2" wait_for 5 is_selected "$1"
+}
+
+# The name in the N-th row of the table, the total of a row.
+row() {
+	screen_line $((4 + $1)) | sed 's/^[^a-z]*//; s/ .*//'
+}
+is_row() {
+	[ "$(row "$1")" = "$2" ]
+}
+total_of() {
+	screen_shot | sed -n "s/^[^a-z]*$1 *\([0-9][0-9]*\) .*/\1/p"
+}
+total_moved() {
+	t_now=$(total_of "$1")
+	[ -n "$t_now" ] && [ "$t_now" != "$2" ]
+}
+
+ends_with() {
+	is "$(screen_status 5)" "$1" "$2"
+}
+
+lacks() {
+	! screen_shot | grep -q -e "$1"
+}
+
+is_gone() {
+	[ ! -e "/proc/$1" ] || grep -q '^State:.[ZX]' "/proc/$1/status"
+}
+
+# ---- pictures
+
+start 80 24 $amd -s 25
+screen_wait 4715
+picture amd-80x24
+
+# ---- the cursor and the tree
+
+screen_keys Down
+selects kvm_entry "the first arrow selects the first row"
+screen_keys Down
+selects kvm_exit "the next one goes down"
+keys_show Enter ' ├ cpuid ' "Enter opens an event's reasons"
+screen_keys Down Down Down
+selects interrupt "the cursor goes into the tree"
+screen_keys Home Down Enter
+check "Enter closes them" wait_for 5 is_row 3 kvm_write_tsc_offset
+keys_show x '^▾kvm_exit ' "x opens all"
+screen_keys x
+check "and closes them" wait_for 5 is_row 3 kvm_write_tsc_offset
+screen_keys End
+selects kvm_hypercall "End"
+screen_keys Home
+selects kvm_entry "Home goes to the first row"
+screen_keys Escape
+selects "" "Esc lets go of the row"
+
+settle
+before=$(shot)
+screen_keys Down Up F5 Escape
+screen_type "$(printf '\033[1;5C\033[99~\033[200q\033Ox\033[<0;1;1M')"
+for _ in 1 2 3 4 5 6 7 8; do
+	screen_keys -H ff
+done
+selects "" "after these keys"
+is "$(shot)" "$before" "flaw_B7: keys take no sample, unknown ones do nothing"
+
+# ---- views
+
+keys_show Tab '\[2 Guests\]' "Tab goes to the next view"
+screen_has '^ db1 +2 +[0-9]+ +4[0-9]\.[0-9] ' "with a row for each guest"
+keys_show BTab '\[1 Events\]' "Shift-Tab goes back"
+keys_show 2 '\[2 Guests\]' "2"
+keys_show 1 '\[1 Events\]' "1"
+keys_show b '\[2 Guests\]' "b goes to the guests"
+keys_show b '\[1 Events\]' "b goes back to the events"
+keys_show 3 '\[3 vCPUs\]' "3"
+keys_show 4 '\[4 Exits\]' "4"
+keys_show 5 '\[5 Hot spots\]' "5"
+keys_show 1 '\[1 Events\]' "1"
+
+# ---- drilling down
+
+keys_show '2 Down' ' db1 ' "the guests"
+selects db1 "with a guest selected"
+check "there is nothing to go back to" lacks 'Backspace back'
+keys_show Enter '\[3 vCPUs\].* db1 \(pid 115\)$' "Enter on a guest shows its vCPUs"
+screen_has '^h help .* Backspace back ' "the last line says how to go back"
+check "and nothing that does nothing here" lacks 'x reasons'
+screen_has '^ db1 +1 +[0-9]+ +5[0-9]\.[0-9] ' "one a line"
+unlike "$(screen_shot)" web1 "and no other guest's"
+keys_show 'Down Down Enter' '\[4 Exits\].* db1 › vCPU 1$' "Enter on a vCPU shows its exits"
+screen_has '^ hlt .* halt ' "halts are no cost"
+screen_has '^ io  Avg .* ended$' "the latency of the first row is below"
+keys_show 'End' '^ hlt  Avg ' "of the selected one when there is one"
+keys_show '/' '^Search' "a search"
+screen_type '^msr'
+screen_keys Enter
+selects msr "for a reason"
+keys_show Enter '\[5 Hot spots\].* db1 › vCPU 1 › msr$' "Enter on an exit shows its arguments"
+screen_has '^ 0x6e0 IA32_TSC_DEADLINE write +[0-9]+ ' "by name"
+unlike "$(screen_shot)" '0x3f8' "and no others"
+keys_show BSpace '\[4 Exits\].* db1 › vCPU 1$' "Backspace goes back to the exits"
+selects msr "and to the row it came from"
+settle
+keys_show 'Home' '^ (io|npf)  Avg ' "another row"
+screen_keys End
+keys_show Enter 'No argument of hlt seen yet' "an exit without arguments says so"
+keys_show 'BSpace BSpace' '\[3 vCPUs\].* db1 \(pid 115\)$' "twice back to the vCPUs"
+keys_show BSpace '\[2 Guests\].*guest: all' "Backspace goes back to the guests"
+keys_show 'Enter 4' '\[4 Exits\].* db1 \(pid 115\)$' "a tab stays with the guest"
+keys_show 2 '\[2 Guests\].*guest: all' "but for the guests"
+keys_show c '\[2 Guests\].*guest: all' "c"
+keys_show b '\[1 Events\]' "b goes back to the events"
+
+# ---- order
+
+keys_show o '▾Total' "flaw_E2: o sorts by total, and the heading says so"
+screen_has '^Sorted by total' "so does the last line"
+keys_show o '▾CurAvg/s' "o again by rate"
+keys_show '<' '▾%Total' "< sorts by the column to the left"
+keys_show '<' ' ▾Total' "and the next"
+keys_show '<' ' Event▾' "and the name"
+check "in the order of the names" wait_for 5 is_row 1 kvm_apic
+keys_show R ' Event▴' "R reverses"
+check "and has the last name first" wait_for 5 is_row 1 vcpu_match_mmio
+keys_show '<' '▴CurAvg/s' "< comes around to the rate"
+keys_show '>' ' Event▴' "> is its opposite"
+keys_show '> > > R' '▾CurAvg/s' "> R"
+check "the highest rate first" wait_for 5 is_row 1 kvm_entry
+keys_show '2 o' 'vCPU +▾Total ' "a column that had no room has it when it is sorted by"
+keys_show 1 '▾CurAvg/s' "each view has an order of its own"
+
+# ---- reset, interval, pause
+
+settle
+rate=$(screen_shot | sed -n 's/^ kvm_entry .* \([0-9]*\)  *█.*/\1/p')
+keys_show r '^ kvm_entry +0 ' "r: totals count from now on"
+screen_has '^Totals count from now on' "and that is said"
+is "$(screen_shot | sed -n 's/^ kvm_entry  *0 .* \([0-9]*\)  *█.*/\1/p')" "$rate" \
+	"flaw_B6: the rate stays what it was"
+keys_show + '  25\.5s  ' "+ is slower, to the end"
+keys_show '+ -' '  24\.5s  ' "- is faster"
+keys_show s '^Seconds \(now 24\.5, Enter: 3\.0\): *$' "s asks"
+screen_type abc
+keys_show Enter '^"abc": not a number' "what is no number is refused"
+keys_show C-u '^Seconds .*: *$' "and can be corrected"
+screen_type 0.05
+keys_show Enter 'delay must be >= 0\.1' "what is too short is refused"
+screen_keys C-u
+screen_type 1.5
+keys_show Enter '   1\.5s  ' "1.5 seconds"
+keys_show 's Enter' '   3\.0s  ' "nothing is the usual interval"
+screen_keys s
+screen_type 25
+keys_show Enter '  25\.0s  ' "25 seconds"
+keys_show Space 'PAUSED  25\.0s  ' "Space pauses"
+screen_has '^PAUSED  h help' "a message goes by itself; PAUSED stands in the last line, too"
+keys_show Space '^kvmtop.*vCPUs  +25\.0s' "and goes on"
+
+# ---- search
+
+screen_keys /
+screen_wait '^Search'
+screen_type 'p[i]o'
+screen_keys Enter
+selects kvm_pio "/ finds a name"
+screen_keys /
+screen_type '^kvm_p'
+screen_keys Enter
+selects kvm_page_fault "the next from there"
+screen_keys n
+selects kvm_pvclock_update "n: the next, around the end"
+screen_keys n
+selects kvm_pv_tlb_flush "and the next"
+screen_keys /
+screen_type 'nothing'
+keys_show Enter '^Not found' "what is not there is not found"
+screen_keys /
+screen_type '('
+keys_show Enter '^"\(" is not a valid' "what is no regular expression is refused"
+screen_keys Escape
+screen_wait '^(Not found|h help)'
+screen_keys Home
+selects kvm_entry "Home from there"
+
+# ---- help
+
+keys_show h '^ q +quit' "h: help"
+picture help-80x24 2d
+keys_show q '^ kvm_entry ' "q leaves the help, not the program"
+keys_show '?' '^ q +quit' "?: help"
+screen_resize 60 12
+screen_has '^arrows: more' "help that does not fit can be scrolled"
+keys_show 'Down Down' '^ 1 - 5 Tab' "by a line"
+keys_show End '^ History +the rate' "to its end"
+keys_show 'PPage PPage PPage Down Down' '^ 1 - 5 Tab' "and back"
+screen_resize 80 40
+screen_has '^any key: back' "and fits again"
+screen_resize 80 24
+keys_show Escape '^ kvm_entry ' "Esc leaves it"
+
+# ---- the filter
+
+keys_show f '^Filter \(regex\): *$' "f asks for a filter"
+screen_type 'wrong'
+screen_keys Left Left Up Down PPage C-a
+screen_type '^'
+screen_keys End BSpace DC Home Right DC C-k
+screen_type 'kvm_exit$'
+screen_has '^Filter \(regex\): \^kvm_exit\$$' "flaw_E3: arrows move in the prompt, they are no text"
+keys_show Enter 'Hot spots +\^kvm_exit\$$' "the filter is at work"
+check "and nothing else is shown" wait_for 5 is_row 2 ""
+screen_keys f
+screen_type '('
+keys_show Enter '^"\^kvm_exit\$\(" is not a valid' "a wrong one is refused"
+keys_show Left '^Filter \(regex\): \^kvm_exit\$\($' "and can be corrected"
+keys_show C-c '^(h help|[A-Z])[^:]*$' "flaw_E3: Ctrl-C leaves the prompt"
+is "$(screen_line 3 | grep -c ' ^kvm_exit\$$')" 1 "and changes nothing"
+keys_show 'f C-u Enter' 'filter: -  guest: all' "an empty one is none"
+screen_keys f
+screen_type 'kvm_userspace_exit\('
+keys_show Enter ' ├ IO ' "a filter that names reasons shows them"
+keys_show c 'filter: -  guest: all' "c clears it"
+screen_keys f
+screen_wait '^Filter'
+screen_type x
+screen_keys Escape
+screen_has '^[a-z[:upper:]][^:]*$' "flaw_E3: so does Esc"
+
+# ---- the guest
+
+keys_show g '^ +112 +1  web1$' "g shows the guests"
+picture guests-80x24 2d
+screen_type web2
+screen_has '^ No guest has this name' "what is typed narrows them down"
+keys_show Enter 'no guest named "web2"; there are: ' "nobody's name is refused"
+screen_keys C-u
+screen_type web1
+keys_show Enter ' web1 \(pid 112\)$' "a name"
+screen_keys p
+screen_type 115
+keys_show Enter ' db1 \(pid 115\)$' "a pid"
+screen_keys g
+screen_type 99999999999999999999
+keys_show Enter 'no guest has a process or thread 9+' "a number that is no pid"
+keys_show Escape ' db1 \(pid 115\)$' "flaw_E3: Esc changes nothing"
+screen_keys g
+screen_type 0
+keys_show Enter 'guest: all' "0: all"
+screen_keys p
+screen_type 115
+screen_keys Enter
+screen_wait ' db1 \(pid 115\)$'
+keys_show 'g Enter' 'guest: all' "nothing: all"
+screen_keys q
+ends_with 0 "q ends it"
+
+# ---- a table longer than the screen
+
+start 80 24 $amd -s 25 -x
+keys_show NPage '^ Total  1-18 of [0-9]+ ' "flaw_E2: more rows than fit"
+keys_show 'NPage NPage' '^ Total +2?[0-9]-[0-9]+ of' "PgDn"
+screen_keys End
+is_at_end() {
+	t_shown=$(screen_shot | sed -n 's/.* [0-9]*-\([0-9]*\) of \([0-9]*\) .*/\1 \2/p')
+	[ -n "$t_shown" ] && [ "${t_shown% *}" = "${t_shown#* }" ]
+}
+check "End shows the last row" wait_for 5 is_at_end
+keys_show 'PPage PPage PPage' '^ Total  1-18 of ' "PgUp goes back to the first"
+sums=$(screen_shot | sed -n 's/^ Total *[0-9]*-[0-9]* of [0-9]* *//p')
+screen_resize 80 10
+screen_has '^ Total  1-4 of ' "fewer rows"
+is "$(screen_shot | sed -n 's/^ Total *[0-9]*-[0-9]* of [0-9]* *//p')" "$sums" \
+	"flaw_B8: the Total row is of all rows, seen or not"
+
+# ---- sizes
+
+screen_resize 1 1
+screen_keys Down
+for size in "2 2" "3 3" "20 2" "20 3" "200 4" "16 50"; do
+	# shellcheck disable=SC2086
+	screen_resize $size
+	screen_has '^(t|too| Event|\[1 Ev)' "flaw_E1: ${size% *} columns, ${size#* } rows"
+done
+screen_keys h
+screen_resize 2 2
+screen_keys Down f g
+screen_resize 80 24
+screen_has '^Filter|^Guest|^h help|^any key' "flaw_E1: back to a size with room"
+screen_keys Escape
+screen_keys Escape
+screen_wait '^h help'
+screen_keys q
+ends_with 0 "and alive"
+
+start 20 5 $amd -s 25
+screen_wait '4715'
+picture amd-20x5
+keys_show f '^>' "a prompt at 20x5"
+screen_type abcdefghijklmnopqrstuvwxyz
+screen_has '^> jklmnopqrstuvwxyz$' "shows the end of its line"
+keys_show 'C-u Escape h' '^arrows: more' "help at 20x5"
+keys_show 'NPage NPage' '^ Enter' "scrolls"
+screen_keys C-c
+ends_with 0 "Ctrl-C ends it"
+
+start 200 60 $intel -s 25 -x
+screen_wait '4,124,8'
+picture intel-200x60
+start 80 24 $intel -s 25 -b
+screen_wait 'データベース +4101 .*319651'
+picture intel-guests-80x24
+screen_resize 200 60
+screen_wait '319,783 '
+picture intel-guests-200x60
+start 80 24 $intel -s 25 --view vcpus
+screen_wait 'データベース +0 +4110 .*159833'
+picture intel-vcpus-80x24
+start 80 24 $intel -s 25 --view exits
+screen_wait 'MSR_WRITE +[0-9]+ +234927 '
+picture intel-exits-80x24
+screen_resize 200 60
+screen_wait 'MSR_WRITE +235,024 '
+picture intel-exits-200x60
+screen_resize 20 5
+screen_has '^ MSR_WRITE +4\.2$' "exits at 20x5: what they are sorted by"
+start 80 24 $intel -s 25 --view hotspots
+screen_wait '^ MSR_WRITE .*データ'
+picture intel-hotspots-80x24
+start 80 24 tests/sysroot/lockdown -s 25 --view exits
+screen_wait '^ MMIO +1004 '
+picture lockdown-exits-80x24
+keys_show Enter '^ No argument of MMIO seen yet' "Enter says what is not seen here"
+keys_show 5 '^ No matching' "arguments of what is not traced are not there"
+
+# ---- where exits cannot be timed
+
+start 80 24 tests/sysroot/arm64 -s 25 --view exits
+screen_has '^ This view needs what cannot be counted here. exits: ' "the view says why it is empty"
+screen_has '^h help' "which is no notice"
+keys_show 3 '^ This view needs what cannot' "so does another"
+keys_show 1 '^▸kvm_exit ' "the events have nothing to say of it"
+keys_show '2 Down' '^ edge2 +112 +2 +[0-9]+ +60\.0' "guests are counted by their events"
+keys_show Enter '\[1 Events\].* edge2 ' "Enter on a guest shows its events"
+screen_has '^▸kvm_exit +[0-9]+ ' "and counts them"
+keys_show BSpace '\[2 Guests\].*guest: all' "Backspace goes back to the guests"
+screen_keys q
+ends_with 0 "q ends it"
+
+# ---- terminals
+
+for term in vt100 xterm-mono linux; do
+	SCREEN_TERM=tmux-256color
+	screen_start 80 12 "TERM=$term exec $KVMTOP --sysroot $amd -s 25"
+	screen_has '^ kvm_entry .* 4716 ' "flaw_A6: TERM=$term"
+	keys_show h '^ q +quit' "and its keys"
+	screen_keys C-c
+	ends_with 0 "and its end"
+done
+for term in dumb no-such-terminal ''; do
+	screen_start 80 12 "TERM=$term exec $KVMTOP --sysroot $amd -s 25 2>$TMP/err"
+	ends_with 1 "flaw_A6: TERM=$term is a failure"
+	is "$(grep -c . "$TMP/err")" 1 "told in one line"
+	like "$(cat "$TMP/err")" "^kvmtop: TERM=$term: the terminal .*: set TERM, or use -1 " \
+		"that says what to do"
+done
+start 80 12 $amd -s 25
+like "$(screen_shot -e)" '\[36m' "there are colours"
+screen_start 80 12 "NO_COLOR=1 exec $KVMTOP --sysroot $amd -s 25"
+screen_has '^ kvm_entry .* 4716 ' "NO_COLOR"
+unlike "$(screen_shot -e)" '\[3[0-7]m' "and then there are none"
+screen_start 80 12 "LC_ALL=C exec $KVMTOP --sysroot $amd -s 25 -x"
+screen_has '^  \|-cpuid .* 1351 +#$' "ASCII where the locale has no UTF-8"
+
+is "$(status_of "$KVMTOP" --sysroot $amd)" 1 "output that is no terminal is a failure"
+is "$(cat "$TMP/err")" \
+	"kvmtop: standard output is not a terminal: use -1 for one sample, -l for a log" "and told"
+
+# ---- the mouse
+
+SCREEN_TERM=xterm-256color
+start 80 24 $amd -s 25
+screen_click 10 7
+selects kvm_write_tsc_offset "a click selects a row"
+screen_click 40 10 65
+selects kvm_pvclock_update "the wheel moves on"
+screen_click 40 10 64
+selects kvm_write_tsc_offset "and back"
+screen_click 49 4
+screen_has ' ▾Total' "a click on a heading sorts by it"
+screen_click 49 4
+screen_has ' ▴Total' "another reverses"
+screen_click 77 4
+screen_has ' ▴Total' "a picture cannot be sorted by"
+screen_click 15 3
+screen_has '\[2 Guests\]' "a click on a tab"
+screen_click 5 3
+screen_has '\[1 Events\]' "and on the other"
+settle
+before=$(shot)
+screen_click 40 1
+screen_click 70 24
+screen_click 40 23
+is "$(shot)" "$before" "a click on nothing"
+start 80 24 $amd -s 0.1
+for button in 0 1 2 3 35 65 66 128; do
+	screen_click 40 1 $button
+	total=$(total_of kvm_entry)
+	check "samples go on after button $button" wait_for 5 total_moved kvm_entry "$total"
+done
+SCREEN_TERM=tmux-256color
+
+# ---- time
+
+start 80 24 $amd -s 0.1
+screen_keys f
+screen_wait '^Filter'
+total=$(total_of kvm_entry)
+check "flaw_E3: samples go on while a prompt is open" wait_for 5 total_moved kvm_entry "$total"
+screen_keys Escape Space
+screen_has PAUSED "pause"
+before=$(shot)
+sleep 0.4
+is "$(shot)" "$before" "paused numbers stand still"
+keys_show o '▾Total' "paused, it can be sorted"
+screen_keys Space
+total=$(total_of kvm_entry)
+check "and it goes on" wait_for 5 total_moved kvm_entry "$total"
+screen_keys f
+screen_type 'kvm_userspace_exit\('
+screen_keys Enter
+screen_wait ' ├ IO '
+total=$(total_of kvm_userspace_exit)
+check "flaw_B5: the parent of reasons that a filter names counts on" \
+	wait_for 5 total_moved kvm_userspace_exit "$total"
+screen_keys c
+screen_wait 'filter: -'
+for _ in 1 2 3 4 5 6 7 8; do
+	screen_keys r
+	screen_shot | awk '$1 == "kvm_entry" { print $4 }'
+done >"$TMP/rates"
+is "$(grep -c . "$TMP/rates") $(grep -vcxE -e '-|4716|3915|5285' "$TMP/rates")" "8 0" \
+	"flaw_B6: rates after a reset are what they were"
+screen_start 80 24 "exec $KVMTOP --sysroot $amd -s 0.1 -n 3"
+ends_with 0 "-n 3 ends it"
+
+# ---- guests that end
+
+cp -a $amd "$TMP/amd"
+awk '/^sample/ { flush() }
+	/^(sample|thread) / { mine = $0 == "thread 122" }
+	{ print }
+	mine { copy = copy $0 "\n" }
+	END { flush() }
+	function flush() {
+		sub("thread 122", "thread 222", copy)
+		printf "%s", copy
+		copy = ""
+	}' $amd/kvmtop/counters >"$TMP/amd/kvmtop/counters"
+start 80 24 "$TMP/amd" -s 0.1 -g web1
+screen_wait ' web1 \(pid 112\)$'
+mv "$TMP/amd/proc/112" "$TMP/web1"
+mv "$TMP/amd/sys/kernel/debug/kvm/112-10" "$TMP/web1-kvm"
+screen_has ' web1 \(pid 112\) is DEAD$' "a guest that ended is said to be dead"
+screen_has '^ kvm_entry +[0-9]+ +[0-9.]+ +0 ' "flaw_B3: its rates are 0, its totals stay"
+sed -i 's/^112 /212 /' "$TMP/web1/stat"
+mv "$TMP/web1/task/122" "$TMP/web1/task/222"
+mv "$TMP/web1/task/112" "$TMP/web1/task/212"
+echo 222 >"$TMP/web1-kvm/vcpu0/pid"
+mv "$TMP/web1" "$TMP/amd/proc/212"
+mv "$TMP/web1-kvm" "$TMP/amd/sys/kernel/debug/kvm/212-10"
+screen_has ' web1 \(pid 212\)$' "flaw_E8: it is followed when it comes back,"
+screen_has '^web1 is back as pid 212: counting anew' "and that is said"
+screen_has '^ kvm_entry +[0-9]+ +[0-9.]+ +1[0-9]{3} ' "and its rates are there again"
+
+# ---- the module comes later
+
+cp -a tests/sysroot/no-kvm "$TMP/late"
+screen_start 80 24 "exec $KVMTOP --sysroot $TMP/late -s 0.1"
+screen_has '^ Waiting for the KVM module\.' "without the module it waits"
+screen_has '^tracepoint: no KVM events in( |$)' "and says for what"
+screen_has '^h help  q quit' "above the keys, which stay"
+screen_keys x 2 1 f Escape
+screen_wait '^ Waiting for the KVM module\.'
+mkdir "$TMP/late/kvmtop"
+cp $amd/kvmtop/counters "$TMP/late/kvmtop/"
+cp -a $amd/sys/kernel/tracing/events/kvm "$TMP/late/kvm"
+mv "$TMP/late/kvm" "$TMP/late/sys/kernel/tracing/events/kvm"
+screen_has '^ kvm_entry +[0-9]+ ' "and shows what happens once it is there"
+
+# ---- ways out
+
+screen_start 80 24 "exec $KVMTOP --sysroot $amd -s 25 </dev/null"
+screen_has '^ kvm_entry .* 4716 ' "without a keyboard it runs"
+kill -TERM "$(screen_pid)"
+ends_with 0 "until SIGTERM"
+
+# left_by NAME COMMAND: the terminal is as it was after the command made an end of it.
+left_by() {
+	screen_start 80 24 "trap : INT; stty -g >$TMP/before; $KVMTOP --sysroot $amd -s 25
+		stty -g >$TMP/after; echo ended; cat"
+	screen_wait '^ kvm_entry .* 4716 '
+	$2
+	screen_wait '^ended'
+	check "flaw_E9: $1 leaves the terminal as it was" cmp "$TMP/before" "$TMP/after"
+	modes='#{alternate_on}#{cursor_flag}#{mouse_any_flag}'
+	is "$(t_tmux display-message -p -t t "$modes")" 010 \
+		"with its own picture, its cursor, without our mouse"
+}
+child() {
+	cat "/proc/$(screen_pid)/task/$(screen_pid)/children"
+}
+press_q() { screen_keys q; }
+press_ctrl_c() { screen_keys C-c; }
+# shellcheck disable=SC2046
+terminate() { kill -TERM $(child); }
+# shellcheck disable=SC2046
+hang_up() { kill -HUP $(child); }
+left_by q press_q
+left_by Ctrl-C press_ctrl_c
+left_by SIGTERM terminate
+left_by SIGHUP hang_up
+
+# ends_with_terminal NAME BEFORE AFTER: what the shell does before, and the program's redirection.
+ends_with_terminal() {
+	screen_start 80 24 "$2; exec $KVMTOP --sysroot $amd -s 0.1 $3"
+	screen_wait '^ kvm_entry '
+	pid=$(screen_pid)
+	screen_stop
+	check "it ends with its terminal$1" wait_for 5 is_gone "$pid"
+}
+ends_with_terminal "" :
+ends_with_terminal ", though nobody told it" 'trap "" HUP'
+ends_with_terminal ", though it has no keyboard" 'trap "" HUP' '</dev/null'
+
+done_testing

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * miniguest - a process with a VM that makes exactly the exits it is told to, for the shell tests.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "demo/demo.h"
+#include "demo/demo_vm.h"
+
+#define LIMIT_S 240 /* no run is longer, whatever it was told */
+#define MAX_HOLD_S 120
+
+struct order {
+	struct demo_plan plan;
+	uint32_t hold_s, lives;
+	bool must_wait, must_time;
+};
+
+static const char help[] =
+	"usage: miniguest [OPTION...]\n"
+	"Runs a VM whose vCPUs make exactly the exits that are asked for.\n"
+	"  --pio N        port writes to user space in a round (elsewhere hypercalls; 0)\n"
+	"  --mmio N       one-byte writes to unbacked memory in a round, an exit each (0)\n"
+	"  --cpuid N      CPUIDs in a round (elsewhere other instructions that trap; 0)\n"
+	"  --rounds N     0: for ever (1)\n"
+	"  --pause US     between two rounds (0)\n"
+	"  --answer US    before user space answers a port or MMIO write (0; at most 999999)\n"
+	"  --vcpus N      1 to 8, threads vcpu0 ..., each of which makes all of the above (1)\n"
+	"  --name NAME    only to be seen in the command line; -name NAME is the same\n"
+	"  --lives N      all of this so often, each time with new threads for the vCPUs (1)\n"
+	"  --wait         begin the rounds when a line comes in on stdin\n"
+	"  --time         print how many ns the rounds took, from the word to the last\n"
+	"  --hold SECONDS stay after the rounds, VM open and idle (0; at most 120)\n"
+	"\n"
+	"Prints \"ready PID\" when the VM and its threads exist, \"done\" after the rounds, and\n"
+	"with --time before that \"ns N\". Ends by itself after 240 seconds at the latest.\n"
+	"Exit status: 0, 1 failure, 2 usage.\n"
+	"\n"
+	"Every round ends with one exit more on each vCPU, the mark. x86: a HLT (KVM_EXIT_HLT),\n"
+	"which kvm_userspace_exit counts and kvm_pio, kvm_mmio, kvm_cpuid do not, so that\n"
+	"  kvm_userspace_exit = vcpus * rounds * (pio + mmio + 1)\n"
+	"Elsewhere: one MMIO write more and a halt (WFx, H_CEDE), which lasts for the pause and\n"
+	"which a signal ends, so that kvm_userspace_exit has a few INTR besides\n"
+	"  kvm_userspace_exit(MMIO) = vcpus * rounds * (mmio + 1)\n"
+	"With virtualization hardware, kvm_exit also has a page fault or two for the first touch\n"
+	"of the code, and the host's interrupts. An MMIO write is one EPT_MISCONFIG there\n"
+	"(Intel; the first ones EPT_VIOLATION), npf (AMD), DABT_LOW (AArch64),\n"
+	"H_DATA_STORAGE (POWER).\n";
+
+enum option_key {
+	KEY_PIO,
+	KEY_MMIO,
+	KEY_CPUID,
+	KEY_ROUNDS,
+	KEY_PAUSE,
+	KEY_ANSWER,
+	KEY_VCPUS,
+	KEY_HOLD,
+	KEY_LIVES,
+	KEY_NAME,
+	KEY_WAIT,
+	KEY_TIME,
+	KEY_HELP,
+};
+
+static const struct option options[] = {
+	{ "pio", required_argument, NULL, KEY_PIO },
+	{ "mmio", required_argument, NULL, KEY_MMIO },
+	{ "cpuid", required_argument, NULL, KEY_CPUID },
+	{ "rounds", required_argument, NULL, KEY_ROUNDS },
+	{ "pause", required_argument, NULL, KEY_PAUSE },
+	{ "answer", required_argument, NULL, KEY_ANSWER },
+	{ "vcpus", required_argument, NULL, KEY_VCPUS },
+	{ "hold", required_argument, NULL, KEY_HOLD },
+	{ "lives", required_argument, NULL, KEY_LIVES },
+	{ "name", required_argument, NULL, KEY_NAME },
+	{ "wait", no_argument, NULL, KEY_WAIT },
+	{ "time", no_argument, NULL, KEY_TIME },
+	{ "help", no_argument, NULL, KEY_HELP },
+	{ NULL, 0, NULL, 0 },
+};
+
+static bool parse_number(const char *text, uint32_t *ret_number)
+{
+	unsigned long long number;
+	char *end;
+
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	if (text[0] < '0' || text[0] > '9' || *end || errno || number > UINT32_MAX)
+		return false;
+	*ret_number = (uint32_t)number;
+	return true;
+}
+
+static bool parse_option(int key, struct order *order)
+{
+	uint32_t *const numbers[] = {
+		[KEY_PIO] = &order->plan.pio,
+		[KEY_MMIO] = &order->plan.mmio,
+		[KEY_CPUID] = &order->plan.cpuid,
+		[KEY_ROUNDS] = &order->plan.rounds,
+		[KEY_PAUSE] = &order->plan.pause_us,
+		[KEY_ANSWER] = &order->plan.answer_us,
+		[KEY_VCPUS] = &order->plan.vcpus,
+		[KEY_HOLD] = &order->hold_s,
+		[KEY_LIVES] = &order->lives,
+	};
+
+	switch (key) {
+	case KEY_NAME:
+		return true;
+	case KEY_WAIT:
+		order->must_wait = true;
+		return true;
+	case KEY_TIME:
+		order->must_time = true;
+		return true;
+	case KEY_HELP:
+		fputs(help, stdout);
+		exit(0);
+	case '?':
+		return false;
+	default:
+		if (parse_number(optarg, numbers[key]))
+			return true;
+		fprintf(stderr, "miniguest: \"%s\" is not a number\n", optarg);
+		return false;
+	}
+}
+
+static bool parse(int argc, char **argv, struct order *order)
+{
+	int key;
+
+	*order = (struct order){ .plan = { .rounds = 1, .vcpus = 1 }, .lives = 1 };
+	while ((key = getopt_long_only(argc, argv, "", options, NULL)) != -1)
+		if (!parse_option(key, order))
+			return false;
+	if (optind < argc) {
+		fprintf(stderr, "miniguest: what is \"%s\"?\n", argv[optind]);
+		return false;
+	}
+	if (order->hold_s > MAX_HOLD_S)
+		order->hold_s = MAX_HOLD_S;
+	return true;
+}
+
+/* False at the end of stdin: whoever wanted to give the word is gone. */
+static bool wait_for_line(void)
+{
+	char byte;
+
+	while (read(STDIN_FILENO, &byte, 1) == 1)
+		if (byte == '\n')
+			return true;
+	return false;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static int run_rounds(struct demo_vm *vm, const struct order *order, struct why *why)
+{
+	uint64_t begun_ns = now_ns();
+	int err;
+
+	demo_vm_go(vm);
+	err = demo_vm_wait(vm, -1, why);
+	if (!err && order->must_time)
+		printf("ns %" PRIu64 "\n", now_ns() - begun_ns);
+	return err;
+}
+
+/* The threads of the life before stay until the word. */
+static int live(struct demo_vm *vm, const struct order *order, bool is_first, struct why *why)
+{
+	int err = 0;
+
+	printf("ready %d\n", (int)getpid());
+	if (order->must_wait && !wait_for_line())
+		return why_set(why, -EIO, "stdin ended before a line came");
+	if (!is_first)
+		err = demo_vm_replace_threads(vm, why);
+	if (!err)
+		err = run_rounds(vm, order, why);
+	if (!err)
+		printf("done\n");
+	return err;
+}
+
+static int run(const struct order *order)
+{
+	struct why why = { "" };
+	struct demo_vm *vm = NULL;
+	int err = demo_vm_new(&order->plan, &vm, &why);
+
+	for (uint32_t i = 0; !err && i < order->lives; i++)
+		err = live(vm, order, i == 0, &why);
+	if (err)
+		fprintf(stderr, "miniguest: %s\n", why.text);
+	if (!err && order->hold_s)
+		sleep(order->hold_s);
+	demo_vm_free(vm);
+	return err ? 1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct order order;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (!parse(argc, argv, &order)) {
+		fprintf(stderr, "Try miniguest --help.\n");
+		return 2;
+	}
+	alarm(LIMIT_S);
+	return run(&order);
+}

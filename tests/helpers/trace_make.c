@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * trace_make - writes recordings with known contents, small for tests and large for measuring.
+ *
+ * usage: trace_make acrn|kvmtrace|dat|host|guest|perf FILE [EXITS]
+ *
+ * Each exit takes 1000 units of time, and 1000 units later the next one begins; the reasons take
+ * turns. acrn has exits without a record of the reason, which is what ACRN's own script gets wrong.
+ * host is as dat, and guest what one of its guests recorded, by a clock 5000 s and 123 ns ahead.
+ */
+#include "tests/worlds/trace_world_linux.h"
+
+#define NR_REASONS 8
+
+/* EXTERNAL_INTERRUPT, CPUID, HLT, IO_INSTRUCTION, MSR_READ, MSR_WRITE, EPT_VIOLATION, a timer. */
+static const uint32_t reasons[NR_REASONS] = { 1, 10, 12, 30, 31, 32, 48, 52 };
+
+/* What is written piece by piece. */
+static void flush(struct bytes *bytes, FILE *file)
+{
+	if (fwrite(bytes->data, 1, bytes->len, file) != bytes->len)
+		abort();
+	bytes->len = 0;
+}
+
+static void make_acrn(FILE *file, uint64_t nr)
+{
+	struct bytes bytes = { .len = 0 };
+
+	for (uint64_t i = 0; i < nr; i++) {
+		uint32_t reason = reasons[i % NR_REASONS];
+
+		put_acrn(&bytes, 1 + 2000 * i, 0, 0x10, reason, 0xfff0);
+		if (reason == 30)
+			put_acrn(&bytes, 500 + 2000 * i, 0, 0x1001e, 0x3f8, 1);
+		if (reason == 32)
+			put_acrn(&bytes, 500 + 2000 * i, 0, 0x10020, 0x6e0, 5);
+		put_acrn(&bytes, 1001 + 2000 * i, 0, 0x11, 0, 0);
+		flush(&bytes, file);
+	}
+	bytes_release(&bytes);
+}
+
+static void make_kvmtrace(FILE *file, uint64_t nr)
+{
+	struct bytes bytes = { .len = 0 };
+
+	put_u32(&bytes, 0x12345678);
+	for (uint64_t i = 0; i < nr; i++) {
+		uint32_t words[3] = { reasons[i % NR_REASONS], 0xfff0, 0 };
+		uint32_t vcpu = (uint32_t)(i / NR_REASONS % 4);
+
+		put_kvmtrace(&bytes, 1 + 2000 * i, 0x10002, 4711, vcpu, 3, words);
+		put_kvmtrace(&bytes, 1001 + 2000 * i, 0x10001, 4711, vcpu, 0, NULL);
+		flush(&bytes, file);
+	}
+	bytes_release(&bytes);
+}
+
+/* A thread is a vCPU; of two CPUs, the second's ring loses something. */
+static void make_dat(FILE *file, uint64_t nr)
+{
+	struct bytes bytes = { .len = 0 }, event = { .len = 0 };
+	struct ring rings[2];
+
+	ring_init(&rings[0], 0);
+	ring_init(&rings[1], 0);
+	for (uint64_t i = 0; i < nr; i++) {
+		unsigned int vcpu = i / NR_REASONS % 2;
+
+		if (i == 3 * NR_REASONS)
+			ring_lose(&rings[1], 42);
+		put_exit(&event, 77 + vcpu, vcpu, 1, reasons[i % NR_REASONS]);
+		ring_add(&rings[vcpu], 1 + 2000 * i, &event);
+		put_entry(&event, 77 + vcpu, vcpu);
+		ring_add(&rings[vcpu], 1001 + 2000 * i, &event);
+	}
+	put_dat6(&bytes, rings, 2, world_formats, NR_WORLD_FORMATS, "[local] global");
+	flush(&bytes, file);
+	bytes_release(&bytes);
+	bytes_release(&event);
+}
+
+static void make_host(FILE *file, uint64_t nr)
+{
+	world_shift = (struct world_shift){ .id = 1 };
+	make_dat(file, nr);
+}
+
+static void make_guest(FILE *file, uint64_t nr)
+{
+	static const char *const formats[] = {
+		"name: sched_waking\nID: 200\n" COMMON_FIELDS
+		"\tfield:int prio;\toffset:8;\tsize:4;\tsigned:1;\n\n"
+		"print fmt: \"prio=%d\", REC->prio\n",
+	};
+	static const uint64_t samples[][3] = { { 0, (uint64_t)-5000000000123, 1 } };
+	struct bytes bytes = { .len = 0 }, event = { .len = 0 };
+	struct ring rings[2];
+
+	world_shift = (struct world_shift){
+		.id = WORLD_GUEST_ID,
+		.host_id = 1,
+		.nr = 1,
+		.samples = samples,
+	};
+	ring_init(&rings[0], 0);
+	ring_init(&rings[1], 0);
+	for (uint64_t i = 0; i < nr; i++) {
+		put_common(&event, 200, 1000);
+		put_u32(&event, (uint32_t)i);
+		ring_add(&rings[i % 2], 5000000000123 + 501 + 2000 * i, &event);
+	}
+	world_system = "sched";
+	put_dat6(&bytes, rings, 2, formats, 1, "[local] global");
+	flush(&bytes, file);
+	bytes_release(&bytes);
+	bytes_release(&event);
+}
+
+/* Two guests of a vCPU each. */
+static void make_perf(FILE *file, uint64_t nr)
+{
+	struct bytes bytes = { .len = 0 }, event = { .len = 0 };
+	size_t data;
+
+	put_perf_header(&bytes);
+	data = bytes.len;
+	put_perf_comm(&bytes, 70, 70, "alpha");
+	put_perf_comm(&bytes, 80, 80, "beta");
+	for (uint64_t i = 0; i < nr; i++) {
+		unsigned int guest = i / NR_REASONS % 2;
+		uint32_t pid = 70 + 10 * guest;
+
+		put_exit(&event, pid + 1, 0, 1, reasons[i % NR_REASONS]);
+		put_sample(&bytes, 1 + 2000 * i, guest, pid, pid + 1, &event);
+		put_entry(&event, pid + 1, 0);
+		put_sample(&bytes, 1001 + 2000 * i, guest, pid, pid + 1, &event);
+		if (i % NR_REASONS == 0)
+			put_round(&bytes);
+	}
+	put_perf_features(&bytes, data, "GenuineIntel,6,143,8");
+	flush(&bytes, file);
+	bytes_release(&bytes);
+	bytes_release(&event);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*make)(FILE *file, uint64_t nr);
+	} kinds[] = {
+		{ "acrn", make_acrn },
+		{ "kvmtrace", make_kvmtrace },
+		{ "dat", make_dat },
+		{ "host", make_host },
+		{ "guest", make_guest },
+		{ "perf", make_perf },
+	};
+	uint64_t nr = argc == 4 ? strtoull(argv[3], NULL, 10) : 8 * NR_REASONS;
+	FILE *file = argc >= 3 ? fopen(argv[2], "w") : NULL;
+
+	for (size_t i = 0; file && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(kinds[i].name, argv[1]) == 0) {
+			kinds[i].make(file, nr);
+			return fclose(file) == 0 ? 0 : 1;
+		}
+	}
+	fprintf(stderr, "usage: trace_make acrn|kvmtrace|dat|host|guest|perf FILE [EXITS]\n");
+	return 2;
+}

@@ -1,0 +1,751 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Totals, deltas and rates out of hand-made samples. */
+#include <malloc.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "facts/stats.h"
+#include "host/guest.h"
+
+#define SECOND UINT64_C(1000000000)
+
+enum { EXIT, EXIT_HLT, EXIT_MSR, ENTRY, PAGES, PEAK, OTHER_SOURCE, NR_FIELDS };
+
+static const struct field specs[] = {
+	[EXIT] = { .name = "kvm_exit", .parent = FIELD_NONE },
+	[EXIT_HLT] = { .name = "kvm_exit(HLT)", .parent = EXIT },
+	[EXIT_MSR] = { .name = "kvm_exit(MSR)", .parent = EXIT },
+	[ENTRY] = { .name = "kvm_entry", .parent = FIELD_NONE },
+	[PAGES] = { .name = "pages_4k", .parent = FIELD_NONE, .kind = FIELD_GAUGE },
+	[PEAK] = { .name = "max_rmap", .parent = FIELD_NONE, .kind = FIELD_PEAK },
+	[OTHER_SOURCE] = { .name = "exits", .parent = FIELD_NONE, .source = 1 },
+};
+
+struct world {
+	struct fields *fields;
+	struct stats *stats;
+	struct sample sample;
+	uint64_t now_ns;
+};
+
+static int setup(void **state)
+{
+	struct world *world = calloc(1, sizeof(*world));
+	uint32_t id;
+
+	assert_non_null(world);
+	world->fields = fields_new();
+	world->stats = stats_new();
+	world->now_ns = SECOND;
+	for (uint32_t i = 0; i < NR_FIELDS; i++) {
+		assert_int_equal(fields_add(world->fields, &specs[i], &id), 0);
+		assert_int_equal(id, i);
+	}
+	*state = world;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *world = *state;
+
+	sample_release(&world->sample);
+	stats_free(world->stats);
+	fields_free(world->fields);
+	free(world);
+	return 0;
+}
+
+static struct key key_of(uint32_t guest, uint32_t field)
+{
+	return (struct key){ .guest = guest, .vcpu = -1, .field = field };
+}
+
+static void add(struct world *world, uint32_t guest, uint32_t field, uint64_t count)
+{
+	assert_int_equal(sample_add(&world->sample, key_of(guest, field), count, 0), 0);
+}
+
+static void add_new(struct world *world, uint32_t guest, uint32_t field, uint64_t count)
+{
+	struct key key = key_of(guest, field);
+
+	assert_int_equal(sample_add(&world->sample, key, count, ROW_FROM_ZERO), 0);
+}
+
+/* Both sources are in the sample unless a test says otherwise. */
+static void take_without(struct world *world, uint64_t elapsed_ns, int source)
+{
+	world->now_ns += elapsed_ns;
+	for (int i = 0; i < 2; i++)
+		world->sample.time_ns[i] = i == source ? 0 : world->now_ns;
+	assert_int_equal(stats_update(world->stats, world->fields, &world->sample), 0);
+	sample_reset(&world->sample);
+}
+
+static void take(struct world *world, uint64_t elapsed_ns)
+{
+	take_without(world, elapsed_ns, -1);
+}
+
+/* A sample of one row. */
+static void take_one(struct world *world, uint32_t guest, uint32_t field, uint64_t count)
+{
+	add(world, guest, field, count);
+	take(world, SECOND);
+}
+
+static const struct stats_item *find_key(const struct stats *stats, struct key key)
+{
+	const struct stats_item *found = NULL;
+
+	for (size_t i = 0; i < stats_count(stats); i++) {
+		const struct stats_item *stat = stats_at(stats, i);
+
+		if (memcmp(&stat->key, &key, sizeof(key)) != 0)
+			continue;
+		assert_null(found);
+		found = stat;
+	}
+	return found;
+}
+
+static const struct stats_item *find(const struct world *world, uint32_t guest, uint32_t field)
+{
+	return find_key(world->stats, key_of(guest, field));
+}
+
+static const struct stats_item *get(const struct world *world, uint32_t guest, uint32_t field)
+{
+	const struct stats_item *stat = find(world, guest, field);
+
+	assert_non_null(stat);
+	return stat;
+}
+
+static bool is_near(double a, double b)
+{
+	double diff = a > b ? a - b : b - a;
+
+	return diff <= 1e-5 * (b > 1 ? b : 1);
+}
+
+static void assert_counts(const struct stats_item *stat, uint64_t total, uint64_t delta,
+			  double rate)
+{
+	assert_int_equal(stat->total, total);
+	assert_int_equal(stat->delta, delta);
+	assert_int_equal(stat->has_rate, rate >= 0);
+	assert_true(is_near(stat->rate_per_s, rate >= 0 ? rate : 0));
+}
+
+/* Over all guests, the ended ones too. */
+static struct stat_sum sum_of(const struct world *world, uint32_t field)
+{
+	struct stat_sum sum = { 0 };
+
+	for (size_t i = 0; i < stats_count(world->stats); i++) {
+		const struct stats_item *stat = stats_at(world->stats, i);
+
+		if (stat->key.field == field)
+			stat_sum_add(&sum, stat, specs[field].kind, stats_tick(world->stats));
+	}
+	return sum;
+}
+
+#define NO_RATE (-1)
+
+static void nothing_yet(void **state)
+{
+	struct world *world = *state;
+
+	assert_int_equal(stats_count(world->stats), 0);
+	assert_int_equal(stats_tick(world->stats), 0);
+	assert_int_equal(stats_elapsed_ns(world->stats, 0), 0);
+	take(world, SECOND);
+	assert_int_equal(stats_count(world->stats), 0);
+	assert_int_equal(stats_tick(world->stats), 1);
+	stats_free(NULL);
+}
+
+static void first_sample_counts_from_here(void **state)
+{
+	struct world *world = *state;
+
+	take_one(world, 0, EXIT, 1000);
+	assert_counts(get(world, 0, EXIT), 0, 0, NO_RATE);
+	take_one(world, 0, EXIT, 1500);
+	assert_counts(get(world, 0, EXIT), 500, 500, 500);
+	take_one(world, 0, EXIT, 1500);
+	assert_counts(get(world, 0, EXIT), 500, 0, 0);
+}
+
+static void from_zero_counts_all(void **state)
+{
+	struct world *world = *state;
+
+	add_new(world, 0, EXIT, 1000);
+	take(world, SECOND);
+	assert_counts(get(world, 0, EXIT), 1000, 1000, NO_RATE);
+	add_new(world, 0, EXIT, 1200); /* the flag means nothing once the key is known */
+	take(world, SECOND);
+	assert_counts(get(world, 0, EXIT), 1200, 200, 200);
+}
+
+static void rates_use_the_measured_time(void **state)
+{
+	struct world *world = *state;
+
+	add(world, 0, EXIT, 0);
+	take(world, SECOND);
+	add(world, 0, EXIT, 300);
+	take(world, 3 * SECOND);
+	assert_counts(get(world, 0, EXIT), 300, 300, 100);
+	assert_int_equal(stats_elapsed_ns(world->stats, 0), 3 * SECOND);
+	add(world, 0, EXIT, 301);
+	take(world, SECOND / 10);
+	assert_counts(get(world, 0, EXIT), 301, 1, 10);
+}
+
+static void no_time_no_rate(void **state)
+{
+	struct world *world = *state;
+
+	take_one(world, 0, EXIT, 0);
+	add(world, 0, EXIT, 50);
+	take(world, 0);
+	assert_counts(get(world, 0, EXIT), 50, 50, NO_RATE);
+	assert_int_equal(stats_elapsed_ns(world->stats, 0), 0);
+	add(world, 0, EXIT, 60);
+	take(world, 0 - SECOND / 2); /* a clock that goes back */
+	assert_counts(get(world, 0, EXIT), 60, 10, NO_RATE);
+	add(world, 0, EXIT, 70);
+	take(world, SECOND);
+	assert_counts(get(world, 0, EXIT), 70, 10, 10);
+}
+
+static void each_source_has_its_own_clock(void **state)
+{
+	struct world *world = *state;
+
+	for (int i = 0; i < 2; i++) {
+		add(world, 0, EXIT, 100 * (uint64_t)i);
+		add(world, 0, OTHER_SOURCE, 100 * (uint64_t)i);
+		world->sample.time_ns[0] = SECOND + (uint64_t)i * SECOND;
+		world->sample.time_ns[1] = SECOND + (uint64_t)i * SECOND / 2;
+		assert_int_equal(stats_update(world->stats, world->fields, &world->sample), 0);
+		sample_reset(&world->sample);
+	}
+	assert_counts(get(world, 0, EXIT), 100, 100, 100);
+	assert_counts(get(world, 0, OTHER_SOURCE), 100, 100, 200);
+}
+
+static void a_counter_that_goes_back_was_restarted(void **state)
+{
+	struct world *world = *state;
+
+	take_one(world, 0, EXIT, 1000);
+	take_one(world, 0, EXIT, 1500);
+	take_one(world, 0, EXIT, 30);
+	assert_counts(get(world, 0, EXIT), 530, 30, 30);
+	take_one(world, 0, EXIT, 40);
+	assert_counts(get(world, 0, EXIT), 540, 10, 10);
+	take_one(world, 0, EXIT, 0);
+	assert_counts(get(world, 0, EXIT), 540, 0, 0);
+	take_one(world, 0, EXIT, UINT64_MAX);
+	take_one(world, 0, EXIT, 1);
+	assert_int_equal(get(world, 0, EXIT)->delta, 1);
+}
+
+static void keys_match_by_value_not_by_position(void **state)
+{
+	struct world *world = *state;
+
+	add(world, 1, EXIT, 10);
+	add(world, 2, EXIT, 20);
+	take(world, SECOND);
+	add(world, 3, EXIT, 7);
+	add(world, 2, EXIT, 21);
+	add(world, 1, EXIT, 12);
+	take(world, SECOND);
+	assert_counts(get(world, 1, EXIT), 2, 2, 2);
+	assert_counts(get(world, 2, EXIT), 1, 1, 1);
+	assert_counts(get(world, 3, EXIT), 0, 0, NO_RATE);
+}
+
+static void vcpus_are_told_apart(void **state)
+{
+	struct world *world = *state;
+	struct key keys[2] = { { 1, 0, EXIT }, { 1, 1, EXIT } };
+
+	for (uint64_t round = 0; round < 2; round++) {
+		for (uint64_t i = 0; i < 2; i++)
+			sample_add(&world->sample, keys[i], (i + 1) * round, 0);
+		take(world, SECOND);
+	}
+	assert_int_equal(stats_count(world->stats), 2);
+	assert_counts(find_key(world->stats, keys[0]), 1, 1, 1);
+	assert_counts(find_key(world->stats, keys[1]), 2, 2, 2);
+	assert_int_equal(sum_of(world, EXIT).total, 3);
+}
+
+static void flaw_B4_a_guest_that_ends_takes_nothing_from_totals(void **state)
+{
+	struct world *world = *state;
+
+	for (uint64_t i = 0; i < 2; i++) {
+		add(world, 1, EXIT, 100 * i);
+		add(world, 2, EXIT, 10 * i);
+		take(world, SECOND);
+	}
+	assert_int_equal(sum_of(world, EXIT).total, 110);
+	add(world, 2, EXIT, 25);
+	take(world, SECOND);
+	assert_null(find(world, 1, EXIT));
+	assert_counts(get(world, STATS_ENDED, EXIT), 100, 0, 0);
+	assert_int_equal(sum_of(world, EXIT).total, 125);
+	assert_int_equal(sum_of(world, EXIT).delta, 15);
+	take(world, SECOND);
+	assert_counts(get(world, STATS_ENDED, EXIT), 125, 0, 0);
+	take(world, SECOND);
+	assert_counts(get(world, STATS_ENDED, EXIT), 125, 0, 0);
+	assert_int_equal(stats_count(world->stats), 1);
+}
+
+static void flaw_B3_a_guest_that_ends_has_no_rate_any_more(void **state)
+{
+	struct world *world = *state;
+
+	take_one(world, 1, EXIT, 0);
+	take_one(world, 1, EXIT, 500);
+	take(world, SECOND);
+
+	struct stat_sum sum = sum_of(world, EXIT);
+
+	assert_true(sum.has_rate);
+	assert_true(is_near(sum.rate_per_s, 0));
+	assert_int_equal(sum.delta, 0);
+}
+
+static void the_past_keeps_the_rates_of_the_ended(void **state)
+{
+	struct world *world = *state;
+
+	for (uint64_t i = 0; i < 4; i++) {
+		add(world, 1, EXIT, 100 * i);
+		add(world, 2, EXIT, 10 * i);
+		take(world, SECOND);
+	}
+	add(world, 2, EXIT, 40);
+	take(world, SECOND);
+	take(world, SECOND);
+
+	struct stat_sum sum = sum_of(world, EXIT);
+
+	static const float expected[] = { -1, 110, 110, 110, 10, 0 };
+
+	for (int i = 0; i < 6; i++)
+		assert_true(is_near(sum.history[STATS_HISTORY - 6 + i] + 1, expected[i] + 1));
+	for (int i = 0; i < 2 * STATS_HISTORY; i++)
+		take(world, SECOND);
+	sum = sum_of(world, EXIT);
+	for (int i = 0; i < STATS_HISTORY; i++)
+		assert_true(is_near(sum.history[i], 0));
+}
+
+static void a_vcpu_that_leaves_takes_nothing_from_totals(void **state)
+{
+	struct world *world = *state;
+	struct key keys[2] = { { 1, 0, EXIT }, { 1, 1, EXIT } };
+
+	for (uint64_t round = 0; round < 2; round++) {
+		for (uint64_t i = 0; i < 2; i++)
+			sample_add(&world->sample, keys[i], 10 * round, 0);
+		take(world, SECOND);
+	}
+	sample_add(&world->sample, keys[0], 15, 0);
+	take(world, SECOND);
+	assert_int_equal(sum_of(world, EXIT).total, 25);
+}
+
+static void levels_end_with_their_guest(void **state)
+{
+	struct world *world = *state;
+
+	add(world, 1, PAGES, 300);
+	add(world, 1, PEAK, 9);
+	take(world, SECOND);
+	take(world, SECOND);
+	assert_int_equal(stats_count(world->stats), 0);
+}
+
+/* What no guest owns has nowhere to go. */
+static void host_keys_that_go_are_forgotten(void **state)
+{
+	struct world *world = *state;
+
+	take_one(world, GUEST_ANY, EXIT, 0);
+	take_one(world, GUEST_ANY, EXIT, 100);
+	take(world, SECOND);
+	assert_int_equal(stats_count(world->stats), 0);
+	take_one(world, GUEST_ANY, EXIT, 200);
+	assert_counts(get(world, GUEST_ANY, EXIT), 0, 0, NO_RATE);
+}
+
+static void a_source_that_is_not_in_loses_nothing_but_its_rates(void **state)
+{
+	struct world *world = *state;
+
+	for (uint64_t i = 0; i < 2; i++) {
+		add(world, 1, EXIT, 100 * i);
+		add(world, 1, PAGES, 7);
+		add(world, 1, OTHER_SOURCE, 10 * i);
+		take(world, SECOND);
+	}
+	add(world, 1, OTHER_SOURCE, 20);
+	take_without(world, SECOND, 0);
+	assert_counts(get(world, 1, EXIT), 100, 0, NO_RATE);
+	assert_int_equal(get(world, 1, PAGES)->total, 7);
+	assert_counts(get(world, 1, OTHER_SOURCE), 20, 10, 10);
+	assert_null(find(world, STATS_ENDED, EXIT));
+
+	/* It is back: the delta and the time are since it was seen last. */
+	add(world, 1, EXIT, 300);
+	add(world, 1, OTHER_SOURCE, 30);
+	take(world, SECOND);
+	assert_counts(get(world, 1, EXIT), 300, 200, 100);
+	assert_int_equal(stats_elapsed_ns(world->stats, 0), 2 * SECOND);
+}
+
+static void flaw_B3_history_has_holes_where_a_source_was_off(void **state)
+{
+	struct world *world = *state;
+	uint64_t count = 0;
+
+	for (int i = 0; i <= STATS_HISTORY; i++)
+		take_one(world, 1, EXIT, count += 5);
+	for (int i = 0; i < 3; i++)
+		take_without(world, SECOND, 0);
+
+	struct stat_sum sum = sum_of(world, EXIT);
+
+	for (int i = 0; i < STATS_HISTORY; i++)
+		assert_true(is_near(sum.history[i], i < STATS_HISTORY - 3 ? 5 : -1));
+}
+
+static void flaw_B11_levels_have_no_rate(void **state)
+{
+	struct world *world = *state;
+
+	take_one(world, 1, PAGES, 300);
+	assert_counts(get(world, 1, PAGES), 300, 0, NO_RATE);
+	take_one(world, 1, PAGES, 100);
+	assert_counts(get(world, 1, PAGES), 100, 0, NO_RATE);
+	assert_true(get(world, 1, PAGES)->history[stats_tick(world->stats) % STATS_HISTORY] < 0);
+}
+
+static void flaw_B11_levels_add_up_and_peaks_do_not(void **state)
+{
+	struct world *world = *state;
+
+	for (uint32_t guest = 1; guest <= 3; guest++) {
+		add(world, guest, PAGES, 100 * guest);
+		add(world, guest, PEAK, guest == 2 ? 9 : 4);
+	}
+	take(world, SECOND);
+	assert_int_equal(sum_of(world, PAGES).total, 600);
+	assert_int_equal(sum_of(world, PEAK).total, 9);
+}
+
+static void flaw_B13_a_late_child_starts_at_zero(void **state)
+{
+	struct world *world = *state;
+
+	take_one(world, 0, EXIT, 0);
+	take_one(world, 0, EXIT, 1000);
+	add(world, 0, EXIT, 1600);
+	add_new(world, 0, EXIT_HLT, 400);
+	take(world, SECOND);
+	assert_counts(get(world, 0, EXIT_HLT), 0, 0, NO_RATE);
+	assert_int_equal(get(world, 0, EXIT_HLT)->parent_before, 1600);
+	add(world, 0, EXIT, 1700);
+	add(world, 0, EXIT_HLT, 450);
+	take(world, SECOND);
+	assert_counts(get(world, 0, EXIT_HLT), 50, 50, 50);
+	assert_int_equal(get(world, 0, EXIT_HLT)->parent_before, 1600);
+}
+
+static void a_child_as_new_as_its_parent_counts_in_full(void **state)
+{
+	struct world *world = *state;
+
+	take_one(world, 1, EXIT, 5); /* another guest's parent does not matter */
+	add(world, 1, EXIT, 6);
+	add_new(world, 2, EXIT, 1000);
+	add_new(world, 2, EXIT_HLT, 400);
+	take(world, SECOND);
+	assert_counts(get(world, 2, EXIT), 1000, 1000, NO_RATE);
+	assert_counts(get(world, 2, EXIT_HLT), 400, 400, NO_RATE);
+	assert_int_equal(get(world, 2, EXIT_HLT)->parent_before, 0);
+}
+
+static void children_of_the_ended_keep_their_share(void **state)
+{
+	struct world *world = *state;
+
+	take_one(world, 1, EXIT, 0);
+	take_one(world, 1, EXIT, 900);
+	for (uint64_t i = 0; i < 2; i++) {
+		add(world, 1, EXIT, 900 + 100 * i);
+		add(world, 1, EXIT_HLT, 100 * i);
+		add(world, 1, EXIT_MSR, 0);
+		take(world, SECOND);
+	}
+	take(world, SECOND);
+
+	struct stat_sum parent = sum_of(world, EXIT), child = sum_of(world, EXIT_HLT);
+	struct stat_sum silent = sum_of(world, EXIT_MSR);
+
+	assert_int_equal(parent.total, 1000);
+	assert_int_equal(child.total, 100);
+	assert_int_equal(child.parent_before, 900);
+	/* The one that never fired was counted all the same. */
+	assert_int_equal(silent.nr, 1);
+	assert_int_equal(silent.parent_before, 900);
+}
+
+static void reset_counts_from_now_on(void **state)
+{
+	struct world *world = *state;
+
+	for (uint64_t i = 0; i < 2; i++) {
+		add(world, 1, EXIT, 100 * i);
+		add(world, 1, EXIT_HLT, 10 * i);
+		add(world, 1, PAGES, 300);
+		add(world, 2, EXIT, 7 * i);
+		take(world, SECOND);
+	}
+	add(world, 1, EXIT, 200);
+	add(world, 1, EXIT_HLT, 20);
+	add(world, 1, PAGES, 300);
+	take(world, SECOND);
+	stats_reset(world->stats, world->fields);
+	assert_int_equal(get(world, 1, EXIT)->total, 0);
+	assert_int_equal(get(world, 1, PAGES)->total, 300);
+	assert_int_equal(sum_of(world, EXIT).total, 0);
+	add(world, 1, EXIT, 250);
+	add(world, 1, EXIT_HLT, 25);
+	take(world, SECOND);
+	assert_counts(get(world, 1, EXIT), 50, 50, 50);
+	assert_counts(get(world, 1, EXIT_HLT), 5, 5, 5);
+}
+
+static void flaw_B6_reset_changes_no_rate(void **state)
+{
+	struct world *world = *state;
+
+	take_one(world, 0, EXIT, 0);
+	take_one(world, 0, EXIT, 800);
+	stats_reset(world->stats, world->fields);
+	assert_counts(get(world, 0, EXIT), 0, 800, 800);
+	take_one(world, 0, EXIT, 1600);
+	assert_counts(get(world, 0, EXIT), 800, 800, 800);
+}
+
+static void reset_makes_a_late_child_even_with_its_parent(void **state)
+{
+	struct world *world = *state;
+
+	take_one(world, 0, EXIT, 0);
+	add(world, 0, EXIT, 100);
+	add(world, 0, EXIT_HLT, 1);
+	take(world, SECOND);
+	assert_int_equal(get(world, 0, EXIT_HLT)->parent_before, 100);
+	stats_reset(world->stats, world->fields);
+	assert_int_equal(get(world, 0, EXIT_HLT)->parent_before, 0);
+}
+
+static void a_counter_may_go_back_after_a_reset(void **state)
+{
+	struct world *world = *state;
+
+	take_one(world, 0, EXIT, 1000);
+	take_one(world, 0, EXIT, 1100);
+	stats_reset(world->stats, world->fields);
+	take_one(world, 0, EXIT, 20);
+	assert_counts(get(world, 0, EXIT), 20, 20, 20);
+}
+
+static void keep_only_forgets_the_rest(void **state)
+{
+	struct world *world = *state;
+	struct field_set set = { 0 };
+
+	for (uint32_t i = 0; i < NR_FIELDS; i++) {
+		add(world, 1, i, 5);
+		add(world, 2, i, 5);
+	}
+	take(world, SECOND);
+	field_set_add(&set, ENTRY);
+	field_set_add(&set, PAGES);
+	stats_keep_only(world->stats, &set);
+	assert_int_equal(stats_count(world->stats), 4);
+	assert_non_null(find(world, 1, ENTRY));
+	assert_non_null(find(world, 2, PAGES));
+	field_set_clear(&set);
+	stats_keep_only(world->stats, &set);
+	assert_int_equal(stats_count(world->stats), 0);
+	field_set_release(&set);
+}
+
+static void clear_makes_it_as_new(void **state)
+{
+	struct world *world = *state;
+
+	take_one(world, 0, EXIT, 0);
+	take_one(world, 0, EXIT, 100);
+	stats_clear(world->stats);
+	assert_int_equal(stats_count(world->stats), 0);
+	assert_int_equal(stats_tick(world->stats), 0);
+	assert_int_equal(stats_elapsed_ns(world->stats, 0), 0);
+	take_one(world, 0, EXIT, 150);
+	assert_counts(get(world, 0, EXIT), 0, 0, NO_RATE);
+	assert_int_equal(stats_elapsed_ns(world->stats, 0), 0);
+}
+
+static void history_is_in_order_across_its_end(void **state)
+{
+	struct world *world = *state;
+	uint64_t count = 0;
+
+	for (uint64_t tick = 1; tick <= 3 * STATS_HISTORY + 5; tick++) {
+		take_one(world, 0, EXIT, count += tick);
+
+		struct stat_sum sum = sum_of(world, EXIT);
+
+		for (uint64_t i = 0; i < STATS_HISTORY; i++) {
+			uint64_t ago = STATS_HISTORY - 1 - i;
+
+			/* The first sample has no rate. */
+			if (ago + 1 >= tick)
+				assert_true(sum.history[i] < 0);
+			else
+				assert_true(is_near(sum.history[i], (double)(tick - ago)));
+		}
+	}
+}
+
+static void sums_of_histories_skip_what_is_absent(void **state)
+{
+	struct world *world = *state;
+
+	for (uint64_t i = 0; i < 4; i++) {
+		add(world, 1, EXIT, 10 * i);
+		if (i >= 2)
+			add(world, 2, EXIT, 100 * i);
+		take(world, SECOND);
+	}
+
+	struct stat_sum sum = sum_of(world, EXIT);
+
+	assert_int_equal(sum.nr, 2);
+	assert_true(sum.history[STATS_HISTORY - 4] < 0);
+	assert_true(is_near(sum.history[STATS_HISTORY - 3], 10));
+	assert_true(is_near(sum.history[STATS_HISTORY - 2], 10));
+	assert_true(is_near(sum.history[STATS_HISTORY - 1], 110));
+}
+
+static void sums_merge(void **state)
+{
+	struct stat_sum sum = { 0 };
+	const struct stat_sum part = { .nr = 2, .total = 10, .delta = 3, .rate_per_s = 1.5,
+				       .has_rate = true };
+	const struct stat_sum mute = { .nr = 1, .total = 5 };
+
+	(void)state;
+	stat_sum_merge(&sum, &mute);
+	assert_false(sum.has_rate);
+	stat_sum_merge(&sum, &part);
+	stat_sum_merge(&sum, &part);
+	assert_int_equal(sum.nr, 5);
+	assert_int_equal(sum.total, 25);
+	assert_int_equal(sum.delta, 6);
+	assert_true(sum.has_rate && is_near(sum.rate_per_s, 3));
+}
+
+static size_t bytes_in_use(void)
+{
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+	return mallinfo2().uordblks;
+#else
+	return 0;
+#endif
+}
+
+static void memory_does_not_grow_with_guests_that_end(void **state)
+{
+	struct world *world = *state;
+	size_t early = 0;
+
+	for (uint32_t guest = 1; guest <= 1000; guest++) {
+		for (uint64_t round = 0; round < 3; round++) {
+			for (uint32_t field = 0; field < NR_FIELDS; field++)
+				add(world, guest, field, 10 * round);
+			take(world, SECOND);
+		}
+		assert_true(stats_count(world->stats) <= (size_t)2 * NR_FIELDS);
+		if (guest == 10)
+			early = bytes_in_use();
+	}
+	take(world, SECOND);
+	assert_int_equal(get(world, STATS_ENDED, EXIT)->total, 20 * 1000);
+	assert_true(bytes_in_use() <= early);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(nothing_yet),
+		TEST(first_sample_counts_from_here),
+		TEST(from_zero_counts_all),
+		TEST(rates_use_the_measured_time),
+		TEST(no_time_no_rate),
+		TEST(each_source_has_its_own_clock),
+		TEST(a_counter_that_goes_back_was_restarted),
+		TEST(keys_match_by_value_not_by_position),
+		TEST(vcpus_are_told_apart),
+		TEST(flaw_B4_a_guest_that_ends_takes_nothing_from_totals),
+		TEST(flaw_B3_a_guest_that_ends_has_no_rate_any_more),
+		TEST(the_past_keeps_the_rates_of_the_ended),
+		TEST(a_vcpu_that_leaves_takes_nothing_from_totals),
+		TEST(levels_end_with_their_guest),
+		TEST(host_keys_that_go_are_forgotten),
+		TEST(a_source_that_is_not_in_loses_nothing_but_its_rates),
+		TEST(flaw_B3_history_has_holes_where_a_source_was_off),
+		TEST(flaw_B11_levels_have_no_rate),
+		TEST(flaw_B11_levels_add_up_and_peaks_do_not),
+		TEST(flaw_B13_a_late_child_starts_at_zero),
+		TEST(a_child_as_new_as_its_parent_counts_in_full),
+		TEST(children_of_the_ended_keep_their_share),
+		TEST(reset_counts_from_now_on),
+		TEST(flaw_B6_reset_changes_no_rate),
+		TEST(reset_makes_a_late_child_even_with_its_parent),
+		TEST(a_counter_may_go_back_after_a_reset),
+		TEST(keep_only_forgets_the_rest),
+		TEST(clear_makes_it_as_new),
+		TEST(history_is_in_order_across_its_end),
+		TEST(sums_of_histories_skip_what_is_absent),
+		cmocka_unit_test(sums_merge),
+		TEST(memory_does_not_grow_with_guests_that_end),
+	};
+
+	return cmocka_run_group_tests_name("stats", tests, NULL, NULL);
+}

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Durations in the stats: intervals, totals, the longest, restarts, the ended, percentiles. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "facts/stats.h"
+#include "host/guest.h"
+
+#define SECOND UINT64_C(1000000000)
+
+enum { VMEXIT, VMEXIT_HLT, VMEXIT_MSR, TIME, KVM_EXIT, KVM_EXIT_HLT, NR_FIELDS };
+
+static const struct field specs[] = {
+	[VMEXIT] = { .name = "vmexit", .parent = FIELD_NONE, .use = USE_EXIT, .exit_rank = 1 },
+	[VMEXIT_HLT] = { .name = "vmexit(HLT)", .parent = VMEXIT, .use = USE_EXIT },
+	[VMEXIT_MSR] = { .name = "vmexit(MSR_WRITE)", .parent = VMEXIT, .use = USE_EXIT },
+	[TIME] = { .name = "time", .parent = FIELD_NONE, .use = USE_TIME },
+	[KVM_EXIT] = { .name = "kvm_exit", .parent = FIELD_NONE },
+	[KVM_EXIT_HLT] = { .name = "kvm_exit(HLT)", .parent = KVM_EXIT },
+};
+
+struct world {
+	struct fields *fields;
+	struct stats *stats;
+	struct sample sample;
+	uint64_t now_ns;
+};
+
+static int setup(void **state)
+{
+	struct world *world = calloc(1, sizeof(*world));
+	uint32_t id;
+
+	assert_non_null(world);
+	world->fields = fields_new();
+	world->stats = stats_new();
+	world->now_ns = SECOND;
+	for (uint32_t i = 0; i < NR_FIELDS; i++)
+		assert_int_equal(fields_add(world->fields, &specs[i], &id), 0);
+	*state = world;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *world = *state;
+
+	sample_release(&world->sample);
+	stats_free(world->stats);
+	fields_free(world->fields);
+	free(world);
+	return 0;
+}
+
+/* As a provider says it: everything since it began. */
+static void add_timed(struct world *world, struct key key, const struct timing *timing,
+		      uint32_t flags)
+{
+	uint64_t count = 0;
+
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		count += timing->hist[i];
+	assert_int_equal(sample_add_timed(&world->sample, key, count, flags, timing), 0);
+}
+
+static void take(struct world *world)
+{
+	world->now_ns += SECOND;
+	world->sample.time_ns[0] = world->now_ns;
+	assert_int_equal(stats_update(world->stats, world->fields, &world->sample), 0);
+	sample_reset(&world->sample);
+}
+
+static void take_timed(struct world *world, const struct timing *timing)
+{
+	add_timed(world, (struct key){ 1, 0, VMEXIT_MSR }, timing, ROW_FROM_ZERO);
+	take(world);
+}
+
+static const struct stats_item *get_key(const struct world *world, struct key key)
+{
+	for (size_t i = 0; i < stats_count(world->stats); i++) {
+		const struct stats_item *stat = stats_at(world->stats, i);
+
+		if (memcmp(&stat->key, &key, sizeof(key)) == 0)
+			return stat;
+	}
+	fail_msg("no such key");
+	abort(); /* no analyzer knows that fail_msg() does not return */
+}
+
+static const struct stats_timing *get(const struct world *world)
+{
+	const struct stats_item *stat = get_key(world, (struct key){ 1, 0, VMEXIT_MSR });
+
+	assert_non_null(stat->timing);
+	return stat->timing;
+}
+
+/* One more of so many ns, in the bucket where it belongs. */
+static void hit(struct timing *timing, uint64_t ns)
+{
+	unsigned int bucket = 0;
+
+	while (ns >= hist_edge_ns(bucket))
+		bucket++;
+	timing->hist[bucket]++;
+	timing->time_ns += ns;
+	if (ns > timing->max_ns)
+		timing->max_ns = ns;
+}
+
+static void edges_of_buckets(void **state)
+{
+	struct timing timing = { 0 };
+
+	(void)state;
+	assert_int_equal(hist_edge_ns(0), 128);
+	assert_int_equal(hist_edge_ns(3), 1024);
+	assert_int_equal(hist_edge_ns(24), UINT64_C(1) << 31);
+	assert_int_equal(hist_edge_ns(HIST_BUCKETS - 1), UINT64_MAX);
+	hit(&timing, 127);
+	hit(&timing, 128);
+	hit(&timing, UINT64_C(1) << 31);
+	assert_int_equal(timing.hist[0], 1);
+	assert_int_equal(timing.hist[1], 1);
+	assert_int_equal(timing.hist[HIST_BUCKETS - 1], 1);
+}
+
+static void intervals_and_totals(void **state)
+{
+	struct world *world = *state;
+	struct timing timing = { 0 };
+
+	hit(&timing, 1000);
+	hit(&timing, 3000);
+	take_timed(world, &timing);
+	assert_int_equal(get(world)->delta_ns, 4000);
+	hit(&timing, 1000);
+	take_timed(world, &timing);
+	assert_int_equal(get(world)->delta_ns, 1000);
+	assert_int_equal(get(world)->total_ns, 5000);
+	assert_int_equal(get(world)->max_ns, 3000);
+	assert_int_equal(get(world)->delta[3], 1);
+	assert_int_equal(get(world)->delta[5], 0);
+	assert_int_equal(get(world)->total[3], 2);
+	assert_int_equal(get(world)->total[5], 1);
+	take_timed(world, &timing);
+	assert_int_equal(get(world)->delta_ns, 0);
+	assert_int_equal(get(world)->total_ns, 5000);
+}
+
+/* A long halt: its time is known before it is over, its bucket only then. */
+static void one_that_is_not_over_has_time_only(void **state)
+{
+	struct world *world = *state;
+	struct timing timing = { .time_ns = SECOND };
+
+	add_timed(world, (struct key){ 1, 0, VMEXIT_HLT }, &timing, ROW_FROM_ZERO);
+	take_timed(world, &timing);
+	assert_int_equal(get(world)->delta_ns, SECOND);
+	assert_int_equal(get(world)->max_ns, 0);
+	timing.time_ns = 2 * SECOND;
+	timing.max_ns = 2 * SECOND;
+	timing.hist[24] = 1;
+	take_timed(world, &timing);
+	assert_int_equal(get(world)->delta_ns, SECOND);
+	assert_int_equal(get(world)->delta[24], 1);
+	assert_int_equal(get(world)->max_ns, 2 * SECOND);
+}
+
+/* What had been counted before the first sample is no part of the total. */
+static void history_is_left_out(void **state)
+{
+	struct world *world = *state;
+	struct timing timing = { 0 };
+
+	hit(&timing, 1000000);
+	add_timed(world, (struct key){ 1, 0, VMEXIT_MSR }, &timing, 0);
+	take(world);
+	assert_int_equal(get(world)->delta_ns + get(world)->total_ns + get(world)->max_ns, 0);
+	hit(&timing, 1000);
+	add_timed(world, (struct key){ 1, 0, VMEXIT_MSR }, &timing, 0);
+	take(world);
+	assert_int_equal(get(world)->delta_ns, 1000);
+	assert_int_equal(get(world)->total_ns, 1000);
+	assert_int_equal(get(world)->total[3], 1);
+	/* Not longer than before: its bucket says how long it was at the most. */
+	assert_int_equal(get(world)->max_ns, 1024);
+}
+
+static void buckets_go_around(void **state)
+{
+	struct world *world = *state;
+	struct timing timing = { .time_ns = 1, .max_ns = 100, .hist[0] = UINT32_MAX - 1 };
+
+	take_timed(world, &timing);
+	for (int i = 0; i < 4; i++)
+		hit(&timing, 100);
+	assert_int_equal(timing.hist[0], 2);
+	/* The count itself has 64 bits. */
+	assert_int_equal(sample_add_timed(&world->sample, (struct key){ 1, 0, VMEXIT_MSR },
+					  UINT64_C(0x100000002), 0, &timing), 0);
+	take(world);
+	assert_int_equal(get(world)->delta[0], 4);
+	assert_int_equal(get(world)->total[0], UINT64_C(0x100000002));
+}
+
+static void a_reset_begins_totals_and_the_longest(void **state)
+{
+	struct world *world = *state;
+	struct timing timing = { 0 };
+
+	hit(&timing, 50000);
+	take_timed(world, &timing);
+	stats_reset(world->stats, world->fields);
+	assert_int_equal(get(world)->total_ns + get(world)->max_ns + get(world)->total[9], 0);
+	assert_int_equal(get(world)->delta_ns, 50000); /* the interval stays what it was */
+
+	hit(&timing, 1000);
+	take_timed(world, &timing);
+	assert_int_equal(get(world)->total_ns, 1000);
+	assert_int_equal(get(world)->max_ns, 1024);
+	hit(&timing, 70000);
+	take_timed(world, &timing);
+	assert_int_equal(get(world)->max_ns, 70000);
+	take_timed(world, &timing);
+	assert_int_equal(get(world)->max_ns, 70000);
+	stats_reset(world->stats, world->fields);
+	take_timed(world, &timing);
+	assert_int_equal(get(world)->max_ns, 0);
+	/* The bucket of the record: no longer than the record itself. */
+	hit(&timing, 70000);
+	take_timed(world, &timing);
+	assert_int_equal(get(world)->max_ns, 70000);
+}
+
+/* A vCPU's thread was replaced, and whoever counts began anew. */
+static void a_restart_counts_on(void **state)
+{
+	struct world *world = *state;
+	struct timing timing = { 0 };
+
+	for (int i = 0; i < 3; i++)
+		hit(&timing, 2000);
+	take_timed(world, &timing);
+	timing = (struct timing){ 0 };
+	hit(&timing, 1000);
+	take_timed(world, &timing);
+	assert_int_equal(get(world)->delta_ns, 1000);
+	assert_int_equal(get(world)->total_ns, 7000);
+	assert_int_equal(get(world)->max_ns, 2000);
+	assert_int_equal(get(world)->delta[3], 1);
+	assert_int_equal(get(world)->delta[4], 0);
+	assert_int_equal(get(world)->total[4], 3);
+	hit(&timing, 9000);
+	take_timed(world, &timing);
+	assert_int_equal(get(world)->max_ns, 9000);
+}
+
+static void a_sample_without_the_source_rests(void **state)
+{
+	struct world *world = *state;
+	struct timing timing = { 0 };
+
+	hit(&timing, 1000);
+	take_timed(world, &timing);
+	assert_int_equal(stats_update(world->stats, world->fields, &world->sample), 0);
+	assert_int_equal(get(world)->delta_ns + get(world)->delta[3], 0);
+	assert_int_equal(get(world)->total_ns, 1000);
+}
+
+static void the_ended_keep_their_time(void **state)
+{
+	struct world *world = *state;
+	struct timing first = { 0 }, second = { 0 };
+	const struct stats_item *ended;
+
+	hit(&first, 1000);
+	hit(&second, 5000);
+	hit(&second, 1000);
+	add_timed(world, (struct key){ 1, 0, VMEXIT_MSR }, &first, ROW_FROM_ZERO);
+	add_timed(world, (struct key){ 1, 1, VMEXIT_MSR }, &second, ROW_FROM_ZERO);
+	take(world);
+	take(world);
+	ended = get_key(world, (struct key){ STATS_ENDED, -1, VMEXIT_MSR });
+	assert_int_equal(stats_count(world->stats), 1);
+	assert_int_equal(ended->total, 3);
+	assert_int_equal(ended->timing->total_ns, 7000);
+	assert_int_equal(ended->timing->max_ns, 5000);
+	assert_int_equal(ended->timing->total[3], 2);
+	assert_int_equal(ended->timing->delta_ns + ended->timing->delta[3], 0);
+}
+
+/* It counts from the moment on that its vCPU does: nothing of its first interval may be lost. */
+static void a_reason_that_comes_late_has_counted_all(void **state)
+{
+	struct world *world = *state;
+	struct key parent = { 1, 0, VMEXIT }, child = { 1, 0, VMEXIT_MSR };
+	struct timing timing = { 0 };
+
+	add_timed(world, parent, &timing, ROW_FROM_ZERO);
+	take(world);
+	hit(&timing, 1000);
+	hit(&timing, 1000);
+	add_timed(world, parent, &timing, ROW_FROM_ZERO | ROW_WHOLE_INTERVAL);
+	add_timed(world, child, &timing, ROW_FROM_ZERO | ROW_WHOLE_INTERVAL);
+	take(world);
+	assert_int_equal(get_key(world, child)->total, 2);
+	assert_int_equal(get_key(world, child)->delta, 2);
+	assert_int_equal(get_key(world, child)->parent_before, 0);
+	assert_true(get_key(world, child)->has_rate);
+	assert_true(get_key(world, child)->rate_per_s > 1.99 &&
+		    get_key(world, child)->rate_per_s < 2.01);
+	assert_int_equal(get(world)->delta_ns, 2000);
+}
+
+/* Filtered counters are another matter: they are opened late, nobody knows when. */
+static void a_child_that_is_opened_late_has_not(void **state)
+{
+	struct world *world = *state;
+	struct key parent = { 0, -1, KVM_EXIT }, child = { 0, -1, KVM_EXIT_HLT };
+
+	sample_add(&world->sample, parent, 10, ROW_FROM_ZERO);
+	take(world);
+	sample_add(&world->sample, parent, 20, 0);
+	sample_add(&world->sample, child, 4, ROW_FROM_ZERO);
+	take(world);
+	assert_int_equal(get_key(world, child)->total, 0);
+	assert_int_equal(get_key(world, child)->parent_before, 20);
+	assert_false(get_key(world, child)->has_rate);
+}
+
+static void rows_in_any_order(void **state)
+{
+	struct world *world = *state;
+	struct timing timing = { 0 };
+
+	hit(&timing, 1000);
+	for (int32_t sample = 0; sample < 6; sample++) {
+		for (int32_t i = 0; i < 40; i++) {
+			/* Forwards, backwards, every other one, and those left out come back. */
+			int32_t vcpu = sample % 2 ? 39 - i : i;
+
+			if (sample == 3 && i % 2)
+				continue;
+			add_timed(world, (struct key){ 1, vcpu, VMEXIT_MSR }, &timing,
+				  ROW_FROM_ZERO);
+			add_timed(world, (struct key){ 1, vcpu, VMEXIT_HLT }, &timing,
+				  ROW_FROM_ZERO);
+		}
+		take(world);
+	}
+	for (int32_t vcpu = 0; vcpu < 40; vcpu++) {
+		const struct stats_item *stat = get_key(world, (struct key){ 1, vcpu, VMEXIT_MSR });
+
+		assert_int_equal(stat->total, 1);
+		assert_int_equal(stat->timing->total_ns, 1000);
+	}
+	assert_int_equal(get_key(world, (struct key){ STATS_ENDED, -1, VMEXIT_MSR })->total, 20);
+}
+
+static void sums(void **state)
+{
+	struct world *world = *state;
+	struct timing_sum sum = { 0 };
+	struct timing first = { 0 }, second = { 0 };
+
+	hit(&first, 1000);
+	hit(&second, 5000);
+	hit(&second, 1000);
+	add_timed(world, (struct key){ 1, 0, VMEXIT_MSR }, &first, ROW_FROM_ZERO);
+	add_timed(world, (struct key){ 1, 1, VMEXIT_MSR }, &second, ROW_FROM_ZERO);
+	take(world);
+	for (size_t i = 0; i < 2; i++)
+		timing_sum_add(&sum, stats_at(world->stats, i)->timing);
+	assert_int_equal(sum.nr, 2);
+	assert_int_equal(sum.total_ns, 7000);
+	assert_int_equal(sum.delta_ns, 7000);
+	assert_int_equal(sum.max_ns, 5000);
+	assert_int_equal(sum.total[3], 2);
+	assert_int_equal(sum.delta[3], 2);
+	assert_int_equal(sum.delta[6], 1);
+}
+
+static void percentiles_are_upper_edges(void **state)
+{
+	uint64_t hist[HIST_BUCKETS] = { 0 };
+
+	(void)state;
+	assert_int_equal(hist_percentile_ns(hist, 0.5, 1000), 0);
+	hist[3] = 1;
+	assert_int_equal(hist_percentile_ns(hist, 0.5, 5000), 1024);
+	assert_int_equal(hist_percentile_ns(hist, 0.99, 5000), 1024);
+	assert_int_equal(hist_percentile_ns(hist, 0.99, 700), 700); /* never above the longest */
+	hist[3] = 98;
+	hist[5] = 1;
+	hist[10] = 1;
+	assert_int_equal(hist_percentile_ns(hist, 0.5, SECOND), 1024);
+	assert_int_equal(hist_percentile_ns(hist, 0.98, SECOND), 1024);
+	assert_int_equal(hist_percentile_ns(hist, 0.99, SECOND), 4096);
+	assert_int_equal(hist_percentile_ns(hist, 1, SECOND), 131072);
+	hist[HIST_BUCKETS - 1] = 1000;
+	assert_int_equal(hist_percentile_ns(hist, 0.5, 9 * SECOND), 9 * SECOND);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(edges_of_buckets),
+		TEST(intervals_and_totals),
+		TEST(one_that_is_not_over_has_time_only),
+		TEST(history_is_left_out),
+		TEST(buckets_go_around),
+		TEST(a_reset_begins_totals_and_the_longest),
+		TEST(a_restart_counts_on),
+		TEST(a_sample_without_the_source_rests),
+		TEST(the_ended_keep_their_time),
+		TEST(a_reason_that_comes_late_has_counted_all),
+		TEST(a_child_that_is_opened_late_has_not),
+		TEST(rows_in_any_order),
+		TEST(sums),
+		TEST(percentiles_are_upper_edges),
+	};
+
+	return cmocka_run_group_tests_name("stats_timing", tests, NULL, NULL);
+}

@@ -1,0 +1,1492 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * test_guest - the inventory of guests on machines made up in a temporary folder, and on this one.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <linux/kvm.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "host/guest.h"
+#include "host/guest_name.h"
+#include "host/guest_proc.h"
+#include "tests/worlds/fake_guest.h"
+
+#define SECOND 1000000000ull
+#define PF_KTHREAD 0x200000u
+
+/* A machine that is a folder. */
+struct box {
+	char root[64];
+	char debugfs[96];
+	struct env env;
+	struct guests *guests;
+	struct why why;
+};
+
+static void put(struct box *box, const char *text, size_t len, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Makes the folders on the way, too. */
+static void put(struct box *box, const char *text, size_t len, const char *fmt, ...)
+{
+	char path[512];
+	va_list args;
+	FILE *file;
+	int at = snprintf(path, sizeof(path), "%s", box->root);
+
+	va_start(args, fmt);
+	vsnprintf(path + at, sizeof(path) - (size_t)at, fmt, args);
+	va_end(args);
+	for (char *slash = strchr(path + at + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(path, 0755);
+		*slash = '/';
+	}
+	if (!text) {
+		mkdir(path, 0755);
+		return;
+	}
+	file = fopen(path, "w");
+	assert_non_null(file);
+	assert_int_equal(fwrite(text, 1, len, file), len);
+	assert_int_equal(fclose(file), 0);
+}
+
+#define PUT(box, text, ...) put(box, text, strlen(text), __VA_ARGS__)
+#define FOLDER(box, ...) put(box, NULL, 0, __VA_ARGS__)
+#define ARGS(box, pid, args) put(box, args, sizeof(args), "/proc/%d/cmdline", pid)
+
+static int remove_one(const char *path, const struct stat *stat, int type, struct FTW *ftw)
+{
+	(void)stat;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static void drop(struct box *box, const char *fmt, int a, int b)
+{
+	char rest[64], path[256];
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	snprintf(rest, sizeof(rest), fmt, a, b);
+#pragma GCC diagnostic pop
+	snprintf(path, sizeof(path), "%s%s", box->root, rest);
+	nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static int setup(void **state)
+{
+	struct box *box = calloc(1, sizeof(*box));
+
+	strcpy(box->root, "/tmp/kvmtop-guest-XXXXXX");
+	if (!mkdtemp(box->root) || chmod(box->root, 0755))
+		return -1;
+	snprintf(box->debugfs, sizeof(box->debugfs), "%s/sys/kernel/debug/kvm", box->root);
+	box->env.root = box->root;
+	FOLDER(box, "/proc");
+	box->guests = guests_new(&box->env);
+	*state = box;
+	return box->guests ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	struct box *box = *state;
+
+	if (!getuid() && seteuid(0)) /* a test that failed half-way may have left it */
+		return -1;
+	guests_free(box->guests);
+	drop(box, "", 0, 0);
+	free(box);
+	return 0;
+}
+
+struct proc {
+	pid_t pid, ppid;
+	uint64_t start;
+	const char *comm;
+	int threads;
+	char state;
+	unsigned int flags;
+};
+
+static void put_stat(struct box *box, struct proc proc)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		 "%d (%s) %c %d 1 1 0 -1 %u 1 2 3 4 5 6 7 8 20 0 %d 0 %llu 1 2 3 4 5 6 7 8 9\n",
+		 (int)proc.pid, proc.comm, proc.state ? proc.state : 'S', (int)proc.ppid,
+		 proc.flags, proc.threads ? proc.threads : 1, (unsigned long long)proc.start);
+	PUT(box, text, "/proc/%d/stat", (int)proc.pid);
+}
+
+static void put_thread(struct box *box, pid_t pid, pid_t tid, const char *comm)
+{
+	PUT(box, comm, "/proc/%d/task/%d/comm", (int)pid, (int)tid);
+}
+
+static void put_fd(struct box *box, pid_t pid, int fd, const char *target)
+{
+	char path[256];
+
+	FOLDER(box, "/proc/%d/fd", (int)pid);
+	snprintf(path, sizeof(path), "%s/proc/%d/fd/%d", box->root, (int)pid, fd);
+	unlink(path);
+	assert_int_equal(symlink(target, path), 0);
+}
+
+static void put_proc(struct box *box, struct proc proc)
+{
+	char comm[64];
+
+	put_stat(box, proc);
+	snprintf(comm, sizeof(comm), "%s\n", proc.comm);
+	PUT(box, comm, "/proc/%d/comm", (int)proc.pid);
+	put_thread(box, proc.pid, proc.pid, comm);
+	put_fd(box, proc.pid, 0, "/dev/null");
+}
+
+/* A process with a VM and one vCPU that nothing tells the thread of but its being alone. */
+static void put_vm(struct box *box, pid_t pid, uint64_t start, const char *comm)
+{
+	put_proc(box, (struct proc){ .pid = pid, .start = start, .comm = comm });
+	put_fd(box, pid, 9, "anon_inode:kvm-vm");
+	put_fd(box, pid, 10, "anon_inode:kvm-vcpu:0");
+}
+
+static void refresh(struct box *box, uint64_t now_ns)
+{
+	int err = guests_refresh(box->guests, now_ns, &box->why);
+
+	if (err)
+		print_error("%s\n", box->why.text);
+	assert_int_equal(err, 0);
+}
+
+static const struct guest *only_guest(struct box *box)
+{
+	assert_int_equal(guests_count(box->guests), 1);
+	assert_null(guests_at(box->guests, 1));
+	return guests_at(box->guests, 0);
+}
+
+static void assert_vcpu(const struct guest *guest, size_t i, int index, pid_t tid)
+{
+	assert_true(i < guest->nr_vcpus);
+	assert_int_equal(guest->vcpus[i].index, index);
+	assert_int_equal(guest->vcpus[i].tid, tid);
+}
+
+/* ---- names ---- */
+
+struct named {
+	const char *vmm, *args;
+	size_t len;
+	const char *name;
+};
+
+#define NAMED(vmm, args, name) { vmm, args, sizeof(args), name }
+
+static void test_name_of_command_line(void **state)
+{
+	static const struct named cases[] = {
+		NAMED("qemu", "q\0-name\0web1", "web1"),
+		NAMED("qemu", "q\0--name\0web1", "web1"),
+		NAMED("qemu", "q\0-name=web1", "web1"),
+		NAMED("qemu", "q\0-name\0guest=web1,debug-threads=on", "web1"),
+		NAMED("qemu", "q\0-name\0debug-threads=on,guest=web1", "web1"),
+		NAMED("qemu", "q\0-name\0debug-threads=on,web1", "web1"),
+		NAMED("qemu", "q\0-name\0guest=web1,debug-threads", "web1"),
+		NAMED("qemu", "q\0-name\0web1,process=x,guest=other", "web1"),
+		NAMED("qemu", "q\0-name\0guest=vm,,comma,debug-threads=on", "vm,comma"),
+		NAMED("qemu", "q\0-name\0vm,,comma", "vm,comma"),
+		NAMED("qemu", "q\0-name\0vm,,,debug-threads=on", "vm,"),
+		NAMED("qemu", "q\0-name\0guest=a=b", "a=b"),
+		NAMED("qemu", "q\0-name\0my web server", "my web server"),
+		NAMED("qemu", "q\0-name\0  padded  ", "padded"),
+		NAMED("qemu", "q\0-name\0one\0-name\0two", "two"),
+		NAMED("qemu", "q\0-name\0debug-threads=on", NULL),
+		NAMED("qemu", "q\0-name\0guest=", NULL),
+		NAMED("qemu", "q\0-name\0,", NULL),
+		NAMED("qemu", "q\0-name\0", NULL),
+		NAMED("qemu", "q\0-name", NULL),
+		NAMED("qemu", "q\0-name\0-m\0512", NULL),
+		NAMED("qemu", "q\0-names\0web1", NULL),
+		NAMED("qemu", "q\0-append\0-name=x y", "x y"), /* QEMU would not */
+		NAMED("qemu", "q\0-append\0console=ttyS0 -name x", NULL),
+		NAMED("qemu", "-name\0web1", NULL),
+		NAMED("qemu", "", NULL),
+		NAMED("firecracker", "f\0--id\0vm-7\0--api-sock\0/x", "vm-7"),
+		NAMED("firecracker", "f\0--id=vm-7", "vm-7"),
+		NAMED("firecracker", "f\0--api-sock\0/x\0--\0--id\0no", NULL),
+		NAMED("firecracker", "f\0--id\0a,b=c", "a,b=c"),
+		NAMED("crosvm", "c\0run\0--name\0box\0--cpus\0002", "box"),
+		NAMED("libkrun", "krunvm\0start\0fedora", "fedora"),
+		NAMED("libkrun", "krunvm\0start\0--cpus\0002", NULL),
+		NAMED("kvmtool", "lkvm\0run\0--name\0t1", "t1"),
+		NAMED("kvmtool", "lkvm\0run\0--name=t1", "t1"),
+		NAMED("kvmtool", "lkvm\0run\0-n\0mode=tap", NULL), /* its -n is --network */
+		NAMED("cloud-hypervisor", "c\0--name\0x", NULL),
+		NAMED(NULL, "stratovirt\0-name\0s1", "s1"),
+		NAMED(NULL, "x\0--id\0s1", NULL),
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char name[64] = "untouched";
+		bool is_found = guest_name_from_cmdline(cases[i].vmm, cases[i].args, cases[i].len,
+							name, sizeof(name));
+
+		if (is_found != (cases[i].name != NULL))
+			print_error("case %zu: \"%s\"\n", i, name);
+		assert_int_equal(is_found, cases[i].name != NULL);
+		assert_string_equal(name, cases[i].name ? cases[i].name : "untouched");
+	}
+}
+
+static void test_command_line_without_end(void **state)
+{
+	char name[64];
+
+	(void)state;
+	assert_true(guest_name_from_cmdline("qemu", "q\0-name\0web12", 12, name, sizeof(name)));
+	assert_string_equal(name, "web1");
+	assert_false(guest_name_from_cmdline("qemu", "q\0-name", 7, name, sizeof(name)));
+	assert_false(guest_name_from_cmdline("qemu", "", 0, name, sizeof(name)));
+}
+
+static void check_clean(const char *raw, const char *clean)
+{
+	char name[64] = "untouched";
+
+	assert_int_equal(guest_name_clean(raw, strlen(raw), name, sizeof(name)), clean != NULL);
+	assert_string_equal(name, clean ? clean : "untouched");
+}
+
+static void test_clean_names(void **state)
+{
+	char buf[8];
+
+	(void)state;
+	check_clean("plain", "plain");
+	check_clean("a\tb\nc\x1b[31md\x7f", "a?b?c?[31md?");
+	check_clean(" both ends ", "both ends");
+	check_clean("   ", NULL);
+	check_clean("", NULL);
+	check_clean("Zürich-東京-😀", "Zürich-東京-😀");
+	check_clean("a\xc2\x9b" "31mb", "a?31mb");	   /* U+009B, CSI */
+	check_clean("a\xe2\x80\xae" "b", "a?b");	   /* U+202E turns the line round */
+	check_clean("a\xff\xc3", "a??");		   /* no UTF-8, cut UTF-8 */
+	check_clean("\xc0\xaf\xed\xa0\x80", "?????");	   /* overlong, surrogate */
+	check_clean("\xf4\x90\x80\x80", "????");	   /* beyond U+10FFFF */
+
+	/* 63 bytes, at a character. */
+	check_clean("1234567890123456789012345678901234567890123456789012345678901234567",
+		    "123456789012345678901234567890123456789012345678901234567890123");
+	check_clean("12345678901234567890123456789012345678901234567890123456789012ü",
+		    "12345678901234567890123456789012345678901234567890123456789012");
+	check_clean("1234567890123456789012345678901234567890123456789012345678901 xy",
+		    "1234567890123456789012345678901234567890123456789012345678901 x");
+	assert_true(guest_name_clean("123456 89", 9, buf, sizeof(buf)));
+	assert_string_equal(buf, "123456");
+	assert_false(guest_name_clean("x", 1, buf, 1));
+}
+
+static void test_name_of_cgroup(void **state)
+{
+	static const struct {
+		const char *text, *name;
+	} cases[] = {
+		{ "0::/machine.slice/machine-qemu\\x2d3\\x2dweb1.scope/libvirt/x\n", "web1" },
+		{ "0::/machine.slice/machine-qemu\\x2d12\\x2dweb\\x2d1.scope\n", "web-1" },
+		{ "0::/machine.slice/machine-ch\\x2d1\\x2ddb.scope\n", "db" },
+		{ "0::/machine.slice/machine-web1.scope\n", "web1" },
+		{ "0::/machine.slice/machine-qemu\\x2dlab.scope\n", "qemu-lab" },
+		{ "0::/machine/qemu-3-web1.libvirt-qemu/libvirt/emulator\n", "web1" },
+		{ "0::/machine/web1.libvirt-qemu\n", "web1" },
+		{ "3:cpu:/libvirt/qemu/old/emulator\n", "old" },
+		{ "2:cpu:/\n1:name=systemd:/machine.slice/machine-v1.scope\n0::/\n", "v1" },
+		{ "0::/machine.slice/machine-box.scope/payload/vm.service\n", NULL },
+		{ "0::/machine-box.scope/payload/x/machine-qemu\\x2d1\\x2din.scope", "in" },
+		{ "1:name=systemd:/machine-a.scope\n0::/machine-b.scope\n", "a" },
+		{ "0::/machine.slice/machine-bad\\x1b\\x0a.scope\n", "bad??" },
+		{ "0::/machine.slice/machine-cut\\x2.scope\n", "cut\\x2" },
+		{ "0::/machine.slice/machine-.scope\n", NULL },
+		{ "0::/machine.slice/libvirt/emulator\n", NULL },
+		{ "0::/user.slice/user-1000.slice/session-2.scope\n", NULL },
+		{ "0::/\n", NULL },
+		{ "", NULL },
+		{ "/libvirt/qemu/", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char name[64] = "untouched";
+
+		if (guest_name_from_cgroup(cases[i].text, name, sizeof(name)) != !!cases[i].name)
+			print_error("%s", cases[i].text);
+		assert_string_equal(name, cases[i].name ? cases[i].name : "untouched");
+	}
+}
+
+static void test_vcpu_threads(void **state)
+{
+	(void)state;
+	assert_int_equal(guest_name_vcpu("CPU 0/KVM\n"), 0);
+	assert_int_equal(guest_name_vcpu("CPU 127/KVM"), 127);
+	assert_int_equal(guest_name_vcpu("fc_vcpu 3\n"), 3);
+	assert_int_equal(guest_name_vcpu("vcpu0 \n"), 0);
+	assert_int_equal(guest_name_vcpu("vcpu12\n"), 12);
+	assert_int_equal(guest_name_vcpu("vcpu-1\n"), 1);
+	assert_int_equal(guest_name_vcpu("vcpu_1\n"), 1);
+	assert_int_equal(guest_name_vcpu("crosvm_vcpu2\n"), 2);
+	assert_int_equal(guest_name_vcpu("kvm-vcpu-5\n"), 5);
+	assert_int_equal(guest_name_vcpu("db_vcpu1\n"), 1);
+	assert_int_equal(guest_name_vcpu("CPU 0/TCG\n"), -1);
+	assert_int_equal(guest_name_vcpu("CPU 0/KVMX\n"), -1);
+	assert_int_equal(guest_name_vcpu("vcpu\n"), -1);
+	assert_int_equal(guest_name_vcpu("vcpux\n"), -1);
+	assert_int_equal(guest_name_vcpu("vcpu1a\n"), -1);
+	assert_int_equal(guest_name_vcpu("vcpu99999999999999\n"), -1);
+	assert_int_equal(guest_name_vcpu("worker\n"), -1);
+	assert_int_equal(guest_name_vcpu(""), -1);
+}
+
+static void test_vmms(void **state)
+{
+	(void)state;
+	assert_string_equal(guest_name_vmm("/usr/bin/qemu-system-x86_64"), "qemu");
+	assert_string_equal(guest_name_vmm("qemu-system-x86"), "qemu");
+	assert_string_equal(guest_name_vmm("/usr/libexec/qemu-kvm"), "qemu");
+	assert_string_equal(guest_name_vmm("/usr/bin/kvm"), "qemu");
+	assert_string_equal(guest_name_vmm(".qemu-system-x8"), "qemu");
+	assert_string_equal(guest_name_vmm("firecracker-v1.7.0-x86_64"), "firecracker");
+	assert_string_equal(guest_name_vmm("cloud-hypervisor"), "cloud-hypervisor");
+	assert_string_equal(guest_name_vmm("cloud-hyperviso"), "cloud-hypervisor");
+	assert_string_equal(guest_name_vmm("crosvm"), "crosvm");
+	assert_string_equal(guest_name_vmm("krunvm"), "libkrun");
+	assert_string_equal(guest_name_vmm("lkvm"), "kvmtool");
+	assert_null(guest_name_vmm("kvmtop"));
+	assert_null(guest_name_vmm("find"));
+	assert_null(guest_name_vmm(""));
+}
+
+/* ---- every VMM from its process to its threads, without debugfs ---- */
+
+static void put_vmm(struct box *box, pid_t pid, const char *comm, const char *thread0,
+		    const char *thread1)
+{
+	put_proc(box, (struct proc){ .pid = pid, .start = 50, .comm = comm, .threads = 3 });
+	put_thread(box, pid, pid + 1, thread0);
+	put_thread(box, pid, pid + 2, thread1);
+	put_fd(box, pid, 9, "anon_inode:kvm-vm");
+	put_fd(box, pid, 10, "anon_inode:kvm-vcpu:0");
+	put_fd(box, pid, 11, "anon_inode:kvm-vcpu:1");
+	put_fd(box, pid, 12, "anon_inode:kvm-vcpu-stats:1");
+}
+
+static void assert_guest(struct box *box, size_t i, pid_t pid, const char *name, const char *vmm,
+			 bool is_named)
+{
+	const struct guest *guest = guests_at(box->guests, i);
+
+	assert_non_null(guest);
+	assert_int_equal(guest->pid, pid);
+	assert_string_equal(guest->name, name);
+	assert_string_equal(guest->vmm, vmm);
+	assert_int_equal(guest->is_named, is_named);
+	assert_int_equal(guest->nr_vms, 1);
+	assert_int_equal(guest->nr_vcpus, 2);
+	assert_vcpu(guest, 0, 0, pid + 1);
+	assert_vcpu(guest, 1, 1, pid + 2);
+}
+
+static void test_all_vmms(void **state)
+{
+	struct box *box = *state;
+
+	put_vmm(box, 100, "qemu-system-x86", "CPU 0/KVM\n", "CPU 1/KVM\n");
+	ARGS(box, 100, "/usr/bin/qemu-system-x86_64\0-name\0guest=web1,debug-threads=on\0-S");
+	put_vmm(box, 200, "firecracker", "fc_vcpu 0\n", "fc_vcpu 1\n");
+	ARGS(box, 200, "/firecracker\0--id\0fc-1\0--start-time-us\0001");
+	put_vmm(box, 300, "cloud-hyperviso", "vcpu0 \n", "vcpu1\n");
+	ARGS(box, 300, "cloud-hypervisor\0--kernel\0/k");
+	put_vmm(box, 400, "crosvm", "crosvm_vcpu0\n", "crosvm_vcpu1\n");
+	ARGS(box, 400, "crosvm\0run\0--name\0cr\0k");
+	put_vmm(box, 500, "lkvm", "kvm-vcpu-0\n", "kvm-vcpu-1\n");
+	ARGS(box, 500, "lkvm\0run\0-k\0bzImage");
+	put_vmm(box, 600, "krunvm", "fc_vcpu 0\n", "fc_vcpu 1\n");
+	ARGS(box, 600, "krunvm\0start\0fedora");
+	put_vmm(box, 700, "myvmm", "vcpu-0\n", "vcpu-1\n");
+	ARGS(box, 700, "./myvmm\0--id\0x");
+	put_vmm(box, 800, "qemu-kvm", "CPU 0/KVM\n", "CPU 1/KVM\n");
+	ARGS(box, 800, "/usr/libexec/qemu-kvm\0-m\0512");
+	PUT(box, "0::/machine.slice/machine-qemu\\x2d3\\x2ddb1.scope/libvirt/emulator\n",
+	    "/proc/800/cgroup");
+	put_proc(box, (struct proc){ .pid = 900, .start = 50, .comm = "find" });
+	ARGS(box, 900, "find\0/\0-name\0core");
+
+	refresh(box, 0);
+	assert_int_equal(guests_count(box->guests), 8);
+	assert_guest(box, 0, 100, "web1", "qemu", true);
+	assert_guest(box, 1, 200, "fc-1", "firecracker", true);
+	assert_guest(box, 2, 300, "cloud-hyperviso", "cloud-hypervisor", false);
+	assert_guest(box, 3, 400, "cr", "crosvm", true);
+	assert_guest(box, 4, 500, "guest-500", "kvmtool", true);
+	assert_guest(box, 5, 600, "fedora", "libkrun", true);
+	assert_guest(box, 6, 700, "myvmm", "myvmm", false);
+	assert_guest(box, 7, 800, "db1", "qemu", true);
+	for (uint32_t id = 1; id <= 8; id++)
+		assert_int_equal(guests_by_id(box->guests, id)->id, id);
+	assert_null(guests_by_id(box->guests, 0));
+	assert_null(guests_by_id(box->guests, 9));
+}
+
+static void test_odd_processes(void **state)
+{
+	struct box *box = *state;
+	struct proc_stat stat;
+	struct proc proc;
+
+	put_vm(box, 10, 50, "a) S 1 (b");	   /* a command that looks like the rest of stat */
+	PUT(box, "", "/proc/10/cmdline");
+	put_vm(box, 11, 50, " \x1b ");
+	put_vm(box, 12, 50, "");
+	ARGS(box, 14, "microvm@web1\0-m\000512"); /* what started it gave it another argv[0] */
+	put_vm(box, 13, 50, "brackets");
+	put_fd(box, 13, 9, "anon_inode:[kvm-vm]");
+	put_vm(box, 14, 50, "qemu-system-x86");
+	put_fd(box, 14, 9, "anon_inode:kvm-vm (deleted)");
+	put_vm(box, 15, 50, "statsonly");
+	put_fd(box, 15, 9, "anon_inode:kvm-vm-stats");
+	put_proc(box, (struct proc){ .pid = 16, .start = 50, .comm = "zombie", .state = 'Z' });
+	put_proc(box, (struct proc){ .pid = 17, .start = 50, .comm = "nofd" });
+	drop(box, "/proc/%d/fd", 17, 0);
+	FOLDER(box, "/proc/18"); /* ended while it was looked at */
+	PUT(box, "x", "/proc/99999999999999/comm");
+	assert_int_equal(proc_stat_read(&box->env, 18, &stat), -ESRCH);
+	assert_int_equal(proc_stat_read(&box->env, 17, &stat), 0);
+	assert_int_equal(stat.nr_threads, 1);
+	refresh(box, 0);
+	assert_int_equal(guests_count(box->guests), 5);
+	assert_string_equal(guests_at(box->guests, 0)->name, "a) S 1 (b");
+	assert_int_equal(guests_at(box->guests, 0)->start_ticks, 50);
+	assert_string_equal(guests_at(box->guests, 1)->name, "?");
+	assert_string_equal(guests_at(box->guests, 2)->name, "pid-12");
+	assert_string_equal(guests_at(box->guests, 3)->name, "brackets");
+	assert_string_equal(guests_at(box->guests, 4)->name, "qemu-system-x86");
+	assert_string_equal(guests_at(box->guests, 4)->vmm, "qemu");
+
+	/* A zombie has no descriptors left: the guest is gone, whoever does not reap it. */
+	put_stat(box, (struct proc){ .pid = 13, .start = 50, .comm = "brackets", .state = 'Z' });
+	refresh(box, SECOND);
+	assert_int_equal(guests_count(box->guests), 4);
+	/* The main thread may end before the others. */
+	proc = (struct proc){ .pid = 14, .start = 50, .comm = "q", .state = 'Z', .threads = 2 };
+	put_stat(box, proc);
+	refresh(box, 2 * SECOND);
+	assert_int_equal(guests_count(box->guests), 4);
+}
+
+/* ---- debugfs ---- */
+
+static void put_folder(struct box *box, pid_t tid, int fd)
+{
+	box->env.debugfs_kvm = box->debugfs;
+	FOLDER(box, "/sys/kernel/debug/kvm/%d-%d", (int)tid, fd);
+}
+
+static void put_folder_vcpu(struct box *box, pid_t tid, int fd, int index, const char *pid)
+{
+	PUT(box, pid, "/sys/kernel/debug/kvm/%d-%d/vcpu%d/pid", (int)tid, fd, index);
+}
+
+static void test_debugfs_names_the_guests(void **state)
+{
+	struct box *box = *state;
+	const struct guest *guest;
+
+	put_proc(box, (struct proc){ .pid = 100, .start = 50, .comm = "qemu-kvm", .threads = 4 });
+	put_fd(box, 100, 9, "anon_inode:kvm-vm");
+	for (int tid = 101; tid <= 103; tid++)
+		put_thread(box, 100, tid, "worker\n");
+	put_folder(box, 100, 9);
+	put_folder_vcpu(box, 100, 9, 0, "101\n");
+	put_folder_vcpu(box, 100, 9, 2, "0\n");	   /* never ran */
+	put_folder_vcpu(box, 100, 9, 10, "103\n");
+	put_folder_vcpu(box, 100, 9, 11, "777\n"); /* ran in a thread that ended */
+	PUT(box, "5\n", "/sys/kernel/debug/kvm/exits");
+	put_vm(box, 200, 50, "inheritor"); /* would be found by a search */
+
+	refresh(box, 0);
+	guest = only_guest(box);
+	assert_int_equal(guest->pid, 100);
+	assert_int_equal(guest->nr_vcpus, 4);
+	assert_vcpu(guest, 0, 0, 101);
+	assert_vcpu(guest, 1, 2, 0);
+	assert_vcpu(guest, 2, 10, 103);
+	assert_vcpu(guest, 3, 11, 0);
+
+	/* However long it takes until the vCPU runs: no thread comes or goes. */
+	for (unsigned int i = 1; i < 9; i++)
+		refresh(box, i * SECOND / 10);
+	put_folder_vcpu(box, 100, 9, 2, "102\n");
+	refresh(box, SECOND);
+	assert_vcpu(only_guest(box), 1, 2, 102);
+}
+
+static void test_folder_is_named_by_thread(void **state)
+{
+	struct box *box = *state;
+	const struct guest *guest;
+
+	/* Cloud Hypervisor makes its VM in another thread than the first. */
+	put_vm(box, 300, 50, "cloud-hyperviso");
+	put_thread(box, 300, 304, "vmm\n");
+	PUT(box, "Name:\tvmm\nTgid:\t300\nPid:\t304\n", "/proc/304/status");
+	drop(box, "/proc/%d/task/%d/comm", 300, 304);
+	drop(box, "/proc/%d/comm", 304, 0);
+	put_folder(box, 304, 9);
+	put_folder_vcpu(box, 304, 9, 0, "300\n");
+	put_vm(box, 200, 50, "inheritor");
+	refresh(box, 0);
+	guest = only_guest(box);
+	assert_int_equal(guest->pid, 300);
+	assert_vcpu(guest, 0, 0, 300);
+}
+
+static void test_folder_leads_nowhere(void **state)
+{
+	struct box *box = *state;
+
+	/* The thread that made it ended, or it is a pid of another namespace: then search. */
+	put_folder(box, 4000, 9);
+	put_vm(box, 300, 50, "crosvm");
+	refresh(box, 0);
+	assert_int_equal(only_guest(box)->pid, 300);
+
+	/* A process has the number but no such descriptor. */
+	put_proc(box, (struct proc){ .pid = 4000, .start = 60, .comm = "bash" });
+	refresh(box, SECOND);
+	assert_int_equal(only_guest(box)->pid, 300);
+	put_fd(box, 4000, 9, "anon_inode:kvm-vm-stats");
+	refresh(box, 2 * SECOND);
+	assert_int_equal(guests_count(box->guests), 1);
+}
+
+static void test_debugfs_pids_are_exact(void **state)
+{
+	struct box *box = *state;
+
+	put_vm(box, 11830, 50, "a");
+	put_vm(box, 111830, 50, "b");
+	put_folder(box, 11830, 9);
+	put_folder(box, 111830, 9);
+	put_folder_vcpu(box, 11830, 9, 0, "11830\n");
+	put_folder_vcpu(box, 111830, 9, 0, "111830\n");
+	put_folder_vcpu(box, 111830, 9, 1, "0\n");
+	refresh(box, 0);
+	assert_int_equal(guests_count(box->guests), 2);
+	assert_int_equal(guests_by_pid(box->guests, 11830)->nr_vcpus, 1);
+	assert_int_equal(guests_by_pid(box->guests, 111830)->nr_vcpus, 2);
+	assert_null(guests_by_pid(box->guests, 1830));
+}
+
+static void test_debugfs_comes_and_goes(void **state)
+{
+	struct box *box = *state;
+
+	/* An empty kvm folder proves nothing: older kernels make none for a VM. */
+	box->env.debugfs_kvm = box->debugfs;
+	FOLDER(box, "/sys/kernel/debug/kvm");
+	put_vm(box, 100, 50, "a");
+	refresh(box, 0);
+	assert_int_equal(only_guest(box)->pid, 100);
+
+	put_folder(box, 100, 9);
+	put_vm(box, 200, 50, "b");
+	put_folder(box, 200, 9);
+	refresh(box, SECOND);
+	assert_int_equal(guests_count(box->guests), 2);
+
+	/* The process goes on without its VM. */
+	drop(box, "/sys/kernel/debug/kvm/%d-%d", 100, 9);
+	drop(box, "/proc/%d/fd/%d", 100, 9);
+	refresh(box, 2 * SECOND);
+	assert_int_equal(only_guest(box)->pid, 200);
+}
+
+static void test_found_by_search_then_debugfs_suffices(void **state)
+{
+	struct box *box = *state;
+
+	put_folder(box, 4000, 9);
+	put_vm(box, 100, 50, "a");
+	refresh(box, 0);
+	assert_int_equal(only_guest(box)->pid, 100);
+
+	/* Its folder, which nobody could follow, goes with its VM; another's comes. */
+	drop(box, "/sys/kernel/debug/kvm/%d-%d", 4000, 9);
+	drop(box, "/proc/%d/fd/%d", 100, 9);
+	put_vm(box, 200, 50, "b");
+	put_folder(box, 200, 9);
+	refresh(box, SECOND);
+	refresh(box, 11 * SECOND);
+	assert_int_equal(only_guest(box)->pid, 200);
+}
+
+static void test_captured_without_descriptors(void **state)
+{
+	struct box *box = *state;
+
+	put_proc(box, (struct proc){ .pid = 100, .start = 50, .comm = "qemu-kvm" });
+	drop(box, "/proc/%d/fd", 100, 0);
+	drop(box, "/proc/%d/task", 100, 0);
+	put_folder(box, 100, 9);
+	put_folder_vcpu(box, 100, 9, 0, "123\n");
+	refresh(box, 0);
+	assert_vcpu(only_guest(box), 0, 0, 123);
+	assert_int_equal(only_guest(box)->nr_vms, 1);
+	refresh(box, 60 * SECOND);
+	assert_vcpu(only_guest(box), 0, 0, 123);
+}
+
+/* ---- vCPUs ---- */
+
+static void test_two_vms_in_one_process(void **state)
+{
+	struct box *box = *state;
+	const struct guest *guest;
+
+	put_proc(box, (struct proc){ .pid = 100, .start = 50, .comm = "tester", .threads = 3 });
+	put_fd(box, 100, 5, "anon_inode:kvm-vm");
+	put_fd(box, 100, 6, "anon_inode:kvm-vm");
+	put_fd(box, 100, 7, "anon_inode:kvm-vcpu:0");
+	put_fd(box, 100, 8, "anon_inode:kvm-vcpu:0");
+	put_thread(box, 100, 101, "vcpu0\n");
+	put_thread(box, 100, 102, "vcpu0\n");
+	refresh(box, 0);
+	guest = only_guest(box);
+	assert_int_equal(guest->nr_vms, 2);
+	assert_int_equal(guest->nr_vcpus, 2);
+	assert_vcpu(guest, 0, 0, 101);
+	assert_vcpu(guest, 1, 0, 102);
+
+	put_folder(box, 100, 5);
+	put_folder(box, 100, 6);
+	put_folder_vcpu(box, 100, 5, 0, "102\n");
+	put_folder_vcpu(box, 100, 6, 0, "101\n");
+	put_folder_vcpu(box, 100, 6, 1, "100\n");
+	refresh(box, 11 * SECOND);
+	guest = only_guest(box);
+	assert_int_equal(guest->nr_vms, 2);
+	assert_int_equal(guest->nr_vcpus, 3);
+	assert_vcpu(guest, 0, 0, 101);
+	assert_vcpu(guest, 1, 0, 102);
+	assert_vcpu(guest, 2, 1, 100);
+}
+
+static void test_duplicated_descriptors(void **state)
+{
+	struct box *box = *state;
+
+	/* crosvm duplicates the descriptors of its VM and vCPUs. */
+	put_vmm(box, 100, "crosvm", "crosvm_vcpu0\n", "crosvm_vcpu1\n");
+	put_fd(box, 100, 20, "anon_inode:kvm-vm");
+	put_fd(box, 100, 21, "anon_inode:kvm-vcpu:0");
+	refresh(box, 0);
+	assert_int_equal(only_guest(box)->nr_vms, 2);
+	assert_int_equal(only_guest(box)->nr_vcpus, 2);
+	assert_vcpu(only_guest(box), 0, 0, 101);
+	assert_vcpu(only_guest(box), 1, 1, 102);
+}
+
+static void test_apic_ids(void **state)
+{
+	struct box *box = *state;
+	const struct guest *guest;
+
+	/* -smp 4,sockets=2,cores=... with three cores: QEMU's CPU 2 is the kernel's vCPU 4. */
+	put_vmm(box, 100, "qemu-kvm", "CPU 0/KVM\n", "CPU 1/KVM\n");
+	put_stat(box, (struct proc){ .pid = 100, .start = 50, .comm = "qemu-kvm", .threads = 4 });
+	put_thread(box, 100, 103, "CPU 2/KVM\n");
+	put_fd(box, 100, 15, "anon_inode:kvm-vcpu:4");
+	refresh(box, 0);
+	guest = only_guest(box);
+	assert_vcpu(guest, 0, 0, 101);
+	assert_vcpu(guest, 1, 1, 102);
+	assert_vcpu(guest, 2, 4, 103);
+}
+
+static void test_old_kernel_does_not_number(void **state)
+{
+	struct box *box = *state;
+
+	put_vmm(box, 100, "qemu-kvm", "CPU 0/KVM\n", "CPU 1/KVM\n");
+	put_fd(box, 100, 10, "anon_inode:kvm-vcpu");
+	put_fd(box, 100, 11, "anon_inode:kvm-vcpu");
+	refresh(box, 0);
+	assert_int_equal(only_guest(box)->nr_vcpus, 2);
+	assert_vcpu(only_guest(box), 0, 0, 101);
+	assert_vcpu(only_guest(box), 1, 1, 102);
+}
+
+static void test_vcpus_come_later(void **state)
+{
+	struct box *box = *state;
+	uint64_t before;
+
+	put_proc(box, (struct proc){ .pid = 100, .start = 50, .comm = "qemu-kvm" });
+	put_fd(box, 100, 9, "anon_inode:kvm-vm");
+	refresh(box, 0);
+	assert_int_equal(only_guest(box)->nr_vcpus, 0);
+	before = guests_generation(box->guests);
+
+	put_fd(box, 100, 10, "anon_inode:kvm-vcpu:0");
+	put_fd(box, 100, 11, "anon_inode:kvm-vcpu:1");
+	refresh(box, SECOND);
+	assert_int_equal(only_guest(box)->nr_vcpus, 2);
+	assert_vcpu(only_guest(box), 0, 0, 0);
+	assert_true(guests_generation(box->guests) > before);
+
+	/* Long after, a thread comes: the number of threads tells. */
+	for (unsigned int i = 2; i < 9; i++)
+		refresh(box, i * SECOND);
+	before = guests_generation(box->guests);
+	put_thread(box, 100, 101, "CPU 0/KVM\n");
+	put_stat(box, (struct proc){ .pid = 100, .start = 50, .comm = "qemu-kvm", .threads = 2 });
+	refresh(box, 9 * SECOND);
+	assert_vcpu(only_guest(box), 0, 0, 101);
+	assert_vcpu(only_guest(box), 1, 1, 0);
+	assert_true(guests_generation(box->guests) > before);
+	assert_ptr_equal(guests_by_pid(box->guests, 101), only_guest(box));
+
+	/* And goes. */
+	before = guests_generation(box->guests);
+	drop(box, "/proc/%d/task/%d", 100, 101);
+	put_stat(box, (struct proc){ .pid = 100, .start = 50, .comm = "qemu-kvm" });
+	refresh(box, 9 * SECOND + 1);
+	assert_vcpu(only_guest(box), 0, 0, 0);
+	assert_true(guests_generation(box->guests) > before);
+	assert_null(guests_by_pid(box->guests, 101));
+
+	before = guests_generation(box->guests);
+	refresh(box, 9 * SECOND + 2);
+	assert_int_equal(guests_generation(box->guests), before);
+}
+
+static void test_vm_made_anew(void **state)
+{
+	struct box *box = *state;
+
+	/* The guest rebooted: other threads, but as many, behind the same descriptors. */
+	put_vmm(box, 100, "cloud-hyperviso", "vcpu0\n", "vcpu1\n");
+	refresh(box, 0);
+	assert_vcpu(only_guest(box), 0, 0, 101);
+	drop(box, "/proc/%d/task/%d", 100, 101);
+	drop(box, "/proc/%d/task/%d", 100, 102);
+	put_thread(box, 100, 111, "vcpu0\n");
+	put_thread(box, 100, 112, "vcpu1\n");
+	refresh(box, SECOND);
+	assert_vcpu(only_guest(box), 0, 0, 111);
+	assert_vcpu(only_guest(box), 1, 1, 112);
+}
+
+/* ---- coming and going ---- */
+
+static void test_pid_reused(void **state)
+{
+	struct box *box = *state;
+	uint64_t before;
+
+	put_vm(box, 100, 50, "one");
+	refresh(box, 0);
+	assert_int_equal(only_guest(box)->id, 1);
+	before = guests_generation(box->guests);
+	put_vm(box, 100, 7777, "two");
+	refresh(box, SECOND);
+	assert_int_equal(only_guest(box)->id, 2);
+	assert_string_equal(only_guest(box)->name, "two");
+	assert_int_equal(only_guest(box)->start_ticks, 7777);
+	assert_null(guests_by_id(box->guests, 1));
+	assert_int_equal(guests_by_pid(box->guests, 100)->id, 2);
+	assert_true(guests_generation(box->guests) >= before + 2);
+
+	before = guests_generation(box->guests);
+	drop(box, "/proc/%d", 100, 0);
+	refresh(box, 2 * SECOND);
+	assert_int_equal(guests_count(box->guests), 0);
+	assert_null(guests_at(box->guests, 0));
+	assert_null(guests_by_pid(box->guests, 100));
+	assert_int_equal(guests_generation(box->guests), before + 1);
+}
+
+static void test_ids_stay_in_order(void **state)
+{
+	struct box *box = *state;
+
+	for (int pid = 300; pid >= 100; pid -= 100)
+		put_vm(box, pid, 50, "x");
+	refresh(box, 0);
+	drop(box, "/proc/%d", 200, 0);
+	put_vm(box, 50, 90, "late");
+	refresh(box, SECOND);
+	assert_int_equal(guests_count(box->guests), 3);
+	assert_int_equal(guests_at(box->guests, 0)->pid, 100);
+	assert_int_equal(guests_at(box->guests, 1)->pid, 300);
+	assert_int_equal(guests_at(box->guests, 1)->id, 3);
+	assert_int_equal(guests_at(box->guests, 2)->pid, 50);
+	assert_int_equal(guests_at(box->guests, 2)->id, 4);
+	assert_int_equal(guests_by_id(box->guests, 3)->pid, 300);
+	assert_null(guests_by_id(box->guests, 2));
+}
+
+static void test_vm_opened_later(void **state)
+{
+	struct box *box = *state;
+	uint64_t hz = (uint64_t)sysconf(_SC_CLK_TCK);
+	struct proc proc;
+
+	PUT(box, "1000.00 900.00\n", "/proc/uptime");
+	put_proc(box, (struct proc){ .pid = 100, .start = 10 * hz, .comm = "old" });
+	put_proc(box, (struct proc){ .pid = 101, .start = 999 * hz, .comm = "young" });
+	proc = (struct proc){ .pid = 102, .start = 999 * hz, .comm = "k", .flags = PF_KTHREAD };
+	put_proc(box, proc);
+	refresh(box, 0);
+	put_fd(box, 100, 9, "anon_inode:kvm-vm");
+	put_fd(box, 101, 9, "anon_inode:kvm-vm");
+	put_fd(box, 102, 9, "anon_inode:kvm-vm");
+	refresh(box, SECOND);
+	assert_int_equal(only_guest(box)->pid, 101);
+	refresh(box, 9 * SECOND);
+	assert_int_equal(guests_count(box->guests), 1);
+	refresh(box, 10 * SECOND);
+	assert_int_equal(guests_count(box->guests), 2);
+	assert_int_equal(guests_at(box->guests, 1)->pid, 100);
+
+	/* Slow refreshes still look a few times; fast ones for a while. */
+	put_proc(box, (struct proc){ .pid = 103, .start = 999 * hz, .comm = "slow" });
+	refresh(box, 11 * SECOND);
+	refresh(box, 14 * SECOND);
+	put_fd(box, 103, 9, "anon_inode:kvm-vm");
+	refresh(box, 17 * SECOND);
+	assert_int_equal(guests_count(box->guests), 3);
+	put_proc(box, (struct proc){ .pid = 104, .start = 999 * hz, .comm = "fast" });
+	for (unsigned int i = 0; i < 10; i++)
+		refresh(box, 17 * SECOND + (i + 1) * SECOND / 10);
+	put_fd(box, 104, 9, "anon_inode:kvm-vm");
+	refresh(box, 18 * SECOND + SECOND / 2);
+	assert_int_equal(guests_count(box->guests), 4);
+
+	/* It closed its VM and goes on. */
+	drop(box, "/proc/%d/fd/%d", 100, 9);
+	refresh(box, 40 * SECOND);
+	assert_int_equal(guests_count(box->guests), 3);
+	assert_null(guests_by_pid(box->guests, 100));
+}
+
+static void test_heirs(void **state)
+{
+	struct box *box = *state;
+	struct proc proc;
+
+	put_vmm(box, 500, "qemu-kvm", "CPU 0/KVM\n", "CPU 1/KVM\n");
+	put_vm(box, 100, 60, "helper"); /* forked from 500, its number came round */
+	put_stat(box, (struct proc){ .pid = 100, .ppid = 500, .start = 60, .comm = "helper" });
+	put_vmm(box, 600, "qemu-kvm", "CPU 0/KVM\n", "CPU 1/KVM\n"); /* a guest in a guest's care */
+	proc = (struct proc){ .pid = 600, .ppid = 500, .start = 60, .comm = "q", .threads = 3 };
+	put_stat(box, proc);
+	refresh(box, 0);
+	assert_int_equal(guests_count(box->guests), 2);
+	assert_int_equal(guests_at(box->guests, 0)->pid, 500);
+	assert_int_equal(guests_at(box->guests, 1)->pid, 600);
+
+	/* One that comes later, and the parent's end. */
+	put_vm(box, 700, 61, "helper");
+	put_stat(box, (struct proc){ .pid = 700, .ppid = 500, .start = 61, .comm = "helper" });
+	refresh(box, SECOND);
+	assert_int_equal(guests_count(box->guests), 2);
+	drop(box, "/proc/%d", 500, 0);
+	put_stat(box, (struct proc){ .pid = 700, .ppid = 1, .start = 61, .comm = "helper" });
+	refresh(box, 12 * SECOND);
+	assert_non_null(guests_by_pid(box->guests, 700));
+}
+
+static void test_no_proc(void **state)
+{
+	struct box *box = *state;
+
+	drop(box, "/proc", 0, 0);
+	assert_int_equal(guests_refresh(box->guests, 0, &box->why), -ENOENT);
+	assert_non_null(strstr(box->why.text, "/proc: No such file"));
+	assert_int_equal(guests_refresh(box->guests, 0, NULL), -ENOENT);
+}
+
+/* Leaves nr descriptors to be opened; returns the limit that was. */
+static rlim_t leave_descriptors(unsigned int nr)
+{
+	int lowest = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+	struct rlimit limit;
+	rlim_t before;
+
+	assert_true(lowest >= 0);
+	close(lowest);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	before = limit.rlim_cur;
+	limit.rlim_cur = (rlim_t)lowest + nr;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	return before;
+}
+
+static void give_descriptors(rlim_t before)
+{
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = before;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+/* A guest that debugfs names, one by its threads' names, if is_new one that nobody saw yet. */
+static void put_three_ways(struct box *box, bool is_new)
+{
+	put_vm(box, 100, 50, "qemu-kvm");
+	put_folder(box, 100, 9);
+	put_folder_vcpu(box, 100, 9, 0, "100\n");
+	put_folder(box, 4000, 9); /* leads nowhere, so that /proc is searched, too */
+	put_vm(box, 200, 50, "firecracker");
+	put_thread(box, 200, 201, "fc_vcpu 0\n");
+	if (is_new)
+		put_vm(box, 300, 50, "late");
+}
+
+/* Whatever cannot be read for want of descriptors stays as it was, and is read again. */
+static void test_no_descriptors_end_nobody(void **state)
+{
+	struct box *box = *state;
+	uint32_t by_debugfs, by_name;
+	uint64_t now = 0;
+
+	put_three_ways(box, false);
+	refresh(box, now);
+	assert_int_equal(guests_count(box->guests), 2);
+	by_debugfs = guests_by_pid(box->guests, 100)->id;
+	by_name = guests_by_pid(box->guests, 200)->id;
+	put_three_ways(box, true);
+	for (unsigned int left = 0; left < 2; left++) {
+		rlim_t limit = leave_descriptors(left);
+		int err = guests_refresh(box->guests, now += 60 * SECOND, &box->why);
+
+		give_descriptors(limit);
+		assert_non_null(guests_by_id(box->guests, by_debugfs));
+		assert_vcpu(guests_by_id(box->guests, by_debugfs), 0, 0, 100);
+		assert_non_null(guests_by_id(box->guests, by_name));
+		assert_vcpu(guests_by_id(box->guests, by_name), 0, 0, 201);
+		assert_int_equal(err, -EMFILE);
+		assert_non_null(strstr(box->why.text, "ulimit -n"));
+	}
+	refresh(box, now + SECOND);
+	assert_int_equal(guests_count(box->guests), 3);
+	drop(box, "/proc/%d", 200, 0);
+	refresh(box, now + 2 * SECOND);
+	assert_int_equal(guests_count(box->guests), 2);
+}
+
+/* What cannot be told of a thread is not taken for its process. */
+static void test_no_descriptors_mistake_nobody(void **state)
+{
+	struct box *box = *state;
+	rlim_t limit;
+
+	PUT(box, "Name:\tvmm\nTgid:\t300\nPid:\t304\n", "/proc/304/status");
+	assert_int_equal(proc_of_thread(&box->env, 304), 300);
+	limit = leave_descriptors(0);
+	assert_int_equal(proc_of_thread(&box->env, 304), 0);
+	give_descriptors(limit);
+}
+
+static void set_fds_mode(struct box *box, pid_t pid, mode_t mode)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/proc/%d/fd", box->root, (int)pid);
+	assert_int_equal(chmod(path, mode), 0);
+}
+
+static void test_not_root(void **state)
+{
+	struct box *box = *state;
+
+	put_vm(box, 100, 50, "foreign");
+	put_vm(box, 200, 50, "own");
+	drop(box, "/proc/%d/fd", 100, 0);
+	FOLDER(box, "/proc/100/fd");
+	set_fds_mode(box, 100, 0);
+	if (!geteuid())
+		assert_int_equal(seteuid(65534), 0);
+	refresh(box, 0);
+	refresh(box, 11 * SECOND);
+	assert_int_equal(guests_count(box->guests), 1);
+	assert_int_equal(guests_at(box->guests, 0)->pid, 200);
+
+	/* What debugfs says is believed. */
+	if (!getuid())
+		assert_int_equal(seteuid(0), 0);
+	put_folder(box, 100, 9);
+	put_folder_vcpu(box, 100, 9, 0, "100\n");
+	if (!geteuid())
+		assert_int_equal(seteuid(65534), 0);
+	refresh(box, 12 * SECOND);
+	assert_non_null(guests_by_pid(box->guests, 100));
+
+	/* A guest stays one when its descriptors are no longer shown. */
+	if (!getuid())
+		assert_int_equal(seteuid(0), 0);
+	drop(box, "/sys/kernel/debug/kvm", 0, 0);
+	set_fds_mode(box, 200, 0);
+	if (!geteuid())
+		assert_int_equal(seteuid(65534), 0);
+	refresh(box, 13 * SECOND);
+	refresh(box, 30 * SECOND);
+	assert_non_null(guests_by_pid(box->guests, 200));
+	if (!getuid())
+		assert_int_equal(seteuid(0), 0);
+	set_fds_mode(box, 100, 0755);
+	set_fds_mode(box, 200, 0755);
+}
+
+/* ---- looking up ---- */
+
+static void test_by_name(void **state)
+{
+	struct box *box = *state;
+	const struct guest *guest = NULL;
+
+	assert_int_equal(guests_by_name(box->guests, "web9", &guest, &box->why), -ENOENT);
+	assert_string_equal(box->why.text, "no guest named \"web9\"; there are no guests");
+
+	put_vm(box, 123, 50, "qemu-kvm");
+	ARGS(box, 123, "qemu-kvm\0-name\0web1");
+	put_vm(box, 200, 50, "qemu-kvm");
+	ARGS(box, 200, "qemu-kvm\0-name\0db1");
+	refresh(box, 0);
+	assert_int_equal(guests_by_name(box->guests, "web1", &guest, &box->why), 0);
+	assert_int_equal(guest->pid, 123);
+	guest = NULL;
+	assert_int_equal(guests_by_name(box->guests, "web9", &guest, &box->why), -ENOENT);
+	assert_string_equal(box->why.text, "no guest named \"web9\"; there are: db1, web1");
+	assert_int_equal(guests_by_name(box->guests, "Web1", &guest, &box->why), -ENOENT);
+	assert_int_equal(guests_by_name(box->guests, "web", &guest, NULL), -ENOENT);
+
+	put_vm(box, 456, 50, "qemu-kvm");
+	ARGS(box, 456, "qemu-kvm\0-name\0web1");
+	refresh(box, SECOND);
+	assert_int_equal(guests_by_name(box->guests, "web1", &guest, &box->why), -ENOTUNIQ);
+	assert_string_equal(box->why.text,
+			    "2 guests are named \"web1\" (pids 123, 456): use -p PID");
+	assert_null(guest);
+	assert_int_equal(guests_by_name(box->guests, "web9", &guest, &box->why), -ENOENT);
+	assert_string_equal(box->why.text, "no guest named \"web9\"; there are: db1, web1");
+}
+
+static void test_by_name_with_many(void **state)
+{
+	struct box *box = *state;
+	const struct guest *guest = NULL;
+	char name[64];
+
+	for (int i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "guest-number-%03d", i);
+		assert_int_not_equal(guests_add_fake(box->guests, 1000 + 10 * i, name, 1), 0);
+		assert_int_not_equal(guests_add_fake(box->guests, 5000 + 10 * i, "same", 1), 0);
+	}
+	assert_int_equal(guests_by_name(box->guests, "no", &guest, &box->why), -ENOENT);
+	assert_non_null(strstr(box->why.text, "guest-number-000, guest-number-001, "));
+	assert_string_equal(box->why.text + strlen(box->why.text) - 5, ", ...");
+	assert_int_equal(guests_by_name(box->guests, "same", &guest, &box->why), -ENOTUNIQ);
+	assert_non_null(strstr(box->why.text, "100 guests are named \"same\" (pids 5000, 5010, "));
+	assert_non_null(strstr(box->why.text, ", ...): use -p PID"));
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	assert_int_equal(guests_by_name(box->guests, name, &guest, &box->why), -ENOENT);
+}
+
+static void test_by_pid(void **state)
+{
+	struct box *box = *state;
+
+	put_vmm(box, 100, "qemu-kvm", "CPU 0/KVM\n", "CPU 1/KVM\n");
+	refresh(box, 0);
+	for (pid_t tid = 100; tid <= 102; tid++)
+		assert_ptr_equal(guests_by_pid(box->guests, tid), only_guest(box));
+	assert_null(guests_by_pid(box->guests, 103));
+	assert_null(guests_by_pid(box->guests, 0));
+	assert_null(guests_by_pid(box->guests, -1));
+	/* A thread of this moment. */
+	PUT(box, "Name:\tx\nTgid:\t100\n", "/proc/103/status");
+	assert_ptr_equal(guests_by_pid(box->guests, 103), only_guest(box));
+	PUT(box, "Name:\tx\nTgid:\t99\n", "/proc/103/status");
+	assert_null(guests_by_pid(box->guests, 103));
+}
+
+static void test_threads(void **state)
+{
+	struct box *box = *state;
+	pid_t tids[4] = { 0 };
+
+	put_proc(box, (struct proc){ .pid = 100, .comm = "x" });
+	for (int tid = 1000; tid > 995; tid--)
+		put_thread(box, 100, tid, "t\n");
+	assert_int_equal(guest_threads(&box->env, 100, tids, 4), 6);
+	assert_int_equal(tids[0], 100);
+	assert_int_equal(tids[1], 996);
+	assert_int_equal(tids[3], 998);
+	assert_int_equal(guest_threads(&box->env, 100, NULL, 0), 6);
+	assert_int_equal(guest_threads(&box->env, 101, tids, 4), -ESRCH);
+	FOLDER(box, "/proc/102/task");
+	assert_int_equal(guest_threads(&box->env, 102, tids, 4), -ESRCH);
+}
+
+static void test_fakes(void **state)
+{
+	struct box *box = *state;
+	uint32_t id = guests_add_fake(box->guests, 77, "made-up", 2);
+	const struct guest *guest;
+
+	assert_int_equal(id, 1);
+	refresh(box, 0);
+	guest = only_guest(box);
+	assert_string_equal(guest->name, "made-up");
+	assert_int_equal(guest->nr_vcpus, 2);
+	assert_ptr_equal(guests_by_pid(box->guests, guest->vcpus[1].tid), guest);
+	assert_int_equal(guests_add_fake(box->guests, 90, "more", 0), 2);
+}
+
+/* ---- what it costs ---- */
+
+static uint64_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
+}
+
+/* Counts the system calls of a child between two SIGSTOPs; -1: it may not be traced. */
+static long count_system_calls(pid_t child)
+{
+	long stops = 0;
+	int status;
+
+	if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status))
+		return -1;
+	while (!ptrace(PTRACE_SYSCALL, child, 0, 0) && waitpid(child, &status, 0) == child &&
+	       WIFSTOPPED(status)) {
+		if (WSTOPSIG(status) == SIGSTOP)
+			break;
+		stops++;
+	}
+	ptrace(PTRACE_CONT, child, 0, 0);
+	waitpid(child, &status, 0);
+	return stops / 2; /* once into each, once out of it */
+}
+
+/* How many system calls a refresh makes, raise() included; < 0: cannot be told. */
+static long refresh_calls(struct box *box, uint64_t now_ns)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		if (ptrace(PTRACE_TRACEME, 0, 0, 0))
+			_exit(1);
+		raise(SIGSTOP);
+		guests_refresh(box->guests, now_ns, NULL);
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	return count_system_calls(child);
+}
+
+static void test_quiet_refresh(void **state)
+{
+	struct box *box = *state;
+	uint64_t begin, end;
+	long calls;
+
+	PUT(box, "1000.00 900.00\n", "/proc/uptime");
+	for (int pid = 1000; pid < 2000; pid++) {
+		put_stat(box, (struct proc){ .pid = pid, .start = 50, .comm = "x" });
+		put_fd(box, pid, 0, "/dev/null");
+	}
+	put_vmm(box, 5000, "qemu-kvm", "CPU 0/KVM\n", "CPU 1/KVM\n");
+	begin = now();
+	refresh(box, 0);
+	end = now();
+	print_message("1000 processes: first refresh %llu us\n",
+		      (unsigned long long)(end - begin) / 1000);
+	refresh(box, SECOND);
+	begin = now();
+	for (unsigned int i = 0; i < 100; i++)
+		refresh(box, 2 * SECOND + i);
+	end = now();
+	assert_int_equal(guests_count(box->guests), 1);
+	print_message("1000 processes, 1 guest: a quiet refresh %.1f us\n",
+		      (double)(end - begin) / 1e5);
+
+	calls = refresh_calls(box, 3 * SECOND);
+	if (calls < 0) {
+		print_message("no ptrace here\n");
+		skip();
+	}
+	print_message("1000 processes, 1 guest: %ld system calls\n", calls);
+	/* access, open, fstat, getdents for every 32 KiB, close; 5 for the guest; raise(). */
+	assert_true(calls > 5);
+	assert_true(calls < 30);
+	/* The kernel says that nobody is new. */
+	PUT(box, "0.10 0.10 0.10 1/1000 7777\n", "/proc/loadavg");
+	refresh(box, 4 * SECOND);
+	calls = refresh_calls(box, 5 * SECOND);
+	print_message("while nobody comes: %ld system calls\n", calls);
+	assert_true(calls < 15);
+	put_vmm(box, 6000, "qemu-kvm", "CPU 0/KVM\n", "CPU 1/KVM\n");
+	refresh(box, 6 * SECOND);
+	assert_int_equal(guests_count(box->guests), 1);
+	PUT(box, "0.10 0.10 0.10 1/1000 7778\n", "/proc/loadavg");
+	refresh(box, 7 * SECOND);
+	assert_int_equal(guests_count(box->guests), 2);
+}
+
+/* ---- this machine ---- */
+
+/* A process that holds a VM: the inventory leaves the one out that asks. */
+struct live {
+	pid_t pid;
+	int word; /* whose end tells it to let go of the VM; it lives on until it is killed */
+};
+
+static void *make_vm(void *arg)
+{
+	int *vcpu = arg, kvm = open("/dev/kvm", O_RDWR | O_CLOEXEC);
+	int vm = kvm < 0 ? -1 : ioctl(kvm, KVM_CREATE_VM, 0ul);
+
+	*vcpu = vm < 0 ? -1 : ioctl(vm, KVM_CREATE_VCPU, 0ul);
+	return NULL;
+}
+
+_Noreturn static void hold_vm(bool is_in_thread, int report, int word)
+{
+	pthread_t thread;
+	int vcpu = -1;
+	char byte;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (!is_in_thread)
+		make_vm(&vcpu);
+	else if (!pthread_create(&thread, NULL, make_vm, &vcpu))
+		pthread_join(thread, NULL);
+	byte = vcpu >= 0;
+	(void)!write(report, &byte, 1);
+	(void)!read(word, &byte, 1);
+	for (int fd = 3; fd < 256; fd++) {
+		if (fd != report)
+			close(fd);
+	}
+	(void)!write(report, &byte, 1);
+	for (;;)
+		pause();
+}
+
+/* False: no VM can be had here. */
+static bool live_begin(struct live *live, bool is_in_thread, int *ret_report)
+{
+	int report[2], word[2];
+	char byte = 0;
+
+	assert_int_equal(pipe2(report, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(word, O_CLOEXEC), 0);
+	live->pid = fork();
+	if (!live->pid) {
+		close(word[1]);
+		hold_vm(is_in_thread, report[1], word[0]);
+	}
+	assert_true(live->pid > 0);
+	close(report[1]);
+	close(word[0]);
+	live->word = word[1];
+	*ret_report = report[0];
+	return read(report[0], &byte, 1) == 1 && byte;
+}
+
+static void live_end(const struct live *live)
+{
+	kill(live->pid, SIGKILL);
+	waitpid(live->pid, NULL, 0);
+}
+
+static void check_guest(const struct guests *guests, pid_t pid)
+{
+	const struct guest *guest = guests_by_pid(guests, pid);
+
+	assert_non_null(guest);
+	assert_int_equal(guest->pid, pid);
+	assert_int_equal(guest->nr_vms, 1);
+	assert_int_equal(guest->nr_vcpus, 1);
+	assert_vcpu(guest, 0, 0, pid);
+	assert_false(guest->is_named);
+}
+
+static void check_live(char *debugfs_kvm, bool is_in_thread)
+{
+	struct env env = { .root = "", .debugfs_kvm = debugfs_kvm };
+	struct guests *guests = guests_new(&env);
+	struct live live;
+	uint64_t begin;
+	int report;
+	char byte;
+
+	assert_non_null(guests);
+	if (!live_begin(&live, is_in_thread, &report)) {
+		print_message("/dev/kvm gives no vCPU here\n");
+		live_end(&live);
+		guests_free(guests);
+		skip();
+	}
+	begin = now();
+	assert_int_equal(guests_refresh(guests, begin, NULL), 0);
+	print_message("%s%s: first refresh %llu us\n",
+		      debugfs_kvm ? debugfs_kvm : "without debugfs",
+		      is_in_thread ? ", made by a thread that ended" : "",
+		      (unsigned long long)(now() - begin) / 1000);
+	check_guest(guests, live.pid);
+	assert_int_equal(guests_refresh(guests, now(), NULL), 0);
+	assert_non_null(guests_by_pid(guests, live.pid));
+
+	close(live.word);
+	assert_int_equal(read(report, &byte, 1), 1);
+	assert_int_equal(guests_refresh(guests, now() + 11 * SECOND, NULL), 0);
+	assert_null(guests_by_pid(guests, live.pid));
+	live_end(&live);
+	close(report);
+	guests_free(guests);
+}
+
+static void test_live(void **state)
+{
+	static char debugfs[] = "/sys/kernel/debug/kvm";
+
+	(void)state;
+	check_live(NULL, false);
+	check_live(access(debugfs, R_OK) ? NULL : debugfs, false);
+	check_live(access(debugfs, R_OK) ? NULL : debugfs, true);
+}
+
+/* ---- env and why ---- */
+
+static void test_env(void **state)
+{
+	struct box *box = *state;
+	struct env here = { .root = "" };
+	char path[64], text[8];
+
+	assert_true(env_is_captured(&box->env));
+	assert_false(env_is_captured(&here));
+	assert_string_equal(env_path(&here, path, sizeof(path), "/proc/%d/fd", 7), "/proc/7/fd");
+	here.root = "/captured";
+	assert_string_equal(env_path(&here, path, sizeof(path), "/proc/%d", 7), "/captured/proc/7");
+	assert_string_equal(env_path(&here, path, 17, "/proc/%d", 7), "/captured/proc/7");
+	assert_string_equal(env_path(&here, path, 16, "/proc/%d", 7), "");
+	assert_string_equal(env_path(&here, path, 5, "/proc/%d", 7), "");
+
+	PUT(box, "0123456789", "/file");
+	env_path(&box->env, path, sizeof(path), "/file");
+	assert_int_equal(env_read(path, text, sizeof(text)), 7);
+	assert_string_equal(text, "0123456");
+	assert_int_equal(env_read(path, text, 1), 0);
+	assert_string_equal(text, "");
+	assert_int_equal(env_read(path, text, 0), -EINVAL);
+	assert_int_equal(env_read("/nonexistent", text, sizeof(text)), -ENOENT);
+	assert_int_equal(env_read(box->root, text, sizeof(text)), -EISDIR);
+}
+
+static void test_why(void **state)
+{
+	struct why why;
+
+	(void)state;
+	assert_int_equal(why_set(&why, -EPERM, "%s: %d", "x", 5), -EPERM);
+	assert_string_equal(why.text, "x: 5");
+	assert_int_equal(why_set(&why, 0, "%0300d", 5), 0);
+	assert_int_equal(strlen(why.text), sizeof(why.text) - 1);
+	assert_int_equal(why_set(NULL, -ENOENT, "x"), -ENOENT);
+}
+
+#define BOXED(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_name_of_command_line),
+		cmocka_unit_test(test_command_line_without_end),
+		cmocka_unit_test(test_clean_names),
+		cmocka_unit_test(test_name_of_cgroup),
+		cmocka_unit_test(test_vcpu_threads),
+		cmocka_unit_test(test_vmms),
+		BOXED(test_all_vmms),
+		BOXED(test_odd_processes),
+		BOXED(test_debugfs_names_the_guests),
+		BOXED(test_folder_is_named_by_thread),
+		BOXED(test_folder_leads_nowhere),
+		BOXED(test_debugfs_pids_are_exact),
+		BOXED(test_debugfs_comes_and_goes),
+		BOXED(test_found_by_search_then_debugfs_suffices),
+		BOXED(test_captured_without_descriptors),
+		BOXED(test_two_vms_in_one_process),
+		BOXED(test_duplicated_descriptors),
+		BOXED(test_apic_ids),
+		BOXED(test_old_kernel_does_not_number),
+		BOXED(test_vcpus_come_later),
+		BOXED(test_vm_made_anew),
+		BOXED(test_pid_reused),
+		BOXED(test_ids_stay_in_order),
+		BOXED(test_vm_opened_later),
+		BOXED(test_heirs),
+		BOXED(test_no_proc),
+		BOXED(test_no_descriptors_end_nobody),
+		BOXED(test_no_descriptors_mistake_nobody),
+		BOXED(test_not_root),
+		BOXED(test_by_name),
+		BOXED(test_by_name_with_many),
+		BOXED(test_by_pid),
+		BOXED(test_threads),
+		BOXED(test_fakes),
+		BOXED(test_quiet_refresh),
+		cmocka_unit_test(test_live),
+		BOXED(test_env),
+		cmocka_unit_test(test_why),
+	};
+
+	return cmocka_run_group_tests_name("guest", tests, NULL, NULL);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * test_schedstat - a kernel that does not know how long threads wait is not taken for one on which
+ * they never do.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "host/schedstat.h"
+
+static void write_text(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "we");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void test_schedstat(void **state)
+{
+	char root[] = "/tmp/kvmtop-schedstat.XXXXXX", path[128];
+	const struct env env = { .root = root };
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	snprintf(path, sizeof(path), "%s/proc", root);
+	assert_int_equal(mkdir(path, 0755), 0);
+	strcat(path, "/self");
+	assert_int_equal(mkdir(path, 0755), 0);
+	assert_false(schedstat_is_on(&env));
+	strcat(path, "/schedstat");
+	write_text(path, "0 0 0\n");
+	assert_false(schedstat_is_on(&env));
+	write_text(path, "1203450 0 10\n"); /* it never waited */
+	assert_true(schedstat_is_on(&env));
+	write_text(path, "");
+	assert_false(schedstat_is_on(&env));
+	assert_int_equal(unlink(path), 0);
+	*strrchr(path, '/') = '\0';
+	assert_int_equal(rmdir(path), 0);
+	*strrchr(path, '/') = '\0';
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(rmdir(root), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_schedstat),
+	};
+
+	return cmocka_run_group_tests_name("schedstat", tests, NULL, NULL);
+}

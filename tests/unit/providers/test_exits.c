@@ -1,0 +1,782 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* From the BPF program's records to rows: whose, called what, and never back. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "providers/exits/names.h"
+#include "providers/exits/threads.h"
+#include "tests/worlds/fake_guest.h"
+
+#define SECOND UINT64_C(1000000000)
+#define RECORDS 4
+#define DEAD_TID 0x3fffff /* beyond what pid_max usually is: nobody has it */
+
+enum {
+	CELL_OTHER,
+	CELL_HLT,
+	CELL_MSR,
+	CELL_ODD,
+	CELL_FAILED,
+	CELL_IO,
+	CELL_USER_HLT,
+	CELL_RESTART,
+	NR_CELLS
+};
+
+/* A machine with VMX: the codes are the processor's. */
+static const struct exits_code codes[EXITS_CELLS] = {
+	[CELL_HLT] = { 12, EXITS_VMEXIT, 1 },
+	[CELL_MSR] = { 32, EXITS_VMEXIT, 1 },
+	[CELL_ODD] = { 0x1234, EXITS_VMEXIT, 1 },
+	[CELL_FAILED] = { 33 | UINT64_C(1) << 31, EXITS_VMEXIT, 1 },
+	[CELL_IO] = { 2, EXITS_USERSPACE, 1 },
+	[CELL_USER_HLT] = { 5, EXITS_USERSPACE, 1 },
+	[CELL_RESTART] = { EXITS_RESTART, EXITS_USERSPACE, 1 },
+};
+
+/* What the program counted by argument. */
+struct counted {
+	struct exits_argument_key key;
+	struct exits_cell cell;
+};
+
+struct world {
+	struct env env;
+	char root[64]; /* whose /proc the inventory reads */
+	struct env inventory;
+	struct guests *guests;
+	struct fields *fields;
+	struct exits_names *names;
+	struct exits_threads *threads;
+	struct exits_thread records[RECORDS];
+	struct counted arguments[RECORDS];
+	bool has_wait;
+	struct sample sample;
+	uint32_t guest; /* whose vCPU 0 is this very thread */
+};
+
+/* The command's words are our own: a folder, or a folder and a process. */
+static void shell(const struct world *w, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void shell(const struct world *w, const char *format, ...)
+{
+	char command[512];
+	va_list args;
+	int at = snprintf(command, sizeof(command), "cd %s && ", w->root);
+
+	va_start(args, format);
+	vsnprintf(command + at, sizeof(command) - (size_t)at, format, args);
+	va_end(args);
+	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): our own words */
+}
+
+static uint32_t add_web1(struct guests *guests)
+{
+	struct vcpu vcpus[] = { { 0, getpid() }, { 1, getpid() + 1 } };
+	const struct guest web1 = { .pid = 99999999, .name = "web1", .vmm = "qemu",
+				    .is_named = true, .nr_vms = 1, .vcpus = vcpus, .nr_vcpus = 2 };
+
+	return guests_add(guests, &web1);
+}
+
+static int setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct why why = { "" };
+	struct provider_site site;
+
+	assert_non_null(w);
+	assert_int_equal(env_init(&w->env, "", &why), 0);
+	snprintf(w->root, sizeof(w->root), "/tmp/kvmtop-exits.XXXXXX");
+	assert_non_null(mkdtemp(w->root));
+	w->inventory.root = w->root;
+	w->guests = guests_new(&w->inventory);
+	w->fields = fields_new();
+	w->guest = add_web1(w->guests);
+	site = (struct provider_site){ &w->env, w->guests, w->fields, 2, NULL };
+	assert_int_equal(exits_names_new(&site, &arch_by_name("VMX")->splits[0], &w->names), 0);
+	w->threads = exits_threads_new(&(struct exits_threads_config){
+		.env = &w->env, .guests = w->guests, .names = w->names, .fields = w->fields,
+		.codes = codes, .max_threads = RECORDS, .is_timed = true });
+	assert_non_null(w->threads);
+	/* The inventory's first look, after which only its changes make threads be looked for. */
+	exits_threads_begin(w->threads, SECOND, false);
+	assert_int_equal(exits_threads_end(w->threads, &w->sample, 0), 0);
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	exits_threads_free(w->threads);
+	exits_names_free(w->names);
+	sample_release(&w->sample);
+	fields_free(w->fields);
+	guests_free(w->guests);
+	env_release(&w->env);
+	shell(w, "rm -r %s", w->root);
+	free(w);
+	return 0;
+}
+
+/* A record of this thread, which the inventory knows as vCPU 0 of web1; or of one that is dead. */
+static struct exits_thread *begin(struct world *w, uint32_t number, bool is_dead)
+{
+	struct exits_thread *record = &w->records[number];
+
+	record->tid = is_dead ? DEAD_TID : (uint32_t)getpid();
+	record->tgid = (uint32_t)getpid();
+	record->vcpu = EXITS_NO_VCPU;
+	record->number = number;
+	record->first_ns = SECOND;
+	return record;
+}
+
+static void happened(struct exits_thread *record, unsigned int cell, uint64_t count,
+		     uint64_t time_ns)
+{
+	record->used[cell / 64] |= UINT64_C(1) << cell % 64;
+	record->cells[cell].count += count;
+	record->cells[cell].time_ns += time_ns;
+}
+
+/* The record's thread is gone: there is none of that number. */
+static void dies(struct exits_thread *record)
+{
+	record->tid = DEAD_TID;
+}
+
+/* An argument of the record's thread; each record has one at the most. */
+static void happened_with(struct world *w, const struct exits_thread *record,
+			  struct exits_argument_key key, uint64_t count)
+{
+	struct counted *argument = &w->arguments[record->number];
+
+	key.thread = record->number;
+	argument->key = key;
+	argument->cell.count += count;
+	argument->cell.time_ns += 10 * count;
+	argument->cell.hist[0] += (uint32_t)count;
+	argument->cell.max_ns = 10;
+}
+
+static void take_arguments(struct world *w)
+{
+	for (uint32_t i = 0; i < RECORDS; i++) {
+		if (w->arguments[i].cell.count)
+			assert_int_equal(exits_threads_argument(w->threads, &w->arguments[i].key,
+								&w->arguments[i].cell), 0);
+	}
+}
+
+/* Returns how many of the threads had ended. */
+static int take_sample(struct world *w, uint64_t now_ns)
+{
+	bool has_ended[RECORDS] = { false };
+	int nr_ended = 0;
+
+	sample_reset(&w->sample);
+	exits_threads_begin(w->threads, now_ns, w->has_wait);
+	for (uint32_t i = 0; i < RECORDS; i++) {
+		int ret = w->records[i].tid ? exits_threads_take(w->threads, &w->records[i]) : 0;
+
+		assert_true(ret >= 0);
+		has_ended[i] = ret;
+	}
+	take_arguments(w);
+	assert_int_equal(exits_threads_end(w->threads, &w->sample, ROW_FROM_ZERO), 0);
+	for (uint32_t i = 0; i < RECORDS; i++) {
+		if (!has_ended[i])
+			continue;
+		nr_ended++;
+		memset(&w->records[i], 0, sizeof(w->records[i]));
+		memset(&w->arguments[i], 0, sizeof(w->arguments[i]));
+		exits_threads_release(w->threads, i);
+	}
+	return nr_ended;
+}
+
+static const struct row *row_of(const struct world *w, uint32_t guest, int32_t vcpu,
+				const char *name)
+{
+	uint32_t field = fields_find(w->fields, name);
+	const struct row *found = NULL;
+
+	for (size_t i = 0; i < w->sample.nr_rows; i++) {
+		const struct row *row = &w->sample.rows[i];
+
+		if (row->key.field != field || row->key.guest != guest || row->key.vcpu != vcpu)
+			continue;
+		assert_null(found); /* no key twice */
+		found = row;
+	}
+	return found;
+}
+
+static uint64_t count_of(const struct world *w, const char *name)
+{
+	const struct row *row = row_of(w, w->guest, 0, name);
+
+	return row ? row->count : UINT64_MAX;
+}
+
+static const struct timing *timing_of(const struct world *w, const struct row *row)
+{
+	return row && row->timing ? &w->sample.timings[row->timing - 1] : NULL;
+}
+
+static uint64_t time_of(const struct world *w, const char *name)
+{
+	const struct timing *timing = timing_of(w, row_of(w, w->guest, 0, name));
+
+	return timing ? timing->time_ns : UINT64_MAX;
+}
+
+/* Of all guests and vCPUs. */
+static uint64_t count_of_all(const struct world *w, const char *name)
+{
+	uint32_t field = fields_find(w->fields, name);
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < w->sample.nr_rows; i++)
+		count += w->sample.rows[i].key.field == field ? w->sample.rows[i].count : 0;
+	return count;
+}
+
+/* The parent of this process holds a VM with one vCPU, or does so no more. Returns its number. */
+static uint32_t parent_is_guest(struct world *w)
+{
+	struct why why = { "" };
+	int pid = (int)getppid();
+
+	shell(w, "mkdir -p proc/%d/fd proc/%d/task/%d && ln -s anon_inode:kvm-vm proc/%d/fd/9 && "
+	      "ln -s anon_inode:kvm-vcpu:0 proc/%d/fd/10 && "
+	      "echo '%d (vm) S 1 1 1 0 -1 0 1 2 3 4 5 6 7 8 20 0 1 0 77 1 2 3' >proc/%d/stat",
+	      pid, pid, pid, pid, pid, pid, pid);
+	assert_int_equal(guests_refresh(w->guests, SECOND, &why), 0);
+	assert_non_null(guests_by_pid(w->guests, pid));
+	return guests_by_pid(w->guests, pid)->id;
+}
+
+static void parent_is_none(struct world *w, uint64_t now_ns)
+{
+	struct why why = { "" };
+
+	shell(w, "rm -r proc/%d", (int)getppid());
+	assert_int_equal(guests_refresh(w->guests, now_ns, &why), 0);
+	assert_null(guests_by_pid(w->guests, getppid()));
+}
+
+/* A record of the parent's only thread. */
+static struct exits_thread *begin_parent(struct world *w, uint32_t number)
+{
+	struct exits_thread *record = begin(w, number, false);
+
+	record->tid = record->tgid = (uint32_t)getppid();
+	return record;
+}
+
+static void test_counts_and_times(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin(w, 1, false);
+
+	happened(record, CELL_MSR, 10, 5000);
+	record->cells[CELL_MSR].max_ns = 900;
+	record->cells[CELL_MSR].hist[3] = 10;
+	happened(record, CELL_HLT, 1, SECOND / 2);
+	happened(record, CELL_IO, 2, 700);
+	record->cpu = 5;
+	take_sample(w, 2 * SECOND);
+	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 10);
+	assert_int_equal(time_of(w, "vmexit(MSR_WRITE)"), 5000);
+	assert_int_equal(count_of(w, "vmexit"), 11);
+	assert_int_equal(time_of(w, "vmexit"), SECOND / 2 + 5000);
+	assert_int_equal(count_of(w, "userspace(IO)"), 2);
+	assert_int_equal(count_of(w, "vmexit(CPUID)"), UINT64_MAX);
+	assert_int_equal(count_of(w, "cpu"), 5);
+	assert_int_equal(count_of(w, "time"), SECOND);
+	assert_int_equal(count_of(w, "time(halt)"), SECOND / 2);
+	assert_int_equal(count_of(w, "time(user)"), 700);
+	assert_int_equal(count_of(w, "time(kvm)"), 4300);
+	assert_int_equal(count_of(w, "time(guest)"), SECOND / 2 - 5000);
+	assert_int_equal(timing_of(w, row_of(w, w->guest, 0, "vmexit(MSR_WRITE)"))->hist[3], 10);
+}
+
+/* perf kvm stat live charges a long halt to the one interval in which it ends. */
+static void test_long_halt_is_in_every_sample(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin(w, 0, false);
+	uint64_t before = 0;
+
+	happened(record, CELL_HLT, 1, 0);
+	record->open_cell = CELL_HLT;
+	record->open_since = SECOND;
+	for (uint64_t now = 3 * SECOND / 2; now <= 3 * SECOND; now += SECOND / 2) {
+		take_sample(w, now);
+		assert_int_equal(time_of(w, "vmexit(HLT)") - before, SECOND / 2);
+		assert_int_equal(count_of(w, "time(halt)"), now - SECOND);
+		assert_int_equal(count_of(w, "vmexit(HLT)"), 1);
+		before = time_of(w, "vmexit(HLT)");
+	}
+	/* It ends: what was shown of it is not counted again. */
+	record->open_since = 0;
+	happened(record, CELL_HLT, 0, 2 * SECOND + 10);
+	take_sample(w, 7 * SECOND / 2);
+	assert_int_equal(time_of(w, "vmexit(HLT)"), 2 * SECOND + 10);
+}
+
+/* An exit that is seen open and then shorter than shown: the sample after it does not go back. */
+static void test_never_back(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin(w, 0, false);
+
+	happened(record, CELL_MSR, 1, 0);
+	record->open_cell = CELL_MSR;
+	record->open_since = SECOND;
+	take_sample(w, SECOND + 1000);
+	assert_int_equal(time_of(w, "vmexit(MSR_WRITE)"), 1000);
+	record->open_since = 0;
+	take_sample(w, SECOND + 2000);
+	assert_int_equal(time_of(w, "vmexit(MSR_WRITE)"), 1000);
+	assert_true(count_of(w, "time(kvm)") >= 1000);
+	happened(record, CELL_MSR, 0, 1500);
+	take_sample(w, SECOND + 3000);
+	assert_int_equal(time_of(w, "vmexit(MSR_WRITE)"), 1500);
+}
+
+static void test_user_space_within_an_exit(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin(w, 0, false);
+
+	happened(record, CELL_MSR, 1, 0);
+	happened(record, CELL_IO, 1, 0);
+	record->open_cell = CELL_MSR;
+	record->open_since = SECOND;
+	record->user_cell = CELL_IO;
+	record->user_since = SECOND + 300;
+	take_sample(w, SECOND + 1000);
+	assert_int_equal(count_of(w, "time(user)"), 700);
+	assert_int_equal(count_of(w, "time(kvm)"), 300);
+	assert_int_equal(count_of(w, "time(guest)"), 0);
+	/* A halt that user space does is one as a whole. */
+	record->open_cell = CELL_HLT;
+	record->user_cell = CELL_USER_HLT;
+	happened(record, CELL_HLT, 1, 0);
+	happened(record, CELL_USER_HLT, 1, 0);
+	record->cells[CELL_MSR].time_ns = 1000;
+	record->cells[CELL_IO].time_ns = 700;
+	record->open_since = SECOND + 2000;
+	record->user_since = SECOND + 2100;
+	take_sample(w, SECOND + 3000);
+	assert_int_equal(count_of(w, "time(halt)"), 1000);
+	assert_int_equal(count_of(w, "time(user)"), 700);
+	assert_int_equal(count_of(w, "time(kvm)"), 300);
+}
+
+/* The exit to user space is seen open, and then while the program adds it to its cell. */
+static void test_user_space_never_back(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin(w, 0, false);
+
+	happened(record, CELL_MSR, 1, 0);
+	happened(record, CELL_IO, 1, 0);
+	record->open_cell = CELL_MSR;
+	record->open_since = SECOND;
+	record->user_cell = CELL_IO;
+	record->user_since = SECOND + 300;
+	take_sample(w, SECOND + 1000);
+	assert_int_equal(time_of(w, "userspace(IO)"), 700);
+	record->open_since = 0;
+	take_sample(w, SECOND + 1001);
+	assert_int_equal(time_of(w, "userspace(IO)"), 700);
+	assert_int_equal(time_of(w, "vmexit(MSR_WRITE)"), 1000);
+	record->user_since = 0;
+	happened(record, CELL_IO, 0, 750);
+	happened(record, CELL_MSR, 0, 1050);
+	take_sample(w, SECOND + 2000);
+	assert_int_equal(time_of(w, "userspace(IO)"), 750);
+	assert_int_equal(time_of(w, "vmexit(MSR_WRITE)"), 1050);
+}
+
+/* A vCPU that halts is kicked, and halts on without an entry: the parts are the whole. */
+static void test_parts_of_a_kicked_halt(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin(w, 0, false);
+
+	happened(record, CELL_HLT, 1, 0);
+	happened(record, CELL_RESTART, 1, 0);
+	record->open_cell = CELL_HLT;
+	record->open_since = SECOND;
+	record->user_cell = CELL_RESTART;
+	record->user_since = SECOND + SECOND / 10;
+	take_sample(w, 2 * SECOND);
+	assert_int_equal(count_of(w, "time"), SECOND);
+	assert_int_equal(count_of(w, "time(halt)"), SECOND);
+	assert_int_equal(count_of(w, "time(user)"), 0);
+	assert_int_equal(count_of(w, "time(kvm)"), 0);
+	assert_int_equal(count_of(w, "time(guest)"), 0);
+}
+
+static void test_names(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin(w, 0, false);
+
+	for (unsigned int i = 0; i < NR_CELLS; i++)
+		happened(record, i, i + 1, 0);
+	take_sample(w, 2 * SECOND);
+	assert_int_equal(count_of(w, "vmexit(other)"), CELL_OTHER + 1);
+	assert_int_equal(count_of(w, "vmexit(0x1234)"), CELL_ODD + 1);
+	assert_int_equal(count_of(w, "vmexit(INVALID_STATE FAILED_VMENTRY)"), CELL_FAILED + 1);
+	assert_true(fields_get(w->fields, fields_find(w->fields, "vmexit(HLT)"))->is_idle);
+	assert_false(fields_get(w->fields, fields_find(w->fields, "vmexit(MSR_WRITE)"))->is_idle);
+	assert_string_equal(fields_get(w->fields, fields_find(w->fields, "vmexit(0x1234)"))->label,
+			    "0x1234");
+}
+
+/* A vCPU whose thread is replaced goes on from where it was; the record is free for the next. */
+static void test_thread_is_replaced(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *old = begin(w, 0, false), *new;
+
+	happened(old, CELL_MSR, 10, 100);
+	take_sample(w, 2 * SECOND);
+	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 10);
+	happened(old, CELL_MSR, 5, 50);
+	dies(old);
+	guests_add_fake(w->guests, 77777777, "other", 0); /* the inventory changed */
+	assert_int_equal(take_sample(w, 3 * SECOND), 1);
+	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 15);
+	new = begin(w, 0, false);
+	happened(new, CELL_MSR, 2, 20);
+	happened(new, CELL_HLT, 1, 7);
+	take_sample(w, 4 * SECOND);
+	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 17);
+	assert_int_equal(count_of(w, "vmexit(HLT)"), 1);
+	assert_int_equal(count_of(w, "vmexit"), 18);
+}
+
+/* Its last exits are the guest's, and nobody else's; then the rows end. */
+static void test_guest_ends(void **state)
+{
+	struct world *w = *state;
+	uint32_t guest = parent_is_guest(w);
+	struct exits_thread *record = begin_parent(w, 0);
+
+	happened(record, CELL_MSR, 10, 100);
+	take_sample(w, 2 * SECOND);
+	assert_int_equal(row_of(w, guest, 0, "vmexit(MSR_WRITE)")->count, 10);
+	happened(record, CELL_MSR, 5, 50);
+	dies(record);
+	parent_is_none(w, 3 * SECOND);
+	assert_int_equal(take_sample(w, 3 * SECOND), 1);
+	assert_int_equal(row_of(w, guest, 0, "vmexit(MSR_WRITE)")->count, 15);
+	assert_int_equal(count_of_all(w, "vmexit(MSR_WRITE)"), 15);
+	take_sample(w, 4 * SECOND);
+	assert_int_equal(count_of_all(w, "vmexit(MSR_WRITE)"), 0);
+}
+
+/* A process that lives on without its VM: only what its threads do then is nobody's. */
+static void test_thread_survives_its_guest(void **state)
+{
+	struct world *w = *state;
+	uint32_t guest = parent_is_guest(w);
+	struct exits_thread *record = begin_parent(w, 0);
+
+	happened(record, CELL_MSR, 10, 100);
+	take_sample(w, 2 * SECOND);
+	parent_is_none(w, 3 * SECOND);
+	happened(record, CELL_MSR, 5, 50);
+	assert_int_equal(take_sample(w, 3 * SECOND), 0);
+	assert_int_equal(row_of(w, guest, 0, "vmexit(MSR_WRITE)")->count, 15);
+	assert_int_equal(count_of_all(w, "vmexit(MSR_WRITE)"), 15);
+	happened(record, CELL_MSR, 2, 20);
+	take_sample(w, 4 * SECOND);
+	assert_int_equal(row_of(w, GUEST_ANY, -1, "vmexit(MSR_WRITE)")->count, 2);
+	assert_int_equal(count_of_all(w, "vmexit(MSR_WRITE)"), 2);
+}
+
+/* A guest that is found late: what its thread did before stays where it was shown. */
+static void test_owner_is_known_late(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *late = begin_parent(w, 0), *other = begin(w, 1, false);
+	const struct timing *timing;
+	uint32_t guest;
+
+	other->tid = other->tgid = 1;
+	happened(late, CELL_MSR, 5, 5000);
+	late->cells[CELL_MSR].max_ns = 4000;
+	late->cells[CELL_MSR].hist[5] = 5;
+	happened(late, CELL_HLT, 1, 100);
+	happened(other, CELL_MSR, 100000, 0);
+	take_sample(w, 2 * SECOND);
+	assert_int_equal(row_of(w, GUEST_ANY, -1, "vmexit(MSR_WRITE)")->count, 100005);
+	guest = parent_is_guest(w);
+	take_sample(w, 3 * SECOND);
+	assert_int_equal(row_of(w, GUEST_ANY, -1, "vmexit(MSR_WRITE)")->count, 100005);
+	happened(late, CELL_MSR, 3, 600);
+	late->cells[CELL_MSR].hist[1] = 3;
+	take_sample(w, 4 * SECOND);
+	assert_int_equal(row_of(w, GUEST_ANY, -1, "vmexit(MSR_WRITE)")->count, 100005);
+	assert_int_equal(row_of(w, guest, 0, "vmexit(MSR_WRITE)")->count, 3);
+	assert_null(row_of(w, guest, 0, "vmexit(HLT)"));
+	assert_int_equal(row_of(w, guest, 0, "time")->count, SECOND);
+	timing = timing_of(w, row_of(w, guest, 0, "vmexit(MSR_WRITE)"));
+	assert_int_equal(timing->time_ns, 600);
+	assert_int_equal(timing->max_ns, 256); /* what its bucket says: 4000 was before */
+	assert_int_equal(timing->hist[1], 3);
+	assert_int_equal(timing->hist[5], 0);
+	late->cells[CELL_MSR].max_ns = 5000;
+	take_sample(w, 5 * SECOND);
+	timing = timing_of(w, row_of(w, guest, 0, "vmexit(MSR_WRITE)"));
+	assert_int_equal(timing->max_ns, 5000);
+}
+
+/* The same for a vCPU's number, while an exit is open: its time is in one of them, not in both. */
+static void test_index_is_known_late(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin_parent(w, 0);
+	uint32_t guest = guests_add_fake(w->guests, getppid(), "late", 0);
+
+	happened(record, CELL_HLT, 1, 0);
+	record->open_cell = CELL_HLT;
+	record->open_since = SECOND;
+	take_sample(w, 2 * SECOND);
+	assert_int_equal(row_of(w, guest, -1, "vmexit(HLT)")->count, 1);
+	record->vcpu = 7;
+	guests_add_fake(w->guests, 77777777, "other", 0); /* the inventory changed */
+	take_sample(w, 3 * SECOND);
+	take_sample(w, 5 * SECOND);
+	assert_int_equal(count_of_all(w, "vmexit(HLT)"), 1);
+	assert_int_equal(timing_of(w, row_of(w, guest, -1, "vmexit(HLT)"))->time_ns, 2 * SECOND);
+	assert_int_equal(timing_of(w, row_of(w, guest, 7, "vmexit(HLT)"))->time_ns, 2 * SECOND);
+	record->open_since = 0;
+	happened(record, CELL_HLT, 0, 4 * SECOND + 5);
+	take_sample(w, 6 * SECOND);
+	assert_int_equal(timing_of(w, row_of(w, guest, 7, "vmexit(HLT)"))->time_ns, 2 * SECOND + 5);
+}
+
+/* One that nobody knows, that lived between two samples: the inventory never speaks of it. */
+static void test_unknown_thread_ends(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin(w, 0, true);
+	uint64_t halted;
+
+	record->tgid = DEAD_TID - 1;
+	happened(record, CELL_HLT, 1, 0);
+	record->open_cell = CELL_HLT;
+	record->open_since = SECOND;
+	assert_int_equal(take_sample(w, 2 * SECOND), 1);
+	halted = timing_of(w, row_of(w, GUEST_ANY, -1, "vmexit(HLT)"))->time_ns;
+	assert_int_equal(take_sample(w, 90 * SECOND), 0);
+	assert_int_equal(timing_of(w, row_of(w, GUEST_ANY, -1, "vmexit(HLT)"))->time_ns, halted);
+}
+
+static void test_arguments(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin(w, 0, false);
+	const union {
+		uint8_t bytes[4];
+		uint32_t word;
+	} opcodes = { { 3, 0, 12, 11 } }; /* op0, op1, CRn, CRm */
+	const struct exits_argument_key keys[] = {
+		{ .a = 0x6e0, .b = 1, .kind = EXITS_MSR, .cell = CELL_MSR },
+		{ .a = 0x3f8, .b = 1, .c = 1, .kind = EXITS_IOPORT, .cell = EXITS_NO_CELL },
+		{ .a = 0x40000001, .kind = EXITS_CPUID, .cell = EXITS_NO_CELL },
+		{ .a = 0xfee000b0, .b = 4, .c = 2, .kind = EXITS_MMIO, .cell = CELL_ODD },
+		{ .a = 5, .kind = EXITS_HYPERCALL, .cell = EXITS_NO_CELL },
+		{ .a = opcodes.word, .b = 1, .c = 5, .kind = EXITS_SYSREG, .cell = EXITS_NO_CELL },
+	};
+	const char *const names[] = {
+		"msr(MSR_WRITE 0x6e0 IA32_TSC_DEADLINE write)", "ioport(IO 0x3f8 write 1 COM1)",
+		"cpuid(CPUID 0x40000001 paravirtual features)", "mmio(0x1234 0xfee000b0 write 4)",
+		"hypercall(HYPERCALL 5 KVM_HC_KICK_CPU)",
+		"sysreg(SYSREG S3_0_C12_C11_5 ICC_SGI1R_EL1 write)",
+	};
+	const struct exits_cell cell = { .count = 3, .time_ns = 30 };
+	const struct field *field;
+
+	happened(record, CELL_MSR, 1, 1);
+	take_sample(w, 2 * SECOND);
+	sample_reset(&w->sample);
+	exits_threads_begin(w->threads, 3 * SECOND, false);
+	assert_int_equal(exits_threads_take(w->threads, record), 0);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		assert_int_equal(exits_threads_argument(w->threads, &keys[i], &cell), 0);
+	assert_int_equal(exits_threads_end(w->threads, &w->sample, 0), 0);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		assert_int_equal(count_of(w, names[i]), 3);
+	assert_int_equal(count_of(w, "msr"), 3);
+	field = fields_get(w->fields, fields_find(w->fields, names[0]));
+	assert_string_equal(field->label, "0x6e0 IA32_TSC_DEADLINE write");
+	assert_int_equal(field->reason, fields_find(w->fields, "vmexit(MSR_WRITE)"));
+	field = fields_get(w->fields, fields_find(w->fields, names[1]));
+	assert_int_equal(field->reason, FIELD_NONE);
+}
+
+static const struct exits_argument_key com1 = { .a = 0x3f8, .b = 1, .c = 1, .kind = EXITS_IOPORT,
+						.cell = EXITS_NO_CELL };
+#define COM1 "ioport(IO 0x3f8 write 1 COM1)"
+
+/* Two VMs of one process, each with a vCPU 0: one row, and the ended one's part stays in it. */
+static void test_arguments_of_two_threads(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *records[2] = { begin(w, 0, false), begin(w, 1, false) };
+
+	records[1]->tid = (uint32_t)getpid() + 1; /* vCPU 1 by the inventory, if it lived */
+	for (int i = 0; i < 2; i++) {
+		happened(records[i], CELL_MSR, 1, 1);
+		happened_with(w, records[i], com1, 100);
+	}
+	records[1]->tid = DEAD_TID;
+	records[1]->vcpu = 0;
+	assert_int_equal(take_sample(w, 2 * SECOND), 1);
+	assert_int_equal(count_of(w, COM1), 200);
+	assert_int_equal(count_of(w, "ioport"), 200);
+	happened_with(w, records[0], com1, 1);
+	take_sample(w, 3 * SECOND);
+	assert_int_equal(count_of(w, COM1), 201);
+	assert_int_equal(time_of(w, COM1), 2010);
+	assert_int_equal(count_of(w, "ioport"), 201);
+}
+
+static void test_arguments_of_a_late_owner(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin_parent(w, 0);
+	uint32_t guest;
+
+	happened(record, CELL_MSR, 1, 1);
+	happened_with(w, record, com1, 10);
+	take_sample(w, 2 * SECOND);
+	assert_int_equal(row_of(w, GUEST_ANY, -1, COM1)->count, 10);
+	guest = parent_is_guest(w);
+	take_sample(w, 3 * SECOND);
+	happened_with(w, record, com1, 5);
+	take_sample(w, 4 * SECOND);
+	assert_int_equal(row_of(w, GUEST_ANY, -1, COM1)->count, 10);
+	assert_int_equal(row_of(w, guest, 0, COM1)->count, 5);
+	assert_int_equal(row_of(w, guest, 0, "ioport")->count, 5);
+}
+
+/* There is room for more threads from now on; all begin anew, and nobody sees it. */
+static void test_restart(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin(w, 0, false);
+
+	happened(record, CELL_MSR, 10, 100);
+	happened_with(w, record, com1, 10);
+	take_sample(w, 2 * SECOND);
+	assert_int_equal(exits_threads_restart(w->threads, codes, RECORDS), 0);
+	memset(w->records, 0, sizeof(w->records));
+	memset(w->arguments, 0, sizeof(w->arguments));
+	take_sample(w, 3 * SECOND);
+	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 10);
+	assert_int_equal(count_of(w, COM1), 10);
+	record = begin(w, 3, false);
+	record->first_ns = 3 * SECOND;
+	happened(record, CELL_MSR, 1, 1);
+	happened_with(w, record, com1, 1);
+	take_sample(w, 4 * SECOND);
+	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 11);
+	assert_int_equal(time_of(w, "vmexit(MSR_WRITE)"), 101);
+	assert_int_equal(count_of(w, COM1), 11);
+	assert_int_equal(count_of(w, "time"), 2 * SECOND);
+}
+
+static int lowest_descriptor(void)
+{
+	int fd = dup(STDERR_FILENO);
+
+	close(fd);
+	return fd;
+}
+
+/* How long a thread waited is left out where looking at it would take the last descriptors. */
+static void test_few_descriptors(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin(w, 0, false);
+	int lowest = lowest_descriptor();
+	struct rlimit limit, few;
+
+	happened(record, CELL_MSR, 1, 1);
+	w->has_wait = true;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	few = (struct rlimit){ (rlim_t)lowest + 4, limit.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	take_sample(w, 2 * SECOND);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(lowest_descriptor(), lowest);
+	take_sample(w, 3 * SECOND);
+	assert_int_not_equal(lowest_descriptor(), lowest);
+	assert_int_equal(count_of(w, "time(wait)"), 0); /* it begins with the first look */
+}
+
+/* A thread of a process that the inventory does not know as a guest. */
+static void test_unknown_thread(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin(w, 0, false);
+
+	record->tid = 1;
+	record->tgid = 1;
+	happened(record, CELL_MSR, 4, 0);
+	take_sample(w, 2 * SECOND);
+	assert_int_equal(row_of(w, GUEST_ANY, -1, "vmexit(MSR_WRITE)")->count, 4);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_counts_and_times),
+		TEST(test_long_halt_is_in_every_sample),
+		TEST(test_never_back),
+		TEST(test_user_space_within_an_exit),
+		TEST(test_user_space_never_back),
+		TEST(test_parts_of_a_kicked_halt),
+		TEST(test_names),
+		TEST(test_thread_is_replaced),
+		TEST(test_guest_ends),
+		TEST(test_thread_survives_its_guest),
+		TEST(test_owner_is_known_late),
+		TEST(test_index_is_known_late),
+		TEST(test_unknown_thread_ends),
+		TEST(test_arguments),
+		TEST(test_arguments_of_two_threads),
+		TEST(test_arguments_of_a_late_owner),
+		TEST(test_restart),
+		TEST(test_few_descriptors),
+		TEST(test_unknown_thread),
+	};
+
+	return cmocka_run_group_tests_name("exits", tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The BPF program of the provider "exits" in this kernel: what is asked of its map of arguments,
+ * how often, and what is said where the kernel refuses. Two of libbpf's functions are ours here.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <cmocka.h>
+
+#include "providers/bpf/attach.h"
+#include "providers/exits/program.h"
+
+#define THREADS 4
+
+/* What the map says and was told. */
+static struct {
+	struct exits_argument_key keys[THREADS], deleted[THREADS];
+	uint32_t nr_keys, nr_deleted;
+	unsigned int nr_reads, nr_deletes;
+	int err;
+} map;
+
+int bpf_map_lookup_batch(int fd, void *in, void *out, void *keys, void *values, __u32 *count,
+			 const struct bpf_map_batch_opts *opts)
+{
+	(void)fd;
+	(void)in;
+	(void)out;
+	(void)opts;
+	map.nr_reads++;
+	if (map.err)
+		return map.err;
+	memcpy(keys, map.keys, map.nr_keys * sizeof(map.keys[0]));
+	memset(values, 0, map.nr_keys * sizeof(struct exits_cell));
+	*count = map.nr_keys;
+	return -ENOENT; /* that was the last of them */
+}
+
+int bpf_map_delete_batch(int fd, const void *keys, __u32 *count,
+			 const struct bpf_map_batch_opts *opts)
+{
+	(void)fd;
+	(void)opts;
+	map.nr_deletes++;
+	map.nr_deleted = *count;
+	memcpy(map.deleted, keys, *count * sizeof(map.deleted[0]));
+	return 0;
+}
+
+struct machine {
+	struct env env;
+	struct exits_bpf *bpf; /* NULL: BPF is not to be had */
+};
+
+static int setup(void **state)
+{
+	struct machine *machine = calloc(1, sizeof(*machine));
+	struct why why = { "" };
+	int err;
+
+	memset(&map, 0, sizeof(map));
+	assert_non_null(machine);
+	*state = machine;
+	assert_int_equal(env_init(&machine->env, "", &why), 0);
+	err = machine->env.tracefs ? bpf_probe(&machine->env, &why) : -ENOENT;
+	if (!err) {
+		const struct exits_bpf_config config = {
+			.env = &machine->env,
+			.max_threads = THREADS,
+			.has_arguments = true,
+		};
+
+		err = exits_bpf_open(&config, &machine->bpf, &why);
+	}
+	if (err)
+		print_message("BPF is not to be had here: %s\n", why.text);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct machine *machine = *state;
+
+	exits_bpf_close(machine->bpf);
+	env_release(&machine->env);
+	free(machine);
+	return 0;
+}
+
+/* As if the program had given a record to a thread. */
+static void make_thread(struct machine *machine, uint32_t number)
+{
+	struct exits_thread *thread = (struct exits_thread *)(uintptr_t)
+		exits_bpf_thread(machine->bpf, number);
+
+	thread->tid = 1000 + number;
+	map.keys[map.nr_keys++] = (struct exits_argument_key){ .thread = number, .a = 0x3f8 };
+}
+
+static void test_threads_end_together(void **state)
+{
+	struct machine *machine = *state;
+	const uint32_t ended[] = { 0, 2 };
+	const struct exits_argument_key *keys;
+	const struct exits_cell *cells;
+	struct why why = { "" };
+
+	if (!machine->bpf)
+		skip();
+	for (uint32_t i = 0; i < 3; i++)
+		make_thread(machine, i);
+	assert_int_equal(exits_bpf_arguments(machine->bpf, &keys, &cells, &why), 3);
+	exits_bpf_free_threads(machine->bpf, ended, 2);
+	assert_int_equal(map.nr_reads, 1); /* one for all of them, and for the sample */
+	assert_int_equal(map.nr_deletes, 1);
+	assert_int_equal(map.nr_deleted, 2);
+	assert_int_equal(map.deleted[0].thread, 0);
+	assert_int_equal(map.deleted[1].thread, 2);
+	assert_int_equal(exits_bpf_thread(machine->bpf, 0)->tid, 0);
+	assert_int_equal(exits_bpf_thread(machine->bpf, 1)->tid, 1001);
+	exits_bpf_free_threads(machine->bpf, ended, 0);
+	assert_int_equal(map.nr_deletes, 1);
+}
+
+static void test_kernel_does_not_tell(void **state)
+{
+	struct machine *machine = *state;
+	const struct exits_argument_key *keys;
+	const struct exits_cell *cells;
+	struct why why = { "" };
+
+	if (!machine->bpf)
+		skip();
+	map.err = -EINVAL;
+	assert_int_equal(exits_bpf_arguments(machine->bpf, &keys, &cells, &why), -EINVAL);
+	assert_string_equal(why.text,
+			    "the kernel does not tell what exits were about: Invalid argument");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_threads_end_together, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_kernel_does_not_tell, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("exits_bpf", tests, NULL, NULL);
+}

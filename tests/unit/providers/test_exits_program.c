@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The BPF program of the provider "exits", run here as plain C: what its records say after a row of
+ * events. Its helpers and maps are made of a few arrays.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* In place of libbpf's bpf_helpers.h, and of the placeholders that only BPF has. */
+#define __BPF_HELPERS__
+#define KVMTOP_PROVIDERS_BPF_PLACEHOLDERS_H
+#define SEC(name)
+#define __uint(name, value) int (*name)[value] /* NOLINT(bugprone-macro-parentheses): a name */
+#define __type(name, value) value *name /* NOLINT(bugprone-macro-parentheses): a type */
+#define __noinline __attribute__((noinline))
+#define barrier() __asm__ volatile("" ::: "memory")
+
+enum { FIELD_REASON, FIELD_TYPE, FIELD_VCPU, FIELD_A, FIELD_B, FIELD_C, FIELDS };
+#define LOAD(ctx, field) (((const uint64_t *)(ctx))[field])
+
+static void *bpf_map_lookup_elem(void *map, const void *key);
+static long bpf_map_update_elem(void *map, const void *key, const void *value, uint64_t flags);
+static long bpf_map_pop_elem(void *map, void *value);
+static long bpf_map_push_elem(void *map, const void *value, uint64_t flags);
+static void *bpf_task_storage_get(void *map, void *task, void *value, uint64_t flags);
+static void *bpf_get_current_task_btf(void);
+static uint64_t bpf_get_current_pid_tgid(void);
+static uint32_t bpf_get_smp_processor_id(void);
+static uint64_t bpf_ktime_get_ns(void);
+
+int on_exit(void *ctx);
+int on_entry(void *ctx);
+int on_userspace(void *ctx);
+int on_ioport(void *ctx);
+int on_mmio(void *ctx);
+int on_msr(void *ctx);
+int on_cpuid(void *ctx);
+int on_hypercall(void *ctx);
+int on_sysreg(void *ctx);
+
+#include "providers/exits/exits.bpf.c" /* NOLINT(bugprone-suspicious-include): what is tested */
+
+#define RECORDS 4
+#define ARGUMENTS 8
+#define TGID 100
+#define HLT 12
+#define IO 2
+
+/* The machine that the program runs on. */
+static struct {
+	uint32_t tid, cpu;
+	uint64_t now_ns;
+	struct exits_thread records[RECORDS];
+	uint32_t storage[RECORDS]; /* by tid: the number in the task's storage; 0: none */
+	bool is_busy;		   /* the kernel does not look into a task's storage now */
+	uint32_t free_threads[RECORDS], nr_free;
+	uint32_t next_cell;
+	struct exits_code_key keys[EXITS_CELLS]; /* of cells[], by its value */
+	uint32_t values[EXITS_CELLS];
+	struct exits_argument_key argument_keys[ARGUMENTS];
+	struct exits_cell argument_cells[ARGUMENTS];
+	uint32_t nr_arguments;
+} m;
+
+static struct exits_cell *find_argument(const struct exits_argument_key *key)
+{
+	for (uint32_t i = 0; i < m.nr_arguments; i++) {
+		if (memcmp(&m.argument_keys[i], key, sizeof(*key)) == 0)
+			return &m.argument_cells[i];
+	}
+	return NULL;
+}
+
+static void *bpf_map_lookup_elem(void *map, const void *key)
+{
+	uint32_t i = *(const uint32_t *)key;
+
+	if (map == &threads)
+		return i < RECORDS ? &m.records[i] : NULL;
+	if (map == &arguments)
+		return find_argument(key);
+	for (i = 1; map == &cells && i < m.next_cell; i++) {
+		if (memcmp(&m.keys[i], key, sizeof(m.keys[i])) == 0)
+			return &m.values[i];
+	}
+	return NULL;
+}
+
+static long bpf_map_update_elem(void *map, const void *key, const void *value, uint64_t flags)
+{
+	(void)flags;
+	if (map == &cells) {
+		memcpy(&m.keys[*(const uint32_t *)value], key, sizeof(m.keys[0]));
+		memcpy(&m.values[*(const uint32_t *)value], value, sizeof(m.values[0]));
+	} else if (map == &arguments && m.nr_arguments < ARGUMENTS) {
+		memcpy(&m.argument_keys[m.nr_arguments], key, sizeof(m.argument_keys[0]));
+		memcpy(&m.argument_cells[m.nr_arguments++], value, sizeof(m.argument_cells[0]));
+	}
+	return 0;
+}
+
+static long bpf_map_pop_elem(void *map, void *value)
+{
+	uint32_t *number = value;
+
+	if (map == &free_cells) {
+		*number = m.next_cell++;
+		return 0;
+	}
+	if (!m.nr_free)
+		return -1;
+	*number = m.free_threads[--m.nr_free];
+	return 0;
+}
+
+static long bpf_map_push_elem(void *map, const void *value, uint64_t flags)
+{
+	(void)flags;
+	assert_ptr_equal(map, &free_threads);
+	m.free_threads[m.nr_free++] = *(const uint32_t *)value;
+	return 0;
+}
+
+/* Up to Linux 6.1: without BPF_LOCAL_STORAGE_GET_F_CREATE it gives up at once when busy. */
+static void *bpf_task_storage_get(void *map, void *task, void *value, uint64_t flags)
+{
+	uint32_t *number = task;
+
+	assert_ptr_equal(map, &by_task);
+	if (m.is_busy && !flags)
+		return NULL;
+	if (!*number && !flags)
+		return NULL;
+	if (!*number)
+		*number = *(const uint32_t *)value;
+	return number;
+}
+
+static void *bpf_get_current_task_btf(void)
+{
+	return &m.storage[m.tid % RECORDS];
+}
+
+static uint64_t bpf_get_current_pid_tgid(void)
+{
+	return (uint64_t)TGID << 32 | m.tid;
+}
+
+static uint32_t bpf_get_smp_processor_id(void)
+{
+	return m.cpu;
+}
+
+static uint64_t bpf_ktime_get_ns(void)
+{
+	return m.now_ns;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&m, 0, sizeof(m));
+	memset(guesses, 0xff, sizeof(guesses));
+	memset(dense, 0, sizeof(dense));
+	lost_exits = 0;
+	m.next_cell = 1;
+	m.tid = 1;
+	for (uint32_t i = 0; i < RECORDS; i++)
+		m.free_threads[m.nr_free++] = RECORDS - 1 - i;
+	return 0;
+}
+
+static void exits_at(uint64_t now_ns, uint64_t reason)
+{
+	uint64_t event[FIELDS] = { [FIELD_REASON] = reason };
+
+	m.now_ns = now_ns;
+	assert_int_equal(on_exit(event), 1);
+}
+
+static void leaves_at(uint64_t now_ns, uint64_t reason, int error)
+{
+	uint64_t event[FIELDS] = { [FIELD_REASON] = reason, [FIELD_TYPE] = (uint32_t)error };
+
+	m.now_ns = now_ns;
+	assert_int_equal(on_userspace(event), 1);
+}
+
+static void enters_at(uint64_t now_ns)
+{
+	m.now_ns = now_ns;
+	on_entry(NULL);
+}
+
+static const struct exits_cell *cell_of(uint32_t record, uint64_t code, uint64_t kind)
+{
+	uint32_t cell = dense[kind][code];
+
+	assert_int_not_equal(cell, 0);
+	return &m.records[record].cells[cell];
+}
+
+static void test_exit_and_entry(void **state)
+{
+	(void)state;
+	exits_at(1000, HLT);
+	leaves_at(1200, IO, 0);
+	enters_at(1500);
+	assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->count, 1);
+	assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->time_ns, 500);
+	assert_int_equal(cell_of(0, IO, EXITS_USERSPACE)->count, 1);
+	assert_int_equal(cell_of(0, IO, EXITS_USERSPACE)->time_ns, 300);
+	assert_int_equal(m.records[0].open_since, 0);
+	assert_int_equal(m.records[0].user_since, 0);
+}
+
+/* A halt is kicked, begins again without an entry, and is kicked again: no time is dropped. */
+static void test_two_exits_to_user_space(void **state)
+{
+	(void)state;
+	exits_at(1000, HLT);
+	leaves_at(1100, 0, -EINTR);
+	leaves_at(1700, 0, -EINTR);
+	assert_int_equal(cell_of(0, EXITS_RESTART, EXITS_USERSPACE)->count, 2);
+	assert_int_equal(cell_of(0, EXITS_RESTART, EXITS_USERSPACE)->time_ns, 600);
+	enters_at(2000);
+	assert_int_equal(cell_of(0, EXITS_RESTART, EXITS_USERSPACE)->time_ns, 900);
+	assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->time_ns, 1000);
+}
+
+/* Where the kernel's kvm_exit does not fire nobody knows when user space's part ended. */
+static void test_user_space_alone(void **state)
+{
+	(void)state;
+	leaves_at(1000, IO, 0);
+	leaves_at(9000, IO, 0);
+	assert_int_equal(cell_of(0, IO, EXITS_USERSPACE)->count, 2);
+	assert_int_equal(cell_of(0, IO, EXITS_USERSPACE)->time_ns, 0);
+}
+
+/* A thread on another CPU whose storage cannot be looked at has one record all the same. */
+static void test_busy_storage(void **state)
+{
+	(void)state;
+	exits_at(1000, HLT);
+	m.cpu = 1;
+	m.is_busy = true;
+	enters_at(1100); /* not seen */
+	exits_at(2000, HLT);
+	m.is_busy = false;
+	m.cpu = 2;
+	enters_at(2500);
+	assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->count, 2);
+	assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->time_ns, 500);
+	assert_int_equal(m.records[1].tid, 0);
+	assert_int_equal(m.nr_free, RECORDS - 1);
+	assert_int_equal(lost_exits, 0);
+}
+
+static void test_no_room(void **state)
+{
+	(void)state;
+	m.nr_free = 1;
+	exits_at(1000, HLT);
+	m.tid = 2;
+	exits_at(1000, HLT);
+	assert_int_equal(lost_exits, 1);
+}
+
+static void test_argument_has_the_exits_time(void **state)
+{
+	uint64_t event[FIELDS] = { [FIELD_A] = 0x3f8, [FIELD_B] = 1, [FIELD_C] = 1 };
+
+	(void)state;
+	exits_at(1000, HLT);
+	assert_int_equal(on_ioport(event), 1);
+	enters_at(1250);
+	assert_int_equal(m.nr_arguments, 1);
+	assert_int_equal(m.argument_keys[0].a, 0x3f8);
+	assert_int_equal(m.argument_cells[0].count, 1);
+	assert_int_equal(m.argument_cells[0].time_ns, 250);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup(name, setup)
+	const struct CMUnitTest tests[] = {
+		TEST(test_exit_and_entry),
+		TEST(test_two_exits_to_user_space),
+		TEST(test_user_space_alone),
+		TEST(test_busy_storage),
+		TEST(test_no_room),
+		TEST(test_argument_has_the_exits_time),
+	};
+
+	return cmocka_run_group_tests_name("exits_program", tests, NULL, NULL);
+}

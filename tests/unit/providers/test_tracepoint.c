@@ -1,0 +1,853 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * test_tracepoint - the tracepoint provider over made-up tracefs folders with real format files.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "host/pid_namespace.h"
+#include "providers/tracepoint/tracepoint.c" /* NOLINT(bugprone-suspicious-include): its insides */
+#include "tests/worlds/fake_guest.h"
+
+#define SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#define SOURCE 4
+#define NOBODY 65534
+
+#define EXIT_ID 101
+#define USERSPACE_ID 102
+
+struct fixture {
+	char root[64];
+	struct env env;
+	struct guests *guests;
+	struct fields *fields;
+	void *provider;
+	struct sample sample;
+	struct want want;
+	struct why why;
+};
+
+/* ---- a made-up machine */
+
+static void make_folder(const struct fixture *f, const char *path)
+{
+	char full[PATH_MAX];
+
+	for (const char *end = strchrnul(path + 1, '/');; end = strchrnul(end + 1, '/')) {
+		snprintf(full, sizeof(full), "%s%.*s", f->root, (int)(end - path), path);
+		if (mkdir(full, 0755) < 0)
+			assert_int_equal(errno, EEXIST);
+		if (!*end)
+			return;
+	}
+}
+
+static void write_file(const struct fixture *f, const char *path, const char *text)
+{
+	char full[PATH_MAX];
+	FILE *file;
+
+	snprintf(full, sizeof(full), "%s%s", f->root, path);
+	file = fopen(full, "we");
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* A file of an event's folder; text NULL: none. */
+static void event_file(const struct fixture *f, const char *event, const char *name,
+		       const char *text)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "/sys/kernel/tracing/events/%s", event);
+	make_folder(f, path);
+	snprintf(path, sizeof(path), "/sys/kernel/tracing/events/%s/%s", event, name);
+	if (text)
+		write_file(f, path, text);
+}
+
+/* libtracefs wants a file "enable" in the folders. */
+static void make_event(const struct fixture *f, const char *event, const char *id,
+		       const char *format)
+{
+	char system[64];
+
+	snprintf(system, sizeof(system), "%.*s", (int)strcspn(event, "/"), event);
+	event_file(f, system, "enable", "0\n");
+	event_file(f, event, "enable", "0\n");
+	event_file(f, event, "id", id);
+	event_file(f, event, "format", format);
+}
+
+static void read_format(const char *name, char *buf, size_t size)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "tests/formats/%s.format", name);
+	assert_true(env_read(path, buf, size) > 0);
+}
+
+/* A KVM with the exit event of a captured kernel, and three more. */
+static void make_kvm(const struct fixture *f, const char *exit_format)
+{
+	char format[65536];
+
+	read_format(exit_format, format, sizeof(format));
+	make_event(f, "kvm/kvm_exit", "101\n", format);
+	read_format("kvm_userspace_exit-6.18", format, sizeof(format));
+	make_event(f, "kvm/kvm_userspace_exit", "102\n", format);
+	make_event(f, "kvm/kvm_entry", "103\n", NULL);
+	make_event(f, "kvm/kvm_pio", "104\n", NULL);
+}
+
+static int setup(void **state)
+{
+	static struct fixture f;
+
+	f = (struct fixture){ .root = "/tmp/kvmtop-tracepoint.XXXXXX" };
+	*state = &f;
+	if (!mkdtemp(f.root) || chmod(f.root, 0755) < 0)
+		return -1;
+	make_folder(&f, "/sys/kernel/tracing/events");
+	make_folder(&f, "/sys/devices/system/cpu");
+	make_folder(&f, "/proc");
+	write_file(&f, CPUS_ONLINE, "0-1\n");
+	make_event(&f, "sched/sched_switch", "7\n", NULL);
+	if (env_init(&f.env, f.root, NULL) < 0)
+		return -1;
+	f.env.arch = arch_by_name("VMX");
+	f.guests = guests_new(&f.env);
+	f.fields = fields_new();
+	return f.guests && f.fields ? 0 : -1;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	tracepoint_provider.close(f->provider);
+	field_set_release(&f->want.fields);
+	sample_release(&f->sample);
+	fields_free(f->fields);
+	guests_free(f->guests);
+	env_release(&f->env);
+	return nftw(f->root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static int open_provider(struct fixture *f)
+{
+	struct provider_site site = { &f->env, f->guests, f->fields, SOURCE, NULL };
+
+	return tracepoint_provider.open(&site, &f->provider, &f->why);
+}
+
+static const struct field *field_named(const struct fixture *f, const char *name)
+{
+	uint32_t id = fields_find(f->fields, name);
+
+	return id == FIELD_NONE ? NULL : fields_get(f->fields, id);
+}
+
+static size_t children_of(const struct fixture *f, const char *name)
+{
+	uint32_t parent = fields_find(f->fields, name);
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < fields_count(f->fields); i++)
+		n += fields_get(f->fields, i)->parent == parent;
+	return n;
+}
+
+static const struct counter *counter_of(const struct fixture *f, const char *name)
+{
+	const struct tracepoints *tp = f->provider;
+	uint32_t field = fields_find(f->fields, name);
+
+	for (size_t i = 0; i < tp->nr_counters; i++) {
+		if (tp->counters[i].field == field)
+			return &tp->counters[i];
+	}
+	return NULL;
+}
+
+/* ---- fields */
+
+static void test_fields(void **state)
+{
+	struct fixture *f = *state;
+	const struct tracepoints *tp;
+	const struct field *field;
+	bool had_child = false;
+
+	make_kvm(f, "kvm_exit-vmx-6.1");
+	make_event(f, "kvmmmu/kvm_mmu_get_page", "300\n", NULL);
+	assert_int_equal(open_provider(f), 0);
+	assert_null(field_named(f, "sched_switch"));
+	assert_int_equal(field_named(f, "kvm_exit")->exit_rank, 1);
+	assert_int_equal(field_named(f, "kvm_userspace_exit")->exit_rank, 2);
+	assert_int_equal(field_named(f, "kvm_pio")->exit_rank, 0);
+	assert_false(field_named(f, "kvm_pio")->is_extra);
+	assert_true(field_named(f, "kvm_mmu_get_page")->is_extra);
+	assert_int_equal(counter_of(f, "kvm_mmu_get_page")->tracepoint_id, 300);
+	assert_int_equal(field_named(f, "kvm_pio")->parent, FIELD_NONE);
+
+	field = field_named(f, "kvm_exit(HLT)");
+	assert_non_null(field);
+	assert_string_equal(field->label, "HLT");
+	assert_true(field->is_idle);
+	assert_int_equal(field->source, SOURCE);
+	assert_int_equal(field->exit_rank, 0);
+	assert_false(field_named(f, "kvm_exit(CPUID)")->is_idle);
+
+	/* Plain events come first: they go without last. Parents are older than their children. */
+	tp = f->provider;
+	for (size_t i = 0; i < tp->nr_counters; i++) {
+		const struct counter *counter = &tp->counters[i];
+
+		field = fields_get(f->fields, counter->field);
+		assert_string_equal(counter->name, field->name);
+		assert_true(!counter->filter == (field->parent == FIELD_NONE));
+		assert_true(!had_child || counter->filter);
+		had_child = counter->filter;
+		assert_true(field->parent == FIELD_NONE || field->parent < counter->field);
+	}
+	assert_int_equal(tp->nr_counters, fields_count(f->fields));
+}
+
+/* Each kernel's exits are split into all reasons that it or our tables know, by its own field. */
+static void check_split(const struct fixture *f, const struct split *split, const char *format_name,
+			uint64_t id)
+{
+	char format[65536], name[256], filter[256];
+	struct reasons reasons;
+
+	read_format(format_name, format, sizeof(format));
+	assert_int_equal(reasons_of(split, format, &reasons), 0);
+	assert_true(reasons.nr >= 30);
+	assert_int_equal(children_of(f, split->event), reasons.nr);
+	for (size_t i = 0; i < reasons.nr; i++) {
+		const struct reason *reason = &reasons.list[i];
+		const struct counter *counter;
+
+		snprintf(name, sizeof(name), "%s(%s)", split->event, reason->name);
+		assert_non_null(field_named(f, name));
+		counter = counter_of(f, name);
+		split_filter(split, reason, filter, sizeof(filter));
+		assert_string_equal(counter->filter, filter);
+		assert_int_equal(counter->tracepoint_id, id);
+		if (!reason->alias)
+			continue;
+		assert_non_null(field_named(f, name)->alias);
+		assert_non_null(strstr(field_named(f, name)->alias, reason->alias));
+	}
+	reasons_release(&reasons);
+}
+
+static void check_arch(struct fixture *f, const char *arch, const char *format)
+{
+	f->env.arch = arch_by_name(arch);
+	assert_non_null(f->env.arch);
+	make_kvm(f, format);
+	assert_int_equal(open_provider(f), 0);
+	check_split(f, f->env.arch->splits, format, EXIT_ID);
+	check_split(f, &arch_userspace_split, "kvm_userspace_exit-6.18", USERSPACE_ID);
+	assert_int_equal(field_named(f, "kvm_exit")->exit_rank, 1);
+}
+
+static void test_vmx(void **state)
+{
+	check_arch(*state, "VMX", "kvm_exit-vmx-6.1");
+}
+
+static void test_svm(void **state)
+{
+	check_arch(*state, "SVM", "kvm_exit-svm-6.1");
+}
+
+/* libtraceevent cannot parse what this kernel prints, but it can its fields. */
+static void test_svm_u64(void **state)
+{
+	check_arch(*state, "SVM", "kvm_exit-svm-7.0");
+}
+
+static void test_arm64(void **state)
+{
+	struct fixture *f = *state;
+
+	check_arch(f, "arm64", "kvm_exit-arm64-6.1");
+	assert_true(field_named(f, "kvm_exit(WFx)")->is_idle);
+}
+
+/* kvm_stat dies on hosts whose CPU has neither flag. */
+static void test_no_flag(void **state)
+{
+	struct fixture *f = *state;
+
+	write_file(f, "/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu sse2 lm\n");
+	f->env.arch = arch_of_host(f->root);
+	make_kvm(f, "kvm_exit-pvm-6.18");
+	assert_int_equal(open_provider(f), 0);
+	assert_int_equal(field_named(f, "kvm_exit")->exit_rank, 1);
+	assert_false(field_named(f, "kvm_exit")->has_children);
+	check_split(f, &arch_userspace_split, "kvm_userspace_exit-6.18", USERSPACE_ID);
+}
+
+/* ---- what other kernels, and bad days, may have */
+
+static void test_missing_id(void **state)
+{
+	struct fixture *f = *state;
+
+	make_kvm(f, "kvm_exit-vmx-6.1");
+	make_event(f, "kvm/kvm_hidden", NULL, NULL);
+	make_event(f, "kvm/kvm_empty", "", NULL);
+	make_event(f, "kvm/kvm_odd", "odd\n", NULL);
+	make_event(f, "kvm/kvm_zero", "0\n", NULL);
+	assert_int_equal(open_provider(f), 0);
+	assert_null(field_named(f, "kvm_hidden"));
+	assert_null(field_named(f, "kvm_empty"));
+	assert_null(field_named(f, "kvm_odd"));
+	assert_null(field_named(f, "kvm_zero"));
+	assert_int_equal(counter_of(f, "kvm_pio")->tracepoint_id, 104);
+}
+
+static void test_missing_exit_id(void **state)
+{
+	struct fixture *f = *state;
+	char path[PATH_MAX];
+
+	make_kvm(f, "kvm_exit-vmx-6.1");
+	snprintf(path, sizeof(path), "%s/sys/kernel/tracing/events/kvm/kvm_exit/id", f->root);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(open_provider(f), 0);
+	assert_null(field_named(f, "kvm_exit"));
+	assert_null(field_named(f, "kvm_exit(HLT)"));
+	assert_true(children_of(f, "kvm_userspace_exit") > 0);
+}
+
+/* It is counted, but not split. */
+static void check_not_split(struct fixture *f, const char *format)
+{
+	make_kvm(f, "kvm_exit-vmx-6.1");
+	event_file(f, "kvm/kvm_exit", "format", format);
+	assert_int_equal(open_provider(f), 0);
+	assert_int_equal(counter_of(f, "kvm_exit")->tracepoint_id, EXIT_ID);
+	assert_int_equal(children_of(f, "kvm_exit"), 0);
+	assert_true(children_of(f, "kvm_userspace_exit") > 0);
+}
+
+static void test_missing_format(void **state)
+{
+	struct fixture *f = *state;
+	char path[PATH_MAX];
+
+	make_kvm(f, "kvm_exit-vmx-6.1");
+	snprintf(path, sizeof(path), "%s/sys/kernel/tracing/events/kvm/kvm_exit/format", f->root);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(open_provider(f), 0);
+	assert_int_equal(children_of(f, "kvm_exit"), 0);
+}
+
+/* A filter on a field that is not there is refused: kvm_stat dies of that. */
+static void test_missing_field(void **state)
+{
+	struct fixture *f = *state;
+	char format[65536];
+
+	read_format("kvm_exit-arm64-6.1", format, sizeof(format));
+	check_not_split(f, format);
+}
+
+static void test_empty_format(void **state)
+{
+	check_not_split(*state, "");
+}
+
+static void test_garbled_format(void **state)
+{
+	check_not_split(*state, "name: kvm_exit\nID: \xff\nformat:\n\tfield:exit_reason;;\n"
+				"print fmt: {{\n");
+}
+
+static void test_two_systems(void **state)
+{
+	struct fixture *f = *state;
+	char format[65536];
+
+	make_kvm(f, "kvm_exit-vmx-6.1");
+	read_format("kvm_exit-vmx-6.1", format, sizeof(format));
+	make_event(f, "kvm_other/kvm_exit", "500\n", format);
+	make_event(f, "kvm_other/kvm_alone", "501\n", NULL);
+	assert_int_equal(open_provider(f), 0);
+	assert_int_equal(counter_of(f, "kvm_exit")->tracepoint_id, EXIT_ID);
+	assert_int_equal(counter_of(f, "kvm_other:kvm_exit")->tracepoint_id, 500);
+	assert_int_equal(counter_of(f, "kvm_alone")->tracepoint_id, 501);
+	assert_int_equal(field_named(f, "kvm_exit")->exit_rank, 1);
+	assert_int_equal(field_named(f, "kvm_other:kvm_exit")->exit_rank, 0);
+	assert_true(children_of(f, "kvm_exit") > 0);
+	assert_int_equal(children_of(f, "kvm_other:kvm_exit"), 0);
+}
+
+/* ---- nothing there */
+
+static void test_no_module(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(open_provider(f), -ENOENT);
+	assert_non_null(strstr(f->why.text, "/sys/kernel/tracing/events: load the kvm module"));
+	assert_null(f->provider);
+}
+
+static void test_no_tracefs(void **state)
+{
+	struct fixture *f = *state;
+	struct env env = f->env;
+
+	env.tracefs = NULL;
+	assert_int_equal(tracepoint_provider.probe(&f->env, &f->why), 0);
+	assert_int_equal(tracepoint_provider.probe(&env, &f->why), -ENOENT);
+	assert_non_null(strstr(f->why.text, "mount -t tracefs"));
+}
+
+/* What is true of the folder, not "load the module". */
+static void check_unreadable(struct fixture *f, const char *path, mode_t mode)
+{
+	char full[PATH_MAX];
+	pid_t pid;
+	int status;
+
+	make_kvm(f, "kvm_exit-vmx-6.1");
+	snprintf(full, sizeof(full), "%s%s", f->root, path);
+	assert_int_equal(chmod(full, mode), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		if (getuid() == 0 && setuid(NOBODY) < 0)
+			_exit(1);
+		if (open_provider(f) != -EACCES)
+			_exit(2);
+		_exit(strstr(f->why.text, "tracing/events: Permission denied") &&
+		      strstr(f->why.text, "cap_dac_read_search") ? 0 : 3);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(chmod(full, 0755), 0);
+	assert_int_equal(status, 0);
+}
+
+static void test_unreadable_folder(void **state)
+{
+	check_unreadable(*state, "/sys/kernel/tracing/events", 0);
+}
+
+static void test_unreadable_tracefs(void **state)
+{
+	check_unreadable(*state, "/sys/kernel/tracing", 0700);
+}
+
+static void test_lockdown(void **state)
+{
+	struct fixture *f = *state;
+
+	make_folder(f, "/sys/kernel/security");
+	write_file(f, "/sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
+	assert_int_equal(why_forbidden(&f->env, "/x", &f->why), -EPERM);
+	assert_string_equal(f->why.text, "trace events are blocked by kernel lockdown "
+					 "(confidentiality): boot with less");
+	/* Which does not forbid it. */
+	write_file(f, "/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
+	assert_int_equal(why_forbidden(&f->env, "/x", &f->why), -EPERM);
+	assert_string_equal(f->why.text, "cannot read /x: Operation not permitted");
+}
+
+/* ---- which engine counts */
+
+static void set_pid_namespace(const struct fixture *f, const char *name)
+{
+	char path[PATH_MAX];
+
+	make_folder(f, "/proc/self/ns");
+	snprintf(path, sizeof(path), "%s/proc/self/ns/pid", f->root);
+	unlink(path);
+	assert_int_equal(symlink(name, path), 0);
+}
+
+/* Where BPF has other pids than /proc, neither the engine nor the provider "exits" use it. */
+static void test_other_pid_namespace(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(pid_namespace_check(&f->env, &f->why), 0);
+	set_pid_namespace(f, "pid:[4026531836]");
+	assert_int_equal(pid_namespace_check(&f->env, &f->why), 0);
+	set_pid_namespace(f, "pid:[4026532198]");
+	assert_int_equal(pid_namespace_check(&f->env, &f->why), -EXDEV);
+	assert_non_null(strstr(f->why.text, "pid namespace"));
+	assert_int_not_equal(bpf_engine.probe(&f->env, &f->why), 0);
+}
+
+static const struct engine *engine_at(const char *asked, size_t i)
+{
+	struct env env = { .engine = asked };
+	const struct engine *engine = NULL;
+	size_t at = 0;
+
+	for (size_t n = 0; n <= i; n++)
+		engine = next_engine(&env, &at);
+	return engine;
+}
+
+static void test_engines(void **state)
+{
+	(void)state;
+	assert_ptr_equal(engine_at(NULL, 0), &bpf_engine);
+	assert_ptr_equal(engine_at(NULL, 1), &perf_engine);
+	assert_null(engine_at(NULL, 2));
+	assert_ptr_equal(engine_at("perf", 0), &perf_engine);
+	assert_null(engine_at("perf", 1));
+	assert_null(engine_at("none", 0));
+}
+
+static void test_refused_engine_is_told(void **state)
+{
+	struct fixture *f = *state;
+	struct tracepoints *tp;
+
+	make_kvm(f, "kvm_exit-vmx-6.1");
+	assert_int_equal(open_provider(f), 0);
+	tp = f->provider;
+	assert_string_equal(tp->refused.text, "");
+	why_set(&tp->refused, 0, "not counted by bpf");
+	for (unsigned int i = 0; i < TOLD_SAMPLES + 2; i++) {
+		struct why why = { "" };
+
+		assert_int_equal(tracepoint_provider.collect(tp, &f->sample, &why), 0);
+		assert_string_equal(why.text, i < TOLD_SAMPLES ? "not counted by bpf" : "");
+	}
+}
+
+/* ---- where it counts */
+
+static void want_everything(struct fixture *f, enum want_scope scope, uint32_t guest)
+{
+	for (uint32_t i = 0; i < fields_count(f->fields); i++)
+		assert_int_equal(field_set_add(&f->want.fields, i), 0);
+	f->want.scope = scope;
+	f->want.guest = guest;
+	assert_int_equal(tracepoint_provider.want(f->provider, &f->want, &f->why), 0);
+}
+
+static void check_targets(const struct fixture *f, bool are_threads, const int *ids, size_t nr,
+			  uint32_t guest)
+{
+	const struct tracepoints *tp = f->provider;
+
+	assert_int_equal(tp->nr_targets, nr);
+	for (size_t i = 0; i < nr; i++) {
+		assert_int_equal(tp->targets[i].is_thread, are_threads);
+		assert_int_equal(tp->targets[i].id, ids[i]);
+		assert_int_equal(tp->targets[i].guest, guest);
+	}
+}
+
+static void test_targets_host(void **state)
+{
+	struct fixture *f = *state;
+
+	make_kvm(f, "kvm_exit-vmx-6.1");
+	assert_int_equal(open_provider(f), 0);
+	write_file(f, CPUS_ONLINE, "8,0-2,2\n");
+	want_everything(f, WANT_HOST, GUEST_ANY);
+	check_targets(f, false, (const int[]){ 0, 1, 2, 8 }, 4, GUEST_ANY);
+
+	/* CPUs go and come. */
+	write_file(f, CPUS_ONLINE, "1-3\n");
+	assert_int_equal(tracepoint_provider.collect(f->provider, &f->sample, &f->why), 0);
+	check_targets(f, false, (const int[]){ 1, 2, 3 }, 3, GUEST_ANY);
+}
+
+static void test_targets_guest(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t guest;
+
+	make_kvm(f, "kvm_exit-vmx-6.1");
+	make_folder(f, "/proc/4711/task/4711");
+	make_folder(f, "/proc/4711/task/4720");
+	make_folder(f, "/proc/4711/task/999");
+	guest = guests_add_fake(f->guests, 4711, "web", 2);
+	assert_int_equal(open_provider(f), 0);
+	want_everything(f, WANT_GUEST, guest);
+	check_targets(f, true, (const int[]){ 999, 4711, 4720 }, 3, guest);
+
+	/* A thread comes; then the guest is gone. */
+	make_folder(f, "/proc/4711/task/5000");
+	assert_int_equal(tracepoint_provider.collect(f->provider, &f->sample, &f->why), 0);
+	check_targets(f, true, (const int[]){ 999, 4711, 4720, 5000 }, 4, guest);
+	want_everything(f, WANT_GUEST, guest + 1);
+	check_targets(f, true, NULL, 0, 0);
+	assert_int_equal(tracepoint_provider.collect(f->provider, &f->sample, &f->why), 0);
+}
+
+static void test_targets_thousands_of_threads(void **state)
+{
+	struct fixture *f = *state;
+	const struct tracepoints *tp;
+	char path[64];
+
+	make_kvm(f, "kvm_exit-vmx-6.1");
+	for (int tid = 10000; tid < 15000; tid++) {
+		snprintf(path, sizeof(path), "/proc/4711/task/%d", tid);
+		make_folder(f, path);
+	}
+	assert_int_equal(open_provider(f), 0);
+	want_everything(f, WANT_GUEST, guests_add_fake(f->guests, 4711, "web", 2));
+	tp = f->provider;
+	assert_int_equal(tp->nr_targets, 5000);
+	assert_int_equal(tp->targets[4999].id, 14999);
+}
+
+static void test_targets_each(void **state)
+{
+	struct fixture *f = *state;
+	const struct guest *guest;
+	uint32_t known, unknown;
+
+	make_kvm(f, "kvm_exit-vmx-6.1");
+	assert_int_equal(open_provider(f), 0);
+	want_everything(f, WANT_EACH, GUEST_ANY);
+	check_targets(f, true, NULL, 0, 0);
+
+	/* Where the vCPU threads are known only those, else all; a thread that runs two, once. */
+	known = guests_add_fake(f->guests, 200, "web", 3);
+	guest = guests_by_id(f->guests, known);
+	guest->vcpus[2].tid = guest->vcpus[1].tid;
+	unknown = guests_add_fake(f->guests, 100, "db", 0);
+	make_folder(f, "/proc/100/task/100");
+	make_folder(f, "/proc/200/task/200");
+	want_everything(f, WANT_EACH, GUEST_ANY);
+	assert_int_equal(((struct tracepoints *)f->provider)->nr_targets, 3);
+	assert_int_equal(((struct tracepoints *)f->provider)->targets[0].guest, unknown);
+	assert_int_equal(((struct tracepoints *)f->provider)->targets[0].id, 100);
+	assert_int_equal(((struct tracepoints *)f->provider)->targets[1].id, 201);
+	assert_int_equal(((struct tracepoints *)f->provider)->targets[2].id, 202);
+	assert_int_equal(((struct tracepoints *)f->provider)->targets[2].guest, known);
+}
+
+/* Looks with no descriptor to be had: a notice, and it counts on where it did. */
+static void collect_without_descriptors(struct fixture *f)
+{
+	struct rlimit limit, none;
+	int err;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = limit;
+	none.rlim_cur = 0;
+	f->why.text[0] = '\0';
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	err = tracepoint_provider.collect(f->provider, &f->sample, &f->why);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(err, 0);
+	assert_non_null(strstr(f->why.text, "ulimit -n"));
+	f->why.text[0] = '\0';
+}
+
+static unsigned int nr_retargets;
+
+static int count_retarget(void *state, const struct target *targets, size_t nr, uint32_t keep)
+{
+	(void)state;
+	(void)targets;
+	(void)nr;
+	(void)keep;
+	nr_retargets++;
+	return 0;
+}
+
+static void test_targets_without_descriptors(void **state)
+{
+	struct fixture *f = *state;
+	struct engine engine = captured_engine;
+	struct tracepoints *tp;
+
+	make_kvm(f, "kvm_exit-vmx-6.1");
+	make_folder(f, "/proc/4711/task/4711");
+	assert_int_equal(open_provider(f), 0);
+	tp = f->provider;
+	engine.retarget = count_retarget;
+	tp->engine = &engine;
+	want_everything(f, WANT_HOST, GUEST_ANY);
+	nr_retargets = 0;
+	collect_without_descriptors(f);
+	want_everything(f, WANT_GUEST, guests_add_fake(f->guests, 4711, "web", 2));
+	nr_retargets = 0;
+	collect_without_descriptors(f);
+	assert_int_equal(nr_retargets, 0);
+	assert_int_equal(tracepoint_provider.collect(tp, &f->sample, &f->why), 0);
+	assert_int_equal(nr_retargets, 1);
+	tp->engine = &captured_engine;
+}
+
+/* The module was unloaded and loaded again. */
+static void test_events_are_numbered_anew(void **state)
+{
+	struct fixture *f = *state;
+	const struct counter *reason;
+
+	make_kvm(f, "kvm_exit-vmx-6.1");
+	assert_int_equal(open_provider(f), 0);
+	assert_int_equal(counter_of(f, "kvm_exit")->tracepoint_id, EXIT_ID);
+	event_file(f, "kvm/kvm_entry", "id", "303\n");
+	event_file(f, "kvm/kvm_exit", "id", "301\n");
+	event_file(f, "kvm/kvm_pio", "id", "304\n");
+	event_file(f, "kvm/kvm_userspace_exit", "id", "302\n");
+	want_everything(f, WANT_HOST, GUEST_ANY);
+	assert_int_equal(counter_of(f, "kvm_entry")->tracepoint_id, 303);
+	assert_int_equal(counter_of(f, "kvm_exit")->tracepoint_id, 301);
+	reason = counter_of(f, "kvm_exit(HLT)");
+	assert_non_null(reason);
+	assert_int_equal(reason->tracepoint_id, 301);
+	/* While it is away they stay as they were. */
+	event_file(f, "kvm/kvm_entry", "id", "");
+	want_everything(f, WANT_HOST, GUEST_ANY);
+	assert_int_equal(counter_of(f, "kvm_entry")->tracepoint_id, 303);
+}
+
+static void test_no_cpu_list(void **state)
+{
+	struct fixture *f = *state;
+	char path[PATH_MAX];
+
+	make_kvm(f, "kvm_exit-vmx-6.1");
+	assert_int_equal(open_provider(f), 0);
+	snprintf(path, sizeof(path), "%s" CPUS_ONLINE, f->root);
+	assert_int_equal(unlink(path), 0);
+	f->want.scope = WANT_HOST;
+	assert_int_equal(tracepoint_provider.want(f->provider, &f->want, &f->why), -ENOENT);
+	assert_non_null(strstr(f->why.text, CPUS_ONLINE));
+}
+
+/* ---- the kernel's lists of CPUs */
+
+struct cpu_list {
+	int cpus[64];
+	int nr, stop_after; /* 0: never */
+};
+
+static int take_cpu(void *arg, int cpu)
+{
+	struct cpu_list *list = arg;
+
+	if (list->stop_after && list->nr == list->stop_after)
+		return -ENOMEM;
+	list->cpus[list->nr++] = cpu;
+	return 0;
+}
+
+static void test_cpu_lists(void **state)
+{
+	static const struct {
+		const char *text;
+		int nr, cpus[8];
+	} cases[] = {
+		{ "0\n", 1, { 0 } },
+		{ "0-3\n", 4, { 0, 1, 2, 3 } },
+		{ "0,2-3,8191", 4, { 0, 2, 3, 8191 } },
+		{ "", 0, { 0 } },
+		{ "\n", 0, { 0 } },
+		{ "x", 0, { 0 } },
+		{ "-1", 0, { 0 } },
+		{ "1,", 1, { 1 } },
+		{ "1,,2", 1, { 1 } },
+		{ "3-1", 0, { 0 } },
+		{ "2-", 0, { 0 } },
+		{ "1-2x,5", 2, { 1, 2 } },
+		{ "8192", 0, { 0 } },
+		{ "5,99999999999999999999", 1, { 5 } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < SIZE(cases); i++) {
+		struct cpu_list list = { .nr = 0 };
+
+		assert_int_equal(cpus_parse(cases[i].text, take_cpu, &list), cases[i].nr);
+		assert_int_equal(list.nr, cases[i].nr);
+		assert_memory_equal(list.cpus, cases[i].cpus, sizeof(int) * (size_t)list.nr);
+	}
+	assert_int_equal(cpus_parse("0-9", take_cpu, &(struct cpu_list){ .stop_after = 3 }),
+			 -ENOMEM);
+}
+
+/* Eight CPUs, and the engine bpf needs twelve places. */
+static void test_cpus_with_gaps(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(cpus_end(&f->env), -ENOENT);
+	write_file(f, CPUS_POSSIBLE, "0-3,8-11\n");
+	assert_int_equal(cpus_end(&f->env), 12);
+	write_file(f, CPUS_POSSIBLE, "0\n");
+	assert_int_equal(cpus_end(&f->env), 1);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_fields),
+		TEST(test_vmx),
+		TEST(test_svm),
+		TEST(test_svm_u64),
+		TEST(test_arm64),
+		TEST(test_no_flag),
+		TEST(test_missing_id),
+		TEST(test_missing_exit_id),
+		TEST(test_missing_format),
+		TEST(test_missing_field),
+		TEST(test_empty_format),
+		TEST(test_garbled_format),
+		TEST(test_two_systems),
+		TEST(test_no_module),
+		TEST(test_no_tracefs),
+		TEST(test_unreadable_folder),
+		TEST(test_unreadable_tracefs),
+		TEST(test_lockdown),
+		TEST(test_other_pid_namespace),
+		TEST(test_engines),
+		TEST(test_refused_engine_is_told),
+		TEST(test_targets_host),
+		TEST(test_targets_guest),
+		TEST(test_targets_thousands_of_threads),
+		TEST(test_targets_each),
+		TEST(test_targets_without_descriptors),
+		TEST(test_events_are_numbered_anew),
+		TEST(test_no_cpu_list),
+		TEST(test_cpu_lists),
+		TEST(test_cpus_with_gaps),
+	};
+
+	return cmocka_run_group_tests_name("tracepoint", tests, NULL, NULL);
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * test_monitor - what the monitor tells its providers and when, over two that are made up.
+ *
+ * The table of providers here stands in for the program's.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "arch/arch.h"
+#include "base/pattern.h"
+#include "facts/stats.h"
+#include "monitor.h"
+#include "providers/provider.h"
+
+#define SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+/* What a provider was told, and what it is to say. */
+struct said {
+	unsigned int nr_opened, nr_wants, nr_closed;
+	struct want want; /* the last; fields are not kept */
+	bool wants_event, wants_child;
+	uint32_t event, child, source;
+	uint32_t flags; /* of the next sample's rows: none after a want, as exits does */
+	uint64_t count; /* 0: no row */
+	const struct provider_site *site;
+	const char *shows; /* a child that it has not shown before */
+	int err;	/* of collect(), */
+	const char *why; /* and its reason */
+};
+
+static struct said first, second;
+
+static int fake_probe(const struct env *env, struct why *why)
+{
+	(void)env;
+	(void)why;
+	return 0;
+}
+
+static int fake_open(struct said *said, const struct provider_site *site, const char *event,
+		     const char *child)
+{
+	struct field spec = { .name = event, .parent = FIELD_NONE, .source = site->source };
+
+	said->nr_opened++;
+	said->site = site;
+	said->source = site->source;
+	assert_int_equal(fields_add(site->fields, &spec, &said->event), 0);
+	spec.name = child;
+	spec.parent = said->event;
+	return fields_add(site->fields, &spec, &said->child);
+}
+
+static int open_first(const struct provider_site *site, void **ret_state, struct why *why)
+{
+	(void)why;
+	*ret_state = &first;
+	return fake_open(&first, site, "one", "one(child)");
+}
+
+static int open_second(const struct provider_site *site, void **ret_state, struct why *why)
+{
+	(void)why;
+	*ret_state = &second;
+	return fake_open(&second, site, "two", "two(child)");
+}
+
+static int fake_want(void *state, const struct want *want, struct why *why)
+{
+	struct said *said = state;
+
+	(void)why;
+	said->nr_wants++;
+	said->want = *want;
+	said->wants_event = field_set_has(&want->fields, said->event);
+	said->wants_child = field_set_has(&want->fields, said->child);
+	said->flags = 0;
+	/* Nobody is told of what is another's. */
+	if (first.nr_opened && second.nr_opened)
+		assert_false(field_set_has(&want->fields,
+					   said == &first ? second.event : first.event));
+	return 0;
+}
+
+static int fake_collect(void *state, struct sample *sample, struct why *why)
+{
+	struct said *said = state;
+	struct key key = { 1, -1, said->event };
+
+	if (said->shows) {
+		struct field spec = { .name = said->shows, .parent = said->event,
+				      .source = said->source };
+		uint32_t field;
+
+		assert_int_equal(fields_add(said->site->fields, &spec, &field), 0);
+	}
+	if (said->why)
+		why_set(why, 0, "%s", said->why);
+	if (said->err)
+		return said->err;
+	sample->time_ns[said->source] = 1;
+	if (said->count && sample_add(sample, key, said->count, said->flags) < 0)
+		return -ENOMEM;
+	said->flags = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL;
+	return 0;
+}
+
+static void fake_close(void *state)
+{
+	struct said *said = state;
+
+	said->nr_closed++;
+}
+
+static const struct provider fakes[] = {
+	{
+		.name = "fake1", .asked_by = "first", .is_always_by_guest = true,
+		.probe = fake_probe, .open = open_first, .want = fake_want,
+		.collect = fake_collect, .close = fake_close,
+	},
+	{
+		.name = "fake2", .asked_by = "second", .is_always_by_guest = true,
+		.probe = fake_probe, .open = open_second, .want = fake_want,
+		.collect = fake_collect, .close = fake_close,
+	},
+};
+
+const struct provider *provider_at(size_t i)
+{
+	return i < SIZE(fakes) ? &fakes[i] : NULL;
+}
+
+/* ---- a machine without guests */
+
+struct world {
+	char root[64], proc[80];
+	struct env env;
+	struct monitor *monitor;
+	struct query query;
+};
+
+static bool asks_for(const void *arg, const char *name)
+{
+	return !arg || strcmp(arg, name) == 0;
+}
+
+static void open_monitor(struct world *world, const char *only)
+{
+	struct monitor_config config = { .env = &world->env, .asks_for = asks_for, .arg = only };
+	struct why why = { "" };
+
+	assert_int_equal(monitor_open(&config, &world->monitor, &why), 0);
+}
+
+static void want(struct world *world)
+{
+	struct why why = { "" };
+
+	assert_int_equal(monitor_want(world->monitor, &world->query, &why), 0);
+}
+
+static int setup(void **state)
+{
+	static struct world world;
+
+	world = (struct world){ .root = "/tmp/kvmtop-monitor.XXXXXX" };
+	*state = &world;
+	first = second = (struct said){ 0 };
+	if (!mkdtemp(world.root))
+		return -1;
+	snprintf(world.proc, sizeof(world.proc), "%s/proc", world.root);
+	if (mkdir(world.proc, 0755) < 0)
+		return -1;
+	world.env = (struct env){ .root = world.root, .arch = arch_by_name("VMX") };
+	world.query.type = &view_events;
+	world.query.sort = view_events.sort;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *world = *state;
+
+	monitor_close(world->monitor);
+	field_set_release(&world->query.open);
+	pattern_free((struct pattern *)(uintptr_t)world->query.filter);
+	rmdir(world->proc);
+	return rmdir(world->root);
+}
+
+/* ---- tests */
+
+static void providers_have_the_names_they_are_asked_by(void **state)
+{
+	struct world *world = *state;
+
+	open_monitor(world, "second");
+	assert_int_equal(first.nr_opened, 0);
+	assert_int_equal(second.nr_opened, 1);
+}
+
+static void only_news_are_told(void **state)
+{
+	struct world *world = *state;
+
+	open_monitor(world, NULL);
+	want(world);
+	assert_int_equal(first.nr_wants, 1);
+	assert_true(first.wants_event);
+	assert_int_equal(second.nr_wants, 1);
+	/* Another order, another view that needs the same: nothing new. */
+	world->query.sort++;
+	want(world);
+	assert_false(monitor_has_new_question(world->monitor));
+	assert_int_equal(first.nr_wants, 1);
+	assert_int_equal(second.nr_wants, 1);
+	/* What one provider is to count more is no news to the other. */
+	assert_int_equal(field_set_add(&world->query.open, first.event), 0);
+	want(world);
+	assert_int_equal(first.nr_wants, 2);
+	assert_true(first.wants_child);
+	assert_int_equal(second.nr_wants, 1);
+	/* A guest is one to all. */
+	world->query.guest = 7;
+	want(world);
+	assert_int_equal(first.nr_wants, 3);
+	assert_int_equal(second.nr_wants, 2);
+	assert_int_equal(second.want.guest, 7);
+	assert_int_equal(second.want.scope, WANT_GUEST);
+}
+
+/* It has been counting what it shows, whether somebody looked or not. */
+static void what_a_provider_shows_is_no_news_to_it(void **state)
+{
+	struct world *world = *state;
+
+	open_monitor(world, NULL);
+	assert_int_equal(field_set_add(&world->query.open, first.event), 0);
+	want(world);
+	first.shows = "one(late)";
+	assert_int_equal(monitor_sample(world->monitor), 0);
+	want(world);
+	assert_false(monitor_has_new_question(world->monitor));
+	assert_int_equal(first.nr_wants, 1);
+}
+
+/* All totals begin anew, so everybody must know. */
+static void new_question_is_told_to_all(void **state)
+{
+	struct world *world = *state;
+	struct pattern *filter;
+	struct why why;
+
+	open_monitor(world, NULL);
+	want(world);
+	assert_int_equal(pattern_new("one|two", &filter, &why), 0);
+	world->query.filter = filter;
+	want(world);
+	assert_true(monitor_has_new_question(world->monitor));
+	assert_int_equal(first.nr_wants, 2);
+	assert_int_equal(second.nr_wants, 2);
+}
+
+/* What begins after a sample is of that interval, whatever key was pressed meanwhile. */
+static void looking_elsewhere_loses_nothing(void **state)
+{
+	struct world *world = *state;
+	const struct facts *facts;
+
+	open_monitor(world, NULL);
+	want(world);
+	assert_int_equal(monitor_sample(world->monitor), 0);
+	world->query.sort++;
+	want(world);
+	first.count = 500;
+	assert_int_equal(monitor_sample(world->monitor), 0);
+	facts = monitor_facts(world->monitor);
+	assert_int_equal(stats_count(facts->stats), 1);
+	assert_int_equal(stats_at(facts->stats, 0)->total, 500);
+}
+
+static void provider_without_descriptors_goes_on(void **state)
+{
+	struct world *world = *state;
+
+	open_monitor(world, "first");
+	want(world);
+	first.err = -EAGAIN;
+	first.why = "too many open files";
+	assert_int_equal(monitor_sample(world->monitor), 0);
+	assert_string_equal(monitor_notice(world->monitor, 0), "fake1: too many open files");
+	assert_null(monitor_notice(world->monitor, 1));
+	first.why = NULL;
+	assert_int_equal(monitor_sample(world->monitor), 0);
+	assert_true(monitor_is_live(world->monitor));
+	assert_int_equal(first.nr_closed, 0);
+	first.err = 0;
+	assert_int_equal(monitor_sample(world->monitor), 0);
+	assert_null(monitor_notice(world->monitor, 0));
+}
+
+static void inventory_that_fails_is_said(void **state)
+{
+	struct world *world = *state;
+
+	open_monitor(world, "first");
+	want(world);
+	assert_int_equal(rmdir(world->proc), 0);
+	first.why = "something else";
+	assert_int_equal(monitor_sample(world->monitor), 0);
+	assert_non_null(strstr(monitor_notice(world->monitor, 0), "cannot list the guests"));
+	assert_string_equal(monitor_notice(world->monitor, 1), "fake1: something else");
+	assert_null(monitor_notice(world->monitor, 2));
+	assert_int_equal(mkdir(world->proc, 0755), 0);
+	assert_int_equal(monitor_sample(world->monitor), 0);
+	assert_string_equal(monitor_notice(world->monitor, 0), "fake1: something else");
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CASE(providers_have_the_names_they_are_asked_by),
+		CASE(only_news_are_told),
+		CASE(what_a_provider_shows_is_no_news_to_it),
+		CASE(new_question_is_told_to_all),
+		CASE(looking_elsewhere_loses_nothing),
+		CASE(provider_without_descriptors_goes_on),
+		CASE(inventory_that_fails_is_said),
+	};
+
+	return cmocka_run_group_tests_name("monitor", tests, NULL, NULL);
+}

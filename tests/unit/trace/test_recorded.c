@@ -1,0 +1,657 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * test_recorded - recordings as guests and as rows of the live program's views: made-up ones to the
+ * digit, and those of other programs as the text report has them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "monitor.h"
+#include "tests/worlds/trace_world_linux.h"
+#include "trace/recorded/provider.h"
+
+enum { ID_USER = 105, ID_IRQ };
+
+#define NR_FORMATS (NR_WORLD_FORMATS + 2)
+
+static char path[64];
+static const char *formats[NR_FORMATS];
+
+static int set_up(void **state)
+{
+	int fd;
+
+	(void)state;
+	for (size_t i = 0; i < NR_WORLD_FORMATS; i++)
+		formats[i] = world_formats[i];
+	formats[NR_WORLD_FORMATS] =
+		"name: kvm_userspace_exit\nID: 105\n" COMMON_FIELDS
+		"\tfield:__u32 reason;\toffset:8;\tsize:4;\tsigned:0;\n"
+		"\tfield:int errno;\toffset:12;\tsize:4;\tsigned:1;\n\n"
+		"print fmt: \"reason %s\", REC->errno < 0 ? \"error\" : "
+		"__print_symbolic(REC->reason, { 6, \"KVM_EXIT_MMIO\" })\n";
+	formats[NR_WORLD_FORMATS + 1] = "name: kvm_set_irq\nID: 106\n" COMMON_FIELDS
+					"\tfield:int gsi;\toffset:8;\tsize:4;\tsigned:1;\n\n"
+					"print fmt: \"gsi %d\", REC->gsi\n";
+	strcpy(path, "/tmp/kvmtop-recorded.XXXXXX");
+	fd = mkstemp(path);
+	return fd < 0 ? -1 : close(fd);
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	return unlink(path);
+}
+
+static void put_user(struct bytes *bytes, uint32_t tid, uint32_t reason, int error)
+{
+	put_common(bytes, ID_USER, tid);
+	put_u32(bytes, reason);
+	put_u32(bytes, (uint32_t)error);
+}
+
+static void put_irq(struct bytes *bytes, uint32_t tid)
+{
+	put_common(bytes, ID_IRQ, tid);
+	put_u32(bytes, 4);
+}
+
+/* ---- a recording that is made, read and looked at */
+
+struct world {
+	struct ring rings[2];
+	struct bytes event;
+	struct recording recording;
+	struct recorded recorded;
+	struct monitor *monitor;
+	struct query query;
+	struct view view;
+};
+
+static void begin(struct world *world)
+{
+	*world = (struct world){ .monitor = NULL };
+	ring_init(&world->rings[0], 0);
+	ring_init(&world->rings[1], 0);
+}
+
+static void add(struct world *world, int cpu, uint64_t time)
+{
+	ring_add(&world->rings[cpu], time, &world->event);
+}
+
+static void look(struct world *world, const struct view_type *type)
+{
+	struct why why = { "" };
+
+	world->query.type = type;
+	world->query.sort = type->sort;
+	world->query.is_whole = true;
+	assert_int_equal(monitor_want(world->monitor, &world->query, &why), 0);
+	assert_true(monitor_has_new_question(world->monitor));
+	assert_true(monitor_is_ready(world->monitor));
+	assert_int_equal(monitor_sample(world->monitor), 0);
+	assert_int_equal(view_build(&world->view, &world->query, monitor_facts(world->monitor)), 0);
+}
+
+static void open_file(struct world *world, const char *name, double ns_per_unit)
+{
+	struct monitor_config config = { 0 };
+	const char *paths[] = { name };
+	struct why why = { "" };
+
+	assert_int_equal(recording_read(paths, 1, TRACE_ANY, RECORDING_ALL, &world->recording,
+					&why), 0);
+	assert_int_equal(recorded_init(&world->recorded, &world->recording, ns_per_unit), 0);
+	config.recording = (struct monitor_recording){ &world->recorded, world->recorded.guests,
+						       recorded_provider_at };
+	assert_int_equal(monitor_open(&config, &world->monitor, &why), 0);
+}
+
+static void open_bytes(struct world *world, struct bytes *file, double ns_per_unit)
+{
+	save(path, file->data, file->len);
+	bytes_release(file);
+	open_file(world, path, ns_per_unit);
+}
+
+static void open_dat(struct world *world)
+{
+	struct bytes file = { .len = 0 };
+
+	put_dat6(&file, world->rings, 2, formats, NR_FORMATS, "[local]");
+	bytes_release(&world->event);
+	open_bytes(world, &file, 1);
+}
+
+static void end(struct world *world)
+{
+	view_release(&world->view);
+	field_set_release(&world->query.open);
+	monitor_close(world->monitor);
+	recorded_release(&world->recorded);
+	recording_release(&world->recording);
+}
+
+static const struct stats_item *find_item(const struct world *world, uint32_t guest, int32_t vcpu,
+					  const char *name)
+{
+	const struct facts *facts = monitor_facts(world->monitor);
+	uint32_t field = fields_find(facts->fields, name);
+
+	for (size_t i = 0; i < stats_count(facts->stats); i++) {
+		const struct stats_item *item = stats_at(facts->stats, i);
+
+		if (item->key.guest == guest && item->key.vcpu == vcpu && item->key.field == field)
+			return item;
+	}
+	return NULL;
+}
+
+static const struct stats_item *item(const struct world *world, uint32_t guest, int32_t vcpu,
+				     const char *name)
+{
+	const struct stats_item *found = find_item(world, guest, vcpu, name);
+
+	if (!found)
+		fail_msg("no %s of guest %u vCPU %d", name, guest, vcpu);
+	return found;
+}
+
+static uint64_t total(const struct world *world, int32_t vcpu, const char *name)
+{
+	return item(world, 1, vcpu, name)->total;
+}
+
+static uint64_t time_of(const struct world *world, int32_t vcpu, const char *name)
+{
+	assert_non_null(item(world, 1, vcpu, name)->timing);
+	return item(world, 1, vcpu, name)->timing->total_ns;
+}
+
+static const struct view_row *row(const struct world *world, const char *name)
+{
+	for (size_t i = 0; i < world->view.nr_rows; i++) {
+		const struct cell *cell = &world->view.rows[i].cells[0];
+
+		if (cell->type == CELL_TEXT && strcmp(cell->text, name) == 0)
+			return &world->view.rows[i];
+	}
+	fail_msg("no row %s", name);
+	return NULL;
+}
+
+static const struct cell *cell(const struct world *world, const char *name, const char *column)
+{
+	int i = view_column_by_id(world->query.type, column);
+
+	assert_true(i >= 0);
+	return &row(world, name)->cells[i];
+}
+
+/*
+ * 10 us of a guest, and what happens in them: vCPU 0 halts, writes an MSR, asks user space about an
+ * address, and halts until the end; vCPU 1 writes an MSR by another kind of exit; somebody else
+ * sends an interrupt.
+ */
+static void make_guest(struct world *world)
+{
+	begin(world);
+	put_exit(&world->event, 77, 0, 1, 12);
+	add(world, 0, 1000);
+	put_entry(&world->event, 77, 0);
+	add(world, 0, 3000);
+	put_exit(&world->event, 77, 0, 1, 32);
+	add(world, 0, 4000);
+	put_msr(&world->event, 77, 1, 0x6e0);
+	add(world, 0, 4100);
+	put_entry(&world->event, 77, 0);
+	add(world, 0, 4500);
+	put_exit(&world->event, 77, 0, 1, 48);
+	add(world, 0, 5000);
+	put_mmio(&world->event, 77, 2, 0x2000);
+	add(world, 0, 5100);
+	put_user(&world->event, 77, 6, 0);
+	add(world, 0, 5200);
+	put_user(&world->event, 77, 6, -4); /* -EINTR */
+	add(world, 0, 5300);
+	put_entry(&world->event, 77, 0);
+	add(world, 0, 7000);
+	put_exit(&world->event, 77, 0, 1, 12);
+	add(world, 0, 9000);
+	put_exit(&world->event, 78, 1, 1, 30);
+	add(world, 1, 2000);
+	put_msr(&world->event, 78, 1, 0x6e0);
+	add(world, 1, 2100);
+	put_entry(&world->event, 78, 1);
+	add(world, 1, 2600);
+	put_irq(&world->event, 5);
+	add(world, 1, 11000);
+	open_dat(world);
+}
+
+static void exits_to_the_digit(void **state)
+{
+	struct world world;
+
+	(void)state;
+	make_guest(&world);
+	look(&world, &view_hotspots);
+	assert_int_equal(world.recorded.span_ns, 10000);
+	assert_int_equal(monitor_elapsed_ns(world.monitor), 10000);
+	assert_int_equal(total(&world, 0, "vmexit"), 3); /* one has no end */
+	assert_int_equal(time_of(&world, 0, "vmexit"), 4500);
+	assert_int_equal(time_of(&world, 0, "vmexit(HLT)"), 2000);
+	assert_int_equal(total(&world, 0, "vmexit(HLT)"), 1);
+	assert_int_equal(time_of(&world, 0, "vmexit(MSR_WRITE)"), 500);
+	assert_int_equal(time_of(&world, 0, "vmexit(EPT_VIOLATION)"), 2000);
+	assert_int_equal(time_of(&world, 1, "vmexit(IO_INSTRUCTION)"), 600);
+	assert_int_equal(item(&world, 1, 1, "vmexit(IO_INSTRUCTION)")->timing->max_ns, 600);
+	assert_int_equal(item(&world, 1, 1, "vmexit(IO_INSTRUCTION)")->timing->total[3], 1);
+	assert_true(item(&world, 1, 0, "vmexit")->has_rate);
+	assert_true(item(&world, 1, 0, "vmexit")->rate_per_s == 300000);
+	/* Of two exits to user space in a row the second has the rest of the time. */
+	assert_int_equal(total(&world, 0, "userspace(restart)"), 1);
+	assert_int_equal(time_of(&world, 0, "userspace(restart)"), 1700);
+	assert_null(find_item(&world, 1, 0, "userspace(MMIO)")); /* has no end */
+	end(&world);
+}
+
+/* An exit that is open at the end is a part of the time. */
+static void the_four_parts_of_time(void **state)
+{
+	struct world world;
+
+	(void)state;
+	make_guest(&world);
+	look(&world, &view_vcpus);
+	assert_int_equal(total(&world, 0, "time"), 10000);
+	assert_int_equal(total(&world, 0, "time(halt)"), 4000);
+	assert_int_equal(total(&world, 0, "time(user)"), 1700);
+	assert_int_equal(total(&world, 0, "time(kvm)"), 800);
+	assert_int_equal(total(&world, 0, "time(guest)"), 3500);
+	assert_int_equal(total(&world, 1, "time"), 9000); /* from its first exit on */
+	assert_int_equal(total(&world, 1, "time(kvm)"), 600);
+	assert_int_equal(total(&world, 1, "time(guest)"), 8400);
+	assert_int_equal(total(&world, 1, "cpu"), 1);
+	assert_int_equal(world.view.nr_rows, 2);
+	assert_false(view_has_column(&world.view,
+				     (size_t)view_column_by_id(&view_vcpus, "wait_percent")));
+	assert_false(view_has_column(&world.view,
+				     (size_t)view_column_by_id(&view_vcpus, "history")));
+	assert_null(world.view.note);
+	end(&world);
+}
+
+/* One argument of two kinds of exits is two hot spots. */
+static void arguments_and_their_exits(void **state)
+{
+	const struct fields *fields;
+	struct world world;
+	uint32_t hot;
+
+	(void)state;
+	make_guest(&world);
+	look(&world, &view_hotspots);
+	fields = monitor_facts(world.monitor)->fields;
+	assert_int_equal(world.view.nr_rows, 3);
+	assert_int_equal(time_of(&world, 0, "msr(MSR_WRITE 0x6e0 IA32_TSC_DEADLINE write)"), 500);
+	assert_int_equal(time_of(&world, 1, "msr(IO_INSTRUCTION 0x6e0 IA32_TSC_DEADLINE write)"),
+			 600);
+	assert_int_equal(time_of(&world, 0, "mmio(EPT_VIOLATION 0x2000 write 4)"), 1900);
+	assert_int_equal(total(&world, 0, "msr"), 1);
+	hot = fields_find(fields, "mmio(EPT_VIOLATION 0x2000 write 4)");
+	assert_int_equal(fields_get(fields, hot)->reason,
+			 fields_find(fields, "vmexit(EPT_VIOLATION)"));
+
+	world.query.has_reason = true;
+	world.query.reason = fields_find(fields, "vmexit(EPT_VIOLATION)");
+	look(&world, &view_hotspots);
+	assert_int_equal(world.view.nr_rows, 1);
+	end(&world);
+}
+
+static void events_and_who_fired_them(void **state)
+{
+	struct world world;
+
+	(void)state;
+	make_guest(&world);
+	world.query.children = true;
+	look(&world, &view_events);
+	assert_int_equal(total(&world, 0, "kvm_exit"), 4);
+	assert_int_equal(total(&world, 0, "kvm_exit(HLT)"), 2);
+	assert_int_equal(total(&world, 1, "kvm_exit(IO_INSTRUCTION)"), 1);
+	assert_int_equal(total(&world, 0, "kvm_userspace_exit(MMIO)"), 1);
+	assert_int_equal(total(&world, 0, "kvm_userspace_exit(restart)"), 1);
+	assert_int_equal(total(&world, 1, "kvm_msr"), 1);
+	assert_int_equal(item(&world, GUEST_ANY, -1, "kvm_set_irq")->total, 1);
+	assert_int_equal(cell(&world, "kvm_exit", "total")->count, 5);
+	assert_int_equal(cell(&world, "kvm_entry", "total")->count, 4);
+	assert_true(row(&world, "kvm_exit")->can_open);
+	assert_true(row(&world, "kvm_exit(HLT)")->is_idle);
+	end(&world);
+}
+
+/* A sample more changes nothing, and a question asked again has the same answer. */
+static void it_is_over(void **state)
+{
+	struct world world;
+
+	(void)state;
+	make_guest(&world);
+	for (int i = 0; i < 3; i++) {
+		look(&world, &view_exits);
+		assert_int_equal(monitor_sample(world.monitor), 0);
+		assert_int_equal(total(&world, 0, "vmexit"), 3);
+		assert_true(item(&world, 1, 0, "vmexit")->rate_per_s == 300000);
+		look(&world, &view_events);
+		assert_int_equal(total(&world, 0, "kvm_exit"), 4);
+		world.query.guest = 1;
+	}
+	end(&world);
+}
+
+/* ---- what nobody knows */
+
+/* The time between the last event before a loss and the next one of the thread. */
+static void lost_time_is_no_life(void **state)
+{
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_exit(&world.event, 77, 0, 1, 30);
+	add(&world, 0, 1000);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 1500);
+	put_exit(&world.event, 77, 0, 1, 30);
+	add(&world, 0, 2000);
+	ring_lose(&world.rings[0], 7);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 8000);
+	put_exit(&world.event, 77, 0, 1, 30);
+	add(&world, 0, 8700);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 9000);
+	open_dat(&world);
+	look(&world, &view_vcpus);
+	assert_int_equal(total(&world, 0, "vmexit"), 2);
+	assert_int_equal(total(&world, 0, "time"), 2000);
+	assert_int_equal(total(&world, 0, "time(guest)"), 1200);
+	assert_int_equal(total(&world, 0, "time(kvm)"), 800);
+	/* Nobody recorded user space: its time is KVM's, and that is said. */
+	assert_null(find_item(&world, 1, 0, "time(user)"));
+	assert_non_null(world.view.note);
+	end(&world);
+}
+
+static void no_exits_but_events(void **state)
+{
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_irq(&world.event, 5);
+	add(&world, 0, 1000);
+	put_irq(&world.event, 5);
+	add(&world, 0, 2000);
+	open_dat(&world);
+	look(&world, &view_events);
+	assert_int_equal(cell(&world, "kvm_set_irq", "total")->count, 2);
+	assert_int_equal(guests_count(world.recorded.guests), 0);
+	assert_non_null(strstr(monitor_no_exits(world.monitor), "no VM exits"));
+	end(&world);
+}
+
+static void no_entries_no_times(void **state)
+{
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_exit(&world.event, 77, 0, 1, 12);
+	add(&world, 0, 1000);
+	put_exit(&world.event, 77, 0, 1, 30);
+	add(&world, 0, 2000);
+	open_dat(&world);
+	look(&world, &view_exits);
+	assert_int_equal(total(&world, 0, "vmexit"), 2);
+	assert_null(item(&world, 1, 0, "vmexit")->timing);
+	assert_null(find_item(&world, 1, 0, "time"));
+	assert_int_equal(cell(&world, "HLT", "avg_ns")->type, CELL_NONE);
+	end(&world);
+}
+
+/* ---- guests */
+
+static const struct guest *guest_at(const struct world *world, size_t i)
+{
+	const struct guest *guest = guests_at(world->recorded.guests, i);
+
+	assert_non_null(guest);
+	return guest;
+}
+
+static void a_guest_with_a_name(void **state)
+{
+	const struct guest *guest;
+	struct world world;
+
+	(void)state;
+	make_guest(&world);
+	assert_int_equal(guests_count(world.recorded.guests), 1);
+	guest = guest_at(&world, 0);
+	assert_string_equal(guest->name, "web1");
+	assert_int_equal(guest->pid, 0);
+	assert_int_equal(guest->nr_vcpus, 2);
+	assert_int_equal(guest->vcpus[1].index, 1);
+	assert_int_equal(guest->vcpus[1].tid, 78);
+	assert_ptr_equal(guests_by_pid(world.recorded.guests, 78), guest);
+	assert_null(guests_by_pid(world.recorded.guests, 5));
+	end(&world);
+}
+
+/* Threads that nobody names: one guest, unless their numbers say that they are more. */
+static void threads_of_nobody(void **state)
+{
+	(void)state;
+	for (uint32_t number = 0; number < 2; number++) {
+		struct world world;
+
+		begin(&world);
+		put_exit(&world.event, 100, 1, 1, 12);
+		add(&world, 0, 1000);
+		put_exit(&world.event, 101, number, 1, 12);
+		add(&world, 0, 1100);
+		open_dat(&world);
+		assert_int_equal(guests_count(world.recorded.guests), number ? 2 : 1);
+		assert_string_equal(guest_at(&world, 0)->name, number ? "thread 100" : "unknown");
+		assert_int_equal(guest_at(&world, 0)->pid, number ? 100 : 0);
+		assert_int_equal(guest_at(&world, 0)->nr_vcpus, number ? 1 : 2);
+		look(&world, &view_exits);
+		assert_int_equal(cell(&world, "HLT", "total")->count, 2);
+		end(&world);
+	}
+}
+
+/* perf.data has processes; two of one name are told apart. */
+static void processes_are_guests(void **state)
+{
+	static const char *const names[][2] = { { "alpha", "beta" }, { "qemu", "qemu" } };
+	static const char *const wanted[][2] = { { "alpha", "beta" }, { "70 qemu", "80 qemu" } };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct bytes file = { .len = 0 }, event = { .len = 0 };
+		struct world world;
+		size_t data;
+
+		begin(&world);
+		put_perf_header(&file);
+		data = file.len;
+		for (uint32_t guest = 0; guest < 2; guest++) {
+			uint32_t pid = 70 + 10 * guest;
+
+			put_perf_comm(&file, pid, pid, names[i][guest]);
+			put_exit(&event, pid + 1, 0, 1, 12);
+			put_sample(&file, 1000 * guest + 1, 0, pid, pid + 1, &event);
+			put_entry(&event, pid + 1, 0);
+			put_sample(&file, 1000 * guest + 101, 0, pid, pid + 1, &event);
+		}
+		put_perf_features(&file, data, "GenuineIntel,6,143,8");
+		bytes_release(&event);
+		open_bytes(&world, &file, 1);
+		assert_int_equal(guests_count(world.recorded.guests), 2);
+		for (size_t guest = 0; guest < 2; guest++) {
+			assert_string_equal(guest_at(&world, guest)->name, wanted[i][guest]);
+			assert_int_equal(guest_at(&world, guest)->pid, 70 + 10 * guest);
+		}
+		look(&world, &view_guests);
+		assert_int_equal(cell(&world, wanted[i][1], "total")->count, 1);
+		end(&world);
+	}
+}
+
+/* A CPU is a guest where nothing else is known, and cycles have a length. */
+static void a_cpu_of_acrn(void **state)
+{
+	struct bytes file = { .len = 0 };
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_acrn(&file, 1000, 3, 0x10, 12, 0);
+	put_acrn(&file, 3000, 3, 0x11, 0, 0);
+	put_acrn(&file, 5000, 3, 0x10, 10, 0);
+	put_acrn(&file, 6000, 3, 0x11, 0, 0);
+	open_bytes(&world, &file, 0.5);
+	assert_string_equal(guest_at(&world, 0)->name, "CPU 3");
+	look(&world, &view_exits);
+	assert_int_equal(world.recorded.span_ns, 2500);
+	assert_int_equal(cell(&world, "HLT", "avg_ns")->ns, 1000);
+	assert_int_equal(cell(&world, "CPUID", "max_ns")->ns, 500);
+	assert_true(cell(&world, "CPUID", "time_percent")->number == 20);
+	end(&world);
+}
+
+/* Times are what a file says: one that makes no sense is a very long time. */
+static void times_that_make_no_sense(void **state)
+{
+	struct bytes file = { .len = 0 };
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_acrn(&file, 1, 0, 0x10, 12, 0);
+	put_acrn(&file, UINT64_MAX, 0, 0x11, 0, 0);
+	open_bytes(&world, &file, 10);
+	look(&world, &view_exits);
+	assert_int_equal(world.recorded.span_ns, INT64_MAX);
+	assert_int_equal(cell(&world, "HLT", "total")->count, 1);
+	end(&world);
+}
+
+/* ---- the same as the text report, which has them from the tallies */
+
+/* All cells of a name: how many, and how long. */
+static void sum_cells(const struct tally *tally, const char *name, uint64_t *ret_count,
+		      uint64_t *ret_time)
+{
+	char got[128];
+
+	*ret_count = *ret_time = 0;
+	for (size_t i = 0; i < tally->nr_threads; i++) {
+		const struct tally_thread *thread = tally->threads[i];
+
+		for (size_t j = 0; j < thread->nr_cells; j++) {
+			tally_name(tally, &thread->cells[j], got, sizeof(got));
+			if (strcmp(got, name) != 0)
+				continue;
+			*ret_count += tally_count(tally, &thread->cells[j]);
+			*ret_time += thread->cells[j].took.total;
+		}
+	}
+}
+
+static void check_exits(struct world *world)
+{
+	const struct tally *tally = &world->recording.tallies[TALLY_VMEXIT];
+	uint64_t count, time, all = 0;
+
+	look(world, &view_exits);
+	assert_true(world->view.nr_rows > 3);
+	for (size_t i = 0; i < world->view.nr_rows; i++) {
+		const char *name = world->view.rows[i].cells[0].text;
+
+		sum_cells(tally, name, &count, &time);
+		assert_int_equal(cell(world, name, "total")->count, count);
+		assert_int_equal(cell(world, name, "time_ns")->ns, time);
+		all += count;
+	}
+	assert_int_equal(all, world->view.total.cells[view_column_by_id(&view_exits, "total")]
+				      .count);
+}
+
+/* The life of a vCPU is in four parts, and they are all of it. */
+static void check_life(struct world *world)
+{
+	static const char *const parts[] = { "time(guest)", "time(kvm)", "time(halt)" };
+	const struct guest *guest;
+
+	look(world, &view_vcpus);
+	for (size_t i = 0; (guest = guests_at(world->recorded.guests, i)); i++) {
+		for (size_t vcpu = 0; vcpu < guest->nr_vcpus; vcpu++) {
+			uint64_t sum = 0;
+
+			for (size_t part = 0; part < 3; part++)
+				sum += item(world, guest->id, guest->vcpus[vcpu].index,
+					    parts[part])->total;
+			assert_int_equal(sum, item(world, guest->id, guest->vcpus[vcpu].index,
+						   "time")->total);
+		}
+	}
+}
+
+static void samples_of_other_programs(void **state)
+{
+	static const char *const files[] = { "tests/data/trace/svm-perf.data",
+					     "tests/data/trace/arm64-perf.data" };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct world world;
+
+		begin(&world);
+		open_file(&world, files[i], 1);
+		assert_int_equal(guests_count(world.recorded.guests), 2);
+		check_exits(&world);
+		check_life(&world);
+		end(&world);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(exits_to_the_digit),
+		cmocka_unit_test(the_four_parts_of_time),
+		cmocka_unit_test(arguments_and_their_exits),
+		cmocka_unit_test(events_and_who_fired_them),
+		cmocka_unit_test(it_is_over),
+		cmocka_unit_test(lost_time_is_no_life),
+		cmocka_unit_test(no_exits_but_events),
+		cmocka_unit_test(no_entries_no_times),
+		cmocka_unit_test(a_guest_with_a_name),
+		cmocka_unit_test(threads_of_nobody),
+		cmocka_unit_test(processes_are_guests),
+		cmocka_unit_test(a_cpu_of_acrn),
+		cmocka_unit_test(times_that_make_no_sense),
+		cmocka_unit_test(samples_of_other_programs),
+	};
+
+	return cmocka_run_group_tests_name("recorded", tests, set_up, tear_down);
+}

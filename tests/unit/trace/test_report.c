@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * test_report - exits from made-up recordings: what belongs together, how long it took, its name.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <math.h>
+
+#include "tests/worlds/trace_world_linux.h"
+#include "trace/report/report.h"
+
+static char path[64];
+
+static int set_up(void **state)
+{
+	int fd;
+
+	(void)state;
+	strcpy(path, "/tmp/kvmtop-report.XXXXXX");
+	fd = mkstemp(path);
+	return fd < 0 ? -1 : close(fd);
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	return unlink(path);
+}
+
+/* ---- durations */
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+
+	return (one > other) - (one < other);
+}
+
+static void durations_are_those_of_the_list(void **state)
+{
+	enum { NR = 1000 };
+	static uint64_t list[NR];
+	struct durations all, one, two;
+	double mean = 0, squares = 0;
+	uint64_t seed = 1;
+
+	(void)state;
+	assert_int_equal(durations_init(&all), 0);
+	assert_int_equal(durations_init(&one), 0);
+	assert_int_equal(durations_init(&two), 0);
+	for (int i = 0; i < NR; i++) {
+		seed = seed * UINT64_C(6364136223846793005) + 1;
+		list[i] = UINT64_C(5000000000000) + (seed >> 40) * (unsigned int)i;
+		durations_add(&all, list[i]);
+		durations_add(i % 3 ? &one : &two, list[i]);
+		mean += (double)list[i] / NR;
+	}
+	durations_join(&two, &one);
+	for (int i = 0; i < NR; i++)
+		squares += ((double)list[i] - mean) * ((double)list[i] - mean);
+	qsort(list, NR, sizeof(list[0]), compare);
+	for (int i = 0; i < 2; i++) {
+		const struct durations *of = i ? &two : &all;
+		uint64_t p99 = durations_percentile(of, 0.99);
+
+		assert_int_equal(of->count, NR);
+		assert_int_equal(of->min, list[0]);
+		assert_int_equal(of->max, list[NR - 1]);
+		assert_true(fabs(durations_mean(of) - mean) < 1);
+		assert_true(fabs(durations_stddev(of) * durations_stddev(of) * (NR - 1) / squares -
+				 1) < 1e-6);
+		assert_in_range(p99, list[989], list[989] + list[989] / 8);
+	}
+	durations_release(&all);
+	durations_release(&one);
+	durations_release(&two);
+}
+
+static void durations_of_few(void **state)
+{
+	struct durations none, one;
+
+	(void)state;
+	assert_int_equal(durations_init(&none), 0);
+	assert_int_equal(durations_init(&one), 0);
+	assert_int_equal(durations_percentile(&none, 0.5), 0);
+	assert_true(durations_mean(&none) == 0);
+	durations_add(&one, UINT64_MAX);
+	durations_join(&one, &none);
+	assert_int_equal(one.min, UINT64_MAX);
+	assert_int_equal(durations_percentile(&one, 0.5), UINT64_MAX);
+	assert_true(durations_stddev(&one) == 0);
+	durations_add(&one, 0);
+	assert_int_equal(durations_percentile(&one, 0.5), 0);
+	durations_release(&none);
+	durations_release(&one);
+}
+
+static void every_number_has_its_bucket(void **state)
+{
+	unsigned int last = 0;
+
+	(void)state;
+	for (uint64_t value = 0; value < 100000; value++) {
+		unsigned int bucket = durations_bucket(value);
+
+		assert_true(bucket == last || bucket == last + 1);
+		last = bucket;
+	}
+	assert_int_equal(durations_bucket(UINT64_MAX), DURATIONS_BUCKETS - 1);
+}
+
+/* ---- exits */
+
+/* A recording under construction, then read. */
+struct world {
+	struct ring rings[2];
+	struct bytes event;
+	struct trace *trace;
+	struct tally tally;
+};
+
+static void begin(struct world *world)
+{
+	*world = (struct world){ .trace = NULL };
+	ring_init(&world->rings[0], 0);
+	ring_init(&world->rings[1], 0);
+}
+
+static void add(struct world *world, int cpu, uint64_t time)
+{
+	ring_add(&world->rings[cpu], time, &world->event);
+}
+
+static void read_file(struct world *world, enum tally_event event)
+{
+	const char *paths[] = { path };
+	const struct trace_event *got;
+	struct why why;
+
+	assert_int_equal(trace_open(paths, 1, TRACE_ANY, &world->trace, &why), 0);
+	tally_init(&world->tally, event, world->trace);
+	while (trace_next(world->trace, &got) == 1)
+		assert_int_equal(tally_add(&world->tally, got), 0);
+	tally_end(&world->tally);
+}
+
+static void read_it(struct world *world, enum tally_event event)
+{
+	struct bytes file = { .len = 0 };
+
+	put_dat6(&file, world->rings, 2, world_formats, NR_WORLD_FORMATS, "[local]");
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	bytes_release(&world->event);
+	read_file(world, event);
+}
+
+static void end(struct world *world)
+{
+	tally_release(&world->tally);
+	trace_close(world->trace);
+}
+
+/* The cell of this name, of any thread. */
+static const struct tally_cell *cell(const struct world *world, const char *name)
+{
+	for (size_t i = 0; i < world->tally.nr_threads; i++) {
+		const struct tally_thread *thread = world->tally.threads[i];
+
+		for (size_t j = 0; j < thread->nr_cells; j++) {
+			char got[ROW_NAME_SIZE];
+
+			tally_name(&world->tally, &thread->cells[j], got, sizeof(got));
+			if (strcmp(got, name) == 0)
+				return &thread->cells[j];
+		}
+	}
+	fail_msg("no %s", name);
+	return NULL;
+}
+
+/* Exit and entry of a thread belong together, whatever CPU it is on and what others do. */
+static void pairs_by_thread(void **state)
+{
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_exit(&world.event, 77, 0, 1, 12);
+	add(&world, 0, 1000);
+	put_exit(&world.event, 78, 1, 1, 30);
+	add(&world, 0, 1500);
+	put_entry(&world.event, 77, 0); /* migrated */
+	add(&world, 1, 2000);
+	put_entry(&world.event, 78, 1);
+	add(&world, 0, 5500);
+	put_exit(&world.event, 77, 0, 1, 12); /* has no end */
+	add(&world, 1, 6000);
+	read_it(&world, TALLY_VMEXIT);
+
+	assert_int_equal(world.tally.nr_threads, 2);
+	assert_int_equal(cell(&world, "HLT")->seen, 2);
+	assert_int_equal(cell(&world, "HLT")->took.count, 1);
+	assert_int_equal(cell(&world, "HLT")->took.total, 1000);
+	assert_true(tally_is_idle(&world.tally, cell(&world, "HLT")));
+	assert_int_equal(cell(&world, "IO_INSTRUCTION")->took.total, 4000);
+	assert_int_equal(world.tally.threads[1]->vcpu, 1);
+	assert_string_equal(world.tally.threads[0]->comm, "CPU 0/KVM");
+	end(&world);
+}
+
+/* The recording's own list comes first, then the built-in one, then a number. */
+static void names_of_reasons(void **state)
+{
+	static const struct {
+		uint32_t isa, reason;
+		const char *name;
+	} cases[] = {
+		{ 1, 0x77, "FROM_THE_FUTURE" }, { 1, 48, "EPT_VIOLATION" },
+		{ 1, 0x80000021, "INVALID_STATE" }, /* the entry failed */
+		{ 1, 0x3fff, "0x3fff" },	    { 2, 0x78, "hlt" },
+		{ 2, 0x400, "npf" },		    { 3, 5, "0x5" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct world world;
+
+		begin(&world);
+		put_exit(&world.event, 77, 0, cases[i].isa, cases[i].reason);
+		add(&world, 0, 1);
+		read_it(&world, TALLY_VMEXIT);
+		assert_int_equal(cell(&world, cases[i].name)->seen, 1);
+		end(&world);
+	}
+}
+
+/* What was open on the CPU that lost events may have ended: it is not timed over the gap. */
+static void a_loss_ends_what_was_open(void **state)
+{
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_exit(&world.event, 77, 0, 1, 12);
+	add(&world, 0, 1000);
+	put_exit(&world.event, 78, 1, 1, 30);
+	add(&world, 1, 1100);
+	ring_lose(&world.rings[0], 5);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 900000);
+	put_entry(&world.event, 78, 1);
+	add(&world, 1, 900100);
+	read_it(&world, TALLY_VMEXIT);
+	assert_int_equal(cell(&world, "HLT")->took.count, 0);
+	assert_int_equal(cell(&world, "IO_INSTRUCTION")->took.total, 899000);
+	assert_int_equal(world.tally.nr_lost, 1);
+	assert_int_equal(world.tally.sum_lost, 5);
+	assert_int_equal(world.tally.lost[0].cpu, 0);
+	end(&world);
+}
+
+/* As perf kvm stat: a read from the exit to its event, a write from its event to the entry. */
+static void mmio_as_perf_has_it(void **state)
+{
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_exit(&world.event, 77, 0, 1, 48);
+	add(&world, 0, 1000);
+	put_mmio(&world.event, 77, 0, 0x1000); /* begun, not answered yet */
+	add(&world, 0, 1200);
+	put_mmio(&world.event, 77, 1, 0x1000);
+	add(&world, 0, 1700);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 2000);
+	put_exit(&world.event, 77, 0, 1, 48);
+	add(&world, 0, 3000);
+	put_mmio(&world.event, 77, 2, 0x2000);
+	add(&world, 0, 3100);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 3500);
+	read_it(&world, TALLY_MMIO);
+	assert_int_equal(cell(&world, "0x1000 read 4")->took.total, 700);
+	assert_int_equal(cell(&world, "0x2000 write 4")->took.total, 400);
+	assert_int_equal(world.tally.nr_cells, 2);
+	end(&world);
+}
+
+static void an_msr_takes_the_whole_exit(void **state)
+{
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_exit(&world.event, 77, 0, 1, 32);
+	add(&world, 0, 1000);
+	put_msr(&world.event, 77, 1, 0x6e0);
+	add(&world, 0, 1400);
+	put_msr(&world.event, 77, 0, 0x10); /* by the way: it is the first that counts */
+	add(&world, 0, 1450);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 1500);
+	put_exit(&world.event, 77, 0, 1, 12); /* no MSR */
+	add(&world, 0, 2000);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 9000);
+	read_it(&world, TALLY_MSR);
+	assert_int_equal(world.tally.nr_cells, 1);
+	assert_int_equal(world.tally.threads[0]->cells[0].took.total, 500);
+	assert_int_equal(world.tally.threads[0]->cells[0].key.a, 0x6e0);
+	assert_int_equal(world.tally.threads[0]->cells[0].key.b, 1);
+	end(&world);
+}
+
+/* Addresses may be any: more than there is room for are one row, and none is lost. */
+static void many_arguments(void **state)
+{
+	enum { NR = 30000 };
+	struct world world;
+	uint64_t count = 0;
+
+	(void)state;
+	begin(&world);
+	for (uint32_t i = 0; i < NR; i++) {
+		put_mmio(&world.event, 77, 2, UINT64_C(0x1000) * i);
+		add(&world, 0, 10 * i);
+		put_entry(&world.event, 77, 0);
+		add(&world, 0, 10 * i + 5);
+	}
+	read_it(&world, TALLY_MMIO);
+	assert_true(world.tally.nr_cells < NR);
+	for (size_t i = 0; i < world.tally.threads[0]->nr_cells; i++)
+		count += world.tally.threads[0]->cells[i].took.count;
+	assert_int_equal(count, NR);
+	assert_true(cell(&world, "(others)")->took.count > NR / 4);
+	end(&world);
+}
+
+/* kvmtrace does not say whose numbers these are: SVM's have some that VMX has not. */
+static void kvmtrace_of_both_vendors(void **state)
+{
+	static const struct {
+		uint32_t reasons[2];
+		const char *names[2];
+	} cases[] = {
+		{ { 12, 48 }, { "HLT", "EPT_VIOLATION" } },
+		{ { 0x78, 0x10 }, { "hlt", "write_cr0" } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct bytes file = { .len = 0 };
+		struct world world = { .trace = NULL };
+
+		for (uint32_t vcpu = 0; vcpu < 2; vcpu++) {
+			put_kvmtrace(&file, 100, 0x10002, 7, vcpu, 1, &cases[i].reasons[vcpu]);
+			put_kvmtrace(&file, 150 + vcpu, 0x10001, 7, vcpu, 0, NULL);
+		}
+		save(path, file.data, file.len);
+		bytes_release(&file);
+		read_file(&world, TALLY_VMEXIT);
+		assert_int_equal(cell(&world, cases[i].names[0])->took.total, 50);
+		assert_int_equal(cell(&world, cases[i].names[1])->took.total, 51);
+		end(&world);
+	}
+}
+
+/* ---- rows */
+
+static void rows_of_vcpus(void **state)
+{
+	struct report_options options = { .group_by = BY_VCPU, .sort = COLUMN_COUNT };
+	struct report report;
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	for (uint32_t i = 0; i < 10; i++) {
+		uint32_t tid = i < 7 ? 78 : 77;
+
+		put_exit(&world.event, tid, tid - 77, 1, i % 2 ? 12 : 30);
+		add(&world, 0, 1000 * i);
+		put_entry(&world.event, tid, tid - 77);
+		add(&world, 0, 1000 * i + 100);
+	}
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 10000);
+	read_it(&world, TALLY_VMEXIT);
+	assert_int_equal(report_init(&report, &world.tally, &options), 0);
+	assert_int_equal(report.nr_rows, 2);
+	assert_int_equal(report.total.count, 10);
+	assert_int_equal(report.rows[0].vcpu, 1); /* the most first */
+	assert_int_equal(report.rows[0].count, 7);
+	assert_int_equal(report.rows[0].took.total, 700);
+	assert_int_equal(report.rows[0].idle, 300);
+	assert_int_equal(report.wall, 10000);
+	assert_true(report_value(&report, &report.rows[0], COLUMN_WALL_SHARE).real == 4);
+	assert_true(report_value(&report, &report.rows[0], COLUMN_IDLE_SHARE).real == 3);
+	assert_true(report_value(&report, &report.rows[0], COLUMN_SHARE).real == 70);
+	assert_true(report_value(&report, &report.rows[0], COLUMN_RATE).real == 700000);
+	report_release(&report);
+
+	options.has_vcpu = true;
+	assert_int_equal(report_init(&report, &world.tally, &options), 0);
+	assert_int_equal(report.nr_rows, 1);
+	assert_int_equal(report.rows[0].count, 3);
+	report_release(&report);
+
+	options = (struct report_options){ .pids = "5,78", .sort = COLUMN_TOTAL };
+	assert_int_equal(report_init(&report, &world.tally, &options), 0);
+	assert_int_equal(report.total.count, 7);
+	assert_string_equal(report.rows[0].name, "IO_INSTRUCTION");
+	report_release(&report);
+	end(&world);
+}
+
+/* What changed most comes first, and what is in one recording only has no number in the other. */
+static void a_diff_begins_with_what_changed(void **state)
+{
+	struct why why = { "" };
+	static const struct {
+		uint32_t reason;
+		uint64_t took[2]; /* 0: not there */
+	} cases[] = { { 12, { 1000, 1200 } }, { 30, { 1000, 9000 } }, { 48, { 0, 4000 } } };
+	struct report_options options = { .sort = COLUMN_COUNT };
+	struct report reports[2];
+	struct world worlds[2];
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		begin(&worlds[i]);
+		for (size_t j = 0; j < 3; j++) {
+			if (!cases[j].took[i])
+				continue;
+			put_exit(&worlds[i].event, 77, 0, 1, cases[j].reason);
+			add(&worlds[i], 0, 10000 * j);
+			put_entry(&worlds[i].event, 77, 0);
+			add(&worlds[i], 0, 10000 * j + cases[j].took[i]);
+		}
+		put_entry(&worlds[i].event, 77, 0);
+		add(&worlds[i], 0, 50000);
+		read_it(&worlds[i], TALLY_VMEXIT);
+		assert_int_equal(report_init(&reports[i], &worlds[i].tally, &options), 0);
+	}
+	assert_non_null(out);
+	assert_int_equal(report_diff(&reports[0], &reports[1], out, &why), 0);
+	reports[1].ns_per_unit = 0;
+	assert_int_equal(report_diff(&reports[0], &reports[1], out, &why), -EINVAL);
+	assert_non_null(strstr(why.text, "-f MHZ"));
+	fclose(out);
+	assert_true(strstr(text, "\nIO_INSTRUCTION") < strstr(text, "\nEPT_VIOLATION"));
+	assert_true(strstr(text, "\nEPT_VIOLATION") < strstr(text, "\nHLT"));
+	assert_non_null(strstr(text, "+800.0%"));
+	assert_non_null(strstr(text, "EPT_VIOLATION                      -    20000.00        -"));
+	free(text);
+	for (unsigned int i = 0; i < 2; i++) {
+		report_release(&reports[i]);
+		end(&worlds[i]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(durations_are_those_of_the_list),
+		cmocka_unit_test(durations_of_few),
+		cmocka_unit_test(every_number_has_its_bucket),
+		cmocka_unit_test(pairs_by_thread),
+		cmocka_unit_test(names_of_reasons),
+		cmocka_unit_test(a_loss_ends_what_was_open),
+		cmocka_unit_test(mmio_as_perf_has_it),
+		cmocka_unit_test(an_msr_takes_the_whole_exit),
+		cmocka_unit_test(many_arguments),
+		cmocka_unit_test(kvmtrace_of_both_vendors),
+		cmocka_unit_test(rows_of_vcpus),
+		cmocka_unit_test(a_diff_begins_with_what_changed),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Rules of kvmtrace_format: what they print is what Python printed, and errors name the line. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "trace/rules/rules.h"
+
+static const struct raw_record record = {
+	.event = 0x20001,
+	.tsc = 5750000,
+	.has_tsc = true,
+	.pid = 1,
+	.vcpu = 2,
+	.cpu = 7,
+	.vm = 3,
+	.words = { 0, 255, 1ull << 63, 65, 0, 6, 7 },
+};
+
+static char printed[65536];
+
+static const char *print(enum raw_kind kind, const struct raw_record *what, uint64_t mhz,
+			 const char *rules_text)
+{
+	struct rules_values values = {
+		.kind = kind,
+		.record = what,
+		.reltsc = 12,
+		.reltsc_is_negative = true,
+		.mhz = mhz,
+	};
+	struct why why = { "" };
+	struct rules *rules = NULL;
+	FILE *out;
+
+	if (rules_parse("rules", rules_text, strlen(rules_text), &rules, &why))
+		fail_msg("%s", why.text);
+	out = fmemopen(printed, sizeof(printed), "w");
+	assert_non_null(out);
+	printed[0] = '\0';
+	rules_print(rules, &values, out);
+	fclose(out);
+	rules_free(rules);
+	return printed;
+}
+
+/* The one rule of the event, and its line without the newline. */
+static void prints(enum raw_kind kind, uint64_t mhz, const char *template, const char *want)
+{
+	char text[256];
+	size_t len;
+
+	snprintf(text, sizeof(text), "0x20001 %s\n", template);
+	print(kind, &record, mhz, text);
+	len = strlen(printed);
+	assert_true(len > 0 && printed[len - 1] == '\n');
+	printed[len - 1] = '\0';
+	if (strcmp(printed, want) != 0)
+		fail_msg("%s: got \"%s\", wanted \"%s\"", template, printed, want);
+}
+
+struct example {
+	const char *template, *want;
+};
+
+/* All of these are what Python 2.7 printed. */
+static void python2_laid_numbers_out_like_this(void **state)
+{
+	static const struct example examples[] = {
+		{ "%(3)#x|", "0x8000000000000000|" },
+		{ "%(2)08.5d|", "00000255|" },
+		{ "%(2)-05d|", "255  |" },
+		{ "%(2)#010x|", "0x000000ff|" },
+		{ "%(2)+#10x|", "     +0xff|" },
+		{ "%(1).0d|", "|" },
+		{ "%(2)#o|%(1)#o|%(1)#.0o|", "0377|0|0|" },
+		{ "%(1)#x|%(1)#.0x", "0x0|0x" },
+		{ "%(reltsc)05d|%(relts)x|%(reltsc)#08x", "-0012|-c|-0x0000c" },
+		{ "%(2)X|%(2)#X", "FF|0XFF" },
+		{ "%(2).5x|%(2)10.5x|%(2)#10.5x|%(2)#010.5x|",
+		  "000ff|     000ff|   0x000ff|0x000000ff|" },
+		{ "%(3)#.30x", "0x000000000000008000000000000000" },
+		{ "%(3)#.30o", "000000001000000000000000000000" },
+		{ "%(2)+ d|%(reltsc) d|%(2)#d|% d", "%(2)+ d|%(reltsc) d|%(2)#d|% d\n"
+		  "{'1': 0, '3': 9223372036854775808L, 'reltsc': -12, '5': 0, '4': 65, 'vcpu': 2, "
+		  "'2': 255, 'pid': 1, 'tsc': 5750000, 'event': 131073}" },
+		{ "%(2)+ d|%(2) d|%(2)u|%(2)i|%(2)hd|%(2)ld|%(2)Ld",
+		  "+255| 255|255|255|255|255|255" },
+		{ "%(2)f|%(2).0f|%(2)#.0f|%(2)F|%(2)G|%(2)E",
+		  "255.000000|255|255.|255.000000|255|2.550000E+02" },
+		{ "%(4)c|%(4)5c|%(4)-5c|%(4)05c|", "A|    A|A    |    A|" },
+		{ "%(2)05s|%(3).1s|%(2)+s|%(3)s", "  255|9|255|9223372036854775808" },
+		{ "%(3)r|%(2)r", "9223372036854775808L|255" },
+		{ "100%%|%5%|%(2)03%|", "100%|    %|  %|" },
+		{ "%(tsc)d %(ts)d %(event)d %(pid)d %(vcpu)d", "5750000 5750000 131073 1 2" },
+		{ "%10.3s|%(2)d", "       {'1|255" },
+		{ "a\tb  ", "a\tb  " },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
+		prints(RAW_KVMTRACE, 0, examples[i].template, examples[i].want);
+}
+
+static void a_frequency_makes_the_tsc_a_float(void **state)
+{
+	static const struct example examples[] = {
+		{ "%(tsc)d|%(tsc)x|%(tsc)s|%(tsc)r|", "5|5|5.75|5.75|" },
+		{ "%(tsc)08.2f|%(tsc)e|%(tsc)g|%(tsc)#g|", "00005.75|5.750000e+00|5.75|5.75000|" },
+		{ "%(tsc)+.3d|%(tsc)010d|%(reltsc)d", "+005|0000000005|-12" },
+		{ "%(tsc)c", "%(tsc)c\n{'1': 0, '3': 9223372036854775808L, 'reltsc': -12, '5': 0, "
+		  "'4': 65, 'vcpu': 2, '2': 255, 'pid': 1, 'tsc': 5.75, 'event': 131073}" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
+		prints(RAW_KVMTRACE, 1, examples[i].template, examples[i].want);
+	/* As the doubles nearest to them are written. */
+	prints(RAW_KVMTRACE, 2400, "%(tsc)r %(tsc)s", "0.002395833333333333 0.00239583333333");
+	prints(RAW_KVMTRACE, 575, "%(tsc)r %(tsc)s", "0.01 0.01");
+}
+
+/* And these Python 3.11's. */
+static void acrns_python3_differs(void **state)
+{
+	static const struct example examples[] = {
+		{ "%(1).0d|%(1).0x|%(1)#.0x|%(1)#.0o|", "0|0|0x0|0o0|" },
+		{ "%(2)#o|%(1)#o|%(3)r", "0o377|0o0|9223372036854775808" },
+		{ "%(2)c%(4)c", "\303\277A" },
+		{ "%(cpu)d %(vm)d %(vcpu)d", "7 3 2" },
+		{ "%*d", "%*d\n{'cpu': 7, 'tsc': 5750000, 'vm': 3, 'vcpu': 2, 'event': 131073, "
+		  "'1': 0, '2': 255, '3': 9223372036854775808, '4': 65, '5': 0, '6': 6, '7': 7, "
+		  "'8': 0, '9': 0, '10': 0, '11': 0, '12': 0, '13': 0, '14': 0, '15': 0, "
+		  "'16': 0}" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
+		prints(RAW_ACRN, 0, examples[i].template, examples[i].want);
+}
+
+static void xentrace_has_seven_words_and_cpus(void **state)
+{
+	(void)state;
+	prints(RAW_XENTRACE, 0, "CPU%(cpu)d %(6)d %(7)d", "CPU7 6 7");
+	prints(RAW_XENTRACE, 0, "%d", "%d\n{'2': 255, 'event': 131073, 'tsc': 5750000, '1': 0, "
+	       "'3': 9223372036854775808L, 'reltsc': -12, '5': 0, '4': 65, '7': 7, '6': 6, "
+	       "'cpu': 7}");
+}
+
+static void bytes_of_text_have_signs(void **state)
+{
+	struct raw_record text = { .event = 0xff, .is_signed = true };
+
+	(void)state;
+	text.words[0] = 'k';
+	text.words[1] = (uint64_t)-2;
+	assert_string_equal(print(RAW_ACRN, &text, 0, "0xff %(1)c%(2)d%(3)c%(2)c\n"), "k-2");
+	assert_string_equal(printed + 4, "?\n");
+}
+
+static void the_later_rule_holds_and_0_is_for_the_rest(void **state)
+{
+	static const char rules[] = "#0x20001 no\n\n0x20001 first\n131073\t\f second\n0 rest";
+	struct raw_record other = record;
+
+	(void)state;
+	other.event = 5;
+	assert_string_equal(print(RAW_KVMTRACE, &record, 0, rules), "second\n");
+	assert_string_equal(print(RAW_KVMTRACE, &other, 0, rules), "rest\n");
+	assert_string_equal(print(RAW_ACRN, &other, 0, rules), "");
+	assert_string_equal(print(RAW_KVMTRACE, &other, 0, "1 x\n"), "");
+	assert_string_equal(print(RAW_KVMTRACE, &record, 0, ""), "");
+}
+
+static void what_is_no_character_is_a_question_mark(void **state)
+{
+	(void)state;
+	prints(RAW_KVMTRACE, 0, "%(event)c%(3)c%(reltsc)c", "???");
+	prints(RAW_ACRN, 0, "%(event)c%(3)c%(reltsc)c", "\360\240\200\201??");
+}
+
+static void refuses(const char *text, const char *want)
+{
+	struct rules *untouched = (struct rules *)&errno, *rules = untouched;
+	struct why why = { "" };
+
+	assert_int_equal(rules_parse("rules", text, strlen(text), &rules, &why), -EINVAL);
+	assert_ptr_equal(rules, untouched);
+	if (strncmp(why.text, want, strlen(want)) != 0)
+		fail_msg("%s: got \"%s\", wanted \"%s\"", text, why.text, want);
+}
+
+static void errors_name_the_line(void **state)
+{
+	(void)state;
+	refuses("# x\n\n 0x1 text\n", "rules:3: a rule begins with its event");
+	refuses("   \n", "rules:1: a rule begins");
+	refuses("\r\n", "rules:1: a rule begins");
+	refuses("1 a\n0x2\n", "rules:2: an event without a template");
+	refuses("1 a\n0x2  \t \n3 c\n", "rules:2: an event without a template");
+	refuses("x1 a\n", "rules:1: an event is a number");
+	refuses("0x1g a\n", "rules:1: an event is a number");
+	refuses("-1 a\n", "rules:1: an event is a number");
+	refuses("99999999999999999999 a\n", "rules:1: an event is a number");
+	refuses("1 50%\n", "rules:1: a \"%\" at the end");
+	refuses("1 %(1)\n", "rules:1: a \"%\" at the end");
+	refuses("1 %(1\n", "rules:1: a field's name without");
+	refuses("1 %(x)d\n", "rules:1: a field that there is not");
+	refuses("1 %()d\n", "rules:1: a field that there is not");
+	refuses("1 %(0)d\n", "rules:1: a field that there is not");
+	refuses("1 %(17)d\n", "rules:1: a field that there is not");
+	refuses("1 %(01)d\n", "rules:1: a field that there is not");
+	refuses("1 %(1)q\n", "rules:1: a conversion that there is not");
+	refuses("1 %(1)lld\n", "rules:1: a conversion that there is not");
+	refuses("1 %(1)10001d\n", "rules:1: a width over 10000");
+	refuses("1 %(1).101d\n", "rules:1: a precision over 100");
+}
+
+static void nul_bytes_are_bytes(void **state)
+{
+	static const char text[] = "1 a\0%(1)d\n1 %(1)\0d\n";
+	struct rules *rules = NULL;
+	struct why why = { "" };
+
+	(void)state;
+	assert_int_equal(rules_parse("rules", text, 10, &rules, &why), 0);
+	rules_free(rules);
+	assert_int_equal(rules_parse("rules", text, sizeof(text) - 1, &rules, &why), -EINVAL);
+	assert_non_null(strstr(why.text, "rules:2: a conversion"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(python2_laid_numbers_out_like_this),
+		cmocka_unit_test(a_frequency_makes_the_tsc_a_float),
+		cmocka_unit_test(acrns_python3_differs),
+		cmocka_unit_test(xentrace_has_seven_words_and_cpus),
+		cmocka_unit_test(bytes_of_text_have_signs),
+		cmocka_unit_test(the_later_rule_holds_and_0_is_for_the_rest),
+		cmocka_unit_test(what_is_no_character_is_a_question_mark),
+		cmocka_unit_test(errors_name_the_line),
+		cmocka_unit_test(nul_bytes_are_bytes),
+	};
+
+	return cmocka_run_group_tests_name("rules", tests, NULL, NULL);
+}

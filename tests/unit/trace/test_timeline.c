@@ -1,0 +1,905 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * test_timeline - recordings with known contents become exactly these slices, points and counters,
+ * in JSON that parses, whose slices nest.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <inttypes.h>
+
+#include <json-c/json.h>
+
+#include "cmd/timeline.h"
+#include "tests/worlds/trace_world_linux.h"
+#include "trace/recorded/pairing.h"
+#include "trace/timeline/functions.h"
+#include "trace/timeline/perf_stat.h"
+
+enum { ID_USERSPACE = 200, ID_OFFSET, ID_PVCLOCK };
+
+static const char *const more_formats[] = {
+	"name: kvm_userspace_exit\nID: 200\n" COMMON_FIELDS
+	"\tfield:__u32 reason;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\tfield:int errno;\toffset:12;\tsize:4;\tsigned:1;\n\n"
+	"print fmt: \"reason %u\", REC->reason\n",
+	"name: kvm_write_tsc_offset\nID: 201\n" COMMON_FIELDS
+	"\tfield:unsigned int vcpu_id;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\tfield:__u64 previous_tsc_offset;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:__u64 next_tsc_offset;\toffset:24;\tsize:8;\tsigned:0;\n\n"
+	"print fmt: \"vcpu=%u\", REC->vcpu_id\n",
+	"name: kvm_pvclock_update\nID: 202\n" COMMON_FIELDS
+	"\tfield:unsigned int vcpu_id;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\tfield:__u32 tsc_to_system_mul;\toffset:12;\tsize:4;\tsigned:0;\n"
+	"\tfield:__s8 tsc_shift;\toffset:16;\tsize:1;\tsigned:1;\n\n"
+	"print fmt: \"vcpu=%u\", REC->vcpu_id\n",
+};
+
+#define NR_FORMATS (NR_WORLD_FORMATS + 3)
+
+/* What one event of the timeline says; a copy. */
+struct drawn {
+	char kind;
+	char name[64], category[32], args[256], value[32];
+	int64_t process, track, ns, dur_ns;
+};
+
+struct picture {
+	struct drawn *drawn;
+	size_t nr;
+	struct json_object *root;
+};
+
+static char folder[64], dat[96], out[96], guest[96], counters[96];
+
+static int set_up(void **state)
+{
+	(void)state;
+	strcpy(folder, "/tmp/kvmtop-timeline.XXXXXX");
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(dat, sizeof(dat), "%s/kvm.dat", folder);
+	snprintf(out, sizeof(out), "%s/out.json", folder);
+	snprintf(guest, sizeof(guest), "%s/guest.json", folder);
+	snprintf(counters, sizeof(counters), "%s/stat.txt", folder);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	unlink(dat);
+	unlink(out);
+	unlink(guest);
+	unlink(counters);
+	return rmdir(folder);
+}
+
+/* ---- what is recorded ---- */
+
+static struct ring rings[2];
+static struct bytes event;
+
+static void begin(void)
+{
+	ring_init(&rings[0], 0);
+	ring_init(&rings[1], 0);
+}
+
+static void add_exit(int cpu, uint64_t time, uint32_t tid, uint32_t vcpu, uint32_t reason)
+{
+	put_exit(&event, tid, vcpu, 1, reason);
+	ring_add(&rings[cpu], time, &event);
+}
+
+static void add_entry(int cpu, uint64_t time, uint32_t tid, uint32_t vcpu)
+{
+	put_entry(&event, tid, vcpu);
+	ring_add(&rings[cpu], time, &event);
+}
+
+static void add_msr(int cpu, uint64_t time, uint32_t tid)
+{
+	put_msr(&event, tid, 1, 0x80b);
+	ring_add(&rings[cpu], time, &event);
+}
+
+static void add_userspace(int cpu, uint64_t time, uint32_t tid, uint32_t reason)
+{
+	put_common(&event, ID_USERSPACE, tid);
+	put_u32(&event, reason);
+	put_u32(&event, 0);
+	ring_add(&rings[cpu], time, &event);
+}
+
+static void add_offset(int cpu, uint64_t time, uint32_t tid, uint32_t vcpu, int64_t offset)
+{
+	put_common(&event, ID_OFFSET, tid);
+	put_u32(&event, vcpu);
+	put_u32(&event, 0);
+	put_u64(&event, 0);
+	put_u64(&event, (uint64_t)offset);
+	ring_add(&rings[cpu], time, &event);
+}
+
+static void end(const char *clock)
+{
+	const char *formats[NR_FORMATS];
+	struct bytes file = { 0 };
+
+	memcpy(formats, world_formats, sizeof(world_formats));
+	memcpy(formats + NR_WORLD_FORMATS, more_formats, sizeof(more_formats));
+	put_dat6(&file, rings, 2, formats, NR_FORMATS, clock);
+	save(dat, file.data, file.len);
+	bytes_release(&file);
+	bytes_release(&event);
+}
+
+/* ---- what is drawn ---- */
+
+static int run(const char *const *words)
+{
+	char *argv[16] = { (char *)(uintptr_t)"timeline", (char *)(uintptr_t)"-o", out };
+	int argc = 3;
+
+	while (*words)
+		argv[argc++] = (char *)(uintptr_t)*words++;
+	return timeline_command.run(argc, argv);
+}
+
+static const char *text_of(struct json_object *object, const char *name)
+{
+	struct json_object *value;
+
+	return json_object_object_get_ex(object, name, &value) ? json_object_get_string(value) :
+								 "";
+}
+
+static int64_t ns_of(struct json_object *object, const char *name)
+{
+	const char *text = text_of(object, name);
+	uint64_t time;
+	bool is_negative = *text == '-';
+
+	if (!*text)
+		return 0;
+	assert_true(functions_time(text + is_negative, &time));
+	return is_negative ? -(int64_t)time : (int64_t)time;
+}
+
+static struct drawn read_drawn(struct json_object *object)
+{
+	struct json_object *args;
+	struct drawn drawn = {
+		.kind = text_of(object, "ph")[0],
+		.process = atoll(text_of(object, "pid")),
+		.track = atoll(text_of(object, "tid")),
+		.ns = ns_of(object, "ts"),
+		.dur_ns = ns_of(object, "dur"),
+	};
+
+	snprintf(drawn.name, sizeof(drawn.name), "%s", text_of(object, "name"));
+	snprintf(drawn.category, sizeof(drawn.category), "%s", text_of(object, "cat"));
+	if (json_object_object_get_ex(object, "args", &args)) {
+		snprintf(drawn.args, sizeof(drawn.args), "%s",
+			 json_object_to_json_string_ext(args, JSON_C_TO_STRING_PLAIN));
+		snprintf(drawn.value, sizeof(drawn.value), "%s", text_of(args, "value"));
+	}
+	return drawn;
+}
+
+static int earlier(const void *a, const void *b)
+{
+	const struct drawn *one = a, *other = b;
+
+	if (one->process != other->process)
+		return one->process < other->process ? -1 : 1;
+	if (one->track != other->track)
+		return one->track < other->track ? -1 : 1;
+	if (one->ns != other->ns)
+		return one->ns < other->ns ? -1 : 1;
+	return 0;
+}
+
+/* Whether each slice is within what is open on its track when it begins, or behind it. */
+static void slices_nest(struct picture *picture)
+{
+	int64_t ends[64];
+	size_t depth = 0;
+	const struct drawn *before = NULL;
+
+	for (size_t i = 0; i < picture->nr; i++) {
+		const struct drawn *slice = &picture->drawn[i];
+		int64_t slice_end = slice->ns + slice->dur_ns;
+
+		if (slice->kind != 'X')
+			continue;
+		assert_true(slice->dur_ns >= 0);
+		if (before && (before->process != slice->process || before->track != slice->track))
+			depth = 0;
+		while (depth && ends[depth - 1] <= slice->ns)
+			depth--;
+		if (depth && slice_end > ends[depth - 1])
+			fail_msg("%s at %" PRId64 " is not within its parent", slice->name,
+				 slice->ns);
+		assert_true(depth < 64);
+		ends[depth++] = slice_end;
+		before = slice;
+	}
+}
+
+/* Sorts as readers do: those of one time stay in the file's order. */
+static void sort(struct drawn *drawn, size_t nr)
+{
+	for (size_t i = 1; i < nr; i++) {
+		struct drawn moved = drawn[i];
+		size_t j = i;
+
+		for (; j && earlier(&drawn[j - 1], &moved) > 0; j--)
+			drawn[j] = drawn[j - 1];
+		drawn[j] = moved;
+	}
+}
+
+static struct picture picture_of(const char *path)
+{
+	struct picture picture = { .root = json_object_from_file(path) };
+	struct json_object *list;
+
+	assert_non_null(picture.root);
+	assert_true(json_object_object_get_ex(picture.root, "traceEvents", &list));
+	assert_string_equal(text_of(picture.root, "displayTimeUnit"), "ns");
+	picture.nr = json_object_array_length(list);
+	picture.drawn = calloc(picture.nr + 1, sizeof(*picture.drawn));
+	assert_non_null(picture.drawn);
+	for (size_t i = 0; i < picture.nr; i++)
+		picture.drawn[i] = read_drawn(json_object_array_get_idx(list, i));
+	sort(picture.drawn, picture.nr);
+	slices_nest(&picture);
+	return picture;
+}
+
+static void picture_release(struct picture *picture)
+{
+	json_object_put(picture->root);
+	free(picture->drawn);
+}
+
+/* "X name cat track ns+dur" and so on, a line each, but for the names of tracks. */
+static void is_drawn(const struct picture *picture, const char *want)
+{
+	char got[8192] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < picture->nr; i++) {
+		const struct drawn *drawn = &picture->drawn[i];
+
+		if (drawn->kind == 'M')
+			continue;
+		n += (size_t)snprintf(got + n, sizeof(got) - n, "%c %s|%s|%" PRId64 ".%" PRId64
+				      " %" PRId64 "+%" PRId64 " %s\n", drawn->kind, drawn->name,
+				      drawn->category, drawn->process, drawn->track, drawn->ns,
+				      drawn->dur_ns, drawn->value);
+	}
+	if (strcmp(got, want) != 0)
+		fail_msg("got:\n%swanted:\n%s", got, want);
+}
+
+static const struct drawn *find(const struct picture *picture, char kind, const char *name)
+{
+	for (size_t i = 0; i < picture->nr; i++) {
+		if (picture->drawn[i].kind == kind && strcmp(picture->drawn[i].name, name) == 0)
+			return &picture->drawn[i];
+	}
+	fail_msg("no %c %s", kind, name);
+	return NULL;
+}
+
+/* ---- KVM's events ---- */
+
+static void draws_guest_kvm_userspace_and_halted(void **state)
+{
+	struct picture picture;
+
+	(void)state;
+	begin();
+	add_entry(0, 1000, 177, 0);
+	add_exit(0, 1500, 177, 0, 30);
+	add_msr(0, 1600, 177);
+	add_userspace(0, 1700, 177, 2);
+	add_entry(0, 2500, 177, 0);
+	add_exit(0, 3000, 177, 0, 12);
+	add_entry(0, 9001, 177, 0);
+	add_exit(0, 9500, 177, 0, 0x77);
+	end("[local]");
+	assert_int_equal(run((const char *[]){ "-k", dat, NULL }), 0);
+	picture = picture_of(out);
+	is_drawn(&picture, "X guest|guest|1.177 0+500 \n"
+			   "X IO_INSTRUCTION|kvm|1.177 500+1000 \n"
+			   "i kvm_msr|kvm|1.177 600+0 \n"
+			   "X userspace (IO)|userspace|1.177 700+800 \n"
+			   "X guest|guest|1.177 1500+500 \n"
+			   "X HLT|kvm|1.177 2000+6001 \n"
+			   "X halted|halted|1.177 2000+6001 \n"
+			   "X guest|guest|1.177 8001+499 \n"
+			   "X FROM_THE_FUTURE|kvm,cut|1.177 8500+0 \n");
+	assert_string_equal(find(&picture, 'X', "IO_INSTRUCTION")->args,
+			    "{\"exit_reason\":30,\"isa\":1,\"vcpu_id\":0}");
+	assert_string_equal(find(&picture, 'i', "kvm_msr")->args, "{\"write\":1,\"ecx\":2059}");
+	assert_string_equal(find(&picture, 'M', "thread_name")->args, "{\"name\":\"vCPU 0\"}");
+	picture_release(&picture);
+}
+
+static void what_the_recording_cuts_is_marked(void **state)
+{
+	struct picture picture;
+
+	(void)state;
+	begin();
+	add_exit(0, 1000, 177, 0, 12);
+	add_entry(0, 1100, 177, 0);
+	add_exit(1, 1200, 178, 1, 30); /* in the guest since the beginning */
+	add_userspace(1, 1250, 178, 6);
+	add_exit(1, 1300, 178, 1, 12); /* an entry is missing */
+	add_entry(0, 1400, 179, 2);    /* in KVM since the beginning */
+	add_entry(0, 1450, 179, 2);    /* an exit is missing */
+	add_msr(0, 1500, 177);
+	end("[local]");
+	assert_int_equal(run((const char *[]){ "-k", dat, NULL }), 0);
+	picture = picture_of(out);
+	is_drawn(&picture, "X HLT|kvm|1.177 0+100 \n"
+			   "X halted|halted|1.177 0+100 \n"
+			   "X guest|guest,cut|1.177 100+400 \n"
+			   "i kvm_msr|kvm|1.177 500+0 \n"
+			   "X guest|guest,cut|1.178 0+200 \n"
+			   "X IO_INSTRUCTION|kvm,cut|1.178 200+100 \n"
+			   "X userspace (MMIO)|userspace,cut|1.178 250+50 \n"
+			   "X HLT|kvm,cut|1.178 300+200 \n"
+			   "X halted|halted,cut|1.178 300+200 \n"
+			   "X KVM|kvm,cut|1.179 0+400 \n"
+			   "X guest|guest,cut|1.179 400+50 \n"
+			   "X guest|guest,cut|1.179 450+50 \n");
+	picture_release(&picture);
+}
+
+static void lost_events_end_what_is_open(void **state)
+{
+	struct picture picture;
+
+	(void)state;
+	begin();
+	add_entry(0, 1000, 177, 0);
+	add_entry(1, 1001, 178, 1);
+	ring_lose(&rings[0], 42);
+	add_exit(0, 2000, 177, 0, 12);
+	add_entry(0, 2100, 177, 0);
+	end("[local]");
+	assert_int_equal(run((const char *[]){ "-k", dat, NULL }), 0);
+	picture = picture_of(out);
+	assert_string_equal(find(&picture, 'i', "events lost")->args, "{\"lost\":42}");
+	assert_string_equal(find(&picture, 'X', "guest")->category, "guest,cut");
+	assert_string_equal(find(&picture, 'X', "HLT")->category, "kvm");
+	picture_release(&picture);
+}
+
+/* Two threads that are vCPU 0 are of two guests. */
+static void guests_are_processes(void **state)
+{
+	struct picture picture;
+	static const char *const names[] = { "{\"name\":\"kvm.dat\"}",
+					     "{\"name\":\"kvm.dat (2)\"}" };
+	size_t processes = 0;
+
+	(void)state;
+	begin();
+	add_entry(0, 1000, 177, 0);
+	add_entry(0, 1001, 190, 0);
+	add_entry(0, 1002, 178, 1);
+	add_entry(0, 1003, 191, 1);
+	end("[local]");
+	assert_int_equal(run((const char *[]){ "-k", dat, NULL }), 0);
+	picture = picture_of(out);
+	for (size_t i = 0; i < picture.nr; i++) {
+		const struct drawn *drawn = &picture.drawn[i];
+
+		if (strcmp(drawn->name, "process_name") == 0)
+			assert_string_equal(drawn->args, names[processes++ % 2]);
+		if (drawn->kind == 'X')
+			assert_int_equal(drawn->process, drawn->track < 190 ? 1 : 2);
+	}
+	assert_int_equal(processes, 2);
+	picture_release(&picture);
+}
+
+/* Without kvm_exit (PVM) an exit to user space has no end: it is a point. */
+static void without_exits_there_are_points(void **state)
+{
+	struct picture picture;
+
+	(void)state;
+	begin();
+	add_userspace(0, 1000, 177, 2);
+	add_userspace(0, 1500, 177, 5);
+	end("[local]");
+	assert_int_equal(run((const char *[]){ "-k", dat, NULL }), 0);
+	picture = picture_of(out);
+	is_drawn(&picture, "i kvm_userspace_exit|kvm|1.177 0+0 \n"
+			   "i kvm_userspace_exit|kvm|1.177 500+0 \n");
+	picture_release(&picture);
+}
+
+/* ---- as report says ---- */
+
+static void many_exits(void)
+{
+	uint64_t time = 1000, seed = 1;
+
+	begin();
+	for (uint32_t i = 0; i < 2000; i++) {
+		uint32_t tid = 177 + i % 3;
+
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		time += 1 + (seed >> 40) % 1000;
+		add_exit(0, time, tid, i % 3, (seed >> 20) % 3 ? 30 : 12);
+		time += 1 + (seed >> 50) % 5000;
+		add_entry(0, time, tid, i % 3);
+	}
+	end("[local]");
+}
+
+static uint64_t sum_of_report(int tid, uint64_t *ret_count)
+{
+	const char *const paths[] = { dat };
+	const struct trace_event *next;
+	struct trace *trace = NULL;
+	struct tally tally;
+	uint64_t sum = 0, count = 0;
+
+	assert_int_equal(trace_open(paths, 1, TRACE_ANY, &trace, NULL), 0);
+	tally_init(&tally, TALLY_VMEXIT, trace);
+	while (trace_next(trace, &next) > 0)
+		assert_int_equal(tally_add(&tally, next), 0);
+	tally_end(&tally);
+	for (size_t i = 0; i < tally.nr_threads; i++) {
+		for (size_t j = 0; tally.threads[i]->tid == tid && j < tally.threads[i]->nr_cells;
+		     j++) {
+			sum += (uint64_t)tally.threads[i]->cells[j].took.total;
+			count += tally.threads[i]->cells[j].took.count;
+		}
+	}
+	tally_release(&tally);
+	trace_close(trace);
+	*ret_count = count;
+	return sum;
+}
+
+static void sums_are_those_of_the_report(void **state)
+{
+	struct picture picture;
+
+	(void)state;
+	many_exits();
+	assert_int_equal(run((const char *[]){ "-k", dat, NULL }), 0);
+	picture = picture_of(out);
+	for (int tid = 177; tid < 180; tid++) {
+		uint64_t sum = 0, count = 0, report_count = 0;
+		uint64_t report = sum_of_report(tid, &report_count);
+
+		for (size_t i = 0; i < picture.nr; i++) {
+			const struct drawn *drawn = &picture.drawn[i];
+
+			if (drawn->track != tid || strcmp(drawn->category, "kvm") != 0)
+				continue;
+			sum += (uint64_t)drawn->dur_ns;
+			count++;
+		}
+		assert_true(report_count > 600);
+		assert_int_equal(count, report_count);
+		assert_int_equal(sum, report);
+	}
+	picture_release(&picture);
+}
+
+/* Which processor a kvmtrace is from shows in the numbers that only one of them has. */
+static void old_kernels_exits_are_named_by_their_processor(void **state)
+{
+	const uint32_t interrupt = 0x60, halt = 0x78, vmx_halt = 12;
+	struct bytes file = { 0 };
+	struct picture picture;
+
+	(void)state;
+	put_u32(&file, 0x12345678);
+	put_kvmtrace(&file, 1000, 0x10002, 7, 0, 1, &interrupt);
+	put_kvmtrace(&file, 2000, 0x10001, 7, 0, 0, NULL);
+	put_kvmtrace(&file, 3000, 0x10002, 7, 0, 1, &halt);
+	put_kvmtrace(&file, 4000, 0x10001, 7, 0, 0, NULL);
+	save(dat, file.data, file.len);
+	assert_int_equal(run((const char *[]){ "-k", dat, "-f", "1000000", NULL }), 0);
+	picture = picture_of(out);
+	assert_int_equal(find(&picture, 'X', "interrupt")->dur_ns, 1000);
+	assert_int_equal(find(&picture, 'X', "hlt")->dur_ns, 1000);
+	assert_string_equal(find(&picture, 'M', "process_name")->args, "{\"name\":\"process 7\"}");
+	picture_release(&picture);
+	file.len = 4;
+	put_kvmtrace(&file, 1000, 0x10002, 7, 0, 1, &vmx_halt);
+	put_kvmtrace(&file, 2000, 0x10001, 7, 0, 0, NULL);
+	save(dat, file.data, file.len);
+	assert_int_equal(run((const char *[]){ "-k", dat, "-f", "1000000", NULL }), 0);
+	picture = picture_of(out);
+	assert_int_equal(find(&picture, 'X', "halted")->dur_ns, 1000);
+	picture_release(&picture);
+	bytes_release(&file);
+}
+
+static void cycles_need_a_frequency(void **state)
+{
+	struct picture picture;
+
+	(void)state;
+	begin();
+	add_exit(0, 3000000, 177, 0, 30);
+	add_entry(0, 6000000, 177, 0);
+	end("[x86-tsc]");
+	assert_int_equal(run((const char *[]){ "-k", dat, NULL }), 1);
+	assert_int_equal(run((const char *[]){ "-k", dat, "-f", "3000000", NULL }), 0);
+	picture = picture_of(out);
+	assert_int_equal(find(&picture, 'X', "IO_INSTRUCTION")->dur_ns, 1000000);
+	picture_release(&picture);
+}
+
+/* ---- function calls ---- */
+
+#define MARGIN 60000000000 /* others than KVM may begin so much earlier */
+
+static void write_guest(const char *text)
+{
+	save(guest, text, strlen(text));
+}
+
+static void calls_become_slices(void **state)
+{
+	struct picture picture;
+
+	(void)state;
+	write_guest("{\"traceEvents\":[\n"
+		    "{\"ts\":0,\"ph\":\"M\",\"pid\":5,\"name\":\"process_name\",\"args\":"
+		    "{\"name\":\"[5] app\"}},\n"
+		    "{\"ts\":1.000,\"ph\":\"B\",\"pid\":5,\"name\":\"main\"},\n"
+		    "{\"ts\":1.500,\"ph\":\"B\",\"pid\":5,\"name\":\"f \\\"x\\\"\",\"args\":"
+		    "{\"arguments\":\"(1)\"}},\n"
+		    "{\"ts\":2.000,\"ph\":\"E\",\"pid\":5,\"name\":\"f \\\"x\\\"\",\"args\":"
+		    "{\"retval\":7}},\n"
+		    "{\"ts\":3,\"ph\":\"E\",\"pid\":5,\"name\":\"main\"}\n"
+		    "], \"displayTimeUnit\": \"ns\", \"metadata\": {}}\n");
+	assert_int_equal(run((const char *[]){ "-O", "0", guest, NULL }), 0);
+	picture = picture_of(out);
+	assert_int_equal(find(&picture, 'X', "main")->ns, MARGIN);
+	assert_int_equal(find(&picture, 'X', "main")->dur_ns, 2000);
+	assert_int_equal(find(&picture, 'X', "main")->track, 5);
+	assert_int_equal(find(&picture, 'X', "f \"x\"")->ns, MARGIN + 500);
+	assert_int_equal(find(&picture, 'X', "f \"x\"")->dur_ns, 500);
+	assert_string_equal(find(&picture, 'X', "f \"x\"")->args,
+			    "{\"arguments\":\"(1)\",\"retval\":7}");
+	assert_string_equal(find(&picture, 'M', "process_name")->args,
+			    "{\"name\":\"guest.json: [5] app\"}");
+	picture_release(&picture);
+}
+
+static void unbalanced_calls_are_closed_at_the_cut(void **state)
+{
+	struct picture picture;
+
+	(void)state;
+	write_guest("[{\"ts\":1,\"ph\":\"B\",\"pid\":5,\"tid\":6,\"name\":\"a\"},"
+		    "{\"ts\":2,\"ph\":\"E\",\"pid\":5,\"tid\":6,\"name\":\"a\"},"
+		    "{\"ts\":3,\"ph\":\"E\",\"pid\":5,\"tid\":6,\"name\":\"inner\"},"
+		    "{\"ts\":4,\"ph\":\"E\",\"pid\":5,\"tid\":6,\"name\":\"outer\"},"
+		    "{\"ts\":5,\"ph\":\"B\",\"pid\":5,\"tid\":6,\"name\":\"b\"},"
+		    "{\"ts\":5,\"ph\":\"B\",\"pid\":5,\"tid\":6,\"name\":\"c\"},"
+		    "{\"ts\":5,\"ph\":\"B\",\"pid\":5,\"tid\":6,\"name\":\"d\"},"
+		    "{\"ts\":6,\"ph\":\"E\",\"pid\":5,\"tid\":6,\"name\":\"c\"},"
+		    "{\"ts\":7,\"ph\":\"B\",\"pid\":5,\"tid\":6,\"name\":\"e\"}]");
+	assert_int_equal(run((const char *[]){ guest, NULL }), 0);
+	picture = picture_of(out);
+	assert_int_equal(find(&picture, 'X', "inner")->ns, MARGIN - 1);
+	assert_int_equal(find(&picture, 'X', "inner")->dur_ns, 2001);
+	assert_int_equal(find(&picture, 'X', "outer")->ns, MARGIN - 2);
+	assert_int_equal(find(&picture, 'X', "outer")->dur_ns, 3002);
+	assert_string_equal(find(&picture, 'X', "outer")->category, "function,cut");
+	assert_string_equal(find(&picture, 'X', "a")->category, "function");
+	assert_string_equal(find(&picture, 'X', "d")->category, "function,cut");
+	assert_string_equal(find(&picture, 'X', "c")->category, "function");
+	assert_int_equal(find(&picture, 'X', "d")->ns, MARGIN + 4002);
+	assert_string_equal(find(&picture, 'X', "b")->category, "function,cut");
+	assert_int_equal(find(&picture, 'X', "b")->dur_ns, 2000);
+	assert_int_equal(find(&picture, 'X', "e")->dur_ns, 0);
+	picture_release(&picture);
+}
+
+/* The guest's clock is behind: guest = host + offset, and the offset is a negative number. */
+static void begin_offsets(void)
+{
+	begin();
+	add_offset(0, 1000000, 177, 0, -400000);
+	add_offset(0, 1000010, 178, 1, -300000);
+	add_offset(0, 2000000, 177, 0, -500000);
+	add_entry(0, 3000000, 177, 0);
+	end("[x86-tsc]");
+}
+
+static void offsets_are_the_last_ones_before(void **state)
+{
+	struct picture picture;
+
+	(void)state;
+	begin_offsets();
+	write_guest("[{\"ts\":1100,\"ph\":\"B\",\"pid\":5,\"tid\":1,\"name\":\"early\"},"
+		    "{\"ts\":1101,\"ph\":\"E\",\"pid\":5,\"tid\":1},"
+		    "{\"ts\":1700,\"ph\":\"B\",\"pid\":5,\"tid\":1,\"name\":\"late\"},"
+		    "{\"ts\":1701,\"ph\":\"E\",\"pid\":5,\"tid\":1},"
+		    "{\"ts\":1700,\"ph\":\"B\",\"pid\":5,\"tid\":2,\"name\":\"second\"},"
+		    "{\"ts\":1701,\"ph\":\"E\",\"pid\":5,\"tid\":2}]");
+	assert_int_equal(run((const char *[]){ "-k", dat, "-f", "1000000", guest, NULL }), 0);
+	picture = picture_of(out);
+	/* At 1 GHz a cycle is a nanosecond; KVM's first event is at 1,000,000. */
+	assert_int_equal(find(&picture, 'X', "early")->ns, MARGIN + 1500000 - 1000000);
+	assert_int_equal(find(&picture, 'X', "late")->ns, MARGIN + 2200000 - 1000000);
+	assert_int_equal(find(&picture, 'X', "second")->ns, MARGIN + 2000000 - 1000000);
+	picture_release(&picture);
+	assert_int_equal(run((const char *[]){ "-k", dat, "-f", "1000000", "-O",
+					       "18446744073709551516", guest, NULL }), 0);
+	picture = picture_of(out);
+	assert_int_equal(find(&picture, 'X', "early")->ns, MARGIN + 1100100 - 1000000);
+	picture_release(&picture);
+}
+
+static void add_pvclock(int cpu, uint64_t time, uint32_t tid, uint32_t mul, int8_t shift)
+{
+	put_common(&event, ID_PVCLOCK, tid);
+	put_u32(&event, 0);
+	put_u32(&event, mul);
+	put_u8(&event, (uint8_t)shift);
+	put(&event, NULL, 3);
+	ring_add(&rings[cpu], time, &event);
+}
+
+/* The guest's TSC goes twice as fast: 2 GHz, told in three ways, and once as fast as the host's. */
+static void a_guest_s_tsc_may_be_scaled(void **state)
+{
+	static const struct {
+		uint32_t mul;
+		int8_t shift;
+		int64_t late_ns; /* when the host has it for the guest's 4,500,000 */
+	} clocks[] = {
+		{ UINT32_C(1) << 31, 0, 2500000 },
+		{ UINT32_C(1) << 30, 1, 2500000 },
+		{ UINT32_C(1) << 31, -1, 1375000 }, /* 4 GHz */
+		{ UINT32_MAX, 0, 5000000 },	    /* 1 GHz, but for the rounding */
+	};
+
+	(void)state;
+	write_guest("[{\"ts\":4500,\"ph\":\"B\",\"pid\":5,\"tid\":1,\"name\":\"late\"},"
+		    "{\"ts\":4501,\"ph\":\"E\",\"pid\":5,\"tid\":1}]");
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
+		struct picture picture;
+
+		begin();
+		add_offset(0, 1000000, 177, 0, -1000000);
+		add_pvclock(0, 1000010, 177, clocks[i].mul, clocks[i].shift);
+		add_offset(0, 2300000, 177, 0, -500000);
+		add_offset(0, 6000000, 177, 0, 7);
+		end("[x86-tsc]");
+		assert_int_equal(run((const char *[]){ "-k", dat, "-f", "1000000", guest, NULL }),
+				 0);
+		picture = picture_of(out);
+		assert_int_equal(find(&picture, 'X', "late")->ns,
+				 MARGIN + clocks[i].late_ns - 1000000);
+		picture_release(&picture);
+	}
+}
+
+static void a_filter_cuts_before_kvms_first_event(void **state)
+{
+	struct picture picture;
+
+	(void)state;
+	begin();
+	add_entry(0, 10000, 177, 0);
+	end("[local]");
+	write_guest("[{\"ts\":1,\"ph\":\"B\",\"pid\":5,\"name\":\"gone\"},"
+		    "{\"ts\":2,\"ph\":\"E\",\"pid\":5,\"name\":\"gone\"},"
+		    "{\"ts\":3,\"ph\":\"B\",\"pid\":5,\"name\":\"outer\"},"
+		    "{\"ts\":4,\"ph\":\"B\",\"pid\":5,\"name\":\"inner\"},"
+		    "{\"ts\":12,\"ph\":\"E\",\"pid\":5,\"name\":\"inner\"},"
+		    "{\"ts\":13,\"ph\":\"E\",\"pid\":5,\"name\":\"outer\"}]");
+	assert_int_equal(run((const char *[]){ "-k", dat, "-F", "-O", "0", guest, NULL }), 0);
+	picture = picture_of(out);
+	assert_int_equal(find(&picture, 'X', "outer")->ns, MARGIN);
+	assert_int_equal(find(&picture, 'X', "outer")->dur_ns, 3000);
+	assert_int_equal(find(&picture, 'X', "inner")->ns, MARGIN + 1);
+	for (size_t i = 0; i < picture.nr; i++)
+		assert_string_not_equal(picture.drawn[i].name, "gone");
+	picture_release(&picture);
+}
+
+static void traces_that_make_no_sense_are_named(void **state)
+{
+	static const char *const texts[] = {
+		"", "x", "{}", "{\"traceEvents\":{}}", "[1]", "[{}]", "[{\"ph\":\"B\"}]",
+		"[{\"ph\":\"B\",\"ts\":-1}]", "[{\"ph\":\"B\",\"ts\":1,\"pid\":1,\"name\":\"a\"}",
+		"[{\"ph\":\"B\",\"ts\":1,\"pi",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct picture picture;
+
+		write_guest(texts[i]);
+		assert_int_equal(run((const char *[]){ guest, NULL }), 1);
+		picture = picture_of(out); /* what could be read is drawn */
+		picture_release(&picture);
+	}
+}
+
+/* ---- counters ---- */
+
+static void parses(const char *text, int want, uint64_t ns, const char *name, const char *value)
+{
+	char line[256];
+	struct perf_line got = { 0 };
+	int status;
+
+	snprintf(line, sizeof(line), "%s", text);
+	status = perf_line_parse(line, &got);
+	if (status != want)
+		fail_msg("%s: %d, wanted %d", text, status, want);
+	if (want <= 0)
+		return;
+	assert_int_equal(got.ns, ns);
+	assert_string_equal(got.name, name);
+	assert_string_equal(got.value, value);
+}
+
+static void lines_of_perf_stat_are_read(void **state)
+{
+	(void)state;
+	parses("     0.206358798#29622##kvm:kvm_pio#277139907#100.00#106.902#K/sec\n", 1,
+	       206358798, "kvm:kvm_pio", "29622");
+	parses("     1.206358798#277.09#msec#task-clock#277094647#100.00#1.385#CPUs utilized", 1,
+	       1206358798, "task-clock (msec)", "277.09");
+	parses("0.5#<not supported>##cycles:G#0#100.00##", 0, 0, "", "");
+	parses("0.5,<not counted>,,cycles,0,100.00,,", 0, 0, "", "");
+	parses("0.5,12,,cpu/event=0x3c,umask=1/,100,50.00,,", 1, 500000000,
+	       "cpu/event=0x3c,umask=1/", "12");
+	parses("0.5,CPU0,12,,cycles,100,50.00,,", 1, 500000000, "cycles CPU0", "12");
+	parses("0.5,S0-D0-C1,2,12,,cycles,100,50.00,,", 1, 500000000, "cycles S0-D0-C1", "12");
+	parses("0.5;CPU 0/KVM-9359;0012;;kvm:kvm_exit;100;50.00;;", 1, 500000000,
+	       "kvm:kvm_exit CPU 0/KVM-9359", "12");
+	parses("0.5,000.5,msec,task-clock,1.25%,100,50.00,,", 1, 500000000, "task-clock (msec)",
+	       "0.5");
+	parses("0.5,12,,cycles,/machine.slice,100,50.00,,", 1, 500000000,
+	       "cycles,/machine.slice", "12");
+	parses("0.5,12,,cycles", 1, 500000000, "cycles", "12");
+	parses("0.5,,,,,,1.2,insn per cycle", 0, 0, "", "");
+	parses("# started on Sat Nov 21 00:50:21 2026\n", 0, 0, "", "");
+	parses("\n", 0, 0, "", "");
+	parses("{\"interval\" : 0.500000000, \"cpu\" : \"0\", \"counter-value\" : \"12.000000\", "
+	       "\"unit\" : \"\", \"event\" : \"cycles\", \"event-runtime\" : 1}", 1, 500000000,
+	       "cycles cpu 0", "12.000000");
+	parses("{\"interval\" : 0.5, \"counter-value\" : \"<not counted>\", \"event\" : \"x\"}", 0,
+	       0, "", "");
+	parses("hello", -EINVAL, 0, "", "");
+	parses("0.5", -EINVAL, 0, "", "");
+	parses("0.5,x,y,z", -EINVAL, 0, "", "");
+	parses("{\"interval\" : 0.5", -EINVAL, 0, "", "");
+}
+
+static void counters_are_of_the_interval_before(void **state)
+{
+	static const char text[] = "# started on Sat Nov 21 00:50:21 2026\n\n"
+				   "     0.1,5,,kvm:kvm_exit,1,100.00,,\n"
+				   "     0.3,7,,kvm:kvm_exit,1,100.00,,\n";
+	static const char anchored[] = "rdtsc 1002000000\n0.1,5,,kvm:kvm_exit,1,100.00,,\n";
+	struct picture picture;
+
+	(void)state;
+	save(counters, text, strlen(text));
+	assert_int_equal(run((const char *[]){ "-p", counters, NULL }), 0);
+	picture = picture_of(out);
+	is_drawn(&picture, "C kvm:kvm_exit|perf|1.0 0+0 5\n"
+			   "C kvm:kvm_exit|perf|1.0 100000000+0 7\n"
+			   "C kvm:kvm_exit|perf|1.0 300000000+0 0\n");
+	picture_release(&picture);
+	begin();
+	add_entry(0, 1000000000, 177, 0);
+	end("[x86-tsc]");
+	save(counters, anchored, strlen(anchored));
+	assert_int_equal(run((const char *[]){ "-k", dat, "-f", "1000000", "-p", counters, NULL }),
+			 0);
+	picture = picture_of(out);
+	assert_int_equal(find(&picture, 'C', "kvm:kvm_exit")->ns, MARGIN + 2000000);
+	picture_release(&picture);
+	save(counters, text, strlen(text));
+	assert_int_equal(run((const char *[]){ "-k", dat, "-f", "1000000", "-p", counters, NULL }),
+			 0);
+	picture = picture_of(out);
+	assert_int_equal(find(&picture, 'C', "kvm:kvm_exit")->ns, MARGIN - 50000000);
+	picture_release(&picture);
+}
+
+static void wrong_counters_are_named(void **state)
+{
+	static const char text[] = "     0.1,5,,kvm:kvm_exit,1,100.00,,\nhello\n";
+	struct picture picture;
+
+	(void)state;
+	save(counters, text, strlen(text));
+	assert_int_equal(run((const char *[]){ "-p", counters, NULL }), 1);
+	picture = picture_of(out);
+	assert_string_equal(find(&picture, 'C', "kvm:kvm_exit")->value, "5");
+	picture_release(&picture);
+}
+
+/* ---- JSON ---- */
+
+static void any_text_makes_valid_json(void **state)
+{
+	static const char nasty[] = "a\"b\\c\n\t\x01\x7f \303\244 \xff \355\240\200 "
+				    "\360\237\220\247";
+	const struct timeline_event slice = { .name = nasty, .category = "x", .ns = -1500 };
+	struct timeline_args args, metadata;
+	struct timeline_out timeline;
+	struct picture picture;
+	char longer[4096];
+
+	(void)state;
+	memset(longer, '"', sizeof(longer));
+	args_clear(&args);
+	args_clear(&metadata);
+	args_add_text(&args, nasty, nasty, sizeof(nasty) - 1);
+	args_add_text(&args, "long", longer, sizeof(longer));
+	args_add_number(&args, "least", INT64_MIN);
+	args_add_hex(&args, "most", UINT64_MAX);
+	args_add_hex(&args, "none", 0);
+	out_begin(&timeline, fopen(out, "w"));
+	out_slice(&timeline, &slice, 2500, &args);
+	out_end(&timeline, &metadata);
+	fclose(timeline.file);
+	picture = picture_of(out);
+	assert_string_equal(picture.drawn[0].name,
+			    "a\"b\\c\n\t\x01\x7f \303\244 ? ??? \360\237\220\247");
+	assert_int_equal(picture.drawn[0].ns, -1500);
+	assert_int_equal(picture.drawn[0].dur_ns, 4000);
+	assert_non_null(strstr(picture.drawn[0].args, "\"least\":-9223372036854775808,"
+			       "\"most\":\"0xffffffffffffffff\",\"none\":\"0x0\"}"));
+	assert_null(strstr(picture.drawn[0].args, "long"));
+	picture_release(&picture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(draws_guest_kvm_userspace_and_halted),
+		cmocka_unit_test(what_the_recording_cuts_is_marked),
+		cmocka_unit_test(lost_events_end_what_is_open),
+		cmocka_unit_test(guests_are_processes),
+		cmocka_unit_test(without_exits_there_are_points),
+		cmocka_unit_test(sums_are_those_of_the_report),
+		cmocka_unit_test(old_kernels_exits_are_named_by_their_processor),
+		cmocka_unit_test(cycles_need_a_frequency),
+		cmocka_unit_test(calls_become_slices),
+		cmocka_unit_test(unbalanced_calls_are_closed_at_the_cut),
+		cmocka_unit_test(offsets_are_the_last_ones_before),
+		cmocka_unit_test(a_guest_s_tsc_may_be_scaled),
+		cmocka_unit_test(a_filter_cuts_before_kvms_first_event),
+		cmocka_unit_test(traces_that_make_no_sense_are_named),
+		cmocka_unit_test(lines_of_perf_stat_are_read),
+		cmocka_unit_test(counters_are_of_the_interval_before),
+		cmocka_unit_test(wrong_counters_are_named),
+		cmocka_unit_test(any_text_makes_valid_json),
+	};
+
+	return cmocka_run_group_tests_name("timeline", tests, set_up, tear_down);
+}

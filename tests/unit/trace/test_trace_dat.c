@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * test_trace_dat - trace.dat, of version 6 made byte by byte: events, losses, cut files.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <errno.h>
+
+#include "tests/worlds/trace_world_linux.h"
+
+#define HEADER_MAX 4096 /* what is before the pages */
+
+static char path[64];
+
+static int set_up(void **state)
+{
+	int fd;
+
+	(void)state;
+	strcpy(path, "/tmp/kvmtop-dat.XXXXXX");
+	fd = mkstemp(path);
+	return fd < 0 ? -1 : close(fd);
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	return unlink(path);
+}
+
+static struct trace *open_it(void)
+{
+	const char *paths[] = { path };
+	struct trace *trace = NULL;
+	struct why why = { "" };
+
+	if (trace_open(paths, 1, TRACE_ANY, &trace, &why) != 0)
+		fail_msg("%s", why.text);
+	return trace;
+}
+
+/* Five events on two CPUs, one after a loss of 42 and a pause of a second. */
+static void make(struct bytes *file, int swap)
+{
+	struct bytes event = { .swap = swap };
+	struct ring rings[2];
+
+	file->swap = swap;
+	ring_init(&rings[0], swap);
+	ring_init(&rings[1], swap);
+	put_exit(&event, 77, 0, 1, 12);
+	ring_add(&rings[0], 1000, &event);
+	put_entry(&event, 77, 0);
+	ring_add(&rings[0], 3000, &event);
+	put_exit(&event, 78, 1, 1, 0x77);
+	ring_add(&rings[1], 2000, &event);
+	put_mmio(&event, 78, 2, 0xfee000b0);
+	ring_add(&rings[1], 2000 + 1000000000, &event);
+	ring_lose(&rings[1], 42);
+	put_entry(&event, 78, 1);
+	ring_add(&rings[1], 3000 + UINT64_C(1000000000), &event);
+	put_dat6(file, rings, 2, world_formats, NR_WORLD_FORMATS, "[local] global");
+	bytes_release(&event);
+}
+
+static uint64_t number(const struct trace_event *event, const char *name)
+{
+	const struct trace_field *field = trace_field(event->type, name);
+
+	assert_non_null(field);
+	return trace_field_number(field, event);
+}
+
+static const struct trace_event *next_event(struct trace *trace, const char *name, uint64_t time,
+					    int cpu)
+{
+	const struct trace_event *event = NULL;
+
+	assert_int_equal(trace_next(trace, &event), 1);
+	assert_int_equal(event->time, time);
+	assert_int_equal(event->cpu, cpu);
+	if (!name)
+		assert_null(event->type);
+	else
+		assert_string_equal(event->type->name, name);
+	return event;
+}
+
+static void check_guest(const struct trace *trace, uint64_t id, int32_t pid)
+{
+	struct trace_guest guest;
+	int32_t vcpu = -1;
+
+	assert_true(trace_guest(trace, 0, 0, &guest));
+	assert_string_equal(guest.name, "web1");
+	assert_int_equal(guest.trace_id, id);
+	assert_int_equal(guest.pid, pid);
+	assert_int_equal(guest.nr_vcpus, 2);
+	assert_int_equal(guest.tids[1], 78);
+	assert_false(trace_guest(trace, 0, 1, &guest));
+	assert_int_equal(trace_guest_of(trace, 0, 78, &guest, &vcpu), 0);
+	assert_int_equal(vcpu, 1);
+	assert_int_equal(trace_guest_of(trace, 0, 79, &guest, &vcpu), -1);
+	assert_int_equal(trace_guest_of(trace, 0, -1, &guest, &vcpu), -1);
+}
+
+static void check_events(int swap)
+{
+	struct bytes file = { .len = 0 };
+	const struct trace_event *event;
+	const struct trace_info *info;
+	struct trace *trace;
+
+	make(&file, swap);
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	trace = open_it();
+	info = trace_file(trace, 0);
+	assert_int_equal(info->kind, TRACE_DAT);
+	assert_int_equal(info->version, 6);
+	assert_int_equal(info->nr_cpus, 2);
+	assert_int_equal(info->clock, TRACE_CLOCK_NS);
+	assert_string_equal(info->clock_name, "local");
+	assert_string_equal(info->host, "alpha");
+	assert_string_equal(info->release, "6.1.0");
+	assert_string_equal(info->arch, "x86_64");
+	check_guest(trace, WORLD_GUEST_ID, -1);
+
+	event = next_event(trace, "kvm_exit", 1000, 0);
+	assert_string_equal(event->type->system, "kvm");
+	assert_int_equal(event->tid, 77);
+	assert_int_equal(event->vcpu, 0);
+	assert_int_equal(number(event, "exit_reason"), 12);
+	assert_int_equal(number(event, "common_pid"), 77);
+	assert_string_equal(trace_comm(trace, event), "CPU 0/KVM");
+	assert_non_null(strstr(event->type->format, "FROM_THE_FUTURE"));
+	event = next_event(trace, "kvm_exit", 2000, 1);
+	assert_int_equal(event->vcpu, 1);
+	assert_int_equal(number(event, "exit_reason"), 0x77);
+	next_event(trace, "kvm_entry", 3000, 0);
+	event = next_event(trace, "kvm_mmio", 2000 + 1000000000, 1);
+	assert_int_equal(number(event, "gpa"), 0xfee000b0);
+	assert_int_equal(event->vcpu, -1);
+	event = next_event(trace, NULL, 3000 + 1000000000, 1);
+	assert_int_equal(event->lost, 42);
+	event = next_event(trace, "kvm_entry", 3000 + 1000000000, 1);
+	assert_int_equal(event->tid, 78);
+	assert_int_equal(trace_next(trace, &event), 0);
+	assert_null(trace_problem(trace, 0));
+	trace_close(trace);
+}
+
+static void every_event_of_version_6(void **state)
+{
+	(void)state;
+	check_events(0);
+	check_events(1); /* of a machine with the other byte order */
+}
+
+/* How many events there are up to the end, and how many problems. */
+static size_t count_events(struct trace *trace, size_t *ret_problems)
+{
+	const struct trace_event *event;
+	size_t nr = 0, problems = 0;
+
+	while (trace_next(trace, &event) == 1)
+		nr += event->type != NULL;
+	while (trace_problem(trace, problems))
+		problems++;
+	*ret_problems = problems;
+	return nr;
+}
+
+static void cut_at_every_byte(void **state)
+{
+	struct bytes file = { .len = 0 };
+	size_t last = 4, whole; /* the fifth is in the page that is cut first */
+
+	(void)state;
+	make(&file, 0);
+	whole = file.len;
+	save(path, file.data, whole);
+	for (size_t cut = whole - 1; cut >= 10; cut -= cut > HEADER_MAX ? 16 : 1) {
+		struct trace *trace;
+		size_t nr, problems;
+
+		assert_int_equal(truncate(path, (off_t)cut), 0);
+		trace = open_it();
+		nr = count_events(trace, &problems);
+		assert_in_range(problems, 1, 2);
+		assert_string_equal(trace_problem(trace, 0)->path, path);
+		assert_true(trace_problem(trace, 0)->offset <= whole);
+		assert_true(nr <= last); /* a shorter file has no more */
+		last = nr;
+		trace_close(trace);
+	}
+	assert_int_equal(last, 0);
+	bytes_release(&file);
+}
+
+/* Lengths that lie: of a page, and of a record within it. */
+static void absurd_lengths(void **state)
+{
+	static const uint64_t commits[] = { WORLD_PAGE, 0x100000, 0x7000000, 0xc7ffffff };
+	struct bytes file = { .len = 0 };
+	struct trace *trace;
+	size_t problems;
+
+	(void)state;
+	make(&file, 0);
+	for (size_t i = 0; i < sizeof(commits) / sizeof(commits[0]); i++) {
+		set_u64(&file, file.len - WORLD_PAGE + 8, commits[i]);
+		save(path, file.data, file.len);
+		trace = open_it();
+		assert_int_equal(count_events(trace, &problems), 4);
+		assert_int_equal(trace_problem(trace, 0)->offset, file.len - WORLD_PAGE);
+		trace_close(trace);
+	}
+
+	set_u64(&file, file.len - WORLD_PAGE + 8, 500);
+	file.data[file.len - WORLD_PAGE + 16] = 0; /* the length is in the next word, */
+	memset(file.data + file.len - WORLD_PAGE + 20, 0x7f, 4); /* and is that */
+	save(path, file.data, file.len);
+	trace = open_it();
+	assert_int_equal(count_events(trace, &problems), 4);
+	assert_int_equal(problems, 1);
+	trace_close(trace);
+	bytes_release(&file);
+}
+
+static void clocks_and_kinds(void **state)
+{
+	static const struct {
+		const char *text, *name;
+		enum trace_clock clock;
+	} clocks[] = {
+		{ "local [x86-tsc] mono", "x86-tsc", TRACE_CLOCK_CYCLES },
+		{ "counter", "counter", TRACE_CLOCK_COUNT },
+		{ "![x86-tsc]", "x86-tsc", TRACE_CLOCK_CYCLES },
+		{ "local global [mono]", "mono", TRACE_CLOCK_NS },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
+		struct bytes file = { .len = 0 };
+		struct ring ring;
+		struct trace *trace;
+
+		ring_init(&ring, 0);
+		put_dat6(&file, &ring, 1, world_formats, NR_WORLD_FORMATS, clocks[i].text);
+		save(path, file.data, file.len);
+		bytes_release(&file);
+		trace = open_it();
+		assert_string_equal(trace_file(trace, 0)->clock_name, clocks[i].name);
+		assert_int_equal(trace_file(trace, 0)->clock, clocks[i].clock);
+		trace_close(trace);
+	}
+}
+
+/* An instance is a file of its own in the stream, with the threads of the same machine. */
+static void a_further_buffer(void **state)
+{
+	struct bytes file = { .len = 0 }, event = { .len = 0 };
+	const struct trace_event *got;
+	struct ring rings[2];
+	struct trace *trace;
+	uint64_t strand;
+
+	(void)state;
+	ring_init(&rings[0], 0);
+	ring_init(&rings[1], 0);
+	put_entry(&event, 77, 0);
+	ring_add(&rings[0], 5, &event);
+	put_entry(&event, 78, 1);
+	ring_add(&rings[1], 6, &event);
+	world_buffer = "second";
+	put_dat6(&file, rings, 2, world_formats, NR_WORLD_FORMATS, "[local]");
+	world_buffer = NULL;
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	bytes_release(&event);
+	trace = open_it();
+	assert_string_equal(trace_file(trace, 0)->instance, "");
+	assert_string_equal(trace_file(trace, 1)->instance, "second");
+	got = next_event(trace, "kvm_entry", 5, 0);
+	assert_int_equal(got->file, 0);
+	strand = got->strand;
+	got = next_event(trace, "kvm_entry", 5, 0);
+	assert_int_equal(got->file, 1);
+	assert_true(got->strand == strand);
+	assert_string_equal(trace_comm(trace, got), "CPU 0/KVM");
+	next_event(trace, "kvm_entry", 6, 1);
+	assert_int_equal(trace_next(trace, &got), 0);
+	assert_null(trace_problem(trace, 0));
+	trace_close(trace);
+}
+
+/* Cycles become ns where the file says how: here of 2 GHz. */
+static void cycles_become_ns(void **state)
+{
+	static const struct world_tsc tscs[] = { { 1 << 9, 10 }, { UINT32_C(1) << 31, 32 },
+						 { 1 << 20, 21 },
+						 { UINT32_C(0xfffffffe), 33 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(tscs) / sizeof(tscs[0]); i++) {
+		uint64_t cycles = UINT64_C(0x123456789abcdef0), wanted = cycles / 2;
+		struct bytes file = { .len = 0 }, event = { .len = 0 };
+		const struct trace_event *got;
+		struct ring ring;
+		struct trace *trace;
+
+		ring_init(&ring, 0);
+		put_entry(&event, 77, 0);
+		ring_add(&ring, cycles, &event);
+		world_tsc = tscs[i];
+		put_dat6(&file, &ring, 1, world_formats, NR_WORLD_FORMATS, "[x86-tsc]");
+		world_tsc.mult = 0;
+		save(path, file.data, file.len);
+		bytes_release(&file);
+		bytes_release(&event);
+		trace = open_it();
+		assert_int_equal(trace_file(trace, 0)->clock, TRACE_CLOCK_NS);
+		assert_in_range(trace_file(trace, 0)->tsc_khz, 1999999, 2000001);
+		assert_int_equal(trace_next(trace, &got), 1);
+		assert_in_range(got->time, wanted - wanted / 1000000000, wanted);
+		trace_close(trace);
+	}
+}
+
+/* trace-cmd made it of a file of version 6 with the same five events. */
+static void version_7(void **state)
+{
+	const char *paths[] = { "tests/data/trace/small-v7.dat" };
+	const struct trace_event *event;
+	struct trace *trace;
+	struct why why;
+
+	(void)state;
+	assert_int_equal(trace_open(paths, 1, TRACE_ANY, &trace, &why), 0);
+	assert_int_equal(trace_file(trace, 0)->version, 7);
+	assert_string_equal(trace_file(trace, 0)->release, "6.1.0");
+	check_guest(trace, 0x1234, 0x1234); /* no random number of trace-cmd's */
+	event = next_event(trace, "kvm_exit", 1000, 0);
+	assert_int_equal(event->tid, 77);
+	assert_string_equal(trace_comm(trace, event), "CPU 0/KVM");
+	assert_non_null(strstr(event->type->format, "FROM_THE_FUTURE"));
+	event = next_event(trace, "kvm_exit", 2000, 1);
+	assert_int_equal(number(event, "exit_reason"), 0x77);
+	next_event(trace, "kvm_entry", 3000, 0);
+	next_event(trace, "kvm_mmio", 2000 + 1000000000, 1);
+	event = next_event(trace, NULL, 3000 + 1000000000, 1);
+	assert_int_equal(event->lost, 42);
+	next_event(trace, "kvm_entry", 3000 + 1000000000, 1);
+	assert_int_equal(trace_next(trace, &event), 0);
+	assert_null(trace_problem(trace, 0));
+	trace_close(trace);
+}
+
+static void version_7_with_a_further_buffer(void **state)
+{
+	const char *paths[] = { "tests/data/trace/buffers-v7.dat" };
+	const struct trace_event *got;
+	struct trace *trace;
+	struct why why;
+
+	(void)state;
+	assert_int_equal(trace_open(paths, 1, TRACE_ANY, &trace, &why), 0);
+	assert_string_equal(trace_file(trace, 1)->instance, "second");
+	next_event(trace, "kvm_entry", 5000, 0);
+	got = next_event(trace, "kvm_entry", 5000, 0);
+	assert_int_equal(got->file, 1);
+	next_event(trace, "kvm_entry", 6000, 1);
+	assert_int_equal(trace_next(trace, &got), 0);
+	assert_null(trace_problem(trace, 0));
+	trace_close(trace);
+}
+
+static void version_7_cut(void **state)
+{
+	static uint8_t data[65536];
+	FILE *file = fopen("tests/data/trace/small-v7.dat", "r");
+	size_t len, nr, problems;
+
+	(void)state;
+	assert_non_null(file);
+	len = fread(data, 1, sizeof(data), file);
+	fclose(file);
+	for (size_t cut = 12; cut < len; cut += cut < 300 ? 1 : 37) {
+		struct trace *trace;
+
+		save(path, data, cut);
+		trace = open_it();
+		nr = count_events(trace, &problems);
+		assert_true(nr == 5 || problems > 0); /* all, where it is the end of a page */
+		assert_true(nr < 5 || cut > len - 4096);
+		trace_close(trace);
+	}
+}
+
+/* ---- a guest's file beside its host's */
+
+/* One event on each of two CPUs, at these times. */
+static void make_two(uint64_t first, uint64_t second, const char *to)
+{
+	struct bytes file = { .len = 0 }, event = { .len = 0 };
+	struct ring rings[2];
+
+	ring_init(&rings[0], 0);
+	ring_init(&rings[1], 0);
+	put_entry(&event, 77, 0);
+	ring_add(&rings[0], first, &event);
+	put_exit(&event, 78, 1, 1, 12);
+	ring_add(&rings[1], second, &event);
+	put_dat6(&file, rings, 2, world_formats, NR_WORLD_FORMATS, "[x86-tsc]");
+	save(to, file.data, file.len);
+	bytes_release(&file);
+	bytes_release(&event);
+}
+
+/* The guest's two times on the host's clock. */
+static void check_shift(const struct world_shift *shift, uint64_t first, uint64_t second)
+{
+	char host[80];
+	const char *const paths[] = { path, host };
+	struct trace *trace = NULL;
+	struct why why = { "" };
+
+	snprintf(host, sizeof(host), "%s.host", path);
+	world_shift = (struct world_shift){ .id = 0xa11 };
+	make_two(1, UINT64_C(1) << 60, host);
+	world_shift = *shift;
+	make_two(5000, 9000, path);
+	world_shift = (struct world_shift){ .id = 0 };
+	assert_int_equal(trace_open(paths, 2, TRACE_ANY, &trace, &why), 0);
+	assert_int_equal(trace_file(trace, 0)->host_id, shift->host_id);
+	assert_int_equal(trace_file(trace, 1)->host_id, 0);
+	next_event(trace, "kvm_entry", 1, 0);
+	next_event(trace, "kvm_entry", first, 0);
+	next_event(trace, "kvm_exit", second, 1);
+	trace_close(trace);
+	unlink(host);
+}
+
+static void a_guest_is_on_its_host_s_clock(void **state)
+{
+	static const uint64_t one[][3] = { { 0, (uint64_t)-4000, 1 } };
+	static const uint64_t steps[][3] = { { 8000, 300, 1 }, { 4000, 200, 1 }, { 1, 100, 1 } };
+	static const uint64_t scaled[][3] = { { 1, 7, UINT64_C(3) << 47 } };
+	static const uint64_t nothing[][3] = { { 1, 7, 0 } };
+	struct world_shift shift = { .id = 2, .host_id = 0xa11, .nr = 1, .samples = one };
+
+	(void)state;
+	check_shift(&shift, 1000, 5000);
+	shift.nr = 3;
+	shift.samples = steps;
+	check_shift(&shift, 5200, 9300);
+	shift.flags = 1; /* on the line through two of them, the last two at the end */
+	check_shift(&shift, 5225, 9325);
+	shift.flags = 0;
+	shift.nr = 1;
+	shift.samples = scaled;
+	shift.fraction = 48;
+	check_shift(&shift, 7507, 13507);
+	shift.samples = nothing;
+	check_shift(&shift, 5007, 9007);
+	shift.nr = 0;
+	check_shift(&shift, 5000, 9000);
+	shift.offset = "-1000";
+	check_shift(&shift, 4000, 8000);
+	shift.host_id = 0;
+	check_shift(&shift, 4000, 8000);
+}
+
+/* What is said to be more than there is. */
+static void a_shift_that_makes_no_sense(void **state)
+{
+	static const uint64_t one[][3] = { { 0, 1, 1 } };
+	struct bytes file = { .len = 0 };
+	struct ring rings[2];
+	struct trace *trace;
+	uint8_t *at;
+
+	(void)state;
+	ring_init(&rings[0], 0);
+	ring_init(&rings[1], 0);
+	world_shift.host_id = 0x1122334455667788;
+	world_shift.nr = 1;
+	world_shift.samples = one;
+	put_dat6(&file, rings, 2, world_formats, NR_WORLD_FORMATS, "[x86-tsc]");
+	world_shift = (struct world_shift){ .id = 0 };
+	at = memmem(file.data, file.len, "\x88\x77\x66\x55\x44\x33\x22\x11", 8);
+	assert_non_null(at);
+	for (size_t word = 12; word <= 16; word += 4) {
+		memset(at + word, 0xff, 4);
+		save(path, file.data, file.len);
+		trace = open_it();
+		assert_int_equal(trace_file(trace, 0)->host_id, 0);
+		trace_close(trace);
+	}
+	bytes_release(&file);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_event_of_version_6), cmocka_unit_test(cut_at_every_byte),
+		cmocka_unit_test(absurd_lengths),	    cmocka_unit_test(clocks_and_kinds),
+		cmocka_unit_test(a_further_buffer),	    cmocka_unit_test(cycles_become_ns),
+		cmocka_unit_test(version_7),		    cmocka_unit_test(version_7_cut),
+		cmocka_unit_test(version_7_with_a_further_buffer),
+		cmocka_unit_test(a_guest_is_on_its_host_s_clock),
+		cmocka_unit_test(a_shift_that_makes_no_sense),
+	};
+
+	/* `test_trace_dat FILE` writes the file that small-v7.dat was made from. */
+	if (argc == 2) {
+		struct bytes file = { .len = 0 };
+
+		make(&file, 0);
+		save(argv[1], file.data, file.len);
+		bytes_release(&file);
+		return 0;
+	}
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * test_trace_perf - a perf.data made byte by byte: events in order of time, losses, cut files.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <sys/wait.h>
+#include <zstd.h>
+
+#include "tests/worlds/trace_world_linux.h"
+
+static char path[64];
+
+static int set_up(void **state)
+{
+	int fd;
+
+	(void)state;
+	strcpy(path, "/tmp/kvmtop-perf.XXXXXX");
+	fd = mkstemp(path);
+	return fd < 0 ? -1 : close(fd);
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	return unlink(path);
+}
+
+static struct trace *open_it(void)
+{
+	const char *paths[] = { path };
+	struct trace *trace = NULL;
+	struct why why = { "" };
+
+	if (trace_open(paths, 1, TRACE_ANY, &trace, &why) != 0)
+		fail_msg("%s", why.text);
+	return trace;
+}
+
+/* CPU 1's first pieces come after later ones of CPU 0. */
+static void put_records(struct bytes *file)
+{
+	struct bytes event = { .swap = file->swap };
+
+	put_perf_comm(file, 70, 70, "qemu");
+	put_perf_comm(file, 70, 77, "CPU 0/KVM");
+	put_perf_comm(file, 70, 78, "a\x1b[2J\xe3\x83\x87\xe3\x83"); /* is cut within a letter */
+	put_exit(&event, 77, 0, 1, 12);
+	put_sample(file, 1000, 0, 70, 77, &event);
+	put_entry(&event, 77, 0);
+	put_sample(file, 4000, 0, 70, 77, &event);
+	put_exit(&event, 78, 1, 2, 0x7c);
+	put_sample(file, 2000, 1, 70, 78, &event);
+	put_round(file);
+	put_exit(&event, 77, 0, 1, 30);
+	put_sample(file, 6000, 0, 70, 77, &event);
+	put_entry(&event, 78, 1);
+	put_sample(file, 3000, 1, 70, 78, &event); /* older than what was there before the mark */
+	put_round(file);
+	put_perf_lost(file, 6500, 0, 7);
+	put_entry(&event, 77, 0);
+	put_sample(file, 7000, 0, 70, 77, &event);
+	put_round(file);
+	put_round(file);
+	bytes_release(&event);
+}
+
+/* Records are 72 to 88 bytes here. Returns where they end. */
+static size_t make(struct bytes *file, int swap)
+{
+	size_t data, end;
+
+	file->swap = swap;
+	put_perf_header(file);
+	data = file->len;
+	put_records(file);
+	end = file->len;
+	put_perf_features(file, data, "AuthenticAMD,25,1,1");
+	return end;
+}
+
+/*
+ * As perf record -z: the stream is cut into records anywhere. `type`: 81, or 83, which says how
+ * much of it counts.
+ */
+static void put_compressed(struct bytes *file, const struct bytes *records, uint32_t type)
+{
+	size_t size = ZSTD_compressBound(records->len), at = 0;
+	char *packed = malloc(size);
+
+	assert_non_null(packed);
+	size = ZSTD_compress(packed, size, records->data, records->len, 1);
+	assert_false(ZSTD_isError(size));
+	while (at < size) {
+		size_t n = size - at < 100 ? size - at : 100;
+
+		put_record(file, type, type == 83 ? 8 + (n + 7) / 8 * 8 : n);
+		if (type == 83)
+			put_u64(file, n);
+		put(file, packed + at, n);
+		if (type == 83)
+			put(file, NULL, (8 - n % 8) % 8);
+		at += n;
+	}
+	free(packed);
+}
+
+static void make_compressed(struct bytes *file, uint32_t type)
+{
+	struct bytes records = { .len = 0 };
+	size_t data;
+
+	put_perf_header(file);
+	data = file->len;
+	put_records(&records);
+	put_compressed(file, &records, type);
+	put_perf_features(file, data, "AuthenticAMD,25,1,1");
+	bytes_release(&records);
+}
+
+static void make_piped(struct bytes *file, int swap)
+{
+	file->swap = swap;
+	put_perf_pipe_header(file);
+	put_perf_pipe_records(file, "AuthenticAMD,25,1,1");
+	put_records(file);
+}
+
+static const struct trace_event *next_event(struct trace *trace, const char *name, uint64_t time,
+					    int cpu)
+{
+	const struct trace_event *event = NULL;
+
+	assert_int_equal(trace_next(trace, &event), 1);
+	assert_int_equal(event->time, time);
+	assert_int_equal(event->cpu, cpu);
+	if (!name)
+		assert_null(event->type);
+	else
+		assert_string_equal(event->type->name, name);
+	return event;
+}
+
+/* Those of put_records(), in order; closes it. */
+static void check_stream(struct trace *trace, int swap)
+{
+	const struct trace_info *info = trace_file(trace, 0);
+	const struct trace_event *event;
+
+	assert_int_equal(info->kind, TRACE_PERF);
+	assert_int_equal(info->is_big_endian,
+			 swap != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__));
+	event = next_event(trace, "kvm_exit", 1000, 0);
+	assert_int_equal(event->pid, 70);
+	assert_int_equal(event->tid, 77);
+	assert_int_equal(event->vcpu, 0);
+	assert_int_equal(trace_field_number(trace_field(event->type, "exit_reason"), event), 12);
+	assert_string_equal(trace_comm(trace, event), "CPU 0/KVM");
+	assert_non_null(strstr(event->type->format, "print fmt:"));
+	event = next_event(trace, "kvm_exit", 2000, 1);
+	assert_int_equal(trace_field_number(trace_field(event->type, "isa"), event), 2);
+	event = next_event(trace, "kvm_entry", 3000, 1);
+	assert_string_equal(trace_comm(trace, event), "a?[2Jデ??");
+	next_event(trace, "kvm_entry", 4000, 0);
+	next_event(trace, "kvm_exit", 6000, 0);
+	event = next_event(trace, NULL, 6500, 0);
+	assert_int_equal(event->lost, 7);
+	next_event(trace, "kvm_entry", 7000, 0);
+	assert_int_equal(trace_next(trace, &event), 0);
+	assert_null(trace_problem(trace, 0));
+	trace_close(trace);
+}
+
+static void check_events(int swap)
+{
+	struct bytes file = { .len = 0 };
+	const struct trace_info *info;
+	struct trace *trace;
+
+	make(&file, swap);
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	trace = open_it();
+	info = trace_file(trace, 0);
+	assert_string_equal(info->arch, "x86_64");
+	assert_string_equal(info->release, "6.1.0");
+	assert_string_equal(info->cpu_vendor, "AuthenticAMD");
+	check_stream(trace, swap);
+}
+
+static void every_event_in_order(void **state)
+{
+	(void)state;
+	check_events(0);
+	check_events(1);
+}
+
+/* The formats are at the end: without them events have no names, but they are there. */
+
+static size_t count_events(struct trace *trace, size_t *ret_problems)
+{
+	const struct trace_event *event;
+	size_t nr = 0, problems = 0;
+
+	while (trace_next(trace, &event) == 1)
+		nr += event->type != NULL;
+	while (trace_problem(trace, problems))
+		problems++;
+	*ret_problems = problems;
+	return nr;
+}
+
+static void cut_at_every_byte(void **state)
+{
+	struct bytes file = { .len = 0 };
+	size_t last = SIZE_MAX;
+
+	(void)state;
+	make(&file, 0);
+	save(path, file.data, file.len);
+	for (size_t cut = file.len - 1; cut >= 8; cut--) {
+		struct trace *trace;
+		size_t nr, problems;
+
+		assert_int_equal(truncate(path, (off_t)cut), 0);
+		trace = open_it();
+		nr = count_events(trace, &problems);
+		assert_in_range(problems, cut < file.len - 64 ? 1 : 0, 2);
+		assert_true(nr <= last);
+		last = nr;
+		trace_close(trace);
+	}
+	assert_int_equal(last, 0);
+	bytes_release(&file);
+}
+
+/* A record that says it is shorter than its header; one that is longer than the file. */
+static void absurd_lengths(void **state)
+{
+	static const uint8_t sizes[] = { 0, 7, 0xff };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes); i++) {
+		struct bytes file = { .len = 0 };
+		size_t end = make(&file, 0), problems;
+		size_t at = end - 2 * 8 - 72; /* the last sample */
+		struct trace *trace;
+
+		assert_int_equal(file.data[at], 9);
+		file.data[at + 6] = sizes[i];
+		file.data[at + 7] = sizes[i] == 0xff ? 0xff : 0;
+		save(path, file.data, file.len);
+		trace = open_it();
+		assert_int_equal(count_events(trace, &problems), 5);
+		assert_int_equal(problems, 1);
+		assert_int_equal(trace_problem(trace, 0)->offset, at);
+		trace_close(trace);
+		bytes_release(&file);
+	}
+}
+
+static void compressed_records(void **state)
+{
+	struct bytes file = { .len = 0 };
+
+	(void)state;
+	for (uint32_t type = 81; type <= 83; type += 2) {
+		make_compressed(&file, type);
+		save(path, file.data, file.len);
+		bytes_release(&file);
+		check_stream(open_it(), 0);
+	}
+}
+
+/* Opens it as what a child writes into a pipe, some bytes at once. */
+static struct trace *open_piped(const struct bytes *file, size_t piece, pid_t *ret_child)
+{
+	static char pipe_path[64];
+	const char *paths[] = { pipe_path };
+	struct trace *trace = NULL;
+	struct why why = { "" };
+	int ends[2];
+
+	assert_int_equal(pipe(ends), 0);
+	*ret_child = fork();
+	if (*ret_child == 0) {
+		close(ends[0]);
+		for (size_t at = 0; at < file->len; at += piece) {
+			size_t n = file->len - at < piece ? file->len - at : piece;
+
+			if (write(ends[1], file->data + at, n) < 0)
+				_exit(1);
+		}
+		_exit(0);
+	}
+	close(ends[1]);
+	snprintf(pipe_path, sizeof(pipe_path), "/dev/fd/%d", ends[0]);
+	if (trace_open(paths, 1, TRACE_ANY, &trace, &why) != 0)
+		print_message("%s\n", why.text);
+	close(ends[0]);
+	return trace;
+}
+
+static void check_piped(const struct bytes *file, int swap)
+{
+	static const size_t pieces[] = { 1, 7, 5000, 1000000 };
+	struct trace *trace;
+	pid_t child;
+
+	save(path, file->data, file->len);
+	trace = open_it();
+	check_stream(trace, swap);
+	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+		trace = open_piped(file, pieces[i], &child);
+		assert_non_null(trace);
+		check_stream(trace, swap);
+		waitpid(child, NULL, 0);
+	}
+}
+
+/* From a file and from the pipe itself. */
+static void written_to_a_pipe(void **state)
+{
+	struct bytes file = { .len = 0 }, records = { .len = 0 };
+	const struct trace_event *event;
+	struct trace *trace;
+
+	(void)state;
+	for (int swap = 0; swap < 2; swap++) {
+		make_piped(&file, swap);
+		check_piped(&file, swap);
+		bytes_release(&file);
+	}
+	file.swap = 0;
+	put_perf_pipe_header(&file);
+	put_perf_pipe_records(&file, "AuthenticAMD,25,1,1");
+	put_records(&records);
+	put_compressed(&file, &records, 81);
+	check_piped(&file, 0);
+	save(path, file.data, file.len);
+	trace = open_it();
+	assert_int_equal(trace_next(trace, &event), 1);
+	assert_string_equal(trace_file(trace, 0)->cpu_vendor, "AuthenticAMD");
+	trace_close(trace);
+	bytes_release(&file);
+	bytes_release(&records);
+}
+
+static void a_file_is_no_pipe(void **state)
+{
+	struct bytes file = { .len = 0 };
+	pid_t child;
+
+	(void)state;
+	make(&file, 0);
+	assert_null(open_piped(&file, 100000, &child));
+	waitpid(child, NULL, 0);
+	bytes_release(&file);
+}
+
+/* Where a record is whole, nobody can know that there were more. */
+static void pipes_cut_at_every_byte(void **state)
+{
+	struct bytes file = { .len = 0 }, records = { .len = 0 };
+
+	(void)state;
+	put_perf_pipe_header(&file);
+	put_perf_pipe_records(&file, "AuthenticAMD,25,1,1");
+	put_records(&records);
+	put_compressed(&file, &records, 83);
+	bytes_release(&records);
+	put_records(&file);
+	save(path, file.data, file.len);
+	for (size_t cut = file.len - 1, last = 12; cut >= 16; cut--) {
+		struct trace *trace;
+		size_t nr, problems;
+
+		assert_int_equal(truncate(path, (off_t)cut), 0);
+		trace = open_it();
+		nr = count_events(trace, &problems);
+		assert_in_range(problems, 0, 2);
+		if (cut % 4) /* all records are multiples of this */
+			assert_in_range(problems, 1, 2);
+		assert_true(nr <= last);
+		last = nr;
+		trace_close(trace);
+	}
+	bytes_release(&file);
+}
+
+/* As long as each byte of it can be anything. */
+static void compression_that_makes_no_sense(void **state)
+{
+	struct bytes file = { .len = 0 };
+
+	(void)state;
+	make_compressed(&file, 81);
+	for (size_t at = 312; at < 312 + 250; at++) {
+		struct trace *trace;
+		size_t problems;
+
+		file.data[at] ^= 0x55;
+		save(path, file.data, file.len);
+		trace = open_it();
+		assert_in_range(count_events(trace, &problems), 0, 6);
+		assert_in_range(problems, 0, 2);
+		trace_close(trace);
+		file.data[at] ^= 0x55;
+	}
+	bytes_release(&file);
+}
+
+/* What waits for its round is bounded: here there is none for as much as 40 MiB. */
+static void without_rounds(void **state)
+{
+	enum { NR = 500000 };
+	struct bytes file = { .len = 0 }, event = { .len = 0 };
+	const struct trace_event *got;
+	struct trace *trace;
+	size_t data;
+
+	(void)state;
+	put_perf_header(&file);
+	data = file.len;
+	for (uint64_t i = 0; i < NR; i++) {
+		put_entry(&event, 77, 0);
+		put_sample(&file, 1000 + (i ^ 1), 0, 70, 77, &event);
+	}
+	put_perf_features(&file, data, "GenuineIntel,6,1,1");
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	bytes_release(&event);
+	trace = open_it();
+	for (uint64_t i = 0; i < NR; i++) {
+		assert_int_equal(trace_next(trace, &got), 1);
+		assert_int_equal(got->time, 1000 + i);
+	}
+	assert_int_equal(trace_next(trace, &got), 0);
+	assert_null(trace_problem(trace, 0));
+	trace_close(trace);
+}
+
+static void what_cannot_be_read_is_said(void **state)
+{
+	struct bytes file = { .len = 0 };
+	struct trace *trace;
+	size_t problems;
+
+	(void)state;
+	put_perf_header(&file);
+	set_u64(&file, 40, file.len);
+	set_u64(&file, 48, 8);
+	put_record(&file, 83, 0);
+	save(path, file.data, file.len);
+	trace = open_it();
+	assert_int_equal(count_events(trace, &problems), 0);
+	assert_non_null(strstr(trace_problem(trace, 0)->text, "compressed"));
+	trace_close(trace);
+
+	set_u64(&file, 48, 0); /* perf record was killed */
+	save(path, file.data, file.len);
+	trace = open_it();
+	assert_int_equal(count_events(trace, &problems), 0);
+	assert_non_null(strstr(trace_problem(trace, 0)->text, "did not come to its end"));
+	trace_close(trace);
+	bytes_release(&file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_event_in_order),
+		cmocka_unit_test(compressed_records),
+		cmocka_unit_test(compression_that_makes_no_sense),
+		cmocka_unit_test(written_to_a_pipe),
+		cmocka_unit_test(a_file_is_no_pipe),
+		cmocka_unit_test(pipes_cut_at_every_byte),
+		cmocka_unit_test(cut_at_every_byte),
+		cmocka_unit_test(absurd_lengths),
+		cmocka_unit_test(without_rounds),
+		cmocka_unit_test(what_cannot_be_read_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The recorder: files that lose, mix and tear nothing, and errors that name their cause. */
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "tests/worlds/record_world.h"
+#include "ui/numbers.h"
+
+/* A locale with a decimal comma, made if need be and possible. */
+static bool use_comma_locale(struct world *w)
+{
+	char command[256];
+
+	if (setlocale(LC_ALL, "de_DE.UTF-8"))
+		return true;
+	snprintf(command, sizeof(command),
+		 "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >%s 2>&1", w->dir, w->path);
+	setenv("LOCPATH", w->dir, 1);
+	return system(command) >= 0 && setlocale(LC_ALL, "de_DE.UTF-8");
+}
+
+static void drop_comma_locale(struct world *w)
+{
+	char command[128];
+
+	setlocale(LC_ALL, "C.UTF-8");
+	unsetenv("LOCPATH");
+	snprintf(command, sizeof(command), "rm -rf %s/de_DE.UTF-8", w->dir);
+	if (system(command) != 0)
+		print_message("%s: left behind\n", w->dir);
+}
+
+static void decimals_have_a_point_in_every_locale(void **state)
+{
+	struct world *w = *state;
+	struct view_row *row = add_event(w, "kvm_exit", 9, 3);
+	bool is_comma = use_comma_locale(w);
+	char *json, *text, percent[16], number[16];
+
+	row->cells[view_column_by_id(&view_events, "rate")] =
+		(struct cell){ CELL_RATE, { .number = 1.5 } };
+	json = copy_text(record_once(w, RECORD_JSON));
+	text = copy_text(record_once(w, RECORD_TEXT));
+	format_percent(percent, sizeof(percent), 45.1);
+	snprintf(number, sizeof(number), "%.1f", 0.5);
+	drop_comma_locale(w);
+	if (is_comma)
+		assert_string_equal(number, "0,5");
+	assert_non_null(strstr(json, "\"elapsed_s\":3.0000,"));
+	assert_non_null(strstr(json, "\"rate\":1.500}"));
+	assert_non_null(strstr(text, "(per 3.0 s)"));
+	assert_string_equal(percent, "45.1");
+	free(json);
+	free(text);
+	if (!is_comma) {
+		print_message("no locale de_DE.UTF-8, and none can be made\n");
+		skip();
+	}
+}
+
+static void zeros_are_skipped_and_not_counted(void **state)
+{
+	struct world *w = *state;
+	int delta = view_column_by_id(&view_events, "delta");
+
+	add_level(w, "pages_4k", FIELD_GAUGE, 5);
+	add_event(w, "kvm_exit", 9, 3);
+	capture_stdout(w);
+	assert_int_equal(try_open(w, RECORD_CSV, NULL, true), 0);
+	for (int i = 0; i < 40; i++) {
+		w->view.rows[1].cells[delta] = cell_count(i % 2);
+		record(w);
+	}
+	w->view.rows[1].cells[delta] = cell_count(7);
+	record(w);
+	close_log(w);
+	assert_int_equal(count_text(read_file(w, w->path), "\n"), 23);
+	assert_int_equal(count_text(w->text, ",0,"), 0);
+	/* The 20 odd ones, and the last, which is the 21st. */
+	assert_string_equal(strstr(w->text + 1, "timestamp"),
+			    "timestamp,kvm_exit,pages_4k\n" WHEN ",7,5\n");
+}
+
+static void zeros_are_skipped_in_every_format(void **state)
+{
+	struct world *w = *state;
+
+	add_event(w, "kvm_exit", 9, 0);
+	for (int format = RECORD_BATCH; format <= RECORD_JSON; format++) {
+		assert_int_equal(try_open(w, (enum record_format)format, w->path, true), 0);
+		record(w);
+		close_log(w);
+		file_is(w, w->path, "");
+	}
+}
+
+static void a_line_cut_by_a_crash_is_ended(void **state)
+{
+	struct world *w = *state;
+
+	add_event(w, "kvm_exit", 9, 3);
+	write_file(w->path, "timestamp,kvm_exit\n2026-11-21 01:2");
+	open_log(w, RECORD_CSV);
+	file_is(w, w->path, "timestamp,kvm_exit\n2026-11-21 01:2");
+	record(w);
+	record(w);
+	close_log(w);
+	file_is(w, w->path, "timestamp,kvm_exit\n2026-11-21 01:2\n" WHEN ",3\n" WHEN ",3\n");
+	write_file(w->path, "{\"time\":");
+	open_log(w, RECORD_JSON);
+	record(w);
+	assert_int_equal(strncmp(read_file(w, w->path), "{\"time\":\n{\"time\":\"2026", 22), 0);
+}
+
+static void flaw_B2_records_are_there_at_once(void **state)
+{
+	struct world *w = *state;
+
+	add_event(w, "kvm_exit", 9, 3);
+	open_log(w, RECORD_CSV);
+	record(w);
+	/* Not closed, not flushed: as if killed here. */
+	file_is(w, w->path, "timestamp,kvm_exit\n" WHEN ",3\n");
+}
+
+static void flaw_B1_rotation_goes_on_in_a_new_file(void **state)
+{
+	struct world *w = *state;
+
+	add_event(w, "kvm_exit", 9, 3);
+	open_log(w, RECORD_CSV);
+	record(w);
+	assert_int_equal(rename(w->path, w->other), 0);
+	/* Between the rename and the signal. */
+	record(w);
+	assert_int_equal(recorder_reopen(w->recorder, &w->why), 0);
+	record(w);
+	close_log(w);
+	file_is(w, w->other, "timestamp,kvm_exit\n" WHEN ",3\n" WHEN ",3\n");
+	file_is(w, w->path, "timestamp,kvm_exit\n" WHEN ",3\n");
+}
+
+static void reopening_lets_go_of_the_old_file(void **state)
+{
+	struct world *w = *state;
+	char command[128];
+
+	open_log(w, RECORD_CSV);
+	assert_int_equal(rename(w->path, w->other), 0);
+	assert_int_equal(recorder_reopen(w->recorder, &w->why), 0);
+	snprintf(command, sizeof(command), "! ls -l /proc/$PPID/fd/ | grep -q '%s'", w->other);
+	assert_int_equal(system(command), 0);
+}
+
+static void rotated_text_has_headings_again(void **state)
+{
+	struct world *w = *state;
+
+	add_event(w, "kvm_exit", 9, 3);
+	open_log(w, RECORD_TEXT);
+	record(w);
+	assert_int_equal(rename(w->path, w->other), 0);
+	assert_int_equal(recorder_reopen(w->recorder, &w->why), 0);
+	record(w);
+	close_log(w);
+	assert_int_equal(strncmp(read_file(w, w->path), "time (per", 9), 0);
+}
+
+static void reopening_without_rotation_appends(void **state)
+{
+	struct world *w = *state;
+
+	add_event(w, "kvm_exit", 9, 3);
+	open_log(w, RECORD_CSV);
+	record(w);
+	assert_int_equal(recorder_reopen(w->recorder, &w->why), 0);
+	record(w);
+	file_is(w, w->path, "timestamp,kvm_exit\n" WHEN ",3\n" WHEN ",3\n");
+}
+
+static void reopening_that_fails_keeps_the_old_file(void **state)
+{
+	struct world *w = *state;
+
+	add_event(w, "kvm_exit", 9, 3);
+	open_log(w, RECORD_CSV);
+	assert_int_equal(rename(w->path, w->other), 0);
+	write_file(w->path, "timestamp,kvm_pio\n");
+	assert_int_equal(recorder_reopen(w->recorder, &w->why), -EEXIST);
+	record(w);
+	close_log(w);
+	file_is(w, w->other, "timestamp,kvm_exit\n" WHEN ",3\n");
+	file_is(w, w->path, "timestamp,kvm_pio\n");
+}
+
+static void reopening_stdout_does_nothing(void **state)
+{
+	struct world *w = *state;
+
+	add_event(w, "kvm_exit", 9, 3);
+	open_stdout(w, RECORD_CSV);
+	record(w);
+	assert_int_equal(recorder_reopen(w->recorder, &w->why), 0);
+	record(w);
+	close_log(w);
+	file_is(w, w->path, "timestamp,kvm_exit\n" WHEN ",3\n" WHEN ",3\n");
+}
+
+static void a_full_disk_is_an_error(void **state)
+{
+	struct world *w = *state;
+
+	add_event(w, "kvm_exit", 9, 3);
+	if (access("/dev/full", W_OK) != 0) {
+		print_message("no /dev/full\n");
+		skip();
+	}
+	for (int format = RECORD_BATCH; format <= RECORD_JSON; format++) {
+		assert_int_equal(try_open(w, (enum record_format)format, "/dev/full", false), 0);
+		assert_int_equal(recorder_write(w->recorder, &w->view, &when, 0, &w->why), -ENOSPC);
+		assert_string_equal(w->why.text, "cannot write to \"/dev/full\": No space left on "
+						 "device: make room, or choose another file");
+		close_log(w);
+	}
+}
+
+static void limit_file_size(rlim_t size)
+{
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = size < limit.rlim_max ? size : limit.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void a_record_without_room_leaves_no_piece(void **state)
+{
+	struct world *w = *state;
+	int err;
+
+	add_event(w, "kvm_exit", 9, 3);
+	open_log(w, RECORD_CSV);
+	signal(SIGXFSZ, SIG_IGN);
+	/* Not even the header gets in whole; then one record and a half. */
+	limit_file_size(10);
+	err = recorder_write(w->recorder, &w->view, &when, 0, &w->why);
+	limit_file_size(RLIM_INFINITY);
+	assert_int_equal(err, -EFBIG);
+	file_is(w, w->path, "");
+	record(w);
+	limit_file_size(50);
+	err = recorder_write(w->recorder, &w->view, &when, 0, &w->why);
+	limit_file_size(RLIM_INFINITY);
+	assert_int_equal(err, -EFBIG);
+	assert_non_null(strstr(w->why.text, "/log\": File too large"));
+	record(w);
+	file_is(w, w->path, "timestamp,kvm_exit\n" WHEN ",3\n" WHEN ",3\n");
+}
+
+static void headings_come_again_after_an_error(void **state)
+{
+	struct world *w = *state;
+	int err;
+
+	add_event(w, "kvm_exit", 9, 3);
+	open_log(w, RECORD_TEXT);
+	signal(SIGXFSZ, SIG_IGN);
+	record(w);
+	limit_file_size(70);
+	err = recorder_write(w->recorder, &w->view, &when, 0, &w->why);
+	limit_file_size(RLIM_INFINITY);
+	assert_int_equal(err, -EFBIG);
+	record(w);
+	assert_int_equal(count_text(read_file(w, w->path), "time (per 3.0 s)"), 2);
+	assert_int_equal(count_text(w->text, "\n"), 4);
+}
+
+static void a_reader_that_left_is_epipe(void **state)
+{
+	struct world *w = *state;
+	int fds[2], err;
+
+	add_event(w, "kvm_exit", 9, 3);
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(pipe(fds), 0);
+	close(fds[0]);
+	replace_stdout(w, fds[1]);
+	close(fds[1]);
+	assert_int_equal(try_open(w, RECORD_TEXT, NULL, false), 0);
+	err = recorder_write(w->recorder, &w->view, &when, 0, &w->why);
+	close_log(w);
+	assert_int_equal(err, -EPIPE);
+	assert_string_equal(w->why.text, "cannot write to standard output: Broken pipe");
+}
+
+static void a_path_without_permission_is_named(void **state)
+{
+	struct world *w = *state;
+	bool is_root = geteuid() == 0;
+	int err;
+
+	if (is_root)
+		assert_int_equal(seteuid(65534), 0);
+	err = try_open(w, RECORD_TEXT, "/etc/kvmtop-test.log", false);
+	if (is_root)
+		assert_int_equal(seteuid(0), 0);
+	assert_int_equal(err, -EACCES);
+	assert_string_equal(w->why.text, "cannot open \"/etc/kvmtop-test.log\": Permission denied");
+}
+
+static void a_folder_is_no_file(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(try_open(w, RECORD_JSON, w->dir, false), -EISDIR);
+	assert_non_null(strstr(w->why.text, "Is a directory"));
+}
+
+static void files_are_appended_to(void **state)
+{
+	struct world *w = *state;
+
+	write_file(w->path, "before\n");
+	add_event(w, "kvm_exit", 9, 3);
+	open_log(w, RECORD_BATCH);
+	record(w);
+	file_is(w, w->path,
+		"before\n"
+		"kvm_exit                                           9         3\n");
+}
+
+static void other_programs_do_not_inherit_the_file(void **state)
+{
+	struct world *w = *state;
+	char command[128];
+
+	open_log(w, RECORD_JSON);
+	snprintf(command, sizeof(command), "! ls -l /proc/self/fd/ | grep -q '%s'", w->path);
+	assert_int_equal(system(command), 0);
+}
+
+static void closing_nothing_is_fine(void **state)
+{
+	(void)state;
+	assert_int_equal(recorder_close(NULL, NULL), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(a_line_cut_by_a_crash_is_ended),
+		T(decimals_have_a_point_in_every_locale),
+		T(zeros_are_skipped_and_not_counted),
+		T(zeros_are_skipped_in_every_format),
+		T(flaw_B2_records_are_there_at_once),
+		T(flaw_B1_rotation_goes_on_in_a_new_file),
+		T(reopening_lets_go_of_the_old_file),
+		T(rotated_text_has_headings_again),
+		T(reopening_without_rotation_appends),
+		T(reopening_that_fails_keeps_the_old_file),
+		T(reopening_stdout_does_nothing),
+		T(a_full_disk_is_an_error),
+		T(a_record_without_room_leaves_no_piece),
+		T(headings_come_again_after_an_error),
+		T(a_reader_that_left_is_epipe),
+		T(a_path_without_permission_is_named),
+		T(a_folder_is_no_file),
+		T(files_are_appended_to),
+		T(other_programs_do_not_inherit_the_file),
+		T(closing_nothing_is_fine),
+	};
+
+	setlocale(LC_ALL, "C.UTF-8");
+	return cmocka_run_group_tests_name("record", tests, NULL, NULL);
+}

@@ -1,0 +1,683 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The formats of records: kvm_stat's to the letter, the log for people, and JSON. */
+#include <errno.h>
+#include <inttypes.h>
+#include <locale.h>
+
+#include <json-c/json.h>
+
+#include "tests/worlds/record_world.h"
+
+#define KVM_STAT "tests/data/kvm_stat/"
+
+/* ---- batch */
+
+/* Fills the view with the names and numbers that kvm_stat printed. */
+static void load_batch(struct world *w, const char *path)
+{
+	FILE *file = fopen(path, "r");
+	char name[128];
+	uint64_t total, delta;
+
+	assert_non_null(file);
+	while (fscanf(file, "%127s %" SCNu64 " %" SCNu64, name, &total, &delta) == 3)
+		add_event(w, name, total, delta);
+	fclose(file);
+	assert_true(w->view.nr_rows > 50);
+}
+
+static void prints_what_kvm_stat_printed(struct world *w, const char *path)
+{
+	char *theirs;
+
+	load_batch(w, path);
+	theirs = copy_text(read_file(w, path));
+	open_stdout(w, RECORD_BATCH);
+	record(w);
+	close_log(w);
+	assert_string_equal(read_file(w, w->path), theirs);
+	free(theirs);
+}
+
+static void batch_is_kvm_stats_with_tracepoints(void **state)
+{
+	prints_what_kvm_stat_printed(*state, KVM_STAT "batch.txt");
+}
+
+static void batch_is_kvm_stats_with_debugfs(void **state)
+{
+	prints_what_kvm_stat_printed(*state, KVM_STAT "batch-debugfs.txt");
+}
+
+static void flaw_B16_columns_never_touch(void **state)
+{
+	struct world *w = *state;
+
+	add_event(w, "exits", 12957982764, 983252656460);
+	add_event(w, "e", 1234567890, 123456789);
+	add_event(w, "e41_45678901234567890123456789012345678901", 1234567890, 1234567890);
+	add_event(w, "e43_5678901234567890123456789012345678901234567", 1234567890, 0);
+	add_event(w, "e43_567890123456789012345678901234567890123", 123456789, 999999999);
+	assert_string_equal(record_once(w, RECORD_BATCH),
+		"exits                                     12957982764 983252656460\n"
+		"e                                         1234567890 123456789\n"
+		"e41_45678901234567890123456789012345678901 1234567890 1234567890\n"
+		"e43_5678901234567890123456789012345678901234567 1234567890         0\n"
+		"e43_567890123456789012345678901234567890123 123456789 999999999\n");
+}
+
+static void batch_takes_gauges_to_have_moved_by_0(void **state)
+{
+	struct world *w = *state;
+
+	add_level(w, "pages_4k", FIELD_GAUGE, 512);
+	assert_string_equal(record_once(w, RECORD_BATCH),
+		"pages_4k                                         512         0\n");
+}
+
+static void batch_has_dashes_for_what_is_absent(void **state)
+{
+	struct world *w = *state;
+	struct view_row *row = view_add(&w->view);
+
+	row->cells[0] = cell_text("kvm_exit");
+	row->field = 0;
+	assert_string_equal(record_once(w, RECORD_BATCH),
+		"kvm_exit                                           -         -\n");
+}
+
+static void batch_leaves_out_others(void **state)
+{
+	struct world *w = *state;
+
+	add_event(w, "kvm_exit", 2, 1);
+	add_other(w, 2, 1);
+	assert_string_equal(record_once(w, RECORD_BATCH),
+		"kvm_exit                                           2         1\n");
+}
+
+static void batch_pads_by_columns_not_bytes(void **state)
+{
+	struct world *w = *state;
+
+	add_guest(w, 1, "Bär", 2);
+	add_guest(w, STATS_ENDED, "(ended)", 1);
+	assert_string_equal(record_once(w, RECORD_BATCH),
+		"Bär                                               20         2\n"
+		"(ended)                                           10         1\n");
+}
+
+/* ---- CSV */
+
+static void csv_header_is_kvm_stats(void **state)
+{
+	struct world *w = *state;
+	char *theirs;
+	const char *ours;
+
+	load_batch(w, KVM_STAT "batch.txt");
+	theirs = copy_text(read_file(w, KVM_STAT "log.csv"));
+	ours = record_once(w, RECORD_CSV);
+	assert_int_equal(strncmp(ours, theirs, strlen(theirs)), 0);
+	assert_non_null(strstr(ours + strlen(theirs), WHEN ",0,0,255,1215,130,0,"));
+	free(theirs);
+}
+
+static void csv_goes_on_where_kvm_stat_stopped(void **state)
+{
+	struct world *w = *state;
+	const char *text;
+
+	load_batch(w, KVM_STAT "batch.txt");
+	write_file(w->path, read_file(w, KVM_STAT "log.csv"));
+	open_log(w, RECORD_CSV);
+	record(w);
+	close_log(w);
+	text = read_file(w, w->path);
+	assert_int_equal(count_text(text, "timestamp"), 1);
+	assert_int_equal(count_text(text, "\n"), 2);
+}
+
+static void csv_columns_are_in_order_of_bytes(void **state)
+{
+	struct world *w = *state;
+
+	add_event(w, "kvm_pio", 9, 3);
+	add_event(w, "kvm_exit(HLT)", 9, 2);
+	add_event(w, "kvm_exit", 9, 1);
+	add_event(w, "Z", 9, 4);
+	add_other(w, 9, 5);
+	assert_string_equal(record_once(w, RECORD_CSV),
+			    "timestamp,Z,kvm_exit,kvm_exit(HLT),kvm_pio\n" WHEN ",4,1,2,3\n");
+}
+
+static void csv_has_levels_of_gauges(void **state)
+{
+	struct world *w = *state;
+
+	add_event(w, "exits", 9, 3);
+	add_level(w, "pages_4k", FIELD_GAUGE, 512);
+	assert_string_equal(record_once(w, RECORD_CSV),
+			    "timestamp,exits,pages_4k\n" WHEN ",3,512\n");
+}
+
+static void flaw_C1_columns_are_there_before_the_first_guest(void **state)
+{
+	struct world *w = *state;
+
+	add_event(w, "exits", 9, 3);
+	add_level(w, "pages_4k", FIELD_GAUGE, 512);
+	w->view.nr_rows = 0;
+	assert_string_equal(record_once(w, RECORD_CSV),
+			    "timestamp,exits,pages_4k\n" WHEN ",0,0\n");
+}
+
+static void csv_columns_never_change(void **state)
+{
+	struct world *w = *state;
+
+	add_event(w, "kvm_exit", 9, 3);
+	open_log(w, RECORD_CSV);
+	record(w);
+	add_event(w, "kvm_exit(new)", 5, 5);
+	record(w);
+	w->view.nr_rows = 0;
+	record(w);
+	close_log(w);
+	file_is(w, w->path, "timestamp,kvm_exit\n" WHEN ",3\n" WHEN ",3\n" WHEN ",0\n");
+}
+
+static void csv_to_a_file_has_one_header(void **state)
+{
+	struct world *w = *state;
+	const char *text;
+
+	add_event(w, "kvm_exit", 9, 3);
+	for (int run = 0; run < 2; run++) {
+		open_log(w, RECORD_CSV);
+		for (int i = 0; i < 30; i++)
+			record(w);
+		close_log(w);
+	}
+	text = read_file(w, w->path);
+	assert_int_equal(count_text(text, "timestamp"), 1);
+	assert_int_equal(count_text(text, "\n"), 61);
+}
+
+static void csv_to_stdout_has_headers_every_20(void **state)
+{
+	struct world *w = *state;
+	const char *text;
+
+	add_event(w, "kvm_exit", 9, 3);
+	open_stdout(w, RECORD_CSV);
+	for (int i = 0; i < 21; i++)
+		record(w);
+	close_log(w);
+	text = read_file(w, w->path);
+	assert_int_equal(count_text(text, "\n"), 23);
+	for (int i = 0; i < 21; i++)
+		text = strchr(text, '\n') + 1;
+	assert_string_equal(text, "timestamp,kvm_exit\n" WHEN ",3\n");
+}
+
+static void csv_to_a_pipe_has_one_header(void **state)
+{
+	struct world *w = *state;
+	char path[32], text[4096];
+	int fds[2];
+	ssize_t len;
+
+	add_event(w, "kvm_exit", 9, 3);
+	assert_int_equal(pipe(fds), 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fds[1]);
+	assert_int_equal(try_open(w, RECORD_CSV, path, false), 0);
+	close(fds[1]);
+	for (int i = 0; i < 21; i++)
+		record(w);
+	close_log(w);
+	len = read(fds[0], text, sizeof(text) - 1);
+	close(fds[0]);
+	assert_true(len > 0);
+	text[len] = '\0';
+	assert_int_equal(count_text(text, "timestamp"), 1);
+	assert_int_equal(count_text(text, "\n"), 22);
+}
+
+static void is_refused(struct world *w, const char *theirs, const char *why)
+{
+	char wanted[256];
+
+	write_file(w->path, theirs);
+	snprintf(wanted, sizeof(wanted), "\"%s\" has other columns (%s): "
+		 "choose another file, or move it away", w->path, why);
+	assert_int_equal(try_open(w, RECORD_CSV, w->path, false), -EEXIST);
+	assert_string_equal(w->why.text, wanted);
+	file_is(w, w->path, theirs);
+}
+
+static void flaw_C2_other_columns_are_refused(void **state)
+{
+	struct world *w = *state;
+
+	add_event(w, "kvm_exit", 9, 3);
+	add_event(w, "kvm_pio", 9, 3);
+	is_refused(w, "timestamp,kvm_exit,kvm_fpu\n", "3, ours 3; first difference: \"kvm_fpu\"");
+	is_refused(w, "timestamp,kvm_exit\n" WHEN ",3\n",
+		   "2, ours 3; first difference: \"kvm_pio\"");
+	is_refused(w, "timestamp,kvm_exit,kvm_pio,x,y\n", "5, ours 3; first difference: \"x\"");
+	is_refused(w, "timestamp,kvm_pio,kvm_exit\n",
+		   "3, ours 3; first difference: \"kvm_pio\"");
+	is_refused(w, "\n", "1, ours 3; first difference: \"\"");
+	is_refused(w, "dear diary,\x1b[2J", "2, ours 3; first difference: \"dear diary\"");
+	is_refused(w, "\x1b[2J", "1, ours 3; first difference: \"?[2J\"");
+}
+
+static void csv_quotes_only_what_needs_it(void **state)
+{
+	struct world *w = *state;
+	const char *wanted;
+
+	add_event(w, "a,b", 9, 1);
+	add_event(w, "a\"b", 9, 2);
+	add_event(w, "a\nb", 9, 3);
+	add_event(w, "kvm exit(x)", 9, 4);
+	/* In order of bytes: newline, quote, comma. */
+	wanted = "timestamp,\"a\nb\",\"a\"\"b\",\"a,b\",kvm exit(x)\n" WHEN ",3,2,1,4\n";
+	assert_string_equal(record_once(w, RECORD_CSV), wanted);
+	/* And reads back what it wrote. */
+	open_log(w, RECORD_CSV);
+}
+
+/* Guests come and go: a row a line, and which guests there are may change from sample to sample. */
+static void flaw_C1_csv_of_guests_has_a_row_each(void **state)
+{
+	struct world *w = *state;
+	const char *text;
+
+	add_guest(w, 1, "db,1", 3);
+	open_log(w, RECORD_LOG_ROWS);
+	record(w);
+	add_guest(w, 2, "web", 4);
+	record(w);
+	close_log(w);
+	text = read_file(w, w->path);
+	assert_int_equal(strncmp(text, "timestamp,guest,pid,vcpus,", 26), 0);
+	assert_string_equal(strchr(text, '\n') + 1,
+		WHEN ",\"db,1\",4001,,,30,,3,,,,,,,,,\n"
+		WHEN ",\"db,1\",4001,,,30,,3,,,,,,,,,\n"
+		WHEN ",web,4002,,,40,,4,,,,,,,,,\n");
+	/* Goes on in its own file only. */
+	open_log(w, RECORD_LOG_ROWS);
+	close_log(w);
+	assert_int_equal(try_open(w, RECORD_CSV, w->path, false), -EEXIST);
+}
+
+static void csv_follows_a_file_that_was_emptied(void **state)
+{
+	struct world *w = *state;
+
+	add_event(w, "kvm_exit", 9, 3);
+	open_log(w, RECORD_CSV);
+	record(w);
+	/* As logrotate's copytruncate does. */
+	assert_int_equal(truncate(w->path, 0), 0);
+	record(w);
+	file_is(w, w->path, "timestamp,kvm_exit\n" WHEN ",3\n");
+}
+
+/* ---- text */
+
+static void text_is_aligned_below_headings(void **state)
+{
+	struct world *w = *state;
+
+	add_event(w, "kvm_exit", 2000, 1000);
+	add_event(w, "kvm_exit(MSR_WRITE)", 700, 512);
+	add_level(w, "pages_4k", FIELD_GAUGE, 77);
+	assert_string_equal(record_once(w, RECORD_TEXT),
+		"time (per 3.0 s)     kvm_exit kvm_exit(MSR_WRITE)  pages_4k\n"
+		"2026-11-21 01:26:48      1000                 512        77\n");
+}
+
+static void flaw_C4_only_active_events_have_columns(void **state)
+{
+	struct world *w = *state;
+
+	load_batch(w, KVM_STAT "batch.txt");
+	add_other(w, 5, 5);
+	assert_true(strcspn(record_once(w, RECORD_TEXT), "\n") < 1000);
+	assert_null(strstr(w->text, "other"));
+	assert_null(strstr(w->text, "kvm_ack_irq"));
+	assert_non_null(strstr(w->text, " kvm_exit(IOIO) "));
+}
+
+static void text_of_nothing_is_the_time(void **state)
+{
+	struct world *w = *state;
+
+	add_event(w, "kvm_exit", 0, 0);
+	assert_string_equal(record_once(w, RECORD_TEXT), WHEN "\n");
+}
+
+static void text_columns_join_and_stay(void **state)
+{
+	struct world *w = *state;
+	int delta = view_column_by_id(&view_events, "delta");
+
+	add_event(w, "kvm_exit", 5, 5);
+	open_log(w, RECORD_TEXT);
+	record(w);
+	add_event(w, "kvm_pio", 7, 7);
+	record(w);
+	w->view.rows[0].cells[delta] = cell_count(0);
+	record(w);
+	w->view.nr_rows = 1;
+	record(w);
+	close_log(w);
+	file_is(w, w->path,
+		"time (per 3.0 s)     kvm_exit\n"
+		"2026-11-21 01:26:48         5\n"
+		"time (per 3.0 s)     kvm_exit   kvm_pio\n"
+		"2026-11-21 01:26:48         5         7\n"
+		"2026-11-21 01:26:48         0         7\n"
+		"2026-11-21 01:26:48         0         -\n");
+}
+
+static void text_has_headings_every_20(void **state)
+{
+	struct world *w = *state;
+	const char *text;
+
+	add_event(w, "kvm_exit", 5, 5);
+	open_log(w, RECORD_TEXT);
+	for (int i = 0; i < 10; i++)
+		record(w);
+	add_event(w, "kvm_pio", 7, 7);
+	for (int i = 0; i < 21; i++)
+		record(w);
+	close_log(w);
+	text = read_file(w, w->path);
+	assert_int_equal(count_text(text, "time"), 3);
+	assert_int_equal(count_text(text, "\n"), 34);
+	assert_int_equal(count_text(strstr(text, "kvm_pio"), "time"), 1);
+	assert_int_equal(count_text(strrchr(text, 'p'), "\n"), 2);
+}
+
+static void text_columns_keep_their_order(void **state)
+{
+	struct world *w = *state;
+	struct view_row row;
+
+	add_event(w, "kvm_exit", 5, 5);
+	add_event(w, "kvm_pio", 7, 7);
+	open_log(w, RECORD_TEXT);
+	record(w);
+	row = w->view.rows[0];
+	w->view.rows[0] = w->view.rows[1];
+	w->view.rows[1] = row;
+	record(w);
+	close_log(w);
+	file_is(w, w->path,
+		"time (per 3.0 s)     kvm_exit   kvm_pio\n"
+		"2026-11-21 01:26:48         5         7\n"
+		"2026-11-21 01:26:48         5         7\n");
+}
+
+static void text_names_the_interval_once_it_is_known(void **state)
+{
+	struct world *w = *state;
+
+	add_event(w, "kvm_exit", 5, 5);
+	open_log(w, RECORD_TEXT);
+	assert_int_equal(recorder_write(w->recorder, &w->view, &when, 0, &w->why), 0);
+	assert_int_equal(recorder_write(w->recorder, &w->view, &when, SECONDS / 4, &w->why), 0);
+	record(w);
+	close_log(w);
+	file_is(w, w->path,
+		"time                 kvm_exit\n"
+		"2026-11-21 01:26:48         5\n"
+		"time (per 0.3 s)     kvm_exit\n"
+		"2026-11-21 01:26:48         5\n"
+		"2026-11-21 01:26:48         5\n");
+}
+
+static void text_shortens_what_would_break_its_columns(void **state)
+{
+	struct world *w = *state;
+
+	add_event(w, "kvm_exit", 999999999, 999999999);
+	add_event(w, "kvm_pio", 1234567890, 1234567890);
+	assert_string_equal(record_once(w, RECORD_TEXT),
+		"time (per 3.0 s)     kvm_exit   kvm_pio\n"
+		"2026-11-21 01:26:48 999999999     1.23G\n");
+}
+
+static void text_of_guests_has_a_column_each(void **state)
+{
+	struct world *w = *state;
+
+	add_guest(w, 1, "a guest named Bär", 2);
+	add_guest(w, 2, "db", 3);
+	add_guest(w, STATS_ENDED, "(ended)", 4);
+	assert_string_equal(record_once(w, RECORD_TEXT),
+		"time (per 3.0 s)    a guest named Bär        db   (ended)\n"
+		"2026-11-21 01:26:48                 2         3         4\n");
+}
+
+/* ---- JSON */
+
+static void json_is_one_object_a_line(void **state)
+{
+	struct world *w = *state;
+	struct view_row *row = add_event(w, "kvm_exit", 2000, 1000);
+
+	row->cells[view_column_by_id(&view_events, "rate")] =
+		(struct cell){ CELL_RATE, { .number = 333.33333 } };
+	row->cells[view_column_by_id(&view_events, "share")] =
+		(struct cell){ CELL_PERCENT, { .number = 100 } };
+	row->cells[view_column_by_id(&view_events, "history")].type = CELL_SPARK;
+	add_event(w, "kvm_exit(a/b \"c\")", UINT64_MAX, 1);
+	add_other(w, 3, 2);
+	add_level(w, "pages_4k", FIELD_GAUGE, 7);
+	open_log(w, RECORD_JSON);
+	assert_int_equal(recorder_write(w->recorder, &w->view, &when, 3001249999, &w->why), 0);
+	close_log(w);
+	file_is(w, w->path,
+		"{\"time\":\"2026-11-21T01:26:48.123+01:00\",\"elapsed_s\":3.0012,"
+		"\"view\":\"events\",\"rows\":["
+		"{\"event\":\"kvm_exit\",\"parent\":null,\"total\":2000,\"share\":100.000,"
+		"\"delta\":1000,\"rate\":333.333},"
+		"{\"event\":\"kvm_exit(a/b \\\"c\\\")\",\"parent\":\"kvm_exit\","
+		"\"total\":18446744073709551615,\"share\":null,\"delta\":1,\"rate\":null},"
+		"{\"event\":\"other\",\"parent\":\"kvm_exit\",\"total\":3,\"share\":null,"
+		"\"delta\":2,\"rate\":null,\"other\":true},"
+		"{\"event\":\"pages_4k\",\"parent\":null,\"total\":7,\"share\":null,"
+		"\"delta\":null,\"rate\":null}]}\n");
+}
+
+static void json_of_guests_has_their_columns(void **state)
+{
+	struct world *w = *state;
+
+	add_guest(w, 1, "db", 3);
+	/* Whether there is something for them or not. */
+	for (size_t i = 8; i + 1 < view_columns(&view_guests); i++)
+		w->view.absent |= 1u << i;
+	assert_string_equal(strstr(record_once(w, RECORD_JSON), "\"view\""),
+		"\"view\":\"guests\",\"rows\":[{\"guest\":\"db\",\"pid\":4001,\"vcpus\":null,"
+		"\"vmm\":null,\"total\":30,\"share\":null,\"delta\":3,\"rate\":null,"
+		"\"guest_percent\":null,\"kvm_percent\":null,\"user_percent\":null,"
+		"\"halt_percent\":null,\"wait_percent\":null,\"vcpu_ns\":null,"
+		"\"top\":null,\"top_percent\":null}]}\n");
+}
+
+static void json_elapsed_is_null_when_not_known(void **state)
+{
+	struct world *w = *state;
+
+	open_log(w, RECORD_JSON);
+	assert_int_equal(recorder_write(w->recorder, &w->view, &when, 0, &w->why), 0);
+	close_log(w);
+	file_is(w, w->path, "{\"time\":\"2026-11-21T01:26:48.123+01:00\",\"elapsed_s\":null,"
+			    "\"view\":\"events\",\"rows\":[]}\n");
+}
+
+static void json_time_has_the_offset(void **state)
+{
+	struct world *w = *state;
+
+	set_zone("NST3:30");
+	assert_non_null(strstr(record_once(w, RECORD_JSON), "\"2026-11-20T20:56:48.123-03:30\""));
+	set_zone("UTC");
+	assert_non_null(strstr(record_once(w, RECORD_JSON), "\"2026-11-21T00:26:48.123+00:00\""));
+}
+
+static void json_numbers_are_numbers(void **state)
+{
+	struct world *w = *state;
+	const double rates[] = { 0, 0.0004, 0.0005, 12345678.9, 9e14, 1e300, -1 };
+	const char *texts[] = { "0.000", "0.000", "0.001", "12345678.900", "900000000000000.000",
+				"null", "null" };
+	struct view_row *row = add_event(w, "kvm_exit", 9, 3);
+
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+		struct json_object *parsed;
+		char wanted[64];
+
+		row->cells[view_column_by_id(&view_events, "rate")] =
+			(struct cell){ CELL_RATE, { .number = rates[i] } };
+		snprintf(wanted, sizeof(wanted), "\"rate\":%s}", texts[i]);
+		assert_non_null(strstr(record_once(w, RECORD_JSON), wanted));
+		parsed = json_tokener_parse(w->text);
+		assert_non_null(parsed);
+		json_object_put(parsed);
+	}
+}
+
+/* A row of the Exits view: text, counts, durations, buckets. */
+static struct view_row *add_exit(struct world *w, const char *name, bool is_idle,
+				 const uint64_t *hist)
+{
+	struct view_row *row;
+
+	w->view.type = &view_exits;
+	row = view_add(&w->view);
+	assert_non_null(row);
+	row->field = is_idle ? 2 : 1;
+	row->is_idle = is_idle;
+	row->cells[0] = cell_text(name);
+	row->cells[view_column_by_id(&view_exits, "total")] = cell_count(9000);
+	row->cells[view_column_by_id(&view_exits, "delta")] = cell_count(7);
+	row->cells[view_column_by_id(&view_exits, "time_percent")] =
+		is_idle ? cell_text("halt") : cell_percent(1, 16);
+	row->cells[view_column_by_id(&view_exits, "avg_ns")] = cell_ns(1234);
+	row->cells[view_column_by_id(&view_exits, "hist")] =
+		(struct cell){ CELL_HIST, { .hist = hist } };
+	return row;
+}
+
+static const uint64_t hist[HIST_BUCKETS] = { 1, 0, 5, [HIST_BUCKETS - 1] = 1 };
+
+static void json_of_exits_has_ns_and_buckets(void **state)
+{
+	struct world *w = *state;
+
+	add_exit(w, "MSR", false, hist);
+	add_exit(w, "HLT", true, hist);
+	assert_string_equal(strstr(record_once(w, RECORD_JSON), "\"rows\""),
+		"\"rows\":[{\"reason\":\"MSR\",\"total\":9000,\"delta\":7,\"rate\":null,"
+		"\"share\":null,\"time_percent\":6.250,\"time_ns\":null,\"avg_ns\":1234,"
+		"\"p50_ns\":null,\"p99_ns\":null,\"max_ns\":null,\"hist\":[1,0,5,0,0,0,0,0,0,0,"
+		"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1]},"
+		"{\"reason\":\"HLT\",\"total\":9000,\"delta\":7,\"rate\":null,\"share\":null,"
+		"\"time_percent\":null,\"time_ns\":null,\"avg_ns\":1234,\"p50_ns\":null,"
+		"\"p99_ns\":null,\"max_ns\":null,\"hist\":[1,0,5,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,"
+		"0,0,0,0,0,0,1],\"halt\":true}]}\n");
+}
+
+static void batch_of_exits_is_a_table(void **state)
+{
+	struct world *w = *state;
+
+	add_exit(w, "データ", false, hist);
+	add_exit(w, "HLT", true, hist);
+	assert_string_equal(record_once(w, RECORD_BATCH),
+		"Exit reason  Total  Count/s  %Count  Time%     Avg  p50  p99  Max\n"
+		"データ        9000        -       -    6.2  1.23µs    -    -    -\n"
+		"HLT           9000        -       -   halt  1.23µs    -    -    -\n");
+}
+
+static void rows_are_quoted_and_exact(void **state)
+{
+	struct world *w = *state;
+
+	add_exit(w, "a,\"b\"", false, hist);
+	add_exit(w, "HLT", true, hist);
+	assert_string_equal(record_once(w, RECORD_ROWS),
+		"reason,total,delta,rate,share,time_percent,time_ns,avg_ns,p50_ns,p99_ns,max_ns\n"
+		"\"a,\"\"b\"\"\",9000,7,,,6.250,,1234,,,\n"
+		"HLT,9000,7,,,,,1234,,,\n");
+}
+
+/* The heading names guest and vCPU; a vCPU of the same guest is another column. */
+static void text_of_vcpus_has_a_column_each(void **state)
+{
+	struct world *w = *state;
+
+	for (int32_t vcpu = 0; vcpu < 2; vcpu++) {
+		struct view_row *row = add_guest(w, 1, "db", 3 + (uint64_t)vcpu);
+
+		row->vcpu = vcpu;
+	}
+	assert_string_equal(record_once(w, RECORD_TEXT),
+			    "time (per 3.0 s)         db/0      db/1\n"
+			    WHEN "         3         4\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(batch_is_kvm_stats_with_tracepoints),
+		T(batch_is_kvm_stats_with_debugfs),
+		T(flaw_B16_columns_never_touch),
+		T(batch_takes_gauges_to_have_moved_by_0),
+		T(batch_has_dashes_for_what_is_absent),
+		T(batch_leaves_out_others),
+		T(batch_pads_by_columns_not_bytes),
+		T(csv_header_is_kvm_stats),
+		T(csv_goes_on_where_kvm_stat_stopped),
+		T(csv_columns_are_in_order_of_bytes),
+		T(csv_has_levels_of_gauges),
+		T(flaw_C1_columns_are_there_before_the_first_guest),
+		T(csv_columns_never_change),
+		T(csv_to_a_file_has_one_header),
+		T(csv_to_stdout_has_headers_every_20),
+		T(csv_to_a_pipe_has_one_header),
+		T(flaw_C2_other_columns_are_refused),
+		T(csv_quotes_only_what_needs_it),
+		T(flaw_C1_csv_of_guests_has_a_row_each),
+		T(csv_follows_a_file_that_was_emptied),
+		T(text_is_aligned_below_headings),
+		T(flaw_C4_only_active_events_have_columns),
+		T(text_of_nothing_is_the_time),
+		T(text_columns_join_and_stay),
+		T(text_has_headings_every_20),
+		T(text_columns_keep_their_order),
+		T(text_names_the_interval_once_it_is_known),
+		T(text_shortens_what_would_break_its_columns),
+		T(text_of_guests_has_a_column_each),
+		T(json_is_one_object_a_line),
+		T(json_of_guests_has_their_columns),
+		T(json_elapsed_is_null_when_not_known),
+		T(json_time_has_the_offset),
+		T(json_numbers_are_numbers),
+		T(json_of_exits_has_ns_and_buckets),
+		T(batch_of_exits_is_a_table),
+		T(rows_are_quoted_and_exact),
+		T(text_of_vcpus_has_a_column_each),
+	};
+
+	setlocale(LC_ALL, "C.UTF-8");
+	return cmocka_run_group_tests_name("record_formats", tests, NULL, NULL);
+}

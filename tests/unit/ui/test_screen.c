@@ -1,0 +1,1044 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the painter makes of hand-made facts, compared as text pictures. */
+#include <locale.h>
+
+#include "tests/worlds/screen_world.h"
+
+static void events_with_their_reasons(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	guests_add_fake(w->guests, 41233, "db1", 8);
+	shows(w, 80, 24,
+	      "kvmtop  alpha  SVM  64 CPUs  1 guest 8 vCPUs                      3.0s  12:31:07\n"
+	      "kvm_exit 1,200/s                                               ▃▆█\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
+	      " Event                                         Total  %Total ▾CurAvg/s History\n"
+	      " kvm_entry                                      3400    38.5      1200       ▃▆█\n"
+	      "▾kvm_exit                                       3400    38.5      1200       ▃▆█\n"
+	      "  ├ MSR_WRITE                                   1700    50.0       600       ▃▆█\n"
+	      "  ├ HLT                                         1020    30.0       360       ▃▆█\n"
+	      "  └ other                                        680    20.0       240\n"
+	      "▾kvm_userspace_exit                             1360    15.4       480       ▃▆█\n"
+	      "  ├ IO                                           340    25.0       120       ▃▆█\n"
+	      "  └ other                                       1020    75.0       360\n"
+	      " kvm_pio                                         680     7.7       240       ▃▆█\n"
+	      " pages_4k                                        512       -         -\n"
+	      "(8 blank)\n"
+	      " Total                                          8840              3120\n"
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
+}
+
+static void guests_by_their_exits(void **state)
+{
+	struct world *w = *state;
+	uint32_t db = guests_add_fake(w->guests, 41233, "db1", 8);
+	uint32_t wide = guests_add_fake(w->guests, 417, "データベース-データベース", 2);
+
+	w->query.type = &view_guests;
+	w->query.sort = view_guests.sort;
+	for (uint64_t i = 1; i < 4; i++) {
+		w->counts[EXIT] = 1000 * i;
+		take(w, db);
+		w->counts[EXIT] = UINT64_C(1000000000) * i;
+		take(w, wide);
+		w->counts[EXIT] = 77;
+		take(w, 99);
+		tick(w);
+	}
+	shows(w, 80, 10,
+	      "kvmtop  alpha  SVM  64 CPUs  2 guests 10 vCPUs                    3.0s  12:31:07\n"
+	      "kvm_exit 1,000,001,000/s                                        ██\n"
+	      " 1 Events [2 Guests] 3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
+	      " Guest Name                   PID vCPU      Total  %Total  ▾CurAvg/s History\n"
+	      " データベ…ス-データベース     417    2 3000000000   100.0 1000000000          ██\n"
+	      " db1                        41233    8       3000     0.0       1000          ██\n"
+	      " (ended)                        -    -         77     0.0          0          ▁▁\n"
+	      "\n"
+	      " Total                                 3000003077         1000001000\n"
+	      "h help  q quit  Enter open  f filter  g guest  o order  < > column  r reset\n");
+	shows(w, 40, 10,
+	      "kvmtop  alpha  SVM  64 CPUs  2 guests 10\n"
+	      "kvm_exit 1,000,001,000/s              ██\n"
+	      " 1 [2 Guests] 3  4  5\n"
+	      " Guest Name              vCPU  ▾CurAvg/s\n"
+	      " データベ…-データベース     2 1000000000\n"
+	      " db1                        8       1000\n"
+	      " (ended)                    -          0\n"
+	      "\n"
+	      " Total                        1000001000\n"
+	      "h help  q quit  Enter open  f filter\n");
+	picture(w, 120, 10);
+	assert_non_null(strstr(line(w, 5), " db1 "));
+	assert_non_null(strstr(line(w, 5), " 41233    8 ")); /* a pid has no marks */
+}
+
+static void small_screens_keep_what_matters_most(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	shows(w, 68, 10,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs         3.0s  12:31:07\n"
+	      "kvm_exit 1,200/s                                               ▃▆█\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots\n"
+	      " Event                              Total  %Total ▾CurAvg/s History\n"
+	      " kvm_entry                           3400    38.5      1200      ▃▆█\n"
+	      "▾kvm_exit                            3400    38.5      1200      ▃▆█\n"
+	      "  ├ MSR_WRITE                        1700    50.0       600      ▃▆█\n"
+	      "  ├ HLT                              1020    30.0       360      ▃▆█\n"
+	      " Total  1-4 of 10                    8840              3120\n"
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest\n");
+	shows(w, 45, 9,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs\n"
+	      "kvm_exit 1,200/s                          ▃▆█\n"
+	      "[1 Events] 2  3  4  5   filter: -  guest: all\n"
+	      " Event                        Total ▾CurAvg/s\n"
+	      " kvm_entry                     3400      1200\n"
+	      "▾kvm_exit                      3400      1200\n"
+	      "  ├ MSR_WRITE                  1700       600\n"
+	      " Total  1-3 of 10              8840      3120\n"
+	      "h help  q quit  Enter open  x reasons\n");
+	shows(w, 20, 5,
+	      "[1 Events] 2  3  4\n"
+	      " Event     ▾CurAvg/s\n"
+	      " kvm_entry      1200\n"
+	      "▾kvm_exit       1200\n"
+	      "h help     1-2 of 10\n");
+	shows(w, 20, 4,
+	      "[1 Events] 2  3  4\n"
+	      " Event     ▾CurAvg/s\n"
+	      " kvm_entry      1200\n"
+	      "h help     1-1 of 10\n");
+	shows(w, 20, 3,
+	      " Event     ▾CurAvg/s\n"
+	      " kvm_entry      1200\n"
+	      "h help     1-1 of 10\n");
+}
+
+static void flaw_E1_no_size_is_too_small(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	shows(w, 3, 3,
+	      "too\n"
+	      "\n"
+	      "\n");
+	shows(w, 15, 40,
+	      "too small\n"
+	      "(39 blank)\n");
+	shows(w, 80, 2,
+	      "too small\n"
+	      "\n");
+	shows(w, 1, 1,
+	      "t\n");
+	for (int page = PAGE_TABLE; page <= PAGE_GUESTS; page++) {
+		w->screen.page = (enum screen_page)page;
+		w->screen.has_prompt = page == PAGE_GUESTS;
+		prompt_begin(&w->screen.prompt, "Guest or pid: ", "db");
+		for (int cols = 0; cols < 90; cols++) {
+			for (int rows = 0; rows < 12; rows++)
+				picture(w, cols, rows);
+		}
+	}
+}
+
+static void large_screens_have_marks_in_numbers(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	shows(w, 200, 60,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                                   "
+	        "                                                                                "
+	        "                          3.0s  12:31:07\n"
+	      "kvm_exit 1,200/s                                               ▃▆█\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots                              "
+	        "                                                                                "
+	        "                   filter: -  guest: all\n"
+	      " Event                                             Total  %Total    ▾CurAvg/s Hi"
+	        "story\n"
+	      " kvm_entry                                         3,400    38.5        1,200   "
+	        "                           ▃▆█\n"
+	      "▾kvm_exit                                          3,400    38.5        1,200   "
+	        "                           ▃▆█\n"
+	      "  ├ MSR_WRITE                                      1,700    50.0          600   "
+	        "                           ▃▆█\n"
+	      "  ├ HLT                                            1,020    30.0          360   "
+	        "                           ▃▆█\n"
+	      "  └ other                                            680    20.0          240\n"
+	      "▾kvm_userspace_exit                                1,360    15.4          480   "
+	        "                           ▃▆█\n"
+	      "  ├ IO                                               340    25.0          120   "
+	        "                           ▃▆█\n"
+	      "  └ other                                          1,020    75.0          360\n"
+	      " kvm_pio                                             680     7.7          240   "
+	        "                           ▃▆█\n"
+	      " pages_4k                                            512       -            -\n"
+	      "(44 blank)\n"
+	      " Total                                             8,840                3,120\n"
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order  < >"
+	        " column  r reset  s delay  Space pause  / search\n");
+}
+
+static void large_numbers_stay_apart(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	second(w, 130000000);
+	second(w, 130000000);
+	shows(w, 80, 12,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
+	      "kvm_exit 1,300,000,000/s                                     ▁▁▁██\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
+	      " Event                                         Total  %Total  ▾CurAvg/s History\n"
+	      " kvm_entry                                2600003400    38.5 1300000000    ▁▁▁██\n"
+	      "▾kvm_exit                                 2600003400    38.5 1300000000    ▁▁▁██\n"
+	      "  ├ MSR_WRITE                             1300001700    50.0  650000000    ▁▁▁██\n"
+	      "  ├ HLT                                    780001020    30.0  390000000    ▁▁▁██\n"
+	      "  └ other                                  520000680    20.0  260000000\n"
+	      "▾kvm_userspace_exit                       1040001360    15.4  520000000    ▁▁▁██\n"
+	      " Total  1-6 of 10                         6760008840         3380000000\n"
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
+	shows(w, 120, 12,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                                   "
+	        "                          3.0s  12:31:07\n"
+	      "kvm_exit 1,300,000,000/s                                     ▁▁▁██\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots                              "
+	        "                   filter: -  guest: all\n"
+	      " Event                                             Total  %Total     ▾CurAvg/s H"
+	        "istory\n"
+	      " kvm_entry                                 2,600,003,400    38.5 1,300,000,000  "
+	        "                          ▁▁▁██\n"
+	      "▾kvm_exit                                  2,600,003,400    38.5 1,300,000,000  "
+	        "                          ▁▁▁██\n"
+	      "  ├ MSR_WRITE                              1,300,001,700    50.0   650,000,000  "
+	        "                          ▁▁▁██\n"
+	      "  ├ HLT                                      780,001,020    30.0   390,000,000  "
+	        "                          ▁▁▁██\n"
+	      "  └ other                                    520,000,680    20.0   260,000,000\n"
+	      "▾kvm_userspace_exit                        1,040,001,360    15.4   520,000,000  "
+	        "                          ▁▁▁██\n"
+	      " Total  1-6 of 10                          6,760,008,840         3,380,000,000\n"
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order  < >"
+	        " column  r reset  s delay  Space pause\n");
+	second(w, UINT64_C(1300000000000));
+	shows(w, 80, 12,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
+	      "kvm_exit 13000000000000/s                                   ▁▁▁▁▁█\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
+	      " Event                                     Total  %Total      ▾CurAvg/s History\n"
+	      " kvm_entry                        13002600003400    38.5 13000000000000   ▁▁▁▁▁█\n"
+	      "▾kvm_exit                         13002600003400    38.5 13000000000000   ▁▁▁▁▁█\n"
+	      "  ├ MSR_WRITE                      6501300001700    50.0  6500000000000   ▁▁▁▁▁█\n"
+	      "  ├ HLT                            3900780001020    30.0  3900000000000   ▁▁▁▁▁█\n"
+	      "  └ other                          2600520000680    20.0  2600000000000\n"
+	      "▾kvm_userspace_exit                5201040001360    15.4  5200000000000   ▁▁▁▁▁█\n"
+	      " Total  1-6 of 10                 33806760008840         33800000000000\n"
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
+}
+
+/* The table's heading and what else there is at a width. */
+static void columns_go_by_their_worth(void **state)
+{
+	struct world *w = *state;
+	char headings[4096] = "";
+	static const int widths[] = { 16, 17, 20, 23, 33, 34, 47, 48, 61, 62, 68, 80, 99,
+				      100, 200 };
+
+	usual(w);
+	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+		picture(w, widths[i], 10);
+		sprintf(headings + strlen(headings), "%3d|%s\n", widths[i], line(w, 3));
+	}
+	strcpy(w->text, headings);
+	shows_text(w,
+	      " 16| Event ▾CurAvg/s\n"
+	      " 17| Event  ▾CurAvg/s\n"
+	      " 20| Event     ▾CurAvg/s\n"
+	      " 23| Event        ▾CurAvg/s\n"
+	      " 33| Event                  ▾CurAvg/s\n"
+	      " 34| Event                   ▾CurAvg/s\n"
+	      " 47| Event                          Total ▾CurAvg/s\n"
+	      " 48| Event                   Total  %Total ▾CurAvg/s\n"
+	      " 61| Event                       Total  %Total ▾CurAvg/s History\n"
+	      " 62| Event                        Total  %Total ▾CurAvg/s History\n"
+	      " 68| Event                              Total  %Total ▾CurAvg/s History\n"
+	      " 80| Event                                         Total  %Total ▾CurAvg/s Histo"
+	        "ry\n"
+	      " 99| Event                                         Total  %Total ▾CurAvg/s Histo"
+	        "ry\n"
+	      "100| Event                                             Total  %Total    ▾CurAvg/"
+	        "s History\n"
+	      "200| Event                                             Total  %Total    ▾CurAvg/"
+	        "s History\n");
+}
+
+static void what_is_sorted_by_has_a_sign(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	w->query.reverse = true;
+	picture(w, 80, 10);
+	assert_non_null(strstr(line(w, 3), " ▴CurAvg/s"));
+	w->query.reverse = false;
+	for (size_t i = 0; i < 3; i++) {
+		static const char *const wanted[] = { " Event▾ ", " ▾Total", " ▾%Total" };
+
+		w->query.sort = i;
+		picture(w, 80, 10);
+		assert_non_null(strstr(line(w, 3), wanted[i]));
+		assert_null(strstr(line(w, 3), "▾CurAvg/s"));
+	}
+	w->screen.is_utf8 = false;
+	picture(w, 80, 10);
+	assert_non_null(strstr(line(w, 3), " *%Total"));
+	w->query.reverse = true;
+	picture(w, 80, 10);
+	assert_non_null(strstr(line(w, 3), " ^%Total"));
+}
+
+static void flaw_E2_the_cursor_stays_in_sight(void **state)
+{
+	struct world *w = *state;
+
+	many_events(w);
+	w->query.children = false;
+	picture(w, 80, 14);
+	assert_int_equal(w->screen.page_rows, 8);
+	assert_int_equal(w->screen.first_row, 4);
+	w->screen.has_cursor = true;
+	for (size_t n = 0; n < 2 * w->view.nr_rows; n++) {
+		size_t at = n < w->view.nr_rows ? n : 2 * w->view.nr_rows - 1 - n;
+		const struct grid_cell *cells;
+
+		w->screen.cursor = row_id_of(&w->view.rows[at]);
+		picture(w, 80, 14);
+		assert_int_equal(screen_find_row(&w->screen, &w->screen.cursor), at);
+		assert_in_range(at, w->screen.top, w->screen.top + 7);
+		assert_true(w->screen.top + 8 <= w->view.nr_rows);
+		cells = &w->grid.cells[((int)(at - w->screen.top) + w->screen.first_row) * 80];
+		assert_int_equal(cells[0].style, STYLE_SELECTED);
+		assert_int_equal(cells[79].style, STYLE_SELECTED);
+	}
+	w->screen.cursor = row_id_of(&w->view.rows[30]);
+	shows(w, 80, 14,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
+	      "kvm_exit 10/s                                                ▃▆█▁▁\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
+	      " Event                                         Total  %Total ▾CurAvg/s History\n"
+	      " event_23                                         34     0.3        17         █\n"
+	      " event_24                                         32     0.3        16         █\n"
+	      " event_25                                         30     0.3        15         █\n"
+	      " event_26                                         28     0.3        14         █\n"
+	      " event_27                                         26     0.2        13         █\n"
+	      " event_28                                         24     0.2        12         █\n"
+	      " event_29                                         22     0.2        11         █\n"
+	      " kvm_entry                                      3420    32.5        10     ▃▆█▁▁\n"
+	      " Total  24-31 of 45                            10532               846\n"
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
+}
+
+static void the_last_page_is_full(void **state)
+{
+	struct world *w = *state;
+
+	many_events(w);
+	w->screen.top = SIZE_MAX / 2;
+	picture(w, 80, 24);
+	assert_int_equal(w->screen.top, w->view.nr_rows - w->screen.page_rows);
+	picture(w, 80, 100);
+	assert_int_equal(w->screen.top, 0);
+}
+
+static void flaw_B8_the_total_is_of_rows_out_of_sight_too(void **state)
+{
+	struct world *w = *state;
+	char all[256];
+
+	many_events(w);
+	picture(w, 80, 60);
+	strcpy(all, line(w, -2));
+	picture(w, 80, 10);
+	assert_string_equal(strrchr(line(w, -2), ' '), strrchr(all, ' '));
+}
+
+static void each_event_has_a_rest_of_its_own(void **state)
+{
+	struct world *w = *state;
+	size_t nr_selected = 0, first, second_rest;
+
+	usual(w);
+	picture(w, 80, 24);
+	for (first = 0; !w->view.rows[first].is_rest; first++)
+		;
+	for (second_rest = first + 1; !w->view.rows[second_rest].is_rest; second_rest++)
+		;
+	w->screen.cursor = row_id_of(&w->view.rows[second_rest]);
+	w->screen.has_cursor = true;
+	assert_int_equal(screen_find_row(&w->screen, &w->screen.cursor), second_rest);
+	picture(w, 80, 24);
+	for (int row = 0; row < 24; row++)
+		nr_selected += w->grid.cells[row * 80].style == STYLE_SELECTED;
+	assert_int_equal(nr_selected, 1);
+}
+
+static void help_fits_or_scrolls(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	w->screen.page = PAGE_HELP;
+	shows(w, 80, 29,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
+	      "kvm_exit 1,200/s                                               ▃▆█\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
+	      " h ?        this help\n"
+	      " q          quit\n"
+	      " 1 - 5 Tab  views: events, guests, vCPUs, exits, hot spots\n"
+	      " Enter      deeper: an event's reasons; guest, vCPU, exit, argument\n"
+	      " Backspace  back to where Enter or b came from\n"
+	      " x          all reasons, or none\n"
+	      " b          by guest, and back\n"
+	      " f          show events that match a regular expression\n"
+	      " c          clear the filter and the guest\n"
+	      " g p        one guest only, by name or pid\n"
+	      " o          sort by rate, or by total\n"
+	      " < > R      sort by the column to the left or right; reverse\n"
+	      " r          totals count from now on\n"
+	      " s + -      interval\n"
+	      " Space      pause, and go on\n"
+	      " / n        search for a name; again\n"
+	      " arrows     move, as do PgUp, PgDn, Home, End; Esc lets go of the row\n"
+	      "\n"
+	      " Event      what happened; reasons below their event\n"
+	      " Total      since the start, r, or a change of filter; a level as it is now\n"
+	      " %Total     of all events of the same provider; a reason: of its event\n"
+	      " CurAvg/s   per second between the last two samples\n"
+	      " History    the rate over the last samples\n"
+	      "\n\n"
+	      "any key: back\n");
+	shows(w, 40, 12,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0\n"
+	      "kvm_exit 1,200/s                     ▃▆█\n"
+	      "[1 Events] 2  3  4  5\n"
+	      " h ?        this help\n"
+	      " q          quit\n"
+	      " 1 - 5 Tab  views: events, guests,\n"
+	      "            vCPUs, exits, hot spots\n"
+	      " Enter      deeper: an event's reasons;\n"
+	      "            guest, vCPU, exit, argument\n"
+	      " Backspace  back to where Enter or b\n"
+	      "            came from\n"
+	      "arrows: more  other keys: back\n");
+	w->screen.help_top = 1000;
+	shows(w, 40, 12,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0\n"
+	      "kvm_exit 1,200/s                     ▃▆█\n"
+	      "[1 Events] 2  3  4  5\n"
+	      "            it is now\n"
+	      " %Total     of all events of the same\n"
+	      "            provider; a reason: of its\n"
+	      "            event\n"
+	      " CurAvg/s   per second between the last\n"
+	      "            two samples\n"
+	      " History    the rate over the last\n"
+	      "            samples\n"
+	      "arrows: more  other keys: back\n");
+	w->screen.help_top = 1;
+	shows(w, 20, 5,
+	      "[1 Events] 2  3  4\n"
+	      "  this help\n"
+	      " q\n"
+	      "  quit\n"
+	      "arrows: more  other\n");
+	w->screen.help_top = 1000;
+	picture(w, 80, 29);
+	assert_int_equal(w->screen.help_top, 0);
+}
+
+static void choose_guest(struct world *w, const char *typed)
+{
+	w->screen.page = PAGE_GUESTS;
+	w->screen.has_prompt = true;
+	prompt_begin(&w->screen.prompt, "Guest or pid (Enter: all): ", typed);
+}
+
+static void guests_to_choose_from(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	choose_guest(w, "");
+	shows(w, 80, 10,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
+	      "kvm_exit 1,200/s                                               ▃▆█\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
+	      "     PID vCPU  Guest\n"
+	      " No guest is running.\n"
+	      "(4 blank)\n"
+	      "Guest or pid (Enter: all):\n");
+	guests_add_fake(w->guests, 41233, "db1", 8);
+	guests_add_fake(w->guests, 417, "データベース", 2);
+	guests_add_fake(w->guests, 4194304, "web1", 128);
+	shows(w, 80, 10,
+	      "kvmtop  alpha  SVM  64 CPUs  3 guests 138 vCPUs                   3.0s  12:31:07\n"
+	      "kvm_exit 1,200/s                                               ▃▆█\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
+	      "     PID vCPU  Guest\n"
+	      "   41233    8  db1\n"
+	      "     417    2  データベース\n"
+	      " 4194304  128  web1\n"
+	      "\n"
+	      "\n"
+	      "Guest or pid (Enter: all):\n");
+	shows(w, 20, 5,
+	      "[1 Events] 2  3  4\n"
+	      "     PID vCPU  Guest\n"
+	      "   41233    8  db1\n"
+	      "         and 2 more\n"
+	      ">\n");
+	choose_guest(w, "417");
+	shows(w, 80, 10,
+	      "kvmtop  alpha  SVM  64 CPUs  3 guests 138 vCPUs                   3.0s  12:31:07\n"
+	      "kvm_exit 1,200/s                                               ▃▆█\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
+	      "     PID vCPU  Guest\n"
+	      "     417    2  データベース\n"
+	      "(4 blank)\n"
+	      "Guest or pid (Enter: all): 417\n");
+	choose_guest(w, "xyz");
+	shows(w, 80, 10,
+	      "kvmtop  alpha  SVM  64 CPUs  3 guests 138 vCPUs                   3.0s  12:31:07\n"
+	      "kvm_exit 1,200/s                                               ▃▆█\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
+	      "     PID vCPU  Guest\n"
+	      " No guest has this name.\n"
+	      "(4 blank)\n"
+	      "Guest or pid (Enter: all): xyz\n");
+}
+
+static void thousands_of_guests_to_choose_from(void **state)
+{
+	struct world *w = *state;
+	char name[32];
+
+	for (int i = 0; i < 4096; i++) {
+		snprintf(name, sizeof(name), "vm-%04d", i);
+		guests_add_fake(w->guests, 10000 + i, name, 2);
+	}
+	choose_guest(w, "");
+	shows(w, 80, 10,
+	      "kvmtop  alpha  SVM  64 CPUs  4096 guests 8192 vCPUs               3.0s  12:31:07\n"
+	      "no exits counted yet\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
+	      "     PID vCPU  Guest\n"
+	      "   10000    2  vm-0000\n"
+	      "   10001    2  vm-0001\n"
+	      "   10002    2  vm-0002\n"
+	      "   10003    2  vm-0003\n"
+	      "         and 4092 more\n"
+	      "Guest or pid (Enter: all):\n");
+	choose_guest(w, "-409");
+	shows(w, 80, 12,
+	      "kvmtop  alpha  SVM  64 CPUs  4096 guests 8192 vCPUs               3.0s  12:31:07\n"
+	      "no exits counted yet\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
+	      "     PID vCPU  Guest\n"
+	      "   14090    2  vm-4090\n"
+	      "   14091    2  vm-4091\n"
+	      "   14092    2  vm-4092\n"
+	      "   14093    2  vm-4093\n"
+	      "   14094    2  vm-4094\n"
+	      "   14095    2  vm-4095\n"
+	      "\n"
+	      "Guest or pid (Enter: all): -409\n");
+	choose_guest(w, "vm-4095");
+	picture(w, 80, 10);
+	assert_string_equal(line(w, 4), "   14095    2  vm-4095");
+}
+
+static void a_prompt_shows_the_end_of_a_long_line(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	w->screen.has_prompt = true;
+	prompt_begin(&w->screen.prompt, "Filter (regex): ", "kvm_exit");
+	picture(w, 80, 10);
+	assert_string_equal(line(w, -1), "Filter (regex): kvm_exit");
+	assert_int_equal(w->screen.prompt_col, 24);
+	w->screen.prompt.cursor = 3;
+	picture(w, 80, 10);
+	assert_int_equal(w->screen.prompt_col, 19);
+	prompt_begin(&w->screen.prompt, "Filter (regex): ", "0123456789abcdefghijklmnopqrstuvwxyz");
+	picture(w, 40, 10);
+	assert_string_equal(line(w, -1), "Filter (regex): defghijklmnopqrstuvwxyz");
+	assert_int_equal(w->screen.prompt_col, 39);
+	prompt_begin(&w->screen.prompt, "Filter (regex): ", "xxxxxxxxxxxxxxxxxxxxデータベース");
+	picture(w, 35, 10);
+	assert_string_equal(line(w, -1), "Filter (regex): xxxxxxデータベース");
+	assert_int_equal(w->screen.prompt_col, 34);
+	picture(w, 20, 10);
+	assert_string_equal(line(w, -1), "> xxxxxデータベース");
+	assert_int_equal(w->screen.prompt_col, 19);
+	w->screen.has_prompt = false;
+	picture(w, 80, 10);
+	assert_int_equal(w->screen.prompt_col, -1);
+}
+
+static void what_is_wrong_is_said_in_the_last_line(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	w->screen.has_prompt = true;
+	prompt_begin(&w->screen.prompt, "Filter (regex): ", "(");
+	strcpy(w->screen.prompt.error, "\"(\": missing closing parenthesis at 1");
+	picture(w, 80, 10);
+	assert_string_equal(line(w, -1), "\"(\": missing closing parenthesis at 1");
+	assert_int_equal(w->grid.cells[9 * 80].style, STYLE_ALERT);
+	assert_int_equal(w->screen.prompt_col, -1);
+	w->screen.has_prompt = false;
+	strcpy(w->screen.notice,
+	       "debugfs: blocked by kernel lockdown (integrity): use tracepoints");
+	picture(w, 80, 10);
+	assert_string_equal(line(w, -1), w->screen.notice);
+	assert_int_equal(w->grid.cells[9 * 80].style, STYLE_NOTICE);
+	picture(w, 40, 10);
+	assert_string_equal(line(w, -1), "debugfs: blocked by kernel lockdown (in…");
+	/* A notice takes no row of the table. */
+	assert_int_equal(w->screen.page_rows, 4);
+	w->screen.notice[0] = '\0';
+	picture(w, 40, 10);
+	assert_int_equal(w->screen.page_rows, 4);
+}
+
+/* What lasts leaves the keys where they are; it is whole in the help. */
+static void trouble_stands_above_the_keys(void **state)
+{
+	static const char *const trouble =
+		"debugfs: debugfs counters are blocked by kernel lockdown (integrity): use "
+		"tracepoints, or start without -d";
+	struct world *w = *state;
+
+	usual(w);
+	strcpy(w->screen.trouble, trouble);
+	picture(w, 80, 24);
+	assert_string_equal(line(w, -3), "debugfs: debugfs counters are blocked by kernel lockdown "
+					 "(integrity): use");
+	assert_string_equal(line(w, -2), "tracepoints, or start without -d");
+	assert_int_equal(strncmp(line(w, -1), "h help  q quit", 14), 0);
+	assert_int_equal(w->grid.cells[22 * 80].style, STYLE_NOTICE);
+	assert_int_equal(strncmp(line(w, -4), " Total ", 7), 0);
+	/* Rows move up for it, and none is lost. */
+	assert_int_equal(w->screen.page_rows, 16);
+	picture(w, 80, 12);
+	assert_string_equal(line(w, -2), "debugfs: debugfs counters are blocked by kernel lockdown "
+					 "(integrity): use trace…");
+	strcpy(w->screen.notice, "Sorted by total");
+	picture(w, 80, 12);
+	assert_string_equal(line(w, -1), "Sorted by total");
+	assert_int_equal(strncmp(line(w, -2), "debugfs: ", 9), 0);
+	w->screen.notice[0] = '\0';
+	/* No line to spare: a sign of it. */
+	picture(w, 30, 8);
+	assert_string_equal(line(w, -1), "! h help  q quit  Enter open");
+	w->screen.page = PAGE_HELP;
+	picture(w, 80, 40);
+	assert_string_equal(line(w, 3), " debugfs: debugfs counters are blocked by kernel lockdown "
+					"(integrity): use");
+	assert_string_equal(line(w, 4), " tracepoints, or start without -d");
+	assert_string_equal(line(w, -1), "any key: back");
+}
+
+static void keys_are_those_of_the_view(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	w->query.type = &view_exits;
+	picture(w, 80, 12);
+	assert_string_equal(line(w, -1), "h help  q quit  Enter open  b guests  f filter  g guest  "
+					 "o order  < > column");
+	w->screen.can_go_back = true;
+	picture(w, 80, 12);
+	assert_string_equal(line(w, -1), "h help  q quit  Enter open  Backspace back  b guests  "
+					 "f filter  g guest  o order");
+	w->query.type = &view_guests;
+	picture(w, 50, 12);
+	assert_string_equal(line(w, -1), "h help  q quit  Enter open  Backspace back");
+	picture(w, 200, 12);
+	assert_null(strstr(line(w, -1), "b guests"));
+	assert_non_null(strstr(line(w, -1), "Space pause  / search"));
+	w->screen.page = PAGE_HELP;
+	assert_null(strstr(picture(w, 80, 40), "all reasons"));
+	assert_non_null(strstr(w->text, " b  "));
+	w->query.type = &view_events;
+	assert_non_null(strstr(picture(w, 80, 40), "all reasons"));
+}
+
+static void pause_is_seen_at_every_size(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	w->screen.is_paused = true;
+	picture(w, 80, 10);
+	assert_string_equal(line(w, 0) + 58, "PAUSED  3.0s  12:31:07");
+	assert_string_equal(line(w, -1), "PAUSED  h help  q quit  Enter open  x reasons  "
+			    "b guests  f filter  g guest");
+	picture(w, 60, 10);
+	assert_string_equal(line(w, 0) + 48, " PAUSED 3.0s");
+	picture(w, 20, 5);
+	assert_string_equal(line(w, -1), "PAUSED  h help");
+}
+
+static void filter_and_guest_share_a_line(void **state)
+{
+	static const char tail[] = "[regularexpression]|exit|something|that_is_long";
+	struct world *w = *state;
+
+	usual(w);
+	w->screen.filter = "kvm_exit";
+	picture(w, 80, 10);
+	assert_string_equal(line(w, 2),
+			    "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots"
+			    "  filter: kvm_exit  guest: all");
+	strcpy(w->screen.guest, "web1 (pid 41233)");
+	picture(w, 80, 10);
+	assert_string_equal(line(w, 2),
+			    "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots"
+			    "    kvm_exit  web1 (pid 41233)");
+	w->screen.is_guest_dead = true;
+	picture(w, 80, 10);
+	assert_string_equal(line(w, 2),
+			    "[1 Events] 2  3  4  5"
+			    "          filter: kvm_exit  guest: web1 (pid 41233) is DEAD");
+	assert_int_equal(w->grid.cells[2 * 80 + 79].style, STYLE_ALERT);
+	w->screen.filter = tail;
+	picture(w, 60, 10);
+	assert_string_equal(line(w, 2),
+			    "[1 Events] 2  3  4  5  [regularex…  web1 (pid 41233) is DEAD");
+	picture(w, 50, 10);
+	assert_string_equal(line(w, 2),
+			    "[1 Events] 2  3  4  5     web1 (pid 41233) is DEAD");
+	picture(w, 36, 10);
+	assert_string_equal(line(w, 2),
+			    "[1 Events] 2  3  4  5  web1 (pid 41…");
+	w->screen.guest[0] = '\0';
+	w->screen.is_guest_dead = false;
+	picture(w, 36, 10);
+	assert_string_equal(line(w, 2),
+			    "[1 Events] 2  3  4  5  [regularexpr…");
+	w->screen.filter = "データベースデータベース";
+	picture(w, 60, 10);
+	assert_string_equal(line(w, 2),
+			    "[1 Events] 2  3  4  5               データベースデータベース");
+	picture(w, 20, 10);
+	assert_string_equal(line(w, 2),
+			    "[1 Events] 2  3  4");
+	w->screen.filter = NULL;
+	picture(w, 51, 10);
+	assert_string_equal(line(w, 2),
+			    "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots");
+	picture(w, 50, 10);
+	assert_string_equal(line(w, 2),
+			    "[1 Events] 2  3  4  5        filter: -  guest: all");
+}
+
+static void ascii_where_utf8_is_not(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	w->screen.is_utf8 = false;
+	shows(w, 80, 12,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
+	      "kvm_exit 1,200/s                                               .=#\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
+	      " Event                                         Total  %Total *CurAvg/s History\n"
+	      " kvm_entry                                      3400    38.5      1200       .=#\n"
+	      "-kvm_exit                                       3400    38.5      1200       .=#\n"
+	      "  |-MSR_WRITE                                   1700    50.0       600       .=#\n"
+	      "  |-HLT                                         1020    30.0       360       .=#\n"
+	      "  `-other                                        680    20.0       240\n"
+	      "-kvm_userspace_exit                             1360    15.4       480       .=#\n"
+	      " Total  1-6 of 10                               8840              3120\n"
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
+	for (int i = 0; i < 12 * 80; i++)
+		assert_in_range(w->grid.cells[i].ch, 32, 126);
+}
+
+static void every_hit_is_where_its_text_is(void **state)
+{
+	static const char *const wanted[] = { "[1 Events]", " 2 Guests ", " 3 vCPUs ", " 4 Exits ",
+					      " 5 Hot spots ", "Event", "     Total", " %Total",
+					      "▾CurAvg/s", "History " };
+	struct world *w = *state;
+
+	usual(w);
+	picture(w, 80, 24);
+	assert_int_equal(w->screen.nr_hits, 10);
+	for (size_t i = 0; i < w->screen.nr_hits; i++) {
+		const struct hit *hit = &w->screen.hits[i];
+		char text[256] = "";
+		size_t len = 0;
+
+		for (int col = hit->first_col; col <= hit->last_col; col++)
+			len += (size_t)wctomb(text + len, w->grid.cells[hit->row * 80 + col].ch);
+		text[len] = '\0';
+		assert_int_equal(hit->kind, i < 5 ? HIT_TAB : HIT_COLUMN);
+		assert_int_equal(hit->row, i < 5 ? 2 : 3);
+		assert_int_equal(strncmp(text, wanted[i], strlen(wanted[i])), 0);
+	}
+	assert_int_equal(w->screen.hits[1].index, 1);
+	assert_int_equal(w->screen.hits[8].index, view_column_by_id(&view_events, "rate"));
+	/* Nothing but the tabs can be clicked where there is no table. */
+	w->screen.page = PAGE_HELP;
+	picture(w, 80, 24);
+	assert_int_equal(w->screen.nr_hits, 5);
+	picture(w, 1, 1);
+	assert_int_equal(w->screen.nr_hits, 0);
+}
+
+/* ---- timed exits */
+
+static const uint64_t made_hist[HIST_BUCKETS] = { [3] = 1, [4] = 60, [5] = 30, [13] = 9 };
+static const double made_split[SPLIT_PARTS] = { 0.5, 0.26, 0.04, 0.2 };
+
+/* A view made by hand: its rows are what they are, whatever the facts. */
+static const char *made_picture(struct world *w, int cols, int rows)
+{
+	assert_int_equal(grid_resize(&w->grid, rows, cols), 0);
+	screen_paint(&w->screen, &w->grid);
+	return grid_text(w);
+}
+
+static void make_exits(struct world *w)
+{
+	struct view_row *row;
+
+	w->query.type = w->view.type = &view_exits;
+	w->query.sort = view_exits.sort;
+	for (int i = 0; i < 2; i++) {
+		row = view_add(&w->view);
+		assert_non_null(row);
+		row->field = i ? EXIT_HLT : EXIT_MSR;
+		row->is_idle = i;
+		row->cells[0] = cell_text(i ? "HLT" : "MSR_WRITE");
+		row->cells[view_column_by_id(&view_exits, "time_percent")] =
+			i ? cell_text("halt") : cell_percent(31, 1000);
+		row->cells[view_column_by_id(&view_exits, "avg_ns")] = cell_ns(1200);
+		row->cells[view_column_by_id(&view_exits, "hist")] =
+			(struct cell){ CELL_HIST, { .hist = made_hist } };
+	}
+	w->view.total.cells[0] = cell_text("Total");
+}
+
+static void exits_with_their_latency(void **state)
+{
+	struct world *w = *state;
+
+	make_exits(w);
+	made_picture(w, 80, 24);
+	assert_string_equal(line(w, 4), " MSR_WRITE                      -         -      -"
+					"   3.1  1.20µs       -       -");
+	assert_string_equal(line(w, 5), " HLT                            -         -      -"
+					"  halt  1.20µs       -       -");
+	/* Nobody asked: the first row's, as far as there is room. */
+	assert_string_equal(line(w, 10), " Total                                    -");
+	assert_string_equal(line(w, 11), " MSR_WRITE  Avg 1.20µs  100 ended");
+	assert_string_equal(line(w, 13), "  1.02µs -  2.05µs          60  60.0% "
+					 "██████████████████████████████████████████");
+	w->screen.has_cursor = true;
+	w->screen.cursor = row_id_of(&w->view.rows[1]);
+	/* Somebody did: no more than half of it, two buckets on a line. */
+	made_picture(w, 80, 24);
+	assert_string_equal(line(w, 16), " HLT  Avg 1.20µs  100 ended");
+	assert_string_equal(line(w, 17), "   512ns -  2.05µs          61  61.0% "
+					 "██████████████████████████████████████████");
+	made_picture(w, 120, 14);
+	assert_non_null(strstr(line(w, 3), "  1µs       1ms       1s"));
+	assert_non_null(strstr(line(w, 4), "   ▁█▅       ▂"));
+	made_picture(w, 20, 5);
+	assert_string_equal(line(w, 1), " Exit reason  ▾Time%");
+}
+
+static void exits_in_ascii(void **state)
+{
+	struct world *w = *state;
+
+	make_exits(w);
+	w->screen.is_utf8 = false;
+	setlocale(LC_ALL, "C");
+	made_picture(w, 120, 24);
+	setlocale(LC_ALL, "C.UTF-8");
+	for (int i = 0; i < 24 * 120; i++)
+		assert_in_range(w->grid.cells[i].ch, 32, 126);
+}
+
+static void guests_with_their_split(void **state)
+{
+	struct world *w = *state;
+	struct view_row *row;
+
+	w->query.type = w->view.type = &view_guests;
+	w->query.sort = view_guests.sort;
+	w->view.rate_title = "Exits/s";
+	row = view_add(&w->view);
+	assert_non_null(row);
+	row->cells[0] = cell_text("db1");
+	row->cells[view_column_by_id(&view_guests, "split")] =
+		(struct cell){ CELL_SPLIT, { .split = made_split } };
+	made_picture(w, 120, 14);
+	assert_non_null(strstr(line(w, 3), "▾Exits/s Guest%  KVM% User% Halt% Wait% Time split"));
+	assert_non_null(strstr(line(w, 4), " ████████▓▓▓▓▒░░░ "));
+}
+
+static void crumbs_and_a_note(void **state)
+{
+	struct world *w = *state;
+
+	make_exits(w);
+	strcpy(w->screen.crumbs, "db1 › vCPU 2");
+	w->screen.filter = "MSR";
+	made_picture(w, 80, 12);
+	assert_string_equal(line(w, 2), " 1 Events  2 Guests  3 vCPUs [4 Exits] 5 Hot spots "
+					"            MSR  db1 › vCPU 2");
+	w->screen.is_guest_dead = true;
+	made_picture(w, 40, 12);
+	assert_string_equal(line(w, 2), " 1  2  3 [4 Exits] 5  db1 › …PU 2 (DEAD)");
+	w->view.note = "These are exits to user space, and nothing else, for there is "
+		       "nothing else.";
+	made_picture(w, 60, 14);
+	assert_string_equal(line(w, 7),
+			    " These are exits to user space, and nothing else, for there");
+	assert_string_equal(line(w, 8), " is nothing else.");
+}
+
+static void an_empty_table_says_why(void **state)
+{
+	struct world *w = *state;
+
+	w->screen.empty = "Waiting for the KVM module.";
+	w->screen.nr_cpus = 0;
+	shows(w, 80, 12,
+	      "kvmtop  alpha  SVM  0 guests 0 vCPUs                              3.0s  12:31:07\n"
+	      "no exits counted yet\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
+	      " Event                                         Total  %Total ▾CurAvg/s History\n"
+	      "\n"
+	      " Waiting for the KVM module.\n"
+	      "(5 blank)\n"
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
+	picture(w, 20, 3);
+	assert_string_equal(line(w, 1), " Waiting for the KVM");
+}
+
+static void one_event_needs_no_total(void **state)
+{
+	struct world *w = *state;
+
+	w->counts[PIO] = 5;
+	take(w, GUEST_ANY);
+	tick(w);
+	picture(w, 80, 12);
+	assert_string_equal(line(w, 4), " kvm_pio                             "
+			    "              5   100.0         -");
+	assert_string_equal(line(w, -2), "");
+}
+
+static void the_same_state_is_the_same_picture(void **state)
+{
+	struct world *w = *state;
+	static char before[sizeof(w->text)];
+
+	many_events(w);
+	w->screen.has_cursor = true;
+	picture(w, 80, 24);
+	w->screen.cursor = row_id_of(&w->view.rows[w->view.nr_rows - 1]);
+	strcpy(before, picture(w, 80, 24));
+	screen_paint(&w->screen, &w->grid);
+	assert_string_equal(grid_text(w), before);
+}
+
+/* What is lost stays in sight when the files' names are long and the screen is small. */
+static void a_recording_says_what_it_is(void **state)
+{
+	static const struct screen_recording recording = {
+		.files = "a-name-that-is-longer-than-any-title.dat and 3 more",
+		.span_ns = 12345678901,
+		.nr_events = 1234567,
+		.nr_lost = 42,
+		.is_more_lost = true,
+	};
+	struct world *w = *state;
+
+	w->screen.recording = &recording;
+	w->query.is_whole = true;
+	w->counts[PIO] = 5;
+	take(w, GUEST_ANY);
+	tick(w);
+	picture(w, 160, 12);
+	assert_string_equal(line(w, 0),
+			    "kvmtop  a-name-that-is-longer-than-any-title.dat and 3 more  more "
+			    "than 42 lost  12.3s  1,234,567 events  0 guests 0 vCPUs"
+			    "                              recording");
+	picture(w, 80, 12);
+	assert_string_equal(line(w, 0), "kvmtop  a-name-that-is-longer-tha…  more than 42 lost  "
+					"12.3s  1,234,567 events");
+	assert_null(strstr(line(w, 3), "History"));
+	assert_null(strstr(line(w, -1), "delay"));
+	assert_null(strstr(line(w, -1), "reset"));
+	picture(w, 40, 12);
+	assert_string_equal(line(w, 0), "kvmtop  a-name-that-…  more than 42 lost");
+	w->screen.page = PAGE_HELP;
+	assert_non_null(strstr(picture(w, 80, 40), "first and its last moment"));
+	assert_null(strstr(grid_text(w), "Space"));
+}
+
+int main(void)
+{
+#define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(events_with_their_reasons),
+		T(guests_by_their_exits),
+		T(small_screens_keep_what_matters_most),
+		T(flaw_E1_no_size_is_too_small),
+		T(large_screens_have_marks_in_numbers),
+		T(large_numbers_stay_apart),
+		T(columns_go_by_their_worth),
+		T(what_is_sorted_by_has_a_sign),
+		T(flaw_E2_the_cursor_stays_in_sight),
+		T(the_last_page_is_full),
+		T(flaw_B8_the_total_is_of_rows_out_of_sight_too),
+		T(each_event_has_a_rest_of_its_own),
+		T(help_fits_or_scrolls),
+		T(guests_to_choose_from),
+		T(thousands_of_guests_to_choose_from),
+		T(a_prompt_shows_the_end_of_a_long_line),
+		T(what_is_wrong_is_said_in_the_last_line),
+		T(trouble_stands_above_the_keys),
+		T(keys_are_those_of_the_view),
+		T(pause_is_seen_at_every_size),
+		T(filter_and_guest_share_a_line),
+		T(ascii_where_utf8_is_not),
+		T(every_hit_is_where_its_text_is),
+		T(exits_with_their_latency),
+		T(exits_in_ascii),
+		T(guests_with_their_split),
+		T(crumbs_and_a_note),
+		T(an_empty_table_says_why),
+		T(one_event_needs_no_total),
+		T(the_same_state_is_the_same_picture),
+		T(a_recording_says_what_it_is),
+	};
+
+	setlocale(LC_ALL, "C.UTF-8");
+	return cmocka_run_group_tests_name("screen", tests, NULL, NULL);
+}

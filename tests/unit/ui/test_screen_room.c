@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What gives way to what where a screen is small, and that the answer never does. */
+#include <locale.h>
+
+#include "tests/worlds/screen_world.h"
+#include "ui/screen/screen_private.h"
+
+#define LONG_NAME "prod-customer-db-eu-west-1-node-0012"
+#define WIDE_NAME "データベース-本番-東京-0038"
+
+static const struct view_type *const types[] = {
+	&view_events, &view_guests, &view_vcpus, &view_exits, &view_hotspots,
+};
+#define NR_TYPES (sizeof(types) / sizeof(types[0]))
+
+static const uint64_t hist[HIST_BUCKETS] = { [3] = 1, [4] = 60, [5] = 30, [13] = 9 };
+
+/* A view made by hand: its rows are what they are, whatever the facts. */
+static const char *made_picture(struct world *w, int cols, int rows)
+{
+	assert_int_equal(grid_resize(&w->grid, rows, cols), 0);
+	screen_paint(&w->screen, &w->grid);
+	return grid_text(w);
+}
+
+static void begin_view(struct world *w, const struct view_type *type)
+{
+	w->query.type = w->view.type = type;
+	w->query.sort = type->sort;
+	w->view.nr_rows = 0;
+	w->view.absent = 0;
+	memset(&w->view.total, 0, sizeof(w->view.total));
+	w->view.total.cells[0] = cell_text("Total");
+}
+
+static void set_cell(struct world *w, const char *id, struct cell cell)
+{
+	int column = view_column_by_id(w->view.type, id);
+
+	assert_true(column >= 0);
+	w->view.rows[w->view.nr_rows - 1].cells[column] = cell;
+}
+
+static void add_row(struct world *w, const char *name)
+{
+	struct view_row *row = view_add(&w->view);
+
+	assert_non_null(row);
+	row->guest = (uint32_t)w->view.nr_rows;
+	row->cells[0] = cell_text(name);
+	set_cell(w, "rate", (struct cell){ CELL_RATE, { .number = 4711 } });
+}
+
+static void add_spot(struct world *w, const char *what, const char *argument, const char *guest)
+{
+	add_row(w, what);
+	set_cell(w, "argument", cell_text(argument));
+	set_cell(w, "guest", cell_text(guest));
+	set_cell(w, "time_percent", cell_percent(31, 1000));
+	set_cell(w, "avg_ns", cell_ns(1240));
+	set_cell(w, "p50_ns", cell_ns(1020));
+	set_cell(w, "p99_ns", cell_ns(8190));
+	set_cell(w, "max_ns", cell_ns(25900));
+	set_cell(w, "hist", (struct cell){ CELL_HIST, { .hist = hist } });
+}
+
+static void hot_spots(struct world *w)
+{
+	begin_view(w, &view_hotspots);
+	add_spot(w, "MSR_WRITE", "0x6e0 IA32_TSC_DEADLINE write", LONG_NAME);
+	add_spot(w, "EPT_MISCONFIG", "0xfee000b0 write 4", WIDE_NAME);
+}
+
+static void names_are_told_apart_at_80_columns(void **state)
+{
+	struct world *w = *state;
+	char name[64];
+
+	w->query.type = &view_guests;
+	w->query.sort = view_guests.sort;
+	guests_add_fake(w->guests, 90, WIDE_NAME, 2);
+	for (int i = 12; i < 15; i++) {
+		snprintf(name, sizeof(name), "prod-customer-db-eu-west-1-node-%04d", i);
+		guests_add_fake(w->guests, 100 + i, name, 2);
+	}
+	assert_non_null(strstr(picture(w, 80, 24), " prod-cus"));
+	assert_non_null(strstr(w->text, "node-0012 "));
+	assert_non_null(strstr(w->text, "node-0014 "));
+	begin_view(w, &view_guests);
+	add_row(w, LONG_NAME);
+	add_row(w, WIDE_NAME);
+	made_picture(w, 80, 24);
+	assert_string_equal(line(w, 3), " Guest Name           vCPU ▾CurAvg/s Guest%  KVM% User% "
+					"Halt% Wait% Top exit");
+	assert_non_null(strstr(line(w, 4), " prod-cu…-1-node-0012    - "));
+	assert_non_null(strstr(line(w, 5), " データ…番-東京-0038     - "));
+	made_picture(w, 200, 24);
+	assert_non_null(strstr(line(w, 4), LONG_NAME));
+	w->screen.is_utf8 = false;
+	made_picture(w, 80, 24);
+	assert_non_null(strstr(line(w, 4), " prod-cu..1-node-0012    - "));
+}
+
+/* Every column there is. */
+static void names_keep_their_least_width(void **state)
+{
+	struct world *w = *state;
+
+	for (size_t t = 0; t < NR_TYPES; t++) {
+		const struct column *columns = types[t]->columns;
+		struct layout layout;
+
+		begin_view(w, types[t]);
+		layout_make(&layout, &w->screen, 80);
+		for (size_t i = 0; columns[i].id; i++) {
+			bool is_name = i == 0 || columns[i].flags & COLUMN_KEY;
+
+			int least = COLUMN_LEAST_OF(columns[i].flags);
+
+			if (columns[i].type != CELL_TEXT || columns[i].flags & COLUMN_MACHINE_ONLY)
+				continue;
+			assert_true(least > 0);
+			if (is_name)
+				assert_true(layout.width[i] >= least);
+		}
+	}
+}
+
+static void what_is_sorted_by_is_on_the_screen(void **state)
+{
+	struct world *w = *state;
+
+	for (size_t t = 0; t < NR_TYPES; t++) {
+		const struct column *columns = types[t]->columns;
+
+		begin_view(w, types[t]);
+		for (size_t i = 0; columns[i].id; i++) {
+			if (columns[i].flags & COLUMN_MACHINE_ONLY || columns[i].type >= CELL_SPARK)
+				continue;
+			w->query.sort = i;
+			for (int cols = 16; cols <= 200; cols++) {
+				struct layout layout;
+				int used = 0;
+
+				layout_make(&layout, &w->screen, cols);
+				for (size_t j = 0; columns[j].id; j++)
+					used += layout.width[j] ? layout.width[j] + 1 : 0;
+				assert_in_range(used, 1, cols);
+				assert_true(layout.width[i] > 0);
+				assert_true(layout.width[layout.name] > 0);
+			}
+		}
+	}
+	hot_spots(w);
+	w->query.sort = (size_t)view_column_by_id(&view_hotspots, "total");
+	made_picture(w, 80, 24);
+	assert_non_null(strstr(line(w, 3), " ▾Total   Count/s Time% Guest"));
+}
+
+static void a_narrow_column_takes_the_place_of_a_wide_one(void **state)
+{
+	struct world *w = *state;
+
+	begin_view(w, &view_exits);
+	add_row(w, "MSR_WRITE");
+	made_picture(w, 59, 12);
+	assert_string_equal(line(w, 3), " Exit reason          Count/s▾Time%     Avg     p99"
+					"     Max");
+	made_picture(w, 58, 12);
+	assert_string_equal(line(w, 3), " Exit reason          Count/s %Count▾Time%     Avg"
+					"     Max");
+}
+
+static void more_rows_than_fit_are_told_everywhere(void **state)
+{
+	static const struct {
+		int cols, rows;
+		const char *where;
+	} sizes[] = { { 80, 24, "1-18 of 302" }, { 40, 10, "1-4 of 302" }, { 30, 7, "1-3 of 302" },
+		      { 20, 5, "1-2 of 302" }, { 200, 60, "1-54 of 302" } };
+	struct world *w = *state;
+
+	for (size_t t = 0; t < NR_TYPES; t++) {
+		begin_view(w, types[t]);
+		for (int i = 0; i < 302; i++)
+			add_row(w, LONG_NAME);
+		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+			w->screen.top = 0;
+			assert_non_null(strstr(made_picture(w, sizes[i].cols, sizes[i].rows),
+					       sizes[i].where));
+		}
+		w->screen.top = 1000;
+		assert_non_null(strstr(made_picture(w, 80, 24), "285-302 of 302"));
+		/* Beside numbers that leave no gap of their own. */
+		w->view.total.cells[view_column_by_id(types[t], "total")] = cell_count(1);
+		w->screen.top = 1000;
+		assert_non_null(strstr(made_picture(w, 40, 10), "299-302 of 302"));
+		w->view.nr_rows = 3;
+		assert_null(strstr(made_picture(w, 80, 24), " of "));
+	}
+}
+
+static void arguments_outlive_what_else_names_the_row(void **state)
+{
+	struct world *w = *state;
+
+	hot_spots(w);
+	made_picture(w, 80, 12);
+	assert_string_equal(line(w, 3), " What            Argument                  Count/s"
+					"▾Time%     Avg Guest");
+	assert_string_equal(line(w, 4), " MSR_WRITE       0x6e0 IA…DEADLINE write      4711"
+					"   3.1  1.24µs prod-…node-0012");
+	made_picture(w, 60, 12);
+	assert_string_equal(line(w, 3), " Argument                    Count/s▾Time% Guest");
+	assert_non_null(strstr(line(w, 4), "   3.1 prod-"));
+	assert_non_null(strstr(line(w, 4), "node-0012"));
+	made_picture(w, 40, 12);
+	assert_string_equal(line(w, 3), " Argument                  Count/s▾Time%");
+	assert_string_equal(line(w, 4), " 0x6e0 IA…DEADLINE write      4711   3.1");
+	assert_string_equal(line(w, 5), " 0xfee000b0 write 4           4711   3.1");
+	made_picture(w, 20, 5);
+	assert_string_equal(line(w, 1), " Argument     ▾Time%");
+	assert_string_equal(line(w, 2), " 0x6e0…E write   3.1");
+}
+
+static void what_was_chosen_is_no_column(void **state)
+{
+	struct world *w = *state;
+
+	hot_spots(w);
+	w->query.guest = 1;
+	made_picture(w, 80, 12);
+	assert_null(strstr(line(w, 3), "Guest"));
+	assert_non_null(strstr(line(w, 3), " What "));
+	w->query.has_reason = true;
+	made_picture(w, 80, 12);
+	assert_string_equal(line(w, 3), " Argument                          Count/s▾Time%"
+					"     Avg     p50     p99     Max");
+	assert_non_null(strstr(line(w, 4), " 0x6e0 IA32_TSC_DEADLINE write "));
+	assert_int_equal(strncmp(line(w, -2), " Total ", 7), 0);
+	/* Who sorts by it wants to see it. */
+	w->query.sort = (size_t)view_column_by_id(&view_hotspots, "guest");
+	made_picture(w, 80, 12);
+	assert_non_null(strstr(line(w, 3), " Guest▾"));
+}
+
+static void a_column_is_read_in_one_way(void **state)
+{
+	struct world *w = *state;
+
+	begin_view(w, &view_exits);
+	add_row(w, "MSR_WRITE");
+	set_cell(w, "rate", (struct cell){ CELL_RATE, { .number = 12957982765.0 } });
+	add_row(w, "HLT");
+	w->view.total.cells[view_column_by_id(&view_exits, "rate")] =
+		(struct cell){ CELL_RATE, { .number = 12957987476.0 } };
+	made_picture(w, 80, 12);
+	assert_non_null(strstr(line(w, 4), " 12957982765 "));
+	assert_non_null(strstr(line(w, 5), "        4711 "));
+	/* Where there is no line for the sum, too. */
+	made_picture(w, 80, 5);
+	assert_non_null(strstr(line(w, 3), "        4711 "));
+	w->query.sort = 0;
+	made_picture(w, 18, 5);
+	assert_string_equal(line(w, 2), " MSR_WRITE   13.0G");
+	assert_string_equal(line(w, 3), " HLT         4.71k");
+}
+
+/* What the provider "exits" would say of one guest's vCPU: where its time went, and one reason. */
+static void hottest_guest(struct world *w, const char *name, const char *reason)
+{
+	const struct field timed[] = {
+		{ .name = "vmexit", .parent = FIELD_NONE, .use = USE_EXIT, .exit_rank = 1 },
+		{ .name = reason, .parent = NR_FIELDS, .use = USE_EXIT, .exit_rank = 1 },
+		{ .name = "time", .parent = FIELD_NONE, .use = USE_TIME },
+		{ .name = "time(guest)", .parent = NR_FIELDS + 2, .use = USE_TIME,
+		  .part = TIME_GUEST },
+		{ .name = "time(user)", .parent = NR_FIELDS + 2, .use = USE_TIME,
+		  .part = TIME_USER },
+	};
+	uint32_t guest = guests_add_fake(w->guests, 41233, name, 8), id;
+
+	for (size_t i = 0; i < sizeof(timed) / sizeof(timed[0]); i++)
+		assert_int_equal(fields_add(w->fields, &timed[i], &id), 0);
+	for (uint64_t n = 1; n < 4; n++) {
+		struct timing timing = { .time_ns = n * SECOND / 10 };
+
+		for (uint32_t field = NR_FIELDS; field < NR_FIELDS + 5; field++) {
+			struct key key = { guest, 0, field };
+			uint64_t count = field < NR_FIELDS + 2 ? 188000 * n : n * SECOND / 2;
+
+			count <<= field == NR_FIELDS + 2;
+			assert_int_equal(sample_add_timed(&w->sample, key, count, ROW_FROM_ZERO,
+							  &timing), 0);
+		}
+		tick(w);
+	}
+}
+
+static void the_hottest_reason_is_never_cut(void **state)
+{
+	struct world *w = *state;
+	int nr = 0;
+
+	hottest_guest(w, LONG_NAME, "vmexit(MSR_WRITE)");
+	for (int cols = 40; cols < 200; cols++) {
+		picture(w, cols, 10);
+		if (!strstr(line(w, 1), "012:"))
+			continue;
+		assert_non_null(strstr(line(w, 1), "012: MSR_WRITE 188k/s"));
+		nr++;
+	}
+	assert_in_range(nr, 120, 130); /* from 75 columns on, or so */
+	picture(w, 80, 10);
+	assert_string_equal(line(w, 1), "exits 188,000/s guest 50% kvm 0% user 50% halt 0%   "
+					"pro…e-0012: MSR_WRITE 188k/s");
+	picture(w, 200, 10);
+	assert_non_null(strstr(line(w, 1), "hottest " LONG_NAME ": MSR_WRITE 188k/s"));
+}
+
+static void a_long_reason_keeps_its_rate(void **state)
+{
+	struct world *w = *state;
+
+	hottest_guest(w, WIDE_NAME, "vmexit(EXTERNAL_INTERRUPT)");
+	picture(w, 80, 10);
+	assert_string_equal(line(w, 1), "exits 188,000/s guest 50% kvm 0% user 50% halt 0%   "
+					"デ…038: EXTE…NTERRUPT 188k/s");
+}
+
+static void drilled_down_to(struct world *w, const char *crumbs)
+{
+	begin_view(w, &view_exits);
+	strcpy(w->screen.crumbs, crumbs);
+}
+
+static void crumbs_take_what_they_need_from_the_tabs(void **state)
+{
+	struct world *w = *state;
+
+	drilled_down_to(w, "db1 › vCPU 1 › MSR_WRITE");
+	made_picture(w, 80, 12);
+	assert_string_equal(line(w, 2), " 1 Events  2 Guests  3 vCPUs [4 Exits] 5 Hot spots "
+					"     db1 › vCPU 1 › MSR_WRITE");
+	drilled_down_to(w, WIDE_NAME " › vCPU 13 › EXTERNAL_INTERRUPT");
+	made_picture(w, 80, 12);
+	assert_string_equal(line(w, 2), " 1  2  3 [4 Exits] 5  "
+					WIDE_NAME " › vCPU 13 › EXTERNAL_INTERRUPT");
+	drilled_down_to(w, LONG_NAME " › vCPU 13 › EXTERNAL_INTERRUPT");
+	made_picture(w, 80, 12);
+	assert_string_equal(line(w, 2), " 1  2  3 [4 Exits] 5  prod-custo…west-1-node-0012 › "
+					"vCPU 13 › EXTERNAL_INTERRUPT");
+	made_picture(w, 60, 12);
+	assert_string_equal(line(w, 2), " 1  2  3 [4 Exits] 5  pr…0012 › vCPU 13 › "
+					"EXTERNAL_INTERRUPT");
+}
+
+static void latency_has_its_numbers_first(void **state)
+{
+	struct world *w = *state;
+
+	hot_spots(w);
+	w->screen.has_cursor = true;
+	w->screen.cursor = row_id_of(&w->view.rows[0]);
+	made_picture(w, 80, 24);
+	assert_string_equal(line(w, 16), " MSR_WRITE 0x6e0…E write  Avg 1.24µs p50 1.02µs "
+					 "p99 8.19µs Max 25.9µs  100 ended");
+	made_picture(w, 120, 24);
+	assert_non_null(strstr(line(w, 16), " MSR_WRITE 0x6e0 IA32_TSC_DEADLINE write "));
+	assert_non_null(strstr(line(w, 16), " Max 25.9µs  100 ended"));
+	made_picture(w, 60, 24);
+	assert_string_equal(line(w, 16), "  Avg 1.24µs p50 1.02µs p99 8.19µs Max 25.9µs  "
+					 "100 ended");
+}
+
+int main(void)
+{
+#define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(names_are_told_apart_at_80_columns),
+		T(names_keep_their_least_width),
+		T(what_is_sorted_by_is_on_the_screen),
+		T(a_narrow_column_takes_the_place_of_a_wide_one),
+		T(more_rows_than_fit_are_told_everywhere),
+		T(arguments_outlive_what_else_names_the_row),
+		T(what_was_chosen_is_no_column),
+		T(a_column_is_read_in_one_way),
+		T(the_hottest_reason_is_never_cut),
+		T(a_long_reason_keeps_its_rate),
+		T(crumbs_take_what_they_need_from_the_tabs),
+		T(latency_has_its_numbers_first),
+	};
+
+	setlocale(LC_ALL, "C.UTF-8");
+	return cmocka_run_group_tests_name("screen_room", tests, NULL, NULL);
+}

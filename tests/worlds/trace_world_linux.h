@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * trace_world_linux - a trace.dat of version 6 and a perf.data, made byte by byte.
+ *
+ * Both have the same four events, of x86: see world_formats.
+ */
+#ifndef KVMTOP_TESTS_WORLDS_TRACE_WORLD_LINUX_H
+#define KVMTOP_TESTS_WORLDS_TRACE_WORLD_LINUX_H
+
+#include "tests/worlds/trace_world.h"
+
+#define COMMON_FIELDS                                                            \
+	"format:\n"                                                              \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"   \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"   \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+
+enum { ID_EXIT = 100, ID_ENTRY, ID_MMIO, ID_MSR };
+
+/* 0x77 is a name that no built-in table has. */
+static const char *const world_formats[] = {
+	"name: kvm_exit\nID: 100\n" COMMON_FIELDS
+	"\tfield:unsigned int exit_reason;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\tfield:unsigned int isa;\toffset:12;\tsize:4;\tsigned:0;\n"
+	"\tfield:unsigned int vcpu_id;\toffset:16;\tsize:4;\tsigned:0;\n\n"
+	"print fmt: \"vcpu %u reason %s\", REC->vcpu_id, (REC->isa == 1) ? "
+	"__print_symbolic(REC->exit_reason & 0xffff, { 12, \"HLT\" }, { 30, \"IO_INSTRUCTION\" }, "
+	"{ 0x77, \"FROM_THE_FUTURE\" }) : "
+	"__print_symbolic(REC->exit_reason, { 0x078, \"hlt\" }, { 0x07c, \"msr\" })\n",
+	"name: kvm_entry\nID: 101\n" COMMON_FIELDS
+	"\tfield:unsigned int vcpu_id;\toffset:8;\tsize:4;\tsigned:0;\n\n"
+	"print fmt: \"vcpu %u\", REC->vcpu_id\n",
+	"name: kvm_mmio\nID: 102\n" COMMON_FIELDS
+	"\tfield:u32 type;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\tfield:u32 len;\toffset:12;\tsize:4;\tsigned:0;\n"
+	"\tfield:u64 gpa;\toffset:16;\tsize:8;\tsigned:0;\n\n"
+	"print fmt: \"len %u gpa 0x%llx\", REC->len, REC->gpa\n",
+	"name: kvm_msr\nID: 103\n" COMMON_FIELDS
+	"\tfield:unsigned write;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\tfield:u32 ecx;\toffset:12;\tsize:4;\tsigned:0;\n\n"
+	"print fmt: \"msr %x\", REC->ecx\n",
+};
+
+#define NR_WORLD_FORMATS (sizeof(world_formats) / sizeof(world_formats[0]))
+
+/* What all of them belong to. */
+static const char *world_system = "kvm";
+
+static inline void put_text(struct bytes *bytes, const char *text)
+{
+	put_u64(bytes, strlen(text));
+	put(bytes, text, strlen(text));
+}
+
+/* From the magic to the names of threads: the head of trace.dat and perf's tracing data. */
+static inline void put_head(struct bytes *bytes, const char *version, uint32_t page_size,
+			    const char *const *formats, uint32_t nr_formats)
+{
+	bool is_big = (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != (bytes->swap != 0);
+	const char page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+			    "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+			    "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
+			    "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n";
+	const char comms[] = "77 CPU 0/KVM\n78 CPU 1/KVM\n";
+
+	put(bytes, "\027\010\104tracing", 10);
+	put(bytes, version, strlen(version) + 1);
+	put_u8(bytes, is_big);
+	put_u8(bytes, 8);
+	put_u32(bytes, page_size);
+	put(bytes, "header_page", 12);
+	put_text(bytes, page);
+	put(bytes, "header_event", 13);
+	put_text(bytes, "-");
+	put_u32(bytes, 0);
+	put_u32(bytes, 1);
+	put(bytes, world_system, strlen(world_system) + 1);
+	put_u32(bytes, nr_formats);
+	for (uint32_t i = 0; i < nr_formats; i++)
+		put_text(bytes, formats[i]);
+	put_u32(bytes, 0); /* kallsyms */
+	put_u32(bytes, 0); /* printk */
+	put_text(bytes, comms);
+}
+
+/* ---- the events' bytes */
+
+static inline void put_common(struct bytes *bytes, uint16_t id, uint32_t tid)
+{
+	put_u16(bytes, id);
+	put_u16(bytes, 0);
+	put_u32(bytes, tid);
+}
+
+static inline void put_exit(struct bytes *bytes, uint32_t tid, uint32_t vcpu, uint32_t isa,
+			    uint32_t reason)
+{
+	put_common(bytes, ID_EXIT, tid);
+	put_u32(bytes, reason);
+	put_u32(bytes, isa);
+	put_u32(bytes, vcpu);
+}
+
+static inline void put_entry(struct bytes *bytes, uint32_t tid, uint32_t vcpu)
+{
+	put_common(bytes, ID_ENTRY, tid);
+	put_u32(bytes, vcpu);
+}
+
+static inline void put_mmio(struct bytes *bytes, uint32_t tid, uint32_t type, uint64_t gpa)
+{
+	put_common(bytes, ID_MMIO, tid);
+	put_u32(bytes, type);
+	put_u32(bytes, 4);
+	put_u64(bytes, gpa);
+}
+
+static inline void put_msr(struct bytes *bytes, uint32_t tid, uint32_t is_write, uint32_t msr)
+{
+	put_common(bytes, ID_MSR, tid);
+	put_u32(bytes, is_write);
+	put_u32(bytes, msr);
+}
+
+/* ---- trace.dat: pages of a CPU */
+
+#define WORLD_PAGE 4096
+
+struct ring {
+	struct bytes bytes;
+	size_t page; /* where the current one begins; SIZE_MAX: none */
+	uint64_t time;
+	uint64_t lost; /* before the next page */
+};
+
+static inline void ring_init(struct ring *ring, int swap)
+{
+	*ring = (struct ring){ .bytes = { .swap = swap }, .page = SIZE_MAX };
+}
+
+/* Fills the page up, and says how much of it is events. */
+static inline void ring_end_page(struct ring *ring)
+{
+	uint64_t used;
+
+	if (ring->page == SIZE_MAX)
+		return;
+	used = ring->bytes.len - ring->page - 16;
+	if (ring->lost) {
+		put_u64(&ring->bytes, ring->lost);
+		used |= UINT64_C(3) << 30; /* events are missing before this page, and how many */
+		ring->lost = 0;
+	}
+	set_u64(&ring->bytes, ring->page + 8, used);
+	put(&ring->bytes, NULL, ring->page + WORLD_PAGE - ring->bytes.len);
+	ring->page = SIZE_MAX;
+}
+
+static inline void ring_begin_page(struct ring *ring, uint64_t time)
+{
+	ring->page = ring->bytes.len;
+	put_u64(&ring->bytes, time);
+	put_u64(&ring->bytes, 0);
+	ring->time = time;
+}
+
+/* `lost` events are missing before what comes next. */
+static inline void ring_lose(struct ring *ring, uint64_t lost)
+{
+	ring_end_page(ring);
+	ring->lost = lost;
+}
+
+/* Adds the event, and forgets its bytes. */
+static inline void ring_add(struct ring *ring, uint64_t time, struct bytes *event)
+{
+	uint32_t words = (uint32_t)(event->len + 3) / 4;
+	bool is_big = (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != (ring->bytes.swap != 0);
+	uint64_t delta;
+
+	if (ring->page != SIZE_MAX && ring->bytes.len + 32 + event->len > ring->page + WORLD_PAGE)
+		ring_end_page(ring);
+	if (ring->page == SIZE_MAX)
+		ring_begin_page(ring, time);
+	delta = time - ring->time;
+	ring->time = time;
+	if (delta >> 27) {
+		uint32_t low = (uint32_t)(delta & 0x7ffffff);
+
+		put_u32(&ring->bytes, is_big ? UINT32_C(30) << 27 | low : 30 | low << 5);
+		put_u32(&ring->bytes, (uint32_t)(delta >> 27));
+		delta = 0;
+	}
+	put_u32(&ring->bytes, is_big ? words << 27 | (uint32_t)delta :
+				       words | (uint32_t)delta << 5);
+	put(&ring->bytes, event->data, event->len);
+	put(&ring->bytes, NULL, 4 * words - event->len);
+	event->len = 0;
+}
+
+static inline void put_option(struct bytes *bytes, uint16_t id, const void *data, uint32_t size)
+{
+	put_u16(bytes, id);
+	put_u32(bytes, size);
+	put(bytes, data, size);
+}
+
+/* trace-cmd's are random; kvmtop's are those of the guests' processes. */
+#define WORLD_GUEST_ID 0x123456789abcdef0
+
+/* As trace-cmd record -A: the guest web1, whose vCPUs 0 and 1 are the threads 77 and 78. */
+static inline void put_guest(struct bytes *bytes)
+{
+	put_u16(bytes, 13);
+	put_u32(bytes, 5 + 8 + 4 + 2 * 8);
+	put(bytes, "web1", 5);
+	put_u64(bytes, WORLD_GUEST_ID);
+	put_u32(bytes, 2);
+	for (uint32_t vcpu = 0; vcpu < 2; vcpu++) {
+		put_u32(bytes, vcpu);
+		put_u32(bytes, 77 + vcpu);
+	}
+}
+
+/* How the clock's cycles become ns; mult 0: the file does not say. */
+struct world_tsc {
+	uint32_t mult, shift;
+};
+
+static struct world_tsc world_tsc;
+
+/* What else puts times where they belong: trace-cmd's ids of this file and of the host's. */
+struct world_shift {
+	uint64_t id, host_id;
+	uint32_t flags;
+	uint32_t nr; /* samples, the same for both CPUs */
+	const uint64_t (*samples)[3]; /* when, how much to add, by what to multiply */
+	uint64_t fraction; /* of all of them; 0: there are none */
+	const char *offset; /* in ns, for all times; NULL: none */
+};
+
+static struct world_shift world_shift;
+
+static inline void put_shift(struct bytes *bytes)
+{
+	const struct world_shift *shift = &world_shift;
+	uint32_t size = 16 + 2 * (4 + (shift->fraction ? 32 : 24) * shift->nr);
+
+	put_u16(bytes, 12);
+	put_u32(bytes, size);
+	put_u64(bytes, shift->host_id);
+	put_u32(bytes, shift->flags);
+	put_u32(bytes, 2);
+	for (int cpu = 0; cpu < 2; cpu++) {
+		put_u32(bytes, shift->nr);
+		for (int column = 0; column < 3; column++) {
+			for (uint32_t i = 0; i < shift->nr; i++)
+				put_u64(bytes, shift->samples[i][column]);
+		}
+	}
+	for (uint32_t i = 0; shift->fraction && i < 2 * shift->nr; i++)
+		put_u64(bytes, shift->fraction);
+}
+
+static inline void put_ids(struct bytes *bytes)
+{
+	const struct world_shift *shift = &world_shift;
+
+	if (shift->id) {
+		put_u16(bytes, 11);
+		put_u32(bytes, 8);
+		put_u64(bytes, shift->id);
+	}
+	if (shift->host_id)
+		put_shift(bytes);
+	if (shift->offset)
+		put_option(bytes, 7, shift->offset, (uint32_t)strlen(shift->offset) + 1);
+}
+
+/* A further buffer with all of the first CPU's pages; NULL: none. */
+static const char *world_buffer;
+
+/*
+ * A whole file of version 6; the rings are ended and released. A clock with a '!' in front of it is
+ * put where older trace-cmd has it.
+ */
+static inline void put_dat6(struct bytes *bytes, struct ring *rings, uint32_t nr_cpus,
+			    const char *const *formats, uint32_t nr_formats, const char *clock)
+{
+	const char uname[] = "Linux alpha 6.1.0 x86_64";
+	bool is_late = clock[0] == '!';
+	size_t table, pages, buffer = 0;
+
+	put_head(bytes, "6", WORLD_PAGE, formats, nr_formats);
+	put_u32(bytes, nr_cpus);
+	put(bytes, "options  ", 10);
+	put_option(bytes, 4, clock, is_late ? 0 : (uint32_t)strlen(clock) + 1);
+	put_option(bytes, 5, uname, sizeof(uname));
+	put_guest(bytes);
+	if (world_buffer) {
+		put_u16(bytes, 3);
+		put_u32(bytes, (uint32_t)strlen(world_buffer) + 1 + 8);
+		buffer = bytes->len;
+		put_u64(bytes, 0);
+		put(bytes, world_buffer, strlen(world_buffer) + 1);
+	}
+	if (world_tsc.mult) {
+		put_u16(bytes, 14);
+		put_u32(bytes, 16);
+		put_u32(bytes, world_tsc.mult);
+		put_u32(bytes, world_tsc.shift);
+		put_u64(bytes, 0);
+	}
+	put_ids(bytes);
+	put_u16(bytes, 0);
+	put(bytes, "flyrecord", 10);
+	table = bytes->len;
+	put(bytes, NULL, (size_t)16 * nr_cpus);
+	put_text(bytes, clock + is_late);
+	put(bytes, NULL, (WORLD_PAGE - bytes->len % WORLD_PAGE) % WORLD_PAGE);
+	pages = bytes->len;
+	for (uint32_t cpu = 0; cpu < nr_cpus; cpu++) {
+		ring_end_page(&rings[cpu]);
+		set_u64(bytes, table + (size_t)16 * cpu, bytes->len);
+		set_u64(bytes, table + (size_t)16 * cpu + 8, rings[cpu].bytes.len);
+		put(bytes, rings[cpu].bytes.data, rings[cpu].bytes.len);
+		bytes_release(&rings[cpu].bytes);
+	}
+	if (world_buffer) {
+		set_u64(bytes, buffer, bytes->len);
+		put(bytes, "flyrecord", 10);
+		put_u64(bytes, pages);
+		put_u64(bytes, WORLD_PAGE);
+		put(bytes, NULL, (size_t)16 * (nr_cpus - 1));
+	}
+}
+
+/* ---- perf.data */
+
+#define PERF_SAMPLE_TYPE 0x105c6 /* identifier, raw, period, CPU, ID, time, thread */
+
+static inline void put_perf_attr(struct bytes *bytes)
+{
+	size_t attr = bytes->len;
+
+	put_u32(bytes, 2);
+	put_u32(bytes, 128);
+	put_u64(bytes, ID_EXIT);
+	put_u64(bytes, 1);
+	put_u64(bytes, PERF_SAMPLE_TYPE);
+	put_u64(bytes, 0);
+	/* sample_id_all: the 19th of the flags, from the end that the machine begins with. */
+	put_u64(bytes, UINT64_C(1) << ((__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) !=
+							(bytes->swap != 0) ? 63 - 18 : 18));
+	put(bytes, NULL, attr + 128 - bytes->len);
+}
+
+static inline void put_perf_header(struct bytes *bytes)
+{
+	put(bytes, bytes->swap ? "2ELIFREP" : "PERFILE2", 8);
+	put_u64(bytes, 104);
+	put_u64(bytes, 144);
+	put_u64(bytes, 112);
+	put_u64(bytes, 144);
+	put(bytes, NULL, 64); /* data, event types, features */
+	put_u64(bytes, 4711); /* the event's id, at 104 */
+	put_perf_attr(bytes);
+	put_u64(bytes, 104);
+	put_u64(bytes, 8);
+}
+
+static inline void put_record(struct bytes *bytes, uint32_t type, size_t size)
+{
+	put_u32(bytes, type);
+	put_u16(bytes, 0);
+	put_u16(bytes, (uint16_t)(size + 8));
+}
+
+/* A sample with the event's bytes, which are forgotten. */
+static inline void put_sample(struct bytes *bytes, uint64_t time, uint32_t cpu, uint32_t pid,
+			      uint32_t tid, struct bytes *event)
+{
+	uint32_t raw = (uint32_t)(event->len + 4 + 7) / 8 * 8 - 4;
+
+	put_record(bytes, 9, 8 + 8 + 8 + 8 + 8 + 8 + 4 + raw);
+	put_u64(bytes, 4711);
+	put_u32(bytes, pid);
+	put_u32(bytes, tid);
+	put_u64(bytes, time);
+	put_u64(bytes, 4711);
+	put_u32(bytes, cpu);
+	put_u32(bytes, 0);
+	put_u64(bytes, 1);
+	put_u32(bytes, raw);
+	put(bytes, event->data, event->len);
+	put(bytes, NULL, raw - event->len);
+	event->len = 0;
+}
+
+static inline void put_sample_id(struct bytes *bytes, uint64_t time, uint32_t cpu, uint32_t pid,
+				 uint32_t tid)
+{
+	put_u32(bytes, pid);
+	put_u32(bytes, tid);
+	put_u64(bytes, time);
+	put_u64(bytes, 4711);
+	put_u32(bytes, cpu);
+	put_u32(bytes, 0);
+	put_u64(bytes, 4711);
+}
+
+/* ---- perf.data as it is written to a pipe: what the header has comes as records */
+
+static inline void put_perf_pipe_header(struct bytes *bytes)
+{
+	put(bytes, bytes->swap ? "2ELIFREP" : "PERFILE2", 8);
+	put_u64(bytes, 16);
+}
+
+/* Before the samples: the event, its formats, the machine. */
+static inline void put_perf_pipe_records(struct bytes *bytes, const char *cpuid)
+{
+	struct bytes head = { .swap = bytes->swap };
+	size_t cpuid_size = (strlen(cpuid) + 8) / 8 * 8;
+
+	put_record(bytes, 64, 128 + 8);
+	put_perf_attr(bytes);
+	put_u64(bytes, 4711);
+	put_head(&head, "0.6", WORLD_PAGE, world_formats, NR_WORLD_FORMATS);
+	put(&head, NULL, (8 - head.len % 8) % 8);
+	put_record(bytes, 66, 4);
+	put_u32(bytes, (uint32_t)head.len);
+	put(bytes, head.data, head.len);
+	bytes_release(&head);
+	put_record(bytes, 80, 8 + 4 + cpuid_size);
+	put_u64(bytes, 9);
+	put_u32(bytes, (uint32_t)cpuid_size);
+	put(bytes, cpuid, strlen(cpuid));
+	put(bytes, NULL, cpuid_size - strlen(cpuid));
+}
+
+static inline void put_perf_lost(struct bytes *bytes, uint64_t time, uint32_t cpu, uint64_t lost)
+{
+	put_record(bytes, 2, 16 + 40);
+	put_u64(bytes, 4711);
+	put_u64(bytes, lost);
+	put_sample_id(bytes, time, cpu, 1, 1);
+}
+
+static inline void put_perf_comm(struct bytes *bytes, uint32_t pid, uint32_t tid,
+				 const char *comm)
+{
+	char name[16] = "";
+
+	memcpy(name, comm, strnlen(comm, sizeof(name) - 1));
+	put_record(bytes, 3, 8 + sizeof(name) + 40);
+	put_u32(bytes, pid);
+	put_u32(bytes, tid);
+	put(bytes, name, sizeof(name));
+	put_sample_id(bytes, 0, 0, pid, tid);
+}
+
+static inline void put_round(struct bytes *bytes)
+{
+	put_record(bytes, 68, 0);
+}
+
+static inline void put_string(struct bytes *bytes, const char *text)
+{
+	put_u32(bytes, 64);
+	put(bytes, text, strlen(text));
+	put(bytes, NULL, 64 - strlen(text));
+}
+
+/* Behind the records, which begin at `data`: formats, architecture, release, CPU. */
+static inline void put_perf_features(struct bytes *bytes, size_t data, const char *cpuid)
+{
+	size_t table = bytes->len, begin;
+
+	set_u64(bytes, 40, data);
+	set_u64(bytes, 48, table - data);
+	set_u64(bytes, 72, 1 << 1 | 1 << 4 | 1 << 6 | 1 << 9);
+	put(bytes, NULL, 4 * 16);
+	for (int i = 0; i < 4; i++) {
+		begin = bytes->len;
+		if (i == 0)
+			put_head(bytes, "0.6", 4096, world_formats, NR_WORLD_FORMATS);
+		else
+			put_string(bytes, i == 1 ? "6.1.0" : i == 2 ? "x86_64" : cpuid);
+		set_u64(bytes, table + (size_t)16 * i, begin);
+		set_u64(bytes, table + (size_t)16 * i + 8, bytes->len - begin);
+	}
+}
+
+#endif

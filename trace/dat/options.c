@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What both versions of trace.dat have: the machine, options, guests, and the end of it all. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/guest_name.h"
+#include "trace/dat/dat.h"
+
+#define PAGE_MAX (1 << 20)
+
+int dat_read_machine(struct cursor *cursor, struct dat *dat)
+{
+	int err = dat_header_machine(cursor, &dat->machine);
+
+	if (err)
+		return err;
+	if (dat->machine.page_size < 256 || dat->machine.page_size > PAGE_MAX)
+		return -EINVAL;
+	cursor->file->info.is_big_endian = dat->machine.is_big_endian;
+	dat_set_machine(dat->types.tep, &dat->machine);
+	tep_types_init(&dat->types, cursor->file, dat->types.tep);
+	return 0;
+}
+
+/* ---- options */
+
+/* "name\0", trace_id, how many, then vCPU and thread of each. */
+static int get_guest(struct cursor *cursor, struct dat *dat)
+{
+	struct dat_guest guest = { NULL, 0, NULL, 0 }, *guests;
+	char name[DAT_NAME_SIZE];
+	uint32_t nr = 0;
+	int err = cursor_name(cursor, name, sizeof(name));
+
+	if (!err)
+		err = cursor_u64(cursor, &guest.trace_id);
+	if (!err)
+		err = cursor_u32(cursor, &nr);
+	if (err || nr > DAT_CPUS_MAX)
+		return err ? err : -EINVAL;
+	guests = reallocarray(dat->guests, dat->nr_guests + 1, sizeof(*guests));
+	if (!guests)
+		return -ENOMEM;
+	dat->guests = guests;
+	if (!guest_name_clean(name, strlen(name), name, sizeof(name)))
+		snprintf(name, sizeof(name), "guest");
+	guest.name = strdup(name);
+	guest.tids = calloc(nr + 1, sizeof(int));
+	guest.nr_vcpus = nr;
+	guests[dat->nr_guests++] = guest;
+	if (!guest.name || !guest.tids)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < nr && !err; i++) {
+		uint32_t vcpu = 0, tid = 0;
+
+		err = cursor_u32(cursor, &vcpu);
+		if (!err)
+			err = cursor_u32(cursor, &tid);
+		if (!err && vcpu < nr)
+			guest.tids[vcpu] = (int)tid;
+	}
+	return err;
+}
+
+static int get_words(struct cursor *cursor, struct dat *dat, uint16_t id, uint32_t size)
+{
+	struct trace_info *info = &cursor->file->info;
+	char *text;
+	int err = cursor_text(cursor, size, &text);
+
+	if (err)
+		return err;
+	if (id == DAT_OPTION_CLOCK && text[0])
+		dat_set_clock(info, &dat->strings, text);
+	else if (id == DAT_OPTION_CLOCK)
+		dat->has_late_clock = true;
+	else
+		dat_set_uname(info, &dat->strings, text);
+	free(text);
+	return 0;
+}
+
+static int get_tsc2nsec(struct cursor *cursor, struct dat *dat)
+{
+	uint32_t mult = 0, shift = 0;
+	int err = cursor_u32(cursor, &mult);
+
+	if (!err)
+		err = cursor_u32(cursor, &shift);
+	if (err || mult == 0 || shift >= 64)
+		return err;
+	dat->mult = mult;
+	dat->shift = shift;
+	cursor->file->info.tsc_khz = (uint32_t)((UINT64_C(1000000) << (shift < 44 ? shift : 44)) /
+						mult);
+	return 0;
+}
+
+static int get_shift(struct cursor *cursor, struct dat *dat, uint32_t size)
+{
+	int err = dat_shift_read(&dat->to_host, cursor, size);
+
+	cursor->file->info.host_id = dat->to_host.host_id;
+	return err;
+}
+
+/* A number as text, of nanoseconds. */
+static int get_offset(struct cursor *cursor, struct dat *dat, uint32_t size)
+{
+	char *text;
+	int err = cursor_text(cursor, size, &text);
+
+	if (err)
+		return err;
+	dat->add_ns = (uint64_t)strtoll(text, NULL, 0);
+	free(text);
+	return 0;
+}
+
+int dat_read_option(struct cursor *cursor, struct dat *dat, uint16_t id, uint32_t size)
+{
+	switch (id) {
+	case DAT_OPTION_CLOCK:
+	case DAT_OPTION_UNAME:
+		return get_words(cursor, dat, id, size);
+	case DAT_OPTION_TRACE_ID:
+		return cursor_u64(cursor, &cursor->file->info.trace_id);
+	case DAT_OPTION_GUEST:
+		return get_guest(cursor, dat);
+	case DAT_OPTION_TSC2NSEC:
+		return get_tsc2nsec(cursor, dat);
+	case DAT_OPTION_TIME_SHIFT:
+		return get_shift(cursor, dat, size);
+	case DAT_OPTION_OFFSET:
+		return get_offset(cursor, dat, size);
+	default:
+		return 0;
+	}
+}
+
+struct dat_buffer *dat_new_buffer(struct dat *dat)
+{
+	struct dat_buffer *buffers =
+		reallocarray(dat->buffers, dat->nr_buffers + 1, sizeof(*buffers));
+
+	if (!buffers)
+		return NULL;
+	dat->buffers = buffers;
+	memset(&buffers[dat->nr_buffers], 0, sizeof(*buffers));
+	return &buffers[dat->nr_buffers++];
+}
+
+int dat_forgive(const struct cursor *cursor, int err)
+{
+	if (err != -EINVAL)
+		return err;
+	trace_add_problem(cursor->file, cursor->at, "%s",
+			  cursor->at + 8 >= cursor->file->info.size ?
+				  "the file ends in its header" :
+				  "the header makes no sense from here on");
+	return 0;
+}
+
+/* ---- for the table of readers */
+
+void dat_close(struct trace_file *file)
+{
+	struct dat *dat = file->priv;
+
+	if (!dat)
+		return;
+	for (size_t i = 0; i < dat->nr_guests; i++) {
+		free(dat->guests[i].name);
+		free(dat->guests[i].tids);
+	}
+	free(dat->guests);
+	for (size_t i = 0; i < dat->nr_buffers; i++)
+		free(dat->buffers[i].cpus);
+	free(dat->buffers);
+	dat_shift_release(&dat->to_host);
+	tep_types_release(&dat->types);
+	tep_free(dat->types.tep);
+	free(dat);
+}
+
+const char *dat_comm(const struct trace_event *event, const struct trace_file *file)
+{
+	const struct dat *dat = file->priv;
+
+	return tep_types_comm(&dat->types, event->tid);
+}
+
+void dat_settle_clock(struct trace_file *file, struct dat *dat)
+{
+	struct trace_info *info = &file->info;
+
+	if (dat->mult && info->clock == TRACE_CLOCK_CYCLES)
+		info->clock = TRACE_CLOCK_NS;
+	/* In the kernel's ticks for programs: a hundredth of a second each. */
+	if (strcmp(info->clock_name, "uptime") == 0) {
+		dat->mult = 10000000;
+		dat->shift = 0;
+	}
+}
+
+bool dat_guest(const struct trace_file *file, size_t i, struct trace_guest *ret_guest)
+{
+	const struct dat *dat = file->priv;
+	const struct dat_guest *guest = dat && i < dat->nr_guests ? &dat->guests[i] : NULL;
+
+	if (!guest)
+		return false;
+	*ret_guest = (struct trace_guest){ guest->name, guest->trace_id, -1, guest->tids,
+					   guest->nr_vcpus };
+	if (guest->trace_id > 0 && guest->trace_id <= DAT_PID_MAX)
+		ret_guest->pid = (int32_t)guest->trace_id;
+	return true;
+}

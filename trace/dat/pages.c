@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The pages of the kernel's rings, by libtraceevent's kbuffer; of version 7 they may be in chunks
+ * that zstd made smaller. What lies outside of the file or of a page ends what is read there.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <kbuffer.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "trace/dat/dat.h"
+
+#define PAGES_SIZE (64 * 1024) /* read at once for a CPU, or one page */
+#define CHUNK_MAX (16 * 1024 * 1024)
+#define SLACK 64 /* kbuffer reads the length behind a record that fills the page */
+
+/* The pages of a CPU of a buffer. */
+struct pages {
+	struct source source;
+	struct dat *dat;
+	struct kbuffer *kbuf;
+	uint8_t *buf, *packed; /* packed: a chunk as it is in the file */
+	size_t room, packed_room; /* of them */
+	size_t size, used; /* of what is in buf: bytes, and of them those before the next page */
+	uint64_t offset, end; /* in the file: of what is not yet in buf */
+	bool is_compressed, has_begun;
+	uint32_t nr_chunks; /* left */
+	const uint8_t *page; /* the current one; NULL: none */
+	int64_t missed;
+	bool is_held; /* the loss was given out, the event behind it not yet */
+};
+
+static uint64_t read_commit(const struct pages *pages, const uint8_t *page)
+{
+	const struct dat *dat = pages->dat;
+	uint64_t u64;
+	uint32_t u32;
+
+	if (dat->machine.is_32bit) {
+		memcpy(&u32, page + 8, sizeof(u32));
+		u64 = dat->machine.is_big_endian ? be32toh(u32) : le32toh(u32);
+	} else {
+		memcpy(&u64, page + 8, sizeof(u64));
+		u64 = dat->machine.is_big_endian ? be64toh(u64) : le64toh(u64);
+	}
+	return u64 & 0x7ffffff; /* as kbuffer does; above are the flags of a loss */
+}
+
+static int read_at(const struct pages *pages, void *buf, size_t size)
+{
+	ssize_t got;
+
+	do
+		got = pread(pages->source.file->fd, buf, size, (off_t)pages->offset);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return -errno;
+	return (size_t)got < size ? -EINVAL : 0;
+}
+
+static uint32_t read_u32(const struct dat *dat, const uint8_t *at)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return dat->machine.is_big_endian ? be32toh(value) : le32toh(value);
+}
+
+static int grow(uint8_t **buf, size_t *room, size_t size)
+{
+	uint8_t *grown;
+
+	if (size <= *room)
+		return 0;
+	grown = realloc(*buf, size + SLACK);
+	if (!grown)
+		return -ENOMEM;
+	*buf = grown;
+	*room = size;
+	return 0;
+}
+
+/* The next chunk: pages that were made smaller together. */
+static int fill_chunk(struct pages *pages)
+{
+	uint8_t sizes[8];
+	uint32_t packed, size;
+	int err = pages->end - pages->offset < 8 ? -EINVAL : read_at(pages, sizes, 8);
+
+	pages->size = pages->used = 0;
+	if (err)
+		return err;
+	packed = read_u32(pages->dat, sizes);
+	size = read_u32(pages->dat, sizes + 4);
+	if (packed == 0 || packed > pages->end - pages->offset - 8 || packed > CHUNK_MAX ||
+	    size == 0 || size > CHUNK_MAX || size % pages->dat->machine.page_size)
+		return -EINVAL;
+	err = grow(&pages->buf, &pages->room, size);
+	if (!err)
+		err = grow(&pages->packed, &pages->packed_room, packed);
+	if (err)
+		return err;
+	pages->offset += 8;
+	err = read_at(pages, pages->packed, packed);
+	if (!err)
+		err = dat_inflate(pages->packed, packed, pages->buf, size);
+	if (err)
+		return err;
+	pages->offset += packed;
+	pages->source.file->done += packed;
+	pages->nr_chunks--;
+	pages->size = size;
+	return 0;
+}
+
+static int begin_chunks(struct pages *pages)
+{
+	uint8_t nr[4];
+	int err = pages->end - pages->offset < 4 ? -EINVAL : read_at(pages, nr, 4);
+
+	if (err)
+		return err;
+	pages->nr_chunks = read_u32(pages->dat, nr);
+	pages->has_begun = true;
+	pages->offset += 4;
+	return 0;
+}
+
+/* What is left of a compressed CPU ends with its chunks, wherever the file's end is. */
+static int fill_compressed(struct pages *pages)
+{
+	int err = pages->has_begun ? 0 : begin_chunks(pages);
+
+	if (err)
+		return err;
+	if (pages->nr_chunks == 0) {
+		pages->end = pages->offset;
+		pages->size = pages->used = 0;
+		return 0;
+	}
+	return fill_chunk(pages);
+}
+
+static int fill(struct pages *pages)
+{
+	size_t page_size = pages->dat->machine.page_size;
+	size_t size = page_size > PAGES_SIZE ? page_size : PAGES_SIZE / page_size * page_size;
+	ssize_t got;
+
+	if (pages->is_compressed)
+		return fill_compressed(pages);
+	if (size > pages->end - pages->offset)
+		size = pages->end - pages->offset;
+	do
+		got = pread(pages->source.file->fd, pages->buf, size, (off_t)pages->offset);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return -errno;
+	pages->offset += (size_t)got;
+	pages->source.file->done += (size_t)got;
+	pages->size = (size_t)got;
+	pages->used = 0;
+	return 0;
+}
+
+/* Of a compressed one nobody can say more than where its chunk ends. */
+static uint64_t page_offset(const struct pages *pages)
+{
+	if (pages->is_compressed)
+		return pages->offset;
+	return pages->offset - pages->size + pages->used;
+}
+
+/* Nothing more of this CPU. */
+static int finish(struct pages *pages)
+{
+	pages->page = NULL;
+	pages->end = pages->offset;
+	pages->size = pages->used = 0;
+	return 0;
+}
+
+/* The next page: 1, 0 at the end, with a problem where that comes too early. */
+static int next_page(struct pages *pages)
+{
+	size_t page_size = pages->dat->machine.page_size;
+	struct trace_file *file = pages->source.file;
+	uint64_t room = page_size - (size_t)kbuffer_start_of_data(pages->kbuf);
+	int err = 0;
+
+	pages->page = NULL;
+	if (pages->used == pages->size && pages->offset < pages->end)
+		err = fill(pages);
+	if (err == -ENOMEM)
+		return err;
+	if (err)
+		trace_add_problem(file, pages->offset, "CPU %d: %s", pages->source.event.cpu,
+				  err == -EINVAL ? "the pages are cut or damaged" :
+						   strerror(-err));
+	if (err || pages->used == pages->size) {
+		if (!err && pages->offset < pages->end)
+			trace_add_problem(file, pages->offset, "CPU %d: %llu bytes are missing",
+					  pages->source.event.cpu,
+					  (unsigned long long)(pages->end - pages->offset));
+		return finish(pages);
+	}
+	pages->page = pages->buf + pages->used;
+	if (pages->size - pages->used < page_size ||
+	    read_commit(pages, pages->page) > room ||
+	    kbuffer_load_subbuffer(pages->kbuf, pages->buf + pages->used) != 0) {
+		trace_add_problem(file, page_offset(pages), "CPU %d: a page that makes no sense",
+				  pages->source.event.cpu);
+		return finish(pages);
+	}
+	pages->used += page_size;
+	pages->missed = kbuffer_missed_events(pages->kbuf);
+	return 1;
+}
+
+static uint64_t to_ns(const struct dat *dat, uint64_t time)
+{
+	uint64_t high = (time >> 32) * dat->mult, low = (time & UINT32_MAX) * dat->mult;
+
+	if (!dat->mult)
+		return time;
+	if (dat->shift <= 32)
+		return (high << (32 - dat->shift)) + (low >> dat->shift);
+	return (high + (low >> 32)) >> (dat->shift - 32);
+}
+
+static uint64_t real_time(const struct pages *pages, uint64_t time)
+{
+	const struct dat *dat = pages->dat;
+
+	if (dat->to_host.host_id)
+		time = dat_shift_time(&dat->to_host, pages->source.event.cpu, time);
+	return to_ns(dat, time) + dat->add_ns;
+}
+
+/* The record at `data`, checked to lie within the page. */
+static int set_event(struct pages *pages, const uint8_t *data, uint64_t time)
+{
+	struct trace_event *event = &pages->source.event;
+	int size = kbuffer_event_size(pages->kbuf);
+	size_t page_size = pages->dat->machine.page_size;
+	const uint8_t *end = pages->page + page_size;
+
+	event->time = real_time(pages, time);
+	event->offset = pages->is_compressed ? 0 : page_offset(pages) - page_size +
+							   (size_t)(data - pages->page);
+	if (data < pages->page || size < 8 || size > end - data) {
+		trace_add_problem(pages->source.file, event->offset,
+				  "CPU %d: a record of %d bytes does not fit its page",
+				  event->cpu, size);
+		return finish(pages);
+	}
+	if (pages->missed) {
+		event->type = NULL;
+		event->lost = pages->missed;
+		pages->missed = 0;
+		pages->is_held = true;
+		return 1;
+	}
+	event->lost = 0;
+
+	int err = tep_types_set(&pages->dat->types, event, data, (uint32_t)size);
+
+	return err ? err : 1;
+}
+
+static int next(struct source *source)
+{
+	struct pages *pages = (struct pages *)source;
+	unsigned long long time = 0;
+	const uint8_t *data = NULL;
+
+	if (pages->is_held) {
+		pages->is_held = false;
+		data = kbuffer_read_event(pages->kbuf, &time);
+	} else if (pages->page) {
+		data = kbuffer_next_event(pages->kbuf, &time);
+	}
+	while (!data) {
+		int got = next_page(pages);
+
+		if (got <= 0)
+			return got;
+		data = kbuffer_read_event(pages->kbuf, &time);
+	}
+	return set_event(pages, data, time);
+}
+
+static void free_pages(struct source *source)
+{
+	struct pages *pages = (struct pages *)source;
+
+	if (pages->kbuf)
+		kbuffer_free(pages->kbuf);
+	free(pages->buf);
+	free(pages->packed);
+	free(pages);
+}
+
+int dat_add_cpu(struct trace_file *file, struct dat *dat, const struct dat_cpu *cpu)
+{
+	struct pages *pages;
+	size_t buf_size = dat->machine.page_size > PAGES_SIZE ? dat->machine.page_size : PAGES_SIZE;
+
+	if (cpu->offset > INT64_MAX || cpu->size > INT64_MAX - cpu->offset)
+		return -EINVAL;
+	pages = calloc(1, sizeof(*pages));
+	if (!pages)
+		return -ENOMEM;
+	source_init(&pages->source, file);
+	pages->source.next = next;
+	pages->source.free = free_pages;
+	pages->source.event.cpu = cpu->cpu;
+	pages->dat = dat;
+	pages->offset = cpu->offset;
+	pages->end = cpu->offset + cpu->size;
+	pages->is_compressed = cpu->is_compressed;
+	if (cpu->is_compressed)
+		pages->end += sizeof(uint32_t); /* trace-cmd's size leaves out how many chunks */
+	pages->room = buf_size;
+	pages->buf = calloc(1, buf_size + SLACK);
+	pages->kbuf = kbuffer_alloc(dat->machine.is_32bit ? KBUFFER_LSIZE_4 : KBUFFER_LSIZE_8,
+				    dat->machine.is_big_endian ? KBUFFER_ENDIAN_BIG :
+							 KBUFFER_ENDIAN_LITTLE);
+	if (!pages->buf || !pages->kbuf) {
+		free_pages(&pages->source);
+		return -ENOMEM;
+	}
+	return trace_add_source(file->trace, &pages->source);
+}
+

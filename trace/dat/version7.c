@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The header of a trace.dat of version 7, uncompressed or with zstd.
+ *
+ * Source: man 5 trace-cmd.dat.v7. Options name the places of everything else, and the place of more
+ * options. Each place begins with what it is, whether it is compressed, and how large it is.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/dat/dat.h"
+
+#define OPTION_LISTS_MAX 4096 /* a ring of them has no end */
+#define SECTION_MAX (64 * 1024 * 1024)
+#define IS_COMPRESSED 1
+
+/* A section, uncompressed if need be. */
+struct section {
+	struct cursor cursor; /* behind its header */
+	uint8_t *memory;
+	bool is_compressed;
+};
+
+static void section_release(struct section *section)
+{
+	free(section->memory);
+	section->memory = NULL;
+}
+
+static int inflate(struct section *section)
+{
+	struct cursor *cursor = &section->cursor;
+	uint32_t packed_size = 0, size = 0;
+	char *packed = NULL;
+	int err = cursor_u32(cursor, &packed_size);
+
+	if (!err)
+		err = cursor_u32(cursor, &size);
+	if (!err && (packed_size > cursor->file->info.size || size > SECTION_MAX))
+		err = -EINVAL;
+	if (err)
+		return err;
+	packed = malloc((size_t)packed_size + 1);
+	section->memory = malloc((size_t)size + 1);
+	if (!packed || !section->memory)
+		err = -ENOMEM;
+	if (!err)
+		err = cursor_get(cursor, packed, packed_size);
+	if (!err)
+		err = dat_inflate(packed, packed_size, section->memory, size);
+	free(packed);
+	if (err)
+		return err;
+	cursor->memory = section->memory;
+	cursor->size = size;
+	cursor->at = 0;
+	return 0;
+}
+
+/* The header of the section at a place. */
+static int section_head(const struct cursor *from, uint64_t at, uint16_t wanted,
+			struct section *section)
+{
+	uint16_t id = 0, flags = 0;
+	int err;
+
+	*section = (struct section){ .cursor = *from };
+	section->cursor.memory = NULL;
+	section->cursor.at = at;
+	err = cursor_u16(&section->cursor, &id);
+	if (!err)
+		err = cursor_u16(&section->cursor, &flags);
+	if (!err)
+		err = cursor_skip(&section->cursor, 4 + 8); /* its description and size */
+	if (!err && id != wanted)
+		err = -EINVAL;
+	section->is_compressed = flags & IS_COMPRESSED;
+	return err;
+}
+
+static int section_open(const struct cursor *from, uint64_t at, uint16_t wanted,
+			struct section *section)
+{
+	int err = section_head(from, at, wanted, section);
+
+	if (!err && section->is_compressed)
+		err = inflate(section);
+	if (err)
+		section_release(section);
+	return err;
+}
+
+/* ---- what options name */
+
+static int get_place_of_cpu(struct cursor *cursor, bool is_compressed, struct dat_cpu *ret_cpu)
+{
+	struct dat_cpu place = { .is_compressed = is_compressed };
+	uint32_t cpu = 0;
+	int err = cursor_u32(cursor, &cpu);
+
+	if (!err)
+		err = cursor_u64(cursor, &place.offset);
+	if (!err)
+		err = cursor_u64(cursor, &place.size);
+	if (!err && cpu >= DAT_CPUS_MAX)
+		err = -EINVAL;
+	place.cpu = (int)cpu;
+	if (!err)
+		*ret_cpu = place;
+	return err;
+}
+
+static int get_places(struct cursor *cursor, struct dat_buffer *buffer, uint32_t nr)
+{
+	struct section section;
+	int err = section_head(cursor, buffer->offset, DAT_OPTION_BUFFER, &section);
+
+	buffer->cpus = calloc((size_t)nr + 1, sizeof(buffer->cpus[0]));
+	if (!buffer->cpus)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < nr && !err; i++) {
+		err = get_place_of_cpu(cursor, section.is_compressed, &buffer->cpus[i]);
+		buffer->nr_cpus += !err;
+	}
+	return err;
+}
+
+static int get_buffer(struct cursor *cursor, struct dat *dat)
+{
+	struct dat_buffer *buffer = dat_new_buffer(dat);
+	uint32_t page_size = 0, nr = 0;
+	char clock[DAT_NAME_SIZE] = "";
+	int err = buffer ? cursor_u64(cursor, &buffer->offset) : -ENOMEM;
+
+	if (!err)
+		err = cursor_name(cursor, buffer->name, sizeof(buffer->name));
+	if (!err)
+		err = cursor_name(cursor, clock, sizeof(clock));
+	if (!err)
+		err = cursor_u32(cursor, &page_size);
+	if (!err)
+		err = cursor_u32(cursor, &nr);
+	if (!err && (page_size != dat->machine.page_size || nr > DAT_CPUS_MAX))
+		err = -EINVAL;
+	if (err)
+		return err;
+	if (!buffer->name[0] && clock[0])
+		dat_set_clock(&cursor->file->info, &dat->strings, clock);
+	return get_places(cursor, buffer, nr);
+}
+
+/* The option is a place; what is there is read now. */
+static int get_section(struct cursor *cursor, struct dat *dat, uint16_t id)
+{
+	struct section section;
+	uint64_t at = 0;
+	int err = cursor_u64(cursor, &at);
+
+	if (!err)
+		err = section_open(cursor, at, id, &section);
+	if (err)
+		return err;
+	if (id == DAT_OPTION_FTRACE_EVENTS)
+		err = dat_header_events(&section.cursor, &dat->types, "ftrace");
+	else if (id == DAT_OPTION_EVENT_FORMATS)
+		err = dat_header_systems(&section.cursor, &dat->types);
+	else
+		err = dat_header_comms(&section.cursor, &dat->types);
+	section_release(&section);
+	return err;
+}
+
+static int get_nr_cpus(struct cursor *cursor)
+{
+	uint32_t nr = 0;
+	int err = cursor_u32(cursor, &nr);
+
+	if (!err && nr <= DAT_CPUS_MAX)
+		cursor->file->info.nr_cpus = (int)nr;
+	return err;
+}
+
+static int get_option(struct cursor *cursor, struct dat *dat, uint16_t id, uint32_t size)
+{
+	switch (id) {
+	case DAT_OPTION_BUFFER:
+		return get_buffer(cursor, dat);
+	case DAT_OPTION_FTRACE_EVENTS:
+	case DAT_OPTION_EVENT_FORMATS:
+	case DAT_OPTION_COMMS:
+		return get_section(cursor, dat, id);
+	case DAT_OPTION_CPUS:
+		return get_nr_cpus(cursor);
+	default:
+		return dat_read_option(cursor, dat, id, size);
+	}
+}
+
+/* A list of options up to the place of the next one. */
+static int get_options(struct cursor *cursor, struct dat *dat, uint64_t *ret_next)
+{
+	for (;;) {
+		uint16_t id = 0;
+		uint32_t size = 0;
+		uint64_t begin;
+		int err = cursor_u16(cursor, &id);
+
+		if (!err)
+			err = cursor_u32(cursor, &size);
+		if (err || id == DAT_OPTION_DONE)
+			return err ? err : cursor_u64(cursor, ret_next);
+		begin = cursor->at;
+		err = cursor_skip(cursor, size);
+		if (err)
+			return err;
+		cursor->at = begin;
+		err = get_option(cursor, dat, id, size);
+		if (err)
+			return err;
+		cursor->at = begin + size;
+	}
+}
+
+static int get_all_options(struct cursor *cursor, struct dat *dat)
+{
+	uint64_t at = 0;
+	int err = cursor_u64(cursor, &at);
+
+	for (int i = 0; at && i < OPTION_LISTS_MAX && !err; i++) {
+		struct section section;
+
+		cursor->at = at;
+		err = section_open(cursor, at, DAT_OPTION_DONE, &section);
+		if (err)
+			return err;
+		at = 0;
+		err = get_options(&section.cursor, dat, &at);
+		section_release(&section);
+	}
+	return err;
+}
+
+static int get_all(struct cursor *cursor, struct dat *dat)
+{
+	char version[4], compression[DAT_NAME_SIZE], its_version[DAT_NAME_SIZE];
+	int err = cursor_name(cursor, version, sizeof(version));
+
+	if (!err)
+		err = dat_read_machine(cursor, dat);
+	if (!err)
+		err = cursor_name(cursor, compression, sizeof(compression));
+	if (!err)
+		err = cursor_name(cursor, its_version, sizeof(its_version));
+	return err ? err : get_all_options(cursor, dat);
+}
+
+/* ---- buffers */
+
+static int add_buffer(struct trace_file *file, struct dat *dat, const struct dat_buffer *buffer)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < buffer->nr_cpus && !err; i++) {
+		if (buffer->cpus[i].size > 0)
+			err = dat_add_cpu(file, dat, &buffer->cpus[i]);
+	}
+	return err;
+}
+
+static int add_buffers(struct trace_file *file, struct dat *dat)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < dat->nr_buffers && !err; i++) {
+		const struct dat_buffer *buffer = &dat->buffers[i];
+		struct trace_file *part = file;
+
+		if (buffer->name[0]) {
+			part = trace_add_part(file);
+			if (!part)
+				return -ENOMEM;
+			part->info.instance = buffer->name;
+		}
+		err = add_buffer(part, dat, buffer);
+	}
+	return err;
+}
+
+int dat7_open(struct trace_file *file, const struct cursor *from)
+{
+	struct cursor cursor = *from;
+	struct dat *dat = file->priv = calloc(1, sizeof(*dat));
+	int err;
+
+	if (dat)
+		dat->types.tep = tep_alloc();
+	if (!dat || !dat->types.tep)
+		return -ENOMEM;
+	err = dat_forgive(&cursor, get_all(&cursor, dat));
+	dat_settle_clock(file, dat);
+	return err ? err : dat_forgive(&cursor, add_buffers(file, dat));
+}

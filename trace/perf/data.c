@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * perf.data, as perf record and perf kvm stat record write it to a file or a pipe.
+ *
+ * Records of several CPUs lie in pieces one behind the other. perf marks with FINISHED_ROUND that
+ * it has read every CPU's ring once: what comes later is not older than what came before the
+ * previous mark. So records wait in a heap by time until two marks later, or until as much waits as
+ * may (perf_bytes).
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Without memory a hash stays as it is, and what was not added has no table. */
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+#include "trace/perf/bytes.h"
+#include "trace/perf/data.h"
+
+#define MAGIC "PERFILE2"
+#define MAGIC_SWAPPED "2ELIFREP"
+#define MAGIC_SIZE 8
+
+#define COMM_SIZE 32
+#define COMMS_MAX 65536
+
+/* Records of perf's own, not the kernel's. Source: tools/lib/perf/include/perf/event.h. */
+enum {
+	RECORD_LOST_SAMPLES = 13,
+	RECORD_ATTR = 64,
+	RECORD_TRACING_DATA = 66,
+	RECORD_FINISHED_ROUND = 68,
+	RECORD_AUXTRACE = 71,
+	RECORD_FEATURE = 80,
+};
+
+/* A record that waits. */
+struct entry {
+	uint64_t time, order;
+	struct perf_sample sample;
+	struct perf_block *block;
+	uint64_t offset;
+	int64_t lost; /* 0: a sample */
+};
+
+struct comm {
+	int32_t tid;
+	char name[COMM_SIZE];
+	UT_hash_handle hh;
+};
+
+struct perf {
+	struct perf_header header;
+	struct tep_types types;
+	struct comm *comms;
+	size_t nr_comms;
+};
+
+struct perf_source {
+	struct source source;
+	struct perf *perf;
+	struct perf_bytes bytes;
+	struct perf_block *given; /* that of the event which was given out */
+	struct entry *heap;
+	size_t nr_heap, cap_heap;
+	uint64_t order;
+	uint64_t most, until; /* the latest time, and the time up to which nothing is missing */
+	bool has_until, is_at_end;
+};
+
+/* ---- the heap */
+
+static bool is_before(const struct entry *a, const struct entry *b)
+{
+	return a->time != b->time ? a->time < b->time : a->order < b->order;
+}
+
+static int push(struct perf_source *perf, const struct entry *entry)
+{
+	size_t i = perf->nr_heap;
+
+	if (perf->nr_heap == perf->cap_heap) {
+		size_t cap = perf->cap_heap ? 2 * perf->cap_heap : 1024;
+		struct entry *heap = reallocarray(perf->heap, cap, sizeof(*heap));
+
+		if (!heap)
+			return -ENOMEM;
+		perf->heap = heap;
+		perf->cap_heap = cap;
+	}
+	perf->nr_heap++;
+	for (; i > 0 && is_before(entry, &perf->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		perf->heap[i] = perf->heap[(i - 1) / 2];
+	perf->heap[i] = *entry;
+	perf_block_hold(entry->block);
+	return 0;
+}
+
+static struct entry pop(struct perf_source *perf)
+{
+	struct entry top = perf->heap[0], last = perf->heap[--perf->nr_heap];
+	size_t i = 0;
+
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child >= perf->nr_heap)
+			break;
+		if (child + 1 < perf->nr_heap &&
+		    is_before(&perf->heap[child + 1], &perf->heap[child]))
+			child++;
+		if (!is_before(&perf->heap[child], &last))
+			break;
+		perf->heap[i] = perf->heap[child];
+		i = child;
+	}
+	perf->heap[i] = last;
+	return top;
+}
+
+/* ---- records */
+
+/* Nothing more is read. */
+static int finish(struct perf_source *perf)
+{
+	perf->is_at_end = true;
+	return 0;
+}
+
+static int add_comm(struct perf *perf, int32_t tid, const char *name, size_t size)
+{
+	struct comm *comm;
+
+	HASH_FIND_INT(perf->comms, &tid, comm);
+	if (!comm && perf->nr_comms == COMMS_MAX)
+		return 0;
+	if (!comm) {
+		comm = calloc(1, sizeof(*comm));
+		if (!comm)
+			return -ENOMEM;
+		comm->tid = tid;
+		HASH_ADD_INT(perf->comms, tid, comm);
+		if (!comm->hh.tbl) {
+			free(comm);
+			return -ENOMEM;
+		}
+		perf->nr_comms++;
+	}
+	size = strnlen(name, size < COMM_SIZE - 1 ? size : COMM_SIZE - 1);
+	memcpy(comm->name, name, size);
+	comm->name[size] = '\0';
+	return 0;
+}
+
+static int on_comm(struct perf_source *perf, const struct perf_piece *piece)
+{
+	if (piece->size < 8)
+		return 0;
+	return add_comm(perf->perf, (int32_t)perf_u32(piece->at + 4, perf->perf->header.swap),
+			(const char *)piece->at + 8, piece->size - 8);
+}
+
+static int add_entry(struct perf_source *perf, const struct perf_piece *piece,
+		     struct entry *entry)
+{
+	entry->time = entry->sample.time;
+	entry->order = perf->order++;
+	entry->block = piece->block;
+	entry->offset = piece->offset;
+	if (entry->time > perf->most)
+		perf->most = entry->time;
+	return push(perf, entry);
+}
+
+static int on_sample(struct perf_source *perf, const struct perf_piece *piece)
+{
+	struct entry entry = { .lost = 0 };
+
+	if (!perf_sample_read(&perf->perf->header, piece->at, piece->size, &entry.sample)) {
+		trace_add_problem(perf->source.file, piece->offset,
+				  "a sample that makes no sense");
+		return finish(perf);
+	}
+	if (!entry.sample.raw || entry.sample.raw_size < 8)
+		return 0; /* no tracepoint */
+	return add_entry(perf, piece, &entry);
+}
+
+static int on_lost(struct perf_source *perf, const struct perf_piece *piece, size_t lost_at)
+{
+	struct entry entry = { .lost = -1 };
+
+	if (piece->size < lost_at + 8)
+		return 0;
+	perf_sample_read_id(&perf->perf->header, piece->at, piece->size, &entry.sample);
+	entry.lost = (int64_t)perf_u64(piece->at + lost_at, perf->perf->header.swap);
+	if (entry.lost <= 0)
+		entry.lost = -1;
+	if (!entry.sample.time)
+		entry.sample.time = perf->most;
+	return add_entry(perf, piece, &entry);
+}
+
+/* What was seen before the previous mark is complete. */
+static int on_round(struct perf_source *perf)
+{
+	perf->until = perf->has_until ? perf->most : 0;
+	perf->has_until = true;
+	return 0;
+}
+
+/* Data behind the record, which tells its size. */
+static int on_data(struct perf_source *perf, uint64_t size, uint8_t **ret_data)
+{
+	int err = perf_bytes_data(&perf->bytes, size, ret_data);
+
+	if (!err || err == -ENOMEM)
+		return err;
+	trace_add_problem(perf->source.file, perf->bytes.record_at,
+			  "the data behind this record ends too early");
+	return finish(perf);
+}
+
+static int on_auxtrace(struct perf_source *perf, const struct perf_piece *piece)
+{
+	bool swap = perf->perf->header.swap;
+
+	return on_data(perf, piece->size >= 8 ? perf_u64(piece->at, swap) : 0, NULL);
+}
+
+static int on_formats(struct perf_source *perf, const struct perf_piece *piece)
+{
+	bool swap = perf->perf->header.swap;
+	uint64_t size = piece->size >= 4 ? perf_u32(piece->at, swap) : 0;
+	uint8_t *data = NULL;
+	int err = on_data(perf, size, &data);
+
+	if (!err && data)
+		err = perf_header_add_formats(perf->source.file, &perf->perf->types, data, size);
+	free(data);
+	return err;
+}
+
+static int on_header_record(struct perf_source *perf, const struct perf_piece *piece)
+{
+	struct perf_header *header = &perf->perf->header;
+	struct trace_file *file = perf->source.file;
+
+	switch (piece->type) {
+	case RECORD_ATTR:
+		return perf_header_add_attr(file, header, piece->at, piece->size);
+	case RECORD_FEATURE:
+		return perf_header_add_feature(file, header, &perf->perf->types, piece->at,
+					       piece->size);
+	case RECORD_TRACING_DATA:
+		return on_formats(perf, piece);
+	default:
+		return 0;
+	}
+}
+
+static int on_record(struct perf_source *perf, const struct perf_piece *piece)
+{
+	switch (piece->type) {
+	case PERF_RECORD_SAMPLE:
+		return on_sample(perf, piece);
+	case PERF_RECORD_COMM:
+		return on_comm(perf, piece);
+	case PERF_RECORD_LOST:
+		return on_lost(perf, piece, 8);
+	case RECORD_LOST_SAMPLES:
+		return on_lost(perf, piece, 0);
+	case RECORD_FINISHED_ROUND:
+		return on_round(perf);
+	case RECORD_AUXTRACE:
+		return on_auxtrace(perf, piece);
+	default:
+		return perf->perf->header.is_piped ? on_header_record(perf, piece) : 0;
+	}
+}
+
+static int read_record(struct perf_source *perf)
+{
+	struct perf_piece piece;
+	int got = perf_bytes_next(&perf->bytes, &piece);
+
+	if (got == 0)
+		return finish(perf);
+	return got > 0 ? on_record(perf, &piece) : got;
+}
+
+/* ---- events */
+
+static int give(struct perf_source *perf)
+{
+	struct trace_event *event = &perf->source.event;
+	struct entry entry = pop(perf);
+	int err = 0;
+
+	perf->given = entry.block;
+	event->time = entry.time;
+	event->offset = entry.offset;
+	event->lost = entry.lost;
+	event->type = NULL;
+	if (!entry.lost)
+		err = tep_types_set(&perf->perf->types, event, entry.sample.raw,
+				    entry.sample.raw_size);
+	event->cpu = entry.sample.cpu;
+	event->pid = entry.sample.pid;
+	if (entry.sample.tid >= 0) {
+		event->tid = entry.sample.tid;
+		event->strand = (uint64_t)event->file << 32 | (uint32_t)event->tid;
+	}
+	return err ? err : 1;
+}
+
+static bool is_due(const struct perf_source *perf)
+{
+	if (perf->nr_heap == 0)
+		return false;
+	return perf->is_at_end || perf->heap[0].time <= perf->until ||
+	       !perf_bytes_has_room(&perf->bytes);
+}
+
+static int next(struct source *source)
+{
+	struct perf_source *perf = (struct perf_source *)source;
+
+	perf_block_drop(&perf->bytes, perf->given);
+	perf->given = NULL;
+	while (!is_due(perf)) {
+		int err;
+
+		if (perf->is_at_end)
+			return 0;
+		err = read_record(perf);
+		if (err < 0)
+			return err;
+	}
+	return give(perf);
+}
+
+static void free_source(struct source *source)
+{
+	struct perf_source *perf = (struct perf_source *)source;
+
+	perf_block_drop(&perf->bytes, perf->given);
+	while (perf->nr_heap > 0)
+		perf_block_drop(&perf->bytes, pop(perf).block);
+	perf_bytes_release(&perf->bytes);
+	free(perf->heap);
+	free(perf);
+}
+
+/* ---- files */
+
+static bool is_kind(const struct head *head)
+{
+	return head->len >= MAGIC_SIZE && (memcmp(head->bytes, MAGIC, MAGIC_SIZE) == 0 ||
+					   memcmp(head->bytes, MAGIC_SWAPPED, MAGIC_SIZE) == 0);
+}
+
+static int add_source(struct trace_file *file, const struct head *head, bool is_stream)
+{
+	struct perf_source *source = calloc(1, sizeof(*source));
+	struct perf *perf = file->priv;
+	const struct perf_header *header = &perf->header;
+
+	if (!source)
+		return -ENOMEM;
+	source_init(&source->source, file);
+	source->source.next = next;
+	source->source.free = free_source;
+	source->perf = perf;
+	source->bytes = (struct perf_bytes){
+		.file = file,
+		.swap = header->swap,
+		.offset = header->is_piped ? PERF_PIPE_HEADER_SIZE : header->data_at,
+		.limit = header->is_piped ? file->info.size : header->data_at + header->data_size,
+	};
+	if (is_stream && perf_bytes_begin(&source->bytes, head, PERF_PIPE_HEADER_SIZE) < 0) {
+		free_source(&source->source);
+		return -ENOMEM;
+	}
+	return trace_add_source(file->trace, &source->source);
+}
+
+static int open_perf(struct trace_file *file, const struct head *head, struct why *why)
+{
+	struct perf *perf = file->priv = calloc(1, sizeof(*perf));
+	bool is_stream = !file->info.size && lseek(file->fd, 0, SEEK_CUR) < 0;
+	int err;
+
+	if (!perf)
+		return -ENOMEM;
+	tep_set_loglevel(TEP_LOG_NONE);
+	tep_types_init(&perf->types, file, tep_alloc());
+	if (!perf->types.tep)
+		return -ENOMEM;
+	err = perf_header_read(file, head, is_stream, &perf->header, &perf->types, why);
+	return err ? err : add_source(file, head, is_stream);
+}
+
+static void close_perf(struct trace_file *file)
+{
+	struct perf *perf = file->priv;
+	struct comm *comm, *next_comm;
+
+	if (!perf)
+		return;
+	HASH_ITER(hh, perf->comms, comm, next_comm) {
+		HASH_DEL(perf->comms, comm);
+		free(comm);
+	}
+	perf_header_release(&perf->header);
+	tep_types_release(&perf->types);
+	tep_free(perf->types.tep);
+	free(perf);
+}
+
+static const char *comm_of(const struct trace_event *event, const struct trace_file *file)
+{
+	const struct perf *perf = file->priv;
+	struct comm *comm;
+
+	HASH_FIND_INT(perf->comms, &event->tid, comm);
+	return comm ? comm->name : "";
+}
+
+const struct reader perf_data_reader = {
+	.kind = TRACE_PERF,
+	.name = "perf.data",
+	.reads_pipes = true, /* but only what was written to one */
+	.is_kind = is_kind,
+	.open = open_perf,
+	.close = close_perf,
+	.comm = comm_of,
+};

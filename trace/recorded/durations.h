@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * durations - how long things took: count, sum, extremes, deviation, percentiles.
+ *
+ * Two of them can be joined, as if all had been added to one. The unit is the caller's.
+ */
+#ifndef KVMTOP_TRACE_RECORDED_DURATIONS_H
+#define KVMTOP_TRACE_RECORDED_DURATIONS_H
+
+#include <stdint.h>
+#include <stdlib.h>
+
+/*
+ * Buckets: each power of two in eight equal parts, and every number below eight on its own. So a
+ * percentile is not more than an eighth too high.
+ */
+#define DURATIONS_PARTS 8
+#define DURATIONS_BUCKETS ((64 - 3 + 1) * DURATIONS_PARTS)
+
+struct durations {
+	uint64_t count, total, min, max;
+	/* The sums of (x - base) and of its square, where base is the first one's duration. */
+	uint64_t base;
+	double sum, squares;
+	uint32_t *hist; /* of DURATIONS_BUCKETS */
+};
+
+/* The least number of a bucket. */
+static inline uint64_t durations_bucket_begin(unsigned int bucket)
+{
+	unsigned int power = bucket / DURATIONS_PARTS;
+
+	if (power == 0)
+		return bucket;
+	return (uint64_t)(bucket % DURATIONS_PARTS + DURATIONS_PARTS) << (power - 1);
+}
+
+/* 0 or -ENOMEM. */
+int durations_init(struct durations *durations);
+void durations_release(struct durations *durations);
+
+static inline unsigned int durations_bucket(uint64_t value)
+{
+	unsigned int top;
+
+	if (value < DURATIONS_PARTS)
+		return (unsigned int)value;
+	top = 63 - (unsigned int)__builtin_clzll(value);
+	return (top - 2) * DURATIONS_PARTS + (unsigned int)(value >> (top - 3)) - DURATIONS_PARTS;
+}
+
+static inline void durations_add(struct durations *durations, uint64_t value)
+{
+	double rest;
+
+	if (durations->count++ == 0) {
+		durations->base = durations->min = value;
+	}
+	durations->total += value;
+	durations->min = value < durations->min ? value : durations->min;
+	durations->max = value > durations->max ? value : durations->max;
+	rest = (double)(int64_t)(value - durations->base);
+	durations->sum += rest;
+	durations->squares += rest * rest;
+	durations->hist[durations_bucket(value)]++;
+}
+
+void durations_join(struct durations *durations, const struct durations *more);
+
+double durations_mean(const struct durations *durations);   /* 0 of none */
+double durations_stddev(const struct durations *durations); /* of the sample; 0 of less than 2 */
+
+/* What this share (0 to 1) took at the most; 0 of none. */
+uint64_t durations_percentile(const struct durations *durations, double share);
+
+#endif

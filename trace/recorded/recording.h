@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * recording - recordings, read once: what was counted, and what could not be read.
+ */
+#ifndef KVMTOP_TRACE_RECORDED_RECORDING_H
+#define KVMTOP_TRACE_RECORDED_RECORDING_H
+
+#include "trace/recorded/pairing.h"
+
+#define RECORDING_ALL ((1U << NR_TALLY_EVENTS) - 1)
+
+/* Zero-initialised is none. */
+struct recording {
+	struct trace *trace;
+	unsigned int events; /* a bit for each enum tally_event that was counted */
+	struct tally tallies[NR_TALLY_EVENTS]; /* only of those */
+};
+
+/*
+ * Opens the files as one stream (see trace.h) and reads it to its end, once, whatever is counted. A
+ * bar shows how far that is. 0 or -errno with why.
+ */
+int recording_read(const char *const *paths, size_t nr, enum trace_kind kind, unsigned int events,
+		   struct recording *ret_recording, struct why *why);
+void recording_release(struct recording *recording);
+
+/*
+ * How long the clock's unit is: as the recording says, or by the TSC's frequency if the user said
+ * that (mhz > 0). 0: nobody knows.
+ */
+double recording_ns_per_unit(const struct trace *trace, double mhz);
+
+/* Units of the clock in ns; what makes no sense is a very long time. */
+uint64_t recording_ns(uint64_t units, double ns_per_unit);
+
+/* From the first event to the last, in the clock's unit. */
+uint64_t recording_span(const struct tally *tally);
+
+#endif

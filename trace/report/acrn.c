@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * ACRN's vm_exit analysis: its columns, its rows and their order, its CSV file that grows.
+ *
+ * Source of the layout: acrn-hypervisor misc/debug_tools/acrn_trace/scripts. The numbers are not
+ * its: there, an exit that has no record of its reason is counted to the one before, and the reason
+ * in VM_EXIT is not looked at. Here each exit has the reason that VM_EXIT says.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "trace/report/report.h"
+
+/* Its rows, and the VMX exit that each is about. */
+static const struct row {
+	const char *name;
+	uint64_t reason;
+} rows[] = {
+	{ "VMEXIT_EXCEPTION_OR_NMI", 0 },
+	{ "VMEXIT_EXTERNAL_INTERRUPT", 1 },
+	{ "VMEXIT_INTERRUPT_WINDOW", 7 },
+	{ "VMEXIT_CPUID", 10 },
+	{ "VMEXIT_RDTSC", 16 },
+	{ "VMEXIT_VMCALL", 18 },
+	{ "VMEXIT_CR_ACCESS", 28 },
+	{ "VMEXIT_IO_INSTRUCTION", 30 },
+	{ "VMEXIT_RDMSR", 31 },
+	{ "VMEXIT_WRMSR", 32 },
+	{ "VMEXIT_EPT_VIOLATION", 48 },
+	{ "VMEXIT_EPT_MISCONFIGURATION", 49 },
+	{ "VMEXIT_RDTSCP", 51 },
+	{ "VMEXIT_APICV_WRITE", 56 },
+	{ "VMEXIT_APICV_ACCESS", 44 },
+	{ "VMEXIT_APICV_VIRT_EOI", 45 },
+	{ "VMEXIT_UNHANDLED", UINT64_MAX },
+};
+
+#define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
+
+struct sums {
+	uint64_t count[NR_ROWS + 1], cycles[NR_ROWS + 1]; /* the last is the total */
+};
+
+static void add(struct sums *sums, const struct tally_cell *cell)
+{
+	size_t i = 0;
+
+	while (i < NR_ROWS - 1 && (cell->is_other || rows[i].reason != cell->key.a))
+		i++;
+	sums->count[i] += cell->seen;
+	sums->cycles[i] += cell->took.total;
+	sums->count[NR_ROWS] += cell->seen;
+	sums->cycles[NR_ROWS] += cell->took.total;
+}
+
+/* A row, the total last. */
+struct figures {
+	const char *name;
+	uint64_t count, cycles;
+	double per_s, percent;
+};
+
+static struct figures figures_of(const struct sums *sums, size_t i, double cycles, double seconds)
+{
+	return (struct figures){
+		.name = i < NR_ROWS ? rows[i].name : "Total",
+		.count = sums->count[i],
+		.cycles = sums->cycles[i],
+		.per_s = (double)sums->count[i] / seconds,
+		.percent = (double)sums->cycles[i] * 100 / cycles,
+	};
+}
+
+static void write_text(const struct sums *sums, uint64_t cycles, double seconds,
+		       const char *mhz_text, FILE *out)
+{
+	fprintf(out, "Total run time: %" PRIu64 " cycles\n", cycles);
+	fprintf(out, "TSC Freq: %s MHz\n", mhz_text);
+	fprintf(out, "Total run time: %" PRIu64 " sec\n", (uint64_t)seconds);
+	fprintf(out, "%-28s\t%-12s\t%-12s\t%-24s\t%-16s\n", "Event", "NR_Exit", "NR_Exit/Sec",
+		"Time Consumed(cycles)", "Time percentage");
+	for (size_t i = 0; i <= NR_ROWS; i++) {
+		struct figures row = figures_of(sums, i, (double)cycles, seconds);
+
+		fprintf(out, "%-28s\t%-12" PRIu64 "\t%-12.2f\t%-24" PRIu64 "\t%-16.2f\n", row.name,
+			row.count, row.per_s, row.cycles, row.percent);
+	}
+}
+
+static void write_csv(const struct sums *sums, uint64_t cycles, double seconds,
+		      const char *mhz_text, FILE *out)
+{
+	fprintf(out, "Run time(cycles),Run time(Sec),Freq(MHz)\r\n");
+	fprintf(out, "%" PRIu64 ",%.3f,%s\r\n", cycles, seconds, mhz_text);
+	fprintf(out, "Exit_Reason,NR_Exit,NR_Exit/Sec,Time Consumed(cycles),Time Percentage\r\n");
+	for (size_t i = 0; i <= NR_ROWS; i++) {
+		struct figures row = figures_of(sums, i, (double)cycles, seconds);
+
+		fprintf(out, "%s,%" PRIu64 ",%.2f,%" PRIu64 ",%.2f\r\n", row.name, row.count,
+			row.per_s, row.cycles, row.percent);
+	}
+}
+
+static int append_csv(const struct sums *sums, uint64_t cycles, double seconds,
+		      const char *mhz_text, const char *path, struct why *why)
+{
+	FILE *file = fopen(path, "ae");
+	bool is_bad;
+
+	if (!file)
+		return why_set(why, -errno, "%s: %s", path, strerror(errno));
+	write_csv(sums, cycles, seconds, mhz_text, file);
+	is_bad = ferror(file);
+	if (fclose(file) != 0 || is_bad)
+		return why_set(why, -EIO, "%s: cannot be written: %s", path, strerror(errno));
+	return 0;
+}
+
+int report_acrn(const struct tally *tally, double mhz, const char *mhz_text, const char *csv,
+		FILE *out, struct why *why)
+{
+	bool has_time = tally->has_exits && tally->last_entry > tally->first_exit;
+	uint64_t cycles = has_time ? tally->last_entry - tally->first_exit : 0;
+	struct sums sums = { { 0 }, { 0 } };
+	double seconds = (double)cycles / (mhz * 1e6);
+
+	if (trace_file(tally->trace, 0)->kind != TRACE_ACRN)
+		return why_set(why, -EINVAL, "%s: --acrn is for files of acrntrace",
+			       trace_file(tally->trace, 0)->path);
+	if (cycles == 0)
+		return why_set(why, -ENODATA, "%s: no time passes between its exits",
+			       trace_file(tally->trace, 0)->path);
+	for (size_t i = 0; i < tally->nr_threads; i++) {
+		for (size_t j = 0; j < tally->threads[i]->nr_cells; j++)
+			add(&sums, &tally->threads[i]->cells[j]);
+	}
+	if (csv && strcmp(csv, "-") == 0) {
+		write_csv(&sums, cycles, seconds, mhz_text, out);
+		return 0;
+	}
+	write_text(&sums, cycles, seconds, mhz_text, out);
+	return csv ? append_csv(&sums, cycles, seconds, mhz_text, csv, why) : 0;
+}

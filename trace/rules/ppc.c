@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The instructions that kvmtrace_format knows: those of the 440 that KVM emulated.
+ *
+ * Source: qemu-kvm's kvm/user/kvmtrace_format; names and numbers are those of the Power ISA.
+ */
+#include <inttypes.h>
+
+#include "trace/rules/ppc.h"
+
+#define PPC_INSTR 0x20019
+
+enum {
+	OP_TRAP = 3,
+	OP_19 = 19, /* of the second number's */
+	OP_31 = 31, /* too */
+	X_RFI = 50,
+	X_MFDCR = 323,
+	X_MFSPR = 339,
+	X_MTDCR = 451,
+	X_MTSPR = 467,
+	X_TLBWE = 978,
+};
+
+struct name {
+	uint32_t number;
+	const char *name;
+};
+
+static const struct name operations[] = {
+	{ OP_TRAP, "trap" }, { 32, "lwz" },  { 33, "lwzu" }, { 34, "lbz" },  { 35, "lbzu" },
+	{ 36, "stw" },	     { 37, "stwu" }, { 38, "stb" },  { 39, "stbu" }, { 40, "lhz" },
+	{ 41, "lhzu" },	     { 44, "sth" },  { 45, "sthu" },
+};
+
+static const struct name extended[] = {
+	{ 83, "mfmsr" },      { 87, "lbzx" },	  { 131, "wrtee" },   { 146, "mtmsr" },
+	{ 163, "wrteei" },    { 215, "stbx" },	  { 247, "stbux" },   { 279, "lhzx" },
+	{ 311, "lhzux" },     { X_MFDCR, "mfdcr" }, { X_MFSPR, "mfspr" }, { 407, "sthx" },
+	{ 439, "sthux" },     { X_MTDCR, "mtdcr" }, { X_MTSPR, "mtspr" }, { 470, "dcbi" },
+	{ 534, "lwbrx" },     { 566, "tlbsync" }, { 662, "stwbrx" },  { 790, "lhbrx" },
+	{ 914, "tlbsx" },     { 918, "sthbrx" },  { 966, "iccci" },   { X_TLBWE, "tlbwe" },
+};
+
+/* Special-purpose registers. */
+static const struct name registers[] = {
+	{ 0x016, "DEC" },    { 0x01a, "SRR0" },	  { 0x01b, "SRR1" },   { 0x030, "PID" },
+	{ 0x03d, "DEAR" },   { 0x03e, "ESR" },	  { 0x03f, "IVPR" },   { 0x110, "SPRG0" },
+	{ 0x111, "SPRG1" },  { 0x112, "SPRG2" },  { 0x113, "SPRG3" },  { 0x114, "SPRG4" },
+	{ 0x115, "SPRG5" },  { 0x116, "SPRG6" },  { 0x117, "SPRG7" },  { 0x11c, "TBWL" },
+	{ 0x11d, "TBWU" },   { 0x11f, "PVR" },	  { 0x134, "DBCR0" },  { 0x135, "DBCR1" },
+	{ 0x150, "TSR" },    { 0x154, "TCR" },	  { 0x190, "IVOR0" },  { 0x191, "IVOR1" },
+	{ 0x192, "IVOR2" },  { 0x193, "IVOR3" },  { 0x194, "IVOR4" },  { 0x195, "IVOR5" },
+	{ 0x196, "IVOR6" },  { 0x197, "IVOR7" },  { 0x198, "IVOR8" },  { 0x199, "IVOR9" },
+	{ 0x19a, "IVOR10" }, { 0x19b, "IVOR11" }, { 0x19c, "IVOR12" }, { 0x19d, "IVOR13" },
+	{ 0x19e, "IVOR14" }, { 0x19f, "IVOR15" }, { 0x378, "CCR1" },   { 0x3b2, "MMUCR" },
+	{ 0x3b3, "CCR0" },
+};
+
+static const struct name tlb_words[] = {
+	{ 0, "PAGEID" }, { 1, "XLAT" }, { 2, "ATTRIB" },
+};
+
+#define FIND(table, number, none) find(table, sizeof(table) / sizeof((table)[0]), number, none)
+
+static const char *find(const struct name *table, size_t nr, uint32_t number, const char *none)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (table[i].number == number)
+			return table[i].name;
+	}
+	return none;
+}
+
+static uint32_t operation(uint32_t instruction)
+{
+	return instruction >> 26;
+}
+
+static uint32_t second_number(uint32_t instruction)
+{
+	return instruction >> 1 & 0x3ff;
+}
+
+/* Its two halves are the other way round. */
+static uint32_t register_number(uint32_t instruction)
+{
+	return (instruction >> 16 & 0x1f) | (instruction >> 6 & 0x3e0);
+}
+
+static const char *mnemonic(uint32_t instruction)
+{
+	static const char unknown[] = "unknown";
+
+	switch (operation(instruction)) {
+	case OP_19:
+		return second_number(instruction) == X_RFI ? "rfi" : unknown;
+	case OP_31:
+		return FIND(extended, second_number(instruction), unknown);
+	default:
+		return FIND(operations, operation(instruction), unknown);
+	}
+}
+
+static void print_operand(uint32_t instruction, FILE *out)
+{
+	uint32_t number = register_number(instruction);
+
+	if (operation(instruction) != OP_31)
+		return;
+	switch (second_number(instruction)) {
+	case X_MFSPR:
+	case X_MTSPR:
+		fprintf(out, "- sprn 0x%03" PRIx32 " %8s", number,
+			FIND(registers, number, "UNKNOWN"));
+		break;
+	case X_MFDCR:
+	case X_MTDCR:
+		fprintf(out, "- dcrn 0x%03" PRIx32, number);
+		break;
+	case X_TLBWE:
+		fprintf(out, "- ws -> %8s",
+			FIND(tlb_words, instruction >> 11 & 0x1f, "UNKNOWN"));
+		break;
+	default:
+		break;
+	}
+}
+
+bool ppc_is_instruction(const struct rules_values *values)
+{
+	return values->kind == RAW_KVMTRACE && values->record->event == PPC_INSTR;
+}
+
+void ppc_print(const struct rules_values *values, FILE *out)
+{
+	const struct raw_record *record = values->record;
+	uint32_t instruction = (uint32_t)record->words[0];
+	int64_t reltsc = (int64_t)values->reltsc;
+	uint64_t tsc = record->tsc;
+
+	if (values->mhz)
+		tsc = (uint64_t)((double)tsc / ((double)values->mhz * 1000000.0));
+	fprintf(out, "%" PRIu64 " (+%12" PRId64 ")  PPC_INSTR vcpu = 0x%08" PRIx32
+		"  pid = 0x%08" PRIx32 " [ instr = 0x%08" PRIx32 ", pc = 0x%08" PRIx32
+		", emul = %" PRIu32 ", mnemonic = %8s ", tsc,
+		values->reltsc_is_negative ? -reltsc : reltsc, record->vcpu, record->pid,
+		instruction, (uint32_t)record->words[1], (uint32_t)record->words[2],
+		mnemonic(instruction));
+	print_operand(instruction, out);
+	putc('\n', out);
+}

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Fills templates with records as Python's % does, byte by byte.
+ *
+ * Python lays a number out in its own way: zeros go before the digits whatever the precision, but
+ * not when it is put to the left, and a sign and "0x" stand before them; hexadecimals are signed.
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/rules/rules_private.h"
+
+#define TEXT_MAX 256 /* a number with its precision; all fields of a record take more */
+#define ALL_MAX 2048
+
+/* A field's value; Python's int, long or float. */
+struct value {
+	bool is_float, is_negative;
+	uint64_t magnitude;
+	double real;
+};
+
+/* What a conversion makes of a value, before it is put into its width. */
+struct laid {
+	char sign; /* 0: none */
+	char prefix[3];
+	const char *text;
+	size_t len;
+};
+
+/* ---- values ---- */
+
+static bool is_python3(const struct rules_values *values)
+{
+	return values->kind == RAW_ACRN;
+}
+
+static struct value unsigned_value(uint64_t number)
+{
+	return (struct value){ .magnitude = number };
+}
+
+static struct value word_value(const struct raw_record *record, size_t i)
+{
+	uint64_t word = record->words[i];
+	bool is_negative = record->is_signed && (int64_t)word < 0;
+
+	return (struct value){ .is_negative = is_negative,
+			       .magnitude = is_negative ? -word : word };
+}
+
+static struct value tsc_value(const struct rules_values *values)
+{
+	uint64_t tsc = values->record->tsc;
+
+	if (!values->mhz)
+		return unsigned_value(tsc);
+	return (struct value){ .is_float = true,
+			       .real = (double)tsc / ((double)values->mhz * 1000000.0) };
+}
+
+static struct value field_value(const struct rules_values *values, enum rules_field field)
+{
+	const struct raw_record *record = values->record;
+
+	switch (field) {
+	case FIELD_TSC:
+		return tsc_value(values);
+	case FIELD_RELTSC:
+		return (struct value){ .is_negative = values->reltsc_is_negative,
+				       .magnitude = values->reltsc };
+	case FIELD_EVENT:
+		return unsigned_value(record->event);
+	case FIELD_PID:
+		return unsigned_value(record->pid);
+	case FIELD_VCPU:
+		return unsigned_value(record->vcpu);
+	case FIELD_CPU:
+		return unsigned_value(record->cpu);
+	case FIELD_VM:
+		return unsigned_value(record->vm);
+	default:
+		return word_value(record, field - FIELD_WORD);
+	}
+}
+
+static double real_of(const struct value *value)
+{
+	if (value->is_float)
+		return value->real;
+	return value->is_negative ? -(double)value->magnitude : (double)value->magnitude;
+}
+
+/* ---- conversions ---- */
+
+/* str() and repr() of a float: so many digits, and always a point or an exponent. */
+static int float_text(double real, bool is_repr, char *buf, size_t size)
+{
+	int digits = is_repr ? 1 : 12, n = 0, exponent;
+
+	if (!is_repr) {
+		n = snprintf(buf, size, "%.12g", real);
+	} else {
+		do
+			n = snprintf(buf, size, "%.*e", digits - 1, real);
+		while (strtod(buf, NULL) != real && digits++ < 17);
+		exponent = atoi(strchr(buf, 'e') + 1);
+		if (exponent >= -4 && exponent < 16)
+			n = snprintf(buf, size, "%.*f",
+				     digits - 1 > exponent ? digits - 1 - exponent : 0, real);
+	}
+	if (!strpbrk(buf, ".en"))
+		n += snprintf(buf + n, size - (size_t)n, ".0");
+	return n;
+}
+
+/* str() or repr() of a value; Python 2 marks what does not fit into a long. */
+static int value_text(const struct rules_values *values, const struct value *value, bool is_repr,
+		      char *buf, size_t size)
+{
+	bool is_long = value->magnitude > (uint64_t)INT64_MAX + value->is_negative;
+
+	if (value->is_float)
+		return float_text(value->real, is_repr, buf, size);
+	return snprintf(buf, size, "%s%" PRIu64 "%s", value->is_negative ? "-" : "",
+			value->magnitude,
+			is_repr && is_long && !is_python3(values) ? "L" : "");
+}
+
+/* Digits of a number, at least so many. */
+static size_t digits_text(uint64_t number, unsigned int base, bool is_upper, int min, char *buf)
+{
+	const char *digits = is_upper ? "0123456789ABCDEF" : "0123456789abcdef";
+	char reversed[64];
+	size_t n = 0, len = 0;
+
+	for (; number; number /= base)
+		reversed[n++] = digits[number % base];
+	while (len + n < (size_t)min)
+		buf[len++] = '0';
+	while (n)
+		buf[len++] = reversed[--n];
+	buf[len] = '\0';
+	return len;
+}
+
+static void lay_integer(const struct rules_values *values, const struct rules_piece *piece,
+			const struct value *value, char *buf, struct laid *laid)
+{
+	bool is_hex = tolower(piece->conversion) == 'x', is_octal = piece->conversion == 'o';
+	uint64_t number = value->is_float ? (uint64_t)value->real : value->magnitude;
+	/* Python 2 prints no digit of a 0 with the precision 0. */
+	int min = piece->precision < 0 || (piece->precision == 0 && is_python3(values)) ?
+		1 : piece->precision;
+
+	laid->len = digits_text(number, is_hex ? 16 : is_octal ? 8 : 10, piece->conversion == 'X',
+				min, buf);
+	laid->text = buf;
+	if (value->is_negative)
+		laid->sign = '-';
+	if (!piece->is_alternate)
+		return;
+	if (is_hex || (is_octal && is_python3(values)))
+		snprintf(laid->prefix, sizeof(laid->prefix), "0%c", piece->conversion);
+	else if (is_octal && buf[0] != '0')
+		laid->len = digits_text(number, 8, false, (int)laid->len + 1, buf);
+}
+
+static void lay_float(const struct rules_piece *piece, const struct value *value, char *buf,
+		      struct laid *laid)
+{
+	int precision = piece->precision < 0 ? 6 : piece->precision, n;
+	bool is_alternate = piece->is_alternate;
+	double real = real_of(value);
+
+	if (value->is_negative)
+		laid->sign = '-';
+	real = fabs(real);
+	switch (tolower(piece->conversion)) {
+	case 'e':
+		n = snprintf(buf, TEXT_MAX, is_alternate ? "%#.*e" : "%.*e", precision, real);
+		break;
+	case 'f':
+		n = snprintf(buf, TEXT_MAX, is_alternate ? "%#.*f" : "%.*f", precision, real);
+		break;
+	default:
+		n = snprintf(buf, TEXT_MAX, is_alternate ? "%#.*g" : "%.*g", precision, real);
+		break;
+	}
+	for (char *at = buf; isupper((unsigned char)piece->conversion) && *at; at++)
+		*at = (char)toupper((unsigned char)*at);
+	laid->text = buf;
+	laid->len = (size_t)n;
+}
+
+/* A character; Python 2's are bytes. What is none is a question mark, where Python dies. */
+static void lay_character(const struct rules_values *values, const struct value *value, char *buf,
+			  struct laid *laid)
+{
+	uint64_t code = value->magnitude;
+	bool is_wide = is_python3(values);
+	size_t n = 0;
+
+	if (value->is_negative || code > (is_wide ? 0x10ffffu : 255u) ||
+	    (is_wide && code >= 0xd800 && code <= 0xdfff))
+		code = '?';
+	if (!is_wide || code < 0x80) {
+		buf[n++] = (char)code;
+	} else if (code < 0x800) {
+		buf[n++] = (char)(0xc0 | code >> 6);
+	} else if (code < 0x10000) {
+		buf[n++] = (char)(0xe0 | code >> 12);
+		buf[n++] = (char)(0x80 | (code >> 6 & 0x3f));
+	} else {
+		buf[n++] = (char)(0xf0 | code >> 18);
+		buf[n++] = (char)(0x80 | (code >> 12 & 0x3f));
+		buf[n++] = (char)(0x80 | (code >> 6 & 0x3f));
+	}
+	if (is_wide && code >= 0x80)
+		buf[n++] = (char)(0x80 | (code & 0x3f));
+	laid->text = buf;
+	laid->len = n;
+}
+
+/* ---- all fields: a dictionary ---- */
+
+#define WORD(n) (FIELD_WORD + (n) - 1)
+
+/* The order in which Python 2 has the keys of the scripts' dictionaries, and 3 that of ACRN's. */
+static const enum rules_field kvmtrace_order[] = {
+	WORD(1), WORD(3), FIELD_RELTSC, WORD(5), WORD(4), FIELD_VCPU, WORD(2), FIELD_PID,
+	FIELD_TSC, FIELD_EVENT, FIELD_ALL,
+};
+static const enum rules_field xentrace_order[] = {
+	WORD(2), FIELD_EVENT, FIELD_TSC, WORD(1), WORD(3), FIELD_RELTSC, WORD(5), WORD(4),
+	WORD(7), WORD(6), FIELD_CPU, FIELD_ALL,
+};
+static const enum rules_field acrn_order[] = {
+	FIELD_CPU, FIELD_TSC, FIELD_VM, FIELD_VCPU, FIELD_EVENT, WORD(1), WORD(2), WORD(3),
+	WORD(4), WORD(5), WORD(6), WORD(7), WORD(8), WORD(9), WORD(10), WORD(11), WORD(12),
+	WORD(13), WORD(14), WORD(15), WORD(16), FIELD_ALL,
+};
+
+static const char *const field_keys[] = {
+	[FIELD_TSC] = "tsc",
+	[FIELD_RELTSC] = "reltsc",
+	[FIELD_EVENT] = "event",
+	[FIELD_PID] = "pid",
+	[FIELD_VCPU] = "vcpu",
+	[FIELD_CPU] = "cpu",
+	[FIELD_VM] = "vm",
+};
+
+static size_t all_text(const struct rules_values *values, char *buf)
+{
+	static const enum rules_field *const orders[] = {
+		[RAW_KVMTRACE] = kvmtrace_order,
+		[RAW_XENTRACE] = xentrace_order,
+		[RAW_ACRN] = acrn_order,
+	};
+	const enum rules_field *order = orders[values->kind];
+	size_t n = 0;
+
+	for (size_t i = 0; order[i] != FIELD_ALL; i++) {
+		struct value value = field_value(values, order[i]);
+		char text[TEXT_MAX], key[16];
+
+		snprintf(key, sizeof(key), "%d", (int)order[i] - FIELD_WORD + 1);
+		value_text(values, &value, true, text, sizeof(text));
+		n += (size_t)snprintf(buf + n, ALL_MAX - n, "%s'%s': %s", i ? ", " : "{",
+				      order[i] < FIELD_WORD ? field_keys[order[i]] : key, text);
+	}
+	return n + (size_t)snprintf(buf + n, ALL_MAX - n, "}");
+}
+
+/* ---- lines ---- */
+
+static void put(FILE *out, char c, size_t n)
+{
+	while (n--)
+		putc_unlocked(c, out);
+}
+
+static void print_laid(const struct rules_piece *piece, const struct laid *laid, FILE *out)
+{
+	size_t len = (laid->sign != 0) + strlen(laid->prefix) + laid->len;
+	size_t pad = (size_t)piece->width > len ? (size_t)piece->width - len : 0;
+	bool is_number = !strchr("csr%", piece->conversion);
+	bool has_zeros = piece->has_zeros && is_number && !piece->is_left;
+
+	if (!has_zeros && !piece->is_left)
+		put(out, ' ', pad);
+	put(out, laid->sign, laid->sign != 0);
+	fputs_unlocked(laid->prefix, out);
+	if (has_zeros)
+		put(out, '0', pad);
+	fwrite_unlocked(laid->text, 1, laid->len, out);
+	if (piece->is_left)
+		put(out, ' ', pad);
+}
+
+static void print_text(const struct rules_values *values, const struct rules_piece *piece,
+		       FILE *out)
+{
+	struct value value;
+	char buf[ALL_MAX];
+	struct laid laid = { .text = buf };
+
+	if (piece->field == FIELD_ALL) {
+		laid.len = all_text(values, buf);
+	} else {
+		value = field_value(values, piece->field);
+		laid.len = (size_t)value_text(values, &value, piece->conversion == 'r', buf,
+					      sizeof(buf));
+	}
+	if (piece->precision >= 0 && laid.len > (size_t)piece->precision)
+		laid.len = (size_t)piece->precision;
+	print_laid(piece, &laid, out);
+}
+
+static void print_number(const struct rules_values *values, const struct rules_piece *piece,
+			 FILE *out)
+{
+	struct value value = field_value(values, piece->field);
+	char buf[TEXT_MAX];
+	struct laid laid = { 0 };
+
+	if (strchr("eEfFgG", piece->conversion))
+		lay_float(piece, &value, buf, &laid);
+	else
+		lay_integer(values, piece, &value, buf, &laid);
+	if (!laid.sign && piece->has_sign)
+		laid.sign = '+';
+	else if (!laid.sign && piece->has_blank)
+		laid.sign = ' ';
+	print_laid(piece, &laid, out);
+}
+
+static void print_piece(const struct rules_values *values, const struct rules_piece *piece,
+			FILE *out)
+{
+	struct laid laid = { .text = "%", .len = 1 };
+	struct value value;
+	char buf[8];
+
+	if (piece->text) {
+		fwrite_unlocked(piece->text, 1, piece->len, out);
+		return;
+	}
+	switch (piece->conversion) {
+	case '%':
+		print_laid(piece, &laid, out);
+		break;
+	case 'c':
+		value = field_value(values, piece->field);
+		lay_character(values, &value, buf, &laid);
+		print_laid(piece, &laid, out);
+		break;
+	case 's':
+	case 'r':
+		print_text(values, piece, out);
+		break;
+	default:
+		print_number(values, piece, out);
+		break;
+	}
+}
+
+/* Of a float Python makes no character; 3 also no hexadecimals. */
+static bool is_type_error(const struct rule *rule, const struct rules_values *values)
+{
+	const char *refused = is_python3(values) ? "cxXo" : "c";
+
+	if (rule->is_type_error || !values->mhz)
+		return rule->is_type_error;
+	for (size_t i = 0; i < rule->nr_pieces; i++) {
+		const struct rules_piece *piece = &rule->pieces[i];
+
+		if (!piece->text && piece->field == FIELD_TSC && strchr(refused, piece->conversion))
+			return true;
+	}
+	return false;
+}
+
+static const struct rule *find_rule(const struct rules *rules, uint64_t event, enum raw_kind kind)
+{
+	const struct rule *rule;
+
+	HASH_FIND(hh, rules->by_event, &event, sizeof(event), rule);
+	if (rule || kind == RAW_ACRN)
+		return rule;
+	event = 0;
+	HASH_FIND(hh, rules->by_event, &event, sizeof(event), rule);
+	return rule;
+}
+
+void rules_print(const struct rules *rules, const struct rules_values *values, FILE *out)
+{
+	const struct rule *rule = find_rule(rules, values->record->event, values->kind);
+	char all[ALL_MAX];
+
+	if (!rule)
+		return;
+	if (is_type_error(rule, values)) {
+		all_text(values, all);
+		fwrite_unlocked(rule->template, 1, rule->len, out);
+		fprintf(out, "\n%s", all);
+	}
+	for (size_t i = 0; !is_type_error(rule, values) && i < rule->nr_pieces; i++)
+		print_piece(values, &rule->pieces[i], out);
+	putc_unlocked('\n', out);
+}

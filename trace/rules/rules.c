@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads a file of rules: lines of an event and a template, cut into pieces once. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+#include "trace/rules/rules_private.h"
+
+#define WIDTH_MAX 10000
+#define PRECISION_MAX 100 /* Python 2 gives up a little later */
+#define FILE_SIZE_MAX (16u << 20)
+
+/* A place in a template, and what is said when it makes no sense. */
+struct cursor {
+	const char *at, *end;
+	const char *error;
+};
+
+static const struct {
+	const char *name;
+	enum rules_field field;
+} field_names[] = {
+	{ "tsc", FIELD_TSC },	  { "ts", FIELD_TSC },	 { "reltsc", FIELD_RELTSC },
+	{ "relts", FIELD_RELTSC }, { "event", FIELD_EVENT }, { "pid", FIELD_PID },
+	{ "vcpu", FIELD_VCPU },	  { "cpu", FIELD_CPU },	 { "vm", FIELD_VM },
+};
+
+/* ---- templates ---- */
+
+static bool fail(struct cursor *cursor, const char *error)
+{
+	cursor->error = error;
+	return false;
+}
+
+/* "1" to "16". */
+static bool word_by_name(const char *name, size_t len, enum rules_field *ret_field)
+{
+	unsigned int number = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (!isdigit((unsigned char)name[i]) || i >= 2)
+			return false;
+		number = 10 * number + (unsigned int)(name[i] - '0');
+	}
+	if (name[0] == '0' || number < 1 || number > RAW_WORDS)
+		return false;
+	*ret_field = FIELD_WORD + number - 1;
+	return true;
+}
+
+static bool field_by_name(const char *name, size_t len, enum rules_field *ret_field)
+{
+	for (size_t i = 0; i < sizeof(field_names) / sizeof(field_names[0]); i++) {
+		if (strlen(field_names[i].name) == len &&
+		    memcmp(field_names[i].name, name, len) == 0) {
+			*ret_field = field_names[i].field;
+			return true;
+		}
+	}
+	return len && word_by_name(name, len, ret_field);
+}
+
+/* "(name)", or nothing: then the conversion is of all fields together. */
+static bool read_field(struct cursor *cursor, struct rules_piece *piece)
+{
+	const char *close;
+
+	piece->field = FIELD_ALL;
+	if (cursor->at == cursor->end || *cursor->at != '(')
+		return true;
+	cursor->at++;
+	close = memchr(cursor->at, ')', (size_t)(cursor->end - cursor->at));
+	if (!close)
+		return fail(cursor, "a field's name without \")\"");
+	if (!field_by_name(cursor->at, (size_t)(close - cursor->at), &piece->field))
+		return fail(cursor, "a field that there is not; there are tsc, reltsc, event, "
+			    "pid, vcpu, cpu, vm and 1 to 16");
+	cursor->at = close + 1;
+	return true;
+}
+
+static void read_flags(struct cursor *cursor, struct rules_piece *piece)
+{
+	for (; cursor->at < cursor->end; cursor->at++) {
+		switch (*cursor->at) {
+		case '0':
+			piece->has_zeros = true;
+			break;
+		case '-':
+			piece->is_left = true;
+			break;
+		case '+':
+			piece->has_sign = true;
+			break;
+		case ' ':
+			piece->has_blank = true;
+			break;
+		case '#':
+			piece->is_alternate = true;
+			break;
+		default:
+			return;
+		}
+	}
+}
+
+/* Digits, or a star, which asks for a number that no dictionary has. */
+static bool read_number(struct cursor *cursor, int max, const char *error, int *ret_number,
+			bool *is_type_error)
+{
+	int number = 0;
+
+	if (cursor->at < cursor->end && *cursor->at == '*') {
+		cursor->at++;
+		*is_type_error = true;
+		return true;
+	}
+	for (; cursor->at < cursor->end && isdigit((unsigned char)*cursor->at); cursor->at++) {
+		number = 10 * number + (*cursor->at - '0');
+		if (number > max)
+			return fail(cursor, error);
+	}
+	*ret_number = number;
+	return true;
+}
+
+static bool read_conversion(struct cursor *cursor, struct rules_piece *piece)
+{
+	static const char conversions[] = "diouxXcsreEfFgG%";
+
+	if (cursor->at < cursor->end && strchr("hlL", *cursor->at) && *cursor->at)
+		cursor->at++;
+	if (cursor->at == cursor->end)
+		return fail(cursor, "a \"%\" at the end, where \"%%\" or a field was meant");
+	piece->conversion = *cursor->at++;
+	if (!piece->conversion || !strchr(conversions, piece->conversion))
+		return fail(cursor, "a conversion that there is not; there are d i u x X o c s r "
+			    "e f g, and %% for a percent sign");
+	if (piece->conversion == 'i' || piece->conversion == 'u')
+		piece->conversion = 'd';
+	return true;
+}
+
+/* What follows a "%". */
+static bool read_piece(struct cursor *cursor, struct rules_piece *piece, bool *is_type_error)
+{
+	*piece = (struct rules_piece){ .precision = -1 };
+	if (!read_field(cursor, piece))
+		return false;
+	read_flags(cursor, piece);
+	if (!read_number(cursor, WIDTH_MAX, "a width over 10000", &piece->width, is_type_error))
+		return false;
+	if (cursor->at < cursor->end && *cursor->at == '.') {
+		cursor->at++;
+		if (!read_number(cursor, PRECISION_MAX, "a precision over 100",
+				 &piece->precision, is_type_error))
+			return false;
+	}
+	if (!read_conversion(cursor, piece))
+		return false;
+	return true;
+}
+
+/* Without a name only the first conversion gets the dictionary, and only to make it text. */
+static bool piece_is_type_error(const struct rule *rule, const struct rules_piece *piece)
+{
+	if (piece->field != FIELD_ALL || piece->conversion == '%')
+		return false;
+	for (size_t i = 0; i < rule->nr_pieces; i++) {
+		if (!rule->pieces[i].text && rule->pieces[i].conversion != '%')
+			return true;
+	}
+	return piece->conversion != 's' && piece->conversion != 'r';
+}
+
+static int add_piece(struct rule *rule, const struct rules_piece *piece)
+{
+	struct rules_piece *pieces = realloc(rule->pieces,
+					     (rule->nr_pieces + 1) * sizeof(*pieces));
+
+	if (!pieces)
+		return -ENOMEM;
+	pieces[rule->nr_pieces++] = *piece;
+	rule->pieces = pieces;
+	return 0;
+}
+
+/* Text up to the next "%" or the end. */
+static int add_text(struct rule *rule, struct cursor *cursor)
+{
+	const char *percent = memchr(cursor->at, '%', (size_t)(cursor->end - cursor->at));
+	const char *end = percent ? percent : cursor->end;
+	const struct rules_piece piece = {
+		.text = cursor->at,
+		.len = (size_t)(end - cursor->at),
+	};
+
+	cursor->at = end;
+	return piece.len ? add_piece(rule, &piece) : 0;
+}
+
+/* Returns 0, -ENOMEM, or -EINVAL with cursor->error. */
+static int cut_template(struct rule *rule, struct cursor *cursor)
+{
+	struct rules_piece piece;
+	int err;
+
+	for (;;) {
+		err = add_text(rule, cursor);
+		if (err || cursor->at == cursor->end)
+			return err;
+		cursor->at++;
+		if (!read_piece(cursor, &piece, &rule->is_type_error))
+			return -EINVAL;
+		if (piece_is_type_error(rule, &piece))
+			rule->is_type_error = true;
+		err = add_piece(rule, &piece);
+		if (err)
+			return err;
+	}
+}
+
+/* ---- lines ---- */
+
+static void rule_free(struct rule *rule)
+{
+	if (!rule)
+		return;
+	free(rule->template);
+	free(rule->pieces);
+	free(rule);
+}
+
+/* Where the blanks, as Python's \s has them, at the beginning end; backwards: the words. */
+static const char *skip(const char *at, const char *end, bool blanks)
+{
+	while (at < end && (*at && strchr(" \t\r\f\v", *at) != NULL) == blanks)
+		at++;
+	return at;
+}
+
+/* A number as C has it, and all of the word. */
+static bool read_event(const char *word, size_t len, uint64_t *ret_event)
+{
+	char text[32], *end;
+
+	if (!len || len >= sizeof(text) || !isdigit((unsigned char)word[0]))
+		return false;
+	memcpy(text, word, len);
+	text[len] = '\0';
+	errno = 0;
+	*ret_event = strtoull(text, &end, 0);
+	return !errno && end == text + len;
+}
+
+static int rule_new(const char *template, size_t len, struct rule **ret_rule, const char **error)
+{
+	struct rule *rule = calloc(1, sizeof(*rule));
+	struct cursor cursor = { .error = "" };
+	int err = -ENOMEM;
+
+	if (rule && (rule->template = malloc(len + 1))) {
+		memcpy(rule->template, template, len);
+		rule->template[len] = '\0';
+		rule->len = len;
+		cursor.at = rule->template;
+		cursor.end = rule->template + len;
+		err = cut_template(rule, &cursor);
+	}
+	if (err) {
+		*error = cursor.error;
+		rule_free(rule);
+		return err;
+	}
+	*ret_rule = rule;
+	return 0;
+}
+
+/* The later of two rules holds. */
+static int add_rule(struct rules *rules, uint64_t event, struct rule *rule)
+{
+	struct rule *old;
+
+	rule->event = event;
+	HASH_FIND(hh, rules->by_event, &event, sizeof(event), old);
+	if (old) {
+		HASH_DEL(rules->by_event, old);
+		rule_free(old);
+	}
+	HASH_ADD(hh, rules->by_event, event, sizeof(event), rule);
+	return 0;
+}
+
+/* A line without its newline. */
+static int parse_line(struct rules *rules, const char *line, const char *end, const char **error)
+{
+	const char *word_end = skip(line, end, false);
+	const char *template = skip(word_end, end, true);
+	struct rule *rule = NULL;
+	uint64_t event = 0;
+	int err;
+
+	if (word_end == line)
+		*error = "a rule begins with its event, without a blank before it";
+	else if (!read_event(line, (size_t)(word_end - line), &event))
+		*error = "an event is a number: 65537 or 0x10001";
+	else if (template == end)
+		*error = "an event without a template";
+	if (**error)
+		return -EINVAL;
+	err = rule_new(template, (size_t)(end - template), &rule, error);
+	return err ? err : add_rule(rules, event, rule);
+}
+
+int rules_parse(const char *name, const char *text, size_t size, struct rules **ret_rules,
+		struct why *why)
+{
+	const char *line = text, *end = text + size, *next;
+	struct rules *rules = calloc(1, sizeof(*rules));
+	int err = rules ? 0 : -ENOMEM;
+
+	for (size_t nr = 1; !err && line < end; nr++, line = next) {
+		const char *newline = memchr(line, '\n', (size_t)(end - line));
+		const char *error = "";
+
+		next = newline ? newline + 1 : end;
+		if (*line != '#' && *line != '\n')
+			err = parse_line(rules, line, newline ? newline : end, &error);
+		if (err == -EINVAL)
+			why_set(why, err, "%s:%zu: %s", name, nr, error);
+	}
+	if (err)
+		rules_free(rules);
+	else
+		*ret_rules = rules;
+	return err;
+}
+
+/* All of a file, which may be a pipe. */
+static int read_all(FILE *in, char **ret_text, size_t *ret_size)
+{
+	size_t size = 0, room = 0, n;
+	char *text = NULL, *more;
+
+	do {
+		room = room ? 2 * room : 1 << 16;
+		more = room <= FILE_SIZE_MAX ? realloc(text, room) : NULL;
+		if (!more) {
+			free(text);
+			return room <= FILE_SIZE_MAX ? -ENOMEM : -EFBIG;
+		}
+		text = more;
+		n = fread(text + size, 1, room - size, in);
+		size += n;
+	} while (size == room);
+	if (ferror(in)) {
+		free(text);
+		return -EIO;
+	}
+	*ret_text = text;
+	*ret_size = size;
+	return 0;
+}
+
+int rules_read(const char *path, struct rules **ret_rules, struct why *why)
+{
+	FILE *in = fopen(path, "re");
+	char *text = NULL;
+	size_t size = 0;
+	int err;
+
+	if (!in)
+		return why_set(why, -errno, "%s: %s", path, strerror(errno));
+	err = read_all(in, &text, &size);
+	fclose(in);
+	if (err)
+		return why_set(why, err, "%s: cannot be read: %s", path, strerror(-err));
+	err = rules_parse(path, text, size, ret_rules, why);
+	free(text);
+	return err;
+}
+
+void rules_free(struct rules *rules)
+{
+	struct rule *rule, *next;
+
+	if (!rules)
+		return;
+	HASH_ITER(hh, rules->by_event, rule, next) {
+		HASH_DEL(rules->by_event, rule);
+		rule_free(rule);
+	}
+	free(rules);
+}

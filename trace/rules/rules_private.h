@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rules_private - a rule once it is read: between the reader of rules and what prints them.
+ */
+#ifndef KVMTOP_TRACE_RULES_RULES_PRIVATE_H
+#define KVMTOP_TRACE_RULES_RULES_PRIVATE_H
+
+#include <uthash.h>
+
+#include "trace/rules/rules.h"
+
+enum rules_field {
+	FIELD_TSC,
+	FIELD_RELTSC,
+	FIELD_EVENT,
+	FIELD_PID,
+	FIELD_VCPU,
+	FIELD_CPU,
+	FIELD_VM,
+	FIELD_WORD, /* the first of RAW_WORDS */
+	FIELD_ALL = FIELD_WORD + RAW_WORDS, /* no field was named: Python prints the dictionary */
+};
+
+/* Text, or one conversion. */
+struct rules_piece {
+	const char *text; /* in the template; NULL: a conversion */
+	size_t len;
+	enum rules_field field;
+	char conversion;
+	bool has_zeros, is_left, has_sign, has_blank, is_alternate; /* 0 - + blank # */
+	int width;
+	int precision; /* -1: none */
+};
+
+struct rule {
+	uint64_t event;
+	char *template;
+	size_t len;
+	struct rules_piece *pieces;
+	size_t nr_pieces;
+	bool is_type_error; /* Python cannot fill it, whatever the record */
+	UT_hash_handle hh;
+};
+
+struct rules {
+	struct rule *by_event;
+};
+
+#endif

@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* One JSON object after the other; a stack of open calls for each thread. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+#include <uthash.h>
+
+#include "trace/timeline/functions.h"
+
+#define CHUNK 65536
+#define EVENT_MAX (1 << 20) /* bytes of one event */
+#define DEPTH_MAX 10000	    /* calls within calls; those beyond are left out */
+#define NAME_SIZE 160
+#define DEFAULT_NAME "?"
+
+/* A call that has not returned. */
+struct frame {
+	int64_t begin_ns;
+	int64_t last_ns; /* what it called had returned by then */
+	char *name;
+	char *args; /* NULL: none */
+};
+
+struct process {
+	int64_t pid;
+	int32_t number; /* 0: not in the timeline yet */
+	char name[NAME_SIZE];
+	UT_hash_handle hh;
+};
+
+struct thread_key {
+	int64_t pid, tid;
+};
+
+struct thread {
+	struct thread_key key;
+	size_t nr; /* in the order they were met */
+	struct process *process;
+	char name[NAME_SIZE];
+	struct frame *frames;
+	size_t depth, room;
+	size_t left_out; /* calls beyond DEPTH_MAX */
+	int64_t last_ns; /* all that has returned had by then */
+	int64_t nr_unbegun;
+	UT_hash_handle hh;
+};
+
+struct functions {
+	const struct functions_config *config;
+	struct timeline_out *out;
+	struct process *processes;
+	struct thread *threads;
+	bool has_time;
+	int64_t first_ns, last_ns;
+};
+
+/* ---- times ---- */
+
+bool functions_time(const char *text, uint64_t *ret_time)
+{
+	uint64_t time = 0;
+	int decimals = -1;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	for (; *text && decimals < 3; text++) {
+		if (*text == '.' && decimals < 0) {
+			decimals = 0;
+			continue;
+		}
+		if (*text < '0' || *text > '9' || time > UINT64_MAX / 10 - 10)
+			return false;
+		time = 10 * time + (uint64_t)(*text - '0');
+		decimals += decimals >= 0;
+	}
+	if (text[strspn(text, "0123456789")])
+		return false;
+	for (decimals = decimals < 0 ? 0 : decimals; decimals < 3; decimals++) {
+		if (time > UINT64_MAX / 10)
+			return false;
+		time *= 10;
+	}
+	*ret_time = time;
+	return true;
+}
+
+static int64_t host_ns(const struct functions *functions, const struct thread *thread,
+		       uint64_t time)
+{
+	const struct functions_config *config = functions->config;
+
+	if (config->offset)
+		time -= (uint64_t)config->offset(config->state, thread->nr, time);
+	if (!config->clock->has_base)
+		timeline_clock_begin(config->clock, time, config->after_ns);
+	return timeline_clock_ns(config->clock, time);
+}
+
+/* ---- drawing ---- */
+
+static int32_t process_number(struct functions *functions, struct process *process)
+{
+	char name[2 * NAME_SIZE];
+
+	if (!process->number) {
+		snprintf(name, sizeof(name), "%s%s%s", functions->config->name,
+			 process->name[0] ? ": " : "", process->name);
+		process->number = out_process(functions->out, name);
+	}
+	return process->number;
+}
+
+static void draw(struct functions *functions, struct thread *thread, const struct frame *frame,
+		 int64_t end_ns, bool is_cut, const struct timeline_args *args)
+{
+	struct timeline_event event = {
+		.name = frame->name ? frame->name : DEFAULT_NAME,
+		.category = is_cut ? "function,cut" : "function",
+		.track = thread->key.tid,
+		.ns = frame->begin_ns,
+	};
+
+	if (functions->config->has_cut && end_ns <= functions->config->cut_ns)
+		return;
+	event.process = process_number(functions, thread->process);
+	out_slice(functions->out, &event, end_ns, args);
+}
+
+/* ---- calls ---- */
+
+static void frame_release(struct frame *frame)
+{
+	free(frame->name);
+	free(frame->args);
+}
+
+/* Makes room for one call more. */
+static int grow(struct thread *thread)
+{
+	size_t room = thread->room ? 2 * thread->room : 16;
+	struct frame *frames;
+
+	if (thread->frames && thread->depth < thread->room)
+		return 0;
+	frames = reallocarray(thread->frames, room, sizeof(*frames));
+	if (!frames)
+		return -ENOMEM;
+	thread->frames = frames;
+	thread->room = room;
+	return 0;
+}
+
+/* What was called later begins later, and what had returned has ended: clocks are coarse. */
+static int push(struct thread *thread, int64_t ns, const char *name,
+		const struct timeline_args *args)
+{
+	struct frame *parent = thread->depth ? &thread->frames[thread->depth - 1] : NULL;
+	struct frame frame = { .begin_ns = ns };
+
+	if (thread->depth == DEPTH_MAX) {
+		thread->left_out++;
+		return 0;
+	}
+	if (parent && frame.begin_ns <= parent->begin_ns)
+		frame.begin_ns = parent->begin_ns + 1;
+	if (frame.begin_ns < (parent ? parent->last_ns : thread->last_ns))
+		frame.begin_ns = parent ? parent->last_ns : thread->last_ns;
+	frame.last_ns = frame.begin_ns;
+	if (grow(thread) < 0)
+		return -ENOMEM;
+	frame.name = strdup(name);
+	frame.args = args->len ? strdup(args->text) : NULL;
+	if (!frame.name || (args->len && !frame.args)) {
+		frame_release(&frame);
+		return -ENOMEM;
+	}
+	thread->frames[thread->depth++] = frame;
+	return 0;
+}
+
+/* Those that the cut shortens begin one after the other, by level. Returns whether it does. */
+static bool clip(const struct functions_config *config, struct frame *frame, size_t level,
+		 int64_t end_ns)
+{
+	if (!config->has_cut || frame->begin_ns >= config->cut_ns)
+		return false;
+	frame->begin_ns = config->cut_ns + (int64_t)level;
+	if (frame->begin_ns > end_ns)
+		frame->begin_ns = end_ns;
+	return true;
+}
+
+/* The innermost call returns. args: what its end says. */
+static void pop(struct functions *functions, struct thread *thread, int64_t ns, bool is_cut,
+		const struct timeline_args *args)
+{
+	struct frame *frame = &thread->frames[--thread->depth];
+	struct frame *parent = thread->depth ? frame - 1 : NULL;
+	struct timeline_args all = { .len = 0 };
+
+	if (ns < frame->last_ns)
+		ns = frame->last_ns;
+	if (parent)
+		parent->last_ns = ns;
+	thread->last_ns = ns;
+	if (frame->args || args->len)
+		all.len = (size_t)snprintf(all.text, sizeof(all.text), "%s%s%s",
+					   frame->args ? frame->args : "",
+					   frame->args && args->len ? "," : "", args->text);
+	if (all.len >= sizeof(all.text))
+		all.len = 0;
+	is_cut |= clip(functions->config, frame, thread->depth, ns);
+	draw(functions, thread, frame, ns, is_cut, &all);
+	frame_release(frame);
+}
+
+/* It was running when the trace began; each of them is around those that returned before. */
+static void draw_unbegun(struct functions *functions, struct thread *thread, int64_t ns,
+			 const char *name, const struct timeline_args *args)
+{
+	const struct functions_config *config = functions->config;
+	struct frame frame = { .begin_ns = functions->first_ns };
+
+	if (config->has_cut && frame.begin_ns < config->cut_ns)
+		frame.begin_ns = config->cut_ns;
+	frame.begin_ns -= ++thread->nr_unbegun;
+	if (ns < thread->last_ns)
+		ns = thread->last_ns;
+	thread->last_ns = ns;
+	frame.name = strdup(name);
+	draw(functions, thread, &frame, ns, true, args);
+	free(frame.name);
+}
+
+/* An end may lack its name; then it is the innermost call's. */
+static size_t find_call(const struct thread *thread, const char *name)
+{
+	size_t depth = thread->depth;
+
+	if (!*name || strcmp(name, DEFAULT_NAME) == 0)
+		return depth;
+	while (depth && strcmp(thread->frames[depth - 1].name, name) != 0)
+		depth--;
+	return depth;
+}
+
+static void end_call(struct functions *functions, struct thread *thread, int64_t ns,
+		     const char *name, const struct timeline_args *args)
+{
+	const struct timeline_args none = { .len = 0 };
+	size_t depth = find_call(thread, name);
+
+	if (thread->left_out) {
+		thread->left_out--;
+		return;
+	}
+	if (!depth) {
+		/* What is around everything that is open here cannot be drawn before it ends. */
+		while (thread->depth)
+			pop(functions, thread, ns, true, &none);
+		draw_unbegun(functions, thread, ns, *name ? name : DEFAULT_NAME, args);
+		return;
+	}
+	while (thread->depth > depth)
+		pop(functions, thread, ns, true, &none);
+	pop(functions, thread, ns, false, args);
+}
+
+/* ---- events ---- */
+
+static const char *text_member(struct json_object *object, const char *name)
+{
+	struct json_object *value;
+
+	if (!json_object_object_get_ex(object, name, &value) || !value)
+		return "";
+	return json_object_get_string(value);
+}
+
+static bool number_member(struct json_object *object, const char *name, int64_t *ret_number)
+{
+	struct json_object *value;
+
+	if (!json_object_object_get_ex(object, name, &value) ||
+	    !json_object_is_type(value, json_type_int))
+		return false;
+	*ret_number = json_object_get_int64(value);
+	return true;
+}
+
+static void copy_args(struct json_object *event, struct timeline_args *args)
+{
+	struct json_object *object;
+
+	args_clear(args);
+	if (!json_object_object_get_ex(event, "args", &object) ||
+	    !json_object_is_type(object, json_type_object))
+		return;
+	json_object_object_foreach(object, name, value) {
+		if (json_object_is_type(value, json_type_string))
+			args_add_text(args, name, json_object_get_string(value),
+				      (size_t)json_object_get_string_len(value));
+		else if (json_object_is_type(value, json_type_int))
+			args_add_number(args, name, json_object_get_int64(value));
+	}
+}
+
+static struct process *get_process(struct functions *functions, int64_t pid)
+{
+	struct process *process;
+
+	HASH_FIND(hh, functions->processes, &pid, sizeof(pid), process);
+	if (!process && (process = calloc(1, sizeof(*process)))) {
+		process->pid = pid;
+		HASH_ADD(hh, functions->processes, pid, sizeof(pid), process);
+	}
+	return process;
+}
+
+/* uftrace leaves the tid of the main thread out. */
+static struct thread *get_thread(struct functions *functions, struct json_object *event)
+{
+	struct thread_key key = { 0, 0 };
+	struct thread *thread;
+
+	number_member(event, "pid", &key.pid);
+	if (!number_member(event, "tid", &key.tid))
+		key.tid = key.pid;
+	HASH_FIND(hh, functions->threads, &key, sizeof(key), thread);
+	if (thread)
+		return thread;
+	thread = calloc(1, sizeof(*thread));
+	if (!thread)
+		return NULL;
+	thread->key = key;
+	thread->nr = HASH_COUNT(functions->threads);
+	thread->last_ns = INT64_MIN;
+	thread->process = get_process(functions, key.pid);
+	if (!thread->process) {
+		free(thread);
+		return NULL;
+	}
+	HASH_ADD(hh, functions->threads, key, sizeof(key), thread);
+	return thread;
+}
+
+static int take_name(struct functions *functions, struct json_object *event)
+{
+	const char *what = text_member(event, "name");
+	struct thread *thread;
+	struct json_object *args;
+	const char *name;
+
+	if (strcmp(what, "process_name") != 0 && strcmp(what, "thread_name") != 0)
+		return 0;
+	thread = get_thread(functions, event);
+	if (!thread)
+		return -ENOMEM;
+	if (!json_object_object_get_ex(event, "args", &args))
+		return 0;
+	name = text_member(args, "name");
+	snprintf(what[0] == 'p' ? thread->process->name : thread->name, NAME_SIZE, "%s", name);
+	return 0;
+}
+
+static int take_call(struct functions *functions, struct json_object *event, char kind)
+{
+	const char *name = text_member(event, "name");
+	struct timeline_args args;
+	struct thread *thread;
+	uint64_t time;
+	int64_t ns;
+
+	if (!functions_time(text_member(event, "ts"), &time))
+		return -EINVAL;
+	thread = get_thread(functions, event);
+	if (!thread)
+		return -ENOMEM;
+	ns = host_ns(functions, thread, time);
+	if (!functions->has_time)
+		functions->first_ns = functions->last_ns = ns;
+	functions->has_time = true;
+	if (ns > functions->last_ns)
+		functions->last_ns = ns;
+	copy_args(event, &args);
+	if (kind == 'B')
+		return push(thread, ns, *name ? name : DEFAULT_NAME, &args);
+	end_call(functions, thread, ns, name, &args);
+	return 0;
+}
+
+static int take_event(struct functions *functions, struct json_object *event)
+{
+	const char *kind = json_object_is_type(event, json_type_object) ?
+		text_member(event, "ph") : "";
+
+	if (!*kind)
+		return -EINVAL;
+	if (*kind == 'M')
+		return take_name(functions, event);
+	if (*kind == 'B' || *kind == 'E')
+		return take_call(functions, event, *kind);
+	return 0;
+}
+
+/* ---- the file ---- */
+
+struct reader {
+	FILE *in;
+	char data[CHUNK];
+	size_t begin, end;
+	uint64_t offset; /* of data[begin] */
+};
+
+/* The next byte, without taking it; -1: the end. */
+static int peek(struct reader *reader)
+{
+	if (reader->begin == reader->end) {
+		reader->begin = 0;
+		reader->end = fread(reader->data, 1, sizeof(reader->data), reader->in);
+	}
+	return reader->begin < reader->end ? (unsigned char)reader->data[reader->begin] : -1;
+}
+
+static void advance(struct reader *reader, size_t n)
+{
+	reader->begin += n;
+	reader->offset += n;
+}
+
+static int skip(struct reader *reader, const char *what)
+{
+	int c;
+
+	while ((c = peek(reader)) > 0 && strchr(what, c))
+		advance(reader, 1);
+	return c;
+}
+
+/* Behind this text, wherever it is. */
+static bool find_text(struct reader *reader, const char *text)
+{
+	size_t matched = 0;
+	int c;
+
+	while (text[matched] && (c = peek(reader)) >= 0) {
+		advance(reader, 1);
+		if (c == text[matched])
+			matched++;
+		else
+			matched = c == text[0];
+	}
+	return !text[matched];
+}
+
+/* To the first event: a file is the list of them, or an object that has it. */
+static bool find_list(struct reader *reader)
+{
+	int c = skip(reader, " \t\r\n");
+
+	if (c == '{' && find_text(reader, "\"traceEvents\""))
+		c = skip(reader, " \t\r\n:");
+	if (c != '[')
+		return false;
+	advance(reader, 1);
+	return true;
+}
+
+/* Returns the event, or NULL: it makes no sense or ends too early. */
+static struct json_object *read_event(struct reader *reader, struct json_tokener *tokener)
+{
+	size_t size = 0;
+
+	json_tokener_reset(tokener);
+	while (peek(reader) >= 0 && size < EVENT_MAX) {
+		size_t n = reader->end - reader->begin;
+		struct json_object *event = json_tokener_parse_ex(
+			tokener, reader->data + reader->begin, (int)n);
+		enum json_tokener_error error = json_tokener_get_error(tokener);
+
+		if (error == json_tokener_continue) {
+			advance(reader, n);
+			size += n;
+			continue;
+		}
+		if (error == json_tokener_success && event)
+			advance(reader, json_tokener_get_parse_end(tokener));
+		return event;
+	}
+	return NULL;
+}
+
+static int read_events(struct functions *functions, struct reader *reader,
+		       struct json_tokener *tokener, const char *path, struct why *why)
+{
+	struct json_object *event;
+	int c, err = 0;
+
+	while (!err) {
+		c = skip(reader, " \t\r\n,");
+		if (c == ']')
+			return 0;
+		event = c < 0 ? NULL : read_event(reader, tokener);
+		err = event ? take_event(functions, event) : -EINVAL;
+		json_object_put(event);
+	}
+	if (err == -EINVAL)
+		why_set(why, err, "%s: %s at offset %" PRIu64, path,
+			peek(reader) < 0 ? "ends too early," : "no event of a Chrome trace",
+			reader->offset);
+	return err;
+}
+
+static void end_thread(struct functions *functions, struct thread *thread)
+{
+	const struct timeline_args none = { .len = 0 };
+	char name[NAME_SIZE + 32];
+
+	while (thread->depth)
+		pop(functions, thread, functions->last_ns, true, &none);
+	if (thread->process->number) {
+		snprintf(name, sizeof(name), "thread %" PRId64, thread->key.tid);
+		out_track(functions->out, thread->process->number, thread->key.tid,
+			  thread->name[0] ? thread->name : name, (int64_t)thread->nr);
+	}
+	free(thread->frames);
+	free(thread);
+}
+
+static void functions_end(struct functions *functions)
+{
+	struct thread *thread, *next_thread;
+	struct process *process, *next_process;
+
+	HASH_ITER(hh, functions->threads, thread, next_thread) {
+		HASH_DEL(functions->threads, thread);
+		end_thread(functions, thread);
+	}
+	HASH_ITER(hh, functions->processes, process, next_process) {
+		HASH_DEL(functions->processes, process);
+		free(process);
+	}
+}
+
+int timeline_functions(FILE *in, const char *path, const struct functions_config *config,
+		       struct timeline_out *out, struct why *why)
+{
+	struct functions functions = { .config = config, .out = out };
+	struct json_tokener *tokener = json_tokener_new();
+	struct reader *reader = calloc(1, sizeof(*reader));
+	int err = tokener && reader ? 0 : -ENOMEM;
+
+	if (!err) {
+		reader->in = in;
+		if (find_list(reader))
+			err = read_events(&functions, reader, tokener, path, why);
+		else
+			err = why_set(why, -EINVAL, "%s: is no Chrome trace", path);
+	}
+	functions_end(&functions);
+	if (tokener)
+		json_tokener_free(tokener);
+	free(reader);
+	return err;
+}

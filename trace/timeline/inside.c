@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A process for each guest's file, a track for each CPU that something happened on. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/timeline/fields.h"
+#include "trace/timeline/inside.h"
+
+#define NAME_SIZE 160
+
+struct inside_file {
+	int32_t process; /* in the timeline; 0: nothing of it was drawn */
+	bool *cpus;	 /* those that have a track */
+	size_t nr_cpus;
+};
+
+void timeline_inside_release(struct timeline_inside *inside)
+{
+	for (size_t i = 0; i < inside->nr_files; i++)
+		free(inside->files[i].cpus);
+	free(inside->files);
+	inside->files = NULL;
+	inside->nr_files = 0;
+}
+
+static struct inside_file *get_file(struct timeline_inside *inside, size_t i)
+{
+	struct inside_file *files;
+
+	if (i < inside->nr_files)
+		return &inside->files[i];
+	files = reallocarray(inside->files, i + 1, sizeof(*files));
+	if (!files)
+		return NULL;
+	memset(files + inside->nr_files, 0, (i + 1 - inside->nr_files) * sizeof(*files));
+	inside->files = files;
+	inside->nr_files = i + 1;
+	return &files[i];
+}
+
+/* The guest's name where its host's file is in the stream, too, else its own file's. */
+static void find_name(const struct trace *trace, const struct trace_info *info, char *name,
+		      size_t size)
+{
+	const char *slash = strrchr(info->path, '/');
+	struct trace_guest guest;
+
+	snprintf(name, size, "inside %s", slash ? slash + 1 : info->path);
+	for (size_t file = 0; trace_file(trace, file); file++) {
+		for (size_t i = 0; trace_guest(trace, file, i, &guest); i++) {
+			if (guest.trace_id && guest.trace_id == info->trace_id)
+				snprintf(name, size, "inside %s", guest.name);
+		}
+	}
+}
+
+static int get_track(struct timeline_inside *inside, struct inside_file *file,
+		     const struct trace_info *info, size_t cpu)
+{
+	char name[NAME_SIZE];
+	bool *cpus;
+
+	if (!file->process) {
+		find_name(inside->trace, info, name, sizeof(name));
+		file->process = out_process(inside->out, name);
+	}
+	if (cpu >= file->nr_cpus) {
+		cpus = reallocarray(file->cpus, cpu + 1, sizeof(*cpus));
+		if (!cpus)
+			return -ENOMEM;
+		memset(cpus + file->nr_cpus, 0, (cpu + 1 - file->nr_cpus) * sizeof(*cpus));
+		file->cpus = cpus;
+		file->nr_cpus = cpu + 1;
+	}
+	if (!file->cpus[cpu]) {
+		snprintf(name, sizeof(name), "CPU %zu", cpu);
+		out_track(inside->out, file->process, (int64_t)cpu, name, (int64_t)cpu);
+	}
+	file->cpus[cpu] = true;
+	return 0;
+}
+
+static void draw(struct timeline_inside *inside, const struct inside_file *file,
+		 const struct trace_event *event)
+{
+	const struct timeline_event instant = {
+		.name = event->type ? event->type->name : "events lost",
+		.category = event->type ? event->type->system : "lost",
+		.process = file->process,
+		.track = event->cpu,
+		.ns = timeline_clock_ns(inside->clock, event->time),
+	};
+	const char *comm = event->type ? trace_comm(inside->trace, event) : "";
+	struct timeline_args args;
+
+	args_clear(&args);
+	if (comm[0])
+		args_add_text(&args, "thread", comm, strlen(comm));
+	if (event->type)
+		timeline_fields_add(&args, event);
+	else if (event->lost >= 0)
+		args_add_number(&args, "lost", event->lost);
+	out_instant(inside->out, &instant, &args);
+}
+
+int timeline_inside_add(struct timeline_inside *inside, const struct trace_event *event)
+{
+	const struct trace_info *info = trace_file(inside->trace, event->file);
+	struct inside_file *file;
+	int err;
+
+	if (!info->host_id || event->cpu < 0 ||
+	    (event->type && strncmp(event->type->system, "kvm", 3) == 0))
+		return 0;
+	file = get_file(inside, event->file);
+	err = file ? get_track(inside, file, info, (size_t)event->cpu) : -ENOMEM;
+	if (!err)
+		draw(inside, file, event);
+	return err;
+}

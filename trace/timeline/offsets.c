@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A list for each vCPU, searched by halves. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "trace/timeline/offsets.h"
+
+struct offset {
+	uint64_t time; /* the host's */
+	int64_t offset;
+};
+
+struct vcpu_offsets {
+	size_t guest;
+	int32_t vcpu;
+	struct offset *list;
+	size_t nr, room;
+};
+
+void offsets_release(struct timeline_offsets *offsets)
+{
+	for (size_t i = 0; i < offsets->nr; i++)
+		free(offsets->vcpus[i].list);
+	free(offsets->vcpus);
+	*offsets = (struct timeline_offsets){ 0 };
+}
+
+static struct vcpu_offsets *get(struct timeline_offsets *offsets, size_t guest, int32_t vcpu)
+{
+	struct vcpu_offsets *vcpus;
+
+	for (size_t i = 0; i < offsets->nr; i++) {
+		if (offsets->vcpus[i].guest == guest && offsets->vcpus[i].vcpu == vcpu)
+			return &offsets->vcpus[i];
+	}
+	vcpus = reallocarray(offsets->vcpus, offsets->nr + 1, sizeof(*vcpus));
+	if (!vcpus)
+		return NULL;
+	offsets->vcpus = vcpus;
+	vcpus[offsets->nr] = (struct vcpu_offsets){ .guest = guest, .vcpu = vcpu };
+	return &vcpus[offsets->nr++];
+}
+
+int offsets_add(struct timeline_offsets *offsets, size_t guest, int32_t vcpu, uint64_t time,
+		int64_t offset)
+{
+	struct vcpu_offsets *of = get(offsets, guest, vcpu);
+
+	if (!of)
+		return -ENOMEM;
+	if (of->nr && of->list[of->nr - 1].offset == offset)
+		return 0; /* the same again changes nothing */
+	if (of->nr == of->room) {
+		size_t room = of->room ? 2 * of->room : 16;
+		struct offset *list = reallocarray(of->list, room, sizeof(*list));
+
+		if (!list)
+			return -ENOMEM;
+		of->list = list;
+		of->room = room;
+	}
+	of->list[of->nr++] = (struct offset){ time, offset };
+	return 0;
+}
+
+static uint64_t to_guest(const struct timeline_ratio *ratio, uint64_t time)
+{
+	if (!ratio->guest_khz)
+		return time;
+	return (uint64_t)((unsigned __int128)time * ratio->guest_khz / ratio->host_khz);
+}
+
+static uint64_t to_host(const struct timeline_ratio *ratio, uint64_t time)
+{
+	if (!ratio->guest_khz)
+		return time;
+	return (uint64_t)((__int128)(int64_t)time * (int64_t)ratio->host_khz /
+			  (int64_t)ratio->guest_khz);
+}
+
+/* Whether it was written by then. Guests' clocks wrap around: differences count. */
+static bool is_before(const struct offset *offset, const struct timeline_ratio *ratio,
+		      uint64_t guest_time)
+{
+	uint64_t time = to_guest(ratio, offset->time) + (uint64_t)offset->offset;
+
+	return (int64_t)(time - guest_time) <= 0;
+}
+
+static int64_t last_before(const struct vcpu_offsets *of, const struct timeline_ratio *ratio,
+			   uint64_t guest_time)
+{
+	size_t low = 0, high = of->nr;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (is_before(&of->list[middle], ratio, guest_time))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return of->list[low ? low - 1 : 0].offset;
+}
+
+bool offsets_host_time(const struct timeline_offsets *offsets, const struct timeline_ratio *ratio,
+		       size_t guest, int32_t vcpu, uint64_t guest_time, uint64_t *ret_time)
+{
+	const struct vcpu_offsets *found = NULL;
+
+	for (size_t i = 0; i < offsets->nr; i++) {
+		const struct vcpu_offsets *of = &offsets->vcpus[i];
+
+		if (of->nr && of->guest == guest && (!found || of->vcpu == vcpu))
+			found = of;
+	}
+	if (found)
+		*ret_time = to_host(ratio, guest_time -
+					   (uint64_t)last_before(found, ratio, guest_time));
+	return found != NULL;
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* JSON by hand: a million events a second leave no time for objects. */
+#include <string.h>
+
+#include "trace/timeline/out.h"
+
+#define NUMBER_SIZE 24
+
+/* ---- text ---- */
+
+/* Digits of a number at the end of buf, which has NUMBER_SIZE bytes; where they begin. */
+static char *digits(char *buf, uint64_t number, int min)
+{
+	char *at = buf + (NUMBER_SIZE - 1);
+
+	*at = '\0';
+	while (number || min > 0) {
+		*--at = (char)('0' + number % 10);
+		number /= 10;
+		min--;
+	}
+	return at;
+}
+
+/* How many bytes at text are one character of valid UTF-8; 0: none. */
+static size_t utf8_length(const unsigned char *text, size_t len)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t n = text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
+	uint32_t code = text[0] & (0x7fu >> n);
+
+	if (text[0] < 0xc2 || text[0] > 0xf4 || n > len)
+		return 0;
+	for (size_t i = 1; i < n; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (text[i] & 0x3f);
+	}
+	if (code < least[n] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+		return 0;
+	return n;
+}
+
+/*
+ * The next of text as JSON has it within quotes, at most 6 bytes and a NUL; returns how many bytes
+ * of text it is. What is no character is a question mark.
+ */
+static size_t escape(const char *text, size_t len, char *buf)
+{
+	unsigned char c = (unsigned char)*text;
+	size_t n = 1;
+
+	if (c == '"' || c == '\\') {
+		snprintf(buf, 7, "\\%c", c);
+	} else if (c < 0x20 || c == 0x7f) {
+		snprintf(buf, 7, "\\u%04x", c);
+	} else if (c < 0x80) {
+		buf[0] = (char)c;
+		buf[1] = '\0';
+	} else if ((n = utf8_length((const unsigned char *)text, len))) {
+		memcpy(buf, text, n);
+		buf[n] = '\0';
+	} else {
+		strcpy(buf, "?");
+		n = 1;
+	}
+	return n;
+}
+
+/* How many bytes at text are as they are in JSON, too: nearly always all of them. */
+static size_t plain_length(const char *text, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && text[n] >= 0x20 && text[n] < 0x7f && text[n] != '"' && text[n] != '\\')
+		n++;
+	return n;
+}
+
+/* ---- arguments ---- */
+
+void args_clear(struct timeline_args *args)
+{
+	args->len = 0;
+	args->text[0] = '\0';
+}
+
+/* All of it or nothing. */
+static bool append(struct timeline_args *args, const char *text, size_t len)
+{
+	if (len >= sizeof(args->text) - args->len)
+		return false;
+	memcpy(args->text + args->len, text, len);
+	args->len += len;
+	args->text[args->len] = '\0';
+	return true;
+}
+
+static bool append_text(struct timeline_args *args, const char *text, size_t len)
+{
+	char escaped[8];
+	bool fits = append(args, "\"", 1);
+
+	for (size_t i = 0; fits && i < len;) {
+		size_t plain = plain_length(text + i, len - i);
+
+		fits = append(args, text + i, plain);
+		i += plain;
+		if (!fits || i == len)
+			break;
+		i += escape(text + i, len - i, escaped);
+		fits = append(args, escaped, strlen(escaped));
+	}
+	return fits && append(args, "\"", 1);
+}
+
+static bool append_name(struct timeline_args *args, const char *name)
+{
+	return (!args->len || append(args, ",", 1)) && append_text(args, name, strlen(name)) &&
+	       append(args, ":", 1);
+}
+
+static void finish(struct timeline_args *args, size_t before, bool fits)
+{
+	if (fits)
+		return;
+	args->len = before;
+	args->text[before] = '\0';
+}
+
+void args_add_json(struct timeline_args *args, const char *name, const char *json)
+{
+	size_t before = args->len;
+
+	finish(args, before, append_name(args, name) && append(args, json, strlen(json)));
+}
+
+void args_add_number(struct timeline_args *args, const char *name, int64_t number)
+{
+	char text[NUMBER_SIZE], *at;
+
+	at = digits(text, number < 0 ? -(uint64_t)number : (uint64_t)number, 1);
+	if (number < 0)
+		*--at = '-';
+	args_add_json(args, name, at);
+}
+
+void args_add_hex(struct timeline_args *args, const char *name, uint64_t number)
+{
+	char text[NUMBER_SIZE], *at = text + sizeof(text);
+
+	*--at = '\0';
+	*--at = '"';
+	do
+		*--at = "0123456789abcdef"[number % 16];
+	while (number /= 16);
+	*--at = 'x';
+	*--at = '0';
+	*--at = '"';
+	args_add_json(args, name, at);
+}
+
+void args_add_text(struct timeline_args *args, const char *name, const char *text, size_t len)
+{
+	size_t before = args->len;
+
+	finish(args, before, append_name(args, name) && append_text(args, text, len));
+}
+
+/* ---- events ---- */
+
+static void put(struct timeline_out *out, const char *text)
+{
+	fputs_unlocked(text, out->file);
+}
+
+static void put_number(struct timeline_out *out, const char *name, int64_t number)
+{
+	char buf[NUMBER_SIZE];
+
+	put(out, name);
+	if (number < 0)
+		putc_unlocked('-', out->file);
+	put(out, digits(buf, number < 0 ? -(uint64_t)number : (uint64_t)number, 1));
+}
+
+/* Microseconds with all three decimals: what is added up comes out even. */
+static void put_time(struct timeline_out *out, const char *name, int64_t ns)
+{
+	uint64_t number = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+	char buf[NUMBER_SIZE];
+
+	put(out, name);
+	if (ns < 0)
+		putc_unlocked('-', out->file);
+	put(out, digits(buf, number / 1000, 1));
+	putc_unlocked('.', out->file);
+	put(out, digits(buf, number % 1000, 3));
+}
+
+static void put_text(struct timeline_out *out, const char *name, const char *text)
+{
+	size_t len = strlen(text);
+	char escaped[8];
+
+	put(out, name);
+	putc_unlocked('"', out->file);
+	for (size_t i = 0; i < len;) {
+		size_t plain = plain_length(text + i, len - i);
+
+		fwrite_unlocked(text + i, 1, plain, out->file);
+		i += plain;
+		if (i == len)
+			break;
+		i += escape(text + i, len - i, escaped);
+		put(out, escaped);
+	}
+	putc_unlocked('"', out->file);
+}
+
+static void put_args(struct timeline_out *out, const struct timeline_args *args)
+{
+	if (args && args->len) {
+		put(out, ",\"args\":{");
+		put(out, args->text);
+		putc_unlocked('}', out->file);
+	}
+}
+
+static void open_event(struct timeline_out *out, const char *kind)
+{
+	put(out, out->has_events ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
+	put(out, kind);
+	putc_unlocked('"', out->file);
+	out->has_events = true;
+}
+
+static void put_event(struct timeline_out *out, const char *kind,
+		      const struct timeline_event *event)
+{
+	open_event(out, kind);
+	out->nr_events++;
+	put_text(out, ",\"name\":", event->name);
+	if (event->category)
+		put_text(out, ",\"cat\":", event->category);
+	put_number(out, ",\"pid\":", event->process);
+	put_number(out, ",\"tid\":", event->track);
+	put_time(out, ",\"ts\":", event->ns);
+}
+
+void out_begin(struct timeline_out *out, FILE *file)
+{
+	*out = (struct timeline_out){ .file = file };
+	put(out, "{\"traceEvents\":[");
+}
+
+static void put_metadata(struct timeline_out *out, const char *what, int32_t process,
+			 const int64_t *track)
+{
+	open_event(out, "M");
+	put_text(out, ",\"name\":", what);
+	put_number(out, ",\"pid\":", process);
+	if (track)
+		put_number(out, ",\"tid\":", *track);
+}
+
+int32_t out_process(struct timeline_out *out, const char *name)
+{
+	int32_t process = ++out->nr_processes;
+
+	put_metadata(out, "process_name", process, NULL);
+	put_text(out, ",\"args\":{\"name\":", name);
+	put(out, "}}");
+	put_metadata(out, "process_sort_index", process, NULL);
+	put_number(out, ",\"args\":{\"sort_index\":", process);
+	put(out, "}}");
+	return process;
+}
+
+void out_track(struct timeline_out *out, int32_t process, int64_t track, const char *name,
+	       int64_t order)
+{
+	put_metadata(out, "thread_name", process, &track);
+	put_text(out, ",\"args\":{\"name\":", name);
+	put(out, "}}");
+	put_metadata(out, "thread_sort_index", process, &track);
+	put_number(out, ",\"args\":{\"sort_index\":", order);
+	put(out, "}}");
+}
+
+void out_slice(struct timeline_out *out, const struct timeline_event *event, int64_t end_ns,
+	       const struct timeline_args *args)
+{
+	put_event(out, "X", event);
+	put_time(out, ",\"dur\":", end_ns > event->ns ? end_ns - event->ns : 0);
+	put_args(out, args);
+	putc_unlocked('}', out->file);
+}
+
+void out_instant(struct timeline_out *out, const struct timeline_event *event,
+		 const struct timeline_args *args)
+{
+	put_event(out, "i", event);
+	put(out, ",\"s\":\"t\"");
+	put_args(out, args);
+	putc_unlocked('}', out->file);
+}
+
+void out_counter(struct timeline_out *out, const struct timeline_event *event, const char *value)
+{
+	put_event(out, "C", event);
+	put(out, ",\"args\":{\"value\":");
+	put(out, value);
+	put(out, "}}");
+}
+
+void out_end(struct timeline_out *out, const struct timeline_args *metadata)
+{
+	put(out, "\n],\n\"displayTimeUnit\":\"ns\",\"metadata\":{");
+	put(out, metadata->text);
+	put(out, "}}\n");
+}

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Cuts lines of perf stat into fields. Event names may hold the separator: other fields do not. */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+#include <uthash.h>
+
+#include "trace/timeline/perf_stat.h"
+
+#define FIELDS_MAX 48
+#define NS_DIGITS 9
+
+struct fields {
+	char *at[FIELDS_MAX];
+	size_t nr;
+	char separator;
+};
+
+/* ---- numbers ---- */
+
+/* Digits with at most one point, and nothing else. */
+static bool is_decimal(const char *text)
+{
+	size_t whole = strspn(text, "0123456789"), rest = 0;
+
+	if (text[whole] == '.')
+		rest = 1 + strspn(text + whole + 1, "0123456789");
+	return whole > 0 && !text[whole + rest];
+}
+
+static bool is_integer(const char *text)
+{
+	return *text && !text[strspn(text, "0123456789")];
+}
+
+/* A value, or why there is none. */
+static bool is_value(const char *text)
+{
+	return is_decimal(text) || strcmp(text, "<not counted>") == 0 ||
+	       strcmp(text, "<not supported>") == 0;
+}
+
+/* "0.206358798": returns where it ends, NULL: no such number. */
+static const char *read_seconds(const char *text, uint64_t *ret_ns)
+{
+	uint64_t seconds = 0, ns = 0;
+	int digits = 0;
+
+	if (!isdigit((unsigned char)*text))
+		return NULL;
+	for (; isdigit((unsigned char)*text); text++) {
+		if (seconds > 1000000000)
+			return NULL;
+		seconds = 10 * seconds + (uint64_t)(*text - '0');
+	}
+	if (*text == '.')
+		text++;
+	for (; isdigit((unsigned char)*text); text++, digits++) {
+		if (digits < NS_DIGITS)
+			ns = 10 * ns + (uint64_t)(*text - '0');
+	}
+	for (; digits < NS_DIGITS; digits++)
+		ns *= 10;
+	*ret_ns = seconds * 1000000000 + ns;
+	return text;
+}
+
+/* As JSON has numbers: no leading zeros, digits after a point. */
+static bool set_value(struct perf_line *line, const char *text)
+{
+	text += strspn(text, "0");
+	return snprintf(line->value, sizeof(line->value), "%s%s%s",
+			isdigit((unsigned char)*text) ? "" : "0", text,
+			text[0] && text[strlen(text) - 1] == '.' ? "0" : "") <
+	       (int)sizeof(line->value);
+}
+
+/* ---- fields ---- */
+
+static void cut(char *text, struct fields *fields)
+{
+	char *next;
+
+	for (; text && fields->nr < FIELDS_MAX; text = next) {
+		next = strchr(text, fields->separator);
+		if (next)
+			*next++ = '\0';
+		fields->at[fields->nr++] = text;
+	}
+}
+
+static const char *field_at(const struct fields *fields, size_t i)
+{
+	return i < fields->nr ? fields->at[i] : "";
+}
+
+/*
+ * Where the value is: first, or behind what it is of ("CPU0", "comm-17"), which may have the number
+ * of CPUs behind it ("S0-D0-C1", 2).
+ */
+static size_t find_value(const struct fields *fields)
+{
+	if (is_value(field_at(fields, 0)))
+		return 0;
+	if (is_integer(field_at(fields, 1)) && is_value(field_at(fields, 2)))
+		return 2;
+	return 1;
+}
+
+/* Behind the event: the time it was counted for and a percentage, or the spread of several runs. */
+static bool is_end_of_event(const struct fields *fields, size_t i)
+{
+	const char *text = field_at(fields, i);
+	size_t len = strlen(text);
+
+	if (len > 1 && text[len - 1] == '%')
+		return true;
+	return is_integer(text) && is_decimal(field_at(fields, i + 1));
+}
+
+static void add_name(struct perf_line *line, const char *text, const char *between)
+{
+	size_t len = strlen(line->name);
+
+	snprintf(line->name + len, sizeof(line->name) - len, "%s%s", len ? between : "", text);
+}
+
+/* The event with what was cut out of it, what it is of, and its unit. */
+static bool set_name(struct perf_line *line, const struct fields *fields, size_t value)
+{
+	const char separator[] = { fields->separator, '\0' };
+	const char *unit = field_at(fields, value + 1);
+	size_t first = value + 2, end = first + 1;
+
+	if (first >= fields->nr || !*fields->at[first])
+		return false;
+	while (end < fields->nr && !is_end_of_event(fields, end))
+		end++;
+	if (end == fields->nr)
+		end = first + 1; /* an old perf stops after the event */
+	for (size_t i = first; i < end; i++)
+		add_name(line, fields->at[i], separator);
+	if (value > 0)
+		add_name(line, fields->at[0], " ");
+	if (*unit) {
+		add_name(line, "(", " ");
+		add_name(line, unit, "");
+		add_name(line, ")", "");
+	}
+	return true;
+}
+
+static int parse_fields(char *text, struct perf_line *line)
+{
+	struct fields fields = { .separator = *text };
+	const char *number;
+	size_t value;
+
+	if (!fields.separator)
+		return -EINVAL;
+	cut(text + 1, &fields);
+	value = find_value(&fields);
+	number = field_at(&fields, value);
+	if (!is_value(number)) /* a line of nothing but a metric has none */
+		return *number ? -EINVAL : 0;
+	if (!set_name(line, &fields, value) || *number == '<')
+		return 0;
+	return set_value(line, number) ? 1 : -EINVAL;
+}
+
+/* ---- -j ---- */
+
+static const char *member(struct json_object *object, const char *name)
+{
+	struct json_object *value;
+
+	return json_object_object_get_ex(object, name, &value) && value ?
+		json_object_get_string(value) : NULL;
+}
+
+static int fill_json(struct json_object *object, struct perf_line *line)
+{
+	static const char *const of[] = { "cpu", "core", "die", "socket", "node", "thread",
+					  "cgroup" };
+	const char *time = member(object, "interval"), *value = member(object, "counter-value");
+	const char *event = member(object, "event"), *unit = member(object, "unit"), *text;
+
+	if (!time || !read_seconds(time, &line->ns))
+		return -EINVAL;
+	if (!value || !event || !is_decimal(value))
+		return 0;
+	add_name(line, event, "");
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		text = member(object, of[i]);
+		if (!text)
+			continue;
+		add_name(line, of[i], " ");
+		add_name(line, text, " ");
+	}
+	if (unit && *unit) {
+		add_name(line, "(", " ");
+		add_name(line, unit, "");
+		add_name(line, ")", "");
+	}
+	return set_value(line, value) ? 1 : -EINVAL;
+}
+
+static int parse_json(const char *text, struct perf_line *line)
+{
+	struct json_object *object = json_tokener_parse(text);
+	int got = -EINVAL;
+
+	if (object && json_object_is_type(object, json_type_object))
+		got = fill_json(object, line);
+	json_object_put(object);
+	return got;
+}
+
+/* ---- lines ---- */
+
+int perf_line_parse(char *text, struct perf_line *ret_line)
+{
+	struct perf_line line = { 0 };
+	const char *end;
+	int got;
+
+	text[strcspn(text, "\r\n")] = '\0';
+	text += strspn(text, " \t");
+	if (!*text || (text[0] == '#' && text[1] == ' '))
+		return 0;
+	if (*text == '{') {
+		got = parse_json(text, &line);
+	} else {
+		end = read_seconds(text, &line.ns);
+		if (!end)
+			return -EINVAL;
+		got = parse_fields(text + (end - text), &line);
+	}
+	if (got > 0)
+		*ret_line = line;
+	return got;
+}
+
+bool perf_anchor_parse(const char *text, uint64_t *ret_tsc)
+{
+	char *end;
+	uint64_t tsc;
+
+	if (strncmp(text, "rdtsc ", 6) != 0 || !isdigit((unsigned char)text[6]))
+		return false;
+	errno = 0;
+	tsc = strtoull(text + 6, &end, 10);
+	end += strspn(end, "\r\n \t");
+	if (errno || *end)
+		return false;
+	*ret_tsc = tsc;
+	return true;
+}
+
+/* ---- a file ---- */
+
+/* When the interval of each counter began: where its last one ended. */
+struct counter {
+	char name[192];
+	int64_t track;
+	uint64_t begin_ns;
+	UT_hash_handle hh;
+};
+
+struct perf {
+	struct timeline_out *out;
+	int32_t process;
+	int64_t anchor_ns;
+	struct counter *counters;
+};
+
+static struct counter *get_counter(struct perf *perf, const char *name)
+{
+	struct counter *counter;
+
+	HASH_FIND_STR(perf->counters, name, counter);
+	if (counter)
+		return counter;
+	counter = calloc(1, sizeof(*counter));
+	if (!counter)
+		return NULL;
+	snprintf(counter->name, sizeof(counter->name), "%s", name);
+	HASH_ADD_STR(perf->counters, name, counter);
+	return counter;
+}
+
+static void draw(struct perf *perf, const struct counter *counter, const char *value)
+{
+	const struct timeline_event event = {
+		.name = counter->name,
+		.category = "perf",
+		.process = perf->process,
+		.ns = perf->anchor_ns + (int64_t)counter->begin_ns,
+	};
+
+	out_counter(perf->out, &event, value);
+}
+
+static int add_line(struct perf *perf, const struct perf_line *line)
+{
+	struct counter *counter = get_counter(perf, line->name);
+
+	if (!counter)
+		return -ENOMEM;
+	draw(perf, counter, line->value);
+	counter->begin_ns = line->ns;
+	return 0;
+}
+
+/* After its last interval a counter is 0, or it would seem to go on. */
+static void end_counters(struct perf *perf)
+{
+	struct counter *counter, *next;
+
+	for (counter = perf->counters; counter; counter = counter->hh.next)
+		draw(perf, counter, "0");
+	HASH_ITER(hh, perf->counters, counter, next) {
+		HASH_DEL(perf->counters, counter);
+		free(counter);
+	}
+}
+
+static int read_lines(struct perf *perf, FILE *in, const char *path,
+		      const struct timeline_clock *clock, struct why *why)
+{
+	char *text = NULL;
+	size_t room = 0, nr_values = 0;
+	int err = 0, got;
+
+	for (size_t nr = 1; !err && getline(&text, &room, in) >= 0; nr++) {
+		struct perf_line line;
+		uint64_t tsc;
+
+		if (nr == 1 && perf_anchor_parse(text, &tsc)) {
+			if (clock->has_no_tsc)
+				err = why_set(why, -EINVAL, "%s: rdtsc says when it began by the "
+							    "TSC, which -k has not (kvmtop record "
+							    "-C x86-tsc)", path);
+			perf->anchor_ns = timeline_clock_ns(clock, tsc);
+			continue;
+		}
+		got = perf_line_parse(text, &line);
+		nr_values += got > 0;
+		if (got > 0)
+			err = add_line(perf, &line);
+		else if (got < 0)
+			err = why_set(why, got, "%s:%zu: no line of perf stat -I -x", path, nr);
+	}
+	free(text);
+	if (!err && !nr_values)
+		err = why_set(why, -ENODATA, "%s: no counter has a value (perf stat -I MS -x ,)",
+			      path);
+	return err;
+}
+
+int timeline_perf(FILE *in, const char *path, const struct timeline_clock *clock,
+		  int64_t anchor_ns, struct timeline_out *out, struct why *why)
+{
+	struct perf perf = { .out = out, .anchor_ns = anchor_ns };
+	int err;
+
+	perf.process = out_process(out, "perf stat");
+	err = read_lines(&perf, in, path, clock, why);
+	end_counters(&perf);
+	return err;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * uftrace - opens what uftrace recorded: its folder, which `uftrace dump --chrome` turns
+ * into JSON for us, or a file that holds such JSON already.
+ */
+#ifndef KVMTOP_TRACE_TIMELINE_UFTRACE_H
+#define KVMTOP_TRACE_TIMELINE_UFTRACE_H
+
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "base/why.h"
+
+struct uftrace {
+	FILE *json;
+	pid_t child; /* 0: none */
+};
+
+/* Writes the symbols of a program into the folder, as `nm -n` has them, for uftrace to find. */
+int uftrace_symbols(const char *folder, const char *binary, const char *name, struct why *why);
+
+/* Returns 0, or -errno with why. */
+int uftrace_open(const char *path, struct uftrace *ret_uftrace, struct why *why);
+
+/* Returns 0, or -EIO with why when uftrace failed. */
+int uftrace_close(struct uftrace *uftrace, const char *path, struct why *why);
+
+#endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Batch: a row a line. Events and guests in kvm_stat's columns, name, total and delta; what
+ * kvm_stat has not as a table with headings.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/lines/lines_private.h"
+#include "ui/numbers.h"
+
+#define NAME_WIDTH 42
+#define NUMBER_WIDTH 10
+
+/* In its columns, or a blank behind what fills those to its left. */
+static void print_number(FILE *out, const char *number, bool is_apart)
+{
+	bool touches = !is_apart && strlen(number) >= NUMBER_WIDTH;
+
+	fprintf(out, "%s%*s", touches ? " " : "", NUMBER_WIDTH, number);
+}
+
+static void format_number(char *buf, size_t size, const struct cell *cell)
+{
+	if (cell->type == CELL_COUNT)
+		snprintf(buf, size, "%" PRIu64, cell->count);
+	else
+		snprintf(buf, size, "-");
+}
+
+static void print_row(FILE *out, const struct view *view, const struct view_row *row)
+{
+	const struct cell *name = &row->cells[0], *total = record_cell(view, row, "total");
+	const struct cell *delta = record_cell(view, row, "delta"), zero = cell_count(0);
+	const char *text = name->type == CELL_TEXT ? name->text : "-";
+	int width = format_width(text);
+	char number[24];
+
+	fprintf(out, "%s%*s", text, width < NAME_WIDTH ? NAME_WIDTH - width : 0, "");
+	format_number(number, sizeof(number), total);
+	print_number(out, number, width < NAME_WIDTH);
+	/* A gauge has no delta, but scripts add up the third column. */
+	if (delta->type == CELL_NONE && total->type == CELL_COUNT)
+		delta = &zero;
+	format_number(number, sizeof(number), delta);
+	print_number(out, number, false);
+	fputc('\n', out);
+}
+
+static int print(void *state, FILE *out, const struct record *record)
+{
+	(void)state;
+	if (record->view->type->is_timed) {
+		record_print_table(out, record->view);
+		return 0;
+	}
+	for (size_t i = 0; i < record->view->nr_rows; i++) {
+		const struct view_row *row = &record->view->rows[i];
+
+		if (!record_is_other(row))
+			print_row(out, record->view, row);
+	}
+	return 0;
+}
+
+const struct record_type record_batch = {
+	.print = print,
+};

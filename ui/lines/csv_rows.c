@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A row a line below a line with the columns' ids: a whole table as CSV. Durations are in ns. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ui/lines/lines_private.h"
+
+/* What is absent is empty. Thousandths by hand: printf() writes the decimal point of the locale. */
+static void print_cell(FILE *out, const struct column *column, const struct cell *cell)
+{
+	uint64_t thousandths;
+
+	if (cell->type == CELL_TEXT && column->type == CELL_TEXT)
+		csv_print_name(out, cell->text);
+	else if (cell->type == CELL_COUNT)
+		fprintf(out, "%" PRIu64, cell->count);
+	else if (cell->type == CELL_NS)
+		fprintf(out, "%" PRIu64, cell->ns);
+	if ((cell->type != CELL_PERCENT && cell->type != CELL_RATE) ||
+	    !(cell->number >= 0 && cell->number < 1e15))
+		return;
+	thousandths = (uint64_t)(cell->number * 1000 + 0.5);
+	fprintf(out, "%" PRIu64 ".%03" PRIu64, thousandths / 1000, thousandths % 1000);
+}
+
+/* row: NULL for the ids. before: what is in front of the first. */
+static void print_line(FILE *out, const struct view *view, const struct view_row *row,
+		       const char *before)
+{
+	const struct column *columns = view->type->columns;
+	const char *comma = before[0] ? "," : "";
+
+	fputs(before, out);
+
+	for (size_t i = 0; columns[i].id; i++) {
+		if (cell_is_picture(columns[i].type))
+			continue;
+		fputs(comma, out);
+		comma = ",";
+		if (row)
+			print_cell(out, &columns[i], &row->cells[i]);
+		else
+			fputs(columns[i].id, out);
+	}
+	fputc('\n', out);
+}
+
+static int print(void *state, FILE *out, const struct record *record)
+{
+	(void)state;
+	print_line(out, record->view, NULL, "");
+	for (size_t i = 0; i < record->view->nr_rows; i++)
+		print_line(out, record->view, &record->view->rows[i], "");
+	return 0;
+}
+
+/* ---- with the time: guests may come and go */
+
+static int log_start(const struct recorder_config *config, void **ret_state, struct why *why)
+{
+	const struct view_type **type = malloc(sizeof(*type));
+
+	if (!type)
+		return why_set(why, -ENOMEM, "no memory");
+	*type = config->type;
+	*ret_state = type;
+	return 0;
+}
+
+static const char *heading(const void *state, size_t i)
+{
+	const struct view_type *const *type = state;
+	const struct column *column = (*type)->columns;
+
+	if (i == 0)
+		return CSV_TIME_NAME;
+	for (; column->id; column++) {
+		if (!cell_is_picture(column->type) && --i == 0)
+			break;
+	}
+	return column->id;
+}
+
+static int log_check(const void *state, char *head, const char *path, struct why *why)
+{
+	return csv_check(heading, state, head, path, why);
+}
+
+static int log_print(void *state, FILE *out, const struct record *record)
+{
+	char time[RECORD_TIME_SIZE];
+	int err = record_print_time(time, record->when);
+
+	(void)state;
+	if (err)
+		return err;
+	if (record->needs_header)
+		print_line(out, record->view, NULL, CSV_TIME_NAME);
+	for (size_t i = 0; i < record->view->nr_rows; i++)
+		print_line(out, record->view, &record->view->rows[i], time);
+	return 0;
+}
+
+const struct record_type record_log_rows = {
+	.start = log_start,
+	.end = free,
+	.check = log_check,
+	.print = log_print,
+};
+
+const struct record_type record_rows = {
+	.print = print,
+};

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Appends records to a file or standard output, each whole or not at all. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ui/lines/file.h"
+
+#define HEAD_MAX (1 << 20)
+
+static int cannot_open(const char *path, int err, struct why *why)
+{
+	return why_set(why, err, "cannot open \"%s\": %s", path, strerror(-err));
+}
+
+static int cannot_write(const struct record_file *file, int err, struct why *why)
+{
+	bool is_full = err == -ENOSPC || err == -EDQUOT;
+
+	if (!file->path)
+		return why_set(why, err, "cannot write to standard output: %s", strerror(-err));
+	return why_set(why, err, "cannot write to \"%s\": %s%s", file->path, strerror(-err),
+		       is_full ? ": make room, or choose another file" : "");
+}
+
+/* The size of a regular file; -1: it is none. */
+static off_t size_of(const struct record_file *file)
+{
+	struct stat st;
+
+	if (!file->is_regular || fstat(fileno(file->stream), &st) < 0)
+		return -1;
+	return st.st_size;
+}
+
+/* Reads up to size bytes from an offset on. Returns how many, or -errno. */
+static ssize_t read_back(const struct record_file *file, char *buf, size_t size, off_t offset)
+{
+	/* Anew: the stream is for writing only, or a pipe would not tell that its reader left. */
+	int fd = open(file->path, O_RDONLY | O_CLOEXEC);
+	size_t len = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	do {
+		n = pread(fd, buf + len, size - len, offset + (off_t)len);
+		len += n > 0 ? (size_t)n : 0;
+	} while (n > 0 && len < size);
+	n = n < 0 ? -errno : (ssize_t)len;
+	close(fd);
+	return n;
+}
+
+int record_file_head(const struct record_file *file, char **ret_head, struct why *why)
+{
+	off_t size = size_of(file);
+	char *head = NULL;
+	ssize_t len;
+
+	if (size <= 0) {
+		*ret_head = NULL;
+		return 0;
+	}
+	size = size < HEAD_MAX ? size : HEAD_MAX;
+	head = malloc((size_t)size + 1);
+	len = head ? read_back(file, head, (size_t)size, 0) : -ENOMEM;
+	if (len < 0) {
+		free(head);
+		return why_set(why, (int)len, "cannot read \"%s\": %s", file->path,
+			       strerror((int)-len));
+	}
+	head[len] = '\0';
+	*ret_head = head;
+	return 0;
+}
+
+/* After a power cut, say. A file that may be written only is taken to be whole. */
+static bool is_cut(const struct record_file *file)
+{
+	off_t size = size_of(file);
+	char last = '\n';
+
+	return size > 0 && read_back(file, &last, 1, size - 1) == 1 && last != '\n';
+}
+
+int record_file_open(const char *path, struct record_file *ret_file, struct why *why)
+{
+	struct record_file file = { .path = path, .stream = stdout };
+	struct stat st;
+	int fd, err;
+
+	if (!path) {
+		*ret_file = file;
+		return 0;
+	}
+	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return cannot_open(path, -errno, why);
+	file.stream = fdopen(fd, "a");
+	if (!file.stream || fstat(fd, &st) < 0) {
+		err = -errno;
+		if (file.stream)
+			fclose(file.stream);
+		else
+			close(fd);
+		return cannot_open(path, err, why);
+	}
+	file.is_regular = S_ISREG(st.st_mode);
+	file.is_cut = is_cut(&file);
+	*ret_file = file;
+	return 0;
+}
+
+bool record_file_is_empty(const struct record_file *file)
+{
+	return size_of(file) == 0;
+}
+
+/* Takes back what was written of a record. */
+static void restore(struct record_file *file, off_t size)
+{
+	__fpurge(file->stream);
+	clearerr(file->stream);
+	/* Never longer than it is: somebody else may have emptied it meanwhile. */
+	if (size >= 0 && size_of(file) > size && ftruncate(fileno(file->stream), size) < 0)
+		file->is_cut = true;
+}
+
+int record_file_write(struct record_file *file, const char *text, size_t size, struct why *why)
+{
+	off_t before = size_of(file);
+	int err;
+
+	if (file->is_cut)
+		fputc('\n', file->stream);
+	errno = 0;
+	if (fwrite(text, 1, size, file->stream) == size && fflush(file->stream) == 0) {
+		file->is_cut = false;
+		return 0;
+	}
+	err = errno ? -errno : -EIO;
+	restore(file, before);
+	return cannot_write(file, err, why);
+}
+
+int record_file_close(struct record_file *file, struct why *why)
+{
+	int err = file->path ? fclose(file->stream) : fflush(stdout);
+
+	return err ? cannot_write(file, -errno, why) : 0;
+}

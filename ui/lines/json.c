@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * JSON: one object a sample and line, its keys the ids of the view's columns.
+ *
+ *	{"time":"2026-11-21T01:26:48.123+01:00","elapsed_s":3.0012,"view":"events","rows":[
+ *	 {"event":"kvm_exit(HLT)","parent":"kvm_exit","total":12,"share":4.812,...},...]}
+ *
+ * What is absent is null. Durations are in ns; "hist" has HIST_BUCKETS counts, of durations below
+ * 128 ns, 256 ns and so on, the last of all from 2^31 ns on; "halt":true marks exits that mean that
+ * the vCPU had nothing to do. Rows of events have a "parent", null or the event of depth 0 above
+ * them: the view must be in the order of its trees. "other":true marks a sum of what has no row.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <json-c/json.h>
+
+#include "ui/lines/lines_private.h"
+
+/* Takes the value over, whatever happens; value NULL is null. */
+static int add(struct json_object *object, const char *key, struct json_object *value)
+{
+	if (json_object_object_add(object, key, value) == 0)
+		return 0;
+	json_object_put(value);
+	return -ENOMEM;
+}
+
+/* The same for a value that is not null unless memory ran out. */
+static int add_new(struct json_object *object, const char *key, struct json_object *value)
+{
+	return value ? add(object, key, value) : -ENOMEM;
+}
+
+/* n / 10^digits, by hand: printf() writes the decimal point of the locale. */
+static struct json_object *fixed_new(uint64_t n, int digits)
+{
+	uint64_t one = 1;
+	char text[48];
+
+	for (int i = 0; i < digits; i++)
+		one *= 10;
+	snprintf(text, sizeof(text), "%" PRIu64 ".%0*" PRIu64, n / one, digits, n % one);
+	return json_object_new_double_s((double)n / (double)one, text);
+}
+
+static int add_number(struct json_object *object, const char *key, double number)
+{
+	if (!(number >= 0 && number < 1e15))
+		return add(object, key, NULL);
+	return add_new(object, key, fixed_new((uint64_t)(number * 1000 + 0.5), 3));
+}
+
+static struct json_object *hist_new(const uint64_t *hist)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (unsigned int i = 0; array && i < HIST_BUCKETS; i++) {
+		struct json_object *count = json_object_new_uint64(hist[i]);
+
+		if (!count || json_object_array_add(array, count) < 0) {
+			json_object_put(count);
+			json_object_put(array);
+			return NULL;
+		}
+	}
+	return array;
+}
+
+static int add_cell(struct json_object *object, const char *key, const struct cell *cell)
+{
+	switch (cell->type) {
+	case CELL_TEXT:
+		return add_new(object, key, json_object_new_string(cell->text));
+	case CELL_COUNT:
+		return add_new(object, key, json_object_new_uint64(cell->count));
+	case CELL_PERCENT:
+	case CELL_RATE:
+		return add_number(object, key, cell->number);
+	case CELL_NS:
+		return add_new(object, key, json_object_new_uint64(cell->ns));
+	case CELL_HIST:
+		return add_new(object, key, hist_new(cell->hist));
+	case CELL_NONE:
+	case CELL_SPARK:
+	case CELL_SPLIT:
+		break;
+	}
+	return add(object, key, NULL);
+}
+
+static const struct cell *parent_of(const struct view *view, size_t i)
+{
+	static const struct cell none = { .type = CELL_NONE };
+
+	if (view->rows[i].depth == 0)
+		return &none;
+	while (i > 0 && view->rows[i].depth > 0)
+		i--;
+	return view->rows[i].depth == 0 ? &view->rows[i].cells[0] : &none;
+}
+
+/* A word in the place of a number, as "halt" for a share of time, is none. */
+static int add_value(struct json_object *object, const struct column *column,
+		     const struct cell *cell)
+{
+	const struct cell none = cell_none();
+	bool is_number = column->type != CELL_TEXT && cell->type == CELL_TEXT;
+
+	return add_cell(object, column->id, is_number ? &none : cell);
+}
+
+/* Not pictures of what other keys say. All others, on every host: programs ask for them by name. */
+static bool is_written(const struct view *view, size_t column)
+{
+	enum cell_type type = view->type->columns[column].type;
+
+	return type != CELL_SPARK && type != CELL_SPLIT;
+}
+
+static int fill_row(struct json_object *object, const struct view *view, size_t i)
+{
+	const struct column *columns = view->type->columns;
+	const struct view_row *row = &view->rows[i];
+	bool is_event = view_column_by_id(view->type, "event") == 0;
+	int err = add_cell(object, columns[0].id, &row->cells[0]);
+
+	if (!err && is_event)
+		err = add_cell(object, "parent", parent_of(view, i));
+	for (size_t c = 1; !err && columns[c].id; c++) {
+		if (is_written(view, c))
+			err = add_value(object, &columns[c], &row->cells[c]);
+	}
+	if (!err && row->is_idle && view->type->is_timed)
+		err = add_new(object, "halt", json_object_new_boolean(true));
+	if (!err && row->is_rest)
+		err = add_new(object, "other", json_object_new_boolean(true));
+	return err;
+}
+
+static int fill_rows(struct json_object *rows, const struct view *view)
+{
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		struct json_object *object = json_object_new_object();
+		int err;
+
+		if (!object || json_object_array_add(rows, object) < 0) {
+			json_object_put(object);
+			return -ENOMEM;
+		}
+		err = fill_row(object, view, i);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* ISO 8601, local, to the millisecond, with the offset from UTC. */
+static int add_time(struct json_object *object, const struct timespec *when)
+{
+	char day[32], text[96];
+	struct tm tm;
+	long minutes;
+
+	if (!localtime_r(&when->tv_sec, &tm))
+		return -errno;
+	if (!strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm))
+		return -EOVERFLOW;
+	minutes = labs(tm.tm_gmtoff) / 60;
+	snprintf(text, sizeof(text), "%s.%03ld%c%02ld:%02ld", day, when->tv_nsec / 1000000,
+		 tm.tm_gmtoff < 0 ? '-' : '+', minutes / 60, minutes % 60);
+	return add_new(object, "time", json_object_new_string(text));
+}
+
+static int add_elapsed(struct json_object *object, uint64_t ns)
+{
+	if (!ns)
+		return add(object, "elapsed_s", NULL);
+	return add_new(object, "elapsed_s", fixed_new(ns / 100000 + (ns % 100000 >= 50000), 4));
+}
+
+static int fill(struct json_object *object, const struct record *record)
+{
+	struct json_object *rows;
+	int err = add_time(object, record->when);
+
+	if (!err)
+		err = add_elapsed(object, record->elapsed_ns);
+	if (!err)
+		err = add_new(object, "view", json_object_new_string(record->view->type->name));
+	if (err)
+		return err;
+	rows = json_object_new_array();
+	err = add_new(object, "rows", rows);
+	return err ? err : fill_rows(rows, record->view);
+}
+
+static int print(void *state, FILE *out, const struct record *record)
+{
+	struct json_object *object = json_object_new_object();
+	int err = object ? fill(object, record) : -ENOMEM;
+	const char *text = NULL;
+
+	(void)state;
+	if (!err)
+		text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN |
+							      JSON_C_TO_STRING_NOSLASHESCAPE);
+	if (!err && !text)
+		err = -ENOMEM;
+	if (!err)
+		fprintf(out, "%s\n", text);
+	json_object_put(object);
+	return err;
+}
+
+const struct record_type record_json = {
+	.print = print,
+};

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * lines_private - what the recorder asks of a format, and what the formats share.
+ *
+ * A format is a const struct record_type that prints one record; the recorder does the rest. A new
+ * one is one file and one line in lines.c.
+ */
+#ifndef KVMTOP_UI_LINES_LINES_PRIVATE_H
+#define KVMTOP_UI_LINES_LINES_PRIVATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/why.h"
+#include "ui/lines/lines.h"
+#include "views/view.h"
+
+#define RECORD_PAGE 20	    /* records between headings, as kvm_stat's */
+#define RECORD_TIME_SIZE 64 /* for record_print_time() */
+
+struct record {
+	const struct view *view;
+	const struct timespec *when;
+	uint64_t elapsed_ns; /* 0: not known */
+	uint64_t nr;	     /* records before it since the start, a reopening or an error */
+	bool needs_header;   /* where a header stands once only: here */
+};
+
+struct record_type {
+	/* State from one record to the next. 0, or -errno with why. NULL: there is none. */
+	int (*start)(const struct recorder_config *config, void **ret_state, struct why *why);
+	void (*end)(void *state);
+	/*
+	 * Whether a file that begins with head can be continued: 0, or -EEXIST with why. head is
+	 * the callee's to change. NULL: always.
+	 */
+	int (*check)(const void *state, char *head, const char *path, struct why *why);
+	/* 0 or -errno; errors of out need not be looked at. */
+	int (*print)(void *state, FILE *out, const struct record *record);
+};
+
+extern const struct record_type record_batch, record_csv, record_json, record_text, record_rows,
+	record_log_rows;
+
+/* "YYYY-MM-DD HH:MM:SS", local time. 0 or -errno. */
+int record_print_time(char *buf, const struct timespec *when);
+
+/* What the row is about, in a few words: "kvm_exit", "db1/0", "MSR_WRITE 0x6e0 db1". */
+void record_name(char *buf, size_t size, const struct view *view, const struct view_row *row);
+
+/* All columns of a view for people, a row a line, below their headings. */
+void record_print_table(FILE *out, const struct view *view);
+
+/* By the column's id; an absent cell where the view has none. */
+const struct cell *record_cell(const struct view *view, const struct view_row *row, const char *id);
+
+/* A count's number; 0 when absent. */
+uint64_t record_count(const struct cell *cell);
+
+/* What a log says of a row: a counter's delta; the level of a gauge or a peak, which have none. */
+const struct cell *record_value(const struct view *view, const struct view_row *row);
+
+/* "other": belongs to a parent and means nothing on a line of its own. */
+bool record_is_other(const struct view_row *row);
+
+/* The row counted something, now or before. */
+bool record_is_active(const struct view *view, const struct view_row *row);
+
+/* One field of a line, quoted when it must be (RFC 4180). */
+void csv_print_name(FILE *out, const char *name);
+
+/*
+ * Takes the next name off the first line of a CSV, unquoted in place. *at moves on, and is NULL
+ * after the last; then so is what is returned.
+ */
+char *csv_next_name(char **at);
+
+#define CSV_TIME_NAME "timestamp"
+
+/* What stands above the i-th column; NULL past the last. */
+typedef const char *csv_name_at(const void *state, size_t i);
+
+/* Whether a file that begins with head has these columns: 0, or -EEXIST with why. */
+int csv_check(csv_name_at *name_at, const void *state, char *head, const char *path,
+	      struct why *why);
+
+#endif

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A view as lines of text, its columns as wide as what is in them. */
+#include <stdio.h>
+
+#include "ui/lines/lines_private.h"
+#include "ui/numbers.h"
+
+#define CELL_SIZE 256
+#define TEXT_MAX 128 /* columns; a name that is longer than that is cut */
+
+static bool is_printed(const struct view *view, size_t column)
+{
+	const struct column *type = &view->type->columns[column];
+
+	return !(type->flags & COLUMN_MACHINE_ONLY) && !cell_is_picture(type->type) &&
+	       view_has_column(view, column);
+}
+
+static const char *title_of(const struct view *view, size_t column)
+{
+	if (view->rate_title && view_column_by_id(view->type, "rate") == (int)column)
+		return view->rate_title;
+	return view->type->columns[column].title;
+}
+
+static void widen(int *width, const struct cell *cell)
+{
+	char text[CELL_SIZE];
+
+	format_cell(text, sizeof(text), cell, TEXT_MAX, false);
+	if (format_width(text) > *width)
+		*width = format_width(text);
+}
+
+static void measure(const struct view *view, int *ret_widths)
+{
+	for (size_t c = 0; view->type->columns[c].id; c++) {
+		ret_widths[c] = 0;
+		if (!is_printed(view, c))
+			continue;
+		ret_widths[c] = format_width(title_of(view, c));
+		for (size_t i = 0; i < view->nr_rows; i++)
+			widen(&ret_widths[c], &view->rows[i].cells[c]);
+	}
+}
+
+/* Texts begin at the left of their column, numbers end at its right. Nothing follows the last. */
+static void print_text(FILE *out, const struct view *view, size_t column, int width,
+		       const char *text, bool is_last)
+{
+	int blanks = width - format_width(text);
+	bool is_left = view->type->columns[column].type == CELL_TEXT;
+
+	fprintf(out, "%s%*s%s%*s", column ? "  " : "", is_left ? 0 : blanks, "", text,
+		is_left && !is_last ? blanks : 0, "");
+}
+
+/* row: NULL for the headings. */
+static void print_line(FILE *out, const struct view *view, const int *widths,
+		       const struct view_row *row)
+{
+	const struct column *columns = view->type->columns;
+	char text[CELL_SIZE];
+	size_t last = 0;
+
+	for (size_t c = 0; columns[c].id; c++)
+		last = widths[c] ? c : last;
+	for (size_t c = 0; columns[c].id; c++) {
+		if (!widths[c])
+			continue;
+		if (row)
+			format_cell(text, sizeof(text), &row->cells[c], TEXT_MAX, false);
+		else
+			snprintf(text, sizeof(text), "%s", title_of(view, c));
+		print_text(out, view, c, widths[c], text, c == last);
+	}
+	fputc('\n', out);
+}
+
+void record_print_table(FILE *out, const struct view *view)
+{
+	int widths[VIEW_COLUMNS];
+
+	measure(view, widths);
+	print_line(out, view, widths, NULL);
+	for (size_t i = 0; i < view->nr_rows; i++)
+		print_line(out, view, widths, &view->rows[i]);
+}

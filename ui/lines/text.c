@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The text log: a sample a line below headings, as vmstat; only what counted anything has a column.
+ *
+ * A number is the delta of one interval, as in kvm_stat's log, and the headings name the interval;
+ * a gauge's is its level now; "-" is a row that is not there any more. Headings come every 20
+ * records and when a column joins; one that fell silent stays at least until the next headings.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ui/lines/lines_private.h"
+#include "ui/numbers.h"
+
+#define TIME_WIDTH 19
+#define COLUMN_WIDTH 9
+#define NAME_SIZE 256
+
+struct log_column {
+	uint32_t field, guest; /* of its row */
+	int32_t vcpu;
+	int width;
+};
+
+struct text_log {
+	struct log_column *columns;
+	size_t nr, cap;
+	uint64_t nr_below; /* records since the headings */
+	bool has_interval; /* the headings name it */
+};
+
+static int log_start(const struct recorder_config *config, void **ret_state, struct why *why)
+{
+	struct text_log *log = calloc(1, sizeof(*log));
+
+	(void)config;
+	if (!log)
+		return why_set(why, -ENOMEM, "no memory");
+	*ret_state = log;
+	return 0;
+}
+
+static void log_end(void *state)
+{
+	struct text_log *log = state;
+
+	if (log)
+		free(log->columns);
+	free(log);
+}
+
+static bool is_wanted(const struct view *view, const struct view_row *row)
+{
+	return !record_is_other(row) && row->cells[0].type == CELL_TEXT &&
+	       record_is_active(view, row);
+}
+
+static bool is_row_of(const struct view_row *row, const struct log_column *column)
+{
+	return row->field == column->field && row->guest == column->guest &&
+	       row->vcpu == column->vcpu && !record_is_other(row);
+}
+
+static bool has_column(const struct text_log *log, const struct view_row *row)
+{
+	for (size_t i = 0; i < log->nr; i++) {
+		if (is_row_of(row, &log->columns[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool is_complete(const struct text_log *log, const struct view *view)
+{
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		if (is_wanted(view, &view->rows[i]) && !has_column(log, &view->rows[i]))
+			return false;
+	}
+	return true;
+}
+
+static bool needs_headings(const struct text_log *log, const struct record *record)
+{
+	return record->nr == 0 || log->nr_below >= RECORD_PAGE ||
+	       (!log->has_interval && record->elapsed_ns) || !is_complete(log, record->view);
+}
+
+static int add_column(struct text_log *log, const struct view_row *row, const char *name)
+{
+	int width = format_width(name);
+
+	if (log->nr == log->cap) {
+		size_t cap = log->cap ? 2 * log->cap : 32;
+		struct log_column *columns = reallocarray(log->columns, cap, sizeof(*columns));
+
+		if (!columns)
+			return -ENOMEM;
+		log->columns = columns;
+		log->cap = cap;
+	}
+	log->columns[log->nr++] = (struct log_column){
+		.field = row->field,
+		.guest = row->guest,
+		.vcpu = row->vcpu,
+		.width = width > COLUMN_WIDTH ? width : COLUMN_WIDTH,
+	};
+	return 0;
+}
+
+/* Above the time: what one line covers, as it was when the headings were printed. */
+static void print_interval(FILE *out, uint64_t elapsed_ns)
+{
+	uint64_t tenths = (elapsed_ns + 50000000) / 100000000;
+	char text[64] = "time";
+
+	/* Not by %f, which writes the decimal point of the locale. */
+	if (tenths)
+		snprintf(text, sizeof(text), "time (per %" PRIu64 ".%" PRIu64 " s)", tenths / 10,
+			 tenths % 10);
+	fprintf(out, "%-*s", TIME_WIDTH, text);
+}
+
+/* Chooses the columns and prints what stands above them, if there are any. */
+static int print_headings(struct text_log *log, FILE *out, const struct record *record)
+{
+	const struct view *view = record->view;
+
+	log->nr = 0;
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		const struct view_row *row = &view->rows[i];
+		char name[NAME_SIZE];
+
+		if (!is_wanted(view, row))
+			continue;
+		record_name(name, sizeof(name), view, row);
+		if (add_column(log, row, name) < 0)
+			return -ENOMEM;
+		if (log->nr == 1)
+			print_interval(out, record->elapsed_ns);
+		fprintf(out, " %*s%s", log->columns[log->nr - 1].width - format_width(name), "",
+			name);
+	}
+	if (log->nr)
+		fputc('\n', out);
+	log->nr_below = 0;
+	log->has_interval = record->elapsed_ns > 0;
+	return 0;
+}
+
+static void print_value(FILE *out, const struct view *view, const struct log_column *column)
+{
+	char text[32] = "-";
+
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		if (!is_row_of(&view->rows[i], column))
+			continue;
+		format_cell(text, sizeof(text), record_value(view, &view->rows[i]), column->width,
+			    false);
+		break;
+	}
+	fprintf(out, " %*s", column->width, text);
+}
+
+static int log_print(void *state, FILE *out, const struct record *record)
+{
+	struct text_log *log = state;
+	char time[RECORD_TIME_SIZE];
+	int err = record_print_time(time, record->when);
+
+	if (!err && needs_headings(log, record))
+		err = print_headings(log, out, record);
+	if (err)
+		return err;
+	fputs(time, out);
+	for (size_t i = 0; i < log->nr; i++)
+		print_value(out, record->view, &log->columns[i]);
+	fputc('\n', out);
+	log->nr_below++;
+	return 0;
+}
+
+const struct record_type record_text = {
+	.start = log_start,
+	.end = log_end,
+	.print = log_print,
+};

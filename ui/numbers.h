@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * numbers - numbers as text, the same way in every renderer that is for people.
+ */
+#ifndef KVMTOP_UI_NUMBERS_H
+#define KVMTOP_UI_NUMBERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "views/view.h"
+
+/*
+ * All write a NUL-terminated text of at most size - 1 bytes and return its length. width is how
+ * many columns there are: a number that is too long for them is shortened with a unit (12.3M),
+ * never cut.
+ */
+/* grouped: 1,234 */
+int format_count(char *buf, size_t size, uint64_t count, int width, bool grouped);
+int format_percent(char *buf, size_t size, double percent);			   /* 45.1 */
+int format_duration(char *buf, size_t size, uint64_t ns); /* three digits and ns, µs, ms or s */
+
+/*
+ * A cell for people: "-" when absent; text as it is, cut to width columns (not bytes) at a
+ * character; rates rounded to whole numbers half to even, as kvm_stat's are. Not for pictures.
+ */
+int format_cell(char *buf, size_t size, const struct cell *cell, int width, bool grouped);
+
+/*
+ * How many columns a count or a rate takes when it is not shortened; and the same cell as
+ * format_cell() has it, but from 1,000 on with three digits and a unit whatever the width: for a
+ * column that has a number which is too long, so that all of its numbers are read in one way.
+ */
+int format_digits(const struct cell *cell, bool grouped);
+int format_short(char *buf, size_t size, const struct cell *cell, int width);
+
+/*
+ * Text of which at most width columns are shown, with a sign ("…", ".." where there is no UTF-8)
+ * where something is left out: its end, or, of a name, its middle.
+ */
+int format_cut(char *buf, size_t size, const char *text, int width, bool is_utf8);
+int format_middle(char *buf, size_t size, const char *text, int width, bool is_utf8);
+
+/* Columns that UTF-8 text takes on a terminal; characters that cannot be printed count as one. */
+int format_width(const char *text);
+
+#endif

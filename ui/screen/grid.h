@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * grid - a picture before it is on a terminal: characters with a style, rows by columns.
+ *
+ * Painting into a grid clips silently, so painters need no bounds; tests read it as text.
+ */
+#ifndef KVMTOP_UI_SCREEN_GRID_H
+#define KVMTOP_UI_SCREEN_GRID_H
+
+#include <wchar.h>
+
+enum style {
+	STYLE_PLAIN,
+	STYLE_BOLD,
+	STYLE_DIM,
+	STYLE_HEADING,	/* the table's head, reverse */
+	STYLE_SORTED,	/* the head of the column that is sorted by */
+	STYLE_SELECTED, /* the row under the cursor, reverse */
+	STYLE_TAB,	/* the active view's tab */
+	STYLE_SPARK,
+	STYLE_NOTICE,
+	STYLE_ALERT,
+	STYLE_NR
+};
+
+struct grid_cell {
+	wchar_t ch; /* 0: the right half of a wide character */
+	enum style style;
+};
+
+struct grid {
+	int rows, cols;
+	struct grid_cell *cells;
+};
+
+int grid_resize(struct grid *grid, int rows, int cols); /* cleared; 0 or -ENOMEM */
+void grid_clear(struct grid *grid);
+void grid_clear_row(struct grid *grid, int row);
+void grid_release(struct grid *grid);
+
+/* Writes UTF-8 text at (row, col); returns the column behind it, whether it was clipped or not. */
+int grid_put(struct grid *grid, int row, int col, enum style style, const char *text);
+int grid_printf(struct grid *grid, int row, int col, enum style style, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+
+/* Gives a whole row, or its columns from col on, a style. */
+void grid_style(struct grid *grid, int row, int col, enum style style);
+
+/* One row as UTF-8, blanks at its end cut off; buf of size bytes. */
+void grid_row_text(const struct grid *grid, int row, char *buf, size_t size);
+
+#endif

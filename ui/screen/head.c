@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Paints what is above the table: the title, the summary, the tabs with what is filtered by. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "facts/exit_counter.h"
+#include "ui/numbers.h"
+#include "ui/screen/screen_private.h"
+#include "views/timed.h"
+
+#define SPARK_COL 34 /* of the summary */
+#define SPARK_MIN 8
+#define FILTER_MIN 8 /* columns of a filter that say something */
+#define FILTER_MAX 44
+#define NAME_LEAST 6    /* columns of a guest's name, */
+#define REASON_LEAST 10 /* and of a reason, that still tell it from others */
+#define DEAD_WIDTH 8    /* " is DEAD" */
+
+/* Text at the right edge, unless it would touch what is at the left. */
+static bool put_right(struct grid *grid, int row, int left, enum style style, const char *text)
+{
+	int col = grid->cols - format_width(text);
+
+	if (col > left)
+		grid_put(grid, row, col, style, text);
+	return col > left;
+}
+
+static int smaller(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+static size_t count_vcpus(const struct guests *guests)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < guests_count(guests); i++)
+		nr += guests_at(guests, i)->nr_vcpus;
+	return nr;
+}
+
+static int put_guests(const struct screen *screen, struct grid *grid, int col)
+{
+	size_t guests = guests_count(screen->facts->guests);
+	size_t vcpus = count_vcpus(screen->facts->guests);
+
+	return grid_printf(grid, 0, col, STYLE_PLAIN, "  %zu guest%s %zu vCPU%s", guests,
+			   guests == 1 ? "" : "s", vcpus, vcpus == 1 ? "" : "s");
+}
+
+/* What is lost is said first, and the files' names have what the rest leaves. */
+static void paint_recording(const struct screen *screen, struct grid *grid)
+{
+	const struct screen_recording *recording = screen->recording;
+	const struct cell whole = cell_ns(recording->span_ns);
+	char span[32], events[32], files[96], lost[48] = "";
+	int col, room = grid->cols / 3;
+
+	format_cell(span, sizeof(span), &whole, 10, false);
+	format_count(events, sizeof(events), recording->nr_events, 14, true);
+	if (recording->nr_lost || recording->is_more_lost)
+		snprintf(lost, sizeof(lost), "%s%" PRIu64 " lost",
+			 recording->is_more_lost ? "more than " : "", recording->nr_lost);
+	format_cut(files, sizeof(files), recording->files, room, screen->is_utf8);
+	col = grid_put(grid, 0, 0, STYLE_BOLD, "kvmtop");
+	col = grid_printf(grid, 0, col, STYLE_PLAIN, "  %s  ", files);
+	if (lost[0])
+		col = grid_printf(grid, 0, col, STYLE_ALERT, "%s  ", lost);
+	col = grid_printf(grid, 0, col, STYLE_PLAIN, "%s  %s events", span, events);
+	col = put_guests(screen, grid, col);
+	put_right(grid, 0, col + 1, STYLE_PLAIN, "recording");
+}
+
+static void paint_machine(const struct screen *screen, struct grid *grid)
+{
+	enum style style = screen->is_paused ? STYLE_NOTICE : STYLE_PLAIN;
+	char right[64];
+	int col;
+
+	col = grid_put(grid, 0, 0, STYLE_BOLD, "kvmtop");
+	col = grid_printf(grid, 0, col, STYLE_PLAIN, "  %s  %s", screen->host, screen->kvm);
+	if (screen->nr_cpus)
+		col = grid_printf(grid, 0, col, STYLE_PLAIN, "  %d CPU%s", screen->nr_cpus,
+				  screen->nr_cpus == 1 ? "" : "s");
+	col = put_guests(screen, grid, col);
+	if (screen->engine)
+		col = grid_printf(grid, 0, col, STYLE_DIM, "  %s", screen->engine);
+	snprintf(right, sizeof(right), "%s%.1fs  %s", screen->is_paused ? "PAUSED  " : "",
+		 screen->delay_s, screen->clock);
+	if (put_right(grid, 0, col, style, right))
+		return;
+	snprintf(right, sizeof(right), "%s%.1fs", screen->is_paused ? "PAUSED " : "",
+		 screen->delay_s);
+	put_right(grid, 0, col, style, right);
+}
+
+void head_paint_title(const struct screen *screen, struct grid *grid)
+{
+	if (screen->recording)
+		paint_recording(screen, grid);
+	else
+		paint_machine(screen, grid);
+}
+
+/* The provider's own words for what it counts are for machines. */
+static const char *summary_name(const struct exits_summary *summary)
+{
+	if (strcmp(summary->name, "vmexit") == 0)
+		return "exits";
+	return strcmp(summary->name, "userspace") == 0 ? "userspace exits" : summary->name;
+}
+
+static int put_rate(struct grid *grid, int row, const struct exits_summary *summary)
+{
+	char text[64];
+	int col;
+
+	format_count(text, sizeof(text), (uint64_t)(summary->sum.rate_per_s + 0.5), 14, true);
+	col = grid_printf(grid, row, 0, STYLE_PLAIN, "%s ", summary_name(summary));
+	return grid_printf(grid, row, col, STYLE_BOLD, "%s/s ",
+			   summary->sum.has_rate ? text : "-");
+}
+
+/* "guest 71% kvm 9% user 3% halt 17%" */
+static void format_parts(const struct exits_summary *summary, char *buf, size_t size)
+{
+	const uint64_t *ns = summary->part_ns;
+	double whole = (double)ns[TIME_WHOLE] / 100;
+
+	char user[32] = "+user";
+
+	buf[0] = '\0';
+	if (!summary->has_parts || !ns[TIME_WHOLE])
+		return;
+	if (summary->has_user)
+		snprintf(user, sizeof(user), " %.0f%% user", (double)ns[TIME_KVM] / whole);
+	snprintf(buf, size, "guest %.0f%% kvm%s %.0f%% halt %.0f%%",
+		 (double)ns[TIME_GUEST] / whole, user,
+		 (double)ns[summary->has_user ? TIME_USER : TIME_KVM] / whole,
+		 (double)ns[TIME_HALT] / whole);
+}
+
+/*
+ * "hottest db1: MSR_WRITE 188k/s". Where room is short the word goes, then the name's middle, then
+ * the reason's. The rate is whole, or there is nothing.
+ */
+static void format_hottest(const struct screen *screen, const struct exits_summary *summary,
+			   char *buf, size_t size, int room)
+{
+	const struct guest *guest = guests_by_id(screen->facts->guests, summary->guest);
+	char rate[32], name[256], reason[128];
+	const char *word = "hottest ", *label;
+	int least;
+
+	buf[0] = '\0';
+	if (!guest || summary->reason == FIELD_NONE)
+		return;
+	label = fields_get(screen->facts->fields, summary->reason)->label;
+	format_count(rate, sizeof(rate), (uint64_t)(summary->rate_per_s + 0.5), 5, false);
+	room -= (int)strlen(": " " /s") + format_width(rate);
+	least = smaller(format_width(guest->name), NAME_LEAST);
+	if (room < format_width(word) + least + format_width(label))
+		word = "";
+	room -= format_width(word);
+	if (room < least + smaller(format_width(label), REASON_LEAST))
+		return;
+	format_middle(reason, sizeof(reason), label, room - least, screen->is_utf8);
+	format_middle(name, sizeof(name), guest->name, room - format_width(reason),
+		      screen->is_utf8);
+	snprintf(buf, size, "%s%s: %s %s/s", word, name, reason, rate);
+}
+
+/* A picture between the rate and what stands at the right, at a place that numbers do not move. */
+static void put_spark(const struct screen *screen, struct grid *grid, int row, int col, int right,
+		      const struct exits_summary *summary)
+{
+	int room = right - (col < SPARK_COL ? SPARK_COL : col);
+
+	if (room < STATS_HISTORY)
+		room = right - col;
+	room = room > STATS_HISTORY ? STATS_HISTORY : room;
+	col = right - room > SPARK_COL ? SPARK_COL : right - room;
+	if (room >= SPARK_MIN)
+		spark_paint(grid, row, col, room, STYLE_SPARK,
+			    screen->history ? screen->history : summary->sum.history,
+			    screen->is_utf8);
+}
+
+void head_paint_summary(const struct screen *screen, struct grid *grid, int row)
+{
+	struct exits_summary summary;
+	char parts[64], hottest[512];
+	int col, right = grid->cols;
+
+	if (exits_summarize(screen->facts, screen->query->guest, &summary) < 0 || !summary.name) {
+		/* Where none can be, the view says why. */
+		if (!screen->query->type->is_timed || fields_have_exits(screen->facts->fields))
+			grid_put(grid, row, 0, STYLE_DIM, "no exits counted yet");
+		return;
+	}
+	col = put_rate(grid, row, &summary);
+	format_parts(&summary, parts, sizeof(parts));
+	if (parts[0] && right - col - 1 > format_width(parts)) {
+		int room = right - col - 3 - format_width(parts);
+
+		format_hottest(screen, &summary, hottest, sizeof(hottest), room);
+		if (hottest[0]) {
+			right -= format_width(hottest);
+			grid_put(grid, row, right, STYLE_PLAIN, hottest);
+			right -= 3;
+		}
+		right -= format_width(parts);
+		grid_put(grid, row, right, STYLE_PLAIN, parts);
+		right -= 2;
+	}
+	if (!screen->recording)
+		put_spark(screen, grid, row, col, right, &summary);
+}
+
+/* How far drilling down went, whole; returns how much of it is the guest's name. */
+static size_t whole_crumbs(const struct screen *screen, char *buf, size_t size)
+{
+	const char *end = strstr(screen->crumbs, screen->is_utf8 ? " ›" : " >");
+
+	snprintf(buf, size, "%s%s", screen->crumbs, screen->is_guest_dead ? " (DEAD)" : "");
+	return end ? (size_t)(end - screen->crumbs) : strlen(screen->crumbs);
+}
+
+/*
+ * How far drilling down went, and the filter if there is room for it. It is the guest's name that
+ * is cut: the vCPU and the exit are said nowhere else.
+ */
+static void format_crumbs(const struct screen *screen, char *buf, size_t size, int room)
+{
+	char crumbs[256], filter[256], guest[208], name[208];
+	size_t len = whole_crumbs(screen, crumbs, sizeof(crumbs));
+	int rest = room - format_width(crumbs) - 2;
+
+	if (screen->filter && rest >= FILTER_MIN) {
+		format_cut(filter, sizeof(filter), screen->filter, smaller(rest, FILTER_MAX),
+			   screen->is_utf8);
+		snprintf(buf, size, "%s  %s", filter, crumbs);
+		return;
+	}
+	snprintf(guest, sizeof(guest), "%.*s", (int)len, crumbs);
+	rest = room - format_width(crumbs + len);
+	if (rest < NAME_LEAST) {
+		format_middle(buf, size, crumbs, room, screen->is_utf8);
+		return;
+	}
+	format_middle(name, sizeof(name), guest, rest, screen->is_utf8);
+	snprintf(buf, size, "%s%s", name, crumbs + len);
+}
+
+/* Filter and guest side by side; what does not fit: first their names, then the filter's end. */
+static void format_filters(const struct screen *screen, char *buf, size_t size, int room)
+{
+	const char *filter = screen->filter ? screen->filter : "-";
+	const char *dead = screen->is_guest_dead ? " is DEAD" : "";
+	char guest[128], cut[256];
+	bool has_guest = screen->guest[0];
+	int width = format_width(filter) < FILTER_MAX ? format_width(filter) : FILTER_MAX;
+	int rest, bare;
+
+	if (screen->crumbs[0]) {
+		format_crumbs(screen, buf, size, room);
+		return;
+	}
+	snprintf(guest, sizeof(guest), "%s%s", has_guest ? screen->guest : "all", dead);
+	rest = room - format_width(guest) - (int)strlen("filter:   guest: ");
+	bare = room - (has_guest ? format_width(guest) + 2 : 0);
+	/* What is whole without the words is not cut for their sake. */
+	if (rest >= width || (rest >= FILTER_MIN && bare < width)) {
+		format_cut(cut, sizeof(cut), filter, smaller(rest, FILTER_MAX),
+			   screen->is_utf8);
+		snprintf(buf, size, "filter: %s  guest: %s", cut, guest);
+		return;
+	}
+	if (screen->filter && bare >= FILTER_MIN) {
+		format_cut(cut, sizeof(cut), filter, smaller(bare, FILTER_MAX),
+			   screen->is_utf8);
+		snprintf(buf, size, "%s%s%s", cut, has_guest ? "  " : "", has_guest ? guest : "");
+		return;
+	}
+	format_cut(buf, size, has_guest ? guest : screen->filter ? screen->filter : "", room,
+		   screen->is_utf8);
+}
+
+static void paint_filters(const struct screen *screen, struct grid *grid, int row, int col)
+{
+	enum style style = screen->is_guest_dead ? STYLE_ALERT : STYLE_PLAIN;
+	char right[640];
+
+	format_filters(screen, right, sizeof(right), grid->cols - col - 1);
+	put_right(grid, row, col, style, right);
+}
+
+static int tab_width(const struct screen *screen, size_t i, bool is_short)
+{
+	const struct view_type *type = view_type_at(i);
+	bool has_title = !is_short || type == screen->query->type;
+
+	return 3 + (has_title ? (int)strlen(type->title) + 1 : 0);
+}
+
+/* What the filter, the guest or where drilling down led take when nothing is cut. */
+static int filters_width(const struct screen *screen)
+{
+	char crumbs[256];
+	int width = 0;
+
+	if (screen->crumbs[0]) {
+		whole_crumbs(screen, crumbs, sizeof(crumbs));
+		return format_width(crumbs) + 1;
+	}
+	if (screen->filter)
+		width += smaller(format_width(screen->filter), FILTER_MAX) + 2;
+	if (screen->guest[0])
+		width += format_width(screen->guest) + 1 + screen->is_guest_dead * DEAD_WIDTH;
+	return width;
+}
+
+/* Where not all of them fit beside what is filtered, those that are not active are numbers. */
+static bool are_tabs_short(const struct screen *screen, const struct grid *grid)
+{
+	int width = filters_width(screen);
+
+	for (size_t i = 0; view_type_at(i); i++)
+		width += tab_width(screen, i, false);
+	return width > grid->cols;
+}
+
+void head_paint_tabs(struct screen *screen, struct grid *grid, int row)
+{
+	bool is_short = are_tabs_short(screen, grid);
+	const struct view_type *type;
+	int col = 0;
+
+	for (size_t i = 0; (type = view_type_at(i)); i++) {
+		bool is_active = type == screen->query->type;
+		int first = col;
+
+		if (is_active)
+			col = grid_printf(grid, row, col, STYLE_TAB, "[%zu %s]", i + 1,
+					  type->title);
+		else if (is_short)
+			col = grid_printf(grid, row, col, STYLE_PLAIN, " %zu ", i + 1);
+		else
+			col = grid_printf(grid, row, col, STYLE_PLAIN, " %zu %s ", i + 1,
+					  type->title);
+		screen_add_hit(screen, (struct hit){ HIT_TAB, row, first, col - 1, i });
+	}
+	paint_filters(screen, grid, row, col);
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Paints the help page: a key or a column of the view, and what it is beside it, or below where the
+ * screen is narrow.
+ */
+#include <string.h>
+
+#include "ui/screen/screen_private.h"
+
+#define COLS_BESIDE 34 /* from this width on */
+#define INDENT 2       /* of what is below */
+
+/* Lines from 0 on, of which those that are visible are painted. */
+struct page {
+	struct grid *grid;
+	int first_row, last_row;
+	size_t top, line;
+};
+
+static void put_line(struct page *page, int col, enum style style, const char *text, int len)
+{
+	long row = (long)page->line - (long)page->top + page->first_row;
+
+	if (row >= page->first_row && row <= page->last_row)
+		grid_printf(page->grid, (int)row, col, style, "%.*s", len, text);
+}
+
+int words_that_fit(const char *text, int width)
+{
+	int len = (int)strlen(text);
+
+	if (len <= width)
+		return len;
+	for (len = width; len > 0 && text[len] != ' ';)
+		len--;
+	return len > 0 ? len : width;
+}
+
+static void put_wrapped(struct page *page, int col, const char *text)
+{
+	while (*text) {
+		int len = words_that_fit(text, page->grid->cols - col);
+
+		put_line(page, col, STYLE_PLAIN, text, len);
+		page->line++;
+		text += len;
+		text += *text == ' ';
+	}
+}
+
+/* A word at the left, and what there is to say about it. */
+static void put_entry(struct page *page, int width, const char *word, const char *help)
+{
+	bool is_beside = page->grid->cols >= COLS_BESIDE;
+
+	put_line(page, 1, STYLE_BOLD, word, width);
+	page->line += !is_beside;
+	put_wrapped(page, is_beside ? width + 3 : INDENT, help);
+}
+
+static bool is_explained(const struct view *view, size_t column)
+{
+	return !(view->type->columns[column].flags & COLUMN_MACHINE_ONLY) &&
+	       view_has_column(view, column);
+}
+
+static int widest_word(const struct screen *screen)
+{
+	const struct view *view = screen->view;
+	const struct column *columns = view->type->columns;
+	size_t width = 0;
+
+	for (const struct key_help *key = screen_keys; key->key; key++)
+		width = strlen(key->key) > width ? strlen(key->key) : width;
+	for (size_t i = 0; columns[i].id; i++) {
+		if (is_explained(view, i) && strlen(columns[i].title) > width)
+			width = strlen(columns[i].title);
+	}
+	return (int)width;
+}
+
+/* The keys, then the columns of the view. Returns how many lines that takes. */
+static size_t put_all(struct page *page, const struct screen *screen)
+{
+	const struct view *view = screen->view;
+	const struct column *columns = view->type->columns;
+	int width = widest_word(screen);
+
+	page->line = 0;
+	if (screen->trouble[0]) {
+		put_wrapped(page, 1, screen->trouble);
+		page->line++;
+	}
+	for (const struct key_help *key = screen_keys; key->key; key++) {
+		if (screen_has_key(screen, key))
+			put_entry(page, width, key->key, key->help);
+	}
+	page->line++;
+	if (screen->recording) {
+		put_wrapped(page, 1, "The two samples of a recording are its first and its last "
+				     "moment.");
+		page->line++;
+	}
+	for (size_t i = 0; columns[i].id; i++) {
+		if (is_explained(view, i))
+			put_entry(page, width, columns[i].title, columns[i].help);
+	}
+	return page->line;
+}
+
+void help_paint(struct screen *screen, struct grid *grid, int first_row, int last_row)
+{
+	struct page page = { grid, first_row, last_row, SIZE_MAX / 4, 0 };
+	size_t fit = last_row >= first_row ? (size_t)(last_row - first_row + 1) : 0;
+	size_t nr = put_all(&page, screen); /* far below the last line: only counts them */
+
+	screen->page_rows = fit;
+	screen->has_more_help = nr > fit;
+	if (screen->help_top + fit > nr)
+		screen->help_top = nr > fit ? nr - fit : 0;
+	page.top = screen->help_top;
+	put_all(&page, screen);
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Paints how long the exits of one row took: a bar for each bucket, with its edges and numbers. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/numbers.h"
+#include "ui/screen/screen_private.h"
+
+#define EDGE_WIDTH 7
+#define LINES_MIN 4
+#define BAR_MAX 60
+#define NUMBER_MAX 40
+#define NAME_LEAST 8 /* columns of a name that is cut */
+
+/* The buckets from first to last, `step` of them a line. */
+struct span {
+	unsigned int first, last, step;
+};
+
+static const uint64_t *hist_of(const struct view *view, const struct view_row *row)
+{
+	for (size_t i = 0; view->type->columns[i].id; i++) {
+		if (row->cells[i].type == CELL_HIST)
+			return row->cells[i].hist;
+	}
+	return NULL;
+}
+
+static struct span span_of(const uint64_t *hist, int lines)
+{
+	struct span span = { 0, HIST_BUCKETS - 1, 1 };
+
+	while (span.first < span.last && !hist[span.first])
+		span.first++;
+	while (span.last > span.first && !hist[span.last])
+		span.last--;
+	while (lines > 0 && span.last - span.first + 1 > span.step * (unsigned int)lines)
+		span.step++;
+	return span;
+}
+
+static int lines_of(const struct span *span)
+{
+	return (int)((span->last - span->first + span->step) / span->step);
+}
+
+int latency_height(const struct view *view, const struct view_row *row, int lines)
+{
+	const uint64_t *hist = hist_of(view, row);
+	struct span span;
+
+	if (!hist || lines < LINES_MIN)
+		return 0;
+	span = span_of(hist, lines - 1);
+	return lines_of(&span) + 1;
+}
+
+static uint64_t count_in(const uint64_t *hist, unsigned int first, const struct span *span)
+{
+	uint64_t count = 0;
+
+	for (unsigned int i = first; i < first + span->step && i <= span->last; i++)
+		count += hist[i];
+	return count;
+}
+
+/* What stands at the left of a bar: between which durations these are. */
+static int put_edges(struct grid *grid, int row, unsigned int first, const struct span *span)
+{
+	unsigned int last = first + span->step - 1 < span->last ? first + span->step - 1 :
+								  span->last;
+	char from[32] = "0", to[32];
+
+	if (first)
+		format_duration(from, sizeof(from), hist_edge_ns(first - 1));
+	if (last + 1 == HIST_BUCKETS)
+		snprintf(to, sizeof(to), "%s", "more");
+	else
+		format_duration(to, sizeof(to), hist_edge_ns(last));
+	return grid_printf(grid, row, 1, STYLE_PLAIN, "%*s%s - %*s%s",
+			   EDGE_WIDTH - format_width(from), "", from,
+			   EDGE_WIDTH - format_width(to), "", to);
+}
+
+static void put_bar(struct grid *grid, int row, int col, int len, bool is_utf8)
+{
+	for (int i = 0; i < len; i++)
+		grid_put(grid, row, col + i, STYLE_SPARK, is_utf8 ? "█" : "#");
+}
+
+static void put_bucket(const struct screen *screen, struct grid *grid, int row, uint64_t count,
+		       uint64_t all, uint64_t max, int col)
+{
+	int room = grid->cols - col - 19, len;
+	char number[32];
+	double share = (double)count * 100 / (double)all;
+
+	room = room > BAR_MAX ? BAR_MAX : room;
+	len = room > 0 ? (int)((double)count / (double)max * room + 0.5) : 0;
+	len += count && !len && room > 0; /* a few of many are not none */
+	format_count(number, sizeof(number), count, 11, true);
+	col = grid_printf(grid, row, col, STYLE_PLAIN, " %11s %5.1f%% ", number, share);
+	put_bar(grid, row, col, len, screen->is_utf8);
+}
+
+/* "Avg 1.24µs p50 1.02µs": durations with their headings. Returns the end. */
+static int put_durations(const struct screen *screen, struct grid *grid, int row, int col,
+			 const struct view_row *item)
+{
+	const struct column *columns = screen->view->type->columns;
+	char text[64];
+
+	for (size_t i = 0; columns[i].id; i++) {
+		const struct cell *cell = &item->cells[i];
+
+		if (cell->type != CELL_NS || columns[i].flags & COLUMN_MACHINE_ONLY)
+			continue;
+		format_cell(text, sizeof(text), cell, NUMBER_MAX, false);
+		col = grid_printf(grid, row, col, STYLE_PLAIN, " %s ", columns[i].title);
+		col = grid_put(grid, row, col, STYLE_BOLD, text);
+	}
+	return col;
+}
+
+/* What the row is, in the columns that the numbers leave: the first names whole, or nearly. */
+static int put_names(const struct screen *screen, struct grid *grid, int row, int end,
+		      const struct view_row *item)
+{
+	const struct column *columns = screen->view->type->columns;
+	int col = 1;
+	char text[256];
+
+	for (size_t i = 0; columns[i].id; i++) {
+		const struct cell *cell = &item->cells[i];
+
+		if (cell->type != CELL_TEXT || columns[i].type != CELL_TEXT ||
+		    columns[i].flags & COLUMN_MACHINE_ONLY)
+			continue;
+		if (end - col < NAME_LEAST && end - col < format_width(cell->text))
+			break;
+		format_middle(text, sizeof(text), cell->text, end - col, screen->is_utf8);
+		col = grid_put(grid, row, col, STYLE_BOLD, text) + 1;
+	}
+	return col;
+}
+
+static int names_width(const struct screen *screen, const struct view_row *item)
+{
+	const struct column *columns = screen->view->type->columns;
+	int width = 0;
+
+	for (size_t i = 0; columns[i].id; i++) {
+		if (item->cells[i].type == CELL_TEXT && columns[i].type == CELL_TEXT &&
+		    !(columns[i].flags & COLUMN_MACHINE_ONLY))
+			width += format_width(item->cells[i].text) + 1;
+	}
+	return width;
+}
+
+/* Names before the numbers, which are never cut for them. */
+static void put_numbers(const struct screen *screen, struct grid *grid, int row,
+			const struct view_row *item, uint64_t all)
+{
+	int width, names = names_width(screen, item), col;
+	char text[32];
+
+	format_count(text, sizeof(text), all, 11, true);
+	/* Written once to see how wide it is. */
+	width = put_durations(screen, grid, row, 0, item) + format_width(text) +
+		(int)strlen("   ended");
+	grid_clear_row(grid, row);
+	if (names > grid->cols - 1 - width)
+		names = grid->cols - 1 - width;
+	col = put_names(screen, grid, row, names, item);
+	col = put_durations(screen, grid, row, col, item);
+	grid_printf(grid, row, col, STYLE_PLAIN, "  %s ended", text);
+}
+
+void latency_paint(const struct screen *screen, struct grid *grid, int first_row, int last_row,
+		   const struct view_row *row)
+{
+	const uint64_t *hist = hist_of(screen->view, row);
+	struct span span = span_of(hist, last_row - first_row);
+	uint64_t max = 1, all = 0;
+
+	for (unsigned int i = span.first; i <= span.last; i += span.step) {
+		uint64_t count = count_in(hist, i, &span);
+
+		max = count > max ? count : max;
+		all += count;
+	}
+	put_numbers(screen, grid, first_row++, row, all);
+	for (unsigned int i = span.first; i <= span.last; i += span.step) {
+		int col = put_edges(grid, first_row, i, &span);
+
+		put_bucket(screen, grid, first_row++, count_in(hist, i, &span), all, max, col);
+	}
+}

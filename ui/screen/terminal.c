@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The terminal by ncurses. */
+#include <curses.h>
+#include <errno.h>
+#include <langinfo.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "ui/screen/terminal.h"
+
+#define MICE_MAX 8 /* as many as curses remembers */
+#define ESCAPE 27
+#define ESCAPE_MS 25 /* after Esc, how long the rest of a key's sequence may take */
+
+struct terminal {
+	SCREEN *screen;
+	attr_t attrs[STYLE_NR];
+	struct grid shown; /* what curses was told last: a row that is the same is not told again */
+	bool is_stale;	   /* all of it must be told anew */
+	int keyboard; /* -1: nobody can type */
+	MEVENT mice[MICE_MAX]; /* not handed out yet, newest first */
+	int nr_mice;
+};
+
+/*
+ * Not just those that mean something to us: get_wch() waits for a key behind a report that nobody
+ * asked for. No clicks: curses would put them together from presses, which then are none.
+ */
+#define BUTTON(n) (BUTTON##n##_PRESSED | BUTTON##n##_RELEASED)
+#define ALL_BUTTONS (BUTTON(1) | BUTTON(2) | BUTTON(3) | BUTTON(4) | BUTTON(5))
+
+enum { PAIR_SPARK = 1, PAIR_NOTICE, PAIR_ALERT, PAIR_TAB };
+
+/* Colour where the terminal has it and nobody minds; nothing is said by colour alone. */
+static void init_colours(struct terminal *terminal)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	if ((no_color && no_color[0]) || !has_colors() || start_color() == ERR)
+		return;
+	short background = use_default_colors() == OK ? -1 : COLOR_BLACK;
+
+	init_pair(PAIR_SPARK, COLOR_CYAN, background);
+	init_pair(PAIR_NOTICE, COLOR_YELLOW, background);
+	init_pair(PAIR_ALERT, COLOR_RED, background);
+	init_pair(PAIR_TAB, COLOR_GREEN, background);
+	terminal->attrs[STYLE_SPARK] |= COLOR_PAIR(PAIR_SPARK);
+	terminal->attrs[STYLE_NOTICE] |= COLOR_PAIR(PAIR_NOTICE);
+	terminal->attrs[STYLE_ALERT] |= COLOR_PAIR(PAIR_ALERT);
+	terminal->attrs[STYLE_TAB] |= COLOR_PAIR(PAIR_TAB);
+}
+
+static void init_styles(struct terminal *terminal)
+{
+	attr_t *attrs = terminal->attrs;
+
+	attrs[STYLE_BOLD] = A_BOLD;
+	attrs[STYLE_DIM] = A_DIM;
+	attrs[STYLE_HEADING] = A_REVERSE;
+	attrs[STYLE_SORTED] = A_REVERSE | A_BOLD | A_UNDERLINE;
+	attrs[STYLE_SELECTED] = A_REVERSE;
+	attrs[STYLE_TAB] = A_BOLD;
+	attrs[STYLE_NOTICE] = A_BOLD;
+	attrs[STYLE_ALERT] = A_BOLD;
+	init_colours(terminal);
+}
+
+/* A picture needs a cursor that can be placed: TERM=dumb has none. */
+static bool can_place_cursor(void)
+{
+	const char *cup = tigetstr("cup");
+
+	return cup && cup != (const char *)-1;
+}
+
+static int why_no_screen(const char *what, struct why *why)
+{
+	const char *term = getenv("TERM");
+
+	return why_set(why, -EINVAL, "TERM=%s: the terminal %s: set TERM, or use -1 or -l",
+		       term ? term : "", what);
+}
+
+int terminal_open(struct terminal **ret_terminal, struct why *why)
+{
+	struct terminal *terminal;
+
+	if (!isatty(STDOUT_FILENO))
+		return why_set(why, -ENOTTY, "standard output is not a terminal: use -1 for one "
+					     "sample, -l for a log");
+	terminal = calloc(1, sizeof(*terminal));
+	if (!terminal)
+		return -ENOMEM;
+	terminal->screen = newterm(NULL, stdout, stdin);
+	if (!terminal->screen) {
+		free(terminal);
+		return why_no_screen("is not known", why);
+	}
+	if (!can_place_cursor()) {
+		terminal_close(terminal);
+		return why_no_screen("cannot place its cursor", why);
+	}
+	terminal->keyboard = isatty(STDIN_FILENO) ? STDIN_FILENO : -1;
+	/* Until the first of these pairs, ncurses 6.4 writes after each move of its cursor. */
+	endwin();
+	set_escdelay(ESCAPE_MS);
+	noecho();
+	cbreak();
+	nonl();
+	curs_set(0);
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	typeahead(-1); /* a look for keys every few lines costs more than the lines */
+	mousemask(ALL_BUTTONS, NULL);
+	mouseinterval(0);
+	init_styles(terminal);
+	*ret_terminal = terminal;
+	return 0;
+}
+
+void terminal_close(struct terminal *terminal)
+{
+	if (!terminal)
+		return;
+	endwin();
+	delscreen(terminal->screen);
+	grid_release(&terminal->shown);
+	free(terminal);
+}
+
+bool terminal_resize(struct terminal *terminal, struct grid *grid)
+{
+	struct winsize size;
+	int rows = LINES, cols = COLS;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row && size.ws_col) {
+		rows = size.ws_row;
+		cols = size.ws_col;
+	}
+	if (rows == grid->rows && cols == grid->cols)
+		return false;
+	resizeterm(rows, cols);
+	clearok(stdscr, TRUE);
+	terminal->is_stale = true;
+	return grid_resize(grid, rows, cols) == 0;
+}
+
+/* Whether the row is there already; remembers it. */
+static bool is_shown(struct terminal *terminal, const struct grid *grid, int row)
+{
+	size_t size = (size_t)grid->cols * sizeof(*grid->cells);
+	struct grid_cell *shown = &terminal->shown.cells[row * grid->cols];
+	const struct grid_cell *cells = &grid->cells[row * grid->cols];
+
+	if (!terminal->is_stale && memcmp(shown, cells, size) == 0)
+		return true;
+	memcpy(shown, cells, size);
+	return false;
+}
+
+/* One row, a call for each run of one style. */
+static void show_row(const struct terminal *terminal, const struct grid *grid, int row)
+{
+	const struct grid_cell *cells = &grid->cells[row * grid->cols];
+	wchar_t text[256];
+
+	for (int col = 0; col < grid->cols;) {
+		enum style style = cells[col].style;
+		int n = 0, first = col;
+
+		for (; col < grid->cols && cells[col].style == style; col++) {
+			/* The right half of a wide character begins no run. */
+			if (cells[col].ch && n == 255)
+				break;
+			if (cells[col].ch)
+				text[n++] = cells[col].ch;
+		}
+		attrset((int)terminal->attrs[style]);
+		mvaddnwstr(row, first, text, n);
+	}
+}
+
+void terminal_show(struct terminal *terminal, const struct grid *grid, int cursor_col)
+{
+	if (terminal->shown.rows != grid->rows || terminal->shown.cols != grid->cols) {
+		if (grid_resize(&terminal->shown, grid->rows, grid->cols) < 0)
+			return;
+		terminal->is_stale = true;
+	}
+	for (int row = 0; row < grid->rows; row++) {
+		if (!is_shown(terminal, grid, row))
+			show_row(terminal, grid, row);
+	}
+	terminal->is_stale = false;
+	attrset(A_NORMAL);
+	curs_set(cursor_col >= 0);
+	if (cursor_col >= 0)
+		move(grid->rows - 1, cursor_col < grid->cols ? cursor_col : grid->cols - 1);
+	refresh();
+}
+
+void terminal_redraw(struct terminal *terminal)
+{
+	terminal->is_stale = true;
+	clearok(stdscr, TRUE);
+}
+
+/* What came together curses hands out the newest first. */
+static void fetch_mice(struct terminal *terminal)
+{
+	while (terminal->nr_mice < MICE_MAX && getmouse(&terminal->mice[terminal->nr_mice]) == OK)
+		terminal->nr_mice++;
+}
+
+/* The oldest of them that means something: a button that is let go does not. */
+static bool take_mouse(struct terminal *terminal, struct terminal_event *ret_event)
+{
+	while (terminal->nr_mice) {
+		const MEVENT *mouse = &terminal->mice[--terminal->nr_mice];
+		int wheel = mouse->bstate & BUTTON4_PRESSED ? -1 :
+			    mouse->bstate & BUTTON5_PRESSED ? 1 : 0;
+
+		if (!wheel && !(mouse->bstate & BUTTON1_PRESSED))
+			continue;
+		*ret_event = (struct terminal_event){
+			.is_key = true, .code = KEY_MOUSE, .row = mouse->y, .col = mouse->x,
+			.wheel = wheel,
+		};
+		return true;
+	}
+	return false;
+}
+
+/*
+ * The rest of a key or report that curses does not know: its letters are no keys. True when there
+ * was one behind the Esc; else that was pressed.
+ */
+static bool skip_sequence(void)
+{
+	wint_t code;
+	int got = get_wch(&code);
+
+	if (got != OK)
+		return false;
+	if (code != '[' && code != 'O') {
+		unget_wch((wchar_t)code);
+		return false;
+	}
+	/* ECMA-48: parameters, then one byte from '@' on. */
+	do {
+		got = get_wch(&code);
+	} while (got == OK && code < '@');
+	return true;
+}
+
+/* KEY_RESIZE comes from resizeterm(), with somebody's next key: nobody pressed it. */
+static bool is_pressed(int got, wint_t code)
+{
+	if (got == KEY_CODE_YES)
+		return code != KEY_RESIZE;
+	return code != ESCAPE || !skip_sequence();
+}
+
+bool terminal_event(struct terminal *terminal, struct terminal_event *ret_event)
+{
+	wint_t code;
+	int got;
+
+	for (;;) {
+		if (take_mouse(terminal, ret_event))
+			return true;
+		got = get_wch(&code);
+		if (got == ERR)
+			return false;
+		if (got == KEY_CODE_YES && code == KEY_MOUSE)
+			fetch_mice(terminal);
+		else if (is_pressed(got, code))
+			break;
+	}
+	*ret_event = (struct terminal_event){ .is_key = got == KEY_CODE_YES, .code = code };
+	return true;
+}
+
+int terminal_fd(const struct terminal *terminal)
+{
+	return terminal->keyboard;
+}
+
+bool terminal_is_utf8(void)
+{
+	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * terminal - curses: the terminal is taken and given back, grids go out, keys come in.
+ */
+#ifndef KVMTOP_UI_SCREEN_TERMINAL_H
+#define KVMTOP_UI_SCREEN_TERMINAL_H
+
+#include <stdbool.h>
+#include <wchar.h>
+
+#include "base/why.h"
+#include "ui/screen/grid.h"
+
+struct terminal;
+
+/* Takes the terminal. -ENOTTY, -EINVAL (TERM unknown) with why. */
+int terminal_open(struct terminal **ret_terminal, struct why *why);
+
+/* Gives it back as it was found. NULL is fine. */
+void terminal_close(struct terminal *terminal);
+
+/* Follows the terminal's size. True when it has changed. */
+bool terminal_resize(struct terminal *terminal, struct grid *grid);
+
+/* Shows the grid; cursor_col >= 0: a text cursor in the last line. */
+void terminal_show(struct terminal *terminal, const struct grid *grid, int cursor_col);
+
+/* The next show() draws everything anew. */
+void terminal_redraw(struct terminal *terminal);
+
+struct terminal_event {
+	bool is_key;  /* code is curses' KEY_...; else a character */
+	wint_t code;
+	int row, col; /* with KEY_MOUSE */
+	int wheel;    /* with KEY_MOUSE: -1 up, 1 down, 0 a click */
+};
+
+/* The next key, if there is one. False: none. */
+bool terminal_event(struct terminal *terminal, struct terminal_event *ret_event);
+
+/* What to poll for keys; -1 when nobody can type. */
+int terminal_fd(const struct terminal *terminal);
+
+/* Whether bars and lines may be UTF-8. */
+bool terminal_is_utf8(void);
+
+#endif

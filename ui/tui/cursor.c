@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The selected row. It is known by what it is about, not by its place; while its row is not there
+ * nothing is selected, and the arrows go on from where it was.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "host/guest.h"
+#include "ui/tui/tui_private.h"
+
+/* The selected row's place; the number of rows where there is none. */
+static size_t find_cursor(const struct tui *tui)
+{
+	return tui->screen.has_cursor ? screen_find_row(&tui->screen, &tui->screen.cursor) :
+					tui->view.nr_rows;
+}
+
+void tui_put_cursor(struct tui *tui, size_t at)
+{
+	if (!tui->view.nr_rows)
+		return;
+	at = at < tui->view.nr_rows ? at : tui->view.nr_rows - 1;
+	tui->screen.cursor = row_id_of(&tui->view.rows[at]);
+	tui->screen.has_cursor = true;
+}
+
+void tui_move_cursor(struct tui *tui, long by)
+{
+	size_t found = find_cursor(tui);
+	bool is_seen = found < tui->view.nr_rows;
+	long at = (long)(is_seen ? found : tui->screen.has_cursor ? tui->row_at : tui->screen.top);
+
+	/* The first arrow shows the cursor where it is; the next one moves it. */
+	if (is_seen || (by != 1 && by != -1))
+		at += by;
+	tui_put_cursor(tui, at < 0 ? 0 : (size_t)at);
+}
+
+static void remember_row(struct tui *tui, size_t at)
+{
+	const struct cell *name = &tui->view.rows[at].cells[0];
+
+	tui->row_at = at;
+	snprintf(tui->row_name, sizeof(tui->row_name), "%s",
+		 name->type == CELL_TEXT ? name->text : "");
+}
+
+/* Selects the sought row, unless another one is; says when it will not come. */
+static void seek_row(struct tui *tui)
+{
+	char text[128];
+
+	for (size_t i = 0; !tui->screen.has_cursor && i < tui->view.nr_rows; i++) {
+		if (strcmp(tui->view.rows[i].cells[0].text, tui->sought) == 0)
+			tui_put_cursor(tui, i);
+	}
+	if (!tui->screen.has_cursor && (tui->samples_due || tui->has_put_off))
+		return;
+	if (!tui->screen.has_cursor && tui->view.nr_rows) {
+		snprintf(text, sizeof(text), "%s is not among these", tui->sought);
+		tui_say(tui, text);
+	}
+	tui->sought[0] = '\0';
+}
+
+void tui_follow_cursor(struct tui *tui)
+{
+	size_t at;
+
+	if (tui->sought[0])
+		seek_row(tui);
+	at = find_cursor(tui);
+	if (at < tui->view.nr_rows)
+		remember_row(tui, at);
+}
+
+static void say_gone(struct tui *tui)
+{
+	uint32_t guest = tui->screen.cursor.guest;
+	bool has_ended = guest != GUEST_ANY && !guests_by_id(tui->facts.guests, guest);
+	char text[128];
+
+	snprintf(text, sizeof(text), "%s %s: choose another row", tui->row_name,
+		 has_ended ? "has ended" : "is not here any more");
+	tui_say(tui, text);
+}
+
+const struct view_row *tui_selected_row(struct tui *tui)
+{
+	size_t at;
+
+	if (!tui->view.nr_rows)
+		return NULL;
+	if (!tui->screen.has_cursor)
+		tui_put_cursor(tui, tui->screen.top);
+	at = find_cursor(tui);
+	if (at < tui->view.nr_rows)
+		return &tui->view.rows[at];
+	say_gone(tui);
+	return NULL;
+}
+
+struct selection tui_selection(const struct tui *tui)
+{
+	struct selection selection = {
+		.has_cursor = tui->screen.has_cursor,
+		.cursor = tui->screen.cursor,
+		.at = tui->row_at,
+	};
+
+	memcpy(selection.name, tui->row_name, sizeof(selection.name));
+	return selection;
+}
+
+void tui_select(struct tui *tui, const struct selection *selection)
+{
+	tui->screen.has_cursor = selection->has_cursor;
+	tui->screen.cursor = selection->cursor;
+	tui->row_at = selection->at;
+	memcpy(tui->row_name, selection->name, sizeof(tui->row_name));
+}
+
+/* In any of its texts. */
+static bool is_found(const struct tui *tui, const struct view_row *row)
+{
+	for (size_t i = 0; i < view_columns(tui->query->type); i++) {
+		if (row->cells[i].type == CELL_TEXT &&
+		    pattern_match(tui->search, row->cells[i].text) >= 0)
+			return true;
+	}
+	return false;
+}
+
+void tui_find_next(struct tui *tui)
+{
+	size_t nr = tui->view.nr_rows, found = find_cursor(tui);
+	size_t from = found < nr ? found + 1 : tui->screen.has_cursor ? tui->row_at : 0;
+
+	for (size_t i = 0; tui->search && i < nr; i++) {
+		size_t at = (from + i) % nr;
+
+		if (is_found(tui, &tui->view.rows[at])) {
+			tui_put_cursor(tui, at);
+			return;
+		}
+	}
+	if (tui->search)
+		tui_say(tui, "Not found");
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Why there are no rows, in words, and what to do then. */
+#include <stdio.h>
+
+#include "host/guest.h"
+#include "ui/tui/tui_private.h"
+#include "views/timed.h"
+
+/* An exit without arguments: most have none. */
+static const char *why_no_arguments(struct tui *tui)
+{
+	snprintf(tui->empty, sizeof(tui->empty),
+		 "No argument of %s seen yet. I/O, MSR, CPUID and hypercall exits have arguments, "
+		 "most others have not. Enter shows which vCPUs it is of.",
+		 fields_get(tui->facts.fields, tui->query->reason)->label);
+	return tui->empty;
+}
+
+static bool has_reasons(const struct fields *fields)
+{
+	for (uint32_t i = 0; i < fields_count(fields); i++) {
+		const struct field *field = fields_get(fields, i);
+
+		if (field->use == USE_EVENT && field->exit_rank && field->has_children)
+			return true;
+	}
+	return false;
+}
+
+static const char *why_no_exits(struct tui *tui, const char *why)
+{
+	snprintf(tui->empty, sizeof(tui->empty),
+		 "This view needs what cannot be counted here. %s%s", why,
+		 has_reasons(tui->facts.fields) ?
+			 ". Press 1, then x: that counts reasons, without times." : "");
+	return tui->empty;
+}
+
+static const char *why_ended(struct tui *tui)
+{
+	snprintf(tui->empty, sizeof(tui->empty), "%s has ended; %s", tui->guest_name,
+		 tui->nr_ways ? "Backspace goes back" : "c shows all guests");
+	return tui->empty;
+}
+
+/* Whether the filter names anything that this view shows, as far as it is known. */
+static bool has_named(const struct tui *tui)
+{
+	const struct query *query = tui->query;
+	const struct fields *fields = tui->facts.fields;
+
+	for (uint32_t i = 0; i < fields_count(fields); i++) {
+		const struct field *field = fields_get(fields, i);
+
+		if (query->type->wants(query, field) && query_has_name(query, field))
+			return true;
+	}
+	return false;
+}
+
+static const char *why_filtered(struct tui *tui)
+{
+	const char *what = tui->query->type == &view_events   ? "event" :
+			   tui->query->type == &view_hotspots ? "argument of an exit so far" :
+								"exit so far";
+
+	snprintf(tui->empty, sizeof(tui->empty), "The filter %s matches no %s; c clears it",
+		 pattern_text(tui->query->filter), what);
+	return tui->empty;
+}
+
+/* Why nothing was counted where things are. */
+static const char *why_nothing(struct tui *tui)
+{
+	const struct query *query = tui->query;
+	bool is_recorded = tui->config.recording;
+
+	if (query->type->by_guest && !guests_count(tui->facts.guests))
+		return is_recorded ? "The recording has no guest." : "No guest is running.";
+	if (query->filter && !has_named(tui))
+		return why_filtered(tui);
+	if (query->type == &view_hotspots && query->has_reason)
+		return why_no_arguments(tui);
+	return is_recorded ? "Nothing of this kind is in the recording." :
+			     "No matching events reported yet";
+}
+
+const char *tui_why_empty(struct tui *tui)
+{
+	const struct monitor *monitor = tui->config.monitor;
+	const char *no_exits = monitor_no_exits(monitor);
+
+	if (!monitor_is_live(monitor))
+		return "Waiting for the KVM module.";
+	if (tui->query->type->is_timed && no_exits)
+		return why_no_exits(tui, no_exits);
+	if (tui->has_put_off)
+		return "Paused: nothing of this view was counted; Space goes on";
+	if (tui->is_opening)
+		return "Opening events ...";
+	if (query_is_of_ended(tui->query, &tui->facts))
+		return why_ended(tui);
+	return why_nothing(tui);
+}

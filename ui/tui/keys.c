@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What keys and the mouse do: they change the query and the screen's state, and the loop paints. */
+#include <curses.h>
+#include <wchar.h>
+
+#include "cmd/top_options.h"
+#include "host/guest.h"
+#include "ui/tui/tui_private.h"
+
+#define CTRL(c) ((c) & 0x1f)
+#define HELP_END 1000 /* farther down than there are lines */
+
+/* ---- order and interval ---- */
+
+static void toggle_children(struct tui *tui)
+{
+	if (!tui->query->type->has_trees) {
+		tui_say(tui, "x opens the reasons of events: 1 shows them");
+		return;
+	}
+	tui->query->children = !tui->query->children;
+	field_set_clear(&tui->query->open);
+	tui_ask(tui);
+}
+
+static bool can_sort(const struct tui *tui, size_t index)
+{
+	const struct column *column = &tui->query->type->columns[index];
+
+	return !(column->flags & COLUMN_MACHINE_ONLY) && column->type != CELL_SPARK &&
+	       column->type != CELL_HIST && column->type != CELL_SPLIT &&
+	       view_has_column(&tui->view, index);
+}
+
+static void move_sort(struct tui *tui, int by)
+{
+	size_t nr = view_columns(tui->query->type);
+	size_t sort = tui->query->sort;
+
+	do {
+		sort = (sort + nr + (size_t)by) % nr;
+	} while (!can_sort(tui, sort));
+	tui->query->sort = sort;
+}
+
+/* kvm_stat's o: rates or totals. */
+static void toggle_order(struct tui *tui)
+{
+	int total = view_column_by_id(tui->query->type, "total");
+	int rate = view_column_by_id(tui->query->type, "rate");
+
+	tui->query->sort = (size_t)(tui->query->sort == (size_t)rate ? total : rate);
+	tui->query->reverse = false;
+	tui_say(tui, tui->query->sort == (size_t)rate ? "Sorted by rate" : "Sorted by total");
+}
+
+static double delay_step(double delay_s)
+{
+	return delay_s < 1 ? 0.1 : delay_s < 5 ? 0.5 : 1;
+}
+
+/* ---- keys ---- */
+
+static void press_movement(struct tui *tui, wint_t key)
+{
+	long page = tui->screen.page_rows > 1 ? (long)tui->screen.page_rows - 1 : 1;
+
+	switch (key) {
+	case KEY_UP:
+		tui_move_cursor(tui, -1);
+		break;
+	case KEY_DOWN:
+		tui_move_cursor(tui, 1);
+		break;
+	case KEY_PPAGE:
+		tui_move_cursor(tui, -page);
+		break;
+	case KEY_NPAGE:
+		tui_move_cursor(tui, page);
+		break;
+	case KEY_HOME:
+		tui_put_cursor(tui, 0);
+		break;
+	case KEY_END:
+		tui_put_cursor(tui, tui->view.nr_rows);
+		break;
+	case KEY_ENTER:
+		tui_enter_row(tui);
+		break;
+	case KEY_BACKSPACE:
+		tui_go_back(tui);
+		break;
+	case KEY_BTAB:
+		tui_step_view(tui, -1);
+		break;
+	default:
+		break;
+	}
+}
+
+static void press_help(struct tui *tui, const struct terminal_event *event)
+{
+	size_t page = tui->screen.page_rows, *top = &tui->screen.help_top;
+	int key = event->is_key ? (int)event->code : 0;
+
+	/* The painter corrects what is too far down. */
+	if (key == KEY_DOWN || (key == KEY_MOUSE && event->wheel > 0))
+		++*top;
+	else if (key == KEY_UP || (key == KEY_MOUSE && event->wheel < 0))
+		*top -= *top > 0;
+	else if (key == KEY_NPAGE || (!event->is_key && event->code == ' '))
+		*top += page;
+	else if (key == KEY_PPAGE)
+		*top -= *top < page ? *top : page;
+	else if (key == KEY_HOME)
+		*top = 0;
+	else if (key == KEY_END)
+		*top = HELP_END;
+	else
+		tui->screen.page = PAGE_TABLE;
+}
+
+/* Keys about time as it goes on. Returns whether the key is one. */
+static bool press_live(struct tui *tui, wint_t ch)
+{
+	if (!wcschr(L"rs+- ", (wchar_t)ch) || !ch)
+		return false;
+	if (tui->config.recording) {
+		tui_say(tui, "This is a recording: it is over, and shown as a whole");
+		return true;
+	}
+	switch (ch) {
+	case 'r':
+		monitor_reset(tui->config.monitor);
+		tui_say(tui, "Totals count from now on");
+		break;
+	case 's':
+		tui_prompt_delay(tui);
+		break;
+	case '+':
+		tui_set_delay(tui, tui->delay_s + delay_step(tui->delay_s));
+		break;
+	case '-':
+		tui_set_delay(tui, tui->delay_s - delay_step(tui->delay_s - 0.01));
+		break;
+	default:
+		tui_toggle_pause(tui);
+	}
+	return true;
+}
+
+static void press_query(struct tui *tui, wint_t ch)
+{
+	switch (ch) {
+	case 'b':
+		tui_show_guests(tui);
+		break;
+	case 'c':
+		tui_set_guest(tui, GUEST_ANY);
+		tui_set_filter(tui, NULL);
+		break;
+	case 'f':
+		tui_prompt_filter(tui);
+		break;
+	case 'g':
+	case 'p':
+		tui_prompt_guest(tui);
+		break;
+	case 'o':
+		toggle_order(tui);
+		break;
+	case '<':
+		move_sort(tui, -1);
+		break;
+	case '>':
+		move_sort(tui, 1);
+		break;
+	case 'R':
+		tui->query->reverse = !tui->query->reverse;
+		break;
+	case 'x':
+		toggle_children(tui);
+		break;
+	default:
+		if (ch >= '1' && ch <= '9')
+			tui_show_view(tui, view_type_at(ch - '1'));
+	}
+}
+
+static void press_char(struct tui *tui, wint_t ch)
+{
+	switch (ch) {
+	case 'q':
+		tui->quit = true;
+		break;
+	case 'h':
+	case '?':
+		tui->screen.page = PAGE_HELP;
+		tui->screen.help_top = 0;
+		break;
+	case '/':
+		tui_prompt_search(tui);
+		break;
+	case 'n':
+		tui_find_next(tui);
+		break;
+	case '\t':
+		tui_step_view(tui, 1);
+		break;
+	case '\r':
+	case '\n':
+		tui_enter_row(tui);
+		break;
+	case 127:
+	case CTRL('h'):
+		tui_go_back(tui);
+		break;
+	case 27:
+		tui->screen.has_cursor = false;
+		break;
+	case CTRL('l'):
+		terminal_redraw(tui->terminal);
+		break;
+	default:
+		if (!press_live(tui, ch))
+			press_query(tui, ch);
+	}
+}
+
+static void click(struct tui *tui, const struct terminal_event *event)
+{
+	const struct screen *screen = &tui->screen;
+	long row = event->row - screen->first_row;
+
+	if (event->wheel) {
+		tui_move_cursor(tui, 3L * event->wheel);
+		return;
+	}
+	for (size_t i = 0; i < screen->nr_hits; i++) {
+		const struct hit *hit = &screen->hits[i];
+
+		if (event->row != hit->row || event->col < hit->first_col ||
+		    event->col > hit->last_col)
+			continue;
+		if (hit->kind == HIT_TAB) {
+			tui_show_view(tui, view_type_at(hit->index));
+		} else if (tui->query->sort == hit->index) {
+			tui->query->reverse = !tui->query->reverse;
+		} else if (can_sort(tui, hit->index)) {
+			tui->query->sort = hit->index;
+		}
+		return;
+	}
+	if (row >= 0 && (size_t)row < screen->page_rows &&
+	    screen->top + (size_t)row < tui->view.nr_rows)
+		tui_put_cursor(tui, screen->top + (size_t)row);
+}
+
+void tui_press(struct tui *tui, const struct terminal_event *event)
+{
+	if (tui->screen.has_prompt) {
+		tui_type_prompt(tui, event);
+	} else if (tui->screen.page == PAGE_HELP) {
+		press_help(tui, event);
+	} else if (!event->is_key) {
+		press_char(tui, event->code);
+	} else if (event->code == KEY_MOUSE) {
+		click(tui, event);
+	} else {
+		press_movement(tui, event->code);
+	}
+}

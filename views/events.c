@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The Events view: every event with its total and rate, exit reasons as a tree below theirs. */
+#include <errno.h>
+#include <string.h>
+
+#include "views/view.h"
+
+enum { EVENT, TOTAL, SHARE, DELTA, RATE, SPARK };
+
+static const struct column columns[] = {
+	[EVENT] = { "event", "Event", "what happened; reasons below their event",
+		    CELL_TEXT, 40, COLUMN_LEAST(18) },
+	[TOTAL] = { "total", "Total",
+		    "since the start, r, or a change of filter; a level as it is now",
+		    CELL_COUNT, 10, COLUMN_SPARE(1) },
+	[SHARE] = { "share", "%Total", "of all events of the same provider; a reason: of its event",
+		    CELL_PERCENT, 7, COLUMN_SPARE(2) },
+	[DELTA] = { "delta", "Delta", "since the previous sample",
+		    CELL_COUNT, 10, COLUMN_MACHINE_ONLY },
+	[RATE] = { "rate", "CurAvg/s", "per second between the last two samples",
+		   CELL_RATE, 9, 0 },
+	[SPARK] = { "history", "History", "the rate over the last samples", CELL_SPARK, 30,
+		    COLUMN_SPARE(3) },
+	{ 0 },
+};
+
+/* One sum a field, over all keys that have it. */
+static struct stat_sum *sum_up(struct view *view, const struct query *query,
+			       const struct facts *facts)
+{
+	uint64_t tick = stats_tick(facts->stats);
+	struct stat_sum *sums = view_scratch(view, fields_count(facts->fields) * sizeof(*sums));
+
+	if (!sums)
+		return NULL;
+	for (size_t i = 0; i < stats_count(facts->stats); i++) {
+		const struct stats_item *stat = stats_at(facts->stats, i);
+
+		if (query->guest != GUEST_ANY && stat->key.guest != query->guest)
+			continue;
+		if (field_set_has(facts->wanted, stat->key.field))
+			stat_sum_add(&sums[stat->key.field], stat,
+				     fields_get(facts->fields, stat->key.field)->kind, tick);
+	}
+	return sums;
+}
+
+static bool is_shown(const struct query *query, const struct stat_sum *sum)
+{
+	return sum->nr && (query->zeros || sum->total || sum->delta);
+}
+
+static void fill_counter(struct view_row *row, const struct stat_sum *sum, uint64_t whole)
+{
+	row->cells[TOTAL] = cell_count(sum->total);
+	row->cells[SHARE] = cell_percent(sum->total, whole);
+	row->cells[DELTA] = cell_count(sum->delta);
+	row->cells[RATE] = cell_rate(sum);
+	row->cells[SPARK] = cell_spark(sum);
+}
+
+static struct view_row *add_row(struct view *view, const struct facts *facts, uint32_t id,
+				const struct stat_sum *sum, uint64_t whole)
+{
+	const struct field *field = fields_get(facts->fields, id);
+	struct view_row *row = view_add(view);
+
+	if (!row)
+		return NULL;
+	row->field = id;
+	row->is_idle = field->is_idle;
+	row->can_open = field->has_children;
+	row->cells[EVENT] = cell_text(field->name);
+	if (field->kind == FIELD_COUNTER)
+		fill_counter(row, sum, whole);
+	else
+		row->cells[TOTAL] = cell_count(sum->total);
+	return row;
+}
+
+/* What the parent counted from when its children began. */
+static uint64_t total_since(const struct stat_sum *parent, uint64_t before)
+{
+	return parent->total > before ? parent->total - before : 0;
+}
+
+/* What the parent counted that none of its children did: reasons that no table knows. */
+static int add_rest(struct view *view, const struct stat_sum *parent,
+		    const struct stat_sum *children)
+{
+	uint64_t since = total_since(parent, children->parent_before);
+	struct stat_sum rest = { .has_rate = parent->has_rate && children->has_rate };
+	struct view_row *row;
+
+	if (since <= children->total)
+		return 0;
+	rest.total = since - children->total;
+	rest.delta = parent->delta > children->delta ? parent->delta - children->delta : 0;
+	if (parent->rate_per_s > children->rate_per_s)
+		rest.rate_per_s = parent->rate_per_s - children->rate_per_s;
+	row = view_add(view);
+	if (!row)
+		return -ENOMEM;
+	row->depth = 1;
+	row->is_rest = true;
+	row->cells[EVENT] = cell_text("other");
+	fill_counter(row, &rest, since);
+	return 0;
+}
+
+static int add_child(struct view *view, const struct facts *facts, uint32_t id,
+		     const struct stat_sum *sums)
+{
+	const struct stat_sum *parent = &sums[fields_get(facts->fields, id)->parent];
+	struct view_row *row = add_row(view, facts, id, &sums[id],
+				       total_since(parent, sums[id].parent_before));
+
+	if (!row)
+		return -ENOMEM;
+	row->depth = 1;
+	return 0;
+}
+
+/* The wanted children of the root that was added last. */
+static int add_children(struct view *view, const struct query *query, const struct facts *facts,
+			uint32_t parent, const struct stat_sum *sums)
+{
+	size_t root = view->nr_rows - 1;
+	struct stat_sum all = { 0 };
+	bool is_complete = true; /* every child there is was counted, all from the same moment on */
+
+	for (uint32_t i = parent + 1; i < fields_count(facts->fields); i++) {
+		if (fields_get(facts->fields, i)->parent != parent)
+			continue;
+		view->rows[root].is_open |= field_set_has(facts->wanted, i);
+		if (!sums[i].nr) {
+			is_complete = false;
+			continue;
+		}
+		if (all.nr && sums[i].parent_before != all.parent_before)
+			is_complete = false;
+		all.parent_before = sums[i].parent_before;
+		stat_sum_merge(&all, &sums[i]);
+		if (is_shown(query, &sums[i]) && add_child(view, facts, i, sums) < 0)
+			return -ENOMEM;
+	}
+	return is_complete && all.nr ? add_rest(view, &sums[parent], &all) : 0;
+}
+
+/* What 100 % is for each provider: its counters' totals. Sums are 0 for what is not wanted. */
+static void whole_by_source(const struct facts *facts, const struct stat_sum *sums,
+			    uint64_t *ret_whole)
+{
+	memset(ret_whole, 0, SAMPLE_SOURCES * sizeof(*ret_whole));
+	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
+		const struct field *field = fields_get(facts->fields, i);
+
+		if (field->kind == FIELD_COUNTER && field->parent == FIELD_NONE)
+			ret_whole[field->source] += sums[i].total;
+	}
+}
+
+static void add_total(struct view *view, const struct facts *facts, const struct stat_sum *sums)
+{
+	struct stat_sum all = { 0 };
+
+	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
+		const struct field *field = fields_get(facts->fields, i);
+
+		if (field->kind == FIELD_COUNTER && field->parent == FIELD_NONE)
+			stat_sum_merge(&all, &sums[i]);
+	}
+	view->total.cells[EVENT] = cell_text("Total");
+	view->total.cells[TOTAL] = cell_count(all.total);
+	view->total.cells[DELTA] = cell_count(all.delta);
+	view->total.cells[RATE] = cell_rate(&all);
+}
+
+static bool wants(const struct query *query, const struct field *field)
+{
+	(void)query;
+	return field->use == USE_EVENT;
+}
+
+static int build(struct view *view, const struct query *query, const struct facts *facts)
+{
+	struct stat_sum *sums = sum_up(view, query, facts);
+	uint64_t whole[SAMPLE_SOURCES];
+
+	if (!sums)
+		return -ENOMEM;
+	whole_by_source(facts, sums, whole);
+	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
+		const struct field *field = fields_get(facts->fields, i);
+		struct view_row *row;
+
+		if (field->parent != FIELD_NONE || !field_set_has(facts->wanted, i))
+			continue;
+		if (!is_shown(query, &sums[i]))
+			continue;
+		row = add_row(view, facts, i, &sums[i], whole[field->source]);
+		if (!row)
+			return -ENOMEM;
+		if (field->has_children && add_children(view, query, facts, i, sums) < 0)
+			return -ENOMEM;
+	}
+	add_total(view, facts, sums);
+	return 0;
+}
+
+const struct view_type view_events = {
+	.name = "events",
+	.title = "Events",
+	.columns = columns,
+	.sort = RATE,
+	.has_trees = true,
+	.wants = wants,
+	.build = build,
+};

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * view - a table to look at: facts grouped, filtered and sorted into rows of typed cells.
+ *
+ * A pure function of a query and the facts: no I/O, no clock, no terminal. A renderer turns cells
+ * into text. The column tables below are the one place for headings, units, help and machine
+ * names. A new view is one file and one line in view.c.
+ */
+#ifndef KVMTOP_VIEWS_VIEW_H
+#define KVMTOP_VIEWS_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/pattern.h"
+#include "facts/field.h"
+#include "facts/stats.h"
+#include "host/guest.h"
+
+#define VIEW_COLUMNS 20
+
+enum cell_type {
+	CELL_NONE, /* absent: "-" on a screen, null in JSON */
+	CELL_TEXT,
+	CELL_COUNT,
+	CELL_PERCENT,
+	CELL_RATE,  /* per second */
+	CELL_NS,    /* a duration */
+	CELL_SPARK, /* STATS_HISTORY rates, oldest first, < 0 where there is none */
+	CELL_HIST,  /* how many took how long: HIST_BUCKETS counts */
+	CELL_SPLIT, /* where time went: shares of the whole, 0 to 1 */
+};
+
+/* Drawn, not written: a line of a file has no place for it, and nothing is sorted by it. */
+static inline bool cell_is_picture(enum cell_type type)
+{
+	return type == CELL_SPARK || type == CELL_HIST || type == CELL_SPLIT;
+}
+
+/* The parts of CELL_SPLIT, in the order in which they are drawn. */
+enum split_part { SPLIT_GUEST, SPLIT_KVM, SPLIT_USER, SPLIT_HALT, SPLIT_PARTS };
+
+struct cell {
+	enum cell_type type;
+	union {
+		const char *text; /* owned by the dictionary or the inventory */
+		uint64_t count;
+		double number;
+		uint64_t ns;
+		const float *spark; /* owned by the view, as are these */
+		const uint64_t *hist;
+		const double *split; /* SPLIT_PARTS */
+	};
+};
+
+enum {
+	COLUMN_MACHINE_ONLY = 1 << 0, /* not for screens */
+	COLUMN_KEY = 1 << 1, /* with the first one, names the row; orders only what is else equal */
+	COLUMN_COST = 1 << 2, /* a cost: rows that are halts rank below all that are not */
+	/* The same in all rows once one guest, or one reason, is chosen: a screen leaves it out. */
+	COLUMN_OF_GUEST = 1 << 3,
+	COLUMN_OF_REASON = 1 << 4,
+};
+
+/* How easily a column gives way where room is short: the highest first; 0: see the painter. */
+#define COLUMN_SPARE(rank) ((rank) << 8)
+#define COLUMN_SPARE_OF(flags) ((flags) >> 8 & 0xff)
+
+/* A text's least width: others give way before it becomes narrower. Numbers have only one width. */
+#define COLUMN_LEAST(width) ((width) << 16)
+#define COLUMN_LEAST_OF(flags) ((int)((flags) >> 16))
+
+struct column {
+	const char *id;	   /* in JSON and for --sort */
+	const char *title; /* as a heading */
+	const char *help;
+	enum cell_type type;
+	int width;	     /* characters that suffice for nearly all; the first stretches */
+	unsigned int flags;  /* COLUMN_* */
+};
+
+struct view_row {
+	uint32_t field; /* FIELD_NONE: not about one */
+	uint32_t guest; /* GUEST_ANY: not about one */
+	int32_t vcpu;	/* -1: not about one */
+	uint8_t depth;
+	bool can_open, is_open;
+	bool is_last; /* of its siblings */
+	bool is_rest; /* what a parent counted beyond its children */
+	bool is_idle, is_gone;
+	struct cell cells[VIEW_COLUMNS];
+};
+
+struct query;
+struct view;
+
+/* What there is to look at. */
+struct facts {
+	const struct field_set *wanted; /* query_wants() of the query at hand */
+	const struct fields *fields;
+	const struct stats *stats;
+	const struct guests *guests;
+};
+
+struct view_type {
+	const char *name;  /* for --view: "events" */
+	const char *title; /* on its tab: "Events" */
+	const struct column *columns; /* ended by one with id == NULL; the first names the row */
+	size_t sort;	   /* the column to sort by when the user chose none */
+	bool by_guest;	   /* needs rows for each guest */
+	bool has_trees;	   /* shows children; else only those a filter names are counted */
+	bool is_timed;	   /* is made of what the provider "exits" says */
+	/* Whether a field is needed for it, children aside. */
+	bool (*wants)(const struct query *query, const struct field *field);
+	/*
+	 * Whether a field is needed whatever the filter says: what the provider "exits" gives.
+	 * Where it gives anything, events are counted only for a filter. NULL: none is.
+	 */
+	bool (*needs)(const struct field *field);
+	/* Adds its rows, parents before children, in any order among siblings. */
+	int (*build)(struct view *view, const struct query *query, const struct facts *facts);
+};
+
+extern const struct view_type view_events, view_guests, view_vcpus, view_exits, view_hotspots;
+extern const struct view_type view_exit_totals; /* of `kvmtop exits`: not among the tabs */
+
+const struct view_type *view_type_at(size_t i); /* NULL past the end */
+const struct view_type *view_type_by_name(const char *name); /* NULL: no such */
+
+/* One vCPU of a guest. */
+struct vcpu_key {
+	uint32_t guest;
+	int32_t vcpu;
+};
+
+/* What can be counted by reason or argument. */
+enum exit_event {
+	EVENT_VMEXIT,
+	EVENT_MMIO,
+	EVENT_IOPORT,
+	EVENT_MSR,
+	EVENT_CPUID,
+	EVENT_HYPERCALL,
+	EVENT_SYSREG,
+};
+
+/* "vmexit" ...; NULL past the end. */
+const char *exit_event_name(unsigned int event);
+
+/* What the user asked for. */
+struct query {
+	const struct view_type *type;
+	const struct pattern *filter; /* NULL: everything; outlives the query */
+	uint32_t guest;		      /* GUEST_ANY, or one guest only */
+	bool has_vcpu, has_reason;    /* one of the guest's vCPUs only; one exit reason only: */
+	int32_t vcpu;
+	uint32_t reason;	      /* its field */
+	const struct vcpu_key *only;  /* view_exit_totals: these vCPUs only, nr_only of them */
+	size_t nr_only;
+	enum exit_event event;	      /* view_exit_totals: which */
+	bool collapses;		      /* view_exit_totals: the vCPUs of a guest together */
+	bool children;		      /* all trees open */
+	struct field_set open;	      /* else those that are */
+	size_t sort;		      /* column */
+	bool reverse;
+	bool flat;		      /* sort children among all rows, not below their parents */
+	bool zeros;		      /* rows that counted nothing, too */
+	bool is_whole;		      /* there is one interval and no history: a recording */
+};
+
+/*
+ * The fields that must be counted for the query: 0 or -ENOMEM. A filter matches names and
+ * kvm_stat's names anywhere. A child is chosen when the match reaches into its own part of the
+ * name, as in "exit.*HLT", or when its parent is chosen and open (where all trees are, a filter
+ * must match it, too: "kvm_exit$" has none); its parent comes along.
+ */
+int query_wants(const struct query *query, const struct fields *fields, struct field_set *ret_set);
+
+/* Whether the facts have any of it, counted for whom the query asks. */
+bool query_is_counted(const struct query *query, const struct facts *facts);
+
+struct view {
+	const struct view_type *type;
+	struct view_row *rows;
+	size_t nr_rows, cap_rows;
+	struct view_row total; /* sums, whether their rows are shown or not */
+	uint32_t absent; /* columns that there is nothing for, as bits: not shown to people */
+	const char *rate_title; /* of the column "rate"; NULL: its own */
+	const char *note; /* what the reader should know about these rows; NULL: nothing */
+	void *scratch; /* the builder's sums, which cells point into */
+	size_t scratch_size;
+};
+
+/* Rebuilds the rows; texts stay good until the guests are refreshed. 0 or -ENOMEM. */
+int view_build(struct view *view, const struct query *query, const struct facts *facts);
+void view_release(struct view *view);
+
+/* -1, 0, 1 as for qsort(): numbers ascending, absent before all, then text by bytes. */
+int cell_compare(const struct cell *a, const struct cell *b);
+
+/* For the builders of views. NULL: no memory. */
+struct view_row *view_add(struct view *view);
+void *view_scratch(struct view *view, size_t size); /* zeroed, valid until the next build */
+/* Whether the filter matches the field's name or kvm_stat's anywhere; without one it does. */
+bool query_names(const struct query *query, const struct field *field);
+
+static inline struct cell cell_text(const char *text)
+{
+	return (struct cell){ CELL_TEXT, { .text = text } };
+}
+
+static inline struct cell cell_count(uint64_t count)
+{
+	return (struct cell){ CELL_COUNT, { .count = count } };
+}
+
+static inline struct cell cell_pid(pid_t pid) /* absent when it is 0: not known */
+{
+	return (struct cell){ pid ? CELL_COUNT : CELL_NONE, { .count = (uint64_t)pid } };
+}
+
+static inline struct cell cell_none(void)
+{
+	return (struct cell){ CELL_NONE, { 0 } };
+}
+
+static inline struct cell cell_ns(uint64_t ns)
+{
+	return (struct cell){ CELL_NS, { .ns = ns } };
+}
+
+static inline bool view_has_column(const struct view *view, size_t column)
+{
+	return !(view->absent >> column & 1);
+}
+
+struct cell cell_percent(uint64_t part, uint64_t whole); /* absent when whole is 0 */
+struct cell cell_rate(const struct stat_sum *sum);	 /* absent when it has none */
+struct cell cell_spark(const struct stat_sum *sum);
+
+/* The number of columns of a type. */
+size_t view_columns(const struct view_type *type);
+/* By id, e.g. "rate": its index, or -ENOENT. */
+int view_column_by_id(const struct view_type *type, const char *id);
+
+#endif
