@@ -9,22 +9,27 @@ check "facts flow one way" tools/check-layers
 
 # A rule that cannot fail proves nothing.
 tree=$TMP/tree
-mkdir -p "$tree/ui" "$tree/providers" "$tree/arch"
-echo '#include "providers/foo.h"' >"$tree/both.h"
-: >"$tree/providers/foo.h"
-printf '#include <stdio.h>\n#include "both.h"\n' >"$tree/ui/a.c"
-echo '#include "view_x.h"' >"$tree/providers/foo.c"
-printf '\n\n#  include <fcntl.h>\n' >"$tree/stats.c"
-echo '#include <curses.h>' >"$tree/view_x.h"
-echo '#include "ui/a.h"' >"$tree/arch/x86.c"
-echo '#include "env.h"' >"$tree/sample.c"
-is "$(tools/check-layers "$tree" | sed 's/: [^:]*$//')" "\
-arch/x86.c:1: includes ui/a.h
-providers/foo.c:1: includes view_x.h
-sample.c:1: includes env.h
-stats.c:3: includes fcntl.h
-ui/a.c:2: includes both.h, which includes providers/foo.h
-view_x.h:1: includes curses.h" "every forbidden include is found, with file and line"
+mkdir -p "$tree/ui/tui" "$tree/providers/exits" "$tree/facts" "$tree/arch" "$tree/host" "$tree/new"
+: >"$tree/ui/tui/a.h"
+: >"$tree/new/room.c"
+echo '#include "ui/tui/a.h"' >"$tree/providers/exits/climbs.c"
+printf '\n#include "providers/exits/b.h"\n' >"$tree/providers/exits/a.h"
+echo '#include "host/env.h"' >"$tree/providers/exits/a.c"
+echo '#include "providers/exits/a.h"' >"$tree/providers/exits/b.h"
+printf '\n\n#  include <fcntl.h>\n' >"$tree/facts/reads.c"
+echo '#include <curses.h>' >"$tree/facts/draws.h"
+: >"$tree/host/env.h"
+echo '#include "host/env.h"' >"$tree/arch/x86.c"
+: >"$tree/loose.c"
+is "$(tools/check-layers "$tree")" "\
+arch/x86.c:1: includes host/env.h: arch is not above host
+facts/draws.h:1: includes curses.h: facts does without curses
+facts/reads.c:3: includes fcntl.h: facts does without I/O
+loose.c: no line of the table in tools/check-layers covers it
+new/room.c: no line of the table in tools/check-layers covers it
+providers/exits/b and providers/exits/a include each other in a circle
+providers/exits/climbs.c:1: includes ui/tui/a.h: providers/exits is not above ui/tui" \
+	"every forbidden include is found, with file and line"
 is "$(status_of tools/check-layers "$tree")" 1 "and is a failure"
 
 # install and uninstall are one list.
