@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What exits are about, as text. */
+/* What is counted of exits: names, events, and arguments as text. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,23 +75,44 @@ static void format_sysreg(char *buf, size_t size, uint64_t opcodes, uint32_t is_
 	add_name(buf, size, n, is_write ? "write" : "read");
 }
 
-/* In the order of enum exits_argument. */
-static const struct argument arguments[] = {
-	{ "ioport", "IO", { { "kvm", "kvm_pio", "port", "size", "rw", 0 } }, format_ioport },
-	{ "mmio", "MMIO", { { "kvm", "kvm_mmio", "gpa", "len", "type", 0 } }, format_mmio },
-	{ "msr", "MSR", { { "kvm", "kvm_msr", "ecx", "write", NULL, 0 } }, format_msr },
+static const struct argument kinds[EXITS_KINDS] = {
+	[EXITS_VMEXIT] = { .name = "vmexit" },
+	[EXITS_USERSPACE] = { .name = "userspace" },
+	[EXITS_IOPORT] = { "ioport", "IO", { { "kvm", "kvm_pio", "port", "size", "rw", 0 } },
+			  format_ioport },
+	[EXITS_MMIO] = { "mmio", "MMIO", { { "kvm", "kvm_mmio", "gpa", "len", "type", 0 } },
+			format_mmio },
+	[EXITS_MSR] = { "msr", "MSR", { { "kvm", "kvm_msr", "ecx", "write", NULL, 0 } },
+		       format_msr },
 	/* Not the index: most leaves have none, and what the register held would be told apart. */
-	{ "cpuid", "CPUID", { { "kvm", "kvm_cpuid", "function", NULL, NULL, 0 } }, format_cpuid },
-	{ "hypercall", "HYPERCALL",
-	  { { "kvm", "kvm_hypercall", "nr", NULL, NULL, 0 },
-	    { "kvm", "kvm_hvc_arm64", "r0", NULL, NULL, 0 } },
-	  format_hypercall },
-	{ "sysreg", "SYSREG",
-	  { { "kvm", "kvm_sys_access", "Op0", "is_write", "Op2", 4 } },
-	  format_sysreg },
+	[EXITS_CPUID] = { "cpuid", "CPUID",
+			 { { "kvm", "kvm_cpuid", "function", NULL, NULL, 0 } }, format_cpuid },
+	[EXITS_HYPERCALL] = { "hypercall", "HYPERCALL",
+			     { { "kvm", "kvm_hypercall", "nr", NULL, NULL, 0 },
+			       { "kvm", "kvm_hvc_arm64", "r0", NULL, NULL, 0 } },
+			     format_hypercall },
+	[EXITS_SYSREG] = { "sysreg", "SYSREG",
+			  { { "kvm", "kvm_sys_access", "Op0", "is_write", "Op2", 4 } },
+			  format_sysreg },
 };
 
-const struct argument *argument_at(size_t i)
+const struct argument *argument_of(enum exit_kind kind)
 {
-	return i < sizeof(arguments) / sizeof(arguments[0]) ? &arguments[i] : NULL;
+	return kind >= EXITS_FIRST_ARGUMENT && kind < EXITS_KINDS ? &kinds[kind] : NULL;
+}
+
+const char *exit_kind_name(enum exit_kind kind)
+{
+	return kinds[kind].name;
+}
+
+int exit_kind_by_name(const char *name, enum exit_kind *ret_kind)
+{
+	for (unsigned int i = 0; i < EXITS_KINDS; i++) {
+		if (strcmp(kinds[i].name, name) == 0) {
+			*ret_kind = (enum exit_kind)i;
+			return 0;
+		}
+	}
+	return -EINVAL;
 }

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/exit_kind.h"
+
 #define ARGUMENT_TEXT 64 /* characters that suffice for any */
 #define ARGUMENT_EVENTS 2
 
@@ -25,8 +27,14 @@ struct argument {
 	void (*format)(char *buf, size_t size, uint64_t a, uint32_t b, uint32_t c);
 };
 
-/* The i-th: ioport, mmio, msr, cpuid, hypercall, sysreg; NULL past the end. */
-const struct argument *argument_at(size_t i);
+/* NULL: exits of this kind are counted by reason. */
+const struct argument *argument_of(enum exit_kind kind);
+
+/* "vmexit", "userspace", "ioport", "mmio", "msr", "cpuid", "hypercall", "sysreg". */
+const char *exit_kind_name(enum exit_kind kind);
+
+/* 0, or -EINVAL: there is no such kind. */
+int exit_kind_by_name(const char *name, enum exit_kind *ret_kind);
 
 /* AArch64's system registers as one number. */
 #define ARGUMENT_SYSREG(op0, op1, crn, crm, op2) \

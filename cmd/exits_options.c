@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/argument.h"
 #include "cmd/exits_options.h"
 #include "cmd/option.h"
 
@@ -83,12 +84,9 @@ static int parse_event(struct exits_options *options, struct why *why)
 {
 	if (!options->event_name)
 		return 0;
-	for (unsigned int i = 0; exit_event_name(i); i++) {
-		if (strcmp(exit_event_name(i), options->event_name) == 0) {
-			options->event = (enum exit_event)i;
-			return 0;
-		}
-	}
+	if (exit_kind_by_name(options->event_name, &options->event) == 0 &&
+	    options->event != EXITS_USERSPACE)
+		return 0;
 	return why_set(why, -EINVAL, "\"%s\": no such event; there are: vmexit, mmio, ioport, msr, "
 				     "cpuid, hypercall, sysreg", options->event_name);
 }

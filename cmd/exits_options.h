@@ -23,7 +23,7 @@ struct exits_options {
 	int32_t vcpu_index;
 	pid_t only[EXITS_TIDS]; /* of -t and -T */
 	size_t nr_only;
-	enum exit_event event;
+	enum exit_kind event;
 	size_t sort;
 	double duration_s; /* 0: until told to stop */
 };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/argument.h"
 #include "cmd/option.h"
 #include "trace/report/report.h"
 
@@ -111,13 +112,22 @@ static int check_pids(const char *list, struct why *why)
 	return why_set(why, -EINVAL, "\"%s\": pids must be numbers with commas between them", list);
 }
 
+static int take_event(struct report_options *options, struct why *why)
+{
+	if (exit_kind_by_name(options->event, &options->tally_event) == 0)
+		return 0;
+	return why_set(why, -EINVAL,
+		       "\"%s\": not one of vmexit, mmio, ioport, msr, cpuid, hypercall, sysreg, "
+		       "userspace", options->event);
+}
+
 static int check(struct report_options *options, struct why *why)
 {
 	int err = 0;
 
 	options->sort = COLUMN_COUNT;
 	if (options->event)
-		err = tally_event_by_name(options->event, &options->tally_event, why);
+		err = take_event(options, why);
 	if (!err && options->by)
 		err = find_by(options->by, &options->group_by, why);
 	if (!err && options->key)

@@ -47,9 +47,9 @@ static const char *sort_id(enum report_column column, const struct view_type *ty
 /* A row for each of what: that is a view of its own. */
 static const struct view_type *type_of(const struct report_options *options)
 {
-	if (options->tally_event == TALLY_USERSPACE)
+	if (options->tally_event == EXITS_USERSPACE)
 		return &view_events;
-	if (options->tally_event != TALLY_VMEXIT)
+	if (options->tally_event != EXITS_VMEXIT)
 		return &view_hotspots;
 	switch (options->group_by) {
 	case BY_GUEST:
@@ -67,11 +67,11 @@ static int choose_filter(struct look *look, const struct report_options *options
 {
 	char text[64];
 
-	if (options->tally_event == TALLY_VMEXIT)
+	if (options->tally_event == EXITS_VMEXIT)
 		return 0;
 	snprintf(text, sizeof(text), "^%s%s\\(",
-		 options->tally_event == TALLY_USERSPACE ? "kvm_" : "",
-		 options->tally_event == TALLY_USERSPACE ? "userspace_exit" : options->event);
+		 options->tally_event == EXITS_USERSPACE ? "kvm_" : "",
+		 options->tally_event == EXITS_USERSPACE ? "userspace_exit" : options->event);
 	return pattern_new(text, &look->filter, why);
 }
 

@@ -7,11 +7,6 @@
 
 #define NAME_SIZE 192
 
-static const char *const kind_names[] = {
-	[EXITS_VMEXIT] = "vmexit",
-	[EXITS_USERSPACE] = "userspace",
-};
-
 static const char *const part_names[TIME_PARTS] = {
 	[TIME_WHOLE] = "time",	   [TIME_GUEST] = "time(guest)", [TIME_KVM] = "time(kvm)",
 	[TIME_USER] = "time(user)", [TIME_HALT] = "time(halt)",	 [TIME_WAIT] = "time(wait)",
@@ -55,11 +50,12 @@ int exits_fields_add(const struct provider_site *site, unsigned int parts,
 	struct exits_fields fields = { .site = *site };
 	int err = 0;
 
-	for (int i = 0; i < 2 && !err; i++)
+	for (unsigned int i = 0; i < EXITS_REASONS && !err; i++)
 		err = add_field(&fields,
-				&(struct field){ .name = kind_names[i], .parent = FIELD_NONE,
-						 .use = USE_EXIT, .exit_rank = (uint8_t)(i + 1) },
-				&fields.kinds[i]);
+				&(struct field){ .name = exit_kind_name((enum exit_kind)i),
+						 .parent = FIELD_NONE, .use = USE_EXIT,
+						 .exit_rank = (uint8_t)(i + 1) },
+				&fields.parents[i]);
 	if (!err)
 		err = add_times(&fields, parts);
 	if (!err)
@@ -67,41 +63,42 @@ int exits_fields_add(const struct provider_site *site, unsigned int parts,
 				&(struct field){ .name = "cpu", .parent = FIELD_NONE,
 						 .use = USE_CPU, .kind = FIELD_GAUGE },
 				&fields.cpu);
-	for (size_t i = 0; argument_at(i) && !err; i++)
+	for (unsigned int i = EXITS_FIRST_ARGUMENT; i < EXITS_KINDS && !err; i++)
 		err = add_field(&fields,
-				&(struct field){ .name = argument_at(i)->name, .use = USE_ARGUMENT,
+				&(struct field){ .name = exit_kind_name((enum exit_kind)i),
+						 .use = USE_ARGUMENT,
 						 .parent = FIELD_NONE, .reason = FIELD_NONE },
-				&fields.arguments[i]);
+				&fields.parents[i]);
 	if (!err)
 		*ret_fields = fields;
 	return err;
 }
 
-int exits_fields_reason(const struct exits_fields *fields, enum exits_kind kind,
+int exits_fields_reason(const struct exits_fields *fields, enum exit_kind kind,
 			const char *reason, bool is_idle, uint32_t *ret_id)
 {
 	char name[NAME_SIZE];
 
-	snprintf(name, sizeof(name), "%s(%s)", kind_names[kind], reason);
+	snprintf(name, sizeof(name), "%s(%s)", exit_kind_name(kind), reason);
 	return add_field(fields,
 			 &(struct field){ .name = name, .label = reason,
-					  .parent = fields->kinds[kind], .use = USE_EXIT,
+					  .parent = fields->parents[kind], .use = USE_EXIT,
 					  .exit_rank = (uint8_t)(kind + 1), .is_idle = is_idle },
 			 ret_id);
 }
 
-int exits_fields_argument(const struct exits_fields *fields, enum exits_argument kind,
+int exits_fields_argument(const struct exits_fields *fields, enum exit_kind kind,
 			  const char *reason, uint32_t reason_field, const char *label,
 			  uint32_t *ret_id)
 {
-	const struct argument *argument = argument_at(kind);
+	const struct argument *argument = argument_of(kind);
 	char name[NAME_SIZE];
 
 	snprintf(name, sizeof(name), "%s(%s %s)", argument->name,
 		 reason ? reason : argument->what, label);
 	return add_field(fields,
 			 &(struct field){ .name = name, .label = label,
-					  .parent = fields->arguments[kind], .use = USE_ARGUMENT,
+					  .parent = fields->parents[kind], .use = USE_ARGUMENT,
 					  .reason = reason_field },
 			 ret_id);
 }

@@ -10,14 +10,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "arch/exit_kind.h"
 #include "facts/field.h"
-#include "providers/exits/shared.h"
 #include "providers/provider.h"
 
 struct exits_fields {
 	struct provider_site site;
-	uint32_t kinds[2]; /* "vmexit", "userspace": by enum exits_kind */
-	uint32_t arguments[EXITS_ARGUMENTS];
+	uint32_t parents[EXITS_KINDS]; /* "vmexit", "userspace", "ioport" ... */
 	uint32_t times[TIME_PARTS]; /* FIELD_NONE: cannot be told */
 	uint32_t cpu;
 };
@@ -30,24 +29,24 @@ int exits_fields_add(const struct provider_site *site, unsigned int parts,
 
 const char *exits_fields_part(enum time_part part); /* "time(guest)" */
 
-/* A reason: "vmexit(HLT)". 0 or -ENOMEM. */
-int exits_fields_reason(const struct exits_fields *fields, enum exits_kind kind,
+/* A reason (kind: EXITS_VMEXIT, EXITS_USERSPACE): "vmexit(HLT)". 0 or -ENOMEM. */
+int exits_fields_reason(const struct exits_fields *fields, enum exit_kind kind,
 			const char *reason, bool is_idle, uint32_t *ret_id);
 
 /*
  * An argument: "msr(MSR_WRITE 0x6e0 write)", whose label is what comes behind the reason. reason:
  * the exit's, reason_field: its field; NULL and FIELD_NONE: not known. 0 or -ENOMEM.
  */
-int exits_fields_argument(const struct exits_fields *fields, enum exits_argument kind,
+int exits_fields_argument(const struct exits_fields *fields, enum exit_kind kind,
 			  const char *reason, uint32_t reason_field, const char *label,
 			  uint32_t *ret_id);
 
 /* Of what exits_user_code() gives: "restart", "error"; NULL: it is a reason. */
 const char *exits_fields_failure(uint64_t code);
 
-/* What a vCPU's exits took, in ns, as a whole and of that what means idle; by enum exits_kind. */
+/* What a vCPU's exits took, in ns, as a whole and of that what means idle; by enum exit_kind. */
 struct exits_time {
-	uint64_t ns[2], idle_ns[2];
+	uint64_t ns[EXITS_REASONS], idle_ns[EXITS_REASONS];
 };
 
 /*

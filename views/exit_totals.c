@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/argument.h"
 #include "facts/exit_counter.h"
 #include "views/timed.h"
 
@@ -54,26 +55,11 @@ struct lines {
 	uint64_t total;
 };
 
-const char *exit_event_name(unsigned int event)
-{
-	static const char *const names[] = {
-		[EVENT_VMEXIT] = "vmexit",
-		[EVENT_MMIO] = "mmio",
-		[EVENT_IOPORT] = "ioport",
-		[EVENT_MSR] = "msr",
-		[EVENT_CPUID] = "cpuid",
-		[EVENT_HYPERCALL] = "hypercall",
-		[EVENT_SYSREG] = "sysreg",
-	};
-
-	return event < sizeof(names) / sizeof(names[0]) ? names[event] : NULL;
-}
-
 /* Arguments are counted only when they are asked for. */
 static bool wants(const struct query *query, const struct field *field)
 {
 	return field->use == USE_ARGUMENT &&
-	       strcmp(field->name, exit_event_name(query->event)) == 0;
+	       strcmp(field->name, exit_kind_name(query->event)) == 0;
 }
 
 static bool needs(const struct field *field)
@@ -89,10 +75,10 @@ static bool is_of_event(const struct query *query, const struct facts *facts,
 	if (field->parent == FIELD_NONE)
 		return false;
 	parent = fields_get(facts->fields, field->parent);
-	if (query->event == EVENT_VMEXIT)
+	if (query->event == EXITS_VMEXIT)
 		return field->use == USE_EXIT && exits_has(exits, parent);
 	return field->use == USE_ARGUMENT &&
-	       strcmp(parent->name, exit_event_name(query->event)) == 0;
+	       strcmp(parent->name, exit_kind_name(query->event)) == 0;
 }
 
 static int choose(struct view *view, const struct query *query, const struct facts *facts,
@@ -101,7 +87,7 @@ static int choose(struct view *view, const struct query *query, const struct fac
 	struct exits exits = exits_choose(facts, false, true);
 	int err = 0;
 
-	if (query->event == EVENT_VMEXIT)
+	if (query->event == EXITS_VMEXIT)
 		view->note = exits_note(&exits);
 
 	for (uint32_t i = 0; !err && i < fields_count(facts->fields); i++) {

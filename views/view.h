@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/exit_kind.h"
 #include "base/pattern.h"
 #include "facts/field.h"
 #include "facts/stats.h"
@@ -134,20 +135,6 @@ struct vcpu_key {
 	int32_t vcpu;
 };
 
-/* What can be counted by reason or argument. */
-enum exit_event {
-	EVENT_VMEXIT,
-	EVENT_MMIO,
-	EVENT_IOPORT,
-	EVENT_MSR,
-	EVENT_CPUID,
-	EVENT_HYPERCALL,
-	EVENT_SYSREG,
-};
-
-/* "vmexit" ...; NULL past the end. */
-const char *exit_event_name(unsigned int event);
-
 /* What the user asked for. */
 struct query {
 	const struct view_type *type;
@@ -158,7 +145,7 @@ struct query {
 	uint32_t reason;	      /* its field */
 	const struct vcpu_key *only;  /* view_exit_totals: these vCPUs only, nr_only of them */
 	size_t nr_only;
-	enum exit_event event;	      /* view_exit_totals: which */
+	enum exit_kind event;	      /* view_exit_totals: any but EXITS_USERSPACE */
 	bool collapses;		      /* view_exit_totals: the vCPUs of a guest together */
 	bool children;		      /* all trees open */
 	struct field_set open;	      /* else those that are */

@@ -30,7 +30,7 @@ __u32 guesses[CPUS][16];
 /* What found no room, each counted once. */
 __u64 lost_exits, lost_arguments;
 struct exits_code codes[EXITS_CELLS];
-__u8 dense[2][EXITS_DENSE]; /* by kind and code: the cell, 0: not known yet */
+__u8 dense[EXITS_REASONS][EXITS_DENSE]; /* by kind and code: the cell, 0: not known yet */
 
 /* Where the thread's record is, plus 1. In the task itself, or where that cannot be, by tid. */
 struct {

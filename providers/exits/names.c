@@ -31,14 +31,14 @@ struct name {
 
 struct exits_names {
 	struct provider_site site;
-	const struct split *splits[2]; /* by enum exits_kind; NULL: none */
-	struct reasons reasons[2];
+	const struct split *splits[EXITS_REASONS]; /* by enum exit_kind; NULL: none */
+	struct reasons reasons[EXITS_REASONS];
 	struct exits_fields fields;
 	struct name *names;
 };
 
 /* The reasons that have a name, in the kernel's spelling where it has one. */
-static int read_reasons(struct exits_names *names, enum exits_kind kind)
+static int read_reasons(struct exits_names *names, enum exit_kind kind)
 {
 	const struct split *split = names->splits[kind];
 	char *format;
@@ -98,14 +98,9 @@ void exits_names_free(struct exits_names *names)
 	free(names);
 }
 
-uint32_t exits_names_parent(const struct exits_names *names, enum exits_kind kind)
+uint32_t exits_names_parent(const struct exits_names *names, enum exit_kind kind)
 {
-	return names->fields.kinds[kind];
-}
-
-uint32_t exits_names_argument_parent(const struct exits_names *names, unsigned int kind)
-{
-	return names->fields.arguments[kind];
+	return names->fields.parents[kind];
 }
 
 uint32_t exits_names_time(const struct exits_names *names, enum time_part part)
@@ -203,7 +198,7 @@ uint32_t exits_names_cell(struct exits_names *names, const struct exits_code *co
 	if (known)
 		return known->field;
 	is_idle = write_code(reason, sizeof(reason), names, code);
-	if (exits_fields_reason(&names->fields, (enum exits_kind)code->kind, reason, is_idle,
+	if (exits_fields_reason(&names->fields, (enum exit_kind)code->kind, reason, is_idle,
 				&field) < 0 ||
 	    keep_name(names, &key, field) < 0)
 		return FIELD_NONE;
@@ -213,7 +208,7 @@ uint32_t exits_names_cell(struct exits_names *names, const struct exits_code *co
 uint32_t exits_names_argument(struct exits_names *names, const struct exits_argument_key *key,
 			      const struct exits_code *code)
 {
-	const struct argument *argument = argument_at(key->kind);
+	const struct argument *argument = argument_of((enum exit_kind)key->kind);
 	struct name_key name_key = { .argument = *key };
 	char reason[NAME_SIZE / 2] = "", label[ARGUMENT_TEXT];
 	uint32_t field, reason_field = FIELD_NONE;
@@ -231,7 +226,7 @@ uint32_t exits_names_argument(struct exits_names *names, const struct exits_argu
 		reason_field = exits_names_cell(names, code);
 	}
 	argument->format(label, sizeof(label), key->a, key->b, key->c);
-	if (exits_fields_argument(&names->fields, (enum exits_argument)key->kind,
+	if (exits_fields_argument(&names->fields, (enum exit_kind)key->kind,
 				  code ? reason : NULL, reason_field, label, &field) < 0 ||
 	    keep_name(names, &name_key, field) < 0)
 		return FIELD_NONE;

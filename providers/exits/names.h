@@ -23,9 +23,8 @@ int exits_names_new(const struct provider_site *site, const struct split *exit,
 		    struct exits_names **ret_names);
 void exits_names_free(struct exits_names *names);
 
-/* The parents: vmexit and userspace; of an argument, by enum exits_argument; of time; the CPU. */
-uint32_t exits_names_parent(const struct exits_names *names, enum exits_kind kind);
-uint32_t exits_names_argument_parent(const struct exits_names *names, unsigned int kind);
+/* The fields of all exits of a kind, of the CPU, and of a part of the time. */
+uint32_t exits_names_parent(const struct exits_names *names, enum exit_kind kind);
 uint32_t exits_names_cpu(const struct exits_names *names);
 uint32_t exits_names_time(const struct exits_names *names, enum time_part part);
 

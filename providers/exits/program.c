@@ -19,7 +19,7 @@
 #include "providers/exits/exits.skel.h"
 
 #define ARGUMENTS_MAX 16384 /* told apart on one host */
-#define HOOKS_MAX (3 + EXITS_ARGUMENTS)
+#define HOOKS_MAX (1 + EXITS_KINDS) /* those of arguments, exit, entry, user space */
 
 struct exits_bpf {
 	struct exits_bpf_config config;
@@ -90,7 +90,7 @@ static int set_userspace(struct exits_bpf *bpf)
 
 static struct bpf_program *argument_program(const struct exits_bpf *bpf, size_t i)
 {
-	struct bpf_program *const programs[EXITS_ARGUMENTS] = {
+	struct bpf_program *const programs[EXITS_KINDS] = {
 		[EXITS_IOPORT] = bpf->program->progs.on_ioport,
 		[EXITS_MMIO] = bpf->program->progs.on_mmio,
 		[EXITS_MSR] = bpf->program->progs.on_msr,
@@ -105,7 +105,7 @@ static struct bpf_program *argument_program(const struct exits_bpf *bpf, size_t 
 /* The event of an argument that this kernel has; NULL: none. */
 static const struct argument_event *argument_event(size_t i)
 {
-	const struct argument_event *events = argument_at(i)->events;
+	const struct argument_event *events = argument_of((enum exit_kind)i)->events;
 
 	for (size_t j = 0; j < ARGUMENT_EVENTS && events[j].event; j++) {
 		if (tracefs_event_file_exists(NULL, events[j].system, events[j].event, "id"))
@@ -164,7 +164,7 @@ static int load(struct exits_bpf *bpf, bool has_task_storage)
 	err = set_exit(bpf);
 	if (!err)
 		err = set_userspace(bpf);
-	for (size_t i = 0; i < EXITS_ARGUMENTS && !err; i++)
+	for (size_t i = EXITS_FIRST_ARGUMENT; i < EXITS_KINDS && !err; i++)
 		err = set_argument(bpf, i);
 	if (!err)
 		err = set_sizes(bpf);
@@ -216,7 +216,7 @@ static int attach(struct exits_bpf *bpf)
 	const struct split *exit = bpf->config.exit, *user = &arch_userspace_split;
 	int err = attach_event(bpf, bpf->program->progs.on_userspace, user->system, user->event);
 
-	for (size_t i = 0; i < EXITS_ARGUMENTS && !err; i++)
+	for (size_t i = EXITS_FIRST_ARGUMENT; i < EXITS_KINDS && !err; i++)
 		err = attach_argument(bpf, i);
 	if (!err && exit)
 		err = attach_event(bpf, bpf->program->progs.on_exit, exit->system, exit->event);

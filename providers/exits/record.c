@@ -16,8 +16,8 @@ struct exits_packed {
 
 /* The exit that is open. */
 struct open_exit {
-	uint32_t cell[2]; /* by enum exits_kind */
-	uint64_t since_ns[2];
+	uint32_t cell[EXITS_REASONS]; /* by enum exit_kind */
+	uint64_t since_ns[EXITS_REASONS];
 };
 
 static bool is_used(const struct exits_record *record, uint32_t cell)

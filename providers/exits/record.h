@@ -24,8 +24,8 @@ struct exits_record {
 
 /* Cells as a thread's latest reading said, of the exit that was open; zero: none was. */
 struct exits_held {
-	uint32_t cell[2]; /* by enum exits_kind */
-	uint64_t time_ns[2];
+	uint32_t cell[EXITS_REASONS]; /* by enum exit_kind */
+	uint64_t time_ns[EXITS_REASONS];
 };
 
 /* A record without the cells that are not used: with 20 reasons a sixth of one. */

@@ -9,9 +9,9 @@
 #ifndef KVMTOP_PROVIDERS_EXITS_SHARED_H
 #define KVMTOP_PROVIDERS_EXITS_SHARED_H
 
-#include <asm/errno.h>
 #include <linux/types.h>
 
+#include "arch/exit_kind.h"
 #include "providers/bpf/placeholders.h"
 
 #define EXITS_BUCKETS 26  /* of struct timing */
@@ -19,30 +19,6 @@
 #define EXITS_OTHER 0	  /* the cell of those for which none was left */
 #define EXITS_DENSE 0x1000 /* codes below this find their cell without a hash table */
 #define EXITS_NO_CELL 0xff
-
-enum exits_kind { EXITS_VMEXIT, EXITS_USERSPACE };
-
-/* Codes of EXITS_USERSPACE where KVM_RUN failed: the reason means nothing then. */
-#define EXITS_RESTART 0x500 /* -EINTR */
-#define EXITS_ERROR 0x501
-
-/* What an exit to user space is counted as: its reason, or that KVM_RUN failed (error < 0). */
-static inline __u64 exits_user_code(__u64 reason, int error)
-{
-	if (error >= 0)
-		return reason;
-	return error == -EINTR ? EXITS_RESTART : EXITS_ERROR;
-}
-
-enum exits_argument {
-	EXITS_IOPORT,
-	EXITS_MMIO,
-	EXITS_MSR,
-	EXITS_CPUID,
-	EXITS_HYPERCALL,
-	EXITS_SYSREG,
-	EXITS_ARGUMENTS
-};
 
 /* Two cache lines. The names are struct timing's. */
 struct exits_cell {
@@ -53,7 +29,7 @@ struct exits_cell {
 /* What a cell counts. */
 struct exits_code {
 	__u64 code; /* the field's value; with a type field, see struct split */
-	__u32 kind; /* enum exits_kind */
+	__u32 kind; /* enum exit_kind: EXITS_VMEXIT or EXITS_USERSPACE */
 	__u32 is_used;
 };
 
@@ -69,7 +45,7 @@ struct exits_argument_key {
 	__u32 b;      /* its size, or the like */
 	__u32 thread; /* number of the record */
 	__u32 c;      /* read or write, or the like */
-	__u8 kind;    /* enum exits_argument */
+	__u8 kind;    /* enum exit_kind: an argument */
 	__u8 cell;    /* of the exit; EXITS_NO_CELL: none was open */
 	__u16 unused;
 };

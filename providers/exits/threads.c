@@ -10,6 +10,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
+#include "arch/argument.h"
 #include "host/descriptors.h"
 #include "providers/exits/record.h"
 #include "providers/exits/threads.h"
@@ -329,7 +330,7 @@ int exits_threads_argument(struct exits_threads *threads, const struct exits_arg
 	uint32_t field;
 	int err;
 
-	if (key->thread >= threads->config.max_threads || key->kind >= EXITS_ARGUMENTS)
+	if (key->thread >= threads->config.max_threads || !argument_of((enum exit_kind)key->kind))
 		return 0;
 	thread = &threads->list[key->thread];
 	if (!thread->vcpu)
@@ -342,7 +343,7 @@ int exits_threads_argument(struct exits_threads *threads, const struct exits_arg
 	base = find_base(threads, key);
 	if (base)
 		exits_cell_less(&now, &base->cell);
-	err = exits_vcpu_add_argument(thread->vcpu, field, (enum exits_argument)key->kind, &now,
+	err = exits_vcpu_add_argument(thread->vcpu, field, (enum exit_kind)key->kind, &now,
 				      thread->fate != STAYS);
 	return !err && thread->fate == MOVES ? keep_base(threads, key, cell) : err;
 }

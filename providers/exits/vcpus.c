@@ -14,7 +14,7 @@
 /* What exits were about: a sum for each field. */
 struct argument_sum {
 	uint32_t field;
-	enum exits_argument kind;
+	enum exit_kind kind;
 	struct exits_cell now, former;
 	UT_hash_handle hh;
 };
@@ -177,7 +177,7 @@ int exits_vcpu_add(struct exits_vcpu *vcpu, const struct exits_record *record, u
 }
 
 static struct argument_sum *get_argument(struct exits_vcpu *vcpu, uint32_t field,
-					 enum exits_argument kind)
+					 enum exit_kind kind)
 {
 	struct argument_sum *sum;
 
@@ -197,7 +197,7 @@ static struct argument_sum *get_argument(struct exits_vcpu *vcpu, uint32_t field
 	return sum;
 }
 
-int exits_vcpu_add_argument(struct exits_vcpu *vcpu, uint32_t field, enum exits_argument kind,
+int exits_vcpu_add_argument(struct exits_vcpu *vcpu, uint32_t field, enum exit_kind kind,
 			    const struct exits_cell *cell, bool is_former)
 {
 	struct argument_sum *sum = get_argument(vcpu, field, kind);
@@ -238,8 +238,8 @@ static int add_row(const struct exits_vcpus *vcpus, const struct output *out,
 
 /* The sums by kind, and of what means idle. */
 struct sums {
-	struct exits_cell by_kind[2];
-	uint64_t idle_ns[2];
+	struct exits_cell by_kind[EXITS_KINDS];
+	uint64_t idle_ns[EXITS_REASONS];
 };
 
 /* Looks a cell's field up once. */
@@ -319,32 +319,25 @@ static int add_parents(const struct exits_vcpus *vcpus, const struct output *out
 {
 	int err = 0;
 
-	for (int i = 0; i < 2 && !err; i++) {
+	for (unsigned int i = 0; i < EXITS_KINDS && !err; i++) {
 		if (sums->by_kind[i].count)
 			err = add_row(vcpus, out, &vcpu->id,
-				      exits_names_parent(vcpus->config.names, (enum exits_kind)i),
+				      exits_names_parent(vcpus->config.names, (enum exit_kind)i),
 				      &sums->by_kind[i]);
 	}
 	return err;
 }
 
 static int add_arguments(const struct exits_vcpus *vcpus, const struct output *out,
-			 const struct exits_vcpu *vcpu)
+			 const struct exits_vcpu *vcpu, struct sums *sums)
 {
-	struct exits_cell parents[EXITS_ARGUMENTS] = { 0 };
 	int err = 0;
 
 	for (struct argument_sum *sum = vcpu->arguments; sum && !err; sum = sum->hh.next) {
 		exits_cell_add(&sum->now, &sum->former);
-		exits_cell_add(&parents[sum->kind], &sum->now);
+		exits_cell_add(&sums->by_kind[sum->kind], &sum->now);
 		if (sum->now.count)
 			err = add_row(vcpus, out, &vcpu->id, sum->field, &sum->now);
-	}
-	for (unsigned int i = 0; i < EXITS_ARGUMENTS && !err; i++) {
-		if (parents[i].count)
-			err = add_row(vcpus, out, &vcpu->id,
-				      exits_names_argument_parent(vcpus->config.names, i),
-				      &parents[i]);
 	}
 	return err;
 }
@@ -355,9 +348,9 @@ static int add_vcpu(struct exits_vcpus *vcpus, const struct output *out, struct 
 	int err = add_cells(vcpus, out, vcpu, &sums);
 
 	if (!err)
-		err = add_parents(vcpus, out, vcpu, &sums);
+		err = add_arguments(vcpus, out, vcpu, &sums);
 	if (!err)
-		err = add_arguments(vcpus, out, vcpu);
+		err = add_parents(vcpus, out, vcpu, &sums);
 	if (!err)
 		err = sample_add(out->sample,
 				 (struct key){ vcpu->id.guest, vcpu->id.index,

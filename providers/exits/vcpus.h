@@ -49,7 +49,7 @@ void exits_vcpu_set_cpu(struct exits_vcpu *vcpu, uint32_t cpu); /* of its latest
 /* wait_ns: how long the thread waited for a CPU meanwhile. 0 or -ENOMEM. */
 int exits_vcpu_add(struct exits_vcpu *vcpu, const struct exits_record *record, uint64_t wait_ns,
 		   bool is_former);
-int exits_vcpu_add_argument(struct exits_vcpu *vcpu, uint32_t field, enum exits_argument kind,
+int exits_vcpu_add_argument(struct exits_vcpu *vcpu, uint32_t field, enum exit_kind kind,
 			    const struct exits_cell *cell, bool is_former);
 
 /*

@@ -110,26 +110,26 @@ static inline void fuzz_look(const struct recording *recording)
 	recorded_release(&recorded);
 }
 
-static inline void fuzz_events(struct trace *trace, enum tally_event what, size_t size)
+static inline void fuzz_events(struct trace *trace, enum exit_kind what, size_t size)
 {
 	static struct recording recording;
 	const struct trace_event *event;
 
 	recording = (struct recording){ .trace = trace, .events = RECORDING_ALL };
-	for (unsigned int i = 0; i < NR_TALLY_EVENTS; i++)
-		tally_init(&recording.tallies[i], (enum tally_event)i, trace);
+	for (unsigned int i = 0; i < TALLY_KINDS; i++)
+		tally_init(&recording.tallies[i], i, trace);
 	while (trace_next(trace, &event) > 0) {
 		fuzz_check(trace, event, size);
-		for (unsigned int i = 0; i < NR_TALLY_EVENTS; i++) {
+		for (unsigned int i = 0; i < TALLY_KINDS; i++) {
 			if (tally_add(&recording.tallies[i], event) < 0)
 				abort();
 		}
 	}
-	for (unsigned int i = 0; i < NR_TALLY_EVENTS; i++)
+	for (unsigned int i = 0; i < TALLY_KINDS; i++)
 		tally_end(&recording.tallies[i]);
 	fuzz_report(&recording.tallies[what]);
 	fuzz_look(&recording);
-	for (unsigned int i = 0; i < NR_TALLY_EVENTS; i++)
+	for (unsigned int i = 0; i < TALLY_KINDS; i++)
 		tally_release(&recording.tallies[i]);
 	for (size_t i = 0; trace_problem(trace, i); i++) {
 		if (!trace_problem(trace, i)->text[0])
@@ -147,7 +147,7 @@ static inline int fuzz_recording(const uint8_t *data, size_t size, enum trace_ki
 
 	paths[0] = path;
 	if (trace_open(paths, 1, kind, &trace, &why) == 0) {
-		fuzz_events(trace, (enum tally_event)(size % TALLY_EVENTS), size);
+		fuzz_events(trace, (enum exit_kind)(size % TALLY_EVENTS), size);
 		trace_close(trace);
 	}
 	close(fd);

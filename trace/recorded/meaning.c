@@ -10,55 +10,23 @@
 #include "facts/exit_fields.h"
 #include "trace/recorded/pairing_private.h"
 
-/* In the order of enum tally_event. */
-static const char *const event_names[] = { "vmexit", "ioport", "mmio",
-					    "msr",    "cpuid",  "hypercall",
-					    "sysreg", "userspace" };
-
-#define NR_EVENTS (sizeof(event_names) / sizeof(event_names[0]))
-
-int tally_event_by_name(const char *name, enum tally_event *ret_event, struct why *why)
-{
-	for (size_t i = 0; i < NR_EVENTS; i++) {
-		if (strcmp(event_names[i], name) == 0) {
-			*ret_event = (enum tally_event)i;
-			return 0;
-		}
-	}
-	return why_set(why, -EINVAL,
-		       "\"%s\": not one of vmexit, mmio, ioport, msr, cpuid, hypercall, sysreg, "
-		       "userspace", name);
-}
-
-/* The words of the exits' arguments, the same as live. */
-static const struct argument *argument_of(enum tally_event event)
-{
-	const struct argument *argument;
-
-	for (size_t i = 0; event < NR_EVENTS && (argument = argument_at(i)); i++) {
-		if (strcmp(argument->name, event_names[event]) == 0)
-			return argument;
-	}
-	return NULL;
-}
-
 /* What ACRN's hypervisor and the old kernels call them, and where they have what. */
 static const struct foreign {
-	enum tally_event event;
+	enum exit_kind kind;
 	const char *system, *name, *a, *b, *c;
 	uint32_t fixed_c;
 } foreign[] = {
-	{ TALLY_IOPORT, "acrn", "VMEXIT_IO_INSTRUCTION", "1", "3", "2", 0 },
-	{ TALLY_MSR, "acrn", "VMEXIT_RDMSR", "1", NULL, NULL, 0 },
-	{ TALLY_MSR, "acrn", "VMEXIT_WRMSR", "1", NULL, NULL, 1 },
-	{ TALLY_CPUID, "acrn", "VMEXIT_CPUID", "1", NULL, NULL, 0 },
-	{ TALLY_HYPERCALL, "acrn", "VMEXIT_VMCALL", "2", NULL, NULL, 0 },
-	{ TALLY_IOPORT, "kvmtrace", "IO_READ", "port", "size", NULL, 0 },
-	{ TALLY_IOPORT, "kvmtrace", "IO_WRITE", "port", "size", NULL, 1 },
-	{ TALLY_MSR, "kvmtrace", "MSR_READ", "ecx", NULL, NULL, 0 },
-	{ TALLY_MSR, "kvmtrace", "MSR_WRITE", "ecx", NULL, NULL, 1 },
-	{ TALLY_CPUID, "kvmtrace", "CPUID", "function", NULL, NULL, 0 },
-	{ TALLY_HYPERCALL, "kvmtrace", "VMMCALL", "nr", NULL, NULL, 0 },
+	{ EXITS_IOPORT, "acrn", "VMEXIT_IO_INSTRUCTION", "1", "3", "2", 0 },
+	{ EXITS_MSR, "acrn", "VMEXIT_RDMSR", "1", NULL, NULL, 0 },
+	{ EXITS_MSR, "acrn", "VMEXIT_WRMSR", "1", NULL, NULL, 1 },
+	{ EXITS_CPUID, "acrn", "VMEXIT_CPUID", "1", NULL, NULL, 0 },
+	{ EXITS_HYPERCALL, "acrn", "VMEXIT_VMCALL", "2", NULL, NULL, 0 },
+	{ EXITS_IOPORT, "kvmtrace", "IO_READ", "port", "size", NULL, 0 },
+	{ EXITS_IOPORT, "kvmtrace", "IO_WRITE", "port", "size", NULL, 1 },
+	{ EXITS_MSR, "kvmtrace", "MSR_READ", "ecx", NULL, NULL, 0 },
+	{ EXITS_MSR, "kvmtrace", "MSR_WRITE", "ecx", NULL, NULL, 1 },
+	{ EXITS_CPUID, "kvmtrace", "CPUID", "function", NULL, NULL, 0 },
+	{ EXITS_HYPERCALL, "kvmtrace", "VMMCALL", "nr", NULL, NULL, 0 },
 };
 
 static const struct trace_field *field_or_null(const struct trace_type *type, const char *name)
@@ -66,12 +34,12 @@ static const struct trace_field *field_or_null(const struct trace_type *type, co
 	return name ? trace_field(type, name) : NULL;
 }
 
-static bool find_foreign(enum tally_event event, const struct trace_type *type, struct role *role)
+static bool find_foreign(unsigned int event, const struct trace_type *type, struct role *role)
 {
 	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
 		const struct foreign *from = &foreign[i];
 
-		if (from->event != event || strcmp(from->system, type->system) != 0 ||
+		if (from->kind != event || strcmp(from->system, type->system) != 0 ||
 		    strcmp(from->name, type->name) != 0)
 			continue;
 		role->kind = ROLE_ARGUMENT;
@@ -84,9 +52,9 @@ static bool find_foreign(enum tally_event event, const struct trace_type *type, 
 	return false;
 }
 
-static bool find_argument(enum tally_event event, const struct trace_type *type, struct role *role)
+static bool find_argument(unsigned int event, const struct trace_type *type, struct role *role)
 {
-	const struct argument *argument = argument_of(event);
+	const struct argument *argument = argument_of((enum exit_kind)event);
 
 	if (find_foreign(event, type, role))
 		return true;
@@ -236,13 +204,13 @@ int role_find(struct tally *tally, const struct trace_type *type, struct role *r
 		role.kind = is_of_kvm(type) ? ROLE_EVENT : ROLE_NONE;
 	} else if (is_entry(type) || is_foreign(type, "VM_ENTER", "VMENTRY")) {
 		role.kind = ROLE_ENTRY;
-	} else if (tally->event == TALLY_USERSPACE) {
+	} else if (tally->event == EXITS_USERSPACE) {
 		err = find_userspace(tally, type, &role);
 	} else if (is_foreign(type, "VM_EXIT", "VMEXIT")) {
 		role.kind = ROLE_EXIT;
 		role.reason = trace_field(type, "exit_reason");
 		err = set_split(tally, type, &role, 0, arch_by_name("VMX")->splits);
-	} else if (tally->event == TALLY_VMEXIT || !find_argument(tally->event, type, &role)) {
+	} else if (tally->event == EXITS_VMEXIT || !find_argument(tally->event, type, &role)) {
 		err = find_exit(tally, type, &role);
 	}
 	if (!err)
@@ -356,7 +324,7 @@ static const struct reason *find_reason(const struct tally *tally, const struct 
 
 static bool has_reasons(const struct tally *tally)
 {
-	return tally->event == TALLY_VMEXIT || tally->event == TALLY_USERSPACE;
+	return tally->event == EXITS_VMEXIT || tally->event == EXITS_USERSPACE;
 }
 
 static const struct reason *reason_of(const struct tally *tally, const struct tally_cell *cell)
@@ -372,7 +340,7 @@ static void write_reason(const struct tally *tally, const struct tally_key *key,
 	const struct reason *reason = find_reason(tally, key);
 	const char *name = reason ? reason->name : NULL;
 
-	if (tally->event == TALLY_USERSPACE && !name)
+	if (tally->event == EXITS_USERSPACE && !name)
 		name = exits_fields_failure(key->a);
 	if (name)
 		snprintf(buf, size, "%s", name);
@@ -389,7 +357,7 @@ bool tally_is_idle(const struct tally *tally, const struct tally_cell *cell)
 
 void tally_name(const struct tally *tally, const struct tally_cell *cell, char *buf, size_t size)
 {
-	const struct argument *argument = has_reasons(tally) ? NULL : argument_of(tally->event);
+	const struct argument *argument = argument_of((enum exit_kind)tally->event);
 
 	if (cell->is_other)
 		snprintf(buf, size, "(others)");

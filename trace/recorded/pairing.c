@@ -55,7 +55,7 @@ static void await_argument(const struct tally *tally, struct tally_thread *threa
 {
 	thread->exit = role_reason(role, event);
 	thread->has_exit = true;
-	if (tally->event != TALLY_IOPORT)
+	if (tally->event != EXITS_IOPORT)
 		begin(thread, event->time);
 }
 
@@ -67,9 +67,9 @@ static int on_exit_event(struct tally *tally, struct tally_thread *thread, const
 	if (!tally->has_exits)
 		tally->first_exit = event->time;
 	tally->has_exits = true;
-	if (tally->event == TALLY_USERSPACE)
+	if (tally->event == EXITS_USERSPACE)
 		return on_user_exit(tally, thread, role, event);
-	if (tally->event != TALLY_VMEXIT) {
+	if (tally->event != EXITS_VMEXIT) {
 		await_argument(tally, thread, role, event);
 		return 0;
 	}
@@ -117,12 +117,12 @@ static int on_argument(struct tally *tally, struct tally_thread *thread, const s
 	struct tally_key key = role_argument(role, event);
 
 	/* The first argument is what the exit is about. Without exits there is only this event. */
-	if (tally->event > TALLY_MMIO && thread->is_open && thread->has_key)
+	if (tally->event > EXITS_MMIO && thread->is_open && thread->has_key)
 		return 0;
 	key.exit = exit_number(tally, thread);
-	if (tally->event == TALLY_MMIO)
+	if (tally->event == EXITS_MMIO)
 		return on_mmio(tally, thread, &key, event->time);
-	if (tally->event == TALLY_IOPORT)
+	if (tally->event == EXITS_IOPORT)
 		begin(thread, event->time);
 	return set_key(tally, thread, &key);
 }
@@ -286,7 +286,7 @@ static void guess_svm(struct tally *tally)
 		return;
 	for (uint32_t i = 0; i < tally->nr_exits; i++)
 		most = tally->exits[i].a > most ? tally->exits[i].a : most;
-	for (size_t i = 0; i < tally->nr_threads && tally->event == TALLY_VMEXIT; i++) {
+	for (size_t i = 0; i < tally->nr_threads && tally->event == EXITS_VMEXIT; i++) {
 		for (size_t j = 0; j < tally->threads[i]->nr_cells; j++) {
 			uint64_t code = tally->threads[i]->cells[j].key.a;
 

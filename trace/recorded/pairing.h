@@ -17,24 +17,12 @@
 #define KVMTOP_TRACE_RECORDED_PAIRING_H
 
 #include "arch/arch.h"
+#include "arch/exit_kind.h"
 #include "trace/recorded/durations.h"
 #include "trace/trace.h"
 
-enum tally_event {
-	TALLY_VMEXIT,
-	TALLY_IOPORT,
-	TALLY_MMIO,
-	TALLY_MSR,
-	TALLY_CPUID,
-	TALLY_HYPERCALL,
-	TALLY_SYSREG,
-	TALLY_USERSPACE,
-	TALLY_EVENTS, /* has no name for --event */
-	NR_TALLY_EVENTS,
-};
-
-/* "vmexit", "mmio" ...: 0 or -EINVAL with why. */
-int tally_event_by_name(const char *name, enum tally_event *ret_event, struct why *why);
+#define TALLY_EVENTS EXITS_KINDS /* beside the kinds of exits: every event of KVM */
+#define TALLY_KINDS (EXITS_KINDS + 1)
 
 /* What one row of a report is about. Two words: it is looked up for every exit. */
 struct tally_key {
@@ -88,7 +76,7 @@ struct tally_lost {
 #define TALLY_LOST_KEPT 64
 
 struct tally {
-	enum tally_event event;
+	unsigned int event; /* enum exit_kind, or TALLY_EVENTS */
 	const struct trace *trace;
 	struct tally_thread **threads;
 	size_t nr_threads;
@@ -112,7 +100,7 @@ struct tally {
 	uint16_t nr_exits;
 };
 
-void tally_init(struct tally *tally, enum tally_event event, const struct trace *trace);
+void tally_init(struct tally *tally, unsigned int event, const struct trace *trace);
 void tally_release(struct tally *tally);
 
 /* An event of the stream: 0 or -ENOMEM. */

@@ -7,7 +7,7 @@
 
 /* The tallies to feed, close together: they are gone through for every event. */
 struct feed {
-	struct tally *tallies[NR_TALLY_EVENTS];
+	struct tally *tallies[TALLY_KINDS];
 	unsigned int nr;
 };
 
@@ -15,7 +15,7 @@ static struct feed feed_of(struct recording *recording)
 {
 	struct feed feed = { .nr = 0 };
 
-	for (unsigned int i = 0; i < NR_TALLY_EVENTS; i++) {
+	for (unsigned int i = 0; i < TALLY_KINDS; i++) {
 		if (recording->events & 1U << i)
 			feed.tallies[feed.nr++] = &recording->tallies[i];
 	}
@@ -63,8 +63,8 @@ int recording_read(const char *const *paths, size_t nr, enum trace_kind kind, un
 	err = trace_open(paths, nr, kind, &recording->trace, why);
 	if (err)
 		return err;
-	for (unsigned int i = 0; i < NR_TALLY_EVENTS; i++)
-		tally_init(&recording->tallies[i], (enum tally_event)i, recording->trace);
+	for (unsigned int i = 0; i < TALLY_KINDS; i++)
+		tally_init(&recording->tallies[i], i, recording->trace);
 	err = read_events(recording);
 	if (err)
 		recording_release(recording);
@@ -75,7 +75,7 @@ void recording_release(struct recording *recording)
 {
 	if (!recording->trace)
 		return;
-	for (unsigned int i = 0; i < NR_TALLY_EVENTS; i++)
+	for (unsigned int i = 0; i < TALLY_KINDS; i++)
 		tally_release(&recording->tallies[i]);
 	trace_close(recording->trace);
 	recording->trace = NULL;

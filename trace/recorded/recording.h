@@ -7,13 +7,13 @@
 
 #include "trace/recorded/pairing.h"
 
-#define RECORDING_ALL ((1U << NR_TALLY_EVENTS) - 1)
+#define RECORDING_ALL ((1U << TALLY_KINDS) - 1)
 
 /* Zero-initialised is none. */
 struct recording {
 	struct trace *trace;
-	unsigned int events; /* a bit for each enum tally_event that was counted */
-	struct tally tallies[NR_TALLY_EVENTS]; /* only of those */
+	unsigned int events; /* a bit for each kind that was counted */
+	struct tally tallies[TALLY_KINDS]; /* only of those */
 };
 
 /*

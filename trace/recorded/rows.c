@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/argument.h"
 #include "facts/exit_fields.h"
 #include "trace/recorded/pairing_private.h"
 #include "trace/recorded/rows.h"
@@ -138,7 +137,7 @@ static struct key key_of(const struct recorded *recorded, const struct tally_thr
 }
 
 /* What the events of this kind are called where the tally takes them for exits; NULL: none does. */
-static const char *exit_event(const struct recording *recording, enum tally_event event)
+static const char *exit_event(const struct recording *recording, enum exit_kind event)
 {
 	const struct tally *tally = &recording->tallies[event];
 
@@ -151,8 +150,8 @@ static const char *exit_event(const struct recording *recording, enum tally_even
 
 static uint8_t exit_rank(const struct recording *recording, const char *name)
 {
-	const char *exit = exit_event(recording, TALLY_VMEXIT);
-	const char *user = exit_event(recording, TALLY_USERSPACE);
+	const char *exit = exit_event(recording, EXITS_VMEXIT);
+	const char *user = exit_event(recording, EXITS_USERSPACE);
 
 	if (exit && strcmp(exit, name) == 0)
 		return 1;
@@ -195,7 +194,7 @@ static int add_child(struct recorded_rows *rows, const struct provider_site *sit
 
 /* The reasons of an event that has some, below it. */
 static int add_children(struct recorded_rows *rows, const struct provider_site *site,
-			enum tally_event event)
+			enum exit_kind event)
 {
 	const struct tally *tally = &site->recorded->recording->tallies[event];
 	const char *name = exit_event(site->recorded->recording, event);
@@ -229,8 +228,8 @@ int recorded_add_events(struct recorded_rows *rows, const struct provider_site *
 		}
 	}
 	if (!err)
-		err = add_children(rows, site, TALLY_VMEXIT);
-	return err ? err : add_children(rows, site, TALLY_USERSPACE);
+		err = add_children(rows, site, EXITS_VMEXIT);
+	return err ? err : add_children(rows, site, EXITS_USERSPACE);
 }
 
 /* ---- exits */
@@ -242,7 +241,7 @@ struct maker {
 	struct exits_fields fields;
 };
 
-static const struct tally *tally_of(const struct maker *maker, enum tally_event event)
+static const struct tally *tally_of(const struct maker *maker, enum exit_kind event)
 {
 	return &maker->site->recorded->recording->tallies[event];
 }
@@ -267,7 +266,7 @@ static int add_cell(const struct maker *maker, struct key key, uint32_t parent,
 	return err ? err : add_row(maker->rows, &row);
 }
 
-static int add_reason(const struct maker *maker, struct key key, enum exits_kind kind,
+static int add_reason(const struct maker *maker, struct key key, enum exit_kind kind,
 		      const struct tally *tally, const struct tally_cell *cell)
 {
 	char name[NAME_SIZE / 2];
@@ -276,7 +275,7 @@ static int add_reason(const struct maker *maker, struct key key, enum exits_kind
 	tally_name(tally, cell, name, sizeof(name));
 	err = exits_fields_reason(&maker->fields, kind, name, tally_is_idle(tally, cell),
 				  &key.field);
-	return err ? err : add_cell(maker, key, maker->fields.kinds[kind], tally, cell);
+	return err ? err : add_cell(maker, key, maker->fields.parents[kind], tally, cell);
 }
 
 /* How long an exit lasts that is not over when the recording is. */
@@ -286,7 +285,7 @@ static uint64_t open_time(const struct tally *tally, const struct tally_thread *
 }
 
 /* A vCPU thread's exits of a kind, and what they took. */
-static int add_exits(const struct maker *maker, struct key key, enum exits_kind kind,
+static int add_exits(const struct maker *maker, struct key key, enum exit_kind kind,
 		     const struct tally *tally, const struct tally_thread *thread,
 		     struct exits_time *time)
 {
@@ -321,7 +320,7 @@ static uint64_t life_ns(const struct recorded *recorded, const struct tally *tal
 static int add_times(const struct maker *maker, struct key key, const struct tally_thread *thread,
 		     const struct exits_time *time)
 {
-	const struct tally *tally = tally_of(maker, TALLY_VMEXIT);
+	const struct tally *tally = tally_of(maker, EXITS_VMEXIT);
 	uint64_t parts[TIME_PARTS];
 	int err = 0;
 
@@ -346,8 +345,8 @@ static int add_cpu(const struct maker *maker, struct key key, const struct tally
 
 static int add_vcpu(const struct maker *maker, const struct recorded_vcpu *vcpu)
 {
-	const struct tally *tally = tally_of(maker, TALLY_VMEXIT);
-	const struct tally *user = tally_of(maker, TALLY_USERSPACE);
+	const struct tally *tally = tally_of(maker, EXITS_VMEXIT);
+	const struct tally *user = tally_of(maker, EXITS_USERSPACE);
 	const struct tally_thread *thread = tally_thread_by_strand(tally, vcpu->strand);
 	const struct tally_thread *user_thread = tally_thread_by_strand(user, vcpu->strand);
 	struct key key = { vcpu->guest, vcpu->vcpu, FIELD_NONE };
@@ -366,7 +365,7 @@ static int add_vcpu(const struct maker *maker, const struct recorded_vcpu *vcpu)
 /* ---- what exits were about */
 
 /* The field of the reason that an argument came with; FIELD_NONE: not known, or not counted. */
-static int add_argument(const struct maker *maker, struct key key, unsigned int kind,
+static int add_argument(const struct maker *maker, struct key key, enum exit_kind kind,
 			const struct tally *tally, const struct tally_cell *cell)
 {
 	char label[NAME_SIZE / 2], reason[NAME_SIZE / 2], name[NAME_SIZE];
@@ -379,18 +378,16 @@ static int add_argument(const struct maker *maker, struct key key, unsigned int 
 		field = fields_find(maker->site->fields, name);
 	}
 	tally_name(tally, cell, label, sizeof(label));
-	err = exits_fields_argument(&maker->fields, (enum exits_argument)kind,
+	err = exits_fields_argument(&maker->fields, kind,
 				    has_reason ? reason : NULL, field, label, &key.field);
-	return err ? err : add_cell(maker, key, maker->fields.arguments[kind], tally, cell);
+	return err ? err : add_cell(maker, key, maker->fields.parents[kind], tally, cell);
 }
 
-static int add_arguments(const struct maker *maker, unsigned int kind)
+static int add_arguments(const struct maker *maker, enum exit_kind kind)
 {
-	enum tally_event event = TALLY_EVENTS;
-	const struct tally *tally;
-	int err = tally_event_by_name(argument_at(kind)->name, &event, &(struct why){ "" });
+	const struct tally *tally = tally_of(maker, kind);
+	int err = 0;
 
-	tally = tally_of(maker, event);
 	for (size_t i = 0; i < tally->nr_threads && !err; i++) {
 		const struct tally_thread *thread = tally->threads[i];
 		struct key key = key_of(maker->site->recorded, thread);
@@ -406,7 +403,7 @@ static unsigned int known_parts(const struct recording *recording)
 {
 	unsigned int parts = EXITS_FIELDS_PARTS & ~(1U << TIME_WAIT);
 
-	return recording->tallies[TALLY_USERSPACE].has_exits ? parts : parts & ~(1U << TIME_USER);
+	return recording->tallies[EXITS_USERSPACE].has_exits ? parts : parts & ~(1U << TIME_USER);
 }
 
 int recorded_add_exits(struct recorded_rows *rows, const struct provider_site *site)
@@ -417,7 +414,7 @@ int recorded_add_exits(struct recorded_rows *rows, const struct provider_site *s
 
 	for (size_t i = 0; i < recorded->nr_vcpus && !err; i++)
 		err = add_vcpu(&maker, &recorded->vcpus[i]);
-	for (unsigned int i = 0; i < EXITS_ARGUMENTS && !err; i++)
-		err = add_arguments(&maker, i);
+	for (unsigned int i = EXITS_FIRST_ARGUMENT; i < EXITS_KINDS && !err; i++)
+		err = add_arguments(&maker, (enum exit_kind)i);
 	return err;
 }

@@ -181,7 +181,7 @@ int tally_find_cell(struct tally *tally, struct tally_thread *thread, const stru
 
 /* ---- all of it */
 
-void tally_init(struct tally *tally, enum tally_event event, const struct trace *trace)
+void tally_init(struct tally *tally, unsigned int event, const struct trace *trace)
 {
 	*tally = (struct tally){ .event = event, .trace = trace };
 }

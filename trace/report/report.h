@@ -47,7 +47,7 @@ struct report_options {
 	unsigned long vcpu;
 	bool has_vcpu;
 	/* What event, by and key mean. */
-	enum tally_event tally_event;
+	enum exit_kind tally_event;
 	enum report_by group_by;
 	enum report_column sort;
 	enum trace_kind kind;
@@ -72,7 +72,7 @@ struct report_row {
 
 struct report {
 	const struct tally *tally;
-	enum tally_event event;
+	enum exit_kind event;
 	enum report_by by;
 	struct report_row *rows;
 	size_t nr_rows, nr_guests;

@@ -143,7 +143,7 @@ struct value report_value(const struct report *report, const struct report_row *
 		return wall_share(report, row, row->took.total - (is_thread ? row->idle : 0));
 	case COLUMN_IDLE_SHARE:
 		/* An access or an argument is no halt: it is not known. */
-		if (report->event != TALLY_VMEXIT)
+		if (report->event != EXITS_VMEXIT)
 			return (struct value){ .is_absent = true };
 		return wall_share(report, row, row->idle);
 	default:

@@ -9,9 +9,16 @@
 
 static const char *heading(const struct report *report, enum report_column column)
 {
-	static const char *const names[] = { "Exit reason", "Port", "Address", "MSR", "CPUID leaf",
-					     "Hypercall", "System register",
-					     "Exit to user space" };
+	static const char *const names[] = {
+		[EXITS_VMEXIT] = "Exit reason",
+		[EXITS_USERSPACE] = "Exit to user space",
+		[EXITS_IOPORT] = "Port",
+		[EXITS_MMIO] = "Address",
+		[EXITS_MSR] = "MSR",
+		[EXITS_CPUID] = "CPUID leaf",
+		[EXITS_HYPERCALL] = "Hypercall",
+		[EXITS_SYSREG] = "System register",
+	};
 
 	return column == COLUMN_NAME ? names[report->event] : report_columns[column].heading;
 }
@@ -237,7 +244,7 @@ static void print_nothing(const struct report *report, FILE *out)
 	if (report->tally->nr_cells)
 		fputs("Nothing is of the processes, threads and vCPUs that were chosen; --by tid "
 		      "shows which there are.\n", out);
-	else if (report->event == TALLY_VMEXIT && !report->tally->has_exits)
+	else if (report->event == EXITS_VMEXIT && !report->tally->has_exits)
 		fputs("The recording has no VM exits (kvm_exit); --event userspace shows those "
 		      "that reached user space.\n", out);
 	else

@@ -526,7 +526,7 @@ struct timeline_kvm *timeline_kvm_new(const struct trace *trace, const struct ti
 	kvm->clock = clock;
 	kvm->keeps_offsets = keeps_offsets;
 	kvm->out = out;
-	tally_init(&kvm->names, TALLY_VMEXIT, trace);
+	tally_init(&kvm->names, EXITS_VMEXIT, trace);
 	if (reasons_of(&arch_userspace_split, NULL, &kvm->userspace) < 0) {
 		timeline_kvm_free(kvm);
 		return NULL;

@@ -62,7 +62,7 @@ static void nothing_means_all(void **state)
 	accepts("");
 	assert_int_equal(options.pid + options.tid, 0);
 	assert_int_equal(options.nr_only, 0);
-	assert_int_equal(options.event, EVENT_VMEXIT);
+	assert_int_equal(options.event, EXITS_VMEXIT);
 	assert_true(options.duration_s <= 0);
 	assert_string_equal(options.sysroot, "");
 	assert_int_equal(options.sort, view_column_by_id(&view_exit_totals, "count"));
@@ -92,9 +92,9 @@ static void events(void **state)
 {
 	(void)state;
 	accepts("--event mmio");
-	assert_int_equal(options.event, EVENT_MMIO);
+	assert_int_equal(options.event, EXITS_MMIO);
 	accepts("--event=hypercall");
-	assert_int_equal(options.event, EVENT_HYPERCALL);
+	assert_int_equal(options.event, EXITS_HYPERCALL);
 	refuses("--event vmexits", "no such event; there are: vmexit, mmio");
 }
 

@@ -579,7 +579,7 @@ static void sum_cells(const struct tally *tally, const char *name, uint64_t *ret
 
 static void check_exits(struct world *world)
 {
-	const struct tally *tally = &world->recording.tallies[TALLY_VMEXIT];
+	const struct tally *tally = &world->recording.tallies[EXITS_VMEXIT];
 	uint64_t count, time, all = 0;
 
 	look(world, &view_exits);

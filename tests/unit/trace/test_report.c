@@ -135,7 +135,7 @@ static void add(struct world *world, int cpu, uint64_t time)
 	ring_add(&world->rings[cpu], time, &world->event);
 }
 
-static void read_file(struct world *world, enum tally_event event)
+static void read_file(struct world *world, enum exit_kind event)
 {
 	const char *paths[] = { path };
 	const struct trace_event *got;
@@ -148,7 +148,7 @@ static void read_file(struct world *world, enum tally_event event)
 	tally_end(&world->tally);
 }
 
-static void read_it(struct world *world, enum tally_event event)
+static void read_it(struct world *world, enum exit_kind event)
 {
 	struct bytes file = { .len = 0 };
 
@@ -200,7 +200,7 @@ static void pairs_by_thread(void **state)
 	add(&world, 0, 5500);
 	put_exit(&world.event, 77, 0, 1, 12); /* has no end */
 	add(&world, 1, 6000);
-	read_it(&world, TALLY_VMEXIT);
+	read_it(&world, EXITS_VMEXIT);
 
 	assert_int_equal(world.tally.nr_threads, 2);
 	assert_int_equal(cell(&world, "HLT")->seen, 2);
@@ -233,7 +233,7 @@ static void names_of_reasons(void **state)
 		begin(&world);
 		put_exit(&world.event, 77, 0, cases[i].isa, cases[i].reason);
 		add(&world, 0, 1);
-		read_it(&world, TALLY_VMEXIT);
+		read_it(&world, EXITS_VMEXIT);
 		assert_int_equal(cell(&world, cases[i].name)->seen, 1);
 		end(&world);
 	}
@@ -255,7 +255,7 @@ static void a_loss_ends_what_was_open(void **state)
 	add(&world, 0, 900000);
 	put_entry(&world.event, 78, 1);
 	add(&world, 1, 900100);
-	read_it(&world, TALLY_VMEXIT);
+	read_it(&world, EXITS_VMEXIT);
 	assert_int_equal(cell(&world, "HLT")->took.count, 0);
 	assert_int_equal(cell(&world, "IO_INSTRUCTION")->took.total, 899000);
 	assert_int_equal(world.tally.nr_lost, 1);
@@ -285,7 +285,7 @@ static void mmio_as_perf_has_it(void **state)
 	add(&world, 0, 3100);
 	put_entry(&world.event, 77, 0);
 	add(&world, 0, 3500);
-	read_it(&world, TALLY_MMIO);
+	read_it(&world, EXITS_MMIO);
 	assert_int_equal(cell(&world, "0x1000 read 4")->took.total, 700);
 	assert_int_equal(cell(&world, "0x2000 write 4")->took.total, 400);
 	assert_int_equal(world.tally.nr_cells, 2);
@@ -310,7 +310,7 @@ static void an_msr_takes_the_whole_exit(void **state)
 	add(&world, 0, 2000);
 	put_entry(&world.event, 77, 0);
 	add(&world, 0, 9000);
-	read_it(&world, TALLY_MSR);
+	read_it(&world, EXITS_MSR);
 	assert_int_equal(world.tally.nr_cells, 1);
 	assert_int_equal(world.tally.threads[0]->cells[0].took.total, 500);
 	assert_int_equal(world.tally.threads[0]->cells[0].key.a, 0x6e0);
@@ -333,7 +333,7 @@ static void many_arguments(void **state)
 		put_entry(&world.event, 77, 0);
 		add(&world, 0, 10 * i + 5);
 	}
-	read_it(&world, TALLY_MMIO);
+	read_it(&world, EXITS_MMIO);
 	assert_true(world.tally.nr_cells < NR);
 	for (size_t i = 0; i < world.tally.threads[0]->nr_cells; i++)
 		count += world.tally.threads[0]->cells[i].took.count;
@@ -364,7 +364,7 @@ static void kvmtrace_of_both_vendors(void **state)
 		}
 		save(path, file.data, file.len);
 		bytes_release(&file);
-		read_file(&world, TALLY_VMEXIT);
+		read_file(&world, EXITS_VMEXIT);
 		assert_int_equal(cell(&world, cases[i].names[0])->took.total, 50);
 		assert_int_equal(cell(&world, cases[i].names[1])->took.total, 51);
 		end(&world);
@@ -391,7 +391,7 @@ static void rows_of_vcpus(void **state)
 	}
 	put_entry(&world.event, 77, 0);
 	add(&world, 0, 10000);
-	read_it(&world, TALLY_VMEXIT);
+	read_it(&world, EXITS_VMEXIT);
 	assert_int_equal(report_init(&report, &world.tally, &options), 0);
 	assert_int_equal(report.nr_rows, 2);
 	assert_int_equal(report.total.count, 10);
@@ -448,7 +448,7 @@ static void a_diff_begins_with_what_changed(void **state)
 		}
 		put_entry(&worlds[i].event, 77, 0);
 		add(&worlds[i], 0, 50000);
-		read_it(&worlds[i], TALLY_VMEXIT);
+		read_it(&worlds[i], EXITS_VMEXIT);
 		assert_int_equal(report_init(&reports[i], &worlds[i].tally, &options), 0);
 	}
 	assert_non_null(out);

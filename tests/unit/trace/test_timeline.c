@@ -458,7 +458,7 @@ static uint64_t sum_of_report(int tid, uint64_t *ret_count)
 	uint64_t sum = 0, count = 0;
 
 	assert_int_equal(trace_open(paths, 1, TRACE_ANY, &trace, NULL), 0);
-	tally_init(&tally, TALLY_VMEXIT, trace);
+	tally_init(&tally, EXITS_VMEXIT, trace);
 	while (trace_next(trace, &next) > 0)
 		assert_int_equal(tally_add(&tally, next), 0);
 	tally_end(&tally);

@@ -384,7 +384,7 @@ static void totals_of_arguments(void **state)
 	set_view(world, &view_exit_totals);
 	build(world);
 	assert_false(field_set_has(&world->wanted, MSR_TSC));
-	world->query.event = EVENT_MSR;
+	world->query.event = EXITS_MSR;
 	world->query.guest = 2;
 	build(world);
 	assert_true(field_set_has(&world->wanted, MSR_TSC));

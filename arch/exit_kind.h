@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * exit_kind - what is counted of VM exits: their reasons, and what they were about.
+ *
+ * BPF programs include this header: it needs no libc. Names and events are in argument.h.
+ */
+#ifndef KVMTOP_ARCH_EXIT_KIND_H
+#define KVMTOP_ARCH_EXIT_KIND_H
+
+#include <asm/errno.h>
+#include <linux/types.h>
+
+enum exit_kind {
+	EXITS_VMEXIT,	 /* why the CPU left the guest */
+	EXITS_USERSPACE, /* why KVM_RUN returned to user space */
+	EXITS_IOPORT,	 /* from here on: which argument the exit had */
+	EXITS_MMIO,
+	EXITS_MSR,
+	EXITS_CPUID,
+	EXITS_HYPERCALL,
+	EXITS_SYSREG,
+	EXITS_KINDS
+};
+
+#define EXITS_REASONS 2 /* kinds that are counted by reason */
+#define EXITS_FIRST_ARGUMENT EXITS_IOPORT
+
+/* Codes of EXITS_USERSPACE where KVM_RUN failed: the reason means nothing then. */
+#define EXITS_RESTART 0x500 /* -EINTR */
+#define EXITS_ERROR 0x501
+
+/* What an exit to user space is counted as: its reason, or that KVM_RUN failed (error < 0). */
+static inline __u64 exits_user_code(__u64 reason, int error)
+{
+	if (error >= 0)
+		return reason;
+	return error == -EINTR ? EXITS_RESTART : EXITS_ERROR;
+}
+
+#endif
