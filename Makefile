@@ -43,7 +43,7 @@ PROGRAM = $(BUILD)/kvmtop
 endif
 LIB = $(BUILD)/libkvmtop.a
 
-LIBS = libtracecmd libtracefs libtraceevent libzstd ncursesw libpcre2-8 json-c \
+LIBS = libtracefs libtraceevent zlib libzstd ncursesw libpcre2-8 json-c \
 	$(if $(HAVE_BPF),libbpf)
 HEADERS_ONLY = uthash.h
 

@@ -28,18 +28,11 @@ bool tep_types_swap(const struct tep_types *types)
 	return tep_is_file_bigendian(types->tep) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
-/* The type's fields are in a block of their own. */
 void tep_types_release(struct tep_types *types)
 {
 	for (size_t i = 0; i < types->nr; i++) {
-		struct tep_type *type = &types->by_id[i];
-
-		if (type->type) {
-			free((void *)(uintptr_t)type->type->fields);
-			free((void *)(uintptr_t)type->type->format);
-		} else {
-			free(type->format);
-		}
+		free(types->by_id[i].fields);
+		free(types->by_id[i].format);
 	}
 	free(types->by_id);
 	types->by_id = NULL;
@@ -105,75 +98,6 @@ int tep_types_parse(struct tep_types *types, const char *text, size_t size, cons
 	return 0;
 }
 
-/* ---- the print format, as far as reasons_of() reads it */
-
-/* Text that grows; without memory it stays what it was. */
-struct text {
-	char *chars;
-	size_t len;
-};
-
-static void add_text(struct text *text, const char *chars)
-{
-	size_t len = strlen(chars);
-	char *grown = realloc(text->chars, text->len + len + 1);
-
-	if (!grown)
-		return;
-	memcpy(grown + text->len, chars, len + 1);
-	text->chars = grown;
-	text->len += len;
-}
-
-static void add_list(struct text *text, const char *call, const struct tep_print_flag_sym *symbol)
-{
-	add_text(text, call);
-	for (; symbol; symbol = symbol->next) {
-		add_text(text, ", { ");
-		add_text(text, symbol->value);
-		add_text(text, ", \"");
-		add_text(text, symbol->str);
-		add_text(text, "\" }");
-	}
-	add_text(text, ") ");
-}
-
-/* Every list of symbols, in the order the print format has them. */
-static void add_lists(struct text *text, const struct tep_print_arg *arg, int depth)
-{
-	for (; arg && depth < 32; arg = arg->next) {
-		switch (arg->type) {
-		case TEP_PRINT_SYMBOL:
-			add_list(text, "__print_symbolic(x", arg->symbol.symbols);
-			break;
-		case TEP_PRINT_FLAGS:
-			add_list(text, "__print_flags(x", arg->flags.flags);
-			break;
-		case TEP_PRINT_OP:
-			add_lists(text, arg->op.left, depth + 1);
-			add_lists(text, arg->op.right, depth + 1);
-			break;
-		case TEP_PRINT_TYPE:
-			add_lists(text, arg->typecast.item, depth + 1);
-			break;
-		default:
-			break;
-		}
-	}
-}
-
-/* The library that reads trace.dat gives no format file, only what it made of it. */
-static char *format_of(const struct tep_event *event)
-{
-	struct text text = { NULL, 0 };
-
-	if (event->flags & TEP_EVENT_FL_FAILED)
-		return NULL;
-	add_text(&text, "print fmt: ");
-	add_lists(&text, event->print_fmt.args, 0);
-	return text.chars;
-}
-
 /* ---- types */
 
 static unsigned int field_flags(const struct tep_types *types, unsigned long flags)
@@ -222,7 +146,7 @@ static int add_type(struct tep_types *types, struct tep_type *slot, int id)
 {
 	struct tep_event *event = tep_find_event(types->tep, id);
 	struct trace_type type = { .id = (uint64_t)id, .system = "", .name = "unknown" };
-	struct trace_field *fields = NULL;
+	struct trace_field *fields;
 
 	type.file = types->file->index;
 	if (event) {
@@ -233,17 +157,16 @@ static int add_type(struct tep_types *types, struct tep_type *slot, int id)
 				sizeof(*fields));
 		if (!fields)
 			return -ENOMEM;
+		slot->fields = fields;
 		type.nr_fields = add_fields(types, fields, event->format.fields);
 		type.nr_fields += add_fields(types, fields + type.nr_fields,
 					     event->format.common_fields);
 		type.fields = fields;
-		type.format = slot->format ? slot->format : format_of(event);
+		type.format = slot->format;
 	}
 	slot->type = trace_add_type(types->file->trace, &type);
-	if (!slot->type) {
-		free(fields);
+	if (!slot->type)
 		return -ENOMEM;
-	}
 	slot->vcpu = trace_field(slot->type, "vcpu_id");
 	return 0;
 }

@@ -13,7 +13,8 @@
 struct tep_type {
 	const struct trace_type *type;
 	const struct trace_field *vcpu; /* NULL: it has none */
-	char *format;		  /* the text of its format file; NULL: made of what was parsed */
+	struct trace_field *fields; /* the type's */
+	char *format;		  /* the text of its format file; NULL: not known */
 };
 
 struct tep_types {

@@ -12,12 +12,10 @@
 #include "host/guest_name.h"
 #include "trace/reader.h"
 
-extern const struct reader trace_dat_reader, trace_lib_reader, perf_data_reader, acrn_reader,
-	kvmtrace_reader;
+extern const struct reader trace_dat_reader, perf_data_reader, acrn_reader, kvmtrace_reader;
 
 /* The sure ones first: acrn and kvmtrace files have no magic number that one can rely on. */
-static const struct reader *const readers[] = { &trace_dat_reader, &trace_lib_reader,
-					      &perf_data_reader, &acrn_reader,
+static const struct reader *const readers[] = { &trace_dat_reader, &perf_data_reader, &acrn_reader,
 					      &kvmtrace_reader, NULL };
 
 #define COMM_SIZE 64

@@ -324,9 +324,9 @@ cross_root() {
 # h_cross_packages ARCH: what kvmtop is built with, and what tmux needs beside it.
 h_cross_packages() {
 	echo libc6 libc6-dev linux-libc-dev uthash-dev zlib1g zlib1g-dev libzstd1 libzstd-dev \
-		libtraceevent1 libtraceevent-dev libtracefs1 libtracefs-dev libtracecmd1 \
-		libtracecmd-dev libtinfo6 libncursesw6 libncurses-dev libpcre2-8-0 libpcre2-dev \
-		libjson-c5 libjson-c-dev libbpf1 libbpf-dev libelf-dev tmux libutempter0
+		libtraceevent1 libtraceevent-dev libtracefs1 libtracefs-dev libtinfo6 \
+		libncursesw6 libncurses-dev libpcre2-8-0 libpcre2-dev libjson-c5 libjson-c-dev \
+		libbpf1 libbpf-dev libelf-dev tmux libutempter0
 	case $(h_suite "$1") in
 	bookworm) echo libelf1 libevent-core-2.1-7 ;;
 	*)

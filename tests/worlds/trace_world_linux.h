@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * trace_world_linux - a trace.dat of version 6 and a perf.data, made byte by byte.
+ * trace_world_linux - a trace.dat of either version and a perf.data, made byte by byte.
  *
  * Both have the same four events, of x86: see world_formats.
  */
@@ -53,35 +53,48 @@ static inline void put_text(struct bytes *bytes, const char *text)
 	put(bytes, text, strlen(text));
 }
 
-/* From the magic to the names of threads: the head of trace.dat and perf's tracing data. */
-static inline void put_head(struct bytes *bytes, const char *version, uint32_t page_size,
-			    const char *const *formats, uint32_t nr_formats)
+static const char world_comms[] = "77 CPU 0/KVM\n78 CPU 1/KVM\n";
+
+static inline void put_machine(struct bytes *bytes, const char *version, uint32_t page_size)
 {
 	bool is_big = (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != (bytes->swap != 0);
-	const char page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
-			    "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
-			    "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
-			    "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n";
-	const char comms[] = "77 CPU 0/KVM\n78 CPU 1/KVM\n";
 
 	put(bytes, "\027\010\104tracing", 10);
 	put(bytes, version, strlen(version) + 1);
 	put_u8(bytes, is_big);
 	put_u8(bytes, 8);
 	put_u32(bytes, page_size);
-	put(bytes, "header_page", 12);
-	put_text(bytes, page);
-	put(bytes, "header_event", 13);
-	put_text(bytes, "-");
-	put_u32(bytes, 0);
+}
+
+static inline void put_formats(struct bytes *bytes, const char *const *formats,
+			       uint32_t nr_formats)
+{
 	put_u32(bytes, 1);
 	put(bytes, world_system, strlen(world_system) + 1);
 	put_u32(bytes, nr_formats);
 	for (uint32_t i = 0; i < nr_formats; i++)
 		put_text(bytes, formats[i]);
+}
+
+/* From the magic to the names of threads: the head of trace.dat and perf's tracing data. */
+static inline void put_head(struct bytes *bytes, const char *version, uint32_t page_size,
+			    const char *const *formats, uint32_t nr_formats)
+{
+	const char page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+			    "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+			    "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
+			    "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n";
+
+	put_machine(bytes, version, page_size);
+	put(bytes, "header_page", 12);
+	put_text(bytes, page);
+	put(bytes, "header_event", 13);
+	put_text(bytes, "-");
+	put_u32(bytes, 0);
+	put_formats(bytes, formats, nr_formats);
 	put_u32(bytes, 0); /* kallsyms */
 	put_u32(bytes, 0); /* printk */
-	put_text(bytes, comms);
+	put_text(bytes, world_comms);
 }
 
 /* ---- the events' bytes */
@@ -334,6 +347,111 @@ static inline void put_dat6(struct bytes *bytes, struct ring *rings, uint32_t nr
 		put_u64(bytes, WORLD_PAGE);
 		put(bytes, NULL, (size_t)16 * (nr_cpus - 1));
 	}
+}
+
+/* ---- trace.dat of version 7 */
+
+/* Compresses all of `from` into `room` bytes, and returns how many it took; 0: it failed. */
+typedef size_t world_deflate(const struct bytes *from, uint8_t *to, size_t room);
+
+/* Both sizes, then what was compressed. */
+static inline void put_block(struct bytes *bytes, const struct bytes *from,
+			     world_deflate *deflate)
+{
+	size_t room = 2 * from->len + 1024, size;
+	uint8_t *to = malloc(room);
+
+	size = to ? deflate(from, to, room) : 0;
+	if (!size)
+		abort();
+	put_u32(bytes, (uint32_t)size);
+	put_u32(bytes, (uint32_t)from->len);
+	put(bytes, to, size);
+	free(to);
+}
+
+/* Returns where the section begins; releases what is to be in it. */
+static inline size_t put_section(struct bytes *bytes, uint16_t id, struct bytes *from,
+				 world_deflate *deflate)
+{
+	size_t at = bytes->len;
+
+	put_u16(bytes, id);
+	put_u16(bytes, deflate != NULL);
+	put_u32(bytes, 0);
+	put_u64(bytes, 0);
+	if (deflate)
+		put_block(bytes, from, deflate);
+	else
+		put(bytes, from->data, from->len);
+	set_u64(bytes, at + 8, bytes->len - at - 16);
+	bytes_release(from);
+	return at;
+}
+
+static inline void put_place(struct bytes *bytes, uint16_t id, uint64_t at)
+{
+	put_u16(bytes, id);
+	put_u32(bytes, sizeof(at));
+	put_u64(bytes, at);
+}
+
+/* The pages of each CPU as one chunk, and the option that says where they are. */
+static inline void put_buffer(struct bytes *bytes, struct bytes *options, struct ring *rings,
+			      uint32_t nr_cpus, world_deflate *deflate)
+{
+	struct bytes nothing = { .len = 0 };
+	size_t at = put_section(bytes, 3, &nothing, NULL);
+
+	bytes->data[at + 2] = bytes->data[at + 3] = 0;
+	if (deflate)
+		bytes->data[at + (bytes->swap ? 3 : 2)] = 1;
+	put_u16(options, 3);
+	put_u32(options, 8 + 1 + 6 + 4 + 4 + 20 * nr_cpus);
+	put_u64(options, at);
+	put(options, "\0local", 1 + 6);
+	put_u32(options, WORLD_PAGE);
+	put_u32(options, nr_cpus);
+	for (uint32_t cpu = 0; cpu < nr_cpus; cpu++) {
+		ring_end_page(&rings[cpu]);
+		put_u32(options, cpu);
+		put_u64(options, bytes->len);
+		at = bytes->len;
+		if (deflate) {
+			put_u32(bytes, 1);
+			at = bytes->len; /* trace-cmd's size leaves out how many chunks there are */
+			put_block(bytes, &rings[cpu].bytes, deflate);
+		} else {
+			put(bytes, rings[cpu].bytes.data, rings[cpu].bytes.len);
+		}
+		put_u64(options, bytes->len - at);
+		bytes_release(&rings[cpu].bytes);
+	}
+}
+
+/* A whole file of version 7; the rings are ended and released. deflate NULL: it is "none". */
+static inline void put_dat7(struct bytes *bytes, struct ring *rings, uint32_t nr_cpus,
+			    const char *compression, world_deflate *deflate)
+{
+	struct bytes section = { .swap = bytes->swap }, options = { .swap = bytes->swap };
+	size_t first;
+
+	put_machine(bytes, "7", WORLD_PAGE);
+	put(bytes, compression, strlen(compression) + 1);
+	put(bytes, "1.0", 4);
+	first = bytes->len;
+	put_u64(bytes, 0);
+	put_formats(&section, world_formats, NR_WORLD_FORMATS);
+	put_place(&options, 18, put_section(bytes, 18, &section, deflate));
+	put_text(&section, world_comms);
+	put_place(&options, 21, put_section(bytes, 21, &section, deflate));
+	put_u16(&options, 8);
+	put_u32(&options, 4);
+	put_u32(&options, nr_cpus);
+	put_guest(&options);
+	put_buffer(bytes, &options, rings, nr_cpus, deflate);
+	put_place(&options, 0, 0);
+	set_u64(bytes, first, put_section(bytes, 0, &options, deflate));
 }
 
 /* ---- perf.data */

@@ -46,11 +46,15 @@ struct dat_buffer {
 	size_t nr_cpus;
 };
 
+/* Uncompresses a block: 0, -EINVAL if `from` is not `to_size` bytes compressed, or -ENOMEM. */
+typedef int dat_inflate(const void *from, size_t from_size, void *to, size_t to_size);
+
 /* One file with all of its buffers. */
 struct dat {
 	struct tep_types types;
 	struct dat_strings strings;
 	struct dat_machine machine;
+	dat_inflate *inflate; /* version 7 */
 	uint32_t mult, shift; /* from TSC to ns; mult 0: as it is */
 	struct dat_shift to_host; /* comes before that */
 	uint64_t add_ns;	  /* comes after it */
@@ -76,12 +80,6 @@ int dat_add_cpu(struct trace_file *file, struct dat *dat, const struct dat_cpu *
 /* What makes no sense is the file's problem, and what was found before it remains: err, or 0. */
 int dat_forgive(const struct cursor *cursor, int err);
 
-bool dat_is_kind(const struct head *head);
-/* How version 7 is compressed: "none", "zstd" ...; "" where it is cut before it says so. */
-const char *dat_compression(const struct head *head);
-/* Not of a compression that only libtracecmd knows. */
-bool dat_is_readable(const struct head *head);
-
 /* From the text of the kernel's trace_clock ("local [mono]") or a clock's name. */
 void dat_set_clock(struct trace_info *info, struct dat_strings *strings, const char *text);
 
@@ -99,8 +97,8 @@ const char *dat_comm(const struct trace_event *event, const struct trace_file *f
 void dat_settle_clock(struct trace_file *file, struct dat *dat);
 bool dat_guest(const struct trace_file *file, size_t i, struct trace_guest *ret_guest);
 
-/* What zstd made smaller: 0, or -EINVAL if `from` is not exactly `to_size` bytes compressed. */
-int dat_inflate(const void *from, size_t from_size, void *to, size_t to_size);
+/* By the name that version 7 has for its compression ("zstd"); NULL: one that is not known. */
+dat_inflate *dat_inflate_by_name(const char *compression);
 
 enum {
 	DAT_OPTION_DONE = 0,

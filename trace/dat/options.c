@@ -26,6 +26,40 @@ int dat_read_machine(struct cursor *cursor, struct dat *dat)
 
 /* ---- options */
 
+void dat_set_clock(struct trace_info *info, struct dat_strings *strings, const char *text)
+{
+	const char *begin = strchr(text, '[');
+	size_t len;
+
+	begin = begin ? begin + 1 : text;
+	len = strcspn(begin, "] \n");
+	if (len >= sizeof(strings->clock))
+		len = sizeof(strings->clock) - 1;
+	memcpy(strings->clock, begin, len);
+	strings->clock[len] = '\0';
+	info->clock_name = strings->clock;
+	info->clock = tep_clock(strings->clock);
+}
+
+void dat_set_uname(struct trace_info *info, struct dat_strings *strings, const char *text)
+{
+	text += strcspn(text, " ");
+	for (size_t i = 0; i < 3; i++) {
+		size_t len;
+
+		text += strspn(text, " ");
+		len = strcspn(text, " \n");
+		if (len >= sizeof(strings->uname[i]))
+			len = sizeof(strings->uname[i]) - 1;
+		memcpy(strings->uname[i], text, len);
+		strings->uname[i][len] = '\0';
+		text += len;
+	}
+	info->host = strings->uname[0];
+	info->release = strings->uname[1];
+	info->arch = strings->uname[2];
+}
+
 /* "name\0", trace_id, how many, then vCPU and thread of each. */
 static int get_guest(struct cursor *cursor, struct dat *dat)
 {

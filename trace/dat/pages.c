@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The pages of the kernel's rings, by libtraceevent's kbuffer; of version 7 they may be in chunks
- * that zstd made smaller. What lies outside of the file or of a page ends what is read there.
+ * that are compressed. What lies outside of the file or of a page ends what is read there.
  */
 #include <endian.h>
 #include <errno.h>
@@ -82,7 +82,7 @@ static int grow(uint8_t **buf, size_t *room, size_t size)
 	return 0;
 }
 
-/* The next chunk: pages that were made smaller together. */
+/* The next chunk: pages that were compressed together. */
 static int fill_chunk(struct pages *pages)
 {
 	uint8_t sizes[8];
@@ -105,7 +105,7 @@ static int fill_chunk(struct pages *pages)
 	pages->offset += 8;
 	err = read_at(pages, pages->packed, packed);
 	if (!err)
-		err = dat_inflate(pages->packed, packed, pages->buf, size);
+		err = pages->dat->inflate(pages->packed, packed, pages->buf, size);
 	if (err)
 		return err;
 	pages->offset += packed;

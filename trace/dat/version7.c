@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The header of a trace.dat of version 7, uncompressed or with zstd.
+ * The header of a trace.dat of version 7.
  *
  * Source: man 5 trace-cmd.dat.v7. Options name the places of everything else, and the place of more
  * options. Each place begins with what it is, whether it is compressed, and how large it is.
@@ -28,7 +28,7 @@ static void section_release(struct section *section)
 	section->memory = NULL;
 }
 
-static int inflate(struct section *section)
+static int section_inflate(struct section *section, dat_inflate *inflate)
 {
 	struct cursor *cursor = &section->cursor;
 	uint32_t packed_size = 0, size = 0;
@@ -48,7 +48,7 @@ static int inflate(struct section *section)
 	if (!err)
 		err = cursor_get(cursor, packed, packed_size);
 	if (!err)
-		err = dat_inflate(packed, packed_size, section->memory, size);
+		err = inflate(packed, packed_size, section->memory, size);
 	free(packed);
 	if (err)
 		return err;
@@ -79,13 +79,13 @@ static int section_head(const struct cursor *from, uint64_t at, uint16_t wanted,
 	return err;
 }
 
-static int section_open(const struct cursor *from, uint64_t at, uint16_t wanted,
-			struct section *section)
+static int section_open(const struct dat *dat, const struct cursor *from, uint64_t at,
+			uint16_t wanted, struct section *section)
 {
 	int err = section_head(from, at, wanted, section);
 
 	if (!err && section->is_compressed)
-		err = inflate(section);
+		err = section_inflate(section, dat->inflate);
 	if (err)
 		section_release(section);
 	return err;
@@ -158,7 +158,7 @@ static int get_section(struct cursor *cursor, struct dat *dat, uint16_t id)
 	int err = cursor_u64(cursor, &at);
 
 	if (!err)
-		err = section_open(cursor, at, id, &section);
+		err = section_open(dat, cursor, at, id, &section);
 	if (err)
 		return err;
 	if (id == DAT_OPTION_FTRACE_EVENTS)
@@ -231,7 +231,7 @@ static int get_all_options(struct cursor *cursor, struct dat *dat)
 		struct section section;
 
 		cursor->at = at;
-		err = section_open(cursor, at, DAT_OPTION_DONE, &section);
+		err = section_open(dat, cursor, at, DAT_OPTION_DONE, &section);
 		if (err)
 			return err;
 		at = 0;
@@ -252,7 +252,15 @@ static int get_all(struct cursor *cursor, struct dat *dat)
 		err = cursor_name(cursor, compression, sizeof(compression));
 	if (!err)
 		err = cursor_name(cursor, its_version, sizeof(its_version));
-	return err ? err : get_all_options(cursor, dat);
+	if (err)
+		return err;
+	dat->inflate = dat_inflate_by_name(compression);
+	if (dat->inflate)
+		return get_all_options(cursor, dat);
+	trace_add_problem(cursor->file, cursor->at,
+			  "compressed with \"%.32s\", which cannot be read here: trace-cmd convert "
+			  "--compression none makes a file that can", compression);
+	return 0;
 }
 
 /* ---- buffers */

@@ -138,9 +138,8 @@ struct raw_layout raw_layout_of(const uint8_t *data, size_t size, const enum raw
 }
 
 /* The kinds that cannot be anything else; `kvmtop report` reads them. */
-extern const struct reader trace_dat_reader, trace_lib_reader, perf_data_reader;
-static const struct reader *const others[] = { &trace_dat_reader, &trace_lib_reader,
-					       &perf_data_reader };
+extern const struct reader trace_dat_reader, perf_data_reader;
+static const struct reader *const others[] = { &trace_dat_reader, &perf_data_reader };
 
 /*
  * No zero, and no control character but those of text. A record has zeros: the high bytes of

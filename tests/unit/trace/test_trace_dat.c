@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test_trace_dat - trace.dat, of version 6 made byte by byte: events, losses, cut files.
+ * test_trace_dat - trace.dat: events, losses, cut and damaged files.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <zlib.h>
+#include <zstd.h>
 
 #include "tests/worlds/trace_world_linux.h"
 
@@ -42,12 +44,10 @@ static struct trace *open_it(void)
 }
 
 /* Five events on two CPUs, one after a loss of 42 and a pause of a second. */
-static void make(struct bytes *file, int swap)
+static void make_rings(struct ring *rings, int swap)
 {
 	struct bytes event = { .swap = swap };
-	struct ring rings[2];
 
-	file->swap = swap;
 	ring_init(&rings[0], swap);
 	ring_init(&rings[1], swap);
 	put_exit(&event, 77, 0, 1, 12);
@@ -61,8 +61,16 @@ static void make(struct bytes *file, int swap)
 	ring_lose(&rings[1], 42);
 	put_entry(&event, 78, 1);
 	ring_add(&rings[1], 3000 + UINT64_C(1000000000), &event);
-	put_dat6(file, rings, 2, world_formats, NR_WORLD_FORMATS, "[local] global");
 	bytes_release(&event);
+}
+
+static void make(struct bytes *file, int swap)
+{
+	struct ring rings[2];
+
+	file->swap = swap;
+	make_rings(rings, swap);
+	put_dat6(file, rings, 2, world_formats, NR_WORLD_FORMATS, "[local] global");
 }
 
 static uint64_t number(const struct trace_event *event, const char *name)
@@ -378,6 +386,131 @@ static void version_7_with_a_further_buffer(void **state)
 	trace_close(trace);
 }
 
+/* ---- compressions of version 7 */
+
+static size_t deflate_zlib(const struct bytes *from, uint8_t *to, size_t room)
+{
+	uLongf size = room;
+
+	return compress2(to, &size, from->data, from->len, Z_BEST_COMPRESSION) == Z_OK ? size : 0;
+}
+
+static size_t deflate_zstd(const struct bytes *from, uint8_t *to, size_t room)
+{
+	size_t size = ZSTD_compress(to, room, from->data, from->len, 3);
+
+	return ZSTD_isError(size) ? 0 : size;
+}
+
+static const struct compression {
+	const char *name;
+	world_deflate *deflate;
+} compressions[] = {
+	{ "none", NULL },
+	{ "zlib", deflate_zlib },
+	{ "zstd", deflate_zstd },
+};
+
+/* The events of make(). */
+static void make7(struct bytes *file, int swap, const struct compression *compression)
+{
+	struct ring rings[2];
+
+	file->swap = swap;
+	make_rings(rings, swap);
+	put_dat7(file, rings, 2, compression->name, compression->deflate);
+}
+
+static void every_compression(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof(compressions) / sizeof(compressions[0]); i++) {
+		struct bytes file = { .len = 0 };
+		const struct trace_event *event;
+		struct trace *trace;
+
+		make7(&file, i % 2, &compressions[i / 2]);
+		save(path, file.data, file.len);
+		bytes_release(&file);
+		trace = open_it();
+		assert_int_equal(trace_file(trace, 0)->version, 7);
+		check_guest(trace, WORLD_GUEST_ID, -1);
+		event = next_event(trace, "kvm_exit", 1000, 0);
+		assert_string_equal(trace_comm(trace, event), "CPU 0/KVM");
+		event = next_event(trace, "kvm_exit", 2000, 1);
+		assert_int_equal(number(event, "exit_reason"), 0x77);
+		next_event(trace, "kvm_entry", 3000, 0);
+		event = next_event(trace, "kvm_mmio", 2000 + 1000000000, 1);
+		assert_int_equal(number(event, "gpa"), 0xfee000b0);
+		next_event(trace, NULL, 3000 + 1000000000, 1);
+		next_event(trace, "kvm_entry", 3000 + 1000000000, 1);
+		assert_int_equal(trace_next(trace, &event), 0);
+		assert_null(trace_problem(trace, 0));
+		trace_close(trace);
+	}
+}
+
+static void set_byte(size_t at, uint8_t byte)
+{
+	FILE *file = fopen(path, "r+");
+
+	if (!file || fseek(file, (long)at, SEEK_SET) < 0 || putc(byte, file) == EOF ||
+	    fclose(file) != 0)
+		abort();
+}
+
+/* zlib has a checksum behind each block: no byte of one can be changed without a problem. */
+static void damaged_zlib(void **state)
+{
+	struct bytes file = { .len = 0 };
+	size_t nr, problems, nr_damaged = 0;
+
+	(void)state;
+	make7(&file, 0, &compressions[1]);
+	save(path, file.data, file.len);
+	for (size_t at = 12; at < file.len; at++) {
+		struct trace *trace;
+
+		set_byte(at, file.data[at] ^ 0x55);
+		trace = open_it();
+		nr = count_events(trace, &problems);
+		assert_true(nr == 5 || problems > 0);
+		nr_damaged += problems > 0;
+		trace_close(trace);
+		set_byte(at, file.data[at]);
+	}
+	assert_in_range(nr_damaged, file.len - 100, file.len); /* else nothing was tried */
+	for (size_t cut = file.len - 1; cut >= 12; cut--) {
+		struct trace *trace;
+
+		assert_int_equal(truncate(path, (off_t)cut), 0);
+		trace = open_it();
+		nr = count_events(trace, &problems);
+		assert_true(nr < 5 && problems > 0);
+		trace_close(trace);
+	}
+	bytes_release(&file);
+}
+
+static void a_compression_that_is_not_known(void **state)
+{
+	static const struct compression rar = { "rar5", deflate_zlib };
+	struct bytes file = { .len = 0 };
+	const struct trace_event *event;
+	struct trace *trace;
+
+	(void)state;
+	make7(&file, 0, &rar);
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	trace = open_it();
+	assert_int_equal(trace_next(trace, &event), 0);
+	assert_non_null(strstr(trace_problem(trace, 0)->text, "\"rar5\""));
+	assert_non_null(strstr(trace_problem(trace, 0)->text, "convert --compression none"));
+	assert_null(trace_problem(trace, 1));
+	trace_close(trace);
+}
+
 static void version_7_cut(void **state)
 {
 	static uint8_t data[65536];
@@ -511,6 +644,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_further_buffer),	    cmocka_unit_test(cycles_become_ns),
 		cmocka_unit_test(version_7),		    cmocka_unit_test(version_7_cut),
 		cmocka_unit_test(version_7_with_a_further_buffer),
+		cmocka_unit_test(every_compression),	    cmocka_unit_test(damaged_zlib),
+		cmocka_unit_test(a_compression_that_is_not_known),
 		cmocka_unit_test(a_guest_is_on_its_host_s_clock),
 		cmocka_unit_test(a_shift_that_makes_no_sense),
 	};
