@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,6 +21,7 @@
 #include <cmocka.h>
 
 #include "host/pid_namespace.h"
+#include "providers/tracepoint/events.c"     /* NOLINT(bugprone-suspicious-include): its insides */
 #include "providers/tracepoint/tracepoint.c" /* NOLINT(bugprone-suspicious-include): its insides */
 #include "tests/worlds/fake_guest.h"
 
@@ -186,9 +188,9 @@ static const struct counter *counter_of(const struct fixture *f, const char *nam
 	const struct tracepoints *tp = f->provider;
 	uint32_t field = fields_find(f->fields, name);
 
-	for (size_t i = 0; i < tp->nr_counters; i++) {
-		if (tp->counters[i].field == field)
-			return &tp->counters[i];
+	for (size_t i = 0; i < tp->events.nr; i++) {
+		if (tp->events.counters[i].field == field)
+			return &tp->events.counters[i];
 	}
 	return NULL;
 }
@@ -224,8 +226,8 @@ static void test_fields(void **state)
 
 	/* Plain events come first: they go without last. Parents are older than their children. */
 	tp = f->provider;
-	for (size_t i = 0; i < tp->nr_counters; i++) {
-		const struct counter *counter = &tp->counters[i];
+	for (size_t i = 0; i < tp->events.nr; i++) {
+		const struct counter *counter = &tp->events.counters[i];
 
 		field = fields_get(f->fields, counter->field);
 		assert_string_equal(counter->name, field->name);
@@ -234,7 +236,7 @@ static void test_fields(void **state)
 		had_child = counter->filter;
 		assert_true(field->parent == FIELD_NONE || field->parent < counter->field);
 	}
-	assert_int_equal(tp->nr_counters, fields_count(f->fields));
+	assert_int_equal(tp->events.nr, fields_count(f->fields));
 }
 
 /* Each kernel's exits are split into all reasons that it or our tables know, by its own field. */

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The events of the kernel's KVM systems and their reasons, as fields and as what an engine counts.
+ *
+ * Sources: tracefs events/SYSTEM/EVENT/{id,format}; which field says the reason: arch/.
+ */
+#include <errno.h>
+#include <event-parse.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tracefs.h>
+#include <unistd.h>
+
+#include "host/lockdown.h"
+#include "providers/trace_event.h"
+#include "providers/tracepoint/events.h"
+
+/* Systems of KVM are named after it. */
+static bool is_kvm_system(const char *system)
+{
+	return strncmp(system, "kvm", 3) == 0;
+}
+
+/*
+ * kvmmmu traces the shadow page tables, some of its events for every page touched. Only a filter
+ * that names these events is worth their cost.
+ */
+static bool is_extra_system(const char *system)
+{
+	return strcmp(system, "kvmmmu") == 0;
+}
+
+static void counter_release(struct counter *counter)
+{
+	free(counter->system);
+	free(counter->event);
+	free(counter->filter);
+}
+
+/* Takes over the strings of the counter, also when it fails. */
+static int counter_add(struct tracepoint_events *events, struct counter counter, uint32_t field)
+{
+	if (events->nr == events->cap) {
+		size_t cap = events->cap ? 2 * events->cap : 256;
+		struct counter *counters = reallocarray(events->counters, cap, sizeof(*counters));
+
+		if (!counters) {
+			counter_release(&counter);
+			return -ENOMEM;
+		}
+		events->counters = counters;
+		events->cap = cap;
+	}
+	counter.name = fields_get(events->site.fields, field)->name;
+	counter.field = field;
+	events->counters[events->nr++] = counter;
+	return counter.system && counter.event && (counter.filter || !counter.split) ? 0 : -ENOMEM;
+}
+
+static bool is_event(const struct split *split, const char *system, const char *event)
+{
+	return strcmp(system, split->system) == 0 && strcmp(event, split->event) == 0;
+}
+
+/* The event's exit_rank, see struct field. The first split of an arch is its VM exit. */
+static uint8_t exit_rank(const struct arch *arch, const char *system, const char *event)
+{
+	static const struct split usual = { .system = "kvm", .event = "kvm_exit" };
+	const struct split *exit = arch->splits && arch->splits->event ? arch->splits : &usual;
+
+	if (is_event(&arch_userspace_split, system, event))
+		return 2;
+	return is_event(exit, system, event) ? 1 : 0;
+}
+
+/* The name alone where it is unique, as it is for all of "kvm"; else with its system. */
+static int event_add(struct tracepoint_events *events, const char *system, const char *event,
+		     uint64_t id)
+{
+	char name[256];
+	struct field spec = {
+		.name = event,
+		.parent = FIELD_NONE,
+		.source = events->site.source,
+		.is_extra = is_extra_system(system),
+		.exit_rank = exit_rank(events->site.env->arch, system, event),
+	};
+	uint32_t field;
+	int err;
+
+	if (fields_find(events->site.fields, event) != FIELD_NONE) {
+		snprintf(name, sizeof(name), "%s:%s", system, event);
+		spec.name = name;
+	}
+	err = fields_add(events->site.fields, &spec, &field);
+	if (err)
+		return err;
+	return counter_add(events,
+			   (struct counter){ .tracepoint_id = id, .system = strdup(system),
+					     .event = strdup(event) }, field);
+}
+
+/* An event without the field (another kernel, another meaning) is counted, but not split. */
+static bool format_has_field(const char *system, const char *format, const char *field)
+{
+	struct tep_handle *tep = tep_alloc();
+	struct tep_event *event;
+	bool has = false;
+
+	if (!tep)
+		return false;
+	/* A print format that libtraceevent cannot parse is an error, but the fields are there. */
+	tep_parse_event(tep, format, strlen(format), system);
+	event = tep_get_first_event(tep);
+	if (event)
+		has = tep_find_field(event, field) != NULL;
+	tep_free(tep);
+	return has;
+}
+
+static int reason_add(struct tracepoint_events *events, const struct split *split,
+		      const struct reason *reason, uint64_t id, uint32_t parent)
+{
+	const char *event = fields_get(events->site.fields, parent)->name;
+	char name[256], alias[256], filter[256];
+	struct field spec = {
+		.name = name,
+		.alias = reason->alias ? alias : NULL,
+		.parent = parent,
+		.source = events->site.source,
+		.is_idle = reason->flags & REASON_IDLE,
+	};
+	struct counter counter = { .tracepoint_id = id, .split = split };
+	uint32_t field;
+	int err;
+
+	snprintf(name, sizeof(name), "%s(%s)", event, reason->name);
+	snprintf(alias, sizeof(alias), "%s(%s)", event, reason->alias ? reason->alias : "");
+	split_filter(split, reason, filter, sizeof(filter));
+	err = fields_add(events->site.fields, &spec, &field);
+	if (err)
+		return err;
+	counter.system = strdup(split->system);
+	counter.event = strdup(split->event);
+	counter.filter = strdup(filter);
+	counter.nr_codes = split_codes(reason, counter.codes);
+	return counter_add(events, counter, field);
+}
+
+/* The field of a split's event, under whichever name event_add() gave it. */
+static uint32_t split_field(const struct tracepoint_events *events, const struct split *split)
+{
+	char name[256];
+	uint32_t field;
+
+	snprintf(name, sizeof(name), "%s:%s", split->system, split->event);
+	field = fields_find(events->site.fields, name);
+	return field != FIELD_NONE ? field : fields_find(events->site.fields, split->event);
+}
+
+static int split_add(struct tracepoint_events *events, const struct split *split)
+{
+	char *format = tracefs_event_file_read(NULL, split->system, split->event, "format", NULL);
+	uint32_t parent = split_field(events, split);
+	struct reasons reasons = { 0 };
+	uint64_t id;
+	int err = 0;
+
+	if (!format || parent == FIELD_NONE ||
+	    trace_event_id(events->site.env, split->system, split->event, &id) < 0 ||
+	    !format_has_field(split->system, format, split->field))
+		goto out;
+	err = reasons_of(split, format, &reasons);
+	for (size_t i = 0; i < reasons.nr && !err; i++)
+		err = reason_add(events, split, &reasons.list[i], id, parent);
+	reasons_release(&reasons);
+out:
+	free(format);
+	return err;
+}
+
+static int splits_add(struct tracepoint_events *events)
+{
+	const struct split *split = events->site.env->arch->splits;
+	int err = 0;
+
+	for (; split && split->event && !err; split++)
+		err = split_add(events, split);
+	return err ? err : split_add(events, &arch_userspace_split);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static size_t list_sort(char **list)
+{
+	size_t n = 0;
+
+	while (list && list[n])
+		n++;
+	if (n)
+		qsort(list, n, sizeof(*list), compare_names);
+	return n;
+}
+
+/* An event whose id cannot be read cannot be counted and is left out. */
+static int system_add(struct tracepoint_events *events, const char *system)
+{
+	char **names = tracefs_system_events(NULL, system);
+	size_t n = list_sort(names);
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		uint64_t id = 0;
+		int id_err = trace_event_id(events->site.env, system, names[i], &id);
+
+		if (id_err)
+			events->unread_err = id_err;
+		else
+			err = event_add(events, system, names[i], id);
+	}
+	tracefs_list_free(names);
+	return err;
+}
+
+static int systems_add(struct tracepoint_events *events)
+{
+	char **systems = tracefs_event_systems(NULL);
+	size_t n = list_sort(systems);
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		if (is_kvm_system(systems[i]))
+			err = system_add(events, systems[i]);
+	}
+	tracefs_list_free(systems);
+	return err ? err : splits_add(events);
+}
+
+/* Why root cannot read tracefs: of the levels of lockdown only confidentiality forbids it. */
+static int why_forbidden(const struct env *env, const char *path, struct why *why)
+{
+	struct lockdown lockdown = lockdown_read(env);
+
+	if (strcmp(lockdown.level, "confidentiality") == 0)
+		return why_set(why, -EPERM, "trace events are blocked by kernel lockdown (%s): "
+					    "boot with less",
+			       lockdown.level);
+	return why_set(why, -EPERM, "cannot read %s: %s", path, strerror(EPERM));
+}
+
+/* Why no event was found, and what to do. */
+static int why_none(const struct tracepoint_events *events, struct why *why)
+{
+	const char *tracefs = events->site.env->tracefs;
+	char path[PATH_MAX];
+	int err = events->unread_err;
+
+	snprintf(path, sizeof(path), "%s/events", tracefs);
+	if (!err && access(path, R_OK | X_OK) < 0)
+		err = -errno;
+	if (err == -EACCES)
+		return why_set(why, err, "cannot read %s: %s: run as root, or grant it: setcap "
+					 "cap_perfmon,cap_dac_read_search,cap_sys_ptrace+ep kvmtop",
+			       path, strerror(-err));
+	if (err == -EPERM)
+		return why_forbidden(events->site.env, path, why);
+	return trace_has_no_kvm(events->site.env, why);
+}
+
+/*
+ * The kernel gives events new ids when the kvm module is unloaded and loaded again. It cannot be
+ * unloaded while an event is open. So the ids are all the same as before, or all new.
+ */
+void tracepoint_events_number(struct tracepoint_events *events)
+{
+	struct counter *counter = events->counters;
+	uint64_t id;
+
+	if (trace_event_id(events->site.env, counter->system, counter->event, &id) < 0 ||
+	    id == counter->tracepoint_id)
+		return;
+	for (; counter < events->counters + events->nr; counter++)
+		trace_event_id(events->site.env, counter->system, counter->event,
+			       &counter->tracepoint_id);
+}
+
+int tracepoint_events_find(struct tracepoint_events *events, const struct provider_site *site,
+			   struct why *why)
+{
+	int err;
+
+	*events = (struct tracepoint_events){ .site = *site };
+	err = tracefs_set_tracing_dir((char *)(uintptr_t)site->env->tracefs) ? -ENOMEM : 0;
+	if (!err)
+		err = systems_add(events);
+	if (!err && !events->nr)
+		err = why_none(events, why);
+	if (err)
+		tracepoint_events_release(events);
+	return err;
+}
+
+void tracepoint_events_release(struct tracepoint_events *events)
+{
+	for (size_t i = 0; i < events->nr; i++)
+		counter_release(&events->counters[i]);
+	free(events->counters);
+	events->counters = NULL;
+	events->nr = events->cap = 0;
+}
