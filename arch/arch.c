@@ -11,7 +11,7 @@
 #include <sys/utsname.h>
 
 #include "arch/arch.h"
-#include "host/env.h"
+#include "base/read.h"
 
 static bool is_host(const char *root, const char *machine)
 {
@@ -122,12 +122,12 @@ static void find_machine(const char *root, char *buf, size_t size)
 		return;
 	}
 	snprintf(path, sizeof(path), "%s/kvmtop/machine", root);
-	if (env_read(path, buf, size) > 0) {
+	if (read_small(path, buf, size) > 0) {
 		buf[strcspn(buf, " \t\r\n")] = '\0';
 		return;
 	}
 	snprintf(path, sizeof(path), "%s/proc/cpuinfo", root);
-	snprintf(buf, size, "%s", env_read(path, text, sizeof(text)) > 0 ? guess(text) : "");
+	snprintf(buf, size, "%s", read_small(path, text, sizeof(text)) > 0 ? guess(text) : "");
 }
 
 const struct arch *arch_of_host(const char *root)

@@ -9,10 +9,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "arch/arch.h"
-#include "host/env.h"
+#include "base/read.h"
 
 /*
  * UMWAIT and TPAUSE are no idling: KVM lets the guest run them itself, and an exit ends in #UD.
@@ -317,7 +316,7 @@ static bool has_flag(const char *root, const char *flag)
 	char path[4096], text[8192];
 
 	if ((size_t)snprintf(path, sizeof(path), "%s/proc/cpuinfo", root) >= sizeof(path) ||
-	    env_read(path, text, sizeof(text)) < 0)
+	    read_small(path, text, sizeof(text)) < 0)
 		return false;
 
 	char *flags = find_flags(text), *rest = NULL;
@@ -340,7 +339,7 @@ static bool has_module(const char *root, const char *module)
 
 	return (size_t)snprintf(path, sizeof(path), "%s/sys/module/%s", root, module) <
 		       sizeof(path) &&
-	       access(path, F_OK) == 0;
+	       path_exists(path);
 }
 
 /* Modules decide where cpuinfo has neither flag; built in, both exist and say nothing. */

@@ -12,20 +12,20 @@ static const char *const part_names[TIME_PARTS] = {
 	[TIME_USER] = "time(user)", [TIME_HALT] = "time(halt)",	 [TIME_WAIT] = "time(wait)",
 };
 
-const char *exits_fields_part(enum time_part part)
+const char *exit_fields_part(enum time_part part)
 {
 	return part_names[part];
 }
 
-static int add_field(const struct exits_fields *fields, const struct field *spec, uint32_t *ret_id)
+static int add_field(const struct exit_fields *fields, const struct field *spec, uint32_t *ret_id)
 {
 	struct field field = *spec;
 
-	field.source = fields->site.source;
-	return fields_add(fields->site.fields, &field, ret_id);
+	field.source = fields->source;
+	return fields_add(fields->fields, &field, ret_id);
 }
 
-static int add_times(struct exits_fields *fields, unsigned int parts)
+static int add_times(struct exit_fields *fields, unsigned int parts)
 {
 	int err = 0;
 
@@ -44,10 +44,10 @@ static int add_times(struct exits_fields *fields, unsigned int parts)
 	return err;
 }
 
-int exits_fields_add(const struct provider_site *site, unsigned int parts,
-		     struct exits_fields *ret_fields)
+int exit_fields_add(struct fields *dictionary, uint32_t source, unsigned int parts,
+		    struct exit_fields *ret_fields)
 {
-	struct exits_fields fields = { .site = *site };
+	struct exit_fields fields = { .fields = dictionary, .source = source };
 	int err = 0;
 
 	for (unsigned int i = 0; i < EXITS_REASONS && !err; i++)
@@ -74,7 +74,7 @@ int exits_fields_add(const struct provider_site *site, unsigned int parts,
 	return err;
 }
 
-int exits_fields_reason(const struct exits_fields *fields, enum exit_kind kind,
+int exit_fields_reason(const struct exit_fields *fields, enum exit_kind kind,
 			const char *reason, bool is_idle, uint32_t *ret_id)
 {
 	char name[NAME_SIZE];
@@ -87,7 +87,7 @@ int exits_fields_reason(const struct exits_fields *fields, enum exit_kind kind,
 			 ret_id);
 }
 
-int exits_fields_argument(const struct exits_fields *fields, enum exit_kind kind,
+int exit_fields_argument(const struct exit_fields *fields, enum exit_kind kind,
 			  const char *reason, uint32_t reason_field, const char *label,
 			  uint32_t *ret_id)
 {
@@ -103,7 +103,7 @@ int exits_fields_argument(const struct exits_fields *fields, enum exit_kind kind
 			 ret_id);
 }
 
-const char *exits_fields_failure(uint64_t code)
+const char *exit_fields_failure(uint64_t code)
 {
 	if (code == EXITS_RESTART)
 		return "restart";
@@ -120,7 +120,7 @@ static uint64_t lower(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-void exits_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_t *ret_parts)
+void exit_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_t *ret_parts)
 {
 	uint64_t out = lower(time->ns[EXITS_VMEXIT], whole_ns);
 	uint64_t halt = lower(time->idle_ns[EXITS_VMEXIT], out);

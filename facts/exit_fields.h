@@ -12,37 +12,37 @@
 
 #include "arch/exit_kind.h"
 #include "facts/field.h"
-#include "providers/provider.h"
 
-struct exits_fields {
-	struct provider_site site;
+struct exit_fields {
+	struct fields *fields;
+	uint32_t source; /* the provider's number */
 	uint32_t parents[EXITS_KINDS]; /* "vmexit", "userspace", "ioport" ... */
 	uint32_t times[TIME_PARTS]; /* FIELD_NONE: cannot be told */
 	uint32_t cpu;
 };
 
-#define EXITS_FIELDS_PARTS ((1U << TIME_PARTS) - 1)
+#define EXIT_FIELDS_PARTS ((1U << TIME_PARTS) - 1)
 
 /* Adds the parents, and the parts (bits) of vCPUs' time that can be told. 0 or -ENOMEM. */
-int exits_fields_add(const struct provider_site *site, unsigned int parts,
-		     struct exits_fields *ret_fields);
+int exit_fields_add(struct fields *dictionary, uint32_t source, unsigned int parts,
+		    struct exit_fields *ret_fields);
 
-const char *exits_fields_part(enum time_part part); /* "time(guest)" */
+const char *exit_fields_part(enum time_part part); /* "time(guest)" */
 
 /* A reason (kind: EXITS_VMEXIT, EXITS_USERSPACE): "vmexit(HLT)". 0 or -ENOMEM. */
-int exits_fields_reason(const struct exits_fields *fields, enum exit_kind kind,
+int exit_fields_reason(const struct exit_fields *fields, enum exit_kind kind,
 			const char *reason, bool is_idle, uint32_t *ret_id);
 
 /*
  * An argument: "msr(MSR_WRITE 0x6e0 write)", whose label is what comes behind the reason. reason:
  * the exit's, reason_field: its field; NULL and FIELD_NONE: not known. 0 or -ENOMEM.
  */
-int exits_fields_argument(const struct exits_fields *fields, enum exit_kind kind,
+int exit_fields_argument(const struct exit_fields *fields, enum exit_kind kind,
 			  const char *reason, uint32_t reason_field, const char *label,
 			  uint32_t *ret_id);
 
 /* Of what exits_user_code() gives: "restart", "error"; NULL: it is a reason. */
-const char *exits_fields_failure(uint64_t code);
+const char *exit_fields_failure(uint64_t code);
 
 /* What a vCPU's exits took, in ns, as a whole and of that what means idle; by enum exit_kind. */
 struct exits_time {
@@ -56,6 +56,6 @@ struct exits_time {
  * did in it; of the others, user space had its part, and the rest was KVM's. These add up to the
  * whole.
  */
-void exits_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_t *ret_parts);
+void exit_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_t *ret_parts);
 
 #endif

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "base/read.h"
 #include "host/cpus.h"
 
 /* A CPU number at *text, which moves behind it; -1: there is none. */
@@ -47,7 +48,7 @@ static int read_list(const struct env *env, const char *name, int (*add)(void *a
 		     void *arg)
 {
 	char path[PATH_MAX], list[4096];
-	long n = env_read(env_path(env, path, sizeof(path), "%s", name), list, sizeof(list));
+	long n = read_small(env_path(env, path, sizeof(path), "%s", name), list, sizeof(list));
 
 	return n < 0 ? (int)n : cpus_parse(list, add, arg);
 }

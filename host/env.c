@@ -1,13 +1,16 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * env - paths below the root that is looked at, and small files read whole.
- */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds out what the machine offers: architecture, tracefs, debugfs; and makes paths. */
 #include <errno.h>
-#include <fcntl.h>
+#include <linux/magic.h>
+#include <mntent.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <unistd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 
+#include "arch/arch.h"
 #include "host/env.h"
 
 bool env_is_captured(const struct env *env)
@@ -35,37 +38,101 @@ too_long:
 	return buf;
 }
 
-/* The kernel hands out generated text in pieces, so one read() is not the file. */
-static long read_all(int fd, char *buf, size_t size)
+static bool is_mounted(const char *path, long magic)
 {
-	size_t len = 0;
+	struct statfs fs;
 
-	while (len < size - 1) {
-		ssize_t n = read(fd, buf + len, size - 1 - len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		len += (size_t)n;
-	}
-	buf[len] = '\0';
-	return (long)len;
+	return statfs(path, &fs) == 0 && (long)fs.f_type == magic;
 }
 
-long env_read(const char *path, char *buf, size_t size)
+/*
+ * By type and magic number, never by the name of a mount: anyone may mount something called
+ * debugfs.
+ */
+static char *find_mount(const char *usual, const char *type, long magic)
 {
-	long len;
-	int fd;
+	char *found = NULL;
+	struct mntent *mount;
+	FILE *mounts;
 
-	if (!size)
-		return -EINVAL;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	len = read_all(fd, buf, size);
-	close(fd);
-	return len;
+	if (is_mounted(usual, magic))
+		return strdup(usual);
+	mounts = setmntent("/proc/self/mounts", "r");
+	while (mounts && !found && (mount = getmntent(mounts))) {
+		if (strcmp(mount->mnt_type, type) == 0 && is_mounted(mount->mnt_dir, magic))
+			found = strdup(mount->mnt_dir);
+	}
+	if (mounts)
+		endmntent(mounts);
+	return found;
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Where a captured machine has it; NULL: it has not. */
+static char *find_captured(const struct env *env, const char *path)
+{
+	char *found;
+
+	if (asprintf(&found, "%s%s", env->root, path) < 0)
+		return NULL;
+	if (is_folder(found))
+		return found;
+	free(found);
+	return NULL;
+}
+
+static char *find_tracefs(const struct env *env)
+{
+	if (env_is_captured(env))
+		return find_captured(env, "/sys/kernel/tracing");
+	return find_mount("/sys/kernel/tracing", "tracefs", TRACEFS_MAGIC);
+}
+
+static char *find_debugfs_kvm(const struct env *env)
+{
+	char *debugfs, *kvm = NULL;
+
+	if (env_is_captured(env))
+		return find_captured(env, "/sys/kernel/debug/kvm");
+	debugfs = find_mount("/sys/kernel/debug", "debugfs", DEBUGFS_MAGIC);
+	if (debugfs && asprintf(&kvm, "%s/kvm", debugfs) < 0)
+		kvm = NULL;
+	free(debugfs);
+	if (kvm && !is_folder(kvm)) {
+		free(kvm);
+		kvm = NULL;
+	}
+	return kvm;
+}
+
+void env_refresh(struct env *env)
+{
+	if (!env->tracefs)
+		env->tracefs = find_tracefs(env);
+	if (!env->debugfs_kvm)
+		env->debugfs_kvm = find_debugfs_kvm(env);
+}
+
+int env_init(struct env *env, const char *root, struct why *why)
+{
+	if (root[0] && !is_folder(root))
+		return why_set(why, -ENOENT, "\"%s\" is not a folder with a captured machine",
+			       root);
+	*env = (struct env){ .root = root };
+	env->arch = arch_of_host(root);
+	env_refresh(env);
+	return 0;
+}
+
+void env_release(struct env *env)
+{
+	free(env->tracefs);
+	free(env->debugfs_kvm);
+	*env = (struct env){ .root = "" };
 }

@@ -43,10 +43,4 @@ bool env_is_captured(const struct env *env);
 char *env_path(const struct env *env, char *buf, size_t size, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/*
- * Reads a small file (kernel text) into buf, NUL-terminated, at most size - 1 bytes.
- * Returns the length or -errno.
- */
-long env_read(const char *path, char *buf, size_t size);
-
 #endif

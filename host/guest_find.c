@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/read.h"
 #include "host/guest_find.h"
 
 #define RESCAN_NS 10000000000ull
@@ -212,7 +213,7 @@ static uint64_t uptime_ticks(struct guest_finder *finder)
 	if (finder->uptime_ticks)
 		return finder->uptime_ticks;
 	env_path(finder->env, path, sizeof(path), "/proc/uptime");
-	if (env_read(path, text, sizeof(text)) > 0)
+	if (read_small(path, text, sizeof(text)) > 0)
 		finder->uptime_ticks = strtoull(text, NULL, 10) * (uint64_t)sysconf(_SC_CLK_TCK);
 	return finder->uptime_ticks;
 }
@@ -343,7 +344,7 @@ static pid_t latest_pid(const struct env *env)
 	char path[PATH_MAX], text[128];
 	const char *last;
 
-	if (env_read(env_path(env, path, sizeof(path), "/proc/loadavg"), text, sizeof(text)) <= 0)
+	if (read_small(env_path(env, path, sizeof(path), "/proc/loadavg"), text, sizeof(text)) <= 0)
 		return 0;
 	last = strrchr(text, ' ');
 	return last ? (pid_t)strtol(last, NULL, 10) : 0;

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/read.h"
+#include "base/utf8.h"
 #include "host/guest_name.h"
 
 #define CMDLINE_SIZE 32768 /* libvirt and Proxmox name the guest in the first few hundred bytes */
@@ -44,64 +46,6 @@ static const char *const vcpu_threads[] = {
 	"kvm-vcpu-%",  /* kvmtool */
 	"db_vcpu%",    /* Dragonball */
 };
-
-/* Returns the bytes of the character at s, 0: not UTF-8. */
-static size_t utf8_decode(const uint8_t *s, size_t left, uint32_t *ret_code)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc0 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-	uint32_t code = n == 1 ? s[0] : s[0] & (0x7fu >> n);
-
-	if (n == 0 || n > left || s[0] > 0xf4)
-		return 0;
-	for (size_t i = 1; i < n; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (s[i] & 0x3f);
-	}
-	if (code < least[n] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-		return 0;
-	*ret_code = code;
-	return n;
-}
-
-/* Marks of writing direction count as controls: they garble the line around the name. */
-static bool is_control(uint32_t code)
-{
-	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x200e || code == 0x200f ||
-	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
-}
-
-bool guest_name_clean(const char *raw, size_t len, char *ret_name, size_t size)
-{
-	const uint8_t *s = (const uint8_t *)raw;
-	size_t out = 0;
-
-	for (; len && *s == ' '; len--)
-		s++;
-	while (len && s[len - 1] == ' ')
-		len--;
-	if (!len || size < 2)
-		return false;
-	for (size_t n; len; s += n, len -= n) {
-		uint32_t code = 0;
-		size_t bytes = utf8_decode(s, len, &code);
-		bool is_plain = bytes && !is_control(code);
-
-		n = bytes ? bytes : 1;
-		if (out + (is_plain ? n : 1) >= size)
-			break;
-		if (is_plain)
-			memcpy(ret_name + out, s, n);
-		else
-			ret_name[out] = '?';
-		out += is_plain ? n : 1;
-	}
-	while (out && ret_name[out - 1] == ' ') /* the cut may have come after a blank */
-		out--;
-	ret_name[out] = '\0';
-	return true;
-}
 
 static bool matches_any(const struct vmm *vmm, const char *command)
 {
@@ -160,10 +104,10 @@ static bool name_from_suboptions(const char *value, size_t len, char *ret_name, 
 		size_t n = suboption_next(&value, end, part, sizeof(part));
 
 		if (!memchr(part, '=', n) && !(n == strlen(flag) && !memcmp(part, flag, n))) {
-			if (guest_name_clean(part, n, ret_name, size))
+			if (utf8_clean(part, n, ret_name, size))
 				return true;
 		} else if (!is_found && n > strlen(key) && !memcmp(part, key, strlen(key))) {
-			is_found = guest_name_clean(part + strlen(key), n - strlen(key), ret_name,
+			is_found = utf8_clean(part + strlen(key), n - strlen(key), ret_name,
 						    size);
 		}
 	}
@@ -226,7 +170,7 @@ bool guest_name_from_cmdline(const char *vmm_name, const char *cmdline, size_t l
 		if (vmm->has_suboptions)
 			is_found |= name_from_suboptions(arg, arg_len, ret_name, size);
 		else
-			is_found |= guest_name_clean(arg, arg_len, ret_name, size);
+			is_found |= utf8_clean(arg, arg_len, ret_name, size);
 	}
 	return is_found;
 }
@@ -264,10 +208,10 @@ static bool name_from_machine(const char *text, size_t len, char *ret_name, size
 		while (digits < len && isdigit((unsigned char)text[digits]))
 			digits++;
 		if (digits > at && digits < len && text[digits] == '-')
-			return guest_name_clean(text + digits + 1, len - digits - 1, ret_name,
+			return utf8_clean(text + digits + 1, len - digits - 1, ret_name,
 						size);
 	}
-	return guest_name_clean(text, len, ret_name, size);
+	return utf8_clean(text, len, ret_name, size);
 }
 
 static bool ends_with(const char *text, size_t len, const char *end)
@@ -314,7 +258,7 @@ bool guest_name_from_cgroup(const char *text, char *ret_name, size_t size)
 		if (strncmp(slash, oldest, strlen(oldest)))
 			continue;
 		slash += strlen(oldest) - 1;
-		if (guest_name_clean(slash + 1, strcspn(slash + 1, "/\n"), ret_name, size))
+		if (utf8_clean(slash + 1, strcspn(slash + 1, "/\n"), ret_name, size))
 			is_found = true;
 	}
 	return is_found;
@@ -356,7 +300,7 @@ static size_t read_comm(const struct env *env, pid_t pid, char *buf, size_t size
 	long len;
 
 	env_path(env, path, sizeof(path), "/proc/%d/comm", (int)pid);
-	len = env_read(path, buf, size);
+	len = read_small(path, buf, size);
 	if (len > 0 && buf[len - 1] == '\n')
 		len--;
 	buf[len > 0 ? len : 0] = '\0';
@@ -370,7 +314,7 @@ static size_t read_cmdline(const struct env *env, pid_t pid, char *buf, size_t s
 	long len;
 
 	env_path(env, path, sizeof(path), "/proc/%d/cmdline", (int)pid);
-	len = env_read(path, buf, size);
+	len = read_small(path, buf, size);
 	if (len == (long)size - 1)
 		while (len && buf[len - 1])
 			len--;
@@ -383,7 +327,7 @@ static bool name_from_proc_cgroup(const struct env *env, struct guest *guest)
 	char path[PATH_MAX], text[CGROUP_SIZE];
 
 	env_path(env, path, sizeof(path), "/proc/%d/cgroup", (int)guest->pid);
-	return env_read(path, text, sizeof(text)) > 0 &&
+	return read_small(path, text, sizeof(text)) > 0 &&
 	       guest_name_from_cgroup(text, guest->name, sizeof(guest->name));
 }
 
@@ -398,7 +342,7 @@ void guest_name_find(const struct env *env, struct guest *guest)
 		vmm = guest_name_vmm(comm);
 	if (vmm)
 		snprintf(guest->vmm, sizeof(guest->vmm), "%s", vmm);
-	else if (!guest_name_clean(comm, comm_len, guest->vmm, sizeof(guest->vmm)))
+	else if (!utf8_clean(comm, comm_len, guest->vmm, sizeof(guest->vmm)))
 		snprintf(guest->vmm, sizeof(guest->vmm), "?");
 
 	guest->is_named = true;
@@ -411,6 +355,6 @@ void guest_name_find(const struct env *env, struct guest *guest)
 	if (name_from_proc_cgroup(env, guest))
 		return;
 	guest->is_named = false;
-	if (!guest_name_clean(comm, comm_len, guest->name, sizeof(guest->name)))
+	if (!utf8_clean(comm, comm_len, guest->name, sizeof(guest->name)))
 		snprintf(guest->name, sizeof(guest->name), "pid-%d", (int)guest->pid);
 }

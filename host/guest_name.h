@@ -32,9 +32,6 @@ bool guest_name_from_cmdline(const char *vmm, const char *cmdline, size_t len, c
 /* By the text of proc(5) cgroup, version 1 or 2. */
 bool guest_name_from_cgroup(const char *text, char *ret_name, size_t size);
 
-/* The len bytes at raw, with '?' for each control character and each byte that is not UTF-8. */
-bool guest_name_clean(const char *raw, size_t len, char *ret_name, size_t size);
-
 /* The number of the vCPU that a thread of this name runs; -1: not a vCPU's thread. */
 int guest_name_vcpu(const char *comm);
 

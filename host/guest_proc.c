@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/read.h"
 #include "host/guest_name.h"
 #include "host/guest_proc.h"
 
@@ -193,7 +194,7 @@ bool proc_stat_parse(const char *text, struct proc_stat *ret_stat)
 int proc_stat_read(const struct env *env, pid_t pid, struct proc_stat *ret_stat)
 {
 	char path[PATH_MAX], text[1024];
-	long len = env_read(env_path(env, path, sizeof(path), "/proc/%d/stat", (int)pid), text,
+	long len = read_small(env_path(env, path, sizeof(path), "/proc/%d/stat", (int)pid), text,
 			    sizeof(text));
 
 	if (len == -ENOENT)
@@ -210,7 +211,7 @@ pid_t proc_of_thread(const struct env *env, pid_t tid)
 	long len;
 
 	env_path(env, path, sizeof(path), "/proc/%d/status", (int)tid);
-	len = env_read(path, text, sizeof(text));
+	len = read_small(path, text, sizeof(text));
 	if (len < 0 && proc_has_failed((int)len))
 		return 0;
 	if (len < 0) {
@@ -318,7 +319,7 @@ static int read_vcpu_pid(const char *folder, int index, pid_t *ret_tid)
 	*ret_tid = 0;
 	if (len < 0 || (size_t)len >= sizeof(path))
 		return 0;
-	err = env_read(path, text, sizeof(text));
+	err = read_small(path, text, sizeof(text));
 	if (err < 0)
 		return proc_has_failed((int)err) ? (int)err : 0;
 	*ret_tid = (pid_t)atoi(text);
@@ -375,7 +376,7 @@ static int read_named_threads(const struct env *env, pid_t pid, const struct pid
 
 		env_path(env, path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid,
 			 (int)tids->pids[i]);
-		len = env_read(path, comm, sizeof(comm));
+		len = read_small(path, comm, sizeof(comm));
 		if (len < 0 && proc_has_failed((int)len))
 			err = (int)len;
 		if (len < 0)

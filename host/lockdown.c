@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/read.h"
 #include "host/lockdown.h"
 
 struct lockdown lockdown_read(const struct env *env)
@@ -13,7 +14,7 @@ struct lockdown lockdown_read(const struct env *env)
 	const char *start;
 
 	env_path(env, path, sizeof(path), "/sys/kernel/security/lockdown");
-	env_read(path, text, sizeof(text));
+	read_small(path, text, sizeof(text));
 	start = strchr(text, '[');
 	if (!start || strncmp(start, "[none]", 6) == 0)
 		start = "[";

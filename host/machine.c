@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/read.h"
 #include "host/cpus.h"
 #include "host/machine.h"
 
@@ -13,7 +14,7 @@ void host_name(const struct env *env, char *buf, size_t size)
 	char path[PATH_MAX], name[HOST_NAME_MAX + 2] = "";
 
 	env_path(env, path, sizeof(path), "/proc/sys/kernel/hostname");
-	if (env_read(path, name, sizeof(name)) <= 0 && !env_is_captured(env))
+	if (read_small(path, name, sizeof(name)) <= 0 && !env_is_captured(env))
 		gethostname(name, sizeof(name) - 1);
 	name[strcspn(name, ".\n")] = '\0';
 	snprintf(buf, size, "%s", name[0] ? name : env_is_captured(env) ? "captured" : "localhost");

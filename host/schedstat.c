@@ -3,12 +3,13 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/read.h"
 #include "host/schedstat.h"
 
 bool schedstat_is_on(const struct env *env)
 {
 	char path[PATH_MAX], text[96];
-	long n = env_read(env_path(env, path, sizeof(path), "/proc/self/schedstat"), text,
+	long n = read_small(env_path(env, path, sizeof(path), "/proc/self/schedstat"), text,
 			  sizeof(text));
 
 	return n > 0 && strpbrk(text, "123456789");

@@ -135,7 +135,7 @@ static bool describe(const struct captured *captured, const char *name, struct f
 	spec.use = fields_get(captured->site.fields, spec.parent)->use;
 	spec.is_idle = spec.use == USE_EXIT && is_idle(captured, name + len + 1, inner - 2);
 	for (int i = 1; spec.use == USE_TIME && i < TIME_PARTS; i++) {
-		if (strcmp(name, exits_fields_part((enum time_part)i)) == 0)
+		if (strcmp(name, exit_fields_part((enum time_part)i)) == 0)
 			spec.part = (enum time_part)i;
 	}
 	if (spec.use == USE_TIME && spec.part == TIME_WHOLE)
@@ -454,7 +454,7 @@ void exits_captured_close(void *state)
 static int captured_new(const struct provider_site *site, char *text, void **ret_state)
 {
 	struct captured *captured = calloc(1, sizeof(*captured));
-	struct exits_fields fields;
+	struct exit_fields fields;
 	int err;
 
 	if (!captured) {
@@ -464,7 +464,7 @@ static int captured_new(const struct provider_site *site, char *text, void **ret
 	captured->site = *site;
 	captured->flags = ROW_FROM_ZERO;
 	captured->text = captured->next = text;
-	err = exits_fields_add(site, 1U << TIME_WHOLE, &fields);
+	err = exit_fields_add(site->fields, site->source, 1U << TIME_WHOLE, &fields);
 	if (!err)
 		err = add_names(captured, false);
 	if (!err)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/read.h"
 #include "providers/trace_event.h"
 
 int trace_event_id(const struct env *env, const char *system, const char *event, uint64_t *ret_id)
@@ -14,7 +15,7 @@ int trace_event_id(const struct env *env, const char *system, const char *event,
 	long n;
 
 	snprintf(path, sizeof(path), "%s/events/%s/%s/id", env->tracefs, system, event);
-	n = env_read(path, text, sizeof(text));
+	n = read_small(path, text, sizeof(text));
 	if (n < 0)
 		return (int)n;
 	id = strtoull(text, NULL, 10);

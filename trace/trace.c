@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/guest_name.h"
+#include "base/utf8.h"
 #include "trace/reader.h"
 
 extern const struct reader trace_dat_reader, perf_data_reader, acrn_reader, kvmtrace_reader;
@@ -525,7 +525,7 @@ const char *trace_comm(const struct trace *trace, const struct trace_event *even
 	const struct trace_file *file = trace->files.items[event->file];
 	const char *raw = file->reader->comm ? file->reader->comm(event, file) : "";
 
-	if (!guest_name_clean(raw, strlen(raw), trace->comm, COMM_SIZE))
+	if (!utf8_clean(raw, strlen(raw), trace->comm, COMM_SIZE))
 		trace->comm[0] = '\0';
 	return trace->comm;
 }

@@ -33,7 +33,7 @@ struct exits_names {
 	struct provider_site site;
 	const struct split *splits[EXITS_REASONS]; /* by enum exit_kind; NULL: none */
 	struct reasons reasons[EXITS_REASONS];
-	struct exits_fields fields;
+	struct exit_fields fields;
 	struct name *names;
 };
 
@@ -69,7 +69,7 @@ int exits_names_new(const struct provider_site *site, const struct split *exit,
 	names->site = *site;
 	names->splits[EXITS_VMEXIT] = exit;
 	names->splits[EXITS_USERSPACE] = &arch_userspace_split;
-	err = exits_fields_add(site, EXITS_FIELDS_PARTS, &names->fields);
+	err = exit_fields_add(site->fields, site->source, EXIT_FIELDS_PARTS, &names->fields);
 	if (!err)
 		err = read_reasons(names, EXITS_VMEXIT);
 	if (!err)
@@ -174,7 +174,7 @@ static bool write_reason(char *buf, size_t size, const struct split *split,
 static bool write_code(char *buf, size_t size, const struct exits_names *names,
 		       const struct exits_code *code)
 {
-	const char *failure = code->kind == EXITS_USERSPACE ? exits_fields_failure(code->code) :
+	const char *failure = code->kind == EXITS_USERSPACE ? exit_fields_failure(code->code) :
 							       NULL;
 
 	if (!code->is_used)
@@ -198,7 +198,7 @@ uint32_t exits_names_cell(struct exits_names *names, const struct exits_code *co
 	if (known)
 		return known->field;
 	is_idle = write_code(reason, sizeof(reason), names, code);
-	if (exits_fields_reason(&names->fields, (enum exit_kind)code->kind, reason, is_idle,
+	if (exit_fields_reason(&names->fields, (enum exit_kind)code->kind, reason, is_idle,
 				&field) < 0 ||
 	    keep_name(names, &key, field) < 0)
 		return FIELD_NONE;
@@ -226,7 +226,7 @@ uint32_t exits_names_argument(struct exits_names *names, const struct exits_argu
 		reason_field = exits_names_cell(names, code);
 	}
 	argument->format(label, sizeof(label), key->a, key->b, key->c);
-	if (exits_fields_argument(&names->fields, (enum exit_kind)key->kind,
+	if (exit_fields_argument(&names->fields, (enum exit_kind)key->kind,
 				  code ? reason : NULL, reason_field, label, &field) < 0 ||
 	    keep_name(names, &name_key, field) < 0)
 		return FIELD_NONE;

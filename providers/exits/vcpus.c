@@ -287,7 +287,7 @@ static void split_time(const struct exits_vcpu *vcpu, const struct sums *sums,
 		time.ns[kind] = sums->by_kind[kind].time_ns;
 		time.idle_ns[kind] = sums->idle_ns[kind];
 	}
-	exits_fields_split(vcpu->now->whole_ns, &time, ret_parts);
+	exit_fields_split(vcpu->now->whole_ns, &time, ret_parts);
 	ret_parts[TIME_WAIT] = vcpu->wait_ns;
 }
 

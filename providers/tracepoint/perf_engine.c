@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/read.h"
 #include "host/descriptors.h"
 #include "providers/tracepoint/counts.h"
 #include "providers/tracepoint/engine.h"
@@ -362,7 +363,7 @@ static int engine_probe(const struct env *env, struct why *why)
 	if (fd != -EACCES && fd != -EPERM)
 		return why_set(why, fd, "cannot open perf events: %s", strerror(-fd));
 	env_path(env, path, sizeof(path), "/proc/sys/kernel/perf_event_paranoid");
-	env_read(path, paranoid, sizeof(paranoid));
+	read_small(path, paranoid, sizeof(paranoid));
 	paranoid[strcspn(paranoid, "\n")] = '\0';
 	/* Above 2 is Debian's and Ubuntu's own, for which cap_perfmon is not enough. */
 	return why_set(why, fd,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "host/guest_name.h"
 #include "host/guest_proc.h"
 
@@ -20,7 +21,7 @@ static void check(bool is_found, const char *name, size_t size)
 		return;
 	if (!memchr(name, '\0', size) || !name[0])
 		abort();
-	if (!guest_name_clean(name, strlen(name), again, sizeof(again)) || strcmp(again, name))
+	if (!utf8_clean(name, strlen(name), again, sizeof(again)) || strcmp(again, name))
 		abort();
 }
 
@@ -35,7 +36,7 @@ static void fuzz_arguments(const char *text, size_t size)
 		check(guest_name_from_cmdline(vmms[i], text, size, tight, sizeof(tight)), tight,
 		      sizeof(tight));
 	}
-	check(guest_name_clean(text, size, name, sizeof(name)), name, sizeof(name));
+	check(utf8_clean(text, size, name, sizeof(name)), name, sizeof(name));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -33,6 +33,7 @@
 ssize_t played_read(int fd, void *buf, size_t size);
 
 #define read(fd, buf, size) played_read(fd, buf, size)
+#include "base/read.h"
 #include "providers/tracepoint/perf_site.c"
 #undef read
 #include "providers/tracepoint/perf_engine.c"
@@ -212,7 +213,7 @@ static inline uint64_t id_of(const struct fixture *f, const char *event)
 
 	snprintf(path, sizeof(path), "%s/events/%s/id", f->env.tracefs ? f->env.tracefs : "",
 		 event);
-	return env_read(path, text, sizeof(text)) < 0 ? 0 : strtoull(text, NULL, 10);
+	return read_small(path, text, sizeof(text)) < 0 ? 0 : strtoull(text, NULL, 10);
 }
 
 /* Skips the test where events cannot be counted, or these calls are no events. */

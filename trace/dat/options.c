@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/guest_name.h"
+#include "base/utf8.h"
 #include "trace/dat/dat.h"
 
 #define PAGE_MAX (1 << 20)
@@ -78,7 +78,7 @@ static int get_guest(struct cursor *cursor, struct dat *dat)
 	if (!guests)
 		return -ENOMEM;
 	dat->guests = guests;
-	if (!guest_name_clean(name, strlen(name), name, sizeof(name)))
+	if (!utf8_clean(name, strlen(name), name, sizeof(name)))
 		snprintf(name, sizeof(name), "guest");
 	guest.name = strdup(name);
 	guest.tids = calloc(nr + 1, sizeof(int));

@@ -341,7 +341,7 @@ static void write_reason(const struct tally *tally, const struct tally_key *key,
 	const char *name = reason ? reason->name : NULL;
 
 	if (tally->event == EXITS_USERSPACE && !name)
-		name = exits_fields_failure(key->a);
+		name = exit_fields_failure(key->a);
 	if (name)
 		snprintf(buf, size, "%s", name);
 	else

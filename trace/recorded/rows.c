@@ -238,7 +238,7 @@ int recorded_add_events(struct recorded_rows *rows, const struct provider_site *
 struct maker {
 	struct recorded_rows *rows;
 	const struct provider_site *site;
-	struct exits_fields fields;
+	struct exit_fields fields;
 };
 
 static const struct tally *tally_of(const struct maker *maker, enum exit_kind event)
@@ -273,7 +273,7 @@ static int add_reason(const struct maker *maker, struct key key, enum exit_kind 
 	int err;
 
 	tally_name(tally, cell, name, sizeof(name));
-	err = exits_fields_reason(&maker->fields, kind, name, tally_is_idle(tally, cell),
+	err = exit_fields_reason(&maker->fields, kind, name, tally_is_idle(tally, cell),
 				  &key.field);
 	return err ? err : add_cell(maker, key, maker->fields.parents[kind], tally, cell);
 }
@@ -324,7 +324,7 @@ static int add_times(const struct maker *maker, struct key key, const struct tal
 	uint64_t parts[TIME_PARTS];
 	int err = 0;
 
-	exits_fields_split(life_ns(maker->site->recorded, tally, thread), time, parts);
+	exit_fields_split(life_ns(maker->site->recorded, tally, thread), time, parts);
 	for (int i = 0; i < TIME_PARTS && !err; i++) {
 		key.field = maker->fields.times[i];
 		if (key.field != FIELD_NONE)
@@ -378,7 +378,7 @@ static int add_argument(const struct maker *maker, struct key key, enum exit_kin
 		field = fields_find(maker->site->fields, name);
 	}
 	tally_name(tally, cell, label, sizeof(label));
-	err = exits_fields_argument(&maker->fields, kind,
+	err = exit_fields_argument(&maker->fields, kind,
 				    has_reason ? reason : NULL, field, label, &key.field);
 	return err ? err : add_cell(maker, key, maker->fields.parents[kind], tally, cell);
 }
@@ -401,7 +401,7 @@ static int add_arguments(const struct maker *maker, enum exit_kind kind)
 /* Who waits for a CPU is in no event of KVM, and who left for user space may not be recorded. */
 static unsigned int known_parts(const struct recording *recording)
 {
-	unsigned int parts = EXITS_FIELDS_PARTS & ~(1U << TIME_WAIT);
+	unsigned int parts = EXIT_FIELDS_PARTS & ~(1U << TIME_WAIT);
 
 	return recording->tallies[EXITS_USERSPACE].has_exits ? parts : parts & ~(1U << TIME_USER);
 }
@@ -410,7 +410,8 @@ int recorded_add_exits(struct recorded_rows *rows, const struct provider_site *s
 {
 	const struct recorded *recorded = site->recorded;
 	struct maker maker = { .rows = rows, .site = site };
-	int err = exits_fields_add(site, known_parts(recorded->recording), &maker.fields);
+	int err = exit_fields_add(site->fields, site->source, known_parts(recorded->recording),
+				  &maker.fields);
 
 	for (size_t i = 0; i < recorded->nr_vcpus && !err; i++)
 		err = add_vcpu(&maker, &recorded->vcpus[i]);

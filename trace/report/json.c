@@ -14,7 +14,7 @@
 
 #include <json-c/json.h>
 
-#include "host/guest_name.h"
+#include "base/utf8.h"
 #include "trace/report/report.h"
 
 /* Takes the value over, whatever happens; NULL is null. */
@@ -127,7 +127,7 @@ static int add_file(const struct trace_info *info, struct json_object *files)
 	char path[PATH_MAX] = "";
 	int err = object ? 0 : -ENOMEM;
 
-	guest_name_clean(info->path, strlen(info->path), path, sizeof(path));
+	utf8_clean(info->path, strlen(info->path), path, sizeof(path));
 	if (!err)
 		err = add_text(object, "path", path);
 	if (!err)

@@ -7,6 +7,7 @@
 
 #include <uthash.h>
 
+#include "base/read.h"
 #include "trace/rules/rules_private.h"
 
 #define WIDTH_MAX 10000
@@ -340,45 +341,14 @@ int rules_parse(const char *name, const char *text, size_t size, struct rules **
 	return err;
 }
 
-/* All of a file, which may be a pipe. */
-static int read_all(FILE *in, char **ret_text, size_t *ret_size)
-{
-	size_t size = 0, room = 0, n;
-	char *text = NULL, *more;
-
-	do {
-		room = room ? 2 * room : 1 << 16;
-		more = room <= FILE_SIZE_MAX ? realloc(text, room) : NULL;
-		if (!more) {
-			free(text);
-			return room <= FILE_SIZE_MAX ? -ENOMEM : -EFBIG;
-		}
-		text = more;
-		n = fread(text + size, 1, room - size, in);
-		size += n;
-	} while (size == room);
-	if (ferror(in)) {
-		free(text);
-		return -EIO;
-	}
-	*ret_text = text;
-	*ret_size = size;
-	return 0;
-}
-
 int rules_read(const char *path, struct rules **ret_rules, struct why *why)
 {
-	FILE *in = fopen(path, "re");
-	char *text = NULL;
-	size_t size = 0;
-	int err;
+	char *text;
+	size_t size;
+	int err = read_whole(path, FILE_SIZE_MAX, &text, &size);
 
-	if (!in)
-		return why_set(why, -errno, "%s: %s", path, strerror(errno));
-	err = read_all(in, &text, &size);
-	fclose(in);
 	if (err)
-		return why_set(why, err, "%s: cannot be read: %s", path, strerror(-err));
+		return why_set(why, err, "%s: %s", path, strerror(-err));
 	err = rules_parse(path, text, size, ret_rules, why);
 	free(text);
 	return err;

@@ -22,6 +22,7 @@
 #endif
 
 #include "arch/arch.h"
+#include "base/read.h"
 #include "host/env.h"
 
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))
@@ -144,7 +145,7 @@ static void read_format(const char *name, char *buf, size_t size)
 	char path[256];
 
 	snprintf(path, sizeof(path), "tests/formats/%s.format", name);
-	assert_true(env_read(path, buf, size) > 0);
+	assert_true(read_small(path, buf, size) > 0);
 }
 
 /* What is left of a name when it is fit to show. */

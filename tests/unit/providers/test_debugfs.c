@@ -21,6 +21,7 @@
 #include <cmocka.h>
 
 #include "arch/arch.h"
+#include "base/read.h"
 #include "host/env.h"
 #include "providers/provider.h"
 #include "tests/worlds/fake_guest.h"
@@ -554,7 +555,7 @@ static void live_lockdown_is_said(void **fixture)
 
 	f->env.root = "";
 	f->env.debugfs_kvm = kvm;
-	env_read("/sys/kernel/security/lockdown", text, sizeof(text));
+	read_small("/sys/kernel/security/lockdown", text, sizeof(text));
 	if (!strstr(text, "[integrity]") || access("/sys/kernel/debug/kvm/exits", F_OK) < 0) {
 		print_message("needs lockdown=integrity and debugfs with a kvm folder\n");
 		skip();

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include "base/read.h"
 #include "tests/worlds/perf_world.h"
 
 static void test_offline(void **state)
@@ -343,7 +344,7 @@ static void test_probe(void **state)
 		char text[16];
 
 		EXPECT(setuid(65534) == 0);
-		EXPECT(env_read("/proc/sys/kernel/perf_event_paranoid", text, sizeof(text)) > 0);
+		EXPECT(read_small("/proc/sys/kernel/perf_event_paranoid", text, sizeof(text)) > 0);
 		if (atoi(text) <= 0)
 			_exit(0);
 		EXPECT(perf_engine.probe(&f->env, &f->why) == -EACCES);

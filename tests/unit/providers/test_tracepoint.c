@@ -20,6 +20,7 @@
 
 #include <cmocka.h>
 
+#include "base/read.h"
 #include "host/pid_namespace.h"
 #include "providers/tracepoint/events.c"     /* NOLINT(bugprone-suspicious-include): its insides */
 #include "providers/tracepoint/tracepoint.c" /* NOLINT(bugprone-suspicious-include): its insides */
@@ -101,7 +102,7 @@ static void read_format(const char *name, char *buf, size_t size)
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "tests/formats/%s.format", name);
-	assert_true(env_read(path, buf, size) > 0);
+	assert_true(read_small(path, buf, size) > 0);
 }
 
 /* A KVM with the exit event of a captured kernel, and three more. */

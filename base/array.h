@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * array - the length of an array, and growth of one that was allocated.
+ */
+#ifndef KVMTOP_BASE_ARRAY_H
+#define KVMTOP_BASE_ARRAY_H
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How many elements an array has. Not for pointers. */
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+static inline int array_grow_bytes(void *array, size_t *room, size_t need, size_t size)
+{
+	size_t more = need > 2 * *room ? need : 2 * *room;
+	char *old, *grown;
+
+	if (need <= *room)
+		return 0;
+	if (more < 8)
+		more = 8;
+	if (more > PTRDIFF_MAX / size)
+		return -ENOMEM;
+	memcpy(&old, array, sizeof(old));
+	grown = realloc(old, more * size);
+	if (!grown)
+		return -ENOMEM;
+	memset(grown + *room * size, 0, (more - *room) * size);
+	memcpy(array, &grown, sizeof(grown));
+	*room = more;
+	return 0;
+}
+
+/*
+ * Makes room for at least need elements, before one is added:
+ *
+ *	if (array_grow(&list->items, &list->room, list->nr + 1) < 0)
+ *		return -ENOMEM;
+ *	list->items[list->nr++] = item;
+ *
+ * room (a size_t) is how many elements there is room for: 0 while the array is NULL. It at least
+ * doubles, and new elements are zero. Returns 0, or -ENOMEM with the array as it was.
+ */
+#define array_grow(array, room, need) array_grow_bytes(array, room, need, sizeof(**(array)))
+
+#endif
