@@ -2,23 +2,24 @@
 #
 # One Makefile, not recursive over folders. `make help` prints the targets.
 #
-# Yours:	CC CFLAGS CPPFLAGS LDFLAGS LDLIBS AR PKG_CONFIG CROSS_COMPILE DESTDIR PREFIX
+# Yours, also from the environment:
+#		CC CFLAGS CPPFLAGS LDFLAGS LDLIBS AR PKG_CONFIG CROSS_COMPILE
+# Folders:	DESTDIR prefix (or PREFIX) exec_prefix bindir datarootdir mandir sysconfdir unitdir
+#		bashcompletiondir
 # Switches:	V=1		show the commands
 #		WERROR=1	warnings are errors
 #		SANITIZE=address,undefined	in build/sanitize/, beside the plain build
 #		BUILD=build/other		another folder for all that is made
 #		FUZZ_TIME=60	seconds for each fuzz target
 #		TEST_TIMEOUT=120	seconds for each test file
-#		TESTS="tests/cli/a.t ..."	only these for make check
+#		TESTS="tests/cli/a.t ..."	only these for make test and make check
 #		BPF=no		without BPF, even where clang, bpftool and libbpf are there
 
 VERSION = 0.1.0
 
 # ---- yours
 
-PREFIX = /usr/local
-SYSCONFDIR = /etc
-CFLAGS = -O2 -g
+CFLAGS ?= -O2 -g
 ifeq ($(origin CC),default)
 CC = $(CROSS_COMPILE)gcc
 endif
@@ -92,11 +93,17 @@ SANITIZE_FLAGS = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=a
 # EXTRA_CFLAGS is how this file's own targets (lint, analyze, fuzz) add to a build.
 OUR_CPPFLAGS = -std=gnu11 -D_GNU_SOURCE -I. -isystem $(BUILD) \
 	-DKVMTOP_VERSION='"$(VERSION)"' $(LIB_CPPFLAGS)
-OUR_CFLAGS = $(WARNINGS) $(if $(WERROR),-Werror) $(SANITIZE_FLAGS) $(EXTRA_CFLAGS) -pthread
+# No name of the build folder in what is built: builds in two folders have the same bytes.
+NO_BUILD_PATH = $(call quote,-ffile-prefix-map=$(CURDIR)=.)
+OUR_CFLAGS = $(WARNINGS) $(if $(WERROR),-Werror) $(SANITIZE_FLAGS) $(EXTRA_CFLAGS) \
+	$(NO_BUILD_PATH) -pthread
 COMPILE = $(CC) $(OUR_CPPFLAGS) $(CPPFLAGS) $(OUR_CFLAGS) $(CFLAGS)
-# Debian has <asm/types.h> in a folder that clang does not look at for this target.
-BPF_COMPILE = $(BPF_CLANG) --target=bpf -mcpu=v3 -O2 -g -Wall -Wextra $(if $(WERROR),-Werror) -I. \
-	$(patsubst %/asm/types.h,-idirafter %,$(firstword $(wildcard /usr/include/*/asm/types.h)))
+# Without CFLAGS: a distribution's flags for its own machine are errors for this target, as is the
+# stack protector, which some distributions build into clang. Debian has <asm/types.h> in a folder
+# that clang does not look at for this target.
+BPF_COMPILE = $(BPF_CLANG) --target=bpf -mcpu=v3 -O2 -g -fno-stack-protector $(NO_BUILD_PATH) \
+	-Wall -Wextra $(if $(WERROR),-Werror) -I. $(patsubst %/asm/types.h,-idirafter %,\
+	$(firstword $(wildcard /usr/include/*/asm/types.h)))
 LINK = $(CC) $(OUR_CFLAGS) $(CFLAGS) $(LDFLAGS)
 LINK_LIBS = $(LIB_LDLIBS) $(LDLIBS)
 
@@ -116,8 +123,8 @@ export CC PKG_CONFIG
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
-.PHONY: FORCE all run tests objects fuzzers check check-hosts deps check-headers check-layers \
-	check-style lint analyze fuzz bench install uninstall clean help
+.PHONY: FORCE all run tests objects fuzzers test check check-hosts deps check-headers \
+	check-layers check-style lint analyze fuzz bench install uninstall dist clean help
 
 all: $(PROGRAM) ## build ./kvmtop
 
@@ -125,17 +132,19 @@ $(PROGRAM): $(BUILD)/kvmtop.o $(LIB)
 	$(call say,LINK,$@)$(LINK) -o $@ $^ $(LINK_LIBS)
 
 $(LIB): $(LIB_OBJECTS) $(BUILD)/members
-	$(call say,AR,$@)rm -f $@ && $(AR) qcs $@ $(LIB_OBJECTS)
+	$(call say,AR,$@)rm -f $@ && $(AR) qcsD $@ $(LIB_OBJECTS)
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(COMPILE) $(ADD_CPPFLAGS) -MMD -MP -c -o $@ $<
 
-# BPF: an object that every kernel can load, and a header that holds it.
+# BPF: an object that every kernel can load, the same without DWARF, and a header with its bytes.
 $(BUILD)/%.bpf.o: %.bpf.c $(BUILD)/flags-bpf
 	@mkdir -p $(@D)
 	$(call say,BPF,$@)$(BPF_COMPILE) -MMD -MP -c -o $@ $<
-$(BUILD)/%.skel.h: $(BUILD)/%.bpf.o
+$(BUILD)/%.small.bpf.o: $(BUILD)/%.bpf.o
+	$(call say,BPF,$@)$(BPFTOOL) gen object $@ $<
+$(BUILD)/%.skel.h: $(BUILD)/%.small.bpf.o
 	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name $(notdir $*)_program >$@
 ifneq ($(HAVE_BPF),)
 $(BPF_USERS:%.c=$(BUILD)/%.o): $(BPF_SOURCES:%.bpf.c=$(BUILD)/%.skel.h)
@@ -195,6 +204,9 @@ run: ## install what is missing, build, and show a demo guest
 
 check: ## install what is missing, build, and run every test
 	@tools/deps -q build test
+	@$(MAKE) test
+
+test: ## build and run every test, install nothing
 	@$(MAKE) all tests
 	@$(if $(SANITIZE),,$(MAKE) SANITIZE=address,undefined tests)
 	@KVMTOP=./$(PROGRAM) HELPERS=$(BUILD)/tests/helpers tests/run \
@@ -271,35 +283,45 @@ bench: all $(HELPERS) $(BENCHES) ## measure what kvmtop costs (bench/run)
 
 # ---- packaging
 
-BINDIR = $(PREFIX)/bin
-MANDIR = $(PREFIX)/share/man
-UNITDIR = $(PREFIX)/lib/systemd/system
+# GNU's names. Not $(prefix)/etc: logrotate reads /etc only.
+prefix = $(or $(PREFIX),/usr/local)
+exec_prefix = $(prefix)
+bindir = $(exec_prefix)/bin
+datarootdir = $(prefix)/share
+mandir = $(datarootdir)/man
+sysconfdir = /etc
+unitdir = $(prefix)/lib/systemd/system
+bashcompletiondir = $(datarootdir)/bash-completion/completions
 
 # from:to:mode, one list for both install and uninstall.
-INSTALLED = $(PROGRAM):$(BINDIR)/kvmtop:755 \
+INSTALLED = $(PROGRAM):$(bindir)/kvmtop:755 \
 	$(foreach page,$(wildcard man/*.[1-8]),\
-		$(page):$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(notdir $(page)):644) \
-	$(foreach file,$(wildcard completion/kvmtop completion/kvmtop.bash),\
-		$(file):$(PREFIX)/share/bash-completion/completions/kvmtop:644) \
-	$(foreach file,$(wildcard completion/_kvmtop),\
-		$(file):$(PREFIX)/share/zsh/site-functions/_kvmtop:644) \
-	systemd/kvmtop.service:$(UNITDIR)/kvmtop.service:644 \
-	systemd/kvmtop.logrotate:$(SYSCONFDIR)/logrotate.d/kvmtop:644
+		$(page):$(mandir)/man$(subst .,,$(suffix $(page)))/$(notdir $(page)):644) \
+	completion/kvmtop.bash:$(bashcompletiondir)/kvmtop:644 \
+	systemd/kvmtop.service:$(unitdir)/kvmtop.service:644 \
+	systemd/kvmtop.logrotate:$(sysconfdir)/logrotate.d/kvmtop:644
 
 split = $(word $(2),$(subst :, ,$(1)))
 
-install: all ## install below DESTDIR and PREFIX (/usr/local)
+install: all ## install below DESTDIR and prefix (/usr/local)
 	$(Q)set -e; $(foreach item,$(INSTALLED),\
 		install -D -m $(call split,$(item),3) $(call split,$(item),1) \
 			"$(DESTDIR)$(call split,$(item),2)";) true
-	$(Q)sed -i 's|/usr/bin/kvmtop|$(BINDIR)/kvmtop|' \
-		"$(DESTDIR)$(UNITDIR)/kvmtop.service"
+	$(Q)sed -i 's|/usr/bin/kvmtop|$(bindir)/kvmtop|' \
+		"$(DESTDIR)$(unitdir)/kvmtop.service"
 
 uninstall: ## remove what install put there
 	$(Q)rm -f $(foreach item,$(INSTALLED),"$(DESTDIR)$(call split,$(item),2)")
 
+# The same commit makes the same bytes: git sorts the files, gives them to root, and dates them to
+# the commit.
+DIST = kvmtop-$(VERSION).tar.gz
+dist: ## write kvmtop-VERSION.tar.gz from the commit; it builds without git
+	$(call say,DIST,$(DIST))git -c tar.umask=022 -c tar.tar.gz.command="gzip -9n" archive \
+		--format=tar.gz --prefix=kvmtop-$(VERSION)/ -o $(DIST) HEAD
+
 clean: ## remove all that was built
-	rm -rf build kvmtop
+	rm -rf build kvmtop $(DIST)
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile

@@ -339,7 +339,7 @@ h_cross_packages() {
 # Not with what a make above us exports.
 cross_build() {
 	PKG_CONFIG_LIBDIR=$sysroot/usr/lib/$h_triplet/pkgconfig PKG_CONFIG_SYSROOT_DIR=$sysroot \
-		env -u MAKEFLAGS -u CC make all "build/$1/tests/helpers/miniguest" \
+		env -u MAKEFLAGS -u CC -u CFLAGS make all "build/$1/tests/helpers/miniguest" \
 		"build/$1/tests/helpers/picture" "BUILD=build/$1" \
 		"CROSS_COMPILE=$h_triplet-" "CPPFLAGS=--sysroot=$sysroot" \
 		"LDFLAGS=--sysroot=$sysroot" PKG_CONFIG=pkg-config BPF=yes

@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The Makefile does what a packager expects: flags and folders are taken as given, install can be
+# undone, the same source makes the same bytes in every folder, and BPF can be left out.
+. tests/lib.sh
+
+jobs=-j$(nproc)
+
+# would TARGET [NAME=VALUE]...: the commands that a make of its own would run.
+would() {
+	env -u MAKEFLAGS make -n V=1 "BUILD=$TMP/none" "$@"
+}
+
+compiled=$(CFLAGS=-DOURS CPPFLAGS=-DTHEIRS would "$TMP/none/base/why.o" | grep -e ' -c -o ')
+like "$compiled" ' -DOURS ' "CFLAGS from the environment are used"
+unlike "$compiled" ' -O2 ' "in place of the default"
+like "$compiled" ' -DTHEIRS ' "so are CPPFLAGS"
+compiled=$(would "$TMP/none/providers/exits/exits.bpf.o" CFLAGS=-DOURS | grep -e ' -c -o ')
+like "$compiled" ' -fno-stack-protector ' "BPF is compiled without a stack protector"
+unlike "$compiled" 'OURS' "and without CFLAGS"
+like "$(would check)" 'tools/deps' "make check installs what is missing"
+unlike "$(would test)" 'tools/deps' "make test does not"
+
+# in_folder NAME=FOLDER...: where the files of make install go.
+in_folder() {
+	rm -rf "$TMP/root"
+	make -s "$jobs" install "DESTDIR=$TMP/root" "$@" >"$TMP/out" 2>&1 || cat "$TMP/out"
+	(cd "$TMP/root" && find . -type f | LC_ALL=C sort)
+}
+is "$(in_folder prefix=/usr)" "\
+./etc/logrotate.d/kvmtop
+./usr/bin/kvmtop
+./usr/lib/systemd/system/kvmtop.service
+./usr/share/bash-completion/completions/kvmtop
+./usr/share/man/man8/kvmtop.8" "make install prefix=/usr"
+like "$(cat "$TMP/root/usr/lib/systemd/system/kvmtop.service")" '^ExecStart=/usr/bin/kvmtop ' \
+	"the unit starts the program where it was installed"
+is "$(in_folder exec_prefix=/e datarootdir=/d sysconfdir=/s unitdir=/u)" "\
+./d/bash-completion/completions/kvmtop
+./d/man/man8/kvmtop.8
+./e/bin/kvmtop
+./s/logrotate.d/kvmtop
+./u/kvmtop.service" "the folders have GNU's names"
+is "$(in_folder bindir=/b mandir=/m bashcompletiondir=/c PREFIX=/p)" "\
+./b/kvmtop
+./c/kvmtop
+./etc/logrotate.d/kvmtop
+./m/man8/kvmtop.8
+./p/lib/systemd/system/kvmtop.service" "each of them, and PREFIX"
+check "make uninstall" make -s uninstall "DESTDIR=$TMP/root" bindir=/b mandir=/m \
+	bashcompletiondir=/c PREFIX=/p
+is "$(find "$TMP/root" -type f)" "" "uninstall removes all of it"
+
+# A copy without git, in a folder with another name.
+copy=$TMP/a/copy/of
+mkdir -p "$copy"
+tar cf - --exclude=./.git --exclude=./build --exclude=./kvmtop . | tar xf - -C "$copy"
+in_folder prefix=/usr >/dev/null
+check "a copy without git is built" make -s "$jobs" -C "$copy" install "DESTDIR=$TMP/of" prefix=/usr
+check "its program has the same bytes" cmp "$TMP/of/usr/bin/kvmtop" "$TMP/root/usr/bin/kvmtop"
+
+if git rev-parse --verify -q HEAD >"$TMP/out" 2>&1; then
+	check "make dist" make -s dist "DIST=$TMP/one.tar.gz"
+	(umask 077 && make -s dist "DIST=$TMP/two.tar.gz" >/dev/null)
+	check "writes the same bytes each time" cmp "$TMP/one.tar.gz" "$TMP/two.tar.gz"
+	version=$("$KVMTOP" --version)
+	is "$(tar tzf "$TMP/one.tar.gz" | sed 's|/.*||' | sort -u)" "kvmtop-${version#kvmtop }" \
+		"in a folder named after the version"
+	like "$(tar tvzf "$TMP/one.tar.gz")" 'root/root .*/Makefile$' "owned by root"
+else
+	skip "make dist" "this is no git repository"
+fi
+
+# Without clang, bpftool or libbpf.
+check "make BPF=no" make -s "$jobs" BPF=no CFLAGS=-O0 "BUILD=$TMP/build" "PROGRAM=$TMP/kvmtop"
+like "$("$TMP/kvmtop" --list-providers | sed -n '/^exits/{n;p}')" 'built without BPF: .*make deps' \
+	"a program without BPF says what was missing"
+is "$(status_of "$TMP/kvmtop" --sysroot tests/sysroot/amd -1 -f '^kvm_exit$')" 0 "and counts events"
+like "$(cat "$TMP/out")" '^kvm_exit ' "as ever"
+
+done_testing
