@@ -24,6 +24,7 @@
 #include "monitor.h"
 #include "ui/lines/lines.h"
 #include "ui/tui/tui.h"
+#include "views/build.h"
 
 #define BATCH_SECONDS 1.0 /* kvm_stat's, whatever -s says */
 

@@ -10,6 +10,7 @@
 #include "host/guest.h"
 #include "monitor.h"
 #include "providers/provider.h"
+#include "views/query.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 

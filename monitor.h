@@ -14,14 +14,14 @@
 #include <stdint.h>
 
 #include "base/why.h"
-#include "facts/sample.h"
+#include "facts/facts.h"
 #include "host/env.h"
-#include "views/view.h"
 
 #define MONITOR_NOTICES (1 + SAMPLE_SOURCES)
 
 struct monitor;
 struct provider;
+struct query;
 struct recorded;
 
 /*

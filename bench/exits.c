@@ -18,7 +18,7 @@
 #include "providers/exits/program.h"
 #include "providers/exits/threads.h"
 #include "tests/worlds/fake_guest.h"
-#include "views/view.h"
+#include "views/build.h"
 
 #define GUESTS 125
 #define VCPUS 8

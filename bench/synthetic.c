@@ -18,7 +18,7 @@
 
 #include "host/env.h"
 #include "tests/worlds/fake_guest.h"
-#include "views/view.h"
+#include "views/build.h"
 
 #define ROUNDS 200
 #define NR_PLAIN 90 /* events without a parent; the others are reasons of the first */

@@ -14,6 +14,7 @@
 #include "host/env.h"
 #include "monitor.h"
 #include "ui/lines/lines.h"
+#include "views/build.h"
 
 #define SAMPLE_S 1.0 /* guests that end are counted up to the last sample that had them */
 

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "base/why.h"
-#include "views/view.h"
+#include "views/query.h"
 
 #define EXITS_TIDS 256 /* threads that -T can name */
 

@@ -11,6 +11,7 @@
 #include "trace/recorded/provider.h"
 #include "trace/report/report.h"
 #include "ui/tui/tui.h"
+#include "views/query.h"
 
 /* What one screen holds. */
 struct look {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The table of options. */
 #include <errno.h>
-#include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/delay.h"
 #include "cmd/option.h"
 #include "cmd/top_options.h"
 
@@ -58,21 +57,6 @@ static const struct option_spec specs[] = {
 	{ NULL, 'V', "version", NULL, NULL, VALUE_FLAG, AT(version), "the version" },
 };
 
-int options_delay(const char *text, double *ret_delay_s, struct why *why)
-{
-	char *end;
-	double delay = strtod(text, &end);
-
-	if (end == text || *end || !isfinite(delay))
-		return why_set(why, -EINVAL, "\"%s\": not a number of seconds", text);
-	if (delay < DELAY_MIN_S)
-		return why_set(why, -EINVAL, "\"%s\": delay must be >= %.1f", text, DELAY_MIN_S);
-	if (delay > DELAY_MAX_S)
-		return why_set(why, -EINVAL, "\"%s\": delay must be <= %.1f", text, DELAY_MAX_S);
-	*ret_delay_s = delay;
-	return 0;
-}
-
 /* The delay; and as with kvm_stat the later of -g and -p wins. */
 static int take(void *ret_options, const struct option_spec *spec, const char *text,
 		struct why *why)
@@ -80,7 +64,7 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 	struct options *options = ret_options;
 
 	if (spec->offset == AT(delay_s))
-		return options_delay(text, &options->delay_s, why);
+		return delay_parse(text, &options->delay_s, why);
 	if (spec->offset == AT(guest))
 		options->pid = 0;
 	else if (spec->offset == AT(pid))

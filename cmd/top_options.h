@@ -12,10 +12,6 @@
 
 #include "base/why.h"
 
-#define DELAY_MIN_S 0.1
-#define DELAY_MAX_S 25.5
-#define DELAY_DEFAULT_S 3.0
-
 enum mode {
 	MODE_CURSES,
 	MODE_BATCH,
@@ -59,9 +55,6 @@ bool options_has(const struct options *options, const char *name);
  * batch.
  */
 enum mode options_mode(const struct options *options);
-
-/* A delay in seconds, as -s and the s key take it: 0 or -EINVAL with why. */
-int options_delay(const char *text, double *ret_delay_s, struct why *why);
 
 void options_help(FILE *out);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "facts/exit_counter.h"
-#include "views/timed.h"
+#include "facts/key_sums.h"
 
 /* The lower the better: one that counted anything, then by rank, then the provider listed first. */
 static uint32_t score(const struct field *field, bool has_counted)
@@ -61,6 +61,15 @@ bool exits_has(const struct exits *exits, const struct field *field)
 	       field->parent == FIELD_NONE;
 }
 
+bool fields_have_exits(const struct fields *fields)
+{
+	for (uint32_t i = 0; i < fields_count(fields); i++) {
+		if (fields_get(fields, i)->use == USE_EXIT)
+			return true;
+	}
+	return false;
+}
+
 const char *exits_note(const struct exits *exits)
 {
 	if (exits->rank != 2)
@@ -78,14 +87,15 @@ static bool is_cost(const struct facts *facts, const struct exits *exits, const 
 
 /* One pass over all keys: counts, parts of time, and the costs by guest and reason. */
 static int add_up(const struct facts *facts, uint32_t guest, struct exits_summary *summary,
-		  struct pairs *costs)
+		  struct key_sums *costs)
 {
 	struct exits exits = exits_choose(facts, false, false);
 
 	for (size_t i = 0; i < stats_count(facts->stats); i++) {
 		const struct stats_item *stat = stats_at(facts->stats, i);
 		const struct field *field = fields_get(facts->fields, stat->key.field);
-		struct pair *cost;
+		struct key key = { stat->key.guest, -1, stat->key.field };
+		struct key_sum *cost;
 
 		if (guest != GUEST_ANY && stat->key.guest != guest)
 			continue;
@@ -97,7 +107,7 @@ static int add_up(const struct facts *facts, uint32_t guest, struct exits_summar
 			summary->has_parts |= field->part == TIME_GUEST && stat->has_rate;
 			summary->has_user |= field->part == TIME_USER;
 		} else if (stat->delta && stat->timing && is_cost(facts, &exits, field)) {
-			cost = pairs_get(costs, stat->key.guest, stat->key.field);
+			cost = key_sums_get(costs, key);
 			if (!cost)
 				return -ENOMEM;
 			cost->count += stat->delta;
@@ -108,15 +118,15 @@ static int add_up(const struct facts *facts, uint32_t guest, struct exits_summar
 }
 
 /* What each guest's exits cost. */
-static int sum_guests(const struct pairs *costs, struct pairs *ret_guests)
+static int sum_guests(const struct key_sums *costs, struct key_sums *ret_guests)
 {
 	for (size_t i = 0; i < costs->nr_slots; i++) {
-		const struct pair *cost = &costs->slots[i];
-		struct pair *guest;
+		const struct key_sum *cost = &costs->slots[i];
+		struct key_sum *guest;
 
-		if (cost->field == FIELD_NONE)
+		if (cost->key.field == FIELD_NONE)
 			continue;
-		guest = pairs_get(ret_guests, cost->guest, 0);
+		guest = key_sums_get(ret_guests, (struct key){ cost->key.guest, -1, 0 });
 		if (!guest)
 			return -ENOMEM;
 		guest->ns += cost->ns;
@@ -124,29 +134,39 @@ static int sum_guests(const struct pairs *costs, struct pairs *ret_guests)
 	return 0;
 }
 
-/* The costliest of all, or of one guest; NULL: there is none. */
-static const struct pair *costliest(const struct pairs *pairs, uint32_t guest)
+static bool is_costlier(const struct key_sum *a, const struct key_sum *b)
 {
-	const struct pair *best = NULL;
+	if (a->ns != b->ns)
+		return a->ns > b->ns;
+	if (a->key.guest != b->key.guest)
+		return a->key.guest < b->key.guest;
+	return a->key.field < b->key.field;
+}
 
-	for (size_t i = 0; i < pairs->nr_slots; i++) {
-		const struct pair *pair = &pairs->slots[i];
+/* The costliest of all, or of one guest; NULL: there is none. */
+static const struct key_sum *costliest(const struct key_sums *sums, uint32_t guest)
+{
+	const struct key_sum *best = NULL;
 
-		if (pair->field != FIELD_NONE && (guest == GUEST_ANY || pair->guest == guest) &&
-		    (!best || pair->ns > best->ns))
-			best = pair;
+	for (size_t i = 0; i < sums->nr_slots; i++) {
+		const struct key_sum *sum = &sums->slots[i];
+
+		if (sum->key.field != FIELD_NONE &&
+		    (guest == GUEST_ANY || sum->key.guest == guest) &&
+		    (!best || is_costlier(sum, best)))
+			best = sum;
 	}
 	return best;
 }
 
 static void take_hottest(const struct facts *facts, struct exits_summary *summary,
-			 const struct pair *hottest)
+			 const struct key_sum *hottest)
 {
-	uint32_t source = fields_get(facts->fields, hottest->field)->source;
+	uint32_t source = fields_get(facts->fields, hottest->key.field)->source;
 	uint64_t elapsed_ns = stats_elapsed_ns(facts->stats, source);
 
-	summary->guest = hottest->guest;
-	summary->reason = hottest->field;
+	summary->guest = hottest->key.guest;
+	summary->reason = hottest->key.field;
 	if (elapsed_ns)
 		summary->rate_per_s = (double)hottest->count * 1e9 / (double)elapsed_ns;
 }
@@ -154,16 +174,16 @@ static void take_hottest(const struct facts *facts, struct exits_summary *summar
 int exits_summarize(const struct facts *facts, uint32_t guest, struct exits_summary *ret_summary)
 {
 	struct exits_summary summary = { .reason = FIELD_NONE };
-	struct pairs costs = { 0 }, guests = { 0 };
+	struct key_sums costs = { 0 }, guests = { 0 };
 	int err = add_up(facts, guest, &summary, &costs);
 
 	if (!err)
 		err = sum_guests(&costs, &guests);
 	if (!err && guests.nr)
 		take_hottest(facts, &summary,
-			     costliest(&costs, costliest(&guests, GUEST_ANY)->guest));
-	pairs_release(&costs);
-	pairs_release(&guests);
+			     costliest(&costs, costliest(&guests, GUEST_ANY)->key.guest));
+	key_sums_release(&costs);
+	key_sums_release(&guests);
 	if (!err)
 		*ret_summary = summary;
 	return err;

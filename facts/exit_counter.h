@@ -8,7 +8,7 @@
 #ifndef KVMTOP_FACTS_EXIT_COUNTER_H
 #define KVMTOP_FACTS_EXIT_COUNTER_H
 
-#include "views/view.h"
+#include "facts/facts.h"
 
 struct exits {
 	uint32_t source; /* of the fields to take, and their struct field exit_rank */
@@ -21,6 +21,9 @@ struct exits {
  */
 struct exits exits_choose(const struct facts *facts, bool by_guest, bool is_timed);
 bool exits_has(const struct exits *exits, const struct field *field);
+
+/* Whether the dictionary has anything from the provider "exits". */
+bool fields_have_exits(const struct fields *fields);
 
 /* What to say of them where no exit was ever counted, those to user space the best; else NULL. */
 const char *exits_note(const struct exits *exits);

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "views/view.h"
+#include "views/query.h"
 
 enum { EVENT, TOTAL, SHARE, DELTA, RATE, SPARK };
 

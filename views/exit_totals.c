@@ -50,8 +50,8 @@ struct line {
 struct lines {
 	struct line *list;
 	size_t nr;
-	struct pairs by_guest; /* the line's number, where vCPUs are put together */
-	struct pairs life;     /* ns of a guest's vCPU, the vCPU in the place of the field */
+	struct key_sums by_guest; /* the line's number, where vCPUs are put together */
+	struct key_sums life;     /* ns of a guest's vCPU, the vCPU in the place of the field */
 	uint64_t total;
 };
 
@@ -124,12 +124,12 @@ static int line_of(struct lines *lines, const struct query *query, const struct 
 		   const struct key *key, struct line **ret_line)
 {
 	bool is_one = !query->collapses;
-	struct pair *pair = NULL;
+	struct key_sum *pair = NULL;
 
 	if (!is_one) {
 		size_t nr = lines->by_guest.nr;
 
-		pair = pairs_get(&lines->by_guest, key->guest, key->field);
+		pair = key_sums_get(&lines->by_guest, (struct key){ key->guest, -1, key->field });
 		if (!pair)
 			return -ENOMEM;
 		is_one = lines->by_guest.nr > nr;
@@ -151,15 +151,16 @@ static int line_of(struct lines *lines, const struct query *query, const struct 
 /* The life of a vCPU, and under -1 that of all vCPUs of the guest in scope. */
 static int add_life(struct lines *lines, const struct stats_item *stat)
 {
-	struct pair *one = pairs_get(&lines->life, stat->key.guest, (uint32_t)stat->key.vcpu + 1);
-	struct pair *all;
+	struct key key = { stat->key.guest, stat->key.vcpu, 0 };
+	struct key_sum *one = key_sums_get(&lines->life, key), *all;
 
 	if (!one)
 		return -ENOMEM;
 	one->ns += stat->total;
 	if (stat->key.vcpu < 0)
 		return 0;
-	all = pairs_get(&lines->life, stat->key.guest, 0);
+	key.vcpu = -1;
+	all = key_sums_get(&lines->life, key);
 	if (!all)
 		return -ENOMEM;
 	all->ns += stat->total;
@@ -226,10 +227,11 @@ static struct cell shortest(const struct timing_sum *timing)
 	return cell_none();
 }
 
-static void fill_times(struct view_row *row, const struct line *line, struct pairs *life)
+static void fill_times(struct view_row *row, const struct line *line, struct key_sums *life)
 {
 	const struct timing_sum *timing = &line->sum.timing;
-	const struct pair *whole = pairs_get(life, line->key.guest, (uint32_t)line->key.vcpu + 1);
+	struct key key = { line->key.guest, line->key.vcpu, 0 };
+	const struct key_sum *whole = key_sums_get(life, key);
 	uint64_t median = hist_percentile_ns(timing->total, 0.5, timing->max_ns);
 
 	if (!timing->nr)
@@ -278,8 +280,8 @@ static int build(struct view *view, const struct query *query, const struct fact
 		err = add_stats(&lines, query, facts, &chosen);
 	for (size_t i = 0; !err && i < lines.nr; i++)
 		err = add_row(view, facts, &lines, &lines.list[i]);
-	pairs_release(&lines.by_guest);
-	pairs_release(&lines.life);
+	key_sums_release(&lines.by_guest);
+	key_sums_release(&lines.life);
 	field_set_release(&chosen);
 	return err;
 }

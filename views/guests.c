@@ -134,15 +134,17 @@ static struct guest_sum *sums_find(struct guest_sums *sums, uint32_t guest)
 }
 
 /* What each guest's reasons cost. */
-static int add_reason(const struct facts *facts, const struct exits *timed, struct pairs *reasons,
-		      const struct stats_item *stat, const struct field *field)
+static int add_reason(const struct facts *facts, const struct exits *timed,
+		      struct key_sums *reasons, const struct stats_item *stat,
+		      const struct field *field)
 {
-	struct pair *pair;
+	struct key key = { stat->key.guest, -1, stat->key.field };
+	struct key_sum *pair;
 
 	if (field->is_idle || field->parent == FIELD_NONE || !stat->delta ||
 	    !exits_has(timed, fields_get(facts->fields, field->parent)))
 		return 0;
-	pair = pairs_get(reasons, stat->key.guest, stat->key.field);
+	pair = key_sums_get(reasons, key);
 	if (!pair)
 		return -ENOMEM;
 	pair->count += stat->delta;
@@ -151,7 +153,7 @@ static int add_reason(const struct facts *facts, const struct exits *timed, stru
 }
 
 static int add_stats(struct guest_sums *sums, const struct field_set *chosen,
-		     const struct facts *facts, struct pairs *reasons)
+		     const struct facts *facts, struct key_sums *reasons)
 {
 	struct exits timed = exits_choose(facts, true, true);
 	uint64_t tick = stats_tick(facts->stats);
@@ -178,19 +180,19 @@ static int add_stats(struct guest_sums *sums, const struct field_set *chosen,
 static int sum_up(struct guest_sums *sums, const struct query *query, const struct facts *facts)
 {
 	struct field_set chosen = { 0 };
-	struct pairs reasons = { 0 };
+	struct key_sums reasons = { 0 };
 	int err = choose_fields(query, facts, &chosen);
 
 	if (!err)
 		err = add_stats(sums, &chosen, facts, &reasons);
 	for (size_t i = 0; !err && i < reasons.nr_slots; i++) {
-		const struct pair *pair = &reasons.slots[i];
+		const struct key_sum *pair = &reasons.slots[i];
 
-		if (pair->field != FIELD_NONE)
-			life_row_add_reason(&sums_find(sums, pair->guest)->life, pair->field,
-					    pair->ns, pair->count);
+		if (pair->key.field != FIELD_NONE)
+			life_row_add_reason(&sums_find(sums, pair->key.guest)->life,
+					    pair->key.field, pair->ns, pair->count);
 	}
-	pairs_release(&reasons);
+	key_sums_release(&reasons);
 	field_set_release(&chosen);
 	return err;
 }

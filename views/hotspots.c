@@ -110,16 +110,17 @@ static bool is_chosen(const struct query *query, const struct field_set *argumen
 
 /* Numbers the pairs of a guest and an argument; pair->count is the number. */
 static int number_spots(const struct query *query, const struct facts *facts,
-			const struct field_set *arguments, struct pairs *ret_pairs)
+			const struct field_set *arguments, struct key_sums *ret_pairs)
 {
 	for (size_t i = 0; i < stats_count(facts->stats); i++) {
 		const struct stats_item *stat = stats_at(facts->stats, i);
+		struct key key = { stat->key.guest, -1, stat->key.field };
 		size_t nr = ret_pairs->nr;
-		struct pair *pair;
+		struct key_sum *pair;
 
 		if (!is_chosen(query, arguments, stat))
 			continue;
-		pair = pairs_get(ret_pairs, stat->key.guest, stat->key.field);
+		pair = key_sums_get(ret_pairs, key);
 		if (!pair)
 			return -ENOMEM;
 		if (ret_pairs->nr > nr)
@@ -129,19 +130,20 @@ static int number_spots(const struct query *query, const struct facts *facts,
 }
 
 static void add_stats(const struct query *query, const struct facts *facts,
-		      const struct field_set *arguments, struct pairs *pairs, struct spot *spots,
+		      const struct field_set *arguments, struct key_sums *pairs, struct spot *spots,
 		      struct life *life)
 {
 	for (size_t i = 0; i < stats_count(facts->stats); i++) {
 		const struct stats_item *stat = stats_at(facts->stats, i);
 		const struct field *field = fields_get(facts->fields, stat->key.field);
+		struct key key = { stat->key.guest, -1, stat->key.field };
 		struct spot *spot;
 
 		if (field->use == USE_TIME && query_has_key(query, &stat->key))
 			life_add(life, field, stat);
 		if (!is_chosen(query, arguments, stat))
 			continue;
-		spot = &spots[pairs_get(pairs, stat->key.guest, stat->key.field)->count];
+		spot = &spots[key_sums_get(pairs, key)->count];
 		spot->guest = stat->key.guest;
 		spot->field = stat->key.field;
 		exit_sum_add(&spot->sum, stat);
@@ -222,7 +224,7 @@ static void add_total(struct view *view, const struct spot *spots, size_t nr,
 static int build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	struct field_set arguments = { 0 };
-	struct pairs pairs = { 0 };
+	struct key_sums pairs = { 0 };
 	struct life life = { 0 };
 	struct spot *spots = NULL;
 	int err = choose(query, facts, &arguments);
@@ -239,7 +241,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 	}
 	for (size_t i = 0; !err && i < pairs.nr; i++)
 		err = add_row(view, facts, &spots[i], &life);
-	pairs_release(&pairs);
+	key_sums_release(&pairs);
 	field_set_release(&arguments);
 	return err;
 }

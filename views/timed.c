@@ -45,61 +45,6 @@ struct cell life_split(struct life *life)
 	return (struct cell){ CELL_SPLIT, { .split = life->split } };
 }
 
-static struct pair *find_slot(const struct pairs *pairs, uint32_t guest, uint32_t field)
-{
-	uint64_t key = (uint64_t)guest << 32 | field;
-	size_t at = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32);
-
-	for (;; at++) {
-		struct pair *pair = &pairs->slots[at & (pairs->nr_slots - 1)];
-
-		if (pair->field == FIELD_NONE || (pair->field == field && pair->guest == guest))
-			return pair;
-	}
-}
-
-/* At least half of the slots stay free. */
-static int pairs_grow(struct pairs *pairs)
-{
-	struct pairs more = { .nr_slots = pairs->nr_slots ? 4 * pairs->nr_slots : 256 };
-
-	more.slots = calloc(more.nr_slots, sizeof(*more.slots));
-	if (!more.slots)
-		return -ENOMEM;
-	for (size_t i = 0; i < more.nr_slots; i++)
-		more.slots[i].field = FIELD_NONE;
-	for (size_t i = 0; i < pairs->nr_slots; i++) {
-		const struct pair *pair = &pairs->slots[i];
-
-		if (pair->field != FIELD_NONE)
-			*find_slot(&more, pair->guest, pair->field) = *pair;
-	}
-	more.nr = pairs->nr;
-	free(pairs->slots);
-	*pairs = more;
-	return 0;
-}
-
-struct pair *pairs_get(struct pairs *pairs, uint32_t guest, uint32_t field)
-{
-	struct pair *pair = pairs->nr_slots ? find_slot(pairs, guest, field) : NULL;
-
-	if (pair && pair->field != FIELD_NONE)
-		return pair;
-	if (2 * (pairs->nr + 1) > pairs->nr_slots && pairs_grow(pairs) < 0)
-		return NULL;
-	pair = find_slot(pairs, guest, field);
-	*pair = (struct pair){ .guest = guest, .field = field };
-	pairs->nr++;
-	return pair;
-}
-
-void pairs_release(struct pairs *pairs)
-{
-	free(pairs->slots);
-	*pairs = (struct pairs){ 0 };
-}
-
 static void add_counts(struct exit_sum *sum, const struct stats_item *stat)
 {
 	sum->nr++;
@@ -163,23 +108,6 @@ struct cell exit_sum_hist(const struct exit_sum *sum)
 struct cell exit_sum_longest(const struct exit_sum *sum)
 {
 	return sum->timing.max_ns ? cell_ns(sum->timing.max_ns) : cell_none();
-}
-
-bool query_has_key(const struct query *query, const struct key *key)
-{
-	if (query->guest != GUEST_ANY && key->guest != query->guest)
-		return false;
-	return !query->has_vcpu || key->vcpu == query->vcpu;
-}
-
-bool query_is_of_ended(const struct query *query, const struct facts *facts)
-{
-	return query->guest != GUEST_ANY && !guests_by_id(facts->guests, query->guest);
-}
-
-bool query_has_name(const struct query *query, const struct field *field)
-{
-	return query_names(query, field) || pattern_match(query->filter, field->label) >= 0;
 }
 
 void life_row_add_reason(struct life_row *row, uint32_t field, uint64_t ns, uint64_t count)
@@ -267,13 +195,4 @@ void life_columns_absent(struct view *view, const struct facts *facts)
 	if (parts && !(parts >> TIME_USER & 1))
 		view->note = "Exits to user space were not recorded: KVM's time has that of user "
 			     "space in it.";
-}
-
-bool fields_have_exits(const struct fields *fields)
-{
-	for (uint32_t i = 0; i < fields_count(fields); i++) {
-		if (fields_get(fields, i)->use == USE_EXIT)
-			return true;
-	}
-	return false;
 }

@@ -8,7 +8,8 @@
 #ifndef KVMTOP_VIEWS_TIMED_H
 #define KVMTOP_VIEWS_TIMED_H
 
-#include "views/view.h"
+#include "facts/key_sums.h"
+#include "views/query.h"
 
 /* Where the time of one or several vCPUs went in the last interval. Zero-initialised is none. */
 struct life {
@@ -23,21 +24,6 @@ void life_merge(struct life *life, const struct life *part);
 struct cell life_percent(const struct life *life, enum time_part part);
 /* Fills life->split; the cell points to it. */
 struct cell life_split(struct life *life);
-
-/* Sums by guest and field, found by both: a hash table that grows. Zero-initialised is empty. */
-struct pair {
-	uint32_t guest, field; /* FIELD_NONE: free */
-	uint64_t count, ns;
-};
-
-struct pairs {
-	struct pair *slots;
-	size_t nr_slots, nr;
-};
-
-/* NULL: no memory, which cannot be for a pair that is there. */
-struct pair *pairs_get(struct pairs *pairs, uint32_t guest, uint32_t field);
-void pairs_release(struct pairs *pairs);
 
 /* A row's counts and durations, with the numbers that all views of exits show. */
 struct exit_sum {
@@ -57,15 +43,6 @@ struct cell exit_sum_percentile(const struct exit_sum *sum, double share);
 struct cell exit_sum_hist(const struct exit_sum *sum);
 /* Since the start or the reset. */
 struct cell exit_sum_longest(const struct exit_sum *sum);
-
-/* Whether the key is one that the query asks for: its guest, its vCPU. */
-bool query_has_key(const struct query *query, const struct key *key);
-
-/* Whether it asks for one guest, and that has ended: the inventory does not know it any more. */
-bool query_is_of_ended(const struct query *query, const struct facts *facts);
-
-/* Whether the filter, if any, names the field or what it is called in its view. */
-bool query_has_name(const struct query *query, const struct field *field);
 
 /*
  * The Guests and vCPUs views have these columns, behind four of their own. LIFE_COLUMNS are their
@@ -138,8 +115,5 @@ void life_row_merge(struct life_row *all, const struct life_row *row);
 
 /* Says in view->absent which of these columns there is nothing for. */
 void life_columns_absent(struct view *view, const struct facts *facts);
-
-/* Whether the dictionary has anything from the provider "exits". */
-bool fields_have_exits(const struct fields *fields);
 
 #endif

@@ -13,11 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arch/exit_kind.h"
-#include "base/pattern.h"
-#include "facts/field.h"
-#include "facts/stats.h"
-#include "host/guest.h"
+#include "facts/facts.h"
 
 #define VIEW_COLUMNS 20
 
@@ -93,16 +89,8 @@ struct view_row {
 	struct cell cells[VIEW_COLUMNS];
 };
 
-struct query;
+struct query; /* views/query.h */
 struct view;
-
-/* What there is to look at. */
-struct facts {
-	const struct field_set *wanted; /* query_wants() of the query at hand */
-	const struct fields *fields;
-	const struct stats *stats;
-	const struct guests *guests;
-};
 
 struct view_type {
 	const char *name;  /* for --view: "events" */
@@ -129,44 +117,6 @@ extern const struct view_type view_exit_totals; /* of `kvmtop exits`: not among 
 const struct view_type *view_type_at(size_t i); /* NULL past the end */
 const struct view_type *view_type_by_name(const char *name); /* NULL: no such */
 
-/* One vCPU of a guest. */
-struct vcpu_key {
-	uint32_t guest;
-	int32_t vcpu;
-};
-
-/* What the user asked for. */
-struct query {
-	const struct view_type *type;
-	const struct pattern *filter; /* NULL: everything; outlives the query */
-	uint32_t guest;		      /* GUEST_ANY, or one guest only */
-	bool has_vcpu, has_reason;    /* one of the guest's vCPUs only; one exit reason only: */
-	int32_t vcpu;
-	uint32_t reason;	      /* its field */
-	const struct vcpu_key *only;  /* view_exit_totals: these vCPUs only, nr_only of them */
-	size_t nr_only;
-	enum exit_kind event;	      /* view_exit_totals: any but EXITS_USERSPACE */
-	bool collapses;		      /* view_exit_totals: the vCPUs of a guest together */
-	bool children;		      /* all trees open */
-	struct field_set open;	      /* else those that are */
-	size_t sort;		      /* column */
-	bool reverse;
-	bool flat;		      /* sort children among all rows, not below their parents */
-	bool zeros;		      /* rows that counted nothing, too */
-	bool is_whole;		      /* there is one interval and no history: a recording */
-};
-
-/*
- * The fields that must be counted for the query: 0 or -ENOMEM. A filter matches names and
- * kvm_stat's names anywhere. A child is chosen when the match reaches into its own part of the
- * name, as in "exit.*HLT", or when its parent is chosen and open (where all trees are, a filter
- * must match it, too: "kvm_exit$" has none); its parent comes along.
- */
-int query_wants(const struct query *query, const struct fields *fields, struct field_set *ret_set);
-
-/* Whether the facts have any of it, counted for whom the query asks. */
-bool query_is_counted(const struct query *query, const struct facts *facts);
-
 struct view {
 	const struct view_type *type;
 	struct view_row *rows;
@@ -179,8 +129,6 @@ struct view {
 	size_t scratch_size;
 };
 
-/* Rebuilds the rows; texts stay good until the guests are refreshed. 0 or -ENOMEM. */
-int view_build(struct view *view, const struct query *query, const struct facts *facts);
 void view_release(struct view *view);
 
 /* -1, 0, 1 as for qsort(): numbers ascending, absent before all, then text by bytes. */
@@ -189,8 +137,6 @@ int cell_compare(const struct cell *a, const struct cell *b);
 /* For the builders of views. NULL: no memory. */
 struct view_row *view_add(struct view *view);
 void *view_scratch(struct view *view, size_t size); /* zeroed, valid until the next build */
-/* Whether the filter matches the field's name or kvm_stat's anywhere; without one it does. */
-bool query_names(const struct query *query, const struct field *field);
 
 static inline struct cell cell_text(const char *text)
 {

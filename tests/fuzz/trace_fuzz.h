@@ -13,6 +13,7 @@
 #include "monitor.h"
 #include "trace/recorded/provider.h"
 #include "trace/report/report.h"
+#include "views/build.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__lsan_default_suppressions(void); // NOLINT(bugprone-reserved-identifier,cert-*)

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "ui/lines/lines.h"
+#include "views/build.h"
 
 #define SECONDS UINT64_C(1000000000)
 #define WHEN "2026-11-21 01:26:48"

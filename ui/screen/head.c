@@ -7,7 +7,6 @@
 #include "facts/exit_counter.h"
 #include "ui/numbers.h"
 #include "ui/screen/screen_private.h"
-#include "views/timed.h"
 
 #define SPARK_COL 34 /* of the summary */
 #define SPARK_MIN 8

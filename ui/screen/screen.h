@@ -14,7 +14,7 @@
 
 #include "ui/screen/grid.h"
 #include "ui/screen/prompt.h"
-#include "views/view.h"
+#include "views/query.h"
 
 #define SCREEN_HITS 32
 

@@ -4,7 +4,6 @@
 
 #include "host/guest.h"
 #include "ui/tui/tui_private.h"
-#include "views/timed.h"
 
 /* An exit without arguments: most have none. */
 static const char *why_no_arguments(struct tui *tui)

@@ -3,7 +3,6 @@
 #include <curses.h>
 #include <wchar.h>
 
-#include "cmd/top_options.h"
 #include "host/guest.h"
 #include "ui/tui/tui_private.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/top_options.h"
+#include "base/delay.h"
 #include "host/guest.h"
 #include "ui/tui/tui_private.h"
 
@@ -59,7 +59,7 @@ static int take_search(struct tui *tui, const char *text, struct why *why)
 static int take_delay(struct tui *tui, const char *text, struct why *why)
 {
 	double delay_s = DELAY_DEFAULT_S;
-	int err = text[0] ? options_delay(text, &delay_s, why) : 0;
+	int err = text[0] ? delay_parse(text, &delay_s, why) : 0;
 
 	if (!err)
 		tui_set_delay(tui, delay_s);

@@ -15,11 +15,12 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
-#include "cmd/top_options.h"
+#include "base/delay.h"
 #include "facts/exit_counter.h"
 #include "host/guest.h"
 #include "host/machine.h"
 #include "ui/tui/tui_private.h"
+#include "views/build.h"
 
 #define OPENING_MS 10 /* between two looks whether all events are open */
 #define NOTICE_S 5    /* how long a message of ours stays */

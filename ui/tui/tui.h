@@ -8,7 +8,7 @@
 #include "base/why.h"
 #include "monitor.h"
 #include "ui/screen/screen.h"
-#include "views/view.h"
+#include "views/query.h"
 
 struct tui_config {
 	struct monitor *monitor;

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "facts/exit_counter.h"
 #include "host/guest.h"
 #include "ui/tui/tui_private.h"
-#include "views/timed.h"
 
 static void begin_view(struct tui *tui, const struct view_type *type)
 {

@@ -11,6 +11,7 @@
 #include "monitor.h"
 #include "tests/worlds/trace_world_linux.h"
 #include "trace/recorded/provider.h"
+#include "views/build.h"
 
 enum { ID_USER = 105, ID_IRQ };
 

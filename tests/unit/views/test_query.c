@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "views/view.h"
+#include "views/build.h"
 
 enum {
 	EXIT, EXIT_HLT, EXIT_MSR, EXIT_WFX, ENTRY, USER, USER_IO, PIO, MMU,

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "views/view.h"
+#include "views/build.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -12,7 +12,7 @@
 
 #include "host/env.h"
 #include "tests/worlds/fake_guest.h"
-#include "views/view.h"
+#include "views/build.h"
 
 #define SECOND UINT64_C(1000000000)
 

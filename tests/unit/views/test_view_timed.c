@@ -444,25 +444,6 @@ static void summary_of_one_guest(void **state)
 	assert_int_equal(summary.guest, 2);
 }
 
-static void many_pairs(void **state)
-{
-	struct pairs pairs = { 0 };
-
-	(void)state;
-	for (uint32_t i = 0; i < 20000; i++) {
-		struct pair *pair = pairs_get(&pairs, i % 100, i / 100);
-
-		assert_non_null(pair);
-		assert_int_equal(pair->count, 0);
-		pair->count = i + 1;
-	}
-	assert_int_equal(pairs.nr, 20000);
-	for (uint32_t i = 0; i < 20000; i++)
-		assert_int_equal(pairs_get(&pairs, i % 100, i / 100)->count, i + 1);
-	assert_int_equal(pairs.nr, 20000);
-	pairs_release(&pairs);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -490,7 +471,6 @@ int main(void)
 		TEST(totals_of_guests_that_ended),
 		TEST(summary_of_the_host),
 		TEST(summary_of_one_guest),
-		TEST(many_pairs),
 	};
 
 	return cmocka_run_group_tests_name("view_timed", tests, NULL, NULL);

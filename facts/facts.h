@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * facts - all that is known at one moment: what views are built from.
+ */
+#ifndef KVMTOP_FACTS_FACTS_H
+#define KVMTOP_FACTS_FACTS_H
+
+#include "facts/field.h"
+#include "facts/stats.h"
+#include "host/guest.h"
+
+struct facts {
+	const struct field_set *wanted; /* the fields that are counted */
+	const struct fields *fields;
+	const struct stats *stats;
+	const struct guests *guests;
+};
+
+#endif

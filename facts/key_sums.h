@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * key_sums - sums by key: a hash table that grows.
+ */
+#ifndef KVMTOP_FACTS_KEY_SUMS_H
+#define KVMTOP_FACTS_KEY_SUMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "facts/sample.h"
+
+struct key_sum {
+	struct key key; /* with FIELD_NONE as its field: this slot is free */
+	uint64_t count, ns;
+};
+
+/* Zero-initialised is empty. */
+struct key_sums {
+	struct key_sum *slots;
+	size_t nr_slots, nr;
+};
+
+/* The sum of a key, which has a field; 0 at first. NULL: no memory, and the key is new. */
+struct key_sum *key_sums_get(struct key_sums *sums, struct key key);
+void key_sums_release(struct key_sums *sums);
+
+#endif

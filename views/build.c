@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Builds and sorts. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "views/build.h"
+
+/* What the comparisons need to know; the number of columns is counted once. */
+struct order {
+	const struct query *query;
+	const struct column *columns;
+	size_t nr_columns;
+};
+
+/*
+ * Equal ones by the other counts and rates from the right (rate before total, as kvm_stat does),
+ * then by what names them, so that rows at rest stay where they are. Shares have different wholes
+ * and order nothing.
+ */
+static int compare_equals(const struct view_row *a, const struct view_row *b,
+			  const struct order *order)
+{
+	int by;
+
+	for (size_t i = order->nr_columns; i-- > 0;) {
+		const struct column *column = &order->columns[i];
+
+		if ((column->type != CELL_COUNT && column->type != CELL_RATE) ||
+		    column->flags & COLUMN_KEY)
+			continue;
+		by = cell_compare(&b->cells[i], &a->cells[i]);
+		if (by)
+			return by;
+	}
+	by = cell_compare(&a->cells[0], &b->cells[0]);
+	for (size_t i = 1; !by && i < order->nr_columns; i++) {
+		if (order->columns[i].flags & COLUMN_KEY)
+			by = cell_compare(&a->cells[i], &b->cells[i]);
+	}
+	return by;
+}
+
+/* Numbers sort from the largest, names from A. */
+static int compare_siblings(const struct view_row *a, const struct view_row *b,
+			    const struct order *order)
+{
+	const struct query *query = order->query;
+	const struct column *column = &order->columns[query->sort];
+	int by;
+
+	if (a->is_rest != b->is_rest)
+		return a->is_rest - b->is_rest;
+	if (column->flags & COLUMN_COST && a->is_idle != b->is_idle)
+		return a->is_idle - b->is_idle;
+	by = cell_compare(&a->cells[query->sort], &b->cells[query->sort]);
+	if (by)
+		return (column->type == CELL_TEXT) == query->reverse ? -by : by;
+	return compare_equals(a, b, order);
+}
+
+static int compare_flat(const void *a, const void *b, void *order)
+{
+	return compare_siblings(a, b, order);
+}
+
+/* A run of siblings, each with the rows below it. */
+struct branch {
+	struct view_row *rows;
+	size_t nr_rows;
+};
+
+static int compare_branches(const void *a, const void *b, void *order)
+{
+	const struct branch *x = a, *y = b;
+
+	return compare_siblings(x->rows, y->rows, order);
+}
+
+/* Sorts trees by their roots, and the leaves of each: two levels are all there are. */
+static int view_sort_trees(struct view *view, struct order *order)
+{
+	struct branch *branches = calloc(view->nr_rows, sizeof(*branches));
+	struct view_row *sorted = calloc(view->nr_rows, sizeof(*sorted));
+	size_t nr = 0, out = 0;
+
+	if (!branches || !sorted) {
+		free(branches);
+		free(sorted);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		if (view->rows[i].depth == 0)
+			branches[nr++].rows = &view->rows[i];
+		branches[nr - 1].nr_rows++;
+	}
+	for (size_t i = 0; i < nr; i++) {
+		struct view_row *leaves = branches[i].rows + 1;
+		size_t nr_leaves = branches[i].nr_rows - 1;
+
+		qsort_r(leaves, nr_leaves, sizeof(*leaves), compare_flat, order);
+		if (nr_leaves)
+			leaves[nr_leaves - 1].is_last = true;
+	}
+	qsort_r(branches, nr, sizeof(*branches), compare_branches, order);
+	branches[nr - 1].rows->is_last = true;
+	for (size_t i = 0; i < nr; i++) {
+		memcpy(sorted + out, branches[i].rows, branches[i].nr_rows * sizeof(*sorted));
+		out += branches[i].nr_rows;
+	}
+	memcpy(view->rows, sorted, out * sizeof(*sorted));
+	free(branches);
+	free(sorted);
+	return 0;
+}
+
+/* Columns as bits: of one interval there is nothing to draw. */
+static uint32_t pictures_of_history(const struct view_type *type)
+{
+	uint32_t columns = 0;
+
+	for (size_t i = 0; type->columns[i].id; i++)
+		columns |= (uint32_t)(type->columns[i].type == CELL_SPARK) << i;
+	return columns;
+}
+
+int view_build(struct view *view, const struct query *query, const struct facts *facts)
+{
+	struct order order = { query, query->type->columns, view_columns(query->type) };
+	int err;
+
+	view->type = query->type;
+	view->nr_rows = 0;
+	view->total = (struct view_row){ .field = FIELD_NONE, .vcpu = -1 };
+	view->absent = query->is_whole ? pictures_of_history(view->type) : 0;
+	view->rate_title = view->note = NULL;
+	err = query->type->build(view, query, facts);
+	if (!view->nr_rows)
+		view->note = NULL;
+	if (err || !view->nr_rows)
+		return err;
+	if (!query->flat && query->type->has_trees)
+		return view_sort_trees(view, &order);
+	qsort_r(view->rows, view->nr_rows, sizeof(*view->rows), compare_flat, &order);
+	return 0;
+}

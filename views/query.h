@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * query - what the user asked for, and which fields must be counted to answer it.
+ */
+#ifndef KVMTOP_VIEWS_QUERY_H
+#define KVMTOP_VIEWS_QUERY_H
+
+#include "arch/exit_kind.h"
+#include "base/pattern.h"
+#include "facts/facts.h"
+#include "views/view.h"
+
+/* One vCPU of a guest. */
+struct vcpu_key {
+	uint32_t guest;
+	int32_t vcpu;
+};
+
+/* What the user asked for. */
+struct query {
+	const struct view_type *type;
+	const struct pattern *filter; /* NULL: everything; outlives the query */
+	uint32_t guest;		      /* GUEST_ANY, or one guest only */
+	bool has_vcpu, has_reason;    /* one of the guest's vCPUs only; one exit reason only: */
+	int32_t vcpu;
+	uint32_t reason;	      /* its field */
+	const struct vcpu_key *only;  /* view_exit_totals: these vCPUs only, nr_only of them */
+	size_t nr_only;
+	enum exit_kind event;	      /* view_exit_totals: any but EXITS_USERSPACE */
+	bool collapses;		      /* view_exit_totals: the vCPUs of a guest together */
+	bool children;		      /* all trees open */
+	struct field_set open;	      /* else those that are */
+	size_t sort;		      /* column */
+	bool reverse;
+	bool flat;		      /* sort children among all rows, not below their parents */
+	bool zeros;		      /* rows that counted nothing, too */
+	bool is_whole;		      /* there is one interval and no history: a recording */
+};
+
+/*
+ * The fields that must be counted for the query: 0 or -ENOMEM. A filter matches names and
+ * kvm_stat's names anywhere. A child is chosen when the match reaches into its own part of the
+ * name, as in "exit.*HLT", or when its parent is chosen and open (where all trees are, a filter
+ * must match it, too: "kvm_exit$" has none); its parent comes along.
+ */
+int query_wants(const struct query *query, const struct fields *fields, struct field_set *ret_set);
+
+/* Whether anything of it was counted for the guests that the query asks for. */
+bool query_is_counted(const struct query *query, const struct facts *facts);
+
+/* Whether the filter matches the field's name or kvm_stat's name for it; true without a filter. */
+bool query_names(const struct query *query, const struct field *field);
+
+/* Whether the key is one that the query asks for: its guest, its vCPU. */
+bool query_has_key(const struct query *query, const struct key *key);
+
+/* Whether it asks for one guest, and that has ended: the inventory does not know it any more. */
+bool query_is_of_ended(const struct query *query, const struct facts *facts);
+
+/* Whether the filter, if any, names the field or what it is called in its view. */
+bool query_has_name(const struct query *query, const struct field *field);
+
+#endif
