@@ -8,7 +8,10 @@
 #ifndef KVMTOP_TRACE_READER_H
 #define KVMTOP_TRACE_READER_H
 
-#include "trace/trace.h"
+#include "base/why.h"
+#include "trace/event.h"
+
+struct trace;
 
 /* One file of the stream. */
 struct trace_file {

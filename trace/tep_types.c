@@ -9,23 +9,28 @@
 
 #define NR_IDS 65536 /* common_type has 16 bits */
 
-void tep_types_init(struct tep_types *types, struct trace_file *file, struct tep_handle *tep)
+int tep_types_init(struct tep_types *types, struct trace_file *file)
 {
+	tep_set_loglevel(TEP_LOG_NONE);
 	*types = (struct tep_types){
 		.file = file,
-		.tep = tep,
+		.tep = tep_alloc(),
 		.common_type = { "common_type", 0, 2, 0 },
 		.common_pid = { "common_pid", 4, 4, TRACE_FIELD_SIGNED },
 	};
-	if (tep_types_swap(types)) {
-		types->common_type.flags |= TRACE_FIELD_SWAP;
-		types->common_pid.flags |= TRACE_FIELD_SWAP;
-	}
+	return types->tep ? 0 : -ENOMEM;
 }
 
-bool tep_types_swap(const struct tep_types *types)
+void tep_types_set_machine(struct tep_types *types, bool is_big_endian, bool is_32bit)
 {
-	return tep_is_file_bigendian(types->tep) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	bool is_local_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+
+	tep_set_file_bigendian(types->tep, is_big_endian ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
+	tep_set_local_bigendian(types->tep, is_local_big ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
+	tep_set_long_size(types->tep, is_32bit ? 4 : 8);
+	types->swap = is_big_endian != is_local_big ? TRACE_FIELD_SWAP : 0;
+	types->common_type.flags = types->swap;
+	types->common_pid.flags = TRACE_FIELD_SIGNED | types->swap;
 }
 
 void tep_types_release(struct tep_types *types)
@@ -35,8 +40,7 @@ void tep_types_release(struct tep_types *types)
 		free(types->by_id[i].format);
 	}
 	free(types->by_id);
-	types->by_id = NULL;
-	types->nr = 0;
+	tep_free(types->tep);
 }
 
 static int make_room(struct tep_types *types, size_t id)
@@ -102,7 +106,7 @@ int tep_types_parse(struct tep_types *types, const char *text, size_t size, cons
 
 static unsigned int field_flags(const struct tep_types *types, unsigned long flags)
 {
-	unsigned int ret = tep_types_swap(types) ? TRACE_FIELD_SWAP : 0;
+	unsigned int ret = types->swap;
 
 	if (flags & TEP_FIELD_IS_SIGNED)
 		ret |= TRACE_FIELD_SIGNED;

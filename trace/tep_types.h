@@ -19,14 +19,18 @@ struct tep_type {
 
 struct tep_types {
 	struct trace_file *file;
-	struct tep_handle *tep; /* the owner frees it after the types */
+	struct tep_handle *tep;
 	struct tep_type *by_id;
 	size_t nr;
 	struct trace_field common_type, common_pid;
+	unsigned int swap; /* TRACE_FIELD_SWAP, or 0: numbers are in this machine's byte order */
 };
 
-void tep_types_init(struct tep_types *types, struct trace_file *file, struct tep_handle *tep);
-void tep_types_release(struct tep_types *types);
+int tep_types_init(struct tep_types *types, struct trace_file *file); /* 0 or -ENOMEM */
+void tep_types_release(struct tep_types *types); /* also where init failed, or on zeroes */
+
+/* What the file was written on; until then, a machine like this one. */
+void tep_types_set_machine(struct tep_types *types, bool is_big_endian, bool is_32bit);
 
 /* Parses the text of a format file and keeps it: 0, -EINVAL or -ENOMEM. */
 int tep_types_parse(struct tep_types *types, const char *text, size_t size, const char *system);
@@ -43,8 +47,5 @@ const char *tep_types_comm(const struct tep_types *types, int tid);
 
 /* What a clock's name ("local", "x86-tsc" ...) says about its unit. */
 enum trace_clock tep_clock(const char *name);
-
-/* Whether numbers in a file are in the order that this machine has not. */
-bool tep_types_swap(const struct tep_types *types);
 
 #endif

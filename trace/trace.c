@@ -11,6 +11,7 @@
 
 #include "base/utf8.h"
 #include "trace/reader.h"
+#include "trace/trace.h"
 
 extern const struct reader trace_dat_reader, perf_data_reader, acrn_reader, kvmtrace_reader;
 
@@ -549,36 +550,6 @@ int64_t trace_guest_of(const struct trace *trace, size_t file, int32_t tid,
 		}
 	}
 	return -1;
-}
-
-const struct trace_field *trace_field(const struct trace_type *type, const char *name)
-{
-	for (size_t i = 0; i < type->nr_fields; i++) {
-		if (strcmp(type->fields[i].name, name) == 0)
-			return &type->fields[i];
-	}
-	return NULL;
-}
-
-const void *trace_field_data(const struct trace_field *field, const struct trace_event *event,
-			     size_t *ret_size)
-{
-	struct trace_field place = { NULL, field->offset, 4, field->flags & TRACE_FIELD_SWAP };
-	uint64_t offset = field->offset, size = field->size;
-
-	if (field->flags & TRACE_FIELD_DYNAMIC) {
-		if (event->size < 4 || offset > event->size - 4)
-			return NULL;
-
-		uint64_t where = trace_field_number(&place, event);
-
-		offset = where & 0xffff;
-		size = where >> 16;
-	}
-	if (offset > event->size || size > event->size - offset)
-		return NULL;
-	*ret_size = size;
-	return (const uint8_t *)event->data + offset;
 }
 
 uint32_t trace_word(const struct trace *trace, const struct trace_event *event, unsigned int i)

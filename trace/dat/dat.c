@@ -8,31 +8,34 @@
  * of it for every page.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "trace/dat/dat.h"
 
 static bool is_kind(const struct head *head)
 {
-	return head->len >= DAT_MAGIC_SIZE &&
-	       memcmp(head->bytes, DAT_MAGIC, DAT_MAGIC_SIZE) == 0;
+	return head->len >= TRACING_MAGIC_SIZE &&
+	       memcmp(head->bytes, TRACING_MAGIC, TRACING_MAGIC_SIZE) == 0;
 }
 
 static int open_dat(struct trace_file *file, const struct head *head, struct why *why)
 {
-	struct cursor cursor = { .file = file, .at = DAT_MAGIC_SIZE };
+	struct cursor cursor = { .file = file, .at = TRACING_MAGIC_SIZE };
+	struct dat *dat = file->priv = calloc(1, sizeof(*dat));
 
-	tep_set_loglevel(TEP_LOG_NONE);
+	if (!dat || tep_types_init(&dat->types, file) < 0)
+		return -ENOMEM;
 	file->info.clock_name = "local";
-	if (head->len < DAT_MAGIC_SIZE + 2 || !is_kind(head)) {
+	if (head->len < TRACING_MAGIC_SIZE + 2 || !is_kind(head)) {
 		trace_add_problem(file, head->len, "the file ends in its first line");
 		return 0;
 	}
-	if (memcmp(head->bytes + DAT_MAGIC_SIZE, "6", 2) == 0) {
+	if (memcmp(head->bytes + TRACING_MAGIC_SIZE, "6", 2) == 0) {
 		file->info.version = 6;
 		return dat6_open(file, &cursor);
 	}
-	if (memcmp(head->bytes + DAT_MAGIC_SIZE, "7", 2) == 0) {
+	if (memcmp(head->bytes + TRACING_MAGIC_SIZE, "7", 2) == 0) {
 		file->info.version = 7;
 		return dat7_open(file, &cursor);
 	}

@@ -7,8 +7,8 @@
 #ifndef KVMTOP_TRACE_DAT_DAT_H
 #define KVMTOP_TRACE_DAT_DAT_H
 
-#include "trace/dat/header.h"
 #include "trace/dat/shift.h"
+#include "trace/tracing_data.h"
 
 #define DAT_CPUS_MAX 65536
 
@@ -40,7 +40,7 @@ struct dat_cpu {
 
 /* A buffer: the main one has no name. */
 struct dat_buffer {
-	char name[DAT_NAME_SIZE];
+	char name[TRACING_NAME_SIZE];
 	uint64_t offset;
 	struct dat_cpu *cpus; /* version 7 */
 	size_t nr_cpus;
@@ -53,7 +53,7 @@ typedef int dat_inflate(const void *from, size_t from_size, void *to, size_t to_
 struct dat {
 	struct tep_types types;
 	struct dat_strings strings;
-	struct dat_machine machine;
+	struct tracing_machine machine;
 	dat_inflate *inflate; /* version 7 */
 	uint32_t mult, shift; /* from TSC to ns; mult 0: as it is */
 	struct dat_shift to_host; /* comes before that */

@@ -12,15 +12,13 @@
 
 int dat_read_machine(struct cursor *cursor, struct dat *dat)
 {
-	int err = dat_header_machine(cursor, &dat->machine);
+	int err = tracing_read_machine(cursor, &dat->types, &dat->machine);
 
 	if (err)
 		return err;
 	if (dat->machine.page_size < 256 || dat->machine.page_size > PAGE_MAX)
 		return -EINVAL;
 	cursor->file->info.is_big_endian = dat->machine.is_big_endian;
-	dat_set_machine(dat->types.tep, &dat->machine);
-	tep_types_init(&dat->types, cursor->file, dat->types.tep);
 	return 0;
 }
 
@@ -64,7 +62,7 @@ void dat_set_uname(struct trace_info *info, struct dat_strings *strings, const c
 static int get_guest(struct cursor *cursor, struct dat *dat)
 {
 	struct dat_guest guest = { NULL, 0, NULL, 0 }, *guests;
-	char name[DAT_NAME_SIZE];
+	char name[TRACING_NAME_SIZE];
 	uint32_t nr = 0;
 	int err = cursor_name(cursor, name, sizeof(name));
 
@@ -215,7 +213,6 @@ void dat_close(struct trace_file *file)
 	free(dat->buffers);
 	dat_shift_release(&dat->to_host);
 	tep_types_release(&dat->types);
-	tep_free(dat->types.tep);
 	free(dat);
 }
 

@@ -12,7 +12,7 @@
 #ifndef KVMTOP_TRACE_DAT_SHIFT_H
 #define KVMTOP_TRACE_DAT_SHIFT_H
 
-#include "trace/dat/header.h"
+#include "trace/cursor.h"
 
 struct dat_shift_cpu;
 

@@ -57,7 +57,7 @@ static void get_late_clock(struct cursor *cursor, struct dat *dat)
 	uint64_t size;
 	char *text;
 
-	if (cursor_u64(cursor, &size) < 0 || size == 0 || size > DAT_NAME_SIZE ||
+	if (cursor_u64(cursor, &size) < 0 || size == 0 || size > TRACING_NAME_SIZE ||
 	    cursor_text(cursor, size, &text) < 0)
 		return;
 	dat_set_clock(&cursor->file->info, &dat->strings, text);
@@ -110,7 +110,7 @@ static int get_all(struct cursor *cursor, struct dat *dat)
 	if (!err)
 		err = dat_read_machine(cursor, dat);
 	if (!err)
-		err = dat_header_formats(cursor, &dat->types, true);
+		err = tracing_read_formats(cursor, &dat->types, true);
 	if (!err)
 		err = get_nr_cpus(cursor);
 	return err ? err : get_cpus(cursor, dat, true);
@@ -119,14 +119,9 @@ static int get_all(struct cursor *cursor, struct dat *dat)
 int dat6_open(struct trace_file *file, const struct cursor *from)
 {
 	struct cursor cursor = *from;
-	struct dat *dat = file->priv = calloc(1, sizeof(*dat));
-	int err;
+	struct dat *dat = file->priv;
+	int err = dat_forgive(&cursor, get_all(&cursor, dat));
 
-	if (dat)
-		dat->types.tep = tep_alloc();
-	if (!dat || !dat->types.tep)
-		return -ENOMEM;
-	err = dat_forgive(&cursor, get_all(&cursor, dat));
 	dat_settle_clock(file, dat);
 	for (size_t i = 0; i < dat->nr_buffers && !err; i++) {
 		cursor.at = dat->buffers[i].offset;

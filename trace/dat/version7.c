@@ -130,7 +130,7 @@ static int get_buffer(struct cursor *cursor, struct dat *dat)
 {
 	struct dat_buffer *buffer = dat_new_buffer(dat);
 	uint32_t page_size = 0, nr = 0;
-	char clock[DAT_NAME_SIZE] = "";
+	char clock[TRACING_NAME_SIZE] = "";
 	int err = buffer ? cursor_u64(cursor, &buffer->offset) : -ENOMEM;
 
 	if (!err)
@@ -162,11 +162,11 @@ static int get_section(struct cursor *cursor, struct dat *dat, uint16_t id)
 	if (err)
 		return err;
 	if (id == DAT_OPTION_FTRACE_EVENTS)
-		err = dat_header_events(&section.cursor, &dat->types, "ftrace");
+		err = tracing_read_events(&section.cursor, &dat->types, "ftrace");
 	else if (id == DAT_OPTION_EVENT_FORMATS)
-		err = dat_header_systems(&section.cursor, &dat->types);
+		err = tracing_read_systems(&section.cursor, &dat->types);
 	else
-		err = dat_header_comms(&section.cursor, &dat->types);
+		err = tracing_read_comms(&section.cursor, &dat->types);
 	section_release(&section);
 	return err;
 }
@@ -243,7 +243,7 @@ static int get_all_options(struct cursor *cursor, struct dat *dat)
 
 static int get_all(struct cursor *cursor, struct dat *dat)
 {
-	char version[4], compression[DAT_NAME_SIZE], its_version[DAT_NAME_SIZE];
+	char version[4], compression[TRACING_NAME_SIZE], its_version[TRACING_NAME_SIZE];
 	int err = cursor_name(cursor, version, sizeof(version));
 
 	if (!err)
@@ -298,14 +298,9 @@ static int add_buffers(struct trace_file *file, struct dat *dat)
 int dat7_open(struct trace_file *file, const struct cursor *from)
 {
 	struct cursor cursor = *from;
-	struct dat *dat = file->priv = calloc(1, sizeof(*dat));
-	int err;
+	struct dat *dat = file->priv;
+	int err = dat_forgive(&cursor, get_all(&cursor, dat));
 
-	if (dat)
-		dat->types.tep = tep_alloc();
-	if (!dat || !dat->types.tep)
-		return -ENOMEM;
-	err = dat_forgive(&cursor, get_all(&cursor, dat));
 	dat_settle_clock(file, dat);
 	return err ? err : dat_forgive(&cursor, add_buffers(file, dat));
 }

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "trace/perf/bytes.h"
-#include "trace/perf/data.h"
 
 #define BLOCK_SIZE ((size_t)1024 * 1024)
 #define BLOCKS_MAX 32 /* so much may be held */

@@ -17,7 +17,8 @@
 #include <uthash.h>
 
 #include "trace/perf/bytes.h"
-#include "trace/perf/data.h"
+#include "trace/perf/header.h"
+#include "trace/perf/sample.h"
 
 #define MAGIC "PERFILE2"
 #define MAGIC_SWAPPED "2ELIFREP"
@@ -395,10 +396,9 @@ static int open_perf(struct trace_file *file, const struct head *head, struct wh
 
 	if (!perf)
 		return -ENOMEM;
-	tep_set_loglevel(TEP_LOG_NONE);
-	tep_types_init(&perf->types, file, tep_alloc());
-	if (!perf->types.tep)
-		return -ENOMEM;
+	err = tep_types_init(&perf->types, file);
+	if (err)
+		return err;
 	err = perf_header_read(file, head, is_stream, &perf->header, &perf->types, why);
 	return err ? err : add_source(file, head, is_stream);
 }
@@ -416,7 +416,6 @@ static void close_perf(struct trace_file *file)
 	}
 	perf_header_release(&perf->header);
 	tep_types_release(&perf->types);
-	tep_free(perf->types.tep);
 	free(perf);
 }
 

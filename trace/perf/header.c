@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "trace/perf/data.h"
+#include "trace/perf/bytes.h"
+#include "trace/perf/header.h"
 
 #define HEADER_SIZE 104
 #define MAGIC_SIZE 8
@@ -189,21 +190,17 @@ static int get_attrs(struct cursor *cursor, struct perf_header *header,
 
 static int get_tracing_data(struct cursor *cursor, struct tep_types *types)
 {
-	struct dat_machine machine;
-	char magic[DAT_MAGIC_SIZE], version[16];
+	struct tracing_machine machine;
+	char magic[TRACING_MAGIC_SIZE], version[16];
 	int err = cursor_get(cursor, magic, sizeof(magic));
 
-	if (!err && memcmp(magic, DAT_MAGIC, sizeof(magic)) != 0)
+	if (!err && memcmp(magic, TRACING_MAGIC, sizeof(magic)) != 0)
 		err = -EINVAL;
 	if (!err)
 		err = cursor_name(cursor, version, sizeof(version));
 	if (!err)
-		err = dat_header_machine(cursor, &machine);
-	if (err)
-		return err;
-	dat_set_machine(types->tep, &machine);
-	tep_types_init(types, cursor->file, types->tep);
-	return dat_header_formats(cursor, types, strcmp(version, "0.5") != 0);
+		err = tracing_read_machine(cursor, types, &machine);
+	return err ? err : tracing_read_formats(cursor, types, strcmp(version, "0.5") != 0);
 }
 
 static int get_string(struct cursor *cursor, char *text, size_t size)

@@ -2,7 +2,8 @@
 /* Takes samples, and what stands at the end of other records, apart. */
 #include <linux/perf_event.h>
 
-#include "trace/perf/data.h"
+#include "trace/perf/bytes.h"
+#include "trace/perf/sample.h"
 
 /* What is left of a record. */
 struct rest {

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/rules/rules_private.h"
+#include "trace/rules/rule.h"
+#include "trace/rules/rules.h"
 
 #define TEXT_MAX 256 /* a number with its precision; all fields of a record take more */
 #define ALL_MAX 2048

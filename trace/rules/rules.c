@@ -8,7 +8,8 @@
 #include <uthash.h>
 
 #include "base/read.h"
-#include "trace/rules/rules_private.h"
+#include "trace/rules/rule.h"
+#include "trace/rules/rules.h"
 
 #define WIDTH_MAX 10000
 #define PRECISION_MAX 100 /* Python 2 gives up a little later */

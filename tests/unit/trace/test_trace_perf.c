@@ -322,6 +322,20 @@ static void check_piped(const struct bytes *file, int swap)
 	}
 }
 
+/* Two recordings' heads: types that events have stay as they are. */
+static void formats_twice(void **state)
+{
+	struct bytes file = { .len = 0 };
+
+	(void)state;
+	put_perf_pipe_header(&file);
+	put_perf_pipe_records(&file, "AuthenticAMD,25,1,1");
+	put_perf_pipe_records(&file, "AuthenticAMD,25,1,1");
+	put_records(&file);
+	check_piped(&file, 0);
+	bytes_release(&file);
+}
+
 /* From a file and from the pipe itself. */
 static void written_to_a_pipe(void **state)
 {
@@ -476,7 +490,7 @@ int main(void)
 		cmocka_unit_test(every_event_in_order),
 		cmocka_unit_test(compressed_records),
 		cmocka_unit_test(compression_that_makes_no_sense),
-		cmocka_unit_test(written_to_a_pipe),
+		cmocka_unit_test(written_to_a_pipe), cmocka_unit_test(formats_twice),
 		cmocka_unit_test(a_file_is_no_pipe),
 		cmocka_unit_test(pipes_cut_at_every_byte),
 		cmocka_unit_test(cut_at_every_byte),

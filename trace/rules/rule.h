@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rules_private - a rule once it is read: between the reader of rules and what prints them.
+ * rule - a rule once it is read: its template, cut into pieces of text and conversions.
  */
-#ifndef KVMTOP_TRACE_RULES_RULES_PRIVATE_H
-#define KVMTOP_TRACE_RULES_RULES_PRIVATE_H
+#ifndef KVMTOP_TRACE_RULES_RULE_H
+#define KVMTOP_TRACE_RULES_RULE_H
 
 #include <uthash.h>
 
-#include "trace/rules/rules.h"
+#include "trace/rules/raw.h"
 
 enum rules_field {
 	FIELD_TSC,

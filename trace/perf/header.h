@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * data - what the files that read perf.data share: its header, a sample's layout.
+ * header - what perf.data says before its records, or among them when it was written to a pipe.
  *
  * Sources: tools/perf/Documentation/perf.data-file-format.txt, uapi/linux/perf_event.h.
  */
-#ifndef KVMTOP_TRACE_PERF_DATA_H
-#define KVMTOP_TRACE_PERF_DATA_H
+#ifndef KVMTOP_TRACE_PERF_HEADER_H
+#define KVMTOP_TRACE_PERF_HEADER_H
 
-#include "trace/dat/header.h"
+#include "trace/tracing_data.h"
 
 #define PERF_NAME_SIZE 128
 #define PERF_ATTRS_MAX 4096
@@ -61,37 +61,5 @@ int perf_header_add_feature(struct trace_file *file, struct perf_header *header,
 			    struct tep_types *types, const uint8_t *at, size_t size);
 int perf_header_add_formats(struct trace_file *file, struct tep_types *types, const uint8_t *at,
 			    size_t size);
-
-/* A record that the reader wants, taken apart. */
-struct perf_sample {
-	uint64_t time;
-	int32_t pid, tid, cpu;
-	const uint8_t *raw; /* NULL: none */
-	uint32_t raw_size;
-};
-
-/* The sample of `size` bytes at `at`, behind its record's header. False: it makes no sense. */
-bool perf_sample_read(const struct perf_header *header, const uint8_t *at, size_t size,
-		      struct perf_sample *ret_sample);
-
-/* What stands at the end of any other record. */
-void perf_sample_read_id(const struct perf_header *header, const uint8_t *at, size_t size,
-			 struct perf_sample *ret_sample);
-
-static inline uint32_t perf_u32(const uint8_t *at, bool swap)
-{
-	uint32_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return swap ? __builtin_bswap32(value) : value;
-}
-
-static inline uint64_t perf_u64(const uint8_t *at, bool swap)
-{
-	uint64_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return swap ? __builtin_bswap64(value) : value;
-}
 
 #endif

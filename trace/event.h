@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * event - an event of a recording, its type and fields, and what a file says of itself.
+ *
+ * These are the shapes that the readers of each kind fill, and that users of trace.h look at.
+ */
+#ifndef KVMTOP_TRACE_EVENT_H
+#define KVMTOP_TRACE_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum trace_kind {
+	TRACE_ANY,	/* to trace_open(): look what it is */
+	TRACE_DAT,	/* trace-cmd */
+	TRACE_PERF,	/* perf record, perf kvm stat record */
+	TRACE_ACRN,	/* acrntrace: one file for each physical CPU */
+	TRACE_KVMTRACE, /* kvmtrace: one file for each CPU */
+};
+
+/* What the words of time in a file are. One of them for a whole stream, or it cannot be opened. */
+enum trace_clock {
+	TRACE_CLOCK_NS,	    /* nanoseconds of some clock of the host */
+	TRACE_CLOCK_CYCLES, /* a TSC */
+	TRACE_CLOCK_COUNT,  /* trace.dat's "counter": an order, no time */
+};
+
+enum {
+	TRACE_FIELD_SIGNED = 1 << 0,
+	TRACE_FIELD_ARRAY = 1 << 1,   /* of several values, or a string of fixed size */
+	TRACE_FIELD_STRING = 1 << 2,  /* text, with TRACE_FIELD_ARRAY or TRACE_FIELD_DYNAMIC */
+	TRACE_FIELD_DYNAMIC = 1 << 3, /* its place is in the event: __data_loc */
+	TRACE_FIELD_SWAP = 1 << 4,    /* in the byte order that this machine has not */
+};
+
+struct trace_field {
+	const char *name; /* "exit_reason" */
+	uint32_t offset;  /* in the event's data */
+	uint32_t size;	  /* bytes, of all of an array */
+	unsigned int flags; /* TRACE_FIELD_* */
+};
+
+/*
+ * One kind of event. Each trace.dat and perf.data of a stream has types of its own, the files of
+ * acrn and kvmtrace share theirs.
+ */
+struct trace_type {
+	uint32_t index;	    /* counts from 0 over the whole stream */
+	uint32_t file;	    /* see trace_file() */
+	uint64_t id;	    /* the file's number for it */
+	const char *system; /* "kvm"; "acrn", "kvmtrace" */
+	const char *name;   /* "kvm_exit"; "VM_EXIT", "VMEXIT" ...; "unknown" of no known id */
+	const struct trace_field *fields;
+	size_t nr_fields;
+	const char *format; /* the text of its format file for reasons_of(), or NULL */
+};
+
+/*
+ * One event. Valid, with all it points to, until the next trace_next().
+ *
+ * acrn: data is the payload of 16 bytes, n_data in `words` (0: the file does not say).
+ * kvmtrace: data is the extra words, 4 bytes each, `words` of them.
+ */
+struct trace_event {
+	uint64_t time;	 /* unit: struct trace_info.clock */
+	const struct trace_type *type; /* NULL: a loss; then only time, cpu, file, lost are set */
+	const void *data; /* the record; of trace.dat, perf.data with common_ fields */
+	uint32_t size;	 /* bytes of data */
+	uint32_t file;	 /* see trace_file() */
+	uint64_t id;	 /* the file's number of the event, also where type says "unknown" */
+	uint64_t offset; /* of the record in its file; 0 where nobody knows (trace.dat) */
+	int64_t lost;	 /* of a loss: how many, -1: some */
+	/*
+	 * What does one thing after the other, so that an exit and the next entry belong together:
+	 * a thread; of kvmtrace a vCPU, of acrn a vCPU if it says so, else a CPU. A number without
+	 * further meaning.
+	 */
+	uint64_t strand;
+	int32_t cpu;	 /* -1 in this and the next three: not known */
+	int32_t pid;	 /* the process: perf.data and kvmtrace only; acrn: the VM's number */
+	int32_t tid;	 /* the thread: not acrn, not kvmtrace */
+	int32_t vcpu;	 /* if this very event says so; others of the strand may */
+	uint16_t words;	 /* acrn, kvmtrace: see above */
+	bool has_time;	 /* kvmtrace's may have none: then it has the time of the one before it */
+};
+
+/* What a file says of itself. Strings are "" and numbers 0 or -1 where it does not. */
+struct trace_info {
+	enum trace_kind kind;
+	const char *path;
+	enum trace_clock clock;
+	const char *clock_name; /* "local", "mono", "x86-tsc" ... */
+	const char *arch;	/* uname's machine, "x86_64" */
+	const char *cpu_vendor; /* perf: "GenuineIntel", "AuthenticAMD" ... */
+	const char *release;	/* uname's release */
+	const char *host;	/* uname's node name */
+	const char *instance;	/* trace.dat: the buffer's name, "" for the main one */
+	int version;		/* trace.dat: 6, 7 */
+	int nr_cpus;
+	uint32_t tsc_khz;	/* of a clock in cycles */
+	bool is_big_endian;
+	uint64_t trace_id;	/* trace.dat: what guest's and host's files name it by */
+	uint64_t host_id;	/* of a guest's: the host's trace_id; its times are the host's */
+	uint64_t size;		/* bytes; 0: not a plain file */
+};
+
+/* A guest that a host's trace.dat names (kvmtop record, trace-cmd record -A). */
+struct trace_guest {
+	const char *name;
+	uint64_t trace_id; /* of the guest's own file */
+	int32_t pid;	   /* the process, in kvmtop's own recordings; else -1 */
+	const int *tids;   /* the host's threads, by vCPU */
+	size_t nr_vcpus;
+};
+
+/* By name; NULL: this type has none. */
+const struct trace_field *trace_field(const struct trace_type *type, const char *name);
+
+/* A number of 1, 2, 4 or 8 bytes, else 0; a signed one is extended to 64 bits. */
+static inline uint64_t trace_field_number(const struct trace_field *field,
+					  const struct trace_event *event)
+{
+	const uint8_t *at = (const uint8_t *)event->data + field->offset;
+	bool is_signed = field->flags & TRACE_FIELD_SIGNED;
+	bool swap = field->flags & TRACE_FIELD_SWAP;
+	uint16_t u16;
+	uint32_t u32;
+	uint64_t u64;
+
+	if (field->offset > event->size || field->size > event->size - field->offset)
+		return 0;
+	switch (field->size) {
+	case 1:
+		return is_signed ? (uint64_t)(int8_t)*at : *at;
+	case 2:
+		memcpy(&u16, at, sizeof(u16));
+		u16 = swap ? __builtin_bswap16(u16) : u16;
+		return is_signed ? (uint64_t)(int16_t)u16 : u16;
+	case 4:
+		memcpy(&u32, at, sizeof(u32));
+		u32 = swap ? __builtin_bswap32(u32) : u32;
+		return is_signed ? (uint64_t)(int32_t)u32 : u32;
+	case 8:
+		memcpy(&u64, at, sizeof(u64));
+		return swap ? __builtin_bswap64(u64) : u64;
+	default:
+		return 0;
+	}
+}
+
+/*
+ * Where an array, a string or a dynamic field lies, and how many bytes it has there; NULL when
+ * that is outside the event. A string need not end in a NUL.
+ */
+const void *trace_field_data(const struct trace_field *field, const struct trace_event *event,
+			     size_t *ret_size);
+
+#endif
