@@ -105,7 +105,7 @@ BPF_COMPILE = $(BPF_CLANG) --target=bpf -mcpu=v3 -O2 -g -fno-stack-protector $(N
 	-Wall -Wextra $(if $(WERROR),-Werror) -I. $(patsubst %/asm/types.h,-idirafter %,\
 	$(firstword $(wildcard /usr/include/*/asm/types.h)))
 LINK = $(CC) $(OUR_CFLAGS) $(CFLAGS) $(LDFLAGS)
-LINK_LIBS = $(LIB_LDLIBS) $(LDLIBS)
+LINK_LIBS = $(LIB_LDLIBS) -lm $(LDLIBS)
 
 ifeq ($(V),1)
 Q =

@@ -52,7 +52,7 @@ static int unknown_column(const struct query *query, const char *id, struct why 
 	size_t len = 0;
 
 	for (size_t i = 0; columns[i].id && len < sizeof(list); i++) {
-		if (!cell_is_picture(columns[i].type))
+		if (!cell_is_picture(columns[i].type) && !(columns[i].flags & COLUMN_OF_RECORDING))
 			len += (size_t)snprintf(list + len, sizeof(list) - len, " %s",
 						columns[i].id);
 	}

@@ -53,6 +53,20 @@ int sample_add_timed(struct sample *sample, struct key key, uint64_t count, uint
 	return 0;
 }
 
+void spread_join(struct spread *spread, const struct spread *more)
+{
+	double one = (double)spread->count, other = (double)more->count;
+	double apart = more->mean_ns - spread->mean_ns, all = one + other;
+
+	if (!more->count)
+		return;
+	if (!spread->count || more->min_ns < spread->min_ns)
+		spread->min_ns = more->min_ns;
+	spread->squares += more->squares + apart * apart * one * other / all;
+	spread->mean_ns += apart * other / all;
+	spread->count += more->count;
+}
+
 void sample_release(struct sample *sample)
 {
 	free(sample->rows);

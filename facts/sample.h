@@ -38,10 +38,22 @@ static inline uint64_t hist_edge_ns(unsigned int bucket)
 	return bucket + 1 < HIST_BUCKETS ? UINT64_C(1) << (bucket + 7) : UINT64_MAX;
 }
 
+/* How durations differ, exactly. */
+struct spread {
+	uint64_t count; /* 0: nothing is known */
+	uint64_t min_ns;
+	double mean_ns, squares; /* squares: the sum of the squared differences from the mean */
+};
+
+/* As if all durations had been added to the one. */
+void spread_join(struct spread *spread, const struct spread *more);
+
 /* What the counted things took. All of it only grows. */
 struct timing {
 	uint64_t time_ns;
 	uint64_t max_ns; /* of one of them */
+	/* Of a recording; it is the provider's and stays until that is closed. NULL: not known. */
+	const struct spread *spread;
 	/* How many took how long, modulo 2^32; those that are not over yet are in time_ns only. */
 	uint32_t hist[HIST_BUCKETS];
 };

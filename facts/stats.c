@@ -495,6 +495,8 @@ void timing_sum_add_interval(struct timing_sum *sum, const struct stats_timing *
 	sum->delta_ns += timing->delta_ns;
 	if (timing->max_ns > sum->max_ns)
 		sum->max_ns = timing->max_ns;
+	if (timing->raw.spread)
+		spread_join(&sum->spread, timing->raw.spread);
 	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
 		sum->delta[i] += timing->delta[i];
 }

@@ -94,6 +94,7 @@ struct timing_sum {
 	uint32_t nr; /* keys that are timed; 0: nobody measured */
 	uint64_t total_ns, delta_ns, max_ns;
 	uint64_t total[HIST_BUCKETS], delta[HIST_BUCKETS];
+	struct spread spread;
 };
 
 void timing_sum_add(struct timing_sum *sum, const struct stats_timing *timing);

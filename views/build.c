@@ -114,13 +114,20 @@ static int view_sort_trees(struct view *view, struct order *order)
 	return 0;
 }
 
-/* Columns as bits: of one interval there is nothing to draw. */
-static uint32_t pictures_of_history(const struct view_type *type)
+/*
+ * Columns as bits: a recording is one interval, of which there is no history to draw; live, a
+ * recording's own columns are empty.
+ */
+static uint32_t absent_columns(const struct view_type *type, bool is_recording)
 {
 	uint32_t columns = 0;
 
-	for (size_t i = 0; type->columns[i].id; i++)
-		columns |= (uint32_t)(type->columns[i].type == CELL_SPARK) << i;
+	for (size_t i = 0; type->columns[i].id; i++) {
+		bool is_absent = is_recording ? type->columns[i].type == CELL_SPARK :
+						type->columns[i].flags & COLUMN_OF_RECORDING;
+
+		columns |= (uint32_t)is_absent << i;
+	}
 	return columns;
 }
 
@@ -132,7 +139,7 @@ int view_build(struct view *view, const struct query *query, const struct facts 
 	view->type = query->type;
 	view->nr_rows = 0;
 	view->total = (struct view_row){ .field = FIELD_NONE, .vcpu = -1 };
-	view->absent = query->is_whole ? pictures_of_history(view->type) : 0;
+	view->absent = absent_columns(view->type, query->is_whole);
 	view->rate_title = view->note = NULL;
 	err = query->type->build(view, query, facts);
 	if (!view->nr_rows)

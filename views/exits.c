@@ -5,7 +5,10 @@
 #include "facts/exit_counter.h"
 #include "views/timed.h"
 
-enum { REASON, TOTAL, DELTA, RATE, SHARE, TIME_SHARE, TIME, AVERAGE, P50, P99, LONGEST, HIST };
+enum {
+	REASON, TOTAL, DELTA, RATE, SHARE, TIME_SHARE, TIME, MIN, AVERAGE, STDDEV, P50, P99,
+	LONGEST, HIST
+};
 
 static const struct column columns[] = {
 	[REASON] = { "reason", "Exit reason", "why the vCPU left the guest", CELL_TEXT, 24,
@@ -23,7 +26,11 @@ static const struct column columns[] = {
 			 CELL_PERCENT, 5, COLUMN_COST | COLUMN_SPARE(1) },
 	[TIME] = { "time_ns", "Time", "that they took between the last two samples",
 		   CELL_NS, 7, COLUMN_COST | COLUMN_MACHINE_ONLY },
+	[MIN] = { "min_ns", "Min", "the shortest", CELL_NS, 7,
+		  COLUMN_COST | COLUMN_SPARE(10) | COLUMN_OF_RECORDING },
 	[AVERAGE] = { "avg_ns", "Avg", "of one", CELL_NS, 7, COLUMN_COST | COLUMN_SPARE(2) },
+	[STDDEV] = { "stddev_ns", "Stddev", "how far from Avg they are: the standard deviation",
+		     CELL_NS, 7, COLUMN_COST | COLUMN_SPARE(11) | COLUMN_OF_RECORDING },
 	[P50] = { "p50_ns", "p50", "half took no longer: the upper edge of the bucket",
 		  CELL_NS, 7, COLUMN_COST | COLUMN_SPARE(8) },
 	[P99] = { "p99_ns", "p99", "99 % took no longer: the upper edge of the bucket",
@@ -121,7 +128,9 @@ static int add_row(struct view *view, const struct facts *facts, uint32_t id,
 	row->cells[TIME_SHARE] = time_cell(sum, &sums->life, field->is_idle);
 	if (sum->timing.nr)
 		row->cells[TIME] = cell_ns(sum->timing.delta_ns);
+	row->cells[MIN] = exit_sum_shortest(sum);
 	row->cells[AVERAGE] = exit_sum_average(sum);
+	row->cells[STDDEV] = exit_sum_deviation(sum);
 	row->cells[P50] = exit_sum_percentile(sum, 0.5);
 	row->cells[P99] = exit_sum_percentile(sum, 0.99);
 	row->cells[LONGEST] = exit_sum_longest(sum);

@@ -7,8 +7,8 @@
 #include "views/timed.h"
 
 enum {
-	WHAT, ARGUMENT, TOTAL, DELTA, RATE, TIME_SHARE, TIME, AVERAGE, P50, P99, LONGEST, GUEST,
-	PID, HIST
+	WHAT, ARGUMENT, TOTAL, DELTA, RATE, TIME_SHARE, TIME, MIN, AVERAGE, STDDEV, P50, P99,
+	LONGEST, GUEST, PID, HIST
 };
 
 static const struct column columns[] = {
@@ -26,7 +26,11 @@ static const struct column columns[] = {
 			 CELL_PERCENT, 5, COLUMN_COST | COLUMN_SPARE(1) },
 	[TIME] = { "time_ns", "Time", "that they took between the last two samples",
 		   CELL_NS, 7, COLUMN_MACHINE_ONLY },
+	[MIN] = { "min_ns", "Min", "the shortest", CELL_NS, 7,
+		  COLUMN_SPARE(10) | COLUMN_OF_RECORDING },
 	[AVERAGE] = { "avg_ns", "Avg", "of one", CELL_NS, 7, COLUMN_SPARE(4) },
+	[STDDEV] = { "stddev_ns", "Stddev", "how far from Avg they are: the standard deviation",
+		     CELL_NS, 7, COLUMN_SPARE(11) | COLUMN_OF_RECORDING },
 	[P50] = { "p50_ns", "p50", "half took no longer: the upper edge of the bucket",
 		  CELL_NS, 7, COLUMN_SPARE(7) },
 	[P99] = { "p99_ns", "p99", "99 % took no longer: the upper edge of the bucket",
@@ -172,7 +176,9 @@ static void fill_numbers(struct view_row *row, const struct exit_sum *sum, const
 	row->cells[TIME_SHARE] = time_cell(sum, life);
 	if (sum->timing.nr)
 		row->cells[TIME] = cell_ns(sum->timing.delta_ns);
+	row->cells[MIN] = exit_sum_shortest(sum);
 	row->cells[AVERAGE] = exit_sum_average(sum);
+	row->cells[STDDEV] = exit_sum_deviation(sum);
 	row->cells[P50] = exit_sum_percentile(sum, 0.5);
 	row->cells[P99] = exit_sum_percentile(sum, 0.99);
 	row->cells[LONGEST] = exit_sum_longest(sum);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Sums and cells that the views of timed exits share. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "facts/exit_counter.h"
@@ -108,6 +109,24 @@ struct cell exit_sum_hist(const struct exit_sum *sum)
 struct cell exit_sum_longest(const struct exit_sum *sum)
 {
 	return sum->timing.max_ns ? cell_ns(sum->timing.max_ns) : cell_none();
+}
+
+struct cell exit_sum_shortest(const struct exit_sum *sum)
+{
+	const struct spread *spread = &sum->timing.spread;
+
+	return spread->count ? cell_ns(spread->min_ns) : cell_none();
+}
+
+struct cell exit_sum_deviation(const struct exit_sum *sum)
+{
+	const struct spread *spread = &sum->timing.spread;
+
+	if (!spread->count)
+		return cell_none();
+	if (spread->count < 2)
+		return cell_ns(0);
+	return cell_ns((uint64_t)(sqrt(spread->squares / (double)(spread->count - 1)) + 0.5));
 }
 
 void life_row_add_reason(struct life_row *row, uint32_t field, uint64_t ns, uint64_t count)

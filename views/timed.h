@@ -43,6 +43,9 @@ struct cell exit_sum_percentile(const struct exit_sum *sum, double share);
 struct cell exit_sum_hist(const struct exit_sum *sum);
 /* Since the start or the reset. */
 struct cell exit_sum_longest(const struct exit_sum *sum);
+/* Of a recording; else absent. The deviation is that of a sample: 0 of one. */
+struct cell exit_sum_shortest(const struct exit_sum *sum);
+struct cell exit_sum_deviation(const struct exit_sum *sum);
 
 /*
  * The Guests and vCPUs views have these columns, behind four of their own. LIFE_COLUMNS are their

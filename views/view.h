@@ -58,6 +58,7 @@ enum {
 	/* The same in all rows once one guest, or one reason, is chosen: a screen leaves it out. */
 	COLUMN_OF_GUEST = 1 << 3,
 	COLUMN_OF_REASON = 1 << 4,
+	COLUMN_OF_RECORDING = 1 << 5, /* only a recording tells it: absent of what is live */
 };
 
 /* How easily a column gives way where room is short: the highest first; 0: see the painter. */

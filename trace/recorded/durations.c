@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Sums and buckets of durations. */
 #include <errno.h>
+#include <math.h>
 
 #include "trace/recorded/durations.h"
 
@@ -49,26 +50,21 @@ double durations_mean(const struct durations *durations)
 	return durations->count ? (double)durations->total / (double)durations->count : 0;
 }
 
-/* Newton's, so that libm is not needed for one root. */
-static double square_root(double x)
+double durations_squares(const struct durations *durations)
 {
-	double root = x > 1 ? x : 1, last;
+	double nr = (double)durations->count, squares;
 
-	do {
-		last = root;
-		root = (last + x / last) / 2;
-	} while (root < last);
-	return last;
+	if (durations->count < 2)
+		return 0;
+	squares = durations->squares - durations->sum * durations->sum / nr;
+	return squares > 0 ? squares : 0;
 }
 
 double durations_stddev(const struct durations *durations)
 {
-	double nr = (double)durations->count, variance;
-
 	if (durations->count < 2)
 		return 0;
-	variance = (durations->squares - durations->sum * durations->sum / nr) / (nr - 1);
-	return variance > 0 ? square_root(variance) : 0;
+	return sqrt(durations_squares(durations) / (double)(durations->count - 1));
 }
 
 /* The largest number of a bucket. */

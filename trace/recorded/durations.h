@@ -68,6 +68,7 @@ static inline void durations_add(struct durations *durations, uint64_t value)
 void durations_join(struct durations *durations, const struct durations *more);
 
 double durations_mean(const struct durations *durations);   /* 0 of none */
+double durations_squares(const struct durations *durations); /* of what each is off the mean */
 double durations_stddev(const struct durations *durations); /* of the sample; 0 of less than 2 */
 
 /* What this share (0 to 1) took at the most; 0 of none. */

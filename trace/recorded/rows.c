@@ -55,6 +55,7 @@ static void join(struct recorded_row *sum, const struct recorded_row *row)
 		sum->timing.max_ns = row->timing.max_ns;
 	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
 		sum->timing.hist[i] += row->timing.hist[i];
+	spread_join(&sum->spread, &row->spread);
 }
 
 void recorded_rows_join(struct recorded_rows *rows, const struct fields *fields)
@@ -82,11 +83,13 @@ int recorded_rows_sample(const struct recorded_rows *rows, const struct field_se
 
 	for (size_t i = 0; i < rows->nr && !err; i++) {
 		const struct recorded_row *row = &rows->list[i];
+		struct timing timing = row->timing;
 
 		if (!field_set_has(wanted, row->key.field))
 			continue;
+		timing.spread = &row->spread;
 		err = row->is_timed ? sample_add_timed(sample, row->key, row->count, flags,
-						       &row->timing) :
+						       &timing) :
 				      sample_add(sample, row->key, row->count, flags);
 	}
 	return err;
@@ -108,8 +111,11 @@ static unsigned int bucket_of(uint64_t ns)
 }
 
 static void set_timing(const struct recorded *recorded, const struct durations *took,
-		       struct timing *timing)
+		       struct recorded_row *row)
 {
+	struct timing *timing = &row->timing;
+	double unit = recorded->ns_per_unit;
+
 	timing->time_ns = to_ns(recorded, took->total);
 	timing->max_ns = to_ns(recorded, took->max);
 	for (unsigned int i = 0; i < DURATIONS_BUCKETS; i++) {
@@ -117,6 +123,12 @@ static void set_timing(const struct recorded *recorded, const struct durations *
 
 		timing->hist[bucket_of(least)] += took->hist[i];
 	}
+	row->spread = (struct spread){
+		.count = took->count,
+		.min_ns = to_ns(recorded, took->min),
+		.mean_ns = durations_mean(took) * unit,
+		.squares = durations_squares(took) * unit * unit,
+	};
 }
 
 /* ---- events */
@@ -260,7 +272,7 @@ static int add_cell(const struct maker *maker, struct key key, uint32_t parent,
 	if (row.count == 0)
 		return 0;
 	if (row.is_timed)
-		set_timing(maker->site->recorded, &cell->took, &row.timing);
+		set_timing(maker->site->recorded, &cell->took, &row);
 	err = add_row(maker->rows, &row);
 	row.key.field = parent;
 	return err ? err : add_row(maker->rows, &row);

@@ -12,6 +12,7 @@ struct recorded_row {
 	uint64_t count;
 	bool is_timed;
 	struct timing timing;
+	struct spread spread;
 };
 
 /* Zero-initialised is none. */

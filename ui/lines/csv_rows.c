@@ -25,6 +25,15 @@ static void print_cell(FILE *out, const struct column *column, const struct cell
 	fprintf(out, "%" PRIu64 ".%03" PRIu64, thousandths / 1000, thousandths % 1000);
 }
 
+/* What only a recording tells is written only of one. */
+static bool is_written(const struct view *view, size_t column)
+{
+	const struct column *type = &view->type->columns[column];
+
+	return !cell_is_picture(type->type) &&
+	       (!(type->flags & COLUMN_OF_RECORDING) || view_has_column(view, column));
+}
+
 /* row: NULL for the ids. before: what is in front of the first. */
 static void print_line(FILE *out, const struct view *view, const struct view_row *row,
 		       const char *before)
@@ -35,7 +44,7 @@ static void print_line(FILE *out, const struct view *view, const struct view_row
 	fputs(before, out);
 
 	for (size_t i = 0; columns[i].id; i++) {
-		if (cell_is_picture(columns[i].type))
+		if (!is_written(view, i))
 			continue;
 		fputs(comma, out);
 		comma = ",";
@@ -77,7 +86,8 @@ static const char *heading(const void *state, size_t i)
 	if (i == 0)
 		return CSV_TIME_NAME;
 	for (; column->id; column++) {
-		if (!cell_is_picture(column->type) && --i == 0)
+		if (!cell_is_picture(column->type) && !(column->flags & COLUMN_OF_RECORDING) &&
+		    --i == 0)
 			break;
 	}
 	return column->id;

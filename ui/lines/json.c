@@ -112,12 +112,16 @@ static int add_value(struct json_object *object, const struct column *column,
 	return add_cell(object, column->id, is_number ? &none : cell);
 }
 
-/* Not pictures of what other keys say. All others, on every host: programs ask for them by name. */
+/*
+ * Not pictures of what other keys say, and what only a recording tells only of one. All others, on
+ * every host: programs ask for them by name.
+ */
 static bool is_written(const struct view *view, size_t column)
 {
-	enum cell_type type = view->type->columns[column].type;
+	const struct column *type = &view->type->columns[column];
 
-	return type != CELL_SPARK && type != CELL_SPLIT;
+	return type->type != CELL_SPARK && type->type != CELL_SPLIT &&
+	       (!(type->flags & COLUMN_OF_RECORDING) || view_has_column(view, column));
 }
 
 static int fill_row(struct json_object *object, const struct view *view, size_t i)

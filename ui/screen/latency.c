@@ -12,6 +12,7 @@
 #define BAR_MAX 60
 #define NUMBER_MAX 40
 #define NAME_LEAST 8 /* columns of a name that is cut */
+#define WIDE 120 /* a screen of so many columns has room for all durations and the names */
 
 /* The buckets from first to last, `step` of them a line. */
 struct span {
@@ -114,7 +115,8 @@ static int put_durations(const struct screen *screen, struct grid *grid, int row
 	for (size_t i = 0; columns[i].id; i++) {
 		const struct cell *cell = &item->cells[i];
 
-		if (cell->type != CELL_NS || columns[i].flags & COLUMN_MACHINE_ONLY)
+		if (cell->type != CELL_NS || columns[i].flags & COLUMN_MACHINE_ONLY ||
+		    (columns[i].flags & COLUMN_OF_RECORDING && grid->cols < WIDE))
 			continue;
 		format_cell(text, sizeof(text), cell, NUMBER_MAX, false);
 		col = grid_printf(grid, row, col, STYLE_PLAIN, " %s ", columns[i].title);

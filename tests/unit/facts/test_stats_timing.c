@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <math.h>
 
 #include "facts/stats.h"
 #include "host/guest.h"
@@ -410,6 +411,28 @@ static void percentiles_are_upper_edges(void **state)
 	assert_int_equal(hist_percentile_ns(hist, 0.5, 9 * SECOND), 9 * SECOND);
 }
 
+/* 1, 2 and 3 ns of one key, 11 and 13 ns of another: as five of one. */
+static void a_spread_is_joined_exactly(void **state)
+{
+	const struct spread few = { .count = 3, .min_ns = 1, .mean_ns = 2, .squares = 2 };
+	const struct spread more = { .count = 2, .min_ns = 11, .mean_ns = 12, .squares = 2 };
+	const struct key keys[] = { { 1, 0, VMEXIT_MSR }, { 1, 1, VMEXIT_MSR } };
+	struct timing timing = { .time_ns = 6, .max_ns = 3, .hist = { 3 }, .spread = &few };
+	struct world *world = *state;
+	struct timing_sum sum = { 0 };
+
+	add_timed(world, keys[0], &timing, ROW_FROM_ZERO);
+	timing = (struct timing){ .time_ns = 24, .max_ns = 13, .hist = { 2 }, .spread = &more };
+	add_timed(world, keys[1], &timing, ROW_FROM_ZERO);
+	take(world);
+	for (size_t i = 0; i < stats_count(world->stats); i++)
+		timing_sum_add(&sum, stats_at(world->stats, i)->timing);
+	assert_int_equal(sum.spread.count, 5);
+	assert_int_equal(sum.spread.min_ns, 1);
+	assert_true(fabs(sum.spread.mean_ns - 6) < 1e-9);
+	assert_true(fabs(sum.spread.squares - (25 + 16 + 9 + 25 + 49)) < 1e-9);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -429,6 +452,7 @@ int main(void)
 		TEST(rows_in_any_order),
 		TEST(sums),
 		TEST(percentiles_are_upper_edges),
+		TEST(a_spread_is_joined_exactly),
 	};
 
 	return cmocka_run_group_tests_name("stats_timing", tests, NULL, NULL);

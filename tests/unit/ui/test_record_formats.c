@@ -562,6 +562,10 @@ static struct view_row *add_exit(struct world *w, const char *name, bool is_idle
 	struct view_row *row;
 
 	w->view.type = &view_exits;
+	for (size_t i = 0; view_exits.columns[i].id; i++) {
+		if (view_exits.columns[i].flags & COLUMN_OF_RECORDING)
+			w->view.absent |= 1u << i;
+	}
 	row = view_add(&w->view);
 	assert_non_null(row);
 	row->field = is_idle ? 2 : 1;

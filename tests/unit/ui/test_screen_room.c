@@ -29,6 +29,10 @@ static void begin_view(struct world *w, const struct view_type *type)
 	w->query.sort = type->sort;
 	w->view.nr_rows = 0;
 	w->view.absent = 0;
+	for (size_t i = 0; type->columns[i].id; i++) {
+		if (type->columns[i].flags & COLUMN_OF_RECORDING)
+			w->view.absent |= 1u << i;
+	}
 	memset(&w->view.total, 0, sizeof(w->view.total));
 	w->view.total.cells[0] = cell_text("Total");
 }
@@ -135,7 +139,8 @@ static void what_is_sorted_by_is_on_the_screen(void **state)
 
 		begin_view(w, types[t]);
 		for (size_t i = 0; columns[i].id; i++) {
-			if (columns[i].flags & COLUMN_MACHINE_ONLY || columns[i].type >= CELL_SPARK)
+			if (columns[i].flags & (COLUMN_MACHINE_ONLY | COLUMN_OF_RECORDING) ||
+			    columns[i].type >= CELL_SPARK)
 				continue;
 			w->query.sort = i;
 			for (int cols = 16; cols <= 200; cols++) {
