@@ -63,7 +63,7 @@ else
 fi
 
 # Keys: the help page is painted from a table; the man page lists the same.
-keys=$(sed -n '/^const struct key_help screen_keys/,/^};/p' ui/screen/screen.c |
+keys=$(sed -n '/^const struct key_help screen_keys/,/^};/p' ui/screen/picture.c |
 	grep -oE '^	\{ "[^"]*"' | cut -d'"' -f2 | tr -s ' ,' '\n\n' | grep .)
 listed=$(sed -n '/^\.Ss Keys/,/^\.El/p' man/kvmtop.8 | grep '^\.It Ic' | tr ' ' '\n' |
 	sed 's/^\\&//')

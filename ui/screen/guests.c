@@ -3,25 +3,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ui/screen/screen_private.h"
+#include "ui/screen/parts.h"
 
-bool screen_is_meant(const struct guest *guest, const char *typed)
-{
-	char pid[16];
-
-	snprintf(pid, sizeof(pid), "%d", (int)guest->pid);
-	return strstr(guest->name, typed) || strncmp(pid, typed, strlen(typed)) == 0;
-}
-
-/* Of those that are meant: how many, and the place of the chosen one; 0 while none is. */
-static size_t count_meant(const struct screen *screen, const char *typed, size_t *ret_chosen)
+/* How many guests match, and the place of the chosen one among them, 0 when none is chosen. */
+static size_t count_matches(const struct screen *screen, const char *typed, size_t *ret_chosen)
 {
 	const struct guest *guest;
 	size_t nr = 0;
 
 	*ret_chosen = 0;
 	for (size_t i = 0; (guest = guests_at(screen->facts->guests, i)); i++) {
-		if (!screen_is_meant(guest, typed))
+		if (!screen_matches_guest(guest, typed))
 			continue;
 		if (guest->id == screen->chosen_guest)
 			*ret_chosen = nr;
@@ -30,7 +22,7 @@ static size_t count_meant(const struct screen *screen, const char *typed, size_t
 	return nr;
 }
 
-/* As far down as the chosen one needs. */
+/* Makes the chosen guest visible. */
 static void scroll_guests(struct screen *screen, size_t chosen, size_t nr)
 {
 	size_t page = screen->page_rows;
@@ -56,7 +48,7 @@ static void put_guest(const struct screen *screen, struct grid *grid, int row,
 	grid_printf(grid, row, 1, style, "%7s %4zu  %s", pid, guest->nr_vcpus, guest->name);
 }
 
-/* Above and below what is visible. */
+/* How many guests there are above and below the visible ones. */
 static void put_others(const struct screen *screen, struct grid *grid, int row, size_t nr)
 {
 	size_t above = screen->guests_top, below = nr - above - screen->page_rows;
@@ -76,13 +68,13 @@ void guests_paint(struct screen *screen, struct grid *grid, int first_row, int l
 	size_t chosen, nr, at = 0, room = last_row > first_row ? (size_t)(last_row - first_row) : 0;
 
 	prompt_text(&screen->prompt, typed, sizeof(typed));
-	nr = count_meant(screen, typed, &chosen);
+	nr = count_matches(screen, typed, &chosen);
 	screen->page_rows = nr > room && room ? room - 1 : room;
 	scroll_guests(screen, chosen, nr);
 	grid_style(grid, first_row, 0, STYLE_HEADING);
 	grid_printf(grid, first_row, 1, STYLE_HEADING, "%7s %4s  %s", "PID", "vCPU", "Guest");
 	for (size_t i = 0; (guest = guests_at(guests, i)); i++) {
-		if (!screen_is_meant(guest, typed) || at++ < screen->guests_top ||
+		if (!screen_matches_guest(guest, typed) || at++ < screen->guests_top ||
 		    at > screen->guests_top + screen->page_rows)
 			continue;
 		put_guest(screen, grid, first_row + (int)(at - screen->guests_top), guest);

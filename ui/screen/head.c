@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Paints what is above the table: the title, the summary, the tabs with what is filtered by. */
+/* Paints the lines above the table: title, summary, tabs with filter and guest. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "facts/exit_counter.h"
 #include "ui/numbers.h"
-#include "ui/screen/screen_private.h"
+#include "ui/screen/bars.h"
+#include "ui/screen/parts.h"
 
 #define SPARK_COL 34 /* of the summary */
 #define SPARK_MIN 8
@@ -49,7 +50,7 @@ static int put_guests(const struct screen *screen, struct grid *grid, int col)
 			   guests == 1 ? "" : "s", vcpus, vcpus == 1 ? "" : "s");
 }
 
-/* What is lost is said first, and the files' names have what the rest leaves. */
+/* The files' names are cut, the number of lost events is not. */
 static void paint_recording(const struct screen *screen, struct grid *grid)
 {
 	const struct screen_recording *recording = screen->recording;
@@ -103,7 +104,7 @@ void head_paint_title(const struct screen *screen, struct grid *grid)
 		paint_machine(screen, grid);
 }
 
-/* The provider's own words for what it counts are for machines. */
+/* The fields of the provider "exits" have names for machines. */
 static const char *summary_name(const struct exits_summary *summary)
 {
 	if (strcmp(summary->name, "vmexit") == 0)
@@ -142,8 +143,8 @@ static void format_parts(const struct exits_summary *summary, char *buf, size_t 
 }
 
 /*
- * "hottest db1: MSR_WRITE 188k/s". Where room is short the word goes, then the name's middle, then
- * the reason's. The rate is whole, or there is nothing.
+ * "hottest db1: MSR_WRITE 188k/s". Where room is short the word goes, then the middle of the name,
+ * then the middle of the reason. The rate is never cut: without room for it the text is empty.
  */
 static void format_hottest(const struct screen *screen, const struct exits_summary *summary,
 			   char *buf, size_t size, int room)
@@ -171,20 +172,18 @@ static void format_hottest(const struct screen *screen, const struct exits_summa
 	snprintf(buf, size, "%s%s: %s %s/s", word, name, reason, rate);
 }
 
-/* A picture between the rate and what stands at the right, at a place that numbers do not move. */
-static void put_spark(const struct screen *screen, struct grid *grid, int row, int col, int right,
+/* Between the rate at the left and the text at the right; numbers that grow do not move it. */
+static void put_spark(const struct screen *screen, struct area *area, int right,
 		      const struct exits_summary *summary)
 {
-	int room = right - (col < SPARK_COL ? SPARK_COL : col);
+	int left = area->col, room = right - (left < SPARK_COL ? SPARK_COL : left);
 
 	if (room < STATS_HISTORY)
-		room = right - col;
-	room = room > STATS_HISTORY ? STATS_HISTORY : room;
-	col = right - room > SPARK_COL ? SPARK_COL : right - room;
-	if (room >= SPARK_MIN)
-		spark_paint(grid, row, col, room, STYLE_SPARK,
-			    screen->history ? screen->history : summary->sum.history,
-			    screen->is_utf8);
+		room = right - left;
+	area->width = room > STATS_HISTORY ? STATS_HISTORY : room;
+	area->col = right - area->width > SPARK_COL ? SPARK_COL : right - area->width;
+	if (area->width >= SPARK_MIN)
+		spark_paint(area, screen->history ? screen->history : summary->sum.history);
 }
 
 void head_paint_summary(const struct screen *screen, struct grid *grid, int row)
@@ -194,7 +193,7 @@ void head_paint_summary(const struct screen *screen, struct grid *grid, int row)
 	int col, right = grid->cols;
 
 	if (exits_summarize(screen->facts, screen->query->guest, &summary) < 0 || !summary.name) {
-		/* Where none can be, the view says why. */
+		/* Where exits cannot be timed, the view says why. */
 		if (!screen->query->type->is_timed || fields_have_exits(screen->facts->fields))
 			grid_put(grid, row, 0, STYLE_DIM, "no exits counted yet");
 		return;
@@ -215,10 +214,11 @@ void head_paint_summary(const struct screen *screen, struct grid *grid, int row)
 		right -= 2;
 	}
 	if (!screen->recording)
-		put_spark(screen, grid, row, col, right, &summary);
+		put_spark(screen, &(struct area){ grid, row, col, 0, STYLE_SPARK, screen->is_utf8 },
+			  right, &summary);
 }
 
-/* How far drilling down went, whole; returns how much of it is the guest's name. */
+/* The whole path from guest to exit; returns how many bytes of it are the guest's name. */
 static size_t whole_crumbs(const struct screen *screen, char *buf, size_t size)
 {
 	const char *end = strstr(screen->crumbs, screen->is_utf8 ? " ›" : " >");
@@ -228,8 +228,8 @@ static size_t whole_crumbs(const struct screen *screen, char *buf, size_t size)
 }
 
 /*
- * How far drilling down went, and the filter if there is room for it. It is the guest's name that
- * is cut: the vCPU and the exit are said nowhere else.
+ * The path from guest to exit, and the filter if there is room for it. The guest's name is cut: no
+ * other place of the screen shows the vCPU and the exit.
  */
 static void format_crumbs(const struct screen *screen, char *buf, size_t size, int room)
 {
@@ -253,7 +253,7 @@ static void format_crumbs(const struct screen *screen, char *buf, size_t size, i
 	snprintf(buf, size, "%s%s", name, crumbs + len);
 }
 
-/* Filter and guest side by side; what does not fit: first their names, then the filter's end. */
+/* Filter and guest. Where room is short their labels go first, then the end of the filter. */
 static void format_filters(const struct screen *screen, char *buf, size_t size, int room)
 {
 	const char *filter = screen->filter ? screen->filter : "-";
@@ -270,7 +270,7 @@ static void format_filters(const struct screen *screen, char *buf, size_t size, 
 	snprintf(guest, sizeof(guest), "%s%s", has_guest ? screen->guest : "all", dead);
 	rest = room - format_width(guest) - (int)strlen("filter:   guest: ");
 	bare = room - (has_guest ? format_width(guest) + 2 : 0);
-	/* What is whole without the words is not cut for their sake. */
+	/* With labels, unless the filter is cut only because of them. */
 	if (rest >= width || (rest >= FILTER_MIN && bare < width)) {
 		format_cut(cut, sizeof(cut), filter, smaller(rest, FILTER_MAX),
 			   screen->is_utf8);
@@ -304,7 +304,7 @@ static int tab_width(const struct screen *screen, size_t i, bool is_short)
 	return 3 + (has_title ? (int)strlen(type->title) + 1 : 0);
 }
 
-/* What the filter, the guest or where drilling down led take when nothing is cut. */
+/* The columns that filter and guest, or the path, take when nothing is cut. */
 static int filters_width(const struct screen *screen)
 {
 	char crumbs[256];
@@ -321,7 +321,7 @@ static int filters_width(const struct screen *screen)
 	return width;
 }
 
-/* Where not all of them fit beside what is filtered, those that are not active are numbers. */
+/* Where titles do not fit beside filter and guest, only the active tab has its title. */
 static bool are_tabs_short(const struct screen *screen, const struct grid *grid)
 {
 	int width = filters_width(screen);

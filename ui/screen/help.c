@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "ui/screen/screen_private.h"
+#include "ui/screen/parts.h"
 
 #define COLS_BESIDE 34 /* from this width on */
 #define INDENT 2       /* of what is below */
@@ -23,17 +23,6 @@ static void put_line(struct page *page, int col, enum style style, const char *t
 
 	if (row >= page->first_row && row <= page->last_row)
 		grid_printf(page->grid, (int)row, col, style, "%.*s", len, text);
-}
-
-int words_that_fit(const char *text, int width)
-{
-	int len = (int)strlen(text);
-
-	if (len <= width)
-		return len;
-	for (len = width; len > 0 && text[len] != ' ';)
-		len--;
-	return len > 0 ? len : width;
 }
 
 static void put_wrapped(struct page *page, int col, const char *text)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ui/numbers.h"
-#include "ui/screen/screen_private.h"
+#include "ui/screen/parts.h"
 
 #define EDGE_WIDTH 7
 #define LINES_MIN 4
@@ -66,7 +66,7 @@ static uint64_t count_in(const uint64_t *hist, unsigned int first, const struct 
 	return count;
 }
 
-/* What stands at the left of a bar: between which durations these are. */
+/* Stands at the left of a bar: the shortest and the longest duration that it counts. */
 static int put_edges(struct grid *grid, int row, unsigned int first, const struct span *span)
 {
 	unsigned int last = first + span->step - 1 < span->last ? first + span->step - 1 :
@@ -84,25 +84,28 @@ static int put_edges(struct grid *grid, int row, unsigned int first, const struc
 			   EDGE_WIDTH - format_width(to), "", to);
 }
 
-static void put_bar(struct grid *grid, int row, int col, int len, bool is_utf8)
-{
-	for (int i = 0; i < len; i++)
-		grid_put(grid, row, col + i, STYLE_SPARK, is_utf8 ? "█" : "#");
-}
+/* The lines of all buckets: how long a bar is depends on the largest. */
+struct scale {
+	const uint64_t *hist;
+	struct span span;
+	uint64_t max, all;
+};
 
-static void put_bucket(const struct screen *screen, struct grid *grid, int row, uint64_t count,
-		       uint64_t all, uint64_t max, int col)
+static void put_bucket(const struct screen *screen, struct grid *grid, int row, unsigned int first,
+		       const struct scale *scale)
 {
-	int room = grid->cols - col - 19, len;
+	uint64_t count = count_in(scale->hist, first, &scale->span);
+	int col = put_edges(grid, row, first, &scale->span), room = grid->cols - col - 19, len;
+	double share = (double)count * 100 / (double)scale->all;
 	char number[32];
-	double share = (double)count * 100 / (double)all;
 
 	room = room > BAR_MAX ? BAR_MAX : room;
-	len = room > 0 ? (int)((double)count / (double)max * room + 0.5) : 0;
-	len += count && !len && room > 0; /* a few of many are not none */
+	len = room > 0 ? (int)((double)count / (double)scale->max * room + 0.5) : 0;
+	len += count && !len && room > 0; /* a few of many: a short bar, not none */
 	format_count(number, sizeof(number), count, 11, true);
 	col = grid_printf(grid, row, col, STYLE_PLAIN, " %11s %5.1f%% ", number, share);
-	put_bar(grid, row, col, len, screen->is_utf8);
+	while (len-- > 0)
+		col = grid_put(grid, row, col, STYLE_SPARK, screen->is_utf8 ? "█" : "#");
 }
 
 /* "Avg 1.24µs p50 1.02µs": durations with their headings. Returns the end. */
@@ -125,7 +128,7 @@ static int put_durations(const struct screen *screen, struct grid *grid, int row
 	return col;
 }
 
-/* What the row is, in the columns that the numbers leave: the first names whole, or nearly. */
+/* The names of the row, up to the column `end`: the first one is cut last. */
 static int put_names(const struct screen *screen, struct grid *grid, int row, int end,
 		      const struct view_row *item)
 {
@@ -160,7 +163,7 @@ static int names_width(const struct screen *screen, const struct view_row *item)
 	return width;
 }
 
-/* Names before the numbers, which are never cut for them. */
+/* Names, then numbers. Names are cut, numbers are not. */
 static void put_numbers(const struct screen *screen, struct grid *grid, int row,
 			const struct view_row *item, uint64_t all)
 {
@@ -182,20 +185,17 @@ static void put_numbers(const struct screen *screen, struct grid *grid, int row,
 void latency_paint(const struct screen *screen, struct grid *grid, int first_row, int last_row,
 		   const struct view_row *row)
 {
-	const uint64_t *hist = hist_of(screen->view, row);
-	struct span span = span_of(hist, last_row - first_row);
-	uint64_t max = 1, all = 0;
+	struct scale scale = { .hist = hist_of(screen->view, row), .max = 1 };
+	struct span *span = &scale.span;
 
-	for (unsigned int i = span.first; i <= span.last; i += span.step) {
-		uint64_t count = count_in(hist, i, &span);
+	*span = span_of(scale.hist, last_row - first_row);
+	for (unsigned int i = span->first; i <= span->last; i += span->step) {
+		uint64_t count = count_in(scale.hist, i, span);
 
-		max = count > max ? count : max;
-		all += count;
+		scale.max = count > scale.max ? count : scale.max;
+		scale.all += count;
 	}
-	put_numbers(screen, grid, first_row++, row, all);
-	for (unsigned int i = span.first; i <= span.last; i += span.step) {
-		int col = put_edges(grid, first_row, i, &span);
-
-		put_bucket(screen, grid, first_row++, count_in(hist, i, &span), all, max, col);
-	}
+	put_numbers(screen, grid, first_row++, row, scale.all);
+	for (unsigned int i = span->first; i <= span->last; i += span->step)
+		put_bucket(screen, grid, first_row++, i, &scale);
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "ui/numbers.h"
-#include "ui/screen/screen_private.h"
+#include "ui/screen/layout.h"
 
 #define NAME_MAX 40
 #define NAME_NARROW 12 /* below this numbers become narrow, */
@@ -19,10 +19,10 @@ struct room {
 	size_t nr, sort;
 	int wanted[VIEW_COLUMNS]; /* the width to begin with; 0: not for this screen */
 	int digits[VIEW_COLUMNS]; /* of its longest number */
-	int spare;		  /* columns of the screen that are nobody's; < 0: too few */
+	int spare;		  /* free columns of the screen; < 0: missing ones */
 };
 
-/* A pid is a name: only what grows has thousands marks, and wide columns. */
+/* Counts, which have wide columns, have thousands marks; a pid has none. */
 static bool is_grouped(const struct column *column, const struct layout *layout)
 {
 	return layout->is_grouped && column->width >= 9 &&
@@ -30,8 +30,8 @@ static bool is_grouped(const struct column *column, const struct layout *layout)
 }
 
 /*
- * Of what grows: the sum of all rows is the largest, and moves nothing when one scrolls. What has
- * no sum, such as a pid, has a width that suffices.
+ * The digits of the Total: no row has more, and scrolling does not change them. 0: the column has
+ * no Total, such as a pid; its own width suffices.
  */
 static int longest_number(const struct view *view, size_t column, bool grouped)
 {
@@ -60,14 +60,6 @@ static int wanted_width(const struct screen *screen, const struct layout *layout
 	return digits > width ? digits : width;
 }
 
-bool screen_is_same_column(const struct screen *screen, size_t column)
-{
-	unsigned int flags = screen->view->type->columns[column].flags;
-
-	return (flags & COLUMN_OF_GUEST && screen->query->guest != GUEST_ANY) ||
-	       (flags & COLUMN_OF_REASON && screen->query->has_reason);
-}
-
 static void set_width(struct layout *layout, struct room *room, size_t i, int width)
 {
 	room->spare += layout->width[i] ? layout->width[i] + 1 : 0;
@@ -75,7 +67,7 @@ static void set_width(struct layout *layout, struct room *room, size_t i, int wi
 	layout->width[i] = width;
 }
 
-/* By what the columns say themselves: those that are easiest to do without first. */
+/* Drops columns by their COLUMN_SPARE, the highest first. */
 static void drop_spare(struct layout *layout, struct room *room)
 {
 	while (room->spare < 0) {
@@ -96,7 +88,7 @@ static void drop_spare(struct layout *layout, struct room *room)
 	}
 }
 
-/* Where a wide column went, a narrow one may have its place: the one worth most first. */
+/* Shows dropped columns again that fit where a wider one was dropped: the lowest rank first. */
 static void fill_up(struct layout *layout, struct room *room)
 {
 	for (unsigned int rank = 1; rank <= VIEW_COLUMNS; rank++) {
@@ -109,7 +101,7 @@ static void fill_up(struct layout *layout, struct room *room)
 	}
 }
 
-/* Makes texts, or else numbers, as narrow as it takes: down to least, and a number's title. */
+/* Makes columns narrower, texts or numbers: not below least, nor numbers below their title. */
 static void squeeze(struct layout *layout, struct room *room, bool texts, int least)
 {
 	for (size_t i = room->nr; i-- > 0 && room->spare < 0;) {
@@ -127,7 +119,7 @@ static void squeeze(struct layout *layout, struct room *room, bool texts, int le
 	}
 }
 
-/* What very small screens do without: what else names the row, and what is sorted by, go last. */
+/* What very small screens do without, in this order. */
 enum rest { REST_NUMBERS, REST_KEYS, REST_SORT };
 
 static void drop_rest(struct layout *layout, struct room *room, enum rest rest)
@@ -141,8 +133,8 @@ static void drop_rest(struct layout *layout, struct room *room, enum rest rest)
 	}
 }
 
-/* How wide a text may become: until all columns have their place, what suffices for it, at most. */
-enum limit { LIMIT_WANTED, LIMIT_USUAL, LIMIT_MAX };
+/* How wide a text may become: its least width, its usual width, and for names NAME_MAX. */
+enum limit { LIMIT_LEAST, LIMIT_USUAL, LIMIT_MAX };
 
 static int most_width(const struct layout *layout, const struct room *room, size_t i,
 		      enum limit limit)
@@ -151,14 +143,14 @@ static int most_width(const struct layout *layout, const struct room *room, size
 
 	if (column->type != CELL_TEXT || !layout->width[i])
 		return 0;
-	if (limit == LIMIT_WANTED)
+	if (limit == LIMIT_LEAST)
 		return room->wanted[i];
 	if (limit == LIMIT_MAX && (i == layout->name || column->flags & COLUMN_KEY))
 		return NAME_MAX;
 	return column->width;
 }
 
-/* Gives one column of the screen after the other to each text in turn. */
+/* Gives the free columns of the screen to the texts, one to each in turn. */
 static void widen_texts(struct layout *layout, struct room *room, enum limit limit)
 {
 	bool is_more = true;
@@ -174,7 +166,7 @@ static void widen_texts(struct layout *layout, struct room *room, enum limit lim
 	}
 }
 
-/* As far as there are rates to show. */
+/* Up to the number of rates that are kept. */
 static void widen_spark(struct layout *layout, struct room *room)
 {
 	for (size_t i = 0; i < room->nr; i++) {
@@ -235,7 +227,7 @@ void layout_make(struct layout *layout, const struct screen *screen, int cols)
 	drop_rest(layout, &room, REST_NUMBERS);
 	drop_rest(layout, &room, REST_KEYS);
 	drop_rest(layout, &room, REST_SORT);
-	widen_texts(layout, &room, LIMIT_WANTED);
+	widen_texts(layout, &room, LIMIT_LEAST);
 	fill_up(layout, &room);
 	layout->name = first_shown(layout, &room);
 	widen_texts(layout, &room, LIMIT_USUAL);

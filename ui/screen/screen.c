@@ -1,93 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Puts the picture together: what is above the table, the page, the lines below it. */
+/* Puts the picture together: the head, the table or another page, the lines below it. */
 #include <stdio.h>
 #include <string.h>
 
 #include "ui/numbers.h"
-#include "ui/screen/screen_private.h"
+#include "ui/screen/parts.h"
+#include "ui/screen/screen.h"
 
-#define ROWS_FULL 9 /* from this height on the frame has all its lines */
+#define ROWS_FULL 9 /* from this height on the head has all its lines */
 #define ROWS_MIN 3
 #define COLS_MIN 16
-#define ROWS_WORDS 20 /* and from this one on a trouble may take two */
+#define ROWS_WORDS 20 /* from this height on a trouble may take two lines */
 #define PROMPT_ROOM 8 /* columns to type in */
 
-const struct key_help screen_keys[] = {
-	{ "h ?", "h help", "this help", 0 },
-	{ "q", "q quit", "quit", 0 },
-	{ "1 - 5 Tab", NULL, "views: events, guests, vCPUs, exits, hot spots", 0 },
-	{ "Enter", "Enter open", "deeper: an event's reasons; guest, vCPU, exit, argument", 0 },
-	{ "Backspace", "Backspace back", "back to where Enter or b came from", KEY_BACK },
-	{ "x", "x reasons", "all reasons, or none", KEY_TREES },
-	{ "b", "b guests", "by guest, and back", KEY_ELSEWHERE },
-	{ "f", "f filter", "show events that match a regular expression", 0 },
-	{ "c", NULL, "clear the filter and the guest", 0 },
-	{ "g p", "g guest", "one guest only, by name or pid", 0 },
-	{ "o", "o order", "sort by rate, or by total", 0 },
-	{ "< > R", "< > column", "sort by the column to the left or right; reverse", 0 },
-	{ "r", "r reset", "totals count from now on", KEY_LIVE },
-	{ "s + -", "s delay", "interval", KEY_LIVE },
-	{ "Space", "Space pause", "pause, and go on", KEY_LIVE },
-	{ "/ n", "/ search", "search for a name; again", 0 },
-	{ "arrows", NULL, "move, as do PgUp, PgDn, Home, End; Esc lets go of the row", 0 },
-	{ 0 },
-};
-
-bool screen_has_key(const struct screen *screen, const struct key_help *key)
-{
-	if (key->where & KEY_LIVE && screen->recording)
-		return false;
-	return !(key->where & KEY_TREES) || screen->query->type->has_trees;
-}
-
-/* Whether it is worth a place in the last line now. */
+/* Whether the last line lists the key now. */
 static bool is_offered(const struct screen *screen, const struct key_help *key)
 {
 	if (!key->brief || !screen_has_key(screen, key))
 		return false;
-	if (key->where & KEY_BACK && !screen->can_go_back)
+	if (key->needs & KEY_BACK && !screen->can_go_back)
 		return false;
-	return !(key->where & KEY_ELSEWHERE) || screen->query->type != &view_guests;
+	return !(key->needs & KEY_GUESTS) || screen->query->type != &view_guests;
 }
 
-struct row_id row_id_of(const struct view_row *row)
-{
-	struct row_id id = { row->field, row->guest, row->vcpu, FIELD_NONE, row->is_rest };
-
-	/* Each event that is open may have a rest, below it. */
-	while (id.is_rest && row->depth)
-		row--;
-	if (id.is_rest)
-		id.parent = row->field;
-	return id;
-}
-
-bool row_id_equal(const struct row_id *a, const struct row_id *b)
-{
-	return a->field == b->field && a->guest == b->guest && a->vcpu == b->vcpu &&
-	       a->parent == b->parent && a->is_rest == b->is_rest;
-}
-
-size_t screen_find_row(const struct screen *screen, const struct row_id *id)
-{
-	const struct view *view = screen->view;
-
-	for (size_t i = 0; i < view->nr_rows; i++) {
-		struct row_id this = row_id_of(&view->rows[i]);
-
-		if (row_id_equal(&this, id))
-			return i;
-	}
-	return view->nr_rows;
-}
-
-void screen_add_hit(struct screen *screen, struct hit hit)
-{
-	if (screen->nr_hits < SCREEN_HITS)
-		screen->hits[screen->nr_hits++] = hit;
-}
-
-/* As many as fit, the first the most useful. */
+/* As many as fit; the table has the most useful first. */
 static void paint_keys(const struct screen *screen, struct grid *grid, int row, int col, int end)
 {
 	for (const struct key_help *key = screen_keys; key->key; key++) {
@@ -98,7 +34,7 @@ static void paint_keys(const struct screen *screen, struct grid *grid, int row, 
 	}
 }
 
-/* Of a line that is too long the part up to the cursor is shown: how much before it is not. */
+/* How many characters at the start are hidden, so that the text cursor is visible. */
 static size_t hidden_part(const struct prompt *prompt, int room)
 {
 	size_t first = prompt->cursor;
@@ -110,7 +46,7 @@ static size_t hidden_part(const struct prompt *prompt, int room)
 	return first;
 }
 
-/* What is wrong with the text takes its place until the next key. */
+/* An error takes the place of the text until the next key. */
 static void paint_prompt(struct screen *screen, struct grid *grid, int row)
 {
 	const struct prompt *prompt = &screen->prompt;
@@ -126,7 +62,7 @@ static void paint_prompt(struct screen *screen, struct grid *grid, int row)
 		return;
 	}
 	col = grid_put(grid, row, 0, STYLE_BOLD, prompt->label);
-	/* A label that leaves no room gives way. */
+	/* No room to type behind the label: without it. */
 	if (grid->cols - col < PROMPT_ROOM) {
 		grid_clear_row(grid, row);
 		col = grid_put(grid, row, 0, STYLE_BOLD, "> ");
@@ -141,7 +77,7 @@ static void paint_prompt(struct screen *screen, struct grid *grid, int row)
 	screen->prompt_col = col + format_width(text);
 }
 
-/* How many lines above the last what is wrong takes: the keys keep theirs, the rows move up. */
+/* How many lines the trouble takes above the last line, which has the keys. */
 static int trouble_lines(const struct screen *screen, const struct grid *grid)
 {
 	int len;
@@ -152,7 +88,7 @@ static int trouble_lines(const struct screen *screen, const struct grid *grid)
 	return screen->trouble[len] && grid->rows >= ROWS_WORDS ? 2 : 1;
 }
 
-/* Whole words; the help has what does not fit. */
+/* Whole words; the help page shows the rest. */
 static void paint_trouble(const struct screen *screen, struct grid *grid, int row, int nr)
 {
 	const char *rest = screen->trouble;
@@ -169,7 +105,7 @@ static void paint_trouble(const struct screen *screen, struct grid *grid, int ro
 	grid_put(grid, row, 0, STYLE_NOTICE, text);
 }
 
-/* Keys or what we have to say; at the right which rows are seen where the table has no room. */
+/* The keys, or a notice; at the right which rows are seen, if the table had no room for it. */
 static void paint_foot(struct screen *screen, struct grid *grid, int row)
 {
 	int width = format_width(screen->where), end = grid->cols, col = 0;
@@ -187,12 +123,13 @@ static void paint_foot(struct screen *screen, struct grid *grid, int row)
 		grid_put(grid, row, 0, STYLE_NOTICE, text);
 		return;
 	}
-	if (screen->trouble[0] && !col && !trouble_lines(screen, grid)) /* the help tells */
+	/* A trouble without a line of its own: the help page has the text. */
+	if (screen->trouble[0] && !col && !trouble_lines(screen, grid))
 		col = grid_put(grid, row, col, STYLE_NOTICE, "!") + 1;
 	paint_keys(screen, grid, row, col, end);
 }
 
-/* The last line: the prompt, else a notice, else the keys. None of them hides a row. */
+/* The prompt, else a notice, else the keys. */
 static void paint_last_line(struct screen *screen, struct grid *grid, int row)
 {
 	screen->prompt_col = -1;

@@ -1,67 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Paints the table: rows and headings, the tree, the cursor, pictures in cells. */
+/* Paints the table: headings, rows, the tree, the selected row, pictures in cells. */
 #include <stdio.h>
 #include <string.h>
 
 #include "ui/numbers.h"
-#include "ui/screen/screen_private.h"
+#include "ui/screen/bars.h"
+#include "ui/screen/layout.h"
+#include "ui/screen/parts.h"
 
-#define TOTAL_WIDTH 7  /* "Total" and what is around it */
-#define LATENCY_MIN 12 /* lines for the table from which on there is a picture below it */
+#define TOTAL_WIDTH 7  /* "Total" and the blanks around it */
+#define LATENCY_MIN 12 /* lines of the table from which on there is a picture below it */
 
-void spark_paint(struct grid *grid, int row, int col, int width, enum style style,
-		 const float *rates, bool is_utf8)
-{
-	static const char *const bars[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
-	static const char *const ascii[] = { "_", ".", ".", "-", "-", "=", "*", "#" };
-	float max = 0;
-
-	width = width > STATS_HISTORY ? STATS_HISTORY : width;
-	rates += STATS_HISTORY - width;
-	for (int i = 0; i < width; i++)
-		max = rates[i] > max ? rates[i] : max;
-	for (int i = 0; i < width; i++) {
-		float rate = rates[i];
-		int level = max > 0 ? (int)(rate / max * 7 + 0.5f) : 0;
-
-		if (rate >= 0)
-			grid_put(grid, row, col + i, style, is_utf8 ? bars[level] : ascii[level]);
-	}
-}
-
-void hist_paint(struct grid *grid, int row, int col, enum style style, const uint64_t *hist,
-		bool is_utf8)
-{
-	static const char *const bars[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
-	static const char *const ascii[] = { "_", ".", ".", "-", "-", "=", "*", "#" };
-	uint64_t max = 1;
-
-	for (int i = 0; i < HIST_BUCKETS; i++)
-		max = hist[i] > max ? hist[i] : max;
-	for (int i = 0; i < HIST_BUCKETS; i++) {
-		int level = (int)((double)hist[i] / (double)max * 7 + 0.5);
-
-		if (hist[i])
-			grid_put(grid, row, col + i, style, is_utf8 ? bars[level] : ascii[level]);
-	}
-}
-
-/* Ends where the shares do, however each of them is rounded. */
-static void split_paint(struct grid *grid, int row, int col, int width, enum style style,
-			const double *split, bool is_utf8)
-{
-	static const char *const utf8[SPLIT_PARTS] = { "█", "▓", "▒", "░" };
-	static const char *const ascii[SPLIT_PARTS] = { "#", "=", "-", "." };
-	double sum = 0;
-	int at = 0;
-
-	for (int part = 0; part < SPLIT_PARTS; part++) {
-		sum += split[part];
-		for (; at < width && at < (int)(sum * width + 0.5); at++)
-			grid_put(grid, row, col + at, style,
-				 is_utf8 ? utf8[part] : ascii[part]);
-	}
-}
+struct painter {
+	struct screen *screen;
+	struct grid *grid;
+	struct layout layout;
+	/* The line that is painted: */
+	int row;
+	const struct view_row *item; /* NULL: the heading */
+	enum style style;
+};
 
 static const char *sort_sign(const struct screen *screen)
 {
@@ -70,60 +28,58 @@ static const char *sort_sign(const struct screen *screen)
 	return screen->is_utf8 ? "▾" : "*";
 }
 
-const char *screen_title_of(const struct view *view, size_t column)
+/* Above the pictures of durations: near 1 µs, 1 ms and 1 s. */
+static void paint_scale(const struct painter *painter, int col)
 {
-	if (view->rate_title && view_column_by_id(view->type, "rate") == (int)column)
-		return view->rate_title;
-	return view->type->columns[column].title;
+	struct grid *grid = painter->grid;
+
+	grid_put(grid, painter->row, col + 3, STYLE_HEADING,
+		 painter->screen->is_utf8 ? "1µs" : "1us");
+	grid_put(grid, painter->row, col + 13, STYLE_HEADING, "1ms");
+	grid_put(grid, painter->row, col + 23, STYLE_HEADING, "1s");
 }
 
-/* Above the pictures of durations: where 1 µs, 1 ms and 1 s are, nearly. */
-static void paint_scale(struct grid *grid, int row, int col, bool is_utf8)
+/* The sign of the sorted column stands in the gap before a title at the right, else behind it. */
+static void paint_title(const struct painter *painter, size_t i)
 {
-	grid_put(grid, row, col + 3, STYLE_HEADING, is_utf8 ? "1µs" : "1us");
-	grid_put(grid, row, col + 13, STYLE_HEADING, "1ms");
-	grid_put(grid, row, col + 23, STYLE_HEADING, "1s");
-}
-
-/* The sign of what is sorted by stands in the gap before the title, or behind one at the left. */
-static void paint_column_title(const struct screen *screen, struct grid *grid,
-			       const struct layout *layout, int row, size_t i)
-{
+	const struct screen *screen = painter->screen;
 	const struct column *column = &screen->view->type->columns[i];
 	const char *title = screen_title_of(screen->view, i);
 	bool is_left = column->type == CELL_TEXT || cell_is_picture(column->type);
 	enum style style = screen->query->sort == i ? STYLE_SORTED : STYLE_HEADING;
-	int len = (int)strlen(title), first = layout->col[i], behind;
+	int first = painter->layout.col[i], width = painter->layout.width[i];
+	int len = (int)strlen(title), behind;
 
 	if (column->type == CELL_HIST) {
-		paint_scale(grid, row, first, screen->is_utf8);
+		paint_scale(painter, first);
 		return;
 	}
-	len = len < layout->width[i] ? len : layout->width[i];
-	first += is_left ? 0 : layout->width[i] - len;
-	behind = grid_printf(grid, row, first, style, "%.*s", len, title);
+	len = len < width ? len : width;
+	first += is_left ? 0 : width - len;
+	behind = grid_printf(painter->grid, painter->row, first, style, "%.*s", len, title);
 	if (style == STYLE_SORTED)
-		grid_put(grid, row, is_left ? behind : first - 1, style, sort_sign(screen));
+		grid_put(painter->grid, painter->row, is_left ? behind : first - 1, style,
+			 sort_sign(screen));
 }
 
-static void paint_heading(struct screen *screen, struct grid *grid, const struct layout *layout,
-			  int row)
+static void paint_heading(struct painter *painter, int row)
 {
-	const struct column *columns = screen->view->type->columns;
+	const struct column *columns = painter->screen->view->type->columns;
+	const struct layout *layout = &painter->layout;
 
-	grid_style(grid, row, 0, STYLE_HEADING);
+	painter->row = row;
+	grid_style(painter->grid, row, 0, STYLE_HEADING);
 	for (size_t i = 0; columns[i].id; i++) {
-		int first = layout->col[i];
+		int first = layout->col[i], last = first + layout->width[i] - 1;
 
 		if (!layout->width[i])
 			continue;
-		paint_column_title(screen, grid, layout, row, i);
-		screen_add_hit(screen, (struct hit){ HIT_COLUMN, row, first,
-						     first + layout->width[i] - 1, i });
+		paint_title(painter, i);
+		screen_add_hit(painter->screen, (struct hit){ HIT_COLUMN, row, first, last, i });
 	}
 }
 
-/* What stands before a child's name. */
+/* Stands before a child's name. */
 static const char *branch_sign(const struct screen *screen, const struct view_row *row)
 {
 	if (!row->depth)
@@ -133,7 +89,7 @@ static const char *branch_sign(const struct screen *screen, const struct view_ro
 	return screen->is_utf8 ? " ├ " : " |-";
 }
 
-/* What stands before a root that has children. */
+/* Stands before the name of a row that has children. */
 static const char *root_sign(const struct screen *screen, const struct view_row *row)
 {
 	if (row->is_open)
@@ -141,86 +97,102 @@ static const char *root_sign(const struct screen *screen, const struct view_row 
 	return screen->is_utf8 ? "▸" : "+";
 }
 
-/* Names are cut in the middle: those of one kind begin alike. */
-static void put_text(const struct screen *screen, struct grid *grid, int row, int col, int width,
-		     const struct cell *cell, enum style style)
+/* Names are cut in the middle: names of one kind begin alike. */
+static void put_text(const struct painter *painter, int col, int width, const struct cell *cell)
 {
 	char text[512];
 
 	format_middle(text, sizeof(text), cell->type == CELL_TEXT ? cell->text : "-",
-		      width > 0 ? width : 0, screen->is_utf8);
-	grid_put(grid, row, col, style, text);
+		      width > 0 ? width : 0, painter->screen->is_utf8);
+	grid_put(painter->grid, painter->row, col, painter->style, text);
 }
 
-static void paint_name(const struct screen *screen, struct grid *grid, const struct layout *layout,
-		       int row, const struct view_row *item, enum style style)
+static void paint_name(const struct painter *painter)
 {
+	const struct screen *screen = painter->screen;
+	const struct layout *layout = &painter->layout;
+	const struct view_row *item = painter->item;
 	bool is_total = item == &screen->view->total;
-	int col = layout->col[layout->name], width = layout->width[layout->name];
+	int first = layout->col[layout->name], col;
 	struct cell name = item->cells[is_total ? 0 : layout->name];
+	enum style style = painter->style;
 
 	if (item->field != FIELD_NONE && item->depth)
 		name = cell_text(fields_get(screen->facts->fields, item->field)->label);
 	if (item->can_open)
-		grid_put(grid, row, 0, style, root_sign(screen, item));
-	col = grid_put(grid, row, col, style == STYLE_PLAIN ? STYLE_DIM : style,
-		       branch_sign(screen, item));
-	put_text(screen, grid, row, col, width - (col - layout->col[layout->name]), &name, style);
+		grid_put(painter->grid, painter->row, 0, style, root_sign(screen, item));
+	col = grid_put(painter->grid, painter->row, first,
+		       style == STYLE_PLAIN ? STYLE_DIM : style, branch_sign(screen, item));
+	put_text(painter, col, layout->width[layout->name] - (col - first), &name);
 }
 
-/* Shares and pids do not add up: nothing is missing there. */
+/* Shares and pids have no total: the Total row leaves the column blank. */
 static bool has_total(const struct column *column, const struct cell *cell)
 {
 	return cell->type != CELL_NONE || column->type == CELL_RATE;
 }
 
-static void paint_picture(const struct screen *screen, struct grid *grid, int row, int col,
-			  int width, const struct cell *cell, enum style style)
+static void paint_picture(const struct painter *painter, size_t i)
 {
-	style = style == STYLE_PLAIN ? STYLE_SPARK : style;
+	const struct cell *cell = &painter->item->cells[i];
+	const struct area area = {
+		.grid = painter->grid,
+		.row = painter->row,
+		.col = painter->layout.col[i],
+		.width = painter->layout.width[i],
+		.style = painter->style == STYLE_PLAIN ? STYLE_SPARK : painter->style,
+		.is_utf8 = painter->screen->is_utf8,
+	};
+
 	if (cell->type == CELL_SPARK)
-		spark_paint(grid, row, col, width, style, cell->spark, screen->is_utf8);
+		spark_paint(&area, cell->spark);
 	else if (cell->type == CELL_HIST)
-		hist_paint(grid, row, col, style, cell->hist, screen->is_utf8);
+		hist_paint(&area, cell->hist);
 	else if (cell->type == CELL_SPLIT)
-		split_paint(grid, row, col, width, style, cell->split, screen->is_utf8);
+		split_paint(&area, cell->split);
 }
 
-static void paint_cell(const struct screen *screen, struct grid *grid, const struct layout *layout,
-		       int row, size_t i, const struct cell *cell, enum style style)
+static void paint_cell(const struct painter *painter, size_t i)
 {
-	const struct column *column = &screen->view->type->columns[i];
+	const struct layout *layout = &painter->layout;
+	enum cell_type type = painter->screen->view->type->columns[i].type;
+	const struct cell *cell = &painter->item->cells[i];
 	int col = layout->col[i], width = layout->width[i];
 	char text[256];
 
-	if (cell_is_picture(column->type)) {
-		paint_picture(screen, grid, row, col, width, cell, style);
+	if (cell_is_picture(type)) {
+		paint_picture(painter, i);
 		return;
 	}
-	if (column->type == CELL_TEXT) {
-		put_text(screen, grid, row, col, width, cell, style);
+	if (type == CELL_TEXT) {
+		put_text(painter, col, width, cell);
 		return;
 	}
 	if (layout->is_short[i])
 		format_short(text, sizeof(text), cell, width);
 	else
 		format_cell(text, sizeof(text), cell, width, layout->grouped[i]);
-	grid_put(grid, row, col + width - format_width(text), style, text);
+	grid_put(painter->grid, painter->row, col + width - format_width(text), painter->style,
+		 text);
 }
 
-static void paint_row(const struct screen *screen, struct grid *grid, const struct layout *layout,
-		      int row, const struct view_row *item, enum style style)
+static void paint_row(struct painter *painter, int row, const struct view_row *item,
+		      enum style style)
 {
+	const struct screen *screen = painter->screen;
 	const struct column *columns = screen->view->type->columns;
 	bool is_total = item == &screen->view->total;
 
+	painter->row = row;
+	painter->item = item;
+	painter->style = style;
 	if (style != STYLE_PLAIN)
-		grid_style(grid, row, 0, style);
-	paint_name(screen, grid, layout, row, item, style);
+		grid_style(painter->grid, row, 0, style);
+	paint_name(painter);
 	for (size_t i = 0; columns[i].id; i++) {
-		if (i != layout->name && layout->width[i] &&
+		if (i != painter->layout.name && painter->layout.width[i] &&
 		    (!is_total || has_total(&columns[i], &item->cells[i])))
-			paint_cell(screen, grid, layout, row, i, &item->cells[i], style);
+			paint_cell(painter, i);
 	}
 }
 
@@ -235,7 +207,7 @@ static enum style row_style(const struct screen *screen, const struct view_row *
 	return STYLE_PLAIN;
 }
 
-/* Moves the visible part so that it holds the cursor, and does not end in empty lines. */
+/* Moves the visible part so that the selected row is in it, and no line below the rows is blank. */
 static void scroll(struct screen *screen)
 {
 	size_t nr = screen->view->nr_rows, page = screen->page_rows;
@@ -252,13 +224,14 @@ static void scroll(struct screen *screen)
 		screen->top = nr > page ? nr - page : 0;
 }
 
-/* The sums, and in the first gap that is wide enough which rows are seen. */
-static void paint_total(struct screen *screen, struct grid *grid, const struct layout *layout,
-			int row)
+/* The sums, and which rows are seen in the first gap that is wide enough. */
+static void paint_total(struct painter *painter, int row)
 {
+	struct screen *screen = painter->screen;
+	struct grid *grid = painter->grid;
 	int width = format_width(screen->where), gap = 0;
 
-	paint_row(screen, grid, layout, row, &screen->view->total, STYLE_BOLD);
+	paint_row(painter, row, &screen->view->total, STYLE_BOLD);
 	for (int col = TOTAL_WIDTH; screen->where[0] && col < grid->cols; col++) {
 		gap = grid->cells[row * grid->cols + col].ch == L' ' ? gap + 1 : 0;
 		if (gap < width + 2 && (gap <= width || col < grid->cols - 1))
@@ -268,8 +241,8 @@ static void paint_total(struct screen *screen, struct grid *grid, const struct l
 	}
 }
 
-/* Which rows are seen, where there are more; whoever has room for it paints it. */
-static void tell_where(struct screen *screen)
+/* Says which rows are seen where there are more; the first painter with room for it shows it. */
+static void set_where(struct screen *screen)
 {
 	size_t first = screen->top + 1, last = screen->top + screen->page_rows;
 	size_t nr = screen->view->nr_rows;
@@ -280,23 +253,23 @@ static void tell_where(struct screen *screen)
 			 last < nr ? last : nr, nr);
 }
 
-/* The row that is looked at; the first while none is. Past the last: there is none. */
-static size_t row_looked_at(const struct screen *screen)
+/* The row for the picture: the selected one, else the first. The number of rows: there is none. */
+static size_t row_of_picture(const struct screen *screen)
 {
 	return screen->has_cursor ? screen_find_row(screen, &screen->cursor) : 0;
 }
 
-/* How many lines of the table's place the picture below it takes. */
+/* How many of the table's lines the picture below it takes. */
 static int latency_lines(const struct screen *screen, int lines)
 {
 	const struct view *view = screen->view;
-	size_t at = row_looked_at(screen);
-	int height, free_lines = lines - (int)(view->nr_rows < (size_t)lines ? view->nr_rows :
-					       (size_t)lines) - 1;
+	size_t at = row_of_picture(screen);
+	int rows = (int)(view->nr_rows < (size_t)lines ? view->nr_rows : (size_t)lines);
+	int height, free_lines = lines - rows - 1;
 
 	if (at >= view->nr_rows || lines < LATENCY_MIN)
 		return 0;
-	/* Nobody asked for it while no row is selected: it takes what is free. */
+	/* The user has selected no row: the picture takes free lines only. */
 	height = latency_height(view, &view->rows[at], screen->has_cursor ? lines / 2 : free_lines);
 	return height <= lines / 2 || height <= free_lines ? height : 0;
 }
@@ -316,24 +289,24 @@ static void paint_words(struct grid *grid, int row, int last_row, enum style sty
 
 void table_paint(struct screen *screen, struct grid *grid, int first_row, int last_row)
 {
+	struct painter painter = { .screen = screen, .grid = grid };
 	const struct view *view = screen->view;
-	struct layout layout;
-	/* The Total row is worth a line where there are a few, and adds nothing to a single row. */
+	/* The Total row needs a few lines, and adds nothing to a single row. */
 	bool wants_total = last_row - first_row >= 4 && view->nr_rows > 1;
 	int rows = last_row - first_row - wants_total, below = latency_lines(screen, rows), row;
 
 	rows -= below;
 	screen->page_rows = rows > 0 ? (size_t)rows : 0;
 	screen->first_row = first_row + 1;
-	layout_make(&layout, screen, grid->cols);
-	paint_heading(screen, grid, &layout, first_row);
+	layout_make(&painter.layout, screen, grid->cols);
+	paint_heading(&painter, first_row);
 	scroll(screen);
-	tell_where(screen);
+	set_where(screen);
 	row = first_row + 1;
 	for (int i = 0; i < rows && screen->top + (size_t)i < view->nr_rows; i++) {
 		const struct view_row *item = &view->rows[screen->top + (size_t)i];
 
-		paint_row(screen, grid, &layout, row++, item, row_style(screen, item));
+		paint_row(&painter, row++, item, row_style(screen, item));
 	}
 	if (!view->nr_rows && rows > 0)
 		paint_words(grid, first_row + 1 + (rows > 1), first_row + rows, STYLE_PLAIN,
@@ -341,8 +314,8 @@ void table_paint(struct screen *screen, struct grid *grid, int first_row, int la
 	if (view->note)
 		paint_words(grid, row + 1, first_row + rows, STYLE_DIM, view->note);
 	if (wants_total)
-		paint_total(screen, grid, &layout, first_row + rows + 1);
+		paint_total(&painter, first_row + rows + 1);
 	if (below)
 		latency_paint(screen, grid, last_row - below + 1, last_row,
-			      &view->rows[row_looked_at(screen)]);
+			      &view->rows[row_of_picture(screen)]);
 }

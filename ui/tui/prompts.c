@@ -76,7 +76,7 @@ static size_t count_meant(const struct guests *guests, const char *typed,
 	size_t nr = 0;
 
 	for (size_t i = 0; (guest = guests_at(guests, i)); i++) {
-		if (screen_is_meant(guest, typed) && nr++ == 0)
+		if (screen_matches_guest(guest, typed) && nr++ == 0)
 			*ret_first = guest;
 	}
 	return nr;
@@ -132,7 +132,7 @@ static void choose_guest(struct tui *tui, long by)
 
 	prompt_text(&tui->screen.prompt, typed, sizeof(typed));
 	for (size_t i = 0; (guest = guests_at(guests, i)); i++) {
-		if (!screen_is_meant(guest, typed))
+		if (!screen_matches_guest(guest, typed))
 			continue;
 		if (guest->id == tui->screen.chosen_guest)
 			at = nr;
@@ -141,7 +141,7 @@ static void choose_guest(struct tui *tui, long by)
 	at = at < 0 ? 0 : at + by;
 	at = at >= nr ? nr - 1 : at < 0 ? 0 : at;
 	for (size_t i = 0; (guest = guests_at(guests, i)); i++) {
-		if (screen_is_meant(guest, typed) && chosen++ == at)
+		if (screen_matches_guest(guest, typed) && chosen++ == at)
 			tui->screen.chosen_guest = guest->id;
 	}
 }

@@ -3,7 +3,7 @@
 #include <locale.h>
 
 #include "tests/worlds/screen_world.h"
-#include "ui/screen/screen_private.h"
+#include "ui/screen/layout.h"
 
 #define LONG_NAME "prod-customer-db-eu-west-1-node-0012"
 #define WIDE_NAME "データベース-本番-東京-0038"

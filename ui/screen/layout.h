@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * layout - which columns of a view a screen has room for, and where they go.
+ */
+#ifndef KVMTOP_UI_SCREEN_LAYOUT_H
+#define KVMTOP_UI_SCREEN_LAYOUT_H
+
+#include "ui/screen/picture.h"
+
+struct layout {
+	int col[VIEW_COLUMNS], width[VIEW_COLUMNS]; /* width 0: the column is not shown */
+	size_t name;	 /* the first column that is shown: has the signs of the tree */
+	bool is_grouped; /* columns of counts have thousands marks, namely: */
+	bool grouped[VIEW_COLUMNS];
+	bool is_short[VIEW_COLUMNS]; /* too narrow for its longest number: all have units */
+};
+
+/* The column that is sorted by is the last to go. */
+void layout_make(struct layout *layout, const struct screen *screen, int cols);
+
+#endif

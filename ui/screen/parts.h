@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * parts - the parts that screen.c puts together; each paints lines first_row to last_row.
+ */
+#ifndef KVMTOP_UI_SCREEN_PARTS_H
+#define KVMTOP_UI_SCREEN_PARTS_H
+
+#include "ui/screen/picture.h"
+
+/* Title, summary, and tabs with filter and guest: one line each. */
+void head_paint_title(const struct screen *screen, struct grid *grid);
+void head_paint_summary(const struct screen *screen, struct grid *grid, int row);
+void head_paint_tabs(struct screen *screen, struct grid *grid, int row);
+
+/* The table: its heading first, the Total row last. */
+void table_paint(struct screen *screen, struct grid *grid, int first_row, int last_row);
+
+/*
+ * How long the exits of one row took: a line of numbers, then a bar for each bucket, or for several
+ * buckets together where there are too few lines. latency_height() is the number of lines, at most
+ * `lines`; 0: the row has no durations, or there is no room.
+ */
+int latency_height(const struct view *view, const struct view_row *row, int lines);
+void latency_paint(const struct screen *screen, struct grid *grid, int first_row, int last_row,
+		   const struct view_row *row);
+
+/* The keys and the view's columns, from the screen's help_top on. */
+void help_paint(struct screen *screen, struct grid *grid, int first_row, int last_row);
+
+/* The guests that match what is typed in the prompt. */
+void guests_paint(struct screen *screen, struct grid *grid, int first_row, int last_row);
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the painters and the event loop both ask of the state: rows, columns, keys. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/screen/picture.h"
+
+const struct key_help screen_keys[] = {
+	{ "h ?", "h help", "this help", 0 },
+	{ "q", "q quit", "quit", 0 },
+	{ "1 - 5 Tab", NULL, "views: events, guests, vCPUs, exits, hot spots", 0 },
+	{ "Enter", "Enter open", "deeper: an event's reasons; guest, vCPU, exit, argument", 0 },
+	{ "Backspace", "Backspace back", "back to where Enter or b came from", KEY_BACK },
+	{ "x", "x reasons", "all reasons, or none", KEY_TREES },
+	{ "b", "b guests", "by guest, and back", KEY_GUESTS },
+	{ "f", "f filter", "show events that match a regular expression", 0 },
+	{ "c", NULL, "clear the filter and the guest", 0 },
+	{ "g p", "g guest", "one guest only, by name or pid", 0 },
+	{ "o", "o order", "sort by rate, or by total", 0 },
+	{ "< > R", "< > column", "sort by the column to the left or right; reverse", 0 },
+	{ "r", "r reset", "totals count from now on", KEY_LIVE },
+	{ "s + -", "s delay", "interval", KEY_LIVE },
+	{ "Space", "Space pause", "pause, and go on", KEY_LIVE },
+	{ "/ n", "/ search", "search for a name; again", 0 },
+	{ "arrows", NULL, "move, as do PgUp, PgDn, Home, End; Esc lets go of the row", 0 },
+	{ 0 },
+};
+
+bool screen_has_key(const struct screen *screen, const struct key_help *key)
+{
+	if (key->needs & KEY_LIVE && screen->recording)
+		return false;
+	return !(key->needs & KEY_TREES) || screen->query->type->has_trees;
+}
+
+struct row_id row_id_of(const struct view_row *row)
+{
+	struct row_id id = { row->field, row->guest, row->vcpu, FIELD_NONE, row->is_rest };
+
+	/* Each event that is open may have a row for the rest, below it. */
+	while (id.is_rest && row->depth)
+		row--;
+	if (id.is_rest)
+		id.parent = row->field;
+	return id;
+}
+
+bool row_id_equal(const struct row_id *a, const struct row_id *b)
+{
+	return a->field == b->field && a->guest == b->guest && a->vcpu == b->vcpu &&
+	       a->parent == b->parent && a->is_rest == b->is_rest;
+}
+
+size_t screen_find_row(const struct screen *screen, const struct row_id *id)
+{
+	const struct view *view = screen->view;
+
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		struct row_id this = row_id_of(&view->rows[i]);
+
+		if (row_id_equal(&this, id))
+			return i;
+	}
+	return view->nr_rows;
+}
+
+void screen_add_hit(struct screen *screen, struct hit hit)
+{
+	if (screen->nr_hits < SCREEN_HITS)
+		screen->hits[screen->nr_hits++] = hit;
+}
+
+bool screen_is_same_column(const struct screen *screen, size_t column)
+{
+	unsigned int flags = screen->view->type->columns[column].flags;
+
+	return (flags & COLUMN_OF_GUEST && screen->query->guest != GUEST_ANY) ||
+	       (flags & COLUMN_OF_REASON && screen->query->has_reason);
+}
+
+const char *screen_title_of(const struct view *view, size_t column)
+{
+	if (view->rate_title && view_column_by_id(view->type, "rate") == (int)column)
+		return view->rate_title;
+	return view->type->columns[column].title;
+}
+
+int words_that_fit(const char *text, int width)
+{
+	int len = (int)strlen(text);
+
+	if (len <= width)
+		return len;
+	for (len = width; len > 0 && text[len] != ' ';)
+		len--;
+	return len > 0 ? len : width;
+}
+
+bool screen_matches_guest(const struct guest *guest, const char *typed)
+{
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", (int)guest->pid);
+	return strstr(guest->name, typed) || strncmp(pid, typed, strlen(typed)) == 0;
+}

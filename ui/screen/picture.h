@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * picture - what the screen shows at a moment: the state that is painted.
+ *
+ * The event loop in ui/tui changes the state; the painters only read it, and leave in it where
+ * things are on the screen.
+ */
+#ifndef KVMTOP_UI_SCREEN_PICTURE_H
+#define KVMTOP_UI_SCREEN_PICTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ui/screen/grid.h"
+#include "ui/screen/prompt.h"
+#include "views/query.h"
+
+#define SCREEN_HITS 32
+
+/* What a row of the table is about: finds the row again after sorting has moved it. */
+struct row_id {
+	uint32_t field, guest;
+	int32_t vcpu;
+	uint32_t parent; /* with is_rest: the field that the rest belongs to */
+	bool is_rest;
+};
+
+enum screen_page {
+	PAGE_TABLE,
+	PAGE_HELP,
+	PAGE_GUESTS, /* instead of the table: the guests to choose from */
+};
+
+/* An area of the screen that the mouse can click. */
+enum hit_kind { HIT_TAB, HIT_COLUMN };
+
+struct hit {
+	enum hit_kind kind;
+	int row, first_col, last_col;
+	size_t index; /* of the view or the column */
+};
+
+/* What the title says of a recording. */
+struct screen_recording {
+	char files[96]; /* "perf.data", "cpu0 and 3 more" */
+	uint64_t span_ns, nr_events, nr_lost;
+	bool is_more_lost; /* more events than nr_lost, the number is not known */
+};
+
+struct screen {
+	/* What is shown; set by the loop. */
+	const struct screen_recording *recording; /* NULL: a machine, now */
+	const struct view *view;
+	const struct query *query;
+	const struct facts *facts;
+	const char *host, *kvm; /* "alpha", "SVM" */
+	const char *engine;	/* what counts events, "bpf"; NULL: not shown */
+	int nr_cpus;		/* 0: not known */
+	double delay_s;
+	char clock[16];	    /* "12:31:07" */
+	const char *filter; /* the regular expression; NULL: none */
+	char guest[96];	    /* "web1 (pid 41233)"; "" for all */
+	const float *history; /* rates of exits as in struct sum; NULL: take the facts' */
+	char crumbs[192];   /* the path from guest to exit: "web1 > vCPU 2 > HLT"; "": none */
+	bool is_guest_dead, is_paused, is_utf8;
+	const char *empty;  /* why there are no rows */
+	char notice[320];   /* shown in the last line for a few seconds; "": the keys are */
+	char trouble[320];  /* a lasting problem: shown above the keys, and in the help */
+	bool can_go_back;   /* Backspace leads somewhere */
+
+	/* What the user is doing. */
+	enum screen_page page;
+	struct prompt prompt;
+	bool has_prompt;
+	bool has_cursor;    /* a row is selected */
+	struct row_id cursor;
+	size_t top;	    /* the first row that is visible */
+	uint32_t chosen_guest; /* of PAGE_GUESTS; GUEST_ANY: none */
+	size_t guests_top;  /* the first guest that is visible */
+	size_t help_top;    /* the first line of the help page that is visible */
+
+	/* Left by the painter for the loop. */
+	size_t page_rows;   /* how many rows of the table, or lines of help, fit */
+	bool has_more_help; /* the help page has more lines than fit */
+	int first_row;	    /* the screen's line of the first visible row */
+	int prompt_col;	    /* the text cursor, in the last line; -1: none */
+	char where[64];	    /* "1-20 of 45", until a painter has shown it; "": nothing to show */
+	struct hit hits[SCREEN_HITS];
+	size_t nr_hits;
+};
+
+struct row_id row_id_of(const struct view_row *row);
+bool row_id_equal(const struct row_id *a, const struct row_id *b);
+/* The index of the row; the view's number of rows when the row is not there. */
+size_t screen_find_row(const struct screen *screen, const struct row_id *id);
+
+/* Remembers an area that can be clicked. */
+void screen_add_hit(struct screen *screen, struct hit hit);
+
+/* Whether every row has the same text in the column, because of the guest or exit chosen. */
+bool screen_is_same_column(const struct screen *screen, size_t column);
+
+/* A column's heading. */
+const char *screen_title_of(const struct view *view, size_t column);
+
+/* How many bytes of the text go on one line: whole words, or width bytes of a longer word. */
+int words_that_fit(const char *text, int width);
+
+enum {
+	KEY_LIVE = 1 << 0,   /* new samples: not in a recording */
+	KEY_TREES = 1 << 1,  /* a view with trees */
+	/* For the last line only, the help lists the key always: */
+	KEY_BACK = 1 << 2,   /* Backspace leads somewhere */
+	KEY_GUESTS = 1 << 3, /* another view than that of the guests */
+};
+
+/* Whether the typed text matches the guest: it is a part of its name, or its pid begins so. */
+bool screen_matches_guest(const struct guest *guest, const char *typed);
+
+/* The keys, for the help page and the last line; ended by key == NULL. */
+struct key_help {
+	const char *key;
+	const char *brief; /* for the last line; NULL: not there */
+	const char *help;
+	unsigned int needs; /* KEY_* */
+};
+extern const struct key_help screen_keys[];
+
+/* Whether the key does anything in this view. */
+bool screen_has_key(const struct screen *screen, const struct key_help *key);
+
+#endif
