@@ -13,18 +13,21 @@
 #define DESCRIPTORS_SPARE 64 /* what the rest of the program may need */
 
 /*
- * Raises the soft limit as far as needed and allowed; never lowers it. needed: all that the process
- * will have open, DESCRIPTORS_SPARE among them.
+ * Raises the soft limit to needed, or as far as allowed; never lowers it. needed: how many the
+ * process will have open, with DESCRIPTORS_SPARE.
  */
 void descriptors_raise(uint64_t needed);
 
-/* Whether there are any left but those that reading /proc and /sys needs at times. */
+/* Whether there are more left than reading /proc and /sys needs at times. */
 bool descriptors_are_left(void);
 
 /* Whether an error (-errno) means that there are too few: -EMFILE, -ENFILE. */
 bool descriptors_are_short(int err);
 
-/* Says how many events are not counted for want of them, and what would help. needed: as above. */
+/*
+ * Says how many events are not counted because descriptors are missing, and what helps. needed: as
+ * above.
+ */
 void descriptors_explain(struct why *why, unsigned int nr_events, uint64_t needed);
 
 #endif

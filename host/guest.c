@@ -9,28 +9,27 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
+#include "base/array.h"
+#include "base/hash.h"
 #include "host/guest.h"
 #include "host/guest_find.h"
 #include "host/guest_name.h"
 #include "host/guest_proc.h"
 
 #define REEXAMINE_NS 10000000000ull
-#define LOOKS 3 /* for vCPUs that are not there yet; each new thread is a reason for as many more */
+#define LOOKS 3 /* at vCPUs that have no thread yet; a new thread allows as many again */
 
 /* A process, and what only the inventory needs to know of it. */
 struct entry {
 	struct guest guest;
 	struct pid_list tids;
 	long nr_threads;
-	uint64_t examine_ns; /* at the latest */
-	int looks;	     /* examinations left while a vCPU has no thread */
-	bool wants_look;
-	bool wants_fds; /* ... with its descriptors */
+	uint64_t examine_ns; /* when it is examined again at the latest */
+	int looks;	     /* how many examinations are left while a vCPU has no thread */
+	bool wants_look;     /* the next refresh examines it */
+	bool wants_fds;	     /* and reads its descriptors, too */
 	bool is_gone;
-	bool is_given; /* by guests_add() */
+	bool is_given; /* guests_add() added it */
 };
 
 struct tid_ref {
@@ -88,7 +87,7 @@ static int remember_tid(struct guests *guests, struct entry *entry, pid_t tid)
 	struct tid_ref *ref;
 
 	HASH_FIND_INT(guests->tids, &tid, ref);
-	if (ref) { /* another guest's claim is the older: its thread ended, the number came again */
+	if (ref) { /* the thread of another guest ended, and this one got its number */
 		ref->entry = entry;
 		return 0;
 	}
@@ -98,7 +97,7 @@ static int remember_tid(struct guests *guests, struct entry *entry, pid_t tid)
 	ref->tid = tid;
 	ref->entry = entry;
 	HASH_ADD_INT(guests->tids, tid, ref);
-	if (ref->hh.tbl)
+	if (hash_has(ref))
 		return 0;
 	free(ref);
 	return -ENOMEM;
@@ -156,7 +155,7 @@ static struct entry *entry_by_pid(const struct guests *guests, pid_t pid)
 	return entry && entry->guest.pid == pid ? entry : NULL;
 }
 
-/* Takes the gone ones out. */
+/* Removes the guests that are gone. */
 static void sweep(struct guests *guests)
 {
 	size_t kept = 0;
@@ -174,21 +173,6 @@ static void sweep(struct guests *guests)
 	guests->nr = kept;
 }
 
-static int make_room(struct guests *guests)
-{
-	size_t room = guests->room ? guests->room * 2 : 16;
-	struct entry **entries;
-
-	if (guests->nr < guests->room)
-		return 0;
-	entries = realloc(guests->entries, room * sizeof(struct entry *));
-	if (!entries)
-		return -ENOMEM;
-	guests->entries = entries;
-	guests->room = room;
-	return 0;
-}
-
 static struct entry *entry_new(struct guests *guests, pid_t pid)
 {
 	struct entry *entry = calloc(1, sizeof(*entry));
@@ -199,7 +183,8 @@ static struct entry *entry_new(struct guests *guests, pid_t pid)
 	entry->guest.nr_vms = 1;
 	entry->looks = LOOKS;
 	entry->wants_fds = true;
-	if (make_room(guests) || (pid && remember_tid(guests, entry, pid))) {
+	if (array_grow(&guests->entries, &guests->room, guests->nr + 1) < 0 ||
+	    (pid && remember_tid(guests, entry, pid))) {
 		free(entry);
 		return NULL;
 	}
@@ -209,7 +194,7 @@ static struct entry *entry_new(struct guests *guests, pid_t pid)
 	return entry;
 }
 
-/* A zombie may be a main thread whose others go on. */
+/* A zombie with more threads is a main thread that ended before the others. */
 static bool has_ended(const struct proc_stat *stat)
 {
 	return (stat->state == 'Z' || stat->state == 'X') && stat->nr_threads <= 1;
@@ -219,6 +204,7 @@ static bool has_ended(const struct proc_stat *stat)
 static int add_guest(struct guests *guests, pid_t pid)
 {
 	struct entry *entry = entry_by_pid(guests, pid);
+	struct guest_name name;
 	struct proc_stat stat;
 	int err;
 
@@ -234,11 +220,14 @@ static int add_guest(struct guests *guests, pid_t pid)
 		return -ENOMEM;
 	entry->guest.start_ticks = stat.start_ticks;
 	entry->nr_threads = stat.nr_threads;
-	guest_name_find(guests->env, &entry->guest);
+	name = guest_name_find(guests->env, pid);
+	snprintf(entry->guest.name, sizeof(entry->guest.name), "%s", name.name);
+	snprintf(entry->guest.vmm, sizeof(entry->guest.vmm), "%s", name.vmm);
+	entry->guest.is_named = name.is_own;
 	return 0;
 }
 
-/* Whom nothing can be said of now lives on. */
+/* A guest that cannot be read now counts as alive. */
 static bool is_alive(struct guests *guests, struct entry *entry)
 {
 	struct proc_stat stat;
@@ -256,7 +245,7 @@ static bool is_alive(struct guests *guests, struct entry *entry)
 	return true;
 }
 
-/* A VM made anew in the same process may have as many threads as the one before. */
+/* False: the process has made a new VM, perhaps with as many threads as the old one. */
 static bool has_first_vcpu(struct guests *guests, const struct guest *guest)
 {
 	char path[PATH_MAX];
@@ -282,12 +271,12 @@ static void check_alive(struct guests *guests)
 	sweep(guests);
 }
 
-/* What is found out about a guest in one examination. */
+/* The result of examining a guest. */
 struct finding {
 	struct pid_list tids;
 	struct vcpu_list vcpus;
 	unsigned int nr_vms;
-	bool has_vm; /* or nothing denies it */
+	bool has_vm; /* it holds a VM, or that could not be read */
 	bool has_folder_vcpus;
 };
 
@@ -303,7 +292,10 @@ static int read_folders(struct guests *guests, pid_t pid, struct finding *findin
 	return 0;
 }
 
-/* The descriptors are many with QEMU: only when they can have changed or nothing else tells. */
+/*
+ * QEMU has many descriptors: they are read only if they may have changed, or if debugfs has no
+ * vCPUs.
+ */
 static int read_descriptors(struct guests *guests, const struct entry *entry,
 			    struct finding *finding)
 {
@@ -318,7 +310,7 @@ static int read_descriptors(struct guests *guests, const struct entry *entry,
 	err = proc_read_fds(guests->env, entry->guest.pid, &nr_vms, vcpus);
 	if (nr_vms)
 		finding->nr_vms = nr_vms;
-	/* Of somebody else's process nothing can be said. */
+	/* The process of another user: we may not look. */
 	finding->has_vm |= nr_vms > 0 || err == -EACCES || err == -EPERM;
 	return proc_has_failed(err) ? err : 0;
 }
@@ -359,8 +351,8 @@ static void set_vcpus(struct guests *guests, struct guest *guest, struct vcpu_li
 }
 
 /*
- * While a vCPU has no thread the guest is looked at again: for ever where debugfs will name the
- * thread once it ran, a few times where only a name that we know could tell.
+ * A guest is examined again while one of its vCPUs has no thread: always where debugfs has the
+ * vCPUs, as it names the thread once it has run; LOOKS times where only a thread's name can tell.
  */
 static void plan_next_look(struct entry *entry, const struct finding *finding, uint64_t now_ns)
 {
@@ -375,7 +367,7 @@ static void plan_next_look(struct entry *entry, const struct finding *finding, u
 	entry->examine_ns = now_ns + REEXAMINE_NS;
 }
 
-/* What could not be found out stays as it was known, and is looked at again. */
+/* After an error the guest stays as it was, and the next refresh examines it again. */
 static int examine(struct guests *guests, struct entry *entry, uint64_t now_ns)
 {
 	struct finding finding = { 0 };
@@ -493,14 +485,14 @@ const struct guest *guests_by_pid(const struct guests *guests, pid_t pid)
 	struct entry *entry = entry_by_tid(guests, pid);
 	pid_t process;
 
-	if (!entry && pid > 0 && guests->env) { /* a thread younger than the last look */
+	if (!entry && pid > 0 && guests->env) { /* a thread that began after the last refresh */
 		process = proc_of_thread(guests->env, pid);
 		entry = process != pid ? entry_by_pid(guests, process) : NULL;
 	}
 	return entry ? &entry->guest : NULL;
 }
 
-/* Adds one item to a list in text; once it is full, "..." ends it and nothing more goes in. */
+/* Adds an item to the list in why, which begins at start; "..." ends a list that is full. */
 static void list_add(struct why *why, size_t start, const char *item)
 {
 	static const char more[] = ", ...";
@@ -598,7 +590,7 @@ int guest_threads(const struct env *env, pid_t pid, pid_t *ret_tids, int max)
 	return err ? err : nr;
 }
 
-/* Its vCPUs' threads are its own. One that there is no memory for is not found by its number. */
+/* So that guests_by_pid() finds it by the threads of its vCPUs, as far as memory allows. */
 static void claim_threads(struct guests *guests, struct entry *entry)
 {
 	for (size_t i = 0; i < entry->guest.nr_vcpus; i++) {

@@ -5,7 +5,7 @@
  * A guest is a process with a descriptor on "anon_inode:kvm-vm" (proc(5), fd/). Its vCPUs are the
  * "anon_inode:kvm-vcpu:N" descriptors; their threads come from debugfs kvm/PID-FD/vcpuN/pid
  * (readable under lockdown) or from the thread names that the VMMs give. A guest is known by a
- * number that is never given twice, so a reused pid is another guest.
+ * number that is used once, so that a pid that is used again is another guest.
  */
 #ifndef KVMTOP_HOST_GUEST_H
 #define KVMTOP_HOST_GUEST_H
@@ -17,13 +17,9 @@
 
 #include "base/why.h"
 #include "host/env.h"
+#include "host/thread_list.h"
 
 #define GUEST_ANY 0u /* as a guest number: all of them, or not known which */
-
-struct vcpu {
-	int index;  /* as the kernel numbers it in the VM */
-	pid_t tid;  /* its thread; 0: not known */
-};
 
 struct guest {
 	uint32_t id;		/* > 0, ascending in order of discovery */
@@ -40,8 +36,8 @@ struct guest {
 struct guests;
 
 /*
- * An empty inventory of the machine env describes; env must outlive it. Without one (NULL) it is of
- * a recording: it has only what guests_add() is given. NULL: no memory.
+ * An empty inventory of the machine env describes; env must outlive it. env NULL: of a recording,
+ * in which only guests_add() adds guests. Returns NULL without memory.
  */
 struct guests *guests_new(const struct env *env);
 void guests_free(struct guests *guests);
@@ -51,8 +47,8 @@ void guests_free(struct guests *guests);
  * debugfs names it, or again after a while in case it opened a VM since; at most a few hundred
  * microseconds on a host of a thousand processes. now_ns is CLOCK_MONOTONIC, handed in so that
  * tests choose it. Guests that ended are gone afterwards. Returns 0, or -errno with why when /proc
- * cannot be read, or something in it could not be just now (-EMFILE): then what was known of it
- * stays as it was, and the next refresh looks again.
+ * cannot be read, or a file in it cannot be read now (-EMFILE): then the guest stays as it was, and
+ * the next refresh reads it again.
  */
 int guests_refresh(struct guests *guests, uint64_t now_ns, struct why *why);
 
@@ -75,13 +71,13 @@ int guests_by_name(const struct guests *guests, const char *name, const struct g
 
 /*
  * The threads of a process now (/proc/PID/task): writes up to max tids, ascending, and returns how
- * many there are, or -errno (-ESRCH: it ended; -EMFILE and the like: nobody knows).
+ * many there are, or -errno (-ESRCH: the process ended; others, as -EMFILE: not known).
  */
 int guest_threads(const struct env *env, pid_t pid, pid_t *ret_tids, int max);
 
 /*
- * Adds a copy of a guest that the caller knows of, and that no refresh looks at or removes; its id
- * is given to it. A pid or tid of 0 is not known. Returns the id; 0: no memory.
+ * Adds a copy of a guest under a new id; guests_refresh() neither reads nor removes it. A pid or
+ * tid of 0 is not known. Returns the id; 0: no memory.
  */
 uint32_t guests_add(struct guests *guests, const struct guest *guest);
 

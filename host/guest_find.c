@@ -11,26 +11,28 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/read.h"
 #include "host/guest_find.h"
 
 #define RESCAN_NS 10000000000ull
-#define YOUNG_S 5	       /* a VMM opens its VM soon after it was started */
-#define YOUNG_NS 2000000000ull /* so it is examined at each refresh for that long, and */
-#define YOUNG_LOOKS 3	       /* at least that often */
+/* A VMM opens its VM soon after its start. So a process that has run for less than YOUNG_S ... */
+#define YOUNG_S 5
+#define YOUNG_NS 2000000000ull /* ... is examined at each refresh for this long, and */
+#define YOUNG_LOOKS 3	       /* at least this many times */
 
 /* A VM in debugfs. */
 struct folder {
 	char name[40];
-	struct vm_folder vm; /* with most VMMs its creator is the main thread, so the process */
+	struct vm_folder vm; /* most VMMs create it in the main thread: the creator is the pid */
 	pid_t pid; /* the process that holds it, 0: not found */
 };
 
 /* A process that was examined and held no VM. */
 struct seen {
 	pid_t pid;
-	bool is_none; /* a kernel thread, or this process with its hundreds of descriptors */
-	int looks; /* left while it is young */
+	bool is_none; /* never a guest: a kernel thread, or this process, which has many files */
+	int looks; /* how many examinations are left while it is young */
 	uint64_t young_until_ns;
 };
 
@@ -40,10 +42,10 @@ struct guest_finder {
 	size_t nr_folders;
 	struct seen *seen; /* ascending by pid */
 	size_t nr_seen;
-	struct pid_list pids, holders; /* of the scan under way */
+	struct pid_list pids, holders; /* all processes, and those with a VM; of this scan only */
 	uint64_t rescan_ns;
 	pid_t latest;	/* the youngest process or thread before the last scan; 0: not known */
-	bool has_young; /* one of those seen */
+	bool has_young; /* seen has a young process */
 	uint64_t uptime_ticks; /* 0: not read in this scan */
 };
 
@@ -104,16 +106,9 @@ static int read_folder_names(DIR *dir, struct folder **ret_folders, size_t *ret_
 	while ((entry = readdir(dir))) {
 		if (!folder_of(entry->d_name, &folder))
 			continue;
-		if (nr == room) {
-			struct folder *more;
-
-			room = room ? room * 2 : 16;
-			more = realloc(folders, room * sizeof(*folders));
-			if (!more) {
-				free(folders);
-				return -ENOMEM;
-			}
-			folders = more;
+		if (array_grow(&folders, &room, nr + 1) < 0) {
+			free(folders);
+			return -ENOMEM;
 		}
 		folders[nr++] = folder;
 	}
@@ -124,7 +119,7 @@ static int read_folder_names(DIR *dir, struct folder **ret_folders, size_t *ret_
 	return 0;
 }
 
-/* A kvm folder that is not there, or that we are not let into, has no VMs for us. */
+/* A kvm folder that does not exist, or that we may not read, counts as empty. */
 static int list_folders(const char *path, struct folder **ret_folders, size_t *ret_nr)
 {
 	DIR *dir = opendir(path);
@@ -138,8 +133,9 @@ static int list_folders(const char *path, struct folder **ret_folders, size_t *r
 }
 
 /*
- * The process that made the VM, if it still holds it: the folder lives as long as anybody does, the
- * thread that gave it its name need not. Where descriptors cannot be read, debugfs is believed.
+ * The process that created the VM, if it still holds it; 0: it does not. A folder exists until the
+ * last holder closes the VM, even if the thread in the folder's name has ended by then. Where
+ * descriptors cannot be read, the folder's name counts.
  */
 static pid_t folder_owner(const struct env *env, const struct folder *folder)
 {
@@ -154,7 +150,7 @@ static pid_t folder_owner(const struct env *env, const struct folder *folder)
 	return is_vm == 1 || is_vm == -EACCES || is_vm == -EPERM ? pid : 0;
 }
 
-/* Takes the owner over from the last run while it lives, or finds it. */
+/* Takes the owner from the last run if it is still alive, or finds it. */
 static int follow_folder(struct guest_finder *finder, struct folder *folder,
 			 const struct pid_list *known, struct pid_list *found)
 {
@@ -218,8 +214,8 @@ static uint64_t uptime_ticks(struct guest_finder *finder)
 	return finder->uptime_ticks;
 }
 
-/* A process met for the first time, or again after RESCAN_NS: its number may be another's now. */
-static void meet(struct guest_finder *finder, struct seen *seen, uint64_t now_ns)
+/* Reads the age of a process that is new, or may be another after RESCAN_NS. */
+static void begin_seen(struct guest_finder *finder, struct seen *seen, uint64_t now_ns)
 {
 	uint64_t young_ticks = YOUNG_S * (uint64_t)sysconf(_SC_CLK_TCK);
 	struct proc_stat stat = { 0 };
@@ -240,7 +236,7 @@ static int examine(struct guest_finder *finder, struct seen *seen, bool is_first
 	int err;
 
 	if (is_first)
-		meet(finder, seen, now_ns);
+		begin_seen(finder, seen, now_ns);
 	else if (!seen->looks && now_ns >= seen->young_until_ns)
 		return 0;
 	else if (seen->looks)
@@ -254,7 +250,7 @@ static int examine(struct guest_finder *finder, struct seen *seen, bool is_first
 	return nr_vms ? pid_list_add(&finder->holders, seen->pid) : 0;
 }
 
-/* Walks along the processes there are and those seen before; both ascend. */
+/* Compares the processes there are with seen, which is of the scan before; both ascend. */
 static int examine_all(struct guest_finder *finder, const struct pid_list *known, bool is_rescan,
 		       uint64_t now_ns)
 {
@@ -296,7 +292,7 @@ static bool has_vcpu_threads(const struct env *env, pid_t pid)
 	return has_some;
 }
 
-/* A child that inherited its parent's descriptors cannot run the VM: it is bound to the memory. */
+/* A child that only inherited its parent's descriptors: a VM runs in its creator's memory alone. */
 static bool is_heir(const struct guest_finder *finder, pid_t pid, const struct pid_list *known)
 {
 	struct proc_stat stat;
@@ -350,7 +346,7 @@ static pid_t latest_pid(const struct env *env)
 	return last ? (pid_t)strtol(last, NULL, 10) : 0;
 }
 
-/* As long as nobody is new, a scan finds what the one before it found. */
+/* A scan finds nothing new until a process or a thread is new, or a young one opens a VM. */
 static bool is_scan_due(struct guest_finder *finder, uint64_t now_ns)
 {
 	pid_t before = finder->latest;

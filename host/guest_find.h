@@ -3,10 +3,10 @@
  * guest_find - finds the processes that hold a VM, with as few looks into /proc as it can.
  *
  * Two ways lead to them. Debugfs names each VM's folder after the thread that made it and the
- * descriptor it got: when each folder can be followed to a process that still holds that
- * descriptor, they are all known, and /proc is not searched. Else a process is examined when it is
- * new, a few times while it is young, and again every ten seconds; between, a refresh lists /proc
- * only if the kernel has given a new number to anybody since.
+ * descriptor it got: when each folder leads to a process that still holds the descriptor, all
+ * guests are known, and /proc is not searched. Else a process is examined when it is new, a few
+ * times while it is young, and again every ten seconds; between, a refresh lists /proc only if a
+ * process or thread was created since.
  */
 #ifndef KVMTOP_HOST_GUEST_FIND_H
 #define KVMTOP_HOST_GUEST_FIND_H
@@ -23,9 +23,9 @@ struct guest_finder *guest_finder_new(const struct env *env);
 void guest_finder_free(struct guest_finder *finder);
 
 /*
- * Puts into found the processes, that hold a VM and are not among known, and those of known
- * whose VMs may have changed. known: the live processes found before. Both ascend; a process may be
- * in found twice. Returns 0 or -errno.
+ * Puts into found each process that holds a VM and is not in known, and each of known that may have
+ * opened or closed a VM. known: the live processes found before. Both ascend; a process may be in
+ * found twice. Returns 0 or -errno.
  */
 int guest_finder_run(struct guest_finder *finder, const struct pid_list *known, uint64_t now_ns,
 		     struct pid_list *found);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/read.h"
 #include "base/utf8.h"
 #include "host/guest_name.h"
@@ -18,8 +19,8 @@
 
 struct vmm {
 	const char *name;
-	const char *commands[4]; /* fnmatch(3); no longer than a thread's name, 15 bytes */
-	const char *options[3];	 /* the argument after them, or after their '=', is the name */
+	const char *commands[4]; /* for fnmatch(3); at most 15 bytes, as a thread's name is */
+	const char *options[3];	 /* the name is the next argument, or follows a '=' */
 	bool has_suboptions;	 /* the name is one part of key=value,key=value */
 };
 
@@ -32,7 +33,7 @@ static const struct vmm vmms[] = {
 	{ "kvmtool", { "lkvm*", "kvmtool*", "vm" }, { "--name" }, false },
 };
 
-/* A VMM nobody told us about: StratoVirt and renamed QEMUs are named like QEMU. */
+/* Any other VMM: StratoVirt and renamed QEMUs take QEMU's options. */
 static const struct vmm vmm_unknown = { NULL, { NULL }, { "-name", "--name" }, true };
 
 /* '%' stands for the number. */
@@ -49,7 +50,7 @@ static const char *const vcpu_threads[] = {
 
 static bool matches_any(const struct vmm *vmm, const char *command)
 {
-	for (size_t i = 0; i < sizeof(vmm->commands) / sizeof(vmm->commands[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(vmm->commands); i++)
 		if (vmm->commands[i] && !fnmatch(vmm->commands[i], command, 0))
 			return true;
 	return false;
@@ -57,7 +58,7 @@ static bool matches_any(const struct vmm *vmm, const char *command)
 
 static const struct vmm *vmm_by_name(const char *name)
 {
-	for (size_t i = 0; name && i < sizeof(vmms) / sizeof(vmms[0]); i++)
+	for (size_t i = 0; name && i < ARRAY_SIZE(vmms); i++)
 		if (!strcmp(vmms[i].name, name))
 			return &vmms[i];
 	return &vmm_unknown;
@@ -70,7 +71,7 @@ const char *guest_name_vmm(const char *command)
 	if (slash)
 		command = slash + 1;
 	command += *command == '.'; /* NixOS' wrapped programs */
-	for (size_t i = 0; i < sizeof(vmms) / sizeof(vmms[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(vmms); i++)
 		if (matches_any(&vmms[i], command))
 			return vmms[i].name;
 	return NULL;
@@ -92,7 +93,7 @@ static size_t suboption_next(const char **pos, const char *end, char *part, size
 	return len;
 }
 
-/* QEMU: the implied key comes without "guest="; only its one flag may be without a value, too. */
+/* QEMU's "-name web1" means "guest=web1". The only other part without '=' is its flag. */
 static bool name_from_suboptions(const char *value, size_t len, char *ret_name, size_t size)
 {
 	static const char key[] = "guest=", flag[] = "debug-threads";
@@ -107,20 +108,19 @@ static bool name_from_suboptions(const char *value, size_t len, char *ret_name, 
 			if (utf8_clean(part, n, ret_name, size))
 				return true;
 		} else if (!is_found && n > strlen(key) && !memcmp(part, key, strlen(key))) {
-			is_found = utf8_clean(part + strlen(key), n - strlen(key), ret_name,
-						    size);
+			is_found = utf8_clean(part + strlen(key), n - strlen(key), ret_name, size);
 		}
 	}
 	return is_found;
 }
 
 /*
- * Where the value of an option that gives the name is: 0: in the next argument, else that many
- * bytes into this one. -1: another option.
+ * Where the value of an option that gives the name begins: 0: it is the next argument; > 0: the
+ * offset in this one; -1: this is another option.
  */
 static int value_offset(const struct vmm *vmm, const char *arg, size_t len)
 {
-	for (size_t i = 0; i < sizeof(vmm->options) / sizeof(vmm->options[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(vmm->options); i++) {
 		size_t n = vmm->options[i] ? strlen(vmm->options[i]) : 0;
 
 		if (!n || len < n || memcmp(arg, vmm->options[i], n))
@@ -147,7 +147,7 @@ bool guest_name_from_cmdline(const char *vmm_name, const char *cmdline, size_t l
 	const char *end = cmdline + len, *arg_stop = arg_end(cmdline, end);
 	bool is_found = false;
 
-	/* Given twice, the later wins, as VMMs do it. */
+	/* As in the VMMs, the last of several names counts. */
 	while (arg_stop < end) {
 		const char *arg = arg_stop + 1;
 		size_t arg_len;
@@ -200,7 +200,7 @@ static bool name_from_machine(const char *text, size_t len, char *ret_name, size
 {
 	static const char *const drivers[] = { "qemu-", "ch-" };
 
-	for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++) {
 		size_t at = strlen(drivers[i]), digits = at;
 
 		if (len <= at || memcmp(text, drivers[i], at))
@@ -208,8 +208,7 @@ static bool name_from_machine(const char *text, size_t len, char *ret_name, size
 		while (digits < len && isdigit((unsigned char)text[digits]))
 			digits++;
 		if (digits > at && digits < len && text[digits] == '-')
-			return utf8_clean(text + digits + 1, len - digits - 1, ret_name,
-						size);
+			return utf8_clean(text + digits + 1, len - digits - 1, ret_name, size);
 	}
 	return utf8_clean(text, len, ret_name, size);
 }
@@ -219,7 +218,7 @@ static bool ends_with(const char *text, size_t len, const char *end)
 	return len > strlen(end) && !memcmp(text + len - strlen(end), end, strlen(end));
 }
 
-/* One folder of a cgroup's path; next is what follows it, from its '/' on. */
+/* folder: one part of a cgroup's path; next: the rest of the path, from its '/' on. */
 static bool name_from_folder(const char *folder, size_t len, const char *next, char *ret_name,
 			     size_t size)
 {
@@ -288,7 +287,7 @@ int guest_name_vcpu(const char *comm)
 {
 	int index = -1;
 
-	for (size_t i = 0; i < sizeof(vcpu_threads) / sizeof(vcpu_threads[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(vcpu_threads); i++)
 		if (matches_vcpu(vcpu_threads[i], comm, &index))
 			return index;
 	return -1;
@@ -307,7 +306,7 @@ static size_t read_comm(const struct env *env, pid_t pid, char *buf, size_t size
 	return strlen(buf);
 }
 
-/* Without an argument that the buffer's end may have cut. */
+/* Leaves out the last argument when the buffer's end may have cut it. */
 static size_t read_cmdline(const struct env *env, pid_t pid, char *buf, size_t size)
 {
 	char path[PATH_MAX];
@@ -322,39 +321,40 @@ static size_t read_cmdline(const struct env *env, pid_t pid, char *buf, size_t s
 	return len > 0 ? (size_t)len : 0;
 }
 
-static bool name_from_proc_cgroup(const struct env *env, struct guest *guest)
+static bool name_from_proc_cgroup(const struct env *env, pid_t pid, char *ret_name, size_t size)
 {
 	char path[PATH_MAX], text[CGROUP_SIZE];
 
-	env_path(env, path, sizeof(path), "/proc/%d/cgroup", (int)guest->pid);
+	env_path(env, path, sizeof(path), "/proc/%d/cgroup", (int)pid);
 	return read_small(path, text, sizeof(text)) > 0 &&
-	       guest_name_from_cgroup(text, guest->name, sizeof(guest->name));
+	       guest_name_from_cgroup(text, ret_name, size);
 }
 
-void guest_name_find(const struct env *env, struct guest *guest)
+struct guest_name guest_name_find(const struct env *env, pid_t pid)
 {
+	struct guest_name found = { .is_own = true };
 	char cmdline[CMDLINE_SIZE], comm[64];
-	size_t len = read_cmdline(env, guest->pid, cmdline, sizeof(cmdline));
-	size_t comm_len = read_comm(env, guest->pid, comm, sizeof(comm));
+	size_t len = read_cmdline(env, pid, cmdline, sizeof(cmdline));
+	size_t comm_len = read_comm(env, pid, comm, sizeof(comm));
 	const char *vmm = guest_name_vmm(cmdline);
 
 	if (!vmm)
 		vmm = guest_name_vmm(comm);
 	if (vmm)
-		snprintf(guest->vmm, sizeof(guest->vmm), "%s", vmm);
-	else if (!utf8_clean(comm, comm_len, guest->vmm, sizeof(guest->vmm)))
-		snprintf(guest->vmm, sizeof(guest->vmm), "?");
+		snprintf(found.vmm, sizeof(found.vmm), "%s", vmm);
+	else if (!utf8_clean(comm, comm_len, found.vmm, sizeof(found.vmm)))
+		snprintf(found.vmm, sizeof(found.vmm), "?");
 
-	guest->is_named = true;
-	if (guest_name_from_cmdline(vmm, cmdline, len, guest->name, sizeof(guest->name)))
-		return;
+	if (guest_name_from_cmdline(vmm, cmdline, len, found.name, sizeof(found.name)))
+		return found;
 	if (vmm && !strcmp(vmm, "kvmtool")) { /* what `lkvm list` calls it */
-		snprintf(guest->name, sizeof(guest->name), "guest-%d", (int)guest->pid);
-		return;
+		snprintf(found.name, sizeof(found.name), "guest-%d", (int)pid);
+		return found;
 	}
-	if (name_from_proc_cgroup(env, guest))
-		return;
-	guest->is_named = false;
-	if (!utf8_clean(comm, comm_len, guest->name, sizeof(guest->name)))
-		snprintf(guest->name, sizeof(guest->name), "pid-%d", (int)guest->pid);
+	if (name_from_proc_cgroup(env, pid, found.name, sizeof(found.name)))
+		return found;
+	found.is_own = false;
+	if (!utf8_clean(comm, comm_len, found.name, sizeof(found.name)))
+		snprintf(found.name, sizeof(found.name), "pid-%d", (int)pid);
+	return found;
 }

@@ -34,18 +34,6 @@ bool proc_has_failed(int err)
 	}
 }
 
-pid_t pid_parse(const char *name)
-{
-	long pid = 0;
-
-	for (; isdigit((unsigned char)*name); name++) {
-		pid = pid * 10 + (*name - '0');
-		if (pid > INT_MAX)
-			return 0;
-	}
-	return *name ? 0 : (pid_t)pid;
-}
-
 bool vm_folder_parse(const char *name, struct vm_folder *ret_folder)
 {
 	size_t len = strcspn(name, "-");
@@ -63,115 +51,11 @@ bool vm_folder_parse(const char *name, struct vm_folder *ret_folder)
 	return true;
 }
 
-/* Makes room for one more; doubles. */
-static void *grow(void *items, size_t nr, size_t *room, size_t size)
-{
-	size_t more = *room ? *room * 2 : 16;
-
-	if (nr < *room)
-		return items;
-	items = realloc(items, more * size);
-	if (items)
-		*room = more;
-	return items;
-}
-
-int pid_list_add(struct pid_list *list, pid_t pid)
-{
-	pid_t *pids = grow(list->pids, list->nr, &list->room, sizeof(*pids));
-
-	if (!pids)
-		return -ENOMEM;
-	list->pids = pids;
-	pids[list->nr++] = pid;
-	return 0;
-}
-
-static int vcpu_list_add(struct vcpu_list *list, int index, pid_t tid)
-{
-	struct vcpu *vcpus = grow(list->vcpus, list->nr, &list->room, sizeof(*vcpus));
-
-	if (!vcpus)
-		return -ENOMEM;
-	list->vcpus = vcpus;
-	vcpus[list->nr++] = (struct vcpu){ .index = index, .tid = tid };
-	return 0;
-}
-
-static int compare_pids(const void *a, const void *b)
-{
-	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static int compare_vcpus(const void *a, const void *b)
-{
-	const struct vcpu *x = a, *y = b;
-
-	if (x->index != y->index)
-		return x->index < y->index ? -1 : 1;
-	return (x->tid > y->tid) - (x->tid < y->tid);
-}
-
-static void vcpu_list_sort(struct vcpu_list *list)
-{
-	if (list->nr)
-		qsort(list->vcpus, list->nr, sizeof(*list->vcpus), compare_vcpus);
-}
-
-int pid_list_read(struct pid_list *list, const char *path)
-{
-	DIR *dir = opendir(path);
-	bool is_sorted = true;
-	struct dirent *entry;
-	int err = 0;
-
-	if (!dir)
-		return -errno;
-	list->nr = 0;
-	while (!err && (entry = readdir(dir))) {
-		pid_t pid = pid_parse(entry->d_name);
-
-		if (!pid)
-			continue;
-		is_sorted &= !list->nr || list->pids[list->nr - 1] < pid;
-		err = pid_list_add(list, pid);
-	}
-	closedir(dir);
-	if (!is_sorted) /* proc sorts; a captured folder does not */
-		pid_list_sort(list);
-	return err;
-}
-
-void pid_list_sort(struct pid_list *list)
-{
-	if (list->nr)
-		qsort(list->pids, list->nr, sizeof(*list->pids), compare_pids);
-}
-
-bool pid_list_has(const struct pid_list *list, pid_t pid)
-{
-	return list->nr && bsearch(&pid, list->pids, list->nr, sizeof(pid), compare_pids);
-}
-
-void pid_list_release(struct pid_list *list)
-{
-	free(list->pids);
-	*list = (struct pid_list){ 0 };
-}
-
-void vcpu_list_release(struct vcpu_list *list)
-{
-	free(list->vcpus);
-	*list = (struct vcpu_list){ 0 };
-}
-
 bool proc_stat_parse(const char *text, struct proc_stat *ret_stat)
 {
 	static const char fields[] = /* from the third on */
 		" %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld %*s %llu";
-	const char *after = strrchr(text, ')'); /* the command name may hold anything, ')' too */
+	const char *after = strrchr(text, ')'); /* the command name may contain ')' */
 	unsigned long long start;
 	unsigned int flags;
 	long nr_threads;
@@ -258,7 +142,7 @@ int proc_fd_is_vm(const struct env *env, pid_t pid, int fd)
 	return err ? err : link_is(link, "kvm-vm") != NULL;
 }
 
-/* In the order of their descriptors, which is the order they were made in. */
+/* In the order of their descriptors (in tid), which is the order in which they were created. */
 static void number_vcpus(struct vcpu_list *vcpus)
 {
 	int next = 0;
@@ -309,7 +193,7 @@ int proc_read_fds(const struct env *env, pid_t pid, unsigned int *ret_nr_vms,
 	return err;
 }
 
-/* The thread that ran the vCPU last, 0: none did. Returns 0 or -errno. */
+/* The thread that ran the vCPU last; 0: none yet. Returns 0 or -errno. */
 static int read_vcpu_pid(const char *folder, int index, pid_t *ret_tid)
 {
 	char path[PATH_MAX], text[32];
@@ -355,15 +239,6 @@ int proc_read_vm_folder(const char *path, const struct pid_list *tids, struct vc
 	return err;
 }
 
-size_t vcpu_list_missing(const struct vcpu_list *list)
-{
-	size_t missing = 0;
-
-	for (size_t i = 0; i < list->nr; i++)
-		missing += !list->vcpus[i].tid;
-	return missing;
-}
-
 static int read_named_threads(const struct env *env, pid_t pid, const struct pid_list *tids,
 			      struct vcpu_list *named)
 {
@@ -389,7 +264,7 @@ static int read_named_threads(const struct env *env, pid_t pid, const struct pid
 	return err;
 }
 
-/* A descriptor that was duplicated is the same vCPU, unless there is a thread for each. */
+/* Of several descriptors of one vCPU without a thread, one is kept. */
 static void drop_duplicates(struct vcpu_list *vcpus)
 {
 	size_t out = 0;
@@ -415,8 +290,9 @@ static pid_t find_thread(const struct vcpu_list *named, int index, const struct 
 }
 
 /*
- * QEMU counts its threads 0, 1, 2, 3 where the kernel's numbers are APIC IDs, which may be
- * 0, 1, 4, 5: as many threads as vCPUs belong together by rank. Else only equal numbers do.
+ * QEMU numbers its threads 0, 1, 2, 3 where the kernel has APIC IDs, perhaps 0, 1, 4, 5. So if
+ * there are as many threads as vCPUs, the nth thread is that of the nth vCPU; else the one with its
+ * number.
  */
 static void give_threads(struct vcpu_list *vcpus, const struct vcpu_list *named)
 {

@@ -8,7 +8,7 @@
 #include "host/env.h"
 
 struct lockdown {
-	char level[32]; /* "integrity", "confidentiality"; "": none, or nobody tells */
+	char level[32]; /* "integrity", "confidentiality"; "": none, or not known */
 };
 
 struct lockdown lockdown_read(const struct env *env);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pid_namespace - whether pids and tids mean to us what they mean to the kernel.
+ * pid_namespace - whether our pids and tids are the kernel's own.
  *
- * BPF programs and the names of debugfs' folders have those of the first pid namespace, the host's;
- * /proc and perf_event_open(2) have those of ours. In a container they are other numbers for the
- * same threads, or the same numbers for others.
+ * BPF programs and the names of debugfs' folders have the pids of the first pid namespace, the
+ * host's; /proc and perf_event_open(2) have the pids of our namespace. In a container one thread
+ * has two numbers, and one number can mean two threads.
  */
 #ifndef KVMTOP_HOST_PID_NAMESPACE_H
 #define KVMTOP_HOST_PID_NAMESPACE_H

@@ -3,7 +3,7 @@
  * schedstat - whether the kernel knows how long threads wait for a CPU.
  *
  * Source: proc(5), schedstat; fs/proc/base.c, proc_pid_schedstat(): without CONFIG_SCHEDSTATS and
- * delay accounting it is all zeros, for everybody.
+ * delay accounting the file is all zeros.
  */
 #ifndef KVMTOP_HOST_SCHEDSTAT_H
 #define KVMTOP_HOST_SCHEDSTAT_H
@@ -12,7 +12,7 @@
 
 #include "host/env.h"
 
-/* Asked of this process, which has run for certain. False, too, where the file cannot be read. */
+/* Reads that of this process, which has surely run. False where the file cannot be read, too. */
 bool schedstat_is_on(const struct env *env);
 
 #endif

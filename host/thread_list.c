@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Sorted lists of pids and of vCPUs. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "host/thread_list.h"
+
+pid_t pid_parse(const char *name)
+{
+	long pid = 0;
+
+	for (; isdigit((unsigned char)*name); name++) {
+		pid = pid * 10 + (*name - '0');
+		if (pid > INT_MAX)
+			return 0;
+	}
+	return *name ? 0 : (pid_t)pid;
+}
+
+int pid_list_add(struct pid_list *list, pid_t pid)
+{
+	if (array_grow(&list->pids, &list->room, list->nr + 1) < 0)
+		return -ENOMEM;
+	list->pids[list->nr++] = pid;
+	return 0;
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+void pid_list_sort(struct pid_list *list)
+{
+	if (list->nr)
+		qsort(list->pids, list->nr, sizeof(*list->pids), compare_pids);
+}
+
+int pid_list_read(struct pid_list *list, const char *path)
+{
+	DIR *dir = opendir(path);
+	bool is_sorted = true;
+	struct dirent *entry;
+	int err = 0;
+
+	if (!dir)
+		return -errno;
+	list->nr = 0;
+	while (!err && (entry = readdir(dir))) {
+		pid_t pid = pid_parse(entry->d_name);
+
+		if (!pid)
+			continue;
+		is_sorted &= !list->nr || list->pids[list->nr - 1] < pid;
+		err = pid_list_add(list, pid);
+	}
+	closedir(dir);
+	if (!is_sorted) /* proc sorts; a captured folder does not */
+		pid_list_sort(list);
+	return err;
+}
+
+bool pid_list_has(const struct pid_list *list, pid_t pid)
+{
+	return list->nr && bsearch(&pid, list->pids, list->nr, sizeof(pid), compare_pids);
+}
+
+void pid_list_release(struct pid_list *list)
+{
+	free(list->pids);
+	*list = (struct pid_list){ 0 };
+}
+
+int vcpu_list_add(struct vcpu_list *list, int index, pid_t tid)
+{
+	if (array_grow(&list->vcpus, &list->room, list->nr + 1) < 0)
+		return -ENOMEM;
+	list->vcpus[list->nr++] = (struct vcpu){ .index = index, .tid = tid };
+	return 0;
+}
+
+static int compare_vcpus(const void *a, const void *b)
+{
+	const struct vcpu *x = a, *y = b;
+
+	if (x->index != y->index)
+		return x->index < y->index ? -1 : 1;
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+void vcpu_list_sort(struct vcpu_list *list)
+{
+	if (list->nr)
+		qsort(list->vcpus, list->nr, sizeof(*list->vcpus), compare_vcpus);
+}
+
+size_t vcpu_list_missing(const struct vcpu_list *list)
+{
+	size_t missing = 0;
+
+	for (size_t i = 0; i < list->nr; i++)
+		missing += !list->vcpus[i].tid;
+	return missing;
+}
+
+void vcpu_list_release(struct vcpu_list *list)
+{
+	free(list->vcpus);
+	*list = (struct vcpu_list){ 0 };
+}
