@@ -48,11 +48,11 @@ LIBS = libtracefs libtraceevent zlib libzstd ncursesw libpcre2-8 json-c \
 	$(if $(HAVE_BPF),libbpf)
 HEADERS_ONLY = uthash.h
 
-# What runs in the kernel, and what talks to it; without BPF one file stands in for those.
+# What runs in the kernel, and what talks to it; without BPF, a none.c stands in for it.
 BPF_SOURCES := $(sort $(wildcard providers/*/*.bpf.c))
 BPF_USERS = $(addprefix providers/,bpf/attach.c bpf/fields.c exits/program.c \
 	tracepoint/bpf_engine.c tracepoint/bpf_hook.c)
-BPF_STAND_IN = providers/bpf/none.c
+BPF_STAND_IN := $(sort $(wildcard providers/*/none.c))
 BPF ?= $(shell command -v $(BPF_CLANG) >/dev/null && command -v $(BPFTOOL) >/dev/null && \
 	$(PKG_CONFIG) --exists libbpf && echo yes)
 HAVE_BPF := $(filter yes,$(BPF))

@@ -7,17 +7,13 @@
 #include <linux/kvm.h>
 #include <sys/ioctl.h>
 
-#include "demo/demo_vm.h"
+#include "demo/machine.h"
 
 #define MEMORY_GPA 0x40000000
 #define MARK_GPA 0x10010000
-#define DEFAULT_GPA_BITS 40 /* what KVM_CREATE_VM takes type 0 for */
+#define DEFAULT_GPA_BITS 40 /* of KVM_CREATE_VM with type 0 */
 
 extern const uint8_t demo_arm64_code[], demo_arm64_halted[], demo_arm64_code_end[];
-
-_Static_assert(offsetof(struct demo_counts, pio) == 0 && offsetof(struct demo_counts, mmio) == 4 &&
-	       offsetof(struct demo_counts, cpuid) == 8 && DEMO_CODE_OFFSET == 16,
-	       "the code below says 0, 4, 8 and 16");
 
 /*
  * The loops: HVC with PSCI_VERSION, which KVM answers in the kernel; a store where no memory is; an
@@ -66,42 +62,14 @@ static unsigned long vm_type(int kvm_fd)
 	return KVM_VM_TYPE_ARM_IPA_SIZE((unsigned int)bits);
 }
 
-/* Where the vCPU is to go on, to be read or written. */
-static struct kvm_one_reg pc_register(uint64_t *pc)
-{
-	return (struct kvm_one_reg){
-		.id = KVM_REG_ARM64 | KVM_REG_SIZE_U64 | KVM_REG_ARM_CORE |
-		      KVM_REG_ARM_CORE_REG(regs.pc),
-		.addr = (uintptr_t)pc,
-	};
-}
-
 static int prepare_vcpu(int vm_fd, int vcpu_fd)
 {
-	uint64_t pc = MEMORY_GPA + DEMO_CODE_OFFSET;
-	struct kvm_one_reg reg = pc_register(&pc);
 	struct kvm_vcpu_init init;
 
 	if (ioctl(vm_fd, KVM_ARM_PREFERRED_TARGET, &init) < 0)
 		return -errno;
 	init.features[0] |= 1u << KVM_ARM_VCPU_PSCI_0_2;
-	if (ioctl(vcpu_fd, KVM_ARM_VCPU_INIT, &init) < 0 ||
-	    ioctl(vcpu_fd, KVM_SET_ONE_REG, &reg) < 0)
-		return -errno;
-	return 0;
-}
-
-static bool is_mark(const struct kvm_run *run)
-{
-	return run->exit_reason == KVM_EXIT_MMIO && run->mmio.phys_addr == MARK_GPA;
-}
-
-static uint64_t read_pc(int vcpu_fd)
-{
-	uint64_t pc = 0;
-	struct kvm_one_reg reg = pc_register(&pc);
-
-	return ioctl(vcpu_fd, KVM_GET_ONE_REG, &reg) < 0 ? 0 : pc;
+	return ioctl(vcpu_fd, KVM_ARM_VCPU_INIT, &init) < 0 ? -errno : 0;
 }
 
 const struct demo_machine demo_machine_arm64 = {
@@ -112,7 +80,8 @@ const struct demo_machine demo_machine_arm64 = {
 	.code_end = demo_arm64_code_end,
 	.vm_type = vm_type,
 	.prepare_vcpu = prepare_vcpu,
-	.is_mark = is_mark,
-	.read_pc = read_pc,
+	.mark_gpa = MARK_GPA,
+	.pc_id = KVM_REG_ARM64 | KVM_REG_SIZE_U64 | KVM_REG_ARM_CORE |
+		 KVM_REG_ARM_CORE_REG(regs.pc),
 };
 #endif

@@ -7,9 +7,9 @@
 #include <linux/kvm.h>
 #include <sys/ioctl.h>
 
-#include "demo/demo_vm.h"
+#include "demo/machine.h"
 
-#define MEMORY_GPA 0 /* interrupts go there */
+#define MEMORY_GPA 0 /* where interrupt handlers are */
 #define MARK_GPA 0x10010000
 #define MSR_SF (UINT64_C(1) << 63)
 #define MSR_LE UINT64_C(1)
@@ -19,15 +19,12 @@
 
 extern const uint8_t demo_ppc64_code[], demo_ppc64_halted[], demo_ppc64_code_end[];
 
-_Static_assert(offsetof(struct demo_counts, pio) == 0 && offsetof(struct demo_counts, mmio) == 4 &&
-	       offsetof(struct demo_counts, cpuid) == 8 && DEMO_CODE_OFFSET == 16,
-	       "the code below says 0, 4, 8 and 16");
-
 /*
  * The loops: H_PUT_TERM_CHAR, a hypercall that KVM leaves to user space and that may change r3 to
- * r12; a store where no memory is; an instruction that there is not, of which KVM makes a program
- * interrupt, whose handler goes on behind it. Then the mark, and H_CEDE, with the decrementer, of
- * 32 bits or more, so far from its end that it does not end the halt. That enables interrupts.
+ * r12; a store where no memory is; an illegal instruction, for which KVM injects a program
+ * interrupt; its handler returns to the next instruction. Then the mark, and H_CEDE, which halts
+ * and enables interrupts; the decrementer (32 bits or more) is set so high that it does not end the
+ * halt.
  */
 __asm__(".pushsection .rodata\n"
 	".balign 4\n"
@@ -83,7 +80,7 @@ __asm__(".pushsection .rodata\n"
 	"demo_ppc64_code_end:\n"
 	".popsection\n");
 
-/* A processor that has no larger decrementer leaves it as it is. */
+/* A processor without a large decrementer ignores LPCR_LD. */
 static int set_lpcr(int vcpu_fd)
 {
 	uint64_t lpcr = 0;
@@ -108,11 +105,6 @@ static int prepare_vcpu(int vm_fd, int vcpu_fd)
 	return ioctl(vcpu_fd, KVM_SET_REGS, &regs) < 0 ? -errno : set_lpcr(vcpu_fd);
 }
 
-static bool is_mark(const struct kvm_run *run)
-{
-	return run->exit_reason == KVM_EXIT_MMIO && run->mmio.phys_addr == MARK_GPA;
-}
-
 static uint64_t read_pc(int vcpu_fd)
 {
 	struct kvm_regs regs;
@@ -127,7 +119,7 @@ const struct demo_machine demo_machine_ppc64 = {
 	.halted = demo_ppc64_halted,
 	.code_end = demo_ppc64_code_end,
 	.prepare_vcpu = prepare_vcpu,
-	.is_mark = is_mark,
+	.mark_gpa = MARK_GPA,
 	.read_pc = read_pc,
 };
 #endif

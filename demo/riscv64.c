@@ -7,16 +7,12 @@
 #include <linux/kvm.h>
 #include <sys/ioctl.h>
 
-#include "demo/demo_vm.h"
+#include "demo/machine.h"
 
 #define MEMORY_GPA 0x80000000UL
 #define MARK_GPA 0x10010000
 
 extern const uint8_t demo_riscv64_code[], demo_riscv64_halted[], demo_riscv64_code_end[];
-
-_Static_assert(offsetof(struct demo_counts, pio) == 0 && offsetof(struct demo_counts, mmio) == 4 &&
-	       offsetof(struct demo_counts, cpuid) == 8 && DEMO_CODE_OFFSET == 16,
-	       "the code below says 0, 4, 8 and 16");
 
 /*
  * The loops: an SBI call (the version), which KVM answers in the kernel and which may change a0 and
@@ -60,41 +56,13 @@ __asm__(".pushsection .rodata\n"
 	".option pop\n"
 	".popsection\n");
 
-/* Where the vCPU is to go on, to be read or written. */
-static struct kvm_one_reg pc_register(uint64_t *pc)
-{
-	return (struct kvm_one_reg){
-		.id = KVM_REG_RISCV | KVM_REG_SIZE_U64 | KVM_REG_RISCV_CORE |
-		      KVM_REG_RISCV_CORE_REG(regs.pc),
-		.addr = (uintptr_t)pc,
-	};
-}
-
-/* The second and later vCPUs wait for the first to start them, unless they are told to run. */
+/* Without it, the second and later vCPUs wait until the first starts them. */
 static int prepare_vcpu(int vm_fd, int vcpu_fd)
 {
-	uint64_t pc = MEMORY_GPA + DEMO_CODE_OFFSET;
-	struct kvm_one_reg reg = pc_register(&pc);
 	struct kvm_mp_state state = { .mp_state = KVM_MP_STATE_RUNNABLE };
 
 	(void)vm_fd;
-	if (ioctl(vcpu_fd, KVM_SET_ONE_REG, &reg) < 0 ||
-	    ioctl(vcpu_fd, KVM_SET_MP_STATE, &state) < 0)
-		return -errno;
-	return 0;
-}
-
-static bool is_mark(const struct kvm_run *run)
-{
-	return run->exit_reason == KVM_EXIT_MMIO && run->mmio.phys_addr == MARK_GPA;
-}
-
-static uint64_t read_pc(int vcpu_fd)
-{
-	uint64_t pc = 0;
-	struct kvm_one_reg reg = pc_register(&pc);
-
-	return ioctl(vcpu_fd, KVM_GET_ONE_REG, &reg) < 0 ? 0 : pc;
+	return ioctl(vcpu_fd, KVM_SET_MP_STATE, &state) < 0 ? -errno : 0;
 }
 
 const struct demo_machine demo_machine_riscv64 = {
@@ -104,7 +72,8 @@ const struct demo_machine demo_machine_riscv64 = {
 	.halted = demo_riscv64_halted,
 	.code_end = demo_riscv64_code_end,
 	.prepare_vcpu = prepare_vcpu,
-	.is_mark = is_mark,
-	.read_pc = read_pc,
+	.mark_gpa = MARK_GPA,
+	.pc_id = KVM_REG_RISCV | KVM_REG_SIZE_U64 | KVM_REG_RISCV_CORE |
+		 KVM_REG_RISCV_CORE_REG(regs.pc),
 };
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "demo/demo_vm.h"
+#include "demo/machine.h"
 
 #define MEMORY_GPA 0x1000
 #define UNBACKED_GPA 0xd0000
@@ -16,10 +16,7 @@
 
 extern const uint8_t demo_x86_code[], demo_x86_code_end[];
 
-_Static_assert(offsetof(struct demo_counts, pio) == 0 && offsetof(struct demo_counts, mmio) == 4 &&
-	       offsetof(struct demo_counts, cpuid) == 8, "the code below says 0, 4, 8");
-
-/* %cs begins at the memory, %ds where there is none. %esi survives CPUID. Port 0xe9 is nobody's. */
+/* %cs begins at the memory, %ds where no memory is. CPUID keeps %esi. Port 0xe9 has no device. */
 __asm__(".pushsection .rodata\n"
 	".code16\n"
 	"demo_x86_code:\n"
@@ -52,13 +49,13 @@ __asm__(".pushsection .rodata\n"
 	".code64\n"
 	".popsection\n");
 
-/* Intel processors that cannot run real mode as it is need a TSS; elsewhere it changes nothing. */
+/* Intel processors without unrestricted guests need a TSS for real mode; others ignore it. */
 static void prepare_vm(int vm_fd)
 {
 	(void)ioctl(vm_fd, KVM_SET_TSS_ADDR, TSS_GPA);
 }
 
-/* In real mode the base is 16 times the selector; anything else would be emulated on some hosts. */
+/* In real mode the base is 16 times the selector; with another base some hosts emulate. */
 static void set_segment(struct kvm_segment *segment, uint32_t base)
 {
 	segment->base = base;
@@ -80,11 +77,6 @@ static int prepare_vcpu(int vm_fd, int vcpu_fd)
 	return 0;
 }
 
-static bool is_mark(const struct kvm_run *run)
-{
-	return run->exit_reason == KVM_EXIT_HLT;
-}
-
 const struct demo_machine demo_machine_x86 = {
 	.remedy = "is kvm_intel or kvm_amd loaded, is virtualization on in the firmware?",
 	.memory_gpa = MEMORY_GPA,
@@ -92,6 +84,5 @@ const struct demo_machine demo_machine_x86 = {
 	.code_end = demo_x86_code_end,
 	.prepare_vm = prepare_vm,
 	.prepare_vcpu = prepare_vcpu,
-	.is_mark = is_mark,
 };
 #endif

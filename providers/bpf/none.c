@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Stands in for what talks to BPF where the program was built without it. */
+/* Stands in for attach.c in a build without BPF. */
 #include <errno.h>
 
 #include "providers/bpf/attach.h"
-#include "providers/exits/program.h"
-#include "providers/tracepoint/engine.h"
 
 int bpf_probe(const struct env *env, struct why *why)
 {
@@ -12,67 +10,3 @@ int bpf_probe(const struct env *env, struct why *why)
 	return why_set(why, -ENOSYS, "built without BPF: ask for a build with it, or build it "
 				     "after `make deps`");
 }
-
-int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret_bpf,
-		   struct why *why)
-{
-	(void)ret_bpf;
-	return bpf_probe(config->env, why);
-}
-
-int exits_bpf_attach(struct exits_bpf *bpf, struct why *why)
-{
-	(void)bpf;
-	return bpf_probe(NULL, why);
-}
-
-void exits_bpf_close(struct exits_bpf *bpf)
-{
-	(void)bpf;
-}
-
-bool exits_bpf_is_timed(const struct exits_bpf *bpf)
-{
-	(void)bpf;
-	return false;
-}
-
-const struct exits_code *exits_bpf_codes(const struct exits_bpf *bpf)
-{
-	(void)bpf;
-	return NULL;
-}
-
-const volatile struct exits_thread *exits_bpf_thread(const struct exits_bpf *bpf, uint32_t i)
-{
-	(void)bpf;
-	(void)i;
-	return NULL;
-}
-
-struct exits_bpf_lost exits_bpf_lost(const struct exits_bpf *bpf)
-{
-	(void)bpf;
-	return (struct exits_bpf_lost){ 0, 0 };
-}
-
-long exits_bpf_arguments(struct exits_bpf *bpf, const struct exits_argument_key **ret_keys,
-			 const struct exits_cell **ret_cells, struct why *why)
-{
-	(void)bpf;
-	(void)ret_keys;
-	(void)ret_cells;
-	return bpf_probe(NULL, why);
-}
-
-void exits_bpf_free_threads(struct exits_bpf *bpf, const uint32_t *numbers, uint32_t nr)
-{
-	(void)bpf;
-	(void)numbers;
-	(void)nr;
-}
-
-const struct engine bpf_engine = {
-	.name = "bpf",
-	.probe = bpf_probe,
-};

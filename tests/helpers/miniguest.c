@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "demo/demo.h"
-#include "demo/demo_vm.h"
+#include "demo/vm.h"
 
 #define LIMIT_S 240 /* no run is longer, whatever it was told */
 #define MAX_HOLD_S 120

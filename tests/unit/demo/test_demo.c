@@ -11,6 +11,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@
 #include <cmocka.h>
 
 #include "demo/demo.h"
-#include "demo/demo_vm.h"
+#include "demo/vm.h"
 
 #define SECOND_MS 1000
 

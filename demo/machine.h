@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * machine - what differs between the demo guests of the kinds of machines.
+ *
+ * A round of a vCPU makes exactly the exits of the plan and then the mark, which ends it: on x86 a
+ * HLT (KVM_EXIT_HLT, for there is no interrupt controller); elsewhere, where KVM does not return to
+ * user space for a halt, an MMIO write and then a halt, which lasts for the pause until the vCPU is
+ * kicked out of it.
+ */
+#ifndef KVMTOP_DEMO_MACHINE_H
+#define KVMTOP_DEMO_MACHINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define DEMO_CODE_OFFSET 16 /* in the guest's memory; at 0 is struct demo_counts */
+
+/* What the guest's code reads when a round begins. The code of every machine knows the offsets. */
+struct demo_counts {
+	uint32_t pio;	/* at 0 */
+	uint32_t mmio;	/* at 4 */
+	uint32_t cpuid; /* at 8 */
+};
+
+_Static_assert(sizeof(struct demo_counts) == 12 && DEMO_CODE_OFFSET == 16, "the code says so");
+
+struct demo_machine {
+	const char *remedy;  /* a question for the user who has no /dev/kvm */
+	uint64_t memory_gpa; /* where the guest's only page of memory is */
+	const uint8_t *code, *code_end;
+	unsigned long (*vm_type)(int kvm_fd);	     /* for KVM_CREATE_VM; NULL: 0 */
+	void (*prepare_vm)(int vm_fd);		     /* may be NULL */
+	int (*prepare_vcpu)(int vm_fd, int vcpu_fd); /* 0 or -errno */
+	/*
+	 * The address written to as the mark; 0: the mark is KVM_EXIT_HLT, and the next two are 0.
+	 */
+	uint64_t mark_gpa;
+	const uint8_t *halted; /* in the code, the instruction behind the halt */
+	/*
+	 * The program counter: its number for KVM_GET_ONE_REG; vm.c sets it to the code. 0: it has
+	 * none, prepare_vcpu() sets it, and read_pc() returns it, or 0 after an error.
+	 */
+	uint64_t pc_id;
+	uint64_t (*read_pc)(int vcpu_fd);
+};
+
+extern const struct demo_machine demo_machine_x86, demo_machine_arm64, demo_machine_riscv64,
+	demo_machine_ppc64;
+
+#endif
