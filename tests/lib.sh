@@ -27,6 +27,7 @@ export TMP
 T_nr=0
 T_failed=0
 T_done=0
+T_golden=
 T_pids=
 T_server=
 T_nr_screens=0
@@ -132,6 +133,22 @@ same_files() {
 	else
 		not_ok "$3" "$(printf '%s\n' "$t_diff" | head -n 60)"
 	fi
+}
+
+# same_golden GOT FILE NAME: passed when GOT has the same bytes as the golden FILE. UPDATE=1 in the
+# environment writes FILE anew: look at the difference before you keep it.
+same_golden() {
+	T_golden="$T_golden$2
+"
+	[ -z "${UPDATE:-}" ] || cp "$1" "$2"
+	same_files "$1" "$2" "$3"
+}
+
+# no_other_golden FOLDER: passed when every *.txt in the folder was a golden FILE of this test.
+no_other_golden() {
+	printf '%s' "$T_golden" | LC_ALL=C sort -u >"$TMP/.used"
+	printf '%s\n' "$1"/*.txt | LC_ALL=C sort >"$TMP/.there"
+	is "$(LC_ALL=C comm -13 "$TMP/.used" "$TMP/.there")" "" "every file in $1 is compared"
 }
 
 # status_of COMMAND...: runs it, prints its exit status; output goes to $TMP/out and $TMP/err.

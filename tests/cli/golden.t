@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What every mode without a screen prints about captured machines, compared with tests/golden/*.txt.
 #
-# UPDATE=1 tests/cli/golden.t writes those files anew; look at the difference before you keep it.
+# UPDATE=1 tests/cli/golden.t writes these files anew; look at the difference before you keep it.
 . tests/lib.sh
 
 root=tests/sysroot
@@ -34,8 +34,7 @@ golden() {
 compare() {
 	wait
 	for name in $names; do
-		[ -z "${UPDATE:-}" ] || cp "$TMP/$name.txt" "tests/golden/$name.txt"
-		same_files "$TMP/$name.txt" "tests/golden/$name.txt" "$name"
+		same_golden "$TMP/$name.txt" "tests/golden/$name.txt" "$name"
 	done
 	names=
 }
@@ -119,14 +118,6 @@ golden exits-no-thread exits --sysroot $root/amd -t 115 0.1
 golden exits-no-provider exits --sysroot $root/arm64 0.1
 compare
 
-# Nothing is left over from a case that is gone.
-for file in tests/golden/*.txt; do
-	grep -qF "$(basename "$file" .txt)" tests/cli/golden.t || {
-		case $(basename "$file" .txt) in
-		*-providers | *-fields | *-batch) ;;
-		*) not_ok "no case needs $file" ;;
-		esac
-	}
-done
+no_other_golden tests/golden
 
 done_testing

@@ -40,8 +40,7 @@ is_still() {
 # picture NAME [SED]: the whole of it.
 picture() {
 	shot | sed "${2:-}" >"$TMP/picture"
-	[ -z "${UPDATE:-}" ] || cp "$TMP/picture" "tests/golden/screen/$1.txt"
-	same_files "$TMP/picture" "tests/golden/screen/$1.txt" "picture $1"
+	same_golden "$TMP/picture" "tests/golden/screen/$1.txt" "picture $1"
 }
 
 # keys_show KEYS REGEX NAME: the keys, then what must be seen.
@@ -614,5 +613,7 @@ ends_with_terminal() {
 ends_with_terminal "" :
 ends_with_terminal ", though nobody told it" 'trap "" HUP'
 ends_with_terminal ", though it has no keyboard" 'trap "" HUP' '</dev/null'
+
+no_other_golden tests/golden/screen
 
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Every header compiles alone, and no folder includes what its rank forbids.
+# Every header compiles alone, no folder includes what its rank forbids, tests are executable.
 . tests/lib.sh
 
 check "every header compiles alone" make -s check-headers
@@ -30,5 +30,7 @@ providers/exits/b and providers/exits/a include each other in a circle
 providers/exits/climbs.c:1: includes ui/tui/a.h: providers/exits is not above ui/tui" \
 	"every forbidden include is found, with file and line"
 is "$(status_of tools/check-layers "$tree")" 1 "and is a failure"
+
+is "$(find tests/cli -name '*.t' ! -perm -100)" "" "every test can be run by its name"
 
 done_testing
