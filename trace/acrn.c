@@ -224,7 +224,7 @@ static int next(struct source *source)
 {
 	struct acrn *acrn = (struct acrn *)source;
 
-	return window_has(&acrn->window, RECORD_SIZE) ? take(acrn) : next_piece(acrn);
+	return window_left(&acrn->window) >= RECORD_SIZE ? take(acrn) : next_piece(acrn);
 }
 
 static void free_source(struct source *source)

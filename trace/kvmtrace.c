@@ -147,7 +147,7 @@ static bool find_swap(struct window *window, const struct head *head)
 	uint32_t first = head->len >= 4 ? read_u32(head->bytes, false) : 0;
 
 	if (first == MAGIC || first == __builtin_bswap32(MAGIC)) {
-		window_take(window, 4);
+		window->at += 4;
 		return first != MAGIC;
 	}
 	return !are_records(head, false) && are_records(head, true);
@@ -279,7 +279,7 @@ static ALWAYS_INLINE int next_of(struct source *source, bool swap)
 		return next_piece(kvmtrace);
 	word = read_u32(window->at, swap);
 	size = record_size(word);
-	if (!window_has(window, size))
+	if (window_left(window) < size)
 		return next_piece(kvmtrace);
 	return take(kvmtrace, size, word, swap);
 }

@@ -267,14 +267,14 @@ static int file_begin(struct raw_file *file, const enum raw_kind *kind, struct w
 	if (err)
 		return err;
 	file->size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
-	window_fill(window, S_ISREG(st.st_mode) ? ACRN_LOOK : ACRN_SIZE);
+	window_want(window, S_ISREG(st.st_mode) ? ACRN_LOOK : ACRN_SIZE);
 	head = (struct head){ window->at, window_left(window) };
 	file->is_empty = head.len == 0;
 	err = kind ? 0 : check_kind(file, &head, why);
 	if (err)
 		return err;
 	file->layout = raw_layout_of(head.bytes, head.len, kind);
-	window_take(window, file->layout.skip);
+	window->at += file->layout.skip;
 	return 0;
 }
 
@@ -361,9 +361,10 @@ int raw_file_next(struct raw_file *file, struct raw_record *ret_record, struct w
 	while (!(n = raw_decode(&file->layout, window->at, window_left(window), ret_record))) {
 		size_t left = window_left(window);
 
-		window_fill(window, left + 1);
+		window_want(window, left + 1);
 		if (window_left(window) == left)
 			return file_end(file, why);
 	}
-	return window_take(window, n) ? 1 : file_end(file, why);
+	window->at += n;
+	return 1;
 }

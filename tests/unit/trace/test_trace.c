@@ -441,7 +441,8 @@ static void a_file_that_grows(void **state)
 }
 
 /*
- * Cut while it is read: what is whole in front of the cut is read, and that there was more is said.
+ * Cut while it is read: what is whole in front of the cut is read, and maybe more that was in
+ * memory already; that there was more is said, and where.
  */
 static void check_shorter(const struct bytes *whole, enum trace_kind kind, size_t header,
 			  size_t size, size_t cut)
@@ -460,7 +461,7 @@ static void check_shorter(const struct bytes *whole, enum trace_kind kind, size_
 		assert_int_equal(event->time, nr + 1);
 	if (nr_left < nr_before)
 		nr_left = nr_before;
-	assert_int_equal(nr, nr_left);
+	assert_true(nr >= nr_left && nr < (whole->len - header) / size);
 	assert_end(trace);
 	assert_non_null(trace_problem(trace, 0));
 	assert_non_null(strstr(trace_problem(trace, 0)->text, "shorter"));
