@@ -9,33 +9,38 @@
 #include "base/clock.h"
 #include "host/guest.h"
 #include "monitor.h"
+#include "providers/playback/captured.h"
+#include "providers/playback/playback.h"
 #include "providers/provider.h"
 #include "views/query.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 
-/* A provider that was asked for. */
+/* A provider that was asked for, or the player that stands in for it. */
 struct source {
+	const char *name; /* before its notices */
+	bool is_of_exits, is_always_by_guest;
+	const struct player *player; /* NULL: it is live */
 	const struct provider *provider;
 	struct provider_site site;
 	void *state; /* NULL: not open */
 	bool is_open, is_waiting, was_open;
 	bool is_told;
 	struct want told;      /* what it was told last, */
-	uint32_t nr_told_with; /* and of how many fields: those it showed since are no news to it */
+	uint32_t nr_told_with; /* and how many fields there were then: it counts new ones anyway */
 	char notice[sizeof(struct why) + 32];
 };
 
 struct monitor {
 	struct monitor_config config;
-	struct guests *guests; /* of a recording they are not ours */
+	struct guests *guests; /* a recording's are not ours to free */
 	struct fields *fields;
 	struct stats *stats;
 	struct sample sample;
 	struct want want;
 	const struct pattern *filter; /* the latest query's */
 	bool has_want, has_new_question;
-	bool is_answered; /* the recording has said all there is */
+	bool is_answered; /* both samples of the recording were taken for the latest want */
 	struct source sources[SAMPLE_SOURCES];
 	size_t nr_sources;
 	struct why guests_why; /* why the inventory may not be true; "": it is */
@@ -45,8 +50,7 @@ struct monitor {
 static void source_say(struct source *source, const char *text)
 {
 	if (text[0])
-		snprintf(source->notice, sizeof(source->notice), "%s: %s", source->provider->name,
-			 text);
+		snprintf(source->notice, sizeof(source->notice), "%s: %s", source->name, text);
 	else
 		source->notice[0] = '\0';
 }
@@ -61,13 +65,24 @@ static void source_fail(struct source *source, int err, const struct why *why)
 	source->state = NULL;
 }
 
-/* Opens a provider, or leaves it waiting or failed with its notice set. */
-static int source_open(struct source *source, bool waits)
+static int probe(const struct provider *provider, const struct player *player,
+		 const struct env *env, struct why *why)
+{
+	if (!player)
+		return provider->probe(env, why);
+	return player->probe ? player->probe(env, why) : 0;
+}
+
+/* Opens a source, or leaves it waiting or failed with its notice set. */
+static int source_open(struct source *source, const void *recording, bool waits)
 {
 	struct why why = { "" };
-	int err = source->provider->probe(source->site.env, &why);
+	int err = probe(source->provider, source->player, source->site.env, &why);
 
-	if (!err)
+	if (!err && source->player)
+		err = playback_open(source->player, recording, &source->site, &source->state,
+				    &why);
+	else if (!err)
 		err = source->provider->open(&source->site, &source->state, &why);
 	source->is_open = !err;
 	source->was_open |= !err;
@@ -82,14 +97,14 @@ static int source_open(struct source *source, bool waits)
 
 static bool is_recorded(const struct monitor *monitor)
 {
-	return monitor->config.recording.recorded;
+	return monitor->config.recording.players;
 }
 
-static bool is_asked_for(const struct monitor *monitor, const struct provider *provider)
+static bool is_asked_for(const struct monitor *monitor, size_t i)
 {
 	const struct monitor_config *config = &monitor->config;
 
-	return is_recorded(monitor) || config->asks_for(config->arg, provider->asked_by);
+	return is_recorded(monitor) || config->asks_for(config->arg, provider_at(i)->asked_by);
 }
 
 bool monitor_is_live(const struct monitor *monitor)
@@ -101,33 +116,54 @@ bool monitor_is_live(const struct monitor *monitor)
 	return false;
 }
 
-static const struct provider *listed_provider(const struct monitor *monitor, size_t i)
+/* What the i-th source is; false past the last. */
+static bool choose_source(const struct monitor *monitor, size_t i, struct source *ret_source)
 {
-	return is_recorded(monitor) ? monitor->config.recording.provider_at(i) : provider_at(i);
+	const struct monitor_recording *recording = &monitor->config.recording;
+	struct source source = { .provider = is_recorded(monitor) ? NULL : provider_at(i) };
+
+	if (is_recorded(monitor))
+		source.player = recording->players[i];
+	else if (source.provider && env_is_captured(monitor->config.env))
+		source.player = captured_player(source.provider);
+	if (!source.player && !source.provider)
+		return false;
+	if (source.player) {
+		source.name = source.player->name;
+		source.is_of_exits = source.player->is_of_exits;
+		source.is_always_by_guest = source.player->is_always_by_guest;
+		source.provider = &playback_provider;
+	} else {
+		source.name = source.provider->name;
+		source.is_of_exits = source.provider->is_of_exits;
+		source.is_always_by_guest = source.provider->is_always_by_guest;
+	}
+	*ret_source = source;
+	return true;
 }
 
 static int open_sources(struct monitor *monitor, struct why *why)
 {
-	const struct provider *provider;
+	struct source chosen;
 	bool waits = false;
 	int err = -ENOENT;
 
-	for (size_t i = 0; (provider = listed_provider(monitor, i)); i++) {
+	for (size_t i = 0; choose_source(monitor, i, &chosen); i++) {
 		struct source *source = &monitor->sources[monitor->nr_sources];
 		int this_err;
 
-		if (!is_asked_for(monitor, provider))
+		if (!is_asked_for(monitor, i))
 			continue;
 		monitor->nr_sources++;
-		source->provider = provider;
+		*source = chosen;
 		source->site = (struct provider_site){
 			.env = monitor->config.env,
-			.recorded = monitor->config.recording.recorded,
 			.guests = monitor->guests,
 			.fields = monitor->fields,
 			.source = (uint32_t)i,
 		};
-		this_err = source_open(source, monitor->config.waits);
+		this_err = source_open(source, monitor->config.recording.recording,
+				       monitor->config.waits);
 		waits |= source->is_waiting;
 		if (this_err) {
 			err = this_err;
@@ -189,7 +225,7 @@ static bool is_of_exits(const struct monitor *monitor, const struct field *field
 {
 	for (size_t i = 0; i < monitor->nr_sources; i++) {
 		if (monitor->sources[i].site.source == field->source)
-			return monitor->sources[i].provider->is_of_exits;
+			return monitor->sources[i].is_of_exits;
 	}
 	return false;
 }
@@ -231,7 +267,7 @@ static bool is_new_question(const struct monitor *monitor, const struct query *q
 	if (want->guest != query->guest)
 		return true;
 	for (size_t i = 0; i < monitor->nr_sources; i++)
-		is_scoped |= !monitor->sources[i].provider->is_always_by_guest;
+		is_scoped |= !monitor->sources[i].is_always_by_guest;
 	return is_scoped && want->scope != scope_of(query);
 }
 
@@ -256,7 +292,7 @@ static int want_of(const struct monitor *monitor, const struct source *source,
 
 	*ret_want = (struct want){ .scope = want->scope, .guest = want->guest };
 	/* All of it, always: looking closer at one guest must not end the others' counts. */
-	if (source->provider->is_of_exits) {
+	if (source->is_of_exits) {
 		ret_want->scope = WANT_EACH;
 		ret_want->guest = GUEST_ANY;
 	}
@@ -385,7 +421,7 @@ bool monitor_revive(struct monitor *monitor)
 		if (!source->is_waiting)
 			continue;
 		env_refresh(monitor->config.env);
-		any |= source_open(source, true) == 0;
+		any |= source_open(source, NULL, true) == 0;
 	}
 	return any;
 }
@@ -415,7 +451,7 @@ int monitor_sample(struct monitor *monitor)
 	if (monitor->is_answered)
 		return 0;
 	monitor->is_answered = true;
-	err = take_sample(monitor); /* the recording's beginning */
+	err = take_sample(monitor); /* the one before, which the next is compared with */
 	return err ? err : take_sample(monitor);
 }
 
@@ -456,7 +492,7 @@ const char *monitor_notice(const struct monitor *monitor, size_t i)
 		const struct source *source = &monitor->sources[j];
 
 		if (!source->notice[0] ||
-		    (source->provider->is_of_exits && !is_wanted(monitor, source)))
+		    (source->is_of_exits && !is_wanted(monitor, source)))
 			continue;
 		if (i-- == 0)
 			return source->notice;
@@ -469,7 +505,7 @@ const char *monitor_no_exits(const struct monitor *monitor)
 	for (size_t i = 0; i < monitor->nr_sources; i++) {
 		const struct source *source = &monitor->sources[i];
 
-		if (source->provider->is_of_exits && !source->was_open)
+		if (source->is_of_exits && !source->was_open)
 			return source->notice;
 	}
 	return NULL;
@@ -484,7 +520,8 @@ bool monitor_provider(const struct env *env, size_t i, const char **ret_name, co
 		return false;
 	*ret_name = provider->name;
 	*ret_help = provider->help;
-	*ret_err = provider->probe(env, why);
+	*ret_err = probe(provider, env_is_captured(env) ? captured_player(provider) : NULL, env,
+			 why);
 	return true;
 }
 

@@ -20,18 +20,17 @@
 #define MONITOR_NOTICES (1 + SAMPLE_SOURCES)
 
 struct monitor;
-struct provider;
+struct player;
 struct query;
-struct recorded;
 
 /*
- * What was recorded; it outlives the monitor. Zero-initialised is none. It is one interval: a
- * question is answered by the first sample, and by no other one differently.
+ * A recording, which outlives the monitor. Zero-initialised is none. Its players can seek: two of
+ * their samples answer a question, and monitor_sample() takes both.
  */
 struct monitor_recording {
-	const struct recorded *recorded;		 /* for its providers */
-	struct guests *guests;				 /* the inventory */
-	const struct provider *(*provider_at)(size_t i); /* NULL past the end */
+	const struct player *const *players; /* NULL ends them */
+	const void *recording;		     /* what they play */
+	struct guests *guests;		     /* the inventory */
 };
 
 struct monitor_config {

@@ -112,7 +112,7 @@ static void happen(struct bench *bench)
 
 static int make(struct bench *bench)
 {
-	struct provider_site site = { &bench->env, NULL, NULL, 0, NULL };
+	struct provider_site site = { &bench->env, NULL, NULL, 0 };
 	struct why why = { "" };
 
 	if (env_init(&bench->env, "", &why) < 0)

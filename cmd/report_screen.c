@@ -8,7 +8,8 @@
 
 #include "cmd/live.h"
 #include "monitor.h"
-#include "trace/recorded/provider.h"
+#include "trace/recorded/player.h"
+#include "trace/recorded/recorded.h"
 #include "trace/report/report.h"
 #include "ui/tui/tui.h"
 #include "views/query.h"
@@ -153,7 +154,7 @@ static int begin(struct look *look, const struct recording *recording,
 		 const struct report_options *options)
 {
 	const struct monitor_config config = {
-		.recording = { &look->recorded, look->recorded.guests, recorded_provider_at },
+		.recording = { recorded_players, &look->recorded, look->recorded.guests },
 	};
 	struct why why = { "" }; /* text says itself that there is nothing of KVM in it */
 	int err = choose(look, options, &why);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * provider - a source of facts, live or recorded.
+ * provider - a live source of facts: something that counts on this machine.
  *
- * One file and one line in the table of providers/provider.c each. A provider adds its fields to
- * the dictionary when it opens, is told what is wanted of them, and adds rows to a sample when
+ * Each is one file and one line in the table of providers/provider.c. A provider adds its fields to
+ * the dictionary when it opens, is told which of them are wanted, and adds rows to a sample when
  * asked. It knows nothing of screens, stats or other providers. All calls come from one thread.
+ * What plays earlier samples in place of a provider is a player, see playback/player.h.
  */
 #ifndef KVMTOP_PROVIDERS_PROVIDER_H
 #define KVMTOP_PROVIDERS_PROVIDER_H
@@ -32,15 +33,12 @@ struct want {
 	uint32_t guest;
 };
 
-struct recorded;
-
 /* What a provider is given; all of it outlives the provider. */
 struct provider_site {
-	const struct env *env; /* the machine; NULL: a recording is looked at */
+	const struct env *env; /* the machine; NULL for the player of a recording */
 	const struct guests *guests;
 	struct fields *fields;
 	uint32_t source; /* its number, for struct field and struct sample */
-	const struct recorded *recorded; /* what was recorded; NULL of a machine */
 };
 
 struct provider {

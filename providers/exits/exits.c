@@ -14,7 +14,6 @@
 #include "host/descriptors.h"
 #include "host/schedstat.h"
 #include "providers/bpf/attach.h"
-#include "providers/captured_exits.h"
 #include "providers/exits/names.h"
 #include "providers/exits/program.h"
 #include "providers/exits/threads.h"
@@ -25,7 +24,6 @@
 
 struct exits {
 	struct provider_site site;
-	void *captured; /* its state, where a captured machine is looked at */
 	const struct split *exit;
 	struct exits_names *names;
 	struct exits_bpf *bpf; /* NULL: nothing is wanted */
@@ -40,11 +38,8 @@ struct exits {
 
 static int exits_probe(const struct env *env, struct why *why)
 {
-	int err;
+	int err = trace_check(env, why);
 
-	if (env_is_captured(env))
-		return exits_captured_probe(env, why);
-	err = trace_check(env, why);
 	return err ? err : bpf_probe(env, why);
 }
 
@@ -89,7 +84,6 @@ static void exits_close(void *state)
 
 	if (!exits)
 		return;
-	exits_captured_close(exits->captured);
 	stop(exits);
 	exits_names_free(exits->names);
 	free(exits);
@@ -103,10 +97,7 @@ static int exits_open(const struct provider_site *site, void **ret_state, struct
 	if (!exits)
 		return -ENOMEM;
 	exits->site = *site;
-	if (env_is_captured(site->env))
-		err = exits_captured_open(site, &exits->captured, why);
-	else
-		err = open_names(exits, why);
+	err = open_names(exits, why);
 	if (err) {
 		exits_close(exits);
 		return err;
@@ -197,8 +188,6 @@ static int exits_want(void *state, const struct want *want, struct why *why)
 	struct exits *exits = state;
 	bool has_arguments, has_times, has_any;
 
-	if (exits->captured)
-		return exits_captured_want(exits->captured, want, why);
 	has_arguments = is_wanted(exits, want, USE_ARGUMENT);
 	has_times = is_wanted(exits, want, USE_TIME);
 	has_any = has_arguments || has_times || is_wanted(exits, want, USE_EXIT);
@@ -327,8 +316,6 @@ static int exits_collect(void *state, struct sample *sample, struct why *why)
 	struct exits_bpf_lost lost;
 	int err;
 
-	if (exits->captured)
-		return exits_captured_collect(exits->captured, sample, why);
 	if (!exits->bpf)
 		return -EAGAIN;
 	lost = lost_since(exits);

@@ -3,8 +3,7 @@
  * engine - what counts tracepoints for the tracepoint provider.
  *
  * All engines give the same numbers under the same names. "perf" needs nothing but
- * perf_event_open(2); "bpf" costs each event a quarter of that, where the kernel allows it;
- * "captured" plays back what a captured machine had counted.
+ * perf_event_open(2); "bpf" costs each event a quarter of that, where the kernel allows it.
  */
 #ifndef KVMTOP_PROVIDERS_TRACEPOINT_ENGINE_H
 #define KVMTOP_PROVIDERS_TRACEPOINT_ENGINE_H
@@ -77,6 +76,5 @@ struct engine {
 
 extern const struct engine perf_engine;
 extern const struct engine bpf_engine;
-extern const struct engine captured_engine;
 
 #endif

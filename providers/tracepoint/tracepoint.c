@@ -43,7 +43,7 @@ static void tracepoints_close(void *state)
 	free(tp);
 }
 
-/* The best comes first; what a captured machine had counted is not to be had by counting. */
+/* The best comes first. */
 static const struct engine *const engines[] = { &bpf_engine, &perf_engine };
 
 #define NR_ENGINES (sizeof(engines) / sizeof(engines[0]))
@@ -69,8 +69,6 @@ static int tracepoints_probe(const struct env *env, struct why *why)
 
 	if (err)
 		return err;
-	if (env_is_captured(env))
-		return captured_engine.probe(env, why);
 	while ((engine = next_engine(env, &at))) {
 		why->text[0] = '\0';
 		err = engine->probe(env, why);
@@ -97,8 +95,6 @@ static int open_engine(struct tracepoints *tp, struct why *why)
 	int err = -EINVAL;
 	size_t at = 0;
 
-	if (env_is_captured(env))
-		return try_engine(tp, &captured_engine, why);
 	while ((engine = next_engine(env, &at))) {
 		why->text[0] = '\0';
 		err = engine->probe(env, why);
@@ -286,7 +282,7 @@ static const char *tracepoints_engine(void *state)
 {
 	const struct tracepoints *tp = state;
 
-	return tp->engine == &captured_engine ? NULL : tp->engine->name;
+	return tp->engine->name;
 }
 
 const struct provider tracepoint_provider = {

@@ -1,57 +1,103 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_captured - any text as the counters of a captured machine: no crash, no row that is unasked.
+ * fuzz_captured - any text as the counters and as the exits of a captured machine: no crash, no row
+ * that is not wanted, no key twice.
  */
-#include <stdlib.h>
-#include <string.h>
+#include "providers/playback/captured.c" /* NOLINT(bugprone-suspicious-include): it reads a file */
+#include "providers/playback/playback.h"
+#include "tests/worlds/fake_guest.h"
 
-#include "providers/captured_events.c" /* NOLINT(bugprone-suspicious-include): it reads a file */
-
-#define READS 6
+#define READS 5
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const struct counter counters[] = {
-	{ .tracepoint_id = 1, .name = "kvm_exit", .field = 0 },
-	{ .tracepoint_id = 1, .name = "kvm_exit(HLT)", .field = 1 },
-	{ .tracepoint_id = 2, .name = "kvm_pio", .field = 2 },
-};
-
-static const struct target cpu = { false, 0, GUEST_ANY };
-static const struct target threads[] = { { true, 7, 1 }, { true, 8, 2 }, { true, 9, 1 } };
-
-static void read_one(struct captured *captured)
+static struct captured *make(const struct provider_site *site, key_fn key_of, const uint8_t *data,
+			     size_t size)
 {
-	struct sample sample = { 0 };
-	struct why why;
-	uint64_t time_ns;
+	struct captured *captured = calloc(1, sizeof(*captured));
 
-	if (captured_engine.read(captured, &sample, &time_ns, &why) < 0)
+	if (!captured)
 		abort();
-	for (size_t i = 0; i < sample.nr_rows; i++) {
-		if (sample.rows[i].key.field > 1 || sample.rows[i].key.guest > 2)
+	captured->site = *site;
+	captured->key_of = key_of;
+	captured->text = strndup((const char *)data, size);
+	captured->next = captured->text;
+	return captured;
+}
+
+static void add_events(struct fields *fields)
+{
+	static const char *const names[] = { "kvm_exit(HLT)", "kvm_pio", "kvmmmu:kvm_exit" };
+	struct field field = { .name = "kvm_exit", .parent = FIELD_NONE };
+
+	if (fields_add(fields, &field, &field.parent) < 0)
+		abort();
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct field child = { .name = names[i], .parent = i ? FIELD_NONE : field.parent };
+		uint32_t id;
+
+		if (fields_add(fields, &child, &id) < 0)
 			abort();
 	}
-	sample_release(&sample);
+}
+
+static void check_rows(const struct want *want, const struct sample *sample)
+{
+	for (size_t i = 0; i < sample->nr_rows; i++) {
+		const struct key *key = &sample->rows[i].key;
+
+		if (!field_set_has(&want->fields, key->field) || key->guest > 1 || key->vcpu > 1)
+			abort();
+		for (size_t k = 0; k < i; k++) {
+			if (memcmp(key, &sample->rows[k].key, sizeof(*key)) == 0)
+				abort();
+		}
+	}
+}
+
+/* Every other field is wanted. */
+static void play(struct captured *captured, uint32_t guest)
+{
+	struct want want = { .guest = guest };
+	struct why why;
+
+	for (uint32_t i = 0; i < fields_count(captured->site.fields); i += 2)
+		field_set_add(&want.fields, i);
+	for (unsigned int i = 0; i < READS; i++) {
+		struct sample sample = { 0 };
+
+		want.scope = (enum want_scope)(i % (WANT_EACH + 1));
+		if (captured_next(captured, &want, 0, &sample, &why) < 0)
+			abort();
+		check_rows(&want, &sample);
+		sample_release(&sample);
+	}
+	field_set_release(&want.fields);
+	captured_close(captured);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct captured *captured = calloc(1, sizeof(*captured));
-	struct field_set wanted = { 0 };
+	static struct env env = { .root = "/nowhere" };
+	struct provider_site site = { .env = &env, .fields = fields_new() };
+	struct fields *exit_fields = fields_new();
+	struct guests *guests;
+	struct captured *exits;
+	uint32_t guest;
 
-	captured->counters = counters;
-	captured->nr_counters = 3;
-	captured->text = captured->next = strndup((const char *)data, size);
-	field_set_add(&wanted, 0);
-	field_set_add(&wanted, 1);
-	captured_engine.want(captured, &wanted);
-	captured_engine.retarget(captured, &cpu, 1, ENGINE_KEEP_NONE);
-	for (int i = 0; i < READS; i++) {
-		read_one(captured);
-		captured_engine.retarget(captured, threads, i % 4, i % 3 ? 1 : ENGINE_KEEP_NONE);
-	}
-	captured_engine.close(captured);
-	field_set_release(&wanted);
+	env.arch = arch_by_name("SVM");
+	guests = guests_new(&env);
+	guest = guests_add_fake(guests, 100, "db1", 2); /* its threads are 101 and 102 */
+	site.guests = guests;
+	add_events(site.fields);
+	play(make(&site, event_key, data, size), guest);
+	fields_free(site.fields);
+	site.fields = exit_fields;
+	exits = make(&site, exit_key, data, size);
+	if (add_exit_fields(exits) < 0)
+		abort();
+	play(exits, guest);
+	fields_free(exit_fields);
+	guests_free(guests);
 	return 0;
 }

@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 #include "monitor.h"
-#include "trace/recorded/provider.h"
+#include "trace/recorded/player.h"
+#include "trace/recorded/recorded.h"
 #include "trace/report/report.h"
 #include "views/build.h"
 
@@ -95,8 +96,8 @@ static inline void fuzz_look(const struct recording *recording)
 
 	if (recorded_init(&recorded, recording, 1) < 0)
 		abort();
-	config.recording = (struct monitor_recording){ &recorded, recorded.guests,
-						       recorded_provider_at };
+	config.recording = (struct monitor_recording){ recorded_players, &recorded,
+						       recorded.guests };
 	for (size_t i = 0; monitor_open(&config, &monitor, &why) == 0; i++) {
 		query.type = view_type_at(i);
 		if (query.type && (monitor_want(monitor, &query, &why) < 0 ||

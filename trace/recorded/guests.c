@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/recorded/provider.h"
+#include "trace/recorded/recorded.h"
 
 /* A thread that ran a vCPU, and what tells its guest from others. */
 struct member {

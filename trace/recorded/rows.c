@@ -11,89 +11,12 @@
 
 #define NAME_SIZE 192
 
-/* ---- rows */
-
-void recorded_rows_release(struct recorded_rows *rows)
-{
-	free(rows->list);
-	*rows = (struct recorded_rows){ .nr = 0 };
-}
-
-static int add_row(struct recorded_rows *rows, const struct recorded_row *row)
-{
-	if (rows->nr == rows->cap) {
-		size_t cap = rows->cap ? 2 * rows->cap : 64;
-		struct recorded_row *list = reallocarray(rows->list, cap, sizeof(*list));
-
-		if (!list)
-			return -ENOMEM;
-		rows->list = list;
-		rows->cap = cap;
-	}
-	rows->list[rows->nr++] = *row;
-	return 0;
-}
-
-static int compare_rows(const void *a, const void *b)
-{
-	const struct key *x = &((const struct recorded_row *)a)->key;
-	const struct key *y = &((const struct recorded_row *)b)->key;
-
-	if (x->guest != y->guest)
-		return x->guest < y->guest ? -1 : 1;
-	if (x->vcpu != y->vcpu)
-		return x->vcpu < y->vcpu ? -1 : 1;
-	return (x->field > y->field) - (x->field < y->field);
-}
-
-static void join(struct recorded_row *sum, const struct recorded_row *row)
-{
-	sum->count += row->count;
-	sum->is_timed |= row->is_timed;
-	sum->timing.time_ns += row->timing.time_ns;
-	if (row->timing.max_ns > sum->timing.max_ns)
-		sum->timing.max_ns = row->timing.max_ns;
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
-		sum->timing.hist[i] += row->timing.hist[i];
-	spread_join(&sum->spread, &row->spread);
-}
-
-void recorded_rows_join(struct recorded_rows *rows, const struct fields *fields)
-{
-	size_t nr = 0;
-
-	if (rows->nr)
-		qsort(rows->list, rows->nr, sizeof(*rows->list), compare_rows);
-	for (size_t i = 0; i < rows->nr; i++) {
-		const struct recorded_row *row = &rows->list[i];
-
-		if (nr == 0 || compare_rows(&rows->list[nr - 1], row) != 0)
-			rows->list[nr++] = *row;
-		else if (fields_get(fields, row->key.field)->kind == FIELD_COUNTER)
-			join(&rows->list[nr - 1], row);
-	}
-	rows->nr = nr;
-}
-
-int recorded_rows_sample(const struct recorded_rows *rows, const struct field_set *wanted,
-			 struct sample *sample)
-{
-	const uint32_t flags = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL;
-	int err = 0;
-
-	for (size_t i = 0; i < rows->nr && !err; i++) {
-		const struct recorded_row *row = &rows->list[i];
-		struct timing timing = row->timing;
-
-		if (!field_set_has(wanted, row->key.field))
-			continue;
-		timing.spread = &row->spread;
-		err = row->is_timed ? sample_add_timed(sample, row->key, row->count, flags,
-						       &timing) :
-				      sample_add(sample, row->key, row->count, flags);
-	}
-	return err;
-}
+/* What rows are made of, and where they go. */
+struct maker {
+	const struct recorded *recorded;
+	struct played_rows *rows;
+	struct exit_fields fields; /* for events only the dictionary and the source */
+};
 
 /* ---- durations */
 
@@ -111,7 +34,7 @@ static unsigned int bucket_of(uint64_t ns)
 }
 
 static void set_timing(const struct recorded *recorded, const struct durations *took,
-		       struct recorded_row *row)
+		       struct played_row *row)
 {
 	struct timing *timing = &row->timing;
 	double unit = recorded->ns_per_unit;
@@ -133,7 +56,7 @@ static void set_timing(const struct recorded *recorded, const struct durations *
 
 /* ---- events */
 
-/* Whoever fires an event and is no vCPU's thread may still be a guest's. */
+/* A thread that ran no vCPU may still be a thread of a guest. */
 static struct key key_of(const struct recorded *recorded, const struct tally_thread *thread)
 {
 	const struct recorded_vcpu *vcpu = recorded_vcpu(recorded, thread->strand);
@@ -170,99 +93,99 @@ static uint8_t exit_rank(const struct recording *recording, const char *name)
 	return user && strcmp(user, name) == 0 ? 2 : 0;
 }
 
-static int add_event(struct recorded_rows *rows, const struct provider_site *site, struct key key,
-		     const char *name, uint64_t count)
+/* A row without times. */
+static int add_count(const struct maker *maker, struct key key, uint64_t count)
+{
+	return played_rows_add(maker->rows, &(struct played_row){ .key = key, .count = count });
+}
+
+static int add_event(const struct maker *maker, struct key key, const char *name, uint64_t count)
 {
 	struct field field = {
 		.name = name,
 		.parent = FIELD_NONE,
-		.source = site->source,
-		.exit_rank = exit_rank(site->recorded->recording, name),
+		.source = maker->fields.source,
+		.exit_rank = exit_rank(maker->recorded->recording, name),
 	};
-	int err = fields_add(site->fields, &field, &key.field);
+	int err = fields_add(maker->fields.fields, &field, &key.field);
 
-	return err ? err : add_row(rows, &(struct recorded_row){ .key = key, .count = count });
+	return err ? err : add_count(maker, key, count);
 }
 
 /* "kvm_exit(HLT)" */
-static int add_child(struct recorded_rows *rows, const struct provider_site *site, struct key key,
-		     uint32_t parent, const struct tally *tally, const struct tally_cell *cell)
+static int add_child(const struct maker *maker, struct key key, uint32_t parent,
+		     const struct tally *tally, const struct tally_cell *cell)
 {
 	char label[NAME_SIZE / 2], name[NAME_SIZE];
 	struct field field = {
 		.name = name,
 		.label = label,
 		.parent = parent,
-		.source = site->source,
+		.source = maker->fields.source,
 		.is_idle = tally_is_idle(tally, cell),
 	};
 	int err;
 
 	tally_name(tally, cell, label, sizeof(label));
-	snprintf(name, sizeof(name), "%.80s(%s)", fields_get(site->fields, parent)->name, label);
-	err = fields_add(site->fields, &field, &key.field);
-	return err ? err : add_row(rows, &(struct recorded_row){ .key = key, .count = cell->seen });
+	snprintf(name, sizeof(name), "%.80s(%s)", fields_get(maker->fields.fields, parent)->name,
+		 label);
+	err = fields_add(maker->fields.fields, &field, &key.field);
+	return err ? err : add_count(maker, key, cell->seen);
 }
 
 /* The reasons of an event that has some, below it. */
-static int add_children(struct recorded_rows *rows, const struct provider_site *site,
-			enum exit_kind event)
+static int add_children(const struct maker *maker, enum exit_kind event)
 {
-	const struct tally *tally = &site->recorded->recording->tallies[event];
-	const char *name = exit_event(site->recorded->recording, event);
-	uint32_t parent = name ? fields_find(site->fields, name) : FIELD_NONE;
+	const struct tally *tally = &maker->recorded->recording->tallies[event];
+	const char *name = exit_event(maker->recorded->recording, event);
+	uint32_t parent = name ? fields_find(maker->fields.fields, name) : FIELD_NONE;
 	int err = 0;
 
 	for (size_t i = 0; parent != FIELD_NONE && i < tally->nr_threads; i++) {
 		const struct tally_thread *thread = tally->threads[i];
-		struct key key = key_of(site->recorded, thread);
+		struct key key = key_of(maker->recorded, thread);
 
 		for (size_t j = 0; j < thread->nr_cells && !err; j++)
-			err = add_child(rows, site, key, parent, tally, &thread->cells[j]);
+			err = add_child(maker, key, parent, tally, &thread->cells[j]);
 	}
 	return err;
 }
 
-int recorded_add_events(struct recorded_rows *rows, const struct provider_site *site)
+int recorded_add_events(struct played_rows *rows, const struct recorded *recorded,
+			struct fields *fields, uint32_t source)
 {
-	const struct tally *tally = &site->recorded->recording->tallies[TALLY_EVENTS];
+	const struct tally *tally = &recorded->recording->tallies[TALLY_EVENTS];
+	const struct maker maker = { recorded, rows, { .fields = fields, .source = source } };
 	int err = 0;
 
 	for (size_t i = 0; i < tally->nr_threads; i++) {
 		const struct tally_thread *thread = tally->threads[i];
-		struct key key = key_of(site->recorded, thread);
+		struct key key = key_of(recorded, thread);
 
 		for (size_t j = 0; j < thread->nr_cells && !err; j++) {
 			char name[NAME_SIZE];
 
 			tally_name(tally, &thread->cells[j], name, sizeof(name));
-			err = add_event(rows, site, key, name, thread->cells[j].seen);
+			err = add_event(&maker, key, name, thread->cells[j].seen);
 		}
 	}
 	if (!err)
-		err = add_children(rows, site, EXITS_VMEXIT);
-	return err ? err : add_children(rows, site, EXITS_USERSPACE);
+		err = add_children(&maker, EXITS_VMEXIT);
+	return err ? err : add_children(&maker, EXITS_USERSPACE);
 }
 
 /* ---- exits */
 
-/* Where rows of exits go. */
-struct maker {
-	struct recorded_rows *rows;
-	const struct provider_site *site;
-	struct exit_fields fields;
-};
-
 static const struct tally *tally_of(const struct maker *maker, enum exit_kind event)
 {
-	return &maker->site->recorded->recording->tallies[event];
+	return &maker->recorded->recording->tallies[event];
 }
 
 /* A cell's row, and its part of the parent's. */
 static int add_cell(const struct maker *maker, struct key key, uint32_t parent,
 		    const struct tally *tally, const struct tally_cell *cell)
 {
-	struct recorded_row row = {
+	struct played_row row = {
 		.key = key,
 		.count = tally_count(tally, cell),
 		.is_timed = tally_has_time(tally),
@@ -272,10 +195,10 @@ static int add_cell(const struct maker *maker, struct key key, uint32_t parent,
 	if (row.count == 0)
 		return 0;
 	if (row.is_timed)
-		set_timing(maker->site->recorded, &cell->took, &row);
-	err = add_row(maker->rows, &row);
+		set_timing(maker->recorded, &cell->took, &row);
+	err = played_rows_add(maker->rows, &row);
 	row.key.field = parent;
-	return err ? err : add_row(maker->rows, &row);
+	return err ? err : played_rows_add(maker->rows, &row);
 }
 
 static int add_reason(const struct maker *maker, struct key key, enum exit_kind kind,
@@ -301,7 +224,7 @@ static int add_exits(const struct maker *maker, struct key key, enum exit_kind k
 		     const struct tally *tally, const struct tally_thread *thread,
 		     struct exits_time *time)
 {
-	const struct recorded *recorded = maker->site->recorded;
+	const struct recorded *recorded = maker->recorded;
 	int err = 0;
 
 	for (size_t i = 0; i < thread->nr_cells && !err; i++) {
@@ -336,12 +259,11 @@ static int add_times(const struct maker *maker, struct key key, const struct tal
 	uint64_t parts[TIME_PARTS];
 	int err = 0;
 
-	exit_fields_split(life_ns(maker->site->recorded, tally, thread), time, parts);
+	exit_fields_split(life_ns(maker->recorded, tally, thread), time, parts);
 	for (int i = 0; i < TIME_PARTS && !err; i++) {
 		key.field = maker->fields.times[i];
 		if (key.field != FIELD_NONE)
-			err = add_row(maker->rows, &(struct recorded_row){ .key = key,
-									   .count = parts[i] });
+			err = add_count(maker, key, parts[i]);
 	}
 	return err;
 }
@@ -351,8 +273,7 @@ static int add_cpu(const struct maker *maker, struct key key, const struct tally
 	if (thread->cpu < 0)
 		return 0;
 	key.field = maker->fields.cpu;
-	return add_row(maker->rows, &(struct recorded_row){ .key = key,
-							    .count = (uint64_t)thread->cpu });
+	return add_count(maker, key, (uint64_t)thread->cpu);
 }
 
 static int add_vcpu(const struct maker *maker, const struct recorded_vcpu *vcpu)
@@ -387,7 +308,7 @@ static int add_argument(const struct maker *maker, struct key key, enum exit_kin
 
 	if (has_reason) {
 		snprintf(name, sizeof(name), "vmexit(%s)", reason);
-		field = fields_find(maker->site->fields, name);
+		field = fields_find(maker->fields.fields, name);
 	}
 	tally_name(tally, cell, label, sizeof(label));
 	err = exit_fields_argument(&maker->fields, kind,
@@ -402,7 +323,7 @@ static int add_arguments(const struct maker *maker, enum exit_kind kind)
 
 	for (size_t i = 0; i < tally->nr_threads && !err; i++) {
 		const struct tally_thread *thread = tally->threads[i];
-		struct key key = key_of(maker->site->recorded, thread);
+		struct key key = key_of(maker->recorded, thread);
 
 		for (size_t j = 0; j < thread->nr_cells && !err; j++)
 			err = add_argument(maker, key, kind, tally, &thread->cells[j]);
@@ -418,12 +339,11 @@ static unsigned int known_parts(const struct recording *recording)
 	return recording->tallies[EXITS_USERSPACE].has_exits ? parts : parts & ~(1U << TIME_USER);
 }
 
-int recorded_add_exits(struct recorded_rows *rows, const struct provider_site *site)
+int recorded_add_exits(struct played_rows *rows, const struct recorded *recorded,
+		       struct fields *fields, uint32_t source)
 {
-	const struct recorded *recorded = site->recorded;
-	struct maker maker = { .rows = rows, .site = site };
-	int err = exit_fields_add(site->fields, site->source, known_parts(recorded->recording),
-				  &maker.fields);
+	struct maker maker = { .recorded = recorded, .rows = rows };
+	int err = exit_fields_add(fields, source, known_parts(recorded->recording), &maker.fields);
 
 	for (size_t i = 0; i < recorded->nr_vcpus && !err; i++)
 		err = add_vcpu(&maker, &recorded->vcpus[i]);

@@ -230,7 +230,7 @@ static void make_counters(const struct fixture *f, const char *const *names, siz
 
 static int try_open(struct fixture *f)
 {
-	struct provider_site site = { &f->env, f->guests, f->fields, SOURCE, NULL };
+	struct provider_site site = { &f->env, f->guests, f->fields, SOURCE };
 
 	f->why.text[0] = '\0';
 	return debugfs_provider.open(&site, &f->provider, &f->why);

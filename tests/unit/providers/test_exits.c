@@ -105,7 +105,7 @@ static int setup(void **state)
 	w->guests = guests_new(&w->inventory);
 	w->fields = fields_new();
 	w->guest = add_web1(w->guests);
-	site = (struct provider_site){ &w->env, w->guests, w->fields, 2, NULL };
+	site = (struct provider_site){ &w->env, w->guests, w->fields, 2 };
 	assert_int_equal(exits_names_new(&site, &arch_by_name("VMX")->splits[0], &w->names), 0);
 	w->threads = exits_threads_new(&(struct exits_threads_config){
 		.env = &w->env, .guests = w->guests, .names = w->names, .fields = w->fields,

@@ -10,7 +10,8 @@
 
 #include "monitor.h"
 #include "tests/worlds/trace_world_linux.h"
-#include "trace/recorded/provider.h"
+#include "trace/recorded/player.h"
+#include "trace/recorded/recorded.h"
 #include "views/build.h"
 
 enum { ID_USER = 105, ID_IRQ };
@@ -107,8 +108,8 @@ static void open_file(struct world *world, const char *name, double ns_per_unit)
 	assert_int_equal(recording_read(paths, 1, TRACE_ANY, RECORDING_ALL, &world->recording,
 					&why), 0);
 	assert_int_equal(recorded_init(&world->recorded, &world->recording, ns_per_unit), 0);
-	config.recording = (struct monitor_recording){ &world->recorded, world->recorded.guests,
-						       recorded_provider_at };
+	config.recording = (struct monitor_recording){ recorded_players, &world->recorded,
+						       world->recorded.guests };
 	assert_int_equal(monitor_open(&config, &world->monitor, &why), 0);
 }
 

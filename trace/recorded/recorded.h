@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * provider - a recording that was read, as guests and as providers of what it says of them.
- *
- * The providers give what the live ones do, for the recording as a whole: their first sample is its
- * first moment, where all is 0, the second is its last. After that nothing changes, until something
- * else is wanted: then they begin anew.
+ * recorded - a recording that was read, as guests and their vCPUs.
  */
-#ifndef KVMTOP_TRACE_RECORDED_PROVIDER_H
-#define KVMTOP_TRACE_RECORDED_PROVIDER_H
+#ifndef KVMTOP_TRACE_RECORDED_RECORDED_H
+#define KVMTOP_TRACE_RECORDED_RECORDED_H
 
 #include "host/guest.h"
-#include "providers/provider.h"
 #include "trace/recorded/recording.h"
 
 struct recorded {
@@ -42,10 +37,7 @@ void recorded_release(struct recorded *recorded);
  */
 int recorded_find_guests(struct recorded *recorded);
 
-/* Of a thread that ran none: NULL. */
+/* NULL: the thread ran none. */
 const struct recorded_vcpu *recorded_vcpu(const struct recorded *recorded, uint64_t strand);
-
-/* What the monitor reads in place of the live providers; NULL past the end. */
-const struct provider *recorded_provider_at(size_t i);
 
 #endif

@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads DIR/kvmtop/counters and DIR/kvmtop/exits, sample by sample, and makes rows of them. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "arch/argument.h"
+#include "base/array.h"
+#include "base/read.h"
+#include "facts/exit_fields.h"
+#include "providers/playback/captured.h"
+#include "providers/playback/rows.h"
+#include "providers/trace_event.h"
+#include "providers/tracepoint/events.h"
+
+#define COUNTERS_PATH "/kvmtop/counters"
+#define EXITS_PATH "/kvmtop/exits"
+#define TEXT_MAX ((size_t)256 << 20)
+#define NAME_SIZE 192
+
+struct value {
+	uint64_t count;
+	struct timing timing;
+};
+
+/* What was counted of a field on the whole machine (tid 0), or in a thread. */
+struct count {
+	int tid;
+	uint32_t field;
+	bool is_timed, has_before;
+	struct value now, before; /* in the sample at hand, and in the one before it */
+};
+
+struct captured;
+
+/* The key, but for the field, of what a thread counted. False: it is no row that is wanted. */
+typedef bool (*key_fn)(const struct captured *captured, const struct want *want, int tid,
+		       struct key *ret_key);
+
+struct captured {
+	struct provider_site site;
+	key_fn key_of;
+	char *text;	  /* the file; NULL: there is none, and so nothing was counted */
+	const char *next; /* where its next sample begins */
+	uint64_t time_ns, step_ns;
+	struct count *counts;
+	size_t nr_counts, room_counts;
+	struct played_rows rows;
+};
+
+static void captured_close(void *state)
+{
+	struct captured *captured = state;
+
+	if (!captured)
+		return;
+	played_rows_release(&captured->rows);
+	free(captured->counts);
+	free(captured->text);
+	free(captured);
+}
+
+/* ---- lines */
+
+static const char *next_line(const char *line)
+{
+	line += strcspn(line, "\n");
+	return line + (*line == '\n');
+}
+
+static bool is_sample(const char *line)
+{
+	return strncmp(line, "sample ", 7) == 0;
+}
+
+/*
+ * The name that a line begins with: up to its last bracket, or where it has none, to its first
+ * blank. Returns the length; 0: there is no name, or no number after it.
+ */
+static size_t take_name(const char *line, char *ret_name)
+{
+	size_t len = strcspn(line, "\n");
+	const char *end = memrchr(line, ')', len);
+
+	len = end ? (size_t)(end - line) + 1 : strcspn(line, " \n");
+	if (len >= NAME_SIZE || line[len] != ' ')
+		return 0;
+	memcpy(ret_name, line, len);
+	ret_name[len] = '\0';
+	return len;
+}
+
+/* A number of this line; at its end, 0. */
+static uint64_t take_number(const char **at)
+{
+	char *end;
+	uint64_t number;
+
+	*at += strspn(*at, " ");
+	if (**at == '\n')
+		return 0;
+	number = strtoull(*at, &end, 10);
+	*at = end;
+	return number;
+}
+
+/* "BUCKET:COUNT ..." */
+static void take_buckets(const char *at, struct timing *timing)
+{
+	while (*at == ' ') {
+		uint64_t bucket = take_number(&at), count;
+
+		if (*at++ != ':')
+			return;
+		count = take_number(&at);
+		if (bucket < HIST_BUCKETS)
+			timing->hist[bucket] = (uint32_t)count;
+	}
+}
+
+/* "COUNT", or "COUNT TIME_NS MAX_NS BUCKET:COUNT ..." */
+static void take_value(const char *at, struct count *count)
+{
+	struct value *value = &count->now;
+
+	*value = (struct value){ .count = take_number(&at) };
+	count->is_timed = *at == ' ';
+	if (!count->is_timed)
+		return;
+	value->timing.time_ns = take_number(&at);
+	value->timing.max_ns = take_number(&at);
+	take_buckets(at, &value->timing);
+}
+
+/* ---- samples */
+
+/* The sum of a parent's children; the file has none of these. */
+static bool is_sum(const struct field *field)
+{
+	return field->parent == FIELD_NONE && field->use != USE_EVENT && field->use != USE_CPU;
+}
+
+static struct count *get_count(struct captured *captured, int tid, uint32_t field)
+{
+	struct count *count;
+
+	for (size_t i = 0; i < captured->nr_counts; i++) {
+		count = &captured->counts[i];
+		if (count->tid == tid && count->field == field)
+			return count;
+	}
+	if (array_grow(&captured->counts, &captured->room_counts, captured->nr_counts + 1) < 0)
+		return NULL;
+	count = &captured->counts[captured->nr_counts++];
+	*count = (struct count){ .tid = tid, .field = field };
+	return count;
+}
+
+static int take_line(struct captured *captured, int tid, const char *line)
+{
+	char name[NAME_SIZE];
+	size_t len = take_name(line, name);
+	uint32_t id = len ? fields_find(captured->site.fields, name) : FIELD_NONE;
+	const struct field *field = id == FIELD_NONE ? NULL : fields_get(captured->site.fields, id);
+	struct count *count;
+
+	if (!field || field->source != captured->site.source || is_sum(field))
+		return 0;
+	count = get_count(captured, tid, id);
+	if (!count)
+		return -ENOMEM;
+	take_value(line + len, count);
+	if (!count->has_before || field->kind != FIELD_COUNTER)
+		count->before = count->now;
+	count->has_before = true;
+	return 0;
+}
+
+static uint64_t go_on(uint64_t before, uint64_t now)
+{
+	return now > before ? now + (now - before) : now;
+}
+
+/* Plays the latest interval once more. */
+static void repeat(struct captured *captured)
+{
+	captured->time_ns += captured->step_ns;
+	for (size_t i = 0; i < captured->nr_counts; i++) {
+		struct count *count = &captured->counts[i];
+		struct value before = count->before, *now = &count->now;
+
+		count->before = *now;
+		now->count = go_on(before.count, now->count);
+		now->timing.time_ns = go_on(before.timing.time_ns, now->timing.time_ns);
+		for (unsigned int k = 0; k < HIST_BUCKETS; k++)
+			now->timing.hist[k] += now->timing.hist[k] - before.timing.hist[k];
+	}
+}
+
+static int read_sample(struct captured *captured, const char *line)
+{
+	uint64_t before_ns = captured->time_ns;
+	int tid = 0, err = 0;
+
+	line += strlen("sample");
+	captured->time_ns = take_number(&line);
+	captured->step_ns = before_ns && captured->time_ns > before_ns ?
+				    captured->time_ns - before_ns : 0;
+	for (size_t i = 0; i < captured->nr_counts; i++)
+		captured->counts[i].before = captured->counts[i].now;
+	for (line = next_line(line); *line && !is_sample(line) && !err; line = next_line(line)) {
+		if (strncmp(line, "thread ", 7) == 0)
+			tid = (int)strtol(line + 7, NULL, 10);
+		else
+			err = take_line(captured, tid, line);
+	}
+	captured->next = line;
+	return err;
+}
+
+/* Goes on to the next sample. */
+static int advance(struct captured *captured)
+{
+	const char *line = captured->next;
+
+	while (line && *line && !is_sample(line))
+		line = next_line(line);
+	if (line && *line)
+		return read_sample(captured, line);
+	repeat(captured);
+	return 0;
+}
+
+/* ---- rows */
+
+/* A row, and its part of the parent's sum. Waiting is no part of the whole time. */
+static int add_rows(struct captured *captured, struct key key, const struct count *count)
+{
+	const struct field *field = fields_get(captured->site.fields, count->field);
+	struct played_row row = {
+		.key = key,
+		.count = count->now.count,
+		.is_timed = count->is_timed,
+		.timing = count->now.timing,
+	};
+	int err;
+
+	row.key.field = count->field;
+	err = played_rows_add(&captured->rows, &row);
+	row.key.field = field->parent;
+	if (err || field->parent == FIELD_NONE || field->use == USE_EVENT ||
+	    field->part == TIME_WAIT)
+		return err;
+	return played_rows_add(&captured->rows, &row);
+}
+
+static int captured_next(void *state, const struct want *want, uint32_t flags,
+			 struct sample *sample, struct why *why)
+{
+	struct captured *captured = state;
+	int err = advance(captured);
+	struct key key = { 0 };
+	bool has_key = false;
+
+	(void)why;
+	captured->rows.nr = 0;
+	for (size_t i = 0; i < captured->nr_counts && !err; i++) {
+		const struct count *count = &captured->counts[i];
+
+		if (i == 0 || count->tid != count[-1].tid)
+			has_key = captured->key_of(captured, want, count->tid, &key);
+		if (has_key)
+			err = add_rows(captured, key, count);
+	}
+	if (err)
+		return err;
+	played_rows_join(&captured->rows, captured->site.fields);
+	sample->time_ns[captured->site.source] = captured->time_ns;
+	return played_rows_sample(&captured->rows, &want->fields, flags, sample);
+}
+
+static int captured_new(const struct provider_site *site, const char *name, key_fn key_of,
+			struct captured **ret_captured, struct why *why)
+{
+	struct captured *captured = calloc(1, sizeof(*captured));
+	char path[PATH_MAX];
+	size_t size;
+	int err;
+
+	if (!captured)
+		return -ENOMEM;
+	captured->site = *site;
+	captured->key_of = key_of;
+	env_path(site->env, path, sizeof(path), "%s", name);
+	err = read_whole(path, TEXT_MAX, &captured->text, &size);
+	if (err && err != -ENOENT) {
+		captured_close(captured);
+		return why_set(why, err, "cannot read %s: %s", path, strerror(-err));
+	}
+	captured->next = captured->text;
+	*ret_captured = captured;
+	return 0;
+}
+
+static const struct vcpu *find_vcpu(const struct guest *guest, int tid)
+{
+	for (size_t i = 0; guest && i < guest->nr_vcpus; i++) {
+		if (guest->vcpus[i].tid == tid)
+			return &guest->vcpus[i];
+	}
+	return NULL;
+}
+
+/* ---- events */
+
+static const struct guest *find_guest(const struct captured *captured, int tid)
+{
+	const struct guest *guest;
+	char path[PATH_MAX];
+
+	for (size_t i = 0; (guest = guests_at(captured->site.guests, i)); i++) {
+		env_path(captured->site.env, path, sizeof(path), "/proc/%d/task/%d",
+			 (int)guest->pid, tid);
+		if (find_vcpu(guest, tid) || path_exists(path))
+			break;
+	}
+	return guest;
+}
+
+static bool event_key(const struct captured *captured, const struct want *want, int tid,
+		      struct key *ret_key)
+{
+	const struct guest *guest;
+
+	*ret_key = (struct key){ GUEST_ANY, -1, FIELD_NONE };
+	if (want->scope == WANT_HOST || !tid)
+		return want->scope == WANT_HOST && !tid;
+	guest = find_guest(captured, tid);
+	if (guest)
+		ret_key->guest = guest->id;
+	return guest && (want->scope == WANT_EACH || want->guest == guest->id);
+}
+
+static int events_probe(const struct env *env, struct why *why)
+{
+	return trace_check(env, why);
+}
+
+/* The fields stay in the dictionary; what a live engine would count is not needed. */
+static int events_open(const void *recording, const struct provider_site *site, void **ret_state,
+		       struct why *why)
+{
+	struct tracepoint_events events;
+	struct captured *captured;
+	int err = tracepoint_events_find(&events, site, why);
+
+	(void)recording;
+	if (err)
+		return err;
+	tracepoint_events_release(&events);
+	err = captured_new(site, COUNTERS_PATH, event_key, &captured, why);
+	if (!err)
+		*ret_state = captured;
+	return err;
+}
+
+static const struct player events_player = {
+	.name = "tracepoint",
+	.probe = events_probe,
+	.open = events_open,
+	.next = captured_next,
+	.close = captured_close,
+};
+
+/* ---- exits */
+
+static bool exit_key(const struct captured *captured, const struct want *want, int tid,
+		     struct key *ret_key)
+{
+	const struct guest *guest = guests_by_pid(captured->site.guests, tid);
+	const struct vcpu *vcpu = find_vcpu(guest, tid);
+
+	(void)want;
+	if (vcpu)
+		*ret_key = (struct key){ guest->id, vcpu->index, FIELD_NONE };
+	return vcpu;
+}
+
+static bool is_idle(const struct env *env, const char *name)
+{
+	const struct split *split = env->arch->splits;
+
+	for (; split && split->event; split++) {
+		for (size_t i = 0; i < split->nr_reasons; i++) {
+			const struct reason *reason = &split->reasons[i];
+
+			if (reason->flags & REASON_IDLE && strcmp(reason->name, name) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* The field of the reason that an argument came with; FIELD_NONE: the file has not named it. */
+static uint32_t find_reason(const struct fields *fields, const char *reason)
+{
+	uint32_t field = FIELD_NONE;
+
+	for (int kind = 0; kind < EXITS_REASONS && field == FIELD_NONE; kind++) {
+		char name[2 * NAME_SIZE];
+
+		snprintf(name, sizeof(name), "%s(%s)", exit_kind_name((enum exit_kind)kind),
+			 reason);
+		field = fields_find(fields, name);
+	}
+	return field;
+}
+
+/* name: "vmexit(REASON)", or "msr(REASON LABEL)"; others have no field of their own. */
+static int add_name(const struct captured *captured, const struct exit_fields *fields, char *name)
+{
+	char *inner = strchr(name, '('), *end = name + strlen(name) - 1, *label;
+	enum exit_kind kind;
+	uint32_t id;
+
+	if (!inner || *end != ')' || inner + 1 == end)
+		return 0;
+	*inner++ = '\0';
+	*end = '\0';
+	label = strchr(inner, ' ');
+	if (exit_kind_by_name(name, &kind) < 0 || (kind >= EXITS_FIRST_ARGUMENT && !label))
+		return 0;
+	if (kind < EXITS_FIRST_ARGUMENT)
+		return exit_fields_reason(fields, kind, inner,
+					  is_idle(captured->site.env, inner), &id);
+	*label++ = '\0';
+	return exit_fields_argument(fields, kind, inner, find_reason(fields->fields, inner), label,
+				    &id);
+}
+
+/* Adds a field for each name in the file. Reasons come before their arguments there. */
+static int add_exit_fields(const struct captured *captured)
+{
+	const struct provider_site *site = &captured->site;
+	struct exit_fields fields;
+	int err = exit_fields_add(site->fields, site->source, EXIT_FIELDS_PARTS, &fields);
+
+	for (const char *line = captured->text; line && *line && !err; line = next_line(line)) {
+		char name[NAME_SIZE];
+
+		if (take_name(line, name))
+			err = add_name(captured, &fields, name);
+	}
+	return err;
+}
+
+static int exits_probe(const struct env *env, struct why *why)
+{
+	char path[PATH_MAX];
+
+	if (!path_exists(env_path(env, path, sizeof(path), EXITS_PATH)))
+		return why_set(why, -ENODATA, "no exits were captured: there is no %s", path);
+	return 0;
+}
+
+static int exits_open(const void *recording, const struct provider_site *site, void **ret_state,
+		      struct why *why)
+{
+	struct captured *captured;
+	int err = captured_new(site, EXITS_PATH, exit_key, &captured, why);
+
+	(void)recording;
+	if (err)
+		return err;
+	err = add_exit_fields(captured);
+	if (err)
+		captured_close(captured);
+	else
+		*ret_state = captured;
+	return err;
+}
+
+static const struct player exits_player = {
+	.name = "exits",
+	.is_always_by_guest = true,
+	.is_of_exits = true,
+	.probe = exits_probe,
+	.open = exits_open,
+	.next = captured_next,
+	.close = captured_close,
+};
+
+const struct player *captured_player(const struct provider *live)
+{
+	if (live == &tracepoint_provider)
+		return &events_player;
+	return live == &exits_provider ? &exits_player : NULL;
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes a player one of the monitor's providers. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "providers/playback/playback.h"
+
+struct playback {
+	const struct player *player;
+	void *state; /* the player's */
+	struct want want;
+	bool has_played; /* a sample since the latest want */
+};
+
+static void playback_close(void *state)
+{
+	struct playback *playback = state;
+
+	if (!playback)
+		return;
+	playback->player->close(playback->state);
+	field_set_release(&playback->want.fields);
+	free(playback);
+}
+
+int playback_open(const struct player *player, const void *recording,
+		  const struct provider_site *site, void **ret_state, struct why *why)
+{
+	struct playback *playback = calloc(1, sizeof(*playback));
+	int err;
+
+	if (!playback)
+		return -ENOMEM;
+	playback->player = player;
+	err = player->open(recording, site, &playback->state, why);
+	if (err) {
+		playback_close(playback);
+		return err;
+	}
+	*ret_state = playback;
+	return 0;
+}
+
+static int playback_want(void *state, const struct want *want, struct why *why)
+{
+	struct playback *playback = state;
+
+	(void)why;
+	playback->want.scope = want->scope;
+	playback->want.guest = want->guest;
+	playback->has_played = false;
+	if (playback->player->seek)
+		playback->player->seek(playback->state, UINT64_MAX);
+	return field_set_copy(&playback->want.fields, &want->fields);
+}
+
+/* The machine counted all of it all the time. The first sample of a want begins an interval. */
+static int playback_collect(void *state, struct sample *sample, struct why *why)
+{
+	struct playback *playback = state;
+	uint32_t flags = ROW_FROM_ZERO | (playback->has_played ? ROW_WHOLE_INTERVAL : 0);
+
+	playback->has_played = true;
+	return playback->player->next(playback->state, &playback->want, flags, sample, why);
+}
+
+const struct provider playback_provider = {
+	.name = "playback",
+	.want = playback_want,
+	.collect = playback_collect,
+	.close = playback_close,
+};

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * playback - the provider of everything that is not live: it plays the samples of a player.
+ */
+#ifndef KVMTOP_PROVIDERS_PLAYBACK_PLAYBACK_H
+#define KVMTOP_PROVIDERS_PLAYBACK_PLAYBACK_H
+
+#include "providers/playback/player.h"
+
+/*
+ * What the monitor calls once the player is open. probe and open are NULL: playback_open() is in
+ * their place. Each want() of a player that can seek() begins with the sample before the last one,
+ * so that two samples answer it.
+ */
+extern const struct provider playback_provider;
+
+/* recording: see struct player. Returns 0, or -errno with why. */
+int playback_open(const struct player *player, const void *recording,
+		  const struct provider_site *site, void **ret_state, struct why *why);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * player - a source of samples that were taken earlier: by a captured machine, or for a recording.
+ *
+ * It gives its fields the names that the live providers give them, and rows the same meaning. The
+ * monitor plays it in place of a live provider, through playback.h. All calls come from one thread.
+ */
+#ifndef KVMTOP_PROVIDERS_PLAYBACK_PLAYER_H
+#define KVMTOP_PROVIDERS_PLAYBACK_PLAYER_H
+
+#include "providers/provider.h"
+
+struct player {
+	const char *name;	 /* before its notices: "exits" */
+	bool is_always_by_guest; /* as in struct provider */
+	bool is_of_exits;	 /* as in struct provider */
+
+	/* As in struct provider. NULL: it works everywhere. */
+	int (*probe)(const struct env *env, struct why *why);
+
+	/*
+	 * Adds its fields. recording: what is played, where that is not the captured machine
+	 * site->env; it outlives the player. Returns 0, or -errno with why.
+	 */
+	int (*open)(const void *recording, const struct provider_site *site, void **ret_state,
+		    struct why *why);
+
+	/*
+	 * Of the last two samples not after time_ns, the next one to play is the earlier one.
+	 * NULL: its samples are played once, in their order, one each time the live ones would be
+	 * taken.
+	 */
+	void (*seek)(void *state, uint64_t time_ns);
+
+	/*
+	 * Plays one sample: adds the rows that are wanted, each with these flags, and
+	 * sample->time_ns of its source. Returns 0, or -errno with why; a why without an error is a
+	 * notice.
+	 */
+	int (*next)(void *state, const struct want *want, uint32_t flags, struct sample *sample,
+		    struct why *why);
+
+	void (*close)(void *state); /* NULL is fine */
+};
+
+#endif

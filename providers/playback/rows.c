@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Rows by key, and their sums. */
+#include "base/array.h"
+#include "providers/playback/rows.h"
+
+int played_rows_add(struct played_rows *rows, const struct played_row *row)
+{
+	if (array_grow(&rows->list, &rows->room, rows->nr + 1) < 0)
+		return -ENOMEM;
+	rows->list[rows->nr++] = *row;
+	return 0;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct key *x = &((const struct played_row *)a)->key;
+	const struct key *y = &((const struct played_row *)b)->key;
+
+	if (x->guest != y->guest)
+		return x->guest < y->guest ? -1 : 1;
+	if (x->vcpu != y->vcpu)
+		return x->vcpu < y->vcpu ? -1 : 1;
+	return (x->field > y->field) - (x->field < y->field);
+}
+
+static void join(struct played_row *sum, const struct played_row *row)
+{
+	sum->count += row->count;
+	sum->is_timed |= row->is_timed;
+	sum->timing.time_ns += row->timing.time_ns;
+	if (row->timing.max_ns > sum->timing.max_ns)
+		sum->timing.max_ns = row->timing.max_ns;
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		sum->timing.hist[i] += row->timing.hist[i];
+	spread_join(&sum->spread, &row->spread);
+}
+
+void played_rows_join(struct played_rows *rows, const struct fields *fields)
+{
+	size_t nr = 0;
+
+	if (rows->nr)
+		qsort(rows->list, rows->nr, sizeof(*rows->list), compare_rows);
+	for (size_t i = 0; i < rows->nr; i++) {
+		const struct played_row *row = &rows->list[i];
+
+		if (nr == 0 || compare_rows(&rows->list[nr - 1], row) != 0)
+			rows->list[nr++] = *row;
+		else if (fields_get(fields, row->key.field)->kind == FIELD_COUNTER)
+			join(&rows->list[nr - 1], row);
+	}
+	rows->nr = nr;
+}
+
+int played_rows_sample(const struct played_rows *rows, const struct field_set *wanted,
+		       uint32_t flags, struct sample *sample)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < rows->nr && !err; i++) {
+		const struct played_row *row = &rows->list[i];
+		struct timing timing = row->timing;
+
+		if (!field_set_has(wanted, row->key.field))
+			continue;
+		timing.spread = row->spread.count ? &row->spread : NULL;
+		err = row->is_timed ?
+			      sample_add_timed(sample, row->key, row->count, flags, &timing) :
+			      sample_add(sample, row->key, row->count, flags);
+	}
+	return err;
+}
+
+void played_rows_release(struct played_rows *rows)
+{
+	free(rows->list);
+	*rows = (struct played_rows){ .nr = 0 };
+}

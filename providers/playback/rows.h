@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rows - rows on their way into a sample: several may have one key, until they are joined.
+ */
+#ifndef KVMTOP_PROVIDERS_PLAYBACK_ROWS_H
+#define KVMTOP_PROVIDERS_PLAYBACK_ROWS_H
+
+#include <stdbool.h>
+
+#include "facts/field.h"
+#include "facts/sample.h"
+
+struct played_row {
+	struct key key;
+	uint64_t count;
+	bool is_timed;
+	struct timing timing; /* all 0 where it is not timed, and without its spread: */
+	struct spread spread;
+};
+
+/* Zero-initialised is none. */
+struct played_rows {
+	struct played_row *list;
+	size_t nr, room;
+};
+
+int played_rows_add(struct played_rows *rows, const struct played_row *row); /* 0 or -ENOMEM */
+
+/* Adds up the rows of each key; of a gauge or a peak one of them stays. Sorts by key. */
+void played_rows_join(struct played_rows *rows, const struct fields *fields);
+
+/* Adds the rows whose field is wanted to a sample. 0 or -ENOMEM. */
+int played_rows_sample(const struct played_rows *rows, const struct field_set *wanted,
+		       uint32_t flags, struct sample *sample);
+
+void played_rows_release(struct played_rows *rows);
+
+#endif

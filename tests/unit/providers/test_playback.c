@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * test_playback - a captured machine: fields, sums, the guests of threads, going on after the end;
+ * and what any player is told.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "arch/arch.h"
+#include "providers/playback/captured.h"
+#include "providers/playback/playback.h"
+#include "tests/worlds/fake_guest.h"
+
+struct world {
+	char dir[40], kvmtop[64], path[80];
+	struct env env;
+	struct guests *guests;
+	struct fields *fields;
+	void *playback;
+	struct want want;
+	struct sample sample;
+	struct why why;
+};
+
+static int setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	strcpy(w->dir, "/tmp/kvmtop-exits.XXXXXX");
+	assert_non_null(mkdtemp(w->dir));
+	snprintf(w->kvmtop, sizeof(w->kvmtop), "%s/kvmtop", w->dir);
+	snprintf(w->path, sizeof(w->path), "%s/exits", w->kvmtop);
+	assert_int_equal(mkdir(w->kvmtop, 0755), 0);
+	w->env = (struct env){ .root = w->dir, .arch = arch_by_name("SVM") };
+	w->guests = guests_new(&w->env);
+	w->fields = fields_new();
+	assert_int_equal(guests_add_fake(w->guests, 100, "db1", 2), 1);
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	playback_provider.close(w->playback);
+	sample_release(&w->sample);
+	field_set_release(&w->want.fields);
+	fields_free(w->fields);
+	guests_free(w->guests);
+	unlink(w->path);
+	rmdir(w->kvmtop);
+	rmdir(w->dir);
+	free(w);
+	return 0;
+}
+
+static void open_text(struct world *w, const char *text)
+{
+	const struct player *player = captured_player(&exits_provider);
+	struct provider_site site = { &w->env, w->guests, w->fields, 2 };
+	FILE *file = fopen(w->path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+	assert_int_equal(player->probe(&w->env, &w->why), 0);
+	assert_int_equal(playback_open(player, NULL, &site, &w->playback, &w->why), 0);
+	for (uint32_t i = 0; i < fields_count(w->fields); i++)
+		field_set_add(&w->want.fields, i);
+	assert_int_equal(playback_provider.want(w->playback, &w->want, &w->why), 0);
+}
+
+static void collect(struct world *w)
+{
+	sample_reset(&w->sample);
+	assert_int_equal(playback_provider.collect(w->playback, &w->sample, &w->why), 0);
+}
+
+static const struct row *find(const struct world *w, int32_t vcpu, const char *name)
+{
+	for (size_t i = 0; i < w->sample.nr_rows; i++) {
+		const struct row *row = &w->sample.rows[i];
+
+		if (row->key.guest == 1 && row->key.vcpu == vcpu &&
+		    row->key.field == fields_find(w->fields, name))
+			return row;
+	}
+	return NULL;
+}
+
+static uint64_t count_of(const struct world *w, int32_t vcpu, const char *name)
+{
+	const struct row *row = find(w, vcpu, name);
+
+	assert_non_null(row);
+	return row->count;
+}
+
+static const struct timing *timing_of(const struct world *w, int32_t vcpu, const char *name)
+{
+	const struct row *row = find(w, vcpu, name);
+
+	assert_true(row && row->timing);
+	return &w->sample.timings[row->timing - 1];
+}
+
+static const struct field *field_of(const struct world *w, const char *name)
+{
+	uint32_t id = fields_find(w->fields, name);
+
+	assert_int_not_equal(id, FIELD_NONE);
+	return fields_get(w->fields, id);
+}
+
+static const char usual[] =
+	"sample 1000000000\n"
+	"thread 101\n"
+	"cpu 3\n"
+	"vmexit(hlt) 1 8000000 8000000 16:1\n"
+	"vmexit(msr) 10 12000 1500 3:8 4:2\n"
+	"msr(msr 0x6e0 IA32_TSC_DEADLINE write) 9 11000 1500 3:7 4:2\n"
+	"time(guest) 900000000\n"
+	"time(halt) 8000000\n"
+	"time(wait) 5000\n"
+	"thread 102\n"
+	"vmexit(msr) 1 1000 1000 3:1\n"
+	"thread 999\n"
+	"vmexit(msr) 77 1000 1000 3:77\n"
+	"sample 2000000000\n"
+	"thread 101\n"
+	"cpu 7\n"
+	"vmexit(msr) 20 24000 2000 3:16 4:4\n"
+	"time(guest) 1900000000\n";
+
+static void fields_say_what_they_are(void **state)
+{
+	struct world *w = *state;
+	const struct field *field;
+
+	open_text(w, usual);
+	assert_int_equal(field_of(w, "vmexit")->exit_rank, 1);
+	assert_int_equal(field_of(w, "userspace")->exit_rank, 2);
+	assert_true(field_of(w, "vmexit(hlt)")->is_idle);
+	assert_false(field_of(w, "vmexit(msr)")->is_idle);
+	assert_int_equal(field_of(w, "vmexit(msr)")->use, USE_EXIT);
+	assert_int_equal(field_of(w, "time(halt)")->part, TIME_HALT);
+	assert_int_equal(field_of(w, "time")->part, TIME_WHOLE);
+	field = field_of(w, "msr(msr 0x6e0 IA32_TSC_DEADLINE write)");
+	assert_string_equal(field->label, "0x6e0 IA32_TSC_DEADLINE write");
+	assert_int_equal(field->use, USE_ARGUMENT);
+	assert_int_equal(field->reason, fields_find(w->fields, "vmexit(msr)"));
+	assert_int_equal(field->source, 2);
+}
+
+static void rows_and_their_sums(void **state)
+{
+	struct world *w = *state;
+
+	open_text(w, usual);
+	collect(w);
+	assert_int_equal(w->sample.time_ns[2], 1000000000);
+	assert_int_equal(count_of(w, 0, "vmexit(msr)"), 10);
+	assert_int_equal(count_of(w, 0, "vmexit"), 11);
+	assert_int_equal(timing_of(w, 0, "vmexit")->time_ns, 8012000);
+	assert_int_equal(timing_of(w, 0, "vmexit")->max_ns, 8000000);
+	assert_int_equal(timing_of(w, 0, "vmexit")->hist[3], 8);
+	assert_int_equal(timing_of(w, 0, "vmexit")->hist[16], 1);
+	assert_int_equal(count_of(w, 0, "msr"), 9);
+	/* Waiting is another way to look at it. */
+	assert_int_equal(count_of(w, 0, "time"), 908000000);
+	assert_int_equal(count_of(w, 0, "time(wait)"), 5000);
+	assert_int_equal(count_of(w, 1, "vmexit"), 1);
+	for (size_t i = 0; i < w->sample.nr_rows; i++) {
+		assert_int_equal(w->sample.rows[i].key.guest, 1); /* 999 is no guest's thread */
+		assert_int_equal(w->sample.rows[i].flags, ROW_FROM_ZERO);
+	}
+}
+
+static void the_last_interval_goes_on(void **state)
+{
+	struct world *w = *state;
+
+	open_text(w, usual);
+	for (uint64_t i = 1; i <= 4; i++) {
+		collect(w);
+		assert_int_equal(w->sample.time_ns[2], i * 1000000000);
+		assert_int_equal(count_of(w, 0, "vmexit(msr)"), 10 * i);
+		assert_int_equal(timing_of(w, 0, "vmexit(msr)")->time_ns, 12000 * i);
+		assert_int_equal(timing_of(w, 0, "vmexit(msr)")->hist[4], 2 * i);
+		assert_int_equal(count_of(w, 0, "vmexit(hlt)"), 1);
+		assert_int_equal(count_of(w, 0, "cpu"), i == 1 ? 3 : 7);
+		assert_int_equal(count_of(w, 0, "time(guest)"), 1000000000 * i - 100000000);
+	}
+	assert_true(w->sample.rows[0].flags & ROW_WHOLE_INTERVAL);
+}
+
+/* What is shown after a new question is what the machine had counted, without a rate. */
+static void a_want_begins_without_a_rate(void **state)
+{
+	struct world *w = *state;
+
+	open_text(w, usual);
+	collect(w);
+	collect(w);
+	assert_int_equal(w->sample.rows[0].flags, ROW_FROM_ZERO | ROW_WHOLE_INTERVAL);
+	assert_int_equal(playback_provider.want(w->playback, &w->want, &w->why), 0);
+	collect(w);
+	assert_int_equal(w->sample.rows[0].flags, ROW_FROM_ZERO);
+	assert_int_equal(count_of(w, 0, "vmexit(msr)"), 30);
+}
+
+/* Lines that no program wrote. */
+static void odd_lines(void **state)
+{
+	struct world *w = *state;
+
+	open_text(w, "vmexit(before) 1\n"
+		     "sample 5\n"
+		     "thread 101\n"
+		     "vmexit 1000\n"
+		     "time 1000\n"
+		     "vmexit(\n"
+		     "vmexit( 7\n"
+		     "vmexit() 7\n"
+		     "msr(alone) 7\n"
+		     "vmexit(io)\n"
+		     "vmexit(a(b)) 3 10\n"
+		     "vmexit(c) \n"
+		     "8 9 9\n");
+	collect(w);
+	assert_int_equal(count_of(w, 0, "vmexit(a(b))"), 3);
+	assert_int_equal(timing_of(w, 0, "vmexit(a(b))")->time_ns, 10);
+	assert_int_equal(count_of(w, 0, "vmexit(c)"), 0);
+	assert_int_equal(count_of(w, 0, "vmexit"), 3);
+	assert_null(find(w, 0, "vmexit(before)"));
+	assert_null(find(w, 0, "vmexit(io)"));
+	assert_null(find(w, 0, "time"));
+	assert_int_equal(fields_find(w->fields, "vmexit()"), FIELD_NONE);
+	assert_int_equal(fields_find(w->fields, "msr(alone)"), FIELD_NONE);
+}
+
+static void only_what_is_wanted(void **state)
+{
+	struct world *w = *state;
+
+	open_text(w, usual);
+	field_set_clear(&w->want.fields);
+	field_set_add(&w->want.fields, fields_find(w->fields, "vmexit(msr)"));
+	assert_int_equal(playback_provider.want(w->playback, &w->want, &w->why), 0);
+	collect(w);
+	assert_int_equal(w->sample.nr_rows, 2);
+}
+
+static void a_machine_without_the_file(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(captured_player(&exits_provider)->probe(&w->env, &w->why), -ENODATA);
+	assert_non_null(strstr(w->why.text, w->path));
+}
+
+/* ---- events of a captured machine */
+
+struct machine {
+	struct env env;
+	struct guests *guests;
+	struct fields *fields;
+	void *playback;
+	struct want want;
+	struct sample sample;
+};
+
+static void open_machine(struct machine *m, const char *root)
+{
+	struct why why;
+
+	*m = (struct machine){ .playback = NULL };
+	assert_int_equal(env_init(&m->env, root, &why), 0);
+	m->guests = guests_new(&m->env);
+	m->fields = fields_new();
+	assert_int_equal(guests_refresh(m->guests, 1, &why), 0);
+	assert_int_equal(playback_open(captured_player(&tracepoint_provider), NULL,
+				       &(struct provider_site){ &m->env, m->guests, m->fields, 1 },
+				       &m->playback, &why),
+			 0);
+	for (uint32_t i = 0; i < fields_count(m->fields); i++)
+		field_set_add(&m->want.fields, i);
+}
+
+static void close_machine(struct machine *m)
+{
+	playback_provider.close(m->playback);
+	sample_release(&m->sample);
+	field_set_release(&m->want.fields);
+	fields_free(m->fields);
+	guests_free(m->guests);
+	env_release(&m->env);
+}
+
+static void play(struct machine *m, enum want_scope scope, uint32_t guest)
+{
+	struct why why;
+
+	m->want.scope = scope;
+	m->want.guest = guest;
+	assert_int_equal(playback_provider.want(m->playback, &m->want, &why), 0);
+	sample_reset(&m->sample);
+	assert_int_equal(playback_provider.collect(m->playback, &m->sample, &why), 0);
+}
+
+/* -1: no row. */
+static int64_t played(const struct machine *m, uint32_t guest, const char *name)
+{
+	for (size_t i = 0; i < m->sample.nr_rows; i++) {
+		const struct key *key = &m->sample.rows[i].key;
+
+		assert_int_equal(key->vcpu, -1);
+		if (key->guest == guest && key->field == fields_find(m->fields, name))
+			return (int64_t)m->sample.rows[i].count;
+	}
+	return -1;
+}
+
+/* The first sample of tests/sysroot/amd/kvmtop/counters. Two threads are db1's. */
+static void events_of_the_machine_and_of_guests(void **state)
+{
+	struct machine m;
+	uint32_t web1, db1;
+
+	(void)state;
+	open_machine(&m, "tests/sysroot/amd");
+	web1 = guests_by_pid(m.guests, 112)->id;
+	db1 = guests_by_pid(m.guests, 115)->id;
+	assert_int_equal(fields_get(m.fields, fields_find(m.fields, "kvm_exit"))->exit_rank, 1);
+	assert_true(fields_get(m.fields, fields_find(m.fields, "kvm_exit(hlt)"))->is_idle);
+	play(&m, WANT_HOST, GUEST_ANY);
+	assert_int_equal(m.sample.time_ns[1], 1000000000);
+	assert_int_equal(played(&m, GUEST_ANY, "kvm_exit"), 271);
+	assert_int_equal(played(&m, web1, "kvm_exit"), -1);
+	close_machine(&m);
+	open_machine(&m, "tests/sysroot/amd");
+	play(&m, WANT_EACH, GUEST_ANY);
+	assert_int_equal(played(&m, GUEST_ANY, "kvm_exit"), -1);
+	assert_int_equal(played(&m, web1, "kvm_exit"), 97);
+	assert_int_equal(played(&m, db1, "kvm_exit"), 111 + 62);
+	close_machine(&m);
+	open_machine(&m, "tests/sysroot/amd");
+	play(&m, WANT_GUEST, db1);
+	assert_int_equal(played(&m, web1, "kvm_exit"), -1);
+	assert_int_equal(played(&m, db1, "kvm_exit"), 111 + 62);
+	close_machine(&m);
+}
+
+/* ---- any player */
+
+static struct {
+	unsigned int nr_sought, nr_played;
+	uint64_t time_ns;
+	bool is_closed;
+} told;
+
+static int fake_open(const void *recording, const struct provider_site *site, void **ret_state,
+		     struct why *why)
+{
+	(void)site;
+	*ret_state = &told;
+	return recording ? 0 : why_set(why, -ENODATA, "nothing to play");
+}
+
+static void fake_seek(void *state, uint64_t time_ns)
+{
+	(void)state;
+	told.nr_sought++;
+	told.time_ns = time_ns;
+}
+
+static int fake_next(void *state, const struct want *want, uint32_t flags, struct sample *sample,
+		     struct why *why)
+{
+	(void)state;
+	(void)why;
+	assert_true(field_set_has(&want->fields, 3));
+	assert_int_equal(flags, told.nr_played ? ROW_FROM_ZERO | ROW_WHOLE_INTERVAL :
+						 ROW_FROM_ZERO);
+	sample->time_ns[0] = ++told.nr_played;
+	return 0;
+}
+
+static void fake_close(void *state)
+{
+	told.is_closed = state;
+}
+
+static void players_that_seek_begin_with_every_want(void **state)
+{
+	static const struct player player = {
+		.name = "fake", .open = fake_open, .seek = fake_seek, .next = fake_next,
+		.close = fake_close,
+	};
+	struct provider_site site = { .source = 0 };
+	struct sample sample = { 0 };
+	struct want want = { .scope = WANT_EACH };
+	struct why why = { "" };
+	void *playback;
+
+	(void)state;
+	assert_int_equal(playback_open(&player, NULL, &site, &playback, &why), -ENODATA);
+	assert_string_equal(why.text, "nothing to play");
+	assert_int_equal(playback_open(&player, &player, &site, &playback, &why), 0);
+	assert_int_equal(field_set_add(&want.fields, 3), 0);
+	for (unsigned int i = 1; i <= 2; i++) {
+		told.nr_played = 0;
+		assert_int_equal(playback_provider.want(playback, &want, &why), 0);
+		assert_int_equal(told.nr_sought, i);
+		assert_true(told.time_ns == UINT64_MAX);
+		assert_int_equal(playback_provider.collect(playback, &sample, &why), 0);
+		assert_int_equal(playback_provider.collect(playback, &sample, &why), 0);
+		assert_int_equal(sample.time_ns[0], 2);
+	}
+	told.is_closed = false;
+	playback_provider.close(playback);
+	assert_true(told.is_closed);
+	field_set_release(&want.fields);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(fields_say_what_they_are),
+		TEST(rows_and_their_sums),
+		TEST(the_last_interval_goes_on),
+		TEST(a_want_begins_without_a_rate),
+		TEST(odd_lines),
+		TEST(only_what_is_wanted),
+		TEST(a_machine_without_the_file),
+		cmocka_unit_test(events_of_the_machine_and_of_guests),
+		cmocka_unit_test(players_that_seek_begin_with_every_want),
+	};
+
+	return cmocka_run_group_tests_name("playback", tests, NULL, NULL);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * player - plays a recording: its events, and its exits with the time they took.
+ *
+ * There are two samples: the recording's first moment, where all counts are 0, and its last one. So
+ * the interval between them is the whole recording.
+ */
+#ifndef KVMTOP_TRACE_RECORDED_PLAYER_H
+#define KVMTOP_TRACE_RECORDED_PLAYER_H
+
+#include "providers/playback/player.h"
+
+/* What they play is a struct recorded. NULL ends them. */
+extern const struct player *const recorded_players[];
+
+#endif
