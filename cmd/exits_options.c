@@ -13,30 +13,26 @@
 
 #define DURATION_MIN_S 0.1
 #define DURATION_MAX_S 1e9
-#define AT(member) offsetof(struct exits_options, member)
+#define OPTIONS struct exits_options
 
 static const struct option_spec specs[] = {
-	{ .heading = "What to count (default: every vCPU thread of every guest)" },
-	{ NULL, 'p', "pid", NULL, "PID", VALUE_PID, AT(pid),
-	  "one guest, its vCPUs taken together" },
-	{ NULL, 'g', "guest", NULL, "NAME", VALUE_STRING, AT(guest), "the same, by its name" },
-	{ NULL, 'v', "vcpu", NULL, "VCPU", VALUE_STRING, AT(vcpu),
-	  "with -p or -g: this vCPU only, by its number" },
-	{ NULL, 'a', "alltids", NULL, NULL, VALUE_FLAG, AT(all),
-	  "with -p or -g: each of its vCPUs on a line of its own" },
-	{ NULL, 't', "tid", NULL, "TID", VALUE_PID, AT(tid), "one vCPU, by its thread" },
-	{ NULL, 'T', "tids", NULL, "TID,...", VALUE_STRING, AT(tids), "these vCPUs" },
-	{ NULL, 0, "event", NULL, "EVENT", VALUE_STRING, AT(event_name),
-	  "vmexit (default), mmio, ioport, msr, cpuid, hypercall, sysreg" },
-	{ .heading = "How to show it" },
-	{ NULL, 'k', "key", NULL, "KEY", VALUE_STRING, AT(key),
-	  "sort by sample (default), time, percent_time, mean, max ..." },
-	{ NULL, 0, "json", NULL, NULL, VALUE_FLAG, AT(json), "as a JSON object, in ns" },
-	{ NULL, 0, "csv", NULL, NULL, VALUE_FLAG, AT(csv), "as CSV, in ns" },
-	{ .heading = "Other" },
-	{ NULL, 0, "sysroot", NULL, "DIR", VALUE_STRING, AT(sysroot),
-	  "look at a captured machine instead" },
-	{ NULL, 'h', "help", NULL, NULL, VALUE_FLAG, AT(help), "this text" },
+	OPT_HEADING("What to count (default: every vCPU thread of every guest)"),
+	OPT_PID('p', "pid", "PID", pid, "one guest, its vCPUs taken together"),
+	OPT_STRING('g', "guest", "NAME", guest, "the same, by its name"),
+	OPT_STRING('v', "vcpu", "VCPU", vcpu, "with -p or -g: this vCPU only, by its number"),
+	OPT_FLAG('a', "alltids", all, "with -p or -g: each of its vCPUs on a line of its own"),
+	OPT_PID('t', "tid", "TID", tid, "one vCPU, by its thread"),
+	OPT_STRING('T', "tids", "TID,...", tids, "these vCPUs"),
+	OPT_STRING(0, "event", "EVENT", event_name,
+		   "vmexit (default), mmio, ioport, msr, cpuid, hypercall, sysreg"),
+	OPT_HEADING("How to show it"),
+	OPT_STRING('k', "key", "KEY", key,
+		   "sort by sample (default), time, percent_time, mean, max ..."),
+	OPT_FLAG(0, "json", json, "as a JSON object, in ns"),
+	OPT_FLAG(0, "csv", csv, "as CSV, in ns"),
+	OPT_HEADING("Other"),
+	OPT_STRING(0, "sysroot", "DIR", sysroot, "look at a captured machine instead"),
+	OPT_HELP,
 };
 
 static const struct option_table table = {

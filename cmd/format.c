@@ -23,15 +23,14 @@ struct options {
 	const char *kind;
 };
 
-#define AT(member) offsetof(struct options, member)
+#define OPTIONS struct options
 
 static const struct option_spec specs[] = {
-	{ .heading = "Options" },
-	{ NULL, 'c', "mhz", NULL, "MHZ", VALUE_NUMBER, AT(mhz),
-	  "the TSC's frequency: tsc is in seconds then" },
-	{ NULL, 0, "input-format", NULL, "KIND", VALUE_STRING, AT(kind),
-	  "kvmtrace, xentrace or acrn, where it is not seen from the file" },
-	{ NULL, 'h', "help", NULL, NULL, VALUE_FLAG, AT(help), "this text" },
+	OPT_HEADING("Options"),
+	OPT_NUMBER('c', "mhz", "MHZ", mhz, "the TSC's frequency: tsc is in seconds then"),
+	OPT_STRING(0, "input-format", "KIND", kind,
+		   "kvmtrace, xentrace or acrn, where it is not seen from the file"),
+	OPT_HELP,
 };
 
 static const struct option_table table = {

@@ -12,7 +12,7 @@
 
 #define LONG_BASE 256 /* a long option's val: this plus its index; no letter is as large */
 
-/* getopt_long's view of the table. */
+/* The table as getopt_long(3) wants it. */
 struct getopt_tables {
 	char letters[2 * OPTION_SPECS_MAX + 3];
 	struct option longs[2 * OPTION_SPECS_MAX + 1];
@@ -32,7 +32,7 @@ static void fill_tables(const struct option_table *table, struct getopt_tables *
 
 	if (table->stops_at_word)
 		*letter++ = '+';
-	*letter++ = ':'; /* errors are ours to word */
+	*letter++ = ':'; /* getopt_long() prints no errors */
 	for (size_t i = 0; i < table->nr; i++) {
 		const struct option_spec *spec = &table->specs[i];
 
@@ -47,7 +47,7 @@ static void fill_tables(const struct option_table *table, struct getopt_tables *
 	}
 }
 
-/* By what getopt_long() returned, or left in optopt. */
+/* got: what getopt_long() returned, or left in optopt. */
 static const struct option_spec *spec_by_got(const struct option_table *table, int got)
 {
 	if (got >= LONG_BASE)
@@ -103,7 +103,7 @@ static int take(void *options, const struct option_spec *spec, const char *text,
 	return err;
 }
 
-/* --WORD, that getopt_long() would not have. */
+/* What is wrong with --WORD, which getopt_long() did not accept. */
 static int long_error(const struct option_table *table, const char *word, struct why *why)
 {
 	size_t len = strcspn(word + 2, "=");
@@ -117,8 +117,8 @@ static int long_error(const struct option_table *table, const char *word, struct
 		if (strlen(spec->name) == len)
 			return why_set(why, -EINVAL, "option --%s takes no argument", spec->name);
 		if (first)
-			return why_set(why, -EINVAL, "option %s: --%s or --%s?", word, first->name,
-				       spec->name);
+			return why_set(why, -EINVAL, "option %s is ambiguous: --%s or --%s", word,
+				       first->name, spec->name);
 		first = spec;
 	}
 	if (first)
@@ -128,7 +128,7 @@ static int long_error(const struct option_table *table, const char *word, struct
 
 static int usage_error(const struct option_table *table, int got, char **argv, struct why *why)
 {
-	const char *word = argv[optind - 1]; /* of a letter, it may be the one before */
+	const char *word = argv[optind - 1]; /* of a letter, perhaps another word */
 	bool is_letter = optopt != 0 && optopt < LONG_BASE;
 
 	if (got == ':' && is_letter)
@@ -151,7 +151,7 @@ int option_table_parse(const struct option_table *table, int argc, char **argv, 
 	int got, err;
 
 	fill_tables(table, &tables);
-	optind = 0; /* glibc and musl: begin anew, another table may have been read before */
+	optind = 0; /* glibc and musl: begin again, after the words of another table */
 	opterr = 0;
 	while ((got = getopt_long(argc, argv, tables.letters, tables.longs, NULL)) != -1) {
 		const struct option_spec *spec = spec_by_got(table, got);

@@ -24,32 +24,55 @@ enum value_kind {
 
 /* An option: where its value goes, and the words about it. */
 struct option_spec {
-	const char *heading; /* begins a group; the rest is unused then */
+	const char *heading; /* the row is a heading of --help, and no option */
 	int letter;	     /* 0: none */
 	const char *name, *alias; /* long names; NULL: none */
-	const char *value;   /* what its argument is called; NULL: takes none */
+	const char *value;   /* what its argument is called, in --help and in errors; NULL: none */
 	enum value_kind kind;
 	size_t offset;	     /* in the caller's struct */
-	const char *help;    /* also names the value in errors of VALUE_COUNT and VALUE_NUMBER */
+	const char *help;
 };
 
 #define OPTION_SPECS_MAX 48
+
+/*
+ * The rows of a table. Before it, its file names the struct that the values go to:
+ *
+ *	#define OPTIONS struct my_options
+ *
+ * letter: 0: none; value: what the argument is called; member: of OPTIONS.
+ */
+#define OPT_AT(member) offsetof(OPTIONS, member)
+#define OPT_HEADING(text) { .heading = text }
+#define OPT_FLAG(letter, name, member, help) \
+	{ NULL, letter, name, NULL, NULL, VALUE_FLAG, OPT_AT(member), help }
+#define OPT_HELP OPT_FLAG('h', "help", help, "this text")
+#define OPT_STRING(letter, name, value, member, help) \
+	{ NULL, letter, name, NULL, value, VALUE_STRING, OPT_AT(member), help }
+#define OPT_PID(letter, name, value, member, help) \
+	{ NULL, letter, name, NULL, value, VALUE_PID, OPT_AT(member), help }
+#define OPT_COUNT(letter, name, value, member, help) \
+	{ NULL, letter, name, NULL, value, VALUE_COUNT, OPT_AT(member), help }
+#define OPT_NUMBER(letter, name, value, member, help) \
+	{ NULL, letter, name, NULL, value, VALUE_NUMBER, OPT_AT(member), help }
+#define OPT_OTHER(letter, name, value, member, help) \
+	{ NULL, letter, name, NULL, value, VALUE_OTHER, OPT_AT(member), help }
 
 struct option_table {
 	const struct option_spec *specs;
 	size_t nr; /* at most OPTION_SPECS_MAX */
 	const char *usage;  /* "Usage: ..." and what it does, lines that end in newlines */
 	const char *footer; /* after the options; may be NULL */
-	/* The first word that is no option ends them: what follows is another program's. */
+	/* The options end at the first word that is not one: a command line of another program. */
 	bool stops_at_word;
-	/* Reads a VALUE_OTHER, and is told of every other option once it is read. May be NULL. */
+	/* Reads a VALUE_OTHER; also called after each other option was read. May be NULL. */
 	int (*take)(void *options, const struct option_spec *spec, const char *text,
 		    struct why *why);
 };
 
 /*
- * Reads argv[1...] into options. Returns the index of the first word that is no option (words are
- * moved behind the options), or -EINVAL with why: a usage error.
+ * Reads argv[1...] into options. Moves the words that are not options behind them and returns the
+ * index of the first, or -EINVAL with why: a usage error.
  */
 int option_table_parse(const struct option_table *table, int argc, char **argv, void *options,
 		       struct why *why);

@@ -45,23 +45,20 @@ struct options {
 	const char *event; /* only for the table */
 };
 
-#define AT(member) offsetof(struct options, member)
+#define OPTIONS struct options
 
 static const struct option_spec specs[] = {
-	{ .heading = "Options" },
-	{ NULL, 'o', "output", NULL, "FILE", VALUE_STRING, AT(output),
-	  "where to (trace.dat)" },
-	{ NULL, 'p', "pid", NULL, "PID", VALUE_PID, AT(pid), "one guest, by its process" },
-	{ NULL, 'g', "guest", NULL, "NAME", VALUE_STRING, AT(guest), "one guest, by its name" },
-	{ NULL, 'e', "event", NULL, "EVENT", VALUE_OTHER, AT(event),
-	  "only this event; * and ? stand for any text; may be repeated" },
-	{ NULL, 0, "filter", NULL, "EXPR", VALUE_OTHER, AT(filter),
-	  "of the -e before it (or all) only what the kernel's filter lets through" },
-	{ NULL, 'b', "buffer", NULL, "KIB", VALUE_COUNT, AT(kib),
-	  "size of the buffer of each CPU" },
-	{ NULL, 'C', "clock", NULL, "CLOCK", VALUE_STRING, AT(clock),
-	  "the kernel's clock: local, mono, x86-tsc ..." },
-	{ NULL, 'h', "help", NULL, NULL, VALUE_FLAG, AT(help), "this text" },
+	OPT_HEADING("Options"),
+	OPT_STRING('o', "output", "FILE", output, "where to (trace.dat)"),
+	OPT_PID('p', "pid", "PID", pid, "one guest, by its process"),
+	OPT_STRING('g', "guest", "NAME", guest, "one guest, by its name"),
+	OPT_OTHER('e', "event", "EVENT", event,
+		  "only this event; * and ? stand for any text; may be repeated"),
+	OPT_OTHER(0, "filter", "EXPR", filter,
+		  "of the -e before it (or all) only what the kernel's filter lets through"),
+	OPT_COUNT('b', "buffer", "KIB", kib, "size of the buffer of each CPU"),
+	OPT_STRING('C', "clock", "CLOCK", clock, "the kernel's clock: local, mono, x86-tsc ..."),
+	OPT_HELP,
 };
 
 /* As in trace-cmd, a filter belongs to the event before it; the later of -g and -p wins. */
@@ -70,15 +67,15 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 {
 	struct options *options = ret_options;
 
-	if (spec->offset == AT(guest))
+	if (spec->offset == OPT_AT(guest))
 		options->pid = 0;
-	else if (spec->offset == AT(pid))
+	else if (spec->offset == OPT_AT(pid))
 		options->guest = NULL;
-	if (spec->offset == AT(event)) {
+	if (spec->offset == OPT_AT(event)) {
 		if (options->nr_choices == CHOICES_MAX)
 			return why_set(why, -EINVAL, "-e may be repeated %d times", CHOICES_MAX);
 		options->choices[options->nr_choices++].pattern = text;
-	} else if (spec->offset == AT(filter)) {
+	} else if (spec->offset == OPT_AT(filter)) {
 		if (options->nr_choices)
 			options->choices[options->nr_choices - 1].filter = text;
 		else

@@ -9,35 +9,30 @@
 #include "cmd/option.h"
 #include "trace/report/report.h"
 
-#define AT(member) offsetof(struct report_options, member)
+#define OPTIONS struct report_options
 
 static const struct option_spec specs[] = {
-	{ .heading = "What to report (default: vmexit)" },
-	{ NULL, 0, "event", NULL, "EVENT", VALUE_STRING, AT(event),
-	  "vmexit, userspace, mmio, ioport, msr, cpuid, hypercall, sysreg" },
-	{ NULL, 0, "by", NULL, "WHAT", VALUE_STRING, AT(by),
-	  "a row for each reason (default), guest, vcpu, tid" },
-	{ NULL, 0, "vcpu", NULL, "N", VALUE_NUMBER, AT(vcpu), "only vCPUs of this number" },
-	{ NULL, 'p', "pid", NULL, "PID,...", VALUE_STRING, AT(pids),
-	  "only these processes or threads" },
-	{ NULL, 'k', "key", NULL, "COLUMN", VALUE_STRING, AT(key),
-	  "sort by: count (default), total, avg, max, p99, reason ..." },
-	{ NULL, 0, "diff", NULL, "OTHER", VALUE_STRING, AT(diff),
-	  "beside another recording, the biggest change first" },
-	{ .heading = "How to read it" },
-	{ NULL, 'f', "frequency", NULL, "MHZ", VALUE_OTHER, AT(mhz_text),
-	  "of the TSC, where times are in cycles" },
-	{ NULL, 0, "input-format", NULL, "KIND", VALUE_STRING, AT(input_format),
-	  "trace.dat, perf.data, acrn, kvmtrace (default: look)" },
-	{ .heading = "How to show it (default: on a terminal the screen, else text)" },
-	{ NULL, 0, "text", NULL, NULL, VALUE_FLAG, AT(text), "text on a terminal, too" },
-	{ NULL, 0, "csv", NULL, "FILE", VALUE_STRING, AT(csv),
-	  "write the rows to FILE too; -: only them, to standard output" },
-	{ NULL, 0, "json", NULL, NULL, VALUE_FLAG, AT(json), "a JSON object instead of text" },
-	{ NULL, 0, "acrn", NULL, NULL, VALUE_FLAG, AT(acrn),
-	  "as ACRN's vm_exit analysis does; appends to --csv's FILE" },
-	{ .heading = "Other" },
-	{ NULL, 'h', "help", NULL, NULL, VALUE_FLAG, AT(help), "this text" },
+	OPT_HEADING("What to report (default: vmexit)"),
+	OPT_STRING(0, "event", "EVENT", event,
+		   "vmexit, userspace, mmio, ioport, msr, cpuid, hypercall, sysreg"),
+	OPT_STRING(0, "by", "WHAT", by, "a row for each reason (default), guest, vcpu, tid"),
+	OPT_NUMBER(0, "vcpu", "N", vcpu, "only vCPUs of this number"),
+	OPT_STRING('p', "pid", "PID,...", pids, "only these processes or threads"),
+	OPT_STRING('k', "key", "COLUMN", key,
+		   "sort by: count (default), total, avg, max, p99, reason ..."),
+	OPT_STRING(0, "diff", "OTHER", diff, "beside another recording, the biggest change first"),
+	OPT_HEADING("How to read it"),
+	OPT_OTHER('f', "frequency", "MHZ", mhz_text, "of the TSC, where times are in cycles"),
+	OPT_STRING(0, "input-format", "KIND", input_format,
+		   "trace.dat, perf.data, acrn, kvmtrace (default: look)"),
+	OPT_HEADING("How to show it (default: on a terminal the screen, else text)"),
+	OPT_FLAG(0, "text", text, "text on a terminal, too"),
+	OPT_STRING(0, "csv", "FILE", csv,
+		   "write the rows to FILE too; -: only them, to standard output"),
+	OPT_FLAG(0, "json", json, "a JSON object instead of text"),
+	OPT_FLAG(0, "acrn", acrn, "as ACRN's vm_exit analysis does; appends to --csv's FILE"),
+	OPT_HEADING("Other"),
+	OPT_HELP,
 };
 
 static int take(void *ret_options, const struct option_spec *spec, const char *text,
@@ -46,9 +41,9 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 	struct report_options *options = ret_options;
 	char *end;
 
-	if (spec->offset == AT(vcpu))
+	if (spec->offset == OPT_AT(vcpu))
 		options->has_vcpu = true;
-	if (spec->offset != AT(mhz_text))
+	if (spec->offset != OPT_AT(mhz_text))
 		return 0;
 	options->mhz_text = text;
 	options->mhz = strtod(text, &end);

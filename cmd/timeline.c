@@ -35,31 +35,26 @@ struct options {
 	unsigned long khz;
 };
 
-#define AT(member) offsetof(struct options, member)
+#define OPTIONS struct options
 
 static const struct option_spec specs[] = {
-	{ .heading = "Options" },
-	{ NULL, 'o', "output", NULL, "FILE", VALUE_STRING, AT(output),
-	  "where to (standard output)" },
-	{ NULL, 'k', "kvm", NULL, "FILE", VALUE_OTHER, AT(recordings),
-	  "KVM's events: trace.dat, perf.data, ACRN, kvmtrace; may be repeated" },
-	{ NULL, 'p', "perf-stat", NULL, "FILE", VALUE_STRING, AT(perf),
-	  "counters: what perf stat -I -x or -j printed" },
-	{ NULL, 'O', "offset", NULL, "N", VALUE_OTHER, AT(offset_text),
-	  "what the guest's clock is ahead of the host's; auto: from -k (default)" },
-	{ NULL, 'f', "freq", NULL, "KHZ", VALUE_COUNT, AT(khz),
-	  "the TSC's frequency, where times are TSCs" },
-	{ NULL, 'F', "filter", NULL, NULL, VALUE_FLAG, AT(filter),
-	  "nothing before the first event of -k" },
-	{ NULL, 'm', "merge", NULL, "TRACE", VALUE_STRING, AT(merge),
-	  "function calls on the host, in the host's time" },
-	{ NULL, 'b', "binary", NULL, "FILE", VALUE_STRING, AT(binary),
-	  "the guest's program: its symbols are put into GUESTTRACE" },
-	{ NULL, 'B', "binaryname", NULL, "NAME", VALUE_STRING, AT(binary_name),
-	  "what GUESTTRACE calls that program (test)" },
-	{ NULL, 0, "input-format", NULL, "KIND", VALUE_STRING, AT(input_format),
-	  "of -k, where it is not seen from the file" },
-	{ NULL, 'h', "help", NULL, NULL, VALUE_FLAG, AT(help), "this text" },
+	OPT_HEADING("Options"),
+	OPT_STRING('o', "output", "FILE", output, "where to (standard output)"),
+	OPT_OTHER('k', "kvm", "FILE", recordings,
+		  "KVM's events: trace.dat, perf.data, ACRN, kvmtrace; may be repeated"),
+	OPT_STRING('p', "perf-stat", "FILE", perf, "counters: what perf stat -I -x or -j printed"),
+	OPT_OTHER('O', "offset", "N", offset_text,
+		  "what the guest's clock is ahead of the host's; auto: from -k (default)"),
+	OPT_COUNT('f', "freq", "KHZ", khz, "the TSC's frequency, where times are TSCs"),
+	OPT_FLAG('F', "filter", filter, "nothing before the first event of -k"),
+	OPT_STRING('m', "merge", "TRACE", merge, "function calls on the host, in the host's time"),
+	OPT_STRING('b', "binary", "FILE", binary,
+		   "the guest's program: its symbols are put into GUESTTRACE"),
+	OPT_STRING('B', "binaryname", "NAME", binary_name,
+		   "what GUESTTRACE calls that program (test)"),
+	OPT_STRING(0, "input-format", "KIND", input_format,
+		   "of -k, where it is not seen from the file"),
+	OPT_HELP,
 };
 
 /* A signed number, or as the kernel prints it: without a sign, beyond 2^63. */
@@ -85,9 +80,9 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 {
 	struct options *options = ret_options;
 
-	if (spec->offset == AT(offset_text))
+	if (spec->offset == OPT_AT(offset_text))
 		return take_offset(options, text, why);
-	if (spec->offset != AT(recordings))
+	if (spec->offset != OPT_AT(recordings))
 		return 0;
 	if (options->nr_recordings == RECORDINGS_MAX)
 		return why_set(why, -EINVAL, "-k may be repeated %d times", RECORDINGS_MAX);

@@ -8,53 +8,42 @@
 #include "cmd/option.h"
 #include "cmd/top_options.h"
 
-#define AT(member) offsetof(struct options, member)
+#define OPTIONS struct options
 
 static const struct option_spec specs[] = {
-	{ .heading = "What to count" },
-	{ NULL, 'f', "fields", NULL, "REGEX", VALUE_STRING, AT(fields),
-	  "events whose names match; \"help\" lists them" },
-	{ NULL, 'g', "guest", NULL, "NAME", VALUE_STRING, AT(guest), "one guest, by its name" },
-	{ NULL, 'p', "pid", NULL, "PID", VALUE_PID, AT(pid), "one guest, by its process" },
-	{ NULL, 't', "tracepoints", NULL, NULL, VALUE_FLAG, AT(tracepoints),
-	  "from the kernel's trace events (default)" },
-	{ NULL, 'd', "debugfs", NULL, NULL, VALUE_FLAG, AT(debugfs),
-	  "from the kernel's debugfs counters; -d -t: from both" },
-	{ NULL, 'i', "debugfs-include-past", NULL, NULL, VALUE_FLAG, AT(include_past),
-	  "with -d: what running guests counted before, too" },
-	{ .heading = "How to show it (default: on the screen, live)" },
-	{ NULL, '1', "once", "batch", NULL, VALUE_FLAG, AT(batch),
-	  "count for a second, print, end" },
-	{ NULL, 'l', "log", NULL, NULL, VALUE_FLAG, AT(log), "print a line per interval" },
-	{ NULL, 'L', "log-to-file", NULL, "FILE", VALUE_STRING, AT(log_file),
-	  "append them to FILE; SIGHUP reopens it" },
-	{ NULL, 'c', "csv", NULL, NULL, VALUE_FLAG, AT(csv), "with -l or -L: as CSV" },
-	{ NULL, 0, "json", NULL, NULL, VALUE_FLAG, AT(json),
-	  "with -1, -l or -L: a JSON object per sample and line" },
-	{ NULL, 'z', "skip-zero-records", NULL, NULL, VALUE_FLAG, AT(skip_zero),
-	  "with -l or -L: no line where nothing happened" },
-	{ NULL, 's', "set-delay", NULL, "SECONDS", VALUE_OTHER, AT(delay_s),
-	  "interval, 0.1 to 25.5 (default 3)" },
-	{ NULL, 'n', "samples", NULL, "N", VALUE_COUNT, AT(samples), "end after N intervals" },
-	{ NULL, 0, "view", NULL, "NAME", VALUE_STRING, AT(view),
-	  "begin with: events, guests, vcpus, exits, hotspots" },
-	{ NULL, 'b', "by-guest", NULL, NULL, VALUE_FLAG, AT(by_guest),
-	  "the same as --view guests" },
-	{ NULL, 'x', "children", NULL, NULL, VALUE_FLAG, AT(children),
-	  "with the reasons of each event (-1 and -c always have them)" },
-	{ NULL, 'o', "sort", NULL, "COLUMN", VALUE_STRING, AT(sort),
-	  "event, total, share, rate; other views: see the man page" },
-	{ .heading = "Other" },
-	{ NULL, 0, "demo", NULL, NULL, VALUE_FLAG, AT(demo),
-	  "run a tiny guest of its own if there is none" },
-	{ NULL, 0, "list-providers", NULL, NULL, VALUE_FLAG, AT(list_providers),
-	  "what can count here, and why not" },
-	{ NULL, 0, "engine", NULL, "NAME", VALUE_STRING, AT(engine),
-	  "what counts trace events: bpf or perf (default: bpf where allowed)" },
-	{ NULL, 0, "sysroot", NULL, "DIR", VALUE_STRING, AT(sysroot),
-	  "look at a captured machine instead" },
-	{ NULL, 'h', "help", NULL, NULL, VALUE_FLAG, AT(help), "this text" },
-	{ NULL, 'V', "version", NULL, NULL, VALUE_FLAG, AT(version), "the version" },
+	OPT_HEADING("What to count"),
+	OPT_STRING('f', "fields", "REGEX", fields, "events whose names match; \"help\" lists them"),
+	OPT_STRING('g', "guest", "NAME", guest, "one guest, by its name"),
+	OPT_PID('p', "pid", "PID", pid, "one guest, by its process"),
+	OPT_FLAG('t', "tracepoints", tracepoints, "from the kernel's trace events (default)"),
+	OPT_FLAG('d', "debugfs", debugfs, "from the kernel's debugfs counters; -d -t: from both"),
+	OPT_FLAG('i', "debugfs-include-past", include_past,
+		 "with -d: what running guests counted before, too"),
+	OPT_HEADING("How to show it (default: on the screen, live)"),
+	{ .letter = '1', .name = "once", .alias = "batch", .kind = VALUE_FLAG,
+	  .offset = OPT_AT(batch), .help = "count for a second, print, end" },
+	OPT_FLAG('l', "log", log, "print a line per interval"),
+	OPT_STRING('L', "log-to-file", "FILE", log_file, "append them to FILE; SIGHUP reopens it"),
+	OPT_FLAG('c', "csv", csv, "with -l or -L: as CSV"),
+	OPT_FLAG(0, "json", json, "with -1, -l or -L: a JSON object per sample and line"),
+	OPT_FLAG('z', "skip-zero-records", skip_zero,
+		 "with -l or -L: no line where nothing happened"),
+	OPT_OTHER('s', "set-delay", "SECONDS", delay_s, "interval, 0.1 to 25.5 (default 3)"),
+	OPT_COUNT('n', "samples", "N", samples, "end after N intervals"),
+	OPT_STRING(0, "view", "NAME", view, "begin with: events, guests, vcpus, exits, hotspots"),
+	OPT_FLAG('b', "by-guest", by_guest, "the same as --view guests"),
+	OPT_FLAG('x', "children", children,
+		 "with the reasons of each event (-1 and -c always have them)"),
+	OPT_STRING('o', "sort", "COLUMN", sort,
+		   "event, total, share, rate; other views: see the man page"),
+	OPT_HEADING("Other"),
+	OPT_FLAG(0, "demo", demo, "run a tiny guest of its own if there is none"),
+	OPT_FLAG(0, "list-providers", list_providers, "what can count here, and why not"),
+	OPT_STRING(0, "engine", "NAME", engine,
+		   "what counts trace events: bpf or perf (default: bpf where allowed)"),
+	OPT_STRING(0, "sysroot", "DIR", sysroot, "look at a captured machine instead"),
+	OPT_HELP,
+	OPT_FLAG('V', "version", version, "the version"),
 };
 
 /* The delay; and as with kvm_stat the later of -g and -p wins. */
@@ -63,11 +52,11 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 {
 	struct options *options = ret_options;
 
-	if (spec->offset == AT(delay_s))
+	if (spec->offset == OPT_AT(delay_s))
 		return delay_parse(text, &options->delay_s, why);
-	if (spec->offset == AT(guest))
+	if (spec->offset == OPT_AT(guest))
 		options->pid = 0;
-	else if (spec->offset == AT(pid))
+	else if (spec->offset == OPT_AT(pid))
 		options->guest = NULL;
 	return 0;
 }

@@ -127,7 +127,7 @@ static void what_makes_no_sense(void **state)
 	refuses("-t 1 -T 2", "-p, -g, -t and -T exclude each other");
 	refuses("-g db -p 2", "-p, -g, -t and -T exclude each other");
 	refuses("-v 2", "-v needs -p PID or -g NAME");
-	refuses("--tid=1 --ti=2", "--tid or --tids?");
+	refuses("--tid=1 --ti=2", "is ambiguous: --tid or --tids");
 	refuses("--jso=1", "--json takes no argument");
 	refuses("--jsonx", "unknown option --jsonx");
 	refuses("--json --csv", "exclude each other");
