@@ -16,9 +16,9 @@
 #include "ui/lines/lines.h"
 #include "views/build.h"
 
-#define SAMPLE_S 1.0 /* guests that end are counted up to the last sample that had them */
+#define INTERVAL_S 1.0 /* of a guest that ends, the exits since the last sample are not counted */
 
-struct run {
+struct exits_run {
 	struct exits_options options;
 	struct env env;
 	struct live live;
@@ -29,7 +29,7 @@ struct run {
 	uint64_t elapsed_ns; /* from the first sample to the last */
 };
 
-/* ---- whose exits */
+/* ---- the guests and threads that are counted */
 
 /* "0-3, 5" */
 static void list_vcpus(const struct guest *guest, char *buf, size_t size)
@@ -61,19 +61,16 @@ static const struct vcpu *find_vcpu(const struct guest *guest, int32_t index)
 	return NULL;
 }
 
-/* -p or -g, and -v. -EINVAL: a usage error. */
-static int choose_guest(struct run *run, const struct guests *guests, struct why *why)
+/* What -p or -g, and -v name. -EINVAL: a usage error. */
+static int choose_guest(struct exits_run *run, const struct guests *guests, struct why *why)
 {
 	const struct exits_options *options = &run->options;
-	const struct guest *guest = guests_by_pid(guests, options->pid);
+	const struct guest *guest = NULL;
 	char vcpus[64];
-	int err = options->guest ? guests_by_name(guests, options->guest, &guest, why) : 0;
+	int err = guests_choose(guests, options->guest, options->pid, &guest, why);
 
 	if (err)
 		return err;
-	if (!guest)
-		return why_set(why, -ESRCH, "process %d is no KVM guest: it holds no VM, or is not "
-					    "there", (int)options->pid);
 	run->query.guest = guest->id;
 	run->query.collapses = !options->all && !options->has_vcpu;
 	if (!options->has_vcpu)
@@ -88,8 +85,9 @@ static int choose_guest(struct run *run, const struct guests *guests, struct why
 	return 0;
 }
 
-/* One of -t and -T. */
-static int choose_thread(struct run *run, const struct guests *guests, pid_t tid, struct why *why)
+/* A thread that -t or -T names. */
+static int choose_thread(struct exits_run *run, const struct guests *guests, pid_t tid,
+			 struct why *why)
 {
 	const struct guest *guest = guests_by_pid(guests, tid);
 
@@ -102,12 +100,12 @@ static int choose_thread(struct run *run, const struct guests *guests, pid_t tid
 		return 0;
 	}
 	if (guest)
-		return why_set(why, -EINVAL, "thread %d of guest %s (pid %d) is no vCPU's",
+		return why_set(why, -EINVAL, "thread %d of guest %s (pid %d) runs no vCPU",
 			       (int)tid, guest->name, (int)guest->pid);
-	return why_set(why, -ESRCH, "thread %d is no KVM guest's, or is not there", (int)tid);
+	return why_set(why, -ESRCH, "no KVM guest has a thread %d", (int)tid);
 }
 
-static int choose(struct run *run, struct why *why)
+static int choose(struct exits_run *run, struct why *why)
 {
 	const struct exits_options *options = &run->options;
 	const struct guests *guests = monitor_facts(run->monitor)->guests;
@@ -128,7 +126,7 @@ static bool asks_for_exits(const void *arg, const char *provider)
 	return strcmp(provider, "exits") == 0;
 }
 
-static int begin(struct run *run, struct why *why)
+static int begin(struct exits_run *run, struct why *why)
 {
 	const struct monitor_config config = { .env = &run->env, .asks_for = asks_for_exits };
 	int err = env_init(&run->env, run->options.sysroot, why);
@@ -147,50 +145,35 @@ static int begin(struct run *run, struct why *why)
 	return monitor_want(run->monitor, &run->query, why);
 }
 
-static int sample(struct run *run, struct why *why)
+static int take_sample(void *arg, enum woken woken, struct why *why)
 {
-	int err = monitor_sample(run->monitor);
+	struct exits_run *run = arg;
+	int err = live_sample(&run->live, run->monitor, why);
 
+	(void)woken; /* the last sample is taken at the end, also when a signal ends it */
 	run->elapsed_ns += monitor_elapsed_ns(run->monitor);
-	live_warn(&run->live, run->monitor);
-	if (!err && !monitor_is_live(run->monitor))
-		return why_set(why, -EIO, "there is nothing left to count");
 	return err;
 }
 
-/* Samples now and then, the last one when the time is up or somebody ends it. */
-static int count(struct run *run, struct why *why)
+static int count(struct exits_run *run, struct why *why)
 {
-	double duration_s = run->options.duration_s;
-	unsigned long nr = 0, i = 0;
-	double step_s = SAMPLE_S;
-	int timer, err;
+	double duration_s = run->options.duration_s, interval_s = INTERVAL_S;
+	unsigned long nr = 0;
+	int err;
 
 	if (duration_s > 0) {
-		nr = (unsigned long)(duration_s / SAMPLE_S);
-		nr += (double)nr * SAMPLE_S < duration_s;
-		step_s = duration_s / (double)nr;
+		nr = (unsigned long)(duration_s / INTERVAL_S);
+		nr += (double)nr * INTERVAL_S < duration_s;
+		interval_s = duration_s / (double)nr;
 	} else if (isatty(STDERR_FILENO)) {
 		fputs("Counting. Ctrl-C ends it.\n", stderr);
 	}
 	live_wait_open(&run->live, run->monitor);
-	err = sample(run, why);
-	timer = live_timer(step_s);
-	if (!err && timer < 0)
-		err = -errno;
-	while (!err && (!nr || i++ < nr)) {
-		bool is_last = live_wait(&run->live, timer) != WOKEN_TICK;
-
-		err = sample(run, why);
-		if (is_last)
-			break;
-	}
-	if (timer >= 0)
-		close(timer);
-	return err;
+	err = take_sample(run, WOKEN_TICK, why);
+	return err ? err : live_loop(&run->live, interval_s, nr, take_sample, run, why);
 }
 
-static int print(struct run *run, struct why *why)
+static int print(struct exits_run *run, struct why *why)
 {
 	struct recorder_config config = { .format = RECORD_BATCH };
 	struct recorder *recorder;
@@ -219,7 +202,7 @@ static int print(struct run *run, struct why *why)
 
 static int run_exits(int argc, char **argv)
 {
-	struct run run = { .live.signals = -1 };
+	struct exits_run run = { .live.signals = -1 };
 	struct why why = { "" };
 	int err;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Signals, the timer and notices of the modes without a screen. */
+/* Signals, notices and the loop of the modes without a screen. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "cmd/live.h"
 
 #define OPEN_TIMEOUT_MS 10000 /* for the kernel to open all events; busy hosts take a second */
-#define OPEN_STEP_MS 20	      /* between two looks for a signal meanwhile */
+#define OPEN_STEP_MS 20	      /* how often it looks for a signal meanwhile */
 
 /* INT or TERM came while something was being written. */
 static volatile sig_atomic_t is_interrupted;
@@ -23,12 +23,7 @@ static void interrupt(int signal)
 	is_interrupted = 1;
 }
 
-bool live_is_interrupted(void)
-{
-	return is_interrupted;
-}
-
-/* What whoever started us ignores stays ignored: nohup(1), a shell's background. */
+/* A signal that was ignored when the program started stays ignored, as nohup(1) wants it. */
 static bool is_ignored(int signal)
 {
 	struct sigaction action;
@@ -38,7 +33,7 @@ static bool is_ignored(int signal)
 
 int live_init(struct live *live, bool to_file, bool has_screen)
 {
-	/* No SA_RESTART: the write is to end. */
+	/* No SA_RESTART: the signal ends a write. */
 	const struct sigaction action = { .sa_handler = interrupt };
 	sigset_t set;
 
@@ -64,7 +59,8 @@ int live_init(struct live *live, bool to_file, bool has_screen)
 	return live->signals < 0 ? -errno : 0;
 }
 
-void live_warn(struct live *live, const struct monitor *monitor)
+/* Prints each of the monitor's notices once, when it is new. */
+static void warn(struct live *live, const struct monitor *monitor)
 {
 	const char *notice;
 
@@ -88,21 +84,29 @@ void live_wait_open(const struct live *live, struct monitor *monitor)
 	}
 }
 
-int live_timer(double seconds)
+int live_sample(struct live *live, struct monitor *monitor, struct why *why)
+{
+	int err = monitor_sample(monitor);
+
+	warn(live, monitor);
+	if (!err && !monitor_is_live(monitor))
+		return why_set(why, -EIO, "nothing can be counted any more");
+	return err;
+}
+
+static int timer_open(double seconds)
 {
 	struct itimerspec spec = { .it_interval = { .tv_sec = (time_t)seconds } };
 	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 
 	spec.it_interval.tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9);
 	spec.it_value = spec.it_interval;
-	if (timer >= 0 && timerfd_settime(timer, 0, &spec, NULL) < 0) {
-		close(timer);
-		return -1;
-	}
-	return timer;
+	if (timer >= 0)
+		timerfd_settime(timer, 0, &spec, NULL);
+	return timer < 0 ? -errno : timer;
 }
 
-enum woken live_wait(const struct live *live, int timer)
+static enum woken wait_for(const struct live *live, int timer)
 {
 	struct pollfd fds[] = {
 		{ .fd = live->signals, .events = POLLIN },
@@ -125,6 +129,25 @@ enum woken live_wait(const struct live *live, int timer)
 		if (fds[1].revents && read(timer, &ticks, sizeof(ticks)) == sizeof(ticks))
 			return WOKEN_TICK;
 	}
+}
+
+int live_loop(struct live *live, double interval_s, unsigned long nr,
+	      int (*on_wake)(void *arg, enum woken woken, struct why *why), void *arg,
+	      struct why *why)
+{
+	int timer = timer_open(interval_s), err = timer < 0 ? timer : 0;
+	enum woken woken = WOKEN_TICK;
+
+	for (unsigned long i = 0; !err && woken != WOKEN_END && !is_interrupted;) {
+		woken = wait_for(live, timer);
+		err = on_wake(arg, woken, why);
+		i += woken == WOKEN_TICK;
+		if (nr && i == nr)
+			break;
+	}
+	if (timer >= 0)
+		close(timer);
+	return err;
 }
 
 void live_begin_write(const struct live *live)

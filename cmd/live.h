@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * live - what the modes without a screen share: signals, the timer, the monitor's notices.
+ * live - what the modes without a screen share: signals, the loop of samples, notices.
  *
- * Signals are blocked but while something is written, and read between two samples.
+ * Signals are blocked, except during a write, and read between two samples.
  */
 #ifndef KVMTOP_CMD_LIVE_H
 #define KVMTOP_CMD_LIVE_H
@@ -15,35 +15,37 @@
 
 struct live {
 	int signals;	 /* a signalfd: INT, TERM, HUP; -1: not yet */
-	sigset_t enders; /* those of INT and TERM that are not ignored */
-	bool to_file;	 /* what is written goes to a file: HUP reopens it, nobody reads along */
+	sigset_t enders; /* INT and TERM, unless they are ignored */
+	bool to_file;	 /* it writes to a file, which HUP reopens, not to standard output */
 	char warned[MONITOR_NOTICES][sizeof(struct why)]; /* the notices that were printed */
 };
 
 /* Blocks the signals; WINCH, too, for a screen. 0 or -errno. */
 int live_init(struct live *live, bool to_file, bool has_screen);
 
-/* Says each of the monitor's notices once, when it is new. */
-void live_warn(struct live *live, const struct monitor *monitor);
-
-/* Waits until all events are open; not for ever, and a signal makes it pointless. */
+/* Waits until all events are open or a signal comes, 10 seconds at the most. */
 void live_wait_open(const struct live *live, struct monitor *monitor);
 
-/* A timer that does not drift: it counts from its start, however long the work takes. < 0: none. */
-int live_timer(double seconds);
+/* Takes a sample and prints new notices. 0, or -errno with why when nothing can be counted. */
+int live_sample(struct live *live, struct monitor *monitor, struct why *why);
 
 /* What ended a wait. */
 enum woken { WOKEN_TICK, WOKEN_HANGUP, WOKEN_END };
 
-/* Waits for the timer, a signal, or the reader of standard output to go away. */
-enum woken live_wait(const struct live *live, int timer);
+/*
+ * Calls on_wake after each interval, nr times (0: without a limit), until it returns an error or a
+ * signal or the end of standard output's reader comes, for which it is called once more. Intervals
+ * count from the start: they do not drift. Returns 0, or -errno with why.
+ */
+int live_loop(struct live *live, double interval_s, unsigned long nr,
+	      int (*on_wake)(void *arg, enum woken woken, struct why *why), void *arg,
+	      struct why *why);
 
 /*
- * INT and TERM end a write between these two: a reader of standard output that has stopped reading
- * would keep us in it for ever.
+ * Between these two, INT and TERM end a write: else it would last for ever when the reader of
+ * standard output has stopped reading.
  */
 void live_begin_write(const struct live *live);
 void live_end_write(const struct live *live);
-bool live_is_interrupted(void);
 
 #endif

@@ -8,7 +8,7 @@
 #include "cmd/option.h"
 #include "cmd/top_options.h"
 
-#define OPTIONS struct options
+#define OPTIONS struct top_options
 
 static const struct option_spec specs[] = {
 	OPT_HEADING("What to count"),
@@ -50,7 +50,7 @@ static const struct option_spec specs[] = {
 static int take(void *ret_options, const struct option_spec *spec, const char *text,
 		struct why *why)
 {
-	struct options *options = ret_options;
+	struct top_options *options = ret_options;
 
 	if (spec->offset == OPT_AT(delay_s))
 		return delay_parse(text, &options->delay_s, why);
@@ -62,7 +62,7 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 }
 
 /* Options that make no sense together. */
-static int check(const struct options *options, struct why *why)
+static int check(const struct top_options *options, struct why *why)
 {
 	bool logs = options->log || options->log_file;
 
@@ -100,9 +100,9 @@ static const struct option_table table = {
 	.take = take,
 };
 
-int options_parse(int argc, char **argv, struct options *ret_options, struct why *why)
+int top_options_parse(int argc, char **argv, struct top_options *ret_options, struct why *why)
 {
-	struct options options = { .delay_s = DELAY_DEFAULT_S, .sysroot = "" };
+	struct top_options options = { .delay_s = DELAY_DEFAULT_S, .sysroot = "" };
 	int first, err;
 
 	first = option_table_parse(&table, argc, argv, &options, why);
@@ -117,7 +117,7 @@ int options_parse(int argc, char **argv, struct options *ret_options, struct why
 	return err;
 }
 
-bool options_has(const struct options *options, const char *name)
+bool top_options_has(const struct top_options *options, const char *name)
 {
 	for (size_t i = 0; i < table.nr; i++) {
 		const struct option_spec *spec = &table.specs[i];
@@ -128,7 +128,7 @@ bool options_has(const struct options *options, const char *name)
 	return false;
 }
 
-enum mode options_mode(const struct options *options)
+enum mode top_options_mode(const struct top_options *options)
 {
 	if (options->help)
 		return MODE_HELP;
@@ -143,7 +143,7 @@ enum mode options_mode(const struct options *options)
 	return options->batch ? MODE_BATCH : MODE_CURSES;
 }
 
-void options_help(FILE *out)
+void top_options_help(FILE *out)
 {
 	option_table_help(&table, out);
 }

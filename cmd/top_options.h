@@ -23,7 +23,7 @@ enum mode {
 };
 
 /* What was asked for. Strings point into argv. */
-struct options {
+struct top_options {
 	bool batch, log, csv, json, debugfs, tracepoints, include_past, skip_zero;
 	bool children, by_guest, demo, help, version, list_providers;
 	const char *fields;  /* NULL: all */
@@ -42,20 +42,20 @@ struct options {
  * Reads the command line. -EINVAL with why for anything wrong with it, whatever the machine: a
  * usage error.
  */
-int options_parse(int argc, char **argv, struct options *ret_options, struct why *why);
+int top_options_parse(int argc, char **argv, struct top_options *ret_options, struct why *why);
 
 /*
  * Whether the flag of this long name was given, or is the default: without any other provider's,
  * "tracepoints" is.
  */
-bool options_has(const struct options *options, const char *name);
+bool top_options_has(const struct top_options *options, const char *name);
 
 /*
  * The mode they choose; where several are given the first of this list: help, version, lists, log,
  * batch.
  */
-enum mode options_mode(const struct options *options);
+enum mode top_options_mode(const struct top_options *options);
 
-void options_help(FILE *out);
+void top_options_help(FILE *out);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "base/read.h"
 #include "host/guest.h"
 #include "host/guest_find.h"
 #include "host/guest_name.h"
@@ -571,6 +572,25 @@ int guests_by_name(const struct guests *guests, const char *name, const struct g
 	if (nr > 1)
 		return not_unique(guests, name, nr, why);
 	*ret_guest = found;
+	return 0;
+}
+
+int guests_choose(const struct guests *guests, const char *name, pid_t pid,
+		  const struct guest **ret_guest, struct why *why)
+{
+	const struct guest *guest;
+	char path[PATH_MAX];
+
+	if (name)
+		return guests_by_name(guests, name, ret_guest, why);
+	guest = guests_by_pid(guests, pid);
+	env_path(guests->env, path, sizeof(path), "/proc/%d", (int)pid);
+	if (!guest && !path_exists(path))
+		return why_set(why, -ESRCH, "there is no process %d", (int)pid);
+	if (!guest)
+		return why_set(why, -ESRCH, "process %d is not a KVM guest: it holds no VM",
+			       (int)pid);
+	*ret_guest = guest;
 	return 0;
 }
 

@@ -70,6 +70,13 @@ int guests_by_name(const struct guests *guests, const char *name, const struct g
 		   struct why *why);
 
 /*
+ * The guest that the user names, by name or, with name NULL, by pid. -ESRCH with why: pid is not
+ * a guest's; else as guests_by_name().
+ */
+int guests_choose(const struct guests *guests, const char *name, pid_t pid,
+		  const struct guest **ret_guest, struct why *why);
+
+/*
  * The threads of a process now (/proc/PID/task): writes up to max tids, ascending, and returns how
  * many there are, or -errno (-ESRCH: the process ended; others, as -EMFILE: not known).
  */

@@ -115,12 +115,8 @@ int recorded_guests_find(const struct recorded_guests *guests, const char *name,
 			 pid_t *ret_pid, struct why *why)
 {
 	const struct guest *guest = NULL;
-	int err = 0;
+	int err = guests_choose(guests->inventory, name, pid, &guest, why);
 
-	if (name)
-		err = guests_by_name(guests->inventory, name, &guest, why);
-	else if (!(guest = guests_by_pid(guests->inventory, pid)))
-		err = why_set(why, -ESRCH, "process %d is no KVM guest: it holds no VM", (int)pid);
 	if (!err)
 		*ret_pid = guest->pid;
 	return err;

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `kvmtop` without a command: the screen, one batch, a log, or a list of what there is. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "arch/arch.h"
+#include "base/array.h"
+#include "base/say.h"
+#include "cmd/command.h"
+#include "cmd/live.h"
+#include "cmd/top.h"
+#include "cmd/top_options.h"
+#include "demo/demo.h"
+#include "host/env.h"
+#include "monitor.h"
+#include "ui/lines/lines.h"
+#include "ui/tui/tui.h"
+#include "views/build.h"
+
+#define BATCH_SECONDS 1.0 /* as kvm_stat's, even with -s */
+
+struct top {
+	struct top_options options;
+	struct env env;
+	struct monitor *monitor;
+	struct pattern *filter;
+	struct query query;
+	struct view view;
+	struct recorder *recorder;
+	struct field_set columns;
+	pid_t demo;
+	struct live live;
+	const char *noted; /* the view's note that was printed last */
+};
+
+/* ---- setting up ---- */
+
+static int unknown_column(const struct query *query, const char *id, struct why *why)
+{
+	const struct column *columns = query->type->columns;
+	char list[200] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; columns[i].id && len < sizeof(list); i++) {
+		if (!cell_is_picture(columns[i].type) && !(columns[i].flags & COLUMN_OF_RECORDING))
+			len += (size_t)snprintf(list + len, sizeof(list) - len, " %s",
+						columns[i].id);
+	}
+	return why_set(why, -EINVAL, "\"%s\": no such column in view %s; there are:%s", id,
+		       query->type->name, list);
+}
+
+/* Reads -f, -b, -x, --view and --sort. An error is a usage error. */
+static int query_init(struct top *top, struct why *why)
+{
+	const struct top_options *options = &top->options;
+	struct query *query = &top->query;
+	int column;
+
+	query->type = &view_events;
+	if (options->by_guest)
+		query->type = &view_guests;
+	if (options->view)
+		query->type = view_type_by_name(options->view);
+	if (!query->type)
+		return why_set(why, -EINVAL, "\"%s\": no such view; there are: events, guests, "
+					     "vcpus, exits, hotspots", options->view);
+	query->sort = query->type->sort;
+	query->children = options->children;
+	if (options->sort) {
+		column = view_column_by_id(query->type, options->sort);
+		if (column < 0)
+			return unknown_column(query, options->sort, why);
+		query->sort = (size_t)column;
+	}
+	if (options->fields && top_options_mode(options) != MODE_FIELDS)
+		return pattern_new(options->fields, &top->filter, why);
+	return 0;
+}
+
+/* CSV and batch always have every field, in the order of the names: programs read them. */
+static void query_for_programs(struct query *query)
+{
+	query->children = true;
+	query->zeros = true;
+	query->flat = true;
+	query->sort = 0;
+}
+
+static int demo_begin(struct top *top, struct why *why)
+{
+	int err = monitor_find_guests(top->monitor, why);
+
+	if (err || guests_count(monitor_facts(top->monitor)->guests))
+		return err;
+	err = demo_start(&demo_default, &top->demo, why);
+	return err ? err : monitor_find_guests(top->monitor, why);
+}
+
+static int guest_init(struct top *top, struct why *why)
+{
+	const struct top_options *options = &top->options;
+	const struct guest *guest = NULL;
+	int err;
+
+	if (!options->guest && !options->pid)
+		return 0;
+	err = monitor_find_guests(top->monitor, why);
+	if (!err)
+		err = guests_choose(monitor_facts(top->monitor)->guests, options->guest,
+				    options->pid, &guest, why);
+	if (!err)
+		top->query.guest = guest->id;
+	return err;
+}
+
+/*
+ * Exits are timed for the screen, where the user may choose any view, and for the views that show
+ * times; not for -b, which prints what kvm_stat prints.
+ */
+static bool wants_exits(const struct top *top)
+{
+	const struct view_type *type = top->query.type;
+
+	return top_options_mode(&top->options) == MODE_CURSES || type->is_timed ||
+	       (type->needs && !top->options.by_guest);
+}
+
+/* A view of timed exits alone needs no other provider. */
+static bool asks_for(const void *arg, const char *provider)
+{
+	const struct top *top = arg;
+	bool is_timed_only = top->query.type->is_timed &&
+			     top_options_mode(&top->options) != MODE_CURSES;
+
+	if (strcmp(provider, "exits") == 0)
+		return wants_exits(top);
+	return !is_timed_only && top_options_has(&top->options, provider);
+}
+
+static int monitor_begin(struct top *top, bool waits, struct why *why)
+{
+	const struct top_options *options = &top->options;
+	struct monitor_config config = {
+		.env = &top->env,
+		.asks_for = asks_for,
+		.arg = top,
+		.waits = waits,
+	};
+	int err = monitor_open(&config, &top->monitor, why);
+
+	if (!err && options->demo)
+		err = demo_begin(top, why);
+	if (!err)
+		err = guest_init(top, why);
+	if (!err && top->query.type->by_guest) /* the first sample needs their threads open */
+		monitor_find_guests(top->monitor, &(struct why){ "" });
+	top->query.filter = top->filter;
+	if (err || top_options_mode(options) == MODE_FIELDS) /* only the names are needed */
+		return err;
+	return monitor_want(top->monitor, &top->query, why);
+}
+
+/* ---- modes without a screen ---- */
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int list_fields(const struct top *top)
+{
+	const struct fields *fields = monitor_facts(top->monitor)->fields;
+	uint32_t n = fields_count(fields);
+	const char **names = calloc(n + 1, sizeof(*names));
+
+	if (!names)
+		return say_failure(-ENOMEM, &(struct why){ "" });
+	for (uint32_t i = 0; i < n; i++)
+		names[i] = fields_get(fields, i)->name;
+	qsort(names, n, sizeof(*names), compare_names);
+	for (uint32_t i = 0; i < n; i++)
+		printf("  %s\n", names[i]);
+	free(names);
+	return STATUS_OK;
+}
+
+static int list_providers(const struct top *top)
+{
+	const char *name, *help;
+	int err;
+
+	for (size_t i = 0;; i++) {
+		struct why why = { "" };
+
+		if (!monitor_provider(&top->env, i, &name, &help, &err, &why))
+			return STATUS_OK;
+		printf("%-12s %s\n%-12s %s%s\n", name, help, "", err ? "not here: " : "works here",
+		       err ? (why.text[0] ? why.text : strerror(-err)) : "");
+	}
+}
+
+static enum record_format record_format(const struct top_options *options)
+{
+	if (options->json)
+		return RECORD_JSON;
+	if (options->csv)
+		return RECORD_CSV;
+	return top_options_mode(options) == MODE_BATCH ? RECORD_BATCH : RECORD_TEXT;
+}
+
+/* The fields that rows may have: events, or the reasons of exits. */
+static int choose_columns(struct top *top, const struct facts *facts)
+{
+	bool is_timed = top->query.type->is_timed;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < fields_count(facts->fields); i++) {
+		const struct field *field = fields_get(facts->fields, i);
+
+		if (!field_set_has(facts->wanted, i) ||
+		    (is_timed && (field->use != USE_EXIT || field->parent == FIELD_NONE)))
+			continue;
+		err = field_set_add(&top->columns, i);
+	}
+	return err;
+}
+
+static int recorder_begin(struct top *top, struct why *why)
+{
+	const struct top_options *options = &top->options;
+	const struct facts *facts = monitor_facts(top->monitor);
+	const struct view_type *type = top->query.type;
+	/* Guests, vCPUs and arguments come and go; events and reasons do not. */
+	bool has_columns = !type->by_guest || type == &view_exits;
+	struct recorder_config config = {
+		.format = record_format(options),
+		.path = top_options_mode(options) == MODE_LOG ? options->log_file : NULL,
+		.skip_zero = options->skip_zero,
+		.fields = facts->fields,
+		.columns = &top->columns,
+		.type = type,
+	};
+	int err = choose_columns(top, facts);
+
+	if (config.format == RECORD_CSV && !has_columns)
+		config.format = RECORD_LOG_ROWS;
+	return err ? err : recorder_open(&config, &top->recorder, why);
+}
+
+/* Once, and to standard error: programs may read the rows. */
+static void print_note(struct top *top)
+{
+	if (top->view.note && top->view.note != top->noted)
+		fprintf(stderr, "kvmtop: %s\n", top->view.note);
+	top->noted = top->view.note;
+}
+
+static int write_record(struct top *top, const struct timespec *when, struct why *why)
+{
+	int err;
+
+	live_begin_write(&top->live);
+	err = recorder_write(top->recorder, &top->view, when, monitor_elapsed_ns(top->monitor),
+			     why);
+	live_end_write(&top->live);
+	return err == -EINTR ? 0 : err;
+}
+
+static int print_sample(struct top *top, struct why *why)
+{
+	struct timespec when;
+	int err = live_sample(&top->live, top->monitor, why);
+
+	if (err)
+		return err;
+	clock_gettime(CLOCK_REALTIME, &when);
+	err = view_build(&top->view, &top->query, monitor_facts(top->monitor));
+	if (err)
+		return err;
+	print_note(top);
+	return write_record(top, &when, why);
+}
+
+static int on_wake(void *arg, enum woken woken, struct why *why)
+{
+	struct top *top = arg;
+
+	if (woken == WOKEN_HANGUP)
+		return recorder_reopen(top->recorder, why);
+	return woken == WOKEN_TICK ? print_sample(top, why) : 0;
+}
+
+/* The first sample is not printed: there is nothing to compare it with. */
+static int record_loop(struct top *top, double interval_s, unsigned long samples, struct why *why)
+{
+	int err = live_sample(&top->live, top->monitor, why);
+
+	return err ? err : live_loop(&top->live, interval_s, samples, on_wake, top, why);
+}
+
+/* A misspelt filter would look like a quiet host. */
+static void warn_no_match(const struct top *top)
+{
+	const struct facts *facts = monitor_facts(top->monitor);
+
+	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
+		if (query_names(&top->query, fields_get(facts->fields, i)))
+			return;
+	}
+	fprintf(stderr, "kvmtop: no event matches \"%s\"; kvmtop -f help lists them\n",
+		pattern_text(top->query.filter));
+}
+
+/* Batch is a log of one record. */
+static int run_records(struct top *top)
+{
+	const struct top_options *options = &top->options;
+	bool is_batch = top_options_mode(options) == MODE_BATCH;
+	struct why why = { "" };
+	int err, close_err;
+
+	if (monitor_no_exits(top->monitor))
+		fprintf(stderr, "kvmtop: %s\n", monitor_no_exits(top->monitor));
+	if (top->query.filter)
+		warn_no_match(top);
+	live_wait_open(&top->live, top->monitor);
+	err = recorder_begin(top, &why);
+	if (!err)
+		err = record_loop(top, is_batch ? BATCH_SECONDS : options->delay_s,
+				  is_batch ? 1 : options->samples, &why);
+	if (err == -EPIPE)
+		err = 0;
+	close_err = recorder_close(top->recorder, err ? &(struct why){ "" } : &why);
+	if (!err && close_err != -EPIPE)
+		err = close_err;
+	return err ? say_failure(err, &why) : STATUS_OK;
+}
+
+static int run_screen(struct top *top)
+{
+	struct tui_config config = {
+		.monitor = top->monitor,
+		.env = &top->env,
+		.query = &top->query,
+		.delay_s = top->options.delay_s,
+		.samples = top->options.samples,
+		.signals = top->live.signals,
+	};
+	struct why why = { "" };
+	int err = tui_run(&config, &why);
+
+	return err ? say_failure(err, &why) : STATUS_OK;
+}
+
+static int run_mode(struct top *top, enum mode mode)
+{
+	struct why why = { "" };
+	int err;
+
+	err = live_init(&top->live, top->options.log_file != NULL, mode == MODE_CURSES);
+	if (!err)
+		err = monitor_begin(top, mode == MODE_CURSES, &why);
+	if (err)
+		return say_failure(err, &why);
+	switch (mode) {
+	case MODE_FIELDS:
+		return list_fields(top);
+	case MODE_BATCH:
+	case MODE_LOG:
+		return run_records(top);
+	default:
+		return run_screen(top);
+	}
+}
+
+/* Programs get the whole tree; people open the rows that they want to see. */
+static void query_for_mode(struct top *top, enum mode mode)
+{
+	enum record_format format = record_format(&top->options);
+
+	if (mode != MODE_BATCH && mode != MODE_LOG)
+		return;
+	if (format == RECORD_CSV || (format == RECORD_BATCH && !top->query.type->is_timed))
+		query_for_programs(&top->query);
+	if (format == RECORD_JSON)
+		top->query.zeros = true;
+	if (format == RECORD_JSON && mode == MODE_BATCH)
+		top->query.children = true;
+}
+
+static int run_options(struct top *top)
+{
+	enum mode mode = top_options_mode(&top->options);
+	struct why why = { "" };
+
+	if (query_init(top, &why) < 0)
+		return say_usage("", &why);
+	if (mode == MODE_HELP) {
+		top_options_help(stdout);
+		puts("\nCommands, each with a --help of its own:");
+		commands_help(stdout);
+		return STATUS_OK;
+	}
+	if (mode == MODE_VERSION) {
+		puts("kvmtop " KVMTOP_VERSION);
+		return STATUS_OK;
+	}
+	if (env_init(&top->env, top->options.sysroot, &why) < 0)
+		return say_failure(-ENOENT, &why);
+	top->env.include_past = top->options.include_past;
+	top->env.engine = top->options.engine;
+	query_for_mode(top, mode);
+	return mode == MODE_PROVIDERS ? list_providers(top) : run_mode(top, mode);
+}
+
+int top_run(int argc, char **argv)
+{
+	struct top top = { .live.signals = -1 };
+	struct why why = { "" };
+	int status;
+
+	if (top_options_parse(argc, argv, &top.options, &why) < 0)
+		return say_usage("", &why);
+	status = run_options(&top);
+	if (top.demo)
+		demo_stop(top.demo);
+	return status;
+}
