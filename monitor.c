@@ -104,7 +104,7 @@ static bool is_asked_for(const struct monitor *monitor, size_t i)
 {
 	const struct monitor_config *config = &monitor->config;
 
-	return is_recorded(monitor) || config->asks_for(config->arg, provider_at(i)->asked_by);
+	return is_recorded(monitor) || config->providers & 1U << i;
 }
 
 bool monitor_is_live(const struct monitor *monitor)

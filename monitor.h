@@ -35,12 +35,7 @@ struct monitor_recording {
 
 struct monitor_config {
 	struct env *env; /* outlives the monitor */
-	/*
-	 * Whether the provider that is asked for by this name (struct provider's asked_by) is; only
-	 * monitor_open() calls it.
-	 */
-	bool (*asks_for)(const void *arg, const char *name);
-	const void *arg;
+	unsigned int providers; /* to open: bits, see providers/provider.h */
 	/* A provider whose source is not there yet (-ENOENT: module not loaded) is waited for. */
 	bool waits;
 	struct monitor_recording recording; /* in place of a machine; then env is NULL */

@@ -13,6 +13,7 @@
 #include "cmd/live.h"
 #include "host/env.h"
 #include "monitor.h"
+#include "providers/provider.h"
 #include "ui/lines/lines.h"
 #include "views/build.h"
 
@@ -120,15 +121,12 @@ static int choose(struct exits_run *run, struct why *why)
 
 /* ---- counting and printing */
 
-static bool asks_for_exits(const void *arg, const char *provider)
-{
-	(void)arg;
-	return strcmp(provider, "exits") == 0;
-}
-
 static int begin(struct exits_run *run, struct why *why)
 {
-	const struct monitor_config config = { .env = &run->env, .asks_for = asks_for_exits };
+	const struct monitor_config config = {
+		.env = &run->env,
+		.providers = 1U << PROVIDER_EXITS,
+	};
 	int err = env_init(&run->env, run->options.sysroot, why);
 
 	if (!err)

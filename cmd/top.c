@@ -16,6 +16,7 @@
 #include "demo/demo.h"
 #include "host/env.h"
 #include "monitor.h"
+#include "providers/provider.h"
 #include "ui/lines/lines.h"
 #include "ui/tui/tui.h"
 #include "views/build.h"
@@ -130,15 +131,18 @@ static bool wants_exits(const struct top *top)
 }
 
 /* A view of timed exits alone needs no other provider. */
-static bool asks_for(const void *arg, const char *provider)
+static unsigned int choose_providers(const struct top *top)
 {
-	const struct top *top = arg;
+	const struct top_options *options = &top->options;
 	bool is_timed_only = top->query.type->is_timed &&
-			     top_options_mode(&top->options) != MODE_CURSES;
+			     top_options_mode(options) != MODE_CURSES;
+	unsigned int providers = wants_exits(top) ? 1U << PROVIDER_EXITS : 0;
 
-	if (strcmp(provider, "exits") == 0)
-		return wants_exits(top);
-	return !is_timed_only && top_options_has(&top->options, provider);
+	if (options->debugfs && !is_timed_only)
+		providers |= 1U << PROVIDER_DEBUGFS;
+	if (options->tracepoints && !is_timed_only)
+		providers |= 1U << PROVIDER_TRACEPOINT;
+	return providers;
 }
 
 static int monitor_begin(struct top *top, bool waits, struct why *why)
@@ -146,8 +150,7 @@ static int monitor_begin(struct top *top, bool waits, struct why *why)
 	const struct top_options *options = &top->options;
 	struct monitor_config config = {
 		.env = &top->env,
-		.asks_for = asks_for,
-		.arg = top,
+		.providers = choose_providers(top),
 		.waits = waits,
 	};
 	int err = monitor_open(&config, &top->monitor, why);

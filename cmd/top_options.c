@@ -117,17 +117,6 @@ int top_options_parse(int argc, char **argv, struct top_options *ret_options, st
 	return err;
 }
 
-bool top_options_has(const struct top_options *options, const char *name)
-{
-	for (size_t i = 0; i < table.nr; i++) {
-		const struct option_spec *spec = &table.specs[i];
-
-		if (spec->name && spec->kind == VALUE_FLAG && strcmp(spec->name, name) == 0)
-			return *(const bool *)((const char *)options + spec->offset);
-	}
-	return false;
-}
-
 enum mode top_options_mode(const struct top_options *options)
 {
 	if (options->help)

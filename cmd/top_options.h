@@ -45,12 +45,6 @@ struct top_options {
 int top_options_parse(int argc, char **argv, struct top_options *ret_options, struct why *why);
 
 /*
- * Whether the flag of this long name was given, or is the default: without any other provider's,
- * "tracepoints" is.
- */
-bool top_options_has(const struct top_options *options, const char *name);
-
-/*
  * The mode they choose; where several are given the first of this list: help, version, lists, log,
  * batch.
  */

@@ -3,9 +3,9 @@
 #include "providers/provider.h"
 
 static const struct provider *const providers[] = {
-	&debugfs_provider,
-	&tracepoint_provider,
-	&exits_provider,
+	[PROVIDER_DEBUGFS] = &debugfs_provider,
+	[PROVIDER_TRACEPOINT] = &tracepoint_provider,
+	[PROVIDER_EXITS] = &exits_provider,
 };
 
 const struct provider *provider_at(size_t i)

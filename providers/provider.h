@@ -44,7 +44,6 @@ struct provider_site {
 struct provider {
 	const char *name; /* "tracepoint" */
 	const char *help; /* a line for --list-providers */
-	const char *asked_by; /* the long option that asks for it; "exits": a view does */
 	bool is_always_by_guest; /* rows are the same for WANT_HOST and WANT_EACH */
 	/* Tells of all guests at any time, and does not begin anew when one is looked at closer. */
 	bool is_of_exits;
@@ -82,11 +81,18 @@ struct provider {
 	void (*close)(void *state);
 };
 
-extern const struct provider tracepoint_provider;
 extern const struct provider debugfs_provider;
+extern const struct provider tracepoint_provider;
 extern const struct provider exits_provider;
 
-/* The i-th, in the order in which they are listed; NULL past the end. */
+/* Their places in the list; a set of them has the bits 1U << place. */
+enum {
+	PROVIDER_DEBUGFS,
+	PROVIDER_TRACEPOINT,
+	PROVIDER_EXITS,
+};
+
+/* The provider at a place in the list; NULL past its end. */
 const struct provider *provider_at(size_t i);
 
 #endif

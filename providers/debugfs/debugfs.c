@@ -396,7 +396,6 @@ out:
 const struct provider debugfs_provider = {
 	.name = "debugfs",
 	.help = "KVM's own counters in debugfs, by guest; root only, none under lockdown",
-	.asked_by = "debugfs",
 	.is_always_by_guest = true,
 	.probe = debugfs_probe,
 	.open = debugfs_open,

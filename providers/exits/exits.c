@@ -332,7 +332,6 @@ static int exits_collect(void *state, struct sample *sample, struct why *why)
 const struct provider exits_provider = {
 	.name = "exits",
 	.help = "VM exits by guest, vCPU and reason, with their time, counted by BPF",
-	.asked_by = "exits",
 	.is_always_by_guest = true,
 	.is_of_exits = true,
 	.probe = exits_probe,

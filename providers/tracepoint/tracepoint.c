@@ -288,7 +288,6 @@ static const char *tracepoints_engine(void *state)
 const struct provider tracepoint_provider = {
 	.name = "tracepoint",
 	.help = "the kernel's KVM trace events, counted per CPU or per thread",
-	.asked_by = "tracepoints",
 	.probe = tracepoints_probe,
 	.open = tracepoints_open,
 	.want = tracepoints_want,

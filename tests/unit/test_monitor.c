@@ -126,12 +126,12 @@ static void fake_close(void *state)
 
 static const struct provider fakes[] = {
 	{
-		.name = "fake1", .asked_by = "first", .is_always_by_guest = true,
+		.name = "fake1", .is_always_by_guest = true,
 		.probe = fake_probe, .open = open_first, .want = fake_want,
 		.collect = fake_collect, .close = fake_close,
 	},
 	{
-		.name = "fake2", .asked_by = "second", .is_always_by_guest = true,
+		.name = "fake2", .is_always_by_guest = true,
 		.probe = fake_probe, .open = open_second, .want = fake_want,
 		.collect = fake_collect, .close = fake_close,
 	},
@@ -151,14 +151,11 @@ struct world {
 	struct query query;
 };
 
-static bool asks_for(const void *arg, const char *name)
-{
-	return !arg || strcmp(arg, name) == 0;
-}
+enum { FIRST = 1 << 0, SECOND = 1 << 1, BOTH = FIRST | SECOND };
 
-static void open_monitor(struct world *world, const char *only)
+static void open_monitor(struct world *world, unsigned int providers)
 {
-	struct monitor_config config = { .env = &world->env, .asks_for = asks_for, .arg = only };
+	struct monitor_config config = { .env = &world->env, .providers = providers };
 	struct why why = { "" };
 
 	assert_int_equal(monitor_open(&config, &world->monitor, &why), 0);
@@ -202,11 +199,11 @@ static int teardown(void **state)
 
 /* ---- tests */
 
-static void providers_have_the_names_they_are_asked_by(void **state)
+static void only_what_is_chosen_is_opened(void **state)
 {
 	struct world *world = *state;
 
-	open_monitor(world, "second");
+	open_monitor(world, SECOND);
 	assert_int_equal(first.nr_opened, 0);
 	assert_int_equal(second.nr_opened, 1);
 }
@@ -215,7 +212,7 @@ static void only_news_are_told(void **state)
 {
 	struct world *world = *state;
 
-	open_monitor(world, NULL);
+	open_monitor(world, BOTH);
 	want(world);
 	assert_int_equal(first.nr_wants, 1);
 	assert_true(first.wants_event);
@@ -246,7 +243,7 @@ static void what_a_provider_shows_is_no_news_to_it(void **state)
 {
 	struct world *world = *state;
 
-	open_monitor(world, NULL);
+	open_monitor(world, BOTH);
 	assert_int_equal(field_set_add(&world->query.open, first.event), 0);
 	want(world);
 	first.shows = "one(late)";
@@ -263,7 +260,7 @@ static void new_question_is_told_to_all(void **state)
 	struct pattern *filter;
 	struct why why;
 
-	open_monitor(world, NULL);
+	open_monitor(world, BOTH);
 	want(world);
 	assert_int_equal(pattern_new("one|two", &filter, &why), 0);
 	world->query.filter = filter;
@@ -279,7 +276,7 @@ static void looking_elsewhere_loses_nothing(void **state)
 	struct world *world = *state;
 	const struct facts *facts;
 
-	open_monitor(world, NULL);
+	open_monitor(world, BOTH);
 	want(world);
 	assert_int_equal(monitor_sample(world->monitor), 0);
 	world->query.sort++;
@@ -295,7 +292,7 @@ static void provider_without_descriptors_goes_on(void **state)
 {
 	struct world *world = *state;
 
-	open_monitor(world, "first");
+	open_monitor(world, FIRST);
 	want(world);
 	first.err = -EAGAIN;
 	first.why = "too many open files";
@@ -315,7 +312,7 @@ static void inventory_that_fails_is_said(void **state)
 {
 	struct world *world = *state;
 
-	open_monitor(world, "first");
+	open_monitor(world, FIRST);
 	want(world);
 	assert_int_equal(rmdir(world->proc), 0);
 	first.why = "something else";
@@ -333,7 +330,7 @@ static void inventory_that_fails_is_said(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CASE(providers_have_the_names_they_are_asked_by),
+		CASE(only_what_is_chosen_is_opened),
 		CASE(only_news_are_told),
 		CASE(what_a_provider_shows_is_no_news_to_it),
 		CASE(new_question_is_told_to_all),
