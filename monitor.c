@@ -38,7 +38,7 @@ struct monitor {
 	struct stats *stats;
 	struct sample sample;
 	struct want want;
-	const struct pattern *filter; /* the latest query's */
+	char *filter; /* the text of the latest query's; NULL: it has none */
 	bool has_want, has_new_question;
 	bool is_answered; /* both samples of the recording were taken for the latest want */
 	struct source sources[SAMPLE_SOURCES];
@@ -205,6 +205,7 @@ void monitor_close(struct monitor *monitor)
 			monitor->sources[i].provider->close(monitor->sources[i].state);
 		field_set_release(&monitor->sources[i].told.fields);
 	}
+	free(monitor->filter);
 	field_set_release(&monitor->want.fields);
 	sample_release(&monitor->sample);
 	stats_free(monitor->stats);
@@ -253,6 +254,24 @@ static bool wants_arguments(const struct monitor *monitor)
 	return false;
 }
 
+static bool is_filter_new(const struct monitor *monitor, const struct query *query)
+{
+	if (!monitor->filter || !query->filter)
+		return monitor->filter || query->filter;
+	return strcmp(monitor->filter, pattern_text(query->filter)) != 0;
+}
+
+static int remember_filter(struct monitor *monitor, const struct query *query)
+{
+	char *filter = query->filter ? strdup(pattern_text(query->filter)) : NULL;
+
+	if (query->filter && !filter)
+		return -ENOMEM;
+	free(monitor->filter);
+	monitor->filter = filter;
+	return 0;
+}
+
 /* Whether what was counted so far means something else from now on. */
 static bool is_new_question(const struct monitor *monitor, const struct query *query,
 			    bool has_others)
@@ -260,7 +279,7 @@ static bool is_new_question(const struct monitor *monitor, const struct query *q
 	const struct want *want = &monitor->want;
 	bool is_scoped = false;
 
-	if (!monitor->has_want || monitor->filter != query->filter || is_recorded(monitor))
+	if (!monitor->has_want || is_filter_new(monitor, query) || is_recorded(monitor))
 		return true;
 	if (!has_others)
 		return false;
@@ -347,12 +366,13 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct why 
 		return why_set(why, -ENOMEM, "out of memory");
 	is_new = is_new_question(monitor, query, had_others || wants_others(monitor)) ||
 		 had_arguments != wants_arguments(monitor);
+	if (remember_filter(monitor, query) < 0)
+		return why_set(why, -ENOMEM, "out of memory");
 	monitor->has_new_question = is_new;
 	if (is_new)
 		stats_clear(monitor->stats);
 	monitor->want.guest = query->guest;
 	monitor->want.scope = scope_of(query);
-	monitor->filter = query->filter;
 	monitor->has_want = true;
 	monitor->is_answered = false;
 	stats_keep_only(monitor->stats, &monitor->want.fields);

@@ -50,8 +50,7 @@ void monitor_close(struct monitor *monitor);
 
 /*
  * Counts what the query needs, from now on. Does not wait for events to be opened or closed, see
- * struct provider. The query's filter is compared with the next one's: it must stay as it is until
- * then. 0 or -errno with why.
+ * struct provider. The query and its filter may go as soon as it returns. 0 or -errno with why.
  */
 int monitor_want(struct monitor *monitor, const struct query *query, struct why *why);
 

@@ -137,7 +137,7 @@ static int begin(struct exits_run *run, struct why *why)
 		err = choose(run, why);
 	if (err)
 		return err;
-	run->query.type = &view_exit_totals;
+	run->query.type = view_type_of(ROWS_TOTALS);
 	run->query.sort = run->options.sort;
 	run->query.event = run->options.event;
 	return monitor_want(run->monitor, &run->query, why);

@@ -67,7 +67,7 @@ static int parse_key(struct exits_options *options, struct why *why)
 		if (strcmp(keys[i].key, column) == 0)
 			column = keys[i].column;
 	}
-	index = view_column_by_id(&view_exit_totals, column);
+	index = view_column_by_id(view_type_of(ROWS_TOTALS), column);
 	if (index < 0)
 		return why_set(why, -EINVAL, "\"%s\": no such sort key; there are: sample, "
 					     "percent_sample, time, percent_time, mean, min, max, "

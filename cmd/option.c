@@ -167,9 +167,9 @@ int option_table_parse(const struct option_table *table, int argc, char **argv, 
 	return optind;
 }
 
-static void help_line(FILE *out, const struct option_spec *spec)
+static void help_line(FILE *out, const struct option_table *table, const struct option_spec *spec)
 {
-	char text[80] = "";
+	char text[80] = "", more[128] = "";
 	int n = 0;
 
 	if (spec->letter)
@@ -181,7 +181,9 @@ static void help_line(FILE *out, const struct option_spec *spec)
 		n += snprintf(text + n, sizeof(text) - (size_t)n, ", --%s", spec->alias);
 	if (spec->value)
 		snprintf(text + n, sizeof(text) - (size_t)n, " %s", spec->value);
-	fprintf(out, "%-31s %s\n", text, spec->help);
+	if (table->add_help)
+		table->add_help(spec, more, sizeof(more));
+	fprintf(out, "%-31s %s%s\n", text, spec->help, more);
 }
 
 void option_table_help(const struct option_table *table, FILE *out)
@@ -191,7 +193,7 @@ void option_table_help(const struct option_table *table, FILE *out)
 		if (table->specs[i].heading)
 			fprintf(out, "\n%s:\n", table->specs[i].heading);
 		else
-			help_line(out, &table->specs[i]);
+			help_line(out, table, &table->specs[i]);
 	}
 	if (table->footer)
 		fprintf(out, "\n%s", table->footer);

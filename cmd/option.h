@@ -68,6 +68,8 @@ struct option_table {
 	/* Reads a VALUE_OTHER; also called after each other option was read. May be NULL. */
 	int (*take)(void *options, const struct option_spec *spec, const char *text,
 		    struct why *why);
+	/* Writes to buf what follows an option's help: a list made elsewhere. May be NULL. */
+	void (*add_help)(const struct option_spec *spec, char *buf, size_t size);
 };
 
 /*

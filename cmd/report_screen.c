@@ -43,24 +43,25 @@ static const char *sort_id(enum report_column column, const struct view_type *ty
 		[COLUMN_SHARE] = "share", [COLUMN_IDLE_SHARE] = "halt_percent",
 	};
 
-	return type == &view_guests || type == &view_vcpus ? threads[column] : exits[column];
+	return type->rows == ROWS_GUESTS || type->rows == ROWS_VCPUS ? threads[column] :
+									exits[column];
 }
 
 /* A row for each of what: that is a view of its own. */
 static const struct view_type *type_of(const struct report_options *options)
 {
 	if (options->tally_event == EXITS_USERSPACE)
-		return &view_events;
+		return view_type_of(ROWS_EVENTS);
 	if (options->tally_event != EXITS_VMEXIT)
-		return &view_hotspots;
+		return view_type_of(ROWS_ARGUMENTS);
 	switch (options->group_by) {
 	case BY_GUEST:
-		return &view_guests;
+		return view_type_of(ROWS_GUESTS);
 	case BY_VCPU:
 	case BY_TID:
-		return &view_vcpus;
+		return view_type_of(ROWS_VCPUS);
 	default:
-		return &view_exits;
+		return view_type_of(ROWS_EXITS);
 	}
 }
 
@@ -102,7 +103,7 @@ static int choose(struct look *look, const struct report_options *options, struc
 
 	query->type = type_of(options);
 	query->sort = query->type->sort;
-	query->children = query->type == &view_events;
+	query->children = query->type->has_trees;
 	query->is_whole = true;
 	if (options->pids && !choose_guest(look, options->pids))
 		return -ENOENT;

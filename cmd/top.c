@@ -59,16 +59,20 @@ static int query_init(struct top *top, struct why *why)
 {
 	const struct top_options *options = &top->options;
 	struct query *query = &top->query;
+	char names[128];
 	int column;
 
-	query->type = &view_events;
-	if (options->by_guest)
-		query->type = &view_guests;
+	query->type = options->by_guest ? view_type_of(ROWS_GUESTS) : view_type_at(0);
 	if (options->view)
 		query->type = view_type_by_name(options->view);
-	if (!query->type)
-		return why_set(why, -EINVAL, "\"%s\": no such view; there are: events, guests, "
-					     "vcpus, exits, hotspots", options->view);
+	if (!query->type) {
+		view_type_names(names, sizeof(names));
+		return why_set(why, -EINVAL, "\"%s\": no such view; there are: %s", options->view,
+			       names);
+	}
+	if (options->by_guest && query->type->rows != ROWS_GUESTS)
+		return why_set(why, -EINVAL, "-b/--by-guest and --view %s exclude each other",
+			       options->view);
 	query->sort = query->type->sort;
 	query->children = options->children;
 	if (options->sort) {
@@ -237,8 +241,6 @@ static int recorder_begin(struct top *top, struct why *why)
 	const struct top_options *options = &top->options;
 	const struct facts *facts = monitor_facts(top->monitor);
 	const struct view_type *type = top->query.type;
-	/* Guests, vCPUs and arguments come and go; events and reasons do not. */
-	bool has_columns = !type->by_guest || type == &view_exits;
 	struct recorder_config config = {
 		.format = record_format(options),
 		.path = top_options_mode(options) == MODE_LOG ? options->log_file : NULL,
@@ -249,7 +251,7 @@ static int recorder_begin(struct top *top, struct why *why)
 	};
 	int err = choose_columns(top, facts);
 
-	if (config.format == RECORD_CSV && !has_columns)
+	if (config.format == RECORD_CSV && !type->has_fixed_rows)
 		config.format = RECORD_LOG_ROWS;
 	return err ? err : recorder_open(&config, &top->recorder, why);
 }

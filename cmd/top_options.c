@@ -7,6 +7,7 @@
 #include "base/delay.h"
 #include "cmd/option.h"
 #include "cmd/top_options.h"
+#include "views/view.h"
 
 #define OPTIONS struct top_options
 
@@ -30,7 +31,7 @@ static const struct option_spec specs[] = {
 		 "with -l or -L: no line where nothing happened"),
 	OPT_OTHER('s', "set-delay", "SECONDS", delay_s, "interval, 0.1 to 25.5 (default 3)"),
 	OPT_COUNT('n', "samples", "N", samples, "end after N intervals"),
-	OPT_STRING(0, "view", "NAME", view, "begin with: events, guests, vcpus, exits, hotspots"),
+	OPT_STRING(0, "view", "NAME", view, "begin with: "), /* their names: add_help() */
 	OPT_FLAG('b', "by-guest", by_guest, "the same as --view guests"),
 	OPT_FLAG('x', "children", children,
 		 "with the reasons of each event (-1 and -c always have them)"),
@@ -82,10 +83,13 @@ static int check(const struct top_options *options, struct why *why)
 	    strcmp(options->engine, "perf") != 0)
 		return why_set(why, -EINVAL, "\"%s\": no such engine; there are: bpf, perf",
 			       options->engine);
-	if (options->by_guest && options->view && strcmp(options->view, "guests") != 0)
-		return why_set(why, -EINVAL, "-b/--by-guest and --view %s exclude each other",
-			       options->view);
 	return 0;
+}
+
+static void add_help(const struct option_spec *spec, char *buf, size_t size)
+{
+	if (spec->offset == OPT_AT(view))
+		view_type_names(buf, size);
 }
 
 static const struct option_table table = {
@@ -98,6 +102,7 @@ static const struct option_table table = {
 	.footer = "Exit status: 0 done, 1 failure, 2 wrong usage. Keys: press h. More: man "
 		  "kvmtop\n",
 	.take = take,
+	.add_help = add_help,
 };
 
 int top_options_parse(int argc, char **argv, struct top_options *ret_options, struct why *why)

@@ -208,12 +208,33 @@ static int build(struct view *view, const struct query *query, const struct fact
 	return 0;
 }
 
+/* A reason leads to the exits, which have its times. */
+static bool enter(struct query *query, const struct view_row *row, const struct facts *facts,
+		  const char **ret_sought)
+{
+	const struct field *field, *parent;
+
+	if (!row || row->is_rest)
+		return false;
+	field = fields_get(facts->fields, row->field);
+	parent = field->parent == FIELD_NONE ? NULL : fields_get(facts->fields, field->parent);
+	if (!parent || !parent->exit_rank)
+		return false;
+	query->type = &view_exits;
+	*ret_sought = field->label;
+	return true;
+}
+
 const struct view_type view_events = {
 	.name = "events",
 	.title = "Events",
+	.noun = "event",
+	.rows = ROWS_EVENTS,
+	.has_fixed_rows = true,
 	.columns = columns,
 	.sort = RATE,
 	.has_trees = true,
 	.wants = wants,
 	.build = build,
+	.enter = enter,
 };

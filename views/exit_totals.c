@@ -289,6 +289,8 @@ static int build(struct view *view, const struct query *query, const struct fact
 const struct view_type view_exit_totals = {
 	.name = "exit_totals",
 	.title = "Exit totals",
+	.noun = "exit",
+	.rows = ROWS_TOTALS,
 	.columns = columns,
 	.sort = COUNT,
 	.by_guest = true,

@@ -189,9 +189,27 @@ static int build(struct view *view, const struct query *query, const struct fact
 	return err;
 }
 
+/* A reason leads to its arguments. */
+static bool enter(struct query *query, const struct view_row *row, const struct facts *facts,
+		  const char **ret_sought)
+{
+	(void)facts;
+	(void)ret_sought;
+	if (!row)
+		return false;
+	query->has_reason = true;
+	query->reason = row->field;
+	query->type = &view_hotspots;
+	return true;
+}
+
 const struct view_type view_exits = {
 	.name = "exits",
 	.title = "Exits",
+	.noun = "exit so far",
+	.rows = ROWS_EXITS,
+	.takes_vcpu = true,
+	.has_fixed_rows = true,
 	.columns = columns,
 	.sort = TIME_SHARE,
 	.by_guest = true,
@@ -199,4 +217,5 @@ const struct view_type view_exits = {
 	.wants = wants,
 	.needs = needs,
 	.build = build,
+	.enter = enter,
 };

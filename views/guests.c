@@ -231,13 +231,28 @@ static int build(struct view *view, const struct query *query, const struct fact
 	return 0;
 }
 
+/* A guest leads to its vCPUs, or to its events where exits are not counted by vCPU. */
+static bool enter(struct query *query, const struct view_row *row, const struct facts *facts,
+		  const char **ret_sought)
+{
+	(void)ret_sought;
+	if (!row)
+		return false;
+	query_narrow(query, row->guest);
+	query->type = fields_have_exits(facts->fields) ? &view_vcpus : &view_events;
+	return true;
+}
+
 const struct view_type view_guests = {
 	.name = "guests",
 	.title = "Guests",
+	.noun = "exit so far",
+	.rows = ROWS_GUESTS,
 	.columns = columns,
 	.sort = LIFE_RATE,
 	.by_guest = true,
 	.wants = wants,
 	.needs = needs,
 	.build = build,
+	.enter = enter,
 };

@@ -252,9 +252,29 @@ static int build(struct view *view, const struct query *query, const struct fact
 	return err;
 }
 
+/* An argument leads to the vCPUs of its guest, compared by the argument's exit reason. */
+static bool enter(struct query *query, const struct view_row *row, const struct facts *facts,
+		  const char **ret_sought)
+{
+	bool has_reason = query->has_reason;
+
+	(void)ret_sought;
+	if (!row && !has_reason)
+		return false;
+	query_narrow(query, row ? row->guest : query->guest);
+	if (!has_reason)
+		query->reason = fields_get(facts->fields, row->field)->reason;
+	query->has_reason = query->reason != FIELD_NONE;
+	query->type = &view_vcpus;
+	return true;
+}
+
 const struct view_type view_hotspots = {
 	.name = "hotspots",
 	.title = "Hot spots",
+	.noun = "argument of an exit so far",
+	.rows = ROWS_ARGUMENTS,
+	.takes_vcpu = true,
 	.columns = columns,
 	.sort = TIME_SHARE,
 	.by_guest = true,
@@ -262,4 +282,5 @@ const struct view_type view_hotspots = {
 	.wants = wants,
 	.needs = needs,
 	.build = build,
+	.enter = enter,
 };

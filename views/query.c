@@ -23,96 +23,90 @@ bool query_names(const struct query *query, const struct field *field)
 	return !query->filter || filter_reach(query, field) >= 0;
 }
 
-static bool needs(const struct query *query, const struct field *field)
+static bool is_needed(const struct query *query, const struct field *field)
 {
 	return query->type->needs && query->type->needs(field);
-}
-
-/* skips_events: the provider "exits" says it better, unless a filter asks for them. */
-static bool wants_plain(const struct query *query, const struct field *field, bool skips_events)
-{
-	if (skips_events && field->use == USE_EVENT && !query->filter)
-		return false;
-	return query->type->wants(query, field) && (query->filter || !field->is_extra) &&
-	       query_names(query, field);
-}
-
-/* The filter names this child itself, not just its parent. */
-static bool is_named_itself(const struct field *parent, bool has_parent, const struct field *child,
-			    long reach)
-{
-	/* "kvm_exit(HLT)": a match that ends behind "kvm_exit" saw more than the parent's name. */
-	if (strcmp(child->label, child->name) == 0)
-		return reach >= 0 && !has_parent;
-	return reach > (long)strlen(parent->name);
-}
-
-/* plain: the fields without a parent that are wanted for themselves. */
-static bool wants_child(const struct query *query, const struct fields *fields,
-			const struct field_set *plain, const struct field *child)
-{
-	const struct field *parent = fields_get(fields, child->parent);
-	bool has_parent = field_set_has(plain, child->parent);
-	long reach = query->filter ? filter_reach(query, child) : -1;
-
-	if (!query->type->wants(query, parent))
-		return false;
-	if (is_named_itself(parent, has_parent, child, reach))
-		return true;
-	if (!has_parent || (child->is_extra && reach < 0))
-		return false;
-	if (query->type->is_timed)
-		return true;
-	if (!query->type->has_trees)
-		return false;
-	if (field_set_has(&query->open, child->parent))
-		return true;
-	return query->children && (!query->filter || reach >= 0);
-}
-
-/* Adds the field if it is wanted for itself, or for one that has it as its parent. */
-static int want_field(const struct query *query, const struct fields *fields, uint32_t id,
-		      struct field_set *plain, struct field_set *ret_set)
-{
-	const struct field *field = fields_get(fields, id);
-	int err;
-
-	if (field->parent == FIELD_NONE) {
-		err = field_set_add(plain, id);
-		return err ? err : field_set_add(ret_set, id);
-	}
-	if (!wants_child(query, fields, plain, field))
-		return 0;
-	err = field_set_add(ret_set, field->parent);
-	return err ? err : field_set_add(ret_set, id);
 }
 
 static bool needs_any(const struct query *query, const struct fields *fields)
 {
 	for (uint32_t i = 0; i < fields_count(fields); i++) {
-		if (needs(query, fields_get(fields, i)))
+		if (is_needed(query, fields_get(fields, i)))
 			return true;
 	}
 	return false;
 }
 
+static bool wants_root(const struct query *query, const struct field *field, bool skips_events)
+{
+	if (skips_events && field->use == USE_EVENT)
+		return false;
+	return query->type->wants(query, field) && (query->filter || !field->is_extra) &&
+	       query_names(query, field);
+}
+
+static bool wants_child(const struct query *query, const struct field *child,
+			const struct field *parent, bool wants_parent)
+{
+	const struct view_type *type = query->type;
+	long reach = query->filter ? filter_reach(query, child) : -1;
+	bool is_matched = reach >= 0, is_named;
+
+	/* Most names begin with the parent's: "kvm_exit(HLT)". */
+	if (strcmp(child->label, child->name) == 0)
+		is_named = is_matched && !wants_parent;
+	else
+		is_named = reach > (long)strlen(parent->name);
+	if (!type->wants(query, parent))
+		return false;
+	if (is_named)
+		return true;
+	if (!wants_parent || (child->is_extra && !is_matched))
+		return false;
+	if (type->is_timed)
+		return true;
+	if (!type->has_trees)
+		return false;
+	return field_set_has(&query->open, child->parent) ||
+	       (query->children && (!query->filter || is_matched));
+}
+
+/*
+ * A field is counted if
+ *
+ * - the view needs it, whatever the filter says; or
+ * - it has no parent, the view shows fields of its kind, and the filter names it. Without a filter
+ *   it must not be an extra one; nor an event, in a view that needs other fields; or
+ * - it is a child of a field that the view shows, and either the filter names the child itself,
+ *   beyond its parent's name, or its parent is counted by the second rule and the child is
+ *   visible: in a timed view always, in one with trees when its tree is open. Where all trees are
+ *   open, the filter must match the child, too. Its parent is counted with it.
+ */
 int query_wants(const struct query *query, const struct fields *fields, struct field_set *ret_set)
 {
-	bool skips_events = needs_any(query, fields);
-	struct field_set plain = { 0 };
+	bool skips_events = !query->filter && needs_any(query, fields);
+	struct field_set roots = { 0 }; /* by the second rule */
 	int err = 0;
 
 	field_set_clear(ret_set);
 	/* A field has a greater number than its parent. */
 	for (uint32_t i = 0; !err && i < fields_count(fields); i++) {
 		const struct field *field = fields_get(fields, i);
+		uint32_t parent = field->parent;
 
-		if (needs(query, field))
+		if (is_needed(query, field)) {
 			err = field_set_add(ret_set, i);
-		else if (field->parent != FIELD_NONE || wants_plain(query, field, skips_events))
-			err = want_field(query, fields, i, &plain, ret_set);
+		} else if (parent == FIELD_NONE) {
+			if (wants_root(query, field, skips_events))
+				err = field_set_add(&roots, i) < 0 ? -ENOMEM :
+								     field_set_add(ret_set, i);
+		} else if (wants_child(query, field, fields_get(fields, parent),
+				       field_set_has(&roots, parent))) {
+			err = field_set_add(ret_set, parent) < 0 ? -ENOMEM :
+								   field_set_add(ret_set, i);
+		}
 	}
-	field_set_release(&plain);
+	field_set_release(&roots);
 	return err;
 }
 
@@ -145,4 +139,10 @@ bool query_is_of_ended(const struct query *query, const struct facts *facts)
 bool query_has_name(const struct query *query, const struct field *field)
 {
 	return query_names(query, field) || pattern_match(query->filter, field->label) >= 0;
+}
+
+void query_narrow(struct query *query, uint32_t guest)
+{
+	query->guest = guest;
+	query->has_vcpu = query->has_reason = false;
 }

@@ -24,10 +24,10 @@ struct query {
 	bool has_vcpu, has_reason;    /* one of the guest's vCPUs only; one exit reason only: */
 	int32_t vcpu;
 	uint32_t reason;	      /* its field */
-	const struct vcpu_key *only;  /* view_exit_totals: these vCPUs only, nr_only of them */
+	const struct vcpu_key *only;  /* ROWS_TOTALS: these vCPUs only, nr_only of them */
 	size_t nr_only;
-	enum exit_kind event;	      /* view_exit_totals: any but EXITS_USERSPACE */
-	bool collapses;		      /* view_exit_totals: the vCPUs of a guest together */
+	enum exit_kind event;	      /* ROWS_TOTALS: any but EXITS_USERSPACE */
+	bool collapses;		      /* ROWS_TOTALS: the vCPUs of a guest together */
 	bool children;		      /* all trees open */
 	struct field_set open;	      /* else those that are */
 	size_t sort;		      /* column */
@@ -39,9 +39,8 @@ struct query {
 
 /*
  * The fields that must be counted for the query: 0 or -ENOMEM. A filter matches names and
- * kvm_stat's names anywhere. A child is chosen when the match reaches into its own part of the
- * name, as in "exit.*HLT", or when its parent is chosen and open (where all trees are, a filter
- * must match it, too: "kvm_exit$" has none); its parent comes along.
+ * kvm_stat's names anywhere: "exit.*HLT" names the child kvm_exit(HLT), "exit" its parent, and
+ * "kvm_exit$" the parent without any child. The whole rule is told at the function.
  */
 int query_wants(const struct query *query, const struct fields *fields, struct field_set *ret_set);
 
@@ -50,14 +49,16 @@ bool query_is_counted(const struct query *query, const struct facts *facts);
 
 /* Whether the filter matches the field's name or kvm_stat's name for it; true without a filter. */
 bool query_names(const struct query *query, const struct field *field);
+/* The same, and true as well when the filter matches the field's label. */
+bool query_has_name(const struct query *query, const struct field *field);
 
 /* Whether the key is one that the query asks for: its guest, its vCPU. */
 bool query_has_key(const struct query *query, const struct key *key);
 
-/* Whether it asks for one guest, and that has ended: the inventory does not know it any more. */
+/* Whether the query is about one guest, and the guest has ended: the inventory has it no more. */
 bool query_is_of_ended(const struct query *query, const struct facts *facts);
 
-/* Whether the filter, if any, names the field or what it is called in its view. */
-bool query_has_name(const struct query *query, const struct field *field);
+/* From now on the query is about this guest, and about no vCPU and no reason. */
+void query_narrow(struct query *query, uint32_t guest);
 
 #endif

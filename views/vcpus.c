@@ -292,9 +292,26 @@ static int build(struct view *view, const struct query *query, const struct fact
 	return 0;
 }
 
+/* A vCPU leads to its exits. If vCPUs were compared by one reason, it is selected there. */
+static bool enter(struct query *query, const struct view_row *row, const struct facts *facts,
+		  const char **ret_sought)
+{
+	if (!row)
+		return false;
+	if (query->has_reason)
+		*ret_sought = fields_get(facts->fields, query->reason)->label;
+	query_narrow(query, row->guest);
+	query->has_vcpu = true;
+	query->vcpu = row->vcpu;
+	query->type = &view_exits;
+	return true;
+}
+
 const struct view_type view_vcpus = {
 	.name = "vcpus",
 	.title = "vCPUs",
+	.noun = "exit so far",
+	.rows = ROWS_VCPUS,
 	.columns = columns,
 	.sort = LIFE_RATE,
 	.by_guest = true,
@@ -302,4 +319,5 @@ const struct view_type view_vcpus = {
 	.wants = wants,
 	.needs = needs,
 	.build = build,
+	.enter = enter,
 };

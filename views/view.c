@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The list of views, and the rows and cells that they are made of. */
+#include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "views/view.h"
 
-static const struct view_type *const types[] = {
+static const struct view_type *const tabs[] = {
 	&view_events,
 	&view_guests,
 	&view_vcpus,
@@ -16,16 +19,51 @@ static const struct view_type *const types[] = {
 
 const struct view_type *view_type_at(size_t i)
 {
-	return i < sizeof(types) / sizeof(types[0]) ? types[i] : NULL;
+	return i < ARRAY_SIZE(tabs) ? tabs[i] : NULL;
 }
 
 const struct view_type *view_type_by_name(const char *name)
 {
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-		if (strcmp(types[i]->name, name) == 0)
-			return types[i];
+	for (size_t i = 0; i < ARRAY_SIZE(tabs); i++) {
+		if (strcmp(tabs[i]->name, name) == 0)
+			return tabs[i];
 	}
 	return NULL;
+}
+
+const struct view_type *view_type_of(enum view_rows rows)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(tabs); i++) {
+		if (tabs[i]->rows == rows)
+			return tabs[i];
+	}
+	return &view_exit_totals;
+}
+
+static void add_word(char *buf, size_t size, const char *word)
+{
+	size_t len = strlen(buf);
+
+	snprintf(buf + len, size - len, "%s%s", len ? ", " : "", word);
+}
+
+void view_type_names(char *buf, size_t size)
+{
+	buf[0] = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(tabs); i++)
+		add_word(buf, size, tabs[i]->name);
+}
+
+void view_type_titles(char *buf, size_t size)
+{
+	size_t len;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(tabs); i++) {
+		len = strlen(buf) + 2 * (i > 0);
+		add_word(buf, size, tabs[i]->title);
+		buf[len] = (char)tolower(buf[len]);
+	}
 }
 
 size_t view_columns(const struct view_type *type)

@@ -93,30 +93,54 @@ struct view_row {
 struct query; /* views/query.h */
 struct view;
 
+/* What a row of a view is. */
+enum view_rows {
+	ROWS_EVENTS,
+	ROWS_GUESTS,
+	ROWS_VCPUS,
+	ROWS_EXITS,	/* exit reasons */
+	ROWS_ARGUMENTS, /* of exits */
+	ROWS_TOTALS,	/* exit reasons or arguments by guest and vCPU, for `kvmtop exits` */
+};
+
 struct view_type {
 	const char *name;  /* for --view: "events" */
 	const char *title; /* on its tab: "Events" */
+	const char *noun;  /* what its filter selects: "The filter X matches no event" */
 	const struct column *columns; /* ended by one with id == NULL; the first names the row */
 	size_t sort;	   /* the column to sort by when the user chose none */
-	bool by_guest;	   /* needs rows for each guest */
-	bool has_trees;	   /* shows children; else only those a filter names are counted */
-	bool is_timed;	   /* is made of what the provider "exits" says */
-	/* Whether a field is needed for it, children aside. */
+	enum view_rows rows;
+	bool by_guest;	     /* needs rows for each guest */
+	bool has_trees;	     /* shows children; else only those that a filter names */
+	bool is_timed;	     /* is made of fields of the provider "exits" */
+	bool takes_vcpu;     /* can be of one vCPU: another tab's vCPU stays chosen */
+	bool has_fixed_rows; /* rows neither come nor go: CSV has columns for them */
+	/* Whether the view shows this field, which has no parent, if the filter selects it. */
 	bool (*wants)(const struct query *query, const struct field *field);
-	/*
-	 * Whether a field is needed whatever the filter says: what the provider "exits" gives.
-	 * Where it gives anything, events are counted only for a filter. NULL: none is.
-	 */
+	/* Whether the view needs this field whatever the filter says. NULL: it needs none. */
 	bool (*needs)(const struct field *field);
 	/* Adds its rows, parents before children, in any order among siblings. */
 	int (*build)(struct view *view, const struct query *query, const struct facts *facts);
+	/*
+	 * What Enter on a row leads to: changes the query, and sets *ret_sought to the name of the
+	 * row to select there, if any. False: nothing is below the row. row is NULL when the view
+	 * has no rows. Rows that open are not entered, nor guests that have ended.
+	 */
+	bool (*enter)(struct query *query, const struct view_row *row, const struct facts *facts,
+		      const char **ret_sought);
 };
 
-extern const struct view_type view_events, view_guests, view_vcpus, view_exits, view_hotspots;
-extern const struct view_type view_exit_totals; /* of `kvmtop exits`: not among the tabs */
+/* For views/ and its tests alone; others ask for a view by one of the functions below. */
+extern const struct view_type view_events, view_guests, view_vcpus, view_exits, view_hotspots,
+	view_exit_totals;
 
-const struct view_type *view_type_at(size_t i); /* NULL past the end */
-const struct view_type *view_type_by_name(const char *name); /* NULL: no such */
+const struct view_type *view_type_at(size_t i); /* a tab, the default first; NULL past the end */
+const struct view_type *view_type_by_name(const char *name); /* NULL: no such tab */
+const struct view_type *view_type_of(enum view_rows rows);
+
+/* The names of the tabs: "events, guests, ..."; of titles: "events, guests, hot spots, ...". */
+void view_type_names(char *buf, size_t size);
+void view_type_titles(char *buf, size_t size);
 
 struct view {
 	const struct view_type *type;

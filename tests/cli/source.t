@@ -6,6 +6,13 @@
 check "every header compiles alone" make -s check-headers
 check "facts flow one way" tools/check-layers
 
+# A new view is one file and one line in views/view.c: no other folder knows a view by its name.
+views=$(sed -n 's/^const struct view_type \(view_[a-z_]*\) = {/\1/p' views/*.c | tr '\n' '|')
+not_ok_views=$(grep -rnwE "${views%|}" --include='*.[ch]' . |
+	grep -vE '^\./(views|tests|bench|build)/')
+is "${views:+found}" found "views have names"
+is "$not_ok_views" "" "no file outside views/ names a view"
+
 # A rule that cannot fail proves nothing.
 tree=$TMP/tree
 mkdir -p "$tree/ui/tui" "$tree/providers/exits" "$tree/facts" "$tree/arch" "$tree/host" "$tree/new"

@@ -268,6 +268,18 @@ static void new_question_is_told_to_all(void **state)
 	assert_true(monitor_has_new_question(world->monitor));
 	assert_int_equal(first.nr_wants, 2);
 	assert_int_equal(second.nr_wants, 2);
+
+	/* The monitor keeps the text, not the pattern. */
+	pattern_free(filter);
+	assert_int_equal(pattern_new("one|two", &filter, &why), 0);
+	world->query.filter = filter;
+	want(world);
+	assert_false(monitor_has_new_question(world->monitor));
+	pattern_free(filter);
+	assert_int_equal(pattern_new("one", &filter, &why), 0);
+	world->query.filter = filter;
+	want(world);
+	assert_true(monitor_has_new_question(world->monitor));
 }
 
 /* What begins after a sample is of that interval, whatever key was pressed meanwhile. */

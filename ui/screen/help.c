@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Paints the help page: a key or a column of the view, and what it is beside it, or below where the
- * screen is narrow.
+ * Paints the help page: the keys and the columns of the view, each with its meaning beside it, or
+ * below it where the screen is narrow.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "ui/screen/parts.h"
 
 #define COLS_BESIDE 34 /* from this width on */
-#define INDENT 2       /* of what is below */
+#define INDENT 2       /* of a meaning below */
 
-/* Lines from 0 on, of which those that are visible are painted. */
+/* Lines from 0 on; the visible ones are painted. */
 struct page {
 	struct grid *grid;
 	int first_row, last_row;
@@ -37,7 +38,7 @@ static void put_wrapped(struct page *page, int col, const char *text)
 	}
 }
 
-/* A word at the left, and what there is to say about it. */
+/* A word at the left, and its meaning. */
 static void put_entry(struct page *page, int width, const char *word, const char *help)
 {
 	bool is_beside = page->grid->cols >= COLS_BESIDE;
@@ -45,6 +46,20 @@ static void put_entry(struct page *page, int width, const char *word, const char
 	put_line(page, 1, STYLE_BOLD, word, width);
 	page->line += !is_beside;
 	put_wrapped(page, is_beside ? width + 3 : INDENT, help);
+}
+
+/* "1 - 5 Tab  views: events, ...": the key of each tab is its number. */
+static void put_views(struct page *page, int width)
+{
+	char keys[32], titles[128];
+	size_t nr = 0;
+
+	while (view_type_at(nr))
+		nr++;
+	snprintf(keys, sizeof(keys), "1 - %zu Tab", nr);
+	snprintf(titles, sizeof(titles), "views: ");
+	view_type_titles(titles + strlen(titles), sizeof(titles) - strlen(titles));
+	put_entry(page, width, keys, titles);
 }
 
 static bool is_explained(const struct view *view, size_t column)
@@ -81,7 +96,9 @@ static size_t put_all(struct page *page, const struct screen *screen)
 		page->line++;
 	}
 	for (const struct key_help *key = screen_keys; key->key; key++) {
-		if (screen_has_key(screen, key))
+		if (key->needs & KEY_VIEWS)
+			put_views(page, width);
+		else if (screen_has_key(screen, key))
 			put_entry(page, width, key->key, key->help);
 	}
 	page->line++;
@@ -101,7 +118,7 @@ void help_paint(struct screen *screen, struct grid *grid, int first_row, int las
 {
 	struct page page = { grid, first_row, last_row, SIZE_MAX / 4, 0 };
 	size_t fit = last_row >= first_row ? (size_t)(last_row - first_row + 1) : 0;
-	size_t nr = put_all(&page, screen); /* far below the last line: only counts them */
+	size_t nr = put_all(&page, screen); /* top is beyond all lines: this only counts them */
 
 	screen->page_rows = fit;
 	screen->has_more_help = nr > fit;

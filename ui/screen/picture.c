@@ -8,7 +8,7 @@
 const struct key_help screen_keys[] = {
 	{ "h ?", "h help", "this help", 0 },
 	{ "q", "q quit", "quit", 0 },
-	{ "1 - 5 Tab", NULL, "views: events, guests, vCPUs, exits, hot spots", 0 },
+	{ "Tab", NULL, NULL, KEY_VIEWS },
 	{ "Enter", "Enter open", "deeper: an event's reasons; guest, vCPU, exit, argument", 0 },
 	{ "Backspace", "Backspace back", "back to where Enter or b came from", KEY_BACK },
 	{ "x", "x reasons", "all reasons, or none", KEY_TREES },

@@ -113,6 +113,8 @@ enum {
 	/* For the last line only, the help lists the key always: */
 	KEY_BACK = 1 << 2,   /* Backspace leads somewhere */
 	KEY_GUESTS = 1 << 3, /* another view than that of the guests */
+	/* The tabs: the help page has their number and their names. */
+	KEY_VIEWS = 1 << 4,
 };
 
 /* Whether the typed text matches the guest: it is a part of its name, or its pid begins so. */
@@ -122,7 +124,7 @@ bool screen_matches_guest(const struct guest *guest, const char *typed);
 struct key_help {
 	const char *key;
 	const char *brief; /* for the last line; NULL: not there */
-	const char *help;
+	const char *help;  /* NULL: with KEY_VIEWS, see help.c */
 	unsigned int needs; /* KEY_* */
 };
 extern const struct key_help screen_keys[];

@@ -20,7 +20,7 @@ static bool is_offered(const struct screen *screen, const struct key_help *key)
 		return false;
 	if (key->needs & KEY_BACK && !screen->can_go_back)
 		return false;
-	return !(key->needs & KEY_GUESTS) || screen->query->type != &view_guests;
+	return !(key->needs & KEY_GUESTS) || screen->query->type->rows != ROWS_GUESTS;
 }
 
 /* As many as fit; the table has the most useful first. */

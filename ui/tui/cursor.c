@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The selected row. It is known by what it is about, not by its place; while its row is not there
- * nothing is selected, and the arrows go on from where it was.
+ * The selected row. It is known by what it is about, so sorting does not change it. While it is not
+ * in the view the arrows go on from where it was.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "host/guest.h"
-#include "ui/tui/tui_private.h"
+#include "ui/tui/actions.h"
 
-/* The selected row's place; the number of rows where there is none. */
+/* The index of the selected row; the number of rows where it is not in the view. */
 static size_t find_cursor(const struct tui *tui)
 {
 	return tui->screen.has_cursor ? screen_find_row(&tui->screen, &tui->screen.cursor) :
@@ -29,7 +29,7 @@ void tui_move_cursor(struct tui *tui, long by)
 {
 	size_t found = find_cursor(tui);
 	bool is_seen = found < tui->view.nr_rows;
-	long at = (long)(is_seen ? found : tui->screen.has_cursor ? tui->row_at : tui->screen.top);
+	long at = (long)(is_seen ? found : tui->screen.has_cursor ? tui->seen.at : tui->screen.top);
 
 	/* The first arrow shows the cursor where it is; the next one moves it. */
 	if (is_seen || (by != 1 && by != -1))
@@ -41,12 +41,12 @@ static void remember_row(struct tui *tui, size_t at)
 {
 	const struct cell *name = &tui->view.rows[at].cells[0];
 
-	tui->row_at = at;
-	snprintf(tui->row_name, sizeof(tui->row_name), "%s",
+	tui->seen.at = at;
+	snprintf(tui->seen.name, sizeof(tui->seen.name), "%s",
 		 name->type == CELL_TEXT ? name->text : "");
 }
 
-/* Selects the sought row, unless another one is; says when it will not come. */
+/* Selects the sought row, unless the user has selected another; says when it does not come. */
 static void seek_row(struct tui *tui)
 {
 	char text[128];
@@ -55,7 +55,7 @@ static void seek_row(struct tui *tui)
 		if (strcmp(tui->view.rows[i].cells[0].text, tui->sought) == 0)
 			tui_put_cursor(tui, i);
 	}
-	if (!tui->screen.has_cursor && (tui->samples_due || tui->has_put_off))
+	if (!tui->screen.has_cursor && (tui->sampling.due || tui->sampling.has_put_off))
 		return;
 	if (!tui->screen.has_cursor && tui->view.nr_rows) {
 		snprintf(text, sizeof(text), "%s is not among these", tui->sought);
@@ -81,7 +81,7 @@ static void say_gone(struct tui *tui)
 	bool has_ended = guest != GUEST_ANY && !guests_by_id(tui->facts.guests, guest);
 	char text[128];
 
-	snprintf(text, sizeof(text), "%s %s: choose another row", tui->row_name,
+	snprintf(text, sizeof(text), "%s %s: choose another row", tui->seen.name,
 		 has_ended ? "has ended" : "is not here any more");
 	tui_say(tui, text);
 }
@@ -106,10 +106,9 @@ struct selection tui_selection(const struct tui *tui)
 	struct selection selection = {
 		.has_cursor = tui->screen.has_cursor,
 		.cursor = tui->screen.cursor,
-		.at = tui->row_at,
+		.seen = tui->seen,
 	};
 
-	memcpy(selection.name, tui->row_name, sizeof(selection.name));
 	return selection;
 }
 
@@ -117,8 +116,7 @@ void tui_select(struct tui *tui, const struct selection *selection)
 {
 	tui->screen.has_cursor = selection->has_cursor;
 	tui->screen.cursor = selection->cursor;
-	tui->row_at = selection->at;
-	memcpy(tui->row_name, selection->name, sizeof(tui->row_name));
+	tui->seen = selection->seen;
 }
 
 /* In any of its texts. */
@@ -135,7 +133,7 @@ static bool is_found(const struct tui *tui, const struct view_row *row)
 void tui_find_next(struct tui *tui)
 {
 	size_t nr = tui->view.nr_rows, found = find_cursor(tui);
-	size_t from = found < nr ? found + 1 : tui->screen.has_cursor ? tui->row_at : 0;
+	size_t from = found < nr ? found + 1 : tui->screen.has_cursor ? tui->seen.at : 0;
 
 	for (size_t i = 0; tui->search && i < nr; i++) {
 		size_t at = (from + i) % nr;

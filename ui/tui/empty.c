@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 #include "host/guest.h"
-#include "ui/tui/tui_private.h"
+#include "ui/tui/actions.h"
 
-/* An exit without arguments: most have none. */
+/* Most exits have no arguments. */
 static const char *why_no_arguments(struct tui *tui)
 {
 	snprintf(tui->empty, sizeof(tui->empty),
@@ -37,12 +37,12 @@ static const char *why_no_exits(struct tui *tui, const char *why)
 
 static const char *why_ended(struct tui *tui)
 {
-	snprintf(tui->empty, sizeof(tui->empty), "%s has ended; %s", tui->guest_name,
-		 tui->nr_ways ? "Backspace goes back" : "c shows all guests");
+	snprintf(tui->empty, sizeof(tui->empty), "%s has ended; %s", tui->guest.name,
+		 tui->ways.nr ? "Backspace goes back" : "c shows all guests");
 	return tui->empty;
 }
 
-/* Whether the filter names anything that this view shows, as far as it is known. */
+/* Whether the filter names a known field that this view shows. */
 static bool has_named(const struct tui *tui)
 {
 	const struct query *query = tui->query;
@@ -59,16 +59,11 @@ static bool has_named(const struct tui *tui)
 
 static const char *why_filtered(struct tui *tui)
 {
-	const char *what = tui->query->type == &view_events   ? "event" :
-			   tui->query->type == &view_hotspots ? "argument of an exit so far" :
-								"exit so far";
-
 	snprintf(tui->empty, sizeof(tui->empty), "The filter %s matches no %s; c clears it",
-		 pattern_text(tui->query->filter), what);
+		 pattern_text(tui->query->filter), tui->query->type->noun);
 	return tui->empty;
 }
 
-/* Why nothing was counted where things are. */
 static const char *why_nothing(struct tui *tui)
 {
 	const struct query *query = tui->query;
@@ -78,7 +73,7 @@ static const char *why_nothing(struct tui *tui)
 		return is_recorded ? "The recording has no guest." : "No guest is running.";
 	if (query->filter && !has_named(tui))
 		return why_filtered(tui);
-	if (query->type == &view_hotspots && query->has_reason)
+	if (query->type->rows == ROWS_ARGUMENTS && query->has_reason)
 		return why_no_arguments(tui);
 	return is_recorded ? "Nothing of this kind is in the recording." :
 			     "No matching events reported yet";
@@ -93,9 +88,9 @@ const char *tui_why_empty(struct tui *tui)
 		return "Waiting for the KVM module.";
 	if (tui->query->type->is_timed && no_exits)
 		return why_no_exits(tui, no_exits);
-	if (tui->has_put_off)
+	if (tui->sampling.has_put_off)
 		return "Paused: nothing of this view was counted; Space goes on";
-	if (tui->is_opening)
+	if (tui->sampling.is_opening)
 		return "Opening events ...";
 	if (query_is_of_ended(tui->query, &tui->facts))
 		return why_ended(tui);

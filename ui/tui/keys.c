@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What keys and the mouse do: they change the query and the screen's state, and the loop paints. */
+/* What keys and the mouse do: they change the query and the screen's state; the loop paints. */
 #include <curses.h>
 #include <wchar.h>
 
 #include "host/guest.h"
-#include "ui/tui/tui_private.h"
+#include "ui/tui/actions.h"
 
 #define CTRL(c) ((c) & 0x1f)
-#define HELP_END 1000 /* farther down than there are lines */
+#define HELP_END 1000 /* more lines than the help page has */
 
 /* ---- order and interval ---- */
 
@@ -26,8 +26,7 @@ static bool can_sort(const struct tui *tui, size_t index)
 {
 	const struct column *column = &tui->query->type->columns[index];
 
-	return !(column->flags & COLUMN_MACHINE_ONLY) && column->type != CELL_SPARK &&
-	       column->type != CELL_HIST && column->type != CELL_SPLIT &&
+	return !(column->flags & COLUMN_MACHINE_ONLY) && !cell_is_picture(column->type) &&
 	       view_has_column(&tui->view, index);
 }
 
@@ -119,9 +118,11 @@ static void press_help(struct tui *tui, const struct terminal_event *event)
 		tui->screen.page = PAGE_TABLE;
 }
 
-/* Keys about time as it goes on. Returns whether the key is one. */
+/* Keys that need a live machine. Returns whether the key is one of them. */
 static bool press_live(struct tui *tui, wint_t ch)
 {
+	double delay_s = tui->sampling.delay_s;
+
 	if (!wcschr(L"rs+- ", (wchar_t)ch) || !ch)
 		return false;
 	if (tui->config.recording) {
@@ -137,10 +138,10 @@ static bool press_live(struct tui *tui, wint_t ch)
 		tui_prompt_delay(tui);
 		break;
 	case '+':
-		tui_set_delay(tui, tui->delay_s + delay_step(tui->delay_s));
+		tui_set_delay(tui, delay_s + delay_step(delay_s));
 		break;
 	case '-':
-		tui_set_delay(tui, tui->delay_s - delay_step(tui->delay_s - 0.01));
+		tui_set_delay(tui, delay_s - delay_step(delay_s - 0.01));
 		break;
 	default:
 		tui_toggle_pause(tui);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is asked for in the last line, and what becomes of the answer. */
+/* The prompts in the last line, and what is done with the text typed there. */
 #include <curses.h>
 #include <errno.h>
 #include <stdio.h>
@@ -8,17 +8,7 @@
 
 #include "base/delay.h"
 #include "host/guest.h"
-#include "ui/tui/tui_private.h"
-
-/* The question that was put last is known by its filter, which lives until the next one. */
-void tui_set_filter(struct tui *tui, struct pattern *filter)
-{
-	if (tui->filter != tui->asked_filter)
-		pattern_free(tui->filter);
-	tui->filter = filter;
-	tui->query->filter = filter;
-	tui_ask(tui);
-}
+#include "ui/tui/actions.h"
 
 static void open_prompt(struct tui *tui, const char *label, const char *text, prompt_fn fn)
 {
@@ -68,8 +58,8 @@ static int take_delay(struct tui *tui, const char *text, struct why *why)
 
 /* ---- the guest ---- */
 
-/* The first that is meant by what is typed, and how many are. */
-static size_t count_meant(const struct guests *guests, const char *typed,
+/* How many guests match what is typed, and the first of them. */
+static size_t count_matches(const struct guests *guests, const char *typed,
 			  const struct guest **ret_first)
 {
 	const struct guest *guest;
@@ -82,7 +72,7 @@ static size_t count_meant(const struct guests *guests, const char *typed,
 	return nr;
 }
 
-/* By its pid or its whole name, else the only one that what was typed leaves. NULL: see why. */
+/* By its pid or its whole name, else the only guest that matches the text. NULL: see why. */
 static const struct guest *find_guest(const struct guests *guests, const char *text,
 				      struct why *why)
 {
@@ -90,12 +80,12 @@ static const struct guest *find_guest(const struct guests *guests, const char *t
 	const struct guest *guest = NULL;
 	size_t nr;
 
-	/* Nine digits are more than the kernel has pids, and fit into one. */
+	/* A pid has fewer than nine digits, and nine digits fit an int. */
 	if (is_number && strlen(text) <= 9)
 		guest = guests_by_pid(guests, atoi(text));
 	if (guest || guests_by_name(guests, text, &guest, why) != -ENOENT)
 		return guest;
-	nr = count_meant(guests, text, &guest);
+	nr = count_matches(guests, text, &guest);
 	if (nr == 1)
 		return guest;
 	if (nr)
@@ -122,7 +112,7 @@ static int take_guest(struct tui *tui, const char *text, struct why *why)
 	return 0;
 }
 
-/* Up and down among the guests that are meant by what is typed. */
+/* Up and down among the guests that match what is typed. */
 static void choose_guest(struct tui *tui, long by)
 {
 	const struct guests *guests = tui->facts.guests;
@@ -182,7 +172,7 @@ void tui_prompt_delay(struct tui *tui)
 {
 	static char label[64];
 
-	snprintf(label, sizeof(label), "Seconds (now %.1f, Enter: %.1f): ", tui->delay_s,
+	snprintf(label, sizeof(label), "Seconds (now %.1f, Enter: %.1f): ", tui->sampling.delay_s,
 		 DELAY_DEFAULT_S);
 	open_prompt(tui, label, "", take_delay);
 }

@@ -15,108 +15,39 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
-#include "base/delay.h"
 #include "facts/exit_counter.h"
 #include "host/guest.h"
 #include "host/machine.h"
-#include "ui/tui/tui_private.h"
+#include "ui/screen/screen.h"
+#include "ui/tui/actions.h"
+#include "ui/tui/tui.h"
 #include "views/build.h"
 
 #define OPENING_MS 10 /* between two looks whether all events are open */
 #define NOTICE_S 5    /* how long a message of ours stays */
 
-/* ---- asking and drawing ---- */
-
-void tui_say(struct tui *tui, const char *text)
-{
-	snprintf(tui->screen.notice, sizeof(tui->screen.notice), "%s", text);
-	tui->said_at = time(NULL);
-}
-
-static void tui_unsay(struct tui *tui)
-{
-	tui->screen.notice[0] = '\0';
-	tui->said_at = 0;
-}
-
-void tui_set_timer(struct tui *tui, double first_s)
-{
-	struct itimerspec spec = { 0 };
-
-	spec.it_value.tv_sec = (time_t)first_s;
-	spec.it_value.tv_nsec = (long)((first_s - (double)(time_t)first_s) * 1e9);
-	spec.it_interval.tv_sec = (time_t)tui->delay_s;
-	spec.it_interval.tv_nsec = (long)((tui->delay_s - (double)(time_t)tui->delay_s) * 1e9);
-	timerfd_settime(tui->timer, 0, &spec, NULL);
-}
-
-/* What the held sample is looked at for, until the providers may be told. */
-static void put_off(struct tui *tui)
-{
-	tui->has_put_off = true;
-	if (query_wants(tui->query, tui->facts.fields, &tui->put_off) < 0)
-		tui_say(tui, strerror(ENOMEM));
-}
-
-void tui_ask(struct tui *tui)
-{
-	struct why why = { "" };
-
-	if (tui->screen.is_paused) {
-		put_off(tui);
-		return;
-	}
-	tui->has_put_off = false;
-	if (monitor_want(tui->config.monitor, tui->query, &why) < 0)
-		tui_say(tui, why.text);
-	if (tui->asked_filter != tui->filter)
-		pattern_free(tui->asked_filter);
-	tui->asked_filter = tui->filter;
-	if (!monitor_has_new_question(tui->config.monitor))
-		return;
-	tui->is_opening = true;
-	tui->has_fresh_question = true;
-	tui->samples_due = 2;
-}
-
-void tui_set_delay(struct tui *tui, double delay_s)
-{
-	/* Tenths, so that - undoes +. */
-	delay_s = (double)(long)(delay_s * 10 + 0.5) / 10;
-	delay_s = delay_s < DELAY_MIN_S ? DELAY_MIN_S : delay_s;
-	tui->delay_s = delay_s > DELAY_MAX_S ? DELAY_MAX_S : delay_s;
-	tui_set_timer(tui, tui->delay_s);
-}
-
-void tui_toggle_pause(struct tui *tui)
-{
-	tui->screen.is_paused = !tui->screen.is_paused;
-	if (tui->screen.is_paused)
-		return;
-	if (tui->has_put_off)
-		tui_ask(tui);
-	tui_set_timer(tui, FIRST_DELAY_S);
-}
+/* ---- sampling and drawing ---- */
 
 /*
- * The rates of exits are kept here over a change of view, which counts them anew. Those of another
- * guest are another history.
+ * A change of view may count exits anew, so their rates are kept here. Another guest begins another
+ * history.
  */
 static void keep_history(struct tui *tui)
 {
+	struct exit_history *history = &tui->history;
 	struct exits_summary summary;
-	bool is_other = tui->history_guest != tui->query->guest;
+	bool is_other = history->guest != tui->query->guest;
 
 	if (exits_summarize(&tui->facts, tui->query->guest, &summary) < 0)
 		return;
 	for (size_t i = 0; is_other && i < STATS_HISTORY; i++)
-		tui->history[i] = summary.sum.nr ? summary.sum.history[i] : -1;
-	tui->history_guest = tui->query->guest;
+		history->rates[i] = summary.sum.nr ? summary.sum.history[i] : -1;
+	history->guest = tui->query->guest;
 	/* The first rate of a question is of less than an interval. */
-	if (is_other || tui->samples_due || !summary.sum.has_rate)
+	if (is_other || tui->sampling.due || !summary.sum.has_rate)
 		return;
-	memmove(tui->history, tui->history + 1, (STATS_HISTORY - 1) * sizeof(*tui->history));
-	tui->history[STATS_HISTORY - 1] = (float)summary.sum.rate_per_s;
+	memmove(history->rates, history->rates + 1, sizeof(history->rates) - sizeof(float));
+	history->rates[STATS_HISTORY - 1] = (float)summary.sum.rate_per_s;
 }
 
 static void take_sample(struct tui *tui)
@@ -126,9 +57,9 @@ static void take_sample(struct tui *tui)
 	if (monitor_sample(tui->config.monitor) < 0)
 		tui_say(tui, strerror(ENOMEM));
 	/* One question to a recording is both samples. */
-	tui->samples_due -= tui->samples_due > 0;
+	tui->sampling.due -= tui->sampling.due > 0;
 	if (tui->config.recording)
-		tui->samples_due = 0;
+		tui->sampling.due = 0;
 	keep_history(tui);
 	if (tui->config.env)
 		tui->screen.nr_cpus = host_cpus(tui->config.env);
@@ -137,12 +68,12 @@ static void take_sample(struct tui *tui)
 static void rebuild(struct tui *tui)
 {
 	tui->facts = *monitor_facts(tui->config.monitor);
-	if (tui->has_put_off)
-		tui->facts.wanted = &tui->put_off;
+	if (tui->sampling.has_put_off)
+		tui->facts.wanted = &tui->sampling.put_off;
 	if (view_build(&tui->view, tui->query, &tui->facts) < 0)
 		tui_say(tui, strerror(ENOMEM));
 	/* Rows of what was not counted when it was paused are no picture to hold. */
-	if (tui->has_put_off && !query_is_counted(tui->query, &tui->facts))
+	if (tui->sampling.has_put_off && !query_is_counted(tui->query, &tui->facts))
 		tui->view.nr_rows = 0;
 	tui_follow_cursor(tui);
 }
@@ -173,8 +104,8 @@ static void describe_guest(struct tui *tui)
 			 (int)guest->pid);
 	else
 		snprintf(screen->guest, sizeof(screen->guest), "%s", guest->name);
-	snprintf(tui->guest_name, sizeof(tui->guest_name), "%s", guest->name);
-	tui->is_guest_named = guest->is_named;
+	snprintf(tui->guest.name, sizeof(tui->guest.name), "%s", guest->name);
+	tui->guest.is_named = guest->is_named;
 }
 
 /* "web1 > vCPU 2 > HLT", from where Enter was pressed first. */
@@ -191,7 +122,7 @@ static void describe_way(struct tui *tui)
 	if (!query->has_vcpu && !query->has_reason)
 		return;
 	len = snprintf(crumbs, size, "%s",
-		       query->guest == GUEST_ANY ? "all guests" : tui->guest_name);
+		       query->guest == GUEST_ANY ? "all guests" : tui->guest.name);
 	if (query->has_vcpu)
 		len += snprintf(crumbs + len, size - (size_t)len, " %s vCPU %d", sign,
 				(int)query->vcpu);
@@ -211,10 +142,10 @@ static void draw(struct tui *tui)
 	screen->facts = &tui->facts;
 	screen->engine = monitor_engine(tui->config.monitor);
 	screen->filter = tui->query->filter ? pattern_text(tui->query->filter) : NULL;
-	screen->delay_s = tui->delay_s;
+	screen->delay_s = tui->sampling.delay_s;
 	screen->empty = tui_why_empty(tui);
-	screen->history = tui->history_guest == tui->query->guest ? tui->history : NULL;
-	screen->can_go_back = tui->nr_ways > 0;
+	screen->history = tui->history.guest == tui->query->guest ? tui->history.rates : NULL;
+	screen->can_go_back = tui->ways.nr > 0;
 	if (localtime_r(&now, &tm))
 		strftime(screen->clock, sizeof(screen->clock), "%H:%M:%S", &tm);
 	describe_guest(tui);
@@ -235,7 +166,7 @@ static void follow_guest(struct tui *tui)
 	char text[160];
 
 	if (tui->query->guest == GUEST_ANY || guests_by_id(guests, tui->query->guest) ||
-	    !tui->is_guest_named || guests_by_name(guests, tui->guest_name, &guest, &why) < 0)
+	    !tui->guest.is_named || guests_by_name(guests, tui->guest.name, &guest, &why) < 0)
 		return;
 	snprintf(text, sizeof(text), "%s is back as pid %d: counting anew", guest->name,
 		 (int)guest->pid);
@@ -249,29 +180,31 @@ static void tick(struct tui *tui)
 {
 	uint64_t ticks;
 
-	if (read(tui->timer, &ticks, sizeof(ticks)) != sizeof(ticks))
+	if (read(tui->sampling.timer, &ticks, sizeof(ticks)) != sizeof(ticks))
 		return;
 	/* What is held is a picture with rates. */
-	if (tui->screen.is_paused && !tui->samples_due)
+	if (tui->screen.is_paused && !tui->sampling.due)
 		return;
 	take_sample(tui);
 	follow_guest(tui);
-	tui->samples++;
-	if (tui->config.samples && tui->samples > tui->config.samples)
+	tui->sampling.nr++;
+	if (tui->config.samples && tui->sampling.nr > tui->config.samples)
 		tui->quit = true;
 }
 
 /* The first sample of a new question is taken as soon as everything is open. */
 static void look_opening(struct tui *tui)
 {
+	struct sampling *sampling = &tui->sampling;
+
 	if (!monitor_is_ready(tui->config.monitor))
 		return;
-	tui->is_opening = false;
-	if (!tui->has_fresh_question)
+	sampling->is_opening = false;
+	if (!sampling->has_fresh_question)
 		return;
-	tui->has_fresh_question = false;
+	sampling->has_fresh_question = false;
 	take_sample(tui);
-	tui_set_timer(tui, FIRST_DELAY_S < tui->delay_s ? FIRST_DELAY_S : tui->delay_s);
+	tui_set_timer(tui, FIRST_DELAY_S < sampling->delay_s ? FIRST_DELAY_S : sampling->delay_s);
 }
 
 /* Ctrl-C leaves the prompt that is open, as in a shell; kill(1) always ends us. */
@@ -297,7 +230,7 @@ static void take_keys(struct tui *tui)
 	while (!tui->quit && terminal_event(tui->terminal, &event)) {
 		tui_unsay(tui); /* it was about the key before this one */
 		tui_press(tui, &event);
-		if (tui->is_opening)
+		if (tui->sampling.is_opening)
 			look_opening(tui);
 		rebuild(tui);
 	}
@@ -306,7 +239,7 @@ static void take_keys(struct tui *tui)
 /* How long to sleep when nobody asks for anything. */
 static int idle_ms(const struct tui *tui)
 {
-	if (tui->is_opening)
+	if (tui->sampling.is_opening)
 		return OPENING_MS;
 	/* A message goes by itself, however long the interval is. */
 	return tui->said_at ? 1000 : -1;
@@ -317,7 +250,7 @@ static void loop(struct tui *tui)
 	while (!tui->quit) {
 		struct pollfd fds[] = {
 			{ .fd = tui->config.signals, .events = POLLIN },
-			{ .fd = tui->timer, .events = POLLIN },
+			{ .fd = tui->sampling.timer, .events = POLLIN },
 			{ .fd = terminal_fd(tui->terminal), .events = POLLIN },
 			{ .fd = STDOUT_FILENO }, /* for its end */
 		};
@@ -332,7 +265,7 @@ static void loop(struct tui *tui)
 			take_keys(tui);
 		if ((fds[2].revents | fds[3].revents) & (POLLHUP | POLLERR | POLLNVAL))
 			return; /* the terminal is gone */
-		if (tui->is_opening)
+		if (tui->sampling.is_opening)
 			look_opening(tui);
 		if (tui->quit)
 			return;
@@ -355,43 +288,45 @@ static void describe_source(struct tui *tui)
 	screen->nr_cpus = host_cpus(tui->config.env);
 }
 
+static void release(struct tui *tui)
+{
+	close(tui->sampling.timer);
+	terminal_close(tui->terminal);
+	grid_release(&tui->grid);
+	view_release(&tui->view);
+	pattern_free(tui->search);
+	if (tui->query->filter == tui->sampling.filter)
+		tui->query->filter = NULL;
+	pattern_free(tui->sampling.filter);
+	field_set_release(&tui->sampling.put_off);
+}
+
 int tui_run(const struct tui_config *config, struct why *why)
 {
 	struct tui tui = {
 		.config = *config,
 		.query = config->query,
-		.delay_s = config->delay_s,
-		.is_opening = true,
-		.has_fresh_question = true,
-		.samples_due = 2,
-		.history_guest = STATS_ENDED, /* nobody's yet */
+		.facts = *monitor_facts(config->monitor),
+		.sampling = {
+			.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
+			.delay_s = config->delay_s,
+			.is_opening = true,
+			.has_fresh_question = true,
+			.due = 2,
+		},
+		.history.guest = STATS_ENDED, /* none yet */
 	};
-	int err = terminal_open(&tui.terminal, why);
+	int err = tui.sampling.timer < 0 ? -errno : terminal_open(&tui.terminal, why);
 
-	if (err)
-		return err;
-	tui.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	err = tui.timer < 0 ? -errno : 0;
 	if (!err) {
 		tui.screen.view = &tui.view;
-		tui.facts = *monitor_facts(config->monitor);
 		describe_source(&tui);
 		if (config->recording) /* has its samples already */
 			look_opening(&tui);
 		rebuild(&tui);
 		draw(&tui);
 		loop(&tui);
-		close(tui.timer);
 	}
-	terminal_close(tui.terminal);
-	grid_release(&tui.grid);
-	view_release(&tui.view);
-	pattern_free(tui.search);
-	if (tui.filter == config->query->filter)
-		config->query->filter = NULL;
-	if (tui.filter != tui.asked_filter)
-		pattern_free(tui.filter);
-	pattern_free(tui.asked_filter);
-	field_set_release(&tui.put_off);
+	release(&tui);
 	return err;
 }

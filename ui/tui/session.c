@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Asks the monitor, sets the timer, says notices. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/timerfd.h>
+
+#include "base/delay.h"
+#include "ui/tui/session.h"
+
+void tui_say(struct tui *tui, const char *text)
+{
+	snprintf(tui->screen.notice, sizeof(tui->screen.notice), "%s", text);
+	tui->said_at = time(NULL);
+}
+
+void tui_unsay(struct tui *tui)
+{
+	tui->screen.notice[0] = '\0';
+	tui->said_at = 0;
+}
+
+static struct timespec timespec_of(double seconds)
+{
+	struct timespec spec = { .tv_sec = (time_t)seconds };
+
+	spec.tv_nsec = (long)((seconds - (double)spec.tv_sec) * 1e9);
+	return spec;
+}
+
+void tui_set_timer(struct tui *tui, double first_s)
+{
+	const struct itimerspec spec = {
+		.it_value = timespec_of(first_s),
+		.it_interval = timespec_of(tui->sampling.delay_s),
+	};
+
+	timerfd_settime(tui->sampling.timer, 0, &spec, NULL);
+}
+
+void tui_ask(struct tui *tui)
+{
+	struct sampling *sampling = &tui->sampling;
+	struct why why = { "" };
+
+	sampling->has_put_off = tui->screen.is_paused;
+	if (sampling->has_put_off) {
+		if (query_wants(tui->query, tui->facts.fields, &sampling->put_off) < 0)
+			tui_say(tui, strerror(ENOMEM));
+		return;
+	}
+	if (monitor_want(tui->config.monitor, tui->query, &why) < 0)
+		tui_say(tui, why.text);
+	if (!monitor_has_new_question(tui->config.monitor))
+		return;
+	sampling->is_opening = true;
+	sampling->has_fresh_question = true;
+	sampling->due = 2;
+}
+
+void tui_set_filter(struct tui *tui, struct pattern *filter)
+{
+	pattern_free(tui->sampling.filter);
+	tui->sampling.filter = filter;
+	tui->query->filter = filter;
+	tui_ask(tui);
+}
+
+void tui_set_delay(struct tui *tui, double delay_s)
+{
+	/* Tenths, so that - undoes +. */
+	delay_s = (double)(long)(delay_s * 10 + 0.5) / 10;
+	delay_s = delay_s < DELAY_MIN_S ? DELAY_MIN_S : delay_s;
+	tui->sampling.delay_s = delay_s > DELAY_MAX_S ? DELAY_MAX_S : delay_s;
+	tui_set_timer(tui, tui->sampling.delay_s);
+}
+
+void tui_toggle_pause(struct tui *tui)
+{
+	tui->screen.is_paused = !tui->screen.is_paused;
+	if (tui->screen.is_paused)
+		return;
+	if (tui->sampling.has_put_off)
+		tui_ask(tui);
+	tui_set_timer(tui, FIRST_DELAY_S);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * session - what the loop in tui.c and the keys share: the question that is asked, the time of the
+ * samples, what is shown, and what the user has selected.
+ */
+#ifndef KVMTOP_UI_TUI_SESSION_H
+#define KVMTOP_UI_TUI_SESSION_H
+
+#include <stdbool.h>
+#include <time.h>
+
+#include "base/why.h"
+#include "monitor.h"
+#include "ui/screen/picture.h"
+#include "ui/screen/terminal.h"
+#include "views/query.h"
+
+#define FIRST_DELAY_S 0.25 /* to the first rates after a change */
+#define WAYS_MAX 8
+#define NAME_SIZE 64
+
+struct tui;
+
+struct tui_config {
+	struct monitor *monitor;
+	const struct env *env;	/* the machine; NULL: a recording is shown, namely: */
+	const struct screen_recording *recording;
+	struct query *query;	/* to begin with; changed as the user asks */
+	double delay_s;		/* 0 for a recording, which has no next sample */
+	unsigned long samples;	/* ends after so many intervals; 0: when told to */
+	int signals;		/* a signalfd of INT, TERM, HUP and WINCH, which are blocked */
+};
+
+/* Owner: session.c. When samples are taken, and for which question. */
+struct sampling {
+	int timer;
+	double delay_s;
+	unsigned long nr;	  /* taken so far */
+	bool is_opening;	  /* the providers are not ready yet */
+	bool has_fresh_question;  /* its first sample follows when they are */
+	unsigned int due;	  /* samples until the question has rates */
+	bool has_put_off;	  /* asked while paused: the providers do not know it yet */
+	struct field_set put_off; /* the fields that it needs, of the sample that is held */
+	struct pattern *filter;	  /* one that the user typed; NULL: none, or the caller's */
+};
+
+/* Owner: cursor.c. Where the selected row was when it was last in the view, and its name. */
+struct last_seen {
+	size_t at;
+	char name[NAME_SIZE];
+};
+
+/* The selected row: stays selected while it is not in the view. */
+struct selection {
+	bool has_cursor;
+	struct row_id cursor;
+	struct last_seen seen;
+};
+
+/* Owner: way.c. A view that Enter or b has left: all that Backspace brings back. */
+struct way {
+	const struct view_type *type;
+	uint32_t guest, reason;
+	int32_t vcpu;
+	bool has_vcpu, has_reason;
+	bool has_entered_guest;
+	uint32_t guest_before;
+	struct selection selection;
+	size_t sort;
+	bool reverse;
+};
+
+struct ways {
+	struct way list[WAYS_MAX];
+	size_t nr;
+	bool has_entered_guest; /* Enter has chosen the query's guest; before, it was: */
+	uint32_t guest_before;
+};
+
+/* Owner: tui.c. The guest that is looked at, for when it has ended or comes back. */
+struct known_guest {
+	char name[NAME_SIZE];
+	bool is_named; /* by its VMM, so that the name finds it again */
+};
+
+/* Owner: tui.c. Rates of exits, oldest first; < 0: none. They outlast a change of view. */
+struct exit_history {
+	float rates[STATS_HISTORY];
+	uint32_t guest; /* their guest; GUEST_ANY: all guests */
+};
+
+/* What the open prompt is for: takes the text. 0, or -errno with why. */
+typedef int (*prompt_fn)(struct tui *tui, const char *text, struct why *why);
+
+struct tui {
+	struct tui_config config;
+	struct query *query;
+	struct facts facts;	/* the view is made of them */
+	struct view view;
+	struct screen screen;
+	struct grid grid;
+	struct terminal *terminal;
+	struct sampling sampling;
+	struct last_seen seen;	 /* of screen.cursor */
+	char sought[NAME_SIZE];	 /* cursor.c: a row to select when it comes; "": none */
+	struct ways ways;
+	prompt_fn prompt_fn;	 /* prompts.c */
+	struct pattern *search;	 /* prompts.c */
+	char host[NAME_SIZE];	 /* the machine's name */
+	struct known_guest guest;
+	struct exit_history history;
+	char empty[320];	 /* empty.c */
+	time_t said_at;		 /* session.c: when the notice was set; 0: there is none */
+	bool quit;
+};
+
+/*
+ * Tells the providers what the query needs now; the first sample follows when they are ready.
+ * While paused it is put off, for a new question ends the sample that is held.
+ */
+void tui_ask(struct tui *tui);
+
+/* filter: the tui's from now on; NULL: none. */
+void tui_set_filter(struct tui *tui, struct pattern *filter);
+
+/* A notice in the last line, for a few seconds or until the next key. */
+void tui_say(struct tui *tui, const char *text);
+void tui_unsay(struct tui *tui);
+
+/* The next sample in first_s seconds, the others after the interval. */
+void tui_set_timer(struct tui *tui, double first_s);
+void tui_set_delay(struct tui *tui, double delay_s);
+void tui_toggle_pause(struct tui *tui);
+
+#endif
