@@ -77,6 +77,12 @@ diag() {
 	printf '%s\n' "$1" | sed 's/^/# /'
 }
 
+# disturbed NAME TRY TRIES: a try failed where other programs on this machine can be the cause, and
+# the test tries again. tests/run lists all of these.
+disturbed() {
+	echo "# disturbed: $1: try $2 of $3 failed"
+}
+
 # check NAME COMMAND...: passed when the command succeeds; its output is shown when it does not.
 check() {
 	t_name=$1

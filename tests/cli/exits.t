@@ -167,7 +167,7 @@ ending() {
 for try in 1 2 3; do
 	ending $try
 	[ "$(sum_of count guest "(ended)" reason IO)" != 321 ] || break
-	diag "try $try was disturbed"
+	disturbed "a guest that ends" $try 3
 done
 is "$(sum_of count guest "(ended)" reason IO)" 321 "what a guest counted that ended is there once"
 
@@ -220,7 +220,7 @@ fill() {
 for try in 1 2 3; do
 	fill
 	[ $all != $((2 * 40 * 8 * 6)) ] || break
-	diag "try $try was disturbed"
+	disturbed "more threads than records" $try 3
 done
 is "$all" $((2 * 40 * 8 * 6)) "what found no room is said: nothing is lost in silence"
 check "and something found none" test "$lost" -gt 0

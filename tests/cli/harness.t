@@ -45,6 +45,10 @@ is "$(run_fake good)" "1 passed, 0 failed, 1 skipped; 0" "passed and skipped are
 like "$(cat "$TMP/log")" 'good\.t: b: no such thing$' "a skipped case is listed with its reason"
 is "$(run_fake good bad skipped)" "2 passed, 1 failed, 2 skipped; 1" "counts add up over files"
 like "$(cat "$TMP/log")" 'skipped\.t: not root$' "a skipped file is listed with its reason"
+fake again 'echo ok 1' 'echo "# disturbed: a case: try 1 of 3 failed"' 'echo 1..1'
+is "$(run_fake again)" "1 passed, 0 failed, 0 skipped; 0" "a repeated case passes"
+like "$(cat "$TMP/log")" '^tries that failed and were repeated: 1$' "its failed tries are counted"
+like "$(cat "$TMP/log")" 'again\.t: a case: try 1 of 3 failed$' "and listed"
 is "$(run_fake short)" "1 passed, 2 failed, 0 skipped; 1" "results that never came are failures"
 is "$(run_fake long)" "2 passed, 1 failed, 0 skipped; 1" "so are more than planned"
 is "$(run_fake noplan)" "1 passed, 1 failed, 0 skipped; 1" "so is a missing plan"

@@ -7,6 +7,7 @@
 TREE=$TMP/tree
 mkdir -p "$TREE/tests/hosts"
 cp tests/hosts/run tests/hosts/lib.sh "$TREE/tests/hosts/"
+cp tests/lib.sh "$TREE/tests/"
 
 # host NAME: a host that is only the script on stdin.
 host() {
@@ -27,6 +28,12 @@ echo "not ok 1 - one"
 echo "#   why"
 echo "just after"
 echo "1..1"
+END
+host again <<'END'
+. tests/lib.sh
+disturbed "a case" 1 3
+ok one
+done_testing
 END
 host short <<'END'
 echo "ok 1 - one"
@@ -56,7 +63,7 @@ hosts() {
 
 # nothing_left: neither a process of the host that hangs, nor its folder.
 nothing_left() {
-	[ -s "$LEFT.pid" ] && [ ! -d "/proc/$(cat "$LEFT.pid")" ] && [ ! -d "$(cat "$LEFT")" ]
+	[ -s "$LEFT.pid" ] && t_ended "$(cat "$LEFT.pid")" && [ ! -d "$(cat "$LEFT")" ]
 }
 
 out=$(hosts good)
@@ -67,6 +74,11 @@ out=$(hosts bad)
 is "$? $(printf '%s\n' "$out" | tail -n 1)" "1 0 passed, 1 failed, 0 skipped" "one that fails"
 like "$out" '^bad  \| just before$' "what it printed before the failure is shown"
 like "$out" '^bad  \| just after$' "and after it"
+
+out=$(hosts again good)
+is "$? $(printf '%s\n' "$out" | tail -n 1)" "0 2 passed, 0 failed, 1 skipped" \
+	"one with a try that failed and was repeated"
+like "$out" '^  again: a case: try 1 of 3 failed$' "is listed with it"
 
 out=$(hosts short)
 is "$? $(printf '%s\n' "$out" | tail -n 1)" "1 1 passed, 1 failed, 0 skipped" "one that breaks off"

@@ -258,7 +258,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 		facts >"$TMP/facts"
 		host_facts >"$TMP/host-facts"
 		all_true <"$TMP/facts" && all_true <"$TMP/host-facts" && break
-		diag "try $try was disturbed"
+		disturbed "exact counts" $try 3
 		for pid in $a $b $perf $onces $logs; do
 			stop "$pid"
 		done
@@ -446,6 +446,7 @@ if ! grep -q '\[none\]' /sys/kernel/security/lockdown 2>/dev/null &&
 		status=$(status_of "$KVMTOP" -d -l -s 0.1 -n 5)
 		after=$(lockdown_lines)
 		[ $((after - before)) -gt 1 ] || break
+		disturbed "lines in the kernel's log" $try 3
 	done
 	is "$status" 1 "-d under lockdown: a failure"
 	like "$(cat "$ERR")" 'blocked by kernel lockdown \([a-z]*\).*tracepoints' \

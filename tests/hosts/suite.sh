@@ -357,7 +357,10 @@ cpu_goes_and_comes() {
 # Started with a CPU offline: it is counted when it has come.
 cpu_comes() {
 	section "a CPU that comes"
-	[ -w "$CPU1" ] || return
+	if [ ! -w "$CPU1" ]; then
+		skip "a CPU that comes is counted" "CPU 1 cannot be taken offline here"
+		return
+	fi
 	set_cpu1 0
 	log_begin -f "^$EXIT"
 	check "CPU 1 comes after the start" set_cpu1 1

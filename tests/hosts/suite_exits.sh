@@ -116,14 +116,15 @@ times_differ() {
 	done
 }
 
-# An emulated machine may be stopped between kvmtop's look at the clock and the trace's: that is not
-# so each time.
+# The system below the emulator may stop it between kvmtop's reading of the clock and the trace's.
+# Then one exit has a wrong time, and the whole run is repeated.
 exits_times() {
 	section "times"
 	for e_try in 1 2 3; do
 		times_differ >"$TMP/differ"
 		[ -s "$TMP/differ" ] || break
 		diag "$(cat "$TMP/differ")"
+		disturbed "times within 1 %" $e_try 3
 	done
 	is "$(cat "$TMP/differ")" "" "exits: times of $SLOW_EXITS are the trace's, within 1 %"
 }
@@ -155,7 +156,10 @@ exits_options() {
 # What exits were about.
 exits_arguments() {
 	section "exits --event"
-	[ -n "$ARGUMENTS" ] || return
+	if [ -z "$ARGUMENTS" ]; then
+		skip "exits --event" "this machine's exits tell nothing of their arguments"
+		return
+	fi
 	guest one --pio 77 --mmio 33 --cpuid 55
 	for e_event in $ARGUMENTS; do
 		exits_begin --event "${e_event%:*}" -p "$GUEST"
