@@ -73,7 +73,8 @@ static int choose_guest(struct exits_run *run, const struct guests *guests, stru
 	if (err)
 		return err;
 	run->query.guest = guest->id;
-	run->query.collapses = !options->all && !options->has_vcpu;
+	if (!options->all && !options->has_vcpu)
+		run->query.groups = GROUP_GUEST | GROUP_REASON;
 	if (!options->has_vcpu)
 		return 0;
 	if (!find_vcpu(guest, options->vcpu_index)) {
@@ -129,6 +130,7 @@ static int begin(struct exits_run *run, struct why *why)
 	};
 	int err = env_init(&run->env, run->options.sysroot, why);
 
+	run->query.groups = GROUP_ALL;
 	if (!err)
 		err = live_init(&run->live, false, false);
 	if (!err)

@@ -24,10 +24,10 @@ static const struct option_spec specs[] = {
 	OPT_PID('t', "tid", "TID", tid, "one vCPU, by its thread"),
 	OPT_STRING('T', "tids", "TID,...", tids, "these vCPUs"),
 	OPT_STRING(0, "event", "EVENT", event_name,
-		   "vmexit (default), mmio, ioport, msr, cpuid, hypercall, sysreg"),
+		   "vmexit (default), userspace, mmio, ioport, msr, cpuid, hypercall, sysreg"),
 	OPT_HEADING("How to show it"),
 	OPT_STRING('k', "key", "KEY", key,
-		   "sort by sample (default), time, percent_time, mean, max ..."),
+		   "sort by total (default), time_ns, time_percent, avg_ns, max_ns ..."),
 	OPT_FLAG(0, "json", json, "as a JSON object, in ns"),
 	OPT_FLAG(0, "csv", csv, "as CSV, in ns"),
 	OPT_HEADING("Other"),
@@ -44,47 +44,24 @@ static const struct option_table table = {
 	.footer = "Exit status: 0 done, 1 failure, 2 wrong usage. More: man kvmtop\n",
 };
 
-/* What perf calls them, and our columns. */
-static const struct {
-	const char *key, *column;
-} keys[] = {
-	{ "sample", "count" },	     { "percent_sample", "count_percent" },
-	{ "time", "time_ns" },	     { "percent_time", "time_percent" },
-	{ "mean", "avg_ns" },	     { "mean_time", "avg_ns" },
-	{ "avg", "avg_ns" },	     { "min", "min_ns" },
-	{ "min_time", "min_ns" },    { "max", "max_ns" },
-	{ "max_time", "max_ns" },    { "p50", "p50_ns" },
-	{ "p99", "p99_ns" },	     { "reason", "reason" },
-	{ "pid", "pid" },	     { "tid", "tid" },
-};
-
 static int parse_key(struct exits_options *options, struct why *why)
 {
-	const char *column = options->key ? options->key : "sample";
-	int index;
+	const struct view_type *type = view_type_of(ROWS_TOTALS);
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		if (strcmp(keys[i].key, column) == 0)
-			column = keys[i].column;
-	}
-	index = view_column_by_id(view_type_of(ROWS_TOTALS), column);
-	if (index < 0)
-		return why_set(why, -EINVAL, "\"%s\": no such sort key; there are: sample, "
-					     "percent_sample, time, percent_time, mean, min, max, "
-					     "p50, p99", options->key);
-	options->sort = (size_t)index;
-	return 0;
+	options->sort = type->sort;
+	if (!options->key)
+		return 0;
+	return view_column_find(type, options->key, false, &options->sort, why);
 }
 
 static int parse_event(struct exits_options *options, struct why *why)
 {
 	if (!options->event_name)
 		return 0;
-	if (exit_kind_by_name(options->event_name, &options->event) == 0 &&
-	    options->event != EXITS_USERSPACE)
+	if (exit_kind_by_name(options->event_name, &options->event) == 0)
 		return 0;
-	return why_set(why, -EINVAL, "\"%s\": no such event; there are: vmexit, mmio, ioport, msr, "
-				     "cpuid, hypercall, sysreg", options->event_name);
+	return why_set(why, -EINVAL, "\"%s\": no such event; there are: vmexit, userspace, mmio, "
+				     "ioport, msr, cpuid, hypercall, sysreg", options->event_name);
 }
 
 /* "1,2,3". Returns where it ends, NULL: no number that a thread can have. */

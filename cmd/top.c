@@ -39,28 +39,13 @@ struct top {
 
 /* ---- setting up ---- */
 
-static int unknown_column(const struct query *query, const char *id, struct why *why)
-{
-	const struct column *columns = query->type->columns;
-	char list[200] = "";
-	size_t len = 0;
-
-	for (size_t i = 0; columns[i].id && len < sizeof(list); i++) {
-		if (!cell_is_picture(columns[i].type) && !(columns[i].flags & COLUMN_OF_RECORDING))
-			len += (size_t)snprintf(list + len, sizeof(list) - len, " %s",
-						columns[i].id);
-	}
-	return why_set(why, -EINVAL, "\"%s\": no such column in view %s; there are:%s", id,
-		       query->type->name, list);
-}
-
 /* Reads -f, -b, -x, --view and --sort. An error is a usage error. */
 static int query_init(struct top *top, struct why *why)
 {
 	const struct top_options *options = &top->options;
 	struct query *query = &top->query;
 	char names[128];
-	int column;
+	int err;
 
 	query->type = options->by_guest ? view_type_of(ROWS_GUESTS) : view_type_at(0);
 	if (options->view)
@@ -76,10 +61,9 @@ static int query_init(struct top *top, struct why *why)
 	query->sort = query->type->sort;
 	query->children = options->children;
 	if (options->sort) {
-		column = view_column_by_id(query->type, options->sort);
-		if (column < 0)
-			return unknown_column(query, options->sort, why);
-		query->sort = (size_t)column;
+		err = view_column_find(query->type, options->sort, false, &query->sort, why);
+		if (err)
+			return err;
 	}
 	if (options->fields && top_options_mode(options) != MODE_FIELDS)
 		return pattern_new(options->fields, &top->filter, why);

@@ -80,8 +80,8 @@ _kvmtop_exits()
 
 	case $previous in
 	-p | --pid) words=$(cd /proc && printf '%s\n' [0-9]*) ;;
-	--event) words="vmexit mmio ioport msr cpuid hypercall sysreg" ;;
-	-k | --key) words="sample percent_sample time percent_time mean min max p50 p99" ;;
+	--event) words="vmexit userspace mmio ioport msr cpuid hypercall sysreg" ;;
+	-k | --key) words="total share time_ns time_percent avg_ns min_ns max_ns p50_ns p99_ns reason" ;;
 	--sysroot) COMPREPLY=($(compgen -d -- "$current")) && return ;;
 	-g | --guest | -v | --vcpu | -t | --tid | -T | --tids) return ;;
 	*) [[ $current != -* ]] || words="-p --pid -g --guest -v --vcpu -a --alltids -t --tid -T --tids

@@ -1,58 +1,75 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The table of `kvmtop exits`: totals by guest, vCPU and reason, or argument, since the start. */
+/*
+ * The table of `kvmtop exits` and `kvmtop report`: totals since the start, a row for each guest,
+ * vCPU and reason or argument, or for those of the three that the query tells apart.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "arch/argument.h"
+#include "base/array.h"
 #include "facts/exit_counter.h"
 #include "views/timed.h"
 
 #define NAME_SIZE 96
 
 enum {
-	PID, TID, REASON, GUEST, VCPU, COUNT, SHARE, TIME, TIME_SHARE, AVERAGE, P50, P99, SHORTEST,
-	LONGEST, HIST
+	PID, TID, REASON, GUEST, VCPU, TOTAL, RATE, SHARE, TIME, TIME_SHARE, HALT_SHARE, SHORTEST,
+	AVERAGE, DEVIATION, P50, P99, LONGEST, HIST
 };
 
 static const struct column columns[] = {
-	[PID] = { "pid", "PID", "of the guest's process", CELL_COUNT, 7, 0 },
-	[TID] = { "tid", "TID", "of the vCPU's thread", CELL_COUNT, 7, COLUMN_KEY },
-	[REASON] = { "reason", "REASON", "why the vCPU left the guest, or what was accessed",
+	[PID] = { "pid", "PID", "of the guest's process", CELL_COUNT, 7,
+		  COLUMN_KEY | COLUMN_SPARE(7) },
+	[TID] = { "tid", "TID", "of the vCPU's thread", CELL_COUNT, 7,
+		  COLUMN_KEY | COLUMN_SPARE(3) },
+	[REASON] = { "reason", "Exit reason", "why the vCPU left the guest, or what was accessed",
 		     CELL_TEXT, 24, COLUMN_KEY },
-	[GUEST] = { "guest", "GUEST", "its name", CELL_TEXT, 16, 0 },
-	[VCPU] = { "vcpu", "VCPU", "its number", CELL_COUNT, 4, COLUMN_KEY },
-	[COUNT] = { "count", "COUNT", "how many", CELL_COUNT, 10, 0 },
-	[SHARE] = { "count_percent", "%COUNT", "of all in this table", CELL_PERCENT, 6, 0 },
-	[TIME] = { "time_ns", "TIME", "that they took", CELL_NS, 7, COLUMN_COST },
-	[TIME_SHARE] = { "time_percent", "%TIME", "of the vCPUs' time",
-			 CELL_PERCENT, 6, COLUMN_COST },
-	[AVERAGE] = { "avg_ns", "AVG", "of one", CELL_NS, 7, COLUMN_COST },
-	[P50] = { "p50_ns", "P50", "half took no longer: the upper edge of the bucket",
-		  CELL_NS, 7, COLUMN_COST },
-	[P99] = { "p99_ns", "P99", "99 % took no longer: the upper edge of the bucket",
-		  CELL_NS, 7, COLUMN_COST },
-	[SHORTEST] = { "min_ns", "MIN", "the lower edge of the bucket of the shortest",
-		       CELL_NS, 7, COLUMN_MACHINE_ONLY | COLUMN_COST },
-	[LONGEST] = { "max_ns", "MAX", "the longest", CELL_NS, 7, COLUMN_COST },
-	[HIST] = { "hist", "LATENCY", "how many took how long", CELL_HIST, HIST_BUCKETS,
+	[GUEST] = { "guest", "Guest", "its name", CELL_TEXT, 16, COLUMN_KEY },
+	[VCPU] = { "vcpu", "vCPU", "its number", CELL_COUNT, 4, COLUMN_KEY },
+	[TOTAL] = { "total", "Total", "how many", CELL_COUNT, 10, 0 },
+	[RATE] = { "rate", "Count/s", "per second of the recording", CELL_RATE, 9,
+		   COLUMN_SPARE(4) | COLUMN_OF_RECORDING },
+	[SHARE] = { "share", "%Count", "of all in this table", CELL_PERCENT, 6, COLUMN_SPARE(8) },
+	[TIME] = { "time_ns", "Time", "that they took", CELL_NS, 7,
+		   COLUMN_COST | COLUMN_SPARE(6) },
+	[TIME_SHARE] = { "time_percent", "Time%",
+			 "of the vCPUs' time that they took; halts are no cost",
+			 CELL_PERCENT, 5, COLUMN_COST },
+	[HALT_SHARE] = { "halt_percent", "Halt%", "of the vCPUs' time: halts, which are in Time",
+			 CELL_PERCENT, 5, COLUMN_SPARE(2) | COLUMN_OF_RECORDING },
+	[SHORTEST] = { "min_ns", "Min", "the shortest; live, the lower edge of its bucket",
+		       CELL_NS, 7, COLUMN_COST | COLUMN_SPARE(10) },
+	[AVERAGE] = { "avg_ns", "Avg", "of one", CELL_NS, 7, COLUMN_COST },
+	[DEVIATION] = { "stddev_ns", "Stddev", "the standard deviation from Avg", CELL_NS, 7,
+			COLUMN_COST | COLUMN_SPARE(11) | COLUMN_OF_RECORDING },
+	[P50] = { "p50_ns", "p50", "half took no longer: the upper edge of the bucket",
+		  CELL_NS, 7, COLUMN_COST | COLUMN_SPARE(9) },
+	[P99] = { "p99_ns", "p99", "99 % took no longer: the upper edge of the bucket",
+		  CELL_NS, 7, COLUMN_COST | COLUMN_SPARE(5) },
+	[LONGEST] = { "max_ns", "Max", "the longest", CELL_NS, 7, COLUMN_COST | COLUMN_SPARE(1) },
+	[HIST] = { "hist", "Latency", "how many took how long", CELL_HIST, HIST_BUCKETS,
 		   COLUMN_MACHINE_ONLY },
 	{ 0 },
 };
 
-/* A row: of a vCPU, or of all vCPUs of a guest together. */
+/* A row: what query->groups does not tell apart is GUEST_ANY, -1 and FIELD_ANY in its key. */
 struct line {
-	struct key key; /* vcpu < 0: all */
+	struct key key;
 	struct exit_sum sum;
+	uint64_t halt_ns;
 	char name[NAME_SIZE];
 };
+
+#define FIELD_ANY 0 /* in the key of a sum: not told apart */
 
 struct lines {
 	struct line *list;
 	size_t nr;
-	struct key_sums by_guest; /* the line's number, where vCPUs are put together */
-	struct key_sums life;     /* ns of a guest's vCPU, the vCPU in the place of the field */
-	uint64_t total;
+	struct key_sums by_key; /* the line's number */
+	struct key_sums life;   /* ns of a vCPU, of a guest's vCPUs (-1), of all (GUEST_ANY) */
+	struct line all;
 };
 
 /* Arguments are counted only when they are asked for. */
@@ -77,6 +94,8 @@ static bool is_of_event(const struct query *query, const struct facts *facts,
 	parent = fields_get(facts->fields, field->parent);
 	if (query->event == EXITS_VMEXIT)
 		return field->use == USE_EXIT && exits_has(exits, parent);
+	if (query->event == EXITS_USERSPACE)
+		return field->use == USE_EXIT && parent->exit_rank == 2;
 	return field->use == USE_ARGUMENT &&
 	       strcmp(parent->name, exit_kind_name(query->event)) == 0;
 }
@@ -120,77 +139,86 @@ static void name_line(struct line *line, const struct field *field)
 		snprintf(line->name, sizeof(line->name), "%.*s", (int)len - 1, inner + 1);
 }
 
-static int line_of(struct lines *lines, const struct query *query, const struct facts *facts,
-		   const struct key *key, struct line **ret_line)
+/* The line that a key is summed up in. */
+static struct key group_of(const struct query *query, struct key key)
 {
-	bool is_one = !query->collapses;
-	struct key_sum *pair = NULL;
-
-	if (!is_one) {
-		size_t nr = lines->by_guest.nr;
-
-		pair = key_sums_get(&lines->by_guest, (struct key){ key->guest, -1, key->field });
-		if (!pair)
-			return -ENOMEM;
-		is_one = lines->by_guest.nr > nr;
-		if (is_one)
-			pair->count = lines->nr;
-	}
-	if (is_one) {
-		struct line *line = &lines->list[lines->nr++];
-
-		line->key = *key;
-		if (query->collapses)
-			line->key.vcpu = -1;
-		name_line(line, fields_get(facts->fields, key->field));
-	}
-	*ret_line = &lines->list[pair ? pair->count : lines->nr - 1];
-	return 0;
+	if (!(query->groups & GROUP_GUEST))
+		key.guest = GUEST_ANY;
+	if (!(query->groups & GROUP_VCPU))
+		key.vcpu = -1;
+	if (!(query->groups & GROUP_REASON))
+		key.field = FIELD_ANY;
+	return key;
 }
 
-/* The life of a vCPU, and under -1 that of all vCPUs of the guest in scope. */
+/* NULL: no memory. */
+static struct line *line_of(struct lines *lines, const struct query *query,
+			    const struct facts *facts, const struct key *key)
+{
+	struct key group = group_of(query, *key);
+	struct key_sum *sum = key_sums_get(&lines->by_key, group);
+	struct line *line;
+
+	if (!sum)
+		return NULL;
+	if (lines->by_key.nr == lines->nr)
+		return &lines->list[sum->count];
+	sum->count = lines->nr;
+	line = &lines->list[lines->nr++];
+	line->key = group;
+	if (query->groups & GROUP_REASON)
+		name_line(line, fields_get(facts->fields, key->field));
+	return line;
+}
+
+static void line_add(struct line *line, const struct stats_item *stat, bool is_idle)
+{
+	exit_sum_add_totals(&line->sum, stat);
+	if (is_idle && stat->timing)
+		line->halt_ns += stat->timing->total_ns;
+}
+
+/* The life of a vCPU, of all vCPUs of its guest in scope, and of all in scope. */
 static int add_life(struct lines *lines, const struct stats_item *stat)
 {
-	struct key key = { stat->key.guest, stat->key.vcpu, 0 };
-	struct key_sum *one = key_sums_get(&lines->life, key), *all;
+	const struct key keys[] = {
+		{ stat->key.guest, stat->key.vcpu, FIELD_ANY },
+		{ stat->key.guest, -1, FIELD_ANY },
+		{ GUEST_ANY, -1, FIELD_ANY },
+	};
 
-	if (!one)
-		return -ENOMEM;
-	one->ns += stat->total;
-	if (stat->key.vcpu < 0)
-		return 0;
-	key.vcpu = -1;
-	all = key_sums_get(&lines->life, key);
-	if (!all)
-		return -ENOMEM;
-	all->ns += stat->total;
+	for (size_t i = stat->key.vcpu < 0; i < ARRAY_SIZE(keys); i++) {
+		struct key_sum *life = key_sums_get(&lines->life, keys[i]);
+
+		if (!life)
+			return -ENOMEM;
+		life->ns += stat->total;
+	}
 	return 0;
 }
 
 static int add_stats(struct lines *lines, const struct query *query, const struct facts *facts,
 		     const struct field_set *chosen)
 {
-	int err = 0;
-
-	for (size_t i = 0; !err && i < stats_count(facts->stats); i++) {
+	for (size_t i = 0; i < stats_count(facts->stats); i++) {
 		const struct stats_item *stat = stats_at(facts->stats, i);
 		const struct field *field = fields_get(facts->fields, stat->key.field);
 		struct line *line;
 
 		if (!is_in_scope(query, &stat->key))
 			continue;
-		if (field->use == USE_TIME && field->part == TIME_WHOLE)
-			err = add_life(lines, stat);
-		if (err || !field_set_has(chosen, stat->key.field) ||
-		    (!stat->total && !query->zeros))
+		if (field->use == USE_TIME && field->part == TIME_WHOLE &&
+		    add_life(lines, stat) < 0)
+			return -ENOMEM;
+		if (!field_set_has(chosen, stat->key.field) || (!stat->total && !query->zeros))
 			continue;
-		err = line_of(lines, query, facts, &stat->key, &line);
-		if (err)
-			break;
-		exit_sum_add_totals(&line->sum, stat);
-		lines->total += stat->total;
+		line = line_of(lines, query, facts, &stat->key);
+		if (!line)
+			return -ENOMEM;
+		line_add(line, stat, field->is_idle);
+		line_add(&lines->all, stat, field->is_idle);
 	}
-	return err;
+	return 0;
 }
 
 static pid_t tid_of(const struct guest *guest, int32_t vcpu)
@@ -209,39 +237,49 @@ static void fill_owner(struct view_row *row, const struct facts *facts, const st
 
 	row->guest = key->guest;
 	row->vcpu = key->vcpu;
-	row->cells[GUEST] = cell_text(guest ? guest->name : "(ended)");
+	if (key->guest != GUEST_ANY)
+		row->cells[GUEST] = cell_text(guest ? guest->name : "(ended)");
 	if (guest)
-		row->cells[PID] = cell_count((uint64_t)guest->pid);
+		row->cells[PID] = cell_pid(guest->pid);
 	if (tid)
 		row->cells[TID] = cell_count((uint64_t)tid);
 	if (key->vcpu >= 0)
 		row->cells[VCPU] = cell_count((uint64_t)key->vcpu);
 }
 
-static struct cell shortest(const struct timing_sum *timing)
+/* Known exactly of a recording; else the lower edge of its bucket. */
+static struct cell shortest(const struct exit_sum *sum)
 {
+	if (sum->timing.spread.count)
+		return exit_sum_shortest(sum);
 	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
-		if (timing->total[i])
+		if (sum->timing.total[i])
 			return cell_ns(i ? hist_edge_ns(i - 1) : 0);
 	}
 	return cell_none();
 }
 
-static void fill_times(struct view_row *row, const struct line *line, struct key_sums *life)
+static void fill_times(struct view_row *row, const struct line *line, struct key_sums *life,
+		       const struct query *query)
 {
 	const struct timing_sum *timing = &line->sum.timing;
-	struct key key = { line->key.guest, line->key.vcpu, 0 };
+	struct key key = { line->key.guest, line->key.vcpu, FIELD_ANY };
 	const struct key_sum *whole = key_sums_get(life, key);
 	uint64_t median = hist_percentile_ns(timing->total, 0.5, timing->max_ns);
 
 	if (!timing->nr)
 		return;
 	row->cells[TIME] = cell_ns(timing->total_ns);
-	if (whole)
-		row->cells[TIME_SHARE] = cell_percent(timing->total_ns, whole->ns);
+	if (row->is_idle)
+		row->cells[TIME_SHARE] = cell_text("halt");
+	else if (whole)
+		row->cells[TIME_SHARE] = cell_percent(timing->total_ns - line->halt_ns, whole->ns);
+	if (whole && query->event < EXITS_FIRST_ARGUMENT)
+		row->cells[HALT_SHARE] = cell_percent(line->halt_ns, whole->ns);
 	if (line->sum.total)
 		row->cells[AVERAGE] = cell_ns(timing->total_ns / line->sum.total);
-	row->cells[SHORTEST] = shortest(timing);
+	row->cells[SHORTEST] = shortest(&line->sum);
+	row->cells[DEVIATION] = exit_sum_deviation(&line->sum);
 	row->cells[LONGEST] = exit_sum_longest(&line->sum);
 	if (!median)
 		return;
@@ -250,37 +288,67 @@ static void fill_times(struct view_row *row, const struct line *line, struct key
 	row->cells[HIST] = (struct cell){ CELL_HIST, { .hist = timing->total } };
 }
 
-static int add_row(struct view *view, const struct facts *facts, struct lines *lines,
-		   const struct line *line)
+static void fill_row(struct view_row *row, struct lines *lines, const struct line *line,
+		     const struct query *query)
+{
+	row->cells[TOTAL] = cell_count(line->sum.total);
+	if (query->is_whole) /* else it is the rate of the last interval only */
+		row->cells[RATE] = exit_sum_rate(&line->sum);
+	row->cells[SHARE] = cell_percent(line->sum.total, lines->all.sum.total);
+	fill_times(row, line, &lines->life, query);
+}
+
+static int add_row(struct view *view, const struct query *query, const struct facts *facts,
+		   struct lines *lines, const struct line *line)
 {
 	struct view_row *row = view_add(view);
 
 	if (!row)
 		return -ENOMEM;
 	fill_owner(row, facts, &line->key);
-	row->field = line->key.field;
-	row->is_idle = fields_get(facts->fields, line->key.field)->is_idle;
-	row->cells[REASON] = cell_text(line->name);
-	row->cells[COUNT] = cell_count(line->sum.total);
-	row->cells[SHARE] = cell_percent(line->sum.total, lines->total);
-	fill_times(row, line, &lines->life);
+	if (query->groups & GROUP_REASON) {
+		row->field = line->key.field;
+		row->is_idle = fields_get(facts->fields, line->key.field)->is_idle;
+		row->cells[REASON] = cell_text(line->name);
+	}
+	fill_row(row, lines, line, query);
 	return 0;
+}
+
+/* What rows are not told apart by has no column, and live the shortest is only nearly known. */
+static uint32_t absent_columns(const struct query *query)
+{
+	uint32_t absent = query->is_whole ? 0 : 1U << SHORTEST;
+
+	if (!(query->groups & GROUP_GUEST))
+		absent |= 1U << PID | 1U << GUEST;
+	if (!(query->groups & GROUP_VCPU))
+		absent |= 1U << TID | 1U << VCPU;
+	if (!(query->groups & GROUP_REASON))
+		absent |= 1U << REASON;
+	/* A row of a reason is a halt or none. */
+	if (query->groups & GROUP_REASON || query->event >= EXITS_FIRST_ARGUMENT)
+		absent |= 1U << HALT_SHARE;
+	return absent;
 }
 
 static int build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	struct field_set chosen = { 0 };
-	struct lines lines = { 0 };
+	struct lines lines = { .all.key = { GUEST_ANY, -1, FIELD_ANY } };
 	int err = choose(view, query, facts, &chosen);
 
+	view->absent |= absent_columns(query);
 	lines.list = view_scratch(view, stats_count(facts->stats) * sizeof(*lines.list));
 	if (!lines.list)
 		err = -ENOMEM;
 	if (!err)
 		err = add_stats(&lines, query, facts, &chosen);
 	for (size_t i = 0; !err && i < lines.nr; i++)
-		err = add_row(view, facts, &lines, &lines.list[i]);
-	key_sums_release(&lines.by_guest);
+		err = add_row(view, query, facts, &lines, &lines.list[i]);
+	if (!err)
+		fill_row(&view->total, &lines, &lines.all, query);
+	key_sums_release(&lines.by_key);
 	key_sums_release(&lines.life);
 	field_set_release(&chosen);
 	return err;
@@ -292,7 +360,7 @@ const struct view_type view_exit_totals = {
 	.noun = "exit",
 	.rows = ROWS_TOTALS,
 	.columns = columns,
-	.sort = COUNT,
+	.sort = TOTAL,
 	.by_guest = true,
 	.is_timed = true,
 	.wants = wants,

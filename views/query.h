@@ -16,6 +16,14 @@ struct vcpu_key {
 	int32_t vcpu;
 };
 
+/* What the rows of ROWS_TOTALS are told apart by. */
+enum {
+	GROUP_GUEST = 1 << 0,
+	GROUP_VCPU = 1 << 1, /* with GROUP_GUEST */
+	GROUP_REASON = 1 << 2, /* or argument */
+	GROUP_ALL = GROUP_GUEST | GROUP_VCPU | GROUP_REASON,
+};
+
 /* What the user asked for. */
 struct query {
 	const struct view_type *type;
@@ -24,10 +32,10 @@ struct query {
 	bool has_vcpu, has_reason;    /* one of the guest's vCPUs only; one exit reason only: */
 	int32_t vcpu;
 	uint32_t reason;	      /* its field */
-	const struct vcpu_key *only;  /* ROWS_TOTALS: these vCPUs only, nr_only of them */
+	const struct vcpu_key *only;  /* these vCPUs only, nr_only of them; 0: all */
 	size_t nr_only;
-	enum exit_kind event;	      /* ROWS_TOTALS: any but EXITS_USERSPACE */
-	bool collapses;		      /* ROWS_TOTALS: the vCPUs of a guest together */
+	enum exit_kind event;	      /* ROWS_TOTALS: what is counted, */
+	unsigned int groups;	      /* and a row for each GROUP_* */
 	bool children;		      /* all trees open */
 	struct field_set open;	      /* else those that are */
 	size_t sort;		      /* column */

@@ -75,13 +75,60 @@ size_t view_columns(const struct view_type *type)
 	return n;
 }
 
-int view_column_by_id(const struct view_type *type, const char *id)
+static int column_by_own_id(const struct view_type *type, const char *id)
 {
 	for (int i = 0; type->columns[i].id; i++) {
 		if (strcmp(type->columns[i].id, id) == 0)
 			return i;
 	}
 	return -ENOENT;
+}
+
+/* What `perf kvm stat` calls columns, and what `report` and `exits` called them once. */
+static const struct {
+	const char *word, *id;
+} aliases[] = {
+	{ "count", "total" },	      { "sample", "total" },
+	{ "per_s", "rate" },	      { "count_percent", "share" },
+	{ "percent_sample", "share" }, { "time", "time_ns" },
+	{ "time_share", "time_percent" }, { "wall_share", "time_percent" },
+	{ "percent_time", "time_percent" }, { "idle_share", "halt_percent" },
+	{ "min", "min_ns" },	      { "min_time", "min_ns" },
+	{ "avg", "avg_ns" },	      { "mean", "avg_ns" },
+	{ "mean_time", "avg_ns" },    { "stddev", "stddev_ns" },
+	{ "p50", "p50_ns" },	      { "p99", "p99_ns" },
+	{ "max", "max_ns" },	      { "max_time", "max_ns" },
+};
+
+int view_column_by_id(const struct view_type *type, const char *id)
+{
+	int column = column_by_own_id(type, id);
+
+	for (size_t i = 0; column < 0 && i < ARRAY_SIZE(aliases); i++) {
+		if (strcmp(aliases[i].word, id) == 0)
+			column = column_by_own_id(type, aliases[i].id);
+	}
+	return column;
+}
+
+int view_column_find(const struct view_type *type, const char *id, bool is_recording,
+		     size_t *ret_column, struct why *why)
+{
+	int column = view_column_by_id(type, id);
+	char list[200] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; type->columns[i].id && len < sizeof(list); i++) {
+		if (!cell_is_picture(type->columns[i].type) &&
+		    (is_recording || !(type->columns[i].flags & COLUMN_OF_RECORDING)))
+			len += (size_t)snprintf(list + len, sizeof(list) - len, " %s",
+						type->columns[i].id);
+	}
+	if (column < 0)
+		return why_set(why, -EINVAL, "\"%s\": no such column in view %s; there are:%s", id,
+			       type->name, list);
+	*ret_column = (size_t)column;
+	return 0;
 }
 
 struct view_row *view_add(struct view *view)

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/why.h"
 #include "facts/facts.h"
 
 #define VIEW_COLUMNS 20
@@ -199,7 +200,10 @@ struct cell cell_spark(const struct stat_sum *sum);
 
 /* The number of columns of a type. */
 size_t view_columns(const struct view_type *type);
-/* By id, e.g. "rate": its index, or -ENOENT. */
+/* By id, e.g. "rate", or by another word for it, e.g. perf's "mean": its index, or -ENOENT. */
 int view_column_by_id(const struct view_type *type, const char *id);
+/* The same for what a user wrote: 0, or -EINVAL with why, which has the ids that there are. */
+int view_column_find(const struct view_type *type, const char *id, bool is_recording,
+		     size_t *ret_column, struct why *why);
 
 #endif

@@ -67,8 +67,9 @@ is "$(missing "$columns" "$man")" "" "the man page has every column's heading"
 # In by-guest views the column CurAvg/s has this heading while they count exits.
 is "$(missing "$man" "$columns")" "Exits/s" "and no other heading"
 
-headings=$("$KVMTOP" exits --sysroot tests/sysroot/amd 0.1 | sed 's/^ *//; s/  */\n/g; q')
-man=$(sed -n '/^The columns are PID/,/^\.Sh/p' man/kvmtop.8 | tr -s ' ,;' '\n')
+headings=$("$KVMTOP" exits --sysroot tests/sysroot/amd 0.1 | sed 's/^ *//; s/   */\n/g; q')
+man=$(sed -n '/^The columns are PID/,/^\.Sx/p' man/kvmtop.8 | tr '\n' ' ' |
+	sed 's/^The columns are //; s/ , /\n/g; s/ and /\n/; s/, with/\n/')
 check "kvmtop exits has columns" test "$(printf '%s\n' "$headings" | grep -c .)" -gt 10
 is "$(missing "$headings" "$man")" "" "the man page has every heading of kvmtop exits"
 

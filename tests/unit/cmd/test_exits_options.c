@@ -95,14 +95,17 @@ static void events(void **state)
 	assert_int_equal(options.event, EXITS_MMIO);
 	accepts("--event=hypercall");
 	assert_int_equal(options.event, EXITS_HYPERCALL);
-	refuses("--event vmexits", "no such event; there are: vmexit, mmio");
+	refuses("--event vmexits", "no such event; there are: vmexit, userspace, mmio");
 }
 
 static void perfs_keys(void **state)
 {
 	(void)state;
-	sorts_by("sample", "count");
-	sorts_by("percent_sample", "count_percent");
+	sorts_by("sample", "total");
+	sorts_by("count", "total");
+	sorts_by("total", "total");
+	sorts_by("percent_sample", "share");
+	sorts_by("count_percent", "share");
 	sorts_by("time", "time_ns");
 	sorts_by("percent_time", "time_percent");
 	sorts_by("mean", "avg_ns");
@@ -113,7 +116,7 @@ static void perfs_keys(void **state)
 	sorts_by("min_time", "min_ns");
 	sorts_by("p99", "p99_ns");
 	sorts_by("avg_ns", "avg_ns"); /* our own names, too */
-	refuses("-k speed", "\"speed\": no such sort key; there are: sample,");
+	refuses("-k speed", "\"speed\": no such column in view exit_totals; there are: pid");
 	refuses("-k ", "-k needs KEY");
 }
 

@@ -352,29 +352,56 @@ static void totals_by_vcpu_and_reason(void **state)
 	const struct vcpu_key only = { 1, 1 };
 
 	set_view(world, &view_exit_totals);
+	world->query.groups = GROUP_ALL;
 	usual(world);
 	world->query.guest = 1;
 	assert_string_equal(picture(world, "pid vcpu reason count count_percent"),
 			    "4000 0 MSR_WRITE 400 41.7%\n4000 0 HLT 200 20.8%\n"
 			    "4000 1 MSR_WRITE 200 20.8%\n4000 1 HLT 100 10.4%\n"
-			    "4000 0 IO 40 4.2%\n4000 1 IO 20 2.1%\n- - - - -\n");
-	world->query.collapses = true;
+			    "4000 0 IO 40 4.2%\n4000 1 IO 20 2.1%\n- - - 960 100.0%\n");
+	world->query.groups = GROUP_GUEST | GROUP_REASON;
 	assert_string_equal(picture(world, "pid vcpu reason count time_ns time_percent avg_ns "
 					   "p50_ns min_ns max_ns"),
 			    "4000 - MSR_WRITE 600 600000000ns 10.0% 1000000ns 1000000ns 524288ns "
 			    "1000000ns\n"
-			    "4000 - HLT 300 2400000000ns 40.0% 8000000ns 8000000ns 4194304ns "
+			    "4000 - HLT 300 2400000000ns halt 8000000ns 8000000ns 4194304ns "
 			    "8000000ns\n"
 			    "4000 - IO 60 600000000ns 10.0% 10000000ns 10000000ns 8388608ns "
 			    "10000000ns\n"
-			    "- - - - - - - - - -\n");
-	world->query.collapses = false;
+			    "- - - 960 3600000000ns 20.0% 3750000ns 1048576ns 524288ns "
+			    "10000000ns\n");
+	world->query.groups = GROUP_ALL;
 	world->query.guest = GUEST_ANY;
 	world->query.only = &only;
 	world->query.nr_only = 1;
 	assert_string_equal(picture(world, "pid vcpu reason time_percent"),
-			    "4000 1 MSR_WRITE 10.0%\n4000 1 HLT 40.0%\n4000 1 IO 10.0%\n"
-			    "- - - -\n");
+			    "4000 1 MSR_WRITE 10.0%\n4000 1 HLT halt\n4000 1 IO 10.0%\n"
+			    "- - - 20.0%\n");
+}
+
+/* A report's: one interval, and rows that tell less apart. */
+static void totals_by_less(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_exit_totals);
+	world->query.is_whole = true;
+	usual(world);
+	world->query.groups = GROUP_REASON;
+	assert_string_equal(picture(world, "reason guest total share time_percent max_ns"),
+			    "MSR_WRITE - 800 62.5% 10.0% 1000000ns\n"
+			    "HLT - 400 31.2% halt 8000000ns\n"
+			    "IO - 80 6.2% 10.0% 10000000ns\n"
+			    "- - 1280 100.0% 20.0% 10000000ns\n");
+	world->query.groups = GROUP_GUEST;
+	assert_string_equal(picture(world, "reason guest vcpu total time_percent halt_percent"),
+			    "- db1 - 960 20.0% 40.0%\n- web1 - 320 20.0% 40.0%\n"
+			    "- - - 1280 20.0% 40.0%\n");
+	world->query.groups = GROUP_GUEST | GROUP_VCPU;
+	world->query.event = EXITS_USERSPACE;
+	assert_string_equal(picture(world, "guest vcpu total avg_ns"),
+			    "db1 0 40 9000000ns\ndb1 1 20 9000000ns\nweb1 0 20 9000000ns\n"
+			    "- - 80 9000000ns\n");
 }
 
 static void totals_of_arguments(void **state)
@@ -382,6 +409,7 @@ static void totals_of_arguments(void **state)
 	struct world *world = *state;
 
 	set_view(world, &view_exit_totals);
+	world->query.groups = GROUP_ALL;
 	build(world);
 	assert_false(field_set_has(&world->wanted, MSR_TSC));
 	world->query.event = EXITS_MSR;
@@ -391,7 +419,7 @@ static void totals_of_arguments(void **state)
 	assert_false(field_set_has(&world->wanted, PORT));
 	usual(world);
 	assert_string_equal(picture(world, "pid reason count"),
-			    "5000 MSR_WRITE 0x6e0 TSC 180\n5000 MSR_WRITE 0x80b EOI 20\n- - -\n");
+			    "5000 MSR_WRITE 0x6e0 TSC 180\n5000 MSR_WRITE 0x80b EOI 20\n- - 200\n");
 }
 
 static void totals_of_guests_that_ended(void **state)
@@ -399,11 +427,12 @@ static void totals_of_guests_that_ended(void **state)
 	struct world *world = *state;
 
 	set_view(world, &view_exit_totals);
+	world->query.groups = GROUP_ALL;
 	usual(world);
 	take(world);
 	assert_string_equal(picture(world, "guest pid reason count"),
 			    "(ended) - MSR_WRITE 800\n(ended) - HLT 400\n(ended) - IO 80\n"
-			    "- - - -\n");
+			    "- - - 1280\n");
 }
 
 /* ---- the summary */
@@ -467,6 +496,7 @@ int main(void)
 		TEST(hot_spots_of_one_exit),
 		TEST(hot_spots_where_kvm_exit_never_fires),
 		TEST(totals_by_vcpu_and_reason),
+		TEST(totals_by_less),
 		TEST(totals_of_arguments),
 		TEST(totals_of_guests_that_ended),
 		TEST(summary_of_the_host),
