@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Drives the providers and keeps what they said. */
+/* Opens providers and players, tells them what is wanted, and collects their samples. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,29 +16,30 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 
-/* A provider that was asked for, or the player that stands in for it. */
+/* A provider, or a player in place of one. */
 struct source {
-	const char *name; /* before its notices */
+	const char *name; /* begins its notice */
 	bool is_of_exits, is_always_by_guest;
-	const struct player *player; /* NULL: it is live */
-	const struct provider *provider;
+	const struct player *player;	 /* NULL: the source is live */
+	const struct provider *provider; /* of a player: playback_provider */
 	struct provider_site site;
 	void *state; /* NULL: not open */
-	bool is_open, is_waiting, was_open;
+	bool is_open, was_open;
+	bool is_waiting; /* it is not there yet; monitor_revive() tries again */
 	bool is_told;
-	struct want told;      /* what it was told last, */
-	uint32_t nr_told_with; /* and how many fields there were then: it counts new ones anyway */
+	struct want told;      /* the latest want that it was told */
+	uint32_t nr_told_with; /* how many fields there were then: it counts newer ones anyway */
 	char notice[sizeof(struct why) + 32];
 };
 
 struct monitor {
 	struct monitor_config config;
-	struct guests *guests; /* a recording's are not ours to free */
+	struct guests *guests; /* a recording's belong to the caller */
 	struct fields *fields;
 	struct stats *stats;
 	struct sample sample;
 	struct want want;
-	char *filter; /* the text of the latest query's; NULL: it has none */
+	char *filter; /* the text of the latest query's filter; NULL: it had none */
 	bool has_want, has_new_question;
 	bool is_answered; /* both samples of the recording were taken for the latest want */
 	struct source sources[SAMPLE_SOURCES];
@@ -55,7 +56,7 @@ static void source_say(struct source *source, const char *text)
 		source->notice[0] = '\0';
 }
 
-/* Switches a provider off for good. */
+/* Switches a source off for good. */
 static void source_fail(struct source *source, int err, const struct why *why)
 {
 	source_say(source, why->text[0] ? why->text : strerror(-err));
@@ -100,13 +101,6 @@ static bool is_recorded(const struct monitor *monitor)
 	return monitor->config.recording.players;
 }
 
-static bool is_asked_for(const struct monitor *monitor, size_t i)
-{
-	const struct monitor_config *config = &monitor->config;
-
-	return is_recorded(monitor) || config->providers & 1U << i;
-}
-
 bool monitor_is_live(const struct monitor *monitor)
 {
 	for (size_t i = 0; i < monitor->nr_sources; i++) {
@@ -116,46 +110,54 @@ bool monitor_is_live(const struct monitor *monitor)
 	return false;
 }
 
-/* What the i-th source is; false past the last. */
-static bool choose_source(const struct monitor *monitor, size_t i, struct source *ret_source)
+static struct source source_of_provider(const struct provider *provider)
 {
-	const struct monitor_recording *recording = &monitor->config.recording;
-	struct source source = { .provider = is_recorded(monitor) ? NULL : provider_at(i) };
+	return (struct source){
+		.name = provider->name,
+		.is_of_exits = provider->is_of_exits,
+		.is_always_by_guest = provider->is_always_by_guest,
+		.provider = provider,
+	};
+}
 
+static struct source source_of_player(const struct player *player)
+{
+	return (struct source){
+		.name = player->name,
+		.is_of_exits = player->is_of_exits,
+		.is_always_by_guest = player->is_always_by_guest,
+		.player = player,
+		.provider = &playback_provider,
+	};
+}
+
+/* What plays instead of the i-th live provider; NULL: nothing does. */
+static const struct player *player_at(const struct monitor *monitor, size_t i)
+{
 	if (is_recorded(monitor))
-		source.player = recording->players[i];
-	else if (source.provider && env_is_captured(monitor->config.env))
-		source.player = captured_player(source.provider);
-	if (!source.player && !source.provider)
-		return false;
-	if (source.player) {
-		source.name = source.player->name;
-		source.is_of_exits = source.player->is_of_exits;
-		source.is_always_by_guest = source.player->is_always_by_guest;
-		source.provider = &playback_provider;
-	} else {
-		source.name = source.provider->name;
-		source.is_of_exits = source.provider->is_of_exits;
-		source.is_always_by_guest = source.provider->is_always_by_guest;
-	}
-	*ret_source = source;
-	return true;
+		return monitor->config.recording.players[i];
+	return env_is_captured(monitor->config.env) ? captured_player(provider_at(i)) : NULL;
+}
+
+static bool is_end(const struct monitor *monitor, size_t i)
+{
+	return is_recorded(monitor) ? !player_at(monitor, i) : !provider_at(i);
 }
 
 static int open_sources(struct monitor *monitor, struct why *why)
 {
-	struct source chosen;
 	bool waits = false;
 	int err = -ENOENT;
 
-	for (size_t i = 0; choose_source(monitor, i, &chosen); i++) {
+	for (size_t i = 0; !is_end(monitor, i); i++) {
+		const struct player *player = player_at(monitor, i);
 		struct source *source = &monitor->sources[monitor->nr_sources];
 		int this_err;
 
-		if (!is_asked_for(monitor, i))
+		if (!is_recorded(monitor) && !(monitor->config.providers & 1U << i))
 			continue;
 		monitor->nr_sources++;
-		*source = chosen;
+		*source = player ? source_of_player(player) : source_of_provider(provider_at(i));
 		source->site = (struct provider_site){
 			.env = monitor->config.env,
 			.guests = monitor->guests,
@@ -222,32 +224,10 @@ static enum want_scope scope_of(const struct query *query)
 	return query->type->by_guest ? WANT_EACH : WANT_HOST;
 }
 
-static bool is_of_exits(const struct monitor *monitor, const struct field *field)
-{
-	for (size_t i = 0; i < monitor->nr_sources; i++) {
-		if (monitor->sources[i].site.source == field->source)
-			return monitor->sources[i].is_of_exits;
-	}
-	return false;
-}
-
-/* Whether any but the provider "exits" counts for the want: what it says is always by guest. */
-static bool wants_others(const struct monitor *monitor)
+static bool wants_use(const struct monitor *monitor, enum field_use use)
 {
 	for (uint32_t i = 0; i < fields_count(monitor->fields); i++) {
-		const struct field *field = fields_get(monitor->fields, i);
-
-		if (field_set_has(&monitor->want.fields, i) && !is_of_exits(monitor, field))
-			return true;
-	}
-	return false;
-}
-
-/* What exits are about is counted by programs of its own, which count all of it anew. */
-static bool wants_arguments(const struct monitor *monitor)
-{
-	for (uint32_t i = 0; i < fields_count(monitor->fields); i++) {
-		if (fields_get(monitor->fields, i)->use == USE_ARGUMENT &&
+		if (fields_get(monitor->fields, i)->use == use &&
 		    field_set_has(&monitor->want.fields, i))
 			return true;
 	}
@@ -272,16 +252,19 @@ static int remember_filter(struct monitor *monitor, const struct query *query)
 	return 0;
 }
 
-/* Whether what was counted so far means something else from now on. */
+/*
+ * Whether the counts so far do not answer the query, so that all counts begin anew. has_events: the
+ * previous want or this one has events.
+ */
 static bool is_new_question(const struct monitor *monitor, const struct query *query,
-			    bool has_others)
+			    bool has_events)
 {
 	const struct want *want = &monitor->want;
 	bool is_scoped = false;
 
 	if (!monitor->has_want || is_filter_new(monitor, query) || is_recorded(monitor))
 		return true;
-	if (!has_others)
+	if (!has_events) /* exits are counted for each guest, whatever the query's guest */
 		return false;
 	if (want->guest != query->guest)
 		return true;
@@ -290,7 +273,7 @@ static bool is_new_question(const struct monitor *monitor, const struct query *q
 	return is_scoped && want->scope != scope_of(query);
 }
 
-static bool knows(const struct source *source, const struct want *want)
+static bool has_told(const struct source *source, const struct want *want)
 {
 	const struct want *told = &source->told;
 
@@ -303,14 +286,14 @@ static bool knows(const struct source *source, const struct want *want)
 	return true;
 }
 
-/* The part of the want that is a source's. */
+/* The part of the want that is about the fields of a source. */
 static int want_of(const struct monitor *monitor, const struct source *source,
 		   struct want *ret_want)
 {
 	const struct want *want = &monitor->want;
 
 	*ret_want = (struct want){ .scope = want->scope, .guest = want->guest };
-	/* All of it, always: looking closer at one guest must not end the others' counts. */
+	/* Of all guests, always: a closer look at one guest must not end the counts of others. */
 	if (source->is_of_exits) {
 		ret_want->scope = WANT_EACH;
 		ret_want->guest = GUEST_ANY;
@@ -336,8 +319,8 @@ static void tell_source(struct source *source, const struct want *want)
 }
 
 /*
- * A source that is told what it knows would begin anew, and lose what just began. Returns whether
- * it was told, or -ENOMEM.
+ * Tells a source what is wanted of it, unless it knows: a want makes it begin anew, and exits that
+ * have just begun would be lost. Returns 1 if it was told, 0 if not, or -ENOMEM.
  */
 static int tell_source_news(const struct monitor *monitor, struct source *source, bool is_new)
 {
@@ -347,7 +330,7 @@ static int tell_source_news(const struct monitor *monitor, struct source *source
 	if (!source->is_open)
 		return 0;
 	err = want_of(monitor, source, &want);
-	if (err || (!is_new && knows(source, &want))) {
+	if (err || (!is_new && has_told(source, &want))) {
 		field_set_release(&want.fields);
 		return err;
 	}
@@ -360,12 +343,14 @@ static int tell_source_news(const struct monitor *monitor, struct source *source
 
 int monitor_want(struct monitor *monitor, const struct query *query, struct why *why)
 {
-	bool had_others = wants_others(monitor), had_arguments = wants_arguments(monitor), is_new;
+	bool had_events = wants_use(monitor, USE_EVENT);
+	bool had_arguments = wants_use(monitor, USE_ARGUMENT), is_new;
 
 	if (query_wants(query, monitor->fields, &monitor->want.fields) < 0)
 		return why_set(why, -ENOMEM, "out of memory");
-	is_new = is_new_question(monitor, query, had_others || wants_others(monitor)) ||
-		 had_arguments != wants_arguments(monitor);
+	/* Arguments are counted by BPF programs of their own, which begin at 0. */
+	is_new = is_new_question(monitor, query, had_events || wants_use(monitor, USE_EVENT)) ||
+		 had_arguments != wants_use(monitor, USE_ARGUMENT);
 	if (remember_filter(monitor, query) < 0)
 		return why_set(why, -ENOMEM, "out of memory");
 	monitor->has_new_question = is_new;
@@ -453,7 +438,7 @@ int monitor_find_guests(struct monitor *monitor, struct why *why)
 
 static int take_sample(struct monitor *monitor)
 {
-	/* An unreadable /proc costs names and guests; the counts go on. */
+	/* If /proc cannot be read, names and guests may be missing; the counts go on. */
 	monitor->guests_why.text[0] = '\0';
 	monitor_find_guests(monitor, &monitor->guests_why);
 	sample_reset(&monitor->sample);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * monitor - providers, inventory and stats together: what the modes of the program drive.
+ * monitor - the providers, or what is played in place of them, with the guests and the stats.
  *
- * One direction: monitor_want() tells the providers what the query needs, monitor_sample()
- * collects and updates the stats, monitor_facts() is what views are built from. Providers that
- * cannot work, fail later, or fall short are notices, not failures, as long as another one works.
+ * monitor_want() tells the providers what a query needs, monitor_sample() collects a sample and
+ * updates the stats, monitor_facts() gives what views are built from. A provider that cannot work,
+ * fails later, or misses something is a notice, and no failure as long as another one works.
  */
 #ifndef KVMTOP_MONITOR_H
 #define KVMTOP_MONITOR_H
@@ -36,12 +36,11 @@ struct monitor_recording {
 struct monitor_config {
 	struct env *env; /* outlives the monitor */
 	unsigned int providers; /* to open: bits, see providers/provider.h */
-	/* A provider whose source is not there yet (-ENOENT: module not loaded) is waited for. */
-	bool waits;
+	bool waits; /* for a provider that is not there yet (-ENOENT: the module is not loaded) */
 	struct monitor_recording recording; /* in place of a machine; then env is NULL */
 };
 
-/* 0; -errno with why when no provider asked for works and nothing is waited for. */
+/* 0, or -errno with why: no provider of the set works, and none is waited for. */
 int monitor_open(const struct monitor_config *config, struct monitor **ret_monitor,
 		 struct why *why);
 
@@ -49,54 +48,58 @@ int monitor_open(const struct monitor_config *config, struct monitor **ret_monit
 void monitor_close(struct monitor *monitor);
 
 /*
- * Counts what the query needs, from now on. Does not wait for events to be opened or closed, see
- * struct provider. The query and its filter may go as soon as it returns. 0 or -errno with why.
+ * Counts what the query needs, from now on. Does not wait until events are open or closed, see
+ * struct provider. The query and its filter are not used after the call. 0, or -errno with why.
  */
 int monitor_want(struct monitor *monitor, const struct query *query, struct why *why);
 
-/* Whether the latest want changed what is counted; else what is known already answers it. */
+/* Whether the latest monitor_want() changed what is counted; if not, the facts answer it. */
 bool monitor_has_new_question(const struct monitor *monitor);
 
 /*
- * Looks for providers that are waited for. True when one has come: its fields are new, so the
- * query must be wanted again.
+ * Tries again to open the providers that are waited for. True: one was opened, and its fields are
+ * new, so monitor_want() must be called again.
  */
 bool monitor_revive(struct monitor *monitor);
 
-/* Waits until all of it is being counted, at most so long. False: not yet. */
-bool monitor_wait_ready(struct monitor *monitor, unsigned int timeout_ms);
+/* Whether everything that is wanted is being counted. */
 bool monitor_is_ready(struct monitor *monitor);
 
-/* Brings the inventory up to date and takes a sample. 0 or -ENOMEM. */
+/* Waits for that, at most timeout_ms. False: some of it is not counted yet. */
+bool monitor_wait_ready(struct monitor *monitor, unsigned int timeout_ms);
+
+/* Brings the guests up to date and takes a sample. 0 or -ENOMEM. */
 int monitor_sample(struct monitor *monitor);
 
-/* Brings the inventory alone up to date, to look a guest up before the first sample. */
+/* Brings only the guests up to date, to find one before the first sample. */
 int monitor_find_guests(struct monitor *monitor, struct why *why);
 
-/* Totals count from now on. */
+/* Totals begin at 0 again. */
 void monitor_reset(struct monitor *monitor);
 
 /* Valid until the next call of monitor_want() or monitor_sample(). */
 const struct facts *monitor_facts(const struct monitor *monitor);
 
-/* What the last two samples of the main source are apart; 0: there were not two. */
+/* The time between the last two samples of the first source that has two; 0: none has. */
 uint64_t monitor_elapsed_ns(const struct monitor *monitor);
 
 /*
- * The i-th trouble, "NAME: what and why", the inventory's before the providers'; NULL past the
- * last, and there are at most MONITOR_NOTICES. That of the provider "exits" only while it is
- * wanted; that it cannot work here at all is no notice, for the views that need it say so
- * themselves:
+ * The i-th notice, "NAME: what is wrong and why", the guests' before the providers'; NULL past the
+ * last one, of at most MONITOR_NOTICES. The provider "exits" has one only while its fields are
+ * wanted.
  */
 const char *monitor_notice(const struct monitor *monitor, size_t i);
 
-/* Why the provider "exits" was never there; NULL: it was, or nobody asked for it. */
+/*
+ * Why the provider "exits" could not be opened. NULL: it was, or it is not in the set. This is no
+ * notice: the views that need exits say it.
+ */
 const char *monitor_no_exits(const struct monitor *monitor);
 
 /* What counts events where there is a choice: "bpf", "perf". NULL: nothing, or no choice. */
 const char *monitor_engine(const struct monitor *monitor);
 
-/* Some provider works, i.e. has fields. */
+/* Whether a provider is open, so that there are fields. */
 bool monitor_is_live(const struct monitor *monitor);
 
 /* For --list-providers: name, help, and in why, why it cannot work here; false past the last. */

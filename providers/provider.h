@@ -20,33 +20,32 @@
 #include "host/env.h"
 #include "host/guest.h"
 
-/* How finely rows are keyed. */
+/* Which guests are counted, and how rows are keyed. */
 enum want_scope {
-	WANT_HOST,  /* everything on the host; by guest only where that costs nothing more */
+	WANT_HOST,  /* the whole host; a row for each guest only where that costs nothing more */
 	WANT_GUEST, /* one guest, want.guest */
-	WANT_EACH,  /* every guest, each under its own key */
+	WANT_EACH,  /* every guest, with rows of its own */
 };
 
 struct want {
-	struct field_set fields; /* the provider's own */
+	struct field_set fields; /* only fields of this provider */
 	enum want_scope scope;
 	uint32_t guest;
 };
 
-/* What a provider is given; all of it outlives the provider. */
+/* What a provider works with; all of it outlives the provider. */
 struct provider_site {
 	const struct env *env; /* the machine; NULL for the player of a recording */
 	const struct guests *guests;
 	struct fields *fields;
-	uint32_t source; /* its number, for struct field and struct sample */
+	uint32_t source; /* the provider's number, for struct field and struct sample */
 };
 
 struct provider {
 	const char *name; /* "tracepoint" */
-	const char *help; /* a line for --list-providers */
+	const char *help; /* one line for --list-providers */
 	bool is_always_by_guest; /* rows are the same for WANT_HOST and WANT_EACH */
-	/* Tells of all guests at any time, and does not begin anew when one is looked at closer. */
-	bool is_of_exits;
+	bool is_of_exits; /* its fields are about exits; it is always told WANT_EACH */
 
 	/* Whether it can work here: 0, or -errno with why. Opens nothing that stays open. */
 	int (*probe)(const struct env *env, struct why *why);
@@ -55,26 +54,27 @@ struct provider {
 	int (*open)(const struct provider_site *site, void **ret_state, struct why *why);
 
 	/*
-	 * Says what is wanted from now on, when it has changed or counting begins anew: what is
-	 * counted for the first time in the next sample may be older than the want. May return
-	 * before it is so (see is_ready). Never waits for what takes the kernel a while, as closing
-	 * events does; loading a BPF program into it is some 0.2 ms each, and the engine bpf has
-	 * one for each event that is new. 0, or -errno with why. The want is copied.
+	 * Says what is wanted from now on. It is called when that changes and when all counts begin
+	 * anew; a row that is in the next sample for the first time may have counted before.
+	 *
+	 * May return before everything is counted (see is_ready): it does not wait where the kernel
+	 * is slow, as it is when events are closed. Loading a BPF program takes about 0.2 ms, and
+	 * the engine bpf loads one for each new event. 0, or -errno with why. The want is copied.
 	 */
 	int (*want)(void *state, const struct want *want, struct why *why);
 
-	/* Everything wanted is being counted, or will never be. NULL: always. */
+	/* Whether everything that is wanted is being counted, or cannot be. NULL: always. */
 	bool (*is_ready)(void *state);
 
 	/*
-	 * Adds rows for what is wanted, and sample->time_ns[source]. -EAGAIN: nothing now, ask
-	 * next time; any other -errno with why switches the provider off. A why without an error,
-	 * or with -EAGAIN, is a notice for the status line (and so is one from want()): what falls
-	 * short and what would help.
+	 * Adds rows for the fields that are wanted, and sample->time_ns[source]. -EAGAIN: there are
+	 * none now, but there may be next time; any other -errno with why switches the provider
+	 * off. A why without an error, or with -EAGAIN, is a notice for the status line (as is one
+	 * from want()): what is not counted, and what to do.
 	 */
 	int (*collect)(void *state, struct sample *sample, struct why *why);
 
-	/* What it counts with where there is a choice: "bpf", "perf". NULL: there is none. */
+	/* What it counts with, where there is a choice: "bpf", "perf". NULL: there is no choice. */
 	const char *(*engine)(void *state);
 
 	/* Undoes everything; may take seconds. NULL is fine. */
