@@ -27,12 +27,6 @@ static int say_problems(const struct recording *recording)
 
 /* ---- printing */
 
-static const struct tally *tally_of(const struct recording *recording,
-				    const struct report_options *options)
-{
-	return &recording->tallies[options->tally_event];
-}
-
 /* 0: not a terminal. */
 static int terminal_width(void)
 {
@@ -67,7 +61,7 @@ static int print_report(const struct recording *recording, const struct report_o
 {
 	bool is_csv_only = options->csv && strcmp(options->csv, "-") == 0;
 	struct report report;
-	int err = report_init(&report, tally_of(recording, options), options);
+	int err = report_init(&report, recording, options);
 
 	if (err)
 		return err;
@@ -86,11 +80,11 @@ static int print_diff(const struct recording *recording, const struct recording 
 		      const struct report_options *options, struct why *why)
 {
 	struct report one, two;
-	int err = report_init(&one, tally_of(other, options), options);
+	int err = report_init(&one, other, options);
 
 	if (err)
 		return err;
-	err = report_init(&two, tally_of(recording, options), options);
+	err = report_init(&two, recording, options);
 	if (!err) {
 		err = report_diff(&one, &two, stdout, why);
 		report_release(&two);
@@ -105,7 +99,7 @@ static int print(const struct recording *recording, const struct recording *othe
 	if (other->trace)
 		return print_diff(recording, other, options, why);
 	if (options->acrn)
-		return report_acrn(tally_of(recording, options), options->mhz, options->mhz_text,
+		return report_acrn(recording, options->mhz, options->mhz_text,
 				   options->csv, stdout, why);
 	return print_report(recording, options, why);
 }
@@ -122,9 +116,7 @@ static bool wants_screen(const struct report_options *options)
 static int read_recording(const char *const *paths, size_t nr, const struct report_options *options,
 			  struct recording *recording, struct why *why)
 {
-	unsigned int events = wants_screen(options) ? RECORDING_ALL : 1U << options->tally_event;
-
-	return recording_read(paths, nr, options->kind, events, recording, why);
+	return recording_read(paths, nr, options->kind, recording, why);
 }
 
 static int show(const struct recording *recording, const struct recording *other,

@@ -131,7 +131,7 @@ static const char *base_name(const char *path)
 
 static void describe(struct look *look, const struct recording *recording)
 {
-	const struct tally *tally = &recording->tallies[TALLY_EVENTS];
+	const struct pairing *pairing = &recording->pairing;
 	struct screen_recording *title = &look->title;
 	size_t nr = 0;
 	int len;
@@ -144,9 +144,9 @@ static void describe(struct look *look, const struct recording *recording)
 		snprintf(title->files + len, sizeof(title->files) - (size_t)len,
 			 " and %zu more", nr - 1);
 	title->span_ns = look->recorded.span_ns;
-	title->nr_events = tally->nr_events;
-	title->nr_lost = tally->sum_lost;
-	title->is_more_lost = tally->has_unknown_loss;
+	title->nr_events = pairing->nr_events;
+	title->nr_lost = pairing->nr_lost_events;
+	title->is_more_lost = pairing->has_unknown_loss;
 }
 
 /* ---- the screen */

@@ -93,7 +93,7 @@ struct trace_info {
 	enum trace_clock clock;
 	const char *clock_name; /* "local", "mono", "x86-tsc" ... */
 	const char *arch;	/* uname's machine, "x86_64" */
-	const char *cpu_vendor; /* perf: "GenuineIntel", "AuthenticAMD" ... */
+	const char *cpu_vendor; /* "GenuineIntel", "AuthenticAMD" ...; not trace.dat */
 	const char *release;	/* uname's release */
 	const char *host;	/* uname's node name */
 	const char *instance;	/* trace.dat: the buffer's name, "" for the main one */

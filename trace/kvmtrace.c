@@ -23,6 +23,9 @@
 #define HANDLER 0x20000
 #define NR_HANDLERS 0x20
 
+#define SVM_FIRST 0x60	/* an interrupt */
+#define SVM_LAST 0xfffe
+
 #define ODD_MAX 16
 #define WORDS_MAX 8
 
@@ -361,6 +364,36 @@ static int get_types(struct trace_file *file, bool swap, const struct order **re
 	return err;
 }
 
+/*
+ * The file does not say whether the exits' reasons are VMX's or SVM's numbers. VMX has none from
+ * SVM_FIRST on, and every guest of SVM has some soon: interrupts, I/O, page faults. Numbers beyond
+ * SVM_LAST are VMX's with flags, or -1 (SVM_EXIT_ERR): they do not tell.
+ */
+static bool is_svm(struct kvmtrace *kvmtrace)
+{
+	struct window *window = &kvmtrace->window;
+	const uint8_t *at;
+	size_t left;
+
+	window_want(window, WINDOW_WANT_MAX); /* or as much as there is */
+	at = window->at;
+	left = window_left(window) < WINDOW_WANT_MAX ? window_left(window) : WINDOW_WANT_MAX;
+	for (size_t size; left >= HEADER_SIZE; at += size, left -= size) {
+		uint32_t word = read_u32(at, kvmtrace->swap), reason;
+		const uint8_t *words = at + HEADER_SIZE + (word & HAS_TSC ? TSC_SIZE : 0);
+
+		size = record_size(word);
+		if (size > left)
+			break;
+		if ((word & ID_MASK) != ENTRYEXIT + 2 || words == at + size)
+			continue;
+		reason = read_u32(words, kvmtrace->swap);
+		if (reason >= SVM_FIRST && reason <= SVM_LAST)
+			return true;
+	}
+	return false;
+}
+
 static int open_kvmtrace(struct trace_file *file, const struct head *head, struct why *why)
 {
 	struct kvmtrace *kvmtrace = calloc(1, sizeof(*kvmtrace));
@@ -379,6 +412,7 @@ static int open_kvmtrace(struct trace_file *file, const struct head *head, struc
 	kvmtrace->source.next = kvmtrace->swap ? next_swapped : next;
 	file->info.clock = TRACE_CLOCK_CYCLES;
 	file->info.clock_name = "tsc";
+	file->info.cpu_vendor = is_svm(kvmtrace) ? "AuthenticAMD" : "";
 	file->info.is_big_endian = kvmtrace->swap != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	err = get_types(file, kvmtrace->swap, &kvmtrace->types);
 	if (err) {

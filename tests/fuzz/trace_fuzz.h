@@ -62,17 +62,18 @@ static inline void fuzz_check(const struct trace *trace, const struct trace_even
 	trace_comm(trace, event);
 }
 
-static inline void fuzz_report(const struct tally *tally)
+static inline void fuzz_report(const struct recording *recording, enum exit_kind kind)
 {
 	static FILE *null;
 	struct why why = { "" };
-	struct report_options options = { .group_by = BY_REASON, .sort = COLUMN_COUNT };
+	struct report_options options = { .tally_event = kind, .group_by = BY_REASON,
+					  .sort = COLUMN_COUNT };
 	struct report report;
 
 	if (!null)
 		null = fopen("/dev/null", "w");
 	for (; null && options.group_by <= BY_TID; options.group_by++) {
-		if (report_init(&report, tally, &options) < 0)
+		if (report_init(&report, recording, &options) < 0)
 			abort();
 		report_text(&report, (int)options.group_by * 40, null);
 		report_csv(&report, null);
@@ -81,7 +82,7 @@ static inline void fuzz_report(const struct tally *tally)
 		report_release(&report);
 	}
 	if (null)
-		report_acrn(tally, 1000, "1000", NULL, null, &why);
+		report_acrn(recording, 1000, "1000", NULL, null, &why);
 }
 
 /* Every view of it. */
@@ -115,24 +116,22 @@ static inline void fuzz_look(const struct recording *recording)
 static inline void fuzz_events(struct trace *trace, enum exit_kind what, size_t size)
 {
 	static struct recording recording;
+	struct pairing *pairing = &recording.pairing;
 	const struct trace_event *event;
 
-	recording = (struct recording){ .trace = trace, .events = RECORDING_ALL };
-	for (unsigned int i = 0; i < TALLY_KINDS; i++)
-		tally_init(&recording.tallies[i], i, trace);
+	recording = (struct recording){ .trace = trace };
+	pairing_init(pairing, trace, NULL);
 	while (trace_next(trace, &event) > 0) {
 		fuzz_check(trace, event, size);
-		for (unsigned int i = 0; i < TALLY_KINDS; i++) {
-			if (tally_add(&recording.tallies[i], event) < 0)
-				abort();
-		}
+		if (pairing_add(pairing, event) < 0)
+			abort();
 	}
-	for (unsigned int i = 0; i < TALLY_KINDS; i++)
-		tally_end(&recording.tallies[i]);
-	fuzz_report(&recording.tallies[what]);
+	pairing_end(pairing);
+	for (size_t i = 0; i < pairing->table.nr_threads; i++)
+		guests_identify(trace, pairing->table.threads[i]);
+	fuzz_report(&recording, what);
 	fuzz_look(&recording);
-	for (unsigned int i = 0; i < TALLY_KINDS; i++)
-		tally_release(&recording.tallies[i]);
+	pairing_release(pairing);
 	for (size_t i = 0; trace_problem(trace, i); i++) {
 		if (!trace_problem(trace, i)->text[0])
 			abort();
@@ -149,7 +148,7 @@ static inline int fuzz_recording(const uint8_t *data, size_t size, enum trace_ki
 
 	paths[0] = path;
 	if (trace_open(paths, 1, kind, &trace, &why) == 0) {
-		fuzz_events(trace, (enum exit_kind)(size % TALLY_EVENTS), size);
+		fuzz_events(trace, (enum exit_kind)(size % EXITS_KINDS), size);
 		trace_close(trace);
 	}
 	close(fd);

@@ -1,18 +1,175 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whose threads those of a recording are: guests, and the numbers of their vCPUs. */
+/* Names of guests, numbers of vCPUs, and threads that are one guest. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/recorded/recorded.h"
+#include "base/hash.h"
+#include "base/path.h"
+#include "host/guest_name.h"
+#include "trace/recorded/guests.h"
 
-/* A thread that ran a vCPU, and what tells its guest from others. */
+#define NAME_SIZE 64
+
+/* ---- one thread */
+
+void guests_identify(const struct trace *trace, struct recorded_thread *thread)
+{
+	const struct trace_event event = { .file = thread->file, .pid = thread->pid,
+					   .tid = thread->tid };
+	struct trace_guest guest;
+	int32_t vcpu;
+
+	snprintf(thread->comm, sizeof(thread->comm), "%s", trace_comm(trace, &event));
+	thread->guest = trace_guest_of(trace, thread->file, thread->tid, &guest, &vcpu);
+	if (thread->guest >= 0 && thread->vcpu < 0)
+		thread->vcpu = vcpu;
+	if (thread->guest >= 0 && thread->pid < 0)
+		thread->pid = guest.pid;
+	if (thread->vcpu < 0)
+		thread->vcpu = guest_name_vcpu(thread->comm);
+}
+
+/* The name of a thread's guest. False: nothing is known of it. */
+static bool find_name(const struct trace *trace, const struct recorded_thread *thread, char *name)
+{
+	const struct trace_event process = { .file = thread->file, .pid = thread->pid,
+					     .tid = thread->pid };
+	bool is_vm = trace_file(trace, thread->file)->kind == TRACE_ACRN;
+	struct trace_guest guest;
+	const char *comm;
+
+	if (thread->guest >= 0 &&
+	    trace_guest(trace, thread->file, (size_t)thread->guest, &guest)) {
+		snprintf(name, NAME_SIZE, "%s", guest.name);
+		return true;
+	}
+	if (thread->pid < 0)
+		return false;
+	comm = trace_comm(trace, &process);
+	if (comm[0])
+		snprintf(name, NAME_SIZE, "%s", comm);
+	else
+		snprintf(name, NAME_SIZE, "%s %d", is_vm ? "VM" : "process", (int)thread->pid);
+	return true;
+}
+
+/* ---- guests as they come */
+
+/* What tells guests apart. */
+struct guest_key {
+	int64_t pid;   /* -1: not known */
+	int64_t guest; /* of those that the file lists; -1: it lists none */
+	uint32_t file;
+	uint32_t nth; /* where neither is known: how many ran this vCPU before */
+};
+
+/* A guest's number. Of a key with IS_VCPU: how many threads ran this vCPU (in the pid's place). */
+struct guest_number {
+	struct guest_key key;
+	size_t number;
+	UT_hash_handle hh;
+};
+
+#define IS_VCPU -2 /* as guest_key.guest */
+
+void guest_numbers_release(struct guest_numbers *numbers)
+{
+	struct guest_number *number, *next;
+
+	HASH_ITER(hh, numbers->hash, number, next) {
+		HASH_DEL(numbers->hash, number);
+		free(number);
+	}
+}
+
+/* NULL: no memory. A new one has number SIZE_MAX. */
+static struct guest_number *get_number(struct guest_numbers *numbers, const struct guest_key *key)
+{
+	struct guest_number *number;
+
+	HASH_FIND(hh, numbers->hash, key, sizeof(*key), number);
+	if (number)
+		return number;
+	number = calloc(1, sizeof(*number));
+	if (!number)
+		return NULL;
+	number->key = *key;
+	number->number = SIZE_MAX;
+	HASH_ADD(hh, numbers->hash, key, sizeof(number->key), number);
+	if (!hash_has(number)) {
+		free(number);
+		return NULL;
+	}
+	return number;
+}
+
+/* How many threads of this file ran the same vCPU before: 0 or -ENOMEM. */
+static int count_vcpu(struct guest_numbers *numbers, const struct recorded_thread *thread,
+		      struct guest_key *key)
+{
+	const struct guest_key of = { .pid = thread->vcpu, .guest = IS_VCPU, .file = key->file };
+	struct guest_number *number;
+
+	if (key->pid >= 0 || key->guest >= 0 || thread->vcpu < 0)
+		return 0;
+	number = get_number(numbers, &of);
+	if (!number)
+		return -ENOMEM;
+	key->nth = (uint32_t)++number->number; /* from SIZE_MAX to 0 */
+	return 0;
+}
+
+static void name_number(const struct trace *trace, const struct recorded_thread *thread,
+			uint32_t nth, char *ret_name, size_t size)
+{
+	const char *file = path_base(trace_file(trace, thread->file)->path);
+	char name[NAME_SIZE], number[16];
+
+	snprintf(number, sizeof(number), " %d", (int)thread->pid);
+	if (!find_name(trace, thread, name))
+		snprintf(ret_name, size, nth ? "%s (%u)" : "%s", file, nth + 1);
+	else if (thread->pid < 0 || strstr(name, number))
+		snprintf(ret_name, size, "%s", name);
+	else
+		snprintf(ret_name, size, "%s (%d)", name, (int)thread->pid);
+}
+
+int guest_numbers_add(struct guest_numbers *numbers, const struct trace *trace,
+		      const struct recorded_thread *thread, size_t *ret_number, char *ret_name,
+		      size_t size)
+{
+	struct guest_key key = { .pid = thread->pid, .guest = thread->guest,
+				 .file = thread->file };
+	struct guest_number *number;
+
+	if (trace_file(trace, thread->file)->kind == TRACE_ACRN)
+		key.file = 0; /* one for each CPU of the same machine */
+	if (key.guest >= 0)
+		key.pid = -1;
+	if (count_vcpu(numbers, thread, &key) < 0)
+		return -ENOMEM;
+	number = get_number(numbers, &key);
+	if (!number)
+		return -ENOMEM;
+	ret_name[0] = '\0';
+	if (number->number == SIZE_MAX) {
+		number->number = numbers->nr++;
+		name_number(trace, thread, key.nth, ret_name, size);
+	}
+	*ret_number = number->number;
+	return 0;
+}
+
+/* ---- all threads that ran a vCPU */
+
+/* What tells the guest of a thread from others. */
 struct member {
-	uint64_t strand;
-	int32_t pid, tid, vcpu; /* -1: not known */
-	bool is_stray;		/* whose it is, nobody says */
-	char guest[64], comm[32];
+	const struct recorded_thread *thread;
+	int32_t pid, vcpu;   /* -1: not known */
+	bool is_of_unknown; /* nothing is known of its guest */
+	char guest[NAME_SIZE];
 };
 
 struct members {
@@ -20,106 +177,37 @@ struct members {
 	size_t nr;
 };
 
-/* ---- what the recording says of a thread */
-
-static bool find_named(const struct trace *trace, const struct tally_thread *thread,
-		       struct member *member)
+static struct member member_of(const struct trace *trace, const struct recorded_thread *thread)
 {
-	struct trace_guest guest;
-	int32_t vcpu;
-
-	if (trace_guest_of(trace, thread->file, thread->tid, &guest, &vcpu) < 0)
-		return false;
-	snprintf(member->guest, sizeof(member->guest), "%s", guest.name);
-	return true;
-}
-
-static void name_process(const struct trace *trace, const struct tally_thread *thread,
-			 struct member *member)
-{
-	const struct trace_event process = { .file = thread->file, .pid = thread->pid,
-					     .tid = thread->pid };
-	bool is_vm = trace_file(trace, thread->file)->kind == TRACE_ACRN;
-	const char *comm = trace_comm(trace, &process);
-
-	if (comm[0])
-		snprintf(member->guest, sizeof(member->guest), "%s", comm);
-	else
-		snprintf(member->guest, sizeof(member->guest), "%s %d", is_vm ? "VM" : "process",
-			 (int)thread->pid);
-}
-
-static void name_stray(const struct trace *trace, const struct tally_thread *thread,
-		       struct member *member)
-{
+	struct member member = { .thread = thread, .pid = thread->pid, .vcpu = thread->vcpu };
 	const char *instance = trace_file(trace, thread->file)->instance;
 
-	member->is_stray = true;
-	snprintf(member->guest, sizeof(member->guest), "%s", instance[0] ? instance : "unknown");
-}
-
-static struct member member_of(const struct trace *trace, const struct tally_thread *thread)
-{
-	struct member member = { .strand = thread->strand, .pid = thread->pid,
-				 .tid = thread->tid, .vcpu = thread->vcpu };
-
-	snprintf(member.comm, sizeof(member.comm), "%s", thread->comm);
-	if (find_named(trace, thread, &member))
+	if (find_name(trace, thread, member.guest))
 		return member;
-	if (thread->pid >= 0) {
-		name_process(trace, thread, &member);
-	} else if (thread->tid < 0) {
+	if (thread->tid < 0) {
 		snprintf(member.guest, sizeof(member.guest), "CPU %d", (int)thread->cpu);
 		member.vcpu = thread->cpu;
-	} else {
-		name_stray(trace, thread, &member);
+		return member;
 	}
+	member.is_of_unknown = true;
+	snprintf(member.guest, sizeof(member.guest), "%s", instance[0] ? instance : "unknown");
 	return member;
 }
 
-/* What a tally does not know of a vCPU's number another one may. */
-static int32_t vcpu_number(const struct recording *recording, uint64_t strand)
+static int list_members(const struct trace *trace, const struct table *table,
+			struct members *ret_members)
 {
-	for (unsigned int i = 0; i < TALLY_EVENTS; i++) {
-		const struct tally_thread *thread =
-			tally_thread_by_strand(&recording->tallies[i], strand);
-
-		if (thread && thread->vcpu >= 0)
-			return thread->vcpu;
-	}
-	return -1;
-}
-
-/* Whoever leaves or enters a guest, or does what only vCPUs do. */
-static bool ran_vcpu(const struct recording *recording, uint64_t strand)
-{
-	for (unsigned int i = 0; i < TALLY_EVENTS; i++) {
-		if (tally_thread_by_strand(&recording->tallies[i], strand))
-			return true;
-	}
-	return false;
-}
-
-static int list_members(const struct recording *recording, struct members *ret_members)
-{
-	const struct tally *all = &recording->tallies[TALLY_EVENTS];
-
 	ret_members->nr = 0;
-	ret_members->list = calloc(all->nr_threads + 1, sizeof(*ret_members->list));
+	ret_members->list = calloc(table->nr_threads + 1, sizeof(*ret_members->list));
 	if (!ret_members->list)
 		return -ENOMEM;
-	for (size_t i = 0; i < all->nr_threads; i++) {
-		struct tally_thread thread = *all->threads[i];
-
-		if (!ran_vcpu(recording, thread.strand))
-			continue;
-		thread.vcpu = vcpu_number(recording, thread.strand);
-		ret_members->list[ret_members->nr++] = member_of(recording->trace, &thread);
+	for (size_t i = 0; i < table->nr_threads; i++) {
+		if (table->threads[i]->is_vcpu)
+			ret_members->list[ret_members->nr++] =
+				member_of(trace, table->threads[i]);
 	}
 	return 0;
 }
-
-/* ---- guests */
 
 static int compare_guests(const struct member *x, const struct member *y)
 {
@@ -137,7 +225,7 @@ static int compare_members(const void *a, const void *b)
 		return order;
 	if (x->vcpu != y->vcpu)
 		return x->vcpu < y->vcpu ? -1 : 1;
-	return (x->tid > y->tid) - (x->tid < y->tid);
+	return (x->thread->tid > y->thread->tid) - (x->thread->tid < y->thread->tid);
 }
 
 static void sort_members(struct members *members)
@@ -147,31 +235,31 @@ static void sort_members(struct members *members)
 }
 
 /* Two vCPUs of one number are of two guests. */
-static bool are_strays_several(const struct members *members)
+static bool are_unknown_several(const struct members *members)
 {
 	for (size_t i = 1; i < members->nr; i++) {
 		const struct member *member = &members->list[i], *before = member - 1;
 
-		if (member->is_stray && before->is_stray && member->vcpu >= 0 &&
+		if (member->is_of_unknown && before->is_of_unknown && member->vcpu >= 0 &&
 		    member->vcpu == before->vcpu && compare_guests(member, before) == 0)
 			return true;
 	}
 	return false;
 }
 
-static void part_strays(struct members *members)
+static void part_unknown(struct members *members)
 {
 	for (size_t i = 0; i < members->nr; i++) {
 		struct member *member = &members->list[i];
 
-		if (!member->is_stray)
+		if (!member->is_of_unknown)
 			continue;
-		member->pid = member->tid;
-		if (member->comm[0])
-			snprintf(member->guest, sizeof(member->guest), "%s", member->comm);
+		member->pid = member->thread->tid;
+		if (member->thread->comm[0])
+			snprintf(member->guest, sizeof(member->guest), "%s", member->thread->comm);
 		else
 			snprintf(member->guest, sizeof(member->guest), "thread %d",
-				 (int)member->tid);
+				 (int)member->thread->tid);
 	}
 	sort_members(members);
 }
@@ -182,7 +270,7 @@ static void number_vcpus(struct members *members)
 		struct member *member = &members->list[i];
 
 		if (member->vcpu < 0)
-			member->vcpu = member->tid >= 0 ? member->tid : 0;
+			member->vcpu = member->thread->tid >= 0 ? member->thread->tid : 0;
 	}
 	sort_members(members);
 }
@@ -238,13 +326,14 @@ static size_t list_vcpus(const struct member *members, size_t nr, struct vcpu *r
 		nr_vcpus += i == 0 || members[i].vcpu != members[i - 1].vcpu;
 		ret_vcpus[nr_vcpus - 1] = (struct vcpu){
 			.index = members[i].vcpu,
-			.tid = members[i].tid > 0 ? members[i].tid : 0,
+			.tid = members[i].thread->tid > 0 ? members[i].thread->tid : 0,
 		};
 	}
 	return nr_vcpus;
 }
 
-static int add_guest(struct recorded *recorded, const struct member *members, size_t nr)
+static int add_guest(struct guests *guests, const struct member *members, size_t nr,
+		     struct recorded_vcpu *of_threads)
 {
 	struct vcpu *vcpus = calloc(nr, sizeof(*vcpus));
 	struct guest guest = { .pid = members->pid > 0 ? members->pid : 0, .vcpus = vcpus };
@@ -254,15 +343,16 @@ static int add_guest(struct recorded *recorded, const struct member *members, si
 		return -ENOMEM;
 	guest.nr_vcpus = list_vcpus(members, nr, vcpus);
 	snprintf(guest.name, sizeof(guest.name), "%s", members->guest);
-	id = guests_add(recorded->guests, &guest);
+	id = guests_add(guests, &guest);
 	free(vcpus);
 	for (size_t i = 0; id && i < nr; i++)
-		recorded->vcpus[recorded->nr_vcpus++] =
-			(struct recorded_vcpu){ members[i].strand, id, members[i].vcpu };
+		of_threads[members[i].thread->index] =
+			(struct recorded_vcpu){ id, members[i].vcpu };
 	return id ? 0 : -ENOMEM;
 }
 
-static int add_guests(struct recorded *recorded, const struct members *members)
+static int add_guests(struct guests *guests, const struct members *members,
+		      struct recorded_vcpu *of_threads)
 {
 	int err = 0;
 
@@ -271,46 +361,31 @@ static int add_guests(struct recorded *recorded, const struct members *members)
 
 		for (nr = 1; i + nr < members->nr && compare_guests(first, first + nr) == 0;)
 			nr++;
-		err = add_guest(recorded, first, nr);
+		err = add_guest(guests, first, nr, of_threads);
 	}
 	return err;
 }
 
-static int compare_vcpus(const void *a, const void *b)
+int guests_of_table(const struct trace *trace, const struct table *table, struct guests *guests,
+		    struct recorded_vcpu **ret_vcpus)
 {
-	const struct recorded_vcpu *x = a, *y = b;
+	struct recorded_vcpu *vcpus = calloc(table->nr_threads + 1, sizeof(*vcpus));
+	struct members members = { .list = NULL };
+	int err = vcpus ? list_members(trace, table, &members) : -ENOMEM;
 
-	return (x->strand > y->strand) - (x->strand < y->strand);
-}
-
-int recorded_find_guests(struct recorded *recorded)
-{
-	struct members members;
-	int err = list_members(recorded->recording, &members);
-
-	if (err)
-		return err;
-	sort_members(&members);
-	if (are_strays_several(&members))
-		part_strays(&members);
-	number_vcpus(&members);
-	recorded->vcpus = calloc(members.nr + 1, sizeof(*recorded->vcpus));
-	err = recorded->vcpus ? tell_apart(&members) : -ENOMEM;
+	if (!err) {
+		sort_members(&members);
+		if (are_unknown_several(&members))
+			part_unknown(&members);
+		number_vcpus(&members);
+		err = tell_apart(&members);
+	}
 	if (!err)
-		err = add_guests(recorded, &members);
+		err = add_guests(guests, &members, vcpus);
 	free(members.list);
-	if (!err && recorded->nr_vcpus)
-		qsort(recorded->vcpus, recorded->nr_vcpus, sizeof(*recorded->vcpus),
-		      compare_vcpus);
+	if (err)
+		free(vcpus);
+	else
+		*ret_vcpus = vcpus;
 	return err;
-}
-
-const struct recorded_vcpu *recorded_vcpu(const struct recorded *recorded, uint64_t strand)
-{
-	const struct recorded_vcpu wanted = { .strand = strand };
-
-	if (!recorded->nr_vcpus)
-		return NULL;
-	return bsearch(&wanted, recorded->vcpus, recorded->nr_vcpus, sizeof(wanted),
-		       compare_vcpus);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the events of a recording mean: which of them leave the guest, enter it, or say why. */
+/* Finds by names of events and fields what they mean. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,13 +8,35 @@
 
 #include "arch/argument.h"
 #include "facts/exit_fields.h"
-#include "trace/recorded/pairing_private.h"
+#include "trace/recorded/meaning.h"
 
-/* What ACRN's hypervisor and the old kernels call them, and where they have what. */
+#define ISA_VMX 1
+#define ISA_SVM 2
+#define NO_NAMES UINT32_MAX
+
+static const struct trace_field *field_or_null(const struct trace_type *type, const char *name)
+{
+	return name ? trace_field(type, name) : NULL;
+}
+
+static bool is_type(const struct trace_type *type, const char *system, const char *name)
+{
+	return strcmp(type->system, system) == 0 && strcmp(type->name, name) == 0;
+}
+
+/* "kvmmmu", "kvmtrace" and the like, too. */
+static bool is_of_kvm(const struct trace_type *type)
+{
+	return strncmp(type->system, "kvm", 3) == 0 || strcmp(type->system, "acrn") == 0;
+}
+
+/* ---- arguments */
+
+/* What ACRN's hypervisor and the old kernels call arguments, and the fields they have. */
 static const struct foreign {
 	enum exit_kind kind;
 	const char *system, *name, *a, *b, *c;
-	uint32_t fixed_c;
+	uint16_t fixed_c;
 } foreign[] = {
 	{ EXITS_IOPORT, "acrn", "VMEXIT_IO_INSTRUCTION", "1", "3", "2", 0 },
 	{ EXITS_MSR, "acrn", "VMEXIT_RDMSR", "1", NULL, NULL, 0 },
@@ -29,73 +51,84 @@ static const struct foreign {
 	{ EXITS_HYPERCALL, "kvmtrace", "VMMCALL", "nr", NULL, NULL, 0 },
 };
 
-static const struct trace_field *field_or_null(const struct trace_type *type, const char *name)
+static void set_argument(struct meaning *meaning, enum exit_kind kind, const char *a,
+			 const char *b, const char *c)
 {
-	return name ? trace_field(type, name) : NULL;
+	meaning->kind = MEANING_ARGUMENT;
+	meaning->counted_as = kind;
+	meaning->a = field_or_null(meaning->type, a);
+	meaning->b = field_or_null(meaning->type, b);
+	meaning->c = field_or_null(meaning->type, c);
 }
 
-static bool find_foreign(unsigned int event, const struct trace_type *type, struct role *role)
+static bool find_foreign_argument(struct meaning *meaning)
 {
 	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
 		const struct foreign *from = &foreign[i];
 
-		if (from->kind != event || strcmp(from->system, type->system) != 0 ||
-		    strcmp(from->name, type->name) != 0)
+		if (!is_type(meaning->type, from->system, from->name))
 			continue;
-		role->kind = ROLE_ARGUMENT;
-		role->a = field_or_null(type, from->a);
-		role->b = field_or_null(type, from->b);
-		role->c = field_or_null(type, from->c);
-		role->fixed_c = from->fixed_c;
+		set_argument(meaning, from->kind, from->a, from->b, from->c);
+		meaning->fixed_c = from->fixed_c;
 		return true;
 	}
 	return false;
 }
 
-static bool find_argument(unsigned int event, const struct trace_type *type, struct role *role)
+static bool find_argument(struct meaning *meaning)
 {
-	const struct argument *argument = argument_of((enum exit_kind)event);
+	for (unsigned int i = 0; i < (EXITS_KINDS - EXITS_FIRST_ARGUMENT) * ARGUMENT_EVENTS; i++) {
+		enum exit_kind kind = EXITS_FIRST_ARGUMENT + i / ARGUMENT_EVENTS;
+		const struct argument_event *from =
+			&argument_of(kind)->events[i % ARGUMENT_EVENTS];
 
-	if (find_foreign(event, type, role))
-		return true;
-	for (size_t i = 0; argument && i < ARGUMENT_EVENTS; i++) {
-		const struct argument_event *from = &argument->events[i];
-
-		if (!from->event || strcmp(type->system, from->system) != 0 ||
-		    strcmp(type->name, from->event) != 0)
+		if (!from->event || !is_type(meaning->type, from->system, from->event) ||
+		    !trace_field(meaning->type, from->a))
 			continue;
-		role->kind = ROLE_ARGUMENT;
-		role->a = field_or_null(type, from->a);
-		role->b = field_or_null(type, from->b);
-		role->c = field_or_null(type, from->c);
-		role->a_bytes = from->a_bytes;
-		return role->a != NULL;
+		set_argument(meaning, kind, from->a, from->b, from->c);
+		meaning->a_bytes = from->a_bytes;
+		return true;
 	}
-	return false;
+	return find_foreign_argument(meaning);
 }
 
 /* ---- exits and entries */
 
-static int add_names(struct tally *tally, const struct split *split, const char *format,
+static int add_names(struct meanings *meanings, const struct split *split, const char *format,
 		     uint32_t *ret_names)
 {
-	struct tally_names *names;
+	struct reason_names *names;
 
-	for (size_t i = 0; i < tally->nr_names; i++) {
-		if (tally->names[i].split == split) {
+	for (size_t i = 0; i < meanings->nr_names; i++) {
+		if (meanings->names[i].split == split) {
 			*ret_names = (uint32_t)i;
 			return 0;
 		}
 	}
-	names = reallocarray(tally->names, tally->nr_names + 1, sizeof(*names));
+	names = reallocarray(meanings->names, meanings->nr_names + 1, sizeof(*names));
 	if (!names)
 		return -ENOMEM;
-	tally->names = names;
-	names[tally->nr_names] = (struct tally_names){ .split = split };
-	if (reasons_of(split, format, &names[tally->nr_names].reasons) < 0)
+	meanings->names = names;
+	names[meanings->nr_names] = (struct reason_names){ .split = split };
+	if (reasons_of(split, format, &names[meanings->nr_names].reasons) < 0)
 		return -ENOMEM;
-	*ret_names = (uint32_t)tally->nr_names++;
+	*ret_names = (uint32_t)meanings->nr_names++;
 	return 0;
+}
+
+static int set_split(struct meanings *meanings, struct meaning *meaning, unsigned int i,
+		     const struct split *split)
+{
+	meaning->split[i] = split;
+	return add_names(meanings, split, meaning->type->format, &meaning->names[i]);
+}
+
+/* x86 tells in each record which of two lists it is from. */
+static int set_x86(struct meanings *meanings, struct meaning *meaning)
+{
+	int err = set_split(meanings, meaning, 0, arch_by_name("VMX")->splits);
+
+	return err ? err : set_split(meanings, meaning, 1, arch_by_name("SVM")->splits);
 }
 
 /* Of two architectures with an event of the same looks, the one the file is from. */
@@ -111,145 +144,153 @@ static bool suits(const struct arch *arch, const struct trace_info *info)
 	return true;
 }
 
-static int set_split(struct tally *tally, const struct trace_type *type, struct role *role,
-		     unsigned int i, const struct split *split)
+static int find_exit(struct meanings *meanings, struct meaning *meaning)
 {
-	role->split[i] = split;
-	return add_names(tally, split, type->format, &role->names[i]);
-}
-
-/* x86 tells in each record which of two lists it is from. */
-static int set_x86(struct tally *tally, const struct trace_type *type, struct role *role)
-{
-	int err = set_split(tally, type, role, 0, arch_by_name("VMX")->splits);
-
-	return err ? err : set_split(tally, type, role, 1, arch_by_name("SVM")->splits);
-}
-
-static int find_exit(struct tally *tally, const struct trace_type *type, struct role *role)
-{
-	const struct trace_info *info = trace_file(tally->trace, type->file);
+	const struct trace_type *type = meaning->type;
+	const struct trace_info *info = trace_file(meanings->trace, type->file);
 	const struct arch *arch;
 
 	for (size_t i = 0; (arch = arch_at(i)); i++) {
 		const struct split *split = arch->splits;
 
-		if (!split->event || strcmp(split->system, type->system) != 0 ||
-		    strcmp(split->event, type->name) != 0)
+		if (!split->event || !is_type(type, split->system, split->event))
 			continue;
-		role->kind = ROLE_EXIT;
-		role->reason = trace_field(type, split->field);
-		if (!role->reason || !suits(arch, info))
+		meaning->kind = MEANING_EXIT;
+		meaning->reason = trace_field(type, split->field);
+		if (!meaning->reason || !suits(arch, info))
 			continue;
-		role->isa = trace_field(type, "isa");
-		if (role->isa)
-			return set_x86(tally, type, role);
-		role->type = field_or_null(type, split->type_field);
-		return set_split(tally, type, role, 0, split);
+		meaning->isa = trace_field(type, "isa");
+		if (meaning->isa)
+			return set_x86(meanings, meaning);
+		meaning->reason_type = field_or_null(type, split->type_field);
+		return set_split(meanings, meaning, 0, split);
 	}
 	return 0;
 }
 
-/* Every name that an entry has on some architecture. */
+/* ACRN runs on Intel's processors only; of kvmtrace, whose files share types, the reader looks. */
+static int find_foreign_exit(struct meanings *meanings, struct meaning *meaning)
+{
+	const struct trace_info *info;
+	const char *arch = "VMX";
+
+	for (size_t i = 0; (info = trace_file(meanings->trace, i)); i++) {
+		if (strcmp(info->cpu_vendor, "AuthenticAMD") == 0)
+			arch = "SVM";
+	}
+	meaning->kind = MEANING_EXIT;
+	meaning->reason = trace_field(meaning->type, "exit_reason");
+	return set_split(meanings, meaning, 0, arch_by_name(arch)->splits);
+}
+
+static int find_userspace(struct meanings *meanings, struct meaning *meaning)
+{
+	meaning->kind = MEANING_USERSPACE;
+	meaning->counted_as = EXITS_USERSPACE;
+	meaning->reason = trace_field(meaning->type, arch_userspace_split.field);
+	meaning->error = trace_field(meaning->type, "errno");
+	return set_split(meanings, meaning, 0, &arch_userspace_split);
+}
+
+/* By every name that an entry has on some architecture. */
 static bool is_entry(const struct trace_type *type)
 {
 	const struct arch *arch;
 
-	if (strncmp(type->system, "kvm", 3) == 0 &&
-	    (strcmp(type->name, "kvm_entry") == 0 || strcmp(type->name, "kvm_reenter") == 0))
+	if (strcmp(type->name, "kvm_entry") == 0 || strcmp(type->name, "kvm_reenter") == 0 ||
+	    is_type(type, "acrn", "VM_ENTER") || is_type(type, "kvmtrace", "VMENTRY"))
 		return true;
 	for (size_t i = 0; (arch = arch_at(i)); i++) {
 		const struct split *split = arch->splits;
 
 		if (split->event && split->entry_event &&
-		    strcmp(split->system, type->system) == 0 &&
-		    strcmp(split->entry_event, type->name) == 0)
+		    is_type(type, split->system, split->entry_event))
 			return true;
 	}
 	return false;
 }
 
-/* Both name the reasons by VMX's numbers; kvmtrace on AMD by SVM's, which tally_name() sees. */
-static bool is_foreign(const struct trace_type *type, const char *acrn, const char *kvmtrace)
+static int find_meaning(struct meanings *meanings, const struct trace_type *type,
+			struct meaning *meaning)
 {
-	return (strcmp(type->system, "acrn") == 0 && strcmp(type->name, acrn) == 0) ||
-	       (strcmp(type->system, "kvmtrace") == 0 && strcmp(type->name, kvmtrace) == 0);
-}
-
-/* "kvmmmu" and the like, too. */
-static bool is_of_kvm(const struct trace_type *type)
-{
-	return strncmp(type->system, "kvm", 3) == 0 || strcmp(type->system, "acrn") == 0;
-}
-
-static int find_userspace(struct tally *tally, const struct trace_type *type, struct role *role)
-{
-	const struct split *split = &arch_userspace_split;
-
-	if (strcmp(type->system, split->system) != 0 || strcmp(type->name, split->event) != 0)
+	*meaning = (struct meaning){ .kind = MEANING_NONE, .type = type };
+	if (!is_of_kvm(type))
 		return 0;
-	role->kind = ROLE_EXIT;
-	role->reason = trace_field(type, split->field);
-	role->error = trace_field(type, "errno");
-	return set_split(tally, type, role, 0, split);
+	meaning->kind = MEANING_EVENT;
+	meaning->number = meanings->nr_kvm_types++;
+	meaning->vcpu = trace_field(type, "id"); /* s390 */
+	if (is_entry(type)) {
+		meaning->kind = MEANING_ENTRY;
+		return 0;
+	}
+	if (is_type(type, arch_userspace_split.system, arch_userspace_split.event))
+		return find_userspace(meanings, meaning);
+	if (is_type(type, "acrn", "VM_EXIT") || is_type(type, "kvmtrace", "VMEXIT"))
+		return find_foreign_exit(meanings, meaning);
+	return find_argument(meaning) ? 0 : find_exit(meanings, meaning);
 }
 
-int role_find(struct tally *tally, const struct trace_type *type, struct role *ret_role)
+int meanings_add(struct meanings *meanings, const struct trace_type *type)
 {
-	struct role role = { .kind = ROLE_NONE, .of = type };
-	int err = 0;
+	struct meaning meaning;
+	int err;
 
-	role.vcpu = trace_field(type, "id"); /* s390 */
-	if (tally->event == TALLY_EVENTS) {
-		role.kind = is_of_kvm(type) ? ROLE_EVENT : ROLE_NONE;
-	} else if (is_entry(type) || is_foreign(type, "VM_ENTER", "VMENTRY")) {
-		role.kind = ROLE_ENTRY;
-	} else if (tally->event == EXITS_USERSPACE) {
-		err = find_userspace(tally, type, &role);
-	} else if (is_foreign(type, "VM_EXIT", "VMEXIT")) {
-		role.kind = ROLE_EXIT;
-		role.reason = trace_field(type, "exit_reason");
-		err = set_split(tally, type, &role, 0, arch_by_name("VMX")->splits);
-	} else if (tally->event == EXITS_VMEXIT || !find_argument(tally->event, type, &role)) {
-		err = find_exit(tally, type, &role);
+	if (type->index >= meanings->nr) {
+		size_t nr = (type->index | 63) + 1;
+		struct meaning *list = reallocarray(meanings->list, nr, sizeof(*list));
+
+		if (!list)
+			return -ENOMEM;
+		memset(list + meanings->nr, 0, (nr - meanings->nr) * sizeof(*list));
+		meanings->list = list;
+		meanings->nr = nr;
 	}
+	err = find_meaning(meanings, type, &meaning);
 	if (!err)
-		*ret_role = role;
+		meanings->list[type->index] = meaning;
 	return err;
 }
 
-#define ISA_VMX 1
-#define ISA_SVM 2
-#define NO_NAMES UINT32_MAX
-
-struct tally_key role_reason(const struct role *role, const struct trace_event *event)
+void meanings_release(struct meanings *meanings)
 {
-	struct tally_key key = { .b = NO_NAMES };
+	for (size_t i = 0; i < meanings->nr_names; i++)
+		reasons_release(&meanings->names[i].reasons);
+	free(meanings->names);
+	free(meanings->list);
+}
+
+/* ---- keys */
+
+struct exit_key meaning_reason(const struct meaning *meaning, const struct trace_event *event)
+{
+	struct exit_key key = { .b = NO_NAMES, .kind = (uint8_t)meaning->counted_as };
 	unsigned int i = 0;
 
-	if (!role->reason)
+	if (!meaning->reason)
 		return key;
-	key.a = trace_field_number(role->reason, event);
-	if (role->type) {
-		uint64_t type = trace_field_number(role->type, event);
+	key.a = trace_field_number(meaning->reason, event);
+	if (meaning->reason_type) {
+		uint64_t type = trace_field_number(meaning->reason_type, event);
 
-		if (type != role->split[0]->type_of_field) {
+		if (type != meaning->split[0]->type_of_field) {
 			key.a = REASON_TYPE | type;
-			key.b = role->names[0];
+			key.b = meaning->names[0];
 			return key;
 		}
 	}
-	if (role->isa) {
-		uint64_t isa = trace_field_number(role->isa, event);
+	if (meaning->isa) {
+		uint64_t isa = trace_field_number(meaning->isa, event);
 
 		i = isa == ISA_SVM;
 		if (isa != ISA_VMX && isa != ISA_SVM)
 			return key;
 	}
-	if (!role->split[i])
+	if (!meaning->split[i])
 		return key;
-	key.a &= role->split[i]->mask;
-	key.b = role->names[i];
+	key.a &= meaning->split[i]->mask;
+	key.b = meaning->names[i];
+	if (meaning->error)
+		key.a = exits_user_code(key.a, (int)trace_field_number(meaning->error, event));
 	return key;
 }
 
@@ -264,52 +305,55 @@ static uint64_t join_bytes(const struct trace_field *first, uint32_t nr,
 	return trace_field_number(&joined, event);
 }
 
-struct tally_key role_user_reason(const struct role *role, const struct trace_event *event)
+/* The number of an exit's reason; 0: not known, or there are too many. */
+static uint8_t exit_number(struct meanings *meanings, const struct exit_key *exit)
 {
-	struct tally_key key = role_reason(role, event);
+	uint8_t i = 0;
 
-	if (role->error)
-		key.a = exits_user_code(key.a, (int)trace_field_number(role->error, event));
+	if (!exit)
+		return 0;
+	while (i < meanings->nr_exits && !exit_key_is(&meanings->exits[i], exit))
+		i++;
+	if (i == MEANING_EXITS)
+		return 0;
+	if (i == meanings->nr_exits)
+		meanings->exits[meanings->nr_exits++] = *exit;
+	return (uint8_t)(i + 1);
+}
+
+struct exit_key meaning_argument(struct meanings *meanings, const struct meaning *meaning,
+				 const struct trace_event *event, const struct exit_key *exit)
+{
+	struct exit_key key = { .c = meaning->fixed_c, .kind = (uint8_t)meaning->counted_as };
+
+	if (meaning->a_bytes)
+		key.a = join_bytes(meaning->a, meaning->a_bytes, event);
+	else if (meaning->a)
+		key.a = trace_field_number(meaning->a, event);
+	if (meaning->b)
+		key.b = (uint32_t)trace_field_number(meaning->b, event);
+	if (meaning->c)
+		key.c = (uint16_t)trace_field_number(meaning->c, event);
+	key.exit = exit_number(meanings, exit);
 	return key;
 }
 
-struct tally_key role_argument(const struct role *role, const struct trace_event *event)
+const struct exit_key *meaning_exit(const struct meanings *meanings, const struct exit_key *key)
 {
-	struct tally_key key = { .c = (uint16_t)role->fixed_c };
-
-	if (role->a_bytes)
-		key.a = join_bytes(role->a, role->a_bytes, event);
-	else if (role->a)
-		key.a = trace_field_number(role->a, event);
-	if (role->b)
-		key.b = (uint32_t)trace_field_number(role->b, event);
-	if (role->c)
-		key.c = (uint16_t)trace_field_number(role->c, event);
-	return key;
-}
-
-void tally_rename(struct tally *tally, const struct split *split)
-{
-	for (size_t i = 0; i < tally->nr_names; i++) {
-		struct tally_names names = { .split = split };
-
-		if (reasons_of(split, NULL, &names.reasons) < 0)
-			continue;
-		reasons_release(&tally->names[i].reasons);
-		tally->names[i] = names;
-	}
+	return key->exit ? &meanings->exits[key->exit - 1] : NULL;
 }
 
 /* ---- names */
 
-static const struct reason *find_reason(const struct tally *tally, const struct tally_key *key)
+static const struct reason *find_reason(const struct meanings *meanings,
+					const struct exit_key *key)
 {
 	const struct reasons *reasons;
 	size_t low = 0, high;
 
-	if (key->b >= tally->nr_names)
+	if (key->kind >= EXITS_FIRST_ARGUMENT || key->b >= meanings->nr_names)
 		return NULL;
-	reasons = &tally->names[key->b].reasons;
+	reasons = &meanings->names[key->b].reasons;
 	high = reasons->nr;
 	while (low < high) {
 		size_t middle = (low + high) / 2;
@@ -322,58 +366,26 @@ static const struct reason *find_reason(const struct tally *tally, const struct 
 	return low < reasons->nr && reasons->list[low].code == key->a ? &reasons->list[low] : NULL;
 }
 
-static bool has_reasons(const struct tally *tally)
+bool meaning_is_idle(const struct meanings *meanings, const struct exit_key *key)
 {
-	return tally->event == EXITS_VMEXIT || tally->event == EXITS_USERSPACE;
-}
-
-static const struct reason *reason_of(const struct tally *tally, const struct tally_cell *cell)
-{
-	if (!has_reasons(tally) || cell->is_other)
-		return NULL;
-	return find_reason(tally, &cell->key);
-}
-
-static void write_reason(const struct tally *tally, const struct tally_key *key, char *buf,
-			 size_t size)
-{
-	const struct reason *reason = find_reason(tally, key);
-	const char *name = reason ? reason->name : NULL;
-
-	if (tally->event == EXITS_USERSPACE && !name)
-		name = exit_fields_failure(key->a);
-	if (name)
-		snprintf(buf, size, "%s", name);
-	else
-		snprintf(buf, size, "0x%" PRIx64, key->a);
-}
-
-bool tally_is_idle(const struct tally *tally, const struct tally_cell *cell)
-{
-	const struct reason *reason = reason_of(tally, cell);
+	const struct reason *reason = find_reason(meanings, key);
 
 	return reason && reason->flags & REASON_IDLE;
 }
 
-void tally_name(const struct tally *tally, const struct tally_cell *cell, char *buf, size_t size)
+void meaning_name(const struct meanings *meanings, const struct exit_key *key, char *buf,
+		  size_t size)
 {
-	const struct argument *argument = argument_of((enum exit_kind)tally->event);
+	const struct argument *argument = argument_of((enum exit_kind)key->kind);
+	const struct reason *reason = find_reason(meanings, key);
+	const char *name = reason ? reason->name : NULL;
 
-	if (cell->is_other)
-		snprintf(buf, size, "(others)");
-	else if (tally->event == TALLY_EVENTS)
-		snprintf(buf, size, "%s", tally->roles[cell->key.a].of->name);
-	else if (argument)
-		argument->format(buf, size, cell->key.a, cell->key.b, cell->key.c);
+	if (!name && key->kind == EXITS_USERSPACE)
+		name = exit_fields_failure(key->a);
+	if (argument)
+		argument->format(buf, size, key->a, key->b, key->c);
+	else if (name)
+		snprintf(buf, size, "%s", name);
 	else
-		write_reason(tally, &cell->key, buf, size);
-}
-
-bool tally_exit_name(const struct tally *tally, const struct tally_cell *cell, char *buf,
-		     size_t size)
-{
-	if (cell->is_other || cell->key.exit == 0)
-		return false;
-	write_reason(tally, &tally->exits[cell->key.exit - 1], buf, size);
-	return true;
+		snprintf(buf, size, "0x%" PRIx64, key->a);
 }

@@ -1,327 +1,334 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Pairs what begins with what ends it, thread by thread. */
+/* The state machine of a vCPU's thread. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "trace/recorded/pairing_private.h"
-
-#define SVM_LEAST 0x60 /* SVM's first exit that every guest has: an interrupt */
+#include "trace/recorded/pairing.h"
 
 enum { MMIO_UNSATISFIED_READ, MMIO_READ, MMIO_WRITE };
 
-/* ---- what begins and ends */
-
-static void begin(struct tally_thread *thread, uint64_t time)
+void pairing_init(struct pairing *pairing, const struct trace *trace,
+		  const struct pairing_listener *listener)
 {
-	thread->is_open = true;
-	thread->has_key = false;
-	thread->begin = time;
+	*pairing = (struct pairing){ .trace = trace, .listener = listener };
+	pairing->meanings.trace = trace;
 }
 
-static int set_key(struct tally *tally, struct tally_thread *thread, const struct tally_key *key)
+void pairing_release(struct pairing *pairing)
 {
-	size_t cell;
-	int err = tally_cell_of(tally, thread, key, &cell);
+	meanings_release(&pairing->meanings);
+	table_release(&pairing->table);
+}
+
+/* ---- what the listener is told */
+
+static void tell_begin(const struct pairing *pairing, struct recorded_thread *thread,
+		       enum span span, const struct trace_event *event)
+{
+	if (pairing->listener)
+		pairing->listener->begins(pairing->listener->state, thread, span, event);
+}
+
+static void tell_end(const struct pairing *pairing, struct recorded_thread *thread, enum span span,
+		     uint64_t time, bool is_cut)
+{
+	enum exit_kind kind = span == SPAN_EXIT ? EXITS_VMEXIT : EXITS_USERSPACE;
+	const struct open_span *open = &thread->spans[kind];
+
+	if (!pairing->listener)
+		return;
+	if (span == SPAN_GUEST)
+		pairing->listener->ends(pairing->listener->state, thread, span, thread->since,
+					time, NULL, is_cut);
+	else if (thread->is_open & 1U << kind)
+		pairing->listener->ends(pairing->listener->state, thread, span, open->begin, time,
+					&thread->counts[open->count], is_cut);
+}
+
+/* What the thread was in since the recording began, if its first event ends it. */
+static void tell_first(const struct pairing *pairing, struct recorded_thread *thread,
+		       enum span span, uint64_t time)
+{
+	if (pairing->listener && thread->is_new && time > pairing->first_time)
+		pairing->listener->ends(pairing->listener->state, thread, span,
+					pairing->first_time, time, NULL, true);
+}
+
+/* What the recording cuts off. The outer span is told first. */
+static void tell_cut(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
+{
+	if (thread->state == VCPU_IN_GUEST)
+		tell_end(pairing, thread, SPAN_GUEST, time, true);
+	if (thread->state != VCPU_OUTSIDE)
+		return;
+	tell_end(pairing, thread, SPAN_EXIT, time, true);
+	tell_end(pairing, thread, SPAN_USERSPACE, time, true);
+}
+
+/* ---- what begins and ends */
+
+/* Counts one more of a key. What it takes is counted when it ends. */
+static int begin(struct pairing *pairing, struct recorded_thread *thread,
+		 const struct exit_key *key, uint64_t time)
+{
+	struct open_span *span = &thread->spans[key->kind];
+	int err = table_count(&pairing->table, thread, key, &span->count);
 
 	if (err)
 		return err;
-	thread->cell = cell;
-	thread->has_key = true;
-	thread->cells[cell].seen++;
+	thread->counts[span->count].begun++;
+	thread->is_open |= (uint8_t)(1U << key->kind);
+	span->begin = time;
 	return 0;
 }
 
-static void end(struct tally_thread *thread, uint64_t time)
+/* It has no end, or none that is known. */
+static void drop(struct recorded_thread *thread, enum exit_kind kind)
 {
-	if (thread->is_open && thread->has_key && time >= thread->begin)
-		durations_add(&thread->cells[thread->cell].took, time - thread->begin);
-	thread->is_open = thread->has_key = false;
+	thread->is_open &= (uint8_t)~(1U << kind);
 }
 
-static int on_user_exit(struct tally *tally, struct tally_thread *thread, const struct role *role,
-			const struct trace_event *event)
+static void end(struct recorded_thread *thread, enum exit_kind kind, uint64_t time)
 {
-	struct tally_key key = role_user_reason(role, event);
+	const struct open_span *span = &thread->spans[kind];
 
-	begin(thread, event->time);
-	return set_key(tally, thread, &key);
+	if (time >= span->begin)
+		durations_add(&thread->counts[span->count].took, time - span->begin);
+	drop(thread, kind);
 }
 
-/* What the exit is about comes later. */
-static void await_argument(const struct tally *tally, struct tally_thread *thread,
-			   const struct role *role, const struct trace_event *event)
+static void cut(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
 {
-	thread->exit = role_reason(role, event);
-	thread->has_exit = true;
-	if (tally->event != EXITS_IOPORT)
-		begin(thread, event->time);
+	tell_cut(pairing, thread, time);
+	thread->is_open = 0;
+	thread->is_mmio_open = false;
+	thread->state = VCPU_UNKNOWN;
 }
 
-static int on_exit_event(struct tally *tally, struct tally_thread *thread, const struct role *role,
-			 const struct trace_event *event)
+static void set_state(struct recorded_thread *thread, enum vcpu_state state, uint64_t time)
 {
-	struct tally_key key;
-
-	if (!tally->has_exits)
-		tally->first_exit = event->time;
-	tally->has_exits = true;
-	if (tally->event == EXITS_USERSPACE)
-		return on_user_exit(tally, thread, role, event);
-	if (tally->event != EXITS_VMEXIT) {
-		await_argument(tally, thread, role, event);
-		return 0;
-	}
-	begin(thread, event->time);
-	key = role_reason(role, event);
-	return set_key(tally, thread, &key);
-}
-
-/* The number of what was left the guest for; 0: not known, or there are too many. */
-static uint16_t exit_number(struct tally *tally, const struct tally_thread *thread)
-{
-	uint16_t i = 0;
-
-	if (!thread->has_exit)
-		return 0;
-	while (i < tally->nr_exits && !tally_key_is(&tally->exits[i], &thread->exit))
-		i++;
-	if (i == TALLY_EXITS)
-		return 0;
-	if (i == tally->nr_exits)
-		tally->exits[tally->nr_exits++] = thread->exit;
-	return (uint16_t)(i + 1);
-}
-
-/* A read ends with its kvm_mmio, and began with the exit; a write begins with it. */
-static int on_mmio(struct tally *tally, struct tally_thread *thread, const struct tally_key *key,
-		   uint64_t time)
-{
-	bool is_begun = thread->is_open;
-	int err;
-
-	if (key->c == MMIO_UNSATISFIED_READ)
-		return 0;
-	if (key->c == MMIO_WRITE)
-		begin(thread, time);
-	err = set_key(tally, thread, key);
-	if (!err && key->c == MMIO_READ && is_begun)
-		end(thread, time);
-	return err;
-}
-
-static int on_argument(struct tally *tally, struct tally_thread *thread, const struct role *role,
-		       const struct trace_event *event)
-{
-	struct tally_key key = role_argument(role, event);
-
-	/* The first argument is what the exit is about. Without exits there is only this event. */
-	if (tally->event > EXITS_MMIO && thread->is_open && thread->has_key)
-		return 0;
-	key.exit = exit_number(tally, thread);
-	if (tally->event == EXITS_MMIO)
-		return on_mmio(tally, thread, &key, event->time);
-	if (tally->event == EXITS_IOPORT)
-		begin(thread, event->time);
-	return set_key(tally, thread, &key);
-}
-
-static int on_event(struct tally *tally, struct tally_thread *thread, const struct role *role)
-{
-	const struct tally_key key = { .a = role->of->index };
-
-	return set_key(tally, thread, &key);
+	if (!thread->has_run)
+		thread->first = time;
+	thread->has_run = true;
+	if (thread->is_lost)
+		thread->unknown += time - thread->last;
+	thread->is_lost = false;
+	thread->last = thread->since = time;
+	thread->state = state;
 }
 
 /* ---- events */
 
-static int grow_roles(struct tally *tally, size_t index)
+static int on_exit_event(struct pairing *pairing, struct recorded_thread *thread,
+			 const struct meaning *meaning, const struct trace_event *event)
 {
-	size_t nr = (index | 63) + 1;
-	struct role *roles = reallocarray(tally->roles, nr, sizeof(*roles));
+	const struct exit_key key = meaning_reason(meaning, event);
+	int err;
 
-	if (!roles)
-		return -ENOMEM;
-	memset(roles + tally->nr_roles, 0, (nr - tally->nr_roles) * sizeof(*roles));
-	tally->roles = roles;
-	tally->nr_roles = nr;
-	return 0;
-}
-
-static int get_role(struct tally *tally, const struct trace_type *type, struct role **ret_role)
-{
-	int err = 0;
-
-	if (type->index >= tally->nr_roles)
-		err = grow_roles(tally, type->index);
-	if (!err && tally->roles[type->index].kind == ROLE_UNSEEN)
-		err = role_find(tally, type, &tally->roles[type->index]);
-	if (!err)
-		*ret_role = &tally->roles[type->index];
+	if (!pairing->has_exits[EXITS_VMEXIT])
+		pairing->first_exit = event->time;
+	pairing->has_exits[EXITS_VMEXIT] = true;
+	tell_first(pairing, thread, SPAN_GUEST, event->time);
+	if (thread->state == VCPU_IN_GUEST)
+		tell_end(pairing, thread, SPAN_GUEST, event->time, false);
+	else
+		tell_cut(pairing, thread, event->time);
+	thread->is_open = 0;
+	set_state(thread, VCPU_OUTSIDE, event->time);
+	thread->has_exit = true;
+	thread->spans[EXITS_MMIO].begin = event->time;
+	thread->is_mmio_open = true;
+	err = begin(pairing, thread, &key, event->time);
+	tell_begin(pairing, thread, SPAN_EXIT, event);
 	return err;
 }
 
-static void lose(struct tally_thread *thread)
+static void on_entry(struct pairing *pairing, struct recorded_thread *thread,
+		     const struct trace_event *event)
 {
-	if (thread->is_open)
-		thread->unknown += thread->last - thread->begin;
-	thread->is_open = thread->has_key = thread->has_exit = false;
-	thread->is_lost = true;
+	pairing->has_entries = true;
+	pairing->last_entry = event->time;
+	tell_first(pairing, thread, SPAN_EXIT, event->time);
+	if (thread->state == VCPU_IN_GUEST)
+		tell_end(pairing, thread, SPAN_GUEST, event->time, true);
+	tell_end(pairing, thread, SPAN_EXIT, event->time, false);
+	tell_end(pairing, thread, SPAN_USERSPACE, event->time, false);
+	while (thread->is_open)
+		end(thread, (enum exit_kind)__builtin_ctz(thread->is_open), event->time);
+	thread->is_mmio_open = false;
+	set_state(thread, VCPU_IN_GUEST, event->time);
+	tell_begin(pairing, thread, SPAN_GUEST, event);
 }
 
-/* What was open on that CPU has perhaps ended meanwhile. */
-static void on_loss(struct tally *tally, const struct trace_event *event)
+/* KVM_RUN may be called and left again without an entry, as when a halted vCPU gets a signal. */
+static int on_userspace(struct pairing *pairing, struct recorded_thread *thread,
+			const struct meaning *meaning, const struct trace_event *event)
 {
-	if (tally->nr_lost < TALLY_LOST_KEPT)
-		tally->lost[tally->nr_lost] =
-			(struct tally_lost){ event->time, event->lost, event->cpu };
-	tally->nr_lost++;
-	if (event->lost > 0)
-		tally->sum_lost += (uint64_t)event->lost;
-	else
-		tally->has_unknown_loss = true;
-	for (size_t i = 0; i < tally->nr_threads; i++) {
-		struct tally_thread *thread = tally->threads[i];
+	const struct exit_key key = meaning_reason(meaning, event);
+	int err;
 
-		if (event->cpu < 0 || thread->cpu == event->cpu)
-			lose(thread);
+	pairing->has_exits[EXITS_USERSPACE] = true;
+	if (thread->state == VCPU_OUTSIDE && thread->is_open & 1U << EXITS_USERSPACE) {
+		tell_end(pairing, thread, SPAN_USERSPACE, event->time, false);
+		end(thread, EXITS_USERSPACE, event->time);
 	}
+	err = begin(pairing, thread, &key, event->time);
+	tell_begin(pairing, thread, SPAN_USERSPACE, event);
+	return err;
 }
 
-/* After a loss: nobody knows what the thread did up to now. */
-static void find_again(struct tally_thread *thread, uint64_t time)
+/* A read ends with its kvm_mmio, and began with the exit; a write begins with it. */
+static int on_mmio(struct pairing *pairing, struct recorded_thread *thread,
+		   const struct exit_key *key, uint64_t time)
 {
-	thread->unknown += time - thread->last;
-	thread->is_lost = false;
-}
+	bool is_read = key->c == MMIO_READ, was_open = thread->is_mmio_open;
+	int err;
 
-static int dispatch(struct tally *tally, const struct role *role, const struct trace_event *event)
-{
-	struct tally_thread *thread = tally_thread_of(tally, event);
-
-	if (!thread)
-		return -ENOMEM;
-	thread->cpu = event->cpu;
-	if (thread->is_lost)
-		find_again(thread, event->time);
-	thread->last = event->time;
-	if (role->kind == ROLE_ARGUMENT)
-		return on_argument(tally, thread, role, event);
-	if (role->kind == ROLE_EVENT)
-		return on_event(tally, thread, role);
-	if (event->vcpu >= 0)
-		thread->vcpu = event->vcpu;
-	else if (role->vcpu)
-		thread->vcpu = (int32_t)trace_field_number(role->vcpu, event);
-	if (role->kind == ROLE_EXIT)
-		return on_exit_event(tally, thread, role, event);
-	tally->has_entries = true;
-	tally->last_entry = event->time;
-	end(thread, event->time);
-	thread->has_exit = false;
+	if (key->c == MMIO_UNSATISFIED_READ)
+		return 0;
+	err = begin(pairing, thread, key, key->c == MMIO_WRITE ? time :
+								 thread->spans[EXITS_MMIO].begin);
+	if (err)
+		return err;
+	if (is_read && was_open)
+		end(thread, EXITS_MMIO, time);
+	else if (!was_open && key->c != MMIO_WRITE)
+		drop(thread, EXITS_MMIO);
+	thread->is_mmio_open = !is_read && (was_open || key->c == MMIO_WRITE);
 	return 0;
 }
 
-int tally_add(struct tally *tally, const struct trace_event *event)
+static int on_argument(struct pairing *pairing, struct recorded_thread *thread,
+		       const struct meaning *meaning, const struct trace_event *event)
 {
-	struct role *role;
+	enum exit_kind kind = meaning->counted_as;
+	const struct exit_count *exit = NULL; /* that it came with */
+	struct exit_key key;
+	int err;
+
+	/* The first argument is what the exit is about. Without exits there is only this event. */
+	if (kind > EXITS_MMIO && thread->is_open & 1U << kind)
+		return 0;
+	if (thread->state == VCPU_OUTSIDE)
+		exit = &thread->counts[thread->spans[EXITS_VMEXIT].count];
+	key = meaning_argument(&pairing->meanings, meaning, event,
+			       exit && !exit->is_others ? &exit->key : NULL);
+	if (kind == EXITS_MMIO)
+		return on_mmio(pairing, thread, &key, event->time);
+	err = begin(pairing, thread, &key, kind == EXITS_IOPORT ? event->time : thread->since);
+	if (!err && kind != EXITS_IOPORT && thread->state != VCPU_OUTSIDE)
+		drop(thread, kind);
+	return err;
+}
+
+/* What was open on that CPU has perhaps ended meanwhile. */
+static void on_loss(struct pairing *pairing, const struct trace_event *event)
+{
+	if (pairing->nr_losses < PAIRING_LOSSES)
+		pairing->losses[pairing->nr_losses] =
+			(struct recorded_loss){ event->time, event->lost, event->cpu };
+	pairing->nr_losses++;
+	if (event->lost > 0)
+		pairing->nr_lost_events += (uint64_t)event->lost;
+	else
+		pairing->has_unknown_loss = true;
+	for (size_t i = 0; i < pairing->table.nr_threads; i++) {
+		struct recorded_thread *thread = pairing->table.threads[i];
+
+		if (thread->file != event->file || (event->cpu >= 0 && thread->cpu != event->cpu))
+			continue;
+		if (pairing->listener && thread->state != VCPU_UNKNOWN)
+			pairing->listener->lost(pairing->listener->state, thread, event);
+		cut(pairing, thread, event->time);
+		thread->is_lost = thread->has_run;
+	}
+}
+
+static int take(struct pairing *pairing, struct recorded_thread *thread,
+		const struct meaning *meaning, const struct trace_event *event)
+{
+	if (meaning->kind == MEANING_EVENT)
+		return 0;
+	thread->is_vcpu = true;
+	if (meaning->kind == MEANING_ARGUMENT)
+		return on_argument(pairing, thread, meaning, event);
+	if (event->vcpu >= 0)
+		thread->vcpu = event->vcpu;
+	else if (meaning->vcpu)
+		thread->vcpu = (int32_t)trace_field_number(meaning->vcpu, event);
+	if (meaning->kind == MEANING_EXIT)
+		return on_exit_event(pairing, thread, meaning, event);
+	if (meaning->kind == MEANING_USERSPACE)
+		return on_userspace(pairing, thread, meaning, event);
+	on_entry(pairing, thread, event);
+	return 0;
+}
+
+int pairing_add(struct pairing *pairing, const struct trace_event *event)
+{
+	struct recorded_thread *thread;
+	const struct meaning *meaning;
 	int err;
 
 	if (!event->type) {
-		on_loss(tally, event);
+		on_loss(pairing, event);
 		return 0;
 	}
-	if (tally->nr_events++ == 0)
-		tally->first = event->time;
-	tally->last_time = event->time;
-	err = get_role(tally, event->type, &role);
-	if (err || role->kind == ROLE_NONE)
-		return err;
-	return dispatch(tally, role, event);
-}
-
-/* ---- the end */
-
-/*
- * The number in a vCPU thread's name, as the VMMs give it: "CPU 3/KVM" (QEMU), "vcpu3" (cloud
- * hypervisor), "fc_vcpu 3" (Firecracker), "crosvm_vcpu3", "kvm-vcpu-3" (kvmtool). -1: none.
- */
-static int32_t vcpu_of_comm(const char *comm)
-{
-	const char *at = strstr(comm, "vcpu");
-	char *end_of;
-	long vcpu;
-
-	if (strncmp(comm, "CPU ", 4) == 0)
-		at = comm + 4;
-	else if (at)
-		at += 4 + strspn(at + 4, " -_");
-	else
-		return -1;
-	vcpu = strtol(at, &end_of, 10);
-	return end_of > at && vcpu >= 0 && vcpu < INT32_MAX ? (int32_t)vcpu : -1;
-}
-
-/* What the file says of the guest whose thread it is. */
-static void look_up_guest(const struct tally *tally, struct tally_thread *thread)
-{
-	struct trace_guest guest;
-	int32_t vcpu;
-
-	if (trace_guest_of(tally->trace, thread->file, thread->tid, &guest, &vcpu) < 0)
-		return;
+	if (pairing->nr_events++ == 0)
+		pairing->first_time = event->time;
+	pairing->last_time = event->time;
+	meaning = meaning_of(&pairing->meanings, event->type);
+	if (!meaning)
+		return -ENOMEM;
+	if (meaning->kind == MEANING_NONE)
+		return 0;
+	thread = table_thread(&pairing->table, event);
+	if (!thread)
+		return -ENOMEM;
+	thread->cpu = event->cpu;
 	if (thread->vcpu < 0)
-		thread->vcpu = vcpu;
-	if (thread->pid < 0)
-		thread->pid = guest.pid;
+		thread->vcpu = event->vcpu;
+	err = table_count_event(thread, meaning->number);
+	if (!err)
+		err = take(pairing, thread, meaning, event);
+	thread->is_new = false;
+	return err;
 }
 
-/* kvmtrace does not say whose numbers its reasons are. No VMX exit has one from 0x60 on. */
-static void guess_svm(struct tally *tally)
+void pairing_end(struct pairing *pairing)
 {
-	uint64_t most = 0;
-
-	if (trace_file(tally->trace, 0)->kind != TRACE_KVMTRACE)
-		return;
-	for (uint32_t i = 0; i < tally->nr_exits; i++)
-		most = tally->exits[i].a > most ? tally->exits[i].a : most;
-	for (size_t i = 0; i < tally->nr_threads && tally->event == EXITS_VMEXIT; i++) {
-		for (size_t j = 0; j < tally->threads[i]->nr_cells; j++) {
-			uint64_t code = tally->threads[i]->cells[j].key.a;
-
-			most = code > most ? code : most;
-		}
-	}
-	if (most >= SVM_LEAST && most != UINT16_MAX)
-		tally_rename(tally, arch_by_name("SVM")->splits);
+	for (size_t i = 0; i < pairing->table.nr_threads; i++)
+		tell_cut(pairing, pairing->table.threads[i], pairing->last_time);
 }
 
-void tally_end(struct tally *tally)
-{
-	guess_svm(tally);
-	for (size_t i = 0; i < tally->nr_threads; i++) {
-		struct tally_thread *thread = tally->threads[i];
-		struct trace_event event = {
-			.file = thread->file,
-			.pid = thread->pid,
-			.tid = thread->tid,
-		};
+/* ---- counts */
 
-		snprintf(thread->comm, sizeof(thread->comm), "%s",
-			 trace_comm(tally->trace, &event));
-		look_up_guest(tally, thread);
-		if (thread->vcpu < 0)
-			thread->vcpu = vcpu_of_comm(thread->comm);
-	}
+uint64_t pairing_count(const struct pairing *pairing, const struct exit_count *count)
+{
+	return pairing->has_entries ? count->took.count : count->begun;
 }
 
-bool tally_has_time(const struct tally *tally)
+void pairing_name(const struct pairing *pairing, const struct exit_count *count, char *buf,
+		  size_t size)
 {
-	return tally->has_entries;
+	if (count->is_others)
+		snprintf(buf, size, "(others)");
+	else
+		meaning_name(&pairing->meanings, &count->key, buf, size);
 }
 
-uint64_t tally_count(const struct tally *tally, const struct tally_cell *cell)
+bool pairing_is_idle(const struct pairing *pairing, const struct exit_count *count)
 {
-	return tally_has_time(tally) ? cell->took.count : cell->seen;
+	return !count->is_others && meaning_is_idle(&pairing->meanings, &count->key);
+}
+
+bool pairing_exit_name(const struct pairing *pairing, const struct exit_count *count, char *buf,
+		       size_t size)
+{
+	const struct exit_key *exit = count->is_others ? NULL :
+				      meaning_exit(&pairing->meanings, &count->key);
+
+	if (exit)
+		meaning_name(&pairing->meanings, exit, buf, size);
+	return exit != NULL;
 }

@@ -8,17 +8,17 @@
 int recorded_init(struct recorded *recorded, const struct recording *recording,
 		  double ns_per_unit)
 {
-	uint64_t span = recording_span(&recording->tallies[TALLY_EVENTS]);
 	int err = -ENOMEM;
 
 	*recorded = (struct recorded){
 		.recording = recording,
 		.ns_per_unit = ns_per_unit,
-		.span_ns = recording_ns(span, ns_per_unit),
+		.span_ns = recording_ns(recording_span(recording), ns_per_unit),
 		.guests = guests_new(NULL),
 	};
 	if (recorded->guests)
-		err = recorded_find_guests(recorded);
+		err = guests_of_table(recording->trace, &recording->pairing.table,
+				      recorded->guests, &recorded->vcpus);
 	if (err)
 		recorded_release(recorded);
 	return err;

@@ -7,26 +7,23 @@
 
 #include "trace/recorded/pairing.h"
 
-#define RECORDING_ALL ((1U << TALLY_KINDS) - 1)
-
 /* Zero-initialised is none. */
 struct recording {
 	struct trace *trace;
-	unsigned int events; /* a bit for each kind that was counted */
-	struct tally tallies[TALLY_KINDS]; /* only of those */
+	struct pairing pairing;
 };
 
 /*
- * Opens the files as one stream (see trace.h) and reads it to its end, once, whatever is counted. A
- * bar shows how far that is. 0 or -errno with why.
+ * Opens the files as one stream (see trace.h) and reads it to its end, once. A bar shows how far
+ * that is. 0 or -errno with why.
  */
-int recording_read(const char *const *paths, size_t nr, enum trace_kind kind, unsigned int events,
+int recording_read(const char *const *paths, size_t nr, enum trace_kind kind,
 		   struct recording *ret_recording, struct why *why);
 void recording_release(struct recording *recording);
 
 /*
  * How long the clock's unit is: as the recording says, or by the TSC's frequency if the user said
- * that (mhz > 0). 0: nobody knows.
+ * that (mhz > 0). 0: that is not known.
  */
 double recording_ns_per_unit(const struct trace *trace, double mhz);
 
@@ -34,6 +31,6 @@ double recording_ns_per_unit(const struct trace *trace, double mhz);
 uint64_t recording_ns(uint64_t units, double ns_per_unit);
 
 /* From the first event to the last, in the clock's unit. */
-uint64_t recording_span(const struct tally *tally);
+uint64_t recording_span(const struct recording *recording);
 
 #endif

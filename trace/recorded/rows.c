@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From tallies of a recording to rows. */
+/* From what was counted of threads to rows by guest and vCPU. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "facts/exit_fields.h"
-#include "trace/recorded/pairing_private.h"
 #include "trace/recorded/rows.h"
 
 #define NAME_SIZE 192
@@ -56,14 +55,19 @@ static void set_timing(const struct recorded *recorded, const struct durations *
 
 /* ---- events */
 
-/* A thread that ran no vCPU may still be a thread of a guest. */
-static struct key key_of(const struct recorded *recorded, const struct tally_thread *thread)
+static const struct pairing *pairing_of(const struct maker *maker)
 {
-	const struct recorded_vcpu *vcpu = recorded_vcpu(recorded, thread->strand);
+	return &maker->recorded->recording->pairing;
+}
+
+/* A thread that is no vCPU's may still be a guest's. */
+static struct key key_of(const struct recorded *recorded, const struct recorded_thread *thread)
+{
+	const struct recorded_vcpu *vcpu = &recorded->vcpus[thread->index];
 	struct key key = { GUEST_ANY, -1, FIELD_NONE };
 	const struct guest *guest;
 
-	if (vcpu)
+	if (vcpu->guest != GUEST_ANY)
 		return (struct key){ vcpu->guest, vcpu->vcpu, FIELD_NONE };
 	guest = thread->pid > 0 ? guests_by_pid(recorded->guests, thread->pid) : NULL;
 	if (guest)
@@ -71,50 +75,36 @@ static struct key key_of(const struct recorded *recorded, const struct tally_thr
 	return key;
 }
 
-/* What the events of this kind are called where the tally takes them for exits; NULL: none does. */
-static const char *exit_event(const struct recording *recording, enum exit_kind event)
+static uint8_t exit_rank(const struct meaning *meaning)
 {
-	const struct tally *tally = &recording->tallies[event];
-
-	for (size_t i = 0; i < tally->nr_roles; i++) {
-		if (tally->roles[i].kind == ROLE_EXIT)
-			return tally->roles[i].of->name;
-	}
-	return NULL;
-}
-
-static uint8_t exit_rank(const struct recording *recording, const char *name)
-{
-	const char *exit = exit_event(recording, EXITS_VMEXIT);
-	const char *user = exit_event(recording, EXITS_USERSPACE);
-
-	if (exit && strcmp(exit, name) == 0)
+	if (meaning->kind == MEANING_EXIT)
 		return 1;
-	return user && strcmp(user, name) == 0 ? 2 : 0;
+	return meaning->kind == MEANING_USERSPACE ? 2 : 0;
 }
 
 /* A row without times. */
-static int add_count(const struct maker *maker, struct key key, uint64_t count)
+static int add_number(const struct maker *maker, struct key key, uint64_t count)
 {
 	return played_rows_add(maker->rows, &(struct played_row){ .key = key, .count = count });
 }
 
-static int add_event(const struct maker *maker, struct key key, const char *name, uint64_t count)
+static int add_event(const struct maker *maker, struct key key, const struct meaning *meaning,
+		     uint64_t count)
 {
 	struct field field = {
-		.name = name,
+		.name = meaning->type->name,
 		.parent = FIELD_NONE,
 		.source = maker->fields.source,
-		.exit_rank = exit_rank(maker->recorded->recording, name),
+		.exit_rank = exit_rank(meaning),
 	};
 	int err = fields_add(maker->fields.fields, &field, &key.field);
 
-	return err ? err : add_count(maker, key, count);
+	return err ? err : add_number(maker, key, count);
 }
 
 /* "kvm_exit(HLT)" */
 static int add_child(const struct maker *maker, struct key key, uint32_t parent,
-		     const struct tally *tally, const struct tally_cell *cell)
+		     const struct exit_count *count)
 {
 	char label[NAME_SIZE / 2], name[NAME_SIZE];
 	struct field field = {
@@ -122,31 +112,46 @@ static int add_child(const struct maker *maker, struct key key, uint32_t parent,
 		.label = label,
 		.parent = parent,
 		.source = maker->fields.source,
-		.is_idle = tally_is_idle(tally, cell),
+		.is_idle = pairing_is_idle(pairing_of(maker), count),
 	};
 	int err;
 
-	tally_name(tally, cell, label, sizeof(label));
+	pairing_name(pairing_of(maker), count, label, sizeof(label));
 	snprintf(name, sizeof(name), "%.80s(%s)", fields_get(maker->fields.fields, parent)->name,
 		 label);
 	err = fields_add(maker->fields.fields, &field, &key.field);
-	return err ? err : add_count(maker, key, cell->seen);
+	return err ? err : add_number(maker, key, count->begun);
 }
 
-/* The reasons of an event that has some, below it. */
-static int add_children(const struct maker *maker, enum exit_kind event)
+/* What the events are called that are exits of a kind; NULL: there are none. */
+static const char *exit_event(const struct pairing *pairing, enum exit_kind kind)
 {
-	const struct tally *tally = &maker->recorded->recording->tallies[event];
-	const char *name = exit_event(maker->recorded->recording, event);
+	const struct meanings *meanings = &pairing->meanings;
+	enum meaning_kind exit = kind == EXITS_VMEXIT ? MEANING_EXIT : MEANING_USERSPACE;
+
+	for (size_t i = 0; i < meanings->nr; i++) {
+		if (meanings->list[i].kind == exit)
+			return meanings->list[i].type->name;
+	}
+	return NULL;
+}
+
+/* The reasons of exits, below their event. */
+static int add_children(const struct maker *maker, enum exit_kind kind)
+{
+	const struct table *table = &pairing_of(maker)->table;
+	const char *name = exit_event(pairing_of(maker), kind);
 	uint32_t parent = name ? fields_find(maker->fields.fields, name) : FIELD_NONE;
 	int err = 0;
 
-	for (size_t i = 0; parent != FIELD_NONE && i < tally->nr_threads; i++) {
-		const struct tally_thread *thread = tally->threads[i];
+	for (size_t i = 0; parent != FIELD_NONE && i < table->nr_threads; i++) {
+		const struct recorded_thread *thread = table->threads[i];
 		struct key key = key_of(maker->recorded, thread);
 
-		for (size_t j = 0; j < thread->nr_cells && !err; j++)
-			err = add_child(maker, key, parent, tally, &thread->cells[j]);
+		for (size_t j = 0; j < thread->nr_counts && !err; j++) {
+			if (thread->counts[j].key.kind == kind)
+				err = add_child(maker, key, parent, &thread->counts[j]);
+		}
 	}
 	return err;
 }
@@ -154,19 +159,21 @@ static int add_children(const struct maker *maker, enum exit_kind event)
 int recorded_add_events(struct played_rows *rows, const struct recorded *recorded,
 			struct fields *fields, uint32_t source)
 {
-	const struct tally *tally = &recorded->recording->tallies[TALLY_EVENTS];
 	const struct maker maker = { recorded, rows, { .fields = fields, .source = source } };
+	const struct pairing *pairing = &recorded->recording->pairing;
 	int err = 0;
 
-	for (size_t i = 0; i < tally->nr_threads; i++) {
-		const struct tally_thread *thread = tally->threads[i];
+	for (size_t i = 0; i < pairing->table.nr_threads; i++) {
+		const struct recorded_thread *thread = pairing->table.threads[i];
 		struct key key = key_of(recorded, thread);
 
-		for (size_t j = 0; j < thread->nr_cells && !err; j++) {
-			char name[NAME_SIZE];
+		for (size_t j = 0; j < pairing->meanings.nr && !err; j++) {
+			const struct meaning *meaning = &pairing->meanings.list[j];
+			uint64_t count = meaning->number < thread->nr_events ?
+						 thread->events[meaning->number] : 0;
 
-			tally_name(tally, &thread->cells[j], name, sizeof(name));
-			err = add_event(&maker, key, name, thread->cells[j].seen);
+			if (meaning->kind > MEANING_NONE && count)
+				err = add_event(&maker, key, meaning, count);
 		}
 	}
 	if (!err)
@@ -176,133 +183,125 @@ int recorded_add_events(struct played_rows *rows, const struct recorded *recorde
 
 /* ---- exits */
 
-static const struct tally *tally_of(const struct maker *maker, enum exit_kind event)
+/* A count's row, and its part of the parent's. */
+static int add_count(const struct maker *maker, struct key key, const struct exit_count *count)
 {
-	return &maker->recorded->recording->tallies[event];
-}
-
-/* A cell's row, and its part of the parent's. */
-static int add_cell(const struct maker *maker, struct key key, uint32_t parent,
-		    const struct tally *tally, const struct tally_cell *cell)
-{
+	const struct pairing *pairing = pairing_of(maker);
 	struct played_row row = {
 		.key = key,
-		.count = tally_count(tally, cell),
-		.is_timed = tally_has_time(tally),
+		.count = pairing_count(pairing, count),
+		.is_timed = pairing->has_entries,
 	};
 	int err;
 
 	if (row.count == 0)
 		return 0;
 	if (row.is_timed)
-		set_timing(maker->recorded, &cell->took, &row);
+		set_timing(maker->recorded, &count->took, &row);
 	err = played_rows_add(maker->rows, &row);
-	row.key.field = parent;
+	row.key.field = maker->fields.parents[count->key.kind];
 	return err ? err : played_rows_add(maker->rows, &row);
 }
 
-static int add_reason(const struct maker *maker, struct key key, enum exit_kind kind,
-		      const struct tally *tally, const struct tally_cell *cell)
+static int add_reason(const struct maker *maker, struct key key, const struct exit_count *count)
 {
+	const struct pairing *pairing = pairing_of(maker);
 	char name[NAME_SIZE / 2];
 	int err;
 
-	tally_name(tally, cell, name, sizeof(name));
-	err = exit_fields_reason(&maker->fields, kind, name, tally_is_idle(tally, cell),
-				  &key.field);
-	return err ? err : add_cell(maker, key, maker->fields.parents[kind], tally, cell);
+	pairing_name(pairing, count, name, sizeof(name));
+	err = exit_fields_reason(&maker->fields, (enum exit_kind)count->key.kind, name,
+				 pairing_is_idle(pairing, count), &key.field);
+	return err ? err : add_count(maker, key, count);
 }
 
 /* How long an exit lasts that is not over when the recording is. */
-static uint64_t open_time(const struct tally *tally, const struct tally_thread *thread)
+static uint64_t open_time(const struct pairing *pairing, const struct recorded_thread *thread,
+			  const struct exit_count *count)
 {
-	return thread->is_open && thread->has_key ? tally->last_time - thread->begin : 0;
+	const struct open_span *span = &thread->spans[count->key.kind];
+
+	if (!(thread->is_open & 1U << count->key.kind) || count != &thread->counts[span->count])
+		return 0;
+	return pairing->last_time - span->begin;
 }
 
-/* A vCPU thread's exits of a kind, and what they took. */
-static int add_exits(const struct maker *maker, struct key key, enum exit_kind kind,
-		     const struct tally *tally, const struct tally_thread *thread,
-		     struct exits_time *time)
+/* A vCPU thread's exits, and what they took. */
+static int add_exits(const struct maker *maker, struct key key,
+		     const struct recorded_thread *thread, struct exits_time *time)
 {
 	const struct recorded *recorded = maker->recorded;
+	const struct pairing *pairing = pairing_of(maker);
 	int err = 0;
 
-	for (size_t i = 0; i < thread->nr_cells && !err; i++) {
-		const struct tally_cell *cell = &thread->cells[i];
-		uint64_t units = cell->took.total;
+	for (size_t i = 0; i < thread->nr_counts && !err; i++) {
+		const struct exit_count *count = &thread->counts[i];
+		uint64_t ns;
 
-		if (i == thread->cell)
-			units += open_time(tally, thread);
-		time->ns[kind] += to_ns(recorded, units);
-		if (tally_is_idle(tally, cell))
-			time->idle_ns[kind] += to_ns(recorded, units);
-		err = add_reason(maker, key, kind, tally, cell);
+		if (count->key.kind >= EXITS_FIRST_ARGUMENT)
+			continue;
+		ns = to_ns(recorded, count->took.total + open_time(pairing, thread, count));
+		time->ns[count->key.kind] += ns;
+		if (pairing_is_idle(pairing, count))
+			time->idle_ns[count->key.kind] += ns;
+		err = add_reason(maker, key, count);
 	}
 	return err;
 }
 
-/* A thread's life is from its first exit or entry on; what nobody knows is no part of it. */
-static uint64_t life_ns(const struct recorded *recorded, const struct tally *tally,
-			const struct tally_thread *thread)
+/* From a thread's first exit or entry on, without the time in which events are missing. */
+static uint64_t whole_ns(const struct recorded *recorded, const struct recorded_thread *thread)
 {
-	uint64_t life = tally->last_time - thread->first, unknown = thread->unknown;
+	const struct pairing *pairing = &recorded->recording->pairing;
+	uint64_t whole = pairing->last_time - thread->first, unknown = thread->unknown;
 
 	if (thread->is_lost)
-		unknown += tally->last_time - thread->last;
-	return to_ns(recorded, life > unknown ? life - unknown : 0);
+		unknown += pairing->last_time - thread->last;
+	return to_ns(recorded, whole > unknown ? whole - unknown : 0);
 }
 
-static int add_times(const struct maker *maker, struct key key, const struct tally_thread *thread,
-		     const struct exits_time *time)
+static int add_times(const struct maker *maker, struct key key,
+		     const struct recorded_thread *thread, const struct exits_time *time)
 {
-	const struct tally *tally = tally_of(maker, EXITS_VMEXIT);
 	uint64_t parts[TIME_PARTS];
 	int err = 0;
 
-	exit_fields_split(life_ns(maker->recorded, tally, thread), time, parts);
+	exit_fields_split(whole_ns(maker->recorded, thread), time, parts);
 	for (int i = 0; i < TIME_PARTS && !err; i++) {
 		key.field = maker->fields.times[i];
 		if (key.field != FIELD_NONE)
-			err = add_count(maker, key, parts[i]);
+			err = add_number(maker, key, parts[i]);
 	}
 	return err;
 }
 
-static int add_cpu(const struct maker *maker, struct key key, const struct tally_thread *thread)
+static int add_cpu(const struct maker *maker, struct key key, const struct recorded_thread *thread)
 {
 	if (thread->cpu < 0)
 		return 0;
 	key.field = maker->fields.cpu;
-	return add_count(maker, key, (uint64_t)thread->cpu);
+	return add_number(maker, key, (uint64_t)thread->cpu);
 }
 
-static int add_vcpu(const struct maker *maker, const struct recorded_vcpu *vcpu)
+static int add_vcpu(const struct maker *maker, struct key key,
+		    const struct recorded_thread *thread)
 {
-	const struct tally *tally = tally_of(maker, EXITS_VMEXIT);
-	const struct tally *user = tally_of(maker, EXITS_USERSPACE);
-	const struct tally_thread *thread = tally_thread_by_strand(tally, vcpu->strand);
-	const struct tally_thread *user_thread = tally_thread_by_strand(user, vcpu->strand);
-	struct key key = { vcpu->guest, vcpu->vcpu, FIELD_NONE };
 	struct exits_time time = { { 0 }, { 0 } };
-	int err = 0;
+	int err = add_exits(maker, key, thread, &time);
 
-	if (thread)
-		err = add_exits(maker, key, EXITS_VMEXIT, tally, thread, &time);
-	if (!err && user_thread)
-		err = add_exits(maker, key, EXITS_USERSPACE, user, user_thread, &time);
-	if (!err && thread && thread->nr_cells && tally_has_time(tally))
+	if (!err && thread->has_exit && pairing_of(maker)->has_entries)
 		err = add_times(maker, key, thread, &time);
-	return err || !thread ? err : add_cpu(maker, key, thread);
+	return err || !thread->has_run ? err : add_cpu(maker, key, thread);
 }
 
 /* ---- what exits were about */
 
-/* The field of the reason that an argument came with; FIELD_NONE: not known, or not counted. */
-static int add_argument(const struct maker *maker, struct key key, enum exit_kind kind,
-			const struct tally *tally, const struct tally_cell *cell)
+/* An argument, with the field of the reason that it came with, where that is known. */
+static int add_argument(const struct maker *maker, struct key key, const struct exit_count *count)
 {
+	const struct pairing *pairing = pairing_of(maker);
 	char label[NAME_SIZE / 2], reason[NAME_SIZE / 2], name[NAME_SIZE];
-	bool has_reason = tally_exit_name(tally, cell, reason, sizeof(reason));
+	bool has_reason = pairing_exit_name(pairing, count, reason, sizeof(reason));
 	uint32_t field = FIELD_NONE;
 	int err;
 
@@ -310,44 +309,48 @@ static int add_argument(const struct maker *maker, struct key key, enum exit_kin
 		snprintf(name, sizeof(name), "vmexit(%s)", reason);
 		field = fields_find(maker->fields.fields, name);
 	}
-	tally_name(tally, cell, label, sizeof(label));
-	err = exit_fields_argument(&maker->fields, kind,
-				    has_reason ? reason : NULL, field, label, &key.field);
-	return err ? err : add_cell(maker, key, maker->fields.parents[kind], tally, cell);
+	pairing_name(pairing, count, label, sizeof(label));
+	err = exit_fields_argument(&maker->fields, (enum exit_kind)count->key.kind,
+				   has_reason ? reason : NULL, field, label, &key.field);
+	return err ? err : add_count(maker, key, count);
 }
 
-static int add_arguments(const struct maker *maker, enum exit_kind kind)
+static int add_arguments(const struct maker *maker, struct key key,
+			 const struct recorded_thread *thread)
 {
-	const struct tally *tally = tally_of(maker, kind);
 	int err = 0;
 
-	for (size_t i = 0; i < tally->nr_threads && !err; i++) {
-		const struct tally_thread *thread = tally->threads[i];
-		struct key key = key_of(maker->recorded, thread);
-
-		for (size_t j = 0; j < thread->nr_cells && !err; j++)
-			err = add_argument(maker, key, kind, tally, &thread->cells[j]);
+	for (size_t i = 0; i < thread->nr_counts && !err; i++) {
+		if (thread->counts[i].key.kind >= EXITS_FIRST_ARGUMENT)
+			err = add_argument(maker, key, &thread->counts[i]);
 	}
 	return err;
 }
 
-/* Who waits for a CPU is in no event of KVM, and who left for user space may not be recorded. */
-static unsigned int known_parts(const struct recording *recording)
+/* No event of KVM's says who waits for a CPU, and exits to user space may not be recorded. */
+static unsigned int known_parts(const struct pairing *pairing)
 {
 	unsigned int parts = EXIT_FIELDS_PARTS & ~(1U << TIME_WAIT);
 
-	return recording->tallies[EXITS_USERSPACE].has_exits ? parts : parts & ~(1U << TIME_USER);
+	return pairing->has_exits[EXITS_USERSPACE] ? parts : parts & ~(1U << TIME_USER);
 }
 
 int recorded_add_exits(struct played_rows *rows, const struct recorded *recorded,
 		       struct fields *fields, uint32_t source)
 {
+	const struct pairing *pairing = &recorded->recording->pairing;
+	const struct table *table = &pairing->table;
 	struct maker maker = { .recorded = recorded, .rows = rows };
-	int err = exit_fields_add(fields, source, known_parts(recorded->recording), &maker.fields);
+	int err = exit_fields_add(fields, source, known_parts(pairing), &maker.fields);
 
-	for (size_t i = 0; i < recorded->nr_vcpus && !err; i++)
-		err = add_vcpu(&maker, &recorded->vcpus[i]);
-	for (unsigned int i = EXITS_FIRST_ARGUMENT; i < EXITS_KINDS && !err; i++)
-		err = add_arguments(&maker, (enum exit_kind)i);
+	for (size_t i = 0; i < table->nr_threads && !err; i++) {
+		if (table->threads[i]->is_vcpu)
+			err = add_vcpu(&maker, key_of(recorded, table->threads[i]),
+				       table->threads[i]);
+	}
+	/* Behind all reasons: their fields are looked up. */
+	for (size_t i = 0; i < table->nr_threads && !err; i++)
+		err = add_arguments(&maker, key_of(recorded, table->threads[i]),
+				    table->threads[i]);
 	return err;
 }

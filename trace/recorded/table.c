@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where exits are kept: threads by their number, and cells of each by reason or argument. */
+/* Two hash tables: threads by their number, and the counts of each thread by key. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/recorded/pairing_private.h"
+#include "trace/recorded/table.h"
 
 #define MIN_SLOTS 16
-/* More arguments than this (addresses of a file that makes no sense) are summed up by thread. */
-#define MAX_CELLS 20000
+#define MAX_COUNTS 20000 /* of a kind */
 
 static size_t hash(uint64_t a, uint64_t b)
 {
@@ -40,167 +39,162 @@ static void put_slot(uint32_t *slots, size_t nr_slots, size_t at, size_t index)
 
 /* ---- threads */
 
-static int grow_threads(struct tally *tally)
+static int grow_threads(struct table *table)
 {
-	struct tally_thread **threads;
+	struct recorded_thread **threads;
 
-	if (2 * tally->nr_threads < tally->nr_slots)
+	if (2 * table->nr_threads < table->nr_slots)
 		return 0;
-	if (grow_slots(&tally->slots, &tally->nr_slots) < 0)
+	if (grow_slots(&table->slots, &table->nr_slots) < 0)
 		return -ENOMEM;
-	threads = reallocarray(tally->threads, tally->nr_slots, sizeof(struct tally_thread *));
+	threads = reallocarray(table->threads, table->nr_slots, sizeof(struct recorded_thread *));
 	if (!threads)
 		return -ENOMEM;
-	tally->threads = threads;
-	for (size_t i = 0; i < tally->nr_threads; i++)
-		put_slot(tally->slots, tally->nr_slots, hash(threads[i]->strand, 0), i);
+	table->threads = threads;
+	for (size_t i = 0; i < table->nr_threads; i++)
+		put_slot(table->slots, table->nr_slots, hash(threads[i]->key, 0), i);
 	return 0;
 }
 
-static struct tally_thread *add_thread(struct tally *tally, const struct trace_event *event)
+struct recorded_thread *table_find(const struct table *table, uint64_t key)
 {
-	struct tally_thread *thread = calloc(1, sizeof(*thread));
+	size_t mask = table->nr_slots - 1;
 
-	if (!thread || grow_threads(tally) < 0) {
-		free(thread);
-		return NULL;
-	}
-	thread->strand = event->strand;
-	thread->file = event->file;
-	thread->pid = event->pid;
-	thread->tid = event->tid;
-	thread->vcpu = thread->cpu = -1;
-	thread->first = event->time;
-	put_slot(tally->slots, tally->nr_slots, hash(event->strand, 0), tally->nr_threads);
-	tally->threads[tally->nr_threads++] = thread;
-	return thread;
-}
+	for (size_t at = hash(key, 0); table->nr_slots && table->slots[at & mask]; at++) {
+		struct recorded_thread *thread = table->threads[table->slots[at & mask] - 1];
 
-static struct tally_thread *find_thread(const struct tally *tally, uint64_t strand)
-{
-	size_t mask = tally->nr_slots - 1;
-
-	for (size_t at = hash(strand, 0); tally->nr_slots && tally->slots[at & mask]; at++) {
-		struct tally_thread *thread = tally->threads[tally->slots[at & mask] - 1];
-
-		if (thread->strand == strand)
+		if (thread->key == key)
 			return thread;
 	}
 	return NULL;
 }
 
-struct tally_thread *tally_find_thread(struct tally *tally, const struct trace_event *event)
+struct recorded_thread *table_add(struct table *table, const struct trace_event *event)
 {
-	struct tally_thread *thread = find_thread(tally, event->strand);
+	struct recorded_thread *thread = table_find(table, event->strand);
 
-	return thread ? thread : add_thread(tally, event);
+	if (thread)
+		return thread;
+	thread = calloc(1, sizeof(*thread));
+	if (!thread || grow_threads(table) < 0) {
+		free(thread);
+		return NULL;
+	}
+	thread->key = event->strand;
+	thread->index = table->nr_threads;
+	thread->file = event->file;
+	thread->pid = event->pid;
+	thread->tid = event->tid;
+	thread->vcpu = thread->cpu = -1;
+	thread->guest = -1;
+	thread->is_new = true;
+	put_slot(table->slots, table->nr_slots, hash(thread->key, 0), table->nr_threads);
+	table->threads[table->nr_threads++] = thread;
+	return thread;
 }
 
-const struct tally_thread *tally_thread_by_strand(const struct tally *tally, uint64_t strand)
+int table_grow_events(struct recorded_thread *thread, uint32_t type)
 {
-	return find_thread(tally, strand);
+	uint32_t nr = (type | 15) + 1;
+	uint64_t *events = reallocarray(thread->events, nr, sizeof(*events));
+
+	if (!events)
+		return -ENOMEM;
+	memset(events + thread->nr_events, 0, (nr - thread->nr_events) * sizeof(*events));
+	thread->events = events;
+	thread->nr_events = nr;
+	return 0;
 }
 
-/* ---- cells */
+/* ---- counts */
 
-static size_t hash_key(const struct tally_key *key)
+static size_t hash_key(const struct exit_key *key)
 {
-	return hash(key->a, (uint64_t)key->exit << 48 ^ (uint64_t)key->b << 16 ^ key->c);
+	return hash(key->a, (uint64_t)key->kind << 56 ^ (uint64_t)key->exit << 48 ^
+				    (uint64_t)key->b << 16 ^ key->c);
 }
 
-static int grow_cells(struct tally_thread *thread)
+static int grow_counts(struct recorded_thread *thread)
 {
-	struct tally_cell *cells;
+	struct exit_count *counts;
 
-	if (2 * thread->nr_cells < thread->nr_slots)
+	if (2 * thread->nr_counts < thread->nr_slots)
 		return 0;
 	if (grow_slots(&thread->slots, &thread->nr_slots) < 0)
 		return -ENOMEM;
-	cells = reallocarray(thread->cells, thread->nr_slots, sizeof(*cells));
-	if (!cells)
+	counts = reallocarray(thread->counts, thread->nr_slots, sizeof(*counts));
+	if (!counts)
 		return -ENOMEM;
-	thread->cells = cells;
-	for (size_t i = 0; i < thread->nr_cells; i++)
-		put_slot(thread->slots, thread->nr_slots, hash_key(&cells[i].key), i);
+	thread->counts = counts;
+	for (size_t i = 0; i < thread->nr_counts; i++)
+		put_slot(thread->slots, thread->nr_slots, hash_key(&counts[i].key), i);
 	return 0;
 }
 
-static int add_cell(struct tally *tally, struct tally_thread *thread, const struct tally_key *key,
-		    bool is_other)
+static int add_count(struct table *table, struct recorded_thread *thread,
+		     const struct exit_key *key, bool is_others)
 {
-	struct tally_cell cell = { .key = *key, .is_other = is_other };
-	int err = grow_cells(thread);
+	struct exit_count count = { .key = *key, .is_others = is_others };
+	int err = grow_counts(thread);
 
-	if (!err && tally->event != TALLY_EVENTS) /* which last no time */
-		err = durations_init(&cell.took);
+	if (!err)
+		err = durations_init(&count.took);
 	if (err)
 		return err;
-	put_slot(thread->slots, thread->nr_slots, hash_key(key), thread->nr_cells);
-	thread->cells[thread->nr_cells++] = cell;
-	tally->nr_cells++;
+	put_slot(thread->slots, thread->nr_slots, hash_key(key), thread->nr_counts);
+	thread->counts[thread->nr_counts++] = count;
+	table->nr_counts[key->kind]++;
 	return 0;
 }
 
-static bool find_cell(const struct tally_thread *thread, const struct tally_key *key, bool is_other,
-		      size_t *ret_cell)
+static bool find_count(const struct recorded_thread *thread, const struct exit_key *key,
+		       bool is_others, uint32_t *ret_count)
 {
 	size_t mask = thread->nr_slots - 1;
 
 	for (size_t at = hash_key(key); thread->nr_slots && thread->slots[at & mask]; at++) {
-		size_t i = thread->slots[at & mask] - 1;
-		const struct tally_cell *cell = &thread->cells[i];
+		uint32_t i = thread->slots[at & mask] - 1;
+		const struct exit_count *count = &thread->counts[i];
 
-		if (tally_key_is(&cell->key, key) && cell->is_other == is_other) {
-			*ret_cell = i;
+		if (exit_key_is(&count->key, key) && count->is_others == is_others) {
+			*ret_count = i;
 			return true;
 		}
 	}
 	return false;
 }
 
-int tally_find_cell(struct tally *tally, struct tally_thread *thread, const struct tally_key *key,
-		    size_t *ret_cell)
+int table_find_count(struct table *table, struct recorded_thread *thread,
+		     const struct exit_key *key, uint32_t *ret_count)
 {
-	static const struct tally_key other;
-	bool is_other = false;
+	const struct exit_key others = { .kind = key->kind };
+	bool is_others = table->nr_counts[key->kind] >= MAX_COUNTS;
 	int err;
 
-	if (find_cell(thread, key, false, ret_cell))
+	if (find_count(thread, key, false, ret_count))
 		return 0;
-	if (tally->nr_cells >= MAX_CELLS) {
-		is_other = true;
-		key = &other;
-		if (find_cell(thread, key, true, ret_cell))
-			return 0;
-	}
-	err = add_cell(tally, thread, key, is_other);
+	if (is_others)
+		key = &others;
+	if (is_others && find_count(thread, key, true, ret_count))
+		return 0;
+	err = add_count(table, thread, key, is_others);
 	if (!err)
-		*ret_cell = thread->nr_cells - 1;
+		*ret_count = (uint32_t)thread->nr_counts - 1;
 	return err;
 }
 
-/* ---- all of it */
-
-void tally_init(struct tally *tally, unsigned int event, const struct trace *trace)
+void table_release(struct table *table)
 {
-	*tally = (struct tally){ .event = event, .trace = trace };
-}
+	for (size_t i = 0; i < table->nr_threads; i++) {
+		struct recorded_thread *thread = table->threads[i];
 
-void tally_release(struct tally *tally)
-{
-	for (size_t i = 0; i < tally->nr_threads; i++) {
-		struct tally_thread *thread = tally->threads[i];
-
-		for (size_t j = 0; j < thread->nr_cells; j++)
-			durations_release(&thread->cells[j].took);
-		free(thread->cells);
+		for (size_t j = 0; j < thread->nr_counts; j++)
+			durations_release(&thread->counts[j].took);
+		free(thread->counts);
+		free(thread->events);
 		free(thread->slots);
 		free(thread);
 	}
-	for (size_t i = 0; i < tally->nr_names; i++)
-		reasons_release(&tally->names[i].reasons);
-	free(tally->names);
-	free(tally->threads);
-	free(tally->slots);
-	free(tally->roles);
+	free(table->threads);
+	free(table->slots);
 }

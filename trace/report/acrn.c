@@ -42,15 +42,15 @@ struct sums {
 	uint64_t count[NR_ROWS + 1], cycles[NR_ROWS + 1]; /* the last is the total */
 };
 
-static void add(struct sums *sums, const struct tally_cell *cell)
+static void add(struct sums *sums, const struct exit_count *cell)
 {
 	size_t i = 0;
 
-	while (i < NR_ROWS - 1 && (cell->is_other || rows[i].reason != cell->key.a))
+	while (i < NR_ROWS - 1 && (cell->is_others || rows[i].reason != cell->key.a))
 		i++;
-	sums->count[i] += cell->seen;
+	sums->count[i] += cell->begun;
 	sums->cycles[i] += cell->took.total;
-	sums->count[NR_ROWS] += cell->seen;
+	sums->count[NR_ROWS] += cell->begun;
 	sums->cycles[NR_ROWS] += cell->took.total;
 }
 
@@ -117,23 +117,29 @@ static int append_csv(const struct sums *sums, uint64_t cycles, double seconds,
 	return 0;
 }
 
-int report_acrn(const struct tally *tally, double mhz, const char *mhz_text, const char *csv,
-		FILE *out, struct why *why)
+int report_acrn(const struct recording *recording, double mhz, const char *mhz_text,
+		const char *csv, FILE *out, struct why *why)
 {
-	bool has_time = tally->has_exits && tally->last_entry > tally->first_exit;
-	uint64_t cycles = has_time ? tally->last_entry - tally->first_exit : 0;
+	const struct pairing *pairing = &recording->pairing;
+	bool has_time = pairing->has_exits[EXITS_VMEXIT] &&
+			pairing->last_entry > pairing->first_exit;
+	uint64_t cycles = has_time ? pairing->last_entry - pairing->first_exit : 0;
 	struct sums sums = { { 0 }, { 0 } };
 	double seconds = (double)cycles / (mhz * 1e6);
 
-	if (trace_file(tally->trace, 0)->kind != TRACE_ACRN)
+	if (trace_file(recording->trace, 0)->kind != TRACE_ACRN)
 		return why_set(why, -EINVAL, "%s: --acrn is for files of acrntrace",
-			       trace_file(tally->trace, 0)->path);
+			       trace_file(recording->trace, 0)->path);
 	if (cycles == 0)
 		return why_set(why, -ENODATA, "%s: no time passes between its exits",
-			       trace_file(tally->trace, 0)->path);
-	for (size_t i = 0; i < tally->nr_threads; i++) {
-		for (size_t j = 0; j < tally->threads[i]->nr_cells; j++)
-			add(&sums, &tally->threads[i]->cells[j]);
+			       trace_file(recording->trace, 0)->path);
+	for (size_t i = 0; i < pairing->table.nr_threads; i++) {
+		const struct recorded_thread *thread = pairing->table.threads[i];
+
+		for (size_t j = 0; j < thread->nr_counts; j++) {
+			if (thread->counts[j].key.kind == EXITS_VMEXIT)
+				add(&sums, &thread->counts[j]);
+		}
 	}
 	if (csv && strcmp(csv, "-") == 0) {
 		write_csv(&sums, cycles, seconds, mhz_text, out);

@@ -133,8 +133,8 @@ static const enum report_column compared[] = { COLUMN_RATE, COLUMN_AVG, COLUMN_P
 
 static void print_head(const struct report *one, const struct report *other, int width, FILE *out)
 {
-	fprintf(out, "1: %s\n2: %s\n", trace_file(one->tally->trace, 0)->path,
-		trace_file(other->tally->trace, 0)->path);
+	fprintf(out, "1: %s\n2: %s\n", trace_file(one->pairing->trace, 0)->path,
+		trace_file(other->pairing->trace, 0)->path);
 	if (one->has_time || other->has_time)
 		fprintf(out, "times in %s\n", one->ns_per_unit > 0 ? "us" : "cycles");
 	fprintf(out, "\n%-*s", width,
@@ -155,18 +155,18 @@ static int check_units(const struct report *one, const struct report *other, str
 	    (one->ns_per_unit > 0) == (other->ns_per_unit > 0))
 		return 0;
 	return why_set(why, -EINVAL, "%s: its times are TSCs: how fast is that? -f MHZ",
-		       trace_file(cycles->tally->trace, 0)->path);
+		       trace_file(cycles->pairing->trace, 0)->path);
 }
 
 /* What the numbers of a side lack. */
 static void print_lacks(const struct report *report, int side_nr, FILE *out)
 {
-	const struct tally *tally = report->tally;
+	const struct pairing *pairing = report->pairing;
 
-	if (tally->nr_lost)
+	if (pairing->nr_losses)
 		fprintf(out, "%d: %s%" PRIu64 " events were lost in %zu place%s.\n", side_nr,
-			tally->has_unknown_loss ? "more than " : "", tally->sum_lost,
-			tally->nr_lost, tally->nr_lost == 1 ? "" : "s");
+			pairing->has_unknown_loss ? "more than " : "", pairing->nr_lost_events,
+			pairing->nr_losses, pairing->nr_losses == 1 ? "" : "s");
 	if (report->has_time && report->nr_open)
 		fprintf(out,
 			"%d: %" PRIu64 " more %s no end in the recording and %s not counted.\n",
@@ -198,7 +198,7 @@ int report_diff(const struct report *one, const struct report *other, FILE *out,
 			print_column(reports, &pairs[i], compared[j], out);
 		fputc('\n', out);
 	}
-	if (one->nr_open || other->nr_open || one->tally->nr_lost || other->tally->nr_lost)
+	if (one->nr_open || other->nr_open || one->pairing->nr_losses || other->pairing->nr_losses)
 		fputc('\n', out);
 	print_lacks(one, 1, out);
 	print_lacks(other, 2, out);

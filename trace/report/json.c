@@ -149,12 +149,12 @@ static int add_files(const struct report *report, struct json_object *root)
 	const struct trace_info *info;
 	int err = files ? add(root, "files", files) : -ENOMEM;
 
-	for (size_t i = 0; (info = trace_file(report->tally->trace, i)) && !err; i++)
+	for (size_t i = 0; (info = trace_file(report->pairing->trace, i)) && !err; i++)
 		err = add_file(info, files);
 	return err;
 }
 
-static int add_loss(const struct tally_lost *lost, struct json_object *losses)
+static int add_loss(const struct recorded_loss *lost, struct json_object *losses)
 {
 	struct json_object *object = json_object_new_object();
 	int err = object ? add_number(object, "time", lost->time) : -ENOMEM;
@@ -169,15 +169,15 @@ static int add_loss(const struct tally_lost *lost, struct json_object *losses)
 
 static int add_losses(const struct report *report, struct json_object *root)
 {
-	const struct tally *tally = report->tally;
+	const struct pairing *pairing = report->pairing;
 	struct json_object *losses = json_object_new_array();
 	int err = losses ? add(root, "lost", losses) : -ENOMEM;
 
-	for (size_t i = 0; i < tally->nr_lost && i < TALLY_LOST_KEPT && !err; i++)
-		err = add_loss(&tally->lost[i], losses);
+	for (size_t i = 0; i < pairing->nr_losses && i < PAIRING_LOSSES && !err; i++)
+		err = add_loss(&pairing->losses[i], losses);
 	if (!err)
-		err = add_number(root, "lost_events", tally->sum_lost);
-	return err ? err : add_number(root, "losses", tally->nr_lost);
+		err = add_number(root, "lost_events", pairing->nr_lost_events);
+	return err ? err : add_number(root, "losses", pairing->nr_losses);
 }
 
 static int add_all(const struct report *report, struct json_object *root)
@@ -190,7 +190,7 @@ static int add_all(const struct report *report, struct json_object *root)
 	if (!err)
 		err = add_real(root, "wall", wall, 0);
 	if (!err)
-		err = add_number(root, "events", report->tally->nr_events);
+		err = add_number(root, "events", report->pairing->nr_events);
 	if (!err)
 		err = add_number(root, "vcpus", report->total.nr_vcpus);
 	if (!err)

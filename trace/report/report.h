@@ -2,7 +2,8 @@
 /*
  * report - `kvmtop report`: exits of a recording as rows, and what they look like.
  *
- * Rows are made from struct tally by grouping its cells; renderers write them as text, CSV or JSON.
+ * Rows are made from struct pairing by grouping its counts; renderers write them as text, CSV or
+ * JSON.
  */
 #ifndef KVMTOP_TRACE_REPORT_REPORT_H
 #define KVMTOP_TRACE_REPORT_REPORT_H
@@ -10,7 +11,7 @@
 #include <stdio.h>
 
 #include "cmd/command.h"
-#include "trace/recorded/pairing.h"
+#include "trace/recorded/recording.h"
 
 extern const struct command report_command;
 
@@ -71,7 +72,7 @@ struct report_row {
 };
 
 struct report {
-	const struct tally *tally;
+	const struct pairing *pairing;
 	enum exit_kind event;
 	enum report_by by;
 	struct report_row *rows;
@@ -83,8 +84,8 @@ struct report {
 	bool has_time;
 };
 
-/* Groups, filters and sorts. The exits stay the caller's and must outlive it. 0 or -ENOMEM. */
-int report_init(struct report *report, const struct tally *tally,
+/* Groups, filters and sorts. The recording stays the caller's and must outlive it. 0 or -ENOMEM. */
+int report_init(struct report *report, const struct recording *recording,
 		const struct report_options *options);
 void report_release(struct report *report);
 
@@ -122,10 +123,8 @@ void report_text(const struct report *report, int room, FILE *out);
 void report_csv(const struct report *report, FILE *out);
 int report_json(const struct report *report, FILE *out);
 
-struct recording;
-
 /*
- * The views of the live program over a recording (RECORDING_ALL), until the user has seen enough.
+ * The views of the live program over a recording, until the user has seen enough.
  * 0, or -errno with why: that cannot be shown, and text is to be printed; without words where there
  * is nothing to be said about it.
  */
@@ -133,8 +132,8 @@ int report_screen(const struct recording *recording, const struct report_options
 		  struct why *why);
 
 /* ACRN's vm_exit report and its CSV file, to the letter. mhz_text is printed as it is. */
-int report_acrn(const struct tally *tally, double mhz, const char *mhz_text, const char *csv,
-		FILE *out, struct why *why);
+int report_acrn(const struct recording *recording, double mhz, const char *mhz_text,
+		const char *csv, FILE *out, struct why *why);
 
 /*
  * Two recordings beside each other, the biggest change from one to other first. 0, -EINVAL with why

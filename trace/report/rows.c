@@ -168,9 +168,19 @@ static bool pid_is_listed(const char *list, int32_t pid)
 	return false;
 }
 
-static bool is_wanted(const struct tally_thread *thread, const struct report_options *options)
+static bool has_kind(const struct recorded_thread *thread, enum exit_kind kind)
 {
-	if (thread->nr_cells == 0)
+	for (size_t i = 0; i < thread->nr_counts; i++) {
+		if (thread->counts[i].key.kind == kind)
+			return true;
+	}
+	return false;
+}
+
+static bool is_wanted(const struct report *report, const struct recorded_thread *thread,
+		      const struct report_options *options)
+{
+	if (!has_kind(thread, report->event))
 		return false;
 	if (options->has_vcpu &&
 	    (thread->vcpu < 0 || (unsigned long)thread->vcpu != options->vcpu))
@@ -180,34 +190,34 @@ static bool is_wanted(const struct tally_thread *thread, const struct report_opt
 }
 
 /* The guest's name, where the file has it. */
-static void set_guest(const struct tally *tally, const struct tally_thread *thread,
+static void set_guest(const struct pairing *pairing, const struct recorded_thread *thread,
 		      struct report_row *row)
 {
 	struct trace_event process = { .file = thread->file, .pid = thread->pid,
 				       .tid = thread->pid };
 	struct trace_guest guest;
-	int32_t vcpu;
 
-	if (trace_guest_of(tally->trace, thread->file, thread->tid, &guest, &vcpu) >= 0)
+	if (thread->guest >= 0 &&
+	    trace_guest(pairing->trace, thread->file, (size_t)thread->guest, &guest))
 		snprintf(row->guest, sizeof(row->guest), "%s", guest.name);
 	if (!row->guest[0] && thread->pid >= 0)
 		snprintf(row->guest, sizeof(row->guest), "%s",
-			 trace_comm(tally->trace, &process));
+			 trace_comm(pairing->trace, &process));
 	if (!row->guest[0])
 		snprintf(row->guest, sizeof(row->guest), "%s",
-			 trace_file(tally->trace, thread->file)->instance);
+			 trace_file(pairing->trace, thread->file)->instance);
 }
 
 /* What a row is about: rows with equal parts are one. */
-static void set_identity(const struct report *report, const struct tally_thread *thread,
-			 const struct tally_cell *cell, struct report_row *row)
+static void set_identity(const struct report *report, const struct recorded_thread *thread,
+			 const struct exit_count *cell, struct report_row *row)
 {
 	*row = (struct report_row){ .pid = -1, .vcpu = -1, .tid = -1, .cpu = -1 };
 	if (report->by == BY_REASON) {
-		tally_name(report->tally, cell, row->name, sizeof(row->name));
+		pairing_name(report->pairing, cell, row->name, sizeof(row->name));
 		return;
 	}
-	set_guest(report->tally, thread, row);
+	set_guest(report->pairing, thread, row);
 	row->pid = thread->pid;
 	if (report->by == BY_VCPU || report->by == BY_TID)
 		row->vcpu = thread->vcpu;
@@ -297,28 +307,31 @@ static struct report_row *find_row(struct report *report, struct known **all,
 }
 
 static void add_cell(const struct report *report, struct report_row *row,
-		     const struct tally_cell *cell)
+		     const struct exit_count *cell)
 {
-	bool is_idle = tally_is_idle(report->tally, cell);
+	bool is_idle = pairing_is_idle(report->pairing, cell);
 
 	durations_join(&row->took, &cell->took);
-	row->count += tally_count(report->tally, cell);
+	row->count += pairing_count(report->pairing, cell);
 	row->is_idle |= is_idle;
 	if (is_idle)
 		row->idle += cell->took.total;
 }
 
-static int add_thread(struct report *report, struct known **all, const struct tally_thread *thread)
+static int add_thread(struct report *report, struct known **all,
+		      const struct recorded_thread *thread)
 {
 	struct report_row wanted, *row;
 	size_t last = SIZE_MAX;
 
 	report->total.nr_vcpus++;
-	for (size_t i = 0; i < thread->nr_cells; i++) {
-		const struct tally_cell *cell = &thread->cells[i];
+	for (size_t i = 0; i < thread->nr_counts; i++) {
+		const struct exit_count *cell = &thread->counts[i];
 
-		report->nr_open += cell->seen - cell->took.count;
-		if (tally_count(report->tally, cell) == 0)
+		if (cell->key.kind != report->event)
+			continue;
+		report->nr_open += cell->begun - cell->took.count;
+		if (pairing_count(report->pairing, cell) == 0)
 			continue;
 		set_identity(report, thread, cell, &wanted);
 		row = find_row(report, all, &wanted);
@@ -335,16 +348,16 @@ static int add_thread(struct report *report, struct known **all, const struct ta
 /* Guests that can be told apart: by process, else none. */
 static int count_guests(struct report *report, const struct report_options *options)
 {
-	const struct tally *tally = report->tally;
+	const struct table *table = &report->pairing->table;
 	struct known *all = NULL;
 	int err = 0;
 
-	for (size_t i = 0; i < tally->nr_threads && !err; i++) {
+	for (size_t i = 0; i < table->nr_threads && !err; i++) {
 		struct identity identity;
 
 		memset(&identity, 0, sizeof(identity));
-		identity.pid = tally->threads[i]->pid;
-		if (identity.pid >= 0 && is_wanted(tally->threads[i], options) &&
+		identity.pid = table->threads[i]->pid;
+		if (identity.pid >= 0 && is_wanted(report, table->threads[i], options) &&
 		    !know(&all, &identity))
 			err = -ENOMEM;
 	}
@@ -411,25 +424,26 @@ static void sort_rows(struct report *report, const struct report_options *option
 			context);
 }
 
-int report_init(struct report *report, const struct tally *tally,
+int report_init(struct report *report, const struct recording *recording,
 		const struct report_options *options)
 {
+	const struct table *table = &recording->pairing.table;
 	struct known *all = NULL;
 	int err;
 
 	*report = (struct report){
-		.tally = tally,
-		.event = tally->event,
+		.pairing = &recording->pairing,
+		.event = options->tally_event,
 		.by = options->group_by,
-		.wall = recording_span(tally),
-		.ns_per_unit = recording_ns_per_unit(tally->trace, options->mhz),
-		.has_time = tally_has_time(tally) &&
-			    trace_file(tally->trace, 0)->clock != TRACE_CLOCK_COUNT,
+		.wall = recording_span(recording),
+		.ns_per_unit = recording_ns_per_unit(recording->trace, options->mhz),
+		.has_time = recording->pairing.has_entries &&
+			    trace_file(recording->trace, 0)->clock != TRACE_CLOCK_COUNT,
 	};
 	err = durations_init(&report->total.took);
-	for (size_t i = 0; i < tally->nr_threads && !err; i++) {
-		if (is_wanted(tally->threads[i], options))
-			err = add_thread(report, &all, tally->threads[i]);
+	for (size_t i = 0; i < table->nr_threads && !err; i++) {
+		if (is_wanted(report, table->threads[i], options))
+			err = add_thread(report, &all, table->threads[i]);
 	}
 	forget(&all);
 	if (!err)

@@ -146,7 +146,7 @@ static void print_files(const struct report *report, FILE *out)
 {
 	const struct trace_info *info;
 
-	for (size_t i = 0; (info = trace_file(report->tally->trace, i)); i++) {
+	for (size_t i = 0; (info = trace_file(report->pairing->trace, i)); i++) {
 		fprintf(out, "%s: %s", info->path, trace_kind_name(info->kind));
 		if (info->instance[0])
 			fprintf(out, ", buffer %s", info->instance);
@@ -166,7 +166,7 @@ static void print_wall(const struct report *report, FILE *out)
 		fprintf(out, "%.6f s", (double)report->wall * report->ns_per_unit / 1e9);
 	else
 		fprintf(out, "%" PRIu64 " cycles", report->wall);
-	fprintf(out, ", %" PRIu64 " events, %u vCPU%s", report->tally->nr_events,
+	fprintf(out, ", %" PRIu64 " events, %u vCPU%s", report->pairing->nr_events,
 		report->total.nr_vcpus, report->total.nr_vcpus == 1 ? "" : "s");
 	if (report->nr_guests)
 		fprintf(out, " of %zu guest%s", report->nr_guests,
@@ -202,16 +202,17 @@ static void print_total(const struct report *report, FILE *out)
 
 static void print_losses(const struct report *report, FILE *out)
 {
-	const struct tally *tally = report->tally;
+	const struct pairing *pairing = report->pairing;
 	double unit = report->ns_per_unit > 0 ? report->ns_per_unit / 1e9 : 1;
 
-	if (tally->nr_lost == 0)
+	if (pairing->nr_losses == 0)
 		return;
 	fprintf(out, "Lost: %s%" PRIu64 " events in %zu place%s:\n",
-		tally->has_unknown_loss ? "more than " : "", tally->sum_lost, tally->nr_lost,
-		tally->nr_lost == 1 ? "" : "s");
-	for (size_t i = 0; i < tally->nr_lost && i < TALLY_LOST_KEPT; i++) {
-		const struct tally_lost *lost = &tally->lost[i];
+		pairing->has_unknown_loss ? "more than " : "", pairing->nr_lost_events,
+		pairing->nr_losses,
+		pairing->nr_losses == 1 ? "" : "s");
+	for (size_t i = 0; i < pairing->nr_losses && i < PAIRING_LOSSES; i++) {
+		const struct recorded_loss *lost = &pairing->losses[i];
 
 		fprintf(out, "  before %.*f", report->ns_per_unit > 0 ? 6 : 0,
 			(double)lost->time * unit);
@@ -222,8 +223,8 @@ static void print_losses(const struct report *report, FILE *out)
 		else
 			fputs(": nobody knows how many\n", out);
 	}
-	if (tally->nr_lost > TALLY_LOST_KEPT)
-		fprintf(out, "  and %zu more\n", tally->nr_lost - TALLY_LOST_KEPT);
+	if (pairing->nr_losses > PAIRING_LOSSES)
+		fprintf(out, "  and %zu more\n", pairing->nr_losses - PAIRING_LOSSES);
 }
 
 static void print_notes(const struct report *report, FILE *out)
@@ -241,10 +242,10 @@ static void print_notes(const struct report *report, FILE *out)
 /* What would give something. */
 static void print_nothing(const struct report *report, FILE *out)
 {
-	if (report->tally->nr_cells)
+	if (report->pairing->table.nr_counts[report->event])
 		fputs("Nothing is of the processes, threads and vCPUs that were chosen; --by tid "
 		      "shows which there are.\n", out);
-	else if (report->event == EXITS_VMEXIT && !report->tally->has_exits)
+	else if (report->event == EXITS_VMEXIT && !report->pairing->has_exits[EXITS_VMEXIT])
 		fputs("The recording has no VM exits (kvm_exit); --event userspace shows those "
 		      "that reached user space.\n", out);
 	else

@@ -1,51 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tracks of threads, and what each of them is in. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
-#include "host/guest_name.h"
-#include "trace/recorded/pairing_private.h"
+#include "trace/recorded/guests.h"
+#include "trace/recorded/pairing.h"
 #include "trace/timeline/fields.h"
 #include "trace/timeline/kvm.h"
 #include "trace/timeline/offsets.h"
 
 #define ORDER_OTHERS 1000000 /* behind all vCPUs */
-#define SVM_LEAST 0x60	     /* an exit of SVM's that every guest has: an interrupt */
-#define SVM_INVALID 0xffff   /* also VMX's flags make such numbers */
 #define NAME_SIZE 96
-
-/* What an event of a type does. */
-struct kind {
-	bool is_seen;
-	bool is_of_kvm;
-	bool is_userspace, is_offset, is_clock;
-	struct role role;
-	const struct trace_field *reason; /* of kvm_userspace_exit */
-	const struct trace_field *vcpu, *offset; /* of kvm_write_tsc_offset */
-	const struct trace_field *mul, *shift; /* of kvm_pvclock_update: from its TSC to ns */
-};
-
-/*
- * What tells guests apart. Two threads that are the same vCPU are of two guests, even if nothing
- * says which.
- */
-struct process_key {
-	int64_t pid;   /* -1: not known */
-	int64_t guest; /* the file's number for it; -1: it does not say */
-	uint32_t file;
-	uint32_t of_vcpu; /* where neither is known: how many had this vCPU before */
-};
-
-/* Where a process is in the list; of -1 guests, how many threads of a file had this vCPU. */
-struct place {
-	struct process_key key;
-	size_t at;
-	UT_hash_handle hh;
-};
 
 /* A guest, or what stands for it. */
 struct process {
@@ -54,167 +20,28 @@ struct process {
 	uint64_t tsc_khz; /* the guest's; 0: not told */
 };
 
-enum state { STATE_UNKNOWN, STATE_GUEST, STATE_KVM };
-
-struct track_key {
-	uint64_t strand, file;
-};
-
+/* What is kept of a thread. */
 struct track {
-	struct track_key key;
-	UT_hash_handle hh;
 	size_t process;
 	int64_t id;
-	int32_t vcpu, tid, cpu; /* -1: not known */
-	char comm[32];
-	bool is_empty; /* nothing was drawn on it */
-	enum state state;
-	uint64_t begin;
-	char reason[NAME_SIZE];
-	bool is_idle;
-	struct timeline_args args;
-	bool is_in_userspace;
-	uint64_t userspace_begin;
-	char userspace[NAME_SIZE];
+	struct timeline_args args; /* of the exit that it is in */
 };
 
 struct timeline_kvm {
 	const struct trace *trace;
 	const struct timeline_clock *clock;
 	struct timeline_out *out;
-	struct tally names; /* no sums: its knowledge of reasons */
-	struct reasons userspace;
-	struct kind *kinds;
-	size_t nr_kinds;
-	struct track *tracks, *last;
-	struct process *processes;
+	struct pairing pairing;
+	struct pairing_listener listener;
+	struct guest_numbers guests;
+	struct process *processes; /* by the guest's number */
 	size_t nr_processes;
-	struct place *places, *vcpus;
-	bool keeps_offsets, is_svm;
+	bool keeps_offsets;
+	bool has_no_memory;
 	struct timeline_offsets offsets;
-	uint64_t first, last_time;
-	bool has_first;
 };
 
-/* ---- what events mean ---- */
-
-static int find_kind(struct timeline_kvm *kvm, const struct trace_type *type, struct kind *kind)
-{
-	*kind = (struct kind){ .is_seen = true };
-	kind->is_of_kvm = strncmp(type->system, "kvm", 3) == 0 ||
-			  strcmp(type->system, "acrn") == 0;
-	if (!kind->is_of_kvm)
-		return 0;
-	if (strcmp(type->name, arch_userspace_split.event) == 0) {
-		kind->is_userspace = true;
-		kind->reason = trace_field(type, arch_userspace_split.field);
-	}
-	kind->vcpu = trace_field(type, "vcpu_id");
-	kind->offset = trace_field(type, "next_tsc_offset");
-	kind->mul = trace_field(type, "tsc_to_system_mul");
-	kind->shift = trace_field(type, "tsc_shift");
-	kind->is_clock = strcmp(type->name, "kvm_pvclock_update") == 0 && kind->mul && kind->shift;
-	kind->is_offset = strcmp(type->name, "kvm_write_tsc_offset") == 0 && kind->offset;
-	return role_find(&kvm->names, type, &kind->role);
-}
-
-static int get_kind(struct timeline_kvm *kvm, const struct trace_type *type,
-		    struct kind **ret_kind)
-{
-	size_t nr = (type->index | 63) + 1;
-	int err = 0;
-
-	if (type->index >= kvm->nr_kinds) {
-		struct kind *kinds = reallocarray(kvm->kinds, nr, sizeof(*kinds));
-
-		if (!kinds)
-			return -ENOMEM;
-		memset(kinds + kvm->nr_kinds, 0, (nr - kvm->nr_kinds) * sizeof(*kinds));
-		kvm->kinds = kinds;
-		kvm->nr_kinds = nr;
-	}
-	if (!kvm->kinds[type->index].is_seen)
-		err = find_kind(kvm, type, &kvm->kinds[type->index]);
-	*ret_kind = &kvm->kinds[type->index];
-	return err;
-}
-
 /* ---- processes and tracks ---- */
-
-/* Which guest of the file's list the thread belongs to; -1: none. Fills in its vCPU. */
-static int64_t find_guest(const struct timeline_kvm *kvm, struct track *track, char *name)
-{
-	struct trace_guest guest;
-	int64_t i = trace_guest_of(kvm->trace, (size_t)track->key.file, track->tid, &guest,
-				   &track->vcpu);
-
-	if (i >= 0 && guest.pid >= 0)
-		snprintf(name, NAME_SIZE, "%s (%d)", guest.name, (int)guest.pid);
-	else if (i >= 0)
-		snprintf(name, NAME_SIZE, "%s", guest.name);
-	return i;
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
-/* A new one is at SIZE_MAX. NULL: no memory. */
-static struct place *get_place(struct place **places, const struct process_key *key)
-{
-	struct place *place;
-
-	HASH_FIND(hh, *places, key, sizeof(*key), place);
-	if (place)
-		return place;
-	place = calloc(1, sizeof(*place));
-	if (!place)
-		return NULL;
-	place->key = *key;
-	place->at = SIZE_MAX;
-	HASH_ADD(hh, *places, key, sizeof(place->key), place);
-	return place;
-}
-
-static void free_places(struct place **places)
-{
-	struct place *place, *next;
-
-	HASH_ITER(hh, *places, place, next) {
-		HASH_DEL(*places, place);
-		free(place);
-	}
-}
-
-/* How many threads of this file were the same vCPU before: 0 or -ENOMEM. */
-static int count_vcpu(struct timeline_kvm *kvm, const struct track *track, struct process_key *key)
-{
-	const struct process_key of = { .pid = track->vcpu, .file = key->file };
-	struct place *place;
-
-	if (key->pid >= 0 || key->guest >= 0 || track->vcpu < 0)
-		return 0;
-	place = get_place(&kvm->vcpus, &of);
-	if (!place)
-		return -ENOMEM;
-	key->of_vcpu = (uint32_t)++place->at; /* from SIZE_MAX to 0 */
-	return 0;
-}
-
-/* What is called after the file; all of its guests but the first have numbers. */
-static void name_by_file(const struct timeline_kvm *kvm, const struct process_key *key, char *name,
-			 size_t size)
-{
-	const char *base = base_name(trace_file(kvm->trace, key->file)->path);
-
-	if (key->of_vcpu)
-		snprintf(name, size, "%s (%u)", base, key->of_vcpu + 1);
-	else
-		snprintf(name, size, "%s", base);
-}
 
 static int add_process(struct timeline_kvm *kvm, const char *name)
 {
@@ -228,259 +55,187 @@ static int add_process(struct timeline_kvm *kvm, const char *name)
 	return 0;
 }
 
-/* The guest's name where the file has it, else its process, else the file it is in. */
-static int set_process(struct timeline_kvm *kvm, struct track *track,
-		       const struct trace_event *event)
+static int set_process(struct timeline_kvm *kvm, const struct recorded_thread *thread,
+		       struct track *track)
 {
-	const struct trace_info *info = trace_file(kvm->trace, event->file);
-	struct process_key key = { .file = event->file, .pid = event->pid };
-	char name[NAME_SIZE] = "";
-	struct place *place;
+	char name[NAME_SIZE];
+	int err = guest_numbers_add(&kvm->guests, kvm->trace, thread, &track->process, name,
+				    sizeof(name));
 
-	if (info->kind == TRACE_ACRN)
-		key.file = 0; /* one for each CPU of the same machine */
-	key.guest = find_guest(kvm, track, name);
-	if (key.guest >= 0)
-		key.pid = -1;
-	if (count_vcpu(kvm, track, &key) < 0)
-		return -ENOMEM;
-	place = get_place(&kvm->places, &key);
-	if (!place)
-		return -ENOMEM;
-	track->process = place->at;
-	if (place->at != SIZE_MAX)
-		return 0;
-	track->process = place->at = kvm->nr_processes;
-	if (!name[0] && event->pid >= 0)
-		snprintf(name, sizeof(name), "%s %d",
-			 info->kind == TRACE_ACRN ? "VM" : "process", (int)event->pid);
-	if (!name[0])
-		name_by_file(kvm, &key, name, sizeof(name));
-	return add_process(kvm, name);
+	return err || !name[0] ? err : add_process(kvm, name);
 }
 
-static void set_names(struct timeline_kvm *kvm, struct track *track,
-		      const struct trace_event *event)
+/* NULL: no memory. */
+static struct track *track_of(struct timeline_kvm *kvm, struct recorded_thread *thread)
 {
-	snprintf(track->comm, sizeof(track->comm), "%s", trace_comm(kvm->trace, event));
-	track->tid = event->tid;
-	track->cpu = event->cpu;
-	track->vcpu = event->vcpu >= 0 ? event->vcpu : guest_name_vcpu(track->comm);
-	if (track->tid >= 0)
-		track->id = track->tid;
-	else
-		track->id = track->vcpu >= 0 ? track->vcpu : track->cpu;
-}
+	struct track *track = thread->drawn;
 
-static struct track *get_track(struct timeline_kvm *kvm, const struct trace_event *event)
-{
-	struct track_key key = { event->strand, event->file };
-	struct track *track = kvm->last;
-
-	if (track && track->key.strand == key.strand && track->key.file == key.file)
+	if (track)
 		return track;
-	HASH_FIND(hh, kvm->tracks, &key, sizeof(key), track);
-	if (!track) {
-		track = calloc(1, sizeof(*track));
-		if (!track)
-			return NULL;
-		track->key = key;
-		track->is_empty = true;
-		set_names(kvm, track, event);
-		if (set_process(kvm, track, event) < 0) {
-			free(track);
-			return NULL;
-		}
-		HASH_ADD(hh, kvm->tracks, key, sizeof(key), track);
+	track = calloc(1, sizeof(*track));
+	if (!track)
+		return NULL;
+	guests_identify(kvm->trace, thread);
+	if (thread->tid >= 0)
+		track->id = thread->tid;
+	else
+		track->id = thread->vcpu >= 0 ? thread->vcpu : thread->cpu;
+	if (set_process(kvm, thread, track) < 0) {
+		free(track);
+		return NULL;
 	}
-	kvm->last = track;
+	thread->drawn = track;
 	return track;
 }
 
 /* ---- drawing ---- */
 
-static void draw(struct timeline_kvm *kvm, struct track *track, const char *name,
-		 const char *category, uint64_t begin, uint64_t end,
-		 const struct timeline_args *args)
+static struct timeline_event event_on(const struct timeline_kvm *kvm, const struct track *track,
+				      const char *name, const char *category, uint64_t time)
 {
-	const struct timeline_event event = {
+	return (struct timeline_event){
 		.name = name,
 		.category = category,
 		.process = kvm->processes[track->process].number,
 		.track = track->id,
-		.ns = timeline_clock_ns(kvm->clock, begin),
+		.ns = timeline_clock_ns(kvm->clock, time),
 	};
-
-	track->is_empty = false;
-	out_slice(kvm->out, &event, timeline_clock_ns(kvm->clock, end), args);
 }
 
-static void draw_instant(struct timeline_kvm *kvm, struct track *track,
+static void draw_instant(struct timeline_kvm *kvm, const struct track *track,
 			 const struct trace_event *event)
 {
-	const struct timeline_event instant = {
-		.name = event->type->name,
-		.category = "kvm",
-		.process = kvm->processes[track->process].number,
-		.track = track->id,
-		.ns = timeline_clock_ns(kvm->clock, event->time),
-	};
+	const struct timeline_event instant = event_on(kvm, track, event->type->name, "kvm",
+						       event->time);
 	struct timeline_args args;
 
 	args_clear(&args);
 	timeline_fields_add(&args, event);
-	track->is_empty = false;
 	out_instant(kvm->out, &instant, &args);
 }
 
-static void end_userspace(struct timeline_kvm *kvm, struct track *track, uint64_t time,
-			  const char *category)
+struct slice {
+	const struct track *track;
+	uint64_t begin, end;
+	bool is_cut;
+};
+
+/* kind: "guest", "kvm" ..., the category. */
+static void draw(struct timeline_kvm *kvm, const struct slice *slice, const char *name,
+		 const char *kind, const struct timeline_args *args)
 {
-	if (track->is_in_userspace)
-		draw(kvm, track, track->userspace, category, track->userspace_begin, time, NULL);
-	track->is_in_userspace = false;
+	struct timeline_event event;
+	char category[16];
+
+	snprintf(category, sizeof(category), "%s%s", kind, slice->is_cut ? ",cut" : "");
+	event = event_on(kvm, slice->track, name, category, slice->begin);
+	out_slice(kvm->out, &event, timeline_clock_ns(kvm->clock, slice->end), args);
 }
 
-/* Ends what the track is in. The outer slice goes first: where both begin at once, it counts. */
-static void end_state(struct timeline_kvm *kvm, struct track *track, uint64_t time, bool is_cut)
+static void draw_exit(struct timeline_kvm *kvm, const struct slice *slice,
+		      const struct exit_count *count)
 {
-	switch (track->state) {
-	case STATE_GUEST:
-		draw(kvm, track, "guest", is_cut ? "guest,cut" : "guest", track->begin, time,
-		     NULL);
-		break;
-	case STATE_KVM:
-		draw(kvm, track, track->reason, is_cut ? "kvm,cut" : "kvm", track->begin, time,
-		     &track->args);
-		if (track->is_idle)
-			draw(kvm, track, "halted", is_cut ? "halted,cut" : "halted", track->begin,
-			     time, NULL);
-		end_userspace(kvm, track, time, is_cut ? "userspace,cut" : "userspace");
-		break;
-	case STATE_UNKNOWN:
-		break;
+	char name[NAME_SIZE] = "KVM";
+
+	if (count)
+		pairing_name(&kvm->pairing, count, name, sizeof(name));
+	draw(kvm, slice, name, "kvm", count ? &slice->track->args : NULL);
+	if (count && pairing_is_idle(&kvm->pairing, count))
+		draw(kvm, slice, "halted", "halted", NULL);
+}
+
+static void draw_userspace(struct timeline_kvm *kvm, const struct slice *slice,
+			   const struct exit_count *count)
+{
+	char reason[NAME_SIZE - 16], name[NAME_SIZE];
+
+	pairing_name(&kvm->pairing, count, reason, sizeof(reason));
+	snprintf(name, sizeof(name), "userspace (%s)", reason);
+	draw(kvm, slice, name, "userspace", NULL);
+}
+
+/* ---- what the pairing tells ---- */
+
+/* The outer slice comes first: where both begin at once, that tells a reader which is which. */
+static void on_end(void *state, struct recorded_thread *thread, enum span span, uint64_t begin,
+		   uint64_t end, const struct exit_count *count, bool is_cut)
+{
+	struct timeline_kvm *kvm = state;
+	const struct slice slice = { track_of(kvm, thread), begin, end, is_cut };
+
+	if (!slice.track)
+		kvm->has_no_memory = true;
+	else if (span == SPAN_GUEST)
+		draw(kvm, &slice, "guest", "guest", NULL);
+	else if (span == SPAN_EXIT)
+		draw_exit(kvm, &slice, count);
+	else
+		draw_userspace(kvm, &slice, count);
+}
+
+static void on_begin(void *state, struct recorded_thread *thread, enum span span,
+		     const struct trace_event *event)
+{
+	struct timeline_kvm *kvm = state;
+	struct track *track = track_of(kvm, thread);
+
+	if (!track) {
+		kvm->has_no_memory = true;
+	} else if (span == SPAN_EXIT) {
+		args_clear(&track->args);
+		timeline_fields_add(&track->args, event);
+	} else if (span == SPAN_USERSPACE && thread->state != VCPU_OUTSIDE) {
+		draw_instant(kvm, track, event);
 	}
-	track->is_in_userspace = false;
-	track->state = STATE_UNKNOWN;
 }
 
-/* What the track is in since the recording began, if its first event ends it. */
-static void begin_cut(struct timeline_kvm *kvm, struct track *track, enum state state,
-		      uint64_t time)
+static void on_loss(void *state, struct recorded_thread *thread, const struct trace_event *event)
 {
-	if (track->state != STATE_UNKNOWN || !track->is_empty || time <= kvm->first)
+	struct timeline_kvm *kvm = state;
+	const struct track *track = track_of(kvm, thread);
+	struct timeline_event instant;
+	struct timeline_args args;
+
+	if (!track) {
+		kvm->has_no_memory = true;
 		return;
-	track->state = state;
-	track->begin = kvm->first;
-	snprintf(track->reason, sizeof(track->reason), "KVM");
-	end_state(kvm, track, time, true);
-}
-
-/* kvmtrace does not say whose numbers they are. No VMX exit has one from SVM_LEAST on. */
-static void guess_svm(struct timeline_kvm *kvm, const struct track *track, uint64_t code)
-{
-	const struct trace_info *info = trace_file(kvm->trace, (size_t)track->key.file);
-
-	if (kvm->is_svm || info->kind != TRACE_KVMTRACE || code < SVM_LEAST || code >= SVM_INVALID)
-		return;
-	kvm->is_svm = true;
-	tally_rename(&kvm->names, arch_by_name("SVM")->splits);
-}
-
-static void take_exit(struct timeline_kvm *kvm, struct track *track, const struct kind *kind,
-		      const struct trace_event *event)
-{
-	const struct tally_cell cell = { .key = role_reason(&kind->role, event) };
-
-	guess_svm(kvm, track, cell.key.a);
-	begin_cut(kvm, track, STATE_GUEST, event->time);
-	end_state(kvm, track, event->time, track->state == STATE_KVM);
-	track->state = STATE_KVM;
-	track->begin = event->time;
-	tally_name(&kvm->names, &cell, track->reason, sizeof(track->reason));
-	track->is_idle = tally_is_idle(&kvm->names, &cell);
-	args_clear(&track->args);
-	timeline_fields_add(&track->args, event);
-}
-
-static void take_entry(struct timeline_kvm *kvm, struct track *track, uint64_t time)
-{
-	begin_cut(kvm, track, STATE_KVM, time);
-	end_state(kvm, track, time, track->state == STATE_GUEST);
-	track->state = STATE_GUEST;
-	track->begin = time;
-}
-
-static const char *userspace_name(const struct timeline_kvm *kvm, uint64_t code)
-{
-	for (size_t i = 0; i < kvm->userspace.nr; i++) {
-		if (kvm->userspace.list[i].code == code)
-			return kvm->userspace.list[i].name;
 	}
-	return "unknown";
-}
-
-static void take_userspace(struct timeline_kvm *kvm, struct track *track, const struct kind *kind,
-			   const struct trace_event *event)
-{
-	uint64_t code = kind->reason ? trace_field_number(kind->reason, event) : 0;
-
-	end_userspace(kvm, track, event->time, "userspace");
-	track->is_in_userspace = true;
-	track->userspace_begin = event->time;
-	snprintf(track->userspace, sizeof(track->userspace), "userspace (%s)",
-		 userspace_name(kvm, code));
-}
-
-/* Of what was open on that CPU nobody knows how it ended. */
-static void take_loss(struct timeline_kvm *kvm, const struct trace_event *event)
-{
-	for (struct track *track = kvm->tracks; track; track = track->hh.next) {
-		if (track->key.file != event->file ||
-		    (event->cpu >= 0 && track->cpu != event->cpu))
-			continue;
-		if (track->state != STATE_UNKNOWN) {
-			const struct timeline_event instant = {
-				.name = "events lost",
-				.category = "lost",
-				.process = kvm->processes[track->process].number,
-				.track = track->id,
-				.ns = timeline_clock_ns(kvm->clock, event->time),
-			};
-			struct timeline_args args;
-
-			args_clear(&args);
-			if (event->lost >= 0)
-				args_add_number(&args, "lost", event->lost);
-			out_instant(kvm->out, &instant, &args);
-		}
-		end_state(kvm, track, event->time, true);
-	}
+	instant = event_on(kvm, track, "events lost", "lost", event->time);
+	args_clear(&args);
+	if (event->lost >= 0)
+		args_add_number(&args, "lost", event->lost);
+	out_instant(kvm->out, &instant, &args);
 }
 
 /* ---- the guests' clocks ---- */
 
-static int take_offset(struct timeline_kvm *kvm, const struct track *track,
-		       const struct kind *kind, const struct trace_event *event)
+static int take_offset(struct timeline_kvm *kvm, const struct recorded_thread *thread,
+		       const struct track *track, const struct trace_event *event)
 {
-	int32_t vcpu = kind->vcpu ? (int32_t)trace_field_number(kind->vcpu, event) : track->vcpu;
+	const struct trace_field *offset = trace_field(event->type, "next_tsc_offset");
+	const struct trace_field *vcpu = trace_field(event->type, "vcpu_id");
 
+	if (!offset)
+		return 0;
 	kvm->processes[track->process].has_offsets = true;
 	if (!kvm->keeps_offsets)
 		return 0;
-	return offsets_add(&kvm->offsets, track->process, vcpu, event->time,
-			   (int64_t)trace_field_number(kind->offset, event));
+	return offsets_add(&kvm->offsets, track->process,
+			   vcpu ? (int32_t)trace_field_number(vcpu, event) : thread->vcpu,
+			   event->time, (int64_t)trace_field_number(offset, event));
 }
 
 /* The kernel's: a TSC shifted to the left, then times mul and by 2^32, is nanoseconds. */
 static void take_clock(struct timeline_kvm *kvm, const struct track *track,
-		       const struct kind *kind, const struct trace_event *event)
+		       const struct trace_event *event)
 {
-	uint64_t mul = trace_field_number(kind->mul, event);
-	int64_t shift = (int64_t)trace_field_number(kind->shift, event);
+	const struct trace_field *mul_field = trace_field(event->type, "tsc_to_system_mul");
+	const struct trace_field *shift_field = trace_field(event->type, "tsc_shift");
+	uint64_t mul = mul_field ? trace_field_number(mul_field, event) : 0;
+	int64_t shift = shift_field ? (int64_t)trace_field_number(shift_field, event) : 0;
 	unsigned __int128 khz_mul = (unsigned __int128)1000000 << 32;
 
-	if (mul == 0 || shift < -31 || shift > 31)
+	if (mul == 0 || !shift_field || shift < -31 || shift > 31)
 		return;
 	khz_mul = shift < 0 ? khz_mul << -shift : khz_mul >> shift;
 	kvm->processes[track->process].tsc_khz = (uint64_t)((khz_mul + mul / 2) / mul);
@@ -526,101 +281,79 @@ struct timeline_kvm *timeline_kvm_new(const struct trace *trace, const struct ti
 	kvm->clock = clock;
 	kvm->keeps_offsets = keeps_offsets;
 	kvm->out = out;
-	tally_init(&kvm->names, EXITS_VMEXIT, trace);
-	if (reasons_of(&arch_userspace_split, NULL, &kvm->userspace) < 0) {
-		timeline_kvm_free(kvm);
-		return NULL;
-	}
+	kvm->listener = (struct pairing_listener){ kvm, on_begin, on_end, on_loss };
+	pairing_init(&kvm->pairing, trace, &kvm->listener);
 	return kvm;
 }
 
 void timeline_kvm_free(struct timeline_kvm *kvm)
 {
-	struct track *track, *next;
-
 	if (!kvm)
 		return;
-	HASH_ITER(hh, kvm->tracks, track, next) {
-		HASH_DEL(kvm->tracks, track);
-		free(track);
-	}
-	tally_release(&kvm->names);
-	reasons_release(&kvm->userspace);
-	free(kvm->kinds);
-	free_places(&kvm->places);
-	free_places(&kvm->vcpus);
+	for (size_t i = 0; i < kvm->pairing.table.nr_threads; i++)
+		free(kvm->pairing.table.threads[i]->drawn);
+	pairing_release(&kvm->pairing);
+	guest_numbers_release(&kvm->guests);
 	free(kvm->processes);
 	offsets_release(&kvm->offsets);
 	free(kvm);
 }
 
-static int dispatch(struct timeline_kvm *kvm, struct track *track, const struct kind *kind,
-		    const struct trace_event *event)
+/* An event of KVM's that neither begins nor ends anything. */
+static int take_instant(struct timeline_kvm *kvm, const struct trace_event *event)
 {
-	if (kind->role.kind == ROLE_EXIT) {
-		take_exit(kvm, track, kind, event);
-	} else if (kind->role.kind == ROLE_ENTRY) {
-		take_entry(kvm, track, event->time);
-	} else if (kind->is_userspace && track->state == STATE_KVM) {
-		take_userspace(kvm, track, kind, event);
-	} else {
-		draw_instant(kvm, track, event);
-		if (kind->is_clock)
-			take_clock(kvm, track, kind, event);
-		if (kind->is_offset)
-			return take_offset(kvm, track, kind, event);
-	}
+	struct recorded_thread *thread = table_thread(&kvm->pairing.table, event);
+	const struct track *track = thread ? track_of(kvm, thread) : NULL;
+
+	if (!track)
+		return -ENOMEM;
+	draw_instant(kvm, track, event);
+	if (strcmp(event->type->name, "kvm_pvclock_update") == 0)
+		take_clock(kvm, track, event);
+	if (strcmp(event->type->name, "kvm_write_tsc_offset") == 0)
+		return take_offset(kvm, thread, track, event);
 	return 0;
 }
 
 int timeline_kvm_add(struct timeline_kvm *kvm, const struct trace_event *event)
 {
-	struct track *track;
-	struct kind *kind;
-	int err;
+	const struct meaning *meaning;
+	int err = pairing_add(&kvm->pairing, event);
 
-	if (!kvm->has_first)
-		kvm->first = event->time;
-	kvm->has_first = true;
-	kvm->last_time = event->time;
-	if (!event->type) {
-		take_loss(kvm, event);
-		return 0;
-	}
-	err = get_kind(kvm, event->type, &kind);
-	if (err || !kind->is_of_kvm)
-		return err;
-	track = get_track(kvm, event);
-	if (!track)
+	if (err || kvm->has_no_memory)
 		return -ENOMEM;
-	track->cpu = event->cpu;
-	if (event->vcpu >= 0)
-		track->vcpu = event->vcpu;
-	return dispatch(kvm, track, kind, event);
+	if (!event->type)
+		return 0;
+	meaning = meaning_of(&kvm->pairing.meanings, event->type);
+	if (meaning->kind == MEANING_EVENT || meaning->kind == MEANING_ARGUMENT)
+		return take_instant(kvm, event);
+	return 0;
 }
 
-static void name_track(struct timeline_kvm *kvm, const struct track *track)
+static void name_track(struct timeline_kvm *kvm, const struct recorded_thread *thread)
 {
+	const struct track *track = thread->drawn;
 	const struct process *process = &kvm->processes[track->process];
-	bool is_cpu = trace_file(kvm->trace, (size_t)track->key.file)->kind == TRACE_ACRN;
+	bool is_cpu = trace_file(kvm->trace, thread->file)->kind == TRACE_ACRN;
 	char name[NAME_SIZE];
 
-	if (is_cpu && track->vcpu < 0)
-		snprintf(name, sizeof(name), "CPU %d", (int)track->cpu);
-	else if (track->vcpu >= 0)
-		snprintf(name, sizeof(name), "vCPU %d", (int)track->vcpu);
-	else if (track->comm[0])
-		snprintf(name, sizeof(name), "%s", track->comm);
+	if (is_cpu && thread->vcpu < 0)
+		snprintf(name, sizeof(name), "CPU %d", (int)thread->cpu);
+	else if (thread->vcpu >= 0)
+		snprintf(name, sizeof(name), "vCPU %d", (int)thread->vcpu);
+	else if (thread->comm[0])
+		snprintf(name, sizeof(name), "%s", thread->comm);
 	else
-		snprintf(name, sizeof(name), "thread %d", (int)track->tid);
+		snprintf(name, sizeof(name), "thread %d", (int)thread->tid);
 	out_track(kvm->out, process->number, track->id, name,
-		  track->vcpu >= 0 ? track->vcpu : ORDER_OTHERS + track->id);
+		  thread->vcpu >= 0 ? thread->vcpu : ORDER_OTHERS + track->id);
 }
 
 void timeline_kvm_end(struct timeline_kvm *kvm)
 {
-	for (struct track *track = kvm->tracks; track; track = track->hh.next) {
-		end_state(kvm, track, kvm->last_time, true);
-		name_track(kvm, track);
+	pairing_end(&kvm->pairing);
+	for (size_t i = 0; i < kvm->pairing.table.nr_threads; i++) {
+		if (kvm->pairing.table.threads[i]->drawn)
+			name_track(kvm, kvm->pairing.table.threads[i]);
 	}
 }

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "base/array.h"
 #include "tests/worlds/trace_world_linux.h"
 #include "trace/report/report.h"
 
@@ -119,13 +120,13 @@ static void every_number_has_its_bucket(void **state)
 struct world {
 	struct ring rings[2];
 	struct bytes event;
-	struct trace *trace;
-	struct tally tally;
+	struct recording recording;
+	enum exit_kind kind; /* what the test is about */
 };
 
 static void begin(struct world *world)
 {
-	*world = (struct world){ .trace = NULL };
+	*world = (struct world){ .kind = EXITS_VMEXIT };
 	ring_init(&world->rings[0], 0);
 	ring_init(&world->rings[1], 0);
 }
@@ -138,14 +139,10 @@ static void add(struct world *world, int cpu, uint64_t time)
 static void read_file(struct world *world, enum exit_kind event)
 {
 	const char *paths[] = { path };
-	const struct trace_event *got;
 	struct why why;
 
-	assert_int_equal(trace_open(paths, 1, TRACE_ANY, &world->trace, &why), 0);
-	tally_init(&world->tally, event, world->trace);
-	while (trace_next(world->trace, &got) == 1)
-		assert_int_equal(tally_add(&world->tally, got), 0);
-	tally_end(&world->tally);
+	world->kind = event;
+	assert_int_equal(recording_read(paths, 1, TRACE_ANY, &world->recording, &why), 0);
 }
 
 static void read_it(struct world *world, enum exit_kind event)
@@ -161,22 +158,23 @@ static void read_it(struct world *world, enum exit_kind event)
 
 static void end(struct world *world)
 {
-	tally_release(&world->tally);
-	trace_close(world->trace);
+	recording_release(&world->recording);
 }
 
-/* The cell of this name, of any thread. */
-static const struct tally_cell *cell(const struct world *world, const char *name)
+/* What was counted of this name, of any thread. */
+static const struct exit_count *count_of(const struct world *world, const char *name)
 {
-	for (size_t i = 0; i < world->tally.nr_threads; i++) {
-		const struct tally_thread *thread = world->tally.threads[i];
+	const struct pairing *pairing = &world->recording.pairing;
 
-		for (size_t j = 0; j < thread->nr_cells; j++) {
+	for (size_t i = 0; i < pairing->table.nr_threads; i++) {
+		const struct recorded_thread *thread = pairing->table.threads[i];
+
+		for (size_t j = 0; j < thread->nr_counts; j++) {
 			char got[ROW_NAME_SIZE];
 
-			tally_name(&world->tally, &thread->cells[j], got, sizeof(got));
-			if (strcmp(got, name) == 0)
-				return &thread->cells[j];
+			pairing_name(pairing, &thread->counts[j], got, sizeof(got));
+			if (thread->counts[j].key.kind == world->kind && strcmp(got, name) == 0)
+				return &thread->counts[j];
 		}
 	}
 	fail_msg("no %s", name);
@@ -202,14 +200,14 @@ static void pairs_by_thread(void **state)
 	add(&world, 1, 6000);
 	read_it(&world, EXITS_VMEXIT);
 
-	assert_int_equal(world.tally.nr_threads, 2);
-	assert_int_equal(cell(&world, "HLT")->seen, 2);
-	assert_int_equal(cell(&world, "HLT")->took.count, 1);
-	assert_int_equal(cell(&world, "HLT")->took.total, 1000);
-	assert_true(tally_is_idle(&world.tally, cell(&world, "HLT")));
-	assert_int_equal(cell(&world, "IO_INSTRUCTION")->took.total, 4000);
-	assert_int_equal(world.tally.threads[1]->vcpu, 1);
-	assert_string_equal(world.tally.threads[0]->comm, "CPU 0/KVM");
+	assert_int_equal(world.recording.pairing.table.nr_threads, 2);
+	assert_int_equal(count_of(&world, "HLT")->begun, 2);
+	assert_int_equal(count_of(&world, "HLT")->took.count, 1);
+	assert_int_equal(count_of(&world, "HLT")->took.total, 1000);
+	assert_true(pairing_is_idle(&world.recording.pairing, count_of(&world, "HLT")));
+	assert_int_equal(count_of(&world, "IO_INSTRUCTION")->took.total, 4000);
+	assert_int_equal(world.recording.pairing.table.threads[1]->vcpu, 1);
+	assert_string_equal(world.recording.pairing.table.threads[0]->comm, "CPU 0/KVM");
 	end(&world);
 }
 
@@ -234,7 +232,7 @@ static void names_of_reasons(void **state)
 		put_exit(&world.event, 77, 0, cases[i].isa, cases[i].reason);
 		add(&world, 0, 1);
 		read_it(&world, EXITS_VMEXIT);
-		assert_int_equal(cell(&world, cases[i].name)->seen, 1);
+		assert_int_equal(count_of(&world, cases[i].name)->begun, 1);
 		end(&world);
 	}
 }
@@ -256,11 +254,11 @@ static void a_loss_ends_what_was_open(void **state)
 	put_entry(&world.event, 78, 1);
 	add(&world, 1, 900100);
 	read_it(&world, EXITS_VMEXIT);
-	assert_int_equal(cell(&world, "HLT")->took.count, 0);
-	assert_int_equal(cell(&world, "IO_INSTRUCTION")->took.total, 899000);
-	assert_int_equal(world.tally.nr_lost, 1);
-	assert_int_equal(world.tally.sum_lost, 5);
-	assert_int_equal(world.tally.lost[0].cpu, 0);
+	assert_int_equal(count_of(&world, "HLT")->took.count, 0);
+	assert_int_equal(count_of(&world, "IO_INSTRUCTION")->took.total, 899000);
+	assert_int_equal(world.recording.pairing.nr_losses, 1);
+	assert_int_equal(world.recording.pairing.nr_lost_events, 5);
+	assert_int_equal(world.recording.pairing.losses[0].cpu, 0);
 	end(&world);
 }
 
@@ -286,9 +284,9 @@ static void mmio_as_perf_has_it(void **state)
 	put_entry(&world.event, 77, 0);
 	add(&world, 0, 3500);
 	read_it(&world, EXITS_MMIO);
-	assert_int_equal(cell(&world, "0x1000 read 4")->took.total, 700);
-	assert_int_equal(cell(&world, "0x2000 write 4")->took.total, 400);
-	assert_int_equal(world.tally.nr_cells, 2);
+	assert_int_equal(count_of(&world, "0x1000 read 4")->took.total, 700);
+	assert_int_equal(count_of(&world, "0x2000 write 4")->took.total, 400);
+	assert_int_equal(world.recording.pairing.table.nr_counts[world.kind], 2);
 	end(&world);
 }
 
@@ -311,10 +309,8 @@ static void an_msr_takes_the_whole_exit(void **state)
 	put_entry(&world.event, 77, 0);
 	add(&world, 0, 9000);
 	read_it(&world, EXITS_MSR);
-	assert_int_equal(world.tally.nr_cells, 1);
-	assert_int_equal(world.tally.threads[0]->cells[0].took.total, 500);
-	assert_int_equal(world.tally.threads[0]->cells[0].key.a, 0x6e0);
-	assert_int_equal(world.tally.threads[0]->cells[0].key.b, 1);
+	assert_int_equal(world.recording.pairing.table.nr_counts[world.kind], 1);
+	assert_int_equal(count_of(&world, "0x6e0 IA32_TSC_DEADLINE write")->took.total, 500);
 	end(&world);
 }
 
@@ -334,11 +330,11 @@ static void many_arguments(void **state)
 		add(&world, 0, 10 * i + 5);
 	}
 	read_it(&world, EXITS_MMIO);
-	assert_true(world.tally.nr_cells < NR);
-	for (size_t i = 0; i < world.tally.threads[0]->nr_cells; i++)
-		count += world.tally.threads[0]->cells[i].took.count;
+	assert_true(world.recording.pairing.table.nr_counts[world.kind] < NR);
+	for (size_t i = 0; i < world.recording.pairing.table.threads[0]->nr_counts; i++)
+		count += world.recording.pairing.table.threads[0]->counts[i].took.count;
 	assert_int_equal(count, NR);
-	assert_true(cell(&world, "(others)")->took.count > NR / 4);
+	assert_true(count_of(&world, "(others)")->took.count > NR / 4);
 	end(&world);
 }
 
@@ -351,12 +347,13 @@ static void kvmtrace_of_both_vendors(void **state)
 	} cases[] = {
 		{ { 12, 48 }, { "HLT", "EPT_VIOLATION" } },
 		{ { 0x78, 0x10 }, { "hlt", "write_cr0" } },
+		{ { 0x400, UINT32_MAX }, { "npf", "invalid_guest_state" } }, /* -1 */
 	};
 
 	(void)state;
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct bytes file = { .len = 0 };
-		struct world world = { .trace = NULL };
+		struct world world = { .kind = EXITS_VMEXIT };
 
 		for (uint32_t vcpu = 0; vcpu < 2; vcpu++) {
 			put_kvmtrace(&file, 100, 0x10002, 7, vcpu, 1, &cases[i].reasons[vcpu]);
@@ -365,8 +362,8 @@ static void kvmtrace_of_both_vendors(void **state)
 		save(path, file.data, file.len);
 		bytes_release(&file);
 		read_file(&world, EXITS_VMEXIT);
-		assert_int_equal(cell(&world, cases[i].names[0])->took.total, 50);
-		assert_int_equal(cell(&world, cases[i].names[1])->took.total, 51);
+		assert_int_equal(count_of(&world, cases[i].names[0])->took.total, 50);
+		assert_int_equal(count_of(&world, cases[i].names[1])->took.total, 51);
 		end(&world);
 	}
 }
@@ -392,7 +389,7 @@ static void rows_of_vcpus(void **state)
 	put_entry(&world.event, 77, 0);
 	add(&world, 0, 10000);
 	read_it(&world, EXITS_VMEXIT);
-	assert_int_equal(report_init(&report, &world.tally, &options), 0);
+	assert_int_equal(report_init(&report, &world.recording, &options), 0);
 	assert_int_equal(report.nr_rows, 2);
 	assert_int_equal(report.total.count, 10);
 	assert_int_equal(report.rows[0].vcpu, 1); /* the most first */
@@ -407,13 +404,13 @@ static void rows_of_vcpus(void **state)
 	report_release(&report);
 
 	options.has_vcpu = true;
-	assert_int_equal(report_init(&report, &world.tally, &options), 0);
+	assert_int_equal(report_init(&report, &world.recording, &options), 0);
 	assert_int_equal(report.nr_rows, 1);
 	assert_int_equal(report.rows[0].count, 3);
 	report_release(&report);
 
 	options = (struct report_options){ .pids = "5,78", .sort = COLUMN_TOTAL };
-	assert_int_equal(report_init(&report, &world.tally, &options), 0);
+	assert_int_equal(report_init(&report, &world.recording, &options), 0);
 	assert_int_equal(report.total.count, 7);
 	assert_string_equal(report.rows[0].name, "IO_INSTRUCTION");
 	report_release(&report);
@@ -449,7 +446,7 @@ static void a_diff_begins_with_what_changed(void **state)
 		put_entry(&worlds[i].event, 77, 0);
 		add(&worlds[i], 0, 50000);
 		read_it(&worlds[i], EXITS_VMEXIT);
-		assert_int_equal(report_init(&reports[i], &worlds[i].tally, &options), 0);
+		assert_int_equal(report_init(&reports[i], &worlds[i].recording, &options), 0);
 	}
 	assert_non_null(out);
 	assert_int_equal(report_diff(&reports[0], &reports[1], out, &why), 0);

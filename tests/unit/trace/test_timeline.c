@@ -14,7 +14,7 @@
 
 #include "cmd/timeline.h"
 #include "tests/worlds/trace_world_linux.h"
-#include "trace/recorded/pairing.h"
+#include "trace/recorded/recording.h"
 #include "trace/timeline/functions.h"
 #include "trace/timeline/perf_stat.h"
 
@@ -452,25 +452,20 @@ static void many_exits(void)
 static uint64_t sum_of_report(int tid, uint64_t *ret_count)
 {
 	const char *const paths[] = { dat };
-	const struct trace_event *next;
-	struct trace *trace = NULL;
-	struct tally tally;
+	struct recording recording;
+	const struct table *table = &recording.pairing.table;
 	uint64_t sum = 0, count = 0;
 
-	assert_int_equal(trace_open(paths, 1, TRACE_ANY, &trace, NULL), 0);
-	tally_init(&tally, EXITS_VMEXIT, trace);
-	while (trace_next(trace, &next) > 0)
-		assert_int_equal(tally_add(&tally, next), 0);
-	tally_end(&tally);
-	for (size_t i = 0; i < tally.nr_threads; i++) {
-		for (size_t j = 0; tally.threads[i]->tid == tid && j < tally.threads[i]->nr_cells;
-		     j++) {
-			sum += (uint64_t)tally.threads[i]->cells[j].took.total;
-			count += tally.threads[i]->cells[j].took.count;
+	assert_int_equal(recording_read(paths, 1, TRACE_ANY, &recording, NULL), 0);
+	for (size_t i = 0; i < table->nr_threads; i++) {
+		const struct recorded_thread *thread = table->threads[i];
+
+		for (size_t j = 0; thread->tid == tid && j < thread->nr_counts; j++) {
+			sum += thread->counts[j].took.total;
+			count += thread->counts[j].took.count;
 		}
 	}
-	tally_release(&tally);
-	trace_close(trace);
+	recording_release(&recording);
 	*ret_count = count;
 	return sum;
 }
@@ -505,7 +500,7 @@ static void sums_are_those_of_the_report(void **state)
 /* Which processor a kvmtrace is from shows in the numbers that only one of them has. */
 static void old_kernels_exits_are_named_by_their_processor(void **state)
 {
-	const uint32_t interrupt = 0x60, halt = 0x78, vmx_halt = 12;
+	const uint32_t interrupt = 0x60, halt = 0x78, failed = UINT32_MAX, vmx_halt = 12;
 	struct bytes file = { 0 };
 	struct picture picture;
 
@@ -515,11 +510,14 @@ static void old_kernels_exits_are_named_by_their_processor(void **state)
 	put_kvmtrace(&file, 2000, 0x10001, 7, 0, 0, NULL);
 	put_kvmtrace(&file, 3000, 0x10002, 7, 0, 1, &halt);
 	put_kvmtrace(&file, 4000, 0x10001, 7, 0, 0, NULL);
+	put_kvmtrace(&file, 5000, 0x10002, 7, 0, 1, &failed);
+	put_kvmtrace(&file, 7000, 0x10001, 7, 0, 0, NULL);
 	save(dat, file.data, file.len);
 	assert_int_equal(run((const char *[]){ "-k", dat, "-f", "1000000", NULL }), 0);
 	picture = picture_of(out);
 	assert_int_equal(find(&picture, 'X', "interrupt")->dur_ns, 1000);
 	assert_int_equal(find(&picture, 'X', "hlt")->dur_ns, 1000);
+	assert_int_equal(find(&picture, 'X', "invalid_guest_state")->dur_ns, 2000);
 	assert_string_equal(find(&picture, 'M', "process_name")->args, "{\"name\":\"process 7\"}");
 	picture_release(&picture);
 	file.len = 4;

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * meaning - what the events of a recording mean: an exit, an entry, what an exit was about.
+ *
+ * Each type of event is looked at once, when its first event comes. The names of reasons are those
+ * of the recording's own format files where it has any, then the built-in ones.
+ */
+#ifndef KVMTOP_TRACE_RECORDED_MEANING_H
+#define KVMTOP_TRACE_RECORDED_MEANING_H
+
+#include "arch/arch.h"
+#include "arch/exit_kind.h"
+#include "trace/trace.h"
+
+enum meaning_kind {
+	MEANING_UNSEEN, /* the type was not looked at yet */
+	MEANING_NONE,	/* is no event of KVM's */
+	MEANING_EVENT,	/* is one, and means nothing more */
+	MEANING_EXIT,	/* leaves the guest */
+	MEANING_ENTRY,	/* enters the guest */
+	MEANING_USERSPACE, /* KVM_RUN returns to user space */
+	MEANING_ARGUMENT,  /* says what the exit is about */
+};
+
+struct meaning {
+	enum meaning_kind kind;
+	enum exit_kind counted_as; /* of an exit, to user space or not, or an argument */
+	const struct trace_type *type;
+	uint32_t number; /* counts KVM's types from 0 */
+	const struct trace_field *vcpu;
+	/* Of an exit: the fields that say why; `isa` chooses between the two splits of x86. */
+	const struct trace_field *reason, *reason_type, *isa;
+	const struct trace_field *error; /* of an exit to user space: below 0 if that is why */
+	const struct split *split[2];
+	uint32_t names[2];
+	/* Of an argument: its fields, and what `c` is where there is no such field. */
+	const struct trace_field *a, *b, *c;
+	uint32_t a_bytes; /* see struct argument_event */
+	uint16_t fixed_c;
+};
+
+/* What exits are told apart by. Two words: it is looked up for every exit. */
+struct exit_key {
+	uint64_t a;   /* the reason's code; the port, address, MSR, leaf ... */
+	uint32_t b;   /* of a reason: index in struct meanings.names; else the argument's size */
+	uint16_t c;   /* of an argument: read or write, or the like */
+	uint8_t exit; /* of an argument: the exit, of struct meanings.exits, plus 1; 0: not known */
+	uint8_t kind; /* enum exit_kind */
+};
+
+/* The names of one kind of exit reasons. */
+struct reason_names {
+	const struct split *split;
+	struct reasons reasons;
+};
+
+#define MEANING_EXITS 128 /* reasons told apart that have arguments */
+
+struct meanings {
+	const struct trace *trace;
+	struct meaning *list; /* by the type's index */
+	size_t nr;
+	uint32_t nr_kvm_types;
+	struct reason_names *names;
+	size_t nr_names;
+	struct exit_key exits[MEANING_EXITS]; /* that arguments came with */
+	uint8_t nr_exits;
+};
+
+void meanings_release(struct meanings *meanings);
+
+/* Looks at a type for the first time: 0 or -ENOMEM. */
+int meanings_add(struct meanings *meanings, const struct trace_type *type);
+
+/* NULL: no memory. Valid until the next one is asked for. */
+static inline const struct meaning *meaning_of(struct meanings *meanings,
+					       const struct trace_type *type)
+{
+	if ((type->index >= meanings->nr || meanings->list[type->index].kind == MEANING_UNSEEN) &&
+	    meanings_add(meanings, type) < 0)
+		return NULL;
+	return &meanings->list[type->index];
+}
+
+static inline bool exit_key_is(const struct exit_key *a, const struct exit_key *b)
+{
+	return a->a == b->a && a->b == b->b && a->c == b->c && a->exit == b->exit &&
+	       a->kind == b->kind;
+}
+
+/* Why the guest was left, or KVM_RUN. */
+struct exit_key meaning_reason(const struct meaning *meaning, const struct trace_event *event);
+
+/* What the exit is about; exit: why the guest was left, NULL: not known. */
+struct exit_key meaning_argument(struct meanings *meanings, const struct meaning *meaning,
+				 const struct trace_event *event, const struct exit_key *exit);
+
+/* The key as the user reads it: "HLT", "0x6e0 IA32_TSC_DEADLINE write". */
+void meaning_name(const struct meanings *meanings, const struct exit_key *key, char *buf,
+		  size_t size);
+
+/* Whether the vCPU was idle meanwhile (HLT, WFx ...). */
+bool meaning_is_idle(const struct meanings *meanings, const struct exit_key *key);
+
+/* Why the guest was left that the argument came with; NULL: not known. */
+const struct exit_key *meaning_exit(const struct meanings *meanings, const struct exit_key *key);
+
+#endif

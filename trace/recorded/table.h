@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * table - the threads of a recording, and what was counted of each, by reason or argument.
+ *
+ * Memory does not grow with the recording: one count for each thread and key, and of keys that are
+ * too many (the addresses of a damaged file) one count for all others.
+ */
+#ifndef KVMTOP_TRACE_RECORDED_TABLE_H
+#define KVMTOP_TRACE_RECORDED_TABLE_H
+
+#include "trace/recorded/durations.h"
+#include "trace/recorded/meaning.h"
+
+#define TABLE_HINTS 64 /* a power of two */
+
+struct exit_count {
+	struct exit_key key;
+	bool is_others; /* of all keys that had no room; of the key only the kind counts */
+	uint64_t begun; /* how many began; took.count of them ended */
+	struct durations took;
+};
+
+/* Where a thread that runs a vCPU is. */
+enum vcpu_state { VCPU_UNKNOWN, VCPU_IN_GUEST, VCPU_OUTSIDE };
+
+/* What a thread is in, to be ended by the next entry. */
+struct open_span {
+	uint64_t begin;
+	uint32_t count; /* index into the thread's counts */
+};
+
+struct recorded_thread {
+	uint64_t key; /* struct trace_event.strand */
+	size_t index; /* in the table */
+	uint32_t file;
+	int32_t pid, tid, vcpu, cpu; /* -1: not known; cpu: the last one */
+	int64_t guest; /* of those that the file lists, see trace_guest(); -1: none */
+	char comm[32];
+	struct exit_count *counts;
+	size_t nr_counts;
+	uint32_t *slots; /* a hash of indices into counts, plus 1 */
+	size_t nr_slots;
+	uint32_t hints[TABLE_HINTS]; /* the count found last for keys that end alike, plus 1 */
+	uint64_t *events; /* how many of each of KVM's types: by struct meaning.number */
+	uint32_t nr_events;
+	/* See pairing.h. */
+	bool is_new;   /* its first event is being taken */
+	bool is_vcpu;  /* did anything that only vCPUs' threads do */
+	bool has_run, has_exit; /* had an exit or an entry; an exit */
+	bool is_lost;  /* events are missing since `last` */
+	bool is_mmio_open; /* an access that began with spans[EXITS_MMIO].begin has no end yet */
+	uint8_t is_open; /* a bit for each enum exit_kind: spans[] has something */
+	enum vcpu_state state;
+	uint64_t since;	 /* when it left or entered the guest */
+	struct open_span spans[EXITS_KINDS];
+	uint64_t first, last; /* its first and its last exit or entry */
+	uint64_t unknown;     /* how long it was lost, in all */
+	void *drawn; /* of whoever draws it: struct pairing_listener */
+};
+
+/* Zero-initialised is empty. */
+struct table {
+	struct recorded_thread **threads;
+	size_t nr_threads;
+	uint32_t *slots; /* a hash of indices into threads, plus 1 */
+	size_t nr_slots;
+	struct recorded_thread *hints[TABLE_HINTS]; /* the thread found last for such a key */
+	size_t nr_counts[EXITS_KINDS];
+};
+
+void table_release(struct table *table);
+
+/* The thread with this number of the stream; NULL: there is none. */
+struct recorded_thread *table_find(const struct table *table, uint64_t key);
+
+/* The thread of an event, new if need be; NULL: no memory. */
+struct recorded_thread *table_add(struct table *table, const struct trace_event *event);
+
+/* The index of a thread's count, new if need be: 0 or -ENOMEM. */
+int table_find_count(struct table *table, struct recorded_thread *thread,
+		     const struct exit_key *key, uint32_t *ret_count);
+
+/* Counts an event of one of KVM's types: 0 or -ENOMEM. */
+int table_grow_events(struct recorded_thread *thread, uint32_t type);
+
+static inline int table_count_event(struct recorded_thread *thread, uint32_t type)
+{
+	if (type >= thread->nr_events && table_grow_events(thread, type) < 0)
+		return -ENOMEM;
+	thread->events[type]++;
+	return 0;
+}
+
+/* The same as table_add() and table_find_count(), with a look at what was found last. */
+static inline struct recorded_thread *table_thread(struct table *table,
+						   const struct trace_event *event)
+{
+	uint64_t mixed = event->strand ^ event->strand >> 32;
+	struct recorded_thread **hint = &table->hints[mixed % TABLE_HINTS];
+
+	if (!*hint || (*hint)->key != event->strand)
+		*hint = table_add(table, event);
+	return *hint;
+}
+
+static inline int table_count(struct table *table, struct recorded_thread *thread,
+			      const struct exit_key *key, uint32_t *ret_count)
+{
+	uint32_t *hint = &thread->hints[(key->a ^ key->kind) % TABLE_HINTS];
+	int err;
+
+	if (*hint && exit_key_is(&thread->counts[*hint - 1].key, key) &&
+	    !thread->counts[*hint - 1].is_others) {
+		*ret_count = *hint - 1;
+		return 0;
+	}
+	err = table_find_count(table, thread, key, ret_count);
+	if (!err)
+		*hint = *ret_count + 1;
+	return err;
+}
+
+#endif
