@@ -73,6 +73,21 @@ man=$(sed -n '/^The columns are PID/,/^\.Sx/p' man/kvmtop.8 | tr '\n' ' ' |
 check "kvmtop exits has columns" test "$(printf '%s\n' "$headings" | grep -c .)" -gt 10
 is "$(missing "$headings" "$man")" "" "the man page has every heading of kvmtop exits"
 
+# The list of folders is the table of tools/check-layers, in the same order.
+is "$(sed -n '/^## Where things are/,/^## D/s/^| `\([^`]*\)`.*/\1/p' docs/ARCHITECTURE.md)" \
+	"$(tools/check-layers --folders)" "ARCHITECTURE.md lists the folders, from the top down"
+
+# Paths in backquotes and links; but not patterns and names in capitals, such as arch/NAME.c.
+paths=$(grep -ohE '`[A-Za-z_.-]+/[^` ]*`|\]\([^):]+\)' ./*.md docs/ARCHITECTURE.md docs/HACKING.md \
+	tests/sysroot/README | tr -d '`])(' | grep -vE '\*|[/_][A-Z]+(/|\.[ct])?$' | sort -u)
+check "the documentation names files" test "$(printf '%s\n' "$paths" | grep -c .)" -gt 20
+gone=
+for path in $paths; do
+	[ -e "$path" ] || [ -e "$path.c" ] || [ -e "tests/sysroot/amd/$path" ] ||
+		gone="$gone$path "
+done
+is "$gone" "" "and each of them is there"
+
 targets=$(make -s help | awk '{ print $1 }')
 wanted=$(grep -ohE '(^    |`)make [a-z][a-z-]*' ./*.md docs/*.md | sed 's/.*make //' | sort -u)
 check "the documentation names make targets" test "$(printf '%s\n' "$wanted" | grep -c .)" -gt 5
