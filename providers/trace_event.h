@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * trace_event - what those who count trace events ask of tracefs, and what they say where it is not
- * there.
+ * trace_event - the id of a trace event in tracefs, and the errors where tracefs or KVM is missing.
  */
 #ifndef KVMTOP_PROVIDERS_TRACE_EVENT_H
 #define KVMTOP_PROVIDERS_TRACE_EVENT_H
@@ -11,7 +10,7 @@
 #include "base/why.h"
 #include "host/env.h"
 
-/* The number by which perf_event_open(2) knows the event; they begin at 1. 0 or -errno. */
+/* The event's number for perf_event_open(2), at least 1. 0 or -errno. */
 int trace_event_id(const struct env *env, const char *system, const char *event, uint64_t *ret_id);
 
 /* 0, or -ENOENT with why: tracefs is not mounted. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* BPF programs on trace events. */
+/* Checks whether BPF works, and attaches programs to trace events. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -60,7 +60,7 @@ static int take_cpu(void *arg, int cpu)
 	return 0;
 }
 
-/* The event itself stays disabled: it would count on one CPU, for nobody. */
+/* The event itself stays disabled: its count would be of one CPU, and is not used. */
 int bpf_attach(const struct env *env, uint64_t tracepoint_id, int program)
 {
 	struct perf_event_attr attr = {

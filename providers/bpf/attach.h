@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * attach - whether BPF may be used here, and how a program gets to its trace event.
+ * attach - whether BPF may be used here, and how a program is attached to its trace event.
  */
 #ifndef KVMTOP_PROVIDERS_BPF_ATTACH_H
 #define KVMTOP_PROVIDERS_BPF_ATTACH_H
@@ -11,8 +11,8 @@
 #include "host/env.h"
 
 /*
- * Whether this kernel lets us run programs on its trace events, and we understand which threads
- * they speak of (host/pid_namespace.h); leaves nothing behind. 0, or -errno with why.
+ * Whether we may run programs on trace events, and are in the pid namespace of their tids
+ * (host/pid_namespace.h); leaves nothing behind. 0, or -errno with why.
  */
 int bpf_probe(const struct env *env, struct why *why);
 
@@ -23,8 +23,8 @@ void bpf_be_quiet(void);
  * Runs a program of the type BPF_PROG_TYPE_TRACEPOINT on every CPU whenever the event happens.
  * Returns a descriptor that holds it there, or -errno; closing that may wait for RCU, some 40 ms.
  *
- * The program must return 1: with 0 the kernel hides the event from everybody who counts it with
- * perf events.
+ * The program must return 1: with 0 the kernel hides the event from all perf events on it, other
+ * programs' too.
  */
 int bpf_attach(const struct env *env, uint64_t tracepoint_id, int program);
 

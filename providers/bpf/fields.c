@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Patches the loads of a BPF program. */
+/* Patches the placeholders in the instructions of a BPF program. */
 #include <errno.h>
 #include <event-parse.h>
 #include <linux/bpf.h>
@@ -11,7 +11,7 @@
 #include "providers/bpf/placeholders.h"
 
 /* Where a field is in the record of an event. */
-struct place {
+struct location {
 	bool is_there;
 	int offset, size;
 };
@@ -38,30 +38,30 @@ static int size_code(int size)
 	}
 }
 
-static int patch(struct bpf_insn *insn, const struct place *place, int absent)
+static int patch(struct bpf_insn *insn, const struct location *location, int absent)
 {
-	int size = place->is_there ? size_code(place->size) : 0;
+	int size = location->is_there ? size_code(location->size) : 0;
 
 	if (size < 0)
 		return size;
-	if (!place->is_there) {
+	if (!location->is_there) {
 		*insn = (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_K,
 					   .dst_reg = insn->dst_reg,
 					   .imm = absent };
 		return 0;
 	}
 	insn->code = (__u8)(BPF_LDX | BPF_MEM | size);
-	insn->off = (__s16)place->offset;
+	insn->off = (__s16)location->offset;
 	return 0;
 }
 
-static struct place find_place(struct tep_event *event, const char *name, int bytes)
+static struct location find_location(struct tep_event *event, const char *name, int bytes)
 {
 	struct tep_format_field *field = name ? tep_find_field(event, name) : NULL;
 
 	if (!field)
-		return (struct place){ .is_there = false };
-	return (struct place){ true, field->offset, bytes ? bytes : field->size };
+		return (struct location){ .is_there = false };
+	return (struct location){ true, field->offset, bytes ? bytes : field->size };
 }
 
 static int patch_event(struct bpf_insn *insns, size_t nr, struct tep_event *event,
@@ -70,13 +70,13 @@ static int patch_event(struct bpf_insn *insns, size_t nr, struct tep_event *even
 	int err = 0;
 
 	for (const struct bpf_field *field = fields; field->placeholder; field++) {
-		struct place place = find_place(event, field->name, field->bytes);
+		struct location location = find_location(event, field->name, field->bytes);
 
-		if (field == fields && !place.is_there)
+		if (field == fields && !location.is_there)
 			return -ENOENT;
 		for (size_t i = 0; i < nr && !err; i++) {
 			if (is_placeholder(&insns[i]) && insns[i].off == field->placeholder)
-				err = patch(&insns[i], &place, field->absent);
+				err = patch(&insns[i], &location, field->absent);
 		}
 	}
 	return err;
@@ -101,7 +101,9 @@ int bpf_fields_patch(struct bpf_insn *insns, size_t nr, const char *system, cons
 
 	if (!tep)
 		err = -ENOMEM;
-	/* A print format that libtraceevent cannot parse is an error, but the fields are there. */
+	/*
+	 * Returns an error for a print format that it cannot parse, but then has the fields, too.
+	 */
 	if (format && tep) {
 		tep_parse_event(tep, format, strlen(format), system);
 		parsed = tep_get_first_event(tep);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fields - gives a BPF program the running kernel's places for the fields it reads.
+ * fields - gives a BPF program the running kernel's offsets of the fields it reads.
  *
  * The program is compiled with loads from placeholder offsets. Before it is loaded, each such load
  * gets the field's own offset and size, from the event's format file: so one object fits every
@@ -18,14 +18,14 @@
 struct bpf_field {
 	int placeholder;  /* FIELD_REASON ...; 0 ends a list */
 	const char *name; /* NULL: reads as if absent */
-	int absent;	  /* what is read where the event has no such field */
-	int bytes;	  /* so many from that field on; 0: as many as it has */
+	int absent;	  /* the value where the event has no such field */
+	int bytes;	  /* how many to read from the field's offset; 0: the field's size */
 };
 
 /*
- * In a program that is not loaded yet. 0, or -ENOENT: there is no such event, or it lacks the first
- * field of the list, which must be there; -EINVAL: a field of a size that cannot be loaded, or a
- * placeholder that is not in the list; -ENOMEM.
+ * Patches a program that is not loaded yet. 0, or -ENOENT: there is no such event, or it has not
+ * the first field of the list; -EINVAL: a field has a size that cannot be loaded, or a placeholder
+ * of the program is not in the list; -ENOMEM.
  */
 int bpf_fields_set(struct bpf_program *program, const char *system, const char *event,
 		   const struct bpf_field *fields);
@@ -35,8 +35,8 @@ int bpf_fields_patch(struct bpf_insn *insns, size_t nr, const char *system, cons
 		     const struct bpf_field *fields);
 
 /*
- * Puts a number, or the offset of a store, in a placeholder's place. 0, or -EINVAL: the program has
- * none.
+ * Replaces a placeholder by a number, or by the offset of a store. 0, or -EINVAL: the program has
+ * no such placeholder.
  */
 int bpf_fields_patch_number(struct bpf_insn *insns, size_t nr, int placeholder, int number);
 int bpf_fields_patch_offset(struct bpf_insn *insns, size_t nr, int placeholder, int offset);

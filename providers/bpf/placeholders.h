@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * placeholders - what stands in our BPF programs for what is known at run time only.
+ * placeholders - offsets and numbers in our BPF programs that are known at run time only.
  *
- * fields.c puts the running kernel's own in their place. Offsets of fields are such that the
- * kernel accepts a program that is loaded as it is, to be copied from: kernel/trace/bpf_trace.c,
- * tp_prog_is_valid_access(), wants them aligned and below PERF_MAX_TRACE_SIZE, which was 2048
- * before Linux 5.16. No record of ours is read at such an offset.
+ * fields.c replaces them by the running kernel's. A pattern is also loaded as it is, so the kernel
+ * must accept the placeholders of offsets: kernel/trace/bpf_trace.c, tp_prog_is_valid_access(),
+ * wants them aligned and below PERF_MAX_TRACE_SIZE, which was 2048 before Linux 5.16. No field that
+ * we read is at such an offset.
  */
 #ifndef KVMTOP_PROVIDERS_BPF_PLACEHOLDERS_H
 #define KVMTOP_PROVIDERS_BPF_PLACEHOLDERS_H
@@ -21,7 +21,7 @@
 
 _Static_assert(FIELD_LAST + 8 <= 2048, "Linux 5.8 to 5.15 would not load the programs");
 
-/* A field of the event at hand. */
+/* A field of the event. */
 #define LOAD(ctx, offset)                                                                          \
 	({                                                                                         \
 		__u64 value_;                                                                      \
@@ -29,7 +29,7 @@ _Static_assert(FIELD_LAST + 8 <= 2048, "Linux 5.8 to 5.15 would not load the pro
 		value_;                                                                            \
 	})
 
-/* A number that is put in when the program is copied. */
+/* A number that is set when the program is copied. */
 #define NUMBER(placeholder)                                                                        \
 	({                                                                                         \
 		__u64 value_;                                                                      \

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Counts tracepoints with small BPF programs: one for each event, one for each event whose reasons
- * are wanted. Every CPU, or every thread that is asked for, has a page of counters that is mapped,
- * so that reading costs no system call, and needs a descriptor for each event however many CPUs
- * there are.
+ * Counts tracepoints with small BPF programs: one for each event, and one more for the reasons of
+ * an event. Every CPU, or every target thread, has a page of counters, a slot, which is mapped:
+ * reading needs no system call, and the number of descriptors does not depend on that of CPUs.
  *
- * A program that interrupts itself is not run, but the kernel tells how often: that is added.
+ * The kernel does not run a program that would interrupt itself, but counts how often: that is
+ * added.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -23,13 +23,13 @@
 #include "providers/tracepoint/counters_shared.h"
 #include "providers/tracepoint/counts.h"
 #include "providers/tracepoint/engine.h"
-/* After what it is about. */
+/* Needs the types above. */
 #include "providers/tracepoint/counters.skel.h"
 
 #define THREADS_MIN 64
 
-/* A target's page. */
-struct place {
+/* The page of a target. */
+struct bpf_slot {
 	struct target target;
 	bool is_used;
 };
@@ -40,34 +40,34 @@ struct reasons_hook {
 	struct bpf_hook hook;
 };
 
-struct bpf {
+struct bpf_state {
 	const struct env *env;
 	const struct counter *counters;
 	uint32_t nr_counters;
 	bool *is_wanted; /* by counter */
-	bool *is_open;	 /* by counter: wanted, and its program is at work */
-	struct bpf_hook *hooks; /* by counter; those of reasons are not used */
+	bool *is_open;	 /* by counter: wanted, and its program runs */
+	struct bpf_hook *hooks; /* by counter; not used for reasons */
 	struct reasons_hook reasons[COUNTERS_SPLITS];
 	size_t nr_reasons;
 	struct counters_program *program; /* the patterns; NULL: nothing was wanted yet */
 	struct counter_values *values;
-	struct place *places;
-	uint32_t nr_places;
-	bool is_by_thread, is_asked_anew;
-	struct tallies tallies;
+	struct bpf_slot *slots;
+	uint32_t nr_slots;
+	bool is_by_thread, is_new_want; /* see perf_engine.c */
+	struct counts counts;
 	struct counter_values copy;
-	int err; /* the latest that would not open */
-	unsigned int nr_failed;
+	int err; /* of the latest open that failed, */
+	unsigned int nr_failed; /* and how many failed */
 };
 
-static bool is_plain(const struct bpf *bpf, uint32_t counter)
+static bool is_plain(const struct bpf_state *bpf, uint32_t counter)
 {
 	return !bpf->counters[counter].split;
 }
 
 /* ---- the patterns and their memory ---- */
 
-static int add_code(const struct bpf *bpf, size_t split, uint64_t code, uint32_t counter)
+static int add_code(const struct bpf_state *bpf, size_t split, uint64_t code, uint32_t counter)
 {
 	struct counter_code key = { code, split };
 	__u32 value = counter + 1;
@@ -80,7 +80,7 @@ static int add_code(const struct bpf *bpf, size_t split, uint64_t code, uint32_t
 		       -errno : 0;
 }
 
-static int add_codes(const struct bpf *bpf)
+static int add_codes(const struct bpf_state *bpf)
 {
 	int err = 0;
 
@@ -97,7 +97,7 @@ static int add_codes(const struct bpf *bpf)
 	return err;
 }
 
-static int load_patterns(struct bpf *bpf)
+static int load_patterns(struct bpf_state *bpf)
 {
 	int err;
 
@@ -105,20 +105,20 @@ static int load_patterns(struct bpf *bpf)
 	if (!bpf->program)
 		return -errno;
 	bpf->program->rodata->type_bit = REASON_TYPE;
-	err = bpf_map__set_max_entries(bpf->program->maps.values, bpf->nr_places);
+	err = bpf_map__set_max_entries(bpf->program->maps.values, bpf->nr_slots);
 	if (!err && bpf->is_by_thread)
-		err = bpf_map__set_max_entries(bpf->program->maps.places, bpf->nr_places);
+		err = bpf_map__set_max_entries(bpf->program->maps.slots, bpf->nr_slots);
 	if (!err)
 		err = counters_program__load(bpf->program);
 	return err ? err : add_codes(bpf);
 }
 
-static size_t values_size(const struct bpf *bpf)
+static size_t values_size(const struct bpf_state *bpf)
 {
-	return bpf->nr_places * sizeof(*bpf->values);
+	return bpf->nr_slots * sizeof(*bpf->values);
 }
 
-static int map_values(struct bpf *bpf)
+static int map_values(struct bpf_state *bpf)
 {
 	void *memory = mmap(NULL, values_size(bpf), PROT_READ | PROT_WRITE, MAP_SHARED,
 			    bpf_map__fd(bpf->program->maps.values), 0);
@@ -126,42 +126,43 @@ static int map_values(struct bpf *bpf)
 	if (memory == MAP_FAILED)
 		return -errno;
 	bpf->values = memory;
-	bpf->places = calloc(bpf->nr_places, sizeof(*bpf->places));
-	return bpf->places ? 0 : -ENOMEM;
+	bpf->slots = calloc(bpf->nr_slots, sizeof(*bpf->slots));
+	return bpf->slots ? 0 : -ENOMEM;
 }
 
-/* Adds what a place has counted to sums of its tally. */
-static void place_add(struct bpf *bpf, uint32_t place, struct tally *tally, uint64_t *sums)
+/* Adds the counts of a slot to sums, which are the retired or the present ones of its guest. */
+static void slot_add(struct bpf_state *bpf, uint32_t slot, struct guest_counts *counted,
+		     uint64_t *sums)
 {
-	/* At once: an event and its reasons are to agree. */
-	memcpy(&bpf->copy, &bpf->values[place], bpf->nr_counters * sizeof(bpf->copy.values[0]));
+	/* All at once, so that an event and its reasons agree. */
+	memcpy(&bpf->copy, &bpf->values[slot], bpf->nr_counters * sizeof(bpf->copy.values[0]));
 	for (uint32_t i = 0; i < bpf->nr_counters; i++) {
 		if (!bpf->is_open[i])
 			continue;
 		sums[i] += bpf->copy.values[i];
-		tally->is_counted[i] = true;
+		counted->is_counted[i] = true;
 	}
 }
 
-static void place_retire(struct bpf *bpf, uint32_t place)
+static void slot_retire(struct bpf_state *bpf, uint32_t slot)
 {
-	struct tally *tally = tallies_find(&bpf->tallies, bpf->places[place].target.guest);
-	__u32 tid = (__u32)bpf->places[place].target.id;
+	struct guest_counts *counted = counts_find(&bpf->counts, bpf->slots[slot].target.guest);
+	__u32 tid = (__u32)bpf->slots[slot].target.id;
 
 	if (bpf->is_by_thread)
-		bpf_map_delete_elem(bpf_map__fd(bpf->program->maps.places), &tid);
-	if (tally)
-		place_add(bpf, place, tally, tally->retired);
-	memset(&bpf->values[place], 0, sizeof(bpf->values[place]));
-	bpf->places[place].is_used = false;
+		bpf_map_delete_elem(bpf_map__fd(bpf->program->maps.slots), &tid);
+	if (counted)
+		slot_add(bpf, slot, counted, counted->retired);
+	memset(&bpf->values[slot], 0, sizeof(bpf->values[slot]));
+	bpf->slots[slot].is_used = false;
 }
 
-/* Closes it all; what was counted is in the tallies. */
-static void stop(struct bpf *bpf)
+/* Closes everything; the counts are kept as retired ones. */
+static void stop(struct bpf_state *bpf)
 {
-	for (uint32_t i = 0; bpf->places && i < bpf->nr_places; i++) {
-		if (bpf->places[i].is_used)
-			place_retire(bpf, i);
+	for (uint32_t i = 0; bpf->slots && i < bpf->nr_slots; i++) {
+		if (bpf->slots[i].is_used)
+			slot_retire(bpf, i);
 	}
 	for (uint32_t i = 0; i < bpf->nr_counters; i++)
 		bpf_hook_close(&bpf->hooks[i]);
@@ -169,21 +170,21 @@ static void stop(struct bpf *bpf)
 		bpf_hook_close_later(&bpf->reasons[i].hook);
 	if (bpf->values)
 		munmap(bpf->values, values_size(bpf));
-	free(bpf->places);
+	free(bpf->slots);
 	counters_program__destroy(bpf->program);
 	bpf->values = NULL;
-	bpf->places = NULL;
+	bpf->slots = NULL;
 	bpf->program = NULL;
-	bpf->nr_places = 0;
+	bpf->nr_slots = 0;
 }
 
-static int start(struct bpf *bpf, bool is_by_thread, uint32_t nr_places)
+static int start(struct bpf_state *bpf, bool is_by_thread, uint32_t nr_slots)
 {
 	int err;
 
 	stop(bpf);
 	bpf->is_by_thread = is_by_thread;
-	bpf->nr_places = nr_places;
+	bpf->nr_slots = nr_slots;
 	err = load_patterns(bpf);
 	if (!err)
 		err = map_values(bpf);
@@ -192,7 +193,7 @@ static int start(struct bpf *bpf, bool is_by_thread, uint32_t nr_places)
 
 /* ---- what is wanted ---- */
 
-static int open_event(const struct bpf *bpf, uint32_t counter, struct bpf_hook *hook)
+static int open_event(const struct bpf_state *bpf, uint32_t counter, struct bpf_hook *hook)
 {
 	const struct bpf_program *pattern = bpf->is_by_thread ?
 						    bpf->program->progs.event_in_thread :
@@ -202,7 +203,7 @@ static int open_event(const struct bpf *bpf, uint32_t counter, struct bpf_hook *
 }
 
 /* The first counter of a split's reasons. */
-static const struct counter *first_reason(const struct bpf *bpf, const struct split *split)
+static const struct counter *first_reason(const struct bpf_state *bpf, const struct split *split)
 {
 	uint32_t i = 0;
 
@@ -211,7 +212,7 @@ static const struct counter *first_reason(const struct bpf *bpf, const struct sp
 	return &bpf->counters[i];
 }
 
-static int open_reasons(const struct bpf *bpf, size_t number, struct bpf_hook *hook)
+static int open_reasons(const struct bpf_state *bpf, size_t number, struct bpf_hook *hook)
 {
 	const struct bpf_program *pattern = bpf->is_by_thread ?
 						    bpf->program->progs.reason_in_thread :
@@ -222,13 +223,13 @@ static int open_reasons(const struct bpf *bpf, size_t number, struct bpf_hook *h
 }
 
 /* A counter that was not open starts at 0 everywhere. */
-static void zero(const struct bpf *bpf, uint32_t counter)
+static void zero(const struct bpf_state *bpf, uint32_t counter)
 {
-	for (uint32_t i = 0; i < bpf->nr_places; i++)
+	for (uint32_t i = 0; i < bpf->nr_slots; i++)
 		bpf->values[i].values[counter] = 0;
 }
 
-static bool wants_reasons(const struct bpf *bpf, const struct split *split)
+static bool wants_reasons(const struct bpf_state *bpf, const struct split *split)
 {
 	for (uint32_t i = 0; i < bpf->nr_counters; i++) {
 		if (bpf->is_wanted[i] && bpf->counters[i].split == split)
@@ -237,13 +238,13 @@ static bool wants_reasons(const struct bpf *bpf, const struct split *split)
 	return false;
 }
 
-static void open_failed(struct bpf *bpf, int err)
+static void open_failed(struct bpf_state *bpf, int err)
 {
 	bpf->err = err;
 	bpf->nr_failed++;
 }
 
-static void open_wanted_reasons(struct bpf *bpf)
+static void open_wanted_reasons(struct bpf_state *bpf)
 {
 	for (size_t i = 0; i < bpf->nr_reasons; i++) {
 		struct bpf_hook *hook = &bpf->reasons[i].hook;
@@ -265,7 +266,7 @@ static void open_wanted_reasons(struct bpf *bpf)
 }
 
 /* A program and its link for each event. */
-static uint64_t descriptors_needed(const struct bpf *bpf)
+static uint64_t descriptors_needed(const struct bpf_state *bpf)
 {
 	uint64_t needed = DESCRIPTORS_SPARE + 2 * bpf->nr_reasons;
 
@@ -274,7 +275,7 @@ static uint64_t descriptors_needed(const struct bpf *bpf)
 	return needed;
 }
 
-static const struct bpf_hook *hook_of(const struct bpf *bpf, uint32_t counter)
+static const struct bpf_hook *hook_of(const struct bpf_state *bpf, uint32_t counter)
 {
 	size_t i = 0;
 
@@ -285,8 +286,8 @@ static const struct bpf_hook *hook_of(const struct bpf *bpf, uint32_t counter)
 	return &bpf->reasons[i].hook;
 }
 
-/* Opens and closes what has changed. What could not be opened is not shown, rather than as 0. */
-static void open_wanted(struct bpf *bpf)
+/* Opens and closes what has changed. An event that cannot be opened is not shown, not even as 0. */
+static void open_wanted(struct bpf_state *bpf)
 {
 	bpf->err = 0;
 	bpf->nr_failed = 0;
@@ -313,17 +314,17 @@ static void open_wanted(struct bpf *bpf)
 
 static int engine_want(void *state, const struct field_set *fields)
 {
-	struct bpf *bpf = state;
+	struct bpf_state *bpf = state;
 
 	for (uint32_t i = 0; i < bpf->nr_counters; i++) {
 		bool is_wanted = field_set_has(fields, bpf->counters[i].field);
 
-		/* Not from zero: the programs do not begin all at once, the first sample does. */
+		/* Its first row does not count from zero: programs start one after the other. */
 		if (is_wanted && !bpf->is_wanted[i])
-			tallies_begin(&bpf->tallies, i, true);
+			counts_begin(&bpf->counts, i, true);
 		bpf->is_wanted[i] = is_wanted;
 	}
-	bpf->is_asked_anew = true;
+	bpf->is_new_want = true;
 	if (bpf->program)
 		open_wanted(bpf);
 	return 0;
@@ -331,57 +332,57 @@ static int engine_want(void *state, const struct field_set *fields)
 
 /* ---- where ---- */
 
-/* A page that is free, for it. Numbers of CPUs are those of their pages. */
-static int place_begin(struct bpf *bpf, const struct target *target)
+/* Gives the target a free page; a CPU's is the one with its number. */
+static int slot_begin(struct bpf_state *bpf, const struct target *target)
 {
 	uint32_t i = target->is_thread ? 0 : (uint32_t)target->id;
 	__u32 tid = (__u32)target->id;
 
-	while (target->is_thread && i < bpf->nr_places && bpf->places[i].is_used)
+	while (target->is_thread && i < bpf->nr_slots && bpf->slots[i].is_used)
 		i++;
-	if (i >= bpf->nr_places)
+	if (i >= bpf->nr_slots)
 		return -ENOSPC;
-	bpf->places[i] = (struct place){ *target, true };
+	bpf->slots[i] = (struct bpf_slot){ *target, true };
 	if (target->is_thread &&
-	    bpf_map_update_elem(bpf_map__fd(bpf->program->maps.places), &tid, &i, BPF_ANY) < 0)
+	    bpf_map_update_elem(bpf_map__fd(bpf->program->maps.slots), &tid, &i, BPF_ANY) < 0)
 		return -errno;
 	return 0;
 }
 
-/* Retires the places that are no targets any more; tells which targets have one. */
-static void retire_others(struct bpf *bpf, const struct target *targets, size_t nr,
-			  bool *ret_has_place)
+/* Ends each slot whose target is not in targets; *ret_has_slot: which of targets have one. */
+static void retire_others(struct bpf_state *bpf, const struct target *targets, size_t nr,
+			  bool *ret_has_slot)
 {
-	for (uint32_t i = 0; i < bpf->nr_places; i++) {
-		const struct target *mine = &bpf->places[i].target, *target = NULL;
+	for (uint32_t i = 0; i < bpf->nr_slots; i++) {
+		const struct target *mine = &bpf->slots[i].target, *target = NULL;
 
-		if (!bpf->places[i].is_used)
+		if (!bpf->slots[i].is_used)
 			continue;
 		if (nr)
 			target = bsearch(mine, targets, nr, sizeof(*targets), target_compare);
 		if (target && target->guest == mine->guest)
-			ret_has_place[target - targets] = true;
-		else if (mine->is_thread) /* a CPU's counts stay where they are */
-			place_retire(bpf, i);
+			ret_has_slot[target - targets] = true;
+		else if (mine->is_thread) /* a CPU keeps its slot */
+			slot_retire(bpf, i);
 	}
 }
 
-/* A page for each CPU that may ever come, by its number. */
-static uint32_t cpu_places(const struct bpf *bpf, const struct target *targets, size_t nr)
+/* How many pages there must be, one for each possible CPU. */
+static uint32_t cpu_slots(const struct bpf_state *bpf, const struct target *targets, size_t nr)
 {
 	int end = cpus_end(bpf->env), last = nr ? targets[nr - 1].id + 1 : 1;
 
 	return (uint32_t)(end > last ? end : last);
 }
 
-/* Whether the patterns fit the targets; else they are loaded anew, for more or other ones. */
-static int fit(struct bpf *bpf, const struct target *targets, size_t nr)
+/* Loads the patterns again if they do not fit the targets: for more, or for the other kind. */
+static int fit(struct bpf_state *bpf, const struct target *targets, size_t nr)
 {
 	bool is_by_thread = nr ? targets[0].is_thread : bpf->is_by_thread;
-	uint32_t needed = is_by_thread ? (uint32_t)nr : cpu_places(bpf, targets, nr);
+	uint32_t needed = is_by_thread ? (uint32_t)nr : cpu_slots(bpf, targets, nr);
 	int err;
 
-	if (bpf->program && bpf->is_by_thread == is_by_thread && needed <= bpf->nr_places)
+	if (bpf->program && bpf->is_by_thread == is_by_thread && needed <= bpf->nr_slots)
 		return 0;
 	if (is_by_thread)
 		needed = needed < THREADS_MIN ? THREADS_MIN : 2 * needed;
@@ -392,44 +393,44 @@ static int fit(struct bpf *bpf, const struct target *targets, size_t nr)
 }
 
 /*
- * A guest that joins has its counts from its beginning. After a new question all that is known is
- * what comes after the first sample: the programs do not begin all at once.
+ * A guest that is new counts from zero. After a new want it does not: programs start one after the
+ * other, so counting begins with the first sample.
  */
-static int tally_begin(struct bpf *bpf, uint32_t guest, bool is_asked_anew)
+static int guest_counts_begin(struct bpf_state *bpf, uint32_t guest, bool is_new_want)
 {
-	struct tally *tally = tallies_find(&bpf->tallies, guest);
+	struct guest_counts *counted = counts_find(&bpf->counts, guest);
 
-	if (tally)
+	if (counted)
 		return 0;
-	tally = tallies_get(&bpf->tallies, guest);
-	if (!tally)
+	counted = counts_get(&bpf->counts, guest);
+	if (!counted)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < bpf->nr_counters && is_asked_anew; i++)
-		tally->state[i] = TALLY_RUNNING;
+	for (uint32_t i = 0; i < bpf->nr_counters && is_new_want; i++)
+		counted->was_sampled[i] = true;
 	return 0;
 }
 
 static int engine_retarget(void *state, const struct target *targets, size_t nr, uint32_t keep)
 {
-	struct bpf *bpf = state;
-	bool *has_place = calloc(nr + 1, sizeof(*has_place)), is_asked_anew = bpf->is_asked_anew;
+	struct bpf_state *bpf = state;
+	bool *has_slot = calloc(nr + 1, sizeof(*has_slot)), is_new_want = bpf->is_new_want;
 	int err;
 
-	if (!has_place)
+	if (!has_slot)
 		return -ENOMEM;
 	err = fit(bpf, targets, nr);
 	if (!err)
-		retire_others(bpf, targets, nr, has_place);
-	tallies_end(&bpf->tallies, targets, nr, keep, is_asked_anew);
-	bpf->is_asked_anew = false;
+		retire_others(bpf, targets, nr, has_slot);
+	counts_end(&bpf->counts, targets, nr, keep, is_new_want);
+	bpf->is_new_want = false;
 	for (size_t i = 0; i < nr && !err; i++) {
-		if (has_place[i])
+		if (has_slot[i])
 			continue;
-		err = tally_begin(bpf, targets[i].guest, is_asked_anew);
+		err = guest_counts_begin(bpf, targets[i].guest, is_new_want);
 		if (!err)
-			err = place_begin(bpf, &targets[i]);
+			err = slot_begin(bpf, &targets[i]);
 	}
-	free(has_place);
+	free(has_slot);
 	return err;
 }
 
@@ -441,55 +442,56 @@ static bool engine_is_ready(void *state)
 
 /* ---- reading ---- */
 
-/* On the host as a whole: of which thread one was, nobody knows. */
-static void add_missed(struct bpf *bpf)
+/* Only on the host as a whole: the kernel does not say in which thread an event was missed. */
+static void add_missed(struct bpf_state *bpf)
 {
-	struct tally *tally = tallies_find(&bpf->tallies, GUEST_ANY);
+	struct guest_counts *counted = counts_find(&bpf->counts, GUEST_ANY);
 
-	for (uint32_t i = 0; tally && !bpf->is_by_thread && i < bpf->nr_counters; i++) {
+	for (uint32_t i = 0; counted && !bpf->is_by_thread && i < bpf->nr_counters; i++) {
 		if (bpf->is_wanted[i] && is_plain(bpf, i))
-			tally->now[i] += bpf_hook_missed(&bpf->hooks[i], tally->now[i]);
+			counted->now[i] += bpf_hook_missed(&bpf->hooks[i], counted->now[i]);
 	}
 }
 
 static int engine_read(void *state, struct sample *sample, uint64_t *ret_time_ns, struct why *why)
 {
-	struct bpf *bpf = state;
+	struct bpf_state *bpf = state;
 
 	*ret_time_ns = clock_now_ns();
-	tallies_clear_now(&bpf->tallies);
-	for (uint32_t i = 0; i < bpf->nr_places; i++) {
-		struct tally *tally = tallies_find(&bpf->tallies, bpf->places[i].target.guest);
+	counts_clear_now(&bpf->counts);
+	for (uint32_t i = 0; i < bpf->nr_slots; i++) {
+		const struct bpf_slot *slot = &bpf->slots[i];
+		struct guest_counts *counted = counts_find(&bpf->counts, slot->target.guest);
 
-		if (bpf->places[i].is_used && tally)
-			place_add(bpf, i, tally, tally->now);
+		if (slot->is_used && counted)
+			slot_add(bpf, i, counted, counted->now);
 	}
 	add_missed(bpf);
 	if (descriptors_are_short(bpf->err))
 		descriptors_explain(why, bpf->nr_failed, descriptors_needed(bpf));
 	else if (bpf->err)
 		why_set(why, 0, "%u events not counted: %s", bpf->nr_failed, strerror(-bpf->err));
-	return tallies_emit(&bpf->tallies, bpf->is_wanted, NULL, sample);
+	return counts_emit(&bpf->counts, bpf->is_wanted, NULL, sample);
 }
 
 /* ---- the engine ---- */
 
 static void engine_close(void *state)
 {
-	struct bpf *bpf = state;
+	struct bpf_state *bpf = state;
 
 	if (!bpf)
 		return;
 	if (bpf->hooks)
 		stop(bpf);
-	tallies_release(&bpf->tallies);
+	counts_release(&bpf->counts);
 	free(bpf->hooks);
 	free(bpf->is_wanted);
 	free(bpf->is_open);
 	free(bpf);
 }
 
-static int find_splits(struct bpf *bpf)
+static int find_splits(struct bpf_state *bpf)
 {
 	for (uint32_t i = 0; i < bpf->nr_counters; i++) {
 		const struct split *split = bpf->counters[i].split;
@@ -509,7 +511,7 @@ static int find_splits(struct bpf *bpf)
 static int engine_open(const struct env *env, const struct counter *counters, size_t nr,
 		       void **ret_state, struct why *why)
 {
-	struct bpf *bpf;
+	struct bpf_state *bpf;
 	int err;
 
 	if (nr >= COUNTERS_MAX)
@@ -521,14 +523,14 @@ static int engine_open(const struct env *env, const struct counter *counters, si
 	bpf->env = env;
 	bpf->counters = counters;
 	bpf->nr_counters = (uint32_t)nr;
-	bpf->tallies = (struct tallies){ counters, (uint32_t)nr, NULL };
+	bpf->counts = (struct counts){ counters, (uint32_t)nr, NULL };
 	bpf->is_wanted = calloc(nr, sizeof(*bpf->is_wanted));
 	bpf->is_open = calloc(nr, sizeof(*bpf->is_open));
 	bpf->hooks = calloc(nr, sizeof(*bpf->hooks));
 	for (size_t i = 0; bpf->hooks && i < nr; i++)
 		bpf->hooks[i] = BPF_HOOK_CLOSED;
 	err = bpf->is_wanted && bpf->is_open && bpf->hooks ? find_splits(bpf) : -ENOMEM;
-	/* Whether the kernel takes it is known now, while another engine can still be chosen. */
+	/* Tries to load now, while another engine can still be chosen. */
 	if (!err)
 		err = start(bpf, false, 1);
 	if (!err)

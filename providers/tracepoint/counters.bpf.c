@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Counts events, by CPU or in the threads that are asked for; runs in the kernel.
+ * Counts events, by CPU or in chosen threads; runs in the kernel.
  *
- * These are patterns: for each event a copy is loaded that has the event's number in it. An event
- * may interrupt the counting of another one, hence the atomic additions.
+ * The programs are patterns: for each event a copy is loaded, with the event's number in it. The
+ * additions are atomic because an event may interrupt the counting of another one.
  */
 #include <linux/bpf.h>
 
@@ -13,7 +13,7 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* By split and code: the reason's counter plus 1; 0: it is none of ours. */
+/* By split and code: the number of the reason's counter plus 1; 0: it has no counter. */
 __u16 dense[COUNTERS_SPLITS][COUNTERS_DENSE];
 
 const volatile __u64 type_bit;
@@ -26,13 +26,13 @@ struct {
 	__type(value, struct counter_values);
 } values SEC(".maps");
 
-/* Which of the values are a thread's. */
+/* By tid: the number of its values. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, __u32);
-} places SEC(".maps");
+} slots SEC(".maps");
 
 /* Codes that are too large for dense[]. */
 struct {
@@ -52,9 +52,9 @@ static __always_inline struct counter_values *of_cpu(void)
 static __always_inline struct counter_values *of_thread(void)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
-	__u32 *place = bpf_map_lookup_elem(&places, &tid);
+	__u32 *slot = bpf_map_lookup_elem(&slots, &tid);
 
-	return place ? bpf_map_lookup_elem(&values, place) : 0;
+	return slot ? bpf_map_lookup_elem(&values, slot) : 0;
 }
 
 static __always_inline int count_event(struct counter_values *at)

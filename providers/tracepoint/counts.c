@@ -6,72 +6,72 @@
 
 #include "providers/tracepoint/counts.h"
 
-struct tally *tallies_find(const struct tallies *tallies, uint32_t guest)
+struct guest_counts *counts_find(const struct counts *counts, uint32_t guest)
 {
-	struct tally *tally = tallies->first;
+	struct guest_counts *counted = counts->first;
 
-	while (tally && tally->guest != guest)
-		tally = tally->next;
-	return tally;
+	while (counted && counted->guest != guest)
+		counted = counted->next;
+	return counted;
 }
 
-static void tally_free(struct tally *tally)
+static void guest_counts_free(struct guest_counts *counted)
 {
-	free(tally->retired);
-	free(tally->now);
-	free(tally->state);
-	free(tally->is_counted);
-	free(tally);
+	free(counted->retired);
+	free(counted->now);
+	free(counted->was_sampled);
+	free(counted->is_counted);
+	free(counted);
 }
 
-struct tally *tallies_get(struct tallies *tallies, uint32_t guest)
+struct guest_counts *counts_get(struct counts *counts, uint32_t guest)
 {
-	struct tally *tally = tallies_find(tallies, guest);
-	size_t n = tallies->nr_counters;
+	struct guest_counts *counted = counts_find(counts, guest);
+	size_t n = counts->nr_counters;
 
-	if (tally)
-		return tally;
-	tally = calloc(1, sizeof(*tally));
-	if (!tally)
+	if (counted)
+		return counted;
+	counted = calloc(1, sizeof(*counted));
+	if (!counted)
 		return NULL;
-	tally->guest = guest;
-	tally->retired = calloc(n, sizeof(*tally->retired));
-	tally->now = calloc(n, sizeof(*tally->now));
-	tally->state = calloc(n, sizeof(*tally->state));
-	tally->is_counted = calloc(n, sizeof(*tally->is_counted));
-	if (!tally->retired || !tally->now || !tally->state || !tally->is_counted) {
-		tally_free(tally);
+	counted->guest = guest;
+	counted->retired = calloc(n, sizeof(*counted->retired));
+	counted->now = calloc(n, sizeof(*counted->now));
+	counted->was_sampled = calloc(n, sizeof(*counted->was_sampled));
+	counted->is_counted = calloc(n, sizeof(*counted->is_counted));
+	if (!counted->retired || !counted->now || !counted->was_sampled || !counted->is_counted) {
+		guest_counts_free(counted);
 		return NULL;
 	}
-	tally->next = tallies->first;
-	tallies->first = tally;
-	return tally;
+	counted->next = counts->first;
+	counts->first = counted;
+	return counted;
 }
 
-void tallies_release(struct tallies *tallies)
+void counts_release(struct counts *counts)
 {
-	while (tallies->first) {
-		struct tally *tally = tallies->first;
+	while (counts->first) {
+		struct guest_counts *counted = counts->first;
 
-		tallies->first = tally->next;
-		tally_free(tally);
+		counts->first = counted->next;
+		guest_counts_free(counted);
 	}
 }
 
-/* A counter that comes back before its events were closed goes on from where they are. */
-void tallies_begin(struct tallies *tallies, uint32_t counter, bool is_running)
+/* Events that are still open keep their counts, so the next row does not count from zero. */
+void counts_begin(struct counts *counts, uint32_t counter, bool is_running)
 {
-	for (struct tally *tally = tallies->first; tally; tally = tally->next) {
-		tally->retired[counter] = 0;
-		tally->is_counted[counter] = false;
-		tally->state[counter] = is_running ? TALLY_RUNNING : TALLY_FRESH;
+	for (struct guest_counts *counted = counts->first; counted; counted = counted->next) {
+		counted->retired[counter] = 0;
+		counted->is_counted[counter] = false;
+		counted->was_sampled[counter] = is_running;
 	}
 }
 
-void tallies_clear_now(struct tallies *tallies)
+void counts_clear_now(struct counts *counts)
 {
-	for (struct tally *tally = tallies->first; tally; tally = tally->next)
-		memset(tally->now, 0, tallies->nr_counters * sizeof(*tally->now));
+	for (struct guest_counts *counted = counts->first; counted; counted = counted->next)
+		memset(counted->now, 0, counts->nr_counters * sizeof(*counted->now));
 }
 
 static bool has_guest(const struct target *targets, size_t nr, uint32_t guest)
@@ -83,54 +83,55 @@ static bool has_guest(const struct target *targets, size_t nr, uint32_t guest)
 	return false;
 }
 
-void tallies_end(struct tallies *tallies, const struct target *targets, size_t nr, uint32_t keep,
-		 bool is_asked_anew)
+void counts_end(struct counts *counts, const struct target *targets, size_t nr, uint32_t keep,
+		bool is_new_want)
 {
-	for (struct tally **link = &tallies->first; *link;) {
-		struct tally *tally = *link;
+	for (struct guest_counts **link = &counts->first; *link;) {
+		struct guest_counts *counted = *link;
 
-		tally->is_ending = tally->guest != keep && !has_guest(targets, nr, tally->guest);
-		if (!tally->is_ending || !is_asked_anew) {
-			link = &tally->next;
+		counted->is_ending = counted->guest != keep &&
+				     !has_guest(targets, nr, counted->guest);
+		if (!counted->is_ending || !is_new_want) {
+			link = &counted->next;
 			continue;
 		}
-		*link = tally->next;
-		tally_free(tally);
+		*link = counted->next;
+		guest_counts_free(counted);
 	}
 }
 
-static int tally_emit(const struct tallies *tallies, struct tally *tally, const bool *is_wanted,
-		      const int *failed, struct sample *sample)
+static int guest_counts_emit(const struct counts *counts, struct guest_counts *counted,
+			     const bool *is_wanted, const int *failed, struct sample *sample)
 {
-	for (uint32_t i = 0; i < tallies->nr_counters; i++) {
-		struct key key = { tally->guest, -1, tallies->counters[i].field };
-		uint32_t flags = tally->state[i] == TALLY_FRESH ? ROW_FROM_ZERO : 0;
+	for (uint32_t i = 0; i < counts->nr_counters; i++) {
+		struct key key = { counted->guest, -1, counts->counters[i].field };
+		uint32_t flags = counted->was_sampled[i] ? 0 : ROW_FROM_ZERO;
 
-		if (!is_wanted[i] || !tally->is_counted[i] ||
-		    (failed && failed[i] && tally->state[i] == TALLY_FRESH))
+		if (!is_wanted[i] || !counted->is_counted[i] ||
+		    (failed && failed[i] && !counted->was_sampled[i]))
 			continue;
-		if (sample_add(sample, key, tally->retired[i] + tally->now[i], flags) < 0)
+		if (sample_add(sample, key, counted->retired[i] + counted->now[i], flags) < 0)
 			return -ENOMEM;
-		tally->state[i] = TALLY_RUNNING;
+		counted->was_sampled[i] = true;
 	}
 	return 0;
 }
 
-int tallies_emit(struct tallies *tallies, const bool *is_wanted, const int *failed,
-		 struct sample *sample)
+int counts_emit(struct counts *counts, const bool *is_wanted, const int *failed,
+		struct sample *sample)
 {
 	int err = 0;
 
-	for (struct tally **link = &tallies->first; *link && !err;) {
-		struct tally *tally = *link;
+	for (struct guest_counts **link = &counts->first; *link && !err;) {
+		struct guest_counts *counted = *link;
 
-		err = tally_emit(tallies, tally, is_wanted, failed, sample);
-		if (!tally->is_ending) {
-			link = &tally->next;
+		err = guest_counts_emit(counts, counted, is_wanted, failed, sample);
+		if (!counted->is_ending) {
+			link = &counted->next;
 			continue;
 		}
-		*link = tally->next;
-		tally_free(tally);
+		*link = counted->next;
+		guest_counts_free(counted);
 	}
 	return err;
 }

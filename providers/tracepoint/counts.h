@@ -2,7 +2,7 @@
 /*
  * counts - what an engine has counted for each guest, or for the host as a whole.
  *
- * Targets come and go; what one that left had counted stays in its guest's tally.
+ * A target that goes away leaves its counts in its guest's sums, so that they never go back.
  */
 #ifndef KVMTOP_PROVIDERS_TRACEPOINT_COUNTS_H
 #define KVMTOP_PROVIDERS_TRACEPOINT_COUNTS_H
@@ -13,51 +13,47 @@
 
 #include "providers/tracepoint/engine.h"
 
-enum tally_state {
-	TALLY_FRESH,   /* not in a sample yet, its events are new */
-	TALLY_RUNNING, /* has been in a sample */
-};
-
-/* Arrays are by counter. */
-struct tally {
+/* Of a guest, or of the host (GUEST_ANY). Arrays are by counter. */
+struct guest_counts {
 	uint32_t guest;
-	uint64_t *retired; /* from targets that are gone */
-	uint64_t *now;
-	uint8_t *state;	  /* enum tally_state */
-	bool *is_counted; /* something was open for it */
-	bool is_ending;	  /* its targets are gone: once more, and it is dropped */
-	struct tally *next;
+	uint64_t *retired; /* the sums of targets that are gone */
+	uint64_t *now;	   /* the sums of the others */
+	bool *was_sampled; /* false: the next row counts from zero */
+	bool *is_counted;  /* its event was open at a target */
+	bool is_ending;	   /* its targets are gone: it is dropped after one more sample */
+	struct guest_counts *next;
 };
 
-struct tallies {
+struct counts {
 	const struct counter *counters;
 	uint32_t nr_counters;
-	struct tally *first;
+	struct guest_counts *first;
 };
 
-struct tally *tallies_find(const struct tallies *tallies, uint32_t guest); /* NULL: none */
-struct tally *tallies_get(struct tallies *tallies, uint32_t guest); /* NULL: no memory */
-void tallies_release(struct tallies *tallies);
+struct guest_counts *counts_find(const struct counts *counts, uint32_t guest); /* NULL: none */
+struct guest_counts *counts_get(struct counts *counts, uint32_t guest); /* NULL: no memory */
+void counts_release(struct counts *counts);
 
-/* A counter is wanted from now on; is_running: its events were still open. */
-void tallies_begin(struct tallies *tallies, uint32_t counter, bool is_running);
+/* The counter is wanted from now on; is_running: its events were not closed since the last want. */
+void counts_begin(struct counts *counts, uint32_t counter, bool is_running);
 
-/* Zeroes what is to be read now. */
-void tallies_clear_now(struct tallies *tallies);
-
-/*
- * Ends the tallies of guests that are neither among the targets nor keep; is_asked_anew: at once,
- * for the question is another one now.
- */
-void tallies_end(struct tallies *tallies, const struct target *targets, size_t nr, uint32_t keep,
-		 bool is_asked_anew);
+/* Zeroes the sums that are read next. */
+void counts_clear_now(struct counts *counts);
 
 /*
- * A row for each tally and wanted counter, and drops what has ended. failed: by counter, why it is
- * not counted everywhere, or 0; such a one is not begun. NULL: all are counted. 0 or -ENOMEM.
+ * Ends the counts of each guest that is not in targets and not keep: after the next sample, or,
+ * with is_new_want, at once.
  */
-int tallies_emit(struct tallies *tallies, const bool *is_wanted, const int *failed,
-		 struct sample *sample);
+void counts_end(struct counts *counts, const struct target *targets, size_t nr, uint32_t keep,
+		bool is_new_want);
+
+/*
+ * Adds a row for each guest and wanted counter, then drops the guests that have ended. failed: by
+ * counter, an -errno if it is not counted everywhere: then it gets no first row; NULL: none failed.
+ * 0 or -ENOMEM.
+ */
+int counts_emit(struct counts *counts, const bool *is_wanted, const int *failed,
+		struct sample *sample);
 
 /* Ascending by (is_thread, id), for qsort() and bsearch() over struct target. */
 int target_compare(const void *a, const void *b);

@@ -19,23 +19,25 @@
 #include "facts/sample.h"
 #include "host/env.h"
 
-/* One thing to count. Plain events come before children, so that those go without first. */
+/*
+ * What to count. Events come before their reasons, so that descriptors run out for reasons first.
+ */
 struct counter {
-	uint64_t tracepoint_id; /* may be another one at each want() */
+	uint64_t tracepoint_id; /* may change before each want() */
 	char *system, *event; /* its names */
-	char *filter;	  /* a trace filter that narrows it to one reason; NULL: all of it */
-	const struct split *split; /* with filter: of which this is a reason, */
-	uint64_t codes[REASON_CODES]; /* and what the field may hold for it */
+	char *filter;	      /* a trace filter for one reason; NULL: count the whole event */
+	const struct split *split;    /* with filter: the split that has this reason, */
+	uint64_t codes[REASON_CODES]; /* and the values of its field that mean this reason */
 	size_t nr_codes;
 	const char *name; /* the field's */
 	uint32_t field;
 };
 
-/* Where to count: a CPU (whoever runs there), or a thread (wherever it runs). */
+/* Where to count: on a CPU (any thread), or in a thread (on any CPU). */
 struct target {
 	bool is_thread;
 	int id;		/* CPU number or tid */
-	uint32_t guest; /* under whose key it goes; GUEST_ANY for CPUs */
+	uint32_t guest; /* the guest of its rows' keys; GUEST_ANY for CPUs */
 };
 
 #define ENGINE_KEEP_NONE UINT32_MAX
@@ -54,20 +56,20 @@ struct engine {
 	int (*want)(void *state, const struct field_set *fields);
 
 	/*
-	 * Where to count from now on; targets are ascending by (is_thread, id), none twice. What a
-	 * target that left had counted stays in its guest's sum as long as a target has that
-	 * guest, or keep is it (ENGINE_KEEP_NONE: none), and is read once more after that, unless
+	 * Where to count from now on; targets are ascending by (is_thread, id), none twice. The
+	 * counts of a target that is gone stay in its guest's sum while another target has that
+	 * guest, or keep is it (ENGINE_KEEP_NONE: none). After that they are read once more, unless
 	 * want() was called just before. Never waits.
 	 */
 	int (*retarget)(void *state, const struct target *targets, size_t nr, uint32_t keep);
 
-	/* All that is wanted is open, or could not be opened. */
+	/* Everything wanted is open, or could not be opened. */
 	bool (*is_ready)(void *state);
 
 	/*
-	 * Adds a row per guest and wanted counter, and tells when they were read
-	 * (CLOCK_MONOTONIC). 0, or -errno with why; a why without an error says what could not be
-	 * counted and the remedy.
+	 * Adds a row per guest and wanted counter; *ret_time_ns is when they were read
+	 * (CLOCK_MONOTONIC). 0, or -errno with why; a why without an error says what is not
+	 * counted, and what helps.
 	 */
 	int (*read)(void *state, struct sample *sample, uint64_t *ret_time_ns, struct why *why);
 

@@ -13,11 +13,11 @@
 #include <tracefs.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "host/lockdown.h"
 #include "providers/trace_event.h"
 #include "providers/tracepoint/events.h"
 
-/* Systems of KVM are named after it. */
 static bool is_kvm_system(const char *system)
 {
 	return strncmp(system, "kvm", 3) == 0;
@@ -42,16 +42,9 @@ static void counter_release(struct counter *counter)
 /* Takes over the strings of the counter, also when it fails. */
 static int counter_add(struct tracepoint_events *events, struct counter counter, uint32_t field)
 {
-	if (events->nr == events->cap) {
-		size_t cap = events->cap ? 2 * events->cap : 256;
-		struct counter *counters = reallocarray(events->counters, cap, sizeof(*counters));
-
-		if (!counters) {
-			counter_release(&counter);
-			return -ENOMEM;
-		}
-		events->counters = counters;
-		events->cap = cap;
+	if (array_grow(&events->counters, &events->room, events->nr + 1) < 0) {
+		counter_release(&counter);
+		return -ENOMEM;
 	}
 	counter.name = fields_get(events->site.fields, field)->name;
 	counter.field = field;
@@ -75,7 +68,7 @@ static uint8_t exit_rank(const struct arch *arch, const char *system, const char
 	return is_event(exit, system, event) ? 1 : 0;
 }
 
-/* The name alone where it is unique, as it is for all of "kvm"; else with its system. */
+/* Under its name, or, if another system has that event too, as SYSTEM:EVENT. */
 static int event_add(struct tracepoint_events *events, const char *system, const char *event,
 		     uint64_t id)
 {
@@ -102,7 +95,7 @@ static int event_add(struct tracepoint_events *events, const char *system, const
 					     .event = strdup(event) }, field);
 }
 
-/* An event without the field (another kernel, another meaning) is counted, but not split. */
+/* Of an event without the field, on another kernel, the reasons are not counted. */
 static bool format_has_field(const char *system, const char *format, const char *field)
 {
 	struct tep_handle *tep = tep_alloc();
@@ -111,7 +104,9 @@ static bool format_has_field(const char *system, const char *format, const char 
 
 	if (!tep)
 		return false;
-	/* A print format that libtraceevent cannot parse is an error, but the fields are there. */
+	/*
+	 * Returns an error for a print format that it cannot parse, but then has the fields, too.
+	 */
 	tep_parse_event(tep, format, strlen(format), system);
 	event = tep_get_first_event(tep);
 	if (event)
@@ -149,7 +144,7 @@ static int reason_add(struct tracepoint_events *events, const struct split *spli
 	return counter_add(events, counter, field);
 }
 
-/* The field of a split's event, under whichever name event_add() gave it. */
+/* The field of a split's event, under the name that event_add() gave it. */
 static uint32_t split_field(const struct tracepoint_events *events, const struct split *split)
 {
 	char name[256];
@@ -311,5 +306,5 @@ void tracepoint_events_release(struct tracepoint_events *events)
 		counter_release(&events->counters[i]);
 	free(events->counters);
 	events->counters = NULL;
-	events->nr = events->cap = 0;
+	events->nr = events->room = 0;
 }

@@ -13,8 +13,8 @@
 struct tracepoint_events {
 	struct provider_site site;
 	struct counter *counters;
-	size_t nr, cap;
-	int unread_err; /* of the latest event that is left out: its id cannot be read */
+	size_t nr, room;
+	int unread_err; /* of the last event that is left out because its id cannot be read */
 };
 
 /* Adds all fields. 0, or -errno with why: no event was found, or there is no memory. */

@@ -3,11 +3,11 @@
  * Counts tracepoints with groups of perf events on every CPU, or in threads.
  *
  * The kernel serialises opening and closing of tracepoints, and closing the last event of one
- * waits for RCU (about 36 ms each): a worker thread does both, opening first, and whoever draws
- * never waits for it. The lock guards the tables and is never held across such a call.
+ * waits for RCU (about 36 ms each): a worker thread does both, opening first, and the thread that
+ * draws never waits for it. The lock guards the tables and is never held across such a call.
  *
- * What cannot be opened everywhere is not shown at all, rather than too low, unless it was shown
- * before.
+ * A counter that cannot be opened everywhere is not shown, unless it was shown before: it would be
+ * too low.
  */
 #include <errno.h>
 #include <limits.h>
@@ -23,12 +23,12 @@
 #include "host/descriptors.h"
 #include "providers/tracepoint/counts.h"
 #include "providers/tracepoint/engine.h"
-#include "providers/tracepoint/perf_site.h"
+#include "providers/tracepoint/perf_target.h"
 
-struct perf {
+struct perf_state {
 	const struct counter *counters;
 	uint32_t nr_counters;
-	struct tallies tallies;
+	struct counts counts;
 	bool *is_wanted; /* by counter */
 	pthread_t worker;
 	bool has_worker;
@@ -36,66 +36,68 @@ struct perf {
 	pthread_cond_t wake;
 	bool stop;
 	uint64_t asked;	   /* grows whenever there may be something to open or close */
-	uint64_t answered; /* all that was asked up to here is open */
-	struct site *sites;
-	int *failed;   /* by counter: why it would not open somewhere; no more is tried; or 0 */
-	bool has_room; /* descriptors were given back */
-	bool is_asked_anew; /* something was wanted since the latest retarget */
-	struct read_buffer buffer;
+	uint64_t answered; /* the value of asked up to which everything is open */
+	struct perf_target *targets;
+	int *failed;	  /* by counter: the -errno of an open, then no other is tried; or 0 */
+	bool has_room;	  /* descriptors were closed */
+	bool is_new_want; /* want() was called since the latest retarget() */
+	struct perf_values buffer;
 };
 
-/* Sets the worker to what has changed. */
-static void ask(struct perf *perf)
+/* Wakes the worker. */
+static void ask(struct perf_state *perf)
 {
 	perf->asked++;
 	pthread_cond_signal(&perf->wake);
 }
 
-/* ---- sites: under the lock ---- */
+/* ---- targets, under the lock ---- */
 
-/* Adds a site's counts to sums of its tally. */
-static void site_add(const struct perf *perf, const struct site *site, struct tally *tally,
-		     uint64_t *sums)
+/* Adds a target's counts to sums, which are the retired or the present ones of its guest. */
+static void add_counts(const struct perf_state *perf, const struct perf_target *at,
+		       struct guest_counts *counted, uint64_t *sums)
 {
 	for (uint32_t i = 0; i < perf->nr_counters; i++) {
-		const struct slot *slot = &site->slots[i];
+		const struct perf_slot *slot = &at->slots[i];
 
 		if (slot->fd < 0 || !slot->group->is_enabled || !perf->is_wanted[i])
 			continue;
 		sums[i] += slot->count;
-		tally->is_counted[i] = true;
+		counted->is_counted[i] = true;
 	}
 }
 
-/* Moves what a site has counted to its tally. */
-static void site_retire(struct perf *perf, struct site *site, struct tally *tally)
+/* Ends a target: its counts go to the retired ones of its guest (NULL: there is none any more). */
+static void retire(struct perf_state *perf, struct perf_target *at, struct guest_counts *counted)
 {
-	site->is_gone = true;
+	at->is_gone = true;
 	ask(perf);
-	if (tally)
-		site_add(perf, site, tally, tally->retired);
+	if (counted)
+		add_counts(perf, at, counted, counted->retired);
 }
 
 /* ---- the worker ---- */
 
-static bool slot_is_missing(const struct perf *perf, const struct site *site, uint32_t counter)
+static bool slot_is_missing(const struct perf_state *perf, const struct perf_target *at,
+			    uint32_t counter)
 {
-	return !site->is_gone && !site->is_ended && site->slots[counter].fd < 0 &&
+	return !at->is_gone && !at->is_ended && at->slots[counter].fd < 0 &&
 	       perf->is_wanted[counter] && !perf->failed[counter];
 }
 
-static int group_begin(struct perf *perf, struct site *site, struct group **ret_group)
+static int group_begin(struct perf_state *perf, struct perf_target *at,
+		       struct perf_group **ret_group)
 {
-	struct target target = site->target;
-	struct group *group;
+	struct target target = at->target;
+	struct perf_group *group;
 	int leader;
 
 	pthread_mutex_unlock(&perf->lock);
-	leader = leader_open(&target);
+	leader = perf_leader_open(&target);
 	pthread_mutex_lock(&perf->lock);
 	if (leader < 0)
 		return leader;
-	group = site_add_group(site, leader);
+	group = perf_target_add_group(at, leader);
 	if (!group) {
 		close(leader);
 		return -ENOMEM;
@@ -105,27 +107,28 @@ static int group_begin(struct perf *perf, struct site *site, struct group **ret_
 }
 
 /* The group to open into, a new one if need be: 0 or -errno. */
-static int site_group(struct perf *perf, struct site *site, struct group **ret_group)
+static int group_to_open(struct perf_state *perf, struct perf_target *at,
+			 struct perf_group **ret_group)
 {
-	struct group *group = site->groups;
+	struct perf_group *group = at->groups;
 
 	while (group && (group->is_full || group->is_enabled))
 		group = group->next;
 	if (!group)
-		return group_begin(perf, site, ret_group);
+		return group_begin(perf, at, ret_group);
 	*ret_group = group;
 	return 0;
 }
 
-/* What it means that an event would not open. */
-static void open_failed(struct perf *perf, struct site *site, struct group *group, uint32_t counter,
-			int err)
+/* Notes what the error of an open means for the target, the group or the counter. */
+static void open_failed(struct perf_state *perf, struct perf_target *at, struct perf_group *group,
+			uint32_t counter, int err)
 {
 	switch (err) {
 	case -ESRCH:  /* the thread ended */
 	case -ENODEV: /* the CPU went offline */
 	case -ENXIO:
-		site->is_ended = true;
+		at->is_ended = true;
 		return;
 	case -E2BIG: /* the group's read would be too long */
 	case -ENOSPC:
@@ -140,44 +143,44 @@ static void open_failed(struct perf *perf, struct site *site, struct group *grou
 	perf->failed[counter] = err;
 }
 
-static void slot_open(struct perf *perf, struct site *site, uint32_t counter)
+static void slot_open(struct perf_state *perf, struct perf_target *at, uint32_t counter)
 {
-	struct target target = site->target;
-	struct group *group = NULL;
+	struct target target = at->target;
+	struct perf_group *group = NULL;
 	uint64_t id = 0;
-	int fd = site_group(perf, site, &group);
+	int fd = group_to_open(perf, at, &group);
 
 	if (!fd && !descriptors_are_left())
 		fd = -EMFILE;
 	if (!fd) {
 		pthread_mutex_unlock(&perf->lock);
-		fd = counter_open(&perf->counters[counter], &target, group->leader, &id);
+		fd = perf_counter_open(&perf->counters[counter], &target, group->leader, &id);
 		pthread_mutex_lock(&perf->lock);
 	}
-	if (fd >= 0 && group_join(group, counter) < 0) {
+	if (fd >= 0 && perf_group_join(group, counter) < 0) {
 		pthread_mutex_unlock(&perf->lock);
 		close(fd);
 		pthread_mutex_lock(&perf->lock);
 		fd = -ENOMEM;
 	}
 	if (fd < 0)
-		open_failed(perf, site, group, counter, fd);
+		open_failed(perf, at, group, counter, fd);
 	else
-		site->slots[counter] = (struct slot){ .fd = fd, .id = id, .group = group };
+		at->slots[counter] = (struct perf_slot){ .fd = fd, .id = id, .group = group };
 }
 
 /*
- * Opens what is missing, counter by counter, so that one counts everywhere before the next does.
- * Returns false when something else was asked meanwhile.
+ * Opens the missing events, counter by counter, so that one counts everywhere before the next does.
+ * Returns false when asked has grown meanwhile.
  */
-static bool open_pass(struct perf *perf, uint64_t asked)
+static bool open_pass(struct perf_state *perf, uint64_t asked)
 {
 	for (uint32_t i = 0; i < perf->nr_counters; i++) {
 		if (!perf->is_wanted[i])
 			continue;
-		for (struct site *site = perf->sites; site; site = site->next) {
-			while (slot_is_missing(perf, site, i))
-				slot_open(perf, site, i);
+		for (struct perf_target *at = perf->targets; at; at = at->next) {
+			while (slot_is_missing(perf, at, i))
+				slot_open(perf, at, i);
 			if (perf->stop || perf->asked != asked)
 				return false;
 		}
@@ -185,39 +188,42 @@ static bool open_pass(struct perf *perf, uint64_t asked)
 	return true;
 }
 
-/* Starts all new groups one right after the other, so that related events agree from the start. */
-static void enable_groups(const struct perf *perf)
+/* Starts all new groups at once, so that related events agree from the start. */
+static void enable_groups(const struct perf_state *perf)
 {
-	for (struct site *site = perf->sites; site; site = site->next) {
-		for (struct group *group = site->groups; group; group = group->next) {
-			if (!site->is_gone && !group->is_enabled && group->nr)
-				group_start(group);
+	for (struct perf_target *at = perf->targets; at; at = at->next) {
+		for (struct perf_group *group = at->groups; group; group = group->next) {
+			if (!at->is_gone && !group->is_enabled && group->nr)
+				perf_group_start(group);
 		}
 	}
 }
 
-static void slot_close(struct perf *perf, struct slot *slot, uint32_t counter)
+static void slot_close(struct perf_state *perf, struct perf_slot *slot, uint32_t counter)
 {
 	int fd = slot->fd;
 
 	slot->fd = -1;
-	group_leave(slot->group, counter);
+	perf_group_leave(slot->group, counter);
 	if (!slot->group->nr)
-		group_stop(slot->group);
+		perf_group_stop(slot->group);
 	pthread_mutex_unlock(&perf->lock);
 	close(fd);
 	pthread_mutex_lock(&perf->lock);
 	perf->has_room = true;
 }
 
-/* Closes what nobody wants, counter by counter: only the last of one tracepoint waits for RCU. */
-static bool close_pass(struct perf *perf, uint64_t asked)
+/*
+ * Closes the events that are not wanted, counter by counter: only the last one of a tracepoint
+ * waits for RCU. Returns false when asked has grown meanwhile.
+ */
+static bool close_pass(struct perf_state *perf, uint64_t asked)
 {
 	for (uint32_t i = 0; i < perf->nr_counters; i++) {
-		for (struct site *site = perf->sites; site; site = site->next) {
-			struct slot *slot = &site->slots[i];
+		for (struct perf_target *at = perf->targets; at; at = at->next) {
+			struct perf_slot *slot = &at->slots[i];
 
-			if (slot->fd < 0 || (!site->is_gone && perf->is_wanted[i]))
+			if (slot->fd < 0 || (!at->is_gone && perf->is_wanted[i]))
 				continue;
 			slot_close(perf, slot, i);
 			if (perf->stop || perf->asked != asked)
@@ -227,37 +233,37 @@ static bool close_pass(struct perf *perf, uint64_t asked)
 	return true;
 }
 
-/* Drops sites that are gone; none has an event left. */
-static void sweep(struct perf *perf)
+/* Frees the targets that are gone, whose events are all closed. */
+static void sweep(struct perf_state *perf)
 {
-	struct site *gone = NULL;
+	struct perf_target *gone = NULL;
 
-	for (struct site **link = &perf->sites; *link;) {
-		struct site *site = *link;
+	for (struct perf_target **link = &perf->targets; *link;) {
+		struct perf_target *at = *link;
 
-		if (!site->is_gone) {
-			link = &site->next;
+		if (!at->is_gone) {
+			link = &at->next;
 			continue;
 		}
-		*link = site->next;
-		site->next = gone;
-		gone = site;
+		*link = at->next;
+		at->next = gone;
+		gone = at;
 	}
 	if (!gone)
 		return;
 	pthread_mutex_unlock(&perf->lock);
 	while (gone) {
-		struct site *site = gone;
+		struct perf_target *at = gone;
 
-		gone = site->next;
-		site_free(site);
+		gone = at->next;
+		perf_target_free(at);
 	}
 	pthread_mutex_lock(&perf->lock);
 	perf->has_room = true;
 }
 
-/* Opening comes before closing: what found no descriptor may find one now. False: nothing may. */
-static bool try_again(struct perf *perf)
+/* Whether an open that failed without descriptors may succeed now that others are closed. */
+static bool try_again(struct perf_state *perf)
 {
 	bool any = false;
 
@@ -275,7 +281,7 @@ static bool try_again(struct perf *perf)
 
 static void *worker_main(void *arg)
 {
-	struct perf *perf = arg;
+	struct perf_state *perf = arg;
 
 	pthread_mutex_lock(&perf->lock);
 	while (!perf->stop) {
@@ -301,7 +307,7 @@ static void *worker_main(void *arg)
 
 static void engine_close(void *state)
 {
-	struct perf *perf = state;
+	struct perf_state *perf = state;
 
 	if (!perf)
 		return;
@@ -312,17 +318,17 @@ static void engine_close(void *state)
 		pthread_mutex_unlock(&perf->lock);
 		pthread_join(perf->worker, NULL);
 	}
-	while (perf->sites) {
-		struct site *site = perf->sites;
+	while (perf->targets) {
+		struct perf_target *at = perf->targets;
 
 		for (uint32_t i = 0; i < perf->nr_counters; i++) {
-			if (site->slots[i].fd >= 0)
-				close(site->slots[i].fd);
+			if (at->slots[i].fd >= 0)
+				close(at->slots[i].fd);
 		}
-		perf->sites = site->next;
-		site_free(site);
+		perf->targets = at->next;
+		perf_target_free(at);
 	}
-	tallies_release(&perf->tallies);
+	counts_release(&perf->counts);
 	pthread_cond_destroy(&perf->wake);
 	pthread_mutex_destroy(&perf->lock);
 	free(perf->is_wanted);
@@ -330,8 +336,8 @@ static void engine_close(void *state)
 	free(perf);
 }
 
-/* Signals are for the thread that draws. */
-static int worker_start(struct perf *perf)
+/* The worker blocks all signals: the thread that draws handles them. */
+static int worker_start(struct perf_state *perf)
 {
 	sigset_t all, before;
 	int err;
@@ -352,11 +358,11 @@ static int engine_probe(const struct env *env, struct why *why)
 {
 	struct target target = { .id = 0 };
 	char path[PATH_MAX], paranoid[16] = "?";
-	int fd = leader_open(&target);
+	int fd = perf_leader_open(&target);
 
 	if (fd >= 0)
 		close(fd);
-	if (fd >= 0 || fd == -ENODEV) /* CPU 0 is offline: no question of rights */
+	if (fd >= 0 || fd == -ENODEV) /* allowed, though CPU 0 may be offline */
 		return 0;
 	if (fd == -ENOSYS)
 		return why_set(why, fd, "this kernel has no perf events (CONFIG_PERF_EVENTS)");
@@ -365,7 +371,7 @@ static int engine_probe(const struct env *env, struct why *why)
 	env_path(env, path, sizeof(path), "/proc/sys/kernel/perf_event_paranoid");
 	read_small(path, paranoid, sizeof(paranoid));
 	paranoid[strcspn(paranoid, "\n")] = '\0';
-	/* Above 2 is Debian's and Ubuntu's own, for which cap_perfmon is not enough. */
+	/* Levels above 2 are Debian's and Ubuntu's: for them cap_perfmon is not enough. */
 	return why_set(why, fd,
 		       "not allowed to count events (perf_event_paranoid is %s): run as root, or "
 		       "grant it: setcap "
@@ -376,7 +382,7 @@ static int engine_probe(const struct env *env, struct why *why)
 static int engine_open(const struct env *env, const struct counter *counters, size_t nr,
 		       void **ret_state, struct why *why)
 {
-	struct perf *perf = calloc(1, sizeof(*perf));
+	struct perf_state *perf = calloc(1, sizeof(*perf));
 	int err;
 
 	(void)env;
@@ -386,7 +392,7 @@ static int engine_open(const struct env *env, const struct counter *counters, si
 	pthread_cond_init(&perf->wake, NULL);
 	perf->counters = counters;
 	perf->nr_counters = (uint32_t)nr;
-	perf->tallies = (struct tallies){ counters, (uint32_t)nr, NULL };
+	perf->counts = (struct counts){ counters, (uint32_t)nr, NULL };
 	perf->is_wanted = calloc(nr, sizeof(*perf->is_wanted));
 	perf->failed = calloc(nr, sizeof(*perf->failed));
 	err = perf->is_wanted && perf->failed ? worker_start(perf) : -ENOMEM;
@@ -398,25 +404,25 @@ static int engine_open(const struct env *env, const struct counter *counters, si
 	return 0;
 }
 
-static bool is_open_anywhere(const struct perf *perf, uint32_t counter)
+static bool is_open_anywhere(const struct perf_state *perf, uint32_t counter)
 {
-	for (const struct site *site = perf->sites; site; site = site->next) {
-		if (!site->is_gone && site->slots[counter].fd >= 0)
+	for (const struct perf_target *at = perf->targets; at; at = at->next) {
+		if (!at->is_gone && at->slots[counter].fd >= 0)
 			return true;
 	}
 	return false;
 }
 
-/* For all that is wanted, with the groups there are and one more for what joins late. */
-static uint64_t descriptors_needed(const struct perf *perf)
+/* For all wanted events, the groups there are, and one more group for events opened later. */
+static uint64_t descriptors_needed(const struct perf_state *perf)
 {
 	uint64_t nr_wanted = 0, needed = DESCRIPTORS_SPARE;
 
 	for (uint32_t i = 0; i < perf->nr_counters; i++)
 		nr_wanted += perf->is_wanted[i];
-	for (const struct site *site = perf->sites; site; site = site->next) {
+	for (const struct perf_target *at = perf->targets; at; at = at->next) {
 		needed += nr_wanted + nr_wanted / GROUP_MAX + 1;
-		for (const struct group *group = site->groups; group; group = group->next)
+		for (const struct perf_group *group = at->groups; group; group = group->next)
 			needed++;
 	}
 	return needed;
@@ -424,88 +430,88 @@ static uint64_t descriptors_needed(const struct perf *perf)
 
 static int engine_want(void *state, const struct field_set *fields)
 {
-	struct perf *perf = state;
+	struct perf_state *perf = state;
 
 	pthread_mutex_lock(&perf->lock);
 	for (uint32_t i = 0; i < perf->nr_counters; i++) {
 		bool is_wanted = field_set_has(fields, perf->counters[i].field);
 
 		if (is_wanted && !perf->is_wanted[i])
-			tallies_begin(&perf->tallies, i, is_open_anywhere(perf, i));
+			counts_begin(&perf->counts, i, is_open_anywhere(perf, i));
 		perf->is_wanted[i] = is_wanted;
 		perf->failed[i] = 0;
 	}
-	perf->is_asked_anew = true;
+	perf->is_new_want = true;
 	descriptors_raise(descriptors_needed(perf));
 	ask(perf);
 	pthread_mutex_unlock(&perf->lock);
 	return 0;
 }
 
-/* Retires the sites that are no targets any more; tells which targets have one. */
-static void retire_others(struct perf *perf, const struct target *targets, size_t nr,
-			  bool *ret_has_site)
+/* Ends each open target that is not in targets; *ret_is_open: which of targets are open. */
+static void retire_others(struct perf_state *perf, const struct target *targets, size_t nr,
+			  bool *ret_is_open)
 {
-	for (struct site *site = perf->sites; site; site = site->next) {
+	for (struct perf_target *at = perf->targets; at; at = at->next) {
 		const struct target *target = NULL;
 
-		if (site->is_gone)
+		if (at->is_gone)
 			continue;
 		if (nr)
-			target = bsearch(&site->target, targets, nr, sizeof(*targets),
+			target = bsearch(&at->target, targets, nr, sizeof(*targets),
 					 target_compare);
-		if (target && target->guest == site->target.guest && !site->is_ended) {
-			ret_has_site[target - targets] = true;
+		if (target && target->guest == at->target.guest && !at->is_ended) {
+			ret_is_open[target - targets] = true;
 			continue;
 		}
-		site_read(site, &perf->buffer);
-		site_retire(perf, site, tallies_find(&perf->tallies, site->target.guest));
+		perf_target_read(at, &perf->buffer);
+		retire(perf, at, counts_find(&perf->counts, at->target.guest));
 	}
 }
 
-static bool site_begin(struct perf *perf, const struct target *target)
+static bool begin_target(struct perf_state *perf, const struct target *target)
 {
-	struct site *site = site_new(target, perf->nr_counters);
+	struct perf_target *at = perf_target_new(target, perf->nr_counters);
 
-	if (!site)
+	if (!at)
 		return false;
-	site->next = perf->sites;
-	perf->sites = site;
+	at->next = perf->targets;
+	perf->targets = at;
 	return true;
 }
 
 static int engine_retarget(void *state, const struct target *targets, size_t nr, uint32_t keep)
 {
-	struct perf *perf = state;
-	bool *has_site = calloc(nr + 1, sizeof(*has_site));
+	struct perf_state *perf = state;
+	bool *is_open = calloc(nr + 1, sizeof(*is_open));
 	uint64_t asked;
 	int err = 0;
 
-	if (!has_site)
+	if (!is_open)
 		return -ENOMEM;
 	pthread_mutex_lock(&perf->lock);
 	asked = perf->asked;
-	retire_others(perf, targets, nr, has_site);
-	tallies_end(&perf->tallies, targets, nr, keep, perf->is_asked_anew);
-	perf->is_asked_anew = false;
+	retire_others(perf, targets, nr, is_open);
+	counts_end(&perf->counts, targets, nr, keep, perf->is_new_want);
+	perf->is_new_want = false;
 	for (size_t i = 0; i < nr && !err; i++) {
-		if (has_site[i])
+		if (is_open[i])
 			continue;
-		if (!tallies_get(&perf->tallies, targets[i].guest) ||
-		    !site_begin(perf, &targets[i]))
+		if (!counts_get(&perf->counts, targets[i].guest) ||
+		    !begin_target(perf, &targets[i]))
 			err = -ENOMEM;
 		ask(perf);
 	}
 	if (perf->asked != asked)
 		descriptors_raise(descriptors_needed(perf));
 	pthread_mutex_unlock(&perf->lock);
-	free(has_site);
+	free(is_open);
 	return err;
 }
 
 static bool engine_is_ready(void *state)
 {
-	struct perf *perf = state;
+	struct perf_state *perf = state;
 	bool ready;
 
 	pthread_mutex_lock(&perf->lock);
@@ -514,7 +520,7 @@ static bool engine_is_ready(void *state)
 	return ready;
 }
 
-static void explain(const struct perf *perf, struct why *why)
+static void explain(const struct perf_state *perf, struct why *why)
 {
 	unsigned int nr_short = 0, nr_refused = 0;
 	int err = 0;
@@ -537,23 +543,23 @@ static void explain(const struct perf *perf, struct why *why)
 
 static int engine_read(void *state, struct sample *sample, uint64_t *ret_time_ns, struct why *why)
 {
-	struct perf *perf = state;
+	struct perf_state *perf = state;
 	int err;
 
 	pthread_mutex_lock(&perf->lock);
 	*ret_time_ns = clock_now_ns();
-	tallies_clear_now(&perf->tallies);
-	for (struct site *site = perf->sites; site; site = site->next) {
-		struct tally *tally = tallies_find(&perf->tallies, site->target.guest);
+	counts_clear_now(&perf->counts);
+	for (struct perf_target *at = perf->targets; at; at = at->next) {
+		struct guest_counts *counted = counts_find(&perf->counts, at->target.guest);
 
-		if (site->is_gone || !tally)
+		if (at->is_gone || !counted)
 			continue;
-		if (site_read(site, &perf->buffer))
-			site_add(perf, site, tally, tally->now);
+		if (perf_target_read(at, &perf->buffer))
+			add_counts(perf, at, counted, counted->now);
 		else
-			site_retire(perf, site, tally);
+			retire(perf, at, counted);
 	}
-	err = tallies_emit(&perf->tallies, perf->is_wanted, perf->failed, sample);
+	err = counts_emit(&perf->counts, perf->is_wanted, perf->failed, sample);
 	explain(perf, why);
 	pthread_mutex_unlock(&perf->lock);
 	return err;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "host/cpus.h"
 #include "host/descriptors.h"
 #include "providers/provider.h"
@@ -12,7 +13,7 @@
 #include "providers/tracepoint/engine.h"
 #include "providers/tracepoint/events.h"
 
-#define TOLD_SAMPLES 4 /* that say which engine was refused; then the line is for other things */
+#define REFUSED_SAMPLES 4 /* how many samples have the notice of an engine that was refused */
 
 struct tracepoints {
 	struct provider_site site;
@@ -22,11 +23,11 @@ struct tracepoints {
 	enum want_scope scope;
 	uint32_t guest;
 	struct target *targets;
-	size_t nr_targets, cap_targets;
-	pid_t *tids; /* of the guest at hand */
-	int cap_tids;
-	struct why refused; /* why not the engine before this one; "": there was none */
-	unsigned int nr_told; /* samples that said so */
+	size_t nr_targets, room_targets;
+	pid_t *tids; /* of one guest */
+	size_t room_tids;
+	struct why refused; /* why the engine before this one was refused; "": none was */
+	unsigned int nr_refused_notices; /* in how many samples it was a notice */
 };
 
 static void tracepoints_close(void *state)
@@ -46,12 +47,10 @@ static void tracepoints_close(void *state)
 /* The best comes first. */
 static const struct engine *const engines[] = { &bpf_engine, &perf_engine };
 
-#define NR_ENGINES (sizeof(engines) / sizeof(engines[0]))
-
-/* The next that may be chosen; NULL: there is none. */
+/* The next engine that --engine allows; NULL: there is none. */
 static const struct engine *next_engine(const struct env *env, size_t *at)
 {
-	while (*at < NR_ENGINES) {
+	while (*at < ARRAY_SIZE(engines)) {
 		const struct engine *engine = engines[(*at)++];
 
 		if (!env->engine || strcmp(env->engine, engine->name) == 0)
@@ -60,7 +59,7 @@ static const struct engine *next_engine(const struct env *env, size_t *at)
 	return NULL;
 }
 
-/* Whether one of them can work here; without any, why the last one cannot. */
+/* Whether an engine can work here; if none can, why is that of the last one. */
 static int tracepoints_probe(const struct env *env, struct why *why)
 {
 	const struct engine *engine;
@@ -87,7 +86,7 @@ static int try_engine(struct tracepoints *tp, const struct engine *engine, struc
 	return err;
 }
 
-/* The first that can work here; without any, why the last one cannot. */
+/* Opens the first that can work here; if none can, why is that of the last one. */
 static int open_engine(struct tracepoints *tp, struct why *why)
 {
 	const struct env *env = tp->site.env;
@@ -129,15 +128,8 @@ static int tracepoints_open(const struct provider_site *site, void **ret_state, 
 
 static int target_add(struct tracepoints *tp, bool is_thread, int id, uint32_t guest)
 {
-	if (tp->nr_targets == tp->cap_targets) {
-		size_t cap = tp->cap_targets ? 2 * tp->cap_targets : 64;
-		struct target *targets = reallocarray(tp->targets, cap, sizeof(*targets));
-
-		if (!targets)
-			return -ENOMEM;
-		tp->targets = targets;
-		tp->cap_targets = cap;
-	}
+	if (array_grow(&tp->targets, &tp->room_targets, tp->nr_targets + 1) < 0)
+		return -ENOMEM;
 	tp->targets[tp->nr_targets++] = (struct target){ is_thread, id, guest };
 	return 0;
 }
@@ -152,14 +144,10 @@ static int target_guest(struct tracepoints *tp, const struct guest *guest)
 {
 	int n, err = 0;
 
-	while ((n = guest_threads(tp->site.env, guest->pid, tp->tids, tp->cap_tids)) >
-	       tp->cap_tids) {
-		pid_t *tids = reallocarray(tp->tids, (size_t)n * 2, sizeof(*tids));
-
-		if (!tids)
+	while ((n = guest_threads(tp->site.env, guest->pid, tp->tids, (int)tp->room_tids)) >
+	       (int)tp->room_tids) {
+		if (array_grow(&tp->tids, &tp->room_tids, (size_t)n) < 0)
 			return -ENOMEM;
-		tp->tids = tids;
-		tp->cap_tids = n * 2;
 	}
 	if (descriptors_are_short(n))
 		return n;
@@ -168,7 +156,7 @@ static int target_guest(struct tracepoints *tp, const struct guest *guest)
 	return err;
 }
 
-/* With every guest at once only the vCPU threads are affordable, where they are known. */
+/* All threads of all guests would cost too much: only vCPU threads, where they are known. */
 static int target_vcpus(struct tracepoints *tp, const struct guest *guest)
 {
 	bool any = false;
@@ -183,7 +171,7 @@ static int target_vcpus(struct tracepoints *tp, const struct guest *guest)
 	return any ? 0 : target_guest(tp, guest);
 }
 
-/* Sorted, and each once: one thread may run several vCPUs. */
+/* Sorted, and each thread once, though it may run several vCPUs. */
 static void sort_targets(struct tracepoints *tp)
 {
 	size_t nr = 0;
@@ -223,7 +211,7 @@ static int find_targets(struct tracepoints *tp, struct why *why)
 	return err;
 }
 
-/* Who cannot look counts on where it did. */
+/* If the threads cannot be listed now, the targets stay as they are. */
 static int retarget(struct tracepoints *tp, struct why *why)
 {
 	int err = find_targets(tp, why);
@@ -257,13 +245,13 @@ static bool tracepoints_is_ready(void *state)
 	return tp->engine->is_ready(tp->engine_state);
 }
 
-/* A choice, no trouble: told when it was made. */
-static void tell_refused(struct tracepoints *tp, struct why *why)
+/* That an engine was refused is no trouble: it is a notice at the beginning only. */
+static void add_refused_notice(struct tracepoints *tp, struct why *why)
 {
-	if (why->text[0] || !tp->refused.text[0] || tp->nr_told == TOLD_SAMPLES)
+	if (why->text[0] || !tp->refused.text[0] || tp->nr_refused_notices == REFUSED_SAMPLES)
 		return;
 	*why = tp->refused;
-	tp->nr_told++;
+	tp->nr_refused_notices++;
 }
 
 static int tracepoints_collect(void *state, struct sample *sample, struct why *why)
@@ -274,7 +262,7 @@ static int tracepoints_collect(void *state, struct sample *sample, struct why *w
 	if (err)
 		return err;
 	err = tp->engine->read(tp->engine_state, sample, &sample->time_ns[tp->site.source], why);
-	tell_refused(tp, why);
+	add_refused_notice(tp, why);
 	return err;
 }
 

@@ -34,7 +34,7 @@ ssize_t played_read(int fd, void *buf, size_t size);
 
 #define read(fd, buf, size) played_read(fd, buf, size)
 #include "base/read.h"
-#include "providers/tracepoint/perf_site.c"
+#include "providers/tracepoint/perf_target.c"
 #undef read
 #include "providers/tracepoint/perf_engine.c"
 /* NOLINTEND(bugprone-suspicious-include) */
@@ -155,9 +155,9 @@ static struct {
 	int leader;
 } dissolved;
 
-static inline void dissolve(const struct perf *perf)
+static inline void dissolve(const struct perf_state *perf)
 {
-	dissolved.leader = perf->sites->groups->leader;
+	dissolved.leader = perf->targets->groups->leader;
 	dissolved.is_so = true;
 }
 
@@ -173,7 +173,7 @@ ssize_t played_read(int fd, void *buf, size_t size)
 	if (!dissolved.is_so || fd != dissolved.leader || n < (ssize_t)sizeof(nr))
 		return n;
 	memcpy(buf, &nr, sizeof(nr));
-	return sizeof(nr) + sizeof(struct value);
+	return sizeof(nr) + sizeof(struct perf_value);
 }
 
 /* ---- the engine under test */
@@ -359,12 +359,12 @@ static inline void wait_ready(const struct fixture *f)
 
 static inline unsigned int count_leaders(const struct fixture *f)
 {
-	struct perf *perf = f->engine;
+	struct perf_state *perf = f->engine;
 	unsigned int nr = 0;
 
 	pthread_mutex_lock(&perf->lock);
-	for (const struct site *site = perf->sites; site; site = site->next) {
-		for (const struct group *group = site->groups; group && !site->is_gone;
+	for (const struct perf_target *site = perf->targets; site; site = site->next) {
+		for (const struct perf_group *group = site->groups; group && !site->is_gone;
 		     group = group->next)
 			nr++;
 	}

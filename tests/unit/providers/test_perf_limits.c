@@ -66,7 +66,7 @@ static void test_many_events(void **state)
 	assert_int_equal(f->sample.nr_rows, f->nr_counters);
 	for (uint32_t i = 0; i < f->nr_counters; i++)
 		assert_int_equal(count_of(f, GUEST_ANY, i), 33);
-	assert_non_null(((struct perf *)f->engine)->sites->groups->next);
+	assert_non_null(((struct perf_state *)f->engine)->targets->groups->next);
 
 	/* What they counted outlives them. */
 	horse_work(horse, CALL_INTERVAL, 4);

@@ -595,11 +595,11 @@ static void test_refused_engine_is_told(void **state)
 	tp = f->provider;
 	assert_string_equal(tp->refused.text, "");
 	why_set(&tp->refused, 0, "not counted by bpf");
-	for (unsigned int i = 0; i < TOLD_SAMPLES + 2; i++) {
+	for (unsigned int i = 0; i < REFUSED_SAMPLES + 2; i++) {
 		struct why why = { "" };
 
 		assert_int_equal(tracepoint_provider.collect(tp, &f->sample, &why), 0);
-		assert_string_equal(why.text, i < TOLD_SAMPLES ? "not counted by bpf" : "");
+		assert_string_equal(why.text, i < REFUSED_SAMPLES ? "not counted by bpf" : "");
 	}
 }
 

@@ -8,7 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "providers/tracepoint/perf_site.h"
+#include "base/array.h"
+#include "providers/tracepoint/perf_target.h"
 
 static int perf_event_open(struct perf_event_attr *attr, const struct target *target, int leader)
 {
@@ -16,7 +17,7 @@ static int perf_event_open(struct perf_event_attr *attr, const struct target *ta
 			    target->is_thread ? -1 : target->id, leader, PERF_FLAG_FD_CLOEXEC);
 }
 
-int leader_open(const struct target *target)
+int perf_leader_open(const struct target *target)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -30,14 +31,14 @@ int leader_open(const struct target *target)
 	return fd < 0 ? -errno : fd;
 }
 
-int counter_open(const struct counter *counter, const struct target *target, int leader,
-		 uint64_t *ret_id)
+int perf_counter_open(const struct counter *counter, const struct target *target, int leader,
+		      uint64_t *ret_id)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT,
 		.size = sizeof(attr),
 		.config = counter->tracepoint_id,
-		.read_format = PERF_FORMAT_ID, /* by itself: see read_each() */
+		.read_format = PERF_FORMAT_ID, /* without the group: see read_each() */
 	};
 	int fd = perf_event_open(&attr, target, leader), err;
 
@@ -54,66 +55,59 @@ fail:
 	return err;
 }
 
-struct site *site_new(const struct target *target, uint32_t nr_counters)
+struct perf_target *perf_target_new(const struct target *target, uint32_t nr_counters)
 {
-	struct site *site = calloc(1, sizeof(*site));
+	struct perf_target *at = calloc(1, sizeof(*at));
 
-	if (!site)
+	if (!at)
 		return NULL;
-	site->slots = calloc(nr_counters, sizeof(*site->slots));
-	if (!site->slots) {
-		free(site);
+	at->slots = calloc(nr_counters, sizeof(*at->slots));
+	if (!at->slots) {
+		free(at);
 		return NULL;
 	}
 	for (uint32_t i = 0; i < nr_counters; i++)
-		site->slots[i].fd = -1;
-	site->target = *target;
-	return site;
+		at->slots[i].fd = -1;
+	at->target = *target;
+	return at;
 }
 
-void site_free(struct site *site)
+void perf_target_free(struct perf_target *at)
 {
-	while (site->groups) {
-		struct group *group = site->groups;
+	while (at->groups) {
+		struct perf_group *group = at->groups;
 
-		site->groups = group->next;
+		at->groups = group->next;
 		close(group->leader);
 		free(group->order);
 		free(group);
 	}
-	free(site->slots);
-	free(site);
+	free(at->slots);
+	free(at);
 }
 
-struct group *site_add_group(struct site *site, int leader)
+struct perf_group *perf_target_add_group(struct perf_target *at, int leader)
 {
-	struct group *group = calloc(1, sizeof(*group));
+	struct perf_group *group = calloc(1, sizeof(*group));
 
 	if (!group)
 		return NULL;
 	group->leader = leader;
-	group->next = site->groups;
-	site->groups = group;
+	group->next = at->groups;
+	at->groups = group;
 	return group;
 }
 
-int group_join(struct group *group, uint32_t counter)
+int perf_group_join(struct perf_group *group, uint32_t counter)
 {
-	if (group->nr == group->cap) {
-		uint32_t cap = group->cap ? 2 * group->cap : 128;
-		uint32_t *order = reallocarray(group->order, cap, sizeof(*order));
-
-		if (!order)
-			return -ENOMEM;
-		group->order = order;
-		group->cap = cap;
-	}
+	if (array_grow(&group->order, &group->room, group->nr + 1) < 0)
+		return -ENOMEM;
 	group->order[group->nr++] = counter;
 	group->is_full = group->nr + 1 == GROUP_MAX; /* the leader is in it, too */
 	return 0;
 }
 
-void group_leave(struct group *group, uint32_t counter)
+void perf_group_leave(struct perf_group *group, uint32_t counter)
 {
 	uint32_t i = 0;
 
@@ -126,67 +120,70 @@ void group_leave(struct group *group, uint32_t counter)
 	group->is_full = false;
 }
 
-void group_start(struct group *group)
+void perf_group_start(struct perf_group *group)
 {
 	ioctl(group->leader, PERF_EVENT_IOC_ENABLE, 0);
 	group->is_enabled = true;
 }
 
-void group_stop(struct group *group)
+void perf_group_stop(struct perf_group *group)
 {
 	ioctl(group->leader, PERF_EVENT_IOC_DISABLE, 0);
 	group->is_enabled = false;
 }
 
 /* Reads an event's group. Returns how many values there are. */
-static uint64_t read_values(int fd, struct read_buffer *buffer)
+static uint64_t read_values(int fd, struct perf_values *buffer)
 {
 	ssize_t n = read(fd, buffer, sizeof(*buffer));
 
 	return n < (ssize_t)sizeof(buffer->nr) ? 0 : buffer->nr;
 }
 
-/* Returns false when some of the group is missing: see read_each(). */
-static bool read_group(struct site *site, const struct group *group, struct read_buffer *buffer)
+/* Returns false when an event of the group is missing: see read_each(). */
+static bool read_group(struct perf_target *at, const struct perf_group *group,
+		       struct perf_values *buffer)
 {
 	uint64_t nr = read_values(group->leader, buffer);
 	uint32_t i = 0;
 
-	/* The first value is the leader's. An event on its way out may be among the rest. */
-	for (uint64_t at = 1; i < group->nr && at < nr; at++) {
-		struct slot *slot = &site->slots[group->order[i]];
+	/*
+	 * The first value is the leader's. An event that is being closed may be among the others.
+	 */
+	for (uint64_t value = 1; i < group->nr && value < nr; value++) {
+		struct perf_slot *slot = &at->slots[group->order[i]];
 
-		if (buffer->values[at].id != slot->id)
+		if (buffer->values[value].id != slot->id)
 			continue;
-		slot->count = buffer->values[at].count;
+		slot->count = buffer->values[value].count;
 		i++;
 	}
 	return i == group->nr;
 }
 
 /*
- * The kernel has dissolved the group, for the CPU went offline; it may be back. An event that reads
- * its group would still read the leader's on some kernels (seen on 6.1), which is empty.
+ * For a group that the kernel has dissolved because its CPU went offline, even if that is back. On
+ * some kernels (seen on 6.1) an event with PERF_FORMAT_GROUP would read the leader's empty group.
  */
-static void read_each(struct site *site, const struct group *group)
+static void read_each(struct perf_target *at, const struct perf_group *group)
 {
 	for (uint32_t i = 0; i < group->nr; i++) {
-		struct slot *slot = &site->slots[group->order[i]];
-		struct value value;
+		struct perf_slot *slot = &at->slots[group->order[i]];
+		struct perf_value value;
 
 		if (read(slot->fd, &value, sizeof(value)) == sizeof(value))
 			slot->count = value.count;
 	}
 }
 
-bool site_read(struct site *site, struct read_buffer *buffer)
+bool perf_target_read(struct perf_target *at, struct perf_values *buffer)
 {
 	bool is_whole = true;
 
-	for (const struct group *group = site->groups; group; group = group->next) {
-		if (!group->is_enabled || read_group(site, group, buffer))
+	for (const struct perf_group *group = at->groups; group; group = group->next) {
+		if (!group->is_enabled || read_group(at, group, buffer))
 			continue;
-		read_each(site, group);
+		read_each(at, group);
 		is_whole = false;
 	}
 	return is_whole;
