@@ -1,0 +1,125 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# `kvmtop report` and `kvmtop timeline` agree on a recording: the same reasons, counts and times.
+. tests/lib.sh
+
+data=tests/data/trace
+
+# of_report EVENT ARGUMENT...: a line "COUNT NANOSECONDS REASON" for each reason.
+of_report() {
+	a_event=$1
+	shift
+	"$KVMTOP" report --event "$a_event" --csv - "$@" 2>/dev/null | awk -F, '
+		NR == 1 {
+			for (i = 1; i <= NF; i++)
+				at[$i] = i
+			count = "count" in at ? at["count"] : at["total"]
+			time = "total_ns" in at ? at["total_ns"] : at["time_ns"]
+			next
+		}
+		{ print $count, $time, $at["reason"] }' | sort
+}
+
+# of_timeline CATEGORY ARGUMENT...: the same of the picture's slices. What is cut off is in no sum.
+of_timeline() {
+	a_category=$1
+	shift
+	"$KVMTOP" timeline "$@" 2>/dev/null | awk -v category="\"cat\":\"$a_category\"," '
+		/"ph":"X"/ && index($0, category) {
+			name = dur = $0
+			sub(/.*"name":"/, "", name)
+			sub(/".*/, "", name)
+			if (name ~ /^userspace \(.*\)$/)
+				name = substr(name, 12, length(name) - 12)
+			sub(/.*"dur":/, "", dur)
+			sub(/[,}].*/, "", dur)
+			sub(/[.]/, "", dur)
+			count[name]++
+			sum[name] += dur
+		}
+		END {
+			for (name in count)
+				printf "%d %d %s\n", count[name], sum[name], name
+		}' | sort
+}
+
+# agree NAME FILE...: of made-up cycles, one is a nanosecond. exits: of_report's of the recording.
+agree() {
+	a_name=$1
+	shift
+	a_files=
+	for a_file; do
+		a_files="$a_files -k $a_file"
+	done
+	exits=$(of_report vmexit -f 1000 "$@")
+	# shellcheck disable=SC2086
+	is "$(of_timeline kvm -f 1000000 $a_files)" "$exits" "$a_name: exits"
+	# shellcheck disable=SC2086
+	is "$(of_timeline userspace -f 1000000 $a_files)" \
+		"$(of_report userspace -f 1000 "$@")" "$a_name: exits to user space"
+}
+
+for file in "$data"/*.dat "$data"/*.data; do
+	agree "${file##*/}" "$file"
+	case $file in
+	*/buffers-v7.dat) is "$exits" "" "has no exits" ;;
+	*) like "$exits" "[0-9]+ [0-9]+ [A-Za-z]" "has exits" ;;
+	esac
+done
+
+for kind in acrn kvmtrace dat host perf; do
+	"$HELPERS/trace_make" $kind "$TMP/$kind" || not_ok "trace_make $kind"
+	agree "$kind" "$TMP/$kind"
+	like "$exits" "[0-9]+ [0-9]+ [A-Za-z]" "has exits"
+done
+
+# ---- kvmtrace: whose numbers the reasons are, and vCPUs that move
+
+# word32 NUMBER...: each as 4 bytes, little endian.
+word32() {
+	for a_number; do
+		for a_shift in 0 8 16 24; do
+			# shellcheck disable=SC2059
+			printf "\\$(printf %03o $((a_number >> a_shift & 255)))"
+		done
+	done
+}
+
+# exit_at TIME REASON, entry_at TIME: of process 7's vCPU 0.
+exit_at() {
+	word32 0x90010002 7 0 "$1" 0 "$2"
+}
+
+entry_at() {
+	word32 0x80010001 7 0 "$1" 0
+}
+
+{
+	word32 0x12345678
+	exit_at 1000 0x72
+	entry_at 1100
+	exit_at 2000 0xffffffff
+	entry_at 2300
+	exit_at 3000 0x400
+	entry_at 3700
+} >"$TMP/amd"
+agree "AMD, with an exit of code -1" "$TMP/amd"
+is "$exits" "1 100 cpuid
+1 300 invalid_guest_state
+1 700 npf" "its names are SVM's"
+
+{
+	word32 0x12345678
+	exit_at 1000 12
+	exit_at 5000 10
+} >"$TMP/0"
+{
+	word32 0x12345678
+	entry_at 2000
+	entry_at 5500
+} >"$TMP/1"
+agree "a vCPU that moves to another CPU's file" "$TMP/0" "$TMP/1"
+is "$exits" "1 1000 HLT
+1 500 CPUID" "it has two exits"
+
+done_testing
