@@ -26,16 +26,16 @@
 
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-/* What a provider was told, and what it is to say. */
+/* What a provider was told, and what it shall answer. */
 struct said {
 	unsigned int nr_opened, nr_wants, nr_closed;
-	struct want want; /* the last; fields are not kept */
+	struct want want; /* the latest, without its fields */
 	bool wants_event, wants_child;
 	uint32_t event, child, source;
-	uint32_t flags; /* of the next sample's rows: none after a want, as exits does */
+	uint32_t flags; /* of the next sample's rows: none after a want, as in the provider exits */
 	uint64_t count; /* 0: no row */
 	const struct provider_site *site;
-	const char *shows; /* a child that it has not shown before */
+	const char *shows; /* a child that it adds with its next sample */
 	int err;	/* of collect(), */
 	const char *why; /* and its reason */
 };
@@ -87,7 +87,7 @@ static int fake_want(void *state, const struct want *want, struct why *why)
 	said->wants_event = field_set_has(&want->fields, said->event);
 	said->wants_child = field_set_has(&want->fields, said->child);
 	said->flags = 0;
-	/* Nobody is told of what is another's. */
+	/* A provider is told only its own fields. */
 	if (first.nr_opened && second.nr_opened)
 		assert_false(field_set_has(&want->fields,
 					   said == &first ? second.event : first.event));
@@ -208,7 +208,7 @@ static void only_what_is_chosen_is_opened(void **state)
 	assert_int_equal(second.nr_opened, 1);
 }
 
-static void only_news_are_told(void **state)
+static void only_changes_are_told(void **state)
 {
 	struct world *world = *state;
 
@@ -223,13 +223,13 @@ static void only_news_are_told(void **state)
 	assert_false(monitor_has_new_question(world->monitor));
 	assert_int_equal(first.nr_wants, 1);
 	assert_int_equal(second.nr_wants, 1);
-	/* What one provider is to count more is no news to the other. */
+	/* One provider has more to count; the other is not told again. */
 	assert_int_equal(field_set_add(&world->query.open, first.event), 0);
 	want(world);
 	assert_int_equal(first.nr_wants, 2);
 	assert_true(first.wants_child);
 	assert_int_equal(second.nr_wants, 1);
-	/* A guest is one to all. */
+	/* A guest is told to all providers. */
 	world->query.guest = 7;
 	want(world);
 	assert_int_equal(first.nr_wants, 3);
@@ -238,8 +238,8 @@ static void only_news_are_told(void **state)
 	assert_int_equal(second.want.scope, WANT_GUEST);
 }
 
-/* It has been counting what it shows, whether somebody looked or not. */
-static void what_a_provider_shows_is_no_news_to_it(void **state)
+/* A provider counts the fields that it adds itself without being told. */
+static void a_provider_is_not_told_of_fields_it_adds(void **state)
 {
 	struct world *world = *state;
 
@@ -253,7 +253,7 @@ static void what_a_provider_shows_is_no_news_to_it(void **state)
 	assert_int_equal(first.nr_wants, 1);
 }
 
-/* All totals begin anew, so everybody must know. */
+/* All totals begin anew, so every provider is told. */
 static void new_question_is_told_to_all(void **state)
 {
 	struct world *world = *state;
@@ -282,7 +282,7 @@ static void new_question_is_told_to_all(void **state)
 	assert_true(monitor_has_new_question(world->monitor));
 }
 
-/* What begins after a sample is of that interval, whatever key was pressed meanwhile. */
+/* A count that begins after a sample belongs to that interval, even if a key was pressed in it. */
 static void looking_elsewhere_loses_nothing(void **state)
 {
 	struct world *world = *state;
@@ -343,8 +343,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CASE(only_what_is_chosen_is_opened),
-		CASE(only_news_are_told),
-		CASE(what_a_provider_shows_is_no_news_to_it),
+		CASE(only_changes_are_told),
+		CASE(a_provider_is_not_told_of_fields_it_adds),
 		CASE(new_question_is_told_to_all),
 		CASE(looking_elsewhere_loses_nothing),
 		CASE(provider_without_descriptors_goes_on),
