@@ -3,11 +3,7 @@
 #include <string.h>
 
 #include "cmd/command.h"
-#include "cmd/exits.h"
-#include "cmd/format.h"
-#include "cmd/record.h"
-#include "cmd/timeline.h"
-#include "trace/report/report.h"
+#include "cmd/commands.h"
 
 static const struct command *const commands[] = {
 	&exits_command,

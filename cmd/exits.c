@@ -8,7 +8,8 @@
 
 #include "arch/arch.h"
 #include "base/say.h"
-#include "cmd/exits.h"
+#include "cmd/command.h"
+#include "cmd/commands.h"
 #include "cmd/exits_options.h"
 #include "cmd/live.h"
 #include "host/env.h"

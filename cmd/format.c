@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 #include "base/say.h"
-#include "cmd/format.h"
+#include "cmd/command.h"
+#include "cmd/commands.h"
 #include "cmd/option.h"
 #include "trace/progress.h"
 #include "trace/rules/ppc.h"

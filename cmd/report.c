@@ -2,13 +2,13 @@
 /* `kvmtop report`: reads the recordings, and shows or prints what was found. */
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/say.h"
 #include "base/whole_file.h"
-#include "trace/recorded/recording.h"
+#include "cmd/command.h"
+#include "cmd/commands.h"
+#include "cmd/report.h"
 #include "trace/report/report.h"
 
 /* What could not be read: STATUS_OK, or STATUS_FAILURE if anything. */
@@ -25,85 +25,6 @@ static int say_problems(const struct recording *recording)
 	return status;
 }
 
-/* ---- printing */
-
-/* 0: not a terminal. */
-static int terminal_width(void)
-{
-	struct winsize size;
-
-	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
-		return 0;
-	return size.ws_col;
-}
-
-static int write_csv(const struct report *report, const char *path, struct why *why)
-{
-	FILE *file;
-	bool is_bad;
-
-	if (strcmp(path, "-") == 0) {
-		report_csv(report, stdout);
-		return 0;
-	}
-	file = fopen(path, "we");
-	if (!file)
-		return why_set(why, -errno, "%s: %s", path, strerror(errno));
-	report_csv(report, file);
-	is_bad = ferror(file);
-	if (fclose(file) != 0 || is_bad)
-		return why_set(why, -EIO, "%s: cannot be written: %s", path, strerror(errno));
-	return 0;
-}
-
-static int print_report(const struct recording *recording, const struct report_options *options,
-			struct why *why)
-{
-	bool is_csv_only = options->csv && strcmp(options->csv, "-") == 0;
-	struct report report;
-	int err = report_init(&report, recording, options);
-
-	if (err)
-		return err;
-	if (options->json)
-		err = report_json(&report, stdout);
-	else if (!is_csv_only)
-		report_text(&report, terminal_width(), stdout);
-	if (!err && options->csv)
-		err = write_csv(&report, options->csv, why);
-	report_release(&report);
-	return err;
-}
-
-/* From the other, which is named with --diff, to this one: from a good guest to a bad one. */
-static int print_diff(const struct recording *recording, const struct recording *other,
-		      const struct report_options *options, struct why *why)
-{
-	struct report one, two;
-	int err = report_init(&one, other, options);
-
-	if (err)
-		return err;
-	err = report_init(&two, recording, options);
-	if (!err) {
-		err = report_diff(&one, &two, stdout, why);
-		report_release(&two);
-	}
-	report_release(&one);
-	return err;
-}
-
-static int print(const struct recording *recording, const struct recording *other,
-		 const struct report_options *options, struct why *why)
-{
-	if (other->trace)
-		return print_diff(recording, other, options, why);
-	if (options->acrn)
-		return report_acrn(recording, options->mhz, options->mhz_text,
-				   options->csv, stdout, why);
-	return print_report(recording, options, why);
-}
-
 /* ---- what is asked for */
 
 /* People who look at it want to look around; programs and files get text. */
@@ -117,6 +38,17 @@ static int read_recording(const char *const *paths, size_t nr, const struct repo
 			  struct recording *recording, struct why *why)
 {
 	return recording_read(paths, nr, options->kind, recording, why);
+}
+
+static int print(const struct recording *recording, const struct recording *other,
+		 const struct report_options *options, struct why *why)
+{
+	if (other->trace)
+		return report_two(other, recording, options, why);
+	if (options->acrn)
+		return report_acrn(recording, options->mhz, options->mhz_text, options->csv,
+				   stdout, why);
+	return report_lines(recording, options, why);
 }
 
 static int show(const struct recording *recording, const struct recording *other,

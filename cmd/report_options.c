@@ -6,20 +6,24 @@
 #include <string.h>
 
 #include "arch/argument.h"
+#include "base/array.h"
 #include "cmd/option.h"
-#include "trace/report/report.h"
+#include "cmd/report.h"
 
 #define OPTIONS struct report_options
 
 static const struct option_spec specs[] = {
 	OPT_HEADING("What to report (default: vmexit)"),
-	OPT_STRING(0, "event", "EVENT", event,
+	OPT_STRING(0, "event", "EVENT", event_name,
 		   "vmexit, userspace, mmio, ioport, msr, cpuid, hypercall, sysreg"),
 	OPT_STRING(0, "by", "WHAT", by, "a row for each reason (default), guest, vcpu, tid"),
 	OPT_NUMBER(0, "vcpu", "N", vcpu, "only vCPUs of this number"),
 	OPT_STRING('p', "pid", "PID,...", pids, "only these processes or threads"),
+	OPT_STRING('g', "guest", "NAME", guest, "only this guest"),
 	OPT_STRING('k', "key", "COLUMN", key,
-		   "sort by: count (default), total, avg, max, p99, reason ..."),
+		   "sort by: total (default), time_ns, avg_ns, max_ns, p99_ns, reason ..."),
+	OPT_STRING(0, "view", "NAME", view_name,
+		   "instead, a view of the screen: events, guests, vcpus, exits, hotspots"),
 	OPT_STRING(0, "diff", "OTHER", diff, "beside another recording, the biggest change first"),
 	OPT_HEADING("How to read it"),
 	OPT_OTHER('f', "frequency", "MHZ", mhz_text, "of the TSC, where times are in cycles"),
@@ -68,36 +72,46 @@ void report_options_help(FILE *out)
 	option_table_help(&table, out);
 }
 
-static int find_by(const char *name, enum report_by *ret_by, struct why *why)
+/* The rows that ROWS_TOTALS has for each WHAT. */
+static int find_by(const char *name, unsigned int *ret_groups, struct why *why)
 {
-	static const char *const names[] = { "reason", "guest", "vcpu", "tid" };
+	static const struct {
+		const char *name;
+		unsigned int groups;
+	} all[] = {
+		{ "reason", GROUP_REASON },
+		{ "guest", GROUP_GUEST },
+		{ "vcpu", GROUP_GUEST | GROUP_VCPU },
+		{ "tid", GROUP_GUEST | GROUP_VCPU },
+	};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(names[i], name) == 0) {
-			*ret_by = (enum report_by)i;
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		if (strcmp(all[i].name, name) == 0) {
+			*ret_groups = all[i].groups;
 			return 0;
 		}
 	}
 	return why_set(why, -EINVAL, "\"%s\": --by must be one of reason, guest, vcpu, tid", name);
 }
 
-static int find_column(const char *name, enum report_by by, enum report_column *ret_column,
-		       struct why *why)
+static int find_view(struct report_options *options, struct why *why)
 {
-	/* perf's words for two of them. */
-	if (strcmp(name, "sample") == 0)
-		name = "count";
-	else if (strcmp(name, "time") == 0)
-		name = "total";
-	for (enum report_column column = 0; column < NR_COLUMNS; column++) {
-		if (strcmp(report_columns[column].id, name) == 0 &&
-		    report_columns[column].by & 1U << by) {
-			*ret_column = column;
-			return 0;
-		}
-	}
-	return why_set(why, -EINVAL, "\"%s\": no column to sort by (try count, total, avg, max)",
-		       name);
+	char names[128];
+
+	options->view = view_type_by_name(options->view_name);
+	if (options->view)
+		return 0;
+	view_type_names(names, sizeof(names));
+	return why_set(why, -EINVAL, "\"%s\": --view must be one of %s", options->view_name, names);
+}
+
+/* -k names a column of the view that is printed. */
+static int check_key(const struct report_options *options, struct why *why)
+{
+	const struct view_type *type = options->view ? options->view : view_type_of(ROWS_TOTALS);
+	size_t column;
+
+	return view_column_find(type, options->key, true, &column, why);
 }
 
 static int check_pids(const char *list, struct why *why)
@@ -109,37 +123,41 @@ static int check_pids(const char *list, struct why *why)
 
 static int take_event(struct report_options *options, struct why *why)
 {
-	if (exit_kind_by_name(options->event, &options->tally_event) == 0)
+	if (exit_kind_by_name(options->event_name, &options->event) == 0)
 		return 0;
 	return why_set(why, -EINVAL,
-		       "\"%s\": not one of vmexit, mmio, ioport, msr, cpuid, hypercall, sysreg, "
-		       "userspace", options->event);
+		       "\"%s\": --event must be one of vmexit, userspace, mmio, ioport, msr, "
+		       "cpuid, hypercall, sysreg", options->event_name);
 }
 
 static int check(struct report_options *options, struct why *why)
 {
 	int err = 0;
 
-	options->sort = COLUMN_COUNT;
-	if (options->event)
+	options->groups = GROUP_REASON;
+	if (options->event_name)
 		err = take_event(options, why);
 	if (!err && options->by)
-		err = find_by(options->by, &options->group_by, why);
+		err = find_by(options->by, &options->groups, why);
+	if (!err && options->view_name)
+		err = find_view(options, why);
 	if (!err && options->key)
-		err = find_column(options->key, options->group_by, &options->sort, why);
+		err = check_key(options, why);
 	if (!err && options->pids)
 		err = check_pids(options->pids, why);
 	if (!err && options->input_format)
 		err = trace_kind_by_name(options->input_format, &options->kind, why);
 	if (err)
 		return err;
-	if (options->acrn && (options->json || options->diff || options->by || options->event))
+	if (options->acrn && (options->json || options->diff || options->by || options->event_name))
 		return why_set(why, -EINVAL,
 			       "--acrn goes with none of --json, --diff, --by, --event");
 	if (options->acrn && !options->mhz_text)
 		return why_set(why, -EINVAL, "--acrn needs -f MHZ, the frequency of the TSC");
-	if (options->diff && (options->json || options->csv))
-		return why_set(why, -EINVAL, "--diff goes with neither --json nor --csv");
+	if (options->diff && (options->json || options->csv || options->view))
+		return why_set(why, -EINVAL, "--diff goes with none of --json, --csv, --view");
+	if (options->view && (options->by || options->acrn))
+		return why_set(why, -EINVAL, "--view goes with neither --by nor --acrn");
 	return 0;
 }
 
@@ -152,7 +170,8 @@ int report_options_parse(int argc, char **argv, struct report_options *ret_optio
 	if (first < 0)
 		return first;
 	if (first == argc && !options.help)
-		return why_set(why, -EINVAL, "which recording?");
+		return why_set(why, -EINVAL, "no recording is named: give a FILE, or - for "
+					     "standard input");
 	err = check(&options, why);
 	if (err)
 		return err;

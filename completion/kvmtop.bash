@@ -7,11 +7,13 @@ _kvmtop_report()
 
 	case $previous in
 	--event) words="vmexit userspace mmio ioport msr cpuid hypercall sysreg" ;;
+	--view) words="events guests vcpus exits hotspots" ;;
 	--by) words="reason guest vcpu tid" ;;
-	-k | --key) words="count per_s share total time_share wall_share min avg stddev p50 p99 max" ;;
+	-k | --key) words="total rate share time_ns time_percent halt_percent min_ns avg_ns stddev_ns p50_ns p99_ns max_ns
+		reason guest pid vcpu tid" ;;
 	--input-format) words="trace.dat perf.data acrn kvmtrace" ;;
-	-f | --frequency | --vcpu | -p | --pid) return ;;
-	*) [[ $current != -* ]] || words="--event --by --vcpu -p --pid -k --key --diff
+	-f | --frequency | --vcpu | -g | --guest | -p | --pid) return ;;
+	*) [[ $current != -* ]] || words="--event --by --vcpu -g --guest -p --pid -k --key --view --diff
 		-f --frequency --input-format --text --csv --json --acrn -h --help" ;;
 	esac
 	if [ -n "$words" ]; then

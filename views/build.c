@@ -118,17 +118,31 @@ static int view_sort_trees(struct view *view, struct order *order)
  * Columns as bits: a recording is one interval, of which there is no history to draw; live, a
  * recording's own columns are empty.
  */
-static uint32_t absent_columns(const struct view_type *type, bool is_recording)
+static uint32_t absent_columns(const struct view_type *type, const struct query *query)
 {
 	uint32_t columns = 0;
 
 	for (size_t i = 0; type->columns[i].id; i++) {
-		bool is_absent = is_recording ? type->columns[i].type == CELL_SPARK :
-						type->columns[i].flags & COLUMN_OF_RECORDING;
+		const struct column *column = &type->columns[i];
+		bool is_absent = query->is_whole ? column->type == CELL_SPARK :
+						   column->flags & COLUMN_OF_RECORDING;
 
+		is_absent |= query->is_cycles && column->type == CELL_RATE;
 		columns |= (uint32_t)is_absent << i;
 	}
 	return columns;
+}
+
+/* A rate per second needs to know how long a second is. */
+static void drop_rates(struct view *view)
+{
+	for (size_t c = 0; view->type->columns[c].id; c++) {
+		if (view->type->columns[c].type != CELL_RATE)
+			continue;
+		view->total.cells[c] = cell_none();
+		for (size_t i = 0; i < view->nr_rows; i++)
+			view->rows[i].cells[c] = cell_none();
+	}
 }
 
 int view_build(struct view *view, const struct query *query, const struct facts *facts)
@@ -139,9 +153,12 @@ int view_build(struct view *view, const struct query *query, const struct facts 
 	view->type = query->type;
 	view->nr_rows = 0;
 	view->total = (struct view_row){ .field = FIELD_NONE, .vcpu = -1 };
-	view->absent = absent_columns(view->type, query->is_whole);
+	view->absent = absent_columns(view->type, query);
+	view->is_cycles = query->is_cycles;
 	view->rate_title = view->note = NULL;
 	err = query->type->build(view, query, facts);
+	if (query->is_cycles)
+		drop_rates(view);
 	if (!view->nr_rows)
 		view->note = NULL;
 	if (err || !view->nr_rows)

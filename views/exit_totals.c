@@ -116,17 +116,6 @@ static int choose(struct view *view, const struct query *query, const struct fac
 	return err;
 }
 
-static bool is_in_scope(const struct query *query, const struct key *key)
-{
-	if (!query_has_key(query, key))
-		return false;
-	for (size_t i = 0; i < query->nr_only; i++) {
-		if (query->only[i].guest == key->guest && query->only[i].vcpu == key->vcpu)
-			return true;
-	}
-	return !query->nr_only;
-}
-
 /* "MSR_WRITE 0x6e0" of "msr(MSR_WRITE 0x6e0)"; the label of an exit is all of that already. */
 static void name_line(struct line *line, const struct field *field)
 {
@@ -205,7 +194,7 @@ static int add_stats(struct lines *lines, const struct query *query, const struc
 		const struct field *field = fields_get(facts->fields, stat->key.field);
 		struct line *line;
 
-		if (!is_in_scope(query, &stat->key))
+		if (!query_has_key(query, &stat->key))
 			continue;
 		if (field->use == USE_TIME && field->part == TIME_WHOLE &&
 		    add_life(lines, stat) < 0)

@@ -128,7 +128,13 @@ bool query_has_key(const struct query *query, const struct key *key)
 {
 	if (query->guest != GUEST_ANY && key->guest != query->guest)
 		return false;
-	return !query->has_vcpu || key->vcpu == query->vcpu;
+	if (query->has_vcpu && key->vcpu != query->vcpu)
+		return false;
+	for (size_t i = 0; i < query->nr_only; i++) {
+		if (query->only[i].guest == key->guest && query->only[i].vcpu == key->vcpu)
+			return true;
+	}
+	return !query->nr_only;
 }
 
 bool query_is_of_ended(const struct query *query, const struct facts *facts)

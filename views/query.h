@@ -43,6 +43,7 @@ struct query {
 	bool flat;		      /* sort children among all rows, not below their parents */
 	bool zeros;		      /* rows that counted nothing, too */
 	bool is_whole;		      /* there is one interval and no history: a recording */
+	bool is_cycles;		      /* durations are in cycles, and no rate is known */
 };
 
 /*
@@ -60,7 +61,7 @@ bool query_names(const struct query *query, const struct field *field);
 /* The same, and true as well when the filter matches the field's label. */
 bool query_has_name(const struct query *query, const struct field *field);
 
-/* Whether the key is one that the query asks for: its guest, its vCPU. */
+/* Whether the key is one that the query asks for: its guest, its vCPU, one of the list. */
 bool query_has_key(const struct query *query, const struct key *key);
 
 /* Whether the query is about one guest, and the guest has ended: the inventory has it no more. */

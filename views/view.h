@@ -148,6 +148,7 @@ struct view {
 	struct view_row *rows;
 	size_t nr_rows, cap_rows;
 	struct view_row total; /* sums, whether their rows are shown or not */
+	bool is_cycles; /* what CELL_NS has is in cycles */
 	uint32_t absent; /* columns that there is nothing for, as bits: not shown to people */
 	const char *rate_title; /* of the column "rate"; NULL: its own */
 	const char *note; /* what the reader should know about these rows; NULL: nothing */

@@ -19,33 +19,122 @@ status() {
 
 # A line of perf: "msr 98 27.45% 6.45% 26.61us 5598.51us 161.55us ( +- 43.84% )".
 perf_rows() {
-	awk '$3 ~ /%$/ && $2 ~ /^[0-9]+$/ { print $1, $2, $5 + 0, $6 + 0, $7 + 0 }' "$1" | sort
+	awk '$3 ~ /%$/ && $2 ~ /^[0-9]+$/ {
+		print $1, $2, $4 + 0, $5 + 0, $6 + 0, $7 + 0, sprintf("%.1f", $10)
+	}' "$1" | sort
 }
 
-# perf writes "0x70:POUT" and "0xfe000:W" where it is "0x70 write 1 RTC" here.
+# Ours of a CSV, rounded as perf rounds. It writes "0x70:POUT" and "0xfe000:W" where it is "io 0x70
+# write 1 RTC" and "npf 0xfe000 write 4" here.
+csv_rows() {
+	awk -F, -v event="$1" '
+		NR == 1 {
+			for (i = 1; i <= NF; i++)
+				column[$i] = i
+			next
+		}
+		function us(ns) { return sprintf("%.2f", ns / 1000) + 0 }
+		{
+			name[NR] = $column["reason"]
+			split(name[NR], word, " ")
+			if (event == "ioport")
+				name[NR] = word[2] ":P" (word[3] == "write" ? "OUT" : "IN")
+			if (event == "mmio")
+				name[NR] = word[2] ":" toupper(substr(word[3], 1, 1))
+			count[NR] = $column["total"]
+			time[NR] = $column["time_ns"]
+			all += time[NR]
+			avg = $column["avg_ns"]
+			error = 100 * $column["stddev_ns"] * sqrt(count[NR]) / time[NR]
+			rest[NR] = us($column["min_ns"]) " " us($column["max_ns"]) " " us(avg) " " \
+				sprintf("%.1f", error)
+		}
+		END {
+			for (i = 2; i <= NR; i++)
+				print name[i], count[i], sprintf("%.2f", 100 * time[i] / all) + 0,
+					rest[i]
+		}' | sort
+}
+
 for event in vmexit mmio ioport; do
 	perf_rows $data/svm-perf-$event.txt >"$TMP/perf"
-	report --event $event $data/svm-perf.data | awk -v event=$event '
-		/^$/ { in_table = 0 }
-		in_table {
-			name = $1
-			first = 2
-			if (event != "vmexit") {
-				name = $1 ":" (event == "ioport" ? "P" : "")
-				if (event == "ioport")
-					name = name ($2 == "write" ? "OUT" : "IN")
-				else
-					name = name toupper(substr($2, 1, 1))
-				first = 4
-				if ($first !~ /^[0-9]+$/)
-					first = 5
-			}
-			print name, $first, $(first + 6) + 0, $(first + 11) + 0, $(first + 7) + 0
-		}
-		/Count%/ { in_table = 1 }' | sort >"$TMP/ours"
+	report --event $event --csv - $data/svm-perf.data | csv_rows $event >"$TMP/ours"
 	check "perf says something of $event" test -s "$TMP/perf"
-	same_files "$TMP/ours" "$TMP/perf" "$event: samples, min, max and avg are perf's"
+	same_files "$TMP/ours" "$TMP/perf" "$event: all numbers are perf's"
 done
+
+# ---- all faces say the same
+
+# The columns that are compared, by their ids and by their headings.
+ids="reason total time_percent min_ns avg_ns stddev_ns p50_ns p99_ns max_ns"
+titles="Exit reason,Total,Time%,Min,Avg,Stddev,p50,p99,Max"
+
+# A CSV's rows as people see them: durations with three digits and a unit.
+as_seen() {
+	awk -F, -v ids="$ids" '
+		function seen(id, value, digits, unit) {
+			if (id == "time_percent")
+				return value == "" ? "halt" : sprintf("%.1f", value)
+			if (id !~ /_ns$/)
+				return value
+			unit = 1
+			while (value >= 999.5 && unit < 4) {
+				value /= 1000
+				unit++
+			}
+			digits = unit == 1 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2
+			return sprintf("%.*f%s", digits, value + 1e-9, units[unit])
+		}
+		BEGIN { nr = split(ids, id, " "); split("ns µs ms s", units, " ") }
+		NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+		{
+			for (i = 1; i <= nr; i++)
+				printf "%s%s", seen(id[i], $column[id[i]]), i < nr ? "|" : "\n"
+		}' | LC_ALL=C sort
+}
+
+# The same columns of a table of text, which are two blanks apart.
+of_text() {
+	sed 's/^ *//; s/   */|/g' | awk -F '|' -v titles="$titles" '
+		BEGIN { nr = split(titles, title, ",") }
+		/^$/ { on = 0 }
+		on {
+			for (i = 1; i <= nr; i++)
+				printf "%s%s", $column[title[i]], i < nr ? "|" : "\n"
+		}
+		/^Exit reason/ { on = 1; for (i = 1; i <= NF; i++) column[$i] = i }' | LC_ALL=C sort
+}
+
+# The JSON's rows as a CSV of these columns.
+of_json() {
+	echo "$ids" | tr ' ' ','
+	tr '{' '\n' | grep '^"pid"' | awk -v ids="$ids" '
+		BEGIN { nr = split(ids, id, " ") }
+		{
+			for (i = 1; i <= nr; i++) {
+				match($0, "\"" id[i] "\":[^,}]*")
+				value = substr($0, RSTART, RLENGTH)
+				sub("^[^:]*:", "", value)
+				gsub("\"", "", value)
+				printf "%s%s", value == "null" ? "" : value, i < nr ? "," : "\n"
+			}
+		}'
+}
+
+recordings=$(cd $data && ls -- *.dat *.data)
+for file in $recordings; do
+	for event in vmexit ioport mmio msr; do
+		report --event $event --csv - "$data/$file" | as_seen >"$TMP/csv"
+		report --event $event --json "$data/$file" | of_json | as_seen >"$TMP/json"
+		report --event $event "$data/$file" | of_text >"$TMP/text"
+		same_files "$TMP/json" "$TMP/csv" "$file, $event: JSON has what CSV has"
+		same_files "$TMP/text" "$TMP/csv" "$file, $event: text has what CSV has"
+	done
+	report --csv - "$data/$file" | as_seen >"$TMP/$file.seen"
+	report --view exits "$data/$file" | of_text >"$TMP/text"
+	same_files "$TMP/text" "$TMP/$file.seen" "$file: so has the Exits view"
+done
+check "recordings have exits" test "$(cat "$TMP"/*.seen | wc -l)" -gt 10
 
 # ---- made-up recordings, of which everything is known
 
@@ -56,17 +145,18 @@ done
 "$HELPERS/trace_make" guest "$TMP/inside" || not_ok "trace_make guest"
 like "$(report --text "$TMP/inside")" 'no VM exits \(kvm_exit\); --event userspace shows' \
 	"a recording without exits: what may be in it"
-like "$(report --text -p 1 $data/svm-perf.data)" 'were chosen; --by tid shows which there are' \
+like "$(report --text -p 1 $data/svm-perf.data)" 'were chosen have none of these exits; --by tid' \
 	"a process that is not in it: how to find those that are"
 
+# golden NAME OPTIONS: what is printed, and the exit status and errors where there are any.
 golden() {
 	name=$1
 	shift
-	(cd "$TMP" && "$kvmtop" report "$@") >"$TMP/out" 2>&1
-	if [ -n "${UPDATE_GOLDEN-}" ]; then
-		cp "$TMP/out" "$golden/$name.txt"
-	fi
-	same_files "$TMP/out" "$golden/$name.txt" "report $*"
+	status=0
+	(cd "$TMP" && "$kvmtop" report "$@") >"$TMP/out" 2>"$TMP/err" || status=$?
+	[ $status = 0 ] || echo "exit status $status" >>"$TMP/out"
+	sed 's/^/stderr: /' "$TMP/err" >>"$TMP/out"
+	same_golden "$TMP/out" "$golden/$name.txt" "report $*"
 }
 
 kvmtop=$(realpath "$KVMTOP")
@@ -88,7 +178,34 @@ golden svm-msr --event msr -k p99 svm-perf.data
 golden arm64 arm64-perf.data
 golden diff --diff dat acrn -f 1000
 golden diff-guests --diff perf svm-perf.data --by guest
+golden dat-view --view guests dat
+golden kvmtrace-csv --csv - kvmtrace
 golden help --help
+no_other_golden "$golden"
+
+# ---- columns by any of their names
+
+# order COMMAND...: the reasons in the order of the rows.
+order() {
+	"$@" | awk -F, 'NR > 1 { print $3 }'
+}
+
+amd="--sysroot tests/sysroot/amd"
+for names in "mean avg avg_ns" "p99 p99_ns" "total count sample" "time time_ns" "max max_ns" \
+	"share count_percent" "time_percent time_share wall_share"; do
+	id=${names##* }
+	for name in $names; do
+		is "$(order report -k "$name" --csv - "$TMP/svm-perf.data")" \
+			"$(order report -k "$id" --csv - "$TMP/svm-perf.data")" "report -k $name"
+		# shellcheck disable=SC2086 # words
+		is "$(order "$kvmtop" exits $amd -k "$name" --csv 0.1)" \
+			"$(order "$kvmtop" exits $amd -k "$id" --csv 0.1)" "exits -k $name"
+		# shellcheck disable=SC2086 # words
+		is "$("$kvmtop" $amd -1 --view exits -o "$name" | cut -c1-10)" \
+			"$("$kvmtop" $amd -1 --view exits -o "$id" | cut -c1-10)" "-o $name"
+	done
+done
+is "$(order report -k mean --csv - "$TMP/svm-perf.data" | head -n 1)" "npf" "-k mean: the mean"
 
 # ---- what is written about it
 
@@ -140,7 +257,8 @@ is "$(status --csv "$TMP/kept" "$TMP/kept")" 1 "rows over the recording"
 like "$(cat "$TMP/err")" "^kvmtop: --csv $TMP/kept: that is the recording itself" "are refused"
 same_files "$TMP/kept" "$TMP/dat" "which is as it was"
 is "$(status --diff "$TMP/acrn" "$TMP/dat")" 1 "cycles beside nanoseconds"
-like "$(cat "$TMP/err")" "acrn: its times are TSCs: how fast is that\\? -f MHZ" "are refused"
+like "$(cat "$TMP/err")" "acrn: times are in TSC cycles: give the TSC's frequency with -f MHZ" \
+	"are refused"
 
 : >"$TMP/empty"
 echo "hello, world" >"$TMP/text"
@@ -172,7 +290,8 @@ like "$(cat "$TMP/err")" "do not go together" "and why"
 like "$(cat "$TMP/dat" | report - 2>&1)" "cannot be read from a pipe" "trace.dat from a pipe"
 
 for args in "" "--event foo x" "--by foo x" "-k foo x" "-f 0 x" "--acrn x" "-p a x" \
-	"--input-format foo x" "--json --diff y x" "--nonsense x"; do
+	"--input-format foo x" "--json --diff y x" "--nonsense x" "--view foo x" \
+	"--view exits --by guest x" "--view guests -k p99 x"; do
 	# shellcheck disable=SC2086 # words
 	is "$(status $args)" 2 "wrong usage: report $args"
 done
@@ -217,10 +336,23 @@ rows() {
 # The same of the JSON report.
 numbers() {
 	report --json "$TMP/svm-perf.data" | tr '{' '\n' |
-		sed -n 's/.*"reason":"\([^"]*\)".*"count":\([0-9]*\).*/\1 \2/p' | sort
+		sed -n 's/.*"reason":"\([^"]*\)".*"total":\([0-9]*\).*/\1 \2/p' | sort
 }
 
 if has_screen; then
+	cp $data/*.dat "$TMP"
+	for file in $recordings; do
+		[ -s "$TMP/$file.seen" ] || continue
+		look 200 60 "$file"
+		screen_has '^ Exit reason +Total ' "$file on a screen of 200 x 60"
+		screen_shot | awk '/^ Exit reason/ { on = 1; next }
+			$1 == "Total" { on = 0 }
+			on && $2 ~ /^[0-9,]+$/ {
+				gsub(",", "")
+				print $1 "|" $2 "|" $5 "|" $6 "|" $7 "|" $8 "|" $9 "|" $10 "|" $11
+			}' | LC_ALL=C sort >"$TMP/screen"
+		same_files "$TMP/screen" "$TMP/$file.seen" "$file: the screen has what CSV has"
+	done
 	look 80 24 svm-perf.data
 	screen_has '^ npf +61 +322 ' "a terminal: the screen, with the exits"
 	like "$(screen_line 1)" '^kvmtop  svm-perf.data  189ms  900 events  2 guests 3 vCPUs' \
@@ -279,8 +411,8 @@ if has_screen; then
 	look 80 24 "-f 1000 kvmtrace"
 	screen_has '1 guest 4 vCPUs' "kvmtrace"
 	look 80 24 acrn
-	screen_has '^64 in all, 64000 cycles' "cycles of unknown length: text"
-	screen_has 'with -f MHZ how fast' "and what is missing"
+	screen_has '^64 in all' "cycles of unknown length: text"
+	screen_has 'times are in TSC cycles: for the screen, give' "and what is missing"
 
 	head -c 1000 "$TMP/acrn" >"$TMP/cut"
 	look 80 24 "-f 1000 cut"

@@ -10,10 +10,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "monitor.h"
 #include "trace/recorded/player.h"
 #include "trace/recorded/recorded.h"
 #include "trace/report/report.h"
+#include "ui/lines/lines.h"
+#include "ui/lines/recording.h"
 #include "views/build.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -62,53 +65,82 @@ static inline void fuzz_check(const struct trace *trace, const struct trace_even
 	trace_comm(trace, event);
 }
 
-static inline void fuzz_report(const struct recording *recording, enum exit_kind kind)
+/* What is written of a view: as a table of any width, as CSV, as JSON, and beside itself. */
+static inline void fuzz_lines(const struct view *view, const struct recording *recording,
+			      unsigned int room)
 {
+	static const enum record_format formats[] = { RECORD_TABLE, RECORD_ROWS, RECORD_JSON };
+	const struct lines_recording about = {
+		.trace = recording->trace,
+		.pairing = &recording->pairing,
+		.has_time = true,
+		.none = "",
+	};
+	const struct report_side side = { "", view, about.pairing, 1, 0, true, room % 2 };
 	static FILE *null;
-	struct why why = { "" };
-	struct report_options options = { .tally_event = kind, .group_by = BY_REASON,
-					  .sort = COLUMN_COUNT };
-	struct report report;
+	struct why why;
 
 	if (!null)
 		null = fopen("/dev/null", "w");
-	for (; null && options.group_by <= BY_TID; options.group_by++) {
-		if (report_init(&report, recording, &options) < 0)
+	for (size_t i = 0; null && i < ARRAY_SIZE(formats); i++) {
+		const struct recorder_config config = {
+			.format = formats[i],
+			.path = "/dev/null",
+			.room = (int)room,
+			.recording = &about,
+		};
+		struct recorder *recorder;
+
+		if (recorder_open(&config, &recorder, &why) < 0 ||
+		    recorder_write(recorder, view, NULL, 1, &why) < 0 ||
+		    recorder_close(recorder, &why) < 0)
 			abort();
-		report_text(&report, (int)options.group_by * 40, null);
-		report_csv(&report, null);
-		report_json(&report, null);
-		report_diff(&report, &report, null, &why);
-		report_release(&report);
 	}
-	if (null)
-		report_acrn(recording, 1000, "1000", NULL, null, &why);
+	if (!null)
+		return;
+	lines_recording_head(&about, null);
+	lines_recording_total(&about, view, null);
+	lines_recording_notes(&about, null);
+	if (view->type->rows == ROWS_TOTALS)
+		report_diff((const struct report_side[]){ side, side }, null, &why);
+	report_acrn(recording, 1000, "1000", NULL, null, &why);
 }
 
-/* Every view of it. */
-static inline void fuzz_look(const struct recording *recording)
+/* A view, and what is written of it. */
+static inline void fuzz_view(struct monitor *monitor, struct query *query,
+			     const struct recording *recording, unsigned int room)
+{
+	struct view view = { 0 };
+	struct why why;
+
+	query->is_cycles = room % 2;
+	if (monitor_want(monitor, query, &why) < 0 || monitor_sample(monitor) < 0 ||
+	    view_build(&view, query, monitor_facts(monitor)) < 0)
+		abort();
+	fuzz_lines(&view, recording, room);
+	view_release(&view); /* whose texts are the monitor's */
+}
+
+/* Every view of it, and every table of totals of what is asked for. */
+static inline void fuzz_look(const struct recording *recording, enum exit_kind what)
 {
 	struct recorded recorded;
 	struct monitor_config config = { 0 };
-	struct query query = { .children = true };
+	struct query query = { .children = true, .is_whole = true, .event = what };
 	struct monitor *monitor;
-	struct view view = { 0 };
 	struct why why;
 
 	if (recorded_init(&recorded, recording, 1) < 0)
 		abort();
 	config.recording = (struct monitor_recording){ recorded_players, &recorded,
 						       recorded.guests };
-	for (size_t i = 0; monitor_open(&config, &monitor, &why) == 0; i++) {
-		query.type = view_type_at(i);
-		if (query.type && (monitor_want(monitor, &query, &why) < 0 ||
-				   monitor_sample(monitor) < 0 ||
-				   view_build(&view, &query, monitor_facts(monitor)) < 0))
-			abort();
-		view_release(&view); /* whose texts are the monitor's */
+	if (monitor_open(&config, &monitor, &why) == 0) {
+		for (unsigned int i = 0; (query.type = view_type_at(i)); i++)
+			fuzz_view(monitor, &query, recording, 40 * i);
+		query.type = view_type_of(ROWS_TOTALS);
+		for (query.groups = 0; query.groups <= GROUP_ALL; query.groups++)
+			fuzz_view(monitor, &query, recording, 25 * query.groups);
 		monitor_close(monitor);
-		if (!query.type)
-			break;
 	}
 	recorded_release(&recorded);
 }
@@ -129,8 +161,7 @@ static inline void fuzz_events(struct trace *trace, enum exit_kind what, size_t 
 	pairing_end(pairing);
 	for (size_t i = 0; i < pairing->table.nr_threads; i++)
 		guests_identify(trace, pairing->table.threads[i]);
-	fuzz_report(&recording, what);
-	fuzz_look(&recording);
+	fuzz_look(&recording, what);
 	pairing_release(pairing);
 	for (size_t i = 0; trace_problem(trace, i); i++) {
 		if (!trace_problem(trace, i)->text[0])

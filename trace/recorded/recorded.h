@@ -10,7 +10,7 @@
 
 struct recorded {
 	const struct recording *recording; /* outlives this */
-	double ns_per_unit;		   /* > 0 */
+	double ns_per_unit;		   /* 0: the clock only counts, nothing has a time */
 	uint64_t span_ns;
 	struct guests *guests;
 	struct recorded_vcpu *vcpus; /* of each thread */

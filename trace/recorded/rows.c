@@ -183,6 +183,11 @@ int recorded_add_events(struct played_rows *rows, const struct recorded *recorde
 
 /* ---- exits */
 
+static bool has_time(const struct maker *maker)
+{
+	return pairing_of(maker)->has_entries && maker->recorded->ns_per_unit > 0;
+}
+
 /* A count's row, and its part of the parent's. */
 static int add_count(const struct maker *maker, struct key key, const struct exit_count *count)
 {
@@ -190,7 +195,7 @@ static int add_count(const struct maker *maker, struct key key, const struct exi
 	struct played_row row = {
 		.key = key,
 		.count = pairing_count(pairing, count),
-		.is_timed = pairing->has_entries,
+		.is_timed = has_time(maker),
 	};
 	int err;
 
@@ -289,7 +294,7 @@ static int add_vcpu(const struct maker *maker, struct key key,
 	struct exits_time time = { { 0 }, { 0 } };
 	int err = add_exits(maker, key, thread, &time);
 
-	if (!err && thread->has_exit && pairing_of(maker)->has_entries)
+	if (!err && thread->has_exit && has_time(maker))
 		err = add_times(maker, key, thread, &time);
 	return err || !thread->has_run ? err : add_cpu(maker, key, thread);
 }

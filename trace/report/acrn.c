@@ -13,7 +13,7 @@
 #include "trace/report/report.h"
 
 /* Its rows, and the VMX exit that each is about. */
-static const struct row {
+static const struct acrn_row {
 	const char *name;
 	uint64_t reason;
 } rows[] = {

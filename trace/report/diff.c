@@ -6,71 +6,88 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "trace/report/report.h"
 
-/* A reason in both recordings, or in one. */
+#define LABEL_SIZE 160
+#define LABEL_WIDTH 24
+#define NS_PER_US 1000
+
+/* A row of both recordings, or of one. */
 struct pair {
-	const struct report_row *rows[2];
+	const struct view_row *rows[2];
 	double change;
 };
 
-/* Guests of one name in one recording: their processes tell them apart. */
-static bool is_ambiguous(const struct report *report, const struct report_row *row)
+static const struct cell *cell_of(const struct view_row *row, const char *id)
 {
-	for (size_t i = 0; i < report->nr_rows; i++) {
-		const struct report_row *other = &report->rows[i];
+	return &row->cells[view_column_by_id(view_type_of(ROWS_TOTALS), id)];
+}
 
-		if (other->pid != row->pid && strcmp(other->guest, row->guest) == 0)
+/* ---- which rows belong together */
+
+static const char *guest_of(const struct view_row *row)
+{
+	const struct cell *guest = cell_of(row, "guest");
+
+	return guest->type == CELL_TEXT ? guest->text : "";
+}
+
+/* Guests of one name in one recording: their processes tell them apart. */
+static bool is_ambiguous(const struct view *view, const struct view_row *row)
+{
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		const struct view_row *other = &view->rows[i];
+
+		if (other->guest != row->guest && strcmp(guest_of(other), guest_of(row)) == 0)
 			return true;
 	}
 	return false;
 }
 
-static const char *label(const struct report *report, const struct report_row *row, char *buf,
-			 size_t size)
+static void add_number(char *buf, const char *before, const struct cell *cell, const char *behind)
 {
-	if (report->by == BY_REASON)
-		return row->name;
-	snprintf(buf, size, "%s", row->guest[0] ? row->guest : "guest");
-	if (row->pid >= 0 && is_ambiguous(report, row))
-		snprintf(buf + strlen(buf), size - strlen(buf), " (%d)", row->pid);
-	if (row->vcpu >= 0)
-		snprintf(buf + strlen(buf), size - strlen(buf), " vCPU %d", row->vcpu);
-	if (row->tid >= 0)
-		snprintf(buf + strlen(buf), size - strlen(buf), " %d", row->tid);
+	size_t len = strlen(buf);
+
+	if (cell->type == CELL_COUNT)
+		snprintf(buf + len, LABEL_SIZE - len, "%s%" PRIu64 "%s", before, cell->count,
+			 behind);
+}
+
+static const char *label(const struct view *view, const struct view_row *row, char *buf)
+{
+	const struct cell *reason = cell_of(row, "reason");
+
+	if (reason->type == CELL_TEXT)
+		return reason->text;
+	snprintf(buf, LABEL_SIZE, "%.100s", guest_of(row));
+	if (is_ambiguous(view, row))
+		add_number(buf, " (", cell_of(row, "pid"), ")");
+	add_number(buf, " vCPU ", cell_of(row, "vcpu"), "");
 	return buf;
 }
 
-static const struct report_row *find(const struct report *report, const struct report *of,
-				     const struct report_row *wanted)
+static const struct view_row *find(const struct view *view, const struct view *of,
+				   const struct view_row *wanted)
 {
-	char one[ROW_NAME_SIZE], other[ROW_NAME_SIZE];
+	char one[LABEL_SIZE], other[LABEL_SIZE];
 
-	for (size_t i = 0; i < report->nr_rows; i++) {
-		if (strcmp(label(report, &report->rows[i], one, sizeof(one)),
-			   label(of, wanted, other, sizeof(other))) == 0)
-			return &report->rows[i];
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		if (strcmp(label(view, &view->rows[i], one), label(of, wanted, other)) == 0)
+			return &view->rows[i];
 	}
 	return NULL;
 }
 
-/* A number of a side; absent if the row or the value is. */
-static struct value side(const struct report *report, const struct report_row *row,
-			 enum report_column column)
+/* What a second of the recording had of it: of time, or where exits have none, of exits. */
+static double weight(const struct report_side *side, const struct view_row *row)
 {
-	if (!row)
-		return (struct value){ .is_absent = true };
-	return report_value(report, row, column);
-}
-
-/* What a second of the recording had of it: of handling time, or where there is none of exits. */
-static double weight(const struct report *report, const struct report_row *row)
-{
-	double wall = report->wall ? (double)report->wall : 1;
+	double span = side->span ? (double)side->span : 1;
 
 	if (!row)
 		return 0;
-	return (report->has_time ? (double)row->took.total : (double)row->count) / wall;
+	return (side->has_time ? (double)cell_of(row, "time_ns")->ns :
+				 (double)cell_of(row, "total")->count) / span;
 }
 
 static int compare_pairs(const void *a, const void *b)
@@ -81,8 +98,9 @@ static int compare_pairs(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-static size_t fill(const struct report *one, const struct report *other, struct pair *pairs)
+static size_t fill(const struct report_side sides[2], struct pair *pairs)
 {
+	const struct view *one = sides[0].view, *other = sides[1].view;
 	size_t nr = 0;
 
 	for (size_t i = 0; i < one->nr_rows; i++)
@@ -94,114 +112,131 @@ static size_t fill(const struct report *one, const struct report *other, struct 
 			pairs[nr++].rows[1] = &other->rows[i];
 	}
 	for (size_t i = 0; i < nr; i++)
-		pairs[i].change = weight(other, pairs[i].rows[1]) - weight(one, pairs[i].rows[0]);
+		pairs[i].change = weight(&sides[1], pairs[i].rows[1]) -
+				  weight(&sides[0], pairs[i].rows[0]);
 	qsort(pairs, nr, sizeof(*pairs), compare_pairs);
 	return nr;
 }
 
-static void print_number(const struct value *value, double scale, int digits, FILE *out)
+/* ---- what is printed */
+
+static const char *const compared[] = { "rate", "avg_ns", "p99_ns", "time_percent" };
+
+/* Durations in us, or in cycles. False: there is none. */
+static bool number_of(const struct report_side *side, const struct view_row *row, const char *id,
+		      double *ret_number)
 {
-	if (value->is_absent)
-		fprintf(out, " %11s", "-");
-	else
-		fprintf(out, " %11.*f", digits, value->real / scale);
+	const struct cell *cell = row ? cell_of(row, id) : &(struct cell){ CELL_NONE, { 0 } };
+
+	switch (cell->type) {
+	case CELL_RATE:
+	case CELL_PERCENT:
+		*ret_number = cell->number;
+		return true;
+	case CELL_NS:
+		*ret_number = (double)cell->ns / (side->is_cycles ? 1 : NS_PER_US);
+		return true;
+	default:
+		return false;
+	}
 }
 
 /* Both sides, and by how many per cent the second is more. */
-static void print_column(const struct report *reports[2], const struct pair *pair,
-			 enum report_column column, FILE *out)
+static void print_column(const struct report_side sides[2], const struct pair *pair,
+			 const char *id, FILE *out)
 {
-	bool is_time = report_columns[column].as == AS_TIME;
-	struct value values[2];
+	double numbers[2] = { 0, 0 };
+	bool has[2];
 
 	for (int i = 0; i < 2; i++) {
-		bool is_us = is_time && reports[i]->ns_per_unit > 0;
-
-		values[i] = side(reports[i], pair->rows[i], column);
-		print_number(&values[i], is_us ? 1000 : 1, is_time && !is_us ? 0 : 2, out);
+		has[i] = number_of(&sides[i], pair->rows[i], id, &numbers[i]);
+		if (has[i])
+			fprintf(out, " %11.2f", numbers[i]);
+		else
+			fprintf(out, " %11s", "-");
 	}
-	if (values[0].is_absent || values[1].is_absent || !(values[0].real > 0))
+	if (!has[0] || !has[1] || !(numbers[0] > 0))
 		fprintf(out, " %8s", "-");
 	else
-		fprintf(out, " %+7.1f%%", 100 * (values[1].real - values[0].real) / values[0].real);
+		fprintf(out, " %+7.1f%%", 100 * (numbers[1] - numbers[0]) / numbers[0]);
 }
 
-static const enum report_column compared[] = { COLUMN_RATE, COLUMN_AVG, COLUMN_P99,
-					       COLUMN_WALL_SHARE };
-
-#define NR_COMPARED (sizeof(compared) / sizeof(compared[0]))
-
-static void print_head(const struct report *one, const struct report *other, int width, FILE *out)
+static const char *title_of(const char *id)
 {
-	fprintf(out, "1: %s\n2: %s\n", trace_file(one->pairing->trace, 0)->path,
-		trace_file(other->pairing->trace, 0)->path);
-	if (one->has_time || other->has_time)
-		fprintf(out, "times in %s\n", one->ns_per_unit > 0 ? "us" : "cycles");
-	fprintf(out, "\n%-*s", width,
-		one->by == BY_REASON ? "Exit reason" : report_columns[COLUMN_GUEST].heading);
-	for (size_t i = 0; i < NR_COMPARED; i++) {
-		const char *heading = report_columns[compared[i]].heading;
+	const struct view_type *type = view_type_of(ROWS_TOTALS);
 
-		fprintf(out, " %9s 1 %9s 2 %8s", heading, heading, "change");
+	return type->columns[view_column_by_id(type, id)].title;
+}
+
+static void print_head(const struct report_side sides[2], FILE *out)
+{
+	bool is_by_reason = view_has_column(sides[0].view, (size_t)view_column_by_id(
+						view_type_of(ROWS_TOTALS), "reason"));
+
+	fprintf(out, "1: %s\n2: %s\n", sides[0].path, sides[1].path);
+	if (sides[0].has_time || sides[1].has_time)
+		fprintf(out, "times in %s\n", sides[0].is_cycles ? "cycles" : "us");
+	fprintf(out, "\n%-*s", LABEL_WIDTH, title_of(is_by_reason ? "reason" : "guest"));
+	for (size_t i = 0; i < ARRAY_SIZE(compared); i++) {
+		const char *title = title_of(compared[i]);
+
+		fprintf(out, " %9s 1 %9s 2 %8s", title, title, "change");
 	}
 	fputc('\n', out);
 }
 
-static int check_units(const struct report *one, const struct report *other, struct why *why)
+static int check_units(const struct report_side sides[2], struct why *why)
 {
-	const struct report *cycles = one->ns_per_unit > 0 ? other : one;
-
-	if (!one->has_time || !other->has_time ||
-	    (one->ns_per_unit > 0) == (other->ns_per_unit > 0))
+	if (!sides[0].has_time || !sides[1].has_time || sides[0].is_cycles == sides[1].is_cycles)
 		return 0;
-	return why_set(why, -EINVAL, "%s: its times are TSCs: how fast is that? -f MHZ",
-		       trace_file(cycles->pairing->trace, 0)->path);
+	return why_set(why, -EINVAL,
+		       "%s: times are in TSC cycles: give the TSC's frequency with -f MHZ",
+		       sides[sides[0].is_cycles ? 0 : 1].path);
 }
 
 /* What the numbers of a side lack. */
-static void print_lacks(const struct report *report, int side_nr, FILE *out)
+static void print_lacks(const struct report_side *side, int nr, FILE *out)
 {
-	const struct pairing *pairing = report->pairing;
+	const struct pairing *pairing = side->pairing;
+	uint64_t open = side->nr_unfinished;
 
 	if (pairing->nr_losses)
-		fprintf(out, "%d: %s%" PRIu64 " events were lost in %zu place%s.\n", side_nr,
+		fprintf(out, "%d: %s%" PRIu64 " events were lost in %zu place%s.\n", nr,
 			pairing->has_unknown_loss ? "more than " : "", pairing->nr_lost_events,
 			pairing->nr_losses, pairing->nr_losses == 1 ? "" : "s");
-	if (report->has_time && report->nr_open)
+	if (open)
 		fprintf(out,
 			"%d: %" PRIu64 " more %s no end in the recording and %s not counted.\n",
-			side_nr, report->nr_open, report->nr_open == 1 ? "has" : "have",
-			report->nr_open == 1 ? "is" : "are");
+			nr, open, open == 1 ? "has" : "have", open == 1 ? "is" : "are");
 }
 
-int report_diff(const struct report *one, const struct report *other, FILE *out, struct why *why)
+int report_diff(const struct report_side sides[2], FILE *out, struct why *why)
 {
-	struct pair *pairs = calloc(one->nr_rows + other->nr_rows + 1, sizeof(*pairs));
-	const struct report *reports[2] = { one, other };
-	char buf[ROW_NAME_SIZE];
-	int width = 24;
-	size_t nr;
-	int err = pairs ? check_units(one, other, why) : -ENOMEM;
+	size_t most = sides[0].view->nr_rows + sides[1].view->nr_rows, nr;
+	struct pair *pairs = calloc(most + 1, sizeof(*pairs));
+	int err = pairs ? check_units(sides, why) : -ENOMEM;
 
 	if (err) {
 		free(pairs);
 		return err;
 	}
-	nr = fill(one, other, pairs);
-	print_head(one, other, width, out);
+	nr = fill(sides, pairs);
+	print_head(sides, out);
 	for (size_t i = 0; i < nr; i++) {
 		int from = pairs[i].rows[0] ? 0 : 1;
+		char buf[LABEL_SIZE];
 
-		fprintf(out, "%-*s", width,
-			label(reports[from], pairs[i].rows[from], buf, sizeof(buf)));
-		for (size_t j = 0; j < NR_COMPARED; j++)
-			print_column(reports, &pairs[i], compared[j], out);
+		fprintf(out, "%-*s", LABEL_WIDTH,
+			label(sides[from].view, pairs[i].rows[from], buf));
+		for (size_t j = 0; j < ARRAY_SIZE(compared); j++)
+			print_column(sides, &pairs[i], compared[j], out);
 		fputc('\n', out);
 	}
-	if (one->nr_open || other->nr_open || one->pairing->nr_losses || other->pairing->nr_losses)
+	if (sides[0].nr_unfinished || sides[1].nr_unfinished || sides[0].pairing->nr_losses ||
+	    sides[1].pairing->nr_losses)
 		fputc('\n', out);
-	print_lacks(one, 1, out);
-	print_lacks(other, 2, out);
+	print_lacks(&sides[0], 1, out);
+	print_lacks(&sides[1], 2, out);
 	free(pairs);
 	return 0;
 }

@@ -52,7 +52,7 @@ static int print(void *state, FILE *out, const struct record *record)
 {
 	(void)state;
 	if (record->view->type->is_timed) {
-		record_print_table(out, record->view);
+		record_print_table(out, record->view, record->config->room);
 		return 0;
 	}
 	for (size_t i = 0; i < record->view->nr_rows; i++) {

@@ -40,6 +40,7 @@ static void print_line(FILE *out, const struct view *view, const struct view_row
 {
 	const struct column *columns = view->type->columns;
 	const char *comma = before[0] ? "," : "";
+	char id[RECORD_ID_SIZE];
 
 	fputs(before, out);
 
@@ -51,7 +52,7 @@ static void print_line(FILE *out, const struct view *view, const struct view_row
 		if (row)
 			print_cell(out, &columns[i], &row->cells[i]);
 		else
-			fputs(columns[i].id, out);
+			fputs(record_id(view, i, id), out);
 	}
 	fputc('\n', out);
 }

@@ -88,7 +88,8 @@ static bool is_cut(const struct record_file *file)
 	return size > 0 && read_back(file, &last, 1, size - 1) == 1 && last != '\n';
 }
 
-int record_file_open(const char *path, struct record_file *ret_file, struct why *why)
+int record_file_open(const char *path, bool overwrites, struct record_file *ret_file,
+		     struct why *why)
 {
 	struct record_file file = { .path = path, .stream = stdout };
 	struct stat st;
@@ -98,7 +99,8 @@ int record_file_open(const char *path, struct record_file *ret_file, struct why 
 		*ret_file = file;
 		return 0;
 	}
-	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | (overwrites ? O_TRUNC : 0),
+		  0644);
 	if (fd < 0)
 		return cannot_open(path, -errno, why);
 	file.stream = fdopen(fd, "a");

@@ -21,8 +21,9 @@ struct record_file {
 	bool is_cut; /* its last line has no end yet */
 };
 
-/* Makes the file if there is none (0644). 0, or -errno with why. */
-int record_file_open(const char *path, struct record_file *ret_file, struct why *why);
+/* Makes the file if there is none (0644); overwrites: else empties it. 0, or -errno with why. */
+int record_file_open(const char *path, bool overwrites, struct record_file *ret_file,
+		     struct why *why);
 
 /*
  * The first bytes of a regular file, enough for any header, as a string for the caller to free;

@@ -15,24 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <json-c/json.h>
-
+#include "ui/lines/json_object.h"
 #include "ui/lines/lines_private.h"
-
-/* Takes the value over, whatever happens; value NULL is null. */
-static int add(struct json_object *object, const char *key, struct json_object *value)
-{
-	if (json_object_object_add(object, key, value) == 0)
-		return 0;
-	json_object_put(value);
-	return -ENOMEM;
-}
-
-/* The same for a value that is not null unless memory ran out. */
-static int add_new(struct json_object *object, const char *key, struct json_object *value)
-{
-	return value ? add(object, key, value) : -ENOMEM;
-}
+#include "ui/lines/recording.h"
 
 /* n / 10^digits, by hand: printf() writes the decimal point of the locale. */
 static struct json_object *fixed_new(uint64_t n, int digits)
@@ -49,8 +34,8 @@ static struct json_object *fixed_new(uint64_t n, int digits)
 static int add_number(struct json_object *object, const char *key, double number)
 {
 	if (!(number >= 0 && number < 1e15))
-		return add(object, key, NULL);
-	return add_new(object, key, fixed_new((uint64_t)(number * 1000 + 0.5), 3));
+		return json_add(object, key, NULL);
+	return json_add_new(object, key, fixed_new((uint64_t)(number * 1000 + 0.5), 3));
 }
 
 static struct json_object *hist_new(const uint64_t *hist)
@@ -73,22 +58,22 @@ static int add_cell(struct json_object *object, const char *key, const struct ce
 {
 	switch (cell->type) {
 	case CELL_TEXT:
-		return add_new(object, key, json_object_new_string(cell->text));
+		return json_add_new(object, key, json_object_new_string(cell->text));
 	case CELL_COUNT:
-		return add_new(object, key, json_object_new_uint64(cell->count));
+		return json_add_new(object, key, json_object_new_uint64(cell->count));
 	case CELL_PERCENT:
 	case CELL_RATE:
 		return add_number(object, key, cell->number);
 	case CELL_NS:
-		return add_new(object, key, json_object_new_uint64(cell->ns));
+		return json_add_new(object, key, json_object_new_uint64(cell->ns));
 	case CELL_HIST:
-		return add_new(object, key, hist_new(cell->hist));
+		return json_add_new(object, key, hist_new(cell->hist));
 	case CELL_NONE:
 	case CELL_SPARK:
 	case CELL_SPLIT:
 		break;
 	}
-	return add(object, key, NULL);
+	return json_add(object, key, NULL);
 }
 
 static const struct cell *parent_of(const struct view *view, size_t i)
@@ -103,13 +88,13 @@ static const struct cell *parent_of(const struct view *view, size_t i)
 }
 
 /* A word in the place of a number, as "halt" for a share of time, is none. */
-static int add_value(struct json_object *object, const struct column *column,
+static int add_value(struct json_object *object, const char *id, const struct column *column,
 		     const struct cell *cell)
 {
 	const struct cell none = cell_none();
 	bool is_number = column->type != CELL_TEXT && cell->type == CELL_TEXT;
 
-	return add_cell(object, column->id, is_number ? &none : cell);
+	return add_cell(object, id, is_number ? &none : cell);
 }
 
 /*
@@ -129,18 +114,20 @@ static int fill_row(struct json_object *object, const struct view *view, size_t 
 	const struct column *columns = view->type->columns;
 	const struct view_row *row = &view->rows[i];
 	bool is_event = view_column_by_id(view->type, "event") == 0;
+	char id[RECORD_ID_SIZE];
 	int err = add_cell(object, columns[0].id, &row->cells[0]);
 
 	if (!err && is_event)
 		err = add_cell(object, "parent", parent_of(view, i));
 	for (size_t c = 1; !err && columns[c].id; c++) {
 		if (is_written(view, c))
-			err = add_value(object, &columns[c], &row->cells[c]);
+			err = add_value(object, record_id(view, c, id), &columns[c],
+					&row->cells[c]);
 	}
 	if (!err && row->is_idle && view->type->is_timed)
-		err = add_new(object, "halt", json_object_new_boolean(true));
+		err = json_add_new(object, "halt", json_object_new_boolean(true));
 	if (!err && row->is_rest)
-		err = add_new(object, "other", json_object_new_boolean(true));
+		err = json_add_new(object, "other", json_object_new_boolean(true));
 	return err;
 }
 
@@ -175,29 +162,34 @@ static int add_time(struct json_object *object, const struct timespec *when)
 	minutes = labs(tm.tm_gmtoff) / 60;
 	snprintf(text, sizeof(text), "%s.%03ld%c%02ld:%02ld", day, when->tv_nsec / 1000000,
 		 tm.tm_gmtoff < 0 ? '-' : '+', minutes / 60, minutes % 60);
-	return add_new(object, "time", json_object_new_string(text));
+	return json_add_new(object, "time", json_object_new_string(text));
 }
 
 static int add_elapsed(struct json_object *object, uint64_t ns)
 {
 	if (!ns)
-		return add(object, "elapsed_s", NULL);
-	return add_new(object, "elapsed_s", fixed_new(ns / 100000 + (ns % 100000 >= 50000), 4));
+		return json_add(object, "elapsed_s", NULL);
+	return json_add_new(object, "elapsed_s",
+			    fixed_new(ns / 100000 + (ns % 100000 >= 50000), 4));
 }
 
 static int fill(struct json_object *object, const struct record *record)
 {
 	struct json_object *rows;
-	int err = add_time(object, record->when);
+	int err = record->when ? add_time(object, record->when) :
+				 json_add(object, "time", NULL);
 
 	if (!err)
 		err = add_elapsed(object, record->elapsed_ns);
 	if (!err)
-		err = add_new(object, "view", json_object_new_string(record->view->type->name));
+		err = json_add_new(object, "view",
+				   json_object_new_string(record->view->type->name));
+	if (!err && record->config->recording)
+		err = lines_recording_json(record->config->recording, object);
 	if (err)
 		return err;
 	rows = json_object_new_array();
-	err = add_new(object, "rows", rows);
+	err = json_add_new(object, "rows", rows);
 	return err ? err : fill_rows(rows, record->view);
 }
 

@@ -16,6 +16,7 @@ static const struct record_type *const types[] = {
 	[RECORD_JSON] = &record_json,
 	[RECORD_ROWS] = &record_rows,
 	[RECORD_LOG_ROWS] = &record_log_rows,
+	[RECORD_TABLE] = &record_table,
 };
 
 struct recorder {
@@ -49,6 +50,17 @@ void record_name(char *buf, size_t size, const struct view *view, const struct v
 		if (columns[i].flags & COLUMN_KEY && row->cells[i].type == CELL_TEXT)
 			len += snprintf(buf + len, size - (size_t)len, " %s", row->cells[i].text);
 	}
+}
+
+const char *record_id(const struct view *view, size_t column, char *buf)
+{
+	const char *id = view->type->columns[column].id;
+	size_t len = strlen(id);
+
+	if (!view->is_cycles || len < 3 || strcmp(id + len - 3, "_ns") != 0)
+		return id;
+	snprintf(buf, RECORD_ID_SIZE, "%.*s_cycles", (int)len - 3, id);
+	return buf;
 }
 
 const struct cell *record_cell(const struct view *view, const struct view_row *row, const char *id)
@@ -95,7 +107,7 @@ static int open_file(const struct recorder *recorder, struct record_file *ret_fi
 {
 	struct record_file file;
 	char *head = NULL;
-	int err = record_file_open(recorder->config.path, &file, why);
+	int err = record_file_open(recorder->config.path, recorder->config.overwrites, &file, why);
 
 	if (err)
 		return err;
@@ -168,6 +180,7 @@ int recorder_write(struct recorder *recorder, const struct view *view, const str
 		   uint64_t elapsed_ns, struct why *why)
 {
 	struct record record = {
+		.config = &recorder->config,
 		.view = view,
 		.when = when,
 		.elapsed_ns = elapsed_ns,

@@ -22,13 +22,18 @@ enum record_format {
 	RECORD_JSON,  /* a sample a line */
 	RECORD_ROWS,  /* a row a line, as CSV below their ids */
 	RECORD_LOG_ROWS, /* the same with the sample's time before it: rows come and go */
+	RECORD_TABLE, /* a row a line below headings, of every view */
 };
 
 struct recorder;
+struct lines_recording;
 
 struct recorder_config {
 	enum record_format format;
 	const char *path;  /* NULL: standard output; else appended to */
+	bool overwrites;   /* the file is emptied first */
+	int room;	   /* RECORD_TABLE: how wide a line may be; 0: as wide as it is */
+	const struct lines_recording *recording; /* JSON: what to say of it; NULL: it is live */
 	bool skip_zero;	   /* no record for a sample in which nothing happened */
 	/* CSV: the columns, from the first record to the last. */
 	const struct fields *fields;
@@ -45,9 +50,9 @@ int recorder_open(const struct recorder_config *config, struct recorder **ret_re
 		  struct why *why);
 
 /*
- * Writes and flushes one record. when is the time of day, elapsed_ns what the deltas cover (0: not
- * known). 0, or -errno with why: -EPIPE when the reader of standard output went away (not an error
- * to shout about), -ENOSPC ... for the rest.
+ * Writes and flushes one record. when is the time of day (NULL: not known; for JSON and tables
+ * only), elapsed_ns what the deltas cover (0: not known). 0, or -errno with why: -EPIPE when the
+ * reader of standard output went away (not an error to shout about), -ENOSPC ... for the rest.
  */
 int recorder_write(struct recorder *recorder, const struct view *view, const struct timespec *when,
 		   uint64_t elapsed_ns, struct why *why);

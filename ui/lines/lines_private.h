@@ -21,6 +21,7 @@
 #define RECORD_TIME_SIZE 64 /* for record_print_time() */
 
 struct record {
+	const struct recorder_config *config;
 	const struct view *view;
 	const struct timespec *when;
 	uint64_t elapsed_ns; /* 0: not known */
@@ -42,7 +43,7 @@ struct record_type {
 };
 
 extern const struct record_type record_batch, record_csv, record_json, record_text, record_rows,
-	record_log_rows;
+	record_log_rows, record_table;
 
 /* "YYYY-MM-DD HH:MM:SS", local time. 0 or -errno. */
 int record_print_time(char *buf, const struct timespec *when);
@@ -50,8 +51,13 @@ int record_print_time(char *buf, const struct timespec *when);
 /* What the row is about, in a few words: "kvm_exit", "db1/0", "MSR_WRITE 0x6e0 db1". */
 void record_name(char *buf, size_t size, const struct view *view, const struct view_row *row);
 
-/* All columns of a view for people, a row a line, below their headings. */
-void record_print_table(FILE *out, const struct view *view);
+/* The columns of a view that there is room for, see struct recorder_config, below headings. */
+void record_print_table(FILE *out, const struct view *view, int room);
+
+#define RECORD_ID_SIZE 32
+
+/* A column's id: "avg_ns", or "avg_cycles" where durations are in cycles. */
+const char *record_id(const struct view *view, size_t column, char *buf);
 
 /* By the column's id; an absent cell where the view has none. */
 const struct cell *record_cell(const struct view *view, const struct view_row *row, const char *id);

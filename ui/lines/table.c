@@ -23,11 +23,19 @@ static const char *title_of(const struct view *view, size_t column)
 	return view->type->columns[column].title;
 }
 
-static void widen(int *width, const struct cell *cell)
+static void print_cell(char *buf, size_t size, const struct view *view, const struct cell *cell)
+{
+	struct cell cycles = cell_count(cell->ns);
+
+	format_cell(buf, size, view->is_cycles && cell->type == CELL_NS ? &cycles : cell, TEXT_MAX,
+		    false);
+}
+
+static void widen(int *width, const struct view *view, const struct cell *cell)
 {
 	char text[CELL_SIZE];
 
-	format_cell(text, sizeof(text), cell, TEXT_MAX, false);
+	print_cell(text, sizeof(text), view, cell);
 	if (format_width(text) > *width)
 		*width = format_width(text);
 }
@@ -40,18 +48,18 @@ static void measure(const struct view *view, int *ret_widths)
 			continue;
 		ret_widths[c] = format_width(title_of(view, c));
 		for (size_t i = 0; i < view->nr_rows; i++)
-			widen(&ret_widths[c], &view->rows[i].cells[c]);
+			widen(&ret_widths[c], view, &view->rows[i].cells[c]);
 	}
 }
 
 /* Texts begin at the left of their column, numbers end at its right. Nothing follows the last. */
 static void print_text(FILE *out, const struct view *view, size_t column, int width,
-		       const char *text, bool is_last)
+		       const char *text, bool is_first, bool is_last)
 {
 	int blanks = width - format_width(text);
 	bool is_left = view->type->columns[column].type == CELL_TEXT;
 
-	fprintf(out, "%s%*s%s%*s", column ? "  " : "", is_left ? 0 : blanks, "", text,
+	fprintf(out, "%s%*s%s%*s", is_first ? "" : "  ", is_left ? 0 : blanks, "", text,
 		is_left && !is_last ? blanks : 0, "");
 }
 
@@ -61,28 +69,73 @@ static void print_line(FILE *out, const struct view *view, const int *widths,
 {
 	const struct column *columns = view->type->columns;
 	char text[CELL_SIZE];
-	size_t last = 0;
+	size_t first = VIEW_COLUMNS, last = 0;
 
-	for (size_t c = 0; columns[c].id; c++)
+	for (size_t c = 0; columns[c].id; c++) {
+		first = widths[c] && first == VIEW_COLUMNS ? c : first;
 		last = widths[c] ? c : last;
+	}
 	for (size_t c = 0; columns[c].id; c++) {
 		if (!widths[c])
 			continue;
 		if (row)
-			format_cell(text, sizeof(text), &row->cells[c], TEXT_MAX, false);
+			print_cell(text, sizeof(text), view, &row->cells[c]);
 		else
 			snprintf(text, sizeof(text), "%s", title_of(view, c));
-		print_text(out, view, c, widths[c], text, c == last);
+		print_text(out, view, c, widths[c], text, c == first, c == last);
 	}
 	fputc('\n', out);
 }
 
-void record_print_table(FILE *out, const struct view *view)
+static int line_width(const struct view *view, const int *widths)
+{
+	int width = -2;
+
+	for (size_t c = 0; view->type->columns[c].id; c++)
+		width += widths[c] ? widths[c] + 2 : 0;
+	return width;
+}
+
+/* Columns go, those first that are easiest to do without, until a line has room. */
+static void drop_columns(const struct view *view, int *widths, int room)
+{
+	while (line_width(view, widths) > room) {
+		unsigned int most = 0;
+		size_t drop = 0;
+
+		for (size_t c = 0; view->type->columns[c].id; c++) {
+			unsigned int spare = COLUMN_SPARE_OF(view->type->columns[c].flags);
+
+			if (widths[c] && spare > most) {
+				most = spare;
+				drop = c;
+			}
+		}
+		if (!most)
+			return;
+		widths[drop] = 0;
+	}
+}
+
+void record_print_table(FILE *out, const struct view *view, int room)
 {
 	int widths[VIEW_COLUMNS];
 
 	measure(view, widths);
+	if (room)
+		drop_columns(view, widths, room);
 	print_line(out, view, widths, NULL);
 	for (size_t i = 0; i < view->nr_rows; i++)
 		print_line(out, view, widths, &view->rows[i]);
 }
+
+static int print(void *state, FILE *out, const struct record *record)
+{
+	(void)state;
+	record_print_table(out, record->view, record->config->room);
+	return 0;
+}
+
+const struct record_type record_table = {
+	.print = print,
+};

@@ -170,7 +170,7 @@ static const struct exit_count *count_of(const struct world *world, const char *
 		const struct recorded_thread *thread = pairing->table.threads[i];
 
 		for (size_t j = 0; j < thread->nr_counts; j++) {
-			char got[ROW_NAME_SIZE];
+			char got[96];
 
 			pairing_name(pairing, &thread->counts[j], got, sizeof(got));
 			if (thread->counts[j].key.kind == world->kind && strcmp(got, name) == 0)
@@ -370,99 +370,54 @@ static void kvmtrace_of_both_vendors(void **state)
 
 /* ---- rows */
 
-static void rows_of_vcpus(void **state)
-{
-	struct report_options options = { .group_by = BY_VCPU, .sort = COLUMN_COUNT };
-	struct report report;
-	struct world world;
-
-	(void)state;
-	begin(&world);
-	for (uint32_t i = 0; i < 10; i++) {
-		uint32_t tid = i < 7 ? 78 : 77;
-
-		put_exit(&world.event, tid, tid - 77, 1, i % 2 ? 12 : 30);
-		add(&world, 0, 1000 * i);
-		put_entry(&world.event, tid, tid - 77);
-		add(&world, 0, 1000 * i + 100);
-	}
-	put_entry(&world.event, 77, 0);
-	add(&world, 0, 10000);
-	read_it(&world, EXITS_VMEXIT);
-	assert_int_equal(report_init(&report, &world.recording, &options), 0);
-	assert_int_equal(report.nr_rows, 2);
-	assert_int_equal(report.total.count, 10);
-	assert_int_equal(report.rows[0].vcpu, 1); /* the most first */
-	assert_int_equal(report.rows[0].count, 7);
-	assert_int_equal(report.rows[0].took.total, 700);
-	assert_int_equal(report.rows[0].idle, 300);
-	assert_int_equal(report.wall, 10000);
-	assert_true(report_value(&report, &report.rows[0], COLUMN_WALL_SHARE).real == 4);
-	assert_true(report_value(&report, &report.rows[0], COLUMN_IDLE_SHARE).real == 3);
-	assert_true(report_value(&report, &report.rows[0], COLUMN_SHARE).real == 70);
-	assert_true(report_value(&report, &report.rows[0], COLUMN_RATE).real == 700000);
-	report_release(&report);
-
-	options.has_vcpu = true;
-	assert_int_equal(report_init(&report, &world.recording, &options), 0);
-	assert_int_equal(report.nr_rows, 1);
-	assert_int_equal(report.rows[0].count, 3);
-	report_release(&report);
-
-	options = (struct report_options){ .pids = "5,78", .sort = COLUMN_TOTAL };
-	assert_int_equal(report_init(&report, &world.recording, &options), 0);
-	assert_int_equal(report.total.count, 7);
-	assert_string_equal(report.rows[0].name, "IO_INSTRUCTION");
-	report_release(&report);
-	end(&world);
-}
-
 /* What changed most comes first, and what is in one recording only has no number in the other. */
 static void a_diff_begins_with_what_changed(void **state)
 {
-	struct why why = { "" };
 	static const struct {
-		uint32_t reason;
+		const char *name;
 		uint64_t took[2]; /* 0: not there */
-	} cases[] = { { 12, { 1000, 1200 } }, { 30, { 1000, 9000 } }, { 48, { 0, 4000 } } };
-	struct report_options options = { .sort = COLUMN_COUNT };
-	struct report reports[2];
-	struct world worlds[2];
+	} cases[] = { { "HLT", { 1000, 1200 } }, { "IO", { 1000, 9000 } }, { "EPT", { 0, 4000 } } };
+	const struct view_type *type = view_type_of(ROWS_TOTALS);
+	static const struct pairing pairing;
+	struct report_side sides[2];
+	struct view views[2] = { { .type = type }, { .type = type } };
+	struct why why = { "" };
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
 
 	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
-		begin(&worlds[i]);
 		for (size_t j = 0; j < 3; j++) {
-			if (!cases[j].took[i])
+			struct view_row *row = cases[j].took[i] ? view_add(&views[i]) : NULL;
+
+			if (!row)
 				continue;
-			put_exit(&worlds[i].event, 77, 0, 1, cases[j].reason);
-			add(&worlds[i], 0, 10000 * j);
-			put_entry(&worlds[i].event, 77, 0);
-			add(&worlds[i], 0, 10000 * j + cases[j].took[i]);
+			row->cells[view_column_by_id(type, "reason")] = cell_text(cases[j].name);
+			row->cells[view_column_by_id(type, "time_ns")] = cell_ns(cases[j].took[i]);
+			row->cells[view_column_by_id(type, "avg_ns")] = cell_ns(cases[j].took[i]);
 		}
-		put_entry(&worlds[i].event, 77, 0);
-		add(&worlds[i], 0, 50000);
-		read_it(&worlds[i], EXITS_VMEXIT);
-		assert_int_equal(report_init(&reports[i], &worlds[i].recording, &options), 0);
+		sides[i] = (struct report_side){
+			.path = "file",
+			.view = &views[i],
+			.pairing = &pairing,
+			.span = 50000,
+			.has_time = true,
+		};
 	}
 	assert_non_null(out);
-	assert_int_equal(report_diff(&reports[0], &reports[1], out, &why), 0);
-	reports[1].ns_per_unit = 0;
-	assert_int_equal(report_diff(&reports[0], &reports[1], out, &why), -EINVAL);
+	assert_int_equal(report_diff(sides, out, &why), 0);
+	sides[1].is_cycles = true;
+	assert_int_equal(report_diff(sides, out, &why), -EINVAL);
 	assert_non_null(strstr(why.text, "-f MHZ"));
 	fclose(out);
-	assert_true(strstr(text, "\nIO_INSTRUCTION") < strstr(text, "\nEPT_VIOLATION"));
-	assert_true(strstr(text, "\nEPT_VIOLATION") < strstr(text, "\nHLT"));
-	assert_non_null(strstr(text, "+800.0%"));
-	assert_non_null(strstr(text, "EPT_VIOLATION                      -    20000.00        -"));
+	assert_true(strstr(text, "\nIO ") < strstr(text, "\nEPT "));
+	assert_true(strstr(text, "\nEPT ") < strstr(text, "\nHLT "));
+	assert_non_null(strstr(text, "       1.00        9.00  +800.0%"));
+	assert_non_null(strstr(text, "          -        4.00        -"));
 	free(text);
-	for (unsigned int i = 0; i < 2; i++) {
-		report_release(&reports[i]);
-		end(&worlds[i]);
-	}
+	for (unsigned int i = 0; i < 2; i++)
+		view_release(&views[i]);
 }
 
 int main(void)
@@ -478,7 +433,6 @@ int main(void)
 		cmocka_unit_test(an_msr_takes_the_whole_exit),
 		cmocka_unit_test(many_arguments),
 		cmocka_unit_test(kvmtrace_of_both_vendors),
-		cmocka_unit_test(rows_of_vcpus),
 		cmocka_unit_test(a_diff_begins_with_what_changed),
 	};
 

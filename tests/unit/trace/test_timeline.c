@@ -12,7 +12,8 @@
 
 #include <json-c/json.h>
 
-#include "cmd/timeline.h"
+#include "cmd/command.h"
+#include "cmd/commands.h"
 #include "tests/worlds/trace_world_linux.h"
 #include "trace/recorded/recording.h"
 #include "trace/timeline/functions.h"

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `kvmtop report`: from a recording and the options to facts and a query. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/argument.h"
+#include "cmd/report.h"
+#include "trace/recorded/player.h"
+
+/* ---- which guests and vCPUs */
+
+static bool is_listed(const char *list, pid_t pid)
+{
+	while (pid > 0 && *list) {
+		char *end;
+		long listed = strtol(list, &end, 10);
+
+		if (listed == pid)
+			return true;
+		if (end == list)
+			return false;
+		list = end + (*end == ',');
+	}
+	return false;
+}
+
+/* -p: the vCPUs of these processes, and these threads. */
+static int choose_pids(struct report_facts *facts, const char *pids)
+{
+	const struct guests *guests = facts->recorded.guests;
+	struct query *query = &facts->query;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < guests_count(guests); i++)
+		nr += guests_at(guests, i)->nr_vcpus;
+	facts->only = calloc(nr + 1, sizeof(*facts->only));
+	if (!facts->only)
+		return -ENOMEM;
+	for (size_t i = 0; i < guests_count(guests); i++) {
+		const struct guest *guest = guests_at(guests, i);
+		bool is_all = is_listed(pids, guest->pid);
+
+		for (size_t j = 0; j < guest->nr_vcpus; j++) {
+			if (!is_all && !is_listed(pids, guest->vcpus[j].tid))
+				continue;
+			facts->only[query->nr_only++] =
+				(struct vcpu_key){ guest->id, guest->vcpus[j].index };
+		}
+	}
+	query->only = facts->only;
+	facts->is_none = !query->nr_only;
+	return 0;
+}
+
+/* One guest, or one vCPU, is a level of the screen. */
+static void narrow(struct query *query, const struct guests *guests)
+{
+	const struct guest *guest = guests_by_id(guests, query->only->guest);
+
+	for (size_t i = 1; i < query->nr_only; i++) {
+		if (query->only[i].guest != query->only->guest)
+			return;
+	}
+	if (query->nr_only == guest->nr_vcpus) {
+		query->guest = guest->id;
+	} else if (query->nr_only == 1) {
+		query->guest = guest->id;
+		query->has_vcpu = true;
+		query->vcpu = query->only->vcpu;
+	}
+}
+
+static int choose_guests(struct report_facts *facts, const struct report_options *options,
+			 struct why *why)
+{
+	struct query *query = &facts->query;
+	const struct guest *guest = NULL;
+	int err = 0;
+
+	if (options->guest) {
+		err = guests_by_name(facts->recorded.guests, options->guest, &guest, why);
+		if (err)
+			return err;
+		query->guest = guest->id;
+	}
+	if (options->pids) {
+		err = choose_pids(facts, options->pids);
+		if (!err && !facts->is_none && query->guest == GUEST_ANY)
+			narrow(query, facts->recorded.guests);
+	}
+	if (options->has_vcpu) {
+		query->has_vcpu = true;
+		query->vcpu = (int32_t)options->vcpu;
+	}
+	return err;
+}
+
+/* ---- which exits */
+
+/* In a view of everything: one kind of argument only, or only exits to user space. */
+static int choose_filter(struct report_facts *facts, const struct report_options *options,
+			 struct why *why)
+{
+	bool is_user = options->event == EXITS_USERSPACE;
+	char text[64];
+	int err;
+
+	if (options->event == EXITS_VMEXIT || facts->query.type->rows == ROWS_TOTALS)
+		return 0;
+	snprintf(text, sizeof(text), "^%s%s\\(", is_user ? "kvm_" : "",
+		 is_user ? "userspace_exit" : exit_kind_name(options->event));
+	err = pattern_new(text, &facts->filter, why);
+	facts->query.filter = facts->filter;
+	return err;
+}
+
+static int choose(struct report_facts *facts, const struct report_options *options,
+		  const struct view_type *type, struct why *why)
+{
+	struct query *query = &facts->query;
+	int column = options->key ? view_column_by_id(type, options->key) : -ENOENT;
+	int err;
+
+	query->type = type;
+	query->sort = column < 0 ? type->sort : (size_t)column;
+	query->children = type->rows == ROWS_EVENTS;
+	query->is_whole = true;
+	query->event = options->event;
+	query->groups = options->groups;
+	err = choose_guests(facts, options, why);
+	return err ? err : choose_filter(facts, options, why);
+}
+
+/* ---- facts */
+
+int report_facts_init(struct report_facts *facts, const struct recording *recording,
+		      const struct report_options *options, const struct view_type *type,
+		      struct why *why)
+{
+	bool has_time = trace_file(recording->trace, 0)->clock != TRACE_CLOCK_COUNT;
+	double ns_per_unit = recording_ns_per_unit(recording->trace, options->mhz);
+	struct monitor_config config = { .env = NULL };
+	int err;
+
+	*facts = (struct report_facts){ .query.is_cycles = !(ns_per_unit > 0) };
+	if (has_time && facts->query.is_cycles)
+		ns_per_unit = 1;
+	err = recorded_init(&facts->recorded, recording, ns_per_unit);
+	if (!err)
+		err = choose(facts, options, type, why);
+	if (err)
+		return err;
+	config.recording = (struct monitor_recording){ recorded_players, &facts->recorded,
+						       facts->recorded.guests };
+	err = monitor_open(&config, &facts->monitor, &(struct why){ "" });
+	if (err == -ENODATA) /* nothing of KVM is in it */
+		return 0;
+	return err ? err : monitor_want(facts->monitor, &facts->query, why);
+}
+
+void report_facts_release(struct report_facts *facts)
+{
+	monitor_close(facts->monitor);
+	pattern_free(facts->filter);
+	field_set_release(&facts->query.open);
+	free(facts->only);
+	recorded_release(&facts->recorded);
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `kvmtop report` as text, CSV and JSON, and --diff: views of a recording, written as lines. */
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cmd/report.h"
+#include "trace/report/report.h"
+#include "ui/lines/lines.h"
+#include "ui/lines/recording.h"
+#include "views/build.h"
+
+/* A view of a recording, and what is said beside it. */
+struct printed {
+	struct report_facts facts;
+	struct view view;
+	struct lines_recording about;
+};
+
+/* ---- what is said of the recording */
+
+/* The guests and vCPUs that are asked for. */
+static void count_vcpus(const struct report_facts *facts, struct lines_recording *about)
+{
+	const struct guests *guests = facts->recorded.guests;
+
+	for (size_t i = 0; !facts->is_none && i < guests_count(guests); i++) {
+		const struct guest *guest = guests_at(guests, i);
+		size_t nr = about->nr_vcpus;
+
+		for (size_t j = 0; j < guest->nr_vcpus; j++) {
+			const struct key key = { guest->id, guest->vcpus[j].index, FIELD_NONE };
+
+			about->nr_vcpus += query_has_key(&facts->query, &key);
+		}
+		about->nr_guests += about->nr_vcpus > nr;
+	}
+}
+
+/* Exits that are asked for, began, and have no end. */
+static uint64_t count_unfinished(const struct report_facts *facts)
+{
+	const struct recorded *recorded = &facts->recorded;
+	const struct table *table = &recorded->recording->pairing.table;
+	uint64_t nr = 0;
+
+	for (size_t i = 0; !facts->is_none && i < table->nr_threads; i++) {
+		const struct recorded_thread *thread = table->threads[i];
+		const struct recorded_vcpu *vcpu = &recorded->vcpus[i];
+		const struct key key = { vcpu->guest, vcpu->vcpu, FIELD_NONE };
+
+		if (!query_has_key(&facts->query, &key))
+			continue;
+		for (size_t j = 0; j < thread->nr_counts; j++) {
+			const struct exit_count *count = &thread->counts[j];
+
+			if (count->key.kind == facts->query.event)
+				nr += count->begun - count->took.count;
+		}
+	}
+	return nr;
+}
+
+/* What is said where there are no rows. */
+static const char *why_none(const struct query *query, const struct pairing *pairing)
+{
+	if (pairing->table.nr_counts[query->event])
+		return "The guests, processes, threads and vCPUs that were chosen have none of "
+		       "these exits; --by tid shows which there are.";
+	if (query->event == EXITS_VMEXIT && !pairing->has_exits[EXITS_VMEXIT])
+		return "The recording has no VM exits (kvm_exit); --event userspace shows those "
+		       "that reached user space.";
+	return query->type->rows == ROWS_TOTALS ? "The recording has no exits of this kind." :
+						  "The recording has nothing for this view.";
+}
+
+static void describe(struct printed *printed, const struct recording *recording)
+{
+	const struct report_facts *facts = &printed->facts;
+	const struct pairing *pairing = &recording->pairing;
+
+	printed->about = (struct lines_recording){
+		.trace = recording->trace,
+		.pairing = pairing,
+		.is_cycles = facts->query.is_cycles,
+		.ns_per_unit = facts->recorded.ns_per_unit,
+		.has_time = pairing->has_entries && facts->recorded.ns_per_unit > 0,
+		.span = facts->query.is_cycles ? recording_span(recording) :
+						 facts->recorded.span_ns,
+		.none = why_none(&facts->query, pairing),
+	};
+	count_vcpus(facts, &printed->about);
+	if (printed->about.has_time)
+		printed->about.nr_unfinished = count_unfinished(facts);
+}
+
+/* ---- making the view */
+
+static int make(struct printed *printed, const struct recording *recording,
+		const struct report_options *options, struct why *why)
+{
+	const struct view_type *type = options->view ? options->view : view_type_of(ROWS_TOTALS);
+	struct report_facts *facts = &printed->facts;
+	int err = report_facts_init(facts, recording, options, type, why);
+
+	if (err)
+		return err;
+	if (type->rows != ROWS_TOTALS && facts->query.nr_only && facts->query.guest == GUEST_ANY)
+		return why_set(why, -EINVAL, "--view %s shows all guests or one: give -p one PID",
+			       type->name);
+	describe(printed, recording);
+	printed->view.type = type;
+	if (facts->is_none || !facts->monitor)
+		return 0;
+	err = monitor_sample(facts->monitor);
+	if (!err)
+		err = view_build(&printed->view, &facts->query, monitor_facts(facts->monitor));
+	printed->about.has_exits = printed->view.nr_rows > 0;
+	return err;
+}
+
+static void release(struct printed *printed)
+{
+	view_release(&printed->view);
+	report_facts_release(&printed->facts);
+}
+
+/* ---- writing it */
+
+/* 0: not a terminal. */
+static int terminal_width(void)
+{
+	struct winsize size;
+
+	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
+		return 0;
+	return size.ws_col;
+}
+
+static int write_view(const struct printed *printed, const struct recorder_config *config,
+		      struct why *why)
+{
+	uint64_t elapsed_ns = printed->about.is_cycles ? 0 : printed->about.span;
+	struct recorder *recorder;
+	int err = recorder_open(config, &recorder, why);
+
+	if (err)
+		return err;
+	err = recorder_write(recorder, &printed->view, NULL, elapsed_ns, why);
+	if (recorder_close(recorder, err ? &(struct why){ "" } : why) < 0 && !err)
+		err = -EIO;
+	return err;
+}
+
+static int write_text(const struct printed *printed, struct why *why)
+{
+	const struct recorder_config table = {
+		.format = RECORD_TABLE,
+		.room = terminal_width(),
+	};
+	int err = 0;
+
+	lines_recording_head(&printed->about, stdout);
+	if (printed->view.nr_rows) {
+		err = write_view(printed, &table, why);
+		lines_recording_total(&printed->about, &printed->view, stdout);
+	} else {
+		fprintf(stdout, "%s\n", printed->about.none);
+	}
+	lines_recording_notes(&printed->about, stdout);
+	return err;
+}
+
+static int write_all(const struct printed *printed, const struct report_options *options,
+		     struct why *why)
+{
+	const struct recorder_config json = {
+		.format = RECORD_JSON,
+		.recording = &printed->about,
+	};
+	bool is_csv_only = options->csv && strcmp(options->csv, "-") == 0;
+	const struct recorder_config csv = {
+		.format = RECORD_ROWS,
+		.path = is_csv_only ? NULL : options->csv,
+		.overwrites = true,
+	};
+	int err = 0;
+
+	if (options->json)
+		err = write_view(printed, &json, why);
+	else if (!is_csv_only)
+		err = write_text(printed, why);
+	if (!err && options->csv)
+		err = write_view(printed, &csv, why);
+	return err;
+}
+
+int report_lines(const struct recording *recording, const struct report_options *options,
+		 struct why *why)
+{
+	struct printed printed = { .view.nr_rows = 0 };
+	int err = make(&printed, recording, options, why);
+
+	if (!err && printed.view.note)
+		fprintf(stderr, "kvmtop: %s\n", printed.view.note);
+	if (!err)
+		err = write_all(&printed, options, why);
+	release(&printed);
+	return err;
+}
+
+int report_two(const struct recording *other, const struct recording *recording,
+	       const struct report_options *options, struct why *why)
+{
+	const struct recording *recordings[2] = { other, recording };
+	struct printed sides[2] = { { .view.nr_rows = 0 }, { .view.nr_rows = 0 } };
+	struct report_side compared[2];
+	int err = 0;
+
+	for (int i = 0; i < 2 && !err; i++) {
+		err = make(&sides[i], recordings[i], options, why);
+		compared[i] = (struct report_side){
+			.path = trace_file(recordings[i]->trace, 0)->path,
+			.view = &sides[i].view,
+			.pairing = sides[i].about.pairing,
+			.span = sides[i].about.span,
+			.nr_unfinished = sides[i].about.nr_unfinished,
+			.has_time = sides[i].about.has_time,
+			.is_cycles = sides[i].about.is_cycles,
+		};
+	}
+	if (!err)
+		err = report_diff(compared, stdout, why);
+	release(&sides[0]);
+	release(&sides[1]);
+	return err;
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What is said of a recording beside a view of it, as text and in JSON:
+ *
+ *	"recording":{"files":[{"path":...,"kind":...}],"unit":"ns","span":...,"events":...,
+ *	 "guests":...,"vcpus":...,"unfinished":...,"lost":[{"time":...,"cpu":1,"events":7}],
+ *	 "lost_events":...,"losses":...}
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "ui/lines/json_object.h"
+#include "ui/lines/lines_private.h"
+#include "ui/lines/recording.h"
+
+/* ---- text */
+
+/* "a.dat: trace.dat, x86_64, Linux 6.1" of each file. */
+static void print_files(const struct lines_recording *about, FILE *out)
+{
+	const struct trace_info *info;
+
+	for (size_t i = 0; (info = trace_file(about->trace, i)); i++) {
+		fprintf(out, "%s: %s", info->path, trace_kind_name(info->kind));
+		if (info->instance[0])
+			fprintf(out, ", buffer %s", info->instance);
+		if (info->arch[0] && info->kind != TRACE_ACRN)
+			fprintf(out, ", %s", info->arch);
+		if (info->release[0])
+			fprintf(out, ", Linux %s", info->release);
+		if (info->clock_name[0])
+			fprintf(out, ", clock %s", info->clock_name);
+		fputc('\n', out);
+	}
+}
+
+static const char *plural(uint64_t nr)
+{
+	return nr == 1 ? "" : "s";
+}
+
+void lines_recording_head(const struct lines_recording *about, FILE *out)
+{
+	print_files(about, out);
+	if (about->is_cycles)
+		fprintf(out, "%" PRIu64 " cycles", about->span);
+	else
+		fprintf(out, "%.6f s", (double)about->span / 1e9);
+	fprintf(out, ", %" PRIu64 " event%s, %zu vCPU%s", about->pairing->nr_events,
+		plural(about->pairing->nr_events), about->nr_vcpus, plural(about->nr_vcpus));
+	if (about->nr_guests)
+		fprintf(out, " of %zu guest%s", about->nr_guests, plural(about->nr_guests));
+	if (about->is_cycles && about->has_time)
+		fputs("; times in cycles: give the TSC's frequency with -f MHZ", out);
+	fputs("\n\n", out);
+}
+
+void lines_recording_total(const struct lines_recording *about, const struct view *view, FILE *out)
+{
+	const struct cell *count = record_cell(view, &view->total, "total");
+	const struct cell *rate = record_cell(view, &view->total, "rate");
+	const struct cell *time = record_cell(view, &view->total, "time_percent");
+	const struct cell *halt = record_cell(view, &view->total, "halt_percent");
+
+	if (count->type != CELL_COUNT)
+		return;
+	fprintf(out, "\n%" PRIu64 " in all", count->count);
+	if (rate->type == CELL_RATE && !about->is_cycles)
+		fprintf(out, ", %.1f/s", rate->number);
+	if (time->type == CELL_PERCENT)
+		fprintf(out, ": %.1f %% of the vCPUs' time", time->number);
+	if (time->type == CELL_PERCENT && halt->type == CELL_PERCENT)
+		fprintf(out, ", and halted %.1f %%", halt->number);
+	fputc('\n', out);
+}
+
+void lines_recording_lost(const struct lines_recording *about, FILE *out)
+{
+	const struct pairing *pairing = about->pairing;
+
+	fprintf(out, "%s%" PRIu64 " event%s lost in %zu place%s",
+		pairing->has_unknown_loss ? "more than " : "", pairing->nr_lost_events,
+		pairing->nr_lost_events == 1 ? " was" : "s were", pairing->nr_losses,
+		plural(pairing->nr_losses));
+}
+
+static void print_losses(const struct lines_recording *about, FILE *out)
+{
+	const struct pairing *pairing = about->pairing;
+
+	if (!pairing->nr_losses)
+		return;
+	lines_recording_lost(about, out);
+	fputs(":\n", out);
+	for (size_t i = 0; i < pairing->nr_losses && i < PAIRING_LOSSES; i++) {
+		const struct recorded_loss *lost = &pairing->losses[i];
+
+		if (about->is_cycles)
+			fprintf(out, "  before %" PRIu64, lost->time);
+		else
+			fprintf(out, "  before %.6f",
+				(double)lost->time * about->ns_per_unit / 1e9);
+		if (lost->cpu >= 0)
+			fprintf(out, " on CPU %d", lost->cpu);
+		if (lost->lost > 0)
+			fprintf(out, ": %" PRId64 "\n", lost->lost);
+		else
+			fputs(": the number is not known\n", out);
+	}
+	if (pairing->nr_losses > PAIRING_LOSSES)
+		fprintf(out, "  and in %zu more\n", pairing->nr_losses - PAIRING_LOSSES);
+}
+
+void lines_recording_notes(const struct lines_recording *about, FILE *out)
+{
+	uint64_t nr = about->nr_unfinished;
+
+	if (nr)
+		fprintf(out, "%" PRIu64 " more %s no end in the recording and %s not counted.\n",
+			nr, nr == 1 ? "has" : "have", nr == 1 ? "is" : "are");
+	if (!about->has_time && about->has_exits)
+		fputs("The recording has no events of entering the guest: no durations.\n", out);
+	print_losses(about, out);
+}
+
+/* ---- JSON */
+
+static int add_text(struct json_object *object, const char *key, const char *text)
+{
+	if (!text[0])
+		return json_add(object, key, NULL);
+	return json_add_new(object, key, json_object_new_string(text));
+}
+
+static int add_number(struct json_object *object, const char *key, uint64_t number)
+{
+	return json_add_new(object, key, json_object_new_uint64(number));
+}
+
+static int add_item(struct json_object *array, struct json_object *item, int err)
+{
+	if (!err && json_object_array_add(array, item) == 0)
+		return 0;
+	json_object_put(item);
+	return -ENOMEM;
+}
+
+static int add_file(const struct trace_info *info, struct json_object *files)
+{
+	struct json_object *object = json_object_new_object();
+	char path[PATH_MAX] = "";
+	int err = object ? 0 : -ENOMEM;
+
+	utf8_clean(info->path, strlen(info->path), path, sizeof(path));
+	if (!err)
+		err = add_text(object, "path", path);
+	if (!err)
+		err = add_text(object, "kind", trace_kind_name(info->kind));
+	if (!err)
+		err = add_text(object, "buffer", info->instance);
+	if (!err)
+		err = add_text(object, "arch", info->arch);
+	if (!err)
+		err = add_text(object, "release", info->release);
+	if (!err)
+		err = add_text(object, "clock", info->clock_name);
+	return add_item(files, object, err);
+}
+
+static int add_loss(const struct recorded_loss *lost, struct json_object *losses)
+{
+	struct json_object *object = json_object_new_object();
+	int err = object ? add_number(object, "time", lost->time) : -ENOMEM;
+
+	if (!err)
+		err = lost->cpu < 0 ? json_add(object, "cpu", NULL) :
+				      add_number(object, "cpu", (uint64_t)lost->cpu);
+	if (!err)
+		err = lost->lost > 0 ? add_number(object, "events", (uint64_t)lost->lost) :
+				       json_add(object, "events", NULL);
+	return add_item(losses, object, err);
+}
+
+static int add_files(const struct lines_recording *about, struct json_object *object)
+{
+	struct json_object *files = json_object_new_array();
+	const struct trace_info *info;
+	int err = json_add_new(object, "files", files);
+
+	for (size_t i = 0; !err && (info = trace_file(about->trace, i)); i++)
+		err = add_file(info, files);
+	return err;
+}
+
+static int add_losses(const struct lines_recording *about, struct json_object *object)
+{
+	const struct pairing *pairing = about->pairing;
+	struct json_object *losses = json_object_new_array();
+	int err = json_add_new(object, "lost", losses);
+
+	for (size_t i = 0; !err && i < pairing->nr_losses && i < PAIRING_LOSSES; i++)
+		err = add_loss(&pairing->losses[i], losses);
+	if (!err)
+		err = add_number(object, "lost_events", pairing->nr_lost_events);
+	return err ? err : add_number(object, "losses", pairing->nr_losses);
+}
+
+int lines_recording_json(const struct lines_recording *about, struct json_object *object)
+{
+	struct json_object *recording = json_object_new_object();
+	int err = json_add_new(object, "recording", recording);
+
+	if (!err)
+		err = add_files(about, recording);
+	if (!err)
+		err = add_text(recording, "unit", about->is_cycles ? "cycles" : "ns");
+	if (!err)
+		err = add_number(recording, "span", about->span);
+	if (!err)
+		err = add_number(recording, "events", about->pairing->nr_events);
+	if (!err)
+		err = add_number(recording, "guests", about->nr_guests);
+	if (!err)
+		err = add_number(recording, "vcpus", about->nr_vcpus);
+	if (!err)
+		err = about->has_time ? add_number(recording, "unfinished", about->nr_unfinished) :
+					json_add(recording, "unfinished", NULL);
+	return err ? err : add_losses(about, recording);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * recording - what is said of a recording beside a view of it: its files, how long it is, what was
+ * lost.
+ */
+#ifndef KVMTOP_UI_LINES_RECORDING_H
+#define KVMTOP_UI_LINES_RECORDING_H
+
+#include <stdio.h>
+
+#include "trace/recorded/recording.h"
+#include "views/view.h"
+
+struct json_object;
+
+struct lines_recording {
+	const struct trace *trace;
+	const struct pairing *pairing; /* how many events there are, and what was lost */
+	bool is_cycles;		    /* how long a cycle is, is not known */
+	bool has_time, has_exits;   /* exits have durations; the view has any */
+	double ns_per_unit;	    /* of the times of losses; 0: not known */
+	uint64_t span;		    /* from the first event to the last, in ns or cycles */
+	size_t nr_guests, nr_vcpus;
+	uint64_t nr_unfinished; /* exits that have no end in it */
+	const char *none;	/* what is said where the view has no rows */
+};
+
+/* As text: what stands above a table, the sum below it, and what its numbers lack. */
+void lines_recording_head(const struct lines_recording *about, FILE *out);
+void lines_recording_total(const struct lines_recording *about, const struct view *view, FILE *out);
+void lines_recording_notes(const struct lines_recording *about, FILE *out);
+
+/* "42 events were lost in 1 place": the number of events, and of places. */
+void lines_recording_lost(const struct lines_recording *about, FILE *out);
+
+/* Adds the key "recording". 0 or -ENOMEM. */
+int lines_recording_json(const struct lines_recording *about, struct json_object *object);
+
+#endif
