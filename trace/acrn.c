@@ -5,7 +5,7 @@
  * Source: acrn-hypervisor misc/debug_tools/acrn_trace, hypervisor include/debug/trace.h. Always
  * little endian: a TSC, then the event's number (48 bits), the kind of payload (8) and the CPU (8),
  * then 16 bytes. Hypervisors of 2018 have no kind and CPU: 0 there. A branch of 2020 has four bits
- * each of VM, vCPU, kind and CPU in their place (format_raw). Elsewhere no record says whose exit
+ * each of VM, vCPU, kind and CPU in their place (has_vm). Elsewhere no record says whose exit
  * it is; SCHED_NEXT says who runs on the CPU from then on, where that changes.
  */
 #include <endian.h>
@@ -13,12 +13,12 @@
 #include <stdlib.h>
 
 #include "trace/reader.h"
-#include "trace/rules/raw.h"
 #include "trace/window.h"
 
 #define RECORD_SIZE 32
 #define PAYLOAD_SIZE 16
 #define ID_MASK UINT64_C(0xffffffffffff)
+#define ID_LIKELY_MAX 0xfffff
 #define DETAIL_BASE 0x10000
 #define NR_DETAILS 0x40
 #define NR_LOW 0x100
@@ -119,17 +119,42 @@ static bool is_known(uint64_t id)
 	return false;
 }
 
-/* Whose exit a record is. */
-static bool has_vm(const struct head *head)
-{
-	static const enum raw_kind kind = RAW_ACRN;
-
-	return raw_layout_of(head->bytes, head->len, &kind).has_vm;
-}
-
 static unsigned int number_of_words(uint64_t word, bool with_vm)
 {
 	return with_vm ? word >> 56 & 0xf : word >> 48 & 0xff;
+}
+
+static bool is_number_of_words(unsigned int n)
+{
+	return n == 2 || n == 4 || n == 8 || n == 16;
+}
+
+/*
+ * Whether records say whose exit they are. Those that do not have a number of words in the byte
+ * where others have VM and vCPU, and behind it the same CPU in the whole file, or 0 in both.
+ */
+static bool has_vm(const struct head *head)
+{
+	for (size_t at = 0; at + RECORD_SIZE <= head->len; at += RECORD_SIZE) {
+		uint8_t words = head->bytes[at + 14], cpu = head->bytes[at + 15];
+
+		if ((words || cpu) && (!is_number_of_words(words) || cpu != head->bytes[15]))
+			return true;
+	}
+	return false;
+}
+
+/* A first record of a likely event, with a number of words that exists. */
+static bool looks_like(const struct head *head)
+{
+	uint64_t word;
+
+	if (head->len < RECORD_SIZE)
+		return false;
+	word = read_u64(head->bytes + 8);
+	return (word & ID_MASK) <= ID_LIKELY_MAX &&
+	       (is_number_of_words(number_of_words(word, false)) ||
+		is_number_of_words(number_of_words(word, true)));
 }
 
 /* There is no magic number: half of the first records must be of known events, all in order. */
@@ -178,7 +203,7 @@ static int finish(struct acrn *acrn)
 	else if (left > 0)
 		trace_add_problem(file, offset, "the last record has %zu of %d bytes", left,
 				  RECORD_SIZE);
-	else if (offset == 0)
+	else if (offset == 0 && !file->has_records)
 		trace_add_problem(file, 0, "the file is empty");
 	acrn->window.at = acrn->window.end;
 	return 0;
@@ -314,6 +339,7 @@ static int open_acrn(struct trace_file *file, const struct head *head, struct wh
 	source_init(&acrn->source, file);
 	acrn->source.next = next;
 	acrn->source.free = free_source;
+	acrn->source.window = &acrn->window;
 	acrn->has_vm = has_vm(head);
 	acrn->source.event.size = PAYLOAD_SIZE;
 	acrn->source.event.strand = file->index;
@@ -331,5 +357,6 @@ const struct reader acrn_reader = {
 	.name = "acrn",
 	.reads_pipes = true,
 	.is_kind = is_kind,
+	.looks_like = looks_like,
 	.open = open_acrn,
 };

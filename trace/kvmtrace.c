@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * kvmtrace, the tracer of Linux 2.6.25 to 2.6.30: a file for each CPU, in its host's byte order.
+ * And Xen's xentrace, of which kvmtrace is a copy: one file of all CPUs, for `kvmtop format` alone.
  *
  * Source: include/linux/kvm.h and virt/kvm/kvm_trace.c of those. A record is 12 bytes (the event's
  * number in 28 bits, the number of extra words in 3, whether there is a TSC in 1; pid; vCPU), then
  * the TSC (8 bytes) if it has one, then up to seven words of 4 bytes. Since 2.6.27 the file begins
  * with 0x12345678, which tells its byte order. Which words an event has changed between kernels
- * (64-bit values became two words), so everything goes by the record's own count.
+ * (64-bit values became two words), so everything goes by the record's own count. xentrace has no
+ * pid and vCPU in its records, and one of CPU_CHANGE says on which CPU those after it were made.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,12 +18,14 @@
 
 #define MAGIC UINT32_C(0x12345678)
 #define HEADER_SIZE 12
+#define XEN_HEADER_SIZE 4
 #define TSC_SIZE 8
 #define ID_MASK 0xfffffff
 #define HAS_TSC (UINT32_C(1) << 31)
 #define ENTRYEXIT 0x10000
 #define HANDLER 0x20000
 #define NR_HANDLERS 0x20
+#define CPU_CHANGE 0x1f003
 
 #define SVM_FIRST 0x60	/* an interrupt */
 #define SVM_LAST 0xfffe
@@ -82,7 +86,7 @@ struct kvmtrace {
 	struct source source;
 	struct window window;
 	const struct order *types;
-	bool swap;
+	bool swap, is_xen;
 	/* The records in a row that are of no known event: their offsets, and how many. */
 	uint64_t odd_begin, odd_end;
 	unsigned int nr_odd;
@@ -104,9 +108,17 @@ static uint64_t read_u64(const uint8_t *at, bool swap)
 	return swap ? __builtin_bswap64(value) : value;
 }
 
-static size_t record_size(uint32_t word)
+/* At 50 million records a second each step counts: compiled for each kind and byte order. */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
+static ALWAYS_INLINE size_t header_size(bool is_xen)
 {
-	return HEADER_SIZE + (word & HAS_TSC ? TSC_SIZE : 0) + 4 * (word >> 28 & 7);
+	return is_xen ? XEN_HEADER_SIZE : HEADER_SIZE;
+}
+
+static ALWAYS_INLINE size_t record_size(uint32_t word, bool is_xen)
+{
+	return header_size(is_xen) + (word & HAS_TSC ? TSC_SIZE : 0) + 4 * (word >> 28 & 7);
 }
 
 static bool is_known(uint32_t id)
@@ -127,31 +139,35 @@ static bool are_records(const struct head *head, bool swap)
 		uint32_t word = read_u32(head->bytes + at, swap);
 
 		nr_known += is_known(word & ID_MASK);
-		at += record_size(word);
+		at += record_size(word, false);
 		nr++;
 	}
 	return nr > 0 && 2 * nr_known >= nr;
 }
 
+static bool has_mark(const struct head *head)
+{
+	uint32_t first = head->len >= 4 ? read_u32(head->bytes, false) : 0;
+
+	return first == MAGIC || first == __builtin_bswap32(MAGIC);
+}
+
 static bool is_kind(const struct head *head)
 {
-	uint32_t first;
+	return has_mark(head) || are_records(head, false) || are_records(head, true);
+}
 
-	if (head->len < 4)
-		return false;
-	first = read_u32(head->bytes, false);
-	return first == MAGIC || first == __builtin_bswap32(MAGIC) || are_records(head, false) ||
-	       are_records(head, true);
+static bool is_xentrace(const struct head *head)
+{
+	return head->len >= 4 && (read_u32(head->bytes, false) & ID_MASK) == CPU_CHANGE;
 }
 
 /* The byte order; takes the mark at the begin, where there is one. */
 static bool find_swap(struct window *window, const struct head *head)
 {
-	uint32_t first = head->len >= 4 ? read_u32(head->bytes, false) : 0;
-
-	if (first == MAGIC || first == __builtin_bswap32(MAGIC)) {
+	if (has_mark(head)) {
 		window->at += 4;
-		return first != MAGIC;
+		return read_u32(head->bytes, false) != MAGIC;
 	}
 	return !are_records(head, false) && are_records(head, true);
 }
@@ -179,41 +195,44 @@ static int finish(struct kvmtrace *kvmtrace)
 
 	if (error)
 		trace_add_problem(file, offset, "%s", error);
-	else if (left >= HEADER_SIZE)
+	else if (left >= header_size(kvmtrace->is_xen))
 		trace_add_problem(file, offset, "the last record has %zu of %zu bytes", left,
-				  record_size(read_u32(window->at, kvmtrace->swap)));
+				  record_size(read_u32(window->at, kvmtrace->swap),
+					      kvmtrace->is_xen));
 	else if (left > 0)
 		trace_add_problem(file, offset, "%zu bytes are no record", left);
-	else if (offset == 0)
+	else if (offset == 0 && !file->has_records)
 		trace_add_problem(file, 0, "the file is empty");
 	window->at = window->end;
 	return 0;
 }
 
-/* At 50 million records a second each step counts: compiled for either byte order. */
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-
 static ALWAYS_INLINE void set_event(struct kvmtrace *kvmtrace, const uint8_t *at, uint32_t word,
-				    bool swap)
+				    bool swap, bool is_xen)
 {
 	struct trace_event *event = &kvmtrace->source.event;
-	uint32_t pid = read_u32(at + 4, swap), vcpu = read_u32(at + 8, swap);
 	uint32_t id = word & ID_MASK, words = word >> 28 & 7;
 
 	event->id = id;
 	event->type = type_of(kvmtrace->types, id);
-	event->pid = (int32_t)pid;
-	event->vcpu = (int32_t)vcpu;
-	event->strand = (uint64_t)pid << 32 | vcpu;
+	if (!is_xen) {
+		uint32_t pid = read_u32(at + 4, swap), vcpu = read_u32(at + 8, swap);
+
+		event->pid = (int32_t)pid;
+		event->vcpu = (int32_t)vcpu;
+		event->strand = (uint64_t)pid << 32 | vcpu;
+	}
 	event->words = (uint16_t)words;
 	event->size = 4 * words;
 	event->has_time = word & HAS_TSC;
-	at += HEADER_SIZE;
+	at += header_size(is_xen);
 	if (word & HAS_TSC) {
 		event->time = read_u64(at, swap);
 		at += TSC_SIZE;
 	}
 	event->data = at;
+	if (is_xen && id == CPU_CHANGE)
+		event->cpu = words ? (int32_t)read_u32(at, swap) : 0;
 }
 
 /*
@@ -225,6 +244,8 @@ static __attribute__((noinline, cold)) int take_odd(struct kvmtrace *kvmtrace, s
 {
 	struct trace_event *event = &kvmtrace->source.event;
 
+	if (kvmtrace->source.file->has_records)
+		return 1;
 	if (event->offset != kvmtrace->odd_end || !kvmtrace->nr_odd) {
 		kvmtrace->odd_begin = event->offset;
 		kvmtrace->nr_odd = 0;
@@ -241,7 +262,8 @@ static __attribute__((noinline, cold)) int take_odd(struct kvmtrace *kvmtrace, s
 }
 
 /* The record at window->at, of which the file has all `size` bytes. */
-static ALWAYS_INLINE int take(struct kvmtrace *kvmtrace, size_t size, uint32_t word, bool swap)
+static ALWAYS_INLINE int take(struct kvmtrace *kvmtrace, size_t size, uint32_t word, bool swap,
+			      bool is_xen)
 {
 	struct window *window = &kvmtrace->window;
 	struct trace_event *event = &kvmtrace->source.event;
@@ -251,7 +273,7 @@ static ALWAYS_INLINE int take(struct kvmtrace *kvmtrace, size_t size, uint32_t w
 	event->offset = window_offset(window);
 	kvmtrace->source.file->done = event->offset;
 	window->at = at + size;
-	set_event(kvmtrace, at, word, swap);
+	set_event(kvmtrace, at, word, swap, is_xen);
 	return event->type == kvmtrace->types->unknown ? take_odd(kvmtrace, size, before) : 1;
 }
 
@@ -262,39 +284,44 @@ static __attribute__((noinline, cold)) int next_piece(struct kvmtrace *kvmtrace)
 	uint32_t word;
 	size_t size;
 
-	if (!window_want(window, HEADER_SIZE))
+	if (!window_want(window, header_size(kvmtrace->is_xen)))
 		return finish(kvmtrace);
 	word = read_u32(window->at, kvmtrace->swap);
-	size = record_size(word);
+	size = record_size(word, kvmtrace->is_xen);
 	if (!window_want(window, size))
 		return finish(kvmtrace);
-	return take(kvmtrace, size, word, kvmtrace->swap);
+	return take(kvmtrace, size, word, kvmtrace->swap, kvmtrace->is_xen);
 }
 
-static ALWAYS_INLINE int next_of(struct source *source, bool swap)
+static ALWAYS_INLINE int next_of(struct source *source, bool swap, bool is_xen)
 {
 	struct kvmtrace *kvmtrace = (struct kvmtrace *)source;
 	struct window *window = &kvmtrace->window;
 	uint32_t word;
 	size_t size;
 
-	if (window_left(window) < HEADER_SIZE)
+	if (window_left(window) < header_size(is_xen))
 		return next_piece(kvmtrace);
 	word = read_u32(window->at, swap);
-	size = record_size(word);
+	size = record_size(word, is_xen);
 	if (window_left(window) < size)
 		return next_piece(kvmtrace);
-	return take(kvmtrace, size, word, swap);
+	return take(kvmtrace, size, word, swap, is_xen);
 }
 
 static int next(struct source *source)
 {
-	return next_of(source, false);
+	return next_of(source, false, false);
 }
 
 static int next_swapped(struct source *source)
 {
-	return next_of(source, true);
+	return next_of(source, true, false);
+}
+
+static int next_xen(struct source *source)
+{
+	return next_of(source, false, true);
 }
 
 static void free_source(struct source *source)
@@ -382,7 +409,7 @@ static bool is_svm(struct kvmtrace *kvmtrace)
 		uint32_t word = read_u32(at, kvmtrace->swap), reason;
 		const uint8_t *words = at + HEADER_SIZE + (word & HAS_TSC ? TSC_SIZE : 0);
 
-		size = record_size(word);
+		size = record_size(word, false);
 		if (size > left)
 			break;
 		if ((word & ID_MASK) != ENTRYEXIT + 2 || words == at + size)
@@ -408,11 +435,17 @@ static int open_kvmtrace(struct trace_file *file, const struct head *head, struc
 	}
 	source_init(&kvmtrace->source, file);
 	kvmtrace->source.free = free_source;
-	kvmtrace->swap = find_swap(&kvmtrace->window, head);
-	kvmtrace->source.next = kvmtrace->swap ? next_swapped : next;
+	kvmtrace->source.window = &kvmtrace->window;
+	kvmtrace->is_xen = file->info.kind == TRACE_XENTRACE;
+	kvmtrace->swap = !kvmtrace->is_xen && find_swap(&kvmtrace->window, head);
+	kvmtrace->source.next = kvmtrace->is_xen ? next_xen : kvmtrace->swap ? next_swapped : next;
+	if (kvmtrace->is_xen)
+		kvmtrace->source.event.cpu = 0;
 	file->info.clock = TRACE_CLOCK_CYCLES;
 	file->info.clock_name = "tsc";
-	file->info.cpu_vendor = is_svm(kvmtrace) ? "AuthenticAMD" : "";
+	/* Records that have come through a pipe are not kept waiting for so many. */
+	if (!file->has_records && is_svm(kvmtrace))
+		file->info.cpu_vendor = "AuthenticAMD";
 	file->info.is_big_endian = kvmtrace->swap != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	err = get_types(file, kvmtrace->swap, &kvmtrace->types);
 	if (err) {
@@ -427,5 +460,15 @@ const struct reader kvmtrace_reader = {
 	.name = "kvmtrace",
 	.reads_pipes = true,
 	.is_kind = is_kind,
+	.looks_like = has_mark,
+	.open = open_kvmtrace,
+};
+
+const struct reader xentrace_reader = {
+	.kind = TRACE_XENTRACE,
+	.name = "xentrace",
+	.reads_pipes = true,
+	.is_kind = is_xentrace,
+	.looks_like = is_xentrace,
 	.open = open_kvmtrace,
 };

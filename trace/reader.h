@@ -23,12 +23,14 @@ struct trace_file {
 	void *priv;    /* the reader's */
 	uint64_t done; /* bytes read, for the progress */
 	bool is_part;  /* a further buffer of the file before it, which holds fd and priv */
+	bool has_records; /* trace_open_records(): each record is given out as it is */
 };
 
 /* What yields events of one file in order of time. Readers put one at the head of their own. */
 struct source {
 	struct trace_event event; /* the current one */
 	struct trace_file *file;
+	const struct window *window; /* acrn, kvmtrace, xentrace: what it reads; else NULL */
 	uint32_t order; /* of two events at one time, that of the lower order is first */
 	/* Sets event to the next. 1, 0 at the end or where the rest makes no sense, or -errno. */
 	int (*next)(struct source *source);
@@ -48,6 +50,8 @@ struct reader {
 	const char *name;
 	bool reads_pipes;
 	bool (*is_kind)(const struct head *head);
+	/* Of readers of records: whether these may be such, though no event may be known. */
+	bool (*looks_like)(const struct head *head);
 	/*
 	 * Sets file->info and adds sources. fd is at the file's begin, but for a pipe: its first
 	 * bytes are in `head`. What is wrong inside the file is a problem, not an error.

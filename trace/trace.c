@@ -12,14 +12,11 @@
 #include "base/utf8.h"
 #include "trace/reader.h"
 #include "trace/trace.h"
-
-extern const struct reader trace_dat_reader, perf_data_reader, acrn_reader, kvmtrace_reader;
-
-/* The sure ones first: acrn and kvmtrace files have no magic number that one can rely on. */
-static const struct reader *const readers[] = { &trace_dat_reader, &perf_data_reader, &acrn_reader,
-					      &kvmtrace_reader, NULL };
+#include "trace/window.h"
 
 #define COMM_SIZE 64
+#define RECORD_LEAST 32 /* bytes of a pipe that tell its kind */
+#define RECORD_MAX 64 /* bytes: no record is larger */
 
 /* Each entry is on its own in memory: readers and users keep pointers to them. */
 struct list {
@@ -39,7 +36,8 @@ struct trace {
 	size_t nr_heap;
 	bool has_begun;
 	char *comm; /* of COMM_SIZE: what trace_comm() gave out */
-	void *shared[TRACE_KVMTRACE + 1]; /* by kind */
+	bool has_records; /* trace_open_records() */
+	void *shared[NR_TRACE_KINDS]; /* by kind */
 };
 
 static int list_add(struct list *list, void *item)
@@ -143,44 +141,6 @@ void source_init(struct source *source, struct trace_file *file)
 	};
 }
 
-/* ---- kinds */
-
-const char *trace_kind_name(enum trace_kind kind)
-{
-	for (size_t i = 0; readers[i]; i++) {
-		if (readers[i]->kind == kind)
-			return readers[i]->name;
-	}
-	return "any";
-}
-
-int trace_kind_by_name(const char *name, enum trace_kind *ret_kind, struct why *why)
-{
-	for (size_t i = 0; readers[i]; i++) {
-		if (strcmp(readers[i]->name, name) == 0) {
-			*ret_kind = readers[i]->kind;
-			return 0;
-		}
-	}
-	return why_set(why, -EINVAL,
-		       "\"%s\": the format must be one of trace.dat, perf.data, acrn, kvmtrace",
-		       name);
-}
-
-/* By what is in it, unless the kind is given. */
-static const struct reader *reader_of(enum trace_kind kind, const struct head *head)
-{
-	for (size_t i = 0; readers[i]; i++) {
-		if ((kind == TRACE_ANY || readers[i]->kind == kind) && readers[i]->is_kind(head))
-			return readers[i];
-	}
-	for (size_t i = 0; readers[i]; i++) {
-		if (readers[i]->kind == kind)
-			return readers[i];
-	}
-	return NULL;
-}
-
 /* ---- opening */
 
 /* A file that is being opened. */
@@ -192,9 +152,9 @@ struct opened {
 	struct head head;
 };
 
-static int read_head(struct opened *opened, struct why *why)
+static int read_head(struct opened *opened, size_t least, struct why *why)
 {
-	while (opened->head.len < HEAD_SIZE) {
+	while (opened->head.len < least) {
 		ssize_t got = read(opened->fd, opened->bytes + opened->head.len,
 				   HEAD_SIZE - opened->head.len);
 
@@ -210,9 +170,11 @@ static int read_head(struct opened *opened, struct why *why)
 }
 
 /* Opens a path, or takes standard input; looks at the first bytes. */
-static int open_path(const char *path, struct opened *opened, struct why *why)
+static int open_path(const struct trace *trace, const char *path, struct opened *opened,
+		     struct why *why)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
+	size_t least = HEAD_SIZE;
 	struct stat st;
 
 	opened->path = is_stdin ? "standard input" : path;
@@ -225,7 +187,10 @@ static int open_path(const char *path, struct opened *opened, struct why *why)
 	if (S_ISDIR(st.st_mode))
 		return why_set(why, -EISDIR, "%s: is a folder, not a recording", opened->path);
 	opened->size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
-	return read_head(opened, why);
+	/* The records that have come through a pipe are wanted before more come. */
+	if (trace->has_records && !S_ISREG(st.st_mode))
+		least = RECORD_LEAST;
+	return read_head(opened, least, why);
 }
 
 static int check_kind(struct trace *trace, const struct opened *opened,
@@ -233,12 +198,14 @@ static int check_kind(struct trace *trace, const struct opened *opened,
 {
 	const struct trace_file *first = trace->files.nr ? trace->files.items[0] : NULL;
 
+	if (!reader && trace->has_records)
+		return -EINVAL; /* with why */
 	if (!reader && opened->head.len == 0)
 		return why_set(why, -EINVAL, "%s: the file is empty", opened->path);
 	if (!reader)
 		return why_set(why, -EINVAL, "%s: not a recording of a kind that is known here",
 			       opened->path);
-	if (first && first->reader->kind != reader->kind)
+	if (first && first->reader->kind != reader->kind && !trace->has_records)
 		return why_set(why, -EINVAL, "%s is %s, but %s is %s: they do not go together",
 			       first->info.path, first->reader->name, opened->path, reader->name);
 	if (!opened->size && !reader->reads_pipes &&
@@ -271,6 +238,7 @@ static int add_file(struct trace *trace, const struct opened *opened, const stru
 	};
 	file->trace = trace;
 	file->reader = reader;
+	file->has_records = trace->has_records;
 	file->index = (uint32_t)trace->files.nr - 1;
 	file->fd = opened->fd;
 	return reader->open(file, &opened->head, why);
@@ -285,9 +253,12 @@ static int open_file(struct trace *trace, const char *path, enum trace_kind kind
 	int err = opened ? 0 : -ENOMEM;
 
 	if (!err)
-		err = open_path(path, opened, why);
+		err = open_path(trace, path, opened, why);
 	if (!err) {
-		reader = reader_of(opened->head.len ? kind : empty, &opened->head);
+		kind = opened->head.len ? kind : empty;
+		reader = trace->has_records ?
+				 trace_record_reader(kind, &opened->head, opened->path, why) :
+				 trace_event_reader(kind, &opened->head);
 		err = check_kind(trace, opened, reader, why);
 	}
 	if (!err)
@@ -316,7 +287,7 @@ static int check_clocks(const struct trace *trace, struct why *why)
  * The kind of the first file that is not empty: the others are of that kind, or empty. kvmtrace and
  * acrntrace make a file for each CPU, also if nothing ran there.
  */
-static enum trace_kind find_kind(const char *const *paths, size_t nr)
+static enum trace_kind find_kind(const struct trace *trace, const char *const *paths, size_t nr)
 {
 	struct opened *opened = calloc(1, sizeof(*opened));
 	const struct reader *reader = NULL;
@@ -327,8 +298,12 @@ static enum trace_kind find_kind(const char *const *paths, size_t nr)
 		/* What is read from a pipe is gone. */
 		if (stat(paths[i], &st) < 0 || !S_ISREG(st.st_mode))
 			continue;
-		if (open_path(paths[i], opened, &why) == 0)
-			reader = reader_of(TRACE_ANY, &opened->head);
+		if (open_path(trace, paths[i], opened, &why) < 0 || opened->head.len == 0)
+			reader = NULL;
+		else if (trace->has_records)
+			reader = trace_record_reader(TRACE_ANY, &opened->head, paths[i], &why);
+		else
+			reader = trace_event_reader(TRACE_ANY, &opened->head);
 		if (opened->fd >= 0)
 			close(opened->fd);
 	}
@@ -336,19 +311,54 @@ static enum trace_kind find_kind(const char *const *paths, size_t nr)
 	return reader ? reader->kind : TRACE_ANY;
 }
 
-int trace_open(const char *const *paths, size_t nr, enum trace_kind kind, struct trace **ret_trace,
-	       struct why *why)
+static struct trace *trace_new(void)
 {
-	enum trace_kind empty = kind == TRACE_ANY ? find_kind(paths, nr) : kind;
 	struct trace *trace = calloc(1, sizeof(*trace));
-	int err = 0;
 
 	if (trace)
 		trace->comm = malloc(COMM_SIZE);
-	if (!trace || !trace->comm) {
-		free(trace);
+	if (trace && trace->comm)
+		return trace;
+	free(trace);
+	return NULL;
+}
+
+int trace_open_records(const char *const *paths, size_t nr, enum trace_kind kind,
+		       trace_failed *failed, void *arg, struct trace **ret_trace)
+{
+	struct trace *trace = trace_new();
+	enum trace_kind empty = kind;
+
+	if (!trace)
 		return -ENOMEM;
+	trace->has_records = true;
+	if (kind == TRACE_ANY)
+		empty = find_kind(trace, paths, nr);
+	for (size_t i = 0; i < nr; i++) {
+		struct why why = { "" };
+		int err = open_file(trace, paths[i], kind, empty, &why);
+
+		if (err == -ENOMEM) {
+			trace_close(trace);
+			return err;
+		}
+		if (err)
+			failed(arg, err, &why);
 	}
+	*ret_trace = trace;
+	return 0;
+}
+
+int trace_open(const char *const *paths, size_t nr, enum trace_kind kind, struct trace **ret_trace,
+	       struct why *why)
+{
+	struct trace *trace = trace_new();
+	enum trace_kind empty;
+	int err = 0;
+
+	if (!trace)
+		return -ENOMEM;
+	empty = kind == TRACE_ANY ? find_kind(trace, paths, nr) : kind;
 	if (nr == 0)
 		err = why_set(why, -EINVAL, "no recording is named");
 	for (size_t i = 0; i < nr && !err; i++)
@@ -386,7 +396,7 @@ void trace_close(struct trace *trace)
 	list_release(&trace->files);
 	list_release(&trace->types);
 	list_release(&trace->problems);
-	for (size_t i = 0; i <= TRACE_KVMTRACE; i++)
+	for (size_t i = 0; i < NR_TRACE_KINDS; i++)
 		free(trace->shared[i]);
 	free(trace);
 }
@@ -489,6 +499,13 @@ int trace_next(struct trace *trace, const struct trace_event **ret_event)
 		return merge(trace, got, ret_event);
 	*ret_event = &source->event;
 	return 1;
+}
+
+bool trace_may_wait(const struct trace *trace)
+{
+	const struct window *window = trace->nr_heap ? trace->heap[0]->window : NULL;
+
+	return window && window_left(window) < RECORD_MAX;
 }
 
 /* ---- what is asked about it */

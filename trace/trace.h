@@ -29,11 +29,7 @@
 
 #include "base/why.h"
 #include "trace/event.h"
-
-const char *trace_kind_name(enum trace_kind kind); /* "trace.dat", "perf.data", "acrn", ... */
-
-/* By that name, for --input-format. Returns 0, or -EINVAL with why: none of that name. */
-int trace_kind_by_name(const char *name, enum trace_kind *ret_kind, struct why *why);
+#include "trace/kinds.h"
 
 /* A place up to which a file could be read. */
 struct trace_problem {
@@ -55,10 +51,26 @@ struct trace;
  */
 int trace_open(const char *const *paths, size_t nr, enum trace_kind kind, struct trace **ret_trace,
 	       struct why *why);
+
+/* A file that cannot be read: err, with why. */
+typedef void trace_failed(void *arg, int err, const struct why *why);
+
+/*
+ * The same for files of kvmtrace, xentrace and ACRN, also of several kinds, each record as it is in
+ * the file: also where no event of its number is known. failed() is called for each file that
+ * cannot be opened; the others are read. An empty file among others has no records. Returns 0 or
+ * -ENOMEM.
+ */
+int trace_open_records(const char *const *paths, size_t nr, enum trace_kind kind,
+		       trace_failed *failed, void *arg, struct trace **ret_trace);
+
 void trace_close(struct trace *trace); /* takes NULL */
 
 /* 1 with the next event, 0 at the end, or -errno. */
 int trace_next(struct trace *trace, const struct trace_event **ret_event);
+
+/* Of records: whether trace_next() may wait until more comes through a pipe. */
+bool trace_may_wait(const struct trace *trace);
 
 /* The i-th file, NULL past the end. What it says may only be known after the first trace_next(). */
 const struct trace_info *trace_file(const struct trace *trace, size_t i);

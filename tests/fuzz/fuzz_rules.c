@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "trace/rules/rules.h"
 
@@ -15,23 +17,31 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void print_all(const struct rules *rules, const uint8_t *data, size_t size, FILE *out)
+static void ignore(void *arg, int err, const struct why *why)
 {
-	struct raw_layout layout = raw_layout_of(data, size, NULL);
-	struct rules_values values = { .kind = layout.kind, .reltsc = size };
-	struct raw_record record;
-	size_t at = layout.skip, n;
+	(void)arg;
+	if (!err || !why->text[0])
+		abort();
+}
 
-	while (ftell(out) < OUTPUT_MAX &&
-	       (n = raw_decode(&layout, data + at, size - at, &record))) {
-		values.record = &record;
-		values.reltsc_is_negative = at % 2;
-		values.mhz = at % 3;
+static void print_all(const struct rules *rules, const char *path, size_t size, FILE *out)
+{
+	struct rules_record record;
+	struct rules_values values = { .record = &record, .reltsc = size };
+	const struct trace_event *event;
+	struct trace *trace;
+
+	if (trace_open_records(&path, 1, TRACE_ANY, ignore, NULL, &trace) < 0)
+		abort();
+	for (size_t i = 0; ftell(out) < OUTPUT_MAX && trace_next(trace, &event) > 0; i++) {
+		rules_record_set(&record, trace, event);
+		values.reltsc_is_negative = i % 2;
+		values.mhz = i % 3;
 		rules_print(rules, &values, out);
-		at += n;
-		if (at > size)
+		if (event->offset >= size)
 			abort();
 	}
+	trace_close(trace);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -42,7 +52,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct why why = { "" };
 	char *output = NULL;
 	size_t output_size;
+	char path[64];
 	FILE *out;
+	int fd;
 
 	if (rules_parse("rules", (const char *)data, len, &rules, &why)) {
 		if (strncmp(why.text, "rules:", 6) != 0)
@@ -52,8 +64,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	out = open_memstream(&output, &output_size);
 	if (!out)
 		abort();
-	if (nul)
-		print_all(rules, nul + 1, size - len - 1, out);
+	if (nul) {
+		fd = memfd_create("fuzz", MFD_CLOEXEC);
+		if (fd < 0 || write(fd, nul + 1, size - len - 1) != (ssize_t)(size - len - 1))
+			abort();
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		print_all(rules, path, size - len - 1, out);
+		close(fd);
+	}
 	fclose(out);
 	free(output);
 	rules_free(rules);

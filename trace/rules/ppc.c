@@ -129,12 +129,12 @@ static void print_operand(uint32_t instruction, FILE *out)
 
 bool ppc_is_instruction(const struct rules_values *values)
 {
-	return values->kind == RAW_KVMTRACE && values->record->event == PPC_INSTR;
+	return values->record->kind == TRACE_KVMTRACE && values->record->event == PPC_INSTR;
 }
 
 void ppc_print(const struct rules_values *values, FILE *out)
 {
-	const struct raw_record *record = values->record;
+	const struct rules_record *record = values->record;
 	uint32_t instruction = (uint32_t)record->words[0];
 	int64_t reltsc = (int64_t)values->reltsc;
 	uint64_t tsc = record->tsc;

@@ -36,7 +36,7 @@ struct laid {
 
 static bool is_python3(const struct rules_values *values)
 {
-	return values->kind == RAW_ACRN;
+	return values->record->kind == TRACE_ACRN;
 }
 
 static struct value unsigned_value(uint64_t number)
@@ -44,7 +44,7 @@ static struct value unsigned_value(uint64_t number)
 	return (struct value){ .magnitude = number };
 }
 
-static struct value word_value(const struct raw_record *record, size_t i)
+static struct value word_value(const struct rules_record *record, size_t i)
 {
 	uint64_t word = record->words[i];
 	bool is_negative = record->is_signed && (int64_t)word < 0;
@@ -65,7 +65,7 @@ static struct value tsc_value(const struct rules_values *values)
 
 static struct value field_value(const struct rules_values *values, enum rules_field field)
 {
-	const struct raw_record *record = values->record;
+	const struct rules_record *record = values->record;
 
 	switch (field) {
 	case FIELD_TSC:
@@ -258,11 +258,11 @@ static const char *const field_keys[] = {
 static size_t all_text(const struct rules_values *values, char *buf)
 {
 	static const enum rules_field *const orders[] = {
-		[RAW_KVMTRACE] = kvmtrace_order,
-		[RAW_XENTRACE] = xentrace_order,
-		[RAW_ACRN] = acrn_order,
+		[TRACE_KVMTRACE] = kvmtrace_order,
+		[TRACE_XENTRACE] = xentrace_order,
+		[TRACE_ACRN] = acrn_order,
 	};
-	const enum rules_field *order = orders[values->kind];
+	const enum rules_field *order = orders[values->record->kind];
 	size_t n = 0;
 
 	for (size_t i = 0; order[i] != FIELD_ALL; i++) {
@@ -386,12 +386,12 @@ static bool is_type_error(const struct rule *rule, const struct rules_values *va
 	return false;
 }
 
-static const struct rule *find_rule(const struct rules *rules, uint64_t event, enum raw_kind kind)
+static const struct rule *find_rule(const struct rules *rules, uint64_t event, enum trace_kind kind)
 {
 	const struct rule *rule;
 
 	HASH_FIND(hh, rules->by_event, &event, sizeof(event), rule);
-	if (rule || kind == RAW_ACRN)
+	if (rule || kind == TRACE_ACRN)
 		return rule;
 	event = 0;
 	HASH_FIND(hh, rules->by_event, &event, sizeof(event), rule);
@@ -400,7 +400,7 @@ static const struct rule *find_rule(const struct rules *rules, uint64_t event, e
 
 void rules_print(const struct rules *rules, const struct rules_values *values, FILE *out)
 {
-	const struct rule *rule = find_rule(rules, values->record->event, values->kind);
+	const struct rule *rule = find_rule(rules, values->record->event, values->record->kind);
 	char all[ALL_MAX];
 
 	if (!rule)

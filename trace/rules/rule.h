@@ -7,7 +7,7 @@
 
 #include <uthash.h>
 
-#include "trace/rules/raw.h"
+#include "trace/rules/record.h"
 
 enum rules_field {
 	FIELD_TSC,
@@ -17,8 +17,8 @@ enum rules_field {
 	FIELD_VCPU,
 	FIELD_CPU,
 	FIELD_VM,
-	FIELD_WORD, /* the first of RAW_WORDS */
-	FIELD_ALL = FIELD_WORD + RAW_WORDS, /* no field was named: Python prints the dictionary */
+	FIELD_WORD, /* the first of RULES_WORDS */
+	FIELD_ALL = FIELD_WORD + RULES_WORDS, /* no field was named: Python prints the dictionary */
 };
 
 /* Text, or one conversion. */

@@ -48,7 +48,7 @@ static bool word_by_name(const char *name, size_t len, enum rules_field *ret_fie
 			return false;
 		number = 10 * number + (unsigned int)(name[i] - '0');
 	}
-	if (name[0] == '0' || number < 1 || number > RAW_WORDS)
+	if (name[0] == '0' || number < 1 || number > RULES_WORDS)
 		return false;
 	*ret_field = FIELD_WORD + number - 1;
 	return true;

@@ -24,7 +24,7 @@
 #include <stdio.h>
 
 #include "base/why.h"
-#include "trace/rules/raw.h"
+#include "trace/rules/record.h"
 
 struct rules;
 
@@ -38,8 +38,7 @@ void rules_free(struct rules *rules);
 
 /* What a rule is filled with. */
 struct rules_values {
-	enum raw_kind kind;
-	const struct raw_record *record;
+	const struct rules_record *record;
 	uint64_t reltsc; /* since the TSC before */
 	bool reltsc_is_negative;
 	uint64_t mhz; /* not 0: tsc is a float, seconds */

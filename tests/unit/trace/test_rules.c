@@ -13,7 +13,7 @@
 
 #include "trace/rules/rules.h"
 
-static const struct raw_record record = {
+static const struct rules_record record = {
 	.event = 0x20001,
 	.tsc = 5750000,
 	.has_tsc = true,
@@ -26,12 +26,12 @@ static const struct raw_record record = {
 
 static char printed[65536];
 
-static const char *print(enum raw_kind kind, const struct raw_record *what, uint64_t mhz,
+static const char *print(enum trace_kind kind, const struct rules_record *what, uint64_t mhz,
 			 const char *rules_text)
 {
+	struct rules_record of_kind = *what;
 	struct rules_values values = {
-		.kind = kind,
-		.record = what,
+		.record = &of_kind,
 		.reltsc = 12,
 		.reltsc_is_negative = true,
 		.mhz = mhz,
@@ -42,6 +42,7 @@ static const char *print(enum raw_kind kind, const struct raw_record *what, uint
 
 	if (rules_parse("rules", rules_text, strlen(rules_text), &rules, &why))
 		fail_msg("%s", why.text);
+	of_kind.kind = kind;
 	out = fmemopen(printed, sizeof(printed), "w");
 	assert_non_null(out);
 	printed[0] = '\0';
@@ -52,7 +53,7 @@ static const char *print(enum raw_kind kind, const struct raw_record *what, uint
 }
 
 /* The one rule of the event, and its line without the newline. */
-static void prints(enum raw_kind kind, uint64_t mhz, const char *template, const char *want)
+static void prints(enum trace_kind kind, uint64_t mhz, const char *template, const char *want)
 {
 	char text[256];
 	size_t len;
@@ -106,7 +107,7 @@ static void python2_laid_numbers_out_like_this(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
-		prints(RAW_KVMTRACE, 0, examples[i].template, examples[i].want);
+		prints(TRACE_KVMTRACE, 0, examples[i].template, examples[i].want);
 }
 
 static void a_frequency_makes_the_tsc_a_float(void **state)
@@ -121,10 +122,10 @@ static void a_frequency_makes_the_tsc_a_float(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
-		prints(RAW_KVMTRACE, 1, examples[i].template, examples[i].want);
+		prints(TRACE_KVMTRACE, 1, examples[i].template, examples[i].want);
 	/* As the doubles nearest to them are written. */
-	prints(RAW_KVMTRACE, 2400, "%(tsc)r %(tsc)s", "0.002395833333333333 0.00239583333333");
-	prints(RAW_KVMTRACE, 575, "%(tsc)r %(tsc)s", "0.01 0.01");
+	prints(TRACE_KVMTRACE, 2400, "%(tsc)r %(tsc)s", "0.002395833333333333 0.00239583333333");
+	prints(TRACE_KVMTRACE, 575, "%(tsc)r %(tsc)s", "0.01 0.01");
 }
 
 /* And these Python 3.11's. */
@@ -143,48 +144,48 @@ static void acrns_python3_differs(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
-		prints(RAW_ACRN, 0, examples[i].template, examples[i].want);
+		prints(TRACE_ACRN, 0, examples[i].template, examples[i].want);
 }
 
 static void xentrace_has_seven_words_and_cpus(void **state)
 {
 	(void)state;
-	prints(RAW_XENTRACE, 0, "CPU%(cpu)d %(6)d %(7)d", "CPU7 6 7");
-	prints(RAW_XENTRACE, 0, "%d", "%d\n{'2': 255, 'event': 131073, 'tsc': 5750000, '1': 0, "
+	prints(TRACE_XENTRACE, 0, "CPU%(cpu)d %(6)d %(7)d", "CPU7 6 7");
+	prints(TRACE_XENTRACE, 0, "%d", "%d\n{'2': 255, 'event': 131073, 'tsc': 5750000, '1': 0, "
 	       "'3': 9223372036854775808L, 'reltsc': -12, '5': 0, '4': 65, '7': 7, '6': 6, "
 	       "'cpu': 7}");
 }
 
 static void bytes_of_text_have_signs(void **state)
 {
-	struct raw_record text = { .event = 0xff, .is_signed = true };
+	struct rules_record text = { .event = 0xff, .is_signed = true };
 
 	(void)state;
 	text.words[0] = 'k';
 	text.words[1] = (uint64_t)-2;
-	assert_string_equal(print(RAW_ACRN, &text, 0, "0xff %(1)c%(2)d%(3)c%(2)c\n"), "k-2");
+	assert_string_equal(print(TRACE_ACRN, &text, 0, "0xff %(1)c%(2)d%(3)c%(2)c\n"), "k-2");
 	assert_string_equal(printed + 4, "?\n");
 }
 
 static void the_later_rule_holds_and_0_is_for_the_rest(void **state)
 {
 	static const char rules[] = "#0x20001 no\n\n0x20001 first\n131073\t\f second\n0 rest";
-	struct raw_record other = record;
+	struct rules_record other = record;
 
 	(void)state;
 	other.event = 5;
-	assert_string_equal(print(RAW_KVMTRACE, &record, 0, rules), "second\n");
-	assert_string_equal(print(RAW_KVMTRACE, &other, 0, rules), "rest\n");
-	assert_string_equal(print(RAW_ACRN, &other, 0, rules), "");
-	assert_string_equal(print(RAW_KVMTRACE, &other, 0, "1 x\n"), "");
-	assert_string_equal(print(RAW_KVMTRACE, &record, 0, ""), "");
+	assert_string_equal(print(TRACE_KVMTRACE, &record, 0, rules), "second\n");
+	assert_string_equal(print(TRACE_KVMTRACE, &other, 0, rules), "rest\n");
+	assert_string_equal(print(TRACE_ACRN, &other, 0, rules), "");
+	assert_string_equal(print(TRACE_KVMTRACE, &other, 0, "1 x\n"), "");
+	assert_string_equal(print(TRACE_KVMTRACE, &record, 0, ""), "");
 }
 
 static void what_is_no_character_is_a_question_mark(void **state)
 {
 	(void)state;
-	prints(RAW_KVMTRACE, 0, "%(event)c%(3)c%(reltsc)c", "???");
-	prints(RAW_ACRN, 0, "%(event)c%(3)c%(reltsc)c", "\360\240\200\201??");
+	prints(TRACE_KVMTRACE, 0, "%(event)c%(3)c%(reltsc)c", "???");
+	prints(TRACE_ACRN, 0, "%(event)c%(3)c%(reltsc)c", "\360\240\200\201??");
 }
 
 static void refuses(const char *text, const char *want)

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kinds - the kinds of recordings: their names, and which kind a file is.
+ *
+ * There are two lists, each in the order in which the readers are asked: for events, and for
+ * records, which is what `kvmtop format` prints.
+ */
+#ifndef KVMTOP_TRACE_KINDS_H
+#define KVMTOP_TRACE_KINDS_H
+
+#include "base/why.h"
+#include "trace/event.h"
+
+struct head;
+struct reader;
+
+const char *trace_kind_name(enum trace_kind kind); /* "trace.dat", "perf.data", "acrn", ... */
+
+/* By that name, for --input-format. Returns 0, or -EINVAL with why: none of that name. */
+int trace_kind_by_name(const char *name, enum trace_kind *ret_kind, struct why *why);
+int trace_record_kind_by_name(const char *name, enum trace_kind *ret_kind, struct why *why);
+
+/* The reader for a file of this kind; TRACE_ANY: that of what is in it. NULL: no kind is known. */
+const struct reader *trace_event_reader(enum trace_kind kind, const struct head *head);
+
+/* The same for records; where none is of a known event, what they look like. NULL: see why. */
+const struct reader *trace_record_reader(enum trace_kind kind, const struct head *head,
+					 const char *path, struct why *why);
+
+#endif
