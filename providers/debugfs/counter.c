@@ -9,11 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "providers/debugfs/counter.h"
 
 /*
- * The first that matches holds; what matches none is a counter. *_hist files are histograms: their
- * buckets, added up, are a counter too, of how often it happened (kernels print the first only).
+ * The first match counts; a name without a match is a counter. *_hist files are histograms: the sum
+ * of their buckets is a counter of how often it happened, too (kernels print the first only).
  */
 static const struct trait traits[] = {
 	{ .pattern = "*_ns", .is_time = true },
@@ -43,7 +44,7 @@ const struct trait *trait_of(const char *name)
 {
 	static const struct trait plain = { .kind = FIELD_COUNTER };
 
-	for (size_t i = 0; i < sizeof(traits) / sizeof(traits[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(traits); i++) {
 		if (fnmatch(traits[i].pattern, name, 0) == 0)
 			return &traits[i];
 	}
@@ -76,7 +77,7 @@ bool counter_parse(const char *text, uint64_t *ret_value)
 	return true;
 }
 
-/* Until the newline: one read() is the whole value nearly always. */
+/* Reads up to the newline: nearly always one read() gives the whole value. */
 static int read_text(int fd, char *buf, size_t size)
 {
 	size_t len = 0;

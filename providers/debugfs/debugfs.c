@@ -2,11 +2,13 @@
 /*
  * debugfs - KVM's own counters: one small file each in debugfs' folder kvm/PID-FD/ of every VM.
  *
- * Source: virt/kvm/kvm_main.c. The names come from the files beside those folders, which are there
- * without any VM. Their values are not used: sums over the VMs there are, less when one ends.
+ * Source: virt/kvm/kvm_main.c. The names come from the files beside these folders, which exist
+ * without any VM. Their values are not used: they are sums over the present VMs, so they go back
+ * when a VM ends.
  *
- * No file stays open. The kernel's are not seekable and tell their value once per open (pread(2) is
- * ESPIPE), and an open one keeps its VM, with folder and assigned devices, after the guest ended.
+ * No file stays open. The kernel's files are not seekable and give their value once per open
+ * (pread(2) fails with ESPIPE), and an open one keeps its VM, with folder and assigned devices,
+ * after the guest has ended.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -50,7 +52,7 @@ static int folder_open(const struct env *env)
 	return fd;
 }
 
-/* Looks at no counter, for under lockdown each look is a line in the kernel's log. */
+/* Opens no counter: under lockdown the kernel logs each attempt. */
 static int debugfs_probe(const struct env *env, struct why *why)
 {
 	int folder = folder_open(env);
@@ -80,7 +82,7 @@ static int add_field(struct debugfs *debugfs, const char *name, mode_t mode, con
 
 	if (trait->is_time)
 		return 0;
-	/* The kernel lets nobody write to what is not counted; copied files may have any mode. */
+	/* In the kernel only counters can be written (reset); copied files may have any mode. */
 	if (!(mode & 0222) && !env_is_captured(debugfs->site.env) && spec.kind == FIELD_COUNTER)
 		spec.kind = FIELD_GAUGE;
 	if (fields_add(fields, &spec, &id) < 0)
@@ -96,7 +98,7 @@ static int add_field(struct debugfs *debugfs, const char *name, mode_t mode, con
 	return 0;
 }
 
-/* Those that are parts of another, or those that are not. */
+/* Adds the counters that are parts of another one (is_children), or the others. */
 static int add_fields(struct debugfs *debugfs, int folder, struct dirent **names, int nr,
 		      bool is_children)
 {
@@ -149,7 +151,7 @@ static const char *name_of(const struct debugfs *debugfs, const struct debugfs_c
 	return fields_get(debugfs->site.fields, counter->field)->name;
 }
 
-/* The one to see by whether we may read them: `exits`, or the first that lockdown is about. */
+/* The counter that shows whether we may read: `exits`, or the first that lockdown forbids. */
 static const struct debugfs_counter *find_trial(const struct debugfs *debugfs)
 {
 	const struct debugfs_counter *trial = NULL;
@@ -201,8 +203,9 @@ static int debugfs_want(void *opened, const struct want *want, struct why *why)
 	debugfs->scope = want->scope;
 	debugfs->guest = want->guest;
 	if (debugfs->vms.is_other_namespace && is_anything_wanted(debugfs))
-		why_set(why, 0, "debugfs has the pids of another pid namespace: its counters are "
-				"not told apart by guest; run in the host's");
+		why_set(why, 0,
+			"debugfs has the pids of another pid namespace: its counters are "
+			"not by guest; run in the host's");
 	return 0;
 }
 
@@ -217,17 +220,17 @@ static void take(const struct debugfs_counter *counter, struct debugfs_vm *vm, s
 	struct debugfs_reading *reading = &vm->readings[i];
 
 	if (counter->kind == FIELD_COUNTER && value < reading->last)
-		vm->owner->totals[i].kept += reading->last; /* somebody reset it */
+		vm->owner->totals[i].kept += reading->last; /* it was reset */
 	if (counter->kind != FIELD_COUNTER && value > INT64_MAX)
-		value = 0; /* printed unsigned, but below 0 */
+		value = 0; /* a negative number that is printed as unsigned */
 	reading->last = value;
 	reading->is_known = true;
 }
 
 /*
- * A file that cannot be read leaves the last value: the guest is about to go, or its kernel has no
- * such file. In a folder that is just being made there may be none yet. Errors are those that would
- * meet any other file, too.
+ * A file that does not exist leaves the last value: the guest is ending, or its kernel has no such
+ * file; in a new folder it may appear later. Returns only errors that reading any other file would
+ * meet, too.
  */
 static int read_vm(const struct debugfs *debugfs, int folder, struct debugfs_vm *vm)
 {
@@ -309,7 +312,7 @@ static int add_rows(const struct debugfs *debugfs, const struct debugfs_owner *o
 }
 
 /* Brings VMs, owners and readings up to date. */
-static int look(struct debugfs *debugfs, uint64_t *ret_time_ns, struct why *why)
+static int read_all(struct debugfs *debugfs, uint64_t *ret_time_ns, struct why *why)
 {
 	const char *path = debugfs->site.env->debugfs_kvm;
 	DIR *dir = opendir(path);
@@ -337,7 +340,7 @@ static int debugfs_collect(void *opened, struct sample *sample, struct why *why)
 	int err = 0;
 
 	if (is_anything_wanted(debugfs))
-		err = look(debugfs, &time_ns, why);
+		err = read_all(debugfs, &time_ns, why);
 	else
 		debugfs_vms_forget(&debugfs->vms);
 	if (err)

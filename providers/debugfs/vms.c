@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keeps the list of VMs and of their owners true from one look to the next. */
+/* Keeps the lists of VMs and of their owners. */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -19,7 +19,7 @@ static struct debugfs_vm *find_vm(const struct debugfs_vms *vms, const struct di
 	return vm;
 }
 
-static int meet_vm(struct debugfs_vms *vms, const struct dirent *entry)
+static int add_vm(struct debugfs_vms *vms, const struct dirent *entry)
 {
 	struct vm_folder folder;
 	struct debugfs_vm *vm;
@@ -43,7 +43,7 @@ static int meet_vm(struct debugfs_vms *vms, const struct dirent *entry)
 	return 0;
 }
 
-/* Leaves is_there set for those that are. NULL: the module was unloaded, and there are none. */
+/* Sets is_there of each VM that has a folder. dir NULL: the module was unloaded, there is none. */
 static int list_vms(struct debugfs_vms *vms, DIR *dir)
 {
 	struct dirent *entry;
@@ -52,7 +52,7 @@ static int list_vms(struct debugfs_vms *vms, DIR *dir)
 	for (struct debugfs_vm *vm = vms->first; vm; vm = vm->next)
 		vm->is_there = vm->is_new = false;
 	while (!err && dir && (entry = readdir(dir)))
-		err = meet_vm(vms, entry);
+		err = add_vm(vms, entry);
 	return err;
 }
 
@@ -81,7 +81,7 @@ static bool is_process(const struct env *env, pid_t pid)
 	return access(env_path(env, path, sizeof(path), "/proc/%d", (int)pid), F_OK) == 0;
 }
 
-/* See the header. A VM of unknown past that joined GUEST_ANY late would make it jump: lost. */
+/* See the header. Lost: a VM from before the first update would make GUEST_ANY jump. */
 static int find_owner(struct debugfs_vms *vms, struct debugfs_vm *vm)
 {
 	const struct guest *guest = NULL;
@@ -109,7 +109,7 @@ uint64_t debugfs_combine(enum field_kind kind, uint64_t a, uint64_t b)
 	return a + b;
 }
 
-/* What it counted stays with its owner, should that have other VMs. */
+/* The counts of a VM that goes away stay with its owner, which may have other VMs. */
 static void leave_owner(const struct debugfs_vms *vms, struct debugfs_vm *vm)
 {
 	if (!vm->owner)
@@ -125,7 +125,7 @@ static void leave_owner(const struct debugfs_vms *vms, struct debugfs_vm *vm)
 	vm->owner = NULL;
 }
 
-/* A folder may outlive its guest where somebody else keeps it: not ours to count any more. */
+/* If another process holds the VM, its folder remains after the guest; it is no longer counted. */
 static void leave_ended_owner(const struct debugfs_vms *vms, struct debugfs_vm *vm)
 {
 	if (!vm->owner || vm->owner->guest == GUEST_ANY ||
@@ -165,9 +165,8 @@ static void drop_gone_vms(struct debugfs_vms *vms)
 }
 
 /*
- * After find_owners(): a VM that took the place of another inherits the owner with its past.
- * What an ended guest had counted goes on elsewhere, see facts/stats.h; nobody's has no such
- * place, so that owner stays without VMs.
+ * After find_owners(), so that an owner with a new VM in place of an old one stays. facts/stats.h
+ * keeps the counts of a guest that has ended; GUEST_ANY never ends, so it stays without VMs, too.
  */
 static void drop_ended_owners(struct debugfs_vms *vms)
 {

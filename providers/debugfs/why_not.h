@@ -2,7 +2,7 @@
 /*
  * why_not - why debugfs' counters cannot be read, in words for the user.
  *
- * Each returns -errno with why, which may be another one than err: what lockdown forbids is -EPERM.
+ * Each returns -errno with why; it may differ from err: lockdown is always -EPERM.
  */
 #ifndef KVMTOP_PROVIDERS_DEBUGFS_WHY_NOT_H
 #define KVMTOP_PROVIDERS_DEBUGFS_WHY_NOT_H
@@ -13,10 +13,10 @@
 
 int debugfs_why_locked(const struct lockdown *lockdown, struct why *why);
 
-/* err: what came of opening path. */
+/* err: the -errno of opening path. */
 int debugfs_why_unreadable(const struct env *env, const char *path, int err, struct why *why);
 
-/* There is no folder kvm, or none that we are let into: 0700 is usual for debugfs. */
+/* There is no folder kvm, or we may not enter it: debugfs usually has the mode 0700. */
 int debugfs_why_no_folder(const struct env *env, int err, struct why *why);
 
 #endif

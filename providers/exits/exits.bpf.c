@@ -3,8 +3,8 @@
  * Counts and times VM exits by thread and reason; runs in the kernel, on its trace events.
  *
  * An exit begins with kvm_exit and ends with kvm_entry of the same thread; the part of it from
- * kvm_userspace_exit on is user space's. Every instruction here is paid for by every exit of every
- * guest: what can be done once, for a new thread or a new reason, is in functions of its own.
+ * kvm_userspace_exit on is user space's. Each instruction costs time in each exit of each guest:
+ * work for a new thread or a new reason, done once, is in functions of its own.
  *
  * Programs on trace events return 1: see providers/bpf/attach.h.
  */
@@ -14,25 +14,25 @@
 
 #include "providers/exits/shared.h"
 
-#define CPUS 4096 /* more share guesses */
+#define CPUS 4096 /* with more, two CPUs share a guess */
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* Constants by the time the kernel sees them: what is not so is no code. */
+/* Set before loading: the kernel drops the code of what is not used. */
 const volatile _Bool has_task_storage = 1;
 const volatile _Bool has_type;	      /* a second field says what kind of exit it is */
 const volatile __u64 type_of_field;   /* see struct split */
 const volatile __u64 type_bit;
 
-/* Which record the thread has that was last seen on a CPU; a line for each. A mere guess. */
+/* By CPU, in a cache line each: the record of the thread that was last seen there. */
 __u32 guesses[CPUS][16];
 
-/* What found no room, each counted once. */
+/* How many found no room, each counted once. */
 __u64 lost_exits, lost_arguments;
 struct exits_code codes[EXITS_CELLS];
-__u8 dense[EXITS_REASONS][EXITS_DENSE]; /* by kind and code: the cell, 0: not known yet */
+__u8 dense[EXITS_REASONS][EXITS_DENSE]; /* by kind and code: the cell; 0: none yet */
 
-/* Where the thread's record is, plus 1. In the task itself, or where that cannot be, by tid. */
+/* The number of the thread's record, plus 1: in the task itself, or, on old kernels, by tid. */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -47,7 +47,7 @@ struct {
 	__type(value, __u32);
 } by_tid SEC(".maps");
 
-/* The sizes of these are set when the host's size is known. */
+/* The sizes of the next three are set before loading. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -95,7 +95,7 @@ static __noinline __u32 look_up_number(void)
 	return number ? *number : 0;
 }
 
-/* Mostly a vCPU's thread is the one that was there before. */
+/* The guess is right when the same thread ran on this CPU at the last event. */
 static __always_inline struct exits_thread *find_thread(__u32 cpu)
 {
 	__u32 *guess = guesses[cpu % CPUS];
@@ -110,7 +110,7 @@ static __always_inline struct exits_thread *find_thread(__u32 cpu)
 	return bpf_map_lookup_elem(&threads, &i);
 }
 
-/* Remembers where the thread's record is; 0: no room for that. */
+/* Keeps the number of the thread's record; 0: no memory for it. */
 static __always_inline __u32 *keep_number(__u32 number)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
@@ -123,8 +123,8 @@ static __always_inline __u32 *keep_number(__u32 number)
 }
 
 /*
- * A thread is seen for the first time: its record. Or it has one already: up to Linux 6.1 the
- * kernel does not find a task's storage while its CPU is at work on another task's.
+ * Gives a record to a thread that is seen for the first time. Or it has one already: up to Linux
+ * 6.1 the kernel does not find a task's storage while its CPU works on the storage of another task.
  */
 static __noinline struct exits_thread *add_thread(__u32 vcpu)
 {
@@ -148,11 +148,11 @@ static __noinline struct exits_thread *add_thread(__u32 vcpu)
 	thread->number = i;
 	thread->first_ns = bpf_ktime_get_ns();
 	thread->pid_tgid = pid_tgid;
-	thread->tid = (__u32)pid_tgid; /* last: it makes the record one */
+	thread->tid = (__u32)pid_tgid; /* last: with a tid the record is in use */
 	return thread;
 }
 
-/* A code is seen for the first time, or is too large for dense[]: its cell. */
+/* The cell of a code that is seen for the first time, or is too large for dense[]. */
 static __noinline __u32 add_cell(__u64 code, __u64 kind)
 {
 	struct exits_code_key key = { code, kind };
@@ -164,7 +164,7 @@ static __noinline __u32 add_cell(__u64 code, __u64 kind)
 		codes[cell % EXITS_CELLS].code = code;
 		codes[cell % EXITS_CELLS].kind = kind;
 		codes[cell % EXITS_CELLS].is_used = 1;
-		/* Where another CPU was faster, this one's cell stays empty. */
+		/* If another CPU was faster, this cell stays empty. */
 		bpf_map_update_elem(&cells, &key, &cell, BPF_NOEXIST);
 		known = bpf_map_lookup_elem(&cells, &key);
 		if (!known)
@@ -191,7 +191,7 @@ static __always_inline void count(struct exits_thread *thread, __u32 cell)
 		thread->used[cell / 64] |= 1ull << cell % 64;
 }
 
-/* log2(ns / 64), as struct timing has it. In 64 bits, or older kernels lose track of the rest. */
+/* log2(ns / 64), as in struct timing. In 64 bits: older verifiers lose the bounds in 32. */
 static __always_inline __u64 bucket_of(__u64 ns)
 {
 	__u64 value, log, step;
@@ -265,7 +265,7 @@ int on_entry(void *ctx __attribute__((unused)))
 		return 0;
 	since = thread->open_since;
 	now = bpf_ktime_get_ns();
-	thread->open_since = 0; /* first: the reader must not add what is in the cell already */
+	thread->open_since = 0; /* first: else the reader adds a time that the cell has already */
 	if (since)
 		took(&thread->cells[thread->open_cell % EXITS_CELLS], now - since);
 	if (thread->user_since) {
@@ -282,8 +282,8 @@ int on_entry(void *ctx __attribute__((unused)))
 }
 
 /*
- * User space has been at it already: KVM_RUN was called again and left again without an entry into
- * the guest, as when a vCPU that halts gets a signal.
+ * Ends an earlier time in user space: KVM_RUN was called and left again without an entry into the
+ * guest, as when a vCPU that halts gets a signal.
  */
 static __always_inline void end_userspace(struct exits_thread *thread)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * VM exits of every guest, vCPU and reason, what they took, and what they were about.
+ * VM exits of every guest, vCPU and reason, with their times and arguments.
  *
- * The BPF program counts while a view wants it to; facts/field.h says what the rows are.
+ * The BPF program counts while a view wants exits; facts/field.h says what the rows are.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,18 +20,18 @@
 #include "providers/provider.h"
 #include "providers/trace_event.h"
 
-#define THREADS_SPARE 256 /* for guests that are yet to come */
+#define THREADS_SPARE 256 /* for guests that start later */
 
-struct exits {
+struct exits_state {
 	struct provider_site site;
 	const struct split *exit;
 	struct exits_names *names;
 	struct exits_bpf *bpf; /* NULL: nothing is wanted */
 	struct exits_threads *threads;
 	uint32_t max_threads;
-	uint32_t *ended; /* records to be released */
+	uint32_t *ended; /* the records of threads that have ended */
 	uint32_t nr_ended;
-	struct exits_bpf_lost lost; /* up to the previous sample */
+	struct exits_bpf_lost lost; /* as of the previous sample */
 	bool has_arguments, has_wait;
 	uint32_t flags; /* of the next sample's rows */
 };
@@ -43,7 +43,7 @@ static int exits_probe(const struct env *env, struct why *why)
 	return err ? err : bpf_probe(env, why);
 }
 
-/* The exit of a machine whose reasons are known; of others only what reaches user space counts. */
+/* The machine's exit event; NULL: its reasons are not known, and only exits to user space count. */
 static const struct split *find_exit(const struct env *env)
 {
 	const struct split *split = env->arch->splits;
@@ -56,7 +56,7 @@ static const struct split *find_exit(const struct env *env)
 	return NULL;
 }
 
-static int open_names(struct exits *exits, struct why *why)
+static int open_names(struct exits_state *exits, struct why *why)
 {
 	const struct split *user = &arch_userspace_split;
 
@@ -68,7 +68,7 @@ static int open_names(struct exits *exits, struct why *why)
 	return exits_names_new(&exits->site, exits->exit, &exits->names);
 }
 
-static void stop(struct exits *exits)
+static void stop(struct exits_state *exits)
 {
 	exits_bpf_close(exits->bpf);
 	exits_threads_free(exits->threads);
@@ -80,7 +80,7 @@ static void stop(struct exits *exits)
 
 static void exits_close(void *state)
 {
-	struct exits *exits = state;
+	struct exits_state *exits = state;
 
 	if (!exits)
 		return;
@@ -91,7 +91,7 @@ static void exits_close(void *state)
 
 static int exits_open(const struct provider_site *site, void **ret_state, struct why *why)
 {
-	struct exits *exits = calloc(1, sizeof(*exits));
+	struct exits_state *exits = calloc(1, sizeof(*exits));
 	int err;
 
 	if (!exits)
@@ -116,8 +116,8 @@ static uint32_t count_vcpus(const struct guests *guests)
 	return (uint32_t)nr;
 }
 
-/* codes: those that have places already, or NULL. */
-static int open_program(const struct exits *exits, const struct exits_code *codes,
+/* codes: see struct exits_bpf_config. */
+static int open_program(const struct exits_state *exits, const struct exits_code *codes,
 			uint32_t max_threads, struct exits_bpf **ret_bpf, struct why *why)
 {
 	const struct exits_bpf_config config = {
@@ -131,8 +131,9 @@ static int open_program(const struct exits *exits, const struct exits_code *code
 	return exits_bpf_open(&config, ret_bpf, why);
 }
 
-/* Takes the program over; exits->threads has as many records. */
-static int begin(struct exits *exits, struct exits_bpf *bpf, uint32_t max_threads, struct why *why)
+/* Takes ownership of the program; exits->threads must have as many records. */
+static int begin(struct exits_state *exits, struct exits_bpf *bpf, uint32_t max_threads,
+		 struct why *why)
 {
 	exits->bpf = bpf;
 	exits->max_threads = max_threads;
@@ -145,7 +146,7 @@ static int begin(struct exits *exits, struct exits_bpf *bpf, uint32_t max_thread
 	return exits_bpf_attach(bpf, why);
 }
 
-static int start(struct exits *exits, struct why *why)
+static int start(struct exits_state *exits, struct why *why)
 {
 	uint32_t vcpus = count_vcpus(exits->site.guests);
 	uint32_t max_threads = vcpus + vcpus / 4 + THREADS_SPARE;
@@ -170,7 +171,7 @@ static int start(struct exits *exits, struct why *why)
 	return err;
 }
 
-static bool is_wanted(const struct exits *exits, const struct want *want, enum field_use use)
+static bool is_wanted(const struct exits_state *exits, const struct want *want, enum field_use use)
 {
 	for (uint32_t i = 0; i < fields_count(exits->site.fields); i++) {
 		const struct field *field = fields_get(exits->site.fields, i);
@@ -182,10 +183,10 @@ static bool is_wanted(const struct exits *exits, const struct want *want, enum f
 	return false;
 }
 
-/* A question that needs other events is begun anew; else what is counted goes on. */
+/* Starts again when other events are needed; else the program goes on counting. */
 static int exits_want(void *state, const struct want *want, struct why *why)
 {
-	struct exits *exits = state;
+	struct exits_state *exits = state;
 	bool has_arguments, has_times, has_any;
 
 	has_arguments = is_wanted(exits, want, USE_ARGUMENT);
@@ -199,7 +200,7 @@ static int exits_want(void *state, const struct want *want, struct why *why)
 	return has_any && !exits->bpf ? start(exits, why) : 0;
 }
 
-static int take_threads(struct exits *exits)
+static int take_threads(struct exits_state *exits)
 {
 	exits->nr_ended = 0;
 	for (uint32_t i = 0; i < exits->max_threads; i++) {
@@ -214,7 +215,7 @@ static int take_threads(struct exits *exits)
 	return 0;
 }
 
-static int add_arguments(struct exits *exits, struct why *why)
+static int add_arguments(struct exits_state *exits, struct why *why)
 {
 	const struct exits_argument_key *keys;
 	const struct exits_cell *cells;
@@ -226,7 +227,8 @@ static int add_arguments(struct exits *exits, struct why *why)
 	return err;
 }
 
-static int read_all(struct exits *exits, uint64_t now_ns, struct sample *sample, struct why *why)
+static int read_all(struct exits_state *exits, uint64_t now_ns, struct sample *sample,
+		    struct why *why)
 {
 	int err;
 
@@ -241,15 +243,15 @@ static int read_all(struct exits *exits, uint64_t now_ns, struct sample *sample,
 	return err;
 }
 
-static void release_threads(struct exits *exits)
+static void release_threads(struct exits_state *exits)
 {
 	for (uint32_t i = 0; i < exits->nr_ended; i++)
 		exits_threads_release(exits->threads, exits->ended[i]);
 	exits_bpf_free_threads(exits->bpf, exits->ended, exits->nr_ended);
 }
 
-/* What was lost since the previous sample. */
-static struct exits_bpf_lost lost_since(struct exits *exits)
+/* How much was lost since the previous sample. */
+static struct exits_bpf_lost lost_since(struct exits_state *exits)
 {
 	struct exits_bpf_lost before = exits->lost;
 
@@ -258,7 +260,7 @@ static struct exits_bpf_lost lost_since(struct exits *exits)
 					exits->lost.arguments - before.arguments };
 }
 
-static bool is_full(const struct exits *exits)
+static bool is_full(const struct exits_state *exits)
 {
 	uint32_t i = 0;
 
@@ -268,10 +270,11 @@ static bool is_full(const struct exits *exits)
 }
 
 /*
- * A sample of all that there was room for; from then on there is twice the room. The program is
- * loaded before and attached afterwards: exits in between are not counted, and none is twice.
+ * Takes a sample, then replaces the program by one with room for twice as many threads. The new one
+ * is loaded before the sample and attached after it: so exits in between are not counted, and none
+ * is counted twice.
  */
-static int collect_and_grow(struct exits *exits, uint64_t nr_lost, struct sample *sample,
+static int collect_and_grow(struct exits_state *exits, uint64_t nr_lost, struct sample *sample,
 			    struct why *why)
 {
 	uint32_t before = exits->max_threads, max_threads = 2 * before;
@@ -282,9 +285,11 @@ static int collect_and_grow(struct exits *exits, uint64_t nr_lost, struct sample
 	if (open_program(exits, exits_bpf_codes(old), max_threads, &larger, &refusal) < 0) {
 		err = read_all(exits, clock_now_ns(), sample, why);
 		release_threads(exits);
-		return err ? err : why_set(why, 0, "%llu exits lost: there is room for %u vCPU "
-						   "threads, and not for more: %s",
-					   (unsigned long long)nr_lost, before, refusal.text);
+		return err ? err :
+			     why_set(why, 0,
+				     "%llu exits lost: no room for more than %u vCPU "
+				     "threads: %s",
+				     (unsigned long long)nr_lost, before, refusal.text);
 	}
 	err = read_all(exits, clock_now_ns(), sample, why);
 	if (!err)
@@ -295,24 +300,26 @@ static int collect_and_grow(struct exits *exits, uint64_t nr_lost, struct sample
 	}
 	err = begin(exits, larger, max_threads, why);
 	exits_bpf_close(old);
-	return err ? err : why_set(why, 0, "%llu exits lost: there was room for %u vCPU threads, "
-					   "now there is for %u", (unsigned long long)nr_lost,
-				   before, max_threads);
+	return err ? err :
+		     why_set(why, 0,
+			     "%llu exits lost: there was room for %u vCPU threads, "
+			     "now there is room for %u",
+			     (unsigned long long)nr_lost, before, max_threads);
 }
 
 static void say_lost(const struct exits_bpf_lost *lost, struct why *why)
 {
 	if (lost->exits)
-		why_set(why, 0, "%llu exits lost: no memory for what their threads count",
+		why_set(why, 0, "%llu exits lost: no memory for the counts of their threads",
 			(unsigned long long)lost->exits);
 	else if (lost->arguments)
-		why_set(why, 0, "%llu arguments not told apart: there are too many",
+		why_set(why, 0, "%llu arguments not counted: there are too many different ones",
 			(unsigned long long)lost->arguments);
 }
 
 static int exits_collect(void *state, struct sample *sample, struct why *why)
 {
-	struct exits *exits = state;
+	struct exits_state *exits = state;
 	struct exits_bpf_lost lost;
 	int err;
 

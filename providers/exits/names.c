@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names for what the BPF program counted. */
+/* Names for the codes and arguments that the BPF program counted. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,17 +7,16 @@
 #include <string.h>
 #include <tracefs.h>
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
 #include "arch/argument.h"
+#include "base/array.h"
+#include "base/hash.h"
 #include "facts/exit_fields.h"
 #include "providers/exits/names.h"
 
 #define FAILED_VMENTRY (UINT64_C(1) << 31) /* VMX: the entry itself failed */
 #define NAME_SIZE 192
 
-/* What the program tells apart: a code of a kind, or an argument; the rest of the key is 0. */
+/* A code of a kind, or an argument with the code of its exit; unused members are 0. */
 struct name_key {
 	struct exits_argument_key argument;
 	struct exits_code code;
@@ -93,7 +92,7 @@ void exits_names_free(struct exits_names *names)
 		HASH_DEL(names->names, name);
 		free(name);
 	}
-	for (int i = 0; i < 2; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names->reasons); i++)
 		reasons_release(&names->reasons[i]);
 	free(names);
 }
@@ -130,7 +129,7 @@ static int keep_name(struct exits_names *names, const struct name_key *key, uint
 	name->key = *key;
 	name->field = field;
 	HASH_ADD(hh, names->names, key, sizeof(*key), name);
-	if (!name->hh.tbl) {
+	if (!hash_has(name)) {
 		free(name);
 		return -ENOMEM;
 	}
@@ -146,14 +145,14 @@ static const struct reason *find_reason(const struct reasons *reasons, uint64_t 
 	return NULL;
 }
 
-/* A reason's name, with what its flags say; else the code in hex. Returns whether it means idle. */
+/* Writes a reason's name and flags, or the code in hex. Returns whether the reason means idle. */
 static bool write_reason(char *buf, size_t size, const struct split *split,
 			 const struct reasons *reasons, uint64_t code)
 {
 	const struct reason *reason = find_reason(reasons, code);
 	uint64_t flags = 0;
 
-	/* All ones are one number, however wide the kernel's field is. */
+	/* The kernel's field may have 32 or 64 bits: all ones mean the same. */
 	if (!reason && code == UINT64_MAX)
 		reason = find_reason(reasons, UINT32_MAX);
 	if (!reason && split) {

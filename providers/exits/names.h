@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * names - the fields of the provider "exits": what its cells and arguments are called.
+ * names - the fields of the provider "exits": names for its cells and arguments.
  */
 #ifndef KVMTOP_PROVIDERS_EXITS_NAMES_H
 #define KVMTOP_PROVIDERS_EXITS_NAMES_H
@@ -16,7 +16,7 @@
 struct exits_names;
 
 /*
- * Adds the fields that are known beforehand. exit: the split of the VM exit, NULL: none. 0 or
+ * Adds the fields that are known before any exit. exit: the split of the VM exit, NULL: none. 0 or
  * -ENOMEM.
  */
 int exits_names_new(const struct provider_site *site, const struct split *exit,
@@ -31,7 +31,7 @@ uint32_t exits_names_time(const struct exits_names *names, enum time_part part);
 /* The field of a cell; FIELD_NONE: no memory. */
 uint32_t exits_names_cell(struct exits_names *names, const struct exits_code *code);
 
-/* The same for an argument. code: of the exit that it came with, NULL: not known. */
+/* The same for an argument. code: that of its exit, NULL: not known. */
 uint32_t exits_names_argument(struct exits_names *names, const struct exits_argument_key *key,
 			      const struct exits_code *code);
 

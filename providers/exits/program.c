@@ -15,11 +15,11 @@
 #include "providers/bpf/fields.h"
 #include "providers/exits/program.h"
 #include "providers/trace_event.h"
-/* After what it is about. */
+/* Needs the types above. */
 #include "providers/exits/exits.skel.h"
 
-#define ARGUMENTS_MAX 16384 /* told apart on one host */
-#define HOOKS_MAX (1 + EXITS_KINDS) /* those of arguments, exit, entry, user space */
+#define ARGUMENTS_MAX 16384		/* different ones on one host */
+#define HOOKS_MAX     (1 + EXITS_KINDS) /* of arguments, exit, entry, user space */
 
 struct exits_bpf {
 	struct exits_bpf_config config;
@@ -29,12 +29,12 @@ struct exits_bpf {
 	struct exits_thread *threads; /* the map's own memory */
 	size_t threads_size;
 	bool is_timed;
-	struct exits_argument_key *keys; /* what exits_bpf_arguments() read */
+	struct exits_argument_key *keys; /* read by exits_bpf_arguments() */
 	struct exits_cell *cells;
 	uint32_t nr_keys;
 };
 
-/* A program that cannot be used here is not loaded. */
+/* A program is not loaded if this kernel has not its event. */
 static int set_program(struct bpf_program *program, const char *system, const char *event,
 		       const struct bpf_field *fields)
 {
@@ -102,7 +102,7 @@ static struct bpf_program *argument_program(const struct exits_bpf *bpf, size_t 
 	return programs[i];
 }
 
-/* The event of an argument that this kernel has; NULL: none. */
+/* The first of an argument's events that this kernel has; NULL: none. */
 static const struct argument_event *argument_event(size_t i)
 {
 	const struct argument_event *events = argument_of((enum exit_kind)i)->events;
@@ -149,7 +149,7 @@ static int set_sizes(const struct exits_bpf *bpf)
 	return err;
 }
 
-/* Before 5.12 the kernel cannot keep things in a task: a hash table does. */
+/* Kernels before 5.12 have no storage in a task: a hash table by tid is used. */
 static int load(struct exits_bpf *bpf, bool has_task_storage)
 {
 	int err;
@@ -171,7 +171,7 @@ static int load(struct exits_bpf *bpf, bool has_task_storage)
 	return err ? err : exits_program__load(bpf->program);
 }
 
-/* Keeps a descriptor that holds a program to its event. */
+/* Keeps the descriptor of an attached program. */
 static int add_hook(struct exits_bpf *bpf, int fd)
 {
 	if (fd < 0)
@@ -180,7 +180,7 @@ static int add_hook(struct exits_bpf *bpf, int fd)
 	return 0;
 }
 
-/* As a trace event, not as a raw tracepoint: only those have the fields that the format names. */
+/* As a trace event, not as a raw tracepoint: only a trace event has the fields of the format. */
 static int attach_event(struct exits_bpf *bpf, struct bpf_program *program, const char *system,
 			const char *event)
 {
@@ -210,7 +210,7 @@ static int attach_argument(struct exits_bpf *bpf, size_t i)
 	return event ? attach_event(bpf, argument_program(bpf, i), event->system, event->event) : 0;
 }
 
-/* The entries last: one without its exit means nothing. */
+/* The entry last: it would count nothing before the exit is attached. */
 static int attach(struct exits_bpf *bpf)
 {
 	const struct split *exit = bpf->config.exit, *user = &arch_userspace_split;
@@ -225,7 +225,7 @@ static int attach(struct exits_bpf *bpf)
 	return err;
 }
 
-/* A number goes into a queue of free ones. */
+/* Puts a number into a queue of free ones. */
 static int add_free(const struct bpf_map *map, uint32_t number)
 {
 	return bpf_map_update_elem(bpf_map__fd(map), NULL, &number, 0) < 0 ? -errno : 0;
@@ -240,7 +240,7 @@ static int add_free_threads(const struct exits_bpf *bpf)
 	return err;
 }
 
-/* What is known already finds its cell as if the program had seen it. */
+/* Gives a code a cell as if the program had seen it. */
 static int add_code(const struct exits_bpf *bpf, uint32_t cell, const struct exits_code *code)
 {
 	const struct exits_code_key key = { code->code, code->kind };
@@ -347,7 +347,7 @@ int exits_bpf_attach(struct exits_bpf *bpf, struct why *why)
 	return 0;
 }
 
-/* Closing an event waits for the kernel's RCU, some 40 ms each. */
+/* In a thread: closing an event waits for the kernel's RCU, some 40 ms each. */
 void exits_bpf_close(struct exits_bpf *bpf)
 {
 	pthread_t thread;
@@ -400,14 +400,14 @@ long exits_bpf_arguments(struct exits_bpf *bpf, const struct exits_argument_key 
 	int err = bpf->config.has_arguments ? read_arguments(bpf) : 0;
 
 	if (err)
-		return why_set(why, err, "the kernel does not tell what exits were about: %s",
+		return why_set(why, err, "cannot read the arguments of exits from the kernel: %s",
 			       strerror(-err));
 	*ret_keys = bpf->keys;
 	*ret_cells = bpf->cells;
 	return bpf->nr_keys;
 }
 
-/* What the exits of threads without a record were about must not pass for the next thread's. */
+/* Drops the arguments of records that are free now: else the next thread would get them. */
 static void free_arguments(struct exits_bpf *bpf)
 {
 	uint32_t nr = 0;

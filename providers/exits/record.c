@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads, adds and subtracts what threads counted. */
+/* Reads, adds and subtracts the counts of threads. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 struct exits_packed {
 	uint64_t used[EXITS_CELLS / 64];
 	uint64_t whole_ns;
-	struct exits_cell cells[]; /* those used, in their order */
+	struct exits_cell cells[]; /* the used ones, in their order */
 };
 
 /* The exit that is open. */
@@ -36,9 +36,9 @@ static void copy_cells(struct exits_record *to, const volatile struct exits_thre
 }
 
 /*
- * The program clears open_since and user_since before it adds a time to its cell: as long as they
- * have not changed, no time is in a cell and open as well. An exit that ends all the while is a
- * busy one, and short.
+ * The program clears open_since and user_since before it adds a time to its cell: if they have not
+ * changed meanwhile, no time is both open and in a cell. If they change in each try, the thread is
+ * busy with short exits, and an open one matters little.
  */
 static void copy(struct exits_record *to, const volatile struct exits_thread *from,
 		 struct open_exit *open)
@@ -56,14 +56,14 @@ static void copy(struct exits_record *to, const volatile struct exits_thread *fr
 			break;
 		open->since_ns[EXITS_VMEXIT] = 0;
 	}
-	/* User space has its time within an exit only. */
+	/* User space has time only within an exit. */
 	if (!open->since_ns[EXITS_VMEXIT])
 		open->since_ns[EXITS_USERSPACE] = 0;
 }
 
 static void add_open(struct exits_record *to, const struct open_exit *open, uint64_t now_ns)
 {
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < EXITS_REASONS; i++) {
 		if (open->since_ns[i] && open->since_ns[i] < now_ns && is_used(to, open->cell[i]))
 			to->cells[open->cell[i]].time_ns += now_ns - open->since_ns[i];
 	}
@@ -72,13 +72,13 @@ static void add_open(struct exits_record *to, const struct open_exit *open, uint
 static void hold(struct exits_record *record, struct exits_held *held,
 		 const struct open_exit *open)
 {
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < EXITS_REASONS; i++) {
 		struct exits_cell *cell = &record->cells[held->cell[i]];
 
 		if (held->time_ns[i] && cell->time_ns < held->time_ns[i])
 			cell->time_ns = held->time_ns[i];
 	}
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < EXITS_REASONS; i++) {
 		held->cell[i] = open->cell[i];
 		held->time_ns[i] = is_used(record, open->cell[i]) ?
 					   record->cells[open->cell[i]].time_ns : 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * shared - what the BPF program of the provider "exits" and its reader both know.
+ * shared - the memory that the BPF program of the provider "exits" shares with its reader.
  *
  * A thread that runs a vCPU has a record, and a record a cell for each reason. Only that thread
- * writes it, so there are no locks; the reader maps it and copes with half an exit (see
- * record.c).
+ * writes it, so there are no locks; the reader maps it and can deal with an exit that is half
+ * written (see record.c).
  */
 #ifndef KVMTOP_PROVIDERS_EXITS_SHARED_H
 #define KVMTOP_PROVIDERS_EXITS_SHARED_H
@@ -15,8 +15,8 @@
 #include "providers/bpf/placeholders.h"
 
 #define EXITS_BUCKETS 26  /* of struct timing */
-#define EXITS_CELLS 128	  /* reasons told apart on one host; powers of two */
-#define EXITS_OTHER 0	  /* the cell of those for which none was left */
+#define EXITS_CELLS 128	  /* different reasons on one host; a power of two */
+#define EXITS_OTHER 0	  /* the cell of the reasons that found no free cell */
 #define EXITS_DENSE 0x1000 /* codes below this find their cell without a hash table */
 #define EXITS_NO_CELL 0xff
 
@@ -33,13 +33,13 @@ struct exits_code {
 	__u32 is_used;
 };
 
-/* By which the program finds a cell. */
+/* The key of the map from codes to cells. */
 struct exits_code_key {
 	__u64 code;
 	__u64 kind;
 };
 
-/* What an exit was about. */
+/* The argument of an exit. */
 struct exits_argument_key {
 	__u64 a;      /* the port, the address ... */
 	__u32 b;      /* its size, or the like */
@@ -52,18 +52,18 @@ struct exits_argument_key {
 
 struct exits_thread {
 	__u32 tid, tgid;
-	__u32 vcpu; /* as the event says; EXITS_NO_VCPU: it does not */
+	__u32 vcpu; /* the event's vcpu_id; EXITS_NO_VCPU: it has none */
 	__u32 number; /* of this record */
-	__u64 first_ns; /* since when it is watched */
-	/* The exit that is open, 0: none. These two are cleared before their time is added. */
+	__u64 first_ns; /* when the record began */
+	/* When the open exit began; 0: none. These two are cleared before their time is added. */
 	__u64 open_since;
-	__u64 user_since; /* within it, 0: not in user space */
+	__u64 user_since; /* when its time in user space began; 0: not in user space */
 	__u32 open_cell, user_cell;
 	__u64 used[EXITS_CELLS / 64]; /* a bit for each cell that counted anything */
 	struct exits_argument_key argument; /* of the open exit */
 	__u32 has_argument;
 	__u32 cpu; /* where its latest exit was */
-	__u64 pid_tgid; /* as the kernel's programs see tid and tgid */
+	__u64 pid_tgid; /* as bpf_get_current_pid_tgid() returns it */
 	__u64 unused_too[3];
 	struct exits_cell cells[EXITS_CELLS];
 };

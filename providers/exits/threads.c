@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whose the records of threads are, and since when. */
+/* Which vCPU a thread's record belongs to, and which of its counts. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -7,29 +7,27 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
 #include "arch/argument.h"
+#include "base/hash.h"
 #include "host/descriptors.h"
 #include "providers/exits/record.h"
 #include "providers/exits/threads.h"
 #include "providers/exits/vcpus.h"
 
-/* What becomes of a thread after this sample. */
+/* What happens to a thread after this sample: it goes on, gets another vCPU, or has ended. */
 enum fate { STAYS, MOVES, ENDS };
 
 struct watched_thread {
-	struct exits_vcpu *vcpu; /* whose it is; NULL: to be found out */
-	bool is_listed; /* the inventory has it as a vCPU's thread, and tells when it ends */
+	struct exits_vcpu *vcpu; /* that it runs; NULL: not found out yet */
+	bool is_listed; /* the inventory has it as a vCPU's thread, and shows when it ends */
 	enum fate fate;
-	struct exits_packed *base; /* what it counted for others before; NULL: nothing */
+	struct exits_packed *base; /* its counts for other vCPUs before; NULL: none */
 	struct exits_held held;
 	int schedstat; /* -1: not open */
 	uint64_t wait_ns, base_wait_ns;
 };
 
-/* What a thread's argument counted for others before. */
+/* The count of a thread's argument for other vCPUs before. */
 struct argument_base {
 	struct exits_argument_key key;
 	struct exits_cell cell;
@@ -41,10 +39,10 @@ struct exits_threads {
 	struct watched_thread *list; /* by number of the record */
 	struct argument_base *bases;
 	struct exits_vcpus *vcpus;
-	uint64_t generation; /* of the inventory, when the threads were looked at */
-	bool is_stale;	     /* the inventory has changed since */
+	uint64_t generation; /* of the inventory, at the previous sample */
+	bool is_stale;	     /* the inventory has changed since then */
 	bool has_wait, has_descriptors;
-	uint32_t nr_leaving; /* threads that do not stay */
+	uint32_t nr_leaving; /* how many threads do not stay */
 	uint64_t now_ns;
 };
 
@@ -133,7 +131,7 @@ void exits_threads_begin(struct exits_threads *threads, uint64_t now_ns, bool ha
 	exits_vcpus_begin(threads->vcpus);
 }
 
-/* By the inventory's word; without one by the event's. */
+/* The vCPU by the inventory, or, if that does not know the thread, by the event's vcpu_id. */
 static struct exits_vcpu_id identify(const struct exits_threads *threads,
 				     const volatile struct exits_thread *record,
 				     bool *ret_is_listed)
@@ -157,10 +155,10 @@ static struct exits_vcpu_id identify(const struct exits_threads *threads,
 }
 
 /*
- * Whether it is somebody else's by now. But a vCPU's thread whose place another one took was that
- * vCPU's, though the inventory has forgotten it.
+ * Whether the thread runs another vCPU now. A thread that the inventory no longer has as a vCPU's
+ * (index -1), because another thread runs its vCPU now, keeps the vCPU it had.
  */
-static bool is_others(const struct watched_thread *thread, struct exits_vcpu_id id)
+static bool runs_another(const struct watched_thread *thread, struct exits_vcpu_id id)
 {
 	struct exits_vcpu_id known = exits_vcpu_id(thread->vcpu);
 
@@ -174,8 +172,8 @@ static bool is_alive(const volatile struct exits_thread *record)
 	return syscall(SYS_tgkill, record->tgid, record->tid, 0) == 0 || errno != ESRCH;
 }
 
-static int find_owner(struct exits_threads *threads, struct watched_thread *thread,
-		      const volatile struct exits_thread *record)
+static int find_vcpu(struct exits_threads *threads, struct watched_thread *thread,
+		     const volatile struct exits_thread *record)
 {
 	thread->vcpu = exits_vcpus_get(threads->vcpus,
 				       identify(threads, record, &thread->is_listed));
@@ -186,25 +184,26 @@ static int find_owner(struct exits_threads *threads, struct watched_thread *thre
 }
 
 /*
- * Whose it is, and for how long. The inventory tells when a thread that it lists ends, others are
- * asked themselves. One that ended is its owner's for good, whatever the inventory says.
+ * Finds the thread's vCPU and its fate. The inventory shows when a thread that it lists has ended;
+ * for other threads the kernel is asked. The counts of a thread that has ended stay with the vCPU
+ * it had, even if the inventory has changed.
  */
-static int look_at(struct exits_threads *threads, struct watched_thread *thread,
-		   const volatile struct exits_thread *record)
+static int update_thread(struct exits_threads *threads, struct watched_thread *thread,
+			 const volatile struct exits_thread *record)
 {
-	int err = thread->vcpu ? 0 : find_owner(threads, thread, record);
+	int err = thread->vcpu ? 0 : find_vcpu(threads, thread, record);
 
 	if (err || (thread->is_listed && !threads->is_stale))
 		return err;
 	if (!is_alive(record))
 		thread->fate = ENDS;
 	else if (threads->is_stale &&
-		 is_others(thread, identify(threads, record, &thread->is_listed)))
+		 runs_another(thread, identify(threads, record, &thread->is_listed)))
 		thread->fate = MOVES;
 	return 0;
 }
 
-/* proc(5), schedstat: time on the CPU, time waiting for one, slices. Returns false: not known. */
+/* proc(5), schedstat: "time on a CPU, time waiting for one, slices". False: not known. */
 static bool read_schedstat(int fd, uint64_t *ret_wait_ns)
 {
 	char text[96], *end;
@@ -218,7 +217,7 @@ static bool read_schedstat(int fd, uint64_t *ret_wait_ns)
 	return true;
 }
 
-/* It has waited before it was watched, too: its first reading is where it begins. */
+/* Waits count from the first reading: the file also has those from before. */
 static void open_schedstat(struct exits_threads *threads, struct watched_thread *thread,
 			   const volatile struct exits_thread *record)
 {
@@ -243,7 +242,7 @@ static void read_wait(struct exits_threads *threads, struct watched_thread *thre
 		read_schedstat(thread->schedstat, &thread->wait_ns);
 }
 
-/* What the next owner's count begins with. */
+/* Sets what is subtracted for the thread's next vCPU. */
 static int rebase(struct watched_thread *thread, struct exits_packed *counted)
 {
 	if (!counted)
@@ -254,7 +253,7 @@ static int rebase(struct watched_thread *thread, struct exits_packed *counted)
 	return 0;
 }
 
-static int hand_over(struct watched_thread *thread, struct exits_record *now)
+static int add_to_vcpu(struct watched_thread *thread, struct exits_record *now)
 {
 	struct exits_packed *counted = thread->fate == MOVES ? exits_record_pack(now) : NULL;
 	uint64_t wait_ns = thread->wait_ns - thread->base_wait_ns;
@@ -277,7 +276,7 @@ int exits_threads_take(struct exits_threads *threads, const volatile struct exit
 	struct exits_record now;
 	int err;
 
-	err = look_at(threads, thread, record);
+	err = update_thread(threads, thread, record);
 	if (err)
 		return err;
 	exits_record_read(&now, record, now_ns, &thread->held);
@@ -287,7 +286,7 @@ int exits_threads_take(struct exits_threads *threads, const volatile struct exit
 		threads->nr_leaving++;
 	if (threads->has_wait)
 		read_wait(threads, thread, record);
-	err = hand_over(thread, &now);
+	err = add_to_vcpu(thread, &now);
 	return err ? err : thread->fate == ENDS;
 }
 
@@ -311,7 +310,7 @@ static int keep_base(struct exits_threads *threads, const struct exits_argument_
 			return -ENOMEM;
 		base->key = *key;
 		HASH_ADD(hh, threads->bases, key, sizeof(*key), base);
-		if (!base->hh.tbl) {
+		if (!hash_has(base)) {
 			free(base);
 			return -ENOMEM;
 		}
@@ -348,8 +347,8 @@ int exits_threads_argument(struct exits_threads *threads, const struct exits_arg
 	return !err && thread->fate == MOVES ? keep_base(threads, key, cell) : err;
 }
 
-/* Whose those are that move is found out in the next sample: till then they counted for the old. */
-static void let_go(struct exits_threads *threads)
+/* Takes leaving threads from their vCPUs. The next sample finds the new vCPU of one that moves. */
+static void release_leaving(struct exits_threads *threads)
 {
 	for (uint32_t i = 0; threads->nr_leaving && i < threads->config.max_threads; i++) {
 		struct watched_thread *thread = &threads->list[i];
@@ -368,7 +367,7 @@ int exits_threads_end(struct exits_threads *threads, struct sample *sample, uint
 	int err = exits_vcpus_emit(threads->vcpus, threads->config.codes, sample, flags,
 				   threads->has_wait);
 
-	let_go(threads);
+	release_leaving(threads);
 	exits_vcpus_sweep(threads->vcpus);
 	return err;
 }

@@ -3,10 +3,10 @@
  * threads - the records of vCPU threads, as rows of their guests' vCPUs.
  *
  * Records are read while other CPUs write them: an exit that ends meanwhile may be missing in one
- * sample and is in the next. Whose a thread is may become known late, or change: what it had
- * counted until that was seen stays with the vCPU that had it so far, and so does what threads that
- * ended had counted. So nothing is counted twice, and no vCPU's value goes back as long as its
- * guest lives; when the guest has ended, its rows are in one sample more.
+ * sample and is in the next. The vCPU of a thread may become known late, or change: the counts up
+ * to then stay with the old vCPU, as do those of threads that have ended. So nothing is counted
+ * twice, and no vCPU's values go back while its guest exists; after a guest has ended, one more
+ * sample has its rows.
  */
 #ifndef KVMTOP_PROVIDERS_EXITS_THREADS_H
 #define KVMTOP_PROVIDERS_EXITS_THREADS_H
@@ -36,13 +36,13 @@ struct exits_threads *exits_threads_new(const struct exits_threads_config *confi
 void exits_threads_free(struct exits_threads *threads);
 
 /*
- * A sample: begin, then take each record that is in use, then each argument, then end; then release
- * the records of threads that ended. now_ns: CLOCK_MONOTONIC; has_wait: also how long they waited
- * for a CPU, as far as there are descriptors to see it.
+ * A sample: begin, then take each record in use, then each argument, then end; then release the
+ * records of threads that have ended. now_ns: CLOCK_MONOTONIC; has_wait: read the time that threads
+ * wait for a CPU, too, as far as there are descriptors.
  */
 void exits_threads_begin(struct exits_threads *threads, uint64_t now_ns, bool has_wait);
 
-/* 1: the thread ended, and what it had counted was taken over; 0: it lives; -ENOMEM. */
+/* 1: the thread has ended, and its counts were kept; 0: it is alive; -ENOMEM. */
 int exits_threads_take(struct exits_threads *threads, const volatile struct exits_thread *record);
 
 /* 0 or -ENOMEM. */
@@ -55,9 +55,9 @@ int exits_threads_end(struct exits_threads *threads, struct sample *sample, uint
 void exits_threads_release(struct exits_threads *threads, uint32_t number);
 
 /*
- * After a sample: from now on there are other records, max_threads of them, which begin at 0. What
- * was counted is added to what they will count, so codes must have those there were, in their
- * places. 0; -ENOMEM: it can only be freed.
+ * After a sample: replaces the records by max_threads new ones, which begin at 0. The counts so far
+ * are kept and added to theirs, so codes must have the old codes at the same indexes. 0; -ENOMEM:
+ * it can only be freed.
  */
 int exits_threads_restart(struct exits_threads *threads, const struct exits_code *codes,
 			  uint32_t max_threads);

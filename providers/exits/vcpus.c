@@ -5,13 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
+#include "base/hash.h"
 #include "facts/exit_fields.h"
 #include "providers/exits/vcpus.h"
 
-/* What exits were about: a sum for each field. */
+/* The sum of an argument. */
 struct argument_sum {
 	uint32_t field;
 	enum exit_kind kind;
@@ -22,12 +20,12 @@ struct argument_sum {
 struct exits_vcpu {
 	struct exits_vcpu_id id;
 	unsigned int nr_holders;
-	struct exits_packed *former; /* NULL: none */
-	struct exits_record *now; /* the sum; NULL: there never was any */
-	bool has_now;		  /* in this sample */
+	struct exits_packed *former; /* counts that are kept; NULL: none */
+	struct exits_record *now;    /* the sum in this sample; NULL: there never was any */
+	bool has_now;		     /* a thread was added in this sample */
 	uint64_t wait_ns, former_wait_ns;
 	uint32_t cpu;
-	uint64_t shown[TIME_PARTS]; /* in the previous sample: they do not go back */
+	uint64_t shown[TIME_PARTS]; /* as of the previous sample: times never go back */
 	struct argument_sum *arguments;
 	UT_hash_handle hh;
 };
@@ -35,8 +33,8 @@ struct exits_vcpu {
 struct exits_vcpus {
 	struct exits_vcpus_config config;
 	struct exits_vcpu *list;
-	struct { /* what is known of a cell's code, by cell */
-		uint32_t field; /* FIELD_NONE: nothing yet */
+	struct {		/* by cell: the field of its code */
+		uint32_t field; /* FIELD_NONE: not looked up yet */
 		bool is_idle;
 	} cells[EXITS_CELLS];
 };
@@ -107,7 +105,7 @@ struct exits_vcpu *exits_vcpus_get(struct exits_vcpus *vcpus, struct exits_vcpu_
 		return NULL;
 	vcpu->id = id;
 	HASH_ADD(hh, vcpus->list, id, sizeof(id), vcpu);
-	if (!vcpu->hh.tbl) {
+	if (!hash_has(vcpu)) {
 		free(vcpu);
 		return NULL;
 	}
@@ -135,7 +133,6 @@ void exits_vcpu_set_cpu(struct exits_vcpu *vcpu, uint32_t cpu)
 	vcpu->cpu = cpu;
 }
 
-/* The sum of this sample may not be there yet. */
 static int need_now(struct exits_vcpu *vcpu)
 {
 	if (!vcpu->now)
@@ -190,7 +187,7 @@ static struct argument_sum *get_argument(struct exits_vcpu *vcpu, uint32_t field
 	sum->field = field;
 	sum->kind = kind;
 	HASH_ADD(hh, vcpu->arguments, field, sizeof(field), sum);
-	if (!sum->hh.tbl) {
+	if (!hash_has(sum)) {
 		free(sum);
 		return NULL;
 	}
@@ -208,7 +205,7 @@ int exits_vcpu_add_argument(struct exits_vcpu *vcpu, uint32_t field, enum exit_k
 	return 0;
 }
 
-/* Where rows go. */
+/* Where rows go, and what they have in common. */
 struct output {
 	struct sample *sample;
 	const struct exits_code *codes;
@@ -236,14 +233,14 @@ static int add_row(const struct exits_vcpus *vcpus, const struct output *out,
 				timing_of(cell, &timing));
 }
 
-/* The sums by kind, and of what means idle. */
+/* The sums by kind, and the time of the reasons that mean idle. */
 struct sums {
 	struct exits_cell by_kind[EXITS_KINDS];
 	uint64_t idle_ns[EXITS_REASONS];
 };
 
 /* Looks a cell's field up once. */
-static int know_cell(struct exits_vcpus *vcpus, const struct exits_code *codes, unsigned int i)
+static int look_up_cell(struct exits_vcpus *vcpus, const struct exits_code *codes, unsigned int i)
 {
 	uint32_t field = vcpus->cells[i].field;
 
@@ -267,7 +264,7 @@ static int add_cells(struct exits_vcpus *vcpus, const struct output *out,
 	     i = exits_record_next(now, i + 1)) {
 		unsigned int kind = out->codes[i].kind;
 
-		err = know_cell(vcpus, out->codes, i);
+		err = look_up_cell(vcpus, out->codes, i);
 		if (err)
 			return err;
 		exits_cell_add(&sums->by_kind[kind], &now->cells[i]);
@@ -283,7 +280,7 @@ static void split_time(const struct exits_vcpu *vcpu, const struct sums *sums,
 {
 	struct exits_time time;
 
-	for (int kind = 0; kind < 2; kind++) {
+	for (int kind = 0; kind < EXITS_REASONS; kind++) {
 		time.ns[kind] = sums->by_kind[kind].time_ns;
 		time.idle_ns[kind] = sums->idle_ns[kind];
 	}
@@ -305,7 +302,7 @@ static int add_times(const struct exits_vcpus *vcpus, const struct output *out,
 		if (parts[i] < vcpu->shown[i])
 			parts[i] = vcpu->shown[i];
 		vcpu->shown[i] = parts[i];
-		/* Of waiting nobody knows how much there was before the first reading. */
+		/* Waits do not count from zero: the time before the first reading is not known. */
 		if (i != TIME_WAIT)
 			err = sample_add(out->sample, key, parts[i], out->flags);
 		else if (out->has_wait)

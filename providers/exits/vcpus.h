@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vcpus - what all threads of a vCPU counted, those that ended too, as rows of a sample.
+ * vcpus - the counts of all threads of a vCPU, also those that have ended, as rows of a sample.
  *
- * In a sample: begin, then add what each thread and each argument has counted, then emit. What is
- * added as former stays for good and is not added again. Several threads may be one vCPU's, and it
- * has one row for each field all the same.
+ * In a sample: begin, then add the counts of each thread and each argument, then emit. Counts that
+ * are added as former are kept for all later samples and are not added again. A vCPU with several
+ * threads has one row for each field.
  */
 #ifndef KVMTOP_PROVIDERS_EXITS_VCPUS_H
 #define KVMTOP_PROVIDERS_EXITS_VCPUS_H
@@ -38,7 +38,7 @@ void exits_vcpus_free(struct exits_vcpus *vcpus);
 
 void exits_vcpus_begin(struct exits_vcpus *vcpus);
 
-/* NULL: no memory. It stays as long as its guest does, or as somebody holds it. */
+/* NULL: no memory. A vCPU is kept while its guest exists or while it is held. */
 struct exits_vcpu *exits_vcpus_get(struct exits_vcpus *vcpus, struct exits_vcpu_id id);
 void exits_vcpu_hold(struct exits_vcpu *vcpu);
 void exits_vcpu_drop(struct exits_vcpu *vcpu); /* NULL is fine */
@@ -46,23 +46,23 @@ void exits_vcpu_drop(struct exits_vcpu *vcpu); /* NULL is fine */
 struct exits_vcpu_id exits_vcpu_id(const struct exits_vcpu *vcpu);
 void exits_vcpu_set_cpu(struct exits_vcpu *vcpu, uint32_t cpu); /* of its latest exit */
 
-/* wait_ns: how long the thread waited for a CPU meanwhile. 0 or -ENOMEM. */
+/* wait_ns: how long the thread has waited for a CPU. 0 or -ENOMEM. */
 int exits_vcpu_add(struct exits_vcpu *vcpu, const struct exits_record *record, uint64_t wait_ns,
 		   bool is_former);
 int exits_vcpu_add_argument(struct exits_vcpu *vcpu, uint32_t field, enum exit_kind kind,
 			    const struct exits_cell *cell, bool is_former);
 
 /*
- * Adds the rows of all vCPUs; flags: theirs; codes: EXITS_CELLS of them; has_wait: also how long
- * they waited. 0 or -ENOMEM.
+ * Adds the rows of all vCPUs, with these flags; codes: EXITS_CELLS of them; has_wait: add rows of
+ * the time that they waited, too. 0 or -ENOMEM.
  */
 int exits_vcpus_emit(struct exits_vcpus *vcpus, const struct exits_code *codes,
 		     struct sample *sample, uint32_t flags, bool has_wait);
 
-/* Forgets vCPUs whose guest ended and that nobody holds: stats keeps their totals. */
+/* Drops each vCPU that is not held and of a guest that has ended: stats keeps its totals. */
 void exits_vcpus_sweep(struct exits_vcpus *vcpus);
 
-/* All that was emitted last is of former threads from now on. 0; -ENOMEM: it is so of some only. */
+/* Keeps all counts that were emitted last as former. 0; -ENOMEM: only some are kept. */
 int exits_vcpus_retire(struct exits_vcpus *vcpus);
 
 #endif

@@ -142,7 +142,7 @@ static void test_kernel_does_not_tell(void **state)
 	map.err = -EINVAL;
 	assert_int_equal(exits_bpf_arguments(machine->bpf, &keys, &cells, &why), -EINVAL);
 	assert_string_equal(why.text,
-			    "the kernel does not tell what exits were about: Invalid argument");
+			    "cannot read the arguments of exits from the kernel: Invalid argument");
 }
 
 int main(void)
