@@ -93,12 +93,10 @@ static int choose_thread(struct exits_run *run, const struct guests *guests, pid
 			 struct why *why)
 {
 	const struct guest *guest = guests_by_pid(guests, tid);
+	const struct vcpu *vcpu = guest_vcpu_by_tid(guest, tid);
 
-	for (size_t i = 0; guest && i < guest->nr_vcpus; i++) {
-		if (guest->vcpus[i].tid != tid)
-			continue;
-		run->only[run->query.nr_only++] =
-			(struct vcpu_key){ guest->id, guest->vcpus[i].index };
+	if (vcpu) {
+		run->only[run->query.nr_only++] = (struct vcpu_key){ guest->id, vcpu->index };
 		run->query.only = run->only;
 		return 0;
 	}

@@ -493,6 +493,15 @@ const struct guest *guests_by_pid(const struct guests *guests, pid_t pid)
 	return entry ? &entry->guest : NULL;
 }
 
+const struct vcpu *guest_vcpu_by_tid(const struct guest *guest, pid_t tid)
+{
+	for (size_t i = 0; guest && tid && i < guest->nr_vcpus; i++) {
+		if (guest->vcpus[i].tid == tid)
+			return &guest->vcpus[i];
+	}
+	return NULL;
+}
+
 /* Adds an item to the list in why, which begins at start; "..." ends a list that is full. */
 static void list_add(struct why *why, size_t start, const char *item)
 {

@@ -61,6 +61,8 @@ const struct guest *guests_at(const struct guests *guests, size_t i);
 const struct guest *guests_by_id(const struct guests *guests, uint32_t id);
 /* By the process's pid or the tid of any of its threads. */
 const struct guest *guests_by_pid(const struct guests *guests, pid_t pid);
+/* NULL: the guest is NULL, or the thread runs none of its vCPUs. */
+const struct vcpu *guest_vcpu_by_tid(const struct guest *guest, pid_t tid);
 
 /*
  * The one guest of this name (exact, case matters). -ENOENT: none; -ENOTUNIQ: several; why names

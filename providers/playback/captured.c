@@ -305,15 +305,6 @@ static int captured_new(const struct provider_site *site, const char *name, key_
 	return 0;
 }
 
-static const struct vcpu *find_vcpu(const struct guest *guest, int tid)
-{
-	for (size_t i = 0; guest && i < guest->nr_vcpus; i++) {
-		if (guest->vcpus[i].tid == tid)
-			return &guest->vcpus[i];
-	}
-	return NULL;
-}
-
 /* ---- events */
 
 static const struct guest *find_guest(const struct captured *captured, int tid)
@@ -324,7 +315,7 @@ static const struct guest *find_guest(const struct captured *captured, int tid)
 	for (size_t i = 0; (guest = guests_at(captured->site.guests, i)); i++) {
 		env_path(captured->site.env, path, sizeof(path), "/proc/%d/task/%d",
 			 (int)guest->pid, tid);
-		if (find_vcpu(guest, tid) || path_exists(path))
+		if (guest_vcpu_by_tid(guest, tid) || path_exists(path))
 			break;
 	}
 	return guest;
@@ -342,11 +333,6 @@ static bool event_key(const struct captured *captured, const struct want *want, 
 	if (guest)
 		ret_key->guest = guest->id;
 	return guest && (want->scope == WANT_EACH || want->guest == guest->id);
-}
-
-static int events_probe(const struct env *env, struct why *why)
-{
-	return trace_check(env, why);
 }
 
 /* The fields stay in the dictionary; what a live engine would count is not needed. */
@@ -369,7 +355,7 @@ static int events_open(const void *recording, const struct provider_site *site, 
 
 static const struct player events_player = {
 	.name = "tracepoint",
-	.probe = events_probe,
+	.probe = trace_check,
 	.open = events_open,
 	.next = captured_next,
 	.close = captured_close,
@@ -381,7 +367,7 @@ static bool exit_key(const struct captured *captured, const struct want *want, i
 		     struct key *ret_key)
 {
 	const struct guest *guest = guests_by_pid(captured->site.guests, tid);
-	const struct vcpu *vcpu = find_vcpu(guest, tid);
+	const struct vcpu *vcpu = guest_vcpu_by_tid(guest, tid);
 
 	(void)want;
 	if (vcpu)
