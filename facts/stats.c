@@ -508,6 +508,20 @@ void timing_sum_add(struct timing_sum *sum, const struct stats_timing *timing)
 		sum->total[i] += timing->total[i];
 }
 
+void timing_sum_merge(struct timing_sum *sum, const struct timing_sum *part)
+{
+	sum->nr += part->nr;
+	sum->total_ns += part->total_ns;
+	sum->delta_ns += part->delta_ns;
+	if (part->max_ns > sum->max_ns)
+		sum->max_ns = part->max_ns;
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
+		sum->total[i] += part->total[i];
+		sum->delta[i] += part->delta[i];
+	}
+	spread_join(&sum->spread, &part->spread);
+}
+
 uint64_t hist_percentile_ns(const uint64_t *hist, double share, uint64_t max_ns)
 {
 	uint64_t all = 0, below = 0, rank;

@@ -98,8 +98,9 @@ struct timing_sum {
 };
 
 void timing_sum_add(struct timing_sum *sum, const struct stats_timing *timing);
-/* Without total[], for those who look at the last interval only. */
+/* Without total[]: for the last interval only. */
 void timing_sum_add_interval(struct timing_sum *sum, const struct stats_timing *timing);
+void timing_sum_merge(struct timing_sum *sum, const struct timing_sum *part);
 
 /*
  * The duration that a share of the counted things (0.5, 0.99) did not exceed: the upper edge of

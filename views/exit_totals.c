@@ -10,7 +10,8 @@
 #include "arch/argument.h"
 #include "base/array.h"
 #include "facts/exit_counter.h"
-#include "views/timed.h"
+#include "facts/key_sums.h"
+#include "views/groups.h"
 
 #define NAME_SIZE 96
 
@@ -61,8 +62,6 @@ struct line {
 	uint64_t halt_ns;
 	char name[NAME_SIZE];
 };
-
-#define FIELD_ANY 0 /* in the key of a sum: not told apart */
 
 struct lines {
 	struct line *list;
@@ -162,7 +161,7 @@ static struct line *line_of(struct lines *lines, const struct query *query,
 
 static void line_add(struct line *line, const struct stats_item *stat, bool is_idle)
 {
-	exit_sum_add_totals(&line->sum, stat);
+	exit_sum_add(&line->sum, stat, true);
 	if (is_idle && stat->timing)
 		line->halt_ns += stat->timing->total_ns;
 }

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "facts/exit_counter.h"
-#include "views/timed.h"
+#include "views/groups.h"
 
 enum {
 	REASON, TOTAL, DELTA, RATE, SHARE, TIME_SHARE, TIME, MIN, AVERAGE, STDDEV, P50, P99,
@@ -53,18 +53,9 @@ static bool needs(const struct field *field)
 	return field->use == USE_EXIT || field->use == USE_TIME;
 }
 
-/* What is added up: a sum for every field, the exits chosen, and all time in scope. */
-struct sums {
-	struct exit_sum *by_field, all;
-	struct field_set reasons; /* that are shown */
-	struct life life;
-	uint64_t cost_ns;
-	bool has_cost;
-};
-
 /*
- * The reasons of the chosen exits that the filter selects. A flat list, whose rows have columns
- * that stay, has those of all exits.
+ * The reasons of the chosen counter that the filter selects. A flat list, which CSV has columns
+ * for, has the reasons of all counters.
  */
 static int choose(const struct query *query, const struct facts *facts, const struct exits *exits,
 		  struct field_set *ret_reasons)
@@ -83,109 +74,58 @@ static int choose(const struct query *query, const struct facts *facts, const st
 	return err;
 }
 
-static void add_stats(struct sums *sums, const struct query *query, const struct facts *facts)
+static int add_row(struct view *view, const struct facts *facts, const struct groups *groups,
+		   const struct group *group)
 {
-	for (size_t i = 0; i < stats_count(facts->stats); i++) {
-		const struct stats_item *stat = stats_at(facts->stats, i);
-		const struct field *field = fields_get(facts->fields, stat->key.field);
-
-		if (!query_has_key(query, &stat->key))
-			continue;
-		if (field->use == USE_TIME)
-			life_add(&sums->life, field, stat);
-		else if (field_set_has(&sums->reasons, stat->key.field))
-			exit_sum_add(&sums->by_field[stat->key.field], stat);
-	}
-}
-
-static struct cell time_cell(const struct exit_sum *sum, const struct life *life, bool is_idle)
-{
-	if (!sum->timing.nr)
-		return cell_none();
-	if (is_idle)
-		return cell_text("halt");
-	if (!(life->has >> TIME_WHOLE & 1))
-		return cell_none();
-	return cell_percent(sum->timing.delta_ns, life->ns[TIME_WHOLE]);
-}
-
-static int add_row(struct view *view, const struct facts *facts, uint32_t id,
-		   const struct sums *sums)
-{
-	const struct field *field = fields_get(facts->fields, id);
-	const struct exit_sum *sum = &sums->by_field[id];
+	const struct field *field = fields_get(facts->fields, group->key.field);
+	const struct exit_sum *sum = &group->sum;
 	struct view_row *row = view_add(view);
 
 	if (!row)
 		return -ENOMEM;
-	row->field = id;
+	row->field = group->key.field;
 	row->is_idle = field->is_idle;
 	row->cells[REASON] = cell_text(field->label);
 	row->cells[TOTAL] = cell_count(sum->total);
 	row->cells[DELTA] = cell_count(sum->delta);
 	row->cells[RATE] = exit_sum_rate(sum);
-	row->cells[SHARE] = cell_percent(sum->delta, sums->all.delta);
-	row->cells[TIME_SHARE] = time_cell(sum, &sums->life, field->is_idle);
-	if (sum->timing.nr)
-		row->cells[TIME] = cell_ns(sum->timing.delta_ns);
-	row->cells[MIN] = exit_sum_shortest(sum);
-	row->cells[AVERAGE] = exit_sum_average(sum);
-	row->cells[STDDEV] = exit_sum_deviation(sum);
-	row->cells[P50] = exit_sum_percentile(sum, 0.5);
-	row->cells[P99] = exit_sum_percentile(sum, 0.99);
-	row->cells[LONGEST] = exit_sum_longest(sum);
+	row->cells[SHARE] = cell_percent(sum->delta, groups->all.sum.delta);
+	group_fill_times(&row->cells[TIME_SHARE], group, &groups->split);
 	row->cells[HIST] = exit_sum_hist(sum);
 	return 0;
 }
 
-static void add_total(struct view *view, const struct facts *facts, struct sums *sums)
+static void add_total(struct view *view, const struct groups *groups)
 {
-	struct view_row *total = &view->total;
-	struct exit_sum cost = { 0 };
+	struct cell *cells = view->total.cells;
 
-	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
-		const struct exit_sum *sum = &sums->by_field[i];
-
-		sums->all.total += sum->total;
-		sums->all.delta += sum->delta;
-		sums->all.rate_per_s += sum->rate_per_s;
-		sums->all.has_rate |= sum->has_rate;
-		if (fields_get(facts->fields, i)->is_idle)
-			continue;
-		cost.timing.nr += sum->timing.nr;
-		cost.timing.delta_ns += sum->timing.delta_ns;
-	}
-	total->cells[REASON] = cell_text("Total");
-	total->cells[TOTAL] = cell_count(sums->all.total);
-	total->cells[DELTA] = cell_count(sums->all.delta);
-	total->cells[RATE] = exit_sum_rate(&sums->all);
-	total->cells[TIME_SHARE] = time_cell(&cost, &sums->life, false);
+	cells[REASON] = cell_text("Total");
+	cells[TOTAL] = cell_count(groups->all.sum.total);
+	cells[DELTA] = cell_count(groups->all.sum.delta);
+	cells[RATE] = exit_sum_rate(&groups->all.sum);
+	cells[TIME_SHARE] = group_time_share(&groups->all, &groups->split);
 }
 
 static bool is_shown(const struct query *query, const struct exit_sum *sum)
 {
-	return sum->nr && (query->zeros || sum->total || sum->delta || sum->timing.delta_ns);
+	return query->zeros || sum->total || sum->delta || sum->timing.delta_ns;
 }
 
 static int build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	struct exits exits = exits_choose(facts, false, true);
-	struct sums sums = { 0 };
-	int err = -ENOMEM;
+	struct groups groups = { .by = GROUP_REASON };
+	int err = choose(query, facts, &exits, &groups.chosen);
 
-	sums.by_field = view_scratch(view, fields_count(facts->fields) * sizeof(*sums.by_field));
-	if (sums.by_field)
-		err = choose(query, facts, &exits, &sums.reasons);
-	if (!err) {
-		add_stats(&sums, query, facts);
-		add_total(view, facts, &sums);
-		view->note = exits_note(&exits);
+	if (!err)
+		err = group_by(&groups, view, query, facts);
+	for (size_t i = 0; !err && i < groups.nr; i++) {
+		if (is_shown(query, &groups.list[i].sum))
+			err = add_row(view, facts, &groups, &groups.list[i]);
 	}
-	for (uint32_t i = 0; !err && i < fields_count(facts->fields); i++) {
-		if (is_shown(query, &sums.by_field[i]))
-			err = add_row(view, facts, i, &sums);
-	}
-	field_set_release(&sums.reasons);
+	add_total(view, &groups);
+	view->note = exits_note(&exits);
+	groups_release(&groups);
 	return err;
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The Guests view: one row a guest, by its exits or, with a filter, by the events that match. */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "facts/exit_counter.h"
-#include "views/timed.h"
+#include "facts/key_sums.h"
+#include "views/owners.h"
 
 enum { GUEST, PID, VCPUS, VMM };
 
@@ -16,17 +16,39 @@ static const struct column columns[] = {
 	[VCPUS] = { "vcpus", "vCPU", "how many it has", CELL_COUNT, 4,
 		    COLUMN_SPARE(2) },
 	[VMM] = { "vmm", "VMM", "what runs it", CELL_TEXT, 11, COLUMN_MACHINE_ONLY },
-	LIFE_COLUMNS("exits since the start or r; with a filter, the events it selects",
-		     "of all guests"),
+	[OWNER_TOTAL] = { "total", "Total",
+			  "exits since the start or r; with a filter, the events it selects",
+			  CELL_COUNT, 10, COLUMN_SPARE(11) },
+	[OWNER_SHARE] = { "share", "%Total", "of all guests", CELL_PERCENT, 7, COLUMN_SPARE(12) },
+	[OWNER_DELTA] = { "delta", "Delta", "since the previous sample", CELL_COUNT, 10,
+			  COLUMN_MACHINE_ONLY },
+	[OWNER_RATE] = { "rate", "CurAvg/s", "per second between the last two samples", CELL_RATE,
+			 9, 0 },
+	[OWNER_GUEST] = { "guest_percent", "Guest%", "of its vCPUs' time: in the guest",
+			  CELL_PERCENT, 6, COLUMN_SPARE(1) },
+	[OWNER_KVM] = { "kvm_percent", "KVM%", "of it: KVM handles an exit", CELL_PERCENT, 5,
+			COLUMN_SPARE(3) },
+	[OWNER_USER] = { "user_percent", "User%", "of it: in user space, the VMM",
+			 CELL_PERCENT, 5, COLUMN_SPARE(4) },
+	[OWNER_HALT] = { "halt_percent", "Halt%", "of it: the vCPU has nothing to do",
+			 CELL_PERCENT, 5, COLUMN_SPARE(6) },
+	[OWNER_WAIT] = { "wait_percent", "Wait%",
+			 "of it: it could run, but has no CPU; a part of the others",
+			 CELL_PERCENT, 5, COLUMN_SPARE(7) },
+	[OWNER_TIME] = { "vcpu_ns", "vCPU time", "the time of its vCPUs that the shares are of",
+			 CELL_NS, 7, COLUMN_MACHINE_ONLY },
+	[OWNER_SPLIT] = { "split", "Time split", "guest, KVM, user and halt as a picture",
+			  CELL_SPLIT, 16, COLUMN_SPARE(9) },
+	[OWNER_TOP] = { "top", "Top exit", "the reason that took most time, halts left out",
+			CELL_TEXT, 18, COLUMN_LEAST(12) | COLUMN_SPARE(5) },
+	[OWNER_TOP_SHARE] = { "top_percent", "Top%", "its share of the time of all but halts",
+			      CELL_PERCENT, 5, COLUMN_SPARE(10) },
+	[OWNER_HISTORY] = { "history", "History", "the rate over the last samples", CELL_SPARK, 30,
+			    COLUMN_SPARE(13) },
 	{ 0 },
 };
 
-struct guest_sum {
-	uint32_t guest;
-	struct life_row life;
-};
-
-/* Without a filter only what counts exits: other events are parts of each other. */
+/* Without a filter only exit counters: other events are parts of one another. */
 static bool wants(const struct query *query, const struct field *field)
 {
 	if (field->kind != FIELD_COUNTER || field->parent != FIELD_NONE || field->use != USE_EVENT)
@@ -39,7 +61,7 @@ static bool needs(const struct field *field)
 	return field->use == USE_EXIT || field->use == USE_TIME;
 }
 
-/* What the filter names. A parent that is there for its child's sake gives way to the child. */
+/* Whether the filter names the field; a child does not count if its parent is named as well. */
 static bool is_named(const struct query *query, const struct facts *facts,
 		     const struct field *field)
 {
@@ -48,7 +70,7 @@ static bool is_named(const struct query *query, const struct facts *facts,
 	return !query_names(query, fields_get(facts->fields, field->parent));
 }
 
-/* The fields to add up: all that a filter selects, or those of the best counter of exits. */
+/* The fields to sum up: all that the filter selects; without a filter the best exit counter. */
 static int choose_fields(const struct query *query, const struct facts *facts,
 			 struct field_set *ret_chosen)
 {
@@ -67,92 +89,42 @@ static int choose_fields(const struct query *query, const struct facts *facts,
 	return err;
 }
 
-static int compare_guest(const void *a, const void *b)
+/* A row for each guest, whether anything was counted for it or not. */
+static int init(struct owners *owners, struct view *view, const struct query *query,
+		const struct facts *facts)
 {
-	const struct guest_sum *x = a, *y = b;
+	const struct guest *guest;
 
-	return (x->guest > y->guest) - (x->guest < y->guest);
-}
-
-static int add_row(struct view *view, const struct facts *facts, struct guest_sum *item,
-		   uint64_t whole)
-{
-	const struct guest *guest = guests_by_id(facts->guests, item->guest);
-	struct view_row *row = view_add(view);
-
-	if (!row)
+	if (owners_init(owners, view, guests_count(facts->guests) + 1) < 0)
 		return -ENOMEM;
-	row->guest = item->guest;
-	row->is_gone = !guest;
-	row->is_rest = item->guest == STATS_ENDED;
-	row->cells[GUEST] = cell_text(guest ? guest->name : "(ended)");
-	if (guest) {
-		row->cells[PID] = cell_pid(guest->pid);
-		row->cells[VCPUS] = cell_count(guest->nr_vcpus);
-		row->cells[VMM] = guest->vmm[0] ? cell_text(guest->vmm) : cell_none();
-	}
-	life_row_fill(row, &item->life, facts->fields, whole);
+	for (size_t i = 0; (guest = guests_at(facts->guests, i)); i++)
+		owners_add(owners, guest->id, -1)->of = guest;
+	if (query_is_of_ended(query, facts))
+		owners_add(owners, query->guest, -1);
+	owners_end(owners);
 	return 0;
 }
 
-/* All guests, ascending, with the one that is asked for, and behind them one for the ended. */
-struct guest_sums {
-	struct guest_sum *list;
-	size_t nr;
-	struct guest_sum *latest; /* found: keys of one guest follow each other */
-};
-
-/* A sum for every guest there is, whether anything counted for it or not. */
-static int sums_init(struct guest_sums *sums, struct view *view, const struct query *query,
-		     const struct facts *facts)
-{
-	size_t nr = guests_count(facts->guests);
-
-	sums->nr = nr + query_is_of_ended(query, facts) + 1;
-	sums->list = view_scratch(view, sums->nr * sizeof(*sums->list));
-	if (!sums->list)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++)
-		sums->list[i].guest = guests_at(facts->guests, i)->id;
-	sums->list[nr].guest = query->guest; /* if it ended; else overwritten */
-	sums->list[sums->nr - 1].guest = STATS_ENDED;
-	qsort(sums->list, sums->nr, sizeof(*sums->list), compare_guest);
-	sums->latest = sums->list;
-	return 0;
-}
-
-/* Guests that the inventory has lost go with those that ended: no total goes back for it. */
-static struct guest_sum *sums_find(struct guest_sums *sums, uint32_t guest)
-{
-	struct guest_sum wanted = { .guest = guest }, *item = sums->latest;
-
-	if (item->guest == guest)
-		return item;
-	item = bsearch(&wanted, sums->list, sums->nr, sizeof(wanted), compare_guest);
-	sums->latest = item ? item : &sums->list[sums->nr - 1];
-	return sums->latest;
-}
-
-/* What each guest's reasons cost. */
+/* Adds what a reason cost, over the vCPUs of its guest. */
 static int add_reason(const struct facts *facts, const struct exits *timed,
 		      struct key_sums *reasons, const struct stats_item *stat,
 		      const struct field *field)
 {
 	struct key key = { stat->key.guest, -1, stat->key.field };
-	struct key_sum *pair;
+	struct key_sum *reason;
 
 	if (field->is_idle || field->parent == FIELD_NONE || !stat->delta ||
 	    !exits_has(timed, fields_get(facts->fields, field->parent)))
 		return 0;
-	pair = key_sums_get(reasons, key);
-	if (!pair)
+	reason = key_sums_get(reasons, key);
+	if (!reason)
 		return -ENOMEM;
-	pair->count += stat->delta;
-	pair->ns += stat->timing ? stat->timing->delta_ns : 0;
+	reason->count += stat->delta;
+	reason->ns += stat->timing ? stat->timing->delta_ns : 0;
 	return 0;
 }
 
-static int add_stats(struct guest_sums *sums, const struct field_set *chosen,
+static int add_stats(struct owners *owners, const struct field_set *chosen,
 		     const struct facts *facts, struct key_sums *reasons)
 {
 	struct exits timed = exits_choose(facts, true, true);
@@ -162,70 +134,74 @@ static int add_stats(struct guest_sums *sums, const struct field_set *chosen,
 	for (size_t i = 0; !err && i < stats_count(facts->stats); i++) {
 		const struct stats_item *stat = stats_at(facts->stats, i);
 		const struct field *field = fields_get(facts->fields, stat->key.field);
-		struct life_row *life;
+		struct owner *owner;
 
 		if (stat->key.guest == GUEST_ANY)
 			continue;
-		life = &sums_find(sums, stat->key.guest)->life;
+		owner = owners_find(owners, stat->key.guest, -1);
 		if (field_set_has(chosen, stat->key.field))
-			stat_sum_add(&life->exits, stat, FIELD_COUNTER, tick);
+			stat_sum_add(&owner->exits, stat, FIELD_COUNTER, tick);
 		if (field->use == USE_TIME)
-			life_add(&life->life, field, stat);
+			time_split_add(&owner->split, field, stat);
 		else if (field->use == USE_EXIT)
 			err = add_reason(facts, &timed, reasons, stat, field);
 	}
 	return err;
 }
 
-static int sum_up(struct guest_sums *sums, const struct query *query, const struct facts *facts)
+static int sum_up(struct owners *owners, const struct query *query, const struct facts *facts)
 {
 	struct field_set chosen = { 0 };
 	struct key_sums reasons = { 0 };
 	int err = choose_fields(query, facts, &chosen);
 
 	if (!err)
-		err = add_stats(sums, &chosen, facts, &reasons);
+		err = add_stats(owners, &chosen, facts, &reasons);
 	for (size_t i = 0; !err && i < reasons.nr_slots; i++) {
-		const struct key_sum *pair = &reasons.slots[i];
+		const struct key_sum *reason = &reasons.slots[i];
 
-		if (pair->key.field != FIELD_NONE)
-			life_row_add_reason(&sums_find(sums, pair->key.guest)->life,
-					    pair->key.field, pair->ns, pair->count);
+		if (reason->key.field != FIELD_NONE)
+			owner_add_reason(owners_find(owners, reason->key.guest, -1),
+					 reason->key.field, reason->ns, reason->count);
 	}
 	key_sums_release(&reasons);
 	field_set_release(&chosen);
 	return err;
 }
 
-static uint64_t add_total(struct view *view, const struct guest_sums *sums)
+static int add_row(struct view *view, const struct facts *facts, const struct owners *owners,
+		   struct owner *owner)
 {
-	struct life_row all = { 0 };
+	struct view_row *row = owners_add_row(view, owners, owner, facts->fields);
+	const struct guest *guest = owner->of;
 
-	for (size_t i = 0; i < sums->nr; i++)
-		life_row_merge(&all, &sums->list[i].life);
-	life_row_total(view, &all);
-	return all.exits.total;
+	if (!row)
+		return -ENOMEM;
+	if (!guest)
+		return 0;
+	row->cells[PID] = cell_pid(guest->pid);
+	row->cells[VCPUS] = cell_count(guest->nr_vcpus);
+	row->cells[VMM] = guest->vmm[0] ? cell_text(guest->vmm) : cell_none();
+	return 0;
 }
 
 static int build(struct view *view, const struct query *query, const struct facts *facts)
 {
-	struct guest_sums sums;
-	uint64_t whole;
+	struct owners owners;
 
-	if (sums_init(&sums, view, query, facts) < 0 || sum_up(&sums, query, facts) < 0)
+	if (init(&owners, view, query, facts) < 0 || sum_up(&owners, query, facts) < 0)
 		return -ENOMEM;
-	life_columns_absent(view, facts);
+	owners_absent(view, facts);
 	if (fields_have_exits(facts->fields) && !query->filter)
 		view->rate_title = "Exits/s";
-	whole = add_total(view, &sums);
-	for (size_t i = 0; i < sums.nr; i++) {
-		struct guest_sum *item = &sums.list[i];
+	owners_total(&owners, view, GUEST_ANY);
+	for (size_t i = 0; i < owners.nr; i++) {
+		struct owner *owner = &owners.list[i];
 
-		if (query->guest != GUEST_ANY && item->guest != query->guest)
+		if (query->guest != GUEST_ANY && owner->guest != query->guest)
 			continue;
-		if (!guests_by_id(facts->guests, item->guest) && !item->life.exits.total)
-			continue;
-		if (add_row(view, facts, item, whole) < 0)
+		if ((owner->of || owner->exits.total) &&
+		    add_row(view, facts, &owners, owner) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -249,7 +225,7 @@ const struct view_type view_guests = {
 	.noun = "exit so far",
 	.rows = ROWS_GUESTS,
 	.columns = columns,
-	.sort = LIFE_RATE,
+	.sort = OWNER_RATE,
 	.by_guest = true,
 	.wants = wants,
 	.needs = needs,

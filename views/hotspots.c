@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "views/timed.h"
+#include "views/groups.h"
 
 enum {
 	WHAT, ARGUMENT, TOTAL, DELTA, RATE, TIME_SHARE, TIME, MIN, AVERAGE, STDDEV, P50, P99,
@@ -46,27 +46,21 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
-/* The guest and the argument of a row, with their sum. */
-struct spot {
-	uint32_t guest, field;
-	struct exit_sum sum;
-};
-
 static bool wants(const struct query *query, const struct field *field)
 {
 	(void)query;
 	return field->use == USE_ARGUMENT;
 }
 
-/* Exits, too: so they are not counted anew when one looks back at them. */
+/* Exits, too: they go on being counted while the user looks at their arguments. */
 static bool needs(const struct field *field)
 {
 	return field->use != USE_EVENT;
 }
 
 /*
- * Whether the argument came with the reason that is asked for. Where kvm_exit never fires nobody
- * saw what it came with; but exits to user space for I/O and MMIO have those arguments only.
+ * Whether the argument belongs to the reason that the query asks for. Where kvm_exit never fires
+ * the reason is not known; but an exit to user space for I/O or MMIO has only such arguments.
  */
 static bool is_of_reason(const struct query *query, const struct facts *facts,
 			 const struct field *field)
@@ -105,55 +99,7 @@ static int choose(const struct query *query, const struct facts *facts,
 	return err;
 }
 
-static bool is_chosen(const struct query *query, const struct field_set *arguments,
-		      const struct stats_item *stat)
-{
-	return field_set_has(arguments, stat->key.field) && query_has_key(query, &stat->key) &&
-	       (query->zeros || stat->total || stat->delta);
-}
-
-/* Numbers the pairs of a guest and an argument; pair->count is the number. */
-static int number_spots(const struct query *query, const struct facts *facts,
-			const struct field_set *arguments, struct key_sums *ret_pairs)
-{
-	for (size_t i = 0; i < stats_count(facts->stats); i++) {
-		const struct stats_item *stat = stats_at(facts->stats, i);
-		struct key key = { stat->key.guest, -1, stat->key.field };
-		size_t nr = ret_pairs->nr;
-		struct key_sum *pair;
-
-		if (!is_chosen(query, arguments, stat))
-			continue;
-		pair = key_sums_get(ret_pairs, key);
-		if (!pair)
-			return -ENOMEM;
-		if (ret_pairs->nr > nr)
-			pair->count = nr;
-	}
-	return 0;
-}
-
-static void add_stats(const struct query *query, const struct facts *facts,
-		      const struct field_set *arguments, struct key_sums *pairs, struct spot *spots,
-		      struct life *life)
-{
-	for (size_t i = 0; i < stats_count(facts->stats); i++) {
-		const struct stats_item *stat = stats_at(facts->stats, i);
-		const struct field *field = fields_get(facts->fields, stat->key.field);
-		struct key key = { stat->key.guest, -1, stat->key.field };
-		struct spot *spot;
-
-		if (field->use == USE_TIME && query_has_key(query, &stat->key))
-			life_add(life, field, stat);
-		if (!is_chosen(query, arguments, stat))
-			continue;
-		spot = &spots[key_sums_get(pairs, key)->count];
-		spot->guest = stat->key.guest;
-		spot->field = stat->key.field;
-		exit_sum_add(&spot->sum, stat);
-	}
-}
-
+/* The exit's reason, or the kind of access where the reason is not known. */
 static const char *what_of(const struct facts *facts, const struct field *field)
 {
 	uint32_t what = field->reason != FIELD_NONE ? field->reason : field->parent;
@@ -161,94 +107,58 @@ static const char *what_of(const struct facts *facts, const struct field *field)
 	return fields_get(facts->fields, what)->label;
 }
 
-static struct cell time_cell(const struct exit_sum *sum, const struct life *life)
+static int add_row(struct view *view, const struct facts *facts, const struct groups *groups,
+		   const struct group *group)
 {
-	if (!sum->timing.nr || !(life->has >> TIME_WHOLE & 1))
-		return cell_none();
-	return cell_percent(sum->timing.delta_ns, life->ns[TIME_WHOLE]);
-}
-
-static void fill_numbers(struct view_row *row, const struct exit_sum *sum, const struct life *life)
-{
-	row->cells[TOTAL] = cell_count(sum->total);
-	row->cells[DELTA] = cell_count(sum->delta);
-	row->cells[RATE] = exit_sum_rate(sum);
-	row->cells[TIME_SHARE] = time_cell(sum, life);
-	if (sum->timing.nr)
-		row->cells[TIME] = cell_ns(sum->timing.delta_ns);
-	row->cells[MIN] = exit_sum_shortest(sum);
-	row->cells[AVERAGE] = exit_sum_average(sum);
-	row->cells[STDDEV] = exit_sum_deviation(sum);
-	row->cells[P50] = exit_sum_percentile(sum, 0.5);
-	row->cells[P99] = exit_sum_percentile(sum, 0.99);
-	row->cells[LONGEST] = exit_sum_longest(sum);
-	row->cells[HIST] = exit_sum_hist(sum);
-}
-
-static int add_row(struct view *view, const struct facts *facts, const struct spot *spot,
-		   const struct life *life)
-{
-	const struct field *field = fields_get(facts->fields, spot->field);
-	const struct guest *guest = guests_by_id(facts->guests, spot->guest);
+	const struct field *field = fields_get(facts->fields, group->key.field);
+	const struct guest *guest = guests_by_id(facts->guests, group->key.guest);
+	const struct exit_sum *sum = &group->sum;
 	struct view_row *row = view_add(view);
 
 	if (!row)
 		return -ENOMEM;
-	row->field = spot->field;
-	row->guest = spot->guest;
+	row->field = group->key.field;
+	row->guest = group->key.guest;
 	row->is_gone = !guest;
 	row->cells[WHAT] = cell_text(what_of(facts, field));
 	row->cells[ARGUMENT] = cell_text(field->label);
 	row->cells[GUEST] = cell_text(guest ? guest->name : "(ended)");
 	if (guest)
 		row->cells[PID] = cell_pid(guest->pid);
-	fill_numbers(row, &spot->sum, life);
+	row->cells[TOTAL] = cell_count(sum->total);
+	row->cells[DELTA] = cell_count(sum->delta);
+	row->cells[RATE] = exit_sum_rate(sum);
+	group_fill_times(&row->cells[TIME_SHARE], group, &groups->split);
+	row->cells[HIST] = exit_sum_hist(sum);
 	return 0;
 }
 
-static void add_total(struct view *view, const struct spot *spots, size_t nr,
-		      const struct life *life)
+static void add_total(struct view *view, const struct groups *groups)
 {
-	struct exit_sum all = { 0 };
 	struct cell *cells = view->total.cells;
 
-	for (size_t i = 0; i < nr; i++) {
-		all.total += spots[i].sum.total;
-		all.delta += spots[i].sum.delta;
-		all.rate_per_s += spots[i].sum.rate_per_s;
-		all.has_rate |= spots[i].sum.has_rate;
-		all.timing.nr += spots[i].sum.timing.nr;
-		all.timing.delta_ns += spots[i].sum.timing.delta_ns;
-	}
 	cells[WHAT] = cell_text("Total");
-	cells[TOTAL] = cell_count(all.total);
-	cells[DELTA] = cell_count(all.delta);
-	cells[RATE] = exit_sum_rate(&all);
-	cells[TIME_SHARE] = time_cell(&all, life);
+	cells[TOTAL] = cell_count(groups->all.sum.total);
+	cells[DELTA] = cell_count(groups->all.sum.delta);
+	cells[RATE] = exit_sum_rate(&groups->all.sum);
+	cells[TIME_SHARE] = group_time_share(&groups->all, &groups->split);
 }
 
 static int build(struct view *view, const struct query *query, const struct facts *facts)
 {
-	struct field_set arguments = { 0 };
-	struct key_sums pairs = { 0 };
-	struct life life = { 0 };
-	struct spot *spots = NULL;
-	int err = choose(query, facts, &arguments);
+	struct groups groups = { .by = GROUP_GUEST | GROUP_REASON };
+	int err = choose(query, facts, &groups.chosen);
 
 	if (!err)
-		err = number_spots(query, facts, &arguments, &pairs);
-	if (!err)
-		spots = view_scratch(view, pairs.nr * sizeof(*spots));
-	if (!spots)
-		err = -ENOMEM;
-	if (!err) {
-		add_stats(query, facts, &arguments, &pairs, spots, &life);
-		add_total(view, spots, pairs.nr, &life);
+		err = group_by(&groups, view, query, facts);
+	for (size_t i = 0; !err && i < groups.nr; i++) {
+		const struct group *group = &groups.list[i];
+
+		if (query->zeros || group->sum.total || group->sum.delta)
+			err = add_row(view, facts, &groups, group);
 	}
-	for (size_t i = 0; !err && i < pairs.nr; i++)
-		err = add_row(view, facts, &spots[i], &life);
-	key_sums_release(&pairs);
-	field_set_release(&arguments);
+	add_total(view, &groups);
+	groups_release(&groups);
 	return err;
 }
 

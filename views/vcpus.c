@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The vCPUs view: one row a vCPU, its exits, where its time goes, its costliest reason. */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "facts/exit_counter.h"
-#include "views/timed.h"
+#include "views/owners.h"
 
 enum { GUEST, VCPU, TID, CPU };
 
@@ -14,30 +13,36 @@ static const struct column columns[] = {
 	[VCPU] = { "vcpu", "vCPU", "its number in the guest", CELL_COUNT, 4, COLUMN_KEY },
 	[TID] = { "tid", "TID", "its thread", CELL_COUNT, 7, COLUMN_KEY | COLUMN_SPARE(8) },
 	[CPU] = { "cpu", "CPU", "where its latest exit was", CELL_COUNT, 4, COLUMN_SPARE(10) },
-	LIFE_COLUMNS("exits since the start or r; with a filter, those it selects",
-		     "of all vCPUs"),
+	[OWNER_TOTAL] = { "total", "Total",
+			  "exits since the start or r; with a filter, those it selects",
+			  CELL_COUNT, 10, COLUMN_SPARE(11) },
+	[OWNER_SHARE] = { "share", "%Total", "of all vCPUs", CELL_PERCENT, 7, COLUMN_SPARE(12) },
+	[OWNER_DELTA] = { "delta", "Delta", "since the previous sample", CELL_COUNT, 10,
+			  COLUMN_MACHINE_ONLY },
+	[OWNER_RATE] = { "rate", "CurAvg/s", "per second between the last two samples", CELL_RATE,
+			 9, 0 },
+	[OWNER_GUEST] = { "guest_percent", "Guest%", "of its vCPUs' time: in the guest",
+			  CELL_PERCENT, 6, COLUMN_SPARE(1) },
+	[OWNER_KVM] = { "kvm_percent", "KVM%", "of it: KVM handles an exit", CELL_PERCENT, 5,
+			COLUMN_SPARE(3) },
+	[OWNER_USER] = { "user_percent", "User%", "of it: in user space, the VMM",
+			 CELL_PERCENT, 5, COLUMN_SPARE(4) },
+	[OWNER_HALT] = { "halt_percent", "Halt%", "of it: the vCPU has nothing to do",
+			 CELL_PERCENT, 5, COLUMN_SPARE(6) },
+	[OWNER_WAIT] = { "wait_percent", "Wait%",
+			 "of it: it could run, but has no CPU; a part of the others",
+			 CELL_PERCENT, 5, COLUMN_SPARE(7) },
+	[OWNER_TIME] = { "vcpu_ns", "vCPU time", "the time of its vCPUs that the shares are of",
+			 CELL_NS, 7, COLUMN_MACHINE_ONLY },
+	[OWNER_SPLIT] = { "split", "Time split", "guest, KVM, user and halt as a picture",
+			  CELL_SPLIT, 16, COLUMN_SPARE(9) },
+	[OWNER_TOP] = { "top", "Top exit", "the reason that took most time, halts left out",
+			CELL_TEXT, 18, COLUMN_LEAST(12) | COLUMN_SPARE(5) },
+	[OWNER_TOP_SHARE] = { "top_percent", "Top%", "its share of the time of all but halts",
+			      CELL_PERCENT, 5, COLUMN_SPARE(10) },
+	[OWNER_HISTORY] = { "history", "History", "the rate over the last samples", CELL_SPARK, 30,
+			    COLUMN_SPARE(13) },
 	{ 0 },
-};
-
-struct vcpu_sum {
-	uint32_t guest;
-	int32_t vcpu;
-	const struct guest *of;
-	pid_t tid;
-	bool has_cpu;
-	uint64_t cpu;
-	struct life_row life;
-};
-
-/*
- * All vCPUs, ascending, with those of the guest that is asked for should it have ended, and behind
- * them one for those that are gone.
- */
-struct vcpu_sums {
-	struct vcpu_sum *list;
-	size_t nr;
-	bool has_cpus;
-	struct vcpu_sum *latest; /* found: keys of one vCPU follow each other */
 };
 
 static bool wants(const struct query *query, const struct field *field)
@@ -51,27 +56,6 @@ static bool needs(const struct field *field)
 	return field->use == USE_EXIT || field->use == USE_TIME || field->use == USE_CPU;
 }
 
-static void add_guest(struct vcpu_sums *sums, const struct guest *guest)
-{
-	for (size_t i = 0; i < guest->nr_vcpus; i++) {
-		struct vcpu_sum *sum = &sums->list[sums->nr++];
-
-		sum->guest = guest->id;
-		sum->of = guest;
-		sum->vcpu = guest->vcpus[i].index;
-		sum->tid = guest->vcpus[i].tid;
-	}
-}
-
-static int compare_sums(const void *a, const void *b)
-{
-	const struct vcpu_sum *x = a, *y = b;
-
-	if (x->guest != y->guest)
-		return x->guest < y->guest ? -1 : 1;
-	return (x->vcpu > y->vcpu) - (x->vcpu < y->vcpu);
-}
-
 /* How many keys there are of a guest: it has no more vCPUs than that. */
 static size_t count_keys(const struct stats *stats, uint32_t guest)
 {
@@ -82,65 +66,51 @@ static size_t count_keys(const struct stats *stats, uint32_t guest)
 	return nr;
 }
 
-static bool is_known(const struct vcpu_sum *list, const struct vcpu_sum *end, int32_t vcpu)
+/* The vCPUs of a guest that has ended, by their keys. */
+static void add_ended(struct owners *owners, const struct stats *stats, uint32_t guest)
 {
-	while (list < end && list->vcpu != vcpu)
-		list++;
-	return list < end;
-}
-
-/* The vCPUs that a guest had, which is not in the inventory any more, by what they counted. */
-static void add_ended(struct vcpu_sums *sums, const struct stats *stats, uint32_t guest)
-{
-	size_t first = sums->nr;
+	size_t first = owners->nr;
 
 	for (size_t i = 0; i < stats_count(stats); i++) {
 		const struct key *key = &stats_at(stats, i)->key;
+		size_t at = first;
 
-		if (key->guest != guest ||
-		    is_known(&sums->list[first], &sums->list[sums->nr], key->vcpu))
+		if (key->guest != guest)
 			continue;
-		sums->list[sums->nr++] = (struct vcpu_sum){ .guest = guest, .vcpu = key->vcpu };
+		while (at < owners->nr && owners->list[at].vcpu != key->vcpu)
+			at++;
+		if (at == owners->nr)
+			owners_add(owners, guest, key->vcpu);
 	}
 }
 
-static int sums_init(struct vcpu_sums *sums, struct view *view, const struct query *query,
-		     const struct facts *facts)
+static int init(struct owners *owners, struct view *view, const struct query *query,
+		const struct facts *facts)
 {
 	bool has_ended = query_is_of_ended(query, facts);
 	const struct guest *guest;
-	size_t nr = has_ended ? 1 + count_keys(facts->stats, query->guest) : 1;
+	size_t nr = has_ended ? count_keys(facts->stats, query->guest) : 0;
 
 	for (size_t i = 0; (guest = guests_at(facts->guests, i)); i++)
 		nr += guest->nr_vcpus;
-	sums->list = view_scratch(view, nr * sizeof(*sums->list));
-	if (!sums->list)
+	if (owners_init(owners, view, nr) < 0)
 		return -ENOMEM;
-	sums->nr = 0;
-	sums->has_cpus = false;
-	for (size_t i = 0; (guest = guests_at(facts->guests, i)); i++)
-		add_guest(sums, guest);
+	for (size_t i = 0; (guest = guests_at(facts->guests, i)); i++) {
+		for (size_t j = 0; j < guest->nr_vcpus; j++) {
+			struct owner *owner = owners_add(owners, guest->id,
+							 guest->vcpus[j].index);
+
+			owner->of = guest;
+			owner->tid = guest->vcpus[j].tid;
+		}
+	}
 	if (has_ended)
-		add_ended(sums, facts->stats, query->guest);
-	sums->list[sums->nr++] = (struct vcpu_sum){ .guest = STATS_ENDED, .vcpu = -1 };
-	qsort(sums->list, sums->nr, sizeof(*sums->list), compare_sums);
-	sums->latest = sums->list;
+		add_ended(owners, facts->stats, query->guest);
+	owners_end(owners);
 	return 0;
 }
 
-/* What is nobody's goes with those that are gone. */
-static struct vcpu_sum *sums_find(struct vcpu_sums *sums, const struct key *key)
-{
-	struct vcpu_sum wanted = { .guest = key->guest, .vcpu = key->vcpu }, *sum = sums->latest;
-
-	if (sum->guest == key->guest && sum->vcpu == key->vcpu)
-		return sum;
-	sum = bsearch(&wanted, sums->list, sums->nr, sizeof(wanted), compare_sums);
-	sums->latest = sum ? sum : &sums->list[sums->nr - 1];
-	return sums->latest;
-}
-
-/* The fields that count: as exits; and as reasons that may be the costliest. */
+/* The fields that are counted as exits, and those that may be the costliest reason. */
 struct chosen {
 	struct field_set exits, reasons;
 };
@@ -183,65 +153,56 @@ static int choose(const struct query *query, const struct facts *facts, struct c
 	return err;
 }
 
-static void add_stats(struct vcpu_sums *sums, const struct chosen *chosen,
+static void add_stats(struct owners *owners, const struct chosen *chosen,
 		      const struct facts *facts)
 {
 	for (size_t i = 0; i < stats_count(facts->stats); i++) {
 		const struct stats_item *stat = stats_at(facts->stats, i);
 		const struct field *field = fields_get(facts->fields, stat->key.field);
-		struct vcpu_sum *sum;
-		struct life_row *life;
+		struct owner *owner;
 
 		if (stat->key.guest == GUEST_ANY || !needs(field))
 			continue;
-		sum = sums_find(sums, &stat->key);
-		life = &sum->life;
+		owner = owners_find(owners, stat->key.guest, stat->key.vcpu);
 		if (field->use == USE_CPU) {
-			sum->has_cpu = sum->of != NULL;
-			sum->cpu = stat->total;
-			sums->has_cpus |= sum->has_cpu;
+			owner->has_cpu = owner->of != NULL;
+			owner->cpu = stat->total;
 		}
 		if (field->use == USE_TIME)
-			life_add(&life->life, field, stat);
+			time_split_add(&owner->split, field, stat);
 		if (field_set_has(&chosen->exits, stat->key.field))
-			stat_sum_add(&life->exits, stat, FIELD_COUNTER, stats_tick(facts->stats));
+			stat_sum_add(&owner->exits, stat, FIELD_COUNTER, stats_tick(facts->stats));
 		if (stat->delta && field_set_has(&chosen->reasons, stat->key.field))
-			life_row_add_reason(life, stat->key.field,
-					    stat->timing ? stat->timing->delta_ns : 0, stat->delta);
+			owner_add_reason(owner, stat->key.field,
+					 stat->timing ? stat->timing->delta_ns : 0, stat->delta);
 	}
 }
 
-static int sum_up(struct vcpu_sums *sums, const struct query *query, const struct facts *facts)
+static int sum_up(struct owners *owners, const struct query *query, const struct facts *facts)
 {
 	struct chosen chosen = { 0 };
 	int err = choose(query, facts, &chosen);
 
 	if (!err)
-		add_stats(sums, &chosen, facts);
+		add_stats(owners, &chosen, facts);
 	field_set_release(&chosen.exits);
 	field_set_release(&chosen.reasons);
 	return err;
 }
 
-static int add_row(struct view *view, const struct facts *facts, struct vcpu_sum *sum,
-		   uint64_t whole)
+static int add_row(struct view *view, const struct facts *facts, const struct owners *owners,
+		   struct owner *owner)
 {
-	struct view_row *row = view_add(view);
+	struct view_row *row = owners_add_row(view, owners, owner, facts->fields);
 
 	if (!row)
 		return -ENOMEM;
-	row->guest = sum->guest;
-	row->vcpu = sum->vcpu;
-	row->is_gone = !sum->of;
-	row->is_rest = sum->guest == STATS_ENDED;
-	row->cells[GUEST] = cell_text(sum->of ? sum->of->name : "(ended)");
-	if (sum->vcpu >= 0)
-		row->cells[VCPU] = cell_count((uint64_t)sum->vcpu);
-	if (sum->tid)
-		row->cells[TID] = cell_count((uint64_t)sum->tid);
-	if (sum->has_cpu)
-		row->cells[CPU] = cell_count(sum->cpu);
-	life_row_fill(row, &sum->life, facts->fields, whole);
+	if (owner->vcpu >= 0)
+		row->cells[VCPU] = cell_count((uint64_t)owner->vcpu);
+	if (owner->tid)
+		row->cells[TID] = cell_count((uint64_t)owner->tid);
+	if (owner->has_cpu)
+		row->cells[CPU] = cell_count(owner->cpu);
 	return 0;
 }
 
@@ -256,39 +217,36 @@ static bool names_any(const struct query *query, const struct facts *facts)
 	return false;
 }
 
-static bool is_shown(const struct query *query, const struct vcpu_sum *sum)
+static bool is_shown(const struct query *query, const struct owner *owner)
 {
-	struct key key = { sum->guest, sum->vcpu, FIELD_NONE };
+	struct key key = { owner->guest, owner->vcpu, FIELD_NONE };
 
-	return query_has_key(query, &key) && (sum->of || sum->life.exits.total);
+	return query_has_key(query, &key) && (owner->of || owner->exits.total);
 }
 
 static int build(struct view *view, const struct query *query, const struct facts *facts)
 {
-	struct life_row all = { 0 };
-	struct vcpu_sums sums;
+	struct owners owners;
+	bool has_cpus = false;
 
 	view->rate_title = "Exits/s";
-	/* A table of dashes says nothing; whoever shows it knows why. */
+	/* Without times of exits there are no rows: the caller says why. */
 	if (!fields_have_exits(facts->fields))
 		return 0;
-	if (sums_init(&sums, view, query, facts) < 0 || sum_up(&sums, query, facts) < 0)
+	if (init(&owners, view, query, facts) < 0 || sum_up(&owners, query, facts) < 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < sums.nr; i++) {
-		if (query->guest == GUEST_ANY || sums.list[i].guest == query->guest)
-			life_row_merge(&all, &sums.list[i].life);
-	}
-	life_row_total(view, &all);
-	life_columns_absent(view, facts);
+	owners_total(&owners, view, query->guest);
+	owners_absent(view, facts);
 	if (!names_any(query, facts))
 		view->note = "The filter matches no exit so far.";
-	if (!sums.has_cpus)
-		view->absent |= 1u << CPU;
-	for (size_t i = 0; i < sums.nr; i++) {
-		if (is_shown(query, &sums.list[i]) &&
-		    add_row(view, facts, &sums.list[i], all.exits.total) < 0)
+	for (size_t i = 0; i < owners.nr; i++) {
+		has_cpus |= owners.list[i].has_cpu;
+		if (is_shown(query, &owners.list[i]) &&
+		    add_row(view, facts, &owners, &owners.list[i]) < 0)
 			return -ENOMEM;
 	}
+	if (!has_cpus)
+		view->absent |= 1u << CPU;
 	return 0;
 }
 
@@ -313,7 +271,7 @@ const struct view_type view_vcpus = {
 	.noun = "exit so far",
 	.rows = ROWS_VCPUS,
 	.columns = columns,
-	.sort = LIFE_RATE,
+	.sort = OWNER_RATE,
 	.by_guest = true,
 	.is_timed = true,
 	.wants = wants,

@@ -149,19 +149,26 @@ struct view_row *view_add(struct view *view)
 	return row;
 }
 
+void *view_scratch_grow(struct view *view, size_t size)
+{
+	size_t more = size > 2 * view->scratch_size ? size : 2 * view->scratch_size;
+	void *scratch;
+
+	if (view->scratch && size <= view->scratch_size)
+		return view->scratch;
+	scratch = realloc(view->scratch, more + !more); /* NULL is for a lack of memory only */
+	if (!scratch)
+		return NULL;
+	view->scratch = scratch;
+	view->scratch_size = more + !more;
+	return scratch;
+}
+
 void *view_scratch(struct view *view, size_t size)
 {
-	size += !size; /* no rows to come is no lack of memory */
-	if (view->scratch_size < size) {
-		void *scratch = realloc(view->scratch, size);
+	void *scratch = view_scratch_grow(view, size);
 
-		if (!scratch)
-			return NULL;
-		view->scratch = scratch;
-		view->scratch_size = size;
-	}
-	memset(view->scratch, 0, size);
-	return view->scratch;
+	return scratch ? memset(scratch, 0, size) : NULL;
 }
 
 struct cell cell_percent(uint64_t part, uint64_t whole)

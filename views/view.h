@@ -163,7 +163,9 @@ int cell_compare(const struct cell *a, const struct cell *b);
 
 /* For the builders of views. NULL: no memory. */
 struct view_row *view_add(struct view *view);
-void *view_scratch(struct view *view, size_t size); /* zeroed, valid until the next build */
+/* Memory for sums, valid until the next build: zeroed; or grown, and what is new is not zeroed. */
+void *view_scratch(struct view *view, size_t size);
+void *view_scratch_grow(struct view *view, size_t size);
 
 static inline struct cell cell_text(const char *text)
 {

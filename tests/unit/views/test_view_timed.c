@@ -2,7 +2,7 @@
 /* The views of timed exits: guests, vCPUs, exits, hot spots, and the totals of `kvmtop exits`. */
 #include "facts/exit_counter.h"
 #include "tests/worlds/timed_world.h"
-#include "views/timed.h"
+#include "views/owners.h"
 
 /* ---- guests */
 
@@ -56,7 +56,7 @@ static void guests_without_the_provider_have_no_such_columns(void **state)
 	build(world);
 	for (size_t i = 0; i < view_columns(&view_guests); i++)
 		assert_int_equal(view_has_column(&world->view, i),
-				 i < LIFE_GUEST || i == LIFE_SPARK);
+				 i < OWNER_GUEST || i == OWNER_HISTORY);
 	assert_null(world->view.rate_title);
 }
 
@@ -111,11 +111,11 @@ static void vcpus_whose_exits_are_not_seen(void **state)
 	}
 	assert_string_equal(picture(world, "guest vcpu total top"),
 			    "db1 0 20 IO\ndb1 1 - -\nweb1 0 - -\nTotal - 20 -\n");
-	for (size_t i = LIFE_GUEST; i <= LIFE_SPLIT; i++)
-		assert_int_equal(view_has_column(&world->view, i), i == LIFE_WHOLE);
+	for (size_t i = OWNER_GUEST; i <= OWNER_SPLIT; i++)
+		assert_int_equal(view_has_column(&world->view, i), i == OWNER_TIME);
 	usual(world);
 	build(world);
-	for (size_t i = LIFE_GUEST; i <= LIFE_SPLIT; i++)
+	for (size_t i = OWNER_GUEST; i <= OWNER_SPLIT; i++)
 		assert_true(view_has_column(&world->view, i));
 }
 

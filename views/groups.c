@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Groups keys, and makes cells of their sums. */
+#include <errno.h>
+#include <math.h>
+
+#include "facts/key_sums.h"
+#include "views/groups.h"
+
+/* ---- where time went ---- */
+
+void time_split_add(struct time_split *split, const struct field *field,
+		    const struct stats_item *stat)
+{
+	split->ns[field->part] += stat->delta;
+	/* Shares are of whole intervals: the first one, without a rate, is not. */
+	if (stat->has_rate)
+		split->has |= 1u << field->part;
+}
+
+void time_split_merge(struct time_split *split, const struct time_split *part)
+{
+	for (int i = 0; i < TIME_PARTS; i++)
+		split->ns[i] += part->ns[i];
+	split->has |= part->has;
+}
+
+struct cell time_split_percent(const struct time_split *split, enum time_part part)
+{
+	if (!(split->has >> part & 1))
+		return cell_none();
+	return cell_percent(split->ns[part], split->ns[TIME_WHOLE]);
+}
+
+struct cell time_split_cell(struct time_split *split)
+{
+	static const enum time_part parts[SPLIT_PARTS] = {
+		[SPLIT_GUEST] = TIME_GUEST,
+		[SPLIT_KVM] = TIME_KVM,
+		[SPLIT_USER] = TIME_USER,
+		[SPLIT_HALT] = TIME_HALT,
+	};
+	double whole = (double)split->ns[TIME_WHOLE];
+
+	if (!(split->has >> TIME_GUEST & 1) || !split->ns[TIME_WHOLE])
+		return cell_none();
+	for (int i = 0; i < SPLIT_PARTS; i++)
+		split->shares[i] = (double)split->ns[parts[i]] / whole;
+	return (struct cell){ CELL_SPLIT, { .split = split->shares } };
+}
+
+/* ---- sums ---- */
+
+void exit_sum_add(struct exit_sum *sum, const struct stats_item *stat, bool has_totals)
+{
+	sum->nr++;
+	sum->total += stat->total;
+	sum->delta += stat->delta;
+	sum->rate_per_s += stat->rate_per_s;
+	sum->has_rate |= stat->has_rate;
+	if (stat->timing && has_totals)
+		timing_sum_add(&sum->timing, stat->timing);
+	else if (stat->timing)
+		timing_sum_add_interval(&sum->timing, stat->timing);
+}
+
+static void group_merge(struct group *all, const struct group *group)
+{
+	all->sum.nr += group->sum.nr;
+	all->sum.total += group->sum.total;
+	all->sum.delta += group->sum.delta;
+	all->sum.rate_per_s += group->sum.rate_per_s;
+	all->sum.has_rate |= group->sum.has_rate;
+	timing_sum_merge(&all->sum.timing, &group->sum.timing);
+	all->nr_halts += group->nr_halts;
+	all->halt_ns += group->halt_ns;
+	all->halt_delta_ns += group->halt_delta_ns;
+}
+
+struct cell exit_sum_rate(const struct exit_sum *sum)
+{
+	if (!sum->has_rate)
+		return cell_none();
+	return (struct cell){ CELL_RATE, { .number = sum->rate_per_s } };
+}
+
+struct cell exit_sum_average(const struct exit_sum *sum)
+{
+	if (!sum->timing.nr || !sum->delta)
+		return cell_none();
+	return cell_ns(sum->timing.delta_ns / sum->delta);
+}
+
+static bool has_hist(const struct exit_sum *sum)
+{
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
+		if (sum->timing.delta[i])
+			return true;
+	}
+	return false;
+}
+
+struct cell exit_sum_percentile(const struct exit_sum *sum, double share)
+{
+	if (!has_hist(sum))
+		return cell_none();
+	return cell_ns(hist_percentile_ns(sum->timing.delta, share, sum->timing.max_ns));
+}
+
+struct cell exit_sum_hist(const struct exit_sum *sum)
+{
+	if (!has_hist(sum))
+		return cell_none();
+	return (struct cell){ CELL_HIST, { .hist = sum->timing.delta } };
+}
+
+struct cell exit_sum_longest(const struct exit_sum *sum)
+{
+	return sum->timing.max_ns ? cell_ns(sum->timing.max_ns) : cell_none();
+}
+
+struct cell exit_sum_shortest(const struct exit_sum *sum)
+{
+	const struct spread *spread = &sum->timing.spread;
+
+	return spread->count ? cell_ns(spread->min_ns) : cell_none();
+}
+
+struct cell exit_sum_deviation(const struct exit_sum *sum)
+{
+	const struct spread *spread = &sum->timing.spread;
+
+	if (!spread->count)
+		return cell_none();
+	if (spread->count < 2)
+		return cell_ns(0);
+	return cell_ns((uint64_t)(sqrt(spread->squares / (double)(spread->count - 1)) + 0.5));
+}
+
+struct cell group_time_share(const struct group *group, const struct time_split *split)
+{
+	if (group->sum.timing.nr == group->nr_halts || !(split->has >> TIME_WHOLE & 1))
+		return cell_none();
+	return cell_percent(group->sum.timing.delta_ns - group->halt_delta_ns,
+			    split->ns[TIME_WHOLE]);
+}
+
+void group_fill_times(struct cell *cells, const struct group *group,
+		      const struct time_split *split)
+{
+	enum { TIME_SHARE, TIME, SHORTEST, AVERAGE, DEVIATION, P50, P99, LONGEST };
+	const struct exit_sum *sum = &group->sum;
+	uint32_t nr = sum->timing.nr;
+
+	cells[TIME_SHARE] = nr && nr == group->nr_halts ? cell_text("halt") :
+							  group_time_share(group, split);
+	if (nr)
+		cells[TIME] = cell_ns(sum->timing.delta_ns);
+	cells[SHORTEST] = exit_sum_shortest(sum);
+	cells[AVERAGE] = exit_sum_average(sum);
+	cells[DEVIATION] = exit_sum_deviation(sum);
+	cells[P50] = exit_sum_percentile(sum, 0.5);
+	cells[P99] = exit_sum_percentile(sum, 0.99);
+	cells[LONGEST] = exit_sum_longest(sum);
+}
+
+/* ---- grouping ---- */
+
+static struct key key_of_group(const struct groups *groups, struct key key)
+{
+	if (!(groups->by & GROUP_GUEST))
+		key.guest = GUEST_ANY;
+	if (!(groups->by & GROUP_VCPU))
+		key.vcpu = -1;
+	if (!(groups->by & GROUP_REASON))
+		key.field = FIELD_ANY;
+	return key;
+}
+
+/* NULL: no memory. */
+static struct group *group_of(struct groups *groups, struct key_sums *numbers, struct view *view,
+			      struct key key)
+{
+	struct key_sum *number = key_sums_get(numbers, key);
+
+	if (!number)
+		return NULL;
+	if (numbers->nr > groups->nr) {
+		struct group *list = view_scratch_grow(view, (groups->nr + 1) * sizeof(*list));
+
+		if (!list)
+			return NULL;
+		groups->list = list;
+		number->count = groups->nr++;
+		list[number->count] = (struct group){ .key = key };
+	}
+	return &groups->list[number->count];
+}
+
+static void add_stat(struct group *group, const struct stats_item *stat, bool is_halt,
+		     bool has_totals)
+{
+	exit_sum_add(&group->sum, stat, has_totals);
+	if (!is_halt || !stat->timing)
+		return;
+	group->nr_halts++;
+	group->halt_ns += stat->timing->total_ns;
+	group->halt_delta_ns += stat->timing->delta_ns;
+}
+
+int group_by(struct groups *groups, struct view *view, const struct query *query,
+	     const struct facts *facts)
+{
+	struct key_sums numbers = { 0 }; /* of groups, by their keys */
+	int err = 0;
+
+	for (size_t i = 0; !err && i < stats_count(facts->stats); i++) {
+		const struct stats_item *stat = stats_at(facts->stats, i);
+		const struct field *field = fields_get(facts->fields, stat->key.field);
+		struct group *group;
+
+		if (!query_has_key(query, &stat->key))
+			continue;
+		if (field->use == USE_TIME)
+			time_split_add(&groups->split, field, stat);
+		if (!field_set_has(&groups->chosen, stat->key.field))
+			continue;
+		group = group_of(groups, &numbers, view, key_of_group(groups, stat->key));
+		if (group)
+			add_stat(group, stat, field->is_idle, groups->has_totals);
+		else
+			err = -ENOMEM;
+	}
+	for (size_t i = 0; i < groups->nr; i++)
+		group_merge(&groups->all, &groups->list[i]);
+	key_sums_release(&numbers);
+	return err;
+}
+
+void groups_release(struct groups *groups)
+{
+	field_set_release(&groups->chosen);
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A list of guests or vCPUs with their sums, and the cells of their rows. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "facts/exit_counter.h"
+#include "views/owners.h"
+
+/* ---- the list ---- */
+
+int owners_init(struct owners *owners, struct view *view, size_t nr)
+{
+	*owners = (struct owners){ 0 };
+	owners->list = view_scratch(view, (nr + 1) * sizeof(*owners->list));
+	return owners->list ? 0 : -ENOMEM;
+}
+
+struct owner *owners_add(struct owners *owners, uint32_t guest, int32_t vcpu)
+{
+	struct owner *owner = &owners->list[owners->nr++];
+
+	owner->guest = guest;
+	owner->vcpu = vcpu;
+	return owner;
+}
+
+static int compare_owners(const void *a, const void *b)
+{
+	const struct owner *x = a, *y = b;
+
+	if (x->guest != y->guest)
+		return x->guest < y->guest ? -1 : 1;
+	return (x->vcpu > y->vcpu) - (x->vcpu < y->vcpu);
+}
+
+void owners_end(struct owners *owners)
+{
+	owners_add(owners, STATS_ENDED, -1);
+	qsort(owners->list, owners->nr, sizeof(*owners->list), compare_owners);
+	owners->latest = owners->list;
+}
+
+struct owner *owners_find(struct owners *owners, uint32_t guest, int32_t vcpu)
+{
+	struct owner wanted = { .guest = guest, .vcpu = vcpu }, *owner = owners->latest;
+
+	if (owner->guest == guest && owner->vcpu == vcpu)
+		return owner;
+	owner = bsearch(&wanted, owners->list, owners->nr, sizeof(wanted), compare_owners);
+	owners->latest = owner ? owner : &owners->list[owners->nr - 1];
+	return owners->latest;
+}
+
+/* ---- sums ---- */
+
+void owner_add_reason(struct owner *owner, uint32_t field, uint64_t ns, uint64_t count)
+{
+	bool is_costlier = ns > owner->top_ns;
+
+	if (ns == owner->top_ns)
+		is_costlier = count > owner->top_count ||
+			      (count == owner->top_count && field < owner->top);
+	owner->all_ns += ns;
+	owner->all_count += count;
+	if (!is_costlier)
+		return;
+	owner->top = field;
+	owner->top_ns = ns;
+	owner->top_count = count;
+}
+
+/* ---- cells ---- */
+
+static void fill_split(struct cell *cells, const struct time_split *split)
+{
+	for (int part = TIME_GUEST; part <= TIME_WAIT; part++)
+		cells[OWNER_GUEST + part - TIME_GUEST] =
+			time_split_percent(split, (enum time_part)part);
+}
+
+void owners_total(struct owners *owners, struct view *view, uint32_t guest)
+{
+	struct owner *all = &owners->all;
+	struct cell *cells = view->total.cells;
+
+	for (size_t i = 0; i < owners->nr; i++) {
+		const struct owner *owner = &owners->list[i];
+
+		if (guest != GUEST_ANY && owner->guest != guest)
+			continue;
+		stat_sum_merge(&all->exits, &owner->exits);
+		time_split_merge(&all->split, &owner->split);
+	}
+	cells[0] = cell_text("Total");
+	cells[OWNER_TOTAL] = cell_count(all->exits.total);
+	cells[OWNER_DELTA] = cell_count(all->exits.delta);
+	cells[OWNER_RATE] = cell_rate(&all->exits);
+	fill_split(cells, &all->split);
+}
+
+static void fill_exits(struct cell *cells, const struct owner *owner, uint64_t whole)
+{
+	if (!owner->exits.nr)
+		return;
+	cells[OWNER_TOTAL] = cell_count(owner->exits.total);
+	cells[OWNER_SHARE] = cell_percent(owner->exits.total, whole);
+	cells[OWNER_DELTA] = cell_count(owner->exits.delta);
+	cells[OWNER_RATE] = cell_rate(&owner->exits);
+	cells[OWNER_HISTORY] = cell_spark(&owner->exits);
+}
+
+static void fill_top(struct cell *cells, const struct owner *owner, const struct fields *fields)
+{
+	if (!owner->top_ns && !owner->top_count)
+		return;
+	cells[OWNER_TOP] = cell_text(fields_get(fields, owner->top)->label);
+	cells[OWNER_TOP_SHARE] = owner->all_ns ?
+					 cell_percent(owner->top_ns, owner->all_ns) :
+					 cell_percent(owner->top_count, owner->all_count);
+}
+
+struct view_row *owners_add_row(struct view *view, const struct owners *owners,
+				struct owner *owner, const struct fields *fields)
+{
+	struct view_row *row = view_add(view);
+
+	if (!row)
+		return NULL;
+	row->guest = owner->guest;
+	row->vcpu = owner->vcpu;
+	row->is_gone = !owner->of;
+	row->is_rest = owner->guest == STATS_ENDED;
+	row->cells[0] = cell_text(owner->of ? owner->of->name : "(ended)");
+	fill_exits(row->cells, owner, owners->all.exits.total);
+	fill_split(row->cells, &owner->split);
+	if (owner->split.has & 1u << TIME_WHOLE)
+		row->cells[OWNER_TIME] = cell_ns(owner->split.ns[TIME_WHOLE]);
+	row->cells[OWNER_SPLIT] = time_split_cell(&owner->split);
+	fill_top(row->cells, owner, fields);
+	return row;
+}
+
+/* The parts of time that there are fields for, as bits. */
+static uint32_t parts_of(const struct fields *fields)
+{
+	uint32_t parts = 0;
+
+	for (uint32_t i = 0; i < fields_count(fields); i++) {
+		const struct field *field = fields_get(fields, i);
+
+		if (field->use == USE_TIME)
+			parts |= 1u << field->part;
+	}
+	return parts;
+}
+
+void owners_absent(struct view *view, const struct facts *facts)
+{
+	/* Where kvm_exit never fires there are such fields, but no times. */
+	bool is_timed = exits_choose(facts, true, true).rank != 2;
+	uint32_t parts = is_timed ? parts_of(facts->fields) : 0;
+
+	if (!fields_have_exits(facts->fields)) {
+		for (int i = OWNER_GUEST; i <= OWNER_TOP_SHARE; i++)
+			view->absent |= 1u << i;
+		return;
+	}
+	for (int part = TIME_GUEST; part <= TIME_WAIT; part++)
+		view->absent |= (~parts >> part & 1) << (OWNER_GUEST + part - TIME_GUEST);
+	if (!is_timed)
+		view->absent |= 1u << OWNER_SPLIT;
+	if (parts && !(parts >> TIME_USER & 1))
+		view->note = "Exits to user space were not recorded: KVM's time has that of user "
+			     "space in it.";
+}
