@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "cmd/live.h"
 #include "cmd/report.h"
 #include "ui/tui/tui.h"
@@ -26,13 +27,6 @@ static const struct view_type *type_of(const struct report_options *options)
 
 /* ---- what the title says */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static struct screen_recording title_of(const struct report_facts *facts,
 					const struct recording *recording)
 {
@@ -49,7 +43,7 @@ static struct screen_recording title_of(const struct report_facts *facts,
 	while (trace_file(recording->trace, nr))
 		nr++;
 	len = snprintf(title.files, sizeof(title.files), "%s",
-		       base_name(trace_file(recording->trace, 0)->path));
+		       path_base(trace_file(recording->trace, 0)->path));
 	if (nr > 1 && (size_t)len < sizeof(title.files))
 		snprintf(title.files + len, sizeof(title.files) - (size_t)len,
 			 " and %zu more", nr - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Options, and one source after the other into one file. */
+/* `kvmtop timeline`: its options, and the picture, drawn source by source. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "base/say.h"
 #include "base/whole_file.h"
 #include "cmd/option.h"
@@ -19,7 +20,7 @@
 #include "trace/timeline/perf_stat.h"
 #include "trace/timeline/uftrace.h"
 
-#define MARGIN_NS 60000000000	 /* what else there is may begin before KVM's first event */
+#define MARGIN_NS 60000000000	 /* other sources may begin this long before KVM's first event */
 #define PERF_BEFORE_NS 50000000 /* perf is usually started just before */
 #define PROGRESS_EVENTS 65536
 #define OUT_BYTES (1 << 18)
@@ -40,25 +41,25 @@ struct options {
 
 static const struct option_spec specs[] = {
 	OPT_HEADING("Options"),
-	OPT_STRING('o', "output", "FILE", output, "where to (standard output)"),
+	OPT_STRING('o', "output", "FILE", output, "the picture (default: standard output)"),
 	OPT_OTHER('k', "kvm", "FILE", recordings,
-		  "KVM's events: trace.dat, perf.data, ACRN, kvmtrace; may be repeated"),
+		  "a recording: trace.dat, perf.data, ACRN, kvmtrace; may be repeated"),
 	OPT_STRING('p', "perf-stat", "FILE", perf, "counters: what perf stat -I -x or -j printed"),
 	OPT_OTHER('O', "offset", "N", offset_text,
-		  "what the guest's clock is ahead of the host's; auto: from -k (default)"),
-	OPT_COUNT('f', "freq", "KHZ", khz, "the TSC's frequency, where times are TSCs"),
-	OPT_FLAG('F', "filter", filter, "nothing before the first event of -k"),
-	OPT_STRING('m', "merge", "TRACE", merge, "function calls on the host, in the host's time"),
+		  "how far the guest's clock is ahead of the host's; auto: from -k (default)"),
+	OPT_COUNT('f', "freq", "KHZ", khz, "the TSC's frequency, for times in TSC cycles"),
+	OPT_FLAG('F', "filter", filter, "no function calls before the first event of -k"),
+	OPT_STRING('m', "merge", "TRACE", merge, "function calls on the host, in its time"),
 	OPT_STRING('b', "binary", "FILE", binary,
-		   "the guest's program: its symbols are put into GUESTTRACE"),
+		   "the guest's program: write its symbols into GUESTTRACE"),
 	OPT_STRING('B', "binaryname", "NAME", binary_name,
-		   "what GUESTTRACE calls that program (test)"),
+		   "that program's name in GUESTTRACE (default: test)"),
 	OPT_STRING(0, "input-format", "KIND", input_format,
-		   "of -k, where it is not seen from the file"),
+		   "the kind of -k, if its files do not tell"),
 	OPT_HELP,
 };
 
-/* A signed number, or as the kernel prints it: without a sign, beyond 2^63. */
+/* A signed number, or an unsigned one beyond 2^63, as the kernel prints a negative one. */
 static int take_offset(struct options *options, const char *text, struct why *why)
 {
 	char *end;
@@ -72,7 +73,8 @@ static int take_offset(struct options *options, const char *text, struct why *wh
 	else
 		options->offset = (int64_t)strtoull(text, &end, 10);
 	if (end == text || *end || errno)
-		return why_set(why, -EINVAL, "\"%s\": the offset is a number, or auto", text);
+		return why_set(why, -EINVAL, "\"%s\": the offset is neither a number nor \"auto\"",
+			       text);
 	return 0;
 }
 
@@ -86,7 +88,8 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 	if (spec->offset != OPT_AT(recordings))
 		return 0;
 	if (options->nr_recordings == RECORDINGS_MAX)
-		return why_set(why, -EINVAL, "-k may be repeated %d times", RECORDINGS_MAX);
+		return why_set(why, -EINVAL, "too many recordings: -k may be given %d times",
+			       RECORDINGS_MAX);
 	options->recordings[options->nr_recordings++] = text;
 	return 0;
 }
@@ -110,10 +113,10 @@ struct run {
 	struct timeline_kvm *kvm;
 	struct timeline_inside inside;
 	int64_t first_ns; /* KVM's first event */
-	uint64_t nr_lost, nr_unknown; /* events; places where nobody knows how many */
+	uint64_t nr_lost, nr_unknown; /* events; losses of an unknown number of events */
 	struct progress progress;
 	bool has_guests, has_others; /* function calls; anything but KVM's events */
-	bool is_unwritable; /* which was told */
+	bool is_unwritable; /* the output; this was said */
 	int status;
 };
 
@@ -122,7 +125,7 @@ static void fail(struct run *run, int err, const struct why *why)
 	run->status = say_failure(err, why);
 }
 
-/* The first source that could be opened needs it. Returns whether it is there. */
+/* Opens the output for the first source that could be opened. Returns whether it is open. */
 static bool begin_output(struct run *run)
 {
 	struct why why = { "" };
@@ -153,8 +156,8 @@ static int set_clock(struct run *run, const struct trace_event *first, struct wh
 	if (info->clock == TRACE_CLOCK_CYCLES) {
 		run->clock.khz = options->khz ? options->khz : info->tsc_khz;
 		if (!run->clock.khz)
-			return why_set(why, -EINVAL, "%s: its times are TSCs: how fast is that? "
-				       "-f KHZ", info->path);
+			return why_set(why, -EINVAL, "%s: times are in TSC cycles: give the "
+				       "TSC's frequency with -f KHZ", info->path);
 	}
 	run->first_ns = run->has_others ? MARGIN_NS : 0;
 	timeline_clock_begin(&run->clock, first->time, (uint64_t)run->first_ns);
@@ -195,7 +198,7 @@ static int read_kvm(struct run *run, struct why *why)
 	return got;
 }
 
-/* What could not be read, and where; and what the recording lacks. */
+/* What could not be read, and where; and how many events are missing. */
 static void tell_problems(struct run *run)
 {
 	const struct trace_problem *problem;
@@ -244,7 +247,7 @@ struct guest_clock {
 	size_t nr; /* which of the guests */
 };
 
-/* What kvm_write_tsc_offset says is of the TSC. */
+/* The offsets of kvm_write_tsc_offset are TSC cycles. */
 static bool has_tsc(const struct run *run)
 {
 	return run->kvm && !run->clock.has_no_tsc;
@@ -268,16 +271,12 @@ static void tell_no_offset(const struct run *run, size_t nr, const char *path)
 	if (!run->kvm || run->options->has_offset ||
 	    (has_tsc(run) && timeline_kvm_host_time(run->kvm, nr, -1, UINT64_MAX, &time)))
 		return;
-	fprintf(stderr, "kvmtop: %s: %s; its times are taken as they are (-O)\n", path,
-		has_tsc(run) ? "no kvm_write_tsc_offset says how far the guest's clock is ahead" :
-			       "the recording's times are no TSCs (kvmtop record -C x86-tsc)");
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
+	fprintf(stderr,
+		"kvmtop: %s: %s; its times are taken for the host's: say with -O how far the "
+		"guest's clock is ahead\n", path,
+		has_tsc(run) ? "the recording has no kvm_write_tsc_offset event" :
+			       "the recording's times are not in TSC cycles (record with "
+			       "kvmtop record -C x86-tsc)");
 }
 
 static int draw_functions(struct run *run, FILE *json, const char *path,
@@ -300,7 +299,7 @@ static void take_functions(struct run *run, const char *path, const struct guest
 		.state = guest,
 		.has_cut = run->options->filter,
 		.cut_ns = run->first_ns,
-		.name = base_name(path),
+		.name = path_base(path),
 	};
 	struct uftrace uftrace;
 	struct why why = { "" }, end_why = { "" };
@@ -314,7 +313,7 @@ static void take_functions(struct run *run, const char *path, const struct guest
 		if (begin_output(run))
 			err = draw_functions(run, uftrace.json, path, &config, &why);
 		end_err = uftrace_close(&uftrace, path, &end_why);
-		if (end_err) { /* which explains why its text is none */
+		if (end_err) { /* that is the cause if its output makes no sense */
 			err = end_err;
 			why = end_why;
 		}
@@ -396,7 +395,7 @@ static void draw_all(struct run *run, const char *const *guests, size_t nr)
 		write_end(run);
 }
 
-/* Where nothing could be drawn, what was there before is worth more. */
+/* If nothing could be drawn, an older picture in the output's place stays. */
 static void end_output(struct run *run)
 {
 	struct why why = { "" };
@@ -433,7 +432,7 @@ static int run_timeline(const struct options *options, const char *const *guests
 	return run.status;
 }
 
-/* What is read is not to be written over. */
+/* No input may be overwritten. */
 static int check_output(const struct options *options, const char *const *guests, int nr,
 			struct why *why)
 {
@@ -447,7 +446,8 @@ static int check_output(const struct options *options, const char *const *guests
 		found = is_same_file(options->output, guests[i]) ? guests[i] : found;
 	for (size_t i = 0; options->output && i < 2; i++)
 		found = others[i] && is_same_file(options->output, others[i]) ? others[i] : found;
-	return found ? why_set(why, -EINVAL, "-o %s: that is what is to be read", found) : 0;
+	return found ? why_set(why, -EINVAL, "-o %s: this file is an input; choose another one",
+			       found) : 0;
 }
 
 static int timeline_run(int argc, char **argv)
@@ -463,11 +463,13 @@ static int timeline_run(int argc, char **argv)
 		return STATUS_OK;
 	}
 	if (!options.nr_recordings && !options.perf && !options.merge && first == argc)
-		err = why_set(&why, -EINVAL, "nothing to draw: -k FILE, -p FILE or a GUESTTRACE");
+		err = why_set(&why, -EINVAL,
+			      "nothing to draw: give -k FILE, -p FILE or a GUESTTRACE");
 	else if (options.filter && !options.nr_recordings)
-		err = why_set(&why, -EINVAL, "-F needs -k FILE: it is KVM's first event that cuts");
+		err = why_set(&why, -EINVAL,
+			      "-F needs -k FILE: it leaves out what is before KVM's first event");
 	else if (options.binary && first == argc)
-		err = why_set(&why, -EINVAL, "-b needs a GUESTTRACE");
+		err = why_set(&why, -EINVAL, "-b needs a GUESTTRACE to write symbols into");
 	if (err)
 		return say_usage("timeline", &why);
 	if (check_output(&options, (const char *const *)argv + first, argc - first, &why) < 0)
@@ -478,6 +480,6 @@ static int timeline_run(int argc, char **argv)
 
 const struct command timeline_command = {
 	.name = "timeline",
-	.help = "make a picture for Perfetto of recordings",
+	.help = "make a picture of recordings for Perfetto",
 	.run = timeline_run,
 };

@@ -83,7 +83,7 @@ is "$(status_of "$KVMTOP" timeline -o "$OUT" -p "$TMP/nothing")" 1 "nor has perf
 like "$(cat "$TMP/err")" 'nothing: no counter has a value' "which is said"
 is "$(cat "$OUT")" "of yesterday" "what was there before still is"
 is "$(status_of "$KVMTOP" timeline -o "$GUEST/dump.json" "$GUEST/dump.json")" 1 "over what is read"
-like "$(cat "$TMP/err")" 'dump.json: that is what is to be read' "is refused"
+like "$(cat "$TMP/err")" 'dump.json: this file is an input' "is refused"
 is "$(status_of "$KVMTOP" timeline -o "$TMP/new" "$TMP/none")" 1 "there was nothing"
 check "there is nothing" test ! -e "$TMP/new"
 ln -s out.json "$TMP/link"
@@ -180,9 +180,10 @@ fi
 same_files "$OUT" "$TMP/host.json" "-f: nanoseconds stay what they are"
 is "$(status_of "$KVMTOP" timeline -k "$TMP/host.dat" -p "$TMP/stat" -o "$OUT")" 1 \
 	"rdtsc without TSCs"
-like "$(cat "$TMP/err")" 'stat: rdtsc says when it began by the TSC, which -k has not' "is refused"
+like "$(cat "$TMP/err")" 'stat: rdtsc in the first line needs a recording with times in TSC' \
+	"is refused"
 "$KVMTOP" timeline -k "$TMP/host.dat" -o "$OUT" "$GUEST/dump.json" 2>"$TMP/err"
-like "$(cat "$TMP/err")" "dump.json: the recording's times are no TSCs" \
+like "$(cat "$TMP/err")" "dump.json: the recording's times are not in TSC cycles" \
 	"a guest's times on another clock are told"
 "$KVMTOP" timeline -k "$TMP/guest.dat" -k "$TMP/host.dat" -o "$OUT"
 like "$(cat "$OUT")" '"process_name","pid":[12],"args":\{"name":"web1"\}' \

@@ -84,8 +84,7 @@ static inline const struct meaning *meaning_of(struct meanings *meanings,
 
 static inline bool exit_key_is(const struct exit_key *a, const struct exit_key *b)
 {
-	return a->a == b->a && a->b == b->b && a->c == b->c && a->exit == b->exit &&
-	       a->kind == b->kind;
+	return memcmp(a, b, sizeof(*a)) == 0;
 }
 
 /* Why the guest was left, or KVM_RUN. */

@@ -32,26 +32,15 @@ static void tell_begin(const struct pairing *pairing, struct recorded_thread *th
 static void tell_end(const struct pairing *pairing, struct recorded_thread *thread, enum span span,
 		     uint64_t time, bool is_cut)
 {
+	const struct pairing_listener *listener = pairing->listener;
 	enum exit_kind kind = span == SPAN_EXIT ? EXITS_VMEXIT : EXITS_USERSPACE;
 	const struct open_span *open = &thread->spans[kind];
 
-	if (!pairing->listener)
-		return;
 	if (span == SPAN_GUEST)
-		pairing->listener->ends(pairing->listener->state, thread, span, thread->since,
-					time, NULL, is_cut);
+		listener->ends(listener->state, thread, span, thread->since, time, NULL, is_cut);
 	else if (thread->is_open & 1U << kind)
-		pairing->listener->ends(pairing->listener->state, thread, span, open->begin, time,
-					&thread->counts[open->count], is_cut);
-}
-
-/* What the thread was in since the recording began, if its first event ends it. */
-static void tell_first(const struct pairing *pairing, struct recorded_thread *thread,
-		       enum span span, uint64_t time)
-{
-	if (pairing->listener && thread->is_new && time > pairing->first_time)
-		pairing->listener->ends(pairing->listener->state, thread, span,
-					pairing->first_time, time, NULL, true);
+		listener->ends(listener->state, thread, span, open->begin, time,
+			       &thread->counts[open->count], is_cut);
 }
 
 /* What the recording cuts off. The outer span is told first. */
@@ -63,6 +52,35 @@ static void tell_cut(const struct pairing *pairing, struct recorded_thread *thre
 		return;
 	tell_end(pairing, thread, SPAN_EXIT, time, true);
 	tell_end(pairing, thread, SPAN_USERSPACE, time, true);
+}
+
+/* What the thread was in since the recording began, if its first event ends it. */
+static void tell_first(const struct pairing *pairing, struct recorded_thread *thread,
+		       enum span span, uint64_t time)
+{
+	if (thread->is_new && time > pairing->first_time)
+		pairing->listener->ends(pairing->listener->state, thread, span,
+					pairing->first_time, time, NULL, true);
+}
+
+/* What an exit ends: the guest, or an exit of which the entry is missing. */
+static void tell_exit(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
+{
+	tell_first(pairing, thread, SPAN_GUEST, time);
+	if (thread->state == VCPU_IN_GUEST)
+		tell_end(pairing, thread, SPAN_GUEST, time, false);
+	else
+		tell_cut(pairing, thread, time);
+}
+
+/* What an entry ends: the exit, or the guest if an exit is missing. */
+static void tell_entry(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
+{
+	tell_first(pairing, thread, SPAN_EXIT, time);
+	if (thread->state == VCPU_IN_GUEST)
+		tell_end(pairing, thread, SPAN_GUEST, time, true);
+	tell_end(pairing, thread, SPAN_EXIT, time, false);
+	tell_end(pairing, thread, SPAN_USERSPACE, time, false);
 }
 
 /* ---- what begins and ends */
@@ -97,14 +115,6 @@ static void end(struct recorded_thread *thread, enum exit_kind kind, uint64_t ti
 	drop(thread, kind);
 }
 
-static void cut(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
-{
-	tell_cut(pairing, thread, time);
-	thread->is_open = 0;
-	thread->is_mmio_open = false;
-	thread->state = VCPU_UNKNOWN;
-}
-
 static void set_state(struct recorded_thread *thread, enum vcpu_state state, uint64_t time)
 {
 	if (!thread->has_run)
@@ -128,11 +138,8 @@ static int on_exit_event(struct pairing *pairing, struct recorded_thread *thread
 	if (!pairing->has_exits[EXITS_VMEXIT])
 		pairing->first_exit = event->time;
 	pairing->has_exits[EXITS_VMEXIT] = true;
-	tell_first(pairing, thread, SPAN_GUEST, event->time);
-	if (thread->state == VCPU_IN_GUEST)
-		tell_end(pairing, thread, SPAN_GUEST, event->time, false);
-	else
-		tell_cut(pairing, thread, event->time);
+	if (pairing->listener)
+		tell_exit(pairing, thread, event->time);
 	thread->is_open = 0;
 	set_state(thread, VCPU_OUTSIDE, event->time);
 	thread->has_exit = true;
@@ -148,11 +155,8 @@ static void on_entry(struct pairing *pairing, struct recorded_thread *thread,
 {
 	pairing->has_entries = true;
 	pairing->last_entry = event->time;
-	tell_first(pairing, thread, SPAN_EXIT, event->time);
-	if (thread->state == VCPU_IN_GUEST)
-		tell_end(pairing, thread, SPAN_GUEST, event->time, true);
-	tell_end(pairing, thread, SPAN_EXIT, event->time, false);
-	tell_end(pairing, thread, SPAN_USERSPACE, event->time, false);
+	if (pairing->listener)
+		tell_entry(pairing, thread, event->time);
 	while (thread->is_open)
 		end(thread, (enum exit_kind)__builtin_ctz(thread->is_open), event->time);
 	thread->is_mmio_open = false;
@@ -169,7 +173,8 @@ static int on_userspace(struct pairing *pairing, struct recorded_thread *thread,
 
 	pairing->has_exits[EXITS_USERSPACE] = true;
 	if (thread->state == VCPU_OUTSIDE && thread->is_open & 1U << EXITS_USERSPACE) {
-		tell_end(pairing, thread, SPAN_USERSPACE, event->time, false);
+		if (pairing->listener)
+			tell_end(pairing, thread, SPAN_USERSPACE, event->time, false);
 		end(thread, EXITS_USERSPACE, event->time);
 	}
 	err = begin(pairing, thread, &key, event->time);
@@ -237,9 +242,13 @@ static void on_loss(struct pairing *pairing, const struct trace_event *event)
 
 		if (thread->file != event->file || (event->cpu >= 0 && thread->cpu != event->cpu))
 			continue;
-		if (pairing->listener && thread->state != VCPU_UNKNOWN)
+		if (pairing->listener && thread->state != VCPU_UNKNOWN) {
 			pairing->listener->lost(pairing->listener->state, thread, event);
-		cut(pairing, thread, event->time);
+			tell_cut(pairing, thread, event->time);
+		}
+		thread->is_open = 0;
+		thread->is_mmio_open = false;
+		thread->state = VCPU_UNKNOWN;
 		thread->is_lost = thread->has_run;
 	}
 }
@@ -297,7 +306,7 @@ int pairing_add(struct pairing *pairing, const struct trace_event *event)
 
 void pairing_end(struct pairing *pairing)
 {
-	for (size_t i = 0; i < pairing->table.nr_threads; i++)
+	for (size_t i = 0; pairing->listener && i < pairing->table.nr_threads; i++)
 		tell_cut(pairing, pairing->table.threads[i], pairing->last_time);
 }
 

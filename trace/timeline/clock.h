@@ -12,16 +12,16 @@ struct timeline_clock {
 	bool has_base;
 	uint64_t base; /* what is 0 in the timeline */
 	uint64_t khz;  /* cycles in a millisecond; 0: times are nanoseconds */
-	bool has_no_tsc; /* the recording's times are another clock's: TSCs do not fit in */
+	bool has_no_tsc; /* the recording's times are of another clock than the TSC */
 };
 
-/* A time that is so many nanoseconds after the beginning. */
+/* Makes this time the one that is after_ns behind the beginning. */
 static inline void timeline_clock_begin(struct timeline_clock *clock, uint64_t time,
 					uint64_t after_ns)
 {
 	unsigned __int128 after = after_ns;
 
-	/* The base may be before 0: differences are all that counts. */
+	/* The base may be before 0: only differences are used. */
 	clock->base = time - (uint64_t)(clock->khz ? after * clock->khz / 1000000 : after);
 	clock->has_base = true;
 }

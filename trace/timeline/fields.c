@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Numbers as numbers where a reader keeps them exact. */
+/* Numbers as JSON numbers if a reader keeps them exact, else as text. */
 #include <string.h>
 
 #include "trace/timeline/fields.h"
@@ -23,7 +23,7 @@ void timeline_fields_add(struct timeline_args *args, const struct trace_event *e
 		if (field->flags & (TRACE_FIELD_ARRAY | TRACE_FIELD_DYNAMIC))
 			continue;
 		number = trace_field_number(field, event);
-		/* A reader's numbers are doubles, and of 8 bytes most are addresses. */
+		/* Readers have doubles, and most fields of 8 bytes are addresses: as hex text. */
 		if (field->size < 8 || field->flags & TRACE_FIELD_SIGNED ||
 		    strcmp(field->name, "ns") == 0)
 			args_add_number(args, field->name, (int64_t)number);

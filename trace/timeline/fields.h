@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fields - what a recorded event says, as arguments of what is drawn for it.
+ * fields - the fields of a recorded event as arguments of the slice or point drawn for it.
  */
 #ifndef KVMTOP_TRACE_TIMELINE_FIELDS_H
 #define KVMTOP_TRACE_TIMELINE_FIELDS_H
@@ -8,7 +8,7 @@
 #include "trace/timeline/out.h"
 #include "trace/trace.h"
 
-/* All numbers and texts of the event, by their fields' names. */
+/* Adds all numbers and texts of the event, by the names of their fields. */
 void timeline_fields_add(struct timeline_args *args, const struct trace_event *event);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One JSON object after the other; a stack of open calls for each thread. */
+/* Reads one JSON object after the other, and keeps a stack of open calls for each thread. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,14 +12,14 @@
 
 #define CHUNK 65536
 #define EVENT_MAX (1 << 20) /* bytes of one event */
-#define DEPTH_MAX 10000	    /* calls within calls; those beyond are left out */
+#define DEPTH_MAX 10000	    /* calls within calls; deeper ones are left out */
 #define NAME_SIZE 160
 #define DEFAULT_NAME "?"
 
 /* A call that has not returned. */
 struct frame {
 	int64_t begin_ns;
-	int64_t last_ns; /* what it called had returned by then */
+	int64_t last_ns; /* the latest return of a call made by it */
 	char *name;
 	char *args; /* NULL: none */
 };
@@ -43,8 +43,8 @@ struct thread {
 	struct frame *frames;
 	size_t depth, room;
 	size_t left_out; /* calls beyond DEPTH_MAX */
-	int64_t last_ns; /* all that has returned had by then */
-	int64_t nr_unbegun;
+	int64_t last_ns; /* the latest return of any call */
+	int64_t nr_unbegun; /* calls that ended without having begun in the trace */
 	UT_hash_handle hh;
 };
 
@@ -153,7 +153,7 @@ static int grow(struct thread *thread)
 	return 0;
 }
 
-/* What was called later begins later, and what had returned has ended: clocks are coarse. */
+/* Clocks are coarse: a call begins behind its caller, and not before an earlier call's end. */
 static int push(struct thread *thread, int64_t ns, const char *name,
 		const struct timeline_args *args)
 {
@@ -181,7 +181,7 @@ static int push(struct thread *thread, int64_t ns, const char *name,
 	return 0;
 }
 
-/* Those that the cut shortens begin one after the other, by level. Returns whether it does. */
+/* Calls that are cut begin one after the other, by level. Returns whether this one is cut. */
 static bool clip(const struct functions_config *config, struct frame *frame, size_t level,
 		 int64_t end_ns)
 {
@@ -193,7 +193,7 @@ static bool clip(const struct functions_config *config, struct frame *frame, siz
 	return true;
 }
 
-/* The innermost call returns. args: what its end says. */
+/* The innermost call returns. args: of the event of its end. */
 static void pop(struct functions *functions, struct thread *thread, int64_t ns, bool is_cut,
 		const struct timeline_args *args)
 {
@@ -217,7 +217,7 @@ static void pop(struct functions *functions, struct thread *thread, int64_t ns, 
 	frame_release(frame);
 }
 
-/* It was running when the trace began; each of them is around those that returned before. */
+/* A call that ran when the trace began: it is around all such calls that returned before. */
 static void draw_unbegun(struct functions *functions, struct thread *thread, int64_t ns,
 			 const char *name, const struct timeline_args *args)
 {
@@ -235,7 +235,7 @@ static void draw_unbegun(struct functions *functions, struct thread *thread, int
 	free(frame.name);
 }
 
-/* An end may lack its name; then it is the innermost call's. */
+/* An end without a name is of the innermost call. */
 static size_t find_call(const struct thread *thread, const char *name)
 {
 	size_t depth = thread->depth;
@@ -258,7 +258,7 @@ static void end_call(struct functions *functions, struct thread *thread, int64_t
 		return;
 	}
 	if (!depth) {
-		/* What is around everything that is open here cannot be drawn before it ends. */
+		/* This call is around all open ones: they must have ended before it does. */
 		while (thread->depth)
 			pop(functions, thread, ns, true, &none);
 		draw_unbegun(functions, thread, ns, *name ? name : DEFAULT_NAME, args);
@@ -320,7 +320,7 @@ static struct process *get_process(struct functions *functions, int64_t pid)
 	return process;
 }
 
-/* uftrace leaves the tid of the main thread out. */
+/* uftrace leaves out the tid of the main thread. */
 static struct thread *get_thread(struct functions *functions, struct json_object *event)
 {
 	struct thread_key key = { 0, 0 };
@@ -440,7 +440,7 @@ static int skip(struct reader *reader, const char *what)
 	return c;
 }
 
-/* Behind this text, wherever it is. */
+/* Skips all up to and including this text. */
 static bool find_text(struct reader *reader, const char *text)
 {
 	size_t matched = 0;
@@ -456,7 +456,7 @@ static bool find_text(struct reader *reader, const char *text)
 	return !text[matched];
 }
 
-/* To the first event: a file is the list of them, or an object that has it. */
+/* Goes to the first event: the file is a list of events, or an object with such a list. */
 static bool find_list(struct reader *reader)
 {
 	int c = skip(reader, " \t\r\n");
@@ -469,7 +469,7 @@ static bool find_list(struct reader *reader)
 	return true;
 }
 
-/* Returns the event, or NULL: it makes no sense or ends too early. */
+/* NULL: the event makes no sense or ends too early. */
 static struct json_object *read_event(struct reader *reader, struct json_tokener *tokener)
 {
 	size_t size = 0;
@@ -509,7 +509,7 @@ static int read_events(struct functions *functions, struct reader *reader,
 	}
 	if (err == -EINVAL)
 		why_set(why, err, "%s: %s at offset %" PRIu64, path,
-			peek(reader) < 0 ? "ends too early," : "no event of a Chrome trace",
+			peek(reader) < 0 ? "ends too early," : "not an event of a Chrome trace",
 			reader->offset);
 	return err;
 }
@@ -558,7 +558,9 @@ int timeline_functions(FILE *in, const char *path, const struct functions_config
 		if (find_list(reader))
 			err = read_events(&functions, reader, tokener, path, why);
 		else
-			err = why_set(why, -EINVAL, "%s: is no Chrome trace", path);
+			err = why_set(why, -EINVAL,
+				      "%s: not a Chrome trace (as uftrace dump --chrome writes it)",
+				      path);
 	}
 	functions_end(&functions);
 	if (tokener)

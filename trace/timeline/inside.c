@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A process for each guest's file, a track for each CPU that something happened on. */
+/* A process for each guest's file, a track for each CPU that has events. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "trace/timeline/fields.h"
 #include "trace/timeline/inside.h"
 
@@ -11,7 +12,7 @@
 
 struct inside_file {
 	int32_t process; /* in the timeline; 0: nothing of it was drawn */
-	bool *cpus;	 /* those that have a track */
+	bool *cpus;	 /* whether a CPU has a track */
 	size_t nr_cpus;
 };
 
@@ -39,14 +40,13 @@ static struct inside_file *get_file(struct timeline_inside *inside, size_t i)
 	return &files[i];
 }
 
-/* The guest's name where its host's file is in the stream, too, else its own file's. */
+/* The guest's name if the host's file is in the stream, too; else the name of the guest's file. */
 static void find_name(const struct trace *trace, const struct trace_info *info, char *name,
 		      size_t size)
 {
-	const char *slash = strrchr(info->path, '/');
 	struct trace_guest guest;
 
-	snprintf(name, size, "inside %s", slash ? slash + 1 : info->path);
+	snprintf(name, size, "inside %s", path_base(info->path));
 	for (size_t file = 0; trace_file(trace, file); file++) {
 		for (size_t i = 0; trace_guest(trace, file, i, &guest); i++) {
 			if (guest.trace_id && guest.trace_id == info->trace_id)

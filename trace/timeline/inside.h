@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * inside - what a guest's own kernel recorded, beside what its host did.
+ * inside - what a guest's own kernel recorded, beside the host's recording.
  *
- * trace-cmd record -A makes a file for the guest whose times are those of its host. Its events are
- * points on a track for each of the guest's CPUs, in a process of their own. What is KVM's in there
- * is of guests within the guest, and not drawn here (timeline_kvm).
+ * trace-cmd record -A makes a file for the guest with the host's times. The events are points on a
+ * track for each of the guest's CPUs, in a process of their own. KVM's events in there are about
+ * guests within the guest: they are not drawn here, but as those of a host (kvm.h).
  */
 #ifndef KVMTOP_TRACE_TIMELINE_INSIDE_H
 #define KVMTOP_TRACE_TIMELINE_INSIDE_H
@@ -15,7 +15,7 @@
 
 struct inside_file;
 
-/* Begins as the trace, the clock, the output and zeroes; all of those must outlive it. */
+/* Begins with the trace, the clock and the output, which must outlive it, and zeroes. */
 struct timeline_inside {
 	const struct trace *trace;
 	const struct timeline_clock *clock;
@@ -26,7 +26,7 @@ struct timeline_inside {
 
 void timeline_inside_release(struct timeline_inside *inside);
 
-/* An event of the stream, whosever it is: 0 or -ENOMEM. */
+/* Takes any event of the stream: 0 or -ENOMEM. */
 int timeline_inside_add(struct timeline_inside *inside, const struct trace_event *event);
 
 #endif

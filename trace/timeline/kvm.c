@@ -13,11 +13,11 @@
 #define ORDER_OTHERS 1000000 /* behind all vCPUs */
 #define NAME_SIZE 96
 
-/* A guest, or what stands for it. */
+/* A guest, or threads of which no guest is known. */
 struct process {
 	int32_t number; /* in the timeline */
 	bool has_offsets;
-	uint64_t tsc_khz; /* the guest's; 0: not told */
+	uint64_t tsc_khz; /* the guest's; 0: not known */
 };
 
 /* What is kept of a thread. */
@@ -225,7 +225,7 @@ static int take_offset(struct timeline_kvm *kvm, const struct recorded_thread *t
 			   event->time, (int64_t)trace_field_number(offset, event));
 }
 
-/* The kernel's: a TSC shifted to the left, then times mul and by 2^32, is nanoseconds. */
+/* The kernel's rule: ns = (TSC << shift) * mul / 2^32. */
 static void take_clock(struct timeline_kvm *kvm, const struct track *track,
 		       const struct trace_event *event)
 {
@@ -241,7 +241,7 @@ static void take_clock(struct timeline_kvm *kvm, const struct track *track,
 	kvm->processes[track->process].tsc_khz = (uint64_t)((khz_mul + mul / 2) / mul);
 }
 
-/* A difference of less than a thousandth is the host's clock as the user or the file has it. */
+/* A difference below a thousandth is the inexact frequency that the user or the file gave. */
 static struct timeline_ratio ratio_of(const struct timeline_kvm *kvm, size_t process)
 {
 	uint64_t guest = kvm->processes[process].tsc_khz, host = kvm->clock->khz;

@@ -49,7 +49,7 @@ int offsets_add(struct timeline_offsets *offsets, size_t guest, int32_t vcpu, ui
 	if (!of)
 		return -ENOMEM;
 	if (of->nr && of->list[of->nr - 1].offset == offset)
-		return 0; /* the same again changes nothing */
+		return 0; /* the same offset again */
 	if (of->nr == of->room) {
 		size_t room = of->room ? 2 * of->room : 16;
 		struct offset *list = reallocarray(of->list, room, sizeof(*list));
@@ -78,7 +78,7 @@ static uint64_t to_host(const struct timeline_ratio *ratio, uint64_t time)
 			  (int64_t)ratio->guest_khz);
 }
 
-/* Whether it was written by then. Guests' clocks wrap around: differences count. */
+/* Whether it was written by then. Guests' clocks wrap around: only differences tell. */
 static bool is_before(const struct offset *offset, const struct timeline_ratio *ratio,
 		      uint64_t guest_time)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * offsets - what was added to the host's TSC for each vCPU, and when
+ * offsets - the offsets from the host's TSC to each vCPU's, and since when they hold
  * (kvm_write_tsc_offset).
  */
 #ifndef KVMTOP_TRACE_TIMELINE_OFFSETS_H
@@ -12,7 +12,7 @@
 
 struct vcpu_offsets;
 
-/* A guest's TSC runs so fast where the host's runs so fast; zeroes: as fast. */
+/* The frequencies of a guest's TSC and the host's; zeroes: they are the same. */
 struct timeline_ratio {
 	uint64_t guest_khz, host_khz;
 };
@@ -25,14 +25,14 @@ struct timeline_offsets {
 
 void offsets_release(struct timeline_offsets *offsets);
 
-/* Of a vCPU of a guest, at a time of the host's; later ones come later. 0 or -ENOMEM. */
+/* Adds a vCPU's offset, written at this time of the host, in order of time. 0 or -ENOMEM. */
 int offsets_add(struct timeline_offsets *offsets, size_t guest, int32_t vcpu, uint64_t time,
 		int64_t offset);
 
 /*
- * From a time of the guest's own, which is the host's by the ratio and an offset, to the host's.
- * The offset is that of the last write before it, or else of the first. A vCPU of which nothing is
- * known has what the guest's first one has. False: nothing of this guest.
+ * From a time of the guest's TSC to the host's. The offset is the last one written before that
+ * time, or else the first one. A vCPU without an offset has that of the guest's first one. False:
+ * the guest has none.
  */
 bool offsets_host_time(const struct timeline_offsets *offsets, const struct timeline_ratio *ratio,
 		       size_t guest, int32_t vcpu, uint64_t guest_time, uint64_t *ret_time);

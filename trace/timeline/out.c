@@ -2,6 +2,7 @@
 /* JSON by hand: a million events a second leave no time for objects. */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "trace/timeline/out.h"
 
 #define NUMBER_SIZE 24
@@ -22,52 +23,30 @@ static char *digits(char *buf, uint64_t number, int min)
 	return at;
 }
 
-/* How many bytes at text are one character of valid UTF-8; 0: none. */
-static size_t utf8_length(const unsigned char *text, size_t len)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t n = text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
-	uint32_t code = text[0] & (0x7fu >> n);
-
-	if (text[0] < 0xc2 || text[0] > 0xf4 || n > len)
-		return 0;
-	for (size_t i = 1; i < n; i++) {
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (text[i] & 0x3f);
-	}
-	if (code < least[n] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-		return 0;
-	return n;
-}
-
 /*
- * The next of text as JSON has it within quotes, at most 6 bytes and a NUL; returns how many bytes
- * of text it is. What is no character is a question mark.
+ * The next character of text as JSON has it within quotes, at most 6 bytes and a NUL. Returns how
+ * many bytes of text it is. A byte that is not UTF-8 becomes a question mark.
  */
 static size_t escape(const char *text, size_t len, char *buf)
 {
 	unsigned char c = (unsigned char)*text;
-	size_t n = 1;
+	uint32_t code;
+	size_t n;
 
 	if (c == '"' || c == '\\') {
 		snprintf(buf, 7, "\\%c", c);
-	} else if (c < 0x20 || c == 0x7f) {
-		snprintf(buf, 7, "\\u%04x", c);
-	} else if (c < 0x80) {
-		buf[0] = (char)c;
-		buf[1] = '\0';
-	} else if ((n = utf8_length((const unsigned char *)text, len))) {
-		memcpy(buf, text, n);
-		buf[n] = '\0';
-	} else {
-		strcpy(buf, "?");
-		n = 1;
+		return 1;
 	}
-	return n;
+	if (c < 0x20 || c == 0x7f) {
+		snprintf(buf, 7, "\\u%04x", c);
+		return 1;
+	}
+	n = utf8_decode(text, len, &code);
+	snprintf(buf, 7, "%.*s", n ? (int)n : 1, n ? text : "?");
+	return n ? n : 1;
 }
 
-/* How many bytes at text are as they are in JSON, too: nearly always all of them. */
+/* How many bytes at text need no escape in JSON: nearly always all. */
 static size_t plain_length(const char *text, size_t len)
 {
 	size_t n = 0;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * out - writes Chrome's trace format, event by event; Perfetto and chrome://tracing read
- * it.
+ * out - writes Chrome's trace format, event by event; Perfetto and chrome://tracing read it.
  *
  *	{"traceEvents":[{"ph":"X","name":"HLT","cat":"kvm","pid":1,"tid":7,"ts":1.234,...},...],
  *	 "displayTimeUnit":"ns","metadata":{...}}
  *
  * Times are handed in as nanoseconds since the beginning and written as microseconds with three
- * decimals. Events may come in any order: who reads the file sorts them.
+ * decimals. Events may come in any order: readers of the file sort them.
  */
 #ifndef KVMTOP_TRACE_TIMELINE_OUT_H
 #define KVMTOP_TRACE_TIMELINE_OUT_H
@@ -16,14 +15,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The arguments of one event as JSON: what is between the braces. */
+/* The arguments of one event as JSON, without the braces. */
 struct timeline_args {
 	char text[2048];
 	size_t len;
 };
 
 void args_clear(struct timeline_args *args);
-/* What has no room is left out. */
+/* An argument for which there is no room is left out. */
 void args_add_number(struct timeline_args *args, const char *name, int64_t number);
 void args_add_hex(struct timeline_args *args, const char *name, uint64_t number);
 void args_add_text(struct timeline_args *args, const char *name, const char *text, size_t len);
@@ -33,7 +32,7 @@ void args_add_json(struct timeline_args *args, const char *name, const char *jso
 struct timeline_out {
 	FILE *file;
 	bool has_events;
-	uint64_t nr_events; /* without names of processes and tracks */
+	uint64_t nr_events; /* names of processes and tracks are not counted */
 	int32_t nr_processes; /* numbers given to processes so far */
 };
 
@@ -49,7 +48,7 @@ void out_begin(struct timeline_out *out, FILE *file);
 
 /* A new process of this name: its number. */
 int32_t out_process(struct timeline_out *out, const char *name);
-/* The name of a track and its place among the others of its process. */
+/* Names a track; tracks of a process are shown in ascending order. */
 void out_track(struct timeline_out *out, int32_t process, int64_t track, const char *name,
 	       int64_t order);
 

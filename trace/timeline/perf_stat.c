@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Cuts lines of perf stat into fields. Event names may hold the separator: other fields do not. */
+/* Cuts lines of perf stat into fields. Of all fields only event names may have the separator. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -44,7 +44,7 @@ static bool is_value(const char *text)
 	       strcmp(text, "<not supported>") == 0;
 }
 
-/* "0.206358798": returns where it ends, NULL: no such number. */
+/* "0.206358798": returns where it ends; NULL: it is no such number. */
 static const char *read_seconds(const char *text, uint64_t *ret_ns)
 {
 	uint64_t seconds = 0, ns = 0;
@@ -69,7 +69,7 @@ static const char *read_seconds(const char *text, uint64_t *ret_ns)
 	return text;
 }
 
-/* As JSON has numbers: no leading zeros, digits after a point. */
+/* As JSON wants numbers: no leading zeros, digits after a point. */
 static bool set_value(struct perf_line *line, const char *text)
 {
 	text += strspn(text, "0");
@@ -99,8 +99,8 @@ static const char *field_at(const struct fields *fields, size_t i)
 }
 
 /*
- * Where the value is: first, or behind what it is of ("CPU0", "comm-17"), which may have the number
- * of CPUs behind it ("S0-D0-C1", 2).
+ * Where the value is: the first field, or behind the CPU or thread that was counted ("CPU0",
+ * "comm-17"), after which there may be a number of CPUs ("S0-D0-C1", 2).
  */
 static size_t find_value(const struct fields *fields)
 {
@@ -111,7 +111,7 @@ static size_t find_value(const struct fields *fields)
 	return 1;
 }
 
-/* Behind the event: the time it was counted for and a percentage, or the spread of several runs. */
+/* Behind the event: for how long it was counted and a percentage, or the spread of several runs. */
 static bool is_end_of_event(const struct fields *fields, size_t i)
 {
 	const char *text = field_at(fields, i);
@@ -129,7 +129,7 @@ static void add_name(struct perf_line *line, const char *text, const char *betwe
 	snprintf(line->name + len, sizeof(line->name) - len, "%s%s", len ? between : "", text);
 }
 
-/* The event with what was cut out of it, what it is of, and its unit. */
+/* The event, joined again where it was cut, the CPU or thread, and the unit. */
 static bool set_name(struct perf_line *line, const struct fields *fields, size_t value)
 {
 	const char separator[] = { fields->separator, '\0' };
@@ -165,7 +165,7 @@ static int parse_fields(char *text, struct perf_line *line)
 	cut(text + 1, &fields);
 	value = find_value(&fields);
 	number = field_at(&fields, value);
-	if (!is_value(number)) /* a line of nothing but a metric has none */
+	if (!is_value(number)) /* a line with a metric only has none */
 		return *number ? -EINVAL : 0;
 	if (!set_name(line, &fields, value) || *number == '<')
 		return 0;
@@ -263,7 +263,7 @@ bool perf_anchor_parse(const char *text, uint64_t *ret_tsc)
 
 /* ---- a file ---- */
 
-/* When the interval of each counter began: where its last one ended. */
+/* The interval of a counter begins where the one before ended. */
 struct counter {
 	char name[192];
 	int64_t track;
@@ -342,9 +342,9 @@ static int read_lines(struct perf *perf, FILE *in, const char *path,
 
 		if (nr == 1 && perf_anchor_parse(text, &tsc)) {
 			if (clock->has_no_tsc)
-				err = why_set(why, -EINVAL, "%s: rdtsc says when it began by the "
-							    "TSC, which -k has not (kvmtop record "
-							    "-C x86-tsc)", path);
+				err = why_set(why, -EINVAL, "%s: rdtsc in the first line needs a "
+							    "recording with times in TSC cycles "
+							    "(kvmtop record -C x86-tsc)", path);
 			perf->anchor_ns = timeline_clock_ns(clock, tsc);
 			continue;
 		}
@@ -353,7 +353,7 @@ static int read_lines(struct perf *perf, FILE *in, const char *path,
 		if (got > 0)
 			err = add_line(perf, &line);
 		else if (got < 0)
-			err = why_set(why, got, "%s:%zu: no line of perf stat -I -x", path, nr);
+			err = why_set(why, got, "%s:%zu: not a line of perf stat -I -x", path, nr);
 	}
 	free(text);
 	if (!err && !nr_values)

@@ -56,7 +56,7 @@ int uftrace_symbols(const char *folder, const char *binary, const char *name, st
 	return err ? err : wait_end(child, "nm", binary, why);
 }
 
-/* The other end of a pipe that uftrace writes to. */
+/* Runs uftrace, and reads its output. */
 static int dump(const char *folder, struct uftrace *ret_uftrace, struct why *why)
 {
 	const char *const argv[] = { "uftrace", "dump", "--chrome", "-d", folder, NULL };
