@@ -61,7 +61,7 @@ sum_of() {
 	name1 != "" && $at[name1] != value1 { next }
 	name2 != "" && $at[name2] != value2 { next }
 	{ sum += $at[column] }
-	END { print sum + 0 }' "$TMP/exits"
+	END { print column in at ? sum + 0 : "no column " column }' "$TMP/exits"
 }
 
 [ "$(uname -m)" = x86_64 ] || skip_all "the numbers are those of x86"
@@ -79,10 +79,10 @@ go two
 went one && went two
 exits_end
 is "$?" 0 "Ctrl-C ends it well"
-is "$(sum_of count pid "$one" reason IO) $(sum_of count pid "$one" reason MMIO)" "642 90" \
+is "$(sum_of total pid "$one" reason IO) $(sum_of total pid "$one" reason MMIO)" "642 90" \
 	"one guest's exits, by reason"
-is "$(sum_of count pid "$two" reason IO)" 156 "the other's"
-is "$(sum_of count pid "$two" vcpu 1)" 79 "one vCPU's, all of them"
+is "$(sum_of total pid "$two" reason IO)" 156 "the other's"
+is "$(sum_of total pid "$two" vcpu 1)" 79 "one vCPU's, all of them"
 stop "$one"
 stop "$two"
 
@@ -93,7 +93,7 @@ for event in ioport:321 mmio:45 cpuid:6; do
 	go "args$event"
 	went "args$event"
 	exits_end
-	is "$(sum_of count "" "")" "${event#*:}" "--event ${event%:*}"
+	is "$(sum_of total "" "")" "${event#*:}" "--event ${event%:*}"
 	stop "$GUEST"
 done
 
@@ -110,9 +110,9 @@ sleep 1.2 # they are seen before they end
 go heirs
 went heirs
 exits_end
-is "$(sum_of count vcpu 0 reason IO) $(sum_of count vcpu 1 reason IO)" "200 200" \
+is "$(sum_of total vcpu 0 reason IO) $(sum_of total vcpu 1 reason IO)" "200 200" \
 	"a vCPU's exits are its own, whichever thread made them"
-is "$(sum_of count "" "")" 404 "and no others are there"
+is "$(sum_of total "" "")" 404 "and no others are there"
 stop "$heirs"
 
 # ---- many guests, that come while we count
@@ -141,7 +141,7 @@ wrong=
 i=0
 for pid in $guests; do
 	i=$((i + 1))
-	got=$(sum_of count pid "$pid" reason IO)
+	got=$(sum_of total pid "$pid" reason IO)
 	[ "$got" = $i ] || wrong="$wrong $got, not $i;"
 done
 is "$wrong" "" "50 guests that came later: each with its own number"
@@ -166,10 +166,10 @@ ending() {
 # Others' guests may end meanwhile.
 for try in 1 2 3; do
 	ending $try
-	[ "$(sum_of count guest "(ended)" reason IO)" != 321 ] || break
+	[ "$(sum_of total guest "(ended)" reason IO)" != 321 ] || break
 	disturbed "a guest that ends" $try 3
 done
-is "$(sum_of count guest "(ended)" reason IO)" 321 "what a guest counted that ended is there once"
+is "$(sum_of total guest "(ended)" reason IO)" 321 "what a guest counted that ended is there once"
 
 # ---- more threads than there are records for
 
@@ -208,7 +208,7 @@ fill() {
 	exits_end
 	all=0
 	for pid in $guests; do
-		all=$((all + $(sum_of count pid "$pid")))
+		all=$((all + $(sum_of total pid "$pid")))
 		stop "$pid"
 	done
 	lost=$(awk 'match($0, /[0-9]+ exits lost/) { sum += substr($0, RSTART) }

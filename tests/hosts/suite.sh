@@ -350,7 +350,7 @@ cpu_goes_and_comes() {
 	check_exits "CPU 1 gone and back"
 	sums "$TMP/log.pid" >"$TMP/counted"
 	check_exits "CPU 1 gone and back, -p"
-	[ "$ENGINE" = perf ] || is "$(exit_of count "" "$PIO")" $((2000 * SLOW)) \
+	[ "$ENGINE" = perf ] || is "$(exit_of total "" "$PIO")" $((2000 * SLOW)) \
 		"CPU 1 gone and back, exits"
 }
 

@@ -82,14 +82,14 @@ exits_exact() {
 		for e_tid in $(vcpu_tids "$e_pid"); do
 			e_plan="$(cpuids 150 2) 400"
 			[ $e_guest = left ] || e_plan="$(cpuids 330 1) 90"
-			is "$(exit_of count "$e_tid" "$CPUID") $(exit_of count "$e_tid" "$PIO")" \
+			is "$(exit_of total "$e_tid" "$CPUID") $(exit_of total "$e_tid" "$PIO")" \
 				"$e_plan" "exits: $e_guest's vCPU has its own numbers"
 		done
 	done
 	trace_times >"$TMP/times"
 	e_wrong=
 	while read -r e_tid e_reason e_count e_ns; do
-		e_got=$(exit_of count "$e_tid" "$e_reason")
+		e_got=$(exit_of total "$e_tid" "$e_reason")
 		[ "$e_got" = "$e_count" ] ||
 			e_wrong="$e_wrong $e_tid $e_reason: $e_got, not $e_count;"
 	done <"$TMP/times"
@@ -136,7 +136,7 @@ exits_options() {
 	exits_begin -p "$right" -a
 	two_run
 	exits_end
-	is "$(exit_of count "" "$PIO")" 180 "exits -p: one guest's own"
+	is "$(exit_of total "" "$PIO")" 180 "exits -p: one guest's own"
 	is "$(cut -d, -f2 "$TMP/exits" | grep -c '^[0-9]')" \
 		"$(cut -d, -f2,3 "$TMP/exits" | grep '^[0-9]' | sort -u | wc -l)" \
 		"exits -a: a line for each of its threads"
@@ -145,7 +145,7 @@ exits_options() {
 	exits_begin -p "$right" -v 1
 	two_run
 	exits_end
-	is "$(exit_of count "" "$PIO") $(exit_of count "" "$CPUID")" "90 $(cpuids 330 1)" \
+	is "$(exit_of total "" "$PIO") $(exit_of total "" "$CPUID")" "90 $(cpuids 330 1)" \
 		"exits -v 1: vCPU 1 and not the other"
 	is "$(status_of kvmtop exits -p "$right" -v 4 1)" 2 "exits -v 4: a usage error"
 	like "$(cat "$TMP/err")" "no vCPU 4 in guest right \(pid $right\): it has 0-1" \
@@ -171,7 +171,7 @@ exits_arguments() {
 		EXITS=$(cat "$TMP/$e_event.pid")
 		exits_end
 		mv "$TMP/$e_event" "$TMP/exits"
-		is "$(exit_of count "" "")" "${e_event#*:}" "exits --event ${e_event%:*}"
+		is "$(exit_of total "" "")" "${e_event#*:}" "exits --event ${e_event%:*}"
 	done
 	stop "$GUEST"
 }
