@@ -213,11 +213,11 @@ struct output {
 	bool has_wait;
 };
 
-static struct timing *timing_of(const struct exits_cell *cell, struct timing *timing)
+static struct timing timing_of(const struct exits_cell *cell)
 {
-	timing->time_ns = cell->time_ns;
-	timing->max_ns = cell->max_ns;
-	memcpy(timing->hist, cell->hist, sizeof(timing->hist));
+	struct timing timing = { .time_ns = cell->time_ns, .max_ns = cell->max_ns };
+
+	memcpy(timing.hist, cell->hist, sizeof(timing.hist));
 	return timing;
 }
 
@@ -225,12 +225,11 @@ static int add_row(const struct exits_vcpus *vcpus, const struct output *out,
 		   const struct exits_vcpu_id *id, uint32_t field, const struct exits_cell *cell)
 {
 	struct key key = { id->guest, id->index, field };
-	struct timing timing;
+	const struct timing timing = timing_of(cell);
 
 	if (!vcpus->config.is_timed)
 		return sample_add(out->sample, key, cell->count, out->flags);
-	return sample_add_timed(out->sample, key, cell->count, out->flags,
-				timing_of(cell, &timing));
+	return sample_add_timed(out->sample, key, cell->count, out->flags, &timing);
 }
 
 /* The sums by kind, and the time of the reasons that mean idle. */

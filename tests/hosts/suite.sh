@@ -257,7 +257,8 @@ json_has() {
 # json_more: waits until each of them has seen what was done up to now.
 json_more() {
 	for j_name in $LOGS; do
-		wait_for 60 json_has "$j_name" $(($(grep -c . "$TMP/$j_name.json") + 2))
+		wait_for 60 json_has "$j_name" $(($(grep -c . "$TMP/$j_name.json") + 2)) ||
+			not_ok "kvmtop -l --json: $j_name goes on" "$(cat "$TMP/$j_name.err")"
 	done
 }
 

@@ -47,6 +47,8 @@ views_exact() {
 	for v_pid in $LOG_PIDS; do
 		stop "$v_pid"
 	done
+	is "$(cd "$TMP" && cat guests.err vcpus.err exits.err)" "" \
+		"the views: nothing to complain about"
 	is "$(view_totals guests guest)" "left $(exits_of "$left")
 right $(exits_of "$right")" "guests: each has what its threads did"
 	is "$(view_totals vcpus tid)" "$(trace_times |

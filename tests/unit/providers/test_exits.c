@@ -184,6 +184,15 @@ static void take_arguments(struct world *w)
 }
 
 /* Returns how many of the threads had ended. */
+/* Leaves bytes on the stack that a struct which is only half filled would show. */
+static __attribute__((noinline)) void dirty_stack(void)
+{
+	volatile char bytes[4096];
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = 0x5a;
+}
+
 static int take_sample(struct world *w, uint64_t now_ns)
 {
 	bool has_ended[RECORDS] = { false };
@@ -198,7 +207,10 @@ static int take_sample(struct world *w, uint64_t now_ns)
 		has_ended[i] = ret;
 	}
 	take_arguments(w);
+	dirty_stack();
 	assert_int_equal(exits_threads_end(w->threads, &w->sample, ROW_FROM_ZERO), 0);
+	for (size_t i = 0; i < w->sample.nr_timings; i++)
+		assert_null(w->sample.timings[i].spread); /* only a recording knows it */
 	for (uint32_t i = 0; i < RECORDS; i++) {
 		if (!has_ended[i])
 			continue;
