@@ -36,7 +36,7 @@ struct count {
 
 struct captured;
 
-/* The key, but for the field, of what a thread counted. False: it is no row that is wanted. */
+/* The guest and vCPU of the rows of a thread. False: no such rows are wanted. */
 typedef bool (*key_fn)(const struct captured *captured, const struct want *want, int tid,
 		       struct key *ret_key);
 

@@ -8,9 +8,9 @@
 #include "providers/playback/player.h"
 
 /*
- * What the monitor calls once the player is open. probe and open are NULL: playback_open() is in
- * their place. Each want() of a player that can seek() begins with the sample before the last one,
- * so that two samples answer it.
+ * What the monitor calls once a player is open. Its probe and open are NULL: playback_open() takes
+ * their place. If the player can seek, each want() goes back to the last sample but one, so that
+ * two samples answer the want.
  */
 extern const struct provider playback_provider;
 

@@ -11,7 +11,7 @@
 #include "providers/provider.h"
 
 struct player {
-	const char *name;	 /* before its notices: "exits" */
+	const char *name;	 /* begins its notices: "exits" */
 	bool is_always_by_guest; /* as in struct provider */
 	bool is_of_exits;	 /* as in struct provider */
 
@@ -26,9 +26,9 @@ struct player {
 		    struct why *why);
 
 	/*
-	 * Of the last two samples not after time_ns, the next one to play is the earlier one.
-	 * NULL: its samples are played once, in their order, one each time the live ones would be
-	 * taken.
+	 * Chooses the sample that is looked at: the last one that is not later than time_ns. The
+	 * next one to play is the sample before it, so that both show an interval. NULL: it cannot
+	 * choose; its samples are played in their order, each when a live one would be taken.
 	 */
 	void (*seek)(void *state, uint64_t time_ns);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test_recorded - recordings as guests and as rows of the live program's views: made-up ones to the
- * digit, and those of other programs as the text report has them.
+ * test_recorded - recordings as guests and as rows of the live program's views: made-up recordings
+ * to the digit, recordings of other programs as the text report has them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -196,7 +196,7 @@ static const struct cell *cell(const struct world *world, const char *name, cons
 
 /*
  * 10 us of a guest, and what happens in them: vCPU 0 halts, writes an MSR, asks user space about an
- * address, and halts until the end; vCPU 1 writes an MSR by another kind of exit; somebody else
+ * address, and halts until the end; vCPU 1 writes an MSR by another kind of exit; another thread
  * sends an interrupt.
  */
 static void make_guest(struct world *world)
@@ -263,7 +263,7 @@ static void exits_to_the_digit(void **state)
 	end(&world);
 }
 
-/* An exit that is open at the end is a part of the time. */
+/* An exit that is open at the end is in the time. */
 static void the_four_parts_of_time(void **state)
 {
 	struct world world;
@@ -289,7 +289,7 @@ static void the_four_parts_of_time(void **state)
 	end(&world);
 }
 
-/* One argument of two kinds of exits is two hot spots. */
+/* One argument of exits with two reasons is two hot spots. */
 static void arguments_and_their_exits(void **state)
 {
 	const struct fields *fields;
@@ -339,7 +339,7 @@ static void events_and_who_fired_them(void **state)
 	end(&world);
 }
 
-/* A sample more changes nothing, and a question asked again has the same answer. */
+/* Another sample changes nothing; the same query later has the same answer. */
 static void it_is_over(void **state)
 {
 	struct world world;
@@ -358,7 +358,7 @@ static void it_is_over(void **state)
 	end(&world);
 }
 
-/* ---- what nobody knows */
+/* ---- what is not known */
 
 /* The time between the last event before a loss and the next one of the thread. */
 static void lost_time_is_no_life(void **state)
@@ -386,7 +386,7 @@ static void lost_time_is_no_life(void **state)
 	assert_int_equal(total(&world, 0, "time"), 2000);
 	assert_int_equal(total(&world, 0, "time(guest)"), 1200);
 	assert_int_equal(total(&world, 0, "time(kvm)"), 800);
-	/* Nobody recorded user space: its time is KVM's, and that is said. */
+	/* User space was not recorded: its time is KVM's, and a note says so. */
 	assert_null(find_item(&world, 1, 0, "time(user)"));
 	assert_non_null(world.view.note);
 	end(&world);
@@ -458,8 +458,8 @@ static void a_guest_with_a_name(void **state)
 	end(&world);
 }
 
-/* Threads that nobody names: one guest, unless their numbers say that they are more. */
-static void threads_of_nobody(void **state)
+/* Threads without a name are one guest, unless their vCPU numbers show that there were several. */
+static void threads_without_names(void **state)
 {
 	(void)state;
 	for (uint32_t number = 0; number < 2; number++) {
@@ -481,7 +481,7 @@ static void threads_of_nobody(void **state)
 	}
 }
 
-/* perf.data has processes; two of one name are told apart. */
+/* perf.data has processes: two guests with one name are two guests. */
 static void processes_are_guests(void **state)
 {
 	static const char *const names[][2] = { { "alpha", "beta" }, { "qemu", "qemu" } };
@@ -519,7 +519,7 @@ static void processes_are_guests(void **state)
 	}
 }
 
-/* A CPU is a guest where nothing else is known, and cycles have a length. */
+/* Where nothing else is known, a CPU is a guest; cycles have a length. */
 static void a_cpu_of_acrn(void **state)
 {
 	struct bytes file = { .len = 0 };
@@ -541,7 +541,7 @@ static void a_cpu_of_acrn(void **state)
 	end(&world);
 }
 
-/* Times are what a file says: one that makes no sense is a very long time. */
+/* A file may have any time: one that makes no sense is a very long time. */
 static void times_that_make_no_sense(void **state)
 {
 	struct bytes file = { .len = 0 };
@@ -560,7 +560,7 @@ static void times_that_make_no_sense(void **state)
 
 /* ---- the same as the text report, which has them from the tallies */
 
-/* All exits of a name: how many, and how long. */
+/* All exits with a name: how many, and how long. */
 static void sum_counts(const struct pairing *pairing, const char *name, uint64_t *ret_count,
 		       uint64_t *ret_time)
 {
@@ -601,7 +601,7 @@ static void check_exits(struct world *world)
 				      .count);
 }
 
-/* The life of a vCPU is in four parts, and they are all of it. */
+/* The time of a vCPU has four parts, which add up to all of it. */
 static void check_life(struct world *world)
 {
 	static const char *const parts[] = { "time(guest)", "time(kvm)", "time(halt)" };
@@ -651,7 +651,7 @@ int main(void)
 		cmocka_unit_test(no_exits_but_events),
 		cmocka_unit_test(no_entries_no_times),
 		cmocka_unit_test(a_guest_with_a_name),
-		cmocka_unit_test(threads_of_nobody),
+		cmocka_unit_test(threads_without_names),
 		cmocka_unit_test(processes_are_guests),
 		cmocka_unit_test(a_cpu_of_acrn),
 		cmocka_unit_test(times_that_make_no_sense),
