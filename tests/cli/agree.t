@@ -13,11 +13,9 @@ of_report() {
 		NR == 1 {
 			for (i = 1; i <= NF; i++)
 				at[$i] = i
-			count = "count" in at ? at["count"] : at["total"]
-			time = "total_ns" in at ? at["total_ns"] : at["time_ns"]
 			next
 		}
-		{ print $count, $time, $at["reason"] }' | sort
+		{ print $at["total"], $at["time_ns"], $at["reason"] }' | sort
 }
 
 # of_timeline CATEGORY ARGUMENT...: the same of the picture's slices. What is cut off is in no sum.

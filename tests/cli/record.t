@@ -136,8 +136,8 @@ go four
 go five
 finish
 "$KVMTOP" report --event ioport --by guest "$DAT" >"$TMP/out"
-like "$(cat "$TMP/out")" "^four +$four +$PIO " "a guest has its name and process"
-like "$(cat "$TMP/out")" "^five +$GUEST +55 " "so has the other"
+like "$(cat "$TMP/out")" "^ *$four +four +$PIO " "a guest has its name and process"
+like "$(cat "$TMP/out")" "^ *$GUEST +five +55 " "so has the other"
 "$KVMTOP" report --event ioport -p "$four" "$DAT" >"$TMP/out"
 like "$(cat "$TMP/out")" "^$PIO in all" "report -p: one of them by its process"
 

@@ -58,7 +58,7 @@ live_rows() {
 recorded_rows() {
 	kvmtop report --csv - "$1" | awk -F, '
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-	{ printf "%s %d %.3f\n", $at["reason"], $at["count"], $at["avg_ns"] / 1000 }' | sort
+	{ printf "%s %d %.3f\n", $at["reason"], $at["total"], $at["avg_ns"] / 1000 }' | sort
 }
 
 # And the shortest and the longest; the times as perf rounds them.
@@ -73,10 +73,13 @@ perf_rows() {
 }
 
 report_rows() {
-	kvmtop report "$1" | awk '
-	/^$/ { in_table = 0 }
-	in_table { print $1, $2, $9 + 0, $8 + 0, $13 + 0 }
-	/Count%/ { in_table = 1 }' | sort
+	kvmtop report --csv - "$1" | awk -F, '
+	function us(ns) { return sprintf("%.2f", ns / 1000) + 0 }
+	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	{
+		print $at["reason"], $at["total"], us($at["avg_ns"]), us($at["min_ns"]),
+			us($at["max_ns"])
+	}' | sort
 }
 
 # counts_of FUNCTION [ARGUMENT]: its reasons and numbers.

@@ -63,7 +63,7 @@ by_picture() {
 report_sums() {
 	kvmtop report --by tid --csv - "$RECORDING" | awk -F, '
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-	{ print $at["tid"], $at["count"], $at["total_ns"] }' | sort
+	{ print $at["tid"], $at["total"], $at["time_ns"] }' | sort
 }
 
 # picture_sums: the same by kvmtop timeline.
@@ -93,7 +93,7 @@ make_sums() {
 # report_of TID REASON: its number in the report.
 report_of() {
 	kvmtop report -p "$1" --csv - "$RECORDING" | awk -F, -v reason="$2" '
-	$1 == reason { print $2; found = 1 }
+	$3 == reason { print $6; found = 1 }
 	END { if (!found) print 0 }'
 }
 
