@@ -174,8 +174,8 @@ static int count(struct exits_run *run, struct why *why)
 
 static int print(struct exits_run *run, struct why *why)
 {
-	struct recorder_config config = { .format = RECORD_BATCH };
-	struct recorder *recorder;
+	struct lines_config config = { .format = LINES_BATCH };
+	struct lines *lines;
 	struct timespec when;
 	int err = view_build(&run->view, &run->query, monitor_facts(run->monitor));
 
@@ -184,17 +184,17 @@ static int print(struct exits_run *run, struct why *why)
 	if (run->view.note)
 		fprintf(stderr, "kvmtop: %s\n", run->view.note);
 	if (run->options.json)
-		config.format = RECORD_JSON;
+		config.format = LINES_JSON;
 	else if (run->options.csv)
-		config.format = RECORD_ROWS;
-	err = recorder_open(&config, &recorder, why);
+		config.format = LINES_ROWS;
+	err = lines_open(&config, &lines, why);
 	if (err)
 		return err;
 	clock_gettime(CLOCK_REALTIME, &when);
 	live_begin_write(&run->live);
-	err = recorder_write(recorder, &run->view, &when, run->elapsed_ns, why);
+	err = lines_write(lines, &run->view, &when, run->elapsed_ns, why);
 	live_end_write(&run->live);
-	if (recorder_close(recorder, err ? &(struct why){ "" } : why) < 0 && !err)
+	if (lines_close(lines, err ? &(struct why){ "" } : why) < 0 && !err)
 		err = -EIO;
 	return err == -EPIPE || err == -EINTR ? 0 : err;
 }

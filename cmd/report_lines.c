@@ -138,25 +138,25 @@ static int terminal_width(void)
 	return size.ws_col;
 }
 
-static int write_view(const struct printed *printed, const struct recorder_config *config,
+static int write_view(const struct printed *printed, const struct lines_config *config,
 		      struct why *why)
 {
 	uint64_t elapsed_ns = printed->about.is_cycles ? 0 : printed->about.span;
-	struct recorder *recorder;
-	int err = recorder_open(config, &recorder, why);
+	struct lines *lines;
+	int err = lines_open(config, &lines, why);
 
 	if (err)
 		return err;
-	err = recorder_write(recorder, &printed->view, NULL, elapsed_ns, why);
-	if (recorder_close(recorder, err ? &(struct why){ "" } : why) < 0 && !err)
+	err = lines_write(lines, &printed->view, NULL, elapsed_ns, why);
+	if (lines_close(lines, err ? &(struct why){ "" } : why) < 0 && !err)
 		err = -EIO;
 	return err;
 }
 
 static int write_text(const struct printed *printed, struct why *why)
 {
-	const struct recorder_config table = {
-		.format = RECORD_TABLE,
+	const struct lines_config table = {
+		.format = LINES_TABLE,
 		.room = terminal_width(),
 	};
 	int err = 0;
@@ -175,13 +175,13 @@ static int write_text(const struct printed *printed, struct why *why)
 static int write_all(const struct printed *printed, const struct report_options *options,
 		     struct why *why)
 {
-	const struct recorder_config json = {
-		.format = RECORD_JSON,
+	const struct lines_config json = {
+		.format = LINES_JSON,
 		.recording = &printed->about,
 	};
 	bool is_csv_only = options->csv && strcmp(options->csv, "-") == 0;
-	const struct recorder_config csv = {
-		.format = RECORD_ROWS,
+	const struct lines_config csv = {
+		.format = LINES_ROWS,
 		.path = is_csv_only ? NULL : options->csv,
 		.overwrites = true,
 	};

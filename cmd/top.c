@@ -30,7 +30,7 @@ struct top {
 	struct pattern *filter;
 	struct query query;
 	struct view view;
-	struct recorder *recorder;
+	struct lines *lines;
 	struct field_set columns;
 	pid_t demo;
 	struct live live;
@@ -194,13 +194,13 @@ static int list_providers(const struct top *top)
 	}
 }
 
-static enum record_format record_format(const struct top_options *options)
+static enum lines_format format_of(const struct top_options *options)
 {
 	if (options->json)
-		return RECORD_JSON;
+		return LINES_JSON;
 	if (options->csv)
-		return RECORD_CSV;
-	return top_options_mode(options) == MODE_BATCH ? RECORD_BATCH : RECORD_TEXT;
+		return LINES_CSV;
+	return top_options_mode(options) == MODE_BATCH ? LINES_BATCH : LINES_TEXT;
 }
 
 /* The fields that rows may have: events, or the reasons of exits. */
@@ -220,13 +220,13 @@ static int choose_columns(struct top *top, const struct facts *facts)
 	return err;
 }
 
-static int recorder_begin(struct top *top, struct why *why)
+static int lines_begin(struct top *top, struct why *why)
 {
 	const struct top_options *options = &top->options;
 	const struct facts *facts = monitor_facts(top->monitor);
 	const struct view_type *type = top->query.type;
-	struct recorder_config config = {
-		.format = record_format(options),
+	struct lines_config config = {
+		.format = format_of(options),
 		.path = top_options_mode(options) == MODE_LOG ? options->log_file : NULL,
 		.skip_zero = options->skip_zero,
 		.fields = facts->fields,
@@ -235,9 +235,9 @@ static int recorder_begin(struct top *top, struct why *why)
 	};
 	int err = choose_columns(top, facts);
 
-	if (config.format == RECORD_CSV && !type->has_fixed_rows)
-		config.format = RECORD_LOG_ROWS;
-	return err ? err : recorder_open(&config, &top->recorder, why);
+	if (config.format == LINES_CSV && !type->has_fixed_rows)
+		config.format = LINES_LOG_ROWS;
+	return err ? err : lines_open(&config, &top->lines, why);
 }
 
 /* Once, and to standard error: programs may read the rows. */
@@ -248,12 +248,12 @@ static void print_note(struct top *top)
 	top->noted = top->view.note;
 }
 
-static int write_record(struct top *top, const struct timespec *when, struct why *why)
+static int write_lines(struct top *top, const struct timespec *when, struct why *why)
 {
 	int err;
 
 	live_begin_write(&top->live);
-	err = recorder_write(top->recorder, &top->view, when, monitor_elapsed_ns(top->monitor),
+	err = lines_write(top->lines, &top->view, when, monitor_elapsed_ns(top->monitor),
 			     why);
 	live_end_write(&top->live);
 	return err == -EINTR ? 0 : err;
@@ -271,7 +271,7 @@ static int print_sample(struct top *top, struct why *why)
 	if (err)
 		return err;
 	print_note(top);
-	return write_record(top, &when, why);
+	return write_lines(top, &when, why);
 }
 
 static int on_wake(void *arg, enum woken woken, struct why *why)
@@ -279,12 +279,12 @@ static int on_wake(void *arg, enum woken woken, struct why *why)
 	struct top *top = arg;
 
 	if (woken == WOKEN_HANGUP)
-		return recorder_reopen(top->recorder, why);
+		return lines_reopen(top->lines, why);
 	return woken == WOKEN_TICK ? print_sample(top, why) : 0;
 }
 
 /* The first sample is not printed: there is nothing to compare it with. */
-static int record_loop(struct top *top, double interval_s, unsigned long samples, struct why *why)
+static int sample_loop(struct top *top, double interval_s, unsigned long samples, struct why *why)
 {
 	int err = live_sample(&top->live, top->monitor, why);
 
@@ -304,8 +304,8 @@ static void warn_no_match(const struct top *top)
 		pattern_text(top->query.filter));
 }
 
-/* Batch is a log of one record. */
-static int run_records(struct top *top)
+/* Batch is a log of one sample. */
+static int run_lines(struct top *top)
 {
 	const struct top_options *options = &top->options;
 	bool is_batch = top_options_mode(options) == MODE_BATCH;
@@ -317,13 +317,13 @@ static int run_records(struct top *top)
 	if (top->query.filter)
 		warn_no_match(top);
 	live_wait_open(&top->live, top->monitor);
-	err = recorder_begin(top, &why);
+	err = lines_begin(top, &why);
 	if (!err)
-		err = record_loop(top, is_batch ? BATCH_SECONDS : options->delay_s,
+		err = sample_loop(top, is_batch ? BATCH_SECONDS : options->delay_s,
 				  is_batch ? 1 : options->samples, &why);
 	if (err == -EPIPE)
 		err = 0;
-	close_err = recorder_close(top->recorder, err ? &(struct why){ "" } : &why);
+	close_err = lines_close(top->lines, err ? &(struct why){ "" } : &why);
 	if (!err && close_err != -EPIPE)
 		err = close_err;
 	return err ? say_failure(err, &why) : STATUS_OK;
@@ -360,7 +360,7 @@ static int run_mode(struct top *top, enum mode mode)
 		return list_fields(top);
 	case MODE_BATCH:
 	case MODE_LOG:
-		return run_records(top);
+		return run_lines(top);
 	default:
 		return run_screen(top);
 	}
@@ -369,15 +369,15 @@ static int run_mode(struct top *top, enum mode mode)
 /* Programs get the whole tree; people open the rows that they want to see. */
 static void query_for_mode(struct top *top, enum mode mode)
 {
-	enum record_format format = record_format(&top->options);
+	enum lines_format format = format_of(&top->options);
 
 	if (mode != MODE_BATCH && mode != MODE_LOG)
 		return;
-	if (format == RECORD_CSV || (format == RECORD_BATCH && !top->query.type->is_timed))
+	if (format == LINES_CSV || (format == LINES_BATCH && !top->query.type->is_timed))
 		query_for_programs(&top->query);
-	if (format == RECORD_JSON)
+	if (format == LINES_JSON)
 		top->query.zeros = true;
-	if (format == RECORD_JSON && mode == MODE_BATCH)
+	if (format == LINES_JSON && mode == MODE_BATCH)
 		top->query.children = true;
 }
 

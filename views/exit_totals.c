@@ -56,19 +56,19 @@ static const struct column columns[] = {
 };
 
 /* A row: what query->groups does not tell apart is GUEST_ANY, -1 and FIELD_ANY in its key. */
-struct line {
+struct total_line {
 	struct key key;
 	struct exit_sum sum;
 	uint64_t halt_ns;
 	char name[NAME_SIZE];
 };
 
-struct lines {
-	struct line *list;
+struct totals {
+	struct total_line *list;
 	size_t nr;
 	struct key_sums by_key; /* the line's number */
 	struct key_sums life;   /* ns of a vCPU, of a guest's vCPUs (-1), of all (GUEST_ANY) */
-	struct line all;
+	struct total_line all;
 };
 
 /* Arguments are counted only when they are asked for. */
@@ -116,7 +116,7 @@ static int choose(struct view *view, const struct query *query, const struct fac
 }
 
 /* "MSR_WRITE 0x6e0" of "msr(MSR_WRITE 0x6e0)"; the label of an exit is all of that already. */
-static void name_line(struct line *line, const struct field *field)
+static void name_line(struct total_line *line, const struct field *field)
 {
 	const char *inner = strchr(field->name, '(');
 	size_t len = inner ? strlen(inner + 1) : 0;
@@ -140,26 +140,26 @@ static struct key group_of(const struct query *query, struct key key)
 }
 
 /* NULL: no memory. */
-static struct line *line_of(struct lines *lines, const struct query *query,
+static struct total_line *line_of(struct totals *totals, const struct query *query,
 			    const struct facts *facts, const struct key *key)
 {
 	struct key group = group_of(query, *key);
-	struct key_sum *sum = key_sums_get(&lines->by_key, group);
-	struct line *line;
+	struct key_sum *sum = key_sums_get(&totals->by_key, group);
+	struct total_line *line;
 
 	if (!sum)
 		return NULL;
-	if (lines->by_key.nr == lines->nr)
-		return &lines->list[sum->count];
-	sum->count = lines->nr;
-	line = &lines->list[lines->nr++];
+	if (totals->by_key.nr == totals->nr)
+		return &totals->list[sum->count];
+	sum->count = totals->nr;
+	line = &totals->list[totals->nr++];
 	line->key = group;
 	if (query->groups & GROUP_REASON)
 		name_line(line, fields_get(facts->fields, key->field));
 	return line;
 }
 
-static void line_add(struct line *line, const struct stats_item *stat, bool is_idle)
+static void line_add(struct total_line *line, const struct stats_item *stat, bool is_idle)
 {
 	exit_sum_add(&line->sum, stat, true);
 	if (is_idle && stat->timing)
@@ -167,7 +167,7 @@ static void line_add(struct line *line, const struct stats_item *stat, bool is_i
 }
 
 /* The life of a vCPU, of all vCPUs of its guest in scope, and of all in scope. */
-static int add_life(struct lines *lines, const struct stats_item *stat)
+static int add_life(struct totals *totals, const struct stats_item *stat)
 {
 	const struct key keys[] = {
 		{ stat->key.guest, stat->key.vcpu, FIELD_ANY },
@@ -176,7 +176,7 @@ static int add_life(struct lines *lines, const struct stats_item *stat)
 	};
 
 	for (size_t i = stat->key.vcpu < 0; i < ARRAY_SIZE(keys); i++) {
-		struct key_sum *life = key_sums_get(&lines->life, keys[i]);
+		struct key_sum *life = key_sums_get(&totals->life, keys[i]);
 
 		if (!life)
 			return -ENOMEM;
@@ -185,26 +185,26 @@ static int add_life(struct lines *lines, const struct stats_item *stat)
 	return 0;
 }
 
-static int add_stats(struct lines *lines, const struct query *query, const struct facts *facts,
+static int add_stats(struct totals *totals, const struct query *query, const struct facts *facts,
 		     const struct field_set *chosen)
 {
 	for (size_t i = 0; i < stats_count(facts->stats); i++) {
 		const struct stats_item *stat = stats_at(facts->stats, i);
 		const struct field *field = fields_get(facts->fields, stat->key.field);
-		struct line *line;
+		struct total_line *line;
 
 		if (!query_has_key(query, &stat->key))
 			continue;
 		if (field->use == USE_TIME && field->part == TIME_WHOLE &&
-		    add_life(lines, stat) < 0)
+		    add_life(totals, stat) < 0)
 			return -ENOMEM;
 		if (!field_set_has(chosen, stat->key.field) || (!stat->total && !query->zeros))
 			continue;
-		line = line_of(lines, query, facts, &stat->key);
+		line = line_of(totals, query, facts, &stat->key);
 		if (!line)
 			return -ENOMEM;
 		line_add(line, stat, field->is_idle);
-		line_add(&lines->all, stat, field->is_idle);
+		line_add(&totals->all, stat, field->is_idle);
 	}
 	return 0;
 }
@@ -247,7 +247,7 @@ static struct cell shortest(const struct exit_sum *sum)
 	return cell_none();
 }
 
-static void fill_times(struct view_row *row, const struct line *line, struct key_sums *life,
+static void fill_times(struct view_row *row, const struct total_line *line, struct key_sums *life,
 		       const struct query *query)
 {
 	const struct timing_sum *timing = &line->sum.timing;
@@ -276,18 +276,18 @@ static void fill_times(struct view_row *row, const struct line *line, struct key
 	row->cells[HIST] = (struct cell){ CELL_HIST, { .hist = timing->total } };
 }
 
-static void fill_row(struct view_row *row, struct lines *lines, const struct line *line,
+static void fill_row(struct view_row *row, struct totals *totals, const struct total_line *line,
 		     const struct query *query)
 {
 	row->cells[TOTAL] = cell_count(line->sum.total);
 	if (query->is_whole) /* else it is the rate of the last interval only */
 		row->cells[RATE] = exit_sum_rate(&line->sum);
-	row->cells[SHARE] = cell_percent(line->sum.total, lines->all.sum.total);
-	fill_times(row, line, &lines->life, query);
+	row->cells[SHARE] = cell_percent(line->sum.total, totals->all.sum.total);
+	fill_times(row, line, &totals->life, query);
 }
 
 static int add_row(struct view *view, const struct query *query, const struct facts *facts,
-		   struct lines *lines, const struct line *line)
+		   struct totals *totals, const struct total_line *line)
 {
 	struct view_row *row = view_add(view);
 
@@ -299,7 +299,7 @@ static int add_row(struct view *view, const struct query *query, const struct fa
 		row->is_idle = fields_get(facts->fields, line->key.field)->is_idle;
 		row->cells[REASON] = cell_text(line->name);
 	}
-	fill_row(row, lines, line, query);
+	fill_row(row, totals, line, query);
 	return 0;
 }
 
@@ -323,21 +323,21 @@ static uint32_t absent_columns(const struct query *query)
 static int build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	struct field_set chosen = { 0 };
-	struct lines lines = { .all.key = { GUEST_ANY, -1, FIELD_ANY } };
+	struct totals totals = { .all.key = { GUEST_ANY, -1, FIELD_ANY } };
 	int err = choose(view, query, facts, &chosen);
 
 	view->absent |= absent_columns(query);
-	lines.list = view_scratch(view, stats_count(facts->stats) * sizeof(*lines.list));
-	if (!lines.list)
+	totals.list = view_scratch(view, stats_count(facts->stats) * sizeof(*totals.list));
+	if (!totals.list)
 		err = -ENOMEM;
 	if (!err)
-		err = add_stats(&lines, query, facts, &chosen);
-	for (size_t i = 0; !err && i < lines.nr; i++)
-		err = add_row(view, query, facts, &lines, &lines.list[i]);
+		err = add_stats(&totals, query, facts, &chosen);
+	for (size_t i = 0; !err && i < totals.nr; i++)
+		err = add_row(view, query, facts, &totals, &totals.list[i]);
 	if (!err)
-		fill_row(&view->total, &lines, &lines.all, query);
-	key_sums_release(&lines.by_key);
-	key_sums_release(&lines.life);
+		fill_row(&view->total, &totals, &totals.all, query);
+	key_sums_release(&totals.by_key);
+	key_sums_release(&totals.life);
 	field_set_release(&chosen);
 	return err;
 }

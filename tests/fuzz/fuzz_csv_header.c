@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ui/lines/lines_private.h"
+#include "ui/lines/shared.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -49,26 +49,26 @@ static void read_any(const uint8_t *data, size_t size)
 /* Whether a CSV of these columns takes this header for its own. */
 static int check_header(const struct fields *fields, const struct field_set *columns, char *head)
 {
-	struct recorder_config config = { .format = RECORD_CSV, .fields = fields,
+	struct lines_config config = { .format = LINES_CSV, .fields = fields,
 					  .columns = columns };
 	struct why why;
 	void *state;
 	int err;
 
-	check(record_csv.start(&config, &state, &why) == 0);
-	err = record_csv.check(state, head, "file", &why);
+	check(lines_csv.start(&config, &state, &why) == 0);
+	err = lines_csv.check(state, head, "file", &why);
 	check(err == 0 || (err == -EEXIST && strstr(why.text, "other columns")));
-	record_csv.end(state);
+	lines_csv.end(state);
 	return err;
 }
 
 static char *header_new(const struct fields *fields, const struct field_set *columns)
 {
 	static const struct timespec when;
-	struct recorder_config config = { .format = RECORD_CSV, .fields = fields,
+	struct lines_config config = { .format = LINES_CSV, .fields = fields,
 					  .columns = columns };
 	struct view view = { .type = &view_events };
-	struct record record = { .view = &view, .when = &when, .needs_header = true };
+	struct lines_sample sample = { .view = &view, .when = &when, .needs_header = true };
 	struct why why;
 	char *text;
 	size_t size;
@@ -76,10 +76,10 @@ static char *header_new(const struct fields *fields, const struct field_set *col
 	FILE *out = open_memstream(&text, &size);
 
 	check(out != NULL);
-	check(record_csv.start(&config, &state, &why) == 0);
-	check(record_csv.print(state, out, &record) == 0);
+	check(lines_csv.start(&config, &state, &why) == 0);
+	check(lines_csv.print(state, out, &sample) == 0);
 	fclose(out);
-	record_csv.end(state);
+	lines_csv.end(state);
 	return text;
 }
 

@@ -69,7 +69,7 @@ static inline void fuzz_check(const struct trace *trace, const struct trace_even
 static inline void fuzz_lines(const struct view *view, const struct recording *recording,
 			      unsigned int room)
 {
-	static const enum record_format formats[] = { RECORD_TABLE, RECORD_ROWS, RECORD_JSON };
+	static const enum lines_format formats[] = { LINES_TABLE, LINES_ROWS, LINES_JSON };
 	const struct lines_recording about = {
 		.trace = recording->trace,
 		.pairing = &recording->pairing,
@@ -83,17 +83,17 @@ static inline void fuzz_lines(const struct view *view, const struct recording *r
 	if (!null)
 		null = fopen("/dev/null", "w");
 	for (size_t i = 0; null && i < ARRAY_SIZE(formats); i++) {
-		const struct recorder_config config = {
+		const struct lines_config config = {
 			.format = formats[i],
 			.path = "/dev/null",
 			.room = (int)room,
 			.recording = &about,
 		};
-		struct recorder *recorder;
+		struct lines *lines;
 
-		if (recorder_open(&config, &recorder, &why) < 0 ||
-		    recorder_write(recorder, view, NULL, 1, &why) < 0 ||
-		    recorder_close(recorder, &why) < 0)
+		if (lines_open(&config, &lines, &why) < 0 ||
+		    lines_write(lines, view, NULL, 1, &why) < 0 ||
+		    lines_close(lines, &why) < 0)
 			abort();
 	}
 	if (!null)

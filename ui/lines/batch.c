@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ui/lines/lines_private.h"
+#include "ui/lines/shared.h"
 #include "ui/numbers.h"
 
 #define NAME_WIDTH 42
@@ -31,8 +31,8 @@ static void format_number(char *buf, size_t size, const struct cell *cell)
 
 static void print_row(FILE *out, const struct view *view, const struct view_row *row)
 {
-	const struct cell *name = &row->cells[0], *total = record_cell(view, row, "total");
-	const struct cell *delta = record_cell(view, row, "delta"), zero = cell_count(0);
+	const struct cell *name = &row->cells[0], *total = lines_cell(view, row, "total");
+	const struct cell *delta = lines_cell(view, row, "delta"), zero = cell_count(0);
 	const char *text = name->type == CELL_TEXT ? name->text : "-";
 	int width = format_width(text);
 	char number[24];
@@ -48,22 +48,22 @@ static void print_row(FILE *out, const struct view *view, const struct view_row 
 	fputc('\n', out);
 }
 
-static int print(void *state, FILE *out, const struct record *record)
+static int print(void *state, FILE *out, const struct lines_sample *sample)
 {
 	(void)state;
-	if (record->view->type->is_timed) {
-		record_print_table(out, record->view, record->config->room);
+	if (sample->view->type->is_timed) {
+		lines_print_table(out, sample->view, sample->config->room);
 		return 0;
 	}
-	for (size_t i = 0; i < record->view->nr_rows; i++) {
-		const struct view_row *row = &record->view->rows[i];
+	for (size_t i = 0; i < sample->view->nr_rows; i++) {
+		const struct view_row *row = &sample->view->rows[i];
 
-		if (!record_is_other(row))
-			print_row(out, record->view, row);
+		if (!lines_is_other(row))
+			print_row(out, sample->view, row);
 	}
 	return 0;
 }
 
-const struct record_type record_batch = {
+const struct lines_type lines_batch = {
 	.print = print,
 };

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ui/lines/lines_private.h"
+#include "ui/lines/shared.h"
 
 struct csv_column {
 	const char *name; /* the dictionary's */
@@ -102,7 +102,7 @@ static int compare_columns(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static int csv_start(const struct recorder_config *config, void **ret_state, struct why *why)
+static int csv_start(const struct lines_config *config, void **ret_state, struct why *why)
 {
 	struct csv *csv;
 
@@ -169,21 +169,21 @@ static void take_values(struct csv *csv, const struct view *view)
 		wanted.name = fields_get(csv->fields, row->field)->name;
 		column = bsearch(&wanted, csv->columns, csv->nr, sizeof(wanted), compare_columns);
 		if (column)
-			column->value = record_count(record_value(view, row));
+			column->value = lines_count(lines_value(view, row));
 	}
 }
 
-static int csv_print(void *state, FILE *out, const struct record *record)
+static int csv_print(void *state, FILE *out, const struct lines_sample *sample)
 {
 	struct csv *csv = state;
-	char time[RECORD_TIME_SIZE];
-	int err = record_print_time(time, record->when);
+	char time[LINES_TIME_SIZE];
+	int err = lines_print_time(time, sample->when);
 
 	if (err)
 		return err;
-	if (record->needs_header)
+	if (sample->needs_header)
 		print_header(out, csv);
-	take_values(csv, record->view);
+	take_values(csv, sample->view);
 	fputs(time, out);
 	for (size_t i = 0; i < csv->nr; i++)
 		fprintf(out, ",%" PRIu64, csv->columns[i].value);
@@ -191,7 +191,7 @@ static int csv_print(void *state, FILE *out, const struct record *record)
 	return 0;
 }
 
-const struct record_type record_csv = {
+const struct lines_type lines_csv = {
 	.start = csv_start,
 	.end = csv_end,
 	.check = check,

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "ui/lines/lines_private.h"
+#include "ui/lines/shared.h"
 
 /* What is absent is empty. Thousandths by hand: printf() writes the decimal point of the locale. */
 static void print_cell(FILE *out, const struct column *column, const struct cell *cell)
@@ -40,7 +40,7 @@ static void print_line(FILE *out, const struct view *view, const struct view_row
 {
 	const struct column *columns = view->type->columns;
 	const char *comma = before[0] ? "," : "";
-	char id[RECORD_ID_SIZE];
+	char id[LINES_ID_SIZE];
 
 	fputs(before, out);
 
@@ -52,23 +52,23 @@ static void print_line(FILE *out, const struct view *view, const struct view_row
 		if (row)
 			print_cell(out, &columns[i], &row->cells[i]);
 		else
-			fputs(record_id(view, i, id), out);
+			fputs(lines_id(view, i, id), out);
 	}
 	fputc('\n', out);
 }
 
-static int print(void *state, FILE *out, const struct record *record)
+static int print(void *state, FILE *out, const struct lines_sample *sample)
 {
 	(void)state;
-	print_line(out, record->view, NULL, "");
-	for (size_t i = 0; i < record->view->nr_rows; i++)
-		print_line(out, record->view, &record->view->rows[i], "");
+	print_line(out, sample->view, NULL, "");
+	for (size_t i = 0; i < sample->view->nr_rows; i++)
+		print_line(out, sample->view, &sample->view->rows[i], "");
 	return 0;
 }
 
 /* ---- with the time: guests may come and go */
 
-static int log_start(const struct recorder_config *config, void **ret_state, struct why *why)
+static int log_start(const struct lines_config *config, void **ret_state, struct why *why)
 {
 	const struct view_type **type = malloc(sizeof(*type));
 
@@ -99,28 +99,28 @@ static int log_check(const void *state, char *head, const char *path, struct why
 	return csv_check(heading, state, head, path, why);
 }
 
-static int log_print(void *state, FILE *out, const struct record *record)
+static int log_print(void *state, FILE *out, const struct lines_sample *sample)
 {
-	char time[RECORD_TIME_SIZE];
-	int err = record_print_time(time, record->when);
+	char time[LINES_TIME_SIZE];
+	int err = lines_print_time(time, sample->when);
 
 	(void)state;
 	if (err)
 		return err;
-	if (record->needs_header)
-		print_line(out, record->view, NULL, CSV_TIME_NAME);
-	for (size_t i = 0; i < record->view->nr_rows; i++)
-		print_line(out, record->view, &record->view->rows[i], time);
+	if (sample->needs_header)
+		print_line(out, sample->view, NULL, CSV_TIME_NAME);
+	for (size_t i = 0; i < sample->view->nr_rows; i++)
+		print_line(out, sample->view, &sample->view->rows[i], time);
 	return 0;
 }
 
-const struct record_type record_log_rows = {
+const struct lines_type lines_log_rows = {
 	.start = log_start,
 	.end = free,
 	.check = log_check,
 	.print = log_print,
 };
 
-const struct record_type record_rows = {
+const struct lines_type lines_rows = {
 	.print = print,
 };

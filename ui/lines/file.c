@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Appends records to a file or standard output, each whole or not at all. */
+/* Appends lines to a file or standard output, each whole or not at all. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio_ext.h>
@@ -17,7 +17,7 @@ static int cannot_open(const char *path, int err, struct why *why)
 	return why_set(why, err, "cannot open \"%s\": %s", path, strerror(-err));
 }
 
-static int cannot_write(const struct record_file *file, int err, struct why *why)
+static int cannot_write(const struct lines_file *file, int err, struct why *why)
 {
 	bool is_full = err == -ENOSPC || err == -EDQUOT;
 
@@ -28,7 +28,7 @@ static int cannot_write(const struct record_file *file, int err, struct why *why
 }
 
 /* The size of a regular file; -1: it is none. */
-static off_t size_of(const struct record_file *file)
+static off_t size_of(const struct lines_file *file)
 {
 	struct stat st;
 
@@ -38,7 +38,7 @@ static off_t size_of(const struct record_file *file)
 }
 
 /* Reads up to size bytes from an offset on. Returns how many, or -errno. */
-static ssize_t read_back(const struct record_file *file, char *buf, size_t size, off_t offset)
+static ssize_t read_back(const struct lines_file *file, char *buf, size_t size, off_t offset)
 {
 	/* Anew: the stream is for writing only, or a pipe would not tell that its reader left. */
 	int fd = open(file->path, O_RDONLY | O_CLOEXEC);
@@ -56,7 +56,7 @@ static ssize_t read_back(const struct record_file *file, char *buf, size_t size,
 	return n;
 }
 
-int record_file_head(const struct record_file *file, char **ret_head, struct why *why)
+int lines_file_head(const struct lines_file *file, char **ret_head, struct why *why)
 {
 	off_t size = size_of(file);
 	char *head = NULL;
@@ -80,7 +80,7 @@ int record_file_head(const struct record_file *file, char **ret_head, struct why
 }
 
 /* After a power cut, say. A file that may be written only is taken to be whole. */
-static bool is_cut(const struct record_file *file)
+static bool is_cut(const struct lines_file *file)
 {
 	off_t size = size_of(file);
 	char last = '\n';
@@ -88,10 +88,10 @@ static bool is_cut(const struct record_file *file)
 	return size > 0 && read_back(file, &last, 1, size - 1) == 1 && last != '\n';
 }
 
-int record_file_open(const char *path, bool overwrites, struct record_file *ret_file,
+int lines_file_open(const char *path, bool overwrites, struct lines_file *ret_file,
 		     struct why *why)
 {
-	struct record_file file = { .path = path, .stream = stdout };
+	struct lines_file file = { .path = path, .stream = stdout };
 	struct stat st;
 	int fd, err;
 
@@ -118,13 +118,13 @@ int record_file_open(const char *path, bool overwrites, struct record_file *ret_
 	return 0;
 }
 
-bool record_file_is_empty(const struct record_file *file)
+bool lines_file_is_empty(const struct lines_file *file)
 {
 	return size_of(file) == 0;
 }
 
-/* Takes back what was written of a record. */
-static void restore(struct record_file *file, off_t size)
+/* Takes back what was written of a sample. */
+static void restore(struct lines_file *file, off_t size)
 {
 	__fpurge(file->stream);
 	clearerr(file->stream);
@@ -133,7 +133,7 @@ static void restore(struct record_file *file, off_t size)
 		file->is_cut = true;
 }
 
-int record_file_write(struct record_file *file, const char *text, size_t size, struct why *why)
+int lines_file_write(struct lines_file *file, const char *text, size_t size, struct why *why)
 {
 	off_t before = size_of(file);
 	int err;
@@ -150,7 +150,7 @@ int record_file_write(struct record_file *file, const char *text, size_t size, s
 	return cannot_write(file, err, why);
 }
 
-int record_file_close(struct record_file *file, struct why *why)
+int lines_file_close(struct lines_file *file, struct why *why)
 {
 	int err = file->path ? fclose(file->stream) : fflush(stdout);
 

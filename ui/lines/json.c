@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "ui/lines/json_object.h"
-#include "ui/lines/lines_private.h"
+#include "ui/lines/shared.h"
 #include "ui/lines/recording.h"
 
 /* n / 10^digits, by hand: printf() writes the decimal point of the locale. */
@@ -114,14 +114,14 @@ static int fill_row(struct json_object *object, const struct view *view, size_t 
 	const struct column *columns = view->type->columns;
 	const struct view_row *row = &view->rows[i];
 	bool is_event = view_column_by_id(view->type, "event") == 0;
-	char id[RECORD_ID_SIZE];
+	char id[LINES_ID_SIZE];
 	int err = add_cell(object, columns[0].id, &row->cells[0]);
 
 	if (!err && is_event)
 		err = add_cell(object, "parent", parent_of(view, i));
 	for (size_t c = 1; !err && columns[c].id; c++) {
 		if (is_written(view, c))
-			err = add_value(object, record_id(view, c, id), &columns[c],
+			err = add_value(object, lines_id(view, c, id), &columns[c],
 					&row->cells[c]);
 	}
 	if (!err && row->is_idle && view->type->is_timed)
@@ -173,30 +173,30 @@ static int add_elapsed(struct json_object *object, uint64_t ns)
 			    fixed_new(ns / 100000 + (ns % 100000 >= 50000), 4));
 }
 
-static int fill(struct json_object *object, const struct record *record)
+static int fill(struct json_object *object, const struct lines_sample *sample)
 {
 	struct json_object *rows;
-	int err = record->when ? add_time(object, record->when) :
+	int err = sample->when ? add_time(object, sample->when) :
 				 json_add(object, "time", NULL);
 
 	if (!err)
-		err = add_elapsed(object, record->elapsed_ns);
+		err = add_elapsed(object, sample->elapsed_ns);
 	if (!err)
 		err = json_add_new(object, "view",
-				   json_object_new_string(record->view->type->name));
-	if (!err && record->config->recording)
-		err = lines_recording_json(record->config->recording, object);
+				   json_object_new_string(sample->view->type->name));
+	if (!err && sample->config->recording)
+		err = lines_recording_json(sample->config->recording, object);
 	if (err)
 		return err;
 	rows = json_object_new_array();
 	err = json_add_new(object, "rows", rows);
-	return err ? err : fill_rows(rows, record->view);
+	return err ? err : fill_rows(rows, sample->view);
 }
 
-static int print(void *state, FILE *out, const struct record *record)
+static int print(void *state, FILE *out, const struct lines_sample *sample)
 {
 	struct json_object *object = json_object_new_object();
-	int err = object ? fill(object, record) : -ENOMEM;
+	int err = object ? fill(object, sample) : -ENOMEM;
 	const char *text = NULL;
 
 	(void)state;
@@ -211,6 +211,6 @@ static int print(void *state, FILE *out, const struct record *record)
 	return err;
 }
 
-const struct record_type record_json = {
+const struct lines_type lines_json = {
 	.print = print,
 };

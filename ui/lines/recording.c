@@ -13,7 +13,7 @@
 
 #include "base/utf8.h"
 #include "ui/lines/json_object.h"
-#include "ui/lines/lines_private.h"
+#include "ui/lines/shared.h"
 #include "ui/lines/recording.h"
 
 /* ---- text */
@@ -60,10 +60,10 @@ void lines_recording_head(const struct lines_recording *about, FILE *out)
 
 void lines_recording_total(const struct lines_recording *about, const struct view *view, FILE *out)
 {
-	const struct cell *count = record_cell(view, &view->total, "total");
-	const struct cell *rate = record_cell(view, &view->total, "rate");
-	const struct cell *time = record_cell(view, &view->total, "time_percent");
-	const struct cell *halt = record_cell(view, &view->total, "halt_percent");
+	const struct cell *count = lines_cell(view, &view->total, "total");
+	const struct cell *rate = lines_cell(view, &view->total, "rate");
+	const struct cell *time = lines_cell(view, &view->total, "time_percent");
+	const struct cell *halt = lines_cell(view, &view->total, "halt_percent");
 
 	if (count->type != CELL_COUNT)
 		return;

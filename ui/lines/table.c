@@ -2,7 +2,7 @@
 /* A view as lines of text, its columns as wide as what is in them. */
 #include <stdio.h>
 
-#include "ui/lines/lines_private.h"
+#include "ui/lines/shared.h"
 #include "ui/numbers.h"
 
 #define CELL_SIZE 256
@@ -117,7 +117,7 @@ static void drop_columns(const struct view *view, int *widths, int room)
 	}
 }
 
-void record_print_table(FILE *out, const struct view *view, int room)
+void lines_print_table(FILE *out, const struct view *view, int room)
 {
 	int widths[VIEW_COLUMNS];
 
@@ -129,13 +129,13 @@ void record_print_table(FILE *out, const struct view *view, int room)
 		print_line(out, view, widths, &view->rows[i]);
 }
 
-static int print(void *state, FILE *out, const struct record *record)
+static int print(void *state, FILE *out, const struct lines_sample *sample)
 {
 	(void)state;
-	record_print_table(out, record->view, record->config->room);
+	lines_print_table(out, sample->view, sample->config->room);
 	return 0;
 }
 
-const struct record_type record_table = {
+const struct lines_type lines_table = {
 	.print = print,
 };

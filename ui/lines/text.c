@@ -4,14 +4,14 @@
  *
  * A number is the delta of one interval, as in kvm_stat's log, and the headings name the interval;
  * a gauge's is its level now; "-" is a row that is not there any more. Headings come every 20
- * records and when a column joins; one that fell silent stays at least until the next headings.
+ * samples and when a column joins; one that fell silent stays at least until the next headings.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "ui/lines/lines_private.h"
+#include "ui/lines/shared.h"
 #include "ui/numbers.h"
 
 #define TIME_WIDTH 19
@@ -27,11 +27,11 @@ struct log_column {
 struct text_log {
 	struct log_column *columns;
 	size_t nr, cap;
-	uint64_t nr_below; /* records since the headings */
+	uint64_t nr_below; /* samples since the headings */
 	bool has_interval; /* the headings name it */
 };
 
-static int log_start(const struct recorder_config *config, void **ret_state, struct why *why)
+static int log_start(const struct lines_config *config, void **ret_state, struct why *why)
 {
 	struct text_log *log = calloc(1, sizeof(*log));
 
@@ -53,14 +53,14 @@ static void log_end(void *state)
 
 static bool is_wanted(const struct view *view, const struct view_row *row)
 {
-	return !record_is_other(row) && row->cells[0].type == CELL_TEXT &&
-	       record_is_active(view, row);
+	return !lines_is_other(row) && row->cells[0].type == CELL_TEXT &&
+	       lines_is_active(view, row);
 }
 
 static bool is_row_of(const struct view_row *row, const struct log_column *column)
 {
 	return row->field == column->field && row->guest == column->guest &&
-	       row->vcpu == column->vcpu && !record_is_other(row);
+	       row->vcpu == column->vcpu && !lines_is_other(row);
 }
 
 static bool has_column(const struct text_log *log, const struct view_row *row)
@@ -81,10 +81,10 @@ static bool is_complete(const struct text_log *log, const struct view *view)
 	return true;
 }
 
-static bool needs_headings(const struct text_log *log, const struct record *record)
+static bool needs_headings(const struct text_log *log, const struct lines_sample *sample)
 {
-	return record->nr == 0 || log->nr_below >= RECORD_PAGE ||
-	       (!log->has_interval && record->elapsed_ns) || !is_complete(log, record->view);
+	return sample->nr == 0 || log->nr_below >= LINES_PAGE ||
+	       (!log->has_interval && sample->elapsed_ns) || !is_complete(log, sample->view);
 }
 
 static int add_column(struct text_log *log, const struct view_row *row, const char *name)
@@ -123,9 +123,9 @@ static void print_interval(FILE *out, uint64_t elapsed_ns)
 }
 
 /* Chooses the columns and prints what stands above them, if there are any. */
-static int print_headings(struct text_log *log, FILE *out, const struct record *record)
+static int print_headings(struct text_log *log, FILE *out, const struct lines_sample *sample)
 {
-	const struct view *view = record->view;
+	const struct view *view = sample->view;
 
 	log->nr = 0;
 	for (size_t i = 0; i < view->nr_rows; i++) {
@@ -134,18 +134,18 @@ static int print_headings(struct text_log *log, FILE *out, const struct record *
 
 		if (!is_wanted(view, row))
 			continue;
-		record_name(name, sizeof(name), view, row);
+		lines_name(name, sizeof(name), view, row);
 		if (add_column(log, row, name) < 0)
 			return -ENOMEM;
 		if (log->nr == 1)
-			print_interval(out, record->elapsed_ns);
+			print_interval(out, sample->elapsed_ns);
 		fprintf(out, " %*s%s", log->columns[log->nr - 1].width - format_width(name), "",
 			name);
 	}
 	if (log->nr)
 		fputc('\n', out);
 	log->nr_below = 0;
-	log->has_interval = record->elapsed_ns > 0;
+	log->has_interval = sample->elapsed_ns > 0;
 	return 0;
 }
 
@@ -156,32 +156,32 @@ static void print_value(FILE *out, const struct view *view, const struct log_col
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		if (!is_row_of(&view->rows[i], column))
 			continue;
-		format_cell(text, sizeof(text), record_value(view, &view->rows[i]), column->width,
+		format_cell(text, sizeof(text), lines_value(view, &view->rows[i]), column->width,
 			    false);
 		break;
 	}
 	fprintf(out, " %*s", column->width, text);
 }
 
-static int log_print(void *state, FILE *out, const struct record *record)
+static int log_print(void *state, FILE *out, const struct lines_sample *sample)
 {
 	struct text_log *log = state;
-	char time[RECORD_TIME_SIZE];
-	int err = record_print_time(time, record->when);
+	char time[LINES_TIME_SIZE];
+	int err = lines_print_time(time, sample->when);
 
-	if (!err && needs_headings(log, record))
-		err = print_headings(log, out, record);
+	if (!err && needs_headings(log, sample))
+		err = print_headings(log, out, sample);
 	if (err)
 		return err;
 	fputs(time, out);
 	for (size_t i = 0; i < log->nr; i++)
-		print_value(out, record->view, &log->columns[i]);
+		print_value(out, sample->view, &log->columns[i]);
 	fputc('\n', out);
 	log->nr_below++;
 	return 0;
 }
 
-const struct record_type record_text = {
+const struct lines_type lines_text = {
 	.start = log_start,
 	.end = log_end,
 	.print = log_print,

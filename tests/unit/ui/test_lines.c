@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The recorder: files that lose, mix and tear nothing, and errors that name their cause. */
+/* The lines: files that lose, mix and tear nothing, and errors that name their cause. */
 #include <errno.h>
 #include <locale.h>
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "tests/worlds/record_world.h"
+#include "tests/worlds/lines_world.h"
 #include "ui/numbers.h"
 
 /* A locale with a decimal comma, made if need be and possible. */
@@ -41,8 +41,8 @@ static void decimals_have_a_point_in_every_locale(void **state)
 
 	row->cells[view_column_by_id(&view_events, "rate")] =
 		(struct cell){ CELL_RATE, { .number = 1.5 } };
-	json = copy_text(record_once(w, RECORD_JSON));
-	text = copy_text(record_once(w, RECORD_TEXT));
+	json = copy_text(lines_once(w, LINES_JSON));
+	text = copy_text(lines_once(w, LINES_TEXT));
 	format_percent(percent, sizeof(percent), 45.1);
 	snprintf(number, sizeof(number), "%.1f", 0.5);
 	drop_comma_locale(w);
@@ -68,13 +68,13 @@ static void zeros_are_skipped_and_not_counted(void **state)
 	add_level(w, "pages_4k", FIELD_GAUGE, 5);
 	add_event(w, "kvm_exit", 9, 3);
 	capture_stdout(w);
-	assert_int_equal(try_open(w, RECORD_CSV, NULL, true), 0);
+	assert_int_equal(try_open(w, LINES_CSV, NULL, true), 0);
 	for (int i = 0; i < 40; i++) {
 		w->view.rows[1].cells[delta] = cell_count(i % 2);
-		record(w);
+		write_sample(w);
 	}
 	w->view.rows[1].cells[delta] = cell_count(7);
-	record(w);
+	write_sample(w);
 	close_log(w);
 	assert_int_equal(count_text(read_file(w, w->path), "\n"), 23);
 	assert_int_equal(count_text(w->text, ",0,"), 0);
@@ -88,9 +88,9 @@ static void zeros_are_skipped_in_every_format(void **state)
 	struct world *w = *state;
 
 	add_event(w, "kvm_exit", 9, 0);
-	for (int format = RECORD_BATCH; format <= RECORD_JSON; format++) {
-		assert_int_equal(try_open(w, (enum record_format)format, w->path, true), 0);
-		record(w);
+	for (int format = LINES_BATCH; format <= LINES_JSON; format++) {
+		assert_int_equal(try_open(w, (enum lines_format)format, w->path, true), 0);
+		write_sample(w);
 		close_log(w);
 		file_is(w, w->path, "");
 	}
@@ -102,25 +102,25 @@ static void a_line_cut_by_a_crash_is_ended(void **state)
 
 	add_event(w, "kvm_exit", 9, 3);
 	write_file(w->path, "timestamp,kvm_exit\n2026-11-21 01:2");
-	open_log(w, RECORD_CSV);
+	open_log(w, LINES_CSV);
 	file_is(w, w->path, "timestamp,kvm_exit\n2026-11-21 01:2");
-	record(w);
-	record(w);
+	write_sample(w);
+	write_sample(w);
 	close_log(w);
 	file_is(w, w->path, "timestamp,kvm_exit\n2026-11-21 01:2\n" WHEN ",3\n" WHEN ",3\n");
 	write_file(w->path, "{\"time\":");
-	open_log(w, RECORD_JSON);
-	record(w);
+	open_log(w, LINES_JSON);
+	write_sample(w);
 	assert_int_equal(strncmp(read_file(w, w->path), "{\"time\":\n{\"time\":\"2026", 22), 0);
 }
 
-static void flaw_B2_records_are_there_at_once(void **state)
+static void flaw_B2_samples_are_there_at_once(void **state)
 {
 	struct world *w = *state;
 
 	add_event(w, "kvm_exit", 9, 3);
-	open_log(w, RECORD_CSV);
-	record(w);
+	open_log(w, LINES_CSV);
+	write_sample(w);
 	/* Not closed, not flushed: as if killed here. */
 	file_is(w, w->path, "timestamp,kvm_exit\n" WHEN ",3\n");
 }
@@ -130,13 +130,13 @@ static void flaw_B1_rotation_goes_on_in_a_new_file(void **state)
 	struct world *w = *state;
 
 	add_event(w, "kvm_exit", 9, 3);
-	open_log(w, RECORD_CSV);
-	record(w);
+	open_log(w, LINES_CSV);
+	write_sample(w);
 	assert_int_equal(rename(w->path, w->other), 0);
 	/* Between the rename and the signal. */
-	record(w);
-	assert_int_equal(recorder_reopen(w->recorder, &w->why), 0);
-	record(w);
+	write_sample(w);
+	assert_int_equal(lines_reopen(w->lines, &w->why), 0);
+	write_sample(w);
 	close_log(w);
 	file_is(w, w->other, "timestamp,kvm_exit\n" WHEN ",3\n" WHEN ",3\n");
 	file_is(w, w->path, "timestamp,kvm_exit\n" WHEN ",3\n");
@@ -147,9 +147,9 @@ static void reopening_lets_go_of_the_old_file(void **state)
 	struct world *w = *state;
 	char command[128];
 
-	open_log(w, RECORD_CSV);
+	open_log(w, LINES_CSV);
 	assert_int_equal(rename(w->path, w->other), 0);
-	assert_int_equal(recorder_reopen(w->recorder, &w->why), 0);
+	assert_int_equal(lines_reopen(w->lines, &w->why), 0);
 	snprintf(command, sizeof(command), "! ls -l /proc/$PPID/fd/ | grep -q '%s'", w->other);
 	assert_int_equal(system(command), 0);
 }
@@ -159,11 +159,11 @@ static void rotated_text_has_headings_again(void **state)
 	struct world *w = *state;
 
 	add_event(w, "kvm_exit", 9, 3);
-	open_log(w, RECORD_TEXT);
-	record(w);
+	open_log(w, LINES_TEXT);
+	write_sample(w);
 	assert_int_equal(rename(w->path, w->other), 0);
-	assert_int_equal(recorder_reopen(w->recorder, &w->why), 0);
-	record(w);
+	assert_int_equal(lines_reopen(w->lines, &w->why), 0);
+	write_sample(w);
 	close_log(w);
 	assert_int_equal(strncmp(read_file(w, w->path), "time (per", 9), 0);
 }
@@ -173,10 +173,10 @@ static void reopening_without_rotation_appends(void **state)
 	struct world *w = *state;
 
 	add_event(w, "kvm_exit", 9, 3);
-	open_log(w, RECORD_CSV);
-	record(w);
-	assert_int_equal(recorder_reopen(w->recorder, &w->why), 0);
-	record(w);
+	open_log(w, LINES_CSV);
+	write_sample(w);
+	assert_int_equal(lines_reopen(w->lines, &w->why), 0);
+	write_sample(w);
 	file_is(w, w->path, "timestamp,kvm_exit\n" WHEN ",3\n" WHEN ",3\n");
 }
 
@@ -185,11 +185,11 @@ static void reopening_that_fails_keeps_the_old_file(void **state)
 	struct world *w = *state;
 
 	add_event(w, "kvm_exit", 9, 3);
-	open_log(w, RECORD_CSV);
+	open_log(w, LINES_CSV);
 	assert_int_equal(rename(w->path, w->other), 0);
 	write_file(w->path, "timestamp,kvm_pio\n");
-	assert_int_equal(recorder_reopen(w->recorder, &w->why), -EEXIST);
-	record(w);
+	assert_int_equal(lines_reopen(w->lines, &w->why), -EEXIST);
+	write_sample(w);
 	close_log(w);
 	file_is(w, w->other, "timestamp,kvm_exit\n" WHEN ",3\n");
 	file_is(w, w->path, "timestamp,kvm_pio\n");
@@ -200,10 +200,10 @@ static void reopening_stdout_does_nothing(void **state)
 	struct world *w = *state;
 
 	add_event(w, "kvm_exit", 9, 3);
-	open_stdout(w, RECORD_CSV);
-	record(w);
-	assert_int_equal(recorder_reopen(w->recorder, &w->why), 0);
-	record(w);
+	open_stdout(w, LINES_CSV);
+	write_sample(w);
+	assert_int_equal(lines_reopen(w->lines, &w->why), 0);
+	write_sample(w);
 	close_log(w);
 	file_is(w, w->path, "timestamp,kvm_exit\n" WHEN ",3\n" WHEN ",3\n");
 }
@@ -217,9 +217,9 @@ static void a_full_disk_is_an_error(void **state)
 		print_message("no /dev/full\n");
 		skip();
 	}
-	for (int format = RECORD_BATCH; format <= RECORD_JSON; format++) {
-		assert_int_equal(try_open(w, (enum record_format)format, "/dev/full", false), 0);
-		assert_int_equal(recorder_write(w->recorder, &w->view, &when, 0, &w->why), -ENOSPC);
+	for (int format = LINES_BATCH; format <= LINES_JSON; format++) {
+		assert_int_equal(try_open(w, (enum lines_format)format, "/dev/full", false), 0);
+		assert_int_equal(lines_write(w->lines, &w->view, &when, 0, &w->why), -ENOSPC);
 		assert_string_equal(w->why.text, "cannot write to \"/dev/full\": No space left on "
 						 "device: make room, or choose another file");
 		close_log(w);
@@ -241,21 +241,21 @@ static void a_record_without_room_leaves_no_piece(void **state)
 	int err;
 
 	add_event(w, "kvm_exit", 9, 3);
-	open_log(w, RECORD_CSV);
+	open_log(w, LINES_CSV);
 	signal(SIGXFSZ, SIG_IGN);
-	/* Not even the header gets in whole; then one record and a half. */
+	/* Not even the header gets in whole; then one sample and a half. */
 	limit_file_size(10);
-	err = recorder_write(w->recorder, &w->view, &when, 0, &w->why);
+	err = lines_write(w->lines, &w->view, &when, 0, &w->why);
 	limit_file_size(RLIM_INFINITY);
 	assert_int_equal(err, -EFBIG);
 	file_is(w, w->path, "");
-	record(w);
+	write_sample(w);
 	limit_file_size(50);
-	err = recorder_write(w->recorder, &w->view, &when, 0, &w->why);
+	err = lines_write(w->lines, &w->view, &when, 0, &w->why);
 	limit_file_size(RLIM_INFINITY);
 	assert_int_equal(err, -EFBIG);
 	assert_non_null(strstr(w->why.text, "/log\": File too large"));
-	record(w);
+	write_sample(w);
 	file_is(w, w->path, "timestamp,kvm_exit\n" WHEN ",3\n" WHEN ",3\n");
 }
 
@@ -265,14 +265,14 @@ static void headings_come_again_after_an_error(void **state)
 	int err;
 
 	add_event(w, "kvm_exit", 9, 3);
-	open_log(w, RECORD_TEXT);
+	open_log(w, LINES_TEXT);
 	signal(SIGXFSZ, SIG_IGN);
-	record(w);
+	write_sample(w);
 	limit_file_size(70);
-	err = recorder_write(w->recorder, &w->view, &when, 0, &w->why);
+	err = lines_write(w->lines, &w->view, &when, 0, &w->why);
 	limit_file_size(RLIM_INFINITY);
 	assert_int_equal(err, -EFBIG);
-	record(w);
+	write_sample(w);
 	assert_int_equal(count_text(read_file(w, w->path), "time (per 3.0 s)"), 2);
 	assert_int_equal(count_text(w->text, "\n"), 4);
 }
@@ -288,8 +288,8 @@ static void a_reader_that_left_is_epipe(void **state)
 	close(fds[0]);
 	replace_stdout(w, fds[1]);
 	close(fds[1]);
-	assert_int_equal(try_open(w, RECORD_TEXT, NULL, false), 0);
-	err = recorder_write(w->recorder, &w->view, &when, 0, &w->why);
+	assert_int_equal(try_open(w, LINES_TEXT, NULL, false), 0);
+	err = lines_write(w->lines, &w->view, &when, 0, &w->why);
 	close_log(w);
 	assert_int_equal(err, -EPIPE);
 	assert_string_equal(w->why.text, "cannot write to standard output: Broken pipe");
@@ -303,7 +303,7 @@ static void a_path_without_permission_is_named(void **state)
 
 	if (is_root)
 		assert_int_equal(seteuid(65534), 0);
-	err = try_open(w, RECORD_TEXT, "/etc/kvmtop-test.log", false);
+	err = try_open(w, LINES_TEXT, "/etc/kvmtop-test.log", false);
 	if (is_root)
 		assert_int_equal(seteuid(0), 0);
 	assert_int_equal(err, -EACCES);
@@ -314,7 +314,7 @@ static void a_folder_is_no_file(void **state)
 {
 	struct world *w = *state;
 
-	assert_int_equal(try_open(w, RECORD_JSON, w->dir, false), -EISDIR);
+	assert_int_equal(try_open(w, LINES_JSON, w->dir, false), -EISDIR);
 	assert_non_null(strstr(w->why.text, "Is a directory"));
 }
 
@@ -324,8 +324,8 @@ static void files_are_appended_to(void **state)
 
 	write_file(w->path, "before\n");
 	add_event(w, "kvm_exit", 9, 3);
-	open_log(w, RECORD_BATCH);
-	record(w);
+	open_log(w, LINES_BATCH);
+	write_sample(w);
 	file_is(w, w->path,
 		"before\n"
 		"kvm_exit                                           9         3\n");
@@ -336,7 +336,7 @@ static void other_programs_do_not_inherit_the_file(void **state)
 	struct world *w = *state;
 	char command[128];
 
-	open_log(w, RECORD_JSON);
+	open_log(w, LINES_JSON);
 	snprintf(command, sizeof(command), "! ls -l /proc/self/fd/ | grep -q '%s'", w->path);
 	assert_int_equal(system(command), 0);
 }
@@ -344,7 +344,7 @@ static void other_programs_do_not_inherit_the_file(void **state)
 static void closing_nothing_is_fine(void **state)
 {
 	(void)state;
-	assert_int_equal(recorder_close(NULL, NULL), 0);
+	assert_int_equal(lines_close(NULL, NULL), 0);
 }
 
 int main(void)
@@ -354,7 +354,7 @@ int main(void)
 		T(decimals_have_a_point_in_every_locale),
 		T(zeros_are_skipped_and_not_counted),
 		T(zeros_are_skipped_in_every_format),
-		T(flaw_B2_records_are_there_at_once),
+		T(flaw_B2_samples_are_there_at_once),
 		T(flaw_B1_rotation_goes_on_in_a_new_file),
 		T(reopening_lets_go_of_the_old_file),
 		T(rotated_text_has_headings_again),
@@ -373,5 +373,5 @@ int main(void)
 	};
 
 	setlocale(LC_ALL, "C.UTF-8");
-	return cmocka_run_group_tests_name("record", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("lines", tests, NULL, NULL);
 }

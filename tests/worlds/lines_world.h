@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * record_world - what the tests of the recorder share: a folder, a view made by hand, the output.
+ * lines_world - what the tests of the lines share: a folder, a view made by hand, the output.
  */
-#ifndef KVMTOP_TESTS_WORLDS_RECORD_WORLD_H
-#define KVMTOP_TESTS_WORLDS_RECORD_WORLD_H
+#ifndef KVMTOP_TESTS_WORLDS_LINES_WORLD_H
+#define KVMTOP_TESTS_WORLDS_LINES_WORLD_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ struct world {
 	struct fields *fields;
 	struct field_set columns;
 	struct view view;
-	struct recorder *recorder;
+	struct lines *lines;
 	struct why why;
 	char *text;	/* what was read last */
 	int saved_stdout; /* < 0: standard output is as it was */
@@ -47,7 +47,7 @@ static inline int set_up(void **state)
 	struct world *w = calloc(1, sizeof(*w));
 
 	assert_non_null(w);
-	strcpy(w->dir, "/tmp/kvmtop-record.XXXXXX");
+	strcpy(w->dir, "/tmp/kvmtop-lines.XXXXXX");
 	assert_non_null(mkdtemp(w->dir));
 	snprintf(w->path, sizeof(w->path), "%s/log", w->dir);
 	snprintf(w->other, sizeof(w->other), "%s/log.1", w->dir);
@@ -74,7 +74,7 @@ static inline int tear_down(void **state)
 	struct world *w = *state;
 
 	restore_stdout(w);
-	recorder_close(w->recorder, NULL);
+	lines_close(w->lines, NULL);
 	view_release(&w->view);
 	field_set_release(&w->columns);
 	fields_free(w->fields);
@@ -214,10 +214,10 @@ static inline struct view_row *add_guest(struct world *w, uint32_t guest, const 
 	return row;
 }
 
-static inline int try_open(struct world *w, enum record_format format, const char *path,
+static inline int try_open(struct world *w, enum lines_format format, const char *path,
 			   bool skip_zero)
 {
-	struct recorder_config config = {
+	struct lines_config config = {
 		.format = format,
 		.path = path,
 		.skip_zero = skip_zero,
@@ -226,40 +226,40 @@ static inline int try_open(struct world *w, enum record_format format, const cha
 		.type = w->view.type,
 	};
 
-	return recorder_open(&config, &w->recorder, &w->why);
+	return lines_open(&config, &w->lines, &w->why);
 }
 
-static inline void open_log(struct world *w, enum record_format format)
+static inline void open_log(struct world *w, enum lines_format format)
 {
 	assert_int_equal(try_open(w, format, w->path, false), 0);
 }
 
-static inline void open_stdout(struct world *w, enum record_format format)
+static inline void open_stdout(struct world *w, enum lines_format format)
 {
 	capture_stdout(w);
 	assert_int_equal(try_open(w, format, NULL, false), 0);
 }
 
-static inline void record(struct world *w)
+static inline void write_sample(struct world *w)
 {
-	assert_int_equal(recorder_write(w->recorder, &w->view, &when, 3 * SECONDS, &w->why), 0);
+	assert_int_equal(lines_write(w->lines, &w->view, &when, 3 * SECONDS, &w->why), 0);
 }
 
 static inline void close_log(struct world *w)
 {
-	struct recorder *recorder = w->recorder;
+	struct lines *lines = w->lines;
 
-	w->recorder = NULL;
+	w->lines = NULL;
 	restore_stdout(w);
-	assert_int_equal(recorder_close(recorder, &w->why), 0);
+	assert_int_equal(lines_close(lines, &w->why), 0);
 }
 
-/* One record of the view as it is. */
-static inline const char *record_once(struct world *w, enum record_format format)
+/* One sample of the view as it is. */
+static inline const char *lines_once(struct world *w, enum lines_format format)
 {
 	unlink(w->path);
 	open_log(w, format);
-	record(w);
+	write_sample(w);
 	close_log(w);
 	return read_file(w, w->path);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The formats of records: kvm_stat's to the letter, the log for people, and JSON. */
+/* The formats of lines: kvm_stat's to the letter, the log for people, and JSON. */
 #include <errno.h>
 #include <inttypes.h>
 #include <locale.h>
 
 #include <json-c/json.h>
 
-#include "tests/worlds/record_world.h"
+#include "tests/worlds/lines_world.h"
 
 #define KVM_STAT "tests/data/kvm_stat/"
 
@@ -32,8 +32,8 @@ static void prints_what_kvm_stat_printed(struct world *w, const char *path)
 
 	load_batch(w, path);
 	theirs = copy_text(read_file(w, path));
-	open_stdout(w, RECORD_BATCH);
-	record(w);
+	open_stdout(w, LINES_BATCH);
+	write_sample(w);
 	close_log(w);
 	assert_string_equal(read_file(w, w->path), theirs);
 	free(theirs);
@@ -58,7 +58,7 @@ static void flaw_B16_columns_never_touch(void **state)
 	add_event(w, "e41_45678901234567890123456789012345678901", 1234567890, 1234567890);
 	add_event(w, "e43_5678901234567890123456789012345678901234567", 1234567890, 0);
 	add_event(w, "e43_567890123456789012345678901234567890123", 123456789, 999999999);
-	assert_string_equal(record_once(w, RECORD_BATCH),
+	assert_string_equal(lines_once(w, LINES_BATCH),
 		"exits                                     12957982764 983252656460\n"
 		"e                                         1234567890 123456789\n"
 		"e41_45678901234567890123456789012345678901 1234567890 1234567890\n"
@@ -71,7 +71,7 @@ static void batch_takes_gauges_to_have_moved_by_0(void **state)
 	struct world *w = *state;
 
 	add_level(w, "pages_4k", FIELD_GAUGE, 512);
-	assert_string_equal(record_once(w, RECORD_BATCH),
+	assert_string_equal(lines_once(w, LINES_BATCH),
 		"pages_4k                                         512         0\n");
 }
 
@@ -82,7 +82,7 @@ static void batch_has_dashes_for_what_is_absent(void **state)
 
 	row->cells[0] = cell_text("kvm_exit");
 	row->field = 0;
-	assert_string_equal(record_once(w, RECORD_BATCH),
+	assert_string_equal(lines_once(w, LINES_BATCH),
 		"kvm_exit                                           -         -\n");
 }
 
@@ -92,7 +92,7 @@ static void batch_leaves_out_others(void **state)
 
 	add_event(w, "kvm_exit", 2, 1);
 	add_other(w, 2, 1);
-	assert_string_equal(record_once(w, RECORD_BATCH),
+	assert_string_equal(lines_once(w, LINES_BATCH),
 		"kvm_exit                                           2         1\n");
 }
 
@@ -102,7 +102,7 @@ static void batch_pads_by_columns_not_bytes(void **state)
 
 	add_guest(w, 1, "Bär", 2);
 	add_guest(w, STATS_ENDED, "(ended)", 1);
-	assert_string_equal(record_once(w, RECORD_BATCH),
+	assert_string_equal(lines_once(w, LINES_BATCH),
 		"Bär                                               20         2\n"
 		"(ended)                                           10         1\n");
 }
@@ -117,7 +117,7 @@ static void csv_header_is_kvm_stats(void **state)
 
 	load_batch(w, KVM_STAT "batch.txt");
 	theirs = copy_text(read_file(w, KVM_STAT "log.csv"));
-	ours = record_once(w, RECORD_CSV);
+	ours = lines_once(w, LINES_CSV);
 	assert_int_equal(strncmp(ours, theirs, strlen(theirs)), 0);
 	assert_non_null(strstr(ours + strlen(theirs), WHEN ",0,0,255,1215,130,0,"));
 	free(theirs);
@@ -130,8 +130,8 @@ static void csv_goes_on_where_kvm_stat_stopped(void **state)
 
 	load_batch(w, KVM_STAT "batch.txt");
 	write_file(w->path, read_file(w, KVM_STAT "log.csv"));
-	open_log(w, RECORD_CSV);
-	record(w);
+	open_log(w, LINES_CSV);
+	write_sample(w);
 	close_log(w);
 	text = read_file(w, w->path);
 	assert_int_equal(count_text(text, "timestamp"), 1);
@@ -147,7 +147,7 @@ static void csv_columns_are_in_order_of_bytes(void **state)
 	add_event(w, "kvm_exit", 9, 1);
 	add_event(w, "Z", 9, 4);
 	add_other(w, 9, 5);
-	assert_string_equal(record_once(w, RECORD_CSV),
+	assert_string_equal(lines_once(w, LINES_CSV),
 			    "timestamp,Z,kvm_exit,kvm_exit(HLT),kvm_pio\n" WHEN ",4,1,2,3\n");
 }
 
@@ -157,7 +157,7 @@ static void csv_has_levels_of_gauges(void **state)
 
 	add_event(w, "exits", 9, 3);
 	add_level(w, "pages_4k", FIELD_GAUGE, 512);
-	assert_string_equal(record_once(w, RECORD_CSV),
+	assert_string_equal(lines_once(w, LINES_CSV),
 			    "timestamp,exits,pages_4k\n" WHEN ",3,512\n");
 }
 
@@ -168,7 +168,7 @@ static void flaw_C1_columns_are_there_before_the_first_guest(void **state)
 	add_event(w, "exits", 9, 3);
 	add_level(w, "pages_4k", FIELD_GAUGE, 512);
 	w->view.nr_rows = 0;
-	assert_string_equal(record_once(w, RECORD_CSV),
+	assert_string_equal(lines_once(w, LINES_CSV),
 			    "timestamp,exits,pages_4k\n" WHEN ",0,0\n");
 }
 
@@ -177,12 +177,12 @@ static void csv_columns_never_change(void **state)
 	struct world *w = *state;
 
 	add_event(w, "kvm_exit", 9, 3);
-	open_log(w, RECORD_CSV);
-	record(w);
+	open_log(w, LINES_CSV);
+	write_sample(w);
 	add_event(w, "kvm_exit(new)", 5, 5);
-	record(w);
+	write_sample(w);
 	w->view.nr_rows = 0;
-	record(w);
+	write_sample(w);
 	close_log(w);
 	file_is(w, w->path, "timestamp,kvm_exit\n" WHEN ",3\n" WHEN ",3\n" WHEN ",0\n");
 }
@@ -194,9 +194,9 @@ static void csv_to_a_file_has_one_header(void **state)
 
 	add_event(w, "kvm_exit", 9, 3);
 	for (int run = 0; run < 2; run++) {
-		open_log(w, RECORD_CSV);
+		open_log(w, LINES_CSV);
 		for (int i = 0; i < 30; i++)
-			record(w);
+			write_sample(w);
 		close_log(w);
 	}
 	text = read_file(w, w->path);
@@ -210,9 +210,9 @@ static void csv_to_stdout_has_headers_every_20(void **state)
 	const char *text;
 
 	add_event(w, "kvm_exit", 9, 3);
-	open_stdout(w, RECORD_CSV);
+	open_stdout(w, LINES_CSV);
 	for (int i = 0; i < 21; i++)
-		record(w);
+		write_sample(w);
 	close_log(w);
 	text = read_file(w, w->path);
 	assert_int_equal(count_text(text, "\n"), 23);
@@ -231,10 +231,10 @@ static void csv_to_a_pipe_has_one_header(void **state)
 	add_event(w, "kvm_exit", 9, 3);
 	assert_int_equal(pipe(fds), 0);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fds[1]);
-	assert_int_equal(try_open(w, RECORD_CSV, path, false), 0);
+	assert_int_equal(try_open(w, LINES_CSV, path, false), 0);
 	close(fds[1]);
 	for (int i = 0; i < 21; i++)
-		record(w);
+		write_sample(w);
 	close_log(w);
 	len = read(fds[0], text, sizeof(text) - 1);
 	close(fds[0]);
@@ -251,7 +251,7 @@ static void is_refused(struct world *w, const char *theirs, const char *why)
 	write_file(w->path, theirs);
 	snprintf(wanted, sizeof(wanted), "\"%s\" has other columns (%s): "
 		 "choose another file, or move it away", w->path, why);
-	assert_int_equal(try_open(w, RECORD_CSV, w->path, false), -EEXIST);
+	assert_int_equal(try_open(w, LINES_CSV, w->path, false), -EEXIST);
 	assert_string_equal(w->why.text, wanted);
 	file_is(w, w->path, theirs);
 }
@@ -284,9 +284,9 @@ static void csv_quotes_only_what_needs_it(void **state)
 	add_event(w, "kvm exit(x)", 9, 4);
 	/* In order of bytes: newline, quote, comma. */
 	wanted = "timestamp,\"a\nb\",\"a\"\"b\",\"a,b\",kvm exit(x)\n" WHEN ",3,2,1,4\n";
-	assert_string_equal(record_once(w, RECORD_CSV), wanted);
+	assert_string_equal(lines_once(w, LINES_CSV), wanted);
 	/* And reads back what it wrote. */
-	open_log(w, RECORD_CSV);
+	open_log(w, LINES_CSV);
 }
 
 /* Guests come and go: a row a line, and which guests there are may change from sample to sample. */
@@ -296,10 +296,10 @@ static void flaw_C1_csv_of_guests_has_a_row_each(void **state)
 	const char *text;
 
 	add_guest(w, 1, "db,1", 3);
-	open_log(w, RECORD_LOG_ROWS);
-	record(w);
+	open_log(w, LINES_LOG_ROWS);
+	write_sample(w);
 	add_guest(w, 2, "web", 4);
-	record(w);
+	write_sample(w);
 	close_log(w);
 	text = read_file(w, w->path);
 	assert_int_equal(strncmp(text, "timestamp,guest,pid,vcpus,", 26), 0);
@@ -308,9 +308,9 @@ static void flaw_C1_csv_of_guests_has_a_row_each(void **state)
 		WHEN ",\"db,1\",4001,,,30,,3,,,,,,,,,\n"
 		WHEN ",web,4002,,,40,,4,,,,,,,,,\n");
 	/* Goes on in its own file only. */
-	open_log(w, RECORD_LOG_ROWS);
+	open_log(w, LINES_LOG_ROWS);
 	close_log(w);
-	assert_int_equal(try_open(w, RECORD_CSV, w->path, false), -EEXIST);
+	assert_int_equal(try_open(w, LINES_CSV, w->path, false), -EEXIST);
 }
 
 static void csv_follows_a_file_that_was_emptied(void **state)
@@ -318,11 +318,11 @@ static void csv_follows_a_file_that_was_emptied(void **state)
 	struct world *w = *state;
 
 	add_event(w, "kvm_exit", 9, 3);
-	open_log(w, RECORD_CSV);
-	record(w);
+	open_log(w, LINES_CSV);
+	write_sample(w);
 	/* As logrotate's copytruncate does. */
 	assert_int_equal(truncate(w->path, 0), 0);
-	record(w);
+	write_sample(w);
 	file_is(w, w->path, "timestamp,kvm_exit\n" WHEN ",3\n");
 }
 
@@ -335,7 +335,7 @@ static void text_is_aligned_below_headings(void **state)
 	add_event(w, "kvm_exit", 2000, 1000);
 	add_event(w, "kvm_exit(MSR_WRITE)", 700, 512);
 	add_level(w, "pages_4k", FIELD_GAUGE, 77);
-	assert_string_equal(record_once(w, RECORD_TEXT),
+	assert_string_equal(lines_once(w, LINES_TEXT),
 		"time (per 3.0 s)     kvm_exit kvm_exit(MSR_WRITE)  pages_4k\n"
 		"2026-11-21 01:26:48      1000                 512        77\n");
 }
@@ -346,7 +346,7 @@ static void flaw_C4_only_active_events_have_columns(void **state)
 
 	load_batch(w, KVM_STAT "batch.txt");
 	add_other(w, 5, 5);
-	assert_true(strcspn(record_once(w, RECORD_TEXT), "\n") < 1000);
+	assert_true(strcspn(lines_once(w, LINES_TEXT), "\n") < 1000);
 	assert_null(strstr(w->text, "other"));
 	assert_null(strstr(w->text, "kvm_ack_irq"));
 	assert_non_null(strstr(w->text, " kvm_exit(IOIO) "));
@@ -357,7 +357,7 @@ static void text_of_nothing_is_the_time(void **state)
 	struct world *w = *state;
 
 	add_event(w, "kvm_exit", 0, 0);
-	assert_string_equal(record_once(w, RECORD_TEXT), WHEN "\n");
+	assert_string_equal(lines_once(w, LINES_TEXT), WHEN "\n");
 }
 
 static void text_columns_join_and_stay(void **state)
@@ -366,14 +366,14 @@ static void text_columns_join_and_stay(void **state)
 	int delta = view_column_by_id(&view_events, "delta");
 
 	add_event(w, "kvm_exit", 5, 5);
-	open_log(w, RECORD_TEXT);
-	record(w);
+	open_log(w, LINES_TEXT);
+	write_sample(w);
 	add_event(w, "kvm_pio", 7, 7);
-	record(w);
+	write_sample(w);
 	w->view.rows[0].cells[delta] = cell_count(0);
-	record(w);
+	write_sample(w);
 	w->view.nr_rows = 1;
-	record(w);
+	write_sample(w);
 	close_log(w);
 	file_is(w, w->path,
 		"time (per 3.0 s)     kvm_exit\n"
@@ -390,12 +390,12 @@ static void text_has_headings_every_20(void **state)
 	const char *text;
 
 	add_event(w, "kvm_exit", 5, 5);
-	open_log(w, RECORD_TEXT);
+	open_log(w, LINES_TEXT);
 	for (int i = 0; i < 10; i++)
-		record(w);
+		write_sample(w);
 	add_event(w, "kvm_pio", 7, 7);
 	for (int i = 0; i < 21; i++)
-		record(w);
+		write_sample(w);
 	close_log(w);
 	text = read_file(w, w->path);
 	assert_int_equal(count_text(text, "time"), 3);
@@ -411,12 +411,12 @@ static void text_columns_keep_their_order(void **state)
 
 	add_event(w, "kvm_exit", 5, 5);
 	add_event(w, "kvm_pio", 7, 7);
-	open_log(w, RECORD_TEXT);
-	record(w);
+	open_log(w, LINES_TEXT);
+	write_sample(w);
 	row = w->view.rows[0];
 	w->view.rows[0] = w->view.rows[1];
 	w->view.rows[1] = row;
-	record(w);
+	write_sample(w);
 	close_log(w);
 	file_is(w, w->path,
 		"time (per 3.0 s)     kvm_exit   kvm_pio\n"
@@ -429,10 +429,10 @@ static void text_names_the_interval_once_it_is_known(void **state)
 	struct world *w = *state;
 
 	add_event(w, "kvm_exit", 5, 5);
-	open_log(w, RECORD_TEXT);
-	assert_int_equal(recorder_write(w->recorder, &w->view, &when, 0, &w->why), 0);
-	assert_int_equal(recorder_write(w->recorder, &w->view, &when, SECONDS / 4, &w->why), 0);
-	record(w);
+	open_log(w, LINES_TEXT);
+	assert_int_equal(lines_write(w->lines, &w->view, &when, 0, &w->why), 0);
+	assert_int_equal(lines_write(w->lines, &w->view, &when, SECONDS / 4, &w->why), 0);
+	write_sample(w);
 	close_log(w);
 	file_is(w, w->path,
 		"time                 kvm_exit\n"
@@ -448,7 +448,7 @@ static void text_shortens_what_would_break_its_columns(void **state)
 
 	add_event(w, "kvm_exit", 999999999, 999999999);
 	add_event(w, "kvm_pio", 1234567890, 1234567890);
-	assert_string_equal(record_once(w, RECORD_TEXT),
+	assert_string_equal(lines_once(w, LINES_TEXT),
 		"time (per 3.0 s)     kvm_exit   kvm_pio\n"
 		"2026-11-21 01:26:48 999999999     1.23G\n");
 }
@@ -460,7 +460,7 @@ static void text_of_guests_has_a_column_each(void **state)
 	add_guest(w, 1, "a guest named Bär", 2);
 	add_guest(w, 2, "db", 3);
 	add_guest(w, STATS_ENDED, "(ended)", 4);
-	assert_string_equal(record_once(w, RECORD_TEXT),
+	assert_string_equal(lines_once(w, LINES_TEXT),
 		"time (per 3.0 s)    a guest named Bär        db   (ended)\n"
 		"2026-11-21 01:26:48                 2         3         4\n");
 }
@@ -480,8 +480,8 @@ static void json_is_one_object_a_line(void **state)
 	add_event(w, "kvm_exit(a/b \"c\")", UINT64_MAX, 1);
 	add_other(w, 3, 2);
 	add_level(w, "pages_4k", FIELD_GAUGE, 7);
-	open_log(w, RECORD_JSON);
-	assert_int_equal(recorder_write(w->recorder, &w->view, &when, 3001249999, &w->why), 0);
+	open_log(w, LINES_JSON);
+	assert_int_equal(lines_write(w->lines, &w->view, &when, 3001249999, &w->why), 0);
 	close_log(w);
 	file_is(w, w->path,
 		"{\"time\":\"2026-11-21T01:26:48.123+01:00\",\"elapsed_s\":3.0012,"
@@ -504,7 +504,7 @@ static void json_of_guests_has_their_columns(void **state)
 	/* Whether there is something for them or not. */
 	for (size_t i = 8; i + 1 < view_columns(&view_guests); i++)
 		w->view.absent |= 1u << i;
-	assert_string_equal(strstr(record_once(w, RECORD_JSON), "\"view\""),
+	assert_string_equal(strstr(lines_once(w, LINES_JSON), "\"view\""),
 		"\"view\":\"guests\",\"rows\":[{\"guest\":\"db\",\"pid\":4001,\"vcpus\":null,"
 		"\"vmm\":null,\"total\":30,\"share\":null,\"delta\":3,\"rate\":null,"
 		"\"guest_percent\":null,\"kvm_percent\":null,\"user_percent\":null,"
@@ -516,8 +516,8 @@ static void json_elapsed_is_null_when_not_known(void **state)
 {
 	struct world *w = *state;
 
-	open_log(w, RECORD_JSON);
-	assert_int_equal(recorder_write(w->recorder, &w->view, &when, 0, &w->why), 0);
+	open_log(w, LINES_JSON);
+	assert_int_equal(lines_write(w->lines, &w->view, &when, 0, &w->why), 0);
 	close_log(w);
 	file_is(w, w->path, "{\"time\":\"2026-11-21T01:26:48.123+01:00\",\"elapsed_s\":null,"
 			    "\"view\":\"events\",\"rows\":[]}\n");
@@ -528,9 +528,9 @@ static void json_time_has_the_offset(void **state)
 	struct world *w = *state;
 
 	set_zone("NST3:30");
-	assert_non_null(strstr(record_once(w, RECORD_JSON), "\"2026-11-20T20:56:48.123-03:30\""));
+	assert_non_null(strstr(lines_once(w, LINES_JSON), "\"2026-11-20T20:56:48.123-03:30\""));
 	set_zone("UTC");
-	assert_non_null(strstr(record_once(w, RECORD_JSON), "\"2026-11-21T00:26:48.123+00:00\""));
+	assert_non_null(strstr(lines_once(w, LINES_JSON), "\"2026-11-21T00:26:48.123+00:00\""));
 }
 
 static void json_numbers_are_numbers(void **state)
@@ -548,7 +548,7 @@ static void json_numbers_are_numbers(void **state)
 		row->cells[view_column_by_id(&view_events, "rate")] =
 			(struct cell){ CELL_RATE, { .number = rates[i] } };
 		snprintf(wanted, sizeof(wanted), "\"rate\":%s}", texts[i]);
-		assert_non_null(strstr(record_once(w, RECORD_JSON), wanted));
+		assert_non_null(strstr(lines_once(w, LINES_JSON), wanted));
 		parsed = json_tokener_parse(w->text);
 		assert_non_null(parsed);
 		json_object_put(parsed);
@@ -589,7 +589,7 @@ static void json_of_exits_has_ns_and_buckets(void **state)
 
 	add_exit(w, "MSR", false, hist);
 	add_exit(w, "HLT", true, hist);
-	assert_string_equal(strstr(record_once(w, RECORD_JSON), "\"rows\""),
+	assert_string_equal(strstr(lines_once(w, LINES_JSON), "\"rows\""),
 		"\"rows\":[{\"reason\":\"MSR\",\"total\":9000,\"delta\":7,\"rate\":null,"
 		"\"share\":null,\"time_percent\":6.250,\"time_ns\":null,\"avg_ns\":1234,"
 		"\"p50_ns\":null,\"p99_ns\":null,\"max_ns\":null,\"hist\":[1,0,5,0,0,0,0,0,0,0,"
@@ -606,7 +606,7 @@ static void batch_of_exits_is_a_table(void **state)
 
 	add_exit(w, "データ", false, hist);
 	add_exit(w, "HLT", true, hist);
-	assert_string_equal(record_once(w, RECORD_BATCH),
+	assert_string_equal(lines_once(w, LINES_BATCH),
 		"Exit reason  Total  Count/s  %Count  Time%     Avg  p50  p99  Max\n"
 		"データ        9000        -       -    6.2  1.23µs    -    -    -\n"
 		"HLT           9000        -       -   halt  1.23µs    -    -    -\n");
@@ -618,7 +618,7 @@ static void rows_are_quoted_and_exact(void **state)
 
 	add_exit(w, "a,\"b\"", false, hist);
 	add_exit(w, "HLT", true, hist);
-	assert_string_equal(record_once(w, RECORD_ROWS),
+	assert_string_equal(lines_once(w, LINES_ROWS),
 		"reason,total,delta,rate,share,time_percent,time_ns,avg_ns,p50_ns,p99_ns,max_ns\n"
 		"\"a,\"\"b\"\"\",9000,7,,,6.250,,1234,,,\n"
 		"HLT,9000,7,,,,,1234,,,\n");
@@ -634,7 +634,7 @@ static void text_of_vcpus_has_a_column_each(void **state)
 
 		row->vcpu = vcpu;
 	}
-	assert_string_equal(record_once(w, RECORD_TEXT),
+	assert_string_equal(lines_once(w, LINES_TEXT),
 			    "time (per 3.0 s)         db/0      db/1\n"
 			    WHEN "         3         4\n");
 }
@@ -683,5 +683,5 @@ int main(void)
 	};
 
 	setlocale(LC_ALL, "C.UTF-8");
-	return cmocka_run_group_tests_name("record_formats", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("lines_formats", tests, NULL, NULL);
 }

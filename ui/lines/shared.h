@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * lines_private - what the recorder asks of a format, and what the formats share.
+ * shared - what a format of lines is, and what the formats share.
  *
- * A format is a const struct record_type that prints one record; the recorder does the rest. A new
- * one is one file and one line in lines.c.
+ * A format is a const struct lines_type that prints one sample; lines.c does the rest. A new one is
+ * one file and one line in lines.c.
  */
-#ifndef KVMTOP_UI_LINES_LINES_PRIVATE_H
-#define KVMTOP_UI_LINES_LINES_PRIVATE_H
+#ifndef KVMTOP_UI_LINES_SHARED_H
+#define KVMTOP_UI_LINES_SHARED_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,24 +14,24 @@
 #include <time.h>
 
 #include "base/why.h"
-#include "ui/lines/lines.h"
+#include "ui/lines/config.h"
 #include "views/view.h"
 
-#define RECORD_PAGE 20	    /* records between headings, as kvm_stat's */
-#define RECORD_TIME_SIZE 64 /* for record_print_time() */
+#define LINES_PAGE 20	    /* samples between headings, as kvm_stat's */
+#define LINES_TIME_SIZE 64 /* for lines_print_time() */
 
-struct record {
-	const struct recorder_config *config;
+struct lines_sample {
+	const struct lines_config *config;
 	const struct view *view;
 	const struct timespec *when;
 	uint64_t elapsed_ns; /* 0: not known */
-	uint64_t nr;	     /* records before it since the start, a reopening or an error */
+	uint64_t nr;	     /* samples before it since the start, a reopening or an error */
 	bool needs_header;   /* where a header stands once only: here */
 };
 
-struct record_type {
-	/* State from one record to the next. 0, or -errno with why. NULL: there is none. */
-	int (*start)(const struct recorder_config *config, void **ret_state, struct why *why);
+struct lines_type {
+	/* State from one sample to the next. 0, or -errno with why. NULL: there is none. */
+	int (*start)(const struct lines_config *config, void **ret_state, struct why *why);
 	void (*end)(void *state);
 	/*
 	 * Whether a file that begins with head can be continued: 0, or -EEXIST with why. head is
@@ -39,40 +39,40 @@ struct record_type {
 	 */
 	int (*check)(const void *state, char *head, const char *path, struct why *why);
 	/* 0 or -errno; errors of out need not be looked at. */
-	int (*print)(void *state, FILE *out, const struct record *record);
+	int (*print)(void *state, FILE *out, const struct lines_sample *sample);
 };
 
-extern const struct record_type record_batch, record_csv, record_json, record_text, record_rows,
-	record_log_rows, record_table;
+extern const struct lines_type lines_batch, lines_csv, lines_json, lines_text, lines_rows,
+	lines_log_rows, lines_table;
 
 /* "YYYY-MM-DD HH:MM:SS", local time. 0 or -errno. */
-int record_print_time(char *buf, const struct timespec *when);
+int lines_print_time(char *buf, const struct timespec *when);
 
 /* What the row is about, in a few words: "kvm_exit", "db1/0", "MSR_WRITE 0x6e0 db1". */
-void record_name(char *buf, size_t size, const struct view *view, const struct view_row *row);
+void lines_name(char *buf, size_t size, const struct view *view, const struct view_row *row);
 
-/* The columns of a view that there is room for, see struct recorder_config, below headings. */
-void record_print_table(FILE *out, const struct view *view, int room);
+/* The columns of a view that there is room for, see struct lines_config, below headings. */
+void lines_print_table(FILE *out, const struct view *view, int room);
 
-#define RECORD_ID_SIZE 32
+#define LINES_ID_SIZE 32
 
 /* A column's id: "avg_ns", or "avg_cycles" where durations are in cycles. */
-const char *record_id(const struct view *view, size_t column, char *buf);
+const char *lines_id(const struct view *view, size_t column, char *buf);
 
 /* By the column's id; an absent cell where the view has none. */
-const struct cell *record_cell(const struct view *view, const struct view_row *row, const char *id);
+const struct cell *lines_cell(const struct view *view, const struct view_row *row, const char *id);
 
 /* A count's number; 0 when absent. */
-uint64_t record_count(const struct cell *cell);
+uint64_t lines_count(const struct cell *cell);
 
 /* What a log says of a row: a counter's delta; the level of a gauge or a peak, which have none. */
-const struct cell *record_value(const struct view *view, const struct view_row *row);
+const struct cell *lines_value(const struct view *view, const struct view_row *row);
 
 /* "other": belongs to a parent and means nothing on a line of its own. */
-bool record_is_other(const struct view_row *row);
+bool lines_is_other(const struct view_row *row);
 
 /* The row counted something, now or before. */
-bool record_is_active(const struct view *view, const struct view_row *row);
+bool lines_is_active(const struct view *view, const struct view_row *row);
 
 /* One field of a line, quoted when it must be (RFC 4180). */
 void csv_print_name(FILE *out, const char *name);
