@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/say.h"
 #include "cmd/command.h"
 #include "cmd/commands.h"
@@ -36,7 +37,7 @@ static const struct option_spec specs[] = {
 
 static const struct option_table table = {
 	.specs = specs,
-	.nr = sizeof(specs) / sizeof(specs[0]),
+	.nr = ARRAY_SIZE(specs),
 	.usage = "Usage: kvmtop format [OPTION]... RULES [FILE]...\n"
 		 "Prints the records of kvmtrace, xentrace or ACRN files by the rules that\n"
 		 "kvmtrace_format, xentrace_format and acrntrace_format.py take. Several files\n"

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/say.h"
 #include "cmd/option.h"
@@ -87,7 +88,7 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 
 static const struct option_table table = {
 	.specs = specs,
-	.nr = sizeof(specs) / sizeof(specs[0]),
+	.nr = ARRAY_SIZE(specs),
 	.usage = "Usage: kvmtop record [OPTION]... [COMMAND [ARGUMENT]... | -- SECONDS]\n"
 		 "Records KVM's events into a trace.dat for kvmtop report, trace-cmd and\n"
 		 "KernelShark, while COMMAND runs, for so many seconds, or until Ctrl-C.\n",

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "trace/reader.h"
 #include "trace/window.h"
 
@@ -47,7 +48,7 @@ static const struct trace_field text[] = {
 	{ "text", 0, PAYLOAD_SIZE, TRACE_FIELD_ARRAY | TRACE_FIELD_STRING },
 };
 
-#define FIELDS(list) list, sizeof(list) / sizeof((list)[0])
+#define FIELDS(list) list, ARRAY_SIZE(list)
 
 /* The details' numbers are those of VMX exits, but for four of them. */
 static const struct known {
@@ -87,7 +88,7 @@ static const struct known {
 	{ 0x20000, "VMEXIT_UNHANDLED", FIELDS(two_longs) },
 };
 
-#define NR_KNOWN (sizeof(known) / sizeof(known[0]))
+#define NR_KNOWN ARRAY_SIZE(known)
 
 /* The types by the event's number. Where none is known it is `unknown`. */
 struct types {

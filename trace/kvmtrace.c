@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "trace/reader.h"
 #include "trace/window.h"
 
@@ -68,7 +69,7 @@ static const struct known {
 	{ HANDLER + 0x19, "PPC_INSTR", { NULL } },
 };
 
-#define NR_KNOWN (sizeof(known) / sizeof(known[0]))
+#define NR_KNOWN ARRAY_SIZE(known)
 
 /* The fields of all types, for one byte order. */
 struct order {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "trace/tep_types.h"
 
 #define NR_IDS 65536 /* common_type has 16 bits */
@@ -43,22 +44,6 @@ void tep_types_release(struct tep_types *types)
 	tep_free(types->tep);
 }
 
-static int make_room(struct tep_types *types, size_t id)
-{
-	size_t nr = (id | 255) + 1;
-	struct tep_type *by_id;
-
-	if (id < types->nr)
-		return 0;
-	by_id = reallocarray(types->by_id, nr, sizeof(*by_id));
-	if (!by_id)
-		return -ENOMEM;
-	memset(by_id + types->nr, 0, (nr - types->nr) * sizeof(*by_id));
-	types->by_id = by_id;
-	types->nr = nr;
-	return 0;
-}
-
 /* The number that a format file gives its event, or -1. */
 static int id_of_format(const char *text)
 {
@@ -93,7 +78,7 @@ int tep_types_parse(struct tep_types *types, const char *text, size_t size, cons
 	if (id >= 0)
 		parse_fields(types, copy, system);
 	if (id >= 0 && tep_find_event(types->tep, id))
-		err = make_room(types, (size_t)id);
+		err = array_grow(&types->by_id, &types->nr, (size_t)id + 1);
 	if (err || types->by_id[id].format || types->by_id[id].type) {
 		free(copy);
 		return err;
@@ -186,7 +171,7 @@ int tep_types_set(struct tep_types *types, struct trace_event *event, const void
 	event->size = size;
 	id = trace_field_number(&types->common_type, event);
 	if (id >= types->nr || !types->by_id[id].type) {
-		err = make_room(types, id);
+		err = array_grow(&types->by_id, &types->nr, id + 1);
 		if (!err)
 			err = add_type(types, &types->by_id[id], (int)id);
 		if (err)

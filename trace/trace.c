@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/utf8.h"
 #include "trace/reader.h"
 #include "trace/trace.h"
@@ -21,7 +22,7 @@
 /* Each entry is on its own in memory: readers and users keep pointers to them. */
 struct list {
 	void **items;
-	size_t nr;
+	size_t nr, room;
 };
 
 struct problem {
@@ -42,15 +43,8 @@ struct trace {
 
 static int list_add(struct list *list, void *item)
 {
-	bool is_full = (list->nr & (list->nr - 1)) == 0; /* 0 or a power of two */
-	void **items;
-
-	if (is_full) {
-		items = reallocarray(list->items, list->nr ? 2 * list->nr : 1, sizeof(*items));
-		if (!items)
-			return -ENOMEM;
-		list->items = items;
-	}
+	if (array_grow(&list->items, &list->room, list->nr + 1) < 0)
+		return -ENOMEM;
 	list->items[list->nr++] = item;
 	return 0;
 }

@@ -60,9 +60,9 @@ struct dat {
 	uint64_t add_ns;	  /* comes after it */
 	bool has_late_clock;  /* older trace-cmd: behind the table of CPUs */
 	struct dat_guest *guests;
-	size_t nr_guests;
+	size_t nr_guests, guests_room;
 	struct dat_buffer *buffers;
-	size_t nr_buffers;
+	size_t nr_buffers, buffers_room;
 };
 
 /* Behind the version: the machine; sets dat->types up. */

@@ -5,6 +5,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "base/array.h"
 #include "trace/dat/dat.h"
 
 /* A compressed block in a file that says it is not compressed. */
@@ -46,7 +47,7 @@ dat_inflate *dat_inflate_by_name(const char *compression)
 		{ "zstd", inflate_zstd },
 	};
 
-	for (size_t i = 0; i < sizeof(compressions) / sizeof(compressions[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(compressions); i++) {
 		if (strcmp(compressions[i].name, compression) == 0)
 			return compressions[i].inflate;
 	}

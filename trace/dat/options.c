@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/utf8.h"
 #include "trace/dat/dat.h"
 
@@ -61,7 +62,7 @@ void dat_set_uname(struct trace_info *info, struct dat_strings *strings, const c
 /* "name\0", trace_id, how many, then vCPU and thread of each. */
 static int get_guest(struct cursor *cursor, struct dat *dat)
 {
-	struct dat_guest guest = { NULL, 0, NULL, 0 }, *guests;
+	struct dat_guest guest = { NULL, 0, NULL, 0 };
 	char name[TRACING_NAME_SIZE];
 	uint32_t nr = 0;
 	int err = cursor_name(cursor, name, sizeof(name));
@@ -72,16 +73,14 @@ static int get_guest(struct cursor *cursor, struct dat *dat)
 		err = cursor_u32(cursor, &nr);
 	if (err || nr > DAT_CPUS_MAX)
 		return err ? err : -EINVAL;
-	guests = reallocarray(dat->guests, dat->nr_guests + 1, sizeof(*guests));
-	if (!guests)
+	if (array_grow(&dat->guests, &dat->guests_room, dat->nr_guests + 1) < 0)
 		return -ENOMEM;
-	dat->guests = guests;
 	if (!utf8_clean(name, strlen(name), name, sizeof(name)))
 		snprintf(name, sizeof(name), "guest");
 	guest.name = strdup(name);
 	guest.tids = calloc(nr + 1, sizeof(int));
 	guest.nr_vcpus = nr;
-	guests[dat->nr_guests++] = guest;
+	dat->guests[dat->nr_guests++] = guest;
 	if (!guest.name || !guest.tids)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < nr && !err; i++) {
@@ -174,14 +173,10 @@ int dat_read_option(struct cursor *cursor, struct dat *dat, uint16_t id, uint32_
 
 struct dat_buffer *dat_new_buffer(struct dat *dat)
 {
-	struct dat_buffer *buffers =
-		reallocarray(dat->buffers, dat->nr_buffers + 1, sizeof(*buffers));
-
-	if (!buffers)
+	if (array_grow(&dat->buffers, &dat->buffers_room, dat->nr_buffers + 1) < 0)
 		return NULL;
-	dat->buffers = buffers;
-	memset(&buffers[dat->nr_buffers], 0, sizeof(*buffers));
-	return &buffers[dat->nr_buffers++];
+	dat->buffers[dat->nr_buffers] = (struct dat_buffer){ .offset = 0 };
+	return &dat->buffers[dat->nr_buffers++];
 }
 
 int dat_forgive(const struct cursor *cursor, int err)

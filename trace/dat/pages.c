@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "trace/dat/dat.h"
 
 #define PAGES_SIZE (64 * 1024) /* read at once for a CPU, or one page */
@@ -68,20 +69,6 @@ static uint32_t read_u32(const struct dat *dat, const uint8_t *at)
 	return dat->machine.is_big_endian ? be32toh(value) : le32toh(value);
 }
 
-static int grow(uint8_t **buf, size_t *room, size_t size)
-{
-	uint8_t *grown;
-
-	if (size <= *room)
-		return 0;
-	grown = realloc(*buf, size + SLACK);
-	if (!grown)
-		return -ENOMEM;
-	*buf = grown;
-	*room = size;
-	return 0;
-}
-
 /* The next chunk: pages that were compressed together. */
 static int fill_chunk(struct pages *pages)
 {
@@ -97,9 +84,9 @@ static int fill_chunk(struct pages *pages)
 	if (packed == 0 || packed > pages->end - pages->offset - 8 || packed > CHUNK_MAX ||
 	    size == 0 || size > CHUNK_MAX || size % pages->dat->machine.page_size)
 		return -EINVAL;
-	err = grow(&pages->buf, &pages->room, size);
+	err = array_grow(&pages->buf, &pages->room, (size_t)size + SLACK);
 	if (!err)
-		err = grow(&pages->packed, &pages->packed_room, packed);
+		err = array_grow(&pages->packed, &pages->packed_room, packed);
 	if (err)
 		return err;
 	pages->offset += 8;
@@ -323,12 +310,10 @@ int dat_add_cpu(struct trace_file *file, struct dat *dat, const struct dat_cpu *
 	pages->is_compressed = cpu->is_compressed;
 	if (cpu->is_compressed)
 		pages->end += sizeof(uint32_t); /* trace-cmd's size leaves out how many chunks */
-	pages->room = buf_size;
-	pages->buf = calloc(1, buf_size + SLACK);
 	pages->kbuf = kbuffer_alloc(dat->machine.is_32bit ? KBUFFER_LSIZE_4 : KBUFFER_LSIZE_8,
 				    dat->machine.is_big_endian ? KBUFFER_ENDIAN_BIG :
 							 KBUFFER_ENDIAN_LITTLE);
-	if (!pages->buf || !pages->kbuf) {
+	if (array_grow(&pages->buf, &pages->room, buf_size + SLACK) < 0 || !pages->kbuf) {
 		free_pages(&pages->source);
 		return -ENOMEM;
 	}

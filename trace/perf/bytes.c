@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "trace/perf/bytes.h"
 
 #define BLOCK_SIZE ((size_t)1024 * 1024)
@@ -332,22 +333,6 @@ static void jump(struct perf_bytes *bytes, uint64_t *size)
 	*size = 0;
 }
 
-/* Grows as bytes come: what a size says need not be so. */
-static int append(uint8_t **data, size_t *room, size_t have, const uint8_t *from, size_t size)
-{
-	uint8_t *grown = *data;
-
-	if (have + size > *room) {
-		*room = 2 * (have + size);
-		grown = realloc(*data, *room);
-		if (!grown)
-			return -ENOMEM;
-	}
-	memcpy(grown + have, from, size);
-	*data = grown;
-	return 0;
-}
-
 int perf_bytes_data(struct perf_bytes *bytes, uint64_t size, uint8_t **ret_data)
 {
 	struct perf_reel *reel = &bytes->outer;
@@ -366,8 +351,11 @@ int perf_bytes_data(struct perf_bytes *bytes, uint64_t size, uint8_t **ret_data)
 		if (n > size - have)
 			n = size - have;
 		err = got < 0 ? got : got == 0 ? -EINVAL : 0;
+		/* It grows as bytes come: the size may be damaged. */
 		if (!err && ret_data)
-			err = append(&data, &room, have, reel->block->bytes + reel->at, n);
+			err = array_grow(&data, &room, have + n);
+		if (!err && ret_data)
+			memcpy(data + have, reel->block->bytes + reel->at, n);
 		reel->at += n;
 		have += n;
 	}

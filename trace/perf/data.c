@@ -12,10 +12,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Without memory a hash stays as it is, and what was not added has no table. */
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
+#include "base/array.h"
+#include "base/hash.h"
 #include "trace/perf/bytes.h"
 #include "trace/perf/header.h"
 #include "trace/perf/sample.h"
@@ -65,7 +63,7 @@ struct perf_source {
 	struct perf_bytes bytes;
 	struct perf_block *given; /* that of the event which was given out */
 	struct entry *heap;
-	size_t nr_heap, cap_heap;
+	size_t nr_heap, heap_room;
 	uint64_t order;
 	uint64_t most, until; /* the latest time, and the time up to which nothing is missing */
 	bool has_until, is_at_end;
@@ -82,15 +80,8 @@ static int push(struct perf_source *perf, const struct entry *entry)
 {
 	size_t i = perf->nr_heap;
 
-	if (perf->nr_heap == perf->cap_heap) {
-		size_t cap = perf->cap_heap ? 2 * perf->cap_heap : 1024;
-		struct entry *heap = reallocarray(perf->heap, cap, sizeof(*heap));
-
-		if (!heap)
-			return -ENOMEM;
-		perf->heap = heap;
-		perf->cap_heap = cap;
-	}
+	if (array_grow(&perf->heap, &perf->heap_room, perf->nr_heap + 1) < 0)
+		return -ENOMEM;
 	perf->nr_heap++;
 	for (; i > 0 && is_before(entry, &perf->heap[(i - 1) / 2]); i = (i - 1) / 2)
 		perf->heap[i] = perf->heap[(i - 1) / 2];
@@ -143,7 +134,7 @@ static int add_comm(struct perf *perf, int32_t tid, const char *name, size_t siz
 			return -ENOMEM;
 		comm->tid = tid;
 		HASH_ADD_INT(perf->comms, tid, comm);
-		if (!comm->hh.tbl) {
+		if (!hash_has(comm)) {
 			free(comm);
 			return -ENOMEM;
 		}

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "trace/perf/bytes.h"
 #include "trace/perf/header.h"
 
@@ -55,7 +56,7 @@ static const char *clock_of(int32_t clockid)
 {
 	static const char *const names[] = { [0] = "real",     [1] = "mono", [4] = "mono_raw",
 					     [7] = "boot", [11] = "tai" };
-	bool is_known = clockid >= 0 && (size_t)clockid < sizeof(names) / sizeof(names[0]);
+	bool is_known = clockid >= 0 && (size_t)clockid < ARRAY_SIZE(names);
 
 	return is_known && names[clockid] ? names[clockid] : "perf";
 }
@@ -69,19 +70,15 @@ static bool is_same_layout(const struct perf_layout *a, const struct perf_layout
 static int add_layout(struct perf_header *header, const struct perf_layout *layout,
 		      uint32_t *ret_index)
 {
-	struct perf_layout *layouts;
-
 	for (size_t i = 0; i < header->nr_layouts; i++) {
 		if (is_same_layout(&header->layouts[i], layout)) {
 			*ret_index = (uint32_t)i;
 			return 0;
 		}
 	}
-	layouts = reallocarray(header->layouts, header->nr_layouts + 1, sizeof(*layouts));
-	if (!layouts)
+	if (array_grow(&header->layouts, &header->layouts_room, header->nr_layouts + 1) < 0)
 		return -ENOMEM;
-	header->layouts = layouts;
-	layouts[header->nr_layouts] = *layout;
+	header->layouts[header->nr_layouts] = *layout;
 	*ret_index = (uint32_t)header->nr_layouts++;
 	return 0;
 }
@@ -89,14 +86,10 @@ static int add_layout(struct perf_header *header, const struct perf_layout *layo
 /* So many ids at the cursor. */
 static int add_ids(struct cursor *cursor, struct perf_header *header, uint64_t nr, uint32_t layout)
 {
-	struct perf_id *ids = reallocarray(header->ids, header->nr_ids + nr + 1, sizeof(*ids));
-	int err = 0;
+	int err = array_grow(&header->ids, &header->ids_room, header->nr_ids + nr);
 
-	if (!ids)
-		return -ENOMEM;
-	header->ids = ids;
 	for (uint64_t i = 0; i < nr && !err; i++) {
-		struct perf_id *id = &ids[header->nr_ids];
+		struct perf_id *id = &header->ids[header->nr_ids];
 
 		err = cursor_u64(cursor, &id->id);
 		id->layout = layout;

@@ -29,9 +29,9 @@ struct perf_header {
 	bool is_piped; /* written to a pipe: what else is here comes as records */
 	uint64_t data_at, data_size;
 	struct perf_layout *layouts;
-	size_t nr_layouts;
+	size_t nr_layouts, layouts_room;
 	struct perf_id *ids; /* sorted */
-	size_t nr_ids;
+	size_t nr_ids, ids_room;
 	char clock[32], vendor[32], arch[PERF_NAME_SIZE], release[PERF_NAME_SIZE],
 		host[PERF_NAME_SIZE];
 };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "host/guest.h"
 #include "trace/record/guest_log.h"
@@ -14,7 +15,7 @@ struct recorded_guests {
 	struct guests *inventory;
 	uint64_t generation;
 	struct recorded_guest *list;
-	size_t nr;
+	size_t nr, room;
 };
 
 struct recorded_guests *recorded_guests_new(const struct env *env)
@@ -41,32 +42,22 @@ void recorded_guests_free(struct recorded_guests *guests)
 
 static struct recorded_guest *get(struct recorded_guests *guests, uint32_t id)
 {
-	struct recorded_guest *list;
-
 	for (size_t i = 0; i < guests->nr; i++) {
 		if (guests->list[i].id == id)
 			return &guests->list[i];
 	}
-	list = reallocarray(guests->list, guests->nr + 1, sizeof(*list));
-	if (!list)
+	if (array_grow(&guests->list, &guests->room, guests->nr + 1) < 0)
 		return NULL;
-	guests->list = list;
-	list[guests->nr] = (struct recorded_guest){ .id = id };
-	return &list[guests->nr++];
+	guests->list[guests->nr] = (struct recorded_guest){ .id = id };
+	return &guests->list[guests->nr++];
 }
 
 static int grow(struct recorded_guest *copy, size_t nr)
 {
-	pid_t *tids;
-
-	if (nr <= copy->nr_vcpus)
-		return 0;
-	tids = reallocarray(copy->tids, nr, sizeof(*tids));
-	if (!tids)
+	if (array_grow(&copy->tids, &copy->tids_room, nr) < 0)
 		return -ENOMEM;
-	copy->tids = tids;
 	while (copy->nr_vcpus < nr)
-		tids[copy->nr_vcpus++] = -1;
+		copy->tids[copy->nr_vcpus++] = -1;
 	return 0;
 }
 

@@ -18,7 +18,7 @@ struct recorded_guest {
 	pid_t pid;
 	char name[64];
 	pid_t *tids; /* by vCPU; -1: not known */
-	size_t nr_vcpus;
+	size_t nr_vcpus, tids_room;
 };
 
 struct recorded_guests;

@@ -13,6 +13,7 @@
 
 #include <tracefs.h>
 
+#include "base/array.h"
 #include "trace/record/ring.h"
 
 #define NAME_PREFIX "kvmtop-"
@@ -22,7 +23,7 @@
 struct ring {
 	struct tracefs_instance *instance;
 	struct ring_event *events;
-	size_t nr_events;
+	size_t nr_events, events_room;
 	int *raw; /* trace_pipe_raw of each CPU; -1: there is no such CPU */
 	struct pages *pages;
 	size_t nr_cpus;
@@ -149,13 +150,10 @@ static bool has_event(const struct ring *ring, const char *system, const char *n
 
 static int list_event(struct ring *ring, const char *system, const char *name)
 {
-	struct ring_event *events = realloc(ring->events,
-					    (ring->nr_events + 1) * sizeof(*events));
 	struct ring_event event = { NULL, NULL };
 
-	if (!events)
+	if (array_grow(&ring->events, &ring->events_room, ring->nr_events + 1) < 0)
 		return -ENOMEM;
-	ring->events = events;
 	event.system = strdup(system);
 	event.name = strdup(name);
 	if (!event.system || !event.name) {

@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 
+#include "base/array.h"
 #include "trace/rules/ppc.h"
 
 #define PPC_INSTR 0x20019
@@ -61,7 +62,7 @@ static const struct name tlb_words[] = {
 	{ 0, "PAGEID" }, { 1, "XLAT" }, { 2, "ATTRIB" },
 };
 
-#define FIND(table, number, none) find(table, sizeof(table) / sizeof((table)[0]), number, none)
+#define FIND(table, number, none) find(table, ARRAY_SIZE(table), number, none)
 
 static const char *find(const struct name *table, size_t nr, uint32_t number, const char *none)
 {

@@ -5,8 +5,7 @@
 #ifndef KVMTOP_TRACE_RULES_RULE_H
 #define KVMTOP_TRACE_RULES_RULE_H
 
-#include <uthash.h>
-
+#include "base/hash.h"
 #include "trace/rules/record.h"
 
 enum rules_field {
@@ -37,7 +36,7 @@ struct rule {
 	char *template;
 	size_t len;
 	struct rules_piece *pieces;
-	size_t nr_pieces;
+	size_t nr_pieces, room;
 	bool is_type_error; /* Python cannot fill it, whatever the record */
 	UT_hash_handle hh;
 };

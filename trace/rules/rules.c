@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
+#include "base/array.h"
 #include "base/read.h"
 #include "trace/rules/rule.h"
 #include "trace/rules/rules.h"
@@ -56,7 +55,7 @@ static bool word_by_name(const char *name, size_t len, enum rules_field *ret_fie
 
 static bool field_by_name(const char *name, size_t len, enum rules_field *ret_field)
 {
-	for (size_t i = 0; i < sizeof(field_names) / sizeof(field_names[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(field_names); i++) {
 		if (strlen(field_names[i].name) == len &&
 		    memcmp(field_names[i].name, name, len) == 0) {
 			*ret_field = field_names[i].field;
@@ -181,13 +180,9 @@ static bool piece_is_type_error(const struct rule *rule, const struct rules_piec
 
 static int add_piece(struct rule *rule, const struct rules_piece *piece)
 {
-	struct rules_piece *pieces = realloc(rule->pieces,
-					     (rule->nr_pieces + 1) * sizeof(*pieces));
-
-	if (!pieces)
+	if (array_grow(&rule->pieces, &rule->room, rule->nr_pieces + 1) < 0)
 		return -ENOMEM;
-	pieces[rule->nr_pieces++] = *piece;
-	rule->pieces = pieces;
+	rule->pieces[rule->nr_pieces++] = *piece;
 	return 0;
 }
 
@@ -282,7 +277,7 @@ static int rule_new(const char *template, size_t len, struct rule **ret_rule, co
 	return 0;
 }
 
-/* The later of two rules holds. */
+/* The later of two rules holds. Takes the rule over. */
 static int add_rule(struct rules *rules, uint64_t event, struct rule *rule)
 {
 	struct rule *old;
@@ -294,7 +289,10 @@ static int add_rule(struct rules *rules, uint64_t event, struct rule *rule)
 		rule_free(old);
 	}
 	HASH_ADD(hh, rules->by_event, event, sizeof(event), rule);
-	return 0;
+	if (hash_has(rule))
+		return 0;
+	rule_free(rule);
+	return -ENOMEM;
 }
 
 /* A line without its newline. */
