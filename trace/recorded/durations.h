@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * durations - how long things took: count, sum, extremes, deviation, percentiles.
- *
- * Two of them can be joined, as if all had been added to one. The unit is the caller's.
+ * durations - how long things took: count, sum, extremes, squares, buckets, in the caller's unit.
  */
 #ifndef KVMTOP_TRACE_RECORDED_DURATIONS_H
 #define KVMTOP_TRACE_RECORDED_DURATIONS_H
@@ -11,8 +9,8 @@
 #include <stdlib.h>
 
 /*
- * Buckets: each power of two in eight equal parts, and every number below eight on its own. So a
- * percentile is not more than an eighth too high.
+ * Buckets: each power of two in eight equal parts, and every number below eight on its own: cycles
+ * fall into nearly the right buckets of nanoseconds.
  */
 #define DURATIONS_PARTS 8
 #define DURATIONS_BUCKETS ((64 - 3 + 1) * DURATIONS_PARTS)
@@ -65,13 +63,7 @@ static inline void durations_add(struct durations *durations, uint64_t value)
 	durations->hist[durations_bucket(value)]++;
 }
 
-void durations_join(struct durations *durations, const struct durations *more);
-
-double durations_mean(const struct durations *durations);   /* 0 of none */
+double durations_mean(const struct durations *durations);    /* 0 of none */
 double durations_squares(const struct durations *durations); /* of what each is off the mean */
-double durations_stddev(const struct durations *durations); /* of the sample; 0 of less than 2 */
-
-/* What this share (0 to 1) took at the most; 0 of none. */
-uint64_t durations_percentile(const struct durations *durations, double share);
 
 #endif
