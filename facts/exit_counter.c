@@ -6,7 +6,7 @@
 #include "facts/exit_counter.h"
 #include "facts/key_sums.h"
 
-/* The lower the better: one that counted anything, then by rank, then the provider listed first. */
+/* The lower the better: has counted anything, then rank, then the order of the providers. */
 static uint32_t score(const struct field *field, bool has_counted)
 {
 	return (uint32_t)!has_counted << 16 | (uint32_t)field->exit_rank << 8 | field->source;
@@ -18,7 +18,7 @@ static bool is_counter(const struct field *field, bool is_timed)
 	       (!is_timed || field->use == USE_EXIT);
 }
 
-/* What a counter can score at best: having found that, there is no need to look on. */
+/* The best score that any counter can have: when it is found, the search ends. */
 static uint32_t best_possible(const struct facts *facts, bool is_timed)
 {
 	uint32_t best = UINT32_MAX;
@@ -78,7 +78,7 @@ const char *exits_note(const struct exits *exits)
 	       "user space.";
 }
 
-/* Whether it is a reason of the exits chosen, and one that costs anything. */
+/* Whether the field is a reason of the chosen counter, and not a halt. */
 static bool is_cost(const struct facts *facts, const struct exits *exits, const struct field *field)
 {
 	return field->use == USE_EXIT && field->parent != FIELD_NONE && !field->is_idle &&
@@ -117,7 +117,7 @@ static int add_up(const struct facts *facts, uint32_t guest, struct exits_summar
 	return 0;
 }
 
-/* What each guest's exits cost. */
+/* The cost of each guest's exits. */
 static int sum_guests(const struct key_sums *costs, struct key_sums *ret_guests)
 {
 	for (size_t i = 0; i < costs->nr_slots; i++) {

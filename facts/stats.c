@@ -20,7 +20,7 @@ struct stats {
 	size_t nr, cap;
 	struct entry *by_key;
 	uint32_t kept_guest; /* see stats_keep_guest() */
-	size_t next; /* where the next row's key is found if rows come in the order of last time */
+	size_t next; /* the index of the next row's key if rows come in the order of last time */
 	uint64_t tick;
 	uint64_t time_ns[SAMPLE_SOURCES]; /* of the last sample that had the source */
 	uint64_t elapsed_ns[SAMPLE_SOURCES];
@@ -44,7 +44,7 @@ static bool is_key(const struct key *a, const struct key *b)
 	return a->guest == b->guest && a->vcpu == b->vcpu && a->field == b->field;
 }
 
-/* The same for the rows of a sample, whose order is nearly always that of the sample before. */
+/* The same for a row of a sample: rows nearly always come in the order of the sample before. */
 static struct entry *stats_find_row(struct stats *stats, const struct key *key)
 {
 	struct entry *entry = stats->next < stats->nr ? stats->list[stats->next] : NULL;
@@ -154,10 +154,10 @@ static const struct stats_item *older_parent(const struct stats *stats, const st
 }
 
 /*
- * A counter's first value. It has a total but no rate: nobody knows for how long it ran. A child
- * that ran for a part of the interval only would make its share of an older parent wrong: it starts
- * now. Not so what the provider "exits" counts, which is counted all the time: what did not happen
- * has no row.
+ * A counter's first value. It has a total but no rate: the time that it ran is not known. A child
+ * whose parent is older starts at this value: it has counted during a part of the interval only,
+ * and its share of the parent would be wrong. The provider "exits" counts all the time, and has no
+ * row for what has not happened: there the first value counts.
  */
 static void stat_begin(struct stats_item *stat, const struct row *row,
 		       const struct stats_item *parent, uint64_t elapsed_ns)
@@ -219,7 +219,7 @@ static void timing_reset(struct stats_timing *timing)
 	memset(timing->total, 0, sizeof(timing->total));
 }
 
-/* A tick that brought no value: nothing happened, or nobody knows. */
+/* A sample without the key. is_known: nothing happened; else the value is not known. */
 static void stat_rest(struct stats_item *stat, uint64_t tick, bool is_known)
 {
 	stat->delta = 0;
@@ -230,7 +230,7 @@ static void stat_rest(struct stats_item *stat, uint64_t tick, bool is_known)
 		timing_rest(stat->timing);
 }
 
-/* from_zero: what the row says happened since the previous sample; else it is history. */
+/* from_zero: all of it happened since the previous sample; else before. */
 static int timing_begin(struct stats_item *stat, const struct timing *raw, bool from_zero)
 {
 	stat->timing = calloc(1, sizeof(*stat->timing));
@@ -243,7 +243,7 @@ static int timing_begin(struct stats_item *stat, const struct timing *raw, bool 
 	return 0;
 }
 
-/* has_restarted: its count went back, so its durations began anew, too. */
+/* has_restarted: the count went back, so the durations began at 0 as well. */
 static int stat_time(struct stats_item *stat, const struct timing *raw, bool from_zero,
 		     bool has_restarted)
 {
@@ -293,7 +293,7 @@ static int stats_take(struct stats *stats, const struct fields *fields,
 			 !is_new || row->flags & ROW_FROM_ZERO, has_restarted);
 }
 
-/* Without branches: a view does it for every key there is. */
+/* Without branches: views call it for every key. */
 static void history_join(float *history, const float *more)
 {
 	for (int i = 0; i < STATS_HISTORY; i++) {
@@ -318,8 +318,8 @@ static int timing_retire(struct stats_item *ended, const struct stats_timing *ti
 }
 
 /*
- * Hands what a guest had counted to STATS_ENDED, zeros too: a child that is missing there would
- * make its siblings look incomplete. Levels end with their guest.
+ * Moves what a guest had counted to STATS_ENDED, zeros as well: without a row for each child the
+ * children there would look incomplete. Levels end with their guest.
  */
 static int stats_retire(struct stats *stats, const struct fields *fields, struct stats_item *stat)
 {
@@ -341,7 +341,7 @@ static int stats_retire(struct stats *stats, const struct fields *fields, struct
 	return stat->timing ? timing_retire(&ended->stat, stat->timing) : 0;
 }
 
-/* Whoever counted it is gone: should it come back, it begins at 0 and its total goes on. */
+/* The counter is gone. If it comes back it begins at 0, and its total goes on. */
 static void stat_close(struct stats_item *stat, uint64_t tick)
 {
 	stat_rest(stat, tick, true);
@@ -360,9 +360,9 @@ static bool is_kept(const struct stats *stats, const struct fields *fields, cons
 }
 
 /*
- * Keys that were not in the sample although their source was: guests and vCPUs that left. A source
- * that was not leaves its keys' totals, but no rate: the old one is not true any more. ENDED
- * entries are inserted at the end and removal swaps: hence backwards.
+ * Ends keys that are not in the sample although their source is: guests and vCPUs that left. If the
+ * source is not in the sample, its keys keep their totals and lose their rates. Backwards, because
+ * entries of STATS_ENDED are added at the end and a removed entry is replaced by the last.
  */
 static int stats_expire(struct stats *stats, const struct fields *fields,
 			const struct sample *sample)

@@ -3,10 +3,10 @@
  * stats - totals, deltas and rates out of successive samples.
  *
  * A pure function of what it is given: no I/O, no clock. Keys are matched by value, never by
- * position, so rows may come, go and change places. Totals count from the first sight of a key, or
- * from 0 if the provider says that it started there (ROW_FROM_ZERO), and never go back: what a
- * guest that ended had counted moves to the guest STATS_ENDED. A rate needs two samples of one key
- * and the time between them.
+ * position, so rows may come, go and change their order. A total counts from the first sample of
+ * its key, or from 0 if the provider says that its counter began there (ROW_FROM_ZERO). Totals
+ * never go back: when a guest ends, its totals move to the guest STATS_ENDED. A rate needs two
+ * samples of one key and the time between them.
  */
 #ifndef KVMTOP_FACTS_STATS_H
 #define KVMTOP_FACTS_STATS_H
@@ -18,10 +18,10 @@
 #include "facts/field.h"
 #include "facts/sample.h"
 
-#define STATS_ENDED UINT32_MAX /* as a guest: those that ended, together */
+#define STATS_ENDED UINT32_MAX /* as a guest: all guests that have ended */
 #define STATS_HISTORY 32       /* rates remembered per key, for sparklines */
 
-/* What the counted things took; kept for rows that say so. */
+/* How long the counted things took; only of keys that are timed. */
 struct stats_timing {
 	uint64_t total_ns, delta_ns; /* since the start or the reset; since the previous sample */
 	uint64_t max_ns;	     /* the longest since the start or the reset */
@@ -58,15 +58,15 @@ void stats_free(struct stats *stats);
 int stats_update(struct stats *stats, const struct fields *fields, const struct sample *sample);
 
 /*
- * What this guest counted stays its own when it ends, with rates of 0, while somebody looks at it.
- * 0: no guest's does.
+ * Keeps the keys of this guest, with rates of 0, when it ends: the user looks at it. 0: keeps no
+ * guest's.
  */
 void stats_keep_guest(struct stats *stats, uint32_t guest);
 
 /* Totals of counters count from now on; levels stay. */
 void stats_reset(struct stats *stats, const struct fields *fields);
 
-/* Forgets the keys of fields outside the set: nobody counts them any more. */
+/* Forgets the keys of fields outside the set, which are counted no more. */
 void stats_keep_only(struct stats *stats, const struct field_set *fields);
 
 /* Forgets everything, as if new. */
@@ -91,7 +91,7 @@ struct stat_sum {
 
 /* Durations of several keys taken together. Zero-initialised is none. */
 struct timing_sum {
-	uint32_t nr; /* keys that are timed; 0: nobody measured */
+	uint32_t nr; /* keys that are timed; 0: no duration is known */
 	uint64_t total_ns, delta_ns, max_ns;
 	uint64_t total[HIST_BUCKETS], delta[HIST_BUCKETS];
 	struct spread spread;
@@ -108,7 +108,7 @@ void timing_sum_merge(struct timing_sum *sum, const struct timing_sum *part);
  */
 uint64_t hist_percentile_ns(const uint64_t *hist, double share, uint64_t max_ns);
 
-/* tick: stats_tick(). Peaks add up to the highest of them. */
+/* tick: stats_tick(). The sum of peaks is the highest. */
 void stat_sum_add(struct stat_sum *sum, const struct stats_item *stat, enum field_kind kind,
 		  uint64_t tick);
 

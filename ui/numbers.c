@@ -33,7 +33,7 @@ static size_t next_character(const char *text, int *ret_width)
 	int width;
 
 	*ret_width = 1;
-	/* Nearly all is ASCII, and the same in every locale there is. */
+	/* Nearly all text is ASCII, which is the same in every locale. */
 	if (*text >= ' ' && *text <= '~')
 		return 1;
 	bytes = mbrtowc(&wide, text, strnlen(text, MB_LEN_MAX), &state);
@@ -78,7 +78,7 @@ static bool fits(const char *text, int width)
 	return (width >= 0 && strlen(text) <= (size_t)width) || format_width(text) <= width;
 }
 
-/* Where something is left out. */
+/* Stands for what is left out. */
 static const char *cut_sign(bool is_utf8)
 {
 	return is_utf8 ? "…" : "..";
@@ -207,7 +207,7 @@ int format_duration(char *buf, size_t size, uint64_t ns)
 	return format_scaled(buf, size, ns, units, INT_MAX);
 }
 
-/* Half to even, as kvm_stat's are. Returns whether it is a number that can be told. */
+/* Rounds half to even, as kvm_stat does. False: it is too large, or not a number. */
 static bool whole_rate(double rate, uint64_t *ret_whole)
 {
 	uint64_t whole;

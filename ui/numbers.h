@@ -12,9 +12,8 @@
 #include "views/view.h"
 
 /*
- * All write a NUL-terminated text of at most size - 1 bytes and return its length. width is how
- * many columns there are: a number that is too long for them is shortened with a unit (12.3M),
- * never cut.
+ * All write a NUL-terminated text of at most size - 1 bytes and return its length. width is the
+ * room in columns: a number that is too long for it is shortened with a unit (12.3M), never cut.
  */
 /* grouped: 1,234 */
 int format_count(char *buf, size_t size, uint64_t count, int width, bool grouped);
@@ -28,16 +27,16 @@ int format_duration(char *buf, size_t size, uint64_t ns); /* three digits and ns
 int format_cell(char *buf, size_t size, const struct cell *cell, int width, bool grouped);
 
 /*
- * How many columns a count or a rate takes when it is not shortened; and the same cell as
- * format_cell() has it, but from 1,000 on with three digits and a unit whatever the width: for a
- * column that has a number which is too long, so that all of its numbers are read in one way.
+ * format_digits(): the columns that a count or a rate takes when it is not shortened.
+ * format_short(): as format_cell(), but from 1,000 on always with three digits and a unit: for a
+ * column in which one number is too long, so that all its numbers are read in the same way.
  */
 int format_digits(const struct cell *cell, bool grouped);
 int format_short(char *buf, size_t size, const struct cell *cell, int width);
 
 /*
- * Text of which at most width columns are shown, with a sign ("…", ".." where there is no UTF-8)
- * where something is left out: its end, or, of a name, its middle.
+ * Text cut to at most width columns, with a sign ("…", or ".." without UTF-8) for what is left
+ * out: its end, or with format_middle() its middle.
  */
 int format_cut(char *buf, size_t size, const char *text, int width, bool is_utf8);
 int format_middle(char *buf, size_t size, const char *text, int width, bool is_utf8);

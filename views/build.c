@@ -14,9 +14,9 @@ struct order {
 };
 
 /*
- * Equal ones by the other counts and rates from the right (rate before total, as kvm_stat does),
- * then by what names them, so that rows at rest stay where they are. Shares have different wholes
- * and order nothing.
+ * Orders rows that are equal in the column sorted by: by the other counts and rates, from the right
+ * (rate before total, as kvm_stat does), then by name, so that rows without change do not move.
+ * Shares of different wholes cannot be compared.
  */
 static int compare_equals(const struct view_row *a, const struct view_row *b,
 			  const struct order *order)

@@ -84,7 +84,7 @@ static uint64_t total_since(const struct stat_sum *parent, uint64_t before)
 	return parent->total > before ? parent->total - before : 0;
 }
 
-/* What the parent counted that none of its children did: reasons that no table knows. */
+/* The parent's count less that of all children: reasons that no table has. */
 static int add_rest(struct view *view, const struct stat_sum *parent,
 		    const struct stat_sum *children)
 {
@@ -127,7 +127,7 @@ static int add_children(struct view *view, const struct query *query, const stru
 {
 	size_t root = view->nr_rows - 1;
 	struct stat_sum all = { 0 };
-	bool is_complete = true; /* every child there is was counted, all from the same moment on */
+	bool is_complete = true; /* all children were counted, from the same moment on */
 
 	for (uint32_t i = parent + 1; i < fields_count(facts->fields); i++) {
 		if (fields_get(facts->fields, i)->parent != parent)
@@ -147,7 +147,7 @@ static int add_children(struct view *view, const struct query *query, const stru
 	return is_complete && all.nr ? add_rest(view, &sums[parent], &all) : 0;
 }
 
-/* What 100 % is for each provider: its counters' totals. Sums are 0 for what is not wanted. */
+/* 100 % of each provider: the totals of its counters. The sum of an unwanted field is 0. */
 static void whole_by_source(const struct facts *facts, const struct stat_sum *sums,
 			    uint64_t *ret_whole)
 {

@@ -29,19 +29,19 @@ struct query {
 	const struct view_type *type;
 	const struct pattern *filter; /* NULL: everything; outlives the query */
 	uint32_t guest;		      /* GUEST_ANY, or one guest only */
-	bool has_vcpu, has_reason;    /* one of the guest's vCPUs only; one exit reason only: */
+	bool has_vcpu, has_reason;    /* only this vCPU of the guest; only this exit reason: */
 	int32_t vcpu;
-	uint32_t reason;	      /* its field */
+	uint32_t reason;	      /* a field */
 	const struct vcpu_key *only;  /* these vCPUs only, nr_only of them; 0: all */
 	size_t nr_only;
 	enum exit_kind event;	      /* ROWS_TOTALS: what is counted, */
 	unsigned int groups;	      /* and a row for each GROUP_* */
 	bool children;		      /* all trees open */
-	struct field_set open;	      /* else those that are */
+	struct field_set open;	      /* else the trees that are open */
 	size_t sort;		      /* column */
 	bool reverse;
-	bool flat;		      /* sort children among all rows, not below their parents */
-	bool zeros;		      /* rows that counted nothing, too */
+	bool flat;		      /* children are sorted among all rows, not below parents */
+	bool zeros;		      /* with rows that counted nothing */
 	bool is_whole;		      /* there is one interval and no history: a recording */
 	bool is_cycles;		      /* durations are in cycles, and no rate is known */
 };

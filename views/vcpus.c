@@ -117,7 +117,7 @@ struct chosen {
 
 /*
  * A filter that names all exits, as "exit" does, counts them all; one that names reasons counts
- * those. The costliest reason is one that it names. A query for one reason counts nothing else.
+ * the reasons. The costliest reason is one that it names. A query for one reason counts only that.
  */
 static int choose_field(const struct query *query, const struct facts *facts,
 			const struct exits *exits, uint32_t id, struct chosen *ret_chosen)

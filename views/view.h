@@ -3,8 +3,8 @@
  * view - a table to look at: facts grouped, filtered and sorted into rows of typed cells.
  *
  * A pure function of a query and the facts: no I/O, no clock, no terminal. A renderer turns cells
- * into text. The column tables below are the one place for headings, units, help and machine
- * names. A new view is one file and one line in view.c.
+ * into text. The column tables have the headings, units, help and machine names, and no other file
+ * has. A new view is one file and one line in view.c.
  */
 #ifndef KVMTOP_VIEWS_VIEW_H
 #define KVMTOP_VIEWS_VIEW_H
@@ -30,7 +30,7 @@ enum cell_type {
 	CELL_SPLIT, /* where time went: shares of the whole, 0 to 1 */
 };
 
-/* Drawn, not written: a line of a file has no place for it, and nothing is sorted by it. */
+/* Drawn, not written: not in lines of text, and rows are not sorted by it. */
 static inline bool cell_is_picture(enum cell_type type)
 {
 	return type == CELL_SPARK || type == CELL_HIST || type == CELL_SPLIT;
@@ -46,7 +46,7 @@ struct cell {
 		uint64_t count;
 		double number;
 		uint64_t ns;
-		const float *spark; /* owned by the view, as are these */
+		const float *spark; /* owned by the view, as are hist and split */
 		const uint64_t *hist;
 		const double *split; /* SPLIT_PARTS */
 	};
@@ -54,19 +54,19 @@ struct cell {
 
 enum {
 	COLUMN_MACHINE_ONLY = 1 << 0, /* not for screens */
-	COLUMN_KEY = 1 << 1, /* with the first one, names the row; orders only what is else equal */
-	COLUMN_COST = 1 << 2, /* a cost: rows that are halts rank below all that are not */
-	/* The same in all rows once one guest, or one reason, is chosen: a screen leaves it out. */
+	COLUMN_KEY = 1 << 1, /* names the row, with the first column; sorts rows that are equal */
+	COLUMN_COST = 1 << 2, /* a cost: halts rank below all other rows */
+	/* The same in all rows when one guest, or one reason, is chosen: a screen leaves it out. */
 	COLUMN_OF_GUEST = 1 << 3,
 	COLUMN_OF_REASON = 1 << 4,
-	COLUMN_OF_RECORDING = 1 << 5, /* only a recording tells it: absent of what is live */
+	COLUMN_OF_RECORDING = 1 << 5, /* known of a recording only: live, the column is absent */
 };
 
-/* How easily a column gives way where room is short: the highest first; 0: see the painter. */
+/* Where room is short the column with the highest rank goes first; 0: see ui/screen/layout.c. */
 #define COLUMN_SPARE(rank) ((rank) << 8)
 #define COLUMN_SPARE_OF(flags) ((flags) >> 8 & 0xff)
 
-/* A text's least width: others give way before it becomes narrower. Numbers have only one width. */
+/* A text's least width: other columns go before it becomes narrower. Numbers have one width. */
 #define COLUMN_LEAST(width) ((width) << 16)
 #define COLUMN_LEAST_OF(flags) ((int)((flags) >> 16))
 
@@ -75,14 +75,14 @@ struct column {
 	const char *title; /* as a heading */
 	const char *help;
 	enum cell_type type;
-	int width;	     /* characters that suffice for nearly all; the first stretches */
+	int width;	     /* characters: enough for nearly all values */
 	unsigned int flags;  /* COLUMN_* */
 };
 
 struct view_row {
-	uint32_t field; /* FIELD_NONE: not about one */
-	uint32_t guest; /* GUEST_ANY: not about one */
-	int32_t vcpu;	/* -1: not about one */
+	uint32_t field; /* what the row is about; FIELD_NONE, GUEST_ANY, -1: not one only */
+	uint32_t guest;
+	int32_t vcpu;
 	uint8_t depth;
 	bool can_open, is_open;
 	bool is_last; /* of its siblings */
@@ -147,18 +147,18 @@ struct view {
 	const struct view_type *type;
 	struct view_row *rows;
 	size_t nr_rows, cap_rows;
-	struct view_row total; /* sums, whether their rows are shown or not */
+	struct view_row total; /* the sums of all rows, shown or not */
 	bool is_cycles; /* what CELL_NS has is in cycles */
-	uint32_t absent; /* columns that there is nothing for, as bits: not shown to people */
-	const char *rate_title; /* of the column "rate"; NULL: its own */
-	const char *note; /* what the reader should know about these rows; NULL: nothing */
+	uint32_t absent; /* columns without any value, as bits: not shown to people */
+	const char *rate_title; /* the heading of the column "rate"; NULL: as in the table */
+	const char *note; /* what the reader should know about the rows; NULL: nothing */
 	void *scratch; /* the builder's sums, which cells point into */
 	size_t scratch_size;
 };
 
 void view_release(struct view *view);
 
-/* -1, 0, 1 as for qsort(): numbers ascending, absent before all, then text by bytes. */
+/* -1, 0, 1 as for qsort(): absent cells first, then numbers ascending, then texts by bytes. */
 int cell_compare(const struct cell *a, const struct cell *b);
 
 /* For the builders of views. NULL: no memory. */

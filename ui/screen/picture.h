@@ -67,7 +67,7 @@ struct screen {
 	const char *empty;  /* why there are no rows */
 	char notice[320];   /* shown in the last line for a few seconds; "": the keys are */
 	char trouble[320];  /* a lasting problem: shown above the keys, and in the help */
-	bool can_go_back;   /* Backspace leads somewhere */
+	bool can_go_back;   /* there is a way back for Backspace */
 
 	/* What the user is doing. */
 	enum screen_page page;
@@ -111,7 +111,7 @@ enum {
 	KEY_LIVE = 1 << 0,   /* new samples: not in a recording */
 	KEY_TREES = 1 << 1,  /* a view with trees */
 	/* For the last line only, the help lists the key always: */
-	KEY_BACK = 1 << 2,   /* Backspace leads somewhere */
+	KEY_BACK = 1 << 2,   /* a way back */
 	KEY_GUESTS = 1 << 3, /* another view than that of the guests */
 	/* The tabs: the help page has their number and their names. */
 	KEY_VIEWS = 1 << 4,

@@ -17,23 +17,23 @@
 struct terminal {
 	SCREEN *screen;
 	attr_t attrs[STYLE_NR];
-	struct grid shown; /* what curses was told last: a row that is the same is not told again */
-	bool is_stale;	   /* all of it must be told anew */
-	int keyboard; /* -1: nobody can type */
+	struct grid shown; /* what curses has: rows without a change are not sent again */
+	bool is_stale;	   /* all rows must be sent again */
+	int keyboard; /* -1: standard input is no terminal */
 	MEVENT mice[MICE_MAX]; /* not handed out yet, newest first */
 	int nr_mice;
 };
 
 /*
- * Not just those that mean something to us: get_wch() waits for a key behind a report that nobody
- * asked for. No clicks: curses would put them together from presses, which then are none.
+ * All buttons, even without a meaning here: after an event that is not in the mask get_wch() waits
+ * for another key. No clicks: curses makes them of presses, which are then missing.
  */
 #define BUTTON(n) (BUTTON##n##_PRESSED | BUTTON##n##_RELEASED)
 #define ALL_BUTTONS (BUTTON(1) | BUTTON(2) | BUTTON(3) | BUTTON(4) | BUTTON(5))
 
 enum { PAIR_SPARK = 1, PAIR_NOTICE, PAIR_ALERT, PAIR_TAB };
 
-/* Colour where the terminal has it and nobody minds; nothing is said by colour alone. */
+/* Colours, unless NO_COLOR is set; nothing is shown by colour alone. */
 static void init_colours(struct terminal *terminal)
 {
 	const char *no_color = getenv("NO_COLOR");
@@ -207,14 +207,14 @@ void terminal_redraw(struct terminal *terminal)
 	clearok(stdscr, TRUE);
 }
 
-/* What came together curses hands out the newest first. */
+/* Of events that came together curses returns the newest first. */
 static void fetch_mice(struct terminal *terminal)
 {
 	while (terminal->nr_mice < MICE_MAX && getmouse(&terminal->mice[terminal->nr_mice]) == OK)
 		terminal->nr_mice++;
 }
 
-/* The oldest of them that means something: a button that is let go does not. */
+/* The oldest event with a meaning; the release of a button has none. */
 static bool take_mouse(struct terminal *terminal, struct terminal_event *ret_event)
 {
 	while (terminal->nr_mice) {
@@ -234,8 +234,8 @@ static bool take_mouse(struct terminal *terminal, struct terminal_event *ret_eve
 }
 
 /*
- * The rest of a key or report that curses does not know: its letters are no keys. True when there
- * was one behind the Esc; else that was pressed.
+ * Skips the rest of an escape sequence that curses does not know: its letters are not keys. False:
+ * nothing follows the Esc, so the user pressed Esc.
  */
 static bool skip_sequence(void)
 {
@@ -255,7 +255,7 @@ static bool skip_sequence(void)
 	return true;
 }
 
-/* KEY_RESIZE comes from resizeterm(), with somebody's next key: nobody pressed it. */
+/* KEY_RESIZE comes from resizeterm(), before the next key: it is not a key of the user. */
 static bool is_pressed(int got, wint_t code)
 {
 	if (got == KEY_CODE_YES)

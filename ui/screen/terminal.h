@@ -38,7 +38,7 @@ struct terminal_event {
 /* The next key, if there is one. False: none. */
 bool terminal_event(struct terminal *terminal, struct terminal_event *ret_event);
 
-/* What to poll for keys; -1 when nobody can type. */
+/* What to poll for keys; -1: standard input is no terminal. */
 int terminal_fd(const struct terminal *terminal);
 
 /* Whether bars and lines may be UTF-8. */

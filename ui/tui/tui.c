@@ -24,7 +24,7 @@
 #include "views/build.h"
 
 #define OPENING_MS 10 /* between two looks whether all events are open */
-#define NOTICE_S 5    /* how long a message of ours stays */
+#define NOTICE_S 5    /* how long a notice stays */
 
 /* ---- sampling and drawing ---- */
 
@@ -56,7 +56,7 @@ static void take_sample(struct tui *tui)
 		tui_ask(tui);
 	if (monitor_sample(tui->config.monitor) < 0)
 		tui_say(tui, strerror(ENOMEM));
-	/* One question to a recording is both samples. */
+	/* One call takes both samples of a recording. */
 	tui->sampling.due -= tui->sampling.due > 0;
 	if (tui->config.recording)
 		tui->sampling.due = 0;
@@ -72,13 +72,13 @@ static void rebuild(struct tui *tui)
 		tui->facts.wanted = &tui->sampling.put_off;
 	if (view_build(&tui->view, tui->query, &tui->facts) < 0)
 		tui_say(tui, strerror(ENOMEM));
-	/* Rows of what was not counted when it was paused are no picture to hold. */
+	/* The held sample has nothing of a question that was asked while paused. */
 	if (tui->sampling.has_put_off && !query_is_counted(tui->query, &tui->facts))
 		tui->view.nr_rows = 0;
 	tui_follow_cursor(tui);
 }
 
-/* What we just did is said for a while, what is wrong for as long as it is. */
+/* A notice goes after a while, a trouble stays as long as it lasts. */
 static void choose_notice(struct tui *tui)
 {
 	const char *trouble = monitor_notice(tui->config.monitor, 0);
@@ -108,7 +108,7 @@ static void describe_guest(struct tui *tui)
 	tui->guest.is_named = guest->is_named;
 }
 
-/* "web1 > vCPU 2 > HLT", from where Enter was pressed first. */
+/* "web1 > vCPU 2 > HLT": the path from guest to exit. */
 static void describe_way(struct tui *tui)
 {
 	const struct query *query = tui->query;
@@ -157,7 +157,7 @@ static void draw(struct tui *tui)
 
 /* ---- the loop ---- */
 
-/* A guest that ended and came back under its name is followed, and that is said. */
+/* Goes on with a guest that ended and came back under the same name, and says so. */
 static void follow_guest(struct tui *tui)
 {
 	const struct guests *guests = tui->facts.guests;
@@ -182,7 +182,7 @@ static void tick(struct tui *tui)
 
 	if (read(tui->sampling.timer, &ticks, sizeof(ticks)) != sizeof(ticks))
 		return;
-	/* What is held is a picture with rates. */
+	/* A picture is held only when it has rates. */
 	if (tui->screen.is_paused && !tui->sampling.due)
 		return;
 	take_sample(tui);
@@ -207,7 +207,7 @@ static void look_opening(struct tui *tui)
 	tui_set_timer(tui, FIRST_DELAY_S < sampling->delay_s ? FIRST_DELAY_S : sampling->delay_s);
 }
 
-/* Ctrl-C leaves the prompt that is open, as in a shell; kill(1) always ends us. */
+/* Ctrl-C closes an open prompt, as in a shell; a signal of kill(1) always ends the program. */
 static void take_signals(struct tui *tui)
 {
 	struct signalfd_siginfo info;
@@ -226,9 +226,9 @@ static void take_keys(struct tui *tui)
 {
 	struct terminal_event event;
 
-	/* A key is about what the one before it has made of the table. */
+	/* Each key works on the table that the key before it has made. */
 	while (!tui->quit && terminal_event(tui->terminal, &event)) {
-		tui_unsay(tui); /* it was about the key before this one */
+		tui_unsay(tui); /* the notice was about the key before */
 		tui_press(tui, &event);
 		if (tui->sampling.is_opening)
 			look_opening(tui);
@@ -236,7 +236,7 @@ static void take_keys(struct tui *tui)
 	}
 }
 
-/* How long to sleep when nobody asks for anything. */
+/* How long to sleep without an event; -1: until one comes. */
 static int idle_ms(const struct tui *tui)
 {
 	if (tui->sampling.is_opening)
