@@ -8,7 +8,7 @@
 void stdfd_fill(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-		/* This one is the lowest that is free. Opened for what it is not used for. */
+		/* open() takes the lowest free number: fd. In this direction any use fails. */
 		if (fcntl(fd, F_GETFD) < 0)
 			(void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 	}

@@ -6,8 +6,8 @@
 #define KVMTOP_BASE_STDFD_H
 
 /*
- * Opens those that are closed, first thing in main(). A closed one would be given to the next file
- * that is opened, and what is printed would go there. Using one of these fails instead.
+ * Opens /dev/null in place of those that are closed; to be called first in main(). Otherwise the
+ * next file that is opened would get the number, and output would go into it.
  */
 void stdfd_fill(void);
 

@@ -29,9 +29,9 @@ struct options {
 
 static const struct option_spec specs[] = {
 	OPT_HEADING("Options"),
-	OPT_NUMBER('c', "mhz", "MHZ", mhz, "the TSC's frequency: tsc is in seconds then"),
+	OPT_NUMBER('c', "mhz", "MHZ", mhz, "the TSC's frequency; %(tsc) is then in seconds"),
 	OPT_STRING(0, "input-format", "KIND", kind,
-		   "kvmtrace, xentrace or acrn, where it is not seen from the file"),
+		   "the files' format, if they do not tell: kvmtrace, xentrace or acrn"),
 	OPT_HELP,
 };
 
@@ -61,7 +61,7 @@ static void on_failed(void *arg, int err, const struct why *why)
 	run->status = say_failure(err, why);
 }
 
-/* What is wrong is said behind what was printed before it was found. */
+/* Says what is wrong, after the output that came before it. */
 static void print_problems(struct run *run)
 {
 	const struct trace_problem *problem;
@@ -110,7 +110,7 @@ static void print_record(struct run *run, uint64_t mhz, const struct rules_recor
 		rules_print(run->rules, &values, stdout);
 }
 
-/* Only where what is printed goes to a file: else it, or a pager, is on the same terminal. */
+/* Only if the output goes to a file: otherwise it is on the same terminal. */
 static void show_progress(struct run *run)
 {
 	struct stat out;

@@ -40,24 +40,24 @@ struct options {
 	const char *guest;
 	pid_t pid;
 	const char *clock;
-	const char *filter; /* of all events: the one before any -e */
+	const char *filter; /* given before any -e: for all events */
 	unsigned long kib;
 	struct ring_choice choices[CHOICES_MAX];
 	size_t nr_choices;
-	const char *event; /* only for the table */
+	const char *event; /* unused: the table of options needs a member */
 };
 
 #define OPTIONS struct options
 
 static const struct option_spec specs[] = {
 	OPT_HEADING("Options"),
-	OPT_STRING('o', "output", "FILE", output, "where to (trace.dat)"),
+	OPT_STRING('o', "output", "FILE", output, "the file to write (trace.dat)"),
 	OPT_PID('p', "pid", "PID", pid, "one guest, by its process"),
 	OPT_STRING('g', "guest", "NAME", guest, "one guest, by its name"),
 	OPT_OTHER('e', "event", "EVENT", event,
 		  "only this event; * and ? stand for any text; may be repeated"),
 	OPT_OTHER(0, "filter", "EXPR", filter,
-		  "of the -e before it (or all) only what the kernel's filter lets through"),
+		  "the kernel's filter for the -e before it, or for all events"),
 	OPT_COUNT('b', "buffer", "KIB", kib, "size of the buffer of each CPU"),
 	OPT_STRING('C', "clock", "CLOCK", clock, "the kernel's clock: local, mono, x86-tsc ..."),
 	OPT_HELP,
@@ -75,7 +75,8 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 		options->guest = NULL;
 	if (spec->offset == OPT_AT(event)) {
 		if (options->nr_choices == CHOICES_MAX)
-			return why_set(why, -EINVAL, "-e may be repeated %d times", CHOICES_MAX);
+			return why_set(why, -EINVAL, "-e can be given at most %d times",
+				       CHOICES_MAX);
 		options->choices[options->nr_choices++].pattern = text;
 	} else if (spec->offset == OPT_AT(filter)) {
 		if (options->nr_choices)
@@ -99,18 +100,18 @@ static const struct option_table table = {
 struct run {
 	const struct options *options;
 	char **command; /* NULL: none */
-	uint64_t end_ns; /* 0: when told to */
+	uint64_t end_ns; /* 0: no time was given */
 	struct env env;
 	struct recorded_guests *guests;
 	pid_t *tids;
 	size_t nr_tids;
 	struct ring *ring;
 	int output;
-	bool is_new; /* the file was not there before */
+	bool is_new; /* this run made the file */
 	struct record_signals old_signals;
 	int signals;
 	struct record_child child;
-	int cut; /* 0, or the -errno for which it ended early or lacks what came last */
+	int cut; /* 0, or the -errno that ended the recording early or cost the newest events */
 	bool is_on_terminal;
 };
 
@@ -153,7 +154,7 @@ static int signals_init(struct run *run)
 	const struct sigaction ignore = { .sa_handler = SIG_IGN };
 	sigset_t set;
 
-	/* Then a file that may not grow is an error like a full disk. */
+	/* A write beyond ulimit -f then fails with EFBIG, like a write to a full disk. */
 	sigaction(SIGXFSZ, &ignore, &run->old_signals.xfsz);
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
@@ -166,7 +167,7 @@ static int signals_init(struct run *run)
 	return run->signals < 0 ? -errno : 0;
 }
 
-/* A signal that ends it, or the command's own end. */
+/* Whether a signal, the end of the command or the time given ends the recording. */
 static bool has_ended(struct run *run)
 {
 	struct signalfd_siginfo info;
@@ -243,7 +244,7 @@ static int output_open(struct run *run, struct why *why)
 	const char *path = run->options->output;
 	struct stat st;
 
-	/* What was there before stays until there is something to put in its place. */
+	/* An old file keeps its contents until the recording is written. */
 	run->output = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	run->is_new = run->output >= 0;
 	if (!run->is_new)
@@ -251,7 +252,7 @@ static int output_open(struct run *run, struct why *why)
 	if (run->output < 0)
 		return why_set(why, -errno, "%s: %s", path, strerror(errno));
 	if (fstat(run->output, &st) < 0 || !S_ISREG(st.st_mode))
-		return why_set(why, -EINVAL, "%s: is no plain file", path);
+		return why_set(why, -EINVAL, "%s: not a regular file", path);
 	return 0;
 }
 
@@ -310,7 +311,7 @@ static int begin(struct run *run, double seconds, struct why *why)
 	return err;
 }
 
-/* What helps where the file has no room. */
+/* What the user can do when the file has no room. */
 static const char *remedy(int err)
 {
 	if (err == -ENOSPC || err == -EDQUOT)
@@ -320,13 +321,13 @@ static const char *remedy(int err)
 	return "";
 }
 
-/* Whatever ended the recording, what there is of it becomes a file. */
+/* Writes what was recorded, also when an error ended the recording. */
 static int finish(struct run *run, struct why *why)
 {
 	struct why error = { "" };
 	int given_up = 0, err;
 
-	/* Better the file that was there before than one of nothing. */
+	/* Nothing was recorded: an old file stays as it is. */
 	if (run->cut && !ring_bytes(run->ring)) {
 		error = *why;
 		return why_set(why, run->cut, "%s: %s%s", run->options->output,
@@ -334,7 +335,7 @@ static int finish(struct run *run, struct why *why)
 	}
 	recorded_guests_refresh(run->guests, NULL);
 	err = dat_write(run->ring, run->guests, run->output, &given_up, &error);
-	/* Where it is on another machine, this may be the first to say that there is no room. */
+	/* A network file system may report a full disk only here. */
 	if (close(run->output) < 0 && !err)
 		err = why_set(&error, -errno, "the file cannot be written: %s", strerror(errno));
 	run->output = -1;
@@ -359,7 +360,7 @@ static int record(struct run *run, double seconds, struct why *why)
 	return err ? err : finish(run, why);
 }
 
-/* What is in the file: as far as it got, and why no further. */
+/* Says what is in the file, and why the recording ended early. */
 static void print_end(const struct run *run, const struct why *why)
 {
 	struct ring_counts counts;
@@ -421,7 +422,7 @@ static int read_seconds(int argc, char **argv, int first, double *ret_seconds, s
 	if (end == text || *end || !isfinite(seconds))
 		return -ENOENT;
 	if (seconds < SECONDS_MIN || seconds > SECONDS_MAX)
-		return why_set(why, -EINVAL, "\"%s\": not a number of seconds from %.1f on", text,
+		return why_set(why, -EINVAL, "\"%s\": the time must be at least %.1f seconds", text,
 			       SECONDS_MIN);
 	*ret_seconds = seconds;
 	return 0;
@@ -447,8 +448,8 @@ static int record_run(int argc, char **argv)
 		return STATUS_OK;
 	}
 	if (strcmp(options.output, "-") == 0) {
-		why_set(&why, -EINVAL, "-o -: a trace.dat is not written to a pipe, as its head is "
-			"written last: name a file");
+		why_set(&why, -EINVAL, "-o -: a trace.dat cannot be written to a pipe: name a "
+			"file");
 		return say_usage("record", &why);
 	}
 	err = read_seconds(argc, argv, first, &seconds, &why);

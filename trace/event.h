@@ -22,7 +22,7 @@ enum trace_kind {
 	NR_TRACE_KINDS,
 };
 
-/* What the words of time in a file are. One of them for a whole stream, or it cannot be opened. */
+/* The unit of the times in a file. All files of a stream must have the same. */
 enum trace_clock {
 	TRACE_CLOCK_NS,	    /* nanoseconds of some clock of the host */
 	TRACE_CLOCK_CYCLES, /* a TSC */
@@ -33,8 +33,8 @@ enum {
 	TRACE_FIELD_SIGNED = 1 << 0,
 	TRACE_FIELD_ARRAY = 1 << 1,   /* of several values, or a string of fixed size */
 	TRACE_FIELD_STRING = 1 << 2,  /* text, with TRACE_FIELD_ARRAY or TRACE_FIELD_DYNAMIC */
-	TRACE_FIELD_DYNAMIC = 1 << 3, /* its place is in the event: __data_loc */
-	TRACE_FIELD_SWAP = 1 << 4,    /* in the byte order that this machine has not */
+	TRACE_FIELD_DYNAMIC = 1 << 3, /* its offset and size are in the event: __data_loc */
+	TRACE_FIELD_SWAP = 1 << 4,    /* not in this machine's byte order */
 };
 
 struct trace_field {
@@ -72,23 +72,22 @@ struct trace_event {
 	uint32_t size;	 /* bytes of data */
 	uint32_t file;	 /* see trace_file() */
 	uint64_t id;	 /* the file's number of the event, also where type says "unknown" */
-	uint64_t offset; /* of the record in its file; 0 where nobody knows (trace.dat) */
+	uint64_t offset; /* of the record in its file; 0: not known (compressed trace.dat) */
 	int64_t lost;	 /* of a loss: how many, -1: some */
 	/*
-	 * What does one thing after the other, so that an exit and the next entry belong together:
-	 * a thread; of kvmtrace a vCPU, of acrn a vCPU if it says so, else a CPU. A number without
-	 * further meaning.
+	 * The key by which an exit is paired with the next entry: a thread; for kvmtrace a vCPU;
+	 * for acrn a vCPU if the record names it, else a CPU. The number has no other meaning.
 	 */
 	uint64_t strand;
-	int32_t cpu;	 /* -1 in this and the next three: not known */
+	int32_t cpu;	 /* -1 here and in the next three members: not known */
 	int32_t pid;	 /* the process: perf.data and kvmtrace only; acrn: the VM's number */
 	int32_t tid;	 /* the thread: not acrn, not kvmtrace */
-	int32_t vcpu;	 /* if this very event says so; others of the strand may */
+	int32_t vcpu;	 /* if this event names it; others of the thread may */
 	uint16_t words;	 /* acrn, kvmtrace: see above */
-	bool has_time;	 /* kvmtrace's may have none: then it has the time of the one before it */
+	bool has_time;	 /* false (kvmtrace): time is the last event's */
 };
 
-/* What a file says of itself. Strings are "" and numbers 0 or -1 where it does not. */
+/* What a file says about itself. Strings are "" and numbers 0 or -1 if it does not say. */
 struct trace_info {
 	enum trace_kind kind;
 	const char *path;

@@ -257,7 +257,7 @@ static __attribute__((noinline, cold)) int take_odd(struct kvmtrace *kvmtrace, s
 	if (++kvmtrace->nr_odd < ODD_MAX)
 		return 1;
 	trace_add_problem(kvmtrace->source.file, kvmtrace->odd_begin,
-			  "%d records in a row are of no known event: something is missing",
+			  "%d unknown events in a row: bytes are missing or damaged",
 			  ODD_MAX);
 	return 0;
 }

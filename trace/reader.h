@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * reader - what trace.c and the readers of each kind of recording know of each other.
+ * reader - the interface between trace.c and the readers of each kind of recording.
  *
  * A reader is one file that exports a `const struct reader`, listed in trace.c. It opens a file as
  * one or several sources, each in order of time (a CPU of it, as a rule); trace.c merges them.
@@ -26,21 +26,21 @@ struct trace_file {
 	bool has_records; /* trace_open_records(): each record is given out as it is */
 };
 
-/* What yields events of one file in order of time. Readers put one at the head of their own. */
+/* Yields events of one file in order of time. Each reader's own structure begins with it. */
 struct source {
 	struct trace_event event; /* the current one */
 	struct trace_file *file;
 	const struct window *window; /* acrn, kvmtrace, xentrace: what it reads; else NULL */
-	uint32_t order; /* of two events at one time, that of the lower order is first */
-	/* Sets event to the next. 1, 0 at the end or where the rest makes no sense, or -errno. */
+	uint32_t order; /* of two events of the same time, the one with the lower order is first */
+	/* Sets event to the next one. 1; 0 at the end or where the file is damaged; or -errno. */
 	int (*next)(struct source *source);
 	void (*free)(struct source *source);
 };
 
-/* What is looked at to find the kind. */
+/* The first bytes of a file, which tell its kind. */
 struct head {
 	const uint8_t *bytes;
-	size_t len; /* less than HEAD_SIZE: that is all */
+	size_t len; /* less than HEAD_SIZE: the whole file */
 };
 
 #define HEAD_SIZE 4096
@@ -54,7 +54,7 @@ struct reader {
 	bool (*looks_like)(const struct head *head);
 	/*
 	 * Sets file->info and adds sources. fd is at the file's begin, but for a pipe: its first
-	 * bytes are in `head`. What is wrong inside the file is a problem, not an error.
+	 * bytes are in `head`. Damage inside the file is a problem, not an error.
 	 */
 	int (*open)(struct trace_file *file, const struct head *head, struct why *why);
 	void (*close)(struct trace_file *file); /* after its sources; NULL: nothing to do */
@@ -71,10 +71,10 @@ struct trace_file *trace_add_part(struct trace_file *file);
 /* The type's strings and fields stay the caller's. NULL: no memory. */
 const struct trace_type *trace_add_type(struct trace *trace, const struct trace_type *type);
 
-/* What readers of several files share, freed with free(); one of each reader's. */
+/* A pointer for each kind, shared by its files; freed with free(). */
 void **trace_shared(struct trace_file *file);
 
-/* Says where a file makes no sense any more. */
+/* Adds a problem: at which offset a file is damaged, and how. */
 void trace_add_problem(struct trace_file *file, uint64_t offset, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

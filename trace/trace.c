@@ -19,7 +19,7 @@
 #define RECORD_LEAST 32 /* bytes of a pipe that tell its kind */
 #define RECORD_MAX 64 /* bytes: no record is larger */
 
-/* Each entry is on its own in memory: readers and users keep pointers to them. */
+/* Pointers to the items stay valid when the list grows. */
 struct list {
 	void **items;
 	size_t nr, room;
@@ -197,10 +197,10 @@ static int check_kind(struct trace *trace, const struct opened *opened,
 	if (!reader && opened->head.len == 0)
 		return why_set(why, -EINVAL, "%s: the file is empty", opened->path);
 	if (!reader)
-		return why_set(why, -EINVAL, "%s: not a recording of a kind that is known here",
+		return why_set(why, -EINVAL, "%s: not a recording in a known format",
 			       opened->path);
 	if (first && first->reader->kind != reader->kind && !trace->has_records)
-		return why_set(why, -EINVAL, "%s is %s, but %s is %s: they do not go together",
+		return why_set(why, -EINVAL, "%s is %s, but %s is %s: read them separately",
 			       first->info.path, first->reader->name, opened->path, reader->name);
 	if (!opened->size && !reader->reads_pipes &&
 	    lseek(opened->fd, 0, SEEK_CUR) < 0)
@@ -238,7 +238,7 @@ static int add_file(struct trace *trace, const struct opened *opened, const stru
 	return reader->open(file, &opened->head, why);
 }
 
-/* `empty`: what an empty file is taken for. */
+/* `empty`: the kind to assume for an empty file. */
 static int open_file(struct trace *trace, const char *path, enum trace_kind kind,
 		     enum trace_kind empty, struct why *why)
 {
@@ -271,8 +271,8 @@ static int check_clocks(const struct trace *trace, struct why *why)
 		const struct trace_file *file = trace->files.items[i];
 
 		if (file->info.clock != first->info.clock)
-			return why_set(why, -EINVAL, "%s and %s have different clocks",
-				       first->info.path, file->info.path);
+			return why_set(why, -EINVAL, "%s and %s have different clocks: read "
+				       "them separately", first->info.path, file->info.path);
 	}
 	return 0;
 }
@@ -289,7 +289,7 @@ static enum trace_kind find_kind(const struct trace *trace, const char *const *p
 	struct why why;
 
 	for (size_t i = 0; opened && i < nr && !reader; i++) {
-		/* What is read from a pipe is gone. */
+		/* A pipe cannot be read twice. */
 		if (stat(paths[i], &st) < 0 || !S_ISREG(st.st_mode))
 			continue;
 		if (open_path(trace, paths[i], opened, &why) < 0 || opened->head.len == 0)
@@ -444,7 +444,7 @@ static int begin(struct trace *trace)
 	return 0;
 }
 
-/* The earliest source has another event now, or (got 0) none any more. */
+/* The first source of the heap has a new event, or (got 0) has ended. */
 static void rearrange(struct trace *trace, int got)
 {
 	if (got == 0)
@@ -479,7 +479,7 @@ static __attribute__((noinline)) int begin_or_end(struct trace *trace,
 	return err ? err : give_earliest(trace, ret_event);
 }
 
-/* The source whose event was given out last goes on. Mostly it is the only one: that is quick. */
+/* Reads on in the source of the last event. With a single source, nothing has to be merged. */
 int trace_next(struct trace *trace, const struct trace_event **ret_event)
 {
 	struct source *source;

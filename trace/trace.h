@@ -17,12 +17,11 @@
  *		the rest of this file could not be read;
  *	trace_close(trace);
  *
- * What makes no sense in a file ends that file, not the stream: it becomes a problem with the
- * place it was found at, and the other files go on. Only -ENOMEM is an error of trace_next().
+ * Damage in a file ends that file, not the stream: it becomes a problem with its offset, and the
+ * other files are read on. Only -ENOMEM is an error of trace_next().
  *
- * A type stays where it is until trace_close(). Whoever wants some of them looks at each new one
- * once (its index says whether it is new), asks for the fields by name then, and compares pointers
- * or indexes from there on.
+ * A type stays valid until trace_close(). Look a type's fields up by name when its first event
+ * comes (a type's index counts up from 0), then compare pointers or indexes.
  */
 #ifndef KVMTOP_TRACE_TRACE_H
 #define KVMTOP_TRACE_TRACE_H
@@ -31,7 +30,7 @@
 #include "trace/event.h"
 #include "trace/kinds.h"
 
-/* A place up to which a file could be read. */
+/* Why a file could be read only up to an offset. */
 struct trace_problem {
 	const char *path;
 	uint64_t offset;
@@ -78,11 +77,11 @@ const struct trace_info *trace_file(const struct trace *trace, size_t i);
 /* The i-th problem so far, NULL past the end. At most one for each file and CPU. */
 const struct trace_problem *trace_problem(const struct trace *trace, size_t i);
 
-/* Bytes read of bytes to read, for a progress bar; total 0: nobody knows. */
+/* Bytes read of bytes to read, for a progress bar; total 0: not known. */
 void trace_progress(const struct trace *trace, uint64_t *ret_done, uint64_t *ret_total);
 
 /*
- * The name of a thread as the recording has it, "" where not; '?' for what nobody should print.
+ * The name of a thread as the recording has it, "" if it has none; '?' for control characters.
  * Valid until the next one is asked for.
  */
 const char *trace_comm(const struct trace *trace, const struct trace_event *event);

@@ -204,7 +204,7 @@ like "$(cat "$TMP/err")" 'the last record has' "whatever it looks like"
 
 printf '1 fine\n# fine\n2 %%(tcs)d\n' >"$TMP/bad"
 is "$(status_of "$KVMTOP" format "$TMP/bad" "$TMP/le")" 1 "rules that make no sense"
-like "$(cat "$TMP/err")" "^kvmtop: $TMP/bad:3: a field that there is not" \
+like "$(cat "$TMP/err")" "^kvmtop: $TMP/bad:3: unknown field" \
 	"are named with their line"
 is "$(status_of "$KVMTOP" format)" 2 "no rules: wrong usage"
 is "$(status_of "$KVMTOP" format --input-format x "$TMP/short")" 2 "no such kind: wrong usage"

@@ -289,7 +289,7 @@ is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" -g nobody true)" 1 "no such 
 is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" -p $$ true)" 1 "a process that is no guest"
 is "$(status_of "$KVMTOP" record -o "$TMP/no/folder.dat" true)" 1 "no such folder"
 is "$(status_of "$KVMTOP" record -o "$TMP" true)" 1 "a folder"
-is "$(status_of "$KVMTOP" record -o /dev/null true)" 1 "no plain file"
+is "$(status_of "$KVMTOP" record -o /dev/null true)" 1 "no regular file"
 is "$(status_of "$KVMTOP" record -o - true)" 2 "a pipe"
 like "$(cat "$TMP/err")" '^kvmtop: -o -: a trace.dat is not written to a pipe' "says why"
 check "no file is called that" test ! -e ./-

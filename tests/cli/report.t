@@ -285,7 +285,7 @@ is "$(status "$TMP")" 1 "a folder: status 1"
 like "$(cat "$TMP/err")" "is a folder" "and why"
 is "$(status "$TMP/nowhere")" 1 "no such file: status 1"
 is "$(status "$TMP/acrn" "$TMP/dat")" 1 "files of two kinds: status 1"
-like "$(cat "$TMP/err")" "do not go together" "and why"
+like "$(cat "$TMP/err")" "read them separately" "and why"
 # shellcheck disable=SC2002 # a pipe is what is tested
 like "$(cat "$TMP/dat" | report - 2>&1)" "cannot be read from a pipe" "trace.dat from a pipe"
 

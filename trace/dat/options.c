@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What both versions of trace.dat have: the machine, options, guests, and the end of it all. */
+/* What both versions of trace.dat have: the machine, options, guests; and how a file is closed. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,7 +186,7 @@ int dat_forgive(const struct cursor *cursor, int err)
 	trace_add_problem(cursor->file, cursor->at, "%s",
 			  cursor->at + 8 >= cursor->file->info.size ?
 				  "the file ends in its header" :
-				  "the header makes no sense from here on");
+				  "the header is damaged from here on");
 	return 0;
 }
 

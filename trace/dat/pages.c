@@ -152,7 +152,7 @@ static int fill(struct pages *pages)
 	return 0;
 }
 
-/* Of a compressed one nobody can say more than where its chunk ends. */
+/* A compressed page has no offset of its own: that of the end of its chunk. */
 static uint64_t page_offset(const struct pages *pages)
 {
 	if (pages->is_compressed)
@@ -197,7 +197,7 @@ static int next_page(struct pages *pages)
 	if (pages->size - pages->used < page_size ||
 	    read_commit(pages, pages->page) > room ||
 	    kbuffer_load_subbuffer(pages->kbuf, pages->buf + pages->used) != 0) {
-		trace_add_problem(file, page_offset(pages), "CPU %d: a page that makes no sense",
+		trace_add_problem(file, page_offset(pages), "CPU %d: a damaged page",
 				  pages->source.event.cpu);
 		return finish(pages);
 	}

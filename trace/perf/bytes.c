@@ -9,7 +9,7 @@
 #include "trace/perf/bytes.h"
 
 #define BLOCK_SIZE ((size_t)1024 * 1024)
-#define BLOCKS_MAX 32 /* so much may be held */
+#define BLOCKS_MAX 32 /* blocks with records that wait */
 #define ROOM_LEAST 65536 /* before another block is taken: the largest record's size */
 #define DATA_MAX ((uint64_t)256 * 1024 * 1024)
 
@@ -18,8 +18,8 @@ enum { RECORD_COMPRESSED = 81, RECORD_COMPRESSED2 = 83 };
 
 struct perf_block {
 	uint8_t bytes[BLOCK_SIZE];
-	size_t held; /* records in it that are */
-	struct perf_block *next; /* of those that are free */
+	size_t held; /* how many of its records wait */
+	struct perf_block *next; /* in the list of free blocks */
 };
 
 /* ---- blocks ---- */
@@ -286,7 +286,7 @@ static int bad_compression(struct perf_bytes *bytes, int err)
 	if (err != -EINVAL)
 		return err;
 	trace_add_problem(bytes->file, bytes->record_at,
-			  "compressed records that make no sense");
+			  "damaged compressed records");
 	return 0;
 }
 

@@ -172,7 +172,7 @@ static int on_sample(struct perf_source *perf, const struct perf_piece *piece)
 
 	if (!perf_sample_read(&perf->perf->header, piece->at, piece->size, &entry.sample)) {
 		trace_add_problem(perf->source.file, piece->offset,
-				  "a sample that makes no sense");
+				  "a damaged sample");
 		return finish(perf);
 	}
 	if (!entry.sample.raw || entry.sample.raw_size < 8)

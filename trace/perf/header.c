@@ -316,7 +316,7 @@ static int read_all(struct cursor *cursor, struct perf_header *header, struct te
 	header->data_size = data.size;
 	if (data.size == 0)
 		trace_add_problem(cursor->file, 40,
-				  "perf record did not come to its end: no event has a format");
+				  "perf record was interrupted: the events have no formats");
 	return data.size ? get_features(cursor, header, types, bits) : 0;
 }
 
@@ -339,7 +339,7 @@ static int check_magic(struct trace_file *file, const struct head *head,
 	if (memcmp(magic, swapped, sizeof(magic)) == 0)
 		header->swap = true;
 	else if (memcmp(magic, native, sizeof(magic)) != 0)
-		return why_set(why, -EINVAL, "%s: not a perf.data that is known here",
+		return why_set(why, -EINVAL, "%s: an unknown version of perf.data",
 			       file->info.path);
 	file->info.is_big_endian = cursor.is_big_endian = is_big != header->swap;
 	header->is_piped = cursor_u64(&cursor, &size) == 0 && size == PERF_PIPE_HEADER_SIZE;
@@ -358,13 +358,13 @@ int perf_header_read(struct trace_file *file, const struct head *head, bool is_s
 	if (header->is_piped)
 		return 0;
 	if (is_stream)
-		return why_set(why, -ESPIPE, "%s: perf wrote this to a file: name that, or record "
-			       "with perf record -o -; this cannot be read from a pipe",
+		return why_set(why, -ESPIPE, "%s: this perf.data cannot be read from a pipe: name "
+			       "the file, or record with perf record -o -",
 			       file->info.path);
 	cursor.is_big_endian = file->info.is_big_endian;
 	err = read_all(&cursor, header, types);
 	if (err == -EINVAL) {
-		trace_add_problem(file, cursor.at, "the header ends here or makes no sense");
+		trace_add_problem(file, cursor.at, "the header ends here or is damaged");
 		err = 0;
 	}
 	return err;

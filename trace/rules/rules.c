@@ -14,7 +14,7 @@
 #define PRECISION_MAX 100 /* Python 2 gives up a little later */
 #define FILE_SIZE_MAX (16u << 20)
 
-/* A place in a template, and what is said when it makes no sense. */
+/* A position in a template, and the error found there. */
 struct cursor {
 	const char *at, *end;
 	const char *error;
@@ -78,8 +78,8 @@ static bool read_field(struct cursor *cursor, struct rules_piece *piece)
 	if (!close)
 		return fail(cursor, "a field's name without \")\"");
 	if (!field_by_name(cursor->at, (size_t)(close - cursor->at), &piece->field))
-		return fail(cursor, "a field that there is not; there are tsc, reltsc, event, "
-			    "pid, vcpu, cpu, vm and 1 to 16");
+		return fail(cursor, "unknown field; the fields are tsc, reltsc, event, pid, "
+			    "vcpu, cpu, vm and 1 to 16");
 	cursor->at = close + 1;
 	return true;
 }
@@ -109,7 +109,7 @@ static void read_flags(struct cursor *cursor, struct rules_piece *piece)
 	}
 }
 
-/* Digits, or a star, which asks for a number that no dictionary has. */
+/* Digits, or a star: Python takes that number from a tuple, and raises a TypeError here. */
 static bool read_number(struct cursor *cursor, int max, const char *error, int *ret_number,
 			bool *is_type_error)
 {
@@ -136,10 +136,10 @@ static bool read_conversion(struct cursor *cursor, struct rules_piece *piece)
 	if (cursor->at < cursor->end && strchr("hlL", *cursor->at) && *cursor->at)
 		cursor->at++;
 	if (cursor->at == cursor->end)
-		return fail(cursor, "a \"%\" at the end, where \"%%\" or a field was meant");
+		return fail(cursor, "a \"%\" at the end; write \"%%\" for a percent sign");
 	piece->conversion = *cursor->at++;
 	if (!piece->conversion || !strchr(conversions, piece->conversion))
-		return fail(cursor, "a conversion that there is not; there are d i u x X o c s r "
+		return fail(cursor, "unknown conversion; the conversions are d i u x X o c s r "
 			    "e f g, and %% for a percent sign");
 	if (piece->conversion == 'i' || piece->conversion == 'u')
 		piece->conversion = 'd';
@@ -166,7 +166,7 @@ static bool read_piece(struct cursor *cursor, struct rules_piece *piece, bool *i
 	return true;
 }
 
-/* Without a name only the first conversion gets the dictionary, and only to make it text. */
+/* A conversion without a name prints the dictionary: only %s and %r can, and only as the first. */
 static bool piece_is_type_error(const struct rule *rule, const struct rules_piece *piece)
 {
 	if (piece->field != FIELD_ALL || piece->conversion == '%')
@@ -232,7 +232,7 @@ static void rule_free(struct rule *rule)
 	free(rule);
 }
 
-/* Where the blanks, as Python's \s has them, at the beginning end; backwards: the words. */
+/* Behind the blanks (Python's \s) at the beginning, or behind the word there. */
 static const char *skip(const char *at, const char *end, bool blanks)
 {
 	while (at < end && (*at && strchr(" \t\r\f\v", *at) != NULL) == blanks)
@@ -240,7 +240,7 @@ static const char *skip(const char *at, const char *end, bool blanks)
 	return at;
 }
 
-/* A number as C has it, and all of the word. */
+/* The whole word must be a number, in the notation of C. */
 static bool read_event(const char *word, size_t len, uint64_t *ret_event)
 {
 	char text[32], *end;

@@ -214,13 +214,13 @@ static void errors_name_the_line(void **state)
 	refuses("1 50%\n", "rules:1: a \"%\" at the end");
 	refuses("1 %(1)\n", "rules:1: a \"%\" at the end");
 	refuses("1 %(1\n", "rules:1: a field's name without");
-	refuses("1 %(x)d\n", "rules:1: a field that there is not");
-	refuses("1 %()d\n", "rules:1: a field that there is not");
-	refuses("1 %(0)d\n", "rules:1: a field that there is not");
-	refuses("1 %(17)d\n", "rules:1: a field that there is not");
-	refuses("1 %(01)d\n", "rules:1: a field that there is not");
-	refuses("1 %(1)q\n", "rules:1: a conversion that there is not");
-	refuses("1 %(1)lld\n", "rules:1: a conversion that there is not");
+	refuses("1 %(x)d\n", "rules:1: unknown field");
+	refuses("1 %()d\n", "rules:1: unknown field");
+	refuses("1 %(0)d\n", "rules:1: unknown field");
+	refuses("1 %(17)d\n", "rules:1: unknown field");
+	refuses("1 %(01)d\n", "rules:1: unknown field");
+	refuses("1 %(1)q\n", "rules:1: unknown conversion");
+	refuses("1 %(1)lld\n", "rules:1: unknown conversion");
 	refuses("1 %(1)10001d\n", "rules:1: a width over 10000");
 	refuses("1 %(1).101d\n", "rules:1: a precision over 100");
 }
@@ -235,7 +235,7 @@ static void nul_bytes_are_bytes(void **state)
 	assert_int_equal(rules_parse("rules", text, 10, &rules, &why), 0);
 	rules_free(rules);
 	assert_int_equal(rules_parse("rules", text, sizeof(text) - 1, &rules, &why), -EINVAL);
-	assert_non_null(strstr(why.text, "rules:2: a conversion"));
+	assert_non_null(strstr(why.text, "rules:2: unknown conversion"));
 }
 
 int main(void)

@@ -479,7 +479,7 @@ static void what_cannot_be_read_is_said(void **state)
 	save(path, file.data, file.len);
 	trace = open_it();
 	assert_int_equal(count_events(trace, &problems), 0);
-	assert_non_null(strstr(trace_problem(trace, 0)->text, "did not come to its end"));
+	assert_non_null(strstr(trace_problem(trace, 0)->text, "was interrupted"));
 	trace_close(trace);
 	bytes_release(&file);
 }
