@@ -93,7 +93,8 @@ make_sums() {
 # report_of TID REASON: its number in the report.
 report_of() {
 	kvmtop report -p "$1" --csv - "$RECORDING" | awk -F, -v reason="$2" '
-	$3 == reason { print $6; found = 1 }
+	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	$at["reason"] == reason { print $at["total"]; found = 1 }
 	END { if (!found) print 0 }'
 }
 
