@@ -10,10 +10,8 @@
 
 #include <cmocka.h>
 
-#include "facts/stats.h"
 #include "host/guest.h"
-
-#define SECOND UINT64_C(1000000000)
+#include "tests/worlds/stats_world.h"
 
 enum { EXIT, EXIT_HLT, EXIT_MSR, ENTRY, PAGES, PEAK, OTHER_SOURCE, NR_FIELDS };
 
@@ -27,39 +25,9 @@ static const struct field specs[] = {
 	[OTHER_SOURCE] = { .name = "exits", .parent = FIELD_NONE, .source = 1 },
 };
 
-struct world {
-	struct fields *fields;
-	struct stats *stats;
-	struct sample sample;
-	uint64_t now_ns;
-};
-
 static int setup(void **state)
 {
-	struct world *world = calloc(1, sizeof(*world));
-	uint32_t id;
-
-	assert_non_null(world);
-	world->fields = fields_new();
-	world->stats = stats_new();
-	world->now_ns = SECOND;
-	for (uint32_t i = 0; i < NR_FIELDS; i++) {
-		assert_int_equal(fields_add(world->fields, &specs[i], &id), 0);
-		assert_int_equal(id, i);
-	}
-	*state = world;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct world *world = *state;
-
-	sample_release(&world->sample);
-	stats_free(world->stats);
-	fields_free(world->fields);
-	free(world);
-	return 0;
+	return world_setup(state, specs, NR_FIELDS);
 }
 
 static struct key key_of(uint32_t guest, uint32_t field)
@@ -708,7 +676,7 @@ static void memory_does_not_grow_with_guests_that_end(void **state)
 	assert_true(bytes_in_use() <= early);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
 
 int main(void)
 {

@@ -10,10 +10,8 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "facts/stats.h"
 #include "host/guest.h"
-
-#define SECOND UINT64_C(1000000000)
+#include "tests/worlds/stats_world.h"
 
 enum { VMEXIT, VMEXIT_HLT, VMEXIT_MSR, TIME, KVM_EXIT, KVM_EXIT_HLT, NR_FIELDS };
 
@@ -26,37 +24,9 @@ static const struct field specs[] = {
 	[KVM_EXIT_HLT] = { .name = "kvm_exit(HLT)", .parent = KVM_EXIT },
 };
 
-struct world {
-	struct fields *fields;
-	struct stats *stats;
-	struct sample sample;
-	uint64_t now_ns;
-};
-
 static int setup(void **state)
 {
-	struct world *world = calloc(1, sizeof(*world));
-	uint32_t id;
-
-	assert_non_null(world);
-	world->fields = fields_new();
-	world->stats = stats_new();
-	world->now_ns = SECOND;
-	for (uint32_t i = 0; i < NR_FIELDS; i++)
-		assert_int_equal(fields_add(world->fields, &specs[i], &id), 0);
-	*state = world;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct world *world = *state;
-
-	sample_release(&world->sample);
-	stats_free(world->stats);
-	fields_free(world->fields);
-	free(world);
-	return 0;
+	return world_setup(state, specs, NR_FIELDS);
 }
 
 /* As a provider says it: everything since it began. */
@@ -433,7 +403,7 @@ static void a_spread_is_joined_exactly(void **state)
 	assert_true(fabs(sum.spread.squares - (25 + 16 + 9 + 25 + 49)) < 1e-9);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
 
 int main(void)
 {
