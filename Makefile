@@ -2,7 +2,7 @@
 #
 # One Makefile, not recursive over folders. `make help` prints the targets.
 #
-# Yours, also from the environment:
+# The user's, also from the environment:
 #		CC CFLAGS CPPFLAGS LDFLAGS LDLIBS AR PKG_CONFIG CROSS_COMPILE
 # Folders:	DESTDIR prefix (or PREFIX) exec_prefix bindir datarootdir mandir sysconfdir unitdir
 #		bashcompletiondir
@@ -17,7 +17,7 @@
 
 VERSION = 0.1.0
 
-# ---- yours
+# ---- the user's
 
 CFLAGS ?= -O2 -g
 ifeq ($(origin CC),default)
@@ -90,7 +90,7 @@ TEST_LDLIBS = $(eval TEST_LDLIBS := $(call pkg,--libs,cmocka))$(TEST_LDLIBS)
 
 SANITIZE_FLAGS = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer)
-# EXTRA_CFLAGS is how this file's own targets (lint, analyze, fuzz) add to a build.
+# EXTRA_CFLAGS: what this file's own targets (lint, analyze, fuzz) add to a build.
 OUR_CPPFLAGS = -std=gnu11 -D_GNU_SOURCE -I. -isystem $(BUILD) \
 	-DKVMTOP_VERSION='"$(VERSION)"' $(LIB_CPPFLAGS)
 # No name of the build folder in what is built: builds in two folders have the same bytes.
@@ -163,8 +163,9 @@ tests: $(TEST_PROGRAMS) $(HELPERS)
 objects: $(EVERY_SOURCE:%.c=$(BUILD)/%.o)
 fuzzers: $(FUZZERS)
 
-# What everything was made with. The files change only when their text does: then all that depends
-# on them is made again. The pkg-config modules $(1) must exist, or one line says what to do.
+# Stamps: files with the commands that the build uses. A stamp is written only when its text
+# changes, and then everything that depends on it is made again. The pkg-config modules $(1) must
+# exist, or one line says what to do.
 define stamp
 @for need in $(1); do $(PKG_CONFIG) --exists $$need || \
 	{ echo "$$need missing: run \`make deps\`" >&2; exit 1; }; done
@@ -194,7 +195,7 @@ $(BUILD)/members: FORCE
 
 -include $(EVERY_SOURCE:%.c=$(BUILD)/%.d) $(BPF_SOURCES:%.c=$(BUILD)/%.d)
 
-# ---- two commands for everybody
+# ---- build, run, test
 
 run: ## install what is missing, build, and show a demo guest
 	@tools/deps -q build
@@ -223,7 +224,7 @@ check-hosts: ## run a suite inside emulated KVM hosts (HOSTS="vmx svm arm64 risc
 deps: ## install what building and testing needs (DEPS="build test lint fuzz")
 	@tools/deps $(or $(DEPS),build test)
 
-# ---- for those who change the code
+# ---- for developers
 
 check-headers: ## every header compiles alone
 	@tools/check-headers $(OUR_CPPFLAGS) $(CPPFLAGS) $(WARNINGS)
@@ -251,10 +252,10 @@ lint: check-style check-layers check-headers ## gcc and clang -Werror, clang-tid
 	@tools/check-docs
 	@echo "lint: clean"
 
-# The program alone: tests leave things behind when they fail, and may. Not base/why.c, which
+# The program without its tests, which may leak memory when they fail. And without base/why.c, which
 # defines what tools/analyze.h wraps.
 ANALYZED = $(filter-out base/why.c,$(SOURCES))
-# gcc 12 loses track of what is stored in lists and returned with an error; clang sees these better.
+# gcc 12 loses track of memory that is stored in lists and returned with an error; clang does not.
 NO_GCC_ANALYZE = malloc-leak null-argument null-dereference use-of-uninitialized-value
 
 analyze: ## gcc -fanalyzer, cppcheck, clang --analyze

@@ -238,7 +238,7 @@ spawn() {
 
 # stop PID [SIGNAL]: ends a spawned process and waits for it; returns its exit status.
 stop() {
-	# A pid that is not our child any more may be somebody else's by now.
+	# The pid of a child that ended may belong to another process by now.
 	if [ "$(t_parent_of "$1")" = "$$" ]; then
 		kill "-${2:-TERM}" "$1" 2>/dev/null
 		wait_for 5 t_ended "$1" || kill -KILL "$1" 2>/dev/null

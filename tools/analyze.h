@@ -2,9 +2,9 @@
 /*
  * analyze - tells static analyzers what they cannot see; `make analyze` puts it before each source.
  *
- * They look at one file at a time and trust nothing: not that errno is set after a failure, not
- * that why_set() returns what it was given, not that uthash does its work. Said once here, none of
- * it has to be silenced line by line. Nothing that is built for use ever includes this.
+ * They look at one file at a time and do not know that errno is set after a failure, that why_set()
+ * returns its argument, or how uthash works. This file tells them once, so that no line of the
+ * sources has to silence them. No file of the program includes it.
  */
 #ifndef KVMTOP_TOOLS_ANALYZE_H
 #define KVMTOP_TOOLS_ANALYZE_H
@@ -18,9 +18,9 @@
 #include "base/why.h"
 
 /*
- * Whoever reads errno does so after a failure. Real numbers, for clang cannot tell that -x is not 0
- * where x is not; few, for each is a path of its own. No function, for it would not be looked into
- * from far down.
+ * errno is read after a failure only, so it is not 0 here. The numbers are real ones, because clang
+ * does not conclude from x != 0 that -x != 0. They are few, because each is a path of its own. A
+ * macro, because analyzers do not follow calls that are nested deeply.
  */
 int analyze_choice(void);
 static int analyze_number __attribute__((unused));
@@ -38,7 +38,7 @@ static int analyze_number __attribute__((unused));
 		analyze_err;                            \
 	})
 
-/* uthash's and utlist's insides are not ours to prove. */
+/* What uthash and utlist do inside is not analyzed. */
 unsigned int analyze_hash(const void *key, size_t len);
 void *analyze_any(void *head);
 #undef HASH_FUNCTION

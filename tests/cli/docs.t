@@ -55,7 +55,7 @@ else
 	skip "completion" "bash is not installed"
 fi
 
-# Keys and headings are those of the program's own tables.
+# Keys and headings come from the program's own tables.
 keys=$("$HELPERS/headings" keys | tr ' ' '\n')
 columns=$("$HELPERS/headings" columns | sort -u)
 check "the help page has keys" test "$(printf '%s\n' "$keys" | grep -c .)" -gt 20

@@ -9,8 +9,8 @@ TRACING=/sys/kernel/tracing
 DEBUGFS=/sys/kernel/debug/kvm
 INSTANCE=$TRACING/instances/suite
 
-# What this kind of machine calls its exits, their events and those that miniguest makes, and how
-# many times slower than the others its emulation is. User space answers those in $SLOW_EXITS. A
+# The names of this machine's exits and of their events, the exits that miniguest makes, and how
+# many times slower than the others its emulation is. User space answers the exits in $SLOW_EXITS. A
 # round has more than its plan: a halt, $MARK; and where user space is not told of halts, a write.
 # $ARGUMENTS: what exits of --pio 77 --mmio 33 --cpuid 55 are about, and how often.
 SYSTEM=kvm EXIT=kvm_exit ENTRY=kvm_entry
@@ -64,7 +64,7 @@ spawn() {
 	T_pids="$T_pids $SPAWNED"
 }
 
-# section NAME: for who watches, or looks for what takes so long.
+# section NAME: a remark with the time, to see what takes long.
 section() {
 	diag "$(cut -d. -f1 /proc/uptime) s: $1${ENGINE:+ ($ENGINE)}"
 }
@@ -195,7 +195,7 @@ counted() {
 		"$TMP/counted"
 }
 
-# counted_reasons EVENT: lines of reason and number, those that happened.
+# counted_reasons EVENT: lines of reason and number, without reasons that never happened.
 counted_reasons() {
 	sed -n "s/^$1(\(.*\)) \([0-9]*\)\$/\1 \2/p" "$TMP/counted" | grep -v ' 0$' | sort
 }

@@ -101,7 +101,7 @@ h_knows() {
 	h_apt "$1" apt-cache show "$2" >/dev/null 2>&1
 }
 
-# h_get ARCH NAME: makes $CACHE/ARCH/NAME, if nobody else just did.
+# h_get ARCH NAME: makes $CACHE/ARCH/NAME, unless another host just did.
 h_get() {
 	[ ! -d "$CACHE/$1/$2" ] || return 0
 	for h_cmd in apt-get apt-cache dpkg-deb; do
@@ -236,7 +236,7 @@ h_in_sysroot() {
 	if [ -e "$sysroot/$1" ]; then echo "$sysroot/$1"; else echo "$sysroot/usr/$1"; fi
 }
 
-# h_libraries FILE: prints the libraries that it needs, and those that they need.
+# h_libraries FILE: prints the libraries that it needs, and the libraries that these need.
 h_libraries() {
 	readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | while read -r h_needed; do
 		for h_file in "$sysroot/lib/$h_triplet/$h_needed" \
@@ -279,8 +279,8 @@ root_modules() {
 	done
 }
 
-# root_suite [CASE...]: the suite and what it uses; all of its cases, or those that CASES or the
-# host names. The programs are the caller's.
+# root_suite [CASE...]: the suite and what it uses, with all of its cases or with the ones that
+# CASES or the host names. The programs are the caller's.
 root_suite() {
 	cp tests/lib.sh "$h_root/tests/lib.sh"
 	cp tests/hosts/inside.sh tests/hosts/suite*.sh "$h_root/tests/hosts/"

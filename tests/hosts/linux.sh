@@ -3,7 +3,7 @@
 #
 # linux.sh - Linux boots in a guest, and kvmtop, perf and trace-cmd say the same of its exits.
 #
-# Runs inside an emulated host (see lib.sh beside it) in place of suite.sh. All who watch begin
+# Runs inside an emulated host (see lib.sh beside it) in place of suite.sh. All watchers begin
 # before the guest's first exit and end after its last one, so that each has to have every exit. The
 # last one is its reset by triple fault, a reason of its own: it never ends, QEMU pauses the guest.
 . tests/lib.sh

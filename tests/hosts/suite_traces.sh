@@ -5,7 +5,7 @@
 # file: part of suite.sh.
 #
 # Exits are told in lines of thread, reason and number: by kvmtop exits that ran meanwhile, and by
-# everybody who reads the recording.
+# every reader of the recording.
 
 RECORDING=$TMP/trace.dat
 
@@ -53,8 +53,8 @@ by_trace_cmd() {
 	END { for (key in count) print key, count[key] }' | sort
 }
 
-# by_picture: what kvmtop timeline draws, those that the recording cuts off included. "KVM" is what
-# a thread is in whose first event is an entry: an exit from before the recording, or none at all.
+# by_picture: what kvmtop timeline draws, exits that the recording cuts off included. A thread whose
+# first event is an entry begins in "KVM": an exit from before the recording, or none at all.
 by_picture() {
 	awk '$2 != "KVM" { print $1, $2, $3 }' "$TMP/picture" | sort
 }
@@ -72,7 +72,7 @@ picture_sums() {
 	END { for (tid in count) print tid, count[tid], ns[tid] }' "$TMP/picture" | sort
 }
 
-# check_recording NAME PID: everybody reads in it what kvmtop exits counted of this guest.
+# check_recording NAME PID: every reader finds in it what kvmtop exits counted of this guest.
 check_recording() {
 	if command -v trace-cmd >/dev/null; then
 		is "$(by_trace_cmd)" "$(by_exits "$2")" \
