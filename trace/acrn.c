@@ -216,7 +216,7 @@ static void set_vm(struct trace_event *event, uint64_t word)
 	event->pid = word >> 48 & 0xf;
 	event->vcpu = word >> 52 & 0xf;
 	event->cpu = (int32_t)(word >> 60);
-	event->strand = UINT64_C(1) << 32 | (word >> 48 & 0xff);
+	event->thread_key = UINT64_C(1) << 32 | (word >> 48 & 0xff);
 }
 
 static inline int take(struct acrn *acrn)
@@ -343,7 +343,7 @@ static int open_acrn(struct trace_file *file, const struct head *head, struct wh
 	acrn->source.window = &acrn->window;
 	acrn->has_vm = has_vm(head);
 	acrn->source.event.size = PAYLOAD_SIZE;
-	acrn->source.event.strand = file->index;
+	acrn->source.event.thread_key = file->index;
 	acrn->source.event.cpu = cpu_of_path(file->info.path);
 	err = get_types(file, &acrn->types);
 	if (err) {

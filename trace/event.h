@@ -78,7 +78,7 @@ struct trace_event {
 	 * The key by which an exit is paired with the next entry: a thread; for kvmtrace a vCPU;
 	 * for acrn a vCPU if the record names it, else a CPU. The number has no other meaning.
 	 */
-	uint64_t strand;
+	uint64_t thread_key;
 	int32_t cpu;	 /* -1 here and in the next three members: not known */
 	int32_t pid;	 /* the process: perf.data and kvmtrace only; acrn: the VM's number */
 	int32_t tid;	 /* the thread: not acrn, not kvmtrace */

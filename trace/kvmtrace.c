@@ -221,7 +221,7 @@ static ALWAYS_INLINE void set_event(struct kvmtrace *kvmtrace, const uint8_t *at
 
 		event->pid = (int32_t)pid;
 		event->vcpu = (int32_t)vcpu;
-		event->strand = (uint64_t)pid << 32 | vcpu;
+		event->thread_key = (uint64_t)pid << 32 | vcpu;
 	}
 	event->words = (uint16_t)words;
 	event->size = 4 * words;

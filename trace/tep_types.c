@@ -181,7 +181,7 @@ int tep_types_set(struct tep_types *types, struct trace_event *event, const void
 	event->id = id;
 	event->type = type->type;
 	event->tid = (int32_t)trace_field_number(&types->common_pid, event);
-	event->strand = (uint64_t)types->file->index << 32 | (uint32_t)event->tid;
+	event->thread_key = (uint64_t)types->file->index << 32 | (uint32_t)event->tid;
 	event->vcpu = type->vcpu ? (int32_t)trace_field_number(type->vcpu, event) : -1;
 	return 0;
 }

@@ -36,8 +36,8 @@ void tep_types_set_machine(struct tep_types *types, bool is_big_endian, bool is_
 int tep_types_parse(struct tep_types *types, const char *text, size_t size, const char *system);
 
 /*
- * Sets what an event's bytes say: type, id, tid, vcpu and strand (the thread, of this file). An
- * event of no known format gets the type "unknown". Returns 0 or -ENOMEM.
+ * Sets what an event's bytes say: type, id, tid, vcpu and thread_key. An event of no known format
+ * gets the type "unknown". Returns 0 or -ENOMEM.
  */
 int tep_types_set(struct tep_types *types, struct trace_event *event, const void *data,
 		  uint32_t size);

@@ -303,7 +303,7 @@ static int give(struct perf_source *perf)
 	event->pid = entry.sample.pid;
 	if (entry.sample.tid >= 0) {
 		event->tid = entry.sample.tid;
-		event->strand = (uint64_t)event->file << 32 | (uint32_t)event->tid;
+		event->thread_key = (uint64_t)event->file << 32 | (uint32_t)event->tid;
 	}
 	return err ? err : 1;
 }

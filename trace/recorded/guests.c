@@ -65,7 +65,7 @@ struct guest_key {
 	uint32_t nth; /* where neither is known: how many ran this vCPU before */
 };
 
-/* A guest's number. Of a key with IS_VCPU: how many threads ran this vCPU (in the pid's place). */
+/* A guest's number; for a key with IS_VCPU and a vCPU for a pid: how many threads ran this vCPU. */
 struct guest_number {
 	struct guest_key key;
 	size_t number;

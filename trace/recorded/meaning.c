@@ -123,7 +123,7 @@ static int set_split(struct meanings *meanings, struct meaning *meaning, unsigne
 	return add_names(meanings, split, meaning->type->format, &meaning->names[i]);
 }
 
-/* x86 tells in each record which of two lists it is from. */
+/* x86 says in each record which of two lists its reason is from. */
 static int set_x86(struct meanings *meanings, struct meaning *meaning)
 {
 	int err = set_split(meanings, meaning, 0, arch_by_name("VMX")->splits);
@@ -131,7 +131,7 @@ static int set_x86(struct meanings *meanings, struct meaning *meaning)
 	return err ? err : set_split(meanings, meaning, 1, arch_by_name("SVM")->splits);
 }
 
-/* Of two architectures with an event of the same looks, the one the file is from. */
+/* Architectures may have the same event and fields: whether the file is from this one. */
 static bool suits(const struct arch *arch, const struct trace_info *info)
 {
 	bool is_x86 = strcmp(arch->name, "VMX") == 0 || strcmp(arch->name, "SVM") == 0;
@@ -168,7 +168,7 @@ static int find_exit(struct meanings *meanings, struct meaning *meaning)
 	return 0;
 }
 
-/* ACRN runs on Intel's processors only; of kvmtrace, whose files share types, the reader looks. */
+/* ACRN runs on Intel's processors only. Of a kvmtrace the reader finds out; files share types. */
 static int find_foreign_exit(struct meanings *meanings, struct meaning *meaning)
 {
 	const struct trace_info *info;
@@ -294,7 +294,7 @@ struct exit_key meaning_reason(const struct meaning *meaning, const struct trace
 	return key;
 }
 
-/* Adjacent bytes that are one number together are told apart as they lie. */
+/* Adjacent bytes that are one number together, in the order of memory. */
 static uint64_t join_bytes(const struct trace_field *first, uint32_t nr,
 			   const struct trace_event *event)
 {

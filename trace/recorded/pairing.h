@@ -54,7 +54,8 @@ struct pairing {
 	struct table table;
 	uint64_t nr_events, first_time, last_time;
 	uint64_t first_exit, last_entry; /* times of them */
-	bool has_exits[EXITS_REASONS], has_entries; /* without entries nothing has a duration */
+	bool has_exits[EXITS_REASONS]; /* by enum exit_kind */
+	bool has_entries; /* without entries nothing has a duration */
 	/* Losses: the first ones, and how many there are of them. */
 	struct recorded_loss losses[PAIRING_LOSSES];
 	size_t nr_losses;

@@ -56,7 +56,7 @@ static int grow_threads(struct table *table)
 	return 0;
 }
 
-struct recorded_thread *table_find(const struct table *table, uint64_t key)
+static struct recorded_thread *find_thread(const struct table *table, uint64_t key)
 {
 	size_t mask = table->nr_slots - 1;
 
@@ -71,7 +71,7 @@ struct recorded_thread *table_find(const struct table *table, uint64_t key)
 
 struct recorded_thread *table_add(struct table *table, const struct trace_event *event)
 {
-	struct recorded_thread *thread = table_find(table, event->strand);
+	struct recorded_thread *thread = find_thread(table, event->thread_key);
 
 	if (thread)
 		return thread;
@@ -80,7 +80,7 @@ struct recorded_thread *table_add(struct table *table, const struct trace_event 
 		free(thread);
 		return NULL;
 	}
-	thread->key = event->strand;
+	thread->key = event->thread_key;
 	thread->index = table->nr_threads;
 	thread->file = event->file;
 	thread->pid = event->pid;

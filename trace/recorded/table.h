@@ -15,7 +15,7 @@
 
 struct exit_count {
 	struct exit_key key;
-	bool is_others; /* of all keys that had no room; of the key only the kind counts */
+	bool is_others; /* of all keys without room for a count: only the key's kind is set */
 	uint64_t begun; /* how many began; took.count of them ended */
 	struct durations took;
 };
@@ -30,7 +30,7 @@ struct open_span {
 };
 
 struct recorded_thread {
-	uint64_t key; /* struct trace_event.strand */
+	uint64_t key; /* struct trace_event.thread_key */
 	size_t index; /* in the table */
 	uint32_t file;
 	int32_t pid, tid, vcpu, cpu; /* -1: not known; cpu: the last one */
@@ -45,7 +45,7 @@ struct recorded_thread {
 	uint32_t nr_events;
 	/* See pairing.h. */
 	bool is_new;   /* its first event is being taken */
-	bool is_vcpu;  /* did anything that only vCPUs' threads do */
+	bool is_vcpu;  /* had an event that only a vCPU's thread has */
 	bool has_run, has_exit; /* had an exit or an entry; an exit */
 	bool is_lost;  /* events are missing since `last` */
 	bool is_mmio_open; /* an access that began with spans[EXITS_MMIO].begin has no end yet */
@@ -54,8 +54,8 @@ struct recorded_thread {
 	uint64_t since;	 /* when it left or entered the guest */
 	struct open_span spans[EXITS_KINDS];
 	uint64_t first, last; /* its first and its last exit or entry */
-	uint64_t unknown;     /* how long it was lost, in all */
-	void *drawn; /* of whoever draws it: struct pairing_listener */
+	uint64_t unknown;     /* how long is_lost was set, in all */
+	void *drawn; /* for the listener, which frees it */
 };
 
 /* Zero-initialised is empty. */
@@ -69,9 +69,6 @@ struct table {
 };
 
 void table_release(struct table *table);
-
-/* The thread with this number of the stream; NULL: there is none. */
-struct recorded_thread *table_find(const struct table *table, uint64_t key);
 
 /* The thread of an event, new if need be; NULL: no memory. */
 struct recorded_thread *table_add(struct table *table, const struct trace_event *event);
@@ -95,10 +92,10 @@ static inline int table_count_event(struct recorded_thread *thread, uint32_t typ
 static inline struct recorded_thread *table_thread(struct table *table,
 						   const struct trace_event *event)
 {
-	uint64_t mixed = event->strand ^ event->strand >> 32;
+	uint64_t mixed = event->thread_key ^ event->thread_key >> 32;
 	struct recorded_thread **hint = &table->hints[mixed % TABLE_HINTS];
 
-	if (!*hint || (*hint)->key != event->strand)
+	if (!*hint || (*hint)->key != event->thread_key)
 		*hint = table_add(table, event);
 	return *hint;
 }

@@ -201,7 +201,7 @@ static void acrn_that_knows_vms(void **state)
 	struct bytes one = { .len = 0 }, two = { .len = 0 };
 	const struct trace_event *event;
 	struct trace *trace;
-	uint64_t strand;
+	uint64_t key;
 
 	(void)state;
 	put_acrn_vm(&one, 10, 0x1215, 0x10); /* CPU 1, 2 words, vCPU 1 of VM 5 */
@@ -218,16 +218,16 @@ static void acrn_that_knows_vms(void **state)
 	assert_int_equal(event->vcpu, 1);
 	assert_int_equal(event->cpu, 1);
 	assert_int_equal(event->words, 2);
-	strand = event->strand;
+	key = event->thread_key;
 	assert_int_equal(next_event(trace)->words, 4);
 	event = next_event(trace);
 	assert_int_equal(event->pid, 2);
 	assert_int_equal(event->vcpu, 0);
-	assert_int_not_equal(event->strand, strand);
+	assert_int_not_equal(event->thread_key, key);
 	event = next_event(trace);
 	assert_string_equal(event->type->name, "VM_ENTER");
 	assert_int_equal(event->cpu, 2);
-	assert_int_equal(event->strand, strand);
+	assert_int_equal(event->thread_key, key);
 	next_event(trace);
 	assert_end(trace);
 	trace_close(trace);

@@ -274,7 +274,7 @@ static void a_further_buffer(void **state)
 	const struct trace_event *got;
 	struct ring rings[2];
 	struct trace *trace;
-	uint64_t strand;
+	uint64_t key;
 
 	(void)state;
 	ring_init(&rings[0], 0);
@@ -294,10 +294,10 @@ static void a_further_buffer(void **state)
 	assert_string_equal(trace_file(trace, 1)->instance, "second");
 	got = next_event(trace, "kvm_entry", 5, 0);
 	assert_int_equal(got->file, 0);
-	strand = got->strand;
+	key = got->thread_key;
 	got = next_event(trace, "kvm_entry", 5, 0);
 	assert_int_equal(got->file, 1);
-	assert_true(got->strand == strand);
+	assert_true(got->thread_key == key);
 	assert_string_equal(trace_comm(trace, got), "CPU 0/KVM");
 	next_event(trace, "kvm_entry", 6, 1);
 	assert_int_equal(trace_next(trace, &got), 0);
