@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <linux/kvm.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -1251,27 +1252,47 @@ struct live {
 	int word; /* whose end tells it to let go of the VM; it lives on until it is killed */
 };
 
+struct made_vm {
+	int vcpu;
+	pid_t tid; /* of the thread that made it */
+};
+
 static void *make_vm(void *arg)
 {
-	int *vcpu = arg, kvm = open("/dev/kvm", O_RDWR | O_CLOEXEC);
+	struct made_vm *made = arg;
+	int kvm = open("/dev/kvm", O_RDWR | O_CLOEXEC);
 	int vm = kvm < 0 ? -1 : ioctl(kvm, KVM_CREATE_VM, 0ul);
 
-	*vcpu = vm < 0 ? -1 : ioctl(vm, KVM_CREATE_VCPU, 0ul);
+	made->vcpu = vm < 0 ? -1 : ioctl(vm, KVM_CREATE_VCPU, 0ul);
+	made->tid = gettid();
 	return NULL;
+}
+
+/* pthread_join() returns while the kernel still lists the thread. */
+static void make_vm_in_thread(struct made_vm *made)
+{
+	pthread_t thread;
+	char path[64];
+
+	if (pthread_create(&thread, NULL, make_vm, made))
+		return;
+	pthread_join(thread, NULL);
+	snprintf(path, sizeof(path), "/proc/self/task/%d", (int)made->tid);
+	while (access(path, F_OK) == 0)
+		sched_yield();
 }
 
 _Noreturn static void hold_vm(bool is_in_thread, int report, int word)
 {
-	pthread_t thread;
-	int vcpu = -1;
+	struct made_vm made = { .vcpu = -1 };
 	char byte;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (!is_in_thread)
-		make_vm(&vcpu);
-	else if (!pthread_create(&thread, NULL, make_vm, &vcpu))
-		pthread_join(thread, NULL);
-	byte = vcpu >= 0;
+	if (is_in_thread)
+		make_vm_in_thread(&made);
+	else
+		make_vm(&made);
+	byte = made.vcpu >= 0;
 	(void)!write(report, &byte, 1);
 	(void)!read(word, &byte, 1);
 	for (int fd = 3; fd < 256; fd++) {
