@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A file without a name gets one beside the old file's, then its name. */
+/* Writes a file without a name, links it beside the old file, and renames it over the old file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -14,7 +14,7 @@
 
 #define TRIES 100
 
-/* In the folder of the path; -1: it cannot be had there. */
+/* Opens a file without a name in the folder of the path; -1: not possible there. */
 static int open_nameless(const char *path)
 {
 	char *copy = strdup(path);
@@ -24,52 +24,52 @@ static int open_nameless(const char *path)
 	return fd;
 }
 
-/* The new file is like the old one; an owner that cannot be given away remains ours. */
+/* Gives the new file the old file's owner, if permitted, and mode. */
 static void take_after(int fd, const struct stat *old)
 {
 	(void)!fchown(fd, old->st_uid, old->st_gid);
 	(void)!fchmod(fd, old->st_mode & 0777);
 }
 
-/* Where a link leads to is what is replaced, not the link. Sets fd, or leaves it at -1. */
+/* Follows a symbolic link: its target is replaced, not the link. *ret_fd stays -1 if impossible. */
 static int open_beside(const char *path, int *ret_fd, char **ret_path)
 {
 	struct stat old;
 	bool is_there = stat(path, &old) == 0;
-	char *place;
+	char *real_path;
 
 	if (is_there && (!S_ISREG(old.st_mode) || access(path, W_OK) < 0))
 		return 0;
-	place = is_there ? realpath(path, NULL) : strdup(path);
-	if (!place)
+	real_path = is_there ? realpath(path, NULL) : strdup(path);
+	if (!real_path)
 		return -errno;
-	*ret_fd = open_nameless(place);
+	*ret_fd = open_nameless(real_path);
 	if (*ret_fd < 0) {
-		free(place);
+		free(real_path);
 		return 0;
 	}
 	if (is_there)
 		take_after(*ret_fd, &old);
-	*ret_path = place;
+	*ret_path = real_path;
 	return 0;
 }
 
 int whole_file_open(struct whole_file *whole, const char *path, struct why *why)
 {
-	char *place = NULL;
+	char *real_path = NULL;
 	int fd = -1, err;
 
 	if (!path || strcmp(path, "-") == 0) {
 		whole->file = stdout;
 		return 0;
 	}
-	err = open_beside(path, &fd, &place);
+	err = open_beside(path, &fd, &real_path);
 	if (!err && fd < 0)
 		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (!err && fd < 0)
 		err = -errno;
 	if (!err) {
-		whole->path = place;
+		whole->path = real_path;
 		whole->file = fdopen(fd, "w");
 		if (whole->file)
 			return 0;
@@ -80,14 +80,14 @@ int whole_file_open(struct whole_file *whole, const char *path, struct why *why)
 	return why_set(why, err, "%s: %s", path, strerror(-err));
 }
 
-/* A name of its own, beside the place it is to have. */
-static int give_name(int fd, const char *place, char *name, size_t size)
+/* Links the file under a temporary name beside real_path. */
+static int give_name(int fd, const char *real_path, char *name, size_t size)
 {
 	char link[64];
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	for (unsigned int i = 0; i < TRIES; i++) {
-		if ((size_t)snprintf(name, size, "%s.%d.%u", place, (int)getpid(), i) >= size)
+		if ((size_t)snprintf(name, size, "%s.%d.%u", real_path, (int)getpid(), i) >= size)
 			return -ENAMETOOLONG;
 		if (linkat(AT_FDCWD, link, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0)
 			return 0;
@@ -97,12 +97,12 @@ static int give_name(int fd, const char *place, char *name, size_t size)
 	return -errno;
 }
 
-static int replace(int fd, const char *place)
+static int replace(int fd, const char *real_path)
 {
 	char name[PATH_MAX];
-	int err = give_name(fd, place, name, sizeof(name));
+	int err = give_name(fd, real_path, name, sizeof(name));
 
-	if (!err && rename(name, place) < 0) {
+	if (!err && rename(name, real_path) < 0) {
 		err = -errno;
 		unlink(name);
 	}
@@ -115,7 +115,7 @@ int whole_file_keep(struct whole_file *whole)
 
 	if (whole->file == stdout)
 		return 0;
-	/* What the write that failed had to say is forgotten; mostly the disk is full. */
+	/* The errno of the failed write is not known any more. */
 	if (ferror(whole->file))
 		err = -EIO;
 	else if (fflush(whole->file) != 0)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * whole_file - a file that takes another one's place when it is whole, and not before.
+ * whole_file - a file that replaces an old file when it is complete.
  *
- * Until then it has no name, so nothing remains of it, whatever ends the program. Where the file
- * system cannot do that, and for devices and pipes, the path itself is written to.
+ * Until then the new file has no name, so nothing of it remains if the program is killed. If the
+ * file system cannot do that, and for devices and pipes, the path is written to directly.
  */
 #ifndef KVMTOP_BASE_WHOLE_FILE_H
 #define KVMTOP_BASE_WHOLE_FILE_H
@@ -13,26 +13,26 @@
 
 #include "base/why.h"
 
-/* Begins as zeroes, and may be dropped as such. */
+/* Zero-initialised before whole_file_open(); dropping a zeroed one is allowed. */
 struct whole_file {
-	FILE *file; /* what is to be written to */
-	char *path; /* what it will be; NULL: it is already */
+	FILE *file; /* to write to */
+	char *path; /* the final path; NULL: file already is the final one */
 };
 
 /* path NULL or "-": standard output. Returns 0, or -errno with why. */
 int whole_file_open(struct whole_file *whole, const char *path, struct why *why);
 
 /*
- * The path is the new file from now on, with the old one's mode and, if that may be, owner.
- * Returns 0, or -errno: then what was there before still is, unless the path itself was written
- * to. Of standard output nothing is said here: others may write to it, too.
+ * Completes the file: it replaces the old file, with the old mode and, if permitted, owner.
+ * Returns 0, or -errno: then the old file is unchanged, unless the path was written to directly.
+ * Errors of standard output are not checked here, as other code writes to it, too.
  */
 int whole_file_keep(struct whole_file *whole);
 
-/* Whether both are there and the same: what is written to one would be in the other. */
+/* Whether both paths exist and are the same regular file. */
 bool is_same_file(const char *path, const char *other);
 
-/* Nothing has happened. */
+/* Discards the new file; the old one is unchanged. */
 void whole_file_drop(struct whole_file *whole);
 
 #endif

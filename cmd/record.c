@@ -102,7 +102,7 @@ struct run {
 	char **command; /* NULL: none */
 	uint64_t end_ns; /* 0: no time was given */
 	struct env env;
-	struct recorded_guests *guests;
+	struct guest_log *guest_log;
 	pid_t *tids;
 	size_t nr_tids;
 	struct ring *ring;
@@ -137,13 +137,13 @@ static int find_guests(struct run *run, struct why *why)
 	pid_t pid = 0;
 	int err;
 
-	run->guests = recorded_guests_new(&run->env);
-	if (!run->guests)
+	run->guest_log = guest_log_new(&run->env);
+	if (!run->guest_log)
 		return -ENOMEM;
-	err = recorded_guests_refresh(run->guests, why);
+	err = guest_log_refresh(run->guest_log, why);
 	if (err || (!options->guest && !options->pid))
 		return err;
-	err = recorded_guests_find(run->guests, options->guest, options->pid, &pid, why);
+	err = guest_log_find(run->guest_log, options->guest, options->pid, &pid, why);
 	return err ? err : run_tids(run, pid);
 }
 
@@ -227,7 +227,7 @@ static int loop(struct run *run, struct why *why)
 		err = ring_drain(run->ring, why);
 		if (clock_now_ns() >= next_ns) {
 			print_progress(run);
-			recorded_guests_refresh(run->guests, NULL); /* names only */
+			guest_log_refresh(run->guest_log, NULL); /* names only */
 			next_ns = clock_now_ns() + LOOK_MS * 1000000ull;
 		}
 	}
@@ -333,8 +333,8 @@ static int finish(struct run *run, struct why *why)
 		return why_set(why, run->cut, "%s: %s%s", run->options->output,
 			       error.text[0] ? error.text : strerror(-run->cut), remedy(run->cut));
 	}
-	recorded_guests_refresh(run->guests, NULL);
-	err = dat_write(run->ring, run->guests, run->output, &given_up, &error);
+	guest_log_refresh(run->guest_log, NULL);
+	err = dat_write(run->ring, run->guest_log, run->output, &given_up, &error);
 	/* A network file system may report a full disk only here. */
 	if (close(run->output) < 0 && !err)
 		err = why_set(&error, -errno, "the file cannot be written: %s", strerror(errno));
@@ -386,7 +386,7 @@ static void run_release(struct run *run)
 	if (run->output >= 0)
 		close(run->output);
 	free(run->tids);
-	recorded_guests_free(run->guests);
+	guest_log_free(run->guest_log);
 	env_release(&run->env);
 }
 

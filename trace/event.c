@@ -14,14 +14,14 @@ const struct trace_field *trace_field(const struct trace_type *type, const char 
 const void *trace_field_data(const struct trace_field *field, const struct trace_event *event,
 			     size_t *ret_size)
 {
-	struct trace_field place = { NULL, field->offset, 4, field->flags & TRACE_FIELD_SWAP };
+	struct trace_field pos = { NULL, field->offset, 4, field->flags & TRACE_FIELD_SWAP };
 	uint64_t offset = field->offset, size = field->size;
 
 	if (field->flags & TRACE_FIELD_DYNAMIC) {
 		if (event->size < 4 || offset > event->size - 4)
 			return NULL;
 
-		uint64_t where = trace_field_number(&place, event);
+		uint64_t where = trace_field_number(&pos, event);
 
 		offset = where & 0xffff;
 		size = where >> 16;

@@ -2,10 +2,10 @@
 /*
  * trace-cmd's trace.dat: which version a file is.
  *
- * It is read with libtraceevent, not with libtracecmd: libtracecmd 1.3 ends the program (SIGSEGV in
- * tracecmd_close) at a file of version 6 that is cut, which a full disk or a killed recorder leaves
- * behind; and of version 7 it keeps everything it has uncompressed in memory, and looks through all
- * of it for every page.
+ * The file is read with libtraceevent, not with libtracecmd. libtracecmd 1.3 crashes (SIGSEGV in
+ * tracecmd_close) on a truncated file of version 6, which a full disk or a killed recorder leaves
+ * behind. In version 7 it keeps all uncompressed data in memory, and searches all of it for every
+ * page.
  */
 #include <errno.h>
 #include <stdlib.h>

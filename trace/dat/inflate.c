@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The compressions that trace-cmd gives a trace.dat of version 7. */
+/* Uncompresses the blocks of a trace.dat of version 7. */
 #include <errno.h>
 #include <string.h>
 #include <zlib.h>
@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "trace/dat/dat.h"
 
-/* A compressed block in a file that says it is not compressed. */
+/* For a file that says it is not compressed: a compressed block is damage. */
 static int inflate_none(const void *from, size_t from_size, void *to, size_t to_size)
 {
 	(void)from;
@@ -32,7 +32,7 @@ static int inflate_zstd(const void *from, size_t from_size, void *to, size_t to_
 {
 	size_t got = ZSTD_decompress(to, to_size, from, from_size);
 
-	/* An error is a number larger than any size. */
+	/* zstd returns an error as a number that is larger than any size. */
 	return got == to_size ? 0 : -EINVAL;
 }
 

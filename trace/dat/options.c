@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What both versions of trace.dat have: the machine, options, guests; and how a file is closed. */
+/* The parts of trace.dat that versions 6 and 7 share: the machine, options, guests, closing. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ void dat_set_uname(struct trace_info *info, struct dat_strings *strings, const c
 	info->arch = strings->uname[2];
 }
 
-/* "name\0", trace_id, how many, then vCPU and thread of each. */
+/* "name\0", trace_id, the number of vCPUs, then for each vCPU its number and its thread. */
 static int get_guest(struct cursor *cursor, struct dat *dat)
 {
 	struct dat_guest guest = { NULL, 0, NULL, 0 };
@@ -137,7 +137,7 @@ static int get_shift(struct cursor *cursor, struct dat *dat, uint32_t size)
 	return err;
 }
 
-/* A number as text, of nanoseconds. */
+/* A number of nanoseconds, as text. */
 static int get_offset(struct cursor *cursor, struct dat *dat, uint32_t size)
 {
 	char *text;
@@ -224,7 +224,7 @@ void dat_settle_clock(struct trace_file *file, struct dat *dat)
 
 	if (dat->mult && info->clock == TRACE_CLOCK_CYCLES)
 		info->clock = TRACE_CLOCK_NS;
-	/* In the kernel's ticks for programs: a hundredth of a second each. */
+	/* USER_HZ: the clock counts hundredths of a second. */
 	if (strcmp(info->clock_name, "uptime") == 0) {
 		dat->mult = 10000000;
 		dat->shift = 0;

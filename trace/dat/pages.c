@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The pages of the kernel's rings, by libtraceevent's kbuffer; of version 7 they may be in chunks
- * that are compressed. What lies outside of the file or of a page ends what is read there.
+ * Reads the pages of the kernel's rings with libtraceevent's kbuffer. In version 7 they may be in
+ * compressed chunks. Reading a CPU ends at an offset outside of the file or of the page.
  */
 #include <endian.h>
 #include <errno.h>
@@ -13,24 +13,24 @@
 #include "base/array.h"
 #include "trace/dat/dat.h"
 
-#define PAGES_SIZE (64 * 1024) /* read at once for a CPU, or one page */
+#define PAGES_SIZE (64 * 1024) /* one read of a CPU; one page if a page is larger */
 #define CHUNK_MAX (16 * 1024 * 1024)
 #define SLACK 64 /* kbuffer reads the length behind a record that fills the page */
 
-/* The pages of a CPU of a buffer. */
+/* The pages of one CPU in one buffer. */
 struct pages {
 	struct source source;
 	struct dat *dat;
 	struct kbuffer *kbuf;
-	uint8_t *buf, *packed; /* packed: a chunk as it is in the file */
-	size_t room, packed_room; /* of them */
-	size_t size, used; /* of what is in buf: bytes, and of them those before the next page */
-	uint64_t offset, end; /* in the file: of what is not yet in buf */
+	uint8_t *buf, *packed; /* packed: a compressed chunk */
+	size_t room, packed_room; /* bytes that were allocated for buf and packed */
+	size_t size, used; /* bytes in buf, and bytes in buf before the next page */
+	uint64_t offset, end; /* in the file: the part that is not yet in buf */
 	bool is_compressed, has_begun;
-	uint32_t nr_chunks; /* left */
-	const uint8_t *page; /* the current one; NULL: none */
+	uint32_t nr_chunks; /* not yet read */
+	const uint8_t *page; /* the current page; NULL: none */
 	int64_t missed;
-	bool is_held; /* the loss was given out, the event behind it not yet */
+	bool is_held; /* the loss was returned, the event behind it is next */
 };
 
 static uint64_t read_commit(const struct pages *pages, const uint8_t *page)
@@ -46,7 +46,7 @@ static uint64_t read_commit(const struct pages *pages, const uint8_t *page)
 		memcpy(&u64, page + 8, sizeof(u64));
 		u64 = dat->machine.is_big_endian ? be64toh(u64) : le64toh(u64);
 	}
-	return u64 & 0x7ffffff; /* as kbuffer does; above are the flags of a loss */
+	return u64 & 0x7ffffff; /* as kbuffer does; the higher bits are the flags of a loss */
 }
 
 static int read_at(const struct pages *pages, void *buf, size_t size)
@@ -69,7 +69,7 @@ static uint32_t read_u32(const struct dat *dat, const uint8_t *at)
 	return dat->machine.is_big_endian ? be32toh(value) : le32toh(value);
 }
 
-/* The next chunk: pages that were compressed together. */
+/* Uncompresses the next chunk. */
 static int fill_chunk(struct pages *pages)
 {
 	uint8_t sizes[8];
@@ -115,7 +115,7 @@ static int begin_chunks(struct pages *pages)
 	return 0;
 }
 
-/* What is left of a compressed CPU ends with its chunks, wherever the file's end is. */
+/* A compressed CPU ends with its last chunk. */
 static int fill_compressed(struct pages *pages)
 {
 	int err = pages->has_begun ? 0 : begin_chunks(pages);
@@ -152,7 +152,7 @@ static int fill(struct pages *pages)
 	return 0;
 }
 
-/* A compressed page has no offset of its own: that of the end of its chunk. */
+/* For a compressed page: the offset of the end of its chunk. */
 static uint64_t page_offset(const struct pages *pages)
 {
 	if (pages->is_compressed)
@@ -160,7 +160,7 @@ static uint64_t page_offset(const struct pages *pages)
 	return pages->offset - pages->size + pages->used;
 }
 
-/* Nothing more of this CPU. */
+/* Ends the reading of this CPU. Returns 0. */
 static int finish(struct pages *pages)
 {
 	pages->page = NULL;
@@ -169,7 +169,7 @@ static int finish(struct pages *pages)
 	return 0;
 }
 
-/* The next page: 1, 0 at the end, with a problem where that comes too early. */
+/* The next page: 1, or 0 at the end. An end that comes too early is a problem of the file. */
 static int next_page(struct pages *pages)
 {
 	size_t page_size = pages->dat->machine.page_size;
@@ -309,7 +309,7 @@ int dat_add_cpu(struct trace_file *file, struct dat *dat, const struct dat_cpu *
 	pages->end = cpu->offset + cpu->size;
 	pages->is_compressed = cpu->is_compressed;
 	if (cpu->is_compressed)
-		pages->end += sizeof(uint32_t); /* trace-cmd's size leaves out how many chunks */
+		pages->end += sizeof(uint32_t); /* trace-cmd's size excludes the number of chunks */
 	pages->kbuf = kbuffer_alloc(dat->machine.is_32bit ? KBUFFER_LSIZE_4 : KBUFFER_LSIZE_8,
 				    dat->machine.is_big_endian ? KBUFFER_ENDIAN_BIG :
 							 KBUFFER_ENDIAN_LITTLE);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A list of samples for each CPU, searched by halves. */
+/* A sorted list of samples for each CPU, and a binary search in it. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "trace/dat/shift.h"
 
-#define BEFORE_CPUS 16	/* of the option: who, how, how many CPUs */
-#define SAMPLE_SIZE 24		/* when, how much, by what */
-#define INTERPOLATES 1		/* a flag of the option's */
+#define BEFORE_CPUS 16	/* bytes of the option: the host's trace_id, flags, number of CPUs */
+#define SAMPLE_SIZE 24		/* time, offset, scaling */
+#define INTERPOLATES 1		/* a flag of the option */
 #define FRACTION_MAX 63
 
 struct sample {
-	uint64_t time; /* the guest's */
+	uint64_t time; /* of the guest's clock */
 	int64_t offset;
-	uint64_t scaling, fraction; /* times scaling, divided by two to that power */
+	uint64_t scaling, fraction; /* time * scaling >> fraction */
 };
 
 struct dat_shift_cpu {
@@ -23,7 +23,7 @@ struct dat_shift_cpu {
 
 /* ---- reading ---- */
 
-/* A number of each sample's, one after the other, at so many bytes in it. */
+/* Reads one number for each sample, into the member at this offset in struct sample. */
 static int get_column(struct cursor *cursor, const struct dat_shift_cpu *cpu, size_t member)
 {
 	int err = 0;
@@ -64,7 +64,7 @@ static int compare(const void *a, const void *b)
 	return (one->time > other->time) - (one->time < other->time);
 }
 
-/* In order, each time once; a factor of nothing is none. */
+/* Sorts the samples and drops repeated times. A scaling of 0 becomes 1. */
 static void arrange(struct dat_shift_cpu *cpu)
 {
 	size_t nr = 0;
@@ -84,7 +84,7 @@ static void arrange(struct dat_shift_cpu *cpu)
 	cpu->nr = nr;
 }
 
-/* The fractions are behind all the rest; older trace-cmd has none. */
+/* The fractions follow the other numbers of all CPUs; older trace-cmd writes none. */
 static int get_cpus(struct dat_shift *shift, struct cursor *cursor, uint64_t end)
 {
 	int err = 0;
@@ -139,7 +139,7 @@ void dat_shift_release(struct dat_shift *shift)
 
 /* ---- shifting ---- */
 
-/* The last sample before the time, or the first. */
+/* The last sample that is not later than the time, or else the first sample. */
 static size_t find_sample(const struct dat_shift_cpu *cpu, uint64_t time)
 {
 	size_t low = 0, high = cpu->nr;
@@ -176,7 +176,7 @@ uint64_t dat_shift_time(const struct dat_shift *shift, int cpu, uint64_t time)
 		return time;
 	of = &shift->cpus[cpu];
 	i = find_sample(of, time);
-	/* Beyond the last one, its line with the one before it goes on. */
+	/* Behind the last sample: the line through the last two samples. */
 	if (shift->interpolates && i > 0 && i == of->nr - 1)
 		i--;
 	sample = &of->samples[i];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * shift - what puts the times of a guest's trace.dat on its host's clock.
+ * shift - converts times in a guest's trace.dat to its host's clock.
  *
- * trace-cmd measures it while it records both, and writes it into the guest's file: for each of the
- * guest's CPUs, samples of when, how much to add, and by what to multiply first. With
- * time synchronization by messages (PTP) what is to be added changes between two samples; with
- * KVM's it holds from a sample on.
+ * trace-cmd compares the two clocks while it records host and guest, and writes samples into the
+ * guest's file: for each of the guest's CPUs, a time, an offset to add, and a factor to multiply
+ * with before. If trace-cmd measured with messages (PTP), the offset is interpolated between two
+ * samples; if the offset came from KVM, it is constant until the next sample.
  *
  * Source: man 5 trace-cmd.dat.v7 (TIME_SHIFT), trace-cmd's timestamp_host_sync().
  */
@@ -16,19 +16,19 @@
 
 struct dat_shift_cpu;
 
-/* Begins as zeroes: nothing is shifted. */
+/* Zero-initialised: times are not changed. */
 struct dat_shift {
-	uint64_t host_id; /* the trace_id of the host's file; 0: not a guest's file */
+	uint64_t host_id; /* trace_id of the host's file; 0: this is not a guest's file */
 	bool interpolates;
 	struct dat_shift_cpu *cpus;
 	size_t nr_cpus;
 };
 
-/* The option of `size` bytes at the cursor: 0, -EINVAL if it makes no sense, or -ENOMEM. */
+/* Reads the option of `size` bytes at the cursor: 0, -EINVAL if it is damaged, or -ENOMEM. */
 int dat_shift_read(struct dat_shift *shift, struct cursor *cursor, uint32_t size);
 void dat_shift_release(struct dat_shift *shift);
 
-/* From a time as the guest's CPU stamped it to the host's. */
+/* Converts a time of the guest's CPU to the host's clock. */
 uint64_t dat_shift_time(const struct dat_shift *shift, int cpu, uint64_t time);
 
 #endif

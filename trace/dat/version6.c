@@ -2,9 +2,9 @@
 /*
  * The header of a trace.dat of version 6.
  *
- * Source: man 5 trace-cmd.dat.v6. It is a list of texts with their sizes, then options, then where
- * the pages of each CPU lie. A buffer (instance) is an option that names a place in the file with
- * such a list of its own.
+ * Source: man 5 trace-cmd.dat.v6. The header is a list of texts with their sizes, then options,
+ * then offset and size of each CPU's pages. A buffer (instance) is an option with the offset of
+ * another list of options and pages.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static int get_buffer(struct cursor *cursor, struct dat *dat)
 	return err;
 }
 
-/* Whatever an option is, the next one is where its size says. dat NULL: none is looked at. */
+/* Each option has a size, so unknown options are skipped. dat NULL: all options are skipped. */
 static int get_options(struct cursor *cursor, struct dat *dat)
 {
 	for (;;) {
@@ -51,7 +51,7 @@ static int get_options(struct cursor *cursor, struct dat *dat)
 	}
 }
 
-/* What makes no sense here is no loss. */
+/* The clock's name behind the table of CPUs. A damaged one is ignored. */
 static void get_late_clock(struct cursor *cursor, struct dat *dat)
 {
 	uint64_t size;
@@ -64,7 +64,7 @@ static void get_late_clock(struct cursor *cursor, struct dat *dat)
 	free(text);
 }
 
-/* Where the pages of each CPU lie; more options may come before. */
+/* Offset and size of each CPU's pages; more options may come before. */
 static int get_cpus(struct cursor *cursor, struct dat *dat, bool has_dat)
 {
 	char what[10];
@@ -78,13 +78,13 @@ static int get_cpus(struct cursor *cursor, struct dat *dat, bool has_dat)
 	if (err || memcmp(what, "flyrecord", sizeof(what)) != 0)
 		return err ? err : -EINVAL;
 	for (int cpu = 0; cpu < cursor->file->info.nr_cpus && !err; cpu++) {
-		struct dat_cpu place = { .cpu = cpu };
+		struct dat_cpu pages = { .cpu = cpu };
 
-		err = cursor_u64(cursor, &place.offset);
+		err = cursor_u64(cursor, &pages.offset);
 		if (!err)
-			err = cursor_u64(cursor, &place.size);
-		if (!err && place.size > 0)
-			err = dat_add_cpu(cursor->file, dat, &place);
+			err = cursor_u64(cursor, &pages.size);
+		if (!err && pages.size > 0)
+			err = dat_add_cpu(cursor->file, dat, &pages);
 	}
 	if (!err && has_dat && dat->has_late_clock)
 		get_late_clock(cursor, dat);

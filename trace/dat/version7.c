@@ -2,8 +2,8 @@
 /*
  * The header of a trace.dat of version 7.
  *
- * Source: man 5 trace-cmd.dat.v7. Options name the places of everything else, and the place of more
- * options. Each place begins with what it is, whether it is compressed, and how large it is.
+ * Source: man 5 trace-cmd.dat.v7. Options hold the offsets of all sections, and of further options.
+ * Each section begins with its type, whether it is compressed, and its size.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,13 +11,13 @@
 
 #include "trace/dat/dat.h"
 
-#define OPTION_LISTS_MAX 4096 /* a ring of them has no end */
+#define OPTION_LISTS_MAX 4096 /* in a damaged file, lists may refer to each other for ever */
 #define SECTION_MAX (64 * 1024 * 1024)
 #define IS_COMPRESSED 1
 
-/* A section, uncompressed if need be. */
+/* A section, uncompressed. */
 struct section {
-	struct cursor cursor; /* behind its header */
+	struct cursor cursor; /* behind the section's header */
 	uint8_t *memory;
 	bool is_compressed;
 };
@@ -58,7 +58,7 @@ static int section_inflate(struct section *section, dat_inflate *inflate)
 	return 0;
 }
 
-/* The header of the section at a place. */
+/* Reads the header of the section at an offset. */
 static int section_head(const struct cursor *from, uint64_t at, uint16_t wanted,
 			struct section *section)
 {
@@ -72,7 +72,7 @@ static int section_head(const struct cursor *from, uint64_t at, uint16_t wanted,
 	if (!err)
 		err = cursor_u16(&section->cursor, &flags);
 	if (!err)
-		err = cursor_skip(&section->cursor, 4 + 8); /* its description and size */
+		err = cursor_skip(&section->cursor, 4 + 8); /* description and size */
 	if (!err && id != wanted)
 		err = -EINVAL;
 	section->is_compressed = flags & IS_COMPRESSED;
@@ -91,27 +91,27 @@ static int section_open(const struct dat *dat, const struct cursor *from, uint64
 	return err;
 }
 
-/* ---- what options name */
+/* ---- sections */
 
-static int get_place_of_cpu(struct cursor *cursor, bool is_compressed, struct dat_cpu *ret_cpu)
+static int get_cpu_pages(struct cursor *cursor, bool is_compressed, struct dat_cpu *ret_cpu)
 {
-	struct dat_cpu place = { .is_compressed = is_compressed };
+	struct dat_cpu pages = { .is_compressed = is_compressed };
 	uint32_t cpu = 0;
 	int err = cursor_u32(cursor, &cpu);
 
 	if (!err)
-		err = cursor_u64(cursor, &place.offset);
+		err = cursor_u64(cursor, &pages.offset);
 	if (!err)
-		err = cursor_u64(cursor, &place.size);
+		err = cursor_u64(cursor, &pages.size);
 	if (!err && cpu >= DAT_CPUS_MAX)
 		err = -EINVAL;
-	place.cpu = (int)cpu;
+	pages.cpu = (int)cpu;
 	if (!err)
-		*ret_cpu = place;
+		*ret_cpu = pages;
 	return err;
 }
 
-static int get_places(struct cursor *cursor, struct dat_buffer *buffer, uint32_t nr)
+static int get_all_cpu_pages(struct cursor *cursor, struct dat_buffer *buffer, uint32_t nr)
 {
 	struct section section;
 	int err = section_head(cursor, buffer->offset, DAT_OPTION_BUFFER, &section);
@@ -120,7 +120,7 @@ static int get_places(struct cursor *cursor, struct dat_buffer *buffer, uint32_t
 	if (!buffer->cpus)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < nr && !err; i++) {
-		err = get_place_of_cpu(cursor, section.is_compressed, &buffer->cpus[i]);
+		err = get_cpu_pages(cursor, section.is_compressed, &buffer->cpus[i]);
 		buffer->nr_cpus += !err;
 	}
 	return err;
@@ -147,10 +147,10 @@ static int get_buffer(struct cursor *cursor, struct dat *dat)
 		return err;
 	if (!buffer->name[0] && clock[0])
 		dat_set_clock(&cursor->file->info, &dat->strings, clock);
-	return get_places(cursor, buffer, nr);
+	return get_all_cpu_pages(cursor, buffer, nr);
 }
 
-/* The option is a place; what is there is read now. */
+/* Reads the section at the option's offset. */
 static int get_section(struct cursor *cursor, struct dat *dat, uint16_t id)
 {
 	struct section section;
@@ -197,7 +197,7 @@ static int get_option(struct cursor *cursor, struct dat *dat, uint16_t id, uint3
 	}
 }
 
-/* A list of options up to the place of the next one. */
+/* Reads a list of options. The last option is the offset of the next list. */
 static int get_options(struct cursor *cursor, struct dat *dat, uint64_t *ret_next)
 {
 	for (;;) {
@@ -258,8 +258,8 @@ static int get_all(struct cursor *cursor, struct dat *dat)
 	if (dat->inflate)
 		return get_all_options(cursor, dat);
 	trace_add_problem(cursor->file, cursor->at,
-			  "compressed with \"%.32s\", which cannot be read here: trace-cmd convert "
-			  "--compression none makes a file that can", compression);
+			  "compressed with \"%.32s\", which kvmtop cannot read: make another file "
+			  "with trace-cmd convert --compression none", compression);
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Blocks of memory, filled from the file or by zstd. */
+/* Reads records into blocks of memory, from the file or through zstd. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "trace/perf/bytes.h"
 
 #define BLOCK_SIZE ((size_t)1024 * 1024)
-#define BLOCKS_MAX 32 /* blocks with records that wait */
-#define ROOM_LEAST 65536 /* before another block is taken: the largest record's size */
+#define BLOCKS_MAX 32 /* more held blocks: perf_bytes_has_room() is false */
+#define ROOM_LEAST 65536 /* the largest record's size: with less room, a new block is begun */
 #define DATA_MAX ((uint64_t)256 * 1024 * 1024)
 
 /* Records of perf's own. Source: tools/lib/perf/include/perf/event.h. */
@@ -18,7 +18,7 @@ enum { RECORD_COMPRESSED = 81, RECORD_COMPRESSED2 = 83 };
 
 struct perf_block {
 	uint8_t bytes[BLOCK_SIZE];
-	size_t held; /* how many of its records wait */
+	size_t held; /* the number of held records in it */
 	struct perf_block *next; /* in the list of free blocks */
 };
 
@@ -59,7 +59,7 @@ static struct perf_block *get_block(struct perf_bytes *bytes)
 	return block;
 }
 
-/* The rest of the block goes to the begin of another one, in which nothing is held. */
+/* Moves the rest of the block to the beginning of a block without held records. */
 static int change_block(struct perf_bytes *bytes, struct perf_reel *reel)
 {
 	struct perf_block *old = reel->block, *block;
@@ -121,7 +121,7 @@ static ssize_t read_some(const struct perf_bytes *bytes, uint8_t *to, size_t roo
 	return got < 0 ? -errno : got;
 }
 
-/* More behind what outer has: 1, 0 at the end, or -errno. */
+/* Reads more of the file into outer: 1, 0 at the end, or -errno. */
 static int fill(struct perf_bytes *bytes)
 {
 	struct perf_reel *reel = &bytes->outer;
@@ -144,7 +144,7 @@ static uint64_t outer_offset(const struct perf_bytes *bytes)
 	return bytes->offset - (bytes->outer.end - bytes->outer.at);
 }
 
-/* Makes `size` bytes be there: 1, 0 where the file has no more, or -errno. */
+/* Reads until outer has `size` bytes: 1, 0 if the file ends before, or -errno. */
 static int need(struct perf_bytes *bytes, size_t size)
 {
 	struct perf_reel *reel = &bytes->outer;
@@ -172,7 +172,7 @@ static size_t size_at(const struct perf_bytes *bytes, const struct perf_reel *re
 	return bytes->swap ? __builtin_bswap16(size) : size;
 }
 
-/* Takes the record that begins the reel, all of which is there. */
+/* Takes the first record of the reel, which is complete. */
 static void take(struct perf_bytes *bytes, struct perf_reel *reel, size_t size,
 		 struct perf_piece *ret_piece)
 {
@@ -194,7 +194,7 @@ static int no_record(struct perf_bytes *bytes, size_t size)
 	return 0;
 }
 
-/* Of the file: 1, 0 at the end, or -errno. */
+/* The next record of the file: 1, 0 at the end, or -errno. */
 static int next_outer(struct perf_bytes *bytes, struct perf_piece *ret_piece)
 {
 	int got = need(bytes, PERF_RECORD_HEADER_SIZE);
@@ -222,7 +222,7 @@ static int next_outer(struct perf_bytes *bytes, struct perf_piece *ret_piece)
 
 /* ---- compressed records ---- */
 
-/* What perf compressed was one stream, cut into records anywhere. 0, -EINVAL or -ENOMEM. */
+/* perf compresses one stream and cuts it into records at any byte. 0, -EINVAL or -ENOMEM. */
 static int begin_inflating(struct perf_bytes *bytes, const struct perf_piece *piece)
 {
 	const uint8_t *at = piece->at;
@@ -263,7 +263,7 @@ static int inflate(struct perf_bytes *bytes)
 	return bytes->is_inflating && out.pos == 0 && bytes->packed.pos == before ? -EINVAL : 0;
 }
 
-/* Of what was compressed: 1, 0 if there is none, or -EINVAL. */
+/* The next record in compressed data: 1, 0 if there is none, or -EINVAL. */
 static int next_inner(struct perf_bytes *bytes, struct perf_piece *ret_piece)
 {
 	size_t left = bytes->inner.end - bytes->inner.at, size;
@@ -279,7 +279,7 @@ static int next_inner(struct perf_bytes *bytes, struct perf_piece *ret_piece)
 	return 1;
 }
 
-/* ---- all of them ---- */
+/* ---- both kinds of records ---- */
 
 static int bad_compression(struct perf_bytes *bytes, int err)
 {
@@ -316,9 +316,9 @@ int perf_bytes_next(struct perf_bytes *bytes, struct perf_piece *ret_piece)
 	return got;
 }
 
-/* ---- what is no record ---- */
+/* ---- data that is not a record ---- */
 
-/* Beyond what was read, where the file can be read at a place. */
+/* Skips data that was not read yet, if the file is not a stream. */
 static void jump(struct perf_bytes *bytes, uint64_t *size)
 {
 	uint64_t there = bytes->outer.end - bytes->outer.at;
@@ -351,7 +351,7 @@ int perf_bytes_data(struct perf_bytes *bytes, uint64_t size, uint8_t **ret_data)
 		if (n > size - have)
 			n = size - have;
 		err = got < 0 ? got : got == 0 ? -EINVAL : 0;
-		/* It grows as bytes come: the size may be damaged. */
+		/* The memory grows as bytes arrive: the size may be damaged. */
 		if (!err && ret_data)
 			err = array_grow(&data, &room, have + n);
 		if (!err && ret_data)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bytes - the records of a perf.data, one after the other, wherever their bytes come from: a
- * file, a pipe, or compressed records (perf record -z) in one of these.
+ * bytes - the records of a perf.data, one after the other, from a file, from a pipe, or from
+ * compressed records (perf record -z) in a file or a pipe.
  *
- * A record stays where it was read to as long as it is held, in a block of memory. Blocks that hold
- * none are used again, so memory is bounded by what is held.
+ * Records are in blocks of memory. A block is used again when none of its records is held, so the
+ * held records bound the memory.
  *
  * Source: tools/perf/Documentation/perf.data-file-format.txt.
  */
@@ -17,7 +17,7 @@
 
 #define PERF_RECORD_HEADER_SIZE 8
 
-/* Numbers at a place that need not be aligned. */
+/* Numbers at addresses that need not be aligned. */
 static inline uint32_t perf_u32(const uint8_t *at, bool swap)
 {
 	uint32_t value;
@@ -36,55 +36,55 @@ static inline uint64_t perf_u64(const uint8_t *at, bool swap)
 
 struct perf_block;
 
-/* A block with what of it was not yet given out. */
+/* A block, and the part of it that was not returned yet. */
 struct perf_reel {
 	struct perf_block *block;
 	size_t at, end;
 };
 
-/* Begins as zeroes with the file and its byte order. */
+/* Zero-initialised but for file and swap. */
 struct perf_bytes {
 	struct trace_file *file;
 	bool swap;
-	bool is_stream;	    /* it cannot be read at a place */
-	uint64_t offset, limit; /* in the file: of what is read next, and where the records end */
-	struct perf_reel outer, inner; /* as in the file; what was compressed in a record */
+	bool is_stream;	    /* a pipe: cannot be read at an offset */
+	uint64_t offset, limit; /* in the file: of the next read, and of the end of the records */
+	struct perf_reel outer, inner; /* outer: the file's records; inner: uncompressed ones */
 	struct perf_block *free;
 	size_t nr_blocks;
 	ZSTD_DStream *inflater;
-	ZSTD_inBuffer packed; /* what is to be uncompressed next, in outer's block */
+	ZSTD_inBuffer packed; /* the data to uncompress next, in outer's block */
 	bool is_inflating;
-	uint64_t record_at; /* in the file: of the current record, or of that which it was in */
+	uint64_t record_at; /* offset of the current record, or of the compressed record around */
 };
 
 /* One record. */
 struct perf_piece {
 	uint32_t type;
-	const uint8_t *at; /* behind its header */
+	const uint8_t *at; /* behind the record's header */
 	size_t size;
 	uint64_t offset; /* in the file */
-	struct perf_block *block; /* it is in there: to be held, if it is to stay */
+	struct perf_block *block; /* the record's memory; to be held to keep the record */
 };
 
-/* A stream: `head` is what was read of it, of which so much is not records. 0 or -ENOMEM. */
+/* For a stream: `head` has its first bytes, and `skip` of them are no records. 0 or -ENOMEM. */
 int perf_bytes_begin(struct perf_bytes *bytes, const struct head *head, size_t skip);
-void perf_bytes_release(struct perf_bytes *bytes); /* no block may be held any more */
+void perf_bytes_release(struct perf_bytes *bytes); /* to be called when no block is held */
 
 /*
- * The next record, valid until the next call, but see perf_block_hold(). 1, 0 at the end or where
- * they make no sense any more (a problem of the file's), or -errno.
+ * The next record, valid until the next call, or longer with perf_block_hold(). 1, 0 at the end or
+ * at a damaged record (a problem of the file), or -errno.
  */
 int perf_bytes_next(struct perf_bytes *bytes, struct perf_piece *ret_piece);
 
 void perf_block_hold(struct perf_block *block);
 void perf_block_drop(struct perf_bytes *bytes, struct perf_block *block); /* takes NULL */
 
-/* Whether more may be read while all that is held stays. */
+/* False: enough records are held, some must be dropped before more are read. */
 bool perf_bytes_has_room(const struct perf_bytes *bytes);
 
 /*
- * Data that is no record, behind one that tells its size. To be freed, or ret_data NULL: leaves it
- * out. 0, -EINVAL where there is less, or another -errno.
+ * Reads `size` bytes of data that is not a record, behind a record. The caller frees *ret_data;
+ * ret_data NULL: the data is skipped. 0, -EINVAL if the file has fewer bytes, or another -errno.
  */
 int perf_bytes_data(struct perf_bytes *bytes, uint64_t size, uint8_t **ret_data);
 

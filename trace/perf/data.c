@@ -2,10 +2,10 @@
 /*
  * perf.data, as perf record and perf kvm stat record write it to a file or a pipe.
  *
- * Records of several CPUs lie in pieces one behind the other. perf marks with FINISHED_ROUND that
- * it has read every CPU's ring once: what comes later is not older than what came before the
- * previous mark. So records wait in a heap by time until two marks later, or until as much waits as
- * may (perf_bytes).
+ * The file is a sequence of pieces, each with records of one CPU. perf writes FINISHED_ROUND after
+ * it has read every CPU's ring once: a record behind this mark is not older than the records before
+ * the previous mark. So records wait in a heap, sorted by time, until the second mark after them,
+ * or until the memory for waiting records is full (perf_bytes).
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -35,7 +35,7 @@ enum {
 	RECORD_FEATURE = 80,
 };
 
-/* A record that waits. */
+/* A record in the heap. */
 struct entry {
 	uint64_t time, order;
 	struct perf_sample sample;
@@ -61,11 +61,11 @@ struct perf_source {
 	struct source source;
 	struct perf *perf;
 	struct perf_bytes bytes;
-	struct perf_block *given; /* that of the event which was given out */
+	struct perf_block *given; /* the block of the current event */
 	struct entry *heap;
 	size_t nr_heap, heap_room;
 	uint64_t order;
-	uint64_t most, until; /* the latest time, and the time up to which nothing is missing */
+	uint64_t most, until; /* the latest time read; no record before until is to come */
 	bool has_until, is_at_end;
 };
 
@@ -114,7 +114,7 @@ static struct entry pop(struct perf_source *perf)
 
 /* ---- records */
 
-/* Nothing more is read. */
+/* Ends the reading. Returns 0. */
 static int finish(struct perf_source *perf)
 {
 	perf->is_at_end = true;
@@ -195,7 +195,7 @@ static int on_lost(struct perf_source *perf, const struct perf_piece *piece, siz
 	return add_entry(perf, piece, &entry);
 }
 
-/* What was seen before the previous mark is complete. */
+/* At a mark: no record is to come that is older than the previous mark's. */
 static int on_round(struct perf_source *perf)
 {
 	perf->until = perf->has_until ? perf->most : 0;
@@ -203,7 +203,7 @@ static int on_round(struct perf_source *perf)
 	return 0;
 }
 
-/* Data behind the record, which tells its size. */
+/* Reads the data behind a record; the record has its size. */
 static int on_data(struct perf_source *perf, uint64_t size, uint8_t **ret_data)
 {
 	int err = perf_bytes_data(&perf->bytes, size, ret_data);
@@ -422,7 +422,7 @@ static const char *comm_of(const struct trace_event *event, const struct trace_f
 const struct reader perf_data_reader = {
 	.kind = TRACE_PERF,
 	.name = "perf.data",
-	.reads_pipes = true, /* but only what was written to one */
+	.reads_pipes = true, /* only a perf.data that perf wrote to a pipe */
 	.is_kind = is_kind,
 	.open = open_perf,
 	.close = close_perf,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The header of perf.data: which events there are, where the records lie, what the machine was. */
+/* Reads the header of perf.data: the events, the offset of the records, the machine. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #define HEADER_SIZE 104
 #define MAGIC_SIZE 8
 
-/* The features that are looked at. Source: tools/perf/util/header.h. */
+/* The features that kvmtop reads. Source: tools/perf/util/header.h. */
 enum {
 	FEATURE_TRACING_DATA = 1,
 	FEATURE_HOSTNAME = 3,
@@ -34,7 +34,7 @@ static int get_section(struct cursor *cursor, struct section *ret)
 	return err ? err : cursor_u64(cursor, &ret->size);
 }
 
-/* Whether all of it is within the file. */
+/* Whether the whole section is within the file. */
 static bool is_inside(const struct trace_file *file, const struct section *section)
 {
 	return section->offset <= file->info.size &&
@@ -43,7 +43,7 @@ static bool is_inside(const struct trace_file *file, const struct section *secti
 
 /* ---- events */
 
-/* Bitfields begin at the other end on machines of the other byte order. */
+/* Big-endian machines number the bits of a bitfield from the highest one. */
 static bool flag(const struct trace_info *info, uint64_t flags, unsigned int bit)
 {
 	return flags >> (info->is_big_endian ? 63 - bit : bit) & 1;
@@ -83,7 +83,7 @@ static int add_layout(struct perf_header *header, const struct perf_layout *layo
 	return 0;
 }
 
-/* So many ids at the cursor. */
+/* Reads `nr` ids at the cursor. */
 static int add_ids(struct cursor *cursor, struct perf_header *header, uint64_t nr, uint32_t layout)
 {
 	int err = array_grow(&header->ids, &header->ids_room, header->nr_ids + nr);
@@ -98,7 +98,7 @@ static int add_ids(struct cursor *cursor, struct perf_header *header, uint64_t n
 	return err;
 }
 
-/* The attr at the cursor, which has `size` bytes. */
+/* Reads an attr of `size` bytes at the cursor. */
 static int take_attr(struct cursor *cursor, struct perf_header *header, uint64_t size,
 		     uint32_t *ret_layout)
 {
@@ -121,7 +121,7 @@ static int take_attr(struct cursor *cursor, struct perf_header *header, uint64_t
 	return add_layout(header, &layout, ret_layout);
 }
 
-/* The attr at the cursor, of which `size` bytes are in the file, and where its ids are. */
+/* Reads an attr of `size` bytes at the cursor, and the section of its ids. */
 static int get_attr(struct cursor *cursor, struct perf_header *header, uint64_t size)
 {
 	struct section ids;
@@ -248,7 +248,7 @@ static int get_feature(struct cursor *cursor, struct perf_header *header, struct
 	}
 }
 
-/* A table of sections behind the records, one for each bit that is set. */
+/* Reads the table of sections behind the records: one section for each bit that is set. */
 static int get_features(struct cursor *cursor, struct perf_header *header,
 			struct tep_types *types, const uint64_t *bits)
 {
@@ -274,9 +274,9 @@ static int get_features(struct cursor *cursor, struct perf_header *header,
 	return err;
 }
 
-/* ---- all of it */
+/* ---- the whole header */
 
-/* The strings may still change. */
+/* info points into header, so strings that are read later appear in info, too. */
 static void set_info(struct trace_info *info, struct perf_header *header)
 {
 	strcpy(header->clock, "perf");
@@ -376,7 +376,7 @@ void perf_header_release(struct perf_header *header)
 	free(header->ids);
 }
 
-/* ---- what is among the records of a pipe */
+/* ---- parts of the header among the records of a pipe */
 
 static struct cursor memory_cursor(struct trace_file *file, const uint8_t *at, size_t size)
 {
@@ -393,7 +393,7 @@ static int forgive(int err)
 	return err == -EINVAL ? 0 : err;
 }
 
-/* The attr says its own size; all behind it are ids. */
+/* The attr begins with its size; the rest of the record are ids. */
 int perf_header_add_attr(struct trace_file *file, struct perf_header *header, const uint8_t *at,
 			 size_t size)
 {

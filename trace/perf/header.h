@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * header - what perf.data says before its records, or among them when it was written to a pipe.
+ * header - the header of perf.data. If perf wrote to a pipe, parts of it are among the records.
  *
  * Sources: tools/perf/Documentation/perf.data-file-format.txt, uapi/linux/perf_event.h.
  */
@@ -12,13 +12,13 @@
 #define PERF_NAME_SIZE 128
 #define PERF_ATTRS_MAX 4096
 
-/* Where things are in a sample, by the event's sample_type. */
+/* Which fields the samples of an event have. */
 struct perf_layout {
 	uint64_t sample_type, read_format;
-	bool has_sample_id; /* records that are no samples say when and where, too */
+	bool has_sample_id; /* records other than samples have time, thread and CPU, too */
 };
 
-/* Events by the number that the kernel gave each: several layouts are rare. */
+/* The layout of an event, by the number that the kernel gave the event. */
 struct perf_id {
 	uint64_t id;
 	uint32_t layout;
@@ -26,7 +26,7 @@ struct perf_id {
 
 struct perf_header {
 	bool swap;
-	bool is_piped; /* written to a pipe: what else is here comes as records */
+	bool is_piped; /* perf wrote to a pipe: the members below come from records */
 	uint64_t data_at, data_size;
 	struct perf_layout *layouts;
 	size_t nr_layouts, layouts_room;
@@ -37,23 +37,23 @@ struct perf_header {
 };
 
 /*
- * Reads the header into it, sets file->info, and parses the formats into types. 0, or -errno; what
- * makes no sense is a problem of the file's, and what was found before it remains. A stream can
- * only be what perf wrote to a pipe.
+ * Reads the header, sets file->info, and parses the formats into types. 0, or -errno with why.
+ * Damage is a problem of the file, and what was read before the damage is kept. A stream is refused
+ * unless perf wrote it to a pipe.
  */
 int perf_header_read(struct trace_file *file, const struct head *head, bool is_stream,
 		     struct perf_header *header, struct tep_types *types, struct why *why);
 void perf_header_release(struct perf_header *header);
 
-/* That of the event of this id, or the first; there are some. */
+/* The layout of the event with this id, or else the first layout; there must be one. */
 const struct perf_layout *perf_header_layout(const struct perf_header *header, uint64_t id);
 
-/* Of a file that was written to a pipe: its header's size, which is all there is. */
+/* The size of the whole header if perf wrote to a pipe. */
 #define PERF_PIPE_HEADER_SIZE 16
 
 /*
- * What perf puts among the records then: an event with its ids, a feature, the formats. 0 also
- * where it makes no sense to us (then it is left out), or -ENOMEM.
+ * Add parts of the header that perf writes among the records of a pipe: an event with its ids, a
+ * feature, the formats. A damaged or unknown part is skipped. 0 or -ENOMEM.
  */
 int perf_header_add_attr(struct trace_file *file, struct perf_header *header, const uint8_t *at,
 			 size_t size);

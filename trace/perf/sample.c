@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Takes samples, and what stands at the end of other records, apart. */
+/* Parses samples, and the fields at the end of other records. */
 #include <linux/perf_event.h>
 
 #include "trace/perf/bytes.h"
 #include "trace/perf/sample.h"
 
-/* What is left of a record. */
+/* The part of a record that is not parsed yet. */
 struct rest {
 	const uint8_t *at;
 	size_t size;
@@ -59,7 +59,7 @@ static void skip_words(struct rest *rest, uint64_t nr)
 	take(rest, nr < 65536 ? nr * 8 : UINT64_MAX);
 }
 
-/* The layout by the sample's own number, where it has one. */
+/* Finds the sample's layout by the event's number in the sample, if it has one. */
 static const struct perf_layout *layout_of(const struct perf_header *header,
 					   const struct rest *rest)
 {
@@ -125,7 +125,7 @@ bool perf_sample_read(const struct perf_header *header, const uint8_t *at, size_
 	return true;
 }
 
-/* From the end: time and thread come before the event's numbers and the CPU. */
+/* The fields are the last words of the record: thread, time, the event's numbers, CPU. */
 void perf_sample_read_id(const struct perf_header *header, const uint8_t *at, size_t size,
 			 struct perf_sample *ret_sample)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sample - the parts of a record of perf.data that the reader wants.
+ * sample - the fields of a perf.data record that the reader needs.
  *
  * Source: uapi/linux/perf_event.h.
  */
@@ -16,11 +16,11 @@ struct perf_sample {
 	uint32_t raw_size;
 };
 
-/* The sample of `size` bytes at `at`, behind its record's header. False: it makes no sense. */
+/* Parses a sample of `size` bytes at `at`, behind the record's header. False: it is damaged. */
 bool perf_sample_read(const struct perf_header *header, const uint8_t *at, size_t size,
 		      struct perf_sample *ret_sample);
 
-/* What stands at the end of any other record. */
+/* Parses the fields at the end of a record that is not a sample. */
 void perf_sample_read_id(const struct perf_header *header, const uint8_t *at, size_t size,
 			 struct perf_sample *ret_sample);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Forks at once, executes when told to. */
+/* Forks the process at once; it executes the command after a byte in a pipe. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -14,7 +14,7 @@ void record_child_init(struct record_child *child)
 	*child = (struct record_child){ .go = -1, .error = -1 };
 }
 
-/* In the child: waits for the word, then becomes the command. */
+/* In the child: waits for the byte, then executes the command. */
 static void child_main(char **command, const struct record_signals *signals, int go, int error)
 {
 	char byte;
@@ -44,7 +44,7 @@ int record_child_new(struct record_child *child, char **command,
 	}
 	child->pid = fork();
 	if (child->pid == 0) {
-		close(go[1]); /* or its own end would keep it waiting */
+		close(go[1]); /* an open writing end would make read() wait for ever */
 		child_main(command, signals, go[0], error[1]);
 	}
 	close(go[0]);
@@ -81,7 +81,7 @@ bool record_child_has_ended(struct record_child *child)
 void record_child_release(struct record_child *child)
 {
 	if (child->pid > 0)
-		kill(child->pid, SIGTERM); /* it may take its time */
+		kill(child->pid, SIGTERM);
 	if (child->go >= 0)
 		close(child->go);
 	if (child->error >= 0)

@@ -2,8 +2,8 @@
 /*
  * child - the command that runs while a recording is made.
  *
- * It is there before the recording begins, so that what it costs to make it is not recorded, and
- * becomes the command when it is told to.
+ * The process is forked before the recording begins, so that the recording does not contain the
+ * fork, and executes the command when the recording has begun.
  */
 #ifndef KVMTOP_TRACE_RECORD_CHILD_H
 #define KVMTOP_TRACE_RECORD_CHILD_H
@@ -14,31 +14,31 @@
 
 #include "base/why.h"
 
-/* What the command gets back of what the recorder changed for itself. */
+/* The signal settings from before the recorder changed them; the command gets these. */
 struct record_signals {
 	sigset_t mask;
 	struct sigaction xfsz; /* SIGXFSZ */
 };
 
 struct record_child {
-	pid_t pid;     /* 0: none, or it has ended */
-	int go, error; /* ends of pipes; -1: none */
-	int status;    /* once it has ended; 128 and the signal that did it, as shells say it */
+	pid_t pid;     /* 0: no command, or it has ended */
+	int go, error; /* ends of pipes: to begin, and for the errno of exec; -1: none */
+	int status;    /* exit status after the end; 128 + signal, as in shells */
 };
 
 void record_child_init(struct record_child *child);
 
-/* command ends in NULL. Returns 0, or -errno with why. */
+/* command is an argv that ends in NULL. Returns 0, or -errno with why. */
 int record_child_new(struct record_child *child, char **command,
 		     const struct record_signals *signals, struct why *why);
 
-/* Lets it begin. Returns 0, or -errno with why: command cannot be run. */
+/* Executes the command. Returns 0, or -errno with why: the command cannot be run. */
 int record_child_begin(struct record_child *child, char **command, struct why *why);
 
-/* Whether it has just ended. */
+/* Whether the command has ended since the last call. */
 bool record_child_has_ended(struct record_child *child);
 
-/* It does not outlive the recording, which may end before it. */
+/* Ends the command if it still runs. */
 void record_child_release(struct record_child *child);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The header, piece by piece, then the pages of each CPU. */
+/* Writes the header, piece by piece, then the pages of each CPU. */
 #include <endian.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -42,7 +42,7 @@ static void put_name(FILE *out, const char *name)
 	fwrite(name, strlen(name) + 1, 1, out);
 }
 
-/* A file of the kernel, after its size. */
+/* Writes the size of a tracefs file, then its content. */
 static int put_file(FILE *out, const char *file)
 {
 	int size = 0;
@@ -79,7 +79,7 @@ static int put_formats(FILE *out, const struct ring_event *event, size_t nr)
 	return err;
 }
 
-/* How many events from the first on are of its system. */
+/* The number of events at the beginning of the list with the first event's system. */
 static size_t system_length(const struct ring_event *events, size_t nr)
 {
 	size_t length = 1;
@@ -97,7 +97,7 @@ static int compare_events(const void *a, const void *b)
 	return order ? order : strcmp(one->name, other->name);
 }
 
-/* Each system once, with its events. */
+/* Writes each system with its events. */
 static int put_systems(FILE *out, const struct ring *ring)
 {
 	size_t nr, nr_systems = 0;
@@ -140,18 +140,18 @@ static void put_stats(FILE *out, struct ring *ring)
 	}
 }
 
-/* The names of guests and the threads of their vCPUs, as trace-cmd notes those it has agents in. */
-static void put_guests(FILE *out, const struct recorded_guests *guests)
+/* Writes guests and their vCPUs' threads in the option that trace-cmd has for its guests. */
+static void put_guests(FILE *out, const struct guest_log *log)
 {
-	const struct recorded_guest *guest;
+	const struct logged_guest *guest;
 
-	for (size_t i = 0; (guest = recorded_guests_at(guests, i)); i++) {
+	for (size_t i = 0; (guest = guest_log_at(log, i)); i++) {
 		size_t size = strlen(guest->name) + 1;
 
 		put_u16(out, OPTION_GUEST);
 		put_u32(out, (uint32_t)(size + 8 + 4 + 8 * guest->nr_vcpus));
 		put_name(out, guest->name);
-		put_u64(out, (uint64_t)guest->pid); /* there is no recording made in it */
+		put_u64(out, (uint64_t)guest->pid); /* trace_id; the guest has no file of its own */
 		put_u32(out, (uint32_t)guest->nr_vcpus);
 		for (size_t vcpu = 0; vcpu < guest->nr_vcpus; vcpu++) {
 			put_u32(out, (uint32_t)vcpu);
@@ -160,7 +160,7 @@ static void put_guests(FILE *out, const struct recorded_guests *guests)
 	}
 }
 
-static void put_options(FILE *out, struct ring *ring, const struct recorded_guests *guests,
+static void put_options(FILE *out, struct ring *ring, const struct guest_log *log,
 			uint32_t nr_cpus)
 {
 	char *clocks = ring_read(ring, "trace_clock");
@@ -177,12 +177,12 @@ static void put_options(FILE *out, struct ring *ring, const struct recorded_gues
 		put_option(out, OPTION_UNAME, text, strlen(text) + 1);
 	}
 	put_option(out, OPTION_CPUCOUNT, &nr_cpus, sizeof(nr_cpus));
-	put_guests(out, guests);
+	put_guests(out, log);
 	put_stats(out, ring);
 	put_u16(out, 0);
 }
 
-static int put_header(FILE *out, struct ring *ring, const struct recorded_guests *guests,
+static int put_header(FILE *out, struct ring *ring, const struct guest_log *log,
 		      uint32_t nr_cpus)
 {
 	static const char magic[] = { 0x17, 0x08, 0x44 };
@@ -199,7 +199,7 @@ static int put_header(FILE *out, struct ring *ring, const struct recorded_guests
 	put_name(out, "header_event");
 	if (!err)
 		err = put_file(out, "events/header_event");
-	put_u32(out, 0); /* events of ftrace itself */
+	put_u32(out, 0); /* events of system ftrace */
 	if (!err)
 		err = put_systems(out, ring);
 	put_u32(out, 0); /* kallsyms */
@@ -207,15 +207,15 @@ static int put_header(FILE *out, struct ring *ring, const struct recorded_guests
 	if (!err)
 		err = put_file(out, "saved_cmdlines");
 	put_u32(out, nr_cpus);
-	put_options(out, ring, guests, nr_cpus);
+	put_options(out, ring, log, nr_cpus);
 	put_name(out, "flyrecord");
 	return err;
 }
 
 /* ---- the file ---- */
 
-/* Where a CPU's pages are; the header ends with one for each. */
-struct place {
+/* The pages of a CPU in the file; the header ends with a table of these. */
+struct cpu_pages {
 	uint64_t at, bytes;
 };
 
@@ -225,18 +225,18 @@ struct dat {
 	size_t nr;
 	char *head;
 	size_t head_bytes;
-	int given_up; /* 0, or the -errno for which newest pages were */
+	int given_up; /* -errno: why pages had to be given up; 0: none were */
 };
 
-static int head_new(struct dat *dat, struct ring *ring, const struct recorded_guests *guests)
+static int head_new(struct dat *dat, struct ring *ring, const struct guest_log *log)
 {
-	static const struct place nowhere = { 0, 0 };
+	static const struct cpu_pages nowhere = { 0, 0 };
 	FILE *out = open_memstream(&dat->head, &dat->head_bytes);
 	int err;
 
 	if (!out)
 		return -ENOMEM;
-	err = put_header(out, ring, guests, (uint32_t)dat->nr);
+	err = put_header(out, ring, log, (uint32_t)dat->nr);
 	for (size_t i = 0; i < dat->nr; i++)
 		fwrite(&nowhere, sizeof(nowhere), 1, out);
 	return fclose(out) == 0 ? err : -ENOMEM;
@@ -249,7 +249,7 @@ static uint64_t first_page(const struct dat *dat)
 	return (dat->head_bytes + page - 1) / page * page;
 }
 
-/* What a shell's ulimit -f has no room for is given up before, evenly. */
+/* Gives up pages in advance that exceed the file size limit (ulimit -f), evenly on all CPUs. */
 static void keep_limit(struct dat *dat)
 {
 	uint64_t first = first_page(dat);
@@ -261,7 +261,7 @@ static void keep_limit(struct dat *dat)
 		dat->given_up = -EFBIG;
 }
 
-/* The header from a byte of it on. */
+/* Writes the header from byte `from` on. */
 static int head_write(struct dat *dat, size_t from)
 {
 	for (size_t done = from; done < dat->head_bytes;) {
@@ -280,8 +280,8 @@ static int head_write(struct dat *dat, size_t from)
 	return 0;
 }
 
-/* Returns where they end. */
-static uint64_t move_pages(struct dat *dat, struct place *places)
+/* Returns the end of the pages in the file. */
+static uint64_t move_pages(struct dat *dat, struct cpu_pages *table)
 {
 	uint64_t at = first_page(dat);
 
@@ -289,44 +289,44 @@ static uint64_t move_pages(struct dat *dat, struct place *places)
 		int err = pages_move(dat->cpus, dat->nr, i, dat->fd, at);
 
 		dat->given_up = err ? err : dat->given_up;
-		places[i] = (struct place){ at, dat->cpus[i].bytes };
-		at += places[i].bytes; /* whole pages */
+		table[i] = (struct cpu_pages){ at, dat->cpus[i].bytes };
+		at += table[i].bytes; /* whole pages */
 	}
 	return at;
 }
 
-/* The header comes first and says last where the pages are: until then it has none. */
+/* The header is written before the pages; its table of pages is zero until they are moved. */
 static int dat_put(struct dat *dat)
 {
-	size_t places_bytes = dat->nr * sizeof(struct place);
-	struct place *places = malloc(places_bytes);
+	size_t table_bytes = dat->nr * sizeof(struct cpu_pages);
+	struct cpu_pages *table = malloc(table_bytes);
 	uint64_t end;
 	int err;
 
-	if (!places)
+	if (!table)
 		return -ENOMEM;
 	keep_limit(dat);
 	err = ftruncate(dat->fd, 0) < 0 ? -errno : head_write(dat, 0);
 	if (!err) {
-		end = move_pages(dat, places);
-		memcpy(dat->head + dat->head_bytes - places_bytes, places, places_bytes);
-		err = head_write(dat, dat->head_bytes - places_bytes);
-		/* Where there are no pages, their place is there nevertheless. */
+		end = move_pages(dat, table);
+		memcpy(dat->head + dat->head_bytes - table_bytes, table, table_bytes);
+		err = head_write(dat, dat->head_bytes - table_bytes);
+		/* The offset of a CPU without pages must not be behind the end of the file. */
 		if (!err && ftruncate(dat->fd, (off_t)end) < 0)
 			err = -errno;
 	}
-	free(places);
+	free(table);
 	return err;
 }
 
-int dat_write(struct ring *ring, const struct recorded_guests *guests, int fd, int *ret_given_up,
+int dat_write(struct ring *ring, const struct guest_log *log, int fd, int *ret_given_up,
 	      struct why *why)
 {
 	struct dat dat = { .fd = fd };
 	int err;
 
 	dat.cpus = ring_pages(ring, &dat.nr);
-	err = head_new(&dat, ring, guests);
+	err = head_new(&dat, ring, log);
 	if (!err)
 		err = dat_put(&dat);
 	free(dat.head);

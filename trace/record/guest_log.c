@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Copies what the inventory says before it forgets. */
+/* Copies guests from the inventory, which forgets guests that have ended. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,48 +11,48 @@
 
 #define VCPUS_MAX 4096
 
-struct recorded_guests {
+struct guest_log {
 	struct guests *inventory;
 	uint64_t generation;
-	struct recorded_guest *list;
+	struct logged_guest *list;
 	size_t nr, room;
 };
 
-struct recorded_guests *recorded_guests_new(const struct env *env)
+struct guest_log *guest_log_new(const struct env *env)
 {
-	struct recorded_guests *guests = calloc(1, sizeof(*guests));
+	struct guest_log *log = calloc(1, sizeof(*log));
 
-	if (guests && !(guests->inventory = guests_new(env))) {
-		free(guests);
-		guests = NULL;
+	if (log && !(log->inventory = guests_new(env))) {
+		free(log);
+		log = NULL;
 	}
-	return guests;
+	return log;
 }
 
-void recorded_guests_free(struct recorded_guests *guests)
+void guest_log_free(struct guest_log *log)
 {
-	if (!guests)
+	if (!log)
 		return;
-	for (size_t i = 0; i < guests->nr; i++)
-		free(guests->list[i].tids);
-	free(guests->list);
-	guests_free(guests->inventory);
-	free(guests);
+	for (size_t i = 0; i < log->nr; i++)
+		free(log->list[i].tids);
+	free(log->list);
+	guests_free(log->inventory);
+	free(log);
 }
 
-static struct recorded_guest *get(struct recorded_guests *guests, uint32_t id)
+static struct logged_guest *get(struct guest_log *log, uint32_t id)
 {
-	for (size_t i = 0; i < guests->nr; i++) {
-		if (guests->list[i].id == id)
-			return &guests->list[i];
+	for (size_t i = 0; i < log->nr; i++) {
+		if (log->list[i].id == id)
+			return &log->list[i];
 	}
-	if (array_grow(&guests->list, &guests->room, guests->nr + 1) < 0)
+	if (array_grow(&log->list, &log->room, log->nr + 1) < 0)
 		return NULL;
-	guests->list[guests->nr] = (struct recorded_guest){ .id = id };
-	return &guests->list[guests->nr++];
+	log->list[log->nr] = (struct logged_guest){ .id = id };
+	return &log->list[log->nr++];
 }
 
-static int grow(struct recorded_guest *copy, size_t nr)
+static int grow(struct logged_guest *copy, size_t nr)
 {
 	if (array_grow(&copy->tids, &copy->tids_room, nr) < 0)
 		return -ENOMEM;
@@ -61,10 +61,10 @@ static int grow(struct recorded_guest *copy, size_t nr)
 	return 0;
 }
 
-/* Of two threads that are the same vCPU (of two VMs in a process) the first. */
-static int keep(struct recorded_guests *guests, const struct guest *guest)
+/* Two VMs in one process have the same vCPU numbers: the first VM's thread is kept. */
+static int keep(struct guest_log *log, const struct guest *guest)
 {
-	struct recorded_guest *copy = get(guests, guest->id);
+	struct logged_guest *copy = get(log, guest->id);
 	int err = copy ? 0 : -ENOMEM;
 
 	if (err)
@@ -83,30 +83,30 @@ static int keep(struct recorded_guests *guests, const struct guest *guest)
 	return err;
 }
 
-int recorded_guests_refresh(struct recorded_guests *guests, struct why *why)
+int guest_log_refresh(struct guest_log *log, struct why *why)
 {
-	int err = guests_refresh(guests->inventory, clock_now_ns(), why);
-	uint64_t generation = guests_generation(guests->inventory);
+	int err = guests_refresh(log->inventory, clock_now_ns(), why);
+	uint64_t generation = guests_generation(log->inventory);
 	const struct guest *guest;
 
-	if (err || generation == guests->generation)
+	if (err || generation == log->generation)
 		return err;
-	for (size_t i = 0; !err && (guest = guests_at(guests->inventory, i)); i++)
-		err = keep(guests, guest);
-	guests->generation = generation;
+	for (size_t i = 0; !err && (guest = guests_at(log->inventory, i)); i++)
+		err = keep(log, guest);
+	log->generation = generation;
 	return err;
 }
 
-const struct recorded_guest *recorded_guests_at(const struct recorded_guests *guests, size_t i)
+const struct logged_guest *guest_log_at(const struct guest_log *log, size_t i)
 {
-	return i < guests->nr ? &guests->list[i] : NULL;
+	return i < log->nr ? &log->list[i] : NULL;
 }
 
-int recorded_guests_find(const struct recorded_guests *guests, const char *name, pid_t pid,
-			 pid_t *ret_pid, struct why *why)
+int guest_log_find(const struct guest_log *log, const char *name, pid_t pid,
+		   pid_t *ret_pid, struct why *why)
 {
 	const struct guest *guest = NULL;
-	int err = guests_choose(guests->inventory, name, pid, &guest, why);
+	int err = guests_choose(log->inventory, name, pid, &guest, why);
 
 	if (!err)
 		*ret_pid = guest->pid;

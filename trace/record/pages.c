@@ -10,8 +10,8 @@
 
 #include "trace/record/pages.h"
 
-#define MOVE_BYTES (16u << 20)	  /* at most at once: so much room is needed twice */
-#define GIVE_UP_BYTES (64u << 10) /* at least at once, whole pages; or one part of so many: */
+#define MOVE_BYTES (16u << 20)	  /* most bytes of one move, for which the disk needs room twice */
+#define GIVE_UP_BYTES (64u << 10) /* least bytes given up at once; or this part of the rest: */
 #define GIVE_UP_PART 64
 
 int pages_file(const char *folder, struct why *why)
@@ -37,7 +37,7 @@ static uint64_t whole_pages(uint64_t bytes)
 	return bytes - bytes % (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Those that may be given up; one that has been moved in part is one. */
+/* The bytes that may be given up. A page that was moved in part may be. */
 static uint64_t rest_of(const struct pages *pages)
 {
 	return pages->bytes - whole_pages(pages->moved);
@@ -85,7 +85,7 @@ static bool is_full(int err)
 	return err == ENOSPC || err == EDQUOT || err == EFBIG;
 }
 
-/* Some from where they are to a place. Returns how many bytes, or -errno. */
+/* Copies up to `bytes` bytes. Returns the number of bytes, or -errno. */
 static ssize_t copy_some(int in, uint64_t from, int out, uint64_t to, size_t bytes)
 {
 	loff_t in_at = (loff_t)from, out_at = (loff_t)to;
@@ -95,7 +95,7 @@ static ssize_t copy_some(int in, uint64_t from, int out, uint64_t to, size_t byt
 		return n;
 	if (n < 0 && (is_full(errno) || errno == EINTR))
 		return -errno;
-	/* It is not known there, or not between these two. */
+	/* copy_file_range() does not work on these file systems. */
 	if (lseek(out, (off_t)to, SEEK_SET) < 0)
 		return -errno;
 	n = sendfile(out, in, &in_at, bytes);
@@ -116,7 +116,7 @@ int pages_move(struct pages *cpus, size_t nr, size_t i, int out, uint64_t at)
 			continue;
 		if (n > 0) {
 			pages->moved += (uint64_t)n;
-			/* Where this is not known, the room comes back at the end. */
+			/* On file systems without holes, the ftruncate() below frees the room. */
 			(void)!fallocate(pages->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
 					 (off_t)pages->moved);
 		} else {

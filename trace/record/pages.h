@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pages - what was read of each CPU's ring, in files that have no name, and how it moves
- * from there to where it stays, on a disk that has room for it only once.
+ * pages - the recorded pages of each CPU, in files without a name, and their move to the output
+ * file on a disk that has room for the pages only once.
  *
- * What was moved is freed where it was. Where there is no room even so, the newest pages of the CPU
- * that has most of them are given up, until there is.
+ * Moved bytes are freed in the source file. If there is still no room, the newest pages of the CPU
+ * with most pages are given up, until there is room.
  */
 #ifndef KVMTOP_TRACE_RECORD_PAGES_H
 #define KVMTOP_TRACE_RECORD_PAGES_H
@@ -18,22 +18,22 @@
 /* The pages of one CPU. */
 struct pages {
 	int file;	/* -1: none */
-	uint64_t bytes; /* of all that are kept */
-	uint64_t moved; /* of those that have been moved */
+	uint64_t bytes; /* of all pages that were not given up */
+	uint64_t moved; /* of these, bytes that were moved */
 };
 
-/* A file in this folder that vanishes with its descriptor: that, or -errno with why. */
+/* Makes a file without a name in this folder. Returns a descriptor, or -errno with why. */
 int pages_file(const char *folder, struct why *why);
 
-/* Some of what is not moved yet; false: there is no more. */
+/* Gives up some pages that were not moved yet; false: there are none. */
 bool pages_give_up(struct pages *cpus, size_t nr);
 
-/* Until all together have no more than so many bytes. Whether that was needed. */
+/* Gives up pages until all CPUs together have at most `bytes`. Whether any were given up. */
 bool pages_fit(struct pages *cpus, size_t nr, uint64_t bytes);
 
 /*
- * Moves those of CPU i to a place in a file. Returns 0, or -errno: why some had to be given up.
- * Then `bytes` are there, in whole pages.
+ * Moves the pages of CPU i to offset `at` of a file: afterwards cpus[i].bytes are there, in whole
+ * pages. Returns 0, or -errno: why some pages had to be given up.
  */
 int pages_move(struct pages *cpus, size_t nr, size_t i, int out, uint64_t at);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The instance: its events, its pages. */
+/* Makes the instance, enables its events, and moves its pages. */
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -18,7 +18,7 @@
 
 #define NAME_PREFIX "kvmtop-"
 #define PIPE_BYTES (1 << 20)
-#define WAKE_PERCENT "10" /* early: what comes in meanwhile needs room */
+#define WAKE_PERCENT "10" /* of the ring; low, as events arrive while the pages are moved */
 
 struct ring {
 	struct tracefs_instance *instance;
@@ -27,7 +27,7 @@ struct ring {
 	int *raw; /* trace_pipe_raw of each CPU; -1: there is no such CPU */
 	struct pages *pages;
 	size_t nr_cpus;
-	uint64_t bytes_max; /* that one file may have */
+	uint64_t bytes_max; /* the file size limit */
 	int pipe[2];
 	size_t page_bytes;
 	void *page;
@@ -40,7 +40,7 @@ static bool is_dead(pid_t pid)
 	return kill(pid, 0) < 0 && errno == ESRCH;
 }
 
-/* Those of processes that were killed record for ever. One in use cannot be removed anyway. */
+/* An instance of a killed process records for ever. The kernel keeps an instance in use. */
 static void remove_stale(void)
 {
 	char **names = tracefs_instances("^" NAME_PREFIX "[0-9][0-9]*$");
@@ -91,7 +91,7 @@ static int set_tids(struct ring *ring, const struct ring_config *config, struct 
 	char text[32];
 	int err = 0;
 
-	/* Threads that are made later belong to the guest, too. */
+	/* Later children of the guest's threads belong to the guest, too. */
 	if (config->nr_tids)
 		tracefs_option_enable(ring->instance, TRACEFS_OPTION_EVENT_FORK);
 	for (size_t i = 0; !err && i < config->nr_tids; i++) {
@@ -109,7 +109,7 @@ static int settings(struct ring *ring, const struct ring_config *config, struct 
 	char text[32];
 	int err = 0;
 
-	/* How full a ring wakes us. Kernels before 5.0 do so at once. */
+	/* poll() returns when the ring is this full. Kernels before 5.0 return at once. */
 	tracefs_instance_file_write(ring->instance, "buffer_percent", WAKE_PERCENT);
 	if (config->clock)
 		err = write_setting(ring, "trace_clock", config->clock, why);
@@ -122,7 +122,7 @@ static int settings(struct ring *ring, const struct ring_config *config, struct 
 
 /* ---- events ---- */
 
-/* The kernel explains in a file: what is behind the last colon of the first line. */
+/* The kernel's reason is in a tracefs file, behind the last colon of its first line. */
 static int filter_error(struct ring *ring, const char *name, const char *filter, struct why *why)
 {
 	char *text = tracefs_error_last(ring->instance);
@@ -182,7 +182,7 @@ static int add_event(struct ring *ring, const char *system, const char *name, co
 	return err;
 }
 
-/* "kvm_exit" or "kvm:kvm_exit", with shell wildcards. NULL: all, where all is not too much. */
+/* pattern: "kvm_exit" or "kvm:kvm_exit", with shell wildcards. NULL: all systems but kvmmmu. */
 static bool matches(const char *pattern, const char *system, const char *name)
 {
 	char full[256];
@@ -200,7 +200,7 @@ static int choose_of_system(struct ring *ring, const char *system, const char *p
 	int err = 0;
 
 	for (size_t i = 0; !err && names && names[i]; i++) {
-		/* Not events but files of the folder's own. */
+		/* Files of the system's folder that are not events. */
 		if (!matches(pattern, system, names[i]) ||
 		    !tracefs_event_file_exists(NULL, system, names[i], "format"))
 			continue;
@@ -257,7 +257,7 @@ static int cpu_open(struct ring *ring, size_t i, const char *folder, struct why 
 	return ring->pages[i].file < 0 ? ring->pages[i].file : 0;
 }
 
-/* Two descriptors a CPU are more than the usual 1024 on large machines. */
+/* On large machines, two descriptors for each CPU exceed the usual limit of 1024. */
 static void raise_limit(void)
 {
 	struct rlimit limit;
@@ -299,7 +299,7 @@ static int cpus_open(struct ring *ring, const char *folder, struct why *why)
 	if (!err && pipe2(ring->pipe, O_CLOEXEC) < 0)
 		err = -errno;
 	if (!err)
-		fcntl(ring->pipe[1], F_SETPIPE_SZ, PIPE_BYTES); /* a smaller one will do */
+		fcntl(ring->pipe[1], F_SETPIPE_SZ, PIPE_BYTES); /* may fail: a smaller pipe works */
 	return err;
 }
 
@@ -379,7 +379,7 @@ static int write_error(int err, struct why *why)
 	return why_set(why, -err, "what is recorded cannot be written: %s", strerror(err));
 }
 
-/* What is in the pipe to the file. */
+/* Moves the content of the pipe to the file. */
 static int pipe_drain(struct ring *ring, struct pages *pages, size_t left, struct why *why)
 {
 	while (left) {
@@ -409,12 +409,12 @@ static int cpu_drain(struct ring *ring, size_t i, struct why *why)
 		if (n < 0)
 			return why_set(why, -errno, "trace_pipe_raw: %s", strerror(errno));
 		err = pipe_drain(ring, pages, (size_t)n, why);
-		pages->bytes -= pages->bytes % ring->page_bytes; /* a full disk may take a part */
+		pages->bytes -= pages->bytes % ring->page_bytes; /* a full disk may cut a page */
 	}
 	return err;
 }
 
-/* The pages of all CPUs will be one file: the limit of one is reached before the kernel says so. */
+/* All CPUs' pages will be in one file, so the file size limit holds for their sum. */
 static int check_limit(const struct ring *ring, struct why *why)
 {
 	return ring_bytes(ring) > ring->bytes_max ? write_error(EFBIG, why) : 0;
@@ -446,7 +446,7 @@ static int page_write(struct ring *ring, struct pages *pages, struct why *why)
 	return 0;
 }
 
-/* Only read() gives pages that are not full. */
+/* Partly filled pages can be had with read() only, not with splice(). */
 static int cpu_drain_rest(struct ring *ring, size_t i, struct why *why)
 {
 	int err = cpu_drain(ring, i, why);
@@ -479,7 +479,7 @@ void ring_pollfds(const struct ring *ring, struct pollfd *fds)
 		fds[i] = (struct pollfd){ .fd = ring->raw[i], .events = POLLIN };
 }
 
-/* ---- what there is to say about it ---- */
+/* ---- counts and files ---- */
 
 uint64_t ring_bytes(const struct ring *ring)
 {
