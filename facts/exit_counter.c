@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Chooses among the counters of exits, and says in short what the host does. */
+/* Chooses the best counter of VM exits, and sums up what the exits of a host cost. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "facts/exit_counter.h"
 #include "facts/key_sums.h"
 
-/* The lower the better: has counted anything, then rank, then the order of the providers. */
+/* Lower is better: a counter that has counted, then a low rank, then an early provider. */
 static uint32_t score(const struct field *field, bool has_counted)
 {
 	return (uint32_t)!has_counted << 16 | (uint32_t)field->exit_rank << 8 | field->source;
@@ -143,7 +143,7 @@ static bool is_costlier(const struct key_sum *a, const struct key_sum *b)
 	return a->key.field < b->key.field;
 }
 
-/* The costliest of all, or of one guest; NULL: there is none. */
+/* The costliest reason of all guests, or of one guest; NULL: no exit had a cost. */
 static const struct key_sum *costliest(const struct key_sums *sums, uint32_t guest)
 {
 	const struct key_sum *best = NULL;

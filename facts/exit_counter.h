@@ -17,25 +17,25 @@ struct exits {
 
 /*
  * The best counter that has counted anything; if none has, the best of all. by_guest: only counters
- * that tell guests apart; is_timed: only counters of the provider "exits".
+ * that have a value for each guest; is_timed: only counters of the provider "exits".
  */
 struct exits exits_choose(const struct facts *facts, bool by_guest, bool is_timed);
 bool exits_has(const struct exits *exits, const struct field *field);
 
-/* Whether the dictionary has anything from the provider "exits". */
+/* Whether the dictionary has fields of the provider "exits". */
 bool fields_have_exits(const struct fields *fields);
 
-/* What to say where exits to user space stand in for exits; else NULL. */
+/* A note for the reader when only exits to user space are counted; else NULL. */
 const char *exits_note(const struct exits *exits);
 
 /* Exits of the host, or of one guest, for one line. */
 struct exits_summary {
-	const char *name;	/* of the field that counted them; NULL: there is none */
+	const char *name;	/* of the field that counts exits; NULL: none does */
 	struct stat_sum sum;
-	/* The rest comes from the provider "exits"; 0 without it. */
+	/* All members below come from the provider "exits", and are 0 without that provider. */
 	uint64_t part_ns[TIME_PARTS]; /* where the time of all vCPUs went in the last interval */
-	bool has_parts, has_user; /* has_user: user space's part is known, else it is in KVM's */
-	uint32_t guest;		/* the hottest guest: its exits took most time, halts left out */
+	bool has_parts, has_user; /* without has_user, KVM's part has user space's */
+	uint32_t guest;		/* the guest with the costliest exits, without halts */
 	uint32_t reason;	/* its costliest reason, a field */
 	double rate_per_s;	/* the rate of that reason */
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Fields of VM exits, what they were about, and where vCPUs' time went. */
+/* Makes the fields of VM exits, of their arguments, and of the parts of vCPUs' time. */
 #include <stdio.h>
 
 #include "arch/argument.h"

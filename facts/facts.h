@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * facts - all that is known at one moment: what views are built from.
+ * facts - all that is known at one moment; views are built from facts.
  */
 #ifndef KVMTOP_FACTS_FACTS_H
 #define KVMTOP_FACTS_FACTS_H

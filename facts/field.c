@@ -10,13 +10,13 @@
 #include "facts/field.h"
 
 struct entry {
-	struct field field; /* its strings are ours */
+	struct field field; /* this file frees its strings */
 	uint32_t id;
 	UT_hash_handle hh;
 };
 
 struct fields {
-	struct entry **list; /* by number; entries do not move, so pointers to fields stay good */
+	struct entry **list; /* by number; entries never move, so pointers to fields stay valid */
 	uint32_t nr, cap;
 	struct entry *by_name;
 };
@@ -188,7 +188,7 @@ int field_set_copy(struct field_set *to, const struct field_set *from)
 	field_set_clear(to);
 	if (!from->nr_words)
 		return 0;
-	/* Adding and removing the last bit makes room for all of them. */
+	/* Adding and removing the last bit makes room for all bits of from. */
 	if (field_set_add(to, from->nr_words * 64 - 1) < 0)
 		return -ENOMEM;
 	field_set_del(to, from->nr_words * 64 - 1);

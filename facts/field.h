@@ -2,9 +2,9 @@
 /*
  * field - the dictionary of what can be counted: (event, detail) pairs, each with a dense number.
  *
- * "kvm_exit" is a field, and so is its child "kvm_exit(HLT)". Providers add fields when they open
- * and, should the kernel show something new, later; none is ever removed, so a number stays good
- * for the whole run. Samples, stats and views carry the numbers, names live here only.
+ * "kvm_exit" is a field, and so is its child "kvm_exit(HLT)". Providers add fields when they open,
+ * and later when the kernel shows something new. No field is ever removed, so a number stays valid
+ * for the whole run. Samples, stats and views have the numbers; only the dictionary has the names.
  */
 #ifndef KVMTOP_FACTS_FIELD_H
 #define KVMTOP_FACTS_FIELD_H
@@ -22,39 +22,43 @@ enum field_kind {
 };
 
 /*
- * What a field's values are about; each view takes its own kind. All but events come from the
- * provider "exits", keyed by guest and vCPU; a parent has its children's sum in rows of its own.
+ * What a field counts; each view shows its own kinds. All kinds but USE_EVENT come from the
+ * provider "exits", with a key for each guest and vCPU; the rows of a parent have the sums of its
+ * children.
  */
 enum field_use {
-	/* How often an event happened, and, as children, why. */
+	/* How often an event happened; the children are the reasons. */
 	USE_EVENT,
 	/*
 	 * "vmexit" (exit_rank 1): VM exits, timed from kvm_exit to kvm_entry; "userspace" (rank 2):
-	 * those that reached user space, timed from there on. Their children are the reasons:
-	 * "vmexit(HLT)". Counted when it begins; one that is not over yet is in its time up to now.
+	 * exits to user space, timed from the return to user space on. The children are the
+	 * reasons: "vmexit(HLT)". An exit is counted when it begins; the time has unfinished exits
+	 * up to now.
 	 */
 	USE_EXIT,
-	/* "time": a vCPU's life in ns; its children are the parts of enum time_part. */
+	/*
+	 * "time": the whole time of a vCPU in ns; the children are the parts of enum time_part.
+	 */
 	USE_TIME,
 	/* "cpu": the number of the CPU that the vCPU's latest exit was on; a gauge. */
 	USE_CPU,
 	/*
-	 * "ioport", "mmio", "msr", "cpuid", "hypercall", "sysreg": what exits were about, timed by
-	 * the exit they came with. Their children: "msr(MSR_WRITE 0x6e0 IA32_TSC_DEADLINE)", whose
-	 * label has no reason in it.
+	 * "ioport", "mmio", "msr", "cpuid", "hypercall", "sysreg": the arguments of exits, with the
+	 * time of their exits. Children: "msr(MSR_WRITE 0x6e0 IA32_TSC_DEADLINE)", with the label
+	 * "0x6e0 IA32_TSC_DEADLINE".
 	 */
 	USE_ARGUMENT,
 };
 
 /*
- * Where a vCPU's time goes. GUEST, KVM, USER and HALT add up to the whole. WAIT is another way to
- * look at it: runnable, but no CPU to run on.
+ * Where a vCPU's time goes. GUEST, KVM, USER and HALT add up to the whole. WAIT is not a part of
+ * the whole beside these four: the vCPU could run, but had no CPU.
  */
 enum time_part { TIME_WHOLE, TIME_GUEST, TIME_KVM, TIME_USER, TIME_HALT, TIME_WAIT, TIME_PARTS };
 
 struct field {
 	const char *name;  /* "kvm_exit(HLT)", unique */
-	const char *label; /* what it is called below its parent: "HLT"; else the name */
+	const char *label; /* its name below its parent: "HLT"; without a parent the name */
 	const char *alias; /* kvm_stat's name where it differs, "kvm_exit(WFI)"; else NULL */
 	uint32_t parent;   /* FIELD_NONE for most */
 	uint32_t source;   /* the provider, as numbered in SAMPLE_SOURCES */
@@ -63,8 +67,8 @@ struct field {
 	enum time_part part; /* USE_TIME: which */
 	bool is_idle;	   /* an exit that means the vCPU has nothing to do */
 	bool is_extra;	   /* counted only when a filter names it */
-	uint8_t exit_rank; /* 1: counts VM exits; 2: those that reach user space; 0: else */
-	uint32_t reason; /* USE_ARGUMENT: the exit reason it belongs to; FIELD_NONE: not known */
+	uint8_t exit_rank; /* 1: counts VM exits; 2: exits to user space; 0: neither */
+	uint32_t reason; /* USE_ARGUMENT: the reason of its exits; FIELD_NONE: not known */
 	bool has_children;
 };
 
@@ -74,8 +78,8 @@ struct fields *fields_new(void); /* NULL: no memory */
 void fields_free(struct fields *fields);
 
 /*
- * Adds a copy of spec (its strings too); has_children is derived, and so is a label that is NULL. A
- * name that exists already gives its number again. Returns 0 or -ENOMEM.
+ * Adds a copy of spec (its strings too); has_children is set here, and the label, too, when it is
+ * NULL. A name that exists already keeps its number, which is returned. Returns 0 or -ENOMEM.
  */
 int fields_add(struct fields *fields, const struct field *spec, uint32_t *ret_id);
 

@@ -11,7 +11,7 @@
 #include "facts/sample.h"
 
 struct key_sum {
-	struct key key; /* with FIELD_NONE as its field: this slot is free */
+	struct key key; /* the field is FIELD_NONE: this slot is free */
 	uint64_t count, ns;
 };
 
@@ -21,7 +21,10 @@ struct key_sums {
 	size_t nr_slots, nr;
 };
 
-/* The sum of a key, which has a field; 0 at first. NULL: no memory, and the key is new. */
+/*
+ * The sum of a key; the key's field is not FIELD_NONE. A new sum is 0. NULL: no memory for a new
+ * key.
+ */
 struct key_sum *key_sums_get(struct key_sums *sums, struct key key);
 void key_sums_release(struct key_sums *sums);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sample - what all providers said at one moment: raw, keyed, monotonic values.
+ * sample - the values of all providers at one moment: raw, keyed, monotonic.
  *
- * A provider adds rows in any order, and no key twice; it knows nothing of earlier samples. One
- * that has nothing to say about a key leaves it out: an absent row is not a zero.
+ * A provider adds rows in any order, and no key twice, and needs no earlier sample. A provider that
+ * does not know the value of a key adds no row: an absent row is not a zero.
  */
 #ifndef KVMTOP_FACTS_SAMPLE_H
 #define KVMTOP_FACTS_SAMPLE_H
@@ -16,13 +16,13 @@
 enum {
 	/* The counter started at 0 after the previous sample: all of it happened since. */
 	ROW_FROM_ZERO = 1 << 0,
-	/* And it was being counted all that time, so that there is a rate, too. */
+	/* And it was counted during the whole interval, so there is a rate, too. */
 	ROW_WHOLE_INTERVAL = 1 << 1,
 };
 
 struct key {
-	uint32_t guest; /* struct guest's id; GUEST_ANY: the source does not tell guests apart */
-	int32_t vcpu;	/* its index; -1: not told apart */
+	uint32_t guest; /* struct guest's id; GUEST_ANY: the source has one value for all guests */
+	int32_t vcpu;	/* its index; -1: one value for all vCPUs */
 	uint32_t field;
 };
 
@@ -38,23 +38,23 @@ static inline uint64_t hist_edge_ns(unsigned int bucket)
 	return bucket + 1 < HIST_BUCKETS ? UINT64_C(1) << (bucket + 7) : UINT64_MAX;
 }
 
-/* How durations differ, exactly. */
+/* The exact mean, minimum and deviation of durations. */
 struct spread {
 	uint64_t count; /* 0: nothing is known */
 	uint64_t min_ns;
 	double mean_ns, squares; /* squares: the sum of the squared differences from the mean */
 };
 
-/* As if all durations had been added to the one. */
+/* Adds the durations of more to spread. */
 void spread_join(struct spread *spread, const struct spread *more);
 
-/* What the counted things took. All of it only grows. */
+/* The durations of what is counted. All members only grow. */
 struct timing {
 	uint64_t time_ns;
-	uint64_t max_ns; /* of one of them */
-	/* Of a recording; it is the provider's and stays until that is closed. NULL: not known. */
+	uint64_t max_ns; /* the longest duration */
+	/* Of a recording. The provider owns it until the provider is closed. NULL: not known. */
 	const struct spread *spread;
-	/* How many took how long, modulo 2^32; those that are not over yet are in time_ns only. */
+	/* Counts by duration, modulo 2^32. What has not ended yet is in time_ns only. */
 	uint32_t hist[HIST_BUCKETS];
 };
 
@@ -70,14 +70,14 @@ struct sample {
 	size_t nr_rows, cap_rows;
 	struct timing *timings;
 	size_t nr_timings, cap_timings;
-	uint64_t time_ns[SAMPLE_SOURCES]; /* CLOCK_MONOTONIC beside the data; 0: source is not in */
+	uint64_t time_ns[SAMPLE_SOURCES]; /* CLOCK_MONOTONIC beside the data; 0: no rows of it */
 };
 
 /* Empties it and keeps its memory. */
 void sample_reset(struct sample *sample);
 /* 0 or -ENOMEM. */
 int sample_add(struct sample *sample, struct key key, uint64_t count, uint32_t flags);
-/* The same with a copy of what they took. */
+/* The same with durations, which are copied. */
 int sample_add_timed(struct sample *sample, struct key key, uint64_t count, uint32_t flags,
 		     const struct timing *timing);
 void sample_release(struct sample *sample);

@@ -20,7 +20,7 @@ struct stats {
 	size_t nr, cap;
 	struct entry *by_key;
 	uint32_t kept_guest; /* see stats_keep_guest() */
-	size_t next; /* the index of the next row's key if rows come in the order of last time */
+	size_t next; /* the index of the next row's key if rows have the order of the last sample */
 	uint64_t tick;
 	uint64_t time_ns[SAMPLE_SOURCES]; /* of the last sample that had the source */
 	uint64_t elapsed_ns[SAMPLE_SOURCES];
@@ -44,7 +44,7 @@ static bool is_key(const struct key *a, const struct key *b)
 	return a->guest == b->guest && a->vcpu == b->vcpu && a->field == b->field;
 }
 
-/* The same for a row of a sample: rows nearly always come in the order of the sample before. */
+/* The same for a row of a sample. Rows nearly always have the order of the sample before. */
 static struct entry *stats_find_row(struct stats *stats, const struct key *key)
 {
 	struct entry *entry = stats->next < stats->nr ? stats->list[stats->next] : NULL;
@@ -127,7 +127,7 @@ static void stats_clock(struct stats *stats, const struct sample *sample)
 	}
 }
 
-/* A counter's next value. One that went back was restarted by its owner and counts on from 0. */
+/* A counter's next value. A counter that went back was restarted at 0. */
 static void stat_advance(struct stats_item *stat, uint64_t raw, uint64_t elapsed_ns)
 {
 	if (raw < stat->raw) {
@@ -141,7 +141,7 @@ static void stat_advance(struct stats_item *stat, uint64_t raw, uint64_t elapsed
 	stat->rate_per_s = elapsed_ns ? (double)stat->delta * 1e9 / (double)elapsed_ns : 0;
 }
 
-/* The parent of a child that was counted before this sample; NULL: none, or as new as the child. */
+/* The parent of a child; NULL: there is none, or it was first counted in this sample. */
 static const struct stats_item *older_parent(const struct stats *stats, const struct fields *fields,
 				       const struct key *key)
 {
@@ -154,10 +154,10 @@ static const struct stats_item *older_parent(const struct stats *stats, const st
 }
 
 /*
- * A counter's first value. It has a total but no rate: the time that it ran is not known. A child
- * whose parent is older starts at this value: it has counted during a part of the interval only,
- * and its share of the parent would be wrong. The provider "exits" counts all the time, and has no
- * row for what has not happened: there the first value counts.
+ * A counter's first value gives a total but no rate: how long the counter ran is not known. If the
+ * parent was counted before, the child's total starts at this value: the child counted during a
+ * part of the interval only, and its share of the parent would be wrong. The provider "exits"
+ * counts all the time, and has no row before something happened: its first value counts.
  */
 static void stat_begin(struct stats_item *stat, const struct row *row,
 		       const struct stats_item *parent, uint64_t elapsed_ns)
@@ -173,7 +173,10 @@ static void stat_begin(struct stats_item *stat, const struct row *row,
 	stat->rate_per_s = stat->has_rate ? (double)stat->delta * 1e9 / (double)elapsed_ns : 0;
 }
 
-/* The longest is known when it is longer than the one before the reset; else its bucket is. */
+/*
+ * The longest duration since the reset is known when it is longer than the longest before the
+ * reset; else only its bucket is known.
+ */
 static uint64_t longest_since(const struct stats_timing *timing)
 {
 	unsigned int top = HIST_BUCKETS - 1;
@@ -219,7 +222,7 @@ static void timing_reset(struct stats_timing *timing)
 	memset(timing->total, 0, sizeof(timing->total));
 }
 
-/* A sample without the key. is_known: nothing happened; else the value is not known. */
+/* The key is not in the sample. is_known: nothing happened; else the value is not known. */
 static void stat_rest(struct stats_item *stat, uint64_t tick, bool is_known)
 {
 	stat->delta = 0;
@@ -230,7 +233,7 @@ static void stat_rest(struct stats_item *stat, uint64_t tick, bool is_known)
 		timing_rest(stat->timing);
 }
 
-/* from_zero: all of it happened since the previous sample; else before. */
+/* from_zero: the durations began at 0 after the previous sample. */
 static int timing_begin(struct stats_item *stat, const struct timing *raw, bool from_zero)
 {
 	stat->timing = calloc(1, sizeof(*stat->timing));
@@ -318,8 +321,8 @@ static int timing_retire(struct stats_item *ended, const struct stats_timing *ti
 }
 
 /*
- * Moves what a guest had counted to STATS_ENDED, zeros as well: without a row for each child the
- * children there would look incomplete. Levels end with their guest.
+ * Adds the totals of a guest to STATS_ENDED, zeros as well: without a row for each child the
+ * children of STATS_ENDED would look incomplete. Levels end with their guest.
  */
 static int stats_retire(struct stats *stats, const struct fields *fields, struct stats_item *stat)
 {
@@ -341,7 +344,7 @@ static int stats_retire(struct stats *stats, const struct fields *fields, struct
 	return stat->timing ? timing_retire(&ended->stat, stat->timing) : 0;
 }
 
-/* The counter is gone. If it comes back it begins at 0, and its total goes on. */
+/* The counter is gone. A counter that comes back begins at 0, and its total goes on. */
 static void stat_close(struct stats_item *stat, uint64_t tick)
 {
 	stat_rest(stat, tick, true);
@@ -360,9 +363,10 @@ static bool is_kept(const struct stats *stats, const struct fields *fields, cons
 }
 
 /*
- * Ends keys that are not in the sample although their source is: guests and vCPUs that left. If the
- * source is not in the sample, its keys keep their totals and lose their rates. Backwards, because
- * entries of STATS_ENDED are added at the end and a removed entry is replaced by the last.
+ * Ends keys that are not in the sample although their source is: their guest or vCPU has ended. If
+ * the source is not in the sample, its keys keep their totals and lose their rates. The loop goes
+ * backwards, because entries of STATS_ENDED are added at the end, and the last entry replaces a
+ * removed one.
  */
 static int stats_expire(struct stats *stats, const struct fields *fields,
 			const struct sample *sample)

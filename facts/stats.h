@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stats - totals, deltas and rates out of successive samples.
+ * stats - totals, deltas and rates, made from successive samples.
  *
- * A pure function of what it is given: no I/O, no clock. Keys are matched by value, never by
- * position, so rows may come, go and change their order. A total counts from the first sample of
- * its key, or from 0 if the provider says that its counter began there (ROW_FROM_ZERO). Totals
- * never go back: when a guest ends, its totals move to the guest STATS_ENDED. A rate needs two
- * samples of one key and the time between them.
+ * Pure computation: no I/O, no clock. Keys are matched by value, never by position, so rows may
+ * come, go and change their order. A total counts from the first sample of its key, or from 0 if
+ * the provider says that the counter began at 0 (ROW_FROM_ZERO). Totals never go back: when a guest
+ * ends, its totals move to the guest STATS_ENDED. A rate needs two samples of one key and the time
+ * between them.
  */
 #ifndef KVMTOP_FACTS_STATS_H
 #define KVMTOP_FACTS_STATS_H
@@ -21,7 +21,7 @@
 #define STATS_ENDED UINT32_MAX /* as a guest: all guests that have ended */
 #define STATS_HISTORY 32       /* rates remembered per key, for sparklines */
 
-/* How long the counted things took; only of keys that are timed. */
+/* Durations of what is counted; only keys that are timed have them. */
 struct stats_timing {
 	uint64_t total_ns, delta_ns; /* since the start or the reset; since the previous sample */
 	uint64_t max_ns;	     /* the longest since the start or the reset */
@@ -30,14 +30,14 @@ struct stats_timing {
 
 	/* stats' own */
 	struct timing raw;
-	uint64_t max_before; /* raw.max_ns at the reset: longer ones came later */
+	uint64_t max_before; /* raw.max_ns at the reset: a longer duration came later */
 };
 
 struct stats_item {
 	struct key key;
 	uint64_t total;	   /* counter: since the start or the reset; else the level now */
 	uint64_t delta;	   /* counter: since the previous sample */
-	double rate_per_s; /* valid with has_rate only */
+	double rate_per_s; /* valid if has_rate */
 	bool has_rate;
 	uint64_t parent_before; /* the parent's total when this child began */
 	struct stats_timing *timing; /* NULL: not timed */
@@ -46,7 +46,7 @@ struct stats_item {
 
 	/* stats' own */
 	uint64_t raw, base;
-	uint64_t born, seen; /* ticks of the first and the latest sample that had it */
+	uint64_t born, seen; /* ticks of the first and the latest sample with the key */
 };
 
 struct stats;
@@ -58,15 +58,15 @@ void stats_free(struct stats *stats);
 int stats_update(struct stats *stats, const struct fields *fields, const struct sample *sample);
 
 /*
- * Keeps the keys of this guest, with rates of 0, when it ends: the user looks at it. 0: keeps no
- * guest's.
+ * Keeps the keys of this guest, with rates of 0, when the guest ends, because the user looks at it.
+ * 0: keeps the keys of no guest.
  */
 void stats_keep_guest(struct stats *stats, uint32_t guest);
 
-/* Totals of counters count from now on; levels stay. */
+/* Sets the totals of counters to 0; levels stay. */
 void stats_reset(struct stats *stats, const struct fields *fields);
 
-/* Forgets the keys of fields outside the set, which are counted no more. */
+/* Forgets the keys of fields that are not in the set, which are counted no more. */
 void stats_keep_only(struct stats *stats, const struct field_set *fields);
 
 /* Forgets everything, as if new. */
@@ -77,7 +77,7 @@ size_t stats_count(const struct stats *stats);
 const struct stats_item *stats_at(const struct stats *stats, size_t i);
 uint64_t stats_tick(const struct stats *stats); /* how many samples were taken in */
 
-/* Between the last two samples of a source; 0: there were not two. */
+/* The time between the last two samples of a source; 0: there was no second sample. */
 uint64_t stats_elapsed_ns(const struct stats *stats, uint32_t source);
 
 /* Several keys taken together. Zero-initialised is none. */

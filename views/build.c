@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Builds and sorts. */
+/* Builds the rows of a view and sorts them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "views/build.h"
 
-/* What the comparisons need to know; the number of columns is counted once. */
+/* The arguments of the comparisons; the columns are counted once. */
 struct order {
 	const struct query *query;
 	const struct column *columns;
@@ -14,9 +14,9 @@ struct order {
 };
 
 /*
- * Orders rows that are equal in the column sorted by: by the other counts and rates, from the right
+ * Orders rows that are equal in the sort column: by the other counts and rates, from the right
  * (rate before total, as kvm_stat does), then by name, so that rows without change do not move.
- * Shares of different wholes cannot be compared.
+ * Shares do not count: two rows may have shares of different wholes.
  */
 static int compare_equals(const struct view_row *a, const struct view_row *b,
 			  const struct order *order)
@@ -77,7 +77,7 @@ static int compare_branches(const void *a, const void *b, void *order)
 	return compare_siblings(x->rows, y->rows, order);
 }
 
-/* Sorts trees by their roots, and the leaves of each: two levels are all there are. */
+/* Sorts trees by their roots, and the leaves of each tree. No tree has more than two levels. */
 static int view_sort_trees(struct view *view, struct order *order)
 {
 	struct branch *branches = calloc(view->nr_rows, sizeof(*branches));
@@ -115,8 +115,8 @@ static int view_sort_trees(struct view *view, struct order *order)
 }
 
 /*
- * Columns as bits: a recording is one interval, of which there is no history to draw; live, a
- * recording's own columns are empty.
+ * The columns without values, as bits: a recording is one interval and has no history to draw; a
+ * live view has no values for the columns that only a recording has.
  */
 static uint32_t absent_columns(const struct view_type *type, const struct query *query)
 {
@@ -133,7 +133,7 @@ static uint32_t absent_columns(const struct view_type *type, const struct query 
 	return columns;
 }
 
-/* A rate per second needs to know how long a second is. */
+/* Rates per second are not known where the length of a second is not known. */
 static void drop_rates(struct view *view)
 {
 	for (size_t c = 0; view->type->columns[c].id; c++) {

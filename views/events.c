@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The Events view: every event with its total and rate, exit reasons as a tree below theirs. */
+/*
+ * The Events view: every event with its total and rate, exit reasons as a tree below their event.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -24,7 +26,7 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
-/* One sum a field, over all keys that have it. */
+/* A sum for each field, over all keys of the field. */
 static struct stat_sum *sum_up(struct view *view, const struct query *query,
 			       const struct facts *facts)
 {
@@ -78,13 +80,13 @@ static struct view_row *add_row(struct view *view, const struct facts *facts, ui
 	return row;
 }
 
-/* What the parent counted from when its children began. */
+/* The parent's total since its children began to count. */
 static uint64_t total_since(const struct stat_sum *parent, uint64_t before)
 {
 	return parent->total > before ? parent->total - before : 0;
 }
 
-/* The parent's count less that of all children: reasons that no table has. */
+/* Adds a row for the parent's count less the counts of all children: reasons that no table has. */
 static int add_rest(struct view *view, const struct stat_sum *parent,
 		    const struct stat_sum *children)
 {
@@ -208,7 +210,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 	return 0;
 }
 
-/* A reason leads to the exits, which have its times. */
+/* Enter on a reason leads to the Exits view, which shows its times. */
 static bool enter(struct query *query, const struct view_row *row, const struct facts *facts,
 		  const char **ret_sought)
 {

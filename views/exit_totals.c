@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The table of `kvmtop exits` and `kvmtop report`: totals since the start, a row for each guest,
- * vCPU and reason or argument, or for those of the three that the query tells apart.
+ * The table of `kvmtop exits` and `kvmtop report`: totals since the start. The query chooses whether
+ * there is a row for each guest, for each vCPU, and for each reason or argument.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
-/* A row: what query->groups does not tell apart is GUEST_ANY, -1 and FIELD_ANY in its key. */
+/* A row. Its key has GUEST_ANY, -1 or FIELD_ANY for what query->groups does not separate. */
 struct total_line {
 	struct key key;
 	struct exit_sum sum;
@@ -66,12 +66,12 @@ struct total_line {
 struct totals {
 	struct total_line *list;
 	size_t nr;
-	struct key_sums by_key; /* the line's number */
-	struct key_sums life;   /* ns of a vCPU, of a guest's vCPUs (-1), of all (GUEST_ANY) */
+	struct key_sums by_key;      /* count: the index of the line in list */
+	struct key_sums whole_times; /* of a vCPU, of a guest (-1), of all guests (GUEST_ANY) */
 	struct total_line all;
 };
 
-/* Arguments are counted only when they are asked for. */
+/* Arguments are counted only when the query asks for them. */
 static bool wants(const struct query *query, const struct field *field)
 {
 	return field->use == USE_ARGUMENT &&
@@ -115,7 +115,7 @@ static int choose(struct view *view, const struct query *query, const struct fac
 	return err;
 }
 
-/* "MSR_WRITE 0x6e0" of "msr(MSR_WRITE 0x6e0)"; the label of an exit is all of that already. */
+/* "MSR_WRITE 0x6e0" of "msr(MSR_WRITE 0x6e0)"; the label of an exit is its name already. */
 static void name_line(struct total_line *line, const struct field *field)
 {
 	const char *inner = strchr(field->name, '(');
@@ -127,7 +127,7 @@ static void name_line(struct total_line *line, const struct field *field)
 		snprintf(line->name, sizeof(line->name), "%.*s", (int)len - 1, inner + 1);
 }
 
-/* The line that a key is summed up in. */
+/* The key of the line that has the sum of a key. */
 static struct key group_of(const struct query *query, struct key key)
 {
 	if (!(query->groups & GROUP_GUEST))
@@ -139,7 +139,7 @@ static struct key group_of(const struct query *query, struct key key)
 	return key;
 }
 
-/* NULL: no memory. */
+/* Finds or adds the line of a key. NULL: no memory. */
 static struct total_line *line_of(struct totals *totals, const struct query *query,
 			    const struct facts *facts, const struct key *key)
 {
@@ -166,8 +166,8 @@ static void line_add(struct total_line *line, const struct stats_item *stat, boo
 		line->halt_ns += stat->timing->total_ns;
 }
 
-/* The life of a vCPU, of all vCPUs of its guest in scope, and of all in scope. */
-static int add_life(struct totals *totals, const struct stats_item *stat)
+/* Adds the whole time of a vCPU to the sums of the vCPU, of its guest, and of all guests. */
+static int add_whole_time(struct totals *totals, const struct stats_item *stat)
 {
 	const struct key keys[] = {
 		{ stat->key.guest, stat->key.vcpu, FIELD_ANY },
@@ -176,11 +176,11 @@ static int add_life(struct totals *totals, const struct stats_item *stat)
 	};
 
 	for (size_t i = stat->key.vcpu < 0; i < ARRAY_SIZE(keys); i++) {
-		struct key_sum *life = key_sums_get(&totals->life, keys[i]);
+		struct key_sum *whole = key_sums_get(&totals->whole_times, keys[i]);
 
-		if (!life)
+		if (!whole)
 			return -ENOMEM;
-		life->ns += stat->total;
+		whole->ns += stat->total;
 	}
 	return 0;
 }
@@ -196,7 +196,7 @@ static int add_stats(struct totals *totals, const struct query *query, const str
 		if (!query_has_key(query, &stat->key))
 			continue;
 		if (field->use == USE_TIME && field->part == TIME_WHOLE &&
-		    add_life(totals, stat) < 0)
+		    add_whole_time(totals, stat) < 0)
 			return -ENOMEM;
 		if (!field_set_has(chosen, stat->key.field) || (!stat->total && !query->zeros))
 			continue;
@@ -235,7 +235,7 @@ static void fill_owner(struct view_row *row, const struct facts *facts, const st
 		row->cells[VCPU] = cell_count((uint64_t)key->vcpu);
 }
 
-/* Known exactly of a recording; else the lower edge of its bucket. */
+/* The shortest duration: exact in a recording, else the lower edge of its bucket. */
 static struct cell shortest(const struct exit_sum *sum)
 {
 	if (sum->timing.spread.count)
@@ -247,12 +247,12 @@ static struct cell shortest(const struct exit_sum *sum)
 	return cell_none();
 }
 
-static void fill_times(struct view_row *row, const struct total_line *line, struct key_sums *life,
-		       const struct query *query)
+static void fill_times(struct view_row *row, const struct total_line *line,
+		       struct key_sums *whole_times, const struct query *query)
 {
 	const struct timing_sum *timing = &line->sum.timing;
 	struct key key = { line->key.guest, line->key.vcpu, FIELD_ANY };
-	const struct key_sum *whole = key_sums_get(life, key);
+	const struct key_sum *whole = key_sums_get(whole_times, key);
 	uint64_t median = hist_percentile_ns(timing->total, 0.5, timing->max_ns);
 
 	if (!timing->nr)
@@ -283,7 +283,7 @@ static void fill_row(struct view_row *row, struct totals *totals, const struct t
 	if (query->is_whole) /* else it is the rate of the last interval only */
 		row->cells[RATE] = exit_sum_rate(&line->sum);
 	row->cells[SHARE] = cell_percent(line->sum.total, totals->all.sum.total);
-	fill_times(row, line, &totals->life, query);
+	fill_times(row, line, &totals->whole_times, query);
 }
 
 static int add_row(struct view *view, const struct query *query, const struct facts *facts,
@@ -303,7 +303,7 @@ static int add_row(struct view *view, const struct query *query, const struct fa
 	return 0;
 }
 
-/* What rows are not told apart by has no column, and live the shortest is only nearly known. */
+/* What query->groups does not separate has no column; live, the shortest is not known exactly. */
 static uint32_t absent_columns(const struct query *query)
 {
 	uint32_t absent = query->is_whole ? 0 : 1U << SHORTEST;
@@ -314,7 +314,7 @@ static uint32_t absent_columns(const struct query *query)
 		absent |= 1U << TID | 1U << VCPU;
 	if (!(query->groups & GROUP_REASON))
 		absent |= 1U << REASON;
-	/* A row of a reason is a halt or none. */
+	/* A row of one reason is either all halts or has none. */
 	if (query->groups & GROUP_REASON || query->event >= EXITS_FIRST_ARGUMENT)
 		absent |= 1U << HALT_SHARE;
 	return absent;
@@ -337,7 +337,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 	if (!err)
 		fill_row(&view->total, &totals, &totals.all, query);
 	key_sums_release(&totals.by_key);
-	key_sums_release(&totals.life);
+	key_sums_release(&totals.whole_times);
 	field_set_release(&chosen);
 	return err;
 }

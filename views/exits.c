@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The Exits view: one row a reason, how often, and what it costs. */
+/* The Exits view: a row for each reason, with its count and its cost. */
 #include <errno.h>
 
 #include "facts/exit_counter.h"
@@ -54,8 +54,8 @@ static bool needs(const struct field *field)
 }
 
 /*
- * The reasons of the chosen counter that the filter selects. A flat list, which CSV has columns
- * for, has the reasons of all counters.
+ * The reasons of the chosen counter that the filter selects. A flat list (CSV has a column for each
+ * field) has the reasons of all counters.
  */
 static int choose(const struct query *query, const struct facts *facts, const struct exits *exits,
 		  struct field_set *ret_reasons)
@@ -129,7 +129,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 	return err;
 }
 
-/* A reason leads to its arguments. */
+/* Enter on a reason leads to its arguments. */
 static bool enter(struct query *query, const struct view_row *row, const struct facts *facts,
 		  const char **ret_sought)
 {

@@ -2,8 +2,8 @@
 /*
  * groups - exits or arguments grouped by guest, vCPU and field, with a sum for each group.
  *
- * Rates and times are those of the last interval, the longest is since the start or the reset,
- * shares of time are of the time of the vCPUs in scope.
+ * Rates and times are of the last interval. The longest duration is since the start or the reset.
+ * Shares of time are of the whole time of the vCPUs in scope.
  */
 #ifndef KVMTOP_VIEWS_GROUPS_H
 #define KVMTOP_VIEWS_GROUPS_H
@@ -20,7 +20,7 @@ struct time_split {
 void time_split_add(struct time_split *split, const struct field *field,
 		    const struct stats_item *stat);
 void time_split_merge(struct time_split *split, const struct time_split *part);
-/* In percent of the whole; absent when it was not measured. */
+/* In percent of the whole; absent when the part was not measured. */
 struct cell time_split_percent(const struct time_split *split, enum time_part part);
 /* Fills shares, which the cell points to. */
 struct cell time_split_cell(struct time_split *split);
@@ -37,29 +37,29 @@ struct exit_sum {
 /* has_totals: timing.total[], too. */
 void exit_sum_add(struct exit_sum *sum, const struct stats_item *stat, bool has_totals);
 struct cell exit_sum_rate(const struct exit_sum *sum);
-/* Of the last interval: absent when nothing was counted, or nothing timed. */
+/* Of the last interval; absent when nothing was counted or timed. */
 struct cell exit_sum_average(const struct exit_sum *sum);
 struct cell exit_sum_percentile(const struct exit_sum *sum, double share);
 struct cell exit_sum_hist(const struct exit_sum *sum);
 /* Since the start or the reset. */
 struct cell exit_sum_longest(const struct exit_sum *sum);
-/* Of a recording; else absent. The deviation is that of a sample: 0 of one. */
+/* Of a recording; else absent. The deviation of a single duration is 0. */
 struct cell exit_sum_shortest(const struct exit_sum *sum);
 struct cell exit_sum_deviation(const struct exit_sum *sum);
 
-#define FIELD_ANY 0 /* in the key of a group: fields are not told apart */
+#define FIELD_ANY 0 /* in the key of a group: the group has all fields */
 
 struct group {
-	struct key key; /* GUEST_ANY, -1 and FIELD_ANY for what is not told apart */
+	struct key key; /* GUEST_ANY, -1, FIELD_ANY: all guests, vCPUs, fields */
 	struct exit_sum sum;
-	/* The halts in it. */
+	/* The halts in the group. */
 	uint32_t nr_halts;
 	uint64_t halt_ns, halt_delta_ns;
 };
 
 struct groups {
 	/* Set before group_by(): */
-	unsigned int by;	 /* GROUP_*: what tells groups apart */
+	unsigned int by;	 /* GROUP_*: a group for each guest, vCPU, reason */
 	bool has_totals;	 /* timing.total[], too */
 	struct field_set chosen; /* the fields that are summed up */
 	/* The result: */
@@ -75,12 +75,12 @@ int group_by(struct groups *groups, struct view *view, const struct query *query
 void groups_release(struct groups *groups);
 
 /*
- * Fills the cells of the columns from Time% to Max, which follow each other wherever they are. The
+ * Fills the cells of the columns from Time% to Max, which have the same order in every view. The
  * time of halts is no cost: Time% is "halt" in a row of halts.
  */
 void group_fill_times(struct cell *cells, const struct group *group,
 		      const struct time_split *split);
-/* Time% of a group's exits but halts. */
+/* Time% of a group's exits, without halts. */
 struct cell group_time_share(const struct group *group, const struct time_split *split);
 
 #endif

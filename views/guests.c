@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The Guests view: one row a guest, by its exits or, with a filter, by the events that match. */
+/*
+ * The Guests view: a row for each guest, with its exits or, with a filter, the events that match.
+ */
 #include <errno.h>
 
 #include "facts/exit_counter.h"
@@ -48,7 +50,7 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
-/* Without a filter only exit counters: other events are parts of one another. */
+/* Without a filter only exit counters are summed up: other events overlap. */
 static bool wants(const struct query *query, const struct field *field)
 {
 	if (field->kind != FIELD_COUNTER || field->parent != FIELD_NONE || field->use != USE_EVENT)
@@ -89,7 +91,7 @@ static int choose_fields(const struct query *query, const struct facts *facts,
 	return err;
 }
 
-/* A row for each guest, whether anything was counted for it or not. */
+/* A row for each guest, even when nothing was counted for it. */
 static int init(struct owners *owners, struct view *view, const struct query *query,
 		const struct facts *facts)
 {
@@ -105,7 +107,7 @@ static int init(struct owners *owners, struct view *view, const struct query *qu
 	return 0;
 }
 
-/* Adds what a reason cost, over the vCPUs of its guest. */
+/* Adds the cost of each reason, summed up over the vCPUs of its guest. */
 static int add_reason(const struct facts *facts, const struct exits *timed,
 		      struct key_sums *reasons, const struct stats_item *stat,
 		      const struct field *field)
@@ -207,7 +209,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 	return 0;
 }
 
-/* A guest leads to its vCPUs, or to its events where exits are not counted by vCPU. */
+/* Enter on a guest leads to its vCPUs, or to its events where exits are not counted by vCPU. */
 static bool enter(struct query *query, const struct view_row *row, const struct facts *facts,
 		  const char **ret_sought)
 {

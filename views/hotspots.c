@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The Hot spots view: one row an argument of exits (a port, an MSR, an address) and guest. */
+/* The Hot spots view: a row for each argument of exits (a port, an MSR, an address) and guest. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,15 +52,16 @@ static bool wants(const struct query *query, const struct field *field)
 	return field->use == USE_ARGUMENT;
 }
 
-/* Exits, too: they go on being counted while the user looks at their arguments. */
+/* Exits are counted, too, while the user looks at their arguments. */
 static bool needs(const struct field *field)
 {
 	return field->use != USE_EVENT;
 }
 
 /*
- * Whether the argument belongs to the reason that the query asks for. Where kvm_exit never fires
- * the reason is not known; but an exit to user space for I/O or MMIO has only such arguments.
+ * Whether the argument belongs to the reason that the query asks for. Where kvm_exit never fires,
+ * the reason of an argument is not known, and its kind decides: an exit to user space for I/O has
+ * only I/O arguments, one for MMIO only MMIO arguments.
  */
 static bool is_of_reason(const struct query *query, const struct facts *facts,
 			 const struct field *field)
@@ -81,7 +82,7 @@ static bool is_of_reason(const struct query *query, const struct facts *facts,
 	return false;
 }
 
-/* The arguments that the filter selects, of one reason where the query asks for one. */
+/* Chooses the arguments that the filter selects, of one reason if the query asks for one. */
 static int choose(const struct query *query, const struct facts *facts,
 		  struct field_set *ret_arguments)
 {
@@ -162,7 +163,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 	return err;
 }
 
-/* An argument leads to the vCPUs of its guest, compared by the argument's exit reason. */
+/* Enter on an argument leads to the vCPUs of its guest, compared by the argument's exit reason. */
 static bool enter(struct query *query, const struct view_row *row, const struct facts *facts,
 		  const char **ret_sought)
 {

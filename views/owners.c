@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A list of guests or vCPUs with their sums, and the cells of their rows. */
+/* Sums for each guest or vCPU, and the cells of their rows. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -140,7 +140,7 @@ struct view_row *owners_add_row(struct view *view, const struct owners *owners,
 	return row;
 }
 
-/* The parts of time that there are fields for, as bits. */
+/* The parts of time that have fields, as bits. */
 static uint32_t parts_of(const struct fields *fields)
 {
 	uint32_t parts = 0;
@@ -156,7 +156,7 @@ static uint32_t parts_of(const struct fields *fields)
 
 void owners_absent(struct view *view, const struct facts *facts)
 {
-	/* Where kvm_exit never fires there are such fields, but no times. */
+	/* Where kvm_exit never fires, the fields exist but have no times. */
 	bool is_timed = exits_choose(facts, true, true).rank != 2;
 	uint32_t parts = is_timed ? parts_of(facts->fields) : 0;
 

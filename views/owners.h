@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * owners - what the views of guests and of vCPUs share: a row for each, its exits, where its time
- * went, its costliest reason.
+ * owners - sums for each guest or vCPU: its exits, its time split, its costliest reason. The views
+ * of guests and of vCPUs share them.
  *
- * Owners are those of the inventory, in a query for one guest that has ended that guest too, and
- * one more for all others that have ended: so no total goes back.
+ * There is an owner for each guest or vCPU of the inventory, one for an ended guest if the query is
+ * about that guest, and one for all other ended guests, so that no total goes back.
  */
 #ifndef KVMTOP_VIEWS_OWNERS_H
 #define KVMTOP_VIEWS_OWNERS_H
@@ -21,7 +21,7 @@ struct owner {
 	uint64_t cpu;
 	struct stat_sum exits;
 	struct time_split split;
-	/* Of exits that are not halts: the costliest reason, and the cost of all. */
+	/* Of exits without halts: the costliest reason, and the cost of all reasons. */
 	uint32_t top; /* valid if top_ns or top_count is not 0 */
 	uint64_t top_ns, top_count, all_ns, all_count;
 };
@@ -29,19 +29,19 @@ struct owner {
 struct owners {
 	struct owner *list; /* the view's */
 	size_t nr;
-	struct owner *latest; /* found: keys of one owner follow each other */
+	struct owner *latest; /* the last one found: the keys of an owner follow each other */
 	struct owner all;
 };
 
-/* Makes room for nr owners, and for the one of all that have ended. 0 or -ENOMEM. */
+/* Makes room for nr owners and for the owner of all ended guests. 0 or -ENOMEM. */
 int owners_init(struct owners *owners, struct view *view, size_t nr);
 struct owner *owners_add(struct owners *owners, uint32_t guest, int32_t vcpu);
-/* Adds the owner of all that have ended; from now on they can be found. */
+/* Adds the owner of all ended guests. owners_find() can be called from now on. */
 void owners_end(struct owners *owners);
-/* The owner; for one that is not in the list that of all that have ended. */
+/* The owner in the list; the owner of all ended guests if the list has no such owner. */
 struct owner *owners_find(struct owners *owners, uint32_t guest, int32_t vcpu);
 
-/* What one reason cost, which is not a halt. */
+/* Adds the cost of one reason that is not a halt. */
 void owner_add_reason(struct owner *owner, uint32_t field, uint64_t ns, uint64_t count);
 
 /* Sums up the owners of one guest, or of all with GUEST_ANY: the Total row. */
@@ -54,10 +54,10 @@ void owners_total(struct owners *owners, struct view *view, uint32_t guest);
 struct view_row *owners_add_row(struct view *view, const struct owners *owners,
 				struct owner *owner, const struct fields *fields);
 
-/* Sets view->absent for columns that there are no fields for, and a note if it is needed. */
+/* Sets view->absent for columns without fields, and the view's note where one is needed. */
 void owners_absent(struct view *view, const struct facts *facts);
 
-/* Both views have these columns, behind four of their own. */
+/* Both views have these columns behind four columns of their own. */
 enum {
 	OWNER_TOTAL = 4,
 	OWNER_SHARE,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which fields a query needs, and which keys it is about. */
+/* Chooses the fields and the keys of a query. */
 #include <errno.h>
 #include <string.h>
 
 #include "views/query.h"
 
-/* How far a match of the filter reaches into the field's name or alias; -1: no match. */
+/* Where the match of the filter ends in the name or the alias, the later end; -1: no match. */
 static long filter_reach(const struct query *query, const struct field *field)
 {
 	long reach = pattern_match(query->filter, field->name);
@@ -80,7 +80,7 @@ static bool wants_child(const struct query *query, const struct field *child,
  * - it is a child of a field that the view shows, and either the filter names the child itself,
  *   beyond its parent's name, or its parent is counted by the second rule and the child is
  *   visible: in a timed view always, in one with trees when its tree is open. Where all trees are
- *   open, the filter must match the child, too. Its parent is counted with it.
+ *   open, the filter must match the child, too. A parent is counted with its child.
  */
 int query_wants(const struct query *query, const struct fields *fields, struct field_set *ret_set)
 {

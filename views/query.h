@@ -16,7 +16,7 @@ struct vcpu_key {
 	int32_t vcpu;
 };
 
-/* What the rows of ROWS_TOTALS are told apart by. */
+/* ROWS_TOTALS has a row for each guest, vCPU, reason: which of the three. */
 enum {
 	GROUP_GUEST = 1 << 0,
 	GROUP_VCPU = 1 << 1, /* with GROUP_GUEST */
@@ -29,7 +29,7 @@ struct query {
 	const struct view_type *type;
 	const struct pattern *filter; /* NULL: everything; outlives the query */
 	uint32_t guest;		      /* GUEST_ANY, or one guest only */
-	bool has_vcpu, has_reason;    /* only this vCPU of the guest; only this exit reason: */
+	bool has_vcpu, has_reason;    /* only this vCPU of the guest, only this exit reason */
 	int32_t vcpu;
 	uint32_t reason;	      /* a field */
 	const struct vcpu_key *only;  /* these vCPUs only, nr_only of them; 0: all */
@@ -41,7 +41,7 @@ struct query {
 	size_t sort;		      /* column */
 	bool reverse;
 	bool flat;		      /* children are sorted among all rows, not below parents */
-	bool zeros;		      /* with rows that counted nothing */
+	bool zeros;		      /* with rows that are 0 */
 	bool is_whole;		      /* there is one interval and no history: a recording */
 	bool is_cycles;		      /* durations are in cycles, and no rate is known */
 };
@@ -49,11 +49,11 @@ struct query {
 /*
  * The fields that must be counted for the query: 0 or -ENOMEM. A filter matches names and
  * kvm_stat's names anywhere: "exit.*HLT" names the child kvm_exit(HLT), "exit" its parent, and
- * "kvm_exit$" the parent without any child. The whole rule is told at the function.
+ * "kvm_exit$" the parent without any child. The whole rule is in query.c.
  */
 int query_wants(const struct query *query, const struct fields *fields, struct field_set *ret_set);
 
-/* Whether anything of it was counted for the guests that the query asks for. */
+/* Whether any field of the query was counted for the guests that the query asks for. */
 bool query_is_counted(const struct query *query, const struct facts *facts);
 
 /* Whether the filter matches the field's name or kvm_stat's name for it; true without a filter. */
@@ -61,13 +61,13 @@ bool query_names(const struct query *query, const struct field *field);
 /* The same, and true as well when the filter matches the field's label. */
 bool query_has_name(const struct query *query, const struct field *field);
 
-/* Whether the key is one that the query asks for: its guest, its vCPU, one of the list. */
+/* Whether the query asks for the key: for its guest and its vCPU. */
 bool query_has_key(const struct query *query, const struct key *key);
 
-/* Whether the query is about one guest, and the guest has ended: the inventory has it no more. */
+/* Whether the query is about one guest, and that guest has ended. */
 bool query_is_of_ended(const struct query *query, const struct facts *facts);
 
-/* From now on the query is about this guest, and about no vCPU and no reason. */
+/* Changes the query to all vCPUs and all reasons of this guest. */
 void query_narrow(struct query *query, uint32_t guest);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The vCPUs view: one row a vCPU, its exits, where its time goes, its costliest reason. */
+/* The vCPUs view: a row for each vCPU, with its exits, its time split, its costliest reason. */
 #include <errno.h>
 
 #include "facts/exit_counter.h"
@@ -56,7 +56,7 @@ static bool needs(const struct field *field)
 	return field->use == USE_EXIT || field->use == USE_TIME || field->use == USE_CPU;
 }
 
-/* How many keys there are of a guest: it has no more vCPUs than that. */
+/* The number of a guest's keys: the guest has at most as many vCPUs. */
 static size_t count_keys(const struct stats *stats, uint32_t guest)
 {
 	size_t nr = 0;
@@ -66,7 +66,7 @@ static size_t count_keys(const struct stats *stats, uint32_t guest)
 	return nr;
 }
 
-/* The vCPUs of a guest that has ended, by their keys. */
+/* Adds the vCPUs of an ended guest, which are known from their keys only. */
 static void add_ended(struct owners *owners, const struct stats *stats, uint32_t guest)
 {
 	size_t first = owners->nr;
@@ -110,14 +110,15 @@ static int init(struct owners *owners, struct view *view, const struct query *qu
 	return 0;
 }
 
-/* The fields that are counted as exits, and those that may be the costliest reason. */
+/* The fields that are counted as exits, and the reasons that may be the costliest. */
 struct chosen {
 	struct field_set exits, reasons;
 };
 
 /*
- * A filter that names all exits, as "exit" does, counts them all; one that names reasons counts
- * the reasons. The costliest reason is one that it names. A query for one reason counts only that.
+ * A filter that names all exits, as "exit" does, counts them all; a filter that names reasons
+ * counts these reasons. The costliest reason is one that the filter names. A query for one reason
+ * counts only that reason.
  */
 static int choose_field(const struct query *query, const struct facts *facts,
 			const struct exits *exits, uint32_t id, struct chosen *ret_chosen)
@@ -250,7 +251,10 @@ static int build(struct view *view, const struct query *query, const struct fact
 	return 0;
 }
 
-/* A vCPU leads to its exits. If vCPUs were compared by one reason, it is selected there. */
+/*
+ * Enter on a vCPU leads to its exits. If vCPUs were compared by one reason, the row of that reason
+ * is selected.
+ */
 static bool enter(struct query *query, const struct view_row *row, const struct facts *facts,
 		  const char **ret_sought)
 {

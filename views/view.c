@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The list of views, and the rows and cells that they are made of. */
+/* The list of views, and the rows and cells of a view. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -84,7 +84,7 @@ static int column_by_own_id(const struct view_type *type, const char *id)
 	return -ENOENT;
 }
 
-/* What `perf kvm stat` calls columns, and what `report` and `exits` called them once. */
+/* Other names of columns: of `perf kvm stat`, and former names of `report` and `exits`. */
 static const struct {
 	const char *word, *id;
 } aliases[] = {
@@ -198,7 +198,7 @@ int cell_compare(const struct cell *a, const struct cell *b)
 
 	if (a->type == CELL_NONE || b->type == CELL_NONE)
 		return (a->type != CELL_NONE) - (b->type != CELL_NONE);
-	if (a->type != b->type) /* a word in the place of a number */
+	if (a->type != b->type) /* a word instead of a number */
 		return (a->type != CELL_TEXT) - (b->type != CELL_TEXT);
 	switch (a->type) {
 	case CELL_TEXT:

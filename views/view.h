@@ -3,8 +3,8 @@
  * view - a table to look at: facts grouped, filtered and sorted into rows of typed cells.
  *
  * A pure function of a query and the facts: no I/O, no clock, no terminal. A renderer turns cells
- * into text. The column tables have the headings, units, help and machine names, and no other file
- * has. A new view is one file and one line in view.c.
+ * into text. Headings, units, help and machine names are in the column tables only. A new view is
+ * one file and one line in view.c.
  */
 #ifndef KVMTOP_VIEWS_VIEW_H
 #define KVMTOP_VIEWS_VIEW_H
@@ -26,11 +26,11 @@ enum cell_type {
 	CELL_RATE,  /* per second */
 	CELL_NS,    /* a duration */
 	CELL_SPARK, /* STATS_HISTORY rates, oldest first, < 0 where there is none */
-	CELL_HIST,  /* how many took how long: HIST_BUCKETS counts */
+	CELL_HIST,  /* counts by duration: HIST_BUCKETS counts */
 	CELL_SPLIT, /* where time went: shares of the whole, 0 to 1 */
 };
 
-/* Drawn, not written: not in lines of text, and rows are not sorted by it. */
+/* A picture is drawn on the screen only: lines of text omit it, and rows are not sorted by it. */
 static inline bool cell_is_picture(enum cell_type type)
 {
 	return type == CELL_SPARK || type == CELL_HIST || type == CELL_SPLIT;
@@ -54,19 +54,21 @@ struct cell {
 
 enum {
 	COLUMN_MACHINE_ONLY = 1 << 0, /* not for screens */
-	COLUMN_KEY = 1 << 1, /* names the row, with the first column; sorts rows that are equal */
+	COLUMN_KEY = 1 << 1, /* names the row, with the first column; orders equal rows */
 	COLUMN_COST = 1 << 2, /* a cost: halts rank below all other rows */
 	/* The same in all rows when one guest, or one reason, is chosen: a screen leaves it out. */
 	COLUMN_OF_GUEST = 1 << 3,
 	COLUMN_OF_REASON = 1 << 4,
-	COLUMN_OF_RECORDING = 1 << 5, /* known of a recording only: live, the column is absent */
+	COLUMN_OF_RECORDING = 1 << 5, /* known of a recording only: absent live */
 };
 
-/* Where room is short the column with the highest rank goes first; 0: see ui/screen/layout.c. */
+/*
+ * On a narrow screen the column with the highest rank is dropped first; 0: see ui/screen/layout.c.
+ */
 #define COLUMN_SPARE(rank) ((rank) << 8)
 #define COLUMN_SPARE_OF(flags) ((flags) >> 8 & 0xff)
 
-/* A text's least width: other columns go before it becomes narrower. Numbers have one width. */
+/* The least width of a text: other columns are dropped before the text becomes narrower. */
 #define COLUMN_LEAST(width) ((width) << 16)
 #define COLUMN_LEAST_OF(flags) ((int)((flags) >> 16))
 
@@ -80,7 +82,7 @@ struct column {
 };
 
 struct view_row {
-	uint32_t field; /* what the row is about; FIELD_NONE, GUEST_ANY, -1: not one only */
+	uint32_t field; /* what the row is about; FIELD_NONE, GUEST_ANY, -1: several */
 	uint32_t guest;
 	int32_t vcpu;
 	uint8_t depth;
@@ -107,31 +109,31 @@ enum view_rows {
 struct view_type {
 	const char *name;  /* for --view: "events" */
 	const char *title; /* on its tab: "Events" */
-	const char *noun;  /* what its filter selects: "The filter X matches no event" */
+	const char *noun;  /* what a filter selects: "The filter X matches no event" */
 	const struct column *columns; /* ended by one with id == NULL; the first names the row */
 	size_t sort;	   /* the column to sort by when the user chose none */
 	enum view_rows rows;
 	bool by_guest;	     /* needs rows for each guest */
-	bool has_trees;	     /* shows children; else only those that a filter names */
+	bool has_trees;	     /* shows children; else only if a filter names them */
 	bool is_timed;	     /* is made of fields of the provider "exits" */
 	bool takes_vcpu;     /* can be of one vCPU: another tab's vCPU stays chosen */
-	bool has_fixed_rows; /* rows neither come nor go: CSV has columns for them */
+	bool has_fixed_rows; /* the rows never change: CSV has a column for each */
 	/* Whether the view shows this field, which has no parent, if the filter selects it. */
 	bool (*wants)(const struct query *query, const struct field *field);
-	/* Whether the view needs this field whatever the filter says. NULL: it needs none. */
+	/* Whether the view needs this field, whatever the filter is. NULL: it needs no field. */
 	bool (*needs)(const struct field *field);
-	/* Adds its rows, parents before children, in any order among siblings. */
+	/* Adds the rows: parents before children, siblings in any order. */
 	int (*build)(struct view *view, const struct query *query, const struct facts *facts);
 	/*
-	 * What Enter on a row leads to: changes the query, and sets *ret_sought to the name of the
-	 * row to select there, if any. False: nothing is below the row. row is NULL when the view
-	 * has no rows. Rows that open are not entered, nor guests that have ended.
+	 * Changes the query to what Enter on a row leads to, and sets *ret_sought to the name of
+	 * the row to select in the new view, if any. False: Enter leads nowhere. row is NULL when
+	 * the view has no rows. Not called for rows that open as trees, nor for ended guests.
 	 */
 	bool (*enter)(struct query *query, const struct view_row *row, const struct facts *facts,
 		      const char **ret_sought);
 };
 
-/* For views/ and its tests alone; others ask for a view by one of the functions below. */
+/* For views/ and its tests only; other code uses the functions below. */
 extern const struct view_type view_events, view_guests, view_vcpus, view_exits, view_hotspots,
 	view_exit_totals;
 
@@ -148,8 +150,8 @@ struct view {
 	struct view_row *rows;
 	size_t nr_rows, cap_rows;
 	struct view_row total; /* the sums of all rows, shown or not */
-	bool is_cycles; /* what CELL_NS has is in cycles */
-	uint32_t absent; /* columns without any value, as bits: not shown to people */
+	bool is_cycles; /* CELL_NS has cycles instead of ns */
+	uint32_t absent; /* columns without any value, as bits: for programs only */
 	const char *rate_title; /* the heading of the column "rate"; NULL: as in the table */
 	const char *note; /* what the reader should know about the rows; NULL: nothing */
 	void *scratch; /* the builder's sums, which cells point into */
@@ -163,7 +165,10 @@ int cell_compare(const struct cell *a, const struct cell *b);
 
 /* For the builders of views. NULL: no memory. */
 struct view_row *view_add(struct view *view);
-/* Memory for sums, valid until the next build: zeroed; or grown, and what is new is not zeroed. */
+/*
+ * Memory for sums, valid until the next build. view_scratch() zeroes it; view_scratch_grow() keeps
+ * its contents and does not zero the rest.
+ */
 void *view_scratch(struct view *view, size_t size);
 void *view_scratch_grow(struct view *view, size_t size);
 
@@ -198,14 +203,14 @@ static inline bool view_has_column(const struct view *view, size_t column)
 }
 
 struct cell cell_percent(uint64_t part, uint64_t whole); /* absent when whole is 0 */
-struct cell cell_rate(const struct stat_sum *sum);	 /* absent when it has none */
+struct cell cell_rate(const struct stat_sum *sum);	 /* absent when the sum has no rate */
 struct cell cell_spark(const struct stat_sum *sum);
 
 /* The number of columns of a type. */
 size_t view_columns(const struct view_type *type);
 /* By id, e.g. "rate", or by another word for it, e.g. perf's "mean": its index, or -ENOENT. */
 int view_column_by_id(const struct view_type *type, const char *id);
-/* The same for what a user wrote: 0, or -EINVAL with why, which has the ids that there are. */
+/* The same for a user's text: 0, or -EINVAL with why, which lists the ids. */
 int view_column_find(const struct view_type *type, const char *id, bool is_recording,
 		     size_t *ret_column, struct why *why);
 
