@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 
 #include "arch/arch.h"
+#include "base/array.h"
 #include "base/read.h"
 
 static bool is_host(const char *root, const char *machine)
@@ -52,7 +53,7 @@ static const struct arch *const archs[] = { ARCHS(ARCH_ADDRESS) &arch_unknown };
 
 const struct arch *arch_at(size_t i)
 {
-	return i < sizeof(archs) / sizeof(archs[0]) ? archs[i] : NULL;
+	return i < ARRAY_SIZE(archs) ? archs[i] : NULL;
 }
 
 const struct arch *arch_by_name(const char *name)
@@ -89,7 +90,7 @@ static const char *machine_of_line(const char *line)
 	while (key > 0 && isblank((unsigned char)line[key - 1]))
 		key--;
 	value += strspn(value, " \t");
-	for (size_t i = 0; i < sizeof(clues) / sizeof(clues[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(clues); i++) {
 		const struct clue *clue = &clues[i];
 
 		if (strlen(clue->key) == key && strncmp(line, clue->key, key) == 0 &&

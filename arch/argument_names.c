@@ -6,6 +6,7 @@
  * uapi/linux/psci.h; Intel SDM volume 4; AMD APM volume 2; QEMU's docs/specs for its own ports.
  */
 #include "arch/argument.h"
+#include "base/array.h"
 
 /* What first to last are called. */
 struct range {
@@ -381,7 +382,7 @@ static const char *find(const struct range *ranges, size_t nr, uint64_t value)
 	return NULL;
 }
 
-#define FIND(ranges, value) find(ranges, sizeof(ranges) / sizeof((ranges)[0]), value)
+#define FIND(ranges, value) find(ranges, ARRAY_SIZE(ranges), value)
 
 const char *argument_port_name(uint64_t port)
 {

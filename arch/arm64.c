@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "base/array.h"
 
 /*
  * The code of a reason is `esr_ec` when `ret` is 2 (a trap), else its type `ret`: an IRQ does not
@@ -90,7 +91,7 @@ static const struct split splits[] = {
 		.type_of_field = RET_TRAP,
 		.entry_event = "kvm_entry",
 		.reasons = reasons,
-		.nr_reasons = sizeof(reasons) / sizeof(reasons[0]),
+		.nr_reasons = ARRAY_SIZE(reasons),
 		.filter = exit_filter,
 	},
 	{ .event = NULL },

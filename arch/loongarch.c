@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "base/array.h"
 
 static const struct reason reasons[] = {
 	{ 0, "Interrupt", NULL, 0 },
@@ -51,7 +52,7 @@ static const struct split splits[] = {
 		.mask = 0xffffffff,
 		.entry_event = "kvm_enter",
 		.reasons = reasons,
-		.nr_reasons = sizeof(reasons) / sizeof(reasons[0]),
+		.nr_reasons = ARRAY_SIZE(reasons),
 	},
 	{ .event = NULL },
 };

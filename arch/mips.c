@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "base/array.h"
 
 static const struct reason reasons[] = {
 	{ 0x00, "Interrupt", NULL, 0 },
@@ -45,7 +46,7 @@ static const struct split splits[] = {
 		.mask = 0xffffffff,
 		.entry_event = "kvm_enter",
 		.reasons = reasons,
-		.nr_reasons = sizeof(reasons) / sizeof(reasons[0]),
+		.nr_reasons = ARRAY_SIZE(reasons),
 	},
 	{ .event = NULL },
 };

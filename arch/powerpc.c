@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "base/array.h"
 
 /*
  * Under HV a guest halts with the hypercall H_CEDE. On POWER9 and later the trap of that exit is 0,
@@ -55,7 +56,7 @@ static const struct reason book3s_reasons[] = {
 	{ 0x5555, "HV_RM_HARD", NULL, 0 },
 	{ REASON_TYPE | CEDED, "H_CEDE", NULL, REASON_IDLE }, /* of HV alone */
 };
-#define NR_BOOK3S (sizeof(book3s_reasons) / sizeof(book3s_reasons[0]) - 1) /* but that */
+#define NR_BOOK3S (ARRAY_SIZE(book3s_reasons) - 1) /* but that */
 
 static const struct reason booke_reasons[] = {
 	{ 0, "CRITICAL", NULL, 0 },
@@ -303,7 +304,7 @@ static const struct split splits[] = {
 		.format_list = 0,
 		.mask = UINT64_MAX,
 		.reasons = hcall_reasons,
-		.nr_reasons = sizeof(hcall_reasons) / sizeof(hcall_reasons[0]),
+		.nr_reasons = ARRAY_SIZE(hcall_reasons),
 	},
 	{
 		.system = "kvm_pr",
@@ -321,7 +322,7 @@ static const struct split splits[] = {
 		.format_list = 0,
 		.mask = 0xffffffff,
 		.reasons = booke_reasons,
-		.nr_reasons = sizeof(booke_reasons) / sizeof(booke_reasons[0]),
+		.nr_reasons = ARRAY_SIZE(booke_reasons),
 	},
 	{ .event = NULL },
 };

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "base/array.h"
 
 #define INTERRUPT (UINT64_C(1) << 63)
 
@@ -52,7 +53,7 @@ static const struct split splits[] = {
 		.mask = UINT64_MAX,
 		.entry_event = "kvm_entry",
 		.reasons = reasons,
-		.nr_reasons = sizeof(reasons) / sizeof(reasons[0]),
+		.nr_reasons = ARRAY_SIZE(reasons),
 	},
 	{ .event = NULL },
 };

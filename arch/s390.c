@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "base/array.h"
 
 static const struct reason icpt_reasons[] = {
 	{ 0x00, "Host_interruption", NULL, 0 },
@@ -123,7 +124,7 @@ static const struct split splits[] = {
 		.mask = 0xff,
 		.entry_event = "kvm_s390_sie_enter",
 		.reasons = icpt_reasons,
-		.nr_reasons = sizeof(icpt_reasons) / sizeof(icpt_reasons[0]),
+		.nr_reasons = ARRAY_SIZE(icpt_reasons),
 	},
 	{
 		.system = "kvm",
@@ -132,7 +133,7 @@ static const struct split splits[] = {
 		.format_list = 0,
 		.mask = 0xff,
 		.reasons = sigp_reasons,
-		.nr_reasons = sizeof(sigp_reasons) / sizeof(sigp_reasons[0]),
+		.nr_reasons = ARRAY_SIZE(sigp_reasons),
 	},
 	{
 		.system = "kvm",
@@ -141,7 +142,7 @@ static const struct split splits[] = {
 		.format_list = 0,
 		.mask = 0xffff,
 		.reasons = diag_reasons,
-		.nr_reasons = sizeof(diag_reasons) / sizeof(diag_reasons[0]),
+		.nr_reasons = ARRAY_SIZE(diag_reasons),
 	},
 	{
 		.system = "kvm",
@@ -150,7 +151,7 @@ static const struct split splits[] = {
 		.format_list = 0,
 		.mask = 0xffff,
 		.reasons = prog_reasons,
-		.nr_reasons = sizeof(prog_reasons) / sizeof(prog_reasons[0]),
+		.nr_reasons = ARRAY_SIZE(prog_reasons),
 	},
 	{ .event = NULL },
 };

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "base/array.h"
 
 /* Parentheses and signs within each other; the kernel's macros nest four or so. */
 #define MAX_DEPTH 32
@@ -247,7 +248,7 @@ static bool takes_list(const char *word, size_t len)
 	static const char *const calls[] = { "__print_symbolic", "__print_symbolic_u64",
 					     "__print_flags", "__print_flags_u64" };
 
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
 		if (strlen(calls[i]) == len && strncmp(word, calls[i], len) == 0)
 			return true;
 	}

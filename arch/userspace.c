@@ -5,6 +5,7 @@
  * Sources: uapi linux/kvm.h, include/trace/events/kvm.h. The kernel prints names up to 30 only.
  */
 #include "arch/arch.h"
+#include "base/array.h"
 
 static const struct reason reasons[] = {
 	{ 0, "UNKNOWN", NULL, 0 },
@@ -61,5 +62,5 @@ const struct split arch_userspace_split = {
 	.prefix = "KVM_EXIT_",
 	.mask = 0xffffffff,
 	.reasons = reasons,
-	.nr_reasons = sizeof(reasons) / sizeof(reasons[0]),
+	.nr_reasons = ARRAY_SIZE(reasons),
 };

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "base/array.h"
 #include "base/read.h"
 
 /*
@@ -261,7 +262,7 @@ static const struct split vmx_splits[] = {
 		.mask = 0xffff,
 		.entry_event = "kvm_entry",
 		.reasons = vmx_reasons,
-		.nr_reasons = sizeof(vmx_reasons) / sizeof(vmx_reasons[0]),
+		.nr_reasons = ARRAY_SIZE(vmx_reasons),
 		.filter = vmx_filter,
 	},
 	{ .event = NULL },
@@ -276,7 +277,7 @@ static const struct split svm_splits[] = {
 		.mask = 0xffffffff,
 		.entry_event = "kvm_entry",
 		.reasons = svm_reasons,
-		.nr_reasons = sizeof(svm_reasons) / sizeof(svm_reasons[0]),
+		.nr_reasons = ARRAY_SIZE(svm_reasons),
 		.filter = svm_filter,
 	},
 	{ .event = NULL },

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "host/env.h"
 #include "tests/worlds/fake_guest.h"
 #include "views/build.h"
@@ -424,7 +425,7 @@ static bool measure_views(void)
 	size_t bytes, most = 0;
 	char what[64];
 
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
 		measure_timed(1000, types[i], ms, &bytes);
 		snprintf(what, sizeof(what), "%s, 1000 x %d timed", types[i]->name, NR_REASONS);
 		print_line(what, ms);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "arch/argument.h"
+#include "base/array.h"
 #include "cmd/exits_options.h"
 #include "cmd/option.h"
 
@@ -37,7 +38,7 @@ static const struct option_spec specs[] = {
 
 static const struct option_table table = {
 	.specs = specs,
-	.nr = sizeof(specs) / sizeof(specs[0]),
+	.nr = ARRAY_SIZE(specs),
 	.usage = "Usage: kvmtop exits [OPTION]... [SECONDS]\n"
 		 "Counts and times VM exits by thread and reason, for SECONDS or until Ctrl-C,\n"
 		 "and prints them. Percentiles are upper edges of buckets, powers of two.\n",

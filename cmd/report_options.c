@@ -58,7 +58,7 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 
 static const struct option_table table = {
 	.specs = specs,
-	.nr = sizeof(specs) / sizeof(specs[0]),
+	.nr = ARRAY_SIZE(specs),
 	.usage = "Usage: kvmtop report [OPTION]... FILE...\n"
 		 "Counts the exits in recordings and how long they took. Reads trace-cmd's\n"
 		 "trace.dat, perf.data, and the files of ACRN's acrntrace and of kvmtrace;\n"

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/path.h"
 #include "base/say.h"
 #include "base/whole_file.h"
@@ -96,7 +97,7 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 
 static const struct option_table table = {
 	.specs = specs,
-	.nr = sizeof(specs) / sizeof(specs[0]),
+	.nr = ARRAY_SIZE(specs),
 	.usage = "Usage: kvmtop timeline [OPTION]... [GUESTTRACE]...\n"
 		 "Makes one picture (Chrome's trace format, for ui.perfetto.dev) of KVM's events,\n"
 		 "perf's counters, and the function calls that uftrace saw in guests: GUESTTRACE\n"

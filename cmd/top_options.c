@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/delay.h"
 #include "cmd/option.h"
 #include "cmd/top_options.h"
@@ -94,7 +95,7 @@ static void add_help(const struct option_spec *spec, char *buf, size_t size)
 
 static const struct option_table table = {
 	.specs = specs,
-	.nr = sizeof(specs) / sizeof(specs[0]),
+	.nr = ARRAY_SIZE(specs),
 	.usage = "Usage: kvmtop [OPTION]...\n"
 		 "       kvmtop COMMAND [OPTION]...\n"
 		 "Shows what KVM guests on this host make the kernel do: which exits and events,\n"

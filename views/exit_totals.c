@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The table of `kvmtop exits` and `kvmtop report`: totals since the start. The query chooses whether
- * there is a row for each guest, for each vCPU, and for each reason or argument.
+ * The table of `kvmtop exits` and `kvmtop report`: totals since the start. The query chooses
+ * whether there is a row for each guest, for each vCPU, and for each reason or argument.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "views/groups.h"
 
 enum {
@@ -74,7 +75,7 @@ static bool is_of_reason(const struct query *query, const struct facts *facts,
 	reason = fields_get(facts->fields, query->reason);
 	if (reason->exit_rank != 2 || field->reason != FIELD_NONE)
 		return false;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		if (strcmp(kinds[i][0], reason->label) == 0)
 			return strcmp(kinds[i][1],
 				      fields_get(facts->fields, field->parent)->name) == 0;
