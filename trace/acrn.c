@@ -4,9 +4,9 @@
  *
  * Source: acrn-hypervisor misc/debug_tools/acrn_trace, hypervisor include/debug/trace.h. Always
  * little endian: a TSC, then the event's number (48 bits), the kind of payload (8) and the CPU (8),
- * then 16 bytes. Hypervisors of 2018 have no kind and CPU: 0 there. A branch of 2020 has four bits
- * each of VM, vCPU, kind and CPU in their place (has_vm). Elsewhere no record says whose exit
- * it is; SCHED_NEXT says who runs on the CPU from then on, where that changes.
+ * then 16 bytes. Hypervisors of 2018 write 0 as kind and CPU. A branch of 2020 writes four bits
+ * each of VM, vCPU, kind and CPU into these 16 bits (has_vm). Without has_vm, an exit has no VM and
+ * no vCPU; the event SCHED_NEXT names the VM that runs on the CPU next.
  */
 #include <endian.h>
 #include <errno.h>
@@ -50,7 +50,7 @@ static const struct trace_field text[] = {
 
 #define FIELDS(list) list, ARRAY_SIZE(list)
 
-/* The details' numbers are those of VMX exits, but for four of them. */
+/* The numbers of detail events are the numbers of VMX exit reasons, except four of them. */
 static const struct known {
 	uint64_t id;
 	const char *name;
@@ -90,7 +90,7 @@ static const struct known {
 
 #define NR_KNOWN ARRAY_SIZE(known)
 
-/* The types by the event's number. Where none is known it is `unknown`. */
+/* The types by the event's number. Unknown numbers have the type `unknown`. */
 struct types {
 	const struct trace_type *unknown, *unhandled;
 	const struct trace_type *low[NR_LOW], *detail[NR_DETAILS];
@@ -131,8 +131,8 @@ static bool is_number_of_words(unsigned int n)
 }
 
 /*
- * Whether records say whose exit they are. Those that do not have a number of words in the byte
- * where others have VM and vCPU, and behind it the same CPU in the whole file, or 0 in both.
+ * Whether records have VM and vCPU. If not, byte 14 is a number of words and byte 15 is the same
+ * CPU in the whole file, or both bytes are 0.
  */
 static bool has_vm(const struct head *head)
 {
@@ -145,7 +145,7 @@ static bool has_vm(const struct head *head)
 	return false;
 }
 
-/* A first record of a likely event, with a number of words that exists. */
+/* Whether the first record has a likely event number and a possible number of words. */
 static bool looks_like(const struct head *head)
 {
 	uint64_t word;
@@ -158,7 +158,7 @@ static bool looks_like(const struct head *head)
 		is_number_of_words(number_of_words(word, true)));
 }
 
-/* There is no magic number: half of the first records must be of known events, all in order. */
+/* There is no magic number: half of the first records must be known events, sorted by time. */
 static bool is_kind(const struct head *head)
 {
 	size_t nr = head->len / RECORD_SIZE, nr_known = 0;
@@ -210,7 +210,7 @@ static int finish(struct acrn *acrn)
 	return 0;
 }
 
-/* A vCPU may go on on another CPU: what belongs together is of the vCPU. */
+/* A vCPU may move to another CPU, so its exits and entries are paired by vCPU, not by CPU. */
 static void set_vm(struct trace_event *event, uint64_t word)
 {
 	event->pid = word >> 48 & 0xf;
@@ -245,7 +245,7 @@ static __attribute__((noinline, cold)) int next_piece(struct acrn *acrn)
 	return window_want(&acrn->window, RECORD_SIZE) ? take(acrn) : finish(acrn);
 }
 
-/* At 50 million records a second each step counts: what is rare is elsewhere. */
+/* Reads 50 million records a second: rare cases are in functions of their own. */
 static int next(struct source *source)
 {
 	struct acrn *acrn = (struct acrn *)source;
@@ -309,7 +309,7 @@ static int get_types(struct trace_file *file, const struct types **ret_types)
 	return 0;
 }
 
-/* Old hypervisors do not say which CPU it is, but acrntrace names the file by it. */
+/* Records of old hypervisors have no CPU, but the name of acrntrace's file is the CPU's number. */
 static int32_t cpu_of_path(const char *path)
 {
 	const char *name = strrchr(path, '/');

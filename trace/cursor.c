@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads numbers and texts where they are in a file. */
+/* Reads numbers and texts at offsets in a file or in memory. */
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ int cursor_skip(struct cursor *cursor, uint64_t size)
 	return 0;
 }
 
-/* A text of a given size, with a NUL behind it; to be freed. */
+/* Reads a text of this size and adds a NUL; to be freed. */
 int cursor_text(struct cursor *cursor, uint64_t size, char **ret_text)
 {
 	char *text;

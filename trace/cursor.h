@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cursor - a place in a file, or in memory, that is read from there on.
+ * cursor - an offset in a file, or in memory, to read from.
  *
  * All functions return 0, -EINVAL where the file has ended, or another -errno.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds fields by name and the bytes of those whose place varies. */
+/* Finds fields by name, and the bytes of dynamic fields. */
 #include "trace/event.h"
 
 const struct trace_field *trace_field(const struct trace_type *type, const char *name)

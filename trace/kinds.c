@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lists the readers, and asks them whose file it is. */
+/* Lists the readers, and finds the reader of a file. */
 #include <ctype.h>
 #include <errno.h>
 
@@ -9,11 +9,11 @@
 extern const struct reader trace_dat_reader, perf_data_reader, acrn_reader, kvmtrace_reader,
 	xentrace_reader;
 
-/* The sure ones first: acrn and kvmtrace files have no magic number that one can rely on. */
+/* Kinds with a magic number come first: acrn has none, and not all kvmtrace files have one. */
 static const struct reader *const event_readers[] = { &trace_dat_reader, &perf_data_reader,
 						    &acrn_reader, &kvmtrace_reader, NULL };
 
-/* The first one takes what none of them knows: old files of kvmtrace have no mark. */
+/* The first reader takes unknown files: old files of kvmtrace have no mark. */
 static const struct reader *const record_readers[] = { &kvmtrace_reader, &xentrace_reader,
 						     &acrn_reader, NULL };
 
@@ -78,8 +78,8 @@ const struct reader *trace_event_reader(enum trace_kind kind, const struct head 
 }
 
 /*
- * No zero, and no control character but those of text. A record has zeros: the high bytes of
- * kvmtrace's vCPU, of xentrace's CPU or TSC, of an ACRN event.
+ * Text has no control characters but white space. Each record has zero bytes: the high bytes of
+ * kvmtrace's vCPU, of xentrace's CPU or TSC, of ACRN's event number.
  */
 static bool is_text(const struct head *head)
 {

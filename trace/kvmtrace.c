@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * kvmtrace, the tracer of Linux 2.6.25 to 2.6.30: a file for each CPU, in its host's byte order.
- * And Xen's xentrace, of which kvmtrace is a copy: one file of all CPUs, for `kvmtop format` alone.
+ * And Xen's xentrace, of which kvmtrace is a copy: one file for all CPUs, only for `kvmtop format`.
  *
- * Source: include/linux/kvm.h and virt/kvm/kvm_trace.c of those. A record is 12 bytes (the event's
- * number in 28 bits, the number of extra words in 3, whether there is a TSC in 1; pid; vCPU), then
- * the TSC (8 bytes) if it has one, then up to seven words of 4 bytes. Since 2.6.27 the file begins
- * with 0x12345678, which tells its byte order. Which words an event has changed between kernels
- * (64-bit values became two words), so everything goes by the record's own count. xentrace has no
- * pid and vCPU in its records, and one of CPU_CHANGE says on which CPU those after it were made.
+ * Source: include/linux/kvm.h and virt/kvm/kvm_trace.c of these kernels. A record is 12 bytes (the
+ * event's number in 28 bits, the number of extra words in 3 bits, 1 bit if there is a TSC; pid;
+ * vCPU), then the TSC (8 bytes), if any, then up to seven words of 4 bytes. Since 2.6.27 the file
+ * begins with 0x12345678, which shows its byte order. Kernels differ in the words of an event
+ * (64-bit values became two words), so only the record's own number of words is used. xentrace's
+ * records have no pid and vCPU; a CPU_CHANGE record names the CPU of the records behind it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@
 #define ODD_MAX 16
 #define WORDS_MAX 8
 
-/* Names of the words, in order. Those of which kernels have different numbers are left out. */
+/* Names of the words, in order. Words that differ between kernels are left out. */
 static const struct known {
 	uint32_t id;
 	const char *name;
@@ -74,10 +74,10 @@ static const struct known {
 /* The fields of all types, for one byte order. */
 struct order {
 	const struct trace_type *unknown, *entry, *exit, *handler[NR_HANDLERS];
-	struct trace_field fields[NR_KNOWN + 1][WORDS_MAX]; /* the last: of those not known */
+	struct trace_field fields[NR_KNOWN + 1][WORDS_MAX]; /* the last: of unknown events */
 };
 
-/* Shared by all files of a stream: types in this machine's byte order, and in the other. */
+/* Shared by all files of a stream: types in this machine's byte order, and in the opposite one. */
 struct types {
 	struct order order[2];
 	bool has[2];
@@ -88,7 +88,7 @@ struct kvmtrace {
 	struct window window;
 	const struct order *types;
 	bool swap, is_xen;
-	/* The records in a row that are of no known event: their offsets, and how many. */
+	/* The latest unknown events in a row: their begin and end in the file, and their number. */
 	uint64_t odd_begin, odd_end;
 	unsigned int nr_odd;
 };
@@ -109,7 +109,7 @@ static uint64_t read_u64(const uint8_t *at, bool swap)
 	return swap ? __builtin_bswap64(value) : value;
 }
 
-/* At 50 million records a second each step counts: compiled for each kind and byte order. */
+/* Reads 50 million records a second, so it is compiled for each kind and byte order. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 static ALWAYS_INLINE size_t header_size(bool is_xen)
@@ -131,7 +131,7 @@ static bool is_known(uint32_t id)
 	return false;
 }
 
-/* Whether half of the first records or more are of known events, in a byte order. */
+/* Whether at least half of the first records are known events, if read in this byte order. */
 static bool are_records(const struct head *head, bool swap)
 {
 	size_t at = 0, nr = 0, nr_known = 0;
@@ -163,7 +163,7 @@ static bool is_xentrace(const struct head *head)
 	return head->len >= 4 && (read_u32(head->bytes, false) & ID_MASK) == CPU_CHANGE;
 }
 
-/* The byte order; takes the mark at the begin, where there is one. */
+/* Finds the byte order, and skips the mark at the beginning, if any. */
 static bool find_swap(struct window *window, const struct head *head)
 {
 	if (has_mark(head)) {
@@ -237,8 +237,8 @@ static ALWAYS_INLINE void set_event(struct kvmtrace *kvmtrace, const uint8_t *at
 }
 
 /*
- * A record of no known event has no time that could be believed: where bytes are missing, what
- * follows is read as such. After some of them nothing in the file makes sense any more.
+ * An unknown event's time is not used: behind missing bytes, any bytes may be read as a record.
+ * After ODD_MAX unknown events in a row the rest of the file is not read.
  */
 static __attribute__((noinline, cold)) int take_odd(struct kvmtrace *kvmtrace, size_t size,
 						    uint64_t time)
@@ -262,7 +262,7 @@ static __attribute__((noinline, cold)) int take_odd(struct kvmtrace *kvmtrace, s
 	return 0;
 }
 
-/* The record at window->at, of which the file has all `size` bytes. */
+/* Takes the record of `size` bytes at window->at, which is complete. */
 static ALWAYS_INLINE int take(struct kvmtrace *kvmtrace, size_t size, uint32_t word, bool swap,
 			      bool is_xen)
 {
@@ -278,7 +278,7 @@ static ALWAYS_INLINE int take(struct kvmtrace *kvmtrace, size_t size, uint32_t w
 	return event->type == kvmtrace->types->unknown ? take_odd(kvmtrace, size, before) : 1;
 }
 
-/* Where a piece of the file ends. */
+/* At the end of a piece of the file: reads the next piece. */
 static __attribute__((noinline, cold)) int next_piece(struct kvmtrace *kvmtrace)
 {
 	struct window *window = &kvmtrace->window;
@@ -393,9 +393,9 @@ static int get_types(struct trace_file *file, bool swap, const struct order **re
 }
 
 /*
- * The file does not say whether the exits' reasons are VMX's or SVM's numbers. VMX has none from
- * SVM_FIRST on, and every guest of SVM has some soon: interrupts, I/O, page faults. Numbers beyond
- * SVM_LAST are VMX's with flags, or -1 (SVM_EXIT_ERR): they do not tell.
+ * The file does not say whether exit reasons are numbers of VMX or of SVM. VMX has no reasons from
+ * SVM_FIRST on; every SVM guest soon has some: interrupts, I/O, page faults. Reasons above SVM_LAST
+ * do not help: VMX reasons with flags, or -1 (SVM_EXIT_ERR).
  */
 static bool is_svm(struct kvmtrace *kvmtrace)
 {
@@ -403,7 +403,7 @@ static bool is_svm(struct kvmtrace *kvmtrace)
 	const uint8_t *at;
 	size_t left;
 
-	window_want(window, WINDOW_WANT_MAX); /* or as much as there is */
+	window_want(window, WINDOW_WANT_MAX);
 	at = window->at;
 	left = window_left(window) < WINDOW_WANT_MAX ? window_left(window) : WINDOW_WANT_MAX;
 	for (size_t size; left >= HEADER_SIZE; at += size, left -= size) {
@@ -444,7 +444,7 @@ static int open_kvmtrace(struct trace_file *file, const struct head *head, struc
 		kvmtrace->source.event.cpu = 0;
 	file->info.clock = TRACE_CLOCK_CYCLES;
 	file->info.clock_name = "tsc";
-	/* Records that have come through a pipe are not kept waiting for so many. */
+	/* is_svm() reads ahead; records from a pipe must not wait for that. */
 	if (!file->has_records && is_svm(kvmtrace))
 		file->info.cpu_vendor = "AuthenticAMD";
 	file->info.is_big_endian = kvmtrace->swap != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);

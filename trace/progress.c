@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Draws the bar, and other lines. */
+/* Draws the bar and other lines. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

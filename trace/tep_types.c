@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes types of the stream from libtraceevent's events, once for each event that occurs. */
+/* Makes a type of the stream from a libtraceevent event when the event first occurs. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ void tep_types_release(struct tep_types *types)
 	tep_free(types->tep);
 }
 
-/* The number that a format file gives its event, or -1. */
+/* The event's ID in a format file, or -1. */
 static int id_of_format(const char *text)
 {
 	const char *line = strstr(text, "\nID:");
@@ -54,8 +54,8 @@ static int id_of_format(const char *text)
 }
 
 /*
- * Only the fields: the print format is not needed here, and libtraceevent 1.7 ends the program at
- * some that make no sense.
+ * Parses the fields only: the print format is not needed, and libtraceevent 1.7 crashes on some
+ * damaged print formats.
  */
 static void parse_fields(struct tep_types *types, const char *text, const char *system)
 {

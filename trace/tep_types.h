@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tep_types - the events of a file whose formats libtraceevent has parsed, as types of the stream.
+ * tep_types - events with formats that libtraceevent has parsed, as types of the stream.
  */
 #ifndef KVMTOP_TRACE_TEP_TYPES_H
 #define KVMTOP_TRACE_TEP_TYPES_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opens recordings with the readers of their kinds and merges what they yield by time. */
+/* Opens recordings with the reader of their kind, and merges their events by time. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -16,8 +16,8 @@
 #include "trace/window.h"
 
 #define COMM_SIZE 64
-#define RECORD_LEAST 32 /* bytes of a pipe that tell its kind */
-#define RECORD_MAX 64 /* bytes: no record is larger */
+#define RECORD_LEAST 32 /* bytes to read from a pipe to find its kind */
+#define RECORD_MAX 64 /* bytes of the largest record */
 
 /* Pointers to the items stay valid when the list grows. */
 struct list {
@@ -32,11 +32,11 @@ struct problem {
 
 struct trace {
 	struct list files, types, problems, sources;
-	/* The sources that have an event, as a binary heap: the earliest is at 0. */
+	/* The sources with an event, as a binary heap: the earliest event is at 0. */
 	struct source **heap;
 	size_t nr_heap;
 	bool has_begun;
-	char *comm; /* of COMM_SIZE: what trace_comm() gave out */
+	char *comm; /* of COMM_SIZE: the last result of trace_comm() */
 	bool has_records; /* trace_open_records() */
 	void *shared[NR_TRACE_KINDS]; /* by kind */
 };
@@ -56,7 +56,7 @@ static void list_release(struct list *list)
 	free(list->items);
 }
 
-/* A zeroed item at the end of the list, or NULL. */
+/* Adds a zeroed item at the end of the list. NULL: no memory. */
 static void *list_new(struct list *list, size_t size)
 {
 	void *item = calloc(1, size);
@@ -163,7 +163,7 @@ static int read_head(struct opened *opened, size_t least, struct why *why)
 	return 0;
 }
 
-/* Opens a path, or takes standard input; looks at the first bytes. */
+/* Opens a path, or standard input, and reads the first bytes. */
 static int open_path(const struct trace *trace, const char *path, struct opened *opened,
 		     struct why *why)
 {
@@ -181,7 +181,7 @@ static int open_path(const struct trace *trace, const char *path, struct opened 
 	if (S_ISDIR(st.st_mode))
 		return why_set(why, -EISDIR, "%s: is a folder, not a recording", opened->path);
 	opened->size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
-	/* The records that have come through a pipe are wanted before more come. */
+	/* Records from a pipe are printed at once, so no more bytes are awaited than needed. */
 	if (trace->has_records && !S_ISREG(st.st_mode))
 		least = RECORD_LEAST;
 	return read_head(opened, least, why);
@@ -209,7 +209,7 @@ static int check_kind(struct trace *trace, const struct opened *opened,
 	return 0;
 }
 
-/* Takes opened->fd over. */
+/* Takes ownership of opened->fd. */
 static int add_file(struct trace *trace, const struct opened *opened, const struct reader *reader,
 		    struct why *why)
 {
@@ -278,8 +278,8 @@ static int check_clocks(const struct trace *trace, struct why *why)
 }
 
 /*
- * The kind of the first file that is not empty: the others are of that kind, or empty. kvmtrace and
- * acrntrace make a file for each CPU, also if nothing ran there.
+ * The kind of the first file that is not empty. The other files are of this kind, or empty:
+ * kvmtrace and acrntrace make a file for each CPU, also for idle CPUs.
  */
 static enum trace_kind find_kind(const struct trace *trace, const char *const *paths, size_t nr)
 {
@@ -444,7 +444,7 @@ static int begin(struct trace *trace)
 	return 0;
 }
 
-/* The first source of the heap has a new event, or (got 0) has ended. */
+/* Restores the heap after the first source has a new event, or (got 0) has ended. */
 static void rearrange(struct trace *trace, int got)
 {
 	if (got == 0)
@@ -461,7 +461,7 @@ static int give_earliest(const struct trace *trace, const struct trace_event **r
 	return 1;
 }
 
-/* Of several sources, or at the end of one: `got` is what the source's next() returned. */
+/* For several sources, or at the end of one: `got` is the result of the source's next(). */
 static __attribute__((noinline)) int merge(struct trace *trace, int got,
 					   const struct trace_event **ret_event)
 {
@@ -479,7 +479,7 @@ static __attribute__((noinline)) int begin_or_end(struct trace *trace,
 	return err ? err : give_earliest(trace, ret_event);
 }
 
-/* Reads on in the source of the last event. With a single source, nothing has to be merged. */
+/* Reads the next event of the last event's source. A single source needs no merging. */
 int trace_next(struct trace *trace, const struct trace_event **ret_event)
 {
 	struct source *source;
@@ -502,7 +502,7 @@ bool trace_may_wait(const struct trace *trace)
 	return window && window_left(window) < RECORD_MAX;
 }
 
-/* ---- what is asked about it */
+/* ---- facts about the trace */
 
 const struct trace_info *trace_file(const struct trace *trace, size_t i)
 {

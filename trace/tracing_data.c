@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the list of formats, and hands each text to libtraceevent. */
+/* Reads the list of event formats, and parses each with libtraceevent. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static int expect(struct cursor *cursor, const char *name)
 	return err ? err : strcmp(got, name) == 0 ? 0 : -EINVAL;
 }
 
-/* What a ring's page and a record look like: kbuffer knows. */
+/* The formats of a ring's page and record are not needed: kbuffer knows them. */
 static int skip_text(struct cursor *cursor, const char *name)
 {
 	uint64_t size = 0;
@@ -42,7 +42,7 @@ int tracing_read_events(struct cursor *cursor, struct tep_types *types, const ch
 		err = tep_types_parse(types, text, size, system);
 		free(text);
 		if (err == -EINVAL)
-			err = 0; /* its records are "unknown" */
+			err = 0; /* the event's records have the type "unknown" */
 	}
 	return err;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads pieces of a file one after the other into one buffer. */
+/* Reads a file in pieces into one buffer. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +10,14 @@
 #include "trace/window.h"
 
 /*
- * The best of 32 KiB to 4 MiB: a larger one leaves the processor's cache before it is used. Each
- * piece is read to the same place, at the begin of a page, which is a tenth faster than anywhere;
- * what is left of the one before comes in front of it.
+ * The fastest size between 32 KiB and 4 MiB: a larger piece does not fit into the processor's
+ * cache. Each piece is read to the beginning of the same memory page, which is a tenth faster than
+ * to other addresses. The unread rest of the previous piece is copied in front of the page.
  */
 #define PIECE_SIZE (256 * 1024)
 #define PAGE 4096
 
-/* What there is to read of a plain file, from `len` bytes before the descriptor's position on. */
+/* The bytes of a regular file from `len` bytes before the descriptor's position to the end. */
 static uint64_t find_length(int fd, size_t len)
 {
 	off_t now = lseek(fd, 0, SEEK_CUR);

@@ -195,7 +195,7 @@ static int on_lost(struct perf_source *perf, const struct perf_piece *piece, siz
 	return add_entry(perf, piece, &entry);
 }
 
-/* At a mark: no record is to come that is older than the previous mark's. */
+/* At a mark: the records from before the previous mark are complete. */
 static int on_round(struct perf_source *perf)
 {
 	perf->until = perf->has_until ? perf->most : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names of guests, numbers of vCPUs, and threads that are one guest. */
+/* Finds the guests' names, the vCPUs' numbers, and which threads belong to one guest. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ void guests_identify(const struct trace *trace, struct recorded_thread *thread)
 		thread->vcpu = guest_name_vcpu(thread->comm);
 }
 
-/* The name of a thread's guest. False: nothing is known of it. */
+/* The name of a thread's guest. False: unknown. */
 static bool find_name(const struct trace *trace, const struct recorded_thread *thread, char *name)
 {
 	const struct trace_event process = { .file = thread->file, .pid = thread->pid,
@@ -55,14 +55,14 @@ static bool find_name(const struct trace *trace, const struct recorded_thread *t
 	return true;
 }
 
-/* ---- guests as they come */
+/* ---- guests while the recording is read */
 
-/* What tells guests apart. */
+/* Two threads with the same key belong to the same guest. */
 struct guest_key {
 	int64_t pid;   /* -1: not known */
-	int64_t guest; /* of those that the file lists; -1: it lists none */
+	int64_t guest; /* index in the file's list of guests; -1: the file has no list */
 	uint32_t file;
-	uint32_t nth; /* where neither is known: how many ran this vCPU before */
+	uint32_t nth; /* if pid and guest are unknown: the number of earlier threads of this vCPU */
 };
 
 /* A guest's number; for a key with IS_VCPU and a vCPU for a pid: how many threads ran this vCPU. */
@@ -72,7 +72,7 @@ struct guest_number {
 	UT_hash_handle hh;
 };
 
-#define IS_VCPU -2 /* as guest_key.guest */
+#define IS_VCPU -2 /* value of guest_key.guest */
 
 void guest_numbers_release(struct guest_numbers *numbers)
 {
@@ -84,7 +84,7 @@ void guest_numbers_release(struct guest_numbers *numbers)
 	}
 }
 
-/* NULL: no memory. A new one has number SIZE_MAX. */
+/* Finds or adds a key. A new one has number SIZE_MAX. NULL: no memory. */
 static struct guest_number *get_number(struct guest_numbers *numbers, const struct guest_key *key)
 {
 	struct guest_number *number;
@@ -105,7 +105,7 @@ static struct guest_number *get_number(struct guest_numbers *numbers, const stru
 	return number;
 }
 
-/* How many threads of this file ran the same vCPU before: 0 or -ENOMEM. */
+/* Sets key->nth to the number of earlier threads of this vCPU in the file: 0 or -ENOMEM. */
 static int count_vcpu(struct guest_numbers *numbers, const struct recorded_thread *thread,
 		      struct guest_key *key)
 {
@@ -145,7 +145,7 @@ int guest_numbers_add(struct guest_numbers *numbers, const struct trace *trace,
 	struct guest_number *number;
 
 	if (trace_file(trace, thread->file)->kind == TRACE_ACRN)
-		key.file = 0; /* one for each CPU of the same machine */
+		key.file = 0; /* all files are of one machine, one for each CPU */
 	if (key.guest >= 0)
 		key.pid = -1;
 	if (count_vcpu(numbers, thread, &key) < 0)
@@ -162,13 +162,13 @@ int guest_numbers_add(struct guest_numbers *numbers, const struct trace *trace,
 	return 0;
 }
 
-/* ---- all threads that ran a vCPU */
+/* ---- guests after the recording is read, from all threads that ran a vCPU */
 
-/* What tells the guest of a thread from others. */
+/* A thread and the guest it belongs to. */
 struct member {
 	const struct recorded_thread *thread;
 	int32_t pid, vcpu;   /* -1: not known */
-	bool is_of_unknown; /* nothing is known of its guest */
+	bool is_of_unknown; /* the guest is unknown */
 	char guest[NAME_SIZE];
 };
 
@@ -234,7 +234,7 @@ static void sort_members(struct members *members)
 		qsort(members->list, members->nr, sizeof(*members->list), compare_members);
 }
 
-/* Two vCPUs of one number are of two guests. */
+/* Two unknown threads with one vCPU number belong to two guests. */
 static bool are_unknown_several(const struct members *members)
 {
 	for (size_t i = 1; i < members->nr; i++) {
@@ -275,7 +275,7 @@ static void number_vcpus(struct members *members)
 	sort_members(members);
 }
 
-/* By name, and of one name those of a process together. */
+/* By name, then by process. */
 static int compare_names(const void *a, const void *b)
 {
 	const struct member *x = *(struct member *const *)a, *y = *(struct member *const *)b;
@@ -292,7 +292,7 @@ static void put_pid_first(struct member *member)
 	snprintf(member->guest, sizeof(member->guest), "%d %.50s", (int)member->pid, name);
 }
 
-/* Guests of one name: the process comes first. */
+/* Puts the pid in front of names that several guests have. */
 static int tell_apart(struct members *members)
 {
 	struct member **by_name = calloc(members->nr + 1, sizeof(*by_name));
@@ -317,7 +317,7 @@ static int tell_apart(struct members *members)
 	return 0;
 }
 
-/* The vCPUs of members that belong together, each once. */
+/* The vCPUs of one guest's members, each once. */
 static size_t list_vcpus(const struct member *members, size_t nr, struct vcpu *ret_vcpus)
 {
 	size_t nr_vcpus = 0;

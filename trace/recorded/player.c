@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A recording's counts as rows of its two samples. */
+/* Makes the rows of two samples from a recording's counts. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ struct source {
 	const struct recorded *recorded;
 	uint32_t source;
 	struct played_rows rows; /* of the second sample; the first has none */
-	bool is_at_end;		 /* the first sample was played */
+	bool is_at_end;		 /* the first sample was made, the second is next */
 };
 
 static void recorded_close(void *state)
@@ -58,7 +58,7 @@ static void recorded_seek(void *state, uint64_t time_ns)
 	source->is_at_end = false;
 }
 
-/* The time begins at 1: 0 would mean that the sample has nothing of the source. */
+/* Times begin at 1: 0 would mean that the sample has no data of the source. */
 static int recorded_next(void *state, const struct want *want, uint32_t flags,
 			 struct sample *sample, struct why *why)
 {
@@ -80,7 +80,7 @@ static int events_open(const void *recording, const struct provider_site *site, 
 			   "the recording has no events of KVM", ret_state, why);
 }
 
-/* What could not be read of the recording is said with every sample. */
+/* Every sample has the problems of the recording. */
 static int events_next(void *state, const struct want *want, uint32_t flags,
 		       struct sample *sample, struct why *why)
 {

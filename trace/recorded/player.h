@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * player - plays a recording: its events, and its exits with the time they took.
+ * player - plays a recording: its events, and its exits with their times.
  *
  * There are two samples: the recording's first moment, where all counts are 0, and its last one. So
  * the interval between them is the whole recording.
@@ -10,7 +10,7 @@
 
 #include "providers/playback/player.h"
 
-/* What they play is a struct recorded. NULL ends them. */
+/* The providers' input is a struct recorded. NULL ends the list. */
 extern const struct player *const recorded_players[];
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From what was counted of threads to rows by guest and vCPU. */
+/* Makes rows by guest and vCPU from the counts of threads. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +10,11 @@
 
 #define NAME_SIZE 192
 
-/* What rows are made of, and where they go. */
+/* The input and the output of all functions here. */
 struct maker {
 	const struct recorded *recorded;
 	struct played_rows *rows;
-	struct exit_fields fields; /* for events only the dictionary and the source */
+	struct exit_fields fields; /* for events, only .fields and .source are set */
 };
 
 /* ---- durations */
@@ -60,7 +60,7 @@ static const struct pairing *pairing_of(const struct maker *maker)
 	return &maker->recorded->recording->pairing;
 }
 
-/* A thread that is no vCPU's may still be a guest's. */
+/* A thread without a vCPU may belong to a guest, too. */
 static struct key key_of(const struct recorded *recorded, const struct recorded_thread *thread)
 {
 	const struct recorded_vcpu *vcpu = &recorded->vcpus[thread->index];
@@ -82,7 +82,7 @@ static uint8_t exit_rank(const struct meaning *meaning)
 	return meaning->kind == MEANING_USERSPACE ? 2 : 0;
 }
 
-/* A row without times. */
+/* Adds a row without times. */
 static int add_number(const struct maker *maker, struct key key, uint64_t count)
 {
 	return played_rows_add(maker->rows, &(struct played_row){ .key = key, .count = count });
@@ -123,7 +123,7 @@ static int add_child(const struct maker *maker, struct key key, uint32_t parent,
 	return err ? err : add_number(maker, key, count->begun);
 }
 
-/* What the events are called that are exits of a kind; NULL: there are none. */
+/* The name of the event for exits of this kind; NULL: the recording has none. */
 static const char *exit_event(const struct pairing *pairing, enum exit_kind kind)
 {
 	const struct meanings *meanings = &pairing->meanings;
@@ -136,7 +136,7 @@ static const char *exit_event(const struct pairing *pairing, enum exit_kind kind
 	return NULL;
 }
 
-/* The reasons of exits, below their event. */
+/* Adds the reasons of exits as children of the exit event. */
 static int add_children(const struct maker *maker, enum exit_kind kind)
 {
 	const struct table *table = &pairing_of(maker)->table;
@@ -188,7 +188,7 @@ static bool has_time(const struct maker *maker)
 	return pairing_of(maker)->has_entries && maker->recorded->ns_per_unit > 0;
 }
 
-/* A count's row, and its part of the parent's. */
+/* Adds a count to its row and to the parent's row. */
 static int add_count(const struct maker *maker, struct key key, const struct exit_count *count)
 {
 	const struct pairing *pairing = pairing_of(maker);
@@ -220,7 +220,7 @@ static int add_reason(const struct maker *maker, struct key key, const struct ex
 	return err ? err : add_count(maker, key, count);
 }
 
-/* How long an exit lasts that is not over when the recording is. */
+/* The time from an exit that is still open to the end of the recording, else 0. */
 static uint64_t open_time(const struct pairing *pairing, const struct recorded_thread *thread,
 			  const struct exit_count *count)
 {
@@ -231,7 +231,7 @@ static uint64_t open_time(const struct pairing *pairing, const struct recorded_t
 	return pairing->last_time - span->begin;
 }
 
-/* A vCPU thread's exits, and what they took. */
+/* Adds a vCPU thread's exits, and sums up their time. */
 static int add_exits(const struct maker *maker, struct key key,
 		     const struct recorded_thread *thread, struct exits_time *time)
 {
@@ -254,7 +254,7 @@ static int add_exits(const struct maker *maker, struct key key,
 	return err;
 }
 
-/* From a thread's first exit or entry on, without the time in which events are missing. */
+/* The time since the thread's first exit or entry, without times in which events are missing. */
 static uint64_t whole_ns(const struct recorded *recorded, const struct recorded_thread *thread)
 {
 	const struct pairing *pairing = &recorded->recording->pairing;
@@ -299,9 +299,9 @@ static int add_vcpu(const struct maker *maker, struct key key,
 	return err || !thread->has_run ? err : add_cpu(maker, key, thread);
 }
 
-/* ---- what exits were about */
+/* ---- arguments of exits */
 
-/* An argument, with the field of the reason that it came with, where that is known. */
+/* Adds an argument below the exit reason that it came with, if known. */
 static int add_argument(const struct maker *maker, struct key key, const struct exit_count *count)
 {
 	const struct pairing *pairing = pairing_of(maker);
@@ -332,7 +332,7 @@ static int add_arguments(const struct maker *maker, struct key key,
 	return err;
 }
 
-/* No event of KVM's says who waits for a CPU, and exits to user space may not be recorded. */
+/* KVM has no event for waiting for a CPU. Exits to user space may not be recorded. */
 static unsigned int known_parts(const struct pairing *pairing)
 {
 	unsigned int parts = EXIT_FIELDS_PARTS & ~(1U << TIME_WAIT);
@@ -353,7 +353,7 @@ int recorded_add_exits(struct played_rows *rows, const struct recorded *recorded
 			err = add_vcpu(&maker, key_of(recorded, table->threads[i]),
 				       table->threads[i]);
 	}
-	/* Behind all reasons: their fields are looked up. */
+	/* The arguments come after all reasons, as add_argument() looks up the reasons' fields. */
 	for (size_t i = 0; i < table->nr_threads && !err; i++)
 		err = add_arguments(&maker, key_of(recorded, table->threads[i]),
 				    table->threads[i]);

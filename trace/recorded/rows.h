@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rows - what a recording counted, as rows of a sample.
+ * rows - the counts of a recording as rows of a sample.
  */
 #ifndef KVMTOP_TRACE_RECORDED_ROWS_H
 #define KVMTOP_TRACE_RECORDED_ROWS_H
@@ -9,10 +9,10 @@
 #include "trace/recorded/recorded.h"
 
 /*
- * Add fields of this source to the dictionary, and rows, of which several may have one key: events
- * with their reasons as children; or exits, their arguments, and where the vCPUs' time went. The
- * time of an exit without an end in the recording is in there, but it is not counted as an exit.
- * 0 or -ENOMEM.
+ * Add fields of this source to the dictionary, and rows: events with their reasons as children; or
+ * exits, their arguments, and the vCPUs' time split. Several rows may have the same key. An exit
+ * without an end in the recording adds to the time split, but is not counted as an exit. 0 or
+ * -ENOMEM.
  */
 int recorded_add_events(struct played_rows *rows, const struct recorded *recorded,
 			struct fields *fields, uint32_t source);

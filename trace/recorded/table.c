@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Two hash tables: threads by their number, and the counts of each thread by key. */
+/* Two hash tables: threads by thread key, and the counts of each thread by exit key. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "trace/recorded/table.h"
 
 #define MIN_SLOTS 16
-#define MAX_COUNTS 20000 /* of a kind */
+#define MAX_COUNTS 20000 /* for each kind */
 
 static size_t hash(uint64_t a, uint64_t b)
 {
@@ -16,7 +16,7 @@ static size_t hash(uint64_t a, uint64_t b)
 	return mixed ^ mixed >> 29;
 }
 
-/* Twice as many slots, or the first ones. The caller puts everything in again. */
+/* Makes twice as many slots, or the first slots. The caller fills them again. */
 static int grow_slots(uint32_t **slots, size_t *nr_slots)
 {
 	size_t nr = *nr_slots ? 2 * *nr_slots : MIN_SLOTS;

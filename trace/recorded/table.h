@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * table - the threads of a recording, and what was counted of each, by reason or argument.
+ * table - the threads of a recording, and each thread's counts by exit reason or argument.
  *
- * Memory does not grow with the recording: one count for each thread and key, and of keys that are
- * too many (the addresses of a damaged file) one count for all others.
+ * Memory does not grow with the recording's length: each thread has one count for each key, and one
+ * for all further keys when there are too many (addresses in a damaged file).
  */
 #ifndef KVMTOP_TRACE_RECORDED_TABLE_H
 #define KVMTOP_TRACE_RECORDED_TABLE_H
@@ -16,14 +16,14 @@
 struct exit_count {
 	struct exit_key key;
 	bool is_others; /* of all keys without room for a count: only the key's kind is set */
-	uint64_t begun; /* how many began; took.count of them ended */
+	uint64_t begun; /* exits that began; took.count of them ended */
 	struct durations took;
 };
 
-/* Where a thread that runs a vCPU is. */
+/* Whether a vCPU's thread is in the guest. */
 enum vcpu_state { VCPU_UNKNOWN, VCPU_IN_GUEST, VCPU_OUTSIDE };
 
-/* What a thread is in, to be ended by the next entry. */
+/* An exit or access that the next entry ends. */
 struct open_span {
 	uint64_t begin;
 	uint32_t count; /* index into the thread's counts */
@@ -34,27 +34,27 @@ struct recorded_thread {
 	size_t index; /* in the table */
 	uint32_t file;
 	int32_t pid, tid, vcpu, cpu; /* -1: not known; cpu: the last one */
-	int64_t guest; /* of those that the file lists, see trace_guest(); -1: none */
+	int64_t guest; /* index in the file's list of guests, see trace_guest(); -1: none */
 	char comm[32];
 	struct exit_count *counts;
 	size_t nr_counts;
 	uint32_t *slots; /* a hash of indices into counts, plus 1 */
 	size_t nr_slots;
-	uint32_t hints[TABLE_HINTS]; /* the count found last for keys that end alike, plus 1 */
-	uint64_t *events; /* how many of each of KVM's types: by struct meaning.number */
+	uint32_t hints[TABLE_HINTS]; /* by low bits of the key: the count found last, plus 1 */
+	uint64_t *events; /* counts of KVM's event types, by struct meaning.number */
 	uint32_t nr_events;
 	/* See pairing.h. */
-	bool is_new;   /* its first event is being taken */
+	bool is_new;   /* the current event is the thread's first */
 	bool is_vcpu;  /* had an event that only a vCPU's thread has */
-	bool has_run, has_exit; /* had an exit or an entry; an exit */
+	bool has_run, has_exit; /* has_run: had an exit or an entry; has_exit: had an exit */
 	bool is_lost;  /* events are missing since `last` */
-	bool is_mmio_open; /* an access that began with spans[EXITS_MMIO].begin has no end yet */
-	uint8_t is_open; /* a bit for each enum exit_kind: spans[] has something */
+	bool is_mmio_open; /* the access that began at spans[EXITS_MMIO].begin has not ended */
+	uint8_t is_open; /* a bit for each enum exit_kind: its span in spans[] is open */
 	enum vcpu_state state;
-	uint64_t since;	 /* when it left or entered the guest */
+	uint64_t since;	 /* the time when the thread last left or entered the guest */
 	struct open_span spans[EXITS_KINDS];
-	uint64_t first, last; /* its first and its last exit or entry */
-	uint64_t unknown;     /* how long is_lost was set, in all */
+	uint64_t first, last; /* times of the first and the last exit or entry */
+	uint64_t unknown;     /* the total time in which is_lost was set */
 	void *drawn; /* for the listener, which frees it */
 };
 
@@ -64,7 +64,7 @@ struct table {
 	size_t nr_threads;
 	uint32_t *slots; /* a hash of indices into threads, plus 1 */
 	size_t nr_slots;
-	struct recorded_thread *hints[TABLE_HINTS]; /* the thread found last for such a key */
+	struct recorded_thread *hints[TABLE_HINTS]; /* by low bits of the key: found last */
 	size_t nr_counts[EXITS_KINDS];
 };
 

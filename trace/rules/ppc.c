@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The instructions that kvmtrace_format knows: those of the 440 that KVM emulated.
+ * The instructions that kvmtrace_format knows: KVM emulated them on the PowerPC 440.
  *
- * Source: qemu-kvm's kvm/user/kvmtrace_format; names and numbers are those of the Power ISA.
+ * Source: qemu-kvm's kvm/user/kvmtrace_format; names and numbers are from the Power ISA.
  */
 #include <inttypes.h>
 
@@ -13,8 +13,8 @@
 
 enum {
 	OP_TRAP = 3,
-	OP_19 = 19, /* of the second number's */
-	OP_31 = 31, /* too */
+	OP_19 = 19, /* OP_19 and OP_31 have a second opcode */
+	OP_31 = 31,
 	X_RFI = 50,
 	X_MFDCR = 323,
 	X_MFSPR = 339,
@@ -83,7 +83,7 @@ static uint32_t second_number(uint32_t instruction)
 	return instruction >> 1 & 0x3ff;
 }
 
-/* Its two halves are the other way round. */
+/* The two halves of the register's number are swapped in the instruction. */
 static uint32_t register_number(uint32_t instruction)
 {
 	return (instruction >> 16 & 0x1f) | (instruction >> 6 & 0x3e0);

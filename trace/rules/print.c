@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fills templates with records as Python's % does, byte by byte.
+ * Fills templates with records. The output is the same as that of Python's % operator.
  *
- * Python lays a number out in its own way: zeros go before the digits whatever the precision, but
- * not when it is put to the left, and a sign and "0x" stand before them; hexadecimals are signed.
+ * Python's numbers differ from C's: the 0 flag works with a precision, too, but not with the -
+ * flag; a sign and "0x" come before the zeros; hexadecimal numbers are signed.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -14,17 +14,17 @@
 #include "trace/rules/rule.h"
 #include "trace/rules/rules.h"
 
-#define TEXT_MAX 256 /* a number with its precision; all fields of a record take more */
+#define TEXT_MAX 256 /* a number with its precision */
 #define ALL_MAX 2048
 
-/* A field's value; Python's int, long or float. */
+/* A field's value: an int, long or float of Python. */
 struct value {
 	bool is_float, is_negative;
 	uint64_t magnitude;
 	double real;
 };
 
-/* What a conversion makes of a value, before it is put into its width. */
+/* A converted value before it is padded to the width. */
 struct laid {
 	char sign; /* 0: none */
 	char prefix[3];
@@ -97,7 +97,7 @@ static double real_of(const struct value *value)
 
 /* ---- conversions ---- */
 
-/* str() and repr() of a float: so many digits, and always a point or an exponent. */
+/* str() and repr() of a float have these digits, and always a point or an exponent. */
 static int float_text(double real, bool is_repr, char *buf, size_t size)
 {
 	int digits = is_repr ? 1 : 12, n = 0, exponent;
@@ -118,7 +118,7 @@ static int float_text(double real, bool is_repr, char *buf, size_t size)
 	return n;
 }
 
-/* str() or repr() of a value; Python 2 marks what does not fit into a long. */
+/* str() or repr() of a value; repr() of Python 2 marks a long with L. */
 static int value_text(const struct rules_values *values, const struct value *value, bool is_repr,
 		      char *buf, size_t size)
 {
@@ -131,7 +131,7 @@ static int value_text(const struct rules_values *values, const struct value *val
 			is_repr && is_long && !is_python3(values) ? "L" : "");
 }
 
-/* Digits of a number, at least so many. */
+/* The digits of a number, with leading zeros up to the precision. */
 static size_t digits_text(uint64_t number, unsigned int base, bool is_upper, int min, char *buf)
 {
 	const char *digits = is_upper ? "0123456789ABCDEF" : "0123456789abcdef";
@@ -197,7 +197,7 @@ static void lay_float(const struct rules_piece *piece, const struct value *value
 	laid->len = (size_t)n;
 }
 
-/* A character; Python 2's are bytes. What is none is a question mark, where Python dies. */
+/* A character; in Python 2, a byte. An invalid number becomes "?"; Python would raise an error. */
 static void lay_character(const struct rules_values *values, const struct value *value, char *buf,
 			  struct laid *laid)
 {
@@ -230,7 +230,7 @@ static void lay_character(const struct rules_values *values, const struct value 
 
 #define WORD(n) (FIELD_WORD + (n) - 1)
 
-/* The order in which Python 2 has the keys of the scripts' dictionaries, and 3 that of ACRN's. */
+/* The order of a dictionary's keys in Python 2 (kvmtrace, xentrace) and in Python 3 (ACRN). */
 static const enum rules_field kvmtrace_order[] = {
 	WORD(1), WORD(3), FIELD_RELTSC, WORD(5), WORD(4), FIELD_VCPU, WORD(2), FIELD_PID,
 	FIELD_TSC, FIELD_EVENT, FIELD_ALL,
@@ -370,7 +370,7 @@ static void print_piece(const struct rules_values *values, const struct rules_pi
 	}
 }
 
-/* Of a float Python makes no character; 3 also no hexadecimals. */
+/* Python cannot convert a float to a character, and Python 3 not to a hexadecimal number. */
 static bool is_type_error(const struct rule *rule, const struct rules_values *values)
 {
 	const char *refused = is_python3(values) ? "cxXo" : "c";

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Takes the words of a record apart, as the scripts that read such files do. */
+/* Splits the payload of a record into words, as kvmtrace_format and the other scripts do. */
 #include <endian.h>
 
 #include "trace/rules/record.h"
 
-/* The 16 bytes are two numbers, four, or 16 of one byte each; text has signed ones. */
+/* ACRN's 16 bytes are 2, 4 or 16 numbers; the 16 bytes of a text are signed. */
 static void set_acrn_words(struct rules_record *record, const struct trace_event *event)
 {
 	const uint8_t *data = event->data;
@@ -32,7 +32,7 @@ static void set_acrn_words(struct rules_record *record, const struct trace_event
 	}
 }
 
-/* A branch of ACRN's has four numbers of each record; others the CPU, or nothing. */
+/* A branch of ACRN has VM, vCPU, kind and CPU in a record; other versions the CPU, or nothing. */
 static void set_acrn(struct rules_record *record, const struct trace_event *event)
 {
 	bool has_vm = event->vcpu >= 0;

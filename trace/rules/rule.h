@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rule - a rule once it is read: its template, cut into pieces of text and conversions.
+ * rule - a parsed rule: its template, cut into pieces of text and conversions.
  */
 #ifndef KVMTOP_TRACE_RULES_RULE_H
 #define KVMTOP_TRACE_RULES_RULE_H
@@ -17,7 +17,7 @@ enum rules_field {
 	FIELD_CPU,
 	FIELD_VM,
 	FIELD_WORD, /* the first of RULES_WORDS */
-	FIELD_ALL = FIELD_WORD + RULES_WORDS, /* no field was named: Python prints the dictionary */
+	FIELD_ALL = FIELD_WORD + RULES_WORDS, /* without a name: Python prints the dictionary */
 };
 
 /* Text, or one conversion. */

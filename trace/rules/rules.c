@@ -65,7 +65,7 @@ static bool field_by_name(const char *name, size_t len, enum rules_field *ret_fi
 	return len && word_by_name(name, len, ret_field);
 }
 
-/* "(name)", or nothing: then the conversion is of all fields together. */
+/* "(name)". Without a name the conversion prints all fields. */
 static bool read_field(struct cursor *cursor, struct rules_piece *piece)
 {
 	const char *close;
@@ -109,7 +109,7 @@ static void read_flags(struct cursor *cursor, struct rules_piece *piece)
 	}
 }
 
-/* Digits, or a star: Python takes that number from a tuple, and raises a TypeError here. */
+/* Digits, or a star: Python would take the number from a tuple, and raises a TypeError. */
 static bool read_number(struct cursor *cursor, int max, const char *error, int *ret_number,
 			bool *is_type_error)
 {
@@ -146,7 +146,7 @@ static bool read_conversion(struct cursor *cursor, struct rules_piece *piece)
 	return true;
 }
 
-/* What follows a "%". */
+/* Parses a conversion, behind its "%". */
 static bool read_piece(struct cursor *cursor, struct rules_piece *piece, bool *is_type_error)
 {
 	*piece = (struct rules_piece){ .precision = -1 };
@@ -232,7 +232,7 @@ static void rule_free(struct rule *rule)
 	free(rule);
 }
 
-/* Behind the blanks (Python's \s) at the beginning, or behind the word there. */
+/* Skip the blanks (Python's \s), or the word, at the beginning of the text. */
 static const char *skip(const char *at, const char *end, bool blanks)
 {
 	while (at < end && (*at && strchr(" \t\r\f\v", *at) != NULL) == blanks)
@@ -240,7 +240,7 @@ static const char *skip(const char *at, const char *end, bool blanks)
 	return at;
 }
 
-/* The whole word must be a number, in the notation of C. */
+/* The whole word must be a number in C's notation. */
 static bool read_event(const char *word, size_t len, uint64_t *ret_event)
 {
 	char text[32], *end;
@@ -277,7 +277,7 @@ static int rule_new(const char *template, size_t len, struct rule **ret_rule, co
 	return 0;
 }
 
-/* The later of two rules holds. Takes the rule over. */
+/* Adds a rule, or replaces an earlier rule for its event. Takes ownership of the rule. */
 static int add_rule(struct rules *rules, uint64_t event, struct rule *rule)
 {
 	struct rule *old;
@@ -295,7 +295,7 @@ static int add_rule(struct rules *rules, uint64_t event, struct rule *rule)
 	return -ENOMEM;
 }
 
-/* A line without its newline. */
+/* Parses a line; it has no newline. */
 static int parse_line(struct rules *rules, const char *line, const char *end, const char **error)
 {
 	const char *word_end = skip(line, end, false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads one JSON object after the other, and keeps a stack of open calls for each thread. */
+/* Reads the JSON objects one by one, and keeps a stack of open calls for each thread. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,14 +12,14 @@
 
 #define CHUNK 65536
 #define EVENT_MAX (1 << 20) /* bytes of one event */
-#define DEPTH_MAX 10000	    /* calls within calls; deeper ones are left out */
+#define DEPTH_MAX 10000	    /* nested calls; deeper calls are left out */
 #define NAME_SIZE 160
 #define DEFAULT_NAME "?"
 
 /* A call that has not returned. */
 struct frame {
 	int64_t begin_ns;
-	int64_t last_ns; /* the latest return of a call made by it */
+	int64_t last_ns; /* the latest return of a function that this call has called */
 	char *name;
 	char *args; /* NULL: none */
 };
@@ -37,14 +37,14 @@ struct thread_key {
 
 struct thread {
 	struct thread_key key;
-	size_t nr; /* in the order they were met */
+	size_t nr; /* threads are numbered by their first event */
 	struct process *process;
 	char name[NAME_SIZE];
 	struct frame *frames;
 	size_t depth, room;
 	size_t left_out; /* calls beyond DEPTH_MAX */
 	int64_t last_ns; /* the latest return of any call */
-	int64_t nr_unbegun; /* calls that ended without having begun in the trace */
+	int64_t nr_unbegun; /* calls with an end but no begin in the trace */
 	UT_hash_handle hh;
 };
 
@@ -137,7 +137,7 @@ static void frame_release(struct frame *frame)
 	free(frame->args);
 }
 
-/* Makes room for one call more. */
+/* Makes room for one more call. */
 static int grow(struct thread *thread)
 {
 	size_t room = thread->room ? 2 * thread->room : 16;
@@ -153,7 +153,10 @@ static int grow(struct thread *thread)
 	return 0;
 }
 
-/* Clocks are coarse: a call begins behind its caller, and not before an earlier call's end. */
+/*
+ * Times are coarse and may be equal: a call is moved behind its caller's begin, and not before the
+ * end of an earlier call.
+ */
 static int push(struct thread *thread, int64_t ns, const char *name,
 		const struct timeline_args *args)
 {
@@ -181,7 +184,7 @@ static int push(struct thread *thread, int64_t ns, const char *name,
 	return 0;
 }
 
-/* Calls that are cut begin one after the other, by level. Returns whether this one is cut. */
+/* Cut calls begin 1 ns after their callers, so that they nest. Returns whether this call is cut. */
 static bool clip(const struct functions_config *config, struct frame *frame, size_t level,
 		 int64_t end_ns)
 {
@@ -193,7 +196,7 @@ static bool clip(const struct functions_config *config, struct frame *frame, siz
 	return true;
 }
 
-/* The innermost call returns. args: of the event of its end. */
+/* The innermost call returns. args: from its end event. */
 static void pop(struct functions *functions, struct thread *thread, int64_t ns, bool is_cut,
 		const struct timeline_args *args)
 {
@@ -217,7 +220,7 @@ static void pop(struct functions *functions, struct thread *thread, int64_t ns, 
 	frame_release(frame);
 }
 
-/* A call that ran when the trace began: it is around all such calls that returned before. */
+/* Draws a call that ran when the trace began. It encloses the earlier ones of these calls. */
 static void draw_unbegun(struct functions *functions, struct thread *thread, int64_t ns,
 			 const char *name, const struct timeline_args *args)
 {
@@ -235,7 +238,7 @@ static void draw_unbegun(struct functions *functions, struct thread *thread, int
 	free(frame.name);
 }
 
-/* An end without a name is of the innermost call. */
+/* The depth of the open call with this name, or 0. Without a name: the innermost call. */
 static size_t find_call(const struct thread *thread, const char *name)
 {
 	size_t depth = thread->depth;
@@ -258,7 +261,7 @@ static void end_call(struct functions *functions, struct thread *thread, int64_t
 		return;
 	}
 	if (!depth) {
-		/* This call is around all open ones: they must have ended before it does. */
+		/* The ending call encloses all open calls, so they have ended, too. */
 		while (thread->depth)
 			pop(functions, thread, ns, true, &none);
 		draw_unbegun(functions, thread, ns, *name ? name : DEFAULT_NAME, args);
@@ -320,7 +323,7 @@ static struct process *get_process(struct functions *functions, int64_t pid)
 	return process;
 }
 
-/* uftrace leaves out the tid of the main thread. */
+/* In uftrace's output, the main thread has no tid. */
 static struct thread *get_thread(struct functions *functions, struct json_object *event)
 {
 	struct thread_key key = { 0, 0 };
@@ -415,7 +418,7 @@ struct reader {
 	uint64_t offset; /* of data[begin] */
 };
 
-/* The next byte, without taking it; -1: the end. */
+/* The next byte, which stays unread; -1: the end. */
 static int peek(struct reader *reader)
 {
 	if (reader->begin == reader->end) {
@@ -440,7 +443,7 @@ static int skip(struct reader *reader, const char *what)
 	return c;
 }
 
-/* Skips all up to and including this text. */
+/* Skips everything up to and including this text. */
 static bool find_text(struct reader *reader, const char *text)
 {
 	size_t matched = 0;
@@ -456,7 +459,7 @@ static bool find_text(struct reader *reader, const char *text)
 	return !text[matched];
 }
 
-/* Goes to the first event: the file is a list of events, or an object with such a list. */
+/* Goes to the first event: the file is a list of events, or an object with a list of events. */
 static bool find_list(struct reader *reader)
 {
 	int c = skip(reader, " \t\r\n");
@@ -469,7 +472,7 @@ static bool find_list(struct reader *reader)
 	return true;
 }
 
-/* NULL: the event makes no sense or ends too early. */
+/* NULL: the event is damaged or truncated. */
 static struct json_object *read_event(struct reader *reader, struct json_tokener *tokener)
 {
 	size_t size = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * functions - function calls that uftrace saw, as slices.
+ * functions - function calls recorded by uftrace, as slices.
  *
- * Reads what `uftrace dump --chrome` writes, event by event, so that a file may have any size:
- * begins ("B") and ends ("E"), which become slices. An end without a begin is of a call that was
- * running when the trace began; a begin without an end is of a call that was still running when the
- * trace ended. Both are drawn from or to there, in the category "cut".
+ * Reads the output of `uftrace dump --chrome` event by event, so a file may have any size. A begin
+ * ("B") and its end ("E") become a slice. An end without a begin is a call that already ran when
+ * the trace began; a begin without an end is a call that still ran when the trace ended. These
+ * calls are drawn from the trace's begin or to its end, in the category "cut".
  */
 #ifndef KVMTOP_TRACE_TIMELINE_FUNCTIONS_H
 #define KVMTOP_TRACE_TIMELINE_FUNCTIONS_H
@@ -18,23 +18,23 @@
 #include "trace/timeline/clock.h"
 #include "trace/timeline/out.h"
 
-/* Puts the trace on the host's clock, and cuts it. */
+/* How to convert the trace's times to the host's clock, and where to cut it. */
 struct functions_config {
 	struct timeline_clock *clock; /* without a base, the first event sets it */
-	uint64_t after_ns;	      /* how long after the base that event is then */
-	/* What to subtract from a time of the nr-th thread (from 0) for the host's; or NULL. */
+	uint64_t after_ns;	      /* then the first event is at base + after_ns */
+	/* Host time = time of the nr-th thread (from 0) minus this offset; NULL: no offsets. */
 	int64_t (*offset)(const void *state, size_t nr, uint64_t time);
 	const void *state;
 	bool has_cut;
 	int64_t cut_ns; /* nothing before this is drawn */
-	const char *name; /* for processes that have none */
+	const char *name; /* for processes without a name */
 };
 
-/* 0, or -errno with why, which names the offset of what is wrong. */
+/* 0, or -errno with why, which names the offset of the error. */
 int timeline_functions(FILE *in, const char *path, const struct functions_config *config,
 		       struct timeline_out *out, struct why *why);
 
-/* Nanoseconds from the time of an event as uftrace writes it, in microseconds with decimals. */
+/* Nanoseconds from uftrace's time of an event: microseconds with decimals. */
 bool functions_time(const char *text, uint64_t *ret_time);
 
 #endif

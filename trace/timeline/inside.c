@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A process for each guest's file, a track for each CPU that has events. */
+/* Draws a process for each guest's file, and a track for each CPU with events. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #define NAME_SIZE 160
 
 struct inside_file {
-	int32_t process; /* in the timeline; 0: nothing of it was drawn */
+	int32_t process; /* in the timeline; 0: no event of the file was drawn yet */
 	bool *cpus;	 /* whether a CPU has a track */
 	size_t nr_cpus;
 };
@@ -40,7 +40,7 @@ static struct inside_file *get_file(struct timeline_inside *inside, size_t i)
 	return &files[i];
 }
 
-/* The guest's name if the host's file is in the stream, too; else the name of the guest's file. */
+/* The guest's name if the host's file is in the stream, else the name of the guest's file. */
 static void find_name(const struct trace *trace, const struct trace_info *info, char *name,
 		      size_t size)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * inside - what a guest's own kernel recorded, beside the host's recording.
+ * inside - events recorded by a guest's own kernel, beside the host's events.
  *
- * trace-cmd record -A makes a file for the guest with the host's times. The events are points on a
- * track for each of the guest's CPUs, in a process of their own. KVM's events in there are about
- * guests within the guest: they are not drawn here, but as those of a host (kvm.h).
+ * trace-cmd record -A makes a file for the guest, with the host's times. Its events are drawn as
+ * points on a track for each of the guest's CPUs, in a process of their own. KVM events in the file
+ * belong to guests within the guest: kvm.h draws them like a host's.
  */
 #ifndef KVMTOP_TRACE_TIMELINE_INSIDE_H
 #define KVMTOP_TRACE_TIMELINE_INSIDE_H
@@ -15,7 +15,7 @@
 
 struct inside_file;
 
-/* Begins with the trace, the clock and the output, which must outlive it, and zeroes. */
+/* The caller sets trace, clock and out, which must outlive this, and zeroes the rest. */
 struct timeline_inside {
 	const struct trace *trace;
 	const struct timeline_clock *clock;

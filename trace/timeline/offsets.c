@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A list for each vCPU, searched by halves. */
+/* A sorted list for each vCPU, with a binary search in it. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "trace/timeline/offsets.h"
 
 struct offset {
-	uint64_t time; /* the host's */
+	uint64_t time; /* of the host's TSC */
 	int64_t offset;
 };
 
@@ -78,7 +78,7 @@ static uint64_t to_host(const struct timeline_ratio *ratio, uint64_t time)
 			  (int64_t)ratio->guest_khz);
 }
 
-/* Whether it was written by then. Guests' clocks wrap around: only differences tell. */
+/* Whether the offset was written by then. The guest's clock may wrap: compares the difference. */
 static bool is_before(const struct offset *offset, const struct timeline_ratio *ratio,
 		      uint64_t guest_time)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * offsets - the offsets from the host's TSC to each vCPU's, and since when they hold
+ * offsets - the offsets from the host's TSC to each vCPU's TSC, and when they were written
  * (kvm_write_tsc_offset).
  */
 #ifndef KVMTOP_TRACE_TIMELINE_OFFSETS_H
@@ -17,7 +17,7 @@ struct timeline_ratio {
 	uint64_t guest_khz, host_khz;
 };
 
-/* Begins as zeroes. */
+/* Zero-initialised is empty. */
 struct timeline_offsets {
 	struct vcpu_offsets *vcpus;
 	size_t nr;
@@ -25,14 +25,14 @@ struct timeline_offsets {
 
 void offsets_release(struct timeline_offsets *offsets);
 
-/* Adds a vCPU's offset, written at this time of the host, in order of time. 0 or -ENOMEM. */
+/* Adds a vCPU's offset, written at this time of the host; in time order. 0 or -ENOMEM. */
 int offsets_add(struct timeline_offsets *offsets, size_t guest, int32_t vcpu, uint64_t time,
 		int64_t offset);
 
 /*
- * From a time of the guest's TSC to the host's. The offset is the last one written before that
- * time, or else the first one. A vCPU without an offset has that of the guest's first one. False:
- * the guest has none.
+ * Converts a time of the guest's TSC to the host's, with the vCPU's last offset from before that
+ * time, or else its first offset. A vCPU without offsets uses the offsets of the guest's first
+ * vCPU. False: the guest has no offsets.
  */
 bool offsets_host_time(const struct timeline_offsets *offsets, const struct timeline_ratio *ratio,
 		       size_t guest, int32_t vcpu, uint64_t guest_time, uint64_t *ret_time);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Cuts lines of perf stat into fields. Of all fields only event names may have the separator. */
+/* Cuts lines of perf stat into fields. Only an event's name may contain the separator. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -37,14 +37,14 @@ static bool is_integer(const char *text)
 	return *text && !text[strspn(text, "0123456789")];
 }
 
-/* A value, or why there is none. */
+/* A value, or perf's text for a missing value. */
 static bool is_value(const char *text)
 {
 	return is_decimal(text) || strcmp(text, "<not counted>") == 0 ||
 	       strcmp(text, "<not supported>") == 0;
 }
 
-/* "0.206358798": returns where it ends; NULL: it is no such number. */
+/* Parses "0.206358798". Returns the end of the number; NULL: it is not a number of seconds. */
 static const char *read_seconds(const char *text, uint64_t *ret_ns)
 {
 	uint64_t seconds = 0, ns = 0;
@@ -69,7 +69,7 @@ static const char *read_seconds(const char *text, uint64_t *ret_ns)
 	return text;
 }
 
-/* As JSON wants numbers: no leading zeros, digits after a point. */
+/* Makes it a JSON number: no leading zeros, digits after a point. */
 static bool set_value(struct perf_line *line, const char *text)
 {
 	text += strspn(text, "0");
@@ -99,8 +99,8 @@ static const char *field_at(const struct fields *fields, size_t i)
 }
 
 /*
- * Where the value is: the first field, or behind the CPU or thread that was counted ("CPU0",
- * "comm-17"), after which there may be a number of CPUs ("S0-D0-C1", 2).
+ * The index of the value: the first field, or behind the counted CPU or thread ("CPU0",
+ * "comm-17"), which a number of CPUs may follow ("S0-D0-C1", 2).
  */
 static size_t find_value(const struct fields *fields)
 {
@@ -111,7 +111,7 @@ static size_t find_value(const struct fields *fields)
 	return 1;
 }
 
-/* Behind the event: for how long it was counted and a percentage, or the spread of several runs. */
+/* Fields behind the event: the counted time and a percentage, or the spread of several runs. */
 static bool is_end_of_event(const struct fields *fields, size_t i)
 {
 	const char *text = field_at(fields, i);
@@ -129,7 +129,7 @@ static void add_name(struct perf_line *line, const char *text, const char *betwe
 	snprintf(line->name + len, sizeof(line->name) - len, "%s%s", len ? between : "", text);
 }
 
-/* The event, joined again where it was cut, the CPU or thread, and the unit. */
+/* The event, joined again at separators in it, the CPU or thread, and the unit. */
 static bool set_name(struct perf_line *line, const struct fields *fields, size_t value)
 {
 	const char separator[] = { fields->separator, '\0' };
@@ -141,7 +141,7 @@ static bool set_name(struct perf_line *line, const struct fields *fields, size_t
 	while (end < fields->nr && !is_end_of_event(fields, end))
 		end++;
 	if (end == fields->nr)
-		end = first + 1; /* an old perf stops after the event */
+		end = first + 1; /* an old perf prints no fields behind the event */
 	for (size_t i = first; i < end; i++)
 		add_name(line, fields->at[i], separator);
 	if (value > 0)
@@ -165,7 +165,7 @@ static int parse_fields(char *text, struct perf_line *line)
 	cut(text + 1, &fields);
 	value = find_value(&fields);
 	number = field_at(&fields, value);
-	if (!is_value(number)) /* a line with a metric only has none */
+	if (!is_value(number)) /* a line with only a metric */
 		return *number ? -EINVAL : 0;
 	if (!set_name(line, &fields, value) || *number == '<')
 		return 0;
@@ -263,7 +263,7 @@ bool perf_anchor_parse(const char *text, uint64_t *ret_tsc)
 
 /* ---- a file ---- */
 
-/* The interval of a counter begins where the one before ended. */
+/* An interval of a counter begins at the end of the previous one. */
 struct counter {
 	char name[192];
 	int64_t track;
@@ -316,7 +316,7 @@ static int add_line(struct perf *perf, const struct perf_line *line)
 	return 0;
 }
 
-/* After its last interval a counter is 0, or it would seem to go on. */
+/* Sets all counters to 0 after their last interval: the last value would seem to go on. */
 static void end_counters(struct perf *perf)
 {
 	struct counter *counter, *next;

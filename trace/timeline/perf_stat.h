@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perf_stat - what `perf stat -I MS -x SEP` (or -j) printed, as counters.
+ * perf_stat - the output of `perf stat -I MS -x SEP` (or -j), as counters.
  *
- * Each value is of the interval that ends at its time, so it is drawn from the beginning of that
- * interval. perf has scaled it already if counters had to take turns.
+ * A line's time is the end of an interval, so the value is drawn from the beginning of the
+ * interval. perf has already scaled the values of multiplexed counters.
  */
 #ifndef KVMTOP_TRACE_TIMELINE_PERF_STAT_H
 #define KVMTOP_TRACE_TIMELINE_PERF_STAT_H
@@ -19,22 +19,22 @@
 
 struct perf_line {
 	uint64_t ns; /* since perf began; the end of the interval */
-	char name[192]; /* the event and where it was counted: "kvm:kvm_exit CPU0" */
-	char value[32]; /* digits, perhaps with a point */
+	char name[192]; /* the event and the counted CPU or thread: "kvm:kvm_exit CPU0" */
+	char value[32]; /* digits, may have a point */
 };
 
 /*
- * Parses a line, which it changes. Returns 1; 0 if there is no value in it (a comment, an event
- * that was not counted); or -EINVAL if perf does not print such lines.
+ * Parses a line, and changes it. Returns 1; 0 if the line has no value (a comment, an event that
+ * was not counted); or -EINVAL if it is not a line of perf stat.
  */
 int perf_line_parse(char *text, struct perf_line *ret_line);
 
-/* "rdtsc N": the host's TSC when perf began, which the user may put into the first line. */
+/* "rdtsc N": the host's TSC when perf began. The user may write it into the first line. */
 bool perf_anchor_parse(const char *text, uint64_t *ret_tsc);
 
 /*
- * Draws all of a file. anchor_ns: when perf began, in the timeline, unless the file says it. 0, or
- * -errno with why, which names the first line that is wrong.
+ * Draws a file. anchor_ns: the time in the timeline when perf began, if the file has no "rdtsc N".
+ * 0, or -errno with why, which names the first wrong line.
  */
 int timeline_perf(FILE *in, const char *path, const struct timeline_clock *clock,
 		  int64_t anchor_ns, struct timeline_out *out, struct why *why);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * uftrace - opens what uftrace recorded: a folder, of which `uftrace dump --chrome` makes JSON, or
- * a file with such JSON.
+ * uftrace - opens a folder that uftrace recorded, as the JSON of `uftrace dump --chrome`, or a file
+ * with this JSON.
  */
 #ifndef KVMTOP_TRACE_TIMELINE_UFTRACE_H
 #define KVMTOP_TRACE_TIMELINE_UFTRACE_H
@@ -16,7 +16,7 @@ struct uftrace {
 	pid_t child; /* 0: none */
 };
 
-/* Writes the symbols of a program, as `nm -n` prints them, into the folder for uftrace. */
+/* Writes the symbols of a program, in the format of `nm -n`, into the folder for uftrace. */
 int uftrace_symbols(const char *folder, const char *binary, const char *name, struct why *why);
 
 /* Returns 0, or -errno with why. */
