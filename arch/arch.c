@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * arch - the table of architectures, and what is the same for all of them.
- */
+/* arch - the table of architectures, and the code that all of them share. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -31,7 +29,7 @@ static const struct arch arch_unknown = {
 	.splits = no_splits,
 };
 
-/* In the order they are asked: PVM before VMX and SVM, x86 after them. */
+/* The order in which is_host() is called: PVM before VMX and SVM, x86 after them. */
 #define ARCHS(ARCH)      \
 	ARCH(pvm)        \
 	ARCH(vmx)        \
@@ -65,7 +63,7 @@ const struct arch *arch_by_name(const char *name)
 	return NULL;
 }
 
-/* What tells a machine in /proc/cpuinfo: the key of a line, and how its value begins. */
+/* How /proc/cpuinfo tells the machine: the key of a line, and the start of its value. */
 static const struct clue {
 	const char *key, *value, *machine;
 } clues[] = {
@@ -112,7 +110,7 @@ static const char *guess(const char *text)
 	return "";
 }
 
-/* The uname machine of the machine below root, "" when nothing tells. */
+/* The uname machine of the machine below root; "" when it cannot be found. */
 static void find_machine(const char *root, char *buf, size_t size)
 {
 	char path[4096], text[8192];
@@ -177,7 +175,9 @@ size_t split_codes(const struct reason *reason, uint64_t *ret_codes)
 	return 2;
 }
 
-/* '#' is ours: it begins the number that tells two reasons of one name apart. */
+/*
+ * Replaces '#', too: in our names '#' begins the number that tells two reasons of one name apart.
+ */
 static void sanitise(char *name)
 {
 	for (; *name; name++) {
@@ -186,12 +186,12 @@ static void sanitise(char *name)
 	}
 }
 
-/* Room behind each name for "#0x" and 16 digits. */
+/* Room for "#0x" and 16 digits behind each name. */
 #define SUFFIX_SIZE 20
 
 /*
- * A list under construction: one block of memory, the reasons first, their names behind them in the
- * order they were added.
+ * A list under construction: one block of memory with the reasons, then their names in the order in
+ * which they were added.
  */
 struct merge {
 	struct reason *list;
@@ -220,7 +220,7 @@ static void merge_add(struct merge *merge, uint64_t code, const char *name)
 	merge->end += size + SUFFIX_SIZE;
 }
 
-/* A name of the kernel's without what all of them begin with. */
+/* A name of the kernel without the prefix that all names of the split have. */
 static const char *bare_name(const struct split *split, const char *name)
 {
 	size_t len = split->prefix ? strlen(split->prefix) : 0;
@@ -247,7 +247,7 @@ static int merge_init(struct merge *merge, const struct reasons *kernel, const s
 	return 0;
 }
 
-/* By code; of one code, what was added first comes first. */
+/* By code; reasons with the same code stay in the order in which they were added. */
 static int compare_added(const void *a, const void *b)
 {
 	const struct reason *one = a, *other = b;
@@ -268,7 +268,7 @@ static void merge_sort(struct merge *merge)
 	merge->nr = nr;
 }
 
-/* kvm_stat's spelling is the table's, whatever name this kernel has. */
+/* The alias is kvm_stat's name in the table, whatever name this kernel has. */
 static void merge_set_known(struct merge *merge, const struct split *split)
 {
 	for (size_t i = 0; i < merge->nr; i++) {
@@ -292,7 +292,10 @@ static int compare_names(const void *a, const void *b)
 	return order ? order : compare_codes(one, other);
 }
 
-/* All but the lowest code of a name get their number appended; no other name can look like it. */
+/*
+ * When several codes have one name, all but the lowest get their code appended, so that names are
+ * unique.
+ */
 static int merge_make_unique(struct merge *merge)
 {
 	struct reason **by_name = malloc((merge->nr + 1) * sizeof(*by_name));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * arch - what differs by machine: which events split into named reasons, and the names.
+ * arch - what differs between architectures: which events split into named reasons, and the names.
  *
- * Every architecture is compiled in; the one to use is found at run time from the machine looked
- * at. A new one is one file that defines a `const struct arch` and one line in arch/arch.c.
+ * Every architecture is compiled in; the architecture of the machine is found at run time. A new
+ * one is one file that defines a `const struct arch` and one line in arch/arch.c.
  *
- * The tables are the second source of names. The first is the running kernel: reasons_parse()
- * reads the `{ value, "name" }` lists in an event's print format, which always know the newest
- * reasons. What neither knows is shown as a number.
+ * The tables are the second source of names. The first is the running kernel: reasons_parse() reads
+ * the `{ value, "name" }` lists in an event's print format, which always know the newest reasons. A
+ * reason that neither knows is shown as a number.
  */
 #ifndef KVMTOP_ARCH_ARCH_H
 #define KVMTOP_ARCH_ARCH_H
@@ -23,34 +23,36 @@ enum {
 
 #define REASON_TYPE (UINT64_C(1) << 32) /* see struct split's type_field */
 
-/* One reason. Strings are static or owned by the list that holds the reason. */
+/* One reason. Strings are static or owned by the list that has the reason. */
 struct reason {
-	uint64_t code;	   /* the field's value & mask; arm64 and others: as their file says */
+	uint64_t code;	   /* the field's value & mask, or as the architecture's file says */
 	const char *name;  /* the kernel's spelling */
-	const char *alias; /* kvm_stat's, where it differs; else NULL */
+	const char *alias; /* kvm_stat's name where it differs; else NULL */
 	unsigned int flags; /* REASON_* */
 };
 
-/* An event one of whose fields says why it happened. Source: the kernel's trace headers. */
+/* An event with a field that says why the event happened. Source: the kernel's trace headers. */
 struct split {
 	const char *system; /* "kvm" */
 	const char *event;  /* "kvm_exit" */
-	const char *field;  /* "exit_reason"; the event is not split where the kernel has it not */
+	const char *field;  /* "exit_reason"; without it the event is not split */
 	/*
-	 * Which symbol list of the event's print format holds the names, counted from 0;
-	 * -1: it has none (riscv), or one that must not be used.
+	 * Which symbol list of the event's print format holds the names, counted from 0; -1: there
+	 * is no list (riscv), or the list must not be used.
 	 */
 	int format_list;
-	const char *prefix; /* what all of the kernel's names begin with and ours do not, or NULL */
+	const char *prefix; /* the start of all kernel names that our names leave out, or NULL */
 	uint64_t mask; /* the bits of the field that are the reason; the others are flags */
 	/*
-	 * Where another field says first what kind of exit it was (arm64's `ret`): its name, and
-	 * the value with which `field` holds the reason. With any other value the reason's code is
-	 * REASON_TYPE | value. NULL: there is none.
+	 * The name of another field that says what kind of exit it was (arm64's `ret`), and the
+	 * value of that field with which `field` has the reason. With any other value the reason's
+	 * code is REASON_TYPE | value. NULL: there is no such field.
 	 */
 	const char *type_field;
 	uint64_t type_of_field;
-	/* The event of the same system that ends the handling: the guest is entered; or NULL. */
+	/*
+	 * The event of the same system that enters the guest again, which ends the exit; or NULL.
+	 */
 	const char *entry_event;
 	const struct reason *reasons;
 	size_t nr_reasons;
@@ -69,7 +71,7 @@ struct arch {
 	 * The first in arch.c's table that says yes is used.
 	 */
 	bool (*is_host)(const char *root, const char *machine);
-	const struct split *splits; /* ended by one with event == NULL; userspace exits are extra */
+	const struct split *splits; /* ended by event == NULL; without arch_userspace_split */
 	/*
 	 * The debugfs counter that `name` is a part of (s390: instruction_* of exit_instruction);
 	 * NULL: it stands alone. The function itself may be NULL.
@@ -83,7 +85,9 @@ const struct arch *arch_of_host(const char *root);
 /* By name, as in the table ("VMX"); NULL: no such. */
 const struct arch *arch_by_name(const char *name);
 
-/* The i-th of the table, NULL past the end; for tests and for readers of recorded traces. */
+/*
+ * The i-th architecture of the table, NULL past the end; for tests and for readers of recordings.
+ */
 const struct arch *arch_at(size_t i);
 
 /* kvm:kvm_userspace_exit, the same on every architecture. Source: uapi linux/kvm.h KVM_EXIT_*. */
@@ -93,8 +97,8 @@ extern const struct split arch_userspace_split;
 const struct reason *split_reason(const struct split *split, uint64_t code);
 
 /*
- * What an event may say for a reason: its code, or, where the field has flags in it that mean the
- * same reason or may be of another size, those too. Returns how many.
+ * The values that an event may have for a reason: the code of the reason, and a second value where
+ * a flag in the field or the size of the field can change it. Returns how many.
  */
 #define REASON_CODES 2
 size_t split_codes(const struct reason *reason, uint64_t *ret_codes);
@@ -109,10 +113,11 @@ struct reasons {
 };
 
 /*
- * The reasons of a split: those of the kernel's print format (the text of the event's `format`
- * file, or NULL), in its spelling, then those that only the built-in table knows. Aliases and flags
- * come from the table, matched by code. Sorted by code, no code twice. Text that makes no sense is
- * skipped, never an error. Returns 0 or -ENOMEM; release with reasons_release().
+ * The reasons of a split: first the reasons of the kernel's print format (the text of the event's
+ * `format` file, or NULL), in the kernel's spelling, then the reasons that only the built-in table
+ * knows. Aliases and flags come from the table, matched by code. Sorted by code, no code twice.
+ * Text that makes no sense is skipped, never an error. Returns 0 or -ENOMEM; release with
+ * reasons_release().
  */
 int reasons_of(const struct split *split, const char *format, struct reasons *ret);
 void reasons_release(struct reasons *reasons);

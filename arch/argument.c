@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is counted of exits: names, events, and arguments as text. */
+/* The table of exit kinds: names, events, and arguments as text. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -84,7 +84,10 @@ static const struct argument kinds[EXITS_KINDS] = {
 			format_mmio },
 	[EXITS_MSR] = { "msr", "MSR", { { "kvm", "kvm_msr", "ecx", "write", NULL, 0 } },
 		       format_msr },
-	/* Not the index: most leaves have none, and what the register held would be told apart. */
+	/*
+	 * Without the index: most leaves have no index, and the value left in its register would
+	 * split them.
+	 */
 	[EXITS_CPUID] = { "cpuid", "CPUID",
 			 { { "kvm", "kvm_cpuid", "function", NULL, NULL, 0 } }, format_cpuid },
 	[EXITS_HYPERCALL] = { "hypercall", "HYPERCALL",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * argument - the events that say what an exit was about: which port, address, MSR, leaf, call.
+ * argument - the events with the argument of an exit: a port, address, MSR, leaf or call.
  */
 #ifndef KVMTOP_ARCH_ARGUMENT_H
 #define KVMTOP_ARCH_ARGUMENT_H
@@ -16,14 +16,17 @@
 /* Source: the kernel's include/trace/events/kvm.h and arch/.../kvm/trace.h. */
 struct argument {
 	const char *name; /* "msr" */
-	const char *what; /* "MSR", where the exit's reason is not known */
+	const char *what; /* "MSR": shown where the exit's reason is not known */
 	struct argument_event {
 		const char *system, *event; /* the first that exists is used */
-		const char *a, *b, *c; /* its fields that tell one from the other; NULL: fewer */
-		/* a: so many bytes from that field on, several fields of a byte; 0: it alone. */
+		const char *a, *b, *c; /* the fields that make an argument; NULL: fewer */
+		/*
+		 * The bytes to read from field a on, when several fields have a byte each; 0: field
+		 * a only.
+		 */
 		uint32_t a_bytes;
 	} events[ARGUMENT_EVENTS];
-	/* Writes them as the user reads them: "0x6e0 IA32_TSC_DEADLINE write". */
+	/* Writes the values of a, b and c as text: "0x6e0 IA32_TSC_DEADLINE write". */
 	void (*format)(char *buf, size_t size, uint64_t a, uint32_t b, uint32_t c);
 };
 
@@ -33,14 +36,14 @@ const struct argument *argument_of(enum exit_kind kind);
 /* "vmexit", "userspace", "ioport", "mmio", "msr", "cpuid", "hypercall", "sysreg". */
 const char *exit_kind_name(enum exit_kind kind);
 
-/* 0, or -EINVAL: there is no such kind. */
+/* Returns 0, or -EINVAL: there is no such kind. */
 int exit_kind_by_name(const char *name, enum exit_kind *ret_kind);
 
 /* AArch64's system registers as one number. */
 #define ARGUMENT_SYSREG(op0, op1, crn, crm, op2) \
 	((uint64_t)(op0) << 16 | (op1) << 12 | (crn) << 8 | (crm) << 4 | (op2))
 
-/* Names that the field has for numbers; NULL: none. */
+/* The usual names of numbers; NULL: the number has no name. */
 const char *argument_port_name(uint64_t port);
 const char *argument_msr_name(uint64_t msr);
 const char *argument_cpuid_name(uint64_t leaf);

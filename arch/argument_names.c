@@ -8,7 +8,7 @@
 #include "arch/argument.h"
 #include "base/array.h"
 
-/* What first to last are called. */
+/* The name of the numbers from first to last. */
 struct range {
 	uint64_t first, last;
 	const char *name;

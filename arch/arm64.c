@@ -3,7 +3,7 @@
  * arm64: the exception type (`ret`) and, when that is a trap, the exception class (`esr_ec`).
  *
  * Sources: arch/arm64/include/asm/kvm_asm.h, kvm_arm.h, esr.h, arch/arm64/kvm/trace_arm.h. The
- * kernel prints two lists, the types and the classes; it zeroes `esr_ec` of whatever is no trap.
+ * kernel prints two lists, the types and the classes; `esr_ec` is 0 unless the exit is a trap.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,8 +13,9 @@
 #include "base/array.h"
 
 /*
- * The code of a reason is `esr_ec` when `ret` is 2 (a trap), else its type `ret`: an IRQ does not
- * pass for UNKNOWN, which is class 0. The type SERROR is EL1_SERROR here: a class has its name too.
+ * The code of a reason is `esr_ec` when `ret` is 2 (a trap), else its type `ret`: an IRQ must not
+ * become UNKNOWN, which is class 0. The type SERROR is EL1_SERROR here, because a class is named
+ * SERROR, too.
  */
 #define RET_TRAP 2
 #define TYPE(ret) (REASON_TYPE | (ret))

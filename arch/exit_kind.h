@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * exit_kind - what is counted of VM exits: their reasons, and what they were about.
+ * exit_kind - what is counted of VM exits: their reasons and their arguments.
  *
  * BPF programs include this header: it needs no libc. Names and events are in argument.h.
  */
@@ -13,7 +13,7 @@
 enum exit_kind {
 	EXITS_VMEXIT,	 /* why the CPU left the guest */
 	EXITS_USERSPACE, /* why KVM_RUN returned to user space */
-	EXITS_IOPORT,	 /* from here on: which argument the exit had */
+	EXITS_IOPORT,	 /* from here on: the argument of the exit */
 	EXITS_MMIO,
 	EXITS_MSR,
 	EXITS_CPUID,
@@ -25,11 +25,11 @@ enum exit_kind {
 #define EXITS_REASONS 2 /* kinds that are counted by reason */
 #define EXITS_FIRST_ARGUMENT EXITS_IOPORT
 
-/* Codes of EXITS_USERSPACE where KVM_RUN failed: the reason means nothing then. */
+/* Codes of EXITS_USERSPACE where KVM_RUN failed, and the reason has no meaning. */
 #define EXITS_RESTART 0x500 /* -EINTR */
 #define EXITS_ERROR 0x501
 
-/* What an exit to user space is counted as: its reason, or that KVM_RUN failed (error < 0). */
+/* The code of an exit to user space: its reason, or a failure of KVM_RUN (error < 0). */
 static inline __u64 exits_user_code(__u64 reason, int error)
 {
 	if (error >= 0)

@@ -3,9 +3,9 @@
  * loongarch: the exception code of the exit.
  *
  * Sources: arch/loongarch/kvm/trace.h (since Linux 6.8), asm/loongarch.h (EXCCODE_*). The kernel
- * prints names for 64 and 65 only, and gives those to kvm_exit_idle and kvm_exit_cache; perf has
- * names for ten exceptions; the others are the header's. What a Privilege_Error was (CPUCFG, CSR,
- * IOCSR, idle) must be decoded from kvm_exit_gspr's inst_word: no field holds it.
+ * prints names for 64 and 65 only, in kvm_exit_idle and kvm_exit_cache; perf has names for ten
+ * exceptions; the other names are from the header. No field says what caused a Privilege_Error
+ * (CPUCFG, CSR, IOCSR, idle): only kvm_exit_gspr's inst_word has it.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * mips: the exception code of the exit, from 64 on that of the guest's own (VZ).
+ * mips: the exception code of the exit; codes from 64 on are the guest's own exceptions (VZ).
  *
- * Source: arch/mips/kvm/trace.h. The names are as reasons_of() makes them of the kernel's.
+ * Source: arch/mips/kvm/trace.h. The names are the kernel's, as reasons_of() changes them.
  */
 #include <string.h>
 

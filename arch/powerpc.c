@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * powerpc: the interrupt that ended a guest's run, for each of the three kinds of KVM, and hcalls.
+ * powerpc: the interrupt that caused an exit, for each of the three kinds of KVM, and hcalls.
  *
  * Sources: arch/powerpc/kvm/trace_book3s.h, trace_hv.h, trace_pr.h and trace_booke.h,
- * asm/kvm_asm.h, asm/hvcall.h. A host runs one kind; the events of the others do not exist there.
+ * asm/kvm_asm.h, asm/hvcall.h. A host runs one kind of KVM, and has only the events of that kind.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,13 +14,14 @@
 
 /*
  * Under HV a guest halts with the hypercall H_CEDE. On POWER9 and later the trap of that exit is 0,
- * as that of others is; on all of them `ceded` is 1. So this field says what kind of exit it was.
+ * but other exits have trap 0, too. On all machines `ceded` is 1 for this exit only. So `ceded` is
+ * the type field.
  */
 #define CEDED 1
 
 /*
- * The kernel names 21. RETURN_TO_HOST, H_VIRT and H_FAC_UNAVAIL are perf's names, the others are
- * those of BOOK3S_INTERRUPT_*.
+ * The kernel names 21. RETURN_TO_HOST, H_VIRT and H_FAC_UNAVAIL are perf's names, the other names
+ * are from BOOK3S_INTERRUPT_*.
  */
 static const struct reason book3s_reasons[] = {
 	{ 0x000, "RETURN_TO_HOST", NULL, 0 },
@@ -54,9 +55,9 @@ static const struct reason book3s_reasons[] = {
 	{ 0x1500, "HV_SOFTPATCH", NULL, 0 },
 	{ 0x1980, "NESTED_HV_DECREMENTER", NULL, 0 },
 	{ 0x5555, "HV_RM_HARD", NULL, 0 },
-	{ REASON_TYPE | CEDED, "H_CEDE", NULL, REASON_IDLE }, /* of HV alone */
+	{ REASON_TYPE | CEDED, "H_CEDE", NULL, REASON_IDLE }, /* of HV only: must be last */
 };
-#define NR_BOOK3S (ARRAY_SIZE(book3s_reasons) - 1) /* but that */
+#define NR_BOOK3S (ARRAY_SIZE(book3s_reasons) - 1) /* without H_CEDE */
 
 static const struct reason booke_reasons[] = {
 	{ 0, "CRITICAL", NULL, 0 },
@@ -87,7 +88,7 @@ static const struct reason booke_reasons[] = {
 	{ 41, "HV_PRIV", NULL, 0 },
 };
 
-/* H_CEDE: the vCPU gives its time away until the next interrupt. */
+/* With H_CEDE a vCPU sleeps until the next interrupt. */
 static const struct reason hcall_reasons[] = {
 	{ 0x004, "H_REMOVE", NULL, 0 },
 	{ 0x008, "H_ENTER", NULL, 0 },

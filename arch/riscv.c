@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * riscv: the trap cause (`scause`); its top bit says interrupt and belongs to the code.
+ * riscv: the trap cause (`scause`); the top bit means an interrupt and is a part of the code.
  *
  * Sources: arch/riscv/include/asm/csr.h, arch/riscv/kvm/trace.h (since Linux 6.11). The kernel
- * prints no names. A WFI is one of many EXC_VIRTUAL_INST_FAULT, so nothing here means idle.
+ * prints no names. A WFI is one of many causes of EXC_VIRTUAL_INST_FAULT, so no reason means idle.
  */
 #include <string.h>
 

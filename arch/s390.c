@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * s390: why the SIE instruction ended, and what the commonest of its intercepts asked for.
+ * s390: why the SIE instruction ended, and what the guest asked for in the most frequent
+ * intercepts.
  *
  * Sources: arch/s390/include/uapi/asm/sie.h, arch/s390/kvm/trace.h. The kernel's names have blanks
- * and parentheses; here they are as reasons_of() makes them. kvm_s390_intercept_instruction is not
- * split: its mnemonic is computed from `instruction`, no field holds it.
+ * and parentheses; the names here are as reasons_of() changes them. kvm_s390_intercept_instruction
+ * is not split: the kernel computes its mnemonic from `instruction`, and no field has it.
  */
 #include <string.h>
 

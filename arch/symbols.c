@@ -2,9 +2,10 @@
 /*
  * symbols - reads the `{ value, "name" }` lists of an event's print format.
  *
- * The text comes from the kernel or from a recording: any text must do. It is read once from left
- * to right; an entry that is not understood (an enum's name, a cast) is left out, the rest stays.
- * libtraceevent 1.7 knows no __print_symbolic_u64, and cuts values to long.
+ * The text comes from the kernel or from a recording: any text must be safe. The text is read once
+ * from left to right; an entry that is not understood (an enum's name, a cast) is left out, the
+ * other entries stay. libtraceevent 1.7 cannot do this: it does not know __print_symbolic_u64, and
+ * cuts values to long.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -14,7 +15,7 @@
 #include "arch/arch.h"
 #include "base/array.h"
 
-/* Parentheses and signs within each other; the kernel's macros nest four or so. */
+/* How deep parentheses and signs may nest; the kernel's macros nest about four deep. */
 #define MAX_DEPTH 32
 
 static bool is_word(char c)
@@ -27,7 +28,7 @@ static const char *skip_blanks(const char *p)
 	return p + strspn(p, " \t\r\n");
 }
 
-/* The quote at p to behind the one that ends it, or to the end of the text. */
+/* p is at a quote. Returns the position behind the closing quote, or the end of the text. */
 static const char *skip_string(const char *p)
 {
 	for (p++; *p && *p != '"'; p++) {
@@ -37,7 +38,10 @@ static const char *skip_string(const char *p)
 	return *p ? p + 1 : p;
 }
 
-/* Each of the following returns what is behind that which it read, or NULL if it is not that. */
+/*
+ * Each read function returns the position behind what it read, or NULL if the text is something
+ * else.
+ */
 
 static const char *read_number(const char *p, uint64_t *ret)
 {
@@ -87,7 +91,7 @@ static const char *read_term(const char *p, int depth, uint64_t *ret)
 	return p;
 }
 
-/* The operator at p and how strongly it binds, 0 if it is none that is understood. */
+/* How strongly the operator at p binds; 0: no known operator. */
 static int operator_level(const char *p)
 {
 	switch (*p) {
@@ -132,7 +136,10 @@ static uint64_t apply(char operator, uint64_t a, uint64_t b)
 	}
 }
 
-/* Operators that bind more strongly than `level`. Recursion: six levels for each depth at most. */
+/*
+ * Reads operators that bind more strongly than `level`. Recursion: at most six levels for each
+ * depth.
+ */
 static const char *read_expression(const char *p, int level, int depth, uint64_t *ret)
 {
 	uint64_t value, right;
@@ -160,7 +167,7 @@ static char unescape(char c)
 	return c == 'n' ? '\n' : c == 't' ? '\t' : c;
 }
 
-/* Copies a string of C without its quotes; returns what is behind the copy. */
+/* Copies a C string without its quotes; returns the end of the copy. */
 static char *copy_string(char *to, const char *from, const char *end)
 {
 	for (from++; from < end - 1; from++) {
@@ -172,7 +179,7 @@ static char *copy_string(char *to, const char *from, const char *end)
 	return to;
 }
 
-/* Neighbouring strings are one, as in C. `to` needs as many bytes as the text has. */
+/* Adjacent strings are joined, as in C. `to` needs as many bytes as the text has. */
 static const char *read_strings(const char *p, char *to)
 {
 	p = skip_blanks(p);
@@ -204,7 +211,10 @@ static const char *read_entry(const char *p, uint64_t *ret_code, char *name)
 	return p + 1;
 }
 
-/* Behind the brace that ends what p begins, or to the next one that begins an entry. */
+/*
+ * p is at an opening brace. Returns the position behind the closing brace, or the next opening
+ * brace.
+ */
 static const char *skip_entry(const char *p)
 {
 	p++;
@@ -214,8 +224,9 @@ static const char *skip_entry(const char *p)
 }
 
 /*
- * Reads the entries up to the parenthesis that ends the call. With `list` they are stored, the
- * names at `names`; each entry's name is shorter than its text. Returns what is behind the call.
+ * Reads the entries up to the parenthesis that ends the call. With `list` the entries are stored,
+ * and their names at `names`; each entry's name is shorter than its text. Returns the position
+ * behind the call.
  */
 static const char *read_call(const char *p, struct reasons *list, char *names)
 {
@@ -255,7 +266,10 @@ static bool takes_list(const char *word, size_t len)
 	return false;
 }
 
-/* Behind the opening parenthesis of the index-th call that takes a list; NULL: there is none. */
+/*
+ * The position behind the opening parenthesis of the index-th call that takes a list; NULL: no such
+ * call.
+ */
 static const char *find_call(const char *p, int index)
 {
 	while (*p) {
@@ -298,7 +312,7 @@ int reasons_parse(const char *format, int index, struct reasons *ret)
 	size_t nr = count_braces(call, end) + 1;
 	struct reasons found = { .nr = 0 };
 
-	/* One block: the entries, then the names, which are shorter than the text they are from. */
+	/* One block: the entries, then the names, which are shorter than the text of the call. */
 	found.list = calloc(1, nr * sizeof(found.list[0]) + (size_t)(end - call) + 1);
 	if (!found.list)
 		return -ENOMEM;

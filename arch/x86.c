@@ -15,8 +15,8 @@
 #include "base/read.h"
 
 /*
- * UMWAIT and TPAUSE are no idling: KVM lets the guest run them itself, and an exit ends in #UD.
- * OTHER_SMI and SEAMCALL are defined, but not in the kernel's list of names.
+ * UMWAIT and TPAUSE are not idle: KVM lets the guest execute them, and an exit for them ends in
+ * #UD. OTHER_SMI and SEAMCALL are defined, but not in the kernel's list of names.
  */
 static const struct reason vmx_reasons[] = {
 	{ 0, "EXCEPTION_NMI", NULL, 0 },
@@ -89,10 +89,10 @@ static const struct reason vmx_reasons[] = {
 };
 
 /*
- * The kernel names 110 of these; the others are defined without a name, or posted (vmgexit_hv_ipi,
- * vmgexit_get_apic_ids, vmgexit_hvdb_page), and are spelled here as it spells their neighbours.
- * 0x80000001 and up are the calls of an SEV-ES guest. A vCPU in vmgexit_ap_hlt_loop sleeps until
- * it is started.
+ * The kernel has names for 110 of these. The others are defined without a name, or only posted as
+ * patches (vmgexit_hv_ipi, vmgexit_get_apic_ids, vmgexit_hvdb_page); their names follow the
+ * kernel's spelling. 0x80000001 and up are the calls of an SEV-ES guest. A vCPU in
+ * vmgexit_ap_hlt_loop sleeps until it is started.
  */
 static const struct reason svm_reasons[] = {
 	{ 0x000, "read_cr0", "READ_CR0", 0 },
@@ -242,8 +242,8 @@ static int vmx_filter(const struct split *split, const struct reason *reason, ch
 }
 
 /*
- * invalid_guest_state is -1 in a field of 32 bits before Linux 7.0 and of 64 since. The kernel cuts
- * a filter's number to the field's size, so all ones of 64 bits are right for both.
+ * invalid_guest_state is -1. The field has 32 bits before Linux 7.0, and 64 bits since. The kernel
+ * cuts a filter's number to the field's size, so 64 one bits are right for both.
  */
 static int svm_filter(const struct split *split, const struct reason *reason, char *buf,
 		      size_t size)
@@ -283,7 +283,9 @@ static const struct split svm_splits[] = {
 	{ .event = NULL },
 };
 
-/* PVM's kvm_exit has codes of its own, but prints them with the names of VMX and SVM. */
+/*
+ * PVM's kvm_exit has other codes than VMX and SVM, but prints them with the names of VMX and SVM.
+ */
 static const struct split no_splits[] = {
 	{ .event = NULL },
 };
@@ -295,7 +297,7 @@ static bool is_x86(const char *machine)
 		strcmp(machine + 2, "86") == 0);
 }
 
-/* Cuts the text into lines up to the first CPU's flags; returns what follows that key, or NULL. */
+/* Splits the text into lines up to the first CPU's flags; returns the flags, or NULL. */
 static char *find_flags(char *text)
 {
 	for (char *line = text, *next; line; line = next) {
@@ -311,7 +313,7 @@ static char *find_flags(char *text)
 	return NULL;
 }
 
-/* Whether cpuinfo has this flag; the first CPU's are within the first few kB. */
+/* Whether cpuinfo has this flag; the first CPU's flags are within the first few kB. */
 static bool has_flag(const char *root, const char *flag)
 {
 	char path[4096], text[8192];
@@ -343,7 +345,10 @@ static bool has_module(const char *root, const char *module)
 	       path_exists(path);
 }
 
-/* Modules decide where cpuinfo has neither flag; built in, both exist and say nothing. */
+/*
+ * Where cpuinfo has neither flag, the loaded module decides. If KVM is built in, both modules
+ * appear loaded.
+ */
 static bool is_kind(const char *root, const char *machine, bool vmx)
 {
 	if (!is_x86(machine))
@@ -368,7 +373,7 @@ static bool is_svm(const char *root, const char *machine)
 	return is_kind(root, machine, false);
 }
 
-/* Before the others: its module is only loaded where it runs the guests. */
+/* PVM is checked before the others: its module is loaded only where it runs the guests. */
 static bool is_pvm(const char *root, const char *machine)
 {
 	return is_x86(machine) && has_module(root, "kvm_pvm");

@@ -18,7 +18,7 @@
 #include "ui/lines/lines.h"
 #include "views/build.h"
 
-#define INTERVAL_S 1.0 /* of a guest that ends, the exits since the last sample are not counted */
+#define INTERVAL_S 1.0 /* when a guest ends, its exits since the last sample are lost */
 
 struct exits_run {
 	struct exits_options options;
@@ -63,7 +63,7 @@ static const struct vcpu *find_vcpu(const struct guest *guest, int32_t index)
 	return NULL;
 }
 
-/* What -p or -g, and -v name. -EINVAL: a usage error. */
+/* Chooses the guest of -p or -g, and the vCPU of -v. -EINVAL: a usage error. */
 static int choose_guest(struct exits_run *run, const struct guests *guests, struct why *why)
 {
 	const struct exits_options *options = &run->options;
@@ -88,7 +88,7 @@ static int choose_guest(struct exits_run *run, const struct guests *guests, stru
 	return 0;
 }
 
-/* A thread that -t or -T names. */
+/* Adds a thread of -t or -T. */
 static int choose_thread(struct exits_run *run, const struct guests *guests, pid_t tid,
 			 struct why *why)
 {
@@ -149,7 +149,7 @@ static int take_sample(void *arg, enum woken woken, struct why *why)
 	struct exits_run *run = arg;
 	int err = live_sample(&run->live, run->monitor, why);
 
-	(void)woken; /* the last sample is taken at the end, also when a signal ends it */
+	(void)woken; /* the last sample is taken at the end, also after a signal */
 	run->elapsed_ns += monitor_elapsed_ns(run->monitor);
 	return err;
 }

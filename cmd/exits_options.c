@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The options of `kvmtop exits`, and what their words mean. */
+/* The options of `kvmtop exits`, and the meaning of their values. */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -65,7 +65,7 @@ static int parse_event(struct exits_options *options, struct why *why)
 				     "ioport, msr, cpuid, hypercall, sysreg", options->event_name);
 }
 
-/* "1,2,3". Returns where it ends, NULL: no number that a thread can have. */
+/* Reads one tid of "1,2,3". Returns the end of the number; NULL: not a tid. */
 static const char *parse_tid(const char *text, pid_t *ret_tid)
 {
 	char *end;
@@ -129,7 +129,7 @@ static int parse_duration(const char *text, double *ret_duration_s, struct why *
 	return 0;
 }
 
-/* Options that make no sense together. */
+/* Refuses options that make no sense together. */
 static int check(const struct exits_options *options, struct why *why)
 {
 	if ((options->vcpu || options->all) && !options->pid && !options->guest)

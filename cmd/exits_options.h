@@ -18,14 +18,14 @@ struct exits_options {
 	pid_t pid, tid;	  /* 0: not given */
 	const char *guest, *vcpu, *tids, *event_name, *key, *sysroot;
 	bool all, json, csv, help;
-	/* What the words mean. */
+	/* The parsed values. */
 	bool has_vcpu;
 	int32_t vcpu_index;
 	pid_t only[EXITS_TIDS]; /* of -t and -T */
 	size_t nr_only;
 	enum exit_kind event;
 	size_t sort;
-	double duration_s; /* 0: until told to stop */
+	double duration_s; /* 0: until a signal */
 };
 
 /* 0, or -EINVAL with why: a usage error. */

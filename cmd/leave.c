@@ -56,7 +56,7 @@ void leave(int status)
 
 	if (has_events(false) && fork() == 0) {
 		setsid();
-		/* Nobody must wait for a pipe, a lock, a terminal or a folder because of us. */
+		/* No process must wait for a pipe, lock, terminal or folder of this child. */
 		if (has_events(true) && chdir("/") == 0)
 			hold_until_alone(parent);
 	}

@@ -7,9 +7,9 @@
 
 /*
  * Ends the process with this status. The kernel waits for RCU whenever the last event of a
- * tracepoint is closed, about 36 ms each. So a child inherits the descriptors and dies after us:
- * whoever waits for us does not wait for that. All output must have been flushed. Without a child
- * to be had, it takes the time it takes.
+ * tracepoint is closed, about 36 ms each. So a child inherits the descriptors and ends after this
+ * process: a process that waits for this one need not wait for RCU. All output must have been
+ * flushed before. If no child can be created, this process waits for RCU itself.
  */
 void leave(int status) __attribute__((noreturn));
 

@@ -11,8 +11,8 @@
 
 #include "cmd/live.h"
 
-#define OPEN_TIMEOUT_MS 10000 /* for the kernel to open all events; busy hosts take a second */
-#define OPEN_STEP_MS 20	      /* how often it looks for a signal meanwhile */
+#define OPEN_TIMEOUT_MS 10000 /* the limit for opening all events; a busy host needs a second */
+#define OPEN_STEP_MS 20	      /* how often a signal is checked meanwhile */
 
 /* INT or TERM came while something was being written. */
 static volatile sig_atomic_t is_interrupted;
@@ -23,7 +23,7 @@ static void interrupt(int signal)
 	is_interrupted = 1;
 }
 
-/* A signal that was ignored when the program started stays ignored, as nohup(1) wants it. */
+/* A signal that was ignored when the program started stays ignored, as nohup(1) needs it. */
 static bool is_ignored(int signal)
 {
 	struct sigaction action;

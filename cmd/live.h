@@ -16,14 +16,14 @@
 struct live {
 	int signals;	 /* a signalfd: INT, TERM, HUP; -1: not yet */
 	sigset_t enders; /* INT and TERM, unless they are ignored */
-	bool to_file;	 /* it writes to a file, which HUP reopens, not to standard output */
+	bool to_file;	 /* lines go to a file, which HUP reopens, not to standard output */
 	char warned[MONITOR_NOTICES][sizeof(struct why)]; /* the notices that were printed */
 };
 
 /* Blocks the signals; WINCH, too, for a screen. 0 or -errno. */
 int live_init(struct live *live, bool to_file, bool has_screen);
 
-/* Waits until all events are open or a signal comes, 10 seconds at the most. */
+/* Waits until all events are open or a signal comes, at most 10 seconds. */
 void live_wait_open(const struct live *live, struct monitor *monitor);
 
 /* Takes a sample and prints new notices. 0, or -errno with why when nothing can be counted. */
@@ -33,17 +33,18 @@ int live_sample(struct live *live, struct monitor *monitor, struct why *why);
 enum woken { WOKEN_TICK, WOKEN_HANGUP, WOKEN_END };
 
 /*
- * Calls on_wake after each interval, nr times (0: without a limit), until it returns an error or a
- * signal or the end of standard output's reader comes, for which it is called once more. Intervals
- * count from the start: they do not drift. Returns 0, or -errno with why.
+ * Calls on_wake after each interval, nr times (0: without a limit), until on_wake returns an error,
+ * a signal comes, or the reader of standard output is gone. on_wake is called once more for a
+ * signal and for the end of the reader. Intervals count from the start: they do not drift. Returns
+ * 0, or -errno with why.
  */
 int live_loop(struct live *live, double interval_s, unsigned long nr,
 	      int (*on_wake)(void *arg, enum woken woken, struct why *why), void *arg,
 	      struct why *why);
 
 /*
- * Between these two, INT and TERM end a write: else it would last for ever when the reader of
- * standard output has stopped reading.
+ * Between these two calls, INT and TERM interrupt a write, which would otherwise never end when the
+ * reader of standard output has stopped reading.
  */
 void live_begin_write(const struct live *live);
 void live_end_write(const struct live *live);

@@ -11,7 +11,7 @@
 #include "cmd/report.h"
 #include "trace/report/report.h"
 
-/* What could not be read: STATUS_OK, or STATUS_FAILURE if anything. */
+/* Prints what could not be read: STATUS_FAILURE if there was anything, else STATUS_OK. */
 static int say_problems(const struct recording *recording)
 {
 	const struct trace_problem *problem;
@@ -27,7 +27,7 @@ static int say_problems(const struct recording *recording)
 
 /* ---- what is asked for */
 
-/* People who look at it want to look around; programs and files get text. */
+/* A terminal gets the screen; programs and files get text. */
 static bool wants_screen(const struct report_options *options)
 {
 	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !options->text &&
@@ -62,7 +62,7 @@ static int show(const struct recording *recording, const struct recording *other
 	return print(recording, other, options, why);
 }
 
-/* A recording is not to be written over. */
+/* The output must not overwrite a recording. */
 static int check_output(const char *const *paths, size_t nr, const struct report_options *options,
 			struct why *why)
 {

@@ -2,8 +2,9 @@
 /*
  * report - what the files of `kvmtop report` share: its options, and a recording as facts.
  *
- * There is one way: the recording is read, becomes guests and providers, which the monitor reads as
- * it reads the live ones, and a view is built from that, for the screen, text, CSV, JSON or --diff.
+ * All outputs work in the same way: the recording is read and becomes guests and providers. The
+ * monitor reads these as it reads live guests and providers. Then a view is built for the screen,
+ * text, CSV, JSON or --diff.
  */
 #ifndef KVMTOP_CMD_REPORT_H
 #define KVMTOP_CMD_REPORT_H
@@ -34,19 +35,19 @@ int report_options_parse(int argc, char **argv, struct report_options *ret_optio
 			 int *ret_first, struct why *why);
 void report_options_help(FILE *out);
 
-/* A recording as facts, and what is asked of it. */
+/* A recording as facts, and the query. */
 struct report_facts {
 	struct recorded recorded;
 	struct monitor *monitor; /* NULL: the recording has no events of KVM */
 	struct pattern *filter;
 	struct vcpu_key *only; /* of -p */
 	struct query query;
-	bool is_none; /* -p, -g and --vcpu name nothing that is in the recording */
+	bool is_none; /* nothing in the recording matches -p, -g and --vcpu */
 };
 
 /*
- * type: the view that is asked for. Nothing is sampled yet. -EINVAL with why: the view cannot show
- * what the options choose. Whatever it returns, report_facts_release() comes after it.
+ * type: the view that is asked for. Takes no sample yet. -EINVAL with why: the view cannot show
+ * what the options choose. Call report_facts_release() afterwards, even after an error.
  */
 int report_facts_init(struct report_facts *facts, const struct recording *recording,
 		      const struct report_options *options, const struct view_type *type,
@@ -54,8 +55,8 @@ int report_facts_init(struct report_facts *facts, const struct recording *record
 void report_facts_release(struct report_facts *facts);
 
 /*
- * The screen. 0 when it was shown, else nothing was shown, and text is to be printed; without words
- * where there is nothing to be said about it.
+ * Shows the screen. Returns 0 if the screen was shown. On an error the caller prints text instead,
+ * after a warning with why unless why is empty.
  */
 int report_screen(const struct recording *recording, const struct report_options *options,
 		  struct why *why);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `kvmtop report`: from a recording and the options to facts and a query. */
+/* `kvmtop report`: makes facts and a query from a recording and the options. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +98,10 @@ static int choose_guests(struct report_facts *facts, const struct report_options
 
 /* ---- which exits */
 
-/* In a view of everything: one kind of argument only, or only exits to user space. */
+/*
+ * Makes a filter for --event in a view that shows everything: one kind of argument only, or only
+ * exits to user space.
+ */
 static int choose_filter(struct report_facts *facts, const struct report_options *options,
 			 struct why *why)
 {
@@ -154,7 +157,7 @@ int report_facts_init(struct report_facts *facts, const struct recording *record
 	config.recording = (struct monitor_recording){ recorded_players, &facts->recorded,
 						       facts->recorded.guests };
 	err = monitor_open(&config, &facts->monitor, &(struct why){ "" });
-	if (err == -ENODATA) /* nothing of KVM is in it */
+	if (err == -ENODATA) /* the recording has no events of KVM */
 		return 0;
 	return err ? err : monitor_want(facts->monitor, &facts->query, why);
 }

@@ -11,7 +11,7 @@
 #include "ui/lines/recording.h"
 #include "views/build.h"
 
-/* A view of a recording, and what is said beside it. */
+/* A view of a recording, and the description of the recording. */
 struct printed {
 	struct report_facts facts;
 	struct view view;
@@ -20,7 +20,7 @@ struct printed {
 
 /* ---- what is said of the recording */
 
-/* The guests and vCPUs that are asked for. */
+/* Counts the guests and vCPUs that the query asks for. */
 static void count_vcpus(const struct report_facts *facts, struct lines_recording *about)
 {
 	const struct guests *guests = facts->recorded.guests;
@@ -38,7 +38,7 @@ static void count_vcpus(const struct report_facts *facts, struct lines_recording
 	}
 }
 
-/* Exits that are asked for, began, and have no end. */
+/* Counts the exits of the query that began and have no end. */
 static uint64_t count_unfinished(const struct report_facts *facts)
 {
 	const struct recorded *recorded = &facts->recorded;
@@ -62,15 +62,15 @@ static uint64_t count_unfinished(const struct report_facts *facts)
 	return nr;
 }
 
-/* What is said where there are no rows. */
+/* The text instead of a table without rows. */
 static const char *why_none(const struct query *query, const struct pairing *pairing)
 {
 	if (pairing->table.nr_counts[query->event])
 		return "The guests, processes, threads and vCPUs that were chosen have none of "
 		       "these exits; --by tid shows which there are.";
 	if (query->event == EXITS_VMEXIT && !pairing->has_exits[EXITS_VMEXIT])
-		return "The recording has no VM exits (kvm_exit); --event userspace shows those "
-		       "that reached user space.";
+		return "The recording has no VM exits (kvm_exit); --event userspace shows the "
+		       "exits to user space.";
 	return query->type->rows == ROWS_TOTALS ? "The recording has no exits of this kind." :
 						  "The recording has nothing for this view.";
 }

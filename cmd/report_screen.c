@@ -52,7 +52,7 @@ static struct screen_recording title_of(const struct report_facts *facts,
 
 /* ---- the screen */
 
-/* A terminal that can show no screen is fine for text: nothing is said about it. */
+/* A terminal without a screen gets text, without a warning. */
 static int run(struct report_facts *facts, const struct recording *recording)
 {
 	const struct screen_recording title = title_of(facts, recording);
@@ -72,7 +72,7 @@ static int run(struct report_facts *facts, const struct recording *recording)
 	return err;
 }
 
-/* Why the screen, which has nanoseconds, cannot show it. */
+/* Why the screen, which shows nanoseconds, cannot show the recording. */
 static int why_no_time(const struct recording *recording, struct why *why)
 {
 	if (trace_file(recording->trace, 0)->clock == TRACE_CLOCK_COUNT)
@@ -91,11 +91,14 @@ int report_screen(const struct recording *recording, const struct report_options
 	if (!(recording_ns_per_unit(recording->trace, options->mhz) > 0))
 		return why_no_time(recording, why);
 	err = report_facts_init(&facts, recording, options, type_of(options), why);
-	/* Of several guests there is no level; text says itself that there is nothing of KVM. */
+	/*
+	 * The screen cannot show a choice of several guests; the text says when there are no events
+	 * of KVM.
+	 */
 	if (!err && (!facts.monitor || facts.is_none ||
 		     (facts.query.nr_only && facts.query.guest == GUEST_ANY)))
 		err = -ENOENT;
-	facts.query.nr_only = 0; /* the level says it */
+	facts.query.nr_only = 0; /* the query has the guest and the vCPU */
 	if (!err)
 		err = run(&facts, recording);
 	report_facts_release(&facts);

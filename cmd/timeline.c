@@ -396,7 +396,7 @@ static void draw_all(struct run *run, const char *const *guests, size_t nr)
 		write_end(run);
 }
 
-/* If nothing could be drawn, an older picture in the output's place stays. */
+/* If nothing could be drawn, an older picture in the output file stays. */
 static void end_output(struct run *run)
 {
 	struct why why = { "" };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `kvmtop` without a command: the screen, one batch, a log, or a list of what there is. */
+/* `kvmtop` without a command: the screen, one batch, a log, or a list of fields or providers. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static int query_init(struct top *top, struct why *why)
 	return 0;
 }
 
-/* CSV and batch always have every field, in the order of the names: programs read them. */
+/* CSV and batch always have every field, in the order of the names, for programs. */
 static void query_for_programs(struct query *query)
 {
 	query->children = true;
@@ -147,7 +147,7 @@ static int monitor_begin(struct top *top, bool waits, struct why *why)
 		err = demo_begin(top, why);
 	if (!err)
 		err = guest_init(top, why);
-	if (!err && top->query.type->by_guest) /* the first sample needs their threads open */
+	if (!err && top->query.type->by_guest) /* the first sample needs the guests' threads open */
 		monitor_find_guests(top->monitor, &(struct why){ "" });
 	top->query.filter = top->filter;
 	if (err || top_options_mode(options) == MODE_FIELDS) /* only the names are needed */
@@ -203,7 +203,7 @@ static enum lines_format format_of(const struct top_options *options)
 	return top_options_mode(options) == MODE_BATCH ? LINES_BATCH : LINES_TEXT;
 }
 
-/* The fields that rows may have: events, or the reasons of exits. */
+/* Chooses the fields that rows may have: events, or the reasons of exits. */
 static int choose_columns(struct top *top, const struct facts *facts)
 {
 	bool is_timed = top->query.type->is_timed;
@@ -240,7 +240,7 @@ static int lines_begin(struct top *top, struct why *why)
 	return err ? err : lines_open(&config, &top->lines, why);
 }
 
-/* Once, and to standard error: programs may read the rows. */
+/* Prints the note once, to standard error: programs may read the rows. */
 static void print_note(struct top *top)
 {
 	if (top->view.note && top->view.note != top->noted)
@@ -291,7 +291,7 @@ static int sample_loop(struct top *top, double interval_s, unsigned long samples
 	return err ? err : live_loop(&top->live, interval_s, samples, on_wake, top, why);
 }
 
-/* A misspelt filter would look like a quiet host. */
+/* Warns about a filter without a match: a misspelt filter would look like a quiet host. */
 static void warn_no_match(const struct top *top)
 {
 	const struct facts *facts = monitor_facts(top->monitor);

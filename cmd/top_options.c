@@ -32,7 +32,7 @@ static const struct option_spec specs[] = {
 		 "with -l or -L: no line where nothing happened"),
 	OPT_OTHER('s', "set-delay", "SECONDS", delay_s, "interval, 0.1 to 25.5 (default 3)"),
 	OPT_COUNT('n', "samples", "N", samples, "end after N intervals"),
-	OPT_STRING(0, "view", "NAME", view, "begin with: "), /* their names: add_help() */
+	OPT_STRING(0, "view", "NAME", view, "begin with: "), /* add_help() adds the names */
 	OPT_FLAG('b', "by-guest", by_guest, "the same as --view guests"),
 	OPT_FLAG('x', "children", children,
 		 "with the reasons of each event (-1 and -c always have them)"),
@@ -48,7 +48,7 @@ static const struct option_spec specs[] = {
 	OPT_FLAG('V', "version", version, "the version"),
 };
 
-/* The delay; and as with kvm_stat the later of -g and -p wins. */
+/* Takes the delay; the later of -g and -p wins, as with kvm_stat. */
 static int take(void *ret_options, const struct option_spec *spec, const char *text,
 		struct why *why)
 {
@@ -63,7 +63,7 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 	return 0;
 }
 
-/* Options that make no sense together. */
+/* Refuses options that make no sense together. */
 static int check(const struct top_options *options, struct why *why)
 {
 	bool logs = options->log || options->log_file;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * top_options - the command line of the program without a command. One table says what there is;
- * help, man page and completion follow it.
+ * top_options - the command line of the program without a command. Help, man page and completion
+ * follow the table of options.
  */
 #ifndef KVMTOP_CMD_TOP_OPTIONS_H
 #define KVMTOP_CMD_TOP_OPTIONS_H
@@ -22,7 +22,7 @@ enum mode {
 	MODE_VERSION,
 };
 
-/* What was asked for. Strings point into argv. */
+/* The values of the options. Strings point into argv. */
 struct top_options {
 	bool batch, log, csv, json, debugfs, tracepoints, include_past, skip_zero;
 	bool children, by_guest, demo, help, version, list_providers;
@@ -35,17 +35,14 @@ struct top_options {
 	const char *engine;  /* NULL: the best */
 	const char *sysroot; /* "": this machine */
 	double delay_s;
-	unsigned long samples; /* 0: until told to stop */
+	unsigned long samples; /* 0: until a signal */
 };
 
-/*
- * Reads the command line. -EINVAL with why for anything wrong with it, whatever the machine: a
- * usage error.
- */
+/* Reads the command line. -EINVAL with why: a usage error, which does not depend on the machine. */
 int top_options_parse(int argc, char **argv, struct top_options *ret_options, struct why *why);
 
 /*
- * The mode they choose; where several are given the first of this list: help, version, lists, log,
+ * The mode that the options choose; if there are several, the first of help, version, lists, log,
  * batch.
  */
 enum mode top_options_mode(const struct top_options *options);

@@ -7,7 +7,7 @@
 #include "base/read.h"
 #include "host/cpus.h"
 
-/* A CPU number at *text, which moves behind it; -1: there is none. */
+/* Reads the CPU number at *text and moves *text behind the number; -1: there is no number. */
 static long number(const char **text)
 {
 	char *end;

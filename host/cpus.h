@@ -12,8 +12,9 @@
 #define CPUS_POSSIBLE "/sys/devices/system/cpu/possible"
 
 /*
- * Calls add(arg, cpu) for each CPU of a list, ascending as it is written; stops at what is not a
- * list. Returns how many, or what add returned if that was negative.
+ * Calls add(arg, cpu) for each CPU of a list, in the order of the text; stops at the first
+ * character that does not belong to a list. Returns the number of CPUs, or a negative result of
+ * add.
  */
 int cpus_parse(const char *list, int (*add)(void *arg, int cpu), void *arg);
 
@@ -21,8 +22,8 @@ int cpus_parse(const char *list, int (*add)(void *arg, int cpu), void *arg);
 int cpus_online(const struct env *env, int (*add)(void *arg, int cpu), void *arg);
 
 /*
- * One more than the highest number that a CPU can ever have here: there may be fewer CPUs than
- * that. -errno when the list cannot be read.
+ * One more than the highest number that a CPU of this machine can have; the machine may have fewer
+ * CPUs. -errno when the list cannot be read.
  */
 int cpus_end(const struct env *env);
 

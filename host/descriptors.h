@@ -10,18 +10,18 @@
 
 #include "base/why.h"
 
-#define DESCRIPTORS_SPARE 64 /* what the rest of the program may need */
+#define DESCRIPTORS_SPARE 64 /* for the rest of the program */
 
 /*
- * Raises the soft limit to needed, or as far as allowed; never lowers it. needed: how many the
- * process will have open, with DESCRIPTORS_SPARE.
+ * Raises the soft limit to needed, or as far as allowed; never lowers it. needed: the number of
+ * descriptors that the process will have open, with DESCRIPTORS_SPARE.
  */
 void descriptors_raise(uint64_t needed);
 
-/* Whether there are more left than reading /proc and /sys needs at times. */
+/* Whether enough descriptors are left to read /proc and /sys. */
 bool descriptors_are_left(void);
 
-/* Whether an error (-errno) means that there are too few: -EMFILE, -ENFILE. */
+/* Whether an error (-errno) means that there are too few descriptors: -EMFILE, -ENFILE. */
 bool descriptors_are_short(int err);
 
 /*

@@ -46,8 +46,8 @@ static bool is_mounted(const char *path, long magic)
 }
 
 /*
- * By type and magic number, never by the name of a mount: anyone may mount something called
- * debugfs.
+ * Finds a mount by its type and magic number, never by its name: any file system can be mounted
+ * under the name debugfs.
  */
 static char *find_mount(const char *usual, const char *type, long magic)
 {
@@ -74,7 +74,7 @@ static bool is_folder(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Where a captured machine has it; NULL: it has not. */
+/* The path in a captured machine; NULL: the machine has no such path. */
 static char *find_captured(const struct env *env, const char *path)
 {
 	char *found;

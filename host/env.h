@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * env - the machine that is looked at: this one, or a captured one below --sysroot.
+ * env - the machine that the program reads: this one, or a captured one below --sysroot.
  *
  * Every path into /proc, /sys or /etc goes through env_path(), so that a folder captured on another
  * machine can stand in for it in tests and support cases.
@@ -18,10 +18,10 @@ struct arch;
 struct env {
 	const char *root;	 /* "" for this machine, else the captured one, no trailing slash */
 	const struct arch *arch; /* never NULL once env_init() succeeded */
-	char *tracefs;		 /* where tracefs is, root included; NULL: not mounted */
-	char *debugfs_kvm;	 /* debugfs' kvm folder, root included; NULL: none */
-	const char *engine;	 /* what is to count tracepoints: "perf", "bpf"; NULL: the best */
-	bool include_past;	 /* debugfs counters of running guests count from their own zero */
+	char *tracefs;		 /* path of tracefs with root; NULL: not mounted */
+	char *debugfs_kvm;	 /* debugfs' kvm folder with root; NULL: none */
+	const char *engine;	 /* the engine for tracepoints: "perf", "bpf"; NULL: the best */
+	bool include_past;	 /* debugfs counters begin at the start of the guest */
 };
 
 /*
@@ -33,7 +33,7 @@ struct env {
 int env_init(struct env *env, const char *root, struct why *why);
 void env_release(struct env *env);
 
-/* Looks again for what was not there, in case it was mounted or a module was loaded since. */
+/* Looks again for tracefs and debugfs if they were missing: they may be mounted by now. */
 void env_refresh(struct env *env);
 
 /* True when a captured machine is read: nothing there changes by itself, nothing can be opened. */

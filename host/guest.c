@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * guest - the list of guests, kept true from one refresh to the next, and the ways to look one up.
+ * guest - the list of guests, brought up to date by each refresh, and the functions that find a
+ * guest.
  */
 #include <errno.h>
 #include <limits.h>
@@ -18,9 +19,9 @@
 #include "host/guest_proc.h"
 
 #define REEXAMINE_NS 10000000000ull
-#define LOOKS 3 /* at vCPUs that have no thread yet; a new thread allows as many again */
+#define LOOKS 3 /* examinations while a vCPU has no thread; a new thread resets them */
 
-/* A process, and what only the inventory needs to know of it. */
+/* A guest, and what only the inventory needs to know about its process. */
 struct entry {
 	struct guest guest;
 	struct pid_list tids;
@@ -28,7 +29,7 @@ struct entry {
 	uint64_t examine_ns; /* when it is examined again at the latest */
 	int looks;	     /* how many examinations are left while a vCPU has no thread */
 	bool wants_look;     /* the next refresh examines it */
-	bool wants_fds;	     /* and reads its descriptors, too */
+	bool wants_fds;	     /* the next refresh reads its descriptors, too */
 	bool is_gone;
 	bool is_given; /* guests_add() added it */
 };
@@ -47,7 +48,7 @@ struct guests {
 	uint32_t last_id;
 	uint64_t generation;
 	struct guest_finder *finder;
-	struct pid_list known, found; /* of the refresh under way */
+	struct pid_list known, found; /* of the current refresh */
 };
 
 struct guests *guests_new(const struct env *env)
@@ -88,7 +89,7 @@ static int remember_tid(struct guests *guests, struct entry *entry, pid_t tid)
 	struct tid_ref *ref;
 
 	HASH_FIND_INT(guests->tids, &tid, ref);
-	if (ref) { /* the thread of another guest ended, and this one got its number */
+	if (ref) { /* the thread number was reused */
 		ref->entry = entry;
 		return 0;
 	}
@@ -104,7 +105,7 @@ static int remember_tid(struct guests *guests, struct entry *entry, pid_t tid)
 	return -ENOMEM;
 }
 
-/* Takes the list over. */
+/* Takes the list tids over. */
 static int set_tids(struct guests *guests, struct entry *entry, struct pid_list *tids)
 {
 	int err;
@@ -201,7 +202,7 @@ static bool has_ended(const struct proc_stat *stat)
 	return (stat->state == 'Z' || stat->state == 'X') && stat->nr_threads <= 1;
 }
 
-/* Makes it a guest, unless it is one or has just ended. */
+/* Adds the process as a guest, unless it is a guest already or has just ended. */
 static int add_guest(struct guests *guests, pid_t pid)
 {
 	struct entry *entry = entry_by_pid(guests, pid);
@@ -277,7 +278,7 @@ struct finding {
 	struct pid_list tids;
 	struct vcpu_list vcpus;
 	unsigned int nr_vms;
-	bool has_vm; /* it holds a VM, or that could not be read */
+	bool has_vm; /* it has a VM, or its descriptors could not be read */
 	bool has_folder_vcpus;
 };
 
@@ -294,7 +295,7 @@ static int read_folders(struct guests *guests, pid_t pid, struct finding *findin
 }
 
 /*
- * QEMU has many descriptors: they are read only if they may have changed, or if debugfs has no
+ * QEMU has many descriptors. They are read only if they may have changed, or if debugfs has no
  * vCPUs.
  */
 static int read_descriptors(struct guests *guests, const struct entry *entry,
@@ -311,7 +312,7 @@ static int read_descriptors(struct guests *guests, const struct entry *entry,
 	err = proc_read_fds(guests->env, entry->guest.pid, &nr_vms, vcpus);
 	if (nr_vms)
 		finding->nr_vms = nr_vms;
-	/* The process of another user: we may not look. */
+	/* The process of another user: we may not read its descriptors. */
 	finding->has_vm |= nr_vms > 0 || err == -EACCES || err == -EPERM;
 	return proc_has_failed(err) ? err : 0;
 }
@@ -352,8 +353,9 @@ static void set_vcpus(struct guests *guests, struct guest *guest, struct vcpu_li
 }
 
 /*
- * A guest is examined again while one of its vCPUs has no thread: always where debugfs has the
- * vCPUs, as it names the thread once it has run; LOOKS times where only a thread's name can tell.
+ * A guest is examined again while one of its vCPUs has no thread: without a limit if debugfs has
+ * the vCPUs, because debugfs names the thread when the vCPU has run; LOOKS times if only thread
+ * names tell the vCPUs.
  */
 static void plan_next_look(struct entry *entry, const struct finding *finding, uint64_t now_ns)
 {
@@ -502,7 +504,7 @@ const struct vcpu *guest_vcpu_by_tid(const struct guest *guest, pid_t tid)
 	return NULL;
 }
 
-/* Adds an item to the list in why, which begins at start; "..." ends a list that is full. */
+/* Adds an item to the list that begins at start in why; a list without room ends in "...". */
 static void list_add(struct why *why, size_t start, const char *item)
 {
 	static const char more[] = ", ...";
@@ -619,7 +621,10 @@ int guest_threads(const struct env *env, pid_t pid, pid_t *ret_tids, int max)
 	return err ? err : nr;
 }
 
-/* So that guests_by_pid() finds it by the threads of its vCPUs, as far as memory allows. */
+/*
+ * Lets guests_by_pid() find the guest by the threads of its vCPUs. A thread is left out without
+ * memory.
+ */
 static void claim_threads(struct guests *guests, struct entry *entry)
 {
 	for (size_t i = 0; i < entry->guest.nr_vcpus; i++) {

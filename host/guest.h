@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * guest - the inventory: every process that holds a KVM VM, whichever VMM it is.
+ * guest - the inventory: every process that has a KVM VM, for every VMM.
  *
  * A guest is a process with a descriptor on "anon_inode:kvm-vm" (proc(5), fd/). Its vCPUs are the
  * "anon_inode:kvm-vcpu:N" descriptors; their threads come from debugfs kvm/PID-FD/vcpuN/pid
- * (readable under lockdown) or from the thread names that the VMMs give. A guest is known by a
- * number that is used once, so that a pid that is used again is another guest.
+ * (readable under lockdown) or from the thread names that the VMMs give. A guest has an id that is
+ * never used again, so that a reused pid is another guest.
  */
 #ifndef KVMTOP_HOST_GUEST_H
 #define KVMTOP_HOST_GUEST_H
@@ -19,33 +19,33 @@
 #include "host/env.h"
 #include "host/thread_list.h"
 
-#define GUEST_ANY 0u /* as a guest number: all of them, or not known which */
+#define GUEST_ANY 0u /* as a guest id: all guests, or not known */
 
 struct guest {
 	uint32_t id;		/* > 0, ascending in order of discovery */
 	pid_t pid;
-	uint64_t start_ticks;	/* proc(5) stat field 22: with pid, what makes it that process */
+	uint64_t start_ticks;	/* proc(5) stat field 22: pid and start identify a process */
 	char name[64];		/* never empty; printable, no blanks at its ends */
 	char vmm[24];		/* "qemu", "firecracker" ...; the command name where unknown */
-	bool is_named;		/* name is the VM's own, not just the command's */
+	bool is_named;		/* name is the VM's name, not the command's */
 	struct vcpu *vcpus;	/* ascending by index */
 	size_t nr_vcpus;
-	unsigned int nr_vms;	/* VM descriptors held; 1 for nearly all */
+	unsigned int nr_vms;	/* VM descriptors; 1 for nearly all */
 };
 
 struct guests;
 
 /*
- * An empty inventory of the machine env describes; env must outlive it. env NULL: of a recording,
- * in which only guests_add() adds guests. Returns NULL without memory.
+ * An empty inventory of the machine that env describes; env must outlive the inventory. env NULL:
+ * the inventory of a recording, where only guests_add() adds guests. NULL: no memory.
  */
 struct guests *guests_new(const struct env *env);
 void guests_free(struct guests *guests);
 
 /*
- * Brings it up to date. Cheap when nothing changed: a process is examined when it is new, when
- * debugfs names it, or again after a while in case it opened a VM since; at most a few hundred
- * microseconds on a host of a thousand processes. now_ns is CLOCK_MONOTONIC, handed in so that
+ * Brings the inventory up to date. This is cheap when nothing changed: a process is examined when
+ * it is new, when debugfs names it, and again after a while because it may have opened a VM; at
+ * most a few hundred microseconds on a host of a thousand processes. now_ns is CLOCK_MONOTONIC;
  * tests choose it. Guests that ended are gone afterwards. Returns 0, or -errno with why when /proc
  * cannot be read, or a file in it cannot be read now (-EMFILE): then the guest stays as it was, and
  * the next refresh reads it again.
@@ -61,32 +61,32 @@ const struct guest *guests_at(const struct guests *guests, size_t i);
 const struct guest *guests_by_id(const struct guests *guests, uint32_t id);
 /* By the process's pid or the tid of any of its threads. */
 const struct guest *guests_by_pid(const struct guests *guests, pid_t pid);
-/* NULL: the guest is NULL, or the thread runs none of its vCPUs. */
+/* NULL: the guest is NULL, or the thread runs no vCPU of the guest. */
 const struct vcpu *guest_vcpu_by_tid(const struct guest *guest, pid_t tid);
 
 /*
- * The one guest of this name (exact, case matters). -ENOENT: none; -ENOTUNIQ: several; why names
- * the pids and tells about -p, or lists the names there are.
+ * The one guest of this name (exact, case matters). -ENOENT: none; -ENOTUNIQ: several; why lists
+ * the pids and recommends -p, or lists the names of all guests.
  */
 int guests_by_name(const struct guests *guests, const char *name, const struct guest **ret_guest,
 		   struct why *why);
 
 /*
- * The guest that the user names, by name or, with name NULL, by pid. -ESRCH with why: pid is not
- * a guest's; else as guests_by_name().
+ * The guest that the user chose by name or, with name NULL, by pid. -ESRCH with why: pid is not a
+ * guest's; else as guests_by_name().
  */
 int guests_choose(const struct guests *guests, const char *name, pid_t pid,
 		  const struct guest **ret_guest, struct why *why);
 
 /*
  * The threads of a process now (/proc/PID/task): writes up to max tids, ascending, and returns how
- * many there are, or -errno (-ESRCH: the process ended; others, as -EMFILE: not known).
+ * many there are, or -errno (-ESRCH: the process ended; other errors, such as -EMFILE: not known).
  */
 int guest_threads(const struct env *env, pid_t pid, pid_t *ret_tids, int max);
 
 /*
  * Adds a copy of a guest under a new id; guests_refresh() neither reads nor removes it. A pid or
- * tid of 0 is not known. Returns the id; 0: no memory.
+ * tid of 0 means not known. Returns the id; 0: no memory.
  */
 uint32_t guests_add(struct guests *guests, const struct guest *guest);
 

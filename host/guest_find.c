@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * guest_find - follows debugfs' folders to their processes, and searches /proc if that fails.
- */
+/* guest_find - finds the process of each VM folder in debugfs, and searches /proc if that fails. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -24,14 +22,14 @@
 /* A VM in debugfs. */
 struct folder {
 	char name[40];
-	struct vm_folder vm; /* most VMMs create it in the main thread: the creator is the pid */
+	struct vm_folder vm; /* most VMMs create the VM in the main thread: creator is the pid */
 	pid_t pid; /* the process that holds it, 0: not found */
 };
 
 /* A process that was examined and held no VM. */
 struct seen {
 	pid_t pid;
-	bool is_none; /* never a guest: a kernel thread, or this process, which has many files */
+	bool is_none; /* never a guest: a kernel thread, or this process */
 	int looks; /* how many examinations are left while it is young */
 	uint64_t young_until_ns;
 };
@@ -42,7 +40,7 @@ struct guest_finder {
 	size_t nr_folders;
 	struct seen *seen; /* ascending by pid */
 	size_t nr_seen;
-	struct pid_list pids, holders; /* all processes, and those with a VM; of this scan only */
+	struct pid_list pids, holders; /* all processes, and the ones with a VM, of this scan */
 	uint64_t rescan_ns;
 	pid_t latest;	/* the youngest process or thread before the last scan; 0: not known */
 	bool has_young; /* seen has a young process */
@@ -133,9 +131,9 @@ static int list_folders(const char *path, struct folder **ret_folders, size_t *r
 }
 
 /*
- * The process that created the VM, if it still holds it; 0: it does not. A folder exists until the
- * last holder closes the VM, even if the thread in the folder's name has ended by then. Where
- * descriptors cannot be read, the folder's name counts.
+ * The process that created the VM, if it still has the VM; 0: it has not. A folder exists until the
+ * last holder closes the VM, even if the thread in the folder's name has ended. Where descriptors
+ * cannot be read, the folder's name counts.
  */
 static pid_t folder_owner(const struct env *env, const struct folder *folder)
 {
@@ -150,7 +148,7 @@ static pid_t folder_owner(const struct env *env, const struct folder *folder)
 	return is_vm == 1 || is_vm == -EACCES || is_vm == -EPERM ? pid : 0;
 }
 
-/* Takes the owner from the last run if it is still alive, or finds it. */
+/* Takes the folder's process from the last run if it is still alive, or searches the process. */
 static int follow_folder(struct guest_finder *finder, struct folder *folder,
 			 const struct pid_list *known, struct pid_list *found)
 {
@@ -178,7 +176,7 @@ static int add_owners_of_vanished(struct guest_finder *finder, const struct fold
 	return err;
 }
 
-/* *ret_is_complete: debugfs has VMs, and the process of each is found. */
+/* *ret_is_complete: debugfs has VMs, and the process of each VM was found. */
 static int follow_folders(struct guest_finder *finder, const struct pid_list *known,
 			  struct pid_list *found, bool *ret_is_complete)
 {
@@ -214,7 +212,7 @@ static uint64_t uptime_ticks(struct guest_finder *finder)
 	return finder->uptime_ticks;
 }
 
-/* Reads the age of a process that is new, or may be another after RESCAN_NS. */
+/* Reads the age of a process that is new, or that may have a reused pid after RESCAN_NS. */
 static void begin_seen(struct guest_finder *finder, struct seen *seen, uint64_t now_ns)
 {
 	uint64_t young_ticks = YOUNG_S * (uint64_t)sysconf(_SC_CLK_TCK);
@@ -250,7 +248,7 @@ static int examine(struct guest_finder *finder, struct seen *seen, bool is_first
 	return nr_vms ? pid_list_add(&finder->holders, seen->pid) : 0;
 }
 
-/* Compares the processes there are with seen, which is of the scan before; both ascend. */
+/* Compares the current processes with seen, the processes of the last scan; both are ascending. */
 static int examine_all(struct guest_finder *finder, const struct pid_list *known, bool is_rescan,
 		       uint64_t now_ns)
 {
@@ -292,7 +290,10 @@ static bool has_vcpu_threads(const struct env *env, pid_t pid)
 	return has_some;
 }
 
-/* A child that only inherited its parent's descriptors: a VM runs in its creator's memory alone. */
+/*
+ * Whether the process is a child that only inherited descriptors: a VM runs in the memory of its
+ * creator only.
+ */
 static bool is_heir(const struct guest_finder *finder, pid_t pid, const struct pid_list *known)
 {
 	struct proc_stat stat;
@@ -334,7 +335,7 @@ static int scan(struct guest_finder *finder, const struct pid_list *known, uint6
 	return err;
 }
 
-/* The process or thread that was made last: proc(5), loadavg. 0: not known. */
+/* The newest process or thread: proc(5), loadavg. 0: not known. */
 static pid_t latest_pid(const struct env *env)
 {
 	char path[PATH_MAX], text[128];
@@ -346,7 +347,7 @@ static pid_t latest_pid(const struct env *env)
 	return last ? (pid_t)strtol(last, NULL, 10) : 0;
 }
 
-/* A scan finds nothing new until a process or a thread is new, or a young one opens a VM. */
+/* A scan is due when there is a new process or thread, or a young process that may open a VM. */
 static bool is_scan_due(struct guest_finder *finder, uint64_t now_ns)
 {
 	pid_t before = finder->latest;

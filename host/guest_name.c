@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * guest_name - one table of VMMs and one of thread names, and the few syntaxes they need.
- */
+/* guest_name - a table of VMMs, a table of thread names, and the syntaxes that they need. */
 #include <ctype.h>
 #include <fnmatch.h>
 #include <limits.h>
@@ -33,7 +31,7 @@ static const struct vmm vmms[] = {
 	{ "kvmtool", { "lkvm*", "kvmtool*", "vm" }, { "--name" }, false },
 };
 
-/* Any other VMM: StratoVirt and renamed QEMUs take QEMU's options. */
+/* Any other VMM: StratoVirt and renamed QEMUs have QEMU's options. */
 static const struct vmm vmm_unknown = { NULL, { NULL }, { "-name", "--name" }, true };
 
 /* '%' stands for the number. */
@@ -147,7 +145,7 @@ bool guest_name_from_cmdline(const char *vmm_name, const char *cmdline, size_t l
 	const char *end = cmdline + len, *arg_stop = arg_end(cmdline, end);
 	bool is_found = false;
 
-	/* As in the VMMs, the last of several names counts. */
+	/* The last of several names counts, as in the VMMs. */
 	while (arg_stop < end) {
 		const char *arg = arg_stop + 1;
 		size_t arg_len;
@@ -175,7 +173,7 @@ bool guest_name_from_cmdline(const char *vmm_name, const char *cmdline, size_t l
 	return is_found;
 }
 
-/* systemd.unit(5), "string escaping for inclusion in unit names": \x2d is '-'. In place. */
+/* systemd.unit(5), "string escaping for inclusion in unit names": \x2d is '-'. Works in place. */
 static size_t unescape(char *text, size_t len)
 {
 	size_t out = 0;
@@ -306,7 +304,7 @@ static size_t read_comm(const struct env *env, pid_t pid, char *buf, size_t size
 	return strlen(buf);
 }
 
-/* Leaves out the last argument when the buffer's end may have cut it. */
+/* Leaves out the last argument if the buffer was too small for it. */
 static size_t read_cmdline(const struct env *env, pid_t pid, char *buf, size_t size)
 {
 	char path[PATH_MAX];
@@ -347,7 +345,7 @@ struct guest_name guest_name_find(const struct env *env, pid_t pid)
 
 	if (guest_name_from_cmdline(vmm, cmdline, len, found.name, sizeof(found.name)))
 		return found;
-	if (vmm && !strcmp(vmm, "kvmtool")) { /* what `lkvm list` calls it */
+	if (vmm && !strcmp(vmm, "kvmtool")) { /* the name that `lkvm list` shows */
 		snprintf(found.name, sizeof(found.name), "guest-%d", (int)pid);
 		return found;
 	}

@@ -53,7 +53,7 @@ bool vm_folder_parse(const char *name, struct vm_folder *ret_folder)
 
 bool proc_stat_parse(const char *text, struct proc_stat *ret_stat)
 {
-	static const char fields[] = /* from the third on */
+	static const char fields[] = /* the fields of proc(5) stat from the third on */
 		" %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld %*s %llu";
 	const char *after = strrchr(text, ')'); /* the command name may contain ')' */
 	unsigned long long start;
@@ -142,7 +142,9 @@ int proc_fd_is_vm(const struct env *env, pid_t pid, int fd)
 	return err ? err : link_is(link, "kvm-vm") != NULL;
 }
 
-/* In the order of their descriptors (in tid), which is the order in which they were created. */
+/*
+ * Numbers vCPUs in the order of their descriptors (in tid), the order in which they were created.
+ */
 static void number_vcpus(struct vcpu_list *vcpus)
 {
 	int next = 0;
@@ -264,7 +266,7 @@ static int read_named_threads(const struct env *env, pid_t pid, const struct pid
 	return err;
 }
 
-/* Of several descriptors of one vCPU without a thread, one is kept. */
+/* Keeps one of several descriptors of a vCPU without a thread. */
 static void drop_duplicates(struct vcpu_list *vcpus)
 {
 	size_t out = 0;
@@ -290,9 +292,9 @@ static pid_t find_thread(const struct vcpu_list *named, int index, const struct 
 }
 
 /*
- * QEMU numbers its threads 0, 1, 2, 3 where the kernel has APIC IDs, perhaps 0, 1, 4, 5. So if
- * there are as many threads as vCPUs, the nth thread is that of the nth vCPU; else the one with its
- * number.
+ * QEMU numbers its threads 0, 1, 2, 3 where the kernel has APIC IDs, perhaps 0, 1, 4, 5. If there
+ * are as many threads as vCPUs, the nth vCPU gets the nth thread; otherwise a vCPU gets the thread
+ * with its number.
  */
 static void give_threads(struct vcpu_list *vcpus, const struct vcpu_list *named)
 {

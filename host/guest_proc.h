@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * guest_proc - what the kernel says of one process that may hold a VM: proc(5) stat, fd/ and task/,
- * and the folder of the VM below debugfs kvm/.
+ * guest_proc - reads what the kernel has about a process that may have a VM: proc(5) stat, fd/ and
+ * task/, and the folder of the VM below debugfs kvm/.
  *
- * Processes end and change while they are read: a file that is gone is left out, and only the
- * functions that say so return an error for it.
+ * Processes end and change while they are read: a file that is gone is skipped, and is an error
+ * only where the function's comment says so.
  */
 #ifndef KVMTOP_HOST_GUEST_PROC_H
 #define KVMTOP_HOST_GUEST_PROC_H
@@ -26,16 +26,16 @@ struct proc_stat {
 };
 
 /*
- * Whether an error means that reading failed, as without descriptors (-EMFILE), and so tells
- * nothing about the file: not that it is gone (-ENOENT, -ESRCH, -ENOTDIR), nor that we may not read
- * it (-EACCES, -EPERM). The caller then keeps what it knew before.
+ * Whether an error is a failure to read, such as too few descriptors (-EMFILE), after which the
+ * caller keeps its old data. False for a file that is gone (-ENOENT, -ESRCH, -ENOTDIR) or that we
+ * may not read (-EACCES, -EPERM).
  */
 bool proc_has_failed(int err);
 
 /* A VM's folder below debugfs kvm/. */
 struct vm_folder {
-	pid_t creator; /* the thread that made the VM, as the kernel's own pid namespace has it */
-	int fd;	       /* the descriptor it got */
+	pid_t creator; /* the thread that made the VM, in the host's pid namespace */
+	int fd;	       /* the descriptor of the VM */
 };
 
 /*
@@ -64,15 +64,14 @@ int proc_fd_is_vm(const struct env *env, pid_t pid, int fd);
 
 /*
  * Adds the vCPUs of a VM's folder below debugfs kvm/, which has vcpuN/pid on x86 and newer arm64
- * kernels. A thread that is not in tids has ended, or is of another pid namespace: its vCPU gets
- * tid 0.
- * Returns 0 or -errno.
+ * kernels. The vCPU of a thread that is not in tids gets tid 0: the thread has ended, or is of
+ * another pid namespace. Returns 0 or -errno.
  */
 int proc_read_vm_folder(const char *path, const struct pid_list *tids, struct vcpu_list *vcpus);
 
 /*
- * Finds threads by their names: for the vCPUs that have none yet, or, where vcpus is empty, as its
- * vCPUs. With nr_vms > 1 an index may be there once per VM. Returns 0 or -errno.
+ * Finds threads by their names for vCPUs without a thread; if vcpus is empty, adds a vCPU for each
+ * such thread. With nr_vms > 1 an index may occur once for each VM. Returns 0 or -errno.
  */
 int proc_name_threads(const struct env *env, pid_t pid, const struct pid_list *tids,
 		      unsigned int nr_vms, struct vcpu_list *vcpus);

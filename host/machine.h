@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine - what the title line says of the machine that is looked at.
+ * machine - what the title line shows of the machine.
  *
  * Sources: /proc/sys/kernel/hostname, /sys/devices/system/cpu/online.
  */
@@ -11,7 +11,7 @@
 
 #include "host/env.h"
 
-/* Its name without the domain; "captured" where a captured machine has none. */
+/* The machine's name without the domain; "captured" if a captured machine has no name. */
 void host_name(const struct env *env, char *buf, size_t size);
 
 /* How many CPUs are online now; 0: not known. */

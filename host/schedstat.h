@@ -12,7 +12,7 @@
 
 #include "host/env.h"
 
-/* Reads that of this process, which has surely run. False where the file cannot be read, too. */
+/* Reads the file of this process, which has certainly run. False if the file cannot be read. */
 bool schedstat_is_on(const struct env *env);
 
 #endif

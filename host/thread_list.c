@@ -61,7 +61,7 @@ int pid_list_read(struct pid_list *list, const char *path)
 		err = pid_list_add(list, pid);
 	}
 	closedir(dir);
-	if (!is_sorted) /* proc sorts; a captured folder does not */
+	if (!is_sorted) /* /proc is sorted, a captured folder is not */
 		pid_list_sort(list);
 	return err;
 }

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The number that a folder's name is; 0: the name is not a pid. */
+/* The pid that a folder is named after; 0: the name is not a pid. */
 pid_t pid_parse(const char *name);
 
 /* Processes or threads. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Numbers as text: shortened to the room there is, never cut. */
+/* Numbers as text: shortened to fit, never cut. */
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 
 #define NUMBER_MAX 32 /* a uint64_t with commas and a unit fits */
 
-/* Copies what fits and returns how much that is. */
+/* Copies as much as fits and returns its length. */
 static int put(char *buf, size_t size, const char *text, size_t len)
 {
 	if (!size)
@@ -24,7 +24,7 @@ static int put(char *buf, size_t size, const char *text, size_t len)
 	return (int)len;
 }
 
-/* The character at text: how many bytes and, through ret_width, how many columns it takes. */
+/* The length in bytes of the character at text; ret_width is its width in columns. */
 static size_t next_character(const char *text, int *ret_width)
 {
 	mbstate_t state = { 0 };
@@ -72,13 +72,13 @@ static int format_text(char *buf, size_t size, const char *text, int width)
 	return put(buf, size, text, len);
 }
 
-/* No character takes more columns than bytes. */
+/* Whether the text fits: no character has more columns than bytes. */
 static bool fits(const char *text, int width)
 {
 	return (width >= 0 && strlen(text) <= (size_t)width) || format_width(text) <= width;
 }
 
-/* Stands for what is left out. */
+/* The sign for text that is left out. */
 static const char *cut_sign(bool is_utf8)
 {
 	return is_utf8 ? "…" : "..";
@@ -109,7 +109,7 @@ int format_middle(char *buf, size_t size, const char *text, int width, bool is_u
 		return format_text(buf, size, text, width);
 	all = format_width(text);
 	word = (int)strcspn(text, " ");
-	/* Names of one kind begin alike and are told apart by their ends; numbers come first. */
+	/* Names of one kind differ at their ends; a number is kept first. */
 	if (word > head && word <= room / 2)
 		head = word;
 	len = format_text(buf, size, text, head);
@@ -127,7 +127,7 @@ static uint64_t divide_rounded(uint64_t value, uint64_t by)
 	return value / by + (value % by >= by - by / 2);
 }
 
-/* Three significant digits and a unit, fewer digits where width asks for it. */
+/* Three significant digits and a unit, or fewer digits if width is smaller. */
 static int format_scaled(char *buf, size_t size, uint64_t value, const char *const *units,
 			 int width)
 {
@@ -201,13 +201,13 @@ int format_duration(char *buf, size_t size, uint64_t ns)
 	static const char *const ascii[] = { "ns", "us", "ms", "s", NULL };
 	wchar_t micro;
 
-	/* Where the locale has no such letter. */
+	/* The locale has no µ. */
 	if (mbtowc(&micro, units[1], strlen(units[1])) != 2)
 		return format_scaled(buf, size, ns, ascii, INT_MAX);
 	return format_scaled(buf, size, ns, units, INT_MAX);
 }
 
-/* Rounds half to even, as kvm_stat does. False: it is too large, or not a number. */
+/* Rounds half to even, as kvm_stat does. False: the rate is too large, or not a number. */
 static bool whole_rate(double rate, uint64_t *ret_whole)
 {
 	uint64_t whole;

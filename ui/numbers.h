@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * numbers - numbers as text, the same way in every renderer that is for people.
+ * numbers - numbers as text, the same in every renderer for people.
  */
 #ifndef KVMTOP_UI_NUMBERS_H
 #define KVMTOP_UI_NUMBERS_H
@@ -13,7 +13,7 @@
 
 /*
  * All write a NUL-terminated text of at most size - 1 bytes and return its length. width is the
- * room in columns: a number that is too long for it is shortened with a unit (12.3M), never cut.
+ * room in columns: a longer number is shortened with a unit (12.3M), never cut.
  */
 /* grouped: 1,234 */
 int format_count(char *buf, size_t size, uint64_t count, int width, bool grouped);
@@ -29,14 +29,14 @@ int format_cell(char *buf, size_t size, const struct cell *cell, int width, bool
 /*
  * format_digits(): the columns that a count or a rate takes when it is not shortened.
  * format_short(): as format_cell(), but from 1,000 on always with three digits and a unit: for a
- * column in which one number is too long, so that all its numbers are read in the same way.
+ * column with a number that is too long, so that all numbers of the column have the same form.
  */
 int format_digits(const struct cell *cell, bool grouped);
 int format_short(char *buf, size_t size, const struct cell *cell, int width);
 
 /*
- * Text cut to at most width columns, with a sign ("…", or ".." without UTF-8) for what is left
- * out: its end, or with format_middle() its middle.
+ * Text cut to at most width columns, with a sign ("…", or ".." without UTF-8) for the part that is
+ * left out: the end, or the middle with format_middle().
  */
 int format_cut(char *buf, size_t size, const char *text, int width, bool is_utf8);
 int format_middle(char *buf, size_t size, const char *text, int width, bool is_utf8);

@@ -14,7 +14,7 @@ static const struct column columns[] = {
 	[TID] = { "tid", "TID", "its thread", CELL_COUNT, 7, COLUMN_KEY | COLUMN_SPARE(8) },
 	[CPU] = { "cpu", "CPU", "where its latest exit was", CELL_COUNT, 4, COLUMN_SPARE(10) },
 	[OWNER_TOTAL] = { "total", "Total",
-			  "exits since the start or r; with a filter, those it selects",
+			  "exits since the start or r; with a filter, the selected exits",
 			  CELL_COUNT, 10, COLUMN_SPARE(11) },
 	[OWNER_SHARE] = { "share", "%Total", "of all vCPUs", CELL_PERCENT, 7, COLUMN_SPARE(12) },
 	[OWNER_DELTA] = { "delta", "Delta", "since the previous sample", CELL_COUNT, 10,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Batch: a row a line. Events and guests in kvm_stat's columns, name, total and delta; what
- * kvm_stat has not as a table with headings.
+ * Batch: a line for each row. Events and guests have kvm_stat's columns: name, total and delta.
+ * Views that kvm_stat does not have are tables with headings.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #define NAME_WIDTH 42
 #define NUMBER_WIDTH 10
 
-/* In its columns, or a blank behind what fills those to its left. */
+/* Prints the number in its columns, or behind a blank if the text at its left fills them. */
 static void print_number(FILE *out, const char *number, bool is_apart)
 {
 	bool touches = !is_apart && strlen(number) >= NUMBER_WIDTH;

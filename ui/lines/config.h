@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * config - how lines are to be written: in which format, and where to.
+ * config - the format of lines and the file to write.
  */
 #ifndef KVMTOP_UI_LINES_CONFIG_H
 #define KVMTOP_UI_LINES_CONFIG_H
@@ -10,9 +10,9 @@
 #include "views/view.h"
 
 enum lines_format {
-	LINES_BATCH, /* a row a line: as kvm_stat -1; of views that it has not, a table */
-	LINES_TEXT,  /* a sample a line under headings, as vmstat */
-	LINES_CSV,   /* a sample a line, as kvm_stat -l -c; columns never change */
+	LINES_BATCH, /* a line for each row: as kvm_stat -1, or a table */
+	LINES_TEXT,  /* a line for each sample under headings, as vmstat */
+	LINES_CSV,   /* a line for each sample, as kvm_stat -l -c; columns never change */
 	LINES_JSON,  /* a sample a line */
 	LINES_ROWS,  /* a row a line, as CSV below their ids */
 	LINES_LOG_ROWS, /* the same with the sample's time before it: rows come and go */
@@ -25,9 +25,9 @@ struct lines_config {
 	enum lines_format format;
 	const char *path;  /* NULL: standard output; else appended to */
 	bool overwrites;   /* the file is emptied first */
-	int room;	   /* LINES_TABLE: how wide a line may be; 0: as wide as it is */
-	const struct lines_recording *recording; /* JSON: what to say of it; NULL: it is live */
-	bool skip_zero;	   /* nothing for a sample in which nothing happened */
+	int room;	   /* LINES_TABLE: the largest width of a line; 0: no limit */
+	const struct lines_recording *recording; /* JSON: the recording; NULL: live */
+	bool skip_zero;	   /* no line for a sample in which nothing happened */
 	/* CSV: the columns, from the first sample to the last. */
 	const struct fields *fields;
 	const struct field_set *columns;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * CSV: a sample a line, its columns chosen when it begins and never changed.
+ * CSV: a line for each sample; the columns are chosen at the start and never change.
  *
- * A counter's value is its delta, 0 while nothing counted it; a gauge's or peak's is its level now,
- * where kvm_stat wrote how much the level moved.
+ * The value of a counter is its delta, or 0 while nothing counts it. The value of a gauge or peak
+ * is its level; kvm_stat wrote the change of the level instead.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -55,7 +55,7 @@ char *csv_next_name(char **at)
 		else
 			is_quoted = !is_quoted;
 	}
-	/* The end of the name may take the place of what ended it. */
+	/* Read before the name's NUL overwrites it. */
 	is_last = *in != ',';
 	*out = '\0';
 	*at = is_last ? NULL : in + 1;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A row a line below a line with the columns' ids: a whole table as CSV. Durations are in ns. */
+/*
+ * A whole table as CSV: a line with the columns' ids, then a line for each row. Durations are in
+ * ns.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +10,10 @@
 
 #include "ui/lines/shared.h"
 
-/* What is absent is empty. Thousandths by hand: printf() writes the decimal point of the locale. */
+/*
+ * An absent cell is empty. Thousandths are printed as integers: printf() would write the locale's
+ * decimal point.
+ */
 static void print_cell(FILE *out, const struct column *column, const struct cell *cell)
 {
 	uint64_t thousandths;
@@ -25,7 +31,7 @@ static void print_cell(FILE *out, const struct column *column, const struct cell
 	fprintf(out, "%" PRIu64 ".%03" PRIu64, thousandths / 1000, thousandths % 1000);
 }
 
-/* What only a recording tells is written only of one. */
+/* Columns of recordings are written for recordings only. */
 static bool is_written(const struct view *view, size_t column)
 {
 	const struct column *type = &view->type->columns[column];
@@ -34,7 +40,7 @@ static bool is_written(const struct view *view, size_t column)
 	       (!(type->flags & COLUMN_OF_RECORDING) || view_has_column(view, column));
 }
 
-/* row: NULL for the ids. before: what is in front of the first. */
+/* row: NULL for the ids. before: text before the first column. */
 static void print_line(FILE *out, const struct view *view, const struct view_row *row,
 		       const char *before)
 {

@@ -27,7 +27,7 @@ static int cannot_write(const struct lines_file *file, int err, struct why *why)
 		       is_full ? ": make room, or choose another file" : "");
 }
 
-/* The size of a regular file; -1: it is none. */
+/* The size of a regular file; -1: not a regular file. */
 static off_t size_of(const struct lines_file *file)
 {
 	struct stat st;
@@ -40,7 +40,10 @@ static off_t size_of(const struct lines_file *file)
 /* Reads up to size bytes from an offset on. Returns how many, or -errno. */
 static ssize_t read_back(const struct lines_file *file, char *buf, size_t size, off_t offset)
 {
-	/* Anew: the stream is for writing only, or a pipe would not tell that its reader left. */
+	/*
+	 * Opened anew: the stream is for writing only, because a pipe open for reading would not
+	 * report that its reader is gone.
+	 */
 	int fd = open(file->path, O_RDONLY | O_CLOEXEC);
 	size_t len = 0;
 	ssize_t n;
@@ -79,7 +82,10 @@ int lines_file_head(const struct lines_file *file, char **ret_head, struct why *
 	return 0;
 }
 
-/* After a power cut, say. A file that may be written only is taken to be whole. */
+/*
+ * Whether the last line has no end, as after a power cut. A file that cannot be read counts as
+ * whole.
+ */
 static bool is_cut(const struct lines_file *file)
 {
 	off_t size = size_of(file);
@@ -123,12 +129,12 @@ bool lines_file_is_empty(const struct lines_file *file)
 	return size_of(file) == 0;
 }
 
-/* Takes back what was written of a sample. */
+/* Removes the written part of a sample. */
 static void restore(struct lines_file *file, off_t size)
 {
 	__fpurge(file->stream);
 	clearerr(file->stream);
-	/* Never longer than it is: somebody else may have emptied it meanwhile. */
+	/* Never makes the file longer: another program may have emptied it. */
 	if (size >= 0 && size_of(file) > size && ftruncate(fileno(file->stream), size) < 0)
 		file->is_cut = true;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * file - a file that samples are appended to, each whole, or standard output.
+ * file - a file to which whole samples are appended, or standard output.
  *
- * Knows bytes only. Each sample is flushed when it is written, so that neither a signal nor a crash
- * loses any. A sample that a regular file has no room for is taken back: no line is ever torn.
+ * Each sample is flushed when it is written, so that neither a signal nor a crash loses a sample.
+ * If a regular file has no room for a sample, the written part is removed: no line is ever
+ * incomplete.
  */
 #ifndef KVMTOP_UI_LINES_FILE_H
 #define KVMTOP_UI_LINES_FILE_H
@@ -21,7 +22,10 @@ struct lines_file {
 	bool is_cut; /* its last line has no end yet */
 };
 
-/* Makes the file if there is none (0644); overwrites: else empties it. 0, or -errno with why. */
+/*
+ * Creates the file (0644) if it does not exist; overwrites: empties an existing file. 0, or -errno
+ * with why.
+ */
 int lines_file_open(const char *path, bool overwrites, struct lines_file *ret_file,
 		     struct why *why);
 
@@ -31,13 +35,13 @@ int lines_file_open(const char *path, bool overwrites, struct lines_file *ret_fi
  */
 int lines_file_head(const struct lines_file *file, char **ret_head, struct why *why);
 
-/* True of a regular file that holds nothing now, even if it held something when it was opened. */
+/* Whether the file is regular and empty now, even if it was not empty when it was opened. */
 bool lines_file_is_empty(const struct lines_file *file);
 
 /* Writes and flushes one sample. 0, or -errno with why. */
 int lines_file_write(struct lines_file *file, const char *text, size_t size, struct why *why);
 
-/* Closes it; standard output is flushed only. 0, or -errno with why if something was lost. */
+/* Closes the file; standard output is only flushed. 0, or -errno with why if data was lost. */
 int lines_file_close(struct lines_file *file, struct why *why);
 
 #endif

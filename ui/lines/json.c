@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * JSON: one object a sample and line, its keys the ids of the view's columns.
+ * JSON: one object on one line for each sample; the keys are the ids of the view's columns.
  *
  *	{"time":"2026-11-21T01:26:48.123+01:00","elapsed_s":3.0012,"view":"events","rows":[
  *	 {"event":"kvm_exit(HLT)","parent":"kvm_exit","total":12,"share":4.812,...},...]}
  *
- * What is absent is null. Durations are in ns; "hist" has HIST_BUCKETS counts, of durations below
+ * An absent value is null. Durations are in ns; "hist" has HIST_BUCKETS counts, of durations below
  * 128 ns, 256 ns and so on, the last of all from 2^31 ns on; "halt":true marks exits that mean that
  * the vCPU had nothing to do. Rows of events have a "parent", null or the event of depth 0 above
  * them: the view must be in the order of its trees. "other":true marks a sum of what has no row.
@@ -87,7 +87,7 @@ static const struct cell *parent_of(const struct view *view, size_t i)
 	return view->rows[i].depth == 0 ? &view->rows[i].cells[0] : &none;
 }
 
-/* A word in the place of a number, as "halt" for a share of time, is none. */
+/* A word instead of a number, such as "halt" for a share of time, becomes null. */
 static int add_value(struct json_object *object, const char *id, const struct column *column,
 		     const struct cell *cell)
 {
@@ -98,8 +98,9 @@ static int add_value(struct json_object *object, const char *id, const struct co
 }
 
 /*
- * Not pictures of what other keys say, and what only a recording tells only of one. All others, on
- * every host: programs ask for them by name.
+ * Whether the column is written. Pictures are not: other keys have their values. Columns of
+ * recordings are written for recordings only. All other columns are written on every host: programs
+ * ask for them by name.
  */
 static bool is_written(const struct view *view, size_t column)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * json_object - adding to JSON objects, with the memory that ran out as an error.
+ * json_object - adds to JSON objects, and returns an error when memory runs out.
  */
 #ifndef KVMTOP_UI_LINES_JSON_OBJECT_H
 #define KVMTOP_UI_LINES_JSON_OBJECT_H
 
 #include <json-c/json.h>
 
-/* Takes the value over, whatever happens; value NULL is null. 0 or -ENOMEM. */
+/* Takes the value over, even on an error; value NULL is null. 0 or -ENOMEM. */
 int json_add(struct json_object *object, const char *key, struct json_object *value);
 
-/* The same for a value that is not null unless memory ran out. */
+/* The same for a new value: NULL means that memory ran out. */
 int json_add_new(struct json_object *object, const char *key, struct json_object *value);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One sample after the other in one of the formats, to a file or standard output. */
+/* Writes one sample after the other in one of the formats, to a file or standard output. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +83,7 @@ int lines_open(const struct lines_config *config, struct lines **ret_lines, stru
 	return err;
 }
 
-/* Standard output, which may end on a screen, has headers again and again; a file has one. */
+/* Standard output may be a terminal, so headers are repeated there; a file has one header. */
 static bool needs_header(const struct lines *lines)
 {
 	if (!lines->file.path)
@@ -93,7 +93,7 @@ static bool needs_header(const struct lines *lines)
 	return lines_file_is_empty(&lines->file);
 }
 
-/* Into memory first, so that it gets out in one piece. */
+/* Prints the sample into memory first, so that it is written in one piece. */
 static int print(const struct lines *lines, const struct lines_sample *sample, char **ret_text,
 		 size_t *ret_size)
 {
@@ -131,7 +131,7 @@ int lines_write(struct lines *lines, const struct view *view, const struct times
 	else
 		err = lines_file_write(&lines->file, text, size, why);
 	free(text);
-	/* Who reads on after an error sees the headings again. */
+	/* After an error the headings are printed again. */
 	lines->nr = err ? 0 : lines->nr + 1;
 	return err;
 }
@@ -143,7 +143,7 @@ int lines_reopen(struct lines *lines, struct why *why)
 
 	if (!old.path)
 		return 0;
-	/* When it fails, samples still have the old file to go to. */
+	/* If this fails, samples go to the old file. */
 	err = open_file(lines, &lines->file, why);
 	if (err)
 		return err;

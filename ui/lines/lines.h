@@ -2,8 +2,9 @@
 /*
  * lines - the renderers that write lines: batch, text log, CSV and JSON.
  *
- * batch and CSV are kvm_stat's to the letter, for the programs that read them; the text log is for
- * people; JSON is one object a sample and line. All take a finished view.
+ * Batch and CSV are exactly as kvm_stat's, for programs that read kvm_stat's output; the text log
+ * is for people; JSON has one object on one line for each sample. Every renderer takes a finished
+ * view.
  */
 #ifndef KVMTOP_UI_LINES_LINES_H
 #define KVMTOP_UI_LINES_LINES_H
@@ -18,16 +19,15 @@
 struct lines;
 
 /*
- * Opens the file, if any; a CSV that is there already must have the same columns. -EEXIST when it
- * does not; why names file, difference and remedy. The config's pointers must outlive the
- * lines.
+ * Opens the file, if any. -EEXIST when the file has a CSV with other columns; why names the file,
+ * the difference and the remedy. The config's pointers must outlive the lines.
  */
 int lines_open(const struct lines_config *config, struct lines **ret_lines, struct why *why);
 
 /*
  * Writes and flushes one sample. when is the time of day (NULL: not known; for JSON and tables
- * only), elapsed_ns what the deltas cover (0: not known). 0, or -errno with why: -EPIPE when the
- * reader of standard output went away (not an error to shout about), -ENOSPC ... for the rest.
+ * only), elapsed_ns is the time that the deltas cover (0: not known). 0, or -errno with why: -EPIPE
+ * means that the reader of standard output is gone, which needs no message.
  */
 int lines_write(struct lines *lines, const struct view *view, const struct timespec *when,
 		uint64_t elapsed_ns, struct why *why);
@@ -35,10 +35,7 @@ int lines_write(struct lines *lines, const struct view *view, const struct times
 /* Closes the file and opens it anew under its name, for log rotation; no-op for standard output. */
 int lines_reopen(struct lines *lines, struct why *why);
 
-/*
- * Flushes and closes; 0 or -errno with why if what was written did not reach the file. NULL is
- * fine.
- */
+/* Flushes and closes; 0, or -errno with why if the file did not get all data. NULL is fine. */
 int lines_close(struct lines *lines, struct why *why);
 
 #endif

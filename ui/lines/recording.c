@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is said of a recording beside a view of it, as text and in JSON:
+ * The description of a recording that is written with a view, as text and in JSON:
  *
  *	"recording":{"files":[{"path":...,"kind":...}],"unit":"ns","span":...,"events":...,
  *	 "guests":...,"vcpus":...,"unfinished":...,"lost":[{"time":...,"cpu":1,"events":7}],

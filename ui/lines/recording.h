@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * recording - what is said of a recording beside a view of it: its files, how long it is, what was
- * lost.
+ * recording - the description of a recording that is written with a view: its files, its length,
+ * and the losses.
  */
 #ifndef KVMTOP_UI_LINES_RECORDING_H
 #define KVMTOP_UI_LINES_RECORDING_H
@@ -15,17 +15,17 @@ struct json_object;
 
 struct lines_recording {
 	const struct trace *trace;
-	const struct pairing *pairing; /* how many events there are, and what was lost */
-	bool is_cycles;		    /* how long a cycle is, is not known */
-	bool has_time, has_exits;   /* exits have durations; the view has any */
+	const struct pairing *pairing; /* the numbers of events and of losses */
+	bool is_cycles;		    /* the length of a cycle is not known */
+	bool has_time, has_exits;   /* exits have durations; the view shows exits */
 	double ns_per_unit;	    /* of the times of losses; 0: not known */
 	uint64_t span;		    /* from the first event to the last, in ns or cycles */
 	size_t nr_guests, nr_vcpus;
-	uint64_t nr_unfinished; /* exits that have no end in it */
-	const char *none;	/* what is said where the view has no rows */
+	uint64_t nr_unfinished; /* exits without an end */
+	const char *none;	/* the text instead of a view without rows */
 };
 
-/* As text: what stands above a table, the sum below it, and what its numbers lack. */
+/* As text: the lines above a table, the sum below it, and what the numbers do not include. */
 void lines_recording_head(const struct lines_recording *about, FILE *out);
 void lines_recording_total(const struct lines_recording *about, const struct view *view, FILE *out);
 void lines_recording_notes(const struct lines_recording *about, FILE *out);

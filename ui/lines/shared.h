@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * shared - what a format of lines is, and what the formats share.
+ * shared - the interface of a format of lines, and the functions that formats share.
  *
  * A format is a const struct lines_type that prints one sample; lines.c does the rest. A new one is
  * one file and one line in lines.c.
@@ -25,8 +25,8 @@ struct lines_sample {
 	const struct view *view;
 	const struct timespec *when;
 	uint64_t elapsed_ns; /* 0: not known */
-	uint64_t nr;	     /* samples before it since the start, a reopening or an error */
-	bool needs_header;   /* where a header stands once only: here */
+	uint64_t nr;	     /* earlier samples since the start, a reopening or an error */
+	bool needs_header;   /* print the header, if the format has only one */
 };
 
 struct lines_type {
@@ -34,11 +34,11 @@ struct lines_type {
 	int (*start)(const struct lines_config *config, void **ret_state, struct why *why);
 	void (*end)(void *state);
 	/*
-	 * Whether a file that begins with head can be continued: 0, or -EEXIST with why. head is
-	 * the callee's to change. NULL: always.
+	 * Whether a file that begins with head can be continued: 0, or -EEXIST with why. The
+	 * function may change head. NULL: always.
 	 */
 	int (*check)(const void *state, char *head, const char *path, struct why *why);
-	/* 0 or -errno; errors of out need not be looked at. */
+	/* 0 or -errno; the caller checks errors of out. */
 	int (*print)(void *state, FILE *out, const struct lines_sample *sample);
 };
 
@@ -51,7 +51,9 @@ int lines_print_time(char *buf, const struct timespec *when);
 /* What the row is about, in a few words: "kvm_exit", "db1/0", "MSR_WRITE 0x6e0 db1". */
 void lines_name(char *buf, size_t size, const struct view *view, const struct view_row *row);
 
-/* The columns of a view that there is room for, see struct lines_config, below headings. */
+/*
+ * Prints the columns of a view for which there is room (see struct lines_config), below headings.
+ */
 void lines_print_table(FILE *out, const struct view *view, int room);
 
 #define LINES_ID_SIZE 32
@@ -59,33 +61,33 @@ void lines_print_table(FILE *out, const struct view *view, int room);
 /* A column's id: "avg_ns", or "avg_cycles" where durations are in cycles. */
 const char *lines_id(const struct view *view, size_t column, char *buf);
 
-/* By the column's id; an absent cell where the view has none. */
+/* The cell by the column's id; an absent cell if the view has no such column. */
 const struct cell *lines_cell(const struct view *view, const struct view_row *row, const char *id);
 
-/* A count's number; 0 when absent. */
+/* The number of a count; 0 when absent. */
 uint64_t lines_count(const struct cell *cell);
 
-/* What a log says of a row: a counter's delta; the level of a gauge or a peak, which have none. */
+/* The value of a row in a log: a counter's delta, or the level of a gauge or peak. */
 const struct cell *lines_value(const struct view *view, const struct view_row *row);
 
 /* "other": belongs to a parent and means nothing on a line of its own. */
 bool lines_is_other(const struct view_row *row);
 
-/* The row counted something, now or before. */
+/* Whether the row counted anything, now or before. */
 bool lines_is_active(const struct view *view, const struct view_row *row);
 
 /* One field of a line, quoted when it must be (RFC 4180). */
 void csv_print_name(FILE *out, const char *name);
 
 /*
- * Takes the next name off the first line of a CSV, unquoted in place. *at moves on, and is NULL
- * after the last; then so is what is returned.
+ * Takes the next name from the first line of a CSV, unquoted in place, and moves *at behind it. *at
+ * is NULL after the last name; the next call then returns NULL.
  */
 char *csv_next_name(char **at);
 
 #define CSV_TIME_NAME "timestamp"
 
-/* What stands above the i-th column; NULL past the last. */
+/* The heading of the i-th column; NULL past the last. */
 typedef const char *csv_name_at(const void *state, size_t i);
 
 /* Whether a file that begins with head has these columns: 0, or -EEXIST with why. */

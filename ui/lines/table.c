@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A view as lines of text, its columns as wide as what is in them. */
+/* Prints a view as lines of text, with columns as wide as their contents. */
 #include <stdio.h>
 
 #include "ui/lines/shared.h"
 #include "ui/numbers.h"
 
 #define CELL_SIZE 256
-#define TEXT_MAX 128 /* columns; a name that is longer than that is cut */
+#define TEXT_MAX 128 /* columns; a longer name is cut */
 
 static bool is_printed(const struct view *view, size_t column)
 {
@@ -52,7 +52,7 @@ static void measure(const struct view *view, int *ret_widths)
 	}
 }
 
-/* Texts begin at the left of their column, numbers end at its right. Nothing follows the last. */
+/* Texts are left-aligned, numbers right-aligned. No blanks follow the last column. */
 static void print_text(FILE *out, const struct view *view, size_t column, int width,
 		       const char *text, bool is_first, bool is_last)
 {
@@ -96,7 +96,7 @@ static int line_width(const struct view *view, const int *widths)
 	return width;
 }
 
-/* Columns go, those first that are easiest to do without, until a line has room. */
+/* Drops columns until a line fits; columns with the highest COLUMN_SPARE are dropped first. */
 static void drop_columns(const struct view *view, int *widths, int room)
 {
 	while (line_width(view, widths) > room) {

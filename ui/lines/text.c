@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The text log: a sample a line below headings, as vmstat; only what counted anything has a column.
+ * The text log: a line for each sample below headings, as vmstat. Only rows that counted anything
+ * have a column.
  *
  * A number is the delta of one interval, as in kvm_stat's log, and the headings name the interval;
- * a gauge's is its level now; "-" is a row that is not there any more. Headings come every 20
- * samples and when a column joins; one that fell silent stays at least until the next headings.
+ * a gauge's is its level now; "-" means that the row is gone. Headings are printed every 20 samples
+ * and when a column is added. A column that counts nothing any more stays at least until the next
+ * headings.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -109,20 +111,20 @@ static int add_column(struct text_log *log, const struct view_row *row, const ch
 	return 0;
 }
 
-/* Above the time: what one line covers, as it was when the headings were printed. */
+/* Prints above the time how long the interval was when the headings were printed. */
 static void print_interval(FILE *out, uint64_t elapsed_ns)
 {
 	uint64_t tenths = (elapsed_ns + 50000000) / 100000000;
 	char text[64] = "time";
 
-	/* Not by %f, which writes the decimal point of the locale. */
+	/* %f would write the decimal point of the locale. */
 	if (tenths)
 		snprintf(text, sizeof(text), "time (per %" PRIu64 ".%" PRIu64 " s)", tenths / 10,
 			 tenths % 10);
 	fprintf(out, "%-*s", TIME_WIDTH, text);
 }
 
-/* Chooses the columns and prints what stands above them, if there are any. */
+/* Chooses the columns and prints their headings, if there are columns. */
 static int print_headings(struct text_log *log, FILE *out, const struct lines_sample *sample)
 {
 	const struct view *view = sample->view;

@@ -41,7 +41,7 @@ void hist_paint(const struct area *area, const uint64_t *hist)
 	}
 }
 
-/* Ends where the sum of the shares ends, however each share is rounded. */
+/* Each part ends at the rounded sum of the shares so far, so rounding errors do not add up. */
 void split_paint(const struct area *area, const double *split)
 {
 	static const char *const utf8[SPLIT_PARTS] = { "█", "▓", "▒", "░" };

@@ -50,7 +50,7 @@ static struct grid_cell *cell_at(const struct grid *grid, int row, int col)
 	return &grid->cells[row * grid->cols + col];
 }
 
-/* The other half of a wide character that is written over is nothing any more. */
+/* Overwriting one half of a wide character blanks the other half. */
 static void put_char(struct grid *grid, int row, int col, enum style style, wchar_t ch)
 {
 	struct grid_cell *cell = cell_at(grid, row, col), *next = cell_at(grid, row, col + 1);
@@ -65,8 +65,9 @@ static void put_char(struct grid *grid, int row, int col, enum style style, wcha
 }
 
 /*
- * The next character of text. What cannot be printed becomes '?'; what takes no column of its own
- * is left out (width 0). Returns its bytes, 0 at the end. Nearly all are ASCII.
+ * The next character of text. A character that cannot be printed becomes '?'; one without a column
+ * of its own has width 0 and is left out. Returns its length in bytes, 0 at the end. Nearly all
+ * characters are ASCII.
  */
 static size_t next_char(const char *text, mbstate_t *state, wchar_t *ret_ch, int *ret_width)
 {

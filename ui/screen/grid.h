@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * grid - a picture before it is on a terminal: characters with a style, rows by columns.
+ * grid - a picture in memory: characters with a style, in rows and columns.
  *
  * Painting into a grid clips silently, so painters need no bounds; tests read it as text.
  */
@@ -14,7 +14,7 @@ enum style {
 	STYLE_BOLD,
 	STYLE_DIM,
 	STYLE_HEADING,	/* the table's head, reverse */
-	STYLE_SORTED,	/* the head of the column that is sorted by */
+	STYLE_SORTED,	/* the heading of the sort column */
 	STYLE_SELECTED, /* the row under the cursor, reverse */
 	STYLE_TAB,	/* the active view's tab */
 	STYLE_SPARK,
@@ -38,7 +38,10 @@ void grid_clear(struct grid *grid);
 void grid_clear_row(struct grid *grid, int row);
 void grid_release(struct grid *grid);
 
-/* Writes UTF-8 text at (row, col); returns the column behind it, whether it was clipped or not. */
+/*
+ * Writes UTF-8 text at (row, col); returns the column behind the text, even if the text was
+ * clipped.
+ */
 int grid_put(struct grid *grid, int row, int col, enum style style, const char *text);
 int grid_printf(struct grid *grid, int row, int col, enum style style, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));

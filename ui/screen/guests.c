@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Paints the guests to choose from: the prompt below takes a name or a pid, arrows choose one. */
+/*
+ * Paints the list of guests to choose from. The user types a name or a pid in the prompt below, or
+ * chooses with arrows.
+ */
 #include <stdio.h>
 #include <string.h>
 
 #include "ui/screen/parts.h"
 
-/* How many guests match, and the place of the chosen one among them, 0 when none is chosen. */
+/*
+ * How many guests match; ret_chosen is the number of the chosen guest among them, from 1; 0: no
+ * guest is chosen.
+ */
 static size_t count_matches(const struct screen *screen, const char *typed, size_t *ret_chosen)
 {
 	const struct guest *guest;

@@ -11,13 +11,13 @@
 
 #define SPARK_COL 34 /* of the summary */
 #define SPARK_MIN 8
-#define FILTER_MIN 8 /* columns of a filter that say something */
+#define FILTER_MIN 8 /* the fewest columns in which a filter is of use */
 #define FILTER_MAX 44
 #define NAME_LEAST 6    /* columns of a guest's name, */
-#define REASON_LEAST 10 /* and of a reason, that still tell it from others */
+#define REASON_LEAST 10 /* and of a reason: the fewest that identify them */
 #define DEAD_WIDTH 8    /* " is DEAD" */
 
-/* Text at the right edge, unless it would touch what is at the left. */
+/* Text at the right edge, unless it would touch the text at the left. */
 static bool put_right(struct grid *grid, int row, int left, enum style style, const char *text)
 {
 	int col = grid->cols - format_width(text);
@@ -143,8 +143,9 @@ static void format_parts(const struct exits_summary *summary, char *buf, size_t 
 }
 
 /*
- * "hottest db1: MSR_WRITE 188k/s". Where room is short the word goes, then the middle of the name,
- * then the middle of the reason. The rate is never cut: without room for it the text is empty.
+ * "hottest db1: MSR_WRITE 188k/s". On a narrow screen the word "hottest" is dropped, then the
+ * middle of the name, then the middle of the reason. The rate is never cut: without room for it the
+ * text is empty.
  */
 static void format_hottest(const struct screen *screen, const struct exits_summary *summary,
 			   char *buf, size_t size, int room)
@@ -193,7 +194,7 @@ void head_paint_summary(const struct screen *screen, struct grid *grid, int row)
 	int col, right = grid->cols;
 
 	if (exits_summarize(screen->facts, screen->query->guest, &summary) < 0 || !summary.name) {
-		/* Where exits cannot be timed, the view says why. */
+		/* If exits cannot be timed, the view shows why. */
 		if (!screen->query->type->is_timed || fields_have_exits(screen->facts->fields))
 			grid_put(grid, row, 0, STYLE_DIM, "no exits counted yet");
 		return;
@@ -218,7 +219,7 @@ void head_paint_summary(const struct screen *screen, struct grid *grid, int row)
 			  right, &summary);
 }
 
-/* The whole path from guest to exit; returns how many bytes of it are the guest's name. */
+/* The whole path from guest to exit; returns the length of the guest's name in bytes. */
 static size_t whole_crumbs(const struct screen *screen, char *buf, size_t size)
 {
 	const char *end = strstr(screen->crumbs, screen->is_utf8 ? " ›" : " >");
@@ -228,8 +229,8 @@ static size_t whole_crumbs(const struct screen *screen, char *buf, size_t size)
 }
 
 /*
- * The path from guest to exit, and the filter if there is room for it. The guest's name is cut: no
- * other place of the screen shows the vCPU and the exit.
+ * The path from guest to exit, and the filter if there is room for it. The guest's name is cut, not
+ * the vCPU and the exit: the screen shows them nowhere else.
  */
 static void format_crumbs(const struct screen *screen, char *buf, size_t size, int room)
 {
@@ -253,7 +254,7 @@ static void format_crumbs(const struct screen *screen, char *buf, size_t size, i
 	snprintf(buf, size, "%s%s", name, crumbs + len);
 }
 
-/* Filter and guest. Where room is short their labels go first, then the end of the filter. */
+/* Filter and guest. On a narrow screen the labels are dropped first, then the end of the filter. */
 static void format_filters(const struct screen *screen, char *buf, size_t size, int room)
 {
 	const char *filter = screen->filter ? screen->filter : "-";
@@ -270,7 +271,7 @@ static void format_filters(const struct screen *screen, char *buf, size_t size, 
 	snprintf(guest, sizeof(guest), "%s%s", has_guest ? screen->guest : "all", dead);
 	rest = room - format_width(guest) - (int)strlen("filter:   guest: ");
 	bare = room - (has_guest ? format_width(guest) + 2 : 0);
-	/* With labels, unless the filter is cut only because of them. */
+	/* With labels, unless only the labels make the filter too long. */
 	if (rest >= width || (rest >= FILTER_MIN && bare < width)) {
 		format_cut(cut, sizeof(cut), filter, smaller(rest, FILTER_MAX),
 			   screen->is_utf8);
@@ -321,7 +322,7 @@ static int filters_width(const struct screen *screen)
 	return width;
 }
 
-/* Where titles do not fit beside filter and guest, only the active tab has its title. */
+/* If the titles do not fit beside filter and guest, only the active tab has a title. */
 static bool are_tabs_short(const struct screen *screen, const struct grid *grid)
 {
 	int width = filters_width(screen);

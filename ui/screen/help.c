@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Paints the help page: the keys and the columns of the view, each with its meaning beside it, or
- * below it where the screen is narrow.
+ * Paints the help page: the keys and the columns of the view, with the meaning beside each, or
+ * below it on a narrow screen.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #define COLS_BESIDE 34 /* from this width on */
 #define INDENT 2       /* of a meaning below */
 
-/* Lines from 0 on; the visible ones are painted. */
+/* Lines are numbered from 0; only the visible lines are painted. */
 struct page {
 	struct grid *grid;
 	int first_row, last_row;
@@ -83,7 +83,7 @@ static int widest_word(const struct screen *screen)
 	return (int)width;
 }
 
-/* The keys, then the columns of the view. Returns how many lines that takes. */
+/* Puts the keys, then the columns of the view. Returns the number of lines. */
 static size_t put_all(struct page *page, const struct screen *screen)
 {
 	const struct view *view = screen->view;

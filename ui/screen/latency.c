@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Paints how long the exits of one row took: a bar for each bucket, with its edges and numbers. */
+/* Paints the durations of one row's exits: a bar for each bucket, with its edges and numbers. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static uint64_t count_in(const uint64_t *hist, unsigned int first, const struct 
 	return count;
 }
 
-/* Stands at the left of a bar: the shortest and the longest duration that it counts. */
+/* Puts the shortest and the longest duration of a bar at its left. */
 static int put_edges(struct grid *grid, int row, unsigned int first, const struct span *span)
 {
 	unsigned int last = first + span->step - 1 < span->last ? first + span->step - 1 :
@@ -84,7 +84,7 @@ static int put_edges(struct grid *grid, int row, unsigned int first, const struc
 			   EDGE_WIDTH - format_width(to), "", to);
 }
 
-/* The lines of all buckets: how long a bar is depends on the largest. */
+/* The scale of all bars: the length of a bar depends on the largest count. */
 struct scale {
 	const uint64_t *hist;
 	struct span span;
@@ -101,7 +101,7 @@ static void put_bucket(const struct screen *screen, struct grid *grid, int row, 
 
 	room = room > BAR_MAX ? BAR_MAX : room;
 	len = room > 0 ? (int)((double)count / (double)scale->max * room + 0.5) : 0;
-	len += count && !len && room > 0; /* a few of many: a short bar, not none */
+	len += count && !len && room > 0; /* a small count has a short bar, not none */
 	format_count(number, sizeof(number), count, 11, true);
 	col = grid_printf(grid, row, col, STYLE_PLAIN, " %11s %5.1f%% ", number, share);
 	while (len-- > 0)
@@ -171,7 +171,7 @@ static void put_numbers(const struct screen *screen, struct grid *grid, int row,
 	char text[32];
 
 	format_count(text, sizeof(text), all, 11, true);
-	/* Written once to see how wide it is. */
+	/* Written once to measure its width. */
 	width = put_durations(screen, grid, row, 0, item) + format_width(text) +
 		(int)strlen("   ended");
 	grid_clear_row(grid, row);

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which columns of a view a screen has room for, and where they go. */
+/* Chooses the columns of a view that fit the screen, and their positions. */
 #include <string.h>
 
 #include "ui/numbers.h"
 #include "ui/screen/layout.h"
 
 #define NAME_MAX 40
-#define NAME_NARROW 12 /* below this numbers become narrow, */
-#define NAME_LEAST 6   /* and below this they go */
+#define NAME_NARROW 12 /* below this width numbers become narrow, */
+#define NAME_LEAST 6   /* and below this they are dropped */
 #define NUMBER_LEAST 5 /* "12.3k" */
 #define SPARK_MIN 8
 #define GROUPED_MIN 100 /* from this width on numbers have thousands marks */
 
-/* What the columns are laid out from. */
+/* The input of the layout. */
 struct room {
 	const struct view *view;
 	const struct column *columns;
 	size_t nr, sort;
-	int wanted[VIEW_COLUMNS]; /* the width to begin with; 0: not for this screen */
+	int wanted[VIEW_COLUMNS]; /* the first width; 0: not for this screen */
 	int digits[VIEW_COLUMNS]; /* of its longest number */
 	int spare;		  /* free columns of the screen; < 0: missing ones */
 };
@@ -88,7 +88,10 @@ static void drop_spare(struct layout *layout, struct room *room)
 	}
 }
 
-/* Shows dropped columns again that fit where a wider one was dropped: the lowest rank first. */
+/*
+ * Shows dropped columns again where the space of a wider dropped column is free: the lowest rank
+ * first.
+ */
 static void fill_up(struct layout *layout, struct room *room)
 {
 	for (unsigned int rank = 1; rank <= VIEW_COLUMNS; rank++) {
@@ -119,7 +122,7 @@ static void squeeze(struct layout *layout, struct room *room, bool texts, int le
 	}
 }
 
-/* What very small screens do without, in this order. */
+/* What very small screens leave out, in this order. */
 enum rest { REST_NUMBERS, REST_KEYS, REST_SORT };
 
 static void drop_rest(struct layout *layout, struct room *room, enum rest rest)
@@ -150,7 +153,7 @@ static int most_width(const struct layout *layout, const struct room *room, size
 	return column->width;
 }
 
-/* Gives the free columns of the screen to the texts, one to each in turn. */
+/* Gives the free columns of the screen to the texts, one column to each text in turn. */
 static void widen_texts(struct layout *layout, struct room *room, enum limit limit)
 {
 	bool is_more = true;

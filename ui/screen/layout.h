@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * layout - which columns of a view a screen has room for, and where they go.
+ * layout - the columns of a view that fit the screen, and their positions.
  */
 #ifndef KVMTOP_UI_SCREEN_LAYOUT_H
 #define KVMTOP_UI_SCREEN_LAYOUT_H
@@ -10,12 +10,12 @@
 struct layout {
 	int col[VIEW_COLUMNS], width[VIEW_COLUMNS]; /* width 0: the column is not shown */
 	size_t name;	 /* the first column that is shown: has the signs of the tree */
-	bool is_grouped; /* columns of counts have thousands marks, namely: */
+	bool is_grouped; /* counts have thousands marks in these columns: */
 	bool grouped[VIEW_COLUMNS];
 	bool is_short[VIEW_COLUMNS]; /* too narrow for its longest number: all have units */
 };
 
-/* The column that is sorted by is the last to go. */
+/* The sort column is dropped last. */
 void layout_make(struct layout *layout, const struct screen *screen, int cols);
 
 #endif

@@ -16,8 +16,8 @@ void head_paint_tabs(struct screen *screen, struct grid *grid, int row);
 void table_paint(struct screen *screen, struct grid *grid, int first_row, int last_row);
 
 /*
- * How long the exits of one row took: a line of numbers, then a bar for each bucket, or for several
- * buckets together where there are too few lines. latency_height() is the number of lines, at most
+ * The durations of one row's exits: a line of numbers, then a bar for each bucket, or for several
+ * buckets together if there are too few lines. latency_height() is the number of lines, at most
  * `lines`; 0: the row has no durations, or there is no room.
  */
 int latency_height(const struct view *view, const struct view_row *row, int lines);
@@ -27,7 +27,7 @@ void latency_paint(const struct screen *screen, struct grid *grid, int first_row
 /* The keys and the view's columns, from the screen's help_top on. */
 void help_paint(struct screen *screen, struct grid *grid, int first_row, int last_row);
 
-/* The guests that match what is typed in the prompt. */
+/* The guests that match the text in the prompt. */
 void guests_paint(struct screen *screen, struct grid *grid, int first_row, int last_row);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the painters and the event loop both ask of the state: rows, columns, keys. */
+/* Functions on the state for the painters and the event loop: rows, columns, keys. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * picture - what the screen shows at a moment: the state that is painted.
+ * picture - the state that the screen shows.
  *
- * The event loop in ui/tui changes the state; the painters only read it, and leave in it where
+ * The event loop in ui/tui changes the state; the painters only read it, and write into it where
  * things are on the screen.
  */
 #ifndef KVMTOP_UI_SCREEN_PICTURE_H
@@ -41,7 +41,7 @@ struct hit {
 	size_t index; /* of the view or the column */
 };
 
-/* What the title says of a recording. */
+/* What the title shows of a recording. */
 struct screen_recording {
 	char files[96]; /* "perf.data", "cpu0 and 3 more" */
 	uint64_t span_ns, nr_events, nr_lost;
@@ -49,7 +49,7 @@ struct screen_recording {
 };
 
 struct screen {
-	/* What is shown; set by the loop. */
+	/* What is shown: set by the event loop. */
 	const struct screen_recording *recording; /* NULL: a machine, now */
 	const struct view *view;
 	const struct query *query;
@@ -80,7 +80,7 @@ struct screen {
 	size_t guests_top;  /* the first guest that is visible */
 	size_t help_top;    /* the first line of the help page that is visible */
 
-	/* Left by the painter for the loop. */
+	/* Set by the painters for the event loop. */
 	size_t page_rows;   /* how many rows of the table, or lines of help, fit */
 	bool has_more_help; /* the help page has more lines than fit */
 	int first_row;	    /* the screen's line of the first visible row */
@@ -110,14 +110,14 @@ int words_that_fit(const char *text, int width);
 enum {
 	KEY_LIVE = 1 << 0,   /* new samples: not in a recording */
 	KEY_TREES = 1 << 1,  /* a view with trees */
-	/* For the last line only, the help lists the key always: */
+	/* For the last line only: the help always lists the key: */
 	KEY_BACK = 1 << 2,   /* a way back */
-	KEY_GUESTS = 1 << 3, /* another view than that of the guests */
-	/* The tabs: the help page has their number and their names. */
+	KEY_GUESTS = 1 << 3, /* any view but the view of guests */
+	/* The tabs: the help page shows their numbers and their names. */
 	KEY_VIEWS = 1 << 4,
 };
 
-/* Whether the typed text matches the guest: it is a part of its name, or its pid begins so. */
+/* Whether the typed text matches the guest: a part of its name, or the start of its pid. */
 bool screen_matches_guest(const struct guest *guest, const char *typed);
 
 /* The keys, for the help page and the last line; ended by key == NULL. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * prompt - a line being typed, with the keys of a shell's line.
+ * prompt - a line of input, edited with the keys of a shell.
  */
 #ifndef KVMTOP_UI_SCREEN_PROMPT_H
 #define KVMTOP_UI_SCREEN_PROMPT_H

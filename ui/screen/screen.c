@@ -23,7 +23,7 @@ static bool is_offered(const struct screen *screen, const struct key_help *key)
 	return !(key->needs & KEY_GUESTS) || screen->query->type->rows != ROWS_GUESTS;
 }
 
-/* As many as fit; the table has the most useful first. */
+/* Paints as many keys as fit; the most useful keys are first in the table. */
 static void paint_keys(const struct screen *screen, struct grid *grid, int row, int col, int end)
 {
 	for (const struct key_help *key = screen_keys; key->key; key++) {
@@ -46,7 +46,7 @@ static size_t hidden_part(const struct prompt *prompt, int room)
 	return first;
 }
 
-/* An error takes the place of the text until the next key. */
+/* An error is shown instead of the text until the next key. */
 static void paint_prompt(struct screen *screen, struct grid *grid, int row)
 {
 	const struct prompt *prompt = &screen->prompt;
@@ -62,7 +62,7 @@ static void paint_prompt(struct screen *screen, struct grid *grid, int row)
 		return;
 	}
 	col = grid_put(grid, row, 0, STYLE_BOLD, prompt->label);
-	/* No room to type behind the label: without it. */
+	/* No room to type behind the label: the label is dropped. */
 	if (grid->cols - col < PROMPT_ROOM) {
 		grid_clear_row(grid, row);
 		col = grid_put(grid, row, 0, STYLE_BOLD, "> ");
@@ -88,7 +88,7 @@ static int trouble_lines(const struct screen *screen, const struct grid *grid)
 	return screen->trouble[len] && grid->rows >= ROWS_WORDS ? 2 : 1;
 }
 
-/* Whole words; the help page shows the rest. */
+/* Paints whole words; the help page shows the rest. */
 static void paint_trouble(const struct screen *screen, struct grid *grid, int row, int nr)
 {
 	const char *rest = screen->trouble;
@@ -105,7 +105,10 @@ static void paint_trouble(const struct screen *screen, struct grid *grid, int ro
 	grid_put(grid, row, 0, STYLE_NOTICE, text);
 }
 
-/* The keys, or a notice; at the right which rows are seen, if the table had no room for it. */
+/*
+ * The keys, or a notice; at the right the visible rows ("1-20 of 45"), if the table had no room for
+ * that text.
+ */
 static void paint_foot(struct screen *screen, struct grid *grid, int row)
 {
 	int width = format_width(screen->where), end = grid->cols, col = 0;

@@ -7,7 +7,7 @@
 
 #include "ui/screen/picture.h"
 
-/* Moves top, guests_top and help_top of the screen so that what is chosen is visible. */
+/* Paints; moves top, guests_top and help_top so that the chosen row or guest is visible. */
 void screen_paint(struct screen *screen, struct grid *grid);
 
 #endif

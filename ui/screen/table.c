@@ -9,7 +9,7 @@
 #include "ui/screen/parts.h"
 
 #define TOTAL_WIDTH 7  /* "Total" and the blanks around it */
-#define LATENCY_MIN 12 /* lines of the table from which on there is a picture below it */
+#define LATENCY_MIN 12 /* a table of so many lines has a picture below it */
 
 struct painter {
 	struct screen *screen;
@@ -39,7 +39,10 @@ static void paint_scale(const struct painter *painter, int col)
 	grid_put(grid, painter->row, col + 23, STYLE_HEADING, "1s");
 }
 
-/* The sign of the sorted column stands in the gap before a title at the right, else behind it. */
+/*
+ * The sort column's sign is in the gap before a right-aligned title, or behind a left-aligned
+ * title.
+ */
 static void paint_title(const struct painter *painter, size_t i)
 {
 	const struct screen *screen = painter->screen;
@@ -79,7 +82,7 @@ static void paint_heading(struct painter *painter, int row)
 	}
 }
 
-/* Stands before a child's name. */
+/* The sign before a child's name. */
 static const char *branch_sign(const struct screen *screen, const struct view_row *row)
 {
 	if (!row->depth)
@@ -89,7 +92,7 @@ static const char *branch_sign(const struct screen *screen, const struct view_ro
 	return screen->is_utf8 ? " ├ " : " |-";
 }
 
-/* Stands before the name of a row that has children. */
+/* The sign before the name of a row with children. */
 static const char *root_sign(const struct screen *screen, const struct view_row *row)
 {
 	if (row->is_open)
@@ -224,7 +227,7 @@ static void scroll(struct screen *screen)
 		screen->top = nr > page ? nr - page : 0;
 }
 
-/* The sums, and which rows are seen in the first gap that is wide enough. */
+/* Paints the sums, and the visible rows ("1-20 of 45") in the first gap that is wide enough. */
 static void paint_total(struct painter *painter, int row)
 {
 	struct screen *screen = painter->screen;
@@ -241,7 +244,9 @@ static void paint_total(struct painter *painter, int row)
 	}
 }
 
-/* Says which rows are seen where there are more; the first painter with room for it shows it. */
+/*
+ * Sets the text with the visible rows if there are more rows; the first painter with room shows it.
+ */
 static void set_where(struct screen *screen)
 {
 	size_t first = screen->top + 1, last = screen->top + screen->page_rows;
@@ -253,7 +258,7 @@ static void set_where(struct screen *screen)
 			 last < nr ? last : nr, nr);
 }
 
-/* The row for the picture: the selected one, else the first. The number of rows: there is none. */
+/* The row for the picture: the selected row, else the first. The number of rows: no row. */
 static size_t row_of_picture(const struct screen *screen)
 {
 	return screen->has_cursor ? screen_find_row(screen, &screen->cursor) : 0;
@@ -274,7 +279,7 @@ static int latency_lines(const struct screen *screen, int lines)
 	return height <= lines / 2 || height <= free_lines ? height : 0;
 }
 
-/* Whole words, as many lines as there are. */
+/* Paints whole words, in as many lines as are needed and free. */
 static void paint_words(struct grid *grid, int row, int last_row, enum style style,
 			const char *text)
 {

@@ -17,7 +17,7 @@
 struct terminal {
 	SCREEN *screen;
 	attr_t attrs[STYLE_NR];
-	struct grid shown; /* what curses has: rows without a change are not sent again */
+	struct grid shown; /* the rows that curses has: unchanged rows are not sent again */
 	bool is_stale;	   /* all rows must be sent again */
 	int keyboard; /* -1: standard input is no terminal */
 	MEVENT mice[MICE_MAX]; /* not handed out yet, newest first */
@@ -26,7 +26,8 @@ struct terminal {
 
 /*
  * All buttons, even without a meaning here: after an event that is not in the mask get_wch() waits
- * for another key. No clicks: curses makes them of presses, which are then missing.
+ * for another key. No clicks: curses would turn presses into clicks, and the presses would be
+ * missing.
  */
 #define BUTTON(n) (BUTTON##n##_PRESSED | BUTTON##n##_RELEASED)
 #define ALL_BUTTONS (BUTTON(1) | BUTTON(2) | BUTTON(3) | BUTTON(4) | BUTTON(5))
@@ -103,7 +104,10 @@ int terminal_open(struct terminal **ret_terminal, struct why *why)
 		return why_no_screen("cannot place its cursor", why);
 	}
 	terminal->keyboard = isatty(STDIN_FILENO) ? STDIN_FILENO : -1;
-	/* Until the first of these pairs, ncurses 6.4 writes after each move of its cursor. */
+	/*
+	 * Until the first pair of these calls, ncurses 6.4 writes to the terminal after each cursor
+	 * move.
+	 */
 	endwin();
 	set_escdelay(ESCAPE_MS);
 	noecho();
@@ -112,7 +116,7 @@ int terminal_open(struct terminal **ret_terminal, struct why *why)
 	curs_set(0);
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
-	typeahead(-1); /* a look for keys every few lines costs more than the lines */
+	typeahead(-1); /* checking for keys every few lines costs more than the lines */
 	mousemask(ALL_BUTTONS, NULL);
 	mouseinterval(0);
 	init_styles(terminal);
@@ -147,7 +151,7 @@ bool terminal_resize(struct terminal *terminal, struct grid *grid)
 	return grid_resize(grid, rows, cols) == 0;
 }
 
-/* Whether the row is there already; remembers it. */
+/* Whether curses has the row already; remembers the row. */
 static bool is_shown(struct terminal *terminal, const struct grid *grid, int row)
 {
 	size_t size = (size_t)grid->cols * sizeof(*grid->cells);
@@ -207,14 +211,14 @@ void terminal_redraw(struct terminal *terminal)
 	clearok(stdscr, TRUE);
 }
 
-/* Of events that came together curses returns the newest first. */
+/* When several events are queued, curses returns the newest first. */
 static void fetch_mice(struct terminal *terminal)
 {
 	while (terminal->nr_mice < MICE_MAX && getmouse(&terminal->mice[terminal->nr_mice]) == OK)
 		terminal->nr_mice++;
 }
 
-/* The oldest event with a meaning; the release of a button has none. */
+/* Takes the oldest event that is not the release of a button. */
 static bool take_mouse(struct terminal *terminal, struct terminal_event *ret_event)
 {
 	while (terminal->nr_mice) {
@@ -255,7 +259,7 @@ static bool skip_sequence(void)
 	return true;
 }
 
-/* KEY_RESIZE comes from resizeterm(), before the next key: it is not a key of the user. */
+/* resizeterm() queues KEY_RESIZE before the next key: the user did not press it. */
 static bool is_pressed(int got, wint_t code)
 {
 	if (got == KEY_CODE_YES)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * terminal - curses: the terminal is taken and given back, grids go out, keys come in.
+ * terminal - curses: opens and closes the terminal, shows grids, reads keys.
  */
 #ifndef KVMTOP_UI_SCREEN_TERMINAL_H
 #define KVMTOP_UI_SCREEN_TERMINAL_H
@@ -13,10 +13,10 @@
 
 struct terminal;
 
-/* Takes the terminal. -ENOTTY, -EINVAL (TERM unknown) with why. */
+/* Opens the terminal. -ENOTTY, -EINVAL (TERM unknown) with why. */
 int terminal_open(struct terminal **ret_terminal, struct why *why);
 
-/* Gives it back as it was found. NULL is fine. */
+/* Restores the terminal. NULL is fine. */
 void terminal_close(struct terminal *terminal);
 
 /* Follows the terminal's size. True when it has changed. */
@@ -38,7 +38,7 @@ struct terminal_event {
 /* The next key, if there is one. False: none. */
 bool terminal_event(struct terminal *terminal, struct terminal_event *ret_event);
 
-/* What to poll for keys; -1: standard input is no terminal. */
+/* The descriptor to poll for keys; -1: standard input is no terminal. */
 int terminal_fd(const struct terminal *terminal);
 
 /* Whether bars and lines may be UTF-8. */

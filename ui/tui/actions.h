@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * actions - what keys do, and why there is nothing to show.
+ * actions - what keys do, and why a table is empty.
  */
 #ifndef KVMTOP_UI_TUI_ACTIONS_H
 #define KVMTOP_UI_TUI_ACTIONS_H
@@ -11,24 +11,24 @@
 
 void tui_put_cursor(struct tui *tui, size_t at);
 void tui_move_cursor(struct tui *tui, long by);
-/* After each new view: where the selected row is now, or the row that is sought. */
+/* After each new view: finds the selected row, or selects the sought row. */
 void tui_follow_cursor(struct tui *tui);
 /* The row to open: the selected row, or the first visible row where none was. NULL: no row. */
 const struct view_row *tui_selected_row(struct tui *tui);
 struct selection tui_selection(const struct tui *tui);
 void tui_select(struct tui *tui, const struct selection *selection);
-/* The next row that the search finds. */
+/* Selects the next row that the search finds. */
 void tui_find_next(struct tui *tui);
 
 /* ---- way.c: views, and the ways between them ---- */
 
-/* Another tab: of the same guest, and of the same vCPU where the view can be of one vCPU. */
+/* Shows another tab for the same guest, and for the same vCPU if the view can show one vCPU. */
 void tui_show_view(struct tui *tui, const struct view_type *type);
 void tui_step_view(struct tui *tui, int by); /* 1: to the next, -1: to the one before */
-void tui_show_guests(struct tui *tui);	     /* and, from there, back to where this was asked */
+void tui_show_guests(struct tui *tui);	     /* and, from there, back to the view before */
 void tui_enter_row(struct tui *tui);
 void tui_go_back(struct tui *tui);
-/* One guest only, or GUEST_ANY; all of its vCPUs. */
+/* Shows one guest, or all with GUEST_ANY; always all vCPUs. */
 void tui_set_guest(struct tui *tui, uint32_t guest);
 
 /* ---- prompts.c ---- */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The selected row. It is known by what it is about, so sorting does not change it. While it is not
- * in the view the arrows go on from where it was.
+ * The selected row. It is found by its guest, vCPU and field, so sorting does not change it. While
+ * it is not in the view, the arrows move from its last position.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "host/guest.h"
 #include "ui/tui/actions.h"
 
-/* The index of the selected row; the number of rows where it is not in the view. */
+/* The index of the selected row; the number of rows if it is not in the view. */
 static size_t find_cursor(const struct tui *tui)
 {
 	return tui->screen.has_cursor ? screen_find_row(&tui->screen, &tui->screen.cursor) :
@@ -46,7 +46,10 @@ static void remember_row(struct tui *tui, size_t at)
 		 name->type == CELL_TEXT ? name->text : "");
 }
 
-/* Selects the sought row, unless the user has selected another; says when it does not come. */
+/*
+ * Selects the sought row, unless the user has selected another row; a notice tells when it does not
+ * appear.
+ */
 static void seek_row(struct tui *tui)
 {
 	char text[128];
@@ -119,7 +122,7 @@ void tui_select(struct tui *tui, const struct selection *selection)
 	tui->seen = selection->seen;
 }
 
-/* In any of its texts. */
+/* Whether the search matches any text of the row. */
 static bool is_found(const struct tui *tui, const struct view_row *row)
 {
 	for (size_t i = 0; i < view_columns(tui->query->type); i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Why there are no rows, in words, and what to do then. */
+/* The text of an empty table: why there are no rows, and what to do. */
 #include <stdio.h>
 
 #include "host/guest.h"

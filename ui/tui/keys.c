@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What keys and the mouse do: they change the query and the screen's state; the loop paints. */
+/* Keys and the mouse: they change the query and the screen's state; the event loop paints. */
 #include <curses.h>
 #include <wchar.h>
 
@@ -101,7 +101,7 @@ static void press_help(struct tui *tui, const struct terminal_event *event)
 	size_t page = tui->screen.page_rows, *top = &tui->screen.help_top;
 	int key = event->is_key ? (int)event->code : 0;
 
-	/* The painter corrects what is too far down. */
+	/* The painter corrects a position behind the end. */
 	if (key == KEY_DOWN || (key == KEY_MOUSE && event->wheel > 0))
 		++*top;
 	else if (key == KEY_UP || (key == KEY_MOUSE && event->wheel < 0))

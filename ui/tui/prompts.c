@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The prompts in the last line, and what is done with the text typed there. */
+/* The prompts in the last line, and what their text does. */
 #include <curses.h>
 #include <errno.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ static int take_delay(struct tui *tui, const char *text, struct why *why)
 
 /* ---- the guest ---- */
 
-/* How many guests match what is typed, and the first of them. */
+/* How many guests match the text, and the first of these guests. */
 static size_t count_matches(const struct guests *guests, const char *typed,
 			  const struct guest **ret_first)
 {
@@ -72,7 +72,10 @@ static size_t count_matches(const struct guests *guests, const char *typed,
 	return nr;
 }
 
-/* By its pid or its whole name, else the only guest that matches the text. NULL: see why. */
+/*
+ * The guest with this pid or this whole name, else the only guest that matches the text. NULL: see
+ * why.
+ */
 static const struct guest *find_guest(const struct guests *guests, const char *text,
 				      struct why *why)
 {
@@ -112,7 +115,7 @@ static int take_guest(struct tui *tui, const char *text, struct why *why)
 	return 0;
 }
 
-/* Up and down among the guests that match what is typed. */
+/* Moves up and down among the guests that match the text. */
 static void choose_guest(struct tui *tui, long by)
 {
 	const struct guests *guests = tui->facts.guests;
@@ -136,7 +139,7 @@ static void choose_guest(struct tui *tui, long by)
 	}
 }
 
-/* Returns whether the key is one that moves among the guests. */
+/* Returns whether the key moves among the guests. */
 static bool press_choice(struct tui *tui, const struct terminal_event *event)
 {
 	long page = tui->screen.page_rows > 1 ? (long)tui->screen.page_rows - 1 : 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Asks the monitor, sets the timer, says notices. */
+/* Passes the query to the monitor, sets the timer, shows notices. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,7 +68,7 @@ void tui_set_filter(struct tui *tui, struct pattern *filter)
 
 void tui_set_delay(struct tui *tui, double delay_s)
 {
-	/* Tenths, so that - undoes +. */
+	/* Rounded to tenths, so that the key - undoes the key +. */
 	delay_s = (double)(long)(delay_s * 10 + 0.5) / 10;
 	delay_s = delay_s < DELAY_MIN_S ? DELAY_MIN_S : delay_s;
 	tui->sampling.delay_s = delay_s > DELAY_MAX_S ? DELAY_MAX_S : delay_s;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * session - what the loop in tui.c and the keys share: the question that is asked, the time of the
- * samples, what is shown, and what the user has selected.
+ * session - the state that the loop in tui.c and the keys share: the query, the time of the
+ * samples, the picture, and the user's selection.
  */
 #ifndef KVMTOP_UI_TUI_SESSION_H
 #define KVMTOP_UI_TUI_SESSION_H
@@ -23,11 +23,11 @@ struct tui;
 
 struct tui_config {
 	struct monitor *monitor;
-	const struct env *env;	/* the machine; NULL: a recording is shown, namely: */
+	const struct env *env;	/* the machine; NULL: this recording is shown: */
 	const struct screen_recording *recording;
 	struct query *query;	/* to begin with; changed as the user asks */
 	double delay_s;		/* 0 for a recording, which has no next sample */
-	unsigned long samples;	/* ends after so many intervals; 0: when told to */
+	unsigned long samples;	/* ends after so many intervals; 0: no limit */
 	int signals;		/* a signalfd of INT, TERM, HUP and WINCH, which are blocked */
 };
 
@@ -39,7 +39,7 @@ struct sampling {
 	bool is_opening;	  /* the providers are not ready yet */
 	bool has_fresh_question;  /* its first sample follows when they are */
 	unsigned int due;	  /* samples until the question has rates */
-	bool has_put_off;	  /* asked while paused: the providers do not know it yet */
+	bool has_put_off;	  /* the query changed while paused: providers do not have it yet */
 	struct field_set put_off; /* the fields that it needs, of the sample that is held */
 	struct pattern *filter;	  /* one that the user typed; NULL: none, or the caller's */
 };
@@ -57,7 +57,7 @@ struct selection {
 	struct last_seen seen;
 };
 
-/* Owner: way.c. A view that Enter or b has left: all that Backspace brings back. */
+/* Owner: way.c. A view that was left with Enter or b: the state that Backspace restores. */
 struct way {
 	const struct view_type *type;
 	uint32_t guest, reason;
@@ -80,7 +80,7 @@ struct ways {
 /* Owner: tui.c. The guest that is looked at, for when it has ended or comes back. */
 struct known_guest {
 	char name[NAME_SIZE];
-	bool is_named; /* by its VMM, so that the name finds it again */
+	bool is_named; /* the VMM gave the name, so the name finds the guest again */
 };
 
 /* Owner: tui.c. Rates of exits, oldest first; < 0: none. They outlast a change of view. */
@@ -120,10 +120,10 @@ struct tui {
  */
 void tui_ask(struct tui *tui);
 
-/* filter: the tui's from now on; NULL: none. */
+/* Takes the filter over; NULL: no filter. */
 void tui_set_filter(struct tui *tui, struct pattern *filter);
 
-/* A notice in the last line, for a few seconds or until the next key. */
+/* Shows a notice in the last line, for a few seconds or until the next key. */
 void tui_say(struct tui *tui, const char *text);
 void tui_unsay(struct tui *tui);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The screen's loop: a timer makes samples, keys change the query and the screen's state, and
- * both are followed by a new picture. Nothing here waits: prompts are typed while samples go on.
+ * The screen's loop: a timer takes samples, keys change the query and the screen's state, and a new
+ * picture follows. A prompt does not block: samples go on while the user types.
  */
 #include <errno.h>
 #include <poll.h>
@@ -23,14 +23,14 @@
 #include "ui/tui/tui.h"
 #include "views/build.h"
 
-#define OPENING_MS 10 /* between two looks whether all events are open */
+#define OPENING_MS 10 /* between two checks whether all events are open */
 #define NOTICE_S 5    /* how long a notice stays */
 
 /* ---- sampling and drawing ---- */
 
 /*
- * A change of view may count exits anew, so their rates are kept here. Another guest begins another
- * history.
+ * A change of view may restart the counts of exits, so their rates are kept here. A change of guest
+ * starts a new history.
  */
 static void keep_history(struct tui *tui)
 {
@@ -43,7 +43,7 @@ static void keep_history(struct tui *tui)
 	for (size_t i = 0; is_other && i < STATS_HISTORY; i++)
 		history->rates[i] = summary.sum.nr ? summary.sum.history[i] : -1;
 	history->guest = tui->query->guest;
-	/* The first rate of a question is of less than an interval. */
+	/* The first rate of a query covers less than an interval. */
 	if (is_other || tui->sampling.due || !summary.sum.has_rate)
 		return;
 	memmove(history->rates, history->rates + 1, sizeof(history->rates) - sizeof(float));
@@ -78,7 +78,7 @@ static void rebuild(struct tui *tui)
 	tui_follow_cursor(tui);
 }
 
-/* A notice goes after a while, a trouble stays as long as it lasts. */
+/* A notice disappears after a while; a trouble stays while the problem exists. */
 static void choose_notice(struct tui *tui)
 {
 	const char *trouble = monitor_notice(tui->config.monitor, 0);
@@ -182,7 +182,7 @@ static void tick(struct tui *tui)
 
 	if (read(tui->sampling.timer, &ticks, sizeof(ticks)) != sizeof(ticks))
 		return;
-	/* A picture is held only when it has rates. */
+	/* A pause keeps the picture only if the picture has rates. */
 	if (tui->screen.is_paused && !tui->sampling.due)
 		return;
 	take_sample(tui);
@@ -226,9 +226,9 @@ static void take_keys(struct tui *tui)
 {
 	struct terminal_event event;
 
-	/* Each key works on the table that the key before it has made. */
+	/* Each key acts on the table as the key before left it. */
 	while (!tui->quit && terminal_event(tui->terminal, &event)) {
-		tui_unsay(tui); /* the notice was about the key before */
+		tui_unsay(tui); /* the notice belongs to the key before */
 		tui_press(tui, &event);
 		if (tui->sampling.is_opening)
 			look_opening(tui);
@@ -236,12 +236,12 @@ static void take_keys(struct tui *tui)
 	}
 }
 
-/* How long to sleep without an event; -1: until one comes. */
+/* How many ms to sleep without an event; -1: no limit. */
 static int idle_ms(const struct tui *tui)
 {
 	if (tui->sampling.is_opening)
 		return OPENING_MS;
-	/* A message goes by itself, however long the interval is. */
+	/* A notice disappears even if the interval is long. */
 	return tui->said_at ? 1000 : -1;
 }
 
@@ -252,7 +252,7 @@ static void loop(struct tui *tui)
 			{ .fd = tui->config.signals, .events = POLLIN },
 			{ .fd = tui->sampling.timer, .events = POLLIN },
 			{ .fd = terminal_fd(tui->terminal), .events = POLLIN },
-			{ .fd = STDOUT_FILENO }, /* for its end */
+			{ .fd = STDOUT_FILENO }, /* to see when it is closed */
 		};
 
 		if (poll(fds, 4, idle_ms(tui)) < 0 && errno != EINTR)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tui - the screen's loop: keys and time in, pictures out.
+ * tui - the screen's loop: takes samples, reads keys, paints.
  */
 #ifndef KVMTOP_UI_TUI_TUI_H
 #define KVMTOP_UI_TUI_TUI_H
@@ -8,8 +8,8 @@
 #include "ui/tui/session.h"
 
 /*
- * Runs until q, a signal or the end of the terminal; the terminal is then as it was found. 0, or
- * -errno with why: not a terminal, TERM unknown.
+ * Runs until q, a signal or the end of the terminal, and restores the terminal. 0, or -errno with
+ * why: not a terminal, TERM unknown.
  */
 int tui_run(const struct tui_config *config, struct why *why);
 

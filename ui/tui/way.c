@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The tabs, where Enter leads to, and the way back. */
+/* Changes between views: tabs, Enter, and the way back. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static void begin_view(struct tui *tui, const struct view_type *type)
 	tui_ask(tui);
 }
 
-/* Back to the guest, or all guests, that the query was about before Enter chose one. */
+/* Returns to the guest, or to all guests, of the query before Enter chose a guest. */
 static void leave_guest(struct tui *tui)
 {
 	if (tui->ways.has_entered_guest)
@@ -63,7 +63,7 @@ void tui_set_guest(struct tui *tui, uint32_t guest)
 	tui_ask(tui);
 }
 
-/* Remembers for Backspace where the query was; the oldest way is forgotten. */
+/* Remembers the query for Backspace; drops the oldest if there are too many. */
 static void remember_way(struct tui *tui, const struct query *query)
 {
 	struct ways *ways = &tui->ways;
@@ -127,7 +127,7 @@ static void open_tree(struct tui *tui, uint32_t id)
 	struct field_set *open = &tui->query->open;
 	const struct fields *fields = tui->facts.fields;
 
-	/* Closing one of all: the others stay open. */
+	/* All trees are open: closing one keeps the others open. */
 	if (tui->query->children) {
 		for (uint32_t i = 0; i < fields_count(fields); i++) {
 			if (fields_get(fields, i)->has_children)
@@ -142,7 +142,7 @@ static void open_tree(struct tui *tui, uint32_t id)
 	tui_ask(tui);
 }
 
-/* A view says itself what Enter leads to. */
+/* Each view defines what Enter leads to. */
 static bool enter_view(struct tui *tui, const struct view_row *row)
 {
 	const struct query before = *tui->query;
