@@ -10,7 +10,7 @@
 
 #include "arch/exit_kind.h"
 
-#define ARGUMENT_TEXT 64 /* characters that suffice for any */
+#define ARGUMENT_TEXT 64 /* enough characters for any */
 #define ARGUMENT_EVENTS 2
 
 /* Source: the kernel's include/trace/events/kvm.h and arch/.../kvm/trace.h. */

@@ -16,11 +16,12 @@
 
 static inline int array_grow_bytes(void *array, size_t *room, size_t need, size_t size)
 {
-	size_t more = need > 2 * *room ? need : 2 * *room;
 	char *old, *grown;
+	size_t more;
 
 	if (need <= *room)
 		return 0;
+	more = need > 2 * *room ? need : 2 * *room;
 	if (more < 8)
 		more = 8;
 	if (more > PTRDIFF_MAX / size)

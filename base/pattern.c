@@ -10,13 +10,13 @@
 #include "base/pattern.h"
 
 /*
- * Foreign patterns must not hang the screen, nor eat the memory: (a+)+$ and its kin give up here. A
- * query tries hundreds of names, so this is for each of them a fraction of a millisecond.
+ * A user's pattern must not hang the screen or use up the memory: patterns like (a+)+$ end at these
+ * limits. A query tries hundreds of names; a limit is reached in a fraction of a millisecond.
  */
 #define MATCH_LIMIT 10000
 #define HEAP_LIMIT_KIB 16384
 
-#define TEXT_SHOWN 70 /* of a long pattern: the message must have room for what is wrong with it */
+#define TEXT_SHOWN 70 /* of a long pattern, so that the message has room for the error */
 
 struct pattern {
 	char *text;

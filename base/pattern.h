@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pattern - the regular expressions of filters and searches: PCRE2, which speaks Python's dialect.
+ * pattern - the regular expressions of filters and searches: PCRE2, with nearly Python's syntax.
  *
- * Unanchored and case sensitive; UTF-8 where the text is.
+ * Unanchored and case sensitive; characters are UTF-8.
  */
 #ifndef KVMTOP_BASE_PATTERN_H
 #define KVMTOP_BASE_PATTERN_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * say - how the program and its commands tell errors, and with which exit status.
+ * say - prints errors of the program and its commands, and gives the exit status.
  *
- * Everything below them returns 0 or -errno and a struct why; only they print.
+ * Everything below them returns 0 or -errno and a struct why; only commands print.
  */
 #ifndef KVMTOP_BASE_SAY_H
 #define KVMTOP_BASE_SAY_H
@@ -18,8 +18,8 @@ int say_failure(int err, const struct why *why);
 int say_usage(const char *command, const struct why *why);
 
 /*
- * Before the end: status, or STATUS_FAILURE when what was printed did not arrive (a full disk is
- * an error, whatever was printed; a reader that went away is none).
+ * Flushes standard output at the end. Returns status, or STATUS_FAILURE if output could not be
+ * written (a full disk is an error; a reader that went away is none).
  */
 int say_end(int status);
 

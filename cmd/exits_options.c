@@ -133,7 +133,7 @@ static int parse_duration(const char *text, double *ret_duration_s, struct why *
 static int check(const struct exits_options *options, struct why *why)
 {
 	if ((options->vcpu || options->all) && !options->pid && !options->guest)
-		return why_set(why, -EINVAL, "%s needs -p PID or -g NAME: of which guest?",
+		return why_set(why, -EINVAL, "%s needs a guest: add -p PID or -g NAME",
 			       options->vcpu ? "-v" : "-a");
 	if (options->vcpu && options->all)
 		return why_set(why, -EINVAL, "-v and -a exclude each other");

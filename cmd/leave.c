@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lets a child pay for closing the events. */
+/* Leaves the closing of events to a child. */
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static bool is_perf_event(DIR *fds, const char *name)
 	return strstr(target, "perf_event") != NULL;
 }
 
-/* Whether events are open. Closes all else, if told to. */
+/* Whether events are open. closes_others: closes all other descriptors. */
 static bool has_events(bool closes_others)
 {
 	DIR *fds = opendir("/proc/self/fd");
@@ -41,7 +41,7 @@ static bool has_events(bool closes_others)
 	return any;
 }
 
-/* Holds the events until the parent has let go of its own, then closes them by ending. */
+/* Keeps the events open until the parent has ended; the child closes them by ending, too. */
 static void hold_until_alone(pid_t parent)
 {
 	struct timespec pause = { .tv_nsec = 1000000 };

@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
+#include "base/array.h"
+#include "base/hash.h"
 #include "facts/field.h"
 
 struct entry {
@@ -16,8 +15,9 @@ struct entry {
 };
 
 struct fields {
-	struct entry **list; /* by number; entries never move, so pointers to fields stay valid */
-	uint32_t nr, cap;
+	struct entry **list; /* by number; entries do not move, so pointers to fields stay valid */
+	uint32_t nr;
+	size_t room;
 	struct entry *by_name;
 };
 
@@ -45,21 +45,6 @@ void fields_free(struct fields *fields)
 		entry_free(fields->list[i]);
 	free(fields->list);
 	free(fields);
-}
-
-static int fields_reserve(struct fields *fields)
-{
-	if (fields->nr < fields->cap)
-		return 0;
-
-	uint32_t cap = fields->cap ? 2 * fields->cap : 256;
-	struct entry **list = reallocarray(fields->list, cap, sizeof(*list));
-
-	if (!list)
-		return -ENOMEM;
-	fields->list = list;
-	fields->cap = cap;
-	return 0;
 }
 
 /* Where in a child's name its label begins, "HLT)" in "kvm_exit(HLT)"; NULL: it has no brackets. */
@@ -111,7 +96,7 @@ int fields_add(struct fields *fields, const struct field *spec, uint32_t *ret_id
 		*ret_id = entry->id;
 		return 0;
 	}
-	if (fields_reserve(fields) < 0)
+	if (array_grow(&fields->list, &fields->room, fields->nr + 1) < 0)
 		return -ENOMEM;
 	if (spec->parent < fields->nr)
 		parent = &fields->list[spec->parent]->field;
@@ -119,7 +104,7 @@ int fields_add(struct fields *fields, const struct field *spec, uint32_t *ret_id
 	if (!entry)
 		return -ENOMEM;
 	HASH_ADD_KEYPTR(hh, fields->by_name, entry->field.name, strlen(entry->field.name), entry);
-	if (!entry->hh.tbl) {
+	if (!hash_has(entry)) {
 		entry_free(entry);
 		return -ENOMEM;
 	}
@@ -153,15 +138,10 @@ int field_set_add(struct field_set *set, uint32_t id)
 {
 	uint32_t word = id / 64;
 
-	if (word >= set->nr_words) {
-		uint64_t *words = reallocarray(set->words, word + 1, sizeof(*words));
-
-		if (!words)
-			return -ENOMEM;
-		memset(words + set->nr_words, 0, (word + 1 - set->nr_words) * sizeof(*words));
-		set->words = words;
+	if (array_grow(&set->words, &set->room, word + 1) < 0)
+		return -ENOMEM;
+	if (word >= set->nr_words)
 		set->nr_words = word + 1;
-	}
 	set->words[word] |= UINT64_C(1) << (id % 64);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * field - the dictionary of what can be counted: (event, detail) pairs, each with a dense number.
+ * field - the dictionary of what can be counted; each field has a number.
  *
  * "kvm_exit" is a field, and so is its child "kvm_exit(HLT)". Providers add fields when they open,
  * and later when the kernel shows something new. No field is ever removed, so a number stays valid
@@ -91,6 +91,7 @@ uint32_t fields_find(const struct fields *fields, const char *name); /* FIELD_NO
 struct field_set {
 	uint64_t *words;
 	uint32_t nr_words;
+	size_t room;
 };
 
 int field_set_add(struct field_set *set, uint32_t id); /* 0 or -ENOMEM */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "facts/sample.h"
 
 void sample_reset(struct sample *sample)
@@ -13,42 +14,22 @@ void sample_reset(struct sample *sample)
 	memset(sample->time_ns, 0, sizeof(sample->time_ns));
 }
 
-/* Makes room for one more; NULL: no memory. */
-static void *grow(void *array, size_t nr, size_t *cap, size_t size)
-{
-	size_t more = *cap ? 2 * *cap : 256;
-
-	if (nr < *cap)
-		return array;
-	array = reallocarray(array, more, size);
-	if (array)
-		*cap = more;
-	return array;
-}
-
 int sample_add(struct sample *sample, struct key key, uint64_t count, uint32_t flags)
 {
-	struct row *rows = grow(sample->rows, sample->nr_rows, &sample->cap_rows, sizeof(*rows));
-
-	if (!rows)
+	if (array_grow(&sample->rows, &sample->room_rows, sample->nr_rows + 1) < 0)
 		return -ENOMEM;
-	sample->rows = rows;
-	rows[sample->nr_rows++] = (struct row){ .key = key, .flags = flags, .count = count };
+	sample->rows[sample->nr_rows++] =
+		(struct row){ .key = key, .flags = flags, .count = count };
 	return 0;
 }
 
 int sample_add_timed(struct sample *sample, struct key key, uint64_t count, uint32_t flags,
 		     const struct timing *timing)
 {
-	struct timing *timings = grow(sample->timings, sample->nr_timings, &sample->cap_timings,
-				      sizeof(*timings));
-
-	if (!timings)
+	if (array_grow(&sample->timings, &sample->room_timings, sample->nr_timings + 1) < 0 ||
+	    sample_add(sample, key, count, flags) < 0)
 		return -ENOMEM;
-	sample->timings = timings;
-	if (sample_add(sample, key, count, flags) < 0)
-		return -ENOMEM;
-	timings[sample->nr_timings++] = *timing;
+	sample->timings[sample->nr_timings++] = *timing;
 	sample->rows[sample->nr_rows - 1].timing = (uint32_t)sample->nr_timings;
 	return 0;
 }

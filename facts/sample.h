@@ -14,7 +14,7 @@
 #define SAMPLE_SOURCES 8 /* providers at the most, live and recorded */
 
 enum {
-	/* The counter started at 0 after the previous sample: all of it happened since. */
+	/* The counter started at 0 after the previous sample: its value is what happened since. */
 	ROW_FROM_ZERO = 1 << 0,
 	/* And it was counted during the whole interval, so there is a rate, too. */
 	ROW_WHOLE_INTERVAL = 1 << 1,
@@ -67,9 +67,9 @@ struct row {
 
 struct sample {
 	struct row *rows;
-	size_t nr_rows, cap_rows;
+	size_t nr_rows, room_rows;
 	struct timing *timings;
-	size_t nr_timings, cap_timings;
+	size_t nr_timings, room_timings;
 	uint64_t time_ns[SAMPLE_SOURCES]; /* CLOCK_MONOTONIC beside the data; 0: no rows of it */
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The table of providers. */
+#include "base/array.h"
 #include "providers/provider.h"
 
 static const struct provider *const providers[] = {
@@ -10,5 +11,5 @@ static const struct provider *const providers[] = {
 
 const struct provider *provider_at(size_t i)
 {
-	return i < sizeof(providers) / sizeof(providers[0]) ? providers[i] : NULL;
+	return i < ARRAY_SIZE(providers) ? providers[i] : NULL;
 }

@@ -123,13 +123,13 @@ static void perfs_keys(void **state)
 static void what_makes_no_sense(void **state)
 {
 	(void)state;
-	refuses("-v 1", "-v needs -p PID");
-	refuses("-a", "-a needs -p PID");
+	refuses("-v 1", "-v needs a guest: add -p PID");
+	refuses("-a", "-a needs a guest: add -p PID");
 	refuses("-p 1 -a -v 1", "-v and -a exclude each other");
 	refuses("-p 1 -t 2", "-p, -g, -t and -T exclude each other");
 	refuses("-t 1 -T 2", "-p, -g, -t and -T exclude each other");
 	refuses("-g db -p 2", "-p, -g, -t and -T exclude each other");
-	refuses("-v 2", "-v needs -p PID or -g NAME");
+	refuses("-v 2", "-v needs a guest: add -p PID or -g NAME");
 	refuses("--tid=1 --ti=2", "is ambiguous: --tid or --tids");
 	refuses("--jso=1", "--json takes no argument");
 	refuses("--jsonx", "unknown option --jsonx");
