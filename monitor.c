@@ -22,7 +22,7 @@ struct source {
 	bool is_of_exits, is_always_by_guest;
 	const struct player *player;	 /* NULL: the source is live */
 	const struct provider *provider; /* of a player: playback_provider */
-	struct provider_site site;
+	struct provider_args args;
 	void *state; /* NULL: not open */
 	bool is_open, was_open;
 	bool is_waiting; /* it is not there yet; monitor_revive() tries again */
@@ -78,13 +78,13 @@ static int probe(const struct provider *provider, const struct player *player,
 static int source_open(struct source *source, const void *recording, bool waits)
 {
 	struct why why = { "" };
-	int err = probe(source->provider, source->player, source->site.env, &why);
+	int err = probe(source->provider, source->player, source->args.env, &why);
 
 	if (!err && source->player)
-		err = playback_open(source->player, recording, &source->site, &source->state,
+		err = playback_open(source->player, recording, &source->args, &source->state,
 				    &why);
 	else if (!err)
-		err = source->provider->open(&source->site, &source->state, &why);
+		err = source->provider->open(&source->args, &source->state, &why);
 	source->is_open = !err;
 	source->was_open |= !err;
 	source->is_told = false;
@@ -158,7 +158,7 @@ static int open_sources(struct monitor *monitor, struct why *why)
 			continue;
 		monitor->nr_sources++;
 		*source = player ? source_of_player(player) : source_of_provider(provider_at(i));
-		source->site = (struct provider_site){
+		source->args = (struct provider_args){
 			.env = monitor->config.env,
 			.guests = monitor->guests,
 			.fields = monitor->fields,
@@ -299,7 +299,7 @@ static int want_of(const struct monitor *monitor, const struct source *source,
 		ret_want->guest = GUEST_ANY;
 	}
 	for (uint32_t i = 0; i < fields_count(monitor->fields); i++) {
-		if (fields_get(monitor->fields, i)->source == source->site.source &&
+		if (fields_get(monitor->fields, i)->source == source->args.source &&
 		    field_set_has(&want->fields, i) && field_set_add(&ret_want->fields, i) < 0)
 			return -ENOMEM;
 	}
@@ -482,7 +482,7 @@ uint64_t monitor_elapsed_ns(const struct monitor *monitor)
 static bool is_wanted(const struct monitor *monitor, const struct source *source)
 {
 	for (uint32_t i = 0; i < fields_count(monitor->fields); i++) {
-		if (fields_get(monitor->fields, i)->source == source->site.source &&
+		if (fields_get(monitor->fields, i)->source == source->args.source &&
 		    field_set_has(&monitor->want.fields, i))
 			return true;
 	}

@@ -112,7 +112,7 @@ static void happen(struct bench *bench)
 
 static int make(struct bench *bench)
 {
-	struct provider_site site = { &bench->env, NULL, NULL, 0 };
+	struct provider_args args = { &bench->env, NULL, NULL, 0 };
 	struct why why = { "" };
 
 	if (env_init(&bench->env, "", &why) < 0)
@@ -121,11 +121,11 @@ static int make(struct bench *bench)
 	bench->fields = fields_new();
 	bench->stats = stats_new();
 	bench->records = calloc(THREADS, sizeof(*bench->records));
-	site.guests = bench->guests;
-	site.fields = bench->fields;
+	args.guests = bench->guests;
+	args.fields = bench->fields;
 	make_codes();
 	if (!bench->guests || !bench->fields || !bench->stats || !bench->records ||
-	    exits_names_new(&site, &arch_by_name("VMX")->splits[0], &bench->names) < 0)
+	    exits_names_new(&args, &arch_by_name("VMX")->splits[0], &bench->names) < 0)
 		return -1;
 	make_records(bench);
 	bench->threads = exits_threads_new(&(struct exits_threads_config){

@@ -34,7 +34,7 @@ struct want {
 };
 
 /* What a provider works with; all of it outlives the provider. */
-struct provider_site {
+struct provider_args {
 	const struct env *env; /* the machine; NULL for the player of a recording */
 	const struct guests *guests;
 	struct fields *fields;
@@ -51,7 +51,7 @@ struct provider {
 	int (*probe)(const struct env *env, struct why *why);
 
 	/* Adds its fields. Nothing is counted before want(). 0, or -errno with why. */
-	int (*open)(const struct provider_site *site, void **ret_state, struct why *why);
+	int (*open)(const struct provider_args *args, void **ret_state, struct why *why);
 
 	/*
 	 * Says what is wanted from now on. It is called when that changes and when all counts begin

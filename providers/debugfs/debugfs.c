@@ -32,7 +32,7 @@
 #include "providers/provider.h"
 
 struct debugfs {
-	struct provider_site site;
+	struct provider_args args;
 	struct debugfs_counter *counters; /* a parent comes before its children */
 	size_t nr_counters;
 	enum want_scope scope;
@@ -68,11 +68,11 @@ static int debugfs_probe(const struct env *env, struct why *why)
 static int add_field(struct debugfs *debugfs, const char *name, mode_t mode, const char *parent)
 {
 	const struct trait *trait = trait_of(name);
-	struct fields *fields = debugfs->site.fields;
+	struct fields *fields = debugfs->args.fields;
 	struct field spec = {
 		.name = name,
 		.parent = parent ? fields_find(fields, parent) : FIELD_NONE,
-		.source = debugfs->site.source,
+		.source = debugfs->args.source,
 		.kind = trait->kind,
 		.exit_rank = trait->exit_rank,
 		.is_idle = trait->is_idle,
@@ -83,7 +83,7 @@ static int add_field(struct debugfs *debugfs, const char *name, mode_t mode, con
 	if (trait->is_time)
 		return 0;
 	/* In the kernel only counters can be written (reset); copied files may have any mode. */
-	if (!(mode & 0222) && !env_is_captured(debugfs->site.env) && spec.kind == FIELD_COUNTER)
+	if (!(mode & 0222) && !env_is_captured(debugfs->args.env) && spec.kind == FIELD_COUNTER)
 		spec.kind = FIELD_GAUGE;
 	if (fields_add(fields, &spec, &id) < 0)
 		return -ENOMEM;
@@ -102,7 +102,7 @@ static int add_field(struct debugfs *debugfs, const char *name, mode_t mode, con
 static int add_fields(struct debugfs *debugfs, int folder, struct dirent **names, int nr,
 		      bool is_children)
 {
-	const struct arch *arch = debugfs->site.env->arch;
+	const struct arch *arch = debugfs->args.env->arch;
 	int err = 0;
 
 	for (int i = 0; !err && i < nr; i++) {
@@ -125,7 +125,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 
 static int find_fields(struct debugfs *debugfs, int folder, struct why *why)
 {
-	const struct env *env = debugfs->site.env;
+	const struct env *env = debugfs->args.env;
 	struct dirent **names;
 	int nr = scandir(env->debugfs_kvm, &names, NULL, by_name);
 	int err;
@@ -148,7 +148,7 @@ static int find_fields(struct debugfs *debugfs, int folder, struct why *why)
 
 static const char *name_of(const struct debugfs *debugfs, const struct debugfs_counter *counter)
 {
-	return fields_get(debugfs->site.fields, counter->field)->name;
+	return fields_get(debugfs->args.fields, counter->field)->name;
 }
 
 /* The counter that shows whether we may read: `exits`, or the first that lockdown forbids. */
@@ -178,8 +178,8 @@ static int check_readable(const struct debugfs *debugfs, int folder, struct why 
 		close(fd);
 		return 0;
 	}
-	snprintf(path, sizeof(path), "%s/%s", debugfs->site.env->debugfs_kvm, name);
-	return debugfs_why_unreadable(debugfs->site.env, path, err, why);
+	snprintf(path, sizeof(path), "%s/%s", debugfs->args.env->debugfs_kvm, name);
+	return debugfs_why_unreadable(debugfs->args.env, path, err, why);
 }
 
 static bool is_anything_wanted(const struct debugfs *debugfs)
@@ -295,7 +295,7 @@ static int add_rows(const struct debugfs *debugfs, const struct debugfs_owner *o
 		    struct sample *sample)
 {
 	bool is_from_zero = (owner->is_new && owner->is_from_zero) ||
-			    debugfs->site.env->include_past;
+			    debugfs->args.env->include_past;
 	uint32_t flags = is_from_zero ? ROW_FROM_ZERO : 0;
 	int err = 0;
 
@@ -314,7 +314,7 @@ static int add_rows(const struct debugfs *debugfs, const struct debugfs_owner *o
 /* Brings VMs, owners and readings up to date. */
 static int read_all(struct debugfs *debugfs, uint64_t *ret_time_ns, struct why *why)
 {
-	const char *path = debugfs->site.env->debugfs_kvm;
+	const char *path = debugfs->args.env->debugfs_kvm;
 	DIR *dir = opendir(path);
 	int err = dir || errno == ENOENT ? 0 : -errno;
 
@@ -328,7 +328,7 @@ static int read_all(struct debugfs *debugfs, uint64_t *ret_time_ns, struct why *
 		closedir(dir);
 	if (!err || err == -ENOMEM)
 		return err;
-	err = debugfs_why_unreadable(debugfs->site.env, path, err, why);
+	err = debugfs_why_unreadable(debugfs->args.env, path, err, why);
 	return descriptors_are_short(err) ? -EAGAIN : err;
 }
 
@@ -345,7 +345,7 @@ static int debugfs_collect(void *opened, struct sample *sample, struct why *why)
 		debugfs_vms_forget(&debugfs->vms);
 	if (err)
 		return err;
-	sample->time_ns[debugfs->site.source] = time_ns;
+	sample->time_ns[debugfs->args.source] = time_ns;
 	add_up(debugfs);
 	for (owner = debugfs->vms.owners; !err && owner; owner = owner->next) {
 		if (is_in_scope(debugfs, owner))
@@ -366,24 +366,24 @@ static void debugfs_close(void *opened)
 	free(debugfs);
 }
 
-static int debugfs_open(const struct provider_site *site, void **ret_state, struct why *why)
+static int debugfs_open(const struct provider_args *args, void **ret_state, struct why *why)
 {
-	int folder = folder_open(site->env);
+	int folder = folder_open(args->env);
 	struct debugfs *debugfs;
 	int err = -ENOMEM;
 
 	if (folder < 0)
-		return debugfs_why_no_folder(site->env, folder, why);
+		return debugfs_why_no_folder(args->env, folder, why);
 	debugfs = calloc(1, sizeof(*debugfs));
 	if (!debugfs)
 		goto out;
-	debugfs->site = *site;
+	debugfs->args = *args;
 	err = find_fields(debugfs, folder, why);
 	debugfs->vms = (struct debugfs_vms){
-		.site = &debugfs->site,
+		.args = &debugfs->args,
 		.counters = debugfs->counters,
 		.nr_counters = debugfs->nr_counters,
-		.is_other_namespace = pid_namespace_is_other(site->env),
+		.is_other_namespace = pid_namespace_is_other(args->env),
 	};
 	if (!err)
 		err = check_readable(debugfs, folder, why);

@@ -87,8 +87,8 @@ static int find_owner(struct debugfs_vms *vms, struct debugfs_vm *vm)
 	const struct guest *guest = NULL;
 
 	if (!vms->is_other_namespace) {
-		guest = guests_by_pid(vms->site->guests, vm->pid);
-		if (!guest && is_process(vms->site->env, vm->pid))
+		guest = guests_by_pid(vms->args->guests, vm->pid);
+		if (!guest && is_process(vms->args->env, vm->pid))
 			return 0;
 		vm->is_lost = !guest && !vm->is_new && !vm->is_late;
 		if (vm->is_lost)
@@ -129,7 +129,7 @@ static void leave_owner(const struct debugfs_vms *vms, struct debugfs_vm *vm)
 static void leave_ended_owner(const struct debugfs_vms *vms, struct debugfs_vm *vm)
 {
 	if (!vm->owner || vm->owner->guest == GUEST_ANY ||
-	    guests_by_id(vms->site->guests, vm->owner->guest))
+	    guests_by_id(vms->args->guests, vm->owner->guest))
 		return;
 	leave_owner(vms, vm);
 	vm->is_lost = true;

@@ -65,7 +65,7 @@ struct debugfs_vm {
 
 /* No VMs: the first four members are set, the others are 0. */
 struct debugfs_vms {
-	const struct provider_site *site;
+	const struct provider_args *args;
 	const struct debugfs_counter *counters; /* neither these nor their number change any more */
 	size_t nr_counters;
 	bool is_other_namespace; /* pids in debugfs are not our /proc's */

@@ -23,7 +23,7 @@
 #define THREADS_SPARE 256 /* for guests that start later */
 
 struct exits_state {
-	struct provider_site site;
+	struct provider_args args;
 	const struct split *exit;
 	struct exits_names *names;
 	struct exits_bpf *bpf; /* NULL: nothing is wanted */
@@ -60,12 +60,12 @@ static int open_names(struct exits_state *exits, struct why *why)
 {
 	const struct split *user = &arch_userspace_split;
 
-	if (tracefs_set_tracing_dir((char *)(uintptr_t)exits->site.env->tracefs))
+	if (tracefs_set_tracing_dir((char *)(uintptr_t)exits->args.env->tracefs))
 		return -ENOMEM;
-	exits->exit = find_exit(exits->site.env);
+	exits->exit = find_exit(exits->args.env);
 	if (!exits->exit && !tracefs_event_file_exists(NULL, user->system, user->event, "id"))
-		return trace_has_no_kvm(exits->site.env, why);
-	return exits_names_new(&exits->site, exits->exit, &exits->names);
+		return trace_has_no_kvm(exits->args.env, why);
+	return exits_names_new(&exits->args, exits->exit, &exits->names);
 }
 
 static void stop(struct exits_state *exits)
@@ -89,14 +89,14 @@ static void exits_close(void *state)
 	free(exits);
 }
 
-static int exits_open(const struct provider_site *site, void **ret_state, struct why *why)
+static int exits_open(const struct provider_args *args, void **ret_state, struct why *why)
 {
 	struct exits_state *exits = calloc(1, sizeof(*exits));
 	int err;
 
 	if (!exits)
 		return -ENOMEM;
-	exits->site = *site;
+	exits->args = *args;
 	err = open_names(exits, why);
 	if (err) {
 		exits_close(exits);
@@ -121,7 +121,7 @@ static int open_program(const struct exits_state *exits, const struct exits_code
 			uint32_t max_threads, struct exits_bpf **ret_bpf, struct why *why)
 {
 	const struct exits_bpf_config config = {
-		.env = exits->site.env,
+		.env = exits->args.env,
 		.exit = exits->exit,
 		.codes = codes,
 		.max_threads = max_threads,
@@ -148,7 +148,7 @@ static int begin(struct exits_state *exits, struct exits_bpf *bpf, uint32_t max_
 
 static int start(struct exits_state *exits, struct why *why)
 {
-	uint32_t vcpus = count_vcpus(exits->site.guests);
+	uint32_t vcpus = count_vcpus(exits->args.guests);
 	uint32_t max_threads = vcpus + vcpus / 4 + THREADS_SPARE;
 	struct exits_bpf *bpf;
 	int err = open_program(exits, NULL, max_threads, &bpf, why);
@@ -156,10 +156,10 @@ static int start(struct exits_state *exits, struct why *why)
 	if (err)
 		return err;
 	exits->threads = exits_threads_new(&(struct exits_threads_config){
-		.env = exits->site.env,
-		.guests = exits->site.guests,
+		.env = exits->args.env,
+		.guests = exits->args.guests,
 		.names = exits->names,
-		.fields = exits->site.fields,
+		.fields = exits->args.fields,
 		.codes = exits_bpf_codes(bpf),
 		.max_threads = max_threads,
 		.is_timed = exits_bpf_is_timed(bpf),
@@ -173,10 +173,10 @@ static int start(struct exits_state *exits, struct why *why)
 
 static bool is_wanted(const struct exits_state *exits, const struct want *want, enum field_use use)
 {
-	for (uint32_t i = 0; i < fields_count(exits->site.fields); i++) {
-		const struct field *field = fields_get(exits->site.fields, i);
+	for (uint32_t i = 0; i < fields_count(exits->args.fields); i++) {
+		const struct field *field = fields_get(exits->args.fields, i);
 
-		if (field->use == use && field->source == exits->site.source &&
+		if (field->use == use && field->source == exits->args.source &&
 		    field_set_has(&want->fields, i))
 			return true;
 	}
@@ -192,7 +192,7 @@ static int exits_want(void *state, const struct want *want, struct why *why)
 	has_arguments = is_wanted(exits, want, USE_ARGUMENT);
 	has_times = is_wanted(exits, want, USE_TIME);
 	has_any = has_arguments || has_times || is_wanted(exits, want, USE_EXIT);
-	exits->has_wait = has_times && schedstat_is_on(exits->site.env);
+	exits->has_wait = has_times && schedstat_is_on(exits->args.env);
 	exits->flags = 0;
 	if (exits->bpf && (!has_any || has_arguments != exits->has_arguments))
 		stop(exits);
@@ -239,7 +239,7 @@ static int read_all(struct exits_state *exits, uint64_t now_ns, struct sample *s
 	if (!err)
 		err = exits_threads_end(exits->threads, sample, exits->flags);
 	exits->flags = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL;
-	sample->time_ns[exits->site.source] = now_ns;
+	sample->time_ns[exits->args.source] = now_ns;
 	return err;
 }
 

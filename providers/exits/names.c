@@ -29,7 +29,7 @@ struct name {
 };
 
 struct exits_names {
-	struct provider_site site;
+	struct provider_args args;
 	const struct split *splits[EXITS_REASONS]; /* by enum exit_kind; NULL: none */
 	struct reasons reasons[EXITS_REASONS];
 	struct exit_fields fields;
@@ -57,7 +57,7 @@ static int read_reasons(struct exits_names *names, enum exit_kind kind)
 	return err;
 }
 
-int exits_names_new(const struct provider_site *site, const struct split *exit,
+int exits_names_new(const struct provider_args *args, const struct split *exit,
 		    struct exits_names **ret_names)
 {
 	struct exits_names *names = calloc(1, sizeof(*names));
@@ -65,10 +65,10 @@ int exits_names_new(const struct provider_site *site, const struct split *exit,
 
 	if (!names)
 		return -ENOMEM;
-	names->site = *site;
+	names->args = *args;
 	names->splits[EXITS_VMEXIT] = exit;
 	names->splits[EXITS_USERSPACE] = &arch_userspace_split;
-	err = exit_fields_add(site->fields, site->source, EXIT_FIELDS_PARTS, &names->fields);
+	err = exit_fields_add(args->fields, args->source, EXIT_FIELDS_PARTS, &names->fields);
 	if (!err)
 		err = read_reasons(names, EXITS_VMEXIT);
 	if (!err)

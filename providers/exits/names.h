@@ -19,7 +19,7 @@ struct exits_names;
  * Adds the fields that are known before any exit. exit: the split of the VM exit, NULL: none. 0 or
  * -ENOMEM.
  */
-int exits_names_new(const struct provider_site *site, const struct split *exit,
+int exits_names_new(const struct provider_args *args, const struct split *exit,
 		    struct exits_names **ret_names);
 void exits_names_free(struct exits_names *names);
 

@@ -41,7 +41,7 @@ typedef bool (*key_fn)(const struct captured *captured, const struct want *want,
 		       struct key *ret_key);
 
 struct captured {
-	struct provider_site site;
+	struct provider_args args;
 	key_fn key_of;
 	char *text;	  /* the file; NULL: there is none, and so nothing was counted */
 	const char *next; /* where its next sample begins */
@@ -163,11 +163,11 @@ static int take_line(struct captured *captured, int tid, const char *line)
 {
 	char name[NAME_SIZE];
 	size_t len = take_name(line, name);
-	uint32_t id = len ? fields_find(captured->site.fields, name) : FIELD_NONE;
-	const struct field *field = id == FIELD_NONE ? NULL : fields_get(captured->site.fields, id);
+	uint32_t id = len ? fields_find(captured->args.fields, name) : FIELD_NONE;
+	const struct field *field = id == FIELD_NONE ? NULL : fields_get(captured->args.fields, id);
 	struct count *count;
 
-	if (!field || field->source != captured->site.source || is_sum(field))
+	if (!field || field->source != captured->args.source || is_sum(field))
 		return 0;
 	count = get_count(captured, tid, id);
 	if (!count)
@@ -239,7 +239,7 @@ static int advance(struct captured *captured)
 /* A row, and its part of the parent's sum. Waiting is no part of the whole time. */
 static int add_rows(struct captured *captured, struct key key, const struct count *count)
 {
-	const struct field *field = fields_get(captured->site.fields, count->field);
+	const struct field *field = fields_get(captured->args.fields, count->field);
 	struct played_row row = {
 		.key = key,
 		.count = count->now.count,
@@ -277,12 +277,12 @@ static int captured_next(void *state, const struct want *want, uint32_t flags,
 	}
 	if (err)
 		return err;
-	played_rows_join(&captured->rows, captured->site.fields);
-	sample->time_ns[captured->site.source] = captured->time_ns;
+	played_rows_join(&captured->rows, captured->args.fields);
+	sample->time_ns[captured->args.source] = captured->time_ns;
 	return played_rows_sample(&captured->rows, &want->fields, flags, sample);
 }
 
-static int captured_new(const struct provider_site *site, const char *name, key_fn key_of,
+static int captured_new(const struct provider_args *args, const char *name, key_fn key_of,
 			struct captured **ret_captured, struct why *why)
 {
 	struct captured *captured = calloc(1, sizeof(*captured));
@@ -292,9 +292,9 @@ static int captured_new(const struct provider_site *site, const char *name, key_
 
 	if (!captured)
 		return -ENOMEM;
-	captured->site = *site;
+	captured->args = *args;
 	captured->key_of = key_of;
-	env_path(site->env, path, sizeof(path), "%s", name);
+	env_path(args->env, path, sizeof(path), "%s", name);
 	err = read_whole(path, TEXT_MAX, &captured->text, &size);
 	if (err && err != -ENOENT) {
 		captured_close(captured);
@@ -312,8 +312,8 @@ static const struct guest *find_guest(const struct captured *captured, int tid)
 	const struct guest *guest;
 	char path[PATH_MAX];
 
-	for (size_t i = 0; (guest = guests_at(captured->site.guests, i)); i++) {
-		env_path(captured->site.env, path, sizeof(path), "/proc/%d/task/%d",
+	for (size_t i = 0; (guest = guests_at(captured->args.guests, i)); i++) {
+		env_path(captured->args.env, path, sizeof(path), "/proc/%d/task/%d",
 			 (int)guest->pid, tid);
 		if (guest_vcpu_by_tid(guest, tid) || path_exists(path))
 			break;
@@ -336,18 +336,18 @@ static bool event_key(const struct captured *captured, const struct want *want, 
 }
 
 /* The fields stay in the dictionary; what a live engine would count is not needed. */
-static int events_open(const void *recording, const struct provider_site *site, void **ret_state,
+static int events_open(const void *recording, const struct provider_args *args, void **ret_state,
 		       struct why *why)
 {
 	struct tracepoint_events events;
 	struct captured *captured;
-	int err = tracepoint_events_find(&events, site, why);
+	int err = tracepoint_events_find(&events, args, why);
 
 	(void)recording;
 	if (err)
 		return err;
 	tracepoint_events_release(&events);
-	err = captured_new(site, COUNTERS_PATH, event_key, &captured, why);
+	err = captured_new(args, COUNTERS_PATH, event_key, &captured, why);
 	if (!err)
 		*ret_state = captured;
 	return err;
@@ -366,7 +366,7 @@ static const struct player events_player = {
 static bool exit_key(const struct captured *captured, const struct want *want, int tid,
 		     struct key *ret_key)
 {
-	const struct guest *guest = guests_by_pid(captured->site.guests, tid);
+	const struct guest *guest = guests_by_pid(captured->args.guests, tid);
 	const struct vcpu *vcpu = guest_vcpu_by_tid(guest, tid);
 
 	(void)want;
@@ -421,7 +421,7 @@ static int add_name(const struct captured *captured, const struct exit_fields *f
 		return 0;
 	if (kind < EXITS_FIRST_ARGUMENT)
 		return exit_fields_reason(fields, kind, inner,
-					  is_idle(captured->site.env, inner), &id);
+					  is_idle(captured->args.env, inner), &id);
 	*label++ = '\0';
 	return exit_fields_argument(fields, kind, inner, find_reason(fields->fields, inner), label,
 				    &id);
@@ -430,9 +430,9 @@ static int add_name(const struct captured *captured, const struct exit_fields *f
 /* Adds a field for each name in the file. Reasons come before their arguments there. */
 static int add_exit_fields(const struct captured *captured)
 {
-	const struct provider_site *site = &captured->site;
+	const struct provider_args *args = &captured->args;
 	struct exit_fields fields;
-	int err = exit_fields_add(site->fields, site->source, EXIT_FIELDS_PARTS, &fields);
+	int err = exit_fields_add(args->fields, args->source, EXIT_FIELDS_PARTS, &fields);
 
 	for (const char *line = captured->text; line && *line && !err; line = next_line(line)) {
 		char name[NAME_SIZE];
@@ -452,11 +452,11 @@ static int exits_probe(const struct env *env, struct why *why)
 	return 0;
 }
 
-static int exits_open(const void *recording, const struct provider_site *site, void **ret_state,
+static int exits_open(const void *recording, const struct provider_args *args, void **ret_state,
 		      struct why *why)
 {
 	struct captured *captured;
-	int err = captured_new(site, EXITS_PATH, exit_key, &captured, why);
+	int err = captured_new(args, EXITS_PATH, exit_key, &captured, why);
 
 	(void)recording;
 	if (err)

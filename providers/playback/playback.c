@@ -24,7 +24,7 @@ static void playback_close(void *state)
 }
 
 int playback_open(const struct player *player, const void *recording,
-		  const struct provider_site *site, void **ret_state, struct why *why)
+		  const struct provider_args *args, void **ret_state, struct why *why)
 {
 	struct playback *playback = calloc(1, sizeof(*playback));
 	int err;
@@ -32,7 +32,7 @@ int playback_open(const struct player *player, const void *recording,
 	if (!playback)
 		return -ENOMEM;
 	playback->player = player;
-	err = player->open(recording, site, &playback->state, why);
+	err = player->open(recording, args, &playback->state, why);
 	if (err) {
 		playback_close(playback);
 		return err;

@@ -16,6 +16,6 @@ extern const struct provider playback_provider;
 
 /* recording: see struct player. Returns 0, or -errno with why. */
 int playback_open(const struct player *player, const void *recording,
-		  const struct provider_site *site, void **ret_state, struct why *why);
+		  const struct provider_args *args, void **ret_state, struct why *why);
 
 #endif

@@ -20,9 +20,9 @@ struct player {
 
 	/*
 	 * Adds its fields. recording: what is played, where that is not the captured machine
-	 * site->env; it outlives the player. Returns 0, or -errno with why.
+	 * args->env; it outlives the player. Returns 0, or -errno with why.
 	 */
-	int (*open)(const void *recording, const struct provider_site *site, void **ret_state,
+	int (*open)(const void *recording, const struct provider_args *args, void **ret_state,
 		    struct why *why);
 
 	/*

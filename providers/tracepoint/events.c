@@ -46,7 +46,7 @@ static int counter_add(struct tracepoint_events *events, struct counter counter,
 		counter_release(&counter);
 		return -ENOMEM;
 	}
-	counter.name = fields_get(events->site.fields, field)->name;
+	counter.name = fields_get(events->args.fields, field)->name;
 	counter.field = field;
 	events->counters[events->nr++] = counter;
 	return counter.system && counter.event && (counter.filter || !counter.split) ? 0 : -ENOMEM;
@@ -76,18 +76,18 @@ static int event_add(struct tracepoint_events *events, const char *system, const
 	struct field spec = {
 		.name = event,
 		.parent = FIELD_NONE,
-		.source = events->site.source,
+		.source = events->args.source,
 		.is_extra = is_extra_system(system),
-		.exit_rank = exit_rank(events->site.env->arch, system, event),
+		.exit_rank = exit_rank(events->args.env->arch, system, event),
 	};
 	uint32_t field;
 	int err;
 
-	if (fields_find(events->site.fields, event) != FIELD_NONE) {
+	if (fields_find(events->args.fields, event) != FIELD_NONE) {
 		snprintf(name, sizeof(name), "%s:%s", system, event);
 		spec.name = name;
 	}
-	err = fields_add(events->site.fields, &spec, &field);
+	err = fields_add(events->args.fields, &spec, &field);
 	if (err)
 		return err;
 	return counter_add(events,
@@ -118,13 +118,13 @@ static bool format_has_field(const char *system, const char *format, const char 
 static int reason_add(struct tracepoint_events *events, const struct split *split,
 		      const struct reason *reason, uint64_t id, uint32_t parent)
 {
-	const char *event = fields_get(events->site.fields, parent)->name;
+	const char *event = fields_get(events->args.fields, parent)->name;
 	char name[256], alias[256], filter[256];
 	struct field spec = {
 		.name = name,
 		.alias = reason->alias ? alias : NULL,
 		.parent = parent,
-		.source = events->site.source,
+		.source = events->args.source,
 		.is_idle = reason->flags & REASON_IDLE,
 	};
 	struct counter counter = { .tracepoint_id = id, .split = split };
@@ -134,7 +134,7 @@ static int reason_add(struct tracepoint_events *events, const struct split *spli
 	snprintf(name, sizeof(name), "%s(%s)", event, reason->name);
 	snprintf(alias, sizeof(alias), "%s(%s)", event, reason->alias ? reason->alias : "");
 	split_filter(split, reason, filter, sizeof(filter));
-	err = fields_add(events->site.fields, &spec, &field);
+	err = fields_add(events->args.fields, &spec, &field);
 	if (err)
 		return err;
 	counter.system = strdup(split->system);
@@ -151,8 +151,8 @@ static uint32_t split_field(const struct tracepoint_events *events, const struct
 	uint32_t field;
 
 	snprintf(name, sizeof(name), "%s:%s", split->system, split->event);
-	field = fields_find(events->site.fields, name);
-	return field != FIELD_NONE ? field : fields_find(events->site.fields, split->event);
+	field = fields_find(events->args.fields, name);
+	return field != FIELD_NONE ? field : fields_find(events->args.fields, split->event);
 }
 
 static int split_add(struct tracepoint_events *events, const struct split *split)
@@ -164,7 +164,7 @@ static int split_add(struct tracepoint_events *events, const struct split *split
 	int err = 0;
 
 	if (!format || parent == FIELD_NONE ||
-	    trace_event_id(events->site.env, split->system, split->event, &id) < 0 ||
+	    trace_event_id(events->args.env, split->system, split->event, &id) < 0 ||
 	    !format_has_field(split->system, format, split->field))
 		goto out;
 	err = reasons_of(split, format, &reasons);
@@ -178,7 +178,7 @@ out:
 
 static int splits_add(struct tracepoint_events *events)
 {
-	const struct split *split = events->site.env->arch->splits;
+	const struct split *split = events->args.env->arch->splits;
 	int err = 0;
 
 	for (; split && split->event && !err; split++)
@@ -211,7 +211,7 @@ static int system_add(struct tracepoint_events *events, const char *system)
 
 	for (size_t i = 0; i < n && !err; i++) {
 		uint64_t id = 0;
-		int id_err = trace_event_id(events->site.env, system, names[i], &id);
+		int id_err = trace_event_id(events->args.env, system, names[i], &id);
 
 		if (id_err)
 			events->unread_err = id_err;
@@ -251,7 +251,7 @@ static int why_forbidden(const struct env *env, const char *path, struct why *wh
 /* Why no event was found, and what to do. */
 static int why_none(const struct tracepoint_events *events, struct why *why)
 {
-	const char *tracefs = events->site.env->tracefs;
+	const char *tracefs = events->args.env->tracefs;
 	char path[PATH_MAX];
 	int err = events->unread_err;
 
@@ -263,8 +263,8 @@ static int why_none(const struct tracepoint_events *events, struct why *why)
 					 "cap_perfmon,cap_dac_read_search,cap_sys_ptrace+ep kvmtop",
 			       path, strerror(-err));
 	if (err == -EPERM)
-		return why_forbidden(events->site.env, path, why);
-	return trace_has_no_kvm(events->site.env, why);
+		return why_forbidden(events->args.env, path, why);
+	return trace_has_no_kvm(events->args.env, why);
 }
 
 /*
@@ -276,21 +276,21 @@ void tracepoint_events_number(struct tracepoint_events *events)
 	struct counter *counter = events->counters;
 	uint64_t id;
 
-	if (trace_event_id(events->site.env, counter->system, counter->event, &id) < 0 ||
+	if (trace_event_id(events->args.env, counter->system, counter->event, &id) < 0 ||
 	    id == counter->tracepoint_id)
 		return;
 	for (; counter < events->counters + events->nr; counter++)
-		trace_event_id(events->site.env, counter->system, counter->event,
+		trace_event_id(events->args.env, counter->system, counter->event,
 			       &counter->tracepoint_id);
 }
 
-int tracepoint_events_find(struct tracepoint_events *events, const struct provider_site *site,
+int tracepoint_events_find(struct tracepoint_events *events, const struct provider_args *args,
 			   struct why *why)
 {
 	int err;
 
-	*events = (struct tracepoint_events){ .site = *site };
-	err = tracefs_set_tracing_dir((char *)(uintptr_t)site->env->tracefs) ? -ENOMEM : 0;
+	*events = (struct tracepoint_events){ .args = *args };
+	err = tracefs_set_tracing_dir((char *)(uintptr_t)args->env->tracefs) ? -ENOMEM : 0;
 	if (!err)
 		err = systems_add(events);
 	if (!err && !events->nr)

@@ -11,14 +11,14 @@
 #include "providers/tracepoint/engine.h"
 
 struct tracepoint_events {
-	struct provider_site site;
+	struct provider_args args;
 	struct counter *counters;
 	size_t nr, room;
 	int unread_err; /* of the last event that is left out because its id cannot be read */
 };
 
 /* Adds all fields. 0, or -errno with why: no event was found, or there is no memory. */
-int tracepoint_events_find(struct tracepoint_events *events, const struct provider_site *site,
+int tracepoint_events_find(struct tracepoint_events *events, const struct provider_args *args,
 			   struct why *why);
 
 /* Reads the events' ids again. */

@@ -16,7 +16,7 @@
 #define REFUSED_SAMPLES 4 /* how many samples have the notice of an engine that was refused */
 
 struct tracepoints {
-	struct provider_site site;
+	struct provider_args args;
 	const struct engine *engine;
 	void *engine_state;
 	struct tracepoint_events events;
@@ -79,7 +79,7 @@ static int tracepoints_probe(const struct env *env, struct why *why)
 
 static int try_engine(struct tracepoints *tp, const struct engine *engine, struct why *why)
 {
-	int err = engine->open(tp->site.env, tp->events.counters, tp->events.nr,
+	int err = engine->open(tp->args.env, tp->events.counters, tp->events.nr,
 			       &tp->engine_state, why);
 
 	tp->engine = err ? NULL : engine;
@@ -89,7 +89,7 @@ static int try_engine(struct tracepoints *tp, const struct engine *engine, struc
 /* Opens the first that can work here; if none can, why is that of the last one. */
 static int open_engine(struct tracepoints *tp, struct why *why)
 {
-	const struct env *env = tp->site.env;
+	const struct env *env = tp->args.env;
 	const struct engine *engine;
 	int err = -EINVAL;
 	size_t at = 0;
@@ -107,15 +107,15 @@ static int open_engine(struct tracepoints *tp, struct why *why)
 	return err;
 }
 
-static int tracepoints_open(const struct provider_site *site, void **ret_state, struct why *why)
+static int tracepoints_open(const struct provider_args *args, void **ret_state, struct why *why)
 {
 	struct tracepoints *tp = calloc(1, sizeof(*tp));
 	int err;
 
 	if (!tp)
 		return -ENOMEM;
-	tp->site = *site;
-	err = tracepoint_events_find(&tp->events, site, why);
+	tp->args = *args;
+	err = tracepoint_events_find(&tp->events, args, why);
 	if (!err)
 		err = open_engine(tp, why);
 	if (err) {
@@ -144,7 +144,7 @@ static int target_guest(struct tracepoints *tp, const struct guest *guest)
 {
 	int n, err = 0;
 
-	while ((n = guest_threads(tp->site.env, guest->pid, tp->tids, (int)tp->room_tids)) >
+	while ((n = guest_threads(tp->args.env, guest->pid, tp->tids, (int)tp->room_tids)) >
 	       (int)tp->room_tids) {
 		if (array_grow(&tp->tids, &tp->room_tids, (size_t)n) < 0)
 			return -ENOMEM;
@@ -193,17 +193,17 @@ static int find_targets(struct tracepoints *tp, struct why *why)
 	tp->nr_targets = 0;
 	switch (tp->scope) {
 	case WANT_HOST:
-		err = cpus_online(tp->site.env, target_cpu, tp);
+		err = cpus_online(tp->args.env, target_cpu, tp);
 		if (err < 0)
 			return why_set(why, err, "cannot read " CPUS_ONLINE ": %s", strerror(-err));
 		err = 0;
 		break;
 	case WANT_GUEST:
-		guest = guests_by_id(tp->site.guests, tp->guest);
+		guest = guests_by_id(tp->args.guests, tp->guest);
 		err = guest ? target_guest(tp, guest) : 0;
 		break;
 	case WANT_EACH:
-		for (size_t i = 0; (guest = guests_at(tp->site.guests, i)) && !err; i++)
+		for (size_t i = 0; (guest = guests_at(tp->args.guests, i)) && !err; i++)
 			err = target_vcpus(tp, guest);
 		break;
 	}
@@ -261,7 +261,7 @@ static int tracepoints_collect(void *state, struct sample *sample, struct why *w
 
 	if (err)
 		return err;
-	err = tp->engine->read(tp->engine_state, sample, &sample->time_ns[tp->site.source], why);
+	err = tp->engine->read(tp->engine_state, sample, &sample->time_ns[tp->args.source], why);
 	add_refused_notice(tp, why);
 	return err;
 }

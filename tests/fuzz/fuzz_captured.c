@@ -11,14 +11,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct captured *make(const struct provider_site *site, key_fn key_of, const uint8_t *data,
+static struct captured *make(const struct provider_args *args, key_fn key_of, const uint8_t *data,
 			     size_t size)
 {
 	struct captured *captured = calloc(1, sizeof(*captured));
 
 	if (!captured)
 		abort();
-	captured->site = *site;
+	captured->args = *args;
 	captured->key_of = key_of;
 	captured->text = strndup((const char *)data, size);
 	captured->next = captured->text;
@@ -61,7 +61,7 @@ static void play(struct captured *captured, uint32_t guest)
 	struct want want = { .guest = guest };
 	struct why why;
 
-	for (uint32_t i = 0; i < fields_count(captured->site.fields); i += 2)
+	for (uint32_t i = 0; i < fields_count(captured->args.fields); i += 2)
 		field_set_add(&want.fields, i);
 	for (unsigned int i = 0; i < READS; i++) {
 		struct sample sample = { 0 };
@@ -79,7 +79,7 @@ static void play(struct captured *captured, uint32_t guest)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct env env = { .root = "/nowhere" };
-	struct provider_site site = { .env = &env, .fields = fields_new() };
+	struct provider_args args = { .env = &env, .fields = fields_new() };
 	struct fields *exit_fields = fields_new();
 	struct guests *guests;
 	struct captured *exits;
@@ -88,12 +88,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	env.arch = arch_by_name("SVM");
 	guests = guests_new(&env);
 	guest = guests_add_fake(guests, 100, "db1", 2); /* its threads are 101 and 102 */
-	site.guests = guests;
-	add_events(site.fields);
-	play(make(&site, event_key, data, size), guest);
-	fields_free(site.fields);
-	site.fields = exit_fields;
-	exits = make(&site, exit_key, data, size);
+	args.guests = guests;
+	add_events(args.fields);
+	play(make(&args, event_key, data, size), guest);
+	fields_free(args.fields);
+	args.fields = exit_fields;
+	exits = make(&args, exit_key, data, size);
 	if (add_exit_fields(exits) < 0)
 		abort();
 	play(exits, guest);

@@ -34,7 +34,7 @@ struct said {
 	uint32_t event, child, source;
 	uint32_t flags; /* of the next sample's rows: none after a want, as in the provider exits */
 	uint64_t count; /* 0: no row */
-	const struct provider_site *site;
+	const struct provider_args *args;
 	const char *shows; /* a child that it adds with its next sample */
 	int err;	/* of collect(), */
 	const char *why; /* and its reason */
@@ -49,32 +49,32 @@ static int fake_probe(const struct env *env, struct why *why)
 	return 0;
 }
 
-static int fake_open(struct said *said, const struct provider_site *site, const char *event,
+static int fake_open(struct said *said, const struct provider_args *args, const char *event,
 		     const char *child)
 {
-	struct field spec = { .name = event, .parent = FIELD_NONE, .source = site->source };
+	struct field spec = { .name = event, .parent = FIELD_NONE, .source = args->source };
 
 	said->nr_opened++;
-	said->site = site;
-	said->source = site->source;
-	assert_int_equal(fields_add(site->fields, &spec, &said->event), 0);
+	said->args = args;
+	said->source = args->source;
+	assert_int_equal(fields_add(args->fields, &spec, &said->event), 0);
 	spec.name = child;
 	spec.parent = said->event;
-	return fields_add(site->fields, &spec, &said->child);
+	return fields_add(args->fields, &spec, &said->child);
 }
 
-static int open_first(const struct provider_site *site, void **ret_state, struct why *why)
+static int open_first(const struct provider_args *args, void **ret_state, struct why *why)
 {
 	(void)why;
 	*ret_state = &first;
-	return fake_open(&first, site, "one", "one(child)");
+	return fake_open(&first, args, "one", "one(child)");
 }
 
-static int open_second(const struct provider_site *site, void **ret_state, struct why *why)
+static int open_second(const struct provider_args *args, void **ret_state, struct why *why)
 {
 	(void)why;
 	*ret_state = &second;
-	return fake_open(&second, site, "two", "two(child)");
+	return fake_open(&second, args, "two", "two(child)");
 }
 
 static int fake_want(void *state, const struct want *want, struct why *why)
@@ -104,7 +104,7 @@ static int fake_collect(void *state, struct sample *sample, struct why *why)
 				      .source = said->source };
 		uint32_t field;
 
-		assert_int_equal(fields_add(said->site->fields, &spec, &field), 0);
+		assert_int_equal(fields_add(said->args->fields, &spec, &field), 0);
 	}
 	if (said->why)
 		why_set(why, 0, "%s", said->why);

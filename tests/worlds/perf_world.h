@@ -363,8 +363,8 @@ static inline unsigned int count_leaders(const struct fixture *f)
 	unsigned int nr = 0;
 
 	pthread_mutex_lock(&perf->lock);
-	for (const struct perf_target *site = perf->targets; site; site = site->next) {
-		for (const struct perf_group *group = site->groups; group && !site->is_gone;
+	for (const struct perf_target *args = perf->targets; args; args = args->next) {
+		for (const struct perf_group *group = args->groups; group && !args->is_gone;
 		     group = group->next)
 			nr++;
 	}

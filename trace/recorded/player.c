@@ -28,7 +28,7 @@ static void recorded_close(void *state)
 typedef int (*add_fn)(struct played_rows *rows, const struct recorded *recorded,
 		      struct fields *fields, uint32_t source);
 
-static int open_source(const struct recorded *recorded, const struct provider_site *site,
+static int open_source(const struct recorded *recorded, const struct provider_args *args,
 		       add_fn add, const char *without, void **ret_state, struct why *why)
 {
 	struct source *source = calloc(1, sizeof(*source));
@@ -37,15 +37,15 @@ static int open_source(const struct recorded *recorded, const struct provider_si
 	if (!source)
 		return -ENOMEM;
 	source->recorded = recorded;
-	source->source = site->source;
-	err = add(&source->rows, recorded, site->fields, site->source);
+	source->source = args->source;
+	err = add(&source->rows, recorded, args->fields, args->source);
 	if (!err && !source->rows.nr)
 		err = why_set(why, -ENODATA, "%s", without);
 	if (err) {
 		recorded_close(source);
 		return err;
 	}
-	played_rows_join(&source->rows, site->fields);
+	played_rows_join(&source->rows, args->fields);
 	*ret_state = source;
 	return 0;
 }
@@ -73,10 +73,10 @@ static int recorded_next(void *state, const struct want *want, uint32_t flags,
 
 /* ---- events */
 
-static int events_open(const void *recording, const struct provider_site *site, void **ret_state,
+static int events_open(const void *recording, const struct provider_args *args, void **ret_state,
 		       struct why *why)
 {
-	return open_source(recording, site, recorded_add_events,
+	return open_source(recording, args, recorded_add_events,
 			   "the recording has no events of KVM", ret_state, why);
 }
 
@@ -105,10 +105,10 @@ static const struct player events_player = {
 
 /* ---- exits */
 
-static int exits_open(const void *recording, const struct provider_site *site, void **ret_state,
+static int exits_open(const void *recording, const struct provider_args *args, void **ret_state,
 		      struct why *why)
 {
-	return open_source(recording, site, recorded_add_exits,
+	return open_source(recording, args, recorded_add_exits,
 			   "the recording has no VM exits: they are the events kvm_exit, kvm_entry "
 			   "and kvm_userspace_exit",
 			   ret_state, why);

@@ -230,10 +230,10 @@ static void make_counters(const struct fixture *f, const char *const *names, siz
 
 static int try_open(struct fixture *f)
 {
-	struct provider_site site = { &f->env, f->guests, f->fields, SOURCE };
+	struct provider_args args = { &f->env, f->guests, f->fields, SOURCE };
 
 	f->why.text[0] = '\0';
-	return debugfs_provider.open(&site, &f->provider, &f->why);
+	return debugfs_provider.open(&args, &f->provider, &f->why);
 }
 
 static void want_scope(struct fixture *f, const char *const *names, size_t nr,

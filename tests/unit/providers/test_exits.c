@@ -95,7 +95,7 @@ static int setup(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
 	struct why why = { "" };
-	struct provider_site site;
+	struct provider_args args;
 
 	assert_non_null(w);
 	assert_int_equal(env_init(&w->env, "", &why), 0);
@@ -105,8 +105,8 @@ static int setup(void **state)
 	w->guests = guests_new(&w->inventory);
 	w->fields = fields_new();
 	w->guest = add_web1(w->guests);
-	site = (struct provider_site){ &w->env, w->guests, w->fields, 2 };
-	assert_int_equal(exits_names_new(&site, &arch_by_name("VMX")->splits[0], &w->names), 0);
+	args = (struct provider_args){ &w->env, w->guests, w->fields, 2 };
+	assert_int_equal(exits_names_new(&args, &arch_by_name("VMX")->splits[0], &w->names), 0);
 	w->threads = exits_threads_new(&(struct exits_threads_config){
 		.env = &w->env, .guests = w->guests, .names = w->names, .fields = w->fields,
 		.codes = codes, .max_threads = RECORDS, .is_timed = true });

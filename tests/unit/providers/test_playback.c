@@ -69,14 +69,14 @@ static int teardown(void **state)
 static void open_text(struct world *w, const char *text)
 {
 	const struct player *player = captured_player(&exits_provider);
-	struct provider_site site = { &w->env, w->guests, w->fields, 2 };
+	struct provider_args args = { &w->env, w->guests, w->fields, 2 };
 	FILE *file = fopen(w->path, "w");
 
 	assert_non_null(file);
 	fputs(text, file);
 	fclose(file);
 	assert_int_equal(player->probe(&w->env, &w->why), 0);
-	assert_int_equal(playback_open(player, NULL, &site, &w->playback, &w->why), 0);
+	assert_int_equal(playback_open(player, NULL, &args, &w->playback, &w->why), 0);
 	for (uint32_t i = 0; i < fields_count(w->fields); i++)
 		field_set_add(&w->want.fields, i);
 	assert_int_equal(playback_provider.want(w->playback, &w->want, &w->why), 0);
@@ -292,7 +292,7 @@ static void open_machine(struct machine *m, const char *root)
 	m->fields = fields_new();
 	assert_int_equal(guests_refresh(m->guests, 1, &why), 0);
 	assert_int_equal(playback_open(captured_player(&tracepoint_provider), NULL,
-				       &(struct provider_site){ &m->env, m->guests, m->fields, 1 },
+				       &(struct provider_args){ &m->env, m->guests, m->fields, 1 },
 				       &m->playback, &why),
 			 0);
 	for (uint32_t i = 0; i < fields_count(m->fields); i++)
@@ -371,10 +371,10 @@ static struct {
 	bool is_closed;
 } told;
 
-static int fake_open(const void *recording, const struct provider_site *site, void **ret_state,
+static int fake_open(const void *recording, const struct provider_args *args, void **ret_state,
 		     struct why *why)
 {
-	(void)site;
+	(void)args;
 	*ret_state = &told;
 	return recording ? 0 : why_set(why, -ENODATA, "nothing to play");
 }
@@ -409,16 +409,16 @@ static void players_that_seek_begin_with_every_want(void **state)
 		.name = "fake", .open = fake_open, .seek = fake_seek, .next = fake_next,
 		.close = fake_close,
 	};
-	struct provider_site site = { .source = 0 };
+	struct provider_args args = { .source = 0 };
 	struct sample sample = { 0 };
 	struct want want = { .scope = WANT_EACH };
 	struct why why = { "" };
 	void *playback;
 
 	(void)state;
-	assert_int_equal(playback_open(&player, NULL, &site, &playback, &why), -ENODATA);
+	assert_int_equal(playback_open(&player, NULL, &args, &playback, &why), -ENODATA);
 	assert_string_equal(why.text, "nothing to play");
-	assert_int_equal(playback_open(&player, &player, &site, &playback, &why), 0);
+	assert_int_equal(playback_open(&player, &player, &args, &playback, &why), 0);
 	assert_int_equal(field_set_add(&want.fields, 3), 0);
 	for (unsigned int i = 1; i <= 2; i++) {
 		told.nr_played = 0;

@@ -202,13 +202,13 @@ static const struct engine no_engine = {
 /* As the provider's open(), with that engine. */
 static int open_provider(struct fixture *f)
 {
-	struct provider_site site = { &f->env, f->guests, f->fields, SOURCE };
+	struct provider_args args = { &f->env, f->guests, f->fields, SOURCE };
 	struct tracepoints *tp = calloc(1, sizeof(*tp));
 	int err;
 
 	assert_non_null(tp);
-	tp->site = site;
-	err = tracepoint_events_find(&tp->events, &site, &f->why);
+	tp->args = args;
+	err = tracepoint_events_find(&tp->events, &args, &f->why);
 	if (err) {
 		tracepoints_close(tp);
 		return err;
