@@ -33,6 +33,7 @@ static inline int array_grow_bytes(void *array, size_t *room, size_t need, size_
 	memset(grown + *room * size, 0, (more - *room) * size);
 	memcpy(array, &grown, sizeof(grown));
 	*room = more;
+	/* cppcheck-suppress memleak ; the caller's pointer has it, by memcpy() */
 	return 0;
 }
 

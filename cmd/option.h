@@ -43,7 +43,7 @@ struct option_spec {
  * letter: 0: none; value: what the argument is called; member: of OPTIONS.
  */
 #define OPT_AT(member) offsetof(OPTIONS, member)
-#define OPT_HEADING(text) { .heading = text }
+#define OPT_HEADING(text) { .heading = (text) }
 #define OPT_FLAG(letter, name, member, help) \
 	{ NULL, letter, name, NULL, NULL, VALUE_FLAG, OPT_AT(member), help }
 #define OPT_HELP OPT_FLAG('h', "help", help, "this text")

@@ -230,7 +230,7 @@ int group_by(struct groups *groups, struct view *view, const struct query *query
 		else
 			err = -ENOMEM;
 	}
-	for (size_t i = 0; i < groups->nr; i++)
+	for (size_t i = 0; !err && i < groups->nr; i++)
 		group_merge(&groups->all, &groups->list[i]);
 	key_sums_release(&numbers);
 	return err;

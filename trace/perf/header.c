@@ -193,7 +193,9 @@ static int get_tracing_data(struct cursor *cursor, struct tep_types *types)
 		err = cursor_name(cursor, version, sizeof(version));
 	if (!err)
 		err = tracing_read_machine(cursor, types, &machine);
-	return err ? err : tracing_read_formats(cursor, types, strcmp(version, "0.5") != 0);
+	if (err)
+		return err;
+	return tracing_read_formats(cursor, types, strcmp(version, "0.5") != 0);
 }
 
 static int get_string(struct cursor *cursor, char *text, size_t size)

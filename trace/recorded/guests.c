@@ -72,7 +72,7 @@ struct guest_number {
 	UT_hash_handle hh;
 };
 
-#define IS_VCPU -2 /* value of guest_key.guest */
+#define IS_VCPU (-2) /* value of guest_key.guest */
 
 void guest_numbers_release(struct guest_numbers *numbers)
 {

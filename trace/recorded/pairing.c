@@ -203,21 +203,28 @@ static int on_mmio(struct pairing *pairing, struct recorded_thread *thread,
 	return 0;
 }
 
+/* Why the thread is outside the guest; NULL: it is not, or the reason is not known. */
+static const struct exit_key *open_exit(const struct recorded_thread *thread)
+{
+	const struct exit_count *count;
+
+	if (thread->state != VCPU_OUTSIDE)
+		return NULL;
+	count = &thread->counts[thread->spans[EXITS_VMEXIT].count];
+	return count->is_others ? NULL : &count->key;
+}
+
 static int on_argument(struct pairing *pairing, struct recorded_thread *thread,
 		       const struct meaning *meaning, const struct trace_event *event)
 {
 	enum exit_kind kind = meaning->counted_as;
-	const struct exit_count *exit = NULL; /* that it came with */
 	struct exit_key key;
 	int err;
 
 	/* The first argument is what the exit is about. Without exits there is only this event. */
 	if (kind > EXITS_MMIO && thread->is_open & 1U << kind)
 		return 0;
-	if (thread->state == VCPU_OUTSIDE)
-		exit = &thread->counts[thread->spans[EXITS_VMEXIT].count];
-	key = meaning_argument(&pairing->meanings, meaning, event,
-			       exit && !exit->is_others ? &exit->key : NULL);
+	key = meaning_argument(&pairing->meanings, meaning, event, open_exit(thread));
 	if (kind == EXITS_MMIO)
 		return on_mmio(pairing, thread, &key, event->time);
 	err = begin(pairing, thread, &key, kind == EXITS_IOPORT ? event->time : thread->since);

@@ -188,6 +188,8 @@ void latency_paint(const struct screen *screen, struct grid *grid, int first_row
 	struct scale scale = { .hist = hist_of(screen->view, row), .max = 1 };
 	struct span *span = &scale.span;
 
+	if (!scale.hist)
+		return;
 	*span = span_of(scale.hist, last_row - first_row);
 	for (unsigned int i = span->first; i <= span->last; i += span->step) {
 		uint64_t count = count_in(scale.hist, i, span);
