@@ -257,7 +257,8 @@ no_instance_of "$SPAWNED" "nothing goes on recording"
 # shellcheck disable=SC2016
 is "$(status_of sh -c 'ulimit -f 1; exec "$@"' sh "$KVMTOP" record -o "$TMP/none.dat" -- 0.1)" 1 \
 	"a limit that not even the head keeps"
-like "$(cat "$TMP/err")" "^kvmtop: $TMP/none.dat: the file cannot be written: File too large" \
+like "$(cat "$TMP/err")" \
+	"^kvmtop: $TMP/none.dat: what is recorded cannot be written: File too large" \
 	"is an error"
 check "that leaves no file" test ! -e "$TMP/none.dat"
 
@@ -291,7 +292,7 @@ is "$(status_of "$KVMTOP" record -o "$TMP/no/folder.dat" true)" 1 "no such folde
 is "$(status_of "$KVMTOP" record -o "$TMP" true)" 1 "a folder"
 is "$(status_of "$KVMTOP" record -o /dev/null true)" 1 "no regular file"
 is "$(status_of "$KVMTOP" record -o - true)" 2 "a pipe"
-like "$(cat "$TMP/err")" '^kvmtop: -o -: a trace.dat is not written to a pipe' "says why"
+like "$(cat "$TMP/err")" '^kvmtop: -o -: a trace.dat cannot be written to a pipe' "says why"
 check "no file is called that" test ! -e ./-
 if command -v setpriv >/dev/null 2>&1; then
 	mkdir -m 777 "$TMP/open"
