@@ -54,7 +54,7 @@ static int playback_want(void *state, const struct want *want, struct why *why)
 	return field_set_copy(&playback->want.fields, &want->fields);
 }
 
-/* All was counted in the whole interval before a sample; a want's first sample has no interval. */
+/* The first sample of a want has no interval; later samples count the whole interval before them. */
 static int playback_collect(void *state, struct sample *sample, struct why *why)
 {
 	struct playback *playback = state;
