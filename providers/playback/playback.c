@@ -54,7 +54,7 @@ static int playback_want(void *state, const struct want *want, struct why *why)
 	return field_set_copy(&playback->want.fields, &want->fields);
 }
 
-/* The first sample of a want has no interval; later samples count the whole interval before them. */
+/* The first sample of a want has no interval; a later one counts the whole interval before it. */
 static int playback_collect(void *state, struct sample *sample, struct why *why)
 {
 	struct playback *playback = state;
