@@ -65,8 +65,10 @@ struct perf_source {
 	struct entry *heap;
 	size_t nr_heap, heap_room;
 	uint64_t order;
-	uint64_t most, until; /* the latest time read; no record before until is to come */
-	bool has_until, is_at_end;
+	uint64_t most;	/* the latest time read */
+	uint64_t round; /* the latest time read before the last mark */
+	uint64_t until; /* no record before it is to come */
+	bool is_at_end;
 };
 
 /* ---- the heap */
@@ -195,11 +197,14 @@ static int on_lost(struct perf_source *perf, const struct perf_piece *piece, siz
 	return add_entry(perf, piece, &entry);
 }
 
-/* At a mark: the records from before the previous mark are complete. */
+/*
+ * At a mark: each CPU's ring was read after every record from before the previous mark was written.
+ * Records of this round itself may be later than what another CPU's ring still holds.
+ */
 static int on_round(struct perf_source *perf)
 {
-	perf->until = perf->has_until ? perf->most : 0;
-	perf->has_until = true;
+	perf->until = perf->round;
+	perf->round = perf->most;
 	return 0;
 }
 
