@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/types.h>
 
 #include "cmd/option.h"
 
@@ -165,6 +164,14 @@ int option_table_parse(const struct option_table *table, int argc, char **argv, 
 			return err;
 	}
 	return optind;
+}
+
+void option_take_guest(const struct option_spec *spec, const char **guest, pid_t *pid)
+{
+	if (spec->letter == 'g')
+		*pid = 0;
+	else if (spec->letter == 'p')
+		*guest = NULL;
 }
 
 static void help_line(FILE *out, const struct option_table *table, const struct option_spec *spec)

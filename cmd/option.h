@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "base/why.h"
 
@@ -78,6 +79,9 @@ struct option_table {
  */
 int option_table_parse(const struct option_table *table, int argc, char **argv, void *options,
 		       struct why *why);
+
+/* Call it from take(): of -g and -p the later wins. Forgets the other one's value. */
+void option_take_guest(const struct option_spec *spec, const char **guest, pid_t *pid);
 
 void option_table_help(const struct option_table *table, FILE *out);
 

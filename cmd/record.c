@@ -63,16 +63,13 @@ static const struct option_spec specs[] = {
 	OPT_HELP,
 };
 
-/* As in trace-cmd, a filter belongs to the event before it; the later of -g and -p wins. */
+/* As in trace-cmd, a filter belongs to the event before it. */
 static int take(void *ret_options, const struct option_spec *spec, const char *text,
 		struct why *why)
 {
 	struct options *options = ret_options;
 
-	if (spec->offset == OPT_AT(guest))
-		options->pid = 0;
-	else if (spec->offset == OPT_AT(pid))
-		options->guest = NULL;
+	option_take_guest(spec, &options->guest, &options->pid);
 	if (spec->offset == OPT_AT(event)) {
 		if (options->nr_choices == CHOICES_MAX)
 			return why_set(why, -EINVAL, "-e can be given at most %d times",

@@ -48,7 +48,7 @@ static const struct option_spec specs[] = {
 	OPT_FLAG('V', "version", version, "the version"),
 };
 
-/* Takes the delay; the later of -g and -p wins, as with kvm_stat. */
+/* Takes the delay, and -g or -p as kvm_stat does. */
 static int take(void *ret_options, const struct option_spec *spec, const char *text,
 		struct why *why)
 {
@@ -56,10 +56,7 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 
 	if (spec->offset == OPT_AT(delay_s))
 		return delay_parse(text, &options->delay_s, why);
-	if (spec->offset == OPT_AT(guest))
-		options->pid = 0;
-	else if (spec->offset == OPT_AT(pid))
-		options->guest = NULL;
+	option_take_guest(spec, &options->guest, &options->pid);
 	return 0;
 }
 

@@ -8,17 +8,17 @@
 #include "base/hash.h"
 #include "facts/field.h"
 
-struct entry {
+struct field_entry {
 	struct field field; /* this file frees its strings */
 	uint32_t id;
 	UT_hash_handle hh;
 };
 
 struct fields {
-	struct entry **list; /* by number; entries do not move, so pointers to fields stay valid */
+	struct field_entry **list; /* by number; entries do not move, as others point to them */
 	uint32_t nr;
 	size_t room;
-	struct entry *by_name;
+	struct field_entry *by_name;
 };
 
 struct fields *fields_new(void)
@@ -26,7 +26,7 @@ struct fields *fields_new(void)
 	return calloc(1, sizeof(struct fields));
 }
 
-static void entry_free(struct entry *entry)
+static void entry_free(struct field_entry *entry)
 {
 	if (!entry)
 		return;
@@ -65,9 +65,9 @@ static char *label_copy(const char *label)
 	return strndup(label, len && label[len - 1] == ')' ? len - 1 : len);
 }
 
-static struct entry *entry_new(const struct field *spec, const struct field *parent)
+static struct field_entry *entry_new(const struct field *spec, const struct field *parent)
 {
-	struct entry *entry = calloc(1, sizeof(*entry));
+	struct field_entry *entry = calloc(1, sizeof(*entry));
 	const char *label = spec->label ? NULL : label_in(spec, parent);
 
 	if (!entry)
@@ -89,7 +89,7 @@ static struct entry *entry_new(const struct field *spec, const struct field *par
 int fields_add(struct fields *fields, const struct field *spec, uint32_t *ret_id)
 {
 	struct field *parent = NULL;
-	struct entry *entry;
+	struct field_entry *entry;
 
 	HASH_FIND_STR(fields->by_name, spec->name, entry);
 	if (entry) {
@@ -128,7 +128,7 @@ const struct field *fields_get(const struct fields *fields, uint32_t id)
 
 uint32_t fields_find(const struct fields *fields, const char *name)
 {
-	struct entry *entry;
+	struct field_entry *entry;
 
 	HASH_FIND_STR(fields->by_name, name, entry);
 	return entry ? entry->id : FIELD_NONE;

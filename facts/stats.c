@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
+#include "base/array.h"
+#include "base/hash.h"
 #include "facts/stats.h"
 
 struct entry {
@@ -17,7 +16,7 @@ struct entry {
 
 struct stats {
 	struct entry **list;
-	size_t nr, cap;
+	size_t nr, room;
 	struct entry *by_key;
 	uint32_t kept_guest; /* see stats_keep_guest() */
 	size_t next; /* the index of the next row's key if rows have the order of the last sample */
@@ -60,15 +59,8 @@ static struct entry *stats_insert(struct stats *stats, const struct key *key)
 {
 	struct entry *entry;
 
-	if (stats->nr == stats->cap) {
-		size_t cap = stats->cap ? 2 * stats->cap : 256;
-		struct entry **list = reallocarray(stats->list, cap, sizeof(struct entry *));
-
-		if (!list)
-			return NULL;
-		stats->list = list;
-		stats->cap = cap;
-	}
+	if (array_grow(&stats->list, &stats->room, stats->nr + 1) < 0)
+		return NULL;
 	entry = calloc(1, sizeof(*entry));
 	if (!entry)
 		return NULL;
@@ -77,7 +69,7 @@ static struct entry *stats_insert(struct stats *stats, const struct key *key)
 	for (int i = 0; i < STATS_HISTORY; i++)
 		entry->stat.history[i] = -1;
 	HASH_ADD(hh, stats->by_key, stat.key, sizeof(*key), entry);
-	if (!entry->hh.tbl) {
+	if (!hash_has(entry)) {
 		free(entry);
 		return NULL;
 	}

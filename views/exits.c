@@ -95,37 +95,16 @@ static int add_row(struct view *view, const struct facts *facts, const struct gr
 	return 0;
 }
 
-static void add_total(struct view *view, const struct groups *groups)
-{
-	struct cell *cells = view->total.cells;
-
-	cells[REASON] = cell_text("Total");
-	cells[TOTAL] = cell_count(groups->all.sum.total);
-	cells[DELTA] = cell_count(groups->all.sum.delta);
-	cells[RATE] = exit_sum_rate(&groups->all.sum);
-	cells[TIME_SHARE] = group_time_share(&groups->all, &groups->split);
-}
-
-static bool is_shown(const struct query *query, const struct exit_sum *sum)
-{
-	return query->zeros || sum->total || sum->delta || sum->timing.delta_ns;
-}
-
 static int build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	struct exits exits = exits_choose(facts, false, true);
-	struct groups groups = { .by = GROUP_REASON };
+	struct groups groups = { .by = GROUP_REASON, .total = TOTAL, .time_share = TIME_SHARE };
 	int err = choose(query, facts, &exits, &groups.chosen);
 
-	if (!err)
-		err = group_by(&groups, view, query, facts);
-	for (size_t i = 0; !err && i < groups.nr; i++) {
-		if (is_shown(query, &groups.list[i].sum))
-			err = add_row(view, facts, &groups, &groups.list[i]);
-	}
-	add_total(view, &groups);
 	view->note = exits_note(&exits);
-	groups_release(&groups);
+	if (!err)
+		err = groups_build(&groups, view, query, facts, add_row);
+	field_set_release(&groups.chosen);
 	return err;
 }
 

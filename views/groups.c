@@ -207,8 +207,8 @@ static void add_stat(struct group *group, const struct stats_item *stat, bool is
 	group->halt_delta_ns += stat->timing->delta_ns;
 }
 
-int group_by(struct groups *groups, struct view *view, const struct query *query,
-	     const struct facts *facts)
+static int group_by(struct groups *groups, struct view *view, const struct query *query,
+		    const struct facts *facts)
 {
 	struct key_sums numbers = { 0 }; /* of groups, by their keys */
 	int err = 0;
@@ -236,7 +236,26 @@ int group_by(struct groups *groups, struct view *view, const struct query *query
 	return err;
 }
 
-void groups_release(struct groups *groups)
+static bool is_shown(const struct query *query, const struct exit_sum *sum)
 {
-	field_set_release(&groups->chosen);
+	return query->zeros || sum->total || sum->delta || sum->timing.delta_ns;
+}
+
+int groups_build(struct groups *groups, struct view *view, const struct query *query,
+		 const struct facts *facts, group_row_fn add_row)
+{
+	struct cell *cells = view->total.cells, *counts = &cells[groups->total];
+	const struct exit_sum *all = &groups->all.sum;
+	int err = group_by(groups, view, query, facts);
+
+	for (size_t i = 0; !err && i < groups->nr; i++) {
+		if (is_shown(query, &groups->list[i].sum))
+			err = add_row(view, facts, groups, &groups->list[i]);
+	}
+	cells[0] = cell_text("Total");
+	counts[0] = cell_count(all->total);
+	counts[1] = cell_count(all->delta);
+	counts[2] = exit_sum_rate(all);
+	cells[groups->time_share] = group_time_share(&groups->all, &groups->split);
+	return err;
 }

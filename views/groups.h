@@ -58,10 +58,11 @@ struct group {
 };
 
 struct groups {
-	/* Set before group_by(): */
+	/* Set before groups_build(): */
 	unsigned int by;	 /* GROUP_*: a group for each guest, vCPU, reason */
 	bool has_totals;	 /* timing.total[], too */
 	struct field_set chosen; /* the fields that are summed up */
+	size_t total, time_share; /* the columns Total, with Delta and the rate behind it; Time% */
 	/* The result: */
 	struct group *list; /* the view's: cells point into it */
 	size_t nr;
@@ -69,10 +70,16 @@ struct groups {
 	struct time_split split; /* of all vCPUs in scope */
 };
 
-/* Sums up the keys that the query is about. 0 or -ENOMEM. */
-int group_by(struct groups *groups, struct view *view, const struct query *query,
-	     const struct facts *facts);
-void groups_release(struct groups *groups);
+/* Adds the row of a group. 0 or -ENOMEM. */
+typedef int (*group_row_fn)(struct view *view, const struct facts *facts,
+			    const struct groups *groups, const struct group *group);
+
+/*
+ * Sums up the keys that the query is about, adds the row of each group that counted anything, by
+ * add_row, and the Total. The caller releases chosen. 0 or -ENOMEM.
+ */
+int groups_build(struct groups *groups, struct view *view, const struct query *query,
+		 const struct facts *facts, group_row_fn add_row);
 
 /*
  * Fills the cells of the columns from Time% to Max, which have the same order in every view. The

@@ -135,32 +135,15 @@ static int add_row(struct view *view, const struct facts *facts, const struct gr
 	return 0;
 }
 
-static void add_total(struct view *view, const struct groups *groups)
-{
-	struct cell *cells = view->total.cells;
-
-	cells[WHAT] = cell_text("Total");
-	cells[TOTAL] = cell_count(groups->all.sum.total);
-	cells[DELTA] = cell_count(groups->all.sum.delta);
-	cells[RATE] = exit_sum_rate(&groups->all.sum);
-	cells[TIME_SHARE] = group_time_share(&groups->all, &groups->split);
-}
-
 static int build(struct view *view, const struct query *query, const struct facts *facts)
 {
-	struct groups groups = { .by = GROUP_GUEST | GROUP_REASON };
+	struct groups groups = { .by = GROUP_GUEST | GROUP_REASON, .total = TOTAL,
+				 .time_share = TIME_SHARE };
 	int err = choose(query, facts, &groups.chosen);
 
 	if (!err)
-		err = group_by(&groups, view, query, facts);
-	for (size_t i = 0; !err && i < groups.nr; i++) {
-		const struct group *group = &groups.list[i];
-
-		if (query->zeros || group->sum.total || group->sum.delta)
-			err = add_row(view, facts, &groups, group);
-	}
-	add_total(view, &groups);
-	groups_release(&groups);
+		err = groups_build(&groups, view, query, facts, add_row);
+	field_set_release(&groups.chosen);
 	return err;
 }
 

@@ -75,4 +75,38 @@ enum {
 	OWNER_HISTORY,
 };
 
+/*
+ * The rows of these columns in the column tables of both views; of_all: what %Total is a share of.
+ */
+#define OWNER_COLUMNS(of_all) \
+	[OWNER_TOTAL] = { "total", "Total", \
+			  "exits since the start or r; with a filter, what it selects", \
+			  CELL_COUNT, 10, COLUMN_SPARE(11) }, \
+	[OWNER_SHARE] = { "share", "%Total", of_all, CELL_PERCENT, 7, COLUMN_SPARE(12) }, \
+	[OWNER_DELTA] = { "delta", "Delta", "since the previous sample", CELL_COUNT, 10, \
+			  COLUMN_MACHINE_ONLY }, \
+	[OWNER_RATE] = { "rate", "CurAvg/s", "per second between the last two samples", CELL_RATE, \
+			 9, 0 }, \
+	[OWNER_GUEST] = { "guest_percent", "Guest%", "of its vCPUs' time: in the guest", \
+			  CELL_PERCENT, 6, COLUMN_SPARE(1) }, \
+	[OWNER_KVM] = { "kvm_percent", "KVM%", "of it: KVM handles an exit", CELL_PERCENT, 5, \
+			COLUMN_SPARE(3) }, \
+	[OWNER_USER] = { "user_percent", "User%", "of it: in user space, the VMM", \
+			 CELL_PERCENT, 5, COLUMN_SPARE(4) }, \
+	[OWNER_HALT] = { "halt_percent", "Halt%", "of it: the vCPU has nothing to do", \
+			 CELL_PERCENT, 5, COLUMN_SPARE(6) }, \
+	[OWNER_WAIT] = { "wait_percent", "Wait%", \
+			 "of it: it could run, but has no CPU; a part of the others", \
+			 CELL_PERCENT, 5, COLUMN_SPARE(7) }, \
+	[OWNER_TIME] = { "vcpu_ns", "vCPU time", "the time of its vCPUs that the shares are of", \
+			 CELL_NS, 7, COLUMN_MACHINE_ONLY }, \
+	[OWNER_SPLIT] = { "split", "Time split", "guest, KVM, user and halt as a picture", \
+			  CELL_SPLIT, 16, COLUMN_SPARE(9) }, \
+	[OWNER_TOP] = { "top", "Top exit", "the reason that took most time, halts left out", \
+			CELL_TEXT, 18, COLUMN_LEAST(12) | COLUMN_SPARE(5) }, \
+	[OWNER_TOP_SHARE] = { "top_percent", "Top%", "its share of the time of all but halts", \
+			      CELL_PERCENT, 5, COLUMN_SPARE(10) }, \
+	[OWNER_HISTORY] = { "history", "History", "the rate over the last samples", CELL_SPARK, \
+			    30, COLUMN_SPARE(13) }
+
 #endif

@@ -133,15 +133,8 @@ int view_column_find(const struct view_type *type, const char *id, bool is_recor
 
 struct view_row *view_add(struct view *view)
 {
-	if (view->nr_rows == view->cap_rows) {
-		size_t cap = view->cap_rows ? 2 * view->cap_rows : 128;
-		struct view_row *rows = reallocarray(view->rows, cap, sizeof(*rows));
-
-		if (!rows)
-			return NULL;
-		view->rows = rows;
-		view->cap_rows = cap;
-	}
+	if (array_grow(&view->rows, &view->room_rows, view->nr_rows + 1) < 0)
+		return NULL;
 
 	struct view_row *row = &view->rows[view->nr_rows++];
 

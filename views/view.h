@@ -148,7 +148,7 @@ void view_type_titles(char *buf, size_t size);
 struct view {
 	const struct view_type *type;
 	struct view_row *rows;
-	size_t nr_rows, cap_rows;
+	size_t nr_rows, room_rows;
 	struct view_row total; /* the sums of all rows, shown or not */
 	bool is_cycles; /* CELL_NS has cycles instead of ns */
 	uint32_t absent; /* columns without any value, as bits: for programs only */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "arch/argument.h"
+#include "base/array.h"
 #include "facts/exit_fields.h"
 #include "trace/recorded/meaning.h"
 
@@ -63,7 +64,7 @@ static void set_argument(struct meaning *meaning, enum exit_kind kind, const cha
 
 static bool find_foreign_argument(struct meaning *meaning)
 {
-	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(foreign); i++) {
 		const struct foreign *from = &foreign[i];
 
 		if (!is_type(meaning->type, from->system, from->name))

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "trace/report/report.h"
 
 /* Its rows, and the VMX exit that each is about. */
@@ -36,7 +37,7 @@ static const struct acrn_row {
 	{ "VMEXIT_UNHANDLED", UINT64_MAX },
 };
 
-#define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
+#define NR_ROWS ARRAY_SIZE(rows)
 
 struct sums {
 	uint64_t count[NR_ROWS + 1], cycles[NR_ROWS + 1]; /* the last is the total */

@@ -9,6 +9,7 @@
 #include <json-c/json.h>
 #include <uthash.h>
 
+#include "base/array.h"
 #include "trace/timeline/perf_stat.h"
 
 #define FIELDS_MAX 48
@@ -194,7 +195,7 @@ static int fill_json(struct json_object *object, struct perf_line *line)
 	if (!value || !event || !is_decimal(value))
 		return 0;
 	add_name(line, event, "");
-	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(of); i++) {
 		text = member(object, of[i]);
 		if (!text)
 			continue;

@@ -23,9 +23,9 @@ struct room {
 };
 
 /* Counts, which have wide columns, have thousands marks; a pid has none. */
-static bool is_grouped(const struct column *column, const struct layout *layout)
+static bool is_grouped(const struct column *column, int cols)
 {
-	return layout->is_grouped && column->width >= 9 &&
+	return cols >= GROUPED_MIN && column->width >= 9 &&
 	       (column->type == CELL_COUNT || column->type == CELL_RATE);
 }
 
@@ -55,7 +55,7 @@ static int wanted_width(const struct screen *screen, const struct layout *layout
 		return COLUMN_LEAST_OF(column->flags);
 	if (column->type == CELL_SPARK)
 		return SPARK_MIN;
-	if (is_grouped(column, layout)) /* a mark for every three digits */
+	if (layout->is_grouped[i]) /* a mark for every three digits */
 		width += (width + 2) / 3;
 	return digits > width ? digits : width;
 }
@@ -212,10 +212,10 @@ void layout_make(struct layout *layout, const struct screen *screen, int cols)
 		.spare = cols,
 	};
 
-	*layout = (struct layout){ .is_grouped = cols >= GROUPED_MIN };
+	*layout = (struct layout){ .name = 0 };
 	for (size_t i = 0; i < room.nr; i++) {
-		layout->grouped[i] = is_grouped(&room.columns[i], layout);
-		room.digits[i] = longest_number(screen->view, i, layout->grouped[i]);
+		layout->is_grouped[i] = is_grouped(&room.columns[i], cols);
+		room.digits[i] = longest_number(screen->view, i, layout->is_grouped[i]);
 		room.wanted[i] = wanted_width(screen, layout, i, room.digits[i]);
 		set_width(layout, &room, i, room.wanted[i]);
 	}

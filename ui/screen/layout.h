@@ -9,9 +9,8 @@
 
 struct layout {
 	int col[VIEW_COLUMNS], width[VIEW_COLUMNS]; /* width 0: the column is not shown */
-	size_t name;	 /* the first column that is shown: has the signs of the tree */
-	bool is_grouped; /* counts have thousands marks in these columns: */
-	bool grouped[VIEW_COLUMNS];
+	size_t name; /* the first column that is shown: has the signs of the tree */
+	bool is_grouped[VIEW_COLUMNS]; /* its counts have thousands marks */
 	bool is_short[VIEW_COLUMNS]; /* too narrow for its longest number: all have units */
 };
 

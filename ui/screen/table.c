@@ -174,7 +174,7 @@ static void paint_cell(const struct painter *painter, size_t i)
 	if (layout->is_short[i])
 		format_short(text, sizeof(text), cell, width);
 	else
-		format_cell(text, sizeof(text), cell, width, layout->grouped[i]);
+		format_cell(text, sizeof(text), cell, width, layout->is_grouped[i]);
 	grid_put(painter->grid, painter->row, col + width - format_width(text), painter->style,
 		 text);
 }
