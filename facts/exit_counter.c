@@ -46,7 +46,8 @@ struct exits exits_choose(const struct facts *facts, bool by_guest, bool is_time
 
 		if (!is_counter(field, is_timed) || (by_guest && stat->key.guest == GUEST_ANY))
 			continue;
-		this_score = score(field, stat->total || stat->delta);
+		/* Exits that are timed have a key only if there were any; r sets its total to 0. */
+		this_score = score(field, field->use == USE_EXIT || stat->total || stat->delta);
 		if (this_score < best_score) {
 			best_score = this_score;
 			best = (struct exits){ field->source, field->exit_rank };

@@ -20,12 +20,19 @@ char LICENSE[] SEC("license") = "GPL";
 
 /* Set before loading: the kernel drops the code of what is not used. */
 const volatile _Bool has_task_storage = 1;
+const volatile _Bool has_exits; /* on_exit is loaded: what happens to a thread begins with it */
 const volatile _Bool has_type;	      /* a second field says what kind of exit it is */
 const volatile __u64 type_of_field;   /* see struct split */
 const volatile __u64 type_bit;
 
 /* By CPU, in a cache line each: the record of the thread that was last seen there. */
 __u32 guesses[CPUS][16];
+
+/*
+ * All programs are attached. Before that no thread gets a record, and without a record nothing of
+ * it is counted: so an exit that began earlier is counted by none of the programs.
+ */
+_Bool is_counting;
 
 /* How many found no room, each counted once. */
 __u64 lost_exits, lost_arguments;
@@ -110,46 +117,61 @@ static __always_inline struct exits_thread *find_thread(__u32 cpu)
 	return bpf_map_lookup_elem(&threads, &i);
 }
 
-/* Keeps the number of the thread's record; 0: no memory for it. */
-static __always_inline __u32 *keep_number(__u32 number)
+/* Where the number of the thread's record is kept, 0 if it has none; NULL: no memory for it. */
+static __always_inline __u32 *keep_number(void)
 {
-	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	__u32 tid = (__u32)bpf_get_current_pid_tgid(), none = 0;
 
 	if (has_task_storage)
-		return bpf_task_storage_get(&by_task, bpf_get_current_task_btf(), &number,
+		return bpf_task_storage_get(&by_task, bpf_get_current_task_btf(), &none,
 					    BPF_LOCAL_STORAGE_GET_F_CREATE);
-	bpf_map_update_elem(&by_tid, &tid, &number, BPF_ANY);
+	bpf_map_update_elem(&by_tid, &tid, &none, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&by_tid, &tid);
 }
 
-/*
- * Gives a record to a thread that is seen for the first time. Or it has one already: up to Linux
- * 6.1 the kernel does not find a task's storage while its CPU works on the storage of another task.
- */
-static __noinline struct exits_thread *add_thread(__u32 vcpu)
+static __always_inline __u32 begin_record(__u32 vcpu)
 {
-	struct exits_thread *thread;
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	__u32 *number, i;
+	struct exits_thread *thread;
+	__u32 i;
 
 	if (bpf_map_pop_elem(&free_threads, &i))
 		return 0;
 	thread = bpf_map_lookup_elem(&threads, &i);
-	number = thread ? keep_number(i + 1) : 0;
-	if (!number || *number != i + 1) {
-		bpf_map_push_elem(&free_threads, &i, 0);
-		if (!number)
-			return 0;
-		i = *number - 1;
-		return bpf_map_lookup_elem(&threads, &i);
-	}
+	if (!thread)
+		return 0;
 	thread->tgid = pid_tgid >> 32;
 	thread->vcpu = vcpu;
 	thread->number = i;
 	thread->first_ns = bpf_ktime_get_ns();
 	thread->pid_tgid = pid_tgid;
 	thread->tid = (__u32)pid_tgid; /* last: with a tid the record is in use */
-	return thread;
+	return i + 1;
+}
+
+/*
+ * The record of a thread that find_thread() did not find: a new one if begins, or one that it has
+ * already: up to Linux 6.1 the kernel does not find a task's storage while its CPU works on the
+ * storage of another task. 0: it has none, and *lost counts that if it ought to have one.
+ */
+static __noinline struct exits_thread *add_thread(__u32 vcpu, _Bool begins, __u64 *lost)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid(), *number, i;
+
+	if (!is_counting)
+		return 0;
+	number = keep_number();
+	if (number && !*number && begins)
+		*number = begin_record(vcpu);
+	if (number && *number) {
+		i = *number - 1;
+		return bpf_map_lookup_elem(&threads, &i);
+	}
+	if (number && !has_task_storage)
+		bpf_map_delete_elem(&by_tid, &tid);
+	if (begins)
+		__sync_fetch_and_add(lost, 1);
+	return 0;
 }
 
 /* The cell of a code that is seen for the first time, or is too large for dense[]. */
@@ -241,11 +263,9 @@ int on_exit(void *ctx)
 	struct exits_thread *thread = find_thread(cpu);
 
 	if (!thread)
-		thread = add_thread(LOAD(ctx, FIELD_VCPU));
-	if (!thread) {
-		__sync_fetch_and_add(&lost_exits, 1);
+		thread = add_thread(LOAD(ctx, FIELD_VCPU), 1, &lost_exits);
+	if (!thread)
 		return 1;
-	}
 	cell = find_cell(code_of(ctx), EXITS_VMEXIT);
 	count(thread, cell);
 	thread->cpu = cpu;
@@ -304,11 +324,9 @@ int on_userspace(void *ctx)
 	__u64 code;
 
 	if (!thread)
-		thread = add_thread(EXITS_NO_VCPU);
-	if (!thread) {
-		__sync_fetch_and_add(&lost_exits, 1);
+		thread = add_thread(EXITS_NO_VCPU, !has_exits, &lost_exits);
+	if (!thread)
 		return 1;
-	}
 	end_userspace(thread);
 	code = LOAD(ctx, FIELD_REASON);
 	cell = find_cell(exits_user_code(code, (int)LOAD(ctx, FIELD_TYPE)), EXITS_USERSPACE);
@@ -327,11 +345,9 @@ static __always_inline int on_argument(void *ctx, __u8 kind)
 	struct exits_cell *cell;
 
 	if (!thread)
-		thread = add_thread(EXITS_NO_VCPU);
-	if (!thread) {
-		__sync_fetch_and_add(&lost_arguments, 1);
+		thread = add_thread(EXITS_NO_VCPU, !has_exits, &lost_arguments);
+	if (!thread)
 		return 1;
-	}
 	key = &thread->argument;
 	key->a = LOAD(ctx, FIELD_A);
 	key->b = LOAD(ctx, FIELD_B);

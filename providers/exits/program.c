@@ -72,6 +72,7 @@ static int set_exit(struct exits_bpf *bpf)
 		entry = tracefs_event_file_read(NULL, exit->system, exit->entry_event, "id", NULL);
 	bpf->is_timed = entry && bpf_program__autoload(program->progs.on_exit);
 	bpf_program__set_autoload(program->progs.on_entry, bpf->is_timed);
+	program->rodata->has_exits = bpf_program__autoload(program->progs.on_exit);
 	free(entry);
 	return 0;
 }
@@ -210,7 +211,6 @@ static int attach_argument(struct exits_bpf *bpf, size_t i)
 	return event ? attach_event(bpf, argument_program(bpf, i), event->system, event->event) : 0;
 }
 
-/* The entry last: it would count nothing before the exit is attached. */
 static int attach(struct exits_bpf *bpf)
 {
 	const struct split *exit = bpf->config.exit, *user = &arch_userspace_split;
@@ -341,6 +341,8 @@ int exits_bpf_attach(struct exits_bpf *bpf, struct why *why)
 
 	if (!err)
 		err = attach(bpf);
+	if (!err)
+		bpf->program->bss->is_counting = true;
 	if (err)
 		return why_set(why, err, "cannot attach to the kernel's events: %s",
 			       strerror(-err));

@@ -74,6 +74,7 @@ static int setup(void **state)
 	if (!err) {
 		const struct exits_bpf_config config = {
 			.env = &machine->env,
+			.exit = &arch_by_name("VMX")->splits[0],
 			.max_threads = THREADS,
 			.has_arguments = true,
 		};

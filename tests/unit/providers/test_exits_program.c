@@ -28,7 +28,7 @@ enum { FIELD_REASON, FIELD_TYPE, FIELD_VCPU, FIELD_A, FIELD_B, FIELD_C, FIELDS }
 static void *bpf_map_lookup_elem(void *map, const void *key);
 static long bpf_map_update_elem(void *map, const void *key, const void *value, uint64_t flags);
 static long bpf_map_pop_elem(void *map, void *value);
-static long bpf_map_push_elem(void *map, const void *value, uint64_t flags);
+static long bpf_map_delete_elem(void *map, const void *key);
 static void *bpf_task_storage_get(void *map, void *task, void *value, uint64_t flags);
 static void *bpf_get_current_task_btf(void);
 static uint64_t bpf_get_current_pid_tgid(void);
@@ -45,7 +45,14 @@ int on_cpuid(void *ctx);
 int on_hypercall(void *ctx);
 int on_sysreg(void *ctx);
 
+/* What is constant in the kernel is set by the tests. */
+#include <linux/bpf.h>
+
+#include "providers/exits/shared.h"
+
+#define const
 #include "providers/exits/exits.bpf.c" /* NOLINT(bugprone-suspicious-include): what is tested */
+#undef const
 
 #define RECORDS 4
 #define ARGUMENTS 8
@@ -120,11 +127,11 @@ static long bpf_map_pop_elem(void *map, void *value)
 	return 0;
 }
 
-static long bpf_map_push_elem(void *map, const void *value, uint64_t flags)
+/* Only kernels without task storage need it. */
+static long bpf_map_delete_elem(void *map, const void *key)
 {
-	(void)flags;
-	assert_ptr_equal(map, &free_threads);
-	m.free_threads[m.nr_free++] = *(const uint32_t *)value;
+	(void)key;
+	assert_ptr_equal(map, &by_tid);
 	return 0;
 }
 
@@ -170,6 +177,9 @@ static int setup(void **state)
 	memset(guesses, 0xff, sizeof(guesses));
 	memset(dense, 0, sizeof(dense));
 	lost_exits = 0;
+	lost_arguments = 0;
+	is_counting = true;
+	has_exits = true;
 	m.next_cell = 1;
 	m.tid = 1;
 	for (uint32_t i = 0; i < RECORDS; i++)
@@ -191,6 +201,13 @@ static void leaves_at(uint64_t now_ns, uint64_t reason, int error)
 
 	m.now_ns = now_ns;
 	assert_int_equal(on_userspace(event), 1);
+}
+
+static void writes_port(void)
+{
+	uint64_t event[FIELDS] = { [FIELD_A] = 0x3f8, [FIELD_B] = 1, [FIELD_C] = 1 };
+
+	assert_int_equal(on_ioport(event), 1);
 }
 
 static void enters_at(uint64_t now_ns)
@@ -239,6 +256,7 @@ static void test_two_exits_to_user_space(void **state)
 static void test_user_space_alone(void **state)
 {
 	(void)state;
+	has_exits = false;
 	leaves_at(1000, IO, 0);
 	leaves_at(9000, IO, 0);
 	assert_int_equal(cell_of(0, IO, EXITS_USERSPACE)->count, 2);
@@ -274,13 +292,63 @@ static void test_no_room(void **state)
 	assert_int_equal(lost_exits, 1);
 }
 
+/* An exit that began before all programs were attached: none of them counts any of it. */
+static void test_first_moments(void **state)
+{
+	(void)state;
+	is_counting = false;
+	exits_at(1000, IO);
+	writes_port();
+	is_counting = true;
+	writes_port();
+	leaves_at(1100, IO, 0);
+	enters_at(1200);
+	assert_int_equal(m.records[0].tid, 0);
+	assert_int_equal(m.nr_arguments, 0);
+	assert_int_equal(lost_exits + lost_arguments, 0);
+	exits_at(2000, IO);
+	writes_port();
+	enters_at(2500);
+	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->count, 1);
+	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->time_ns, 500);
+	assert_int_equal(m.argument_cells[0].count, 1);
+	assert_int_equal(dense[EXITS_USERSPACE][IO], 0);
+}
+
+/* But a thread that has a record keeps it while its storage cannot be looked at. */
+static void test_busy_storage_in_an_exit(void **state)
+{
+	(void)state;
+	exits_at(1000, IO);
+	m.cpu = 1;
+	m.is_busy = true;
+	writes_port();
+	m.cpu = 2;
+	leaves_at(1100, IO, 0);
+	m.is_busy = false;
+	assert_int_equal(m.argument_cells[0].count, 1);
+	assert_int_equal(cell_of(0, IO, EXITS_USERSPACE)->count, 1);
+}
+
+/* Where kvm_exit does not fire, a thread begins with whatever happens to it. */
+static void test_argument_alone(void **state)
+{
+	(void)state;
+	has_exits = false;
+	is_counting = false;
+	writes_port();
+	assert_int_equal(m.nr_arguments, 0);
+	is_counting = true;
+	writes_port();
+	assert_int_equal(m.argument_cells[0].count, 1);
+	assert_int_equal(m.argument_keys[0].cell, EXITS_NO_CELL);
+}
+
 static void test_argument_has_the_exits_time(void **state)
 {
-	uint64_t event[FIELDS] = { [FIELD_A] = 0x3f8, [FIELD_B] = 1, [FIELD_C] = 1 };
-
 	(void)state;
 	exits_at(1000, HLT);
-	assert_int_equal(on_ioport(event), 1);
+	writes_port();
 	enters_at(1250);
 	assert_int_equal(m.nr_arguments, 1);
 	assert_int_equal(m.argument_keys[0].a, 0x3f8);
@@ -297,6 +365,9 @@ int main(void)
 		TEST(test_user_space_alone),
 		TEST(test_busy_storage),
 		TEST(test_no_room),
+		TEST(test_first_moments),
+		TEST(test_busy_storage_in_an_exit),
+		TEST(test_argument_alone),
 		TEST(test_argument_has_the_exits_time),
 	};
 
