@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the list of event formats, and parses each with libtraceevent. */
+/* Reads the list of event formats, and the names of threads. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,29 +25,41 @@ static int skip_text(struct cursor *cursor, const char *name)
 	return err ? err : cursor_skip(cursor, size);
 }
 
-int tracing_read_events(struct cursor *cursor, struct tep_types *types, const char *system)
+/* The event's records have the type "unknown". Said once for each file. */
+static void add_damaged(const struct cursor *cursor, uint64_t at, struct event_types *types)
+{
+	if (!types->has_damaged)
+		trace_add_problem(cursor->file, cursor->memory ? 0 : at,
+				  "the format of an event is damaged");
+	types->has_damaged = true;
+}
+
+int tracing_read_events(struct cursor *cursor, struct event_types *types, const char *system)
 {
 	uint32_t nr = 0;
 	int err = cursor_u32(cursor, &nr);
 
 	for (uint32_t i = 0; i < nr && !err; i++) {
-		uint64_t size = 0;
+		uint64_t size = 0, begin;
 		char *text = NULL;
 
 		err = cursor_u64(cursor, &size);
+		begin = cursor->at;
 		if (!err)
 			err = cursor_text(cursor, size, &text);
 		if (err)
 			return err;
-		err = tep_types_parse(types, text, size, system);
+		err = event_types_add(types, text, size, system);
 		free(text);
-		if (err == -EINVAL)
-			err = 0; /* the event's records have the type "unknown" */
+		if (err == -EINVAL) {
+			add_damaged(cursor, begin, types);
+			err = 0;
+		}
 	}
 	return err;
 }
 
-int tracing_read_systems(struct cursor *cursor, struct tep_types *types)
+int tracing_read_systems(struct cursor *cursor, struct event_types *types)
 {
 	char name[TRACING_NAME_SIZE];
 	uint32_t nr = 0;
@@ -69,7 +81,7 @@ static int skip_sized(struct cursor *cursor)
 	return err ? err : cursor_skip(cursor, size);
 }
 
-int tracing_read_comms(struct cursor *cursor, struct tep_types *types)
+int tracing_read_comms(struct cursor *cursor, struct event_types *types)
 {
 	uint64_t size;
 	char *text;
@@ -82,12 +94,12 @@ int tracing_read_comms(struct cursor *cursor, struct tep_types *types)
 	err = cursor_text(cursor, size, &text);
 	if (err)
 		return err;
-	tep_parse_saved_cmdlines(types->tep, text);
+	err = comms_read(&types->comms, text);
 	free(text);
-	return 0;
+	return err;
 }
 
-int tracing_read_machine(struct cursor *cursor, struct tep_types *types,
+int tracing_read_machine(struct cursor *cursor, struct event_types *types,
 			 struct tracing_machine *ret_machine)
 {
 	struct tracing_machine machine;
@@ -103,12 +115,12 @@ int tracing_read_machine(struct cursor *cursor, struct tep_types *types,
 	err = cursor_u32(cursor, &machine.page_size);
 	if (err)
 		return err;
-	tep_types_set_machine(types, machine.is_big_endian, machine.is_32bit);
+	event_types_set_machine(types, machine.is_big_endian);
 	*ret_machine = machine;
 	return 0;
 }
 
-int tracing_read_formats(struct cursor *cursor, struct tep_types *types, bool has_comms)
+int tracing_read_formats(struct cursor *cursor, struct event_types *types, bool has_comms)
 {
 	int err = skip_text(cursor, "header_page");
 

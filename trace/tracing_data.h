@@ -10,7 +10,7 @@
 #define KVMTOP_TRACE_TRACING_DATA_H
 
 #include "trace/cursor.h"
-#include "trace/tep_types.h"
+#include "trace/event_types.h"
 
 #define TRACING_MAGIC "\027\010\104tracing"
 #define TRACING_MAGIC_SIZE 10
@@ -22,15 +22,15 @@ struct tracing_machine {
 };
 
 /* Behind magic and version; the cursor and the types get the byte order. */
-int tracing_read_machine(struct cursor *cursor, struct tep_types *types,
+int tracing_read_machine(struct cursor *cursor, struct event_types *types,
 			 struct tracing_machine *ret_machine);
 
 /* Behind the machine, up to the names of threads, which only some versions have. */
-int tracing_read_formats(struct cursor *cursor, struct tep_types *types, bool has_comms);
+int tracing_read_formats(struct cursor *cursor, struct event_types *types, bool has_comms);
 
 /* Parts of these, which trace.dat 7 has in sections of their own. */
-int tracing_read_events(struct cursor *cursor, struct tep_types *types, const char *system);
-int tracing_read_systems(struct cursor *cursor, struct tep_types *types);
-int tracing_read_comms(struct cursor *cursor, struct tep_types *types);
+int tracing_read_events(struct cursor *cursor, struct event_types *types, const char *system);
+int tracing_read_systems(struct cursor *cursor, struct event_types *types);
+int tracing_read_comms(struct cursor *cursor, struct event_types *types);
 
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_format - any text as an event's print format: no crash, and lists that keep their promises.
+ * fuzz_format - any text as an event's format: no crash, and fields and lists that keep their
+ * promises.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "arch/arch.h"
+#include "trace/format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -31,12 +33,28 @@ static void check(const struct split *split, const char *text)
 	reasons_release(&reasons);
 }
 
+static void check_fields(const uint8_t *data, size_t size)
+{
+	struct format format;
+
+	if (format_read((const char *)data, size, &format) < 0)
+		return;
+	if (format.id >= FORMAT_IDS || !format.name[0] || !format.print)
+		abort();
+	for (size_t i = 0; i < format.nr_fields; i++) {
+		if (!format.fields[i].name[0] || strpbrk(format.fields[i].name, " *[]();\t\n"))
+			abort();
+	}
+	format_release(&format);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1);
 
 	if (!text)
 		return 0;
+	check_fields(data, size);
 	memcpy(text, data, size);
 	text[size] = '\0';
 	for (int i = 0; i < 4; i++) {

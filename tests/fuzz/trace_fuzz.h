@@ -20,19 +20,6 @@
 #include "views/build.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-const char *__lsan_default_suppressions(void); // NOLINT(bugprone-reserved-identifier,cert-*)
-const char *__lsan_default_options(void); // NOLINT(bugprone-reserved-identifier,cert-*)
-
-/* libtraceevent 1.7 forgets memory when a format makes no sense. */
-const char *__lsan_default_suppressions(void) // NOLINT(bugprone-reserved-identifier,cert-*)
-{
-	return "leak:tep_parse_event\n";
-}
-
-const char *__lsan_default_options(void) // NOLINT(bugprone-reserved-identifier,cert-*)
-{
-	return "print_suppressions=0";
-}
 
 static inline int fuzz_open(const uint8_t *data, size_t size, char *path, size_t path_size)
 {

@@ -2,7 +2,7 @@
 /*
  * trace-cmd's trace.dat: which version a file is.
  *
- * The file is read with libtraceevent, not with libtracecmd. libtracecmd 1.3 crashes (SIGSEGV in
+ * The file is read by our own code, not by libtracecmd. libtracecmd 1.3 crashes (SIGSEGV in
  * tracecmd_close) on a truncated file of version 6, which a full disk or a killed recorder leaves
  * behind. In version 7 it keeps all uncompressed data in memory, and searches all of it for every
  * page.
@@ -24,8 +24,9 @@ static int open_dat(struct trace_file *file, const struct head *head, struct why
 	struct cursor cursor = { .file = file, .at = TRACING_MAGIC_SIZE };
 	struct dat *dat = file->priv = calloc(1, sizeof(*dat));
 
-	if (!dat || tep_types_init(&dat->types, file) < 0)
+	if (!dat)
 		return -ENOMEM;
+	event_types_init(&dat->types, file);
 	file->info.clock_name = "local";
 	if (head->len < TRACING_MAGIC_SIZE + 2 || !is_kind(head)) {
 		trace_add_problem(file, head->len, "the file ends in its first line");

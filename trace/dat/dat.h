@@ -51,7 +51,7 @@ typedef int dat_inflate(const void *from, size_t from_size, void *to, size_t to_
 
 /* One file with all of its buffers. */
 struct dat {
-	struct tep_types types;
+	struct event_types types;
 	struct dat_strings strings;
 	struct tracing_machine machine;
 	dat_inflate *inflate; /* version 7 */

@@ -37,7 +37,7 @@ void dat_set_clock(struct trace_info *info, struct dat_strings *strings, const c
 	memcpy(strings->clock, begin, len);
 	strings->clock[len] = '\0';
 	info->clock_name = strings->clock;
-	info->clock = tep_clock(strings->clock);
+	info->clock = trace_clock_by_name(strings->clock);
 }
 
 void dat_set_uname(struct trace_info *info, struct dat_strings *strings, const char *text)
@@ -207,7 +207,7 @@ void dat_close(struct trace_file *file)
 		free(dat->buffers[i].cpus);
 	free(dat->buffers);
 	dat_shift_release(&dat->to_host);
-	tep_types_release(&dat->types);
+	event_types_release(&dat->types);
 	free(dat);
 }
 
@@ -215,7 +215,7 @@ const char *dat_comm(const struct trace_event *event, const struct trace_file *f
 {
 	const struct dat *dat = file->priv;
 
-	return tep_types_comm(&dat->types, event->tid);
+	return comms_get(&dat->types.comms, event->tid);
 }
 
 void dat_settle_clock(struct trace_file *file, struct dat *dat)

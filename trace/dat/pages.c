@@ -252,7 +252,7 @@ static int set_event(struct pages *pages, const uint8_t *data, uint64_t time)
 	}
 	event->lost = 0;
 
-	int err = tep_types_set(&pages->dat->types, event, data, (uint32_t)size);
+	int err = event_types_set(&pages->dat->types, event, data, (uint32_t)size);
 
 	return err ? err : 1;
 }

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/hash.h"
 #include "trace/perf/bytes.h"
 #include "trace/perf/header.h"
 #include "trace/perf/sample.h"
@@ -21,9 +20,6 @@
 #define MAGIC "PERFILE2"
 #define MAGIC_SWAPPED "2ELIFREP"
 #define MAGIC_SIZE 8
-
-#define COMM_SIZE 32
-#define COMMS_MAX 65536
 
 /* Records of perf's own, not the kernel's. Source: tools/lib/perf/include/perf/event.h. */
 enum {
@@ -44,17 +40,9 @@ struct entry {
 	int64_t lost; /* 0: a sample */
 };
 
-struct comm {
-	int32_t tid;
-	char name[COMM_SIZE];
-	UT_hash_handle hh;
-};
-
 struct perf {
 	struct perf_header header;
-	struct tep_types types;
-	struct comm *comms;
-	size_t nr_comms;
+	struct event_types types;
 };
 
 struct perf_source {
@@ -123,37 +111,13 @@ static int finish(struct perf_source *perf)
 	return 0;
 }
 
-static int add_comm(struct perf *perf, int32_t tid, const char *name, size_t size)
-{
-	struct comm *comm;
-
-	HASH_FIND_INT(perf->comms, &tid, comm);
-	if (!comm && perf->nr_comms == COMMS_MAX)
-		return 0;
-	if (!comm) {
-		comm = calloc(1, sizeof(*comm));
-		if (!comm)
-			return -ENOMEM;
-		comm->tid = tid;
-		HASH_ADD_INT(perf->comms, tid, comm);
-		if (!hash_has(comm)) {
-			free(comm);
-			return -ENOMEM;
-		}
-		perf->nr_comms++;
-	}
-	size = strnlen(name, size < COMM_SIZE - 1 ? size : COMM_SIZE - 1);
-	memcpy(comm->name, name, size);
-	comm->name[size] = '\0';
-	return 0;
-}
-
 static int on_comm(struct perf_source *perf, const struct perf_piece *piece)
 {
 	if (piece->size < 8)
 		return 0;
-	return add_comm(perf->perf, (int32_t)perf_u32(piece->at + 4, perf->perf->header.swap),
-			(const char *)piece->at + 8, piece->size - 8);
+	return comms_set(&perf->perf->types.comms,
+			 (int32_t)perf_u32(piece->at + 4, perf->perf->header.swap),
+			 (const char *)piece->at + 8, piece->size - 8);
 }
 
 static int add_entry(struct perf_source *perf, const struct perf_piece *piece,
@@ -302,7 +266,7 @@ static int give(struct perf_source *perf)
 	event->lost = entry.lost;
 	event->type = NULL;
 	if (!entry.lost)
-		err = tep_types_set(&perf->perf->types, event, entry.sample.raw,
+		err = event_types_set(&perf->perf->types, event, entry.sample.raw,
 				    entry.sample.raw_size);
 	event->cpu = entry.sample.cpu;
 	event->pid = entry.sample.pid;
@@ -392,9 +356,7 @@ static int open_perf(struct trace_file *file, const struct head *head, struct wh
 
 	if (!perf)
 		return -ENOMEM;
-	err = tep_types_init(&perf->types, file);
-	if (err)
-		return err;
+	event_types_init(&perf->types, file);
 	err = perf_header_read(file, head, is_stream, &perf->header, &perf->types, why);
 	return err ? err : add_source(file, head, is_stream);
 }
@@ -402,26 +364,19 @@ static int open_perf(struct trace_file *file, const struct head *head, struct wh
 static void close_perf(struct trace_file *file)
 {
 	struct perf *perf = file->priv;
-	struct comm *comm, *next_comm;
 
 	if (!perf)
 		return;
-	HASH_ITER(hh, perf->comms, comm, next_comm) {
-		HASH_DEL(perf->comms, comm);
-		free(comm);
-	}
 	perf_header_release(&perf->header);
-	tep_types_release(&perf->types);
+	event_types_release(&perf->types);
 	free(perf);
 }
 
 static const char *comm_of(const struct trace_event *event, const struct trace_file *file)
 {
 	const struct perf *perf = file->priv;
-	struct comm *comm;
 
-	HASH_FIND_INT(perf->comms, &event->tid, comm);
-	return comm ? comm->name : "";
+	return comms_get(&perf->types.comms, event->tid);
 }
 
 const struct reader perf_data_reader = {

@@ -181,7 +181,7 @@ static int get_attrs(struct cursor *cursor, struct perf_header *header,
 
 /* ---- features */
 
-static int get_tracing_data(struct cursor *cursor, struct tep_types *types)
+static int get_tracing_data(struct cursor *cursor, struct event_types *types)
 {
 	struct tracing_machine machine;
 	char magic[TRACING_MAGIC_SIZE], version[16];
@@ -229,7 +229,7 @@ static int get_nr_cpus(struct cursor *cursor)
 	return err;
 }
 
-static int get_feature(struct cursor *cursor, struct perf_header *header, struct tep_types *types,
+static int get_feature(struct cursor *cursor, struct perf_header *header, struct event_types *types,
 		       unsigned int feature)
 {
 	switch (feature) {
@@ -252,7 +252,7 @@ static int get_feature(struct cursor *cursor, struct perf_header *header, struct
 
 /* Reads the table of sections behind the records: one section for each bit that is set. */
 static int get_features(struct cursor *cursor, struct perf_header *header,
-			struct tep_types *types, const uint64_t *bits)
+			struct event_types *types, const uint64_t *bits)
 {
 	uint64_t at = header->data_at + header->data_size;
 	int err = 0;
@@ -290,7 +290,7 @@ static void set_info(struct trace_info *info, struct perf_header *header)
 	info->host = header->host;
 }
 
-static int read_all(struct cursor *cursor, struct perf_header *header, struct tep_types *types)
+static int read_all(struct cursor *cursor, struct perf_header *header, struct event_types *types)
 {
 	uint64_t size, attr_size = 0, bits[NR_FEATURES / 64];
 	struct section attrs, data, unused;
@@ -349,7 +349,7 @@ static int check_magic(struct trace_file *file, const struct head *head,
 }
 
 int perf_header_read(struct trace_file *file, const struct head *head, bool is_stream,
-		     struct perf_header *header, struct tep_types *types, struct why *why)
+		     struct perf_header *header, struct event_types *types, struct why *why)
 {
 	struct cursor cursor = { .file = file };
 	int err = check_magic(file, head, header, why);
@@ -414,7 +414,7 @@ int perf_header_add_attr(struct trace_file *file, struct perf_header *header, co
 }
 
 int perf_header_add_feature(struct trace_file *file, struct perf_header *header,
-			    struct tep_types *types, const uint8_t *at, size_t size)
+			    struct event_types *types, const uint8_t *at, size_t size)
 {
 	struct cursor cursor = memory_cursor(file, at, size);
 	uint64_t feature = 0;
@@ -425,7 +425,7 @@ int perf_header_add_feature(struct trace_file *file, struct perf_header *header,
 	return forgive(get_feature(&cursor, header, types, (unsigned int)feature));
 }
 
-int perf_header_add_formats(struct trace_file *file, struct tep_types *types, const uint8_t *at,
+int perf_header_add_formats(struct trace_file *file, struct event_types *types, const uint8_t *at,
 			    size_t size)
 {
 	struct cursor cursor = memory_cursor(file, at, size);

@@ -42,7 +42,7 @@ struct perf_header {
  * unless perf wrote it to a pipe.
  */
 int perf_header_read(struct trace_file *file, const struct head *head, bool is_stream,
-		     struct perf_header *header, struct tep_types *types, struct why *why);
+		     struct perf_header *header, struct event_types *types, struct why *why);
 void perf_header_release(struct perf_header *header);
 
 /* The layout of the event with this id, or else the first layout; there must be one. */
@@ -58,8 +58,8 @@ const struct perf_layout *perf_header_layout(const struct perf_header *header, u
 int perf_header_add_attr(struct trace_file *file, struct perf_header *header, const uint8_t *at,
 			 size_t size);
 int perf_header_add_feature(struct trace_file *file, struct perf_header *header,
-			    struct tep_types *types, const uint8_t *at, size_t size);
-int perf_header_add_formats(struct trace_file *file, struct tep_types *types, const uint8_t *at,
+			    struct event_types *types, const uint8_t *at, size_t size);
+int perf_header_add_formats(struct trace_file *file, struct event_types *types, const uint8_t *at,
 			    size_t size);
 
 #endif

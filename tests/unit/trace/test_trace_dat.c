@@ -181,6 +181,38 @@ static size_t count_events(struct trace *trace, size_t *ret_problems)
 	return nr;
 }
 
+/* On such a declaration libtraceevent 1.7 crashes. */
+static void a_damaged_format_is_one_problem(void **state)
+{
+	static const char damaged[] =
+		"name: kvm_emulate_insn\nID: 102\n" COMMON_FIELDS
+		"\tfield:__u8 insn[\0225];\toffset:8;\tsize:15;\tsigned:0;\n\n"
+		"print fmt: \"%llx\", REC->rip\n";
+	const char *formats[NR_WORLD_FORMATS];
+	struct bytes file = { .len = 0 };
+	struct ring rings[2];
+	struct trace *trace;
+	size_t problems;
+
+	(void)state;
+	memcpy(formats, world_formats, sizeof(world_formats));
+	formats[2] = formats[3] = damaged;
+	make_rings(rings, 0);
+	put_dat6(&file, rings, 2, formats, NR_WORLD_FORMATS, "[local]");
+	save(path, file.data, file.len);
+	trace = open_it();
+	next_event(trace, "kvm_exit", 1000, 0);
+	next_event(trace, "kvm_exit", 2000, 1);
+	next_event(trace, "kvm_entry", 3000, 0);
+	next_event(trace, "unknown", 2000 + 1000000000, 1);
+	assert_int_equal(count_events(trace, &problems), 1);
+	assert_int_equal(problems, 1);
+	assert_string_equal(trace_problem(trace, 0)->text, "the format of an event is damaged");
+	assert_memory_equal(file.data + trace_problem(trace, 0)->offset, damaged, 20);
+	trace_close(trace);
+	bytes_release(&file);
+}
+
 static void cut_at_every_byte(void **state)
 {
 	struct bytes file = { .len = 0 };
@@ -640,6 +672,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_event_of_version_6), cmocka_unit_test(cut_at_every_byte),
+		cmocka_unit_test(a_damaged_format_is_one_problem),
 		cmocka_unit_test(absurd_lengths),	    cmocka_unit_test(clocks_and_kinds),
 		cmocka_unit_test(a_further_buffer),	    cmocka_unit_test(cycles_become_ns),
 		cmocka_unit_test(version_7),		    cmocka_unit_test(version_7_cut),
