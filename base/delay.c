@@ -16,7 +16,8 @@ int delay_parse(const char *text, double *ret_delay_s, struct why *why)
 	if (delay < DELAY_MIN_S)
 		return why_set(why, -EINVAL, "\"%s\": delay must be >= %.1f", text, DELAY_MIN_S);
 	if (delay > DELAY_MAX_S)
-		return why_set(why, -EINVAL, "\"%s\": delay must be <= %.1f", text, DELAY_MAX_S);
+		return why_set(why, -EINVAL, "\"%s\": delay must be <= %.0f, a day", text,
+			       DELAY_MAX_S);
 	*ret_delay_s = delay;
 	return 0;
 }

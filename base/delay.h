@@ -8,7 +8,7 @@
 #include "base/why.h"
 
 #define DELAY_MIN_S 0.1
-#define DELAY_MAX_S 25.5
+#define DELAY_MAX_S 86400.0 /* a day */
 #define DELAY_DEFAULT_S 3.0
 
 /* Reads a number of seconds: 0, or -EINVAL with why. */

@@ -23,6 +23,15 @@ const struct command *command_by_name(const char *name)
 	return NULL;
 }
 
+void commands_names(char *buf, size_t size)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; commands[i] && len < size; i++)
+		len += (size_t)snprintf(buf + len, size - len, "%s%s", i ? ", " : "",
+					commands[i]->name);
+}
+
 void commands_help(FILE *out)
 {
 	for (size_t i = 0; commands[i]; i++)

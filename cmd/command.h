@@ -19,6 +19,9 @@ struct command {
 
 const struct command *command_by_name(const char *name); /* NULL: no such */
 
+/* "exits, format, ..." */
+void commands_names(char *buf, size_t size);
+
 /* A line for each, for --help. */
 void commands_help(FILE *out);
 

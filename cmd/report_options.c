@@ -156,6 +156,9 @@ static int check(struct report_options *options, struct why *why)
 		return why_set(why, -EINVAL, "--acrn needs -f MHZ, the frequency of the TSC");
 	if (options->diff && (options->json || options->csv || options->view))
 		return why_set(why, -EINVAL, "--diff goes with none of --json, --csv, --view");
+	if (options->json && options->csv && strcmp(options->csv, "-") == 0)
+		return why_set(why, -EINVAL, "--json and --csv - both write to standard output: "
+					     "give --csv a file");
 	if (options->view && (options->by || options->acrn))
 		return why_set(why, -EINVAL, "--view goes with neither --by nor --acrn");
 	return 0;

@@ -291,10 +291,12 @@ like "$(cat "$TMP/dat" | report - 2>&1)" "cannot be read from a pipe" "trace.dat
 
 for args in "" "--event foo x" "--by foo x" "-k foo x" "-f 0 x" "--acrn x" "-p a x" \
 	"--input-format foo x" "--json --diff y x" "--nonsense x" "--view foo x" \
-	"--view exits --by guest x" "--view guests -k p99 x"; do
+	"--view exits --by guest x" "--view guests -k p99 x" "--json --csv - x"; do
 	# shellcheck disable=SC2086 # words
 	is "$(status $args)" 2 "wrong usage: report $args"
 done
+is "$(cat "$TMP/err")" "kvmtop: --json and --csv - both write to standard output: give --csv a file
+Try kvmtop report --help." "which says why, and what helps"
 is "$(status --csv /nowhere/rows.csv "$TMP/dat")" 1 "a CSV file that cannot be written: status 1"
 if [ -e /dev/full ]; then
 	"$KVMTOP" report "$TMP/dat" >/dev/full 2>"$TMP/err"
