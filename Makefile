@@ -201,7 +201,8 @@ run: ## install what is missing, build, and show a demo guest
 	@tools/deps -q build
 	@$(MAKE) all
 	@tools/mount-fs tracefs
-	@if [ -t 1 ]; then exec ./$(PROGRAM) --demo; else exec ./$(PROGRAM) --demo -1; fi
+	@if [ -t 1 ]; then exec ./$(PROGRAM) --demo; fi; ./$(PROGRAM) --demo -1 -z && \
+		echo "These happened in one second; ./$(PROGRAM) -1 prints all that is counted."
 
 check: ## install what is missing, build, and run every test
 	@tools/deps -q build test

@@ -174,7 +174,7 @@ static int count(struct exits_run *run, struct why *why)
 
 static int print(struct exits_run *run, struct why *why)
 {
-	struct lines_config config = { .format = LINES_BATCH };
+	struct lines_config config = { .format = LINES_TABLE };
 	struct lines *lines;
 	struct timespec when;
 	int err = view_build(&run->view, &run->query, monitor_facts(run->monitor));

@@ -31,7 +31,6 @@ struct top {
 	struct query query;
 	struct view view;
 	struct lines *lines;
-	struct field_set columns;
 	pid_t demo;
 	struct live live;
 	const char *noted; /* the view's note that was printed last */
@@ -194,50 +193,35 @@ static int list_providers(const struct top *top)
 	}
 }
 
-static enum lines_format format_of(const struct top_options *options)
+/* Events, and guests with -b, have the formats of kvm_stat. */
+static enum lines_format format_of(const struct top *top)
 {
-	if (options->json)
+	bool is_log = top_options_mode(&top->options) == MODE_LOG;
+	bool has_events = top->query.type->rows == ROWS_EVENTS;
+
+	if (top->options.json)
 		return LINES_JSON;
-	if (options->csv)
-		return LINES_CSV;
-	return top_options_mode(options) == MODE_BATCH ? LINES_BATCH : LINES_TEXT;
-}
-
-/* Chooses the fields that rows may have: events, or the reasons of exits. */
-static int choose_columns(struct top *top, const struct facts *facts)
-{
-	bool is_timed = top->query.type->is_timed;
-	int err = 0;
-
-	for (uint32_t i = 0; !err && i < fields_count(facts->fields); i++) {
-		const struct field *field = fields_get(facts->fields, i);
-
-		if (!field_set_has(facts->wanted, i) ||
-		    (is_timed && (field->use != USE_EXIT || field->parent == FIELD_NONE)))
-			continue;
-		err = field_set_add(&top->columns, i);
-	}
-	return err;
+	if (top->options.csv)
+		return has_events ? LINES_CSV : LINES_LOG_ROWS;
+	if (has_events || top->options.by_guest)
+		return is_log ? LINES_TEXT : LINES_BATCH;
+	return is_log ? LINES_LOG_TABLE : LINES_TABLE;
 }
 
 static int lines_begin(struct top *top, struct why *why)
 {
 	const struct top_options *options = &top->options;
 	const struct facts *facts = monitor_facts(top->monitor);
-	const struct view_type *type = top->query.type;
 	struct lines_config config = {
-		.format = format_of(options),
+		.format = format_of(top),
 		.path = top_options_mode(options) == MODE_LOG ? options->log_file : NULL,
 		.skip_zero = options->skip_zero,
 		.fields = facts->fields,
-		.columns = &top->columns,
-		.type = type,
+		.columns = facts->wanted,
+		.type = top->query.type,
 	};
-	int err = choose_columns(top, facts);
 
-	if (config.format == LINES_CSV && !type->has_fixed_rows)
-		config.format = LINES_LOG_ROWS;
-	return err ? err : lines_open(&config, &top->lines, why);
+	return lines_open(&config, &top->lines, why);
 }
 
 /* Prints the note once, to standard error: programs may read the rows. */
@@ -274,12 +258,22 @@ static int print_sample(struct top *top, struct why *why)
 	return write_lines(top, &when, why);
 }
 
+/* Says that an older log was renamed. */
+static int say_moved(int err, struct why *why)
+{
+	if (!err && why->text[0])
+		fprintf(stderr, "kvmtop: %s\n", why->text);
+	if (!err)
+		why->text[0] = '\0';
+	return err;
+}
+
 static int on_wake(void *arg, enum woken woken, struct why *why)
 {
 	struct top *top = arg;
 
 	if (woken == WOKEN_HANGUP)
-		return lines_reopen(top->lines, why);
+		return say_moved(lines_reopen(top->lines, why), why);
 	return woken == WOKEN_TICK ? print_sample(top, why) : 0;
 }
 
@@ -317,7 +311,7 @@ static int run_lines(struct top *top)
 	if (top->query.filter)
 		warn_no_match(top);
 	live_wait_open(&top->live, top->monitor);
-	err = lines_begin(top, &why);
+	err = say_moved(lines_begin(top, &why), &why);
 	if (!err)
 		err = sample_loop(top, is_batch ? BATCH_SECONDS : options->delay_s,
 				  is_batch ? 1 : options->samples, &why);
@@ -369,11 +363,11 @@ static int run_mode(struct top *top, enum mode mode)
 /* Programs get the whole tree; people open the rows that they want to see. */
 static void query_for_mode(struct top *top, enum mode mode)
 {
-	enum lines_format format = format_of(&top->options);
+	enum lines_format format = format_of(top);
 
 	if (mode != MODE_BATCH && mode != MODE_LOG)
 		return;
-	if (format == LINES_CSV || (format == LINES_BATCH && !top->query.type->is_timed))
+	if (top->options.csv || format == LINES_BATCH)
 		query_for_programs(&top->query);
 	if (format == LINES_JSON)
 		top->query.zeros = true;

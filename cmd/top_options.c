@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/delay.h"
+#include "cmd/command.h"
 #include "cmd/option.h"
 #include "cmd/top_options.h"
 #include "views/view.h"
@@ -29,8 +30,8 @@ static const struct option_spec specs[] = {
 	OPT_FLAG('c', "csv", csv, "with -l or -L: as CSV"),
 	OPT_FLAG(0, "json", json, "with -1, -l or -L: a JSON object per sample and line"),
 	OPT_FLAG('z', "skip-zero-records", skip_zero,
-		 "with -l or -L: no line where nothing happened"),
-	OPT_OTHER('s', "set-delay", "SECONDS", delay_s, "interval, 0.1 to 25.5 (default 3)"),
+		 "with -1, -l or -L: no line where nothing happened"),
+	OPT_OTHER('s', "set-delay", "SECONDS", delay_s, "interval, 0.1 to 86400 (default 3)"),
 	OPT_COUNT('n', "samples", "N", samples, "end after N intervals"),
 	OPT_STRING(0, "view", "NAME", view, "begin with: "), /* add_help() adds the names */
 	OPT_FLAG('b', "by-guest", by_guest, "the same as --view guests"),
@@ -69,9 +70,13 @@ static int check(const struct top_options *options, struct why *why)
 		return 0;
 	if (options->csv && !logs)
 		return why_set(why, -EINVAL, "-c/--csv requires -l/--log or -L/--log-to-file");
-	if (options->skip_zero && !logs)
+	if (options->batch && logs)
 		return why_set(why, -EINVAL,
-			       "-z/--skip-zero-records requires -l/--log or -L/--log-to-file");
+			       "-1/--once and -l/--log or -L/--log-to-file exclude each other: "
+			       "-l -n 1 -s 1 logs one second");
+	if (options->skip_zero && !logs && !options->batch)
+		return why_set(why, -EINVAL, "-z/--skip-zero-records requires -1/--once, -l/--log "
+					     "or -L/--log-to-file");
 	if (options->json && !logs && !options->batch)
 		return why_set(why, -EINVAL,
 			       "--json requires -1/--once, -l/--log or -L/--log-to-file");
@@ -106,13 +111,18 @@ static const struct option_table table = {
 int top_options_parse(int argc, char **argv, struct top_options *ret_options, struct why *why)
 {
 	struct top_options options = { .delay_s = DELAY_DEFAULT_S, .sysroot = "" };
+	char names[128];
 	int first, err;
 
 	first = option_table_parse(&table, argc, argv, &options, why);
 	if (first < 0)
 		return first;
-	if (first < argc)
-		return why_set(why, -EINVAL, "unexpected argument \"%s\"", argv[first]);
+	if (first < argc) {
+		commands_names(names, sizeof(names));
+		return why_set(why, -EINVAL,
+			       "unexpected argument \"%s\"; a command is the first word: %s",
+			       argv[first], names);
+	}
 	err = check(&options, why);
 	options.tracepoints |= !options.debugfs;
 	if (!err)

@@ -109,9 +109,10 @@ _kvmtop_columns()
 		halt_percent wait_percent vcpu_ns top top_percent" ;;
 	vcpus) echo "guest vcpu tid cpu total share delta rate guest_percent kvm_percent user_percent
 		halt_percent wait_percent vcpu_ns top top_percent" ;;
-	exits) echo "reason total delta rate share time_percent time_ns avg_ns p50_ns p99_ns max_ns" ;;
-	hotspots) echo "what argument total delta rate time_percent time_ns avg_ns p50_ns p99_ns max_ns
-		guest pid" ;;
+	exits) echo "reason total delta rate share time_percent time_ns avg_ns p50_ns p99_ns
+		interval_max_ns max_ns" ;;
+	hotspots) echo "what argument total delta rate time_percent time_ns avg_ns p50_ns p99_ns
+		interval_max_ns max_ns guest pid" ;;
 	esac
 }
 

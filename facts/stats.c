@@ -182,6 +182,20 @@ static uint64_t longest_since(const struct stats_timing *timing)
 	return timing->raw.max_ns < hist_edge_ns(top) ? timing->raw.max_ns : hist_edge_ns(top);
 }
 
+/* See stats_timing.interval_max_ns. Call it before raw is taken over, after delta[] is. */
+static uint64_t longest_between(const struct stats_timing *timing, uint64_t max_ns)
+{
+	unsigned int top = HIST_BUCKETS;
+
+	if (max_ns > timing->raw.max_ns)
+		return max_ns;
+	while (top && !timing->delta[top - 1])
+		top--;
+	if (!top)
+		return 0;
+	return max_ns < hist_edge_ns(top - 1) ? max_ns : hist_edge_ns(top - 1);
+}
+
 /* The next durations. Buckets are taken modulo 2^32. */
 static void timing_advance(struct stats_timing *timing, const struct timing *raw)
 {
@@ -194,6 +208,7 @@ static void timing_advance(struct stats_timing *timing, const struct timing *raw
 		timing->delta[i] = raw->hist[i] - timing->raw.hist[i];
 	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
 		timing->total[i] += timing->delta[i];
+	timing->interval_max_ns = longest_between(timing, raw->max_ns);
 	timing->raw = *raw;
 	longest = longest_since(timing);
 	if (longest > timing->max_ns)
@@ -203,6 +218,7 @@ static void timing_advance(struct stats_timing *timing, const struct timing *raw
 static void timing_rest(struct stats_timing *timing)
 {
 	timing->delta_ns = 0;
+	timing->interval_max_ns = 0;
 	memset(timing->delta, 0, sizeof(timing->delta));
 }
 
@@ -491,6 +507,8 @@ void timing_sum_add_interval(struct timing_sum *sum, const struct stats_timing *
 	sum->delta_ns += timing->delta_ns;
 	if (timing->max_ns > sum->max_ns)
 		sum->max_ns = timing->max_ns;
+	if (timing->interval_max_ns > sum->interval_max_ns)
+		sum->interval_max_ns = timing->interval_max_ns;
 	if (timing->raw.spread)
 		spread_join(&sum->spread, timing->raw.spread);
 	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
@@ -511,6 +529,8 @@ void timing_sum_merge(struct timing_sum *sum, const struct timing_sum *part)
 	sum->delta_ns += part->delta_ns;
 	if (part->max_ns > sum->max_ns)
 		sum->max_ns = part->max_ns;
+	if (part->interval_max_ns > sum->interval_max_ns)
+		sum->interval_max_ns = part->interval_max_ns;
 	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
 		sum->total[i] += part->total[i];
 		sum->delta[i] += part->delta[i];

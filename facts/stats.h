@@ -25,6 +25,11 @@
 struct stats_timing {
 	uint64_t total_ns, delta_ns; /* since the start or the reset; since the previous sample */
 	uint64_t max_ns;	     /* the longest since the start or the reset */
+	/*
+	 * The longest since the previous sample where it is longer than all before; else the upper
+	 * edge of its bucket, at most max_ns.
+	 */
+	uint64_t interval_max_ns;
 	uint64_t total[HIST_BUCKETS];
 	uint32_t delta[HIST_BUCKETS];
 
@@ -92,7 +97,7 @@ struct stat_sum {
 /* Durations of several keys taken together. Zero-initialised is none. */
 struct timing_sum {
 	uint32_t nr; /* keys that are timed; 0: no duration is known */
-	uint64_t total_ns, delta_ns, max_ns;
+	uint64_t total_ns, delta_ns, max_ns, interval_max_ns;
 	uint64_t total[HIST_BUCKETS], delta[HIST_BUCKETS];
 	struct spread spread;
 };

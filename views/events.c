@@ -232,7 +232,6 @@ const struct view_type view_events = {
 	.title = "Events",
 	.noun = "event",
 	.rows = ROWS_EVENTS,
-	.has_fixed_rows = true,
 	.columns = columns,
 	.sort = RATE,
 	.has_trees = true,

@@ -7,7 +7,7 @@
 
 enum {
 	REASON, TOTAL, DELTA, RATE, SHARE, TIME_SHARE, TIME, MIN, AVERAGE, STDDEV, P50, P99,
-	LONGEST, HIST
+	CUR_LONGEST, LONGEST, HIST
 };
 
 static const struct column columns[] = {
@@ -35,6 +35,10 @@ static const struct column columns[] = {
 		  CELL_NS, 7, COLUMN_COST | COLUMN_SPARE(8) },
 	[P99] = { "p99_ns", "p99", "99 % took no longer: the upper edge of the bucket",
 		  CELL_NS, 7, COLUMN_COST | COLUMN_SPARE(4) },
+	[CUR_LONGEST] = { "interval_max_ns", "CurMax",
+			  "the longest of the interval, exact if it is longer than all before; "
+			  "else the upper edge of its bucket",
+			  CELL_NS, 7, COLUMN_COST | COLUMN_MACHINE_ONLY },
 	[LONGEST] = { "max_ns", "Max", "the longest since the start or r", CELL_NS, 7,
 		      COLUMN_COST | COLUMN_SPARE(3) },
 	[HIST] = { "hist", "Latency", "how many took how long, from 128 ns to 2 s",
@@ -53,10 +57,7 @@ static bool needs(const struct field *field)
 	return field->use == USE_EXIT || field->use == USE_TIME;
 }
 
-/*
- * The reasons of the chosen counter that the filter selects. A flat list (CSV has a column for each
- * field) has the reasons of all counters.
- */
+/* The reasons of the chosen counter that the filter selects. */
 static int choose(const struct query *query, const struct facts *facts, const struct exits *exits,
 		  struct field_set *ret_reasons)
 {
@@ -66,8 +67,7 @@ static int choose(const struct query *query, const struct facts *facts, const st
 		const struct field *field = fields_get(facts->fields, i);
 
 		if (field->use == USE_EXIT && field->parent != FIELD_NONE &&
-		    (query->flat ||
-		     exits_has(exits, fields_get(facts->fields, field->parent))) &&
+		    exits_has(exits, fields_get(facts->fields, field->parent)) &&
 		    query_has_name(query, field))
 			err = field_set_add(ret_reasons, i);
 	}
@@ -128,7 +128,6 @@ const struct view_type view_exits = {
 	.noun = "exit so far",
 	.rows = ROWS_EXITS,
 	.takes_vcpu = true,
-	.has_fixed_rows = true,
 	.columns = columns,
 	.sort = TIME_SHARE,
 	.by_guest = true,

@@ -103,7 +103,8 @@ struct cell exit_sum_percentile(const struct exit_sum *sum, double share)
 {
 	if (!has_hist(sum))
 		return cell_none();
-	return cell_ns(hist_percentile_ns(sum->timing.delta, share, sum->timing.max_ns));
+	return cell_ns(hist_percentile_ns(sum->timing.delta, share,
+					  sum->timing.interval_max_ns));
 }
 
 struct cell exit_sum_hist(const struct exit_sum *sum)
@@ -111,6 +112,11 @@ struct cell exit_sum_hist(const struct exit_sum *sum)
 	if (!has_hist(sum))
 		return cell_none();
 	return (struct cell){ CELL_HIST, { .hist = sum->timing.delta } };
+}
+
+struct cell exit_sum_interval_longest(const struct exit_sum *sum)
+{
+	return sum->timing.interval_max_ns ? cell_ns(sum->timing.interval_max_ns) : cell_none();
 }
 
 struct cell exit_sum_longest(const struct exit_sum *sum)
@@ -147,7 +153,8 @@ struct cell group_time_share(const struct group *group, const struct time_split 
 void group_fill_times(struct cell *cells, const struct group *group,
 		      const struct time_split *split)
 {
-	enum { TIME_SHARE, TIME, SHORTEST, AVERAGE, DEVIATION, P50, P99, LONGEST };
+	enum { TIME_SHARE, TIME, SHORTEST, AVERAGE, DEVIATION, P50, P99, CUR_LONGEST,
+	       LONGEST };
 	const struct exit_sum *sum = &group->sum;
 	uint32_t nr = sum->timing.nr;
 
@@ -160,6 +167,7 @@ void group_fill_times(struct cell *cells, const struct group *group,
 	cells[DEVIATION] = exit_sum_deviation(sum);
 	cells[P50] = exit_sum_percentile(sum, 0.5);
 	cells[P99] = exit_sum_percentile(sum, 0.99);
+	cells[CUR_LONGEST] = exit_sum_interval_longest(sum);
 	cells[LONGEST] = exit_sum_longest(sum);
 }
 

@@ -9,7 +9,7 @@
 
 enum {
 	WHAT, ARGUMENT, TOTAL, DELTA, RATE, TIME_SHARE, TIME, MIN, AVERAGE, STDDEV, P50, P99,
-	LONGEST, GUEST, PID, HIST
+	CUR_LONGEST, LONGEST, GUEST, PID, HIST
 };
 
 static const struct column columns[] = {
@@ -36,6 +36,10 @@ static const struct column columns[] = {
 		  CELL_NS, 7, COLUMN_SPARE(7) },
 	[P99] = { "p99_ns", "p99", "99 % took no longer: the upper edge of the bucket",
 		  CELL_NS, 7, COLUMN_SPARE(5) },
+	[CUR_LONGEST] = { "interval_max_ns", "CurMax",
+			  "the longest of the interval, exact if it is longer than all before; "
+			  "else the upper edge of its bucket",
+			  CELL_NS, 7, COLUMN_MACHINE_ONLY },
 	[LONGEST] = { "max_ns", "Max", "the longest since the start or r", CELL_NS, 7,
 		      COLUMN_SPARE(6) },
 	[GUEST] = { "guest", "Guest", "as its VMM names it", CELL_TEXT, 24,

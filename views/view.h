@@ -117,7 +117,6 @@ struct view_type {
 	bool has_trees;	     /* shows children; else only if a filter names them */
 	bool is_timed;	     /* is made of fields of the provider "exits" */
 	bool takes_vcpu;     /* can be of one vCPU: another tab's vCPU stays chosen */
-	bool has_fixed_rows; /* the rows never change: CSV has a column for each */
 	/* Whether the view shows this field, which has no parent, if the filter selects it. */
 	bool (*wants)(const struct query *query, const struct field *field);
 	/* Whether the view needs this field, whatever the filter is. NULL: it needs no field. */

@@ -11,7 +11,7 @@ names=
 # What differs from run to run: the time of day.
 mask() {
 	sed -E -e 's/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}/DATE TIME/' \
-		-e 's/"time":"[^"]*"/"time":"DATETIME"/'
+		-e 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{12}[+][0-9]{2}:[0-9]{2}/DATETIME/'
 }
 
 # golden NAME ARGUMENT...: runs it beside the others, most of which wait for their second.
@@ -49,6 +49,7 @@ compare
 
 golden amd-filter --sysroot $root/amd -1 -f 'exit.*(hlt|IO|MSR)'
 golden lockdown-json --sysroot $root/lockdown -1 --json
+golden amd-active --sysroot $root/amd -1 -z
 golden amd-guests --sysroot $root/amd -1 -b
 golden amd-guests-json --sysroot $root/amd -1 -b --json
 golden amd-guest --sysroot $root/amd -1 -g web1
@@ -86,6 +87,7 @@ compare
 
 # The views of timed exits.
 golden amd-timed-guests --sysroot $root/amd -1 --view guests --json
+golden amd-guests-table --sysroot $root/amd -1 --view guests
 golden amd-vcpus --sysroot $root/amd -1 --view vcpus
 golden amd-vcpus-json --sysroot $root/amd -1 --view vcpus --json -g db1
 golden amd-vcpus-log --sysroot $root/amd -l -n 3 -s 0.1 --view vcpus
@@ -97,11 +99,13 @@ golden amd-exits-csv --sysroot $root/amd -l -c -n 3 -s 0.1 --view exits
 golden amd-exits-sort --sysroot $root/amd -1 --view exits -o avg_ns -p 112
 golden amd-hotspots --sysroot $root/amd -1 --view hotspots -g web1
 golden amd-hotspots-log --sysroot $root/amd -l -n 2 -s 0.1 --view hotspots -f IA32
+golden amd-hotspots-csv --sysroot $root/amd -l -c -n 2 -s 0.1 -z --view hotspots -g web1
 golden intel-exits --sysroot $root/intel -1 --view exits
 golden intel-vcpus --sysroot $root/intel -1 --view vcpus
 golden lockdown-exits --sysroot $root/lockdown -1 --view exits
 golden arm64-exits --sysroot $root/arm64 -1 --view exits
 golden arm64-timed-guests --sysroot $root/arm64 -1 --view guests --json
+golden arm64-guests-table --sysroot $root/arm64 -1 --view guests
 compare
 
 # kvmtop exits

@@ -303,11 +303,11 @@ fi
 # ---- wrong usage: status 2, whatever the machine
 
 fails 2 "requires -l" "-c alone" -c
-fails 2 "requires -l" "-z alone" -z
+fails 2 "requires -1/--once, -l" "-z alone" -z
 fails 2 "requires -1" "--json alone" --json
 fails 2 "not a valid regular expression.*position 2" "a bad regex, and where" -1 -f '('
 fails 2 '"0.05".*>= 0.1' "-s too small" -s 0.05 -1
-fails 2 '"26".*<= 25.5' "-s too large" -s 26 -1
+fails 2 '"86401".*<= 86400, a day' "-s too large" -s 86401 -1
 fails 2 '"nan".*not a number' "-s nan" -s nan -1
 fails 2 '"inf".*not a number' "-s inf" -s inf -1
 fails 2 '"1s".*not a number' "-s with a unit" -s 1s -1
@@ -321,6 +321,9 @@ fails 2 'unknown option --nothing' "an unknown long option" --nothing
 fails 2 'option --batch=1' "an argument that is not taken" --batch=1
 fails 2 'option -s needs SECONDS' "an argument that is missing" -l -s
 fails 2 'unexpected argument "x"' "a word too many" -1 x
+fails 2 'first word: exits, format, record, report, timeline$' "a command that is none" foo
+fails 2 '-1/--once and -l/--log .*: -l -n 1 -s 1' "-1 and -l" -1 -l
+fails 2 '-1/--once and -l/--log ' "-1 and -L" -1 -c -L "$TMP/none.csv"
 fails 2 'no such view' "a view that is none" -1 --view nothing
 
 if command -v localedef >/dev/null &&
@@ -430,7 +433,7 @@ else
 		is "$(without /sys/kernel/tracing -- -1 -f kvm_pio)" 0 "tracefs may be elsewhere"
 	fi
 	is "$(without /sys /proc -- --help)" 0 "help needs nothing at all"
-	is "$(without /sys /proc -- -s 99)" 2 "nor does wrong usage"
+	is "$(without /sys /proc -- -s 99999)" 2 "nor does wrong usage"
 fi
 
 # ---- debugfs under lockdown
@@ -542,8 +545,16 @@ is "$? $(cat "$TMP/hup" "$TMP/hup.err")" "0 " "and goes on quietly"
 check "the log goes on after a restart" "$KVMTOP" -c -L "$TMP/hup.csv" -s 0.1 -n 2 -f kvm_pio
 is "$(grep -c timestamp "$TMP/hup.csv")" 1 "under one header"
 cp "$TMP/hup.csv" "$TMP/before.csv"
-fails 1 "has other columns" "other columns are not appended" -c -L "$TMP/hup.csv" -n 1 -f kvm_mmio
-same_files "$TMP/hup.csv" "$TMP/before.csv" "and the file is as it was"
+touch -d '2026-11-20 12:00' "$TMP/hup.csv"
+is "$(status_of "$KVMTOP" -c -L "$TMP/hup.csv" -n 1 -s 0.1 -f kvm_mmio)" 0 \
+	"a log with other columns goes on"
+is "$(cat "$ERR")" "kvmtop: \"$TMP/hup.csv\" has other columns (2, ours 2; first difference: \
+\"kvm_pio\"): renamed to hup.csv.2026-11-20" "and a line says where the old one is"
+same_files "$TMP/hup.csv.2026-11-20" "$TMP/before.csv" "which is as it was"
+is "$(head -n 1 "$TMP/hup.csv")" "timestamp,kvm_mmio" "and the new one has its own"
+echo "dear diary" >"$TMP/diary"
+fails 1 "diary\" is not a CSV log: choose another file" "what is no log is left alone" \
+	-c -L "$TMP/diary" -n 1 -f kvm_mmio
 
 # ---- another pid namespace than the host's, as in a container
 

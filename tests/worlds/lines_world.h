@@ -5,6 +5,7 @@
 #ifndef KVMTOP_TESTS_WORLDS_LINES_WORLD_H
 #define KVMTOP_TESTS_WORLDS_LINES_WORLD_H
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -20,11 +22,13 @@
 #include "views/build.h"
 
 #define SECONDS UINT64_C(1000000000)
-#define WHEN "2026-11-21 01:26:48"
+#define WHEN "2026-11-21 01:26:48"		   /* kvm_stat's */
+#define WHEN_EXACTLY "2026-11-21T01:26:48.123+01:00" /* of all other columns */
 
 /* What every test has: a folder, a dictionary, and an events view to fill in. */
 struct world {
 	char dir[32], path[64], other[64];
+	char dated[64], dated_too[64]; /* path of a log that was last changed on 2026-11-20 */
 	struct fields *fields;
 	struct field_set columns;
 	struct view view;
@@ -51,6 +55,8 @@ static inline int set_up(void **state)
 	assert_non_null(mkdtemp(w->dir));
 	snprintf(w->path, sizeof(w->path), "%s/log", w->dir);
 	snprintf(w->other, sizeof(w->other), "%s/log.1", w->dir);
+	snprintf(w->dated, sizeof(w->dated), "%s/log.2026-11-20", w->dir);
+	snprintf(w->dated_too, sizeof(w->dated_too), "%s/log.2026-11-20.1", w->dir);
 	w->fields = fields_new();
 	w->view.type = &view_events;
 	w->saved_stdout = -1;
@@ -80,6 +86,8 @@ static inline int tear_down(void **state)
 	fields_free(w->fields);
 	unlink(w->path);
 	unlink(w->other);
+	unlink(w->dated);
+	unlink(w->dated_too);
 	rmdir(w->dir);
 	free(w->text);
 	free(w);
@@ -141,6 +149,15 @@ static inline void write_file(const char *path, const char *text)
 	assert_non_null(file);
 	assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
 	assert_int_equal(fclose(file), 0);
+}
+
+/* The log as it was left on 2026-11-20. */
+static inline void write_old(struct world *w, const char *text)
+{
+	const struct timespec times[2] = { { .tv_sec = 1795172400 }, { .tv_sec = 1795172400 } };
+
+	write_file(w->path, text);
+	assert_int_equal(utimensat(AT_FDCWD, w->path, times, 0), 0);
 }
 
 static inline void file_is(struct world *w, const char *path, const char *wanted)

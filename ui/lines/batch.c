@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Batch: a line for each row. Events and guests have kvm_stat's columns: name, total and delta.
- * Views that kvm_stat does not have are tables with headings.
- */
+/* Batch: a line for each row with kvm_stat's columns: name, total and delta. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,13 +28,14 @@ static void format_number(char *buf, size_t size, const struct cell *cell)
 
 static void print_row(FILE *out, const struct view *view, const struct view_row *row)
 {
-	const struct cell *name = &row->cells[0], *total = lines_cell(view, row, "total");
-	const struct cell *delta = lines_cell(view, row, "delta"), zero = cell_count(0);
-	const char *text = name->type == CELL_TEXT ? name->text : "-";
-	int width = format_width(text);
-	char number[24];
+	const struct cell *total = lines_cell(view, row, "total"), zero = cell_count(0);
+	const struct cell *delta = lines_cell(view, row, "delta");
+	char name[LINES_NAME_SIZE], number[24];
+	int width;
 
-	fprintf(out, "%s%*s", text, width < NAME_WIDTH ? NAME_WIDTH - width : 0, "");
+	lines_name(name, sizeof(name), view, row);
+	width = format_width(name);
+	fprintf(out, "%s%*s", name, width < NAME_WIDTH ? NAME_WIDTH - width : 0, "");
 	format_number(number, sizeof(number), total);
 	print_number(out, number, width < NAME_WIDTH);
 	/* A gauge has no delta, but scripts add up the third column. */
@@ -51,14 +49,10 @@ static void print_row(FILE *out, const struct view *view, const struct view_row 
 static int print(void *state, FILE *out, const struct lines_sample *sample)
 {
 	(void)state;
-	if (sample->view->type->is_timed) {
-		lines_print_table(out, sample->view, sample->config->room);
-		return 0;
-	}
 	for (size_t i = 0; i < sample->view->nr_rows; i++) {
 		const struct view_row *row = &sample->view->rows[i];
 
-		if (!lines_is_other(row))
+		if (!lines_is_other(row) && lines_has_row(sample, row))
 			print_row(out, sample->view, row);
 	}
 	return 0;

@@ -10,13 +10,17 @@
 #include "views/view.h"
 
 enum lines_format {
-	LINES_BATCH, /* a line for each row: as kvm_stat -1, or a table */
+	/* Of events, and of guests as kvm_stat counts them. */
+	LINES_BATCH, /* a line for each row: name, total, delta */
 	LINES_TEXT,  /* a line for each sample under headings, as vmstat */
-	LINES_CSV,   /* a line for each sample, as kvm_stat -l -c; columns never change */
+	LINES_CSV,   /* a line for each sample; the columns never change. Of events only. */
+	/* Of every view: */
 	LINES_JSON,  /* a sample a line */
-	LINES_ROWS,  /* a row a line, as CSV below their ids */
-	LINES_LOG_ROWS, /* the same with the sample's time before it: rows come and go */
-	LINES_TABLE, /* a row a line below headings, of every view */
+	LINES_ROWS,  /* a row a line, as CSV below the columns' ids */
+	LINES_TABLE, /* a row a line below headings */
+	/* The same with the sample's time before each row. */
+	LINES_LOG_ROWS,
+	LINES_LOG_TABLE,
 };
 
 struct lines_recording;
@@ -27,7 +31,7 @@ struct lines_config {
 	bool overwrites;   /* the file is emptied first */
 	int room;	   /* LINES_TABLE: the largest width of a line; 0: no limit */
 	const struct lines_recording *recording; /* JSON: the recording; NULL: live */
-	bool skip_zero;	   /* no line for a sample in which nothing happened */
+	bool skip_zero;	   /* no line where nothing happened: for a sample, or for a row */
 	/* CSV: the columns, from the first sample to the last. */
 	const struct fields *fields;
 	const struct field_set *columns;

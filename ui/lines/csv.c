@@ -72,9 +72,13 @@ static int has_other_columns(size_t nr_ours, size_t nr_theirs, const char *diffe
 		safe[len] = isprint((unsigned char)different[len]) ? different[len] : '?';
 	safe[len] = '\0';
 	return why_set(why, -EEXIST,
-		       "\"%s\" has other columns (%zu, ours %zu; first difference: \"%s\"): "
-		       "choose another file, or move it away",
+		       "\"%s\" has other columns (%zu, ours %zu; first difference: \"%s\")",
 		       path, nr_theirs, nr_ours, safe);
+}
+
+static bool is_time(const char *name)
+{
+	return strcmp(name, CSV_KVM_STAT_TIME) == 0 || strcmp(name, CSV_TIME) == 0;
 }
 
 int csv_check(csv_name_at *name_at, const void *state, char *head, const char *path,
@@ -84,6 +88,9 @@ int csv_check(csv_name_at *name_at, const void *state, char *head, const char *p
 	size_t nr_theirs = 0, nr_ours = 0;
 
 	for (; (theirs = csv_next_name(&head)); nr_theirs++) {
+		if (!nr_theirs && !is_time(theirs))
+			return why_set(why, -EINVAL,
+				       "\"%s\" is not a CSV log: choose another file", path);
 		ours = name_at(state, nr_theirs);
 		if (!different && (!ours || strcmp(theirs, ours) != 0))
 			different = theirs;
@@ -137,7 +144,7 @@ static const char *heading(const void *state, size_t column)
 	const struct csv *csv = state;
 
 	if (column == 0)
-		return CSV_TIME_NAME;
+		return CSV_KVM_STAT_TIME;
 	return column <= csv->nr ? csv->columns[column - 1].name : NULL;
 }
 

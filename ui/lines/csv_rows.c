@@ -91,7 +91,7 @@ static const char *heading(const void *state, size_t i)
 	const struct column *column = (*type)->columns;
 
 	if (i == 0)
-		return CSV_TIME_NAME;
+		return CSV_TIME;
 	for (; column->id; column++) {
 		if (!cell_is_picture(column->type) && !(column->flags & COLUMN_OF_RECORDING) &&
 		    --i == 0)
@@ -108,15 +108,17 @@ static int log_check(const void *state, char *head, const char *path, struct why
 static int log_print(void *state, FILE *out, const struct lines_sample *sample)
 {
 	char time[LINES_TIME_SIZE];
-	int err = lines_print_time(time, sample->when);
+	int err = lines_print_exact_time(time, sample->when);
 
 	(void)state;
 	if (err)
 		return err;
 	if (sample->needs_header)
-		print_line(out, sample->view, NULL, CSV_TIME_NAME);
-	for (size_t i = 0; i < sample->view->nr_rows; i++)
-		print_line(out, sample->view, &sample->view->rows[i], time);
+		print_line(out, sample->view, NULL, CSV_TIME);
+	for (size_t i = 0; i < sample->view->nr_rows; i++) {
+		if (lines_has_row(sample, &sample->view->rows[i]))
+			print_line(out, sample->view, &sample->view->rows[i], time);
+	}
 	return 0;
 }
 

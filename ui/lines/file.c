@@ -2,15 +2,18 @@
 /* Appends lines to a file or standard output, each whole or not at all. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "ui/lines/file.h"
 
 #define HEAD_MAX (1 << 20)
+#define SAME_DAY_MAX 100 /* files of one day */
 
 static int cannot_open(const char *path, int err, struct why *why)
 {
@@ -122,6 +125,40 @@ int lines_file_open(const char *path, bool overwrites, struct lines_file *ret_fi
 	file.is_cut = is_cut(&file);
 	*ret_file = file;
 	return 0;
+}
+
+/* Never replaces a file. */
+static int rename_new(const char *from, const char *to)
+{
+	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL) /* the file system cannot do this */
+		return -errno;
+	if (access(to, F_OK) == 0)
+		return -EEXIST;
+	return rename(from, to) < 0 ? -errno : 0;
+}
+
+int lines_file_move_aside(const char *path, struct why *ret_why)
+{
+	const char *base = strrchr(path, '/');
+	char to[PATH_MAX], day[16] = "";
+	struct stat st;
+	struct tm tm;
+	int err = -EEXIST;
+
+	if (stat(path, &st) == 0 && localtime_r(&st.st_mtim.tv_sec, &tm))
+		strftime(day, sizeof(day), "%Y-%m-%d", &tm);
+	for (int i = 0; i < SAME_DAY_MAX && err == -EEXIST; i++) {
+		int len = snprintf(to, sizeof(to), "%s.%s", path, day);
+
+		if (i && len < (int)sizeof(to))
+			len += snprintf(to + len, sizeof(to) - (size_t)len, ".%d", i);
+		err = len < (int)sizeof(to) ? rename_new(path, to) : -ENAMETOOLONG;
+	}
+	if (err)
+		return why_set(ret_why, err, "cannot rename it: %s", strerror(-err));
+	return why_set(ret_why, 0, "renamed to %s", to + (base ? base + 1 - path : 0));
 }
 
 bool lines_file_is_empty(const struct lines_file *file)

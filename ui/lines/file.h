@@ -35,6 +35,12 @@ int lines_file_open(const char *path, bool overwrites, struct lines_file *ret_fi
  */
 int lines_file_head(const struct lines_file *file, char **ret_head, struct why *why);
 
+/*
+ * Renames the file: the day of its last change is appended to its name, and a number where there is
+ * such a file. 0 or -errno; why has the new name, or the reason.
+ */
+int lines_file_move_aside(const char *path, struct why *ret_why);
+
 /* Whether the file is regular and empty now, even if it was not empty when it was opened. */
 bool lines_file_is_empty(const struct lines_file *file);
 

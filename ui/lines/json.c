@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "ui/lines/json_object.h"
 #include "ui/lines/shared.h"
@@ -149,21 +148,12 @@ static int fill_rows(struct json_object *rows, const struct view *view)
 	return 0;
 }
 
-/* ISO 8601, local, to the millisecond, with the offset from UTC. */
 static int add_time(struct json_object *object, const struct timespec *when)
 {
-	char day[32], text[96];
-	struct tm tm;
-	long minutes;
+	char text[LINES_TIME_SIZE];
+	int err = lines_print_exact_time(text, when);
 
-	if (!localtime_r(&when->tv_sec, &tm))
-		return -errno;
-	if (!strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm))
-		return -EOVERFLOW;
-	minutes = labs(tm.tm_gmtoff) / 60;
-	snprintf(text, sizeof(text), "%s.%03ld%c%02ld:%02ld", day, when->tv_nsec / 1000000,
-		 tm.tm_gmtoff < 0 ? '-' : '+', minutes / 60, minutes % 60);
-	return json_add_new(object, "time", json_object_new_string(text));
+	return err ? err : json_add_new(object, "time", json_object_new_string(text));
 }
 
 static int add_elapsed(struct json_object *object, uint64_t ns)

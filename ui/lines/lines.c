@@ -15,8 +15,9 @@ static const struct lines_type *const types[] = {
 	[LINES_CSV] = &lines_csv,
 	[LINES_JSON] = &lines_json,
 	[LINES_ROWS] = &lines_rows,
-	[LINES_LOG_ROWS] = &lines_log_rows,
 	[LINES_TABLE] = &lines_table,
+	[LINES_LOG_ROWS] = &lines_log_rows,
+	[LINES_LOG_TABLE] = &lines_log_table,
 };
 
 struct lines {
@@ -30,13 +31,13 @@ struct lines {
 static bool is_zero(const struct view *view)
 {
 	for (size_t i = 0; i < view->nr_rows; i++) {
-		if (lines_count(lines_cell(view, &view->rows[i], "delta")) > 0)
+		if (!lines_is_quiet(view, &view->rows[i]))
 			return false;
 	}
 	return true;
 }
 
-static int open_file(const struct lines *lines, struct lines_file *ret_file, struct why *why)
+static int try_file(const struct lines *lines, struct lines_file *ret_file, struct why *why)
 {
 	struct lines_file file;
 	char *head = NULL;
@@ -54,6 +55,20 @@ static int open_file(const struct lines *lines, struct lines_file *ret_file, str
 	else
 		*ret_file = file;
 	return err;
+}
+
+/* A log goes on after an upgrade of the kernel, whose events may be others. */
+static int open_file(const struct lines *lines, struct lines_file *ret_file, struct why *why)
+{
+	struct why difference, moved;
+	int err = try_file(lines, ret_file, why);
+
+	if (err != -EEXIST)
+		return err;
+	difference = *why;
+	err = lines_file_move_aside(lines->config.path, &moved);
+	why_set(why, 0, "%s: %s", difference.text, moved.text);
+	return err ? err : try_file(lines, ret_file, why);
 }
 
 static void lines_free(struct lines *lines)

@@ -2,9 +2,9 @@
 /*
  * lines - the renderers that write lines: batch, text log, CSV and JSON.
  *
- * Batch and CSV are exactly as kvm_stat's, for programs that read kvm_stat's output; the text log
- * is for people; JSON has one object on one line for each sample. Every renderer takes a finished
- * view.
+ * Batch and CSV are exactly as kvm_stat's, for programs that read kvm_stat's output; text is for
+ * people; JSON has one object on one line for each sample. What kvm_stat does not have is a row a
+ * line, with all columns of its view. Every renderer takes a finished view.
  */
 #ifndef KVMTOP_UI_LINES_LINES_H
 #define KVMTOP_UI_LINES_LINES_H
@@ -19,8 +19,9 @@
 struct lines;
 
 /*
- * Opens the file, if any. -EEXIST when the file has a CSV with other columns; why names the file,
- * the difference and the remedy. The config's pointers must outlive the lines.
+ * Opens the file, if any. 0, or -errno with why. A CSV of other columns that has this name is
+ * renamed; then 0 is returned, and why says so. -EINVAL when there is something else than a CSV to
+ * continue. The config's pointers must outlive the lines.
  */
 int lines_open(const struct lines_config *config, struct lines **ret_lines, struct why *why);
 
@@ -32,7 +33,10 @@ int lines_open(const struct lines_config *config, struct lines **ret_lines, stru
 int lines_write(struct lines *lines, const struct view *view, const struct timespec *when,
 		uint64_t elapsed_ns, struct why *why);
 
-/* Closes the file and opens it anew under its name, for log rotation; no-op for standard output. */
+/*
+ * Closes the file and opens it anew under its name, as lines_open() does, for log rotation; no-op
+ * for standard output.
+ */
 int lines_reopen(struct lines *lines, struct why *why);
 
 /* Flushes and closes; 0, or -errno with why if the file did not get all data. NULL is fine. */

@@ -18,7 +18,8 @@
 #include "views/view.h"
 
 #define LINES_PAGE 20	    /* samples between headings, as kvm_stat's */
-#define LINES_TIME_SIZE 64 /* for lines_print_time() */
+#define LINES_TIME_SIZE 96 /* for times */
+#define LINES_NAME_SIZE 256
 
 struct lines_sample {
 	const struct lines_config *config;
@@ -34,8 +35,9 @@ struct lines_type {
 	int (*start)(const struct lines_config *config, void **ret_state, struct why *why);
 	void (*end)(void *state);
 	/*
-	 * Whether a file that begins with head can be continued: 0, or -EEXIST with why. The
-	 * function may change head. NULL: always.
+	 * Whether a file that begins with head can be continued: 0, -EEXIST with why if it is such
+	 * a file with other columns, or -EINVAL with why. The function may change head. NULL:
+	 * always.
 	 */
 	int (*check)(const void *state, char *head, const char *path, struct why *why);
 	/* 0 or -errno; the caller checks errors of out. */
@@ -43,18 +45,22 @@ struct lines_type {
 };
 
 extern const struct lines_type lines_batch, lines_csv, lines_json, lines_text, lines_rows,
-	lines_log_rows, lines_table;
+	lines_log_rows, lines_table, lines_log_table;
 
-/* "YYYY-MM-DD HH:MM:SS", local time. 0 or -errno. */
+/* "YYYY-MM-DD HH:MM:SS", local time, as kvm_stat writes it. 0 or -errno. */
 int lines_print_time(char *buf, const struct timespec *when);
+/* ISO 8601, local, to the millisecond, with the offset from UTC. 0 or -errno. */
+int lines_print_exact_time(char *buf, const struct timespec *when);
+/* The heading above times, as wide as they are: "time (per 3.0 s)", the length of the interval. */
+void lines_print_interval(FILE *out, uint64_t elapsed_ns, int width);
 
-/* What the row is about, in a few words: "kvm_exit", "db1/0", "MSR_WRITE 0x6e0 db1". */
+/* The event or guest of the row. Guests of one name are told apart by pid: "db1(4711)". */
 void lines_name(char *buf, size_t size, const struct view *view, const struct view_row *row);
 
-/*
- * Prints the columns of a view for which there is room (see struct lines_config), below headings.
- */
-void lines_print_table(FILE *out, const struct view *view, int room);
+/* Whether the row has a line in this sample: with skip_zero not if nothing happened in it. */
+bool lines_has_row(const struct lines_sample *sample, const struct view_row *row);
+/* Whether nothing happened in the row since the previous sample. */
+bool lines_is_quiet(const struct view *view, const struct view_row *row);
 
 #define LINES_ID_SIZE 32
 
@@ -85,12 +91,13 @@ void csv_print_name(FILE *out, const char *name);
  */
 char *csv_next_name(char **at);
 
-#define CSV_TIME_NAME "timestamp"
+#define CSV_KVM_STAT_TIME "timestamp" /* the first column's heading */
+#define CSV_TIME "time"		      /* the same where each row has a line, as in JSON */
 
 /* The heading of the i-th column; NULL past the last. */
 typedef const char *csv_name_at(const void *state, size_t i);
 
-/* Whether a file that begins with head has these columns: 0, or -EEXIST with why. */
+/* Whether a file that begins with head has these columns: see struct lines_type. */
 int csv_check(csv_name_at *name_at, const void *state, char *head, const char *path,
 	      struct why *why);
 

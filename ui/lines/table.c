@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints a view as lines of text, with columns as wide as their contents. */
+/*
+ * Prints a view as lines of text below headings, once or as a log.
+ *
+ * A log has the columns that are for programs only, too, such as what one interval had of a number
+ * since the start. Its columns keep their width where they can, so that headings need not come
+ * often.
+ */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "ui/lines/shared.h"
 #include "ui/numbers.h"
@@ -8,11 +16,11 @@
 #define CELL_SIZE 256
 #define TEXT_MAX 128 /* columns; a longer name is cut */
 
-static bool is_printed(const struct view *view, size_t column)
+static bool is_printed(const struct view *view, size_t column, bool is_log)
 {
 	const struct column *type = &view->type->columns[column];
 
-	return !(type->flags & COLUMN_MACHINE_ONLY) && !cell_is_picture(type->type) &&
+	return (is_log || !(type->flags & COLUMN_MACHINE_ONLY)) && !cell_is_picture(type->type) &&
 	       view_has_column(view, column);
 }
 
@@ -40,13 +48,17 @@ static void widen(int *width, const struct view *view, const struct cell *cell)
 		*width = format_width(text);
 }
 
-static void measure(const struct view *view, int *ret_widths)
+static void measure(const struct view *view, bool is_log, int *ret_widths)
 {
-	for (size_t c = 0; view->type->columns[c].id; c++) {
+	const struct column *columns = view->type->columns;
+
+	for (size_t c = 0; columns[c].id; c++) {
 		ret_widths[c] = 0;
-		if (!is_printed(view, c))
+		if (!is_printed(view, c, is_log))
 			continue;
 		ret_widths[c] = format_width(title_of(view, c));
+		if (is_log && columns[c].type != CELL_TEXT && columns[c].width > ret_widths[c])
+			ret_widths[c] = columns[c].width;
 		for (size_t i = 0; i < view->nr_rows; i++)
 			widen(&ret_widths[c], view, &view->rows[i].cells[c]);
 	}
@@ -117,25 +129,86 @@ static void drop_columns(const struct view *view, int *widths, int room)
 	}
 }
 
-void lines_print_table(FILE *out, const struct view *view, int room)
-{
-	int widths[VIEW_COLUMNS];
-
-	measure(view, widths);
-	if (room)
-		drop_columns(view, widths, room);
-	print_line(out, view, widths, NULL);
-	for (size_t i = 0; i < view->nr_rows; i++)
-		print_line(out, view, widths, &view->rows[i]);
-}
-
 static int print(void *state, FILE *out, const struct lines_sample *sample)
 {
+	const struct view *view = sample->view;
+	int widths[VIEW_COLUMNS];
+
 	(void)state;
-	lines_print_table(out, sample->view, sample->config->room);
+	measure(view, false, widths);
+	if (sample->config->room)
+		drop_columns(view, widths, sample->config->room);
+	print_line(out, view, widths, NULL);
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		if (lines_has_row(sample, &view->rows[i]))
+			print_line(out, view, widths, &view->rows[i]);
+	}
 	return 0;
 }
 
 const struct lines_type lines_table = {
 	.print = print,
+};
+
+/* ---- with the time */
+
+#define TIME_WIDTH 29
+
+struct table_log {
+	int widths[VIEW_COLUMNS];
+	uint64_t nr_below; /* lines since the headings */
+};
+
+static int log_start(const struct lines_config *config, void **ret_state, struct why *why)
+{
+	(void)config;
+	*ret_state = calloc(1, sizeof(struct table_log));
+	return *ret_state ? 0 : why_set(why, -ENOMEM, "no memory");
+}
+
+/* Makes columns wider, never narrower. Returns whether any became wider. */
+static bool widen_columns(struct table_log *log, const struct view *view)
+{
+	int widths[VIEW_COLUMNS];
+	bool any = false;
+
+	measure(view, true, widths);
+	for (size_t c = 0; view->type->columns[c].id; c++) {
+		if (widths[c] <= log->widths[c])
+			continue;
+		log->widths[c] = widths[c];
+		any = true;
+	}
+	return any;
+}
+
+static int log_print(void *state, FILE *out, const struct lines_sample *sample)
+{
+	struct table_log *log = state;
+	const struct view *view = sample->view;
+	char time[LINES_TIME_SIZE];
+	int err = lines_print_exact_time(time, sample->when);
+
+	if (err || !view->nr_rows)
+		return err;
+	if (widen_columns(log, view) || sample->nr == 0 || log->nr_below >= LINES_PAGE) {
+		lines_print_interval(out, sample->elapsed_ns, TIME_WIDTH);
+		fputs("  ", out);
+		print_line(out, view, log->widths, NULL);
+		log->nr_below = 0;
+	}
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		if (!lines_has_row(sample, &view->rows[i]))
+			continue;
+		fprintf(out, "%s  ", time);
+		print_line(out, view, log->widths, &view->rows[i]);
+		log->nr_below++;
+	}
+	return 0;
+}
+
+const struct lines_type lines_log_table = {
+	.start = log_start,
+	.end = free,
+	.print = log_print,
 };

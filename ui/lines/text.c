@@ -9,7 +9,6 @@
  * headings.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,11 +17,9 @@
 
 #define TIME_WIDTH 19
 #define COLUMN_WIDTH 9
-#define NAME_SIZE 256
 
 struct log_column {
 	uint32_t field, guest; /* of its row */
-	int32_t vcpu;
 	int width;
 };
 
@@ -61,8 +58,7 @@ static bool is_wanted(const struct view *view, const struct view_row *row)
 
 static bool is_row_of(const struct view_row *row, const struct log_column *column)
 {
-	return row->field == column->field && row->guest == column->guest &&
-	       row->vcpu == column->vcpu && !lines_is_other(row);
+	return row->field == column->field && row->guest == column->guest && !lines_is_other(row);
 }
 
 static bool has_column(const struct text_log *log, const struct view_row *row)
@@ -105,23 +101,9 @@ static int add_column(struct text_log *log, const struct view_row *row, const ch
 	log->columns[log->nr++] = (struct log_column){
 		.field = row->field,
 		.guest = row->guest,
-		.vcpu = row->vcpu,
 		.width = width > COLUMN_WIDTH ? width : COLUMN_WIDTH,
 	};
 	return 0;
-}
-
-/* Prints above the time how long the interval was when the headings were printed. */
-static void print_interval(FILE *out, uint64_t elapsed_ns)
-{
-	uint64_t tenths = (elapsed_ns + 50000000) / 100000000;
-	char text[64] = "time";
-
-	/* %f would write the decimal point of the locale. */
-	if (tenths)
-		snprintf(text, sizeof(text), "time (per %" PRIu64 ".%" PRIu64 " s)", tenths / 10,
-			 tenths % 10);
-	fprintf(out, "%-*s", TIME_WIDTH, text);
 }
 
 /* Chooses the columns and prints their headings, if there are columns. */
@@ -132,7 +114,7 @@ static int print_headings(struct text_log *log, FILE *out, const struct lines_sa
 	log->nr = 0;
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		const struct view_row *row = &view->rows[i];
-		char name[NAME_SIZE];
+		char name[LINES_NAME_SIZE];
 
 		if (!is_wanted(view, row))
 			continue;
@@ -140,7 +122,7 @@ static int print_headings(struct text_log *log, FILE *out, const struct lines_sa
 		if (add_column(log, row, name) < 0)
 			return -ENOMEM;
 		if (log->nr == 1)
-			print_interval(out, sample->elapsed_ns);
+			lines_print_interval(out, sample->elapsed_ns, TIME_WIDTH);
 		fprintf(out, " %*s%s", log->columns[log->nr - 1].width - format_width(name), "",
 			name);
 	}

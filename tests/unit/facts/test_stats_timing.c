@@ -166,6 +166,39 @@ static void history_is_left_out(void **state)
 	assert_int_equal(get(world)->max_ns, 1024);
 }
 
+/* Exact when it is longer than all before, else its bucket's edge, which is never above those. */
+static void the_longest_of_an_interval(void **state)
+{
+	struct world *world = *state;
+	struct timing timing = { 0 };
+	struct timing_sum sum = { 0 };
+
+	hit(&timing, 3000);
+	take_timed(world, &timing);
+	assert_int_equal(get(world)->interval_max_ns, 3000);
+	hit(&timing, 1000);
+	hit(&timing, 100);
+	take_timed(world, &timing);
+	assert_int_equal(get(world)->interval_max_ns, 1024);
+	timing_sum_add(&sum, get(world));
+	assert_int_equal(sum.interval_max_ns, 1024);
+	assert_int_equal(sum.max_ns, 3000);
+	hit(&timing, 2900);
+	take_timed(world, &timing);
+	assert_int_equal(get(world)->interval_max_ns, 3000);
+	hit(&timing, 3001);
+	take_timed(world, &timing);
+	assert_int_equal(get(world)->interval_max_ns, 3001);
+	timing_sum_merge(&sum, &(struct timing_sum){ .interval_max_ns = 1025 });
+	assert_int_equal(sum.interval_max_ns, 1025);
+	hit(&timing, 1);
+	take_timed(world, &timing);
+	assert_int_equal(get(world)->interval_max_ns, 128);
+	/* A sample without the provider. */
+	assert_int_equal(stats_update(world->stats, world->fields, &world->sample), 0);
+	assert_int_equal(get(world)->interval_max_ns, 0);
+}
+
 static void buckets_go_around(void **state)
 {
 	struct world *world = *state;
@@ -412,6 +445,7 @@ int main(void)
 		TEST(intervals_and_totals),
 		TEST(one_that_is_not_over_has_time_only),
 		TEST(history_is_left_out),
+		TEST(the_longest_of_an_interval),
 		TEST(buckets_go_around),
 		TEST(a_reset_begins_totals_and_the_longest),
 		TEST(a_restart_counts_on),

@@ -187,12 +187,28 @@ static void reopening_that_fails_keeps_the_old_file(void **state)
 	add_event(w, "kvm_exit", 9, 3);
 	open_log(w, LINES_CSV);
 	assert_int_equal(rename(w->path, w->other), 0);
-	write_file(w->path, "timestamp,kvm_pio\n");
-	assert_int_equal(lines_reopen(w->lines, &w->why), -EEXIST);
+	write_file(w->path, "kvm_pio\n");
+	assert_int_equal(lines_reopen(w->lines, &w->why), -EINVAL);
 	write_sample(w);
 	close_log(w);
 	file_is(w, w->other, "timestamp,kvm_exit\n" WHEN ",3\n");
-	file_is(w, w->path, "timestamp,kvm_pio\n");
+	file_is(w, w->path, "kvm_pio\n");
+}
+
+static void reopening_renames_other_columns(void **state)
+{
+	struct world *w = *state;
+
+	add_event(w, "kvm_exit", 9, 3);
+	open_log(w, LINES_CSV);
+	assert_int_equal(rename(w->path, w->other), 0);
+	write_old(w, "timestamp,kvm_pio\n");
+	assert_int_equal(lines_reopen(w->lines, &w->why), 0);
+	assert_non_null(strstr(w->why.text, ": renamed to log.2026-11-20"));
+	write_sample(w);
+	close_log(w);
+	file_is(w, w->path, "timestamp,kvm_exit\n" WHEN ",3\n");
+	file_is(w, w->dated, "timestamp,kvm_pio\n");
 }
 
 static void reopening_stdout_does_nothing(void **state)
@@ -217,7 +233,7 @@ static void a_full_disk_is_an_error(void **state)
 		print_message("no /dev/full\n");
 		skip();
 	}
-	for (int format = LINES_BATCH; format <= LINES_JSON; format++) {
+	for (int format = LINES_BATCH; format <= LINES_LOG_TABLE; format++) {
 		assert_int_equal(try_open(w, (enum lines_format)format, "/dev/full", false), 0);
 		assert_int_equal(lines_write(w->lines, &w->view, &when, 0, &w->why), -ENOSPC);
 		assert_string_equal(w->why.text, "cannot write to \"/dev/full\": No space left on "
@@ -360,6 +376,7 @@ int main(void)
 		T(rotated_text_has_headings_again),
 		T(reopening_without_rotation_appends),
 		T(reopening_that_fails_keeps_the_old_file),
+		T(reopening_renames_other_columns),
 		T(reopening_stdout_does_nothing),
 		T(a_full_disk_is_an_error),
 		T(a_record_without_room_leaves_no_piece),

@@ -244,33 +244,69 @@ static void csv_to_a_pipe_has_one_header(void **state)
 	assert_int_equal(count_text(text, "\n"), 22);
 }
 
-static void is_refused(struct world *w, const char *theirs, const char *why)
+/* The old log gets the day of its last change; the new one begins in its place. */
+static void is_renamed(struct world *w, const char *theirs, const char *to, const char *why)
 {
 	char wanted[256];
 
-	write_file(w->path, theirs);
-	snprintf(wanted, sizeof(wanted), "\"%s\" has other columns (%s): "
-		 "choose another file, or move it away", w->path, why);
-	assert_int_equal(try_open(w, LINES_CSV, w->path, false), -EEXIST);
+	write_old(w, theirs);
+	snprintf(wanted, sizeof(wanted), "\"%s\" has other columns (%s): renamed to %s", w->path,
+		 why, to + strlen(w->dir) + 1);
+	open_log(w, LINES_CSV);
 	assert_string_equal(w->why.text, wanted);
-	file_is(w, w->path, theirs);
+	write_sample(w);
+	close_log(w);
+	file_is(w, to, theirs);
+	file_is(w, w->path, "timestamp,kvm_exit,kvm_pio\n" WHEN ",3,3\n");
 }
 
-static void flaw_C2_other_columns_are_refused(void **state)
+static void flaw_C2_other_columns_are_renamed(void **state)
 {
 	struct world *w = *state;
 
 	add_event(w, "kvm_exit", 9, 3);
 	add_event(w, "kvm_pio", 9, 3);
-	is_refused(w, "timestamp,kvm_exit,kvm_fpu\n", "3, ours 3; first difference: \"kvm_fpu\"");
-	is_refused(w, "timestamp,kvm_exit\n" WHEN ",3\n",
+	is_renamed(w, "timestamp,kvm_exit,kvm_fpu\n", w->dated,
+		   "3, ours 3; first difference: \"kvm_fpu\"");
+	is_renamed(w, "timestamp,kvm_exit\n" WHEN ",3\n", w->dated_too,
 		   "2, ours 3; first difference: \"kvm_pio\"");
-	is_refused(w, "timestamp,kvm_exit,kvm_pio,x,y\n", "5, ours 3; first difference: \"x\"");
-	is_refused(w, "timestamp,kvm_pio,kvm_exit\n",
-		   "3, ours 3; first difference: \"kvm_pio\"");
-	is_refused(w, "\n", "1, ours 3; first difference: \"\"");
-	is_refused(w, "dear diary,\x1b[2J", "2, ours 3; first difference: \"dear diary\"");
-	is_refused(w, "\x1b[2J", "1, ours 3; first difference: \"?[2J\"");
+	unlink(w->dated);
+	is_renamed(w, "timestamp,kvm_exit,kvm_pio,x,y\n", w->dated,
+		   "5, ours 3; first difference: \"x\"");
+	unlink(w->dated);
+	is_renamed(w, "timestamp,\x1b[2J\n", w->dated, "2, ours 3; first difference: \"?[2J\"");
+	unlink(w->dated);
+	is_renamed(w, "time,reason\n", w->dated, "2, ours 3; first difference: \"time\"");
+}
+
+static void what_is_no_log_is_refused(void **state)
+{
+	static const char *const texts[] = { "\n", "dear diary,\x1b[2J", "kvm_exit,timestamp\n" };
+	struct world *w = *state;
+	char wanted[128];
+
+	add_event(w, "kvm_exit", 9, 3);
+	snprintf(wanted, sizeof(wanted), "\"%s\" is not a CSV log: choose another file", w->path);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		write_file(w->path, texts[i]);
+		assert_int_equal(try_open(w, LINES_CSV, w->path, false), -EINVAL);
+		assert_string_equal(w->why.text, wanted);
+		file_is(w, w->path, texts[i]);
+	}
+}
+
+static void what_cannot_be_renamed_is_refused(void **state)
+{
+	struct world *w = *state;
+	char path[300];
+
+	add_event(w, "kvm_exit", 9, 3);
+	/* A name has 255 bytes at the most: there is no room for a day. */
+	snprintf(path, sizeof(path), "%s/%0250d", w->dir, 0);
+	write_file(path, "timestamp,x\n");
+	assert_int_equal(try_open(w, LINES_CSV, path, false), -ENAMETOOLONG);
+	file_is(w, path, "timestamp,x\n");
+	unlink(path);
 }
 
 static void csv_quotes_only_what_needs_it(void **state)
@@ -302,15 +338,16 @@ static void flaw_C1_csv_of_guests_has_a_row_each(void **state)
 	write_sample(w);
 	close_log(w);
 	text = read_file(w, w->path);
-	assert_int_equal(strncmp(text, "timestamp,guest,pid,vcpus,", 26), 0);
+	assert_int_equal(strncmp(text, "time,guest,pid,vcpus,", 21), 0);
 	assert_string_equal(strchr(text, '\n') + 1,
-		WHEN ",\"db,1\",4001,,,30,,3,,,,,,,,,\n"
-		WHEN ",\"db,1\",4001,,,30,,3,,,,,,,,,\n"
-		WHEN ",web,4002,,,40,,4,,,,,,,,,\n");
-	/* Goes on in its own file only. */
+		WHEN_EXACTLY ",\"db,1\",4001,,,30,,3,,,,,,,,,\n"
+		WHEN_EXACTLY ",\"db,1\",4001,,,30,,3,,,,,,,,,\n"
+		WHEN_EXACTLY ",web,4002,,,40,,4,,,,,,,,,\n");
+	/* Goes on in its own file. */
 	open_log(w, LINES_LOG_ROWS);
+	write_sample(w);
 	close_log(w);
-	assert_int_equal(try_open(w, LINES_CSV, w->path, false), -EEXIST);
+	assert_int_equal(count_text(read_file(w, w->path), "\n"), 6);
 }
 
 static void csv_follows_a_file_that_was_emptied(void **state)
@@ -592,21 +629,21 @@ static void json_of_exits_has_ns_and_buckets(void **state)
 	assert_string_equal(strstr(lines_once(w, LINES_JSON), "\"rows\""),
 		"\"rows\":[{\"reason\":\"MSR\",\"total\":9000,\"delta\":7,\"rate\":null,"
 		"\"share\":null,\"time_percent\":6.250,\"time_ns\":null,\"avg_ns\":1234,"
-		"\"p50_ns\":null,\"p99_ns\":null,\"max_ns\":null,\"hist\":[1,0,5,0,0,0,0,0,0,0,"
+		"\"p50_ns\":null,\"p99_ns\":null,\"interval_max_ns\":null,\"max_ns\":null,\"hist\":[1,0,5,0,0,0,0,0,0,0,"
 		"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1]},"
 		"{\"reason\":\"HLT\",\"total\":9000,\"delta\":7,\"rate\":null,\"share\":null,"
 		"\"time_percent\":null,\"time_ns\":null,\"avg_ns\":1234,\"p50_ns\":null,"
-		"\"p99_ns\":null,\"max_ns\":null,\"hist\":[1,0,5,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,"
-		"0,0,0,0,0,0,1],\"halt\":true}]}\n");
+		"\"p99_ns\":null,\"interval_max_ns\":null,\"max_ns\":null,"
+		"\"hist\":[1,0,5,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1],\"halt\":true}]}\n");
 }
 
-static void batch_of_exits_is_a_table(void **state)
+static void exits_are_a_table(void **state)
 {
 	struct world *w = *state;
 
 	add_exit(w, "データ", false, hist);
 	add_exit(w, "HLT", true, hist);
-	assert_string_equal(lines_once(w, LINES_BATCH),
+	assert_string_equal(lines_once(w, LINES_TABLE),
 		"Exit reason  Total  Count/s  %Count  Time%     Avg  p50  p99  Max\n"
 		"データ        9000        -       -    6.2  1.23µs    -    -    -\n"
 		"HLT           9000        -       -   halt  1.23µs    -    -    -\n");
@@ -619,24 +656,105 @@ static void rows_are_quoted_and_exact(void **state)
 	add_exit(w, "a,\"b\"", false, hist);
 	add_exit(w, "HLT", true, hist);
 	assert_string_equal(lines_once(w, LINES_ROWS),
-		"reason,total,delta,rate,share,time_percent,time_ns,avg_ns,p50_ns,p99_ns,max_ns\n"
-		"\"a,\"\"b\"\"\",9000,7,,,6.250,,1234,,,\n"
-		"HLT,9000,7,,,,,1234,,,\n");
+		"reason,total,delta,rate,share,time_percent,time_ns,avg_ns,p50_ns,p99_ns,"
+		"interval_max_ns,max_ns\n"
+		"\"a,\"\"b\"\"\",9000,7,,,6.250,,1234,,,,\n"
+		"HLT,9000,7,,,,,1234,,,,\n");
 }
 
-/* The heading names guest and vCPU; a vCPU of the same guest is another column. */
-static void text_of_vcpus_has_a_column_each(void **state)
+static void guests_of_one_name_are_told_apart(void **state)
 {
 	struct world *w = *state;
 
-	for (int32_t vcpu = 0; vcpu < 2; vcpu++) {
-		struct view_row *row = add_guest(w, 1, "db", 3 + (uint64_t)vcpu);
-
-		row->vcpu = vcpu;
-	}
+	add_guest(w, 1, "guest", 3);
+	add_guest(w, 2, "db", 4);
+	add_guest(w, 3, "guest", 5);
 	assert_string_equal(lines_once(w, LINES_TEXT),
-			    "time (per 3.0 s)         db/0      db/1\n"
-			    WHEN "         3         4\n");
+			    "time (per 3.0 s)    guest(4001)        db guest(4003)\n"
+			    WHEN "           3         4           5\n");
+	assert_string_equal(lines_once(w, LINES_BATCH),
+		"guest(4001)                                       30         3\n"
+		"db                                                40         4\n"
+		"guest(4003)                                       50         5\n");
+}
+
+/* The time, then all that is known of each row, also what is for programs only. */
+static void a_log_of_exits_has_their_times(void **state)
+{
+	struct world *w = *state;
+	struct view_row *row = add_exit(w, "MSR_WRITE", false, hist);
+
+	row->cells[view_column_by_id(&view_exits, "time_ns")] = cell_ns(8638);
+	row->cells[view_column_by_id(&view_exits, "interval_max_ns")] = cell_ns(2048);
+	row->cells[view_column_by_id(&view_exits, "max_ns")] = cell_ns(70000);
+	assert_string_equal(lines_once(w, LINES_LOG_TABLE),
+		"time (per 3.0 s)               Exit reason       Total       Delta    Count/s"
+		"  %Count  Time%     Time      Avg      p50      p99   CurMax      Max\n"
+		WHEN_EXACTLY "  MSR_WRITE          9000           7          -"
+		"       -    6.2   8.64µs   1.23µs        -        -   2.05µs   70.0µs\n");
+	assert_string_equal(strchr(lines_once(w, LINES_LOG_ROWS), '\n') + 1,
+		WHEN_EXACTLY ",MSR_WRITE,9000,7,,,6.250,8638,1234,,,2048,70000\n");
+}
+
+/* Headings come when a column is wider than before, and every 20 lines. */
+static void a_log_table_keeps_its_columns(void **state)
+{
+	struct world *w = *state;
+	const char *text;
+
+	add_exit(w, "MSR", false, hist);
+	open_log(w, LINES_LOG_TABLE);
+	write_sample(w);
+	w->view.rows[0].cells[view_column_by_id(&view_exits, "delta")] = cell_count(123456789);
+	write_sample(w);
+	assert_int_equal(count_text(read_file(w, w->path), "time"), 1);
+	w->view.rows[0].cells[0] = cell_text("a long reason");
+	write_sample(w);
+	w->view.rows[0].cells[0] = cell_text("MSR");
+	write_sample(w);
+	text = read_file(w, w->path);
+	assert_int_equal(count_text(text, "time"), 2);
+	assert_int_equal(count_text(text, "\n"), 6);
+	text = strstr(text + 1, "time");
+	assert_int_equal(strcspn(strchr(text, '\n') + 1, "\n"),
+			 strcspn(strrchr(text, 'M'), "\n") + strlen(WHEN_EXACTLY "  "));
+	for (int i = 0; i < 19; i++)
+		write_sample(w);
+	assert_int_equal(count_text(read_file(w, w->path), "time"), 3);
+	w->view.nr_rows = 0;
+	write_sample(w);
+	close_log(w);
+	assert_int_equal(count_text(read_file(w, w->path), "\n"), 26);
+}
+
+/* A row is a line: -z leaves out those in which nothing happened. */
+static void rows_of_zeros_are_skipped(void **state)
+{
+	static const enum lines_format formats[] = { LINES_BATCH, LINES_TABLE, LINES_LOG_ROWS,
+						     LINES_LOG_TABLE };
+	struct world *w = *state;
+
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		struct view_row *row;
+
+		w->view.nr_rows = 0;
+		add_exit(w, "MSR", false, hist);
+		row = add_exit(w, "quiet", false, hist);
+		row->cells[view_column_by_id(&view_exits, "delta")] = cell_count(0);
+		unlink(w->path);
+		assert_int_equal(try_open(w, formats[i], w->path, true), 0);
+		write_sample(w);
+		close_log(w);
+		assert_non_null(strstr(read_file(w, w->path), "MSR"));
+		assert_null(strstr(w->text, "quiet"));
+		/* Its time goes on: it is not over. */
+		row->cells[view_column_by_id(&view_exits, "time_ns")] = cell_ns(1);
+		unlink(w->path);
+		assert_int_equal(try_open(w, formats[i], w->path, true), 0);
+		write_sample(w);
+		close_log(w);
+		assert_non_null(strstr(read_file(w, w->path), "quiet"));
+	}
 }
 
 int main(void)
@@ -658,7 +776,9 @@ int main(void)
 		T(csv_to_a_file_has_one_header),
 		T(csv_to_stdout_has_headers_every_20),
 		T(csv_to_a_pipe_has_one_header),
-		T(flaw_C2_other_columns_are_refused),
+		T(flaw_C2_other_columns_are_renamed),
+		T(what_is_no_log_is_refused),
+		T(what_cannot_be_renamed_is_refused),
 		T(csv_quotes_only_what_needs_it),
 		T(flaw_C1_csv_of_guests_has_a_row_each),
 		T(csv_follows_a_file_that_was_emptied),
@@ -677,9 +797,12 @@ int main(void)
 		T(json_time_has_the_offset),
 		T(json_numbers_are_numbers),
 		T(json_of_exits_has_ns_and_buckets),
-		T(batch_of_exits_is_a_table),
+		T(exits_are_a_table),
 		T(rows_are_quoted_and_exact),
-		T(text_of_vcpus_has_a_column_each),
+		T(guests_of_one_name_are_told_apart),
+		T(a_log_of_exits_has_their_times),
+		T(a_log_table_keeps_its_columns),
+		T(rows_of_zeros_are_skipped),
 	};
 
 	setlocale(LC_ALL, "C.UTF-8");
