@@ -64,7 +64,8 @@ static void once_and_a_log_exclude_each_other(void **state)
 	(void)state;
 	accepts("-1", MODE_BATCH);
 	accepts("-l -n 1 -s 1", MODE_LOG);
-	refuses("-1 -l", "-1/--once and -l/--log or -L/--log-to-file exclude each other: -l -n 1 -s 1 ");
+	refuses("-1 -l", "-1/--once and -l/--log or -L/--log-to-file exclude each other: "
+			 "-l -n 1 -s 1 logs one second");
 	refuses("-1 -c -L file", "exclude each other");
 }
 

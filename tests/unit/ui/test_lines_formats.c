@@ -629,12 +629,13 @@ static void json_of_exits_has_ns_and_buckets(void **state)
 	assert_string_equal(strstr(lines_once(w, LINES_JSON), "\"rows\""),
 		"\"rows\":[{\"reason\":\"MSR\",\"total\":9000,\"delta\":7,\"rate\":null,"
 		"\"share\":null,\"time_percent\":6.250,\"time_ns\":null,\"avg_ns\":1234,"
-		"\"p50_ns\":null,\"p99_ns\":null,\"interval_max_ns\":null,\"max_ns\":null,\"hist\":[1,0,5,0,0,0,0,0,0,0,"
-		"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1]},"
+		"\"p50_ns\":null,\"p99_ns\":null,\"interval_max_ns\":null,\"max_ns\":null,"
+		"\"hist\":[1,0,5,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1]},"
 		"{\"reason\":\"HLT\",\"total\":9000,\"delta\":7,\"rate\":null,\"share\":null,"
 		"\"time_percent\":null,\"time_ns\":null,\"avg_ns\":1234,\"p50_ns\":null,"
 		"\"p99_ns\":null,\"interval_max_ns\":null,\"max_ns\":null,"
-		"\"hist\":[1,0,5,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1],\"halt\":true}]}\n");
+		"\"hist\":[1,0,5,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1],"
+		"\"halt\":true}]}\n");
 }
 
 static void exits_are_a_table(void **state)
