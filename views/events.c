@@ -11,7 +11,7 @@ enum { EVENT, TOTAL, SHARE, DELTA, RATE, SPARK };
 
 static const struct column columns[] = {
 	[EVENT] = { "event", "Event", "what happened; reasons below their event",
-		    CELL_TEXT, 40, COLUMN_LEAST(18) },
+		    CELL_TEXT, 28, COLUMN_LEAST(18) },
 	[TOTAL] = { "total", "Total",
 		    "since the start, r, or a change of filter; a level as it is now",
 		    CELL_COUNT, 10, COLUMN_SPARE(1) },

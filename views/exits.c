@@ -11,7 +11,7 @@ enum {
 };
 
 static const struct column columns[] = {
-	[REASON] = { "reason", "Exit reason", "why the vCPU left the guest", CELL_TEXT, 24,
+	[REASON] = { "reason", "Exit reason", "why the vCPU left the guest", CELL_TEXT, 20,
 		     COLUMN_LEAST(18) },
 	[TOTAL] = { "total", "Total", "since the start, r, or a change of filter",
 		    CELL_COUNT, 10, COLUMN_SPARE(6) },
@@ -32,7 +32,7 @@ static const struct column columns[] = {
 	[STDDEV] = { "stddev_ns", "Stddev", "how far from Avg they are: the standard deviation",
 		     CELL_NS, 7, COLUMN_COST | COLUMN_SPARE(11) | COLUMN_OF_RECORDING },
 	[P50] = { "p50_ns", "p50", "half took no longer: the upper edge of the bucket",
-		  CELL_NS, 7, COLUMN_COST | COLUMN_SPARE(8) },
+		  CELL_NS, 7, COLUMN_COST | COLUMN_SPARE(9) },
 	[P99] = { "p99_ns", "p99", "99 % took no longer: the upper edge of the bucket",
 		  CELL_NS, 7, COLUMN_COST | COLUMN_SPARE(4) },
 	[CUR_LONGEST] = { "interval_max_ns", "CurMax",
@@ -42,7 +42,7 @@ static const struct column columns[] = {
 	[LONGEST] = { "max_ns", "Max", "the longest since the start or r", CELL_NS, 7,
 		      COLUMN_COST | COLUMN_SPARE(3) },
 	[HIST] = { "hist", "Latency", "how many took how long, from 128 ns to 2 s",
-		   CELL_HIST, HIST_BUCKETS, COLUMN_SPARE(9) },
+		   CELL_HIST, HIST_BUCKETS, COLUMN_SPARE(8) },
 	{ 0 },
 };
 

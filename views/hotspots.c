@@ -16,7 +16,7 @@ static const struct column columns[] = {
 	[WHAT] = { "what", "What", "the exit's reason, or what kind of access it was",
 		   CELL_TEXT, 18, COLUMN_OF_REASON | COLUMN_LEAST(14) | COLUMN_SPARE(3) },
 	[ARGUMENT] = { "argument", "Argument", "port, MSR, address, CPUID leaf, call, register",
-		       CELL_TEXT, 30, COLUMN_KEY | COLUMN_LEAST(22) },
+		       CELL_TEXT, 32, COLUMN_KEY | COLUMN_LEAST(22) },
 	[TOTAL] = { "total", "Total", "since the start, r, or a change of filter",
 		    CELL_COUNT, 10, COLUMN_SPARE(8) },
 	[DELTA] = { "delta", "Delta", "since the previous sample",

@@ -206,7 +206,7 @@ static inline const char *line(struct world *w, int row)
 #define shows_text(w, wanted) \
 	do { \
 		if (getenv("SHOW")) \
-			printf("%s", (w)->text); \
+			printf("line %d\n%s", __LINE__, (w)->text); \
 		else \
 			assert_string_equal((w)->text, wanted); \
 	} while (0)

@@ -18,6 +18,8 @@ struct room {
 	const struct column *columns;
 	size_t nr, sort;
 	int wanted[VIEW_COLUMNS]; /* the first width; 0: not for this screen */
+	int title[VIEW_COLUMNS];   /* the width of its heading */
+	int longest[VIEW_COLUMNS]; /* of its longest text */
 	int digits[VIEW_COLUMNS]; /* of its longest number */
 	int spare;		  /* free columns of the screen; < 0: missing ones */
 };
@@ -42,8 +44,37 @@ static int longest_number(const struct view *view, size_t column, bool grouped)
 	return format_digits(sum, grouped);
 }
 
+static bool is_left(const struct column *column)
+{
+	return column->type == CELL_TEXT || cell_is_picture(column->type);
+}
+
+/* With the sort column's sign, which stands before a title at the right, and behind others. */
+static int title_width(const struct screen *screen, size_t i)
+{
+	return (int)strlen(screen_title_of(screen->view, i)) + (screen->query->sort == i);
+}
+
+/* The width of the longest text in all rows, seen or not, so scrolling does not change it. */
+static int longest_text(const struct screen *screen, size_t i, int title)
+{
+	const struct view *view = screen->view;
+	int longest = title > NAME_LEAST ? title : NAME_LEAST;
+
+	if (view->type->columns[i].type != CELL_TEXT)
+		return 0;
+	for (size_t at = 0; at < view->nr_rows; at++) {
+		const struct view_row *row = &view->rows[at];
+		int width = format_width(screen_text_of(screen, row, i));
+
+		width += !i && row->depth ? SCREEN_BRANCH : 0;
+		longest = width > longest ? width : longest;
+	}
+	return longest;
+}
+
 static int wanted_width(const struct screen *screen, const struct layout *layout, size_t i,
-			int digits)
+			int digits, int title)
 {
 	const struct column *column = &screen->view->type->columns[i];
 	int width = column->width;
@@ -57,6 +88,7 @@ static int wanted_width(const struct screen *screen, const struct layout *layout
 		return SPARK_MIN;
 	if (layout->is_grouped[i]) /* a mark for every three digits */
 		width += (width + 2) / 3;
+	width = title > width && !is_left(column) ? title : width;
 	return digits > width ? digits : width;
 }
 
@@ -88,6 +120,21 @@ static void drop_spare(struct layout *layout, struct room *room)
 	}
 }
 
+/* No picture is shown where a text has not got its usual width. */
+static void drop_pictures(struct layout *layout, struct room *room)
+{
+	for (size_t i = 0; i < room->nr; i++) {
+		if (room->columns[i].type == CELL_TEXT && layout->width[i])
+			set_width(layout, room, i, room->columns[i].width);
+	}
+	drop_spare(layout, room);
+	for (size_t i = 0; i < room->nr; i++) {
+		if (cell_is_picture(room->columns[i].type))
+			room->wanted[i] = layout->width[i];
+		set_width(layout, room, i, room->wanted[i]);
+	}
+}
+
 /*
  * Shows dropped columns again where the space of a wider dropped column is free: the lowest rank
  * first.
@@ -109,7 +156,7 @@ static void squeeze(struct layout *layout, struct room *room, bool texts, int le
 {
 	for (size_t i = room->nr; i-- > 0 && room->spare < 0;) {
 		const struct column *column = &room->columns[i];
-		int narrow = texts ? least : (int)strlen(screen_title_of(room->view, i));
+		int narrow = texts ? least : room->title[i];
 
 		if ((column->type == CELL_TEXT) != texts ||
 		    (!texts && column->type != CELL_COUNT && column->type != CELL_RATE))
@@ -136,21 +183,44 @@ static void drop_rest(struct layout *layout, struct room *room, enum rest rest)
 	}
 }
 
-/* How wide a text may become: its least width, its usual width, and for names NAME_MAX. */
-enum limit { LIMIT_LEAST, LIMIT_USUAL, LIMIT_MAX };
+/* How wide a text may become. */
+enum limit {
+	LIMIT_LEAST, /* its least width */
+	LIMIT_NAMES, /* as wide as its longest text, up to NAME_MAX */
+	LIMIT_USUAL, /* its usual width */
+	LIMIT_ALL,   /* as wide as its longest text */
+};
 
-static int most_width(const struct layout *layout, const struct room *room, size_t i,
-		      enum limit limit)
+static int most_width(const struct room *room, size_t i, enum limit limit)
 {
-	const struct column *column = &room->columns[i];
-
-	if (column->type != CELL_TEXT || !layout->width[i])
-		return 0;
-	if (limit == LIMIT_LEAST)
+	switch (limit) {
+	case LIMIT_LEAST:
 		return room->wanted[i];
-	if (limit == LIMIT_MAX && (i == layout->name || column->flags & COLUMN_KEY))
-		return NAME_MAX;
-	return column->width;
+	case LIMIT_NAMES:
+		return room->longest[i] < NAME_MAX ? room->longest[i] : NAME_MAX;
+	case LIMIT_USUAL:
+		return room->columns[i].width;
+	case LIMIT_ALL:
+		return room->longest[i];
+	}
+	return 0;
+}
+
+static bool is_shown_text(const struct layout *layout, const struct room *room, size_t i)
+{
+	return room->columns[i].type == CELL_TEXT && layout->width[i];
+}
+
+/*
+ * Which columns are shown depends on the least widths only: texts that come and go change no more
+ * than the widths of texts. A text that needs less than its least width leaves the rest to others.
+ */
+static void shrink_texts(struct layout *layout, struct room *room)
+{
+	for (size_t i = 0; i < room->nr; i++) {
+		if (is_shown_text(layout, room, i) && layout->width[i] > room->longest[i])
+			set_width(layout, room, i, room->longest[i]);
+	}
 }
 
 /* Gives the free columns of the screen to the texts, one column to each text in turn. */
@@ -161,7 +231,8 @@ static void widen_texts(struct layout *layout, struct room *room, enum limit lim
 	while (is_more) {
 		is_more = false;
 		for (size_t i = 0; i < room->nr && room->spare > 0; i++) {
-			if (layout->width[i] >= most_width(layout, room, i, limit))
+			if (!is_shown_text(layout, room, i) ||
+			    layout->width[i] >= most_width(room, i, limit))
 				continue;
 			set_width(layout, room, i, layout->width[i] + 1);
 			is_more = true;
@@ -216,9 +287,13 @@ void layout_make(struct layout *layout, const struct screen *screen, int cols)
 	for (size_t i = 0; i < room.nr; i++) {
 		layout->is_grouped[i] = is_grouped(&room.columns[i], cols);
 		room.digits[i] = longest_number(screen->view, i, layout->is_grouped[i]);
-		room.wanted[i] = wanted_width(screen, layout, i, room.digits[i]);
+		room.title[i] = title_width(screen, i);
+		room.longest[i] = longest_text(screen, i, room.title[i]);
+		room.wanted[i] = wanted_width(screen, layout, i, room.digits[i],
+					      room.title[i]);
 		set_width(layout, &room, i, room.wanted[i]);
 	}
+	drop_pictures(layout, &room);
 	drop_spare(layout, &room);
 	layout->name = first_shown(layout, &room);
 	squeeze(layout, &room, true, NAME_NARROW);
@@ -229,12 +304,17 @@ void layout_make(struct layout *layout, const struct screen *screen, int cols)
 	squeeze(layout, &room, true, NAME_LEAST);
 	drop_rest(layout, &room, REST_NUMBERS);
 	drop_rest(layout, &room, REST_KEYS);
+	room.title[room.sort]--; /* its sign is in the gap */
+	squeeze(layout, &room, false, NUMBER_LEAST);
 	drop_rest(layout, &room, REST_SORT);
 	widen_texts(layout, &room, LIMIT_LEAST);
 	fill_up(layout, &room);
 	layout->name = first_shown(layout, &room);
-	widen_texts(layout, &room, LIMIT_USUAL);
+	if (room.view->nr_rows)
+		shrink_texts(layout, &room);
+	widen_texts(layout, &room, LIMIT_NAMES);
 	widen_spark(layout, &room);
-	widen_texts(layout, &room, LIMIT_MAX);
+	widen_texts(layout, &room, LIMIT_USUAL);
+	widen_texts(layout, &room, LIMIT_ALL);
 	place_columns(layout, &room);
 }

@@ -85,6 +85,15 @@ const char *screen_title_of(const struct view *view, size_t column)
 	return view->type->columns[column].title;
 }
 
+const char *screen_text_of(const struct screen *screen, const struct view_row *row, size_t column)
+{
+	const struct cell *cell = &row->cells[column];
+
+	if (!column && row->depth && row->field != FIELD_NONE)
+		return fields_get(screen->facts->fields, row->field)->label;
+	return cell->type == CELL_TEXT ? cell->text : "-";
+}
+
 int words_that_fit(const char *text, int width)
 {
 	int len = (int)strlen(text);

@@ -57,6 +57,7 @@ static void paint_title(const struct painter *painter, size_t i)
 		paint_scale(painter, first);
 		return;
 	}
+	width -= is_left && style == STYLE_SORTED; /* the sign's column */
 	len = len < width ? len : width;
 	first += is_left ? 0 : width - len;
 	behind = grid_printf(painter->grid, painter->row, first, style, "%.*s", len, title);
@@ -82,7 +83,7 @@ static void paint_heading(struct painter *painter, int row)
 	}
 }
 
-/* The sign before a child's name. */
+/* The sign before a child's name, SCREEN_BRANCH columns wide. */
 static const char *branch_sign(const struct screen *screen, const struct view_row *row)
 {
 	if (!row->depth)
@@ -101,11 +102,12 @@ static const char *root_sign(const struct screen *screen, const struct view_row 
 }
 
 /* Names are cut in the middle: names of one kind begin alike. */
-static void put_text(const struct painter *painter, int col, int width, const struct cell *cell)
+static void put_text(const struct painter *painter, int col, int width, size_t column)
 {
 	char text[512];
 
-	format_middle(text, sizeof(text), cell->type == CELL_TEXT ? cell->text : "-",
+	format_middle(text, sizeof(text),
+		      screen_text_of(painter->screen, painter->item, column),
 		      width > 0 ? width : 0, painter->screen->is_utf8);
 	grid_put(painter->grid, painter->row, col, painter->style, text);
 }
@@ -117,16 +119,14 @@ static void paint_name(const struct painter *painter)
 	const struct view_row *item = painter->item;
 	bool is_total = item == &screen->view->total;
 	int first = layout->col[layout->name], col;
-	struct cell name = item->cells[is_total ? 0 : layout->name];
 	enum style style = painter->style;
 
-	if (item->field != FIELD_NONE && item->depth)
-		name = cell_text(fields_get(screen->facts->fields, item->field)->label);
 	if (item->can_open)
 		grid_put(painter->grid, painter->row, 0, style, root_sign(screen, item));
 	col = grid_put(painter->grid, painter->row, first,
 		       style == STYLE_PLAIN ? STYLE_DIM : style, branch_sign(screen, item));
-	put_text(painter, col, layout->width[layout->name] - (col - first), &name);
+	put_text(painter, col, layout->width[layout->name] - (col - first),
+		 is_total ? 0 : layout->name);
 }
 
 /* Shares and pids have no total: the Total row leaves the column blank. */
@@ -168,7 +168,7 @@ static void paint_cell(const struct painter *painter, size_t i)
 		return;
 	}
 	if (type == CELL_TEXT) {
-		put_text(painter, col, width, cell);
+		put_text(painter, col, width, i);
 		return;
 	}
 	if (layout->is_short[i])
@@ -264,25 +264,43 @@ static size_t row_of_picture(const struct screen *screen)
 	return screen->has_cursor ? screen_find_row(screen, &screen->cursor) : 0;
 }
 
-/* How many of the table's lines the picture below it takes. */
+/*
+ * How many of the table's lines the picture below it takes: free lines, and up to half of all when
+ * the user has selected a row.
+ */
 static int latency_lines(const struct screen *screen, int lines)
 {
 	const struct view *view = screen->view;
 	size_t at = row_of_picture(screen);
 	int rows = (int)(view->nr_rows < (size_t)lines ? view->nr_rows : (size_t)lines);
-	int height, free_lines = lines - rows - 1;
+	int room = lines - rows - 1;
 
 	if (at >= view->nr_rows || lines < LATENCY_MIN)
 		return 0;
-	/* The user has selected no row: the picture takes free lines only. */
-	height = latency_height(view, &view->rows[at], screen->has_cursor ? lines / 2 : free_lines);
-	return height <= lines / 2 || height <= free_lines ? height : 0;
+	if (screen->has_cursor && room < lines / 2)
+		room = lines / 2;
+	return latency_height(view, &view->rows[at], room);
 }
 
-/* Paints whole words, in as many lines as are needed and free. */
-static void paint_words(struct grid *grid, int row, int last_row, enum style style,
-			const char *text)
+static int lines_of_words(const char *text, int width)
 {
+	int nr = 0;
+
+	for (; *text; nr++) {
+		text += words_that_fit(text, width);
+		text += *text == ' ';
+	}
+	return nr;
+}
+
+/*
+ * Paints whole words, in as many lines as are needed and free, below a blank line if there is room
+ * for one. Returns the line below.
+ */
+static int paint_words(struct grid *grid, int row, int last_row, enum style style,
+		       const char *text)
+{
+	row += lines_of_words(text, grid->cols - 1) <= last_row - row;
 	for (; *text && row <= last_row; row++) {
 		int len = words_that_fit(text, grid->cols - 1);
 
@@ -290,6 +308,17 @@ static void paint_words(struct grid *grid, int row, int last_row, enum style sty
 		text += len;
 		text += *text == ' ';
 	}
+	return row;
+}
+
+static int paint_rows(struct painter *painter, int row, int nr)
+{
+	const struct screen *screen = painter->screen;
+	const struct view *view = screen->view;
+
+	for (size_t i = screen->top; nr-- > 0 && i < view->nr_rows; i++)
+		paint_row(painter, row++, &view->rows[i], row_style(screen, &view->rows[i]));
+	return row;
 }
 
 void table_paint(struct screen *screen, struct grid *grid, int first_row, int last_row)
@@ -307,20 +336,16 @@ void table_paint(struct screen *screen, struct grid *grid, int first_row, int la
 	paint_heading(&painter, first_row);
 	scroll(screen);
 	set_where(screen);
-	row = first_row + 1;
-	for (int i = 0; i < rows && screen->top + (size_t)i < view->nr_rows; i++) {
-		const struct view_row *item = &view->rows[screen->top + (size_t)i];
-
-		paint_row(&painter, row++, item, row_style(screen, item));
-	}
-	if (!view->nr_rows && rows > 0)
-		paint_words(grid, first_row + 1 + (rows > 1), first_row + rows, STYLE_PLAIN,
-			    screen->empty);
-	if (view->note)
-		paint_words(grid, row + 1, first_row + rows, STYLE_DIM, view->note);
+	row = paint_rows(&painter, first_row + 1, rows);
 	if (wants_total)
-		paint_total(&painter, first_row + rows + 1);
-	if (below)
-		latency_paint(screen, grid, last_row - below + 1, last_row,
-			      &view->rows[row_of_picture(screen)]);
+		paint_total(&painter, row++);
+	last_row -= below;
+	if (!view->nr_rows)
+		row = paint_words(grid, row, last_row, STYLE_PLAIN, screen->empty);
+	if (view->note)
+		row = paint_words(grid, row, last_row, STYLE_DIM, view->note);
+	if (!below)
+		return;
+	row += row <= last_row; /* a blank line */
+	latency_paint(screen, grid, row, row + below - 1, &view->rows[row_of_picture(screen)]);
 }

@@ -94,15 +94,16 @@ static void names_are_told_apart_at_80_columns(void **state)
 	add_row(w, LONG_NAME);
 	add_row(w, WIDE_NAME);
 	made_picture(w, 80, 24);
-	assert_string_equal(line(w, 3), " Guest Name           vCPU ▾CurAvg/s Guest%  KVM% User% "
-					"Halt% Wait% Top exit");
-	assert_non_null(strstr(line(w, 4), " prod-cu…-1-node-0012    - "));
-	assert_non_null(strstr(line(w, 5), " データ…番-東京-0038     - "));
+	/* The rows have no top exit: its column leaves its room to the names. */
+	assert_string_equal(line(w, 3), " Guest Name               vCPU ▾CurAvg/s Guest%  KVM% "
+					"User% Halt% Wait% Top exit");
+	assert_non_null(strstr(line(w, 4), " prod-cust…st-1-node-0012    - "));
+	assert_non_null(strstr(line(w, 5), " データベ…-本番-東京-0038    - "));
 	made_picture(w, 200, 24);
 	assert_non_null(strstr(line(w, 4), LONG_NAME));
 	w->screen.is_utf8 = false;
 	made_picture(w, 80, 24);
-	assert_non_null(strstr(line(w, 4), " prod-cu..1-node-0012    - "));
+	assert_non_null(strstr(line(w, 4), " prod-cus..st-1-node-0012    - "));
 }
 
 /* Every column there is. */
@@ -168,11 +169,11 @@ static void a_narrow_column_takes_the_place_of_a_wide_one(void **state)
 
 	begin_view(w, &view_exits);
 	add_row(w, "MSR_WRITE");
-	made_picture(w, 59, 12);
-	assert_string_equal(line(w, 3), " Exit reason          Count/s▾Time%     Avg     p99"
+	made_picture(w, 60, 12);
+	assert_string_equal(line(w, 3), " Exit reason          Count/s ▾Time%     Avg     p99"
 					"     Max");
-	made_picture(w, 58, 12);
-	assert_string_equal(line(w, 3), " Exit reason          Count/s %Count▾Time%     Avg"
+	made_picture(w, 59, 12);
+	assert_string_equal(line(w, 3), " Exit reason          Count/s %Count ▾Time%     Avg"
 					"     Max");
 }
 
@@ -211,21 +212,79 @@ static void arguments_outlive_what_else_names_the_row(void **state)
 
 	hot_spots(w);
 	made_picture(w, 80, 12);
-	assert_string_equal(line(w, 3), " What            Argument                  Count/s"
+	assert_string_equal(line(w, 3), " What          Argument                   Count/s "
 					"▾Time%     Avg Guest");
-	assert_string_equal(line(w, 4), " MSR_WRITE       0x6e0 IA…DEADLINE write      4711"
+	assert_string_equal(line(w, 4), " MSR_WRITE     0x6e0 IA3…DEADLINE write      4711 "
 					"   3.1  1.24µs prod-…node-0012");
 	made_picture(w, 60, 12);
-	assert_string_equal(line(w, 3), " Argument                    Count/s▾Time% Guest");
+	assert_string_equal(line(w, 3), " Argument                    Count/s ▾Time% Guest");
 	assert_non_null(strstr(line(w, 4), "   3.1 prod-"));
 	assert_non_null(strstr(line(w, 4), "node-0012"));
 	made_picture(w, 40, 12);
-	assert_string_equal(line(w, 3), " Argument                  Count/s▾Time%");
-	assert_string_equal(line(w, 4), " 0x6e0 IA…DEADLINE write      4711   3.1");
-	assert_string_equal(line(w, 5), " 0xfee000b0 write 4           4711   3.1");
+	assert_string_equal(line(w, 3), " Argument                 Count/s ▾Time%");
+	assert_string_equal(line(w, 4), " 0x6e0 IA…EADLINE write      4711    3.1");
+	assert_string_equal(line(w, 5), " 0xfee000b0 write 4          4711    3.1");
 	made_picture(w, 20, 5);
 	assert_string_equal(line(w, 1), " Argument     ▾Time%");
-	assert_string_equal(line(w, 2), " 0x6e0…E write   3.1");
+	assert_string_equal(line(w, 2), " 0x6e0… write    3.1");
+}
+
+/* What one text does not need, another gets; what no text needs, the pictures. */
+static void spare_room_goes_to_the_names_that_need_it(void **state)
+{
+	struct world *w = *state;
+
+	begin_view(w, &view_hotspots);
+	add_spot(w, "MSR_WRITE", "0x6e0 IA32_TSC_DEADLINE write", "db1");
+	add_spot(w, "IO", "0x3f8 write 1 COM1", "web1");
+	made_picture(w, 80, 12);
+	assert_string_equal(line(w, 3), " What         Argument                           Count/s "
+					"▾Time%     Avg Guest");
+	assert_non_null(strstr(line(w, 4), " 0x6e0 IA32_TSC_DEADLINE write "));
+	made_picture(w, 150, 40);
+	assert_non_null(strstr(line(w, 4), " 0x6e0 IA32_TSC_DEADLINE write "));
+	hot_spots(w);
+	for (int cols = 150; cols < 200; cols++) {
+		made_picture(w, cols, 40);
+		assert_non_null(strstr(line(w, 4), " 0x6e0 IA32_TSC_DEADLINE write "));
+	}
+	made_picture(w, 200, 40);
+	assert_non_null(strstr(line(w, 4), " " LONG_NAME " "));
+	assert_non_null(strstr(line(w, 3), " 1ms "));
+}
+
+/* Behind each heading of the picture is a blank. */
+static void headings_are_apart(const struct world *w)
+{
+	for (size_t i = 0; i < w->screen.nr_hits; i++) {
+		const struct hit *hit = &w->screen.hits[i];
+		int behind = hit->last_col + 1;
+
+		if (hit->kind == HIT_COLUMN && behind < w->grid.cols)
+			assert_int_equal(w->grid.cells[hit->row * w->grid.cols + behind].ch, L' ');
+	}
+}
+
+static void headings_never_touch(void **state)
+{
+	struct world *w = *state;
+
+	for (size_t t = 0; t < NR_TYPES; t++) {
+		const struct column *columns = types[t]->columns;
+
+		begin_view(w, types[t]);
+		add_row(w, LONG_NAME);
+		for (size_t i = 0; columns[i].id; i++) {
+			if (columns[i].flags & (COLUMN_MACHINE_ONLY | COLUMN_OF_RECORDING) ||
+			    cell_is_picture(columns[i].type))
+				continue;
+			w->query.sort = i;
+			for (int cols = 20; cols <= 200; cols++) {
+				made_picture(w, cols, 12);
+				headings_are_apart(w);
+			}
+		}
+	}
 }
 
 static void what_was_chosen_is_no_column(void **state)
@@ -239,10 +298,10 @@ static void what_was_chosen_is_no_column(void **state)
 	assert_non_null(strstr(line(w, 3), " What "));
 	w->query.has_reason = true;
 	made_picture(w, 80, 12);
-	assert_string_equal(line(w, 3), " Argument                          Count/s▾Time%"
+	assert_string_equal(line(w, 3), " Argument                         Count/s ▾Time%"
 					"     Avg     p50     p99     Max");
 	assert_non_null(strstr(line(w, 4), " 0x6e0 IA32_TSC_DEADLINE write "));
-	assert_int_equal(strncmp(line(w, -2), " Total ", 7), 0);
+	assert_int_equal(strncmp(line(w, 6), " Total ", 7), 0);
 	/* Who sorts by it wants to see it. */
 	w->query.sort = (size_t)view_column_by_id(&view_hotspots, "guest");
 	made_picture(w, 80, 12);
@@ -368,13 +427,13 @@ static void latency_has_its_numbers_first(void **state)
 	w->screen.has_cursor = true;
 	w->screen.cursor = row_id_of(&w->view.rows[0]);
 	made_picture(w, 80, 24);
-	assert_string_equal(line(w, 16), " MSR_WRITE 0x6e0…E write  Avg 1.24µs p50 1.02µs "
+	assert_string_equal(line(w, 8), " MSR_WRITE 0x6e0…E write  Avg 1.24µs p50 1.02µs "
 					 "p99 8.19µs Max 25.9µs  100 ended");
 	made_picture(w, 120, 24);
-	assert_non_null(strstr(line(w, 16), " MSR_WRITE 0x6e0 IA32_TSC_DEADLINE write "));
-	assert_non_null(strstr(line(w, 16), " Max 25.9µs  100 ended"));
+	assert_non_null(strstr(line(w, 8), " MSR_WRITE 0x6e0 IA32_TSC_DEADLINE write "));
+	assert_non_null(strstr(line(w, 8), " Max 25.9µs  100 ended"));
 	made_picture(w, 60, 24);
-	assert_string_equal(line(w, 16), "  Avg 1.24µs p50 1.02µs p99 8.19µs Max 25.9µs  "
+	assert_string_equal(line(w, 8), "  Avg 1.24µs p50 1.02µs p99 8.19µs Max 25.9µs  "
 					 "100 ended");
 }
 
@@ -388,6 +447,8 @@ int main(void)
 		T(a_narrow_column_takes_the_place_of_a_wide_one),
 		T(more_rows_than_fit_are_told_everywhere),
 		T(arguments_outlive_what_else_names_the_row),
+		T(spare_room_goes_to_the_names_that_need_it),
+		T(headings_never_touch),
 		T(what_was_chosen_is_no_column),
 		T(a_column_is_read_in_one_way),
 		T(the_hottest_reason_is_never_cut),
