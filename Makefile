@@ -300,7 +300,8 @@ INSTALLED = $(PROGRAM):$(bindir)/kvmtop:755 \
 	$(foreach page,$(wildcard man/*.[1-8]),\
 		$(page):$(mandir)/man$(subst .,,$(suffix $(page)))/$(notdir $(page)):644) \
 	completion/kvmtop.bash:$(bashcompletiondir)/kvmtop:644 \
-	systemd/kvmtop.service:$(unitdir)/kvmtop.service:644 \
+	systemd/kvmtop.target:$(unitdir)/kvmtop.target:644 \
+	systemd/kvmtop@.service:$(unitdir)/kvmtop@.service:644 \
 	systemd/kvmtop.logrotate:$(sysconfdir)/logrotate.d/kvmtop:644
 
 split = $(word $(2),$(subst :, ,$(1)))
@@ -310,7 +311,7 @@ install: all ## install below DESTDIR and prefix (/usr/local)
 		install -D -m $(call split,$(item),3) $(call split,$(item),1) \
 			"$(DESTDIR)$(call split,$(item),2)";) true
 	$(Q)sed -i 's|/usr/bin/kvmtop|$(bindir)/kvmtop|' \
-		"$(DESTDIR)$(unitdir)/kvmtop.service"
+		"$(DESTDIR)$(unitdir)/kvmtop@.service"
 
 uninstall: ## remove what install put there
 	$(Q)rm -f $(foreach item,$(INSTALLED),"$(DESTDIR)$(call split,$(item),2)")

@@ -30,23 +30,47 @@ in_folder() {
 is "$(in_folder prefix=/usr)" "\
 ./etc/logrotate.d/kvmtop
 ./usr/bin/kvmtop
-./usr/lib/systemd/system/kvmtop.service
+./usr/lib/systemd/system/kvmtop.target
+./usr/lib/systemd/system/kvmtop@.service
 ./usr/share/bash-completion/completions/kvmtop
 ./usr/share/man/man8/kvmtop.8" "make install prefix=/usr"
-like "$(cat "$TMP/root/usr/lib/systemd/system/kvmtop.service")" '^ExecStart=/usr/bin/kvmtop ' \
+units=$TMP/root/usr/lib/systemd/system
+like "$(cat "$units/kvmtop@.service")" '^ExecStart=/usr/bin/kvmtop ' \
 	"the unit starts the program where it was installed"
+
+# as_unit VIEW MACHINE: what the unit of the view runs, for two intervals, of a captured machine.
+as_unit() {
+	# shellcheck disable=SC2046,SC2317 # words; check calls it
+	"$KVMTOP" $(sed -n "s|%i|$1|g; s|/var/log/|$TMP/|; s|^ExecStart=[^ ]* ||p" \
+		"$units/kvmtop@.service") --sysroot "tests/sysroot/$2" -n 2 -s 0.1 2>"$TMP/err"
+}
+is "$(grep '^Wants=' "$units/kvmtop.target")" "Wants=kvmtop@events.service kvmtop@exits.service" \
+	"the target starts logs of two views"
+for view in events exits; do
+	check "the unit of the view $view logs it" as_unit "$view" amd
+done
+like "$(cat "$TMP/kvmtop-events.csv")" '^timestamp,.*,kvm_exit,' "events have kvm_stat's columns"
+like "$(cat "$TMP/kvmtop-exits.csv")" '^time,reason,total,.*,avg_ns,p50_ns,p99_ns,interval_max_' \
+	"exits have times"
+check "with the events of another kernel it goes on" as_unit events intel
+like "$(cat "$TMP/err")" 'events.csv" has other columns .*: renamed to kvmtop-events.csv.20' \
+	"and says where the old log is"
+like "$(cat "$TMP/root/etc/logrotate.d/kvmtop")" '^/var/log/kvmtop-\*\.csv [{]' \
+	"logrotate takes both logs"
 is "$(in_folder exec_prefix=/e datarootdir=/d sysconfdir=/s unitdir=/u)" "\
 ./d/bash-completion/completions/kvmtop
 ./d/man/man8/kvmtop.8
 ./e/bin/kvmtop
 ./s/logrotate.d/kvmtop
-./u/kvmtop.service" "the folders have GNU's names"
+./u/kvmtop.target
+./u/kvmtop@.service" "the folders have GNU's names"
 is "$(in_folder bindir=/b mandir=/m bashcompletiondir=/c PREFIX=/p)" "\
 ./b/kvmtop
 ./c/kvmtop
 ./etc/logrotate.d/kvmtop
 ./m/man8/kvmtop.8
-./p/lib/systemd/system/kvmtop.service" "each of them, and PREFIX"
+./p/lib/systemd/system/kvmtop.target
+./p/lib/systemd/system/kvmtop@.service" "each of them, and PREFIX"
 check "make uninstall" make -s uninstall "DESTDIR=$TMP/root" bindir=/b mandir=/m \
 	bashcompletiondir=/c PREFIX=/p
 is "$(find "$TMP/root" -type f)" "" "uninstall removes all of it"
