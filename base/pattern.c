@@ -77,8 +77,13 @@ const char *pattern_text(const struct pattern *pattern)
 
 long pattern_match(const struct pattern *pattern, const char *subject)
 {
-	int n = pcre2_match(pattern->code, (PCRE2_SPTR)subject, strlen(subject), 0, 0,
-			    pattern->data, pattern->context);
+	size_t len = strlen(subject);
+	int n;
+
+	if (strcmp(pattern->text, subject) == 0)
+		return (long)len;
+	n = pcre2_match(pattern->code, (PCRE2_SPTR)subject, len, 0, 0, pattern->data,
+			pattern->context);
 
 	return n > 0 ? (long)pcre2_get_ovector_pointer(pattern->data)[1] : -1;
 }

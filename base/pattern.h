@@ -20,7 +20,10 @@ void pattern_free(struct pattern *pattern); /* NULL is fine */
 
 const char *pattern_text(const struct pattern *pattern);
 
-/* Where the first match in subject ends, as an offset; -1: no match. */
+/*
+ * Where the first match in subject ends, as an offset; -1: no match. The text of the pattern itself
+ * is a match as a whole, so that "kvm_exit(HLT)" matches the name kvm_exit(HLT).
+ */
 long pattern_match(const struct pattern *pattern, const char *subject);
 
 #endif

@@ -33,6 +33,7 @@ struct top {
 	struct lines *lines;
 	pid_t demo;
 	struct live live;
+	bool has_warned;   /* of a filter without a match, if there is one */
 	const char *noted; /* the view's note that was printed last */
 };
 
@@ -166,14 +167,21 @@ static int list_fields(const struct top *top)
 	const struct fields *fields = monitor_facts(top->monitor)->fields;
 	uint32_t n = fields_count(fields);
 	const char **names = calloc(n + 1, sizeof(*names));
+	size_t nr = 0;
 
 	if (!names)
 		return say_failure(-ENOMEM, &(struct why){ "" });
-	for (uint32_t i = 0; i < n; i++)
-		names[i] = fields_get(fields, i)->name;
-	qsort(names, n, sizeof(*names), compare_names);
-	for (uint32_t i = 0; i < n; i++)
-		printf("  %s\n", names[i]);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct field *field = fields_get(fields, i);
+
+		if (field->use != USE_TIME && field->use != USE_CPU) /* no view shows these */
+			names[nr++] = field->listed;
+	}
+	qsort(names, nr, sizeof(*names), compare_names);
+	for (size_t i = 0; i < nr; i++) {
+		if (i == 0 || strcmp(names[i], names[i - 1]) != 0)
+			printf("  %s\n", names[i]);
+	}
 	free(names);
 	return STATUS_OK;
 }
@@ -232,6 +240,20 @@ static void print_note(struct top *top)
 	top->noted = top->view.note;
 }
 
+/* Warns once: a misspelt filter would look like a quiet host. */
+static void warn_no_match(struct top *top)
+{
+	const struct view_type *type = top->query.type;
+
+	if (!top->has_warned)
+		fprintf(stderr,
+			"kvmtop: no %s matches \"%s\"; kvmtop%s%s -f help lists the names\n",
+			type->noun, pattern_text(top->query.filter),
+			type == view_type_at(0) ? "" : " --view ",
+			type == view_type_at(0) ? "" : type->name);
+	top->has_warned = true;
+}
+
 static int write_lines(struct top *top, const struct timespec *when, struct why *why)
 {
 	int err;
@@ -254,7 +276,11 @@ static int print_sample(struct top *top, struct why *why)
 	err = view_build(&top->view, &top->query, monitor_facts(top->monitor));
 	if (err)
 		return err;
-	print_note(top);
+	if (top->query.filter &&
+	    !query_selects_any(&top->query, monitor_facts(top->monitor)->fields))
+		warn_no_match(top);
+	else
+		print_note(top);
 	return write_lines(top, &when, why);
 }
 
@@ -285,19 +311,6 @@ static int sample_loop(struct top *top, double interval_s, unsigned long samples
 	return err ? err : live_loop(&top->live, interval_s, samples, on_wake, top, why);
 }
 
-/* Warns about a filter without a match: a misspelt filter would look like a quiet host. */
-static void warn_no_match(const struct top *top)
-{
-	const struct facts *facts = monitor_facts(top->monitor);
-
-	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
-		if (query_names(&top->query, fields_get(facts->fields, i)))
-			return;
-	}
-	fprintf(stderr, "kvmtop: no event matches \"%s\"; kvmtop -f help lists them\n",
-		pattern_text(top->query.filter));
-}
-
 /* Batch is a log of one sample. */
 static int run_lines(struct top *top)
 {
@@ -308,8 +321,6 @@ static int run_lines(struct top *top)
 
 	if (monitor_no_exits(top->monitor))
 		fprintf(stderr, "kvmtop: %s\n", monitor_no_exits(top->monitor));
-	if (top->query.filter)
-		warn_no_match(top);
 	live_wait_open(&top->live, top->monitor);
 	err = say_moved(lines_begin(top, &why), &why);
 	if (!err)

@@ -71,12 +71,12 @@ bool fields_have_exits(const struct fields *fields)
 	return false;
 }
 
-const char *exits_note(const struct exits *exits)
+const char *exits_note(const struct facts *facts)
 {
-	if (exits->rank != 2)
+	if (exits_choose(facts, false, true).rank != 2)
 		return NULL;
-	return "KVM traces no exits of these guests (kvm_exit never fires): these are the exits to "
-	       "user space.";
+	return "KVM does not trace the VM exits of these guests: the event kvm_exit never happens. "
+	       "Shown are their exits to user space.";
 }
 
 /* Whether the field is a reason of the chosen counter, and not a halt. */

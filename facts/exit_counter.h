@@ -25,8 +25,8 @@ bool exits_has(const struct exits *exits, const struct field *field);
 /* Whether the dictionary has fields of the provider "exits". */
 bool fields_have_exits(const struct fields *fields);
 
-/* A note for the reader when only exits to user space are counted; else NULL. */
-const char *exits_note(const struct exits *exits);
+/* What the reader must know when KVM counts no VM exits of these guests; else NULL. */
+const char *exits_note(const struct facts *facts);
 
 /* Exits of the host, or of one guest, for one line. */
 struct exits_summary {

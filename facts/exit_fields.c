@@ -44,8 +44,17 @@ static int add_times(struct exit_fields *fields, unsigned int parts)
 	return err;
 }
 
-int exit_fields_add(struct fields *dictionary, uint32_t source, unsigned int parts,
-		    struct exit_fields *ret_fields)
+static const char *event_of(const struct exit_events *events, enum exit_kind kind)
+{
+	if (events->names[kind])
+		return events->names[kind];
+	if (kind >= EXITS_FIRST_ARGUMENT)
+		return argument_of(kind)->events[0].event;
+	return kind == EXITS_VMEXIT ? "kvm_exit" : "kvm_userspace_exit";
+}
+
+int exit_fields_add(struct fields *dictionary, uint32_t source, const struct exit_events *events,
+		    unsigned int parts, struct exit_fields *ret_fields)
 {
 	struct exit_fields fields = { .fields = dictionary, .source = source };
 	int err = 0;
@@ -53,6 +62,7 @@ int exit_fields_add(struct fields *dictionary, uint32_t source, unsigned int par
 	for (unsigned int i = 0; i < EXITS_REASONS && !err; i++)
 		err = add_field(&fields,
 				&(struct field){ .name = exit_kind_name((enum exit_kind)i),
+						 .listed = event_of(events, (enum exit_kind)i),
 						 .parent = FIELD_NONE, .use = USE_EXIT,
 						 .exit_rank = (uint8_t)(i + 1) },
 				&fields.parents[i]);
@@ -66,6 +76,7 @@ int exit_fields_add(struct fields *dictionary, uint32_t source, unsigned int par
 	for (unsigned int i = EXITS_FIRST_ARGUMENT; i < EXITS_KINDS && !err; i++)
 		err = add_field(&fields,
 				&(struct field){ .name = exit_kind_name((enum exit_kind)i),
+						 .listed = event_of(events, (enum exit_kind)i),
 						 .use = USE_ARGUMENT,
 						 .parent = FIELD_NONE, .reason = FIELD_NONE },
 				&fields.parents[i]);
@@ -75,13 +86,16 @@ int exit_fields_add(struct fields *dictionary, uint32_t source, unsigned int par
 }
 
 int exit_fields_reason(const struct exit_fields *fields, enum exit_kind kind,
-			const char *reason, bool is_idle, uint32_t *ret_id)
+			const char *reason, const char *alias, bool is_idle, uint32_t *ret_id)
 {
-	char name[NAME_SIZE];
+	const struct field *parent = fields_get(fields->fields, fields->parents[kind]);
+	char name[NAME_SIZE], other[NAME_SIZE];
 
-	snprintf(name, sizeof(name), "%s(%s)", exit_kind_name(kind), reason);
+	snprintf(name, sizeof(name), "%s(%s)", parent->name, reason);
+	snprintf(other, sizeof(other), "%s(%s)", parent->listed, alias ? alias : "");
 	return add_field(fields,
 			 &(struct field){ .name = name, .label = reason,
+					  .alias = alias ? other : NULL,
 					  .parent = fields->parents[kind], .use = USE_EXIT,
 					  .exit_rank = (uint8_t)(kind + 1), .is_idle = is_idle },
 			 ret_id);

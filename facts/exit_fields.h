@@ -24,15 +24,23 @@ struct exit_fields {
 
 #define EXIT_FIELDS_PARTS ((1U << TIME_PARTS) - 1)
 
+/* The event that counts each kind of exits, "kvm_exit"; NULL: the usual one. */
+struct exit_events {
+	const char *names[EXITS_KINDS];
+};
+
 /* Adds the parents, and the parts (bits) of vCPUs' time that are measured. 0 or -ENOMEM. */
-int exit_fields_add(struct fields *dictionary, uint32_t source, unsigned int parts,
-		    struct exit_fields *ret_fields);
+int exit_fields_add(struct fields *dictionary, uint32_t source, const struct exit_events *events,
+		    unsigned int parts, struct exit_fields *ret_fields);
 
 const char *exit_fields_part(enum time_part part); /* "time(guest)" */
 
-/* A reason (kind: EXITS_VMEXIT, EXITS_USERSPACE): "vmexit(HLT)". 0 or -ENOMEM. */
+/*
+ * A reason (kind: EXITS_VMEXIT, EXITS_USERSPACE): "vmexit(HLT)". alias: kvm_stat's name for the
+ * reason where it differs; else NULL. 0 or -ENOMEM.
+ */
 int exit_fields_reason(const struct exit_fields *fields, enum exit_kind kind,
-			const char *reason, bool is_idle, uint32_t *ret_id);
+			const char *reason, const char *alias, bool is_idle, uint32_t *ret_id);
 
 /*
  * Adds an argument, "msr(MSR_WRITE 0x6e0 write)". The label is the part behind the reason: "0x6e0

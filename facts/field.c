@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The dictionary of what can be counted. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ static void entry_free(struct field_entry *entry)
 	if (!entry)
 		return;
 	free((char *)(uintptr_t)entry->field.name);
+	free((char *)(uintptr_t)entry->field.listed);
 	free((char *)(uintptr_t)entry->field.label);
 	free((char *)(uintptr_t)entry->field.alias);
 	free(entry);
@@ -47,39 +49,50 @@ void fields_free(struct fields *fields)
 	free(fields);
 }
 
-/* Where in a child's name its label begins, "HLT)" in "kvm_exit(HLT)"; NULL: it has no brackets. */
-static const char *label_in(const struct field *spec, const struct field *parent)
+/* What a child's name has behind the parent's, "(HLT)"; NULL: it has no brackets. */
+static const char *brackets_in(const struct field *spec, const struct field *parent)
 {
 	size_t len = parent ? strlen(parent->name) : 0;
 
 	if (!parent || strncmp(spec->name, parent->name, len) != 0 || spec->name[len] != '(')
 		return NULL;
-	return spec->name + len + 1;
+	return spec->name + len;
 }
 
 /* Without the closing bracket; a reason's own brackets stay. */
-static char *label_copy(const char *label)
+static char *label_copy(const struct field *spec, const char *brackets)
 {
-	size_t len = strlen(label);
+	size_t len = brackets ? strlen(brackets) : 0;
 
-	return strndup(label, len && label[len - 1] == ')' ? len - 1 : len);
+	if (spec->label || !brackets)
+		return strdup(spec->label ? spec->label : spec->name);
+	return strndup(brackets + 1, brackets[len - 1] == ')' ? len - 2 : len - 1);
+}
+
+static char *listed_copy(const struct field *spec, const struct field *parent,
+			 const char *brackets)
+{
+	char *listed;
+
+	if (spec->listed || !brackets)
+		return strdup(spec->listed ? spec->listed : spec->name);
+	return asprintf(&listed, "%s%s", parent->listed, brackets) < 0 ? NULL : listed;
 }
 
 static struct field_entry *entry_new(const struct field *spec, const struct field *parent)
 {
 	struct field_entry *entry = calloc(1, sizeof(*entry));
-	const char *label = spec->label ? NULL : label_in(spec, parent);
+	const char *brackets = brackets_in(spec, parent);
 
 	if (!entry)
 		return NULL;
 	entry->field = *spec;
 	entry->field.name = strdup(spec->name);
 	entry->field.alias = spec->alias ? strdup(spec->alias) : NULL;
-	if (label)
-		entry->field.label = label_copy(label);
-	else
-		entry->field.label = strdup(spec->label ? spec->label : spec->name);
-	if (!entry->field.name || !entry->field.label || (spec->alias && !entry->field.alias)) {
+	entry->field.label = label_copy(spec, brackets);
+	entry->field.listed = listed_copy(spec, parent, brackets);
+	if (!entry->field.name || !entry->field.label || !entry->field.listed ||
+	    (spec->alias && !entry->field.alias)) {
 		entry_free(entry);
 		return NULL;
 	}

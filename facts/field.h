@@ -57,7 +57,12 @@ enum field_use {
 enum time_part { TIME_WHOLE, TIME_GUEST, TIME_KVM, TIME_USER, TIME_HALT, TIME_WAIT, TIME_PARTS };
 
 struct field {
-	const char *name;  /* "kvm_exit(HLT)", unique */
+	const char *name; /* "kvm_exit(HLT)", unique */
+	/*
+	 * The name that users see: of "vmexit(HLT)", which counts the same as an event, the
+	 * event's, "kvm_exit(HLT)"; of other fields the name.
+	 */
+	const char *listed;
 	const char *label; /* its name below its parent: "HLT"; without a parent the name */
 	const char *alias; /* kvm_stat's name where it differs, "kvm_exit(WFI)"; else NULL */
 	uint32_t parent;   /* FIELD_NONE for most */
@@ -78,8 +83,9 @@ struct fields *fields_new(void); /* NULL: no memory */
 void fields_free(struct fields *fields);
 
 /*
- * Adds a copy of spec (its strings too); has_children is set here, and the label, too, when it is
- * NULL. A name that exists already keeps its number, which is returned. Returns 0 or -ENOMEM.
+ * Adds a copy of spec (its strings too). Sets has_children; the label if it is NULL; and listed if
+ * it is NULL: to the name, in which the parent's listed name replaces the parent's name. A name
+ * that exists already keeps its number, which is returned. Returns 0 or -ENOMEM.
  */
 int fields_add(struct fields *fields, const struct field *spec, uint32_t *ret_id);
 

@@ -106,7 +106,7 @@ static int choose(struct view *view, const struct query *query, const struct fac
 	int err = 0;
 
 	if (query->event == EXITS_VMEXIT)
-		view->note = exits_note(&exits);
+		view->note = exits_note(facts);
 
 	for (uint32_t i = 0; !err && i < fields_count(facts->fields); i++) {
 		if (is_of_event(query, facts, &exits, fields_get(facts->fields, i)))

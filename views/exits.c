@@ -2,7 +2,6 @@
 /* The Exits view: a row for each reason, with its count and its cost. */
 #include <errno.h>
 
-#include "facts/exit_counter.h"
 #include "views/groups.h"
 
 enum {
@@ -68,7 +67,7 @@ static int choose(const struct query *query, const struct facts *facts, const st
 
 		if (field->use == USE_EXIT && field->parent != FIELD_NONE &&
 		    exits_has(exits, fields_get(facts->fields, field->parent)) &&
-		    query_has_name(query, field))
+		    query_selects(query, facts->fields, field))
 			err = field_set_add(ret_reasons, i);
 	}
 	return err;
@@ -97,11 +96,11 @@ static int add_row(struct view *view, const struct facts *facts, const struct gr
 
 static int build(struct view *view, const struct query *query, const struct facts *facts)
 {
-	struct exits exits = exits_choose(facts, false, true);
+	struct exits exits = query_exits(query, facts, false);
 	struct groups groups = { .by = GROUP_REASON, .total = TOTAL, .time_share = TIME_SHARE };
 	int err = choose(query, facts, &exits, &groups.chosen);
 
-	view->note = exits_note(&exits);
+	view->note = exits_note(facts);
 	if (!err)
 		err = groups_build(&groups, view, query, facts, add_row);
 	field_set_release(&groups.chosen);

@@ -196,7 +196,7 @@ static bool enter(struct query *query, const struct view_row *row, const struct 
 const struct view_type view_guests = {
 	.name = "guests",
 	.title = "Guests",
-	.noun = "exit so far",
+	.noun = "event",
 	.rows = ROWS_GUESTS,
 	.columns = columns,
 	.sort = OWNER_RATE,

@@ -98,7 +98,7 @@ static int choose(const struct query *query, const struct facts *facts,
 
 		if (field->use != USE_ARGUMENT || field->parent == FIELD_NONE ||
 		    !is_of_reason(query, facts, field) ||
-		    !query_has_name(query, field))
+		    !query_selects(query, facts->fields, field))
 			continue;
 		err = field_set_add(ret_arguments, i);
 	}

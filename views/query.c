@@ -5,23 +5,85 @@
 
 #include "views/query.h"
 
-/* Where the match of the filter ends in the name or the alias, the later end; -1: no match. */
-static long filter_reach(const struct query *query, const struct field *field)
+/* ---- filters: what a filter selects, see query.h ---- */
+
+/* What a match covers: REACH_SELF, if it ends behind the part of the name that is the parent's. */
+enum reach { REACH_NONE, REACH_PARENT, REACH_SELF };
+
+static enum reach reach_in(const struct query *query, const char *name, const char *parent)
 {
-	long reach = pattern_match(query->filter, field->name);
+	long end = pattern_match(query->filter, name);
+
+	if (end < 0)
+		return REACH_NONE;
+	return end > (parent ? (long)strlen(parent) : 0) ? REACH_SELF : REACH_PARENT;
+}
+
+/* The furthest match in the names of a field. parent: NULL: it has none. */
+static enum reach filter_reach(const struct query *query, const struct field *field,
+			       const struct field *parent)
+{
+	const char *begin = parent ? parent->listed : NULL;
+	enum reach reach = reach_in(query, field->listed, begin), other;
 
 	if (field->alias) {
-		long by_alias = pattern_match(query->filter, field->alias);
-
-		reach = by_alias > reach ? by_alias : reach;
+		other = reach_in(query, field->alias, begin);
+		reach = other > reach ? other : reach;
 	}
+	if (reach == REACH_NONE)
+		reach = reach_in(query, field->label, NULL);
+	if (reach == REACH_NONE && strcmp(field->name, field->listed) != 0)
+		reach = reach_in(query, field->name, parent ? parent->name : NULL);
 	return reach;
 }
 
 bool query_names(const struct query *query, const struct field *field)
 {
-	return !query->filter || filter_reach(query, field) >= 0;
+	return !query->filter || filter_reach(query, field, NULL) != REACH_NONE;
 }
+
+bool query_selects(const struct query *query, const struct fields *fields,
+		   const struct field *field)
+{
+	if (query_names(query, field) ||
+	    (field->parent != FIELD_NONE && query_names(query, fields_get(fields, field->parent))))
+		return true;
+	return field->use == USE_ARGUMENT && field->reason != FIELD_NONE &&
+	       query_selects(query, fields, fields_get(fields, field->reason));
+}
+
+bool query_selects_any(const struct query *query, const struct fields *fields)
+{
+	for (uint32_t i = 0; i < fields_count(fields); i++) {
+		const struct field *field = fields_get(fields, i), *root = field;
+
+		if (field->parent != FIELD_NONE)
+			root = fields_get(fields, field->parent);
+		if (query->type->wants(query, root) && query_selects(query, fields, field))
+			return true;
+	}
+	return false;
+}
+
+struct exits query_exits(const struct query *query, const struct facts *facts, bool by_guest)
+{
+	struct exits exits = exits_choose(facts, by_guest, true), other = exits;
+	bool has_other = false;
+
+	for (uint32_t i = 0; query->filter && i < fields_count(facts->fields); i++) {
+		const struct field *field = fields_get(facts->fields, i);
+
+		if (field->use != USE_EXIT || !query_selects(query, facts->fields, field))
+			continue;
+		if (field->exit_rank == exits.rank)
+			return exits;
+		other.rank = field->exit_rank;
+		has_other = true;
+	}
+	return has_other && exits.rank ? other : exits;
+}
+
+/* ---- what must be counted ---- */
 
 static bool is_needed(const struct query *query, const struct field *field)
 {
@@ -49,14 +111,14 @@ static bool wants_child(const struct query *query, const struct field *child,
 			const struct field *parent, bool wants_parent)
 {
 	const struct view_type *type = query->type;
-	long reach = query->filter ? filter_reach(query, child) : -1;
-	bool is_matched = reach >= 0, is_named;
+	enum reach reach = query->filter ? filter_reach(query, child, parent) : REACH_NONE;
+	bool is_matched = reach != REACH_NONE, is_named;
 
 	/* Most names begin with the parent's: "kvm_exit(HLT)". */
 	if (strcmp(child->label, child->name) == 0)
 		is_named = is_matched && !wants_parent;
 	else
-		is_named = reach > (long)strlen(parent->name);
+		is_named = reach == REACH_SELF;
 	if (!type->wants(query, parent))
 		return false;
 	if (is_named)
@@ -140,11 +202,6 @@ bool query_has_key(const struct query *query, const struct key *key)
 bool query_is_of_ended(const struct query *query, const struct facts *facts)
 {
 	return query->guest != GUEST_ANY && !guests_by_id(facts->guests, query->guest);
-}
-
-bool query_has_name(const struct query *query, const struct field *field)
-{
-	return query_names(query, field) || pattern_match(query->filter, field->label) >= 0;
 }
 
 void query_narrow(struct query *query, uint32_t guest)

@@ -7,6 +7,7 @@
 
 #include "arch/exit_kind.h"
 #include "base/pattern.h"
+#include "facts/exit_counter.h"
 #include "facts/facts.h"
 #include "views/view.h"
 
@@ -47,19 +48,36 @@ struct query {
 };
 
 /*
- * The fields that must be counted for the query: 0 or -ENOMEM. A filter matches names and
- * kvm_stat's names anywhere: "exit.*HLT" names the child kvm_exit(HLT), "exit" its parent, and
- * "kvm_exit$" the parent without any child. The whole rule is in query.c.
+ * What a filter selects, in every view: the fields that it names, their children, and the arguments
+ * of exit reasons that it selects. A filter names a field if it matches, anywhere, one of the
+ * field's names: the listed name, "kvm_exit(HLT)"; kvm_stat's name; the label, "HLT"; the name in
+ * the dictionary. Trees show less: the children of a named parent only while the tree is open.
+ *
+ * True without a filter.
+ */
+bool query_selects(const struct query *query, const struct fields *fields,
+		   const struct field *field);
+/* Whether the filter selects any field that the query's view shows. */
+bool query_selects_any(const struct query *query, const struct fields *fields);
+
+/* Whether the filter names the field itself; true without a filter. */
+bool query_names(const struct query *query, const struct field *field);
+
+/*
+ * The counter of timed exits that the query is about: the best one (see exits_choose()), unless the
+ * filter selects only fields of another one.
+ */
+struct exits query_exits(const struct query *query, const struct facts *facts, bool by_guest);
+
+/*
+ * The fields that must be counted for the query: 0 or -ENOMEM. In a tree, "exit.*HLT" names the
+ * child kvm_exit(HLT), "exit" its parent, and "kvm_exit$" the parent without any child. The whole
+ * rule is in query.c.
  */
 int query_wants(const struct query *query, const struct fields *fields, struct field_set *ret_set);
 
 /* Whether any field of the query was counted for the guests that the query asks for. */
 bool query_is_counted(const struct query *query, const struct facts *facts);
-
-/* Whether the filter matches the field's name or kvm_stat's name for it; true without a filter. */
-bool query_names(const struct query *query, const struct field *field);
-/* The same, and true as well when the filter matches the field's label. */
-bool query_has_name(const struct query *query, const struct field *field);
 
 /* Whether the query asks for the key: for its guest and its vCPU. */
 bool query_has_key(const struct query *query, const struct key *key);

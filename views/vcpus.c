@@ -2,7 +2,6 @@
 /* The vCPUs view: a row for each vCPU, with its exits, its time split, its costliest reason. */
 #include <errno.h>
 
-#include "facts/exit_counter.h"
 #include "views/owners.h"
 
 enum { GUEST, VCPU, TID, CPU };
@@ -107,7 +106,7 @@ static int choose_field(const struct query *query, const struct facts *facts,
 		return 0;
 	if (!is_reason)
 		return query_names(query, field) ? field_set_add(&ret_chosen->exits, id) : 0;
-	if (!query_has_name(query, field))
+	if (!query_selects(query, facts->fields, field))
 		return 0;
 	if (query->has_reason || !query_names(query, parent))
 		err = field_set_add(&ret_chosen->exits, id);
@@ -118,7 +117,7 @@ static int choose_field(const struct query *query, const struct facts *facts,
 
 static int choose(const struct query *query, const struct facts *facts, struct chosen *ret_chosen)
 {
-	struct exits exits = exits_choose(facts, true, true);
+	struct exits exits = query_exits(query, facts, true);
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < fields_count(facts->fields); i++)
@@ -179,17 +178,6 @@ static int add_row(struct view *view, const struct facts *facts, const struct ow
 	return 0;
 }
 
-static bool names_any(const struct query *query, const struct facts *facts)
-{
-	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
-		const struct field *field = fields_get(facts->fields, i);
-
-		if (field->use == USE_EXIT && query_has_name(query, field))
-			return true;
-	}
-	return false;
-}
-
 static bool is_shown(const struct query *query, const struct owner *owner)
 {
 	struct key key = { owner->guest, owner->vcpu, FIELD_NONE };
@@ -210,7 +198,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 		return -ENOMEM;
 	owners_total(&owners, view, query->guest);
 	owners_absent(view, facts);
-	if (!names_any(query, facts))
+	if (!query_selects_any(query, facts->fields))
 		view->note = "The filter matches no exit so far.";
 	for (size_t i = 0; i < owners.nr; i++) {
 		has_cpus |= owners.list[i].has_cpu;

@@ -57,9 +57,29 @@ static int read_reasons(struct exits_names *names, enum exit_kind kind)
 	return err;
 }
 
+/* The events that this kernel has. */
+static struct exit_events find_events(const struct split *exit)
+{
+	struct exit_events events = { { exit ? exit->event : NULL } };
+
+	for (unsigned int kind = EXITS_FIRST_ARGUMENT; kind < EXITS_KINDS; kind++) {
+		const struct argument *argument = argument_of((enum exit_kind)kind);
+
+		for (size_t i = 0; i < ARRAY_SIZE(argument->events) && !events.names[kind]; i++) {
+			const struct argument_event *event = &argument->events[i];
+
+			if (event->event && tracefs_event_file_exists(NULL, event->system,
+								      event->event, "format"))
+				events.names[kind] = event->event;
+		}
+	}
+	return events;
+}
+
 int exits_names_new(const struct provider_args *args, const struct split *exit,
 		    struct exits_names **ret_names)
 {
+	const struct exit_events events = find_events(exit);
 	struct exits_names *names = calloc(1, sizeof(*names));
 	int err;
 
@@ -68,7 +88,8 @@ int exits_names_new(const struct provider_args *args, const struct split *exit,
 	names->args = *args;
 	names->splits[EXITS_VMEXIT] = exit;
 	names->splits[EXITS_USERSPACE] = &arch_userspace_split;
-	err = exit_fields_add(args->fields, args->source, EXIT_FIELDS_PARTS, &names->fields);
+	err = exit_fields_add(args->fields, args->source, &events, EXIT_FIELDS_PARTS,
+			      &names->fields);
 	if (!err)
 		err = read_reasons(names, EXITS_VMEXIT);
 	if (!err)
@@ -145,9 +166,9 @@ static const struct reason *find_reason(const struct reasons *reasons, uint64_t 
 	return NULL;
 }
 
-/* Writes a reason's name and flags, or the code in hex. Returns whether the reason means idle. */
-static bool write_reason(char *buf, size_t size, const struct split *split,
-			 const struct reasons *reasons, uint64_t code)
+/* Writes a reason's name and flags, or the code in hex. Returns the reason; NULL: not known. */
+static const struct reason *write_reason(char *buf, size_t size, const struct split *split,
+					 const struct reasons *reasons, uint64_t code)
 {
 	const struct reason *reason = find_reason(reasons, code);
 	uint64_t flags = 0;
@@ -167,11 +188,11 @@ static bool write_reason(char *buf, size_t size, const struct split *split,
 		snprintf(buf, size, "%s 0x%" PRIx64, reason->name, flags);
 	else
 		snprintf(buf, size, "%s", reason->name);
-	return reason && reason->flags & REASON_IDLE;
+	return reason;
 }
 
-static bool write_code(char *buf, size_t size, const struct exits_names *names,
-		       const struct exits_code *code)
+static const struct reason *write_code(char *buf, size_t size, const struct exits_names *names,
+				       const struct exits_code *code)
 {
 	const char *failure = code->kind == EXITS_USERSPACE ? exit_fields_failure(code->code) :
 							       NULL;
@@ -183,22 +204,23 @@ static bool write_code(char *buf, size_t size, const struct exits_names *names,
 	else
 		return write_reason(buf, size, names->splits[code->kind],
 				    &names->reasons[code->kind], code->code);
-	return false;
+	return NULL;
 }
 
 uint32_t exits_names_cell(struct exits_names *names, const struct exits_code *code)
 {
 	struct name_key key = { .code = *code };
 	const struct name *known = find_name(names, &key);
+	const struct reason *known_reason;
 	char reason[NAME_SIZE / 2];
 	uint32_t field;
-	bool is_idle;
 
 	if (known)
 		return known->field;
-	is_idle = write_code(reason, sizeof(reason), names, code);
-	if (exit_fields_reason(&names->fields, (enum exit_kind)code->kind, reason, is_idle,
-				&field) < 0 ||
+	known_reason = write_code(reason, sizeof(reason), names, code);
+	if (exit_fields_reason(&names->fields, (enum exit_kind)code->kind, reason,
+			       known_reason ? known_reason->alias : NULL,
+			       known_reason && known_reason->flags & REASON_IDLE, &field) < 0 ||
 	    keep_name(names, &key, field) < 0)
 		return FIELD_NONE;
 	return field;

@@ -375,19 +375,18 @@ static bool exit_key(const struct captured *captured, const struct want *want, i
 	return vcpu;
 }
 
-static bool is_idle(const struct env *env, const char *name)
+/* The reason of this name in the architecture's tables; NULL: none has it. */
+static const struct reason *known_reason(const struct env *env, const char *name)
 {
 	const struct split *split = env->arch->splits;
 
 	for (; split && split->event; split++) {
 		for (size_t i = 0; i < split->nr_reasons; i++) {
-			const struct reason *reason = &split->reasons[i];
-
-			if (reason->flags & REASON_IDLE && strcmp(reason->name, name) == 0)
-				return true;
+			if (strcmp(split->reasons[i].name, name) == 0)
+				return &split->reasons[i];
 		}
 	}
-	return false;
+	return NULL;
 }
 
 /* The field of the reason that an argument came with; FIELD_NONE: the file has not named it. */
@@ -409,6 +408,7 @@ static uint32_t find_reason(const struct fields *fields, const char *reason)
 static int add_name(const struct captured *captured, const struct exit_fields *fields, char *name)
 {
 	char *inner = strchr(name, '('), *end = name + strlen(name) - 1, *label;
+	const struct reason *known;
 	enum exit_kind kind;
 	uint32_t id;
 
@@ -419,9 +419,11 @@ static int add_name(const struct captured *captured, const struct exit_fields *f
 	label = strchr(inner, ' ');
 	if (exit_kind_by_name(name, &kind) < 0 || (kind >= EXITS_FIRST_ARGUMENT && !label))
 		return 0;
-	if (kind < EXITS_FIRST_ARGUMENT)
-		return exit_fields_reason(fields, kind, inner,
-					  is_idle(captured->args.env, inner), &id);
+	if (kind < EXITS_FIRST_ARGUMENT) {
+		known = known_reason(captured->args.env, inner);
+		return exit_fields_reason(fields, kind, inner, known ? known->alias : NULL,
+					  known && known->flags & REASON_IDLE, &id);
+	}
 	*label++ = '\0';
 	return exit_fields_argument(fields, kind, inner, find_reason(fields->fields, inner), label,
 				    &id);
@@ -431,8 +433,10 @@ static int add_name(const struct captured *captured, const struct exit_fields *f
 static int add_exit_fields(const struct captured *captured)
 {
 	const struct provider_args *args = &captured->args;
+	const struct split *exit = args->env->arch->splits;
+	const struct exit_events events = { { exit ? exit->event : NULL } };
 	struct exit_fields fields;
-	int err = exit_fields_add(args->fields, args->source, EXIT_FIELDS_PARTS, &fields);
+	int err = exit_fields_add(args->fields, args->source, &events, EXIT_FIELDS_PARTS, &fields);
 
 	for (const char *line = captured->text; line && *line && !err; line = next_line(line)) {
 		char name[NAME_SIZE];

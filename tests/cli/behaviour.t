@@ -188,16 +188,20 @@ shows 1 '^.kvm_exit ' "and opens nothing elsewhere"
 never '├' "behind one's back"
 screen_keys q
 
-# ---- a filter that matches nothing
+# ---- a filter, and one that matches nothing
 
 look $amd -s 25 --view exits
-type_in f '^Filter' kvm_ex
-screen_has '^ The filter kvm_ex matches no exit so far; c clears it' "a filter that is for events"
-shows 3 '^ The filter matches no exit so far' "so it is by vCPU, where the vCPUs are shown"
-shows 5 '^ The filter kvm_ex matches no argument' "in the hot spots"
-shows 1 'kvm_exit +[0-9,]+ ' "is one there"
+type_in f '^Filter' 'kvm_exit(io)'
+screen_has '^ io +[0-9,]+ ' "a filter by an event's reason shows the reason"
+shows 3 '^ db1 +0 .*[0-9] io$' "its exits, where the vCPUs are shown"
+shows 5 '^ io +0x3f8 write' "and its arguments in the hot spots"
+shows 1 'kvm_exit\(io\)|└io +[0-9,]+ ' "as among the events"
 type_in f '^Filter' 'nosuch'
-screen_has '^ The filter kvm_exnosuch matches no event; c clears it' "one that matches nothing"
+screen_has '^ The filter kvm_exit\(io\)nosuch matches no event; c clears it' "no match"
+shows 4 '^ The filter .* matches no exit so far; c clears it' "among the exits"
+shows 3 '^ The filter matches no exit so far' "by vCPU"
+shows 5 '^ The filter .* matches no argument' "in the hot spots"
+shows 1 'matches no event' "and back"
 shows c '^ kvm_entry ' "c clears it"
 
 # ---- the guest

@@ -59,6 +59,11 @@ golden amd-debugfs --sysroot $root/amd -1 -d
 golden amd-debugfs-past --sysroot $root/amd -1 -d -i
 golden amd-debugfs-past-guest --sysroot $root/amd -1 -d -i -g db1 -f 'exits|pages'
 golden amd-both --sysroot $root/amd -1 -d -t -i -f exits
+golden amd-exits-fields --sysroot $root/amd --view exits -f help
+golden amd-exits-filter --sysroot $root/amd -1 --view exits -f 'kvm_exit(io)'
+golden amd-exits-no-match --sysroot $root/amd -1 --view exits -f kvm_entry
+golden amd-hotspots-filter --sysroot $root/amd -1 --view hotspots -f 'kvm_exit\(io'
+golden amd-vcpus-filter --sysroot $root/amd -1 --view vcpus -f kvm_userspace_exit
 golden amd-no-match --sysroot $root/amd -1 -f nothing.is.called.this
 golden intel-guests-json --sysroot $root/intel -1 -b --json
 golden intel-wide-guest --sysroot $root/intel -1 -g データベース -f kvm_exit

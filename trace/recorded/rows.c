@@ -215,7 +215,7 @@ static int add_reason(const struct maker *maker, struct key key, const struct ex
 	int err;
 
 	pairing_name(pairing, count, name, sizeof(name));
-	err = exit_fields_reason(&maker->fields, (enum exit_kind)count->key.kind, name,
+	err = exit_fields_reason(&maker->fields, (enum exit_kind)count->key.kind, name, NULL,
 				 pairing_is_idle(pairing, count), &key.field);
 	return err ? err : add_count(maker, key, count);
 }
@@ -346,7 +346,8 @@ int recorded_add_exits(struct played_rows *rows, const struct recorded *recorded
 	const struct pairing *pairing = &recorded->recording->pairing;
 	const struct table *table = &pairing->table;
 	struct maker maker = { .recorded = recorded, .rows = rows };
-	int err = exit_fields_add(fields, source, known_parts(pairing), &maker.fields);
+	const struct exit_events events = { { exit_event(pairing, EXITS_VMEXIT) } };
+	int err = exit_fields_add(fields, source, &events, known_parts(pairing), &maker.fields);
 
 	for (size_t i = 0; i < table->nr_threads && !err; i++) {
 		if (table->threads[i]->is_vcpu)

@@ -42,21 +42,6 @@ static const char *why_ended(struct tui *tui)
 	return tui->empty;
 }
 
-/* Whether the filter names a known field that this view shows. */
-static bool has_named(const struct tui *tui)
-{
-	const struct query *query = tui->query;
-	const struct fields *fields = tui->facts.fields;
-
-	for (uint32_t i = 0; i < fields_count(fields); i++) {
-		const struct field *field = fields_get(fields, i);
-
-		if (query->type->wants(query, field) && query_has_name(query, field))
-			return true;
-	}
-	return false;
-}
-
 static const char *why_filtered(struct tui *tui)
 {
 	snprintf(tui->empty, sizeof(tui->empty), "The filter %s matches no %s; c clears it",
@@ -71,7 +56,7 @@ static const char *why_nothing(struct tui *tui)
 
 	if (query->type->by_guest && !guests_count(tui->facts.guests))
 		return is_recorded ? "The recording has no guest." : "No guest is running.";
-	if (query->filter && !has_named(tui))
+	if (query->filter && !query_selects_any(query, tui->facts.fields))
 		return why_filtered(tui);
 	if (query->type->rows == ROWS_ARGUMENTS && query->has_reason)
 		return why_no_arguments(tui);

@@ -73,6 +73,9 @@ static void flaw_E4_matches_anywhere(void **state)
 static void tells_where_the_first_match_ends(void **state)
 {
 	(void)state;
+	assert_int_equal(match("kvm_exit(HLT)", "kvm_exit(HLT)"), 13); /* as it is written */
+	assert_int_equal(match("kvm_exit(HLT)", "kvm_exit(HLT) too"), -1);
+	assert_int_equal(match("kvm_exit(HLT)", "kvm_exitHLT"), 11);
 	assert_int_equal(match("kvm", "kvm_kvm"), 3);
 	assert_int_equal(match("exit.*HLT", "kvm_exit(HLT)"), 12);
 	assert_int_equal(match("", "kvm_exit"), 0);

@@ -119,6 +119,8 @@ static void flaw_B5_a_child_brings_its_parent(void **state)
 
 	assert_string_equal(wanted(world, "HLT"), "kvm_exit kvm_exit(HLT)");
 	assert_string_equal(wanted(world, "exit.*HLT"), "kvm_exit kvm_exit(HLT)");
+	assert_string_equal(wanted(world, "^HLT$"), "kvm_exit kvm_exit(HLT)");
+	assert_string_equal(wanted(world, "kvm_exit(HLT)"), "kvm_exit kvm_exit(HLT)");
 	assert_string_equal(wanted(world, "kvm_userspace_exit\\("),
 			    "kvm_userspace_exit kvm_userspace_exit(IO)");
 	assert_string_equal(wanted(world, "kvm_(pio|userspace_exit\\(I)"),
@@ -239,13 +241,17 @@ static void a_filter_that_ends_nowhere(void **state)
 static void names(void **state)
 {
 	struct world *world = *state;
+	const struct fields *fields = world->fields;
 
 	set_filter(world, NULL);
-	assert_true(query_names(&world->query, &specs[MMU]));
+	assert_true(query_names(&world->query, fields_get(fields, MMU)));
 	set_filter(world, "vm_e");
-	assert_true(query_names(&world->query, &specs[EXITS]));
-	assert_true(query_names(&world->query, &specs[EXIT_HLT]));
-	assert_false(query_names(&world->query, &specs[PIO]));
+	assert_true(query_names(&world->query, fields_get(fields, EXITS)));
+	assert_true(query_names(&world->query, fields_get(fields, EXIT_HLT)));
+	assert_false(query_names(&world->query, fields_get(fields, PIO)));
+	set_filter(world, "^HLT$");
+	assert_true(query_names(&world->query, fields_get(fields, EXIT_HLT)));
+	assert_false(query_names(&world->query, fields_get(fields, EXIT)));
 }
 
 /* The guests view shows no trees: nobody should pay for reasons that cannot be seen. */

@@ -160,7 +160,13 @@ static void vcpus_with_a_filter_count_its_reasons(void **state)
 			    "db1 0 320 MSR_WRITE\ndb1 1 160 MSR_WRITE\nweb1 0 160 MSR_WRITE\n"
 			    "Total - 640 -\n");
 	assert_null(world->view.note);
-	set_filter(world, "kvm_exit");
+	set_filter(world, "kvm_exit$");
+	assert_string_equal(picture(world, "guest vcpu delta"),
+			    "db1 0 320\ndb1 1 160\nweb1 0 160\nTotal - 640\n");
+	set_filter(world, "userspace");
+	assert_string_equal(picture(world, "guest vcpu delta top"),
+			    "db1 0 20 IO\ndb1 1 10 IO\nweb1 0 10 IO\nTotal - 40 -\n");
+	set_filter(world, "kvm_entry");
 	build(world);
 	assert_string_equal(world->view.note, "The filter matches no exit so far.");
 }
