@@ -2,6 +2,7 @@
 /* `kvmtop timeline`: its options, and the picture, drawn source by source. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,16 +27,20 @@
 #define PROGRESS_EVENTS 65536
 #define OUT_BYTES (1 << 18)
 #define RECORDINGS_MAX 1024 /* ACRN has one for each CPU */
+#define MERGED_MAX 64
+#define KHZ_MAX 1e9
 
 struct options {
 	bool help, filter;
 	const char *recordings[RECORDINGS_MAX];
 	size_t nr_recordings;
-	const char *output, *perf, *merge, *binary, *binary_name, *input_format;
-	const char *offset_text;
+	const char *merged[MERGED_MAX];
+	size_t nr_merged;
+	const char *output, *perf, *binary, *binary_name, *input_format;
+	const char *offset_text, *freq_text; /* unused: the table of options needs members */
 	bool has_offset;
 	int64_t offset;
-	unsigned long khz;
+	uint64_t hz; /* 0: not given */
 };
 
 #define OPTIONS struct options
@@ -48,9 +53,10 @@ static const struct option_spec specs[] = {
 	OPT_STRING('p', "perf-stat", "FILE", perf, "counters: what perf stat -I -x or -j printed"),
 	OPT_OTHER('O', "offset", "N", offset_text,
 		  "how far the guest's clock is ahead of the host's; auto: from -k (default)"),
-	OPT_COUNT('f', "freq", "KHZ", khz, "the TSC's frequency, for times in TSC cycles"),
-	OPT_FLAG('F', "filter", filter, "no function calls before the first event of -k"),
-	OPT_STRING('m', "merge", "TRACE", merge, "function calls on the host, in its time"),
+	OPT_OTHER('f', "freq", "KHZ", freq_text, "the TSC's frequency, for times in TSC cycles"),
+	OPT_FLAG('F', "filter", filter, "no function calls outside the time of -k"),
+	OPT_OTHER('m', "merge", "TRACE", merged,
+		  "function calls on the host, in its time; or GUEST=TRACE, as below"),
 	OPT_STRING('b', "binary", "FILE", binary,
 		   "the guest's program: write its symbols into GUESTTRACE"),
 	OPT_STRING('B', "binaryname", "NAME", binary_name,
@@ -79,20 +85,45 @@ static int take_offset(struct options *options, const char *text, struct why *wh
 	return 0;
 }
 
+static int take_freq(struct options *options, const char *text, struct why *why)
+{
+	char *end;
+	double khz = strtod(text, &end);
+
+	if (end == text || *end || !(khz >= 1 && khz <= KHZ_MAX))
+		return why_set(why, -EINVAL, "\"%s\": the frequency must be a number of kHz, at "
+			       "least 1", text);
+	options->hz = (uint64_t)llround(khz * 1000);
+	return 0;
+}
+
+static int add_path(const char **list, size_t *nr, size_t max, const char *text, struct why *why)
+{
+	if (*nr == max)
+		return why_set(why, -EINVAL, "%s: too many files: at most %zu can be given", text,
+			       max);
+	list[(*nr)++] = text;
+	return 0;
+}
+
 static int take(void *ret_options, const struct option_spec *spec, const char *text,
 		struct why *why)
 {
 	struct options *options = ret_options;
 
-	if (spec->offset == OPT_AT(offset_text))
+	switch (spec->offset) {
+	case OPT_AT(offset_text):
 		return take_offset(options, text, why);
-	if (spec->offset != OPT_AT(recordings))
+	case OPT_AT(freq_text):
+		return take_freq(options, text, why);
+	case OPT_AT(recordings):
+		return add_path(options->recordings, &options->nr_recordings, RECORDINGS_MAX,
+				text, why);
+	case OPT_AT(merged):
+		return add_path(options->merged, &options->nr_merged, MERGED_MAX, text, why);
+	default:
 		return 0;
-	if (options->nr_recordings == RECORDINGS_MAX)
-		return why_set(why, -EINVAL, "too many recordings: -k may be given %d times",
-			       RECORDINGS_MAX);
-	options->recordings[options->nr_recordings++] = text;
-	return 0;
+	}
 }
 
 static const struct option_table table = {
@@ -101,7 +132,8 @@ static const struct option_table table = {
 	.usage = "Usage: kvmtop timeline [OPTION]... [GUESTTRACE]...\n"
 		 "Makes one picture (Chrome's trace format, for ui.perfetto.dev) of KVM's events,\n"
 		 "perf's counters, and the function calls that uftrace saw in guests: GUESTTRACE\n"
-		 "is its folder, or what uftrace dump --chrome wrote.\n",
+		 "is its folder, or what uftrace dump --chrome wrote. GUEST=GUESTTRACE says of\n"
+		 "which guest.\n",
 	.take = take,
 };
 
@@ -113,7 +145,8 @@ struct run {
 	struct trace *trace;
 	struct timeline_kvm *kvm;
 	struct timeline_inside inside;
-	int64_t first_ns; /* KVM's first event */
+	bool has_kvm; /* any event of KVM's */
+	int64_t first_ns, last_ns; /* these events */
 	uint64_t nr_lost, nr_unknown; /* events; losses of an unknown number of events */
 	struct progress progress;
 	bool has_guests, has_others; /* function calls; anything but KVM's events */
@@ -152,11 +185,11 @@ static int set_clock(struct run *run, const struct trace_event *first, struct wh
 	const struct options *options = run->options;
 	const struct trace_info *info = trace_file(run->trace, 0);
 
-	run->clock.khz = 0;
+	run->clock.hz = 0;
 	run->clock.has_no_tsc = info->clock != TRACE_CLOCK_CYCLES;
 	if (info->clock == TRACE_CLOCK_CYCLES) {
-		run->clock.khz = options->khz ? options->khz : info->tsc_khz;
-		if (!run->clock.khz)
+		run->clock.hz = options->hz ? options->hz : UINT64_C(1000) * info->tsc_khz;
+		if (!run->clock.hz)
 			return why_set(why, -EINVAL, "%s: times are in TSC cycles: give the "
 				       "TSC's frequency with -f KHZ", info->path);
 	}
@@ -176,7 +209,7 @@ static void count_loss(struct run *run, const struct trace_event *event)
 static int read_kvm(struct run *run, struct why *why)
 {
 	const struct trace_event *event;
-	uint64_t nr = 0;
+	uint64_t nr = 0, last = 0;
 	int got;
 
 	while ((got = trace_next(run->trace, &event)) > 0) {
@@ -188,6 +221,7 @@ static int read_kvm(struct run *run, struct why *why)
 			err = timeline_inside_add(&run->inside, event);
 		if (err)
 			return err;
+		last = event->time;
 		if (!event->type)
 			count_loss(run, event);
 		if (++nr % PROGRESS_EVENTS == 0)
@@ -196,6 +230,8 @@ static int read_kvm(struct run *run, struct why *why)
 			return -EIO;
 	}
 	timeline_kvm_end(run->kvm);
+	run->has_kvm = nr > 0;
+	run->last_ns = nr ? timeline_clock_ns(&run->clock, last) : 0;
 	return got;
 }
 
@@ -215,6 +251,32 @@ static void tell_problems(struct run *run)
 		why_set(&why, -EINVAL, "%s: %s at offset %" PRIu64, problem->path, problem->text,
 			problem->offset);
 		fail(run, -EINVAL, &why);
+	}
+}
+
+/* What makes such a recording on the clock of uftrace. */
+static const char *mono_remedy(const struct run *run)
+{
+	return trace_file(run->trace, 0)->kind == TRACE_PERF ? "perf record -k mono" :
+							       "kvmtop record -C mono";
+}
+
+/* Recordings on several clocks. A guest's own file has the times of its host. */
+static void tell_clocks(const struct run *run)
+{
+	const struct trace_info *first = NULL, *info;
+
+	for (size_t i = 0; (info = trace_file(run->trace, i)); i++) {
+		if (info->host_id)
+			continue;
+		if (first && strcmp(info->clock_name, first->clock_name) != 0) {
+			fprintf(stderr, "kvmtop: %s is on the clock \"%s\", %s on \"%s\": the two "
+				"may be apart; record both with %s\n", first->path,
+				first->clock_name, info->path, info->clock_name,
+				mono_remedy(run));
+			return;
+		}
+		first = first ? first : info;
 	}
 }
 
@@ -238,15 +300,37 @@ static int take_kvm(struct run *run, struct why *why)
 	err = run->kvm ? read_kvm(run, why) : -ENOMEM;
 	progress_end(&run->progress);
 	tell_problems(run);
+	tell_clocks(run);
 	return err;
 }
 
 /* ---- function calls ---- */
 
-struct guest_clock {
+/* A trace of function calls as it was named: "[GUEST=]TRACE". */
+struct calls {
+	const char *path, *guest; /* guest NULL: none was named */
+	size_t guest_len;
+	bool is_host;
 	const struct run *run;
-	size_t nr; /* which of the guests */
+	bool has_clock; /* `of` is the guest that has it */
+	struct timeline_guest of;
+	bool is_told; /* that its times may not be the recording's */
 };
+
+/* A file of this whole name is meant, whatever is in it. */
+static struct calls calls_of(const struct run *run, const char *text, bool is_host)
+{
+	const char *path = strchr(text, '=');
+
+	if (!path || path == text || access(text, F_OK) == 0)
+		return (struct calls){ .path = text, .is_host = is_host, .run = run };
+	return (struct calls){
+		.path = path + 1,
+		.guest = text,
+		.guest_len = (size_t)(path - text),
+		.run = run,
+	};
+}
 
 /* The offsets of kvm_write_tsc_offset are TSC cycles. */
 static bool has_tsc(const struct run *run)
@@ -256,71 +340,163 @@ static bool has_tsc(const struct run *run)
 
 static int64_t guest_offset(const void *state, size_t nr, uint64_t time)
 {
-	const struct guest_clock *guest = state;
+	const struct calls *calls = state;
+	const struct run *run = calls->run;
 	uint64_t host_time;
 
-	if (guest->run->options->has_offset || !has_tsc(guest->run) ||
-	    !timeline_kvm_host_time(guest->run->kvm, guest->nr, (int32_t)nr, time, &host_time))
-		return guest->run->options->offset;
+	if (run->options->has_offset || !has_tsc(run) || !calls->has_clock ||
+	    !timeline_kvm_host_time(run->kvm, calls->of.number, (int32_t)nr, time, &host_time))
+		return run->options->offset;
 	return (int64_t)(time - host_time);
 }
 
-static void tell_no_offset(const struct run *run, size_t nr, const char *path)
+static void tell_no_offset(const struct run *run, struct calls *calls)
 {
 	uint64_t time;
 
-	if (!run->kvm || run->options->has_offset ||
-	    (has_tsc(run) && timeline_kvm_host_time(run->kvm, nr, -1, UINT64_MAX, &time)))
+	if (calls->has_clock && has_tsc(run) &&
+	    timeline_kvm_host_time(run->kvm, calls->of.number, -1, UINT64_MAX, &time))
 		return;
+	calls->is_told = true;
 	fprintf(stderr,
 		"kvmtop: %s: %s; its times are taken for the host's: say with -O how far the "
-		"guest's clock is ahead\n", path,
-		has_tsc(run) ? "the recording has no kvm_write_tsc_offset event" :
+		"guest's clock is ahead\n", calls->path,
+		has_tsc(run) ? "the recording has no kvm_write_tsc_offset event of its guest" :
 			       "the recording's times are not in TSC cycles (record with "
 			       "kvmtop record -C x86-tsc)");
 }
 
-static int draw_functions(struct run *run, FILE *json, const char *path,
-			  const struct functions_config *config, struct why *why)
+/* nr: how many traces before this one are of guests without a name. */
+static int find_guest(struct calls *calls, size_t nr, struct why *why)
 {
-	FILE *in = progress_watch(json);
-	int err = in ? timeline_functions(in, path, config, &run->out, why) : -ENOMEM;
+	const struct run *run = calls->run;
+	int err = 0;
 
-	if (in)
-		fclose(in);
-	return err;
+	if (!run->kvm || calls->is_host)
+		return 0;
+	if (calls->guest)
+		err = timeline_kvm_guest(run->kvm, calls->guest, calls->guest_len, &calls->of,
+					 why);
+	calls->has_clock = !err && (calls->guest ||
+				    timeline_kvm_guest_at(run->kvm, nr, &calls->of));
+	if (err || run->options->has_offset)
+		return err;
+	if (!calls->guest && calls->has_clock && calls->of.nr_clocks > 1)
+		fprintf(stderr, "kvmtop: %s: taken for a trace of %s, one of the recording's %zu "
+			"guests: say whose it is with GUEST=%s\n", calls->path, calls->of.name,
+			calls->of.nr_clocks, calls->path);
+	tell_no_offset(run, calls);
+	return 0;
 }
 
-static void take_functions(struct run *run, const char *path, const struct guest_clock *guest)
+/* ---- whether two traces are on one clock */
+
+/* uftrace has CLOCK_MONOTONIC; a TSC, where it was made to. Then the times meet, or do not. */
+static void tell_clock(const struct run *run, struct calls *calls)
+{
+	const struct trace_info *info = trace_file(run->trace, 0);
+
+	if (info->clock == TRACE_CLOCK_CYCLES || strcmp(info->clock_name, "mono") == 0)
+		return;
+	calls->is_told = true;
+	fprintf(stderr, "kvmtop: %s: uftrace's clock is CLOCK_MONOTONIC, the recording's is "
+		"\"%s\": the two may be apart; record with %s\n", calls->path, info->clock_name,
+		mono_remedy(run));
+}
+
+static void tell_apart(const struct run *run, const struct calls *calls,
+		       const struct functions_span *span)
+{
+	bool is_before = span->last_ns < run->first_ns;
+	int64_t ns = is_before ? run->first_ns - span->last_ns : span->first_ns - run->last_ns;
+
+	if (!span->has_events || ns <= 0 || calls->is_told)
+		return;
+	fprintf(stderr, "kvmtop: %s: all of its calls are %s the recording, by %.6g s: ",
+		calls->path, is_before ? "before" : "behind", (double)ns / 1e9);
+	if (calls->is_host)
+		fprintf(stderr, "are both on one clock? Record with %s\n", mono_remedy(run));
+	else
+		fprintf(stderr, "-O says how far the guest's clock is ahead\n");
+}
+
+/* ---- drawing them */
+
+static int draw_functions(struct run *run, FILE *json, struct calls *calls, struct why *why)
 {
 	const struct functions_config config = {
 		.clock = &run->clock,
 		.after_ns = MARGIN_NS,
-		.offset = guest ? guest_offset : NULL,
-		.state = guest,
+		.offset = calls->is_host ? NULL : guest_offset,
+		.state = calls,
 		.has_cut = run->options->filter,
-		.cut_ns = run->first_ns,
-		.name = path_base(path),
+		.from_ns = run->first_ns,
+		.to_ns = run->last_ns,
+		.name = path_base(calls->path),
 	};
+	struct functions_span span;
+	FILE *in = progress_watch(json);
+	int err = in ? timeline_functions(in, calls->path, &config, &run->out, &span, why) :
+		       -ENOMEM;
+
+	if (in)
+		fclose(in);
+	if (err || !run->has_kvm)
+		return err;
+	if (calls->is_host)
+		tell_clock(run, calls);
+	tell_apart(run, calls, &span);
+	return 0;
+}
+
+static int open_functions(struct run *run, struct calls *calls, struct why *why)
+{
+	struct why end_why = { "" };
 	struct uftrace uftrace;
-	struct why why = { "" }, end_why = { "" };
 	int err = 0, end_err;
 
-	if (guest && run->options->binary)
-		err = uftrace_symbols(path, run->options->binary, run->options->binary_name, &why);
+	if (!calls->is_host && run->options->binary)
+		err = uftrace_symbols(calls->path, run->options->binary,
+				      run->options->binary_name, why);
 	if (!err)
-		err = uftrace_open(path, &uftrace, &why);
-	if (!err) {
-		if (begin_output(run))
-			err = draw_functions(run, uftrace.json, path, &config, &why);
-		end_err = uftrace_close(&uftrace, path, &end_why);
-		if (end_err) { /* that is the cause if its output makes no sense */
-			err = end_err;
-			why = end_why;
-		}
-	}
+		err = uftrace_open(calls->path, &uftrace, why);
+	if (err)
+		return err;
+	if (begin_output(run))
+		err = draw_functions(run, uftrace.json, calls, why);
+	end_err = uftrace_close(&uftrace, calls->path, &end_why);
+	if (end_err) /* that is the cause if its output makes no sense */
+		*why = end_why;
+	return end_err ? end_err : err;
+}
+
+static void take_functions(struct run *run, struct calls *calls, size_t nr)
+{
+	struct why why = { "" };
+	int err = find_guest(calls, nr, &why);
+
+	if (!err)
+		err = open_functions(run, calls, &why);
 	if (err)
 		fail(run, err, &why);
+}
+
+static void take_all_functions(struct run *run, const char *const *guests, size_t nr)
+{
+	const struct options *options = run->options;
+	size_t nr_unnamed = 0;
+
+	for (size_t i = 0; i < nr && !run->is_unwritable; i++) {
+		struct calls calls = calls_of(run, guests[i], false);
+
+		take_functions(run, &calls, nr_unnamed);
+		nr_unnamed += !calls.guest;
+	}
+	for (size_t i = 0; i < options->nr_merged && !run->is_unwritable; i++) {
+		struct calls calls = calls_of(run, options->merged[i], true);
+
+		take_functions(run, &calls, nr_unnamed);
+	}
 }
 
 /* ---- counters ---- */
@@ -360,10 +536,12 @@ static void write_end(struct run *run)
 	/* As text: a reader's numbers are doubles. */
 	snprintf(base, sizeof(base), "%" PRId64, (int64_t)run->clock.base);
 	args_add_text(&metadata, "base", base, strlen(base));
-	args_add_text(&metadata, "base-unit", run->clock.khz ? "TSC" : "ns",
-		      run->clock.khz ? 3 : 2);
-	if (run->clock.khz)
-		args_add_number(&metadata, "tsc-khz", (int64_t)run->clock.khz);
+	args_add_text(&metadata, "base-unit", run->clock.hz ? "TSC" : "ns",
+		      run->clock.hz ? 3 : 2);
+	if (run->clock.hz) {
+		snprintf(base, sizeof(base), "%.12g", (double)run->clock.hz / 1000);
+		args_add_json(&metadata, "tsc-khz", base);
+	}
 	if (info && info->clock_name)
 		args_add_text(&metadata, "clock", info->clock_name, strlen(info->clock_name));
 	if (info && info->release && *info->release)
@@ -382,14 +560,8 @@ static void draw_all(struct run *run, const char *const *guests, size_t nr)
 
 	if (err && !(run->out.file && ferror(run->out.file)))
 		fail(run, err, &why);
-	for (size_t i = 0; !err && !run->is_unwritable && i < nr; i++) {
-		const struct guest_clock guest = { run, i };
-
-		tell_no_offset(run, i, guests[i]);
-		take_functions(run, guests[i], &guest);
-	}
-	if (!err && !run->is_unwritable && run->options->merge)
-		take_functions(run, run->options->merge, NULL);
+	if (!err)
+		take_all_functions(run, guests, nr);
 	if (!err && !run->is_unwritable && run->options->perf)
 		take_perf(run, run->options->perf);
 	if (run->out.file)
@@ -420,9 +592,9 @@ static int run_timeline(const struct options *options, const char *const *guests
 {
 	struct run run = {
 		.options = options,
-		.clock = { .khz = options->khz },
-		.has_guests = nr > 0,
-		.has_others = nr || options->merge || options->perf,
+		.clock = { .hz = options->hz },
+		.has_guests = nr || options->nr_merged,
+		.has_others = nr || options->nr_merged || options->perf,
 	};
 
 	draw_all(&run, guests, nr);
@@ -433,20 +605,33 @@ static int run_timeline(const struct options *options, const char *const *guests
 	return run.status;
 }
 
+/* The file of the list that is this one, or NULL. */
+static const char *find_same(const char *path, const char *const *list, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		const char *listed = calls_of(NULL, list[i], false).path;
+
+		if (is_same_file(path, listed))
+			return listed;
+	}
+	return NULL;
+}
+
 /* No input may be overwritten. */
-static int check_output(const struct options *options, const char *const *guests, int nr,
+static int check_output(const struct options *options, const char *const *guests, size_t nr,
 			struct why *why)
 {
-	const char *others[] = { options->perf, options->merge, NULL };
 	const char *found = NULL;
 
-	for (size_t i = 0; options->output && i < options->nr_recordings; i++)
-		found = is_same_file(options->output, options->recordings[i]) ?
-				options->recordings[i] : found;
-	for (int i = 0; options->output && i < nr; i++)
-		found = is_same_file(options->output, guests[i]) ? guests[i] : found;
-	for (size_t i = 0; options->output && i < 2; i++)
-		found = others[i] && is_same_file(options->output, others[i]) ? others[i] : found;
+	if (!options->output)
+		return 0;
+	found = find_same(options->output, options->recordings, options->nr_recordings);
+	if (!found)
+		found = find_same(options->output, guests, nr);
+	if (!found)
+		found = find_same(options->output, options->merged, options->nr_merged);
+	if (!found && options->perf)
+		found = find_same(options->output, &options->perf, 1);
 	return found ? why_set(why, -EINVAL, "-o %s: this file is an input; choose another one",
 			       found) : 0;
 }
@@ -463,17 +648,18 @@ static int timeline_run(int argc, char **argv)
 		option_table_help(&table, stdout);
 		return STATUS_OK;
 	}
-	if (!options.nr_recordings && !options.perf && !options.merge && first == argc)
+	if (!options.nr_recordings && !options.perf && !options.nr_merged && first == argc)
 		err = why_set(&why, -EINVAL,
 			      "nothing to draw: give -k FILE, -p FILE or a GUESTTRACE");
 	else if (options.filter && !options.nr_recordings)
 		err = why_set(&why, -EINVAL,
-			      "-F needs -k FILE: it leaves out what is before KVM's first event");
+			      "-F needs -k FILE: it leaves out calls outside the recording's time");
 	else if (options.binary && first == argc)
 		err = why_set(&why, -EINVAL, "-b needs a GUESTTRACE to write symbols into");
 	if (err)
 		return say_usage("timeline", &why);
-	if (check_output(&options, (const char *const *)argv + first, argc - first, &why) < 0)
+	if (check_output(&options, (const char *const *)argv + first, (size_t)(argc - first),
+			 &why) < 0)
 		return say_failure(-EINVAL, &why);
 	signal(SIGPIPE, SIG_IGN);
 	return run_timeline(&options, (const char *const *)argv + first, (size_t)(argc - first));

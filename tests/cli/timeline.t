@@ -134,6 +134,9 @@ is "$? $(grep -c '"name":"HLT","cat":"kvm","pid":1,"tid":1,"ts":0.000,"dur":3.00
 	"ACRN's exits, on the track of their CPU"
 like "$(cat "$OUT")" '"base":"1000","base-unit":"TSC","tsc-khz":1000000' \
 	"what time the picture begins at"
+"$KVMTOP" timeline -k "$TMP/1" -f 2893217.5 -o "$OUT"
+like "$(cat "$OUT")" '"name":"HLT",.*"ts":0.000,"dur":1.036,' "-f: a fraction of a kHz"
+like "$(cat "$OUT")" '"tsc-khz":2893217.5[,}]' "is what the picture says"
 head -c 50 "$TMP/1" >"$TMP/cut"
 is "$(status_of "$KVMTOP" timeline -k "$TMP/cut" -f 1000000)" 1 "a recording that is cut off"
 like "$(cat "$TMP/err")" "^kvmtop: $TMP/cut: .* at offset 32\$" "the rest is named with its place"
@@ -276,7 +279,9 @@ is "$(status_of "$KVMTOP" timeline)" 2 "nothing to draw"
 is "$(status_of "$KVMTOP" timeline -F "$GUEST/dump.json")" 2 "-F without -k"
 is "$(status_of "$KVMTOP" timeline -b x -p "$TMP/stat")" 2 "-b without a guest's trace"
 is "$(status_of "$KVMTOP" timeline -O far "$GUEST/dump.json")" 2 "an offset that is no number"
-is "$(status_of "$KVMTOP" timeline -f 0 "$GUEST/dump.json")" 2 "a frequency of nothing"
+for khz in 0 0.5 -1 nan inf 2e12 1x ''; do
+	is "$(status_of "$KVMTOP" timeline -f "$khz" "$GUEST/dump.json")" 2 "-f \"$khz\""
+done
 is "$(status_of "$KVMTOP" timeline -k "$TMP/none")" 1 "no such file"
 is "$(status_of "$KVMTOP" timeline -k "$TMP")" 1 "a folder"
 is "$(status_of "$KVMTOP" timeline -k "$TMP/stat")" 1 "no recording"

@@ -27,18 +27,20 @@ static int64_t offset(const void *state, size_t nr, uint64_t time)
 
 static void read_functions(FILE *in, struct timeline_out *out)
 {
-	struct timeline_clock clock = { .khz = 1000000 };
+	struct timeline_clock clock = { .hz = 1000000000 };
 	const struct functions_config config = {
 		.clock = &clock,
 		.after_ns = 1000,
 		.offset = offset,
 		.has_cut = true,
-		.cut_ns = 2000,
+		.from_ns = 2000,
+		.to_ns = 5000,
 		.name = "guest",
 	};
+	struct functions_span span;
 	struct why why = { "" };
 
-	if (timeline_functions(in, "in", &config, out, &why) && !why.text[0])
+	if (timeline_functions(in, "in", &config, out, &span, &why) && !why.text[0])
 		abort();
 }
 

@@ -11,7 +11,7 @@
 struct timeline_clock {
 	bool has_base;
 	uint64_t base; /* what is 0 in the timeline */
-	uint64_t khz;  /* cycles in a millisecond; 0: times are nanoseconds */
+	uint64_t hz;   /* cycles in a second; 0: times are nanoseconds */
 	bool has_no_tsc; /* the recording's times are of another clock than the TSC */
 };
 
@@ -22,7 +22,7 @@ static inline void timeline_clock_begin(struct timeline_clock *clock, uint64_t t
 	unsigned __int128 after = after_ns;
 
 	/* The base may be before 0: only differences are used. */
-	clock->base = time - (uint64_t)(clock->khz ? after * clock->khz / 1000000 : after);
+	clock->base = time - (uint64_t)(clock->hz ? after * clock->hz / 1000000000 : after);
 	clock->has_base = true;
 }
 
@@ -30,9 +30,9 @@ static inline int64_t timeline_clock_ns(const struct timeline_clock *clock, uint
 {
 	int64_t since = (int64_t)(time - clock->base);
 
-	if (!clock->khz)
+	if (!clock->hz)
 		return since;
-	return (int64_t)((__int128)since * 1000000 / (int64_t)clock->khz);
+	return (int64_t)((__int128)since * 1000000000 / (int64_t)clock->hz);
 }
 
 #endif

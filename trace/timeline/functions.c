@@ -31,12 +31,12 @@ struct process {
 	UT_hash_handle hh;
 };
 
-struct thread_key {
+struct thread_id {
 	int64_t pid, tid;
 };
 
 struct thread {
-	struct thread_key key;
+	struct thread_id id;
 	size_t nr; /* threads are numbered by their first event */
 	struct process *process;
 	char name[NAME_SIZE];
@@ -53,8 +53,7 @@ struct functions {
 	struct timeline_out *out;
 	struct process *processes;
 	struct thread *threads;
-	bool has_time;
-	int64_t first_ns, last_ns;
+	struct functions_span span;
 };
 
 /* ---- times ---- */
@@ -116,15 +115,20 @@ static int32_t process_number(struct functions *functions, struct process *proce
 static void draw(struct functions *functions, struct thread *thread, const struct frame *frame,
 		 int64_t end_ns, bool is_cut, const struct timeline_args *args)
 {
+	const struct functions_config *config = functions->config;
 	struct timeline_event event = {
 		.name = frame->name ? frame->name : DEFAULT_NAME,
 		.category = is_cut ? "function,cut" : "function",
-		.track = thread->key.tid,
+		.track = thread->id.tid,
 		.ns = frame->begin_ns,
 	};
 
-	if (functions->config->has_cut && end_ns <= functions->config->cut_ns)
+	if (config->has_cut && (end_ns <= config->from_ns || frame->begin_ns >= config->to_ns))
 		return;
+	if (config->has_cut && end_ns > config->to_ns) {
+		end_ns = config->to_ns;
+		event.category = "function,cut";
+	}
 	event.process = process_number(functions, thread->process);
 	out_slice(functions->out, &event, end_ns, args);
 }
@@ -188,9 +192,9 @@ static int push(struct thread *thread, int64_t ns, const char *name,
 static bool clip(const struct functions_config *config, struct frame *frame, size_t level,
 		 int64_t end_ns)
 {
-	if (!config->has_cut || frame->begin_ns >= config->cut_ns)
+	if (!config->has_cut || frame->begin_ns >= config->from_ns)
 		return false;
-	frame->begin_ns = config->cut_ns + (int64_t)level;
+	frame->begin_ns = config->from_ns + (int64_t)level;
 	if (frame->begin_ns > end_ns)
 		frame->begin_ns = end_ns;
 	return true;
@@ -225,10 +229,10 @@ static void draw_unbegun(struct functions *functions, struct thread *thread, int
 			 const char *name, const struct timeline_args *args)
 {
 	const struct functions_config *config = functions->config;
-	struct frame frame = { .begin_ns = functions->first_ns };
+	struct frame frame = { .begin_ns = functions->span.first_ns };
 
-	if (config->has_cut && frame.begin_ns < config->cut_ns)
-		frame.begin_ns = config->cut_ns;
+	if (config->has_cut && frame.begin_ns < config->from_ns)
+		frame.begin_ns = config->from_ns;
 	frame.begin_ns -= ++thread->nr_unbegun;
 	if (ns < thread->last_ns)
 		ns = thread->last_ns;
@@ -326,27 +330,27 @@ static struct process *get_process(struct functions *functions, int64_t pid)
 /* In uftrace's output, the main thread has no tid. */
 static struct thread *get_thread(struct functions *functions, struct json_object *event)
 {
-	struct thread_key key = { 0, 0 };
+	struct thread_id id = { 0, 0 };
 	struct thread *thread;
 
-	number_member(event, "pid", &key.pid);
-	if (!number_member(event, "tid", &key.tid))
-		key.tid = key.pid;
-	HASH_FIND(hh, functions->threads, &key, sizeof(key), thread);
+	number_member(event, "pid", &id.pid);
+	if (!number_member(event, "tid", &id.tid))
+		id.tid = id.pid;
+	HASH_FIND(hh, functions->threads, &id, sizeof(id), thread);
 	if (thread)
 		return thread;
 	thread = calloc(1, sizeof(*thread));
 	if (!thread)
 		return NULL;
-	thread->key = key;
+	thread->id = id;
 	thread->nr = HASH_COUNT(functions->threads);
 	thread->last_ns = INT64_MIN;
-	thread->process = get_process(functions, key.pid);
+	thread->process = get_process(functions, id.pid);
 	if (!thread->process) {
 		free(thread);
 		return NULL;
 	}
-	HASH_ADD(hh, functions->threads, key, sizeof(key), thread);
+	HASH_ADD(hh, functions->threads, id, sizeof(id), thread);
 	return thread;
 }
 
@@ -383,11 +387,11 @@ static int take_call(struct functions *functions, struct json_object *event, cha
 	if (!thread)
 		return -ENOMEM;
 	ns = host_ns(functions, thread, time);
-	if (!functions->has_time)
-		functions->first_ns = functions->last_ns = ns;
-	functions->has_time = true;
-	if (ns > functions->last_ns)
-		functions->last_ns = ns;
+	if (!functions->span.has_events)
+		functions->span.first_ns = functions->span.last_ns = ns;
+	functions->span.has_events = true;
+	if (ns > functions->span.last_ns)
+		functions->span.last_ns = ns;
 	copy_args(event, &args);
 	if (kind == 'B')
 		return push(thread, ns, *name ? name : DEFAULT_NAME, &args);
@@ -523,10 +527,10 @@ static void end_thread(struct functions *functions, struct thread *thread)
 	char name[NAME_SIZE + 32];
 
 	while (thread->depth)
-		pop(functions, thread, functions->last_ns, true, &none);
+		pop(functions, thread, functions->span.last_ns, true, &none);
 	if (thread->process->number) {
-		snprintf(name, sizeof(name), "thread %" PRId64, thread->key.tid);
-		out_track(functions->out, thread->process->number, thread->key.tid,
+		snprintf(name, sizeof(name), "thread %" PRId64, thread->id.tid);
+		out_track(functions->out, thread->process->number, thread->id.tid,
 			  thread->name[0] ? thread->name : name, (int64_t)thread->nr);
 	}
 	free(thread->frames);
@@ -549,7 +553,7 @@ static void functions_end(struct functions *functions)
 }
 
 int timeline_functions(FILE *in, const char *path, const struct functions_config *config,
-		       struct timeline_out *out, struct why *why)
+		       struct timeline_out *out, struct functions_span *ret_span, struct why *why)
 {
 	struct functions functions = { .config = config, .out = out };
 	struct json_tokener *tokener = json_tokener_new();
@@ -566,6 +570,7 @@ int timeline_functions(FILE *in, const char *path, const struct functions_config
 				      path);
 	}
 	functions_end(&functions);
+	*ret_span = functions.span;
 	if (tokener)
 		json_tokener_free(tokener);
 	free(reader);

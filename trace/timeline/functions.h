@@ -26,13 +26,19 @@ struct functions_config {
 	int64_t (*offset)(const void *state, size_t nr, uint64_t time);
 	const void *state;
 	bool has_cut;
-	int64_t cut_ns; /* nothing before this is drawn */
+	int64_t from_ns, to_ns; /* then nothing before and after this is drawn */
 	const char *name; /* for processes without a name */
 };
 
-/* 0, or -errno with why, which names the offset of the error. */
+/* From the first event to the last, whether they are drawn or not. */
+struct functions_span {
+	bool has_events;
+	int64_t first_ns, last_ns;
+};
+
+/* 0, or -errno with why, which names the offset of the error; ret_span is set in any case. */
 int timeline_functions(FILE *in, const char *path, const struct functions_config *config,
-		       struct timeline_out *out, struct why *why);
+		       struct timeline_out *out, struct functions_span *ret_span, struct why *why);
 
 /* Nanoseconds from uftrace's time of an event: microseconds with decimals. */
 bool functions_time(const char *text, uint64_t *ret_time);

@@ -17,7 +17,8 @@
 struct process {
 	int32_t number; /* in the timeline */
 	bool has_offsets;
-	uint64_t tsc_khz; /* the guest's; 0: not known */
+	uint64_t tsc_hz; /* the guest's; 0: not known */
+	char name[NAME_SIZE];
 };
 
 /* What is kept of a thread. */
@@ -51,7 +52,8 @@ static int add_process(struct timeline_kvm *kvm, const char *name)
 	if (!processes)
 		return -ENOMEM;
 	kvm->processes = processes;
-	processes[kvm->nr_processes++] = (struct process){ .number = out_process(kvm->out, name) };
+	processes[kvm->nr_processes] = (struct process){ .number = out_process(kvm->out, name) };
+	snprintf(processes[kvm->nr_processes++].name, NAME_SIZE, "%s", name);
 	return 0;
 }
 
@@ -233,18 +235,18 @@ static void take_clock(struct timeline_kvm *kvm, const struct track *track,
 	const struct trace_field *shift_field = trace_field(event->type, "tsc_shift");
 	uint64_t mul = mul_field ? trace_field_number(mul_field, event) : 0;
 	int64_t shift = shift_field ? (int64_t)trace_field_number(shift_field, event) : 0;
-	unsigned __int128 khz_mul = (unsigned __int128)1000000 << 32;
+	unsigned __int128 hz_mul = (unsigned __int128)1000000000 << 32;
 
 	if (mul == 0 || !shift_field || shift < -31 || shift > 31)
 		return;
-	khz_mul = shift < 0 ? khz_mul << -shift : khz_mul >> shift;
-	kvm->processes[track->process].tsc_khz = (uint64_t)((khz_mul + mul / 2) / mul);
+	hz_mul = shift < 0 ? hz_mul << -shift : hz_mul >> shift;
+	kvm->processes[track->process].tsc_hz = (uint64_t)((hz_mul + mul / 2) / mul);
 }
 
 /* A difference below a thousandth is the inexact frequency that the user or the file gave. */
 static struct timeline_ratio ratio_of(const struct timeline_kvm *kvm, size_t process)
 {
-	uint64_t guest = kvm->processes[process].tsc_khz, host = kvm->clock->khz;
+	uint64_t guest = kvm->processes[process].tsc_hz, host = kvm->clock->hz;
 	uint64_t difference = guest > host ? guest - host : host - guest;
 
 	if (!guest || !host || difference < host / 1000)
@@ -252,20 +254,74 @@ static struct timeline_ratio ratio_of(const struct timeline_kvm *kvm, size_t pro
 	return (struct timeline_ratio){ guest, host };
 }
 
-bool timeline_kvm_host_time(const struct timeline_kvm *kvm, size_t nr, int32_t vcpu,
+bool timeline_kvm_host_time(const struct timeline_kvm *kvm, size_t number, int32_t vcpu,
 			    uint64_t guest_time, uint64_t *ret_time)
 {
-	struct timeline_ratio ratio;
-	size_t process = 0;
+	const struct timeline_ratio ratio = ratio_of(kvm, number);
 
-	for (; process < kvm->nr_processes; process++) {
-		if (kvm->processes[process].has_offsets && nr-- == 0)
-			break;
+	return offsets_host_time(&kvm->offsets, &ratio, number, vcpu, guest_time, ret_time);
+}
+
+static struct timeline_guest guest_of(const struct timeline_kvm *kvm, size_t number)
+{
+	struct timeline_guest guest = { number, kvm->processes[number].name, 0 };
+
+	for (size_t i = 0; i < kvm->nr_processes; i++)
+		guest.nr_clocks += kvm->processes[i].has_offsets;
+	return guest;
+}
+
+bool timeline_kvm_guest_at(const struct timeline_kvm *kvm, size_t nr,
+			   struct timeline_guest *ret_guest)
+{
+	for (size_t i = 0; i < kvm->nr_processes; i++) {
+		if (kvm->processes[i].has_offsets && nr-- == 0) {
+			*ret_guest = guest_of(kvm, i);
+			return true;
+		}
 	}
-	if (process == kvm->nr_processes)
-		return false;
-	ratio = ratio_of(kvm, process);
-	return offsets_host_time(&kvm->offsets, &ratio, process, vcpu, guest_time, ret_time);
+	return false;
+}
+
+/* full: "web1 (4711)"; then "web1", "4711" and the whole are names of it. */
+static bool is_called(const char *full, const char *name, size_t len)
+{
+	const char *pid = strrchr(full, '(');
+
+	if (strncmp(full, name, len) != 0)
+		return pid && strncmp(pid + 1, name, len) == 0 && pid[1 + len] == ')';
+	return !full[len] || (pid == full + len + 1 && full[len] == ' ');
+}
+
+static int no_guest(const struct timeline_kvm *kvm, const char *name, size_t len, size_t nr,
+		    struct why *why)
+{
+	char list[sizeof(why->text) / 2] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < kvm->nr_processes && used < sizeof(list); i++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
+					 i ? ", " : "", kvm->processes[i].name);
+	return why_set(why, nr ? -ENOTUNIQ : -ENOENT,
+		       "%s guest of the recording is called %.*s: its guests are %s",
+		       nr ? "more than one" : "no", (int)len, name, list);
+}
+
+int timeline_kvm_guest(const struct timeline_kvm *kvm, const char *name, size_t len,
+		       struct timeline_guest *ret_guest, struct why *why)
+{
+	size_t nr = 0, number = 0;
+
+	for (size_t i = 0; i < kvm->nr_processes; i++) {
+		if (!is_called(kvm->processes[i].name, name, len))
+			continue;
+		number = i;
+		nr++;
+	}
+	if (nr != 1)
+		return no_guest(kvm, name, len, nr, why);
+	*ret_guest = guest_of(kvm, number);
+	return 0;
 }
 
 /* ---- the stream ---- */

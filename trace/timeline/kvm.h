@@ -13,6 +13,7 @@
 #ifndef KVMTOP_TRACE_TIMELINE_KVM_H
 #define KVMTOP_TRACE_TIMELINE_KVM_H
 
+#include "base/why.h"
 #include "trace/timeline/clock.h"
 #include "trace/timeline/out.h"
 #include "trace/trace.h"
@@ -33,13 +34,32 @@ int timeline_kvm_add(struct timeline_kvm *kvm, const struct trace_event *event);
 /* At the stream's end: draws what is open, and names the tracks. */
 void timeline_kvm_end(struct timeline_kvm *kvm);
 
+/* ---- guests, after the stream's end; in the order of their first events */
+
+struct timeline_guest {
+	size_t number;
+	const char *name; /* "web1 (4711)" */
+	size_t nr_clocks; /* how many guests have offsets */
+};
+
 /*
- * From a guest's own TSC to the host's, by the offset between them (kvm_write_tsc_offset). nr: the
- * guest, counting from 0 those that have offsets, by their first event. A vCPU without an offset
- * has that of the guest's first one. If the guest's TSC runs at another frequency than the host's
- * (kvm_pvclock_update), their ratio is applied, too. False: there is no such guest.
+ * The guest of this name, with or without the pid behind it, or of this pid. -ENOENT or -ENOTUNIQ:
+ * why lists the guests.
  */
-bool timeline_kvm_host_time(const struct timeline_kvm *kvm, size_t nr, int32_t vcpu,
+int timeline_kvm_guest(const struct timeline_kvm *kvm, const char *name, size_t len,
+		       struct timeline_guest *ret_guest, struct why *why);
+
+/* The nr-th guest, from 0, of the guests that have offsets. False: they are fewer. */
+bool timeline_kvm_guest_at(const struct timeline_kvm *kvm, size_t nr,
+			   struct timeline_guest *ret_guest);
+
+/*
+ * From a guest's own TSC to the host's, by the offset between them (kvm_write_tsc_offset). A vCPU
+ * without an offset has that of the guest's first one. If the guest's TSC runs at another frequency
+ * than the host's (kvm_pvclock_update), their ratio is applied, too. False: the guest has no
+ * offsets.
+ */
+bool timeline_kvm_host_time(const struct timeline_kvm *kvm, size_t number, int32_t vcpu,
 			    uint64_t guest_time, uint64_t *ret_time);
 
 #endif

@@ -65,17 +65,17 @@ int offsets_add(struct timeline_offsets *offsets, size_t guest, int32_t vcpu, ui
 
 static uint64_t to_guest(const struct timeline_ratio *ratio, uint64_t time)
 {
-	if (!ratio->guest_khz)
+	if (!ratio->guest_hz)
 		return time;
-	return (uint64_t)((unsigned __int128)time * ratio->guest_khz / ratio->host_khz);
+	return (uint64_t)((unsigned __int128)time * ratio->guest_hz / ratio->host_hz);
 }
 
 static uint64_t to_host(const struct timeline_ratio *ratio, uint64_t time)
 {
-	if (!ratio->guest_khz)
+	if (!ratio->guest_hz)
 		return time;
-	return (uint64_t)((__int128)(int64_t)time * (int64_t)ratio->host_khz /
-			  (int64_t)ratio->guest_khz);
+	return (uint64_t)((__int128)(int64_t)time * (int64_t)ratio->host_hz /
+			  (int64_t)ratio->guest_hz);
 }
 
 /* Whether the offset was written by then. The guest's clock may wrap: compares the difference. */

@@ -14,7 +14,7 @@ struct vcpu_offsets;
 
 /* The frequencies of a guest's TSC and the host's; zeroes: they are the same. */
 struct timeline_ratio {
-	uint64_t guest_khz, host_khz;
+	uint64_t guest_hz, host_hz;
 };
 
 /* Zero-initialised is empty. */

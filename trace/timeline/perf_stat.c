@@ -18,7 +18,7 @@
 struct fields {
 	char *at[FIELDS_MAX];
 	size_t nr;
-	char separator;
+	const char *separator;
 };
 
 /* ---- numbers ---- */
@@ -84,12 +84,15 @@ static bool set_value(struct perf_line *line, const char *text)
 
 static void cut(char *text, struct fields *fields)
 {
+	size_t len = strlen(fields->separator);
 	char *next;
 
 	for (; text && fields->nr < FIELDS_MAX; text = next) {
-		next = strchr(text, fields->separator);
-		if (next)
-			*next++ = '\0';
+		next = strstr(text, fields->separator);
+		if (next) {
+			*next = '\0';
+			next += len;
+		}
 		fields->at[fields->nr++] = text;
 	}
 }
@@ -133,7 +136,6 @@ static void add_name(struct perf_line *line, const char *text, const char *betwe
 /* The event, joined again at separators in it, the CPU or thread, and the unit. */
 static bool set_name(struct perf_line *line, const struct fields *fields, size_t value)
 {
-	const char separator[] = { fields->separator, '\0' };
 	const char *unit = field_at(fields, value + 1);
 	size_t first = value + 2, end = first + 1;
 
@@ -144,7 +146,7 @@ static bool set_name(struct perf_line *line, const struct fields *fields, size_t
 	if (end == fields->nr)
 		end = first + 1; /* an old perf prints no fields behind the event */
 	for (size_t i = first; i < end; i++)
-		add_name(line, fields->at[i], separator);
+		add_name(line, fields->at[i], fields->separator);
 	if (value > 0)
 		add_name(line, fields->at[0], " ");
 	if (*unit) {
@@ -155,15 +157,15 @@ static bool set_name(struct perf_line *line, const struct fields *fields, size_t
 	return true;
 }
 
-static int parse_fields(char *text, struct perf_line *line)
+/* text: behind the separator that follows the time. */
+static int parse_fields(char *text, const struct perf_separator *separator,
+			struct perf_line *line)
 {
-	struct fields fields = { .separator = *text };
+	struct fields fields = { .separator = separator->text };
 	const char *number;
 	size_t value;
 
-	if (!fields.separator)
-		return -EINVAL;
-	cut(text + 1, &fields);
+	cut(text, &fields);
 	value = find_value(&fields);
 	number = field_at(&fields, value);
 	if (!is_value(number)) /* a line with only a metric */
@@ -171,6 +173,48 @@ static int parse_fields(char *text, struct perf_line *line)
 	if (!set_name(line, &fields, value) || *number == '<')
 		return 0;
 	return set_value(line, number) ? 1 : -EINVAL;
+}
+
+/* ---- the separator ---- */
+
+/* Whether a value follows a separator of this length. */
+static bool is_separator(const char *text, size_t len, struct perf_separator *ret_separator)
+{
+	struct perf_separator separator = { "" };
+	struct fields fields = { .separator = separator.text };
+	char *copy;
+	bool is_it;
+
+	if (len >= sizeof(separator.text))
+		return false;
+	memcpy(separator.text, text, len);
+	copy = strdup(text + len);
+	if (!copy)
+		return false;
+	cut(copy, &fields);
+	is_it = is_value(field_at(&fields, find_value(&fields)));
+	free(copy);
+	if (is_it)
+		*ret_separator = separator;
+	return is_it;
+}
+
+/*
+ * Finds what separates fields, from the text behind a line's time: the longest run of characters
+ * that a value does not begin with, or as much of it as leaves a value behind it. Fields at the
+ * beginning of a line are not empty where the line has a value.
+ */
+static bool find_separator(const char *text, struct perf_separator *ret_separator)
+{
+	size_t len = 0;
+
+	while (text[len] && text[len] != '<' && !isalnum((unsigned char)text[len]))
+		len++;
+	for (len = len ? len : 1; len; len--) {
+		if (is_separator(text, len, ret_separator))
+			return true;
+	}
+	return false;
 }
 
 /* ---- -j ---- */
@@ -190,10 +234,10 @@ static int fill_json(struct json_object *object, struct perf_line *line)
 	const char *time = member(object, "interval"), *value = member(object, "counter-value");
 	const char *event = member(object, "event"), *unit = member(object, "unit"), *text;
 
-	if (!time || !read_seconds(time, &line->ns))
+	if (time ? !read_seconds(time, &line->ns) : !value || !event)
 		return -EINVAL;
-	if (!value || !event || !is_decimal(value))
-		return 0;
+	if (!time || !value || !event || !is_decimal(value))
+		return 0; /* without a time: a line of the summary */
 	add_name(line, event, "");
 	for (size_t i = 0; i < ARRAY_SIZE(of); i++) {
 		text = member(object, of[i]);
@@ -223,24 +267,41 @@ static int parse_json(const char *text, struct perf_line *line)
 
 /* ---- lines ---- */
 
-int perf_line_parse(char *text, struct perf_line *ret_line)
+/* A line of the summary has this word in place of the time. */
+static bool is_summary(const char *text, const struct perf_separator *separator)
+{
+	static const char word[] = "summary";
+
+	return strncmp(text, word, strlen(word)) == 0 && separator->text[0] &&
+	       strncmp(text + strlen(word), separator->text, strlen(separator->text)) == 0;
+}
+
+static int parse_text(char *text, struct perf_separator *separator, struct perf_line *line)
+{
+	const char *end = read_seconds(text, &line->ns);
+
+	if (!end)
+		return is_summary(text, separator) ? 0 : -EINVAL;
+	text += end - text;
+	if (!*text)
+		return -EINVAL;
+	if (!separator->text[0] && !find_separator(text, separator))
+		return text[0] == text[1] ? 0 : -EINVAL; /* a line with only a metric */
+	if (strncmp(text, separator->text, strlen(separator->text)) != 0)
+		return -EINVAL;
+	return parse_fields(text + strlen(separator->text), separator, line);
+}
+
+int perf_line_parse(char *text, struct perf_separator *separator, struct perf_line *ret_line)
 {
 	struct perf_line line = { 0 };
-	const char *end;
 	int got;
 
 	text[strcspn(text, "\r\n")] = '\0';
 	text += strspn(text, " \t");
 	if (!*text || (text[0] == '#' && text[1] == ' '))
 		return 0;
-	if (*text == '{') {
-		got = parse_json(text, &line);
-	} else {
-		end = read_seconds(text, &line.ns);
-		if (!end)
-			return -EINVAL;
-		got = parse_fields(text + (end - text), &line);
-	}
+	got = *text == '{' ? parse_json(text, &line) : parse_text(text, separator, &line);
 	if (got > 0)
 		*ret_line = line;
 	return got;
@@ -277,6 +338,7 @@ struct perf {
 	int32_t process;
 	int64_t anchor_ns;
 	struct counter *counters;
+	struct perf_separator separator;
 };
 
 static struct counter *get_counter(struct perf *perf, const char *name)
@@ -349,7 +411,7 @@ static int read_lines(struct perf *perf, FILE *in, const char *path,
 			perf->anchor_ns = timeline_clock_ns(clock, tsc);
 			continue;
 		}
-		got = perf_line_parse(text, &line);
+		got = perf_line_parse(text, &perf->separator, &line);
 		nr_values += got > 0;
 		if (got > 0)
 			err = add_line(perf, &line);

@@ -23,11 +23,17 @@ struct perf_line {
 	char value[32]; /* digits, may have a point */
 };
 
+/* What -x gave perf: the same in all lines of a file. Zero-initialised: not known yet. */
+struct perf_separator {
+	char text[8];
+};
+
 /*
- * Parses a line, and changes it. Returns 1; 0 if the line has no value (a comment, an event that
- * was not counted); or -EINVAL if it is not a line of perf stat.
+ * Parses a line, and changes it. The first line with a value sets the separator. Returns 1; 0 if
+ * the line has no value of an interval (a comment, an event that was not counted, the summary); or
+ * -EINVAL if it is not a line of perf stat.
  */
-int perf_line_parse(char *text, struct perf_line *ret_line);
+int perf_line_parse(char *text, struct perf_separator *separator, struct perf_line *ret_line);
 
 /* "rdtsc N": the host's TSC when perf began. The user may write it into the first line. */
 bool perf_anchor_parse(const char *text, uint64_t *ret_tsc);

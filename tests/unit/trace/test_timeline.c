@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 
 #include <json-c/json.h>
@@ -53,7 +54,7 @@ struct picture {
 	struct json_object *root;
 };
 
-static char folder[64], dat[96], out[96], guest[96], counters[96];
+static char folder[64], dat[96], out[96], guest[96], counters[96], said[96];
 
 static int set_up(void **state)
 {
@@ -65,6 +66,7 @@ static int set_up(void **state)
 	snprintf(out, sizeof(out), "%s/out.json", folder);
 	snprintf(guest, sizeof(guest), "%s/guest.json", folder);
 	snprintf(counters, sizeof(counters), "%s/stat.txt", folder);
+	snprintf(said, sizeof(said), "%s/said", folder);
 	return 0;
 }
 
@@ -75,6 +77,7 @@ static int tear_down(void **state)
 	unlink(out);
 	unlink(guest);
 	unlink(counters);
+	unlink(said);
 	return rmdir(folder);
 }
 
@@ -139,6 +142,26 @@ static void end(const char *clock)
 }
 
 /* ---- what is drawn ---- */
+
+static int run(const char *const *words);
+
+/* What the program says: all of it, or "". */
+static const char *run_saying(const char *const *words, int want)
+{
+	static char text[1024];
+	int old = dup(STDERR_FILENO), fd = open(said, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	ssize_t len;
+
+	assert_true(old >= 0 && fd >= 0);
+	dup2(fd, STDERR_FILENO);
+	assert_int_equal(run(words), want);
+	dup2(old, STDERR_FILENO);
+	close(old);
+	len = pread(fd, text, sizeof(text) - 1, 0);
+	close(fd);
+	text[len > 0 ? len : 0] = '\0';
+	return text;
+}
 
 static int run(const char *const *words)
 {
@@ -654,6 +677,107 @@ static void offsets_are_the_last_ones_before(void **state)
 	picture_release(&picture);
 }
 
+/* The offset of web1, a guest that the file names, is 400,000; of the other guest, 100,000. */
+static void begin_two_guests(void)
+{
+	begin();
+	add_offset(0, 1000000, 77, 0, -400000);
+	add_offset(0, 1000010, 177, 0, -100000);
+	add_entry(0, 3000000, 177, 0);
+	end("[x86-tsc]");
+	write_guest("[{\"ts\":1500,\"ph\":\"B\",\"pid\":5,\"tid\":1,\"name\":\"call\"},"
+		    "{\"ts\":1501,\"ph\":\"E\",\"pid\":5,\"tid\":1}]");
+}
+
+static void is_call_at(int64_t ns)
+{
+	struct picture picture = picture_of(out);
+
+	assert_int_equal(find(&picture, 'X', "call")->ns, MARGIN + ns - 1000000);
+	picture_release(&picture);
+}
+
+static void a_trace_is_of_the_guest_that_is_named(void **state)
+{
+	char named[128];
+	const char *text;
+
+	(void)state;
+	begin_two_guests();
+	text = run_saying((const char *[]){ "-k", dat, "-f", "1000000", guest, NULL }, 0);
+	assert_non_null(strstr(text, ": taken for a trace of web1, one of the recording's 2 "
+				     "guests: say whose it is with GUEST="));
+	is_call_at(1900000);
+	snprintf(named, sizeof(named), "web1=%s", guest);
+	text = run_saying((const char *[]){ "-k", dat, "-f", "1000000", named, NULL }, 0);
+	assert_string_equal(text, "");
+	is_call_at(1900000);
+	snprintf(named, sizeof(named), "kvm.dat=%s", guest);
+	text = run_saying((const char *[]){ "-k", dat, "-f", "1000000", named, NULL }, 0);
+	assert_string_equal(text, "");
+	is_call_at(1600000);
+	text = run_saying((const char *[]){ "-k", dat, "-f", "1000000", "-m", named, NULL }, 0);
+	assert_string_equal(text, "");
+	is_call_at(1600000);
+	snprintf(named, sizeof(named), "web=%s", guest);
+	text = run_saying((const char *[]){ "-k", dat, "-f", "1000000", named, NULL }, 1);
+	assert_string_equal(text, "kvmtop: no guest of the recording is called web: its guests "
+				  "are web1, kvm.dat\n");
+}
+
+static void times_that_do_not_meet_are_told(void **state)
+{
+	const char *text;
+
+	(void)state;
+	begin();
+	add_entry(0, 10000, 177, 0);
+	add_exit(0, 12000, 177, 0, 12);
+	end("[local]");
+	write_guest("[{\"ts\":11,\"ph\":\"B\",\"pid\":5,\"name\":\"call\"},"
+		    "{\"ts\":11.5,\"ph\":\"E\",\"pid\":5,\"name\":\"call\"}]");
+	text = run_saying((const char *[]){ "-k", dat, "-m", guest, NULL }, 0);
+	assert_non_null(strstr(text, "guest.json: uftrace's clock is CLOCK_MONOTONIC, the "
+				     "recording's is \"local\": the two may be apart; record with "
+				     "kvmtop record -C mono\n"));
+	begin();
+	add_entry(0, 10000, 177, 0);
+	add_exit(0, 12000, 177, 0, 12);
+	end("local [mono]");
+	text = run_saying((const char *[]){ "-k", dat, "-m", guest, NULL }, 0);
+	assert_string_equal(text, "");
+	write_guest("[{\"ts\":500000,\"ph\":\"B\",\"pid\":5,\"name\":\"call\"},"
+		    "{\"ts\":500012,\"ph\":\"E\",\"pid\":5,\"name\":\"call\"}]");
+	text = run_saying((const char *[]){ "-k", dat, "-m", guest, NULL }, 0);
+	assert_non_null(strstr(text, "all of its calls are behind the recording, by 0.499988 s: "
+				     "are both on one clock? Record with kvmtop record -C mono\n"));
+	text = run_saying((const char *[]){ "-k", dat, "-O", "600000000", guest, NULL }, 0);
+	assert_non_null(strstr(text, "all of its calls are before the recording, by 0.099998 s: "
+				     "-O says how far the guest's clock is ahead\n"));
+}
+
+static void recordings_on_two_clocks_are_told(void **state)
+{
+	char second[96];
+	const char *text;
+
+	(void)state;
+	begin();
+	add_entry(0, 10000, 177, 0);
+	end("[mono]");
+	snprintf(second, sizeof(second), "%s", counters);
+	assert_int_equal(rename(dat, second), 0);
+	begin();
+	add_entry(0, 10000, 177, 0);
+	end("[local]");
+	text = run_saying((const char *[]){ "-k", dat, "-k", second, NULL }, 0);
+	assert_non_null(strstr(text, "kvm.dat is on the clock \"local\", "));
+	assert_non_null(strstr(text, "stat.txt on \"mono\": the two may be apart; record both with "
+				     "kvmtop record -C mono\n"));
+	text = run_saying((const char *[]){ "-k", second, "-k", second, NULL }, 0);
+	assert_string_equal(text, "");
+}
+
 static void add_pvclock(int cpu, uint64_t time, uint32_t tid, uint32_t mul, int8_t shift)
 {
 	put_common(&event, ID_PVCLOCK, tid);
@@ -699,25 +823,37 @@ static void a_guest_s_tsc_may_be_scaled(void **state)
 	}
 }
 
-static void a_filter_cuts_before_kvms_first_event(void **state)
+static void a_filter_cuts_outside_kvms_events(void **state)
 {
 	struct picture picture;
 
 	(void)state;
 	begin();
 	add_entry(0, 10000, 177, 0);
+	add_exit(0, 12500, 177, 0, 12);
 	end("[local]");
 	write_guest("[{\"ts\":1,\"ph\":\"B\",\"pid\":5,\"name\":\"gone\"},"
 		    "{\"ts\":2,\"ph\":\"E\",\"pid\":5,\"name\":\"gone\"},"
 		    "{\"ts\":3,\"ph\":\"B\",\"pid\":5,\"name\":\"outer\"},"
 		    "{\"ts\":4,\"ph\":\"B\",\"pid\":5,\"name\":\"inner\"},"
 		    "{\"ts\":12,\"ph\":\"E\",\"pid\":5,\"name\":\"inner\"},"
-		    "{\"ts\":13,\"ph\":\"E\",\"pid\":5,\"name\":\"outer\"}]");
+		    "{\"ts\":12.4,\"ph\":\"B\",\"pid\":5,\"name\":\"later\"},"
+		    "{\"ts\":12.6,\"ph\":\"E\",\"pid\":5,\"name\":\"later\"},"
+		    "{\"ts\":12.6,\"ph\":\"B\",\"pid\":5,\"name\":\"gone\"},"
+		    "{\"ts\":12.7,\"ph\":\"E\",\"pid\":5,\"name\":\"gone\"},"
+		    "{\"ts\":13,\"ph\":\"E\",\"pid\":5,\"name\":\"outer\"},"
+		    "{\"ts\":14,\"ph\":\"B\",\"pid\":5,\"name\":\"gone\"},"
+		    "{\"ts\":15,\"ph\":\"E\",\"pid\":5,\"name\":\"gone\"}]");
 	assert_int_equal(run((const char *[]){ "-k", dat, "-F", "-O", "0", guest, NULL }), 0);
 	picture = picture_of(out);
 	assert_int_equal(find(&picture, 'X', "outer")->ns, MARGIN);
-	assert_int_equal(find(&picture, 'X', "outer")->dur_ns, 3000);
+	assert_int_equal(find(&picture, 'X', "outer")->dur_ns, 2500);
+	assert_string_equal(find(&picture, 'X', "outer")->category, "function,cut");
 	assert_int_equal(find(&picture, 'X', "inner")->ns, MARGIN + 1);
+	assert_int_equal(find(&picture, 'X', "inner")->dur_ns, 1999);
+	assert_int_equal(find(&picture, 'X', "later")->ns, MARGIN + 2400);
+	assert_int_equal(find(&picture, 'X', "later")->dur_ns, 100);
+	assert_string_equal(find(&picture, 'X', "later")->category, "function,cut");
 	for (size_t i = 0; i < picture.nr; i++)
 		assert_string_not_equal(picture.drawn[i].name, "gone");
 	picture_release(&picture);
@@ -744,14 +880,16 @@ static void traces_that_make_no_sense_are_named(void **state)
 
 /* ---- counters ---- */
 
-static void parses(const char *text, int want, uint64_t ns, const char *name, const char *value)
+/* A line of its own, or behind a line that is separated by this. */
+static void parses_behind(struct perf_separator separator, const char *text, int want, uint64_t ns,
+			  const char *name, const char *value)
 {
 	char line[256];
 	struct perf_line got = { 0 };
 	int status;
 
 	snprintf(line, sizeof(line), "%s", text);
-	status = perf_line_parse(line, &got);
+	status = perf_line_parse(line, &separator, &got);
 	if (status != want)
 		fail_msg("%s: %d, wanted %d", text, status, want);
 	if (want <= 0)
@@ -759,6 +897,11 @@ static void parses(const char *text, int want, uint64_t ns, const char *name, co
 	assert_int_equal(got.ns, ns);
 	assert_string_equal(got.name, name);
 	assert_string_equal(got.value, value);
+}
+
+static void parses(const char *text, int want, uint64_t ns, const char *name, const char *value)
+{
+	parses_behind((struct perf_separator){ "" }, text, want, ns, name, value);
 }
 
 static void lines_of_perf_stat_are_read(void **state)
@@ -793,6 +936,39 @@ static void lines_of_perf_stat_are_read(void **state)
 	parses("0.5", -EINVAL, 0, "", "");
 	parses("0.5,x,y,z", -EINVAL, 0, "", "");
 	parses("{\"interval\" : 0.5", -EINVAL, 0, "", "");
+}
+
+static void separators_may_be_longer(void **state)
+{
+	const struct perf_separator comma = { "," }, colons = { "::" };
+
+	(void)state;
+	parses("0.1::201.48::msec::cpu-clock::201484613::100.00::2.015::CPUs utilized", 1,
+	       100000000, "cpu-clock (msec)", "201.48");
+	parses("0.1::258::::context-switches::201485843::100.00::1.281::K/sec", 1, 100000000,
+	       "context-switches", "258");
+	parses("0.1, 12, , cycles, 100, 50.00, , ", 1, 100000000, "cycles", "12");
+	parses("0.1,(sd-pam)-17,12,,cycles,100,50.00,,", 1, 100000000, "cycles (sd-pam)-17", "12");
+	parses("0.1::CPU0::12::::cycles::100::50.00::::", 1, 100000000, "cycles CPU0", "12");
+	parses("0.1::::::::::::1.2::insn per cycle", 0, 0, "", "");
+	parses_behind(colons, "0.1::7::::kvm:kvm_exit::1::100.00::::", 1, 100000000,
+		      "kvm:kvm_exit", "7");
+	parses_behind(colons, "0.1:7::kvm:kvm_exit:1:100.00::", -EINVAL, 0, "", "");
+	parses_behind(comma, "0.1::7::::kvm:kvm_exit::1::100.00::::", -EINVAL, 0, "", "");
+}
+
+static void a_summary_is_of_no_interval(void **state)
+{
+	const struct perf_separator comma = { "," };
+
+	(void)state;
+	parses_behind(comma, "         summary,3151,,context-switches,504486561,100.00,6.246,K/sec",
+		      0, 0, "", "");
+	parses_behind(comma, "         summary;3151;;context-switches", -EINVAL, 0, "", "");
+	parses_behind(comma, "         summaries,3151,,context-switches", -EINVAL, 0, "", "");
+	parses("{\"counter-value\" : \"12.000000\", \"unit\" : \"\", \"event\" : \"cycles\"}", 0, 0,
+	       "", "");
+	parses("{\"counter\" : \"12.000000\"}", -EINVAL, 0, "", "");
 }
 
 static void counters_are_of_the_interval_before(void **state)
@@ -891,10 +1067,15 @@ int main(void)
 		cmocka_unit_test(calls_become_slices),
 		cmocka_unit_test(unbalanced_calls_are_closed_at_the_cut),
 		cmocka_unit_test(offsets_are_the_last_ones_before),
+		cmocka_unit_test(a_trace_is_of_the_guest_that_is_named),
+		cmocka_unit_test(times_that_do_not_meet_are_told),
+		cmocka_unit_test(recordings_on_two_clocks_are_told),
 		cmocka_unit_test(a_guest_s_tsc_may_be_scaled),
-		cmocka_unit_test(a_filter_cuts_before_kvms_first_event),
+		cmocka_unit_test(a_filter_cuts_outside_kvms_events),
 		cmocka_unit_test(traces_that_make_no_sense_are_named),
 		cmocka_unit_test(lines_of_perf_stat_are_read),
+		cmocka_unit_test(separators_may_be_longer),
+		cmocka_unit_test(a_summary_is_of_no_interval),
 		cmocka_unit_test(counters_are_of_the_interval_before),
 		cmocka_unit_test(wrong_counters_are_named),
 		cmocka_unit_test(any_text_makes_valid_json),
