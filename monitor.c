@@ -24,7 +24,7 @@ struct source {
 	const struct provider *provider; /* of a player: playback_provider */
 	struct provider_args args;
 	void *state; /* NULL: not open */
-	bool is_open, was_open;
+	bool is_open, has_collected;
 	bool is_waiting; /* it is not there yet; monitor_revive() tries again */
 	bool is_told;
 	struct want told;      /* the latest want that it was told */
@@ -56,37 +56,35 @@ static void source_say(struct source *source, const char *text)
 		source->notice[0] = '\0';
 }
 
-/* Switches a source off for good. */
+/*
+ * Switches a source off for good. If it has never counted, views are to be as they are where it
+ * could not be opened.
+ */
 static void source_fail(struct source *source, int err, const struct why *why)
 {
 	source_say(source, why->text[0] ? why->text : strerror(-err));
 	if (source->is_open)
 		source->provider->close(source->state);
+	if (!source->has_collected)
+		fields_abandon(source->args.fields, source->args.source);
 	source->is_open = false;
 	source->state = NULL;
 }
 
-static int probe(const struct provider *provider, const struct player *player,
-		 const struct env *env, struct why *why)
+static int open_state(struct source *source, const void *recording, struct why *why)
 {
-	if (!player)
-		return provider->probe(env, why);
-	return player->probe ? player->probe(env, why) : 0;
+	if (source->player)
+		return playback_open(source->player, recording, &source->args, &source->state, why);
+	return source->provider->open(&source->args, &source->state, why);
 }
 
 /* Opens a source, or leaves it waiting or failed with its notice set. */
 static int source_open(struct source *source, const void *recording, bool waits)
 {
 	struct why why = { "" };
-	int err = probe(source->provider, source->player, source->args.env, &why);
+	int err = open_state(source, recording, &why);
 
-	if (!err && source->player)
-		err = playback_open(source->player, recording, &source->args, &source->state,
-				    &why);
-	else if (!err)
-		err = source->provider->open(&source->args, &source->state, &why);
 	source->is_open = !err;
-	source->was_open |= !err;
 	source->is_told = false;
 	source->is_waiting = err == -ENOENT && waits;
 	if (err)
@@ -341,10 +339,21 @@ static int tell_source_news(const struct monitor *monitor, struct source *source
 	return 1;
 }
 
+static bool is_any_left(const struct monitor *monitor)
+{
+	size_t i = 0;
+
+	while (i < monitor->nr_sources && !monitor->sources[i].is_open &&
+	       !monitor->sources[i].is_waiting)
+		i++;
+	return i < monitor->nr_sources;
+}
+
 int monitor_want(struct monitor *monitor, const struct query *query, struct why *why)
 {
 	bool had_events = wants_use(monitor, USE_EVENT);
 	bool had_arguments = wants_use(monitor, USE_ARGUMENT), is_new;
+	const struct source *failed = NULL;
 
 	if (query_wants(query, monitor->fields, &monitor->want.fields) < 0)
 		return why_set(why, -ENOMEM, "out of memory");
@@ -363,13 +372,21 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct why 
 	stats_keep_only(monitor->stats, &monitor->want.fields);
 	stats_keep_guest(monitor->stats, query->guest);
 	for (size_t i = 0; i < monitor->nr_sources; i++) {
-		int told = tell_source_news(monitor, &monitor->sources[i], is_new);
+		struct source *source = &monitor->sources[i];
+		bool was_open = source->is_open;
+		int told = tell_source_news(monitor, source, is_new);
 
 		if (told < 0)
 			return why_set(why, -ENOMEM, "out of memory");
 		monitor->has_new_question |= told;
+		if (was_open && !source->is_open)
+			failed = source;
 	}
-	return 0;
+	if (!failed)
+		return 0;
+	if (!is_any_left(monitor))
+		return why_set(why, -EIO, "%s", failed->notice);
+	return monitor_want(monitor, query, why); /* the others may count what it cannot */
 }
 
 bool monitor_has_new_question(const struct monitor *monitor)
@@ -414,6 +431,7 @@ static void collect(struct monitor *monitor, struct source *source)
 		source_fail(source, err, &why);
 	else if (!err || why.text[0])
 		source_say(source, why.text);
+	source->has_collected |= !err;
 }
 
 bool monitor_revive(struct monitor *monitor)
@@ -489,6 +507,12 @@ static bool is_wanted(const struct monitor *monitor, const struct source *source
 	return false;
 }
 
+/* It could not be opened, or failed before it counted anything. */
+static bool has_no_exits(const struct source *source)
+{
+	return source->is_of_exits && !source->is_open && !source->has_collected;
+}
+
 const char *monitor_notice(const struct monitor *monitor, size_t i)
 {
 	if (monitor->guests_why.text[0] && i-- == 0)
@@ -497,7 +521,8 @@ const char *monitor_notice(const struct monitor *monitor, size_t i)
 		const struct source *source = &monitor->sources[j];
 
 		if (!source->notice[0] ||
-		    (source->is_of_exits && !is_wanted(monitor, source)))
+		    (source->is_of_exits &&
+		     (!is_wanted(monitor, source) || has_no_exits(source))))
 			continue;
 		if (i-- == 0)
 			return source->notice;
@@ -508,25 +533,58 @@ const char *monitor_notice(const struct monitor *monitor, size_t i)
 const char *monitor_no_exits(const struct monitor *monitor)
 {
 	for (size_t i = 0; i < monitor->nr_sources; i++) {
-		const struct source *source = &monitor->sources[i];
-
-		if (source->is_of_exits && !source->was_open)
-			return source->notice;
+		if (has_no_exits(&monitor->sources[i]))
+			return monitor->sources[i].notice;
 	}
 	return NULL;
+}
+
+/* The provider "exits" must be made to count: only then it loads its programs. */
+static int count_exits(struct source *source, struct why *why)
+{
+	struct want want = { .scope = WANT_EACH };
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < fields_count(source->args.fields); i++)
+		err = field_set_add(&want.fields, i);
+	if (!err)
+		err = source->provider->want(source->state, &want, why);
+	field_set_release(&want.fields);
+	return err;
+}
+
+static int try_source(struct source *source, struct why *why)
+{
+	int err = open_state(source, NULL, why);
+
+	if (err)
+		return err;
+	if (source->is_of_exits)
+		err = count_exits(source, why);
+	source->provider->close(source->state);
+	return err;
 }
 
 bool monitor_provider(const struct env *env, size_t i, const char **ret_name, const char **ret_help,
 		      int *ret_err, struct why *why)
 {
 	const struct provider *provider = provider_at(i);
+	const struct player *player;
+	struct source source;
 
 	if (!provider)
 		return false;
+	player = env_is_captured(env) ? captured_player(provider) : NULL;
+	source = player ? source_of_player(player) : source_of_provider(provider);
+	source.args.env = env;
+	source.args.guests = guests_new(env);
+	source.args.fields = fields_new();
 	*ret_name = provider->name;
 	*ret_help = provider->help;
-	*ret_err = probe(provider, env_is_captured(env) ? captured_player(provider) : NULL, env,
-			 why);
+	*ret_err = source.args.guests && source.args.fields ? try_source(&source, why) : -ENOMEM;
+	fields_free(source.args.fields);
+	if (source.args.guests)
+		guests_free((struct guests *)(uintptr_t)source.args.guests);
 	return true;
 }
 

@@ -49,7 +49,9 @@ void monitor_close(struct monitor *monitor);
 
 /*
  * Counts what the query needs, from now on. Does not wait until events are open or closed, see
- * struct provider. The query and its filter are not used after the call. 0, or -errno with why.
+ * struct provider. The query and its filter are not used after the call. A provider that fails is
+ * a notice, and the others are asked for what it should have counted. 0, or -errno with why: no
+ * provider is left.
  */
 int monitor_want(struct monitor *monitor, const struct query *query, struct why *why);
 
@@ -91,8 +93,8 @@ uint64_t monitor_elapsed_ns(const struct monitor *monitor);
 const char *monitor_notice(const struct monitor *monitor, size_t i);
 
 /*
- * Why the provider "exits" could not be opened. NULL: it was, or it is not in the set. This is no
- * notice: the views that need exits say it.
+ * Why the provider "exits" could not be opened, or failed before its first sample. NULL: it did
+ * not, or it is not in the set. This is no notice: the views that need exits say it.
  */
 const char *monitor_no_exits(const struct monitor *monitor);
 
@@ -102,7 +104,10 @@ const char *monitor_engine(const struct monitor *monitor);
 /* Whether a provider is open, so that there are fields. */
 bool monitor_is_live(const struct monitor *monitor);
 
-/* For --list-providers: name, help, and in why, why it cannot work here; false past the last. */
+/*
+ * For --list-providers: name, help, and in why, why it cannot work here, which is tried. False past
+ * the last.
+ */
 bool monitor_provider(const struct env *env, size_t i, const char **ret_name, const char **ret_help,
 		      int *ret_err, struct why *why);
 

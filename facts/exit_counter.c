@@ -65,7 +65,9 @@ bool exits_has(const struct exits *exits, const struct field *field)
 bool fields_have_exits(const struct fields *fields)
 {
 	for (uint32_t i = 0; i < fields_count(fields); i++) {
-		if (fields_get(fields, i)->use == USE_EXIT)
+		const struct field *field = fields_get(fields, i);
+
+		if (field->use == USE_EXIT && !field->is_abandoned)
 			return true;
 	}
 	return false;

@@ -106,6 +106,7 @@ int fields_add(struct fields *fields, const struct field *spec, uint32_t *ret_id
 
 	HASH_FIND_STR(fields->by_name, spec->name, entry);
 	if (entry) {
+		entry->field.is_abandoned = false;
 		*ret_id = entry->id;
 		return 0;
 	}
@@ -127,6 +128,14 @@ int fields_add(struct fields *fields, const struct field *spec, uint32_t *ret_id
 		parent->has_children = true;
 	*ret_id = entry->id;
 	return 0;
+}
+
+void fields_abandon(struct fields *fields, uint32_t source)
+{
+	for (uint32_t i = 0; i < fields->nr; i++) {
+		if (fields->list[i]->field.source == source)
+			fields->list[i]->field.is_abandoned = true;
+	}
 }
 
 uint32_t fields_count(const struct fields *fields)

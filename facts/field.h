@@ -75,6 +75,7 @@ struct field {
 	uint8_t exit_rank; /* 1: counts VM exits; 2: exits to user space; 0: neither */
 	uint32_t reason; /* USE_ARGUMENT: the reason of its exits; FIELD_NONE: not known */
 	bool has_children;
+	bool is_abandoned; /* the provider failed before it counted anything */
 };
 
 struct fields;
@@ -88,6 +89,9 @@ void fields_free(struct fields *fields);
  * that exists already keeps its number, which is returned. Returns 0 or -ENOMEM.
  */
 int fields_add(struct fields *fields, const struct field *spec, uint32_t *ret_id);
+
+/* Marks the fields of a provider that failed before it counted anything. */
+void fields_abandon(struct fields *fields, uint32_t source);
 
 uint32_t fields_count(const struct fields *fields);
 const struct field *fields_get(const struct fields *fields, uint32_t id); /* id < fields_count() */

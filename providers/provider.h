@@ -47,10 +47,10 @@ struct provider {
 	bool is_always_by_guest; /* rows are the same for WANT_HOST and WANT_EACH */
 	bool is_of_exits; /* its fields are about exits; it is always told WANT_EACH */
 
-	/* Whether it can work here: 0, or -errno with why. Opens nothing that stays open. */
-	int (*probe)(const struct env *env, struct why *why);
-
-	/* Adds its fields. Nothing is counted before want(). 0, or -errno with why. */
+	/*
+	 * Adds its fields, or says why it cannot work here: it tries what it needs. Nothing is
+	 * counted before want(). 0, or -errno with why.
+	 */
 	int (*open)(const struct provider_args *args, void **ret_state, struct why *why);
 
 	/*
@@ -59,7 +59,9 @@ struct provider {
 	 *
 	 * May return before everything is counted (see is_ready): it does not wait where the kernel
 	 * is slow, as it is when events are closed. Loading a BPF program takes about 0.2 ms, and
-	 * the engine bpf loads one for each new event. 0, or -errno with why. The want is copied.
+	 * the engine bpf loads one for each new event; those of the provider "exits" take longer,
+	 * and are loaded when one of its fields is wanted. 0, or -errno with why, which switches
+	 * the provider off. The want is copied.
 	 */
 	int (*want)(void *state, const struct want *want, struct why *why);
 

@@ -4,8 +4,11 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/read.h"
+#include "host/lockdown.h"
 #include "providers/trace_event.h"
 
 int trace_event_id(const struct env *env, const char *system, const char *event, uint64_t *ret_id)
@@ -33,8 +36,30 @@ int trace_check(const struct env *env, struct why *why)
 				     "/sys/kernel/tracing");
 }
 
-int trace_has_no_kvm(const struct env *env, struct why *why)
+/*
+ * Of the levels of lockdown only confidentiality forbids root to read tracefs; set at boot, it
+ * leaves tracefs without any file. The level is not known where securityfs is not mounted.
+ */
+int trace_why_none(const struct env *env, int unread_err, struct why *why)
 {
-	return why_set(why, -ENOENT, "no KVM events in %s/events: load the kvm module",
-		       env->tracefs);
+	struct lockdown lockdown = lockdown_read(env);
+	char path[PATH_MAX];
+	int err = unread_err;
+
+	if (strcmp(lockdown.level, "confidentiality") == 0)
+		return why_set(why, -EPERM, "trace events are blocked by kernel lockdown (%s): "
+					    "boot with less",
+			       lockdown.level);
+	snprintf(path, sizeof(path), "%s/events", env->tracefs);
+	if (!err && access(path, R_OK | X_OK) < 0)
+		err = -errno;
+	if (err == -EACCES)
+		return why_set(why, err, "cannot read %s: %s: run as root, or grant it: setcap "
+					 "cap_perfmon,cap_dac_read_search,cap_sys_ptrace+ep kvmtop",
+			       path, strerror(-err));
+	if (err)
+		return why_set(why, -EPERM, "cannot read %s: %s: kernel lockdown, it seems: boot "
+					    "with less",
+			       path, strerror(-err));
+	return why_set(why, -ENOENT, "no KVM events in %s: load the kvm module", path);
 }

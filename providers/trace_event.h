@@ -16,7 +16,10 @@ int trace_event_id(const struct env *env, const char *system, const char *event,
 /* 0, or -ENOENT with why: tracefs is not mounted. */
 int trace_check(const struct env *env, struct why *why);
 
-/* Returns -ENOENT with why: there is no event of KVM. */
-int trace_has_no_kvm(const struct env *env, struct why *why);
+/*
+ * Why there is no event of KVM. unread_err: why one that is there could not be read; 0: there is
+ * none. Returns -errno with why; -ENOENT: the module is not loaded.
+ */
+int trace_why_none(const struct env *env, int unread_err, struct why *why);
 
 #endif

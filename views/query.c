@@ -87,7 +87,7 @@ struct exits query_exits(const struct query *query, const struct facts *facts, b
 
 static bool is_needed(const struct query *query, const struct field *field)
 {
-	return query->type->needs && query->type->needs(field);
+	return query->type->needs && !field->is_abandoned && query->type->needs(field);
 }
 
 static bool needs_any(const struct query *query, const struct fields *fields)

@@ -14,10 +14,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -40,29 +42,24 @@ struct debugfs {
 	struct debugfs_vms vms;
 };
 
-static int folder_open(const struct env *env)
+/* A descriptor, or -errno with why. */
+static int folder_open(const struct env *env, struct why *why)
 {
-	int fd;
+	struct lockdown lockdown = { "" };
+	struct statfs fs;
+	int fd = -ENOENT;
 
-	if (!env->debugfs_kvm)
-		return -ENOENT;
-	fd = open(env->debugfs_kvm, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (env->debugfs_kvm)
+		fd = open(env->debugfs_kvm, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return -errno;
-	return fd;
-}
-
-/* Opens no counter: under lockdown the kernel logs each attempt. */
-static int debugfs_probe(const struct env *env, struct why *why)
-{
-	int folder = folder_open(env);
-	struct lockdown lockdown;
-
-	if (folder < 0)
-		return debugfs_why_no_folder(env, folder, why);
-	close(folder);
-	lockdown = lockdown_read(env);
-	return lockdown.level[0] && !env_is_captured(env) ? debugfs_why_locked(&lockdown, why) : 0;
+		return debugfs_why_no_folder(env, env->debugfs_kvm ? -errno : fd, why);
+	/* Where lockdown is known no counter is tried: the kernel would log that. */
+	if (fstatfs(fd, &fs) == 0 && fs.f_type == DEBUGFS_MAGIC)
+		lockdown = lockdown_read(env);
+	if (!lockdown.level[0])
+		return fd;
+	close(fd);
+	return debugfs_why_locked(&lockdown, why);
 }
 
 static int add_field(struct debugfs *debugfs, const char *name, mode_t mode, const char *parent)
@@ -368,12 +365,12 @@ static void debugfs_close(void *opened)
 
 static int debugfs_open(const struct provider_args *args, void **ret_state, struct why *why)
 {
-	int folder = folder_open(args->env);
+	int folder = folder_open(args->env, why);
 	struct debugfs *debugfs;
 	int err = -ENOMEM;
 
 	if (folder < 0)
-		return debugfs_why_no_folder(args->env, folder, why);
+		return folder;
 	debugfs = calloc(1, sizeof(*debugfs));
 	if (!debugfs)
 		goto out;
@@ -400,7 +397,6 @@ const struct provider debugfs_provider = {
 	.name = "debugfs",
 	.help = "KVM's own counters in debugfs, by guest; root only, none under lockdown",
 	.is_always_by_guest = true,
-	.probe = debugfs_probe,
 	.open = debugfs_open,
 	.want = debugfs_want,
 	.collect = debugfs_collect,

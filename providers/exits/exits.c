@@ -36,13 +36,6 @@ struct exits_state {
 	uint32_t flags; /* of the next sample's rows */
 };
 
-static int exits_probe(const struct env *env, struct why *why)
-{
-	int err = trace_check(env, why);
-
-	return err ? err : bpf_probe(env, why);
-}
-
 /* The machine's exit event; NULL: its reasons are not known, and only exits to user space count. */
 static const struct split *find_exit(const struct env *env)
 {
@@ -59,12 +52,15 @@ static const struct split *find_exit(const struct env *env)
 static int open_names(struct exits_state *exits, struct why *why)
 {
 	const struct split *user = &arch_userspace_split;
+	uint64_t id;
+	int err;
 
 	if (tracefs_set_tracing_dir((char *)(uintptr_t)exits->args.env->tracefs))
 		return -ENOMEM;
 	exits->exit = find_exit(exits->args.env);
-	if (!exits->exit && !tracefs_event_file_exists(NULL, user->system, user->event, "id"))
-		return trace_has_no_kvm(exits->args.env, why);
+	err = trace_event_id(exits->args.env, user->system, user->event, &id);
+	if (err && (!exits->exit || err != -ENOENT))
+		return trace_why_none(exits->args.env, err == -ENOENT ? 0 : err, why);
 	return exits_names_new(&exits->args, exits->exit, &exits->names);
 }
 
@@ -97,7 +93,11 @@ static int exits_open(const struct provider_args *args, void **ret_state, struct
 	if (!exits)
 		return -ENOMEM;
 	exits->args = *args;
-	err = open_names(exits, why);
+	err = trace_check(args->env, why);
+	if (!err)
+		err = bpf_probe(args->env, why);
+	if (!err)
+		err = open_names(exits, why);
 	if (err) {
 		exits_close(exits);
 		return err;
@@ -341,7 +341,6 @@ const struct provider exits_provider = {
 	.help = "VM exits by guest, vCPU and reason, with their time, counted by BPF",
 	.is_always_by_guest = true,
 	.is_of_exits = true,
-	.probe = exits_probe,
 	.open = exits_open,
 	.want = exits_want,
 	.collect = exits_collect,

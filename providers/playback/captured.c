@@ -341,9 +341,11 @@ static int events_open(const void *recording, const struct provider_args *args, 
 {
 	struct tracepoint_events events;
 	struct captured *captured;
-	int err = tracepoint_events_find(&events, args, why);
+	int err = trace_check(args->env, why);
 
 	(void)recording;
+	if (!err)
+		err = tracepoint_events_find(&events, args, why);
 	if (err)
 		return err;
 	tracepoint_events_release(&events);
@@ -355,7 +357,6 @@ static int events_open(const void *recording, const struct provider_args *args, 
 
 static const struct player events_player = {
 	.name = "tracepoint",
-	.probe = trace_check,
 	.open = events_open,
 	.next = captured_next,
 	.close = captured_close,
@@ -447,22 +448,17 @@ static int add_exit_fields(const struct captured *captured)
 	return err;
 }
 
-static int exits_probe(const struct env *env, struct why *why)
-{
-	char path[PATH_MAX];
-
-	if (!path_exists(env_path(env, path, sizeof(path), EXITS_PATH)))
-		return why_set(why, -ENODATA, "no exits were captured: there is no %s", path);
-	return 0;
-}
-
 static int exits_open(const void *recording, const struct provider_args *args, void **ret_state,
 		      struct why *why)
 {
 	struct captured *captured;
-	int err = captured_new(args, EXITS_PATH, exit_key, &captured, why);
+	char path[PATH_MAX];
+	int err;
 
 	(void)recording;
+	if (!path_exists(env_path(args->env, path, sizeof(path), EXITS_PATH)))
+		return why_set(why, -ENODATA, "no exits were captured: there is no %s", path);
+	err = captured_new(args, EXITS_PATH, exit_key, &captured, why);
 	if (err)
 		return err;
 	err = add_exit_fields(captured);
@@ -477,7 +473,6 @@ static const struct player exits_player = {
 	.name = "exits",
 	.is_always_by_guest = true,
 	.is_of_exits = true,
-	.probe = exits_probe,
 	.open = exits_open,
 	.next = captured_next,
 	.close = captured_close,

@@ -8,8 +8,8 @@
 #include "providers/playback/player.h"
 
 /*
- * What the monitor calls once a player is open. Its probe and open are NULL: playback_open() takes
- * their place. If the player can seek, each want() goes back to the last sample but one, so that
+ * What the monitor calls once a player is open. Its open is NULL: playback_open() takes its
+ * place. If the player can seek, each want() goes back to the last sample but one, so that
  * two samples answer the want.
  */
 extern const struct provider playback_provider;

@@ -15,9 +15,6 @@ struct player {
 	bool is_always_by_guest; /* as in struct provider */
 	bool is_of_exits;	 /* as in struct provider */
 
-	/* As in struct provider. NULL: it works everywhere. */
-	int (*probe)(const struct env *env, struct why *why);
-
 	/*
 	 * Adds its fields. recording: what is played, where that is not the captured machine
 	 * args->env; it outlives the player. Returns 0, or -errno with why.

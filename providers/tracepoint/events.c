@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "host/lockdown.h"
 #include "providers/trace_event.h"
 #include "providers/tracepoint/events.h"
 
@@ -236,37 +235,6 @@ static int systems_add(struct tracepoint_events *events)
 	return err ? err : splits_add(events);
 }
 
-/* Why root cannot read tracefs: of the levels of lockdown only confidentiality forbids it. */
-static int why_forbidden(const struct env *env, const char *path, struct why *why)
-{
-	struct lockdown lockdown = lockdown_read(env);
-
-	if (strcmp(lockdown.level, "confidentiality") == 0)
-		return why_set(why, -EPERM, "trace events are blocked by kernel lockdown (%s): "
-					    "boot with less",
-			       lockdown.level);
-	return why_set(why, -EPERM, "cannot read %s: %s", path, strerror(EPERM));
-}
-
-/* Why no event was found, and what to do. */
-static int why_none(const struct tracepoint_events *events, struct why *why)
-{
-	const char *tracefs = events->args.env->tracefs;
-	char path[PATH_MAX];
-	int err = events->unread_err;
-
-	snprintf(path, sizeof(path), "%s/events", tracefs);
-	if (!err && access(path, R_OK | X_OK) < 0)
-		err = -errno;
-	if (err == -EACCES)
-		return why_set(why, err, "cannot read %s: %s: run as root, or grant it: setcap "
-					 "cap_perfmon,cap_dac_read_search,cap_sys_ptrace+ep kvmtop",
-			       path, strerror(-err));
-	if (err == -EPERM)
-		return why_forbidden(events->args.env, path, why);
-	return trace_has_no_kvm(events->args.env, why);
-}
-
 /*
  * The kernel gives events new ids when the kvm module is unloaded and loaded again. It cannot be
  * unloaded while an event is open. So the ids are all the same as before, or all new.
@@ -294,7 +262,7 @@ int tracepoint_events_find(struct tracepoint_events *events, const struct provid
 	if (!err)
 		err = systems_add(events);
 	if (!err && !events->nr)
-		err = why_none(events, why);
+		err = trace_why_none(args->env, events->unread_err, why);
 	if (err)
 		tracepoint_events_release(events);
 	return err;

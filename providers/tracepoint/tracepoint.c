@@ -59,20 +59,16 @@ static const struct engine *next_engine(const struct env *env, size_t *at)
 	return NULL;
 }
 
-/* Whether an engine can work here; if none can, why is that of the last one. */
-static int tracepoints_probe(const struct env *env, struct why *why)
+/* Whether an engine may count here; if none may, why is that of the last one. */
+static int check_engines(const struct env *env, struct why *why)
 {
 	const struct engine *engine;
-	int err = trace_check(env, why);
+	int err = -EINVAL;
 	size_t at = 0;
 
-	if (err)
-		return err;
-	while ((engine = next_engine(env, &at))) {
+	while (err && (engine = next_engine(env, &at))) {
 		why->text[0] = '\0';
 		err = engine->probe(env, why);
-		if (!err)
-			break;
 	}
 	return err;
 }
@@ -115,7 +111,11 @@ static int tracepoints_open(const struct provider_args *args, void **ret_state, 
 	if (!tp)
 		return -ENOMEM;
 	tp->args = *args;
-	err = tracepoint_events_find(&tp->events, args, why);
+	err = trace_check(args->env, why);
+	if (!err)
+		err = check_engines(args->env, why);
+	if (!err)
+		err = tracepoint_events_find(&tp->events, args, why);
 	if (!err)
 		err = open_engine(tp, why);
 	if (err) {
@@ -276,7 +276,6 @@ static const char *tracepoints_engine(void *state)
 const struct provider tracepoint_provider = {
 	.name = "tracepoint",
 	.help = "the kernel's KVM trace events, counted per CPU or per thread",
-	.probe = tracepoints_probe,
 	.open = tracepoints_open,
 	.want = tracepoints_want,
 	.is_ready = tracepoints_is_ready,

@@ -255,4 +255,40 @@ else
 	skip "without BPF" "setpriv is not installed"
 fi
 
+# ---- BPF that can be probed, on a kernel that then refuses our programs
+
+refused="$HELPERS/refusebpf $KVMTOP"
+# shellcheck disable=SC2086
+refusal=$(status_of $refused --list-providers)
+if [ "$refusal" = 77 ]; then
+	skip "refused programs" "$(cat "$TMP/err")"
+else
+	why="the kernel refuses our BPF program: Invalid argument"
+	is "$refusal $(sed -n '/^exits/{n;s/^ *//p}' "$TMP/out")" "0 not here: $why" \
+		"--list-providers tries"
+	is "$(sed -n '/^tracepoint/{n;s/^ *//p}' "$TMP/out")" "works here" "and perf counts events"
+	# shellcheck disable=SC2086
+	is "$(status_of $refused -1 -f kvm_pio) $(awk '{ print $1 }' "$TMP/out")" "0 kvm_pio" \
+		"-1 counts events with perf"
+	like "$(cat "$TMP/err")" "^kvmtop: tracepoint: .*bpf.*: $why" "and says why"
+	for view in exits vcpus hotspots; do
+		# shellcheck disable=SC2086
+		is "$(status_of $refused -1 --view $view)" 1 "$view: a failure"
+		is "$(cat "$TMP/err")" "kvmtop: exits: $why" "and its reason alone"
+	done
+	guest events --pio 10
+	ready events
+	# shellcheck disable=SC2086
+	spawn $refused -1 --view guests >"$TMP/guests" 2>"$TMP/guests.err"
+	pid=$SPAWNED
+	wait_for 20 has_timer "$pid"
+	go events
+	went events
+	wait_for 20 t_ended "$pid"
+	is "$(awk '$1 == "events" { print $2 }' "$TMP/guests")" 11 \
+		"guests have their events, as where exits cannot be timed"
+	like "$(cat "$TMP/guests.err")" "^kvmtop: exits: $why" "and why is said"
+	stop "$GUEST"
+fi
+
 done_testing

@@ -38,16 +38,10 @@ struct said {
 	const char *shows; /* a child that it adds with its next sample */
 	int err;	/* of collect(), */
 	const char *why; /* and its reason */
+	const char *refusal; /* of want(); NULL: it accepts */
 };
 
 static struct said first, second;
-
-static int fake_probe(const struct env *env, struct why *why)
-{
-	(void)env;
-	(void)why;
-	return 0;
-}
 
 static int fake_open(struct said *said, const struct provider_args *args, const char *event,
 		     const char *child)
@@ -81,8 +75,9 @@ static int fake_want(void *state, const struct want *want, struct why *why)
 {
 	struct said *said = state;
 
-	(void)why;
 	said->nr_wants++;
+	if (said->refusal)
+		return why_set(why, -EINVAL, "%s", said->refusal);
 	said->want = *want;
 	said->wants_event = field_set_has(&want->fields, said->event);
 	said->wants_child = field_set_has(&want->fields, said->child);
@@ -127,12 +122,12 @@ static void fake_close(void *state)
 static const struct provider fakes[] = {
 	{
 		.name = "fake1", .is_always_by_guest = true,
-		.probe = fake_probe, .open = open_first, .want = fake_want,
+		.open = open_first, .want = fake_want,
 		.collect = fake_collect, .close = fake_close,
 	},
 	{
 		.name = "fake2", .is_always_by_guest = true,
-		.probe = fake_probe, .open = open_second, .want = fake_want,
+		.open = open_second, .want = fake_want,
 		.collect = fake_collect, .close = fake_close,
 	},
 };
@@ -337,6 +332,33 @@ static void inventory_that_fails_is_said(void **state)
 	assert_string_equal(monitor_notice(world->monitor, 0), "fake1: something else");
 }
 
+/* As a kernel that lets BPF be probed, and then refuses the programs. */
+static void provider_that_is_refused_leaves_it_to_others(void **state)
+{
+	struct world *world = *state;
+
+	second.refusal = "the kernel refuses";
+	open_monitor(world, FIRST | SECOND);
+	want(world);
+	assert_int_equal(first.nr_wants, 1);
+	assert_int_equal(second.nr_closed, 1);
+	assert_true(fields_get(monitor_facts(world->monitor)->fields, second.event)->is_abandoned);
+	assert_false(fields_get(monitor_facts(world->monitor)->fields, first.event)->is_abandoned);
+	assert_int_equal(monitor_sample(world->monitor), 0);
+	assert_string_equal(monitor_notice(world->monitor, 0), "fake2: the kernel refuses");
+}
+
+static void no_provider_is_left(void **state)
+{
+	struct world *world = *state;
+	struct why why = { "" };
+
+	second.refusal = "the kernel refuses";
+	open_monitor(world, SECOND);
+	assert_int_equal(monitor_want(world->monitor, &world->query, &why), -EIO);
+	assert_string_equal(why.text, "fake2: the kernel refuses");
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -349,6 +371,8 @@ int main(void)
 		CASE(looking_elsewhere_loses_nothing),
 		CASE(provider_without_descriptors_goes_on),
 		CASE(inventory_that_fails_is_said),
+		CASE(provider_that_is_refused_leaves_it_to_others),
+		CASE(no_provider_is_left),
 	};
 
 	return cmocka_run_group_tests_name("monitor", tests, NULL, NULL);

@@ -480,10 +480,11 @@ static void test_no_tracefs(void **state)
 {
 	struct fixture *f = *state;
 	struct env env = f->env;
+	struct provider_args args = { &env, f->guests, f->fields, SOURCE };
 
 	env.tracefs = NULL;
 	assert_int_equal(trace_check(&f->env, &f->why), 0);
-	assert_int_equal(tracepoint_provider.probe(&env, &f->why), -ENOENT);
+	assert_int_equal(tracepoint_provider.open(&args, &f->provider, &f->why), -ENOENT);
 	assert_non_null(strstr(f->why.text, "mount -t tracefs"));
 }
 
@@ -528,13 +529,21 @@ static void test_lockdown(void **state)
 
 	make_folder(f, "/sys/kernel/security");
 	write_file(f, "/sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
-	assert_int_equal(why_forbidden(&f->env, "/x", &f->why), -EPERM);
+	/* Set at boot it leaves no events, set later they cannot be read. */
+	assert_int_equal(trace_why_none(&f->env, 0, &f->why), -EPERM);
 	assert_string_equal(f->why.text, "trace events are blocked by kernel lockdown "
 					 "(confidentiality): boot with less");
+	assert_int_equal(trace_why_none(&f->env, -EPERM, &f->why), -EPERM);
+	assert_non_null(strstr(f->why.text, "lockdown (confidentiality)"));
 	/* Which does not forbid it. */
 	write_file(f, "/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
-	assert_int_equal(why_forbidden(&f->env, "/x", &f->why), -EPERM);
-	assert_string_equal(f->why.text, "cannot read /x: Operation not permitted");
+	assert_int_equal(trace_why_none(&f->env, 0, &f->why), -ENOENT);
+	assert_non_null(strstr(f->why.text, "load the kvm module"));
+	/* Without securityfs the level is not known, but what it does is seen. */
+	write_file(f, "/sys/kernel/security/lockdown", "");
+	assert_int_equal(trace_why_none(&f->env, -EPERM, &f->why), -EPERM);
+	assert_non_null(strstr(f->why.text, "tracing/events: Operation not permitted: kernel "
+					    "lockdown, it seems"));
 }
 
 /* ---- which engine counts */
