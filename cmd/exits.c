@@ -28,6 +28,7 @@ struct exits_run {
 	struct query query;
 	struct vcpu_key only[EXITS_TIDS];
 	struct view view;
+	char over[128];	     /* what is said when what is counted has ended */
 	uint64_t elapsed_ns; /* from the first sample to the last */
 };
 
@@ -74,6 +75,8 @@ static int choose_guest(struct exits_run *run, const struct guests *guests, stru
 	if (err)
 		return err;
 	run->query.guest = guest->id;
+	snprintf(run->over, sizeof(run->over), "guest %s (pid %d) has ended", guest->name,
+		 (int)guest->pid);
 	if (!options->all && !options->has_vcpu)
 		run->query.groups = GROUP_GUEST | GROUP_REASON;
 	if (!options->has_vcpu)
@@ -114,6 +117,7 @@ static int choose(struct exits_run *run, struct why *why)
 
 	if (!err && (options->pid || options->guest))
 		return choose_guest(run, guests, why);
+	snprintf(run->over, sizeof(run->over), "the guests of these threads have ended");
 	for (size_t i = 0; !err && i < options->nr_only; i++)
 		err = choose_thread(run, guests, options->only[i], why);
 	return err;
@@ -144,6 +148,21 @@ static int begin(struct exits_run *run, struct why *why)
 	return monitor_want(run->monitor, &run->query, why);
 }
 
+/* Whether the guest that -p or -g names, or the guests of all threads of -t and -T, have ended. */
+static bool is_over(const struct exits_run *run)
+{
+	const struct guests *guests = monitor_facts(run->monitor)->guests;
+	const struct query *query = &run->query;
+
+	if (query->guest != GUEST_ANY)
+		return !guests_by_id(guests, query->guest);
+	for (size_t i = 0; i < query->nr_only; i++) {
+		if (guests_by_id(guests, query->only[i].guest))
+			return false;
+	}
+	return query->nr_only;
+}
+
 static int take_sample(void *arg, enum woken woken, struct why *why)
 {
 	struct exits_run *run = arg;
@@ -151,7 +170,10 @@ static int take_sample(void *arg, enum woken woken, struct why *why)
 
 	(void)woken; /* the last sample is taken at the end, also after a signal */
 	run->elapsed_ns += monitor_elapsed_ns(run->monitor);
-	return err;
+	if (err || !is_over(run))
+		return err;
+	fprintf(stderr, "kvmtop: %s\n", run->over);
+	return 1;
 }
 
 static int count(struct exits_run *run, struct why *why)
@@ -169,7 +191,9 @@ static int count(struct exits_run *run, struct why *why)
 	}
 	live_wait_open(&run->live, run->monitor);
 	err = take_sample(run, WOKEN_TICK, why);
-	return err ? err : live_loop(&run->live, interval_s, nr, take_sample, run, why);
+	if (err)
+		return err > 0 ? 0 : err;
+	return live_loop(&run->live, interval_s, nr, take_sample, run, why);
 }
 
 static int print(struct exits_run *run, struct why *why)

@@ -40,8 +40,9 @@ static const struct option_table table = {
 	.specs = specs,
 	.nr = ARRAY_SIZE(specs),
 	.usage = "Usage: kvmtop exits [OPTION]... [SECONDS]\n"
-		 "Counts and times VM exits by thread and reason, for SECONDS or until Ctrl-C,\n"
-		 "and prints them. Percentiles are upper edges of buckets, powers of two.\n",
+		 "Counts and times VM exits by thread and reason, for SECONDS, until Ctrl-C, or\n"
+		 "until the guest of -p, -g, -t or -T ends, and prints them. Percentiles are\n"
+		 "upper edges of buckets, powers of two.\n",
 	.footer = "Exit status: 0 done, 1 failure, 2 wrong usage. More: man kvmtop\n",
 };
 

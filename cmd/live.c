@@ -147,7 +147,7 @@ int live_loop(struct live *live, double interval_s, unsigned long nr,
 	}
 	if (timer >= 0)
 		close(timer);
-	return err;
+	return err > 0 ? 0 : err;
 }
 
 void live_begin_write(const struct live *live)

@@ -33,8 +33,8 @@ int live_sample(struct live *live, struct monitor *monitor, struct why *why);
 enum woken { WOKEN_TICK, WOKEN_HANGUP, WOKEN_END };
 
 /*
- * Calls on_wake after each interval, nr times (0: without a limit), until on_wake returns an error,
- * a signal comes, or the reader of standard output is gone. on_wake is called once more for a
+ * Calls on_wake after each interval, nr times (0: without a limit), until on_wake returns an error
+ * or 1, a signal comes, or the reader of standard output is gone. on_wake is called once more for a
  * signal and for the end of the reader. Intervals count from the start: they do not drift. Returns
  * 0, or -errno with why.
  */

@@ -266,6 +266,11 @@ wait_for() {
 	done
 }
 
+# Whether the program counts: it makes its timer when everything is attached.
+has_timer() {
+	find "/proc/$1/fd" -lname '*timerfd*' 2>/dev/null | grep -q .
+}
+
 # ---- a terminal: the program in a tmux server of its own, its picture as text
 
 # screen_start COLUMNS ROWS COMMAND...: sh -c runs it; the environment is the test's.

@@ -32,11 +32,6 @@ went() {
 	wait_for 20 grep -q '^done' "$TMP/$1.out"
 }
 
-# counting PID: kvmtop makes its timer when everything is attached.
-has_timer() {
-	find "/proc/$1/fd" -lname '*timerfd*' 2>/dev/null | grep -q .
-}
-
 # exits_begin OPTION...: counts until exits_end, which leaves a CSV in $TMP/exits.
 exits_begin() {
 	spawn "$KVMTOP" exits --csv "$@" 60 >"$TMP/exits" 2>"$TMP/exits.err"

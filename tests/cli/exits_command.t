@@ -19,6 +19,23 @@ is "$?" 0 "a signal ends it"
 like "$(cat "$TMP/int")" '^115  121  cpuid +db1 +0 +[0-9]+ ' "and what was counted is printed"
 is "$(cat "$TMP/int.err")" "" "without a word to nobody"
 
+# So does the end of the guest, with what it did.
+guest_ends() {
+	cp -r $root/amd "$TMP/machine"
+	"$KVMTOP" exits --sysroot "$TMP/machine" "$@" 60 >"$TMP/out" 2>"$TMP/err" </dev/null &
+	pid=$!
+	wait_for 20 has_timer "$pid"
+	rm -r "$TMP/machine/proc/115"
+	wait "$pid"
+	is "$?" 0 "exits $1 ends with its guest"
+	rm -r "$TMP/machine"
+}
+guest_ends -p 115
+is "$(cat "$TMP/err")" "kvmtop: guest db1 (pid 115) has ended" "and says so"
+like "$(cat "$TMP/out")" '^PID +Exit reason ' "and prints what it counted"
+guest_ends -T 121,123
+is "$(cat "$TMP/err")" "kvmtop: the guests of these threads have ended" "as it does for threads"
+
 is "$(status_of "$KVMTOP" exits --sysroot $root/amd -p 115 -v 10 0.1)" 2 "-v 10 is not vCPU 1"
 is "$(cat "$TMP/err")" "kvmtop: no vCPU 10 in guest db1 (pid 115): it has 0-1
 Try kvmtop exits --help." "and says which there are"
