@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A column has one id in every command; all of its former and other names work in every command. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "cmd/exits_options.h"
+#include "cmd/report.h"
+
+static const struct {
+	const char *word, *id;
+} spellings[] = {
+	/* The ids, which JSON and CSV have. */
+	{ "total", "total" }, { "rate", "rate" }, { "share", "share" }, { "time_ns", "time_ns" },
+	{ "time_percent", "time_percent" }, { "halt_percent", "halt_percent" },
+	{ "min_ns", "min_ns" }, { "avg_ns", "avg_ns" }, { "stddev_ns", "stddev_ns" },
+	{ "p50_ns", "p50_ns" }, { "p99_ns", "p99_ns" }, { "max_ns", "max_ns" },
+	{ "reason", "reason" }, { "guest", "guest" }, { "pid", "pid" }, { "vcpu", "vcpu" },
+	{ "tid", "tid" },
+	/* Of `perf kvm stat`. */
+	{ "sample", "total" }, { "percent_sample", "share" }, { "time", "time_ns" },
+	{ "percent_time", "time_percent" }, { "mean", "avg_ns" }, { "mean_time", "avg_ns" },
+	{ "min", "min_ns" }, { "min_time", "min_ns" }, { "max", "max_ns" },
+	{ "max_time", "max_ns" },
+	/* Of former versions of `report` and `exits`. */
+	{ "count", "total" }, { "per_s", "rate" }, { "count_percent", "share" },
+	{ "time_share", "time_percent" }, { "wall_share", "time_percent" },
+	{ "idle_share", "halt_percent" }, { "avg", "avg_ns" }, { "stddev", "stddev_ns" },
+	{ "p50", "p50_ns" }, { "p99", "p99_ns" },
+};
+
+static bool has_id(const struct view_type *type, const char *id)
+{
+	for (size_t i = 0; type->columns[i].id; i++) {
+		if (strcmp(type->columns[i].id, id) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The type's column of the word has this id. */
+static void is_column(const struct view_type *type, const char *word, const char *id)
+{
+	struct why why = { "" };
+	size_t column = 0;
+
+	if (view_column_find(type, word, true, &column, &why) < 0)
+		fail_msg("%s", why.text);
+	assert_string_equal(type->columns[column].id, id);
+}
+
+static void of_exits(void **state)
+{
+	const struct view_type *type = view_type_of(ROWS_TOTALS);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(spellings); i++) {
+		char words[3][32] = { "exits", "-k" };
+		char *argv[] = { words[0], words[1], words[2], NULL };
+		struct exits_options options;
+		struct why why = { "" };
+
+		snprintf(words[2], sizeof(words[2]), "%s", spellings[i].word);
+		if (exits_options_parse(3, argv, &options, &why) < 0)
+			fail_msg("exits -k %s: %s", words[2], why.text);
+		assert_string_equal(type->columns[options.sort].id, spellings[i].id);
+	}
+}
+
+static void report_takes(const char *view, const char *spelling)
+{
+	char words[6][32] = { "report", "FILE", "-k", "", "--view" }, *argv[7] = { NULL };
+	int argc = view ? 6 : 4;
+	struct report_options options;
+	struct why why = { "" };
+	int first;
+
+	snprintf(words[3], sizeof(words[3]), "%s", spelling);
+	snprintf(words[5], sizeof(words[5]), "%s", view ? view : "");
+	for (int i = 0; i < argc; i++)
+		argv[i] = words[i];
+	if (report_options_parse(argc, argv, &options, &first, &why) < 0)
+		fail_msg("report -k %s --view %s: %s", spelling, words[5], why.text);
+	assert_string_equal(options.key, spelling);
+}
+
+static void of_report(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(spellings); i++) {
+		report_takes(NULL, spellings[i].word);
+		is_column(view_type_of(ROWS_TOTALS), spellings[i].word, spellings[i].id);
+	}
+}
+
+/* Where a view has the column, the live program and `report --view` know all of its names. */
+static void of_views(void **state)
+{
+	const struct view_type *type;
+
+	(void)state;
+	for (size_t v = 0; (type = view_type_at(v)); v++) {
+		for (size_t i = 0; i < ARRAY_SIZE(spellings); i++) {
+			if (!has_id(type, spellings[i].id))
+				continue;
+			is_column(type, spellings[i].word, spellings[i].id);
+			report_takes(type->name, spellings[i].word);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_exits),
+		cmocka_unit_test(of_report),
+		cmocka_unit_test(of_views),
+	};
+
+	return cmocka_run_group_tests_name("columns", tests, NULL, NULL);
+}
