@@ -39,6 +39,8 @@ int live_init(struct live *live, bool to_file, bool has_screen)
 
 	live->to_file = to_file;
 	signal(SIGPIPE, SIG_IGN);
+	/* A write beyond ulimit -f then fails with EFBIG, like a write to a full disk. */
+	signal(SIGXFSZ, SIG_IGN);
 	sigemptyset(&set);
 	if (!is_ignored(SIGINT))
 		sigaddset(&set, SIGINT);

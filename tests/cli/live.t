@@ -567,6 +567,87 @@ echo "dear diary" >"$TMP/diary"
 fails 1 "diary\" is not a CSV log: choose another file" "what is no log is left alone" \
 	-c -L "$TMP/diary" -n 1 -f kvm_mmio
 
+# ---- a log that is held up by a signal or by its reader, and one without room
+
+# honest NAME: numbers of lines of a JSON log that are not whole, or where kvm_pio has a rate that
+# is not its delta by the time, or a total that is not the sum of its deltas.
+honest() {
+	awk '
+	function number(text, key) {
+		if (!match(text, "\"" key "\":[0-9.]+"))
+			return -1
+		return substr(text, RSTART + length(key) + 3, RLENGTH - length(key) - 3) + 0
+	}
+	{
+		row = match($0, /[{]"event":"kvm_pio",[^}]*}/) ? substr($0, RSTART, RLENGTH) : ""
+		rate = number(row, "rate")
+		off = rate * number($0, "elapsed_s") - number(row, "delta")
+		sum = NR == 1 ? number(row, "total") : sum + number(row, "delta")
+	}
+	!/^[{]"time":".*"rows":\[.*\][}]$/ || off > rate * 0.0001 + 0.1 ||
+		-off > rate * 0.0001 + 0.1 || sum != number(row, "total") { print NR }' "$TMP/$1"
+}
+
+# longest NAME: the longest interval of a JSON log, in tenths of a second.
+longest() {
+	sed 's/.*"elapsed_s":\([0-9]*\)[.]\([0-9]\).*/\1\2/' "$TMP/$1" | sort -n | tail -n 1
+}
+
+spawn "$HELPERS/miniguest" --name steady --pio 20 --rounds 0 --pause 10000 >/dev/null
+steady=$SPAWNED
+look held -l --json -s 0.1 -f 'kvm_pio$' -p "$steady"
+pid=$SPAWNED
+wait_for 10 lines held 3
+kill -STOP "$pid"
+sleep 1.5
+kill -CONT "$pid"
+wait_for 10 lines held $(($(wc -l <"$TMP/held") + 4))
+stop "$pid"
+check "stopped and continued it has an interval of that length" test "$(longest held)" -ge 14
+is "$(honest held)" "" "rates are by the time that has passed, and nothing is lost"
+
+mkfifo "$TMP/slow.in"
+spawn "$KVMTOP" -l --json -x -s 0.1 1<>"$TMP/slow.in" 2>"$TMP/slow.err"
+pid=$SPAWNED
+wait_for 15 is_stuck "$pid"
+sleep 1
+cat "$TMP/slow.in" >"$TMP/slow" &
+check "a reader that is slow gets all of it in the end" wait_for 10 lines slow 20
+stop "$pid"
+wait $!
+is "$(honest slow)" "" "whole lines, and rates by the time that has passed"
+check "one of which was longer" test "$(longest slow)" -ge 9
+stop "$steady"
+
+# whole FILE: whether it has lines, and nothing but whole lines.
+whole() {
+	[ -s "$1" ] && [ "$(grep -c '^{"time".*}$' "$1")" = "$(grep -c '' "$1")" ] &&
+		[ "$(tail -c 1 "$1" | od -An -c | tr -d ' ')" = '\n' ]
+}
+
+# shellcheck disable=SC3045 # dash and bash have it
+(
+	ulimit -f 40
+	"$KVMTOP" -L "$TMP/limit.json" --json -x -s 0.1 2>"$ERR"
+	echo "$? $(cat "$ERR")" >"$TMP/status"
+)
+is "$(cat "$TMP/status")" "1 kvmtop: cannot write to \"$TMP/limit.json\": File too large" \
+	"a log that has reached ulimit -f ends with its reason"
+check "with whole lines" whole "$TMP/limit.json"
+mkdir "$TMP/full"
+# shellcheck disable=SC2016
+if unshare -m sh -c 'mount -t tmpfs -o size=64k tmpfs "$1"' sh "$TMP/full" 2>/dev/null; then
+	unshare -m sh -c 'mount -t tmpfs -o size=64k tmpfs "$1"
+		"$2" -L "$1/log.json" --json -x -s 0.1 2>"$1.err"
+		echo "$? $(cat "$1.err")" >"$1.status"
+		cp "$1/log.json" "$1.json"' sh "$TMP/full" "$KVMTOP"
+	is "$(cat "$TMP/full.status")" "1 kvmtop: cannot write to \"$TMP/full/log.json\": No space \
+left on device: make room, or choose another file" "so does a log on a full disk"
+	check "with whole lines" whole "$TMP/full.json"
+else
+	skip "a log on a full disk" "no tmpfs can be mounted here"
+fi
+
 # ---- another pid namespace than the host's, as in a container
 
 # inside OPTIONS: beside a guest there that makes exits all the time, whose process is $guest.
