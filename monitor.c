@@ -186,8 +186,10 @@ int monitor_open(const struct monitor_config *config, struct monitor **ret_monit
 	monitor->stats = stats_new();
 	monitor->facts = (struct facts){ &monitor->want.fields, monitor->fields, monitor->stats,
 					 monitor->guests };
-	if (monitor->guests && monitor->fields && monitor->stats)
+	if (monitor->guests && monitor->fields && monitor->stats) {
+		stats_know_guests(monitor->stats, monitor->guests);
 		err = open_sources(monitor, why);
+	}
 	if (err) {
 		monitor_close(monitor);
 		return err;
@@ -370,7 +372,6 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct why 
 	monitor->has_want = true;
 	monitor->is_answered = false;
 	stats_keep_only(monitor->stats, &monitor->want.fields);
-	stats_keep_guest(monitor->stats, query->guest);
 	for (size_t i = 0; i < monitor->nr_sources; i++) {
 		struct source *source = &monitor->sources[i];
 		bool was_open = source->is_open;

@@ -106,13 +106,13 @@ _kvmtop_columns()
 	case $view in
 	events) echo "event total share delta rate" ;;
 	guests) echo "guest pid vcpus vmm total share delta rate guest_percent kvm_percent user_percent
-		halt_percent wait_percent vcpu_ns top top_percent" ;;
+		halt_percent wait_percent vcpu_ns top top_percent ended" ;;
 	vcpus) echo "guest vcpu tid cpu total share delta rate guest_percent kvm_percent user_percent
-		halt_percent wait_percent vcpu_ns top top_percent" ;;
+		halt_percent wait_percent vcpu_ns top top_percent ended" ;;
 	exits) echo "reason total delta rate share time_percent time_ns avg_ns p50_ns p99_ns
 		interval_max_ns max_ns" ;;
 	hotspots) echo "what argument total delta rate time_percent time_ns avg_ns p50_ns p99_ns
-		interval_max_ns max_ns guest pid" ;;
+		interval_max_ns max_ns guest pid ended" ;;
 	esac
 }
 

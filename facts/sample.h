@@ -48,14 +48,13 @@ struct spread {
 /* Adds the durations of more to spread. */
 void spread_join(struct spread *spread, const struct spread *more);
 
-/* The durations of what is counted. All members only grow. */
+/* The durations of what is counted and has ended. All members only grow. */
 struct timing {
 	uint64_t time_ns;
 	uint64_t max_ns; /* the longest duration */
 	/* Of a recording. The provider owns it until the provider is closed. NULL: not known. */
 	const struct spread *spread;
-	/* Counts by duration, modulo 2^32. What has not ended yet is in time_ns only. */
-	uint32_t hist[HIST_BUCKETS];
+	uint32_t hist[HIST_BUCKETS]; /* counts by duration, modulo 2^32 */
 };
 
 struct row {

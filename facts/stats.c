@@ -18,7 +18,7 @@ struct stats {
 	struct entry **list;
 	size_t nr, room;
 	struct entry *by_key;
-	uint32_t kept_guest; /* see stats_keep_guest() */
+	const struct guests *guests; /* see stats_know_guests() */
 	size_t next; /* the index of the next row's key if rows have the order of the last sample */
 	uint64_t tick;
 	uint64_t time_ns[SAMPLE_SOURCES]; /* of the last sample that had the source */
@@ -364,10 +364,22 @@ static void stat_close(struct stats_item *stat, uint64_t tick)
 	stat->timing->max_before = 0;
 }
 
-static bool is_kept(const struct stats *stats, const struct fields *fields, const struct key *key)
+/* Whether a guest is in the inventory. Keys of one guest follow each other: looked up once. */
+struct known_guest {
+	uint32_t guest;
+	bool is_known;
+};
+
+static bool is_kept(const struct stats *stats, const struct fields *fields, const struct key *key,
+		    struct known_guest *latest)
 {
-	return key->guest && key->guest == stats->kept_guest &&
-	       fields_get(fields, key->field)->kind == FIELD_COUNTER;
+	if (!stats->guests || !key->guest ||
+	    fields_get(fields, key->field)->kind != FIELD_COUNTER)
+		return false;
+	if (latest->guest != key->guest)
+		*latest = (struct known_guest){ key->guest,
+						guests_find(stats->guests, key->guest) != NULL };
+	return latest->is_known;
 }
 
 /*
@@ -379,6 +391,8 @@ static bool is_kept(const struct stats *stats, const struct fields *fields, cons
 static int stats_expire(struct stats *stats, const struct fields *fields,
 			const struct sample *sample)
 {
+	struct known_guest latest = { GUEST_ANY, false };
+
 	for (size_t i = stats->nr; i-- > 0;) {
 		struct entry *entry = stats->list[i];
 		struct stats_item *stat = &entry->stat;
@@ -392,7 +406,7 @@ static int stats_expire(struct stats *stats, const struct fields *fields,
 			stat_rest(stat, stats->tick, is_in);
 			continue;
 		}
-		if (is_kept(stats, fields, &stat->key)) {
+		if (is_kept(stats, fields, &stat->key, &latest)) {
 			stat_close(stat, stats->tick);
 			continue;
 		}
@@ -415,9 +429,9 @@ int stats_update(struct stats *stats, const struct fields *fields, const struct 
 	return stats_expire(stats, fields, sample);
 }
 
-void stats_keep_guest(struct stats *stats, uint32_t guest)
+void stats_know_guests(struct stats *stats, const struct guests *guests)
 {
-	stats->kept_guest = guest;
+	stats->guests = guests;
 }
 
 void stats_reset(struct stats *stats, const struct fields *fields)
@@ -538,12 +552,19 @@ void timing_sum_merge(struct timing_sum *sum, const struct timing_sum *part)
 	spread_join(&sum->spread, &part->spread);
 }
 
-uint64_t hist_percentile_ns(const uint64_t *hist, double share, uint64_t max_ns)
+uint64_t hist_count(const uint64_t *hist)
 {
-	uint64_t all = 0, below = 0, rank;
+	uint64_t count = 0;
 
 	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
-		all += hist[i];
+		count += hist[i];
+	return count;
+}
+
+uint64_t hist_percentile_ns(const uint64_t *hist, double share, uint64_t max_ns)
+{
+	uint64_t all = hist_count(hist), below = 0, rank;
+
 	if (!all)
 		return 0;
 	rank = (uint64_t)((double)all * share);

@@ -4,9 +4,9 @@
  *
  * Pure computation: no I/O, no clock. Keys are matched by value, never by position, so rows may
  * come, go and change their order. A total counts from the first sample of its key, or from 0 if
- * the provider says that the counter began at 0 (ROW_FROM_ZERO). Totals never go back: when a guest
- * ends, its totals move to the guest STATS_ENDED. A rate needs two samples of one key and the time
- * between them.
+ * the provider says that the counter began at 0 (ROW_FROM_ZERO). Totals never go back: those of a
+ * guest that ended move to the guest STATS_ENDED when the inventory forgets it. A rate needs two
+ * samples of one key and the time between them.
  */
 #ifndef KVMTOP_FACTS_STATS_H
 #define KVMTOP_FACTS_STATS_H
@@ -17,8 +17,9 @@
 
 #include "facts/field.h"
 #include "facts/sample.h"
+#include "host/guest.h"
 
-#define STATS_ENDED UINT32_MAX /* as a guest: all guests that have ended */
+#define STATS_ENDED UINT32_MAX /* as a guest: all guests that ended longer ago */
 #define STATS_HISTORY 32       /* rates remembered per key, for sparklines */
 
 /* Durations of what is counted; only keys that are timed have them. */
@@ -63,10 +64,10 @@ void stats_free(struct stats *stats);
 int stats_update(struct stats *stats, const struct fields *fields, const struct sample *sample);
 
 /*
- * Keeps the keys of this guest, with rates of 0, when the guest ends, because the user looks at it.
- * 0: keeps the keys of no guest.
+ * When a guest ends, its counters stay as they are, with rates of 0, as long as this inventory
+ * finds it (guests_find()). NULL, as at the beginning: no guest is found.
  */
-void stats_keep_guest(struct stats *stats, uint32_t guest);
+void stats_know_guests(struct stats *stats, const struct guests *guests);
 
 /* Sets the totals of counters to 0; levels stay. */
 void stats_reset(struct stats *stats, const struct fields *fields);
@@ -106,6 +107,9 @@ void timing_sum_add(struct timing_sum *sum, const struct stats_timing *timing);
 /* Without total[]: for the last interval only. */
 void timing_sum_add_interval(struct timing_sum *sum, const struct stats_timing *timing);
 void timing_sum_merge(struct timing_sum *sum, const struct timing_sum *part);
+
+/* How many durations are counted: of what has ended. */
+uint64_t hist_count(const uint64_t *hist);
 
 /*
  * The duration that a share of the counted things (0.5, 0.99) did not exceed: the upper edge of

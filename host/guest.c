@@ -32,6 +32,7 @@ struct entry {
 	bool wants_fds;	     /* the next refresh reads its descriptors, too */
 	bool is_gone;
 	bool is_given; /* guests_add() added it */
+	uint64_t ended_ns; /* when its end was noticed */
 };
 
 struct tid_ref {
@@ -49,6 +50,9 @@ struct guests {
 	uint64_t generation;
 	struct guest_finder *finder;
 	struct pid_list known, found; /* of the current refresh */
+	uint64_t now_ns;	      /* of the latest refresh or meeting */
+	struct entry *ended[GUESTS_ENDED]; /* in order of their end */
+	size_t nr_ended;
 };
 
 struct guests *guests_new(const struct env *env)
@@ -134,6 +138,8 @@ void guests_free(struct guests *guests)
 		return;
 	for (size_t i = 0; i < guests->nr; i++)
 		entry_free(guests, guests->entries[i]);
+	for (size_t i = 0; i < guests->nr_ended; i++)
+		entry_free(guests, guests->ended[i]);
 	HASH_CLEAR(hh, guests->tids);
 	free(guests->entries);
 	guest_finder_free(guests->finder);
@@ -157,7 +163,23 @@ static struct entry *entry_by_pid(const struct guests *guests, pid_t pid)
 	return entry && entry->guest.pid == pid ? entry : NULL;
 }
 
-/* Removes the guests that are gone. */
+/* Keeps what is known of a guest that has ended, in place of the one that ended first. */
+static void retire(struct guests *guests, struct entry *entry)
+{
+	forget_tids(guests, entry);
+	pid_list_release(&entry->tids);
+	entry->guest.has_ended = true;
+	entry->ended_ns = guests->now_ns;
+	if (guests->nr_ended == GUESTS_ENDED) {
+		entry_free(guests, guests->ended[0]);
+		memmove(guests->ended, guests->ended + 1,
+			--guests->nr_ended * sizeof(struct entry *));
+	}
+	guests->ended[guests->nr_ended++] = entry;
+	guests->generation++;
+}
+
+/* Retires the guests that are gone. */
 static void sweep(struct guests *guests)
 {
 	size_t kept = 0;
@@ -165,12 +187,10 @@ static void sweep(struct guests *guests)
 	for (size_t i = 0; i < guests->nr; i++) {
 		struct entry *entry = guests->entries[i];
 
-		if (!entry->is_gone) {
+		if (entry->is_gone)
+			retire(guests, entry);
+		else
 			guests->entries[kept++] = entry;
-			continue;
-		}
-		entry_free(guests, entry);
-		guests->generation++;
 	}
 	guests->nr = kept;
 }
@@ -378,12 +398,14 @@ static int examine(struct guests *guests, struct entry *entry, uint64_t now_ns)
 
 	if (!err) {
 		entry->is_gone = !finding.has_vm;
+	} else {
+		entry->wants_look = true;
+	}
+	if (!err && !entry->is_gone) {
 		plan_next_look(entry, &finding, now_ns);
 		entry->guest.nr_vms = finding.nr_vms ? finding.nr_vms : 1;
 		set_vcpus(guests, &entry->guest, &finding.vcpus);
 		err = set_tids(guests, entry, &finding.tids);
-	} else {
-		entry->wants_look = true;
 	}
 	pid_list_release(&finding.tids);
 	vcpu_list_release(&finding.vcpus);
@@ -440,6 +462,7 @@ int guests_refresh(struct guests *guests, uint64_t now_ns, struct why *why)
 
 	if (!guests->env)
 		return 0;
+	guests->now_ns = now_ns;
 	env_path(guests->env, path, sizeof(path), "/proc");
 	if (access(path, R_OK | X_OK))
 		err = -errno;
@@ -483,6 +506,22 @@ const struct guest *guests_by_id(const struct guests *guests, uint32_t id)
 	return found ? &(*found)->guest : NULL;
 }
 
+const struct guest *guests_ended_at(const struct guests *guests, size_t i)
+{
+	return i < guests->nr_ended ? &guests->ended[i]->guest : NULL;
+}
+
+const struct guest *guests_find(const struct guests *guests, uint32_t id)
+{
+	const struct guest *guest = guests_by_id(guests, id), *ended;
+
+	for (size_t i = 0; !guest && (ended = guests_ended_at(guests, i)); i++) {
+		if (ended->id == id)
+			guest = ended;
+	}
+	return guest;
+}
+
 const struct guest *guests_by_pid(const struct guests *guests, pid_t pid)
 {
 	struct entry *entry = entry_by_tid(guests, pid);
@@ -493,6 +532,15 @@ const struct guest *guests_by_pid(const struct guests *guests, pid_t pid)
 		entry = process != pid ? entry_by_pid(guests, process) : NULL;
 	}
 	return entry ? &entry->guest : NULL;
+}
+
+const struct vcpu *guest_vcpu(const struct guest *guest, int32_t index)
+{
+	for (size_t i = 0; guest && i < guest->nr_vcpus; i++) {
+		if (guest->vcpus[i].index == index)
+			return &guest->vcpus[i];
+	}
+	return NULL;
 }
 
 const struct vcpu *guest_vcpu_by_tid(const struct guest *guest, pid_t tid)
@@ -654,4 +702,87 @@ uint32_t guests_add(struct guests *guests, const struct guest *guest)
 	entry->guest.vcpus = vcpus;
 	claim_threads(guests, entry);
 	return id;
+}
+
+/* ---- threads that KVM's events show */
+
+/* The process ended after the thread was seen: else its pid was reused. */
+static struct entry *ended_by_pid(const struct guests *guests, const struct vcpu_thread *thread)
+{
+	for (size_t i = guests->nr_ended; i-- > 0;) {
+		struct entry *entry = guests->ended[i];
+
+		if (entry->guest.pid == thread->pid && entry->ended_ns >= thread->first_ns)
+			return entry;
+	}
+	return NULL;
+}
+
+/* A guest that came and went between two refreshes. */
+static struct entry *add_ended(struct guests *guests, const struct vcpu_thread *thread)
+{
+	const struct guest_name name = guest_name_from_thread(thread->comm);
+	struct entry *entry = calloc(1, sizeof(*entry));
+	struct guest *guest;
+
+	if (!entry)
+		return NULL;
+	guest = &entry->guest;
+	guest->id = ++guests->last_id;
+	guest->pid = thread->pid;
+	guest->nr_vms = 1;
+	memcpy(guest->name, name.name, sizeof(guest->name));
+	memcpy(guest->vmm, name.vmm, sizeof(guest->vmm));
+	retire(guests, entry);
+	return entry;
+}
+
+/* Adds the thread to the vCPUs of a guest that has ended; without an index it gets the next one. */
+static int add_vcpu(struct guest *guest, const struct vcpu_thread *thread)
+{
+	struct vcpu_list list = { guest->vcpus, guest->nr_vcpus, guest->nr_vcpus };
+	int index = thread->vcpu, err;
+
+	if (guest_vcpu_by_tid(guest, thread->tid))
+		return 0;
+	if (index < 0)
+		index = guest_name_vcpu(thread->comm);
+	err = vcpu_list_add(&list, index < 0 ? (int)list.nr : index, thread->tid);
+	vcpu_list_sort(&list);
+	guest->vcpus = list.vcpus;
+	guest->nr_vcpus = list.nr;
+	return err;
+}
+
+/* Examines a process that is not in the inventory. It may have ended, or its VM may be closed. */
+static int meet_process(struct guests *guests, pid_t pid)
+{
+	struct entry *entry;
+	int err = add_guest(guests, pid);
+
+	entry = entry_by_pid(guests, pid);
+	if (!err && entry)
+		err = examine(guests, entry, guests->now_ns);
+	sweep(guests);
+	return err;
+}
+
+uint32_t guests_meet(struct guests *guests, const struct vcpu_thread *thread, uint64_t now_ns)
+{
+	struct entry *entry = entry_by_pid(guests, thread->pid);
+
+	guests->now_ns = now_ns;
+	if (!entry && guests->env && !ended_by_pid(guests, thread) &&
+	    meet_process(guests, thread->pid) < 0)
+		return GUEST_ANY;
+	if (!entry)
+		entry = entry_by_pid(guests, thread->pid);
+	if (entry)
+		return entry->guest.id;
+	entry = ended_by_pid(guests, thread);
+	if (!entry && thread->has_ended)
+		entry = add_ended(guests, thread);
+	if (!entry || add_vcpu(&entry->guest, thread) < 0)
+		return GUEST_ANY;
+	return entry->guest.id;
 }

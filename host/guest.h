@@ -28,6 +28,7 @@ struct guest {
 	char name[64];		/* never empty; printable, no blanks at its ends */
 	char vmm[24];		/* "qemu", "firecracker" ...; the command name where unknown */
 	bool is_named;		/* name is the VM's name, not the command's */
+	bool has_ended;		/* the rest is what was known last */
 	struct vcpu *vcpus;	/* ascending by index */
 	size_t nr_vcpus;
 	unsigned int nr_vms;	/* VM descriptors; 1 for nearly all */
@@ -46,9 +47,9 @@ void guests_free(struct guests *guests);
  * Brings the inventory up to date. This is cheap when nothing changed: a process is examined when
  * it is new, when debugfs names it, and again after a while because it may have opened a VM; at
  * most a few hundred microseconds on a host of a thousand processes. now_ns is CLOCK_MONOTONIC;
- * tests choose it. Guests that ended are gone afterwards. Returns 0, or -errno with why when /proc
- * cannot be read, or a file in it cannot be read now (-EMFILE): then the guest stays as it was, and
- * the next refresh reads it again.
+ * tests choose it. A guest that has ended is found by guests_find() only. Returns 0, or -errno with
+ * why when /proc cannot be read, or a file in it cannot be read now (-EMFILE): then the guest stays
+ * as it was, and the next refresh reads it again.
  */
 int guests_refresh(struct guests *guests, uint64_t now_ns, struct why *why);
 
@@ -59,10 +60,34 @@ size_t guests_count(const struct guests *guests);
 /* Ascending by id; valid until the next guests_refresh(). NULL past the end. */
 const struct guest *guests_at(const struct guests *guests, size_t i);
 const struct guest *guests_by_id(const struct guests *guests, uint32_t id);
+
+/* The same, and the latest GUESTS_ENDED guests that have ended. */
+const struct guest *guests_find(const struct guests *guests, uint32_t id);
+#define GUESTS_ENDED 64
+/* In order of their end; NULL past the last one. */
+const struct guest *guests_ended_at(const struct guests *guests, size_t i);
 /* By the process's pid or the tid of any of its threads. */
 const struct guest *guests_by_pid(const struct guests *guests, pid_t pid);
-/* NULL: the guest is NULL, or the thread runs no vCPU of the guest. */
+/* NULL: the guest is NULL, or has no such vCPU, or the thread runs none of its vCPUs. */
+const struct vcpu *guest_vcpu(const struct guest *guest, int32_t index);
 const struct vcpu *guest_vcpu_by_tid(const struct guest *guest, pid_t tid);
+
+/* A thread that ran a vCPU, as KVM's trace events show it. */
+struct vcpu_thread {
+	pid_t pid, tid;
+	int32_t vcpu;	     /* -1: not known */
+	const char *comm;    /* the thread's name */
+	uint64_t first_ns;   /* CLOCK_MONOTONIC: when it was first seen */
+	bool has_ended;
+};
+
+/*
+ * The guest of such a thread. A process that the inventory does not have yet is examined now; if it
+ * has ended meanwhile, it becomes a guest that has ended, of what is known of its threads. now_ns:
+ * as for guests_refresh(). Returns the id; GUEST_ANY: no memory, or the process is alive and cannot
+ * be examined now.
+ */
+uint32_t guests_meet(struct guests *guests, const struct vcpu_thread *thread, uint64_t now_ns);
 
 /*
  * The one guest of this name (exact, case matters). -ENOENT: none; -ENOTUNIQ: several; why lists

@@ -35,15 +35,18 @@ static const struct vmm vmms[] = {
 static const struct vmm vmm_unknown = { NULL, { NULL }, { "-name", "--name" }, true };
 
 /* '%' stands for the number. */
-static const char *const vcpu_threads[] = {
-	"CPU %/KVM",   /* QEMU with debug-threads=on, StratoVirt */
-	"fc_vcpu %",   /* Firecracker, libkrun */
-	"vcpu%",       /* Cloud Hypervisor, libkrun */
-	"vcpu-%",
-	"vcpu_%",      /* alioth, rust-vmm's examples */
-	"crosvm_vcpu%",
-	"kvm-vcpu-%",  /* kvmtool */
-	"db_vcpu%",    /* Dragonball */
+static const struct {
+	const char *pattern;
+	const char *vmm; /* NULL: several have such threads */
+} vcpu_threads[] = {
+	{ "CPU %/KVM", "qemu" }, /* with debug-threads=on; StratoVirt, too */
+	{ "fc_vcpu %", "firecracker" }, /* libkrun, too */
+	{ "vcpu%", NULL },       /* Cloud Hypervisor, libkrun */
+	{ "vcpu-%", NULL },
+	{ "vcpu_%", NULL },      /* alioth, rust-vmm's examples */
+	{ "crosvm_vcpu%", "crosvm" },
+	{ "kvm-vcpu-%", "kvmtool" },
+	{ "db_vcpu%", "dragonball" },
 };
 
 static bool matches_any(const struct vmm *vmm, const char *command)
@@ -286,9 +289,26 @@ int guest_name_vcpu(const char *comm)
 	int index = -1;
 
 	for (size_t i = 0; i < ARRAY_SIZE(vcpu_threads); i++)
-		if (matches_vcpu(vcpu_threads[i], comm, &index))
+		if (matches_vcpu(vcpu_threads[i].pattern, comm, &index))
 			return index;
 	return -1;
+}
+
+struct guest_name guest_name_from_thread(const char *comm)
+{
+	struct guest_name found = { .is_own = false };
+	const char *vmm = guest_name_vmm(comm);
+	int index;
+
+	for (size_t i = 0; !vmm && i < ARRAY_SIZE(vcpu_threads); i++)
+		if (matches_vcpu(vcpu_threads[i].pattern, comm, &index))
+			vmm = vcpu_threads[i].vmm;
+	if (!vmm)
+		vmm = comm;
+	if (!utf8_clean(vmm, strlen(vmm), found.vmm, sizeof(found.vmm)))
+		snprintf(found.vmm, sizeof(found.vmm), "?");
+	snprintf(found.name, sizeof(found.name), "%s", found.vmm);
+	return found;
 }
 
 static size_t read_comm(const struct env *env, pid_t pid, char *buf, size_t size)

@@ -36,7 +36,7 @@ struct want {
 /* What a provider works with; all of it outlives the provider. */
 struct provider_args {
 	const struct env *env; /* the machine; NULL for the player of a recording */
-	const struct guests *guests;
+	struct guests *guests;
 	struct fields *fields;
 	uint32_t source; /* the provider's number, for struct field and struct sample */
 };

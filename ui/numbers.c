@@ -262,9 +262,14 @@ int format_short(char *buf, size_t size, const struct cell *cell, int width)
 
 int format_cell(char *buf, size_t size, const struct cell *cell, int width, bool grouped)
 {
+	char ended[96];
+
 	switch (cell->type) {
 	case CELL_TEXT:
-		return format_text(buf, size, cell->text, width);
+		if (!cell->has_ended)
+			return format_text(buf, size, cell->text, width);
+		snprintf(ended, sizeof(ended), "%s (ended)", cell->text);
+		return format_text(buf, size, ended, width);
 	case CELL_COUNT:
 		return format_count(buf, size, cell->count, width, grouped);
 	case CELL_PERCENT:

@@ -17,7 +17,7 @@
 
 enum {
 	PID, TID, REASON, GUEST, VCPU, TOTAL, RATE, SHARE, TIME, TIME_SHARE, HALT_SHARE, SHORTEST,
-	AVERAGE, DEVIATION, P50, P99, LONGEST, HIST
+	AVERAGE, DEVIATION, P50, P99, LONGEST, HIST, ENDED
 };
 
 static const struct column columns[] = {
@@ -52,6 +52,8 @@ static const struct column columns[] = {
 	[LONGEST] = { "max_ns", "Max", "the longest", CELL_NS, 7, COLUMN_COST | COLUMN_SPARE(1) },
 	[HIST] = { "hist", "Latency", "how many took how long", CELL_HIST, HIST_BUCKETS,
 		   COLUMN_MACHINE_ONLY },
+	[ENDED] = { "ended", "Ended", "1: its guest has ended", CELL_COUNT, 5,
+		    COLUMN_MACHINE_ONLY },
 	{ 0 },
 };
 
@@ -209,28 +211,23 @@ static int add_stats(struct totals *totals, const struct query *query, const str
 	return 0;
 }
 
-static pid_t tid_of(const struct guest *guest, int32_t vcpu)
-{
-	for (size_t i = 0; guest && i < guest->nr_vcpus; i++) {
-		if (guest->vcpus[i].index == vcpu)
-			return guest->vcpus[i].tid;
-	}
-	return 0;
-}
-
 static void fill_owner(struct view_row *row, const struct facts *facts, const struct key *key)
 {
-	const struct guest *guest = guests_by_id(facts->guests, key->guest);
-	pid_t tid = tid_of(guest, key->vcpu);
+	const struct guest *guest = guests_find(facts->guests, key->guest);
+	const struct vcpu *vcpu = guest_vcpu(guest, key->vcpu);
 
 	row->guest = key->guest;
 	row->vcpu = key->vcpu;
-	if (key->guest != GUEST_ANY)
-		row->cells[GUEST] = cell_text(guest ? guest->name : "(ended)");
+	if (key->guest != GUEST_ANY) {
+		row->cells[GUEST] = cell_guest(guest);
+		row->is_gone = !guest || guest->has_ended;
+	}
 	if (guest)
 		row->cells[PID] = cell_pid(guest->pid);
-	if (tid)
-		row->cells[TID] = cell_count((uint64_t)tid);
+	if (vcpu && vcpu->tid)
+		row->cells[TID] = cell_count((uint64_t)vcpu->tid);
+	if (row->is_gone)
+		row->cells[ENDED] = cell_count(1);
 	if (key->vcpu >= 0)
 		row->cells[VCPU] = cell_count((uint64_t)key->vcpu);
 }
@@ -253,7 +250,7 @@ static void fill_times(struct view_row *row, const struct total_line *line,
 	const struct timing_sum *timing = &line->sum.timing;
 	struct key key = { line->key.guest, line->key.vcpu, FIELD_ANY };
 	const struct key_sum *whole = key_sums_get(whole_times, key);
-	uint64_t median = hist_percentile_ns(timing->total, 0.5, timing->max_ns);
+	uint64_t nr_ended = hist_count(timing->total);
 
 	if (!timing->nr)
 		return;
@@ -264,16 +261,15 @@ static void fill_times(struct view_row *row, const struct total_line *line,
 		row->cells[TIME_SHARE] = cell_percent(timing->total_ns - line->halt_ns, whole->ns);
 	if (whole && query->event < EXITS_FIRST_ARGUMENT)
 		row->cells[HALT_SHARE] = cell_percent(line->halt_ns, whole->ns);
-	if (line->sum.total)
-		row->cells[AVERAGE] = cell_ns(timing->total_ns / line->sum.total);
 	row->cells[SHORTEST] = shortest(&line->sum);
 	row->cells[DEVIATION] = exit_sum_deviation(&line->sum);
 	row->cells[LONGEST] = exit_sum_longest(&line->sum);
-	if (!median)
+	if (!nr_ended)
 		return;
-	row->cells[P50] = cell_ns(median);
+	row->cells[AVERAGE] = cell_ns(timing->total_ns / nr_ended);
+	row->cells[P50] = cell_ns(hist_percentile_ns(timing->total, 0.5, timing->max_ns));
 	row->cells[P99] = cell_ns(hist_percentile_ns(timing->total, 0.99, timing->max_ns));
-	row->cells[HIST] = (struct cell){ CELL_HIST, { .hist = timing->total } };
+	row->cells[HIST] = (struct cell){ .type = CELL_HIST, .hist = timing->total };
 }
 
 static void fill_row(struct view_row *row, struct totals *totals, const struct total_line *line,
@@ -309,7 +305,7 @@ static uint32_t absent_columns(const struct query *query)
 	uint32_t absent = query->is_whole ? 0 : 1U << SHORTEST;
 
 	if (!(query->groups & GROUP_GUEST))
-		absent |= 1U << PID | 1U << GUEST;
+		absent |= 1U << PID | 1U << GUEST | 1U << ENDED;
 	if (!(query->groups & GROUP_VCPU))
 		absent |= 1U << TID | 1U << VCPU;
 	if (!(query->groups & GROUP_REASON))

@@ -45,7 +45,7 @@ struct cell time_split_cell(struct time_split *split)
 		return cell_none();
 	for (int i = 0; i < SPLIT_PARTS; i++)
 		split->shares[i] = (double)split->ns[parts[i]] / whole;
-	return (struct cell){ CELL_SPLIT, { .split = split->shares } };
+	return (struct cell){ .type = CELL_SPLIT, .split = split->shares };
 }
 
 /* ---- sums ---- */
@@ -80,28 +80,19 @@ struct cell exit_sum_rate(const struct exit_sum *sum)
 {
 	if (!sum->has_rate)
 		return cell_none();
-	return (struct cell){ CELL_RATE, { .number = sum->rate_per_s } };
+	return (struct cell){ .type = CELL_RATE, .number = sum->rate_per_s };
 }
 
 struct cell exit_sum_average(const struct exit_sum *sum)
 {
-	if (!sum->timing.nr || !sum->delta)
-		return cell_none();
-	return cell_ns(sum->timing.delta_ns / sum->delta);
-}
+	uint64_t nr = hist_count(sum->timing.delta);
 
-static bool has_hist(const struct exit_sum *sum)
-{
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
-		if (sum->timing.delta[i])
-			return true;
-	}
-	return false;
+	return nr ? cell_ns(sum->timing.delta_ns / nr) : cell_none();
 }
 
 struct cell exit_sum_percentile(const struct exit_sum *sum, double share)
 {
-	if (!has_hist(sum))
+	if (!hist_count(sum->timing.delta))
 		return cell_none();
 	return cell_ns(hist_percentile_ns(sum->timing.delta, share,
 					  sum->timing.interval_max_ns));
@@ -109,9 +100,9 @@ struct cell exit_sum_percentile(const struct exit_sum *sum, double share)
 
 struct cell exit_sum_hist(const struct exit_sum *sum)
 {
-	if (!has_hist(sum))
+	if (!hist_count(sum->timing.delta))
 		return cell_none();
-	return (struct cell){ CELL_HIST, { .hist = sum->timing.delta } };
+	return (struct cell){ .type = CELL_HIST, .hist = sum->timing.delta };
 }
 
 struct cell exit_sum_interval_longest(const struct exit_sum *sum)

@@ -37,7 +37,7 @@ struct exit_sum {
 /* has_totals: timing.total[], too. */
 void exit_sum_add(struct exit_sum *sum, const struct stats_item *stat, bool has_totals);
 struct cell exit_sum_rate(const struct exit_sum *sum);
-/* Of the last interval; absent when nothing was counted or timed. */
+/* Of the exits that ended in the last interval; absent when none did. */
 struct cell exit_sum_average(const struct exit_sum *sum);
 struct cell exit_sum_percentile(const struct exit_sum *sum, double share);
 struct cell exit_sum_hist(const struct exit_sum *sum);

@@ -63,18 +63,20 @@ static int choose_fields(const struct query *query, const struct facts *facts,
 	return err;
 }
 
-/* A row for each guest, even when nothing was counted for it. */
-static int init(struct owners *owners, struct view *view, const struct query *query,
-		const struct facts *facts)
+static int init(struct owners *owners, struct view *view, const struct facts *facts)
 {
 	const struct guest *guest;
 
-	if (owners_init(owners, view, guests_count(facts->guests) + 1) < 0)
+	if (owners_init(owners, view, guests_count(facts->guests) + GUESTS_ENDED) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; (guest = guests_at(facts->guests, i)); i++)
 		owners_add(owners, guest->id, -1)->of = guest;
-	if (query_is_of_ended(query, facts))
-		owners_add(owners, query->guest, -1);
+	for (size_t i = 0; (guest = guests_ended_at(facts->guests, i)); i++) {
+		struct owner *owner = owners_add(owners, guest->id, -1);
+
+		owner->of = guest;
+		owner->has_ended = true;
+	}
 	owners_end(owners);
 	return 0;
 }
@@ -163,7 +165,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 {
 	struct owners owners;
 
-	if (init(&owners, view, query, facts) < 0 || sum_up(&owners, query, facts) < 0)
+	if (init(&owners, view, facts) < 0 || sum_up(&owners, query, facts) < 0)
 		return -ENOMEM;
 	owners_absent(view, facts);
 	if (fields_have_exits(facts->fields) && !query->filter)
@@ -174,7 +176,8 @@ static int build(struct view *view, const struct query *query, const struct fact
 
 		if (query->guest != GUEST_ANY && owner->guest != query->guest)
 			continue;
-		if ((owner->of || owner->exits.total) &&
+		/* A running guest has a row even when nothing was counted for it. */
+		if (((owner->of && !owner->has_ended) || owner->exits.total) &&
 		    add_row(view, facts, &owners, owner) < 0)
 			return -ENOMEM;
 	}

@@ -9,7 +9,7 @@
 
 enum {
 	WHAT, ARGUMENT, TOTAL, DELTA, RATE, TIME_SHARE, TIME, MIN, AVERAGE, STDDEV, P50, P99,
-	CUR_LONGEST, LONGEST, GUEST, PID, HIST
+	CUR_LONGEST, LONGEST, GUEST, PID, HIST, ENDED
 };
 
 static const struct column columns[] = {
@@ -48,6 +48,8 @@ static const struct column columns[] = {
 		  CELL_COUNT, 7, COLUMN_MACHINE_ONLY | COLUMN_KEY },
 	[HIST] = { "hist", "Latency", "how many took how long, from 128 ns to 2 s",
 		   CELL_HIST, HIST_BUCKETS, COLUMN_SPARE(9) },
+	[ENDED] = { "ended", "Ended", "1: its guest has ended", CELL_COUNT, 5,
+		    COLUMN_MACHINE_ONLY },
 	{ 0 },
 };
 
@@ -117,7 +119,7 @@ static int add_row(struct view *view, const struct facts *facts, const struct gr
 		   const struct group *group)
 {
 	const struct field *field = fields_get(facts->fields, group->key.field);
-	const struct guest *guest = guests_by_id(facts->guests, group->key.guest);
+	const struct guest *guest = guests_find(facts->guests, group->key.guest);
 	const struct exit_sum *sum = &group->sum;
 	struct view_row *row = view_add(view);
 
@@ -125,10 +127,12 @@ static int add_row(struct view *view, const struct facts *facts, const struct gr
 		return -ENOMEM;
 	row->field = group->key.field;
 	row->guest = group->key.guest;
-	row->is_gone = !guest;
+	row->is_gone = !guest || guest->has_ended;
 	row->cells[WHAT] = cell_text(what_of(facts, field));
 	row->cells[ARGUMENT] = cell_text(field->label);
-	row->cells[GUEST] = cell_text(guest ? guest->name : "(ended)");
+	row->cells[GUEST] = cell_guest(guest);
+	if (row->is_gone)
+		row->cells[ENDED] = cell_count(1);
 	if (guest)
 		row->cells[PID] = cell_pid(guest->pid);
 	row->cells[TOTAL] = cell_count(sum->total);

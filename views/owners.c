@@ -128,9 +128,12 @@ struct view_row *owners_add_row(struct view *view, const struct owners *owners,
 		return NULL;
 	row->guest = owner->guest;
 	row->vcpu = owner->vcpu;
-	row->is_gone = !owner->of;
+	row->is_gone = !owner->of || owner->has_ended;
 	row->is_rest = owner->guest == STATS_ENDED;
-	row->cells[0] = cell_text(owner->of ? owner->of->name : "(ended)");
+	row->cells[0] = cell_guest(owner->of);
+	row->cells[0].has_ended = owner->of && row->is_gone;
+	if (row->is_gone)
+		row->cells[OWNER_ENDED] = cell_count(1);
 	fill_exits(row->cells, owner, owners->all.exits.total);
 	fill_split(row->cells, &owner->split);
 	if (owner->split.has & 1u << TIME_WHOLE)

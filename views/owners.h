@@ -3,8 +3,8 @@
  * owners - sums for each guest or vCPU: its exits, its time split, its costliest reason. The views
  * of guests and of vCPUs share them.
  *
- * There is an owner for each guest or vCPU of the inventory, one for an ended guest if the query is
- * about that guest, and one for all other ended guests, so that no total goes back.
+ * There is an owner for each guest or vCPU of the inventory, also if it ended not long ago, and one
+ * for all that ended before, so that no total goes back.
  */
 #ifndef KVMTOP_VIEWS_OWNERS_H
 #define KVMTOP_VIEWS_OWNERS_H
@@ -15,7 +15,8 @@
 struct owner {
 	uint32_t guest;
 	int32_t vcpu;
-	const struct guest *of; /* NULL: it has ended */
+	const struct guest *of; /* NULL: all guests that ended longer ago */
+	bool has_ended;
 	pid_t tid;		/* a vCPU's; 0: not known */
 	bool has_cpu;
 	uint64_t cpu;
@@ -33,12 +34,12 @@ struct owners {
 	struct owner all;
 };
 
-/* Makes room for nr owners and for the owner of all ended guests. 0 or -ENOMEM. */
+/* Makes room for nr owners and for the owner of all guests that ended longer ago. 0 or -ENOMEM. */
 int owners_init(struct owners *owners, struct view *view, size_t nr);
 struct owner *owners_add(struct owners *owners, uint32_t guest, int32_t vcpu);
-/* Adds the owner of all ended guests. owners_find() can be called from now on. */
+/* Adds the owner of all guests that ended longer ago. owners_find() can be called from now on. */
 void owners_end(struct owners *owners);
-/* The owner in the list; the owner of all ended guests if the list has no such owner. */
+/* The owner in the list; the owner of all that ended longer ago if the list has no such owner. */
 struct owner *owners_find(struct owners *owners, uint32_t guest, int32_t vcpu);
 
 /* Adds the cost of one reason that is not a halt. */
@@ -73,6 +74,7 @@ enum {
 	OWNER_TOP,
 	OWNER_TOP_SHARE,
 	OWNER_HISTORY,
+	OWNER_ENDED,
 };
 
 /*
@@ -107,6 +109,7 @@ enum {
 	[OWNER_TOP_SHARE] = { "top_percent", "Top%", "its share of the time of all but halts", \
 			      CELL_PERCENT, 5, COLUMN_SPARE(10) }, \
 	[OWNER_HISTORY] = { "history", "History", "the rate over the last samples", CELL_SPARK, \
-			    30, COLUMN_SPARE(13) }
+			    30, COLUMN_SPARE(13) }, \
+	[OWNER_ENDED] = { "ended", "Ended", "1: it has ended", CELL_COUNT, 5, COLUMN_MACHINE_ONLY }
 
 #endif

@@ -2,6 +2,7 @@
 /* The vCPUs view: a row for each vCPU, with its exits, its time split, its costliest reason. */
 #include <errno.h>
 
+#include "facts/key_sums.h"
 #include "views/owners.h"
 
 enum { GUEST, VCPU, TID, CPU };
@@ -27,58 +28,75 @@ static bool needs(const struct field *field)
 	return field->use == USE_EXIT || field->use == USE_TIME || field->use == USE_CPU;
 }
 
-/* The number of a guest's keys: the guest has at most as many vCPUs. */
-static size_t count_keys(const struct stats *stats, uint32_t guest)
+/*
+ * The vCPUs that have ended, also those of running guests: their keys are left. Keys of one vCPU
+ * follow each other. 0 or -ENOMEM.
+ */
+static int find_ended(const struct facts *facts, struct key_sums *ret_ended)
 {
-	size_t nr = 0;
+	struct key latest = { GUEST_ANY, -1, FIELD_ANY };
 
-	for (size_t i = 0; i < stats_count(stats); i++)
-		nr += stats_at(stats, i)->key.guest == guest;
-	return nr;
+	for (size_t i = 0; i < stats_count(facts->stats); i++) {
+		struct key key = stats_at(facts->stats, i)->key;
+
+		if (key.vcpu < 0 || (key.guest == latest.guest && key.vcpu == latest.vcpu))
+			continue;
+		key.field = FIELD_ANY;
+		latest = key;
+		if (!guest_vcpu(guests_by_id(facts->guests, key.guest), key.vcpu) &&
+		    guests_find(facts->guests, key.guest) && !key_sums_get(ret_ended, key))
+			return -ENOMEM;
+	}
+	return 0;
 }
 
-/* Adds the vCPUs of an ended guest, which are known from their keys only. */
-static void add_ended(struct owners *owners, const struct stats *stats, uint32_t guest)
+static void add_ended(struct owners *owners, const struct facts *facts,
+		      const struct key_sums *ended)
 {
-	size_t first = owners->nr;
+	for (size_t i = 0; i < ended->nr_slots; i++) {
+		const struct key *key = &ended->slots[i].key;
+		const struct vcpu *vcpu;
+		struct owner *owner;
 
-	for (size_t i = 0; i < stats_count(stats); i++) {
-		const struct key *key = &stats_at(stats, i)->key;
-		size_t at = first;
-
-		if (key->guest != guest)
+		if (key->field == FIELD_NONE)
 			continue;
-		while (at < owners->nr && owners->list[at].vcpu != key->vcpu)
-			at++;
-		if (at == owners->nr)
-			owners_add(owners, guest, key->vcpu);
+		owner = owners_add(owners, key->guest, key->vcpu);
+		owner->of = guests_find(facts->guests, key->guest);
+		owner->has_ended = true;
+		vcpu = guest_vcpu(owner->of, key->vcpu);
+		owner->tid = vcpu ? vcpu->tid : 0;
 	}
 }
 
-static int init(struct owners *owners, struct view *view, const struct query *query,
-		const struct facts *facts)
+static void add_running(struct owners *owners, const struct guest *guest)
 {
-	bool has_ended = query_is_of_ended(query, facts);
+	for (size_t i = 0; i < guest->nr_vcpus; i++) {
+		struct owner *owner = owners_add(owners, guest->id, guest->vcpus[i].index);
+
+		owner->of = guest;
+		owner->tid = guest->vcpus[i].tid;
+	}
+}
+
+static int init(struct owners *owners, struct view *view, const struct facts *facts)
+{
+	struct key_sums ended = { 0 };
 	const struct guest *guest;
-	size_t nr = has_ended ? count_keys(facts->stats, query->guest) : 0;
+	size_t nr = 0;
+	int err = find_ended(facts, &ended);
 
 	for (size_t i = 0; (guest = guests_at(facts->guests, i)); i++)
 		nr += guest->nr_vcpus;
-	if (owners_init(owners, view, nr) < 0)
-		return -ENOMEM;
-	for (size_t i = 0; (guest = guests_at(facts->guests, i)); i++) {
-		for (size_t j = 0; j < guest->nr_vcpus; j++) {
-			struct owner *owner = owners_add(owners, guest->id,
-							 guest->vcpus[j].index);
-
-			owner->of = guest;
-			owner->tid = guest->vcpus[j].tid;
-		}
+	if (!err)
+		err = owners_init(owners, view, nr + ended.nr);
+	for (size_t i = 0; !err && (guest = guests_at(facts->guests, i)); i++)
+		add_running(owners, guest);
+	if (!err) {
+		add_ended(owners, facts, &ended);
+		owners_end(owners);
 	}
-	if (has_ended)
-		add_ended(owners, facts->stats, query->guest);
-	owners_end(owners);
-	return 0;
+	key_sums_release(&ended);
+	return err;
 }
 
 /* The fields that are counted as exits, and the reasons that may be the costliest. */
@@ -137,7 +155,7 @@ static void add_stats(struct owners *owners, const struct chosen *chosen,
 			continue;
 		owner = owners_find(owners, stat->key.guest, stat->key.vcpu);
 		if (field->use == USE_CPU) {
-			owner->has_cpu = owner->of != NULL;
+			owner->has_cpu = owner->of && !owner->has_ended;
 			owner->cpu = stat->total;
 		}
 		if (field->use == USE_TIME)
@@ -182,7 +200,8 @@ static bool is_shown(const struct query *query, const struct owner *owner)
 {
 	struct key key = { owner->guest, owner->vcpu, FIELD_NONE };
 
-	return query_has_key(query, &key) && (owner->of || owner->exits.total);
+	return query_has_key(query, &key) &&
+	       ((owner->of && !owner->has_ended) || owner->exits.total);
 }
 
 static int build(struct view *view, const struct query *query, const struct facts *facts)
@@ -194,7 +213,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 	/* Without times of exits there are no rows: the caller says why. */
 	if (!fields_have_exits(facts->fields))
 		return 0;
-	if (init(&owners, view, query, facts) < 0 || sum_up(&owners, query, facts) < 0)
+	if (init(&owners, view, facts) < 0 || sum_up(&owners, query, facts) < 0)
 		return -ENOMEM;
 	owners_total(&owners, view, query->guest);
 	owners_absent(view, facts);

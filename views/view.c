@@ -164,25 +164,33 @@ void *view_scratch(struct view *view, size_t size)
 	return scratch ? memset(scratch, 0, size) : NULL;
 }
 
+struct cell cell_guest(const struct guest *guest)
+{
+	struct cell cell = cell_text(guest ? guest->name : "(ended)");
+
+	cell.has_ended = guest && guest->has_ended;
+	return cell;
+}
+
 struct cell cell_percent(uint64_t part, uint64_t whole)
 {
 	if (!whole)
 		return cell_none();
-	return (struct cell){ CELL_PERCENT, { .number = (double)part * 100 / (double)whole } };
+	return (struct cell){ .type = CELL_PERCENT, .number = (double)part * 100 / (double)whole };
 }
 
 struct cell cell_rate(const struct stat_sum *sum)
 {
 	if (!sum->has_rate)
 		return cell_none();
-	return (struct cell){ CELL_RATE, { .number = sum->rate_per_s } };
+	return (struct cell){ .type = CELL_RATE, .number = sum->rate_per_s };
 }
 
 struct cell cell_spark(const struct stat_sum *sum)
 {
 	if (!sum->nr)
 		return cell_none();
-	return (struct cell){ CELL_SPARK, { .spark = sum->history } };
+	return (struct cell){ .type = CELL_SPARK, .spark = sum->history };
 }
 
 int cell_compare(const struct cell *a, const struct cell *b)
@@ -218,4 +226,20 @@ void view_release(struct view *view)
 	free(view->rows);
 	free(view->scratch);
 	*view = (struct view){ 0 };
+}
+
+void view_drop_ended(struct view *view)
+{
+	int delta = view_column_by_id(view->type, "delta");
+	size_t kept = 0;
+
+	for (size_t i = 0; delta >= 0 && i < view->nr_rows; i++) {
+		const struct view_row *row = &view->rows[i];
+		const struct cell *cell = &row->cells[delta];
+
+		if (!row->is_gone || (cell->type != CELL_NONE && cell->count))
+			view->rows[kept++] = *row;
+	}
+	if (delta >= 0)
+		view->nr_rows = kept;
 }

@@ -50,6 +50,7 @@ struct cell {
 		const uint64_t *hist;
 		const double *split; /* SPLIT_PARTS */
 	};
+	bool has_ended; /* what a CELL_TEXT names: a person is told so, a program by a column */
 };
 
 enum {
@@ -173,27 +174,30 @@ void *view_scratch_grow(struct view *view, size_t size);
 
 static inline struct cell cell_text(const char *text)
 {
-	return (struct cell){ CELL_TEXT, { .text = text } };
+	return (struct cell){ .type = CELL_TEXT, .text = text };
 }
 
 static inline struct cell cell_count(uint64_t count)
 {
-	return (struct cell){ CELL_COUNT, { .count = count } };
+	return (struct cell){ .type = CELL_COUNT, .count = count };
 }
 
 static inline struct cell cell_pid(pid_t pid) /* absent when it is 0: not known */
 {
-	return (struct cell){ pid ? CELL_COUNT : CELL_NONE, { .count = (uint64_t)pid } };
+	return (struct cell){ .type = pid ? CELL_COUNT : CELL_NONE, .count = (uint64_t)pid };
 }
+
+/* A guest's name. NULL: all guests that ended longer ago. */
+struct cell cell_guest(const struct guest *guest);
 
 static inline struct cell cell_none(void)
 {
-	return (struct cell){ CELL_NONE, { 0 } };
+	return (struct cell){ .type = CELL_NONE };
 }
 
 static inline struct cell cell_ns(uint64_t ns)
 {
-	return (struct cell){ CELL_NS, { .ns = ns } };
+	return (struct cell){ .type = CELL_NS, .ns = ns };
 }
 
 static inline bool view_has_column(const struct view *view, size_t column)
@@ -212,5 +216,11 @@ int view_column_by_id(const struct view_type *type, const char *id);
 /* The same for a user's text: 0, or -EINVAL with why, which lists the ids. */
 int view_column_find(const struct view_type *type, const char *id, bool is_recording,
 		     size_t *ret_column, struct why *why);
+
+/*
+ * For a log: drops the rows of guests and vCPUs that have ended and did nothing in the last
+ * interval. An earlier sample has the same rows.
+ */
+void view_drop_ended(struct view *view);
 
 #endif

@@ -144,6 +144,7 @@ static __always_inline __u32 begin_record(__u32 vcpu)
 	thread->vcpu = vcpu;
 	thread->number = i;
 	thread->first_ns = bpf_ktime_get_ns();
+	bpf_get_current_comm(thread->comm, sizeof(thread->comm));
 	thread->pid_tgid = pid_tgid;
 	thread->tid = (__u32)pid_tgid; /* last: with a tid the record is in use */
 	return i + 1;

@@ -14,12 +14,6 @@ struct exits_packed {
 	struct exits_cell cells[]; /* the used ones, in their order */
 };
 
-/* The exit that is open. */
-struct open_exit {
-	uint32_t cell[EXITS_REASONS]; /* by enum exit_kind */
-	uint64_t since_ns[EXITS_REASONS];
-};
-
 static bool is_used(const struct exits_record *record, uint32_t cell)
 {
 	return record->used[cell / 64] & UINT64_C(1) << cell % 64;
@@ -35,66 +29,58 @@ static void copy_cells(struct exits_record *to, const volatile struct exits_thre
 		       sizeof(to->cells[i]));
 }
 
+static uint64_t load(const volatile __u64 *from)
+{
+	return __atomic_load_n(from, __ATOMIC_ACQUIRE);
+}
+
 /*
  * The program clears open_since and user_since before it adds a time to its cell: if they have not
  * changed meanwhile, no time is both open and in a cell. If they change in each try, the thread is
  * busy with short exits, and an open one matters little.
  */
-static void copy(struct exits_record *to, const volatile struct exits_thread *from,
-		 struct open_exit *open)
+static void copy(struct exits_record *to, const volatile struct exits_thread *from)
 {
+	struct exits_open *exit = &to->open[EXITS_VMEXIT], *user = &to->open[EXITS_USERSPACE];
+
 	for (int i = 0; i < READ_TRIES; i++) {
-		open->since_ns[EXITS_VMEXIT] = __atomic_load_n(&from->open_since, __ATOMIC_ACQUIRE);
-		open->since_ns[EXITS_USERSPACE] =
-			__atomic_load_n(&from->user_since, __ATOMIC_ACQUIRE);
-		open->cell[EXITS_VMEXIT] = from->open_cell % EXITS_CELLS;
-		open->cell[EXITS_USERSPACE] = from->user_cell % EXITS_CELLS;
+		*exit = (struct exits_open){ .since_ns = load(&from->open_since) };
+		*user = (struct exits_open){ .since_ns = load(&from->user_since) };
+		exit->cell = from->open_cell % EXITS_CELLS;
+		user->cell = from->user_cell % EXITS_CELLS;
 		copy_cells(to, from);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (open->since_ns[EXITS_VMEXIT] == from->open_since &&
-		    open->since_ns[EXITS_USERSPACE] == from->user_since)
+		if (exit->since_ns == from->open_since && user->since_ns == from->user_since)
 			break;
-		open->since_ns[EXITS_VMEXIT] = 0;
+		exit->since_ns = 0;
 	}
 	/* User space has time only within an exit. */
-	if (!open->since_ns[EXITS_VMEXIT])
-		open->since_ns[EXITS_USERSPACE] = 0;
-}
-
-static void add_open(struct exits_record *to, const struct open_exit *open, uint64_t now_ns)
-{
-	for (int i = 0; i < EXITS_REASONS; i++) {
-		if (open->since_ns[i] && open->since_ns[i] < now_ns && is_used(to, open->cell[i]))
-			to->cells[open->cell[i]].time_ns += now_ns - open->since_ns[i];
-	}
-}
-
-static void hold(struct exits_record *record, struct exits_held *held,
-		 const struct open_exit *open)
-{
-	for (int i = 0; i < EXITS_REASONS; i++) {
-		struct exits_cell *cell = &record->cells[held->cell[i]];
-
-		if (held->time_ns[i] && cell->time_ns < held->time_ns[i])
-			cell->time_ns = held->time_ns[i];
-	}
-	for (int i = 0; i < EXITS_REASONS; i++) {
-		held->cell[i] = open->cell[i];
-		held->time_ns[i] = is_used(record, open->cell[i]) ?
-					   record->cells[open->cell[i]].time_ns : 0;
-	}
+	if (!exit->since_ns)
+		user->since_ns = 0;
 }
 
 void exits_record_read(struct exits_record *record, const volatile struct exits_thread *thread,
-		       uint64_t now_ns, struct exits_held *held)
+		       uint64_t now_ns)
 {
 	uint64_t first_ns = thread->first_ns;
-	struct open_exit open;
 
-	copy(record, thread, &open);
+	copy(record, thread);
 	record->whole_ns = now_ns > first_ns ? now_ns - first_ns : 0;
-	add_open(record, &open, now_ns);
-	hold(record, held, &open);
+	for (int i = 0; i < EXITS_REASONS; i++) {
+		struct exits_open *open = &record->open[i];
+
+		if (open->since_ns && open->since_ns < now_ns && is_used(record, open->cell))
+			open->time_ns = now_ns - open->since_ns;
+	}
+}
+
+void exits_record_end(struct exits_record *record, const volatile struct exits_thread *thread)
+{
+	uint64_t last_ns = thread->open_since, first_ns = thread->first_ns;
+
+	if (record->whole_ns && last_ns > first_ns)
+		record->whole_ns = last_ns - first_ns;
+	memset(record->open, 0, sizeof(record->open));
 }
 
 void exits_cell_add(struct exits_cell *to, const struct exits_cell *from)
@@ -121,6 +107,10 @@ void exits_record_add(struct exits_record *to, const struct exits_record *from)
 	for (unsigned int i = exits_record_next(from, 0); i < EXITS_CELLS;
 	     i = exits_record_next(from, i + 1))
 		join_cell(to, i, &from->cells[i]);
+	for (int i = 0; i < EXITS_REASONS; i++) {
+		if (from->open[i].time_ns)
+			to->open[i] = from->open[i];
+	}
 	to->whole_ns += from->whole_ns;
 }
 

@@ -14,17 +14,18 @@
 
 _Static_assert(EXITS_BUCKETS == HIST_BUCKETS, "a cell's buckets are copied into struct timing");
 
+/* An exit that has not ended: its cell has counted it, and has not its time. */
+struct exits_open {
+	uint32_t cell;
+	uint64_t since_ns, time_ns; /* until now; 0: no exit is open */
+};
+
 /* The counts of one thread, or the sum of several. Cells that are not used are undefined. */
 struct exits_record {
 	uint64_t used[EXITS_CELLS / 64]; /* a bit for each cell */
 	uint64_t whole_ns; /* time since the first exit; 0: not timed */
+	struct exits_open open[EXITS_REASONS]; /* by enum exit_kind; of a sum, one that is open */
 	struct exits_cell cells[EXITS_CELLS];
-};
-
-/* Of a thread's latest reading, the time of the cells with an open exit; 0: none was open. */
-struct exits_held {
-	uint32_t cell[EXITS_REASONS]; /* by enum exit_kind */
-	uint64_t time_ns[EXITS_REASONS];
 };
 
 /* A record with only the cells that are used: with 20 reasons a sixth of the size. */
@@ -42,13 +43,15 @@ static inline unsigned int exits_record_next(const struct exits_record *record, 
 	return EXITS_CELLS;
 }
 
-/*
- * Reads a thread's record as it was at one moment. The time of an open exit counts up to now_ns; 0:
- * there are no times. held: the caller keeps it for the thread from one reading to the next, so
- * that the time of an exit that was open never goes back.
- */
+/* Reads a thread's record as it was at one moment. now_ns: the time now; 0: there are no times. */
 void exits_record_read(struct exits_record *record, const volatile struct exits_thread *thread,
-		       uint64_t now_ns, struct exits_held *held);
+		       uint64_t now_ns);
+
+/*
+ * The thread of the record has ended, within its last exit: its time ends where this exit began,
+ * and the exit stays without a time.
+ */
+void exits_record_end(struct exits_record *record, const volatile struct exits_thread *thread);
 
 void exits_record_add(struct exits_record *to, const struct exits_record *from);
 void exits_record_add_packed(struct exits_record *to, const struct exits_packed *from);

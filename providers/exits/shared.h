@@ -64,7 +64,8 @@ struct exits_thread {
 	__u32 has_argument;
 	__u32 cpu; /* where its latest exit was */
 	__u64 pid_tgid; /* as bpf_get_current_pid_tgid() returns it */
-	__u64 unused_too[3];
+	char comm[16]; /* its name when it was first seen */
+	__u64 unused_too;
 	struct exits_cell cells[EXITS_CELLS];
 };
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -22,7 +23,6 @@ struct watched_thread {
 	bool is_listed; /* the inventory has it as a vCPU's thread, and shows when it ends */
 	enum fate fate;
 	struct exits_packed *base; /* its counts for other vCPUs before; NULL: none */
-	struct exits_held held;
 	int schedstat; /* -1: not open */
 	uint64_t wait_ns, base_wait_ns;
 };
@@ -131,52 +131,77 @@ void exits_threads_begin(struct exits_threads *threads, uint64_t now_ns, bool ha
 	exits_vcpus_begin(threads->vcpus);
 }
 
+static bool is_alive(const volatile struct exits_thread *record)
+{
+	return syscall(SYS_tgkill, record->tgid, record->tid, 0) == 0 || errno != ESRCH;
+}
+
+/* The guest of a thread that the inventory does not know, or knows no more. */
+static const struct guest *meet(const struct exits_threads *threads,
+				const volatile struct exits_thread *record)
+{
+	struct vcpu_thread thread = {
+		.pid = (pid_t)record->tgid,
+		.tid = (pid_t)record->tid,
+		.vcpu = record->vcpu == EXITS_NO_VCPU ? -1 : (int32_t)record->vcpu,
+		.first_ns = record->first_ns,
+		.has_ended = !is_alive(record),
+	};
+	char comm[sizeof(record->comm) + 1] = "";
+
+	memcpy(comm, (const void *)(uintptr_t)record->comm, sizeof(record->comm));
+	thread.comm = comm;
+	return guests_find(threads->config.guests,
+			   guests_meet(threads->config.guests, &thread, threads->now_ns));
+}
+
 /* The vCPU by the inventory, or, if that does not know the thread, by the event's vcpu_id. */
-static struct exits_vcpu_id identify(const struct exits_threads *threads,
+static struct exits_vcpu_id identify(const struct guest *guest,
 				     const volatile struct exits_thread *record,
 				     bool *ret_is_listed)
 {
-	const struct guest *guest = guests_by_pid(threads->config.guests, (pid_t)record->tgid);
-	struct exits_vcpu_id id = { GUEST_ANY, -1 };
+	const struct vcpu *vcpu = guest_vcpu_by_tid(guest, (pid_t)record->tid);
+	struct exits_vcpu_id id = { guest->id, -1 };
 
-	*ret_is_listed = false;
-	if (!guest)
-		return id;
-	id.guest = guest->id;
-	for (size_t i = 0; i < guest->nr_vcpus; i++) {
-		if (guest->vcpus[i].tid != (pid_t)record->tid)
-			continue;
-		id.index = guest->vcpus[i].index;
-		*ret_is_listed = true;
-	}
-	if (id.index < 0 && record->vcpu != EXITS_NO_VCPU)
+	*ret_is_listed = vcpu && !guest->has_ended;
+	if (vcpu)
+		id.index = vcpu->index;
+	else if (record->vcpu != EXITS_NO_VCPU)
 		id.index = (int32_t)record->vcpu;
 	return id;
 }
 
 /*
  * Whether the thread runs another vCPU now. A thread that the inventory no longer has as a vCPU's
- * (index -1), because another thread runs its vCPU now, keeps the vCPU it had.
+ * (index -1), because another thread runs its vCPU now, keeps the vCPU it had; so does the thread
+ * of a guest that has ended.
  */
-static bool runs_another(const struct watched_thread *thread, struct exits_vcpu_id id)
+static bool runs_another(const struct exits_threads *threads, struct watched_thread *thread,
+			 const volatile struct exits_thread *record)
 {
-	struct exits_vcpu_id known = exits_vcpu_id(thread->vcpu);
+	const struct guest *guest = guests_by_pid(threads->config.guests, (pid_t)record->tgid);
+	struct exits_vcpu_id known = exits_vcpu_id(thread->vcpu), id;
 
+	if (!guest)
+		return false;
+	id = identify(guest, record, &thread->is_listed);
 	if (id.guest == known.guest)
 		return id.index != known.index && id.index >= 0;
 	return true;
 }
 
-static bool is_alive(const volatile struct exits_thread *record)
-{
-	return syscall(SYS_tgkill, record->tgid, record->tid, 0) == 0 || errno != ESRCH;
-}
-
 static int find_vcpu(struct exits_threads *threads, struct watched_thread *thread,
 		     const volatile struct exits_thread *record)
 {
-	thread->vcpu = exits_vcpus_get(threads->vcpus,
-				       identify(threads, record, &thread->is_listed));
+	const struct guest *guest = guests_by_pid(threads->config.guests, (pid_t)record->tgid);
+	struct exits_vcpu_id id = { GUEST_ANY, -1 };
+
+	if (!guest)
+		guest = meet(threads, record);
+	thread->is_listed = false;
+	if (guest)
+		id = identify(guest, record, &thread->is_listed);
+	thread->vcpu = exits_vcpus_get(threads->vcpus, id);
 	if (!thread->vcpu)
 		return -ENOMEM;
 	exits_vcpu_hold(thread->vcpu);
@@ -197,8 +222,7 @@ static int update_thread(struct exits_threads *threads, struct watched_thread *t
 		return err;
 	if (!is_alive(record))
 		thread->fate = ENDS;
-	else if (threads->is_stale &&
-		 runs_another(thread, identify(threads, record, &thread->is_listed)))
+	else if (threads->is_stale && runs_another(threads, thread, record))
 		thread->fate = MOVES;
 	return 0;
 }
@@ -279,7 +303,9 @@ int exits_threads_take(struct exits_threads *threads, const volatile struct exit
 	err = update_thread(threads, thread, record);
 	if (err)
 		return err;
-	exits_record_read(&now, record, now_ns, &thread->held);
+	exits_record_read(&now, record, now_ns);
+	if (thread->fate == ENDS)
+		exits_record_end(&now, record);
 	if (thread->fate == STAYS)
 		exits_vcpu_set_cpu(thread->vcpu, record->cpu);
 	else

@@ -23,7 +23,7 @@ struct exits_threads;
 
 struct exits_threads_config {
 	const struct env *env;
-	const struct guests *guests;
+	struct guests *guests;
 	struct exits_names *names;
 	const struct fields *fields;
 	const struct exits_code *codes; /* EXITS_CELLS of them */

@@ -274,14 +274,19 @@ static int add_cells(struct exits_vcpus *vcpus, const struct output *out,
 	return err;
 }
 
-static void split_time(const struct exits_vcpu *vcpu, const struct sums *sums,
-		       uint64_t *ret_parts)
+/* What is open takes the vCPU's time, too. */
+static void split_time(const struct exits_vcpus *vcpus, const struct exits_vcpu *vcpu,
+		       const struct sums *sums, uint64_t *ret_parts)
 {
 	struct exits_time time;
 
 	for (int kind = 0; kind < EXITS_REASONS; kind++) {
-		time.ns[kind] = sums->by_kind[kind].time_ns;
+		const struct exits_open *open = &vcpu->now->open[kind];
+
+		time.ns[kind] = sums->by_kind[kind].time_ns + open->time_ns;
 		time.idle_ns[kind] = sums->idle_ns[kind];
+		if (vcpus->cells[open->cell].is_idle)
+			time.idle_ns[kind] += open->time_ns;
 	}
 	exit_fields_split(vcpu->now->whole_ns, &time, ret_parts);
 	ret_parts[TIME_WAIT] = vcpu->wait_ns;
@@ -293,7 +298,7 @@ static int add_times(const struct exits_vcpus *vcpus, const struct output *out,
 	uint64_t parts[TIME_PARTS];
 	int err = 0;
 
-	split_time(vcpu, sums, parts);
+	split_time(vcpus, vcpu, sums, parts);
 	for (int i = 0; i < TIME_PARTS && !err; i++) {
 		struct key key = { vcpu->id.guest, vcpu->id.index,
 				   exits_names_time(vcpus->config.names, (enum time_part)i) };

@@ -60,9 +60,9 @@ screen_wait '^ web1 '
 sleep 0.3
 leave 112
 screen_has ' 1 guest ' "a guest ends"
-shows Enter '^web1 has ended: choose another row' "Enter does not open another one"
-screen_has '\[2 Guests\]' "and stays where it is"
-shows 'Up Up Enter' '\[3 vCPUs\].* db1 ' "after an arrow it opens what is selected"
+screen_has '^ web1 \(ended\) +112 ' "and keeps its row"
+shows Enter '\[3 vCPUs\].* web1 .*DEAD' "which Enter opens"
+shows 'BSpace Home Enter' '\[3 vCPUs\].* db1 ' "as it opens the others"
 screen_keys q
 
 # ---- the guest that is looked at ends
@@ -79,13 +79,13 @@ leave 112
 screen_has ' web1 .*is DEAD$' "which ends"
 screen_has '^ npf +[0-9,]+ +0 ' "its exits keep their totals, and their rates are 0"
 check "they do not go back" test "$(total_of npf)" -ge "${total:-1}"
-shows 3 '^ \(ended\) +0 .* 0 ' "so do its vCPUs"
+shows 3 '^ web1 \(ended\) +0 +122 .* 0 ' "so do its vCPUs"
 screen_keys q
 copy_amd
 look "$TMP/amd" -s 0.1 --view guests -g web1
 leave 112
 screen_has 'is DEAD$' "a guest that was asked for ends"
-screen_has '^ \(ended\) ' "its row stays"
+screen_has '^ web1 \(ended\) ' "its row stays"
 shows 'r' '^ web1 has ended; c shows all guests' "until its totals are reset"
 shows c '^ db1 ' "c shows the others"
 screen_keys q
@@ -246,8 +246,8 @@ screen_wait '^ IO +[1-9][0-9,]* +[1-9]'
 stop "$victim" KILL
 screen_has ' victim › vCPU [01] \(DEAD\)$' "it ends"
 screen_has '^ IO +[1-9][0-9,]* +0 ' "and its exits keep their totals"
-shows 'BSpace' '^ \(ended\) +0 .* [1-9][0-9,]* ' "so do its vCPUs"
+shows 'BSpace' '^ victim \(ended\) +0 .* [1-9][0-9,]* ' "so do its vCPUs"
 shows 'BSpace' '^ other ' "Backspace goes back to the guests"
-shows Enter '^victim has ended' "where it cannot be opened any more"
+shows Enter '\[3 vCPUs\].* victim .*DEAD' "where it can be opened again"
 
 done_testing

@@ -146,25 +146,40 @@ done
 
 # ---- a guest that ends while we look
 
-ending() {
-	exits_begin
-	guest "ending$1" --pio 321
-	ready "ending$1"
-	go "ending$1"
-	went "ending$1"
-	sleep 1.2 # it is seen before it ends
-	stop "$GUEST"
-	sleep 1.2
-	exits_end
-}
+exits_begin
+guest ending --pio 321
+ready ending
+go ending
+went ending
+sleep 1.2 # it is seen before it ends
+stop "$GUEST"
+sleep 1.2
+exits_end
+is "$(sum_of total pid "$GUEST" reason IO)" 321 "what a guest counted that ended is its own"
+is "$(sum_of total guest ending reason IO)" 321 "by its name"
+is "$(sum_of ended pid "$GUEST" reason IO)" 1 "and is marked"
 
-# Others' guests may end meanwhile.
-for try in 1 2 3; do
-	ending $try
-	[ "$(sum_of total guest "(ended)" reason IO)" != 321 ] || break
-	disturbed "a guest that ends" $try 3
+# ---- guests that come and go unseen
+
+exits_begin
+pids=
+for i in 1 2 3 4 5; do
+	"$HELPERS/miniguest" --name "brief$i" --pio $((100 + i)) --rounds 1 >/dev/null 2>&1 &
+	pids="$pids $!"
 done
-is "$(sum_of total guest "(ended)" reason IO)" 321 "what a guest counted that ended is there once"
+for pid in $pids; do
+	wait "$pid"
+done
+sleep 1.2
+exits_end
+wrong=
+i=0
+for pid in $pids; do
+	i=$((i + 1))
+	got=$(sum_of total pid "$pid" reason IO)
+	[ "$got" = $((100 + i)) ] || wrong="$wrong $got, not $((100 + i));"
+done
+is "$wrong" "" "5 guests that end before they are looked for: each has its row and its number"
 
 # ---- more threads than there are records for
 

@@ -126,7 +126,7 @@ static const char *const compared[] = { "rate", "avg_ns", "p99_ns", "time_percen
 static bool number_of(const struct report_side *side, const struct view_row *row, const char *id,
 		      double *ret_number)
 {
-	const struct cell *cell = row ? cell_of(row, id) : &(struct cell){ CELL_NONE, { 0 } };
+	const struct cell *cell = row ? cell_of(row, id) : &(struct cell){ .type = CELL_NONE };
 
 	switch (cell->type) {
 	case CELL_RATE:

@@ -65,7 +65,8 @@ static int longest_text(const struct screen *screen, size_t i, int title)
 		return 0;
 	for (size_t at = 0; at < view->nr_rows; at++) {
 		const struct view_row *row = &view->rows[at];
-		int width = format_width(screen_text_of(screen, row, i));
+		char buf[SCREEN_TEXT_SIZE];
+		int width = format_width(screen_text_of(screen, row, i, buf, sizeof(buf)));
 
 		width += !i && row->depth ? SCREEN_BRANCH : 0;
 		longest = width > longest ? width : longest;

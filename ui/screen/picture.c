@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ui/numbers.h"
 #include "ui/screen/picture.h"
 
 const struct key_help screen_keys[] = {
@@ -85,13 +86,13 @@ const char *screen_title_of(const struct view *view, size_t column)
 	return view->type->columns[column].title;
 }
 
-const char *screen_text_of(const struct screen *screen, const struct view_row *row, size_t column)
+const char *screen_text_of(const struct screen *screen, const struct view_row *row, size_t column,
+			   char *buf, size_t size)
 {
-	const struct cell *cell = &row->cells[column];
-
 	if (!column && row->depth && row->field != FIELD_NONE)
 		return fields_get(screen->facts->fields, row->field)->label;
-	return cell->type == CELL_TEXT ? cell->text : "-";
+	format_cell(buf, size, &row->cells[column], (int)size, false);
+	return buf;
 }
 
 int words_that_fit(const char *text, int width)

@@ -106,8 +106,10 @@ const char *screen_title_of(const struct view *view, size_t column);
 
 #define SCREEN_BRANCH 3 /* columns of the sign before a child's name */
 
-/* The text of a cell. A child's name is its label: "HLT" below kvm_exit. */
-const char *screen_text_of(const struct screen *screen, const struct view_row *row, size_t column);
+/* The text of a cell, which may be in buf. A child's name is its label: "HLT" below kvm_exit. */
+const char *screen_text_of(const struct screen *screen, const struct view_row *row, size_t column,
+			   char *buf, size_t size);
+#define SCREEN_TEXT_SIZE 512
 
 /* How many bytes of the text go on one line: whole words, or width bytes of a longer word. */
 int words_that_fit(const char *text, int width);

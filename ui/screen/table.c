@@ -104,10 +104,10 @@ static const char *root_sign(const struct screen *screen, const struct view_row 
 /* Names are cut in the middle: names of one kind begin alike. */
 static void put_text(const struct painter *painter, int col, int width, size_t column)
 {
-	char text[512];
+	char buf[SCREEN_TEXT_SIZE], text[SCREEN_TEXT_SIZE];
 
 	format_middle(text, sizeof(text),
-		      screen_text_of(painter->screen, painter->item, column),
+		      screen_text_of(painter->screen, painter->item, column, buf, sizeof(buf)),
 		      width > 0 ? width : 0, painter->screen->is_utf8);
 	grid_put(painter->grid, painter->row, col, painter->style, text);
 }

@@ -91,10 +91,10 @@ static void choose_notice(struct tui *tui)
 static void describe_guest(struct tui *tui)
 {
 	const struct guests *guests = tui->facts.guests;
-	const struct guest *guest = guests_by_id(guests, tui->query->guest);
+	const struct guest *guest = guests_find(guests, tui->query->guest);
 	struct screen *screen = &tui->screen;
 
-	screen->is_guest_dead = tui->query->guest != GUEST_ANY && !guest;
+	screen->is_guest_dead = tui->query->guest != GUEST_ANY && (!guest || guest->has_ended);
 	if (tui->query->guest == GUEST_ANY)
 		screen->guest[0] = '\0';
 	if (!guest)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From the BPF program's records to rows: whose, called what, and never back. */
+/* From the BPF program's records to rows: of which vCPU, of which name, and never back. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -329,31 +329,29 @@ static void test_counts_and_times(void **state)
 	assert_int_equal(timing_of(w, row_of(w, w->guest, 0, "vmexit(MSR_WRITE)"))->hist[3], 10);
 }
 
-/* perf kvm stat live charges a long halt to the one interval in which it ends. */
+/* The time of a vCPU goes on while it halts; the halt has a time of its own when it ends. */
 static void test_long_halt_is_in_every_sample(void **state)
 {
 	struct world *w = *state;
 	struct exits_thread *record = begin(w, 0, false);
-	uint64_t before = 0;
 
 	happened(record, CELL_HLT, 1, 0);
 	record->open_cell = CELL_HLT;
 	record->open_since = SECOND;
 	for (uint64_t now = 3 * SECOND / 2; now <= 3 * SECOND; now += SECOND / 2) {
 		take_sample(w, now);
-		assert_int_equal(time_of(w, "vmexit(HLT)") - before, SECOND / 2);
 		assert_int_equal(count_of(w, "time(halt)"), now - SECOND);
 		assert_int_equal(count_of(w, "vmexit(HLT)"), 1);
-		before = time_of(w, "vmexit(HLT)");
+		assert_int_equal(time_of(w, "vmexit(HLT)"), 0);
 	}
-	/* It ends: what was shown of it is not counted again. */
 	record->open_since = 0;
 	happened(record, CELL_HLT, 0, 2 * SECOND + 10);
 	take_sample(w, 7 * SECOND / 2);
 	assert_int_equal(time_of(w, "vmexit(HLT)"), 2 * SECOND + 10);
+	assert_int_equal(count_of(w, "time(halt)"), 2 * SECOND + 10);
 }
 
-/* An exit that is seen open and then shorter than shown: the sample after it does not go back. */
+/* An exit that is seen open and then shorter than shown: the time of the vCPU does not go back. */
 static void test_never_back(void **state)
 {
 	struct world *w = *state;
@@ -363,14 +361,15 @@ static void test_never_back(void **state)
 	record->open_cell = CELL_MSR;
 	record->open_since = SECOND;
 	take_sample(w, SECOND + 1000);
-	assert_int_equal(time_of(w, "vmexit(MSR_WRITE)"), 1000);
+	assert_int_equal(time_of(w, "vmexit(MSR_WRITE)"), 0);
+	assert_int_equal(count_of(w, "time(kvm)"), 1000);
 	record->open_since = 0;
 	take_sample(w, SECOND + 2000);
-	assert_int_equal(time_of(w, "vmexit(MSR_WRITE)"), 1000);
-	assert_true(count_of(w, "time(kvm)") >= 1000);
+	assert_int_equal(count_of(w, "time(kvm)"), 1000);
 	happened(record, CELL_MSR, 0, 1500);
 	take_sample(w, SECOND + 3000);
 	assert_int_equal(time_of(w, "vmexit(MSR_WRITE)"), 1500);
+	assert_int_equal(count_of(w, "time(kvm)"), 1500);
 }
 
 static void test_user_space_within_an_exit(void **state)
@@ -416,17 +415,17 @@ static void test_user_space_never_back(void **state)
 	record->user_cell = CELL_IO;
 	record->user_since = SECOND + 300;
 	take_sample(w, SECOND + 1000);
-	assert_int_equal(time_of(w, "userspace(IO)"), 700);
+	assert_int_equal(count_of(w, "time(user)"), 700);
 	record->open_since = 0;
 	take_sample(w, SECOND + 1001);
-	assert_int_equal(time_of(w, "userspace(IO)"), 700);
-	assert_int_equal(time_of(w, "vmexit(MSR_WRITE)"), 1000);
+	assert_int_equal(count_of(w, "time(user)"), 700);
+	assert_int_equal(time_of(w, "userspace(IO)"), 0);
 	record->user_since = 0;
 	happened(record, CELL_IO, 0, 750);
 	happened(record, CELL_MSR, 0, 1050);
 	take_sample(w, SECOND + 2000);
+	assert_int_equal(count_of(w, "time(user)"), 750);
 	assert_int_equal(time_of(w, "userspace(IO)"), 750);
-	assert_int_equal(time_of(w, "vmexit(MSR_WRITE)"), 1050);
 }
 
 /* A vCPU that halts is kicked, and halts on without an entry: the parts are the whole. */
@@ -489,7 +488,7 @@ static void test_thread_is_replaced(void **state)
 	assert_int_equal(count_of(w, "vmexit"), 18);
 }
 
-/* Its last exits are the guest's, and nobody else's; then the rows end. */
+/* Its last exits are the guest's; then the rows end. */
 static void test_guest_ends(void **state)
 {
 	struct world *w = *state;
@@ -509,7 +508,7 @@ static void test_guest_ends(void **state)
 	assert_int_equal(count_of_all(w, "vmexit(MSR_WRITE)"), 0);
 }
 
-/* A process that lives on without its VM: only what its threads do then is nobody's. */
+/* What a process does that lives on without its VM is the ended guest's, too. */
 static void test_thread_survives_its_guest(void **state)
 {
 	struct world *w = *state;
@@ -521,12 +520,36 @@ static void test_thread_survives_its_guest(void **state)
 	parent_is_none(w, 3 * SECOND);
 	happened(record, CELL_MSR, 5, 50);
 	assert_int_equal(take_sample(w, 3 * SECOND), 0);
-	assert_int_equal(row_of(w, guest, 0, "vmexit(MSR_WRITE)")->count, 15);
-	assert_int_equal(count_of_all(w, "vmexit(MSR_WRITE)"), 15);
 	happened(record, CELL_MSR, 2, 20);
 	take_sample(w, 4 * SECOND);
-	assert_int_equal(row_of(w, GUEST_ANY, -1, "vmexit(MSR_WRITE)")->count, 2);
-	assert_int_equal(count_of_all(w, "vmexit(MSR_WRITE)"), 2);
+	assert_int_equal(row_of(w, guest, 0, "vmexit(MSR_WRITE)")->count, 17);
+	assert_int_equal(count_of_all(w, "vmexit(MSR_WRITE)"), 17);
+}
+
+/* An exit that was open when its thread ended is counted and has no time. */
+static void test_exit_that_never_ends(void **state)
+{
+	struct world *w = *state;
+	uint32_t guest = parent_is_guest(w);
+	struct exits_thread *record = begin_parent(w, 0);
+
+	happened(record, CELL_MSR, 10, SECOND / 4);
+	take_sample(w, 2 * SECOND);
+	happened(record, CELL_HLT, 1, 0);
+	happened(record, CELL_USER_HLT, 1, 0);
+	record->open_cell = CELL_HLT;
+	record->open_since = 2 * SECOND;
+	record->user_cell = CELL_USER_HLT;
+	record->user_since = 2 * SECOND + 5;
+	dies(record);
+	parent_is_none(w, 9 * SECOND);
+	assert_int_equal(take_sample(w, 9 * SECOND), 1);
+	assert_int_equal(row_of(w, guest, 0, "vmexit(HLT)")->count, 1);
+	assert_int_equal(timing_of(w, row_of(w, guest, 0, "vmexit(HLT)"))->time_ns, 0);
+	assert_int_equal(row_of(w, guest, 0, "time")->count, SECOND);
+	assert_int_equal(row_of(w, guest, 0, "time(halt)")->count, 0);
+	assert_int_equal(row_of(w, guest, 0, "time(user)")->count, 0);
+	assert_int_equal(row_of(w, guest, 0, "time(kvm)")->count, SECOND / 4);
 }
 
 /* A guest that is found late: what its thread did before stays where it was shown. */
@@ -583,29 +606,40 @@ static void test_index_is_known_late(void **state)
 	take_sample(w, 3 * SECOND);
 	take_sample(w, 5 * SECOND);
 	assert_int_equal(count_of_all(w, "vmexit(HLT)"), 1);
-	assert_int_equal(timing_of(w, row_of(w, guest, -1, "vmexit(HLT)"))->time_ns, 2 * SECOND);
-	assert_int_equal(timing_of(w, row_of(w, guest, 7, "vmexit(HLT)"))->time_ns, 2 * SECOND);
+	assert_null(row_of(w, guest, 7, "vmexit(HLT)"));
 	record->open_since = 0;
 	happened(record, CELL_HLT, 0, 4 * SECOND + 5);
 	take_sample(w, 6 * SECOND);
-	assert_int_equal(timing_of(w, row_of(w, guest, 7, "vmexit(HLT)"))->time_ns, 2 * SECOND + 5);
+	assert_int_equal(timing_of(w, row_of(w, guest, 7, "vmexit(HLT)"))->time_ns, 4 * SECOND + 5);
+	assert_int_equal(timing_of(w, row_of(w, guest, -1, "vmexit(HLT)"))->time_ns, 0);
 }
 
-/* One that nobody knows, that lived between two samples: the inventory never speaks of it. */
-static void test_unknown_thread_ends(void **state)
+/* Two threads of a process that lived between two samples: the inventory never had it. */
+static void test_unknown_guest_ends(void **state)
 {
 	struct world *w = *state;
-	struct exits_thread *record = begin(w, 0, true);
-	uint64_t halted;
+	const struct guest *guest;
 
-	record->tgid = DEAD_TID - 1;
-	happened(record, CELL_HLT, 1, 0);
-	record->open_cell = CELL_HLT;
-	record->open_since = SECOND;
-	assert_int_equal(take_sample(w, 2 * SECOND), 1);
-	halted = timing_of(w, row_of(w, GUEST_ANY, -1, "vmexit(HLT)"))->time_ns;
-	assert_int_equal(take_sample(w, 90 * SECOND), 0);
-	assert_int_equal(timing_of(w, row_of(w, GUEST_ANY, -1, "vmexit(HLT)"))->time_ns, halted);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct exits_thread *record = begin(w, i, true);
+
+		record->tgid = DEAD_TID - 1;
+		record->tid -= 2 + i;
+		record->first_ns += i;
+		snprintf(record->comm, sizeof(record->comm), "CPU %u/KVM", 1 - i);
+		happened(record, CELL_MSR, 7 + i, 100);
+	}
+	assert_int_equal(take_sample(w, 2 * SECOND), 2);
+	guest = guests_ended_at(w->guests, 0);
+	assert_non_null(guest);
+	assert_null(guests_ended_at(w->guests, 1));
+	assert_string_equal(guest->name, "qemu");
+	assert_int_equal(guest->pid, DEAD_TID - 1);
+	assert_int_equal(guest->nr_vcpus, 2);
+	assert_int_equal(guest_vcpu(guest, 1)->tid, DEAD_TID - 2);
+	assert_int_equal(row_of(w, guest->id, 1, "vmexit(MSR_WRITE)")->count, 7);
+	assert_int_equal(row_of(w, guest->id, 0, "vmexit(MSR_WRITE)")->count, 8);
+	assert_int_equal(count_of_all(w, "vmexit(MSR_WRITE)"), 15);
 }
 
 static void test_arguments(void **state)
@@ -779,9 +813,10 @@ int main(void)
 		TEST(test_thread_is_replaced),
 		TEST(test_guest_ends),
 		TEST(test_thread_survives_its_guest),
+		TEST(test_exit_that_never_ends),
 		TEST(test_owner_is_known_late),
 		TEST(test_index_is_known_late),
-		TEST(test_unknown_thread_ends),
+		TEST(test_unknown_guest_ends),
 		TEST(test_arguments),
 		TEST(test_arguments_of_two_threads),
 		TEST(test_arguments_of_a_late_owner),

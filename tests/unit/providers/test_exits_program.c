@@ -32,6 +32,7 @@ static long bpf_map_delete_elem(void *map, const void *key);
 static void *bpf_task_storage_get(void *map, void *task, void *value, uint64_t flags);
 static void *bpf_get_current_task_btf(void);
 static uint64_t bpf_get_current_pid_tgid(void);
+static long bpf_get_current_comm(void *name, uint32_t size);
 static uint32_t bpf_get_smp_processor_id(void);
 static uint64_t bpf_ktime_get_ns(void);
 
@@ -158,6 +159,11 @@ static void *bpf_get_current_task_btf(void)
 static uint64_t bpf_get_current_pid_tgid(void)
 {
 	return (uint64_t)TGID << 32 | m.tid;
+}
+
+static long bpf_get_current_comm(void *name, uint32_t size)
+{
+	return snprintf(name, size, "CPU %u/KVM", m.tid) < (int)size ? 0 : -1;
 }
 
 static uint32_t bpf_get_smp_processor_id(void)

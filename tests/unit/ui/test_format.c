@@ -39,7 +39,7 @@ static void cell_is(struct cell cell, int width, bool grouped, const char *wante
 
 static struct cell rate(double per_s)
 {
-	return (struct cell){ CELL_RATE, { .number = per_s } };
+	return (struct cell){ .type = CELL_RATE, .number = per_s };
 }
 
 static void counts_that_fit_are_printed_in_full(void **state)
@@ -241,7 +241,7 @@ static void absent_cells_are_dashes(void **state)
 
 	(void)state;
 	cell_is((struct cell){ .type = CELL_NONE }, 9, false, "-");
-	cell_is((struct cell){ CELL_SPARK, { .spark = history } }, 9, false, "-");
+	cell_is((struct cell){ .type = CELL_SPARK, .spark = history }, 9, false, "-");
 }
 
 static void cells_print_by_type(void **state)
@@ -249,7 +249,7 @@ static void cells_print_by_type(void **state)
 	(void)state;
 	cell_is(cell_count(1234567), 10, false, "1234567");
 	cell_is(cell_count(1234567), 10, true, "1,234,567");
-	cell_is((struct cell){ CELL_PERCENT, { .number = 45.14 } }, 7, false, "45.1");
+	cell_is((struct cell){ .type = CELL_PERCENT, .number = 45.14 }, 7, false, "45.1");
 	cell_is(cell_text("kvm_exit"), 40, true, "kvm_exit");
 }
 
@@ -290,7 +290,8 @@ static void what_cannot_be_printed_counts_as_one(void **state)
 static void small_buffers_are_not_overrun(void **state)
 {
 	const struct cell cells[] = { cell_count(123456), cell_text("日本"), rate(123456),
-				      { CELL_PERCENT, { .number = 45.14 } }, { CELL_NONE, { 0 } } };
+				      { .type = CELL_PERCENT, .number = 45.14 },
+				      { .type = CELL_NONE } };
 
 	(void)state;
 	for (size_t size = 0; size < 8; size++) {

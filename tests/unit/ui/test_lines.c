@@ -40,7 +40,7 @@ static void decimals_have_a_point_in_every_locale(void **state)
 	char *json, *text, percent[16], number[16];
 
 	row->cells[view_column_by_id(&view_events, "rate")] =
-		(struct cell){ CELL_RATE, { .number = 1.5 } };
+		(struct cell){ .type = CELL_RATE, .number = 1.5 };
 	json = copy_text(lines_once(w, LINES_JSON));
 	text = copy_text(lines_once(w, LINES_TEXT));
 	format_percent(percent, sizeof(percent), 45.1);

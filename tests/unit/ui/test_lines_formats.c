@@ -340,9 +340,9 @@ static void flaw_C1_csv_of_guests_has_a_row_each(void **state)
 	text = read_file(w, w->path);
 	assert_int_equal(strncmp(text, "time,guest,pid,vcpus,", 21), 0);
 	assert_string_equal(strchr(text, '\n') + 1,
-		WHEN_EXACTLY ",\"db,1\",4001,,,30,,3,,,,,,,,,\n"
-		WHEN_EXACTLY ",\"db,1\",4001,,,30,,3,,,,,,,,,\n"
-		WHEN_EXACTLY ",web,4002,,,40,,4,,,,,,,,,\n");
+		WHEN_EXACTLY ",\"db,1\",4001,,,30,,3,,,,,,,,,,\n"
+		WHEN_EXACTLY ",\"db,1\",4001,,,30,,3,,,,,,,,,,\n"
+		WHEN_EXACTLY ",web,4002,,,40,,4,,,,,,,,,,\n");
 	/* Goes on in its own file. */
 	open_log(w, LINES_LOG_ROWS);
 	write_sample(w);
@@ -510,9 +510,9 @@ static void json_is_one_object_a_line(void **state)
 	struct view_row *row = add_event(w, "kvm_exit", 2000, 1000);
 
 	row->cells[view_column_by_id(&view_events, "rate")] =
-		(struct cell){ CELL_RATE, { .number = 333.33333 } };
+		(struct cell){ .type = CELL_RATE, .number = 333.33333 };
 	row->cells[view_column_by_id(&view_events, "share")] =
-		(struct cell){ CELL_PERCENT, { .number = 100 } };
+		(struct cell){ .type = CELL_PERCENT, .number = 100 };
 	row->cells[view_column_by_id(&view_events, "history")].type = CELL_SPARK;
 	add_event(w, "kvm_exit(a/b \"c\")", UINT64_MAX, 1);
 	add_other(w, 3, 2);
@@ -546,7 +546,8 @@ static void json_of_guests_has_their_columns(void **state)
 		"\"vmm\":null,\"total\":30,\"share\":null,\"delta\":3,\"rate\":null,"
 		"\"guest_percent\":null,\"kvm_percent\":null,\"user_percent\":null,"
 		"\"halt_percent\":null,\"wait_percent\":null,\"vcpu_ns\":null,"
-		"\"top\":null,\"top_percent\":null}]}\n");
+		"\"top\":null,\"top_percent\":null,"
+		"\"ended\":null}]}\n");
 }
 
 static void json_elapsed_is_null_when_not_known(void **state)
@@ -583,7 +584,7 @@ static void json_numbers_are_numbers(void **state)
 		char wanted[64];
 
 		row->cells[view_column_by_id(&view_events, "rate")] =
-			(struct cell){ CELL_RATE, { .number = rates[i] } };
+			(struct cell){ .type = CELL_RATE, .number = rates[i] };
 		snprintf(wanted, sizeof(wanted), "\"rate\":%s}", texts[i]);
 		assert_non_null(strstr(lines_once(w, LINES_JSON), wanted));
 		parsed = json_tokener_parse(w->text);
@@ -614,7 +615,7 @@ static struct view_row *add_exit(struct world *w, const char *name, bool is_idle
 		is_idle ? cell_text("halt") : cell_percent(1, 16);
 	row->cells[view_column_by_id(&view_exits, "avg_ns")] = cell_ns(1234);
 	row->cells[view_column_by_id(&view_exits, "hist")] =
-		(struct cell){ CELL_HIST, { .hist = hist } };
+		(struct cell){ .type = CELL_HIST, .hist = hist };
 	return row;
 }
 

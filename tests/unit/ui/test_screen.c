@@ -830,7 +830,7 @@ static void make_exits(struct world *w)
 			i ? cell_text("halt") : cell_percent(31, 1000);
 		row->cells[view_column_by_id(&view_exits, "avg_ns")] = cell_ns(1200);
 		row->cells[view_column_by_id(&view_exits, "hist")] =
-			(struct cell){ CELL_HIST, { .hist = made_hist } };
+			(struct cell){ .type = CELL_HIST, .hist = made_hist };
 	}
 	w->view.total.cells[0] = cell_text("Total");
 }
@@ -892,7 +892,7 @@ static void guests_with_their_split(void **state)
 	assert_non_null(row);
 	row->cells[0] = cell_text("db1");
 	row->cells[view_column_by_id(&view_guests, "split")] =
-		(struct cell){ CELL_SPLIT, { .split = made_split } };
+		(struct cell){ .type = CELL_SPLIT, .split = made_split };
 	made_picture(w, 120, 14);
 	assert_non_null(strstr(line(w, 3), "▾Exits/s Guest%  KVM% User% Halt% Wait% Time split"));
 	assert_non_null(strstr(line(w, 4), " ████████▓▓▓▓▒░░░ "));

@@ -52,7 +52,7 @@ static void add_row(struct world *w, const char *name)
 	assert_non_null(row);
 	row->guest = (uint32_t)w->view.nr_rows;
 	row->cells[0] = cell_text(name);
-	set_cell(w, "rate", (struct cell){ CELL_RATE, { .number = 4711 } });
+	set_cell(w, "rate", (struct cell){ .type = CELL_RATE, .number = 4711 });
 }
 
 static void add_spot(struct world *w, const char *what, const char *argument, const char *guest)
@@ -65,7 +65,7 @@ static void add_spot(struct world *w, const char *what, const char *argument, co
 	set_cell(w, "p50_ns", cell_ns(1020));
 	set_cell(w, "p99_ns", cell_ns(8190));
 	set_cell(w, "max_ns", cell_ns(25900));
-	set_cell(w, "hist", (struct cell){ CELL_HIST, { .hist = hist } });
+	set_cell(w, "hist", (struct cell){ .type = CELL_HIST, .hist = hist });
 }
 
 static void hot_spots(struct world *w)
@@ -314,10 +314,10 @@ static void a_column_is_read_in_one_way(void **state)
 
 	begin_view(w, &view_exits);
 	add_row(w, "MSR_WRITE");
-	set_cell(w, "rate", (struct cell){ CELL_RATE, { .number = 12957982765.0 } });
+	set_cell(w, "rate", (struct cell){ .type = CELL_RATE, .number = 12957982765.0 });
 	add_row(w, "HLT");
 	w->view.total.cells[view_column_by_id(&view_exits, "rate")] =
-		(struct cell){ CELL_RATE, { .number = 12957987476.0 } };
+		(struct cell){ .type = CELL_RATE, .number = 12957987476.0 };
 	made_picture(w, 80, 12);
 	assert_non_null(strstr(line(w, 4), " 12957982765 "));
 	assert_non_null(strstr(line(w, 5), "        4711 "));

@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Views of what nobody counts any more: of a guest that ended, of a sample that is held. */
+/* Views of what is counted no more: of guests that ended, of a sample that is held. */
 #include "tests/worlds/timed_world.h"
 
-/* Guest 3 was there for two samples, with two vCPUs, and so was 4, which nobody asks for. */
-static void guest_that_ended(struct world *world)
+/* Guests 3 and 4, which nothing but KVM's events showed. */
+static void meet(struct world *world, pid_t pid, int32_t nr_vcpus, const char *comm)
 {
+	for (int32_t i = 0; i < nr_vcpus; i++) {
+		struct vcpu_thread thread = { pid, pid + 1 + i, i, comm, 1, true };
+
+		assert_int_not_equal(guests_meet(world->guests, &thread, 2), GUEST_ANY);
+	}
+}
+
+static void guests_that_ended(struct world *world)
+{
+	stats_know_guests(world->stats, world->guests);
+	meet(world, 600, 2, "CPU 0/KVM");
+	meet(world, 700, 1, "fc_vcpu 0");
 	usual_vcpu(world, 3, 0, 1);
 	usual_vcpu(world, 3, 1, 1);
 	usual_vcpu(world, 4, 0, 1);
@@ -18,19 +30,56 @@ static void guest_that_ended(struct world *world)
 	take(world);
 }
 
+static void ended_guests_keep_their_names_and_counts(void **state)
+{
+	struct world *world = *state;
+
+	guests_that_ended(world);
+	set_view(world, &view_guests);
+	assert_string_equal(picture(world, "guest pid vcpus total rate ended"),
+			    "db1 4000 2 320 160/s -\nqemu 600 2 800 0/s 1\n"
+			    "firecracker 700 1 320 0/s 1\nweb1 5000 1 - - -\n"
+			    "Total - - 1440 160/s -\n");
+	set_view(world, &view_vcpus);
+	assert_string_equal(picture(world, "guest vcpu tid total rate ended"),
+			    "db1 0 4001 320 160/s -\nqemu 0 601 480 0/s 1\n"
+			    "firecracker 0 701 320 0/s 1\nqemu 1 602 320 0/s 1\n"
+			    "db1 1 4002 - - -\nweb1 0 5001 - - -\n"
+			    "Total - - 1440 160/s -\n");
+}
+
+/* In a log, a row that ended is in the sample that has its last counts, and in no later one. */
+static void a_log_has_what_ended_once(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_vcpus);
+	guests_that_ended(world);
+	build(world);
+	view_drop_ended(&world->view);
+	assert_int_equal(world->view.nr_rows, 3);
+	for (size_t i = 0; i < world->view.nr_rows; i++)
+		assert_false(world->view.rows[i].is_gone);
+	usual_vcpu(world, 1, 0, 3);
+	usual_vcpu(world, 3, 0, 4);
+	take(world);
+	build(world);
+	view_drop_ended(&world->view);
+	assert_int_equal(world->view.nr_rows, 4);
+}
+
 static void what_is_looked_at_stays_when_its_guest_ends(void **state)
 {
 	struct world *world = *state;
 
 	world->query.guest = 3;
-	stats_keep_guest(world->stats, 3);
-	guest_that_ended(world);
+	guests_that_ended(world);
 	set_view(world, &view_guests);
 	assert_string_equal(picture(world, "guest pid total rate halt_percent"),
-			    "(ended) - 800 0/s -\nTotal - 1440 160/s 40.0%\n");
+			    "qemu 600 800 0/s -\nTotal - 1440 160/s 40.0%\n");
 	set_view(world, &view_vcpus);
 	assert_string_equal(picture(world, "guest vcpu tid total rate guest_percent"),
-			    "(ended) 0 - 480 0/s -\n(ended) 1 - 320 0/s -\n"
+			    "qemu 0 601 480 0/s -\nqemu 1 602 320 0/s -\n"
 			    "Total - - 800 0/s -\n");
 	assert_true(world->view.rows[0].is_gone);
 	assert_false(world->view.rows[0].is_rest);
@@ -39,19 +88,20 @@ static void what_is_looked_at_stays_when_its_guest_ends(void **state)
 			    "MSR_WRITE 500 0/s - 1000000ns\nIO 50 0/s - 10000000ns\n"
 			    "HLT 250 0/s - 8000000ns\nTotal 800 0/s - -\n");
 	set_view(world, &view_hotspots);
-	assert_string_equal(picture(world, "guest argument total rate"),
-			    "(ended) 0x6e0 TSC 450 0/s\n(ended) 0x80b EOI 50 0/s\n"
-			    "(ended) 0x3f8 write 1 50 0/s\n- - 550 0/s\n");
+	assert_string_equal(picture(world, "guest pid argument total rate ended"),
+			    "qemu 600 0x6e0 TSC 450 0/s 1\nqemu 600 0x80b EOI 50 0/s 1\n"
+			    "qemu 600 0x3f8 write 1 50 0/s 1\n- - - 550 0/s -\n");
 }
 
-static void then_it_goes_with_the_others_that_ended(void **state)
+/* As many ended later as the inventory keeps. */
+static void then_they_go_with_the_others_that_ended(void **state)
 {
 	struct world *world = *state;
 
 	set_view(world, &view_guests);
-	stats_keep_guest(world->stats, 3);
-	guest_that_ended(world);
-	stats_keep_guest(world->stats, GUEST_ANY);
+	guests_that_ended(world);
+	for (pid_t i = 0; i < GUESTS_ENDED; i++)
+		meet(world, 10000 + i, 1, "vcpu0");
 	usual_vcpu(world, 1, 0, 3);
 	take(world);
 	assert_string_equal(picture(world, "guest total rate"),
@@ -65,7 +115,7 @@ static void what_comes_back_begins_at_0(void **state)
 
 	set_view(world, &view_exits);
 	world->query.guest = 1;
-	stats_keep_guest(world->stats, 1);
+	stats_know_guests(world->stats, world->guests);
 	usual(world);
 	take(world);
 	usual_vcpu(world, 1, 0, 7);
@@ -107,8 +157,10 @@ static void what_is_counted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(ended_guests_keep_their_names_and_counts),
+		TEST(a_log_has_what_ended_once),
 		TEST(what_is_looked_at_stays_when_its_guest_ends),
-		TEST(then_it_goes_with_the_others_that_ended),
+		TEST(then_they_go_with_the_others_that_ended),
 		TEST(what_comes_back_begins_at_0),
 		TEST(what_is_counted),
 	};
