@@ -20,7 +20,7 @@
 #define RECORDS_A_LOOK 65536 /* records between two looks at the clock */
 
 struct options {
-	bool help;
+	bool help, statistics;
 	unsigned long mhz;
 	const char *kind;
 };
@@ -30,6 +30,8 @@ struct options {
 static const struct option_spec specs[] = {
 	OPT_HEADING("Options"),
 	OPT_NUMBER('c', "mhz", "MHZ", mhz, "the TSC's frequency; %(tsc) is then in seconds"),
+	OPT_FLAG('s', "statistics", statistics,
+		 "behind the records, how often each PowerPC instruction was emulated"),
 	OPT_STRING(0, "input-format", "KIND", kind,
 		   "the files' format, if they do not tell: kvmtrace, xentrace or acrn"),
 	OPT_HELP,
@@ -45,7 +47,9 @@ static const struct option_table table = {
 };
 
 struct run {
+	const struct options *options;
 	struct rules *rules;
+	struct ppc_counts counts;
 	struct trace *trace;
 	size_t nr_problems;	/* that were printed */
 	uint64_t last_tsc;	/* of all that was printed */
@@ -92,9 +96,9 @@ static uint64_t *last_tsc(struct run *run, const struct rules_record *record)
 	return last;
 }
 
-static void print_record(struct run *run, uint64_t mhz, const struct rules_record *record)
+static int print_record(struct run *run, const struct rules_record *record)
 {
-	struct rules_values values = { .record = record, .mhz = mhz };
+	struct rules_values values = { .record = record, .mhz = run->options->mhz };
 	uint64_t *last = last_tsc(run, record);
 
 	if (record->has_tsc && *last > 0) {
@@ -104,10 +108,12 @@ static void print_record(struct run *run, uint64_t mhz, const struct rules_recor
 	}
 	if (record->has_tsc)
 		*last = record->tsc;
-	if (ppc_is_instruction(&values))
-		ppc_print(&values, stdout);
-	else
+	if (!ppc_is_instruction(&values)) {
 		rules_print(run->rules, &values, stdout);
+		return 0;
+	}
+	ppc_print(&values, stdout);
+	return run->options->statistics ? ppc_counts_add(&run->counts, &values) : 0;
 }
 
 /* Only if the output goes to a file: otherwise it is on the same terminal. */
@@ -119,7 +125,7 @@ static void show_progress(struct run *run)
 		progress_show(&run->progress, run->trace);
 }
 
-static int print_all(struct run *run, uint64_t mhz)
+static int print_all(struct run *run)
 {
 	const struct trace_event *event;
 	struct rules_record record;
@@ -134,7 +140,8 @@ static int print_all(struct run *run, uint64_t mhz)
 		if (got <= 0)
 			break;
 		rules_record_set(&record, run->trace, event);
-		print_record(run, mhz, &record);
+		if (print_record(run, &record) < 0)
+			got = -ENOMEM;
 		if (nr % RECORDS_A_LOOK == 0)
 			show_progress(run);
 	}
@@ -145,7 +152,7 @@ static int print_all(struct run *run, uint64_t mhz)
 static int format(const struct options *options, const char *rules, const char *const *paths,
 		  size_t nr, enum trace_kind kind)
 {
-	struct run run = { .status = STATUS_OK };
+	struct run run = { .status = STATUS_OK, .options = options };
 	struct why why = { "" };
 	int err = rules_read(rules, &run.rules, &why);
 
@@ -155,10 +162,13 @@ static int format(const struct options *options, const char *rules, const char *
 	if (!err)
 		err = trace_open_records(paths, nr, kind, on_failed, &run, &run.trace);
 	if (!err)
-		err = print_all(&run, options->mhz);
+		err = print_all(&run);
+	if (!err)
+		ppc_counts_print(&run.counts, stdout);
 	if (err)
 		run.status = say_failure(err, &why);
 	trace_close(run.trace);
+	ppc_counts_release(&run.counts);
 	free(run.xen_last_tsc);
 	rules_free(run.rules);
 	return run.status;

@@ -32,7 +32,7 @@ _kvmtop_format()
 	-c | --mhz) return ;;
 	esac
 	if [[ $current == -* ]]; then
-		COMPREPLY=($(compgen -W "-c --mhz --input-format -h --help" -- "$current"))
+		COMPREPLY=($(compgen -W "-c --mhz -s --statistics --input-format -h --help" -- "$current"))
 	else
 		COMPREPLY=($(compgen -f -- "$current"))
 	fi

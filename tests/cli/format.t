@@ -102,6 +102,47 @@ same_files "$TMP/got" "$TMP/want" "PPC_INSTR"
 is "$("$KVMTOP" format -c 1000 "$TMP/rules" "$TMP/ppc" | cut -d' ' -f1 | head -n 1)" 4 \
 	"-c holds there, too"
 
+"$KVMTOP" format -s "$TMP/rules" "$TMP/ppc" | tail -n +8 >"$TMP/got"
+sed 's/^|//' >"$TMP/want" <<'EOF'
+|
+|
+|      mnemonic +      count
+|---------------+-----------
+|           lwz |          1
+|         mfdcr |          1
+|         mfspr |          1
+|         mtspr |          1
+|           rfi |          1
+|         tlbwe |          1
+|       unknown |          1
+|           sum =          7
+|
+|
+|  mnemonic-spr +      count
+|---------------+-----------
+|   mfspr-DBCR0 |          1
+| mtspr-UNKNOWN |          1
+|           sum =          2
+|
+|
+|  mnemonic-dcr +      count
+|---------------+-----------
+|    mfdcr-000A |          1
+|           sum =          1
+|
+|
+|  mnemonic-tlb +      count
+|---------------+-----------
+|  tlbwe-PAGEID |          1
+|           sum =          1
+EOF
+same_files "$TMP/got" "$TMP/want" "-s counts the instructions, as kvmtrace_format -s does"
+is "$("$KVMTOP" format -s "$TMP/rules" "$TMP/ppc" "$TMP/ppc" | grep '^         mf.* 2$')" \
+	"         mfdcr |          2
+         mfspr |          2" "of all files"
+is "$("$KVMTOP" format -s "$TMP/rules" "$TMP/le")" "$("$KVMTOP" format "$TMP/rules" "$TMP/le")" \
+	"-s prints no empty table"
+
 # ---- several files
 
 set -- "$TMP/cpu0" "$TMP/cpu1"

@@ -2,11 +2,15 @@
 /*
  * The instructions that kvmtrace_format knows: KVM emulated them on the PowerPC 440.
  *
- * Source: qemu-kvm's kvm/user/kvmtrace_format; names and numbers are from the Power ISA.
+ * Source: kvm/user/kvmtrace_format of qemu-kvm and kvm-userspace; names and numbers are from the Power ISA.
  */
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
+#include "base/hash.h"
 #include "trace/rules/ppc.h"
 
 #define PPC_INSTR 0x20019
@@ -103,25 +107,47 @@ static const char *mnemonic(uint32_t instruction)
 	}
 }
 
-static void print_operand(uint32_t instruction, FILE *out)
+/* The table of the instruction's operand; PPC_MNEMONIC: the operand is not printed. */
+static enum ppc_table operand_table(uint32_t instruction)
 {
-	uint32_t number = register_number(instruction);
-
 	if (operation(instruction) != OP_31)
-		return;
+		return PPC_MNEMONIC;
 	switch (second_number(instruction)) {
 	case X_MFSPR:
 	case X_MTSPR:
-		fprintf(out, "- sprn 0x%03" PRIx32 " %8s", number,
-			FIND(registers, number, "UNKNOWN"));
-		break;
+		return PPC_SPR;
 	case X_MFDCR:
 	case X_MTDCR:
-		fprintf(out, "- dcrn 0x%03" PRIx32, number);
-		break;
+		return PPC_DCR;
 	case X_TLBWE:
-		fprintf(out, "- ws -> %8s",
-			FIND(tlb_words, instruction >> 11 & 0x1f, "UNKNOWN"));
+		return PPC_TLB;
+	default:
+		return PPC_MNEMONIC;
+	}
+}
+
+static const char *register_name(uint32_t instruction)
+{
+	return FIND(registers, register_number(instruction), "UNKNOWN");
+}
+
+static const char *tlb_word(uint32_t instruction)
+{
+	return FIND(tlb_words, instruction >> 11 & 0x1f, "UNKNOWN");
+}
+
+static void print_operand(uint32_t instruction, FILE *out)
+{
+	switch (operand_table(instruction)) {
+	case PPC_SPR:
+		fprintf(out, "- sprn 0x%03" PRIx32 " %8s", register_number(instruction),
+			register_name(instruction));
+		break;
+	case PPC_DCR:
+		fprintf(out, "- dcrn 0x%03" PRIx32, register_number(instruction));
+		break;
+	case PPC_TLB:
+		fprintf(out, "- ws -> %8s", tlb_word(instruction));
 		break;
 	default:
 		break;
@@ -150,4 +176,98 @@ void ppc_print(const struct rules_values *values, FILE *out)
 		mnemonic(instruction));
 	print_operand(instruction, out);
 	putc('\n', out);
+}
+
+/* ---- statistics */
+
+#define NAME_SIZE 24
+
+struct ppc_count {
+	char name[NAME_SIZE];
+	uint64_t nr;
+	UT_hash_handle hh;
+};
+
+static int count(struct ppc_count **table, const char *name)
+{
+	struct ppc_count *found;
+
+	HASH_FIND_STR(*table, name, found);
+	if (found) {
+		found->nr++;
+		return 0;
+	}
+	found = calloc(1, sizeof(*found));
+	if (!found)
+		return -ENOMEM;
+	snprintf(found->name, sizeof(found->name), "%s", name);
+	found->nr = 1;
+	HASH_ADD_STR(*table, name, found);
+	if (hash_has(found))
+		return 0;
+	free(found);
+	return -ENOMEM;
+}
+
+int ppc_counts_add(struct ppc_counts *counts, const struct rules_values *values)
+{
+	uint32_t instruction = (uint32_t)values->record->words[0];
+	enum ppc_table table = operand_table(instruction);
+	const char *name = mnemonic(instruction);
+	char with_operand[NAME_SIZE];
+	int err = count(&counts->tables[PPC_MNEMONIC], name);
+
+	if (err || table == PPC_MNEMONIC)
+		return err;
+	if (table == PPC_DCR)
+		snprintf(with_operand, sizeof(with_operand), "%s-%04" PRIX32, name,
+			 register_number(instruction));
+	else
+		snprintf(with_operand, sizeof(with_operand), "%s-%s", name,
+			 table == PPC_SPR ? register_name(instruction) : tlb_word(instruction));
+	return count(&counts->tables[table], with_operand);
+}
+
+static int compare_counts(const struct ppc_count *a, const struct ppc_count *b)
+{
+	if (a->nr != b->nr)
+		return a->nr < b->nr ? 1 : -1;
+	return strcmp(a->name, b->name);
+}
+
+void ppc_counts_print(struct ppc_counts *counts, FILE *out)
+{
+	static const char *const titles[] = {
+		[PPC_MNEMONIC] = "mnemonic",
+		[PPC_SPR] = "mnemonic-spr",
+		[PPC_DCR] = "mnemonic-dcr",
+		[PPC_TLB] = "mnemonic-tlb",
+	};
+
+	for (size_t i = 0; i < NR_PPC_TABLES; i++) {
+		uint64_t sum = 0;
+
+		if (!counts->tables[i])
+			continue;
+		HASH_SORT(counts->tables[i], compare_counts);
+		fprintf(out, "\n\n%14s + %10s\n---------------+-----------\n", titles[i],
+			"count");
+		for (const struct ppc_count *at = counts->tables[i]; at; at = at->hh.next) {
+			fprintf(out, "%14s | %10" PRIu64 "\n", at->name, at->nr);
+			sum += at->nr;
+		}
+		fprintf(out, "%14s = %10" PRIu64 "\n", "sum", sum);
+	}
+}
+
+void ppc_counts_release(struct ppc_counts *counts)
+{
+	for (size_t i = 0; i < NR_PPC_TABLES; i++) {
+		struct ppc_count *at, *next;
+
+		HASH_ITER(hh, counts->tables[i], at, next) {
+			HASH_DEL(counts->tables[i], at);
+			free(at);
+		}
+	}
 }

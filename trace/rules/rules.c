@@ -240,18 +240,30 @@ static const char *skip(const char *at, const char *end, bool blanks)
 	return at;
 }
 
-/* The whole word must be a number in C's notation. */
+/* The whole word must be a number, or a sum of numbers; Python's long numbers end in "L". */
 static bool read_event(const char *word, size_t len, uint64_t *ret_event)
 {
-	char text[32], *end;
+	char text[64], *at = text;
+	uint64_t number, sum = 0;
 
-	if (!len || len >= sizeof(text) || !isdigit((unsigned char)word[0]))
+	if (len >= sizeof(text))
 		return false;
 	memcpy(text, word, len);
 	text[len] = '\0';
 	errno = 0;
-	*ret_event = strtoull(text, &end, 0);
-	return !errno && end == text + len;
+	for (;;) {
+		if (!isdigit((unsigned char)*at))
+			return false;
+		number = strtoull(at, &at, 0);
+		if (errno || __builtin_add_overflow(sum, number, &sum))
+			return false;
+		at += *at == 'L' || *at == 'l';
+		if (*at != '+')
+			break;
+		at++;
+	}
+	*ret_event = sum;
+	return at == text + len;
 }
 
 static int rule_new(const char *template, size_t len, struct rule **ret_rule, const char **error)
@@ -307,7 +319,7 @@ static int parse_line(struct rules *rules, const char *line, const char *end, co
 	if (word_end == line)
 		*error = "a rule begins with its event, without a blank before it";
 	else if (!read_event(line, (size_t)(word_end - line), &event))
-		*error = "an event is a number: 65537 or 0x10001";
+		*error = "an event is a number: 65537, 0x10001 or 0x10000+1";
 	else if (template == end)
 		*error = "an event without a template";
 	if (**error)

@@ -177,6 +177,9 @@ static void the_later_rule_holds_and_0_is_for_the_rest(void **state)
 	assert_string_equal(print(TRACE_KVMTRACE, &record, 0, rules), "second\n");
 	assert_string_equal(print(TRACE_KVMTRACE, &other, 0, rules), "rest\n");
 	assert_string_equal(print(TRACE_ACRN, &other, 0, rules), "");
+	assert_string_equal(print(TRACE_KVMTRACE, &record, 0, "0x20000+1 sum\n"), "sum\n");
+	assert_string_equal(print(TRACE_KVMTRACE, &record, 0, "0x20001L long\n"), "long\n");
+	assert_string_equal(print(TRACE_KVMTRACE, &record, 0, "0x20000l+1L x\n"), "x\n");
 	assert_string_equal(print(TRACE_KVMTRACE, &other, 0, "1 x\n"), "");
 	assert_string_equal(print(TRACE_KVMTRACE, &record, 0, ""), "");
 }
@@ -211,6 +214,10 @@ static void errors_name_the_line(void **state)
 	refuses("0x1g a\n", "rules:1: an event is a number");
 	refuses("-1 a\n", "rules:1: an event is a number");
 	refuses("99999999999999999999 a\n", "rules:1: an event is a number");
+	refuses("0x10000+ a\n", "rules:1: an event is a number");
+	refuses("+1 a\n", "rules:1: an event is a number");
+	refuses("1LL a\n", "rules:1: an event is a number");
+	refuses("18446744073709551615+1 a\n", "rules:1: an event is a number");
 	refuses("1 50%\n", "rules:1: a \"%\" at the end");
 	refuses("1 %(1)\n", "rules:1: a \"%\" at the end");
 	refuses("1 %(1\n", "rules:1: a field's name without");
