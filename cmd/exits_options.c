@@ -28,13 +28,19 @@ static const struct option_spec specs[] = {
 		   "vmexit (default), userspace, mmio, ioport, msr, cpuid, hypercall, sysreg"),
 	OPT_HEADING("How to show it"),
 	OPT_STRING('k', "key", "KEY", key,
-		   "sort by total (default), time_ns, time_percent, avg_ns, max_ns ..."),
+		   "sort by (default: total): "), /* add_help() adds the ids */
 	OPT_FLAG(0, "json", json, "as a JSON object, in ns"),
 	OPT_FLAG(0, "csv", csv, "as CSV, in ns"),
 	OPT_HEADING("Other"),
 	OPT_STRING(0, "sysroot", "DIR", sysroot, "look at a captured machine instead"),
 	OPT_HELP,
 };
+
+static void add_help(const struct option_spec *spec, char *buf, size_t size)
+{
+	if (spec->offset == OPT_AT(key))
+		view_column_ids(view_type_of(ROWS_TOTALS), false, buf, size);
+}
 
 static const struct option_table table = {
 	.specs = specs,
@@ -44,6 +50,7 @@ static const struct option_table table = {
 		 "until the guest of -p, -g, -t or -T ends, and prints them. Percentiles are\n"
 		 "upper edges of buckets, powers of two.\n",
 	.footer = "Exit status: 0 done, 1 failure, 2 wrong usage. More: man kvmtop\n",
+	.add_help = add_help,
 };
 
 static int parse_key(struct exits_options *options, struct why *why)

@@ -9,6 +9,8 @@
 
 #include "cmd/option.h"
 
+#define HELP_COLUMN 32 /* where the words about an option begin */
+#define HELP_WIDTH 76
 #define LONG_BASE 256 /* a long option's val: this plus its index; no letter is as large */
 
 /* The table as getopt_long(3) wants it. */
@@ -174,9 +176,25 @@ void option_take_guest(const struct option_spec *spec, const char **guest, pid_t
 		*guest = NULL;
 }
 
+/* Breaks long words about an option between two words. */
+static void print_wrapped(FILE *out, const char *words)
+{
+	while (strlen(words) > HELP_WIDTH) {
+		int len = HELP_WIDTH;
+
+		while (len > 0 && words[len] != ' ')
+			len--;
+		if (len == 0)
+			break;
+		fprintf(out, "%.*s\n%*s", len, words, HELP_COLUMN, "");
+		words += len + 1;
+	}
+	fprintf(out, "%s\n", words);
+}
+
 static void help_line(FILE *out, const struct option_table *table, const struct option_spec *spec)
 {
-	char text[80] = "", more[128] = "";
+	char text[80] = "", more[256] = "", words[512];
 	int n = 0;
 
 	if (spec->letter)
@@ -190,7 +208,9 @@ static void help_line(FILE *out, const struct option_table *table, const struct 
 		snprintf(text + n, sizeof(text) - (size_t)n, " %s", spec->value);
 	if (table->add_help)
 		table->add_help(spec, more, sizeof(more));
-	fprintf(out, "%-31s %s%s\n", text, spec->help, more);
+	snprintf(words, sizeof(words), "%s%s", spec->help, more);
+	fprintf(out, "%-*s ", HELP_COLUMN - 1, text);
+	print_wrapped(out, words);
 }
 
 void option_table_help(const struct option_table *table, FILE *out)

@@ -21,7 +21,7 @@ static const struct option_spec specs[] = {
 	OPT_STRING('p', "pid", "PID,...", pids, "only these processes or threads"),
 	OPT_STRING('g', "guest", "NAME", guest, "only this guest"),
 	OPT_STRING('k', "key", "COLUMN", key,
-		   "sort by: total (default), time_ns, avg_ns, max_ns, p99_ns, reason ..."),
+		   "sort by (default: total): "), /* add_help() adds the ids */
 	OPT_STRING(0, "view", "NAME", view_name,
 		   "instead, a view of the screen: events, guests, vcpus, exits, hotspots"),
 	OPT_STRING(0, "diff", "OTHER", diff, "beside another recording, the biggest change first"),
@@ -56,6 +56,12 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 	return 0;
 }
 
+static void add_help(const struct option_spec *spec, char *buf, size_t size)
+{
+	if (spec->offset == OPT_AT(key))
+		view_column_ids(view_type_of(ROWS_TOTALS), true, buf, size);
+}
+
 static const struct option_table table = {
 	.specs = specs,
 	.nr = ARRAY_SIZE(specs),
@@ -65,6 +71,7 @@ static const struct option_table table = {
 		 "several are one recording.\n",
 	.footer = "Exit status: 0 done, 1 a file could not be read to its end, 2 wrong usage.\n",
 	.take = take,
+	.add_help = add_help,
 };
 
 void report_options_help(FILE *out)

@@ -111,22 +111,30 @@ int view_column_by_id(const struct view_type *type, const char *id)
 	return column;
 }
 
+void view_column_ids(const struct view_type *type, bool is_recording, char *buf, size_t size)
+{
+	buf[0] = '\0';
+	for (size_t i = 0; type->columns[i].id; i++) {
+		const struct column *column = &type->columns[i];
+
+		if (!cell_is_picture(column->type) && column->type != CELL_HIST &&
+		    (is_recording || !(column->flags & COLUMN_OF_RECORDING)))
+			add_word(buf, size, column->id);
+	}
+}
+
 int view_column_find(const struct view_type *type, const char *id, bool is_recording,
 		     size_t *ret_column, struct why *why)
 {
 	int column = view_column_by_id(type, id);
-	char list[200] = "";
-	size_t len = 0;
+	bool is_tab = view_type_by_name(type->name);
+	char list[200];
 
-	for (size_t i = 0; type->columns[i].id && len < sizeof(list); i++) {
-		if (!cell_is_picture(type->columns[i].type) &&
-		    (is_recording || !(type->columns[i].flags & COLUMN_OF_RECORDING)))
-			len += (size_t)snprintf(list + len, sizeof(list) - len, " %s",
-						type->columns[i].id);
+	if (column < 0) {
+		view_column_ids(type, is_recording, list, sizeof(list));
+		return why_set(why, -EINVAL, "\"%s\": no such column%s%s; there are: %s", id,
+			       is_tab ? " in view " : "", is_tab ? type->name : "", list);
 	}
-	if (column < 0)
-		return why_set(why, -EINVAL, "\"%s\": no such column in view %s; there are:%s", id,
-			       type->name, list);
 	*ret_column = (size_t)column;
 	return 0;
 }

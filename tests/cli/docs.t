@@ -48,7 +48,7 @@ if command -v bash >/dev/null 2>&1; then
 		"a completed field matches that field"
 	for view in events guests vcpus exits hotspots; do
 		is "$(offers --view $view -o "" | tr '\n' ' ')" \
-			"$("$KVMTOP" -1 --view $view -o none 2>&1 | sed -n 's/.*there are: //p') " \
+			"$("$KVMTOP" -1 --view $view -o none 2>&1 | sed -n 's/.*there are: //p' | tr -d ,) " \
 			"-o: the columns of the view $view"
 	done
 else

@@ -116,7 +116,7 @@ static void perfs_keys(void **state)
 	sorts_by("min_time", "min_ns");
 	sorts_by("p99", "p99_ns");
 	sorts_by("avg_ns", "avg_ns"); /* our own names, too */
-	refuses("-k speed", "\"speed\": no such column in view exit_totals; there are: pid");
+	refuses("-k speed", "\"speed\": no such column; there are: pid, tid, reason");
 	refuses("-k ", "-k needs KEY");
 }
 
