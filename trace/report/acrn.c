@@ -78,7 +78,7 @@ static void write_text(const struct sums *sums, uint64_t cycles, double seconds,
 {
 	fprintf(out, "Total run time: %" PRIu64 " cycles\n", cycles);
 	fprintf(out, "TSC Freq: %s MHz\n", mhz_text);
-	fprintf(out, "Total run time: %" PRIu64 " sec\n", (uint64_t)seconds);
+	fprintf(out, "Total run time: %.6f sec\n", seconds);
 	fprintf(out, "%-28s\t%-12s\t%-12s\t%-24s\t%-16s\n", "Event", "NR_Exit", "NR_Exit/Sec",
 		"Time Consumed(cycles)", "Time percentage");
 	for (size_t i = 0; i <= NR_ROWS; i++) {
@@ -138,8 +138,8 @@ int report_acrn(const struct recording *recording, double mhz, const char *mhz_t
 		const struct recorded_thread *thread = pairing->table.threads[i];
 
 		for (size_t j = 0; j < thread->nr_counts; j++) {
-			if (thread->counts[j].key.kind == EXITS_VMEXIT)
-				add(&sums, &thread->counts[j]);
+			if (thread->counts[j]->key.kind == EXITS_VMEXIT)
+				add(&sums, thread->counts[j]);
 		}
 	}
 	if (csv && strcmp(csv, "-") == 0) {

@@ -122,7 +122,10 @@ void lines_recording_notes(const struct lines_recording *about, FILE *out)
 		fprintf(out, "%" PRIu64 " more %s no end in the recording and %s not counted.\n",
 			nr, nr == 1 ? "has" : "have", nr == 1 ? "is" : "are");
 	if (!about->has_time && about->has_exits)
-		fputs("The recording has no events of entering the guest: no durations.\n", out);
+		fputs(about->pairing->has_entries ?
+		      "The recording's clock only counts events: no durations. Record with another "
+		      "clock.\n" :
+		      "The recording has no events of entering the guest: no durations.\n", out);
 	print_losses(about, out);
 }
 
