@@ -37,7 +37,8 @@ static bool wants_screen(const struct report_options *options)
 static int read_recording(const char *const *paths, size_t nr, const struct report_options *options,
 			  struct recording *recording, struct why *why)
 {
-	return recording_read(paths, nr, options->kind, recording, why);
+	return recording_read(paths, nr, options->kind, options->buffer, recording,
+			      why);
 }
 
 static int print(const struct recording *recording, const struct recording *other,

@@ -18,7 +18,8 @@
 /* Strings point into argv. */
 struct report_options {
 	bool json, acrn, text, help;
-	const char *event_name, *by, *view_name, *guest, *pids, *key, *csv, *diff, *input_format;
+	const char *event_name, *by, *view_name, *guest, *pids, *key, *csv, *diff, *input_format,
+		*buffer;
 	const char *mhz_text; /* as the user wrote it; NULL: not */
 	double mhz;
 	unsigned long vcpu;

@@ -29,6 +29,8 @@ static const struct option_spec specs[] = {
 	OPT_OTHER('f', "frequency", "MHZ", mhz_text, "of the TSC, where times are in cycles"),
 	OPT_STRING(0, "input-format", "KIND", input_format,
 		   "trace.dat, perf.data, acrn, kvmtrace (default: look)"),
+	OPT_STRING('B', "buffer", "NAME", buffer,
+		   "of a trace.dat with several buffers: only this one; top: the main one"),
 	OPT_HEADING("How to show it (default: on a terminal the screen, else text)"),
 	OPT_FLAG(0, "text", text, "text on a terminal, too"),
 	OPT_STRING(0, "csv", "FILE", csv,

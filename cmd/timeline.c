@@ -36,7 +36,7 @@ struct options {
 	size_t nr_recordings;
 	const char *merged[MERGED_MAX];
 	size_t nr_merged;
-	const char *output, *perf, *binary, *binary_name, *input_format;
+	const char *output, *perf, *binary, *binary_name, *input_format, *buffer;
 	const char *offset_text, *freq_text; /* unused: the table of options needs members */
 	bool has_offset;
 	int64_t offset;
@@ -61,6 +61,8 @@ static const struct option_spec specs[] = {
 		   "the guest's program: write its symbols into GUESTTRACE"),
 	OPT_STRING('B', "binaryname", "NAME", binary_name,
 		   "that program's name in GUESTTRACE (default: test)"),
+	OPT_STRING(0, "buffer", "NAME", buffer,
+		   "of a trace.dat with several buffers: only this one; top: the main one"),
 	OPT_STRING(0, "input-format", "KIND", input_format,
 		   "the kind of -k, if its files do not tell"),
 	OPT_HELP,
@@ -292,6 +294,8 @@ static int take_kvm(struct run *run, struct why *why)
 	if (!err)
 		err = trace_open(run->options->recordings, run->options->nr_recordings, kind,
 				 &run->trace, why);
+	if (!err && run->options->buffer)
+		err = trace_choose_buffer(run->trace, run->options->buffer, why);
 	if (err || !begin_output(run))
 		return err;
 	run->kvm = timeline_kvm_new(run->trace, &run->clock, run->has_guests, &run->out);

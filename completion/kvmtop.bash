@@ -12,9 +12,9 @@ _kvmtop_report()
 	-k | --key) words="total rate share time_ns time_percent halt_percent min_ns avg_ns stddev_ns p50_ns p99_ns max_ns
 		reason guest pid vcpu tid" ;;
 	--input-format) words="trace.dat perf.data acrn kvmtrace" ;;
-	-f | --frequency | --vcpu | -g | --guest | -p | --pid) return ;;
+	-f | --frequency | --vcpu | -g | --guest | -p | --pid | -B | --buffer) return ;;
 	*) [[ $current != -* ]] || words="--event --by --vcpu -g --guest -p --pid -k --key --view --diff
-		-f --frequency --input-format --text --csv --json --acrn -h --help" ;;
+		-f --frequency -B --buffer --input-format --text --csv --json --acrn -h --help" ;;
 	esac
 	if [ -n "$words" ]; then
 		COMPREPLY=($(compgen -W "$words" -- "$current"))
@@ -65,9 +65,10 @@ _kvmtop_timeline()
 	case $previous in
 	-O | --offset) words=auto ;;
 	--input-format) words="trace.dat perf.data acrn kvmtrace" ;;
-	-f | --freq | -B | --binaryname) return ;;
+	-f | --freq | -B | --binaryname | --buffer) return ;;
 	*) [[ $current != -* ]] || words="-o --output -k --kvm -p --perf-stat -O --offset -f --freq
-		-F --filter -m --merge -b --binary -B --binaryname --input-format -h --help" ;;
+		-F --filter -m --merge -b --binary -B --binaryname --buffer --input-format -h
+		--help" ;;
 	esac
 	if [ -n "$words" ]; then
 		COMPREPLY=($(compgen -W "$words" -- "$current"))

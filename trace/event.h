@@ -98,6 +98,7 @@ struct trace_info {
 	const char *release;	/* uname's release */
 	const char *host;	/* uname's node name */
 	const char *instance;	/* trace.dat: the buffer's name, "" for the main one */
+	bool is_left_out;	/* this buffer was not chosen, see trace_choose_buffer() */
 	int version;		/* trace.dat: 6, 7 */
 	int nr_cpus;
 	uint32_t tsc_khz;	/* of a clock in cycles */

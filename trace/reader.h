@@ -31,6 +31,7 @@ struct source {
 	struct trace_event event; /* the current one */
 	struct trace_file *file;
 	const struct window *window; /* acrn, kvmtrace, xentrace: what it reads; else NULL */
+	struct repeats *repeats; /* of its file and CPU, where the file has several buffers */
 	uint32_t order; /* of two events of the same time, the one with the lower order is first */
 	/* Sets event to the next one. 1; 0 at the end or where the file is damaged; or -errno. */
 	int (*next)(struct source *source);

@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/utf8.h"
 #include "trace/reader.h"
+#include "trace/repeats.h"
 #include "trace/trace.h"
 #include "trace/window.h"
 
@@ -31,11 +32,12 @@ struct problem {
 };
 
 struct trace {
-	struct list files, types, problems, sources;
+	struct list files, types, problems, sources, repeats;
 	/* The sources with an event, as a binary heap: the earliest event is at 0. */
 	struct source **heap;
 	size_t nr_heap;
-	bool has_begun;
+	struct source *last; /* of the last event; NULL: none yet, or the end */
+	bool is_single;	     /* it needs no merging */
 	char *comm; /* of COMM_SIZE: the last result of trace_comm() */
 	bool has_records; /* trace_open_records() */
 	void *shared[NR_TRACE_KINDS]; /* by kind */
@@ -390,9 +392,99 @@ void trace_close(struct trace *trace)
 	list_release(&trace->files);
 	list_release(&trace->types);
 	list_release(&trace->problems);
+	list_release(&trace->repeats);
 	for (size_t i = 0; i < NR_TRACE_KINDS; i++)
 		free(trace->shared[i]);
 	free(trace);
+}
+
+/* ---- buffers of one file */
+
+static bool is_of_buffer(const struct trace_file *file, const char *name)
+{
+	const char *instance = file->info.instance;
+
+	return strcmp(instance[0] ? instance : "top", name) == 0;
+}
+
+/* "top, first, second" */
+static void list_buffers(const struct trace *trace, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < trace->files.nr && len < size; i++) {
+		const struct trace_file *file = trace->files.items[i];
+
+		len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? ", " : "",
+					file->info.instance[0] ? file->info.instance : "top");
+	}
+}
+
+int trace_choose_buffer(struct trace *trace, const char *name, struct why *why)
+{
+	size_t nr = 0, nr_files = 0;
+	char names[160];
+
+	for (size_t i = 0; i < trace->files.nr; i++) {
+		struct trace_file *file = trace->files.items[i];
+
+		file->info.is_left_out = !is_of_buffer(file, name);
+		nr_files += !file->info.is_left_out;
+	}
+	if (nr_files == 0) {
+		list_buffers(trace, names, sizeof(names));
+		return why_set(why, -EINVAL, "\"%s\": no such buffer; there are: %s", name, names);
+	}
+	for (size_t i = 0; i < trace->sources.nr; i++) {
+		struct source *source = trace->sources.items[i];
+
+		if (source->file->info.is_left_out)
+			source->free(source);
+		else
+			trace->sources.items[nr++] = source;
+	}
+	trace->sources.nr = nr;
+	return 0;
+}
+
+/* The file of the main buffer, which the parts follow. */
+static size_t main_index(const struct trace *trace, size_t file)
+{
+	while (((const struct trace_file *)trace->files.items[file])->is_part)
+		file--;
+	return file;
+}
+
+/* Buffers of one file may have recorded the same events of a CPU. */
+static int watch_repeats(struct trace *trace)
+{
+	for (size_t i = 0; i < trace->sources.nr; i++) {
+		struct source *source = trace->sources.items[i];
+		size_t of = main_index(trace, source->file->index);
+
+		for (size_t j = 0; j < i && !source->repeats; j++) {
+			struct source *other = trace->sources.items[j];
+
+			if (other->event.cpu != source->event.cpu || other->file == source->file ||
+			    main_index(trace, other->file->index) != of)
+				continue;
+			if (!other->repeats)
+				other->repeats = list_new(&trace->repeats, sizeof(struct repeats));
+			if (!other->repeats)
+				return -ENOMEM;
+			source->repeats = other->repeats;
+		}
+	}
+	return 0;
+}
+
+static bool is_repeat(const struct trace *trace, const struct source *source)
+{
+	size_t file = source->file->index;
+
+	return repeats_has(source->repeats, (unsigned int)(file - main_index(trace, file)),
+			   &source->event);
 }
 
 /* ---- merging */
@@ -404,7 +496,7 @@ static bool is_before(const struct source *a, const struct source *b)
 	return a->order < b->order;
 }
 
-static void sift_down(struct trace *trace, size_t i)
+static inline void sift_down(struct trace *trace, size_t i)
 {
 	struct source **heap = trace->heap, *source = heap[i];
 
@@ -423,10 +515,13 @@ static void sift_down(struct trace *trace, size_t i)
 	heap[i] = source;
 }
 
-/* The first event of every source. */
-static int begin(struct trace *trace)
+/* The first event of every source: 1, or -errno. */
+static __attribute__((noinline)) int begin(struct trace *trace)
 {
-	trace->has_begun = true;
+	if (trace->heap)
+		return 1; /* at the end */
+	if (watch_repeats(trace) < 0)
+		return -ENOMEM;
 	trace->heap = calloc(trace->sources.nr + 1, sizeof(trace->heap[0]));
 	if (!trace->heap)
 		return -ENOMEM;
@@ -441,55 +536,46 @@ static int begin(struct trace *trace)
 	}
 	for (size_t i = trace->nr_heap / 2; i-- > 0;)
 		sift_down(trace, i);
-	return 0;
-}
-
-/* Restores the heap after the first source has a new event, or (got 0) has ended. */
-static void rearrange(struct trace *trace, int got)
-{
-	if (got == 0)
-		trace->heap[0] = trace->heap[--trace->nr_heap];
-	if (trace->nr_heap > 1)
-		sift_down(trace, 0);
-}
-
-static int give_earliest(const struct trace *trace, const struct trace_event **ret_event)
-{
-	if (trace->nr_heap == 0)
-		return 0;
-	*ret_event = &trace->heap[0]->event;
 	return 1;
 }
 
-/* For several sources, or at the end of one: `got` is the result of the source's next(). */
+/*
+ * For several sources, and at the begin and the end of one. got: 1 if the last event's source has
+ * a new event, 0 if the source has ended.
+ */
 static __attribute__((noinline)) int merge(struct trace *trace, int got,
 					   const struct trace_event **ret_event)
 {
-	if (got < 0)
-		return got;
-	rearrange(trace, got);
-	return give_earliest(trace, ret_event);
-}
+	struct source *source;
 
-static __attribute__((noinline)) int begin_or_end(struct trace *trace,
-						  const struct trace_event **ret_event)
-{
-	int err = trace->has_begun ? 0 : begin(trace);
-
-	return err ? err : give_earliest(trace, ret_event);
+	for (;;) {
+		if (got == 0 && trace->nr_heap)
+			trace->heap[0] = trace->heap[--trace->nr_heap];
+		if (trace->nr_heap > 1)
+			sift_down(trace, 0);
+		source = trace->nr_heap ? trace->heap[0] : NULL;
+		if (!source || !source->repeats || !is_repeat(trace, source))
+			break;
+		got = source->next(source);
+		if (got < 0)
+			return got;
+	}
+	trace->last = source;
+	trace->is_single = source && trace->nr_heap == 1 && !source->repeats;
+	if (source)
+		*ret_event = &source->event;
+	return source != NULL;
 }
 
 /* Reads the next event of the last event's source. A single source needs no merging. */
 int trace_next(struct trace *trace, const struct trace_event **ret_event)
 {
-	struct source *source;
-	int got;
+	struct source *source = trace->last;
+	int got = source ? source->next(source) : begin(trace);
 
-	if (trace->nr_heap == 0)
-		return begin_or_end(trace, ret_event);
-	source = trace->heap[0];
-	got = source->next(source);
-	if (got <= 0 || trace->nr_heap > 1)
+	if (got < 0)
+		return got;
+	if (got == 0 || !trace->is_single)
 		return merge(trace, got, ret_event);
 	*ret_event = &source->event;
 	return 1;
@@ -527,6 +613,11 @@ void trace_progress(const struct trace *trace, uint64_t *ret_done, uint64_t *ret
 
 		done += file->done;
 		total += file->is_part ? 0 : file->info.size;
+	}
+	for (size_t i = 0; i < trace->sources.nr; i++) {
+		const struct source *source = trace->sources.items[i];
+
+		done += source->window ? window_offset(source->window) : 0;
 	}
 	*ret_done = done;
 	*ret_total = total;

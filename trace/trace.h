@@ -42,7 +42,7 @@ struct trace;
 /*
  * Opens files as one stream; "-" is standard input, for acrn and kvmtrace. TRACE_ANY finds the kind
  * from what is in them; all must be of one kind and clock. Buffers of a trace.dat (instances) are
- * files of their own in the stream. A guest's trace.dat that trace-cmd recorded together with its
+ * files of their own in the stream; what two of them recorded is one event, of the first. A guest's trace.dat that trace-cmd recorded together with its
  * host's has the host's time, any other its own.
  *
  * Returns 0, or -errno with why. A file that ends too early opens, and is a problem; so is an empty
@@ -50,6 +50,12 @@ struct trace;
  */
 int trace_open(const char *const *paths, size_t nr, enum trace_kind kind, struct trace **ret_trace,
 	       struct why *why);
+
+/*
+ * Before the first event: only what the buffer of this name recorded is read; "top" is the main
+ * buffer. 0, or -EINVAL with why if no file has such a buffer.
+ */
+int trace_choose_buffer(struct trace *trace, const char *name, struct why *why);
 
 /* A file that cannot be read: err, with why. */
 typedef void trace_failed(void *arg, int err, const struct why *why);

@@ -297,11 +297,27 @@ for args in "" "--event foo x" "--by foo x" "-k foo x" "-f 0 x" "--acrn x" "-p a
 done
 is "$(cat "$TMP/err")" "kvmtop: --json and --csv - both write to standard output: give --csv a file
 Try kvmtop report --help." "which says why, and what helps"
+report -k foo "$TMP/dat" 2>"$TMP/err"
+like "$(cat "$TMP/err")" '"foo": no such column; there are: pid, tid, .*, max_ns' \
+	"a wrong column: the ids that exist"
 is "$(status --csv /nowhere/rows.csv "$TMP/dat")" 1 "a CSV file that cannot be written: status 1"
 if [ -e /dev/full ]; then
 	"$KVMTOP" report "$TMP/dat" >/dev/full 2>"$TMP/err"
 	is $? 1 "a full disk: status 1"
 fi
+
+# ---- a clock that counts, buffers
+
+LC_ALL=C sed 's/\[local\] global/[counter] glob/' "$TMP/dat" >"$TMP/counter"
+is "$(report "$TMP/counter" | grep durations)" \
+	"The recording's clock only counts events: no durations. Record with another clock." \
+	"the clock is why there are no durations"
+is "$(report $data/buffers-v7.dat | grep -c '^tests.*\.dat:')" 2 "two buffers"
+like "$(report $data/buffers-v7.dat)" ", 2 events," "an event in both is one event"
+like "$(report -B second $data/buffers-v7.dat)" "\.dat: trace.dat, buffer second" "-B: one buffer"
+is "$(report -B top $data/buffers-v7.dat | grep -c '^tests.*\.dat:')" 1 "-B top: the main one"
+is "$(status -B third $data/buffers-v7.dat)" 1 "-B of none: status 1"
+like "$(cat "$TMP/err")" '"third": no such buffer; there are: top, second' "and says which there are"
 
 # ---- the bar, where it takes over a second
 

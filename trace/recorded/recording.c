@@ -25,7 +25,7 @@ static int read_events(struct recording *recording)
 	return got;
 }
 
-int recording_read(const char *const *paths, size_t nr, enum trace_kind kind,
+int recording_read(const char *const *paths, size_t nr, enum trace_kind kind, const char *buffer,
 		   struct recording *ret_recording, struct why *why)
 {
 	struct recording *recording = ret_recording;
@@ -37,7 +37,10 @@ int recording_read(const char *const *paths, size_t nr, enum trace_kind kind,
 	if (err)
 		return err;
 	pairing_init(&recording->pairing, recording->trace, NULL);
-	err = read_events(recording);
+	if (buffer)
+		err = trace_choose_buffer(recording->trace, buffer, why);
+	if (!err)
+		err = read_events(recording);
 	for (size_t i = 0; i < table->nr_threads; i++)
 		guests_identify(recording->trace, table->threads[i]);
 	if (err)

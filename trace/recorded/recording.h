@@ -15,9 +15,9 @@ struct recording {
 
 /*
  * Opens the files as one stream (see trace.h) and reads it to its end, once. A bar shows how far
- * that is. 0 or -errno with why.
+ * that is. buffer: only this one of each trace.dat; NULL: all. 0 or -errno with why.
  */
-int recording_read(const char *const *paths, size_t nr, enum trace_kind kind,
+int recording_read(const char *const *paths, size_t nr, enum trace_kind kind, const char *buffer,
 		   struct recording *ret_recording, struct why *why);
 void recording_release(struct recording *recording);
 

@@ -24,6 +24,8 @@ static void print_files(const struct lines_recording *about, FILE *out)
 	const struct trace_info *info;
 
 	for (size_t i = 0; (info = trace_file(about->trace, i)); i++) {
+		if (info->is_left_out)
+			continue;
 		fprintf(out, "%s: %s", info->path, trace_kind_name(info->kind));
 		if (info->instance[0])
 			fprintf(out, ", buffer %s", info->instance);
@@ -193,8 +195,10 @@ static int add_files(const struct lines_recording *about, struct json_object *ob
 	const struct trace_info *info;
 	int err = json_add_new(object, "files", files);
 
-	for (size_t i = 0; !err && (info = trace_file(about->trace, i)); i++)
-		err = add_file(info, files);
+	for (size_t i = 0; !err && (info = trace_file(about->trace, i)); i++) {
+		if (!info->is_left_out)
+			err = add_file(info, files);
+	}
 	return err;
 }
 

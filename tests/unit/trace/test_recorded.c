@@ -105,7 +105,7 @@ static void open_file(struct world *world, const char *name, double ns_per_unit)
 	const char *paths[] = { name };
 	struct why why = { "" };
 
-	assert_int_equal(recording_read(paths, 1, TRACE_ANY, &world->recording,
+	assert_int_equal(recording_read(paths, 1, TRACE_ANY, NULL, &world->recording,
 					&why), 0);
 	assert_int_equal(recorded_init(&world->recorded, &world->recording, ns_per_unit), 0);
 	config.recording = (struct monitor_recording){ recorded_players, &world->recorded,

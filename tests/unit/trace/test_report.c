@@ -121,7 +121,7 @@ static void read_file(struct world *world, enum exit_kind event)
 	struct why why;
 
 	world->kind = event;
-	assert_int_equal(recording_read(paths, 1, TRACE_ANY, &world->recording, &why), 0);
+	assert_int_equal(recording_read(paths, 1, TRACE_ANY, NULL, &world->recording, &why), 0);
 }
 
 static void read_it(struct world *world, enum exit_kind event)

@@ -11,6 +11,7 @@
 #include <zstd.h>
 
 #include "tests/worlds/trace_world_linux.h"
+#include "trace/repeats.h"
 
 #define HEADER_MAX 4096 /* what is before the pages */
 
@@ -299,16 +300,12 @@ static void clocks_and_kinds(void **state)
 	}
 }
 
-/* An instance is a file of its own in the stream, with the threads of the same machine. */
-static void a_further_buffer(void **state)
+/* Two buffers; the second has what the first CPU recorded. */
+static void save_two_buffers(void)
 {
 	struct bytes file = { .len = 0 }, event = { .len = 0 };
-	const struct trace_event *got;
 	struct ring rings[2];
-	struct trace *trace;
-	uint64_t key;
 
-	(void)state;
 	ring_init(&rings[0], 0);
 	ring_init(&rings[1], 0);
 	put_entry(&event, 77, 0);
@@ -321,20 +318,80 @@ static void a_further_buffer(void **state)
 	save(path, file.data, file.len);
 	bytes_release(&file);
 	bytes_release(&event);
+}
+
+/* An instance is a file of its own in the stream. An event that both recorded is one event. */
+static void a_further_buffer(void **state)
+{
+	const struct trace_event *got;
+	struct trace *trace;
+
+	(void)state;
+	save_two_buffers();
 	trace = open_it();
 	assert_string_equal(trace_file(trace, 0)->instance, "");
 	assert_string_equal(trace_file(trace, 1)->instance, "second");
 	got = next_event(trace, "kvm_entry", 5, 0);
 	assert_int_equal(got->file, 0);
-	key = got->thread_key;
-	got = next_event(trace, "kvm_entry", 5, 0);
-	assert_int_equal(got->file, 1);
-	assert_true(got->thread_key == key);
-	assert_string_equal(trace_comm(trace, got), "CPU 0/KVM");
 	next_event(trace, "kvm_entry", 6, 1);
 	assert_int_equal(trace_next(trace, &got), 0);
 	assert_null(trace_problem(trace, 0));
 	trace_close(trace);
+}
+
+static void one_buffer_is_chosen(void **state)
+{
+	const struct trace_event *got;
+	struct trace *trace;
+	struct why why;
+
+	(void)state;
+	save_two_buffers();
+	trace = open_it();
+	assert_int_equal(trace_choose_buffer(trace, "third", &why), -EINVAL);
+	assert_string_equal(why.text, "\"third\": no such buffer; there are: top, second");
+	assert_int_equal(trace_choose_buffer(trace, "second", &why), 0);
+	assert_true(trace_file(trace, 0)->is_left_out);
+	got = next_event(trace, "kvm_entry", 5, 0);
+	assert_int_equal(got->file, 1);
+	assert_int_equal(got->thread_key, 77); /* as if it were the main buffer's */
+	assert_string_equal(trace_comm(trace, got), "CPU 0/KVM");
+	assert_int_equal(trace_next(trace, &got), 0);
+	trace_close(trace);
+	trace = open_it();
+	assert_int_equal(trace_choose_buffer(trace, "top", &why), 0);
+	assert_int_equal(next_event(trace, "kvm_entry", 5, 0)->file, 0);
+	next_event(trace, "kvm_entry", 6, 1);
+	assert_int_equal(trace_next(trace, &got), 0);
+	trace_close(trace);
+}
+
+static bool is_repeat(struct repeats *repeats, unsigned int buffer, uint64_t time, uint8_t content)
+{
+	static const struct trace_type type;
+	const uint8_t data[] = { 1, 0, buffer, buffer, 77, 0, 0, 0, content };
+	const struct trace_event event = { .time = time, .type = &type, .data = data,
+					   .size = sizeof(data) };
+
+	return repeats_has(repeats, buffer, &event);
+}
+
+static void what_repeats_is_told_by_content_and_time(void **state)
+{
+	struct repeats repeats = { .next = 0 };
+
+	(void)state;
+	assert_false(is_repeat(&repeats, 0, 100, 'a'));
+	assert_true(is_repeat(&repeats, 1, 101, 'a'));
+	assert_true(is_repeat(&repeats, 2, 102, 'a'));
+	assert_false(is_repeat(&repeats, 1, 103, 'a')); /* the second of this content */
+	assert_true(is_repeat(&repeats, 0, 104, 'a'));
+	assert_false(is_repeat(&repeats, 0, 200, 'b')); /* an interrupt between the buffers */
+	assert_false(is_repeat(&repeats, 0, 210, 'c'));
+	assert_true(is_repeat(&repeats, 1, 211, 'c'));
+	assert_true(is_repeat(&repeats, 1, 220, 'b'));
+	assert_false(is_repeat(&repeats, 0, 300, 'd'));
+	assert_false(is_repeat(&repeats, 1, 301 + REPEATS_UNITS, 'd'));
 }
 
 /* Cycles become ns where the file says how: here of 2 GHz. */
@@ -410,8 +467,6 @@ static void version_7_with_a_further_buffer(void **state)
 	assert_int_equal(trace_open(paths, 1, TRACE_ANY, &trace, &why), 0);
 	assert_string_equal(trace_file(trace, 1)->instance, "second");
 	next_event(trace, "kvm_entry", 5000, 0);
-	got = next_event(trace, "kvm_entry", 5000, 0);
-	assert_int_equal(got->file, 1);
 	next_event(trace, "kvm_entry", 6000, 1);
 	assert_int_equal(trace_next(trace, &got), 0);
 	assert_null(trace_problem(trace, 0));
@@ -675,6 +730,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_damaged_format_is_one_problem),
 		cmocka_unit_test(absurd_lengths),	    cmocka_unit_test(clocks_and_kinds),
 		cmocka_unit_test(a_further_buffer),	    cmocka_unit_test(cycles_become_ns),
+		cmocka_unit_test(one_buffer_is_chosen),
+		cmocka_unit_test(what_repeats_is_told_by_content_and_time),
 		cmocka_unit_test(version_7),		    cmocka_unit_test(version_7_cut),
 		cmocka_unit_test(version_7_with_a_further_buffer),
 		cmocka_unit_test(every_compression),	    cmocka_unit_test(damaged_zlib),
