@@ -53,7 +53,7 @@ static uint64_t count_unfinished(const struct report_facts *facts)
 		if (!query_has_key(&facts->query, &key))
 			continue;
 		for (size_t j = 0; j < thread->nr_counts; j++) {
-			const struct exit_count *count = &thread->counts[j];
+			const struct exit_count *count = thread->counts[j];
 
 			if (count->key.kind == facts->query.event)
 				nr += count->begun - count->took.count;

@@ -234,8 +234,6 @@ static inline int take(struct acrn *acrn)
 	else if (event->words)
 		event->cpu = (int32_t)(word >> 56);
 	event->data = at + 16;
-	event->offset = window_offset(&acrn->window);
-	acrn->source.file->done = event->offset;
 	acrn->window.at = at + RECORD_SIZE;
 	return 1;
 }

@@ -72,7 +72,6 @@ struct trace_event {
 	uint32_t size;	 /* bytes of data */
 	uint32_t file;	 /* see trace_file() */
 	uint64_t id;	 /* the file's number of the event, also where type says "unknown" */
-	uint64_t offset; /* of the record in its file; 0: not known (compressed trace.dat) */
 	int64_t lost;	 /* of a loss: how many, -1: some */
 	/*
 	 * The key by which an exit is paired with the next entry: a thread; for kvmtrace a vCPU;
@@ -120,36 +119,50 @@ struct trace_guest {
 /* By name; NULL: this type has none. */
 const struct trace_field *trace_field(const struct trace_type *type, const char *name);
 
+/* The number of a field that is signed, or not in this machine's byte order. */
+static inline uint64_t trace_field_convert(const struct trace_field *field, uint64_t number)
+{
+	unsigned int unused = 64 - 8 * field->size;
+
+	if (field->flags & TRACE_FIELD_SWAP)
+		number = __builtin_bswap64(number) >> unused;
+	if (field->flags & TRACE_FIELD_SIGNED)
+		number = (uint64_t)((int64_t)(number << unused) >> unused);
+	return number;
+}
+
 /* A number of 1, 2, 4 or 8 bytes, else 0; a signed one is extended to 64 bits. */
 static inline uint64_t trace_field_number(const struct trace_field *field,
 					  const struct trace_event *event)
 {
 	const uint8_t *at = (const uint8_t *)event->data + field->offset;
-	bool is_signed = field->flags & TRACE_FIELD_SIGNED;
-	bool swap = field->flags & TRACE_FIELD_SWAP;
-	uint16_t u16;
+	uint64_t number;
 	uint32_t u32;
-	uint64_t u64;
+	uint16_t u16;
 
 	if (field->offset > event->size || field->size > event->size - field->offset)
 		return 0;
 	switch (field->size) {
-	case 1:
-		return is_signed ? (uint64_t)(int8_t)*at : *at;
-	case 2:
-		memcpy(&u16, at, sizeof(u16));
-		u16 = swap ? __builtin_bswap16(u16) : u16;
-		return is_signed ? (uint64_t)(int16_t)u16 : u16;
 	case 4:
 		memcpy(&u32, at, sizeof(u32));
-		u32 = swap ? __builtin_bswap32(u32) : u32;
-		return is_signed ? (uint64_t)(int32_t)u32 : u32;
+		number = u32;
+		break;
 	case 8:
-		memcpy(&u64, at, sizeof(u64));
-		return swap ? __builtin_bswap64(u64) : u64;
+		memcpy(&number, at, sizeof(number));
+		break;
+	case 2:
+		memcpy(&u16, at, sizeof(u16));
+		number = u16;
+		break;
+	case 1:
+		number = *at;
+		break;
 	default:
 		return 0;
 	}
+	if (field->flags & (TRACE_FIELD_SIGNED | TRACE_FIELD_SWAP))
+		return trace_field_convert(field, number);
+	return number;
 }
 
 /*

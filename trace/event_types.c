@@ -12,7 +12,7 @@ void event_types_init(struct event_types *types, struct trace_file *file)
 	*types = (struct event_types){
 		.file = file,
 		.common_type = { "common_type", 0, 2, 0 },
-		.common_pid = { "common_pid", 4, 4, TRACE_FIELD_SIGNED },
+		.common_pid = { "common_pid", 4, 4, 0 },
 	};
 }
 
@@ -22,7 +22,7 @@ void event_types_set_machine(struct event_types *types, bool is_big_endian)
 
 	types->swap = is_big_endian != is_local_big ? TRACE_FIELD_SWAP : 0;
 	types->common_type.flags = types->swap;
-	types->common_pid.flags = TRACE_FIELD_SIGNED | types->swap;
+	types->common_pid.flags = types->swap;
 }
 
 void event_types_release(struct event_types *types)
@@ -86,6 +86,8 @@ static int add_type(struct event_types *types, struct event_type *slot, size_t i
 	if (!slot->type)
 		return -ENOMEM;
 	slot->vcpu = trace_field(slot->type, "vcpu_id");
+	if (!slot->vcpu && trace_field(slot->type, "pswmask"))
+		slot->vcpu = trace_field(slot->type, "id"); /* s390 */
 	return 0;
 }
 

@@ -244,14 +244,15 @@ static __attribute__((noinline, cold)) int take_odd(struct kvmtrace *kvmtrace, s
 						    uint64_t time)
 {
 	struct trace_event *event = &kvmtrace->source.event;
+	uint64_t end = window_offset(&kvmtrace->window);
 
 	if (kvmtrace->source.file->has_records)
 		return 1;
-	if (event->offset != kvmtrace->odd_end || !kvmtrace->nr_odd) {
-		kvmtrace->odd_begin = event->offset;
+	if (end - size != kvmtrace->odd_end || !kvmtrace->nr_odd) {
+		kvmtrace->odd_begin = end - size;
 		kvmtrace->nr_odd = 0;
 	}
-	kvmtrace->odd_end = event->offset + size;
+	kvmtrace->odd_end = end;
 	event->time = time;
 	event->has_time = false;
 	if (++kvmtrace->nr_odd < ODD_MAX)
@@ -271,8 +272,6 @@ static ALWAYS_INLINE int take(struct kvmtrace *kvmtrace, size_t size, uint32_t w
 	const uint8_t *at = window->at;
 	uint64_t before = event->time;
 
-	event->offset = window_offset(window);
-	kvmtrace->source.file->done = event->offset;
 	window->at = at + size;
 	set_event(kvmtrace, at, word, swap, is_xen);
 	return event->type == kvmtrace->types->unknown ? take_odd(kvmtrace, size, before) : 1;

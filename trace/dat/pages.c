@@ -235,10 +235,9 @@ static int set_event(struct pages *pages, const uint8_t *data, uint64_t time)
 	const uint8_t *end = pages->page + page_size;
 
 	event->time = real_time(pages, time);
-	event->offset = pages->is_compressed ? 0 : page_offset(pages) - page_size +
-							   (size_t)(data - pages->page);
 	if (data < pages->page || size < 8 || size > end - data) {
-		trace_add_problem(pages->source.file, event->offset,
+		trace_add_problem(pages->source.file,
+				  page_offset(pages) - (pages->is_compressed ? 0 : page_size),
 				  "CPU %d: a record of %d bytes does not fit its page",
 				  event->cpu, size);
 		return finish(pages);

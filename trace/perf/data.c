@@ -33,10 +33,9 @@ enum {
 
 /* A record in the heap. */
 struct entry {
-	uint64_t time, order;
+	uint64_t order; /* of two records of the same time, the one with the lower order is first */
 	struct perf_sample sample;
 	struct perf_block *block;
-	uint64_t offset;
 	int64_t lost; /* 0: a sample */
 };
 
@@ -63,42 +62,41 @@ struct perf_source {
 
 static bool is_before(const struct entry *a, const struct entry *b)
 {
-	return a->time != b->time ? a->time < b->time : a->order < b->order;
+	if (a->sample.time != b->sample.time)
+		return a->sample.time < b->sample.time;
+	return a->order < b->order;
+}
+
+/* Puts an entry at the place i, or above it. */
+static void put(struct perf_source *perf, size_t i, const struct entry *entry)
+{
+	for (; i > 0 && is_before(entry, &perf->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		perf->heap[i] = perf->heap[(i - 1) / 2];
+	perf->heap[i] = *entry;
 }
 
 static int push(struct perf_source *perf, const struct entry *entry)
 {
-	size_t i = perf->nr_heap;
-
 	if (array_grow(&perf->heap, &perf->heap_room, perf->nr_heap + 1) < 0)
 		return -ENOMEM;
-	perf->nr_heap++;
-	for (; i > 0 && is_before(entry, &perf->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		perf->heap[i] = perf->heap[(i - 1) / 2];
-	perf->heap[i] = *entry;
+	put(perf, perf->nr_heap++, entry);
 	perf_block_hold(entry->block);
 	return 0;
 }
 
+/* The last entry is a late one, as a rule: its place is looked for from the bottom. */
 static struct entry pop(struct perf_source *perf)
 {
 	struct entry top = perf->heap[0], last = perf->heap[--perf->nr_heap];
-	size_t i = 0;
+	size_t i = 0, child;
 
-	for (;;) {
-		size_t child = 2 * i + 1;
-
-		if (child >= perf->nr_heap)
-			break;
+	for (; (child = 2 * i + 1) < perf->nr_heap; i = child) {
 		if (child + 1 < perf->nr_heap &&
 		    is_before(&perf->heap[child + 1], &perf->heap[child]))
 			child++;
-		if (!is_before(&perf->heap[child], &last))
-			break;
 		perf->heap[i] = perf->heap[child];
-		i = child;
 	}
-	perf->heap[i] = last;
+	put(perf, i, &last);
 	return top;
 }
 
@@ -123,12 +121,10 @@ static int on_comm(struct perf_source *perf, const struct perf_piece *piece)
 static int add_entry(struct perf_source *perf, const struct perf_piece *piece,
 		     struct entry *entry)
 {
-	entry->time = entry->sample.time;
 	entry->order = perf->order++;
 	entry->block = piece->block;
-	entry->offset = piece->offset;
-	if (entry->time > perf->most)
-		perf->most = entry->time;
+	if (entry->sample.time > perf->most)
+		perf->most = entry->sample.time;
 	return push(perf, entry);
 }
 
@@ -261,8 +257,7 @@ static int give(struct perf_source *perf)
 	int err = 0;
 
 	perf->given = entry.block;
-	event->time = entry.time;
-	event->offset = entry.offset;
+	event->time = entry.sample.time;
 	event->lost = entry.lost;
 	event->type = NULL;
 	if (!entry.lost)
@@ -281,7 +276,7 @@ static bool is_due(const struct perf_source *perf)
 {
 	if (perf->nr_heap == 0)
 		return false;
-	return perf->is_at_end || perf->heap[0].time <= perf->until ||
+	return perf->is_at_end || perf->heap[0].sample.time <= perf->until ||
 	       !perf_bytes_has_room(&perf->bytes);
 }
 

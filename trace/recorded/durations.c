@@ -1,21 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Sums of durations. */
-#include <errno.h>
-
 #include "trace/recorded/durations.h"
-
-int durations_init(struct durations *durations)
-{
-	*durations = (struct durations){ .count = 0 };
-	durations->hist = calloc(DURATIONS_BUCKETS, sizeof(durations->hist[0]));
-	return durations->hist ? 0 : -ENOMEM;
-}
-
-void durations_release(struct durations *durations)
-{
-	free(durations->hist);
-	durations->hist = NULL;
-}
 
 double durations_mean(const struct durations *durations)
 {
@@ -24,10 +9,12 @@ double durations_mean(const struct durations *durations)
 
 double durations_squares(const struct durations *durations)
 {
-	double nr = (double)durations->count, squares;
+	double nr = (double)durations->count, sum, squares;
 
 	if (durations->count < 2)
 		return 0;
-	squares = durations->squares - durations->sum * durations->sum / nr;
+	/* The sum of (x - base) fits, as each of them did. */
+	sum = (double)(int64_t)(durations->total - durations->count * durations->base);
+	squares = durations->squares - sum * sum / nr;
 	return squares > 0 ? squares : 0;
 }

@@ -6,7 +6,6 @@
 #define KVMTOP_TRACE_RECORDED_DURATIONS_H
 
 #include <stdint.h>
-#include <stdlib.h>
 
 /*
  * Buckets: each power of two in eight equal parts, and every number below eight on its own: cycles
@@ -15,12 +14,12 @@
 #define DURATIONS_PARTS 8
 #define DURATIONS_BUCKETS ((64 - 3 + 1) * DURATIONS_PARTS)
 
+/* Zero-initialised is empty. */
 struct durations {
 	uint64_t count, total, min, max;
-	/* The sums of (x - base) and of its square, where base is the first one's duration. */
-	uint64_t base;
-	double sum, squares;
-	uint32_t *hist; /* of DURATIONS_BUCKETS */
+	uint64_t base;	/* the first one */
+	double squares; /* the sum of (x - base)^2 */
+	uint32_t hist[DURATIONS_BUCKETS];
 };
 
 /* The least number of a bucket. */
@@ -32,10 +31,6 @@ static inline uint64_t durations_bucket_begin(unsigned int bucket)
 		return bucket;
 	return (uint64_t)(bucket % DURATIONS_PARTS + DURATIONS_PARTS) << (power - 1);
 }
-
-/* 0 or -ENOMEM. */
-int durations_init(struct durations *durations);
-void durations_release(struct durations *durations);
 
 static inline unsigned int durations_bucket(uint64_t value)
 {
@@ -51,14 +46,14 @@ static inline void durations_add(struct durations *durations, uint64_t value)
 {
 	double rest;
 
-	if (durations->count++ == 0) {
+	if (durations->count++ == 0)
 		durations->base = durations->min = value;
-	}
 	durations->total += value;
-	durations->min = value < durations->min ? value : durations->min;
-	durations->max = value > durations->max ? value : durations->max;
+	if (value < durations->min)
+		durations->min = value;
+	if (value > durations->max)
+		durations->max = value;
 	rest = (double)(int64_t)(value - durations->base);
-	durations->sum += rest;
 	durations->squares += rest * rest;
 	durations->hist[durations_bucket(value)]++;
 }

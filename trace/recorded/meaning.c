@@ -120,8 +120,9 @@ static int add_names(struct meanings *meanings, const struct split *split, const
 static int set_split(struct meanings *meanings, struct meaning *meaning, unsigned int i,
 		     const struct split *split)
 {
-	meaning->split[i] = split;
-	return add_names(meanings, split, meaning->type->format, &meaning->names[i]);
+	meaning->lists[i].split = split;
+	meaning->lists[i].mask = split->mask;
+	return add_names(meanings, split, meaning->type->format, &meaning->lists[i].names);
 }
 
 /* x86 says in each record which of two lists its reason is from. */
@@ -215,11 +216,14 @@ static int find_meaning(struct meanings *meanings, const struct trace_type *type
 			struct meaning *meaning)
 {
 	*meaning = (struct meaning){ .kind = MEANING_NONE, .type = type };
+	for (size_t i = 0; i < ARRAY_SIZE(meaning->lists); i++) {
+		meaning->lists[i].mask = UINT64_MAX;
+		meaning->lists[i].names = NO_NAMES;
+	}
 	if (!is_of_kvm(type))
 		return 0;
 	meaning->kind = MEANING_EVENT;
 	meaning->number = meanings->nr_kvm_types++;
-	meaning->vcpu = trace_field(type, "id"); /* s390 */
 	if (is_entry(type)) {
 		meaning->kind = MEANING_ENTRY;
 		return 0;
@@ -273,9 +277,9 @@ struct exit_key meaning_reason(const struct meaning *meaning, const struct trace
 	if (meaning->reason_type) {
 		uint64_t type = trace_field_number(meaning->reason_type, event);
 
-		if (type != meaning->split[0]->type_of_field) {
+		if (type != meaning->lists[0].split->type_of_field) {
 			key.a = REASON_TYPE | type;
-			key.b = meaning->names[0];
+			key.b = meaning->lists[0].names;
 			return key;
 		}
 	}
@@ -286,10 +290,8 @@ struct exit_key meaning_reason(const struct meaning *meaning, const struct trace
 		if (isa != ISA_VMX && isa != ISA_SVM)
 			return key;
 	}
-	if (!meaning->split[i])
-		return key;
-	key.a &= meaning->split[i]->mask;
-	key.b = meaning->names[i];
+	key.a &= meaning->lists[i].mask;
+	key.b = meaning->lists[i].names;
 	if (meaning->error)
 		key.a = exits_user_code(key.a, (int)trace_field_number(meaning->error, event));
 	return key;

@@ -27,12 +27,14 @@ struct meaning {
 	enum exit_kind counted_as; /* of an exit, to user space or not, or an argument */
 	const struct trace_type *type;
 	uint32_t number; /* counts KVM's types from 0 */
-	const struct trace_field *vcpu;
 	/* Of an exit: the fields that say why; `isa` chooses between the two splits of x86. */
 	const struct trace_field *reason, *reason_type, *isa;
 	const struct trace_field *error; /* of an exit to user space: below 0 if that is why */
-	const struct split *split[2];
-	uint32_t names[2];
+	struct {
+		const struct split *split;
+		uint64_t mask;
+		uint32_t names; /* index in struct meanings.names */
+	} lists[2];
 	/* Of an argument: its fields, and what `c` is where there is no such field. */
 	const struct trace_field *a, *b, *c;
 	uint32_t a_bytes; /* see struct argument_event */

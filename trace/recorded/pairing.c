@@ -40,7 +40,7 @@ static void tell_end(const struct pairing *pairing, struct recorded_thread *thre
 		listener->ends(listener->state, thread, span, thread->since, time, NULL, is_cut);
 	else if (thread->is_open & 1U << kind)
 		listener->ends(listener->state, thread, span, open->begin, time,
-			       &thread->counts[open->count], is_cut);
+			       open->count, is_cut);
 }
 
 /* What the recording cuts off. The outer span is told first. */
@@ -85,45 +85,56 @@ static void tell_entry(const struct pairing *pairing, struct recorded_thread *th
 
 /* ---- what begins and ends */
 
+static inline void open_span(struct recorded_thread *thread, enum exit_kind kind,
+			     struct exit_count *count, uint64_t time)
+{
+	count->begun++;
+	thread->is_open |= (uint8_t)(1U << kind);
+	thread->spans[kind] = (struct open_span){ time, count };
+}
+
 /* Counts one more of a key. What it takes is counted when it ends. */
 static int begin(struct pairing *pairing, struct recorded_thread *thread,
 		 const struct exit_key *key, uint64_t time)
 {
-	struct open_span *span = &thread->spans[key->kind];
-	int err = table_count(&pairing->table, thread, key, &span->count);
+	struct exit_count *count = table_count(&pairing->table, thread, key);
 
-	if (err)
-		return err;
-	thread->counts[span->count].begun++;
-	thread->is_open |= (uint8_t)(1U << key->kind);
-	span->begin = time;
+	if (!count)
+		return -ENOMEM;
+	open_span(thread, (enum exit_kind)key->kind, count, time);
 	return 0;
 }
 
-/* It has no end, or none that is known. */
+
+static inline void end(struct recorded_thread *thread, enum exit_kind kind, uint64_t time)
+{
+	const struct open_span *span = &thread->spans[kind];
+
+	if (time >= span->begin)
+		durations_add(&span->count->took, time - span->begin);
+}
+
+/* It ended, or its end is not known. */
 static void drop(struct recorded_thread *thread, enum exit_kind kind)
 {
 	thread->is_open &= (uint8_t)~(1U << kind);
 }
 
-static void end(struct recorded_thread *thread, enum exit_kind kind, uint64_t time)
+/* The first exit or entry, or the first after a loss. */
+static __attribute__((noinline)) void end_unknown(struct recorded_thread *thread, uint64_t time)
 {
-	const struct open_span *span = &thread->spans[kind];
-
-	if (time >= span->begin)
-		durations_add(&thread->counts[span->count].took, time - span->begin);
-	drop(thread, kind);
-}
-
-static void set_state(struct recorded_thread *thread, enum vcpu_state state, uint64_t time)
-{
-	if (!thread->has_run)
+	if (thread->has_run)
+		thread->unknown += time - thread->since;
+	else
 		thread->first = time;
 	thread->has_run = true;
-	if (thread->is_lost)
-		thread->unknown += time - thread->last;
-	thread->is_lost = false;
-	thread->last = thread->since = time;
+}
+
+static inline void set_state(struct recorded_thread *thread, enum vcpu_state state, uint64_t time)
+{
+	if (thread->state == VCPU_UNKNOWN)
+		end_unknown(thread, time);
+	thread->since = time;
 	thread->state = state;
 }
 
@@ -133,8 +144,10 @@ static int on_exit_event(struct pairing *pairing, struct recorded_thread *thread
 			 const struct meaning *meaning, const struct trace_event *event)
 {
 	const struct exit_key key = meaning_reason(meaning, event);
-	int err;
+	struct exit_count *count = table_count(&pairing->table, thread, &key);
 
+	if (!count)
+		return -ENOMEM;
 	if (!pairing->has_exits[EXITS_VMEXIT])
 		pairing->first_exit = event->time;
 	pairing->has_exits[EXITS_VMEXIT] = true;
@@ -145,27 +158,29 @@ static int on_exit_event(struct pairing *pairing, struct recorded_thread *thread
 	thread->has_exit = true;
 	thread->spans[EXITS_MMIO].begin = event->time;
 	thread->is_mmio_open = true;
-	err = begin(pairing, thread, &key, event->time);
+	open_span(thread, EXITS_VMEXIT, count, event->time);
 	tell_begin(pairing, thread, SPAN_EXIT, event);
-	return err;
+	return 0;
 }
 
-static void on_entry(struct pairing *pairing, struct recorded_thread *thread,
-		     const struct trace_event *event)
+static int on_entry(struct pairing *pairing, struct recorded_thread *thread,
+		    const struct trace_event *event)
 {
 	pairing->has_entries = true;
 	pairing->last_entry = event->time;
 	if (pairing->listener)
 		tell_entry(pairing, thread, event->time);
-	while (thread->is_open)
-		end(thread, (enum exit_kind)__builtin_ctz(thread->is_open), event->time);
+	for (unsigned int open = thread->is_open; open; open &= open - 1)
+		end(thread, (enum exit_kind)__builtin_ctz(open), event->time);
+	thread->is_open = 0;
 	thread->is_mmio_open = false;
 	set_state(thread, VCPU_IN_GUEST, event->time);
 	tell_begin(pairing, thread, SPAN_GUEST, event);
+	return 0;
 }
 
 /* KVM_RUN may be called and left again without an entry, as when a halted vCPU gets a signal. */
-static int on_userspace(struct pairing *pairing, struct recorded_thread *thread,
+static __attribute__((noinline)) int on_userspace(struct pairing *pairing, struct recorded_thread *thread,
 			const struct meaning *meaning, const struct trace_event *event)
 {
 	const struct exit_key key = meaning_reason(meaning, event);
@@ -176,6 +191,7 @@ static int on_userspace(struct pairing *pairing, struct recorded_thread *thread,
 		if (pairing->listener)
 			tell_end(pairing, thread, SPAN_USERSPACE, event->time, false);
 		end(thread, EXITS_USERSPACE, event->time);
+		drop(thread, EXITS_USERSPACE);
 	}
 	err = begin(pairing, thread, &key, event->time);
 	tell_begin(pairing, thread, SPAN_USERSPACE, event);
@@ -197,7 +213,7 @@ static int on_mmio(struct pairing *pairing, struct recorded_thread *thread,
 		return err;
 	if (is_read && was_open)
 		end(thread, EXITS_MMIO, time);
-	else if (!was_open && key->c != MMIO_WRITE)
+	if (key->c != MMIO_WRITE && (is_read || !was_open))
 		drop(thread, EXITS_MMIO);
 	thread->is_mmio_open = !is_read && (was_open || key->c == MMIO_WRITE);
 	return 0;
@@ -210,11 +226,11 @@ static const struct exit_key *open_exit(const struct recorded_thread *thread)
 
 	if (thread->state != VCPU_OUTSIDE)
 		return NULL;
-	count = &thread->counts[thread->spans[EXITS_VMEXIT].count];
+	count = thread->spans[EXITS_VMEXIT].count;
 	return count->is_others ? NULL : &count->key;
 }
 
-static int on_argument(struct pairing *pairing, struct recorded_thread *thread,
+static __attribute__((noinline)) int on_argument(struct pairing *pairing, struct recorded_thread *thread,
 		       const struct meaning *meaning, const struct trace_event *event)
 {
 	enum exit_kind kind = meaning->counted_as;
@@ -234,7 +250,7 @@ static int on_argument(struct pairing *pairing, struct recorded_thread *thread,
 }
 
 /* What was open on that CPU has perhaps ended meanwhile. */
-static void on_loss(struct pairing *pairing, const struct trace_event *event)
+static __attribute__((noinline)) void on_loss(struct pairing *pairing, const struct trace_event *event)
 {
 	if (pairing->nr_losses < PAIRING_LOSSES)
 		pairing->losses[pairing->nr_losses] =
@@ -256,7 +272,6 @@ static void on_loss(struct pairing *pairing, const struct trace_event *event)
 		thread->is_open = 0;
 		thread->is_mmio_open = false;
 		thread->state = VCPU_UNKNOWN;
-		thread->is_lost = thread->has_run;
 	}
 }
 
@@ -266,18 +281,24 @@ static int take(struct pairing *pairing, struct recorded_thread *thread,
 	if (meaning->kind == MEANING_EVENT)
 		return 0;
 	thread->is_vcpu = true;
-	if (meaning->kind == MEANING_ARGUMENT)
-		return on_argument(pairing, thread, meaning, event);
-	if (event->vcpu >= 0)
-		thread->vcpu = event->vcpu;
-	else if (meaning->vcpu)
-		thread->vcpu = (int32_t)trace_field_number(meaning->vcpu, event);
 	if (meaning->kind == MEANING_EXIT)
 		return on_exit_event(pairing, thread, meaning, event);
+	if (meaning->kind == MEANING_ENTRY)
+		return on_entry(pairing, thread, event);
 	if (meaning->kind == MEANING_USERSPACE)
 		return on_userspace(pairing, thread, meaning, event);
-	on_entry(pairing, thread, event);
-	return 0;
+	return on_argument(pairing, thread, meaning, event);
+}
+
+/* Exits and entries are of the vCPU that they name; other events are believed if nothing is known. */
+static void set_vcpu(struct recorded_thread *thread, const struct meaning *meaning,
+		     const struct trace_event *event)
+{
+	bool is_own = meaning->kind == MEANING_EXIT || meaning->kind == MEANING_ENTRY ||
+		      meaning->kind == MEANING_USERSPACE;
+
+	if (event->vcpu >= 0 && (is_own || thread->vcpu < 0))
+		thread->vcpu = event->vcpu;
 }
 
 int pairing_add(struct pairing *pairing, const struct trace_event *event)
@@ -302,8 +323,8 @@ int pairing_add(struct pairing *pairing, const struct trace_event *event)
 	if (!thread)
 		return -ENOMEM;
 	thread->cpu = event->cpu;
-	if (thread->vcpu < 0)
-		thread->vcpu = event->vcpu;
+	if (event->vcpu != thread->vcpu)
+		set_vcpu(thread, meaning, event);
 	err = table_count_event(thread, meaning->number);
 	if (!err)
 		err = take(pairing, thread, meaning, event);

@@ -149,8 +149,8 @@ static int add_children(const struct maker *maker, enum exit_kind kind)
 		struct key key = key_of(maker->recorded, thread);
 
 		for (size_t j = 0; j < thread->nr_counts && !err; j++) {
-			if (thread->counts[j].key.kind == kind)
-				err = add_child(maker, key, parent, &thread->counts[j]);
+			if (thread->counts[j]->key.kind == kind)
+				err = add_child(maker, key, parent, thread->counts[j]);
 		}
 	}
 	return err;
@@ -226,7 +226,7 @@ static uint64_t open_time(const struct pairing *pairing, const struct recorded_t
 {
 	const struct open_span *span = &thread->spans[count->key.kind];
 
-	if (!(thread->is_open & 1U << count->key.kind) || count != &thread->counts[span->count])
+	if (!(thread->is_open & 1U << count->key.kind) || count != span->count)
 		return 0;
 	return pairing->last_time - span->begin;
 }
@@ -240,7 +240,7 @@ static int add_exits(const struct maker *maker, struct key key,
 	int err = 0;
 
 	for (size_t i = 0; i < thread->nr_counts && !err; i++) {
-		const struct exit_count *count = &thread->counts[i];
+		const struct exit_count *count = thread->counts[i];
 		uint64_t ns;
 
 		if (count->key.kind >= EXITS_FIRST_ARGUMENT)
@@ -260,8 +260,8 @@ static uint64_t whole_ns(const struct recorded *recorded, const struct recorded_
 	const struct pairing *pairing = &recorded->recording->pairing;
 	uint64_t whole = pairing->last_time - thread->first, unknown = thread->unknown;
 
-	if (thread->is_lost)
-		unknown += pairing->last_time - thread->last;
+	if (thread->state == VCPU_UNKNOWN)
+		unknown += pairing->last_time - thread->since;
 	return to_ns(recorded, whole > unknown ? whole - unknown : 0);
 }
 
@@ -326,8 +326,8 @@ static int add_arguments(const struct maker *maker, struct key key,
 	int err = 0;
 
 	for (size_t i = 0; i < thread->nr_counts && !err; i++) {
-		if (thread->counts[i].key.kind >= EXITS_FIRST_ARGUMENT)
-			err = add_argument(maker, key, &thread->counts[i]);
+		if (thread->counts[i]->key.kind >= EXITS_FIRST_ARGUMENT)
+			err = add_argument(maker, key, thread->counts[i]);
 	}
 	return err;
 }

@@ -116,71 +116,66 @@ static size_t hash_key(const struct exit_key *key)
 
 static int grow_counts(struct recorded_thread *thread)
 {
-	struct exit_count *counts;
+	struct exit_count **counts;
 
 	if (2 * thread->nr_counts < thread->nr_slots)
 		return 0;
 	if (grow_slots(&thread->slots, &thread->nr_slots) < 0)
 		return -ENOMEM;
-	counts = reallocarray(thread->counts, thread->nr_slots, sizeof(*counts));
+	counts = reallocarray(thread->counts, thread->nr_slots, sizeof(struct exit_count *));
 	if (!counts)
 		return -ENOMEM;
 	thread->counts = counts;
 	for (size_t i = 0; i < thread->nr_counts; i++)
-		put_slot(thread->slots, thread->nr_slots, hash_key(&counts[i].key), i);
+		put_slot(thread->slots, thread->nr_slots, hash_key(&counts[i]->key), i);
 	return 0;
 }
 
-static int add_count(struct table *table, struct recorded_thread *thread,
-		     const struct exit_key *key, bool is_others)
+static struct exit_count *add_count(struct table *table, struct recorded_thread *thread,
+				    const struct exit_key *key, bool is_others)
 {
-	struct exit_count count = { .key = *key, .is_others = is_others };
-	int err = grow_counts(thread);
+	struct exit_count *count = calloc(1, sizeof(*count));
 
-	if (!err)
-		err = durations_init(&count.took);
-	if (err)
-		return err;
+	if (!count || grow_counts(thread) < 0) {
+		free(count);
+		return NULL;
+	}
+	count->key = *key;
+	count->is_others = is_others;
 	put_slot(thread->slots, thread->nr_slots, hash_key(key), thread->nr_counts);
 	thread->counts[thread->nr_counts++] = count;
 	table->nr_counts[key->kind]++;
-	return 0;
+	return count;
 }
 
-static bool find_count(const struct recorded_thread *thread, const struct exit_key *key,
-		       bool is_others, uint32_t *ret_count)
+static struct exit_count *find_count(const struct recorded_thread *thread,
+				     const struct exit_key *key, bool is_others)
 {
 	size_t mask = thread->nr_slots - 1;
 
 	for (size_t at = hash_key(key); thread->nr_slots && thread->slots[at & mask]; at++) {
-		uint32_t i = thread->slots[at & mask] - 1;
-		const struct exit_count *count = &thread->counts[i];
+		struct exit_count *count = thread->counts[thread->slots[at & mask] - 1];
 
-		if (exit_key_is(&count->key, key) && count->is_others == is_others) {
-			*ret_count = i;
-			return true;
-		}
+		if (exit_key_is(&count->key, key) && count->is_others == is_others)
+			return count;
 	}
-	return false;
+	return NULL;
 }
 
-int table_find_count(struct table *table, struct recorded_thread *thread,
-		     const struct exit_key *key, uint32_t *ret_count)
+struct exit_count *table_find_count(struct table *table, struct recorded_thread *thread,
+				    const struct exit_key *key)
 {
 	const struct exit_key others = { .kind = key->kind };
 	bool is_others = table->nr_counts[key->kind] >= MAX_COUNTS;
-	int err;
+	struct exit_count *count = find_count(thread, key, false);
 
-	if (find_count(thread, key, false, ret_count))
-		return 0;
+	if (count)
+		return count;
 	if (is_others)
 		key = &others;
-	if (is_others && find_count(thread, key, true, ret_count))
-		return 0;
-	err = add_count(table, thread, key, is_others);
-	if (!err)
-		*ret_count = (uint32_t)thread->nr_counts - 1;
-	return err;
+	if (is_others)
+		count = find_count(thread, key, true);
+	return count ? count : add_count(table, thread, key, is_others);
 }
 
 void table_release(struct table *table)
@@ -189,7 +184,7 @@ void table_release(struct table *table)
 		struct recorded_thread *thread = table->threads[i];
 
 		for (size_t j = 0; j < thread->nr_counts; j++)
-			durations_release(&thread->counts[j].took);
+			free(thread->counts[j]);
 		free(thread->counts);
 		free(thread->events);
 		free(thread->slots);

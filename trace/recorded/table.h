@@ -26,7 +26,7 @@ enum vcpu_state { VCPU_UNKNOWN, VCPU_IN_GUEST, VCPU_OUTSIDE };
 /* An exit or access that the next entry ends. */
 struct open_span {
 	uint64_t begin;
-	uint32_t count; /* index into the thread's counts */
+	struct exit_count *count; /* of the thread */
 };
 
 struct recorded_thread {
@@ -36,25 +36,24 @@ struct recorded_thread {
 	int32_t pid, tid, vcpu, cpu; /* -1: not known; cpu: the last one */
 	int64_t guest; /* index in the file's list of guests, see trace_guest(); -1: none */
 	char comm[32];
-	struct exit_count *counts;
+	struct exit_count **counts;
 	size_t nr_counts;
 	uint32_t *slots; /* a hash of indices into counts, plus 1 */
 	size_t nr_slots;
-	uint32_t hints[TABLE_HINTS]; /* by low bits of the key: the count found last, plus 1 */
+	struct exit_count *hints[TABLE_HINTS]; /* by low bits of the key: found last */
 	uint64_t *events; /* counts of KVM's event types, by struct meaning.number */
 	uint32_t nr_events;
 	/* See pairing.h. */
 	bool is_new;   /* the current event is the thread's first */
 	bool is_vcpu;  /* had an event that only a vCPU's thread has */
 	bool has_run, has_exit; /* has_run: had an exit or an entry; has_exit: had an exit */
-	bool is_lost;  /* events are missing since `last` */
 	bool is_mmio_open; /* the access that began at spans[EXITS_MMIO].begin has not ended */
 	uint8_t is_open; /* a bit for each enum exit_kind: its span in spans[] is open */
 	enum vcpu_state state;
 	uint64_t since;	 /* the time when the thread last left or entered the guest */
 	struct open_span spans[EXITS_KINDS];
-	uint64_t first, last; /* times of the first and the last exit or entry */
-	uint64_t unknown;     /* the total time in which is_lost was set */
+	uint64_t first;	  /* the time of the first exit or entry */
+	uint64_t unknown; /* the total time after losses in which the state was not known */
 	void *drawn; /* for the listener, which frees it */
 };
 
@@ -73,9 +72,9 @@ void table_release(struct table *table);
 /* The thread of an event, new if need be; NULL: no memory. */
 struct recorded_thread *table_add(struct table *table, const struct trace_event *event);
 
-/* The index of a thread's count, new if need be: 0 or -ENOMEM. */
-int table_find_count(struct table *table, struct recorded_thread *thread,
-		     const struct exit_key *key, uint32_t *ret_count);
+/* The count of a thread's key, new if need be; NULL: no memory. */
+struct exit_count *table_find_count(struct table *table, struct recorded_thread *thread,
+				    const struct exit_key *key);
 
 /* Counts an event of one of KVM's types: 0 or -ENOMEM. */
 int table_grow_events(struct recorded_thread *thread, uint32_t type);
@@ -100,21 +99,18 @@ static inline struct recorded_thread *table_thread(struct table *table,
 	return *hint;
 }
 
-static inline int table_count(struct table *table, struct recorded_thread *thread,
-			      const struct exit_key *key, uint32_t *ret_count)
+static inline struct exit_count *table_count(struct table *table, struct recorded_thread *thread,
+					     const struct exit_key *key)
 {
-	uint32_t *hint = &thread->hints[(key->a ^ key->kind) % TABLE_HINTS];
-	int err;
+	struct exit_count **hint = &thread->hints[(key->a ^ key->kind) % TABLE_HINTS];
+	struct exit_count *count = *hint;
 
-	if (*hint && exit_key_is(&thread->counts[*hint - 1].key, key) &&
-	    !thread->counts[*hint - 1].is_others) {
-		*ret_count = *hint - 1;
-		return 0;
-	}
-	err = table_find_count(table, thread, key, ret_count);
-	if (!err)
-		*hint = *ret_count + 1;
-	return err;
+	if (count && exit_key_is(&count->key, key))
+		return count;
+	count = table_find_count(table, thread, key);
+	if (count && !count->is_others)
+		*hint = count;
+	return count;
 }
 
 #endif

@@ -571,7 +571,7 @@ static void sum_counts(const struct pairing *pairing, const char *name, uint64_t
 		const struct recorded_thread *thread = pairing->table.threads[i];
 
 		for (size_t j = 0; j < thread->nr_counts; j++) {
-			const struct exit_count *count = &thread->counts[j];
+			const struct exit_count *count = thread->counts[j];
 
 			pairing_name(pairing, count, got, sizeof(got));
 			if (count->key.kind != EXITS_VMEXIT || strcmp(got, name) != 0)

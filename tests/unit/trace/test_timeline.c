@@ -485,8 +485,8 @@ static uint64_t sum_of_report(int tid, uint64_t *ret_count)
 		const struct recorded_thread *thread = table->threads[i];
 
 		for (size_t j = 0; thread->tid == tid && j < thread->nr_counts; j++) {
-			sum += thread->counts[j].took.total;
-			count += thread->counts[j].took.count;
+			sum += thread->counts[j]->took.total;
+			count += thread->counts[j]->took.count;
 		}
 	}
 	recording_release(&recording);

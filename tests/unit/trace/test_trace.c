@@ -120,7 +120,6 @@ static void acrn_files_are_merged_by_time(void **state)
 
 	event = next_event(trace);
 	assert_string_equal(event->type->name, "VM_ENTER"); /* of two at a time, the first file's */
-	assert_int_equal(event->offset, 32);
 	event = next_event(trace);
 	assert_string_equal(event->type->name, "VMEXIT_WRMSR");
 	assert_int_equal(number(event, "1"), 0x6e0);
@@ -339,7 +338,7 @@ static void check_cut(const struct bytes *whole, const size_t *sizes, enum trace
 		save(path_of(0), whole->data, cut);
 		trace = open_files(1, kind);
 		while (at + sizes[nr] <= cut) {
-			assert_int_equal(next_event(trace)->offset, at);
+			next_event(trace);
 			at += sizes[nr++];
 		}
 		assert_end(trace);
