@@ -34,11 +34,18 @@ static bool wants_screen(const struct report_options *options)
 	       !options->json && !options->csv && !options->diff && !options->acrn;
 }
 
+/* The table needs the arguments of its event; of the views, some show all. */
 static int read_recording(const char *const *paths, size_t nr, const struct report_options *options,
 			  struct recording *recording, struct why *why)
 {
-	return recording_read(paths, nr, options->kind, options->buffer, recording,
-			      why);
+	bool is_table = !wants_screen(options) && !options->view;
+	const struct recording_choice choice = {
+		.kind = options->kind,
+		.buffer = options->buffer,
+		.arguments = is_table ? 1U << options->event : PAIRING_ALL_ARGUMENTS,
+	};
+
+	return recording_read(paths, nr, &choice, recording, why);
 }
 
 static int print(const struct recording *recording, const struct recording *other,

@@ -42,8 +42,9 @@ struct trace;
 /*
  * Opens files as one stream; "-" is standard input, for acrn and kvmtrace. TRACE_ANY finds the kind
  * from what is in them; all must be of one kind and clock. Buffers of a trace.dat (instances) are
- * files of their own in the stream; what two of them recorded is one event, of the first. A guest's trace.dat that trace-cmd recorded together with its
- * host's has the host's time, any other its own.
+ * files of their own in the stream; an event that two of them recorded is one event. A guest's
+ * trace.dat that trace-cmd recorded together with its host's has the host's time, any other its
+ * own.
  *
  * Returns 0, or -errno with why. A file that ends too early opens, and is a problem; so is an empty
  * one among others. A file of no known kind does not open (-EINVAL), nor does a folder (-EISDIR).

@@ -47,8 +47,9 @@ if command -v bash >/dev/null 2>&1; then
 	like "$("$KVMTOP" --sysroot tests/sysroot/amd -1 -f "$field")" '^kvm_exit\(hlt\) ' \
 		"a completed field matches that field"
 	for view in events guests vcpus exits hotspots; do
+		"$KVMTOP" -1 --view $view -o none 2>"$TMP/err"
 		is "$(offers --view $view -o "" | tr '\n' ' ')" \
-			"$("$KVMTOP" -1 --view $view -o none 2>&1 | sed -n 's/.*there are: //p' | tr -d ,) " \
+			"$(sed -n 's/.*there are: //p' "$TMP/err" | tr -d ,) " \
 			"-o: the columns of the view $view"
 	done
 else

@@ -317,7 +317,8 @@ like "$(report $data/buffers-v7.dat)" ", 2 events," "an event in both is one eve
 like "$(report -B second $data/buffers-v7.dat)" "\.dat: trace.dat, buffer second" "-B: one buffer"
 is "$(report -B top $data/buffers-v7.dat | grep -c '^tests.*\.dat:')" 1 "-B top: the main one"
 is "$(status -B third $data/buffers-v7.dat)" 1 "-B of none: status 1"
-like "$(cat "$TMP/err")" '"third": no such buffer; there are: top, second' "and says which there are"
+like "$(cat "$TMP/err")" '"third": no such buffer; there are: top, second' \
+	"and says which there are"
 
 # ---- the bar, where it takes over a second
 

@@ -136,7 +136,7 @@ static inline void fuzz_events(struct trace *trace, enum exit_kind what)
 	const struct trace_event *event;
 
 	recording = (struct recording){ .trace = trace };
-	pairing_init(pairing, trace, NULL);
+	pairing_init(pairing, trace, PAIRING_ALL_ARGUMENTS, NULL);
 	while (trace_next(trace, &event) > 0) {
 		fuzz_check(trace, event);
 		if (pairing_add(pairing, event) < 0)

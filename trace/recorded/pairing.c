@@ -5,12 +5,16 @@
 
 #include "trace/recorded/pairing.h"
 
+/* Out of the way of the events that are frequent. */
+#define RARE __attribute__((noinline))
+
 enum { MMIO_UNSATISFIED_READ, MMIO_READ, MMIO_WRITE };
 
-void pairing_init(struct pairing *pairing, const struct trace *trace,
+void pairing_init(struct pairing *pairing, const struct trace *trace, unsigned int arguments,
 		  const struct pairing_listener *listener)
 {
-	*pairing = (struct pairing){ .trace = trace, .listener = listener };
+	*pairing = (struct pairing){ .trace = trace, .listener = listener,
+				     .arguments = arguments };
 	pairing->meanings.trace = trace;
 }
 
@@ -121,7 +125,7 @@ static void drop(struct recorded_thread *thread, enum exit_kind kind)
 }
 
 /* The first exit or entry, or the first after a loss. */
-static __attribute__((noinline)) void end_unknown(struct recorded_thread *thread, uint64_t time)
+static RARE void end_unknown(struct recorded_thread *thread, uint64_t time)
 {
 	if (thread->has_run)
 		thread->unknown += time - thread->since;
@@ -180,8 +184,8 @@ static int on_entry(struct pairing *pairing, struct recorded_thread *thread,
 }
 
 /* KVM_RUN may be called and left again without an entry, as when a halted vCPU gets a signal. */
-static __attribute__((noinline)) int on_userspace(struct pairing *pairing, struct recorded_thread *thread,
-			const struct meaning *meaning, const struct trace_event *event)
+static RARE int on_userspace(struct pairing *pairing, struct recorded_thread *thread,
+			     const struct meaning *meaning, const struct trace_event *event)
 {
 	const struct exit_key key = meaning_reason(meaning, event);
 	int err;
@@ -230,8 +234,8 @@ static const struct exit_key *open_exit(const struct recorded_thread *thread)
 	return count->is_others ? NULL : &count->key;
 }
 
-static __attribute__((noinline)) int on_argument(struct pairing *pairing, struct recorded_thread *thread,
-		       const struct meaning *meaning, const struct trace_event *event)
+static RARE int on_argument(struct pairing *pairing, struct recorded_thread *thread,
+			    const struct meaning *meaning, const struct trace_event *event)
 {
 	enum exit_kind kind = meaning->counted_as;
 	struct exit_key key;
@@ -250,7 +254,7 @@ static __attribute__((noinline)) int on_argument(struct pairing *pairing, struct
 }
 
 /* What was open on that CPU has perhaps ended meanwhile. */
-static __attribute__((noinline)) void on_loss(struct pairing *pairing, const struct trace_event *event)
+static RARE void on_loss(struct pairing *pairing, const struct trace_event *event)
 {
 	if (pairing->nr_losses < PAIRING_LOSSES)
 		pairing->losses[pairing->nr_losses] =
@@ -287,10 +291,12 @@ static int take(struct pairing *pairing, struct recorded_thread *thread,
 		return on_entry(pairing, thread, event);
 	if (meaning->kind == MEANING_USERSPACE)
 		return on_userspace(pairing, thread, meaning, event);
-	return on_argument(pairing, thread, meaning, event);
+	if (pairing->arguments & 1U << meaning->counted_as)
+		return on_argument(pairing, thread, meaning, event);
+	return 0;
 }
 
-/* Exits and entries are of the vCPU that they name; other events are believed if nothing is known. */
+/* An exit or entry is of the vCPU that it names. Any other event is a guess. */
 static void set_vcpu(struct recorded_thread *thread, const struct meaning *meaning,
 		     const struct trace_event *event)
 {

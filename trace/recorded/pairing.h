@@ -50,6 +50,7 @@ struct recorded_loss {
 struct pairing {
 	const struct trace *trace;
 	const struct pairing_listener *listener; /* NULL: none */
+	unsigned int arguments; /* a bit for each enum exit_kind: these arguments are counted */
 	struct meanings meanings;
 	struct table table;
 	uint64_t nr_events, first_time, last_time;
@@ -63,7 +64,9 @@ struct pairing {
 	bool has_unknown_loss;
 };
 
-void pairing_init(struct pairing *pairing, const struct trace *trace,
+#define PAIRING_ALL_ARGUMENTS (-1U << EXITS_FIRST_ARGUMENT)
+
+void pairing_init(struct pairing *pairing, const struct trace *trace, unsigned int arguments,
 		  const struct pairing_listener *listener);
 void pairing_release(struct pairing *pairing);
 

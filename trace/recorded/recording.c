@@ -25,7 +25,7 @@ static int read_events(struct recording *recording)
 	return got;
 }
 
-int recording_read(const char *const *paths, size_t nr, enum trace_kind kind, const char *buffer,
+int recording_read(const char *const *paths, size_t nr, const struct recording_choice *choice,
 		   struct recording *ret_recording, struct why *why)
 {
 	struct recording *recording = ret_recording;
@@ -33,12 +33,12 @@ int recording_read(const char *const *paths, size_t nr, enum trace_kind kind, co
 	int err;
 
 	*recording = (struct recording){ .trace = NULL };
-	err = trace_open(paths, nr, kind, &recording->trace, why);
+	err = trace_open(paths, nr, choice->kind, &recording->trace, why);
 	if (err)
 		return err;
-	pairing_init(&recording->pairing, recording->trace, NULL);
-	if (buffer)
-		err = trace_choose_buffer(recording->trace, buffer, why);
+	pairing_init(&recording->pairing, recording->trace, choice->arguments, NULL);
+	if (choice->buffer)
+		err = trace_choose_buffer(recording->trace, choice->buffer, why);
 	if (!err)
 		err = read_events(recording);
 	for (size_t i = 0; i < table->nr_threads; i++)

@@ -13,11 +13,18 @@ struct recording {
 	struct pairing pairing;
 };
 
+/* What of the files is read and counted. */
+struct recording_choice {
+	enum trace_kind kind;	/* of the files */
+	const char *buffer;	/* only this one of each trace.dat; NULL: all */
+	unsigned int arguments; /* see struct pairing */
+};
+
 /*
  * Opens the files as one stream (see trace.h) and reads it to its end, once. A bar shows how far
- * that is. buffer: only this one of each trace.dat; NULL: all. 0 or -errno with why.
+ * that is. 0 or -errno with why.
  */
-int recording_read(const char *const *paths, size_t nr, enum trace_kind kind, const char *buffer,
+int recording_read(const char *const *paths, size_t nr, const struct recording_choice *choice,
 		   struct recording *ret_recording, struct why *why);
 void recording_release(struct recording *recording);
 

@@ -2,7 +2,7 @@
 /*
  * The instructions that kvmtrace_format knows: KVM emulated them on the PowerPC 440.
  *
- * Source: kvm/user/kvmtrace_format of qemu-kvm and kvm-userspace; names and numbers are from the Power ISA.
+ * Source: kvmtrace_format of qemu-kvm and kvm-userspace; names and numbers are from the Power ISA.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -338,7 +338,7 @@ struct timeline_kvm *timeline_kvm_new(const struct trace *trace, const struct ti
 	kvm->keeps_offsets = keeps_offsets;
 	kvm->out = out;
 	kvm->listener = (struct pairing_listener){ kvm, on_begin, on_end, on_loss };
-	pairing_init(&kvm->pairing, trace, &kvm->listener);
+	pairing_init(&kvm->pairing, trace, 0, &kvm->listener);
 	return kvm;
 }
 

@@ -101,12 +101,12 @@ static void look(struct world *world, const struct view_type *type)
 
 static void open_file(struct world *world, const char *name, double ns_per_unit)
 {
+	const struct recording_choice choice = { .arguments = PAIRING_ALL_ARGUMENTS };
 	struct monitor_config config = { 0 };
 	const char *paths[] = { name };
 	struct why why = { "" };
 
-	assert_int_equal(recording_read(paths, 1, TRACE_ANY, NULL, &world->recording,
-					&why), 0);
+	assert_int_equal(recording_read(paths, 1, &choice, &world->recording, &why), 0);
 	assert_int_equal(recorded_init(&world->recorded, &world->recording, ns_per_unit), 0);
 	config.recording = (struct monitor_recording){ recorded_players, &world->recorded,
 						       world->recorded.guests };

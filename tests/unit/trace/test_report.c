@@ -113,11 +113,12 @@ static void add(struct world *world, int cpu, uint64_t time)
 
 static void read_file(struct world *world, enum exit_kind event)
 {
+	const struct recording_choice choice = { .arguments = 1U << event };
 	const char *paths[] = { path };
 	struct why why;
 
 	world->kind = event;
-	assert_int_equal(recording_read(paths, 1, TRACE_ANY, NULL, &world->recording, &why), 0);
+	assert_int_equal(recording_read(paths, 1, &choice, &world->recording, &why), 0);
 }
 
 static void read_it(struct world *world, enum exit_kind event)

@@ -475,12 +475,13 @@ static void many_exits(void)
 
 static uint64_t sum_of_report(int tid, uint64_t *ret_count)
 {
+	const struct recording_choice choice = { .kind = TRACE_ANY };
 	const char *const paths[] = { dat };
 	struct recording recording;
 	const struct table *table = &recording.pairing.table;
 	uint64_t sum = 0, count = 0;
 
-	assert_int_equal(recording_read(paths, 1, TRACE_ANY, NULL, &recording, NULL), 0);
+	assert_int_equal(recording_read(paths, 1, &choice, &recording, NULL), 0);
 	for (size_t i = 0; i < table->nr_threads; i++) {
 		const struct recorded_thread *thread = table->threads[i];
 
