@@ -25,6 +25,7 @@ bool proc_has_failed(int err)
 	case 0:
 	case -ENOENT:
 	case -ESRCH:
+	case -EIO:
 	case -ENOTDIR:
 	case -EACCES:
 	case -EPERM:
@@ -81,7 +82,7 @@ int proc_stat_read(const struct env *env, pid_t pid, struct proc_stat *ret_stat)
 	long len = read_small(env_path(env, path, sizeof(path), "/proc/%d/stat", (int)pid), text,
 			    sizeof(text));
 
-	if (len == -ENOENT)
+	if (len == -ENOENT || len == -EIO)
 		return -ESRCH;
 	if (len < 0)
 		return (int)len;

@@ -27,8 +27,8 @@ struct proc_stat {
 
 /*
  * Whether an error is a failure to read, such as too few descriptors (-EMFILE), after which the
- * caller keeps its old data. False for a file that is gone (-ENOENT, -ESRCH, -ENOTDIR) or that we
- * may not read (-EACCES, -EPERM).
+ * caller keeps its old data. False for a file that is gone (-ENOENT, -ESRCH, -ENOTDIR; -EIO when it
+ * went while it was read) or that we may not read (-EACCES, -EPERM).
  */
 bool proc_has_failed(int err);
 

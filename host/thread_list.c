@@ -9,6 +9,8 @@
 #include "base/array.h"
 #include "host/thread_list.h"
 
+#define READ_TRIES 4
+
 pid_t pid_parse(const char *name)
 {
 	long pid = 0;
@@ -42,26 +44,50 @@ void pid_list_sort(struct pid_list *list)
 		qsort(list->pids, list->nr, sizeof(*list->pids), compare_pids);
 }
 
-int pid_list_read(struct pid_list *list, const char *path)
+static int read_names(struct pid_list *list, DIR *dir)
 {
-	DIR *dir = opendir(path);
-	bool is_sorted = true;
 	struct dirent *entry;
 	int err = 0;
 
-	if (!dir)
-		return -errno;
 	list->nr = 0;
+	errno = 0;
 	while (!err && (entry = readdir(dir))) {
 		pid_t pid = pid_parse(entry->d_name);
 
-		if (!pid)
-			continue;
-		is_sorted &= !list->nr || list->pids[list->nr - 1] < pid;
-		err = pid_list_add(list, pid);
+		if (pid)
+			err = pid_list_add(list, pid);
+		errno = 0;
 	}
-	closedir(dir);
-	if (!is_sorted) /* /proc is sorted, a captured folder is not */
+	return err ? err : -errno;
+}
+
+static int read_once(struct pid_list *list, const char *path)
+{
+	DIR *dir = opendir(path);
+	int err = dir ? read_names(list, dir) : -errno;
+
+	if (dir)
+		closedir(dir);
+	return err;
+}
+
+static bool is_sorted(const struct pid_list *list)
+{
+	size_t i = 1;
+
+	while (i < list->nr && list->pids[i - 1] < list->pids[i])
+		i++;
+	return i >= list->nr;
+}
+
+/* Processes and threads that end meanwhile can make the kernel fail with EIO. */
+int pid_list_read(struct pid_list *list, const char *path)
+{
+	int err = -EIO;
+
+	for (int i = 0; i < READ_TRIES && err == -EIO; i++)
+		err = read_once(list, path);
+	if (!err && !is_sorted(list)) /* /proc is sorted, a captured folder is not */
 		pid_list_sort(list);
 	return err;
 }

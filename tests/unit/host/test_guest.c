@@ -2,6 +2,8 @@
 /*
  * test_guest - the inventory of guests on machines made up in a temporary folder, and on this one.
  */
+#include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -35,6 +37,23 @@
 
 #define SECOND 1000000000ull
 #define PF_KTHREAD 0x200000u
+
+static unsigned int nr_failing_reads; /* how many calls of readdir() fail with EIO */
+
+/* In place of the C library's. */
+struct dirent *readdir(DIR *dir)
+{
+	static struct dirent *(*real)(DIR *dir);
+
+	if (nr_failing_reads) {
+		nr_failing_reads--;
+		errno = EIO;
+		return NULL;
+	}
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "readdir");
+	return real(dir);
+}
 
 /* A machine that is a folder. */
 struct box {
@@ -993,6 +1012,34 @@ static void test_no_descriptors_mistake_nobody(void **state)
 	give_descriptors(limit);
 }
 
+/* The kernel says EIO of what ends while it is read: here a file that gives it, and readdir(). */
+static void test_ends_while_it_is_read(void **state)
+{
+	struct box *box = *state;
+	char path[256];
+
+	box->env.debugfs_kvm = box->debugfs;
+	put_vm(box, 100, 1000, "vmm");
+	put_folder(box, 100, 9);
+	put_folder_vcpu(box, 100, 9, 0, "100\n");
+	refresh(box, SECOND);
+	put_vm(box, 200, 2000, "vmm");
+	put_folder(box, 200, 9);
+	put_folder_vcpu(box, 200, 9, 0, "200\n");
+	snprintf(path, sizeof(path), "%s/200-9/vcpu0/pid", box->debugfs);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink("/proc/self/mem", path), 0);
+	refresh(box, 2 * SECOND);
+	assert_int_equal(guests_count(box->guests), 2);
+	/* The whole list of processes. */
+	box->env.debugfs_kvm = NULL;
+	put_vm(box, 300, 3000, "vmm");
+	nr_failing_reads = 2;
+	refresh(box, 20 * SECOND);
+	assert_int_equal(nr_failing_reads, 0);
+	assert_int_equal(guests_count(box->guests), 3);
+}
+
 static void set_fds_mode(struct box *box, pid_t pid, mode_t mode)
 {
 	char path[128];
@@ -1460,6 +1507,7 @@ int main(void)
 		BOXED(test_no_proc),
 		BOXED(test_no_descriptors_end_nobody),
 		BOXED(test_no_descriptors_mistake_nobody),
+		BOXED(test_ends_while_it_is_read),
 		BOXED(test_not_root),
 		BOXED(test_by_name),
 		BOXED(test_by_name_with_many),
