@@ -35,7 +35,7 @@ is "$(lines -l -c -n 1 -s 0.1 --view vcpus | sed 1d | cut -d , -f 2,3,4)" \
 "=cmd()|""x""?{""y"":1}??[2J?z",1,123' "-c: one quoted field"
 json=$(lines -1 --json --view guests)
 is "$(printf '%s\n' "$json" | wc -l)" 1 "--json: one line"
-is "$(printf '%s\n' "$json" | sed 's/{"guest"/\n&/g' | sed -n 's/,"vcpus".*//; s/^{//p')" \
+is "$(printf '%s\n' "$json" | sed 's/{"guest"/\n&/g' | sed -n 's/^{\("guest".*\),"vcpus".*/\1/p')" \
 	'"guest":"=cmd()|\"x\"?{\"y\":1}??[2J?z","pid":115
 "guest":"=cmd()|\"x\"?{\"y\":1}??[2J?z","pid":112' "and one string for each"
 for options in "-1 -b" "-1 --view hotspots" "-l -n 1 -s 0.1 --view guests" "-1 --json -b" \
