@@ -6,23 +6,8 @@
 #ifndef KVMTOP_TESTS_WORLDS_TIMED_WORLD_H
 #define KVMTOP_TESTS_WORLDS_TIMED_WORLD_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "host/env.h"
-#include "tests/worlds/fake_guest.h"
-#include "views/build.h"
+#include "tests/worlds/view_world.h"
 #include "views/owners.h"
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-#define SECOND UINT64_C(1000000000)
 
 enum {
 	KVM_EXIT, VMEXIT, HLT, MSR, IO, USERSPACE, USER_IO, TIME, GUEST, KVM, USER, HALT, WAIT,
@@ -61,67 +46,15 @@ static const struct field specs[] = {
 	[ON_CPU] = { .name = "cpu", .parent = FIELD_NONE, .use = USE_CPU, .kind = FIELD_GAUGE },
 };
 
-struct world {
-	struct env env;
-	struct fields *fields;
-	struct stats *stats;
-	struct guests *guests;
-	struct sample sample;
-	struct field_set wanted;
-	struct pattern *filter;
-	struct query query;
-	struct view view;
-	struct facts facts;
-	uint64_t now_ns;
-	char text[8192];
-};
-
 static inline int setup(void **state)
 {
-	struct world *world = calloc(1, sizeof(*world));
-	uint32_t id;
+	struct world *world;
 
-	assert_non_null(world);
-	world->env.root = "/nonexistent";
-	world->guests = guests_new(&world->env);
-	world->fields = fields_new();
-	world->stats = stats_new();
-	world->facts = (struct facts){ &world->wanted, world->fields, world->stats,
-				       world->guests };
-	for (uint32_t i = 0; i < NR_FIELDS; i++)
-		assert_int_equal(fields_add(world->fields, &specs[i], &id), 0);
+	world_setup(state, specs, NR_FIELDS, &view_exits);
+	world = *state;
 	assert_int_equal(guests_add_fake(world->guests, 4000, "db1", 2), 1);
 	assert_int_equal(guests_add_fake(world->guests, 5000, "web1", 1), 2);
-	*state = world;
 	return 0;
-}
-
-static inline int teardown(void **state)
-{
-	struct world *world = *state;
-
-	view_release(&world->view);
-	field_set_release(&world->wanted);
-	pattern_free(world->filter);
-	sample_release(&world->sample);
-	stats_free(world->stats);
-	guests_free(world->guests);
-	fields_free(world->fields);
-	free(world);
-	return 0;
-}
-
-static inline void set_view(struct world *world, const struct view_type *type)
-{
-	world->query.type = type;
-	world->query.sort = type->sort;
-}
-
-static inline void set_filter(struct world *world, const char *text)
-{
-	pattern_free(world->filter);
-	assert_int_equal(pattern_new(text, &world->filter, NULL), 0);
-	world->query.filter = world->filter;
 }
 
 /* So many of so many ns each; they are in a vCPU's row and in its parent's. */
@@ -168,14 +101,6 @@ static inline void usual_vcpu(struct world *world, uint32_t guest, int32_t vcpu,
 	count(world, guest, vcpu, PORT, 10 * seconds, 10000000);
 }
 
-static inline void take(struct world *world)
-{
-	world->now_ns += SECOND;
-	world->sample.time_ns[0] = world->sample.time_ns[1] = world->now_ns;
-	assert_int_equal(stats_update(world->stats, world->fields, &world->sample), 0);
-	sample_reset(&world->sample);
-}
-
 /* vCPU 0 of db1 is twice as busy as the others. */
 static inline void usual(struct world *world)
 {
@@ -184,40 +109,6 @@ static inline void usual(struct world *world)
 		usual_vcpu(world, 1, 1, second);
 		usual_vcpu(world, 2, 0, second);
 		take(world);
-	}
-}
-
-static inline const struct view *build(struct world *world)
-{
-	assert_int_equal(query_wants(&world->query, world->fields, &world->wanted), 0);
-	assert_int_equal(view_build(&world->view, &world->query, &world->facts), 0);
-	return &world->view;
-}
-
-static inline size_t put_cell(char *text, const struct cell *cell)
-{
-	unsigned int nr = 0;
-
-	switch (cell->type) {
-	case CELL_TEXT:
-		return (size_t)sprintf(text, "%s", cell->text);
-	case CELL_COUNT:
-		return (size_t)sprintf(text, "%llu", (unsigned long long)cell->count);
-	case CELL_PERCENT:
-		return (size_t)sprintf(text, "%.1f%%", cell->number);
-	case CELL_RATE:
-		return (size_t)sprintf(text, "%.0f/s", cell->number);
-	case CELL_NS:
-		return (size_t)sprintf(text, "%lluns", (unsigned long long)cell->ns);
-	case CELL_HIST:
-		for (int i = 0; i < HIST_BUCKETS; i++)
-			nr += (unsigned int)cell->hist[i];
-		return (size_t)sprintf(text, "hist of %u", nr);
-	case CELL_SPLIT:
-		return (size_t)sprintf(text, "%.2f %.2f %.2f %.2f", cell->split[0],
-				       cell->split[1], cell->split[2], cell->split[3]);
-	default:
-		return (size_t)sprintf(text, "-");
 	}
 }
 

@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What a query needs counted: filters, children, open rows. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "views/build.h"
+#include "tests/worlds/view_world.h"
 
 enum {
 	EXIT, EXIT_HLT, EXIT_MSR, EXIT_WFX, ENTRY, USER, USER_IO, PIO, MMU,
@@ -34,49 +24,9 @@ static const struct field specs[] = {
 	[INSN_DIAG] = { .name = "instruction_diag", .parent = INSN },
 };
 
-struct world {
-	struct fields *fields;
-	struct pattern *filter;
-	struct query query;
-	struct field_set wanted;
-	char text[4096];
-};
-
 static int setup(void **state)
 {
-	struct world *world = calloc(1, sizeof(*world));
-	uint32_t id;
-
-	assert_non_null(world);
-	world->fields = fields_new();
-	world->query.type = &view_events;
-	for (uint32_t i = 0; i < NR_FIELDS; i++) {
-		assert_int_equal(fields_add(world->fields, &specs[i], &id), 0);
-		assert_int_equal(id, i);
-	}
-	*state = world;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct world *world = *state;
-
-	field_set_release(&world->query.open);
-	field_set_release(&world->wanted);
-	pattern_free(world->filter);
-	fields_free(world->fields);
-	free(world);
-	return 0;
-}
-
-static void set_filter(struct world *world, const char *text)
-{
-	pattern_free(world->filter);
-	world->filter = NULL;
-	if (text)
-		assert_int_equal(pattern_new(text, &world->filter, NULL), 0);
-	world->query.filter = world->filter;
+	return world_setup(state, specs, NR_FIELDS, &view_events);
 }
 
 /* The names that the query wants, with blanks between. */
@@ -264,8 +214,6 @@ static void open_trees_cost_nothing_where_there_are_none(void **state)
 	assert_string_equal(wanted(world, NULL), "kvm_exit kvm_userspace_exit exits");
 	assert_string_equal(wanted(world, "HLT"), "kvm_exit kvm_exit(HLT)");
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {

@@ -1,18 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The Events view: rows, shares, order, the Total row; and what all views share. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "views/build.h"
-
-#define SECOND UINT64_C(1000000000)
+#include "tests/worlds/view_world.h"
 
 enum {
 	EXIT, EXIT_HLT, EXIT_MSR, EXIT_WFX, ENTRY, USER, USER_IO, PIO, /* source 0 */
@@ -36,87 +24,14 @@ static const struct field specs[] = {
 	[INSN_DIAG] = { .name = "instruction_diag", .parent = INSN, .source = 1 },
 };
 
-struct world {
-	struct fields *fields;
-	struct stats *stats;
-	struct sample sample;
-	struct field_set wanted;
-	struct pattern *filter;
-	struct query query;
-	struct view view;
-	uint64_t now_ns;
-	char text[8192];
-};
-
 static int setup(void **state)
 {
-	struct world *world = calloc(1, sizeof(*world));
-	uint32_t id;
-
-	assert_non_null(world);
-	world->fields = fields_new();
-	world->stats = stats_new();
-	world->query.type = &view_events;
-	world->query.sort = view_events.sort;
-	for (uint32_t i = 0; i < NR_FIELDS; i++) {
-		assert_int_equal(fields_add(world->fields, &specs[i], &id), 0);
-		assert_int_equal(id, i);
-	}
-	*state = world;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct world *world = *state;
-
-	view_release(&world->view);
-	field_set_release(&world->query.open);
-	field_set_release(&world->wanted);
-	pattern_free(world->filter);
-	sample_release(&world->sample);
-	stats_free(world->stats);
-	fields_free(world->fields);
-	free(world);
-	return 0;
-}
-
-static void set_filter(struct world *world, const char *text)
-{
-	pattern_free(world->filter);
-	world->filter = NULL;
-	if (text)
-		assert_int_equal(pattern_new(text, &world->filter, NULL), 0);
-	world->query.filter = world->filter;
-}
-
-static void count_in(struct world *world, uint32_t guest, uint32_t field, uint64_t count)
-{
-	struct key key = { .guest = guest, .vcpu = -1, .field = field };
-
-	assert_int_equal(sample_add(&world->sample, key, count, ROW_FROM_ZERO), 0);
+	return world_setup(state, specs, NR_FIELDS, &view_events);
 }
 
 static void count(struct world *world, uint32_t field, uint64_t count)
 {
 	count_in(world, GUEST_ANY, field, count);
-}
-
-static void take(struct world *world)
-{
-	world->now_ns += SECOND;
-	world->sample.time_ns[0] = world->sample.time_ns[1] = world->now_ns;
-	assert_int_equal(stats_update(world->stats, world->fields, &world->sample), 0);
-	sample_reset(&world->sample);
-}
-
-static const struct view *build(struct world *world)
-{
-	struct facts facts = { &world->wanted, world->fields, world->stats, NULL };
-
-	assert_int_equal(query_wants(&world->query, world->fields, &world->wanted), 0);
-	assert_int_equal(view_build(&world->view, &world->query, &facts), 0);
-	return &world->view;
 }
 
 /* Two samples a second apart: the first has the counts, the second adds the rates. */
@@ -141,20 +56,6 @@ static const uint64_t usual_rates[NR_FIELDS] = {
 	[EXIT] = 100, [EXIT_HLT] = 50, [EXIT_MSR] = 10, [ENTRY] = 50, [EXITS] = 10,
 };
 
-static size_t put_number(char *text, const struct cell *cell)
-{
-	switch (cell->type) {
-	case CELL_COUNT:
-		return (size_t)sprintf(text, " %llu", (unsigned long long)cell->count);
-	case CELL_PERCENT:
-		return (size_t)sprintf(text, " %.1f%%", cell->number);
-	case CELL_RATE:
-		return (size_t)sprintf(text, " %.0f/s", cell->number);
-	default:
-		return (size_t)sprintf(text, " -");
-	}
-}
-
 /* "name total share delta rate" a row; "+" before what can open, " |" or " `" before children. */
 static const char *picture(struct world *world)
 {
@@ -170,23 +71,12 @@ static const char *picture(struct world *world)
 		else if (row->can_open)
 			len += (size_t)sprintf(world->text + len, "%s", row->is_open ? "-" : "+");
 		len += (size_t)sprintf(world->text + len, "%s", row->cells[0].text);
-		for (size_t j = 1; j < 5; j++)
-			len += put_number(world->text + len, &row->cells[j]);
+		for (size_t j = 1; j < 5; j++) {
+			len += (size_t)sprintf(world->text + len, " ");
+			len += put_cell(world->text + len, &row->cells[j]);
+		}
 		len += (size_t)sprintf(world->text + len, "\n");
 	}
-	return world->text;
-}
-
-/* The names of the rows only, in their order. */
-static const char *order(struct world *world)
-{
-	const struct view *view = build(world);
-	size_t len = 0;
-
-	world->text[0] = '\0';
-	for (size_t i = 0; i < view->nr_rows; i++)
-		len += (size_t)sprintf(world->text + len, "%s%s", i ? " " : "",
-				       view->rows[i].cells[0].text);
 	return world->text;
 }
 
@@ -716,8 +606,6 @@ static void columns_and_types(void **state)
 	}
 	assert_null(view_type_at(1000));
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {

@@ -1,20 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The Guests view: whose exits are shown, what a filter adds up, and those that ended. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "host/env.h"
-#include "tests/worlds/fake_guest.h"
-#include "views/build.h"
-
-#define SECOND UINT64_C(1000000000)
+#include "tests/worlds/view_world.h"
 
 enum { DEBUGFS_EXITS, PAGES, EXIT, EXIT_HLT, EXIT_MSR, USER, PIO, NR_FIELDS };
 
@@ -29,105 +15,15 @@ static const struct field specs[] = {
 	[PIO] = { .name = "kvm_pio", .parent = FIELD_NONE, .source = 1 },
 };
 
-struct world {
-	struct env env;
-	struct fields *fields;
-	struct stats *stats;
-	struct guests *guests;
-	struct sample sample;
-	struct field_set wanted;
-	struct pattern *filter;
-	struct query query;
-	struct view view;
-	uint64_t now_ns;
-	char text[8192];
-};
-
 static int setup(void **state)
 {
-	struct world *world = calloc(1, sizeof(*world));
-	uint32_t id;
-
-	assert_non_null(world);
-	world->env.root = "/nonexistent";
-	world->guests = guests_new(&world->env);
-	world->fields = fields_new();
-	world->stats = stats_new();
-	world->query.type = &view_guests;
-	world->query.sort = view_guests.sort;
-	for (uint32_t i = 0; i < NR_FIELDS; i++)
-		assert_int_equal(fields_add(world->fields, &specs[i], &id), 0);
-	*state = world;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct world *world = *state;
-
-	view_release(&world->view);
-	field_set_release(&world->query.open);
-	field_set_release(&world->wanted);
-	pattern_free(world->filter);
-	sample_release(&world->sample);
-	stats_free(world->stats);
-	guests_free(world->guests);
-	fields_free(world->fields);
-	free(world);
-	return 0;
-}
-
-static void set_filter(struct world *world, const char *text)
-{
-	pattern_free(world->filter);
-	assert_int_equal(pattern_new(text, &world->filter, NULL), 0);
-	world->query.filter = world->filter;
+	return world_setup(state, specs, NR_FIELDS, &view_guests);
 }
 
 static void two_guests(struct world *world)
 {
 	assert_int_equal(guests_add_fake(world->guests, 4000, "db1", 8), 1);
 	assert_int_equal(guests_add_fake(world->guests, 5000, "web1", 2), 2);
-}
-
-static void count(struct world *world, uint32_t guest, uint32_t field, uint64_t count)
-{
-	struct key key = { .guest = guest, .vcpu = -1, .field = field };
-
-	assert_int_equal(sample_add(&world->sample, key, count, ROW_FROM_ZERO), 0);
-}
-
-static void take(struct world *world)
-{
-	world->now_ns += SECOND;
-	world->sample.time_ns[0] = world->sample.time_ns[1] = world->now_ns;
-	assert_int_equal(stats_update(world->stats, world->fields, &world->sample), 0);
-	sample_reset(&world->sample);
-}
-
-static const struct view *build(struct world *world)
-{
-	struct facts facts = { &world->wanted, world->fields, world->stats, world->guests };
-
-	assert_int_equal(query_wants(&world->query, world->fields, &world->wanted), 0);
-	assert_int_equal(view_build(&world->view, &world->query, &facts), 0);
-	return &world->view;
-}
-
-static size_t put_cell(char *text, const struct cell *cell)
-{
-	switch (cell->type) {
-	case CELL_TEXT:
-		return (size_t)sprintf(text, "%s", cell->text);
-	case CELL_COUNT:
-		return (size_t)sprintf(text, " %llu", (unsigned long long)cell->count);
-	case CELL_PERCENT:
-		return (size_t)sprintf(text, " %.1f%%", cell->number);
-	case CELL_RATE:
-		return (size_t)sprintf(text, " %.0f/s", cell->number);
-	default:
-		return (size_t)sprintf(text, " -");
-	}
 }
 
 /* "name pid vcpus total share delta rate" a row, then the Total row. */
@@ -140,23 +36,13 @@ static const char *picture(struct world *world)
 		const struct view_row *row = i < view->nr_rows ? &view->rows[i] : &view->total;
 
 		for (size_t j = 0; j < 8; j++) {
-			if (strcmp(view->type->columns[j].id, "vmm") != 0)
-				len += put_cell(world->text + len, &row->cells[j]);
+			if (strcmp(view->type->columns[j].id, "vmm") == 0)
+				continue;
+			len += (size_t)sprintf(world->text + len, "%s", j ? " " : "");
+			len += put_cell(world->text + len, &row->cells[j]);
 		}
 		len += (size_t)sprintf(world->text + len, "\n");
 	}
-	return world->text;
-}
-
-static const char *order(struct world *world)
-{
-	const struct view *view = build(world);
-	size_t len = 0;
-
-	world->text[0] = '\0';
-	for (size_t i = 0; i < view->nr_rows; i++)
-		len += (size_t)sprintf(world->text + len, "%s%s", i ? " " : "",
-				       view->rows[i].cells[0].text);
 	return world->text;
 }
 
@@ -165,7 +51,7 @@ static void no_guests(void **state)
 	struct world *world = *state;
 
 	assert_string_equal(picture(world), "Total - - 0 - 0 -\n");
-	count(world, GUEST_ANY, EXIT, 10); /* the host's keys are no guest's */
+	count_in(world, GUEST_ANY, EXIT, 10); /* the host's keys are no guest's */
 	take(world);
 	assert_string_equal(picture(world), "Total - - 0 - 0 -\n");
 }
@@ -188,9 +74,9 @@ static void flaw_E6_guests_by_tracepoints(void **state)
 
 	two_guests(world);
 	for (uint64_t i = 1; i <= 2; i++) {
-		count(world, 1, EXIT, 300 * i);
-		count(world, 2, EXIT, 100 * i);
-		count(world, 2, PAGES, 77);
+		count_in(world, 1, EXIT, 300 * i);
+		count_in(world, 2, EXIT, 100 * i);
+		count_in(world, 2, PAGES, 77);
 		take(world);
 	}
 	assert_string_equal(picture(world), "db1 4000 8 600 75.0% 300 300/s\n"
@@ -223,9 +109,9 @@ static void flaw_B12_one_counter_of_exits_is_chosen(void **state)
 	struct world *world = *state;
 
 	two_guests(world);
-	count(world, 1, EXIT, 100);
-	count(world, 1, USER, 90);
-	count(world, 1, PIO, 80);
+	count_in(world, 1, EXIT, 100);
+	count_in(world, 1, USER, 90);
+	count_in(world, 1, PIO, 80);
 	take(world);
 	assert_non_null(strstr(picture(world), "db1 4000 8 100 100.0%"));
 }
@@ -237,8 +123,8 @@ static void falls_back_where_kvm_exit_never_counts(void **state)
 	two_guests(world);
 	for (uint64_t i = 1; i <= 2; i++) {
 		for (uint32_t guest = 1; guest <= 2; guest++) {
-			count(world, guest, EXIT, 0);
-			count(world, guest, USER, 50 * guest * i);
+			count_in(world, guest, EXIT, 0);
+			count_in(world, guest, USER, 50 * guest * i);
 		}
 		take(world);
 	}
@@ -257,12 +143,12 @@ static void of_two_providers_the_first_is_chosen(void **state)
 	struct world *world = *state;
 
 	two_guests(world);
-	count(world, 1, DEBUGFS_EXITS, 0);
-	count(world, 1, EXIT, 100);
+	count_in(world, 1, DEBUGFS_EXITS, 0);
+	count_in(world, 1, EXIT, 100);
 	take(world);
 	assert_non_null(strstr(picture(world), "db1 4000 8 100 100.0%"));
-	count(world, 1, DEBUGFS_EXITS, 7);
-	count(world, 1, EXIT, 100);
+	count_in(world, 1, DEBUGFS_EXITS, 7);
+	count_in(world, 1, EXIT, 100);
 	take(world);
 	assert_non_null(strstr(picture(world), "db1 4000 8 7 100.0%"));
 }
@@ -272,8 +158,8 @@ static void exits_that_are_all_zero_are_zero(void **state)
 	struct world *world = *state;
 
 	two_guests(world);
-	count(world, 1, EXIT, 0);
-	count(world, 1, USER, 0);
+	count_in(world, 1, EXIT, 0);
+	count_in(world, 1, USER, 0);
 	take(world);
 	assert_non_null(strstr(picture(world), "db1 4000 8 0 - 0 -\n"));
 }
@@ -284,11 +170,11 @@ static void a_filter_adds_up_what_it_names(void **state)
 
 	two_guests(world);
 	set_filter(world, "pio|userspace|pages");
-	count(world, 1, EXIT, 1000);
-	count(world, 1, USER, 20);
-	count(world, 1, PIO, 3);
-	count(world, 1, PAGES, 7);
-	count(world, GUEST_ANY, PIO, 500);
+	count_in(world, 1, EXIT, 1000);
+	count_in(world, 1, USER, 20);
+	count_in(world, 1, PIO, 3);
+	count_in(world, 1, PAGES, 7);
+	count_in(world, GUEST_ANY, PIO, 500);
 	take(world);
 	assert_non_null(strstr(picture(world), "db1 4000 8 23 100.0%"));
 }
@@ -299,9 +185,9 @@ static void a_filter_of_reasons_counts_those_only(void **state)
 
 	two_guests(world);
 	for (uint32_t guest = 1; guest <= 2; guest++) {
-		count(world, guest, EXIT, 100);
-		count(world, guest, EXIT_HLT, 10 * guest);
-		count(world, guest, EXIT_MSR, 5);
+		count_in(world, guest, EXIT, 100);
+		count_in(world, guest, EXIT_HLT, 10 * guest);
+		count_in(world, guest, EXIT_MSR, 5);
 	}
 	take(world);
 	set_filter(world, "HLT");
@@ -324,17 +210,17 @@ static void flaw_B4_the_ended_have_a_row_of_their_own(void **state)
 
 	two_guests(world);
 	for (uint64_t i = 1; i <= 2; i++) {
-		count(world, 1, EXIT, 10 * i);
-		count(world, 2, EXIT, 20 * i);
-		count(world, 3, EXIT, 500 * i); /* ended: the inventory does not know it */
+		count_in(world, 1, EXIT, 10 * i);
+		count_in(world, 2, EXIT, 20 * i);
+		count_in(world, 3, EXIT, 500 * i); /* ended: the inventory does not know it */
 		take(world);
 	}
 	assert_string_equal(picture(world), "web1 5000 2 40 3.8% 20 20/s\n"
 					    "db1 4000 8 20 1.9% 10 10/s\n"
 					    "(ended) - - 1000 94.3% 500 500/s\n"
 					    "Total - - 1060 - 530 530/s\n");
-	count(world, 1, EXIT, 30);
-	count(world, 2, EXIT, 60);
+	count_in(world, 1, EXIT, 30);
+	count_in(world, 2, EXIT, 60);
 	take(world);
 	assert_string_equal(picture(world), "web1 5000 2 60 5.5% 20 20/s\n"
 					    "db1 4000 8 30 2.8% 10 10/s\n"
@@ -349,9 +235,9 @@ static void the_ended_are_last_in_every_order(void **state)
 	struct world *world = *state;
 
 	two_guests(world);
-	count(world, 1, EXIT, 10);
-	count(world, 2, EXIT, 20);
-	count(world, 3, EXIT, 15);
+	count_in(world, 1, EXIT, 10);
+	count_in(world, 2, EXIT, 20);
+	count_in(world, 3, EXIT, 15);
 	take(world);
 	for (size_t i = 0; i < 2 * view_columns(&view_guests); i++) {
 		world->query.sort = i / 2;
@@ -367,9 +253,9 @@ static void flaw_B8_total_row_counts_the_guests_not_shown(void **state)
 	struct world *world = *state;
 
 	two_guests(world);
-	count(world, 1, EXIT, 10);
-	count(world, 2, EXIT, 30);
-	count(world, 3, EXIT, 60);
+	count_in(world, 1, EXIT, 10);
+	count_in(world, 2, EXIT, 30);
+	count_in(world, 3, EXIT, 60);
 	take(world);
 	world->query.guest = 2;
 	assert_string_equal(picture(world), "web1 5000 2 30 30.0% 30 -\n"
@@ -392,9 +278,9 @@ static void sorts_by_every_column(void **state)
 	guests_add_fake(world->guests, 200, "a", 3);
 	guests_add_fake(world->guests, 100, "c", 2);
 	for (uint64_t i = 0; i < 2; i++) {
-		count(world, 1, EXIT, 100 + i);
-		count(world, 2, EXIT, 50 + 2 * i);
-		count(world, 3, EXIT, 200 + 3 * i);
+		count_in(world, 1, EXIT, 100 + i);
+		count_in(world, 2, EXIT, 50 + 2 * i);
+		count_in(world, 3, EXIT, 200 + 3 * i);
 		take(world);
 	}
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -419,8 +305,6 @@ static void twins_keep_their_order(void **state)
 			assert_int_equal(world->view.rows[i].cells[1].count, 1099 - i);
 	}
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * view_world - what the tests of views share: facts made by hand, a query, and the view of them.
+ */
+#ifndef KVMTOP_TESTS_WORLDS_VIEW_WORLD_H
+#define KVMTOP_TESTS_WORLDS_VIEW_WORLD_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "host/env.h"
+#include "tests/worlds/fake_guest.h"
+#include "views/build.h"
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define SECOND UINT64_C(1000000000)
+
+struct world {
+	struct env env;
+	struct fields *fields;
+	struct stats *stats;
+	struct guests *guests;
+	struct sample sample;
+	struct field_set wanted;
+	struct pattern *filter;
+	struct query query;
+	struct view view;
+	struct facts facts;
+	uint64_t now_ns;
+	char text[8192];
+};
+
+static inline void set_view(struct world *world, const struct view_type *type)
+{
+	world->query.type = type;
+	world->query.sort = type->sort;
+}
+
+/* The id of a field is its place in specs. */
+static inline int world_setup(void **state, const struct field *specs, uint32_t nr,
+			      const struct view_type *type)
+{
+	struct world *world = calloc(1, sizeof(*world));
+	uint32_t id;
+
+	assert_non_null(world);
+	world->env.root = "/nonexistent";
+	world->guests = guests_new(&world->env);
+	world->fields = fields_new();
+	world->stats = stats_new();
+	world->facts = (struct facts){ &world->wanted, world->fields, world->stats,
+				       world->guests };
+	set_view(world, type);
+	for (uint32_t i = 0; i < nr; i++) {
+		assert_int_equal(fields_add(world->fields, &specs[i], &id), 0);
+		assert_int_equal(id, i);
+	}
+	*state = world;
+	return 0;
+}
+
+static inline int teardown(void **state)
+{
+	struct world *world = *state;
+
+	view_release(&world->view);
+	field_set_release(&world->query.open);
+	field_set_release(&world->wanted);
+	pattern_free(world->filter);
+	sample_release(&world->sample);
+	stats_free(world->stats);
+	guests_free(world->guests);
+	fields_free(world->fields);
+	free(world);
+	return 0;
+}
+
+static inline void set_filter(struct world *world, const char *text)
+{
+	pattern_free(world->filter);
+	world->filter = NULL;
+	if (text)
+		assert_int_equal(pattern_new(text, &world->filter, NULL), 0);
+	world->query.filter = world->filter;
+}
+
+/* In the next sample. */
+static inline void count_in(struct world *world, uint32_t guest, uint32_t field, uint64_t count)
+{
+	struct key key = { .guest = guest, .vcpu = -1, .field = field };
+
+	assert_int_equal(sample_add(&world->sample, key, count, ROW_FROM_ZERO), 0);
+}
+
+/* A second later. */
+static inline void take(struct world *world)
+{
+	world->now_ns += SECOND;
+	world->sample.time_ns[0] = world->sample.time_ns[1] = world->now_ns;
+	assert_int_equal(stats_update(world->stats, world->fields, &world->sample), 0);
+	sample_reset(&world->sample);
+}
+
+static inline const struct view *build(struct world *world)
+{
+	assert_int_equal(query_wants(&world->query, world->fields, &world->wanted), 0);
+	assert_int_equal(view_build(&world->view, &world->query, &world->facts), 0);
+	return &world->view;
+}
+
+static inline size_t put_cell(char *text, const struct cell *cell)
+{
+	unsigned int nr = 0;
+
+	switch (cell->type) {
+	case CELL_TEXT:
+		return (size_t)sprintf(text, "%s", cell->text);
+	case CELL_COUNT:
+		return (size_t)sprintf(text, "%llu", (unsigned long long)cell->count);
+	case CELL_PERCENT:
+		return (size_t)sprintf(text, "%.1f%%", cell->number);
+	case CELL_RATE:
+		return (size_t)sprintf(text, "%.0f/s", cell->number);
+	case CELL_NS:
+		return (size_t)sprintf(text, "%lluns", (unsigned long long)cell->ns);
+	case CELL_HIST:
+		for (int i = 0; i < HIST_BUCKETS; i++)
+			nr += (unsigned int)cell->hist[i];
+		return (size_t)sprintf(text, "hist of %u", nr);
+	case CELL_SPLIT:
+		return (size_t)sprintf(text, "%.2f %.2f %.2f %.2f", cell->split[0],
+				       cell->split[1], cell->split[2], cell->split[3]);
+	default:
+		return (size_t)sprintf(text, "-");
+	}
+}
+
+/* The names of the rows, in their order. */
+static inline const char *order(struct world *world)
+{
+	const struct view *view = build(world);
+	size_t len = 0;
+
+	world->text[0] = '\0';
+	for (size_t i = 0; i < view->nr_rows; i++)
+		len += (size_t)sprintf(world->text + len, "%s%s", i ? " " : "",
+				       view->rows[i].cells[0].text);
+	return world->text;
+}
+
+#endif
