@@ -21,8 +21,8 @@ static const struct column columns[] = {
 		    CELL_COUNT, 10, COLUMN_MACHINE_ONLY },
 	[RATE] = { "rate", "CurAvg/s", "per second between the last two samples",
 		   CELL_RATE, 9, 0 },
-	[SPARK] = { "history", "History", "the rate over the last samples", CELL_SPARK, 30,
-		    COLUMN_SPARE(3) },
+	[SPARK] = { "history", "History", "the rate over the last samples; all rows have one scale",
+		    CELL_SPARK, 30, COLUMN_SPARE(3) },
 	{ 0 },
 };
 

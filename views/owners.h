@@ -58,6 +58,10 @@ struct view_row *owners_add_row(struct view *view, const struct owners *owners,
 /* Sets view->absent for columns without fields, and the view's note where one is needed. */
 void owners_absent(struct view *view, const struct facts *facts);
 
+/* Shares of the vCPUs' time from which on a guest loses much of it. */
+#define OWNER_KVM_WARN 20
+#define OWNER_WAIT_WARN 10
+
 /* Both views have these columns behind four columns of their own. */
 enum {
 	OWNER_TOTAL = 4,
@@ -92,24 +96,25 @@ enum {
 	[OWNER_GUEST] = { "guest_percent", "Guest%", "of its vCPUs' time: in the guest", \
 			  CELL_PERCENT, 6, COLUMN_SPARE(1) }, \
 	[OWNER_KVM] = { "kvm_percent", "KVM%", "of it: KVM handles an exit", CELL_PERCENT, 5, \
-			COLUMN_SPARE(3) }, \
+			COLUMN_SPARE(3), OWNER_KVM_WARN }, \
 	[OWNER_USER] = { "user_percent", "User%", "of it: in user space, the VMM", \
 			 CELL_PERCENT, 5, COLUMN_SPARE(4) }, \
 	[OWNER_HALT] = { "halt_percent", "Halt%", "of it: the vCPU has nothing to do", \
 			 CELL_PERCENT, 5, COLUMN_SPARE(6) }, \
 	[OWNER_WAIT] = { "wait_percent", "Wait%", \
 			 "of it: it could run, but has no CPU; a part of the others", \
-			 CELL_PERCENT, 5, COLUMN_SPARE(7) }, \
+			 CELL_PERCENT, 5, COLUMN_SPARE(7), OWNER_WAIT_WARN }, \
 	[OWNER_TIME] = { "vcpu_ns", "vCPU time", "the time of its vCPUs that the shares are of", \
 			 CELL_NS, 7, COLUMN_MACHINE_ONLY }, \
-	[OWNER_SPLIT] = { "split", "Time split", "guest, KVM, user and halt as a picture", \
+	[OWNER_SPLIT] = { "split", "Time split", "the four as a picture; line 2 has their signs", \
 			  CELL_SPLIT, 16, COLUMN_SPARE(9) }, \
 	[OWNER_TOP] = { "top", "Top exit", "the reason that took most time, halts left out", \
 			CELL_TEXT, 18, COLUMN_LEAST(12) | COLUMN_SPARE(5) }, \
 	[OWNER_TOP_SHARE] = { "top_percent", "Top%", "its share of the time of all but halts", \
 			      CELL_PERCENT, 5, COLUMN_SPARE(10) }, \
-	[OWNER_HISTORY] = { "history", "History", "the rate over the last samples", CELL_SPARK, \
-			    30, COLUMN_SPARE(13) }, \
+	[OWNER_HISTORY] = { "history", "History", \
+			    "the rate over the last samples; all rows have one scale", \
+			    CELL_SPARK, 30, COLUMN_SPARE(13) }, \
 	[OWNER_ENDED] = { "ended", "Ended", "1: it has ended", CELL_COUNT, 5, COLUMN_MACHINE_ONLY }
 
 #endif

@@ -80,6 +80,7 @@ struct column {
 	enum cell_type type;
 	int width;	     /* characters: enough for nearly all values */
 	unsigned int flags;  /* COLUMN_* */
+	int warn_percent;    /* from this share on the reader should look at it; 0: never */
 };
 
 struct view_row {

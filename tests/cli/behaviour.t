@@ -154,7 +154,8 @@ screen_keys q
 
 look $amd -s 25 -g db1
 screen_wait ' db1 '
-screen_has '^[a-z_]+ 3,0[0-9]{2}/s +█ *$' "with one guest, the rate is that guest's"
+screen_has '^[a-z_]+ 3,0[0-9]{2}/s +0-5k/s [0-9]+min ▆ *$' \
+	"with one guest, the rate is that guest's"
 shows 4 '^ Total .* 3,[0-9]{3} ' "in another view"
 rate=$(screen_shot | sed -n 's/^exits \([0-9,]*\).s .*/\1/p')
 screen_has "^ Total .* ${rate:-none} " "it is that of the table"
@@ -193,7 +194,7 @@ screen_keys q
 look $amd -s 25 --view exits
 type_in f '^Filter' 'kvm_exit(io)'
 screen_has '^ io +[0-9,]+ ' "a filter by an event's reason shows the reason"
-shows 3 '^ db1 +0 .*[0-9] io$' "its exits, where the vCPUs are shown"
+shows 3 '^ db1 +0 .*[0-9] io +100\.0$' "its exits, where the vCPUs are shown"
 shows 5 '^ io +0x3f8 write' "and its arguments in the hot spots"
 shows 1 'kvm_exit\(io\)|└io +[0-9,]+ ' "as among the events"
 type_in f '^Filter' 'nosuch'

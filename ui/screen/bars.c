@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Draws bars of eight heights, and shares in four shades. */
-#include "facts/stats.h"
+#include <math.h>
+
 #include "ui/screen/bars.h"
-#include "views/view.h"
 
 #define LEVEL_MAX 7
 
@@ -11,21 +11,37 @@ static void put_bar(const struct area *area, int at, int level)
 	static const char *const utf8[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 	static const char *const ascii[] = { "_", ".", ".", "-", "-", "=", "*", "#" };
 
-	grid_put(area->grid, area->row, area->col + at, area->style,
+	grid_put(area->grid, area->row, area->col + at,
+		 area->style == STYLE_PLAIN ? STYLE_SPARK : area->style,
 		 area->is_utf8 ? utf8[level] : ascii[level]);
 }
 
-void spark_paint(const struct area *area, const float *rates)
+double scale_end(double rate)
 {
-	int width = area->width > STATS_HISTORY ? STATS_HISTORY : area->width;
-	float max = 0;
+	double end = 1;
 
-	rates += STATS_HISTORY - width;
-	for (int i = 0; i < width; i++)
-		max = rates[i] > max ? rates[i] : max;
-	for (int i = 0; i < width; i++) {
-		if (rates[i] >= 0)
-			put_bar(area, i, max > 0 ? (int)(rates[i] / max * LEVEL_MAX + 0.5f) : 0);
+	for (int i = 0; end < rate; i++)
+		end *= i % 3 == 1 ? 2.5 : 2;
+	return end;
+}
+
+double spark_highest(const float *rates, int nr, int width)
+{
+	float highest = 0;
+
+	for (int i = nr > width ? nr - width : 0; i < nr; i++)
+		highest = rates[i] > highest ? rates[i] : highest;
+	return (double)highest;
+}
+
+/* Only 0 has the lowest bar. */
+void spark_paint(const struct area *area, const float *rates, int nr, double end)
+{
+	for (int i = 0; i < area->width && i < nr; i++) {
+		double rate = (double)rates[nr - 1 - i];
+
+		if (rate >= 0)
+			put_bar(area, area->width - 1 - i, (int)ceil(rate / end * LEVEL_MAX));
 	}
 }
 
@@ -41,18 +57,38 @@ void hist_paint(const struct area *area, const uint64_t *hist)
 	}
 }
 
-/* Each part ends at the rounded sum of the shares so far, so rounding errors do not add up. */
-void split_paint(const struct area *area, const double *split)
+const char *split_sign(enum split_part part, bool is_utf8)
 {
 	static const char *const utf8[SPLIT_PARTS] = { "█", "▓", "▒", "░" };
 	static const char *const ascii[SPLIT_PARTS] = { "#", "=", "-", "." };
+
+	return is_utf8 ? utf8[part] : ascii[part];
+}
+
+enum style split_style(enum split_part part)
+{
+	static const enum style styles[SPLIT_PARTS] = {
+		[SPLIT_GUEST] = STYLE_GUEST,
+		[SPLIT_KVM] = STYLE_KVM,
+		[SPLIT_USER] = STYLE_USER,
+		[SPLIT_HALT] = STYLE_HALT,
+	};
+
+	return styles[part];
+}
+
+/* Each part ends at the rounded sum of the shares so far, so rounding errors do not add up. */
+void split_paint(const struct area *area, const double *split)
+{
 	double sum = 0;
 	int at = 0;
 
-	for (int part = 0; part < SPLIT_PARTS; part++) {
+	for (enum split_part part = 0; part < SPLIT_PARTS; part++) {
+		enum style style = area->style == STYLE_PLAIN ? split_style(part) : area->style;
+
 		sum += split[part];
 		for (; at < area->width && at < (int)(sum * area->width + 0.5); at++)
-			grid_put(area->grid, area->row, area->col + at, area->style,
-				 area->is_utf8 ? utf8[part] : ascii[part]);
+			grid_put(area->grid, area->row, area->col + at, style,
+				 split_sign(part, area->is_utf8));
 	}
 }

@@ -9,22 +9,31 @@
 #include <stdint.h>
 
 #include "ui/screen/grid.h"
+#include "views/view.h"
 
 /* Where and how to draw. */
 struct area {
 	struct grid *grid;
 	int row, col, width;
-	enum style style;
+	enum style style; /* STYLE_PLAIN: that of the picture */
 	bool is_utf8;
 };
 
-/* STATS_HISTORY rates, the newest at the right; blank where there is none (< 0). */
-void spark_paint(const struct area *area, const float *rates);
+/* The end of a scale that begins at 0 and has room for a rate: 1, 2 or 5 and zeros. */
+double scale_end(double rate);
+
+/* The highest of the newest rates that fit into so many columns. nr: of all rates. */
+double spark_highest(const float *rates, int nr, int width);
+
+/* Rates, oldest first, on a scale from 0 to end; the newest is at the right. < 0: blank. */
+void spark_paint(const struct area *area, const float *rates, int nr, double end);
 
 /* Counts of durations, HIST_BUCKETS columns wide whatever the area's width. */
 void hist_paint(const struct area *area, const uint64_t *hist);
 
-/* The shares of enum split_part, side by side. */
+/* The shares of enum split_part, side by side, each with a sign of its own. */
 void split_paint(const struct area *area, const double *split);
+const char *split_sign(enum split_part part, bool is_utf8);
+enum style split_style(enum split_part part);
 
 #endif

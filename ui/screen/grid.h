@@ -18,6 +18,11 @@ enum style {
 	STYLE_SELECTED, /* the row under the cursor, reverse */
 	STYLE_TAB,	/* the active view's tab */
 	STYLE_SPARK,
+	STYLE_GUEST, /* the parts of enum split_part, in that order */
+	STYLE_KVM,
+	STYLE_USER,
+	STYLE_HALT,
+	STYLE_WARN, /* a high share of time that the guest lost */
 	STYLE_NOTICE,
 	STYLE_ALERT,
 	STYLE_NR

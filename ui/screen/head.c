@@ -9,8 +9,11 @@
 #include "ui/screen/bars.h"
 #include "ui/screen/parts.h"
 
-#define SPARK_COL 34 /* of the summary */
-#define SPARK_MIN 8
+#define SPARK_COL 20 /* behind rates up to "exits 999,999,999/s" */
+#define SPARK_MIN 6
+#define SCALE_MIN 9  /* "0-500k/s " */
+#define SCALE_MAX 15 /* "0-500k/s 19min " */
+#define COLS_SIGNS 100 /* from this width on the parts of time have their signs */
 #define FILTER_MIN 8 /* the fewest columns in which a filter is of use */
 #define FILTER_MAX 44
 #define NAME_LEAST 6    /* columns of a guest's name, */
@@ -123,23 +126,53 @@ static int put_rate(struct grid *grid, int row, const struct exits_summary *summ
 			   summary->sum.has_rate ? text : "-");
 }
 
-/* "guest 71% kvm 9% user 3% halt 17%" */
-static void format_parts(const struct exits_summary *summary, char *buf, size_t size)
+/* Where the vCPUs' time went: "guest 71% kvm 9% user 3% halt 17%". */
+struct parts {
+	bool has_signs; /* of the pictures in the column Time split: "█ guest 71%  " */
+	char texts[SPLIT_PARTS][32]; /* "": not told apart from KVM's */
+	int width;		     /* 0: not known */
+};
+
+static void format_parts(const struct exits_summary *summary, int cols, struct parts *ret_parts)
 {
 	const uint64_t *ns = summary->part_ns;
-	double whole = (double)ns[TIME_WHOLE] / 100;
+	const double whole = (double)ns[TIME_WHOLE] / 100;
+	const struct {
+		const char *name;
+		uint64_t ns;
+	} parts[SPLIT_PARTS] = {
+		[SPLIT_GUEST] = { "guest", ns[TIME_GUEST] },
+		[SPLIT_KVM] = { summary->has_user ? "kvm" : "kvm+user", ns[TIME_KVM] },
+		[SPLIT_USER] = { summary->has_user ? "user" : NULL, ns[TIME_USER] },
+		[SPLIT_HALT] = { "halt", ns[TIME_HALT] },
+	};
 
-	char user[32] = "+user";
+	*ret_parts = (struct parts){ .has_signs = cols >= COLS_SIGNS };
+	for (int i = 0; summary->has_parts && whole > 0 && i < SPLIT_PARTS; i++) {
+		char *text = ret_parts->texts[i];
 
-	buf[0] = '\0';
-	if (!summary->has_parts || !ns[TIME_WHOLE])
-		return;
-	if (summary->has_user)
-		snprintf(user, sizeof(user), " %.0f%% user", (double)ns[TIME_KVM] / whole);
-	snprintf(buf, size, "guest %.0f%% kvm%s %.0f%% halt %.0f%%",
-		 (double)ns[TIME_GUEST] / whole, user,
-		 (double)ns[summary->has_user ? TIME_USER : TIME_KVM] / whole,
-		 (double)ns[TIME_HALT] / whole);
+		if (!parts[i].name)
+			continue;
+		snprintf(text, sizeof(ret_parts->texts[i]), "%s %.0f%%", parts[i].name,
+			 (double)parts[i].ns / whole);
+		/* With a sign and a blank before it, and a second blank behind it. */
+		ret_parts->width += (int)strlen(text) + (ret_parts->width > 0) +
+				    (ret_parts->has_signs ? 2 + (ret_parts->width > 0) : 0);
+	}
+}
+
+static void put_parts(const struct screen *screen, struct grid *grid, int row, int col,
+		      const struct parts *parts)
+{
+	for (enum split_part i = 0; i < SPLIT_PARTS; i++) {
+		if (!parts->texts[i][0])
+			continue;
+		if (parts->has_signs)
+			col = grid_put(grid, row, col, split_style(i),
+				       split_sign(i, screen->is_utf8)) + 1;
+		col = grid_put(grid, row, col, STYLE_PLAIN, parts->texts[i]) + 1 +
+		      parts->has_signs;
+	}
 }
 
 /*
@@ -173,24 +206,39 @@ static void format_hottest(const struct screen *screen, const struct exits_summa
 	snprintf(buf, size, "%s%s: %s %s/s", word, name, reason, rate);
 }
 
-/* Between the rate at the left and the text at the right; numbers that grow do not move it. */
-static void put_spark(const struct screen *screen, struct area *area, int right,
-		      const struct exits_summary *summary)
+/*
+ * The history of exits, from left up to right: its scale, then the rates, which grow to the right
+ * until there is no more room. Without room for the scale there is no history.
+ */
+static void put_history(const struct screen *screen, struct grid *grid, int row, int left,
+			int right, const struct exits_summary *summary)
 {
-	int left = area->col, room = right - (left < SPARK_COL ? SPARK_COL : left);
+	const float *rates = screen->history ? screen->history : summary->sum.history;
+	int nr = screen->history ? SCREEN_HISTORY : STATS_HISTORY, known = nr, room, width;
+	struct area area = { .grid = grid, .row = row, .is_utf8 = screen->is_utf8 };
+	char scale[32];
+	double end;
 
-	if (room < STATS_HISTORY)
-		room = right - left;
-	area->width = room > STATS_HISTORY ? STATS_HISTORY : room;
-	area->col = right - area->width > SPARK_COL ? SPARK_COL : right - area->width;
-	if (area->width >= SPARK_MIN)
-		spark_paint(area, screen->history ? screen->history : summary->sum.history);
+	left = left < SPARK_COL && right - SPARK_COL > SCALE_MAX + SPARK_MIN ? SPARK_COL : left;
+	room = right - left;
+	width = smaller(nr, room - SCALE_MAX);
+	width = width < SPARK_MIN ? SPARK_MIN : width;
+	while (known && rates[nr - known] < 0)
+		known--;
+	if (!known || room < SCALE_MIN + SPARK_MIN)
+		return;
+	end = scale_end(spark_highest(rates, nr, width));
+	screen_scale(screen, end, width, room - width - 1, scale, sizeof(scale));
+	area.col = grid_printf(grid, row, left, STYLE_DIM, "%s ", scale);
+	area.width = smaller(width, known);
+	spark_paint(&area, rates, nr, end);
 }
 
 void head_paint_summary(const struct screen *screen, struct grid *grid, int row)
 {
 	struct exits_summary summary;
-	char parts[64], hottest[512];
+	struct parts parts;
+	char hottest[512];
 	int col, right = grid->cols;
 
 	if (exits_summarize(screen->facts, screen->query->guest, &summary) < 0 || !summary.name) {
@@ -200,23 +248,21 @@ void head_paint_summary(const struct screen *screen, struct grid *grid, int row)
 		return;
 	}
 	col = put_rate(grid, row, &summary);
-	format_parts(&summary, parts, sizeof(parts));
-	if (parts[0] && right - col - 1 > format_width(parts)) {
-		int room = right - col - 3 - format_width(parts);
-
-		format_hottest(screen, &summary, hottest, sizeof(hottest), room);
+	format_parts(&summary, grid->cols, &parts);
+	if (parts.width && right - col - 1 > parts.width) {
+		format_hottest(screen, &summary, hottest, sizeof(hottest),
+			       right - col - 3 - parts.width);
 		if (hottest[0]) {
 			right -= format_width(hottest);
 			grid_put(grid, row, right, STYLE_PLAIN, hottest);
 			right -= 3;
 		}
-		right -= format_width(parts);
-		grid_put(grid, row, right, STYLE_PLAIN, parts);
+		right -= parts.width;
+		put_parts(screen, grid, row, right, &parts);
 		right -= 2;
 	}
 	if (!screen->recording)
-		put_spark(screen, &(struct area){ grid, row, col, 0, STYLE_SPARK, screen->is_utf8 },
-			  right, &summary);
+		put_history(screen, grid, row, col, right, &summary);
 }
 
 /* The whole path from guest to exit; returns the length of the guest's name in bytes. */

@@ -62,25 +62,30 @@ static void put_views(struct page *page, int width)
 	put_entry(page, width, keys, titles);
 }
 
-static bool is_explained(const struct view *view, size_t column)
-{
-	return !(view->type->columns[column].flags & COLUMN_MACHINE_ONLY) &&
-	       view_has_column(view, column);
-}
-
 static int widest_word(const struct screen *screen)
 {
 	const struct view *view = screen->view;
-	const struct column *columns = view->type->columns;
 	size_t width = 0;
 
 	for (const struct key_help *key = screen_keys; key->key; key++)
 		width = strlen(key->key) > width ? strlen(key->key) : width;
-	for (size_t i = 0; columns[i].id; i++) {
-		if (is_explained(view, i) && strlen(columns[i].title) > width)
-			width = strlen(columns[i].title);
+	for (size_t i = 0; view->type->columns[i].id; i++) {
+		if (screen_has_column(screen, i) && strlen(screen_title_of(view, i)) > width)
+			width = strlen(screen_title_of(view, i));
 	}
 	return (int)width;
+}
+
+static void put_column(struct page *page, int width, const struct view *view, size_t i)
+{
+	const struct column *column = &view->type->columns[i];
+	char text[256];
+
+	snprintf(text, sizeof(text), "%s", column->help);
+	if (column->warn_percent)
+		snprintf(text, sizeof(text), "%s; stands out from %d on", column->help,
+			 column->warn_percent);
+	put_entry(page, width, screen_title_of(view, i), text);
 }
 
 /* Puts the keys, then the columns of the view. Returns the number of lines. */
@@ -108,8 +113,8 @@ static size_t put_all(struct page *page, const struct screen *screen)
 		page->line++;
 	}
 	for (size_t i = 0; columns[i].id; i++) {
-		if (is_explained(view, i))
-			put_entry(page, width, columns[i].title, columns[i].help);
+		if (screen_has_column(screen, i))
+			put_column(page, width, view, i);
 	}
 	return page->line;
 }

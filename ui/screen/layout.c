@@ -9,7 +9,7 @@
 #define NAME_NARROW 12 /* below this width numbers become narrow, */
 #define NAME_LEAST 6   /* and below this they are dropped */
 #define NUMBER_LEAST 5 /* "12.3k" */
-#define SPARK_MIN 8
+#define SPARK_MIN 16 /* "History 0-500k/s" */
 #define GROUPED_MIN 100 /* from this width on numbers have thousands marks */
 
 /* The input of the layout. */
@@ -80,7 +80,7 @@ static int wanted_width(const struct screen *screen, const struct layout *layout
 	const struct column *column = &screen->view->type->columns[i];
 	int width = column->width;
 
-	if (column->flags & COLUMN_MACHINE_ONLY || !view_has_column(screen->view, i) ||
+	if (!screen_has_column(screen, i) ||
 	    (screen_is_same_column(screen, i) && i != screen->query->sort))
 		return 0;
 	if (column->type == CELL_TEXT)

@@ -71,6 +71,15 @@ void screen_add_hit(struct screen *screen, struct hit hit)
 		screen->hits[screen->nr_hits++] = hit;
 }
 
+bool screen_has_column(const struct screen *screen, size_t column)
+{
+	const struct column *columns = screen->view->type->columns;
+
+	return !(columns[column].flags & COLUMN_MACHINE_ONLY) &&
+	       view_has_column(screen->view, column) &&
+	       !(screen->recording && columns[column].type == CELL_SPARK);
+}
+
 bool screen_is_same_column(const struct screen *screen, size_t column)
 {
 	unsigned int flags = screen->view->type->columns[column].flags;
@@ -93,6 +102,38 @@ const char *screen_text_of(const struct screen *screen, const struct view_row *r
 		return fields_get(screen->facts->fields, row->field)->label;
 	format_cell(buf, size, &row->cells[column], (int)size, false);
 	return buf;
+}
+
+static double span_of(const struct screen *screen, int nr)
+{
+	double span_s = 0;
+
+	for (int i = 1; i <= nr; i++) {
+		double interval_s = screen->intervals_s && i <= SCREEN_HISTORY ?
+				    (double)screen->intervals_s[SCREEN_HISTORY - i] : 0;
+
+		span_s += interval_s > 0 ? interval_s : screen->delay_s;
+	}
+	return span_s;
+}
+
+void screen_scale(const struct screen *screen, double end, int nr, int width, char *buf,
+		  size_t size)
+{
+	double span_s = span_of(screen, nr);
+	char rate[32];
+	int len;
+
+	format_count(rate, sizeof(rate), (uint64_t)end, 3, false);
+	len = snprintf(buf, size, "0-%s/s", rate);
+	if (span_s < 9.95)
+		snprintf(buf + len, size - (size_t)len, " %.1fs", span_s);
+	else if (span_s < 180)
+		snprintf(buf + len, size - (size_t)len, " %.0fs", span_s);
+	else
+		snprintf(buf + len, size - (size_t)len, " %.0fmin", span_s / 60);
+	if ((int)strlen(buf) > width)
+		buf[len] = '\0';
 }
 
 int words_that_fit(const char *text, int width)

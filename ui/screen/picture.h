@@ -17,6 +17,7 @@
 #include "views/query.h"
 
 #define SCREEN_HITS 32
+#define SCREEN_HISTORY 120 /* rates of exits that the summary can show */
 
 /* What a row of the table is about: finds the row again after sorting has moved it. */
 struct row_id {
@@ -61,7 +62,10 @@ struct screen {
 	char clock[16];	    /* "12:31:07" */
 	const char *filter; /* the regular expression; NULL: none */
 	char guest[96];	    /* "web1 (pid 41233)"; "" for all */
-	const float *history; /* rates of exits as in struct sum; NULL: take the facts' */
+	/* SCREEN_HISTORY rates of exits, oldest first, < 0: none. NULL: take the facts'. */
+	const float *history;
+	/* How long each sample's interval was, the latest last; 0: not known. NULL: as delay_s. */
+	const float *intervals_s;
 	char crumbs[192];   /* the path from guest to exit: "web1 > vCPU 2 > HLT"; "": none */
 	bool is_guest_dead, is_paused, is_utf8;
 	const char *empty;  /* why there are no rows */
@@ -98,6 +102,9 @@ size_t screen_find_row(const struct screen *screen, const struct row_id *id);
 /* Remembers an area that can be clicked. */
 void screen_add_hit(struct screen *screen, struct hit hit);
 
+/* Whether the view has the column, for people. A recording is one interval, and so no history. */
+bool screen_has_column(const struct screen *screen, size_t column);
+
 /* Whether every row has the same text in the column, because of the guest or exit chosen. */
 bool screen_is_same_column(const struct screen *screen, size_t column);
 
@@ -110,6 +117,13 @@ const char *screen_title_of(const struct view *view, size_t column);
 const char *screen_text_of(const struct screen *screen, const struct view_row *row, size_t column,
 			   char *buf, size_t size);
 #define SCREEN_TEXT_SIZE 512
+
+/*
+ * The scale of a history of so many intervals: "0-500k/s 96s"; only "0-500k/s" if both do not fit
+ * into width columns.
+ */
+void screen_scale(const struct screen *screen, double end, int nr, int width, char *buf,
+		  size_t size);
 
 /* How many bytes of the text go on one line: whole words, or width bytes of a longer word. */
 int words_that_fit(const char *text, int width);

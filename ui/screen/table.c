@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Paints the table: headings, rows, the tree, the selected row, pictures in cells. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ struct painter {
 	struct screen *screen;
 	struct grid *grid;
 	struct layout layout;
+	double spark_end; /* of the scale that all rows' histories have; 0: no rate yet */
 	/* The line that is painted: */
 	int row;
 	const struct view_row *item; /* NULL: the heading */
@@ -28,15 +30,22 @@ static const char *sort_sign(const struct screen *screen)
 	return screen->is_utf8 ? "▾" : "*";
 }
 
-/* Above the pictures of durations: near 1 µs, 1 ms and 1 s. */
-static void paint_scale(const struct painter *painter, int col)
+/* The scale of a column of pictures, behind its title. Buckets of 1 ms and 1 s have their marks. */
+static void paint_scale(const struct painter *painter, size_t i, int behind)
 {
-	struct grid *grid = painter->grid;
+	enum cell_type type = painter->screen->view->type->columns[i].type;
+	int first = painter->layout.col[i], width = painter->layout.width[i];
+	char text[32];
 
-	grid_put(grid, painter->row, col + 3, STYLE_HEADING,
-		 painter->screen->is_utf8 ? "1µs" : "1us");
-	grid_put(grid, painter->row, col + 13, STYLE_HEADING, "1ms");
-	grid_put(grid, painter->row, col + 23, STYLE_HEADING, "1s");
+	if (type == CELL_HIST) {
+		grid_put(painter->grid, painter->row, first + 13, STYLE_HEADING, "1ms");
+		grid_put(painter->grid, painter->row, first + 23, STYLE_HEADING, "1s");
+	} else if (type == CELL_SPARK && painter->spark_end > 0) {
+		behind++;
+		screen_scale(painter->screen, painter->spark_end, width, first + width - behind,
+			     text, sizeof(text));
+		grid_put(painter->grid, painter->row, behind, STYLE_HEADING, text);
+	}
 }
 
 /*
@@ -53,10 +62,6 @@ static void paint_title(const struct painter *painter, size_t i)
 	int first = painter->layout.col[i], width = painter->layout.width[i];
 	int len = (int)strlen(title), behind;
 
-	if (column->type == CELL_HIST) {
-		paint_scale(painter, first);
-		return;
-	}
 	width -= is_left && style == STYLE_SORTED; /* the sign's column */
 	len = len < width ? len : width;
 	first += is_left ? 0 : width - len;
@@ -64,6 +69,7 @@ static void paint_title(const struct painter *painter, size_t i)
 	if (style == STYLE_SORTED)
 		grid_put(painter->grid, painter->row, is_left ? behind : first - 1, style,
 			 sort_sign(screen));
+	paint_scale(painter, i, behind);
 }
 
 static void paint_heading(struct painter *painter, int row)
@@ -143,16 +149,28 @@ static void paint_picture(const struct painter *painter, size_t i)
 		.row = painter->row,
 		.col = painter->layout.col[i],
 		.width = painter->layout.width[i],
-		.style = painter->style == STYLE_PLAIN ? STYLE_SPARK : painter->style,
+		.style = painter->style,
 		.is_utf8 = painter->screen->is_utf8,
 	};
 
 	if (cell->type == CELL_SPARK)
-		spark_paint(&area, cell->spark);
+		spark_paint(&area, cell->spark, STATS_HISTORY, painter->spark_end);
 	else if (cell->type == CELL_HIST)
 		hist_paint(&area, cell->hist);
 	else if (cell->type == CELL_SPLIT)
 		split_paint(&area, cell->split);
+}
+
+/* A share that is too high stands out, except in the selected row, and in dim rows. */
+static enum style number_style(const struct painter *painter, size_t i)
+{
+	int warn = painter->screen->view->type->columns[i].warn_percent;
+	const struct cell *cell = &painter->item->cells[i];
+	bool is_plain = painter->style == STYLE_PLAIN || painter->style == STYLE_BOLD;
+
+	if (is_plain && warn && cell->type == CELL_PERCENT && cell->number >= warn)
+		return STYLE_WARN;
+	return painter->style;
 }
 
 static void paint_cell(const struct painter *painter, size_t i)
@@ -175,8 +193,8 @@ static void paint_cell(const struct painter *painter, size_t i)
 		format_short(text, sizeof(text), cell, width);
 	else
 		format_cell(text, sizeof(text), cell, width, layout->is_grouped[i]);
-	grid_put(painter->grid, painter->row, col + width - format_width(text), painter->style,
-		 text);
+	grid_put(painter->grid, painter->row, col + width - format_width(text),
+		 number_style(painter, i), text);
 }
 
 static void paint_row(struct painter *painter, int row, const struct view_row *item,
@@ -208,6 +226,24 @@ static enum style row_style(const struct screen *screen, const struct view_row *
 	if (row->is_idle || row->is_gone || row->is_rest)
 		return STYLE_DIM;
 	return STYLE_PLAIN;
+}
+
+/* One scale for all rows, seen or not, so that they compare and scrolling does not change it. */
+static double find_spark_end(const struct painter *painter)
+{
+	const struct view *view = painter->screen->view;
+	double highest = 0;
+
+	for (size_t at = 0; at < view->nr_rows; at++) {
+		for (size_t i = 0; view->type->columns[i].id; i++) {
+			const struct cell *cell = &view->rows[at].cells[i];
+
+			if (cell->type == CELL_SPARK)
+				highest = fmax(highest, spark_highest(cell->spark, STATS_HISTORY,
+								      painter->layout.width[i]));
+		}
+	}
+	return highest > 0 ? scale_end(highest) : 0;
 }
 
 /* Moves the visible part so that the selected row is in it, and no line below the rows is blank. */
@@ -333,6 +369,7 @@ void table_paint(struct screen *screen, struct grid *grid, int first_row, int la
 	screen->page_rows = rows > 0 ? (size_t)rows : 0;
 	screen->first_row = first_row + 1;
 	layout_make(&painter.layout, screen, grid->cols);
+	painter.spark_end = find_spark_end(&painter);
 	paint_heading(&painter, first_row);
 	scroll(screen);
 	set_where(screen);

@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "ui/screen/terminal.h"
 
 #define MICE_MAX 8 /* as many as curses remembers */
@@ -32,7 +33,16 @@ struct terminal {
 #define BUTTON(n) (BUTTON##n##_PRESSED | BUTTON##n##_RELEASED)
 #define ALL_BUTTONS (BUTTON(1) | BUTTON(2) | BUTTON(3) | BUTTON(4) | BUTTON(5))
 
-enum { PAIR_SPARK = 1, PAIR_NOTICE, PAIR_ALERT, PAIR_TAB };
+/* The default colour for the others. */
+static const struct {
+	enum style style;
+	short colour;
+} colours[] = {
+	{ STYLE_SPARK, COLOR_CYAN },  { STYLE_NOTICE, COLOR_YELLOW },
+	{ STYLE_ALERT, COLOR_RED },   { STYLE_TAB, COLOR_GREEN },
+	{ STYLE_GUEST, COLOR_GREEN }, { STYLE_KVM, COLOR_MAGENTA },
+	{ STYLE_USER, COLOR_BLUE },   { STYLE_WARN, COLOR_YELLOW },
+};
 
 /* Colours, unless NO_COLOR is set; nothing is shown by colour alone. */
 static void init_colours(struct terminal *terminal)
@@ -43,14 +53,12 @@ static void init_colours(struct terminal *terminal)
 		return;
 	short background = use_default_colors() == OK ? -1 : COLOR_BLACK;
 
-	init_pair(PAIR_SPARK, COLOR_CYAN, background);
-	init_pair(PAIR_NOTICE, COLOR_YELLOW, background);
-	init_pair(PAIR_ALERT, COLOR_RED, background);
-	init_pair(PAIR_TAB, COLOR_GREEN, background);
-	terminal->attrs[STYLE_SPARK] |= COLOR_PAIR(PAIR_SPARK);
-	terminal->attrs[STYLE_NOTICE] |= COLOR_PAIR(PAIR_NOTICE);
-	terminal->attrs[STYLE_ALERT] |= COLOR_PAIR(PAIR_ALERT);
-	terminal->attrs[STYLE_TAB] |= COLOR_PAIR(PAIR_TAB);
+	for (size_t i = 0; i < ARRAY_SIZE(colours); i++) {
+		short pair = (short)(i + 1);
+
+		init_pair(pair, colours[i].colour, background);
+		terminal->attrs[colours[i].style] |= (attr_t)COLOR_PAIR(pair);
+	}
 }
 
 static void init_styles(struct terminal *terminal)
@@ -65,6 +73,8 @@ static void init_styles(struct terminal *terminal)
 	attrs[STYLE_TAB] = A_BOLD;
 	attrs[STYLE_NOTICE] = A_BOLD;
 	attrs[STYLE_ALERT] = A_BOLD;
+	attrs[STYLE_WARN] = A_BOLD;
+	attrs[STYLE_HALT] = A_DIM;
 	init_colours(terminal);
 }
 

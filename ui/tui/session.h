@@ -83,10 +83,11 @@ struct known_guest {
 	bool is_named; /* the VMM gave the name, so the name finds the guest again */
 };
 
-/* Owner: tui.c. Rates of exits, oldest first; < 0: none. They outlast a change of view. */
-struct exit_history {
-	float rates[STATS_HISTORY];
-	uint32_t guest; /* their guest; GUEST_ANY: all guests */
+/* Owner: tui.c. The latest samples, the newest last. They outlast a change of view. */
+struct history {
+	float exits[SCREEN_HISTORY]; /* rates; < 0: none */
+	uint32_t guest;		     /* of these exits; GUEST_ANY: all guests */
+	float intervals_s[SCREEN_HISTORY]; /* 0: not known */
 };
 
 /* What the open prompt is for: takes the text. 0, or -errno with why. */
@@ -108,7 +109,7 @@ struct tui {
 	struct pattern *search;	 /* prompts.c */
 	char host[NAME_SIZE];	 /* the machine's name */
 	struct known_guest guest;
-	struct exit_history history;
+	struct history history;
 	char empty[320];	 /* empty.c */
 	time_t said_at;		 /* session.c: when the notice was set; 0: there is none */
 	bool quit;

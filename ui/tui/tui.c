@@ -28,26 +28,34 @@
 
 /* ---- sampling and drawing ---- */
 
+static void push(float *history, double value)
+{
+	memmove(history, history + 1, (SCREEN_HISTORY - 1) * sizeof(*history));
+	history[SCREEN_HISTORY - 1] = (float)value;
+}
+
 /*
  * A change of view may restart the counts of exits, so their rates are kept here. A change of guest
  * starts a new history.
  */
 static void keep_history(struct tui *tui)
 {
-	struct exit_history *history = &tui->history;
+	struct history *history = &tui->history;
 	struct exits_summary summary;
 	bool is_other = history->guest != tui->query->guest;
 
+	push(history->intervals_s, (double)monitor_elapsed_ns(tui->config.monitor) / 1e9);
 	if (exits_summarize(&tui->facts, tui->query->guest, &summary) < 0)
 		return;
-	for (size_t i = 0; is_other && i < STATS_HISTORY; i++)
-		history->rates[i] = summary.sum.nr ? summary.sum.history[i] : -1;
+	for (size_t i = 0; is_other && i < SCREEN_HISTORY; i++)
+		history->exits[i] = -1;
+	if (is_other && summary.sum.nr)
+		memcpy(history->exits + SCREEN_HISTORY - STATS_HISTORY, summary.sum.history,
+		       sizeof(summary.sum.history));
 	history->guest = tui->query->guest;
 	/* The first rate of a query covers less than an interval. */
-	if (is_other || tui->sampling.due || !summary.sum.has_rate)
-		return;
-	memmove(history->rates, history->rates + 1, sizeof(history->rates) - sizeof(float));
-	history->rates[STATS_HISTORY - 1] = (float)summary.sum.rate_per_s;
+	if (!is_other && !tui->sampling.due && summary.sum.has_rate)
+		push(history->exits, summary.sum.rate_per_s);
 }
 
 static void take_sample(struct tui *tui)
@@ -144,7 +152,8 @@ static void draw(struct tui *tui)
 	screen->filter = tui->query->filter ? pattern_text(tui->query->filter) : NULL;
 	screen->delay_s = tui->sampling.delay_s;
 	screen->empty = tui_why_empty(tui);
-	screen->history = tui->history.guest == tui->query->guest ? tui->history.rates : NULL;
+	screen->history = tui->history.guest == tui->query->guest ? tui->history.exits : NULL;
+	screen->intervals_s = tui->history.intervals_s;
 	screen->can_go_back = tui->ways.nr > 0;
 	if (localtime_r(&now, &tm))
 		strftime(screen->clock, sizeof(screen->clock), "%H:%M:%S", &tm);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the painter makes of hand-made facts, compared as text pictures. */
 #include <locale.h>
+#include <math.h>
 
 #include "tests/worlds/screen_world.h"
+#include "ui/screen/bars.h"
 
 static void events_with_their_reasons(void **state)
 {
@@ -12,18 +14,18 @@ static void events_with_their_reasons(void **state)
 	guests_add_fake(w->guests, 41233, "db1", 8);
 	shows(w, 80, 24,
 	      "kvmtop  alpha  SVM  64 CPUs  1 guest 8 vCPUs                      3.0s  12:31:07\n"
-	      "kvm_exit 1,200/s                                               ▃▆█\n"
+	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
-	      " Event                   Total  %Total ▾CurAvg/s History\n"
-	      " kvm_entry                3400    38.5      1200                             ▃▆█\n"
-	      "▾kvm_exit                 3400    38.5      1200                             ▃▆█\n"
-	      "  ├ MSR_WRITE             1700    50.0       600                             ▃▆█\n"
-	      "  ├ HLT                   1020    30.0       360                             ▃▆█\n"
+	      " Event                   Total  %Total ▾CurAvg/s History 0-2k/s 93s\n"
+	      " kvm_entry                3400    38.5      1200                             ▃▄▆\n"
+	      "▾kvm_exit                 3400    38.5      1200                             ▃▄▆\n"
+	      "  ├ MSR_WRITE             1700    50.0       600                             ▂▃▄\n"
+	      "  ├ HLT                   1020    30.0       360                             ▂▂▃\n"
 	      "  └ other                  680    20.0       240\n"
-	      "▾kvm_userspace_exit       1360    15.4       480                             ▃▆█\n"
-	      "  ├ IO                     340    25.0       120                             ▃▆█\n"
+	      "▾kvm_userspace_exit       1360    15.4       480                             ▂▃▃\n"
+	      "  ├ IO                     340    25.0       120                             ▂▂▂\n"
 	      "  └ other                 1020    75.0       360\n"
-	      " kvm_pio                   680     7.7       240                             ▃▆█\n"
+	      " kvm_pio                   680     7.7       240                             ▂▂▂\n"
 	      " pages_4k                  512       -         -\n"
 	      " Total                    8840              3120\n"
 	      "(8 blank)\n"
@@ -49,18 +51,18 @@ static void guests_by_their_exits(void **state)
 	}
 	shows(w, 80, 10,
 	      "kvmtop  alpha  SVM  64 CPUs  2 guests 10 vCPUs                    3.0s  12:31:07\n"
-	      "kvm_exit 1,000,001,000/s                                        ██\n"
+	      "kvm_exit 1,000,001,000/s 0-2G/s 96s ▅▅\n"
 	      " 1 Events [2 Guests] 3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
-	      " Guest Name                    PID vCPU      Total  %Total  ▾CurAvg/s History\n"
-	      " データベース-データベース     417    2 3000000000   100.0 1000000000         ██\n"
-	      " db1                         41233    8       3000     0.0       1000         ██\n"
-	      " (ended)                         -    -         77     0.0          0         ▁▁\n"
+	      " Guest Name                    PID vCPU      Total  %Total  ▾CurAvg/s\n"
+	      " データベース-データベース     417    2 3000000000   100.0 1000000000\n"
+	      " db1                         41233    8       3000     0.0       1000\n"
+	      " (ended)                         -    -         77     0.0          0\n"
 	      " Total                                  3000003077         1000001000\n"
 	      "\n"
 	      "h help  q quit  Enter open  f filter  g guest  o order  < > column  r reset\n");
 	shows(w, 40, 10,
 	      "kvmtop  alpha  SVM  64 CPUs  2 guests 10\n"
-	      "kvm_exit 1,000,001,000/s              ██\n"
+	      "kvm_exit 1,000,001,000/s 0-2G/s ▅▅\n"
 	      " 1 [2 Guests] 3  4  5\n"
 	      " Guest Name              vCPU  ▾CurAvg/s\n"
 	      " データベ…-データベース     2 1000000000\n"
@@ -81,18 +83,18 @@ static void small_screens_keep_what_matters_most(void **state)
 	usual(w);
 	shows(w, 68, 10,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs         3.0s  12:31:07\n"
-	      "kvm_exit 1,200/s                                               ▃▆█\n"
+	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots\n"
-	      " Event                   Total  %Total ▾CurAvg/s History\n"
-	      " kvm_entry                3400    38.5      1200                 ▃▆█\n"
-	      "▾kvm_exit                 3400    38.5      1200                 ▃▆█\n"
-	      "  ├ MSR_WRITE             1700    50.0       600                 ▃▆█\n"
-	      "  ├ HLT                   1020    30.0       360                 ▃▆█\n"
-	      " Total  1-4 of 10         8840              3120\n"
+	      " Event                             Total  %Total ▾CurAvg/s\n"
+	      " kvm_entry                          3400    38.5      1200\n"
+	      "▾kvm_exit                           3400    38.5      1200\n"
+	      "  ├ MSR_WRITE                       1700    50.0       600\n"
+	      "  ├ HLT                             1020    30.0       360\n"
+	      " Total  1-4 of 10                   8840              3120\n"
 	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest\n");
 	shows(w, 45, 9,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs\n"
-	      "kvm_exit 1,200/s                          ▃▆█\n"
+	      "kvm_exit 1,200/s    0-2k/s 30s ▃▄▆\n"
 	      "[1 Events] 2  3  4  5   filter: -  guest: all\n"
 	      " Event                        Total ▾CurAvg/s\n"
 	      " kvm_entry                     3400      1200\n"
@@ -154,27 +156,28 @@ static void large_screens_have_marks_in_numbers(void **state)
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                                   "
 	        "                                                                                "
 	        "                          3.0s  12:31:07\n"
-	      "kvm_exit 1,200/s                                               ▃▆█\n"
+	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots                              "
 	        "                                                                                "
 	        "                   filter: -  guest: all\n"
-	      " Event                                 Total  %Total    ▾CurAvg/s History\n"
+	      " Event                                 Total  %Total    ▾CurAvg/s History 0-2k/s"
+	        " 96s\n"
 	      " kvm_entry                             3,400    38.5        1,200               "
-	        "               ▃▆█\n"
+	        "               ▃▄▆\n"
 	      "▾kvm_exit                              3,400    38.5        1,200               "
-	        "               ▃▆█\n"
+	        "               ▃▄▆\n"
 	      "  ├ MSR_WRITE                          1,700    50.0          600               "
-	        "               ▃▆█\n"
+	        "               ▂▃▄\n"
 	      "  ├ HLT                                1,020    30.0          360               "
-	        "               ▃▆█\n"
+	        "               ▂▂▃\n"
 	      "  └ other                                680    20.0          240\n"
 	      "▾kvm_userspace_exit                    1,360    15.4          480               "
-	        "               ▃▆█\n"
+	        "               ▂▃▃\n"
 	      "  ├ IO                                   340    25.0          120               "
-	        "               ▃▆█\n"
+	        "               ▂▂▂\n"
 	      "  └ other                              1,020    75.0          360\n"
 	      " kvm_pio                                 680     7.7          240               "
-	        "               ▃▆█\n"
+	        "               ▂▂▂\n"
 	      " pages_4k                                512       -            -\n"
 	      " Total                                 8,840                3,120\n"
 	      "(44 blank)\n"
@@ -191,51 +194,52 @@ static void large_numbers_stay_apart(void **state)
 	second(w, 130000000);
 	shows(w, 80, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
-	      "kvm_exit 1,300,000,000/s                                     ▁▁▁██\n"
+	      "kvm_exit 1,300,000,000/s 0-2G/s 96s ▂▂▂▆▆\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
-	      " Event                   Total  %Total  ▾CurAvg/s History\n"
-	      " kvm_entry          2600003400    38.5 1300000000                          ▁▁▁██\n"
-	      "▾kvm_exit           2600003400    38.5 1300000000                          ▁▁▁██\n"
-	      "  ├ MSR_WRITE       1300001700    50.0  650000000                          ▁▁▁██\n"
-	      "  ├ HLT              780001020    30.0  390000000                          ▁▁▁██\n"
+	      " Event                   Total  %Total  ▾CurAvg/s History 0-2G/s 90s\n"
+	      " kvm_entry          2600003400    38.5 1300000000                          ▂▂▂▆▆\n"
+	      "▾kvm_exit           2600003400    38.5 1300000000                          ▂▂▂▆▆\n"
+	      "  ├ MSR_WRITE       1300001700    50.0  650000000                          ▂▂▂▄▄\n"
+	      "  ├ HLT              780001020    30.0  390000000                          ▂▂▂▃▃\n"
 	      "  └ other            520000680    20.0  260000000\n"
-	      "▾kvm_userspace_exit 1040001360    15.4  520000000                          ▁▁▁██\n"
+	      "▾kvm_userspace_exit 1040001360    15.4  520000000                          ▂▂▂▃▃\n"
 	      " Total  1-6 of 10   6760008840         3380000000\n"
 	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
 	shows(w, 120, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                                   "
 	        "                          3.0s  12:31:07\n"
-	      "kvm_exit 1,300,000,000/s                                     ▁▁▁██\n"
+	      "kvm_exit 1,300,000,000/s 0-2G/s 96s ▂▂▂▆▆\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots                              "
 	        "                   filter: -  guest: all\n"
-	      " Event                                 Total  %Total     ▾CurAvg/s History\n"
+	      " Event                                 Total  %Total     ▾CurAvg/s History 0-2G/"
+	        "s 96s\n"
 	      " kvm_entry                     2,600,003,400    38.5 1,300,000,000              "
-	        "              ▁▁▁██\n"
+	        "              ▂▂▂▆▆\n"
 	      "▾kvm_exit                      2,600,003,400    38.5 1,300,000,000              "
-	        "              ▁▁▁██\n"
+	        "              ▂▂▂▆▆\n"
 	      "  ├ MSR_WRITE                  1,300,001,700    50.0   650,000,000              "
-	        "              ▁▁▁██\n"
+	        "              ▂▂▂▄▄\n"
 	      "  ├ HLT                          780,001,020    30.0   390,000,000              "
-	        "              ▁▁▁██\n"
+	        "              ▂▂▂▃▃\n"
 	      "  └ other                        520,000,680    20.0   260,000,000\n"
 	      "▾kvm_userspace_exit            1,040,001,360    15.4   520,000,000              "
-	        "              ▁▁▁██\n"
+	        "              ▂▂▂▃▃\n"
 	      " Total  1-6 of 10              6,760,008,840         3,380,000,000\n"
 	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order  < >"
 	        " column  r reset  s delay  Space pause\n");
 	second(w, UINT64_C(1300000000000));
 	shows(w, 80, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
-	      "kvm_exit 13000000000000/s                                   ▁▁▁▁▁█\n"
+	      "kvm_exit 13000000000000/s 0-20T/s 96s ▂▂▂▂▂▆\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
-	      " Event                       Total  %Total      ▾CurAvg/s History\n"
-	      " kvm_entry          13002600003400    38.5 13000000000000                 ▁▁▁▁▁█\n"
-	      "▾kvm_exit           13002600003400    38.5 13000000000000                 ▁▁▁▁▁█\n"
-	      "  ├ MSR_WRITE        6501300001700    50.0  6500000000000                 ▁▁▁▁▁█\n"
-	      "  ├ HLT              3900780001020    30.0  3900000000000                 ▁▁▁▁▁█\n"
-	      "  └ other            2600520000680    20.0  2600000000000\n"
-	      "▾kvm_userspace_exit  5201040001360    15.4  5200000000000                 ▁▁▁▁▁█\n"
-	      " Total  1-6 of 10   33806760008840         33800000000000\n"
+	      " Event                                 Total  %Total      ▾CurAvg/s\n"
+	      " kvm_entry                    13002600003400    38.5 13000000000000\n"
+	      "▾kvm_exit                     13002600003400    38.5 13000000000000\n"
+	      "  ├ MSR_WRITE                  6501300001700    50.0  6500000000000\n"
+	      "  ├ HLT                        3900780001020    30.0  3900000000000\n"
+	      "  └ other                      2600520000680    20.0  2600000000000\n"
+	      "▾kvm_userspace_exit            5201040001360    15.4  5200000000000\n"
+	      " Total  1-6 of 10             33806760008840         33800000000000\n"
 	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
 }
 
@@ -264,11 +268,13 @@ static void columns_go_by_their_worth(void **state)
 	      " 48| Event                   Total  %Total ▾CurAvg/s\n"
 	      " 61| Event                             Total  %Total ▾CurAvg/s\n"
 	      " 62| Event                             Total  %Total ▾CurAvg/s\n"
-	      " 68| Event                   Total  %Total ▾CurAvg/s History\n"
-	      " 80| Event                   Total  %Total ▾CurAvg/s History\n"
-	      " 99| Event                             Total  %Total ▾CurAvg/s History\n"
-	      "100| Event                                 Total  %Total    ▾CurAvg/s History\n"
-	      "200| Event                                 Total  %Total    ▾CurAvg/s History\n");
+	      " 68| Event                             Total  %Total ▾CurAvg/s\n"
+	      " 80| Event                   Total  %Total ▾CurAvg/s History 0-2k/s 93s\n"
+	      " 99| Event                             Total  %Total ▾CurAvg/s History 0-2k/s 96s\n"
+	      "100| Event                                 Total  %Total    ▾CurAvg/s History 0-"
+	        "2k/s 96s\n"
+	      "200| Event                                 Total  %Total    ▾CurAvg/s History 0-"
+	        "2k/s 96s\n");
 }
 
 static void what_is_sorted_by_has_a_sign(void **state)
@@ -322,17 +328,17 @@ static void flaw_E2_the_cursor_stays_in_sight(void **state)
 	w->screen.cursor = row_id_of(&w->view.rows[30]);
 	shows(w, 80, 14,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
-	      "kvm_exit 10/s                                                ▃▆█▁▁\n"
+	      "kvm_exit 10/s       0-2k/s 96s ▃▄▆▂▂\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
-	      " Event                   Total  %Total ▾CurAvg/s History\n"
-	      " event_23                   34     0.3        17                               █\n"
-	      " event_24                   32     0.3        16                               █\n"
-	      " event_25                   30     0.3        15                               █\n"
-	      " event_26                   28     0.3        14                               █\n"
-	      " event_27                   26     0.2        13                               █\n"
-	      " event_28                   24     0.2        12                               █\n"
-	      " event_29                   22     0.2        11                               █\n"
-	      " kvm_entry                3420    32.5        10                           ▃▆█▁▁\n"
+	      " Event                   Total  %Total ▾CurAvg/s History 0-2k/s 93s\n"
+	      " event_23                   34     0.3        17                               ▂\n"
+	      " event_24                   32     0.3        16                               ▂\n"
+	      " event_25                   30     0.3        15                               ▂\n"
+	      " event_26                   28     0.3        14                               ▂\n"
+	      " event_27                   26     0.2        13                               ▂\n"
+	      " event_28                   24     0.2        12                               ▂\n"
+	      " event_29                   22     0.2        11                               ▂\n"
+	      " kvm_entry                3420    32.5        10                           ▃▄▆▂▂\n"
 	      " Total  24-31 of 45      10532               846\n"
 	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
 }
@@ -390,7 +396,7 @@ static void help_fits_or_scrolls(void **state)
 	w->screen.page = PAGE_HELP;
 	shows(w, 80, 29,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
-	      "kvm_exit 1,200/s                                               ▃▆█\n"
+	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
 	      " h ?        this help\n"
 	      " q          quit\n"
@@ -414,13 +420,13 @@ static void help_fits_or_scrolls(void **state)
 	      " Total      since the start, r, or a change of filter; a level as it is now\n"
 	      " %Total     of all events of the same provider; a reason: of its event\n"
 	      " CurAvg/s   per second between the last two samples\n"
-	      " History    the rate over the last samples\n"
+	      " History    the rate over the last samples; all rows have one scale\n"
 	      "\n"
 	      "\n"
 	      "any key: back\n");
 	shows(w, 40, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0\n"
-	      "kvm_exit 1,200/s                     ▃▆█\n"
+	      "kvm_exit 1,200/s 0-2k/s 24s ▃▄▆\n"
 	      "[1 Events] 2  3  4  5\n"
 	      " h ?        this help\n"
 	      " q          quit\n"
@@ -434,16 +440,16 @@ static void help_fits_or_scrolls(void **state)
 	w->screen.help_top = 1000;
 	shows(w, 40, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0\n"
-	      "kvm_exit 1,200/s                     ▃▆█\n"
+	      "kvm_exit 1,200/s 0-2k/s 24s ▃▄▆\n"
 	      "[1 Events] 2  3  4  5\n"
-	      "            it is now\n"
 	      " %Total     of all events of the same\n"
 	      "            provider; a reason: of its\n"
 	      "            event\n"
 	      " CurAvg/s   per second between the last\n"
 	      "            two samples\n"
 	      " History    the rate over the last\n"
-	      "            samples\n"
+	      "            samples; all rows have one\n"
+	      "            scale\n"
 	      "arrows: more  other keys: back\n");
 	w->screen.help_top = 1;
 	shows(w, 20, 5,
@@ -472,7 +478,7 @@ static void guests_to_choose_from(void **state)
 	choose_guest(w, "");
 	shows(w, 80, 10,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
-	      "kvm_exit 1,200/s                                               ▃▆█\n"
+	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
 	      "     PID vCPU  Guest\n"
 	      " No guest is running.\n"
@@ -483,7 +489,7 @@ static void guests_to_choose_from(void **state)
 	guests_add_fake(w->guests, 4194304, "web1", 128);
 	shows(w, 80, 10,
 	      "kvmtop  alpha  SVM  64 CPUs  3 guests 138 vCPUs                   3.0s  12:31:07\n"
-	      "kvm_exit 1,200/s                                               ▃▆█\n"
+	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
 	      "     PID vCPU  Guest\n"
 	      "   41233    8  db1\n"
@@ -501,7 +507,7 @@ static void guests_to_choose_from(void **state)
 	choose_guest(w, "417");
 	shows(w, 80, 10,
 	      "kvmtop  alpha  SVM  64 CPUs  3 guests 138 vCPUs                   3.0s  12:31:07\n"
-	      "kvm_exit 1,200/s                                               ▃▆█\n"
+	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
 	      "     PID vCPU  Guest\n"
 	      "     417    2  データベース\n"
@@ -510,7 +516,7 @@ static void guests_to_choose_from(void **state)
 	choose_guest(w, "xyz");
 	shows(w, 80, 10,
 	      "kvmtop  alpha  SVM  64 CPUs  3 guests 138 vCPUs                   3.0s  12:31:07\n"
-	      "kvm_exit 1,200/s                                               ▃▆█\n"
+	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
 	      "     PID vCPU  Guest\n"
 	      " No guest has this name.\n"
@@ -754,15 +760,15 @@ static void ascii_where_utf8_is_not(void **state)
 	w->screen.is_utf8 = false;
 	shows(w, 80, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
-	      "kvm_exit 1,200/s                                               .=#\n"
+	      "kvm_exit 1,200/s    0-2k/s 96s .-=\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
-	      " Event                   Total  %Total *CurAvg/s History\n"
-	      " kvm_entry                3400    38.5      1200                             .=#\n"
-	      "-kvm_exit                 3400    38.5      1200                             .=#\n"
-	      "  |-MSR_WRITE             1700    50.0       600                             .=#\n"
-	      "  |-HLT                   1020    30.0       360                             .=#\n"
+	      " Event                   Total  %Total *CurAvg/s History 0-2k/s 93s\n"
+	      " kvm_entry                3400    38.5      1200                             .-=\n"
+	      "-kvm_exit                 3400    38.5      1200                             .-=\n"
+	      "  |-MSR_WRITE             1700    50.0       600                             ..-\n"
+	      "  |-HLT                   1020    30.0       360                             ...\n"
 	      "  `-other                  680    20.0       240\n"
-	      "-kvm_userspace_exit       1360    15.4       480                             .=#\n"
+	      "-kvm_userspace_exit       1360    15.4       480                             ...\n"
 	      " Total  1-6 of 10         8840              3120\n"
 	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
 	for (int i = 0; i < 12 * 80; i++)
@@ -861,7 +867,7 @@ static void exits_with_their_latency(void **state)
 	assert_string_equal(line(w, 9), "   512ns -  2.05µs          61  61.0% "
 					 "██████████████████████████████████████████");
 	made_picture(w, 120, 14);
-	assert_non_null(strstr(line(w, 3), "  1µs       1ms       1s"));
+	assert_non_null(strstr(line(w, 3), " Latency      1ms       1s"));
 	assert_non_null(strstr(line(w, 4), "   ▁█▅       ▂"));
 	made_picture(w, 20, 5);
 	assert_string_equal(line(w, 1), " Exit reason  ▾Time%");
@@ -896,6 +902,133 @@ static void guests_with_their_split(void **state)
 	made_picture(w, 120, 14);
 	assert_non_null(strstr(line(w, 3), "▾Exits/s Guest%  KVM% User% Halt% Wait% Time split"));
 	assert_non_null(strstr(line(w, 4), " ████████▓▓▓▓▒░░░ "));
+}
+
+/* Of its own sign and style, so that it needs no colours; the legend is in line 2. */
+static void each_part_of_the_split_differs(void **state)
+{
+	static const enum style styles[] = { STYLE_GUEST, STYLE_KVM, STYLE_USER, STYLE_HALT };
+	static const int widths[] = { 8, 4, 1, 3 };
+	struct world *w = *state;
+	struct view_row *row;
+	const struct grid_cell *cells;
+
+	w->query.type = w->view.type = &view_guests;
+	w->query.sort = view_guests.sort;
+	row = view_add(&w->view);
+	assert_non_null(row);
+	row->cells[0] = cell_text("db1");
+	row->cells[view_column_by_id(&view_guests, "split")] =
+		(struct cell){ .type = CELL_SPLIT, .split = made_split };
+	made_picture(w, 150, 14);
+	cells = &w->grid.cells[4 * 150];
+	for (int part = 0; part < SPLIT_PARTS; part++) {
+		const char *sign = split_sign(part, true);
+		wchar_t ch = 0;
+		int first = 0, nr = 0;
+
+		mbtowc(&ch, sign, strlen(sign));
+		for (int col = 149; col >= 0; col--) {
+			nr += cells[col].ch == ch;
+			first = cells[col].ch == ch ? col : first;
+		}
+		assert_int_equal(nr, widths[part]);
+		assert_int_equal(cells[first].style, styles[part]);
+	}
+	w->screen.has_cursor = true;
+	w->screen.cursor = row_id_of(row);
+	made_picture(w, 150, 14);
+	cells = &w->grid.cells[4 * 150];
+	for (int col = 0; col < 150; col++)
+		assert_int_equal(cells[col].style, STYLE_SELECTED);
+}
+
+static enum style style_at(const struct world *w, int row, const char *text)
+{
+	char line_text[1024];
+	const char *at;
+
+	grid_row_text(&w->grid, row, line_text, sizeof(line_text));
+	at = strstr(line_text, text);
+	assert_non_null(at);
+	return w->grid.cells[row * w->grid.cols + (at - line_text)].style;
+}
+
+static void high_shares_of_time_stand_out(void **state)
+{
+	static const char *const ids[] = { "guest_percent", "kvm_percent", "user_percent",
+					   "wait_percent" };
+	struct world *w = *state;
+	struct view_row *row;
+
+	w->query.type = w->view.type = &view_vcpus;
+	w->query.sort = view_vcpus.sort;
+	for (int i = 0; i < 2; i++) {
+		row = view_add(&w->view);
+		assert_non_null(row);
+		row->guest = (uint32_t)i + 1;
+		row->cells[0] = cell_text("db1");
+		for (size_t id = 0; id < 4; id++)
+			row->cells[view_column_by_id(&view_vcpus, ids[id])] =
+				cell_percent((i ? 200 : 75) + id, 1000);
+	}
+	made_picture(w, 80, 14);
+	assert_int_equal(style_at(w, 4, "7.5"), STYLE_PLAIN);
+	assert_int_equal(style_at(w, 4, "7.6"), STYLE_PLAIN);
+	assert_int_equal(style_at(w, 4, "7.8"), STYLE_PLAIN);
+	assert_int_equal(style_at(w, 5, "20.0"), STYLE_PLAIN);
+	assert_int_equal(style_at(w, 5, "20.1"), STYLE_WARN);
+	assert_int_equal(style_at(w, 5, "20.2"), STYLE_PLAIN);
+	assert_int_equal(style_at(w, 5, "20.3"), STYLE_WARN);
+	w->screen.has_cursor = true;
+	w->screen.cursor = row_id_of(row);
+	made_picture(w, 80, 14);
+	assert_int_equal(style_at(w, 5, "20.3"), STYLE_SELECTED);
+	w->screen.page = PAGE_HELP;
+	made_picture(w, 100, 60);
+	assert_non_null(strstr(w->text, "KVM handles an exit; stands out from 20 on\n"));
+}
+
+/* A history has one scale from 0 on, which its heading tells, with the time that it covers. */
+static void histories_have_a_scale(void **state)
+{
+	static const struct {
+		double rate, end;
+	} ends[] = { { 0, 1 }, { 1, 1 }, { 1.5, 2 }, { 3, 5 }, { 5, 5 }, { 5.5, 10 },
+		     { 1200, 2000 }, { 200001, 500000 }, { 4e6, 5e6 }, { 1e12, 1e12 } };
+	struct world *w = *state;
+	float intervals_s[SCREEN_HISTORY] = { 0 };
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		assert_true(fabs(scale_end(ends[i].rate) - ends[i].end) < ends[i].end / 1e9);
+	usual(w);
+	picture(w, 80, 24);
+	assert_non_null(strstr(line(w, 1), " 0-2k/s 96s ▃▄▆"));
+	assert_non_null(strstr(line(w, 3), " History 0-2k/s 93s"));
+	/* A steady load is a line whose height tells how much it is. */
+	for (int i = 0; i < 40; i++)
+		second(w, 20);
+	picture(w, 80, 24);
+	assert_non_null(strstr(line(w, 3), " History 0-200/s 93s"));
+	assert_non_null(strstr(line(w, 4), " ███████████████████████████████"));
+	assert_non_null(strstr(line(w, 6), " ▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅"));
+	/* Only 0 has the lowest bar. */
+	w->counts[PIO]++;
+	second(w, 0);
+	picture(w, 80, 24);
+	assert_non_null(strstr(line(w, 4), "kvm_pio"));
+	assert_non_null(strstr(line(w, 4), "▃▃▃▃▂"));
+	assert_non_null(strstr(line(w, 5), " ██████████████████████████████▁"));
+	/* The interval was 60 s until four samples ago. */
+	for (int i = 0; i < SCREEN_HISTORY; i++)
+		intervals_s[i] = i < SCREEN_HISTORY - 4 ? 60 : 3;
+	w->screen.intervals_s = intervals_s;
+	picture(w, 80, 24);
+	assert_non_null(strstr(line(w, 3), " History 0-200/s 27min"));
+	/* A recording is a single interval. */
+	w->screen.recording = &(const struct screen_recording){ .files = "kvm.dat" };
+	picture(w, 80, 24);
+	assert_null(strstr(line(w, 3), "History"));
 }
 
 static void crumbs_and_a_note(void **state)
@@ -1031,6 +1164,9 @@ int main(void)
 		T(exits_with_their_latency),
 		T(exits_in_ascii),
 		T(guests_with_their_split),
+		T(each_part_of_the_split_differs),
+		T(high_shares_of_time_stand_out),
+		T(histories_have_a_scale),
 		T(crumbs_and_a_note),
 		T(an_empty_table_says_why),
 		T(one_event_needs_no_total),

@@ -380,6 +380,8 @@ static void the_hottest_reason_is_never_cut(void **state)
 					"pro…e-0012: MSR_WRITE 188k/s");
 	picture(w, 200, 10);
 	assert_non_null(strstr(line(w, 1), "hottest " LONG_NAME ": MSR_WRITE 188k/s"));
+	/* The signs that the pictures of the split have. */
+	assert_non_null(strstr(line(w, 1), "█ guest 50%  ▓ kvm 0%  ▒ user 50%  ░ halt 0%   hot"));
 }
 
 static void a_long_reason_keeps_its_rate(void **state)
