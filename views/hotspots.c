@@ -45,7 +45,7 @@ static const struct column columns[] = {
 	[GUEST] = { "guest", "Guest", "as its VMM names it", CELL_TEXT, 24,
 		    COLUMN_KEY | COLUMN_OF_GUEST | COLUMN_LEAST(14) | COLUMN_SPARE(2) },
 	[PID] = { "pid", "PID", "of the process that runs it",
-		  CELL_COUNT, 7, COLUMN_MACHINE_ONLY | COLUMN_KEY },
+		  CELL_COUNT, 7, COLUMN_KEY | COLUMN_OF_GUEST | COLUMN_SPARE(12) },
 	[HIST] = { "hist", "Latency", "how many took how long, from 128 ns to 2 s",
 		   CELL_HIST, HIST_BUCKETS, COLUMN_SPARE(9) },
 	[ENDED] = { "ended", "Ended", "1: its guest has ended", CELL_COUNT, 5,
