@@ -21,6 +21,7 @@ char LICENSE[] SEC("license") = "GPL";
 /* Set before loading: the kernel drops the code of what is not used. */
 const volatile _Bool has_task_storage = 1;
 const volatile _Bool has_exits; /* on_exit is loaded: what happens to a thread begins with it */
+const volatile __u32 nr_first; /* records in threads[]; the others are in more_threads */
 const volatile _Bool has_type;	      /* a second field says what kind of exit it is */
 const volatile __u64 type_of_field;   /* see struct split */
 const volatile __u64 type_bit;
@@ -63,6 +64,20 @@ struct {
 	__type(value, struct exits_thread);
 } threads SEC(".maps");
 
+/* Added while the programs run; none is ever moved. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, EXITS_CHUNKS);
+	__type(key, __u32);
+	__array(values, struct {
+		__uint(type, BPF_MAP_TYPE_ARRAY);
+		__uint(map_flags, BPF_F_MMAPABLE);
+		__uint(max_entries, EXITS_CHUNK);
+		__type(key, __u32);
+		__type(value, struct exits_thread);
+	});
+} more_threads SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, 1);
@@ -89,7 +104,7 @@ struct {
 	__type(value, __u32);
 } cells SEC(".maps");
 
-static __noinline __u32 look_up_number(void)
+static __always_inline __u32 look_up_number(void)
 {
 	__u32 tid, *number;
 
@@ -102,19 +117,43 @@ static __noinline __u32 look_up_number(void)
 	return number ? *number : 0;
 }
 
-/* The guess is right when the same thread ran on this CPU at the last event. */
-static __always_inline struct exits_thread *find_thread(__u32 cpu)
+static __noinline struct exits_thread *thread_at(__u32 i)
+{
+	__u32 chunk = (i - nr_first) / EXITS_CHUNK;
+	void *records;
+
+	if (i < nr_first)
+		return bpf_map_lookup_elem(&threads, &i);
+	i = (i - nr_first) % EXITS_CHUNK;
+	records = bpf_map_lookup_elem(&more_threads, &chunk);
+	return records ? bpf_map_lookup_elem(records, &i) : 0;
+}
+
+/* Where the guess is of no record in threads[]. */
+static __noinline struct exits_thread *find_elsewhere(__u32 cpu)
 {
 	__u32 *guess = guesses[cpu % CPUS];
 	struct exits_thread *thread;
 	__u32 i = *guess;
 
-	thread = bpf_map_lookup_elem(&threads, &i);
+	thread = i < nr_first ? 0 : thread_at(i);
 	if (thread && thread->pid_tgid == bpf_get_current_pid_tgid())
 		return thread;
 	i = look_up_number() - 1;
 	*guess = i;
-	return bpf_map_lookup_elem(&threads, &i);
+	return thread_at(i);
+}
+
+/* The guess is right when the same thread ran on this CPU at the last event. */
+static __always_inline struct exits_thread *find_thread(__u32 cpu)
+{
+	struct exits_thread *thread;
+	__u32 i = guesses[cpu % CPUS][0];
+
+	thread = bpf_map_lookup_elem(&threads, &i);
+	if (thread && thread->pid_tgid == bpf_get_current_pid_tgid())
+		return thread;
+	return find_elsewhere(cpu);
 }
 
 /* Where the number of the thread's record is kept, 0 if it has none; NULL: no memory for it. */
@@ -137,7 +176,7 @@ static __always_inline __u32 begin_record(__u32 vcpu)
 
 	if (bpf_map_pop_elem(&free_threads, &i))
 		return 0;
-	thread = bpf_map_lookup_elem(&threads, &i);
+	thread = thread_at(i);
 	if (!thread)
 		return 0;
 	thread->tgid = pid_tgid >> 32;
@@ -157,17 +196,15 @@ static __always_inline __u32 begin_record(__u32 vcpu)
  */
 static __noinline struct exits_thread *add_thread(__u32 vcpu, _Bool begins, __u64 *lost)
 {
-	__u32 tid = (__u32)bpf_get_current_pid_tgid(), *number, i;
+	__u32 tid = (__u32)bpf_get_current_pid_tgid(), *number;
 
 	if (!is_counting)
 		return 0;
 	number = keep_number();
 	if (number && !*number && begins)
 		*number = begin_record(vcpu);
-	if (number && *number) {
-		i = *number - 1;
-		return bpf_map_lookup_elem(&threads, &i);
-	}
+	if (number && *number)
+		return thread_at(*number - 1);
 	if (number && !has_task_storage)
 		bpf_map_delete_elem(&by_tid, &tid);
 	if (begins)

@@ -28,7 +28,7 @@ struct exits_state {
 	struct exits_names *names;
 	struct exits_bpf *bpf; /* NULL: nothing is wanted */
 	struct exits_threads *threads;
-	uint32_t max_threads;
+	uint32_t nr_used; /* records, in the latest sample */
 	uint32_t *ended; /* the records of threads that have ended */
 	uint32_t nr_ended;
 	struct exits_bpf_lost lost; /* as of the previous sample */
@@ -116,56 +116,47 @@ static uint32_t count_vcpus(const struct guests *guests)
 	return (uint32_t)nr;
 }
 
-/* codes: see struct exits_bpf_config. */
-static int open_program(const struct exits_state *exits, const struct exits_code *codes,
-			uint32_t max_threads, struct exits_bpf **ret_bpf, struct why *why)
+/* With room for guests that start before the next sample. */
+static uint32_t room_for(uint32_t vcpus)
 {
-	const struct exits_bpf_config config = {
-		.env = exits->args.env,
-		.exit = exits->exit,
-		.codes = codes,
-		.max_threads = max_threads,
-		.has_arguments = exits->has_arguments,
-	};
-
-	return exits_bpf_open(&config, ret_bpf, why);
+	return vcpus + vcpus / 4 + THREADS_SPARE;
 }
 
-/* Takes ownership of the program; exits->threads must have as many records. */
-static int begin(struct exits_state *exits, struct exits_bpf *bpf, uint32_t max_threads,
-		 struct why *why)
+static int begin(struct exits_state *exits, struct why *why)
 {
-	exits->bpf = bpf;
-	exits->max_threads = max_threads;
-	exits->lost = (struct exits_bpf_lost){ 0 };
-	free(exits->ended);
-	exits->ended = calloc(max_threads, sizeof(*exits->ended));
-	if (!exits->ended || !exits->threads)
-		return -ENOMEM;
-	descriptors_raise(max_threads + DESCRIPTORS_SPARE);
-	return exits_bpf_attach(bpf, why);
-}
+	uint32_t max_threads = exits_bpf_max_threads(exits->bpf);
 
-static int start(struct exits_state *exits, struct why *why)
-{
-	uint32_t vcpus = count_vcpus(exits->args.guests);
-	uint32_t max_threads = vcpus + vcpus / 4 + THREADS_SPARE;
-	struct exits_bpf *bpf;
-	int err = open_program(exits, NULL, max_threads, &bpf, why);
-
-	if (err)
-		return err;
 	exits->threads = exits_threads_new(&(struct exits_threads_config){
 		.env = exits->args.env,
 		.guests = exits->args.guests,
 		.names = exits->names,
 		.fields = exits->args.fields,
-		.codes = exits_bpf_codes(bpf),
+		.codes = exits_bpf_codes(exits->bpf),
 		.max_threads = max_threads,
-		.is_timed = exits_bpf_is_timed(bpf),
+		.is_timed = exits_bpf_is_timed(exits->bpf),
 	});
+	exits->ended = calloc(max_threads, sizeof(*exits->ended));
+	if (!exits->ended || !exits->threads)
+		return -ENOMEM;
+	exits->lost = (struct exits_bpf_lost){ 0 };
 	exits->flags = ROW_FROM_ZERO;
-	err = begin(exits, bpf, max_threads, why);
+	descriptors_raise(max_threads + DESCRIPTORS_SPARE);
+	return exits_bpf_attach(exits->bpf, why);
+}
+
+static int start(struct exits_state *exits, struct why *why)
+{
+	const struct exits_bpf_config config = {
+		.env = exits->args.env,
+		.exit = exits->exit,
+		.max_threads = room_for(count_vcpus(exits->args.guests)),
+		.has_arguments = exits->has_arguments,
+	};
+	int err = exits_bpf_open(&config, &exits->bpf, why);
+
+	if (err)
+		return err;
+	err = begin(exits, why);
 	if (err)
 		stop(exits);
 	return err;
@@ -202,13 +193,14 @@ static int exits_want(void *state, const struct want *want, struct why *why)
 
 static int take_threads(struct exits_state *exits)
 {
-	exits->nr_ended = 0;
-	for (uint32_t i = 0; i < exits->max_threads; i++) {
+	exits->nr_used = exits->nr_ended = 0;
+	for (uint32_t i = 0; i < exits_bpf_max_threads(exits->bpf); i++) {
 		const volatile struct exits_thread *record = exits_bpf_thread(exits->bpf, i);
 		int has_ended = record->tid ? exits_threads_take(exits->threads, record) : 0;
 
 		if (has_ended < 0)
 			return has_ended;
+		exits->nr_used += record->tid != 0;
 		if (has_ended)
 			exits->ended[exits->nr_ended++] = i;
 	}
@@ -260,57 +252,43 @@ static struct exits_bpf_lost lost_since(struct exits_state *exits)
 					exits->lost.arguments - before.arguments };
 }
 
-static bool is_full(const struct exits_state *exits)
+static int add_threads(struct exits_state *exits, struct why *why)
 {
-	uint32_t i = 0;
+	uint32_t max_threads, *ended;
+	int err = exits_bpf_add_threads(exits->bpf, why);
 
-	while (i < exits->max_threads && exits_bpf_thread(exits->bpf, i)->tid)
-		i++;
-	return i == exits->max_threads;
+	if (err)
+		return err;
+	max_threads = exits_bpf_max_threads(exits->bpf);
+	ended = reallocarray(exits->ended, max_threads, sizeof(*ended));
+	if (!ended)
+		return -ENOMEM;
+	exits->ended = ended;
+	descriptors_raise(max_threads + DESCRIPTORS_SPARE);
+	return exits_threads_grow(exits->threads, max_threads);
 }
 
 /*
- * Takes a sample, then replaces the program by one with room for twice as many threads. The new one
- * is loaded before the sample and attached after it: so exits in between are not counted, and none
- * is counted twice.
+ * Makes room before it is needed: for the vCPUs of the inventory, which it may find before they
+ * run, and for as many threads as have run. Where there is no memory for more, it is tried again.
  */
-static int collect_and_grow(struct exits_state *exits, uint64_t nr_lost, struct sample *sample,
-			    struct why *why)
+static int make_room(struct exits_state *exits, struct why *why)
 {
-	uint32_t before = exits->max_threads, max_threads = 2 * before;
-	struct exits_bpf *old = exits->bpf, *larger;
-	struct why refusal = { "" };
-	int err;
+	uint32_t vcpus = count_vcpus(exits->args.guests);
+	int err = 0;
 
-	if (open_program(exits, exits_bpf_codes(old), max_threads, &larger, &refusal) < 0) {
-		err = read_all(exits, clock_now_ns(), sample, why);
-		release_threads(exits);
-		return err ? err :
-			     why_set(why, 0,
-				     "%llu exits lost: no room for more than %u vCPU "
-				     "threads: %s",
-				     (unsigned long long)nr_lost, before, refusal.text);
-	}
-	err = read_all(exits, clock_now_ns(), sample, why);
-	if (!err)
-		err = exits_threads_restart(exits->threads, exits_bpf_codes(larger), max_threads);
-	if (err) {
-		exits_bpf_close(larger);
-		return err;
-	}
-	err = begin(exits, larger, max_threads, why);
-	exits_bpf_close(old);
-	return err ? err :
-		     why_set(why, 0,
-			     "%llu exits lost: there was room for %u vCPU threads, "
-			     "now there is room for %u",
-			     (unsigned long long)nr_lost, before, max_threads);
+	if (vcpus < exits->nr_used)
+		vcpus = exits->nr_used;
+	while (!err && exits_bpf_max_threads(exits->bpf) < room_for(vcpus))
+		err = add_threads(exits, why);
+	return err == -ENOMEM || err == -E2BIG ? 0 : err;
 }
 
 static void say_lost(const struct exits_bpf_lost *lost, struct why *why)
 {
 	if (lost->exits)
-		why_set(why, 0, "%llu exits lost: no memory for the counts of their threads",
+		why_set(why, 0, "%llu exits lost: more vCPU threads began at once than there was "
+				"room for",
 			(unsigned long long)lost->exits);
 	else if (lost->arguments)
 		why_set(why, 0, "%llu arguments not counted: there are too many different ones",
@@ -326,14 +304,13 @@ static int exits_collect(void *state, struct sample *sample, struct why *why)
 	if (!exits->bpf)
 		return -EAGAIN;
 	lost = lost_since(exits);
-	if (lost.exits && is_full(exits))
-		return collect_and_grow(exits, lost.exits, sample, why);
 	err = read_all(exits, clock_now_ns(), sample, why);
 	if (err)
 		return err;
 	release_threads(exits);
+	err = make_room(exits, why);
 	say_lost(&lost, why);
-	return 0;
+	return err;
 }
 
 const struct provider exits_provider = {

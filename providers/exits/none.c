@@ -10,6 +10,18 @@ int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret
 	return bpf_probe(config->env, why);
 }
 
+int exits_bpf_add_threads(struct exits_bpf *bpf, struct why *why)
+{
+	(void)bpf;
+	return bpf_probe(NULL, why);
+}
+
+uint32_t exits_bpf_max_threads(const struct exits_bpf *bpf)
+{
+	(void)bpf;
+	return 0;
+}
+
 int exits_bpf_attach(struct exits_bpf *bpf, struct why *why)
 {
 	(void)bpf;

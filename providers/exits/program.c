@@ -27,7 +27,8 @@ struct exits_bpf {
 	int hooks[HOOKS_MAX];
 	size_t nr_hooks;
 	struct exits_thread *threads; /* the map's own memory */
-	size_t threads_size;
+	struct exits_thread *more[EXITS_CHUNKS]; /* the same, of more_threads */
+	uint32_t nr_more;
 	bool is_timed;
 	struct exits_argument_key *keys; /* read by exits_bpf_arguments() */
 	struct exits_cell *cells;
@@ -137,14 +138,14 @@ static int set_argument(const struct exits_bpf *bpf, size_t i)
 static int set_sizes(const struct exits_bpf *bpf)
 {
 	const struct exits_program *program = bpf->program;
-	uint32_t threads = bpf->config.max_threads;
+	uint32_t threads = bpf->config.max_threads, most = threads + EXITS_CHUNK * EXITS_CHUNKS;
 	uint32_t arguments = bpf->config.has_arguments ? ARGUMENTS_MAX : 1;
 	int err = bpf_map__set_max_entries(program->maps.threads, threads);
 
 	if (!err)
-		err = bpf_map__set_max_entries(program->maps.free_threads, threads);
+		err = bpf_map__set_max_entries(program->maps.free_threads, most);
 	if (!err && !program->rodata->has_task_storage)
-		err = bpf_map__set_max_entries(program->maps.by_tid, threads);
+		err = bpf_map__set_max_entries(program->maps.by_tid, most);
 	if (!err)
 		err = bpf_map__set_max_entries(program->maps.arguments, arguments);
 	return err;
@@ -159,6 +160,7 @@ static int load(struct exits_bpf *bpf, bool has_task_storage)
 	if (!bpf->program)
 		return -errno;
 	bpf->program->rodata->has_task_storage = has_task_storage;
+	bpf->program->rodata->nr_first = bpf->config.max_threads;
 	bpf_map__set_autocreate(has_task_storage ? bpf->program->maps.by_tid :
 						   bpf->program->maps.by_task,
 				false);
@@ -231,49 +233,70 @@ static int add_free(const struct bpf_map *map, uint32_t number)
 	return bpf_map_update_elem(bpf_map__fd(map), NULL, &number, 0) < 0 ? -errno : 0;
 }
 
-static int add_free_threads(const struct exits_bpf *bpf)
+/* Puts the numbers from first to before end there. */
+static int add_numbers(const struct bpf_map *map, uint32_t first, uint32_t end)
 {
 	int err = 0;
 
-	for (uint32_t i = 0; i < bpf->config.max_threads && !err; i++)
-		err = add_free(bpf->program->maps.free_threads, i);
+	for (uint32_t i = first; i < end && !err; i++)
+		err = add_free(map, i);
 	return err;
 }
 
-/* Gives a code a cell as if the program had seen it. */
-static int add_code(const struct exits_bpf *bpf, uint32_t cell, const struct exits_code *code)
+static size_t records_size(uint32_t nr)
 {
-	const struct exits_code_key key = { code->code, code->kind };
-
-	bpf->program->bss->codes[cell] = *code;
-	return bpf_map_update_elem(bpf_map__fd(bpf->program->maps.cells), &key, &cell,
-				   BPF_ANY) < 0 ? -errno : 0;
+	return sizeof(struct exits_thread) * nr;
 }
 
-static int add_codes(const struct exits_bpf *bpf)
+static int map_records(int fd, uint32_t nr, struct exits_thread **ret_records)
 {
-	const struct exits_code *codes = bpf->config.codes;
-	int err = 0;
+	void *memory = mmap(NULL, records_size(nr), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
-	for (uint32_t i = EXITS_OTHER + 1; i < EXITS_CELLS && !err; i++)
-		err = codes && codes[i].is_used ? add_code(bpf, i, &codes[i]) :
-						  add_free(bpf->program->maps.free_cells, i);
-	return err;
-}
-
-static int map_threads(struct exits_bpf *bpf)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	void *memory;
-
-	bpf->threads_size = (sizeof(struct exits_thread) * bpf->config.max_threads + page - 1) /
-			    page * page;
-	memory = mmap(NULL, bpf->threads_size, PROT_READ | PROT_WRITE, MAP_SHARED,
-		      bpf_map__fd(bpf->program->maps.threads), 0);
 	if (memory == MAP_FAILED)
 		return -errno;
-	bpf->threads = memory;
+	*ret_records = memory;
 	return 0;
+}
+
+/* The program finds them as soon as they are in more_threads, but no thread has one yet. */
+static int add_chunk(struct exits_bpf *bpf)
+{
+	const struct bpf_map_create_opts options = { .sz = sizeof(options),
+						     .map_flags = BPF_F_MMAPABLE };
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "threads", sizeof(uint32_t),
+				sizeof(struct exits_thread), EXITS_CHUNK, &options);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = map_records(fd, EXITS_CHUNK, &bpf->more[bpf->nr_more]);
+	if (!err && bpf_map_update_elem(bpf_map__fd(bpf->program->maps.more_threads),
+					&bpf->nr_more, &fd, BPF_ANY) < 0) {
+		err = -errno;
+		munmap(bpf->more[bpf->nr_more], records_size(EXITS_CHUNK));
+	}
+	close(fd);
+	return err;
+}
+
+int exits_bpf_add_threads(struct exits_bpf *bpf, struct why *why)
+{
+	uint32_t end = exits_bpf_max_threads(bpf) + EXITS_CHUNK;
+	int err = bpf->nr_more < EXITS_CHUNKS ? add_chunk(bpf) : -E2BIG;
+
+	if (!err) {
+		bpf->nr_more++;
+		err = add_numbers(bpf->program->maps.free_threads, end - EXITS_CHUNK, end);
+	}
+	if (err)
+		return why_set(why, err, "no room for more than %u vCPU threads: %s",
+			       exits_bpf_max_threads(bpf), strerror(-err));
+	return 0;
+}
+
+uint32_t exits_bpf_max_threads(const struct exits_bpf *bpf)
+{
+	return bpf->config.max_threads + bpf->nr_more * EXITS_CHUNK;
 }
 
 static int open_all(struct exits_bpf *bpf, struct why *why)
@@ -286,9 +309,10 @@ static int open_all(struct exits_bpf *bpf, struct why *why)
 	}
 	if (err)
 		return why_set(why, err, "the kernel refuses our BPF program: %s", strerror(-err));
-	err = map_threads(bpf);
+	err = map_records(bpf_map__fd(bpf->program->maps.threads), bpf->config.max_threads,
+			  &bpf->threads);
 	if (!err)
-		err = add_free_threads(bpf);
+		err = add_numbers(bpf->program->maps.free_threads, 0, bpf->config.max_threads);
 	if (err)
 		return why_set(why, err, "cannot use our BPF program: %s", strerror(-err));
 	return 0;
@@ -301,7 +325,9 @@ static void *destroy(void *arg)
 	for (size_t i = 0; i < bpf->nr_hooks; i++)
 		close(bpf->hooks[i]);
 	if (bpf->threads)
-		munmap(bpf->threads, bpf->threads_size);
+		munmap(bpf->threads, records_size(bpf->config.max_threads));
+	for (uint32_t i = 0; i < bpf->nr_more; i++)
+		munmap(bpf->more[i], records_size(EXITS_CHUNK));
 	exits_program__destroy(bpf->program);
 	free(bpf->keys);
 	free(bpf->cells);
@@ -337,7 +363,7 @@ int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret
 
 int exits_bpf_attach(struct exits_bpf *bpf, struct why *why)
 {
-	int err = add_codes(bpf);
+	int err = add_numbers(bpf->program->maps.free_cells, EXITS_OTHER + 1, EXITS_CELLS);
 
 	if (!err)
 		err = attach(bpf);
@@ -372,9 +398,17 @@ const struct exits_code *exits_bpf_codes(const struct exits_bpf *bpf)
 	return bpf->program->bss->codes;
 }
 
+static struct exits_thread *thread_at(const struct exits_bpf *bpf, uint32_t i)
+{
+	if (i < bpf->config.max_threads)
+		return &bpf->threads[i];
+	i -= bpf->config.max_threads;
+	return &bpf->more[i / EXITS_CHUNK][i % EXITS_CHUNK];
+}
+
 const volatile struct exits_thread *exits_bpf_thread(const struct exits_bpf *bpf, uint32_t i)
 {
-	return &bpf->threads[i];
+	return thread_at(bpf, i);
 }
 
 static int read_arguments(struct exits_bpf *bpf)
@@ -415,7 +449,7 @@ static void free_arguments(struct exits_bpf *bpf)
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < bpf->nr_keys; i++) {
-		if (!bpf->threads[bpf->keys[i].thread].tid)
+		if (!thread_at(bpf, bpf->keys[i].thread)->tid)
 			bpf->keys[nr++] = bpf->keys[i];
 	}
 	bpf->nr_keys = 0;
@@ -427,7 +461,7 @@ static void free_arguments(struct exits_bpf *bpf)
 void exits_bpf_free_threads(struct exits_bpf *bpf, const uint32_t *numbers, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++) {
-		struct exits_thread *thread = &bpf->threads[numbers[i]];
+		struct exits_thread *thread = thread_at(bpf, numbers[i]);
 
 		if (!bpf->program->rodata->has_task_storage)
 			bpf_map_delete_elem(bpf_map__fd(bpf->program->maps.by_tid), &thread->tid);

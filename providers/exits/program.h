@@ -20,15 +20,17 @@ struct exits_bpf;
 struct exits_bpf_config {
 	const struct env *env;
 	const struct split *exit; /* NULL: only exits to user space */
-	/* Codes that have a cell from the start (read by exits_bpf_attach()); NULL: none. */
-	const struct exits_code *codes;
 	uint32_t max_threads;
 	bool has_arguments;
 };
 
-/* Loads the program, with room for max_threads. */
+/* Loads the program, with room for max_threads at first. */
 int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret_bpf,
 		   struct why *why);
+
+/* Makes room for EXITS_CHUNK more; may wait for the kernel, some 40 ms. */
+int exits_bpf_add_threads(struct exits_bpf *bpf, struct why *why);
+uint32_t exits_bpf_max_threads(const struct exits_bpf *bpf);
 
 /* Begins counting. */
 int exits_bpf_attach(struct exits_bpf *bpf, struct why *why);
@@ -39,7 +41,7 @@ void exits_bpf_close(struct exits_bpf *bpf);
 /* Times of exits are measured; else there are counts only. */
 bool exits_bpf_is_timed(const struct exits_bpf *bpf);
 
-/* Written by other CPUs all the time. codes: EXITS_CELLS; i < max_threads. */
+/* Written by other CPUs all the time. codes: EXITS_CELLS; i < exits_bpf_max_threads(). */
 const struct exits_code *exits_bpf_codes(const struct exits_bpf *bpf);
 const volatile struct exits_thread *exits_bpf_thread(const struct exits_bpf *bpf, uint32_t i);
 

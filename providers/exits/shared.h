@@ -19,6 +19,8 @@
 #define EXITS_OTHER 0	  /* the cell of the reasons that found no free cell */
 #define EXITS_DENSE 0x1000 /* codes below this find their cell without a hash table */
 #define EXITS_NO_CELL 0xff
+#define EXITS_CHUNK 256	  /* records that are added at once */
+#define EXITS_CHUNKS 64	  /* how often */
 
 /* Two cache lines. The names are struct timing's. */
 struct exits_cell {

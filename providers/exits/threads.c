@@ -403,18 +403,15 @@ void exits_threads_release(struct exits_threads *threads, uint32_t number)
 	forget(threads, number);
 }
 
-int exits_threads_restart(struct exits_threads *threads, const struct exits_code *codes,
-			  uint32_t max_threads)
+int exits_threads_grow(struct exits_threads *threads, uint32_t max_threads)
 {
-	struct watched_thread *list = new_list(max_threads);
+	struct watched_thread *list = reallocarray(threads->list, max_threads, sizeof(*list));
 
-	if (!list || exits_vcpus_retire(threads->vcpus) < 0) {
-		free(list);
+	if (!list)
 		return -ENOMEM;
-	}
-	free_list(threads);
 	threads->list = list;
-	threads->config.codes = codes;
+	for (uint32_t i = threads->config.max_threads; i < max_threads; i++)
+		list[i] = (struct watched_thread){ .schedstat = -1 };
 	threads->config.max_threads = max_threads;
 	return 0;
 }

@@ -54,12 +54,7 @@ int exits_threads_end(struct exits_threads *threads, struct sample *sample, uint
 
 void exits_threads_release(struct exits_threads *threads, uint32_t number);
 
-/*
- * After a sample: replaces the records by max_threads new ones, which begin at 0. The counts so far
- * are kept and added to theirs, so codes must have the old codes at the same indexes. 0; -ENOMEM:
- * it can only be freed.
- */
-int exits_threads_restart(struct exits_threads *threads, const struct exits_code *codes,
-			  uint32_t max_threads);
+/* From now on there are more records. 0 or -ENOMEM. */
+int exits_threads_grow(struct exits_threads *threads, uint32_t max_threads);
 
 #endif

@@ -392,17 +392,3 @@ void exits_vcpus_sweep(struct exits_vcpus *vcpus)
 			free_vcpu(vcpus, vcpu);
 	}
 }
-
-int exits_vcpus_retire(struct exits_vcpus *vcpus)
-{
-	for (struct exits_vcpu *vcpu = vcpus->list; vcpu; vcpu = vcpu->hh.next) {
-		struct argument_sum *sum = vcpu->arguments;
-
-		for (; sum; sum = sum->hh.next)
-			sum->former = sum->now;
-		vcpu->former_wait_ns = vcpu->wait_ns;
-		if ((vcpu->has_now || vcpu->former) && set_former(vcpu, vcpu->now) < 0)
-			return -ENOMEM;
-	}
-	return 0;
-}

@@ -62,7 +62,4 @@ int exits_vcpus_emit(struct exits_vcpus *vcpus, const struct exits_code *codes,
 /* Drops each vCPU that is not held and of a guest that has ended: stats keeps its totals. */
 void exits_vcpus_sweep(struct exits_vcpus *vcpus);
 
-/* Keeps all counts that were emitted last as former. 0; -ENOMEM: only some are kept. */
-int exits_vcpus_retire(struct exits_vcpus *vcpus);
-
 #endif

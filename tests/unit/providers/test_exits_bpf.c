@@ -131,6 +131,25 @@ static void test_threads_end_together(void **state)
 	assert_int_equal(map.nr_deletes, 1);
 }
 
+static void test_more_threads(void **state)
+{
+	struct machine *machine = *state;
+	struct why why = { "" };
+
+	if (!machine->bpf)
+		skip();
+	assert_int_equal(exits_bpf_max_threads(machine->bpf), THREADS);
+	assert_int_equal(exits_bpf_add_threads(machine->bpf, &why), 0);
+	assert_int_equal(exits_bpf_add_threads(machine->bpf, &why), 0);
+	assert_int_equal(exits_bpf_max_threads(machine->bpf), THREADS + 2 * EXITS_CHUNK);
+	make_thread(machine, THREADS + EXITS_CHUNK);
+	assert_int_equal(exits_bpf_thread(machine->bpf, THREADS)->tid, 0);
+	assert_int_equal(exits_bpf_thread(machine->bpf, THREADS + EXITS_CHUNK)->tid,
+			 1000 + THREADS + EXITS_CHUNK);
+	exits_bpf_free_threads(machine->bpf, &(uint32_t){ THREADS + EXITS_CHUNK }, 1);
+	assert_int_equal(exits_bpf_thread(machine->bpf, THREADS + EXITS_CHUNK)->tid, 0);
+}
+
 static void test_kernel_does_not_tell(void **state)
 {
 	struct machine *machine = *state;
@@ -150,6 +169,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_threads_end_together, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_more_threads, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_kernel_does_not_tell, setup, teardown),
 	};
 

@@ -18,6 +18,7 @@
 #define KVMTOP_PROVIDERS_BPF_PLACEHOLDERS_H
 #define SEC(name)
 #define __uint(name, value) int (*name)[value] /* NOLINT(bugprone-macro-parentheses): a name */
+#define __array(name, ...) __VA_ARGS__ *name
 #define __type(name, value) value *name /* NOLINT(bugprone-macro-parentheses): a type */
 #define __noinline __attribute__((noinline))
 #define barrier() __asm__ volatile("" ::: "memory")
@@ -56,6 +57,7 @@ int on_sysreg(void *ctx);
 #undef const
 
 #define RECORDS 4
+#define MORE 2 /* records in the first chunk */
 #define ARGUMENTS 8
 #define TGID 100
 #define HLT 12
@@ -65,7 +67,7 @@ int on_sysreg(void *ctx);
 static struct {
 	uint32_t tid, cpu;
 	uint64_t now_ns;
-	struct exits_thread records[RECORDS];
+	struct exits_thread records[RECORDS], more[MORE];
 	uint32_t storage[RECORDS]; /* by tid: the number in the task's storage; 0: none */
 	bool is_busy;		   /* the kernel does not look into a task's storage now */
 	uint32_t free_threads[RECORDS], nr_free;
@@ -92,6 +94,10 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 
 	if (map == &threads)
 		return i < RECORDS ? &m.records[i] : NULL;
+	if (map == &more_threads)
+		return i < 1 ? m.more : NULL;
+	if (map == m.more)
+		return i < MORE ? &m.more[i] : NULL;
 	if (map == &arguments)
 		return find_argument(key);
 	for (i = 1; map == &cells && i < m.next_cell; i++) {
@@ -186,6 +192,7 @@ static int setup(void **state)
 	lost_arguments = 0;
 	is_counting = true;
 	has_exits = true;
+	nr_first = RECORDS;
 	m.next_cell = 1;
 	m.tid = 1;
 	for (uint32_t i = 0; i < RECORDS; i++)
@@ -288,6 +295,25 @@ static void test_busy_storage(void **state)
 	assert_int_equal(lost_exits, 0);
 }
 
+/* Records that were added later: their numbers follow those of the first ones. */
+static void test_more_records(void **state)
+{
+	(void)state;
+	m.free_threads[0] = RECORDS + 1;
+	m.nr_free = 1;
+	exits_at(1000, HLT);
+	m.cpu = 1;
+	enters_at(1500);
+	exits_at(2000, HLT);
+	enters_at(2250);
+	assert_int_equal(m.more[1].number, RECORDS + 1);
+	assert_int_equal(m.more[1].cells[dense[EXITS_VMEXIT][HLT]].count, 2);
+	assert_int_equal(m.more[1].cells[dense[EXITS_VMEXIT][HLT]].time_ns, 750);
+	m.tid = 2;
+	exits_at(3000, HLT);
+	assert_int_equal(lost_exits, 1);
+}
+
 static void test_no_room(void **state)
 {
 	(void)state;
@@ -370,6 +396,7 @@ int main(void)
 		TEST(test_two_exits_to_user_space),
 		TEST(test_user_space_alone),
 		TEST(test_busy_storage),
+		TEST(test_more_records),
 		TEST(test_no_room),
 		TEST(test_first_moments),
 		TEST(test_busy_storage_in_an_exit),
