@@ -356,6 +356,18 @@ static int find_out(struct guests *guests, const struct entry *entry, struct fin
 	return err;
 }
 
+/* A vCPU whose thread was not found keeps the thread that it had, if that lives. */
+static void keep_threads(const struct guest *guest, struct finding *finding)
+{
+	for (size_t i = 0; i < finding->vcpus.nr; i++) {
+		struct vcpu *vcpu = &finding->vcpus.vcpus[i];
+		const struct vcpu *known = guest_vcpu(guest, vcpu->index);
+
+		if (!vcpu->tid && known && pid_list_has(&finding->tids, known->tid))
+			vcpu->tid = known->tid;
+	}
+}
+
 static void set_vcpus(struct guests *guests, struct guest *guest, struct vcpu_list *vcpus)
 {
 	bool is_same = guest->nr_vcpus == vcpus->nr;
@@ -402,6 +414,7 @@ static int examine(struct guests *guests, struct entry *entry, uint64_t now_ns)
 		entry->wants_look = true;
 	}
 	if (!err && !entry->is_gone) {
+		keep_threads(&entry->guest, &finding);
 		plan_next_look(entry, &finding, now_ns);
 		entry->guest.nr_vms = finding.nr_vms ? finding.nr_vms : 1;
 		set_vcpus(guests, &entry->guest, &finding.vcpus);
@@ -721,7 +734,7 @@ static struct entry *ended_by_pid(const struct guests *guests, const struct vcpu
 /* A guest that came and went between two refreshes. */
 static struct entry *add_ended(struct guests *guests, const struct vcpu_thread *thread)
 {
-	const struct guest_name name = guest_name_from_thread(thread->comm);
+	const struct guest_name name = guest_name_of_ended(thread->pid, thread->comm);
 	struct entry *entry = calloc(1, sizeof(*entry));
 	struct guest *guest;
 
@@ -737,20 +750,28 @@ static struct entry *add_ended(struct guests *guests, const struct vcpu_thread *
 	return entry;
 }
 
-/* Adds the thread to the vCPUs of a guest that has ended; without an index it gets the next one. */
-static int add_vcpu(struct guest *guest, const struct vcpu_thread *thread)
+/*
+ * Adds the thread to the vCPUs of its guest. Of a guest that has ended, nothing else will tell the
+ * index of the vCPU: without one it gets the next.
+ */
+static int add_vcpu(struct guests *guests, struct guest *guest, const struct vcpu_thread *thread)
 {
 	struct vcpu_list list = { guest->vcpus, guest->nr_vcpus, guest->nr_vcpus };
-	int index = thread->vcpu, err;
+	int index = thread->vcpu < 0 ? guest_name_vcpu(thread->comm) : thread->vcpu, err = 0;
+	size_t i = 0;
 
-	if (guest_vcpu_by_tid(guest, thread->tid))
+	if (guest_vcpu_by_tid(guest, thread->tid) || (index < 0 && !guest->has_ended))
 		return 0;
-	if (index < 0)
-		index = guest_name_vcpu(thread->comm);
-	err = vcpu_list_add(&list, index < 0 ? (int)list.nr : index, thread->tid);
+	while (i < list.nr && (index < 0 || list.vcpus[i].index != index))
+		i++;
+	if (i == list.nr)
+		err = vcpu_list_add(&list, index < 0 ? (int)list.nr : index, thread->tid);
+	else if (!list.vcpus[i].tid)
+		list.vcpus[i].tid = thread->tid;
 	vcpu_list_sort(&list);
 	guest->vcpus = list.vcpus;
 	guest->nr_vcpus = list.nr;
+	guests->generation++;
 	return err;
 }
 
@@ -769,20 +790,19 @@ static int meet_process(struct guests *guests, pid_t pid)
 
 uint32_t guests_meet(struct guests *guests, const struct vcpu_thread *thread, uint64_t now_ns)
 {
-	struct entry *entry = entry_by_pid(guests, thread->pid);
+	struct entry *entry = entry_by_tid(guests, thread->pid);
 
 	guests->now_ns = now_ns;
 	if (!entry && guests->env && !ended_by_pid(guests, thread) &&
 	    meet_process(guests, thread->pid) < 0)
 		return GUEST_ANY;
 	if (!entry)
-		entry = entry_by_pid(guests, thread->pid);
-	if (entry)
-		return entry->guest.id;
-	entry = ended_by_pid(guests, thread);
+		entry = entry_by_tid(guests, thread->pid);
+	if (!entry)
+		entry = ended_by_pid(guests, thread);
 	if (!entry && thread->has_ended)
 		entry = add_ended(guests, thread);
-	if (!entry || add_vcpu(&entry->guest, thread) < 0)
+	if (!entry || add_vcpu(guests, &entry->guest, thread) < 0)
 		return GUEST_ANY;
 	return entry->guest.id;
 }

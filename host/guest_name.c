@@ -294,20 +294,24 @@ int guest_name_vcpu(const char *comm)
 	return -1;
 }
 
-struct guest_name guest_name_from_thread(const char *comm)
+struct guest_name guest_name_of_ended(pid_t pid, const char *comm)
 {
 	struct guest_name found = { .is_own = false };
 	const char *vmm = guest_name_vmm(comm);
+	bool is_vcpu = false;
 	int index;
 
-	for (size_t i = 0; !vmm && i < ARRAY_SIZE(vcpu_threads); i++)
-		if (matches_vcpu(vcpu_threads[i].pattern, comm, &index))
+	for (size_t i = 0; !is_vcpu && i < ARRAY_SIZE(vcpu_threads); i++) {
+		is_vcpu = matches_vcpu(vcpu_threads[i].pattern, comm, &index);
+		if (is_vcpu && !vmm)
 			vmm = vcpu_threads[i].vmm;
-	if (!vmm)
+	}
+	if (!vmm && !is_vcpu)
 		vmm = comm;
-	if (!utf8_clean(vmm, strlen(vmm), found.vmm, sizeof(found.vmm)))
+	if (!vmm || !utf8_clean(vmm, strlen(vmm), found.name, sizeof(found.name)))
+		snprintf(found.name, sizeof(found.name), "pid-%d", (int)pid);
+	if (!vmm || !utf8_clean(vmm, strlen(vmm), found.vmm, sizeof(found.vmm)))
 		snprintf(found.vmm, sizeof(found.vmm), "?");
-	snprintf(found.name, sizeof(found.name), "%s", found.vmm);
 	return found;
 }
 

@@ -136,7 +136,7 @@ static bool is_alive(const volatile struct exits_thread *record)
 	return syscall(SYS_tgkill, record->tgid, record->tid, 0) == 0 || errno != ESRCH;
 }
 
-/* The guest of a thread that the inventory does not know, or knows no more. */
+/* The guest of a thread that the inventory does not have as a vCPU's. */
 static const struct guest *meet(const struct exits_threads *threads,
 				const volatile struct exits_thread *record)
 {
@@ -196,7 +196,7 @@ static int find_vcpu(struct exits_threads *threads, struct watched_thread *threa
 	const struct guest *guest = guests_by_pid(threads->config.guests, (pid_t)record->tgid);
 	struct exits_vcpu_id id = { GUEST_ANY, -1 };
 
-	if (!guest)
+	if (!guest_vcpu_by_tid(guest, (pid_t)record->tid))
 		guest = meet(threads, record);
 	thread->is_listed = false;
 	if (guest)

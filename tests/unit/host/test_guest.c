@@ -828,6 +828,67 @@ static void test_pid_reused(void **state)
 	assert_int_equal(guests_generation(box->guests), before + 1);
 }
 
+static void test_ended_guests_are_remembered(void **state)
+{
+	struct box *box = *state;
+
+	put_vm(box, 100, 50, "one");
+	put_thread(box, 100, 101, "vcpu0");
+	refresh(box, 0);
+	drop(box, "/proc/%d", 100, 0);
+	refresh(box, SECOND);
+	assert_null(guests_by_id(box->guests, 1));
+	assert_string_equal(guests_find(box->guests, 1)->name, "one");
+	assert_true(guests_find(box->guests, 1)->has_ended);
+	assert_int_equal(guest_vcpu(guests_find(box->guests, 1), 0)->tid, 101);
+	assert_ptr_equal(guests_ended_at(box->guests, 0), guests_find(box->guests, 1));
+	for (int i = 0; i < GUESTS_ENDED; i++) {
+		put_vm(box, 200 + i, 50, "later");
+		refresh(box, (2 + 2 * (uint64_t)i) * SECOND);
+		drop(box, "/proc/%d", 200 + i, 0);
+		refresh(box, (3 + 2 * (uint64_t)i) * SECOND);
+	}
+	assert_null(guests_find(box->guests, 1));
+	assert_int_equal(guests_ended_at(box->guests, 0)->pid, 200);
+	assert_int_equal(guests_ended_at(box->guests, GUESTS_ENDED - 1)->pid,
+			 200 + GUESTS_ENDED - 1);
+	assert_null(guests_ended_at(box->guests, GUESTS_ENDED));
+}
+
+/* KVM's events show threads: of a process that is found now, and of one that has ended. */
+static void test_threads_that_events_show(void **state)
+{
+	struct vcpu_thread thread = { .pid = 100, .tid = 105, .vcpu = 3, .comm = "CPU 3/KVM",
+				      .first_ns = 5 * SECOND };
+	struct box *box = *state;
+	uint32_t id;
+
+	refresh(box, SECOND);
+	assert_int_equal(guests_meet(box->guests, &thread, 6 * SECOND), GUEST_ANY);
+	put_vm(box, 100, 50, "one");
+	id = guests_meet(box->guests, &thread, 6 * SECOND);
+	assert_string_equal(guests_by_id(box->guests, id)->name, "one");
+	assert_int_equal(guest_vcpu(guests_by_id(box->guests, id), 3)->tid, 105);
+
+	thread.pid = 300;
+	thread.has_ended = true;
+	id = guests_meet(box->guests, &thread, 6 * SECOND);
+	assert_string_equal(guests_find(box->guests, id)->name, "qemu");
+	thread.tid = 106;
+	thread.vcpu = -1;
+	thread.comm = "vcpu0";
+	assert_int_equal(guests_meet(box->guests, &thread, 6 * SECOND), id);
+	assert_int_equal(guest_vcpu(guests_find(box->guests, id), 0)->tid, 106);
+	/* The pid was reused. */
+	thread.first_ns = 7 * SECOND;
+	assert_int_not_equal(guests_meet(box->guests, &thread, 8 * SECOND), id);
+	assert_string_equal(guests_ended_at(box->guests, 1)->name, "pid-300");
+	thread.pid = 301;
+	thread.comm = "my\x1b[2Jvmm";
+	id = guests_meet(box->guests, &thread, 8 * SECOND);
+	assert_string_equal(guests_find(box->guests, id)->name, "my?[2Jvmm");
+}
+
 static void test_ids_stay_in_order(void **state)
 {
 	struct box *box = *state;
@@ -1501,6 +1562,8 @@ int main(void)
 		BOXED(test_vcpus_come_later),
 		BOXED(test_vm_made_anew),
 		BOXED(test_pid_reused),
+		BOXED(test_ended_guests_are_remembered),
+		BOXED(test_threads_that_events_show),
 		BOXED(test_ids_stay_in_order),
 		BOXED(test_vm_opened_later),
 		BOXED(test_heirs),
