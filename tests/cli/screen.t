@@ -135,6 +135,11 @@ selects kvm_entry "Home goes to the first row"
 screen_keys Escape
 selects "" "Esc lets go of the row"
 
+keys_show F5 '^This key does nothing here; h lists the keys' "a key without a meaning says so"
+keys_show 8 '^This key does nothing here' "so does a digit without a view"
+screen_keys Escape
+screen_wait '^h help'
+
 settle
 before=$(shot)
 screen_keys Down Up F5 Escape
@@ -266,10 +271,11 @@ selects kvm_entry "Home from there"
 
 # ---- help
 
-keys_show h '^ q +quit' "h: help"
+keys_show h '^ q F10 +quit' "h: help"
 picture help-80x24 2d
 keys_show q '^ kvm_entry ' "q leaves the help, not the program"
-keys_show '?' '^ q +quit' "?: help"
+keys_show '?' '^ q F10 +quit' "?: help"
+keys_show 'q F1' '^ q F10 +quit' "F1: help"
 screen_resize 60 12
 screen_has '^arrows: more' "help that does not fit can be scrolled"
 keys_show 'Down Down' '^ 1 - 5 Tab' "by a line"
@@ -333,8 +339,8 @@ screen_type 115
 screen_keys Enter
 screen_wait ' db1 \(pid 115\)$'
 keys_show 'g Enter' 'guest: all' "nothing: all"
-screen_keys q
-ends_with 0 "q ends it"
+screen_keys F10
+ends_with 0 "F10 ends it"
 
 # ---- a table longer than the screen
 
@@ -434,7 +440,7 @@ for term in vt100 xterm-mono linux; do
 	SCREEN_TERM=tmux-256color
 	screen_start 80 12 "TERM=$term exec $KVMTOP --sysroot $amd -s 25"
 	screen_has '^ kvm_entry .* 4716 ' "flaw_A6: TERM=$term"
-	keys_show h '^ q +quit' "and its keys"
+	keys_show h '^ q F10 +quit' "and its keys"
 	screen_keys C-c
 	ends_with 0 "and its end"
 done
@@ -480,9 +486,19 @@ screen_has '\[1 Events\]' "and on the other"
 settle
 before=$(shot)
 screen_click 40 1
-screen_click 70 24
 screen_click 40 23
 is "$(shot)" "$before" "a click on nothing"
+screen_click 3 24
+screen_has '^ q F10 +quit' "a click on a key in the last line"
+screen_click 3 24
+screen_has '^▸kvm_exit ' "and one on the help, which leaves it"
+screen_click 13 3
+screen_has '\[2 Guests\]' "the guests"
+screen_click 3 5
+screen_click 3 5
+screen_has '\[3 vCPUs\].* (db1|web1) ' "a double click opens"
+screen_click 30 24
+screen_has '\[2 Guests\]' "a click on Backspace"
 start 80 24 $amd -s 0.1
 for button in 0 1 2 3 35 65 66 128; do
 	screen_click 40 1 $button
@@ -558,11 +574,11 @@ screen_has '^ kvm_entry +[0-9]+ +[0-9.]+ +1[0-9]{3} ' "and its rates are there a
 
 cp -a tests/sysroot/no-kvm "$TMP/late"
 screen_start 80 24 "exec $KVMTOP --sysroot $TMP/late -s 0.1"
-screen_has '^ Waiting for the KVM module\.' "without the module it waits"
+screen_has '^ Waiting for KVM$' "without the module it waits"
 screen_has '^tracepoint: no KVM events in( |$)' "and says for what"
 screen_has '^h help  q quit' "above the keys, which stay"
 screen_keys x 2 1 f Escape
-screen_wait '^ Waiting for the KVM module\.'
+screen_wait '^ Waiting for KVM$'
 mkdir "$TMP/late/kvmtop"
 cp $amd/kvmtop/counters "$TMP/late/kvmtop/"
 cp -a $amd/sys/kernel/tracing/events/kvm "$TMP/late/kvm"

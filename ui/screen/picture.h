@@ -16,7 +16,7 @@
 #include "ui/screen/prompt.h"
 #include "views/query.h"
 
-#define SCREEN_HITS 32
+#define SCREEN_HITS 64
 #define SCREEN_HISTORY 120 /* rates of exits that the summary can show */
 
 /* What a row of the table is about: finds the row again after sorting has moved it. */
@@ -34,12 +34,12 @@ enum screen_page {
 };
 
 /* An area of the screen that the mouse can click. */
-enum hit_kind { HIT_TAB, HIT_COLUMN };
+enum hit_kind { HIT_TAB, HIT_COLUMN, HIT_KEY };
 
 struct hit {
 	enum hit_kind kind;
 	int row, first_col, last_col;
-	size_t index; /* of the view or the column */
+	size_t index; /* of the view, the column, or the key in screen_keys */
 };
 
 /* What the title shows of a recording. */
@@ -147,6 +147,7 @@ struct key_help {
 	const char *brief; /* for the last line; NULL: not there */
 	const char *help;  /* NULL: with KEY_VIEWS, see help.c */
 	unsigned int needs; /* KEY_* */
+	char types;	    /* the character that a click on brief stands for */
 };
 extern const struct key_help screen_keys[];
 

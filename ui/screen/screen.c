@@ -24,13 +24,17 @@ static bool is_offered(const struct screen *screen, const struct key_help *key)
 }
 
 /* Paints as many keys as fit; the most useful keys are first in the table. */
-static void paint_keys(const struct screen *screen, struct grid *grid, int row, int col, int end)
+static void paint_keys(struct screen *screen, struct grid *grid, int row, int col, int end)
 {
-	for (const struct key_help *key = screen_keys; key->key; key++) {
+	for (size_t i = 0; screen_keys[i].key; i++) {
+		const struct key_help *key = &screen_keys[i];
+		int first = col;
+
 		if (!is_offered(screen, key) || col + (int)strlen(key->brief) > end)
 			continue;
-		grid_put(grid, row, col, STYLE_DIM, key->brief);
-		col += (int)strlen(key->brief) + 2;
+		col = grid_put(grid, row, col, STYLE_DIM, key->brief);
+		screen_add_hit(screen, (struct hit){ HIT_KEY, row, first, col - 1, i });
+		col += 2;
 	}
 }
 

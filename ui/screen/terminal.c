@@ -3,15 +3,18 @@
 #include <curses.h>
 #include <errno.h>
 #include <langinfo.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "ui/screen/terminal.h"
 
 #define MICE_MAX 8 /* as many as curses remembers */
+#define DOUBLE_MS 400 /* the longest time between the two clicks of a double click */
 #define ESCAPE 27
 #define ESCAPE_MS 25 /* after Esc, how long the rest of a key's sequence may take */
 
@@ -23,6 +26,8 @@ struct terminal {
 	int keyboard; /* -1: standard input is no terminal */
 	MEVENT mice[MICE_MAX]; /* not handed out yet, newest first */
 	int nr_mice;
+	struct terminal_event clicked; /* the latest click that was not a second one */
+	uint64_t clicked_ms;	       /* its time; 0: none */
 };
 
 /*
@@ -228,6 +233,26 @@ static void fetch_mice(struct terminal *terminal)
 		terminal->nr_mice++;
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static bool is_second_click(struct terminal *terminal, const struct terminal_event *event)
+{
+	const struct terminal_event *first = &terminal->clicked;
+	uint64_t now = now_ms();
+	bool is_second = event->row == first->row && event->col == first->col &&
+			 terminal->clicked_ms && now - terminal->clicked_ms <= DOUBLE_MS;
+
+	terminal->clicked = *event;
+	terminal->clicked_ms = is_second ? 0 : now;
+	return is_second;
+}
+
 /* Takes the oldest event that is not the release of a button. */
 static bool take_mouse(struct terminal *terminal, struct terminal_event *ret_event)
 {
@@ -242,6 +267,7 @@ static bool take_mouse(struct terminal *terminal, struct terminal_event *ret_eve
 			.is_key = true, .code = KEY_MOUSE, .row = mouse->y, .col = mouse->x,
 			.wheel = wheel,
 		};
+		ret_event->is_double = !wheel && is_second_click(terminal, ret_event);
 		return true;
 	}
 	return false;

@@ -33,6 +33,7 @@ struct terminal_event {
 	wint_t code;
 	int row, col; /* with KEY_MOUSE */
 	int wheel;    /* with KEY_MOUSE: -1 up, 1 down, 0 a click */
+	bool is_double; /* with KEY_MOUSE: the second click at the same place */
 };
 
 /* The next key, if there is one. False: none. */

@@ -70,7 +70,7 @@ const char *tui_why_empty(struct tui *tui)
 	const char *no_exits = monitor_no_exits(monitor);
 
 	if (!monitor_is_live(monitor))
-		return "Waiting for the KVM module.";
+		return "Waiting for KVM";
 	if (tui->query->type->is_timed && no_exits)
 		return why_no_exits(tui, no_exits);
 	if (tui->sampling.has_put_off)

@@ -59,7 +59,18 @@ static double delay_step(double delay_s)
 
 /* ---- keys ---- */
 
-static void press_movement(struct tui *tui, wint_t key)
+static void say_unknown(struct tui *tui)
+{
+	tui_say(tui, "This key does nothing here; h lists the keys");
+}
+
+static void open_help(struct tui *tui)
+{
+	tui->screen.page = PAGE_HELP;
+	tui->screen.help_top = 0;
+}
+
+static void press_special(struct tui *tui, wint_t key)
 {
 	long page = tui->screen.page_rows > 1 ? (long)tui->screen.page_rows - 1 : 1;
 
@@ -91,8 +102,14 @@ static void press_movement(struct tui *tui, wint_t key)
 	case KEY_BTAB:
 		tui_step_view(tui, -1);
 		break;
-	default:
+	case KEY_F(1):
+		open_help(tui);
 		break;
+	case KEY_F(10):
+		tui->quit = true;
+		break;
+	default:
+		say_unknown(tui);
 	}
 }
 
@@ -182,8 +199,10 @@ static void press_query(struct tui *tui, wint_t ch)
 		toggle_children(tui);
 		break;
 	default:
-		if (ch >= '1' && ch <= '9')
+		if (ch >= '1' && ch <= '9' && view_type_at(ch - '1'))
 			tui_show_view(tui, view_type_at(ch - '1'));
+		else
+			say_unknown(tui);
 	}
 }
 
@@ -195,8 +214,7 @@ static void press_char(struct tui *tui, wint_t ch)
 		break;
 	case 'h':
 	case '?':
-		tui->screen.page = PAGE_HELP;
-		tui->screen.help_top = 0;
+		open_help(tui);
 		break;
 	case '/':
 		tui_prompt_search(tui);
@@ -227,6 +245,24 @@ static void press_char(struct tui *tui, wint_t ch)
 	}
 }
 
+static void click_hit(struct tui *tui, const struct hit *hit)
+{
+	switch (hit->kind) {
+	case HIT_TAB:
+		tui_show_view(tui, view_type_at(hit->index));
+		break;
+	case HIT_KEY:
+		press_char(tui, (wint_t)screen_keys[hit->index].types);
+		break;
+	case HIT_COLUMN:
+		if (tui->query->sort == hit->index)
+			tui->query->reverse = !tui->query->reverse;
+		else if (can_sort(tui, hit->index))
+			tui->query->sort = hit->index;
+		break;
+	}
+}
+
 static void click(struct tui *tui, const struct terminal_event *event)
 {
 	const struct screen *screen = &tui->screen;
@@ -239,20 +275,19 @@ static void click(struct tui *tui, const struct terminal_event *event)
 	for (size_t i = 0; i < screen->nr_hits; i++) {
 		const struct hit *hit = &screen->hits[i];
 
-		if (event->row != hit->row || event->col < hit->first_col ||
-		    event->col > hit->last_col)
-			continue;
-		if (hit->kind == HIT_TAB) {
-			tui_show_view(tui, view_type_at(hit->index));
-		} else if (tui->query->sort == hit->index) {
-			tui->query->reverse = !tui->query->reverse;
-		} else if (can_sort(tui, hit->index)) {
-			tui->query->sort = hit->index;
+		if (event->row == hit->row && event->col >= hit->first_col &&
+		    event->col <= hit->last_col) {
+			click_hit(tui, hit);
+			return;
 		}
-		return;
 	}
-	if (row >= 0 && (size_t)row < screen->page_rows &&
-	    screen->top + (size_t)row < tui->view.nr_rows)
+	if (row < 0 || (size_t)row >= screen->page_rows ||
+	    screen->top + (size_t)row >= tui->view.nr_rows)
+		return;
+	/* A sample may have moved the rows since the first click: that selected the row. */
+	if (event->is_double)
+		tui_enter_row(tui);
+	else
 		tui_put_cursor(tui, screen->top + (size_t)row);
 }
 
@@ -267,6 +302,6 @@ void tui_press(struct tui *tui, const struct terminal_event *event)
 	} else if (event->code == KEY_MOUSE) {
 		click(tui, event);
 	} else {
-		press_movement(tui, event->code);
+		press_special(tui, event->code);
 	}
 }

@@ -398,8 +398,8 @@ static void help_fits_or_scrolls(void **state)
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
-	      " h ?        this help\n"
-	      " q          quit\n"
+	      " h ? F1     this help\n"
+	      " q F10      quit\n"
 	      " 1 - 5 Tab  views: events, guests, vCPUs, exits, hot spots\n"
 	      " Enter      deeper: an event's reasons; guest, vCPU, exit, argument\n"
 	      " Backspace  back to where Enter or b came from\n"
@@ -428,8 +428,8 @@ static void help_fits_or_scrolls(void **state)
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0\n"
 	      "kvm_exit 1,200/s 0-2k/s 24s ▃▄▆\n"
 	      "[1 Events] 2  3  4  5\n"
-	      " h ?        this help\n"
-	      " q          quit\n"
+	      " h ? F1     this help\n"
+	      " q F10      quit\n"
 	      " 1 - 5 Tab  views: events, guests,\n"
 	      "            vCPUs, exits, hot spots\n"
 	      " Enter      deeper: an event's reasons;\n"
@@ -455,7 +455,7 @@ static void help_fits_or_scrolls(void **state)
 	shows(w, 20, 5,
 	      "[1 Events] 2  3  4\n"
 	      "  this help\n"
-	      " q\n"
+	      " q F10\n"
 	      "  quit\n"
 	      "arrows: more  other\n");
 	w->screen.help_top = 1000;
@@ -784,8 +784,8 @@ static void every_hit_is_where_its_text_is(void **state)
 
 	usual(w);
 	picture(w, 80, 24);
-	assert_int_equal(w->screen.nr_hits, 10);
-	for (size_t i = 0; i < w->screen.nr_hits; i++) {
+	assert_int_equal(w->screen.nr_hits, 18);
+	for (size_t i = 0; i < 10; i++) {
 		const struct hit *hit = &w->screen.hits[i];
 		char text[256] = "";
 		size_t len = 0;
@@ -799,6 +799,16 @@ static void every_hit_is_where_its_text_is(void **state)
 	}
 	assert_int_equal(w->screen.hits[1].index, 1);
 	assert_int_equal(w->screen.hits[8].index, view_column_by_id(&view_events, "rate"));
+	for (size_t i = 10; i < w->screen.nr_hits; i++) {
+		const struct hit *hit = &w->screen.hits[i];
+		const char *brief = screen_keys[hit->index].brief;
+
+		assert_int_equal(hit->kind, HIT_KEY);
+		assert_int_equal(hit->row, 23);
+		assert_int_equal(hit->last_col - hit->first_col + 1, strlen(brief));
+		assert_ptr_equal(strstr(line(w, -1), brief), line(w, -1) + hit->first_col);
+		assert_int_not_equal(screen_keys[hit->index].types, 0);
+	}
 	/* Nothing but the tabs can be clicked where there is no table. */
 	w->screen.page = PAGE_HELP;
 	picture(w, 80, 24);
@@ -1058,7 +1068,7 @@ static void an_empty_table_says_why(void **state)
 {
 	struct world *w = *state;
 
-	w->screen.empty = "Waiting for the KVM module.";
+	w->screen.empty = "Waiting for KVM";
 	w->screen.nr_cpus = 0;
 	shows(w, 80, 12,
 	      "kvmtop  alpha  SVM  0 guests 0 vCPUs                              3.0s  12:31:07\n"
@@ -1066,11 +1076,18 @@ static void an_empty_table_says_why(void **state)
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
 	      " Event                   Total  %Total ▾CurAvg/s History\n"
 	      "\n"
-	      " Waiting for the KVM module.\n"
+	      " Waiting for KVM\n"
 	      "(5 blank)\n"
 	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
 	picture(w, 20, 3);
-	assert_string_equal(line(w, 1), " Waiting for the KVM");
+	assert_string_equal(line(w, 1), " Waiting for KVM");
+	picture(w, 20, 5);
+	assert_string_equal(line(w, 3), " Waiting for KVM");
+	/* Without room for all words the blank line goes. */
+	w->screen.empty = "No matching events reported yet";
+	picture(w, 20, 5);
+	assert_string_equal(line(w, 2), " No matching events");
+	assert_string_equal(line(w, 3), " reported yet");
 }
 
 static void one_event_needs_no_total(void **state)
