@@ -100,6 +100,7 @@ struct run {
 	uint64_t end_ns; /* 0: no time was given */
 	struct env env;
 	struct guest_log *guest_log;
+	struct thread_log thread_log;
 	pid_t *tids;
 	size_t nr_tids;
 	struct ring *ring;
@@ -222,6 +223,8 @@ static int loop(struct run *run, struct why *why)
 	while (!err && !has_ended(run)) {
 		poll(fds, nr + 1, wait_ms(run));
 		err = ring_drain(run->ring, why);
+		if (!err)
+			err = thread_log_drain(&run->thread_log);
 		if (clock_now_ns() >= next_ns) {
 			print_progress(run);
 			guest_log_refresh(run->guest_log, NULL); /* names only */
@@ -281,6 +284,8 @@ static int prepare(struct run *run, struct why *why)
 {
 	int err = env_init(&run->env, "", why);
 
+	/* Where it fails, threads that live shorter than LOOK_MS stay unknown. */
+	thread_log_init(&run->thread_log);
 	if (!err && !run->env.tracefs)
 		err = why_set(why, -ENOENT, "tracefs is not mounted: mount -t tracefs tracefs "
 			      "/sys/kernel/tracing");
@@ -331,7 +336,11 @@ static int finish(struct run *run, struct why *why)
 			       error.text[0] ? error.text : strerror(-run->cut), remedy(run->cut));
 	}
 	guest_log_refresh(run->guest_log, NULL);
-	err = dat_write(run->ring, run->guest_log, run->output, &given_up, &error);
+	err = thread_log_drain(&run->thread_log);
+	if (!err)
+		err = guest_log_add_threads(run->guest_log, &run->thread_log);
+	if (!err)
+		err = dat_write(run->ring, run->guest_log, run->output, &given_up, &error);
 	/* A network file system may report a full disk only here. */
 	if (close(run->output) < 0 && !err)
 		err = why_set(&error, -errno, "the file cannot be written: %s", strerror(errno));
@@ -384,6 +393,7 @@ static void run_release(struct run *run)
 		close(run->output);
 	free(run->tids);
 	guest_log_free(run->guest_log);
+	thread_log_release(&run->thread_log);
 	env_release(&run->env);
 }
 

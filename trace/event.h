@@ -114,6 +114,8 @@ struct trace_guest {
 	int32_t pid;	   /* the process, in kvmtop's own recordings; else -1 */
 	const int *tids;   /* the host's threads, by vCPU */
 	size_t nr_vcpus;
+	const int *others; /* further threads of its process, in kvmtop's own recordings */
+	size_t nr_others;
 };
 
 /* By name; NULL: this type has none. */

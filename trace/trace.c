@@ -650,6 +650,12 @@ int64_t trace_guest_of(const struct trace *trace, size_t file, int32_t tid,
 			*ret_vcpu = (int32_t)vcpu;
 			return (int64_t)i;
 		}
+		for (size_t other = 0; other < ret_guest->nr_others; other++) {
+			if (ret_guest->others[other] != tid)
+				continue;
+			*ret_vcpu = -1;
+			return (int64_t)i;
+		}
 	}
 	return -1;
 }

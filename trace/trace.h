@@ -96,7 +96,10 @@ const char *trace_comm(const struct trace *trace, const struct trace_event *even
 /* The i-th guest that a file names, false past the end. */
 bool trace_guest(const struct trace *trace, size_t file, size_t i, struct trace_guest *ret_guest);
 
-/* Which guest a thread belongs to, and as which vCPU: the guest's i, or -1 if a file names none. */
+/*
+ * Which guest a thread belongs to, and as which vCPU (-1: the file does not say): the guest's i, or
+ * -1 if a file names none.
+ */
 int64_t trace_guest_of(const struct trace *trace, size_t file, int32_t tid,
 		       struct trace_guest *ret_guest, int32_t *ret_vcpu);
 

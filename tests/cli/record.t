@@ -141,6 +141,26 @@ like "$(cat "$TMP/out")" "^ *$GUEST +five +55 " "so has the other"
 "$KVMTOP" report --event ioport -p "$four" "$DAT" >"$TMP/out"
 like "$(cat "$TMP/out")" "^$PIO in all" "report -p: one of them by its process"
 
+# ---- threads that begin and end between two looks at the guests
+
+guest lives --pio 20 --lives 4
+recording -p "$GUEST" -e kvm_pio
+printf '\n\n\n\n' >"$TMP/lives.in"
+# shellcheck disable=SC2016
+wait_for 10 sh -c '[ "$(grep -c "^done" "$0")" = 4 ]' "$TMP/lives.out"
+finish
+"$KVMTOP" report --event ioport --by guest "$DAT" >"$TMP/out"
+if grep -q cn_proc /proc/net/connector 2>/dev/null; then
+	like "$(cat "$TMP/out")" "^ *$GUEST +lives +80 " "are the guest's, with its name and process"
+	"$KVMTOP" report --event ioport --by vcpu "$DAT" >"$TMP/out"
+	like "$(cat "$TMP/out")" "^ *$GUEST +[0-9]+ +lives +0 +80 " "and its vCPU's"
+else
+	skip "are the guest's, with its name and process" "the kernel does not tell of threads"
+fi
+if has_trace_cmd; then
+	is "$(trace-cmd report "$DAT" 2>&1 >/dev/null)" "" "trace-cmd has nothing to complain about"
+fi
+
 # ---- while a command runs, or for a time
 
 is "$(status_of "$KVMTOP" record -o "$DAT" -e kvm_pio "$HELPERS/miniguest" --pio 5)" 0 "a command"

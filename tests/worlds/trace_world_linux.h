@@ -222,11 +222,11 @@ static inline void put_option(struct bytes *bytes, uint16_t id, const void *data
 /* trace-cmd's are random; kvmtop's are those of the guests' processes. */
 #define WORLD_GUEST_ID 0x123456789abcdef0
 
-/* As trace-cmd record -A: the guest web1, whose vCPUs 0 and 1 are the threads 77 and 78. */
+/* The guest web1: its vCPUs 0 and 1 are the threads 77 and 78; 75 is another thread of it. */
 static inline void put_guest(struct bytes *bytes)
 {
 	put_u16(bytes, 13);
-	put_u32(bytes, 5 + 8 + 4 + 2 * 8);
+	put_u32(bytes, 5 + 8 + 4 + 2 * 8 + 4);
 	put(bytes, "web1", 5);
 	put_u64(bytes, WORLD_GUEST_ID);
 	put_u32(bytes, 2);
@@ -234,6 +234,7 @@ static inline void put_guest(struct bytes *bytes)
 		put_u32(bytes, vcpu);
 		put_u32(bytes, 77 + vcpu);
 	}
+	put_u32(bytes, 75);
 }
 
 /* How the clock's cycles become ns; mult 0: the file does not say. */

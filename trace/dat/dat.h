@@ -29,6 +29,8 @@ struct dat_guest {
 	uint64_t trace_id;
 	int *tids;
 	size_t nr_vcpus;
+	int *others;
+	size_t nr_others;
 };
 
 /* The pages of a CPU in the file. */

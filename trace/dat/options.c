@@ -59,10 +59,31 @@ void dat_set_uname(struct trace_info *info, struct dat_strings *strings, const c
 	info->arch = strings->uname[2];
 }
 
-/* "name\0", trace_id, the number of vCPUs, then for each vCPU its number and its thread. */
-static int get_guest(struct cursor *cursor, struct dat *dat)
+/* kvmtop's own recordings have a list of other threads behind the vCPUs. */
+static int get_others(struct cursor *cursor, struct dat_guest *guest, uint64_t end)
 {
-	struct dat_guest guest = { NULL, 0, NULL, 0 };
+	uint64_t nr = cursor->at < end ? (end - cursor->at) / sizeof(uint32_t) : 0;
+	int err = 0;
+
+	if (nr == 0)
+		return 0;
+	guest->others = calloc(nr, sizeof(*guest->others));
+	if (!guest->others)
+		return -ENOMEM;
+	while (!err && guest->nr_others < nr) {
+		uint32_t tid = 0;
+
+		err = cursor_u32(cursor, &tid);
+		guest->others[guest->nr_others++] = (int)tid;
+	}
+	return err;
+}
+
+/* "name\0", trace_id, the number of vCPUs, then for each vCPU its number and its thread. */
+static int get_guest(struct cursor *cursor, struct dat *dat, uint32_t size)
+{
+	struct dat_guest guest = { .name = NULL };
+	uint64_t end = cursor->at + size;
 	char name[TRACING_NAME_SIZE];
 	uint32_t nr = 0;
 	int err = cursor_name(cursor, name, sizeof(name));
@@ -92,7 +113,7 @@ static int get_guest(struct cursor *cursor, struct dat *dat)
 		if (!err && vcpu < nr)
 			guest.tids[vcpu] = (int)tid;
 	}
-	return err;
+	return err ? err : get_others(cursor, &dat->guests[dat->nr_guests - 1], end);
 }
 
 static int get_words(struct cursor *cursor, struct dat *dat, uint16_t id, uint32_t size)
@@ -159,7 +180,7 @@ int dat_read_option(struct cursor *cursor, struct dat *dat, uint16_t id, uint32_
 	case DAT_OPTION_TRACE_ID:
 		return cursor_u64(cursor, &cursor->file->info.trace_id);
 	case DAT_OPTION_GUEST:
-		return get_guest(cursor, dat);
+		return get_guest(cursor, dat, size);
 	case DAT_OPTION_TSC2NSEC:
 		return get_tsc2nsec(cursor, dat);
 	case DAT_OPTION_TIME_SHIFT:
@@ -201,6 +222,7 @@ void dat_close(struct trace_file *file)
 	for (size_t i = 0; i < dat->nr_guests; i++) {
 		free(dat->guests[i].name);
 		free(dat->guests[i].tids);
+		free(dat->guests[i].others);
 	}
 	free(dat->guests);
 	for (size_t i = 0; i < dat->nr_buffers; i++)
@@ -238,8 +260,9 @@ bool dat_guest(const struct trace_file *file, size_t i, struct trace_guest *ret_
 
 	if (!guest)
 		return false;
-	*ret_guest = (struct trace_guest){ guest->name, guest->trace_id, -1, guest->tids,
-					   guest->nr_vcpus };
+	*ret_guest = (struct trace_guest){ guest->name,	    guest->trace_id, -1,
+					   guest->tids,	    guest->nr_vcpus, guest->others,
+					   guest->nr_others };
 	if (guest->trace_id > 0 && guest->trace_id <= DAT_PID_MAX)
 		ret_guest->pid = (int32_t)guest->trace_id;
 	return true;

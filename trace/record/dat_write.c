@@ -140,7 +140,10 @@ static void put_stats(FILE *out, struct ring *ring)
 	}
 }
 
-/* Writes guests and their vCPUs' threads in the option that trace-cmd has for its guests. */
+/*
+ * Writes guests and their vCPUs' threads in the option that trace-cmd has for its guests. Behind
+ * what trace-cmd reads are the other threads of the guest's process, 4 bytes each.
+ */
 static void put_guests(FILE *out, const struct guest_log *log)
 {
 	const struct logged_guest *guest;
@@ -149,7 +152,8 @@ static void put_guests(FILE *out, const struct guest_log *log)
 		size_t size = strlen(guest->name) + 1;
 
 		put_u16(out, OPTION_GUEST);
-		put_u32(out, (uint32_t)(size + 8 + 4 + 8 * guest->nr_vcpus));
+		put_u32(out, (uint32_t)(size + 8 + 4 + 8 * guest->nr_vcpus +
+				      4 * guest->nr_others));
 		put_name(out, guest->name);
 		put_u64(out, (uint64_t)guest->pid); /* trace_id; the guest has no file of its own */
 		put_u32(out, (uint32_t)guest->nr_vcpus);
@@ -157,6 +161,8 @@ static void put_guests(FILE *out, const struct guest_log *log)
 			put_u32(out, (uint32_t)vcpu);
 			put_u32(out, (uint32_t)guest->tids[vcpu]);
 		}
+		for (size_t other = 0; other < guest->nr_others; other++)
+			put_u32(out, (uint32_t)guest->others[other]);
 	}
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Copies guests from the inventory, which forgets guests that have ended. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,8 +34,10 @@ void guest_log_free(struct guest_log *log)
 {
 	if (!log)
 		return;
-	for (size_t i = 0; i < log->nr; i++)
+	for (size_t i = 0; i < log->nr; i++) {
 		free(log->list[i].tids);
+		free(log->list[i].others);
+	}
 	free(log->list);
 	guests_free(log->inventory);
 	free(log);
@@ -94,6 +97,38 @@ int guest_log_refresh(struct guest_log *log, struct why *why)
 	for (size_t i = 0; !err && (guest = guests_at(log->inventory, i)); i++)
 		err = keep(log, guest);
 	log->generation = generation;
+	return err;
+}
+
+static bool is_vcpu(const struct logged_guest *guest, pid_t tid)
+{
+	for (size_t i = 0; i < guest->nr_vcpus; i++) {
+		if (guest->tids[i] == tid)
+			return true;
+	}
+	return false;
+}
+
+static int add_thread(struct guest_log *log, pid_t tid, pid_t pid)
+{
+	for (size_t i = 0; i < log->nr; i++) {
+		struct logged_guest *guest = &log->list[i];
+
+		if (guest->pid != pid || is_vcpu(guest, tid))
+			continue;
+		if (array_grow(&guest->others, &guest->others_room, guest->nr_others + 1) < 0)
+			return -ENOMEM;
+		guest->others[guest->nr_others++] = tid;
+	}
+	return 0;
+}
+
+int guest_log_add_threads(struct guest_log *log, const struct thread_log *threads)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < threads->nr; i++)
+		err = add_thread(log, threads->list[i].tid, threads->list[i].pid);
 	return err;
 }
 

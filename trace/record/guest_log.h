@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * guest_log - all guests that ran during a recording, with their names and the threads of their
- * vCPUs. dat_write() puts them into the file.
+ * guest_log - all guests that ran during a recording, with their names, the threads of their vCPUs,
+ * and their other threads. dat_write() puts them into the file.
  */
 #ifndef KVMTOP_TRACE_RECORD_GUEST_LOG_H
 #define KVMTOP_TRACE_RECORD_GUEST_LOG_H
@@ -12,6 +12,7 @@
 
 #include "base/why.h"
 #include "host/env.h"
+#include "trace/record/thread_log.h"
 
 struct logged_guest {
 	uint32_t id; /* struct guest's id */
@@ -19,6 +20,8 @@ struct logged_guest {
 	char name[64];
 	pid_t *tids; /* by vCPU number; -1: not known */
 	size_t nr_vcpus, tids_room;
+	pid_t *others; /* further threads of its process, which began while it recorded */
+	size_t nr_others, others_room;
 };
 
 struct guest_log;
@@ -29,6 +32,12 @@ void guest_log_free(struct guest_log *log); /* takes NULL */
 
 /* Adds new guests and new vCPUs. Returns 0, or -errno with why. */
 int guest_log_refresh(struct guest_log *log, struct why *why);
+
+/*
+ * Adds the threads of the guests' processes. A vCPU's thread that began and ended between two
+ * refreshes is among them. 0 or -ENOMEM.
+ */
+int guest_log_add_threads(struct guest_log *log, const struct thread_log *threads);
 
 /* The i-th guest in the log; NULL past the end. */
 const struct logged_guest *guest_log_at(const struct guest_log *log, size_t i);
