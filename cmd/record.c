@@ -239,18 +239,36 @@ static int loop(struct run *run, struct why *why)
 
 /* ---- from the beginning to the end ---- */
 
+static int open_error(const char *path, bool is_there, struct why *why)
+{
+	int err = errno;
+
+	if (err == ENOENT && is_there)
+		return why_set(why, -err, "%s: a link to a file that does not exist: -o names the "
+			       "file itself", path);
+	if (err == ENOENT)
+		return why_set(why, -err, "%s: there is no such folder", path);
+	return why_set(why, -err, "%s cannot be written: %s: -o names another place", path,
+		       strerror(err));
+}
+
+/*
+ * An old file keeps its contents until the recording is written. No file is made where a link
+ * points to: anybody may have made the link.
+ */
 static int output_open(struct run *run, struct why *why)
 {
 	const char *path = run->options->output;
+	bool is_there;
 	struct stat st;
 
-	/* An old file keeps its contents until the recording is written. */
 	run->output = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	run->is_new = run->output >= 0;
-	if (!run->is_new)
+	is_there = !run->is_new && errno == EEXIST;
+	if (is_there)
 		run->output = open(path, O_RDWR | O_CLOEXEC);
 	if (run->output < 0)
-		return why_set(why, -errno, "%s: %s", path, strerror(errno));
+		return open_error(path, is_there, why);
 	if (fstat(run->output, &st) < 0 || !S_ISREG(st.st_mode))
 		return why_set(why, -EINVAL, "%s: not a regular file", path);
 	return 0;

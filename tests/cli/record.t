@@ -151,14 +151,15 @@ wait_for 10 sh -c '[ "$(grep -c "^done" "$0")" = 4 ]' "$TMP/lives.out"
 finish
 "$KVMTOP" report --event ioport --by guest "$DAT" >"$TMP/out"
 if grep -q cn_proc /proc/net/connector 2>/dev/null; then
-	like "$(cat "$TMP/out")" "^ *$GUEST +lives +80 " "are the guest's, with its name and process"
+	like "$(cat "$TMP/out")" "^ *$GUEST +lives +80 " \
+		"are the guest's, with its name and process"
 	"$KVMTOP" report --event ioport --by vcpu "$DAT" >"$TMP/out"
 	like "$(cat "$TMP/out")" "^ *$GUEST +[0-9]+ +lives +0 +80 " "and its vCPU's"
 else
 	skip "are the guest's, with its name and process" "the kernel does not tell of threads"
 fi
 if has_trace_cmd; then
-	is "$(trace-cmd report "$DAT" 2>&1 >/dev/null)" "" "trace-cmd has nothing to complain about"
+	is "$(trace-cmd report "$DAT" 2>&1 >/dev/null)" "" "trace-cmd has nothing against it"
 fi
 
 # ---- while a command runs, or for a time
@@ -309,6 +310,18 @@ is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" --clock nix true)" 1 "no suc
 is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" -g nobody true)" 1 "no such guest"
 is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" -p $$ true)" 1 "a process that is no guest"
 is "$(status_of "$KVMTOP" record -o "$TMP/no/folder.dat" true)" 1 "no such folder"
+like "$(cat "$TMP/err")" "^kvmtop: $TMP/no/folder.dat: there is no such folder\$" "is said"
+is "$(status_of "$KVMTOP" record -o /sys/kvmtop.dat true)" 1 "a folder that cannot be written"
+like "$(cat "$TMP/err")" \
+	'^kvmtop: /sys/kvmtop.dat cannot be written: [A-Z].*: -o names another place$' \
+	"is said, with what helps"
+ln -s new.dat "$TMP/dangling"
+is "$(status_of "$KVMTOP" record -o "$TMP/dangling" true)" 1 "a link to nothing"
+like "$(cat "$TMP/err")" "^kvmtop: $TMP/dangling: a link to a file that does not exist: " "is said"
+check "and nothing is made there" test ! -e "$TMP/new.dat"
+: >"$TMP/new.dat"
+is "$(status_of "$KVMTOP" record -o "$TMP/dangling" true)" 0 "a link to a file"
+check "stays a link, and the file is written" test -L "$TMP/dangling" -a -s "$TMP/new.dat"
 is "$(status_of "$KVMTOP" record -o "$TMP" true)" 1 "a folder"
 is "$(status_of "$KVMTOP" record -o /dev/null true)" 1 "no regular file"
 is "$(status_of "$KVMTOP" record -o - true)" 2 "a pipe"
