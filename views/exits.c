@@ -18,16 +18,16 @@ static const struct column columns[] = {
 		    CELL_COUNT, 10, COLUMN_MACHINE_ONLY },
 	[RATE] = { "rate", "Count/s", "per second between the last two samples",
 		   CELL_RATE, 9, 0 },
-	[SHARE] = { "share", "%Count", "of all exits in that time",
+	[SHARE] = { "share", "%Count", "share of all exits between the last two samples",
 		    CELL_PERCENT, 6, COLUMN_SPARE(5) },
-	[TIME_SHARE] = { "time_percent", "Time%",
-			 "of the vCPUs' time that they took; halts are no cost",
-			 CELL_PERCENT, 5, COLUMN_COST | COLUMN_SPARE(1) },
-	[TIME] = { "time_ns", "Time", "that they took between the last two samples",
+	[TIME_SHARE] = { "time_percent", "Time%", TIME_SHARE_HELP, CELL_PERCENT, 5,
+			 COLUMN_COST | COLUMN_SPARE(1) },
+	[TIME] = { "time_ns", "Time", "how long they took in all, between the last two samples",
 		   CELL_NS, 7, COLUMN_COST | COLUMN_MACHINE_ONLY },
 	[MIN] = { "min_ns", "Min", "the shortest", CELL_NS, 7,
 		  COLUMN_COST | COLUMN_SPARE(10) | COLUMN_OF_RECORDING },
-	[AVERAGE] = { "avg_ns", "Avg", "of one", CELL_NS, 7, COLUMN_COST | COLUMN_SPARE(2) },
+	[AVERAGE] = { "avg_ns", "Avg", "how long one took on average", CELL_NS, 7,
+		      COLUMN_COST | COLUMN_SPARE(2) },
 	[STDDEV] = { "stddev_ns", "Stddev", "how far from Avg they are: the standard deviation",
 		     CELL_NS, 7, COLUMN_COST | COLUMN_SPARE(11) | COLUMN_OF_RECORDING },
 	[P50] = { "p50_ns", "p50", "half took no longer: the upper edge of the bucket",
@@ -89,7 +89,7 @@ static int add_row(struct view *view, const struct facts *facts, const struct gr
 	row->cells[DELTA] = cell_count(sum->delta);
 	row->cells[RATE] = exit_sum_rate(sum);
 	row->cells[SHARE] = cell_percent(sum->delta, groups->all.sum.delta);
-	group_fill_times(&row->cells[TIME_SHARE], group, &groups->split);
+	group_fill_times(&row->cells[TIME_SHARE], groups, group);
 	row->cells[HIST] = exit_sum_hist(sum);
 	return 0;
 }

@@ -133,16 +133,16 @@ struct cell exit_sum_deviation(const struct exit_sum *sum)
 	return cell_ns((uint64_t)(sqrt(spread->squares / (double)(spread->count - 1)) + 0.5));
 }
 
-struct cell group_time_share(const struct group *group, const struct time_split *split)
+/* Without halts. */
+static struct cell time_share(const struct groups *groups, const struct group *group)
 {
-	if (group->sum.timing.nr == group->nr_halts || !(split->has >> TIME_WHOLE & 1))
+	if (group->sum.timing.nr == group->nr_halts || !groups->has_interval)
 		return cell_none();
 	return cell_percent(group->sum.timing.delta_ns - group->halt_delta_ns,
-			    split->ns[TIME_WHOLE]);
+			    group->whole_delta_ns);
 }
 
-void group_fill_times(struct cell *cells, const struct group *group,
-		      const struct time_split *split)
+void group_fill_times(struct cell *cells, const struct groups *groups, const struct group *group)
 {
 	enum { TIME_SHARE, TIME, SHORTEST, AVERAGE, DEVIATION, P50, P99, CUR_LONGEST,
 	       LONGEST };
@@ -150,7 +150,7 @@ void group_fill_times(struct cell *cells, const struct group *group,
 	uint32_t nr = sum->timing.nr;
 
 	cells[TIME_SHARE] = nr && nr == group->nr_halts ? cell_text("halt") :
-							  group_time_share(group, split);
+							  time_share(groups, group);
 	if (nr)
 		cells[TIME] = cell_ns(sum->timing.delta_ns);
 	cells[SHORTEST] = exit_sum_shortest(sum);
@@ -206,10 +206,38 @@ static void add_stat(struct group *group, const struct stats_item *stat, bool is
 	group->halt_delta_ns += stat->timing->delta_ns;
 }
 
-static int group_by(struct groups *groups, struct view *view, const struct query *query,
-		    const struct facts *facts)
+/* Adds a vCPU's time to the sum (count: of all intervals, ns: of the last) for its groups. */
+static int add_whole(struct groups *groups, struct key_sums *wholes, const struct stats_item *stat)
 {
-	struct key_sums numbers = { 0 }; /* of groups, by their keys */
+	struct key key = { stat->key.guest, stat->key.vcpu, FIELD_ANY };
+	struct key_sum *whole = key_sums_get(wholes, key_of_group(groups, key));
+
+	if (!whole)
+		return -ENOMEM;
+	whole->count += stat->total;
+	whole->ns += stat->delta;
+	groups->all.whole_ns += stat->total;
+	groups->all.whole_delta_ns += stat->delta;
+	groups->has_interval |= stat->has_rate;
+	return 0;
+}
+
+static int set_whole(struct group *group, struct key_sums *wholes)
+{
+	struct key key = { group->key.guest, group->key.vcpu, FIELD_ANY };
+	const struct key_sum *whole = key_sums_get(wholes, key);
+
+	if (!whole)
+		return -ENOMEM;
+	group->whole_ns = whole->count;
+	group->whole_delta_ns = whole->ns;
+	return 0;
+}
+
+int group_by(struct groups *groups, struct view *view, const struct query *query,
+	     const struct facts *facts)
+{
+	struct key_sums numbers = { 0 }, wholes = { 0 }; /* of groups and of vCPUs' time */
 	int err = 0;
 
 	for (size_t i = 0; !err && i < stats_count(facts->stats); i++) {
@@ -219,8 +247,8 @@ static int group_by(struct groups *groups, struct view *view, const struct query
 
 		if (!query_has_key(query, &stat->key))
 			continue;
-		if (field->use == USE_TIME)
-			time_split_add(&groups->split, field, stat);
+		if (field->use == USE_TIME && field->part == TIME_WHOLE)
+			err = add_whole(groups, &wholes, stat);
 		if (!field_set_has(&groups->chosen, stat->key.field))
 			continue;
 		group = group_of(groups, &numbers, view, key_of_group(groups, stat->key));
@@ -229,9 +257,12 @@ static int group_by(struct groups *groups, struct view *view, const struct query
 		else
 			err = -ENOMEM;
 	}
-	for (size_t i = 0; !err && i < groups->nr; i++)
+	for (size_t i = 0; !err && i < groups->nr; i++) {
 		group_merge(&groups->all, &groups->list[i]);
+		err = set_whole(&groups->list[i], &wholes);
+	}
 	key_sums_release(&numbers);
+	key_sums_release(&wholes);
 	return err;
 }
 
@@ -255,6 +286,6 @@ int groups_build(struct groups *groups, struct view *view, const struct query *q
 	counts[0] = cell_count(all->total);
 	counts[1] = cell_count(all->delta);
 	counts[2] = exit_sum_rate(all);
-	cells[groups->time_share] = group_time_share(&groups->all, &groups->split);
+	cells[groups->time_share] = time_share(groups, &groups->all);
 	return err;
 }

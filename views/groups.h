@@ -3,7 +3,8 @@
  * groups - exits or arguments grouped by guest, vCPU and field, with a sum for each group.
  *
  * Rates and times are of the last interval. The longest duration is since the start or the reset.
- * Shares of time are of the whole time of the vCPUs in scope.
+ * Time% is the share of the time of the group's vCPUs: of its vCPU or its guest; of all vCPUs that
+ * the query is about where the group has neither.
  */
 #ifndef KVMTOP_VIEWS_GROUPS_H
 #define KVMTOP_VIEWS_GROUPS_H
@@ -48,6 +49,9 @@ struct cell exit_sum_longest(const struct exit_sum *sum);
 struct cell exit_sum_shortest(const struct exit_sum *sum);
 struct cell exit_sum_deviation(const struct exit_sum *sum);
 
+/* The help of every column Time%. */
+#define TIME_SHARE_HELP "share of the time of the row's vCPUs; halts are no cost"
+
 #define FIELD_ANY 0 /* in the key of a group: the group has all fields */
 
 struct group {
@@ -56,10 +60,11 @@ struct group {
 	/* The halts in the group. */
 	uint32_t nr_halts;
 	uint64_t halt_ns, halt_delta_ns;
+	uint64_t whole_ns, whole_delta_ns; /* the time of the group's vCPUs */
 };
 
 struct groups {
-	/* Set before groups_build(): */
+	/* Set before group_by(): */
 	unsigned int by;	 /* GROUP_*: a group for each guest, vCPU, reason */
 	bool has_totals;	 /* timing.total[], too */
 	struct field_set chosen; /* the fields that are summed up */
@@ -67,16 +72,20 @@ struct groups {
 	/* The result: */
 	struct group *list; /* the view's: cells point into it */
 	size_t nr;
-	struct group all;	 /* the sum of the list */
-	struct time_split split; /* of all vCPUs in scope */
+	struct group all;  /* the sum of the list */
+	bool has_interval; /* the vCPUs' time of the last interval is known */
 };
+
+/* Sums up the keys that the query is about. 0 or -ENOMEM. */
+int group_by(struct groups *groups, struct view *view, const struct query *query,
+	     const struct facts *facts);
 
 /* Adds the row of a group. 0 or -ENOMEM. */
 typedef int (*group_row_fn)(struct view *view, const struct facts *facts,
 			    const struct groups *groups, const struct group *group);
 
 /*
- * Sums up the keys that the query is about, adds the row of each group that counted anything, by
+ * The same, and adds the row of each group that counted anything, by
  * add_row, and the Total. The caller releases chosen. 0 or -ENOMEM.
  */
 int groups_build(struct groups *groups, struct view *view, const struct query *query,
@@ -86,9 +95,6 @@ int groups_build(struct groups *groups, struct view *view, const struct query *q
  * Fills the cells of the columns from Time% to Max, which have the same order in every view. The
  * time of halts is no cost: Time% is "halt" in a row of halts.
  */
-void group_fill_times(struct cell *cells, const struct group *group,
-		      const struct time_split *split);
-/* Time% of a group's exits, without halts. */
-struct cell group_time_share(const struct group *group, const struct time_split *split);
+void group_fill_times(struct cell *cells, const struct groups *groups, const struct group *group);
 
 #endif

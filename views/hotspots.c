@@ -23,13 +23,14 @@ static const struct column columns[] = {
 		    CELL_COUNT, 10, COLUMN_MACHINE_ONLY },
 	[RATE] = { "rate", "Count/s", "per second between the last two samples",
 		   CELL_RATE, 9, 0 },
-	[TIME_SHARE] = { "time_percent", "Time%", "of the vCPUs' time that they took",
-			 CELL_PERCENT, 5, COLUMN_COST | COLUMN_SPARE(1) },
-	[TIME] = { "time_ns", "Time", "that they took between the last two samples",
+	[TIME_SHARE] = { "time_percent", "Time%", TIME_SHARE_HELP, CELL_PERCENT, 5,
+			 COLUMN_COST | COLUMN_SPARE(1) },
+	[TIME] = { "time_ns", "Time", "how long they took in all, between the last two samples",
 		   CELL_NS, 7, COLUMN_MACHINE_ONLY },
 	[MIN] = { "min_ns", "Min", "the shortest", CELL_NS, 7,
 		  COLUMN_SPARE(10) | COLUMN_OF_RECORDING },
-	[AVERAGE] = { "avg_ns", "Avg", "of one", CELL_NS, 7, COLUMN_SPARE(4) },
+	[AVERAGE] = { "avg_ns", "Avg", "how long one took on average", CELL_NS, 7,
+		      COLUMN_SPARE(4) },
 	[STDDEV] = { "stddev_ns", "Stddev", "how far from Avg they are: the standard deviation",
 		     CELL_NS, 7, COLUMN_SPARE(11) | COLUMN_OF_RECORDING },
 	[P50] = { "p50_ns", "p50", "half took no longer: the upper edge of the bucket",
@@ -138,7 +139,7 @@ static int add_row(struct view *view, const struct facts *facts, const struct gr
 	row->cells[TOTAL] = cell_count(sum->total);
 	row->cells[DELTA] = cell_count(sum->delta);
 	row->cells[RATE] = exit_sum_rate(sum);
-	group_fill_times(&row->cells[TIME_SHARE], group, &groups->split);
+	group_fill_times(&row->cells[TIME_SHARE], groups, group);
 	row->cells[HIST] = exit_sum_hist(sum);
 	return 0;
 }

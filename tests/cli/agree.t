@@ -71,6 +71,34 @@ for kind in acrn kvmtrace dat host perf; do
 	like "$exits" "[0-9]+ [0-9]+ [A-Za-z]" "has exits"
 done
 
+# ---- the faces of report: one Time%
+
+# shares_of COLUMN ARGUMENT...: a line "NAME TIME%" for each row; of $guest only, if that is set.
+guest=
+shares_of() {
+	a_name=$1
+	shift
+	"$KVMTOP" report --csv - "$@" 2>/dev/null | awk -F, -v name="$a_name" -v guest="$guest" '
+		NR == 1 {
+			for (i = 1; i <= NF; i++)
+				at[$i] = i
+			next
+		}
+		guest == "" || $at["guest"] == guest { print $at[name], $at["time_percent"] }
+	' | sort
+}
+
+for file in "$data/svm-perf.data" "$data/arm64-perf.data" "$TMP/perf" "$TMP/dat"; do
+	shares=$(shares_of reason "$file")
+	like "$shares" ' [1-9]' "${file##*/} has shares of time"
+	is "$(shares_of reason --view exits "$file")" "$shares" "the same ones in the view"
+done
+guest="113 qemu-system-x86"
+shares=$(shares_of argument --view hotspots "$data/svm-perf.data")
+like "$shares" ' [1-9]' "a guest's arguments have shares of time"
+is "$(shares_of argument --view hotspots -g "$guest" "$data/svm-perf.data")" "$shares" \
+	"which are of its own time, whoever else is shown"
+
 # ---- kvmtrace: whose numbers the reasons are, and vCPUs that move
 
 # word32 NUMBER...: each as 4 bytes, little endian.

@@ -321,15 +321,20 @@ static void hot_spots_by_guest(void **state)
 	set_view(world, &view_hotspots);
 	usual(world);
 	assert_string_equal(picture(world, "what argument guest rate time_percent avg_ns"),
-			    "ioport 0x3f8 write 1 db1 30/s 7.5% 10000000ns\n"
-			    "MSR_WRITE 0x6e0 TSC db1 270/s 6.8% 1000000ns\n"
-			    "ioport 0x3f8 write 1 web1 10/s 2.5% 10000000ns\n"
-			    "MSR_WRITE 0x6e0 TSC web1 90/s 2.2% 1000000ns\n"
-			    "MSR_WRITE 0x80b EOI db1 30/s 0.8% 1000000ns\n"
-			    "MSR_WRITE 0x80b EOI web1 10/s 0.2% 1000000ns\n"
+			    "ioport 0x3f8 write 1 db1 30/s 10.0% 10000000ns\n"
+			    "ioport 0x3f8 write 1 web1 10/s 10.0% 10000000ns\n"
+			    "MSR_WRITE 0x6e0 TSC db1 270/s 9.0% 1000000ns\n"
+			    "MSR_WRITE 0x6e0 TSC web1 90/s 9.0% 1000000ns\n"
+			    "MSR_WRITE 0x80b EOI db1 30/s 1.0% 1000000ns\n"
+			    "MSR_WRITE 0x80b EOI web1 10/s 1.0% 1000000ns\n"
 			    "Total - - 440/s 20.0% -\n");
 	assert_int_equal(world->view.rows[0].field, PORT);
 	assert_int_equal(world->view.rows[0].guest, 1);
+	/* The shares are of the guest's time: a closer look does not change them. */
+	world->query.guest = 2;
+	assert_string_equal(picture(world, "what guest time_percent"),
+			    "ioport web1 10.0%\nMSR_WRITE web1 9.0%\nMSR_WRITE web1 1.0%\n"
+			    "Total - 20.0%\n");
 }
 
 static void hot_spots_of_one_exit(void **state)
