@@ -159,6 +159,20 @@ is "$(sum_of total pid "$GUEST" reason IO)" 321 "what a guest counted that ended
 is "$(sum_of total guest ending reason IO)" 321 "by its name"
 is "$(sum_of ended pid "$GUEST" reason IO)" 1 "and is marked"
 
+# ---- the end of the guest that is counted
+
+guest waited --pio 321
+ready waited
+exits_begin -p "$GUEST"
+go waited
+went waited
+stop "$GUEST"
+wait_for 20 t_ended "$EXITS"
+is "$?" 0 "exits -p ends with its guest"
+stop "$EXITS"
+is "$(sum_of total pid "$GUEST" reason IO)" 321 "and prints what the guest did until then"
+is "$(grep "ended$" "$TMP/exits.err")" "kvmtop: guest waited (pid $GUEST) has ended" "with the reason"
+
 # ---- guests that come and go unseen
 
 exits_begin
