@@ -171,7 +171,7 @@ wait_for 20 t_ended "$EXITS"
 is "$?" 0 "exits -p ends with its guest"
 stop "$EXITS"
 is "$(sum_of total pid "$GUEST" reason IO)" 321 "and prints what the guest did until then"
-is "$(grep "ended$" "$TMP/exits.err")" "kvmtop: guest waited (pid $GUEST) has ended" "with the reason"
+is "$(grep 'ended$' "$TMP/exits.err")" "kvmtop: guest waited (pid $GUEST) has ended" "and why"
 
 # ---- guests that come and go unseen
 
