@@ -8,16 +8,16 @@
 #include "base/hash.h"
 #include "facts/stats.h"
 
-struct entry {
+struct stats_entry {
 	struct stats_item stat; /* stat.key is the hash key */
 	size_t index;	  /* in stats->list */
 	UT_hash_handle hh;
 };
 
 struct stats {
-	struct entry **list;
+	struct stats_entry **list;
 	size_t nr, room;
-	struct entry *by_key;
+	struct stats_entry *by_key;
 	const struct guests *guests; /* see stats_know_guests() */
 	size_t next; /* the index of the next row's key if rows have the order of the last sample */
 	uint64_t tick;
@@ -30,9 +30,9 @@ struct stats *stats_new(void)
 	return calloc(1, sizeof(struct stats));
 }
 
-static struct entry *stats_find(const struct stats *stats, const struct key *key)
+static struct stats_entry *stats_find(const struct stats *stats, const struct key *key)
 {
-	struct entry *entry;
+	struct stats_entry *entry;
 
 	HASH_FIND(hh, stats->by_key, key, sizeof(*key), entry);
 	return entry;
@@ -44,9 +44,9 @@ static bool is_key(const struct key *a, const struct key *b)
 }
 
 /* The same for a row of a sample. Rows nearly always have the order of the sample before. */
-static struct entry *stats_find_row(struct stats *stats, const struct key *key)
+static struct stats_entry *stats_find_row(struct stats *stats, const struct key *key)
 {
-	struct entry *entry = stats->next < stats->nr ? stats->list[stats->next] : NULL;
+	struct stats_entry *entry = stats->next < stats->nr ? stats->list[stats->next] : NULL;
 
 	if (!entry || !is_key(&entry->stat.key, key))
 		entry = stats_find(stats, key);
@@ -55,9 +55,9 @@ static struct entry *stats_find_row(struct stats *stats, const struct key *key)
 	return entry;
 }
 
-static struct entry *stats_insert(struct stats *stats, const struct key *key)
+static struct stats_entry *stats_insert(struct stats *stats, const struct key *key)
 {
-	struct entry *entry;
+	struct stats_entry *entry;
 
 	if (array_grow(&stats->list, &stats->room, stats->nr + 1) < 0)
 		return NULL;
@@ -78,9 +78,9 @@ static struct entry *stats_insert(struct stats *stats, const struct key *key)
 	return entry;
 }
 
-static void stats_remove(struct stats *stats, struct entry *entry)
+static void stats_remove(struct stats *stats, struct stats_entry *entry)
 {
-	struct entry *last = stats->list[--stats->nr];
+	struct stats_entry *last = stats->list[--stats->nr];
 
 	stats->list[entry->index] = last;
 	last->index = entry->index;
@@ -138,7 +138,7 @@ static const struct stats_item *older_parent(const struct stats *stats, const st
 				       const struct key *key)
 {
 	struct key parent = *key;
-	struct entry *entry;
+	struct stats_entry *entry;
 
 	parent.field = fields_get(fields, key->field)->parent;
 	entry = parent.field == FIELD_NONE ? NULL : stats_find(stats, &parent);
@@ -289,7 +289,7 @@ static void stat_count(struct stats *stats, const struct fields *fields, struct 
 static int stats_take(struct stats *stats, const struct fields *fields,
 		      const struct sample *sample, const struct row *row)
 {
-	struct entry *entry = stats_find_row(stats, &row->key);
+	struct stats_entry *entry = stats_find_row(stats, &row->key);
 	bool is_new = !entry, has_restarted;
 
 	if (is_new)
@@ -335,7 +335,7 @@ static int timing_retire(struct stats_item *ended, const struct stats_timing *ti
 static int stats_retire(struct stats *stats, const struct fields *fields, struct stats_item *stat)
 {
 	struct key key = { .guest = STATS_ENDED, .vcpu = -1, .field = stat->key.field };
-	struct entry *ended;
+	struct stats_entry *ended;
 
 	if (fields_get(fields, key.field)->kind != FIELD_COUNTER)
 		return 0;
@@ -394,7 +394,7 @@ static int stats_expire(struct stats *stats, const struct fields *fields,
 	struct known_guest latest = { GUEST_ANY, false };
 
 	for (size_t i = stats->nr; i-- > 0;) {
-		struct entry *entry = stats->list[i];
+		struct stats_entry *entry = stats->list[i];
 		struct stats_item *stat = &entry->stat;
 
 		if (stat->seen == stats->tick)

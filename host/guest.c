@@ -22,7 +22,7 @@
 #define LOOKS 3 /* examinations while a vCPU has no thread; a new thread resets them */
 
 /* A guest, and what only the inventory needs to know about its process. */
-struct entry {
+struct guest_entry {
 	struct guest guest;
 	struct pid_list tids;
 	long nr_threads;
@@ -37,13 +37,13 @@ struct entry {
 
 struct tid_ref {
 	int tid;
-	struct entry *entry;
+	struct guest_entry *entry;
 	UT_hash_handle hh;
 };
 
 struct guests {
 	const struct env *env;
-	struct entry **entries; /* ascending by id */
+	struct guest_entry **entries; /* ascending by id */
 	size_t nr, room;
 	struct tid_ref *tids;
 	uint32_t last_id;
@@ -51,7 +51,7 @@ struct guests {
 	struct guest_finder *finder;
 	struct pid_list known, found; /* of the current refresh */
 	uint64_t now_ns;	      /* of the latest refresh or meeting */
-	struct entry *ended[GUESTS_ENDED]; /* in order of their end */
+	struct guest_entry *ended[GUESTS_ENDED]; /* in order of their end */
 	size_t nr_ended;
 };
 
@@ -69,7 +69,7 @@ struct guests *guests_new(const struct env *env)
 	return NULL;
 }
 
-static void forget_tid(struct guests *guests, const struct entry *entry, pid_t tid)
+static void forget_tid(struct guests *guests, const struct guest_entry *entry, pid_t tid)
 {
 	struct tid_ref *ref;
 
@@ -80,7 +80,7 @@ static void forget_tid(struct guests *guests, const struct entry *entry, pid_t t
 	free(ref);
 }
 
-static void forget_tids(struct guests *guests, struct entry *entry)
+static void forget_tids(struct guests *guests, struct guest_entry *entry)
 {
 	forget_tid(guests, entry, entry->guest.pid);
 	for (size_t i = 0; i < entry->tids.nr; i++)
@@ -88,7 +88,7 @@ static void forget_tids(struct guests *guests, struct entry *entry)
 	entry->tids.nr = 0;
 }
 
-static int remember_tid(struct guests *guests, struct entry *entry, pid_t tid)
+static int remember_tid(struct guests *guests, struct guest_entry *entry, pid_t tid)
 {
 	struct tid_ref *ref;
 
@@ -110,7 +110,7 @@ static int remember_tid(struct guests *guests, struct entry *entry, pid_t tid)
 }
 
 /* Takes the list tids over. */
-static int set_tids(struct guests *guests, struct entry *entry, struct pid_list *tids)
+static int set_tids(struct guests *guests, struct guest_entry *entry, struct pid_list *tids)
 {
 	int err;
 
@@ -124,7 +124,7 @@ static int set_tids(struct guests *guests, struct entry *entry, struct pid_list 
 	return err;
 }
 
-static void entry_free(struct guests *guests, struct entry *entry)
+static void entry_free(struct guests *guests, struct guest_entry *entry)
 {
 	forget_tids(guests, entry);
 	pid_list_release(&entry->tids);
@@ -148,7 +148,7 @@ void guests_free(struct guests *guests)
 	free(guests);
 }
 
-static struct entry *entry_by_tid(const struct guests *guests, pid_t tid)
+static struct guest_entry *entry_by_tid(const struct guests *guests, pid_t tid)
 {
 	struct tid_ref *ref;
 
@@ -156,15 +156,15 @@ static struct entry *entry_by_tid(const struct guests *guests, pid_t tid)
 	return ref ? ref->entry : NULL;
 }
 
-static struct entry *entry_by_pid(const struct guests *guests, pid_t pid)
+static struct guest_entry *entry_by_pid(const struct guests *guests, pid_t pid)
 {
-	struct entry *entry = entry_by_tid(guests, pid);
+	struct guest_entry *entry = entry_by_tid(guests, pid);
 
 	return entry && entry->guest.pid == pid ? entry : NULL;
 }
 
 /* Keeps what is known of a guest that has ended, in place of the one that ended first. */
-static void retire(struct guests *guests, struct entry *entry)
+static void retire(struct guests *guests, struct guest_entry *entry)
 {
 	forget_tids(guests, entry);
 	pid_list_release(&entry->tids);
@@ -173,7 +173,7 @@ static void retire(struct guests *guests, struct entry *entry)
 	if (guests->nr_ended == GUESTS_ENDED) {
 		entry_free(guests, guests->ended[0]);
 		memmove(guests->ended, guests->ended + 1,
-			--guests->nr_ended * sizeof(struct entry *));
+			--guests->nr_ended * sizeof(struct guest_entry *));
 	}
 	guests->ended[guests->nr_ended++] = entry;
 	guests->generation++;
@@ -185,7 +185,7 @@ static void sweep(struct guests *guests)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < guests->nr; i++) {
-		struct entry *entry = guests->entries[i];
+		struct guest_entry *entry = guests->entries[i];
 
 		if (entry->is_gone)
 			retire(guests, entry);
@@ -195,9 +195,9 @@ static void sweep(struct guests *guests)
 	guests->nr = kept;
 }
 
-static struct entry *entry_new(struct guests *guests, pid_t pid)
+static struct guest_entry *entry_new(struct guests *guests, pid_t pid)
 {
-	struct entry *entry = calloc(1, sizeof(*entry));
+	struct guest_entry *entry = calloc(1, sizeof(*entry));
 
 	if (!entry)
 		return NULL;
@@ -225,7 +225,7 @@ static bool has_ended(const struct proc_stat *stat)
 /* Adds the process as a guest, unless it is a guest already or has just ended. */
 static int add_guest(struct guests *guests, pid_t pid)
 {
-	struct entry *entry = entry_by_pid(guests, pid);
+	struct guest_entry *entry = entry_by_pid(guests, pid);
 	struct guest_name name;
 	struct proc_stat stat;
 	int err;
@@ -250,7 +250,7 @@ static int add_guest(struct guests *guests, pid_t pid)
 }
 
 /* A guest that cannot be read now counts as alive. */
-static bool is_alive(struct guests *guests, struct entry *entry)
+static bool is_alive(struct guests *guests, struct guest_entry *entry)
 {
 	struct proc_stat stat;
 	int err = proc_stat_read(guests->env, entry->guest.pid, &stat);
@@ -282,7 +282,7 @@ static bool has_first_vcpu(struct guests *guests, const struct guest *guest)
 static void check_alive(struct guests *guests)
 {
 	for (size_t i = 0; i < guests->nr; i++) {
-		struct entry *entry = guests->entries[i];
+		struct guest_entry *entry = guests->entries[i];
 
 		if (entry->is_given)
 			continue;
@@ -318,7 +318,7 @@ static int read_folders(struct guests *guests, pid_t pid, struct finding *findin
  * QEMU has many descriptors. They are read only if they may have changed, or if debugfs has no
  * vCPUs.
  */
-static int read_descriptors(struct guests *guests, const struct entry *entry,
+static int read_descriptors(struct guests *guests, const struct guest_entry *entry,
 			    struct finding *finding)
 {
 	struct vcpu_list *vcpus = finding->vcpus.nr ? NULL : &finding->vcpus;
@@ -337,7 +337,7 @@ static int read_descriptors(struct guests *guests, const struct entry *entry,
 	return proc_has_failed(err) ? err : 0;
 }
 
-static int find_out(struct guests *guests, const struct entry *entry, struct finding *finding)
+static int find_out(struct guests *guests, const struct guest_entry *entry, struct finding *finding)
 {
 	pid_t pid = entry->guest.pid;
 	char path[PATH_MAX];
@@ -389,7 +389,8 @@ static void set_vcpus(struct guests *guests, struct guest *guest, struct vcpu_li
  * the vCPUs, because debugfs names the thread when the vCPU has run; LOOKS times if only thread
  * names tell the vCPUs.
  */
-static void plan_next_look(struct entry *entry, const struct finding *finding, uint64_t now_ns)
+static void plan_next_look(struct guest_entry *entry, const struct finding *finding,
+			   uint64_t now_ns)
 {
 	bool is_missing = !finding->vcpus.nr || vcpu_list_missing(&finding->vcpus);
 
@@ -403,7 +404,7 @@ static void plan_next_look(struct entry *entry, const struct finding *finding, u
 }
 
 /* After an error the guest stays as it was, and the next refresh examines it again. */
-static int examine(struct guests *guests, struct entry *entry, uint64_t now_ns)
+static int examine(struct guests *guests, struct guest_entry *entry, uint64_t now_ns)
 {
 	struct finding finding = { 0 };
 	int err = find_out(guests, entry, &finding);
@@ -430,7 +431,7 @@ static int examine_guests(struct guests *guests, uint64_t now_ns)
 	int err = 0;
 
 	for (size_t i = 0; i < guests->nr; i++) {
-		struct entry *entry = guests->entries[i];
+		struct guest_entry *entry = guests->entries[i];
 		int this_err = 0;
 
 		if (!entry->is_given &&
@@ -504,17 +505,17 @@ const struct guest *guests_at(const struct guests *guests, size_t i)
 
 static int compare_id(const void *id, const void *entry)
 {
-	uint32_t x = *(const uint32_t *)id, y = (*(struct entry *const *)entry)->guest.id;
+	uint32_t x = *(const uint32_t *)id, y = (*(struct guest_entry *const *)entry)->guest.id;
 
 	return (x > y) - (x < y);
 }
 
 const struct guest *guests_by_id(const struct guests *guests, uint32_t id)
 {
-	struct entry **found = NULL;
+	struct guest_entry **found = NULL;
 
 	if (guests->nr)
-		found = bsearch(&id, guests->entries, guests->nr, sizeof(struct entry *),
+		found = bsearch(&id, guests->entries, guests->nr, sizeof(struct guest_entry *),
 				compare_id);
 	return found ? &(*found)->guest : NULL;
 }
@@ -537,7 +538,7 @@ const struct guest *guests_find(const struct guests *guests, uint32_t id)
 
 const struct guest *guests_by_pid(const struct guests *guests, pid_t pid)
 {
-	struct entry *entry = entry_by_tid(guests, pid);
+	struct guest_entry *entry = entry_by_tid(guests, pid);
 	pid_t process;
 
 	if (!entry && pid > 0 && guests->env) { /* a thread that began after the last refresh */
@@ -686,7 +687,7 @@ int guest_threads(const struct env *env, pid_t pid, pid_t *ret_tids, int max)
  * Lets guests_by_pid() find the guest by the threads of its vCPUs. A thread is left out without
  * memory.
  */
-static void claim_threads(struct guests *guests, struct entry *entry)
+static void claim_threads(struct guests *guests, struct guest_entry *entry)
 {
 	for (size_t i = 0; i < entry->guest.nr_vcpus; i++) {
 		pid_t tid = entry->guest.vcpus[i].tid;
@@ -699,7 +700,7 @@ static void claim_threads(struct guests *guests, struct entry *entry)
 uint32_t guests_add(struct guests *guests, const struct guest *guest)
 {
 	struct vcpu *vcpus = calloc(guest->nr_vcpus + 1, sizeof(*vcpus));
-	struct entry *entry = vcpus ? entry_new(guests, guest->pid) : NULL;
+	struct guest_entry *entry = vcpus ? entry_new(guests, guest->pid) : NULL;
 	uint32_t id;
 
 	if (!entry) {
@@ -720,10 +721,11 @@ uint32_t guests_add(struct guests *guests, const struct guest *guest)
 /* ---- threads that KVM's events show */
 
 /* The process ended after the thread was seen: else its pid was reused. */
-static struct entry *ended_by_pid(const struct guests *guests, const struct vcpu_thread *thread)
+static struct guest_entry *ended_by_pid(const struct guests *guests,
+					const struct vcpu_thread *thread)
 {
 	for (size_t i = guests->nr_ended; i-- > 0;) {
-		struct entry *entry = guests->ended[i];
+		struct guest_entry *entry = guests->ended[i];
 
 		if (entry->guest.pid == thread->pid && entry->ended_ns >= thread->first_ns)
 			return entry;
@@ -732,10 +734,10 @@ static struct entry *ended_by_pid(const struct guests *guests, const struct vcpu
 }
 
 /* A guest that came and went between two refreshes. */
-static struct entry *add_ended(struct guests *guests, const struct vcpu_thread *thread)
+static struct guest_entry *add_ended(struct guests *guests, const struct vcpu_thread *thread)
 {
 	const struct guest_name name = guest_name_of_ended(thread->pid, thread->comm);
-	struct entry *entry = calloc(1, sizeof(*entry));
+	struct guest_entry *entry = calloc(1, sizeof(*entry));
 	struct guest *guest;
 
 	if (!entry)
@@ -778,7 +780,7 @@ static int add_vcpu(struct guests *guests, struct guest *guest, const struct vcp
 /* Examines a process that is not in the inventory. It may have ended, or its VM may be closed. */
 static int meet_process(struct guests *guests, pid_t pid)
 {
-	struct entry *entry;
+	struct guest_entry *entry;
 	int err = add_guest(guests, pid);
 
 	entry = entry_by_pid(guests, pid);
@@ -790,7 +792,7 @@ static int meet_process(struct guests *guests, pid_t pid)
 
 uint32_t guests_meet(struct guests *guests, const struct vcpu_thread *thread, uint64_t now_ns)
 {
-	struct entry *entry = entry_by_tid(guests, thread->pid);
+	struct guest_entry *entry = entry_by_tid(guests, thread->pid);
 
 	guests->now_ns = now_ns;
 	if (!entry && guests->env && !ended_by_pid(guests, thread) &&

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "monitor.h"
-#include "tests/worlds/trace_world_linux.h"
+#include "tests/worlds/trace_file.h"
 #include "trace/recorded/player.h"
 #include "trace/recorded/recorded.h"
 #include "views/build.h"
@@ -18,14 +18,10 @@ enum { ID_USER = 105, ID_IRQ };
 
 #define NR_FORMATS (NR_WORLD_FORMATS + 2)
 
-static char path[64];
 static const char *formats[NR_FORMATS];
 
-static int set_up(void **state)
+static int add_formats(void **state)
 {
-	int fd;
-
-	(void)state;
 	for (size_t i = 0; i < NR_WORLD_FORMATS; i++)
 		formats[i] = world_formats[i];
 	formats[NR_WORLD_FORMATS] =
@@ -37,15 +33,7 @@ static int set_up(void **state)
 	formats[NR_WORLD_FORMATS + 1] = "name: kvm_set_irq\nID: 106\n" COMMON_FIELDS
 					"\tfield:int gsi;\toffset:8;\tsize:4;\tsigned:1;\n\n"
 					"print fmt: \"gsi %d\", REC->gsi\n";
-	strcpy(path, "/tmp/kvmtop-recorded.XXXXXX");
-	fd = mkstemp(path);
-	return fd < 0 ? -1 : close(fd);
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	return unlink(path);
+	return set_up(state);
 }
 
 static void put_user(struct bytes *bytes, uint32_t tid, uint32_t reason, int error)
@@ -658,5 +646,5 @@ int main(void)
 		cmocka_unit_test(samples_of_other_programs),
 	};
 
-	return cmocka_run_group_tests_name("recorded", tests, set_up, tear_down);
+	return cmocka_run_group_tests_name("recorded", tests, add_formats, tear_down);
 }

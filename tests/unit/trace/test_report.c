@@ -10,26 +10,8 @@
 #include <math.h>
 
 #include "base/array.h"
-#include "tests/worlds/trace_world_linux.h"
+#include "tests/worlds/trace_file.h"
 #include "trace/report/report.h"
-
-static char path[64];
-
-static int set_up(void **state)
-{
-	int fd;
-
-	(void)state;
-	strcpy(path, "/tmp/kvmtop-report.XXXXXX");
-	fd = mkstemp(path);
-	return fd < 0 ? -1 : close(fd);
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	return unlink(path);
-}
 
 /* ---- durations */
 

@@ -10,39 +10,10 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "tests/worlds/trace_world_linux.h"
+#include "tests/worlds/trace_file.h"
 #include "trace/repeats.h"
 
 #define HEADER_MAX 4096 /* what is before the pages */
-
-static char path[64];
-
-static int set_up(void **state)
-{
-	int fd;
-
-	(void)state;
-	strcpy(path, "/tmp/kvmtop-dat.XXXXXX");
-	fd = mkstemp(path);
-	return fd < 0 ? -1 : close(fd);
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	return unlink(path);
-}
-
-static struct trace *open_it(void)
-{
-	const char *paths[] = { path };
-	struct trace *trace = NULL;
-	struct why why = { "" };
-
-	if (trace_open(paths, 1, TRACE_ANY, &trace, &why) != 0)
-		fail_msg("%s", why.text);
-	return trace;
-}
 
 /* Five events on two CPUs, one after a loss of 42 and a pause of a second. */
 static void make_rings(struct ring *rings, int swap)

@@ -10,36 +10,7 @@
 #include <sys/wait.h>
 #include <zstd.h>
 
-#include "tests/worlds/trace_world_linux.h"
-
-static char path[64];
-
-static int set_up(void **state)
-{
-	int fd;
-
-	(void)state;
-	strcpy(path, "/tmp/kvmtop-perf.XXXXXX");
-	fd = mkstemp(path);
-	return fd < 0 ? -1 : close(fd);
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	return unlink(path);
-}
-
-static struct trace *open_it(void)
-{
-	const char *paths[] = { path };
-	struct trace *trace = NULL;
-	struct why why = { "" };
-
-	if (trace_open(paths, 1, TRACE_ANY, &trace, &why) != 0)
-		fail_msg("%s", why.text);
-	return trace;
-}
+#include "tests/worlds/trace_file.h"
 
 /* How many samples put_records() puts. */
 #define NR_SAMPLES 7

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * trace_file - the file of a test of recordings: the test writes it, and the program reads it.
+ */
+#ifndef KVMTOP_TESTS_WORLDS_TRACE_FILE_H
+#define KVMTOP_TESTS_WORLDS_TRACE_FILE_H
+
+#include "tests/worlds/trace_world_linux.h"
+
+static char path[64];
+
+static inline int set_up(void **state)
+{
+	int fd;
+
+	(void)state;
+	strcpy(path, "/tmp/kvmtop-trace.XXXXXX");
+	fd = mkstemp(path);
+	return fd < 0 ? -1 : close(fd);
+}
+
+static inline int tear_down(void **state)
+{
+	(void)state;
+	return unlink(path);
+}
+
+static inline struct trace *open_it(void)
+{
+	const char *paths[] = { path };
+	struct trace *trace = NULL;
+	struct why why = { "" };
+
+	if (trace_open(paths, 1, TRACE_ANY, &trace, &why) != 0)
+		fail_msg("%s", why.text);
+	return trace;
+}
+
+#endif
