@@ -749,7 +749,7 @@ static void rows_of_zeros_are_skipped(void **state)
 		close_log(w);
 		assert_non_null(strstr(read_file(w, w->path), "MSR"));
 		assert_null(strstr(w->text, "quiet"));
-		/* Its time goes on: it is not over. */
+		/* One ended that was counted in the interval before. */
 		row->cells[view_column_by_id(&view_exits, "time_ns")] = cell_ns(1);
 		unlink(w->path);
 		assert_int_equal(try_open(w, formats[i], w->path, true), 0);
