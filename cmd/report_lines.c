@@ -16,6 +16,7 @@ struct printed {
 	struct report_facts facts;
 	struct view view;
 	struct lines_recording about;
+	const struct lines_recording *other; /* --diff: the view is of both; else NULL */
 };
 
 /* ---- what is said of the recording */
@@ -153,6 +154,28 @@ static int write_view(const struct printed *printed, const struct lines_config *
 	return err;
 }
 
+/* Both recordings side by side: the first is OTHER. */
+static int write_diff(const struct printed *printed, struct why *why)
+{
+	const struct lines_config table = { .format = LINES_TABLE };
+	const struct lines_recording *sides[2] = { printed->other, &printed->about };
+	int err;
+
+	for (int i = 0; i < 2; i++)
+		fprintf(stdout, "%d: %s\n", i + 1, trace_file(sides[i]->trace, 0)->path);
+	if (printed->view.is_cycles)
+		fputs("times in cycles\n", stdout);
+	fputc('\n', stdout);
+	err = write_view(printed, &table, why);
+	for (int i = 0; i < 2; i++) {
+		if (i == 0 && (sides[0]->nr_unfinished || sides[0]->pairing->nr_losses ||
+			       sides[1]->nr_unfinished || sides[1]->pairing->nr_losses))
+			fputc('\n', stdout);
+		lines_recording_lacks(sides[i], i + 1, stdout);
+	}
+	return err;
+}
+
 static int write_text(const struct printed *printed, struct why *why)
 {
 	const struct lines_config table = {
@@ -161,6 +184,8 @@ static int write_text(const struct printed *printed, struct why *why)
 	};
 	int err = 0;
 
+	if (printed->other)
+		return write_diff(printed, why);
 	lines_recording_head(&printed->about, stdout);
 	if (printed->view.nr_rows) {
 		err = write_view(printed, &table, why);
@@ -178,6 +203,7 @@ static int write_all(const struct printed *printed, const struct report_options 
 	const struct lines_config json = {
 		.format = LINES_JSON,
 		.recording = &printed->about,
+		.other = printed->other,
 	};
 	bool is_csv_only = options->csv && strcmp(options->csv, "-") == 0;
 	const struct lines_config csv = {
@@ -215,6 +241,7 @@ int report_two(const struct recording *other, const struct recording *recording,
 {
 	const struct recording *recordings[2] = { other, recording };
 	struct printed sides[2] = { { .view.nr_rows = 0 }, { .view.nr_rows = 0 } };
+	struct printed both = { .other = &sides[0].about };
 	struct report_side compared[2];
 	int err = 0;
 
@@ -223,15 +250,17 @@ int report_two(const struct recording *other, const struct recording *recording,
 		compared[i] = (struct report_side){
 			.path = trace_file(recordings[i]->trace, 0)->path,
 			.view = &sides[i].view,
-			.pairing = sides[i].about.pairing,
 			.span = sides[i].about.span,
-			.nr_unfinished = sides[i].about.nr_unfinished,
 			.has_time = sides[i].about.has_time,
 			.is_cycles = sides[i].about.is_cycles,
 		};
 	}
 	if (!err)
-		err = report_diff(compared, stdout, why);
+		err = report_diff(compared, &both.view, why);
+	both.about = sides[1].about;
+	if (!err)
+		err = write_all(&both, options, why);
+	view_release(&both.view);
 	release(&sides[0]);
 	release(&sides[1]);
 	return err;

@@ -163,8 +163,8 @@ static int check(struct report_options *options, struct why *why)
 			       "--acrn goes with none of --json, --diff, --by, --event");
 	if (options->acrn && !options->mhz_text)
 		return why_set(why, -EINVAL, "--acrn needs -f MHZ, the frequency of the TSC");
-	if (options->diff && (options->json || options->csv || options->view))
-		return why_set(why, -EINVAL, "--diff goes with none of --json, --csv, --view");
+	if (options->diff && options->view)
+		return why_set(why, -EINVAL, "--diff does not go with --view");
 	if (options->json && options->csv && strcmp(options->csv, "-") == 0)
 		return why_set(why, -EINVAL, "--json and --csv - both write to standard output: "
 					     "give --csv a file");

@@ -178,6 +178,8 @@ golden svm-msr --event msr -k p99 svm-perf.data
 golden arm64 arm64-perf.data
 golden diff --diff dat acrn -f 1000
 golden diff-guests --diff perf svm-perf.data --by guest
+golden diff-json --diff dat acrn -f 1000 --json
+golden diff-csv --diff perf svm-perf.data --by vcpu --csv -
 golden dat-view --view guests dat
 golden kvmtrace-csv --csv - kvmtrace
 golden help --help
@@ -290,7 +292,7 @@ like "$(cat "$TMP/err")" "read them separately" "and why"
 like "$(cat "$TMP/dat" | report - 2>&1)" "cannot be read from a pipe" "trace.dat from a pipe"
 
 for args in "" "--event foo x" "--by foo x" "-k foo x" "-f 0 x" "--acrn x" "-p a x" \
-	"--input-format foo x" "--json --diff y x" "--nonsense x" "--view foo x" \
+	"--input-format foo x" "--view exits --diff y x" "--nonsense x" "--view foo x" \
 	"--view exits --by guest x" "--view guests -k p99 x" "--json --csv - x"; do
 	# shellcheck disable=SC2086 # words
 	is "$(status $args)" 2 "wrong usage: report $args"

@@ -49,29 +49,20 @@ static inline void fuzz_check(const struct trace *trace, const struct trace_even
 	trace_comm(trace, event);
 }
 
-/* What is written of a view: as a table of any width, as CSV, as JSON, and beside itself. */
-static inline void fuzz_lines(const struct view *view, const struct recording *recording,
-			      unsigned int room)
+/* A view as a table of any width, as CSV, as JSON. */
+static inline void fuzz_formats(const struct view *view, const struct lines_recording *about,
+				unsigned int room)
 {
 	static const enum lines_format formats[] = { LINES_TABLE, LINES_ROWS, LINES_JSON };
-	const struct lines_recording about = {
-		.trace = recording->trace,
-		.pairing = &recording->pairing,
-		.has_time = true,
-		.none = "",
-	};
-	const struct report_side side = { "", view, about.pairing, 1, 0, true, room % 2 };
-	static FILE *null;
 	struct why why;
 
-	if (!null)
-		null = fopen("/dev/null", "w");
-	for (size_t i = 0; null && i < ARRAY_SIZE(formats); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
 		const struct lines_config config = {
 			.format = formats[i],
 			.path = "/dev/null",
 			.room = (int)room,
-			.recording = &about,
+			.recording = about,
+			.other = about,
 		};
 		struct lines *lines;
 
@@ -80,13 +71,45 @@ static inline void fuzz_lines(const struct view *view, const struct recording *r
 		    lines_close(lines, &why) < 0)
 			abort();
 	}
+}
+
+/* The difference of a view from itself. */
+static inline void fuzz_diff(const struct view *view, const struct lines_recording *about,
+			     unsigned int room)
+{
+	const struct report_side side = { "", view, 1, true, room % 2 };
+	struct why why;
+	struct view both;
+
+	if (report_diff((const struct report_side[]){ side, side }, &both, &why) == 0)
+		fuzz_formats(&both, about, room);
+	view_release(&both);
+}
+
+/* What is written of a view. */
+static inline void fuzz_lines(const struct view *view, const struct recording *recording,
+			      unsigned int room)
+{
+	const struct lines_recording about = {
+		.trace = recording->trace,
+		.pairing = &recording->pairing,
+		.has_time = true,
+		.none = "",
+	};
+	static FILE *null;
+	struct why why;
+
+	if (!null)
+		null = fopen("/dev/null", "w");
 	if (!null)
 		return;
+	fuzz_formats(view, &about, room);
 	lines_recording_head(&about, null);
 	lines_recording_total(&about, view, null);
 	lines_recording_notes(&about, null);
+	lines_recording_lacks(&about, 1, null);
 	if (view->type->rows == ROWS_TOTALS)
-		report_diff((const struct report_side[]){ side, side }, null, &why);
+		fuzz_diff(view, &about, room);
 	report_acrn(recording, 1000, "1000", NULL, null, &why);
 }
 

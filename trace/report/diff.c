@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Two recordings side by side. What is compared is per second: they need not be of one length. */
+/* A view of two recordings. What is compared is per second: they need not be of one length. */
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +8,43 @@
 #include "base/array.h"
 #include "trace/report/report.h"
 
-#define LABEL_SIZE 160
-#define LABEL_WIDTH 24
-#define NS_PER_US 1000
+/* From FIRST on: for each number the other recording's, this recording's, and the change. */
+enum { REASON, GUEST, VCPU, FIRST };
+enum { OTHER, THIS, CHANGE, PARTS };
+
+/* The columns of ROWS_TOTALS that are compared. */
+static const char *const compared[] = { "rate", "avg_ns", "p99_ns", "time_percent" };
+
+#define CHANGE_COLUMN(id) { id, "Change%", "from OTHER on, in per cent", CELL_PERCENT, 8, 0, 0 }
+
+static const struct column columns[] = {
+	{ "reason", "Exit reason", "why the vCPU left the guest, or what was accessed", CELL_TEXT,
+	  24, COLUMN_KEY, 0 },
+	{ "guest", "Guest", "its name", CELL_TEXT, 16, COLUMN_KEY, 0 },
+	{ "vcpu", "vCPU", "its number", CELL_COUNT, 4, COLUMN_KEY, 0 },
+	{ "other_rate", "Count/s 1", "per second of OTHER", CELL_RATE, 9, 0, 0 },
+	{ "rate", "Count/s 2", "per second of the recording", CELL_RATE, 9, 0, 0 },
+	CHANGE_COLUMN("rate_change"),
+	{ "other_avg_ns", "Avg 1", "of one, in OTHER", CELL_NS, 7, 0, 0 },
+	{ "avg_ns", "Avg 2", "of one, in the recording", CELL_NS, 7, 0, 0 },
+	CHANGE_COLUMN("avg_change"),
+	{ "other_p99_ns", "p99 1", "99 % took no longer in OTHER", CELL_NS, 7, 0, 0 },
+	{ "p99_ns", "p99 2", "99 % took no longer in the recording", CELL_NS, 7, 0, 0 },
+	CHANGE_COLUMN("p99_change"),
+	{ "other_time_percent", "Time% 1", "of the vCPUs' time in OTHER", CELL_PERCENT, 5, 0, 0 },
+	{ "time_percent", "Time% 2", "of the vCPUs' time in the recording", CELL_PERCENT, 5, 0, 0 },
+	CHANGE_COLUMN("time_change"),
+	{ 0 },
+};
+
+static const struct view_type diff = {
+	.name = "diff",
+	.title = "Difference",
+	.noun = "exit",
+	.rows = ROWS_TOTALS,
+	.columns = columns,
+	.is_timed = true,
+};
 
 /* A row of both recordings, or of one. */
 struct pair {
@@ -26,54 +59,17 @@ static const struct cell *cell_of(const struct view_row *row, const char *id)
 
 /* ---- which rows belong together */
 
-static const char *guest_of(const struct view_row *row)
+static bool are_same(const struct view_row *a, const struct view_row *b)
 {
-	const struct cell *guest = cell_of(row, "guest");
-
-	return guest->type == CELL_TEXT ? guest->text : "";
+	return cell_compare(cell_of(a, "reason"), cell_of(b, "reason")) == 0 &&
+	       cell_compare(cell_of(a, "guest"), cell_of(b, "guest")) == 0 &&
+	       cell_compare(cell_of(a, "vcpu"), cell_of(b, "vcpu")) == 0;
 }
 
-/* Guests of one name in one recording: their processes tell them apart. */
-static bool is_ambiguous(const struct view *view, const struct view_row *row)
+static const struct view_row *find(const struct view *view, const struct view_row *wanted)
 {
 	for (size_t i = 0; i < view->nr_rows; i++) {
-		const struct view_row *other = &view->rows[i];
-
-		if (other->guest != row->guest && strcmp(guest_of(other), guest_of(row)) == 0)
-			return true;
-	}
-	return false;
-}
-
-static void add_number(char *buf, const char *before, const struct cell *cell, const char *behind)
-{
-	size_t len = strlen(buf);
-
-	if (cell->type == CELL_COUNT)
-		snprintf(buf + len, LABEL_SIZE - len, "%s%" PRIu64 "%s", before, cell->count,
-			 behind);
-}
-
-static const char *label(const struct view *view, const struct view_row *row, char *buf)
-{
-	const struct cell *reason = cell_of(row, "reason");
-
-	if (reason->type == CELL_TEXT)
-		return reason->text;
-	snprintf(buf, LABEL_SIZE, "%.100s", guest_of(row));
-	if (is_ambiguous(view, row))
-		add_number(buf, " (", cell_of(row, "pid"), ")");
-	add_number(buf, " vCPU ", cell_of(row, "vcpu"), "");
-	return buf;
-}
-
-static const struct view_row *find(const struct view *view, const struct view *of,
-				   const struct view_row *wanted)
-{
-	char one[LABEL_SIZE], other[LABEL_SIZE];
-
-	for (size_t i = 0; i < view->nr_rows; i++) {
-		if (strcmp(label(view, &view->rows[i], one), label(of, wanted, other)) == 0)
+		if (are_same(&view->rows[i], wanted))
 			return &view->rows[i];
 	}
 	return NULL;
@@ -100,89 +96,83 @@ static int compare_pairs(const void *a, const void *b)
 
 static size_t fill(const struct report_side sides[2], struct pair *pairs)
 {
-	const struct view *one = sides[0].view, *other = sides[1].view;
+	const struct view *one = sides[OTHER].view, *other = sides[THIS].view;
 	size_t nr = 0;
 
 	for (size_t i = 0; i < one->nr_rows; i++)
-		pairs[nr++].rows[0] = &one->rows[i];
-	for (size_t i = 0; i < nr; i++)
-		pairs[i].rows[1] = find(other, one, pairs[i].rows[0]);
+		pairs[nr++] = (struct pair){ { &one->rows[i], find(other, &one->rows[i]) }, 0 };
 	for (size_t i = 0; i < other->nr_rows; i++) {
-		if (!find(one, other, &other->rows[i]))
-			pairs[nr++].rows[1] = &other->rows[i];
+		if (!find(one, &other->rows[i]))
+			pairs[nr++] = (struct pair){ { NULL, &other->rows[i] }, 0 };
 	}
 	for (size_t i = 0; i < nr; i++)
-		pairs[i].change = weight(&sides[1], pairs[i].rows[1]) -
-				  weight(&sides[0], pairs[i].rows[0]);
+		pairs[i].change = weight(&sides[THIS], pairs[i].rows[THIS]) -
+				  weight(&sides[OTHER], pairs[i].rows[OTHER]);
 	qsort(pairs, nr, sizeof(*pairs), compare_pairs);
 	return nr;
 }
 
-/* ---- what is printed */
+/* ---- the view */
 
-static const char *const compared[] = { "rate", "avg_ns", "p99_ns", "time_percent" };
-
-/* Durations in us, or in cycles. False: there is none. */
-static bool number_of(const struct report_side *side, const struct view_row *row, const char *id,
-		      double *ret_number)
+static double number_of(const struct cell *cell)
 {
-	const struct cell *cell = row ? cell_of(row, id) : &(struct cell){ .type = CELL_NONE };
-
 	switch (cell->type) {
 	case CELL_RATE:
 	case CELL_PERCENT:
-		*ret_number = cell->number;
-		return true;
+		return cell->number;
 	case CELL_NS:
-		*ret_number = (double)cell->ns / (side->is_cycles ? 1 : NS_PER_US);
-		return true;
+		return (double)cell->ns;
 	default:
-		return false;
+		return 0;
 	}
 }
 
-/* Both sides, and by how many per cent the second is more. */
-static void print_column(const struct report_side sides[2], const struct pair *pair,
-			 const char *id, FILE *out)
+/* By how many per cent the second is more. */
+static struct cell change(const struct cell *one, const struct cell *other)
 {
-	double numbers[2] = { 0, 0 };
-	bool has[2];
+	double from = number_of(one), to = number_of(other);
 
-	for (int i = 0; i < 2; i++) {
-		has[i] = number_of(&sides[i], pair->rows[i], id, &numbers[i]);
-		if (has[i])
-			fprintf(out, " %11.2f", numbers[i]);
-		else
-			fprintf(out, " %11s", "-");
-	}
-	if (!has[0] || !has[1] || !(numbers[0] > 0))
-		fprintf(out, " %8s", "-");
-	else
-		fprintf(out, " %+7.1f%%", 100 * (numbers[1] - numbers[0]) / numbers[0]);
+	if (one->type != other->type || !(from > 0))
+		return cell_none();
+	return (struct cell){ .type = CELL_PERCENT, .number = 100 * (to - from) / from };
 }
 
-static const char *title_of(const char *id)
+static int add_row(struct view *view, const struct pair *pair)
 {
-	const struct view_type *type = view_type_of(ROWS_TOTALS);
+	const struct view_row *any = pair->rows[pair->rows[OTHER] ? OTHER : THIS];
+	struct view_row *row = view_add(view);
 
-	return type->columns[view_column_by_id(type, id)].title;
-}
-
-static void print_head(const struct report_side sides[2], FILE *out)
-{
-	bool is_by_reason = view_has_column(sides[0].view, (size_t)view_column_by_id(
-						view_type_of(ROWS_TOTALS), "reason"));
-
-	fprintf(out, "1: %s\n2: %s\n", sides[0].path, sides[1].path);
-	if (sides[0].has_time || sides[1].has_time)
-		fprintf(out, "times in %s\n", sides[0].is_cycles ? "cycles" : "us");
-	fprintf(out, "\n%-*s", LABEL_WIDTH, title_of(is_by_reason ? "reason" : "guest"));
+	if (!row)
+		return -ENOMEM;
+	row->is_idle = any->is_idle;
+	row->cells[REASON] = *cell_of(any, "reason");
+	row->cells[GUEST] = *cell_of(any, "guest");
+	row->cells[VCPU] = *cell_of(any, "vcpu");
 	for (size_t i = 0; i < ARRAY_SIZE(compared); i++) {
-		const char *title = title_of(compared[i]);
+		struct cell *cells = &row->cells[FIRST + PARTS * i];
 
-		fprintf(out, " %9s 1 %9s 2 %8s", title, title, "change");
+		for (int side = OTHER; side <= THIS; side++) {
+			if (pair->rows[side])
+				cells[side] = *cell_of(pair->rows[side], compared[i]);
+		}
+		cells[CHANGE] = change(&cells[OTHER], &cells[THIS]);
 	}
-	fputc('\n', out);
+	return 0;
+}
+
+static uint32_t absent_columns(const struct view *view)
+{
+	static const char *const keys[] = { [REASON] = "reason", [GUEST] = "guest",
+					    [VCPU] = "vcpu" };
+	uint32_t absent = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		int column = view_column_by_id(view_type_of(ROWS_TOTALS), keys[i]);
+
+		if (!view_has_column(view, (size_t)column))
+			absent |= 1U << i;
+	}
+	return absent;
 }
 
 static int check_units(const struct report_side sides[2], struct why *why)
@@ -194,49 +184,20 @@ static int check_units(const struct report_side sides[2], struct why *why)
 		       sides[sides[0].is_cycles ? 0 : 1].path);
 }
 
-/* What the numbers of a side lack. */
-static void print_lacks(const struct report_side *side, int nr, FILE *out)
+int report_diff(const struct report_side sides[2], struct view *ret_view, struct why *why)
 {
-	const struct pairing *pairing = side->pairing;
-	uint64_t open = side->nr_unfinished;
-
-	if (pairing->nr_losses)
-		fprintf(out, "%d: %s%" PRIu64 " events were lost in %zu place%s.\n", nr,
-			pairing->has_unknown_loss ? "more than " : "", pairing->nr_lost_events,
-			pairing->nr_losses, pairing->nr_losses == 1 ? "" : "s");
-	if (open)
-		fprintf(out,
-			"%d: %" PRIu64 " more %s no end in the recording and %s not counted.\n",
-			nr, open, open == 1 ? "has" : "have", open == 1 ? "is" : "are");
-}
-
-int report_diff(const struct report_side sides[2], FILE *out, struct why *why)
-{
-	size_t most = sides[0].view->nr_rows + sides[1].view->nr_rows, nr;
+	size_t most = sides[OTHER].view->nr_rows + sides[THIS].view->nr_rows, nr = 0;
 	struct pair *pairs = calloc(most + 1, sizeof(*pairs));
 	int err = pairs ? check_units(sides, why) : -ENOMEM;
 
-	if (err) {
-		free(pairs);
-		return err;
+	*ret_view = (struct view){ .type = &diff };
+	if (!err) {
+		nr = fill(sides, pairs);
+		ret_view->is_cycles = sides[sides[OTHER].has_time ? OTHER : THIS].is_cycles;
+		ret_view->absent = absent_columns(sides[OTHER].view);
 	}
-	nr = fill(sides, pairs);
-	print_head(sides, out);
-	for (size_t i = 0; i < nr; i++) {
-		int from = pairs[i].rows[0] ? 0 : 1;
-		char buf[LABEL_SIZE];
-
-		fprintf(out, "%-*s", LABEL_WIDTH,
-			label(sides[from].view, pairs[i].rows[from], buf));
-		for (size_t j = 0; j < ARRAY_SIZE(compared); j++)
-			print_column(sides, &pairs[i], compared[j], out);
-		fputc('\n', out);
-	}
-	if (sides[0].nr_unfinished || sides[1].nr_unfinished || sides[0].pairing->nr_losses ||
-	    sides[1].pairing->nr_losses)
-		fputc('\n', out);
-	print_lacks(&sides[0], 1, out);
-	print_lacks(&sides[1], 2, out);
+	for (size_t i = 0; i < nr && !err; i++)
+		err = add_row(ret_view, &pairs[i]);
 	free(pairs);
-	return 0;
+	return err;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * report - what only `kvmtop report` prints: two recordings side by side, and ACRN's own table.
+ * report - what only `kvmtop report` has: a view of two recordings, and ACRN's own table.
  */
 #ifndef KVMTOP_TRACE_REPORT_REPORT_H
 #define KVMTOP_TRACE_REPORT_REPORT_H
@@ -18,17 +18,16 @@ int report_acrn(const struct recording *recording, double mhz, const char *mhz_t
 /* One of two recordings. */
 struct report_side {
 	const char *path;
-	const struct view *view;       /* of ROWS_TOTALS */
-	const struct pairing *pairing; /* says what was lost */
-	uint64_t span;		       /* how long it is, in ns or in cycles */
-	uint64_t nr_unfinished;	       /* exits that have no end in it */
+	const struct view *view; /* of ROWS_TOTALS */
+	uint64_t span;		 /* how long it is, in ns or in cycles */
 	bool has_time, is_cycles;
 };
 
 /*
- * Two recordings beside each other, the biggest change from the first to the second on top. 0,
- * -EINVAL with why where one has times in ns and the other in cycles, or -ENOMEM.
+ * A view of both, from the first, OTHER, to the second: the row that changed most is the first. Its
+ * texts are those of the sides' views. 0, -EINVAL with why where one has times in ns and the other
+ * in cycles, or -ENOMEM; release the view in any case.
  */
-int report_diff(const struct report_side sides[2], FILE *out, struct why *why);
+int report_diff(const struct report_side sides[2], struct view *ret_view, struct why *why);
 
 #endif

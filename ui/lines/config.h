@@ -31,6 +31,7 @@ struct lines_config {
 	bool overwrites;   /* the file is emptied first */
 	int room;	   /* LINES_TABLE: the largest width of a line; 0: no limit */
 	const struct lines_recording *recording; /* JSON: the recording; NULL: live */
+	const struct lines_recording *other; /* the same: another beside it; NULL: none */
 	bool skip_zero;	   /* no line where nothing happened: for a sample, or for a row */
 	/* CSV: the columns, from the first sample to the last. */
 	const struct fields *fields;

@@ -17,6 +17,7 @@
 static void print_cell(FILE *out, const struct column *column, const struct cell *cell)
 {
 	uint64_t thousandths;
+	double number;
 
 	if (cell->type == CELL_TEXT && column->type == CELL_TEXT)
 		csv_print_name(out, cell->text);
@@ -24,11 +25,14 @@ static void print_cell(FILE *out, const struct column *column, const struct cell
 		fprintf(out, "%" PRIu64, cell->count);
 	else if (cell->type == CELL_NS)
 		fprintf(out, "%" PRIu64, cell->ns);
-	if ((cell->type != CELL_PERCENT && cell->type != CELL_RATE) ||
-	    !(cell->number >= 0 && cell->number < 1e15))
+	if (cell->type != CELL_PERCENT && cell->type != CELL_RATE)
 		return;
-	thousandths = (uint64_t)(cell->number * 1000 + 0.5);
-	fprintf(out, "%" PRIu64 ".%03" PRIu64, thousandths / 1000, thousandths % 1000);
+	number = cell->number < 0 ? -cell->number : cell->number;
+	if (!(number < 1e15))
+		return;
+	thousandths = (uint64_t)(number * 1000 + 0.5);
+	fprintf(out, "%s%" PRIu64 ".%03" PRIu64, cell->number < 0 ? "-" : "", thousandths / 1000,
+		thousandths % 1000);
 }
 
 /* Columns of recordings are written for recordings only. */

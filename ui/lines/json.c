@@ -18,23 +18,26 @@
 #include "ui/lines/shared.h"
 #include "ui/lines/recording.h"
 
-/* n / 10^digits, by hand: printf() writes the decimal point of the locale. */
-static struct json_object *fixed_new(uint64_t n, int digits)
+/* n / 10^digits, by hand: printf() writes the decimal point of the locale. sign: "" or "-". */
+static struct json_object *fixed_new(const char *sign, uint64_t n, int digits)
 {
 	uint64_t one = 1;
 	char text[48];
 
 	for (int i = 0; i < digits; i++)
 		one *= 10;
-	snprintf(text, sizeof(text), "%" PRIu64 ".%0*" PRIu64, n / one, digits, n % one);
-	return json_object_new_double_s((double)n / (double)one, text);
+	snprintf(text, sizeof(text), "%s%" PRIu64 ".%0*" PRIu64, sign, n / one, digits, n % one);
+	return json_object_new_double_s((double)n / (*sign ? -(double)one : (double)one), text);
 }
 
 static int add_number(struct json_object *object, const char *key, double number)
 {
-	if (!(number >= 0 && number < 1e15))
+	double size = number < 0 ? -number : number;
+
+	if (!(size < 1e15))
 		return json_add(object, key, NULL);
-	return json_add_new(object, key, fixed_new((uint64_t)(number * 1000 + 0.5), 3));
+	return json_add_new(object, key, fixed_new(number < 0 ? "-" : "",
+						   (uint64_t)(size * 1000 + 0.5), 3));
 }
 
 static struct json_object *hist_new(const uint64_t *hist)
@@ -161,7 +164,7 @@ static int add_elapsed(struct json_object *object, uint64_t ns)
 	if (!ns)
 		return json_add(object, "elapsed_s", NULL);
 	return json_add_new(object, "elapsed_s",
-			    fixed_new(ns / 100000 + (ns % 100000 >= 50000), 4));
+			    fixed_new("", ns / 100000 + (ns % 100000 >= 50000), 4));
 }
 
 static int fill(struct json_object *object, const struct lines_sample *sample)
@@ -176,7 +179,9 @@ static int fill(struct json_object *object, const struct lines_sample *sample)
 		err = json_add_new(object, "view",
 				   json_object_new_string(sample->view->type->name));
 	if (!err && sample->config->recording)
-		err = lines_recording_json(sample->config->recording, object);
+		err = lines_recording_json(sample->config->recording, "recording", object);
+	if (!err && sample->config->other)
+		err = lines_recording_json(sample->config->other, "other", object);
 	if (err)
 		return err;
 	rows = json_object_new_array();

@@ -79,7 +79,8 @@ void lines_recording_total(const struct lines_recording *about, const struct vie
 	fputc('\n', out);
 }
 
-void lines_recording_lost(const struct lines_recording *about, FILE *out)
+/* "42 events were lost in 1 place" */
+static void print_lost(const struct lines_recording *about, FILE *out)
 {
 	const struct pairing *pairing = about->pairing;
 
@@ -95,7 +96,7 @@ static void print_losses(const struct lines_recording *about, FILE *out)
 
 	if (!pairing->nr_losses)
 		return;
-	lines_recording_lost(about, out);
+	print_lost(about, out);
 	fputs(":\n", out);
 	for (size_t i = 0; i < pairing->nr_losses && i < PAIRING_LOSSES; i++) {
 		const struct recorded_loss *lost = &pairing->losses[i];
@@ -116,13 +117,31 @@ static void print_losses(const struct lines_recording *about, FILE *out)
 		fprintf(out, "  and in %zu more\n", pairing->nr_losses - PAIRING_LOSSES);
 }
 
-void lines_recording_notes(const struct lines_recording *about, FILE *out)
+static void print_unfinished(const struct lines_recording *about, FILE *out)
 {
 	uint64_t nr = about->nr_unfinished;
 
-	if (nr)
-		fprintf(out, "%" PRIu64 " more %s no end in the recording and %s not counted.\n",
-			nr, nr == 1 ? "has" : "have", nr == 1 ? "is" : "are");
+	fprintf(out, "%" PRIu64 " more %s no end in the recording and %s not counted.\n", nr,
+		nr == 1 ? "has" : "have", nr == 1 ? "is" : "are");
+}
+
+void lines_recording_lacks(const struct lines_recording *about, int nr, FILE *out)
+{
+	if (about->pairing->nr_losses) {
+		fprintf(out, "%d: ", nr);
+		print_lost(about, out);
+		fputs(".\n", out);
+	}
+	if (about->nr_unfinished) {
+		fprintf(out, "%d: ", nr);
+		print_unfinished(about, out);
+	}
+}
+
+void lines_recording_notes(const struct lines_recording *about, FILE *out)
+{
+	if (about->nr_unfinished)
+		print_unfinished(about, out);
 	if (!about->has_time && about->has_exits)
 		fputs(about->pairing->has_entries ?
 		      "The recording's clock only counts events: no durations. Record with another "
@@ -215,10 +234,11 @@ static int add_losses(const struct lines_recording *about, struct json_object *o
 	return err ? err : add_number(object, "losses", pairing->nr_losses);
 }
 
-int lines_recording_json(const struct lines_recording *about, struct json_object *object)
+int lines_recording_json(const struct lines_recording *about, const char *key,
+			 struct json_object *object)
 {
 	struct json_object *recording = json_object_new_object();
-	int err = json_add_new(object, "recording", recording);
+	int err = json_add_new(object, key, recording);
 
 	if (!err)
 		err = add_files(about, recording);

@@ -30,10 +30,11 @@ void lines_recording_head(const struct lines_recording *about, FILE *out);
 void lines_recording_total(const struct lines_recording *about, const struct view *view, FILE *out);
 void lines_recording_notes(const struct lines_recording *about, FILE *out);
 
-/* "42 events were lost in 1 place": the number of events, and of places. */
-void lines_recording_lost(const struct lines_recording *about, FILE *out);
+/* Below two recordings side by side: a line for each thing that the numbers do not include. */
+void lines_recording_lacks(const struct lines_recording *about, int nr, FILE *out);
 
-/* Adds the key "recording". 0 or -ENOMEM. */
-int lines_recording_json(const struct lines_recording *about, struct json_object *object);
+/* Adds an object with that key. 0 or -ENOMEM. */
+int lines_recording_json(const struct lines_recording *about, const char *key,
+			 struct json_object *object);
 
 #endif
