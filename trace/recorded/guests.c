@@ -105,19 +105,34 @@ static struct guest_number *get_number(struct guest_numbers *numbers, const stru
 	return number;
 }
 
-/* Sets key->nth to the number of earlier threads of this vCPU in the file: 0 or -ENOMEM. */
-static int count_vcpu(struct guest_numbers *numbers, const struct recorded_thread *thread,
-		      struct guest_key *key)
+/* The main buffer of a file: further buffers have the same threads. */
+static uint32_t main_file(const struct trace *trace, uint32_t file)
 {
-	const struct guest_key of = { .pid = thread->vcpu, .guest = IS_VCPU, .file = key->file };
+	const char *path = trace_file(trace, file)->path;
+
+	while (file > 0 && trace_file(trace, file - 1)->path == path)
+		file--;
+	return file;
+}
+
+/*
+ * For a thread of which no guest is known: the n-th thread with the same vCPU number in the file
+ * belongs to the n-th guest. Sets ret_nth, from 0: 0 or -ENOMEM.
+ */
+static int count_vcpu(struct guest_numbers *numbers, const struct trace *trace,
+		      const struct recorded_thread *thread, uint32_t *ret_nth)
+{
+	const struct guest_key of = { .pid = thread->vcpu, .guest = IS_VCPU,
+				      .file = main_file(trace, thread->file) };
 	struct guest_number *number;
 
-	if (key->pid >= 0 || key->guest >= 0 || thread->vcpu < 0)
+	*ret_nth = 0;
+	if (thread->vcpu < 0)
 		return 0;
 	number = get_number(numbers, &of);
 	if (!number)
 		return -ENOMEM;
-	key->nth = (uint32_t)++number->number; /* from SIZE_MAX to 0 */
+	*ret_nth = (uint32_t)++number->number; /* from SIZE_MAX to 0 */
 	return 0;
 }
 
@@ -141,14 +156,14 @@ int guest_numbers_add(struct guest_numbers *numbers, const struct trace *trace,
 		      size_t size)
 {
 	struct guest_key key = { .pid = thread->pid, .guest = thread->guest,
-				 .file = thread->file };
+				 .file = main_file(trace, thread->file) };
 	struct guest_number *number;
 
 	if (trace_file(trace, thread->file)->kind == TRACE_ACRN)
 		key.file = 0; /* all files are of one machine, one for each CPU */
 	if (key.guest >= 0)
 		key.pid = -1;
-	if (count_vcpu(numbers, thread, &key) < 0)
+	if (key.pid < 0 && key.guest < 0 && count_vcpu(numbers, trace, thread, &key.nth) < 0)
 		return -ENOMEM;
 	number = get_number(numbers, &key);
 	if (!number)
@@ -167,8 +182,7 @@ int guest_numbers_add(struct guest_numbers *numbers, const struct trace *trace,
 /* A thread and the guest it belongs to. */
 struct member {
 	const struct recorded_thread *thread;
-	int32_t pid, vcpu;   /* -1: not known */
-	bool is_of_unknown; /* the guest is unknown */
+	int32_t pid, vcpu; /* -1: not known */
 	char guest[NAME_SIZE];
 };
 
@@ -177,36 +191,56 @@ struct members {
 	size_t nr;
 };
 
-static struct member member_of(const struct trace *trace, const struct recorded_thread *thread)
+/* "unknown", or where several files were read, the file's name; "unknown (2)". */
+static void name_unknown(const struct trace *trace, const struct recorded_thread *thread,
+			 uint32_t nth, char *name)
 {
-	struct member member = { .thread = thread, .pid = thread->pid, .vcpu = thread->vcpu };
-	const char *instance = trace_file(trace, thread->file)->instance;
+	uint32_t file = main_file(trace, thread->file), nr = 1;
+	const char *first = "unknown";
 
-	if (find_name(trace, thread, member.guest))
-		return member;
+	while (trace_file(trace, nr))
+		nr++;
+	if (main_file(trace, nr - 1) != 0)
+		first = path_base(trace_file(trace, file)->path);
+	snprintf(name, NAME_SIZE, nth ? "%.50s (%u)" : "%.50s", first, nth + 1);
+}
+
+static int set_member(struct member *member, const struct trace *trace,
+		      const struct recorded_thread *thread, struct guest_numbers *numbers)
+{
+	uint32_t nth;
+
+	*member = (struct member){ .thread = thread, .pid = thread->pid, .vcpu = thread->vcpu };
+	if (find_name(trace, thread, member->guest))
+		return 0;
 	if (thread->tid < 0) {
-		snprintf(member.guest, sizeof(member.guest), "CPU %d", (int)thread->cpu);
-		member.vcpu = thread->cpu;
-		return member;
+		snprintf(member->guest, sizeof(member->guest), "CPU %d", (int)thread->cpu);
+		member->vcpu = thread->cpu;
+		return 0;
 	}
-	member.is_of_unknown = true;
-	snprintf(member.guest, sizeof(member.guest), "%s", instance[0] ? instance : "unknown");
-	return member;
+	if (count_vcpu(numbers, trace, thread, &nth) < 0)
+		return -ENOMEM;
+	name_unknown(trace, thread, nth, member->guest);
+	return 0;
 }
 
 static int list_members(const struct trace *trace, const struct table *table,
 			struct members *ret_members)
 {
+	struct guest_numbers numbers = { .nr = 0 };
+	int err = 0;
+
 	ret_members->nr = 0;
 	ret_members->list = calloc(table->nr_threads + 1, sizeof(*ret_members->list));
 	if (!ret_members->list)
 		return -ENOMEM;
-	for (size_t i = 0; i < table->nr_threads; i++) {
+	for (size_t i = 0; i < table->nr_threads && !err; i++) {
 		if (table->threads[i]->is_vcpu)
-			ret_members->list[ret_members->nr++] =
-				member_of(trace, table->threads[i]);
+			err = set_member(&ret_members->list[ret_members->nr++], trace,
+					 table->threads[i], &numbers);
 	}
-	return 0;
+	guest_numbers_release(&numbers);
+	return err;
 }
 
 static int compare_guests(const struct member *x, const struct member *y)
@@ -232,36 +266,6 @@ static void sort_members(struct members *members)
 {
 	if (members->nr)
 		qsort(members->list, members->nr, sizeof(*members->list), compare_members);
-}
-
-/* Two unknown threads with one vCPU number belong to two guests. */
-static bool are_unknown_several(const struct members *members)
-{
-	for (size_t i = 1; i < members->nr; i++) {
-		const struct member *member = &members->list[i], *before = member - 1;
-
-		if (member->is_of_unknown && before->is_of_unknown && member->vcpu >= 0 &&
-		    member->vcpu == before->vcpu && compare_guests(member, before) == 0)
-			return true;
-	}
-	return false;
-}
-
-static void part_unknown(struct members *members)
-{
-	for (size_t i = 0; i < members->nr; i++) {
-		struct member *member = &members->list[i];
-
-		if (!member->is_of_unknown)
-			continue;
-		member->pid = member->thread->tid;
-		if (member->thread->comm[0])
-			snprintf(member->guest, sizeof(member->guest), "%s", member->thread->comm);
-		else
-			snprintf(member->guest, sizeof(member->guest), "thread %d",
-				 (int)member->thread->tid);
-	}
-	sort_members(members);
 }
 
 static void number_vcpus(struct members *members)
@@ -374,9 +378,6 @@ int guests_of_table(const struct trace *trace, const struct table *table, struct
 	int err = vcpus ? list_members(trace, table, &members) : -ENOMEM;
 
 	if (!err) {
-		sort_members(&members);
-		if (are_unknown_several(&members))
-			part_unknown(&members);
 		number_vcpus(&members);
 		err = tell_apart(&members);
 	}

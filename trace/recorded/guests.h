@@ -4,7 +4,9 @@
  *
  * Certain are the guests in a trace.dat's list (kvmtop record, trace-cmd record -A) and the
  * processes of perf.data, kvmtrace and ACRN (a VM's number). Any other trace.dat has only threads
- * and, from events or a thread's name, their vCPU numbers.
+ * and, from events or a thread's name, their vCPU numbers. Of these the n-th thread with the same
+ * vCPU number belongs to the n-th guest, as the threads' first events come: a guess where several
+ * guests run.
  */
 #ifndef KVMTOP_TRACE_RECORDED_GUESTS_H
 #define KVMTOP_TRACE_RECORDED_GUESTS_H
@@ -27,9 +29,8 @@ struct guest_numbers {
 void guest_numbers_release(struct guest_numbers *numbers);
 
 /*
- * The guest of a thread, to be called after guests_identify(). If guests are unknown, the n-th
- * thread with the same vCPU number belongs to the n-th guest. 0 or -ENOMEM. ret_name: the name of a
- * new guest, else "".
+ * The guest of a thread, to be called after guests_identify(). 0 or -ENOMEM. ret_name: the name of
+ * a new guest, else "".
  */
 int guest_numbers_add(struct guest_numbers *numbers, const struct trace *trace,
 		      const struct recorded_thread *thread, size_t *ret_number, char *ret_name,
@@ -45,8 +46,7 @@ struct recorded_vcpu {
 
 /*
  * Adds the guests. ret_vcpus: one for each thread of the table, to be freed by the caller. If
- * ACRN's records have no VM, each CPU is a guest. If a trace.dat has no guests, all its threads are
- * one guest, or, if two threads have the same vCPU number, each thread is a guest. 0 or -ENOMEM.
+ * ACRN's records have no VM, each CPU is a guest. 0 or -ENOMEM.
  */
 int guests_of_table(const struct trace *trace, const struct table *table, struct guests *guests,
 		    struct recorded_vcpu **ret_vcpus);
