@@ -25,7 +25,7 @@ static void print_cell(FILE *out, const struct column *column, const struct cell
 		fprintf(out, "%" PRIu64, cell->count);
 	else if (cell->type == CELL_NS)
 		fprintf(out, "%" PRIu64, cell->ns);
-	if (cell->type != CELL_PERCENT && cell->type != CELL_RATE)
+	if (cell->type != CELL_PERCENT && (cell->type != CELL_RATE || cell->number < 0))
 		return;
 	number = cell->number < 0 ? -cell->number : cell->number;
 	if (!(number < 1e15))

@@ -64,7 +64,10 @@ static int add_cell(struct json_object *object, const char *key, const struct ce
 	case CELL_COUNT:
 		return json_add_new(object, key, json_object_new_uint64(cell->count));
 	case CELL_PERCENT:
+		return add_number(object, key, cell->number);
 	case CELL_RATE:
+		if (cell->number < 0)
+			break;
 		return add_number(object, key, cell->number);
 	case CELL_NS:
 		return json_add_new(object, key, json_object_new_uint64(cell->ns));
