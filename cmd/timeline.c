@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `kvmtop timeline`: its options, and the picture, drawn source by source. */
+/* `kvmtop timeline`: the picture, drawn source by source. */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/array.h"
 #include "base/path.h"
 #include "base/say.h"
 #include "base/whole_file.h"
-#include "cmd/option.h"
 #include "cmd/command.h"
 #include "cmd/commands.h"
+#include "cmd/timeline_options.h"
 #include "trace/progress.h"
 #include "trace/timeline/functions.h"
 #include "trace/timeline/inside.h"
@@ -26,121 +23,9 @@
 #define PERF_BEFORE_NS 50000000 /* perf is usually started just before */
 #define PROGRESS_EVENTS 65536
 #define OUT_BYTES (1 << 18)
-#define RECORDINGS_MAX 1024 /* ACRN has one for each CPU */
-#define MERGED_MAX 64
-#define KHZ_MAX 1e9
-
-struct options {
-	bool help, filter;
-	const char *recordings[RECORDINGS_MAX];
-	size_t nr_recordings;
-	const char *merged[MERGED_MAX];
-	size_t nr_merged;
-	const char *output, *perf, *binary, *binary_name, *input_format, *buffer;
-	const char *offset_text, *freq_text; /* unused: the table of options needs members */
-	bool has_offset;
-	int64_t offset;
-	uint64_t hz; /* 0: not given */
-};
-
-#define OPTIONS struct options
-
-static const struct option_spec specs[] = {
-	OPT_HEADING("Options"),
-	OPT_STRING('o', "output", "FILE", output, "the picture (default: standard output)"),
-	OPT_OTHER('k', "kvm", "FILE", recordings,
-		  "a recording: trace.dat, perf.data, ACRN, kvmtrace; may be repeated"),
-	OPT_STRING('p', "perf-stat", "FILE", perf, "counters: what perf stat -I -x or -j printed"),
-	OPT_OTHER('O', "offset", "N", offset_text,
-		  "how far the guest's clock is ahead of the host's; auto: from -k (default)"),
-	OPT_OTHER('f', "freq", "KHZ", freq_text, "the TSC's frequency, for times in TSC cycles"),
-	OPT_FLAG('F', "filter", filter, "no function calls outside the time of -k"),
-	OPT_OTHER('m', "merge", "TRACE", merged,
-		  "function calls on the host, in its time; or GUEST=TRACE, as below"),
-	OPT_STRING('b', "binary", "FILE", binary,
-		   "the guest's program: write its symbols into GUESTTRACE"),
-	OPT_STRING('B', "binaryname", "NAME", binary_name,
-		   "that program's name in GUESTTRACE (default: test)"),
-	OPT_STRING(0, "buffer", "NAME", buffer,
-		   "of a trace.dat with several buffers: only this one; top: the main one"),
-	OPT_STRING(0, "input-format", "KIND", input_format,
-		   "the kind of -k, if its files do not tell"),
-	OPT_HELP,
-};
-
-/* A signed number, or an unsigned one beyond 2^63, as the kernel prints a negative one. */
-static int take_offset(struct options *options, const char *text, struct why *why)
-{
-	char *end;
-
-	options->has_offset = strcmp(text, "auto") != 0;
-	if (!options->has_offset)
-		return 0;
-	errno = 0;
-	if (*text == '-')
-		options->offset = strtoll(text, &end, 10);
-	else
-		options->offset = (int64_t)strtoull(text, &end, 10);
-	if (end == text || *end || errno)
-		return why_set(why, -EINVAL, "\"%s\": the offset is neither a number nor \"auto\"",
-			       text);
-	return 0;
-}
-
-static int take_freq(struct options *options, const char *text, struct why *why)
-{
-	char *end;
-	double khz = strtod(text, &end);
-
-	if (end == text || *end || !(khz >= 1 && khz <= KHZ_MAX))
-		return why_set(why, -EINVAL, "\"%s\": the frequency must be a number of kHz, at "
-			       "least 1", text);
-	options->hz = (uint64_t)llround(khz * 1000);
-	return 0;
-}
-
-static int add_path(const char **list, size_t *nr, size_t max, const char *text, struct why *why)
-{
-	if (*nr == max)
-		return why_set(why, -EINVAL, "%s: too many files: at most %zu can be given", text,
-			       max);
-	list[(*nr)++] = text;
-	return 0;
-}
-
-static int take(void *ret_options, const struct option_spec *spec, const char *text,
-		struct why *why)
-{
-	struct options *options = ret_options;
-
-	switch (spec->offset) {
-	case OPT_AT(offset_text):
-		return take_offset(options, text, why);
-	case OPT_AT(freq_text):
-		return take_freq(options, text, why);
-	case OPT_AT(recordings):
-		return add_path(options->recordings, &options->nr_recordings, RECORDINGS_MAX,
-				text, why);
-	case OPT_AT(merged):
-		return add_path(options->merged, &options->nr_merged, MERGED_MAX, text, why);
-	default:
-		return 0;
-	}
-}
-
-static const struct option_table table = {
-	.specs = specs,
-	.nr = ARRAY_SIZE(specs),
-	.usage = "Usage: kvmtop timeline [OPTION]... [GUESTTRACE]...\n"
-		 "Makes one picture (Chrome's trace format, for ui.perfetto.dev) of KVM's events,\n"
-		 "perf's counters, and the function calls that uftrace saw in guests: GUESTTRACE\n"
-		 "is its folder, or what uftrace dump --chrome wrote. GUEST=GUESTTRACE says of\n"
-		 "which guest.\n",
-	.take = take,
-};
 
 struct run {
-	const struct options *options;
+	const struct timeline_options *options;
 	struct whole_file file;
 	struct timeline_out out; /* without a file until there is something to draw */
 	struct timeline_clock clock;
@@ -184,7 +69,7 @@ static bool begin_output(struct run *run)
 
 static int set_clock(struct run *run, const struct trace_event *first, struct why *why)
 {
-	const struct options *options = run->options;
+	const struct timeline_options *options = run->options;
 	const struct trace_info *info = trace_file(run->trace, 0);
 
 	run->clock.hz = 0;
@@ -310,31 +195,14 @@ static int take_kvm(struct run *run, struct why *why)
 
 /* ---- function calls ---- */
 
-/* A trace of function calls as it was named: "[GUEST=]TRACE". */
 struct calls {
-	const char *path, *guest; /* guest NULL: none was named */
-	size_t guest_len;
-	bool is_host;
+	struct trace_choice choice;
 	const struct run *run;
+	bool is_host;
 	bool has_clock; /* `of` is the guest that has it */
 	struct timeline_guest of;
 	bool is_told; /* that its times may not be the recording's */
 };
-
-/* A file of this whole name is meant, whatever is in it. */
-static struct calls calls_of(const struct run *run, const char *text, bool is_host)
-{
-	const char *path = strchr(text, '=');
-
-	if (!path || path == text || access(text, F_OK) == 0)
-		return (struct calls){ .path = text, .is_host = is_host, .run = run };
-	return (struct calls){
-		.path = path + 1,
-		.guest = text,
-		.guest_len = (size_t)(path - text),
-		.run = run,
-	};
-}
 
 /* The offsets of kvm_write_tsc_offset are TSC cycles. */
 static bool has_tsc(const struct run *run)
@@ -364,7 +232,7 @@ static void tell_no_offset(const struct run *run, struct calls *calls)
 	calls->is_told = true;
 	fprintf(stderr,
 		"kvmtop: %s: %s; its times are taken for the host's: say with -O how far the "
-		"guest's clock is ahead\n", calls->path,
+		"guest's clock is ahead\n", calls->choice.path,
 		has_tsc(run) ? "the recording has no kvm_write_tsc_offset event of its guest" :
 			       "the recording's times are not in TSC cycles (record with "
 			       "kvmtop record -C x86-tsc)");
@@ -378,17 +246,17 @@ static int find_guest(struct calls *calls, size_t nr, struct why *why)
 
 	if (!run->kvm || calls->is_host)
 		return 0;
-	if (calls->guest)
-		err = timeline_kvm_guest(run->kvm, calls->guest, calls->guest_len, &calls->of,
-					 why);
-	calls->has_clock = !err && (calls->guest ||
+	if (calls->choice.guest)
+		err = timeline_kvm_guest(run->kvm, calls->choice.guest, calls->choice.guest_len,
+					 &calls->of, why);
+	calls->has_clock = !err && (calls->choice.guest ||
 				    timeline_kvm_guest_at(run->kvm, nr, &calls->of));
 	if (err || run->options->has_offset)
 		return err;
-	if (!calls->guest && calls->has_clock && calls->of.nr_clocks > 1)
+	if (!calls->choice.guest && calls->has_clock && calls->of.nr_clocks > 1)
 		fprintf(stderr, "kvmtop: %s: taken for a trace of %s, one of the recording's %zu "
-			"guests: say whose it is with GUEST=%s\n", calls->path, calls->of.name,
-			calls->of.nr_clocks, calls->path);
+			"guests: say whose it is with GUEST=%s\n", calls->choice.path,
+			calls->of.name, calls->of.nr_clocks, calls->choice.path);
 	tell_no_offset(run, calls);
 	return 0;
 }
@@ -404,8 +272,8 @@ static void tell_clock(const struct run *run, struct calls *calls)
 		return;
 	calls->is_told = true;
 	fprintf(stderr, "kvmtop: %s: uftrace's clock is CLOCK_MONOTONIC, the recording's is "
-		"\"%s\": the two may be apart; record with %s\n", calls->path, info->clock_name,
-		mono_remedy(run));
+		"\"%s\": the two may be apart; record with %s\n", calls->choice.path,
+		info->clock_name, mono_remedy(run));
 }
 
 static void tell_apart(const struct run *run, const struct calls *calls,
@@ -417,7 +285,7 @@ static void tell_apart(const struct run *run, const struct calls *calls,
 	if (!span->has_events || ns <= 0 || calls->is_told)
 		return;
 	fprintf(stderr, "kvmtop: %s: all of its calls are %s the recording, by %.6g s: ",
-		calls->path, is_before ? "before" : "behind", (double)ns / 1e9);
+		calls->choice.path, is_before ? "before" : "behind", (double)ns / 1e9);
 	if (calls->is_host)
 		fprintf(stderr, "are both on one clock? Record with %s\n", mono_remedy(run));
 	else
@@ -436,11 +304,11 @@ static int draw_functions(struct run *run, FILE *json, struct calls *calls, stru
 		.has_cut = run->options->filter,
 		.from_ns = run->first_ns,
 		.to_ns = run->last_ns,
-		.name = path_base(calls->path),
+		.name = path_base(calls->choice.path),
 	};
 	struct functions_span span;
 	FILE *in = progress_watch(json);
-	int err = in ? timeline_functions(in, calls->path, &config, &run->out, &span, why) :
+	int err = in ? timeline_functions(in, calls->choice.path, &config, &run->out, &span, why) :
 		       -ENOMEM;
 
 	if (in)
@@ -460,15 +328,15 @@ static int open_functions(struct run *run, struct calls *calls, struct why *why)
 	int err = 0, end_err;
 
 	if (!calls->is_host && run->options->binary)
-		err = uftrace_symbols(calls->path, run->options->binary,
+		err = uftrace_symbols(calls->choice.path, run->options->binary,
 				      run->options->binary_name, why);
 	if (!err)
-		err = uftrace_open(calls->path, &uftrace, why);
+		err = uftrace_open(calls->choice.path, &uftrace, why);
 	if (err)
 		return err;
 	if (begin_output(run))
 		err = draw_functions(run, uftrace.json, calls, why);
-	end_err = uftrace_close(&uftrace, calls->path, &end_why);
+	end_err = uftrace_close(&uftrace, calls->choice.path, &end_why);
 	if (end_err) /* that is the cause if its output makes no sense */
 		*why = end_why;
 	return end_err ? end_err : err;
@@ -485,20 +353,21 @@ static void take_functions(struct run *run, struct calls *calls, size_t nr)
 		fail(run, err, &why);
 }
 
-static void take_all_functions(struct run *run, const char *const *guests, size_t nr)
+static void take_all_functions(struct run *run)
 {
-	const struct options *options = run->options;
+	const struct timeline_options *options = run->options;
 	size_t nr_unnamed = 0;
 
-	for (size_t i = 0; i < nr && !run->is_unwritable; i++) {
-		struct calls calls = calls_of(run, guests[i], false);
+	for (size_t i = 0; i < options->nr_guests && !run->is_unwritable; i++) {
+		struct calls calls = { .choice = trace_choice(options->guests[i]), .run = run };
 
 		take_functions(run, &calls, nr_unnamed);
-		nr_unnamed += !calls.guest;
+		nr_unnamed += !calls.choice.guest;
 	}
 	for (size_t i = 0; i < options->nr_merged && !run->is_unwritable; i++) {
-		struct calls calls = calls_of(run, options->merged[i], true);
+		struct calls calls = { .choice = trace_choice(options->merged[i]), .run = run };
 
+		calls.is_host = !calls.choice.guest;
 		take_functions(run, &calls, nr_unnamed);
 	}
 }
@@ -557,7 +426,7 @@ static void write_end(struct run *run)
 	out_end(&run->out, &metadata);
 }
 
-static void draw_all(struct run *run, const char *const *guests, size_t nr)
+static void draw_all(struct run *run)
 {
 	struct why why = { "" };
 	int err = take_kvm(run, &why);
@@ -565,7 +434,7 @@ static void draw_all(struct run *run, const char *const *guests, size_t nr)
 	if (err && !(run->out.file && ferror(run->out.file)))
 		fail(run, err, &why);
 	if (!err)
-		take_all_functions(run, guests, nr);
+		take_all_functions(run);
 	if (!err && !run->is_unwritable && run->options->perf)
 		take_perf(run, run->options->perf);
 	if (run->out.file)
@@ -592,16 +461,16 @@ static void end_output(struct run *run)
 	}
 }
 
-static int run_timeline(const struct options *options, const char *const *guests, size_t nr)
+static int run_timeline(const struct timeline_options *options)
 {
 	struct run run = {
 		.options = options,
 		.clock = { .hz = options->hz },
-		.has_guests = nr || options->nr_merged,
-		.has_others = nr || options->nr_merged || options->perf,
+		.has_guests = options->nr_guests || options->nr_merged,
+		.has_others = options->nr_guests || options->nr_merged || options->perf,
 	};
 
-	draw_all(&run, guests, nr);
+	draw_all(&run);
 	end_output(&run);
 	timeline_kvm_free(run.kvm);
 	timeline_inside_release(&run.inside);
@@ -613,7 +482,7 @@ static int run_timeline(const struct options *options, const char *const *guests
 static const char *find_same(const char *path, const char *const *list, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
-		const char *listed = calls_of(NULL, list[i], false).path;
+		const char *listed = trace_choice(list[i]).path;
 
 		if (is_same_file(path, listed))
 			return listed;
@@ -622,8 +491,7 @@ static const char *find_same(const char *path, const char *const *list, size_t n
 }
 
 /* No input may be overwritten. */
-static int check_output(const struct options *options, const char *const *guests, size_t nr,
-			struct why *why)
+static int check_output(const struct timeline_options *options, struct why *why)
 {
 	const char *found = NULL;
 
@@ -631,7 +499,7 @@ static int check_output(const struct options *options, const char *const *guests
 		return 0;
 	found = find_same(options->output, options->recordings, options->nr_recordings);
 	if (!found)
-		found = find_same(options->output, guests, nr);
+		found = find_same(options->output, options->guests, options->nr_guests);
 	if (!found)
 		found = find_same(options->output, options->merged, options->nr_merged);
 	if (!found && options->perf)
@@ -642,31 +510,19 @@ static int check_output(const struct options *options, const char *const *guests
 
 static int timeline_run(int argc, char **argv)
 {
-	struct options options = { .binary_name = "test" };
+	struct timeline_options options;
 	struct why why = { "" };
-	int first = option_table_parse(&table, argc, argv, &options, &why), err = 0;
 
-	if (first < 0)
+	if (timeline_options_parse(argc, argv, &options, &why) < 0)
 		return say_usage("timeline", &why);
 	if (options.help) {
-		option_table_help(&table, stdout);
+		timeline_options_help(stdout);
 		return STATUS_OK;
 	}
-	if (!options.nr_recordings && !options.perf && !options.nr_merged && first == argc)
-		err = why_set(&why, -EINVAL,
-			      "nothing to draw: give -k FILE, -p FILE or a GUESTTRACE");
-	else if (options.filter && !options.nr_recordings)
-		err = why_set(&why, -EINVAL,
-			      "-F needs -k FILE: it leaves out calls outside the recording's time");
-	else if (options.binary && first == argc)
-		err = why_set(&why, -EINVAL, "-b needs a GUESTTRACE to write symbols into");
-	if (err)
-		return say_usage("timeline", &why);
-	if (check_output(&options, (const char *const *)argv + first, (size_t)(argc - first),
-			 &why) < 0)
+	if (check_output(&options, &why) < 0)
 		return say_failure(-EINVAL, &why);
 	signal(SIGPIPE, SIG_IGN);
-	return run_timeline(&options, (const char *const *)argv + first, (size_t)(argc - first));
+	return run_timeline(&options);
 }
 
 const struct command timeline_command = {

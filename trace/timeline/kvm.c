@@ -303,8 +303,9 @@ static int no_guest(const struct timeline_kvm *kvm, const char *name, size_t len
 		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
 					 i ? ", " : "", kvm->processes[i].name);
 	return why_set(why, nr ? -ENOTUNIQ : -ENOENT,
-		       "%s guest of the recording is called %.*s: its guests are %s",
-		       nr ? "more than one" : "no", (int)len, name, list);
+		       "%s guest of the recording is called %.*s: %s%s",
+		       nr ? "more than one" : "no", (int)len, name,
+		       list[0] ? "its guests are " : "it has none", list);
 }
 
 int timeline_kvm_guest(const struct timeline_kvm *kvm, const char *name, size_t len,

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * timeline_options - the command line of `kvmtop timeline`.
+ */
+#ifndef KVMTOP_CMD_TIMELINE_OPTIONS_H
+#define KVMTOP_CMD_TIMELINE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/why.h"
+
+#define RECORDINGS_MAX 1024 /* ACRN has one for each CPU */
+#define MERGED_MAX 64
+
+struct timeline_options {
+	bool help, filter;
+	const char *recordings[RECORDINGS_MAX];
+	size_t nr_recordings;
+	const char *merged[MERGED_MAX]; /* trace_choice() takes them apart, and the guests */
+	size_t nr_merged;
+	const char *const *guests;
+	size_t nr_guests;
+	const char *output, *perf, *binary, *binary_name, *input_format, *buffer;
+	const char *offset_text, *freq_text; /* unused: the table of options needs members */
+	bool has_offset;
+	int64_t offset;
+	uint64_t hz; /* 0: not given */
+};
+
+/* A trace of function calls as it was named: "[GUEST=]TRACE". */
+struct trace_choice {
+	const char *path, *guest; /* guest NULL: none was named */
+	size_t guest_len;
+};
+
+/* A file of this whole name is meant, whatever is in it. */
+struct trace_choice trace_choice(const char *text);
+
+/* 0, or -EINVAL with why: a usage error. The words stay argv's. */
+int timeline_options_parse(int argc, char **argv, struct timeline_options *ret_options,
+			   struct why *why);
+void timeline_options_help(FILE *out);
+
+#endif
