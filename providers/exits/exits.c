@@ -215,7 +215,8 @@ static int add_arguments(struct exits_state *exits, struct why *why)
 	int err = nr < 0 ? (int)nr : 0;
 
 	for (long i = 0; i < nr && !err; i++)
-		err = exits_threads_argument(exits->threads, &keys[i], &cells[i]);
+		err = exits_threads_argument(exits->threads, &keys[i], &cells[i],
+					     exits_bpf_is_over(exits->bpf, &keys[i]));
 	return err;
 }
 
@@ -239,7 +240,7 @@ static void release_threads(struct exits_state *exits)
 {
 	for (uint32_t i = 0; i < exits->nr_ended; i++)
 		exits_threads_release(exits->threads, exits->ended[i]);
-	exits_bpf_free_threads(exits->bpf, exits->ended, exits->nr_ended);
+	exits_bpf_end_sample(exits->bpf, exits->ended, exits->nr_ended);
 }
 
 /* How much was lost since the previous sample. */

@@ -15,6 +15,7 @@
 
 #define FAILED_VMENTRY (UINT64_C(1) << 31) /* VMX: the entry itself failed */
 #define NAME_SIZE 192
+#define ARGUMENTS_MAX 16384 /* that have a name: a field stays for the whole run */
 
 /* A code of a kind, or an argument with the code of its exit; unused members are 0. */
 struct name_key {
@@ -34,6 +35,7 @@ struct exits_names {
 	struct reasons reasons[EXITS_REASONS];
 	struct exit_fields fields;
 	struct name *names;
+	uint32_t nr_arguments; /* of names */
 };
 
 /* The reasons that have a name, in the kernel's spelling where it has one. */
@@ -226,30 +228,57 @@ uint32_t exits_names_cell(struct exits_names *names, const struct exits_code *co
 	return field;
 }
 
-uint32_t exits_names_argument(struct exits_names *names, const struct exits_argument_key *key,
-			      const struct exits_code *code)
+static uint32_t add_argument(struct exits_names *names, const struct name_key *key,
+			     const struct exits_code *code)
 {
-	const struct argument *argument = argument_of((enum exit_kind)key->kind);
-	struct name_key name_key = { .argument = *key };
-	char reason[NAME_SIZE / 2] = "", label[ARGUMENT_TEXT];
+	const struct argument *argument = argument_of((enum exit_kind)key->argument.kind);
+	char reason[NAME_SIZE / 2] = "", label[ARGUMENT_TEXT] = "other";
 	uint32_t field, reason_field = FIELD_NONE;
-	const struct name *known;
 
-	if (code)
-		name_key.code = *code;
-	name_key.argument.thread = 0;
-	name_key.argument.cell = 0;
-	known = find_name(names, &name_key);
-	if (known)
-		return known->field;
 	if (code) {
 		write_code(reason, sizeof(reason), names, code);
 		reason_field = exits_names_cell(names, code);
 	}
-	argument->format(label, sizeof(label), key->a, key->b, key->c);
-	if (exit_fields_argument(&names->fields, (enum exit_kind)key->kind,
-				  code ? reason : NULL, reason_field, label, &field) < 0 ||
-	    keep_name(names, &name_key, field) < 0)
+	if (!key->argument.is_rest)
+		argument->format(label, sizeof(label), key->argument.a, key->argument.b,
+				 key->argument.c);
+	if (exit_fields_argument(&names->fields, (enum exit_kind)key->argument.kind,
+				 code ? reason : NULL, reason_field, label, &field) < 0 ||
+	    keep_name(names, key, field) < 0)
 		return FIELD_NONE;
+	names->nr_arguments++;
 	return field;
+}
+
+uint32_t exits_names_rest(struct exits_names *names, const struct exits_argument_key *key,
+			  const struct exits_code *code)
+{
+	struct name_key rest = { .argument = { .kind = key->kind, .is_rest = 1 } };
+	const struct name *known;
+
+	if (code)
+		rest.code = *code;
+	known = find_name(names, &rest);
+	return known ? known->field : add_argument(names, &rest, code);
+}
+
+uint32_t exits_names_argument(struct exits_names *names, const struct exits_argument_key *key,
+			      const struct exits_code *code, bool may_add)
+{
+	struct name_key name_key = { .argument = *key };
+	const struct name *known;
+
+	if (key->is_rest)
+		return exits_names_rest(names, key, code);
+	if (code)
+		name_key.code = *code;
+	name_key.argument.thread = 0;
+	name_key.argument.cell = 0;
+	name_key.argument.epoch = 0;
+	known = find_name(names, &name_key);
+	if (known)
+		return known->field;
+	if (!may_add || names->nr_arguments >= ARGUMENTS_MAX)
+		return exits_names_rest(names, key, code);
+	return add_argument(names, &name_key, code);
 }

@@ -31,8 +31,14 @@ uint32_t exits_names_time(const struct exits_names *names, enum time_part part);
 /* The field of a cell; FIELD_NONE: no memory. */
 uint32_t exits_names_cell(struct exits_names *names, const struct exits_code *code);
 
-/* The same for an argument. code: that of its exit, NULL: not known. */
+/*
+ * The same for an argument, or for the rest, all arguments of a kind that are not told apart. An
+ * argument without a name yet is the rest unless may_add, or where there are too many names. code:
+ * that of its exit, NULL: not known.
+ */
 uint32_t exits_names_argument(struct exits_names *names, const struct exits_argument_key *key,
-			      const struct exits_code *code);
+			      const struct exits_code *code, bool may_add);
+uint32_t exits_names_rest(struct exits_names *names, const struct exits_argument_key *key,
+			  const struct exits_code *code);
 
 #endif

@@ -67,7 +67,14 @@ long exits_bpf_arguments(struct exits_bpf *bpf, const struct exits_argument_key 
 	return bpf_probe(NULL, why);
 }
 
-void exits_bpf_free_threads(struct exits_bpf *bpf, const uint32_t *numbers, uint32_t nr)
+bool exits_bpf_is_over(const struct exits_bpf *bpf, const struct exits_argument_key *key)
+{
+	(void)bpf;
+	(void)key;
+	return false;
+}
+
+void exits_bpf_end_sample(struct exits_bpf *bpf, const uint32_t *numbers, uint32_t nr)
 {
 	(void)bpf;
 	(void)numbers;

@@ -18,8 +18,8 @@
 /* Needs the types above. */
 #include "providers/exits/exits.skel.h"
 
-#define ARGUMENTS_MAX 16384		/* different ones on one host */
-#define HOOKS_MAX     (1 + EXITS_KINDS) /* of arguments, exit, entry, user space */
+#define ARGUMENTS_MOST 65536		/* of all threads: 13 MiB */
+#define HOOKS_MAX      (1 + EXITS_KINDS) /* of arguments, exit, entry, user space */
 
 struct exits_bpf {
 	struct exits_bpf_config config;
@@ -32,7 +32,7 @@ struct exits_bpf {
 	bool is_timed;
 	struct exits_argument_key *keys; /* read by exits_bpf_arguments() */
 	struct exits_cell *cells;
-	uint32_t nr_keys;
+	uint32_t nr_keys, max_keys;
 };
 
 /* A program is not loaded if this kernel has not its event. */
@@ -139,7 +139,6 @@ static int set_sizes(const struct exits_bpf *bpf)
 {
 	const struct exits_program *program = bpf->program;
 	uint32_t threads = bpf->config.max_threads, most = threads + EXITS_CHUNK * EXITS_CHUNKS;
-	uint32_t arguments = bpf->config.has_arguments ? ARGUMENTS_MAX : 1;
 	int err = bpf_map__set_max_entries(program->maps.threads, threads);
 
 	if (!err)
@@ -147,7 +146,7 @@ static int set_sizes(const struct exits_bpf *bpf)
 	if (!err && !program->rodata->has_task_storage)
 		err = bpf_map__set_max_entries(program->maps.by_tid, most);
 	if (!err)
-		err = bpf_map__set_max_entries(program->maps.arguments, arguments);
+		err = bpf_map__set_max_entries(program->maps.arguments, bpf->max_keys);
 	return err;
 }
 
@@ -335,6 +334,16 @@ static void *destroy(void *arg)
 	return NULL;
 }
 
+/* For each thread those of its epoch and of the one before, and some for what shares a cell. */
+static uint32_t max_arguments(const struct exits_bpf_config *config)
+{
+	uint64_t most = UINT64_C(2) * (EXITS_ARGUMENTS + 8) * config->max_threads;
+
+	if (!config->has_arguments)
+		return 1;
+	return most < ARGUMENTS_MOST ? (uint32_t)most : ARGUMENTS_MOST;
+}
+
 int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret_bpf,
 		   struct why *why)
 {
@@ -345,11 +354,10 @@ int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret
 		return -ENOMEM;
 	bpf->config = *config;
 	bpf_be_quiet();
-	if (config->has_arguments) {
-		bpf->keys = calloc(ARGUMENTS_MAX, sizeof(*bpf->keys));
-		bpf->cells = calloc(ARGUMENTS_MAX, sizeof(*bpf->cells));
-	}
-	if (config->has_arguments && (!bpf->keys || !bpf->cells))
+	bpf->max_keys = max_arguments(config);
+	bpf->keys = calloc(bpf->max_keys, sizeof(*bpf->keys));
+	bpf->cells = calloc(bpf->max_keys, sizeof(*bpf->cells));
+	if (!bpf->keys || !bpf->cells)
 		err = -ENOMEM;
 	else
 		err = open_all(bpf, why);
@@ -417,8 +425,8 @@ static int read_arguments(struct exits_bpf *bpf)
 	uint32_t batch, nr = 0;
 	int err = 0;
 
-	while (!err && nr < ARGUMENTS_MAX) {
-		uint32_t n = ARGUMENTS_MAX - nr;
+	while (!err && nr < bpf->max_keys) {
+		uint32_t n = bpf->max_keys - nr;
 
 		err = bpf_map_lookup_batch(fd, nr ? &batch : NULL, &batch, bpf->keys + nr,
 					   bpf->cells + nr, &n, NULL);
@@ -443,14 +451,24 @@ long exits_bpf_arguments(struct exits_bpf *bpf, const struct exits_argument_key 
 	return bpf->nr_keys;
 }
 
-/* Drops the arguments of records that are free now: else the next thread would get them. */
+bool exits_bpf_is_over(const struct exits_bpf *bpf, const struct exits_argument_key *key)
+{
+	return key->epoch != (uint8_t)thread_at(bpf, key->thread)->epoch;
+}
+
+/*
+ * Drops the arguments of an epoch that is over, and of records that are free now: else the next
+ * thread would get them.
+ */
 static void free_arguments(struct exits_bpf *bpf)
 {
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < bpf->nr_keys; i++) {
-		if (!thread_at(bpf, bpf->keys[i].thread)->tid)
-			bpf->keys[nr++] = bpf->keys[i];
+		const struct exits_argument_key *key = &bpf->keys[i];
+
+		if (exits_bpf_is_over(bpf, key) || !thread_at(bpf, key->thread)->tid)
+			bpf->keys[nr++] = *key;
 	}
 	bpf->nr_keys = 0;
 	if (nr)
@@ -458,7 +476,7 @@ static void free_arguments(struct exits_bpf *bpf)
 				     NULL);
 }
 
-void exits_bpf_free_threads(struct exits_bpf *bpf, const uint32_t *numbers, uint32_t nr)
+void exits_bpf_end_sample(struct exits_bpf *bpf, const uint32_t *numbers, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++) {
 		struct exits_thread *thread = thread_at(bpf, numbers[i]);
@@ -467,10 +485,17 @@ void exits_bpf_free_threads(struct exits_bpf *bpf, const uint32_t *numbers, uint
 			bpf_map_delete_elem(bpf_map__fd(bpf->program->maps.by_tid), &thread->tid);
 		memset(thread, 0, sizeof(*thread));
 	}
-	if (nr)
-		free_arguments(bpf);
+	free_arguments(bpf);
 	for (uint32_t i = 0; i < nr; i++)
 		add_free(bpf->program->maps.free_threads, numbers[i]);
+	for (uint32_t i = 0; bpf->config.has_arguments && i < exits_bpf_max_threads(bpf); i++) {
+		struct exits_thread *thread = thread_at(bpf, i);
+
+		if (thread->nr_arguments < EXITS_ARGUMENTS)
+			continue;
+		thread->epoch++;
+		thread->nr_arguments = 0;
+	}
 }
 
 struct exits_bpf_lost exits_bpf_lost(const struct exits_bpf *bpf)

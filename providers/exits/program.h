@@ -58,10 +58,13 @@ struct exits_bpf_lost exits_bpf_lost(const struct exits_bpf *bpf); /* since it w
 long exits_bpf_arguments(struct exits_bpf *bpf, const struct exits_argument_key **ret_keys,
 			 const struct exits_cell **ret_cells, struct why *why);
 
+/* The argument's epoch is over: it is not counted any more; exits_bpf_end_sample() drops it. */
+bool exits_bpf_is_over(const struct exits_bpf *bpf, const struct exits_argument_key *key);
+
 /*
  * Makes the records of these threads free for others. The threads must have ended before
- * exits_bpf_arguments() was called last.
+ * exits_bpf_arguments() was called last. A thread that has too many arguments gets a new epoch.
  */
-void exits_bpf_free_threads(struct exits_bpf *bpf, const uint32_t *numbers, uint32_t nr);
+void exits_bpf_end_sample(struct exits_bpf *bpf, const uint32_t *numbers, uint32_t nr);
 
 #endif

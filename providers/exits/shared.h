@@ -19,6 +19,7 @@
 #define EXITS_OTHER 0	  /* the cell of the reasons that found no free cell */
 #define EXITS_DENSE 0x1000 /* codes below this find their cell without a hash table */
 #define EXITS_NO_CELL 0xff
+#define EXITS_ARGUMENTS 64 /* different arguments of a thread in an epoch; the rest is one */
 #define EXITS_CHUNK 256	  /* records that are added at once */
 #define EXITS_CHUNKS 64	  /* how often */
 
@@ -49,7 +50,8 @@ struct exits_argument_key {
 	__u32 c;      /* read or write, or the like */
 	__u8 kind;    /* enum exit_kind: an argument */
 	__u8 cell;    /* of the exit; EXITS_NO_CELL: none was open */
-	__u16 unused;
+	__u8 epoch;   /* of the thread */
+	__u8 is_rest; /* all that found no place: a, b and c are 0 */
 };
 
 struct exits_thread {
@@ -67,7 +69,8 @@ struct exits_thread {
 	__u32 cpu; /* where its latest exit was */
 	__u64 pid_tgid; /* as bpf_get_current_pid_tgid() returns it */
 	char comm[16]; /* its name when it was first seen */
-	__u64 unused_too;
+	__u32 nr_arguments; /* different ones in this epoch */
+	__u32 epoch; /* the reader begins a new one when a thread has too many arguments */
 	struct exits_cell cells[EXITS_CELLS];
 };
 

@@ -346,7 +346,7 @@ static int keep_base(struct exits_threads *threads, const struct exits_argument_
 }
 
 int exits_threads_argument(struct exits_threads *threads, const struct exits_argument_key *key,
-			   const struct exits_cell *cell)
+			   const struct exits_cell *cell, bool is_over)
 {
 	const struct exits_code *code = NULL;
 	const struct watched_thread *thread;
@@ -362,14 +362,17 @@ int exits_threads_argument(struct exits_threads *threads, const struct exits_arg
 		return 0;
 	if (key->cell < EXITS_CELLS)
 		code = &threads->config.codes[key->cell];
-	field = exits_names_argument(threads->config.names, key, code);
+	field = exits_names_argument(threads->config.names, key, code,
+				     exits_vcpu_may_name(thread->vcpu));
+	if (!exits_vcpu_has_room(thread->vcpu, field))
+		field = exits_names_rest(threads->config.names, key, code);
 	if (field == FIELD_NONE)
 		return -ENOMEM;
 	base = find_base(threads, key);
 	if (base)
 		exits_cell_less(&now, &base->cell);
 	err = exits_vcpu_add_argument(thread->vcpu, field, (enum exit_kind)key->kind, &now,
-				      thread->fate != STAYS);
+				      is_over || thread->fate != STAYS);
 	return !err && thread->fate == MOVES ? keep_base(threads, key, cell) : err;
 }
 

@@ -45,9 +45,9 @@ void exits_threads_begin(struct exits_threads *threads, uint64_t now_ns, bool ha
 /* 1: the thread has ended, and its counts were kept; 0: it is alive; -ENOMEM. */
 int exits_threads_take(struct exits_threads *threads, const volatile struct exits_thread *record);
 
-/* 0 or -ENOMEM. */
+/* is_over: the argument is not counted any more. 0 or -ENOMEM. */
 int exits_threads_argument(struct exits_threads *threads, const struct exits_argument_key *key,
-			   const struct exits_cell *cell);
+			   const struct exits_cell *cell, bool is_over);
 
 /* Adds the rows of all vCPUs. 0 or -ENOMEM. flags: of the rows. */
 int exits_threads_end(struct exits_threads *threads, struct sample *sample, uint32_t flags);

@@ -9,11 +9,16 @@
 #include "facts/exit_fields.h"
 #include "providers/exits/vcpus.h"
 
+#define ARGUMENTS_MAX (4 * EXITS_ARGUMENTS) /* of a vCPU; when there are so many, */
+#define ARGUMENTS_FEW (2 * EXITS_ARGUMENTS) /* those that are not counted now are dropped */
+#define NAMES_MAX 1024 /* different arguments of a vCPU in its life */
+
 /* The sum of an argument. */
 struct argument_sum {
 	uint32_t field;
 	enum exit_kind kind;
 	struct exits_cell now, former;
+	bool is_counted; /* in this sample */
 	UT_hash_handle hh;
 };
 
@@ -27,6 +32,8 @@ struct exits_vcpu {
 	uint32_t cpu;
 	uint64_t shown[TIME_PARTS]; /* as of the previous sample: times never go back */
 	struct argument_sum *arguments;
+	uint32_t nr_named; /* how many arguments there ever were */
+	struct exits_cell dropped[EXITS_KINDS]; /* the sums of arguments that were dropped */
 	UT_hash_handle hh;
 };
 
@@ -79,13 +86,19 @@ void exits_vcpus_free(struct exits_vcpus *vcpus)
 	free(vcpus);
 }
 
+static void begin_sum(struct argument_sum *sum)
+{
+	sum->now = (struct exits_cell){ 0 };
+	sum->is_counted = false;
+}
+
 void exits_vcpus_begin(struct exits_vcpus *vcpus)
 {
 	for (struct exits_vcpu *vcpu = vcpus->list; vcpu; vcpu = vcpu->hh.next) {
 		struct argument_sum *sum = vcpu->arguments;
 
 		for (; sum; sum = sum->hh.next)
-			sum->now = (struct exits_cell){ 0 };
+			begin_sum(sum);
 		if (vcpu->now)
 			memset(vcpu->now, 0, offsetof(struct exits_record, cells));
 		vcpu->has_now = false;
@@ -186,12 +199,28 @@ static struct argument_sum *get_argument(struct exits_vcpu *vcpu, uint32_t field
 		return NULL;
 	sum->field = field;
 	sum->kind = kind;
+	vcpu->nr_named++;
 	HASH_ADD(hh, vcpu->arguments, field, sizeof(field), sum);
 	if (!hash_has(sum)) {
 		free(sum);
 		return NULL;
 	}
 	return sum;
+}
+
+bool exits_vcpu_has_room(const struct exits_vcpu *vcpu, uint32_t field)
+{
+	const struct argument_sum *sum;
+
+	if (HASH_COUNT(vcpu->arguments) < ARGUMENTS_MAX)
+		return true;
+	HASH_FIND(hh, vcpu->arguments, &field, sizeof(field), sum);
+	return sum != NULL;
+}
+
+bool exits_vcpu_may_name(const struct exits_vcpu *vcpu)
+{
+	return vcpu->nr_named < NAMES_MAX;
 }
 
 int exits_vcpu_add_argument(struct exits_vcpu *vcpu, uint32_t field, enum exit_kind kind,
@@ -202,6 +231,7 @@ int exits_vcpu_add_argument(struct exits_vcpu *vcpu, uint32_t field, enum exit_k
 	if (!sum)
 		return -ENOMEM;
 	exits_cell_add(is_former ? &sum->former : &sum->now, cell);
+	sum->is_counted = true;
 	return 0;
 }
 
@@ -340,7 +370,24 @@ static int add_arguments(const struct exits_vcpus *vcpus, const struct output *o
 		if (sum->now.count)
 			err = add_row(vcpus, out, &vcpu->id, sum->field, &sum->now);
 	}
+	for (unsigned int i = 0; i < EXITS_KINDS; i++)
+		exits_cell_add(&sums->by_kind[i], &vcpu->dropped[i]);
 	return err;
+}
+
+/* Makes room where there are many: the totals of arguments that are dropped stay in the stats. */
+static void drop_arguments(struct exits_vcpu *vcpu)
+{
+	struct argument_sum *sum, *next;
+
+	for (sum = vcpu->arguments; sum; sum = next) {
+		next = sum->hh.next;
+		if (sum->is_counted || HASH_COUNT(vcpu->arguments) <= ARGUMENTS_FEW)
+			continue;
+		exits_cell_add(&vcpu->dropped[sum->kind], &sum->former);
+		HASH_DEL(vcpu->arguments, sum);
+		free(sum);
+	}
 }
 
 static int add_vcpu(struct exits_vcpus *vcpus, const struct output *out, struct exits_vcpu *vcpu)
@@ -350,6 +397,7 @@ static int add_vcpu(struct exits_vcpus *vcpus, const struct output *out, struct 
 
 	if (!err)
 		err = add_arguments(vcpus, out, vcpu, &sums);
+	drop_arguments(vcpu);
 	if (!err)
 		err = add_parents(vcpus, out, vcpu, &sums);
 	if (!err)

@@ -49,6 +49,12 @@ void exits_vcpu_set_cpu(struct exits_vcpu *vcpu, uint32_t cpu); /* of its latest
 /* wait_ns: how long the thread has waited for a CPU. 0 or -ENOMEM. */
 int exits_vcpu_add(struct exits_vcpu *vcpu, const struct exits_record *record, uint64_t wait_ns,
 		   bool is_former);
+/*
+ * A vCPU has room for the arguments that are counted now and as many as before, and may bring names
+ * that are not known yet for so many in its life. What exceeds that is to be added to the rest.
+ */
+bool exits_vcpu_has_room(const struct exits_vcpu *vcpu, uint32_t field);
+bool exits_vcpu_may_name(const struct exits_vcpu *vcpu);
 int exits_vcpu_add_argument(struct exits_vcpu *vcpu, uint32_t field, enum exit_kind kind,
 			    const struct exits_cell *cell, bool is_former);
 

@@ -62,6 +62,7 @@ struct world {
 	struct exits_thread records[RECORDS];
 	struct counted arguments[RECORDS];
 	bool has_wait;
+	bool is_over; /* the arguments' epoch */
 	struct sample sample;
 	uint32_t guest; /* whose vCPU 0 is this very thread */
 };
@@ -179,7 +180,8 @@ static void take_arguments(struct world *w)
 	for (uint32_t i = 0; i < RECORDS; i++) {
 		if (w->arguments[i].cell.count)
 			assert_int_equal(exits_threads_argument(w->threads, &w->arguments[i].key,
-								&w->arguments[i].cell), 0);
+								&w->arguments[i].cell,
+								w->is_over), 0);
 	}
 }
 
@@ -673,7 +675,7 @@ static void test_arguments(void **state)
 	exits_threads_begin(w->threads, 3 * SECOND, false);
 	assert_int_equal(exits_threads_take(w->threads, record), 0);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		assert_int_equal(exits_threads_argument(w->threads, &keys[i], &cell), 0);
+		assert_int_equal(exits_threads_argument(w->threads, &keys[i], &cell, false), 0);
 	assert_int_equal(exits_threads_end(w->threads, &w->sample, 0), 0);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		assert_int_equal(count_of(w, names[i]), 3);
@@ -729,6 +731,57 @@ static void test_arguments_of_a_late_owner(void **state)
 	assert_int_equal(row_of(w, GUEST_ANY, -1, COM1)->count, 10);
 	assert_int_equal(row_of(w, guest, 0, COM1)->count, 5);
 	assert_int_equal(row_of(w, guest, 0, "ioport")->count, 5);
+}
+
+/* What was counted in an epoch that is over stays, and the next one begins at 0. */
+static void test_epochs(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin(w, 0, false);
+
+	happened(record, CELL_IO, 10, 100);
+	happened_with(w, record, com1, 10);
+	take_sample(w, 2 * SECOND);
+	happened_with(w, record, com1, 5);
+	w->is_over = true;
+	take_sample(w, 3 * SECOND);
+	assert_int_equal(count_of(w, COM1), 15);
+	memset(w->arguments, 0, sizeof(w->arguments));
+	take_sample(w, 4 * SECOND);
+	assert_int_equal(count_of(w, COM1), 15);
+	w->is_over = false;
+	happened_with(w, record, com1, 1);
+	take_sample(w, 5 * SECOND);
+	assert_int_equal(count_of(w, COM1), 16);
+	assert_int_equal(count_of(w, "ioport"), 16);
+}
+
+/* A guest that asks for ever more leaves gets a bounded number of rows, and names. */
+static void test_greedy_guest(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin(w, 0, false);
+	uint64_t nr = 0;
+
+	happened(record, CELL_MSR, 1, 1);
+	w->is_over = true;
+	for (uint64_t second = 2; second < 60; second++) {
+		sample_reset(&w->sample);
+		exits_threads_begin(w->threads, second * SECOND, false);
+		assert_int_equal(exits_threads_take(w->threads, record), 0);
+		for (uint32_t i = 0; i < EXITS_ARGUMENTS; i++) {
+			const struct exits_argument_key key = { .a = nr++, .kind = EXITS_CPUID,
+								.cell = EXITS_NO_CELL };
+			const struct exits_cell cell = { .count = 1 };
+
+			assert_int_equal(exits_threads_argument(w->threads, &key, &cell, true), 0);
+		}
+		assert_int_equal(exits_threads_end(w->threads, &w->sample, ROW_FROM_ZERO), 0);
+		assert_int_equal(count_of(w, "cpuid"), nr); /* the parent has all of them */
+		assert_true(w->sample.nr_rows < 5 * EXITS_ARGUMENTS);
+	}
+	assert_true(fields_count(w->fields) < 1500);
+	assert_int_not_equal(count_of(w, "cpuid(CPUID other)"), UINT64_MAX);
 }
 
 /* There is room for more threads from now on; the others go on. */
@@ -815,6 +868,8 @@ int main(void)
 		TEST(test_arguments),
 		TEST(test_arguments_of_two_threads),
 		TEST(test_arguments_of_a_late_owner),
+		TEST(test_epochs),
+		TEST(test_greedy_guest),
 		TEST(test_more_records),
 		TEST(test_few_descriptors),
 		TEST(test_unknown_thread),

@@ -119,7 +119,7 @@ static void test_threads_end_together(void **state)
 	for (uint32_t i = 0; i < 3; i++)
 		make_thread(machine, i);
 	assert_int_equal(exits_bpf_arguments(machine->bpf, &keys, &cells, &why), 3);
-	exits_bpf_free_threads(machine->bpf, ended, 2);
+	exits_bpf_end_sample(machine->bpf, ended, 2);
 	assert_int_equal(map.nr_reads, 1); /* one for all of them, and for the sample */
 	assert_int_equal(map.nr_deletes, 1);
 	assert_int_equal(map.nr_deleted, 2);
@@ -127,8 +127,35 @@ static void test_threads_end_together(void **state)
 	assert_int_equal(map.deleted[1].thread, 2);
 	assert_int_equal(exits_bpf_thread(machine->bpf, 0)->tid, 0);
 	assert_int_equal(exits_bpf_thread(machine->bpf, 1)->tid, 1001);
-	exits_bpf_free_threads(machine->bpf, ended, 0);
+	exits_bpf_end_sample(machine->bpf, ended, 0);
 	assert_int_equal(map.nr_deletes, 1);
+}
+
+/* A thread with too many arguments gets a new epoch; those of the old one are dropped. */
+static void test_too_many_arguments(void **state)
+{
+	struct machine *machine = *state;
+	struct exits_thread *thread;
+	const struct exits_argument_key *keys;
+	const struct exits_cell *cells;
+	struct why why = { "" };
+
+	if (!machine->bpf)
+		skip();
+	make_thread(machine, 0);
+	make_thread(machine, 1);
+	thread = (struct exits_thread *)(uintptr_t)exits_bpf_thread(machine->bpf, 1);
+	thread->nr_arguments = EXITS_ARGUMENTS;
+	assert_int_equal(exits_bpf_arguments(machine->bpf, &keys, &cells, &why), 2);
+	assert_false(exits_bpf_is_over(machine->bpf, &keys[1]));
+	exits_bpf_end_sample(machine->bpf, NULL, 0);
+	assert_int_equal(map.nr_deletes, 0); /* the program may be counting it now */
+	assert_int_equal(thread->nr_arguments, 0);
+	assert_int_equal(exits_bpf_arguments(machine->bpf, &keys, &cells, &why), 2);
+	assert_true(exits_bpf_is_over(machine->bpf, &keys[1]));
+	exits_bpf_end_sample(machine->bpf, NULL, 0);
+	assert_int_equal(map.nr_deleted, 1);
+	assert_int_equal(map.deleted[0].thread, 1);
 }
 
 static void test_more_threads(void **state)
@@ -146,7 +173,7 @@ static void test_more_threads(void **state)
 	assert_int_equal(exits_bpf_thread(machine->bpf, THREADS)->tid, 0);
 	assert_int_equal(exits_bpf_thread(machine->bpf, THREADS + EXITS_CHUNK)->tid,
 			 1000 + THREADS + EXITS_CHUNK);
-	exits_bpf_free_threads(machine->bpf, &(uint32_t){ THREADS + EXITS_CHUNK }, 1);
+	exits_bpf_end_sample(machine->bpf, &(uint32_t){ THREADS + EXITS_CHUNK }, 1);
 	assert_int_equal(exits_bpf_thread(machine->bpf, THREADS + EXITS_CHUNK)->tid, 0);
 }
 
@@ -169,6 +196,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_threads_end_together, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_too_many_arguments, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_more_threads, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_kernel_does_not_tell, setup, teardown),
 	};

@@ -58,7 +58,7 @@ int on_sysreg(void *ctx);
 
 #define RECORDS 4
 #define MORE 2 /* records in the first chunk */
-#define ARGUMENTS 8
+#define ARGUMENTS 128
 #define TGID 100
 #define HLT 12
 #define IO 2
@@ -362,6 +362,44 @@ static void test_busy_storage_in_an_exit(void **state)
 	assert_int_equal(cell_of(0, IO, EXITS_USERSPACE)->count, 1);
 }
 
+static void asks_for_leaf(uint64_t leaf)
+{
+	uint64_t event[FIELDS] = { [FIELD_A] = leaf };
+
+	assert_int_equal(on_cpuid(event), 1);
+}
+
+/* A guest that asks for more leaves than there is room for: another one beside it loses nothing. */
+static void test_greedy_guest(void **state)
+{
+	(void)state;
+	exits_at(1000, HLT);
+	for (uint64_t leaf = 0; leaf < 1000; leaf++)
+		asks_for_leaf(leaf);
+	enters_at(1100);
+	assert_int_equal(m.nr_arguments, EXITS_ARGUMENTS + 1);
+	assert_int_equal(m.argument_keys[EXITS_ARGUMENTS].is_rest, 1);
+	assert_int_equal(m.argument_cells[EXITS_ARGUMENTS].count, 1000 - EXITS_ARGUMENTS);
+	assert_int_equal(m.argument_cells[EXITS_ARGUMENTS].time_ns, 100);
+	exits_at(1500, HLT);
+	asks_for_leaf(5); /* which has a cell */
+	assert_int_equal(m.argument_cells[5].count, 2);
+	m.tid = 2;
+	m.cpu = 1;
+	exits_at(2000, HLT);
+	writes_port();
+	assert_int_equal(find_argument(&m.records[1].argument)->count, 1);
+	assert_int_equal(lost_arguments, 0);
+	/* Its next epoch. */
+	m.tid = 1;
+	m.cpu = 0;
+	m.records[0].nr_arguments = 0;
+	m.records[0].epoch = 1;
+	asks_for_leaf(999);
+	assert_int_equal(find_argument(&m.records[0].argument)->count, 1);
+	assert_int_equal(m.records[0].argument.is_rest, 0);
+}
+
 /* Where kvm_exit does not fire, a thread begins with whatever happens to it. */
 static void test_argument_alone(void **state)
 {
@@ -401,6 +439,7 @@ int main(void)
 		TEST(test_first_moments),
 		TEST(test_busy_storage_in_an_exit),
 		TEST(test_argument_alone),
+		TEST(test_greedy_guest),
 		TEST(test_argument_has_the_exits_time),
 	};
 
