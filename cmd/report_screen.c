@@ -16,9 +16,7 @@ static const struct view_type *type_of(const struct report_options *options)
 {
 	if (options->view)
 		return options->view;
-	if (options->event == EXITS_USERSPACE)
-		return view_type_of(ROWS_EVENTS);
-	if (options->event != EXITS_VMEXIT)
+	if (options->event >= EXITS_FIRST_ARGUMENT)
 		return view_type_of(ROWS_ARGUMENTS);
 	if (options->groups & GROUP_REASON)
 		return view_type_of(ROWS_EXITS);
