@@ -78,7 +78,7 @@ const char *exits_note(const struct facts *facts)
 	if (exits_choose(facts, false, true).rank != 2)
 		return NULL;
 	return "KVM does not trace the VM exits of these guests: the event kvm_exit never happens. "
-	       "Shown are their exits to user space.";
+	       "Their exits to user space are counted.";
 }
 
 /* Whether the field is a reason of the chosen counter, and not a halt. */

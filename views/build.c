@@ -159,8 +159,6 @@ int view_build(struct view *view, const struct query *query, const struct facts 
 	err = query->type->build(view, query, facts);
 	if (query->is_cycles)
 		drop_rates(view);
-	if (!view->nr_rows)
-		view->note = NULL;
 	if (err || !view->nr_rows)
 		return err;
 	if (!query->flat && query->type->has_trees)

@@ -167,7 +167,6 @@ static int build(struct view *view, const struct query *query, const struct fact
 
 	if (init(&owners, view, facts) < 0 || sum_up(&owners, query, facts) < 0)
 		return -ENOMEM;
-	owners_absent(view, facts);
 	if (fields_have_exits(facts->fields) && !query->filter)
 		view->rate_title = "Exits/s";
 	owners_total(&owners, view, GUEST_ANY);
@@ -181,6 +180,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 		    add_row(view, facts, &owners, owner) < 0)
 			return -ENOMEM;
 	}
+	owners_absent(view, facts);
 	return 0;
 }
 

@@ -172,7 +172,7 @@ void owners_absent(struct view *view, const struct facts *facts)
 		view->absent |= (~parts >> part & 1) << (OWNER_GUEST + part - TIME_GUEST);
 	if (!is_timed)
 		view->absent |= 1u << OWNER_SPLIT;
-	if (parts && !(parts >> TIME_USER & 1))
+	if (view->nr_rows && parts && !(parts >> TIME_USER & 1))
 		view->note = "Exits to user space were not recorded: KVM's time has that of user "
 			     "space in it.";
 }

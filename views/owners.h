@@ -55,7 +55,7 @@ void owners_total(struct owners *owners, struct view *view, uint32_t guest);
 struct view_row *owners_add_row(struct view *view, const struct owners *owners,
 				struct owner *owner, const struct fields *fields);
 
-/* Sets view->absent for columns without fields, and the view's note where one is needed. */
+/* Sets view->absent for columns without fields, and the view's note where its rows need one. */
 void owners_absent(struct view *view, const struct facts *facts);
 
 /* Shares of the vCPUs' time from which on a guest loses much of it. */

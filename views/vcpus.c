@@ -216,17 +216,19 @@ static int build(struct view *view, const struct query *query, const struct fact
 	if (init(&owners, view, facts) < 0 || sum_up(&owners, query, facts) < 0)
 		return -ENOMEM;
 	owners_total(&owners, view, query->guest);
-	owners_absent(view, facts);
-	if (!query_selects_any(query, facts->fields))
-		view->note = "The filter matches no exit so far.";
 	for (size_t i = 0; i < owners.nr; i++) {
 		has_cpus |= owners.list[i].has_cpu;
 		if (is_shown(query, &owners.list[i]) &&
 		    add_row(view, facts, &owners, &owners.list[i]) < 0)
 			return -ENOMEM;
 	}
+	owners_absent(view, facts);
 	if (!has_cpus)
 		view->absent |= 1u << CPU;
+	if (view->nr_rows && !query_selects_any(query, facts->fields))
+		view->note = "The filter matches no exit so far.";
+	else if (view->nr_rows && !owners.all.exits.total && exits_note(facts))
+		view->note = exits_note(facts);
 	return 0;
 }
 

@@ -107,6 +107,8 @@ golden amd-hotspots-log --sysroot $root/amd -l -n 2 -s 0.1 --view hotspots -f IA
 golden amd-hotspots-csv --sysroot $root/amd -l -c -n 2 -s 0.1 -z --view hotspots -g web1
 golden intel-exits --sysroot $root/intel -1 --view exits
 golden intel-vcpus --sysroot $root/intel -1 --view vcpus
+golden lockdown-exits-filter --sysroot $root/lockdown -1 --view exits -f kvm_exit
+golden lockdown-vcpus-filter --sysroot $root/lockdown -1 --view vcpus -f kvm_exit
 golden lockdown-exits --sysroot $root/lockdown -1 --view exits
 golden arm64-exits --sysroot $root/arm64 -1 --view exits
 golden arm64-timed-guests --sysroot $root/arm64 -1 --view guests --json
