@@ -263,12 +263,17 @@ static int find_guest(struct calls *calls, size_t nr, struct why *why)
 
 /* ---- whether two traces are on one clock */
 
+static bool is_mono(const struct run *run)
+{
+	return strcmp(trace_file(run->trace, 0)->clock_name, "mono") == 0;
+}
+
 /* uftrace has CLOCK_MONOTONIC; a TSC, where it was made to. Then the times meet, or do not. */
 static void tell_clock(const struct run *run, struct calls *calls)
 {
 	const struct trace_info *info = trace_file(run->trace, 0);
 
-	if (info->clock == TRACE_CLOCK_CYCLES || strcmp(info->clock_name, "mono") == 0)
+	if (info->clock == TRACE_CLOCK_CYCLES || is_mono(run))
 		return;
 	calls->is_told = true;
 	fprintf(stderr, "kvmtop: %s: uftrace's clock is CLOCK_MONOTONIC, the recording's is "
@@ -286,7 +291,9 @@ static void tell_apart(const struct run *run, const struct calls *calls,
 		return;
 	fprintf(stderr, "kvmtop: %s: all of its calls are %s the recording, by %.6g s: ",
 		calls->choice.path, is_before ? "before" : "behind", (double)ns / 1e9);
-	if (calls->is_host)
+	if (calls->is_host && is_mono(run)) /* uftrace of 2026 may have UTC */
+		fprintf(stderr, "are both of one time, and on CLOCK_MONOTONIC?\n");
+	else if (calls->is_host)
 		fprintf(stderr, "are both on one clock? Record with %s\n", mono_remedy(run));
 	else
 		fprintf(stderr, "-O says how far the guest's clock is ahead\n");

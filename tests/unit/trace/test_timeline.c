@@ -751,7 +751,17 @@ static void times_that_do_not_meet_are_told(void **state)
 		    "{\"ts\":500012,\"ph\":\"E\",\"pid\":5,\"name\":\"call\"}]");
 	text = run_saying((const char *[]){ "-k", dat, "-m", guest, NULL }, 0);
 	assert_non_null(strstr(text, "all of its calls are behind the recording, by 0.499988 s: "
-				     "are both on one clock? Record with kvmtop record -C mono\n"));
+				     "are both of one time, and on CLOCK_MONOTONIC?\n"));
+	begin();
+	add_entry(0, 10000, 177, 0);
+	end("[x86-tsc]");
+	text = run_saying((const char *[]){ "-k", dat, "-f", "1000000", "-m", guest, NULL }, 0);
+	assert_non_null(strstr(text, "by 0.49999 s: are both on one clock? Record with kvmtop "
+				     "record -C mono\n"));
+	begin();
+	add_entry(0, 10000, 177, 0);
+	add_exit(0, 12000, 177, 0, 12);
+	end("[mono]");
 	text = run_saying((const char *[]){ "-k", dat, "-O", "600000000", guest, NULL }, 0);
 	assert_non_null(strstr(text, "all of its calls are before the recording, by 0.099998 s: "
 				     "-O says how far the guest's clock is ahead\n"));
