@@ -15,7 +15,8 @@
 
 static const struct option_spec specs[] = {
 	OPT_HEADING("What to count"),
-	OPT_STRING('f', "fields", "REGEX", fields, "events whose names match; \"help\" lists them"),
+	OPT_STRING('f', "fields", "REGEX", fields,
+		   "only what has a matching name; \"help\" lists the names"),
 	OPT_STRING('g', "guest", "NAME", guest, "one guest, by its name"),
 	OPT_PID('p', "pid", "PID", pid, "one guest, by its process"),
 	OPT_FLAG('t', "tracepoints", tracepoints, "from the kernel's trace events (default)"),

@@ -15,7 +15,7 @@ const struct key_help screen_keys[] = {
 	{ "Backspace", "Backspace back", "back to where Enter or b came from", KEY_BACK, '\b' },
 	{ "x", "x reasons", "all reasons, or none", KEY_TREES, 'x' },
 	{ "b", "b guests", "by guest, and back", KEY_GUESTS, 'b' },
-	{ "f", "f filter", "show events that match a regular expression", 0, 'f' },
+	{ "f", "f filter", "show what matches a regular expression", 0, 'f' },
 	{ "c", NULL, "clear the filter and the guest", 0, 0 },
 	{ "g p", "g guest", "one guest only, by name or pid", 0, 'g' },
 	{ "o", "o order", "sort by rate, or by total", 0, 'o' },

@@ -405,7 +405,7 @@ static void help_fits_or_scrolls(void **state)
 	      " Backspace  back to where Enter or b came from\n"
 	      " x          all reasons, or none\n"
 	      " b          by guest, and back\n"
-	      " f          show events that match a regular expression\n"
+	      " f          show what matches a regular expression\n"
 	      " c          clear the filter and the guest\n"
 	      " g p        one guest only, by name or pid\n"
 	      " o          sort by rate, or by total\n"
