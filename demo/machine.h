@@ -20,9 +20,10 @@ struct demo_counts {
 	uint32_t pio;	/* at 0 */
 	uint32_t mmio;	/* at 4 */
 	uint32_t cpuid; /* at 8 */
+	uint32_t leaf_mask; /* at 12 */
 };
 
-_Static_assert(sizeof(struct demo_counts) == 12 && DEMO_CODE_OFFSET == 16, "the code says so");
+_Static_assert(sizeof(struct demo_counts) == 16 && DEMO_CODE_OFFSET == 16, "the code says so");
 
 struct demo_machine {
 	const char *remedy;  /* a question for the user who has no /dev/kvm */

@@ -304,6 +304,7 @@ static int add_memory(struct demo_vm *vm, struct why *why)
 		.pio = vm->plan.pio,
 		.mmio = vm->plan.mmio,
 		.cpuid = vm->plan.cpuid,
+		.leaf_mask = vm->plan.leaf_mask,
 	};
 	struct kvm_userspace_memory_region region = { .guest_phys_addr = machine->memory_gpa };
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);

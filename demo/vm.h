@@ -17,6 +17,7 @@ struct demo_plan {
 	uint32_t pio;	   /* port writes to user space (x86; calls of the hypervisor elsewhere) */
 	uint32_t mmio;	   /* writes to an address without memory */
 	uint32_t cpuid;	   /* CPUIDs (x86; other trapped instructions elsewhere) */
+	uint32_t leaf_mask; /* which bits of the number of CPUIDs left are the leaf (x86) */
 	uint32_t rounds;   /* 0: for ever */
 	uint32_t pause_us; /* how long it halts after a round */
 	uint32_t answer_us; /* how long user space sleeps before it answers a port or address */

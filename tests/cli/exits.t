@@ -236,6 +236,30 @@ done
 is "$all" $((2 * 40 * 8 * 6)) "nothing is lost when there must be room for more threads"
 is "$(grep -c lost "$TMP/exits.err")" 0 "and nothing is said"
 
+# ---- a guest that asks for everything, and one beside it
+
+spawn "$HELPERS/miniguest" --name greedy --cpuid 20000 --leaf-mask 32767 --rounds 0 --pause 1000 \
+	>"$TMP/greedy.out" 2>&1
+greedy=$SPAWNED
+guest quiet --pio 70
+ready quiet
+spawn "$KVMTOP" -l -c -n 3 -s 1 --view hotspots >"$TMP/hotspots" 2>"$TMP/hotspots.err"
+pid=$SPAWNED
+wait_for 20 has_timer "$pid"
+go quiet
+went quiet
+wait_for 20 t_ended "$pid"
+cp "$TMP/hotspots" "$TMP/exits"
+is "$(sum_of delta pid "$GUEST")" 70 "a guest beside a greedy one is counted to the exit"
+is "$(sum_of delta pid "$GUEST" argument other)" 0 "and its arguments are told apart"
+check "the greedy one's are not" test "$(sum_of delta pid "$greedy" argument other)" -gt 1000
+rows=$(awk -F, '/greedy/ { rows[$1]++ } END { for (i in rows) if (rows[i] > max) max = rows[i]
+	print max }' "$TMP/exits")
+check "it has a row for some of them ($rows)" test "$rows" -lt 400
+is "$(grep -c 'not counted' "$TMP/hotspots.err")" 0 "nothing is left out"
+stop "$GUEST"
+stop "$greedy"
+
 # ---- without BPF
 
 if command -v setpriv >/dev/null; then

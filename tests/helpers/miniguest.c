@@ -29,6 +29,7 @@ static const char help[] =
 	"  --pio N        port writes to user space in a round (elsewhere hypercalls; 0)\n"
 	"  --mmio N       one-byte writes to unbacked memory in a round, an exit each (0)\n"
 	"  --cpuid N      CPUIDs in a round (elsewhere other instructions that trap; 0)\n"
+	"  --leaf-mask N  the leaf of a CPUID: the bits of N of how many are left (x86; 0)\n"
 	"  --rounds N     0: for ever (1)\n"
 	"  --pause US     between two rounds (0)\n"
 	"  --answer US    before user space answers a port or MMIO write (0; at most 999999)\n"
@@ -58,6 +59,7 @@ enum option_key {
 	KEY_PIO,
 	KEY_MMIO,
 	KEY_CPUID,
+	KEY_LEAF_MASK,
 	KEY_ROUNDS,
 	KEY_PAUSE,
 	KEY_ANSWER,
@@ -74,6 +76,7 @@ static const struct option options[] = {
 	{ "pio", required_argument, NULL, KEY_PIO },
 	{ "mmio", required_argument, NULL, KEY_MMIO },
 	{ "cpuid", required_argument, NULL, KEY_CPUID },
+	{ "leaf-mask", required_argument, NULL, KEY_LEAF_MASK },
 	{ "rounds", required_argument, NULL, KEY_ROUNDS },
 	{ "pause", required_argument, NULL, KEY_PAUSE },
 	{ "answer", required_argument, NULL, KEY_ANSWER },
@@ -106,6 +109,7 @@ static bool parse_option(int key, struct order *order)
 		[KEY_PIO] = &order->plan.pio,
 		[KEY_MMIO] = &order->plan.mmio,
 		[KEY_CPUID] = &order->plan.cpuid,
+		[KEY_LEAF_MASK] = &order->plan.leaf_mask,
 		[KEY_ROUNDS] = &order->plan.rounds,
 		[KEY_PAUSE] = &order->plan.pause_us,
 		[KEY_ANSWER] = &order->plan.answer_us,
