@@ -124,7 +124,7 @@ export CC PKG_CONFIG
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 .PHONY: FORCE all run tests objects fuzzers test check check-hosts deps check-headers \
-	check-layers check-style lint analyze fuzz bench install uninstall dist clean help
+	check-layers check-style lint analyze fuzz bench pictures install uninstall dist clean help
 
 all: $(PROGRAM) ## build ./kvmtop
 
@@ -282,6 +282,9 @@ fuzz: ## run every tests/fuzz/fuzz_*.c for FUZZ_TIME seconds
 bench: all $(HELPERS) $(BENCHES) ## measure what kvmtop costs (bench/run)
 	@if [ -e bench/run ]; then KVMTOP=./$(PROGRAM) BUILD=$(BUILD) bench/run; \
 		else echo "no bench/run"; fi
+
+pictures: all ## make the pictures in README.md and docs/ anew (needs tmux)
+	@KVMTOP=./$(PROGRAM) tools/pictures
 
 # ---- packaging
 

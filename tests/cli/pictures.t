@@ -1,0 +1,12 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The pictures in README.md and docs/ are what the program shows today; else: make pictures.
+. tests/lib.sh
+need_screen
+
+is "$(status_of tools/pictures "$TMP/new")" 0 "the pictures can be made"
+same_files "$TMP/new/docs/screen.svg" docs/screen.svg "docs/screen.svg is up to date"
+same_files "$TMP/new/README.md" README.md "so is the picture in README.md"
+is "$(grep -c '^    kvmtop  .* CPUs ' README.md)" 1 "which is there once"
+
+done_testing
