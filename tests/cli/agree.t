@@ -71,6 +71,21 @@ for kind in acrn kvmtrace dat host perf; do
 	like "$exits" "[0-9]+ [0-9]+ [A-Za-z]" "has exits"
 done
 
+# ---- two buffers that recorded the same
+
+whole=$(of_timeline kvm -k "$TMP/dat")
+"$HELPERS/trace_make" buffers "$TMP/buffers" || not_ok "trace_make buffers"
+agree "two buffers" "$TMP/buffers"
+is "$exits" "$whole" "what is in both is counted once"
+unlike "$("$KVMTOP" report "$TMP/buffers")" "no end" "and has an end"
+slices() {
+	"$KVMTOP" timeline -k "$1" 2>/dev/null | grep -c '"ph":"X"'
+}
+is "$(slices "$TMP/buffers")" "$(slices "$TMP/dat")" "no slice is drawn twice"
+is "$(of_timeline kvm -k "$TMP/buffers" --buffer top)" "$whole" "timeline --buffer top"
+like "$("$KVMTOP" timeline -k "$TMP/buffers" --buffer third 2>&1)" \
+	'"third": no such buffer; there are: top, second' "timeline --buffer third"
+
 # ---- the faces of report: one Time%
 
 # shares_of COLUMN ARGUMENT...: a line "NAME TIME%" for each row; of $guest only, if that is set.

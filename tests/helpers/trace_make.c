@@ -2,11 +2,12 @@
 /*
  * trace_make - writes recordings with known contents, small for tests and large for measuring.
  *
- * usage: trace_make acrn|kvmtrace|dat|host|guest|perf FILE [EXITS]
+ * usage: trace_make acrn|kvmtrace|dat|buffers|host|guest|perf FILE [EXITS]
  *
  * Each exit takes 1000 units of time, and 1000 units later the next one begins; the reasons take
  * turns. acrn has exits without a record of the reason, which is what ACRN's own script gets wrong.
- * host is as dat, and guest what one of its guests recorded, by a clock 5000 s and 123 ns ahead.
+ * buffers is as dat, with a second buffer of the first CPU's events. host is as dat, and guest what
+ * one of its guests recorded, by a clock 5000 s and 123 ns ahead.
  */
 #include "tests/worlds/trace_world_linux.h"
 
@@ -79,6 +80,13 @@ static void make_dat(FILE *file, uint64_t nr)
 	flush(&bytes, file);
 	bytes_release(&bytes);
 	bytes_release(&event);
+}
+
+/* The second buffer recorded what the first CPU did, too. */
+static void make_buffers(FILE *file, uint64_t nr)
+{
+	world_buffer = "second";
+	make_dat(file, nr);
 }
 
 static void make_host(FILE *file, uint64_t nr)
@@ -154,6 +162,7 @@ int main(int argc, char **argv)
 		{ "acrn", make_acrn },
 		{ "kvmtrace", make_kvmtrace },
 		{ "dat", make_dat },
+		{ "buffers", make_buffers },
 		{ "host", make_host },
 		{ "guest", make_guest },
 		{ "perf", make_perf },
@@ -167,6 +176,7 @@ int main(int argc, char **argv)
 			return fclose(file) == 0 ? 0 : 1;
 		}
 	}
-	fprintf(stderr, "usage: trace_make acrn|kvmtrace|dat|host|guest|perf FILE [EXITS]\n");
+	fprintf(stderr,
+		"usage: trace_make acrn|kvmtrace|dat|buffers|host|guest|perf FILE [EXITS]\n");
 	return 2;
 }

@@ -276,6 +276,40 @@ static void clocks_and_kinds(void **state)
 	}
 }
 
+/* s390 calls the vCPU's number "id". Other events may have an id that is no vCPU. */
+static void a_vcpu_of_s390(void **state)
+{
+	static const char *const formats[] = {
+		"name: kvm_s390_sie_exit\nID: 100\n" COMMON_FIELDS
+		"\tfield:int id;\toffset:8;\tsize:4;\tsigned:1;\n"
+		"\tfield:unsigned long pswmask;\toffset:16;\tsize:8;\tsigned:0;\n\n"
+		"print fmt: \"%02d\", REC->id\n",
+		"name: kvm_other\nID: 101\n" COMMON_FIELDS
+		"\tfield:int id;\toffset:8;\tsize:4;\tsigned:1;\n\n"
+		"print fmt: \"%02d\", REC->id\n",
+	};
+	struct bytes file = { .len = 0 }, event = { .len = 0 };
+	struct trace *trace;
+	struct ring ring;
+
+	(void)state;
+	ring_init(&ring, 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		put_common(&event, (uint16_t)(100 + i), 77);
+		put_u64(&event, 3);
+		put_u64(&event, 0);
+		ring_add(&ring, 5 + i, &event);
+	}
+	put_dat6(&file, &ring, 1, formats, 2, "[local]");
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	bytes_release(&event);
+	trace = open_it();
+	assert_int_equal(next_event(trace, "kvm_s390_sie_exit", 5, 0)->vcpu, 3);
+	assert_int_equal(next_event(trace, "kvm_other", 6, 0)->vcpu, -1);
+	trace_close(trace);
+}
+
 /* Two buffers; the second has what the first CPU recorded. */
 static void save_two_buffers(void)
 {
@@ -707,6 +741,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(absurd_lengths),	    cmocka_unit_test(clocks_and_kinds),
 		cmocka_unit_test(a_further_buffer),	    cmocka_unit_test(cycles_become_ns),
 		cmocka_unit_test(one_buffer_is_chosen),
+		cmocka_unit_test(a_vcpu_of_s390),
 		cmocka_unit_test(what_repeats_is_told_by_content_and_time),
 		cmocka_unit_test(version_7),		    cmocka_unit_test(version_7_cut),
 		cmocka_unit_test(version_7_with_a_further_buffer),
