@@ -85,8 +85,8 @@ typedef int (*group_row_fn)(struct view *view, const struct facts *facts,
 			    const struct groups *groups, const struct group *group);
 
 /*
- * The same, and adds the row of each group that counted anything, by
- * add_row, and the Total. The caller releases chosen. 0 or -ENOMEM.
+ * Does what group_by() does, adds a row for each group that counted anything, and fills the Total.
+ * The caller releases chosen. 0 or -ENOMEM.
  */
 int groups_build(struct groups *groups, struct view *view, const struct query *query,
 		 const struct facts *facts, group_row_fn add_row);

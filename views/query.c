@@ -19,7 +19,10 @@ static enum reach reach_in(const struct query *query, const char *name, const ch
 	return end > (parent ? (long)strlen(parent) : 0) ? REACH_SELF : REACH_PARENT;
 }
 
-/* The furthest match in the names of a field. parent: NULL: it has none. */
+/*
+ * The furthest match in the names of a field, most of which begin with the parent's name. Without
+ * the parent every match counts as one of the field itself.
+ */
 static enum reach filter_reach(const struct query *query, const struct field *field,
 			       const struct field *parent)
 {
