@@ -8,6 +8,7 @@
 
 #include "arch/arch.h"
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/say.h"
 #include "cmd/command.h"
 #include "cmd/live.h"
@@ -15,6 +16,7 @@
 #include "cmd/top_options.h"
 #include "demo/demo.h"
 #include "host/env.h"
+#include "host/guest.h"
 #include "monitor.h"
 #include "providers/provider.h"
 #include "ui/lines/lines.h"
@@ -199,6 +201,20 @@ static int list_providers(const struct top *top)
 		printf("%-12s %s\n%-12s %s%s\n", name, help, "", err ? "not here: " : "works here",
 		       err ? (why.text[0] ? why.text : strerror(-err)) : "");
 	}
+}
+
+/* For people who look for a guest, and for the shell's completion: needs no provider. */
+static int list_guests(const struct top *top)
+{
+	struct guests *guests = guests_new(&top->env);
+	const struct guest *guest;
+	struct why why = { "" };
+	int err = guests ? guests_refresh(guests, clock_now_ns(), &why) : -ENOMEM;
+
+	for (size_t i = 0; !err && (guest = guests_at(guests, i)); i++)
+		printf("%7d %4zu  %s\n", (int)guest->pid, guest->nr_vcpus, guest->name);
+	guests_free(guests);
+	return err ? say_failure(err, &why) : STATUS_OK;
 }
 
 /* Events, and guests with -b, have the formats of kvm_stat. */
@@ -409,7 +425,9 @@ static int run_options(struct top *top)
 	top->env.include_past = top->options.include_past;
 	top->env.engine = top->options.engine;
 	query_for_mode(top, mode);
-	return mode == MODE_PROVIDERS ? list_providers(top) : run_mode(top, mode);
+	if (mode == MODE_PROVIDERS)
+		return list_providers(top);
+	return mode == MODE_GUESTS ? list_guests(top) : run_mode(top, mode);
 }
 
 int top_run(int argc, char **argv)

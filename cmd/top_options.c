@@ -42,6 +42,7 @@ static const struct option_spec specs[] = {
 		   "event, total, share, rate; other views: see the man page"),
 	OPT_HEADING("Other"),
 	OPT_FLAG(0, "demo", demo, "run a tiny guest of its own if there is none"),
+	OPT_FLAG(0, "list-guests", list_guests, "the guests that run here: process, vCPUs, name"),
 	OPT_FLAG(0, "list-providers", list_providers, "what can count here, and why not"),
 	OPT_STRING(0, "engine", "NAME", engine,
 		   "what counts trace events: bpf or perf (default: bpf where allowed)"),
@@ -139,6 +140,8 @@ enum mode top_options_mode(const struct top_options *options)
 		return MODE_VERSION;
 	if (options->list_providers)
 		return MODE_PROVIDERS;
+	if (options->list_guests)
+		return MODE_GUESTS;
 	if (options->fields && strcmp(options->fields, "help") == 0)
 		return MODE_FIELDS;
 	if (options->log || options->log_file)

@@ -18,6 +18,7 @@ enum mode {
 	MODE_LOG,
 	MODE_FIELDS,	/* -f help */
 	MODE_PROVIDERS, /* --list-providers */
+	MODE_GUESTS,	/* --list-guests */
 	MODE_HELP,
 	MODE_VERSION,
 };
@@ -25,7 +26,7 @@ enum mode {
 /* The values of the options. Strings point into argv. */
 struct top_options {
 	bool batch, log, csv, json, debugfs, tracepoints, include_past, skip_zero;
-	bool children, by_guest, demo, help, version, list_providers;
+	bool children, by_guest, demo, help, version, list_providers, list_guests;
 	const char *fields;  /* NULL: all */
 	const char *guest;   /* NULL: see pid */
 	pid_t pid;	     /* 0: all */

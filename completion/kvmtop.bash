@@ -1,6 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Completion for bash.
+
+# The names of the guests that are running, which may have blanks; their pids.
+_kvmtop_names()
+{
+	local name
+
+	while read -r _ _ name; do
+		[[ $name != "$1"* ]] || COMPREPLY+=("$name")
+	done < <(kvmtop --list-guests 2>/dev/null)
+}
+
+_kvmtop_pids()
+{
+	COMPREPLY=($(compgen -W "$(kvmtop --list-guests 2>/dev/null |
+		while read -r pid _; do echo "$pid"; done)" -- "$1"))
+}
+
 _kvmtop_report()
 {
 	local current=$1 previous=$2 words=
@@ -44,9 +61,10 @@ _kvmtop_record()
 
 	case $previous in
 	-e | --event) words=$(kvmtop -f help 2>/dev/null | grep -v '(') ;;
-	-p | --pid) words=$(cd /proc && printf '%s\n' [0-9]*) ;;
+	-p | --pid) _kvmtop_pids "$current"; return ;;
+	-g | --guest) _kvmtop_names "$current"; return ;;
 	-C | --clock) words="local global counter uptime perf mono mono_raw boot tai x86-tsc" ;;
-	-g | --guest | --filter | -b | --buffer) return ;;
+	--filter | -b | --buffer) return ;;
 	-o | --output) COMPREPLY=($(compgen -f -- "$current")) && return ;;
 	*) [[ $current != -* ]] || words="-o --output -p --pid -g --guest -e --event --filter
 		-b --buffer -C --clock -h --help" ;;
@@ -82,11 +100,12 @@ _kvmtop_exits()
 	local current=$1 previous=$2 words=
 
 	case $previous in
-	-p | --pid) words=$(cd /proc && printf '%s\n' [0-9]*) ;;
+	-p | --pid) _kvmtop_pids "$current"; return ;;
+	-g | --guest) _kvmtop_names "$current"; return ;;
 	--event) words="vmexit userspace mmio ioport msr cpuid hypercall sysreg" ;;
 	-k | --key) words="total share time_ns time_percent avg_ns min_ns max_ns p50_ns p99_ns reason" ;;
 	--sysroot) COMPREPLY=($(compgen -d -- "$current")) && return ;;
-	-g | --guest | -v | --vcpu | -t | --tid | -T | --tids) return ;;
+	-v | --vcpu | -t | --tid | -T | --tids) return ;;
 	*) [[ $current != -* ]] || words="-p --pid -g --guest -v --vcpu -a --alltids -t --tid -T --tids
 		--event -k --key --json --csv --sysroot -h --help" ;;
 	esac
@@ -132,7 +151,11 @@ _kvmtop()
 	fi
 	case $previous in
 	-p | --pid)
-		COMPREPLY=($(compgen -W "$(cd /proc && printf '%s\n' [0-9]*)" -- "$current"))
+		_kvmtop_pids "$current"
+		return
+		;;
+	-g | --guest)
+		_kvmtop_names "$current"
 		return
 		;;
 	-f | --fields)
@@ -160,7 +183,7 @@ _kvmtop()
 		COMPREPLY=($(compgen -W "$(_kvmtop_columns)" -- "$current"))
 		return
 		;;
-	-g | --guest | -s | --set-delay | -n | --samples)
+	-s | --set-delay | -n | --samples)
 		return
 		;;
 	esac
@@ -170,6 +193,6 @@ _kvmtop()
 		-f --fields -g --guest -p --pid -t --tracepoints -d --debugfs -i --debugfs-include-past
 		-1 --once --batch -l --log -L --log-to-file -c --csv --json -z --skip-zero-records
 		-s --set-delay -n --samples --view -b --by-guest -x --children -o --sort
-		--demo --engine --list-providers --sysroot -h --help -V --version" -- "$current"))
+		--demo --engine --list-guests --list-providers --sysroot -h --help -V --version" -- "$current"))
 }
 complete -o filenames -F _kvmtop kvmtop

@@ -28,8 +28,11 @@ for command in $("$KVMTOP" --help | sed -n '/^Commands/,$s/^  \([a-z]*\) .*/\1/p
 			printf '%s\n' "$completion" | grep -qxF -- "$option" ||
 			absent="${absent-}$command $option "
 	done
+	sed -n '/^\.Sh EXAMPLES/,/^\.Sh NOTES/p' man/kvmtop.8 | grep -q "^\.Dl kvmtop $command " ||
+		no_example="${no_example-}$command "
 done
 is "${absent-}" "" "man page and completion have every long option of each command"
+is "${no_example-}" "" "the man page has an example of each command"
 
 # offers WORD...: what bash offers for the last word.
 offers() {
@@ -43,6 +46,11 @@ if command -v bash >/dev/null 2>&1; then
 	printf '#!/bin/sh\nexec "%s" --sysroot tests/sysroot/amd "$@"\n' "$KVMTOP" >"$TMP/kvmtop"
 	chmod +x "$TMP/kvmtop"
 	is "$(offers re)" "record report" "commands are completed"
+	for command in "" exits record; do
+		# shellcheck disable=SC2086 # no command is no word
+		is "$(offers $command -g '') $(offers $command -g w) $(offers $command -p '')" \
+			"web1 db1 web1 112 115" "${command:-kvmtop} -g: the guests; -p: their pids"
+	done
 	field=$(offers -f kvm_exit.hl)
 	like "$("$KVMTOP" --sysroot tests/sysroot/amd -1 -f "$field")" '^kvm_exit\(hlt\) ' \
 		"a completed field matches that field"
