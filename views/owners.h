@@ -96,14 +96,14 @@ enum {
 	[OWNER_GUEST] = { "guest_percent", "Guest%", "of its vCPUs' time: in the guest", \
 			  CELL_PERCENT, 6, COLUMN_SPARE(1) }, \
 	[OWNER_KVM] = { "kvm_percent", "KVM%", "of it: KVM handles an exit", CELL_PERCENT, 5, \
-			COLUMN_SPARE(3), OWNER_KVM_WARN }, \
+			COLUMN_SPARE(3) | COLUMN_WARN(OWNER_KVM_WARN) }, \
 	[OWNER_USER] = { "user_percent", "User%", "of it: in user space, the VMM", \
 			 CELL_PERCENT, 5, COLUMN_SPARE(4) }, \
 	[OWNER_HALT] = { "halt_percent", "Halt%", "of it: the vCPU has nothing to do", \
 			 CELL_PERCENT, 5, COLUMN_SPARE(6) }, \
 	[OWNER_WAIT] = { "wait_percent", "Wait%", \
 			 "of it: it could run, but has no CPU; a part of the others", \
-			 CELL_PERCENT, 5, COLUMN_SPARE(7), OWNER_WAIT_WARN }, \
+			 CELL_PERCENT, 5, COLUMN_SPARE(7) | COLUMN_WARN(OWNER_WAIT_WARN) }, \
 	[OWNER_TIME] = { "vcpu_ns", "vCPU time", "the time of its vCPUs that the shares are of", \
 			 CELL_NS, 7, COLUMN_MACHINE_ONLY }, \
 	[OWNER_SPLIT] = { "split", "Time split", "the four as a picture; line 2 has their signs", \

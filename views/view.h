@@ -71,7 +71,11 @@ enum {
 
 /* The least width of a text: other columns are dropped before the text becomes narrower. */
 #define COLUMN_LEAST(width) ((width) << 16)
-#define COLUMN_LEAST_OF(flags) ((int)((flags) >> 16))
+#define COLUMN_LEAST_OF(flags) ((int)((flags) >> 16 & 0xff))
+
+/* The share, in percent, from which on the reader should look at it; 0: never. */
+#define COLUMN_WARN(percent) ((unsigned int)(percent) << 24)
+#define COLUMN_WARN_OF(flags) ((int)((flags) >> 24))
 
 struct column {
 	const char *id;	   /* in JSON and for --sort */
@@ -80,7 +84,6 @@ struct column {
 	enum cell_type type;
 	int width;	     /* characters: enough for nearly all values */
 	unsigned int flags;  /* COLUMN_* */
-	int warn_percent;    /* from this share on the reader should look at it; 0: never */
 };
 
 struct view_row {

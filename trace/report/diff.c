@@ -15,24 +15,24 @@ enum { OTHER, THIS, CHANGE, PARTS };
 /* The columns of ROWS_TOTALS that are compared. */
 static const char *const compared[] = { "rate", "avg_ns", "p99_ns", "time_percent" };
 
-#define CHANGE_COLUMN(id) { id, "Change%", "from OTHER on, in per cent", CELL_PERCENT, 8, 0, 0 }
+#define CHANGE_COLUMN(id) { id, "Change%", "from OTHER on, in per cent", CELL_PERCENT, 8, 0 }
 
 static const struct column columns[] = {
 	{ "reason", "Exit reason", "why the vCPU left the guest, or what was accessed", CELL_TEXT,
-	  24, COLUMN_KEY, 0 },
-	{ "guest", "Guest", "its name", CELL_TEXT, 16, COLUMN_KEY, 0 },
-	{ "vcpu", "vCPU", "its number", CELL_COUNT, 4, COLUMN_KEY, 0 },
-	{ "other_rate", "Count/s 1", "per second of OTHER", CELL_RATE, 9, 0, 0 },
-	{ "rate", "Count/s 2", "per second of the recording", CELL_RATE, 9, 0, 0 },
+	  24, COLUMN_KEY },
+	{ "guest", "Guest", "its name", CELL_TEXT, 16, COLUMN_KEY },
+	{ "vcpu", "vCPU", "its number", CELL_COUNT, 4, COLUMN_KEY },
+	{ "other_rate", "Count/s 1", "per second of OTHER", CELL_RATE, 9, 0 },
+	{ "rate", "Count/s 2", "per second of the recording", CELL_RATE, 9, 0 },
 	CHANGE_COLUMN("rate_change"),
-	{ "other_avg_ns", "Avg 1", "of one, in OTHER", CELL_NS, 7, 0, 0 },
-	{ "avg_ns", "Avg 2", "of one, in the recording", CELL_NS, 7, 0, 0 },
+	{ "other_avg_ns", "Avg 1", "of one, in OTHER", CELL_NS, 7, 0 },
+	{ "avg_ns", "Avg 2", "of one, in the recording", CELL_NS, 7, 0 },
 	CHANGE_COLUMN("avg_change"),
-	{ "other_p99_ns", "p99 1", "99 % took no longer in OTHER", CELL_NS, 7, 0, 0 },
-	{ "p99_ns", "p99 2", "99 % took no longer in the recording", CELL_NS, 7, 0, 0 },
+	{ "other_p99_ns", "p99 1", "99 % took no longer in OTHER", CELL_NS, 7, 0 },
+	{ "p99_ns", "p99 2", "99 % took no longer in the recording", CELL_NS, 7, 0 },
 	CHANGE_COLUMN("p99_change"),
-	{ "other_time_percent", "Time% 1", "of the vCPUs' time in OTHER", CELL_PERCENT, 5, 0, 0 },
-	{ "time_percent", "Time% 2", "of the vCPUs' time in the recording", CELL_PERCENT, 5, 0, 0 },
+	{ "other_time_percent", "Time% 1", "of the vCPUs' time in OTHER", CELL_PERCENT, 5, 0 },
+	{ "time_percent", "Time% 2", "of the vCPUs' time in the recording", CELL_PERCENT, 5, 0 },
 	CHANGE_COLUMN("time_change"),
 	{ 0 },
 };

@@ -79,12 +79,12 @@ static int widest_word(const struct screen *screen)
 static void put_column(struct page *page, int width, const struct view *view, size_t i)
 {
 	const struct column *column = &view->type->columns[i];
+	int warn = COLUMN_WARN_OF(column->flags);
 	char text[256];
 
 	snprintf(text, sizeof(text), "%s", column->help);
-	if (column->warn_percent)
-		snprintf(text, sizeof(text), "%s; stands out from %d on", column->help,
-			 column->warn_percent);
+	if (warn)
+		snprintf(text, sizeof(text), "%s; stands out from %d on", column->help, warn);
 	put_entry(page, width, screen_title_of(view, i), text);
 }
 

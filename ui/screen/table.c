@@ -164,7 +164,7 @@ static void paint_picture(const struct painter *painter, size_t i)
 /* A share that is too high stands out, except in the selected row, and in dim rows. */
 static enum style number_style(const struct painter *painter, size_t i)
 {
-	int warn = painter->screen->view->type->columns[i].warn_percent;
+	int warn = COLUMN_WARN_OF(painter->screen->view->type->columns[i].flags);
 	const struct cell *cell = &painter->item->cells[i];
 	bool is_plain = painter->style == STYLE_PLAIN || painter->style == STYLE_BOLD;
 

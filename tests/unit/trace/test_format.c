@@ -135,7 +135,7 @@ static void what_is_damaged_is_refused(void **state)
 		HEAD "\tfield:int a[[4]];\toffset:0;\tsize:4;\tsigned:1;\n",
 		HEAD "\tfield:__u8 insn[\0225];\toffset:0;\tsize:4;\tsigned:1;\n",
 		HEAD "\tfield:int \304;\toffset:0;\tsize:4;\tsigned:1;\n",
-		"print fmt: \"\"\n" HEAD,
+		("print fmt: \"\"\n" HEAD),
 	};
 
 	(void)state;
