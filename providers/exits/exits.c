@@ -255,34 +255,31 @@ static struct exits_bpf_lost lost_since(struct exits_state *exits)
 
 static int add_threads(struct exits_state *exits, struct why *why)
 {
-	uint32_t max_threads, *ended;
-	int err = exits_bpf_add_threads(exits->bpf, why);
+	uint32_t max_threads = exits_bpf_max_threads(exits->bpf) + EXITS_CHUNK;
+	uint32_t *ended = reallocarray(exits->ended, max_threads, sizeof(*ended));
 
-	if (err)
-		return err;
-	max_threads = exits_bpf_max_threads(exits->bpf);
-	ended = reallocarray(exits->ended, max_threads, sizeof(*ended));
 	if (!ended)
 		return -ENOMEM;
 	exits->ended = ended;
+	if (exits_threads_grow(exits->threads, max_threads) < 0)
+		return -ENOMEM;
 	descriptors_raise(max_threads + DESCRIPTORS_SPARE);
-	return exits_threads_grow(exits->threads, max_threads);
+	return exits_bpf_add_threads(exits->bpf, why);
 }
 
 /*
  * Makes room before it is needed: for the vCPUs of the inventory, which it may find before they
- * run, and for as many threads as have run. Where there is no memory for more, it is tried again.
+ * run, and for as many threads as have run. Where there can be no more it is tried again.
  */
-static int make_room(struct exits_state *exits, struct why *why)
+static void make_room(struct exits_state *exits, struct why *why)
 {
 	uint32_t vcpus = count_vcpus(exits->args.guests);
 	int err = 0;
 
 	if (vcpus < exits->nr_used)
 		vcpus = exits->nr_used;
-	while (!err && exits_bpf_max_threads(exits->bpf) < room_for(vcpus))
+	while (!err && exits_bpf_max_threads(exits->bpf) < room_for(vcpus) - THREADS_SPARE / 2)
 		err = add_threads(exits, why);
-	return err == -ENOMEM || err == -E2BIG ? 0 : err;
 }
 
 static void say_lost(const struct exits_bpf_lost *lost, struct why *why)
@@ -309,9 +306,9 @@ static int exits_collect(void *state, struct sample *sample, struct why *why)
 	if (err)
 		return err;
 	release_threads(exits);
-	err = make_room(exits, why);
+	make_room(exits, why);
 	say_lost(&lost, why);
-	return err;
+	return 0;
 }
 
 const struct provider exits_provider = {

@@ -260,12 +260,18 @@ static int map_records(int fd, uint32_t nr, struct exits_thread **ret_records)
 /* The program finds them as soon as they are in more_threads, but no thread has one yet. */
 static int add_chunk(struct exits_bpf *bpf)
 {
-	const struct bpf_map_create_opts options = { .sz = sizeof(options),
-						     .map_flags = BPF_F_MMAPABLE };
-	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "threads", sizeof(uint32_t),
-				sizeof(struct exits_thread), EXITS_CHUNK, &options);
-	int err;
+	const struct bpf_map *like = bpf->program->maps.threads;
+	struct bpf_map_create_opts options = { .sz = sizeof(options),
+					       .map_flags = BPF_F_MMAPABLE };
+	int btf = bpf_object__btf_fd(bpf->program->obj), fd, err;
 
+	if (btf >= 0) { /* up to Linux 6.2 it must have types, as libbpf gives them to maps */
+		options.btf_fd = (uint32_t)btf;
+		options.btf_key_type_id = bpf_map__btf_key_type_id(like);
+		options.btf_value_type_id = bpf_map__btf_value_type_id(like);
+	}
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "threads", sizeof(uint32_t),
+			    sizeof(struct exits_thread), EXITS_CHUNK, &options);
 	if (fd < 0)
 		return -errno;
 	err = map_records(fd, EXITS_CHUNK, &bpf->more[bpf->nr_more]);
@@ -334,10 +340,13 @@ static void *destroy(void *arg)
 	return NULL;
 }
 
-/* For each thread those of its epoch and of the one before, and some for what shares a cell. */
+/*
+ * A thread that uses all its places may have twice as many while an epoch changes; most use few.
+ * Reading takes the longer the larger the map is.
+ */
 static uint32_t max_arguments(const struct exits_bpf_config *config)
 {
-	uint64_t most = UINT64_C(2) * (EXITS_ARGUMENTS + 8) * config->max_threads;
+	uint64_t most = (uint64_t)EXITS_ARGUMENTS * config->max_threads;
 
 	if (!config->has_arguments)
 		return 1;

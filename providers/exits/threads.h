@@ -54,7 +54,7 @@ int exits_threads_end(struct exits_threads *threads, struct sample *sample, uint
 
 void exits_threads_release(struct exits_threads *threads, uint32_t number);
 
-/* From now on there are more records. 0 or -ENOMEM. */
+/* From now on there may be more records. 0 or -ENOMEM. */
 int exits_threads_grow(struct exits_threads *threads, uint32_t max_threads);
 
 #endif
