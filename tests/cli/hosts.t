@@ -96,7 +96,8 @@ like "$out" '^skipped none: no-such-emulator is not installed$' "with the reason
 
 out=$(HOST_TIMEOUT=3 hosts hangs)
 is "$? $(printf '%s\n' "$out" | tail -n 1)" "1 0 passed, 1 failed, 0 skipped" "one that hangs"
-like "$out" '^hangs  ! stopped after 3 seconds$' "is ended"
+like "$out" '^  hangs: stopped after 3 seconds, started again$' "is started once more"
+like "$out" '^hangs  ! stopped after 3 seconds$' "and then ended"
 check "and nothing of it is left" wait_for 5 nothing_left
 
 rm -f "$LEFT" "$LEFT.pid"

@@ -77,8 +77,9 @@ report_rows() {
 	function us(ns) { return sprintf("%.2f", ns / 1000) + 0 }
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	{
-		print $at["reason"], $at["total"], us($at["avg_ns"]), us($at["min_ns"]),
-			us($at["max_ns"])
+		# avg_ns is whole nanoseconds: rounded twice, it is another number than perf has.
+		print $at["reason"], $at["total"], us($at["time_ns"] / $at["total"]),
+			us($at["min_ns"]), us($at["max_ns"])
 	}' | sort
 }
 
