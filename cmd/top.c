@@ -110,14 +110,15 @@ static int guest_init(struct top *top, struct why *why)
 
 /*
  * Exits are timed for the screen, where the user may choose any view, and for the views that show
- * times; not for -b, which prints what kvm_stat prints.
+ * times. -b without a filter and without -d has exits, too: without them a guest that lives for a
+ * moment is not seen.
  */
 static bool wants_exits(const struct top *top)
 {
 	const struct view_type *type = top->query.type;
 
 	return top_options_mode(&top->options) == MODE_CURSES || type->is_timed ||
-	       (type->needs && !top->options.by_guest);
+	       (type->needs && !(top->options.by_guest && (top->filter || top->options.debugfs)));
 }
 
 /* A view of timed exits alone needs no other provider. */

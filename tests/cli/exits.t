@@ -175,6 +175,15 @@ is "$(grep 'ended$' "$TMP/exits.err")" "kvmtop: guest waited (pid $GUEST) has en
 
 # ---- guests that come and go unseen
 
+# logged_of PID: the sum of a guest's deltas in the log.
+logged_of() {
+	grep -o "\"pid\":$1,[^}]*" "$TMP/brief" | grep -o '"delta":[0-9]*' |
+		awk -F: '{ sum += $2 } END { print sum + 0 }'
+}
+
+spawn "$KVMTOP" -l --json -b -s 0.3 >"$TMP/brief" 2>&1
+log=$SPAWNED
+wait_for 20 test -s "$TMP/brief"
 exits_begin
 pids=
 for i in 1 2 3 4 5; do
@@ -192,7 +201,10 @@ for pid in $pids; do
 	i=$((i + 1))
 	got=$(sum_of total pid "$pid" reason IO)
 	[ "$got" = $((100 + i)) ] || wrong="$wrong $got, not $((100 + i));"
+	all=$(sum_of total pid "$pid")
+	[ "$(logged_of "$pid")" = "$all" ] || wrong="$wrong $(logged_of "$pid") of $all logged;"
 done
+stop "$log"
 is "$wrong" "" "5 guests that end before they are looked for: each has its row and its number"
 
 # ---- more threads than there were records for

@@ -21,8 +21,8 @@ name 115 '=cmd()|"x"\n{"y":1}\r\033[2J\tz'
 clean='=cmd()|"x"?{"y":1}??[2J?z'
 
 is "$(lines -1 -b | LC_ALL=C sort | sed 's/  */ /g')" \
-	"$clean(112) 1795 1698
-$clean(115) 3192 3019" "-1 -b: a line each, told apart by pid"
+	"$clean(112) 1698 1698
+$clean(115) 3018 3018" "-1 -b: a line each, told apart by pid"
 is "$(lines -1 --view guests | cut -d ' ' -f 1 | tail -n 2)" "$clean
 $clean" "-1 --view guests"
 is "$(lines -1 --view hotspots -f 0x3f8 | sed 's/.* =/=/; 1d' | LC_ALL=C sort)" "$clean  112

@@ -222,7 +222,7 @@ brief_of() {
 }
 
 # Ten guests at once that live for a moment: each has its pid, its vCPU and its number, in every
-# face, and its name, if kvmtop looked while it lived. Its own measure of its rounds is an upper
+# face, and a name, its own if kvmtop looked while it lived. Its own measure of its rounds is an upper
 # bound for the time of its exits.
 exits_brief() {
 	section "guests that live for a moment"
@@ -249,10 +249,12 @@ exits_brief() {
 	for e_pid in $e_pids; do
 		brief_of "$e_pid" >"$TMP/brief"
 		read -r e_name e_tid e_vcpu e_count e_ended e_all e_ns <"$TMP/brief"
-		case "$e_name $e_vcpu $e_count $e_ended" in
-		"brief$e_i 0 $((100 + e_i)) 1" | "pid-$e_pid 0 $((100 + e_i)) 1") ;;
-		*) e_wrong="$e_wrong brief$e_i: $(cat "$TMP/brief");" ;;
+		# Its command's name if its memory was gone already, its pid if it was.
+		case $e_name in
+		"brief$e_i" | miniguest | "pid-$e_pid") e_name=brief$e_i ;;
 		esac
+		[ "$e_name $e_vcpu $e_count $e_ended" = "brief$e_i 0 $((100 + e_i)) 1" ] ||
+			e_wrong="$e_wrong brief$e_i: $(cat "$TMP/brief");"
 		[ "$(logged_of "$e_tid")" = "$e_all $e_all" ] ||
 			e_logged="$e_logged brief$e_i: $(logged_of "$e_tid"), not $e_all;"
 		e_whole=$(sed -n 's/^ns //p' "$TMP/brief$e_i")
