@@ -40,8 +40,10 @@
 
 static unsigned int nr_failing_reads; /* how many calls of readdir() fail with EIO */
 
-/* In place of the C library's. */
-struct dirent *readdir(DIR *dir)
+/* In place of the C library's readdir(). */
+struct dirent *failing_readdir(DIR *dir) __asm__("readdir");
+
+struct dirent *failing_readdir(DIR *dir)
 {
 	static struct dirent *(*real)(DIR *dir);
 
