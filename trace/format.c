@@ -199,13 +199,14 @@ static int read_lines(struct format *format)
 
 int format_read(const char *text, size_t size, struct format *ret_format)
 {
-	struct format format = { .text = strndup(text, size) };
-	int err = format.text ? read_lines(&format) : -ENOMEM;
+	int err;
 
+	*ret_format = (struct format){ .text = strndup(text, size) };
+	if (!ret_format->text)
+		return -ENOMEM;
+	err = read_lines(ret_format);
 	if (err)
-		format_release(&format);
-	else
-		*ret_format = format;
+		format_release(ret_format);
 	return err;
 }
 

@@ -222,8 +222,8 @@ brief_of() {
 }
 
 # Ten guests at once that live for a moment: each has its pid, its vCPU and its number, in every
-# face, and a name, its own if kvmtop looked while it lived. Its own measure of its rounds is an upper
-# bound for the time of its exits.
+# face, and a name, its own if kvmtop looked while it lived. What it measures for its rounds is an
+# upper bound for the time of its exits.
 exits_brief() {
 	section "guests that live for a moment"
 	spawn kvmtop -l --json -s 0.5 --view vcpus >"$TMP/brief.json" 2>"$TMP/brief.err"
