@@ -525,6 +525,7 @@ static __attribute__((noinline)) int begin(struct trace *trace)
 	trace->heap = calloc(trace->sources.nr + 1, sizeof(trace->heap[0]));
 	if (!trace->heap)
 		return -ENOMEM;
+	trace->nr_heap = 0;
 	for (size_t i = 0; i < trace->sources.nr; i++) {
 		struct source *source = trace->sources.items[i];
 		int got = source->next(source);
