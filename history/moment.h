@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * moment - a sample as it is remembered: what changed since the sample before it.
+ *
+ * moment_take() copies the changes out of the stats, quickly, in the thread that samples.
+ * pack.h makes bytes of a moment, and a moment of bytes. Neither totals nor the inventory are in
+ * every moment: totals are there at intervals, so that any moment's total is that of an earlier
+ * moment and the changes since; guests are there when the inventory changed.
+ */
+#ifndef KVMTOP_HISTORY_MOMENT_H
+#define KVMTOP_HISTORY_MOMENT_H
+
+#include "facts/facts.h"
+
+enum {
+	/* The first sample of a question: no earlier moment belongs to it. It has totals. */
+	MOMENT_FIRST = 1 << 0,
+	/* Totals were set to 0 before the interval. It has totals. */
+	MOMENT_RESET = 1 << 1,
+	/* Moments before it were lost, because they could not be kept in time. It has totals. */
+	MOMENT_AFTER_LOSS = 1 << 2,
+	/* Parts that it has: */
+	MOMENT_HAS_TOTALS = 1 << 3,
+	MOMENT_HAS_GUESTS = 1 << 4,
+};
+
+/* What a row of changes or totals says beside its numbers. */
+enum {
+	CHANGE_NEW = 1 << 0,	  /* the key was in no earlier sample */
+	CHANGE_HAS_RATE = 1 << 1, /* CHANGE_NEW: it was counted during the whole interval */
+	CHANGE_ABSENT = 1 << 2,	  /* the key is in the sample no more; its total stays */
+	CHANGE_GONE = 1 << 3,	  /* the key is forgotten; its total is in STATS_ENDED */
+	CHANGE_IS_TOTAL = 1 << 4, /* the row has a total, and not a change: of STATS_ENDED */
+};
+
+/* Counts and durations of one key. */
+struct change {
+	struct key key;
+	uint32_t flags;	 /* CHANGE_* */
+	uint32_t timing; /* 0: none; else the list's timings[timing - 1] */
+	/* Of a counter: how much it grew, or its total. Of a gauge or a peak: the level. */
+	uint64_t count;
+};
+
+struct change_timing {
+	uint64_t time_ns; /* that was added, or the total */
+	uint64_t max_ns;  /* the longest since the start or the reset; in changes 0: no longer */
+	uint64_t hist[HIST_BUCKETS]; /* what was added to each bucket, or the total */
+};
+
+struct changes {
+	struct change *list; /* ascending by key once sorted: guest, vCPU, field */
+	size_t nr, room;
+	struct change_timing *timings;
+	size_t nr_timings, room_timings;
+};
+
+/* A field that is new in the dictionary. */
+struct moment_field {
+	uint32_t id;
+	struct field field; /* with strings of its own */
+};
+
+struct moment {
+	uint64_t time_ns;    /* CLOCK_REALTIME when it was taken */
+	uint64_t elapsed_ns; /* how long the interval was; 0: there is none, it is the first */
+	uint64_t source_ns[SAMPLE_SOURCES]; /* as in struct sample */
+	uint32_t flags;			    /* MOMENT_* */
+	struct changes changes; /* of keys that did something, came or went */
+	struct changes totals;	/* MOMENT_HAS_TOTALS: of all keys, at the end of the interval */
+	struct guests *guests;	/* MOMENT_HAS_GUESTS: the inventory; NULL: as before */
+	struct moment_field *fields; /* new since the moment before it; not packed */
+	size_t nr_fields, room_fields;
+};
+
+int change_compare(const struct key *a, const struct key *b); /* -1, 0, 1: guest, vCPU, field */
+/* Appends a change. timing NULL: none; else it is copied. 0 or -ENOMEM. */
+int changes_add(struct changes *changes, const struct change *change,
+		const struct change_timing *timing);
+void changes_sort(struct changes *changes);
+void changes_reset(struct changes *changes); /* empties it and keeps its memory */
+void changes_release(struct changes *changes);
+
+void moment_reset(struct moment *moment); /* empties it and keeps its memory */
+void moment_release(struct moment *moment);
+
+/* What moment_take() remembers from moment to moment. Zero-initialised: nothing was taken. */
+struct moment_taker {
+	uint64_t tick;	     /* stats_tick() of the latest moment; 0: none */
+	uint64_t resets;     /* stats_resets() then */
+	uint64_t generation; /* guests_generation() then */
+	uint32_t nr_fields;  /* fields_count() then */
+	unsigned int since_totals; /* moments since the latest with totals */
+	bool has_lost;	     /* the caller's: the moment before could not be kept */
+};
+
+/*
+ * Takes the latest sample of the stats, unsorted. Call it once after each stats_update(). 0 or
+ * -ENOMEM.
+ */
+int moment_take(struct moment_taker *taker, const struct facts *facts, uint64_t time_ns,
+		struct moment *ret_moment);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * store - a place that keeps packed moments in the order in which they were taken: the memory of a
+ * live screen (ring.h) or a file (file.h).
+ *
+ * A segment is one run of a writer. Ids of fields and guests are the run's, and totals begin at 0
+ * with it. Moments have ids that ascend from segment to segment; there may be gaps. Times are
+ * CLOCK_REALTIME, and may go back where the clock was set.
+ */
+#ifndef KVMTOP_HISTORY_STORE_H
+#define KVMTOP_HISTORY_STORE_H
+
+#include "base/why.h"
+#include "history/pack.h"
+
+/* What is known of a moment without unpacking it. */
+struct stored {
+	uint64_t id;	  /* > 0 */
+	uint32_t segment; /* > 0 */
+	uint32_t flags;	  /* MOMENT_* */
+	uint64_t time_ns, elapsed_ns;
+};
+
+/* The machine and the run that a segment is of. */
+struct segment {
+	char host[65], kernel[65], boot_id[40];
+	char arch[24]; /* struct arch's name: "SVM" */
+	char engine[16]; /* "bpf"; "": not known */
+	int nr_cpus; /* 0: not known */
+	double interval_s;
+};
+
+/* Called for each field, ascending by id. 0 goes on; else the caller returns it. */
+typedef int (*stored_field_fn)(void *arg, uint32_t id, const struct field *field);
+
+/*
+ * Each function returns 0, or -errno with why: -ENOENT: there is no such moment (why is not set);
+ * -EBADMSG: damaged; others as the system has them. All calls of a reader come from one thread.
+ */
+struct store_type {
+	/*
+	 * The latest moment that is not later than time_ns; where all are later, the first one.
+	 * UINT64_MAX: the last. -ENOENT: the store is empty.
+	 */
+	int (*find)(void *store, uint64_t time_ns, struct stored *ret_stored, struct why *why);
+	/* The next moment after id, or with is_back the one before. -ENOENT: there is none. */
+	int (*step)(void *store, uint64_t id, bool is_back, struct stored *ret_stored,
+		    struct why *why);
+	/* The latest moment of the segment of id, not later than it, that has one of the flags. */
+	int (*find_flagged)(void *store, uint64_t id, uint32_t flags, struct stored *ret_stored,
+			    struct why *why);
+	/* Replaces the blob by a part of a moment. -ENOENT: the moment was dropped meanwhile. */
+	int (*read)(void *store, uint64_t id, enum moment_part part, struct blob *blob,
+		    struct why *why);
+	/* The fields of a segment with an id of at least first. */
+	int (*fields)(void *store, uint32_t segment, uint32_t first, stored_field_fn take,
+		      void *arg, struct why *why);
+	int (*segment)(void *store, uint32_t segment, struct segment *ret_segment,
+		       struct why *why);
+};
+
+struct store {
+	const struct store_type *type;
+	void *state;
+};
+
+#endif
