@@ -561,18 +561,23 @@ uint64_t hist_count(const uint64_t *hist)
 	return count;
 }
 
-uint64_t hist_percentile_ns(const uint64_t *hist, double share, uint64_t max_ns)
+uint64_t hist_percentile_ns(const uint64_t *hist, double share, uint64_t min_ns, uint64_t max_ns)
 {
-	uint64_t all = hist_count(hist), below = 0, rank;
+	double rank = share * (double)hist_count(hist);
+	uint64_t lower, upper;
+	unsigned int i = 0;
 
-	if (!all)
+	if (!(rank > 0))
 		return 0;
-	rank = (uint64_t)((double)all * share);
-	rank += (double)rank < (double)all * share; /* rounded up: 1 of 1, not 0 of 1 */
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
-		below += hist[i];
-		if (below >= rank)
-			return hist_edge_ns(i) < max_ns ? hist_edge_ns(i) : max_ns;
-	}
-	return max_ns;
+	while (i + 1 < HIST_BUCKETS && rank > (double)hist[i])
+		rank -= (double)hist[i++];
+	lower = i ? hist_edge_ns(i - 1) : 0;
+	upper = hist_edge_ns(i);
+	if (lower < min_ns)
+		lower = min_ns;
+	if (upper > max_ns)
+		upper = max_ns;
+	if (upper <= lower || !hist[i])
+		return upper;
+	return lower + (uint64_t)((double)(upper - lower) * rank / (double)hist[i] + 0.5);
 }

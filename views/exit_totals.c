@@ -46,9 +46,9 @@ static const struct column columns[] = {
 	[DEVIATION] = { "stddev_ns", "Stddev",
 			"how far from Avg the exits are: the standard deviation", CELL_NS, 7,
 			COLUMN_COST | COLUMN_SPARE(11) | COLUMN_OF_RECORDING },
-	[P50] = { "p50_ns", "p50", "half took no longer: the upper edge of the bucket",
+	[P50] = { "p50_ns", "p50", "half " PERCENTILE_HELP,
 		  CELL_NS, 7, COLUMN_COST | COLUMN_SPARE(9) },
-	[P99] = { "p99_ns", "p99", "99 % took no longer: the upper edge of the bucket",
+	[P99] = { "p99_ns", "p99", "99 % " PERCENTILE_HELP,
 		  CELL_NS, 7, COLUMN_COST | COLUMN_SPARE(5) },
 	[LONGEST] = { "max_ns", "Max", "the longest exit", CELL_NS, 7,
 		      COLUMN_COST | COLUMN_SPARE(1) },
@@ -167,8 +167,8 @@ static void fill_times(struct view_row *row, const struct query *query, const st
 	if (!nr_ended)
 		return;
 	row->cells[AVERAGE] = cell_ns(timing->total_ns / nr_ended);
-	row->cells[P50] = cell_ns(hist_percentile_ns(timing->total, 0.5, timing->max_ns));
-	row->cells[P99] = cell_ns(hist_percentile_ns(timing->total, 0.99, timing->max_ns));
+	row->cells[P50] = exit_sum_total_percentile(&group->sum, 0.5);
+	row->cells[P99] = exit_sum_total_percentile(&group->sum, 0.99);
 	row->cells[HIST] = (struct cell){ .type = CELL_HIST, .hist = timing->total };
 }
 

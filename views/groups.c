@@ -90,12 +90,28 @@ struct cell exit_sum_average(const struct exit_sum *sum)
 	return nr ? cell_ns(sum->timing.delta_ns / nr) : cell_none();
 }
 
+/* hist: of durations that took ns in all. One alone took exactly that. */
+static struct cell percentile(const struct exit_sum *sum, const uint64_t *hist, uint64_t ns,
+			      uint64_t max_ns, double share)
+{
+	uint64_t nr = hist_count(hist);
+
+	if (!nr)
+		return cell_none();
+	if (nr == 1)
+		return cell_ns(hist_percentile_ns(hist, share, ns, ns));
+	return cell_ns(hist_percentile_ns(hist, share, sum->timing.spread.min_ns, max_ns));
+}
+
 struct cell exit_sum_percentile(const struct exit_sum *sum, double share)
 {
-	if (!hist_count(sum->timing.delta))
-		return cell_none();
-	return cell_ns(hist_percentile_ns(sum->timing.delta, share,
-					  sum->timing.interval_max_ns));
+	return percentile(sum, sum->timing.delta, sum->timing.delta_ns,
+			  sum->timing.interval_max_ns, share);
+}
+
+struct cell exit_sum_total_percentile(const struct exit_sum *sum, double share)
+{
+	return percentile(sum, sum->timing.total, sum->timing.total_ns, sum->timing.max_ns, share);
 }
 
 struct cell exit_sum_hist(const struct exit_sum *sum)

@@ -44,6 +44,7 @@ struct cell exit_sum_percentile(const struct exit_sum *sum, double share);
 struct cell exit_sum_hist(const struct exit_sum *sum);
 struct cell exit_sum_interval_longest(const struct exit_sum *sum);
 /* Since the start or the reset. */
+struct cell exit_sum_total_percentile(const struct exit_sum *sum, double share);
 struct cell exit_sum_longest(const struct exit_sum *sum);
 /* Of a recording; else absent. The deviation of a single duration is 0. */
 struct cell exit_sum_shortest(const struct exit_sum *sum);
@@ -51,6 +52,11 @@ struct cell exit_sum_deviation(const struct exit_sum *sum);
 
 /* The help of every column Time%. */
 #define TIME_SHARE_HELP "share of the time of the row's vCPUs; halts are no cost"
+
+/* The help of the percentiles' columns, behind "half" or "99 %". See hist_percentile_ns(). */
+#define PERCENTILE_HELP                                                                        \
+	"took no longer: interpolated within a power of two, at most a factor of 2 off, a few " \
+	"% where durations are spread evenly"
 
 #define FIELD_ANY 0 /* in the key of a group: the group has all fields */
 

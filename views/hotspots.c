@@ -33,9 +33,9 @@ static const struct column columns[] = {
 		      COLUMN_SPARE(4) },
 	[STDDEV] = { "stddev_ns", "Stddev", "how far from Avg they are: the standard deviation",
 		     CELL_NS, 7, COLUMN_SPARE(11) | COLUMN_OF_RECORDING },
-	[P50] = { "p50_ns", "p50", "half took no longer: the upper edge of the bucket",
+	[P50] = { "p50_ns", "p50", "half " PERCENTILE_HELP,
 		  CELL_NS, 7, COLUMN_SPARE(7) },
-	[P99] = { "p99_ns", "p99", "99 % took no longer: the upper edge of the bucket",
+	[P99] = { "p99_ns", "p99", "99 % " PERCENTILE_HELP,
 		  CELL_NS, 7, COLUMN_SPARE(5) },
 	[CUR_LONGEST] = { "interval_max_ns", "CurMax",
 			  "the longest of the interval, exact if it is longer than all before; "

@@ -393,25 +393,66 @@ static void sums(void **state)
 	assert_int_equal(sum.delta[6], 1);
 }
 
-static void percentiles_are_upper_edges(void **state)
+static void percentiles_are_interpolated(void **state)
 {
 	uint64_t hist[HIST_BUCKETS] = { 0 };
 
 	(void)state;
-	assert_int_equal(hist_percentile_ns(hist, 0.5, 1000), 0);
-	hist[3] = 1;
-	assert_int_equal(hist_percentile_ns(hist, 0.5, 5000), 1024);
-	assert_int_equal(hist_percentile_ns(hist, 0.99, 5000), 1024);
-	assert_int_equal(hist_percentile_ns(hist, 0.99, 700), 700); /* never above the longest */
+	assert_int_equal(hist_percentile_ns(hist, 0.5, 0, 1000), 0);
+	hist[3] = 4; /* 512 to 1024 ns */
+	assert_int_equal(hist_percentile_ns(hist, 0.5, 0, 5000), 768);
+	assert_int_equal(hist_percentile_ns(hist, 1, 0, 5000), 1024);
 	hist[3] = 98;
 	hist[5] = 1;
 	hist[10] = 1;
-	assert_int_equal(hist_percentile_ns(hist, 0.5, SECOND), 1024);
-	assert_int_equal(hist_percentile_ns(hist, 0.98, SECOND), 1024);
-	assert_int_equal(hist_percentile_ns(hist, 0.99, SECOND), 4096);
-	assert_int_equal(hist_percentile_ns(hist, 1, SECOND), 131072);
-	hist[HIST_BUCKETS - 1] = 1000;
-	assert_int_equal(hist_percentile_ns(hist, 0.5, 9 * SECOND), 9 * SECOND);
+	assert_int_equal(hist_percentile_ns(hist, 0.49, 0, SECOND), 768);
+	assert_int_equal(hist_percentile_ns(hist, 0.98, 0, SECOND), 1024);
+	assert_int_equal(hist_percentile_ns(hist, 0.99, 0, SECOND), 4096);
+	assert_int_equal(hist_percentile_ns(hist, 0.995, 0, SECOND), 65536 + 32768);
+	assert_int_equal(hist_percentile_ns(hist, 1, 0, SECOND), 131072);
+	hist[0] = 900; /* less than 128 ns */
+	assert_int_equal(hist_percentile_ns(hist, 0.45, 0, SECOND), 64);
+}
+
+/* What is known to be shorter or longer than all is no part of a bucket. */
+static void percentiles_are_between_the_extremes(void **state)
+{
+	uint64_t hist[HIST_BUCKETS] = { [3] = 4 };
+
+	(void)state;
+	assert_int_equal(hist_percentile_ns(hist, 0.5, 0, 712), 612);
+	assert_int_equal(hist_percentile_ns(hist, 1, 0, 712), 712);
+	assert_int_equal(hist_percentile_ns(hist, 0.5, 700, 5000), 862);
+	assert_int_equal(hist_percentile_ns(hist, 0.5, 700, 700), 700);
+	/* A sample that was taken while a duration was added. */
+	assert_int_equal(hist_percentile_ns(hist, 0.5, 0, 100), 100);
+	assert_int_equal(hist_percentile_ns(hist, 0.5, 2000, 5000), 1024);
+	/* The last bucket has no upper edge. */
+	hist[HIST_BUCKETS - 1] = 4;
+	assert_int_equal(hist_percentile_ns(hist, 0.75, 0, (UINT64_C(1) << 31) + 10 * SECOND),
+			 (UINT64_C(1) << 31) + 5 * SECOND);
+	assert_int_equal(hist_percentile_ns(hist, 1, 0, 9 * SECOND), 9 * SECOND);
+}
+
+/* 1000 durations from 1 to 16 us, each longer than the one before by the same factor. */
+static void percentiles_are_right_within_6_percent(void **state)
+{
+	uint64_t hist[HIST_BUCKETS] = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		struct timing timing = { 0 };
+
+		hit(&timing, (uint64_t)(1000 * pow(16, (i + 0.5) / 1000)));
+		for (unsigned int bucket = 0; bucket < HIST_BUCKETS; bucket++)
+			hist[bucket] += timing.hist[bucket];
+	}
+	for (int i = 1; i <= 100; i++) {
+		double truth = 1000 * pow(16, i / 100.0);
+		double said = (double)hist_percentile_ns(hist, i / 100.0, 1000, 16000);
+
+		assert_true(fabs(said - truth) < 0.065 * truth);
+	}
 }
 
 /* 1, 2 and 3 ns of one key, 11 and 13 ns of another: as five of one. */
@@ -455,7 +496,9 @@ int main(void)
 		TEST(a_child_that_is_opened_late_has_not),
 		TEST(rows_in_any_order),
 		TEST(sums),
-		TEST(percentiles_are_upper_edges),
+		TEST(percentiles_are_interpolated),
+		TEST(percentiles_are_between_the_extremes),
+		TEST(percentiles_are_right_within_6_percent),
 		TEST(a_spread_is_joined_exactly),
 	};
 

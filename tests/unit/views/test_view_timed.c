@@ -215,11 +215,11 @@ static void exits_by_what_they_cost(void **state)
 	/* 400 MSRs of 1 ms in 4 s of the vCPUs' time; halts are no cost. */
 	assert_string_equal(picture(world, "reason rate share time_percent avg_ns p50_ns p99_ns "
 					   "max_ns hist"),
-			    "MSR_WRITE 400/s 62.5% 10.0% 1000000ns 1000000ns 1000000ns 1000000ns "
+			    "MSR_WRITE 400/s 62.5% 10.0% 1000000ns 762144ns 995243ns 1000000ns "
 			    "hist of 400\n"
-			    "IO 40/s 6.2% 10.0% 10000000ns 10000000ns 10000000ns 10000000ns "
+			    "IO 40/s 6.2% 10.0% 10000000ns 9194304ns 9983886ns 10000000ns "
 			    "hist of 40\n"
-			    "HLT 200/s 31.2% halt 8000000ns 8000000ns 8000000ns 8000000ns "
+			    "HLT 200/s 31.2% halt 8000000ns 6097152ns 7961943ns 8000000ns "
 			    "hist of 200\n"
 			    "Total 640/s - 20.0% - - - - -\n");
 	assert_true(world->view.rows[2].is_idle);
@@ -277,6 +277,26 @@ static void an_exit_that_is_not_over_is_shown(void **state)
 	}
 	assert_string_equal(picture(world, "reason delta rate time_ns avg_ns p50_ns max_ns"),
 			    "HLT 0 0/s 1000000000ns - - -\nTotal 0 0/s - - - -\n");
+}
+
+/* Its bucket is 65,536 to 131,072 ns, and the longest of the interval is not known exactly. */
+static void percentiles_of_a_single_exit_are_exact(void **state)
+{
+	struct world *world = *state;
+	struct timing timing = { .time_ns = 120000, .max_ns = 120000, .hist = { [10] = 1 } };
+
+	set_view(world, &view_exits);
+	for (int i = 0; i < 2; i++) {
+		live(world, 1, 0, TIME, 1000);
+		live(world, 1, 0, VMEXIT, 1);
+		sample_add_timed(&world->sample, (struct key){ 1, 0, IO }, timing.hist[10],
+				 ROW_FROM_ZERO, &timing);
+		timing.time_ns += 70000;
+		timing.hist[10]++;
+		take(world);
+	}
+	assert_string_equal(picture(world, "reason avg_ns p50_ns p99_ns interval_max_ns"),
+			    "IO 70000ns 70000ns 70000ns 120000ns\nTotal - - - -\n");
 }
 
 static void where_kvm_exit_never_fires(void **state)
@@ -390,13 +410,13 @@ static void totals_by_vcpu_and_reason(void **state)
 	world->query.groups = GROUP_GUEST | GROUP_REASON;
 	assert_string_equal(picture(world, "pid vcpu reason count time_ns time_percent avg_ns "
 					   "p50_ns min_ns max_ns"),
-			    "4000 - MSR_WRITE 600 600000000ns 10.0% 1000000ns 1000000ns 524288ns "
+			    "4000 - MSR_WRITE 600 600000000ns 10.0% 1000000ns 762144ns 524288ns "
 			    "1000000ns\n"
-			    "4000 - HLT 300 2400000000ns halt 8000000ns 8000000ns 4194304ns "
+			    "4000 - HLT 300 2400000000ns halt 8000000ns 6097152ns 4194304ns "
 			    "8000000ns\n"
-			    "4000 - IO 60 600000000ns 10.0% 10000000ns 10000000ns 8388608ns "
+			    "4000 - IO 60 600000000ns 10.0% 10000000ns 9194304ns 8388608ns "
 			    "10000000ns\n"
-			    "- - - 960 3600000000ns 20.0% 3750000ns 1048576ns 524288ns "
+			    "- - - 960 3600000000ns 20.0% 3750000ns 943718ns 524288ns "
 			    "10000000ns\n");
 	world->query.groups = GROUP_ALL;
 	world->query.guest = GUEST_ANY;
@@ -519,6 +539,7 @@ int main(void)
 		TEST(exits_of_one_vcpu),
 		TEST(exits_that_a_filter_selects),
 		TEST(an_exit_that_is_not_over_is_shown),
+		TEST(percentiles_of_a_single_exit_are_exact),
 		TEST(where_kvm_exit_never_fires),
 		TEST(zeros_are_for_programs),
 		TEST(hot_spots_by_guest),
