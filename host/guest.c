@@ -168,6 +168,12 @@ static void retire(struct guests *guests, struct guest_entry *entry)
 {
 	forget_tids(guests, entry);
 	pid_list_release(&entry->tids);
+	for (size_t i = 0; i < entry->guest.nr_vcpus; i++) {
+		struct vcpu *vcpu = &entry->guest.vcpus[i];
+
+		if (!vcpu->tid)
+			vcpu->tid = vcpu->last;
+	}
 	entry->guest.has_ended = true;
 	entry->ended_ns = guests->now_ns;
 	if (guests->nr_ended == GUESTS_ENDED) {
@@ -356,15 +362,18 @@ static int find_out(struct guests *guests, const struct guest_entry *entry, stru
 	return err;
 }
 
-/* A vCPU whose thread was not found keeps the thread that it had, if that lives. */
+/* A vCPU whose thread was not found keeps the thread that it had if that lives, else its TID. */
 static void keep_threads(const struct guest *guest, struct finding *finding)
 {
 	for (size_t i = 0; i < finding->vcpus.nr; i++) {
 		struct vcpu *vcpu = &finding->vcpus.vcpus[i];
 		const struct vcpu *known = guest_vcpu(guest, vcpu->index);
 
-		if (!vcpu->tid && known && pid_list_has(&finding->tids, known->tid))
+		if (vcpu->tid || !known)
+			continue;
+		if (pid_list_has(&finding->tids, known->tid))
 			vcpu->tid = known->tid;
+		vcpu->last = known->tid ? known->tid : known->last;
 	}
 }
 
@@ -790,6 +799,14 @@ static int meet_process(struct guests *guests, pid_t pid)
 	return err;
 }
 
+/* The process has ended, and its parent has not taken note of that yet. */
+static bool is_zombie(const struct guests *guests, pid_t pid)
+{
+	struct proc_stat stat;
+
+	return guests->env && proc_stat_read(guests->env, pid, &stat) == 0 && has_ended(&stat);
+}
+
 uint32_t guests_meet(struct guests *guests, const struct vcpu_thread *thread, uint64_t now_ns)
 {
 	struct guest_entry *entry = entry_by_tid(guests, thread->pid);
@@ -802,7 +819,7 @@ uint32_t guests_meet(struct guests *guests, const struct vcpu_thread *thread, ui
 		entry = entry_by_tid(guests, thread->pid);
 	if (!entry)
 		entry = ended_by_pid(guests, thread);
-	if (!entry && thread->has_ended)
+	if (!entry && (thread->has_ended || is_zombie(guests, thread->pid)))
 		entry = add_ended(guests, thread);
 	if (!entry || add_vcpu(guests, &entry->guest, thread) < 0)
 		return GUEST_ANY;

@@ -30,6 +30,7 @@ void pid_list_release(struct pid_list *list);
 struct vcpu {
 	int index;  /* as the kernel numbers it in the VM */
 	pid_t tid;  /* its thread; 0: not known */
+	pid_t last; /* the inventory's: the thread that it had before; 0: none */
 };
 
 struct vcpu_list {

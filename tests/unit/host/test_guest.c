@@ -782,6 +782,12 @@ static void test_vcpus_come_later(void **state)
 	before = guests_generation(box->guests);
 	refresh(box, 9 * SECOND + 2);
 	assert_int_equal(guests_generation(box->guests), before);
+
+	/* After its end, the last thread of a vCPU is known. */
+	drop(box, "/proc/%d", 100, 0);
+	refresh(box, 9 * SECOND + 3);
+	assert_int_equal(guest_vcpu(guests_ended_at(box->guests, 0), 0)->tid, 101);
+	assert_int_equal(guest_vcpu(guests_ended_at(box->guests, 0), 1)->tid, 0);
 }
 
 static void test_vm_made_anew(void **state)
@@ -889,6 +895,13 @@ static void test_threads_that_events_show(void **state)
 	thread.comm = "my\x1b[2Jvmm";
 	id = guests_meet(box->guests, &thread, 8 * SECOND);
 	assert_string_equal(guests_find(box->guests, id)->name, "my?[2Jvmm");
+
+	/* A process that has ended, and is still listed; its thread looks alive. */
+	thread.pid = 302;
+	thread.has_ended = false;
+	put_stat(box, (struct proc){ .pid = 302, .start = 50, .comm = "vm", .state = 'Z' });
+	id = guests_meet(box->guests, &thread, 8 * SECOND);
+	assert_true(guests_find(box->guests, id)->has_ended);
 }
 
 static void test_ids_stay_in_order(void **state)

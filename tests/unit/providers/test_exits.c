@@ -85,7 +85,8 @@ static void shell(const struct world *w, const char *format, ...)
 
 static uint32_t add_web1(struct guests *guests)
 {
-	struct vcpu vcpus[] = { { 0, getpid() }, { 1, getpid() + 1 } };
+	struct vcpu vcpus[] = { { .index = 0, .tid = getpid() },
+				{ .index = 1, .tid = getpid() + 1 } };
 	const struct guest web1 = { .pid = 99999999, .name = "web1", .vmm = "qemu",
 				    .is_named = true, .nr_vms = 1, .vcpus = vcpus, .nr_vcpus = 2 };
 
