@@ -362,19 +362,26 @@ static int find_out(struct guests *guests, const struct guest_entry *entry, stru
 	return err;
 }
 
-/* A vCPU whose thread was not found keeps the thread that it had if that lives, else its TID. */
+/*
+ * A vCPU whose thread was not found keeps the thread that it had if that lives, else its TID. One
+ * that had none is run by the process' only thread.
+ */
 static void keep_threads(const struct guest *guest, struct finding *finding)
 {
+	const struct pid_list *tids = &finding->tids;
+
 	for (size_t i = 0; i < finding->vcpus.nr; i++) {
 		struct vcpu *vcpu = &finding->vcpus.vcpus[i];
 		const struct vcpu *known = guest_vcpu(guest, vcpu->index);
 
-		if (vcpu->tid || !known)
-			continue;
-		if (pid_list_has(&finding->tids, known->tid))
-			vcpu->tid = known->tid;
-		vcpu->last = known->tid ? known->tid : known->last;
+		if (known)
+			vcpu->last = known->tid ? known->tid : known->last;
+		if (!vcpu->tid && pid_list_has(tids, vcpu->last))
+			vcpu->tid = vcpu->last;
 	}
+	if (finding->vcpus.nr == 1 && tids->nr == 1 && !finding->vcpus.vcpus[0].last &&
+	    !finding->vcpus.vcpus[0].tid)
+		finding->vcpus.vcpus[0].tid = tids->pids[0];
 }
 
 static void set_vcpus(struct guests *guests, struct guest *guest, struct vcpu_list *vcpus)
@@ -762,28 +769,50 @@ static struct guest_entry *add_ended(struct guests *guests, const struct vcpu_th
 }
 
 /*
- * Adds the thread to the vCPUs of its guest. Of a guest that has ended, nothing else will tell the
- * index of the vCPU: without one it gets the next.
+ * The vCPU that the thread runs: of its index, any without one; and without a thread of its own: the
+ * main thread is what the inventory takes for it while there is no other. NULL: none such.
  */
-static int add_vcpu(struct guests *guests, struct guest *guest, const struct vcpu_thread *thread)
+static struct vcpu *vcpu_to_run(const struct guest *guest, int index)
+{
+	for (size_t i = 0; i < guest->nr_vcpus; i++) {
+		struct vcpu *vcpu = &guest->vcpus[i];
+
+		if ((index < 0 || vcpu->index == index) && (!vcpu->tid || vcpu->tid == guest->pid))
+			return vcpu;
+	}
+	return NULL;
+}
+
+/* Gives the thread a vCPU of its own; without an index the next one. */
+static int add_vcpu(struct guest *guest, int index, pid_t tid)
 {
 	struct vcpu_list list = { guest->vcpus, guest->nr_vcpus, guest->nr_vcpus };
-	int index = thread->vcpu < 0 ? guest_name_vcpu(thread->comm) : thread->vcpu, err = 0;
-	size_t i = 0;
+	int err = vcpu_list_add(&list, index < 0 ? (int)list.nr : index, tid);
 
-	if (guest_vcpu_by_tid(guest, thread->tid) || (index < 0 && !guest->has_ended))
-		return 0;
-	while (i < list.nr && (index < 0 || list.vcpus[i].index != index))
-		i++;
-	if (i == list.nr)
-		err = vcpu_list_add(&list, index < 0 ? (int)list.nr : index, thread->tid);
-	else if (!list.vcpus[i].tid)
-		list.vcpus[i].tid = thread->tid;
 	vcpu_list_sort(&list);
 	guest->vcpus = list.vcpus;
 	guest->nr_vcpus = list.nr;
-	guests->generation++;
 	return err;
+}
+
+/*
+ * Notes that the thread runs a vCPU of the guest. Of a guest that has ended, nothing else will tell
+ * which.
+ */
+static int note_thread(struct guests *guests, struct guest *guest, const struct vcpu_thread *thread)
+{
+	int index = thread->vcpu < 0 ? guest_name_vcpu(thread->comm) : thread->vcpu;
+	struct vcpu *vcpu;
+
+	if (guest_vcpu_by_tid(guest, thread->tid) || (index < 0 && !guest->has_ended))
+		return 0;
+	guests->generation++;
+	vcpu = vcpu_to_run(guest, index);
+	if (vcpu)
+		vcpu->tid = thread->tid;
+	else if (!guest_vcpu(guest, index))
+		return add_vcpu(guest, index, thread->tid);
+	return 0;
 }
 
 /* Examines a process that is not in the inventory. It may have ended, or its VM may be closed. */
@@ -821,7 +850,7 @@ uint32_t guests_meet(struct guests *guests, const struct vcpu_thread *thread, ui
 		entry = ended_by_pid(guests, thread);
 	if (!entry && (thread->has_ended || is_zombie(guests, thread->pid)))
 		entry = add_ended(guests, thread);
-	if (!entry || add_vcpu(guests, &entry->guest, thread) < 0)
+	if (!entry || note_thread(guests, &entry->guest, thread) < 0)
 		return GUEST_ANY;
 	return entry->guest.id;
 }

@@ -324,8 +324,6 @@ int proc_name_threads(const struct env *env, pid_t pid, const struct pid_list *t
 	for (size_t i = 0; !vcpus->nr && !err && i < named.nr; i++)
 		err = vcpu_list_add(vcpus, named.vcpus[i].index, named.vcpus[i].tid);
 	give_threads(vcpus, &named);
-	if (vcpus->nr == 1 && !vcpus->vcpus[0].tid && tids->nr == 1)
-		vcpus->vcpus[0].tid = tids->pids[0];
 out:
 	vcpu_list_release(&named);
 	return err;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "arch/argument.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "host/descriptors.h"
 #include "providers/exits/record.h"
@@ -136,7 +137,7 @@ static bool is_alive(const volatile struct exits_thread *record)
 	return syscall(SYS_tgkill, record->tgid, record->tid, 0) == 0 || errno != ESRCH;
 }
 
-/* The guest of a thread that the inventory does not have as a vCPU's. */
+/* The guest of a thread that the inventory does not have as a vCPU's, and that may end now. */
 static const struct guest *meet(const struct exits_threads *threads,
 				const volatile struct exits_thread *record)
 {
@@ -145,14 +146,17 @@ static const struct guest *meet(const struct exits_threads *threads,
 		.tid = (pid_t)record->tid,
 		.vcpu = record->vcpu == EXITS_NO_VCPU ? -1 : (int32_t)record->vcpu,
 		.first_ns = record->first_ns,
-		.has_ended = !is_alive(record),
 	};
 	char comm[sizeof(record->comm) + 1] = "";
+	uint32_t id;
 
 	memcpy(comm, (const void *)(uintptr_t)record->comm, sizeof(record->comm));
 	thread.comm = comm;
-	return guests_find(threads->config.guests,
-			   guests_meet(threads->config.guests, &thread, threads->now_ns));
+	do {
+		thread.has_ended = !is_alive(record);
+		id = guests_meet(threads->config.guests, &thread, clock_now_ns());
+	} while (id == GUEST_ANY && !thread.has_ended && !is_alive(record));
+	return guests_find(threads->config.guests, id);
 }
 
 /* The vCPU by the inventory, or, if that does not know the thread, by the event's vcpu_id. */
@@ -303,6 +307,8 @@ int exits_threads_take(struct exits_threads *threads, const volatile struct exit
 	err = update_thread(threads, thread, record);
 	if (err)
 		return err;
+	if (now_ns && now_ns <= record->first_ns) /* it began after the sample did */
+		now_ns = clock_now_ns();
 	exits_record_read(&now, record, now_ns);
 	if (thread->fate == ENDS)
 		exits_record_end(&now, record);

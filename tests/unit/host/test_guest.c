@@ -863,6 +863,26 @@ static void test_ended_guests_are_remembered(void **state)
 	assert_null(guests_ended_at(box->guests, GUESTS_ENDED));
 }
 
+/* The main thread runs the vCPU until another thread is known to, and not again after its end. */
+static void test_main_thread_is_a_guess(void **state)
+{
+	struct vcpu_thread thread = { .pid = 100, .tid = 101, .vcpu = 0, .comm = "vm" };
+	struct box *box = *state;
+
+	put_vm(box, 100, 50, "vm");
+	refresh(box, 0);
+	assert_vcpu(only_guest(box), 0, 0, 100);
+	assert_int_equal(guests_meet(box->guests, &thread, SECOND), only_guest(box)->id);
+	assert_int_equal(only_guest(box)->nr_vcpus, 1);
+	assert_vcpu(only_guest(box), 0, 0, 101);
+	/* The thread has ended. */
+	refresh(box, 11 * SECOND);
+	assert_vcpu(only_guest(box), 0, 0, 0);
+	drop(box, "/proc/%d", 100, 0);
+	refresh(box, 12 * SECOND);
+	assert_int_equal(guest_vcpu(guests_ended_at(box->guests, 0), 0)->tid, 101);
+}
+
 /* KVM's events show threads: of a process that is found now, and of one that has ended. */
 static void test_threads_that_events_show(void **state)
 {
@@ -895,6 +915,19 @@ static void test_threads_that_events_show(void **state)
 	thread.comm = "my\x1b[2Jvmm";
 	id = guests_meet(box->guests, &thread, 8 * SECOND);
 	assert_string_equal(guests_find(box->guests, id)->name, "my?[2Jvmm");
+
+	/* A thread without an index runs the vCPU that has no thread. */
+	put_vm(box, 400, 50, "vm");
+	put_thread(box, 400, 401, "vm\n");
+	refresh(box, 8 * SECOND);
+	drop(box, "/proc/%d", 400, 0);
+	refresh(box, 9 * SECOND);
+	id = guests_meet(box->guests,
+			 &(struct vcpu_thread){ .pid = 400, .tid = 401, .vcpu = -1, .comm = "vm",
+						.first_ns = 8 * SECOND, .has_ended = true },
+			 9 * SECOND);
+	assert_int_equal(guests_find(box->guests, id)->nr_vcpus, 1);
+	assert_int_equal(guest_vcpu(guests_find(box->guests, id), 0)->tid, 401);
 
 	/* A process that has ended, and is still listed; its thread looks alive. */
 	thread.pid = 302;
@@ -1578,6 +1611,7 @@ int main(void)
 		BOXED(test_vm_made_anew),
 		BOXED(test_pid_reused),
 		BOXED(test_ended_guests_are_remembered),
+		BOXED(test_main_thread_is_a_guess),
 		BOXED(test_threads_that_events_show),
 		BOXED(test_ids_stay_in_order),
 		BOXED(test_vm_opened_later),

@@ -555,6 +555,25 @@ static void test_exit_that_never_ends(void **state)
 	assert_int_equal(row_of(w, guest, 0, "time(kvm)")->count, SECOND / 4);
 }
 
+/* A sample takes a while: threads that begin meanwhile have time, too. */
+static void test_thread_begins_during_the_sample(void **state)
+{
+	struct world *w = *state;
+	uint32_t guest = parent_is_guest(w);
+	struct exits_thread *brief = begin_parent(w, 0), *other = begin(w, 1, false);
+
+	happened(brief, CELL_MSR, 10, SECOND);
+	brief->vcpu = 0;
+	brief->first_ns = 5 * SECOND;
+	brief->open_since = 7 * SECOND;
+	dies(brief);
+	happened(other, CELL_MSR, 10, SECOND);
+	other->first_ns = 5 * SECOND;
+	assert_int_equal(take_sample(w, 4 * SECOND), 1);
+	assert_int_equal(row_of(w, guest, 0, "time")->count, 2 * SECOND);
+	assert_true(count_of(w, "time") > 0);
+}
+
 /* A guest that is found late: what its thread did before stays where it was shown. */
 static void test_owner_is_known_late(void **state)
 {
@@ -863,6 +882,7 @@ int main(void)
 		TEST(test_guest_ends),
 		TEST(test_thread_survives_its_guest),
 		TEST(test_exit_that_never_ends),
+		TEST(test_thread_begins_during_the_sample),
 		TEST(test_owner_is_known_late),
 		TEST(test_index_is_known_late),
 		TEST(test_unknown_guest_ends),
