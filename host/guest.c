@@ -769,8 +769,8 @@ static struct guest_entry *add_ended(struct guests *guests, const struct vcpu_th
 }
 
 /*
- * The vCPU that the thread runs: of its index, any without one; and without a thread of its own: the
- * main thread is what the inventory takes for it while there is no other. NULL: none such.
+ * A vCPU of this index (-1: any) for a thread to run: one that has none, or the main thread, which
+ * the inventory takes for it while there is no other. NULL: there is none.
  */
 static struct vcpu *vcpu_to_run(const struct guest *guest, int index)
 {

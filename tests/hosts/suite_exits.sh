@@ -197,27 +197,41 @@ exits_halt() {
 	is "$(awk '$1 < 90 || $1 > 100.5' "$TMP/halts")" "" "vcpus: as all of the time, each time"
 }
 
-# brief_of PID: name, TID, vCPU, number and mark of its $PIO, and their time by their average.
+# logged_of TID: the sum of the deltas that the logs of vCPUs have of a thread, as JSON and as CSV.
+logged_of() {
+	grep -o "\"tid\":$1,[^}]*" "$TMP/brief.json" | grep -o '"delta":[0-9]*' |
+		awk -F: '{ sum += $2 } END { printf "%d ", sum }'
+	awk -F, -v tid="$1" '
+	$2 == "guest" { for (i = 1; i <= NF; i++) at[$i] = i }
+	$at["tid"] == tid { sum += $at["delta"] }
+	END { printf "%d", sum }' "$TMP/brief.csv"
+}
+
+# brief_of PID: name, TID, vCPU, number and mark of its $PIO, the number of all its exits, and the
+# time of its $PIO by their average.
 brief_of() {
 	awk -F, -v pid="$1" -v reason="$PIO" '
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
 	$at["pid"] != pid { next }
+	{ all += $at["total"] }
 	$at["reason"] == reason {
 		row = $at["guest"] " " $at["tid"] " " $at["vcpu"] " " $at["total"] " " $at["ended"]
 		ns = $at["avg_ns"] * $at["total"]
 	}
-	END { printf "%s %.0f\n", row, ns }' "$TMP/exits"
+	END { printf "%s %d %.0f\n", row, all, ns }' "$TMP/exits"
 }
 
-# Ten guests at once that live for a moment: each has its pid, its vCPU and its number in exits, and
-# a name, its own if kvmtop looked while it lived. What it measures for its rounds is an upper bound
-# for the time of its exits.
+# Ten guests at once that live for a moment: each has its pid, its vCPU and its number, in every
+# face, and a name, its own if kvmtop looked while it lived. What it measures for its rounds is an
+# upper bound for the time of its exits.
 exits_brief() {
 	section "guests that live for a moment"
-	if ! grep -q 'field:.* vcpu_id;' "/sys/kernel/tracing/events/$SYSTEM/$EXIT/format"; then
-		skip "guests that live for a moment" "exits do not tell their vCPU on this machine"
-		return
-	fi
+	spawn kvmtop -l --json -s 0.5 --view vcpus >"$TMP/brief.json" 2>"$TMP/brief.err"
+	e_json=$SPAWNED
+	spawn kvmtop -l -c -s 0.5 --view vcpus >"$TMP/brief.csv" 2>>"$TMP/brief.err"
+	e_csv=$SPAWNED
+	wait_for 120 batch_waits "$e_json"
+	wait_for 120 batch_waits "$e_csv"
 	exits_begin
 	e_pids=
 	for e_i in 0 1 2 3 4 5 6 7 8 9; do
@@ -229,16 +243,20 @@ exits_brief() {
 	done
 	sleep 1.2
 	exits_end
-	e_i=0 e_wrong='' e_slow=''
+	stop "$e_json"
+	stop "$e_csv"
+	e_i=0 e_wrong='' e_slow='' e_logged=''
 	for e_pid in $e_pids; do
 		brief_of "$e_pid" >"$TMP/brief"
-		read -r e_name _ e_vcpu e_count e_ended e_ns <"$TMP/brief"
+		read -r e_name e_tid e_vcpu e_count e_ended e_all e_ns <"$TMP/brief"
 		# Its command's name if its memory was gone already, its pid if it was.
 		case $e_name in
 		"brief$e_i" | miniguest | "pid-$e_pid") e_name=brief$e_i ;;
 		esac
 		[ "$e_name $e_vcpu $e_count $e_ended" = "brief$e_i 0 $((100 + e_i)) 1" ] ||
 			e_wrong="$e_wrong brief$e_i: $(cat "$TMP/brief");"
+		[ "$(logged_of "$e_tid")" = "$e_all $e_all" ] ||
+			e_logged="$e_logged brief$e_i: $(logged_of "$e_tid"), not $e_all;"
 		e_whole=$(sed -n 's/^ns //p' "$TMP/brief$e_i")
 		[ "${e_ns:-0}" -gt 0 ] && [ "${e_ns:-0}" -le "${e_whole:-0}" ] ||
 			e_slow="$e_slow brief$e_i: $e_ns ns of $e_whole;"
@@ -246,4 +264,6 @@ exits_brief() {
 	done
 	is "$e_wrong" "" "exits: each has its name, its vCPU, its number, and has ended"
 	is "$e_slow" "" "exits: their time is within the time that the guest measured"
+	is "$e_logged" "" "logs of vCPUs, JSON and CSV: each has as many exits as exits says"
+	is "$(cat "$TMP/brief.err")" "" "logs of vCPUs: nothing to complain about"
 }
