@@ -37,7 +37,7 @@ static const struct column columns[] = {
 	[TIME_SHARE] = { "time_percent", "Time%", TIME_SHARE_HELP, CELL_PERCENT, 5,
 			 COLUMN_COST },
 	[HALT_SHARE] = { "halt_percent", "Halt%",
-			 "share of the time of the row's vCPUs in halts, which are part of Time",
+			 "share of the time of the row's vCPUs in halts, also in one that has no end",
 			 CELL_PERCENT, 5, COLUMN_SPARE(2) | COLUMN_OF_RECORDING },
 	[SHORTEST] = { "min_ns", "Min", "the shortest exit; live, the lower edge of its bucket",
 		       CELL_NS, 7, COLUMN_COST | COLUMN_SPARE(10) },
@@ -160,7 +160,7 @@ static void fill_times(struct view_row *row, const struct query *query, const st
 						cell_percent(timing->total_ns - group->halt_ns,
 							     group->whole_ns);
 	if (query->event < EXITS_FIRST_ARGUMENT)
-		row->cells[HALT_SHARE] = cell_percent(group->halt_ns, group->whole_ns);
+		row->cells[HALT_SHARE] = cell_percent(group->halted_ns, group->whole_ns);
 	row->cells[SHORTEST] = shortest(&group->sum);
 	row->cells[DEVIATION] = exit_sum_deviation(&group->sum);
 	row->cells[LONGEST] = exit_sum_longest(&group->sum);

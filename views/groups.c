@@ -222,38 +222,50 @@ static void add_stat(struct group *group, const struct stats_item *stat, bool is
 	group->halt_delta_ns += stat->timing->delta_ns;
 }
 
-/* Adds a vCPU's time to the sum (count: of all intervals, ns: of the last) for its groups. */
-static int add_whole(struct groups *groups, struct key_sums *wholes, const struct stats_item *stat)
+/* Adds a part of a vCPU's time to the sum (count: of all intervals, ns: of the last) of its group. */
+static int add_time(struct groups *groups, struct key_sums *times, const struct stats_item *stat,
+		    enum time_part part)
 {
-	struct key key = { stat->key.guest, stat->key.vcpu, FIELD_ANY };
-	struct key_sum *whole = key_sums_get(wholes, key_of_group(groups, key));
+	struct key key = key_of_group(groups, stat->key);
+	struct key_sum *time;
 
-	if (!whole)
+	key.field = part;
+	time = key_sums_get(times, key);
+	if (!time)
 		return -ENOMEM;
-	whole->count += stat->total;
-	whole->ns += stat->delta;
+	time->count += stat->total;
+	time->ns += stat->delta;
+	if (part == TIME_HALT) {
+		groups->all.halted_ns += stat->total;
+		return 0;
+	}
 	groups->all.whole_ns += stat->total;
 	groups->all.whole_delta_ns += stat->delta;
 	groups->has_interval |= stat->has_rate;
 	return 0;
 }
 
-static int set_whole(struct group *group, struct key_sums *wholes)
+static int set_times(struct group *group, struct key_sums *times)
 {
-	struct key key = { group->key.guest, group->key.vcpu, FIELD_ANY };
-	const struct key_sum *whole = key_sums_get(wholes, key);
+	struct key key = { group->key.guest, group->key.vcpu, TIME_WHOLE };
+	const struct key_sum *time = key_sums_get(times, key);
 
-	if (!whole)
+	if (!time)
 		return -ENOMEM;
-	group->whole_ns = whole->count;
-	group->whole_delta_ns = whole->ns;
+	group->whole_ns = time->count;
+	group->whole_delta_ns = time->ns;
+	key.field = TIME_HALT;
+	time = key_sums_get(times, key);
+	if (!time)
+		return -ENOMEM;
+	group->halted_ns = time->count;
 	return 0;
 }
 
 int group_by(struct groups *groups, struct view *view, const struct query *query,
 	     const struct facts *facts)
 {
-	struct key_sums numbers = { 0 }, wholes = { 0 }; /* of groups and of vCPUs' time */
+	struct key_sums numbers = { 0 }, times = { 0 }; /* of groups and of vCPUs' time */
 	int err = 0;
 
 	for (size_t i = 0; !err && i < stats_count(facts->stats); i++) {
@@ -263,8 +275,9 @@ int group_by(struct groups *groups, struct view *view, const struct query *query
 
 		if (!query_has_key(query, &stat->key))
 			continue;
-		if (field->use == USE_TIME && field->part == TIME_WHOLE)
-			err = add_whole(groups, &wholes, stat);
+		if (field->use == USE_TIME &&
+		    (field->part == TIME_WHOLE || field->part == TIME_HALT))
+			err = add_time(groups, &times, stat, field->part);
 		if (!field_set_has(&groups->chosen, stat->key.field))
 			continue;
 		group = group_of(groups, &numbers, view, key_of_group(groups, stat->key));
@@ -275,10 +288,10 @@ int group_by(struct groups *groups, struct view *view, const struct query *query
 	}
 	for (size_t i = 0; !err && i < groups->nr; i++) {
 		group_merge(&groups->all, &groups->list[i]);
-		err = set_whole(&groups->list[i], &wholes);
+		err = set_times(&groups->list[i], &times);
 	}
 	key_sums_release(&numbers);
-	key_sums_release(&wholes);
+	key_sums_release(&times);
 	return err;
 }
 

@@ -63,10 +63,11 @@ struct cell exit_sum_deviation(const struct exit_sum *sum);
 struct group {
 	struct key key; /* GUEST_ANY, -1, FIELD_ANY: all guests, vCPUs, fields */
 	struct exit_sum sum;
-	/* The halts in the group. */
+	/* The halts in the group, and how long they took that ended. */
 	uint32_t nr_halts;
 	uint64_t halt_ns, halt_delta_ns;
-	uint64_t whole_ns, whole_delta_ns; /* the time of the group's vCPUs */
+	/* The time of the group's vCPUs; halted: in halts, also in one that has not ended. */
+	uint64_t whole_ns, whole_delta_ns, halted_ns;
 };
 
 struct groups {

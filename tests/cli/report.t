@@ -121,8 +121,18 @@ of_json() {
 		}'
 }
 
+# The guest, vCPU and Halt% of each of a CSV's rows that has a Halt%.
+halts() {
+	awk -F, '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at["halt_percent"] != "" { print $at["guest"], $at["vcpu"], $at["halt_percent"] }' | sort
+}
+
 recordings=$(cd $data && ls -- *.dat *.data)
 for file in $recordings; do
+	report --by vcpu --csv - "$data/$file" | halts >"$TMP/by"
+	report --view vcpus --csv - "$data/$file" 2>/dev/null | halts >"$TMP/view"
+	same_files "$TMP/by" "$TMP/view" "$file: --by vcpu has the Halt% of --view vcpus"
 	for event in vmexit ioport mmio msr; do
 		report --event $event --csv - "$data/$file" | as_seen >"$TMP/csv"
 		report --event $event --json "$data/$file" | of_json | as_seen >"$TMP/json"
