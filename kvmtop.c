@@ -7,6 +7,7 @@
 #include <locale.h>
 
 #include "base/say.h"
+#include "base/signals.h"
 #include "base/stdfd.h"
 #include "cmd/command.h"
 #include "cmd/leave.h"
@@ -17,6 +18,7 @@ int main(int argc, char **argv)
 	const struct command *command = argc > 1 ? command_by_name(argv[1]) : NULL;
 
 	stdfd_fill();
+	signals_init();
 	/* Not LC_NUMERIC: a decimal comma would change the numbers of -s, CSV and JSON. */
 	setlocale(LC_CTYPE, "");
 	leave(say_end(command ? command->run(argc - 1, argv + 1) : top_run(argc, argv)));

@@ -115,11 +115,11 @@ int whole_file_keep(struct whole_file *whole)
 
 	if (whole->file == stdout)
 		return 0;
-	/* The errno of the failed write is not known any more. */
-	if (ferror(whole->file))
-		err = -EIO;
-	else if (fflush(whole->file) != 0)
+	/* After a write that failed fflush() writes the same again, and fails in the same way. */
+	if (fflush(whole->file) != 0)
 		err = -errno;
+	else if (ferror(whole->file))
+		err = -EIO;
 	if (!err && whole->path)
 		err = replace(fileno(whole->file), whole->path);
 	if (fclose(whole->file) != 0 && !err)

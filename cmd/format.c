@@ -2,7 +2,6 @@
 /* Prints the records of files, merged by their TSC, by rules. */
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -146,7 +145,8 @@ static int print_all(struct run *run)
 			show_progress(run);
 	}
 	progress_end(&run->progress);
-	return got;
+	/* main() says that standard output has failed. */
+	return got < 0 ? got : 0;
 }
 
 static int format(const struct options *options, const char *rules, const char *const *paths,
@@ -194,7 +194,6 @@ static int format_run(int argc, char **argv)
 		why_set(&why, -EINVAL, "format needs a file of rules");
 		return say_usage("format", &why);
 	}
-	signal(SIGPIPE, SIG_IGN);
 	if (first + 1 == argc)
 		return format(&options, argv[first], standard_input, 1, kind);
 	return format(&options, argv[first], (const char *const *)argv + first + 1,

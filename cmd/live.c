@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/signals.h"
 #include "cmd/live.h"
 
 #define OPEN_TIMEOUT_MS 10000 /* the limit for opening all events; a busy host needs a second */
@@ -23,14 +24,6 @@ static void interrupt(int signal)
 	is_interrupted = 1;
 }
 
-/* A signal that was ignored when the program started stays ignored, as nohup(1) needs it. */
-static bool is_ignored(int signal)
-{
-	struct sigaction action;
-
-	return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-
 int live_init(struct live *live, bool to_file, bool has_screen)
 {
 	/* No SA_RESTART: the signal ends a write. */
@@ -38,15 +31,12 @@ int live_init(struct live *live, bool to_file, bool has_screen)
 	sigset_t set;
 
 	live->to_file = to_file;
-	signal(SIGPIPE, SIG_IGN);
-	/* A write beyond ulimit -f then fails with EFBIG, like a write to a full disk. */
-	signal(SIGXFSZ, SIG_IGN);
 	sigemptyset(&set);
-	if (!is_ignored(SIGINT))
+	if (!signal_is_ignored(SIGINT))
 		sigaddset(&set, SIGINT);
-	if (!is_ignored(SIGTERM))
+	if (!signal_is_ignored(SIGTERM))
 		sigaddset(&set, SIGTERM);
-	if (!is_ignored(SIGHUP) || to_file)
+	if (!signal_is_ignored(SIGHUP) || to_file)
 		sigaddset(&set, SIGHUP);
 	if (has_screen)
 		sigaddset(&set, SIGWINCH);

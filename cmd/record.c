@@ -106,7 +106,7 @@ struct run {
 	struct ring *ring;
 	int output;
 	bool is_new; /* this run made the file */
-	struct record_signals old_signals;
+	sigset_t old_mask; /* of signals, which the command gets */
 	int signals;
 	struct record_child child;
 	int cut; /* 0, or the -errno that ended the recording early or cost the newest events */
@@ -149,17 +149,14 @@ static int find_guests(struct run *run, struct why *why)
 
 static int signals_init(struct run *run)
 {
-	const struct sigaction ignore = { .sa_handler = SIG_IGN };
 	sigset_t set;
 
-	/* A write beyond ulimit -f then fails with EFBIG, like a write to a full disk. */
-	sigaction(SIGXFSZ, &ignore, &run->old_signals.xfsz);
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
-	if (sigprocmask(SIG_BLOCK, &set, &run->old_signals.mask) < 0)
+	if (sigprocmask(SIG_BLOCK, &set, &run->old_mask) < 0)
 		return -errno;
 	run->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return run->signals < 0 ? -errno : 0;
@@ -316,7 +313,7 @@ static int prepare(struct run *run, struct why *why)
 	if (!err)
 		err = ring_open(run, why);
 	if (!err && run->command)
-		err = record_child_new(&run->child, run->command, &run->old_signals, why);
+		err = record_child_new(&run->child, run->command, &run->old_mask, why);
 	return err;
 }
 

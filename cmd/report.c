@@ -100,7 +100,8 @@ static int report(const char *const *paths, size_t nr, const struct report_optio
 		status = STATUS_FAILURE;
 	recording_release(&recording);
 	recording_release(&other);
-	return say_end(err ? say_failure(err, &why) : status);
+	/* -EPIPE: the reader of standard output is gone. */
+	return err && err != -EPIPE ? say_failure(err, &why) : status;
 }
 
 static int run(int argc, char **argv)
@@ -113,7 +114,7 @@ static int run(int argc, char **argv)
 		return say_usage("report", &why);
 	if (options.help) {
 		report_options_help(stdout);
-		return say_end(STATUS_OK);
+		return STATUS_OK;
 	}
 	return report((const char *const *)argv + first, (size_t)(argc - first), &options);
 }

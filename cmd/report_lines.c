@@ -167,7 +167,7 @@ static int write_diff(const struct printed *printed, struct why *why)
 		fputs("times in cycles\n", stdout);
 	fputc('\n', stdout);
 	err = write_view(printed, &table, why);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 2 && !err; i++) {
 		if (i == 0 && (sides[0]->nr_unfinished || sides[0]->pairing->nr_losses ||
 			       sides[1]->nr_unfinished || sides[1]->pairing->nr_losses))
 			fputc('\n', stdout);
@@ -182,19 +182,21 @@ static int write_text(const struct printed *printed, struct why *why)
 		.format = LINES_TABLE,
 		.room = terminal_width(),
 	};
-	int err = 0;
+	int err;
 
 	if (printed->other)
 		return write_diff(printed, why);
 	lines_recording_head(&printed->about, stdout);
 	if (printed->view.nr_rows) {
 		err = write_view(printed, &table, why);
+		if (err)
+			return err;
 		lines_recording_total(&printed->about, &printed->view, stdout);
 	} else {
 		fprintf(stdout, "%s\n", printed->about.none);
 	}
 	lines_recording_notes(&printed->about, stdout);
-	return err;
+	return 0;
 }
 
 static int write_all(const struct printed *printed, const struct report_options *options,

@@ -2,7 +2,6 @@
 /* `kvmtop timeline`: the picture, drawn source by source. */
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -528,7 +527,6 @@ static int timeline_run(int argc, char **argv)
 	}
 	if (check_output(&options, &why) < 0)
 		return say_failure(-EINVAL, &why);
-	signal(SIGPIPE, SIG_IGN);
 	return run_timeline(&options);
 }
 

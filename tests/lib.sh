@@ -163,6 +163,22 @@ status_of() {
 	echo $?
 }
 
+# limited COMMAND...: with a standard output that `ulimit -f` allows no byte. Prints its messages, and
+# its exit status in the last line.
+limited() {
+	(
+		# shellcheck disable=SC3045 # dash and bash have it
+		ulimit -f 0
+		"$@" 2>&1 >"$TMP/out" </dev/null
+		echo $?
+	)
+}
+
+# What a command says then, as limited prints it.
+too_large="kvmtop: cannot write to standard output: File too large
+1"
+export too_large
+
 # skip NAME REASON: this one case cannot run here.
 skip() {
 	T_nr=$((T_nr + 1))

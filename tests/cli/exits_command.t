@@ -48,6 +48,7 @@ if [ -w /dev/full ]; then
 	is "$?" 1 "a full disk is an error"
 	like "$(cat "$TMP/err")" 'No space left' "that is named"
 fi
+is "$(limited "$KVMTOP" exits --sysroot $root/amd 0.1)" "$too_large" "and so is ulimit -f"
 "$KVMTOP" exits --sysroot $root/amd 0.1 2>"$TMP/err" | true
 is "$(cat "$TMP/err")" "" "a reader that went away is none"
 

@@ -268,5 +268,6 @@ if [ -e /dev/full ]; then
 	"$KVMTOP" format "$TMP/rules" "$TMP/le" >/dev/full 2>"$TMP/err"
 	is "$?" 1 "a full disk is an error"
 fi
+is "$(limited "$KVMTOP" format "$TMP/rules" "$TMP/le")" "$too_large" "and so is ulimit -f"
 
 done_testing

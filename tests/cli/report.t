@@ -316,7 +316,16 @@ is "$(status --csv /nowhere/rows.csv "$TMP/dat")" 1 "a CSV file that cannot be w
 if [ -e /dev/full ]; then
 	"$KVMTOP" report "$TMP/dat" >/dev/full 2>"$TMP/err"
 	is $? 1 "a full disk: status 1"
+	is "$(cat "$TMP/err")" "kvmtop: cannot write to standard output: No space left on device" \
+		"which is said once"
 fi
+for face in --text --json "--csv -" "--diff $TMP/perf" "--view exits"; do
+	# shellcheck disable=SC2086
+	is "$(limited "$KVMTOP" report $face "$TMP/dat")" "$too_large" "$face, ulimit -f"
+	# shellcheck disable=SC2086
+	{ "$KVMTOP" report $face "$TMP/dat"; echo "$?" >>"$TMP/err"; } 2>"$TMP/err" | true
+	is "$(cat "$TMP/err")" 0 "$face: a reader that went away is no error"
+done
 
 # ---- a clock that counts, buffers
 

@@ -292,5 +292,10 @@ if [ -e /dev/full ]; then
 	"$KVMTOP" timeline "$GUEST/dump.json" >/dev/full 2>/dev/null
 	is "$?" 1 "a full disk behind standard output"
 fi
+is "$(limited "$KVMTOP" timeline "$GUEST/dump.json")" "$too_large" "ulimit -f"
+is "$(limited "$KVMTOP" timeline -o "$TMP/limited.json" "$GUEST/dump.json")" \
+	"kvmtop: $TMP/limited.json: cannot be written: File too large
+1" "ulimit -f for -o"
+check "leaves no file" test ! -e "$TMP/limited.json"
 
 done_testing

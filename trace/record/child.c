@@ -15,13 +15,12 @@ void record_child_init(struct record_child *child)
 }
 
 /* In the child: waits for the byte, then executes the command. */
-static void child_main(char **command, const struct record_signals *signals, int go, int error)
+static void child_main(char **command, const sigset_t *mask, int go, int error)
 {
 	char byte;
 	int err;
 
-	sigaction(SIGXFSZ, &signals->xfsz, NULL);
-	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
+	sigprocmask(SIG_SETMASK, mask, NULL);
 	if (read(go, &byte, 1) != 1)
 		_exit(STATUS_FAILURE);
 	execvp(command[0], command);
@@ -30,8 +29,8 @@ static void child_main(char **command, const struct record_signals *signals, int
 	_exit(127);
 }
 
-int record_child_new(struct record_child *child, char **command,
-		     const struct record_signals *signals, struct why *why)
+int record_child_new(struct record_child *child, char **command, const sigset_t *mask,
+		     struct why *why)
 {
 	int go[2], error[2];
 
@@ -45,7 +44,7 @@ int record_child_new(struct record_child *child, char **command,
 	child->pid = fork();
 	if (child->pid == 0) {
 		close(go[1]); /* an open writing end would make read() wait for ever */
-		child_main(command, signals, go[0], error[1]);
+		child_main(command, mask, go[0], error[1]);
 	}
 	close(go[0]);
 	close(error[1]);

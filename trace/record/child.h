@@ -14,12 +14,6 @@
 
 #include "base/why.h"
 
-/* The signal settings from before the recorder changed them; the command gets these. */
-struct record_signals {
-	sigset_t mask;
-	struct sigaction xfsz; /* SIGXFSZ */
-};
-
 struct record_child {
 	pid_t pid;     /* 0: no command, or it has ended */
 	int go, error; /* ends of pipes: to begin, and for the errno of exec; -1: none */
@@ -28,9 +22,12 @@ struct record_child {
 
 void record_child_init(struct record_child *child);
 
-/* command is an argv that ends in NULL. Returns 0, or -errno with why. */
-int record_child_new(struct record_child *child, char **command,
-		     const struct record_signals *signals, struct why *why);
+/*
+ * command is an argv that ends in NULL; it gets this mask of signals. Returns 0, or -errno with
+ * why.
+ */
+int record_child_new(struct record_child *child, char **command, const sigset_t *mask,
+		     struct why *why);
 
 /* Executes the command. Returns 0, or -errno with why: the command cannot be run. */
 int record_child_begin(struct record_child *child, char **command, struct why *why);

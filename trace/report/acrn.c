@@ -113,6 +113,7 @@ static int append_csv(const struct sums *sums, uint64_t cycles, double seconds,
 		return why_set(why, -errno, "%s: %s", path, strerror(errno));
 	write_csv(sums, cycles, seconds, mhz_text, file);
 	is_bad = ferror(file);
+	errno = EIO;
 	if (fclose(file) != 0 || is_bad)
 		return why_set(why, -EIO, "%s: cannot be written: %s", path, strerror(errno));
 	return 0;
