@@ -163,8 +163,8 @@ status_of() {
 	echo $?
 }
 
-# limited COMMAND...: with a standard output that `ulimit -f` allows no byte. Prints its messages, and
-# its exit status in the last line.
+# limited COMMAND...: `ulimit -f` allows its standard output no byte. Prints its messages, and its
+# exit status in the last line.
 limited() {
 	(
 		# shellcheck disable=SC3045 # dash and bash have it

@@ -37,7 +37,7 @@ static const struct column columns[] = {
 	[TIME_SHARE] = { "time_percent", "Time%", TIME_SHARE_HELP, CELL_PERCENT, 5,
 			 COLUMN_COST },
 	[HALT_SHARE] = { "halt_percent", "Halt%",
-			 "share of the time of the row's vCPUs in halts, also in one that has no end",
+			 "share of the time of the row's vCPUs in halts, also in one without end",
 			 CELL_PERCENT, 5, COLUMN_SPARE(2) | COLUMN_OF_RECORDING },
 	[SHORTEST] = { "min_ns", "Min", "the shortest exit; live, the lower edge of its bucket",
 		       CELL_NS, 7, COLUMN_COST | COLUMN_SPARE(10) },

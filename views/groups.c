@@ -222,7 +222,7 @@ static void add_stat(struct group *group, const struct stats_item *stat, bool is
 	group->halt_delta_ns += stat->timing->delta_ns;
 }
 
-/* Adds a part of a vCPU's time to the sum (count: of all intervals, ns: of the last) of its group. */
+/* Adds a part of a vCPU's time to its group's sum (count: of all intervals, ns: of the last). */
 static int add_time(struct groups *groups, struct key_sums *times, const struct stats_item *stat,
 		    enum time_part part)
 {

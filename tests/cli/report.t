@@ -125,7 +125,9 @@ of_json() {
 halts() {
 	awk -F, '
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-		$at["halt_percent"] != "" { print $at["guest"], $at["vcpu"], $at["halt_percent"] }' | sort
+		$at["halt_percent"] != "" {
+			print $at["guest"], $at["vcpu"], $at["halt_percent"]
+		}' | sort
 }
 
 recordings=$(cd $data && ls -- *.dat *.data)
