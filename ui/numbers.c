@@ -195,16 +195,24 @@ int format_percent(char *buf, size_t size, double percent)
 	return put(buf, size, text, len < NUMBER_MAX ? (size_t)len : NUMBER_MAX - 1);
 }
 
-int format_duration(char *buf, size_t size, uint64_t ns)
+static const char *const *duration_units(void)
 {
 	static const char *const units[] = { "ns", "µs", "ms", "s", NULL };
 	static const char *const ascii[] = { "ns", "us", "ms", "s", NULL };
 	wchar_t micro;
 
 	/* The locale has no µ. */
-	if (mbtowc(&micro, units[1], strlen(units[1])) != 2)
-		return format_scaled(buf, size, ns, ascii, INT_MAX);
-	return format_scaled(buf, size, ns, units, INT_MAX);
+	return mbtowc(&micro, units[1], strlen(units[1])) == 2 ? units : ascii;
+}
+
+int format_duration(char *buf, size_t size, uint64_t ns)
+{
+	return format_scaled(buf, size, ns, duration_units(), INT_MAX);
+}
+
+int format_whole_duration(char *buf, size_t size, uint64_t ns)
+{
+	return format_scaled(buf, size, ns, duration_units(), 0);
 }
 
 /* Rounds half to even, as kvm_stat does. False: the rate is too large, or not a number. */

@@ -19,6 +19,7 @@
 int format_count(char *buf, size_t size, uint64_t count, int width, bool grouped);
 int format_percent(char *buf, size_t size, double percent);			   /* 45.1 */
 int format_duration(char *buf, size_t size, uint64_t ns); /* three digits and ns, µs, ms or s */
+int format_whole_duration(char *buf, size_t size, uint64_t ns); /* no decimals: 524µs, 1ms */
 
 /*
  * A cell for people: "-" when absent; text as it is, cut to width columns (not bytes) at a

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Draws bars of eight heights, and shares in four shades. */
+/* Draws bars of eight heights a line, and shares in four shades. */
 #include <math.h>
 
 #include "ui/screen/bars.h"
 
-#define LEVEL_MAX 7
+#define LEVEL_MAX 7 /* of a character, from 0 */
 
-static void put_bar(const struct area *area, int at, int level)
+static void put_bar(const struct area *area, int line, int at, int level)
 {
 	static const char *const utf8[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 	static const char *const ascii[] = { "_", ".", ".", "-", "-", "=", "*", "#" };
 
-	grid_put(area->grid, area->row, area->col + at,
+	grid_put(area->grid, area->row + line, area->col + at,
 		 area->style == STYLE_PLAIN ? STYLE_SPARK : area->style,
 		 area->is_utf8 ? utf8[level] : ascii[level]);
 }
@@ -34,14 +34,29 @@ double spark_highest(const float *rates, int nr, int width)
 	return (double)highest;
 }
 
+/* A bar from the area's lowest line up. */
+static void put_tall_bar(const struct area *area, int at, int level)
+{
+	int line = area->height > 1 ? area->height - 1 : 0;
+
+	for (; line > 0 && level > LEVEL_MAX; line--) {
+		put_bar(area, line, at, LEVEL_MAX);
+		level -= LEVEL_MAX + 1;
+	}
+	put_bar(area, line, at, level);
+}
+
 /* Only 0 has the lowest bar. */
 void spark_paint(const struct area *area, const float *rates, int nr, double end)
 {
+	int lines = area->height > 1 ? area->height : 1;
+	int max = lines * (LEVEL_MAX + 1) - 1;
+
 	for (int i = 0; i < area->width && i < nr; i++) {
 		double rate = (double)rates[nr - 1 - i];
 
 		if (rate >= 0)
-			put_bar(area, area->width - 1 - i, (int)ceil(rate / end * LEVEL_MAX));
+			put_tall_bar(area, area->width - 1 - i, (int)ceil(rate / end * max));
 	}
 }
 
@@ -53,7 +68,7 @@ void hist_paint(const struct area *area, const uint64_t *hist)
 		max = hist[i] > max ? hist[i] : max;
 	for (int i = 0; i < HIST_BUCKETS; i++) {
 		if (hist[i])
-			put_bar(area, i, (int)((double)hist[i] / (double)max * LEVEL_MAX + 0.5));
+			put_bar(area, 0, i, (int)((double)hist[i] / (double)max * LEVEL_MAX + 0.5));
 	}
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bars - pictures in one line of characters: rates, durations, shares.
+ * bars - pictures of characters: rates, durations, shares.
  */
 #ifndef KVMTOP_UI_SCREEN_BARS_H
 #define KVMTOP_UI_SCREEN_BARS_H
@@ -15,6 +15,7 @@
 struct area {
 	struct grid *grid;
 	int row, col, width;
+	int height; /* lines, from row on; 0: one */
 	enum style style; /* STYLE_PLAIN: that of the picture */
 	bool is_utf8;
 };
@@ -25,7 +26,10 @@ double scale_end(double rate);
 /* The highest of the newest rates that fit into so many columns. nr: of all rates. */
 double spark_highest(const float *rates, int nr, int width);
 
-/* Rates, oldest first, on a scale from 0 to end; the newest is at the right. < 0: blank. */
+/*
+ * Rates, oldest first, on a scale from 0 to end, which is as high as the area; the newest is at the
+ * right. < 0: blank.
+ */
 void spark_paint(const struct area *area, const float *rates, int nr, double end);
 
 /* Counts of durations, HIST_BUCKETS columns wide whatever the area's width. */

@@ -9,6 +9,8 @@
 
 #include <wchar.h>
 
+#define HEAT_STEPS 5
+
 enum style {
 	STYLE_PLAIN,
 	STYLE_BOLD,
@@ -25,8 +27,24 @@ enum style {
 	STYLE_WARN, /* a high share of time that the guest lost */
 	STYLE_NOTICE,
 	STYLE_ALERT,
-	STYLE_NR
+	STYLE_HEAT, /* the first of the styles of style_heat() and style_mark() */
+	STYLE_NR = STYLE_HEAT + (HEAT_STEPS + 1) * (HEAT_STEPS + 1)
 };
+
+/*
+ * The steps of a heat map's scale are 1 to HEAT_STEPS; 0: the terminal's own colour. Ink is the
+ * character, paper what is behind: on terminals without a palette all papers are 0.
+ */
+static inline enum style style_heat(int ink, int paper)
+{
+	return (enum style)(STYLE_HEAT + ink * (HEAT_STEPS + 1) + paper);
+}
+
+/* A mark that is legible on a step. */
+static inline enum style style_mark(int paper)
+{
+	return style_heat(0, paper);
+}
 
 struct grid_cell {
 	wchar_t ch; /* 0: the right half of a wide character */

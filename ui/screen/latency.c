@@ -91,11 +91,12 @@ struct scale {
 	uint64_t max, all;
 };
 
-static void put_bucket(const struct screen *screen, struct grid *grid, int row, unsigned int first,
+static void put_bucket(const struct area *area, int row, unsigned int first,
 		       const struct scale *scale)
 {
 	uint64_t count = count_in(scale->hist, first, &scale->span);
-	int col = put_edges(grid, row, first, &scale->span), room = grid->cols - col - 19, len;
+	struct grid *grid = area->grid;
+	int col = put_edges(grid, row, first, &scale->span), room = area->width - col - 19, len;
 	double share = (double)count * 100 / (double)scale->all;
 	char number[32];
 
@@ -105,11 +106,11 @@ static void put_bucket(const struct screen *screen, struct grid *grid, int row, 
 	format_count(number, sizeof(number), count, 11, true);
 	col = grid_printf(grid, row, col, STYLE_PLAIN, " %11s %5.1f%% ", number, share);
 	while (len-- > 0)
-		col = grid_put(grid, row, col, STYLE_SPARK, screen->is_utf8 ? "█" : "#");
+		col = grid_put(grid, row, col, STYLE_SPARK, area->is_utf8 ? "█" : "#");
 }
 
 /* "Avg 1.24µs p50 1.02µs": durations with their headings. Returns the end. */
-static int put_durations(const struct screen *screen, struct grid *grid, int row, int col,
+static int put_durations(const struct screen *screen, const struct area *area, int row, int col,
 			 const struct view_row *item)
 {
 	const struct column *columns = screen->view->type->columns;
@@ -119,11 +120,11 @@ static int put_durations(const struct screen *screen, struct grid *grid, int row
 		const struct cell *cell = &item->cells[i];
 
 		if (cell->type != CELL_NS || columns[i].flags & COLUMN_MACHINE_ONLY ||
-		    (columns[i].flags & COLUMN_OF_RECORDING && grid->cols < WIDE))
+		    (columns[i].flags & COLUMN_OF_RECORDING && area->width < WIDE))
 			continue;
 		format_cell(text, sizeof(text), cell, NUMBER_MAX, false);
-		col = grid_printf(grid, row, col, STYLE_PLAIN, " %s ", columns[i].title);
-		col = grid_put(grid, row, col, STYLE_BOLD, text);
+		col = grid_printf(area->grid, row, col, STYLE_PLAIN, " %s ", columns[i].title);
+		col = grid_put(area->grid, row, col, STYLE_BOLD, text);
 	}
 	return col;
 }
@@ -164,40 +165,42 @@ static int names_width(const struct screen *screen, const struct view_row *item)
 }
 
 /* Names, then numbers. Names are cut, numbers are not. */
-static void put_numbers(const struct screen *screen, struct grid *grid, int row,
+static void put_numbers(const struct screen *screen, const struct area *area,
 			const struct view_row *item, uint64_t all)
 {
-	int width, names = names_width(screen, item), col;
+	int width, names = names_width(screen, item), row = area->row, col;
+	struct grid *grid = area->grid;
 	char text[32];
 
 	format_count(text, sizeof(text), all, 11, true);
 	/* Written once to measure its width. */
-	width = put_durations(screen, grid, row, 0, item) + format_width(text) +
+	width = put_durations(screen, area, row, 0, item) + format_width(text) +
 		(int)strlen("   ended");
 	grid_clear_row(grid, row);
-	if (names > grid->cols - 1 - width)
-		names = grid->cols - 1 - width;
+	if (names > area->width - 1 - width)
+		names = area->width - 1 - width;
 	col = put_names(screen, grid, row, names, item);
-	col = put_durations(screen, grid, row, col, item);
+	col = put_durations(screen, area, row, col, item);
 	grid_printf(grid, row, col, STYLE_PLAIN, "  %s ended", text);
 }
 
-void latency_paint(const struct screen *screen, struct grid *grid, int first_row, int last_row,
+void latency_paint(const struct screen *screen, const struct area *area,
 		   const struct view_row *row)
 {
 	struct scale scale = { .hist = hist_of(screen->view, row), .max = 1 };
 	struct span *span = &scale.span;
+	int line = area->row;
 
 	if (!scale.hist)
 		return;
-	*span = span_of(scale.hist, last_row - first_row);
+	*span = span_of(scale.hist, area->height - 1);
 	for (unsigned int i = span->first; i <= span->last; i += span->step) {
 		uint64_t count = count_in(scale.hist, i, span);
 
 		scale.max = count > scale.max ? count : scale.max;
 		scale.all += count;
 	}
-	put_numbers(screen, grid, first_row++, row, scale.all);
+	put_numbers(screen, area, row, scale.all);
 	for (unsigned int i = span->first; i <= span->last; i += span->step)
-		put_bucket(screen, grid, first_row++, i, &scale);
+		put_bucket(area, ++line, i, &scale);
 }

@@ -5,6 +5,7 @@
 #ifndef KVMTOP_UI_SCREEN_PARTS_H
 #define KVMTOP_UI_SCREEN_PARTS_H
 
+#include "ui/screen/bars.h"
 #include "ui/screen/picture.h"
 
 /* Title, summary, and tabs with filter and guest: one line each. */
@@ -21,8 +22,14 @@ void table_paint(struct screen *screen, struct grid *grid, int first_row, int la
  * `lines`; 0: the row has no durations, or there is no room.
  */
 int latency_height(const struct view *view, const struct view_row *row, int lines);
-void latency_paint(const struct screen *screen, struct grid *grid, int first_row, int last_row,
+void latency_paint(const struct screen *screen, const struct area *area,
 		   const struct view_row *row);
+
+/*
+ * What the row did over time: a heat map of its durations, then graphs of exits/s and p99, as far
+ * as the area has room.
+ */
+void over_time_paint(const struct screen *screen, const struct area *area);
 
 /* The keys and the view's columns, from the screen's help_top on. */
 void help_paint(struct screen *screen, struct grid *grid, int first_row, int last_row);

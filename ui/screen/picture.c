@@ -118,21 +118,30 @@ static double span_of(const struct screen *screen, int nr)
 	return span_s;
 }
 
+void format_span(char *buf, size_t size, double span_s)
+{
+	if (span_s < 9.95)
+		snprintf(buf, size, "%.1fs", span_s);
+	else if (span_s < 180)
+		snprintf(buf, size, "%.0fs", span_s);
+	else if (span_s < 180 * 60)
+		snprintf(buf, size, "%.0fmin", span_s / 60);
+	else if (span_s < 72 * 3600)
+		snprintf(buf, size, "%.0fh", span_s / 3600);
+	else
+		snprintf(buf, size, "%.0fd", span_s / 86400);
+}
+
 void screen_scale(const struct screen *screen, double end, int nr, int width, char *buf,
 		  size_t size)
 {
-	double span_s = span_of(screen, nr);
-	char rate[32];
+	char rate[32], span[32];
 	int len;
 
 	format_count(rate, sizeof(rate), (uint64_t)end, 3, false);
+	format_span(span, sizeof(span), span_of(screen, nr));
 	len = snprintf(buf, size, "0-%s/s", rate);
-	if (span_s < 9.95)
-		snprintf(buf + len, size - (size_t)len, " %.1fs", span_s);
-	else if (span_s < 180)
-		snprintf(buf + len, size - (size_t)len, " %.0fs", span_s);
-	else
-		snprintf(buf + len, size - (size_t)len, " %.0fmin", span_s / 60);
+	snprintf(buf + len, size - (size_t)len, " %s", span);
 	if ((int)strlen(buf) > width)
 		buf[len] = '\0';
 }

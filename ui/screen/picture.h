@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "history/series.h"
 #include "ui/screen/grid.h"
 #include "ui/screen/prompt.h"
 #include "views/query.h"
@@ -31,6 +32,7 @@ enum screen_page {
 	PAGE_TABLE,
 	PAGE_HELP,
 	PAGE_GUESTS, /* instead of the table: the guests to choose from */
+	PAGE_HEAT,   /* instead of the table: what the selected row did over time */
 };
 
 /* An area of the screen that the mouse can click. */
@@ -66,8 +68,13 @@ struct screen {
 	const float *history;
 	/* How long each sample's interval was, the latest last; 0: not known. NULL: as delay_s. */
 	const float *intervals_s;
+	/* What the selected row, or all rows, did over time. NULL: not known. */
+	const struct series *series;
+	long series_cursor; /* the point that is looked at; -1: the newest */
+	char series_title[128]; /* "MSR_WRITE of db1" */
 	char crumbs[192];   /* the path from guest to exit: "web1 > vCPU 2 > HLT"; "": none */
 	bool is_guest_dead, is_paused, is_utf8;
+	bool has_palette;   /* the terminal has 256 colours */
 	const char *empty;  /* why there are no rows */
 	char notice[320];   /* shown in the last line for a few seconds; "": the keys are */
 	char trouble[320];  /* a lasting problem: shown above the keys, and in the help */
@@ -124,6 +131,9 @@ const char *screen_text_of(const struct screen *screen, const struct view_row *r
  */
 void screen_scale(const struct screen *screen, double end, int nr, int width, char *buf,
 		  size_t size);
+
+/* How long a history is: "1.5s", "96s", "19min". */
+void format_span(char *buf, size_t size, double span_s);
 
 /* How many bytes of the text go on one line: whole words, or width bytes of a longer word. */
 int words_that_fit(const char *text, int width);

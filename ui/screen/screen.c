@@ -161,6 +161,12 @@ static void paint_page(struct screen *screen, struct grid *grid, int first_row, 
 	case PAGE_GUESTS:
 		guests_paint(screen, grid, first_row, last_row);
 		break;
+	case PAGE_HEAT:
+		over_time_paint(screen, &(struct area){
+			.grid = grid, .row = first_row, .width = grid->cols,
+			.height = last_row - first_row + 1, .is_utf8 = screen->is_utf8,
+		});
+		break;
 	}
 }
 

@@ -11,6 +11,11 @@
 
 #define TOTAL_WIDTH 7  /* "Total" and the blanks around it */
 #define LATENCY_MIN 12 /* a table of so many lines has a picture below it */
+#define LATENCY_COLS 78 /* of this picture where another one is beside it, */
+#define COLS_BESIDE 150 /* on a screen so wide */
+#define ROWS_OVER_TIME 30   /* a screen so high, */
+#define COLS_OVER_TIME 100  /* and so wide, has the past below the table, */
+#define OVER_TIME_MIN 12    /* if so many lines are free */
 
 struct painter {
 	struct screen *screen;
@@ -318,6 +323,63 @@ static int latency_lines(const struct screen *screen, int lines)
 	return latency_height(view, &view->rows[at], room);
 }
 
+/* What is below the table: the picture of one row's durations, and of the past. */
+struct below {
+	int latency, over_time; /* how many lines each takes; 0: it is not there */
+	bool is_beside;	   /* the picture of the past is beside the other one */
+};
+
+/*
+ * On a large screen the past takes the free lines: beside the durations where both are wide enough,
+ * else below.
+ */
+static struct below plan_below(const struct screen *screen, const struct grid *grid, int lines)
+{
+	struct below below = { .latency = latency_lines(screen, lines) };
+	int free = lines - (int)screen->view->nr_rows - 1;
+
+	if (!screen->series || grid->rows < ROWS_OVER_TIME || grid->cols < COLS_OVER_TIME)
+		return below;
+	below.is_beside = below.latency && grid->cols >= COLS_BESIDE;
+	if (below.is_beside)
+		below.over_time = free > below.latency ? free : below.latency;
+	else
+		below.over_time = below.latency ? free - below.latency - 1 : free;
+	if (below.over_time < OVER_TIME_MIN)
+		below.over_time = 0;
+	return below;
+}
+
+static int lines_of_below(const struct below *below)
+{
+	if (below->latency && below->over_time && !below->is_beside)
+		return below->latency + 1 + below->over_time;
+	return below->over_time > below->latency ? below->over_time : below->latency;
+}
+
+static void paint_below(const struct screen *screen, struct grid *grid, int row,
+			const struct below *below)
+{
+	struct area area = {
+		.grid = grid, .row = row, .width = grid->cols, .height = below->latency,
+		.is_utf8 = screen->is_utf8,
+	};
+
+	if (below->latency && below->over_time && below->is_beside)
+		area.width = LATENCY_COLS;
+	if (below->latency)
+		latency_paint(screen, &area, &screen->view->rows[row_of_picture(screen)]);
+	if (!below->over_time)
+		return;
+	if (below->is_beside)
+		area.col = area.width + 1;
+	else if (below->latency)
+		area.row += below->latency + 1;
+	area.width = grid->cols - area.col;
+	area.height = below->over_time;
+	over_time_paint(screen, &area);
+}
+
 static int lines_of_words(const char *text, int width)
 {
 	int nr = 0;
@@ -363,9 +425,11 @@ void table_paint(struct screen *screen, struct grid *grid, int first_row, int la
 	const struct view *view = screen->view;
 	/* The Total row needs a few lines, and adds nothing to a single row. */
 	bool wants_total = last_row - first_row >= 4 && view->nr_rows > 1;
-	int rows = last_row - first_row - wants_total, below = latency_lines(screen, rows), row;
+	int rows = last_row - first_row - wants_total, nr_below, row;
+	struct below below = plan_below(screen, grid, rows);
 
-	rows -= below;
+	nr_below = lines_of_below(&below);
+	rows -= nr_below;
 	screen->page_rows = rows > 0 ? (size_t)rows : 0;
 	screen->first_row = first_row + 1;
 	layout_make(&painter.layout, screen, grid->cols);
@@ -376,13 +440,11 @@ void table_paint(struct screen *screen, struct grid *grid, int first_row, int la
 	row = paint_rows(&painter, first_row + 1, rows);
 	if (wants_total)
 		paint_total(&painter, row++);
-	last_row -= below;
+	last_row -= nr_below;
 	if (!view->nr_rows)
 		row = paint_words(grid, row, last_row, STYLE_PLAIN, screen->empty);
 	if (view->note)
 		row = paint_words(grid, row, last_row, STYLE_DIM, view->note);
-	if (!below)
-		return;
-	row += row <= last_row; /* a blank line */
-	latency_paint(screen, grid, row, row + below - 1, &view->rows[row_of_picture(screen)]);
+	if (nr_below)
+		paint_below(screen, grid, row + (row <= last_row), &below); /* after a blank */
 }

@@ -21,6 +21,7 @@
 struct terminal {
 	SCREEN *screen;
 	attr_t attrs[STYLE_NR];
+	bool has_palette; /* 256 colours */
 	struct grid shown; /* the rows that curses has: unchanged rows are not sent again */
 	bool is_stale;	   /* all rows must be sent again */
 	int keyboard; /* -1: standard input is no terminal */
@@ -49,6 +50,36 @@ static const struct {
 	{ STYLE_USER, COLOR_BLUE },   { STYLE_WARN, COLOR_YELLOW },
 };
 
+/*
+ * The colours of a heat map's steps, from dark to bright, so that they are told apart without
+ * seeing hues, too; 0: the colour of marks on them. With 8 colours there is no paper.
+ */
+static const struct {
+	short palette, basic, mark;
+} heat_colours[HEAT_STEPS + 1] = {
+	{ -1, -1, -1 },		  { 54, COLOR_BLUE, 231 },  { 25, COLOR_CYAN, 231 },
+	{ 30, COLOR_GREEN, 231 }, { 71, COLOR_YELLOW, 16 }, { 221, COLOR_RED, 16 },
+};
+
+static void init_heat_colours(struct terminal *terminal, short pair, short background)
+{
+	terminal->has_palette = COLORS >= 256;
+	for (short ink = 0; ink <= HEAT_STEPS; ink++) {
+		for (short paper = 0; paper <= HEAT_STEPS; paper++) {
+			short colour = ink ? heat_colours[ink].palette : heat_colours[paper].mark;
+
+			if ((!ink && !paper) || (paper && !terminal->has_palette))
+				continue;
+			if (!terminal->has_palette)
+				colour = heat_colours[ink].basic;
+			init_pair(pair, colour,
+				  paper ? heat_colours[paper].palette : background);
+			terminal->attrs[style_heat(ink, paper)] = (attr_t)COLOR_PAIR(pair);
+			pair++;
+		}
+	}
+}
+
 /* Colours, unless NO_COLOR is set; nothing is shown by colour alone. */
 static void init_colours(struct terminal *terminal)
 {
@@ -64,6 +95,7 @@ static void init_colours(struct terminal *terminal)
 		init_pair(pair, colours[i].colour, background);
 		terminal->attrs[colours[i].style] |= (attr_t)COLOR_PAIR(pair);
 	}
+	init_heat_colours(terminal, (short)ARRAY_SIZE(colours) + 1, background);
 }
 
 static void init_styles(struct terminal *terminal)
@@ -326,6 +358,11 @@ bool terminal_event(struct terminal *terminal, struct terminal_event *ret_event)
 int terminal_fd(const struct terminal *terminal)
 {
 	return terminal->keyboard;
+}
+
+bool terminal_has_palette(const struct terminal *terminal)
+{
+	return terminal->has_palette;
 }
 
 bool terminal_is_utf8(void)

@@ -42,6 +42,9 @@ bool terminal_event(struct terminal *terminal, struct terminal_event *ret_event)
 /* The descriptor to poll for keys; -1: standard input is no terminal. */
 int terminal_fd(const struct terminal *terminal);
 
+/* Whether it has 256 colours, for the character and behind it, and NO_COLOR is not set. */
+bool terminal_has_palette(const struct terminal *terminal);
+
 /* Whether bars and lines may be UTF-8. */
 bool terminal_is_utf8(void);
 

@@ -288,6 +288,7 @@ static void describe_source(struct tui *tui)
 	struct screen *screen = &tui->screen;
 
 	screen->is_utf8 = terminal_is_utf8();
+	screen->has_palette = terminal_has_palette(tui->terminal);
 	screen->recording = tui->config.recording;
 	if (!tui->config.env)
 		return;
@@ -329,6 +330,7 @@ int tui_run(const struct tui_config *config, struct why *why)
 
 	if (!err) {
 		tui.screen.view = &tui.view;
+		tui.screen.series_cursor = -1;
 		describe_source(&tui);
 		if (config->recording) /* has its samples already */
 			look_opening(&tui);

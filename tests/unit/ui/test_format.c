@@ -77,6 +77,22 @@ static void counts_that_do_not_fit_have_a_unit(void **state)
 	count_is(UINT64_MAX, 9, false, "18447P");
 }
 
+static void edges_of_durations_have_no_decimals(void **state)
+{
+	static const struct {
+		uint64_t ns;
+		const char *wanted;
+	} cases[] = { { 128, "128ns" }, { 1024, "1µs" }, { 16384, "16µs" }, { 524288, "524µs" },
+		      { 1048576, "1ms" }, { 1073741824, "1s" }, { 0, "0ns" } };
+	char buf[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		format_whole_duration(buf, sizeof(buf), cases[i].ns);
+		assert_string_equal(buf, cases[i].wanted);
+	}
+}
+
 static void rounding_carries_into_the_next_unit(void **state)
 {
 	(void)state;
@@ -327,6 +343,7 @@ int main(void)
 		cmocka_unit_test(counts_that_fit_are_printed_in_full),
 		cmocka_unit_test(counts_lose_commas_before_digits),
 		cmocka_unit_test(counts_that_do_not_fit_have_a_unit),
+		cmocka_unit_test(edges_of_durations_have_no_decimals),
 		cmocka_unit_test(rounding_carries_into_the_next_unit),
 		cmocka_unit_test(counts_are_never_cut),
 		cmocka_unit_test(short_numbers_have_a_unit_whatever_the_width),

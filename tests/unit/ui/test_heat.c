@@ -1,0 +1,623 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a series over time looks like: the heat map, the graphs, the times of day, the cursor. */
+#include <locale.h>
+#include <time.h>
+
+#include "tests/worlds/screen_world.h"
+#include "ui/screen/heat.h"
+#include "ui/screen/parts.h"
+
+#define POINTS 200
+#define NEWEST_NS (UINT64_C(1763807467) * SECOND) /* 2025-11-22 10:31:07 UTC */
+
+static struct series_point points[POINTS];
+static struct series series;
+
+/* The newest points of what does the same number of exits each interval of 3 s. */
+static struct series_point *begin_series(struct world *w, size_t nr)
+{
+	memset(points, 0, sizeof(points));
+	series = (struct series){ points, nr, POINTS };
+	for (size_t i = 0; i < nr; i++) {
+		points[i].time_ns = NEWEST_NS - (nr - 1 - i) * 3 * SECOND;
+		points[i].interval_ns = 3 * SECOND;
+	}
+	w->query.type = w->view.type = &view_exits;
+	w->query.sort = view_exits.sort;
+	w->screen.series = &series;
+	w->screen.series_cursor = -1;
+	w->screen.page = PAGE_HEAT;
+	strcpy(w->screen.series_title, "MSR_WRITE of db1");
+	return points;
+}
+
+static void put_exits(struct series_point *point, unsigned int bucket, uint64_t count)
+{
+	point->hist[bucket] += count;
+	point->count += count;
+}
+
+/* Most take 1 µs, a few 1 ms; in the middle all of them take longer. */
+static void usual_series(struct world *w, size_t nr)
+{
+	begin_series(w, nr);
+	for (size_t i = 0; i < nr; i++) {
+		unsigned int slower = i > nr / 2 && i < nr / 2 + 8 ? 3 : 0;
+
+		put_exits(&points[i], 3 + slower, 90 + i % 7);
+		put_exits(&points[i], 4 + slower, 1000 + 100 * (i % 5));
+		put_exits(&points[i], 5 + slower, 30);
+		put_exits(&points[i], 13 + slower, i % 9 == 0);
+	}
+}
+
+static const char *heat_picture(struct world *w, int cols, int rows)
+{
+	assert_int_equal(grid_resize(&w->grid, rows, cols), 0);
+	screen_paint(&w->screen, &w->grid);
+	return grid_text(w);
+}
+
+static struct area whole_area(struct world *w, int cols, int rows)
+{
+	assert_int_equal(grid_resize(&w->grid, rows, cols), 0);
+	return (struct area){ .grid = &w->grid, .width = cols, .height = rows, .is_utf8 = true };
+}
+
+/* ---- what is in a column ---- */
+
+static void check_columns(const struct heat *heat, const struct chart *chart, int lines)
+{
+	assert_in_range(heat->lines, 1, lines);
+	for (size_t i = 0; i < chart->nr; i++) {
+		const struct series_point *point = chart_point(chart, i);
+		uint64_t all = 0, sum = 0;
+
+		for (int dot = 0; dot < heat_dots(heat); dot++) {
+			uint64_t count = heat_count(heat, point, dot);
+
+			assert_int_equal(heat_step(heat, count) > 0, count > 0);
+			assert_int_equal(heat_step(heat, count) == HEAT_STEPS,
+					 count > 0 && count > heat_step_end(heat, 4) &&
+					 count > heat_step_end(heat, 3));
+			sum += count;
+		}
+		for (int bucket = 0; bucket < HIST_BUCKETS; bucket++)
+			all += point->hist[bucket];
+		assert_int_equal(sum, all);
+	}
+}
+
+static void dots_of_a_column_add_up_to_its_exits(void **state)
+{
+	struct world *w = *state;
+
+	for (unsigned int seed = 0; seed < 60; seed++) {
+		struct area area = whole_area(w, 80, 30);
+		struct chart chart;
+		struct heat heat;
+
+		begin_series(w, 40);
+		srand48(seed);
+		for (size_t i = 0; i < 40; i++) {
+			for (int n = 0; n < 5; n++)
+				put_exits(&points[i], (unsigned int)(lrand48() % (1 + seed % 26)),
+					  (uint64_t)lrand48() >> lrand48() % 31);
+		}
+		chart_make(&chart, &series, -1, &area);
+		assert_int_equal(chart.nr, 40);
+		for (int lines = 1; lines <= 30; lines++) {
+			heat_make(&heat, &chart, lines, seed % 2);
+			check_columns(&heat, &chart, lines);
+		}
+	}
+}
+
+/* What the numbers say at the cursor is what the column has. */
+static void the_cursor_tells_what_ended(void **state)
+{
+	struct world *w = *state;
+
+	usual_series(w, 60);
+	for (long i = 0; i < 60; i++) {
+		uint64_t ended = points[i].count;
+		char text[64];
+
+		points[i].count += 1000000; /* not ended yet */
+		w->screen.series_cursor = i;
+		heat_picture(w, 150, 40);
+		snprintf(text, sizeof(text), "  %d,%03d ended", (int)ended / 1000,
+			 (int)ended % 1000);
+		assert_non_null(strstr(line(w, 4), text));
+		snprintf(text, sizeof(text), "  1,00%d,%03d exits", (int)ended / 1000,
+			 (int)ended % 1000);
+		assert_non_null(strstr(line(w, 4), text));
+	}
+}
+
+static void steps_are_a_logarithmic_scale(void **state)
+{
+	static const uint64_t tops[] = { 1, 2, 3, 5, 9, 31, 32, 33, 100, 243, 1024, 3125, 99999,
+					 1000000, UINT64_C(1) << 40, UINT64_C(1) << 60 };
+	struct world *w = *state;
+
+	for (size_t i = 0; i < sizeof(tops) / sizeof(tops[0]); i++) {
+		struct area area = whole_area(w, 1, 1);
+		struct chart chart;
+		struct heat heat;
+		uint64_t before = 0;
+
+		begin_series(w, 1);
+		put_exits(points, 5, tops[i]);
+		chart_make(&chart, &series, -1, &area);
+		heat_make(&heat, &chart, 1, false);
+
+		for (int step = 1; step <= HEAT_STEPS; step++) {
+			uint64_t end = heat_step_end(&heat, step);
+
+			if (!end)
+				continue;
+			assert_int_equal(heat_step(&heat, end), step);
+			assert_int_equal(heat_step(&heat, before + 1), step);
+			before = end;
+		}
+		assert_int_equal(before, tops[i]);
+		assert_int_equal(heat_step(&heat, 0), 0);
+	}
+}
+
+/* ---- pictures ---- */
+
+static void a_map_of_signs(void **state)
+{
+	struct world *w = *state;
+
+	usual_series(w, 40);
+	heat_picture(w, 80, 24);
+	shows_text(w,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
+	      "\n"
+	      " 1 Events  2 Guests  3 vCPUs [4 Exits] 5 Hot spots         filter: -  guest: all\n"
+	      " MSR_WRITE of db1  120s                  up to · 4 ░ 18 ▒ 80 ▓ 346 █ 1,493 exits\n"
+	      " 10:31:07  1,524 exits  508/s  p50 1.51µs  p99 3.06µs  max 2.05µs-4.10µs\n"
+	      "    4ms                                                            ·\n"
+	      "    1ms\n"
+	      "  262µs                                 ·        ·        ·                 ·\n"
+	      "   66µs\n"
+	      "   16µs                                                      ▒▒▒▒▒▒▒\n"
+	      "    4µs                                                      ███████\n"
+	      "    1µs                                 █████████████████████       ████████████\n"
+	      "  256ns                                 ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓       ▓▓▓▓▓▓▓▓▓▓▓▓\n"
+	      "                                                    10:30╯              10:31╯\n"
+	      "        exits/s  highest 509\n"
+	      "     1k\n"
+	      "\n"
+	      "\n"
+	      "                                            ▂    ▁    ▁    ▂    ▁    ▁    ▂    ▂\n"
+	      "                                        ▁▃▅▇█▁▃▅▇█▁▃▅▇█▁▃▅▇█▁▃▅▇█▁▃▅▇█▁▃▅▇█▁▃▅▇█\n"
+	      "                                        ████████████████████████████████████████\n"
+	      "                                        ████████████████████████████████████████\n"
+	      "      0                                 ████████████████████████████████████████\n"
+	      "h help  q quit  Enter open  b guests  f filter  g guest  o order  < > column\n");
+	w->screen.is_utf8 = false;
+	w->screen.has_palette = true; /* of no use without UTF-8 */
+	heat_picture(w, 60, 14);
+	shows_text(w,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs 3.0s  12:31:07\n"
+	      "\n"
+	      " 1 Events  2 Guests  3 vCPUs [4 Exits] 5 Hot spots\n"
+	      " MSR_WRITE of db1  120s                  # up to 1,496 exits\n"
+	      " 10:31:07  1,524 exits  508/s  p50 1.51µs  p99 3.06µs\n"
+	      "    1ms                                        .\n"
+	      "  131µs             .        .        .                 .\n"
+	      "   16µs                                  ooooooo\n"
+	      "    2µs             ooooooooooooooooooooo#######oooooooooooo\n"
+	      "  256ns             #####################       ############\n"
+	      "                                10:30'              10:31'\n"
+	      "\n"
+	      "\n"
+	      "h help  q quit  Enter open  b guests  f filter  g guest\n");
+}
+
+/* The style of a character; its sign must be the one given. */
+static enum style style_of(const struct world *w, int row, int col, wchar_t ch)
+{
+	const struct grid_cell *cell = &w->grid.cells[row * w->grid.cols + col];
+
+	assert_int_equal(cell->ch, ch);
+	return cell->style;
+}
+
+static void with_a_palette_two_dots_share_a_line(void **state)
+{
+	struct world *w = *state;
+
+	begin_series(w, 10);
+	w->screen.has_palette = true;
+	for (unsigned int i = 0; i < 10; i++) {
+		put_exits(&points[i], 0, 1);
+		put_exits(&points[i], 4, 1000);
+		put_exits(&points[i], 5, i % 2 ? 1000 : 10);
+		put_exits(&points[i], 15, 3);
+	}
+	heat_picture(w, 80, 16);
+	shows_text(w,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
+	      "\n"
+	      " 1 Events  2 Guests  3 vCPUs [4 Exits] 5 Hot spots         filter: -  guest: all\n"
+	      " MSR_WRITE of db1  30s                   up to █ 3 █ 15 █ 63 █ 251 █ 1,000 exits\n"
+	      " 10:31:07  2,004 exits  668/s  p50 2.05µs  p99 4.06µs  max 2.10ms-4.19ms\n"
+	      "    1ms                                                               ▀▀▀▀▀▀▀▀▀▀\n"
+	      "  262µs\n"
+	      "   66µs\n"
+	      "   16µs\n"
+	      "    4µs\n"
+	      "    1µs                                                               ▀█▀█▀█▀█▀█\n"
+	      "  256ns\n"
+	      "      0                                                               ▄▄▄▄▄▄▄▄▄▄\n"
+	      "                                                                        10:31╯\n"
+	      "\n"
+	      "h help  q quit  Enter open  b guests  f filter  g guest  o order  < > column\n");
+	/* 1 µs is the lower edge of its line: above are the slower exits, below the faster ones. */
+	assert_int_equal(style_of(w, 10, 79, L'█'), style_heat(5, 0));
+	assert_int_equal(style_of(w, 10, 78, L'▀'), style_heat(2, 5));
+	assert_int_equal(style_of(w, 5, 79, L'▀'), style_heat(1, 0));
+	assert_int_equal(style_of(w, 12, 79, L'▄'), style_heat(1, 0));
+}
+
+static void with_a_line_for_each_bucket_percentiles_are_marked(void **state)
+{
+	struct world *w = *state;
+
+	begin_series(w, 10);
+	w->screen.has_palette = true;
+	for (unsigned int i = 0; i < 10; i++) {
+		put_exits(&points[i], 3, 1);
+		put_exits(&points[i], 4, 960);
+		put_exits(&points[i], 6, 38);
+		put_exits(&points[i], 8, 1);
+	}
+	w->screen.series_cursor = 5;
+	heat_picture(w, 80, 24);
+	shows_text(w,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
+	      "\n"
+	      " 1 Events  2 Guests  3 vCPUs [4 Exits] 5 Hot spots         filter: -  guest: all\n"
+	      " MSR_WRITE of db1  30s       up to · 3 ░ 15 ▒ 61 ▓ 243 █ 960 exits  ─ p50  ━ p99\n"
+	      " 10:30:55  1,000 exits  333/s  p50 1.56µs  p99 7.22µs  max 16.4µs-32.8µs\n"
+	      "   16µs                                                               ·····│····\n"
+	      "    8µs                                                                    │\n"
+	      "    4µs                                                               ━━━━━━━━━━\n"
+	      "    2µs                                                                    │\n"
+	      "    1µs                                                               ──────────\n"
+	      "  512ns                                                               ·····│····\n"
+	      "                                                                   10:30:55▲\n"
+	      "        exits/s  highest 333\n"
+	      "    500                                                                    │\n"
+	      "                                                                      ▆▆▆▆▆▆▆▆▆▆\n"
+	      "                                                                      ██████████\n"
+	      "      0                                                               ██████████\n"
+	      "        p99  highest 7.22µs\n"
+	      "   10µs                                                                    │\n"
+	      "                                                                      ██████████\n"
+	      "                                                                      ██████████\n"
+	      "      0                                                               ██████████\n"
+	      "\n"
+	      "h help  q quit  Enter open  b guests  f filter  g guest  o order  < > column\n");
+	assert_int_equal(style_of(w, 9, 79, L'─'), style_mark(5));
+	assert_int_equal(style_of(w, 7, 79, L'━'), style_mark(3));
+	assert_int_equal(style_of(w, 10, 79, L'·'), style_mark(1));
+	/* The cursor: over the exits, and where there are none. */
+	assert_int_equal(style_of(w, 10, 75, L'│'), style_mark(1));
+	assert_int_equal(style_of(w, 8, 75, L'│'), STYLE_NOTICE);
+	assert_int_equal(style_of(w, 9, 75, L'─'), style_mark(5));
+}
+
+static void what_has_no_durations_has_graphs_only(void **state)
+{
+	struct world *w = *state;
+
+	begin_series(w, 30);
+	w->query.type = &view_events;
+	for (size_t i = 0; i < 30; i++)
+		points[i].count = i * 3;
+	strcpy(w->screen.series_title, "kvm_pio");
+	heat_picture(w, 60, 14);
+	shows_text(w,
+	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs 3.0s  12:31:07\n"
+	      "no exits counted yet\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots\n"
+	      " kvm_pio  90s\n"
+	      " 10:31:07  87 events  29/s\n"
+	      "        events/s  highest 29\n"
+	      "     50\n"
+	      "\n"
+	      "                                                       ▁▂▃▄▅\n"
+	      "                                              ▁▁▂▃▄▅▆▇██████\n"
+	      "                                      ▁▂▃▄▅▆▇███████████████\n"
+	      "      0                       ▁▂▃▄▅▆▇███████████████████████\n"
+	      "                                10:30╯              10:31╯\n"
+	      "h help  q quit  Enter open  x reasons  b guests  f filter\n");
+}
+
+/* ---- time ---- */
+
+static void the_cursor_reaches_every_point(void **state)
+{
+	struct world *w = *state;
+
+	usual_series(w, 200);
+	points[150].is_gap = true;
+	for (size_t i = 0; i < 150; i++)
+		points[i].time_ns -= 60 * SECOND;
+	/* The newest, the oldest, both sides of the gap, one that is older than what fits. */
+	w->screen.series_cursor = 199;
+	heat_picture(w, 60, 14);
+	assert_non_null(strstr(line(w, 4), " 10:31:07  1,"));
+	assert_non_null(strstr(line(w, -3), "10:31:07▲"));
+	assert_int_equal(style_of(w, 11, 59, L'▲'), STYLE_NOTICE);
+	w->screen.series_cursor = 150;
+	heat_picture(w, 60, 14);
+	assert_non_null(strstr(line(w, 4), " 10:28:40 after a gap  1,"));
+	assert_int_equal(style_of(w, 11, 10, L'▲'), STYLE_NOTICE);
+	assert_int_equal(style_of(w, 8, 9, L'┊'), STYLE_DIM);
+	w->screen.series_cursor = 149;
+	heat_picture(w, 60, 14);
+	assert_non_null(strstr(line(w, 4), " 10:27:37  1,"));
+	assert_int_equal(style_of(w, 11, 8, L'▲'), STYLE_NOTICE);
+	w->screen.series_cursor = 0;
+	heat_picture(w, 60, 14);
+	assert_non_null(strstr(line(w, 4), " 10:20:10  1,"));
+	assert_int_equal(style_of(w, 11, 8, L'▲'), STYLE_NOTICE);
+	/* What is no point is no cursor. */
+	w->screen.series_cursor = 200;
+	heat_picture(w, 60, 14);
+	assert_null(strstr(w->text, "▲"));
+}
+
+static void gaps_take_a_column(void **state)
+{
+	struct world *w = *state;
+	struct chart chart;
+	struct area area = whole_area(w, 20, 5);
+
+	usual_series(w, 100);
+	chart_make(&chart, &series, -1, &area);
+	assert_int_equal(chart.nr, 20);
+	points[90].is_gap = points[91].is_gap = true;
+	chart_make(&chart, &series, -1, &area);
+	assert_int_equal(chart.nr, 18);
+	assert_int_equal(chart.cols[17], 19);
+	assert_int_equal(chart.cols[0], 0);
+	assert_int_equal(chart.cols[8] - chart.cols[7], 2);
+	assert_int_equal(chart.cols[9] - chart.cols[8], 2);
+	assert_int_equal(chart.cols[10] - chart.cols[9], 1);
+	/* A gap before the first point that is shown is not seen. */
+	points[82].is_gap = true;
+	chart_make(&chart, &series, -1, &area);
+	assert_int_equal(chart.nr, 18);
+	chart_make(&chart, &series, 82, &area);
+	assert_int_equal(chart.nr, 18);
+	assert_int_equal(chart.cursor_col, 0);
+}
+
+static const char *times_of(struct world *w, uint64_t interval_ns)
+{
+	struct area area = whole_area(w, 100, 1);
+	struct chart chart;
+
+	begin_series(w, 100);
+	for (size_t i = 0; i < 100; i++) {
+		points[i].interval_ns = interval_ns;
+		points[i].time_ns = NEWEST_NS - (99 - i) * interval_ns;
+	}
+	chart_make(&chart, &series, -1, &area);
+	chart_paint_times(&chart, 0);
+	return line(w, 0);
+}
+
+static void times_of_day_are_round(void **state)
+{
+	struct world *w = *state;
+
+	assert_string_equal(times_of(w, SECOND / 1000),
+			    "       10:31:06.920╯       10:31:06.940╯       10:31:06.960╯"
+			    "       10:31:06.980╯       10:31:07.000╯");
+	assert_string_equal(times_of(w, SECOND),
+			    "         10:29:45╯      10:30:00╯      10:30:15╯      10:30:30╯"
+			    "      10:30:45╯      10:31:00╯");
+	assert_string_equal(times_of(w, 3 * SECOND),
+			    "            10:27╯              10:28╯              10:29╯"
+			    "              10:30╯              10:31╯");
+	assert_string_equal(times_of(w, 600 * SECOND),
+			    "       20:00╯      22:00╯      00:00╯      02:00╯      04:00╯"
+			    "      06:00╯      08:00╯      10:00╯");
+	assert_non_null(strstr(times_of(w, 86400 * SECOND), " 11-12╯ 11-19╯"));
+	/* Without lengths the newest point has its time. */
+	assert_non_null(strstr(times_of(w, 0), " 10:31:07╯"));
+}
+
+/* A clock that is set back or forward, and a gap, have their own times. */
+static void a_clock_that_was_set_is_told(void **state)
+{
+	struct world *w = *state;
+	struct area area = whole_area(w, 100, 1);
+	struct chart chart;
+
+	usual_series(w, 100);
+	for (size_t i = 0; i < 50; i++)
+		points[i].time_ns += 3600 * SECOND;
+	chart_make(&chart, &series, -1, &area);
+	chart_paint_times(&chart, 0);
+	assert_string_equal(line(w, 0), "            11:27╯              11:28╯       10:28╯ "
+					"10:29╯              10:30╯              10:31╯");
+}
+
+/* ---- edges ---- */
+
+/* Nothing is painted outside the area, whatever its size. */
+static void it_stays_in_its_area(void **state)
+{
+	struct world *w = *state;
+
+	usual_series(w, 200);
+	points[190].is_gap = true;
+	for (int i = 0; i < 4; i++) {
+		w->screen.has_palette = i & 1;
+		w->screen.series_cursor = i & 2 ? 180 : -1;
+		for (int cols = 0; cols < 120; cols++) {
+			for (int rows = 1; rows < 45; rows++) {
+				struct area area = whole_area(w, 7 + cols, 3 + rows + 3);
+
+				area.row = 3;
+				area.col = 7;
+				area.width = cols;
+				area.height = rows;
+				over_time_paint(&w->screen, &area);
+				for (int at = 0; at < w->grid.rows * w->grid.cols; at++) {
+					int row = at / w->grid.cols, col = at % w->grid.cols;
+
+					if (row < 3 || row >= 3 + rows || col < 7)
+						assert_int_equal(w->grid.cells[at].ch, L' ');
+				}
+			}
+		}
+	}
+}
+
+static void every_size(struct world *w)
+{
+	for (int cols = 16; cols < 210; cols += 7) {
+		for (int rows = 3; rows < 62; rows += 3) {
+			w->screen.page = PAGE_HEAT;
+			heat_picture(w, cols, rows);
+			w->screen.page = PAGE_TABLE;
+			heat_picture(w, cols, rows);
+		}
+	}
+	w->screen.page = PAGE_HEAT;
+}
+
+static void hostile_series_do_no_harm(void **state)
+{
+	struct world *w = *state;
+
+	w->screen.has_palette = true;
+	begin_series(w, 0);
+	every_size(w);
+	heat_picture(w, 80, 24);
+	assert_string_equal(line(w, 3), " Nothing is known of the past yet.");
+	begin_series(w, 1);
+	every_size(w);
+	heat_picture(w, 80, 24);
+	assert_non_null(strstr(line(w, 4), " 10:31:07  0 exits  0/s"));
+	begin_series(w, 50); /* all zero */
+	every_size(w);
+	begin_series(w, 50);
+	for (size_t i = 0; i < 50; i++) {
+		points[i].time_ns = i % 3 ? UINT64_MAX - i : 0;
+		points[i].interval_ns = i % 5 ? 1 : i % 2 ? 0 : UINT64_MAX;
+		points[i].is_gap = i % 4 == 0;
+		for (unsigned int bucket = 0; bucket < HIST_BUCKETS; bucket++)
+			put_exits(&points[i], bucket, UINT64_C(1) << 60);
+	}
+	for (long cursor = -1; cursor < 51; cursor += 13) {
+		w->screen.series_cursor = cursor;
+		every_size(w);
+	}
+}
+
+/* ---- below the table ---- */
+
+static void small_screens_stay_as_they_are(void **state)
+{
+	static const int sizes[][2] = { { 80, 24 }, { 20, 5 }, { 80, 40 }, { 200, 24 } };
+	struct world *w = *state;
+	static char before[sizeof(w->text)];
+
+	usual(w);
+	usual_series(w, 60);
+	w->screen.page = PAGE_TABLE;
+	w->query.type = &view_events;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		w->screen.series = NULL;
+		strcpy(before, picture(w, sizes[i][0], sizes[i][1]));
+		w->screen.series = &series;
+		assert_string_equal(picture(w, sizes[i][0], sizes[i][1]), before);
+	}
+}
+
+static void free_lines_show_the_past(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	usual_series(w, 60);
+	w->screen.page = PAGE_TABLE;
+	w->query.type = &view_events;
+	picture(w, 120, 40);
+	/* The Total stays right under its rows. */
+	assert_int_equal(strncmp(line(w, 14), " Total ", 7), 0);
+	assert_string_equal(line(w, 15), "");
+	assert_int_equal(strncmp(line(w, 16), " MSR_WRITE of db1  3min  ", 25), 0);
+	assert_non_null(strstr(line(w, 16), " up to · 4 ░ 18 ▒ 77 ▓ 328 █ 1,400 events"));
+	assert_int_equal(strncmp(line(w, 17), " 10:31:07  1,523 events  508/s  p50 ", 36), 0);
+	assert_int_equal(strncmp(line(w, 31), "  512ns ", 8), 0);
+	assert_non_null(strstr(line(w, 32), " 10:31╯"));
+	assert_string_equal(line(w, 33), "        events/s  highest 509");
+	/* 12 free lines are enough, 11 are not. */
+	many_events(w);
+	assert_null(strstr(picture(w, 120, 68), " MSR_WRITE of db1  "));
+	assert_non_null(strstr(picture(w, 120, 69), " MSR_WRITE of db1  "));
+}
+
+/* Where there is a picture of durations already, the past is beside it, or below. */
+static void durations_and_the_past_share_the_lines(void **state)
+{
+	static uint64_t hist[HIST_BUCKETS];
+	struct world *w = *state;
+	struct view_row *row;
+
+	usual_series(w, 60);
+	memcpy(hist, points[59].hist, sizeof(hist));
+	w->screen.page = PAGE_TABLE;
+	row = view_add(&w->view);
+	row->cells[0] = cell_text("MSR_WRITE");
+	row->cells[view_column_by_id(&view_exits, "hist")] =
+		(struct cell){ .type = CELL_HIST, .hist = hist };
+	heat_picture(w, 150, 40);
+	assert_int_equal(strncmp(line(w, 6), " MSR_WRITE", 10), 0);
+	assert_non_null(strstr(line(w, 6), "  1,523 ended"));
+	assert_non_null(strstr(line(w, 6), " MSR_WRITE of db1  3min"));
+	heat_picture(w, 120, 40);
+	assert_null(strstr(line(w, 6), " MSR_WRITE of db1  3min"));
+	assert_int_equal(strncmp(line(w, 11), " MSR_WRITE of db1  3min", 23), 0);
+}
+
+int main(void)
+{
+#define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(dots_of_a_column_add_up_to_its_exits),
+		T(the_cursor_tells_what_ended),
+		T(steps_are_a_logarithmic_scale),
+		T(a_map_of_signs),
+		T(with_a_palette_two_dots_share_a_line),
+		T(with_a_line_for_each_bucket_percentiles_are_marked),
+		T(what_has_no_durations_has_graphs_only),
+		T(the_cursor_reaches_every_point),
+		T(gaps_take_a_column),
+		T(times_of_day_are_round),
+		T(a_clock_that_was_set_is_told),
+		T(it_stays_in_its_area),
+		T(hostile_series_do_no_harm),
+		T(small_screens_stay_as_they_are),
+		T(free_lines_show_the_past),
+		T(durations_and_the_past_share_the_lines),
+	};
+
+	setlocale(LC_ALL, "C.UTF-8");
+	setenv("TZ", "UTC", 1);
+	tzset();
+	return cmocka_run_group_tests_name("heat", tests, NULL, NULL);
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Draws a heat map of characters. */
+#include <math.h>
+#include <stdio.h>
+
+#include "facts/stats.h"
+#include "ui/numbers.h"
+#include "ui/screen/heat.h"
+
+#define BUCKETS_MIN 6 /* durations of one bucket only are shown with some room around them */
+
+/* ---- what is in which line ---- */
+
+static bool has_any(const struct chart *chart, unsigned int bucket)
+{
+	for (size_t i = 0; i < chart->nr; i++) {
+		if (chart_point(chart, i)->hist[bucket])
+			return true;
+	}
+	return false;
+}
+
+/* The buckets that have anything, and some more where these are few. False: there are none. */
+static bool find_buckets(const struct chart *chart, unsigned int *ret_first, unsigned int *ret_last)
+{
+	unsigned int first = 0, last = HIST_BUCKETS - 1;
+
+	while (first < HIST_BUCKETS && !has_any(chart, first))
+		first++;
+	if (first == HIST_BUCKETS)
+		return false;
+	while (last > first && !has_any(chart, last))
+		last--;
+	while (last - first + 1 < BUCKETS_MIN) {
+		if (last + 1 < HIST_BUCKETS)
+			last++;
+		if (first && last - first + 1 < BUCKETS_MIN)
+			first--;
+	}
+	*ret_first = first;
+	*ret_last = last;
+	return true;
+}
+
+int heat_buckets(const struct chart *chart)
+{
+	unsigned int first, last;
+
+	return find_buckets(chart, &first, &last) ? (int)(last - first + 1) : 0;
+}
+
+int heat_dots(const struct heat *heat)
+{
+	return heat->group ? (int)((heat->last - heat->first + heat->group) / heat->group) : 0;
+}
+
+uint64_t heat_count(const struct heat *heat, const struct series_point *point, int dot)
+{
+	unsigned int first = heat->first + (unsigned int)dot * heat->group;
+	uint64_t count = 0;
+
+	for (unsigned int i = first; i < first + heat->group && i <= heat->last; i++)
+		count += point->hist[i];
+	return count;
+}
+
+/* ---- how many ---- */
+
+static void set_scale(struct heat *heat, uint64_t max)
+{
+	for (int step = 1; step < HEAT_STEPS; step++)
+		heat->ends[step - 1] = (uint64_t)pow((double)max, (double)step / HEAT_STEPS);
+	heat->ends[HEAT_STEPS - 1] = max;
+}
+
+int heat_step(const struct heat *heat, uint64_t count)
+{
+	int step = 1;
+
+	if (!count || count >= heat->ends[HEAT_STEPS - 1])
+		return count ? HEAT_STEPS : 0;
+	while (count > heat->ends[step - 1])
+		step++;
+	return step;
+}
+
+uint64_t heat_step_end(const struct heat *heat, int step)
+{
+	uint64_t end = heat->ends[step - 1];
+
+	return heat_step(heat, end) == step ? end : 0;
+}
+
+/* ---- a plan ---- */
+
+static uint64_t highest_dot(const struct heat *heat, const struct chart *chart)
+{
+	uint64_t max = 0;
+
+	for (size_t i = 0; i < chart->nr; i++) {
+		for (int dot = 0; dot < heat_dots(heat); dot++) {
+			uint64_t count = heat_count(heat, chart_point(chart, i), dot);
+
+			max = count > max ? count : max;
+		}
+	}
+	return max;
+}
+
+void heat_make(struct heat *heat, const struct chart *chart, int lines, bool has_palette)
+{
+	int dots;
+
+	*heat = (struct heat){ .has_palette = has_palette && chart->area.is_utf8 };
+	if (lines < 1 || !find_buckets(chart, &heat->first, &heat->last))
+		return;
+	/* Even buckets begin a line of two, so that 1 µs, 1 ms and 1 s are edges of lines. */
+	if ((int)(heat->last - heat->first) >= lines) {
+		heat->first &= ~1u;
+		heat->has_halves = heat->has_palette;
+	}
+	do {
+		heat->group++;
+		dots = heat_dots(heat);
+		heat->lines = heat->has_halves ? (dots + 1) / 2 : dots;
+	} while (heat->lines > lines);
+	heat->has_marks = heat->has_palette && !heat->has_halves && heat->group == 1;
+	set_scale(heat, highest_dot(heat, chart));
+}
+
+/* ---- drawing ---- */
+
+uint64_t point_percentile_ns(const struct series_point *point, double share)
+{
+	return hist_percentile_ns(point->hist, share, 0, HEAT_LONGEST_NS);
+}
+
+/*
+ * Each step has a sign of its own. With a palette the step before is behind it, so that the map is
+ * one area; halves have their colours only.
+ */
+void heat_put_sign(const struct heat *heat, const struct area *area, int row, int col, int step)
+{
+	static const char *const utf8[] = { " ", "·", "░", "▒", "▓", "█" };
+	static const char *const ascii[] = { " ", ".", ":", "o", "O", "#" };
+	enum style style = step ? style_heat(step, heat->has_palette ? step - 1 : 0) : STYLE_PLAIN;
+
+	if (heat->has_halves)
+		step = step ? HEAT_STEPS : 0;
+	else if (heat->has_palette && step == 1)
+		style = style_mark(1); /* a dot alone is too dark */
+	grid_put(area->grid, row, col, style, area->is_utf8 ? utf8[step] : ascii[step]);
+}
+
+/* Two dots in one character. */
+static void put_halves(const struct area *area, int row, int col, int upper, int lower)
+{
+	if (upper == lower)
+		grid_put(area->grid, row, col, style_heat(upper, 0), upper ? "█" : " ");
+	else if (!upper)
+		grid_put(area->grid, row, col, style_heat(lower, 0), "▄");
+	else
+		grid_put(area->grid, row, col, style_heat(upper, lower), "▀");
+}
+
+/* The step of a dot; above all dots: 0. */
+static int step_of(const struct heat *heat, const struct series_point *point, int dot)
+{
+	return dot < heat_dots(heat) ? heat_step(heat, heat_count(heat, point, dot)) : 0;
+}
+
+const char *heat_mark(bool is_p99)
+{
+	return is_p99 ? "━" : "─";
+}
+
+static void put_mark(const struct heat *heat, const struct chart *chart, size_t i, bool is_p99)
+{
+	const struct series_point *point = chart_point(chart, i);
+	uint64_t ns = point_percentile_ns(point, is_p99 ? 0.99 : 0.5);
+	unsigned int bucket = heat->first;
+
+	while (bucket < heat->last && ns > hist_edge_ns(bucket))
+		bucket++;
+	if (ns)
+		grid_put(chart->area.grid, chart->area.row + (int)(heat->last - bucket),
+			 chart->cols[i], style_mark(heat_step(heat, point->hist[bucket])),
+			 heat_mark(is_p99));
+}
+
+/* Where there are marks, the cursor is one, too; else it is seen in blank lines only. */
+static void paint_point(const struct heat *heat, const struct chart *chart, size_t i)
+{
+	const struct series_point *point = chart_point(chart, i);
+	const struct area *area = &chart->area;
+	int col = chart->cols[i];
+
+	for (int line = 0; line < heat->lines; line++) {
+		int row = area->row + heat->lines - 1 - line;
+		int step = step_of(heat, point, heat->has_halves ? 2 * line : line);
+
+		if (heat->has_halves)
+			put_halves(area, row, col, step_of(heat, point, 2 * line + 1), step);
+		else if (heat->has_marks && col == chart->cursor_col && step)
+			grid_put(area->grid, row, col, style_mark(step), "│");
+		else
+			heat_put_sign(heat, area, row, col, step);
+	}
+	if (heat->has_marks) {
+		put_mark(heat, chart, i, false);
+		put_mark(heat, chart, i, true);
+	}
+}
+
+/* Each line has its shortest duration beside it. */
+static void paint_scale(const struct heat *heat, const struct chart *chart)
+{
+	unsigned int step = heat->group * (heat->has_halves ? 2 : 1);
+	char text[32];
+
+	for (int line = 0; line < heat->lines; line++) {
+		unsigned int bucket = heat->first + (unsigned int)line * step;
+
+		snprintf(text, sizeof(text), "0");
+		if (bucket)
+			format_whole_duration(text, sizeof(text), hist_edge_ns(bucket - 1));
+		chart_put_scale(chart, chart->area.row + heat->lines - 1 - line, text);
+	}
+}
+
+void heat_paint(const struct heat *heat, const struct chart *chart)
+{
+	for (size_t i = 0; i < chart->nr; i++)
+		paint_point(heat, chart, i);
+	paint_scale(heat, chart);
+}
