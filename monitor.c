@@ -41,7 +41,7 @@ struct monitor {
 	struct want want;
 	char *filter; /* the text of the latest query's filter; NULL: it had none */
 	bool has_want, has_new_question;
-	bool is_answered; /* both samples of the recording were taken for the latest want */
+	bool is_answered; /* the recording's samples were taken for the latest want */
 	struct source sources[SAMPLE_SOURCES];
 	size_t nr_sources;
 	struct why guests_why; /* why the inventory may not be true; "": it is */
@@ -182,7 +182,7 @@ int monitor_open(const struct monitor_config *config, struct monitor **ret_monit
 		return -ENOMEM;
 	monitor->config = *config;
 	monitor->guests = is_recorded(monitor) ? config->recording.guests : guests_new(config->env);
-	monitor->fields = fields_new();
+	monitor->fields = config->recording.fields ? config->recording.fields : fields_new();
 	monitor->stats = stats_new();
 	monitor->facts = (struct facts){ &monitor->want.fields, monitor->fields, monitor->stats,
 					 monitor->guests };
@@ -211,7 +211,8 @@ void monitor_close(struct monitor *monitor)
 	field_set_release(&monitor->want.fields);
 	sample_release(&monitor->sample);
 	stats_free(monitor->stats);
-	fields_free(monitor->fields);
+	if (!monitor->config.recording.fields)
+		fields_free(monitor->fields);
 	if (!is_recorded(monitor))
 		guests_free(monitor->guests);
 	free(monitor);
@@ -371,7 +372,8 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct why 
 	monitor->want.scope = scope_of(query);
 	monitor->has_want = true;
 	monitor->is_answered = false;
-	stats_keep_only(monitor->stats, &monitor->want.fields);
+	if (stats_keep_only(monitor->stats, &monitor->want.fields) < 0)
+		return why_set(why, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < monitor->nr_sources; i++) {
 		struct source *source = &monitor->sources[i];
 		bool was_open = source->is_open;
@@ -466,17 +468,31 @@ static int take_sample(struct monitor *monitor)
 	return stats_update(monitor->stats, monitor->fields, &monitor->sample);
 }
 
+/* The samples that answer the latest want; 0: players and providers go on for ever. */
+static size_t count_samples(const struct monitor *monitor)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < monitor->nr_sources; i++) {
+		const struct source *source = &monitor->sources[i];
+		size_t nr = source->is_open && source->player ? playback_samples(source->state) : 0;
+
+		most = nr > most ? nr : most;
+	}
+	return most;
+}
+
 int monitor_sample(struct monitor *monitor)
 {
-	int err;
+	size_t nr = is_recorded(monitor) ? count_samples(monitor) : 1;
+	int err = 0;
 
-	if (!is_recorded(monitor))
-		return take_sample(monitor);
-	if (monitor->is_answered)
+	if (is_recorded(monitor) && monitor->is_answered)
 		return 0;
 	monitor->is_answered = true;
-	err = take_sample(monitor); /* the one before, which the next is compared with */
-	return err ? err : take_sample(monitor);
+	for (size_t i = 0; i < nr && !err; i++)
+		err = take_sample(monitor);
+	return err;
 }
 
 void monitor_reset(struct monitor *monitor)

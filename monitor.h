@@ -24,13 +24,14 @@ struct player;
 struct query;
 
 /*
- * A recording, which outlives the monitor. Zero-initialised is none. Its players can seek: two of
- * their samples answer a question, and monitor_sample() takes both.
+ * A recording, which outlives the monitor. Zero-initialised is none. Its players can rewind:
+ * monitor_sample() takes all samples that answer a question.
  */
 struct monitor_recording {
 	const struct player *const *players; /* NULL ends them */
 	const void *recording;		     /* what they play */
 	struct guests *guests;		     /* the inventory */
+	struct fields *fields; /* the dictionary; NULL: one of its own */
 };
 
 struct monitor_config {

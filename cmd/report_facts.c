@@ -154,8 +154,11 @@ int report_facts_init(struct report_facts *facts, const struct recording *record
 		err = choose(facts, options, type, why);
 	if (err)
 		return err;
-	config.recording = (struct monitor_recording){ recorded_players, &facts->recorded,
-						       facts->recorded.guests };
+	config.recording = (struct monitor_recording){
+		.players = recorded_players,
+		.recording = &facts->recorded,
+		.guests = facts->recorded.guests,
+	};
 	err = monitor_open(&config, &facts->monitor, &(struct why){ "" });
 	if (err == -ENODATA) /* the recording has no events of KVM */
 		return 0;

@@ -11,6 +11,7 @@ void sample_reset(struct sample *sample)
 {
 	sample->nr_rows = 0;
 	sample->nr_timings = 0;
+	sample->is_reset = false;
 	memset(sample->time_ns, 0, sizeof(sample->time_ns));
 }
 

@@ -8,6 +8,7 @@
 #ifndef KVMTOP_FACTS_SAMPLE_H
 #define KVMTOP_FACTS_SAMPLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -70,6 +71,8 @@ struct sample {
 	struct timing *timings;
 	size_t nr_timings, room_timings;
 	uint64_t time_ns[SAMPLE_SOURCES]; /* CLOCK_MONOTONIC beside the data; 0: no rows of it */
+	/* Totals were set to 0 before the interval; the longest durations are those since then. */
+	bool is_reset;
 };
 
 /* Empties it and keeps its memory. */

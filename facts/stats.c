@@ -23,6 +23,11 @@ struct stats {
 	uint64_t tick;
 	uint64_t time_ns[SAMPLE_SOURCES]; /* of the last sample that had the source */
 	uint64_t elapsed_ns[SAMPLE_SOURCES];
+	uint64_t latest[SAMPLE_SOURCES]; /* the tick of that sample */
+	uint64_t resets;
+	struct key *removed;
+	size_t nr_removed, room_removed;
+	size_t nr_reported; /* of them, removed up to the end of the latest update */
 };
 
 struct stats *stats_new(void)
@@ -89,11 +94,24 @@ static void stats_remove(struct stats *stats, struct stats_entry *entry)
 	free(entry);
 }
 
+/* The same, and stats_removed_at() reports it. */
+static int stats_end(struct stats *stats, struct stats_entry *entry)
+{
+	if (array_grow(&stats->removed, &stats->room_removed, stats->nr_removed + 1) < 0)
+		return -ENOMEM;
+	stats->removed[stats->nr_removed++] = entry->stat.key;
+	stats_remove(stats, entry);
+	return 0;
+}
+
 void stats_clear(struct stats *stats)
 {
 	while (stats->nr)
 		stats_remove(stats, stats->list[stats->nr - 1]);
 	stats->tick = 0;
+	stats->nr_removed = 0;
+	stats->nr_reported = 0;
+	memset(stats->latest, 0, sizeof(stats->latest));
 	memset(stats->time_ns, 0, sizeof(stats->time_ns));
 	memset(stats->elapsed_ns, 0, sizeof(stats->elapsed_ns));
 }
@@ -104,6 +122,7 @@ void stats_free(struct stats *stats)
 		return;
 	stats_clear(stats);
 	free(stats->list);
+	free(stats->removed);
 	free(stats);
 }
 
@@ -116,6 +135,7 @@ static void stats_clock(struct stats *stats, const struct sample *sample)
 			continue;
 		stats->elapsed_ns[i] = before && now > before ? now - before : 0;
 		stats->time_ns[i] = now;
+		stats->latest[i] = stats->tick;
 	}
 }
 
@@ -275,13 +295,15 @@ static void stat_count(struct stats *stats, const struct fields *fields, struct 
 	uint64_t elapsed_ns = stats->elapsed_ns[field->source];
 	bool is_late = field->use == USE_EVENT && !(row->flags & ROW_WHOLE_INTERVAL);
 
-	if (field->kind != FIELD_COUNTER)
+	if (field->kind != FIELD_COUNTER) {
+		stat->raw = stat->total;
 		stat->total = row->count;
-	else if (is_new)
+	} else if (is_new) {
 		stat_begin(stat, row, is_late ? older_parent(stats, fields, &row->key) : NULL,
 			   elapsed_ns);
-	else
+	} else {
 		stat_advance(stat, row->count, elapsed_ns);
+	}
 	stat->history[stats->tick % STATS_HISTORY] = stat->has_rate ? (float)stat->rate_per_s : -1;
 	stat->seen = stats->tick;
 }
@@ -412,21 +434,10 @@ static int stats_expire(struct stats *stats, const struct fields *fields,
 		}
 		if (stat->key.guest && stats_retire(stats, fields, stat) < 0)
 			return -ENOMEM;
-		stats_remove(stats, entry);
-	}
-	return 0;
-}
-
-int stats_update(struct stats *stats, const struct fields *fields, const struct sample *sample)
-{
-	stats->tick++;
-	stats->next = 0;
-	stats_clock(stats, sample);
-	for (size_t i = 0; i < sample->nr_rows; i++) {
-		if (stats_take(stats, fields, sample, &sample->rows[i]) < 0)
+		if (stats_end(stats, entry) < 0)
 			return -ENOMEM;
 	}
-	return stats_expire(stats, fields, sample);
+	return 0;
 }
 
 void stats_know_guests(struct stats *stats, const struct guests *guests)
@@ -436,6 +447,7 @@ void stats_know_guests(struct stats *stats, const struct guests *guests)
 
 void stats_reset(struct stats *stats, const struct fields *fields)
 {
+	stats->resets++;
 	for (size_t i = 0; i < stats->nr; i++) {
 		struct stats_item *stat = &stats->list[i]->stat;
 
@@ -449,12 +461,53 @@ void stats_reset(struct stats *stats, const struct fields *fields)
 	}
 }
 
-void stats_keep_only(struct stats *stats, const struct field_set *fields)
+/* See struct sample. */
+static void play_reset(struct stats *stats, const struct fields *fields)
 {
-	for (size_t i = stats->nr; i-- > 0;) {
-		if (!field_set_has(fields, stats->list[i]->stat.key.field))
-			stats_remove(stats, stats->list[i]);
+	stats_reset(stats, fields);
+	for (size_t i = 0; i < stats->nr; i++) {
+		struct stats_timing *timing = stats->list[i]->stat.timing;
+
+		if (timing)
+			timing->raw.max_ns = timing->max_before = 0;
 	}
+}
+
+static void forget_reported(struct stats *stats)
+{
+	stats->nr_removed -= stats->nr_reported;
+	if (stats->nr_reported)
+		memmove(stats->removed, stats->removed + stats->nr_reported,
+			stats->nr_removed * sizeof(*stats->removed));
+}
+
+int stats_update(struct stats *stats, const struct fields *fields, const struct sample *sample)
+{
+	int err = 0;
+
+	if (sample->is_reset)
+		play_reset(stats, fields);
+	stats->tick++;
+	stats->next = 0;
+	forget_reported(stats);
+	stats_clock(stats, sample);
+	for (size_t i = 0; i < sample->nr_rows && !err; i++)
+		err = stats_take(stats, fields, sample, &sample->rows[i]);
+	if (!err)
+		err = stats_expire(stats, fields, sample);
+	stats->nr_reported = stats->nr_removed;
+	return err;
+}
+
+int stats_keep_only(struct stats *stats, const struct field_set *fields)
+{
+	int err = 0;
+
+	for (size_t i = stats->nr; i-- > 0 && !err;) {
+		if (!field_set_has(fields, stats->list[i]->stat.key.field))
+			err = stats_end(stats, stats->list[i]);
+	}
+	return err;
 }
 
 size_t stats_count(const struct stats *stats)
@@ -470,6 +523,21 @@ const struct stats_item *stats_at(const struct stats *stats, size_t i)
 uint64_t stats_tick(const struct stats *stats)
 {
 	return stats->tick;
+}
+
+uint64_t stats_resets(const struct stats *stats)
+{
+	return stats->resets;
+}
+
+const struct key *stats_removed_at(const struct stats *stats, size_t i)
+{
+	return i < stats->nr_reported ? &stats->removed[i] : NULL;
+}
+
+uint64_t stats_time_ns(const struct stats *stats, uint32_t source)
+{
+	return stats->latest[source] == stats->tick ? stats->time_ns[source] : 0;
 }
 
 uint64_t stats_elapsed_ns(const struct stats *stats, uint32_t source)

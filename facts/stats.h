@@ -50,9 +50,10 @@ struct stats_item {
 	/* Rates; the newest at stats_tick() % STATS_HISTORY; < 0: none. */
 	float history[STATS_HISTORY];
 
-	/* stats' own */
-	uint64_t raw, base;
 	uint64_t born, seen; /* ticks of the first and the latest sample with the key */
+
+	/* stats' own; of a level, raw is the one before */
+	uint64_t raw, base;
 };
 
 struct stats;
@@ -72,8 +73,8 @@ void stats_know_guests(struct stats *stats, const struct guests *guests);
 /* Sets the totals of counters to 0; levels stay. */
 void stats_reset(struct stats *stats, const struct fields *fields);
 
-/* Forgets the keys of fields that are not in the set, which are counted no more. */
-void stats_keep_only(struct stats *stats, const struct field_set *fields);
+/* Forgets the keys of fields that are not in the set, which are counted no more. 0 or -ENOMEM. */
+int stats_keep_only(struct stats *stats, const struct field_set *fields);
 
 /* Forgets everything, as if new. */
 void stats_clear(struct stats *stats);
@@ -82,6 +83,18 @@ size_t stats_count(const struct stats *stats);
 /* i < stats_count(); in any order. */
 const struct stats_item *stats_at(const struct stats *stats, size_t i);
 uint64_t stats_tick(const struct stats *stats); /* how many samples were taken in */
+
+/* How often totals were set to 0 without a new beginning: by stats_reset(). */
+uint64_t stats_resets(const struct stats *stats);
+
+/*
+ * The keys that were removed by the latest stats_update(), and since the update before it; NULL
+ * past the last one.
+ */
+const struct key *stats_removed_at(const struct stats *stats, size_t i);
+
+/* The time of the latest sample of a source; 0: the latest sample had none of it. */
+uint64_t stats_time_ns(const struct stats *stats, uint32_t source);
 
 /* The time between the last two samples of a source; 0: there was no second sample. */
 uint64_t stats_elapsed_ns(const struct stats *stats, uint32_t source);

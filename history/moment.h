@@ -58,7 +58,8 @@ struct changes {
 /* A field that is new in the dictionary. */
 struct moment_field {
 	uint32_t id;
-	struct field field; /* with strings of its own */
+	struct field field;
+	char *texts[4]; /* owns the field's */
 };
 
 struct moment {

@@ -35,8 +35,14 @@ struct packed {
 
 void packed_release(struct packed *packed);
 
-/* Memory and zstd's state, used again from moment to moment. NULL: no memory. */
-struct packer *packer_new(void);
+/* Memory and zstd's state, used again from moment to moment; of pack.c and unpack.c. */
+struct packer {
+	struct ZSTD_CCtx_s *pack;
+	struct ZSTD_DCtx_s *unpack;
+	struct blob plain; /* a part before or after compression */
+};
+
+struct packer *packer_new(void); /* NULL: no memory */
 void packer_free(struct packer *packer);
 
 /* Sorts the changes and totals, and packs all parts. 0 or -ENOMEM. */

@@ -132,14 +132,23 @@ static void entry_free(struct guests *guests, struct guest_entry *entry)
 	free(entry);
 }
 
-void guests_free(struct guests *guests)
+void guests_clear(struct guests *guests)
 {
-	if (!guests)
-		return;
 	for (size_t i = 0; i < guests->nr; i++)
 		entry_free(guests, guests->entries[i]);
 	for (size_t i = 0; i < guests->nr_ended; i++)
 		entry_free(guests, guests->ended[i]);
+	guests->nr = 0;
+	guests->nr_ended = 0;
+	guests->last_id = 0;
+	guests->generation++;
+}
+
+void guests_free(struct guests *guests)
+{
+	if (!guests)
+		return;
+	guests_clear(guests);
 	HASH_CLEAR(hh, guests->tids);
 	free(guests->entries);
 	guest_finder_free(guests->finder);
@@ -164,6 +173,18 @@ static struct guest_entry *entry_by_pid(const struct guests *guests, pid_t pid)
 }
 
 /* Keeps what is known of a guest that has ended, in place of the one that ended first. */
+static void keep_ended(struct guests *guests, struct guest_entry *entry)
+{
+	entry->guest.has_ended = true;
+	if (guests->nr_ended == GUESTS_ENDED) {
+		entry_free(guests, guests->ended[0]);
+		memmove(guests->ended, guests->ended + 1,
+			--guests->nr_ended * sizeof(struct guest_entry *));
+	}
+	guests->ended[guests->nr_ended++] = entry;
+	guests->generation++;
+}
+
 static void retire(struct guests *guests, struct guest_entry *entry)
 {
 	forget_tids(guests, entry);
@@ -174,15 +195,8 @@ static void retire(struct guests *guests, struct guest_entry *entry)
 		if (!vcpu->tid)
 			vcpu->tid = vcpu->last;
 	}
-	entry->guest.has_ended = true;
 	entry->ended_ns = guests->now_ns;
-	if (guests->nr_ended == GUESTS_ENDED) {
-		entry_free(guests, guests->ended[0]);
-		memmove(guests->ended, guests->ended + 1,
-			--guests->nr_ended * sizeof(struct guest_entry *));
-	}
-	guests->ended[guests->nr_ended++] = entry;
-	guests->generation++;
+	keep_ended(guests, entry);
 }
 
 /* Retires the guests that are gone. */
@@ -705,6 +719,8 @@ int guest_threads(const struct env *env, pid_t pid, pid_t *ret_tids, int max)
  */
 static void claim_threads(struct guests *guests, struct guest_entry *entry)
 {
+	if (entry->guest.pid)
+		remember_tid(guests, entry, entry->guest.pid);
 	for (size_t i = 0; i < entry->guest.nr_vcpus; i++) {
 		pid_t tid = entry->guest.vcpus[i].tid;
 
@@ -713,25 +729,61 @@ static void claim_threads(struct guests *guests, struct guest_entry *entry)
 	}
 }
 
-uint32_t guests_add(struct guests *guests, const struct guest *guest)
+int guests_put(struct guests *guests, const struct guest *guest)
 {
 	struct vcpu *vcpus = calloc(guest->nr_vcpus + 1, sizeof(*vcpus));
-	struct guest_entry *entry = vcpus ? entry_new(guests, guest->pid) : NULL;
-	uint32_t id;
+	struct guest_entry *entry = vcpus ? calloc(1, sizeof(*entry)) : NULL;
+	size_t at = guests->nr;
 
-	if (!entry) {
+	if (!entry || array_grow(&guests->entries, &guests->room, guests->nr + 1) < 0) {
+		free(entry);
 		free(vcpus);
-		return 0;
+		return -ENOMEM;
 	}
-	id = entry->guest.id;
 	if (guest->nr_vcpus)
 		memcpy(vcpus, guest->vcpus, guest->nr_vcpus * sizeof(*vcpus));
 	entry->is_given = true;
 	entry->guest = *guest;
-	entry->guest.id = id;
 	entry->guest.vcpus = vcpus;
+	if (guest->id > guests->last_id)
+		guests->last_id = guest->id;
+	if (guest->has_ended) {
+		keep_ended(guests, entry);
+		return 0;
+	}
+	while (at && guests->entries[at - 1]->guest.id > guest->id) {
+		guests->entries[at] = guests->entries[at - 1];
+		at--;
+	}
+	guests->entries[at] = entry;
+	guests->nr++;
+	guests->generation++;
 	claim_threads(guests, entry);
-	return id;
+	return 0;
+}
+
+uint32_t guests_add(struct guests *guests, const struct guest *guest)
+{
+	struct guest copy = *guest;
+
+	copy.id = guests->last_id + 1;
+	return guests_put(guests, &copy) < 0 ? 0 : copy.id;
+}
+
+struct guests *guests_copy(const struct guests *guests)
+{
+	struct guests *copy = guests_new(NULL);
+	const struct guest *guest;
+	int err = copy ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && (guest = guests_ended_at(guests, i)); i++)
+		err = guests_put(copy, guest);
+	for (size_t i = 0; !err && (guest = guests_at(guests, i)); i++)
+		err = guests_put(copy, guest);
+	if (!err)
+		return copy;
+	guests_free(copy);
+	return NULL;
 }
 
 /* ---- threads that KVM's events show */

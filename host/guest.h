@@ -115,4 +115,16 @@ int guest_threads(const struct env *env, pid_t pid, pid_t *ret_tids, int max);
  */
 uint32_t guests_add(struct guests *guests, const struct guest *guest);
 
+/*
+ * The same under the guest's own id, which no other guest has. A guest that has ended becomes the
+ * latest that ended. 0 or -ENOMEM.
+ */
+int guests_put(struct guests *guests, const struct guest *guest);
+
+/* Empties an inventory, which then gives ids from 1 again. */
+void guests_clear(struct guests *guests);
+
+/* What an inventory knows now, as one that guests_put() made. NULL: no memory. */
+struct guests *guests_copy(const struct guests *guests);
+
 #endif

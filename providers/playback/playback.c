@@ -10,6 +10,7 @@ struct playback {
 	void *state; /* the player's */
 	struct want want;
 	bool has_played; /* a sample since the latest want */
+	size_t nr_samples; /* that answer it */
 };
 
 static void playback_close(void *state)
@@ -41,6 +42,11 @@ int playback_open(const struct player *player, const void *recording,
 	return 0;
 }
 
+size_t playback_samples(const void *state)
+{
+	return ((const struct playback *)state)->nr_samples;
+}
+
 static int playback_want(void *state, const struct want *want, struct why *why)
 {
 	struct playback *playback = state;
@@ -49,8 +55,8 @@ static int playback_want(void *state, const struct want *want, struct why *why)
 	playback->want.scope = want->scope;
 	playback->want.guest = want->guest;
 	playback->has_played = false;
-	if (playback->player->seek)
-		playback->player->seek(playback->state, UINT64_MAX);
+	if (playback->player->rewind)
+		playback->nr_samples = playback->player->rewind(playback->state);
 	return field_set_copy(&playback->want.fields, &want->fields);
 }
 

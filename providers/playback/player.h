@@ -23,11 +23,11 @@ struct player {
 		    struct why *why);
 
 	/*
-	 * Chooses the sample that is looked at: the last one that is not later than time_ns. The
-	 * next one to play is the sample before it, so that both show an interval. NULL: it cannot
-	 * choose; its samples are played in their order, each when a live one would be taken.
+	 * Goes back to the first of the samples that show the moment which is looked at, and
+	 * returns how many they are: the last two of them are its interval. NULL: it cannot go
+	 * back; its samples are played in their order, each when a live one would be taken.
 	 */
-	void (*seek)(void *state, uint64_t time_ns);
+	size_t (*rewind)(void *state);
 
 	/*
 	 * Plays one sample: adds the rows that are wanted, each with these flags, and

@@ -139,8 +139,11 @@ static inline void fuzz_look(const struct recording *recording, enum exit_kind w
 
 	if (recorded_init(&recorded, recording, 1) < 0)
 		abort();
-	config.recording = (struct monitor_recording){ recorded_players, &recorded,
-						       recorded.guests };
+	config.recording = (struct monitor_recording){
+		.players = recorded_players,
+		.recording = &recorded,
+		.guests = recorded.guests,
+	};
 	if (monitor_open(&config, &monitor, &why) == 0) {
 		for (unsigned int i = 0; (query.type = view_type_at(i)); i++)
 			fuzz_view(monitor, &query, recording, 40 * i);

@@ -50,12 +50,12 @@ static int open_source(const struct recorded *recorded, const struct provider_ar
 	return 0;
 }
 
-static void recorded_seek(void *state, uint64_t time_ns)
+static size_t recorded_rewind(void *state)
 {
 	struct source *source = state;
 
-	(void)time_ns; /* there are only two samples */
 	source->is_at_end = false;
+	return 2;
 }
 
 /* Times begin at 1: 0 would mean that the sample has no data of the source. */
@@ -98,7 +98,7 @@ static const struct player events_player = {
 	.name = "recording",
 	.is_always_by_guest = true,
 	.open = events_open,
-	.seek = recorded_seek,
+	.rewind = recorded_rewind,
 	.next = events_next,
 	.close = recorded_close,
 };
@@ -119,7 +119,7 @@ static const struct player exits_player = {
 	.is_always_by_guest = true,
 	.is_of_exits = true,
 	.open = exits_open,
-	.seek = recorded_seek,
+	.rewind = recorded_rewind,
 	.next = recorded_next,
 	.close = recorded_close,
 };

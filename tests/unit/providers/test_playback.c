@@ -367,8 +367,7 @@ static void events_of_the_machine_and_of_guests(void **state)
 /* ---- any player */
 
 static struct {
-	unsigned int nr_sought, nr_played;
-	uint64_t time_ns;
+	unsigned int nr_rewound, nr_played;
 	bool is_closed;
 } told;
 
@@ -380,11 +379,11 @@ static int fake_open(const void *recording, const struct provider_args *args, vo
 	return recording ? 0 : why_set(why, -ENODATA, "nothing to play");
 }
 
-static void fake_seek(void *state, uint64_t time_ns)
+static size_t fake_rewind(void *state)
 {
 	(void)state;
-	told.nr_sought++;
-	told.time_ns = time_ns;
+	told.nr_rewound++;
+	return 2;
 }
 
 static int fake_next(void *state, const struct want *want, uint32_t flags, struct sample *sample,
@@ -404,10 +403,10 @@ static void fake_close(void *state)
 	told.is_closed = state;
 }
 
-static void players_that_seek_begin_with_every_want(void **state)
+static void players_that_rewind_begin_with_every_want(void **state)
 {
 	static const struct player player = {
-		.name = "fake", .open = fake_open, .seek = fake_seek, .next = fake_next,
+		.name = "fake", .open = fake_open, .rewind = fake_rewind, .next = fake_next,
 		.close = fake_close,
 	};
 	struct provider_args args = { .source = 0 };
@@ -424,8 +423,8 @@ static void players_that_seek_begin_with_every_want(void **state)
 	for (unsigned int i = 1; i <= 2; i++) {
 		told.nr_played = 0;
 		assert_int_equal(playback_provider.want(playback, &want, &why), 0);
-		assert_int_equal(told.nr_sought, i);
-		assert_true(told.time_ns == UINT64_MAX);
+		assert_int_equal(told.nr_rewound, i);
+		assert_int_equal(playback_samples(playback), 2);
 		assert_int_equal(playback_provider.collect(playback, &sample, &why), 0);
 		assert_int_equal(playback_provider.collect(playback, &sample, &why), 0);
 		assert_int_equal(sample.time_ns[0], 2);
@@ -449,7 +448,7 @@ int main(void)
 		TEST(only_what_is_wanted),
 		TEST(a_machine_without_the_file),
 		cmocka_unit_test(events_of_the_machine_and_of_guests),
-		cmocka_unit_test(players_that_seek_begin_with_every_want),
+		cmocka_unit_test(players_that_rewind_begin_with_every_want),
 	};
 
 	return cmocka_run_group_tests_name("playback", tests, NULL, NULL);

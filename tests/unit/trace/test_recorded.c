@@ -96,8 +96,11 @@ static void open_file(struct world *world, const char *name, double ns_per_unit)
 
 	assert_int_equal(recording_read(paths, 1, &choice, &world->recording, &why), 0);
 	assert_int_equal(recorded_init(&world->recorded, &world->recording, ns_per_unit), 0);
-	config.recording = (struct monitor_recording){ recorded_players, &world->recorded,
-						       world->recorded.guests };
+	config.recording = (struct monitor_recording){
+		.players = recorded_players,
+		.recording = &world->recorded,
+		.guests = world->recorded.guests,
+	};
 	assert_int_equal(monitor_open(&config, &world->monitor, &why), 0);
 }
 

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Plays the chosen moment after the moments before it, so that stats and sparklines are those that
+ * a live program would have had.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "history/past.h"
+#include "history/segment_ids.h"
+#include "history/state.h"
+
+struct past {
+	struct store store;
+	struct segment_ids *ids;
+	struct guests *guests;
+	struct packer *packer;
+	struct blob blob;
+	struct moment moment;	/* the latest that was unpacked */
+	struct stored at;
+	struct segment segment;
+	/* The moments that are played, the chosen one last: a rate of each is remembered. */
+	struct stored moments[STATS_HISTORY];
+	size_t nr_moments;
+	/* The totals before the first of them, a sample without an interval, if they are known. */
+	bool has_before;
+	struct state before;
+	uint64_t before_ns[SAMPLE_SOURCES];
+	/* The sample that was played last: its number, and the totals after it. */
+	size_t nr_played;
+	struct state state;
+	uint64_t source_ns[SAMPLE_SOURCES];
+};
+
+int past_new(struct store store, struct fields *fields, struct past **ret_past)
+{
+	struct past *past = calloc(1, sizeof(*past));
+
+	if (!past)
+		return -ENOMEM;
+	past->store = store;
+	past->ids = segment_ids_new(store, fields);
+	past->guests = guests_new(NULL);
+	past->packer = packer_new();
+	*ret_past = past;
+	if (past->ids && past->guests && past->packer)
+		return 0;
+	past_free(past);
+	return -ENOMEM;
+}
+
+void past_free(struct past *past)
+{
+	if (!past)
+		return;
+	segment_ids_free(past->ids);
+	guests_free(past->guests);
+	packer_free(past->packer);
+	blob_release(&past->blob);
+	moment_release(&past->moment);
+	state_release(&past->before);
+	state_release(&past->state);
+	free(past);
+}
+
+struct guests *past_guests(struct past *past)
+{
+	return past->guests;
+}
+
+const struct stored *past_at(const struct past *past)
+{
+	return &past->at;
+}
+
+const struct segment *past_segment(const struct past *past)
+{
+	return &past->segment;
+}
+
+/* ---- reading */
+
+static bool is_counter(const void *arg, uint32_t field)
+{
+	return segment_ids_is_counter(arg, field);
+}
+
+static int read_changes(struct past *past, uint64_t id, enum unpack_depth depth, struct why *why)
+{
+	int err = past->store.type->read(past->store.state, id, PART_CHANGES, &past->blob, why);
+
+	return err ? err : unpack_changes(past->packer, &past->blob, depth, &past->moment, why);
+}
+
+static int read_totals(struct past *past, uint64_t id, struct state *state, struct why *why)
+{
+	int err = past->store.type->read(past->store.state, id, PART_TOTALS, &past->blob, why);
+
+	if (!err)
+		err = unpack_totals(past->packer, &past->blob, UNPACK_TIMES, &past->moment, why);
+	return err ? err : state_load(state, &past->moment.totals);
+}
+
+static int apply(struct past *past, struct state *state, uint32_t flags)
+{
+	return state_apply(state, &past->moment.changes, flags, is_counter, past->ids);
+}
+
+/* The totals after a moment: stored ones, and the changes since. */
+static int load_state(struct past *past, const struct stored *stored, struct state *state,
+		      struct why *why)
+{
+	struct stored from;
+	int err = past->store.type->find_flagged(past->store.state, stored->id,
+						 MOMENT_HAS_TOTALS, &from, why);
+
+	if (!err)
+		err = read_totals(past, from.id, state, why);
+	while (!err && from.id < stored->id) {
+		err = past->store.type->step(past->store.state, from.id, false, &from, why);
+		if (!err)
+			err = read_changes(past, from.id, UNPACK_TIMES, why);
+		if (!err)
+			err = apply(past, state, from.flags);
+	}
+	return err;
+}
+
+/* ---- choosing */
+
+/*
+ * The moments to play, back to the first one of the question, or to where moments were lost or
+ * dropped. ret_prev: the moment before them, with id 0 if it does not belong to them.
+ */
+static int find_moments(struct past *past, const struct stored *at, struct stored *ret_prev,
+			struct why *why)
+{
+	struct stored moments[STATS_HISTORY], prev = *at;
+	size_t nr = 0;
+	int err = 0;
+
+	while (!err && nr < STATS_HISTORY && prev.id) {
+		moments[nr++] = prev;
+		if (prev.flags & (MOMENT_FIRST | MOMENT_AFTER_LOSS))
+			prev.id = 0;
+		else
+			err = past->store.type->step(past->store.state, prev.id, true, &prev, why);
+		if (err == -ENOENT || prev.segment != at->segment)
+			prev.id = 0;
+		if (err == -ENOENT)
+			err = 0;
+	}
+	*ret_prev = prev;
+	past->nr_moments = nr;
+	for (size_t i = 0; i < nr; i++)
+		past->moments[i] = moments[nr - 1 - i];
+	return err;
+}
+
+/* Where the moment before is not known, it is made of the first one. */
+static int undo_first(struct past *past, struct why *why)
+{
+	const struct stored *first = &past->moments[0];
+	int err = load_state(past, first, &past->before, why);
+
+	if (!err)
+		err = read_changes(past, first->id, UNPACK_TIMES, why);
+	if (err)
+		return err;
+	state_undo(&past->before, &past->moment.changes, is_counter, past->ids);
+	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++)
+		past->before_ns[i] = past->moment.source_ns[i] > first->elapsed_ns ?
+					     past->moment.source_ns[i] - first->elapsed_ns : 0;
+	return 0;
+}
+
+static int find_before(struct past *past, const struct stored *prev, struct why *why)
+{
+	int err;
+
+	past->has_before = prev->id || past->moments[0].elapsed_ns;
+	past->before.nr = 0;
+	if (!past->has_before)
+		return 0;
+	if (!prev->id)
+		return undo_first(past, why);
+	err = load_state(past, prev, &past->before, why);
+	if (!err)
+		err = read_changes(past, prev->id, UNPACK_COUNTS, why);
+	memcpy(past->before_ns, past->moment.source_ns, sizeof(past->before_ns));
+	return err;
+}
+
+static int find_guests(struct past *past, const struct stored *at, struct why *why)
+{
+	struct stored from;
+	int err = past->store.type->find_flagged(past->store.state, at->id, MOMENT_HAS_GUESTS,
+						 &from, why);
+
+	if (!err)
+		err = past->store.type->read(past->store.state, from.id, PART_GUESTS, &past->blob,
+					     why);
+	if (!err)
+		err = unpack_guests(past->packer, &past->blob, &past->moment, why);
+	return err ? err : segment_ids_guests(past->ids, past->moment.guests, past->guests);
+}
+
+static int choose(struct past *past, const struct stored *at, struct why *why)
+{
+	struct stored prev;
+	int err = 0;
+
+	if (at->segment != past->at.segment)
+		err = past->store.type->segment(past->store.state, at->segment, &past->segment,
+						why);
+	if (!err)
+		err = segment_ids_load(past->ids, at->segment, &past->segment, why);
+	if (!err)
+		err = find_guests(past, at, why);
+	if (!err)
+		err = find_moments(past, at, &prev, why);
+	if (!err)
+		err = find_before(past, &prev, why);
+	past->nr_played = 0;
+	if (!err)
+		past->at = *at;
+	return err;
+}
+
+int past_go(struct past *past, uint64_t time_ns, struct why *why)
+{
+	struct stored at;
+	int err = past->store.type->find(past->store.state, time_ns, &at, why);
+
+	return err ? err : choose(past, &at, why);
+}
+
+int past_step(struct past *past, bool is_back, struct why *why)
+{
+	struct stored at;
+	int err = past->at.id ? past->store.type->step(past->store.state, past->at.id, is_back,
+						       &at, why) : -ENOENT;
+
+	return err ? err : choose(past, &at, why);
+}
+
+/* ---- playing */
+
+static size_t count_samples(const struct past *past)
+{
+	return past->nr_moments + past->has_before;
+}
+
+/* Counters begin with their totals. Those of absent keys begin at 0 when their keys come back. */
+static int begin(struct state *to, const struct state *from)
+{
+	if (array_grow(&to->list, &to->room, from->nr) < 0)
+		return -ENOMEM;
+	to->nr = from->nr;
+	for (size_t i = 0; i < from->nr; i++) {
+		struct key_state *key = &to->list[i];
+
+		*key = from->list[i];
+		key->flags = 0;
+		key->hist = NULL;
+		key->count_base = key->is_absent ? key->count : 0;
+		key->time_base = key->is_absent ? key->time_ns : 0;
+	}
+	return 0;
+}
+
+/* Plays a moment. Only the last one needs its durations by bucket. */
+static int play(struct past *past, size_t i, struct why *why)
+{
+	bool is_last = i + 1 == past->nr_moments;
+	const struct stored *moment = &past->moments[i];
+	int err = read_changes(past, moment->id, is_last ? UNPACK_ALL : UNPACK_TIMES, why);
+
+	if (!err)
+		err = apply(past, &past->state, moment->flags);
+	memcpy(past->source_ns, past->moment.source_ns, sizeof(past->source_ns));
+	return err;
+}
+
+/* Goes on to the next sample. */
+static int advance(struct past *past, struct why *why)
+{
+	int err = 0;
+
+	if (!past->nr_played)
+		err = begin(&past->state, &past->before);
+	if (!err && past->nr_played >= past->has_before)
+		err = play(past, past->nr_played - past->has_before, why);
+	else
+		memcpy(past->source_ns, past->before_ns, sizeof(past->source_ns));
+	past->nr_played += !err;
+	return err;
+}
+
+/*
+ * Durations are needed of the last interval only, so of the samples two have them: it is faster
+ * so. For their totals the first has them, too, and one before a reset, and all samples of guests
+ * that have ended.
+ */
+static bool wants_durations(const struct past *past, const struct key *key)
+{
+	size_t next = past->nr_played - past->has_before;
+
+	return past->nr_played == 1 || past->nr_played + 1 >= count_samples(past) ||
+	       past->moments[next].flags & MOMENT_RESET ||
+	       !guests_by_id(past->guests, key->guest);
+}
+
+/*
+ * What a live provider would have said. What ended before the first sample is in that one, so that
+ * its totals are known.
+ */
+static int add_row(const struct past *past, const struct key_state *key, struct key as,
+		   struct sample *sample)
+{
+	uint32_t flags = ROW_FROM_ZERO |
+			 (key->flags & CHANGE_HAS_RATE ? ROW_WHOLE_INTERVAL : 0);
+	bool is_first = past->nr_played == 1;
+	bool is_level = !segment_ids_is_counter(past->ids, key->key.field);
+	uint64_t count = key->count - (is_first || is_level ? 0 : key->count_base);
+	struct timing timing;
+
+	if (key->is_gone || (key->is_absent && !is_first))
+		return 0;
+	if (!key->is_timed || !wants_durations(past, &as))
+		return sample_add(sample, as, count, flags);
+	timing = (struct timing){
+		.time_ns = key->time_ns - (is_first ? 0 : key->time_base),
+		.max_ns = key->max_ns,
+	};
+	for (unsigned int i = 0; key->hist && i < HIST_BUCKETS; i++)
+		timing.hist[i] = (uint32_t)key->hist[i];
+	return sample_add_timed(sample, as, count, flags, &timing);
+}
+
+static int add_rows(const struct past *past, uint32_t source, const struct want *want,
+		    struct sample *sample)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < past->state.nr && !err; i++) {
+		const struct key_state *key = &past->state.list[i];
+		struct key as;
+
+		if (segment_ids_key(past->ids, &key->key, source, &as) &&
+		    field_set_has(&want->fields, as.field))
+			err = add_row(past, key, as, sample);
+	}
+	return err;
+}
+
+struct source {
+	struct past *past;
+	uint32_t source;
+	size_t nr_played;
+};
+
+static void source_close(void *state)
+{
+	free(state);
+}
+
+static int source_open(const void *recording, const struct provider_args *args, void **ret_state,
+		       struct why *why)
+{
+	struct past *past = *(struct past *const *)recording;
+	struct source *source;
+	int err = segment_ids_open(past->ids, args->fields, why);
+
+	if (err)
+		return err;
+	if (!segment_ids_has_source(past->ids, args->source))
+		return why_set(why, -ENODATA, "nothing of it was recorded");
+	source = calloc(1, sizeof(*source));
+	if (!source)
+		return -ENOMEM;
+	*source = (struct source){ .past = past, .source = args->source };
+	*ret_state = source;
+	return 0;
+}
+
+static size_t source_rewind(void *state)
+{
+	struct source *source = state;
+
+	source->nr_played = 0;
+	return count_samples(source->past);
+}
+
+/* A sample that is damaged has no rows. */
+static int source_next(void *state, const struct want *want, uint32_t flags,
+		       struct sample *sample, struct why *why)
+{
+	struct source *source = state;
+	struct past *past = source->past;
+	const struct stored *moment;
+
+	(void)flags;
+	source->nr_played++;
+	if (past->nr_played > source->nr_played)
+		past->nr_played = 0;
+	while (past->nr_played < source->nr_played) {
+		if (advance(past, why) < 0)
+			return 0;
+	}
+	if (source->nr_played > past->has_before) {
+		moment = &past->moments[source->nr_played - 1 - past->has_before];
+		sample->is_reset |= (moment->flags & MOMENT_RESET) != 0;
+	}
+	sample->time_ns[source->source] = past->source_ns[source->source];
+	if (!sample->time_ns[source->source])
+		return 0;
+	return add_rows(past, source->source, want, sample);
+}
+
+#define PAST_PLAYER(its_name, of_exits) \
+	&(const struct player){ \
+		.name = its_name, \
+		.is_of_exits = of_exits, \
+		.is_always_by_guest = true, \
+		.open = source_open, \
+		.rewind = source_rewind, \
+		.next = source_next, \
+		.close = source_close, \
+	}
+
+const struct player *const past_players[] = {
+	[PROVIDER_DEBUGFS] = PAST_PLAYER("debugfs", false),
+	[PROVIDER_TRACEPOINT] = PAST_PLAYER("tracepoint", false),
+	[PROVIDER_EXITS] = PAST_PLAYER("exits", true),
+	NULL,
+};

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * past - plays what a store has: any moment of it, as if it were now.
+ *
+ * The monitor plays past_players with a past as their recording. past_go() and its relatives choose
+ * the moment; the next monitor_want() and monitor_sample() make the facts of it. The inventory is
+ * that of the moment, too.
+ */
+#ifndef KVMTOP_HISTORY_PAST_H
+#define KVMTOP_HISTORY_PAST_H
+
+#include "history/series.h"
+#include "history/store.h"
+#include "providers/playback/player.h"
+
+struct past;
+
+/*
+ * The store outlives the past. fields: the dictionary that the live moments are made with, and the
+ * monitor shares; NULL for a file, whose fields go to the monitor's dictionary. No moment is chosen
+ * yet. 0 or -ENOMEM.
+ */
+int past_new(struct store store, struct fields *fields, struct past **ret_past);
+void past_free(struct past *past);
+
+/* The inventory of the moment that is chosen, for struct monitor_recording. */
+struct guests *past_guests(struct past *past);
+
+/*
+ * Chooses a moment: the latest one not later than time_ns, or the first one where all are later.
+ * UINT64_MAX: the latest. 0, or -errno with why and the choice as it was; -ENOENT, without why:
+ * the store is empty.
+ */
+int past_go(struct past *past, uint64_t time_ns, struct why *why);
+/* Chooses the next moment, or with is_back the one before. -ENOENT: there is none. */
+int past_step(struct past *past, bool is_back, struct why *why);
+
+/* The chosen moment; id 0: none. */
+const struct stored *past_at(const struct past *past);
+const struct segment *past_segment(const struct past *past);
+
+extern const struct player *const past_players[];
+
+#endif

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A queue of packed moments whose sizes add up to a limit. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "history/recent.h"
+
+struct recent {
+	pthread_mutex_t lock; /* of all below but the segment */
+	struct segment segment;
+	size_t size, limit; /* bytes of the parts */
+	struct packed *list; /* a circle of `room` places; first is the oldest */
+	size_t first, nr, room;
+	uint64_t first_id;
+};
+
+struct recent *recent_new(size_t limit, const struct segment *segment)
+{
+	struct recent *recent = calloc(1, sizeof(*recent));
+
+	if (!recent)
+		return NULL;
+	pthread_mutex_init(&recent->lock, NULL);
+	recent->segment = *segment;
+	recent->limit = limit;
+	recent->first_id = 1;
+	return recent;
+}
+
+static struct packed *at(struct recent *recent, size_t i)
+{
+	return &recent->list[(recent->first + i) % recent->room];
+}
+
+/* What a moment takes, its place included. */
+static size_t size_of(const struct packed *packed)
+{
+	size_t size = sizeof(*packed);
+
+	for (unsigned int i = 0; i < MOMENT_PARTS; i++)
+		size += packed->parts[i].size;
+	return size;
+}
+
+static void drop_first(struct recent *recent)
+{
+	struct packed *oldest = at(recent, 0);
+
+	recent->size -= size_of(oldest);
+	packed_release(oldest);
+	recent->first = (recent->first + 1) % recent->room;
+	recent->first_id++;
+	recent->nr--;
+}
+
+void recent_free(struct recent *recent)
+{
+	if (!recent)
+		return;
+	while (recent->nr)
+		drop_first(recent);
+	free(recent->list);
+	pthread_mutex_destroy(&recent->lock);
+	free(recent);
+}
+
+/* The oldest moment has totals: what comes after it would be unknown without. */
+static void keep_limit(struct recent *recent)
+{
+	while (recent->size > recent->limit && recent->nr > 1) {
+		do {
+			drop_first(recent);
+		} while (recent->nr > 1 && !(at(recent, 0)->flags & MOMENT_HAS_TOTALS));
+	}
+}
+
+static int grow(struct recent *recent)
+{
+	struct packed *list;
+	size_t room = recent->room ? 2 * recent->room : 64;
+
+	if (recent->nr < recent->room)
+		return 0;
+	list = calloc(room, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < recent->nr; i++)
+		list[i] = *at(recent, i);
+	free(recent->list);
+	recent->list = list;
+	recent->room = room;
+	recent->first = 0;
+	return 0;
+}
+
+/* Gives memory back that packing did not need. */
+static void fit(struct packed *packed)
+{
+	for (unsigned int i = 0; i < MOMENT_PARTS; i++) {
+		struct blob *blob = &packed->parts[i];
+		unsigned char *bytes = blob->size ? realloc(blob->bytes, blob->size) : NULL;
+
+		if (!blob->size) {
+			blob_release(blob);
+		} else if (bytes) {
+			blob->bytes = bytes;
+			blob->room = blob->size;
+		}
+	}
+}
+
+int recent_add(struct recent *recent, struct packed *packed)
+{
+	int err;
+
+	pthread_mutex_lock(&recent->lock);
+	err = grow(recent);
+	if (!err) {
+		fit(packed);
+		recent->size += size_of(packed);
+		*at(recent, recent->nr++) = *packed;
+		*packed = (struct packed){ 0 };
+		keep_limit(recent);
+	}
+	pthread_mutex_unlock(&recent->lock);
+	return err;
+}
+
+/* ---- reading */
+
+static struct stored stored_at(struct recent *recent, size_t i)
+{
+	const struct packed *packed = at(recent, i);
+
+	return (struct stored){
+		.id = recent->first_id + i,
+		.segment = 1,
+		.flags = packed->flags,
+		.time_ns = packed->time_ns,
+		.elapsed_ns = packed->elapsed_ns,
+	};
+}
+
+/* The index of a moment, or of the oldest where it was dropped; nr: there is none. */
+static size_t index_of(const struct recent *recent, uint64_t id)
+{
+	uint64_t i = id < recent->first_id ? 0 : id - recent->first_id;
+
+	return i < recent->nr ? (size_t)i : recent->nr;
+}
+
+static int recent_find(void *state, uint64_t time_ns, struct stored *ret_stored, struct why *why)
+{
+	struct recent *recent = state;
+	int err = -ENOENT;
+
+	(void)why;
+	pthread_mutex_lock(&recent->lock);
+	if (recent->nr) {
+		size_t i = recent->nr - 1;
+
+		while (i && at(recent, i)->time_ns > time_ns)
+			i--;
+		*ret_stored = stored_at(recent, i);
+		err = 0;
+	}
+	pthread_mutex_unlock(&recent->lock);
+	return err;
+}
+
+static int recent_step(void *state, uint64_t id, bool is_back, struct stored *ret_stored,
+		     struct why *why)
+{
+	struct recent *recent = state;
+	uint64_t to = is_back ? id - 1 : id + 1;
+	int err = -ENOENT;
+
+	(void)why;
+	pthread_mutex_lock(&recent->lock);
+	if (!is_back && to < recent->first_id)
+		to = recent->first_id;
+	if (to >= recent->first_id && index_of(recent, to) < recent->nr) {
+		*ret_stored = stored_at(recent, index_of(recent, to));
+		err = 0;
+	}
+	pthread_mutex_unlock(&recent->lock);
+	return err;
+}
+
+static int recent_find_flagged(void *state, uint64_t id, uint32_t flags, struct stored *ret_stored,
+			     struct why *why)
+{
+	struct recent *recent = state;
+	int err = -ENOENT;
+
+	(void)why;
+	pthread_mutex_lock(&recent->lock);
+	for (size_t i = id < recent->first_id ? 0 : index_of(recent, id) + 1; err && i-- > 0;) {
+		if (i < recent->nr && at(recent, i)->flags & flags) {
+			*ret_stored = stored_at(recent, i);
+			err = 0;
+		}
+	}
+	pthread_mutex_unlock(&recent->lock);
+	return err;
+}
+
+static int recent_read(void *state, uint64_t id, enum moment_part part, struct blob *blob,
+		     struct why *why)
+{
+	struct recent *recent = state;
+	const struct blob *from;
+	int err = -ENOENT;
+
+	pthread_mutex_lock(&recent->lock);
+	if (id >= recent->first_id && index_of(recent, id) < recent->nr) {
+		from = &at(recent, index_of(recent, id))->parts[part];
+		err = array_grow(&blob->bytes, &blob->room, from->size);
+		if (!err && from->size)
+			memcpy(blob->bytes, from->bytes, from->size);
+		blob->size = err ? 0 : from->size;
+	}
+	pthread_mutex_unlock(&recent->lock);
+	return err == -ENOENT ? why_set(why, err, "this sample is not in memory any more") : err;
+}
+
+static int recent_fields(void *state, uint32_t segment, uint32_t first, stored_field_fn take,
+		       void *arg, struct why *why)
+{
+	(void)state;
+	(void)segment;
+	(void)first;
+	(void)take;
+	(void)arg;
+	(void)why;
+	return 0;
+}
+
+static int recent_segment(void *state, uint32_t segment, struct segment *ret_segment,
+			struct why *why)
+{
+	const struct recent *recent = state;
+
+	(void)segment;
+	(void)why;
+	*ret_segment = recent->segment;
+	return 0;
+}
+
+struct store recent_store(struct recent *recent)
+{
+	static const struct store_type type = {
+		.find = recent_find,
+		.step = recent_step,
+		.find_flagged = recent_find_flagged,
+		.read = recent_read,
+		.fields = recent_fields,
+		.segment = recent_segment,
+	};
+
+	return (struct store){ .type = &type, .state = recent };
+}

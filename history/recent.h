@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * recent - the latest moments in memory, for the past of a live screen: one segment, 1.
+ *
+ * One thread adds, another reads.
+ */
+#ifndef KVMTOP_HISTORY_RECENT_H
+#define KVMTOP_HISTORY_RECENT_H
+
+#include "history/store.h"
+
+struct recent;
+
+/* Keeps at most size bytes of moments. NULL: no memory. */
+struct recent *recent_new(size_t size, const struct segment *segment);
+void recent_free(struct recent *recent);
+
+/* Takes the packed parts over, and drops the oldest moments. 0 or -ENOMEM. */
+int recent_add(struct recent *recent, struct packed *packed);
+
+/* For readers; valid as long as this is. It has no fields: they are the live dictionary's. */
+struct store recent_store(struct recent *recent);
+
+#endif

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Maps ids of a segment: fields by their names, guests by boot, pid and start. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "history/segment_ids.h"
+
+/* A guest, as any segment may have it. */
+struct identity {
+	char boot_id[sizeof(((struct segment *)NULL)->boot_id)];
+	uint64_t start_ticks;
+	pid_t pid;
+	uint32_t segment, guest; /* of a guest that no inventory has; else 0 */
+};
+
+struct known_guest {
+	struct identity identity;
+	uint32_t id;
+	UT_hash_handle hh;
+};
+
+struct segment_ids {
+	struct store store;
+	struct fields *fields; /* the dictionary here; NULL: none yet */
+	bool is_same;	       /* ids are the same there and here */
+	uint32_t segment;      /* 0: none yet */
+	struct segment of;
+	uint32_t *map; /* by the field's id there: its id here */
+	size_t nr, room;
+	uint32_t *guests; /* by the guest's id there: its id here; 0: not known yet */
+	size_t room_guests;
+	struct known_guest *known;
+	uint32_t last_guest;
+};
+
+struct segment_ids *segment_ids_new(struct store store, struct fields *fields)
+{
+	struct segment_ids *ids = calloc(1, sizeof(*ids));
+
+	if (!ids)
+		return NULL;
+	ids->store = store;
+	ids->fields = fields;
+	ids->is_same = fields;
+	return ids;
+}
+
+void segment_ids_free(struct segment_ids *ids)
+{
+	struct known_guest *known, *next;
+
+	if (!ids)
+		return;
+	HASH_ITER(hh, ids->known, known, next) {
+		HASH_DEL(ids->known, known);
+		free(known);
+	}
+	free(ids->map);
+	free(ids->guests);
+	free(ids);
+}
+
+/* ---- fields */
+
+static uint32_t here(const struct segment_ids *ids, uint32_t field)
+{
+	if (ids->is_same)
+		return field < fields_count(ids->fields) ? field : FIELD_NONE;
+	return field < ids->nr ? ids->map[field] : FIELD_NONE;
+}
+
+static int take_field(void *arg, uint32_t id, const struct field *field)
+{
+	struct segment_ids *ids = arg;
+	struct field spec = *field;
+
+	if (id < ids->nr) /* the ids of a damaged file may not ascend */
+		return 0;
+	if (array_grow(&ids->map, &ids->room, (size_t)id + 1) < 0)
+		return -ENOMEM;
+	while (ids->nr < id)
+		ids->map[ids->nr++] = FIELD_NONE;
+	if (spec.parent != FIELD_NONE)
+		spec.parent = here(ids, spec.parent);
+	if (spec.reason != FIELD_NONE)
+		spec.reason = here(ids, spec.reason);
+	return fields_add(ids->fields, &spec, &ids->map[ids->nr++]);
+}
+
+/* Fields that the segment has got since they were asked for last. */
+static int load_fields(struct segment_ids *ids, struct why *why)
+{
+	if (ids->is_same || !ids->fields)
+		return 0;
+	return ids->store.type->fields(ids->store.state, ids->segment, (uint32_t)ids->nr,
+				       take_field, ids, why);
+}
+
+int segment_ids_load(struct segment_ids *ids, uint32_t segment, const struct segment *of,
+		     struct why *why)
+{
+	if (segment != ids->segment) {
+		ids->nr = 0;
+		if (ids->room_guests)
+			memset(ids->guests, 0, ids->room_guests * sizeof(*ids->guests));
+	}
+	ids->segment = segment;
+	ids->of = *of;
+	return load_fields(ids, why);
+}
+
+int segment_ids_open(struct segment_ids *ids, struct fields *fields, struct why *why)
+{
+	if (ids->fields == fields)
+		return 0;
+	ids->fields = fields;
+	ids->nr = 0;
+	return load_fields(ids, why);
+}
+
+bool segment_ids_has_source(const struct segment_ids *ids, uint32_t source)
+{
+	for (uint32_t i = 0; i < fields_count(ids->fields); i++) {
+		if (fields_get(ids->fields, i)->source == source)
+			return true;
+	}
+	return false;
+}
+
+bool segment_ids_is_counter(const struct segment_ids *ids, uint32_t field)
+{
+	uint32_t id = ids->fields ? here(ids, field) : FIELD_NONE;
+
+	return id == FIELD_NONE || fields_get(ids->fields, id)->kind == FIELD_COUNTER;
+}
+
+/* ---- guests */
+
+/* The id here of a guest of the segment. 0: no memory. */
+static uint32_t know(struct segment_ids *ids, const struct identity *identity)
+{
+	struct known_guest *known;
+
+	HASH_FIND(hh, ids->known, identity, sizeof(*identity), known);
+	if (known)
+		return known->id;
+	known = calloc(1, sizeof(*known));
+	if (!known)
+		return 0;
+	known->identity = *identity;
+	known->id = ids->last_guest + 1;
+	HASH_ADD(hh, ids->known, identity, sizeof(*identity), known);
+	if (!hash_has(known)) {
+		free(known);
+		return 0;
+	}
+	return ++ids->last_guest;
+}
+
+static int map_guest(struct segment_ids *ids, const struct guest *guest)
+{
+	struct identity identity;
+
+	if (array_grow(&ids->guests, &ids->room_guests, (size_t)guest->id + 1) < 0)
+		return -ENOMEM;
+	memset(&identity, 0, sizeof(identity)); /* it is a key, with its padding */
+	memcpy(identity.boot_id, ids->of.boot_id, sizeof(identity.boot_id));
+	identity.start_ticks = guest->start_ticks;
+	identity.pid = guest->pid;
+	if (!guest->start_ticks) { /* a pid alone may be another guest's, too */
+		identity.segment = ids->segment;
+		identity.guest = guest->id;
+	}
+	ids->guests[guest->id] = know(ids, &identity);
+	return ids->guests[guest->id] ? 0 : -ENOMEM;
+}
+
+static uint32_t guest_here(const struct segment_ids *ids, uint32_t guest)
+{
+	if (ids->is_same || guest == GUEST_ANY || guest == STATS_ENDED)
+		return guest;
+	return guest < ids->room_guests && ids->guests[guest] ? ids->guests[guest] : STATS_ENDED;
+}
+
+static int put(struct segment_ids *ids, const struct guest *from, struct guests *to)
+{
+	struct guest guest = *from;
+
+	if (!ids->is_same && map_guest(ids, from) < 0)
+		return -ENOMEM;
+	guest.id = guest_here(ids, from->id);
+	return guests_put(to, &guest);
+}
+
+int segment_ids_guests(struct segment_ids *ids, const struct guests *from, struct guests *to)
+{
+	const struct guest *guest;
+	int err = 0;
+
+	guests_clear(to);
+	for (size_t i = 0; !err && (guest = guests_ended_at(from, i)); i++)
+		err = put(ids, guest, to);
+	for (size_t i = 0; !err && (guest = guests_at(from, i)); i++)
+		err = put(ids, guest, to);
+	return err;
+}
+
+bool segment_ids_key(const struct segment_ids *ids, const struct key *key, uint32_t source,
+		     struct key *ret_key)
+{
+	uint32_t field = here(ids, key->field);
+
+	if (field == FIELD_NONE || fields_get(ids->fields, field)->source != source)
+		return false;
+	*ret_key = (struct key){ guest_here(ids, key->guest), key->vcpu, field };
+	return true;
+}

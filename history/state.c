@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Adds changes to totals. Both are sorted by key, so one pass is enough. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "history/state.h"
+
+void state_release(struct state *state)
+{
+	free(state->list);
+	*state = (struct state){ 0 };
+}
+
+/* NULL: the change has no durations, or they were not unpacked. */
+static const struct change_timing *timing_of(const struct changes *changes,
+					     const struct change *change)
+{
+	return change->timing && change->timing <= changes->nr_timings ?
+		       &changes->timings[change->timing - 1] : NULL;
+}
+
+static struct key_state state_of_total(const struct changes *changes, const struct change *total)
+{
+	const struct change_timing *timing = timing_of(changes, total);
+
+	return (struct key_state){
+		.key = total->key,
+		.is_absent = total->flags & CHANGE_ABSENT || total->key.guest == STATS_ENDED,
+		.is_timed = total->timing != 0,
+		.count = total->count,
+		.time_ns = timing ? timing->time_ns : 0,
+		.max_ns = timing ? timing->max_ns : 0,
+	};
+}
+
+int state_load(struct state *state, const struct changes *totals)
+{
+	if (array_grow(&state->list, &state->room, totals->nr) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < totals->nr; i++)
+		state->list[i] = state_of_total(totals, &totals->list[i]);
+	state->nr = totals->nr;
+	return 0;
+}
+
+/* Totals begin at 0; what providers count goes on. Levels stay. */
+static void reset(struct state *state, is_counter_fn is_counter, const void *arg)
+{
+	for (size_t i = 0; i < state->nr; i++) {
+		struct key_state *key = &state->list[i];
+
+		if (!is_counter(arg, key->key.field))
+			continue;
+		key->count_base -= key->count;
+		key->time_base -= key->time_ns;
+		key->count = 0;
+		key->time_ns = 0;
+		key->max_ns = 0;
+	}
+}
+
+static void add(struct key_state *key, const struct changes *changes, const struct change *change,
+		bool is_counter)
+{
+	const struct change_timing *timing = timing_of(changes, change);
+
+	key->flags = change->flags;
+	if (change->flags & CHANGE_GONE) {
+		key->is_gone = true;
+		return;
+	}
+	if (change->flags & CHANGE_ABSENT) {
+		key->is_absent = true;
+		key->count_base = key->count;
+		key->time_base = key->time_ns;
+		return;
+	}
+	if (change->flags & CHANGE_IS_TOTAL) {
+		*key = state_of_total(changes, change);
+		return;
+	}
+	key->is_absent = false;
+	key->is_timed |= change->timing != 0;
+	key->count = is_counter ? key->count + change->count : change->count;
+	if (!timing)
+		return;
+	key->time_ns += timing->time_ns;
+	if (timing->max_ns)
+		key->max_ns = timing->max_ns;
+	key->hist = timing->hist;
+}
+
+/* Removes the keys that are gone. */
+static void sweep(struct state *state)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < state->nr; i++) {
+		if (!state->list[i].is_gone)
+			state->list[kept++] = state->list[i];
+	}
+	state->nr = kept;
+}
+
+/* Makes room for nr keys that are new, which are among the changes: the list stays sorted. */
+static void insert(struct state *state, const struct changes *changes, size_t nr)
+{
+	size_t from = state->nr, to = state->nr + nr, at = changes->nr;
+
+	state->nr = to;
+	while (to > from) {
+		const struct key *key = &changes->list[at - 1].key;
+		int order = from ? change_compare(&state->list[from - 1].key, key) : -1;
+
+		if (order > 0) {
+			state->list[--to] = state->list[--from];
+			continue;
+		}
+		at--;
+		if (order < 0)
+			state->list[--to] = (struct key_state){ .key = *key };
+	}
+}
+
+static size_t count_new(const struct state *state, const struct changes *changes)
+{
+	size_t nr = 0, k = 0;
+
+	for (size_t i = 0; i < changes->nr; i++) {
+		const struct key *key = &changes->list[i].key;
+
+		while (k < state->nr && change_compare(&state->list[k].key, key) < 0)
+			k++;
+		nr += k == state->nr || change_compare(&state->list[k].key, key) != 0;
+	}
+	return nr;
+}
+
+int state_apply(struct state *state, const struct changes *changes, uint32_t flags,
+		is_counter_fn is_counter, const void *arg)
+{
+	size_t nr_new, k = 0;
+
+	if (flags & MOMENT_FIRST)
+		state->nr = 0;
+	sweep(state);
+	if (flags & MOMENT_RESET)
+		reset(state, is_counter, arg);
+	for (size_t i = 0; i < state->nr; i++) {
+		state->list[i].flags = 0;
+		state->list[i].hist = NULL;
+	}
+	nr_new = count_new(state, changes);
+	if (array_grow(&state->list, &state->room, state->nr + nr_new) < 0)
+		return -ENOMEM;
+	if (nr_new)
+		insert(state, changes, nr_new);
+	for (size_t i = 0; i < changes->nr; i++) {
+		const struct change *change = &changes->list[i];
+
+		while (change_compare(&state->list[k].key, &change->key) < 0)
+			k++;
+		add(&state->list[k], changes, change, is_counter(arg, change->key.field));
+	}
+	return 0;
+}
+
+void state_undo(struct state *state, const struct changes *changes, is_counter_fn is_counter,
+		const void *arg)
+{
+	size_t k = 0;
+
+	for (size_t i = 0; i < changes->nr; i++) {
+		const struct change *change = &changes->list[i];
+		const struct change_timing *timing = timing_of(changes, change);
+		struct key_state *key;
+
+		while (k < state->nr && change_compare(&state->list[k].key, &change->key) < 0)
+			k++;
+		key = k < state->nr ? &state->list[k] : NULL;
+		if (!key || change_compare(&key->key, &change->key) != 0)
+			continue;
+		key->is_gone = change->flags & CHANGE_NEW;
+		if (change->flags & CHANGE_ABSENT)
+			key->is_absent = false;
+		if (change->flags & ~CHANGE_HAS_RATE || !is_counter(arg, key->key.field))
+			continue;
+		key->count -= change->count;
+		if (timing)
+			key->time_ns -= timing->time_ns;
+	}
+	sweep(state);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * state - the totals of all keys after a moment: totals that were stored, and changes since.
+ */
+#ifndef KVMTOP_HISTORY_STATE_H
+#define KVMTOP_HISTORY_STATE_H
+
+#include "history/moment.h"
+
+struct key_state {
+	struct key key;
+	uint32_t flags; /* CHANGE_* of the moment's change; 0: nothing changed */
+	bool is_absent; /* in the sample no more */
+	bool is_timed;
+	bool is_gone;	/* forgotten with this moment */
+	uint64_t count; /* the total, or the level */
+	uint64_t time_ns, max_ns;
+	/*
+	 * A counter that grows through resets, and begins at 0 when its key comes back, has the
+	 * value count - count_base. Likewise the time.
+	 */
+	uint64_t count_base, time_base;
+	const uint64_t *hist; /* the moment's changes'; NULL: nothing ended, or it is not known */
+};
+
+/* Zero-initialised is empty. */
+struct state {
+	struct key_state *list; /* ascending by key */
+	size_t nr, room;
+};
+
+/* Whether a field, by its id in the changes, is a counter. */
+typedef bool (*is_counter_fn)(const void *arg, uint32_t field);
+
+/* Replaces the state by the totals. 0 or -ENOMEM. */
+int state_load(struct state *state, const struct changes *totals);
+
+/*
+ * Goes on to the next moment. flags: the moment's, MOMENT_*. Its changes are sorted, and outlive
+ * the next call. Where their durations were not unpacked, those of the state stay. 0 or -ENOMEM.
+ */
+int state_apply(struct state *state, const struct changes *changes, uint32_t flags,
+		is_counter_fn is_counter, const void *arg);
+
+/* Goes back to the state before these changes, which were the latest. */
+void state_undo(struct state *state, const struct changes *changes, is_counter_fn is_counter,
+		const void *arg);
+
+void state_release(struct state *state);
+
+#endif

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads what pack.c wrote. The bytes may be damaged: every number is checked. */
+#include <cbor.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "base/array.h"
+#include "base/utf8.h"
+#include "history/columns.h"
+#include "history/pack.h"
+
+static int damaged(struct why *why)
+{
+	return why_set(why, -EBADMSG, "a sample in the history is damaged");
+}
+
+/* ---- CBOR */
+
+enum item { ITEM_NONE, ITEM_UINT, ITEM_TEXT, ITEM_ARRAY, ITEM_MAP };
+
+/* The latest item: a number, or the size of the others. */
+struct in {
+	const unsigned char *at, *end;
+	enum item item;
+	uint64_t value;
+	const char *text;
+	bool is_bad;
+};
+
+static void take(void *context, enum item item, uint64_t value)
+{
+	struct in *in = context;
+
+	in->item = item;
+	in->value = value;
+}
+
+static void take_uint8(void *context, uint8_t value)
+{
+	take(context, ITEM_UINT, value);
+}
+
+static void take_uint16(void *context, uint16_t value)
+{
+	take(context, ITEM_UINT, value);
+}
+
+static void take_uint32(void *context, uint32_t value)
+{
+	take(context, ITEM_UINT, value);
+}
+
+static void take_uint64(void *context, uint64_t value)
+{
+	take(context, ITEM_UINT, value);
+}
+
+static void take_array(void *context, size_t nr)
+{
+	take(context, ITEM_ARRAY, nr);
+}
+
+static void take_map(void *context, size_t nr)
+{
+	take(context, ITEM_MAP, nr);
+}
+
+static void take_text(void *context, cbor_data text, size_t size)
+{
+	struct in *in = context;
+
+	take(context, ITEM_TEXT, size);
+	in->text = (const char *)text;
+}
+
+static const struct cbor_callbacks callbacks = {
+	.uint8 = take_uint8,
+	.uint16 = take_uint16,
+	.uint32 = take_uint32,
+	.uint64 = take_uint64,
+	.string = take_text,
+	.array_start = take_array,
+	.map_start = take_map,
+	/* The history has none of these: in->item stays ITEM_NONE. */
+	.negint8 = cbor_null_negint8_callback,
+	.negint16 = cbor_null_negint16_callback,
+	.negint32 = cbor_null_negint32_callback,
+	.negint64 = cbor_null_negint64_callback,
+	.byte_string_start = cbor_null_byte_string_start_callback,
+	.byte_string = cbor_null_byte_string_callback,
+	.string_start = cbor_null_string_start_callback,
+	.indef_array_start = cbor_null_indef_array_start_callback,
+	.indef_map_start = cbor_null_indef_map_start_callback,
+	.tag = cbor_null_tag_callback,
+	.float2 = cbor_null_float2_callback,
+	.float4 = cbor_null_float4_callback,
+	.float8 = cbor_null_float8_callback,
+	.undefined = cbor_null_undefined_callback,
+	.null = cbor_null_null_callback,
+	.boolean = cbor_null_boolean_callback,
+	.indef_break = cbor_null_indef_break_callback,
+};
+
+/* The next item's number or size, if it is of this kind; else 0, and the input is bad. */
+static uint64_t next(struct in *in, enum item item)
+{
+	struct cbor_decoder_result result;
+
+	if (in->is_bad)
+		return 0;
+	in->item = ITEM_NONE;
+	result = cbor_stream_decode(in->at, (size_t)(in->end - in->at), &callbacks, in);
+	in->is_bad = result.status != CBOR_DECODER_FINISHED || in->item != item;
+	if (in->is_bad)
+		return 0;
+	in->at += result.read;
+	return in->value;
+}
+
+static uint64_t next_uint(struct in *in)
+{
+	return next(in, ITEM_UINT);
+}
+
+/* At most max; more is bad. */
+static uint64_t next_small(struct in *in, uint64_t max)
+{
+	uint64_t value = next(in, ITEM_UINT);
+
+	in->is_bad |= value > max;
+	return in->is_bad ? 0 : value;
+}
+
+/* How many items follow; each has a byte at least. */
+static size_t next_array(struct in *in)
+{
+	uint64_t nr = next(in, ITEM_ARRAY);
+
+	in->is_bad |= nr > (uint64_t)(in->end - in->at);
+	return in->is_bad ? 0 : (size_t)nr;
+}
+
+static size_t next_column(struct in *in, const char *name)
+{
+	uint64_t size = next(in, ITEM_TEXT);
+
+	in->is_bad |= size != strlen(name) || memcmp(in->text, name, size) != 0;
+	return next_array(in);
+}
+
+/* A column that has a number for each of nr rows. */
+static void next_column_of(struct in *in, const char *name, size_t nr)
+{
+	in->is_bad |= next_column(in, name) != nr;
+}
+
+static void next_text(struct in *in, char *text, size_t size)
+{
+	uint64_t len = next(in, ITEM_TEXT);
+
+	if (!in->is_bad && !utf8_clean(in->text, (size_t)len, text, size))
+		in->is_bad = true;
+}
+
+/* ---- parts */
+
+static int uncompress(struct packer *packer, const struct blob *blob, struct in *in,
+		      struct why *why)
+{
+	struct blob *plain = &packer->plain;
+	unsigned long long size = ZSTD_getFrameContentSize(blob->bytes, blob->size);
+	size_t got;
+
+	/* Not known and damaged are numbers larger than any size. */
+	if (size > PACK_MAX)
+		return damaged(why);
+	if (array_grow(&plain->bytes, &plain->room, (size_t)size + 1) < 0)
+		return why_set(why, -ENOMEM, "out of memory");
+	got = ZSTD_decompressDCtx(packer->unpack, plain->bytes, plain->room, blob->bytes,
+				  blob->size);
+	if (ZSTD_isError(got) || got != size)
+		return damaged(why);
+	*in = (struct in){ .at = plain->bytes, .end = plain->bytes + got };
+	return 0;
+}
+
+static int make_rows(struct changes *changes, size_t nr)
+{
+	changes_reset(changes);
+	if (array_grow(&changes->list, &changes->room, nr) < 0)
+		return -ENOMEM;
+	changes->nr = nr;
+	return 0;
+}
+
+static void read_keys(struct in *in, struct changes *changes)
+{
+	uint32_t guest = 0;
+	int64_t vcpu = -1;
+
+	for (size_t i = 0; i < changes->nr && !in->is_bad; i++) {
+		guest += (uint32_t)next_small(in, UINT32_MAX - guest);
+		changes->list[i].key.guest = guest;
+	}
+	next_column_of(in, COLUMN_VCPU, changes->nr);
+	for (size_t i = 0; i < changes->nr && !in->is_bad; i++) {
+		struct change *change = &changes->list[i];
+
+		if (!i || change[-1].key.guest != change->key.guest)
+			vcpu = -1;
+		vcpu += (int64_t)next_small(in, (uint64_t)(INT32_MAX - vcpu));
+		change->key.vcpu = (int32_t)vcpu;
+	}
+	next_column_of(in, COLUMN_FIELD, changes->nr);
+	for (size_t i = 0; i < changes->nr && !in->is_bad; i++) {
+		struct change *change = &changes->list[i];
+		bool is_same = i && change[-1].key.guest == change->key.guest &&
+			       change[-1].key.vcpu == change->key.vcpu;
+		uint32_t field = is_same ? change[-1].key.field : 0;
+		uint32_t more = (uint32_t)next_small(in, FIELD_NONE - 1 - field);
+
+		in->is_bad |= is_same && !more;
+		change->key.field = field + more;
+	}
+}
+
+/* Returns how many rows are timed. */
+static size_t read_counts(struct in *in, struct changes *changes)
+{
+	size_t nr_timed = 0;
+
+	next_column_of(in, COLUMN_FLAGS, changes->nr);
+	for (size_t i = 0; i < changes->nr && !in->is_bad; i++) {
+		uint32_t flags = (uint32_t)next_small(in, UINT32_MAX);
+
+		changes->list[i].flags = flags >> 1;
+		changes->list[i].timing = flags & 1 ? (uint32_t)++nr_timed : 0;
+	}
+	next_column_of(in, COLUMN_COUNT, changes->nr);
+	for (size_t i = 0; i < changes->nr && !in->is_bad; i++)
+		changes->list[i].count = next_uint(in);
+	return nr_timed;
+}
+
+static int make_timings(struct changes *changes, size_t nr)
+{
+	if (array_grow(&changes->timings, &changes->room_timings, nr) < 0)
+		return -ENOMEM;
+	changes->nr_timings = nr;
+	if (nr)
+		memset(changes->timings, 0, nr * sizeof(*changes->timings));
+	return 0;
+}
+
+static void read_hists(struct in *in, struct changes *changes)
+{
+	size_t nr_counts = 0;
+
+	next_column_of(in, COLUMN_BUCKETS, changes->nr_timings);
+	/* Until the counts are read, the first two buckets have where they belong. */
+	for (size_t i = 0; i < changes->nr_timings && !in->is_bad; i++) {
+		uint64_t buckets = next_small(in, (uint64_t)HIST_BUCKETS << 5 | 31);
+		uint64_t *hist = changes->timings[i].hist;
+
+		hist[0] = buckets & 31;
+		hist[1] = buckets >> 5;
+		in->is_bad |= hist[0] + hist[1] > HIST_BUCKETS;
+		nr_counts += hist[1];
+	}
+	next_column_of(in, COLUMN_HIST, nr_counts);
+	for (size_t i = 0; i < changes->nr_timings && !in->is_bad; i++) {
+		uint64_t *hist = changes->timings[i].hist, first = hist[0], span = hist[1];
+
+		hist[0] = 0;
+		hist[1] = 0;
+		for (uint64_t k = 0; k < span; k++)
+			hist[first + k] = next_uint(in);
+	}
+}
+
+static int read_timings(struct in *in, struct changes *changes, size_t nr,
+			enum unpack_depth depth)
+{
+	next_column_of(in, COLUMN_TIME, nr);
+	if (!in->is_bad && make_timings(changes, nr) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr && !in->is_bad; i++)
+		changes->timings[i].time_ns = next_uint(in);
+	next_column_of(in, COLUMN_MAX, nr);
+	for (size_t i = 0; i < nr && !in->is_bad; i++)
+		changes->timings[i].max_ns = next_uint(in);
+	if (depth == UNPACK_ALL && !in->is_bad)
+		read_hists(in, changes);
+	return 0;
+}
+
+static int read_changes(struct in *in, struct changes *changes, enum unpack_depth depth,
+			struct why *why)
+{
+	size_t nr_timed;
+	int err = make_rows(changes, next_column(in, COLUMN_GUEST));
+
+	if (!err) {
+		read_keys(in, changes);
+		nr_timed = read_counts(in, changes);
+		if (depth > UNPACK_COUNTS && !in->is_bad)
+			err = read_timings(in, changes, nr_timed, depth);
+	}
+	if (err)
+		return why_set(why, err, "out of memory");
+	if (!in->is_bad)
+		return 0;
+	changes_reset(changes);
+	return damaged(why);
+}
+
+int unpack_changes(struct packer *packer, const struct blob *blob, enum unpack_depth depth,
+		   struct moment *moment, struct why *why)
+{
+	struct in in;
+	int err = uncompress(packer, blob, &in, why);
+
+	if (err)
+		return err;
+	in.is_bad |= next(&in, ITEM_MAP) != 1 + COLUMNS;
+	next_column_of(&in, COLUMN_SOURCES, SAMPLE_SOURCES);
+	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++)
+		moment->source_ns[i] = next_uint(&in);
+	return read_changes(&in, &moment->changes, depth, why);
+}
+
+int unpack_totals(struct packer *packer, const struct blob *blob, enum unpack_depth depth,
+		  struct moment *moment, struct why *why)
+{
+	struct in in;
+	int err = uncompress(packer, blob, &in, why);
+
+	if (err)
+		return err;
+	in.is_bad |= next(&in, ITEM_MAP) != COLUMNS;
+	return read_changes(&in, &moment->totals, depth, why);
+}
+
+/* ---- guests */
+
+static int read_guest(struct in *in, struct guests *guests)
+{
+	struct guest guest = { 0 };
+	size_t nr = next_array(in);
+	uint64_t flags;
+	int err = -ENOMEM;
+
+	in->is_bad |= nr < GUEST_ITEMS || nr % 2 != GUEST_ITEMS % 2;
+	guest.id = (uint32_t)next_small(in, STATS_ENDED - 1);
+	guest.pid = (pid_t)next_small(in, INT32_MAX);
+	guest.start_ticks = next_uint(in);
+	next_text(in, guest.name, sizeof(guest.name));
+	next_text(in, guest.vmm, sizeof(guest.vmm));
+	flags = next_uint(in);
+	guest.is_named = flags & GUEST_IS_NAMED;
+	guest.has_ended = flags & GUEST_HAS_ENDED;
+	guest.nr_vms = (unsigned int)next_small(in, UINT32_MAX);
+	if (in->is_bad)
+		return 0;
+	guest.nr_vcpus = (nr - GUEST_ITEMS) / 2;
+	guest.vcpus = calloc(guest.nr_vcpus + 1, sizeof(*guest.vcpus));
+	for (size_t i = 0; guest.vcpus && i < guest.nr_vcpus; i++) {
+		guest.vcpus[i].index = (int)next_small(in, INT32_MAX);
+		guest.vcpus[i].tid = (pid_t)next_small(in, INT32_MAX);
+	}
+	if (guest.vcpus && !in->is_bad)
+		err = guests_put(guests, &guest);
+	free(guest.vcpus);
+	return in->is_bad ? 0 : err;
+}
+
+int unpack_guests(struct packer *packer, const struct blob *blob, struct moment *moment,
+		  struct why *why)
+{
+	struct in in;
+	size_t nr;
+	int err = uncompress(packer, blob, &in, why);
+
+	if (err)
+		return err;
+	guests_free(moment->guests);
+	moment->guests = guests_new(NULL);
+	if (!moment->guests)
+		return why_set(why, -ENOMEM, "out of memory");
+	nr = next_array(&in);
+	for (size_t i = 0; i < nr && !in.is_bad && !err; i++)
+		err = read_guest(&in, moment->guests);
+	if (err)
+		return why_set(why, err, "out of memory");
+	return in.is_bad ? damaged(why) : 0;
+}

@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Every moment of a made-up machine, packed, kept and played: the stats are those of then. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "history/past.h"
+#include "history/recent.h"
+#include "providers/playback/playback.h"
+
+enum { EXIT, EXIT_HLT, EXIT_MSR, ENTRY, PAGES, CPU, EXITS, EXITS_HLT, EXITS_MSR, NR_FIELDS };
+
+static const struct field specs[] = {
+	[EXIT] = { .name = "kvm_exit", .parent = FIELD_NONE, .source = PROVIDER_TRACEPOINT },
+	[EXIT_HLT] = { .name = "kvm_exit(HLT)", .parent = EXIT, .source = PROVIDER_TRACEPOINT },
+	[EXIT_MSR] = { .name = "kvm_exit(MSR)", .parent = EXIT, .source = PROVIDER_TRACEPOINT },
+	[ENTRY] = { .name = "kvm_entry", .parent = FIELD_NONE, .source = PROVIDER_TRACEPOINT },
+	[PAGES] = { .name = "pages_4k", .parent = FIELD_NONE, .kind = FIELD_GAUGE,
+		    .source = PROVIDER_DEBUGFS },
+	[CPU] = { .name = "cpu", .parent = FIELD_NONE, .kind = FIELD_GAUGE, .use = USE_CPU,
+		  .source = PROVIDER_EXITS },
+	[EXITS] = { .name = "vmexit", .parent = FIELD_NONE, .use = USE_EXIT, .exit_rank = 1,
+		    .source = PROVIDER_EXITS },
+	[EXITS_HLT] = { .name = "vmexit(HLT)", .parent = EXITS, .use = USE_EXIT, .exit_rank = 1,
+			.source = PROVIDER_EXITS, .is_idle = true },
+	[EXITS_MSR] = { .name = "vmexit(MSR)", .parent = EXITS, .use = USE_EXIT, .exit_rank = 1,
+			.source = PROVIDER_EXITS },
+};
+
+#define SECOND UINT64_C(1000000000)
+#define NR_GUESTS 5
+#define NR_VCPUS 2
+#define NR_MOMENTS 400
+
+enum life { NOT_YET, ALIVE, ENDED, FORGOTTEN };
+
+/* A machine, what a live program knows of it, and what it remembers. */
+struct world {
+	enum life life[NR_GUESTS + 1];
+	uint64_t counts[NR_GUESTS + 1][NR_VCPUS][NR_FIELDS];
+	struct timing timings[NR_GUESTS + 1][NR_VCPUS][NR_FIELDS];
+	uint64_t now_ns;
+
+	struct guests *guests;
+	struct fields *fields;
+	struct field_set wanted;
+	struct stats *stats;
+	struct sample sample;
+	struct moment_taker taker;
+	struct moment moment;
+	struct packer *packer;
+	struct recent *recent;
+};
+
+/* The stats of a moment, for a comparison. */
+struct memory {
+	uint64_t time_ns;
+	struct stats_item *items;
+	size_t nr;
+	uint64_t tick;
+	uint64_t elapsed_ns[SAMPLE_SOURCES];
+};
+
+static uint32_t seed;
+
+static uint32_t random_below(uint32_t n)
+{
+	seed = seed * 1664525 + 1013904223;
+	return (uint32_t)((uint64_t)seed * n >> 32);
+}
+
+static void world_new(struct world *world, size_t ring_size)
+{
+	const struct segment segment = { .host = "alpha", .nr_cpus = 8 };
+	uint32_t id;
+
+	*world = (struct world){ .now_ns = 1000 * SECOND };
+	world->guests = guests_new(NULL);
+	world->fields = fields_new();
+	world->stats = stats_new();
+	world->packer = packer_new();
+	world->recent = recent_new(ring_size, &segment);
+	for (uint32_t i = 0; i < NR_FIELDS; i++) {
+		struct field spec = specs[i];
+
+		spec.reason = FIELD_NONE;
+		assert_int_equal(fields_add(world->fields, &spec, &id), 0);
+		assert_int_equal(field_set_add(&world->wanted, id), 0);
+	}
+	stats_know_guests(world->stats, world->guests);
+}
+
+static void world_free(struct world *world)
+{
+	recent_free(world->recent);
+	packer_free(world->packer);
+	moment_release(&world->moment);
+	sample_release(&world->sample);
+	stats_free(world->stats);
+	field_set_release(&world->wanted);
+	fields_free(world->fields);
+	guests_free(world->guests);
+}
+
+/* ---- the machine */
+
+static void live_and_die(struct world *world)
+{
+	struct vcpu vcpus[] = { { .index = 0, .tid = 11 }, { .index = 1, .tid = 12 } };
+
+	for (uint32_t id = 1; id <= NR_GUESTS; id++) {
+		if (random_below(40) == 0 && world->life[id] < FORGOTTEN)
+			world->life[id]++;
+	}
+	guests_clear(world->guests);
+	for (uint32_t id = 1; id <= NR_GUESTS; id++) {
+		struct guest guest = {
+			.id = id,
+			.pid = (pid_t)(100 * id),
+			.start_ticks = 7,
+			.vmm = "qemu",
+			.is_named = true,
+			.has_ended = world->life[id] == ENDED,
+			.vcpus = vcpus,
+			.nr_vcpus = ARRAY_SIZE(vcpus),
+			.nr_vms = 1,
+		};
+
+		snprintf(guest.name, sizeof(guest.name), "web%u", id);
+		if (world->life[id] == ALIVE || world->life[id] == ENDED)
+			assert_int_equal(guests_put(world->guests, &guest), 0);
+	}
+}
+
+static void run(struct world *world, uint32_t guest, uint32_t vcpu)
+{
+	uint64_t *counts = world->counts[guest][vcpu];
+
+	for (uint32_t i = 0; i < NR_FIELDS; i++) {
+		struct timing *timing = &world->timings[guest][vcpu][i];
+		uint32_t nr = random_below(4) ? random_below(6) : 0;
+		uint64_t ns = 100 + random_below(100000);
+
+		if (specs[i].kind != FIELD_COUNTER) {
+			counts[i] = random_below(3) ? counts[i] : random_below(9);
+			continue;
+		}
+		counts[i] += nr;
+		if (specs[i].use != USE_EXIT || !nr)
+			continue;
+		/* One is open still. */
+		timing->time_ns += (nr - 1) * ns;
+		if (nr > 1 && ns > timing->max_ns)
+			timing->max_ns = ns;
+		timing->hist[random_below(HIST_BUCKETS)] += nr - 1;
+	}
+}
+
+static void add(struct world *world, uint32_t guest, uint32_t vcpu, uint32_t field)
+{
+	struct key key = { guest, guest && specs[field].use != USE_EVENT ? (int32_t)vcpu : -1,
+			   field };
+	uint64_t count = world->counts[guest][vcpu][field];
+
+	if (specs[field].use == USE_EXIT && count)
+		assert_int_equal(sample_add_timed(&world->sample, key, count,
+						  ROW_FROM_ZERO | ROW_WHOLE_INTERVAL,
+						  &world->timings[guest][vcpu][field]), 0);
+	else if (specs[field].use != USE_EXIT && guest != 0)
+		assert_int_equal(sample_add(&world->sample, key, count, ROW_FROM_ZERO), 0);
+	else if (specs[field].use != USE_EXIT)
+		assert_int_equal(sample_add(&world->sample, key, count, 0), 0);
+}
+
+static void go_on(struct world *world)
+{
+	bool has_debugfs = random_below(10) != 0;
+
+	world->now_ns += SECOND + random_below(1000);
+	live_and_die(world);
+	sample_reset(&world->sample);
+	for (uint32_t source = 0; source < 3; source++)
+		world->sample.time_ns[source] = world->now_ns + source;
+	if (!has_debugfs)
+		world->sample.time_ns[PROVIDER_DEBUGFS] = 0;
+	for (uint32_t guest = 0; guest <= NR_GUESTS; guest++) {
+		if (guest && world->life[guest] != ALIVE)
+			continue;
+		for (uint32_t vcpu = 0; vcpu < (guest ? NR_VCPUS : 1); vcpu++) {
+			run(world, guest, vcpu);
+			for (uint32_t i = 0; i < NR_FIELDS; i++) {
+				if ((has_debugfs || specs[i].source != PROVIDER_DEBUGFS) &&
+				    (!vcpu || specs[i].use != USE_EVENT))
+					add(world, guest, vcpu, i);
+			}
+		}
+	}
+	assert_int_equal(stats_update(world->stats, world->fields, &world->sample), 0);
+}
+
+static void keep(struct world *world, struct memory *memory)
+{
+	const struct facts facts = { &world->wanted, world->fields, world->stats, world->guests };
+	struct packed packed = { 0 };
+
+	assert_int_equal(moment_take(&world->taker, &facts, world->now_ns, &world->moment), 0);
+	assert_int_equal(pack_moment(world->packer, &world->moment, &packed), 0);
+	assert_int_equal(recent_add(world->recent, &packed), 0);
+	memory->time_ns = world->now_ns;
+	memory->tick = stats_tick(world->stats);
+	memory->nr = stats_count(world->stats);
+	memory->items = calloc(memory->nr, sizeof(*memory->items));
+	assert_non_null(memory->items);
+	for (size_t i = 0; i < memory->nr; i++) {
+		struct stats_item *item = &memory->items[i];
+
+		*item = *stats_at(world->stats, i);
+		if (!item->timing)
+			continue;
+		item->timing = malloc(sizeof(*item->timing));
+		assert_non_null(item->timing);
+		*item->timing = *stats_at(world->stats, i)->timing;
+	}
+	for (uint32_t i = 0; i < SAMPLE_SOURCES; i++)
+		memory->elapsed_ns[i] = stats_elapsed_ns(world->stats, i);
+}
+
+static void forget(struct memory *memory)
+{
+	for (size_t i = 0; i < memory->nr; i++)
+		free(memory->items[i].timing);
+	free(memory->items);
+}
+
+/* ---- playing */
+
+static void play(struct past *past, struct fields *fields, const struct field_set *wanted,
+		 struct stats *stats)
+{
+	void *playbacks[3];
+	struct sample sample = { 0 };
+	struct why why = { "" };
+	size_t nr = 0;
+
+	stats_clear(stats);
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct provider_args args = { NULL, past_guests(past), fields, i };
+		const struct want want = { .fields = *wanted, .scope = WANT_EACH };
+
+		assert_int_equal(playback_open(past_players[i], &past, &args, &playbacks[i], &why),
+				 0);
+		assert_int_equal(playback_provider.want(playbacks[i], &want, &why), 0);
+		nr = playback_samples(playbacks[i]);
+	}
+	for (size_t k = 0; k < nr; k++) {
+		sample_reset(&sample);
+		for (uint32_t i = 0; i < 3; i++)
+			assert_int_equal(playback_provider.collect(playbacks[i], &sample, &why),
+					 0);
+		assert_int_equal(stats_update(stats, fields, &sample), 0);
+	}
+	assert_string_equal(why.text, "");
+	for (uint32_t i = 0; i < 3; i++)
+		playback_provider.close(playbacks[i]);
+	sample_release(&sample);
+}
+
+static const struct stats_item *find(const struct stats *stats, const struct key *key)
+{
+	for (size_t i = 0; i < stats_count(stats); i++) {
+		if (change_compare(&stats_at(stats, i)->key, key) == 0)
+			return stats_at(stats, i);
+	}
+	return NULL;
+}
+
+static void expect_timing(const struct stats_timing *then, const struct stats_timing *played)
+{
+	assert_true(then->total_ns == played->total_ns);
+	assert_true(then->delta_ns == played->delta_ns);
+	if (then->max_ns != played->max_ns || then->interval_max_ns != played->interval_max_ns)
+		fail_msg("longest %llu, played %llu; of the interval %llu, played %llu",
+			 (unsigned long long)then->max_ns, (unsigned long long)played->max_ns,
+			 (unsigned long long)then->interval_max_ns,
+			 (unsigned long long)played->interval_max_ns);
+	assert_memory_equal(then->delta, played->delta, sizeof(then->delta));
+}
+
+static void expect_item(const struct memory *memory, const struct stats_item *then,
+			const struct stats *stats)
+{
+	const struct stats_item *played = find(stats, &then->key);
+	uint64_t tick = stats_tick(stats);
+
+	if (!played)
+		fail_msg("time %llu: no key %u %d %s", (unsigned long long)memory->time_ns,
+			 then->key.guest, then->key.vcpu, specs[then->key.field].name);
+	if (then->total != played->total)
+		fail_msg("time %llu: %u %d %s: total %llu, played %llu",
+			 (unsigned long long)memory->time_ns,
+			 then->key.guest, then->key.vcpu, specs[then->key.field].name,
+			 (unsigned long long)then->total, (unsigned long long)played->total);
+	if (specs[then->key.field].kind != FIELD_COUNTER)
+		return;
+	assert_true(then->delta == played->delta);
+	assert_int_equal(then->has_rate, played->has_rate);
+	assert_true(then->rate_per_s == played->rate_per_s);
+	for (uint64_t i = 0; i < STATS_HISTORY && i < memory->tick && i < tick; i++) {
+		/* The rates of all that ended are not remembered. */
+		if (then->key.guest != STATS_ENDED)
+			assert_true(then->history[(memory->tick - i) % STATS_HISTORY] ==
+				    played->history[(tick - i) % STATS_HISTORY]);
+	}
+	assert_int_equal(then->timing != NULL, played->timing != NULL);
+	if (then->timing)
+		expect_timing(then->timing, played->timing);
+}
+
+static void expect(const struct memory *memory, const struct stats *stats)
+{
+	for (size_t i = 0; i < memory->nr; i++)
+		expect_item(memory, &memory->items[i], stats);
+	assert_int_equal(memory->nr, stats_count(stats));
+	for (uint32_t i = 0; i < SAMPLE_SOURCES; i++)
+		assert_true(memory->elapsed_ns[i] == stats_elapsed_ns(stats, i));
+}
+
+/* A live program of so many moments, of which the ring may have dropped the first. */
+static void live(struct world *world, struct memory *memories, size_t nr, size_t ring_size)
+{
+	world_new(world, ring_size);
+	for (size_t i = 0; i < nr; i++) {
+		if (random_below(90) == 0)
+			stats_clear(world->stats);
+		if (random_below(60) == 0)
+			stats_reset(world->stats, world->fields);
+		go_on(world);
+		keep(world, &memories[i]);
+	}
+}
+
+static void every_moment_is_as_it_was(void **state)
+{
+	static struct memory memories[NR_MOMENTS];
+	struct world world;
+	struct past *past;
+	struct stats *stats = stats_new();
+	struct why why = { "" };
+
+	(void)state;
+	for (uint32_t round = 1; round <= 3; round++) {
+		seed = round;
+		live(&world, memories, NR_MOMENTS, SIZE_MAX);
+		assert_int_equal(past_new(recent_store(world.recent), world.fields, &past), 0);
+		stats_know_guests(stats, past_guests(past));
+		for (size_t i = 0; i < NR_MOMENTS; i++) {
+			assert_int_equal(past_go(past, memories[i].time_ns, &why), 0);
+			play(past, world.fields, &world.wanted, stats);
+			expect(&memories[i], stats);
+		}
+		assert_int_equal(past_step(past, false, &why), -ENOENT);
+		for (size_t i = NR_MOMENTS - 1; i-- > 0;) {
+			assert_int_equal(past_step(past, true, &why), 0);
+			play(past, world.fields, &world.wanted, stats);
+			expect(&memories[i], stats);
+		}
+		assert_int_equal(past_step(past, true, &why), -ENOENT);
+		for (size_t i = 0; i < NR_MOMENTS; i++)
+			forget(&memories[i]);
+		past_free(past);
+		world_free(&world);
+	}
+	stats_free(stats);
+}
+
+/* What the oldest moments were compared with is dropped: their totals and rates are known. */
+static void the_oldest_moments_of_a_full_ring(void **state)
+{
+	static struct memory memories[NR_MOMENTS];
+	struct world world;
+	struct past *past;
+	struct stats *stats = stats_new();
+	struct why why = { "" };
+	size_t first = 0;
+
+	(void)state;
+	seed = 7;
+	live(&world, memories, NR_MOMENTS, 60000);
+	assert_int_equal(past_new(recent_store(world.recent), world.fields, &past), 0);
+	stats_know_guests(stats, past_guests(past));
+	assert_int_equal(past_go(past, 0, &why), 0);
+	while (memories[first].time_ns != past_at(past)->time_ns)
+		first++;
+	assert_in_range(first, 1, NR_MOMENTS - 20);
+	for (size_t i = first; i < first + 10; i++) {
+		assert_int_equal(past_go(past, memories[i].time_ns, &why), 0);
+		play(past, world.fields, &world.wanted, stats);
+		for (size_t k = 0; k < memories[i].nr; k++) {
+			const struct stats_item *then = &memories[i].items[k];
+			const struct stats_item *played = find(stats, &then->key);
+
+			assert_non_null(played);
+			assert_true(then->total == played->total);
+			assert_true(then->delta == played->delta);
+			assert_true(then->rate_per_s == played->rate_per_s);
+			if (then->timing)
+				assert_true(then->timing->delta_ns == played->timing->delta_ns);
+		}
+	}
+	for (size_t i = 0; i < NR_MOMENTS; i++)
+		forget(&memories[i]);
+	stats_free(stats);
+	past_free(past);
+	world_free(&world);
+}
+
+/* Moments that could not be kept: the next one has the true totals. */
+static void after_a_loss(void **state)
+{
+	static struct memory memories[20];
+	struct world world;
+	struct past *past;
+	struct stats *stats = stats_new();
+	struct why why = { "" };
+
+	(void)state;
+	seed = 9;
+	world_new(&world, SIZE_MAX);
+	for (size_t i = 0; i < ARRAY_SIZE(memories); i++) {
+		go_on(&world);
+		if (i == 10) {
+			world.taker.has_lost = true;
+			world.taker.tick = stats_tick(world.stats);
+			continue;
+		}
+		keep(&world, &memories[i]);
+	}
+	assert_int_equal(past_new(recent_store(world.recent), world.fields, &past), 0);
+	stats_know_guests(stats, past_guests(past));
+	for (size_t i = 11; i < ARRAY_SIZE(memories); i++) {
+		assert_int_equal(past_go(past, memories[i].time_ns, &why), 0);
+		assert_int_equal(past_at(past)->flags & MOMENT_AFTER_LOSS ? 11 : i, i);
+		play(past, world.fields, &world.wanted, stats);
+		for (size_t k = 0; k < memories[i].nr; k++) {
+			const struct stats_item *then = &memories[i].items[k];
+
+			assert_true(then->total == find(stats, &then->key)->total);
+			assert_true(then->delta == find(stats, &then->key)->delta);
+		}
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(memories); i++)
+		forget(&memories[i]);
+	stats_free(stats);
+	past_free(past);
+	world_free(&world);
+}
+
+/* Any byte of any part may be damaged: it is said, or the numbers are others; nothing else. */
+static void damaged_parts(void **state)
+{
+	static struct memory memories[30];
+	struct world world;
+	struct store store;
+	struct blob blob = { 0 };
+	struct moment moment = { 0 };
+	struct why why;
+	size_t nr_bad = 0;
+
+	(void)state;
+	seed = 3;
+	live(&world, memories, ARRAY_SIZE(memories), SIZE_MAX);
+	store = recent_store(world.recent);
+	for (int round = 0; round < 20000; round++) {
+		enum moment_part part = random_below(MOMENT_PARTS);
+		uint64_t id = part == PART_CHANGES ? 1 + random_below(30) : 1;
+		int err;
+
+		assert_int_equal(store.type->read(store.state, id, part, &blob, &why), 0);
+		for (uint32_t i = random_below(4); i > 0; i--)
+			blob.bytes[random_below((uint32_t)blob.size)] ^=
+				(unsigned char)(1u << random_below(8));
+		blob.size -= random_below(20) ? 0 : random_below((uint32_t)blob.size);
+		if (part == PART_CHANGES)
+			err = unpack_changes(world.packer, &blob, UNPACK_ALL, &moment, &why);
+		else if (part == PART_TOTALS)
+			err = unpack_totals(world.packer, &blob, UNPACK_ALL, &moment, &why);
+		else
+			err = unpack_guests(world.packer, &blob, &moment, &why);
+		nr_bad += err == -EBADMSG;
+		assert_true(err == 0 || err == -EBADMSG);
+	}
+	assert_true(nr_bad > 1000);
+	for (size_t i = 0; i < ARRAY_SIZE(memories); i++)
+		forget(&memories[i]);
+	blob_release(&blob);
+	moment_release(&moment);
+	world_free(&world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_moment_is_as_it_was),
+		cmocka_unit_test(the_oldest_moments_of_a_full_ring),
+		cmocka_unit_test(after_a_loss),
+		cmocka_unit_test(damaged_parts),
+	};
+
+	return cmocka_run_group_tests_name("past", tests, NULL, NULL);
+}
