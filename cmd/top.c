@@ -293,7 +293,8 @@ static int print_sample(struct top *top, struct why *why)
 	err = view_build(&top->view, &top->query, monitor_facts(top->monitor));
 	if (err)
 		return err;
-	view_drop_ended(&top->view);
+	if (top_options_mode(&top->options) == MODE_LOG)
+		view_drop_repeated(&top->view);
 	if (top->query.filter &&
 	    !query_selects_any(&top->query, monitor_facts(top->monitor)->fields))
 		warn_no_match(top);

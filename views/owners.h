@@ -115,6 +115,7 @@ enum {
 	[OWNER_HISTORY] = { "history", "History", \
 			    "the rate over the last samples; all rows have one scale", \
 			    CELL_SPARK, 30, COLUMN_SPARE(13) }, \
-	[OWNER_ENDED] = { "ended", "Ended", "1: it has ended", CELL_COUNT, 5, COLUMN_MACHINE_ONLY }
+	[OWNER_ENDED] = { "ended", "Ended", "1: it has ended", CELL_COUNT, 5, \
+			  COLUMN_MACHINE_ONLY | COLUMN_MARKED }
 
 #endif

@@ -236,18 +236,27 @@ void view_release(struct view *view)
 	*view = (struct view){ 0 };
 }
 
-void view_drop_ended(struct view *view)
+bool view_row_is_quiet(const struct view *view, const struct view_row *row)
 {
 	int delta = view_column_by_id(view->type, "delta");
+	int time = view_column_by_id(view->type, "time_ns");
+
+	if (delta >= 0 && row->cells[delta].type == CELL_COUNT && row->cells[delta].count)
+		return false;
+	return time < 0 || row->cells[time].type != CELL_NS || !row->cells[time].ns;
+}
+
+void view_drop_repeated(struct view *view)
+{
+	enum view_rows rows = view->type->rows;
+	bool is_sums = rows == ROWS_EXITS || rows == ROWS_ARGUMENTS;
 	size_t kept = 0;
 
-	for (size_t i = 0; delta >= 0 && i < view->nr_rows; i++) {
+	for (size_t i = 0; i < view->nr_rows; i++) {
 		const struct view_row *row = &view->rows[i];
-		const struct cell *cell = &row->cells[delta];
 
-		if (!row->is_gone || (cell->type != CELL_NONE && cell->count))
+		if (!(is_sums || row->is_gone) || !view_row_is_quiet(view, row))
 			view->rows[kept++] = *row;
 	}
-	if (delta >= 0)
-		view->nr_rows = kept;
+	view->nr_rows = kept;
 }

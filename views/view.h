@@ -61,6 +61,7 @@ enum {
 	COLUMN_OF_GUEST = 1 << 3,
 	COLUMN_OF_REASON = 1 << 4,
 	COLUMN_OF_RECORDING = 1 << 5, /* known of a recording only: absent live */
+	COLUMN_MARKED = 1 << 6, /* a mark in the row's name says the same: not for text */
 };
 
 /*
@@ -223,10 +224,13 @@ void view_column_ids(const struct view_type *type, bool is_recording, char *buf,
 int view_column_find(const struct view_type *type, const char *id, bool is_recording,
 		     size_t *ret_column, struct why *why);
 
+/* Whether nothing was counted or timed in the row since the previous sample. */
+bool view_row_is_quiet(const struct view *view, const struct view_row *row);
+
 /*
- * For a log: drops the rows of guests and vCPUs that have ended and did nothing in the last
- * interval. An earlier sample has the same rows.
+ * For a log: drops the quiet rows, which only repeat an earlier sample: of exit reasons, arguments,
+ * and of what has ended. A guest or vCPU that is there stays, as its time passes, and so do events.
  */
-void view_drop_ended(struct view *view);
+void view_drop_repeated(struct view *view);
 
 #endif

@@ -31,7 +31,7 @@ struct lines {
 static bool is_zero(const struct view *view)
 {
 	for (size_t i = 0; i < view->nr_rows; i++) {
-		if (!lines_is_quiet(view, &view->rows[i]))
+		if (!view_row_is_quiet(view, &view->rows[i]))
 			return false;
 	}
 	return true;

@@ -73,15 +73,7 @@ void lines_name(char *buf, size_t size, const struct view *view, const struct vi
 
 bool lines_has_row(const struct lines_sample *sample, const struct view_row *row)
 {
-	return !sample->config->skip_zero || !lines_is_quiet(sample->view, row);
-}
-
-bool lines_is_quiet(const struct view *view, const struct view_row *row)
-{
-	const struct cell *time = lines_cell(view, row, "time_ns");
-
-	return !lines_count(lines_cell(view, row, "delta")) &&
-	       (time->type != CELL_NS || !time->ns);
+	return !sample->config->skip_zero || !view_row_is_quiet(sample->view, row);
 }
 
 const char *lines_id(const struct view *view, size_t column, char *buf)

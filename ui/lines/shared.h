@@ -59,8 +59,6 @@ void lines_name(char *buf, size_t size, const struct view *view, const struct vi
 
 /* Whether the row has a line in this sample: with skip_zero not if nothing happened in it. */
 bool lines_has_row(const struct lines_sample *sample, const struct view_row *row);
-/* Whether nothing happened in the row since the previous sample. */
-bool lines_is_quiet(const struct view *view, const struct view_row *row);
 
 #define LINES_ID_SIZE 32
 

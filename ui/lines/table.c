@@ -20,7 +20,8 @@ static bool is_printed(const struct view *view, size_t column, bool is_log)
 {
 	const struct column *type = &view->type->columns[column];
 
-	return (is_log || !(type->flags & COLUMN_MACHINE_ONLY)) && !cell_is_picture(type->type) &&
+	return (is_log || !(type->flags & COLUMN_MACHINE_ONLY)) &&
+	       !(type->flags & COLUMN_MARKED) && !cell_is_picture(type->type) &&
 	       view_has_column(view, column);
 }
 

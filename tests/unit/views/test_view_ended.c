@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Views of what is counted no more: of guests that ended, of a sample that is held. */
+#include "base/array.h"
 #include "tests/worlds/timed_world.h"
 
 /* Guests 3 and 4, which nothing but KVM's events showed. */
@@ -56,7 +57,7 @@ static void a_log_has_what_ended_once(void **state)
 	set_view(world, &view_vcpus);
 	guests_that_ended(world);
 	build(world);
-	view_drop_ended(&world->view);
+	view_drop_repeated(&world->view);
 	assert_int_equal(world->view.nr_rows, 3);
 	for (size_t i = 0; i < world->view.nr_rows; i++)
 		assert_false(world->view.rows[i].is_gone);
@@ -64,8 +65,36 @@ static void a_log_has_what_ended_once(void **state)
 	usual_vcpu(world, 3, 0, 4);
 	take(world);
 	build(world);
-	view_drop_ended(&world->view);
+	view_drop_repeated(&world->view);
 	assert_int_equal(world->view.nr_rows, 4);
+}
+
+/* Reasons and arguments are in a log's samples that counted some; what runs is in all. */
+static void a_log_does_not_repeat_what_did_nothing(void **state)
+{
+	static const struct view_type *const types[] = { &view_exits, &view_hotspots };
+	static const size_t nr_rows[] = { 3, 6 };
+	struct world *world = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		set_view(world, types[i]);
+		usual(world);
+		build(world);
+		view_drop_repeated(&world->view);
+		assert_int_equal(world->view.nr_rows, nr_rows[i]);
+		usual_vcpu(world, 1, 0, 4); /* as in the latest sample */
+		usual_vcpu(world, 1, 1, 2);
+		usual_vcpu(world, 2, 0, 2);
+		take(world);
+		build(world);
+		assert_int_equal(world->view.nr_rows, nr_rows[i]);
+		view_drop_repeated(&world->view);
+		assert_int_equal(world->view.nr_rows, 0);
+	}
+	set_view(world, &view_vcpus);
+	build(world);
+	view_drop_repeated(&world->view);
+	assert_int_equal(world->view.nr_rows, 3);
 }
 
 static void what_is_looked_at_stays_when_its_guest_ends(void **state)
@@ -159,6 +188,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(ended_guests_keep_their_names_and_counts),
 		TEST(a_log_has_what_ended_once),
+		TEST(a_log_does_not_repeat_what_did_nothing),
 		TEST(what_is_looked_at_stays_when_its_guest_ends),
 		TEST(then_they_go_with_the_others_that_ended),
 		TEST(what_comes_back_begins_at_0),
