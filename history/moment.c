@@ -276,7 +276,7 @@ int moment_take(struct moment_taker *taker, const struct facts *facts, uint64_t 
 		err = moment->guests ? 0 : -ENOMEM;
 	}
 	if (!err)
-		err = take_fields(facts, taker->nr_fields, moment);
+		err = take_fields(facts, taker->has_lost ? 0 : taker->nr_fields, moment);
 	if (err)
 		return err;
 	taker->tick = stats_tick(facts->stats);
@@ -286,4 +286,13 @@ int moment_take(struct moment_taker *taker, const struct facts *facts, uint64_t 
 	taker->since_totals = flags & MOMENT_HAS_TOTALS ? 0 : taker->since_totals + 1;
 	taker->has_lost = false;
 	return 0;
+}
+
+void moment_skip(struct moment_taker *taker, const struct facts *facts)
+{
+	if (!taker->tick || stats_tick(facts->stats) != taker->tick + 1)
+		taker->tick = 0; /* the first moment is missing: the next is the first */
+	else
+		taker->tick = stats_tick(facts->stats);
+	taker->has_lost = true;
 }

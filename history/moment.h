@@ -70,7 +70,8 @@ struct moment {
 	struct changes changes; /* of keys that did something, came or went */
 	struct changes totals;	/* MOMENT_HAS_TOTALS: of all keys, at the end of the interval */
 	struct guests *guests;	/* MOMENT_HAS_GUESTS: the inventory; NULL: as before */
-	struct moment_field *fields; /* new since the moment before it; not packed */
+	/* Not packed: what is new since the moment before it; after a loss all. */
+	struct moment_field *fields;
 	size_t nr_fields, room_fields;
 };
 
@@ -92,7 +93,7 @@ struct moment_taker {
 	uint64_t generation; /* guests_generation() then */
 	uint32_t nr_fields;  /* fields_count() then */
 	unsigned int since_totals; /* moments since the latest with totals */
-	bool has_lost;	     /* the caller's: the moment before could not be kept */
+	bool has_lost;	     /* the moment before was lost */
 };
 
 /*
@@ -101,5 +102,8 @@ struct moment_taker {
  */
 int moment_take(struct moment_taker *taker, const struct facts *facts, uint64_t time_ns,
 		struct moment *ret_moment);
+
+/* In place of moment_take(): the latest sample is lost. */
+void moment_skip(struct moment_taker *taker, const struct facts *facts);
 
 #endif

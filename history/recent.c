@@ -129,6 +129,20 @@ int recent_add(struct recent *recent, struct packed *packed)
 	return err;
 }
 
+static int sink_add(void *state, const struct moment *moment, struct packed *packed,
+		    struct why *why)
+{
+	int err = recent_add(state, packed);
+
+	(void)moment;
+	return err ? why_set(why, err, "out of memory") : 0;
+}
+
+struct sink recent_sink(struct recent *recent)
+{
+	return (struct sink){ .state = recent, .add = sink_add };
+}
+
 /* ---- reading */
 
 static struct stored stored_at(struct recent *recent, size_t i)

@@ -7,6 +7,7 @@
 #ifndef KVMTOP_HISTORY_RECENT_H
 #define KVMTOP_HISTORY_RECENT_H
 
+#include "history/recorder.h"
 #include "history/store.h"
 
 struct recent;
@@ -17,6 +18,9 @@ void recent_free(struct recent *recent);
 
 /* Takes the packed parts over, and drops the oldest moments. 0 or -ENOMEM. */
 int recent_add(struct recent *recent, struct packed *packed);
+
+/* For a recorder. */
+struct sink recent_sink(struct recent *recent);
 
 /* For readers; valid as long as this is. It has no fields: they are the live dictionary's. */
 struct store recent_store(struct recent *recent);

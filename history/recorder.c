@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A queue between the thread that samples and the thread that stores. */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "history/recorder.h"
+
+#define QUEUE 16 /* moments */
+
+struct recorder {
+	struct sink sink;
+	pthread_t thread;
+	/* The sampling thread's: */
+	struct moment_taker taker;
+	/* The storing thread's: */
+	struct packer *packer;
+	struct packed packed;
+	/*
+	 * A circle of moments. The sampling thread writes behind the last, the other one reads the
+	 * first; both without the lock, which is for the rest:
+	 */
+	struct moment queue[QUEUE];
+	pthread_mutex_t lock;
+	pthread_cond_t has_changed; /* first, nr or is_ending */
+	size_t first, nr;
+	bool is_ending;
+	bool has_lost; /* the next moment that is stored must have all totals */
+	uint64_t nr_lost, nr_noted;
+	struct why why; /* why the latest was lost */
+};
+
+/* ---- the storing thread */
+
+static int store(struct recorder *recorder, struct moment *moment, struct why *why)
+{
+	int err = pack_moment(recorder->packer, moment, &recorder->packed);
+
+	return err ? why_set(why, err, "out of memory") :
+		     recorder->sink.add(recorder->sink.state, moment, &recorder->packed, why);
+}
+
+static void lose(struct recorder *recorder, const struct why *why)
+{
+	recorder->has_lost = true;
+	recorder->nr_lost++;
+	if (why->text[0])
+		recorder->why = *why;
+}
+
+/* What changed since a moment that was lost is of no use. */
+static bool is_usable(const struct recorder *recorder, const struct moment *moment)
+{
+	return !recorder->has_lost || moment->flags & (MOMENT_AFTER_LOSS | MOMENT_FIRST);
+}
+
+static void note_loss(struct recorder *recorder, uint64_t time_ns)
+{
+	char text[sizeof(struct why) + 64];
+	uint64_t nr = recorder->nr_lost - recorder->nr_noted;
+
+	if (!nr || !recorder->sink.note)
+		return;
+	snprintf(text, sizeof(text), "%llu sample%s lost: %s", (unsigned long long)nr,
+		 nr == 1 ? " was" : "s were", recorder->why.text);
+	recorder->sink.note(recorder->sink.state, time_ns, text);
+	recorder->nr_noted = recorder->nr_lost;
+}
+
+/* Called with the lock held; stores without it. */
+static void store_first(struct recorder *recorder)
+{
+	struct moment *moment = &recorder->queue[recorder->first];
+	struct why why = { "" };
+	int err = -EAGAIN;
+
+	if (is_usable(recorder, moment)) {
+		recorder->has_lost = false;
+		pthread_mutex_unlock(&recorder->lock);
+		err = store(recorder, moment, &why);
+		pthread_mutex_lock(&recorder->lock);
+	}
+	if (err)
+		lose(recorder, &why);
+	else
+		note_loss(recorder, moment->time_ns);
+	moment_reset(moment);
+	recorder->first = (recorder->first + 1) % QUEUE;
+	recorder->nr--;
+	pthread_cond_broadcast(&recorder->has_changed);
+}
+
+static void *run(void *arg)
+{
+	struct recorder *recorder = arg;
+
+	pthread_mutex_lock(&recorder->lock);
+	while (recorder->nr || !recorder->is_ending) {
+		if (recorder->nr)
+			store_first(recorder);
+		else
+			pthread_cond_wait(&recorder->has_changed, &recorder->lock);
+	}
+	pthread_mutex_unlock(&recorder->lock);
+	return NULL;
+}
+
+/* ---- the sampling thread */
+
+static void recorder_free(struct recorder *recorder)
+{
+	for (size_t i = 0; i < QUEUE; i++)
+		moment_release(&recorder->queue[i]);
+	packer_free(recorder->packer);
+	packed_release(&recorder->packed);
+	pthread_cond_destroy(&recorder->has_changed);
+	pthread_mutex_destroy(&recorder->lock);
+	free(recorder);
+}
+
+/* Signals are for the threads that wait for them. */
+static int start_thread(struct recorder *recorder)
+{
+	sigset_t all, before;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&recorder->thread, NULL, run, recorder);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -err;
+}
+
+int recorder_start(const struct sink *sink, struct recorder **ret_recorder)
+{
+	struct recorder *recorder = calloc(1, sizeof(*recorder));
+	pthread_condattr_t attr;
+	int err = -ENOMEM;
+
+	if (!recorder)
+		return -ENOMEM;
+	recorder->sink = *sink;
+	pthread_mutex_init(&recorder->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&recorder->has_changed, &attr);
+	pthread_condattr_destroy(&attr);
+	recorder->packer = packer_new();
+	if (recorder->packer)
+		err = start_thread(recorder);
+	if (err)
+		recorder_free(recorder);
+	else
+		*ret_recorder = recorder;
+	return err;
+}
+
+/* The free place behind the last moment; NULL: there is none, so this moment is lost. */
+static struct moment *get_place(struct recorder *recorder)
+{
+	struct moment *place = NULL;
+
+	pthread_mutex_lock(&recorder->lock);
+	if (recorder->nr < QUEUE) {
+		place = &recorder->queue[(recorder->first + recorder->nr) % QUEUE];
+		recorder->taker.has_lost |= recorder->has_lost;
+	} else {
+		lose(recorder, &(struct why){ "writing is slower than sampling" });
+	}
+	pthread_mutex_unlock(&recorder->lock);
+	return place;
+}
+
+int recorder_take(struct recorder *recorder, const struct facts *facts, uint64_t time_ns)
+{
+	struct moment *place = get_place(recorder);
+	int err;
+
+	if (!place) {
+		moment_skip(&recorder->taker, facts);
+		return 0;
+	}
+	err = moment_take(&recorder->taker, facts, time_ns, place);
+	if (err) {
+		moment_skip(&recorder->taker, facts);
+		return err;
+	}
+	pthread_mutex_lock(&recorder->lock);
+	recorder->nr++;
+	pthread_cond_broadcast(&recorder->has_changed);
+	pthread_mutex_unlock(&recorder->lock);
+	return 0;
+}
+
+void recorder_flush(struct recorder *recorder, unsigned int timeout_ms)
+{
+	struct timespec end;
+	int err = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_sec += timeout_ms / 1000;
+	end.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+	if (end.tv_nsec >= 1000000000) {
+		end.tv_sec++;
+		end.tv_nsec -= 1000000000;
+	}
+	pthread_mutex_lock(&recorder->lock);
+	while (recorder->nr && !err)
+		err = pthread_cond_timedwait(&recorder->has_changed, &recorder->lock, &end);
+	pthread_mutex_unlock(&recorder->lock);
+}
+
+void recorder_notice(struct recorder *recorder, char *text, size_t size)
+{
+	pthread_mutex_lock(&recorder->lock);
+	if (recorder->nr_lost)
+		snprintf(text, size, "%llu sample%s not be stored: %s",
+			 (unsigned long long)recorder->nr_lost,
+			 recorder->nr_lost == 1 ? " could" : "s could", recorder->why.text);
+	else
+		snprintf(text, size, "%s", "");
+	pthread_mutex_unlock(&recorder->lock);
+}
+
+void recorder_stop(struct recorder *recorder)
+{
+	if (!recorder)
+		return;
+	pthread_mutex_lock(&recorder->lock);
+	recorder->is_ending = true;
+	pthread_cond_broadcast(&recorder->has_changed);
+	pthread_mutex_unlock(&recorder->lock);
+	pthread_join(recorder->thread, NULL);
+	recorder_free(recorder);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * recorder - keeps samples, in a thread of its own: a disk that is slow or full does not delay the
+ * program.
+ *
+ * The thread packs the moments that are in a bounded queue, and passes them on. A moment is lost
+ * when the queue is full or when it could not be stored. The next one is taken with all totals, so
+ * that only the lost ones are missing.
+ */
+#ifndef KVMTOP_HISTORY_RECORDER_H
+#define KVMTOP_HISTORY_RECORDER_H
+
+#include "history/pack.h"
+
+/* Where moments go. The functions are called from the recorder's thread. */
+struct sink {
+	void *state;
+	/* May take the packed parts over. 0, or -errno with why: the moment is lost. */
+	int (*add)(void *state, const struct moment *moment, struct packed *packed,
+		   struct why *why);
+	/* Notes what was lost before the moment that was just added. NULL: it is not noted. */
+	void (*note)(void *state, uint64_t time_ns, const char *text);
+};
+
+struct recorder;
+
+/* The sink outlives the recorder. 0 or -errno. */
+int recorder_start(const struct sink *sink, struct recorder **ret_recorder);
+
+/*
+ * Takes the latest sample, once after each stats_update(). time_ns: CLOCK_REALTIME. Never waits for
+ * the thread. 0 or -ENOMEM.
+ */
+int recorder_take(struct recorder *recorder, const struct facts *facts, uint64_t time_ns);
+
+/* Waits until all moments are stored, at most timeout_ms. */
+void recorder_flush(struct recorder *recorder, unsigned int timeout_ms);
+
+/* What could not be stored so far, and why, as a notice; "": nothing was lost. */
+void recorder_notice(struct recorder *recorder, char *text, size_t size);
+
+/* Stores what is in the queue, and ends the thread. NULL is fine. */
+void recorder_stop(struct recorder *recorder);
+
+#endif
