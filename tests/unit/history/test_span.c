@@ -1,0 +1,591 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The sums of a span of moments are those of its changes, wherever it begins and ends. */
+#include <errno.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "history/span.h"
+#include "providers/provider.h"
+
+#define SECOND UINT64_C(1000000000)
+#define NR_GUESTS 6
+#define NR_VCPUS 2
+#define NR_MOMENTS 300
+#define NR_SEGMENTS 3
+
+enum { HLT, MSR, WRITES, PAGES, NR_FIELDS };
+
+static const struct field specs[] = {
+	[HLT] = { .name = "vmexit(HLT)", .use = USE_EXIT, .source = PROVIDER_EXITS },
+	[MSR] = { .name = "vmexit(MSR)", .use = USE_EXIT, .source = PROVIDER_EXITS },
+	[WRITES] = { .name = "kvm_pio", .source = PROVIDER_TRACEPOINT },
+	[PAGES] = { .name = "pages", .kind = FIELD_GAUGE, .source = PROVIDER_TRACEPOINT },
+};
+
+/* A key's numbers. */
+struct numbers {
+	uint64_t count, time_ns, max_ns;
+	uint64_t hist[HIST_BUCKETS];
+};
+
+/* By guest (0: any), vCPU and field; the index NR_GUESTS + 1 is that of STATS_ENDED. */
+struct table {
+	struct numbers of[NR_GUESTS + 2][NR_VCPUS][NR_FIELDS];
+};
+
+#define ENDED (NR_GUESTS + 1)
+
+/* A moment as the test knows it, and as it is stored. */
+struct made {
+	struct stored stored;
+	struct packed packed;
+	struct table changes;
+	bool is_alive[NR_GUESTS + 1];
+};
+
+static struct made made[NR_MOMENTS];
+static struct packer *packer;
+static struct table totals;
+static bool is_alive[NR_GUESTS + 1];
+static uint32_t seed;
+
+static uint32_t random_below(uint32_t n)
+{
+	seed = seed * 1664525 + 1013904223;
+	return (uint32_t)((uint64_t)seed * n >> 32);
+}
+
+/* A field has another id in each segment. */
+static uint32_t id_of(uint32_t field, uint32_t segment)
+{
+	return (field + segment) % NR_FIELDS;
+}
+
+/* ---- the store ---- */
+
+static int find(void *store, uint64_t time_ns, struct stored *ret_stored, struct why *why)
+{
+	(void)store;
+	(void)why;
+	*ret_stored = made[0].stored;
+	for (size_t i = 0; i < NR_MOMENTS && made[i].stored.time_ns <= time_ns; i++)
+		*ret_stored = made[i].stored;
+	return 0;
+}
+
+static size_t index_of(uint64_t id)
+{
+	for (size_t i = 0; i < NR_MOMENTS; i++) {
+		if (made[i].stored.id == id)
+			return i;
+	}
+	fail_msg("no moment %" PRIu64, id);
+	return 0;
+}
+
+static int step(void *store, uint64_t id, bool is_back, struct stored *ret_stored, struct why *why)
+{
+	size_t i = index_of(id);
+
+	(void)store;
+	(void)why;
+	if (is_back ? i == 0 : i == NR_MOMENTS - 1)
+		return -ENOENT;
+	*ret_stored = made[is_back ? i - 1 : i + 1].stored;
+	return 0;
+}
+
+static int find_flagged(void *store, uint64_t id, uint32_t flags, struct stored *ret_stored,
+			struct why *why)
+{
+	uint32_t segment = 0;
+
+	(void)store;
+	(void)why;
+	for (size_t i = NR_MOMENTS; i-- > 0;) {
+		const struct stored *stored = &made[i].stored;
+
+		if (stored->id > id)
+			continue;
+		segment = segment ? segment : stored->segment;
+		if (stored->segment != segment)
+			return -ENOENT;
+		if (stored->flags & flags) {
+			*ret_stored = *stored;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+static int read_part(void *store, uint64_t id, enum moment_part part, struct blob *blob,
+		     struct why *why)
+{
+	const struct blob *from = &made[index_of(id)].packed.parts[part];
+
+	(void)store;
+	(void)why;
+	assert_true(from->size > 0);
+	assert_int_equal(array_grow(&blob->bytes, &blob->room, from->size), 0);
+	memcpy(blob->bytes, from->bytes, from->size);
+	blob->size = from->size;
+	return 0;
+}
+
+static int fields(void *store, uint32_t segment, uint32_t first, stored_field_fn take, void *arg,
+		  struct why *why)
+{
+	int err = 0;
+
+	(void)store;
+	(void)why;
+	for (uint32_t id = first; id < NR_FIELDS && !err; id++) {
+		for (uint32_t i = 0; i < NR_FIELDS; i++) {
+			struct field spec = specs[i];
+
+			spec.parent = spec.reason = FIELD_NONE;
+			if (id_of(i, segment) == id)
+				err = take(arg, id, &spec);
+		}
+	}
+	return err;
+}
+
+static int segment(void *store, uint32_t number, struct segment *ret_segment, struct why *why)
+{
+	(void)store;
+	(void)number;
+	(void)why;
+	*ret_segment = (struct segment){ .host = "alpha", .boot_id = "a" };
+	return 0;
+}
+
+static const struct store_type store_type = { find, step, find_flagged, read_part, fields,
+					      segment };
+static const struct store store = { .type = &store_type };
+
+/* ---- a machine ---- */
+
+static void add(struct changes *list, uint32_t guest, uint32_t vcpu, uint32_t field, uint32_t of,
+		uint32_t flags, const struct numbers *numbers)
+{
+	struct change change = {
+		.key = { guest == ENDED ? STATS_ENDED : guest,
+			 guest == ENDED || !guest ? -1 : (int32_t)vcpu, id_of(field, of) },
+		.flags = flags,
+		.count = numbers ? numbers->count : 0,
+	};
+	struct change_timing timing = { 0 };
+
+	if (!numbers || specs[field].use != USE_EXIT) {
+		assert_int_equal(changes_add(list, &change, NULL), 0);
+		return;
+	}
+	timing.time_ns = numbers->time_ns;
+	timing.max_ns = numbers->max_ns;
+	memcpy(timing.hist, numbers->hist, sizeof(timing.hist));
+	assert_int_equal(changes_add(list, &change, &timing), 0);
+}
+
+static void sum_up(struct numbers *sum, const struct numbers *more)
+{
+	sum->count += more->count;
+	sum->time_ns += more->time_ns;
+	sum->max_ns = more->max_ns > sum->max_ns ? more->max_ns : sum->max_ns;
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		sum->hist[i] += more->hist[i];
+}
+
+static void run(struct made *moment, struct moment *to, uint32_t guest, uint32_t vcpu,
+		uint32_t field)
+{
+	struct numbers *change = &moment->changes.of[guest][vcpu][field];
+	struct numbers *total = &totals.of[guest][vcpu][field];
+	bool is_level = specs[field].kind != FIELD_COUNTER;
+	unsigned int bucket = random_below(HIST_BUCKETS);
+
+	if (random_below(3) == 0)
+		return;
+	change->count = 1 + random_below(100);
+	if (specs[field].use == USE_EXIT) {
+		change->hist[bucket] = change->count;
+		change->time_ns = change->count * (64ULL << bucket);
+		change->max_ns = (64ULL << bucket) + random_below(64);
+		if (change->max_ns < total->max_ns) /* no new longest */
+			change->max_ns = 0;
+	}
+	add(&to->changes, guest, vcpu, field, moment->stored.segment, 0, change);
+	if (is_level)
+		total->count = change->count;
+	else
+		sum_up(total, change);
+}
+
+static bool has_key(uint32_t guest, uint32_t vcpu, uint32_t field)
+{
+	if (guest == ENDED)
+		return vcpu == 0 && specs[field].kind == FIELD_COUNTER;
+	return guest ? is_alive[guest] && (specs[field].use == USE_EXIT || vcpu == 0) :
+		       vcpu == 0 && specs[field].use == USE_EVENT;
+}
+
+/* A guest is forgotten: its totals are those of STATS_ENDED. */
+static void forget(const struct made *moment, struct moment *to, uint32_t guest)
+{
+	for (uint32_t field = 0; field < NR_FIELDS; field++) {
+		struct numbers *ended = &totals.of[ENDED][0][field];
+
+		for (uint32_t vcpu = 0; vcpu < NR_VCPUS; vcpu++) {
+			if (!has_key(guest, vcpu, field))
+				continue;
+			if (specs[field].kind == FIELD_COUNTER)
+				sum_up(ended, &totals.of[guest][vcpu][field]);
+			totals.of[guest][vcpu][field] = (struct numbers){ 0 };
+			add(&to->changes, guest, vcpu, field, moment->stored.segment, CHANGE_GONE,
+			    NULL);
+		}
+		if (specs[field].kind == FIELD_COUNTER)
+			add(&to->changes, ENDED, 0, field, moment->stored.segment, CHANGE_IS_TOTAL,
+			    ended);
+	}
+	is_alive[guest] = false;
+}
+
+#define NR_KEYS ((ENDED + 1) * NR_VCPUS * NR_FIELDS)
+#define GUEST_OF(k) ((k) / NR_FIELDS / NR_VCPUS)
+#define VCPU_OF(k) ((k) / NR_FIELDS % NR_VCPUS)
+#define FIELD_OF(k) ((k) % NR_FIELDS)
+
+static struct guests *inventory(void)
+{
+	struct guests *guests = guests_new(NULL);
+
+	for (uint32_t i = 1; i <= NR_GUESTS; i++) {
+		struct guest guest = { .id = i, .pid = (pid_t)(100 + i), .start_ticks = i,
+				       .vmm = "qemu", .nr_vms = 1 };
+
+		snprintf(guest.name, sizeof(guest.name), "web%u", i);
+		if (is_alive[i])
+			assert_int_equal(guests_put(guests, &guest), 0);
+	}
+	return guests;
+}
+
+static void pack(struct made *moment, struct moment *to)
+{
+	if (moment->stored.flags & MOMENT_HAS_TOTALS) {
+		for (uint32_t k = 0; k < NR_KEYS; k++) {
+			uint32_t guest = GUEST_OF(k), vcpu = VCPU_OF(k), field = FIELD_OF(k);
+
+			if (has_key(guest, vcpu, field))
+				add(&to->totals, guest, vcpu, field, moment->stored.segment, 0,
+				    &totals.of[guest][vcpu][field]);
+		}
+	}
+	if (moment->stored.flags & MOMENT_HAS_GUESTS)
+		to->guests = inventory();
+	to->flags = moment->stored.flags;
+	to->time_ns = moment->stored.time_ns;
+	to->elapsed_ns = moment->stored.elapsed_ns;
+	to->source_ns[PROVIDER_EXITS] = 7 + moment->stored.time_ns;
+	assert_int_equal(pack_moment(packer, to, &moment->packed), 0);
+}
+
+static uint32_t flags_of(size_t i)
+{
+	static unsigned int since;
+	uint32_t flags = i % (NR_MOMENTS / NR_SEGMENTS) == 0 ? MOMENT_FIRST :
+			 random_below(60) == 0		     ? MOMENT_RESET :
+			 random_below(60) == 0		     ? MOMENT_AFTER_LOSS : 0;
+
+	if (flags || ++since == 12) {
+		flags |= MOMENT_HAS_TOTALS | MOMENT_HAS_GUESTS;
+		since = 0;
+	}
+	return flags;
+}
+
+static void make(size_t i, uint64_t time_ns)
+{
+	struct made *now = &made[i];
+	struct moment to = { 0 };
+
+	now->stored = (struct stored){
+		.id = 3 * i + 5,
+		.segment = (uint32_t)(i / (NR_MOMENTS / NR_SEGMENTS) + 1),
+		.flags = flags_of(i),
+		.time_ns = time_ns,
+	};
+	if (now->stored.flags & MOMENT_FIRST) {
+		totals = (struct table){ 0 };
+		for (uint32_t guest = 1; guest <= NR_GUESTS; guest++)
+			is_alive[guest] = true;
+	} else {
+		now->stored.elapsed_ns = SECOND;
+	}
+	if (now->stored.flags & MOMENT_RESET)
+		totals = (struct table){ 0 };
+	for (uint32_t guest = 1; guest <= NR_GUESTS; guest++) {
+		if (is_alive[guest] && random_below(100) == 0) {
+			forget(now, &to, guest);
+			now->stored.flags |= MOMENT_HAS_GUESTS;
+		}
+		now->is_alive[guest] = is_alive[guest];
+	}
+	for (uint32_t k = 0; k < NR_KEYS; k++) {
+		uint32_t guest = GUEST_OF(k), vcpu = VCPU_OF(k), field = FIELD_OF(k);
+
+		if (guest != ENDED && has_key(guest, vcpu, field))
+			run(now, &to, guest, vcpu, field);
+	}
+	pack(now, &to);
+	moment_release(&to);
+}
+
+static int make_all(void **state)
+{
+	(void)state;
+	packer = packer_new();
+	for (size_t i = 0; i < NR_MOMENTS; i++) {
+		/* A gap before each segment. */
+		make(i, (1000 + i + i / (NR_MOMENTS / NR_SEGMENTS) * 50) * SECOND);
+	}
+	return 0;
+}
+
+static int release_all(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < NR_MOMENTS; i++)
+		packed_release(&made[i].packed);
+	packer_free(packer);
+	return 0;
+}
+
+/* ---- what the span should say ---- */
+
+static uint64_t edge_of(const struct numbers *numbers)
+{
+	unsigned int top = HIST_BUCKETS;
+
+	while (top && !numbers->hist[top - 1])
+		top--;
+	if (!top)
+		return 0;
+	return hist_edge_ns(top - 1) < numbers->time_ns ? hist_edge_ns(top - 1) : numbers->time_ns;
+}
+
+/* The sums from `first` to `last`; of guests that the span's inventories lack, those of ENDED. */
+static uint64_t sum_all(size_t first, size_t last, struct table *ret_sums, struct table *ret_most)
+{
+	uint64_t elapsed_ns = 0;
+
+	*ret_sums = (struct table){ 0 };
+	*ret_most = (struct table){ 0 };
+	for (size_t i = first; i <= last; i++) {
+		elapsed_ns += made[i].stored.elapsed_ns;
+		if (!made[i].stored.elapsed_ns)
+			continue;
+		for (uint32_t k = 0; k < NR_KEYS; k++) {
+			uint32_t guest = GUEST_OF(k), vcpu = VCPU_OF(k), field = FIELD_OF(k);
+			const struct numbers *change = &made[i].changes.of[guest][vcpu][field];
+			struct numbers *most = &ret_most->of[guest][vcpu][field];
+			uint64_t longest_ns = change->max_ns ? change->max_ns : edge_of(change);
+
+			if (specs[field].kind != FIELD_COUNTER)
+				continue;
+			sum_up(&ret_sums->of[guest][vcpu][field], change);
+			most->max_ns = longest_ns > most->max_ns ? longest_ns : most->max_ns;
+		}
+	}
+	return elapsed_ns;
+}
+
+/* The pids tell the guests. */
+static void add_row(const struct sample *sample, const struct row *row,
+		    const struct guests *guests, const struct fields *names, struct table *sums)
+{
+	const struct timing *timing = row->timing ? &sample->timings[row->timing - 1] : NULL;
+	const struct guest *known = guests_find(guests, row->key.guest);
+	uint32_t guest = known				? (uint32_t)known->pid - 100 :
+			 row->key.guest == STATS_ENDED ? ENDED : 0;
+	struct numbers *numbers;
+	uint32_t field = 0;
+
+	while (strcmp(specs[field].name, fields_get(names, row->key.field)->name) != 0)
+		field++;
+	numbers = &sums->of[guest][row->key.vcpu > 0 ? 1 : 0][field];
+	numbers->count += row->count;
+	if (!timing)
+		return;
+	numbers->time_ns += timing->time_ns;
+	numbers->max_ns = timing->max_ns;
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		numbers->hist[i] += timing->hist[i];
+}
+
+/* What a player says. Returns the time between its two samples. */
+static uint64_t play_source(struct span *span, uint32_t source, const struct want *want,
+			    struct table *sums)
+{
+	const struct player *player = span_players[source];
+	const struct provider_args args = { .fields = span_fields(span), .source = source };
+	struct sample sample = { 0 };
+	struct why why = { "" };
+	uint64_t begin_ns, end_ns;
+	void *state;
+
+	assert_int_equal(player->open(&span, &args, &state, &why), 0);
+	assert_int_equal(player->rewind(state), 2);
+	assert_int_equal(player->next(state, want, 0, &sample, &why), 0);
+	assert_int_equal(sample.nr_rows, 0);
+	begin_ns = sample.time_ns[source];
+	sample_reset(&sample);
+	assert_int_equal(player->next(state, want, 0, &sample, &why), 0);
+	end_ns = sample.time_ns[source];
+	for (size_t i = 0; i < sample.nr_rows; i++)
+		add_row(&sample, &sample.rows[i], span_guests(span), span_fields(span), sums);
+	sample_release(&sample);
+	player->close(state);
+	return end_ns - begin_ns;
+}
+
+static uint64_t play(struct span *span, struct table *ret_sums)
+{
+	struct want want = { .scope = WANT_EACH };
+	uint64_t elapsed_ns;
+
+	*ret_sums = (struct table){ 0 };
+	for (uint32_t i = 0; i < fields_count(span_fields(span)); i++)
+		assert_int_equal(field_set_add(&want.fields, i), 0);
+	elapsed_ns = play_source(span, PROVIDER_EXITS, &want, ret_sums);
+	assert_int_equal(play_source(span, PROVIDER_TRACEPOINT, &want, ret_sums), elapsed_ns);
+	field_set_release(&want.fields);
+	return elapsed_ns;
+}
+
+static void compare_keys(const struct table *got, const struct table *want,
+			 const struct table *most, size_t first, size_t last)
+{
+	for (uint32_t k = 0; k < NR_KEYS; k++) {
+		uint32_t guest = GUEST_OF(k), vcpu = VCPU_OF(k), field = FIELD_OF(k);
+		const struct numbers *a = &got->of[guest][vcpu][field];
+		const struct numbers *b = &want->of[guest][vcpu][field];
+
+		if (specs[field].kind != FIELD_COUNTER)
+			continue;
+		if (a->count != b->count || a->time_ns != b->time_ns ||
+		    memcmp(a->hist, b->hist, sizeof(a->hist)) != 0)
+			fail_msg("%zu to %zu: guest %u vCPU %u field %u: %" PRIu64
+				 ", wanted %" PRIu64, first, last, guest, vcpu, field, a->count,
+				 b->count);
+		/* The longest: at least the exact one, at most what each moment allows. */
+		if (specs[field].use == USE_EXIT && guest != ENDED)
+			assert_true(a->max_ns >= b->max_ns &&
+				    a->max_ns <= most->of[guest][vcpu][field].max_ns + b->time_ns);
+	}
+}
+
+static void check(size_t first, size_t last)
+{
+	struct table got, want, most;
+	struct why why = { "" };
+	struct span *span;
+	uint64_t elapsed_ns;
+	int err;
+
+	assert_int_equal(span_new(store, NULL, &span), 0);
+	err = span_read(span, made[first].stored.time_ns - 1, made[last].stored.time_ns, &why);
+	if (err)
+		fail_msg("%zu to %zu: %d %s", first, last, err, why.text);
+	assert_int_equal(span_first(span)->id, made[first].stored.id);
+	assert_int_equal(span_last(span)->id, made[last].stored.id);
+	elapsed_ns = sum_all(first, last, &want, &most);
+	assert_int_equal(span_elapsed_ns(span), elapsed_ns);
+	assert_int_equal(play(span, &got), elapsed_ns);
+	compare_keys(&got, &want, &most, first, last);
+	span_free(span);
+}
+
+static void sums_are_those_of_the_changes(void **state)
+{
+	(void)state;
+	check(0, NR_MOMENTS - 1);
+	check(0, 0);
+	check(NR_MOMENTS - 1, NR_MOMENTS - 1);
+	for (size_t i = 0; i + 1 < NR_MOMENTS; i++)
+		check(i, i + 1);
+	for (unsigned int i = 0; i < 1000; i++) {
+		size_t first = random_below(NR_MOMENTS);
+
+		check(first, first + random_below((uint32_t)(NR_MOMENTS - first)));
+	}
+}
+
+static void levels_are_the_latest(void **state)
+{
+	const size_t last = NR_MOMENTS - 1;
+	struct table got;
+	struct why why = { "" };
+	struct span *span;
+
+	(void)state;
+	/* The gauge of a guest that did not change it in the span. */
+	for (size_t first = last - 20; first <= last; first++) {
+		assert_int_equal(span_new(store, NULL, &span), 0);
+		assert_int_equal(span_read(span, made[first].stored.time_ns - 1,
+					   made[last].stored.time_ns, &why), 0);
+		play(span, &got);
+		for (uint32_t guest = 0; guest <= NR_GUESTS; guest++) {
+			uint64_t level = 0;
+
+			for (size_t i = NR_MOMENTS; i-- > 0 && !level;)
+				level = made[i].changes.of[guest][0][PAGES].count;
+			if (made[last].is_alive[guest] || !guest)
+				assert_int_equal(got.of[guest][0][PAGES].count, level);
+		}
+		span_free(span);
+	}
+}
+
+static void spans_without_a_moment(void **state)
+{
+	const struct {
+		uint64_t from_ns, to_ns;
+	} cases[] = {
+		{ 0, made[0].stored.time_ns - 1 },
+		{ made[NR_MOMENTS - 1].stored.time_ns, UINT64_MAX },
+		{ made[5].stored.time_ns, made[6].stored.time_ns - 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct why why = { "" };
+		struct span *span;
+
+		assert_int_equal(span_new(store, NULL, &span), 0);
+		assert_int_equal(span_read(span, cases[i].from_ns, cases[i].to_ns, &why), -ENOENT);
+		assert_int_equal(span_first(span)->id, 0);
+		span_free(span);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sums_are_those_of_the_changes),
+		cmocka_unit_test(levels_are_the_latest),
+		cmocka_unit_test(spans_without_a_moment),
+	};
+
+	return cmocka_run_group_tests_name("span", tests, make_all, release_all);
+}
