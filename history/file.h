@@ -9,7 +9,10 @@
 
 #include "history/store.h"
 
-/* What a file may hold; the oldest moments are dropped with each commit. 0: no limit. */
+/*
+ * What a file may hold; the oldest moments are dropped with each commit, as many as there are from
+ * one moment with totals to the next. 0: no limit.
+ */
 struct file_limits {
 	uint64_t age_ns;
 	uint64_t size; /* bytes on disk, everything included */
@@ -18,9 +21,10 @@ struct file_limits {
 struct history_file;
 
 /*
- * Opens a file to write, or makes it, and begins a segment. -EINVAL: a file of another program, or
- * of a newer version, which is left as it is; -EBUSY: another process writes; others as the system
- * has them, with why.
+ * Opens a file to write, or makes it; the first moment or notice begins a segment. -EINVAL: a file
+ * of another program, or of a newer version, which is left as it is; -EBUSY: another process
+ * writes; -EBADMSG: damaged; others as the system has them; all with why. The caller ignores
+ * SIGXFSZ. A process that writes a file does not read it at the same time.
  */
 int history_file_create(const char *path, const struct segment *segment,
 			const struct file_limits *limits, struct history_file **ret_file,
@@ -29,7 +33,9 @@ int history_file_create(const char *path, const struct segment *segment,
 /*
  * Adds a moment, with the same packed, in one transaction: fields that are new, guests, the moment,
  * the rows of its minute when that is over. After an error nothing of it is in the file, and the
- * next call tries again with the next moment. is_pending fields stay to be written.
+ * next call tries again with the next moment; fields and guests are remembered until they are
+ * written. The first moment, and the first one after an error, needs totals: until one comes that
+ * has them, it is -ESTALE. A file that was removed or replaced is made anew.
  */
 int history_file_add(struct history_file *file, const struct moment *moment,
 		     const struct packed *packed, struct why *why);
@@ -38,7 +44,7 @@ int history_file_add(struct history_file *file, const struct moment *moment,
 int history_file_note(struct history_file *file, uint64_t time_ns, const char *text,
 		      struct why *why);
 
-/* Opens a file to read. Errors as above, and -ENOENT. */
+/* Opens a file to read. Errors as above, -ENOENT, and -ENODATA: nothing was written yet. */
 int history_file_open(const char *path, struct history_file **ret_file, struct why *why);
 
 /* Writes what is left (the rows of the last minute), closes. NULL is fine. */

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Opens the SQLite database of a history file, and puts its errors into words. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/read.h"
+#include "history/db.h"
+#include "history/pack.h"
+
+/* ---- errors */
+
+int db_damaged(const struct db *db, struct why *why)
+{
+	return why_set(why, -EBADMSG,
+		       "%s: damaged: move it away; sqlite3 FILE .recover prints what is whole",
+		       db->name);
+}
+
+static int no_room(const struct db *db, struct why *why)
+{
+	return why_set(why, -ENOSPC, "%s: the disk is full: remove files, or lower the size that "
+		       "the history may have", db->name);
+}
+
+static int system_error(const struct db *db, int code, struct why *why)
+{
+	int number = db->system_error ? db->system_error : sqlite3_system_errno(db->sqlite);
+
+	switch (number) {
+	case ENOSPC:
+		return no_room(db, why);
+	case EFBIG:
+		return why_set(why, -EFBIG, "%s: may not become larger: see ulimit -f", db->name);
+	case EDQUOT:
+		return why_set(why, -EDQUOT, "%s: the quota is used up: remove files, or lower "
+			       "the size that the history may have", db->name);
+	case 0:
+		return why_set(why, -EIO, "%s: %s", db->name, sqlite3_errstr(code));
+	default:
+		return why_set(why, -number, "%s: %s", db->name, strerror(number));
+	}
+}
+
+static int error_of(const struct db *db, int code, struct why *why)
+{
+	switch (code & 0xff) {
+	case SQLITE_NOMEM:
+		return why_set(why, -ENOMEM, "%s: %s", db->name, strerror(ENOMEM));
+	case SQLITE_FULL:
+		return no_room(db, why);
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return why_set(why, -EBUSY, "%s: another program has locked it: end that "
+			       "program's transaction", db->name);
+	case SQLITE_READONLY:
+		return why_set(why, -EROFS, "%s: the file, or its folder, cannot be written to",
+			       db->name);
+	case SQLITE_PERM:
+	case SQLITE_AUTH:
+		return why_set(why, -EACCES, "%s: %s", db->name, strerror(EACCES));
+	case SQLITE_IOERR:
+	case SQLITE_CANTOPEN:
+		return system_error(db, code, why);
+	default: /* SQLITE_CORRUPT, or tables that are not as they were made */
+		return db_damaged(db, why);
+	}
+}
+
+int db_error(const struct db *db, struct why *why)
+{
+	return error_of(db, sqlite3_extended_errcode(db->sqlite), why);
+}
+
+/* ---- statements */
+
+int db_prepare(struct db *db, enum sql sql, sqlite3_stmt **ret_statement, struct why *why)
+{
+	sqlite3_stmt **statement = &db->statements[sql];
+
+	if (!*statement && sqlite3_prepare_v3(db->sqlite, sql_text[sql], -1,
+					      SQLITE_PREPARE_PERSISTENT, statement, NULL))
+		return db_error(db, why);
+	sqlite3_reset(*statement);
+	sqlite3_clear_bindings(*statement);
+	*ret_statement = *statement;
+	return 0;
+}
+
+void db_bind(sqlite3_stmt *statement, int parameter, uint64_t number)
+{
+	sqlite3_bind_int64(statement, parameter, number > INT64_MAX ? INT64_MAX : (int64_t)number);
+}
+
+int db_step(struct db *db, sqlite3_stmt *statement, struct why *why)
+{
+	int code, err = 0;
+
+	errno = 0;
+	code = sqlite3_step(statement);
+	if (code == SQLITE_ROW)
+		return 1;
+	db->system_error = errno; /* SQLite has forgotten it when a COMMIT fails */
+	if (code != SQLITE_DONE)
+		err = db_error(db, why);
+	sqlite3_reset(statement);
+	return err;
+}
+
+int db_run_with(struct db *db, enum sql sql, const uint64_t *numbers, int nr, struct why *why)
+{
+	sqlite3_stmt *statement;
+	int err = db_prepare(db, sql, &statement, why);
+
+	for (int i = 0; i < nr && !err; i++)
+		db_bind(statement, i + 1, numbers[i]);
+	if (err)
+		return err;
+	do
+		err = db_step(db, statement, why);
+	while (err > 0);
+	return err;
+}
+
+int db_run(struct db *db, enum sql sql, struct why *why)
+{
+	return db_run_with(db, sql, NULL, 0, why);
+}
+
+int db_number(struct db *db, enum sql sql, int64_t *ret_number, struct why *why)
+{
+	sqlite3_stmt *statement;
+	int err = db_prepare(db, sql, &statement, why);
+
+	if (err)
+		return err;
+	err = db_step(db, statement, why);
+	if (err <= 0)
+		return err ? err : db_damaged(db, why);
+	*ret_number = sqlite3_column_int64(statement, 0);
+	sqlite3_reset(statement);
+	return 0;
+}
+
+/* ---- opening */
+
+/* The path as a URI, in which %, ? and # are written as numbers. */
+static void uri_of(const char *real, const char *options, char *ret_uri, size_t size)
+{
+	size_t len = (size_t)snprintf(ret_uri, size, "file:");
+
+	for (; *real && len + 4 < size; real++) {
+		if (strchr("%?#", *real))
+			len += (size_t)snprintf(ret_uri + len, size - len, "%%%02X", *real);
+		else
+			ret_uri[len++] = *real;
+	}
+	snprintf(ret_uri + len, size - len, "%s", options);
+}
+
+static int try_open(struct db *db, const char *real, int flags, const char *options)
+{
+	char uri[3 * PATH_MAX + 32];
+	int code;
+
+	uri_of(real, options, uri, sizeof(uri));
+	sqlite3_close(db->sqlite);
+	db->sqlite = NULL;
+	code = sqlite3_open_v2(uri, &db->sqlite,
+			       flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+	if (code)
+		return code;
+	sqlite3_extended_result_codes(db->sqlite, 1);
+	sqlite3_busy_timeout(db->sqlite, DB_WAIT_MS);
+	sqlite3_limit(db->sqlite, SQLITE_LIMIT_LENGTH, (int)PACK_MAX);
+	/* The file may be a stranger's: its schema runs nothing. */
+	sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+	return sqlite3_exec(db->sqlite, "PRAGMA cell_size_check = 1; PRAGMA schema_version",
+			    NULL, NULL, NULL);
+}
+
+/* Whether a file beside the database, its name and the suffix, has anything in it. */
+static bool has_beside(const char *real, const char *suffix)
+{
+	char path[PATH_MAX + 16];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s%s", real, suffix);
+	return stat(path, &st) == 0 && st.st_size;
+}
+
+static int open_to_read(struct db *db, const char *real, struct why *why)
+{
+	int code = try_open(db, real, SQLITE_OPEN_READONLY, "");
+
+	if ((code & 0xff) != SQLITE_CANTOPEN && (code & 0xff) != SQLITE_READONLY)
+		return code ? error_of(db, code, why) : 0;
+	/* In a folder that cannot be written to there is no place for what readers share. */
+	if (has_beside(real, "-wal"))
+		return why_set(why, -EACCES, "%s: %s-wal belongs to it, and the folder cannot be "
+			       "written to: copy both elsewhere", db->name, db->name);
+	code = try_open(db, real, SQLITE_OPEN_READONLY, "?immutable=1");
+	return code ? error_of(db, code, why) : 0;
+}
+
+/* SQLite says the same of a file that is none of its own, and of one with a damaged first page. */
+static int no_database(const struct db *db, const char *real, struct why *why)
+{
+	static const char magic[] = "SQLite format 3";
+	char head[sizeof(magic)] = "";
+	int fd = open(real, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, head, sizeof(head)) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	if (n == (ssize_t)sizeof(head) && memcmp(head, magic, sizeof(magic)) == 0)
+		return db_damaged(db, why);
+	return why_set(why, -EINVAL, "%s: not a history file of kvmtop", db->name);
+}
+
+/* Whether the file is ours, or with ret_is_empty none yet. */
+static int check_kind(struct db *db, bool *ret_is_empty, struct why *why)
+{
+	int64_t id, version, nr_tables;
+	int err = db_number(db, SQL_APPLICATION, &id, why);
+
+	if (!err)
+		err = db_number(db, SQL_USER_VERSION, &version, why);
+	if (!err)
+		err = db_number(db, SQL_NR_TABLES, &nr_tables, why);
+	if (err)
+		return err;
+	*ret_is_empty = !id && !version && !nr_tables;
+	if (*ret_is_empty)
+		return 0;
+	if (id != SQL_APPLICATION_ID)
+		return why_set(why, -EINVAL, "%s: a database, but not a history file of kvmtop",
+			       db->name);
+	if (version > SQL_VERSION)
+		return why_set(why, -EINVAL, "%s: written by a newer kvmtop (version %lld of the "
+			       "format, this one knows %d): update kvmtop", db->name,
+			       (long long)version, SQL_VERSION);
+	return version == SQL_VERSION ? 0 : db_damaged(db, why);
+}
+
+static int set_up(struct db *db, bool is_empty, struct why *why)
+{
+	static const char settings[] =
+		"PRAGMA auto_vacuum = INCREMENTAL;" /* of an empty file only */
+		"PRAGMA journal_mode = WAL;"
+		"PRAGMA synchronous = NORMAL;"
+		"PRAGMA wal_autocheckpoint = 256;" /* pages: DB_LOG_SIZE */
+		"PRAGMA journal_size_limit = 1048576;"
+		"PRAGMA secure_delete = OFF;";
+	sqlite3_stmt *mode;
+	const char *name;
+	int err;
+
+	db->writes = true;
+	if (sqlite3_exec(db->sqlite, settings, NULL, NULL, NULL))
+		return db_error(db, why);
+	err = db_prepare(db, SQL_JOURNAL, &mode, why);
+	if (!err)
+		err = db_step(db, mode, why);
+	if (err < 0)
+		return err;
+	name = err ? (const char *)sqlite3_column_text(mode, 0) : NULL;
+	if (!name || strcmp(name, "wal") != 0)
+		err = why_set(why, -EOPNOTSUPP, "%s: this file system cannot share memory between "
+			      "programs: choose a local one", db->name);
+	sqlite3_reset(mode);
+	if (err < 0)
+		return err;
+	if (is_empty && sqlite3_exec(db->sqlite, sql_schema, NULL, NULL, NULL)) {
+		err = db_error(db, why);
+		sqlite3_exec(db->sqlite, "ROLLBACK", NULL, NULL, NULL);
+		return err;
+	}
+	return 0;
+}
+
+int db_open(struct db *db, const char *name, const char *real, bool writes, struct why *why)
+{
+	bool is_empty;
+	int err;
+
+	*db = (struct db){ .name = name };
+	if (writes) {
+		int code = try_open(db, real, SQLITE_OPEN_READWRITE, "");
+
+		err = code ? error_of(db, code, why) : 0;
+	} else {
+		err = open_to_read(db, real, why);
+	}
+	if (err && db->sqlite && sqlite3_errcode(db->sqlite) == SQLITE_NOTADB)
+		err = no_database(db, real, why);
+	if (!err)
+		err = check_kind(db, &is_empty, why);
+	if (!err && writes)
+		err = set_up(db, is_empty, why);
+	else if (!err && is_empty)
+		err = why_set(why, -ENODATA, "%s: nothing was written to it yet", name);
+	if (err)
+		db_close(db);
+	return err;
+}
+
+void db_close(struct db *db)
+{
+	if (!db->sqlite)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(db->statements); i++)
+		sqlite3_finalize(db->statements[i]);
+	if (db->writes) { /* fails, and no harm is done, while another program reads */
+		sqlite3_busy_timeout(db->sqlite, 0);
+		sqlite3_wal_checkpoint_v2(db->sqlite, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+		sqlite3_exec(db->sqlite, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+	}
+	sqlite3_close(db->sqlite);
+	*db = (struct db){ 0 };
+}

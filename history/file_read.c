@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A history file as a store: each call is a read transaction of its own, and short. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/utf8.h"
+#include "history/file.h"
+#include "history/file_state.h"
+
+/* ---- columns, which may have anything in them */
+
+static bool get_number(sqlite3_stmt *row, int column, uint64_t max, uint64_t *ret_number)
+{
+	sqlite3_int64 number = sqlite3_column_int64(row, column);
+
+	if (sqlite3_column_type(row, column) != SQLITE_INTEGER || number < 0 ||
+	    (uint64_t)number > max)
+		return false;
+	*ret_number = (uint64_t)number;
+	return true;
+}
+
+static bool get_u32(sqlite3_stmt *row, int column, uint32_t max, uint32_t *ret_number)
+{
+	uint64_t number;
+
+	if (!get_number(row, column, max, &number))
+		return false;
+	*ret_number = (uint32_t)number;
+	return true;
+}
+
+/* NULL is FIELD_NONE. */
+static bool get_id_or_none(sqlite3_stmt *row, int column, uint32_t *ret_id)
+{
+	*ret_id = FIELD_NONE;
+	return sqlite3_column_type(row, column) == SQLITE_NULL ||
+	       get_u32(row, column, FIELD_NONE - 1, ret_id);
+}
+
+/* Printable text, cut to fit. NULL and blanks are "". */
+static void get_text(sqlite3_stmt *row, int column, char *ret_text, size_t size)
+{
+	const char *text = (const char *)sqlite3_column_text(row, column);
+	size_t len = (size_t)sqlite3_column_bytes(row, column);
+
+	*ret_text = '\0';
+	if (text)
+		utf8_clean(text, len, ret_text, size);
+}
+
+/* ---- moments */
+
+static int get_stored(struct db *db, sqlite3_stmt *row, struct stored *ret_stored,
+		      struct why *why)
+{
+	struct stored stored;
+
+	if (!get_number(row, 0, INT64_MAX, &stored.id) ||
+	    !get_u32(row, 1, UINT32_MAX, &stored.segment) ||
+	    !get_u32(row, 2, UINT32_MAX, &stored.flags) ||
+	    !get_number(row, 3, INT64_MAX, &stored.time_ns) ||
+	    !get_number(row, 4, INT64_MAX, &stored.elapsed_ns) || !stored.id || !stored.segment)
+		return db_damaged(db, why);
+	*ret_stored = stored;
+	return 0;
+}
+
+/* -ENOENT: the statement gives no row. */
+static int one_stored(struct db *db, enum sql sql, const uint64_t *numbers, int nr,
+		      struct stored *ret_stored, struct why *why)
+{
+	sqlite3_stmt *row;
+	int err = db_prepare(db, sql, &row, why);
+
+	if (err)
+		return err;
+	for (int i = 0; i < nr; i++)
+		db_bind(row, i + 1, numbers[i]);
+	err = db_step(db, row, why);
+	if (err <= 0)
+		return err ? err : -ENOENT;
+	err = get_stored(db, row, ret_stored, why);
+	sqlite3_reset(row);
+	return err;
+}
+
+static int file_find(void *store, uint64_t time_ns, struct stored *ret_stored, struct why *why)
+{
+	struct db *db = &((struct history_file *)store)->db;
+	int err;
+
+	if (time_ns == UINT64_MAX)
+		return one_stored(db, SQL_LAST, NULL, 0, ret_stored, why);
+	err = one_stored(db, SQL_AT, &time_ns, 1, ret_stored, why);
+	return err == -ENOENT ? one_stored(db, SQL_FIRST, NULL, 0, ret_stored, why) : err;
+}
+
+static int file_step(void *store, uint64_t id, bool is_back, struct stored *ret_stored,
+		     struct why *why)
+{
+	struct db *db = &((struct history_file *)store)->db;
+
+	return one_stored(db, is_back ? SQL_BEFORE : SQL_NEXT, &id, 1, ret_stored, why);
+}
+
+static int file_find_flagged(void *store, uint64_t id, uint32_t flags,
+			     struct stored *ret_stored, struct why *why)
+{
+	struct db *db = &((struct history_file *)store)->db;
+	const uint64_t numbers[] = { id, flags };
+
+	return one_stored(db, SQL_FLAGGED, numbers, ARRAY_SIZE(numbers), ret_stored, why);
+}
+
+static int take_part(struct db *db, sqlite3_stmt *row, struct blob *blob, struct why *why)
+{
+	const void *bytes = sqlite3_column_blob(row, 0);
+	size_t size = (size_t)sqlite3_column_bytes(row, 0);
+	int type = sqlite3_column_type(row, 0);
+
+	if (type != SQLITE_BLOB && type != SQLITE_NULL)
+		return db_damaged(db, why);
+	if (size && !bytes)
+		return why_set(why, -ENOMEM, "%s: %s", db->name, strerror(ENOMEM));
+	if (array_grow(&blob->bytes, &blob->room, size) < 0)
+		return why_set(why, -ENOMEM, "%s: %s", db->name, strerror(ENOMEM));
+	if (size)
+		memcpy(blob->bytes, bytes, size);
+	blob->size = size;
+	return 0;
+}
+
+static int file_read(void *store, uint64_t id, enum moment_part part, struct blob *blob,
+		     struct why *why)
+{
+	static const enum sql sql[MOMENT_PARTS] = {
+		[PART_CHANGES] = SQL_READ_CHANGES,
+		[PART_TOTALS] = SQL_READ_TOTALS,
+		[PART_GUESTS] = SQL_READ_GUESTS,
+	};
+	struct db *db = &((struct history_file *)store)->db;
+	sqlite3_stmt *row;
+	int err = db_prepare(db, sql[part], &row, why);
+
+	if (err)
+		return err;
+	db_bind(row, 1, id);
+	err = db_step(db, row, why);
+	if (err <= 0)
+		return err ? err : -ENOENT;
+	err = take_part(db, row, blob, why);
+	sqlite3_reset(row);
+	return err;
+}
+
+/* ---- fields and segments */
+
+struct field_texts {
+	char name[256], listed[256], label[256], alias[256];
+};
+
+static bool get_field(sqlite3_stmt *row, struct field_texts *texts, uint32_t *ret_id,
+		      struct field *ret_field)
+{
+	uint32_t kind, use, part, is_idle, is_extra, rank;
+	struct field field = { .name = texts->name, .listed = texts->listed,
+			       .label = texts->label };
+
+	get_text(row, 1, texts->name, sizeof(texts->name));
+	get_text(row, 2, texts->listed, sizeof(texts->listed));
+	get_text(row, 3, texts->label, sizeof(texts->label));
+	get_text(row, 4, texts->alias, sizeof(texts->alias));
+	if (!get_u32(row, 0, FIELD_NONE - 1, ret_id) || !get_id_or_none(row, 5, &field.parent) ||
+	    !get_u32(row, 6, SAMPLE_SOURCES - 1, &field.source) ||
+	    !get_u32(row, 7, FIELD_PEAK, &kind) || !get_u32(row, 8, USE_ARGUMENT, &use) ||
+	    !get_u32(row, 9, TIME_PARTS - 1, &part) || !get_u32(row, 10, 1, &is_idle) ||
+	    !get_u32(row, 11, 1, &is_extra) || !get_u32(row, 12, UINT8_MAX, &rank) ||
+	    !get_id_or_none(row, 13, &field.reason))
+		return false;
+	if (!*texts->name || !*texts->listed || !*texts->label ||
+	    (field.parent != FIELD_NONE && field.parent >= *ret_id))
+		return false;
+	field.alias = *texts->alias ? texts->alias : NULL;
+	field.kind = (enum field_kind)kind;
+	field.use = (enum field_use)use;
+	field.part = (enum time_part)part;
+	field.is_idle = is_idle;
+	field.is_extra = is_extra;
+	field.exit_rank = (uint8_t)rank;
+	*ret_field = field;
+	return true;
+}
+
+static int file_fields(void *store, uint32_t segment, uint32_t first, stored_field_fn take,
+		       void *arg, struct why *why)
+{
+	struct db *db = &((struct history_file *)store)->db;
+	struct field_texts texts;
+	struct field field;
+	sqlite3_stmt *row;
+	uint32_t id;
+	int err = db_prepare(db, SQL_READ_FIELDS, &row, why);
+
+	if (err)
+		return err;
+	db_bind(row, 1, segment);
+	db_bind(row, 2, first);
+	while ((err = db_step(db, row, why)) > 0) {
+		err = get_field(row, &texts, &id, &field) ? take(arg, id, &field) :
+							    db_damaged(db, why);
+		if (err)
+			break;
+	}
+	sqlite3_reset(row);
+	return err;
+}
+
+static int file_segment(void *store, uint32_t segment, struct segment *ret_segment,
+			struct why *why)
+{
+	struct db *db = &((struct history_file *)store)->db;
+	struct segment *to = ret_segment;
+	uint32_t nr_cpus;
+	sqlite3_stmt *row;
+	int err = db_prepare(db, SQL_READ_SEGMENT, &row, why);
+
+	if (err)
+		return err;
+	db_bind(row, 1, segment);
+	err = db_step(db, row, why);
+	if (err <= 0)
+		return err ? err : -ENOENT;
+	get_text(row, 0, to->host, sizeof(to->host));
+	get_text(row, 1, to->kernel, sizeof(to->kernel));
+	get_text(row, 2, to->boot_id, sizeof(to->boot_id));
+	get_text(row, 3, to->arch, sizeof(to->arch));
+	get_text(row, 4, to->engine, sizeof(to->engine));
+	to->nr_cpus = get_u32(row, 5, INT_MAX, &nr_cpus) ? (int)nr_cpus : 0;
+	to->interval_s = sqlite3_column_double(row, 6);
+	if (!(to->interval_s >= 0))
+		to->interval_s = 0;
+	sqlite3_reset(row);
+	return 0;
+}
+
+static const struct store_type file_store = {
+	.find = file_find,
+	.step = file_step,
+	.find_flagged = file_find_flagged,
+	.read = file_read,
+	.fields = file_fields,
+	.segment = file_segment,
+};
+
+struct store history_file_store(struct history_file *file)
+{
+	return (struct store){ .type = &file_store, .state = file };
+}
+
+int history_file_open(const char *path, struct history_file **ret_file, struct why *why)
+{
+	struct history_file *file;
+	struct stat st;
+	int err = history_file_new(path, &file, why);
+
+	if (err)
+		return err;
+	if (stat(file->real, &st) < 0)
+		err = why_set(why, -errno, "%s: %s", path, strerror(errno));
+	else if (!S_ISREG(st.st_mode))
+		err = why_set(why, -EINVAL, "%s: not a regular file", path);
+	else
+		err = db_open(&file->db, file->name, file->real, false, why);
+	if (err)
+		history_file_free(file);
+	else
+		*ret_file = file;
+	return err;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * file_state - what an open history file consists of; for file*.c only.
+ */
+#ifndef KVMTOP_HISTORY_FILE_STATE_H
+#define KVMTOP_HISTORY_FILE_STATE_H
+
+#include <sys/stat.h>
+
+#include "history/db.h"
+#include "history/file.h"
+#include "history/file_guests.h"
+#include "history/minutes.h"
+
+/* The second moment with totals; id 0: there is none. */
+struct next_run {
+	uint64_t id, time_ns;
+	uint32_t segment;
+	uint64_t before_ns; /* of the moment before it */
+};
+
+struct history_file {
+	struct db db; /* closed: it could not be made anew, and is tried again */
+	char *name;   /* as the user wrote it */
+	char *real;   /* absolute */
+
+	/* The rest is of a writer. */
+	int lock;	 /* the file, with the lock of a writer; -1: none */
+	struct stat own; /* the file that is locked */
+	bool has_log;	 /* there is a -wal */
+	struct segment segment;
+	struct file_limits limits;
+	uint32_t segment_id;	   /* 0: not begun in the file */
+	struct fields *fields;	   /* of the run */
+	uint32_t nr_fields;	   /* how many of them are in the file */
+	struct file_guests guests; /* of the run */
+	struct minutes minutes;
+	uint64_t latest_ns;	/* of the latest moment in the file */
+	bool needs_totals;	/* the next moment needs them */
+	bool was_replaced;	/* by somebody else, and there is no note of that yet */
+	bool knows_next_run;	/* next_run is right */
+	struct next_run next_run;
+};
+
+/* Neither opens nor locks anything. 0, or -errno with why. */
+int history_file_new(const char *path, struct history_file **ret_file, struct why *why);
+void history_file_free(struct history_file *file); /* NULL is fine */
+
+/* Locks the file for a writer, and opens the database; and the reverse. */
+int history_file_enter(struct history_file *file, struct why *why);
+void history_file_leave(struct history_file *file);
+
+/* False: the file that is written to, or the log beside it, was removed or replaced. */
+bool history_file_is_there(struct history_file *file);
+
+/* The size of the log that SQLite has beside the file. */
+uint64_t history_file_log_size(const struct history_file *file, bool *ret_exists);
+
+/*
+ * Drops the oldest runs of moments that are more than the limits allow, and shrinks the file; a
+ * bounded part of it with each call, within a transaction. now_ns: of the latest moment.
+ */
+int history_file_keep_limits(struct history_file *file, uint64_t now_ns, struct why *why);
+
+#endif

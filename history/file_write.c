@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes a history file: each moment is a transaction, and is in the file as a whole or not. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "history/file_state.h"
+
+#define SECOND UINT64_C(1000000000)
+#define LOG_MAX (UINT64_C(256) << 20) /* bytes of the log, while a reader lets it grow */
+
+/* ---- rows */
+
+static void bind_text(sqlite3_stmt *row, int parameter, const char *text)
+{
+	sqlite3_bind_text(row, parameter, text, -1, SQLITE_STATIC); /* NULL is NULL */
+}
+
+static void bind_id_or_none(sqlite3_stmt *row, int parameter, uint32_t id)
+{
+	if (id != FIELD_NONE)
+		db_bind(row, parameter, id);
+}
+
+static int add_meta(struct history_file *file, const char *key, const char *value,
+		    struct why *why)
+{
+	sqlite3_stmt *row;
+	int err = db_prepare(&file->db, SQL_ADD_META, &row, why);
+
+	if (err)
+		return err;
+	bind_text(row, 1, key);
+	bind_text(row, 2, value);
+	return db_step(&file->db, row, why);
+}
+
+static int add_segment(struct history_file *file, uint64_t time_ns, struct why *why)
+{
+	const struct segment *segment = &file->segment;
+	struct db *db = &file->db;
+	sqlite3_stmt *row;
+	int err = add_meta(file, "format", "see the man page kvmtop-history(5)", why);
+
+	if (!err)
+		err = add_meta(file, "written_by", "kvmtop " KVMTOP_VERSION, why);
+	if (!err)
+		err = db_prepare(db, SQL_ADD_SEGMENT, &row, why);
+	if (err)
+		return err;
+	bind_text(row, 1, segment->host);
+	bind_text(row, 2, segment->kernel);
+	bind_text(row, 3, segment->boot_id);
+	bind_text(row, 4, segment->arch);
+	bind_text(row, 5, segment->engine);
+	db_bind(row, 6, (uint64_t)segment->nr_cpus);
+	sqlite3_bind_double(row, 7, segment->interval_s);
+	db_bind(row, 8, time_ns / SECOND);
+	err = db_step(db, row, why);
+	if (!err)
+		file->segment_id = (uint32_t)sqlite3_last_insert_rowid(db->sqlite);
+	return err;
+}
+
+static int add_field(struct history_file *file, uint32_t id, struct why *why)
+{
+	const struct field *field = fields_get(file->fields, id);
+	sqlite3_stmt *row;
+	int err = db_prepare(&file->db, SQL_ADD_FIELD, &row, why);
+
+	if (err)
+		return err;
+	db_bind(row, 1, file->segment_id);
+	db_bind(row, 2, id);
+	bind_text(row, 3, field->name);
+	bind_text(row, 4, field->listed);
+	bind_text(row, 5, field->label);
+	bind_text(row, 6, field->alias);
+	bind_id_or_none(row, 7, field->parent);
+	db_bind(row, 8, field->source);
+	db_bind(row, 9, field->kind);
+	db_bind(row, 10, field->use);
+	db_bind(row, 11, field->part);
+	db_bind(row, 12, field->is_idle);
+	db_bind(row, 13, field->is_extra);
+	db_bind(row, 14, field->exit_rank);
+	bind_id_or_none(row, 15, field->reason);
+	return db_step(&file->db, row, why);
+}
+
+static int add_fields(struct history_file *file, struct why *why)
+{
+	int err = 0;
+
+	for (uint32_t id = file->nr_fields; id < fields_count(file->fields) && !err; id++)
+		err = add_field(file, id, why);
+	return err;
+}
+
+static int add_note(struct history_file *file, uint64_t time_ns, const char *text,
+		    struct why *why)
+{
+	sqlite3_stmt *row;
+	int err = db_prepare(&file->db, SQL_ADD_NOTE, &row, why);
+
+	if (err)
+		return err;
+	db_bind(row, 1, time_ns / SECOND);
+	db_bind(row, 2, file->segment_id);
+	bind_text(row, 3, text);
+	return db_step(&file->db, row, why);
+}
+
+static int add_guest(struct history_file *file, const struct file_guest *known, struct why *why)
+{
+	const struct guest *guest = &known->guest;
+	sqlite3_stmt *row;
+	int err = db_prepare(&file->db, SQL_ADD_GUEST, &row, why);
+
+	if (err)
+		return err;
+	db_bind(row, 1, file->segment_id);
+	db_bind(row, 2, guest->id);
+	bind_text(row, 3, guest->name);
+	db_bind(row, 4, (uint64_t)guest->pid);
+	bind_text(row, 5, guest->vmm);
+	db_bind(row, 6, guest->nr_vcpus);
+	db_bind(row, 7, guest->start_ticks);
+	db_bind(row, 8, known->first_s);
+	db_bind(row, 9, known->last_s);
+	return db_step(&file->db, row, why);
+}
+
+static int add_guest_note(struct history_file *file, const struct guest *guest,
+			  const char *what, uint64_t time_ns, struct why *why)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "guest %s (pid %d) %s", guest->name, (int)guest->pid, what);
+	return add_note(file, time_ns, text, why);
+}
+
+/* is_full: when each guest was seen last, too. */
+static int add_guests(struct history_file *file, uint64_t time_ns, bool is_full,
+		      struct why *why)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < file->guests.nr && !err; i++) {
+		const struct file_guest *known = &file->guests.list[i];
+
+		if (known->is_changed || (is_full && !known->guest.has_ended))
+			err = add_guest(file, known, why);
+		if (!err && known->came)
+			err = add_guest_note(file, &known->guest, "came", time_ns, why);
+		if (!err && known->ended)
+			err = add_guest_note(file, &known->guest, "ended", time_ns, why);
+	}
+	return err;
+}
+
+static int add_sample(struct history_file *file, const struct packed *packed, struct why *why)
+{
+	static const int columns[MOMENT_PARTS] = {
+		[PART_CHANGES] = 5,
+		[PART_GUESTS] = 6,
+		[PART_TOTALS] = 7,
+	};
+	sqlite3_stmt *row;
+	int err = db_prepare(&file->db, SQL_ADD_SAMPLE, &row, why);
+
+	if (err)
+		return err;
+	db_bind(row, 1, file->segment_id);
+	db_bind(row, 2, packed->flags);
+	db_bind(row, 3, packed->time_ns);
+	db_bind(row, 4, packed->elapsed_ns);
+	for (int i = 0; i < MOMENT_PARTS; i++) {
+		const struct blob *part = &packed->parts[i];
+
+		if (part->size)
+			sqlite3_bind_blob64(row, columns[i], part->bytes, part->size,
+					    SQLITE_STATIC);
+	}
+	return db_step(&file->db, row, why);
+}
+
+struct minute_writer {
+	struct history_file *file;
+	struct why *why;
+};
+
+static int add_minute_row(void *arg, const struct minute_row *minute)
+{
+	struct minute_writer *writer = arg;
+	struct history_file *file = writer->file;
+	sqlite3_stmt *row;
+	int err = db_prepare(&file->db, SQL_ADD_MINUTE, &row, writer->why);
+
+	if (err)
+		return err;
+	db_bind(row, 1, file->minutes.start_s);
+	db_bind(row, 2, file->segment_id);
+	db_bind(row, 3, minute->guest);
+	db_bind(row, 4, minute->field);
+	db_bind(row, 5, minute->count);
+	if (minute->is_timed) {
+		db_bind(row, 6, minute->time_ns);
+		db_bind(row, 7, minute->max_ns);
+		db_bind(row, 8, minute->p50_ns);
+		db_bind(row, 9, minute->p99_ns);
+	}
+	return db_step(&file->db, row, writer->why);
+}
+
+/* What is written once a minute. */
+static int add_minute(struct history_file *file, uint64_t time_ns, struct why *why)
+{
+	struct minute_writer writer = { .file = file, .why = why };
+	const uint64_t numbers[] = { file->segment_id, time_ns / SECOND };
+	int err = minutes_each(&file->minutes, add_minute_row, &writer);
+
+	if (!err)
+		err = add_guests(file, time_ns, true, why);
+	return err ? err : db_run_with(&file->db, SQL_END_SEGMENT, numbers, 2, why);
+}
+
+/* ---- transactions */
+
+static int begin(struct history_file *file, uint64_t time_ns, struct why *why)
+{
+	int err = db_run(&file->db, SQL_BEGIN, why);
+
+	if (!err && !file->segment_id)
+		err = add_segment(file, time_ns, why);
+	if (!err && file->was_replaced)
+		err = add_note(file, time_ns, "the history file was removed or replaced: what was "
+			       "in it is missing here", why);
+	return err;
+}
+
+/* Ends the transaction: with err, nothing of it is in the file. */
+static int end(struct history_file *file, bool is_new_segment, int err, struct why *why)
+{
+	if (!err)
+		err = db_run(&file->db, SQL_COMMIT, why);
+	if (!err) {
+		file->was_replaced = false;
+		return 0;
+	}
+	if (!sqlite3_get_autocommit(file->db.sqlite))
+		db_run(&file->db, SQL_ROLLBACK, NULL);
+	if (is_new_segment)
+		file->segment_id = 0;
+	file->knows_next_run = false;
+	return err;
+}
+
+/* Whether the log can be used from its beginning again, which a reader can prevent for ever. */
+static int check_log(struct history_file *file, struct why *why)
+{
+	uint64_t max = file->limits.size / 4;
+	bool has_log;
+	int code;
+
+	if (!max || max > LOG_MAX)
+		max = LOG_MAX;
+	if (max < UINT64_C(8) << 20)
+		max = UINT64_C(8) << 20;
+	if (history_file_log_size(file, &has_log) <= max)
+		return 0;
+	sqlite3_busy_timeout(file->db.sqlite, 0);
+	code = sqlite3_wal_checkpoint_v2(file->db.sqlite, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL,
+					 NULL);
+	sqlite3_busy_timeout(file->db.sqlite, DB_WAIT_MS);
+	if ((code & 0xff) == SQLITE_BUSY)
+		return why_set(why, -EBUSY, "%s: a program has been reading in one transaction for "
+			       "so long that %s-wal is full: end that program", file->name,
+			       file->name);
+	return code ? db_error(&file->db, why) : 0;
+}
+
+static void forget_what_is_written(struct history_file *file)
+{
+	file->segment_id = 0;
+	file->nr_fields = 0;
+	file->needs_totals = true;
+	file->knows_next_run = false;
+	file_guests_written(&file->guests, false);
+}
+
+/* The file is open and is the one that the path names, after the call. */
+static int be_there(struct history_file *file, struct why *why)
+{
+	if (file->db.sqlite && history_file_is_there(file))
+		return check_log(file, why);
+	if (file->db.sqlite) {
+		history_file_leave(file);
+		forget_what_is_written(file);
+		file->was_replaced = true;
+	}
+	return history_file_enter(file, why);
+}
+
+/* ---- what writers call */
+
+int history_file_create(const char *path, const struct segment *segment,
+			const struct file_limits *limits, struct history_file **ret_file,
+			struct why *why)
+{
+	struct history_file *file;
+	int err = history_file_new(path, &file, why);
+
+	if (err)
+		return err;
+	file->segment = *segment;
+	file->limits = *limits;
+	file->needs_totals = true;
+	file->fields = fields_new();
+	err = file->fields ? history_file_enter(file, why) : -ENOMEM;
+	if (err)
+		history_file_free(file);
+	else
+		*ret_file = file;
+	return err;
+}
+
+/* Fields and guests are remembered until they are written. */
+static int learn(struct history_file *file, const struct moment *moment)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < moment->nr_fields && !err; i++) {
+		const struct moment_field *new = &moment->fields[i];
+		uint32_t id = new->id, nr = fields_count(file->fields);
+
+		if (id < nr)
+			continue;
+		err = id > nr ? -EINVAL : fields_add(file->fields, &new->field, &id);
+	}
+	return err ? err : file_guests_update(&file->guests, moment->guests, moment->time_ns);
+}
+
+/* In a transaction. */
+static int add_moment(struct history_file *file, const struct moment *moment,
+		      const struct packed *packed, bool is_new_minute, struct why *why)
+{
+	int err = add_fields(file, why);
+
+	if (!err)
+		err = is_new_minute ? add_minute(file, moment->time_ns, why) :
+				      add_guests(file, moment->time_ns, false, why);
+	if (!err)
+		err = add_sample(file, packed, why);
+	return err ? err : history_file_keep_limits(file, moment->time_ns, why);
+}
+
+static int add_whole(struct history_file *file, const struct moment *moment,
+		     const struct packed *packed, struct why *why)
+{
+	bool is_new_segment = !file->segment_id;
+	bool is_new_minute = file->minutes.start_s &&
+			     file->minutes.start_s != minute_of(moment);
+	int err = begin(file, moment->time_ns, why);
+
+	if (!err)
+		err = add_moment(file, moment, packed, is_new_minute, why);
+	err = end(file, is_new_segment, err, why);
+	if (err)
+		return err;
+	file->nr_fields = fields_count(file->fields);
+	file->needs_totals = false;
+	file->latest_ns = moment->time_ns;
+	file_guests_written(&file->guests, true);
+	if (is_new_minute) {
+		minutes_reset(&file->minutes);
+		/* So that a power failure costs a minute; it syncs the file. */
+		sqlite3_wal_checkpoint_v2(file->db.sqlite, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL,
+					  NULL);
+	}
+	/* Without memory the minute's rows have less; the moment itself is in the file. */
+	(void)minutes_add(&file->minutes, moment, file->fields);
+	return 0;
+}
+
+int history_file_add(struct history_file *file, const struct moment *moment,
+		     const struct packed *packed, struct why *why)
+{
+	int err = learn(file, moment);
+
+	if (err)
+		why_set(why, err, "%s: %s", file->name, strerror(-err));
+	if (!err)
+		err = be_there(file, why);
+	if (!err && file->needs_totals && !(moment->flags & MOMENT_HAS_TOTALS))
+		err = why_set(why, -ESTALE, "%s: moments are missing before this one", file->name);
+	if (!err)
+		err = add_whole(file, moment, packed, why);
+	if (err)
+		file->needs_totals = true;
+	return err;
+}
+
+int history_file_note(struct history_file *file, uint64_t time_ns, const char *text,
+		      struct why *why)
+{
+	bool is_new_segment;
+	int err = be_there(file, why);
+
+	if (err)
+		return err;
+	is_new_segment = !file->segment_id;
+	err = begin(file, time_ns, why);
+	if (!err)
+		err = add_note(file, time_ns, text, why);
+	return end(file, is_new_segment, err, why);
+}
+
+/* What is left of the last minute. */
+static int finish(struct history_file *file, struct why *why)
+{
+	int err;
+
+	if (!file->db.sqlite || !file->minutes.start_s || !file->segment_id ||
+	    !history_file_is_there(file))
+		return 0;
+	err = begin(file, file->latest_ns, why);
+	if (!err)
+		err = add_minute(file, file->latest_ns, why);
+	return end(file, false, err, why);
+}
+
+int history_file_close(struct history_file *file, struct why *why)
+{
+	int err;
+
+	if (!file)
+		return 0;
+	err = finish(file, why);
+	history_file_free(file);
+	return err;
+}

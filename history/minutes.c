@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Sums up the exits of a minute. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "history/minutes.h"
+
+#define SECOND UINT64_C(1000000000)
+
+struct sum_key {
+	uint32_t guest, field;
+};
+
+struct minute_sum {
+	struct sum_key key;
+	bool is_used, is_timed; /* in this minute */
+	uint64_t count, time_ns;
+	uint64_t longest_ns; /* that was the longest so far when it came; 0: none was */
+	uint64_t known_max_ns; /* the longest of all minutes */
+	uint64_t hist[HIST_BUCKETS];
+	UT_hash_handle hh;
+};
+
+uint64_t minute_of(const struct moment *moment)
+{
+	uint64_t half_ns = moment->elapsed_ns / 2;
+	uint64_t middle_ns = moment->time_ns > half_ns ? moment->time_ns - half_ns : 0;
+
+	return middle_ns / (60 * SECOND) * 60;
+}
+
+/* ---- what is counted */
+
+/* Whether the field is a reason for VM exits, of the kind of field that is counted. */
+static bool is_reason(const struct fields *fields, uint32_t id, enum field_use use)
+{
+	const struct field *field;
+
+	if (id >= fields_count(fields))
+		return false;
+	field = fields_get(fields, id);
+	return field->use == use && field->parent != FIELD_NONE &&
+	       fields_get(fields, field->parent)->exit_rank == 1;
+}
+
+/* Events count the same exits as "vmexit" does, and are taken where exits cannot be timed. */
+static enum field_use counted_use(const struct fields *fields)
+{
+	for (uint32_t id = 0; id < fields_count(fields); id++) {
+		if (fields_get(fields, id)->use == USE_EXIT)
+			return USE_EXIT;
+	}
+	return USE_EVENT;
+}
+
+/* ---- sums */
+
+static struct minute_sum *sum_of(struct minutes *minutes, const struct key *key)
+{
+	const struct sum_key wanted = { key->guest, key->field };
+	struct minute_sum *sum;
+
+	HASH_FIND(hh, minutes->sums, &wanted, sizeof(wanted), sum);
+	if (sum)
+		return sum;
+	sum = calloc(1, sizeof(*sum));
+	if (!sum)
+		return NULL;
+	sum->key = wanted;
+	HASH_ADD(hh, minutes->sums, key, sizeof(sum->key), sum);
+	if (!hash_has(sum)) {
+		free(sum);
+		return NULL;
+	}
+	return sum;
+}
+
+static void learn_max(struct minute_sum *sum, uint64_t max_ns)
+{
+	if (sum->known_max_ns < max_ns)
+		sum->known_max_ns = max_ns;
+}
+
+static void add_timing(struct minute_sum *sum, const struct change_timing *timing)
+{
+	sum->is_timed = true;
+	sum->time_ns += timing->time_ns;
+	if (sum->longest_ns < timing->max_ns)
+		sum->longest_ns = timing->max_ns;
+	learn_max(sum, timing->max_ns);
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		sum->hist[i] += timing->hist[i];
+}
+
+static int add_change(struct minutes *minutes, const struct changes *changes,
+		      const struct change *change)
+{
+	const struct change_timing *timing =
+		change->timing ? &changes->timings[change->timing - 1] : NULL;
+	struct minute_sum *sum;
+
+	if (!change->count && !timing)
+		return 0;
+	sum = sum_of(minutes, &change->key);
+	if (!sum)
+		return -ENOMEM;
+	sum->is_used = true;
+	sum->count += change->count;
+	if (timing)
+		add_timing(sum, timing);
+	return 0;
+}
+
+/* What was the longest before the first minute. */
+static void learn_totals(struct minutes *minutes, const struct changes *totals)
+{
+	for (size_t i = 0; i < totals->nr; i++) {
+		const struct change *total = &totals->list[i];
+		const struct sum_key key = { total->key.guest, total->key.field };
+		struct minute_sum *sum;
+
+		if (!total->timing)
+			continue;
+		HASH_FIND(hh, minutes->sums, &key, sizeof(key), sum);
+		if (sum)
+			learn_max(sum, totals->timings[total->timing - 1].max_ns);
+	}
+}
+
+int minutes_add(struct minutes *minutes, const struct moment *moment, const struct fields *fields)
+{
+	enum field_use use = counted_use(fields);
+	int err = 0;
+
+	minutes->start_s = minute_of(moment);
+	for (size_t i = 0; i < moment->changes.nr && !err; i++) {
+		const struct change *change = &moment->changes.list[i];
+
+		if (!(change->flags & CHANGE_IS_TOTAL) &&
+		    is_reason(fields, change->key.field, use))
+			err = add_change(minutes, &moment->changes, change);
+	}
+	if (moment->flags & MOMENT_HAS_TOTALS)
+		learn_totals(minutes, &moment->totals);
+	return err;
+}
+
+/* ---- rows */
+
+/*
+ * The longest exit of the minute where it was longer than all before; else the upper edge of the
+ * last bucket that has one, as far as a longer one is known.
+ */
+static uint64_t longest_of(const struct minute_sum *sum)
+{
+	unsigned int last = HIST_BUCKETS;
+	uint64_t edge;
+
+	while (last && !sum->hist[last - 1])
+		last--;
+	if (!last)
+		return 0;
+	if (sum->longest_ns && (last == 1 || sum->longest_ns >= hist_edge_ns(last - 2)))
+		return sum->longest_ns;
+	edge = last < HIST_BUCKETS ? hist_edge_ns(last - 1) : INT64_MAX;
+	return sum->known_max_ns && sum->known_max_ns < edge ? sum->known_max_ns : edge;
+}
+
+int minutes_each(const struct minutes *minutes, minute_row_fn take, void *arg)
+{
+	const struct minute_sum *sum;
+	int err = 0;
+
+	for (sum = minutes->sums; sum && !err; sum = sum->hh.next) {
+		struct minute_row row = {
+			.guest = sum->key.guest,
+			.field = sum->key.field,
+			.count = sum->count,
+			.is_timed = sum->is_timed,
+			.time_ns = sum->time_ns,
+		};
+
+		if (!sum->is_used)
+			continue;
+		if (row.is_timed) {
+			row.max_ns = longest_of(sum);
+			row.p50_ns = hist_percentile_ns(sum->hist, 0.5, 0, row.max_ns);
+			row.p99_ns = hist_percentile_ns(sum->hist, 0.99, 0, row.max_ns);
+		}
+		err = take(arg, &row);
+	}
+	return err;
+}
+
+void minutes_reset(struct minutes *minutes)
+{
+	struct minute_sum *sum, *next;
+
+	minutes->start_s = 0;
+	HASH_ITER(hh, minutes->sums, sum, next) {
+		const struct sum_key key = sum->key;
+		uint64_t known_max_ns = sum->known_max_ns;
+
+		if (!sum->is_used) { /* its guest did nothing for a minute, or has ended */
+			HASH_DEL(minutes->sums, sum);
+			free(sum);
+			continue;
+		}
+		memset(sum, 0, offsetof(struct minute_sum, hh));
+		sum->key = key;
+		sum->known_max_ns = known_max_ns;
+	}
+}
+
+void minutes_release(struct minutes *minutes)
+{
+	struct minute_sum *sum, *next;
+
+	HASH_ITER(hh, minutes->sums, sum, next) {
+		HASH_DEL(minutes->sums, sum);
+		free(sum);
+	}
+	*minutes = (struct minutes){ 0 };
+}

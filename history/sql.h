@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sql - the tables of a history file, and every statement that is run on them.
+ *
+ * kvmtop-history(5) says what is in the tables.
+ */
+#ifndef KVMTOP_HISTORY_SQL_H
+#define KVMTOP_HISTORY_SQL_H
+
+#define SQL_APPLICATION_ID 0x6b766d74 /* "kvmt" */
+#define SQL_VERSION 1		      /* PRAGMA user_version */
+
+/* Makes the tables, in one transaction. */
+extern const char sql_schema[];
+
+enum sql {
+	SQL_APPLICATION,
+	SQL_USER_VERSION,
+	SQL_NR_TABLES,
+	SQL_JOURNAL,
+
+	SQL_LAST,
+	SQL_FIRST,
+	SQL_AT,
+	SQL_NEXT,
+	SQL_BEFORE,
+	SQL_FLAGGED,
+	SQL_READ_CHANGES, /* the parts, as enum moment_part */
+	SQL_READ_TOTALS,
+	SQL_READ_GUESTS,
+	SQL_READ_FIELDS,
+	SQL_READ_SEGMENT,
+
+	SQL_BEGIN,
+	SQL_COMMIT,
+	SQL_ROLLBACK,
+	SQL_ADD_META,
+	SQL_ADD_SEGMENT,
+	SQL_END_SEGMENT,
+	SQL_ADD_FIELD,
+	SQL_ADD_GUEST,
+	SQL_ADD_SAMPLE,
+	SQL_ADD_MINUTE,
+	SQL_ADD_NOTE,
+
+	SQL_PAGE_SIZE,
+	SQL_PAGES,
+	SQL_FREE_PAGES,
+	SQL_VACUUM,
+	SQL_NEXT_RUN,
+	SQL_DROP_SAMPLES,
+	SQL_DROP_MINUTES,
+	SQL_DROP_NOTES,
+	SQL_DROP_GUESTS,
+	SQL_DROP_FIELDS,
+	SQL_DROP_SEGMENTS,
+	SQL_STATEMENTS,
+};
+
+extern const char *const sql_text[SQL_STATEMENTS];
+
+#endif

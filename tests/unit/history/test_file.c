@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is written to a history file is read from it: moments, fields, segments, rows for people. */
+#include <errno.h>
+
+#include "tests/worlds/history_world.h"
+
+/* ---- moments */
+
+static struct stored find(struct history_file *reader, uint64_t time_ns)
+{
+	struct store store = history_file_store(reader);
+	struct stored stored = { 0 };
+	struct why why = { "" };
+
+	if (store.type->find(store.state, time_ns, &stored, &why) != 0)
+		fail_msg("%s", why.text);
+	return stored;
+}
+
+static void a_moment_is_found_by_its_time(void **state)
+{
+	struct world *w = *state;
+	struct history_file *reader;
+	struct stored stored;
+
+	begin_writer(w);
+	add_many(w, 20);
+	end_writer(w);
+	reader = begin_reader(w);
+	stored = find(reader, START + 5 * SECOND);
+	assert_int_equal(stored.time_ns, START + 5 * SECOND);
+	assert_int_equal(stored.elapsed_ns, SECOND);
+	assert_int_equal(stored.segment, 1);
+	assert_int_equal(stored.flags, 0);
+	assert_int_equal(read_number(history_file_store(reader), stored.id), 4);
+	assert_int_equal(find(reader, START + 6 * SECOND - 1).id, stored.id);
+	assert_int_equal(find(reader, START - 100 * SECOND).time_ns, START + SECOND);
+	assert_int_equal(find(reader, UINT64_MAX).time_ns, START + 20 * SECOND);
+	assert_int_equal(find(reader, UINT64_MAX - 1).time_ns, START + 20 * SECOND);
+	history_file_close(reader, NULL);
+}
+
+static void the_last_moment_is_the_one_that_came_last(void **state)
+{
+	struct world *w = *state;
+	struct history_file *reader;
+
+	begin_writer(w);
+	add_many(w, 10);
+	w->time_ns = START - 3600 * SECOND; /* the clock is set back */
+	add_many(w, 3);
+	end_writer(w);
+	reader = begin_reader(w);
+	assert_int_equal(read_number(history_file_store(reader), find(reader, UINT64_MAX).id), 12);
+	assert_int_equal(find(reader, START + 10 * SECOND).time_ns, START + 10 * SECOND);
+	assert_int_equal(find(reader, START - 3599 * SECOND).time_ns, START - 3599 * SECOND);
+	history_file_close(reader, NULL);
+}
+
+static void one_steps_to_both_sides(void **state)
+{
+	struct world *w = *state;
+	struct history_file *reader;
+	struct store store;
+	struct stored first, second, other;
+	uint64_t last;
+
+	begin_writer(w);
+	add_many(w, 3);
+	end_writer(w);
+	reader = begin_reader(w);
+	store = history_file_store(reader);
+	first = find(reader, 0);
+	assert_int_equal(store.type->step(store.state, first.id, false, &second, &w->why), 0);
+	assert_int_equal(second.time_ns, first.time_ns + SECOND);
+	assert_int_equal(store.type->step(store.state, second.id, true, &other, &w->why), 0);
+	assert_memory_equal(&other, &first, sizeof(first));
+	assert_int_equal(store.type->step(store.state, first.id, true, &other, &w->why), -ENOENT);
+	assert_int_equal(read_all(w, reader, &last), 3);
+	assert_int_equal(store.type->step(store.state, find(reader, UINT64_MAX).id, false, &other,
+					  &w->why), -ENOENT);
+	history_file_close(reader, NULL);
+}
+
+static void parts_are_as_they_were_given(void **state)
+{
+	struct world *w = *state;
+	struct history_file *reader;
+	struct blob blob = { 0 };
+	struct store store;
+	uint64_t id;
+
+	w->part_size = 100000; /* of many pages */
+	begin_writer(w);
+	add_many(w, RUN + 2);
+	end_writer(w);
+	reader = begin_reader(w);
+	store = history_file_store(reader);
+	id = find(reader, START + (RUN + 1) * SECOND).id;
+	for (int part = 0; part < MOMENT_PARTS; part++) {
+		assert_int_equal(store.type->read(store.state, id, (enum moment_part)part, &blob,
+						  &w->why), 0);
+		assert_int_equal(blob.size, w->part_size);
+		assert_int_equal(part_number(&blob, (enum moment_part)part), RUN);
+	}
+	assert_int_equal(store.type->read(store.state, id + 1, PART_TOTALS, &blob, &w->why), 0);
+	assert_int_equal(blob.size, 0);
+	assert_int_equal(store.type->read(store.state, 4711, PART_CHANGES, &blob, &w->why),
+			 -ENOENT);
+	free(blob.bytes);
+	history_file_close(reader, NULL);
+}
+
+static void totals_are_found_in_the_segment(void **state)
+{
+	struct world *w = *state;
+	struct history_file *reader;
+	struct stored stored;
+	struct store store;
+	uint64_t last;
+
+	begin_writer(w);
+	add_many(w, 2 * RUN);
+	end_writer(w);
+	w->nr = 0; /* another run, of another machine */
+	strcpy(w->segment.host, "other");
+	begin_writer(w);
+	add_many(w, 3);
+	end_writer(w);
+	reader = begin_reader(w);
+	store = history_file_store(reader);
+	last = find(reader, UINT64_MAX).id;
+	assert_int_equal(store.type->find_flagged(store.state, last, MOMENT_HAS_TOTALS, &stored,
+						  &w->why), 0);
+	assert_int_equal(stored.id, last - 2);
+	assert_int_equal(stored.segment, 2);
+	assert_int_equal(store.type->find_flagged(store.state, last - 3, MOMENT_HAS_TOTALS, &stored,
+						  &w->why), 0);
+	assert_int_equal(stored.id, last - 2 - RUN);
+	assert_int_equal(store.type->find_flagged(store.state, last - 3,
+						  MOMENT_FIRST | MOMENT_RESET, &stored, &w->why),
+			 0);
+	assert_int_equal(stored.id, 1);
+	assert_int_equal(store.type->find_flagged(store.state, last, MOMENT_RESET, &stored,
+						  &w->why), -ENOENT);
+	history_file_close(reader, NULL);
+}
+
+/* ---- fields and segments */
+
+static int check_field(void *arg, uint32_t id, const struct field *field)
+{
+	const struct field *spec = &specs[id];
+	uint32_t *nr = arg;
+
+	assert_int_equal(id, *nr);
+	assert_string_equal(field->name, spec->name);
+	assert_string_equal(field->listed, spec->listed);
+	assert_string_equal(field->label, spec->label);
+	assert_true(!field->alias == !spec->alias);
+	assert_string_equal(field->alias ? field->alias : "", spec->alias ? spec->alias : "");
+	assert_int_equal(field->parent, spec->parent);
+	assert_int_equal(field->source, spec->source);
+	assert_int_equal(field->kind, spec->kind);
+	assert_int_equal(field->use, spec->use);
+	assert_int_equal(field->part, spec->part);
+	assert_int_equal(field->is_idle, spec->is_idle);
+	assert_int_equal(field->is_extra, spec->is_extra);
+	assert_int_equal(field->exit_rank, spec->exit_rank);
+	assert_int_equal(field->reason, spec->reason);
+	++*nr;
+	return 0;
+}
+
+static int refuse(void *arg, uint32_t id, const struct field *field)
+{
+	(void)arg;
+	(void)id;
+	(void)field;
+	return -ECANCELED;
+}
+
+static void fields_come_as_they_are_new(void **state)
+{
+	struct world *w = *state;
+	struct history_file *reader;
+	struct store store;
+	uint32_t nr = 0;
+
+	begin_writer(w);
+	give_fields(w, 0, 2);
+	make_up(w, 1, VMEXIT_HLT, 1);
+	assert_int_equal(add(w), 0);
+	reader = begin_reader(w); /* while the writer goes on */
+	store = history_file_store(reader);
+	assert_int_equal(store.type->fields(store.state, 1, 0, check_field, &nr, &w->why), 0);
+	assert_int_equal(nr, 2);
+	give_fields(w, 2, 2);
+	make_up(w, 1, VMEXIT_MSR, 1);
+	assert_int_equal(add(w), 0);
+	assert_int_equal(store.type->fields(store.state, 1, nr, check_field, &nr, &w->why), 0);
+	assert_int_equal(nr, NR_FIELDS);
+	assert_int_equal(store.type->fields(store.state, 1, 0, refuse, NULL, &w->why), -ECANCELED);
+	history_file_close(reader, NULL);
+	end_writer(w);
+}
+
+static void a_segment_says_what_it_is_of(void **state)
+{
+	struct world *w = *state;
+	struct history_file *reader;
+	struct segment segment;
+	struct store store;
+
+	begin_writer(w);
+	add_many(w, 1);
+	end_writer(w);
+	reader = begin_reader(w);
+	store = history_file_store(reader);
+	assert_int_equal(store.type->segment(store.state, 1, &segment, &w->why), 0);
+	assert_string_equal(segment.host, "box");
+	assert_string_equal(segment.kernel, "6.18");
+	assert_string_equal(segment.boot_id, "abc");
+	assert_string_equal(segment.arch, "SVM");
+	assert_string_equal(segment.engine, "bpf");
+	assert_int_equal(segment.nr_cpus, 2);
+	assert_float_equal(segment.interval_s, 1.5, 0.001);
+	assert_int_equal(store.type->segment(store.state, 2, &segment, &w->why), -ENOENT);
+	history_file_close(reader, NULL);
+}
+
+/* ---- for people */
+
+static void minutes_are_rows(void **state)
+{
+	static const char sql[] = "SELECT datetime(time, 'unixepoch'), guest, pid, reason, count,"
+				  " time_ns, max_ns, p50_ns, p99_ns FROM minute ORDER BY 1, 2, 4";
+	struct world *w = *state;
+	char text[1024];
+
+	begin_writer(w);
+	give_fields(w, 0, NR_FIELDS);
+	for (uint32_t i = 0; i < 90; i++) {
+		make_up(w, i < 80 ? 1 : 2, i % 2 ? VMEXIT_HLT : VMEXIT_MSR, 10);
+		assert_int_equal(add(w), 0);
+	}
+	query(w, sql, text, sizeof(text)); /* the first minute is over */
+	assert_string_equal(text, "2026-09-21 14:14:00|web|100|HLT|300|300000|1000|756|995\n"
+				  "2026-09-21 14:14:00|web|100|MSR|300|300000|1000|756|995\n");
+	end_writer(w);
+	query(w, sql, text, sizeof(text));
+	assert_string_equal(text, "2026-09-21 14:14:00|web|100|HLT|300|300000|1000|756|995\n"
+				  "2026-09-21 14:14:00|web|100|MSR|300|300000|1000|756|995\n"
+				  "2026-09-21 14:15:00|db|200|HLT|50|50000|1000|756|995\n"
+				  "2026-09-21 14:15:00|db|200|MSR|50|50000|1000|756|995\n"
+				  "2026-09-21 14:15:00|web|100|HLT|100|100000|1000|756|995\n"
+				  "2026-09-21 14:15:00|web|100|MSR|100|100000|1000|756|995\n");
+	query(w, "SELECT sum(count), sum(time_ns) FROM minute", text, sizeof(text));
+	assert_string_equal(text, "900|900000\n");
+}
+
+static void a_minute_that_comes_twice_is_added_up(void **state)
+{
+	struct world *w = *state;
+	char text[256];
+
+	begin_writer(w);
+	add_many(w, 70);
+	w->time_ns = START + 30 * SECOND; /* the clock is set back */
+	add_many(w, 10);
+	end_writer(w);
+	query(w, "SELECT time, sum(count), count(*), sum(time_ns) FROM minute GROUP BY time", text,
+	      sizeof(text));
+	assert_string_equal(text, "1790000040|700|1|700000\n1790000100|100|1|100000\n");
+}
+
+/* Events count the exits of a host where they cannot be timed; no exit is in two rows. */
+static void minutes_have_what_there_is(void **state)
+{
+	static const struct field event = { .name = "kvm_exit", .listed = "kvm_exit",
+					    .label = "kvm_exit", .parent = FIELD_NONE,
+					    .exit_rank = 1, .reason = FIELD_NONE };
+	static const struct field reason = { .name = "kvm_exit(HLT)", .listed = "kvm_exit(HLT)",
+					     .label = "HLT", .parent = 0, .reason = FIELD_NONE };
+	struct change change = { .key = { GUEST_ANY, -1, 1 }, .count = 7 };
+	struct world *w = *state;
+	char text[256];
+
+	begin_writer(w);
+	give_fields(w, 0, 2);
+	w->moment.fields[0].field = event;
+	w->moment.fields[1].field = reason;
+	make_up(w, 1, VMEXIT, 5);
+	add_change(w, change, NULL);
+	assert_int_equal(add(w), 0);
+	end_writer(w);
+	query(w, "SELECT guest, reason, count, time_ns, p99_ns FROM minute", text, sizeof(text));
+	assert_string_equal(text, "-|HLT|7|-|-\n");
+}
+
+static void guests_and_notes_are_rows(void **state)
+{
+	struct world *w = *state;
+	struct guests *fewer = guests_new(NULL);
+	char text[512];
+
+	begin_writer(w);
+	assert_int_equal(history_file_note(w->file, START, "2 samples were lost", &w->why), 0);
+	add_many(w, 2);
+	guests_add_fake(w->guests, 300, "late", 1);
+	make_up(w, 1, VMEXIT_HLT, 1);
+	w->moment.guests = w->guests;
+	assert_int_equal(add(w), 0);
+	guests_add_fake(fewer, 100, "web", 2);
+	make_up(w, 1, VMEXIT_HLT, 1);
+	w->moment.guests = fewer;
+	assert_int_equal(add(w), 0);
+	add_many(w, 2);
+	end_writer(w);
+	guests_free(fewer);
+	query(w, "SELECT id, name, pid, vmm, vcpus, first - 1790000040, last - 1790000040"
+		 " FROM guest", text, sizeof(text));
+	assert_string_equal(text, "1|web|100|qemu|2|1|6\n"
+				  "2|db|200|qemu|1|1|4\n"
+				  "3|late|300|qemu|1|3|4\n");
+	query(w, "SELECT time - 1790000040, segment, text FROM note", text, sizeof(text));
+	assert_string_equal(text, "0|1|2 samples were lost\n"
+				  "3|1|guest late (pid 300) came\n"
+				  "4|1|guest db (pid 200) ended\n"
+				  "4|1|guest late (pid 300) ended\n");
+	query(w, "SELECT id, host, interval, began - 1790000040, ended - 1790000040 FROM segment",
+	      text, sizeof(text));
+	assert_string_equal(text, "1|box|1.5|0|6\n");
+}
+
+static void a_closed_file_is_one_file(void **state)
+{
+	struct world *w = *state;
+	struct history_file *reader;
+	char text[64];
+
+	begin_writer(w);
+	add_many(w, 3);
+	assert_true(size_of(w, "-wal") > 0);
+	end_writer(w);
+	assert_int_equal(size_of(w, "-wal"), 0);
+	assert_int_equal(size_of(w, "-shm"), 0);
+	reader = begin_reader(w);
+	assert_int_equal(find(reader, UINT64_MAX).time_ns, START + 3 * SECOND);
+	history_file_close(reader, NULL);
+	assert_int_equal(size_of(w, "-shm"), 0);
+	query(w, "PRAGMA application_id", text, sizeof(text));
+	assert_string_equal(text, "1802923380\n");
+	query(w, "PRAGMA user_version", text, sizeof(text));
+	assert_string_equal(text, "1\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_moment_is_found_by_its_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_last_moment_is_the_one_that_came_last, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(one_steps_to_both_sides, setup, teardown),
+		cmocka_unit_test_setup_teardown(parts_are_as_they_were_given, setup, teardown),
+		cmocka_unit_test_setup_teardown(totals_are_found_in_the_segment, setup, teardown),
+		cmocka_unit_test_setup_teardown(fields_come_as_they_are_new, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_segment_says_what_it_is_of, setup, teardown),
+		cmocka_unit_test_setup_teardown(minutes_are_rows, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_minute_that_comes_twice_is_added_up, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(minutes_have_what_there_is, setup, teardown),
+		cmocka_unit_test_setup_teardown(guests_and_notes_are_rows, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_closed_file_is_one_file, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("file", tests, NULL, NULL);
+}

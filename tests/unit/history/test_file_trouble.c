@@ -1,0 +1,766 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Trouble with a history file: foreign, locked, full, removed, damaged, killed, too large. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "tests/worlds/history_world.h"
+
+static void says(const struct world *w, const char *part)
+{
+	if (!strstr(w->why.text, part))
+		fail_msg("\"%s\" does not say \"%s\"", w->why.text, part);
+}
+
+static const char some_text[] = "Some text that is longer than the header of a database, and so "
+				"on for a while, until there are a hundred bytes of it.\n";
+
+static void write_text(const char *path, const char *text)
+{
+	FILE *out = fopen(path, "w");
+
+	assert_non_null(out);
+	assert_true(fputs(text, out) >= 0);
+	assert_int_equal(fclose(out), 0);
+}
+
+static int open_reader(struct world *w, struct history_file **ret_file)
+{
+	w->why.text[0] = '\0';
+	return history_file_open(w->path, ret_file, &w->why);
+}
+
+/* Runs a function in a child; its result is the exit status. */
+static int in_child(int (*function)(struct world *), struct world *w)
+{
+	pid_t child = fork();
+	int status;
+
+	assert_true(child >= 0);
+	if (child == 0)
+		_exit(function(w));
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+/* ---- files that are not ours */
+
+static void files_of_others_stay_as_they_are(void **state)
+{
+	struct world *w = *state;
+	struct history_file *reader;
+	char text[64];
+	sqlite3 *db;
+
+	assert_int_equal(open_reader(w, &reader), -ENOENT);
+	says(w, "h.db: No such file");
+	write_text(w->path, some_text);
+	assert_int_equal(open_reader(w, &reader), -EINVAL);
+	says(w, "not a history file of kvmtop");
+	assert_int_equal(open_writer(w), -EINVAL);
+	says(w, "not a history file of kvmtop");
+	assert_int_equal(size_of(w, ""), sizeof(some_text) - 1);
+
+	assert_int_equal(unlink(w->path), 0);
+	assert_int_equal(sqlite3_open(w->path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "CREATE TABLE mine(x)", NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+	assert_int_equal(open_reader(w, &reader), -EINVAL);
+	assert_int_equal(open_writer(w), -EINVAL);
+	says(w, "a database, but not a history file of kvmtop");
+	query(w, "PRAGMA journal_mode", text, sizeof(text));
+	assert_string_equal(text, "delete\n");
+}
+
+static void a_newer_version_is_left_alone(void **state)
+{
+	struct world *w = *state;
+	struct history_file *reader;
+	sqlite3 *db;
+
+	begin_writer(w);
+	add_many(w, 2);
+	end_writer(w);
+	assert_int_equal(sqlite3_open(w->path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 2", NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+	assert_int_equal(open_reader(w, &reader), -EINVAL);
+	assert_int_equal(open_writer(w), -EINVAL);
+	says(w, "newer kvmtop (version 2 of the format, this one knows 1): update kvmtop");
+}
+
+static void only_regular_files(void **state)
+{
+	struct world *w = *state;
+	struct history_file *reader;
+
+	assert_int_equal(mkdir(w->path, 0700), 0);
+	assert_int_equal(open_reader(w, &reader), -EINVAL);
+	says(w, "not a regular file");
+	assert_int_equal(open_writer(w), -EISDIR);
+	assert_int_equal(rmdir(w->path), 0);
+	assert_int_equal(mkfifo(w->path, 0600), 0);
+	assert_int_equal(open_reader(w, &reader), -EINVAL);
+	assert_int_equal(open_writer(w), -EINVAL);
+	strcat(w->path, "/no/such");
+	assert_int_equal(open_writer(w), -ENOTDIR);
+	says(w, "Not a directory");
+}
+
+static void an_empty_file_is_taken(void **state)
+{
+	struct world *w = *state;
+	struct history_file *reader;
+
+	write_text(w->path, "");
+	assert_int_equal(open_reader(w, &reader), -ENODATA);
+	says(w, "nothing was written to it yet");
+	begin_writer(w);
+	add_many(w, 1);
+	assert_int_equal(open_reader(w, &reader), 0);
+	history_file_close(reader, NULL);
+}
+
+static void one_process_writes(void **state)
+{
+	struct world *w = *state;
+	struct history_file *first;
+
+	begin_writer(w);
+	first = w->file;
+	assert_int_equal(open_writer(w), -EBUSY);
+	says(w, "another kvmtop writes to it");
+	assert_int_equal(history_file_close(first, NULL), 0);
+	begin_writer(w);
+	add_many(w, 1);
+}
+
+static int read_as_nobody(struct world *w)
+{
+	struct history_file *reader;
+	uint64_t last;
+
+	if (geteuid() == 0 && setresuid(65534, 65534, 65534) < 0)
+		return 77;
+	if (open_reader(w, &reader) != 0)
+		return strstr(w->why.text, "-wal belongs to it") ? 2 : 1;
+	return read_all(w, reader, &last) == 3 ? 0 : 1;
+}
+
+/* The folder, and nothing in it, can be written to by the one who reads. */
+static void a_folder_without_permission_is_read(void **state)
+{
+	struct world *w = *state;
+
+	begin_writer(w);
+	add_many(w, 3);
+	assert_int_equal(chmod(w->folder, 0555), 0);
+	assert_int_equal(in_child(read_as_nobody, w), 0);
+	assert_int_equal(chmod(w->folder, 0755), 0);
+	end_writer(w);
+	assert_int_equal(chmod(w->folder, 0555), 0);
+	assert_int_equal(in_child(read_as_nobody, w), 0);
+	assert_int_equal(chmod(w->folder, 0755), 0);
+}
+
+static int write_and_die(struct world *w)
+{
+	begin_writer(w);
+	add_many(w, 3);
+	_exit(0);
+}
+
+static void a_log_without_its_index_is_not_left_out(void **state)
+{
+	struct world *w = *state;
+	char path[96];
+
+	assert_int_equal(in_child(write_and_die, w), 0);
+	snprintf(path, sizeof(path), "%s-shm", w->path);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(chmod(w->folder, 0555), 0);
+	assert_int_equal(in_child(read_as_nobody, w), 2);
+	assert_int_equal(chmod(w->folder, 0755), 0);
+}
+
+static int write_as_nobody(struct world *w)
+{
+	if (geteuid() == 0 && setresuid(65534, 65534, 65534) < 0)
+		return 77;
+	return open_writer(w) == -EACCES && strstr(w->why.text, "Permission denied") ? 0 : 1;
+}
+
+static void a_folder_without_permission_is_not_written(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(chmod(w->folder, 0555), 0);
+	assert_int_equal(in_child(write_as_nobody, w), 0);
+	assert_int_equal(chmod(w->folder, 0755), 0);
+}
+
+/* ---- a disk that fails: SQLite calls these instead of the system */
+
+static int write_error; /* 0: none */
+
+static ssize_t failing_pwrite(int fd, const void *bytes, size_t size, off_t offset)
+{
+	if (!write_error)
+		return pwrite(fd, bytes, size, offset);
+	errno = write_error;
+	return -1;
+}
+
+static void let_writes_fail(int error)
+{
+	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+
+	write_error = error;
+	vfs->xSetSystemCall(vfs, "pwrite", (sqlite3_syscall_ptr)failing_pwrite);
+	vfs->xSetSystemCall(vfs, "pwrite64", (sqlite3_syscall_ptr)failing_pwrite);
+}
+
+/* As when moments before the next one were lost. */
+static void skip_to_totals(struct world *w)
+{
+	while (w->nr % RUN)
+		make_up(w, 1, VMEXIT_HLT, 10);
+}
+
+static void check_failed(struct world *w, int error, const char *text)
+{
+	int err;
+
+	skip_to_totals(w);
+	let_writes_fail(error);
+	make_up(w, 1, VMEXIT_HLT, 10);
+	err = add(w);
+	let_writes_fail(0);
+	assert_int_equal(err, -error);
+	says(w, text);
+}
+
+static int count_fields(void *arg, uint32_t id, const struct field *field)
+{
+	(void)id;
+	(void)field;
+	++*(int *)arg;
+	return 0;
+}
+
+static void what_a_disk_refuses_is_tried_again(void **state)
+{
+	struct world *w = *state;
+	struct history_file *reader;
+	struct store store;
+	uint64_t last;
+	int nr = 0, err;
+
+	begin_writer(w);
+	add_many(w, 2);
+	check_failed(w, ENOSPC, "the disk is full: remove files, or lower the size");
+	check_failed(w, EDQUOT, "the quota is used up");
+	check_failed(w, EIO, "Input/output error");
+	skip_to_totals(w);
+	make_up(w, 1, VMEXIT_HLT, 10);
+	/* What is taken next has totals, so that no total is wrong. */
+	make_up(w, 1, VMEXIT_HLT, 10);
+	assert_int_equal(add(w), -ESTALE);
+	skip_to_totals(w);
+	add_many(w, 3);
+	reader = begin_reader(w);
+	assert_int_equal(read_all(w, reader, &last), 5);
+	assert_int_equal(last, w->nr - 1);
+	history_file_close(reader, NULL);
+
+	/* The first moment with the fields fails, and so does a notice. */
+	end_writer(w);
+	begin_writer(w);
+	skip_to_totals(w);
+	give_fields(w, 0, NR_FIELDS);
+	check_failed(w, ENOSPC, "the disk is full");
+	skip_to_totals(w);
+	let_writes_fail(ENOSPC);
+	err = history_file_note(w->file, START, "x", &w->why);
+	let_writes_fail(0);
+	assert_int_equal(err, -ENOSPC);
+	skip_to_totals(w);
+	assert_int_equal(history_file_note(w->file, START, "x", &w->why), 0);
+	add_many(w, 1);
+	reader = begin_reader(w);
+	store = history_file_store(reader);
+	assert_int_equal(store.type->fields(store.state, 2, 0, count_fields, &nr, &w->why), 0);
+	assert_int_equal(nr, NR_FIELDS);
+	history_file_close(reader, NULL);
+}
+
+static int write_beyond_ulimit(struct world *w)
+{
+	const struct rlimit low = { 65536, RLIM_INFINITY }, high = { RLIM_INFINITY, RLIM_INFINITY };
+	int err = 0;
+
+	signal(SIGXFSZ, SIG_IGN);
+	begin_writer(w);
+	add_many(w, 1);
+	if (setrlimit(RLIMIT_FSIZE, &low) < 0)
+		return 2;
+	for (int i = 0; i < 1000 && !err; i++)
+		err = add_next(w);
+	if (err != -EFBIG || !strstr(w->why.text, "may not become larger: see ulimit -f"))
+		return 3;
+	if (setrlimit(RLIMIT_FSIZE, &high) < 0)
+		return 2;
+	skip_to_totals(w);
+	add_many(w, 1);
+	end_writer(w);
+	return 0;
+}
+
+static void ulimit_is_named(void **state)
+{
+	assert_int_equal(in_child(write_beyond_ulimit, *state), 0);
+}
+
+/* ---- a file that goes away while it is written */
+
+static void check_made_anew(struct world *w)
+{
+	struct history_file *reader;
+	char text[256];
+	uint64_t last;
+	int err = 0;
+
+	/* Not before there are totals again; then with all fields and guests. */
+	for (int i = 0; i < RUN && (err = add_next(w)) != 0; i++)
+		assert_int_equal(err, -ESTALE);
+	assert_int_equal(err, 0);
+	add_many(w, 2);
+	reader = begin_reader(w);
+	assert_int_equal(read_all(w, reader, &last), 3);
+	assert_int_equal(last, w->nr - 1);
+	history_file_close(reader, NULL);
+	query(w, "SELECT count(*) FROM field UNION ALL SELECT count(*) FROM guest", text,
+	      sizeof(text));
+	assert_string_equal(text, "4\n2\n");
+	query(w, "SELECT text FROM note", text, sizeof(text));
+	assert_string_equal(text, "the history file was removed or replaced: what was in it is "
+				  "missing here\n");
+}
+
+static void a_removed_file_is_made_anew(void **state)
+{
+	struct world *w = *state;
+
+	begin_writer(w);
+	add_many(w, 3);
+	assert_int_equal(unlink(w->path), 0);
+	check_made_anew(w);
+}
+
+static void a_replaced_file_is_not_written_to(void **state)
+{
+	struct world *w = *state;
+	char other[96];
+
+	begin_writer(w);
+	add_many(w, 3);
+	snprintf(other, sizeof(other), "%s.other", w->path);
+	write_text(other, some_text);
+	assert_int_equal(rename(other, w->path), 0);
+	assert_int_equal(add_next(w), -EINVAL);
+	says(w, "not a history file of kvmtop");
+	assert_int_equal(size_of(w, ""), sizeof(some_text) - 1);
+	assert_int_equal(unlink(w->path), 0);
+	check_made_anew(w);
+}
+
+static void a_removed_log_loses_nothing(void **state)
+{
+	struct world *w = *state;
+	struct history_file *reader;
+	char log[96];
+	uint64_t last;
+
+	begin_writer(w);
+	add_many(w, 3);
+	snprintf(log, sizeof(log), "%s-wal", w->path);
+	assert_int_equal(unlink(log), 0);
+	while (w->nr % RUN)
+		assert_int_equal(add_next(w), -ESTALE);
+	add_many(w, 1);
+	end_writer(w);
+	reader = begin_reader(w);
+	assert_int_equal(read_all(w, reader, &last), 4);
+	history_file_close(reader, NULL);
+}
+
+/* ---- limits */
+
+static void fill_with_limits(struct world *w, int nr)
+{
+	uint64_t most = 0;
+
+	for (int i = 0; i < nr; i++) {
+		uint64_t size;
+
+		add_many(w, 1);
+		size = size_of(w, "") + size_of(w, "-wal");
+		most = most < size ? size : most;
+	}
+	if (w->limits.size && most > w->limits.size)
+		fail_msg("the file had %llu bytes", (unsigned long long)most);
+}
+
+static void the_size_is_kept(void **state)
+{
+	struct world *w = *state;
+	struct history_file *reader;
+	struct stored first;
+	struct store store;
+	char text[128];
+	uint64_t nr, last;
+
+	w->limits.size = 8 << 20;
+	w->part_size = 20000;
+	begin_writer(w);
+	fill_with_limits(w, 1500); /* 30 MB and more */
+	reader = begin_reader(w);
+	nr = read_all(w, reader, &last);
+	assert_true(nr > 150 && nr < 400);
+	assert_int_equal(last, w->nr - 1);
+	/* What is left begins with totals; what belongs to what was dropped is gone, too. */
+	store = history_file_store(reader);
+	assert_int_equal(store.type->find(store.state, 0, &first, &w->why), 0);
+	assert_true(first.flags & MOMENT_HAS_TOTALS);
+	query(w, "SELECT min(time_ns) / 1000000000 - (SELECT min(time) FROM minute)"
+		 " BETWEEN 0 AND 120 FROM sample", text, sizeof(text));
+	assert_string_equal(text, "1\n");
+	history_file_close(reader, NULL);
+	/* Less is to be kept from now on: the file shrinks. */
+	end_writer(w);
+	w->limits.size = 3 << 20;
+	begin_writer(w);
+	skip_to_totals(w);
+	add_many(w, 200);
+	assert_true(size_of(w, "") + size_of(w, "-wal") <= w->limits.size);
+}
+
+static void the_age_is_kept(void **state)
+{
+	struct world *w = *state;
+	struct history_file *reader;
+	uint64_t nr, last, full;
+	char text[128];
+
+	w->limits.age_ns = 200 * SECOND;
+	w->part_size = 20000;
+	begin_writer(w);
+	add_many(w, 1000);
+	full = size_of(w, "");
+	reader = begin_reader(w); /* open for long, without reading */
+	nr = read_all(w, reader, &last);
+	assert_true(nr >= 200 && nr <= 200 + 2 * RUN);
+	/* With less to keep the file becomes smaller. */
+	w->part_size = 1000;
+	add_many(w, 1000);
+	assert_true(size_of(w, "") < full / 2);
+	nr = read_all(w, reader, &last);
+	assert_true(nr >= 200 && nr <= 200 + 2 * RUN);
+	/* Of another run, a day later, only that one is left. */
+	end_writer(w);
+	w->nr = 0;
+	w->time_ns += 86400 * SECOND;
+	begin_writer(w);
+	add_many(w, RUN + 1);
+	query(w, "SELECT (SELECT group_concat(id) FROM segment), (SELECT count(DISTINCT segment)"
+		 " FROM field), (SELECT count(DISTINCT segment) FROM guest), (SELECT min(segment)"
+		 " FROM sample), (SELECT count(*) FROM minute_row WHERE segment = 1)", text,
+	      sizeof(text));
+	assert_string_equal(text, "2|1|1|2|0\n");
+	history_file_close(reader, NULL);
+}
+
+static void a_reader_that_never_ends_does_not_fill_the_disk(void **state)
+{
+	struct world *w = *state;
+	int err = 0;
+	sqlite3 *db;
+
+	w->limits.size = 16 << 20;
+	w->part_size = 100000;
+	begin_writer(w);
+	add_many(w, 1);
+	assert_int_equal(sqlite3_open(w->path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "BEGIN; SELECT count(*) FROM sample", NULL, NULL, NULL),
+			 SQLITE_OK);
+	for (int i = 0; i < 1000 && !err; i++)
+		err = add_next(w);
+	assert_int_equal(err, -EBUSY);
+	says(w, "has been reading in one transaction");
+	assert_true(size_of(w, "") + size_of(w, "-wal") < w->limits.size);
+	assert_int_equal(sqlite3_exec(db, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+	skip_to_totals(w);
+	add_many(w, 1);
+	sqlite3_close(db);
+}
+
+/* ---- several at once */
+
+static int read_until_end(struct world *w)
+{
+	struct history_file *reader;
+	uint64_t last = 0, nr;
+
+	do {
+		if (open_reader(w, &reader) != 0)
+			return 1;
+		nr = read_all(w, reader, &last);
+		if (nr != last + 1)
+			return 2;
+		history_file_close(reader, NULL);
+	} while (last < 299);
+	return 0;
+}
+
+static void two_read_while_one_writes(void **state)
+{
+	struct world *w = *state;
+	pid_t children[2];
+	int status;
+
+	begin_writer(w);
+	add_many(w, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(children); i++) {
+		children[i] = fork();
+		assert_true(children[i] >= 0);
+		if (children[i] == 0)
+			_exit(read_until_end(w));
+	}
+	add_many(w, 299);
+	for (size_t i = 0; i < ARRAY_SIZE(children); i++) {
+		assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+		assert_int_equal(status, 0);
+	}
+	assert_int_equal(w->nr, 300);
+}
+
+/* ---- kill -9 */
+
+#define KILLS 100
+
+/* Writes until it is killed, and says after each moment that it is in the file. */
+static void write_for_ever(struct world *w, int told)
+{
+	if (open_writer(w) != 0)
+		_exit(1);
+	give_fields(w, 0, NR_FIELDS);
+	for (;;) {
+		uint64_t nr = w->nr;
+
+		make_up(w, 1, VMEXIT_HLT, 10);
+		if (add(w) != 0 || write(told, &nr, sizeof(nr)) != sizeof(nr))
+			_exit(2);
+	}
+}
+
+/* Raises the number of the last moment that is known to be in the file. */
+static void write_and_kill(struct world *w, unsigned int seed, uint64_t *committed)
+{
+	struct timespec pause = { .tv_nsec = 3000000 + (long)(seed * 7919 % 20) * 1000000 };
+	uint64_t nr;
+	int told[2], status;
+	pid_t child;
+
+	w->nr += 2; /* the one that it did not tell of may be in the file */
+	skip_to_totals(w);
+	assert_int_equal(pipe(told), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		write_for_ever(w, told[1]);
+	close(told[1]);
+	if (seed % 2) /* others are killed at any moment, these when there is something to lose */
+		assert_int_equal(read(told[0], committed, sizeof(nr)), sizeof(nr));
+	nanosleep(&pause, NULL);
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status)); /* it had no error */
+	while (read(told[0], &nr, sizeof(nr)) == sizeof(nr))
+		*committed = nr;
+	close(told[0]);
+	if (w->nr <= *committed)
+		w->nr = *committed + 1;
+}
+
+static void nothing_is_lost_by_kill_9(void **state)
+{
+	struct world *w = *state;
+	uint64_t committed = 0, last, nr = 0;
+	struct history_file *reader;
+	char text[64];
+
+	w->limits.size = 4 << 20;
+	w->part_size = 2000;
+	for (unsigned int i = 0; i < KILLS; i++) {
+		write_and_kill(w, i, &committed);
+		if (i % 10 != 9)
+			continue;
+		reader = begin_reader(w);
+		nr = read_all(w, reader, &last); /* each number once, ascending */
+		assert_true(last >= committed);
+		history_file_close(reader, NULL);
+	}
+	assert_true(nr > 0);
+	query(w, "PRAGMA integrity_check", text, sizeof(text));
+	assert_string_equal(text, "ok\n");
+}
+
+/* ---- damages */
+
+#define DAMAGES 1000
+
+static unsigned char *read_file(const struct world *w, size_t *ret_size)
+{
+	FILE *in = fopen(w->path, "r");
+	unsigned char *bytes;
+
+	*ret_size = size_of(w, "");
+	bytes = malloc(*ret_size);
+	assert_non_null(in);
+	assert_non_null(bytes);
+	assert_int_equal(fread(bytes, 1, *ret_size, in), *ret_size);
+	fclose(in);
+	return bytes;
+}
+
+static void write_file(const struct world *w, const unsigned char *bytes, size_t size)
+{
+	FILE *out = fopen(w->path, "w");
+
+	assert_non_null(out);
+	assert_int_equal(fwrite(bytes, 1, size, out), size);
+	assert_int_equal(fclose(out), 0);
+}
+
+/* Each is 0, or an error that says something; at most so many calls. */
+static void check_result(const struct world *w, int err)
+{
+	if (err && err != -ENOENT && !strstr(w->why.text, "h.db"))
+		fail_msg("%d: \"%s\"", err, w->why.text);
+}
+
+/* Reads all that can be read. Returns how many moments. */
+static uint64_t try_all(struct world *w, struct history_file *reader)
+{
+	struct store store = history_file_store(reader);
+	struct stored stored = { 0 };
+	struct segment segment;
+	struct blob blob = { 0 };
+	uint64_t id = 0, nr = 0;
+	int err, fields = 0;
+
+	for (int i = 0; i < 200; i++) {
+		err = store.type->step(store.state, id, false, &stored, &w->why);
+		check_result(w, err);
+		if (err)
+			break;
+		id = stored.id;
+		for (int part = 0; part < MOMENT_PARTS; part++) {
+			err = store.type->read(store.state, id, (enum moment_part)part, &blob,
+					       &w->why);
+			check_result(w, err);
+			nr += !err && part == PART_CHANGES;
+		}
+		check_result(w, store.type->find_flagged(store.state, id, MOMENT_HAS_TOTALS,
+							 &stored, &w->why));
+	}
+	check_result(w, store.type->find(store.state, START + 30 * SECOND, &stored, &w->why));
+	check_result(w, store.type->fields(store.state, 1, 0, count_fields, &fields, &w->why));
+	check_result(w, store.type->segment(store.state, 1, &segment, &w->why));
+	free(blob.bytes);
+	return nr;
+}
+
+static void a_damaged_file_is_no_harm(void **state)
+{
+	struct world *w = *state;
+	size_t size;
+	unsigned char *whole, *bytes;
+	uint64_t nr_read = 0;
+
+	w->part_size = 700;
+	begin_writer(w);
+	add_many(w, 100);
+	end_writer(w);
+	whole = read_file(w, &size);
+	bytes = malloc(size);
+	assert_non_null(bytes);
+	srand(4711); /* NOLINT(cert-msc32-c,cert-msc51-cpp): the same damages each time */
+	for (int i = 0; i < DAMAGES; i++) {
+		size_t kept = i % 10 ? size : (size_t)rand() % size;
+		struct history_file *reader;
+		int err;
+
+		memcpy(bytes, whole, size);
+		for (int k = rand() % 16; k >= 0; k--)
+			bytes[(size_t)rand() % (i % 3 ? size : 4096)] = (unsigned char)rand();
+		write_file(w, bytes, kept);
+		err = open_reader(w, &reader);
+		check_result(w, err);
+		if (!err) {
+			nr_read += try_all(w, reader);
+			history_file_close(reader, NULL);
+		}
+		if (i % 20 != 1)
+			continue;
+		err = open_writer(w);
+		check_result(w, err);
+		if (!err) {
+			w->nr = 1000 * RUN;
+			check_result(w, add_next(w));
+			history_file_close(w->file, &w->why);
+			w->file = NULL;
+		}
+	}
+	/* Most damages leave most moments readable. */
+	assert_true(nr_read > DAMAGES * 100 / 2);
+	free(bytes);
+	free(whole);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(files_of_others_stay_as_they_are, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_newer_version_is_left_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(only_regular_files, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_empty_file_is_taken, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_process_writes, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_folder_without_permission_is_read, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_log_without_its_index_is_not_left_out, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_folder_without_permission_is_not_written, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_a_disk_refuses_is_tried_again, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(ulimit_is_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_removed_file_is_made_anew, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_replaced_file_is_not_written_to, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_removed_log_loses_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_size_is_kept, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_age_is_kept, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_reader_that_never_ends_does_not_fill_the_disk,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(two_read_while_one_writes, setup, teardown),
+		cmocka_unit_test_setup_teardown(nothing_is_lost_by_kill_9, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_damaged_file_is_no_harm, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("file_trouble", tests, NULL, NULL);
+}
