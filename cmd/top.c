@@ -72,13 +72,12 @@ static int query_init(struct top *top, struct why *why)
 	return 0;
 }
 
-/* CSV and batch always have every field, in the order of the names, for programs. */
+/* CSV and batch always have every field, for programs. */
 static void query_for_programs(struct query *query)
 {
 	query->children = true;
 	query->zeros = true;
 	query->flat = true;
-	query->sort = 0;
 }
 
 static int demo_begin(struct top *top, struct why *why)
@@ -399,6 +398,8 @@ static void query_for_mode(struct top *top, enum mode mode)
 		return;
 	if (top->options.csv || format == LINES_BATCH)
 		query_for_programs(&top->query);
+	if (format == LINES_BATCH && !top->options.sort)
+		top->query.sort = 0; /* by name, as kvm_stat */
 	if (format == LINES_JSON)
 		top->query.zeros = true;
 	if (format == LINES_JSON && mode == MODE_BATCH)

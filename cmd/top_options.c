@@ -39,7 +39,8 @@ static const struct option_spec specs[] = {
 	OPT_FLAG('x', "children", children,
 		 "with the reasons of each event (-1 and -c always have them)"),
 	OPT_STRING('o', "sort", "COLUMN", sort,
-		   "event, total, share, rate; other views: see the man page"),
+		   "event, total, share, rate; other views: see the man page. A CSV of events has "
+		   "its columns by name"),
 	OPT_HEADING("Other"),
 	OPT_FLAG(0, "demo", demo, "run a tiny guest of its own if there is none"),
 	OPT_FLAG(0, "list-guests", list_guests, "the guests that run here: process, vCPUs, name"),

@@ -34,6 +34,18 @@ done
 is "${absent-}" "" "man page and completion have every long option of each command"
 is "${no_example-}" "" "the man page has an example of each command"
 
+# The names of views in JSON: one for each set of columns.
+names=$({
+	"$KVMTOP" --sysroot tests/sysroot/amd -1 --json --view exits
+	"$KVMTOP" exits --sysroot tests/sysroot/amd --json 0.1
+	"$KVMTOP" report --json tests/data/trace/svm-perf.data
+	"$KVMTOP" report --json --diff tests/data/trace/svm-perf.data tests/data/trace/svm-perf.data
+} | sed 's/.*"view":"\([a-z_]*\)".*/\1/' | tr '\n' ' ')
+is "$names" "exits exit_totals exit_totals diff " "JSON names the view"
+for name in exit_totals diff; do
+	check "and the man page has $name" grep -qx "\.Ql $name" man/kvmtop.8
+done
+
 # offers WORD...: what bash offers for the last word.
 offers() {
 	# shellcheck disable=SC2016 # bash's

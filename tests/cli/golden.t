@@ -129,6 +129,23 @@ golden exits-no-thread exits --sysroot $root/amd -t 115 0.1
 golden exits-no-provider exits --sysroot $root/arm64 0.1
 compare
 
+# One order in all formats: the reasons of each format, one after the other.
+reasons() {
+	"$KVMTOP" --sysroot $root/amd -l -n 1 -s 0.1 --view exits "$@"
+}
+for column in total avg_ns reason; do
+	text=$(reasons -o $column | awk 'NR > 1 { print $2 }')
+	like "$text" '^hypercall$' "-o $column: text has the reasons"
+	csv=$(reasons -c -o $column | cut -d, -f2 | sed 1d)
+	is "$csv" "$text" "CSV has them in the same order"
+	json=$(reasons --json -o $column | grep -o '"reason":"[^"]*' | cut -d'"' -f4)
+	is "$json" "$text" "and so has JSON"
+done
+is "$("$KVMTOP" --sysroot $root/amd -1 -o total -f '^kvm_(cpuid|exit|entry)$' |
+	awk '{ print $1 }')" "kvm_entry
+kvm_exit
+kvm_cpuid" "-1 -o total"
+
 no_other_golden tests/golden
 
 done_testing
