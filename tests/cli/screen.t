@@ -570,6 +570,24 @@ screen_has ' web1 \(pid 212\)$' "flaw_E8: it is followed when it comes back,"
 screen_has '^web1 is back as pid 212: counting anew' "and that is said"
 screen_has '^ kvm_entry +[0-9]+ +[0-9.]+ +1[0-9]{3} ' "and its rates are there again"
 
+# An ended guest that is chosen stays, whoever has its name.
+cp -a $amd "$TMP/amd2"
+start 80 24 "$TMP/amd2" -s 0.1 --view guests
+screen_wait '^ +web1 +1 +[1-9]'
+mv "$TMP/amd2/proc/112" "$TMP/web1"
+mv "$TMP/amd2/sys/kernel/debug/kvm/112-10" "$TMP/web1-kvm"
+screen_wait '^ +web1 \(ended\) +1 '
+screen_keys End # a row that is idle is the last
+sed -i 's/^112 /212 /' "$TMP/web1/stat"
+mv "$TMP/web1/task/112" "$TMP/web1/task/212"
+mv "$TMP/web1" "$TMP/amd2/proc/212"
+mv "$TMP/web1-kvm" "$TMP/amd2/sys/kernel/debug/kvm/212-10"
+screen_has '^ +web1 +1 ' "a guest of the same name comes, beside the one that ended,"
+screen_keys Enter
+screen_has ' web1 \(pid 112\) is DEAD$' "which can be chosen"
+sleep 0.5
+screen_has ' web1 \(pid 112\) is DEAD$' "and stays: none has come back since"
+
 # ---- the module comes later
 
 cp -a tests/sysroot/no-kvm "$TMP/late"

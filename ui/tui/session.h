@@ -81,6 +81,8 @@ struct ways {
 struct known_guest {
 	char name[NAME_SIZE];
 	bool is_named; /* the VMM gave the name, so the name finds the guest again */
+	uint32_t id;	 /* struct guest's; GUEST_ANY: none */
+	uint32_t newest; /* of all guests when this one was last alive; else UINT32_MAX */
 };
 
 /* Owner: tui.c. The latest samples, the newest last. They outlast a change of view. */

@@ -96,6 +96,21 @@ static void choose_notice(struct tui *tui)
 	snprintf(tui->screen.trouble, sizeof(tui->screen.trouble), "%s", trouble ? trouble : "");
 }
 
+/* Remembers the guest that is looked at. */
+static void know_guest(struct tui *tui, const struct guest *guest)
+{
+	const struct guests *guests = tui->facts.guests;
+	struct known_guest *known = &tui->guest;
+
+	snprintf(known->name, sizeof(known->name), "%s", guest->name);
+	known->is_named = guest->is_named;
+	if (!guest->has_ended)
+		known->newest = guests_at(guests, guests_count(guests) - 1)->id;
+	else if (known->id != guest->id)
+		known->newest = UINT32_MAX;
+	known->id = guest->id;
+}
+
 static void describe_guest(struct tui *tui)
 {
 	const struct guests *guests = tui->facts.guests;
@@ -103,8 +118,10 @@ static void describe_guest(struct tui *tui)
 	struct screen *screen = &tui->screen;
 
 	screen->is_guest_dead = tui->query->guest != GUEST_ANY && (!guest || guest->has_ended);
-	if (tui->query->guest == GUEST_ANY)
+	if (tui->query->guest == GUEST_ANY) {
 		screen->guest[0] = '\0';
+		tui->guest.id = GUEST_ANY;
+	}
 	if (!guest)
 		return;
 	if (guest->pid)
@@ -112,8 +129,7 @@ static void describe_guest(struct tui *tui)
 			 (int)guest->pid);
 	else
 		snprintf(screen->guest, sizeof(screen->guest), "%s", guest->name);
-	snprintf(tui->guest.name, sizeof(tui->guest.name), "%s", guest->name);
-	tui->guest.is_named = guest->is_named;
+	know_guest(tui, guest);
 }
 
 /* "web1 > vCPU 2 > HLT": the path from guest to exit. */
@@ -166,7 +182,10 @@ static void draw(struct tui *tui)
 
 /* ---- the loop ---- */
 
-/* Goes on with a guest that ended and came back under the same name, and says so. */
+/*
+ * Goes on with a guest that ended and came back under the same name, and says so. A guest that had
+ * ended when it was chosen stays, and so does one whose namesake ran beside it.
+ */
 static void follow_guest(struct tui *tui)
 {
 	const struct guests *guests = tui->facts.guests;
@@ -175,7 +194,8 @@ static void follow_guest(struct tui *tui)
 	char text[160];
 
 	if (tui->query->guest == GUEST_ANY || guests_by_id(guests, tui->query->guest) ||
-	    !tui->guest.is_named || guests_by_name(guests, tui->guest.name, &guest, &why) < 0)
+	    !tui->guest.is_named || guests_by_name(guests, tui->guest.name, &guest, &why) < 0 ||
+	    guest->id <= tui->guest.newest)
 		return;
 	snprintf(text, sizeof(text), "%s is back as pid %d: counting anew", guest->name,
 		 (int)guest->pid);
