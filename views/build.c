@@ -115,8 +115,8 @@ static int view_sort_trees(struct view *view, struct order *order)
 }
 
 /*
- * The columns without values, as bits: a recording is one interval and has no history to draw; a
- * live view has no values for the columns that only a recording has.
+ * The columns without values, as bits: a recording is one interval and has no history to draw, and
+ * nothing ends in it; a live view has no values for the columns that only a recording has.
  */
 static uint32_t absent_columns(const struct view_type *type, const struct query *query)
 {
@@ -124,9 +124,10 @@ static uint32_t absent_columns(const struct view_type *type, const struct query 
 
 	for (size_t i = 0; type->columns[i].id; i++) {
 		const struct column *column = &type->columns[i];
-		bool is_absent = query->is_whole ? column->type == CELL_SPARK :
-						   column->flags & COLUMN_OF_RECORDING;
+		bool is_absent = column->flags &
+				 (query->is_whole ? COLUMN_OF_LIVE : COLUMN_OF_RECORDING);
 
+		is_absent |= query->is_whole && column->type == CELL_SPARK;
 		is_absent |= query->is_cycles && column->type == CELL_RATE;
 		columns |= (uint32_t)is_absent << i;
 	}

@@ -55,7 +55,7 @@ static const struct column columns[] = {
 	[HIST] = { "hist", "Latency", "how many exits took how long", CELL_HIST, HIST_BUCKETS,
 		   COLUMN_MACHINE_ONLY },
 	[ENDED] = { "ended", "Ended", "1: its guest has ended", CELL_COUNT, 5,
-		    COLUMN_MACHINE_ONLY | COLUMN_MARKED },
+		    COLUMN_MACHINE_ONLY | COLUMN_MARKED | COLUMN_OF_LIVE },
 	{ 0 },
 };
 

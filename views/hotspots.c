@@ -50,7 +50,7 @@ static const struct column columns[] = {
 	[HIST] = { "hist", "Latency", "how many took how long, from 128 ns to 2 s",
 		   CELL_HIST, HIST_BUCKETS, COLUMN_SPARE(9) },
 	[ENDED] = { "ended", "Ended", "1: its guest has ended", CELL_COUNT, 5,
-		    COLUMN_MACHINE_ONLY | COLUMN_MARKED },
+		    COLUMN_MACHINE_ONLY | COLUMN_MARKED | COLUMN_OF_LIVE },
 	{ 0 },
 };
 

@@ -116,6 +116,6 @@ enum {
 			    "the rate over the last samples; all rows have one scale", \
 			    CELL_SPARK, 30, COLUMN_SPARE(13) }, \
 	[OWNER_ENDED] = { "ended", "Ended", "1: it has ended", CELL_COUNT, 5, \
-			  COLUMN_MACHINE_ONLY | COLUMN_MARKED }
+			  COLUMN_MACHINE_ONLY | COLUMN_MARKED | COLUMN_OF_LIVE }
 
 #endif

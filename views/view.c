@@ -118,7 +118,7 @@ void view_column_ids(const struct view_type *type, bool is_recording, char *buf,
 		const struct column *column = &type->columns[i];
 
 		if (!cell_is_picture(column->type) && column->type != CELL_HIST &&
-		    (is_recording || !(column->flags & COLUMN_OF_RECORDING)))
+		    !(column->flags & (is_recording ? COLUMN_OF_LIVE : COLUMN_OF_RECORDING)))
 			add_word(buf, size, column->id);
 	}
 }

@@ -62,6 +62,7 @@ enum {
 	COLUMN_OF_REASON = 1 << 4,
 	COLUMN_OF_RECORDING = 1 << 5, /* known of a recording only: absent live */
 	COLUMN_MARKED = 1 << 6, /* a mark in the row's name says the same: not for text */
+	COLUMN_OF_LIVE = 1 << 7, /* the reverse: absent in a recording */
 };
 
 /*

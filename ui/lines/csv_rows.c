@@ -35,13 +35,14 @@ static void print_cell(FILE *out, const struct column *column, const struct cell
 		thousandths % 1000);
 }
 
-/* Columns of recordings are written for recordings only. */
+/* Columns of recordings are written for recordings only, and the reverse. */
 static bool is_written(const struct view *view, size_t column)
 {
 	const struct column *type = &view->type->columns[column];
 
 	return !cell_is_picture(type->type) &&
-	       (!(type->flags & COLUMN_OF_RECORDING) || view_has_column(view, column));
+	       (!(type->flags & (COLUMN_OF_RECORDING | COLUMN_OF_LIVE)) ||
+		view_has_column(view, column));
 }
 
 /* row: NULL for the ids. before: text before the first column. */

@@ -104,15 +104,16 @@ static int add_value(struct json_object *object, const char *id, const struct co
 
 /*
  * Whether the column is written. Pictures are not: other keys have their values. Columns of
- * recordings are written for recordings only. All other columns are written on every host: programs
- * ask for them by name.
+ * recordings are written for recordings only, and the reverse. All other columns are written on
+ * every host: programs ask for them by name.
  */
 static bool is_written(const struct view *view, size_t column)
 {
 	const struct column *type = &view->type->columns[column];
 
 	return type->type != CELL_SPARK && type->type != CELL_SPLIT &&
-	       (!(type->flags & COLUMN_OF_RECORDING) || view_has_column(view, column));
+	       (!(type->flags & (COLUMN_OF_RECORDING | COLUMN_OF_LIVE)) ||
+		view_has_column(view, column));
 }
 
 static int fill_row(struct json_object *object, const struct view *view, size_t i)
