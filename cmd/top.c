@@ -13,15 +13,14 @@
 #include "cmd/command.h"
 #include "cmd/live.h"
 #include "cmd/top.h"
+#include "cmd/top_lines.h"
 #include "cmd/top_options.h"
 #include "demo/demo.h"
 #include "host/env.h"
 #include "host/guest.h"
 #include "monitor.h"
 #include "providers/provider.h"
-#include "ui/lines/lines.h"
 #include "ui/tui/tui.h"
-#include "views/build.h"
 
 #define BATCH_SECONDS 1.0 /* as kvm_stat's, even with -s */
 
@@ -29,56 +28,13 @@ struct top {
 	struct top_options options;
 	struct env env;
 	struct monitor *monitor;
-	struct pattern *filter;
 	struct query query;
-	struct view view;
-	struct lines *lines;
+	struct top_lines lines;
 	pid_t demo;
 	struct live live;
-	bool has_warned;   /* of a filter without a match, if there is one */
-	const char *noted; /* the view's note that was printed last */
 };
 
 /* ---- setting up ---- */
-
-/* Reads -f, -b, -x, --view and --sort. An error is a usage error. */
-static int query_init(struct top *top, struct why *why)
-{
-	const struct top_options *options = &top->options;
-	struct query *query = &top->query;
-	char names[128];
-	int err;
-
-	query->type = options->by_guest ? view_type_of(ROWS_GUESTS) : view_type_at(0);
-	if (options->view)
-		query->type = view_type_by_name(options->view);
-	if (!query->type) {
-		view_type_names(names, sizeof(names));
-		return why_set(why, -EINVAL, "\"%s\": no such view; there are: %s", options->view,
-			       names);
-	}
-	if (options->by_guest && query->type->rows != ROWS_GUESTS)
-		return why_set(why, -EINVAL, "-b/--by-guest and --view %s exclude each other",
-			       options->view);
-	query->sort = query->type->sort;
-	query->children = options->children;
-	if (options->sort) {
-		err = view_column_find(query->type, options->sort, false, &query->sort, why);
-		if (err)
-			return err;
-	}
-	if (options->fields && top_options_mode(options) != MODE_FIELDS)
-		return pattern_new(options->fields, &top->filter, why);
-	return 0;
-}
-
-/* CSV and batch always have every field, for programs. */
-static void query_for_programs(struct query *query)
-{
-	query->children = true;
-	query->zeros = true;
-	query->flat = true;
-}
 
 static int demo_begin(struct top *top, struct why *why)
 {
@@ -93,18 +49,13 @@ static int demo_begin(struct top *top, struct why *why)
 static int guest_init(struct top *top, struct why *why)
 {
 	const struct top_options *options = &top->options;
-	const struct guest *guest = NULL;
 	int err;
 
 	if (!options->guest && !options->pid)
 		return 0;
 	err = monitor_find_guests(top->monitor, why);
-	if (!err)
-		err = guests_choose(monitor_facts(top->monitor)->guests, options->guest,
-				    options->pid, &guest, why);
-	if (!err)
-		top->query.guest = guest->id;
-	return err;
+	return err ? err : top_query_guest(options, monitor_facts(top->monitor)->guests,
+					   &top->query, why);
 }
 
 /*
@@ -114,10 +65,12 @@ static int guest_init(struct top *top, struct why *why)
  */
 static bool wants_exits(const struct top *top)
 {
-	const struct view_type *type = top->query.type;
+	const struct top_options *options = &top->options;
+	const struct query *query = &top->query;
 
-	return top_options_mode(&top->options) == MODE_CURSES || type->is_timed ||
-	       (type->needs && !(top->options.by_guest && (top->filter || top->options.debugfs)));
+	return top_options_mode(options) == MODE_CURSES || query->type->is_timed ||
+	       (query->type->needs &&
+		!(options->by_guest && (query->filter || options->debugfs)));
 }
 
 /* A view of timed exits alone needs no other provider. */
@@ -151,42 +104,12 @@ static int monitor_begin(struct top *top, bool waits, struct why *why)
 		err = guest_init(top, why);
 	if (!err && top->query.type->by_guest) /* the first sample needs the guests' threads open */
 		monitor_find_guests(top->monitor, &(struct why){ "" });
-	top->query.filter = top->filter;
 	if (err || top_options_mode(options) == MODE_FIELDS) /* only the names are needed */
 		return err;
 	return monitor_want(top->monitor, &top->query, why);
 }
 
 /* ---- modes without a screen ---- */
-
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static int list_fields(const struct top *top)
-{
-	const struct fields *fields = monitor_facts(top->monitor)->fields;
-	uint32_t n = fields_count(fields);
-	const char **names = calloc(n + 1, sizeof(*names));
-	size_t nr = 0;
-
-	if (!names)
-		return say_failure(-ENOMEM, &(struct why){ "" });
-	for (uint32_t i = 0; i < n; i++) {
-		const struct field *field = fields_get(fields, i);
-
-		if (field->use != USE_TIME && field->use != USE_CPU) /* no view shows these */
-			names[nr++] = field->listed;
-	}
-	qsort(names, nr, sizeof(*names), compare_names);
-	for (size_t i = 0; i < nr; i++) {
-		if (i == 0 || strcmp(names[i], names[i - 1]) != 0)
-			printf("  %s\n", names[i]);
-	}
-	free(names);
-	return STATUS_OK;
-}
 
 static int list_providers(const struct top *top)
 {
@@ -217,70 +140,6 @@ static int list_guests(const struct top *top)
 	return err ? say_failure(err, &why) : STATUS_OK;
 }
 
-/* Events, and guests with -b, have the formats of kvm_stat. */
-static enum lines_format format_of(const struct top *top)
-{
-	bool is_log = top_options_mode(&top->options) == MODE_LOG;
-	bool has_events = top->query.type->rows == ROWS_EVENTS;
-
-	if (top->options.json)
-		return LINES_JSON;
-	if (top->options.csv)
-		return has_events ? LINES_CSV : LINES_LOG_ROWS;
-	if (has_events || top->options.by_guest)
-		return is_log ? LINES_TEXT : LINES_BATCH;
-	return is_log ? LINES_LOG_TABLE : LINES_TABLE;
-}
-
-static int lines_begin(struct top *top, struct why *why)
-{
-	const struct top_options *options = &top->options;
-	const struct facts *facts = monitor_facts(top->monitor);
-	struct lines_config config = {
-		.format = format_of(top),
-		.path = top_options_mode(options) == MODE_LOG ? options->log_file : NULL,
-		.skip_zero = options->skip_zero,
-		.fields = facts->fields,
-		.columns = facts->wanted,
-		.type = top->query.type,
-	};
-
-	return lines_open(&config, &top->lines, why);
-}
-
-/* Prints the note once, to standard error: programs may read the rows. */
-static void print_note(struct top *top)
-{
-	if (top->view.note && top->view.note != top->noted)
-		fprintf(stderr, "kvmtop: %s\n", top->view.note);
-	top->noted = top->view.note;
-}
-
-/* Warns once: a misspelt filter would look like a quiet host. */
-static void warn_no_match(struct top *top)
-{
-	const struct view_type *type = top->query.type;
-
-	if (!top->has_warned)
-		fprintf(stderr,
-			"kvmtop: no %s matches \"%s\"; kvmtop%s%s -f help lists the names\n",
-			type->noun, pattern_text(top->query.filter),
-			type == view_type_at(0) ? "" : " --view ",
-			type == view_type_at(0) ? "" : type->name);
-	top->has_warned = true;
-}
-
-static int write_lines(struct top *top, const struct timespec *when, struct why *why)
-{
-	int err;
-
-	live_begin_write(&top->live);
-	err = lines_write(top->lines, &top->view, when, monitor_elapsed_ns(top->monitor),
-			     why);
-	live_end_write(&top->live);
-	return err == -EINTR ? 0 : err;
-}
-
 static int print_sample(struct top *top, struct why *why)
 {
 	struct timespec when;
@@ -289,17 +148,11 @@ static int print_sample(struct top *top, struct why *why)
 	if (err)
 		return err;
 	clock_gettime(CLOCK_REALTIME, &when);
-	err = view_build(&top->view, &top->query, monitor_facts(top->monitor));
-	if (err)
-		return err;
-	if (top_options_mode(&top->options) == MODE_LOG)
-		view_drop_repeated(&top->view);
-	if (top->query.filter &&
-	    !query_selects_any(&top->query, monitor_facts(top->monitor)->fields))
-		warn_no_match(top);
-	else
-		print_note(top);
-	return write_lines(top, &when, why);
+	live_begin_write(&top->live);
+	err = top_lines_print(&top->lines, monitor_facts(top->monitor), &when,
+			      monitor_elapsed_ns(top->monitor), why);
+	live_end_write(&top->live);
+	return err == -EINTR ? 0 : err;
 }
 
 /* Says that an older log was renamed. */
@@ -317,7 +170,7 @@ static int on_wake(void *arg, enum woken woken, struct why *why)
 	struct top *top = arg;
 
 	if (woken == WOKEN_HANGUP)
-		return say_moved(lines_reopen(top->lines, why), why);
+		return say_moved(lines_reopen(top->lines.lines, why), why);
 	return woken == WOKEN_TICK ? print_sample(top, why) : 0;
 }
 
@@ -340,13 +193,13 @@ static int run_lines(struct top *top)
 	if (monitor_no_exits(top->monitor))
 		fprintf(stderr, "kvmtop: %s\n", monitor_no_exits(top->monitor));
 	live_wait_open(&top->live, top->monitor);
-	err = say_moved(lines_begin(top, &why), &why);
+	err = say_moved(top_lines_open(&top->lines, monitor_facts(top->monitor), &why), &why);
 	if (!err)
 		err = sample_loop(top, is_batch ? BATCH_SECONDS : options->delay_s,
 				  is_batch ? 1 : options->samples, &why);
 	if (err == -EPIPE)
 		err = 0;
-	close_err = lines_close(top->lines, err ? &(struct why){ "" } : &why);
+	close_err = top_lines_close(&top->lines, err ? &(struct why){ "" } : &why);
 	if (!err && close_err != -EPIPE)
 		err = close_err;
 	return err ? say_failure(err, &why) : STATUS_OK;
@@ -380,7 +233,8 @@ static int run_mode(struct top *top, enum mode mode)
 		return say_failure(err, &why);
 	switch (mode) {
 	case MODE_FIELDS:
-		return list_fields(top);
+		err = top_list_fields(monitor_facts(top->monitor)->fields);
+		return err ? say_failure(err, &why) : STATUS_OK;
 	case MODE_BATCH:
 	case MODE_LOG:
 		return run_lines(top);
@@ -389,29 +243,12 @@ static int run_mode(struct top *top, enum mode mode)
 	}
 }
 
-/* Programs get the whole tree; people open the rows that they want to see. */
-static void query_for_mode(struct top *top, enum mode mode)
-{
-	enum lines_format format = format_of(top);
-
-	if (mode != MODE_BATCH && mode != MODE_LOG)
-		return;
-	if (top->options.csv || format == LINES_BATCH)
-		query_for_programs(&top->query);
-	if (format == LINES_BATCH && !top->options.sort)
-		top->query.sort = 0; /* by name, as kvm_stat */
-	if (format == LINES_JSON)
-		top->query.zeros = true;
-	if (format == LINES_JSON && mode == MODE_BATCH)
-		top->query.children = true;
-}
-
 static int run_options(struct top *top)
 {
 	enum mode mode = top_options_mode(&top->options);
 	struct why why = { "" };
 
-	if (query_init(top, &why) < 0)
+	if (top_query_init(&top->options, &top->query, &why) < 0)
 		return say_usage("", &why);
 	if (mode == MODE_HELP) {
 		top_options_help(stdout);
@@ -427,7 +264,6 @@ static int run_options(struct top *top)
 		return say_failure(-ENOENT, &why);
 	top->env.include_past = top->options.include_past;
 	top->env.engine = top->options.engine;
-	query_for_mode(top, mode);
 	if (mode == MODE_PROVIDERS)
 		return list_providers(top);
 	return mode == MODE_GUESTS ? list_guests(top) : run_mode(top, mode);
@@ -435,7 +271,10 @@ static int run_options(struct top *top)
 
 int top_run(int argc, char **argv)
 {
-	struct top top = { .live.signals = -1 };
+	struct top top = {
+		.lines = { .options = &top.options, .query = &top.query },
+		.live.signals = -1,
+	};
 	struct why why = { "" };
 	int status;
 

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Options become a query, and facts become lines. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/top_lines.h"
+#include "views/build.h"
+
+/* ---- the query ---- */
+
+/* Events, and guests with -b, have the formats of kvm_stat. */
+static enum lines_format format_of(const struct top_options *options, const struct view_type *type)
+{
+	bool is_log = top_options_mode(options) == MODE_LOG;
+	bool has_events = type->rows == ROWS_EVENTS;
+
+	if (options->json)
+		return LINES_JSON;
+	if (options->csv)
+		return has_events ? LINES_CSV : LINES_LOG_ROWS;
+	if (has_events || options->by_guest)
+		return is_log ? LINES_TEXT : LINES_BATCH;
+	return is_log ? LINES_LOG_TABLE : LINES_TABLE;
+}
+
+/* CSV and batch always have every field, for programs. */
+static void query_for_programs(struct query *query)
+{
+	query->children = true;
+	query->zeros = true;
+	query->flat = true;
+}
+
+/* Programs get the whole tree; people open the rows that they want to see. */
+static void query_for_lines(const struct top_options *options, struct query *query)
+{
+	enum lines_format format = format_of(options, query->type);
+	enum mode mode = top_options_mode(options);
+
+	if (mode != MODE_BATCH && mode != MODE_LOG)
+		return;
+	if (options->csv || format == LINES_BATCH)
+		query_for_programs(query);
+	if (format == LINES_BATCH && !options->sort)
+		query->sort = 0; /* by name, as kvm_stat */
+	if (format == LINES_JSON)
+		query->zeros = true;
+	if (format == LINES_JSON && mode == MODE_BATCH)
+		query->children = true;
+}
+
+static int find_view(const struct top_options *options, const struct view_type **ret_type,
+		     struct why *why)
+{
+	const struct view_type *type = options->by_guest ? view_type_of(ROWS_GUESTS) :
+							   view_type_at(0);
+	char names[128];
+
+	if (options->view)
+		type = view_type_by_name(options->view);
+	if (!type) {
+		view_type_names(names, sizeof(names));
+		return why_set(why, -EINVAL, "\"%s\": no such view; there are: %s", options->view,
+			       names);
+	}
+	if (options->by_guest && type->rows != ROWS_GUESTS)
+		return why_set(why, -EINVAL, "-b/--by-guest and --view %s exclude each other",
+			       options->view);
+	*ret_type = type;
+	return 0;
+}
+
+int top_query_init(const struct top_options *options, struct query *ret_query, struct why *why)
+{
+	struct query query = { .children = options->children };
+	struct pattern *filter = NULL;
+	int err = find_view(options, &query.type, why);
+
+	if (err)
+		return err;
+	query.sort = query.type->sort;
+	if (options->sort)
+		err = view_column_find(query.type, options->sort, false, &query.sort, why);
+	if (!err && options->fields && top_options_mode(options) != MODE_FIELDS)
+		err = pattern_new(options->fields, &filter, why);
+	if (err)
+		return err;
+	query.filter = filter;
+	query_for_lines(options, &query);
+	*ret_query = query;
+	return 0;
+}
+
+int top_query_guest(const struct top_options *options, const struct guests *guests,
+		    struct query *query, struct why *why)
+{
+	const struct guest *guest = NULL;
+	int err;
+
+	if (!options->guest && !options->pid)
+		return 0;
+	err = guests_choose(guests, options->guest, options->pid, &guest, why);
+	if (!err)
+		query->guest = guest->id;
+	return err;
+}
+
+/* ---- the names of the fields ---- */
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+int top_list_fields(const struct fields *fields)
+{
+	uint32_t n = fields_count(fields);
+	const char **names = calloc(n + 1, sizeof(*names));
+	size_t nr = 0;
+
+	if (!names)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct field *field = fields_get(fields, i);
+
+		if (field->use != USE_TIME && field->use != USE_CPU) /* no view shows these */
+			names[nr++] = field->listed;
+	}
+	qsort(names, nr, sizeof(*names), compare_names);
+	for (size_t i = 0; i < nr; i++) {
+		if (i == 0 || strcmp(names[i], names[i - 1]) != 0)
+			printf("  %s\n", names[i]);
+	}
+	free(names);
+	return 0;
+}
+
+/* ---- lines ---- */
+
+int top_lines_open(struct top_lines *lines, const struct facts *facts, struct why *why)
+{
+	const struct top_options *options = lines->options;
+	struct lines_config config = {
+		.format = format_of(options, lines->query->type),
+		.path = top_options_mode(options) == MODE_LOG ? options->log_file : NULL,
+		.skip_zero = options->skip_zero,
+		.fields = facts->fields,
+		.columns = facts->wanted,
+		.type = lines->query->type,
+	};
+
+	return lines_open(&config, &lines->lines, why);
+}
+
+/* Prints the note once, to standard error: programs may read the rows. */
+static void print_note(struct top_lines *lines)
+{
+	const char *note = lines->view.note;
+
+	if (note && note != lines->noted)
+		fprintf(stderr, "kvmtop: %s\n", note);
+	lines->noted = note;
+}
+
+/* Warns once: a misspelt filter would look like a quiet host. */
+static void warn_no_match(struct top_lines *lines)
+{
+	const struct view_type *type = lines->query->type;
+
+	if (!lines->has_warned)
+		fprintf(stderr,
+			"kvmtop: no %s matches \"%s\"; kvmtop%s%s -f help lists the names\n",
+			type->noun, pattern_text(lines->query->filter),
+			type == view_type_at(0) ? "" : " --view ",
+			type == view_type_at(0) ? "" : type->name);
+	lines->has_warned = true;
+}
+
+int top_lines_print(struct top_lines *lines, const struct facts *facts,
+		    const struct timespec *when, uint64_t elapsed_ns, struct why *why)
+{
+	int err = view_build(&lines->view, lines->query, facts);
+
+	if (err)
+		return err;
+	if (top_options_mode(lines->options) == MODE_LOG)
+		view_drop_repeated(&lines->view);
+	if (lines->query->filter && !query_selects_any(lines->query, facts->fields))
+		warn_no_match(lines);
+	else
+		print_note(lines);
+	return lines_write(lines->lines, &lines->view, when, elapsed_ns, why);
+}
+
+int top_lines_close(struct top_lines *lines, struct why *why)
+{
+	int err = lines_close(lines->lines, why);
+
+	lines->lines = NULL;
+	view_release(&lines->view);
+	return err;
+}

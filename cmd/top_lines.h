@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * top_lines - the query that the options of `kvmtop` ask, and views of it as lines: of what is
+ * counted now, and of what was.
+ */
+#ifndef KVMTOP_CMD_TOP_LINES_H
+#define KVMTOP_CMD_TOP_LINES_H
+
+#include <time.h>
+
+#include "cmd/top_options.h"
+#include "ui/lines/lines.h"
+#include "views/query.h"
+#include "views/view.h"
+
+/*
+ * Reads -f, -b, -x, --view and --sort; without the guest. The query's filter is the caller's to
+ * free. -EINVAL with why: a usage error.
+ */
+int top_query_init(const struct top_options *options, struct query *ret_query, struct why *why);
+
+/* Reads -g and -p. 0, or -errno with why: there is no such guest. */
+int top_query_guest(const struct top_options *options, const struct guests *guests,
+		    struct query *query, struct why *why);
+
+/* -f help: the names of the fields, sorted. 0 or -ENOMEM. */
+int top_list_fields(const struct fields *fields);
+
+/* Zero-initialised, with options and query, is closed. */
+struct top_lines {
+	const struct top_options *options;
+	struct query *query;
+	struct view view;
+	struct lines *lines;
+	bool has_warned;   /* of a filter without a match, if there is one */
+	const char *noted; /* the view's note that was printed last */
+};
+
+/* Once the facts are of the query. 0, or -errno with why; see lines_open(). */
+int top_lines_open(struct top_lines *lines, const struct facts *facts, struct why *why);
+
+/* Prints a view of the facts, with the time of day and how long the interval was. */
+int top_lines_print(struct top_lines *lines, const struct facts *facts,
+		    const struct timespec *when, uint64_t elapsed_ns, struct why *why);
+
+/* 0, or -errno with why if not all was written. */
+int top_lines_close(struct top_lines *lines, struct why *why);
+
+#endif
