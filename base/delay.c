@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads a delay and checks its limits. */
+/* Reads a delay, checks its limits, and changes it in steps. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/delay.h"
+
+/* In tenths of a second: how far it is from a delay below the limit to the next. */
+static const struct {
+	long limit, step;
+} steps[] = {
+	{ 10, 1 }, { 50, 5 }, { 100, 10 }, { 600, 50 }, { 6000, 600 }, { 36000, 3000 },
+	{ (long)(DELAY_MAX_S * 10), 36000 },
+};
 
 int delay_parse(const char *text, double *ret_delay_s, struct why *why)
 {
@@ -20,4 +29,31 @@ int delay_parse(const char *text, double *ret_delay_s, struct why *why)
 			       DELAY_MAX_S);
 	*ret_delay_s = delay;
 	return 0;
+}
+
+double delay_longer(double delay_s)
+{
+	long delay = lround(delay_s * 10);
+
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		if (delay < steps[i].limit)
+			return fmin((double)(delay + steps[i].step) / 10, DELAY_MAX_S);
+	}
+	return DELAY_MAX_S;
+}
+
+double delay_shorter(double delay_s)
+{
+	long delay = lround(delay_s * 10), limit = lround(DELAY_MIN_S * 10);
+
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		long before = delay - steps[i].step;
+
+		if (before >= limit && before < steps[i].limit)
+			return (double)before / 10;
+		if (delay <= steps[i].limit) /* no step leads from a delay to this one */
+			break;
+		limit = steps[i].limit;
+	}
+	return (double)limit / 10;
 }

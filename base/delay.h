@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * delay - the time between two samples, as -s and the s key take it.
+ * delay - the time between two samples, as -s and the s key take it, and + and - change it.
  */
 #ifndef KVMTOP_BASE_DELAY_H
 #define KVMTOP_BASE_DELAY_H
@@ -13,5 +13,12 @@
 
 /* Reads a number of seconds: 0, or -EINVAL with why. */
 int delay_parse(const char *text, double *ret_delay_s, struct why *why);
+
+/*
+ * The next delay, in tenths of a second and within the limits: 0.1 s away from a short delay, an
+ * hour from one of hours. delay_shorter() undoes delay_longer().
+ */
+double delay_longer(double delay_s);
+double delay_shorter(double delay_s);
 
 #endif

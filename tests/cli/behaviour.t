@@ -251,4 +251,12 @@ shows 'BSpace' '^ victim \(ended\) +0 .* [1-9][0-9,]* ' "so do its vCPUs"
 shows 'BSpace' '^ other ' "Backspace goes back to the guests"
 shows Enter '\[3 vCPUs\].* victim .*DEAD' "where it can be opened again"
 
+# ---- the interval
+
+look $amd -s 3600
+shows + ' 7200\.0s ' "an hour and a step: two hours"
+shows - ' 3600\.0s ' "and back"
+shows - ' 3300\.0s ' "below an hour the steps are shorter"
+screen_stop
+
 done_testing

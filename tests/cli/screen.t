@@ -224,9 +224,9 @@ keys_show r '^ kvm_entry +0 ' "r: totals count from now on"
 screen_has '^Totals count from now on' "and that is said"
 is "$(screen_shot | sed -n 's/^ kvm_entry  *0 .* \([0-9]*\)  *█.*/\1/p')" "$rate" \
 	"flaw_B6: the rate stays what it was"
-keys_show + '  26\.0s  ' "+ is slower"
-keys_show '- -' '  24\.0s  ' "- is faster"
-keys_show s '^Seconds \(now 24\.0, Enter: 3\.0\): *$' "s asks"
+keys_show + '  30\.0s  ' "+ is slower"
+keys_show '- -' '  20\.0s  ' "- is faster"
+keys_show s '^Seconds \(now 20\.0, Enter: 3\.0\): *$' "s asks"
 screen_type abc
 keys_show Enter '^"abc": not a number' "what is no number is refused"
 keys_show C-u '^Seconds .*: *$' "and can be corrected"

@@ -3,6 +3,7 @@
 #include <curses.h>
 #include <wchar.h>
 
+#include "base/delay.h"
 #include "host/guest.h"
 #include "ui/tui/actions.h"
 
@@ -50,11 +51,6 @@ static void toggle_order(struct tui *tui)
 	tui->query->sort = (size_t)(tui->query->sort == (size_t)rate ? total : rate);
 	tui->query->reverse = false;
 	tui_say(tui, tui->query->sort == (size_t)rate ? "Sorted by rate" : "Sorted by total");
-}
-
-static double delay_step(double delay_s)
-{
-	return delay_s < 1 ? 0.1 : delay_s < 5 ? 0.5 : 1;
 }
 
 /* ---- keys ---- */
@@ -155,10 +151,10 @@ static bool press_live(struct tui *tui, wint_t ch)
 		tui_prompt_delay(tui);
 		break;
 	case '+':
-		tui_set_delay(tui, delay_s + delay_step(delay_s));
+		tui_set_delay(tui, delay_longer(delay_s));
 		break;
 	case '-':
-		tui_set_delay(tui, delay_s - delay_step(delay_s - 0.01));
+		tui_set_delay(tui, delay_shorter(delay_s));
 		break;
 	default:
 		tui_toggle_pause(tui);

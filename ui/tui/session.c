@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/timerfd.h>
 
-#include "base/delay.h"
 #include "ui/tui/session.h"
 
 void tui_say(struct tui *tui, const char *text)
@@ -68,10 +67,7 @@ void tui_set_filter(struct tui *tui, struct pattern *filter)
 
 void tui_set_delay(struct tui *tui, double delay_s)
 {
-	/* Rounded to tenths, so that the key - undoes the key +. */
-	delay_s = (double)(long)(delay_s * 10 + 0.5) / 10;
-	delay_s = delay_s < DELAY_MIN_S ? DELAY_MIN_S : delay_s;
-	tui->sampling.delay_s = delay_s > DELAY_MAX_S ? DELAY_MAX_S : delay_s;
+	tui->sampling.delay_s = delay_s;
 	tui_set_timer(tui, tui->sampling.delay_s);
 }
 
