@@ -5,8 +5,13 @@
 #ifndef KVMTOP_HISTORY_COLUMNS_H
 #define KVMTOP_HISTORY_COLUMNS_H
 
-/* The columns of changes and totals, in this order. A row is a key. */
+/*
+ * The columns of changes and totals, in this order. A row is a key. The numbers of a column are a
+ * string of bytes: each number has seven bits a byte, the lowest first, and the highest bit of a
+ * byte says that more follow (LEB128). That is an eighth less than numbers of CBOR, and faster.
+ */
 #define COLUMN_SOURCES "source_ns" /* of changes only, and before all others */
+#define COLUMN_ROWS "rows"	   /* a number of CBOR: how many rows there are */
 #define COLUMN_GUEST "guest"	   /* more than the row before */
 #define COLUMN_VCPU "vcpu"	   /* more than the row before; of another guest, more than -1 */
 #define COLUMN_FIELD "field"	   /* more than the row before; of another vCPU, more than 0 */
@@ -16,8 +21,13 @@
 #define COLUMN_TIME "time_ns"
 #define COLUMN_MAX "max_ns"
 #define COLUMN_BUCKETS "buckets" /* the first bucket that counted | buckets up to the last << 5 */
-#define COLUMN_HIST "hist"	 /* the counts of these buckets */
-#define COLUMNS 9		 /* without COLUMN_SOURCES */
+/*
+ * The counts of these buckets. In place of the one in the middle: how much larger the row's count
+ * is than the sum of all buckets, as 2 * d, or as -2 * d - 1 if d is negative.
+ */
+#define COLUMN_HIST "hist"
+#define HIST_MIDDLE(span) (((span) - 1) / 2)
+#define COLUMNS 10 /* without COLUMN_SOURCES */
 
 /*
  * A guest is an array: id, pid, start in ticks, name, VMM, GUEST_*, VMs, and for each vCPU its

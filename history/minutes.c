@@ -62,9 +62,13 @@ static struct minute_sum *sum_of(struct minutes *minutes, const struct key *key)
 	const struct sum_key wanted = { key->guest, key->field };
 	struct minute_sum *sum;
 
-	HASH_FIND(hh, minutes->sums, &wanted, sizeof(wanted), sum);
-	if (sum)
+	sum = minutes->next;
+	if (!sum || sum->key.guest != wanted.guest || sum->key.field != wanted.field)
+		HASH_FIND(hh, minutes->sums, &wanted, sizeof(wanted), sum);
+	if (sum) {
+		minutes->next = sum->hh.next;
 		return sum;
+	}
 	sum = calloc(1, sizeof(*sum));
 	if (!sum)
 		return NULL;
@@ -199,6 +203,7 @@ void minutes_reset(struct minutes *minutes)
 	struct minute_sum *sum, *next;
 
 	minutes->start_s = 0;
+	minutes->next = NULL;
 	HASH_ITER(hh, minutes->sums, sum, next) {
 		const struct sum_key key = sum->key;
 		uint64_t known_max_ns = sum->known_max_ns;

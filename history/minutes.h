@@ -20,6 +20,7 @@ struct minute_row {
 struct minutes {
 	uint64_t start_s; /* of the minute that is summed up, in seconds since 1970; 0: none is */
 	struct minute_sum *sums;
+	struct minute_sum *next; /* where the next key likely is: they come in the same order */
 };
 
 /* In which minute a moment is. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pack - the parts of a moment as bytes: columns of CBOR (RFC 8949), compressed by zstd.
+ * pack - the parts of a moment as bytes: columns in CBOR (RFC 8949), compressed by zstd.
  *
  * kvmtop-history(5) says what is in them. Unpacking takes bytes of any origin: damaged ones are
  * -EBADMSG, never a crash and never more memory than PACK_MAX.
@@ -39,7 +39,8 @@ void packed_release(struct packed *packed);
 struct packer {
 	struct ZSTD_CCtx_s *pack;
 	struct ZSTD_DCtx_s *unpack;
-	struct blob plain; /* a part before or after compression */
+	struct blob plain;  /* a part before or after compression */
+	struct blob column; /* of it */
 };
 
 struct packer *packer_new(void); /* NULL: no memory */

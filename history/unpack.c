@@ -18,14 +18,15 @@ static int damaged(struct why *why)
 
 /* ---- CBOR */
 
-enum item { ITEM_NONE, ITEM_UINT, ITEM_TEXT, ITEM_ARRAY, ITEM_MAP };
+enum item { ITEM_NONE, ITEM_UINT, ITEM_TEXT, ITEM_BYTES, ITEM_ARRAY, ITEM_MAP };
 
 /* The latest item: a number, or the size of the others. */
 struct in {
 	const unsigned char *at, *end;
 	enum item item;
 	uint64_t value;
-	const char *text;
+	const char *text; /* or bytes */
+	const unsigned char *column, *column_end; /* the numbers that are left in the column */
 	bool is_bad;
 };
 
@@ -75,12 +76,21 @@ static void take_text(void *context, cbor_data text, size_t size)
 	in->text = (const char *)text;
 }
 
+static void take_bytes(void *context, cbor_data bytes, size_t size)
+{
+	struct in *in = context;
+
+	take(context, ITEM_BYTES, size);
+	in->text = (const char *)bytes;
+}
+
 static const struct cbor_callbacks callbacks = {
 	.uint8 = take_uint8,
 	.uint16 = take_uint16,
 	.uint32 = take_uint32,
 	.uint64 = take_uint64,
 	.string = take_text,
+	.byte_string = take_bytes,
 	.array_start = take_array,
 	.map_start = take_map,
 	/* The history has none of these: in->item stays ITEM_NONE. */
@@ -89,7 +99,6 @@ static const struct cbor_callbacks callbacks = {
 	.negint32 = cbor_null_negint32_callback,
 	.negint64 = cbor_null_negint64_callback,
 	.byte_string_start = cbor_null_byte_string_start_callback,
-	.byte_string = cbor_null_byte_string_callback,
 	.string_start = cbor_null_string_start_callback,
 	.indef_array_start = cbor_null_indef_array_start_callback,
 	.indef_map_start = cbor_null_indef_map_start_callback,
@@ -142,18 +151,59 @@ static size_t next_array(struct in *in)
 	return in->is_bad ? 0 : (size_t)nr;
 }
 
-static size_t next_column(struct in *in, const char *name)
+static void next_name(struct in *in, const char *name)
 {
 	uint64_t size = next(in, ITEM_TEXT);
 
 	in->is_bad |= size != strlen(name) || memcmp(in->text, name, size) != 0;
-	return next_array(in);
 }
 
-/* A column that has a number for each of nr rows. */
-static void next_column_of(struct in *in, const char *name, size_t nr)
+/* ---- columns */
+
+/* Begins a column that has nr numbers, of which each has a byte at least. */
+static void begin_column(struct in *in, const char *name, size_t nr)
 {
-	in->is_bad |= next_column(in, name) != nr;
+	uint64_t size;
+
+	next_name(in, name);
+	size = next(in, ITEM_BYTES);
+	in->is_bad |= size < nr;
+	if (in->is_bad)
+		return;
+	in->column = (const unsigned char *)in->text;
+	in->column_end = in->column + size;
+}
+
+/* The column must have no more numbers. */
+static void end_column(struct in *in)
+{
+	in->is_bad |= in->column != in->column_end;
+}
+
+static uint64_t number(struct in *in)
+{
+	uint64_t value = 0;
+	unsigned char byte = 128;
+
+	for (unsigned int shift = 0; byte & 128 && shift < 64; shift += 7) {
+		if (in->is_bad || in->column == in->column_end) {
+			in->is_bad = true;
+			return 0;
+		}
+		byte = *in->column++;
+		value |= (uint64_t)(byte & 127) << shift;
+	}
+	in->is_bad |= byte & 128;
+	return value;
+}
+
+/* At most max; more is bad. */
+static uint64_t small_number(struct in *in, uint64_t max)
+{
+	uint64_t value = number(in);
+
+	in->is_bad |= value > max;
+	return in->is_bad ? 0 : value;
 }
 
 static void next_text(struct in *in, char *text, size_t size)
@@ -201,29 +251,32 @@ static void read_keys(struct in *in, struct changes *changes)
 	int64_t vcpu = -1;
 
 	for (size_t i = 0; i < changes->nr && !in->is_bad; i++) {
-		guest += (uint32_t)next_small(in, UINT32_MAX - guest);
+		guest += (uint32_t)small_number(in, UINT32_MAX - guest);
 		changes->list[i].key.guest = guest;
 	}
-	next_column_of(in, COLUMN_VCPU, changes->nr);
+	end_column(in);
+	begin_column(in, COLUMN_VCPU, changes->nr);
 	for (size_t i = 0; i < changes->nr && !in->is_bad; i++) {
 		struct change *change = &changes->list[i];
 
 		if (!i || change[-1].key.guest != change->key.guest)
 			vcpu = -1;
-		vcpu += (int64_t)next_small(in, (uint64_t)(INT32_MAX - vcpu));
+		vcpu += (int64_t)small_number(in, (uint64_t)(INT32_MAX - vcpu));
 		change->key.vcpu = (int32_t)vcpu;
 	}
-	next_column_of(in, COLUMN_FIELD, changes->nr);
+	end_column(in);
+	begin_column(in, COLUMN_FIELD, changes->nr);
 	for (size_t i = 0; i < changes->nr && !in->is_bad; i++) {
 		struct change *change = &changes->list[i];
 		bool is_same = i && change[-1].key.guest == change->key.guest &&
 			       change[-1].key.vcpu == change->key.vcpu;
 		uint32_t field = is_same ? change[-1].key.field : 0;
-		uint32_t more = (uint32_t)next_small(in, FIELD_NONE - 1 - field);
+		uint32_t more = (uint32_t)small_number(in, FIELD_NONE - 1 - field);
 
 		in->is_bad |= is_same && !more;
 		change->key.field = field + more;
 	}
+	end_column(in);
 }
 
 /* Returns how many rows are timed. */
@@ -231,16 +284,18 @@ static size_t read_counts(struct in *in, struct changes *changes)
 {
 	size_t nr_timed = 0;
 
-	next_column_of(in, COLUMN_FLAGS, changes->nr);
+	begin_column(in, COLUMN_FLAGS, changes->nr);
 	for (size_t i = 0; i < changes->nr && !in->is_bad; i++) {
-		uint32_t flags = (uint32_t)next_small(in, UINT32_MAX);
+		uint32_t flags = (uint32_t)small_number(in, UINT32_MAX);
 
 		changes->list[i].flags = flags >> 1;
 		changes->list[i].timing = flags & 1 ? (uint32_t)++nr_timed : 0;
 	}
-	next_column_of(in, COLUMN_COUNT, changes->nr);
+	end_column(in);
+	begin_column(in, COLUMN_COUNT, changes->nr);
 	for (size_t i = 0; i < changes->nr && !in->is_bad; i++)
-		changes->list[i].count = next_uint(in);
+		changes->list[i].count = number(in);
+	end_column(in);
 	return nr_timed;
 }
 
@@ -254,14 +309,35 @@ static int make_timings(struct changes *changes, size_t nr)
 	return 0;
 }
 
+/* The count in the middle follows from the others, the row's count, and what is in its place. */
+static void read_hist(struct in *in, const struct change *change, uint64_t *hist)
+{
+	uint64_t first = hist[0], span = hist[1], difference = 0, middle = change->count;
+
+	hist[0] = 0;
+	hist[1] = 0;
+	for (uint64_t k = 0; k < span; k++) {
+		uint64_t value = number(in);
+
+		if (k == HIST_MIDDLE(span)) {
+			difference = value >> 1 ^ (0 - (value & 1));
+			continue;
+		}
+		hist[first + k] = value;
+		middle -= value;
+	}
+	if (span)
+		hist[first + HIST_MIDDLE(span)] = middle - difference;
+}
+
 static void read_hists(struct in *in, struct changes *changes)
 {
 	size_t nr_counts = 0;
 
-	next_column_of(in, COLUMN_BUCKETS, changes->nr_timings);
+	begin_column(in, COLUMN_BUCKETS, changes->nr_timings);
 	/* Until the counts are read, the first two buckets have where they belong. */
 	for (size_t i = 0; i < changes->nr_timings && !in->is_bad; i++) {
-		uint64_t buckets = next_small(in, (uint64_t)HIST_BUCKETS << 5 | 31);
+		uint64_t buckets = small_number(in, (uint64_t)HIST_BUCKETS << 5 | 31);
 		uint64_t *hist = changes->timings[i].hist;
 
 		hist[0] = buckets & 31;
@@ -269,28 +345,30 @@ static void read_hists(struct in *in, struct changes *changes)
 		in->is_bad |= hist[0] + hist[1] > HIST_BUCKETS;
 		nr_counts += hist[1];
 	}
-	next_column_of(in, COLUMN_HIST, nr_counts);
-	for (size_t i = 0; i < changes->nr_timings && !in->is_bad; i++) {
-		uint64_t *hist = changes->timings[i].hist, first = hist[0], span = hist[1];
+	end_column(in);
+	begin_column(in, COLUMN_HIST, nr_counts);
+	for (size_t i = 0; i < changes->nr && !in->is_bad; i++) {
+		const struct change *change = &changes->list[i];
 
-		hist[0] = 0;
-		hist[1] = 0;
-		for (uint64_t k = 0; k < span; k++)
-			hist[first + k] = next_uint(in);
+		if (change->timing)
+			read_hist(in, change, changes->timings[change->timing - 1].hist);
 	}
+	end_column(in);
 }
 
 static int read_timings(struct in *in, struct changes *changes, size_t nr,
 			enum unpack_depth depth)
 {
-	next_column_of(in, COLUMN_TIME, nr);
+	begin_column(in, COLUMN_TIME, nr);
 	if (!in->is_bad && make_timings(changes, nr) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr && !in->is_bad; i++)
-		changes->timings[i].time_ns = next_uint(in);
-	next_column_of(in, COLUMN_MAX, nr);
+		changes->timings[i].time_ns = number(in);
+	end_column(in);
+	begin_column(in, COLUMN_MAX, nr);
 	for (size_t i = 0; i < nr && !in->is_bad; i++)
-		changes->timings[i].max_ns = next_uint(in);
+		changes->timings[i].max_ns = number(in);
+	end_column(in);
 	if (depth == UNPACK_ALL && !in->is_bad)
 		read_hists(in, changes);
 	return 0;
@@ -299,9 +377,13 @@ static int read_timings(struct in *in, struct changes *changes, size_t nr,
 static int read_changes(struct in *in, struct changes *changes, enum unpack_depth depth,
 			struct why *why)
 {
-	size_t nr_timed;
-	int err = make_rows(changes, next_column(in, COLUMN_GUEST));
+	size_t nr_rows, nr_timed;
+	int err;
 
+	next_name(in, COLUMN_ROWS);
+	nr_rows = (size_t)next_small(in, PACK_MAX);
+	begin_column(in, COLUMN_GUEST, nr_rows);
+	err = make_rows(changes, in->is_bad ? 0 : nr_rows);
 	if (!err) {
 		read_keys(in, changes);
 		nr_timed = read_counts(in, changes);
@@ -325,9 +407,10 @@ int unpack_changes(struct packer *packer, const struct blob *blob, enum unpack_d
 	if (err)
 		return err;
 	in.is_bad |= next(&in, ITEM_MAP) != 1 + COLUMNS;
-	next_column_of(&in, COLUMN_SOURCES, SAMPLE_SOURCES);
+	begin_column(&in, COLUMN_SOURCES, SAMPLE_SOURCES);
 	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++)
-		moment->source_ns[i] = next_uint(&in);
+		moment->source_ns[i] = number(&in);
+	end_column(&in);
 	return read_changes(&in, &moment->changes, depth, why);
 }
 

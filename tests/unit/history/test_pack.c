@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A moment is the same after packing and unpacking; bytes of any kind are no harm. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <zstd.h>
+
+#include "history/pack.h"
+#include "tests/worlds/fake_guest.h"
+
+struct world {
+	struct packer *packer;
+	struct moment moment, read;
+	struct packed packed;
+};
+
+static int setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return -1;
+	w->packer = packer_new();
+	*state = w;
+	srand(4711); /* NOLINT(cert-msc32-c,cert-msc51-cpp): the same moments each time */
+	return w->packer ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	moment_release(&w->moment);
+	moment_release(&w->read);
+	packed_release(&w->packed);
+	packer_free(w->packer);
+	free(w);
+	return 0;
+}
+
+/* Of any size up to 64 bits; small ones are as likely as large ones. */
+static uint64_t any_number(void)
+{
+	uint64_t bits = (uint64_t)rand() << 62 ^ (uint64_t)rand() << 31 ^ (uint64_t)rand();
+
+	return bits >> rand() % 64;
+}
+
+static void make_changes(struct changes *changes, size_t nr)
+{
+	struct change change = { .key = { (uint32_t)(rand() % 2), -1, 0 } };
+
+	changes_reset(changes);
+	for (size_t i = 0; i < nr; i++) {
+		struct change_timing timing = { .time_ns = any_number(), .max_ns = any_number() };
+		int first = rand() % HIST_BUCKETS;
+
+		for (int k = first; k < HIST_BUCKETS && rand() % 8; k++)
+			timing.hist[k] = any_number();
+		change.flags = (uint32_t)rand() % 32;
+		change.count = any_number();
+		assert_int_equal(changes_add(changes, &change, rand() % 3 ? &timing : NULL), 0);
+		change.key.field += 1 + (uint32_t)rand() % 200;
+		if (rand() % 10 == 0) {
+			change.key.vcpu += 1 + rand() % 3;
+			change.key.field = (uint32_t)rand() % 3;
+		}
+		if (rand() % 40 == 0) {
+			change.key.guest += 1 + (uint32_t)rand() % 1000;
+			change.key.vcpu = rand() % 2 - 1;
+		}
+	}
+}
+
+static void pack(struct world *w)
+{
+	assert_int_equal(pack_moment(w->packer, &w->moment, &w->packed), 0);
+}
+
+static void check_changes(const struct changes *read, const struct changes *made,
+			  enum unpack_depth depth)
+{
+	assert_int_equal(read->nr, made->nr);
+	for (size_t i = 0; i < made->nr; i++) {
+		const struct change *a = &read->list[i], *b = &made->list[i];
+		const struct change_timing *x, *y;
+
+		assert_memory_equal(&a->key, &b->key, sizeof(a->key));
+		assert_int_equal(a->flags, b->flags);
+		assert_int_equal(a->count, b->count);
+		assert_int_equal(!a->timing, !b->timing);
+		if (!a->timing || depth == UNPACK_COUNTS)
+			continue;
+		x = &read->timings[a->timing - 1];
+		y = &made->timings[b->timing - 1];
+		assert_int_equal(x->time_ns, y->time_ns);
+		assert_int_equal(x->max_ns, y->max_ns);
+		if (depth == UNPACK_ALL)
+			assert_memory_equal(x->hist, y->hist, sizeof(x->hist));
+	}
+}
+
+static void a_moment_is_the_same_afterwards(void **state)
+{
+	static const size_t sizes[] = { 0, 1, 2, 50, 3000 };
+	struct world *w = *state;
+	struct why why = { "" };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		make_changes(&w->moment.changes, sizes[i]);
+		make_changes(&w->moment.totals, sizes[i] / 2);
+		w->moment.flags = MOMENT_HAS_TOTALS;
+		for (int k = 0; k < SAMPLE_SOURCES; k++)
+			w->moment.source_ns[k] = any_number();
+		pack(w);
+		for (enum unpack_depth depth = UNPACK_COUNTS; depth <= UNPACK_ALL; depth++) {
+			assert_int_equal(unpack_changes(w->packer, &w->packed.parts[PART_CHANGES],
+							depth, &w->read, &why), 0);
+			check_changes(&w->read.changes, &w->moment.changes, depth);
+			assert_memory_equal(w->read.source_ns, w->moment.source_ns,
+					    sizeof(w->read.source_ns));
+			assert_int_equal(unpack_totals(w->packer, &w->packed.parts[PART_TOTALS],
+						       depth, &w->read, &why), 0);
+			check_changes(&w->read.totals, &w->moment.totals, depth);
+		}
+	}
+}
+
+static void an_inventory_is_the_same_afterwards(void **state)
+{
+	struct world *w = *state;
+	const struct guest *guest;
+	struct why why = { "" };
+
+	w->moment.flags = MOMENT_HAS_GUESTS;
+	w->moment.guests = guests_new(NULL);
+	guests_add_fake(w->moment.guests, 100, "web", 3);
+	guests_add_fake(w->moment.guests, 200, "db", 0);
+	pack(w);
+	assert_int_equal(unpack_guests(w->packer, &w->packed.parts[PART_GUESTS], &w->read, &why),
+			 0);
+	assert_int_equal(guests_count(w->read.guests), 2);
+	guest = guests_at(w->read.guests, 0);
+	assert_string_equal(guest->name, "web");
+	assert_string_equal(guest->vmm, "qemu");
+	assert_int_equal(guest->pid, 100);
+	assert_int_equal(guest->nr_vcpus, 3);
+	assert_true(guest->is_named);
+	assert_int_equal(guests_at(w->read.guests, 1)->pid, 200);
+}
+
+/* One bit anywhere in the compressed bytes. */
+static void a_changed_bit_is_seen(void **state)
+{
+	struct world *w = *state;
+	struct blob *blob = &w->packed.parts[PART_CHANGES];
+
+	make_changes(&w->moment.changes, 60);
+	pack(w);
+	for (size_t i = 0; i < 8 * blob->size; i++) {
+		struct why why = { "" };
+
+		blob->bytes[i / 8] ^= (unsigned char)(1 << i % 8);
+		if (unpack_changes(w->packer, blob, UNPACK_ALL, &w->read, &why) != 0)
+			assert_string_not_equal(why.text, "");
+		else /* a bit that means nothing */
+			check_changes(&w->read.changes, &w->moment.changes, UNPACK_ALL);
+		blob->bytes[i / 8] ^= (unsigned char)(1 << i % 8);
+	}
+	for (size_t size = 0; size < blob->size; size++) {
+		const struct blob cut = { .bytes = blob->bytes, .size = size };
+
+		assert_int_equal(unpack_changes(w->packer, &cut, UNPACK_ALL, &w->read, NULL),
+				 -EBADMSG);
+	}
+}
+
+/* Damages that zstd does not see, as it compressed them: each number of the columns is checked. */
+static void any_numbers_are_no_harm(void **state)
+{
+	struct world *w = *state;
+	unsigned int nr_good = 0;
+
+	for (int i = 0; i < 5000; i++) {
+		struct blob plain, blob = { 0 };
+		enum moment_part part = i % 3;
+		int err;
+
+		make_changes(&w->moment.changes, 20);
+		make_changes(&w->moment.totals, 20);
+		guests_free(w->moment.guests);
+		w->moment.guests = guests_new(NULL);
+		guests_add_fake(w->moment.guests, 100, "web", 3);
+		w->moment.flags = part == PART_TOTALS ? MOMENT_HAS_TOTALS :
+				  part == PART_GUESTS ? MOMENT_HAS_GUESTS : 0;
+		pack(w);
+		plain = w->packer->plain; /* of the part that was packed last */
+		for (int k = rand() % 4; k >= 0; k--)
+			plain.bytes[(size_t)rand() % plain.size] = (unsigned char)rand();
+		blob.room = ZSTD_compressBound(plain.size);
+		blob.bytes = malloc(blob.room);
+		assert_non_null(blob.bytes);
+		blob.size = ZSTD_compress(blob.bytes, blob.room, plain.bytes,
+					  (size_t)rand() % 8 ? plain.size :
+							       (size_t)rand() % plain.size, 1);
+		if (part == PART_GUESTS)
+			err = unpack_guests(w->packer, &blob, &w->read, NULL);
+		else if (part == PART_TOTALS)
+			err = unpack_totals(w->packer, &blob, UNPACK_ALL, &w->read, NULL);
+		else
+			err = unpack_changes(w->packer, &blob, UNPACK_ALL, &w->read, NULL);
+		free(blob.bytes);
+		if (err)
+			assert_int_equal(err, -EBADMSG);
+		else
+			nr_good++; /* a number became another */
+	}
+	assert_true(nr_good > 500 && nr_good < 4500);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_moment_is_the_same_afterwards, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_inventory_is_the_same_afterwards, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_changed_bit_is_seen, setup, teardown),
+		cmocka_unit_test_setup_teardown(any_numbers_are_no_harm, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("pack", tests, NULL, NULL);
+}
