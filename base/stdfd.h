@@ -6,8 +6,8 @@
 #define KVMTOP_BASE_STDFD_H
 
 /*
- * Opens /dev/null in place of those that are closed; to be called first in main(). Otherwise the
- * next file that is opened would get the number, and output would go into it.
+ * Opens /dev/null in place of each one that is closed; to be called first in main(). Otherwise the
+ * next file that is opened would get its number, and output would go into that file.
  */
 void stdfd_fill(void);
 

@@ -254,7 +254,7 @@ static int find_guest(struct calls *calls, size_t nr, struct why *why)
 		return err;
 	if (!calls->choice.guest && calls->has_clock && calls->of.nr_clocks > 1)
 		fprintf(stderr, "kvmtop: %s: taken for a trace of %s, one of the recording's %zu "
-			"guests: say whose it is with GUEST=%s\n", calls->choice.path,
+			"guests: name the right one with GUEST=%s\n", calls->choice.path,
 			calls->of.name, calls->of.nr_clocks, calls->choice.path);
 	tell_no_offset(run, calls);
 	return 0;

@@ -2,8 +2,8 @@
 /*
  * vm - the demo guest's VM, in steps.
  *
- * demo_run() is new, go, wait, free. Test programs take the steps one by one, to look at a VM whose
- * vCPUs stand still.
+ * demo_run() is new, go, wait, free. Test programs take the steps one by one, to look at a VM while
+ * its vCPUs stand still.
  */
 #ifndef KVMTOP_DEMO_VM_H
 #define KVMTOP_DEMO_VM_H

@@ -71,7 +71,7 @@ struct sample {
 	struct timing *timings;
 	size_t nr_timings, room_timings;
 	uint64_t time_ns[SAMPLE_SOURCES]; /* CLOCK_MONOTONIC beside the data; 0: no rows of it */
-	/* Totals were set to 0 before the interval; the longest durations are those since then. */
+	/* Totals were set to 0 before the interval; the longest durations are since then. */
 	bool is_reset;
 };
 

@@ -4,8 +4,8 @@
  *
  * Pure computation: no I/O, no clock. Keys are matched by value, never by position, so rows may
  * come, go and change their order. A total counts from the first sample of its key, or from 0 if
- * the provider says that the counter began at 0 (ROW_FROM_ZERO). Totals never go back: those of a
- * guest that ended move to the guest STATS_ENDED when the inventory forgets it. A rate needs two
+ * the provider says that the counter began at 0 (ROW_FROM_ZERO). Totals never go back: when the
+ * inventory forgets a guest that ended, its totals move to the guest STATS_ENDED. A rate needs two
  * samples of one key and the time between them.
  */
 #ifndef KVMTOP_FACTS_STATS_H

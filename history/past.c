@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Plays the chosen moment after the moments before it, so that stats and sparklines are those that
- * a live program would have had.
+ * Plays the chosen moment after the moments before it, so that stats and sparklines are what a live
+ * program would have had.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -253,7 +253,7 @@ static size_t count_samples(const struct past *past)
 	return past->nr_moments + past->has_before;
 }
 
-/* Counters begin with their totals. Those of absent keys begin at 0 when their keys come back. */
+/* Counters begin with their totals, and at 0 where a key is absent and comes back later. */
 static int begin(struct state *to, const struct state *from)
 {
 	if (array_grow(&to->list, &to->room, from->nr) < 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A queue of packed moments whose sizes add up to a limit. */
+/* A queue of packed moments; their sizes add up to a limit. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>

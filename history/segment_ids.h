@@ -17,7 +17,7 @@ struct segment_ids;
 struct segment_ids *segment_ids_new(struct store store, struct fields *fields);
 void segment_ids_free(struct segment_ids *ids);
 
-/* Fields go to this dictionary from now on, those of the segment now. 0 or -errno with why. */
+/* Fields go to this dictionary from now on, the segment's fields at once. 0 or -errno with why. */
 int segment_ids_open(struct segment_ids *ids, struct fields *fields, struct why *why);
 
 /* From now on ids are of this segment. 0 or -errno with why. */

@@ -391,7 +391,7 @@ static int add_present(struct span *span, uint64_t id, struct why *why)
 	return err;
 }
 
-/* ---- runs: moments of one segment whose totals go on ---- */
+/* ---- runs: moments of one segment, with totals that go on ---- */
 
 /* The first moment from `id` on that has totals; at most `high`, which has. */
 static int find_totals(struct span *span, const struct stored *from, uint64_t high_id,

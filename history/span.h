@@ -3,7 +3,7 @@
  * span - plays what a store has between two moments as one interval.
  *
  * The monitor plays span_players with a span as their recording: a first sample where nothing has
- * happened, and a second one with the sums. So totals are those of the span, and rates are of the
+ * happened, and a second one with the sums. So totals are of the span, and rates are of the
  * time that was recorded, without gaps. What a writer counted before its first moment is in no
  * interval. A guest's name and vCPUs are the latest known in the span. Of a key and bucket at most
  * 2^32 - 1 durations are counted.

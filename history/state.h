@@ -37,7 +37,7 @@ int state_load(struct state *state, const struct changes *totals);
 
 /*
  * Goes on to the next moment. flags: the moment's, MOMENT_*. Its changes are sorted, and outlive
- * the next call. Where their durations were not unpacked, those of the state stay. 0 or -ENOMEM.
+ * the next call. Durations that were not unpacked stay as the state has them. 0 or -ENOMEM.
  */
 int state_apply(struct state *state, const struct changes *changes, uint32_t flags,
 		is_counter_fn is_counter, const void *arg);

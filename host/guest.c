@@ -377,8 +377,8 @@ static int find_out(struct guests *guests, const struct guest_entry *entry, stru
 }
 
 /*
- * A vCPU whose thread was not found keeps the thread that it had if that lives, else its TID. One
- * that had none is run by the process' only thread.
+ * A vCPU without a thread among the found ones keeps the thread that it had if that lives, else its
+ * TID. A vCPU that had none is run by the process' only thread.
  */
 static void keep_threads(const struct guest *guest, struct finding *finding)
 {

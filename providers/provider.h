@@ -59,9 +59,9 @@ struct provider {
 	 *
 	 * May return before everything is counted (see is_ready): it does not wait where the kernel
 	 * is slow, as it is when events are closed. Loading a BPF program takes about 0.2 ms, and
-	 * the engine bpf loads one for each new event; those of the provider "exits" take longer,
-	 * and are loaded when one of its fields is wanted. 0, or -errno with why, which switches
-	 * the provider off. The want is copied.
+	 * the engine bpf loads one for each new event; the programs of the provider "exits" take
+	 * longer, and are loaded when one of its fields is wanted. 0, or -errno with why, which
+	 * switches the provider off. The want is copied.
 	 */
 	int (*want)(void *state, const struct want *want, struct why *why);
 

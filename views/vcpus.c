@@ -29,8 +29,8 @@ static bool needs(const struct field *field)
 }
 
 /*
- * The vCPUs that have ended, also those of running guests: their keys are left. Keys of one vCPU
- * follow each other. 0 or -ENOMEM.
+ * The vCPUs that have ended, also in running guests: their keys are left. Keys of one vCPU follow
+ * each other. 0 or -ENOMEM.
  */
 static int find_ended(const struct facts *facts, struct key_sums *ret_ended)
 {

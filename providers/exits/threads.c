@@ -245,7 +245,7 @@ static bool read_schedstat(int fd, uint64_t *ret_wait_ns)
 	return true;
 }
 
-/* Waits count from the first reading: the file also has those from before. */
+/* Waits count from the first reading: the file also has earlier ones. */
 static void open_schedstat(struct exits_threads *threads, struct watched_thread *thread,
 			   const volatile struct exits_thread *record)
 {

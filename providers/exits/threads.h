@@ -4,9 +4,9 @@
  *
  * Records are read while other CPUs write them: an exit that ends meanwhile may be missing in one
  * sample and is in the next. The vCPU of a thread may become known late, or change: the counts up
- * to then stay with the old vCPU, as do those of threads that have ended. So nothing is counted
- * twice, and no vCPU's values go back while its guest exists; after a guest has ended, one more
- * sample has its rows.
+ * to then stay with the old vCPU, as do the counts of a thread that has ended. So nothing is
+ * counted twice, and no vCPU's values go back while its guest exists; after a guest has ended, one
+ * more sample has its rows.
  */
 #ifndef KVMTOP_PROVIDERS_EXITS_THREADS_H
 #define KVMTOP_PROVIDERS_EXITS_THREADS_H

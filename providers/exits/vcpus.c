@@ -10,7 +10,7 @@
 #include "providers/exits/vcpus.h"
 
 #define ARGUMENTS_MAX (4 * EXITS_ARGUMENTS) /* of a vCPU; when there are so many, */
-#define ARGUMENTS_FEW (2 * EXITS_ARGUMENTS) /* those that are not counted now are dropped */
+#define ARGUMENTS_FEW (2 * EXITS_ARGUMENTS) /* arguments not counted now are dropped */
 #define NAMES_MAX 1024 /* different arguments of a vCPU in its life */
 
 /* The sum of an argument. */

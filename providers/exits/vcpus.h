@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vcpus - the counts of all threads of a vCPU, also those that have ended, as rows of a sample.
+ * vcpus - the counts of all threads of a vCPU, also of ended ones, as rows of a sample.
  *
  * In a sample: begin, then add the counts of each thread and each argument, then emit. Counts that
  * are added as former are kept for all later samples and are not added again. A vCPU with several

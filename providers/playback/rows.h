@@ -29,7 +29,7 @@ int played_rows_add(struct played_rows *rows, const struct played_row *row); /* 
 /* Adds up the rows of each key; of a gauge or a peak one of them stays. Sorts by key. */
 void played_rows_join(struct played_rows *rows, const struct fields *fields);
 
-/* Adds the rows whose field is wanted to a sample. 0 or -ENOMEM. */
+/* Adds the rows of wanted fields to a sample. 0 or -ENOMEM. */
 int played_rows_sample(const struct played_rows *rows, const struct field_set *wanted,
 		       uint32_t flags, struct sample *sample);
 

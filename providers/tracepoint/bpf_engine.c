@@ -349,7 +349,7 @@ static int slot_begin(struct bpf_state *bpf, const struct target *target)
 	return 0;
 }
 
-/* Ends each slot whose target is not in targets; *ret_has_slot: which of targets have one. */
+/* Ends each slot of a target that is not in targets; *ret_has_slot: which of targets have one. */
 static void retire_others(struct bpf_state *bpf, const struct target *targets, size_t nr,
 			  bool *ret_has_slot)
 {

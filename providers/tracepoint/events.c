@@ -201,7 +201,7 @@ static size_t list_sort(char **list)
 	return n;
 }
 
-/* An event whose id cannot be read cannot be counted and is left out. */
+/* An event without a readable id cannot be counted and is left out. */
 static int system_add(struct tracepoint_events *events, const char *system)
 {
 	char **names = tracefs_system_events(NULL, system);

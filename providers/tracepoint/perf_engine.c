@@ -233,7 +233,7 @@ static bool close_pass(struct perf_state *perf, uint64_t asked)
 	return true;
 }
 
-/* Frees the targets that are gone, whose events are all closed. */
+/* Frees the targets that are gone when all of their events are closed. */
 static void sweep(struct perf_state *perf)
 {
 	struct perf_target *gone = NULL;

@@ -112,9 +112,9 @@ guest="113 qemu-system-x86"
 shares=$(shares_of argument --view hotspots "$data/svm-perf.data")
 like "$shares" ' [1-9]' "a guest's arguments have shares of time"
 is "$(shares_of argument --view hotspots -g "$guest" "$data/svm-perf.data")" "$shares" \
-	"which are of its own time, whoever else is shown"
+	"which are of its own time, also beside other guests"
 
-# ---- kvmtrace: whose numbers the reasons are, and vCPUs that move
+# ---- kvmtrace: which architecture has the reasons' numbers, and vCPUs that move
 
 # word32 NUMBER...: each as 4 bytes, little endian.
 word32() {

@@ -17,7 +17,7 @@ kill -TERM "$pid"
 wait "$pid"
 is "$?" 0 "a signal ends it"
 like "$(cat "$TMP/int")" '^115  121  cpuid +db1 +0 +[0-9]+ ' "and what was counted is printed"
-is "$(cat "$TMP/int.err")" "" "without a word to nobody"
+is "$(cat "$TMP/int.err")" "" "without a message"
 
 # So does the end of the guest, with what it did.
 guest_ends() {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Guests whose names are meant to be more than names: they stay one name in every kind of line.
+# Guests with names that are meant to be more than names: each stays one name in every kind of line.
 . tests/lib.sh
 
 # name PID TEXT: QEMU's guest in this process has this name (printf's escapes).

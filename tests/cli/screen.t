@@ -570,7 +570,7 @@ screen_has ' web1 \(pid 212\)$' "flaw_E8: it is followed when it comes back,"
 screen_has '^web1 is back as pid 212: counting anew' "and that is said"
 screen_has '^ kvm_entry +[0-9]+ +[0-9.]+ +1[0-9]{3} ' "and its rates are there again"
 
-# An ended guest that is chosen stays, whoever has its name.
+# An ended guest that is chosen stays, also where another guest has its name.
 cp -a $amd "$TMP/amd2"
 start 80 24 "$TMP/amd2" -s 0.1 --view guests
 screen_wait '^ +web1 +1 +[1-9]'

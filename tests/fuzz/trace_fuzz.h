@@ -125,7 +125,7 @@ static inline void fuzz_view(struct monitor *monitor, struct query *query,
 	    view_build(&view, query, monitor_facts(monitor)) < 0)
 		abort();
 	fuzz_lines(&view, recording, room);
-	view_release(&view); /* whose texts are the monitor's */
+	view_release(&view); /* before the monitor, which owns the view's texts */
 }
 
 /* Every view of it, and every table of totals of what is asked for. */

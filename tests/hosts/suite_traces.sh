@@ -53,8 +53,8 @@ by_trace_cmd() {
 	END { for (key in count) print key, count[key] }' | sort
 }
 
-# by_picture: what kvmtop timeline draws, exits that the recording cuts off included. A thread whose
-# first event is an entry begins in "KVM": an exit from before the recording, or none at all.
+# by_picture: what kvmtop timeline draws, exits that the recording cuts off included. If a thread's
+# first event is an entry, it begins in "KVM": an exit from before the recording, or none at all.
 by_picture() {
 	awk '$2 != "KVM" { print $1, $2, $3 }' "$TMP/picture" | sort
 }

@@ -2,8 +2,8 @@
 /*
  * meaning - what the events of a recording mean: an exit, an entry, what an exit was about.
  *
- * Each type of event is looked at once, when its first event comes. The names of reasons are those
- * of the recording's own format files where it has any, then the built-in ones.
+ * Each type of event is looked at once, when its first event comes. The names of reasons come from
+ * the recording's own format files where it has any, else they are the built-in ones.
  */
 #ifndef KVMTOP_TRACE_RECORDED_MEANING_H
 #define KVMTOP_TRACE_RECORDED_MEANING_H

@@ -25,7 +25,7 @@ struct report_side {
 
 /*
  * A view of both, from the first, OTHER, to the second: the row that changed most is the first. Its
- * texts are those of the sides' views. 0, -EINVAL with why where one has times in ns and the other
+ * texts belong to the sides' views. 0, -EINVAL with why where one has times in ns and the other
  * in cycles, or -ENOMEM; release the view in any case.
  */
 int report_diff(const struct report_side sides[2], struct view *ret_view, struct why *why);

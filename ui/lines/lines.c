@@ -57,7 +57,7 @@ static int try_file(const struct lines *lines, struct lines_file *ret_file, stru
 	return err;
 }
 
-/* A log goes on after an upgrade of the kernel, whose events may be others. */
+/* A log goes on after an upgrade of the kernel, although the new kernel may have other events. */
 static int open_file(const struct lines *lines, struct lines_file *ret_file, struct why *why)
 {
 	struct why difference, moved;

@@ -184,7 +184,7 @@ static void draw(struct tui *tui)
 
 /*
  * Goes on with a guest that ended and came back under the same name, and says so. A guest that had
- * ended when it was chosen stays, and so does one whose namesake ran beside it.
+ * ended when it was chosen stays, and so does a guest that ended beside another of its name.
  */
 static void follow_guest(struct tui *tui)
 {

@@ -166,7 +166,7 @@ static void history_is_left_out(void **state)
 	assert_int_equal(get(world)->max_ns, 1024);
 }
 
-/* Exact when it is longer than all before, else its bucket's edge, which is never above those. */
+/* Exact when it is longer than all before; else its bucket's edge, at most the longest before. */
 static void the_longest_of_an_interval(void **state)
 {
 	struct world *world = *state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Every moment of a made-up machine, packed, kept and played: the stats are those of then. */
+/* Every moment of a made-up machine, packed, kept and played: the stats are as they were then. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The sums of a span of moments are those of its changes, wherever it begins and ends. */
+/* A span of moments has the sums of its changes, wherever it begins and ends. */
 #include <errno.h>
 #include <inttypes.h>
 #include <setjmp.h>
@@ -238,7 +238,7 @@ static bool has_key(uint32_t guest, uint32_t vcpu, uint32_t field)
 		       vcpu == 0 && specs[field].use == USE_EVENT;
 }
 
-/* A guest is forgotten: its totals are those of STATS_ENDED. */
+/* A guest is forgotten: STATS_ENDED has its totals. */
 static void forget(const struct made *moment, struct moment *to, uint32_t guest)
 {
 	for (uint32_t field = 0; field < NR_FIELDS; field++) {
@@ -384,7 +384,7 @@ static uint64_t edge_of(const struct numbers *numbers)
 	return hist_edge_ns(top - 1) < numbers->time_ns ? hist_edge_ns(top - 1) : numbers->time_ns;
 }
 
-/* The sums from `first` to `last`; of guests that the span's inventories lack, those of ENDED. */
+/* The sums from `first` to `last`. ENDED has the guests that the span's inventories lack. */
 static uint64_t sum_all(size_t first, size_t last, struct table *ret_sums, struct table *ret_most)
 {
 	uint64_t elapsed_ns = 0;

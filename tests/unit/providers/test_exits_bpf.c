@@ -131,7 +131,7 @@ static void test_threads_end_together(void **state)
 	assert_int_equal(map.nr_deletes, 1);
 }
 
-/* A thread with too many arguments gets a new epoch; those of the old one are dropped. */
+/* A thread with too many arguments gets a new epoch; the old epoch's arguments are dropped. */
 static void test_too_many_arguments(void **state)
 {
 	struct machine *machine = *state;

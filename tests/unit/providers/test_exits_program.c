@@ -295,7 +295,7 @@ static void test_busy_storage(void **state)
 	assert_int_equal(lost_exits, 0);
 }
 
-/* Records that were added later: their numbers follow those of the first ones. */
+/* Records that were added later: their numbers follow the numbers of the first ones. */
 static void test_more_records(void **state)
 {
 	(void)state;

@@ -707,7 +707,7 @@ static void a_trace_is_of_the_guest_that_is_named(void **state)
 	begin_two_guests();
 	text = run_saying((const char *[]){ "-k", dat, "-f", "1000000", guest, NULL }, 0);
 	assert_non_null(strstr(text, ": taken for a trace of web1, one of the recording's 2 "
-				     "guests: say whose it is with GUEST="));
+				     "guests: name the right one with GUEST="));
 	is_call_at(1900000);
 	snprintf(named, sizeof(named), "web1=%s", guest);
 	text = run_saying((const char *[]){ "-k", dat, "-f", "1000000", named, NULL }, 0);

@@ -729,7 +729,7 @@ static void a_log_table_keeps_its_columns(void **state)
 	assert_int_equal(count_text(read_file(w, w->path), "\n"), 26);
 }
 
-/* A row is a line: -z leaves out those in which nothing happened. */
+/* A row is a line: -z leaves out a row in which nothing happened. */
 static void rows_of_zeros_are_skipped(void **state)
 {
 	static const enum lines_format formats[] = { LINES_BATCH, LINES_TABLE, LINES_LOG_ROWS,

@@ -1015,7 +1015,7 @@ static void histories_have_a_scale(void **state)
 	picture(w, 80, 24);
 	assert_non_null(strstr(line(w, 1), " 0-2k/s 96s ▃▄▆"));
 	assert_non_null(strstr(line(w, 3), " History 0-2k/s 93s"));
-	/* A steady load is a line whose height tells how much it is. */
+	/* A steady load is a line, and its height tells how much that is. */
 	for (int i = 0; i < 40; i++)
 		second(w, 20);
 	picture(w, 80, 24);
