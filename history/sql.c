@@ -13,7 +13,8 @@ const char sql_schema[] =
 	"BEGIN IMMEDIATE;"
 	"CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
 	"CREATE TABLE segment(id INTEGER PRIMARY KEY, host TEXT, kernel TEXT, boot_id TEXT,"
-	" arch TEXT, engine TEXT, nr_cpus INTEGER, interval REAL, began INTEGER, ended INTEGER);"
+	" arch TEXT, engine TEXT, nr_cpus INTEGER, interval_s REAL, began INTEGER,"
+	" ended INTEGER);"
 	"CREATE TABLE field(segment INTEGER, id INTEGER, name TEXT, listed TEXT, label TEXT,"
 	" alias TEXT, parent INTEGER, source INTEGER, kind INTEGER, use INTEGER, part INTEGER,"
 	" is_idle INTEGER, is_extra INTEGER, exit_rank INTEGER, reason INTEGER,"
@@ -60,7 +61,7 @@ const char *const sql_text[SQL_STATEMENTS] = {
 	[SQL_READ_FIELDS] = "SELECT id, name, listed, label, alias, parent, source, kind, use,"
 			    " part, is_idle, is_extra, exit_rank, reason FROM field"
 			    " WHERE segment = ?1 AND id >= ?2 ORDER BY id",
-	[SQL_READ_SEGMENT] = "SELECT host, kernel, boot_id, arch, engine, nr_cpus, interval"
+	[SQL_READ_SEGMENT] = "SELECT host, kernel, boot_id, arch, engine, nr_cpus, interval_s"
 			     " FROM segment WHERE id = ?1",
 
 	[SQL_BEGIN] = "BEGIN IMMEDIATE",

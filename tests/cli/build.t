@@ -33,6 +33,7 @@ is "$(in_folder prefix=/usr)" "\
 ./usr/lib/systemd/system/kvmtop.target
 ./usr/lib/systemd/system/kvmtop@.service
 ./usr/share/bash-completion/completions/kvmtop
+./usr/share/man/man5/kvmtop-history.5
 ./usr/share/man/man8/kvmtop.8" "make install prefix=/usr"
 units=$TMP/root/usr/lib/systemd/system
 like "$(cat "$units/kvmtop@.service")" '^ExecStart=/usr/bin/kvmtop ' \
@@ -59,6 +60,7 @@ like "$(cat "$TMP/root/etc/logrotate.d/kvmtop")" '^/var/log/kvmtop-\*\.csv [{]' 
 	"logrotate takes both logs"
 is "$(in_folder exec_prefix=/e datarootdir=/d sysconfdir=/s unitdir=/u)" "\
 ./d/bash-completion/completions/kvmtop
+./d/man/man5/kvmtop-history.5
 ./d/man/man8/kvmtop.8
 ./e/bin/kvmtop
 ./s/logrotate.d/kvmtop
@@ -68,6 +70,7 @@ is "$(in_folder bindir=/b mandir=/m bashcompletiondir=/c PREFIX=/p)" "\
 ./b/kvmtop
 ./c/kvmtop
 ./etc/logrotate.d/kvmtop
+./m/man5/kvmtop-history.5
 ./m/man8/kvmtop.8
 ./p/lib/systemd/system/kvmtop.target
 ./p/lib/systemd/system/kvmtop@.service" "each of them, and PREFIX"

@@ -46,6 +46,16 @@ for name in exit_totals diff; do
 	check "and the man page has $name" grep -qx "\.Ql $name" man/kvmtop.8
 done
 
+# Tables of a history file, and their columns: "minute_row time".
+tables=$(sed -n '/^const char sql_schema/,/;$/p' history/sql.c | tr -d '"\n\t' |
+	grep -oE 'CREATE TABLE [a-z_]*\([^;]*' |
+	sed 's/^CREATE TABLE //; s/, *PRIMARY KEY(.*//; s/)[^)]*$//' |
+	awk -F '[(,]' '{ for (i = 2; i <= NF; i++) { split($i, w, " "); print $1, w[1] } }')
+page=$(awk '/^\.S[sh] / { table = $2 } /^\.It Va / { print table, $3 }' man/kvmtop-history.5)
+check "a history file has tables" test "$(printf '%s\n' "$tables" | grep -c .)" -gt 40
+is "$(printf '%s\n' "$page" | grep -v '^minute ' | sort)" "$(printf '%s\n' "$tables" | sort)" \
+	"kvmtop-history(5) has every column of every table"
+
 # offers WORD...: what bash offers for the last word.
 offers() {
 	# shellcheck disable=SC2016 # bash's

@@ -328,7 +328,7 @@ static void guests_and_notes_are_rows(void **state)
 				  "3|1|guest late (pid 300) came\n"
 				  "4|1|guest db (pid 200) ended\n"
 				  "4|1|guest late (pid 300) ended\n");
-	query(w, "SELECT id, host, interval, began - 1790000040, ended - 1790000040 FROM segment",
+	query(w, "SELECT id, host, interval_s, began - 1790000040, ended - 1790000040 FROM segment",
 	      text, sizeof(text));
 	assert_string_equal(text, "1|box|1.5|0|6\n");
 }
