@@ -24,7 +24,7 @@ start() {
 
 # The picture without the time of day.
 shot() {
-	screen_shot | sed -E 's/[0-9]{2}:[0-9]{2}:[0-9]{2}$/HH:MM:SS/'
+	screen_shot | sed -E 's/[0-9]{2}:[0-9]{2}:[0-9]{2}/HH:MM:SS/g'
 }
 
 # settle: until the second sample after a question was taken.
@@ -243,6 +243,16 @@ keys_show Space 'PAUSED  25\.0s  ' "Space pauses"
 screen_has '^PAUSED  h help' "a message goes by itself; PAUSED stands in the last line, too"
 keys_show Space '^kvmtop.*vCPUs  +25\.0s' "and goes on"
 
+# ---- over time
+
+screen_has '^h help .* m heat map' "the last line lists m"
+keys_show m '^ kvm_exit  [0-9.]+m?i?n?s?$' "m: all exits over time"
+screen_has '^h help  q quit  m table  Left Right time ' "with keys of its own"
+keys_show h '^ m +the row' "h: help"
+keys_show Escape '^ kvm_exit  [0-9.]+m?i?n?s?$' "which goes back to it"
+keys_show m '^ kvm_entry ' "m again: the table"
+keys_show 'm Escape' '^ kvm_entry ' "Esc, too"
+
 # ---- search
 
 screen_keys /
@@ -341,6 +351,40 @@ screen_wait ' db1 \(pid 115\)$'
 keys_show 'g Enter' 'guest: all' "nothing: all"
 screen_keys F10
 ends_with 0 "F10 ends it"
+
+# ---- durations over time
+
+# intervals N: so many, or more, of the captured ones, which are a second long.
+intervals() {
+	t_nr=$(screen_shot | sed -n '4s/.*  \([0-9]*\)\(\.0\)*s .*/\1/p')
+	[ -n "$t_nr" ] && [ "$t_nr" -ge "$1" ]
+}
+
+start 80 24 $amd -s 0.2 --view exits
+keys_show 'Home m' '^ io  [0-9.]+s +up to · 3 ░ 10 ▒ 32 ▓ 102 █ 325 exits  ─ p50  ━ p99$' \
+	"a heat map of the selected row"
+check "has a column for each interval" wait_for 20 intervals 9
+screen_keys Space
+screen_has '^ [0-9:]+  720 exits  720/s  p50 94\.6µs  p99 1\.03ms  max 2\.10ms-4\.19ms$' \
+	"with the numbers of the newest"
+screen_has '^ +131µs +[█▓]+$' "the durations that most have"
+screen_has '^ +66µs +─+$' "the line of p50"
+check "there is no time cursor" lacks '▲'
+keys_show Left '^ +[0-9:]+▲$' "Left: one interval back"
+screen_has '^ +1k + │$' "the cursor goes through the graphs"
+keys_show 'Left Left' '│..*$' "and further"
+keys_show Home '^ +1ms +│$' "Home: the first interval"
+keys_show Left '^ +1ms +│$' "and no further"
+screen_keys End
+check "End: the newest" wait_for 5 lacks '▲'
+screen_keys Right
+check "nothing is behind it" lacks '▲'
+keys_show Down '^ npf  ' "Down: the next row"
+keys_show Up '^ io  ' "Up: the row before"
+keys_show Enter '› io$' "Enter leads from the heat map, too"
+keys_show 'BSpace m' 'Exit reason' "m: the table"
+screen_keys q
+ends_with 0 "and the end"
 
 # ---- a table longer than the screen
 

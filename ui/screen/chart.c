@@ -120,11 +120,12 @@ void chart_paint_lines(const struct chart *chart, int row, int nr)
 		put_line(chart, row, nr, chart->cursor_col, STYLE_NOTICE, is_utf8 ? "│" : "|");
 }
 
+/* The first interval of a question is short: it says nothing of the others. */
 bool chart_is_fine(const struct chart *chart)
 {
 	double span_s = chart_span_s(chart);
 
-	return span_s > 0 && span_s < 0.95 * (double)chart->nr;
+	return chart->nr > 2 && span_s > 0 && span_s < 0.95 * (double)chart->nr;
 }
 
 void chart_format_time(char *buf, size_t size, uint64_t time_ns, bool has_date, bool has_ms)
@@ -253,7 +254,7 @@ void chart_paint_times(const struct chart *chart, int row)
 		put_tick(chart, row, chart->cursor_col, text, STYLE_NOTICE);
 	}
 	step_ms = choose_step_ms(chart);
-	if (step_ms && paint_ticks(chart, row, step_ms))
+	if (step_ms && chart->nr > 2 && paint_ticks(chart, row, step_ms))
 		return;
 	chart_format_time(text, sizeof(text), chart_point(chart, chart->nr - 1)->time_ns, false,
 			  is_fine);

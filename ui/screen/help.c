@@ -103,7 +103,7 @@ static size_t put_all(struct page *page, const struct screen *screen)
 	for (const struct key_help *key = screen_keys; key->key; key++) {
 		if (key->needs & KEY_VIEWS)
 			put_views(page, width);
-		else if (screen_has_key(screen, key))
+		else if (key->help && screen_has_key(screen, key))
 			put_entry(page, width, key->key, key->help);
 	}
 	page->line++;

@@ -12,7 +12,7 @@
 #define NUMBER_MAX 14 /* columns of a number */
 #define NAME_LEAST 8  /* columns of a name that is cut */
 #define GRAPH_MIN 4   /* lines of a graph, with its heading */
-#define GRAPH_MAX 14
+#define GRAPH_MAX 10
 #define TWO_GRAPHS 10 /* from so many lines on there are two */
 #define GRAPHS_FROM 12 /* fewer lines than that are the heat map's alone */
 #define TIMES_FROM 4 /* from so many lines on the last one has the times of day */
@@ -41,7 +41,7 @@ static int put_steps(const struct pane *pane, int row, int col)
 		if (!end)
 			continue;
 		heat_put_sign(&pane->heat, pane->area, row, col, step);
-		format_count(text, sizeof(text), end, step < HEAT_STEPS ? 5 : NUMBER_MAX, true);
+		format_count(text, sizeof(text), end, step < HEAT_STEPS ? 6 : NUMBER_MAX, true);
 		col = grid_printf(pane->area->grid, row, col + 2, STYLE_PLAIN, "%s ", text);
 	}
 	return grid_put(pane->area->grid, row, col, STYLE_PLAIN, pane->noun);
@@ -63,7 +63,7 @@ static int steps_width(const struct pane *pane)
 	for (int step = 1; step <= HEAT_STEPS; step++) {
 		uint64_t end = heat_step_end(&pane->heat, step);
 
-		format_count(text, sizeof(text), end, step < HEAT_STEPS ? 5 : NUMBER_MAX, true);
+		format_count(text, sizeof(text), end, step < HEAT_STEPS ? 6 : NUMBER_MAX, true);
 		width += end ? (int)strlen(text) + 3 : 0;
 	}
 	return width;

@@ -9,6 +9,7 @@
 const struct key_help screen_keys[] = {
 	{ "h ? F1", "h help", "this help", 0, 'h' },
 	{ "q F10", "q quit", "quit", 0, 'q' },
+	{ "m", "m table  Left Right time", NULL, KEY_LIVE | KEY_HEAT, 'm' },
 	{ "Tab", NULL, NULL, KEY_VIEWS, 0 },
 	{ "Enter", "Enter open", "deeper: an event's reasons; guest, vCPU, exit, argument", 0,
 	  '\r' },
@@ -18,6 +19,8 @@ const struct key_help screen_keys[] = {
 	{ "f", "f filter", "show what matches a regular expression", 0, 'f' },
 	{ "c", NULL, "clear the filter and the guest", 0, 0 },
 	{ "g p", "g guest", "one guest only, by name or pid", 0, 'g' },
+	{ "m", "m heat map", "the row's durations over time, and back; Left, Right: in time",
+	  KEY_LIVE | KEY_TABLE, 'm' },
 	{ "o", "o order", "sort by rate, or by total", 0, 'o' },
 	{ "< > R", "< > column", "sort by the column to the left or right; reverse", 0, '>' },
 	{ "r", "r reset", "totals count from now on", KEY_LIVE, 'r' },

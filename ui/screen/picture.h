@@ -32,7 +32,6 @@ enum screen_page {
 	PAGE_TABLE,
 	PAGE_HELP,
 	PAGE_GUESTS, /* instead of the table: the guests to choose from */
-	PAGE_HEAT,   /* instead of the table: what the selected row did over time */
 };
 
 /* An area of the screen that the mouse can click. */
@@ -84,6 +83,7 @@ struct screen {
 	enum screen_page page;
 	struct prompt prompt;
 	bool has_prompt;
+	bool shows_heat;    /* PAGE_TABLE: what the row did over time, instead of the table */
 	bool has_cursor;    /* a row is selected */
 	struct row_id cursor;
 	size_t top;	    /* the first row that is visible */
@@ -141,9 +141,11 @@ int words_that_fit(const char *text, int width);
 enum {
 	KEY_LIVE = 1 << 0,   /* new samples: not in a recording */
 	KEY_TREES = 1 << 1,  /* a view with trees */
-	/* For the last line only: the help always lists the key: */
+	/* For the last line only: the help always lists the key, if it has a text: */
 	KEY_BACK = 1 << 2,   /* a way back */
 	KEY_GUESTS = 1 << 3, /* any view but the view of guests */
+	KEY_HEAT = 1 << 5,   /* the heat map, */
+	KEY_TABLE = 1 << 6,  /* or the table is shown */
 	/* The tabs: the help page shows their numbers and their names. */
 	KEY_VIEWS = 1 << 4,
 };
@@ -155,7 +157,7 @@ bool screen_matches_guest(const struct guest *guest, const char *typed);
 struct key_help {
 	const char *key;
 	const char *brief; /* for the last line; NULL: not there */
-	const char *help;  /* NULL: with KEY_VIEWS, see help.c */
+	const char *help;  /* NULL: none; with KEY_VIEWS, see help.c */
 	unsigned int needs; /* KEY_* */
 	char types;	    /* the character that a click on brief stands for */
 };

@@ -18,6 +18,8 @@ static bool is_offered(const struct screen *screen, const struct key_help *key)
 {
 	if (!key->brief || !screen_has_key(screen, key))
 		return false;
+	if (key->needs & (screen->shows_heat ? KEY_TABLE : KEY_HEAT))
+		return false;
 	if (key->needs & KEY_BACK && !screen->can_go_back)
 		return false;
 	return !(key->needs & KEY_GUESTS) || screen->query->type->rows != ROWS_GUESTS;
@@ -149,23 +151,31 @@ static void paint_last_line(struct screen *screen, struct grid *grid, int row)
 		paint_foot(screen, grid, row);
 }
 
+static void paint_heat(struct screen *screen, struct grid *grid, int first_row, int last_row)
+{
+	const struct area area = {
+		.grid = grid, .row = first_row, .width = grid->cols,
+		.height = last_row - first_row + 1, .is_utf8 = screen->is_utf8,
+	};
+
+	screen->page_rows = 0; /* no row can be clicked */
+	over_time_paint(screen, &area);
+}
+
 static void paint_page(struct screen *screen, struct grid *grid, int first_row, int last_row)
 {
 	switch (screen->page) {
 	case PAGE_TABLE:
-		table_paint(screen, grid, first_row, last_row);
+		if (screen->shows_heat)
+			paint_heat(screen, grid, first_row, last_row);
+		else
+			table_paint(screen, grid, first_row, last_row);
 		break;
 	case PAGE_HELP:
 		help_paint(screen, grid, first_row, last_row);
 		break;
 	case PAGE_GUESTS:
 		guests_paint(screen, grid, first_row, last_row);
-		break;
-	case PAGE_HEAT:
-		over_time_paint(screen, &(struct area){
-			.grid = grid, .row = first_row, .width = grid->cols,
-			.height = last_row - first_row + 1, .is_utf8 = screen->is_utf8,
-		});
 		break;
 	}
 }

@@ -299,6 +299,17 @@ static void set_where(struct screen *screen)
 			 last < nr ? last : nr, nr);
 }
 
+static int lines_of_words(const char *text, int width)
+{
+	int nr = 0;
+
+	for (; *text; nr++) {
+		text += words_that_fit(text, width);
+		text += *text == ' ';
+	}
+	return nr;
+}
+
 /* The row for the picture: the selected row, else the first. The number of rows: no row. */
 static size_t row_of_picture(const struct screen *screen)
 {
@@ -338,6 +349,8 @@ static struct below plan_below(const struct screen *screen, const struct grid *g
 	struct below below = { .latency = latency_lines(screen, lines) };
 	int free = lines - (int)screen->view->nr_rows - 1;
 
+	if (screen->view->note)
+		free -= lines_of_words(screen->view->note, grid->cols - 1) + 1;
 	if (!screen->series || grid->rows < ROWS_OVER_TIME || grid->cols < COLS_OVER_TIME)
 		return below;
 	below.is_beside = below.latency && grid->cols >= COLS_BESIDE;
@@ -378,17 +391,6 @@ static void paint_below(const struct screen *screen, struct grid *grid, int row,
 	area.width = grid->cols - area.col;
 	area.height = below->over_time;
 	over_time_paint(screen, &area);
-}
-
-static int lines_of_words(const char *text, int width)
-{
-	int nr = 0;
-
-	for (; *text; nr++) {
-		text += words_that_fit(text, width);
-		text += *text == ' ';
-	}
-	return nr;
 }
 
 /*

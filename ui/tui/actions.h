@@ -31,6 +31,17 @@ void tui_go_back(struct tui *tui);
 /* Shows one guest, or all with GUEST_ANY; always all vCPUs. */
 void tui_set_guest(struct tui *tui, uint32_t guest);
 
+/* ---- over_time.c: what the selected row did over time ---- */
+
+/* After each sample: adds its point. */
+void tui_add_point(struct tui *tui);
+/* After each new view: begins anew when another row is selected. */
+void tui_follow_series(struct tui *tui);
+/* Shows it instead of the table, or the table again. */
+void tui_toggle_heat(struct tui *tui);
+/* Moves the time cursor by so many points; behind the newest point there is no cursor. */
+void tui_move_time(struct tui *tui, long by);
+
 /* ---- prompts.c ---- */
 
 void tui_prompt_filter(struct tui *tui);

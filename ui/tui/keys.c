@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Keys and the mouse: they change the query and the screen's state; the event loop paints. */
 #include <curses.h>
+#include <limits.h>
 #include <wchar.h>
 
 #include "base/delay.h"
@@ -66,10 +67,33 @@ static void open_help(struct tui *tui)
 	tui->screen.help_top = 0;
 }
 
+/* Keys that move the time cursor in the heat map. Returns whether the key is one of them. */
+static bool press_time(struct tui *tui, wint_t key)
+{
+	switch (key) {
+	case KEY_LEFT:
+		tui_move_time(tui, -1);
+		return true;
+	case KEY_RIGHT:
+		tui_move_time(tui, 1);
+		return true;
+	case KEY_HOME:
+		tui_move_time(tui, -LONG_MAX);
+		return true;
+	case KEY_END:
+		tui_move_time(tui, LONG_MAX);
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void press_special(struct tui *tui, wint_t key)
 {
 	long page = tui->screen.page_rows > 1 ? (long)tui->screen.page_rows - 1 : 1;
 
+	if (tui->screen.shows_heat && press_time(tui, key))
+		return;
 	switch (key) {
 	case KEY_UP:
 		tui_move_cursor(tui, -1);
@@ -136,13 +160,16 @@ static bool press_live(struct tui *tui, wint_t ch)
 {
 	double delay_s = tui->sampling.delay_s;
 
-	if (!wcschr(L"rs+- ", (wchar_t)ch) || !ch)
+	if (!wcschr(L"mrs+- ", (wchar_t)ch) || !ch)
 		return false;
 	if (tui->config.recording) {
 		tui_say(tui, "This is a recording: it is over, and shown as a whole");
 		return true;
 	}
 	switch (ch) {
+	case 'm':
+		tui_toggle_heat(tui);
+		break;
 	case 'r':
 		monitor_reset(tui->config.monitor);
 		tui_say(tui, "Totals count from now on");
@@ -230,7 +257,10 @@ static void press_char(struct tui *tui, wint_t ch)
 		tui_go_back(tui);
 		break;
 	case 27:
-		tui->screen.has_cursor = false;
+		if (tui->screen.shows_heat)
+			tui_toggle_heat(tui);
+		else
+			tui->screen.has_cursor = false;
 		break;
 	case CTRL('l'):
 		terminal_redraw(tui->terminal);

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/why.h"
+#include "history/series.h"
 #include "monitor.h"
 #include "ui/screen/picture.h"
 #include "ui/screen/terminal.h"
@@ -92,6 +93,14 @@ struct history {
 	float intervals_s[SCREEN_HISTORY]; /* 0: not known */
 };
 
+/* Owner: over_time.c. What the selected row, or all rows, did over time. */
+struct over_time {
+	struct key subject; /* the points are of it; field FIELD_NONE: of nothing */
+	struct series series;
+	bool is_after_gap; /* samples were left out before the next point */
+	uint64_t at_ns;	   /* the time of the point under the time cursor; 0: there is none */
+};
+
 /* What the open prompt is for: takes the text. 0, or -errno with why. */
 typedef int (*prompt_fn)(struct tui *tui, const char *text, struct why *why);
 
@@ -112,6 +121,7 @@ struct tui {
 	char host[NAME_SIZE];	 /* the machine's name */
 	struct known_guest guest;
 	struct history history;
+	struct over_time over_time;
 	char empty[320];	 /* empty.c */
 	time_t said_at;		 /* session.c: when the notice was set; 0: there is none */
 	bool quit;

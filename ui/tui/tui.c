@@ -69,6 +69,7 @@ static void take_sample(struct tui *tui)
 	if (tui->config.recording)
 		tui->sampling.due = 0;
 	keep_history(tui);
+	tui_add_point(tui);
 	if (tui->config.env)
 		tui->screen.nr_cpus = host_cpus(tui->config.env);
 }
@@ -84,6 +85,7 @@ static void rebuild(struct tui *tui)
 	if (tui->sampling.has_put_off && !query_is_counted(tui->query, &tui->facts))
 		tui->view.nr_rows = 0;
 	tui_follow_cursor(tui);
+	tui_follow_series(tui);
 }
 
 /* A notice disappears after a while; a trouble stays while the problem exists. */
@@ -324,6 +326,7 @@ static void release(struct tui *tui)
 	terminal_close(tui->terminal);
 	grid_release(&tui->grid);
 	view_release(&tui->view);
+	free(tui->over_time.series.points);
 	pattern_free(tui->search);
 	if (tui->query->filter == tui->sampling.filter)
 		tui->query->filter = NULL;
@@ -345,12 +348,12 @@ int tui_run(const struct tui_config *config, struct why *why)
 			.due = 2,
 		},
 		.history.guest = STATS_ENDED, /* none yet */
+		.over_time.subject.field = FIELD_NONE,
 	};
 	int err = tui.sampling.timer < 0 ? -errno : terminal_open(&tui.terminal, why);
 
 	if (!err) {
 		tui.screen.view = &tui.view;
-		tui.screen.series_cursor = -1;
 		describe_source(&tui);
 		if (config->recording) /* has its samples already */
 			look_opening(&tui);

@@ -26,7 +26,7 @@ static struct series_point *begin_series(struct world *w, size_t nr)
 	w->query.sort = view_exits.sort;
 	w->screen.series = &series;
 	w->screen.series_cursor = -1;
-	w->screen.page = PAGE_HEAT;
+	w->screen.shows_heat = true;
 	strcpy(w->screen.series_title, "MSR_WRITE of db1");
 	return points;
 }
@@ -198,7 +198,7 @@ static void a_map_of_signs(void **state)
 	      "                                        ████████████████████████████████████████\n"
 	      "                                        ████████████████████████████████████████\n"
 	      "      0                                 ████████████████████████████████████████\n"
-	      "h help  q quit  Enter open  b guests  f filter  g guest  o order  < > column\n");
+	      "h help  q quit  m table  Left Right time  Enter open  b guests  f filter\n");
 	w->screen.is_utf8 = false;
 	w->screen.has_palette = true; /* of no use without UTF-8 */
 	heat_picture(w, 60, 14);
@@ -216,7 +216,7 @@ static void a_map_of_signs(void **state)
 	      "                                10:30'              10:31'\n"
 	      "\n"
 	      "\n"
-	      "h help  q quit  Enter open  b guests  f filter  g guest\n");
+	      "h help  q quit  m table  Left Right time  Enter open\n");
 }
 
 /* The style of a character; its sign must be the one given. */
@@ -257,7 +257,7 @@ static void with_a_palette_two_dots_share_a_line(void **state)
 	      "      0                                                               ▄▄▄▄▄▄▄▄▄▄\n"
 	      "                                                                        10:31╯\n"
 	      "\n"
-	      "h help  q quit  Enter open  b guests  f filter  g guest  o order  < > column\n");
+	      "h help  q quit  m table  Left Right time  Enter open  b guests  f filter\n");
 	/* 1 µs is the lower edge of its line: above are the slower exits, below the faster ones. */
 	assert_int_equal(style_of(w, 10, 79, L'█'), style_heat(5, 0));
 	assert_int_equal(style_of(w, 10, 78, L'▀'), style_heat(2, 5));
@@ -303,7 +303,7 @@ static void with_a_line_for_each_bucket_percentiles_are_marked(void **state)
 	      "                                                                      ██████████\n"
 	      "      0                                                               ██████████\n"
 	      "\n"
-	      "h help  q quit  Enter open  b guests  f filter  g guest  o order  < > column\n");
+	      "h help  q quit  m table  Left Right time  Enter open  b guests  f filter\n");
 	assert_int_equal(style_of(w, 9, 79, L'─'), style_mark(5));
 	assert_int_equal(style_of(w, 7, 79, L'━'), style_mark(3));
 	assert_int_equal(style_of(w, 10, 79, L'·'), style_mark(1));
@@ -337,7 +337,7 @@ static void what_has_no_durations_has_graphs_only(void **state)
 	      "                                      ▁▂▃▄▅▆▇███████████████\n"
 	      "      0                       ▁▂▃▄▅▆▇███████████████████████\n"
 	      "                                10:30╯              10:31╯\n"
-	      "h help  q quit  Enter open  x reasons  b guests  f filter\n");
+	      "h help  q quit  m table  Left Right time  Enter open\n");
 }
 
 /* ---- time ---- */
@@ -489,13 +489,13 @@ static void every_size(struct world *w)
 {
 	for (int cols = 16; cols < 210; cols += 7) {
 		for (int rows = 3; rows < 62; rows += 3) {
-			w->screen.page = PAGE_HEAT;
+			w->screen.shows_heat = true;
 			heat_picture(w, cols, rows);
-			w->screen.page = PAGE_TABLE;
+			w->screen.shows_heat = false;
 			heat_picture(w, cols, rows);
 		}
 	}
-	w->screen.page = PAGE_HEAT;
+	w->screen.shows_heat = true;
 }
 
 static void hostile_series_do_no_harm(void **state)
@@ -537,7 +537,7 @@ static void small_screens_stay_as_they_are(void **state)
 
 	usual(w);
 	usual_series(w, 60);
-	w->screen.page = PAGE_TABLE;
+	w->screen.shows_heat = false;
 	w->query.type = &view_events;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		w->screen.series = NULL;
@@ -553,7 +553,7 @@ static void free_lines_show_the_past(void **state)
 
 	usual(w);
 	usual_series(w, 60);
-	w->screen.page = PAGE_TABLE;
+	w->screen.shows_heat = false;
 	w->query.type = &view_events;
 	picture(w, 120, 40);
 	/* The Total stays right under its rows. */
@@ -580,7 +580,7 @@ static void durations_and_the_past_share_the_lines(void **state)
 
 	usual_series(w, 60);
 	memcpy(hist, points[59].hist, sizeof(hist));
-	w->screen.page = PAGE_TABLE;
+	w->screen.shows_heat = false;
 	row = view_add(&w->view);
 	row->cells[0] = cell_text("MSR_WRITE");
 	row->cells[view_column_by_id(&view_exits, "hist")] =

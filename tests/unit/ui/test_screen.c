@@ -29,7 +29,7 @@ static void events_with_their_reasons(void **state)
 	      " pages_4k                  512       -         -\n"
 	      " Total                    8840              3120\n"
 	      "(8 blank)\n"
-	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  m heat map\n");
 }
 
 static void guests_by_their_exits(void **state)
@@ -59,7 +59,7 @@ static void guests_by_their_exits(void **state)
 	      " (ended)                         -    -         77     0.0          0\n"
 	      " Total                                  3000003077         1000001000\n"
 	      "\n"
-	      "h help  q quit  Enter open  f filter  g guest  o order  < > column  r reset\n");
+	      "h help  q quit  Enter open  f filter  g guest  m heat map  o order  < > column\n");
 	shows(w, 40, 10,
 	      "kvmtop  alpha  SVM  64 CPUs  2 guests 10\n"
 	      "kvm_exit 1,000,001,000/s 0-2G/s ▅▅\n"
@@ -181,8 +181,8 @@ static void large_screens_have_marks_in_numbers(void **state)
 	      " pages_4k                                512       -            -\n"
 	      " Total                                 8,840                3,120\n"
 	      "(44 blank)\n"
-	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order  < >"
-	        " column  r reset  s delay  Space pause  / search\n");
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  m heat map  "
+	        "o order  < > column  r reset  s delay  Space pause  / search\n");
 }
 
 static void large_numbers_stay_apart(void **state)
@@ -204,7 +204,7 @@ static void large_numbers_stay_apart(void **state)
 	      "  └ other            520000680    20.0  260000000\n"
 	      "▾kvm_userspace_exit 1040001360    15.4  520000000                          ▂▂▂▃▃\n"
 	      " Total  1-6 of 10   6760008840         3380000000\n"
-	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  m heat map\n");
 	shows(w, 120, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                                   "
 	        "                          3.0s  12:31:07\n"
@@ -225,8 +225,8 @@ static void large_numbers_stay_apart(void **state)
 	      "▾kvm_userspace_exit            1,040,001,360    15.4   520,000,000              "
 	        "              ▂▂▂▃▃\n"
 	      " Total  1-6 of 10              6,760,008,840         3,380,000,000\n"
-	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order  < >"
-	        " column  r reset  s delay  Space pause\n");
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  m heat map  "
+	        "o order  < > column  r reset  s delay\n");
 	second(w, UINT64_C(1300000000000));
 	shows(w, 80, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
@@ -240,7 +240,7 @@ static void large_numbers_stay_apart(void **state)
 	      "  └ other                      2600520000680    20.0  2600000000000\n"
 	      "▾kvm_userspace_exit            5201040001360    15.4  5200000000000\n"
 	      " Total  1-6 of 10             33806760008840         33800000000000\n"
-	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  m heat map\n");
 }
 
 /* The table's heading and what else there is at a width. */
@@ -340,7 +340,7 @@ static void flaw_E2_the_cursor_stays_in_sight(void **state)
 	      " event_29                   22     0.2        11                               ▂\n"
 	      " kvm_entry                3420    32.5        10                           ▃▄▆▂▂\n"
 	      " Total  24-31 of 45      10532               846\n"
-	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  m heat map\n");
 }
 
 static void the_last_page_is_full(void **state)
@@ -408,6 +408,7 @@ static void help_fits_or_scrolls(void **state)
 	      " f          show what matches a regular expression\n"
 	      " c          clear the filter and the guest\n"
 	      " g p        one guest only, by name or pid\n"
+	      " m          the row's durations over time, and back; Left, Right: in time\n"
 	      " o          sort by rate, or by total\n"
 	      " < > R      sort by the column to the left or right; reverse\n"
 	      " r          totals count from now on\n"
@@ -421,7 +422,6 @@ static void help_fits_or_scrolls(void **state)
 	      " %Total     of all events of the same provider; a reason: of its event\n"
 	      " CurAvg/s   per second between the last two samples\n"
 	      " History    the rate over the last samples; all rows have one scale\n"
-	      "\n"
 	      "\n"
 	      "any key: back\n");
 	shows(w, 40, 12,
@@ -665,7 +665,7 @@ static void keys_are_those_of_the_view(void **state)
 	w->query.type = &view_exits;
 	picture(w, 80, 12);
 	assert_string_equal(line(w, -1), "h help  q quit  Enter open  b guests  f filter  g guest  "
-					 "o order  < > column");
+					 "m heat map  o order");
 	w->screen.can_go_back = true;
 	picture(w, 80, 12);
 	assert_string_equal(line(w, -1), "h help  q quit  Enter open  Backspace back  b guests  "
@@ -770,7 +770,7 @@ static void ascii_where_utf8_is_not(void **state)
 	      "  `-other                  680    20.0       240\n"
 	      "-kvm_userspace_exit       1360    15.4       480                             ...\n"
 	      " Total  1-6 of 10         8840              3120\n"
-	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  m heat map\n");
 	for (int i = 0; i < 12 * 80; i++)
 		assert_in_range(w->grid.cells[i].ch, 32, 126);
 }
@@ -1078,7 +1078,7 @@ static void an_empty_table_says_why(void **state)
 	      "\n"
 	      " Waiting for KVM\n"
 	      "(5 blank)\n"
-	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  o order\n");
+	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  m heat map\n");
 	picture(w, 20, 3);
 	assert_string_equal(line(w, 1), " Waiting for KVM");
 	picture(w, 20, 5);
