@@ -34,6 +34,15 @@ static int open_reader(struct world *w, struct history_file **ret_file)
 	return history_file_open(w->path, ret_file, &w->why);
 }
 
+static void execute(const struct world *w, const char *sql)
+{
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(w->path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
 /* Runs a function in a child; its result is the exit status. */
 static int in_child(int (*function)(struct world *), struct world *w)
 {
@@ -55,7 +64,6 @@ static void files_of_others_stay_as_they_are(void **state)
 	struct world *w = *state;
 	struct history_file *reader;
 	char text[64];
-	sqlite3 *db;
 
 	assert_int_equal(open_reader(w, &reader), -ENOENT);
 	says(w, "h.db: No such file");
@@ -67,9 +75,7 @@ static void files_of_others_stay_as_they_are(void **state)
 	assert_int_equal(size_of(w, ""), sizeof(some_text) - 1);
 
 	assert_int_equal(unlink(w->path), 0);
-	assert_int_equal(sqlite3_open(w->path, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, "CREATE TABLE mine(x)", NULL, NULL, NULL), SQLITE_OK);
-	sqlite3_close(db);
+	execute(w, "CREATE TABLE mine(x)");
 	assert_int_equal(open_reader(w, &reader), -EINVAL);
 	assert_int_equal(open_writer(w), -EINVAL);
 	says(w, "a database, but not a history file of kvmtop");
@@ -81,14 +87,11 @@ static void a_newer_version_is_left_alone(void **state)
 {
 	struct world *w = *state;
 	struct history_file *reader;
-	sqlite3 *db;
 
 	begin_writer(w);
 	add_many(w, 2);
 	end_writer(w);
-	assert_int_equal(sqlite3_open(w->path, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 2", NULL, NULL, NULL), SQLITE_OK);
-	sqlite3_close(db);
+	execute(w, "PRAGMA user_version = 2");
 	assert_int_equal(open_reader(w, &reader), -EINVAL);
 	assert_int_equal(open_writer(w), -EINVAL);
 	says(w, "newer kvmtop (version 2 of the format, this one knows 1): update kvmtop");
@@ -257,6 +260,7 @@ static void what_a_disk_refuses_is_tried_again(void **state)
 {
 	struct world *w = *state;
 	struct history_file *reader;
+	struct segment segment;
 	struct store store;
 	uint64_t last;
 	int nr = 0, err;
@@ -296,6 +300,31 @@ static void what_a_disk_refuses_is_tried_again(void **state)
 	store = history_file_store(reader);
 	assert_int_equal(store.type->fields(store.state, 2, 0, count_fields, &nr, &w->why), 0);
 	assert_int_equal(nr, NR_FIELDS);
+	assert_int_equal(store.type->segment(store.state, 2, &segment, &w->why), 0);
+	history_file_close(reader, NULL);
+}
+
+/* Half of a transaction is done when it fails. */
+static void nothing_is_left_of_half_a_moment(void **state)
+{
+	struct world *w = *state;
+	struct history_file *reader;
+	uint64_t last;
+
+	begin_writer(w);
+	give_fields(w, 0, 2);
+	make_up(w, 1, VMEXIT_HLT, 10);
+	assert_int_equal(add(w), 0);
+	execute(w, "INSERT INTO field(segment, id) VALUES(1, 3)");
+	give_fields(w, 2, 2);
+	make_up(w, 1, VMEXIT_HLT, 10);
+	assert_int_equal(add(w), -EBADMSG);
+	says(w, "damaged");
+	execute(w, "DELETE FROM field WHERE id = 3");
+	skip_to_totals(w);
+	add_many(w, 1);
+	reader = begin_reader(w);
+	assert_int_equal(read_all(w, reader, &last), 2);
 	history_file_close(reader, NULL);
 }
 
@@ -749,6 +778,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(what_a_disk_refuses_is_tried_again, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(nothing_is_left_of_half_a_moment, setup, teardown),
 		cmocka_unit_test_setup_teardown(ulimit_is_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_removed_file_is_made_anew, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_replaced_file_is_not_written_to, setup, teardown),
