@@ -24,17 +24,21 @@ static uint32_t all_exits(const struct tui *tui)
 	return FIELD_NONE;
 }
 
-/* What the selected row counts; without one, and for rows of several fields, all exits. */
+/*
+ * What the selected row counts; all exits where no row is selected, and for rows of several fields
+ * and of levels. It stays while the row is not in the view.
+ */
 static struct key find_subject(const struct tui *tui)
 {
 	const struct query *query = tui->query;
+	const struct fields *fields = tui->facts.fields;
+	const struct row_id *row = &tui->screen.cursor;
 	struct key subject = { query->guest, query->has_vcpu ? query->vcpu : -1, FIELD_NONE };
-	size_t at = screen_find_row(&tui->screen, &tui->screen.cursor);
 
-	if (tui->screen.has_cursor && at < tui->view.nr_rows && !tui->view.rows[at].is_rest) {
-		const struct view_row *row = &tui->view.rows[at];
-
-		subject.field = row->field;
+	if (tui->screen.has_cursor && !row->is_rest) {
+		if (row->field != FIELD_NONE &&
+		    fields_get(fields, row->field)->kind == FIELD_COUNTER)
+			subject.field = row->field;
 		if (row->guest != GUEST_ANY)
 			subject.guest = row->guest;
 		if (row->vcpu >= 0)

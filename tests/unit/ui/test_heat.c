@@ -162,6 +162,7 @@ static void steps_are_a_logarithmic_scale(void **state)
 			before = end;
 		}
 		assert_int_equal(before, tops[i]);
+		assert_int_equal(heat_step(&heat, tops[i]), HEAT_STEPS);
 		assert_int_equal(heat_step(&heat, 0), 0);
 	}
 }
@@ -401,7 +402,8 @@ static void gaps_take_a_column(void **state)
 	assert_int_equal(chart.cursor_col, 0);
 }
 
-static const char *times_of(struct world *w, uint64_t interval_ns)
+/* After the point `jump`, if any, the clock goes on an hour earlier. */
+static const char *times_of(struct world *w, uint64_t interval_ns, size_t jump)
 {
 	struct area area = whole_area(w, 100, 1);
 	struct chart chart;
@@ -410,6 +412,7 @@ static const char *times_of(struct world *w, uint64_t interval_ns)
 	for (size_t i = 0; i < 100; i++) {
 		points[i].interval_ns = interval_ns;
 		points[i].time_ns = NEWEST_NS - (99 - i) * interval_ns;
+		points[i].time_ns += i <= jump && jump ? 3600 * SECOND : 0;
 	}
 	chart_make(&chart, &series, -1, &area);
 	chart_paint_times(&chart, 0);
@@ -420,37 +423,31 @@ static void times_of_day_are_round(void **state)
 {
 	struct world *w = *state;
 
-	assert_string_equal(times_of(w, SECOND / 1000),
+	assert_string_equal(times_of(w, SECOND / 1000, 0),
 			    "       10:31:06.920╯       10:31:06.940╯       10:31:06.960╯"
 			    "       10:31:06.980╯       10:31:07.000╯");
-	assert_string_equal(times_of(w, SECOND),
+	assert_string_equal(times_of(w, SECOND, 0),
 			    "         10:29:45╯      10:30:00╯      10:30:15╯      10:30:30╯"
 			    "      10:30:45╯      10:31:00╯");
-	assert_string_equal(times_of(w, 3 * SECOND),
+	assert_string_equal(times_of(w, 3 * SECOND, 0),
 			    "            10:27╯              10:28╯              10:29╯"
 			    "              10:30╯              10:31╯");
-	assert_string_equal(times_of(w, 600 * SECOND),
+	assert_string_equal(times_of(w, 600 * SECOND, 0),
 			    "       20:00╯      22:00╯      00:00╯      02:00╯      04:00╯"
 			    "      06:00╯      08:00╯      10:00╯");
-	assert_non_null(strstr(times_of(w, 86400 * SECOND), " 11-12╯ 11-19╯"));
+	assert_non_null(strstr(times_of(w, 86400 * SECOND, 0), " 11-12╯ 11-19╯"));
 	/* Without lengths the newest point has its time. */
-	assert_non_null(strstr(times_of(w, 0), " 10:31:07╯"));
+	assert_non_null(strstr(times_of(w, 0, 0), " 10:31:07╯"));
 }
 
-/* A clock that is set back or forward, and a gap, have their own times. */
+/* Its first point has its own time. */
 static void a_clock_that_was_set_is_told(void **state)
 {
 	struct world *w = *state;
-	struct area area = whole_area(w, 100, 1);
-	struct chart chart;
 
-	usual_series(w, 100);
-	for (size_t i = 0; i < 50; i++)
-		points[i].time_ns += 3600 * SECOND;
-	chart_make(&chart, &series, -1, &area);
-	chart_paint_times(&chart, 0);
-	assert_string_equal(line(w, 0), "            11:27╯              11:28╯       10:28╯ "
-					"10:29╯              10:30╯              10:31╯");
+	assert_string_equal(times_of(w, SECOND, 57),
+			    "         11:29:45╯      11:30:00╯      11:30:15╯  10:30:26╯"
+			    "          10:30:45╯      10:31:00╯");
 }
 
 /* ---- edges ---- */
