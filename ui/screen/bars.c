@@ -8,10 +8,9 @@
 
 static void put_bar(const struct area *area, int line, int at, int level)
 {
-	static const char *const utf8[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
-	static const char *const ascii[] = { "_", ".", ".", "-", "-", "=", "*", "#" };
+	static const wchar_t utf8[] = L"▁▂▃▄▅▆▇█", ascii[] = L"_..--=*#";
 
-	grid_put(area->grid, area->row + line, area->col + at,
+	grid_put_char(area->grid, area->row + line, area->col + at,
 		 area->style == STYLE_PLAIN ? STYLE_SPARK : area->style,
 		 area->is_utf8 ? utf8[level] : ascii[level]);
 }

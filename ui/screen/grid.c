@@ -51,7 +51,7 @@ static struct grid_cell *cell_at(const struct grid *grid, int row, int col)
 }
 
 /* Overwriting one half of a wide character blanks the other half. */
-static void put_char(struct grid *grid, int row, int col, enum style style, wchar_t ch)
+void grid_put_char(struct grid *grid, int row, int col, enum style style, wchar_t ch)
 {
 	struct grid_cell *cell = cell_at(grid, row, col), *next = cell_at(grid, row, col + 1);
 
@@ -106,9 +106,9 @@ int grid_put(struct grid *grid, int row, int col, enum style style, const char *
 		if (!width)
 			continue;
 		/* A wide character that would be cut in half is not printed. */
-		put_char(grid, row, col++, style, is_cut ? L' ' : ch);
+		grid_put_char(grid, row, col++, style, is_cut ? L' ' : ch);
 		if (width == 2)
-			put_char(grid, row, col++, style, is_cut ? L' ' : L'\0');
+			grid_put_char(grid, row, col++, style, is_cut ? L' ' : L'\0');
 	}
 	return col;
 }

@@ -141,26 +141,25 @@ uint64_t point_percentile_ns(const struct series_point *point, double share)
  */
 void heat_put_sign(const struct heat *heat, const struct area *area, int row, int col, int step)
 {
-	static const char *const utf8[] = { " ", "·", "░", "▒", "▓", "█" };
-	static const char *const ascii[] = { " ", ".", ":", "o", "O", "#" };
+	static const wchar_t utf8[] = L" ·░▒▓█", ascii[] = L" .:oO#";
 	enum style style = step ? style_heat(step, heat->has_palette ? step - 1 : 0) : STYLE_PLAIN;
 
 	if (heat->has_halves)
 		step = step ? HEAT_STEPS : 0;
 	else if (heat->has_palette && step == 1)
 		style = style_mark(1); /* a dot alone is too dark */
-	grid_put(area->grid, row, col, style, area->is_utf8 ? utf8[step] : ascii[step]);
+	grid_put_char(area->grid, row, col, style, area->is_utf8 ? utf8[step] : ascii[step]);
 }
 
 /* Two dots in one character. */
 static void put_halves(const struct area *area, int row, int col, int upper, int lower)
 {
 	if (upper == lower)
-		grid_put(area->grid, row, col, style_heat(upper, 0), upper ? "█" : " ");
+		grid_put_char(area->grid, row, col, style_heat(upper, 0), upper ? L'█' : L' ');
 	else if (!upper)
-		grid_put(area->grid, row, col, style_heat(lower, 0), "▄");
+		grid_put_char(area->grid, row, col, style_heat(lower, 0), L'▄');
 	else
-		grid_put(area->grid, row, col, style_heat(upper, lower), "▀");
+		grid_put_char(area->grid, row, col, style_heat(upper, lower), L'▀');
 }
 
 /* The step of a dot; above all dots: 0. */
@@ -202,7 +201,7 @@ static void paint_point(const struct heat *heat, const struct chart *chart, size
 		if (heat->has_halves)
 			put_halves(area, row, col, step_of(heat, point, 2 * line + 1), step);
 		else if (heat->has_marks && col == chart->cursor_col && step)
-			grid_put(area->grid, row, col, style_mark(step), "│");
+			grid_put_char(area->grid, row, col, style_mark(step), L'│');
 		else
 			heat_put_sign(heat, area, row, col, step);
 	}
