@@ -189,12 +189,8 @@ static void retire(struct guests *guests, struct guest_entry *entry)
 {
 	forget_tids(guests, entry);
 	pid_list_release(&entry->tids);
-	for (size_t i = 0; i < entry->guest.nr_vcpus; i++) {
-		struct vcpu *vcpu = &entry->guest.vcpus[i];
-
-		if (!vcpu->tid)
-			vcpu->tid = vcpu->last;
-	}
+	for (size_t i = 0; i < entry->guest.nr_vcpus; i++)
+		entry->guest.vcpus[i].tid = vcpu_last_tid(&entry->guest.vcpus[i]);
 	entry->ended_ns = guests->now_ns;
 	keep_ended(guests, entry);
 }
@@ -378,24 +374,29 @@ static int find_out(struct guests *guests, const struct guest_entry *entry, stru
 
 /*
  * A vCPU without a thread among the found ones keeps the thread that it had if that lives, else its
- * TID. A vCPU that had none is run by the process' only thread.
+ * TID. A vCPU that had none is run by the process' only thread. A process that ends may have closed
+ * its vCPUs, but not yet its VM. 0 or -ENOMEM.
  */
-static void keep_threads(const struct guest *guest, struct finding *finding)
+static int keep_vcpus(const struct guest *guest, struct finding *finding)
 {
 	const struct pid_list *tids = &finding->tids;
+	bool is_closed = !finding->vcpus.nr;
+	int err = 0;
 
+	for (size_t i = 0; !err && is_closed && i < guest->nr_vcpus; i++)
+		err = vcpu_list_add(&finding->vcpus, guest->vcpus[i].index, 0);
 	for (size_t i = 0; i < finding->vcpus.nr; i++) {
 		struct vcpu *vcpu = &finding->vcpus.vcpus[i];
 		const struct vcpu *known = guest_vcpu(guest, vcpu->index);
 
-		if (known)
-			vcpu->last = known->tid ? known->tid : known->last;
+		vcpu->last = vcpu_last_tid(known);
 		if (!vcpu->tid && pid_list_has(tids, vcpu->last))
 			vcpu->tid = vcpu->last;
 	}
 	if (finding->vcpus.nr == 1 && tids->nr == 1 && !finding->vcpus.vcpus[0].last &&
 	    !finding->vcpus.vcpus[0].tid)
 		finding->vcpus.vcpus[0].tid = tids->pids[0];
+	return err;
 }
 
 static void set_vcpus(struct guests *guests, struct guest *guest, struct vcpu_list *vcpus)
@@ -439,13 +440,13 @@ static int examine(struct guests *guests, struct guest_entry *entry, uint64_t no
 	struct finding finding = { 0 };
 	int err = find_out(guests, entry, &finding);
 
-	if (!err) {
+	if (!err)
+		err = keep_vcpus(&entry->guest, &finding);
+	if (!err)
 		entry->is_gone = !finding.has_vm;
-	} else {
+	else
 		entry->wants_look = true;
-	}
 	if (!err && !entry->is_gone) {
-		keep_threads(&entry->guest, &finding);
 		plan_next_look(entry, &finding, now_ns);
 		entry->guest.nr_vms = finding.nr_vms ? finding.nr_vms : 1;
 		set_vcpus(guests, &entry->guest, &finding.vcpus);
@@ -821,18 +822,23 @@ static struct guest_entry *add_ended(struct guests *guests, const struct vcpu_th
 }
 
 /*
- * A vCPU of this index (-1: any) for a thread to run: one that has none, or the main thread, which
- * the inventory takes for it while there is no other. NULL: there is none.
+ * The vCPU of this index (-1: any) that waits for a thread: it has none, or the main thread, which
+ * the inventory takes for it while there is no other. Returns their number, and the first.
  */
-static struct vcpu *vcpu_to_run(const struct guest *guest, int index)
+static size_t waiting_vcpus(const struct guest *guest, int index, struct vcpu **ret_first)
 {
-	for (size_t i = 0; i < guest->nr_vcpus; i++) {
+	size_t nr = 0;
+
+	for (size_t i = guest->nr_vcpus; i-- > 0;) {
 		struct vcpu *vcpu = &guest->vcpus[i];
 
-		if ((index < 0 || vcpu->index == index) && (!vcpu->tid || vcpu->tid == guest->pid))
-			return vcpu;
+		if ((index >= 0 && vcpu->index != index) ||
+		    (vcpu->tid && vcpu->tid != guest->pid))
+			continue;
+		*ret_first = vcpu;
+		nr++;
 	}
-	return NULL;
+	return nr;
 }
 
 /* Gives the thread a vCPU of its own; without an index the next one. */
@@ -848,36 +854,52 @@ static int add_vcpu(struct guest *guest, int index, pid_t tid)
 }
 
 /*
- * Notes that the thread runs a vCPU of the guest. Of a guest that has ended, nothing else will tell
- * which.
+ * Notes that the thread runs a vCPU of the guest. Without an index that is the only one that waits
+ * for a thread; if the guest has ended and nothing else will tell, the first, or else a new one.
  */
 static int note_thread(struct guests *guests, struct guest *guest, const struct vcpu_thread *thread)
 {
 	int index = thread->vcpu < 0 ? guest_name_vcpu(thread->comm) : thread->vcpu;
-	struct vcpu *vcpu;
+	struct vcpu *vcpu = NULL;
+	size_t nr;
 
-	if (guest_vcpu_by_tid(guest, thread->tid) || (index < 0 && !guest->has_ended))
+	if (guest_vcpu_by_tid(guest, thread->tid))
+		return 0;
+	nr = waiting_vcpus(guest, index, &vcpu);
+	if (index < 0 && nr != 1 && !guest->has_ended)
 		return 0;
 	guests->generation++;
-	vcpu = vcpu_to_run(guest, index);
-	if (vcpu)
+	if (nr)
 		vcpu->tid = thread->tid;
 	else if (!guest_vcpu(guest, index))
 		return add_vcpu(guest, index, thread->tid);
 	return 0;
 }
 
-/* Examines a process that is not in the inventory. It may have ended, or its VM may be closed. */
-static int meet_process(struct guests *guests, pid_t pid)
+/* The inventory does not have the thread, and nothing else tells its vCPU; not of guests_add(). */
+static bool must_look(const struct guests *guests, const struct vcpu_thread *thread)
+{
+	const struct guest_entry *entry = entry_by_tid(guests, thread->pid);
+
+	if (entry)
+		return !entry->is_given && thread->vcpu < 0 &&
+		       !guest_vcpu_by_tid(&entry->guest, thread->tid);
+	return guests->env && !ended_by_pid(guests, thread);
+}
+
+/*
+ * Examines a process. It may have ended, or its VM may be closed; what cannot be read now, the next
+ * refresh reads.
+ */
+static void look_at(struct guests *guests, pid_t pid)
 {
 	struct guest_entry *entry;
 	int err = add_guest(guests, pid);
 
 	entry = entry_by_pid(guests, pid);
 	if (!err && entry)
-		err = examine(guests, entry, guests->now_ns);
+		examine(guests, entry, guests->now_ns);
 	sweep(guests);
-	return err;
 }
 
 /* The process has ended, and its parent has not taken note of that yet. */
@@ -890,14 +912,12 @@ static bool is_zombie(const struct guests *guests, pid_t pid)
 
 uint32_t guests_meet(struct guests *guests, const struct vcpu_thread *thread, uint64_t now_ns)
 {
-	struct guest_entry *entry = entry_by_tid(guests, thread->pid);
+	struct guest_entry *entry;
 
 	guests->now_ns = now_ns;
-	if (!entry && guests->env && !ended_by_pid(guests, thread) &&
-	    meet_process(guests, thread->pid) < 0)
-		return GUEST_ANY;
-	if (!entry)
-		entry = entry_by_tid(guests, thread->pid);
+	if (must_look(guests, thread))
+		look_at(guests, thread->pid);
+	entry = entry_by_tid(guests, thread->pid);
 	if (!entry)
 		entry = ended_by_pid(guests, thread);
 	if (!entry && (thread->has_ended || is_zombie(guests, thread->pid)))

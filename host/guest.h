@@ -82,10 +82,10 @@ struct vcpu_thread {
 };
 
 /*
- * The guest of such a thread. A process that the inventory does not have yet is examined now; if it
- * has ended meanwhile, it becomes a guest that has ended, of what is known of its threads. now_ns:
- * as for guests_refresh(). Returns the id; GUEST_ANY: no memory, or the process is alive and cannot
- * be examined now.
+ * The guest of such a thread. A process is examined now if the inventory does not have it yet, or
+ * if nothing else tells which vCPU the thread runs; if it has ended meanwhile, it becomes a guest
+ * that has ended, of what is known of its threads. now_ns: as for guests_refresh(). Returns the id;
+ * GUEST_ANY: no memory, or the process is alive and cannot be read now.
  */
 uint32_t guests_meet(struct guests *guests, const struct vcpu_thread *thread, uint64_t now_ns);
 

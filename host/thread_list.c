@@ -126,6 +126,13 @@ void vcpu_list_sort(struct vcpu_list *list)
 		qsort(list->vcpus, list->nr, sizeof(*list->vcpus), compare_vcpus);
 }
 
+pid_t vcpu_last_tid(const struct vcpu *vcpu)
+{
+	if (!vcpu)
+		return 0;
+	return vcpu->tid ? vcpu->tid : vcpu->last;
+}
+
 size_t vcpu_list_missing(const struct vcpu_list *list)
 {
 	size_t missing = 0;

@@ -30,7 +30,7 @@ void pid_list_release(struct pid_list *list);
 struct vcpu {
 	int index;  /* as the kernel numbers it in the VM */
 	pid_t tid;  /* its thread; 0: not known */
-	pid_t last; /* the inventory's: the thread that it had before; 0: none */
+	pid_t last; /* the thread that it had before; 0: none */
 };
 
 struct vcpu_list {
@@ -40,6 +40,9 @@ struct vcpu_list {
 
 int vcpu_list_add(struct vcpu_list *list, int index, pid_t tid);
 void vcpu_list_sort(struct vcpu_list *list);
+
+/* The thread of the vCPU, or the last it had, which has ended; 0: there was none. NULL is fine. */
+pid_t vcpu_last_tid(const struct vcpu *vcpu);
 size_t vcpu_list_missing(const struct vcpu_list *list); /* how many vCPUs have no thread */
 void vcpu_list_release(struct vcpu_list *list);
 

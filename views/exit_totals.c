@@ -128,8 +128,8 @@ static void fill_owner(struct view_row *row, const struct facts *facts, const st
 	}
 	if (guest)
 		row->cells[PID] = cell_pid(guest->pid);
-	if (vcpu && vcpu->tid)
-		row->cells[TID] = cell_count((uint64_t)vcpu->tid);
+	if (vcpu_last_tid(vcpu))
+		row->cells[TID] = cell_count((uint64_t)vcpu_last_tid(vcpu));
 	if (row->is_gone)
 		row->cells[ENDED] = cell_count(1);
 	if (key->vcpu >= 0)

@@ -55,7 +55,6 @@ static void add_ended(struct owners *owners, const struct facts *facts,
 {
 	for (size_t i = 0; i < ended->nr_slots; i++) {
 		const struct key *key = &ended->slots[i].key;
-		const struct vcpu *vcpu;
 		struct owner *owner;
 
 		if (key->field == FIELD_NONE)
@@ -63,8 +62,7 @@ static void add_ended(struct owners *owners, const struct facts *facts,
 		owner = owners_add(owners, key->guest, key->vcpu);
 		owner->of = guests_find(facts->guests, key->guest);
 		owner->has_ended = true;
-		vcpu = guest_vcpu(owner->of, key->vcpu);
-		owner->tid = vcpu ? vcpu->tid : 0;
+		owner->tid = vcpu_last_tid(guest_vcpu(owner->of, key->vcpu));
 	}
 }
 
@@ -74,7 +72,7 @@ static void add_running(struct owners *owners, const struct guest *guest)
 		struct owner *owner = owners_add(owners, guest->id, guest->vcpus[i].index);
 
 		owner->of = guest;
-		owner->tid = guest->vcpus[i].tid;
+		owner->tid = vcpu_last_tid(&guest->vcpus[i]);
 	}
 }
 

@@ -782,10 +782,15 @@ static void test_vcpus_come_later(void **state)
 	before = guests_generation(box->guests);
 	refresh(box, 9 * SECOND + 2);
 	assert_int_equal(guests_generation(box->guests), before);
+	assert_int_equal(vcpu_last_tid(guest_vcpu(only_guest(box), 0)), 101);
 
-	/* After its end, the last thread of a vCPU is known. */
+	/* It closes its vCPUs, and then its VM: the last thread of a vCPU is known. */
+	drop(box, "/proc/%d/fd/%d", 100, 10);
+	drop(box, "/proc/%d/fd/%d", 100, 11);
+	refresh(box, 99 * SECOND);
+	assert_int_equal(only_guest(box)->nr_vcpus, 2);
 	drop(box, "/proc/%d", 100, 0);
-	refresh(box, 9 * SECOND + 3);
+	refresh(box, 99 * SECOND + 1);
 	assert_int_equal(guest_vcpu(guests_ended_at(box->guests, 0), 0)->tid, 101);
 	assert_int_equal(guest_vcpu(guests_ended_at(box->guests, 0), 1)->tid, 0);
 }
@@ -916,6 +921,23 @@ static void test_threads_that_events_show(void **state)
 	id = guests_meet(box->guests, &thread, 8 * SECOND);
 	assert_string_equal(guests_find(box->guests, id)->name, "my?[2Jvmm");
 
+	/* The guest is known, its thread has begun since, and got its name after its first exit. */
+	put_vm(box, 401, 50, "vm");
+	put_fd(box, 401, 11, "anon_inode:kvm-vcpu:1");
+	refresh(box, 8 * SECOND);
+	put_thread(box, 401, 402, "vcpu1\n");
+	thread = (struct vcpu_thread){ .pid = 401, .tid = 402, .vcpu = -1, .comm = "vm" };
+	id = guests_meet(box->guests, &thread, 8 * SECOND + 1);
+	assert_int_equal(guest_vcpu(guests_by_id(box->guests, id), 1)->tid, 402);
+	/* This one has no name yet, but there is one vCPU without a thread. */
+	put_thread(box, 401, 403, "vm\n");
+	thread.tid = 403;
+	assert_int_equal(guests_meet(box->guests, &thread, 8 * SECOND + 2), id);
+	assert_int_equal(guest_vcpu(guests_by_id(box->guests, id), 0)->tid, 403);
+	thread.tid = 404;
+	assert_int_equal(guests_meet(box->guests, &thread, 8 * SECOND + 3), id);
+	assert_int_equal(guests_by_id(box->guests, id)->nr_vcpus, 2);
+
 	/* A thread without an index runs the vCPU that has no thread. */
 	put_vm(box, 400, 50, "vm");
 	put_thread(box, 400, 401, "vm\n");
@@ -930,8 +952,7 @@ static void test_threads_that_events_show(void **state)
 	assert_int_equal(guest_vcpu(guests_find(box->guests, id), 0)->tid, 401);
 
 	/* A process that has ended, and is still listed; its thread looks alive. */
-	thread.pid = 302;
-	thread.has_ended = false;
+	thread = (struct vcpu_thread){ .pid = 302, .tid = 303, .vcpu = -1, .comm = "vm" };
 	put_stat(box, (struct proc){ .pid = 302, .start = 50, .comm = "vm", .state = 'Z' });
 	id = guests_meet(box->guests, &thread, 8 * SECOND);
 	assert_true(guests_find(box->guests, id)->has_ended);
