@@ -197,14 +197,29 @@ exits_halt() {
 	is "$(awk '$1 < 90 || $1 > 100.5' "$TMP/halts")" "" "vcpus: as all of the time, each time"
 }
 
-# logged_of TID: the sum of the deltas that the logs of vCPUs have of a thread, as JSON and as CSV.
-logged_of() {
+# in_table COLUMN TID FILE: the sum of a column over the rows of a thread, of a table as text.
+in_table() {
+	awk -v column="$1" -v tid="$2" '
+	function value(name) { return word[split(substr($0, 1, end[name]), word, " ")] }
+	/ TID / {
+		end["TID"] = index($0, " TID") + 3
+		end[column] = index($0, " " column) + length(column)
+		next
+	}
+	value("TID") == tid { sum += value(column) }
+	END { printf "%d", sum }' "$3"
+}
+
+# counted_of TID: the thread's exits by each face of the vCPUs: JSON, CSV, text, -1, the screen.
+counted_of() {
 	grep -o "\"tid\":$1,[^}]*" "$TMP/brief.json" | grep -o '"delta":[0-9]*' |
 		awk -F: '{ sum += $2 } END { printf "%d ", sum }'
 	awk -F, -v tid="$1" '
 	$2 == "guest" { for (i = 1; i <= NF; i++) at[$i] = i }
 	$at["tid"] == tid { sum += $at["delta"] }
 	END { printf "%d", sum }' "$TMP/brief.csv"
+	echo " $(in_table Delta "$1" "$TMP/brief.txt") $(in_table Total "$1" "$TMP/batch")" \
+		"$(in_table Total "$1" "$TMP/brief.shot")"
 }
 
 # brief_of PID: name, TID, vCPU, number and mark of its $PIO, the number of all its exits, and the
@@ -221,49 +236,92 @@ brief_of() {
 	END { printf "%s %d %.0f\n", row, all, ns }' "$TMP/exits"
 }
 
-# Ten guests at once that live for a moment: each has its pid, its vCPU and its number, in every
+# brief_log NAME OPTION...: a log, in $TMP/brief.NAME; its pid joins $LOG_PIDS.
+brief_log() {
+	e_name=$1
+	shift
+	spawn kvmtop -l -s 0.5 "$@" >"$TMP/brief.$e_name" 2>>"$TMP/brief.err"
+	LOG_PIDS="$LOG_PIDS $SPAWNED"
+	wait_for 120 batch_waits "$SPAWNED"
+}
+
+brief_begin() {
+	LOG_PIDS=
+	: >"$TMP/brief.err"
+	: >"$TMP/rounds"
+	brief_log json --json --view vcpus
+	brief_log csv -c --view vcpus
+	brief_log txt --view vcpus
+	brief_log reasons --json --view exits
+	e_has_screen=no
+	if has_screen; then
+		e_has_screen=yes
+		screen_start 160 30 "exec kvmtop -s 0.5 --view vcpus"
+		screen_wait ' vCPU ' 30
+		wait_for 120 batch_waits "$(screen_pid)"
+	fi
+	exits_begin
+	batch_begin --view vcpus
+}
+
+brief_end() {
+	sleep 2 # all have sampled
+	batch_end
+	exits_end
+	for e_pid in $LOG_PIDS; do
+		stop "$e_pid"
+	done
+	if [ $e_has_screen = yes ]; then
+		screen_shot >"$TMP/brief.shot"
+		screen_quits
+	fi
+}
+
+# Ten guests at once that live for 0.1 to 1 s: each has its pid, its vCPU and its number, by every
 # face, and a name, its own if kvmtop looked while it lived. What it measures for its rounds is an
 # upper bound for the time of its exits.
 exits_brief() {
 	section "guests that live for a moment"
-	spawn kvmtop -l --json -s 0.5 --view vcpus >"$TMP/brief.json" 2>"$TMP/brief.err"
-	e_json=$SPAWNED
-	spawn kvmtop -l -c -s 0.5 --view vcpus >"$TMP/brief.csv" 2>>"$TMP/brief.err"
-	e_csv=$SPAWNED
-	wait_for 120 batch_waits "$e_json"
-	wait_for 120 batch_waits "$e_csv"
-	exits_begin
+	brief_begin
 	e_pids=
 	for e_i in 0 1 2 3 4 5 6 7 8 9; do
-		miniguest --name brief$e_i --pio $((100 + e_i)) --time >"$TMP/brief$e_i" 2>&1 &
+		miniguest --name brief$e_i --pio $((50 + 50 * e_i)) --time >"$TMP/brief$e_i" 2>&1 &
 		e_pids="$e_pids $!"
 	done
 	for e_pid in $e_pids; do
 		wait "$e_pid"
 	done
-	sleep 1.2
-	exits_end
-	stop "$e_json"
-	stop "$e_csv"
-	e_i=0 e_wrong='' e_slow='' e_logged=''
+	brief_end
+	e_i=0 e_wrong='' e_slow='' e_differs=''
 	for e_pid in $e_pids; do
+		e_plan=$((50 + 50 * e_i))
 		brief_of "$e_pid" >"$TMP/brief"
 		read -r e_name e_tid e_vcpu e_count e_ended e_all e_ns <"$TMP/brief"
 		# Its command's name if its memory was gone already, its pid if it was.
 		case $e_name in
 		"brief$e_i" | miniguest | "pid-$e_pid") e_name=brief$e_i ;;
 		esac
-		[ "$e_name $e_vcpu $e_count $e_ended" = "brief$e_i 0 $((100 + e_i)) 1" ] ||
+		[ "$e_name $e_vcpu $e_count $e_ended" = "brief$e_i 0 $e_plan 1" ] ||
 			e_wrong="$e_wrong brief$e_i: $(cat "$TMP/brief");"
-		[ "$(logged_of "$e_tid")" = "$e_all $e_all" ] ||
-			e_logged="$e_logged brief$e_i: $(logged_of "$e_tid"), not $e_all;"
+		[ $e_has_screen = yes ] || echo " TID Total
+ $e_tid $e_all" >"$TMP/brief.shot"
+		e_faces=$(counted_of "$e_tid")
+		[ "$e_faces" = "$e_all $e_all $e_all $e_all $e_all" ] ||
+			e_differs="$e_differs brief$e_i: $e_faces, not $e_all;"
 		e_whole=$(sed -n 's/^ns //p' "$TMP/brief$e_i")
 		[ "${e_ns:-0}" -gt 0 ] && [ "${e_ns:-0}" -le "${e_whole:-0}" ] ||
 			e_slow="$e_slow brief$e_i: $e_ns ns of $e_whole;"
+		echo $((e_whole / e_plan)) >>"$TMP/rounds"
 		e_i=$((e_i + 1))
 	done
 	is "$e_wrong" "" "exits: each has its name, its vCPU, its number, and has ended"
 	is "$e_slow" "" "exits: their time is within the time that the guest measured"
-	is "$e_logged" "" "logs of vCPUs, JSON and CSV: each has as many exits as exits says"
-	is "$(cat "$TMP/brief.err")" "" "logs of vCPUs: nothing to complain about"
+	is "$e_differs" "" "-l as JSON, CSV and text, -1, screen: each has what exits says it has"
+	grep -o "\"reason\":\"$PIO\"[^}]*" "$TMP/brief.reasons" >"$TMP/reasons"
+	is "$(sed 's/.*"delta":\([0-9]*\).*/\1/' "$TMP/reasons" |
+		awk '{ sum += $1 } END { print sum }')" 2750 "-l of the exits: all of theirs"
+	is "$(sed 's/.*"avg_ns":\([0-9]*\).*/\1/' "$TMP/reasons" |
+		awk -v most="$(sort -n "$TMP/rounds" | tail -n 1)" '!$1 || $1 > most')" "" \
+		"and no average is longer than the longest way round"
+	is "$(cat "$TMP/brief.err")" "" "nothing to complain about"
 }
