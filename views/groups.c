@@ -222,6 +222,11 @@ static void add_stat(struct group *group, const struct stats_item *stat, bool is
 	group->halt_delta_ns += stat->timing->delta_ns;
 }
 
+static bool is_summed(const struct groups *groups, enum time_part part)
+{
+	return part == TIME_WHOLE || (part == TIME_HALT && groups->has_totals);
+}
+
 /* Adds a part of a vCPU's time to its group's sum (count: of all intervals, ns: of the last). */
 static int add_time(struct groups *groups, struct key_sums *times, const struct stats_item *stat,
 		    enum time_part part)
@@ -255,7 +260,7 @@ static int set_times(struct group *group, struct key_sums *times)
 	group->whole_ns = time->count;
 	group->whole_delta_ns = time->ns;
 	key.field = TIME_HALT;
-	time = key_sums_get(times, key);
+	time = key_sums_get(times, key); /* 0 where it is not summed up */
 	if (!time)
 		return -ENOMEM;
 	group->halted_ns = time->count;
@@ -275,8 +280,7 @@ int group_by(struct groups *groups, struct view *view, const struct query *query
 
 		if (!query_has_key(query, &stat->key))
 			continue;
-		if (field->use == USE_TIME &&
-		    (field->part == TIME_WHOLE || field->part == TIME_HALT))
+		if (field->use == USE_TIME && is_summed(groups, field->part))
 			err = add_time(groups, &times, stat, field->part);
 		if (!field_set_has(&groups->chosen, stat->key.field))
 			continue;

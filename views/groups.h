@@ -73,7 +73,7 @@ struct group {
 struct groups {
 	/* Set before group_by(): */
 	unsigned int by;	 /* GROUP_*: a group for each guest, vCPU, reason */
-	bool has_totals;	 /* timing.total[], too */
+	bool has_totals;	 /* timing.total[] and halted_ns, too */
 	struct field_set chosen; /* the fields that are summed up */
 	size_t total, time_share; /* the columns Total, with Delta and the rate behind it; Time% */
 	/* The result: */
