@@ -38,9 +38,11 @@ struct monitor {
 	struct fields *fields;
 	struct stats *stats;
 	struct sample sample;
+	struct field_set needed; /* by the latest query; want.fields may be more */
 	struct want want;
 	char *filter; /* the text of the latest query's filter; NULL: it had none */
 	bool has_want, has_new_question;
+	bool has_own_events; /* the latest query needs events */
 	bool is_answered; /* the recording's samples were taken for the latest want */
 	struct source sources[SAMPLE_SOURCES];
 	size_t nr_sources;
@@ -184,8 +186,13 @@ int monitor_open(const struct monitor_config *config, struct monitor **ret_monit
 	monitor->guests = is_recorded(monitor) ? config->recording.guests : guests_new(config->env);
 	monitor->fields = config->recording.fields ? config->recording.fields : fields_new();
 	monitor->stats = stats_new();
-	monitor->facts = (struct facts){ &monitor->want.fields, monitor->fields, monitor->stats,
-					 monitor->guests };
+	monitor->facts = (struct facts){
+		.wanted = &monitor->needed,
+		.fields = monitor->fields,
+		.stats = monitor->stats,
+		.guests = monitor->guests,
+		.counted = &monitor->want.fields,
+	};
 	if (monitor->guests && monitor->fields && monitor->stats) {
 		stats_know_guests(monitor->stats, monitor->guests);
 		err = open_sources(monitor, why);
@@ -208,6 +215,7 @@ void monitor_close(struct monitor *monitor)
 		field_set_release(&monitor->sources[i].told.fields);
 	}
 	free(monitor->filter);
+	field_set_release(&monitor->needed);
 	field_set_release(&monitor->want.fields);
 	sample_release(&monitor->sample);
 	stats_free(monitor->stats);
@@ -263,7 +271,9 @@ static bool is_new_question(const struct monitor *monitor, const struct query *q
 	const struct want *want = &monitor->want;
 	bool is_scoped = false;
 
-	if (!monitor->has_want || is_filter_new(monitor, query) || is_recorded(monitor))
+	if (!monitor->has_want || is_recorded(monitor))
+		return true;
+	if (!monitor->config.counts_all && is_filter_new(monitor, query))
 		return true;
 	if (!has_events) /* exits are counted for each guest, whatever the query's guest */
 		return false;
@@ -352,24 +362,48 @@ static bool is_any_left(const struct monitor *monitor)
 	return i < monitor->nr_sources;
 }
 
+/* Adds what is always counted. Arguments and the children of events cost too much for that. */
+static int add_all(struct monitor *monitor)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < fields_count(monitor->fields) && !err; i++) {
+		const struct field *field = fields_get(monitor->fields, i);
+		bool is_usual = field->use == USE_EVENT ? field->parent == FIELD_NONE :
+							  field->use != USE_ARGUMENT;
+
+		if (is_usual && !field->is_extra && !field->is_abandoned)
+			err = field_set_add(&monitor->want.fields, i);
+	}
+	return err;
+}
+
 int monitor_want(struct monitor *monitor, const struct query *query, struct why *why)
 {
-	bool had_events = wants_use(monitor, USE_EVENT);
-	bool had_arguments = wants_use(monitor, USE_ARGUMENT), is_new;
+	bool had_events = monitor->has_own_events;
+	bool had_arguments = wants_use(monitor, USE_ARGUMENT), has_events, is_new;
 	const struct source *failed = NULL;
 
-	if (query_wants(query, monitor->fields, &monitor->want.fields) < 0)
+	if (query_wants(query, monitor->fields, &monitor->needed) < 0 ||
+	    field_set_copy(&monitor->want.fields, &monitor->needed) < 0)
+		return why_set(why, -ENOMEM, "out of memory");
+	monitor->has_own_events = wants_use(monitor, USE_EVENT);
+	has_events = monitor->has_own_events || (had_events && !monitor->config.counts_all);
+	if (monitor->config.counts_all && add_all(monitor) < 0)
 		return why_set(why, -ENOMEM, "out of memory");
 	/* Arguments are counted by BPF programs of their own, which begin at 0. */
-	is_new = is_new_question(monitor, query, had_events || wants_use(monitor, USE_EVENT)) ||
+	is_new = is_new_question(monitor, query, has_events) ||
 		 had_arguments != wants_use(monitor, USE_ARGUMENT);
 	if (remember_filter(monitor, query) < 0)
 		return why_set(why, -ENOMEM, "out of memory");
 	monitor->has_new_question = is_new;
 	if (is_new)
 		stats_clear(monitor->stats);
-	monitor->want.guest = query->guest;
-	monitor->want.scope = scope_of(query);
+	/* Events that no query asked for go on as they are. */
+	if (monitor->has_own_events || !monitor->config.counts_all) {
+		monitor->want.guest = query->guest;
+		monitor->want.scope = scope_of(query);
+	}
 	monitor->has_want = true;
 	monitor->is_answered = false;
 	if (stats_keep_only(monitor->stats, &monitor->want.fields) < 0)
@@ -505,6 +539,11 @@ const struct facts *monitor_facts(const struct monitor *monitor)
 	return &monitor->facts;
 }
 
+struct fields *monitor_fields(struct monitor *monitor)
+{
+	return monitor->fields;
+}
+
 uint64_t monitor_elapsed_ns(const struct monitor *monitor)
 {
 	uint64_t elapsed = 0;
@@ -518,7 +557,7 @@ static bool is_wanted(const struct monitor *monitor, const struct source *source
 {
 	for (uint32_t i = 0; i < fields_count(monitor->fields); i++) {
 		if (fields_get(monitor->fields, i)->source == source->args.source &&
-		    field_set_has(&monitor->want.fields, i))
+		    field_set_has(&monitor->needed, i))
 			return true;
 	}
 	return false;

@@ -38,6 +38,11 @@ struct monitor_config {
 	struct env *env; /* outlives the monitor */
 	unsigned int providers; /* to open: bits, see providers/provider.h */
 	bool waits; /* for a provider that is not there yet (-ENOENT: the module is not loaded) */
+	/*
+	 * Beside what a query needs, events and exits are always counted, for a look back at what
+	 * no query asked for.
+	 */
+	bool counts_all;
 	struct monitor_recording recording; /* in place of a machine; then env is NULL */
 };
 
@@ -82,6 +87,9 @@ void monitor_reset(struct monitor *monitor);
 
 /* Valid until the next call of monitor_want() or monitor_sample(). */
 const struct facts *monitor_facts(const struct monitor *monitor);
+
+/* The dictionary, for a monitor that shares it. */
+struct fields *monitor_fields(struct monitor *monitor);
 
 /* The time between the last two samples of the first source that has two; 0: none has. */
 uint64_t monitor_elapsed_ns(const struct monitor *monitor);

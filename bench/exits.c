@@ -146,7 +146,12 @@ static int make(struct bench *bench)
 
 static int refresh(struct bench *bench, unsigned int round)
 {
-	struct facts facts = { &bench->wanted, bench->fields, bench->stats, bench->guests };
+	struct facts facts = {
+		.wanted = &bench->wanted,
+		.fields = bench->fields,
+		.stats = bench->stats,
+		.guests = bench->guests,
+	};
 	double begun = cpu_ns(), read, counted, built;
 	int err;
 

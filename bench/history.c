@@ -223,7 +223,12 @@ static void begin(struct bench *bench, const char *folder)
 
 static void record(struct bench *bench)
 {
-	struct facts facts = { &bench->wanted, bench->fields, bench->stats, bench->guests };
+	struct facts facts = {
+		.wanted = &bench->wanted,
+		.fields = bench->fields,
+		.stats = bench->stats,
+		.guests = bench->guests,
+	};
 	double start, taken, packed;
 	struct why why = { "" };
 

@@ -173,7 +173,12 @@ enum { PART_SAMPLE, PART_STATS, PART_VIEW, PART_ALL, NR_PARTS };
 
 static void refresh(struct bench *bench, double *ret_ms)
 {
-	struct facts facts = { &bench->wanted, bench->fields, bench->stats, NULL };
+	struct facts facts = {
+		.wanted = &bench->wanted,
+		.fields = bench->fields,
+		.stats = bench->stats,
+		.guests = NULL,
+	};
 	double start = now_ms(), sampled, updated;
 
 	sample_reset(&bench->sample);
@@ -363,7 +368,12 @@ static void add_vcpu(struct timed *timed, uint32_t vcpu, bool has_arguments)
 
 static void refresh_timed(struct timed *timed, double *ret_ms)
 {
-	struct facts facts = { &timed->wanted, timed->fields, timed->stats, timed->guests };
+	struct facts facts = {
+		.wanted = &timed->wanted,
+		.fields = timed->fields,
+		.stats = timed->stats,
+		.guests = timed->guests,
+	};
 	bool has_arguments = field_set_has(&timed->wanted, timed->arguments);
 	double start = now_ms(), sampled, updated;
 

@@ -17,11 +17,15 @@
 #include "cmd/top_options.h"
 #include "demo/demo.h"
 #include "host/env.h"
+#include "history/past.h"
+#include "history/recent.h"
+#include "history/recorder.h"
 #include "host/guest.h"
 #include "monitor.h"
 #include "providers/provider.h"
 #include "ui/tui/tui.h"
 
+#define PAST_SIZE ((size_t)4 << 20)
 #define BATCH_SECONDS 1.0 /* as kvm_stat's, even with -s */
 
 struct top {
@@ -95,6 +99,7 @@ static int monitor_begin(struct top *top, bool waits, struct why *why)
 		.env = &top->env,
 		.providers = choose_providers(top),
 		.waits = waits,
+		.counts_all = top_options_mode(options) == MODE_CURSES,
 	};
 	int err = monitor_open(&config, &top->monitor, why);
 
@@ -205,19 +210,57 @@ static int run_lines(struct top *top)
 	return err ? say_failure(err, &why) : STATUS_OK;
 }
 
+/* What the screen remembers of earlier samples. */
+struct memory {
+	struct recent *recent;
+	struct recorder *recorder;
+	struct past *past;
+};
+
+static int memory_begin(struct memory *memory, const struct top *top)
+{
+	struct segment segment;
+	struct sink sink;
+	int err;
+
+	segment_of_machine(&top->env, monitor_engine(top->monitor), top->options.delay_s,
+			   &segment);
+	memory->recent = recent_new(PAST_SIZE, &segment);
+	if (!memory->recent)
+		return -ENOMEM;
+	sink = recent_sink(memory->recent);
+	err = recorder_start(&sink, &memory->recorder);
+	return err ? err : past_new(recent_store(memory->recent), monitor_fields(top->monitor),
+				    &memory->past);
+}
+
+static void memory_end(struct memory *memory)
+{
+	past_free(memory->past);
+	recorder_stop(memory->recorder);
+	recent_free(memory->recent);
+}
+
 static int run_screen(struct top *top)
 {
-	struct tui_config config = {
+	struct memory memory = { 0 };
+	int err = memory_begin(&memory, top);
+	const struct tui_config config = {
 		.monitor = top->monitor,
 		.env = &top->env,
+		.past = memory.past,
+		.recorder = memory.recorder,
+		.fields = monitor_fields(top->monitor),
 		.query = &top->query,
 		.delay_s = top->options.delay_s,
 		.samples = top->options.samples,
 		.signals = top->live.signals,
 	};
 	struct why why = { "" };
-	int err = tui_run(&config, &why);
 
+	if (!err)
+		err = tui_run(&config, &why);
+	memory_end(&memory);
 	return err ? say_failure(err, &why) : STATUS_OK;
 }
 

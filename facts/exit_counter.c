@@ -6,10 +6,14 @@
 #include "facts/exit_counter.h"
 #include "facts/key_sums.h"
 
-/* Lower is better: a counter that has counted, then a low rank, then an early provider. */
+/*
+ * Lower is better: a counter that has counted, then a low rank, then one that times what it counts,
+ * then an early provider.
+ */
 static uint32_t score(const struct field *field, bool has_counted)
 {
-	return (uint32_t)!has_counted << 16 | (uint32_t)field->exit_rank << 8 | field->source;
+	return (uint32_t)!has_counted << 16 | (uint32_t)field->exit_rank << 8 |
+	       (uint32_t)(field->use != USE_EXIT) << 7 | field->source;
 }
 
 static bool is_counter(const struct field *field, bool is_timed)
@@ -21,12 +25,13 @@ static bool is_counter(const struct field *field, bool is_timed)
 /* The best score that any counter can have: when it is found, the search ends. */
 static uint32_t best_possible(const struct facts *facts, bool is_timed)
 {
+	const struct field_set *counted = facts->counted ? facts->counted : facts->wanted;
 	uint32_t best = UINT32_MAX;
 
 	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
 		const struct field *field = fields_get(facts->fields, i);
 
-		if (!is_counter(field, is_timed) || !field_set_has(facts->wanted, i))
+		if (!is_counter(field, is_timed) || !field_set_has(counted, i))
 			continue;
 		if (score(field, true) < best)
 			best = score(field, true);

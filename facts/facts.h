@@ -10,10 +10,11 @@
 #include "host/guest.h"
 
 struct facts {
-	const struct field_set *wanted; /* the fields that are counted */
+	const struct field_set *wanted; /* the fields that the query needs, which are counted */
 	const struct fields *fields;
 	const struct stats *stats;
 	const struct guests *guests;
+	const struct field_set *counted; /* these and others; NULL: only these */
 };
 
 #endif

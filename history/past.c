@@ -376,8 +376,8 @@ static int source_open(const void *recording, const struct provider_args *args, 
 
 	if (err)
 		return err;
-	if (!segment_ids_has_source(past->ids, args->source))
-		return why_set(why, -ENODATA, "nothing of it was recorded");
+	if (args->source == PROVIDER_EXITS && !segment_ids_has_source(past->ids, args->source))
+		return why_set(why, -ENODATA, "no exits were recorded");
 	source = calloc(1, sizeof(*source));
 	if (!source)
 		return -ENOMEM;
@@ -437,3 +437,146 @@ const struct player *const past_players[] = {
 	[PROVIDER_EXITS] = PAST_PLAYER("exits", true),
 	NULL,
 };
+
+/* ---- series */
+
+static bool is_of(const struct past *past, const struct change *change, uint32_t source,
+		  const struct key *subject)
+{
+	struct key key;
+
+	return segment_ids_key(past->ids, &change->key, source, &key) &&
+	       key.field == subject->field &&
+	       (subject->guest == GUEST_ANY || key.guest == subject->guest) &&
+	       (subject->vcpu < 0 || key.vcpu == subject->vcpu);
+}
+
+/* Adds the point of a moment. The first sample of a question has no interval, and no point. */
+static int add_point(struct past *past, const struct stored *stored, uint32_t source,
+		     struct series *series, struct why *why)
+{
+	const struct changes *changes = &past->moment.changes;
+	struct series_point *point;
+	int err = stored->elapsed_ns ? read_changes(past, stored->id, UNPACK_ALL, why) : 0;
+
+	if (!stored->elapsed_ns)
+		series->is_after_gap = series->nr > 0;
+	if (err || !stored->elapsed_ns)
+		return err;
+	if (array_grow(&series->points, &series->room, series->nr + 1) < 0)
+		return why_set(why, -ENOMEM, "out of memory");
+	point = &series->points[series->nr++];
+	*point = (struct series_point){
+		.id = stored->id,
+		.time_ns = stored->time_ns,
+		.interval_ns = stored->elapsed_ns,
+		.is_gap = series->is_after_gap ||
+			  (series->nr > 1 && stored->flags & MOMENT_AFTER_LOSS),
+	};
+	series->is_after_gap = false;
+	for (size_t i = 0; i < changes->nr; i++) {
+		const struct change *change = &changes->list[i];
+		const struct change_timing *timing;
+
+		if (change->flags & ~(CHANGE_NEW | CHANGE_HAS_RATE) ||
+		    !is_of(past, change, source, &series->subject))
+			continue;
+		point->count += change->count;
+		if (!change->timing)
+			continue;
+		timing = &changes->timings[change->timing - 1];
+		point->exit_ns += timing->time_ns;
+		for (unsigned int k = 0; k < HIST_BUCKETS; k++)
+			point->hist[k] += timing->hist[k];
+	}
+	return 0;
+}
+
+/* Adds the moments after the last point, or from this moment on. */
+static int add_points(struct past *past, const struct stored *first, size_t nr,
+		      struct series *series, struct why *why)
+{
+	uint32_t source = segment_ids_source(past->ids, series->subject.field);
+	struct stored stored = *first;
+	int err = 0;
+
+	while (!err && nr-- && stored.segment == first->segment) {
+		err = add_point(past, &stored, source, series, why);
+		if (!err)
+			err = past->store.type->step(past->store.state, stored.id, false, &stored,
+						     why);
+	}
+	return err == -ENOENT ? 0 : err;
+}
+
+/* The moment that is nr moments before, or fewer where the segment begins. */
+static int go_back(const struct past *past, size_t nr, struct stored *stored, struct why *why)
+{
+	struct stored at = *stored;
+	int err = 0;
+
+	while (!err && nr--) {
+		err = past->store.type->step(past->store.state, at.id, true, &at, why);
+		if (!err && at.segment != stored->segment)
+			return 0;
+		if (!err)
+			*stored = at;
+	}
+	return err == -ENOENT ? 0 : err;
+}
+
+static bool is_same(const struct key *a, const struct key *b)
+{
+	return a->guest == b->guest && a->vcpu == b->vcpu && a->field == b->field;
+}
+
+static void keep_latest(struct series *series, size_t nr)
+{
+	if (series->nr <= nr)
+		return;
+	memmove(series->points, series->points + series->nr - nr, nr * sizeof(*series->points));
+	series->nr = nr;
+}
+
+/* A series that goes on; -ENOENT: it has to be made anew. */
+static int go_on(struct past *past, struct series *series, struct why *why)
+{
+	struct stored next;
+	int err = past->store.type->step(past->store.state,
+					 series->points[series->nr - 1].id, false, &next, why);
+
+	if (err == -ENOENT)
+		return 0;
+	if (err || next.segment != series->segment)
+		return err ? err : -ENOENT;
+	return add_points(past, &next, SIZE_MAX, series, why);
+}
+
+int past_series(struct past *past, const struct key *subject, size_t nr, uint64_t around,
+		struct series *series, struct why *why)
+{
+	bool is_known = series->nr && is_same(subject, &series->subject) &&
+			(!around || around >= series->points[0].id);
+	struct stored first;
+	int err = -ENOENT;
+
+	nr = nr < SERIES_MAX ? nr : SERIES_MAX;
+	if (is_known)
+		err = go_on(past, series, why);
+	if (!err && !around)
+		keep_latest(series, SERIES_MAX);
+	if (err != -ENOENT)
+		return err;
+	series->subject = *subject;
+	series->nr = 0;
+	series->is_after_gap = false;
+	err = past->store.type->find(past->store.state, UINT64_MAX, &first, why);
+	if (!err)
+		err = go_back(past, nr - 1, &first, why);
+	if (!err && around && around < first.id) {
+		first = past->at;
+		err = go_back(past, nr / 2, &first, why);
+	}
+	series->segment = first.segment;
+	return err ? err : add_points(past, &first, nr, series, why);
+}

@@ -35,6 +35,15 @@ int past_go(struct past *past, uint64_t time_ns, struct why *why);
 /* Chooses the next moment, or with is_back the one before. -ENOENT: there is none. */
 int past_step(struct past *past, bool is_back, struct why *why);
 
+/*
+ * Makes the series that of the subject in the latest moments of a segment, at most nr of them and
+ * SERIES_MAX. With `around`, the id of a moment, it is among them. Points that the series has
+ * already are not read again. 0, or -errno with why.
+ */
+int past_series(struct past *past, const struct key *subject, size_t nr, uint64_t around,
+		struct series *series, struct why *why);
+#define SERIES_MAX 512
+
 /* The chosen moment; id 0: none. */
 const struct stored *past_at(const struct past *past);
 const struct segment *past_segment(const struct past *past);

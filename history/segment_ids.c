@@ -130,6 +130,11 @@ bool segment_ids_has_source(const struct segment_ids *ids, uint32_t source)
 	return false;
 }
 
+uint32_t segment_ids_source(const struct segment_ids *ids, uint32_t field)
+{
+	return fields_get(ids->fields, field)->source;
+}
+
 bool segment_ids_is_counter(const struct segment_ids *ids, uint32_t field)
 {
 	uint32_t id = ids->fields ? here(ids, field) : FIELD_NONE;

@@ -27,6 +27,9 @@ int segment_ids_load(struct segment_ids *ids, uint32_t segment, const struct seg
 /* Whether the segment has a field of the source. */
 bool segment_ids_has_source(const struct segment_ids *ids, uint32_t source);
 
+/* The source of a field, by its id here. */
+uint32_t segment_ids_source(const struct segment_ids *ids, uint32_t field);
+
 /* Whether a field, by its id in the segment, is a counter. */
 bool segment_ids_is_counter(const struct segment_ids *ids, uint32_t field);
 

@@ -12,6 +12,7 @@
 
 #include "base/why.h"
 #include "history/pack.h"
+#include "history/segment.h"
 
 /* What is known of a moment without unpacking it. */
 struct stored {
@@ -19,15 +20,6 @@ struct stored {
 	uint32_t segment; /* > 0 */
 	uint32_t flags;	  /* MOMENT_* */
 	uint64_t time_ns, elapsed_ns;
-};
-
-/* The machine and the run that a segment is of. */
-struct segment {
-	char host[65], kernel[65], boot_id[40];
-	char arch[24]; /* struct arch's name: "SVM" */
-	char engine[16]; /* "bpf"; "": not known */
-	int nr_cpus; /* 0: not known */
-	double interval_s;
 };
 
 /* Called for each field, ascending by id. 0 goes on; else the caller returns it. */

@@ -239,17 +239,17 @@ keys_show 's Enter' '   3\.0s  ' "nothing is the usual interval"
 screen_keys s
 screen_type 25
 keys_show Enter '  25\.0s  ' "25 seconds"
-keys_show Space 'PAUSED  25\.0s  ' "Space pauses"
+keys_show Space 'paused at [0-9:]{8}, ([0-9]+ s ago|now)$' "Space holds the moment"
 screen_has '^PAUSED  h help' "a message goes by itself; PAUSED stands in the last line, too"
 keys_show Space '^kvmtop.*vCPUs  +25\.0s' "and goes on"
 
 # ---- over time
 
 screen_has '^h help .* m heat map' "the last line lists m"
-keys_show m '^ kvm_exit  [0-9.]+m?i?n?s?$' "m: all exits over time"
+keys_show m '^ all exits  [0-9.]+m?i?n?s?( |$)' "m: all exits over time"
 screen_has '^h help  q quit  m table  Left Right time ' "with keys of its own"
 keys_show h '^ m +the row' "h: help"
-keys_show Escape '^ kvm_exit  [0-9.]+m?i?n?s?$' "which goes back to it"
+keys_show Escape '^ all exits  [0-9.]+m?i?n?s?( |$)' "which goes back to it"
 keys_show m '^ kvm_entry ' "m again: the table"
 keys_show 'm Escape' '^ kvm_entry ' "Esc, too"
 
@@ -367,14 +367,14 @@ check "has a column for each interval" wait_for 20 intervals 9
 screen_keys Space
 screen_has '^ [0-9:]+  720 exits  720/s  p50 94\.6µs  p99 1\.03ms  max 2\.10ms-4\.19ms$' \
 	"with the numbers of the newest"
-screen_has '^ +131µs +[█▓]+$' "the durations that most have"
+screen_has '^ +131µs +[█▓]+│?$' "the durations that most have"
 screen_has '^ +66µs +─+$' "the line of p50"
-check "there is no time cursor" lacks '▲'
-keys_show Left '^ +[0-9:]+▲$' "Left: one interval back"
-screen_has '^ +1k + │$' "the cursor goes through the graphs"
+screen_has '^ +[0-9:]+▲$' "the time cursor is at the moment that is held"
+keys_show Left '│.$' "Left: one sample back"
+screen_has '^ +1k + │ ?$' "the cursor goes through the graphs"
 keys_show 'Left Left' '│..*$' "and further"
-keys_show Home '^ +1ms +│$' "Home: the first interval"
-keys_show Left '^ +1ms +│$' "and no further"
+keys_show Home '^ +[0-9:]*▲[^▲]*$' "Home: the first sample"
+keys_show Left '^No earlier sample is remembered' "and no further"
 screen_keys End
 check "End: the newest" wait_for 5 lacks '▲'
 screen_keys Right

@@ -79,14 +79,19 @@ static inline int setup(void **state)
 	w->stats = stats_new();
 	w->guests = guests_new(&w->env);
 	add_fields(w);
-	w->facts = (struct facts){ &w->wanted, w->fields, w->stats, w->guests };
+	w->facts = (struct facts){
+		.wanted = &w->wanted,
+		.fields = w->fields,
+		.stats = w->stats,
+		.guests = w->guests,
+	};
 	w->query.type = &view_events;
 	w->query.sort = view_events.sort;
 	w->query.children = true;
 	w->screen = (struct screen){
 		.view = &w->view, .query = &w->query, .facts = &w->facts,
 		.host = "alpha", .kvm = "SVM", .nr_cpus = 64, .delay_s = 3, .clock = "12:31:07",
-		.is_utf8 = true, .empty = "No matching events reported yet",
+		.is_utf8 = true, .has_past = true, .empty = "No matching events reported yet",
 	};
 	*state = w;
 	return 0;

@@ -55,8 +55,12 @@ static inline int world_setup(void **state, const struct field *specs, uint32_t 
 	world->guests = guests_new(&world->env);
 	world->fields = fields_new();
 	world->stats = stats_new();
-	world->facts = (struct facts){ &world->wanted, world->fields, world->stats,
-				       world->guests };
+	world->facts = (struct facts){
+		.wanted = &world->wanted,
+		.fields = world->fields,
+		.stats = world->stats,
+		.guests = world->guests,
+	};
 	set_view(world, type);
 	for (uint32_t i = 0; i < nr; i++) {
 		assert_int_equal(fields_add(world->fields, &specs[i], &id), 0);

@@ -27,6 +27,7 @@ enum style {
 	STYLE_WARN, /* a high share of time that the guest lost */
 	STYLE_NOTICE,
 	STYLE_ALERT,
+	STYLE_THEN, /* the moment that is shown is not now */
 	STYLE_HEAT, /* the first of the styles of style_heat() and style_mark() */
 	STYLE_NR = STYLE_HEAT + (HEAT_STEPS + 1) * (HEAT_STEPS + 1)
 };

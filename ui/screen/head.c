@@ -78,7 +78,7 @@ static void paint_recording(const struct screen *screen, struct grid *grid)
 
 static void paint_machine(const struct screen *screen, struct grid *grid)
 {
-	enum style style = screen->is_paused ? STYLE_NOTICE : STYLE_PLAIN;
+	enum style style = screen->then[0] ? STYLE_THEN : STYLE_PLAIN;
 	char right[64];
 	int col;
 
@@ -90,12 +90,16 @@ static void paint_machine(const struct screen *screen, struct grid *grid)
 	col = put_guests(screen, grid, col);
 	if (screen->engine)
 		col = grid_printf(grid, 0, col, STYLE_DIM, "  %s", screen->engine);
-	snprintf(right, sizeof(right), "%s%.1fs  %s", screen->is_paused ? "PAUSED  " : "",
-		 screen->delay_s, screen->clock);
+	if (screen->then[0] && put_right(grid, 0, col, style, screen->then))
+		return;
+	if (screen->then[0]) {
+		put_right(grid, 0, strlen("kvmtop"), style, screen->clock);
+		return;
+	}
+	snprintf(right, sizeof(right), "%.1fs  %s", screen->delay_s, screen->clock);
 	if (put_right(grid, 0, col, style, right))
 		return;
-	snprintf(right, sizeof(right), "%s%.1fs", screen->is_paused ? "PAUSED " : "",
-		 screen->delay_s);
+	snprintf(right, sizeof(right), "%.1fs", screen->delay_s);
 	put_right(grid, 0, col, style, right);
 }
 

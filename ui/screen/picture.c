@@ -9,7 +9,7 @@
 const struct key_help screen_keys[] = {
 	{ "h ? F1", "h help", "this help", 0, 'h' },
 	{ "q F10", "q quit", "quit", 0, 'q' },
-	{ "m", "m table  Left Right time", NULL, KEY_LIVE | KEY_HEAT, 'm' },
+	{ "m", "m table  Left Right time", NULL, KEY_PAST | KEY_HEAT, 'm' },
 	{ "Tab", NULL, NULL, KEY_VIEWS, 0 },
 	{ "Enter", "Enter open", "deeper: an event's reasons; guest, vCPU, exit, argument", 0,
 	  '\r' },
@@ -20,12 +20,14 @@ const struct key_help screen_keys[] = {
 	{ "c", NULL, "clear the filter and the guest", 0, 0 },
 	{ "g p", "g guest", "one guest only, by name or pid", 0, 'g' },
 	{ "m", "m heat map", "the row's durations over time, and back; Left, Right: in time",
-	  KEY_LIVE | KEY_TABLE, 'm' },
+	  KEY_PAST | KEY_TABLE, 'm' },
 	{ "o", "o order", "sort by rate, or by total", 0, 'o' },
 	{ "< > R", "< > column", "sort by the column to the left or right; reverse", 0, '>' },
 	{ "r", "r reset", "totals count from now on", KEY_LIVE, 'r' },
 	{ "s + -", "s delay", "interval", KEY_LIVE, 's' },
-	{ "Space", "Space pause", "pause, and go on", KEY_LIVE, ' ' },
+	{ "Space", "Space hold", "hold this moment; return to now, as does End", KEY_PAST, ' ' },
+	{ "t T", "t back", "one sample back in time; one forward", KEY_PAST, 't' },
+	{ "j J", "j jump", "jump to a time (03:12), forward or back (30s)", KEY_PAST, 'j' },
 	{ "/ n", "/ search", "search for a name; again", 0, '/' },
 	{ "arrows", NULL, "move, as do PgUp, PgDn, Home, End; Esc lets go of the row", 0, 0 },
 	{ 0 },
@@ -34,6 +36,8 @@ const struct key_help screen_keys[] = {
 bool screen_has_key(const struct screen *screen, const struct key_help *key)
 {
 	if (key->needs & KEY_LIVE && screen->recording)
+		return false;
+	if (key->needs & KEY_PAST && !screen->has_past)
 		return false;
 	return !(key->needs & KEY_TREES) || screen->query->type->has_trees;
 }

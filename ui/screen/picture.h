@@ -60,7 +60,9 @@ struct screen {
 	const char *engine;	/* what counts events, "bpf"; NULL: not shown */
 	int nr_cpus;		/* 0: not known */
 	double delay_s;
-	char clock[16];	    /* "12:31:07" */
+	char clock[48];	    /* "12:31:07"; of another day with the date */
+	char then[128];	    /* "paused at 10:31:07, 45 s ago"; "": what is shown is now */
+	bool has_past;	    /* earlier samples are remembered */
 	const char *filter; /* the regular expression; NULL: none */
 	char guest[96];	    /* "web1 (pid 41233)"; "" for all */
 	/* SCREEN_HISTORY rates of exits, oldest first, < 0: none. NULL: take the facts'. */
@@ -72,7 +74,7 @@ struct screen {
 	long series_cursor; /* the point that is looked at; -1: the newest */
 	char series_title[128]; /* "MSR_WRITE of db1" */
 	char crumbs[192];   /* the path from guest to exit: "web1 > vCPU 2 > HLT"; "": none */
-	bool is_guest_dead, is_paused, is_utf8;
+	bool is_guest_dead, is_utf8;
 	bool has_palette;   /* the terminal has 256 colours */
 	const char *empty;  /* why there are no rows */
 	char notice[320];   /* shown in the last line for a few seconds; "": the keys are */
@@ -140,6 +142,7 @@ int words_that_fit(const char *text, int width);
 
 enum {
 	KEY_LIVE = 1 << 0,   /* new samples: not in a recording */
+	KEY_PAST = 1 << 7,   /* samples that are remembered */
 	KEY_TREES = 1 << 1,  /* a view with trees */
 	/* For the last line only: the help always lists the key, if it has a text: */
 	KEY_BACK = 1 << 2,   /* a way back */

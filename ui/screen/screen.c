@@ -12,6 +12,8 @@
 #define COLS_MIN 16
 #define ROWS_WORDS 20 /* from this height on a trouble may take two lines */
 #define PROMPT_ROOM 8 /* columns to type in */
+#define ROWS_OVER_TIME 30  /* a screen so high, */
+#define COLS_OVER_TIME 100 /* and so wide, has the past below the table */
 
 /* Whether the last line lists the key now. */
 static bool is_offered(const struct screen *screen, const struct key_help *key)
@@ -120,7 +122,7 @@ static void paint_foot(struct screen *screen, struct grid *grid, int row)
 	int width = format_width(screen->where), end = grid->cols, col = 0;
 	char text[512];
 
-	if (screen->is_paused && !screen->notice[0])
+	if (screen->then[0] && !screen->notice[0])
 		col = grid_put(grid, row, col, STYLE_NOTICE, "PAUSED") + 2;
 	if (width && col + width + (int)strlen("  h help") <= end) {
 		end -= width;
@@ -178,6 +180,12 @@ static void paint_page(struct screen *screen, struct grid *grid, int first_row, 
 		guests_paint(screen, grid, first_row, last_row);
 		break;
 	}
+}
+
+bool screen_shows_series(const struct screen *screen, const struct grid *grid)
+{
+	return screen->shows_heat ||
+	       (grid->rows >= ROWS_OVER_TIME && grid->cols >= COLS_OVER_TIME);
 }
 
 void screen_paint(struct screen *screen, struct grid *grid)

@@ -10,4 +10,7 @@
 /* Paints; moves top, guests_top and help_top so that the chosen row or guest is visible. */
 void screen_paint(struct screen *screen, struct grid *grid);
 
+/* Whether the picture has room for what the selected row did over time. */
+bool screen_shows_series(const struct screen *screen, const struct grid *grid);
+
 #endif

@@ -8,14 +8,13 @@
 #include "ui/screen/bars.h"
 #include "ui/screen/layout.h"
 #include "ui/screen/parts.h"
+#include "ui/screen/screen.h"
 
 #define TOTAL_WIDTH 7  /* "Total" and the blanks around it */
 #define LATENCY_MIN 12 /* a table of so many lines has a picture below it */
 #define LATENCY_COLS 78 /* of this picture where another one is beside it, */
 #define COLS_BESIDE 150 /* on a screen so wide */
-#define ROWS_OVER_TIME 30   /* a screen so high, */
-#define COLS_OVER_TIME 100  /* and so wide, has the past below the table, */
-#define OVER_TIME_MIN 12    /* if so many lines are free */
+#define OVER_TIME_MIN 12 /* lines for the past below the table */
 
 struct painter {
 	struct screen *screen;
@@ -351,7 +350,7 @@ static struct below plan_below(const struct screen *screen, const struct grid *g
 
 	if (screen->view->note)
 		free -= lines_of_words(screen->view->note, grid->cols - 1) + 1;
-	if (!screen->series || grid->rows < ROWS_OVER_TIME || grid->cols < COLS_OVER_TIME)
+	if (!screen->series || !screen_shows_series(screen, grid))
 		return below;
 	below.is_beside = below.latency && grid->cols >= COLS_BESIDE;
 	if (below.is_beside)

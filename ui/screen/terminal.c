@@ -46,6 +46,7 @@ static const struct {
 } colours[] = {
 	{ STYLE_SPARK, COLOR_CYAN },  { STYLE_NOTICE, COLOR_YELLOW },
 	{ STYLE_ALERT, COLOR_RED },   { STYLE_TAB, COLOR_GREEN },
+	{ STYLE_THEN, COLOR_YELLOW },
 	{ STYLE_GUEST, COLOR_GREEN }, { STYLE_KVM, COLOR_MAGENTA },
 	{ STYLE_USER, COLOR_BLUE },   { STYLE_WARN, COLOR_YELLOW },
 };
@@ -109,6 +110,7 @@ static void init_styles(struct terminal *terminal)
 	attrs[STYLE_SELECTED] = A_REVERSE;
 	attrs[STYLE_TAB] = A_BOLD;
 	attrs[STYLE_NOTICE] = A_BOLD;
+	attrs[STYLE_THEN] = A_BOLD | A_REVERSE;
 	attrs[STYLE_ALERT] = A_BOLD;
 	attrs[STYLE_WARN] = A_BOLD;
 	attrs[STYLE_HALT] = A_DIM;

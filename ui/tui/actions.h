@@ -33,14 +33,10 @@ void tui_set_guest(struct tui *tui, uint32_t guest);
 
 /* ---- over_time.c: what the selected row did over time ---- */
 
-/* After each sample: adds its point. */
-void tui_add_point(struct tui *tui);
-/* After each new view: begins anew when another row is selected. */
+/* After each new view, where the screen shows it. */
 void tui_follow_series(struct tui *tui);
-/* Shows it instead of the table, or the table again. */
+/* Shows it in place of the table, or the table again. */
 void tui_toggle_heat(struct tui *tui);
-/* Moves the time cursor by so many points; behind the newest point there is no cursor. */
-void tui_move_time(struct tui *tui, long by);
 
 /* ---- prompts.c ---- */
 
@@ -48,8 +44,19 @@ void tui_prompt_filter(struct tui *tui);
 void tui_prompt_search(struct tui *tui);
 void tui_prompt_guest(struct tui *tui);
 void tui_prompt_delay(struct tui *tui);
+void tui_open_prompt(struct tui *tui, const char *label, const char *text, prompt_fn fn);
 void tui_type_prompt(struct tui *tui, const struct terminal_event *event);
 void tui_close_prompt(struct tui *tui);
+
+/* ---- back.c: looks back at moments that are remembered ---- */
+
+void tui_step_time(struct tui *tui, bool is_back); /* to the next moment, or to the one before */
+void tui_go_to_first(struct tui *tui); /* the first moment that is remembered */
+void tui_toggle_hold(struct tui *tui); /* holds the latest moment, or returns to now */
+void tui_prompt_time(struct tui *tui, bool is_back);
+void tui_return_to_now(struct tui *tui);
+/* What the title says about the moment that is shown. */
+void tui_describe_moment(struct tui *tui);
 
 /* ---- keys.c ---- */
 

@@ -58,7 +58,7 @@ static void seek_row(struct tui *tui)
 		if (strcmp(tui->view.rows[i].cells[0].text, tui->sought) == 0)
 			tui_put_cursor(tui, i);
 	}
-	if (!tui->screen.has_cursor && (tui->sampling.due || tui->sampling.has_put_off))
+	if (!tui->screen.has_cursor && (tui->sampling.due && !tui->back.monitor))
 		return;
 	if (!tui->screen.has_cursor && tui->view.nr_rows) {
 		snprintf(text, sizeof(text), "%s is not among these", tui->sought);

@@ -58,6 +58,8 @@ static const char *why_nothing(struct tui *tui)
 		return is_recorded ? "The recording has no guest." : "No guest is running.";
 	if (query->filter && !query_selects_any(query, tui->facts.fields))
 		return why_filtered(tui);
+	if (tui->back.monitor && !query_is_counted(query, &tui->facts))
+		return "Nothing of this view was counted at that moment; End returns to now";
 	if (query->type->rows == ROWS_ARGUMENTS && query->has_reason)
 		return why_no_arguments(tui);
 	return is_recorded ? "Nothing of this kind is in the recording." :
@@ -66,16 +68,14 @@ static const char *why_nothing(struct tui *tui)
 
 const char *tui_why_empty(struct tui *tui)
 {
-	const struct monitor *monitor = tui->config.monitor;
+	const struct monitor *monitor = tui_monitor(tui);
 	const char *no_exits = monitor_no_exits(monitor);
 
 	if (!monitor_is_live(monitor))
 		return "Waiting for KVM";
 	if (tui->query->type->is_timed && no_exits)
 		return why_no_exits(tui, no_exits);
-	if (tui->sampling.has_put_off)
-		return "Paused: nothing of this view was counted; Space goes on";
-	if (tui->sampling.is_opening)
+	if (tui->sampling.is_opening && !tui->back.monitor)
 		return "Opening events ...";
 	if (query_is_of_ended(tui->query, &tui->facts))
 		return why_ended(tui);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Keys and the mouse: they change the query and the screen's state; the event loop paints. */
 #include <curses.h>
-#include <limits.h>
 #include <wchar.h>
 
 #include "base/delay.h"
@@ -67,21 +66,18 @@ static void open_help(struct tui *tui)
 	tui->screen.help_top = 0;
 }
 
-/* Keys that move the time cursor in the heat map. Returns whether the key is one of them. */
-static bool press_time(struct tui *tui, wint_t key)
+/* Keys that move in time while the heat map is shown. Returns whether the key is one of them. */
+static bool press_arrow(struct tui *tui, wint_t key)
 {
 	switch (key) {
 	case KEY_LEFT:
-		tui_move_time(tui, -1);
+		tui_step_time(tui, true);
 		return true;
 	case KEY_RIGHT:
-		tui_move_time(tui, 1);
+		tui_step_time(tui, false);
 		return true;
 	case KEY_HOME:
-		tui_move_time(tui, -LONG_MAX);
-		return true;
-	case KEY_END:
-		tui_move_time(tui, LONG_MAX);
+		tui_go_to_first(tui);
 		return true;
 	default:
 		return false;
@@ -92,7 +88,7 @@ static void press_special(struct tui *tui, wint_t key)
 {
 	long page = tui->screen.page_rows > 1 ? (long)tui->screen.page_rows - 1 : 1;
 
-	if (tui->screen.shows_heat && press_time(tui, key))
+	if (tui->screen.shows_heat && press_arrow(tui, key))
 		return;
 	switch (key) {
 	case KEY_UP:
@@ -111,7 +107,10 @@ static void press_special(struct tui *tui, wint_t key)
 		tui_put_cursor(tui, 0);
 		break;
 	case KEY_END:
-		tui_put_cursor(tui, tui->view.nr_rows);
+		if (tui->back.monitor)
+			tui_return_to_now(tui);
+		else
+			tui_put_cursor(tui, tui->view.nr_rows);
 		break;
 	case KEY_ENTER:
 		tui_enter_row(tui);
@@ -160,16 +159,13 @@ static bool press_live(struct tui *tui, wint_t ch)
 {
 	double delay_s = tui->sampling.delay_s;
 
-	if (!wcschr(L"mrs+- ", (wchar_t)ch) || !ch)
+	if (!wcschr(L"rs+-", (wchar_t)ch) || !ch)
 		return false;
-	if (tui->config.recording) {
-		tui_say(tui, "This is a recording: it is over, and shown as a whole");
+	if (!tui->config.env) {
+		tui_say(tui, "What is shown was counted earlier: this key needs a live machine");
 		return true;
 	}
 	switch (ch) {
-	case 'm':
-		tui_toggle_heat(tui);
-		break;
 	case 'r':
 		monitor_reset(tui->config.monitor);
 		tui_say(tui, "Totals count from now on");
@@ -180,13 +176,33 @@ static bool press_live(struct tui *tui, wint_t ch)
 	case '+':
 		tui_set_delay(tui, delay_longer(delay_s));
 		break;
-	case '-':
-		tui_set_delay(tui, delay_shorter(delay_s));
-		break;
 	default:
-		tui_toggle_pause(tui);
+		tui_set_delay(tui, delay_shorter(delay_s));
 	}
 	return true;
+}
+
+/* Keys that choose a moment. Returns whether the key is one of them. */
+static bool press_time(struct tui *tui, wint_t ch)
+{
+	switch (ch) {
+	case 't':
+	case 'T':
+		tui_step_time(tui, ch == 't');
+		return true;
+	case 'j':
+	case 'J':
+		tui_prompt_time(tui, ch == 'J');
+		return true;
+	case ' ':
+		tui_toggle_hold(tui);
+		return true;
+	case 'm':
+		tui_toggle_heat(tui);
+		return true;
+	default:
+		return false;
+	}
 }
 
 static void press_query(struct tui *tui, wint_t ch)
@@ -266,7 +282,7 @@ static void press_char(struct tui *tui, wint_t ch)
 		terminal_redraw(tui->terminal);
 		break;
 	default:
-		if (!press_live(tui, ch))
+		if (!press_live(tui, ch) && !press_time(tui, ch))
 			press_query(tui, ch);
 	}
 }

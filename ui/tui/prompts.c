@@ -10,7 +10,7 @@
 #include "host/guest.h"
 #include "ui/tui/actions.h"
 
-static void open_prompt(struct tui *tui, const char *label, const char *text, prompt_fn fn)
+void tui_open_prompt(struct tui *tui, const char *label, const char *text, prompt_fn fn)
 {
 	prompt_begin(&tui->screen.prompt, label, text);
 	tui->screen.has_prompt = true;
@@ -166,7 +166,7 @@ static bool press_choice(struct tui *tui, const struct terminal_event *event)
 
 void tui_prompt_guest(struct tui *tui)
 {
-	open_prompt(tui, "Guest or pid (arrows choose, Enter: all): ", "", take_guest);
+	tui_open_prompt(tui, "Guest or pid (arrows choose, Enter: all): ", "", take_guest);
 	tui->screen.page = PAGE_GUESTS;
 	tui->screen.chosen_guest = GUEST_ANY;
 }
@@ -177,18 +177,18 @@ void tui_prompt_delay(struct tui *tui)
 
 	snprintf(label, sizeof(label), "Seconds (now %.1f, Enter: %.1f): ", tui->sampling.delay_s,
 		 DELAY_DEFAULT_S);
-	open_prompt(tui, label, "", take_delay);
+	tui_open_prompt(tui, label, "", take_delay);
 }
 
 void tui_prompt_filter(struct tui *tui)
 {
-	open_prompt(tui, "Filter (regex): ",
-		    tui->query->filter ? pattern_text(tui->query->filter) : "", take_filter);
+	tui_open_prompt(tui, "Filter (regex): ",
+			tui->query->filter ? pattern_text(tui->query->filter) : "", take_filter);
 }
 
 void tui_prompt_search(struct tui *tui)
 {
-	open_prompt(tui, "Search (regex): ", "", take_search);
+	tui_open_prompt(tui, "Search (regex): ", "", take_search);
 }
 
 void tui_type_prompt(struct tui *tui, const struct terminal_event *event)

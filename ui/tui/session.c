@@ -37,17 +37,16 @@ void tui_set_timer(struct tui *tui, double first_s)
 	timerfd_settime(tui->sampling.timer, 0, &spec, NULL);
 }
 
-void tui_ask(struct tui *tui)
+struct monitor *tui_monitor(const struct tui *tui)
+{
+	return tui->back.monitor ? tui->back.monitor : tui->config.monitor;
+}
+
+void tui_ask_now(struct tui *tui)
 {
 	struct sampling *sampling = &tui->sampling;
 	struct why why = { "" };
 
-	sampling->has_put_off = tui->screen.is_paused;
-	if (sampling->has_put_off) {
-		if (query_wants(tui->query, tui->facts.fields, &sampling->put_off) < 0)
-			tui_say(tui, strerror(ENOMEM));
-		return;
-	}
 	if (monitor_want(tui->config.monitor, tui->query, &why) < 0)
 		tui_say(tui, why.text);
 	if (!monitor_has_new_question(tui->config.monitor))
@@ -55,6 +54,14 @@ void tui_ask(struct tui *tui)
 	sampling->is_opening = true;
 	sampling->has_fresh_question = true;
 	sampling->due = 2;
+}
+
+void tui_ask(struct tui *tui)
+{
+	if (tui->back.monitor)
+		tui_ask_back(tui);
+	else
+		tui_ask_now(tui);
 }
 
 void tui_set_filter(struct tui *tui, struct pattern *filter)
@@ -69,14 +76,4 @@ void tui_set_delay(struct tui *tui, double delay_s)
 {
 	tui->sampling.delay_s = delay_s;
 	tui_set_timer(tui, tui->sampling.delay_s);
-}
-
-void tui_toggle_pause(struct tui *tui)
-{
-	tui->screen.is_paused = !tui->screen.is_paused;
-	if (tui->screen.is_paused)
-		return;
-	if (tui->sampling.has_put_off)
-		tui_ask(tui);
-	tui_set_timer(tui, FIRST_DELAY_S);
 }

@@ -26,6 +26,10 @@ struct tui_config {
 	struct monitor *monitor;
 	const struct env *env;	/* the machine; NULL: this recording is shown: */
 	const struct screen_recording *recording;
+	/* The samples that are remembered, and how; past NULL: none are. */
+	struct past *past;
+	struct recorder *recorder; /* NULL: another process writes */
+	struct fields *fields; /* the dictionary of monitor and past; NULL: monitor plays past */
 	struct query *query;	/* to begin with; changed as the user asks */
 	double delay_s;		/* 0 for a recording, which has no next sample */
 	unsigned long samples;	/* ends after so many intervals; 0: no limit */
@@ -40,8 +44,6 @@ struct sampling {
 	bool is_opening;	  /* the providers are not ready yet */
 	bool has_fresh_question;  /* its first sample follows when they are */
 	unsigned int due;	  /* samples until the question has rates */
-	bool has_put_off;	  /* the query changed while paused: providers do not have it yet */
-	struct field_set put_off; /* the fields that it needs, of the sample that is held */
 	struct pattern *filter;	  /* one that the user typed; NULL: none, or the caller's */
 };
 
@@ -78,6 +80,12 @@ struct ways {
 	uint32_t guest_before;
 };
 
+/* Owner: back.c. A look back at a moment that is remembered, while counting goes on. */
+struct back {
+	struct monitor *monitor; /* plays the moment; NULL: what is shown is now */
+	bool has_changed;	 /* the query changed meanwhile: live providers do not have it */
+};
+
 /* Owner: tui.c. The guest that is looked at, for when it has ended or comes back. */
 struct known_guest {
 	char name[NAME_SIZE];
@@ -93,14 +101,6 @@ struct history {
 	float intervals_s[SCREEN_HISTORY]; /* 0: not known */
 };
 
-/* Owner: over_time.c. What the selected row, or all rows, did over time. */
-struct over_time {
-	struct key subject; /* the points are of it; field FIELD_NONE: of nothing */
-	struct series series;
-	bool is_after_gap; /* samples were left out before the next point */
-	uint64_t at_ns;	   /* the time of the point under the time cursor; 0: there is none */
-};
-
 /* What the open prompt is for: takes the text. 0, or -errno with why. */
 typedef int (*prompt_fn)(struct tui *tui, const char *text, struct why *why);
 
@@ -113,6 +113,7 @@ struct tui {
 	struct grid grid;
 	struct terminal *terminal;
 	struct sampling sampling;
+	struct back back;
 	struct last_seen seen;	 /* of screen.cursor */
 	char sought[NAME_SIZE];	 /* cursor.c: a row to select when it comes; "": none */
 	struct ways ways;
@@ -121,17 +122,23 @@ struct tui {
 	char host[NAME_SIZE];	 /* the machine's name */
 	struct known_guest guest;
 	struct history history;
-	struct over_time over_time;
+	struct series series; /* over_time.c: of the selected row, or of all rows */
 	char empty[320];	 /* empty.c */
 	time_t said_at;		 /* session.c: when the notice was set; 0: there is none */
 	bool quit;
 };
 
+/* What is shown: now, or the past. */
+struct monitor *tui_monitor(const struct tui *tui);
+
 /*
- * Tells the providers what the query needs now; the first sample follows when they are ready.
- * While paused it is put off, for a new question ends the sample that is held.
+ * Tells the providers what the query needs now; the first sample follows when they are ready. The
+ * past answers at once.
  */
 void tui_ask(struct tui *tui);
+/* The same for live providers, whatever is shown; and for the past, which is shown (back.c). */
+void tui_ask_now(struct tui *tui);
+void tui_ask_back(struct tui *tui);
 
 /* Takes the filter over; NULL: no filter. */
 void tui_set_filter(struct tui *tui, struct pattern *filter);
@@ -143,6 +150,5 @@ void tui_unsay(struct tui *tui);
 /* The next sample in first_s seconds, the others after the interval. */
 void tui_set_timer(struct tui *tui, double first_s);
 void tui_set_delay(struct tui *tui, double delay_s);
-void tui_toggle_pause(struct tui *tui);
 
 #endif

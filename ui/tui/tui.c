@@ -15,8 +15,10 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
+#include "base/clock.h"
 #include "facts/exit_counter.h"
 #include "host/guest.h"
+#include "history/recorder.h"
 #include "host/machine.h"
 #include "ui/screen/screen.h"
 #include "ui/tui/actions.h"
@@ -40,12 +42,13 @@ static void push(float *history, double value)
  */
 static void keep_history(struct tui *tui)
 {
+	const struct facts *facts = monitor_facts(tui->config.monitor);
 	struct history *history = &tui->history;
 	struct exits_summary summary;
 	bool is_other = history->guest != tui->query->guest;
 
 	push(history->intervals_s, (double)monitor_elapsed_ns(tui->config.monitor) / 1e9);
-	if (exits_summarize(&tui->facts, tui->query->guest, &summary) < 0)
+	if (exits_summarize(facts, tui->query->guest, &summary) < 0)
 		return;
 	for (size_t i = 0; is_other && i < SCREEN_HISTORY; i++)
 		history->exits[i] = -1;
@@ -61,29 +64,27 @@ static void keep_history(struct tui *tui)
 static void take_sample(struct tui *tui)
 {
 	if (monitor_revive(tui->config.monitor))
-		tui_ask(tui);
+		tui_ask_now(tui);
 	if (monitor_sample(tui->config.monitor) < 0)
 		tui_say(tui, strerror(ENOMEM));
-	/* One call takes both samples of a recording. */
+	/* One call takes all samples of what is not live. */
 	tui->sampling.due -= tui->sampling.due > 0;
-	if (tui->config.recording)
+	if (!tui->config.env)
 		tui->sampling.due = 0;
+	if (tui->config.recorder &&
+	    recorder_take(tui->config.recorder, monitor_facts(tui->config.monitor),
+			  clock_real_ns()) < 0)
+		tui_say(tui, strerror(ENOMEM));
 	keep_history(tui);
-	tui_add_point(tui);
 	if (tui->config.env)
 		tui->screen.nr_cpus = host_cpus(tui->config.env);
 }
 
 static void rebuild(struct tui *tui)
 {
-	tui->facts = *monitor_facts(tui->config.monitor);
-	if (tui->sampling.has_put_off)
-		tui->facts.wanted = &tui->sampling.put_off;
+	tui->facts = *monitor_facts(tui_monitor(tui));
 	if (view_build(&tui->view, tui->query, &tui->facts) < 0)
 		tui_say(tui, strerror(ENOMEM));
-	/* The held sample has nothing of a question that was asked while paused. */
-	if (tui->sampling.has_put_off && !query_is_counted(tui->query, &tui->facts))
-		tui->view.nr_rows = 0;
 	tui_follow_cursor(tui);
 	tui_follow_series(tui);
 }
@@ -91,11 +92,14 @@ static void rebuild(struct tui *tui)
 /* A notice disappears after a while; a trouble stays while the problem exists. */
 static void choose_notice(struct tui *tui)
 {
-	const char *trouble = monitor_notice(tui->config.monitor, 0);
+	const char *trouble = monitor_notice(tui_monitor(tui), 0);
 
 	if (tui->said_at && time(NULL) - tui->said_at >= NOTICE_S)
 		tui_unsay(tui);
 	snprintf(tui->screen.trouble, sizeof(tui->screen.trouble), "%s", trouble ? trouble : "");
+	if (!trouble && tui->config.recorder)
+		recorder_notice(tui->config.recorder, tui->screen.trouble,
+				sizeof(tui->screen.trouble));
 }
 
 /* Remembers the guest that is looked at. */
@@ -160,8 +164,6 @@ static void describe_way(struct tui *tui)
 static void draw(struct tui *tui)
 {
 	struct screen *screen = &tui->screen;
-	time_t now = time(NULL);
-	struct tm tm;
 
 	terminal_resize(tui->terminal, &tui->grid);
 	screen->query = tui->query;
@@ -170,11 +172,11 @@ static void draw(struct tui *tui)
 	screen->filter = tui->query->filter ? pattern_text(tui->query->filter) : NULL;
 	screen->delay_s = tui->sampling.delay_s;
 	screen->empty = tui_why_empty(tui);
-	screen->history = tui->history.guest == tui->query->guest ? tui->history.exits : NULL;
-	screen->intervals_s = tui->history.intervals_s;
+	screen->history = tui->history.guest == tui->query->guest && !tui->back.monitor ?
+				  tui->history.exits : NULL;
+	screen->intervals_s = tui->back.monitor ? NULL : tui->history.intervals_s;
 	screen->can_go_back = tui->ways.nr > 0;
-	if (localtime_r(&now, &tm))
-		strftime(screen->clock, sizeof(screen->clock), "%H:%M:%S", &tm);
+	tui_describe_moment(tui);
 	describe_guest(tui);
 	describe_way(tui);
 	choose_notice(tui);
@@ -213,11 +215,9 @@ static void tick(struct tui *tui)
 
 	if (read(tui->sampling.timer, &ticks, sizeof(ticks)) != sizeof(ticks))
 		return;
-	/* A pause keeps the picture only if the picture has rates. */
-	if (tui->screen.is_paused && !tui->sampling.due)
-		return;
 	take_sample(tui);
-	follow_guest(tui);
+	if (!tui->back.monitor)
+		follow_guest(tui);
 	tui->sampling.nr++;
 	if (tui->config.samples && tui->sampling.nr > tui->config.samples)
 		tui->quit = true;
@@ -326,12 +326,13 @@ static void release(struct tui *tui)
 	terminal_close(tui->terminal);
 	grid_release(&tui->grid);
 	view_release(&tui->view);
-	free(tui->over_time.series.points);
+	free(tui->series.points);
 	pattern_free(tui->search);
 	if (tui->query->filter == tui->sampling.filter)
 		tui->query->filter = NULL;
 	pattern_free(tui->sampling.filter);
-	field_set_release(&tui->sampling.put_off);
+	if (tui->back.monitor != tui->config.monitor)
+		monitor_close(tui->back.monitor);
 }
 
 int tui_run(const struct tui_config *config, struct why *why)
@@ -348,12 +349,12 @@ int tui_run(const struct tui_config *config, struct why *why)
 			.due = 2,
 		},
 		.history.guest = STATS_ENDED, /* none yet */
-		.over_time.subject.field = FIELD_NONE,
 	};
 	int err = tui.sampling.timer < 0 ? -errno : terminal_open(&tui.terminal, why);
 
 	if (!err) {
 		tui.screen.view = &tui.view;
+		tui.screen.has_past = config->past;
 		describe_source(&tui);
 		if (config->recording) /* has its samples already */
 			look_opening(&tui);

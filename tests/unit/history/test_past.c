@@ -208,7 +208,12 @@ static void go_on(struct world *world)
 
 static void keep(struct world *world, struct memory *memory)
 {
-	const struct facts facts = { &world->wanted, world->fields, world->stats, world->guests };
+	const struct facts facts = {
+		.wanted = &world->wanted,
+		.fields = world->fields,
+		.stats = world->stats,
+		.guests = world->guests,
+	};
 	struct packed packed = { 0 };
 
 	assert_int_equal(moment_take(&world->taker, &facts, world->now_ns, &world->moment), 0);

@@ -17,7 +17,7 @@ static struct series series;
 static struct series_point *begin_series(struct world *w, size_t nr)
 {
 	memset(points, 0, sizeof(points));
-	series = (struct series){ points, nr, POINTS };
+	series = (struct series){ .points = points, .nr = nr, .room = POINTS };
 	for (size_t i = 0; i < nr; i++) {
 		points[i].time_ns = NEWEST_NS - (nr - 1 - i) * 3 * SECOND;
 		points[i].interval_ns = 3 * SECOND;
@@ -199,7 +199,7 @@ static void a_map_of_signs(void **state)
 	      "                                        ████████████████████████████████████████\n"
 	      "                                        ████████████████████████████████████████\n"
 	      "      0                                 ████████████████████████████████████████\n"
-	      "h help  q quit  m table  Left Right time  Enter open  b guests  f filter\n");
+	      "h help  q quit  m table  Left Right time  Enter open  b guests  f filter  t back\n");
 	w->screen.is_utf8 = false;
 	w->screen.has_palette = true; /* of no use without UTF-8 */
 	heat_picture(w, 60, 14);
@@ -217,7 +217,7 @@ static void a_map_of_signs(void **state)
 	      "                                10:30'              10:31'\n"
 	      "\n"
 	      "\n"
-	      "h help  q quit  m table  Left Right time  Enter open\n");
+	      "h help  q quit  m table  Left Right time  Enter open  t back\n");
 }
 
 /* The style of a character; its sign must be the one given. */
@@ -258,7 +258,7 @@ static void with_a_palette_two_dots_share_a_line(void **state)
 	      "      0                                                               ▄▄▄▄▄▄▄▄▄▄\n"
 	      "                                                                        10:31╯\n"
 	      "\n"
-	      "h help  q quit  m table  Left Right time  Enter open  b guests  f filter\n");
+	      "h help  q quit  m table  Left Right time  Enter open  b guests  f filter  t back\n");
 	/* 1 µs is the lower edge of its line: above are the slower exits, below the faster ones. */
 	assert_int_equal(style_of(w, 10, 79, L'█'), style_heat(5, 0));
 	assert_int_equal(style_of(w, 10, 78, L'▀'), style_heat(2, 5));
@@ -304,7 +304,7 @@ static void with_a_line_for_each_bucket_percentiles_are_marked(void **state)
 	      "                                                                      ██████████\n"
 	      "      0                                                               ██████████\n"
 	      "\n"
-	      "h help  q quit  m table  Left Right time  Enter open  b guests  f filter\n");
+	      "h help  q quit  m table  Left Right time  Enter open  b guests  f filter  t back\n");
 	assert_int_equal(style_of(w, 9, 79, L'─'), style_mark(5));
 	assert_int_equal(style_of(w, 7, 79, L'━'), style_mark(3));
 	assert_int_equal(style_of(w, 10, 79, L'·'), style_mark(1));
@@ -338,7 +338,7 @@ static void what_has_no_durations_has_graphs_only(void **state)
 	      "                                      ▁▂▃▄▅▆▇███████████████\n"
 	      "      0                       ▁▂▃▄▅▆▇███████████████████████\n"
 	      "                                10:30╯              10:31╯\n"
-	      "h help  q quit  m table  Left Right time  Enter open\n");
+	      "h help  q quit  m table  Left Right time  Enter open  t back\n");
 }
 
 /* ---- time ---- */

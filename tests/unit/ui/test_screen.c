@@ -101,7 +101,7 @@ static void small_screens_keep_what_matters_most(void **state)
 	      "▾kvm_exit                      3400      1200\n"
 	      "  ├ MSR_WRITE                  1700       600\n"
 	      " Total  1-3 of 10              8840      3120\n"
-	      "h help  q quit  Enter open  x reasons\n");
+	      "h help  q quit  Enter open  x reasons  t back\n");
 	shows(w, 20, 5,
 	      "[1 Events] 2  3  4\n"
 	      " Event     ▾CurAvg/s\n"
@@ -182,7 +182,7 @@ static void large_screens_have_marks_in_numbers(void **state)
 	      " Total                                 8,840                3,120\n"
 	      "(44 blank)\n"
 	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  m heat map  "
-	        "o order  < > column  r reset  s delay  Space pause  / search\n");
+	        "o order  < > column  r reset  s delay  Space hold  t back  j jump  / search\n");
 }
 
 static void large_numbers_stay_apart(void **state)
@@ -394,7 +394,7 @@ static void help_fits_or_scrolls(void **state)
 
 	usual(w);
 	w->screen.page = PAGE_HELP;
-	shows(w, 80, 29,
+	shows(w, 80, 30,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
@@ -413,7 +413,9 @@ static void help_fits_or_scrolls(void **state)
 	      " < > R      sort by the column to the left or right; reverse\n"
 	      " r          totals count from now on\n"
 	      " s + -      interval\n"
-	      " Space      pause, and go on\n"
+	      " Space      hold this moment; return to now, as does End\n"
+	      " t T        one sample back in time; one forward\n"
+	      " j J        jump to a time (03:12), forward or back (30s)\n"
 	      " / n        search for a name; again\n"
 	      " arrows     move, as do PgUp, PgDn, Home, End; Esc lets go of the row\n"
 	      "\n"
@@ -422,7 +424,6 @@ static void help_fits_or_scrolls(void **state)
 	      " %Total     of all events of the same provider; a reason: of its event\n"
 	      " CurAvg/s   per second between the last two samples\n"
 	      " History    the rate over the last samples; all rows have one scale\n"
-	      "\n"
 	      "any key: back\n");
 	shows(w, 40, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0\n"
@@ -459,7 +460,7 @@ static void help_fits_or_scrolls(void **state)
 	      "  quit\n"
 	      "arrows: more  other\n");
 	w->screen.help_top = 1000;
-	picture(w, 80, 29);
+	picture(w, 80, 30);
 	assert_int_equal(w->screen.help_top, 0);
 }
 
@@ -672,10 +673,10 @@ static void keys_are_those_of_the_view(void **state)
 					 "f filter  g guest  o order");
 	w->query.type = &view_guests;
 	picture(w, 50, 12);
-	assert_string_equal(line(w, -1), "h help  q quit  Enter open  Backspace back");
+	assert_string_equal(line(w, -1), "h help  q quit  Enter open  Backspace back  t back");
 	picture(w, 200, 12);
 	assert_null(strstr(line(w, -1), "b guests"));
-	assert_non_null(strstr(line(w, -1), "Space pause  / search"));
+	assert_non_null(strstr(line(w, -1), "Space hold  t back  j jump  / search"));
 	w->screen.page = PAGE_HELP;
 	assert_null(strstr(picture(w, 80, 40), "all reasons"));
 	assert_non_null(strstr(w->text, " b  "));
@@ -683,19 +684,20 @@ static void keys_are_those_of_the_view(void **state)
 	assert_non_null(strstr(picture(w, 80, 40), "all reasons"));
 }
 
-static void pause_is_seen_at_every_size(void **state)
+static void a_moment_of_the_past_is_seen_at_every_size(void **state)
 {
 	struct world *w = *state;
 
 	usual(w);
-	w->screen.is_paused = true;
+	strcpy(w->screen.then, "paused at 12:31:07, 45 s ago");
 	picture(w, 80, 10);
-	assert_string_equal(line(w, 0) + 58, "PAUSED  3.0s  12:31:07");
+	assert_string_equal(line(w, 0) + 52, "paused at 12:31:07, 45 s ago");
 	assert_string_equal(line(w, -1), "PAUSED  h help  q quit  Enter open  x reasons  "
 			    "b guests  f filter  g guest");
 	picture(w, 60, 10);
-	assert_string_equal(line(w, 0) + 48, " PAUSED 3.0s");
+	assert_string_equal(line(w, 0) + 52, "12:31:07");
 	picture(w, 20, 5);
+	assert_string_equal(line(w, 0), "[1 Events] 2  3  4");
 	assert_string_equal(line(w, -1), "PAUSED  h help");
 }
 
@@ -1129,6 +1131,7 @@ static void a_recording_says_what_it_is(void **state)
 	struct world *w = *state;
 
 	w->screen.recording = &recording;
+	w->screen.has_past = false;
 	w->query.is_whole = true;
 	w->counts[PIO] = 5;
 	take(w, GUEST_ANY);
@@ -1174,7 +1177,7 @@ int main(void)
 		T(what_is_wrong_is_said_in_the_last_line),
 		T(trouble_stands_above_the_keys),
 		T(keys_are_those_of_the_view),
-		T(pause_is_seen_at_every_size),
+		T(a_moment_of_the_past_is_seen_at_every_size),
 		T(filter_and_guest_share_a_line),
 		T(ascii_where_utf8_is_not),
 		T(every_hit_is_where_its_text_is),

@@ -95,7 +95,12 @@ static void no_fields_no_rows(void **state)
 {
 	struct world *world = *state;
 	struct fields *none = fields_new();
-	struct facts facts = { &world->wanted, none, world->stats, NULL };
+	struct facts facts = {
+		.wanted = &world->wanted,
+		.fields = none,
+		.stats = world->stats,
+		.guests = NULL,
+	};
 
 	for (int flat = 0; flat < 2; flat++) {
 		world->query.flat = flat;

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * segment - the machine and the run that moments are of.
+ */
+#ifndef KVMTOP_HISTORY_SEGMENT_H
+#define KVMTOP_HISTORY_SEGMENT_H
+
+#include "host/env.h"
+
+struct segment {
+	char host[65], kernel[65], boot_id[40];
+	char arch[24];	 /* struct arch's name: "SVM" */
+	char engine[16]; /* "bpf"; "": not known */
+	int nr_cpus;	 /* 0: not known */
+	double interval_s;
+};
+
+/* Sources: host/machine.h, and kernel/osrelease and kernel/random/boot_id below /proc/sys. */
+void segment_of_machine(const struct env *env, const char *engine, double interval_s,
+			struct segment *ret_segment);
+
+#endif

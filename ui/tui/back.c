@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Looks back: a monitor of its own plays the moment that is chosen, and the view is made of that.
+ * Live providers go on meanwhile. Of a history file, the monitor that shows its end does both.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/when.h"
+#include "history/past.h"
+#include "history/recorder.h"
+#include "ui/tui/actions.h"
+
+#define FLUSH_MS 200 /* the latest sample is stored within a few ms */
+
+static bool is_file(const struct tui *tui)
+{
+	return tui->config.past && !tui->config.fields;
+}
+
+static int open_monitor(struct tui *tui, struct why *why)
+{
+	struct past *past = tui->config.past;
+	const struct monitor_config config = {
+		.counts_all = true,
+		.recording = {
+			.players = past_players,
+			.recording = &tui->config.past,
+			.guests = past_guests(past),
+			.fields = tui->config.fields,
+		},
+	};
+
+	if (!is_file(tui))
+		return monitor_open(&config, &tui->back.monitor, why);
+	tui->back.monitor = tui->config.monitor;
+	return 0;
+}
+
+/* Goes back to the latest moment, if now is shown. False, with a notice: there is none. */
+static bool hold(struct tui *tui)
+{
+	struct why why = { "" };
+	int err;
+
+	if (tui->back.monitor)
+		return true;
+	if (!tui->config.past) {
+		tui_say(tui, tui->config.recording ?
+				     "This is a recording: it is over, and shown as a whole" :
+				     "No sample is remembered: kvmtop runs with --past 0");
+		return false;
+	}
+	if (tui->config.recorder)
+		recorder_flush(tui->config.recorder, FLUSH_MS);
+	err = past_go(tui->config.past, UINT64_MAX, &why);
+	if (!err)
+		err = open_monitor(tui, &why);
+	tui->back.has_changed = false;
+	if (err)
+		tui_say(tui, err == -ENOENT ? "No sample is remembered yet" : why.text);
+	return !err;
+}
+
+/* Makes the facts of the moment that is chosen. */
+static void show(struct tui *tui)
+{
+	struct why why = { "" };
+	int err = monitor_want(tui->back.monitor, tui->query, &why);
+
+	if (!err)
+		err = monitor_sample(tui->back.monitor);
+	if (err)
+		tui_say(tui, why.text[0] ? why.text : strerror(-err));
+}
+
+void tui_ask_back(struct tui *tui)
+{
+	tui->back.has_changed = true;
+	show(tui);
+}
+
+void tui_return_to_now(struct tui *tui)
+{
+	bool has_changed = tui->back.has_changed;
+
+	if (!tui->back.monitor)
+		return;
+	if (is_file(tui))
+		past_go(tui->config.past, UINT64_MAX, &(struct why){ "" });
+	else
+		monitor_close(tui->back.monitor);
+	tui->back.monitor = NULL;
+	if (has_changed || is_file(tui))
+		tui_ask_now(tui);
+}
+
+void tui_step_time(struct tui *tui, bool is_back)
+{
+	bool was_back = tui->back.monitor;
+	struct why why = { "" };
+	int err;
+
+	if (!was_back && !is_back) {
+		tui_say(tui, "This is now: t goes back");
+		return;
+	}
+	if (!hold(tui))
+		return;
+	err = past_step(tui->config.past, is_back, &why);
+	if (err == -ENOENT && !is_back) {
+		tui_return_to_now(tui);
+		return;
+	}
+	if (err)
+		tui_say(tui, err == -ENOENT ? "No earlier sample is remembered" : why.text);
+	show(tui);
+}
+
+void tui_go_to_first(struct tui *tui)
+{
+	struct why why = { "" };
+
+	if (!hold(tui))
+		return;
+	if (past_go(tui->config.past, 0, &why) < 0)
+		tui_say(tui, why.text);
+	show(tui);
+}
+
+void tui_toggle_hold(struct tui *tui)
+{
+	if (tui->back.monitor)
+		tui_return_to_now(tui);
+	else if (hold(tui))
+		show(tui);
+}
+
+/* ---- jumps */
+
+static uint64_t shown_ns(const struct tui *tui, uint64_t now_ns)
+{
+	return tui->back.monitor ? past_at(tui->config.past)->time_ns : now_ns;
+}
+
+static int jump(struct tui *tui, const char *text, struct why *why)
+{
+	uint64_t now_ns = clock_real_ns(), to_ns;
+	const struct when_origin origin = { now_ns, shown_ns(tui, now_ns) };
+	int err = text[0] ? when_parse(text, &origin, &to_ns, why) : 0;
+
+	if (err || !text[0])
+		return err;
+	if (!hold(tui))
+		return 0;
+	err = past_go(tui->config.past, to_ns, why);
+	if (!err)
+		show(tui);
+	return err;
+}
+
+/* With J, a span of time without a sign leads back. */
+static int jump_back(struct tui *tui, const char *text, struct why *why)
+{
+	char back[PROMPT_BYTES + 1];
+	bool is_span = text[0] && !strpbrk(text, ":-+@") && !strchr("nyt", text[0]);
+
+	snprintf(back, sizeof(back), "%s%s", is_span ? "-" : "", text);
+	return jump(tui, back, why);
+}
+
+static int jump_forth(struct tui *tui, const char *text, struct why *why)
+{
+	char forth[PROMPT_BYTES + 1];
+	bool is_span = text[0] && !strpbrk(text, ":-+@") && !strchr("nyt", text[0]);
+
+	snprintf(forth, sizeof(forth), "%s%s", is_span ? "+" : "", text);
+	return jump(tui, forth, why);
+}
+
+void tui_prompt_time(struct tui *tui, bool is_back)
+{
+	if (!tui->config.past)
+		hold(tui); /* says why not */
+	else if (is_back)
+		tui_open_prompt(tui, "Back by, or to (30s, 5m, 03:12): ", "", jump_back);
+	else
+		tui_open_prompt(tui, "Forward by, or to (30s, 5m, 03:12): ", "", jump_forth);
+}
+
+/* ---- the title */
+
+void tui_describe_moment(struct tui *tui)
+{
+	struct screen *screen = &tui->screen;
+	uint64_t now_ns = clock_real_ns();
+	char ago[WHEN_SIZE], at[WHEN_SIZE];
+
+	when_format(screen->clock, sizeof(screen->clock), shown_ns(tui, now_ns), now_ns);
+	screen->then[0] = '\0';
+	if (!tui->back.monitor)
+		return;
+	when_format(at, sizeof(at), shown_ns(tui, now_ns), now_ns);
+	when_format_ago(ago, sizeof(ago), shown_ns(tui, now_ns), now_ns);
+	snprintf(screen->then, sizeof(screen->then), "paused at %s, %s", at, ago);
+}
