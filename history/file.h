@@ -7,6 +7,7 @@
 #ifndef KVMTOP_HISTORY_FILE_H
 #define KVMTOP_HISTORY_FILE_H
 
+#include "history/recorder.h"
 #include "history/store.h"
 
 /*
@@ -43,6 +44,9 @@ int history_file_add(struct history_file *file, const struct moment *moment,
 /* Adds a notice, as one line: "2 samples were lost". */
 int history_file_note(struct history_file *file, uint64_t time_ns, const char *text,
 		      struct why *why);
+
+/* For a recorder; valid as long as the file is open. */
+struct sink history_file_sink(struct history_file *file);
 
 /* Opens a file to read. Errors as above, -ENOENT, and -ENODATA: nothing was written yet. */
 int history_file_open(const char *path, struct history_file **ret_file, struct why *why);

@@ -418,6 +418,23 @@ int history_file_note(struct history_file *file, uint64_t time_ns, const char *t
 	return end(file, is_new_segment, err, why);
 }
 
+static int sink_add(void *state, const struct moment *moment, struct packed *packed,
+		    struct why *why)
+{
+	return history_file_add(state, moment, packed, why);
+}
+
+/* What cannot be noted is lost: the next loss will be noted. */
+static void sink_note(void *state, uint64_t time_ns, const char *text)
+{
+	(void)history_file_note(state, time_ns, text, NULL);
+}
+
+struct sink history_file_sink(struct history_file *file)
+{
+	return (struct sink){ .state = file, .add = sink_add, .note = sink_note };
+}
+
 /* What is left of the last minute. */
 static int finish(struct history_file *file, struct why *why)
 {
