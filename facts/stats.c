@@ -629,22 +629,24 @@ uint64_t hist_count(const uint64_t *hist)
 	return count;
 }
 
-uint64_t hist_percentile_ns(const uint64_t *hist, double share, uint64_t min_ns, uint64_t max_ns)
+uint64_t hist_percentile_ns(const uint64_t *hist, double share, struct hist_known known)
 {
-	double rank = share * (double)hist_count(hist);
-	uint64_t lower, upper;
+	uint64_t nr = hist_count(hist), lower, upper;
+	double rank = share * (double)nr;
 	unsigned int i = 0;
 
 	if (!(rank > 0))
 		return 0;
+	if (nr == 1 && known.time_ns)
+		known.min_ns = known.max_ns = known.time_ns;
 	while (i + 1 < HIST_BUCKETS && rank > (double)hist[i])
 		rank -= (double)hist[i++];
 	lower = i ? hist_edge_ns(i - 1) : 0;
 	upper = hist_edge_ns(i);
-	if (lower < min_ns)
-		lower = min_ns;
-	if (upper > max_ns)
-		upper = max_ns;
+	if (lower < known.min_ns)
+		lower = known.min_ns;
+	if (upper > known.max_ns)
+		upper = known.max_ns;
 	if (upper <= lower || !hist[i])
 		return upper;
 	return lower + (uint64_t)((double)(upper - lower) * rank / (double)hist[i] + 0.5);

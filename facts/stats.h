@@ -124,14 +124,22 @@ void timing_sum_merge(struct timing_sum *sum, const struct timing_sum *part);
 /* How many durations are counted: of what has ended. */
 uint64_t hist_count(const uint64_t *hist);
 
+/* What is known of durations beside their buckets. */
+struct hist_known {
+	uint64_t time_ns; /* of all together; 0: not known */
+	uint64_t min_ns;  /* none is shorter */
+	uint64_t max_ns;  /* none is longer */
+};
+
 /*
  * The duration that a share of the counted things (0.5, 0.99) did not exceed. It is interpolated as
  * by Prometheus' histogram_quantile(): durations count as spread evenly over their bucket, or over
- * the part of it between the shortest (0: not known) and the longest. The true duration lies in the
- * same bucket, so it differs by less than a factor of two between 128 ns and 2 s, and by about 6 %
- * at most where durations are spread evenly over powers of two. 0: nothing was counted.
+ * the part of it between the shortest and the longest. The true duration lies in the same bucket,
+ * so it differs by less than a factor of two between 128 ns and 2 s, and by about 6 % at most where
+ * durations are spread evenly over powers of two. One alone is exact if its time is known. 0:
+ * nothing was counted.
  */
-uint64_t hist_percentile_ns(const uint64_t *hist, double share, uint64_t min_ns, uint64_t max_ns);
+uint64_t hist_percentile_ns(const uint64_t *hist, double share, struct hist_known known);
 
 /* tick: stats_tick(). The sum of peaks is the highest. */
 void stat_sum_add(struct stat_sum *sum, const struct stats_item *stat, enum field_kind kind,

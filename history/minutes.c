@@ -189,9 +189,11 @@ int minutes_each(const struct minutes *minutes, minute_row_fn take, void *arg)
 		if (!sum->is_used)
 			continue;
 		if (row.is_timed) {
-			row.max_ns = longest_of(sum);
-			row.p50_ns = hist_percentile_ns(sum->hist, 0.5, 0, row.max_ns);
-			row.p99_ns = hist_percentile_ns(sum->hist, 0.99, 0, row.max_ns);
+			struct hist_known known = { sum->time_ns, 0, longest_of(sum) };
+
+			row.max_ns = known.max_ns;
+			row.p50_ns = hist_percentile_ns(sum->hist, 0.5, known);
+			row.p99_ns = hist_percentile_ns(sum->hist, 0.99, known);
 		}
 		err = take(arg, &row);
 	}

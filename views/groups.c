@@ -90,28 +90,27 @@ struct cell exit_sum_average(const struct exit_sum *sum)
 	return nr ? cell_ns(sum->timing.delta_ns / nr) : cell_none();
 }
 
-/* hist: of durations that took ns in all. One alone took exactly that. */
-static struct cell percentile(const struct exit_sum *sum, const uint64_t *hist, uint64_t ns,
-			      uint64_t max_ns, double share)
+static struct cell percentile(const uint64_t *hist, double share, struct hist_known known)
 {
-	uint64_t nr = hist_count(hist);
-
-	if (!nr)
+	if (!hist_count(hist))
 		return cell_none();
-	if (nr == 1)
-		return cell_ns(hist_percentile_ns(hist, share, ns, ns));
-	return cell_ns(hist_percentile_ns(hist, share, sum->timing.spread.min_ns, max_ns));
+	return cell_ns(hist_percentile_ns(hist, share, known));
 }
 
 struct cell exit_sum_percentile(const struct exit_sum *sum, double share)
 {
-	return percentile(sum, sum->timing.delta, sum->timing.delta_ns,
-			  sum->timing.interval_max_ns, share);
+	const struct timing_sum *timing = &sum->timing;
+
+	return percentile(timing->delta, share, (struct hist_known){
+		timing->delta_ns, timing->spread.min_ns, timing->interval_max_ns });
 }
 
 struct cell exit_sum_total_percentile(const struct exit_sum *sum, double share)
 {
-	return percentile(sum, sum->timing.total, sum->timing.total_ns, sum->timing.max_ns, share);
+	const struct timing_sum *timing = &sum->timing;
+
+	return percentile(timing->total, share, (struct hist_known){
+		timing->total_ns, timing->spread.min_ns, timing->max_ns });
 }
 
 struct cell exit_sum_hist(const struct exit_sum *sum)

@@ -132,7 +132,8 @@ void heat_make(struct heat *heat, const struct chart *chart, int lines, bool has
 
 uint64_t point_percentile_ns(const struct series_point *point, double share)
 {
-	return hist_percentile_ns(point->hist, share, 0, HEAT_LONGEST_NS);
+	return hist_percentile_ns(point->hist, share,
+				  (struct hist_known){ .max_ns = HEAT_LONGEST_NS });
 }
 
 /*

@@ -393,25 +393,30 @@ static void sums(void **state)
 	assert_int_equal(sum.delta[6], 1);
 }
 
+static uint64_t percentile(const uint64_t *hist, double share, uint64_t min_ns, uint64_t max_ns)
+{
+	return hist_percentile_ns(hist, share, (struct hist_known){ 0, min_ns, max_ns });
+}
+
 static void percentiles_are_interpolated(void **state)
 {
 	uint64_t hist[HIST_BUCKETS] = { 0 };
 
 	(void)state;
-	assert_int_equal(hist_percentile_ns(hist, 0.5, 0, 1000), 0);
+	assert_int_equal(percentile(hist, 0.5, 0, 1000), 0);
 	hist[3] = 4; /* 512 to 1024 ns */
-	assert_int_equal(hist_percentile_ns(hist, 0.5, 0, 5000), 768);
-	assert_int_equal(hist_percentile_ns(hist, 1, 0, 5000), 1024);
+	assert_int_equal(percentile(hist, 0.5, 0, 5000), 768);
+	assert_int_equal(percentile(hist, 1, 0, 5000), 1024);
 	hist[3] = 98;
 	hist[5] = 1;
 	hist[10] = 1;
-	assert_int_equal(hist_percentile_ns(hist, 0.49, 0, SECOND), 768);
-	assert_int_equal(hist_percentile_ns(hist, 0.98, 0, SECOND), 1024);
-	assert_int_equal(hist_percentile_ns(hist, 0.99, 0, SECOND), 4096);
-	assert_int_equal(hist_percentile_ns(hist, 0.995, 0, SECOND), 65536 + 32768);
-	assert_int_equal(hist_percentile_ns(hist, 1, 0, SECOND), 131072);
+	assert_int_equal(percentile(hist, 0.49, 0, SECOND), 768);
+	assert_int_equal(percentile(hist, 0.98, 0, SECOND), 1024);
+	assert_int_equal(percentile(hist, 0.99, 0, SECOND), 4096);
+	assert_int_equal(percentile(hist, 0.995, 0, SECOND), 65536 + 32768);
+	assert_int_equal(percentile(hist, 1, 0, SECOND), 131072);
 	hist[0] = 900; /* less than 128 ns */
-	assert_int_equal(hist_percentile_ns(hist, 0.45, 0, SECOND), 64);
+	assert_int_equal(percentile(hist, 0.45, 0, SECOND), 64);
 }
 
 /* What is known to be shorter or longer than all is no part of a bucket. */
@@ -420,18 +425,24 @@ static void percentiles_are_between_the_extremes(void **state)
 	uint64_t hist[HIST_BUCKETS] = { [3] = 4 };
 
 	(void)state;
-	assert_int_equal(hist_percentile_ns(hist, 0.5, 0, 712), 612);
-	assert_int_equal(hist_percentile_ns(hist, 1, 0, 712), 712);
-	assert_int_equal(hist_percentile_ns(hist, 0.5, 700, 5000), 862);
-	assert_int_equal(hist_percentile_ns(hist, 0.5, 700, 700), 700);
+	assert_int_equal(percentile(hist, 0.5, 0, 712), 612);
+	assert_int_equal(percentile(hist, 1, 0, 712), 712);
+	assert_int_equal(percentile(hist, 0.5, 700, 5000), 862);
+	assert_int_equal(percentile(hist, 0.5, 700, 700), 700);
 	/* A sample that was taken while a duration was added. */
-	assert_int_equal(hist_percentile_ns(hist, 0.5, 0, 100), 100);
-	assert_int_equal(hist_percentile_ns(hist, 0.5, 2000, 5000), 1024);
+	assert_int_equal(percentile(hist, 0.5, 0, 100), 100);
+	assert_int_equal(percentile(hist, 0.5, 2000, 5000), 1024);
+	/* One alone is exact where its time is known, and stays in its bucket. */
+	hist[3] = 1;
+	assert_int_equal(percentile(hist, 0.5, 0, 5000), 768);
+	assert_int_equal(hist_percentile_ns(hist, 0.5, (struct hist_known){ 900, 0, 5000 }), 900);
+	assert_int_equal(hist_percentile_ns(hist, 0.5, (struct hist_known){ 1100, 0, 5000 }), 1024);
+	hist[3] = 4;
 	/* The last bucket has no upper edge. */
 	hist[HIST_BUCKETS - 1] = 4;
-	assert_int_equal(hist_percentile_ns(hist, 0.75, 0, (UINT64_C(1) << 31) + 10 * SECOND),
+	assert_int_equal(percentile(hist, 0.75, 0, (UINT64_C(1) << 31) + 10 * SECOND),
 			 (UINT64_C(1) << 31) + 5 * SECOND);
-	assert_int_equal(hist_percentile_ns(hist, 1, 0, 9 * SECOND), 9 * SECOND);
+	assert_int_equal(percentile(hist, 1, 0, 9 * SECOND), 9 * SECOND);
 }
 
 /* 1000 durations from 1 to 16 us, each longer than the one before by the same factor. */
@@ -449,7 +460,7 @@ static void percentiles_are_right_within_6_percent(void **state)
 	}
 	for (int i = 1; i <= 100; i++) {
 		double truth = 1000 * pow(16, i / 100.0);
-		double said = (double)hist_percentile_ns(hist, i / 100.0, 1000, 16000);
+		double said = (double)percentile(hist, i / 100.0, 1000, 16000);
 
 		assert_true(fabs(said - truth) < 0.065 * truth);
 	}
