@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A span of moments has the sums of its changes, wherever it begins and ends. */
+/* An interval has the sums of its changes, wherever it begins and ends. */
 #include <errno.h>
 #include <inttypes.h>
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/array.h"
-#include "history/span.h"
+#include "history/interval.h"
 #include "providers/provider.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -371,7 +371,7 @@ static int release_all(void **state)
 	return 0;
 }
 
-/* ---- what the span should say ---- */
+/* ---- what the interval should say ---- */
 
 static uint64_t edge_of(const struct numbers *numbers)
 {
@@ -384,7 +384,7 @@ static uint64_t edge_of(const struct numbers *numbers)
 	return hist_edge_ns(top - 1) < numbers->time_ns ? hist_edge_ns(top - 1) : numbers->time_ns;
 }
 
-/* The sums from `first` to `last`. ENDED has the guests that the span's inventories lack. */
+/* The sums from `first` to `last`. ENDED has the guests that its inventories lack. */
 static uint64_t sum_all(size_t first, size_t last, struct table *ret_sums, struct table *ret_most)
 {
 	uint64_t elapsed_ns = 0;
@@ -434,17 +434,17 @@ static void add_row(const struct sample *sample, const struct row *row,
 }
 
 /* What a player says. Returns the time between its two samples. */
-static uint64_t play_source(struct span *span, uint32_t source, const struct want *want,
+static uint64_t play_source(struct interval *interval, uint32_t source, const struct want *want,
 			    struct table *sums)
 {
-	const struct player *player = span_players[source];
-	const struct provider_args args = { .fields = span_fields(span), .source = source };
+	const struct player *player = interval_players[source];
+	const struct provider_args args = { .fields = interval_fields(interval), .source = source };
 	struct sample sample = { 0 };
 	struct why why = { "" };
 	uint64_t begin_ns, end_ns;
 	void *state;
 
-	assert_int_equal(player->open(&span, &args, &state, &why), 0);
+	assert_int_equal(player->open(&interval, &args, &state, &why), 0);
 	assert_int_equal(player->rewind(state), 2);
 	assert_int_equal(player->next(state, want, 0, &sample, &why), 0);
 	assert_int_equal(sample.nr_rows, 0);
@@ -453,22 +453,23 @@ static uint64_t play_source(struct span *span, uint32_t source, const struct wan
 	assert_int_equal(player->next(state, want, 0, &sample, &why), 0);
 	end_ns = sample.time_ns[source];
 	for (size_t i = 0; i < sample.nr_rows; i++)
-		add_row(&sample, &sample.rows[i], span_guests(span), span_fields(span), sums);
+		add_row(&sample, &sample.rows[i], interval_guests(interval),
+			interval_fields(interval), sums);
 	sample_release(&sample);
 	player->close(state);
 	return end_ns - begin_ns;
 }
 
-static uint64_t play(struct span *span, struct table *ret_sums)
+static uint64_t play(struct interval *interval, struct table *ret_sums)
 {
 	struct want want = { .scope = WANT_EACH };
 	uint64_t elapsed_ns;
 
 	*ret_sums = (struct table){ 0 };
-	for (uint32_t i = 0; i < fields_count(span_fields(span)); i++)
+	for (uint32_t i = 0; i < fields_count(interval_fields(interval)); i++)
 		assert_int_equal(field_set_add(&want.fields, i), 0);
-	elapsed_ns = play_source(span, PROVIDER_EXITS, &want, ret_sums);
-	assert_int_equal(play_source(span, PROVIDER_TRACEPOINT, &want, ret_sums), elapsed_ns);
+	elapsed_ns = play_source(interval, PROVIDER_EXITS, &want, ret_sums);
+	assert_int_equal(play_source(interval, PROVIDER_TRACEPOINT, &want, ret_sums), elapsed_ns);
 	field_set_release(&want.fields);
 	return elapsed_ns;
 }
@@ -499,21 +500,22 @@ static void check(size_t first, size_t last)
 {
 	struct table got, want, most;
 	struct why why = { "" };
-	struct span *span;
+	struct interval *interval;
 	uint64_t elapsed_ns;
 	int err;
 
-	assert_int_equal(span_new(store, NULL, &span), 0);
-	err = span_read(span, made[first].stored.time_ns - 1, made[last].stored.time_ns, &why);
+	assert_int_equal(interval_new(store, NULL, &interval), 0);
+	err = interval_read(interval, made[first].stored.time_ns - 1, made[last].stored.time_ns,
+			    &why);
 	if (err)
 		fail_msg("%zu to %zu: %d %s", first, last, err, why.text);
-	assert_int_equal(span_first(span)->id, made[first].stored.id);
-	assert_int_equal(span_last(span)->id, made[last].stored.id);
+	assert_int_equal(interval_first(interval)->id, made[first].stored.id);
+	assert_int_equal(interval_last(interval)->id, made[last].stored.id);
 	elapsed_ns = sum_all(first, last, &want, &most);
-	assert_int_equal(span_elapsed_ns(span), elapsed_ns);
-	assert_int_equal(play(span, &got), elapsed_ns);
+	assert_int_equal(interval_elapsed_ns(interval), elapsed_ns);
+	assert_int_equal(play(interval, &got), elapsed_ns);
 	compare_keys(&got, &want, &most, first, last);
-	span_free(span);
+	interval_free(interval);
 }
 
 static void sums_are_those_of_the_changes(void **state)
@@ -536,15 +538,15 @@ static void levels_are_the_latest(void **state)
 	const size_t last = NR_MOMENTS - 1;
 	struct table got;
 	struct why why = { "" };
-	struct span *span;
+	struct interval *interval;
 
 	(void)state;
-	/* The gauge of a guest that did not change it in the span. */
+	/* The gauge of a guest that did not change it in the interval. */
 	for (size_t first = last - 20; first <= last; first++) {
-		assert_int_equal(span_new(store, NULL, &span), 0);
-		assert_int_equal(span_read(span, made[first].stored.time_ns - 1,
+		assert_int_equal(interval_new(store, NULL, &interval), 0);
+		assert_int_equal(interval_read(interval, made[first].stored.time_ns - 1,
 					   made[last].stored.time_ns, &why), 0);
-		play(span, &got);
+		play(interval, &got);
 		for (uint32_t guest = 0; guest <= NR_GUESTS; guest++) {
 			uint64_t level = 0;
 
@@ -553,7 +555,7 @@ static void levels_are_the_latest(void **state)
 			if (made[last].is_alive[guest] || !guest)
 				assert_int_equal(got.of[guest][0][PAGES].count, level);
 		}
-		span_free(span);
+		interval_free(interval);
 	}
 }
 
@@ -570,12 +572,13 @@ static void spans_without_a_moment(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct why why = { "" };
-		struct span *span;
+		struct interval *interval;
 
-		assert_int_equal(span_new(store, NULL, &span), 0);
-		assert_int_equal(span_read(span, cases[i].from_ns, cases[i].to_ns, &why), -ENOENT);
-		assert_int_equal(span_first(span)->id, 0);
-		span_free(span);
+		assert_int_equal(interval_new(store, NULL, &interval), 0);
+		assert_int_equal(interval_read(interval, cases[i].from_ns, cases[i].to_ns, &why),
+				 -ENOENT);
+		assert_int_equal(interval_first(interval)->id, 0);
+		interval_free(interval);
 	}
 }
 
@@ -587,5 +590,5 @@ int main(void)
 		cmocka_unit_test(spans_without_a_moment),
 	};
 
-	return cmocka_run_group_tests_name("span", tests, make_all, release_all);
+	return cmocka_run_group_tests_name("interval", tests, make_all, release_all);
 }

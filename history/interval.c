@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "facts/stats.h"
 #include "history/segment_ids.h"
-#include "history/span.h"
+#include "history/interval.h"
 #include "providers/provider.h"
 
 /* Totals do not go on from the moment before one of these. */
@@ -27,7 +27,7 @@ struct sum {
 	UT_hash_handle hh;
 };
 
-struct span {
+struct interval {
 	struct store store;
 	struct fields *fields, *own_fields;
 	struct segment_ids *ids;
@@ -42,98 +42,102 @@ struct span {
 	uint64_t elapsed_ns;
 };
 
-int span_new(struct store store, struct fields *fields, struct span **ret_span)
+int interval_new(struct store store, struct fields *fields, struct interval **ret_interval)
 {
-	struct span *span = calloc(1, sizeof(*span));
+	struct interval *interval = calloc(1, sizeof(*interval));
 
-	if (!span)
+	if (!interval)
 		return -ENOMEM;
-	span->store = store;
-	span->own_fields = fields ? NULL : fields_new();
-	span->fields = fields ? fields : span->own_fields;
-	span->ids = segment_ids_new(store, fields);
-	span->guests = guests_new(NULL);
-	span->packer = packer_new();
-	*ret_span = span;
-	if (span->fields && span->ids && span->guests && span->packer)
+	interval->store = store;
+	interval->own_fields = fields ? NULL : fields_new();
+	interval->fields = fields ? fields : interval->own_fields;
+	interval->ids = segment_ids_new(store, fields);
+	interval->guests = guests_new(NULL);
+	interval->packer = packer_new();
+	*ret_interval = interval;
+	if (interval->fields && interval->ids && interval->guests && interval->packer)
 		return 0;
-	span_free(span);
+	interval_free(interval);
 	return -ENOMEM;
 }
 
-void span_free(struct span *span)
+void interval_free(struct interval *interval)
 {
 	struct sum *sum, *next;
 
-	if (!span)
+	if (!interval)
 		return;
-	HASH_ITER(hh, span->sums, sum, next) {
-		HASH_DEL(span->sums, sum);
+	HASH_ITER(hh, interval->sums, sum, next) {
+		HASH_DEL(interval->sums, sum);
 		free(sum);
 	}
-	segment_ids_free(span->ids);
-	guests_free(span->guests);
-	packer_free(span->packer);
-	blob_release(&span->blob);
-	moment_release(&span->moment);
-	moment_release(&span->low);
-	moment_release(&span->high);
-	fields_free(span->own_fields);
-	free(span);
+	segment_ids_free(interval->ids);
+	guests_free(interval->guests);
+	packer_free(interval->packer);
+	blob_release(&interval->blob);
+	moment_release(&interval->moment);
+	moment_release(&interval->low);
+	moment_release(&interval->high);
+	fields_free(interval->own_fields);
+	free(interval);
 }
 
-struct guests *span_guests(struct span *span)
+struct guests *interval_guests(struct interval *interval)
 {
-	return span->guests;
+	return interval->guests;
 }
 
-struct fields *span_fields(struct span *span)
+struct fields *interval_fields(struct interval *interval)
 {
-	return span->fields;
+	return interval->fields;
 }
 
-const struct stored *span_first(const struct span *span)
+const struct stored *interval_first(const struct interval *interval)
 {
-	return &span->first;
+	return &interval->first;
 }
 
-const struct stored *span_last(const struct span *span)
+const struct stored *interval_last(const struct interval *interval)
 {
-	return &span->last;
+	return &interval->last;
 }
 
-uint64_t span_elapsed_ns(const struct span *span)
+uint64_t interval_elapsed_ns(const struct interval *interval)
 {
-	return span->elapsed_ns;
+	return interval->elapsed_ns;
 }
 
 /* ---- reading ---- */
 
-static int read_part(struct span *span, uint64_t id, enum moment_part part, struct why *why)
+static int read_part(struct interval *interval, uint64_t id, enum moment_part part, struct why *why)
 {
-	return span->store.type->read(span->store.state, id, part, &span->blob, why);
+	return interval->store.type->read(interval->store.state, id, part, &interval->blob, why);
 }
 
-static int read_changes(struct span *span, uint64_t id, struct why *why)
+static int read_changes(struct interval *interval, uint64_t id, struct why *why)
 {
-	int err = read_part(span, id, PART_CHANGES, why);
+	int err = read_part(interval, id, PART_CHANGES, why);
 
 	if (!err)
-		err = unpack_changes(span->packer, &span->blob, UNPACK_ALL, &span->moment, why);
+		err = unpack_changes(interval->packer, &interval->blob, UNPACK_ALL,
+				     &interval->moment, why);
 	return err;
 }
 
-static int read_totals(struct span *span, uint64_t id, struct moment *moment, struct why *why)
+static int read_totals(struct interval *interval, uint64_t id, struct moment *moment,
+		       struct why *why)
 {
-	int err = read_part(span, id, PART_TOTALS, why);
+	int err = read_part(interval, id, PART_TOTALS, why);
 
-	return err ? err : unpack_totals(span->packer, &span->blob, UNPACK_ALL, moment, why);
+	return err ? err :
+		     unpack_totals(interval->packer, &interval->blob, UNPACK_ALL, moment, why);
 }
 
-static int find_flagged(struct span *span, uint64_t id, uint32_t flags, struct stored *ret_stored,
-			struct why *why)
+static int find_flagged(struct interval *interval, uint64_t id, uint32_t flags,
+			struct stored *ret_stored, struct why *why)
 {
-	return span->store.type->find_flagged(span->store.state, id, flags, ret_stored, why);
+	return interval->store.type->find_flagged(interval->store.state, id, flags, ret_stored,
+						  why);
 }
 
 static const struct change_timing *timing_of(const struct changes *changes,
@@ -145,31 +149,31 @@ static const struct change_timing *timing_of(const struct changes *changes,
 
 /* ---- sums ---- */
 
-static bool is_known(const struct span *span, uint32_t guest)
+static bool is_known(const struct interval *interval, uint32_t guest)
 {
-	return guest == GUEST_ANY || guest == STATS_ENDED || guests_find(span->guests, guest);
+	return guest == GUEST_ANY || guest == STATS_ENDED || guests_find(interval->guests, guest);
 }
 
 /* The sum of a key of the segment. -ENOENT: its field is not known. */
-static int find_sum(struct span *span, const struct key *there, struct sum **ret_sum)
+static int find_sum(struct interval *interval, const struct key *there, struct sum **ret_sum)
 {
 	struct key key = { 0 };
 	uint32_t source = 0;
 	struct sum *sum;
 
-	while (source < SAMPLE_SOURCES && !segment_ids_key(span->ids, there, source, &key))
+	while (source < SAMPLE_SOURCES && !segment_ids_key(interval->ids, there, source, &key))
 		source++;
 	if (source == SAMPLE_SOURCES)
 		return -ENOENT;
-	if (!is_known(span, key.guest))
+	if (!is_known(interval, key.guest))
 		key = (struct key){ STATS_ENDED, -1, key.field };
-	HASH_FIND(hh, span->sums, &key, sizeof(key), sum);
+	HASH_FIND(hh, interval->sums, &key, sizeof(key), sum);
 	if (!sum) {
 		sum = calloc(1, sizeof(*sum));
 		if (!sum)
 			return -ENOMEM;
 		sum->key = key;
-		HASH_ADD(hh, span->sums, key, sizeof(key), sum);
+		HASH_ADD(hh, interval->sums, key, sizeof(key), sum);
 		if (!hash_has(sum)) {
 			free(sum);
 			return -ENOMEM;
@@ -179,9 +183,9 @@ static int find_sum(struct span *span, const struct key *there, struct sum **ret
 	return 0;
 }
 
-static bool is_counter(const struct span *span, const struct sum *sum)
+static bool is_counter(const struct interval *interval, const struct sum *sum)
 {
-	return fields_get(span->fields, sum->key.field)->kind == FIELD_COUNTER;
+	return fields_get(interval->fields, sum->key.field)->kind == FIELD_COUNTER;
 }
 
 /* The longest of durations, as stats know that of an interval: exact where it was a new longest. */
@@ -211,7 +215,8 @@ static void add_timing(struct sum *sum, const struct change_timing *timing)
 }
 
 /* A change of one moment. */
-static int add_change(struct span *span, const struct changes *changes, const struct change *change)
+static int add_change(struct interval *interval, const struct changes *changes,
+		      const struct change *change)
 {
 	const struct change_timing *timing = timing_of(changes, change);
 	struct sum *sum;
@@ -220,10 +225,10 @@ static int add_change(struct span *span, const struct changes *changes, const st
 	/* Of guests that were forgotten the changes are known, each when it happened. */
 	if (change->flags & (CHANGE_ABSENT | CHANGE_GONE | CHANGE_IS_TOTAL))
 		return 0;
-	err = find_sum(span, &change->key, &sum);
+	err = find_sum(interval, &change->key, &sum);
 	if (err)
 		return err == -ENOENT ? 0 : err;
-	if (is_counter(span, sum))
+	if (is_counter(interval, sum))
 		sum->count += change->count;
 	else if (!sum->has_level)
 		sum->count = change->count;
@@ -234,26 +239,28 @@ static int add_change(struct span *span, const struct changes *changes, const st
 }
 
 /* A moment's changes, unless it has no interval, or was dropped meanwhile. */
-static int add_moment(struct span *span, const struct stored *stored, struct why *why)
+static int add_moment(struct interval *interval, const struct stored *stored, struct why *why)
 {
-	const struct changes *changes = &span->moment.changes;
-	int err = stored->elapsed_ns ? read_changes(span, stored->id, why) : -ENOENT;
+	const struct changes *changes = &interval->moment.changes;
+	int err = stored->elapsed_ns ? read_changes(interval, stored->id, why) : -ENOENT;
 
 	for (size_t i = 0; !err && i < changes->nr; i++)
-		err = add_change(span, changes, &changes->list[i]);
+		err = add_change(interval, changes, &changes->list[i]);
 	return err == -ENOENT ? 0 : err;
 }
 
 /* The moments from `to` back to the first one that is later than low_id. */
-static int add_moments(struct span *span, uint64_t low_id, const struct stored *to, struct why *why)
+static int add_moments(struct interval *interval, uint64_t low_id, const struct stored *to,
+		       struct why *why)
 {
 	struct stored at = *to;
 	int err = 0;
 
 	while (!err && at.id > low_id) {
-		err = add_moment(span, &at, why);
+		err = add_moment(interval, &at, why);
 		if (!err)
-			err = span->store.type->step(span->store.state, at.id, true, &at, why);
+			err = interval->store.type->step(interval->store.state, at.id, true, &at,
+							 why);
 	}
 	return err == -ENOENT ? 0 : err;
 }
@@ -306,10 +313,11 @@ static struct change_timing difference(const struct change_timing *low,
 }
 
 /* What happened to a key between two totals; the first may be NULL. */
-static int add_difference(struct span *span, const struct change *low, const struct change *high)
+static int add_difference(struct interval *interval, const struct change *low,
+			  const struct change *high)
 {
-	const struct change_timing *before = low ? timing_of(&span->low.totals, low) : NULL;
-	const struct change_timing *after = timing_of(&span->high.totals, high);
+	const struct change_timing *before = low ? timing_of(&interval->low.totals, low) : NULL;
+	const struct change_timing *after = timing_of(&interval->high.totals, high);
 	struct change_timing timing;
 	struct sum *sum;
 	int err;
@@ -317,10 +325,10 @@ static int add_difference(struct span *span, const struct change *low, const str
 	if (low && low->count == high->count &&
 	    (!after || (before && memcmp(before, after, sizeof(*after)) == 0)))
 		return 0;
-	err = find_sum(span, &high->key, &sum);
+	err = find_sum(interval, &high->key, &sum);
 	if (err)
 		return err == -ENOENT ? 0 : err;
-	if (is_counter(span, sum))
+	if (is_counter(interval, sum))
 		sum->count += high->count - (low ? low->count : 0);
 	if (!after)
 		return 0;
@@ -330,27 +338,27 @@ static int add_difference(struct span *span, const struct change *low, const str
 }
 
 /* -EAGAIN: a key was forgotten between the two. */
-static int add_totals(struct span *span, uint64_t low_id, uint64_t high_id, struct why *why)
+static int add_totals(struct interval *interval, uint64_t low_id, uint64_t high_id, struct why *why)
 {
-	const struct changes *low = &span->low.totals, *high = &span->high.totals;
-	int err = read_totals(span, low_id, &span->low, why);
+	const struct changes *low = &interval->low.totals, *high = &interval->high.totals;
+	int err = read_totals(interval, low_id, &interval->low, why);
 	size_t at = 0;
 
 	if (!err)
-		err = read_totals(span, high_id, &span->high, why);
+		err = read_totals(interval, high_id, &interval->high, why);
 	if (!err && !are_comparable(low, high))
 		err = -EAGAIN;
 	for (size_t i = 0; !err && i < high->nr; i++) {
 		const struct change *before = find_total(low, &high->list[i].key, &at);
 
-		err = add_difference(span, before, &high->list[i]);
+		err = add_difference(interval, before, &high->list[i]);
 	}
 	return err;
 }
 
 /* The moments after `low`, up to `high`: both have totals. */
-static int add_between(struct span *span, const struct stored *low, const struct stored *high,
-		       struct why *why)
+static int add_between(struct interval *interval, const struct stored *low,
+		       const struct stored *high, struct why *why)
 {
 	uint64_t middle_id = low->id + (high->id - low->id) / 2;
 	struct stored middle;
@@ -358,29 +366,29 @@ static int add_between(struct span *span, const struct stored *low, const struct
 
 	if (low->id == high->id)
 		return 0;
-	err = add_totals(span, low->id, high->id, why);
+	err = add_totals(interval, low->id, high->id, why);
 	if (err != -EAGAIN)
 		return err;
-	err = find_flagged(span, middle_id, MOMENT_HAS_TOTALS, &middle, why);
+	err = find_flagged(interval, middle_id, MOMENT_HAS_TOTALS, &middle, why);
 	if (err || middle.id <= low->id)
-		return add_moments(span, low->id, high, why);
-	err = add_between(span, &middle, high, why);
-	return err ? err : add_between(span, low, &middle, why);
+		return add_moments(interval, low->id, high, why);
+	err = add_between(interval, &middle, high, why);
+	return err ? err : add_between(interval, low, &middle, why);
 }
 
 /* Keys that were there and did nothing have a row of 0, and levels the latest one. */
-static int add_present(struct span *span, uint64_t id, struct why *why)
+static int add_present(struct interval *interval, uint64_t id, struct why *why)
 {
-	int err = read_totals(span, id, &span->high, why);
+	int err = read_totals(interval, id, &interval->high, why);
 
-	for (size_t i = 0; !err && i < span->high.totals.nr; i++) {
-		const struct change *total = &span->high.totals.list[i];
+	for (size_t i = 0; !err && i < interval->high.totals.nr; i++) {
+		const struct change *total = &interval->high.totals.list[i];
 		struct sum *sum;
 
 		if (total->flags & CHANGE_ABSENT || total->key.guest == STATS_ENDED)
 			continue;
-		err = find_sum(span, &total->key, &sum);
-		if (!err && !is_counter(span, sum) && !sum->has_level)
+		err = find_sum(interval, &total->key, &sum);
+		if (!err && !is_counter(interval, sum) && !sum->has_level)
 			sum->count = total->count;
 		if (!err)
 			sum->has_level = true;
@@ -394,196 +402,198 @@ static int add_present(struct span *span, uint64_t id, struct why *why)
 /* ---- runs: moments of one segment, with totals that go on ---- */
 
 /* The first moment from `id` on that has totals; at most `high`, which has. */
-static int find_totals(struct span *span, const struct stored *from, uint64_t high_id,
+static int find_totals(struct interval *interval, const struct stored *from, uint64_t high_id,
 		       struct stored *ret_stored, struct why *why)
 {
 	struct stored at = *from;
 	int err = 0;
 
 	while (!err && at.id < high_id && !(at.flags & MOMENT_HAS_TOTALS))
-		err = span->store.type->step(span->store.state, at.id, false, &at, why);
+		err = interval->store.type->step(interval->store.state, at.id, false, &at, why);
 	*ret_stored = at;
 	return err;
 }
 
-static int add_run(struct span *span, const struct stored *from, const struct stored *to,
+static int add_run(struct interval *interval, const struct stored *from, const struct stored *to,
 		   struct why *why)
 {
 	struct stored low, high;
-	int err = find_flagged(span, to->id, MOMENT_HAS_TOTALS, &high, why);
+	int err = find_flagged(interval, to->id, MOMENT_HAS_TOTALS, &high, why);
 
 	if (err == -ENOENT)
-		return add_moments(span, from->id - 1, to, why);
+		return add_moments(interval, from->id - 1, to, why);
 	if (!err && high.id < from->id) {
-		err = add_moments(span, from->id - 1, to, why);
-		return err ? err : add_present(span, high.id, why);
+		err = add_moments(interval, from->id - 1, to, why);
+		return err ? err : add_present(interval, high.id, why);
 	}
 	if (!err)
-		err = add_moments(span, high.id, to, why);
+		err = add_moments(interval, high.id, to, why);
 	if (!err)
-		err = add_present(span, high.id, why);
+		err = add_present(interval, high.id, why);
 	if (!err)
-		err = find_totals(span, from, high.id, &low, why);
+		err = find_totals(interval, from, high.id, &low, why);
 	if (!err)
-		err = add_between(span, &low, &high, why);
-	return err ? err : add_moments(span, from->id - 1, &low, why);
+		err = add_between(interval, &low, &high, why);
+	return err ? err : add_moments(interval, from->id - 1, &low, why);
 }
 
 /* The time that a run took, the first moment's interval included. */
-static int add_elapsed(struct span *span, const struct stored *from, const struct stored *to,
-		       struct why *why)
+static int add_elapsed(struct interval *interval, const struct stored *from,
+		       const struct stored *to, struct why *why)
 {
 	uint64_t source_ns[SAMPLE_SOURCES], most_ns = 0;
-	int err = read_changes(span, from->id, why);
+	int err = read_changes(interval, from->id, why);
 
-	memcpy(source_ns, span->moment.source_ns, sizeof(source_ns));
+	memcpy(source_ns, interval->moment.source_ns, sizeof(source_ns));
 	if (!err)
-		err = read_changes(span, to->id, why);
+		err = read_changes(interval, to->id, why);
 	for (unsigned int i = 0; !err && i < SAMPLE_SOURCES; i++) {
-		uint64_t before_ns = source_ns[i], after_ns = span->moment.source_ns[i];
+		uint64_t before_ns = source_ns[i], after_ns = interval->moment.source_ns[i];
 
 		if (before_ns && after_ns > before_ns && after_ns - before_ns > most_ns)
 			most_ns = after_ns - before_ns;
 	}
 	if (!err)
-		span->elapsed_ns += most_ns + from->elapsed_ns;
+		interval->elapsed_ns += most_ns + from->elapsed_ns;
 	return err == -ENOENT ? 0 : err;
 }
 
 /* ---- guests ---- */
 
 /* Adds guests that are not known yet; of an earlier inventory they have ended. */
-static int add_guests(struct span *span, const struct guests *guests, bool is_latest)
+static int add_guests(struct interval *interval, const struct guests *guests, bool is_latest)
 {
 	const struct guest *guest;
 	int err = 0;
 
 	for (size_t i = 0; !err && (guest = guests_ended_at(guests, i)); i++) {
-		if (!guests_find(span->guests, guest->id) &&
-		    !guests_ended_at(span->guests, GUESTS_ENDED - 1))
-			err = guests_put(span->guests, guest);
+		if (!guests_find(interval->guests, guest->id) &&
+		    !guests_ended_at(interval->guests, GUESTS_ENDED - 1))
+			err = guests_put(interval->guests, guest);
 	}
 	for (size_t i = 0; !err && (guest = guests_at(guests, i)); i++) {
 		struct guest copy = *guest;
 
 		copy.has_ended = !is_latest;
-		if (!guests_find(span->guests, guest->id) &&
-		    (is_latest || !guests_ended_at(span->guests, GUESTS_ENDED - 1)))
-			err = guests_put(span->guests, &copy);
+		if (!guests_find(interval->guests, guest->id) &&
+		    (is_latest || !guests_ended_at(interval->guests, GUESTS_ENDED - 1)))
+			err = guests_put(interval->guests, &copy);
 	}
 	return err;
 }
 
-static int read_guests(struct span *span, uint64_t id, struct why *why)
+static int read_guests(struct interval *interval, uint64_t id, struct why *why)
 {
 	struct guests *here = guests_new(NULL);
-	int err = here ? read_part(span, id, PART_GUESTS, why) : -ENOMEM;
+	int err = here ? read_part(interval, id, PART_GUESTS, why) : -ENOMEM;
 
 	if (!err)
-		err = unpack_guests(span->packer, &span->blob, &span->moment, why);
+		err = unpack_guests(interval->packer, &interval->blob, &interval->moment, why);
 	if (!err)
-		err = segment_ids_guests(span->ids, span->moment.guests, here);
+		err = segment_ids_guests(interval->ids, interval->moment.guests, here);
 	if (!err)
-		err = add_guests(span, here, !guests_count(span->guests) &&
-						     !guests_ended_at(span->guests, 0));
+		err = add_guests(interval, here,
+				 !guests_count(interval->guests) &&
+					 !guests_ended_at(interval->guests, 0));
 	guests_free(here);
 	return err;
 }
 
 /* The inventories of a run, the latest first. */
-static int add_inventories(struct span *span, const struct stored *from, const struct stored *to,
-			   struct why *why)
+static int add_inventories(struct interval *interval, const struct stored *from,
+			   const struct stored *to, struct why *why)
 {
 	struct stored at = *to;
 	int err;
 
 	do {
-		err = find_flagged(span, at.id, MOMENT_HAS_GUESTS, &at, why);
+		err = find_flagged(interval, at.id, MOMENT_HAS_GUESTS, &at, why);
 		if (!err)
-			err = read_guests(span, at.id, why);
+			err = read_guests(interval, at.id, why);
 	} while (!err && at.id-- > from->id);
 	return err == -ENOENT ? 0 : err;
 }
 
-/* ---- the span ---- */
+/* ---- the interval ---- */
 
-static int load_segment(struct span *span, uint32_t segment, struct why *why)
+static int load_segment(struct interval *interval, uint32_t segment, struct why *why)
 {
 	struct segment of;
 	int err;
 
-	if (segment == span->segment)
+	if (segment == interval->segment)
 		return 0;
-	err = span->store.type->segment(span->store.state, segment, &of, why);
+	err = interval->store.type->segment(interval->store.state, segment, &of, why);
 	if (!err)
-		err = segment_ids_load(span->ids, segment, &of, why);
+		err = segment_ids_load(interval->ids, segment, &of, why);
 	if (!err)
-		err = segment_ids_open(span->ids, span->fields, why);
-	span->segment = segment;
+		err = segment_ids_open(interval->ids, interval->fields, why);
+	interval->segment = segment;
 	return err;
 }
 
 /* The run that ends with `to`, and the moment before the run; id 0: none. */
-static int read_run(struct span *span, struct stored *to, struct why *why)
+static int read_run(struct interval *interval, struct stored *to, struct why *why)
 {
 	struct stored from;
-	int err = find_flagged(span, to->id, BREAKS, &from, why);
+	int err = find_flagged(interval, to->id, BREAKS, &from, why);
 
-	if (err == -ENOENT || from.id < span->first.id) {
-		from = span->first; /* what is older was dropped, or is not of the span */
+	if (err == -ENOENT || from.id < interval->first.id) {
+		from = interval->first; /* what is older was dropped, or is not of it */
 		err = 0;
 	}
 	if (!err)
-		err = load_segment(span, to->segment, why);
+		err = load_segment(interval, to->segment, why);
 	if (!err)
-		err = add_inventories(span, &from, to, why);
+		err = add_inventories(interval, &from, to, why);
 	if (!err)
-		err = add_run(span, &from, to, why);
+		err = add_run(interval, &from, to, why);
 	if (!err)
-		err = add_elapsed(span, &from, to, why);
+		err = add_elapsed(interval, &from, to, why);
 	if (err)
 		return err;
-	if (from.id == span->first.id) {
+	if (from.id == interval->first.id) {
 		to->id = 0;
 		return 0;
 	}
-	return span->store.type->step(span->store.state, from.id, true, to, why);
+	return interval->store.type->step(interval->store.state, from.id, true, to, why);
 }
 
 /* The first moment that is later, and the last one that is not later. */
-static int find_ends(struct span *span, uint64_t from_ns, uint64_t to_ns, struct why *why)
+static int find_ends(struct interval *interval, uint64_t from_ns, uint64_t to_ns, struct why *why)
 {
-	const struct store *store = &span->store;
-	int err = store->type->find(store->state, to_ns, &span->last, why);
+	const struct store *store = &interval->store;
+	int err = store->type->find(store->state, to_ns, &interval->last, why);
 
 	if (!err)
-		err = store->type->find(store->state, from_ns, &span->first, why);
-	if (!err && span->first.time_ns <= from_ns)
-		err = store->type->step(store->state, span->first.id, false, &span->first, why);
-	if (!err && (span->last.time_ns > to_ns || span->last.id < span->first.id))
+		err = store->type->find(store->state, from_ns, &interval->first, why);
+	if (!err && interval->first.time_ns <= from_ns)
+		err = store->type->step(store->state, interval->first.id, false, &interval->first,
+					why);
+	if (!err && (interval->last.time_ns > to_ns || interval->last.id < interval->first.id))
 		err = -ENOENT;
 	return err;
 }
 
-int span_read(struct span *span, uint64_t from_ns, uint64_t to_ns, struct why *why)
+int interval_read(struct interval *interval, uint64_t from_ns, uint64_t to_ns, struct why *why)
 {
 	struct stored at;
-	int err = find_ends(span, from_ns, to_ns, why);
+	int err = find_ends(interval, from_ns, to_ns, why);
 
 	if (err) {
-		span->first.id = span->last.id = 0;
+		interval->first.id = interval->last.id = 0;
 		return err;
 	}
-	at = span->last;
+	at = interval->last;
 	while (!err && at.id)
-		err = read_run(span, &at, why);
+		err = read_run(interval, &at, why);
 	return err;
 }
 
 /* ---- playing ---- */
 
 struct source {
-	const struct span *span;
+	const struct interval *interval;
 	uint32_t source;
 	bool has_begun;
 };
@@ -596,15 +606,15 @@ static void source_close(void *state)
 static int source_open(const void *recording, const struct provider_args *args, void **ret_state,
 		       struct why *why)
 {
-	const struct span *span = *(struct span *const *)recording;
+	const struct interval *interval = *(struct interval *const *)recording;
 	struct source *source;
 
-	if (!segment_ids_has_source(span->ids, args->source))
+	if (!segment_ids_has_source(interval->ids, args->source))
 		return why_set(why, -ENODATA, "nothing of it was recorded");
 	source = calloc(1, sizeof(*source));
 	if (!source)
 		return -ENOMEM;
-	*source = (struct source){ .span = span, .source = args->source };
+	*source = (struct source){ .interval = interval, .source = args->source };
 	*ret_state = source;
 	return 0;
 }
@@ -633,7 +643,7 @@ static int source_next(void *state, const struct want *want, uint32_t flags,
 		       struct sample *sample, struct why *why)
 {
 	struct source *source = state;
-	const struct span *span = source->span;
+	const struct interval *interval = source->interval;
 	struct sum *sum, *next;
 	int err = 0;
 
@@ -643,9 +653,9 @@ static int source_next(void *state, const struct want *want, uint32_t flags,
 		source->has_begun = true;
 		return 0;
 	}
-	sample->time_ns[source->source] += span->elapsed_ns;
-	HASH_ITER(hh, span->sums, sum, next) {
-		const struct field *field = fields_get(span->fields, sum->key.field);
+	sample->time_ns[source->source] += interval->elapsed_ns;
+	HASH_ITER(hh, interval->sums, sum, next) {
+		const struct field *field = fields_get(interval->fields, sum->key.field);
 
 		if (!err && field->source == source->source &&
 		    field_set_has(&want->fields, sum->key.field))
@@ -654,7 +664,7 @@ static int source_next(void *state, const struct want *want, uint32_t flags,
 	return err;
 }
 
-#define SPAN_PLAYER(its_name, of_exits) \
+#define INTERVAL_PLAYER(its_name, of_exits) \
 	&(const struct player){ \
 		.name = (its_name), \
 		.is_of_exits = (of_exits), \
@@ -665,9 +675,9 @@ static int source_next(void *state, const struct want *want, uint32_t flags,
 		.close = source_close, \
 	}
 
-const struct player *const span_players[] = {
-	[PROVIDER_DEBUGFS] = SPAN_PLAYER("debugfs", false),
-	[PROVIDER_TRACEPOINT] = SPAN_PLAYER("tracepoint", false),
-	[PROVIDER_EXITS] = SPAN_PLAYER("exits", true),
+const struct player *const interval_players[] = {
+	[PROVIDER_DEBUGFS] = INTERVAL_PLAYER("debugfs", false),
+	[PROVIDER_TRACEPOINT] = INTERVAL_PLAYER("tracepoint", false),
+	[PROVIDER_EXITS] = INTERVAL_PLAYER("exits", true),
 	NULL,
 };

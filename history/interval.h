@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * interval - plays what a store has between two moments as one interval.
+ *
+ * The monitor plays interval_players with it as their recording: a first sample where nothing has
+ * happened, and a second one with the sums. So totals are of the interval, and rates are of the
+ * time that was recorded, without gaps. What a writer counted before its first moment is in no
+ * interval. A guest's name and vCPUs are the latest known in it. Of a key and bucket at most
+ * 2^32 - 1 durations are counted.
+ */
+#ifndef KVMTOP_HISTORY_INTERVAL_H
+#define KVMTOP_HISTORY_INTERVAL_H
+
+#include "history/store.h"
+#include "providers/playback/player.h"
+
+struct interval;
+
+/* As past_new(): the store outlives it. 0 or -ENOMEM. */
+int interval_new(struct store store, struct fields *fields, struct interval **ret_interval);
+void interval_free(struct interval *interval);
+
+/*
+ * Adds up the moments that are later than from_ns and not later than to_ns; call it once, before
+ * monitor_open(). 0, or -errno with why; -ENOENT, without why: there is no such moment.
+ */
+int interval_read(struct interval *interval, uint64_t from_ns, uint64_t to_ns, struct why *why);
+
+/* For struct monitor_recording. */
+struct guests *interval_guests(struct interval *interval);
+struct fields *interval_fields(struct interval *interval);
+
+/* The first and the last moment, id 0: none; and the time that the sums are of. */
+const struct stored *interval_first(const struct interval *interval);
+const struct stored *interval_last(const struct interval *interval);
+uint64_t interval_elapsed_ns(const struct interval *interval);
+
+extern const struct player *const interval_players[];
+
+#endif
