@@ -91,7 +91,8 @@ static int source_open(struct source *source, const void *recording, bool waits)
 	source->is_waiting = err == -ENOENT && waits;
 	if (err)
 		source_fail(source, err, &why);
-	else
+	/* That nothing was recorded of a source is no trouble; that there are no exits is said. */
+	if (!err || (err == -ENODATA && recording && !source->is_of_exits))
 		source_say(source, "");
 	return err;
 }

@@ -22,8 +22,10 @@ struct getopt_tables {
 static void add_long(struct option *option, const char *name, const struct option_spec *spec,
 		     size_t i)
 {
-	*option = (struct option){ name, spec->value ? required_argument : no_argument, NULL,
-				    LONG_BASE + (int)i };
+	int takes = !spec->value ? no_argument :
+		    spec->kind == VALUE_FLAG ? optional_argument : required_argument;
+
+	*option = (struct option){ name, takes, NULL, LONG_BASE + (int)i };
 }
 
 static void fill_tables(const struct option_table *table, struct getopt_tables *tables)
@@ -39,7 +41,7 @@ static void fill_tables(const struct option_table *table, struct getopt_tables *
 
 		if (spec->letter)
 			*letter++ = (char)spec->letter;
-		if (spec->letter && spec->value)
+		if (spec->letter && spec->value && spec->kind != VALUE_FLAG)
 			*letter++ = ':';
 		if (spec->name)
 			add_long(option++, spec->name, spec, i);
@@ -98,10 +100,24 @@ static int take(void *options, const struct option_spec *spec, const char *text,
 		err = parse_number(spec->value, text, is_count, LONG_MAX, &number, why);
 		*(unsigned long *)at = (unsigned long)number;
 		break;
+	case VALUE_PAIR:
 	case VALUE_OTHER:
 		break;
 	}
 	return err;
+}
+
+/* Of an option of two words: getopt_long() has found the first, the second follows it. */
+static int take_pair(void *options, const struct option_spec *spec, int argc, char **argv,
+		     struct why *why)
+{
+	const char **pair = (const char **)((char *)options + spec->offset);
+
+	if (optind >= argc)
+		return why_set(why, -EINVAL, "option --%s needs %s", spec->name, spec->value);
+	pair[0] = optarg;
+	pair[1] = argv[optind++];
+	return 0;
 }
 
 /* What is wrong with --WORD, which getopt_long() did not accept. */
@@ -159,7 +175,8 @@ int option_table_parse(const struct option_table *table, int argc, char **argv, 
 
 		if (got == '?' || got == ':' || !spec)
 			return usage_error(table, got, argv, why);
-		err = take(options, spec, optarg, why);
+		err = spec->kind == VALUE_PAIR ? take_pair(options, spec, argc, argv, why) :
+						 take(options, spec, optarg, why);
 		if (!err && table->take)
 			err = table->take(options, spec, optarg, why);
 		if (err)

@@ -20,6 +20,7 @@ enum value_kind {
 	VALUE_PID,    /* pid_t */
 	VALUE_COUNT,  /* unsigned long, 1 or more */
 	VALUE_NUMBER, /* unsigned long, 0 or more */
+	VALUE_PAIR,   /* const char *[2]: this word and the next one; points into argv */
 	VALUE_OTHER,  /* what option_table.take makes of it */
 };
 
@@ -28,7 +29,12 @@ struct option_spec {
 	const char *heading; /* the row is a heading of --help, and no option */
 	int letter;	     /* 0: none */
 	const char *name, *alias; /* long names; NULL: none */
-	const char *value;   /* what its argument is called, in --help and in errors; NULL: none */
+	/*
+	 * What its argument is called, in --help and in errors; NULL: none. Of a VALUE_FLAG, a word
+	 * of the command line that belongs to it and may be absent: "[FILE]" of -r. The long name
+	 * also takes it as --read=FILE; then option_table.take gets it.
+	 */
+	const char *value;
 	enum value_kind kind;
 	size_t offset;	     /* in the caller's struct */
 	const char *help;

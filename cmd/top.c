@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "arch/arch.h"
 #include "base/array.h"
@@ -15,6 +16,8 @@
 #include "cmd/top.h"
 #include "cmd/top_lines.h"
 #include "cmd/top_options.h"
+#include "cmd/top_read.h"
+#include "cmd/top_write.h"
 #include "demo/demo.h"
 #include "host/env.h"
 #include "history/past.h"
@@ -25,7 +28,6 @@
 #include "providers/provider.h"
 #include "ui/tui/tui.h"
 
-#define PAST_SIZE ((size_t)4 << 20)
 #define BATCH_SECONDS 1.0 /* as kvm_stat's, even with -s */
 
 struct top {
@@ -34,6 +36,7 @@ struct top {
 	struct monitor *monitor;
 	struct query query;
 	struct top_lines lines;
+	struct top_writer writer;
 	pid_t demo;
 	struct live live;
 };
@@ -72,7 +75,8 @@ static bool wants_exits(const struct top *top)
 	const struct top_options *options = &top->options;
 	const struct query *query = &top->query;
 
-	return top_options_mode(options) == MODE_CURSES || query->type->is_timed ||
+	return top_options_mode(options) == MODE_CURSES || options->write_file ||
+	       query->type->is_timed ||
 	       (query->type->needs &&
 		!(options->by_guest && (query->filter || options->debugfs)));
 }
@@ -81,7 +85,7 @@ static bool wants_exits(const struct top *top)
 static unsigned int choose_providers(const struct top *top)
 {
 	const struct top_options *options = &top->options;
-	bool is_timed_only = top->query.type->is_timed &&
+	bool is_timed_only = top->query.type->is_timed && !options->write_file &&
 			     top_options_mode(options) != MODE_CURSES;
 	unsigned int providers = wants_exits(top) ? 1U << PROVIDER_EXITS : 0;
 
@@ -99,7 +103,7 @@ static int monitor_begin(struct top *top, bool waits, struct why *why)
 		.env = &top->env,
 		.providers = choose_providers(top),
 		.waits = waits,
-		.counts_all = top_options_mode(options) == MODE_CURSES,
+		.counts_all = top_options_mode(options) == MODE_CURSES || options->write_file,
 	};
 	int err = monitor_open(&config, &top->monitor, why);
 
@@ -145,14 +149,21 @@ static int list_guests(const struct top *top)
 	return err ? say_failure(err, &why) : STATUS_OK;
 }
 
+static int take_sample(struct top *top, struct timespec *ret_when, struct why *why)
+{
+	int err = live_sample(&top->live, top->monitor, why);
+
+	clock_gettime(CLOCK_REALTIME, ret_when);
+	return err ? err : top_writer_take(&top->writer, top->monitor, ret_when);
+}
+
 static int print_sample(struct top *top, struct why *why)
 {
 	struct timespec when;
-	int err = live_sample(&top->live, top->monitor, why);
+	int err = take_sample(top, &when, why);
 
-	if (err)
+	if (err || !top->lines.lines)
 		return err;
-	clock_gettime(CLOCK_REALTIME, &when);
 	live_begin_write(&top->live);
 	err = top_lines_print(&top->lines, monitor_facts(top->monitor), &when,
 			      monitor_elapsed_ns(top->monitor), why);
@@ -174,7 +185,7 @@ static int on_wake(void *arg, enum woken woken, struct why *why)
 {
 	struct top *top = arg;
 
-	if (woken == WOKEN_HANGUP)
+	if (woken == WOKEN_HANGUP && top->lines.lines)
 		return say_moved(lines_reopen(top->lines.lines, why), why);
 	return woken == WOKEN_TICK ? print_sample(top, why) : 0;
 }
@@ -182,30 +193,44 @@ static int on_wake(void *arg, enum woken woken, struct why *why)
 /* The first sample is not printed: there is nothing to compare it with. */
 static int sample_loop(struct top *top, double interval_s, unsigned long samples, struct why *why)
 {
-	int err = live_sample(&top->live, top->monitor, why);
+	struct timespec when;
+	int err = take_sample(top, &when, why);
 
 	return err ? err : live_loop(&top->live, interval_s, samples, on_wake, top, why);
 }
 
-/* Batch is a log of one sample. */
-static int run_lines(struct top *top)
+static int close_all(struct top *top, struct why *why)
+{
+	int err = top_lines_close(&top->lines, why), write_err;
+
+	if (err == -EPIPE)
+		err = 0;
+	write_err = top_writer_close(&top->writer, err ? &(struct why){ "" } : why);
+	return err ? err : write_err;
+}
+
+/* Batch is a log of one sample; only to write a history is a log without lines. */
+static int run_lines(struct top *top, enum mode mode)
 {
 	const struct top_options *options = &top->options;
-	bool is_batch = top_options_mode(options) == MODE_BATCH;
+	bool is_batch = mode == MODE_BATCH;
 	struct why why = { "" };
 	int err, close_err;
 
 	if (monitor_no_exits(top->monitor))
 		fprintf(stderr, "kvmtop: %s\n", monitor_no_exits(top->monitor));
 	live_wait_open(&top->live, top->monitor);
-	err = say_moved(top_lines_open(&top->lines, monitor_facts(top->monitor), &why), &why);
+	err = top_writer_open(&top->writer, options, &top->env, top->monitor, &why);
+	if (!err && mode != MODE_WRITE)
+		err = say_moved(top_lines_open(&top->lines, monitor_facts(top->monitor), &why),
+				&why);
 	if (!err)
 		err = sample_loop(top, is_batch ? BATCH_SECONDS : options->delay_s,
 				  is_batch ? 1 : options->samples, &why);
 	if (err == -EPIPE)
 		err = 0;
-	close_err = top_lines_close(&top->lines, err ? &(struct why){ "" } : &why);
-	if (!err && close_err != -EPIPE)
+	close_err = close_all(top, err ? &(struct why){ "" } : &why);
+	if (!err)
 		err = close_err;
 	return err ? say_failure(err, &why) : STATUS_OK;
 }
@@ -223,9 +248,11 @@ static int memory_begin(struct memory *memory, const struct top *top)
 	struct sink sink;
 	int err;
 
+	if (!top->options.past_bytes)
+		return 0;
 	segment_of_machine(&top->env, monitor_engine(top->monitor), top->options.delay_s,
 			   &segment);
-	memory->recent = recent_new(PAST_SIZE, &segment);
+	memory->recent = recent_new((size_t)top->options.past_bytes, &segment);
 	if (!memory->recent)
 		return -ENOMEM;
 	sink = recent_sink(memory->recent);
@@ -241,26 +268,38 @@ static void memory_end(struct memory *memory)
 	recent_free(memory->recent);
 }
 
-static int run_screen(struct top *top)
+static int run_tui(struct top *top, const struct memory *memory, struct why *why)
 {
-	struct memory memory = { 0 };
-	int err = memory_begin(&memory, top);
 	const struct tui_config config = {
 		.monitor = top->monitor,
 		.env = &top->env,
-		.past = memory.past,
-		.recorder = memory.recorder,
+		.past = memory->past,
+		.recorder = memory->recorder,
+		.writer = top->writer.recorder,
 		.fields = monitor_fields(top->monitor),
 		.query = &top->query,
 		.delay_s = top->options.delay_s,
 		.samples = top->options.samples,
 		.signals = top->live.signals,
 	};
+
+	return tui_run(&config, why);
+}
+
+static int run_screen(struct top *top)
+{
+	struct memory memory = { 0 };
 	struct why why = { "" };
+	int err = top_writer_open(&top->writer, &top->options, &top->env, top->monitor, &why);
+	int close_err;
 
 	if (!err)
-		err = tui_run(&config, &why);
+		err = memory_begin(&memory, top);
+	if (!err)
+		err = run_tui(top, &memory, &why);
 	memory_end(&memory);
+	close_err = top_writer_close(&top->writer, err ? &(struct why){ "" } : &why);
+	err = err ? err : close_err;
 	return err ? say_failure(err, &why) : STATUS_OK;
 }
 
@@ -269,7 +308,8 @@ static int run_mode(struct top *top, enum mode mode)
 	struct why why = { "" };
 	int err;
 
-	err = live_init(&top->live, top->options.log_file != NULL, mode == MODE_CURSES);
+	err = live_init(&top->live, top->options.log_file || mode == MODE_WRITE,
+			mode == MODE_CURSES);
 	if (!err)
 		err = monitor_begin(top, mode == MODE_CURSES, &why);
 	if (err)
@@ -280,7 +320,8 @@ static int run_mode(struct top *top, enum mode mode)
 		return err ? say_failure(err, &why) : STATUS_OK;
 	case MODE_BATCH:
 	case MODE_LOG:
-		return run_lines(top);
+	case MODE_WRITE:
+		return run_lines(top, mode);
 	default:
 		return run_screen(top);
 	}
@@ -291,6 +332,9 @@ static int run_options(struct top *top)
 	enum mode mode = top_options_mode(&top->options);
 	struct why why = { "" };
 
+	if (mode == MODE_CURSES && top->options.write_file &&
+	    !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
+		mode = MODE_WRITE;
 	if (top_query_init(&top->options, &top->query, &why) < 0)
 		return say_usage("", &why);
 	if (mode == MODE_HELP) {
@@ -303,6 +347,8 @@ static int run_options(struct top *top)
 		puts("kvmtop " KVMTOP_VERSION);
 		return STATUS_OK;
 	}
+	if (top->options.read)
+		return top_read(&top->options, &top->query);
 	if (env_init(&top->env, top->options.sysroot, &why) < 0)
 		return say_failure(-ENOENT, &why);
 	top->env.include_past = top->options.include_past;

@@ -107,6 +107,45 @@ int top_query_guest(const struct top_options *options, const struct guests *gues
 	return err;
 }
 
+/* A guest that has ended, the latest first. */
+static const struct guest *find_ended(const struct top_options *options,
+				      const struct guests *guests)
+{
+	size_t nr = 0;
+
+	while (guests_ended_at(guests, nr))
+		nr++;
+	while (nr-- > 0) {
+		const struct guest *guest = guests_ended_at(guests, nr);
+
+		if (options->guest ? strcmp(guest->name, options->guest) == 0 :
+				     guest->pid == options->pid)
+			return guest;
+	}
+	return NULL;
+}
+
+int top_query_past_guest(const struct top_options *options, const struct guests *guests,
+			 struct query *query, struct why *why)
+{
+	const struct guest *guest = NULL;
+	int err = -ENOENT;
+
+	if (!options->guest && !options->pid)
+		return 0;
+	if (options->guest)
+		err = guests_by_name(guests, options->guest, &guest, why);
+	else
+		guest = guests_by_pid(guests, options->pid);
+	if (!guest && err == -ENOENT)
+		guest = find_ended(options, guests);
+	if (!guest)
+		return options->guest ? err : why_set(why, -ENOENT, "no guest had a process or "
+						      "thread %d then", (int)options->pid);
+	query->guest = guest->id;
+	return 0;
+}
+
 /* ---- the names of the fields ---- */
 
 static int compare_names(const void *a, const void *b)

@@ -23,6 +23,10 @@ int top_query_init(const struct top_options *options, struct query *ret_query, s
 int top_query_guest(const struct top_options *options, const struct guests *guests,
 		    struct query *query, struct why *why);
 
+/* The same in the inventory of a history, which also has guests that had ended. */
+int top_query_past_guest(const struct top_options *options, const struct guests *guests,
+			 struct query *query, struct why *why);
+
 /* -f help: the names of the fields, sorted. 0 or -ENOMEM. */
 int top_list_fields(const struct fields *fields);
 

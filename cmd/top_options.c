@@ -3,15 +3,20 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/array.h"
 #include "base/delay.h"
+#include "base/units.h"
+#include "base/when.h"
 #include "cmd/command.h"
 #include "cmd/option.h"
 #include "cmd/top_options.h"
 #include "views/view.h"
 
 #define OPTIONS struct top_options
+
+#define PAST_DEFAULT_BYTES (UINT64_C(4) << 20)
 
 static const struct option_spec specs[] = {
 	OPT_HEADING("What to count"),
@@ -41,6 +46,24 @@ static const struct option_spec specs[] = {
 	OPT_STRING('o', "sort", "COLUMN", sort,
 		   "event, total, share, rate; other views: see the man page. A CSV of events has "
 		   "its columns by name"),
+	OPT_HEADING("History"),
+	OPT_STRING('w', "write", "FILE", write_file,
+		   "write every sample to FILE; without a terminal, show nothing"),
+	OPT_OTHER(0, "max-age", "DURATION", max_age_ns,
+		  "with -w: drop what is older, 7d for example"),
+	OPT_OTHER(0, "max-size", "SIZE", max_size,
+		  "with -w: drop the oldest when FILE grows beyond, 2G for example"),
+	{ .letter = 'r', .name = "read", .value = "[FILE]", .kind = VALUE_FLAG,
+	  .offset = OPT_AT(read), .help = "show what -w wrote (default: " HISTORY_FILE ")" },
+	OPT_OTHER(0, "at", "TIME", at,
+		  "with -r: begin there: -30min, 03:12, \"2026-11-21 03:12\" ..."),
+	OPT_OTHER(0, "from", "TIME", from,
+		  "with -r and -l or -L: print from there on; with -1: as one interval"),
+	OPT_OTHER(0, "to", "TIME", to, "the same: until there"),
+	{ .name = "diff", .value = "FROM..TO FROM..TO", .kind = VALUE_PAIR,
+	  .offset = OPT_AT(diff), .help = "with -r: print what changed from one span to another" },
+	OPT_OTHER(0, "past", "MIB", past_bytes,
+		  "what the live screen remembers, 4 if not given; 0: nothing"),
 	OPT_HEADING("Other"),
 	OPT_FLAG(0, "demo", demo, "run a tiny guest of its own if there is none"),
 	OPT_FLAG(0, "list-guests", list_guests, "the guests that run here: process, vCPUs, name"),
@@ -52,15 +75,147 @@ static const struct option_spec specs[] = {
 	OPT_FLAG('V', "version", version, "the version"),
 };
 
-/* Takes the delay, and -g or -p as kvm_stat does. */
+/* The origin for what is checked before the history is open: whether a text is a time at all. */
+static struct when_origin any_origin(void)
+{
+	struct timespec now;
+	uint64_t now_ns;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return (struct when_origin){ now_ns, now_ns };
+}
+
+static int take_time(const char *text, const char **ret_text, struct why *why)
+{
+	const struct when_origin origin = any_origin();
+	uint64_t unused;
+	int err = when_parse(text, &origin, &unused, why);
+
+	if (!err)
+		*ret_text = text;
+	return err;
+}
+
+/* Which moment a relative one is, is seen when the history is open. */
+static int check_ranges(const char *const ranges[2], struct why *why)
+{
+	const struct when_origin origin = any_origin();
+	uint64_t from, to;
+	int err = 0;
+
+	for (int i = 0; i < 2 && err != -EINVAL; i++)
+		err = when_parse_range(ranges[i], &origin, &from, &to, why);
+	return err == -EINVAL ? err : 0;
+}
+
+/* MiB without a unit. */
+static int take_past(const char *text, uint64_t *ret_bytes, struct why *why)
+{
+	char with_unit[32];
+
+	if (strspn(text, "0123456789.") == strlen(text)) {
+		snprintf(with_unit, sizeof(with_unit), "%sMiB", text);
+		text = with_unit;
+	}
+	return size_parse(text, ret_bytes, why);
+}
+
+/* Takes numbers with units and times, and -g or -p as kvm_stat does. */
 static int take(void *ret_options, const struct option_spec *spec, const char *text,
 		struct why *why)
 {
 	struct top_options *options = ret_options;
 
-	if (spec->offset == OPT_AT(delay_s))
+	switch (spec->offset) {
+	case OPT_AT(delay_s):
+		options->has_delay = true;
 		return delay_parse(text, &options->delay_s, why);
+	case OPT_AT(max_age_ns):
+		return duration_parse(text, &options->max_age_ns, why);
+	case OPT_AT(max_size):
+		return size_parse(text, &options->max_size, why);
+	case OPT_AT(past_bytes):
+		options->has_past = true;
+		return take_past(text, &options->past_bytes, why);
+	case OPT_AT(read):
+		options->read_file = text ? text : options->read_file;
+		return 0;
+	case OPT_AT(at):
+		return take_time(text, &options->at, why);
+	case OPT_AT(from):
+		return take_time(text, &options->from, why);
+	case OPT_AT(to):
+		return take_time(text, &options->to, why);
+	case OPT_AT(diff):
+		return check_ranges(options->diff, why);
+	}
 	option_take_guest(spec, &options->guest, &options->pid);
+	return 0;
+}
+
+/* The first option that -r has no use for, because the samples were taken; NULL: none. */
+static const char *find_live_only(const struct top_options *options)
+{
+	const struct {
+		bool is_given;
+		const char *name;
+	} all[] = {
+		{ options->write_file, "-w/--write" },
+		{ options->tracepoints, "-t/--tracepoints" },
+		{ options->debugfs, "-d/--debugfs" },
+		{ options->include_past, "-i/--debugfs-include-past" },
+		{ options->has_delay, "-s/--set-delay" },
+		{ options->has_past, "--past" },
+		{ options->demo, "--demo" },
+		{ options->list_guests, "--list-guests" },
+		{ options->list_providers, "--list-providers" },
+		{ options->engine, "--engine" },
+		{ options->sysroot[0], "--sysroot" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		if (all[i].is_given)
+			return all[i].name;
+	}
+	return NULL;
+}
+
+/* What goes with -r. */
+static int check_read(const struct top_options *options, struct why *why)
+{
+	const char *live_only = find_live_only(options);
+	bool has_span = options->from || options->to;
+	enum mode mode = top_options_mode(options);
+
+	if (live_only)
+		return why_set(why, -EINVAL, "%s is for what happens now, -r/--read shows what "
+					     "was", live_only);
+	if (mode == MODE_DIFF && (options->batch || options->log || options->log_file ||
+				  options->at || has_span))
+		return why_set(why, -EINVAL, "--diff has its own times and format: of -1, -l, -L, "
+					     "--at, --from and --to none goes with it");
+	if (options->at && (has_span || mode == MODE_LOG))
+		return why_set(why, -EINVAL, "--at is one moment, for the screen and -1/--once: "
+					     "-l/--log and -L take --from and --to");
+	if (has_span && mode == MODE_CURSES)
+		return why_set(why, -EINVAL, "--from and --to require -1/--once, -l/--log or "
+					     "-L/--log-to-file; the screen takes --at");
+	return 0;
+}
+
+/* What goes with -w, and what only goes with -r. */
+static int check_history(const struct top_options *options, bool logs, struct why *why)
+{
+	if (options->read)
+		return check_read(options, why);
+	if (options->at || options->from || options->to || options->diff[0])
+		return why_set(why, -EINVAL, "--at, --from, --to and --diff require -r/--read");
+	if (!options->write_file && (options->max_age_ns || options->max_size))
+		return why_set(why, -EINVAL, "--max-age and --max-size require -w/--write");
+	if (options->has_past && (options->batch || logs))
+		return why_set(why, -EINVAL, "--past is for the live screen, not for -1, -l "
+					     "and -L");
 	return 0;
 }
 
@@ -71,16 +226,16 @@ static int check(const struct top_options *options, struct why *why)
 
 	if (options->help || options->version)
 		return 0;
-	if (options->csv && !logs)
+	if (options->csv && !logs && !options->read)
 		return why_set(why, -EINVAL, "-c/--csv requires -l/--log or -L/--log-to-file");
 	if (options->batch && logs)
 		return why_set(why, -EINVAL,
 			       "-1/--once and -l/--log or -L/--log-to-file exclude each other: "
 			       "-l -n 1 -s 1 logs one second");
-	if (options->skip_zero && !logs && !options->batch)
+	if (options->skip_zero && top_options_mode(options) == MODE_CURSES)
 		return why_set(why, -EINVAL, "-z/--skip-zero-records requires -1/--once, -l/--log "
 					     "or -L/--log-to-file");
-	if (options->json && !logs && !options->batch)
+	if (options->json && !logs && !options->batch && !options->read)
 		return why_set(why, -EINVAL,
 			       "--json requires -1/--once, -l/--log or -L/--log-to-file");
 	if (options->json && options->csv)
@@ -89,7 +244,7 @@ static int check(const struct top_options *options, struct why *why)
 	    strcmp(options->engine, "perf") != 0)
 		return why_set(why, -EINVAL, "\"%s\": no such engine; there are: bpf, perf",
 			       options->engine);
-	return 0;
+	return check_history(options, logs, why);
 }
 
 static void add_help(const struct option_spec *spec, char *buf, size_t size)
@@ -113,13 +268,19 @@ static const struct option_table table = {
 
 int top_options_parse(int argc, char **argv, struct top_options *ret_options, struct why *why)
 {
-	struct top_options options = { .delay_s = DELAY_DEFAULT_S, .sysroot = "" };
+	struct top_options options = {
+		.delay_s = DELAY_DEFAULT_S,
+		.sysroot = "",
+		.past_bytes = PAST_DEFAULT_BYTES,
+	};
 	char names[128];
 	int first, err;
 
 	first = option_table_parse(&table, argc, argv, &options, why);
 	if (first < 0)
 		return first;
+	if (options.read && !options.read_file)
+		options.read_file = first < argc ? argv[first++] : HISTORY_FILE;
 	if (first < argc) {
 		commands_names(names, sizeof(names));
 		return why_set(why, -EINVAL,
@@ -145,9 +306,14 @@ enum mode top_options_mode(const struct top_options *options)
 		return MODE_GUESTS;
 	if (options->fields && strcmp(options->fields, "help") == 0)
 		return MODE_FIELDS;
+	if (options->diff[0])
+		return MODE_DIFF;
 	if (options->log || options->log_file)
 		return MODE_LOG;
-	return options->batch ? MODE_BATCH : MODE_CURSES;
+	if (options->batch)
+		return MODE_BATCH;
+	/* A history has samples to print without a choice of an interval. */
+	return options->read && (options->csv || options->json) ? MODE_LOG : MODE_CURSES;
 }
 
 void top_options_help(FILE *out)

@@ -7,15 +7,20 @@
 #define KVMTOP_CMD_TOP_OPTIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
 
 #include "base/why.h"
 
+#define HISTORY_FILE "/var/lib/kvmtop/history.db" /* kvmtop-history.service writes it */
+
 enum mode {
 	MODE_CURSES,
 	MODE_BATCH,
 	MODE_LOG,
+	MODE_WRITE,	/* only -w: the screen, where there is a terminal */
+	MODE_DIFF,	/* --diff */
 	MODE_FIELDS,	/* -f help */
 	MODE_PROVIDERS, /* --list-providers */
 	MODE_GUESTS,	/* --list-guests */
@@ -35,6 +40,15 @@ struct top_options {
 	const char *sort;    /* NULL: the view's own */
 	const char *engine;  /* NULL: the best */
 	const char *sysroot; /* "": this machine */
+	const char *write_file; /* NULL: none is written */
+	uint64_t max_age_ns, max_size; /* of it; 0: no limit */
+	bool read; /* from read_file, in place of this machine */
+	const char *read_file; /* NULL: not read */
+	/* Times in it, which base/when.h reads; NULL: not given. */
+	const char *at, *from, *to;
+	const char *diff[2];
+	uint64_t past_bytes; /* how much the live screen remembers */
+	bool has_past, has_delay; /* --past, -s are given */
 	double delay_s;
 	unsigned long samples; /* 0: until a signal */
 };

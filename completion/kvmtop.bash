@@ -163,8 +163,15 @@ _kvmtop()
 		COMPREPLY=($(compgen -W "help $(kvmtop -f help 2>/dev/null | tr '()' '..')" -- "$current"))
 		return
 		;;
-	-L | --log-to-file)
+	-L | --log-to-file | -w | --write)
 		COMPREPLY=($(compgen -f -- "$current"))
+		return
+		;;
+	-r | --read) # a file may follow
+		[[ $current == -* ]] || COMPREPLY=($(compgen -f -- "$current"))
+		;;
+	--at | --from | --to)
+		COMPREPLY=($(compgen -W "now today yesterday" -- "$current"))
 		return
 		;;
 	--sysroot)
@@ -183,7 +190,7 @@ _kvmtop()
 		COMPREPLY=($(compgen -W "$(_kvmtop_columns)" -- "$current"))
 		return
 		;;
-	-s | --set-delay | -n | --samples)
+	-s | --set-delay | -n | --samples | --max-age | --max-size | --past | --diff)
 		return
 		;;
 	esac
@@ -193,6 +200,7 @@ _kvmtop()
 		-f --fields -g --guest -p --pid -t --tracepoints -d --debugfs -i --debugfs-include-past
 		-1 --once --batch -l --log -L --log-to-file -c --csv --json -z --skip-zero-records
 		-s --set-delay -n --samples --view -b --by-guest -x --children -o --sort
+		-w --write --max-age --max-size -r --read --at --from --to --diff --past
 		--demo --engine --list-guests --list-providers --sysroot -h --help -V --version" -- "$current"))
 }
 complete -o filenames -F _kvmtop kvmtop

@@ -6,6 +6,7 @@
 #define KVMTOP_UI_LINES_CONFIG_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "views/view.h"
 
@@ -25,6 +26,12 @@ enum lines_format {
 
 struct lines_recording;
 
+/* A span of time in a history. */
+struct lines_span {
+	uint64_t from_ns, to_ns; /* CLOCK_REALTIME */
+	uint64_t elapsed_ns;	 /* without the time when nothing was recorded */
+};
+
 struct lines_config {
 	enum lines_format format;
 	const char *path;  /* NULL: standard output; else appended to */
@@ -32,6 +39,8 @@ struct lines_config {
 	int room;	   /* LINES_TABLE: the largest width of a line; 0: no limit */
 	const struct lines_recording *recording; /* JSON: the recording; NULL: live */
 	const struct lines_recording *other; /* the same: another beside it; NULL: none */
+	/* JSON: the span of time that the view is of, and another one beside it; NULL: none */
+	const struct lines_span *span, *other_span;
 	bool skip_zero;	   /* no line where nothing happened: for a sample, or for a row */
 	/* CSV: the columns, from the first sample to the last. */
 	const struct fields *fields;

@@ -155,12 +155,22 @@ static int fill_rows(struct json_object *rows, const struct view *view)
 	return 0;
 }
 
-static int add_time(struct json_object *object, const struct timespec *when)
+static int add_time(struct json_object *object, const char *key, const struct timespec *when)
 {
 	char text[LINES_TIME_SIZE];
 	int err = lines_print_exact_time(text, when);
 
-	return err ? err : json_add_new(object, "time", json_object_new_string(text));
+	return err ? err : json_add_new(object, key, json_object_new_string(text));
+}
+
+static int add_time_ns(struct json_object *object, const char *key, uint64_t time_ns)
+{
+	const struct timespec when = {
+		.tv_sec = (time_t)(time_ns / 1000000000),
+		.tv_nsec = (long)(time_ns % 1000000000),
+	};
+
+	return add_time(object, key, &when);
 }
 
 static int add_elapsed(struct json_object *object, uint64_t ns)
@@ -171,10 +181,23 @@ static int add_elapsed(struct json_object *object, uint64_t ns)
 			    fixed_new("", ns / 100000 + (ns % 100000 >= 50000), 4));
 }
 
+static int add_span(struct json_object *object, const char *key, const struct lines_span *span)
+{
+	struct json_object *item = json_object_new_object();
+	int err = json_add_new(object, key, item);
+
+	if (!err)
+		err = add_time_ns(item, "from", span->from_ns);
+	if (!err)
+		err = add_time_ns(item, "to", span->to_ns);
+	return err ? err : add_elapsed(item, span->elapsed_ns);
+}
+
 static int fill(struct json_object *object, const struct lines_sample *sample)
 {
+	const struct lines_config *config = sample->config;
 	struct json_object *rows;
-	int err = sample->when ? add_time(object, sample->when) :
+	int err = sample->when ? add_time(object, "time", sample->when) :
 				 json_add(object, "time", NULL);
 
 	if (!err)
@@ -182,10 +205,14 @@ static int fill(struct json_object *object, const struct lines_sample *sample)
 	if (!err)
 		err = json_add_new(object, "view",
 				   json_object_new_string(sample->view->type->name));
-	if (!err && sample->config->recording)
-		err = lines_recording_json(sample->config->recording, "recording", object);
-	if (!err && sample->config->other)
-		err = lines_recording_json(sample->config->other, "other", object);
+	if (!err && config->recording)
+		err = lines_recording_json(config->recording, "recording", object);
+	if (!err && config->other)
+		err = lines_recording_json(config->other, "other", object);
+	if (!err && config->span)
+		err = add_span(object, "span", config->span);
+	if (!err && config->other_span)
+		err = add_span(object, "other", config->other_span);
 	if (err)
 		return err;
 	rows = json_object_new_array();

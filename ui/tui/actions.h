@@ -55,6 +55,9 @@ void tui_go_to_first(struct tui *tui); /* the first moment that is remembered */
 void tui_toggle_hold(struct tui *tui); /* holds the latest moment, or returns to now */
 void tui_prompt_time(struct tui *tui, bool is_back);
 void tui_return_to_now(struct tui *tui);
+/* A history file: begins with that moment; and goes on to samples that were written meanwhile. */
+void tui_begin_at(struct tui *tui, uint64_t time_ns);
+void tui_follow_file(struct tui *tui);
 /* What the title says about the moment that is shown. */
 void tui_describe_moment(struct tui *tui);
 

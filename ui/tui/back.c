@@ -138,16 +138,46 @@ void tui_toggle_hold(struct tui *tui)
 		show(tui);
 }
 
+/* ---- a history file */
+
+/* Its latest moment is now. False: it was the latest before. */
+static bool go_to_end(struct tui *tui)
+{
+	uint64_t id = past_at(tui->config.past)->id;
+
+	if (past_go(tui->config.past, UINT64_MAX, &(struct why){ "" }) < 0)
+		return false;
+	tui->back.end_ns = past_at(tui->config.past)->time_ns;
+	return past_at(tui->config.past)->id != id;
+}
+
+void tui_follow_file(struct tui *tui)
+{
+	if (is_file(tui) && !tui->back.monitor && go_to_end(tui))
+		tui_ask_now(tui);
+}
+
+void tui_begin_at(struct tui *tui, uint64_t time_ns)
+{
+	if (!is_file(tui))
+		return;
+	go_to_end(tui);
+	if (time_ns == UINT64_MAX || !hold(tui))
+		return;
+	past_go(tui->config.past, time_ns, &(struct why){ "" });
+	show(tui);
+}
+
 /* ---- jumps */
 
 static uint64_t shown_ns(const struct tui *tui, uint64_t now_ns)
 {
-	return tui->back.monitor ? past_at(tui->config.past)->time_ns : now_ns;
+	return tui->back.monitor || is_file(tui) ? past_at(tui->config.past)->time_ns : now_ns;
 }
 
 static int jump(struct tui *tui, const char *text, struct why *why)
 {
-	uint64_t now_ns = clock_real_ns(), to_ns;
+	uint64_t now_ns = is_file(tui) ? tui->back.end_ns : clock_real_ns(), to_ns;
 	const struct when_origin origin = { now_ns, shown_ns(tui, now_ns) };
 	int err = text[0] ? when_parse(text, &origin, &to_ns, why) : 0;
 
@@ -198,6 +228,12 @@ void tui_describe_moment(struct tui *tui)
 	uint64_t now_ns = clock_real_ns();
 	char ago[WHEN_SIZE], at[WHEN_SIZE];
 
+	if (is_file(tui)) {
+		screen->host = past_segment(tui->config.past)->host;
+		screen->kvm = past_segment(tui->config.past)->arch;
+		screen->nr_cpus = past_segment(tui->config.past)->nr_cpus;
+		screen->engine = past_segment(tui->config.past)->engine;
+	}
 	when_format(screen->clock, sizeof(screen->clock), shown_ns(tui, now_ns), now_ns);
 	screen->then[0] = '\0';
 	if (!tui->back.monitor)

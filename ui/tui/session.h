@@ -29,7 +29,9 @@ struct tui_config {
 	/* The samples that are remembered, and how; past NULL: none are. */
 	struct past *past;
 	struct recorder *recorder; /* NULL: another process writes */
+	struct recorder *writer;   /* to a history file, too; NULL: none */
 	struct fields *fields; /* the dictionary of monitor and past; NULL: monitor plays past */
+	uint64_t at_ns;	       /* then: the moment to begin with; UINT64_MAX: the latest */
 	struct query *query;	/* to begin with; changed as the user asks */
 	double delay_s;		/* 0 for a recording, which has no next sample */
 	unsigned long samples;	/* ends after so many intervals; 0: no limit */
@@ -84,6 +86,7 @@ struct ways {
 struct back {
 	struct monitor *monitor; /* plays the moment; NULL: what is shown is now */
 	bool has_changed;	 /* the query changed meanwhile: live providers do not have it */
+	uint64_t end_ns;	 /* of a history file: its latest moment */
 };
 
 /* Owner: tui.c. The guest that is looked at, for when it has ended or comes back. */

@@ -61,6 +61,13 @@ static void keep_history(struct tui *tui)
 		push(history->exits, summary.sum.rate_per_s);
 }
 
+static void keep_sample(struct tui *tui, struct recorder *recorder)
+{
+	if (recorder && recorder_take(recorder, monitor_facts(tui->config.monitor),
+				      clock_real_ns()) < 0)
+		tui_say(tui, strerror(ENOMEM));
+}
+
 static void take_sample(struct tui *tui)
 {
 	if (monitor_revive(tui->config.monitor))
@@ -71,10 +78,8 @@ static void take_sample(struct tui *tui)
 	tui->sampling.due -= tui->sampling.due > 0;
 	if (!tui->config.env)
 		tui->sampling.due = 0;
-	if (tui->config.recorder &&
-	    recorder_take(tui->config.recorder, monitor_facts(tui->config.monitor),
-			  clock_real_ns()) < 0)
-		tui_say(tui, strerror(ENOMEM));
+	keep_sample(tui, tui->config.recorder);
+	keep_sample(tui, tui->config.writer);
 	keep_history(tui);
 	if (tui->config.env)
 		tui->screen.nr_cpus = host_cpus(tui->config.env);
@@ -97,7 +102,10 @@ static void choose_notice(struct tui *tui)
 	if (tui->said_at && time(NULL) - tui->said_at >= NOTICE_S)
 		tui_unsay(tui);
 	snprintf(tui->screen.trouble, sizeof(tui->screen.trouble), "%s", trouble ? trouble : "");
-	if (!trouble && tui->config.recorder)
+	if (!trouble && tui->config.writer)
+		recorder_notice(tui->config.writer, tui->screen.trouble,
+				sizeof(tui->screen.trouble));
+	if (!tui->screen.trouble[0] && tui->config.recorder)
 		recorder_notice(tui->config.recorder, tui->screen.trouble,
 				sizeof(tui->screen.trouble));
 }
@@ -215,6 +223,10 @@ static void tick(struct tui *tui)
 
 	if (read(tui->sampling.timer, &ticks, sizeof(ticks)) != sizeof(ticks))
 		return;
+	if (!tui->config.env) {
+		tui_follow_file(tui);
+		return;
+	}
 	take_sample(tui);
 	if (!tui->back.monitor)
 		follow_guest(tui);
@@ -356,7 +368,8 @@ int tui_run(const struct tui_config *config, struct why *why)
 		tui.screen.view = &tui.view;
 		tui.screen.has_past = config->past;
 		describe_source(&tui);
-		if (config->recording) /* has its samples already */
+		tui_begin_at(&tui, config->at_ns);
+		if (!config->env) /* it has its samples already */
 			look_opening(&tui);
 		rebuild(&tui);
 		draw(&tui);

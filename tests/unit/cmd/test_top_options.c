@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "cmd/top_options.h"
 
 static struct top_options options;
@@ -86,6 +87,116 @@ static void commands_are_named(void **state)
 	refuses("-1 report", "unexpected argument \"report\"");
 }
 
+static void a_history_may_be_named(void **state)
+{
+	static const char *const named[] = { "-r h.db", "h.db -r", "-r -- h.db", "--read h.db",
+					     "--read=h.db", "-1r h.db", "-r -1 h.db", "-r1 h.db",
+					     "-r --at -30s h.db", "-r h.db --diff -2h..-1h -1h.." };
+	static const char *const unnamed[] = { "-r", "--read", "-r -1", "-r1", "-r --at 03:12",
+					       "-r --diff -2h..-1h -1h.." };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(named); i++) {
+		assert_int_equal(parse(named[i]), 0);
+		assert_true(options.read);
+		assert_string_equal(options.read_file, "h.db");
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(unnamed); i++) {
+		assert_int_equal(parse(unnamed[i]), 0);
+		assert_true(options.read);
+		assert_string_equal(options.read_file, "/var/lib/kvmtop/history.db");
+	}
+	accepts("-r -1", MODE_BATCH);
+	accepts("-r -l h.db", MODE_LOG);
+	refuses("h.db", "unexpected argument \"h.db\"");
+	refuses("-r a.db b.db", "unexpected argument \"b.db\"");
+	refuses("--read=a.db b.db", "unexpected argument \"b.db\"");
+}
+
+static void times_are_of_a_history(void **state)
+{
+	(void)state;
+	accepts("-r --at -1d12h", MODE_CURSES);
+	assert_string_equal(options.at, "-1d12h");
+	accepts("-r -1 --at 03:12", MODE_BATCH);
+	accepts("-r -1 --from 03:10 --to +5m", MODE_BATCH);
+	assert_string_equal(options.from, "03:10");
+	assert_string_equal(options.to, "+5m");
+	accepts("-r -l -c --view exits --from -2h", MODE_LOG);
+	accepts("-r --json", MODE_LOG);
+	accepts("-r -c --view exits --from 03:10", MODE_LOG);
+	accepts("-r -1 -c", MODE_BATCH);
+	accepts("-r -z -c", MODE_LOG);
+	refuses("-r -z", "-z/--skip-zero-records requires");
+	accepts("-r --diff 03:10..03:15 -2h..-1h --json", MODE_DIFF);
+	assert_string_equal(options.diff[0], "03:10..03:15");
+	assert_string_equal(options.diff[1], "-2h..-1h");
+	refuses("-r --at tomorrow", "\"tomorrow\": not a time such as 03:12, -30s");
+	refuses("-r -1 --from 3", "\"3\": not a time such as");
+	refuses("-r -1 --to -5", "\"-5\": not a step such as -30s");
+	refuses("-r --diff 03:10..03:15", "option --diff needs FROM..TO FROM..TO");
+	refuses("-r --diff 03:10..03:15 03:20", "\"03:20\": not a span such as 03:10..03:15");
+	refuses("-r --diff x..03:15 03:20..", "\"x\": not a time such as");
+	refuses("--at 03:12", "--at, --from, --to and --diff require -r/--read");
+	refuses("-1 --from 03:12", "require -r/--read");
+	refuses("--diff -2h..-1h -1h..", "require -r/--read");
+	refuses("-r -l --at 03:12", "-l/--log and -L take --from and --to");
+	refuses("-r -1 --at 03:12 --to 03:15", "--at is one moment");
+	refuses("-r --from 03:12", "--from and --to require -1/--once, -l/--log or");
+	refuses("-r -1 --diff -2h..-1h -1h..", "--diff has its own times and format");
+	refuses("-r --at -1h --diff -2h..-1h -1h..", "--diff has its own times and format");
+}
+
+static void what_is_over_is_not_counted(void **state)
+{
+	static const char *const live[] = {
+		"-t/--tracepoints", "-d/--debugfs", "-i/--debugfs-include-past", "--demo",
+		"--list-guests", "--list-providers",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(live); i++) {
+		char words[64], wanted[96];
+
+		snprintf(words, sizeof(words), "-r -1 %s", strstr(live[i], "--"));
+		snprintf(wanted, sizeof(wanted),
+			 "%s is for what happens now, -r/--read shows what was", live[i]);
+		refuses(words, wanted);
+	}
+	refuses("-r -w x", "-w/--write is for what happens now");
+	refuses("-r -l -s 5", "-s/--set-delay is for what happens now");
+	refuses("-r --past 4", "--past is for what happens now");
+	refuses("-r --engine bpf", "--engine is for what happens now");
+	refuses("-r --sysroot x", "--sysroot is for what happens now");
+}
+
+static void what_is_kept_has_limits(void **state)
+{
+	(void)state;
+	accepts("-w h.db", MODE_CURSES);
+	assert_string_equal(options.write_file, "h.db");
+	assert_true(options.max_age_ns == 0 && options.max_size == 0);
+	accepts("-w h.db -s 10 --max-age 7d --max-size 2G", MODE_CURSES);
+	assert_true(options.max_age_ns == UINT64_C(7) * 86400 * 1000000000);
+	assert_true(options.max_size == UINT64_C(2) << 30);
+	accepts("-w h.db -l", MODE_LOG);
+	refuses("--max-age 7d", "--max-age and --max-size require -w/--write");
+	refuses("-l --max-size 7G", "--max-age and --max-size require -w/--write");
+	refuses("-w h.db --max-age 7", "\"7\": not a duration such as 30s, 10min, 7d");
+	refuses("-w h.db --max-size 2", "\"2\": not a size such as 500M, 64MiB, 2G");
+	refuses("-w", "option -w needs FILE");
+	accepts("", MODE_CURSES);
+	assert_true(options.past_bytes == 4 << 20);
+	accepts("--past 0", MODE_CURSES);
+	assert_true(options.past_bytes == 0);
+	accepts("--past 16", MODE_CURSES);
+	assert_true(options.past_bytes == 16 << 20);
+	accepts("--past 1G", MODE_CURSES);
+	assert_true(options.past_bytes == 1 << 30);
+	refuses("--past much", "\"much\": not a size such as");
+	refuses("-1 --past 4", "--past is for the live screen");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -93,6 +204,10 @@ int main(void)
 		cmocka_unit_test(once_and_a_log_exclude_each_other),
 		cmocka_unit_test(zeros_are_skipped_wherever_lines_are),
 		cmocka_unit_test(commands_are_named),
+		cmocka_unit_test(a_history_may_be_named),
+		cmocka_unit_test(times_are_of_a_history),
+		cmocka_unit_test(what_is_over_is_not_counted),
+		cmocka_unit_test(what_is_kept_has_limits),
 	};
 
 	return cmocka_run_group_tests_name("top_options", tests, NULL, NULL);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * top_diff - `kvmtop -r FILE --diff FROM..TO FROM..TO`: two spans of a history side by side.
+ */
+#ifndef KVMTOP_CMD_TOP_DIFF_H
+#define KVMTOP_CMD_TOP_DIFF_H
+
+#include "base/when.h"
+#include "cmd/top_options.h"
+#include "history/store.h"
+#include "views/query.h"
+
+/*
+ * query: has the filter. 0, or -errno with why: -ERANGE: a span that goes back; -ENOENT without
+ * why: a span has no sample.
+ */
+int top_diff(const struct top_options *options, const struct query *query, struct store store,
+	     const struct when_origin *origin, struct why *why);
+
+#endif

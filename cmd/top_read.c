@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Opens a history file, and shows samples of it, or a span of time as one interval. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+
+#include "base/say.h"
+#include "base/when.h"
+#include "cmd/live.h"
+#include "cmd/top_diff.h"
+#include "cmd/top_lines.h"
+#include "cmd/top_read.h"
+#include "history/file.h"
+#include "history/past.h"
+#include "history/interval.h"
+#include "monitor.h"
+#include "ui/tui/tui.h"
+
+struct reader {
+	const struct top_options *options;
+	struct query *query;
+	struct history_file *file;
+	struct store store;
+	struct past *past;
+	struct interval *interval;
+	struct monitor *monitor;
+	struct top_lines lines;
+	struct live live; /* for its notices */
+	struct when_origin origin; /* the last sample of the file */
+	uint64_t from_ns, to_ns;
+	bool has_guest; /* that was asked for */
+	bool has_warned;
+	unsigned long nr_printed;
+};
+
+/* ---- setting up ---- */
+
+static int open_file(struct reader *reader, struct why *why)
+{
+	const char *path = reader->options->read_file;
+	int err = history_file_open(path, &reader->file, why);
+
+	if (err)
+		return err;
+	reader->store = history_file_store(reader->file);
+	err = past_new(reader->store, NULL, &reader->past);
+	if (!err)
+		err = past_go(reader->past, UINT64_MAX, why);
+	if (err == -ENOENT)
+		return why_set(why, err, "%s: there is no sample in it yet", path);
+	reader->origin.now_ns = past_at(reader->past)->time_ns;
+	reader->origin.shown_ns = reader->origin.now_ns;
+	return err;
+}
+
+/* Once the inventory is the one to look at. */
+static int choose_guest(struct reader *reader, const struct guests *guests, struct why *why)
+{
+	int err = reader->has_guest ? 0 : top_query_past_guest(reader->options, guests,
+							       reader->query, why);
+
+	reader->has_guest |= !err;
+	return err;
+}
+
+static int open_monitor(struct reader *reader, const struct monitor_recording *recording,
+			struct why *why)
+{
+	const struct monitor_config config = { .recording = *recording };
+	int err = monitor_open(&config, &reader->monitor, why);
+
+	if (!err && monitor_no_exits(reader->monitor) && reader->query->type->is_timed)
+		fprintf(stderr, "kvmtop: %s\n", monitor_no_exits(reader->monitor));
+	return err;
+}
+
+/* ---- printing ---- */
+
+/* Events are of the whole host, unless a guest was chosen when they were counted. */
+static void warn_no_events(struct reader *reader)
+{
+	const struct query *query = reader->query;
+
+	if (reader->has_warned || query->guest == GUEST_ANY || query->type->rows != ROWS_EVENTS ||
+	    query_is_counted(query, monitor_facts(reader->monitor)))
+		return;
+	fputs("kvmtop: the events of this guest alone were not recorded; --view exits has its "
+	      "exits\n", stderr);
+	reader->has_warned = true;
+}
+
+/* Prints the sample that is played, which was taken at time_ns. */
+static int print(struct reader *reader, uint64_t time_ns, uint64_t elapsed_ns, struct why *why)
+{
+	const struct timespec when = {
+		.tv_sec = (time_t)(time_ns / 1000000000),
+		.tv_nsec = (long)(time_ns % 1000000000),
+	};
+	int err = monitor_want(reader->monitor, reader->query, why);
+
+	if (!err)
+		err = live_sample(&reader->live, reader->monitor, why);
+	if (!err)
+		warn_no_events(reader);
+	if (!err && !reader->lines.lines)
+		err = top_lines_open(&reader->lines, monitor_facts(reader->monitor), why);
+	if (!err && why->text[0]) { /* an older log was renamed */
+		fprintf(stderr, "kvmtop: %s\n", why->text);
+		why->text[0] = '\0';
+	}
+	if (!err)
+		err = top_lines_print(&reader->lines, monitor_facts(reader->monitor), &when,
+				      elapsed_ns, why);
+	reader->nr_printed++;
+	return err;
+}
+
+static int print_chosen(struct reader *reader, struct why *why)
+{
+	const struct stored *at = past_at(reader->past);
+
+	return print(reader, at->time_ns, at->elapsed_ns, why);
+}
+
+static int none_there(const struct reader *reader, struct why *why)
+{
+	char first[WHEN_SIZE], last[WHEN_SIZE];
+
+	if (past_go(reader->past, 0, &(struct why){ "" }) < 0)
+		return why_set(why, -ENOENT, "%s: there is no sample in it yet",
+			       reader->options->read_file);
+	when_format(first, sizeof(first), past_at(reader->past)->time_ns, 0);
+	when_format(last, sizeof(last), reader->origin.now_ns, 0);
+	return why_set(why, -ENOENT, "%s: no sample was taken in that time: it has samples from %s "
+		       "to %s", reader->options->read_file, first, last);
+}
+
+/* The last error counts: the guest may be in a later inventory. */
+static int print_all(struct reader *reader, struct why *why)
+{
+	unsigned long most = reader->options->samples;
+	struct why no_guest = { "" };
+	int err = past_go(reader->past, reader->from_ns, why);
+
+	if (!err && past_at(reader->past)->time_ns <= reader->from_ns)
+		err = past_step(reader->past, false, why);
+	while (!err && past_at(reader->past)->time_ns <= reader->to_ns &&
+	       (!most || reader->nr_printed < most)) {
+		/* As in a live log, a first sample has nothing to be compared with. */
+		if (past_at(reader->past)->elapsed_ns &&
+		    choose_guest(reader, past_guests(reader->past), &no_guest) == 0)
+			err = print_chosen(reader, why);
+		if (!err)
+			err = past_step(reader->past, false, why);
+	}
+	if (err && err != -ENOENT)
+		return err;
+	if (!reader->nr_printed && no_guest.text[0])
+		return why_set(why, -ENOENT, "%s", no_guest.text);
+	return reader->nr_printed ? 0 : none_there(reader, why);
+}
+
+/* One sample: the one of that time. */
+static int print_one(struct reader *reader, uint64_t time_ns, struct why *why)
+{
+	int err = past_go(reader->past, time_ns, why);
+
+	if (!err)
+		err = choose_guest(reader, past_guests(reader->past), why);
+	return err ? err : print_chosen(reader, why);
+}
+
+/* ---- the screen ---- */
+
+static int show(struct reader *reader, uint64_t at_ns, struct why *why)
+{
+	struct tui_config config = {
+		.monitor = reader->monitor,
+		.past = reader->past,
+		.at_ns = at_ns,
+		.query = reader->query,
+		.delay_s = past_segment(reader->past)->interval_s,
+	};
+	int err = live_init(&reader->live, false, true);
+
+	if (!err)
+		err = choose_guest(reader, past_guests(reader->past), why);
+	if (!err)
+		err = monitor_want(reader->monitor, reader->query, why);
+	config.signals = reader->live.signals;
+	return err ? err : tui_run(&config, why);
+}
+
+static int show_past(struct reader *reader, struct why *why)
+{
+	const struct top_options *options = reader->options;
+	const struct monitor_recording recording = {
+		.players = past_players,
+		.recording = &reader->past,
+		.guests = past_guests(reader->past),
+	};
+	uint64_t at_ns = UINT64_MAX;
+	int err = open_monitor(reader, &recording, why);
+
+	if (!err && options->at)
+		err = when_parse(options->at, &reader->origin, &at_ns, why);
+	if (err)
+		return err;
+	if (top_options_mode(options) == MODE_FIELDS)
+		return top_list_fields(monitor_facts(reader->monitor)->fields);
+	if (top_options_mode(options) == MODE_BATCH)
+		return print_one(reader, at_ns, why);
+	if (top_options_mode(options) == MODE_CURSES)
+		return show(reader, at_ns, why);
+	return print_all(reader, why);
+}
+
+static int print_span(struct reader *reader, struct why *why)
+{
+	struct monitor_recording recording = {
+		.players = interval_players,
+		.recording = &reader->interval,
+	};
+	int err = interval_new(reader->store, NULL, &reader->interval);
+
+	if (!err)
+		err = interval_read(reader->interval, reader->from_ns, reader->to_ns, why);
+	if (err)
+		return err == -ENOENT ? none_there(reader, why) : err;
+	err = choose_guest(reader, interval_guests(reader->interval), why);
+	if (err)
+		return err;
+	recording.guests = interval_guests(reader->interval);
+	recording.fields = interval_fields(reader->interval);
+	err = open_monitor(reader, &recording, why);
+	return err ? err : print(reader, interval_last(reader->interval)->time_ns,
+				 interval_elapsed_ns(reader->interval), why);
+}
+
+static int run(struct reader *reader, struct why *why)
+{
+	const struct top_options *options = reader->options;
+	bool has_span = options->from || options->to;
+	int err = open_file(reader, why);
+
+	if (!err)
+		err = when_parse_span(options->from, options->to, &reader->origin,
+				      &reader->from_ns, &reader->to_ns, why);
+	if (err)
+		return err;
+	if (top_options_mode(options) == MODE_DIFF) {
+		err = top_diff(options, reader->query, reader->store, &reader->origin, why);
+		return err == -ENOENT && !why->text[0] ? none_there(reader, why) : err;
+	}
+	if (has_span && top_options_mode(options) == MODE_BATCH)
+		return print_span(reader, why);
+	return show_past(reader, why);
+}
+
+int top_read(const struct top_options *options, struct query *query)
+{
+	struct reader reader = {
+		.options = options,
+		.query = query,
+		.lines = { .options = options, .query = query },
+		.live.signals = -1,
+	};
+	struct why why = { "" };
+	int err, close_err;
+
+	signal(SIGPIPE, SIG_IGN); /* -EPIPE instead, which is no failure */
+	signal(SIGXFSZ, SIG_IGN);
+	err = run(&reader, &why);
+	close_err = top_lines_close(&reader.lines, err ? &(struct why){ "" } : &why);
+	err = err ? err : close_err;
+	monitor_close(reader.monitor);
+	interval_free(reader.interval);
+	past_free(reader.past);
+	history_file_close(reader.file, &(struct why){ "" });
+	if (err == -ERANGE) /* the times that were given */
+		return say_usage("", &why);
+	return err && err != -EPIPE ? say_failure(err, &why) : STATUS_OK;
+}

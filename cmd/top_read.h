@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * top_read - `kvmtop -r`: what a history file has, as the live modes would have shown it.
+ */
+#ifndef KVMTOP_CMD_TOP_READ_H
+#define KVMTOP_CMD_TOP_READ_H
+
+#include "cmd/top_options.h"
+#include "views/query.h"
+
+/* query: of the options. Returns the exit status; prints its errors. */
+int top_read(const struct top_options *options, struct query *query);
+
+#endif

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A history file behind a recorder. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/top_write.h"
+#include "history/file.h"
+#include "history/segment.h"
+
+static int add(void *state, const struct moment *moment, struct packed *packed, struct why *why)
+{
+	return history_file_add(state, moment, packed, why);
+}
+
+/* What cannot be noted is said by the recorder all the same. */
+static void note(void *state, uint64_t time_ns, const char *text)
+{
+	history_file_note(state, time_ns, text, &(struct why){ "" });
+}
+
+int top_writer_open(struct top_writer *writer, const struct top_options *options,
+		    const struct env *env, const struct monitor *monitor, struct why *why)
+{
+	const struct file_limits limits = { options->max_age_ns, options->max_size };
+	struct segment segment;
+	struct sink sink = { .add = add, .note = note };
+	int err;
+
+	if (!options->write_file)
+		return 0;
+	segment_of_machine(env, monitor_engine(monitor), options->delay_s, &segment);
+	err = history_file_create(options->write_file, &segment, &limits, &writer->file, why);
+	if (err)
+		return err;
+	sink.state = writer->file;
+	return recorder_start(&sink, &writer->recorder);
+}
+
+static void say_notice(struct top_writer *writer)
+{
+	char notice[sizeof(writer->said)];
+
+	recorder_notice(writer->recorder, notice, sizeof(notice));
+	if (notice[0] && strcmp(notice, writer->said) != 0)
+		fprintf(stderr, "kvmtop: %s\n", notice);
+	snprintf(writer->said, sizeof(writer->said), "%s", notice);
+}
+
+int top_writer_take(struct top_writer *writer, const struct monitor *monitor,
+		    const struct timespec *when)
+{
+	uint64_t time_ns = (uint64_t)when->tv_sec * 1000000000 + (uint64_t)when->tv_nsec;
+	int err;
+
+	if (!writer->recorder)
+		return 0;
+	err = recorder_take(writer->recorder, monitor_facts(monitor), time_ns);
+	say_notice(writer);
+	return err;
+}
+
+int top_writer_close(struct top_writer *writer, struct why *why)
+{
+	int err;
+
+	if (writer->recorder)
+		recorder_flush(writer->recorder, UINT32_MAX);
+	if (writer->recorder)
+		say_notice(writer);
+	recorder_stop(writer->recorder);
+	err = history_file_close(writer->file, why);
+	*writer = (struct top_writer){ .file = NULL };
+	return err;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * top_write - `kvmtop -w FILE`: every sample goes to a history file.
+ */
+#ifndef KVMTOP_CMD_TOP_WRITE_H
+#define KVMTOP_CMD_TOP_WRITE_H
+
+#include <time.h>
+
+#include "cmd/top_options.h"
+#include "history/recorder.h"
+#include "host/env.h"
+#include "monitor.h"
+
+/* Zero-initialised writes nothing: without -w. */
+struct top_writer {
+	struct history_file *file;
+	struct recorder *recorder;
+	char said[sizeof(struct why) + 64]; /* the notice that was printed last */
+};
+
+/* Once the monitor has its query. 0, or -errno with why; see history_file_create(). */
+int top_writer_open(struct top_writer *writer, const struct top_options *options,
+		    const struct env *env, const struct monitor *monitor, struct why *why);
+
+/*
+ * Takes the sample that the monitor has just taken, and prints what could not be written, once for
+ * each change. when: the time of day. 0 or -ENOMEM.
+ */
+int top_writer_take(struct top_writer *writer, const struct monitor *monitor,
+		    const struct timespec *when);
+
+/* Waits until all is written, and closes. 0, or -errno with why. */
+int top_writer_close(struct top_writer *writer, struct why *why);
+
+#endif

@@ -1,0 +1,297 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What -w writes is what -r shows: the same lines, the same sums, across restarts and for a span.
+# shellcheck disable=SC2317 # wait_for calls functions
+. tests/lib.sh
+
+DB=$TMP/h.db
+PIO=1234
+MMIO=567
+
+# captured MACHINE OPTION...: kvmtop on a captured machine, every 0.1 s.
+captured() {
+	t_machine=$1
+	shift
+	"$KVMTOP" --sysroot "tests/sysroot/$t_machine" -s 0.1 "$@"
+}
+
+# deltas FILE KEY VALUE: the sum of all deltas of the JSON rows whose KEY is VALUE.
+deltas() {
+	grep -o "{[^{}]*\"$2\":\"*$3[\",][^{}]*}" "$1" | sed 's/.*"delta":\([0-9]*\).*/\1/' |
+		awk '{ n += $1 } END { print n + 0 }'
+}
+
+# reasons FILE: each reason and the sum of its deltas.
+reasons() {
+	grep -o '{"reason":"[^}]*}' "$1" |
+		sed 's/{"reason":"\([^"]*\)".*"delta":\([0-9]*\),.*/\1 \2/' |
+		awk '{ n[$1] += $2 } END { for (i in n) if (n[i]) print i, n[i] }' | LC_ALL=C sort
+}
+
+# ---- what is read is what was shown
+
+for view in events guests vcpus exits hotspots; do
+	for format in --json -c --view; do
+		rm -f "$DB"*
+		options="-l $format"
+		[ $format != --view ] || options=-l
+		# shellcheck disable=SC2086 # words
+		captured amd -w "$DB" $options --view $view -n 3 >"$TMP/live"
+		# shellcheck disable=SC2086
+		"$KVMTOP" -r "$DB" $options --view $view >"$TMP/back"
+		check "$view: there are lines" test -s "$TMP/live"
+		same_files "$TMP/back" "$TMP/live" "$options --view $view: as the live log"
+	done
+done
+
+rm -f "$DB"*
+captured intel -w "$DB" -l --json --view exits -n 4 >"$TMP/live"
+"$KVMTOP" -r "$DB" --json --view exits >"$TMP/back"
+same_files "$TMP/back" "$TMP/live" "--json alone: all samples"
+"$KVMTOP" -r "$DB" --json --view exits -n 2 >"$TMP/back"
+head -n 2 "$TMP/live" >"$TMP/two"
+same_files "$TMP/back" "$TMP/two" "-n: the first ones"
+"$KVMTOP" -r "$DB" -1 --json --view exits >"$TMP/back"
+sed -n 4p "$TMP/live" >"$TMP/one"
+same_files "$TMP/back" "$TMP/one" "-1: the latest sample"
+
+# Of a time in JSON the last digit is a millisecond, so a sample was taken a little later.
+time_of() {
+	sed -n "$1s/{\"time\":\"\([^\"]*\)\".*/\1/p" "$TMP/live"
+}
+sed -n 2p "$TMP/live" >"$TMP/one"
+"$KVMTOP" -r "$DB" --json --view exits --from "$(time_of 2)" --to "$(time_of 3)" >"$TMP/back"
+same_files "$TMP/back" "$TMP/one" "--from, --to: the samples of that time"
+"$KVMTOP" -r "$DB" -1 --json --view exits --at "$(time_of 3)" >"$TMP/back"
+same_files "$TMP/back" "$TMP/one" "--at: the sample of that time"
+"$KVMTOP" -r "$DB" -l --json --view exits --from now >"$TMP/back" 2>"$TMP/err"
+is "$? $(wc -l <"$TMP/back")" "1 0" "behind the last one there is none"
+like "$(cat "$TMP/err")" \
+	'^kvmtop: [^ ]*h.db: no sample was taken in that time: it has samples from [0-9-]+' \
+	"and it says which there are"
+
+"$KVMTOP" -r "$DB" -1 --json --view exits --from @0 >"$TMP/back"
+is "$(reasons "$TMP/back")" "$(reasons "$TMP/live")" "-1 --from: one interval with the sums of all"
+check "of several reasons" test "$(reasons "$TMP/live" | wc -l)" -gt 3
+"$KVMTOP" -r "$DB" -1 --json --view exits --from "$(time_of 2)" --to "$(time_of 4)" >"$TMP/back"
+sed -n 2,3p "$TMP/live" >"$TMP/two"
+is "$(reasons "$TMP/back")" "$(reasons "$TMP/two")" "-1 --from --to: of those between"
+is "$(sed 's/.*"elapsed_s":\([0-9.]*\),.*/\1/' "$TMP/back")" \
+	"$(sed 's/.*"elapsed_s":\([0-9.]*\),.*/\1/' "$TMP/two" |
+		awk '{ n += $1 } END { printf "%.4f\n", n }')" "which took as long as they did"
+like "$("$KVMTOP" -r "$DB" -f help)" '^  kvm_exit\(HLT\)$' "-f help: the names"
+
+# ---- the writer begins anew
+
+captured intel -w "$DB" -l --json --view exits -n 2 >>"$TMP/live"
+"$KVMTOP" -r "$DB" -l --json --view exits >"$TMP/back"
+same_files "$TMP/back" "$TMP/live" "another run of the writer goes on with the file"
+"$KVMTOP" -r "$DB" -1 --json --view exits --from @0 >"$TMP/back"
+is "$(reasons "$TMP/back")" "$(reasons "$TMP/live")" "and the sums are of both"
+
+# ---- without lines
+
+rm -f "$DB"*
+captured amd -w "$DB" -n 3 >"$TMP/out" 2>"$TMP/err" </dev/null
+is "$? $(cat "$TMP/out" "$TMP/err")" "0 " "-w without a terminal shows nothing"
+is "$("$KVMTOP" -r "$DB" --json | wc -l)" 3 "and writes"
+
+for signal in TERM INT; do
+	rm -f "$DB"*
+	spawn "$KVMTOP" --sysroot tests/sysroot/amd -s 0.1 -w "$DB" >"$TMP/out" 2>&1 </dev/null
+	writer=$SPAWNED
+	has_samples() {
+		[ "$("$KVMTOP" -r "$DB" --json 2>/dev/null | wc -l)" -ge 2 ]
+	}
+	check "what one process writes another reads" wait_for 10 has_samples
+	# Not a log that is reopened.
+	kill -HUP "$writer"
+	seen=$("$KVMTOP" -r "$DB" --json | wc -l)
+	stop "$writer" $signal
+	is "$? $(cat "$TMP/out")" "0 " "SIG$signal ends it, SIGHUP does not"
+	check "and all samples are there" \
+		test "$("$KVMTOP" -r "$DB" --json | wc -l)" -ge "$seen"
+	check "in one file" test ! -e "$DB-wal"
+done
+
+# ---- two spans side by side
+
+rm -f "$DB"*
+for samples in 4 2; do
+	captured intel -w "$DB" -l --json --view exits -n $samples >"$TMP/live.$samples"
+done
+second=$(sed -n '1s/{"time":"\([^"]*\)".*/\1/p' "$TMP/live.2")
+"$KVMTOP" -r "$DB" --diff "..$second" "$second.." --json >"$TMP/diff"
+# rate FILE SECONDS: the exits for HLT in a second, in hundreds.
+rate() {
+	grep -o '{"reason":"HLT"[^}]*}' "$1" | sed 's/.*"delta":\([0-9]*\),.*/\1/' |
+		awk -v s="$2" '{ n += $1 } END { printf "%.0f\n", n / s / 100 }'
+}
+diff_of() {
+	grep -o '{"reason":"HLT"[^}]*}' "$TMP/diff" |
+		sed "s/.*\"$1\":\([0-9.-]*\),.*/\1/" | awk '{ printf "%.0f\n", $1 / 100 }'
+}
+elapsed=$(sed 's/.*"elapsed_s":\([0-9.]*\),"view.*/\1/' "$TMP/live.4" |
+	awk '{ n += $1 } END { print n }')
+is "$(diff_of other_rate)" "$(rate "$TMP/live.4" "$elapsed")" "--diff: the rate of the first span"
+elapsed=$(sed 's/.*"elapsed_s":\([0-9.]*\),"view.*/\1/' "$TMP/live.2" |
+	awk '{ n += $1 } END { print n }')
+is "$(diff_of rate)" "$(rate "$TMP/live.2" "$elapsed")" "and of the second"
+"$KVMTOP" -r "$DB" --diff "..$second" "$second.." >"$TMP/diff"
+like "$(sed -n 1p "$TMP/diff")" '^1: [0-9-]+ [0-9:]+ to ([0-9-]+ )?[0-9:]+, 4\.[0-9] s$' \
+	"as a table, with their times"
+like "$(cat "$TMP/diff")" '^HLT +[0-9]+ +[0-9]+ ' "and a line for each reason"
+"$KVMTOP" -r "$DB" --diff "..$second" "$second.." -c >"$TMP/diff"
+like "$(sed -n 1p "$TMP/diff")" '^reason,guest,vcpu,other_rate,rate,rate_change,' "as CSV"
+
+# ---- the screen
+
+if has_screen; then
+	screen_start 100 24 "$KVMTOP -r $DB --view exits"
+	screen_has '^ *.?HLT ' "the screen over a history"
+	unlike "$(screen_line 1)" paused "begins with its end"
+	screen_keys t
+	screen_has 'paused at .* ago' "t: the sample before"
+	screen_keys Space
+	is_at_end() {
+		! screen_line 1 | grep -q paused
+	}
+	check "Space: the end again" wait_for 5 is_at_end
+	screen_keys q
+	is "$(screen_status)" 0 "q"
+
+	screen_start 100 24 "$KVMTOP -r $DB --view exits --at $second"
+	screen_has 'paused at .* ago' "--at: begins there"
+	screen_keys q
+	is "$(screen_status)" 0 "and ends"
+
+	rm -f "$DB"*
+	screen_start 100 24 "$KVMTOP --sysroot tests/sysroot/amd -s 0.1 -w $DB"
+	has_samples() {
+		[ "$("$KVMTOP" -r "$DB" --json 2>/dev/null | wc -l)" -ge 2 ]
+	}
+	check "-w beside the screen" wait_for 10 has_samples
+	screen_has 'kvm_exit' "which is there"
+	screen_keys q
+	is "$(screen_status)" 0 "and q ends both"
+	check "in one file" test ! -e "$DB-wal"
+
+	# What is written is followed.
+	spawn "$KVMTOP" --sysroot tests/sysroot/amd -s 0.1 -w "$DB" >/dev/null 2>&1 </dev/null
+	writer=$SPAWNED
+	screen_start 100 24 "$KVMTOP -r $DB --view guests"
+	screen_has 'web1' "a history that is being written"
+	before=$(screen_line 1)
+	moved() {
+		[ "$(screen_line 1)" != "$before" ]
+	}
+	check "its end moves" wait_for 10 moved
+	screen_keys q
+	stop "$writer"
+else
+	skip "the screen over a history" "$T_no_screen"
+fi
+
+# ---- errors
+
+is "$(status_of "$KVMTOP" -r "$TMP/none" -1) $(cat "$TMP/err")" \
+	"1 kvmtop: $TMP/none: No such file or directory" "no such file"
+echo "something else" >"$TMP/other"
+is "$(status_of "$KVMTOP" -r "$TMP/other" -1) $(wc -l <"$TMP/err")" "1 1" "another program's file"
+is "$(status_of captured amd -w "$TMP/other" -n 1) $(cat "$TMP/other")" "1 something else" \
+	"is not written to"
+is "$(status_of "$KVMTOP" -r "$DB" -1 --from -1h --to -2h)
+$(cat "$TMP/err")" '2
+kvmtop: "-2h" is not after "-1h"
+Try kvmtop --help.' "a span that goes back"
+is "$(status_of "$KVMTOP" -r "$DB" -1 -g nobody)" 1 "no such guest"
+like "$(cat "$TMP/err")" 'no guest named "nobody"' "which is said"
+spawn "$KVMTOP" --sysroot tests/sysroot/amd -s 0.1 -w "$DB" >/dev/null 2>&1 </dev/null
+writer=$SPAWNED
+check "a writer" wait_for 10 has_timer "$writer"
+is "$(status_of captured amd -w "$DB" -n 1) $(wc -l <"$TMP/err")" "1 1" "a second writer is refused"
+stop "$writer"
+
+# ---- exactly N
+
+no_live=$( (need_live) )
+if [ -n "$no_live" ]; then
+	skip "exits of a guest" "${no_live#*SKIP }"
+	done_testing
+fi
+
+A=hist-a-$$
+B=hist-b-$$
+
+# guest NAME OPTION...: one that waits for `go NAME`; its pid in $GUEST.
+guest() {
+	t_guest=$1
+	shift
+	mkfifo "$TMP/$t_guest.in" || return
+	# shellcheck disable=SC2016
+	spawn sh -c 'in=$1; shift; exec "$@" <>"$in"' sh "$TMP/$t_guest.in" "$HELPERS/miniguest" \
+		--wait --hold 60 --name "$t_guest" "$@" >"$TMP/$t_guest.out" 2>&1
+	GUEST=$SPAWNED
+	wait_for 5 grep -q ready "$TMP/$t_guest.out"
+}
+
+# write_while NAME: a writer from before the guest's exits to after them.
+write_while() {
+	spawn "$KVMTOP" -w "$DB" -s 0.2 >"$TMP/out" 2>"$TMP/err" </dev/null
+	writer=$SPAWNED
+	wait_for 15 has_timer "$writer" || return
+	echo >"$TMP/$1.in"
+	wait_for 20 grep -q '^done' "$TMP/$1.out" || return
+	# One sample more, of what happened until now.
+	seen=$("$KVMTOP" -r "$DB" --json 2>/dev/null | wc -l)
+	has_more() {
+		[ "$("$KVMTOP" -r "$DB" --json 2>/dev/null | wc -l)" -gt $((seen + 1)) ]
+	}
+	wait_for 15 has_more || return
+	stop "$writer"
+}
+
+rm -f "$DB"*
+check "a guest" guest "$A" --pio $PIO --mmio $MMIO --vcpus 2
+a=$GUEST
+check "another" guest "$B" --pio 77 --rounds 3
+b=$GUEST
+check "a run with one guest" write_while "$A"
+check "and one with another" write_while "$B"
+stop "$a"
+stop "$b"
+
+USER="-f ^kvm_userspace_exit"
+A_ALL=$((2 * (PIO + MMIO + 1)))
+B_ALL=$((3 * (77 + 1)))
+
+# faces WHAT WANT KEY VALUE OPTION...: the sum is the same in every face.
+faces() {
+	t_what=$1 t_want=$2 t_key=$3 t_value=$4
+	shift 4
+	# shellcheck disable=SC2086 # words
+	"$KVMTOP" -r "$DB" -l --json $USER "$@" >"$TMP/json" 2>"$TMP/err"
+	is "$(deltas "$TMP/json" "$t_key" "$t_value")" "$t_want" "$t_what: -l --json"
+	# shellcheck disable=SC2086
+	"$KVMTOP" -r "$DB" -1 --json --from @0 $USER "$@" >"$TMP/json" 2>"$TMP/err"
+	is "$(deltas "$TMP/json" "$t_key" "$t_value")" "$t_want" "$t_what: -1 --from"
+	# shellcheck disable=SC2086
+	"$KVMTOP" -r "$DB" -c $USER "$@" >"$TMP/csv" 2>"$TMP/err"
+	is "$(awk -F, -v key="$t_key" -v value="$t_value" '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at[key] == value { n += $at["delta"] }
+		END { print n + 0 }' "$TMP/csv")" "$t_want" "$t_what: -c"
+}
+
+faces "a guest" $A_ALL guest "$A" --view vcpus
+faces "another, of another run" $B_ALL guest "$B" --view vcpus
+faces "a vCPU" $((A_ALL / 2)) vcpu 1 --view vcpus -g "$A"
+if [ "$(uname -m)" = x86_64 ]; then
+	faces "a reason" $((2 * PIO)) reason IO --view exits -g "$A"
+	faces "another reason" $((2 * MMIO)) reason MMIO --view exits -g "$A"
+	faces "a reason of the other" $((3 * 77)) reason IO --view exits -g "$B"
+else
+	skip "by reason" "reasons have other names here"
+fi
+
+done_testing
