@@ -172,11 +172,19 @@ static uint64_t longest_of(const struct minute_sum *sum)
 	return sum->known_max_ns && sum->known_max_ns < edge ? sum->known_max_ns : edge;
 }
 
-int minutes_each(const struct minutes *minutes, minute_row_fn take, void *arg)
+static int compare_sums(const struct minute_sum *a, const struct minute_sum *b)
+{
+	if (a->key.guest != b->key.guest)
+		return a->key.guest < b->key.guest ? -1 : 1;
+	return (a->key.field > b->key.field) - (a->key.field < b->key.field);
+}
+
+int minutes_each(struct minutes *minutes, minute_row_fn take, void *arg)
 {
 	const struct minute_sum *sum;
 	int err = 0;
 
+	HASH_SORT(minutes->sums, compare_sums);
 	for (sum = minutes->sums; sum && !err; sum = sum->hh.next) {
 		struct minute_row row = {
 			.guest = sum->key.guest,

@@ -30,9 +30,9 @@ uint64_t minute_of(const struct moment *moment);
 int minutes_add(struct minutes *minutes, const struct moment *moment,
 		const struct fields *fields);
 
-/* Called for each row. 0 goes on; else minutes_each() returns it. */
+/* Called for each row, ascending by guest and field. 0 goes on; else it is returned. */
 typedef int (*minute_row_fn)(void *arg, const struct minute_row *row);
-int minutes_each(const struct minutes *minutes, minute_row_fn take, void *arg);
+int minutes_each(struct minutes *minutes, minute_row_fn take, void *arg);
 
 /* Begins with the next minute. */
 void minutes_reset(struct minutes *minutes);
