@@ -444,6 +444,11 @@ picture intel-guests-80x24
 screen_resize 200 60
 screen_wait '319,783 '
 picture intel-guests-200x60
+keys_show 'Down Down' '^ Exits of build-7f3a ' "a large screen has a guest's exits below the guests"
+screen_has '^ vCPUs of build-7f3a ' "with its vCPUs"
+screen_has ' all exits of build-7f3a  ' "and what it did over time"
+keys_show Enter '^ Exits of build-7f3a ' "the vCPUs of a guest have its exits below"
+keys_show 'Down' '^ Exits of build-7f3a vCPU [01] ' "a vCPU has its own"
 start 80 24 $intel -s 25 --view vcpus
 screen_wait 'データベース +0 +4110 .*159833'
 picture intel-vcpus-80x24

@@ -130,6 +130,16 @@ void grid_style(struct grid *grid, int row, int col, enum style style)
 		grid->cells[row * grid->cols + col].style = style;
 }
 
+void grid_copy(struct grid *to, int row, int col, const struct grid *from)
+{
+	for (int i = 0; i < from->rows * from->cols; i++) {
+		const struct grid_cell *cell = &from->cells[i];
+
+		grid_put_char(to, row + i / from->cols, col + i % from->cols, cell->style,
+			      cell->ch);
+	}
+}
+
 void grid_row_text(const struct grid *grid, int row, char *buf, size_t size)
 {
 	mbstate_t state = { 0 };

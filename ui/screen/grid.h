@@ -76,6 +76,9 @@ void grid_put_char(struct grid *grid, int row, int col, enum style style, wchar_
 /* Gives a whole row, or its columns from col on, a style. */
 void grid_style(struct grid *grid, int row, int col, enum style style);
 
+/* Copies a picture to (row, col); what does not fit is cut off. */
+void grid_copy(struct grid *to, int row, int col, const struct grid *from);
+
 /* One row as UTF-8, blanks at its end cut off; buf of size bytes. */
 void grid_row_text(const struct grid *grid, int row, char *buf, size_t size);
 

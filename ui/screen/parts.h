@@ -31,6 +31,20 @@ void latency_paint(const struct screen *screen, const struct area *area,
  */
 void over_time_paint(const struct screen *screen, const struct area *area);
 
+/* What is below the table's rows and its Total. */
+struct below {
+	int left;	/* lines of one row's durations, or of other tables; 0: there are none */
+	int over_time;	/* lines of what the row did over time */
+	bool is_beside; /* the latter is at the right of the former, not below */
+	bool has_details; /* at the left are tables */
+};
+
+/* Chooses what is below the table, which has so many lines for its rows and this. */
+struct below below_plan(const struct screen *screen, const struct grid *grid, int lines);
+int below_lines(const struct below *below);
+void below_paint(const struct screen *screen, struct grid *grid, int row,
+		 const struct below *below);
+
 /* The keys and the view's columns, from the screen's help_top on. */
 void help_paint(struct screen *screen, struct grid *grid, int first_row, int last_row);
 

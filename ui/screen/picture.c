@@ -164,6 +164,17 @@ int words_that_fit(const char *text, int width)
 	return len > 0 ? len : width;
 }
 
+int lines_of_words(const char *text, int width)
+{
+	int nr = 0;
+
+	for (; *text; nr++) {
+		text += words_that_fit(text, width);
+		text += *text == ' ';
+	}
+	return nr;
+}
+
 bool screen_matches_guest(const struct guest *guest, const char *typed)
 {
 	char pid[16];

@@ -50,6 +50,15 @@ struct screen_recording {
 	bool is_more_lost; /* more events than nr_lost, the number is not known */
 };
 
+#define SCREEN_DETAILS 2
+
+/* A table below the table: the exits of a guest, its vCPUs. */
+struct screen_detail {
+	const struct view *view;
+	const struct query *query;
+	char title[128]; /* "Exits of db1" */
+};
+
 struct screen {
 	/* What is shown: set by the event loop. */
 	const struct screen_recording *recording; /* NULL: a machine, now */
@@ -73,6 +82,9 @@ struct screen {
 	const struct series *series;
 	long series_cursor; /* the point that is looked at; -1: the newest */
 	char series_title[128]; /* "MSR_WRITE of db1" */
+	/* What the selected row, or all rows, are made of: for large screens. */
+	struct screen_detail details[SCREEN_DETAILS];
+	size_t nr_details;
 	char crumbs[192];   /* the path from guest to exit: "web1 > vCPU 2 > HLT"; "": none */
 	bool is_guest_dead, is_utf8;
 	bool has_palette;   /* the terminal has 256 colours */
@@ -139,6 +151,8 @@ void format_span(char *buf, size_t size, double span_s);
 
 /* How many bytes of the text go on one line: whole words, or width bytes of a longer word. */
 int words_that_fit(const char *text, int width);
+/* How many lines the text takes then. */
+int lines_of_words(const char *text, int width);
 
 enum {
 	KEY_LIVE = 1 << 0,   /* new samples: not in a recording */

@@ -13,4 +13,10 @@ void screen_paint(struct screen *screen, struct grid *grid);
 /* Whether the picture has room for what the selected row did over time. */
 bool screen_shows_series(const struct screen *screen, const struct grid *grid);
 
+/*
+ * Whether the screen has room for tables of what the selected row is made of, and the view has no
+ * durations of its own there.
+ */
+bool screen_has_details(const struct screen *screen, const struct grid *grid);
+
 #endif

@@ -8,13 +8,8 @@
 #include "ui/screen/bars.h"
 #include "ui/screen/layout.h"
 #include "ui/screen/parts.h"
-#include "ui/screen/screen.h"
 
 #define TOTAL_WIDTH 7  /* "Total" and the blanks around it */
-#define LATENCY_MIN 12 /* a table of so many lines has a picture below it */
-#define LATENCY_COLS 78 /* of this picture where another one is beside it, */
-#define COLS_BESIDE 150 /* on a screen so wide */
-#define OVER_TIME_MIN 12 /* lines for the past below the table */
 
 struct painter {
 	struct screen *screen;
@@ -298,100 +293,6 @@ static void set_where(struct screen *screen)
 			 last < nr ? last : nr, nr);
 }
 
-static int lines_of_words(const char *text, int width)
-{
-	int nr = 0;
-
-	for (; *text; nr++) {
-		text += words_that_fit(text, width);
-		text += *text == ' ';
-	}
-	return nr;
-}
-
-/* The row for the picture: the selected row, else the first. The number of rows: no row. */
-static size_t row_of_picture(const struct screen *screen)
-{
-	return screen->has_cursor ? screen_find_row(screen, &screen->cursor) : 0;
-}
-
-/*
- * How many of the table's lines the picture below it takes: free lines, and up to half of all when
- * the user has selected a row.
- */
-static int latency_lines(const struct screen *screen, int lines)
-{
-	const struct view *view = screen->view;
-	size_t at = row_of_picture(screen);
-	int rows = (int)(view->nr_rows < (size_t)lines ? view->nr_rows : (size_t)lines);
-	int room = lines - rows - 1;
-
-	if (at >= view->nr_rows || lines < LATENCY_MIN)
-		return 0;
-	if (screen->has_cursor && room < lines / 2)
-		room = lines / 2;
-	return latency_height(view, &view->rows[at], room);
-}
-
-/* What is below the table: the picture of one row's durations, and of the past. */
-struct below {
-	int latency, over_time; /* how many lines each takes; 0: it is not there */
-	bool is_beside;	   /* the picture of the past is beside the other one */
-};
-
-/*
- * On a large screen the past takes the free lines: beside the durations where both are wide enough,
- * else below.
- */
-static struct below plan_below(const struct screen *screen, const struct grid *grid, int lines)
-{
-	struct below below = { .latency = latency_lines(screen, lines) };
-	int free = lines - (int)screen->view->nr_rows - 1;
-
-	if (screen->view->note)
-		free -= lines_of_words(screen->view->note, grid->cols - 1) + 1;
-	if (!screen->series || !screen_shows_series(screen, grid))
-		return below;
-	below.is_beside = below.latency && grid->cols >= COLS_BESIDE;
-	if (below.is_beside)
-		below.over_time = free > below.latency ? free : below.latency;
-	else
-		below.over_time = below.latency ? free - below.latency - 1 : free;
-	if (below.over_time < OVER_TIME_MIN)
-		below.over_time = 0;
-	return below;
-}
-
-static int lines_of_below(const struct below *below)
-{
-	if (below->latency && below->over_time && !below->is_beside)
-		return below->latency + 1 + below->over_time;
-	return below->over_time > below->latency ? below->over_time : below->latency;
-}
-
-static void paint_below(const struct screen *screen, struct grid *grid, int row,
-			const struct below *below)
-{
-	struct area area = {
-		.grid = grid, .row = row, .width = grid->cols, .height = below->latency,
-		.is_utf8 = screen->is_utf8,
-	};
-
-	if (below->latency && below->over_time && below->is_beside)
-		area.width = LATENCY_COLS;
-	if (below->latency)
-		latency_paint(screen, &area, &screen->view->rows[row_of_picture(screen)]);
-	if (!below->over_time)
-		return;
-	if (below->is_beside)
-		area.col = area.width + 1;
-	else if (below->latency)
-		area.row += below->latency + 1;
-	area.width = grid->cols - area.col;
-	area.height = below->over_time;
-	over_time_paint(screen, &area);
-}
-
 /*
  * Paints whole words, in as many lines as are needed and free, below a blank line if there is room
  * for one. Returns the line below.
@@ -427,9 +328,9 @@ void table_paint(struct screen *screen, struct grid *grid, int first_row, int la
 	/* The Total row needs a few lines, and adds nothing to a single row. */
 	bool wants_total = last_row - first_row >= 4 && view->nr_rows > 1;
 	int rows = last_row - first_row - wants_total, nr_below, row;
-	struct below below = plan_below(screen, grid, rows);
+	struct below below = below_plan(screen, grid, rows);
 
-	nr_below = lines_of_below(&below);
+	nr_below = below_lines(&below);
 	rows -= nr_below;
 	screen->page_rows = rows > 0 ? (size_t)rows : 0;
 	screen->first_row = first_row + 1;
@@ -447,5 +348,5 @@ void table_paint(struct screen *screen, struct grid *grid, int first_row, int la
 	if (view->note)
 		row = paint_words(grid, row, last_row, STYLE_DIM, view->note);
 	if (nr_below)
-		paint_below(screen, grid, row + (row <= last_row), &below); /* after a blank */
+		below_paint(screen, grid, row + (row <= last_row), &below); /* after a blank */
 }

@@ -38,6 +38,12 @@ void tui_follow_series(struct tui *tui);
 /* Shows it in place of the table, or the table again. */
 void tui_toggle_heat(struct tui *tui);
 
+/* ---- details.c: tables of what the selected row is made of ---- */
+
+/* Before each picture: builds the tables that the screen has room for. */
+void tui_build_details(struct tui *tui);
+void tui_release_details(struct tui *tui);
+
 /* ---- prompts.c ---- */
 
 void tui_prompt_filter(struct tui *tui);

@@ -104,6 +104,12 @@ struct history {
 	float intervals_s[SCREEN_HISTORY]; /* 0: not known */
 };
 
+/* Owner: details.c. Tables of what the selected row is made of. */
+struct details {
+	struct view views[SCREEN_DETAILS];
+	struct query queries[SCREEN_DETAILS];
+};
+
 /* What the open prompt is for: takes the text. 0, or -errno with why. */
 typedef int (*prompt_fn)(struct tui *tui, const char *text, struct why *why);
 
@@ -126,6 +132,7 @@ struct tui {
 	struct known_guest guest;
 	struct history history;
 	struct series series; /* over_time.c: of the selected row, or of all rows */
+	struct details details;
 	char empty[320];	 /* empty.c */
 	time_t said_at;		 /* session.c: when the notice was set; 0: there is none */
 	bool quit;

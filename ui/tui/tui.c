@@ -85,8 +85,10 @@ static void take_sample(struct tui *tui)
 		tui->screen.nr_cpus = host_cpus(tui->config.env);
 }
 
+/* The size is first: what is shown of the past depends on it. */
 static void rebuild(struct tui *tui)
 {
+	terminal_resize(tui->terminal, &tui->grid);
 	tui->facts = *monitor_facts(tui_monitor(tui));
 	if (view_build(&tui->view, tui->query, &tui->facts) < 0)
 		tui_say(tui, strerror(ENOMEM));
@@ -173,7 +175,6 @@ static void draw(struct tui *tui)
 {
 	struct screen *screen = &tui->screen;
 
-	terminal_resize(tui->terminal, &tui->grid);
 	screen->query = tui->query;
 	screen->facts = &tui->facts;
 	screen->engine = monitor_engine(tui->config.monitor);
@@ -188,6 +189,7 @@ static void draw(struct tui *tui)
 	describe_guest(tui);
 	describe_way(tui);
 	choose_notice(tui);
+	tui_build_details(tui);
 	screen_paint(screen, &tui->grid);
 	terminal_show(tui->terminal, &tui->grid, screen->prompt_col);
 }
@@ -338,6 +340,7 @@ static void release(struct tui *tui)
 	terminal_close(tui->terminal);
 	grid_release(&tui->grid);
 	view_release(&tui->view);
+	tui_release_details(tui);
 	free(tui->series.points);
 	pattern_free(tui->search);
 	if (tui->query->filter == tui->sampling.filter)

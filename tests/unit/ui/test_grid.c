@@ -175,11 +175,29 @@ static void a_small_buffer_gets_a_part(void **state)
 	assert_true(strlen(text) >= 2);
 }
 
+static void a_copy_is_cut_off_at_the_edges(void **state)
+{
+	struct grid *grid = *state, small = { 0 };
+
+	assert_int_equal(grid_resize(&small, 2, 4), 0);
+	grid_put(&small, 0, 0, STYLE_BOLD, "abcd");
+	grid_put(&small, 1, 0, STYLE_PLAIN, "本x");
+	grid_put(grid, 0, 0, STYLE_PLAIN, "........");
+	grid_copy(grid, 0, 2, &small);
+	assert_string_equal(row_text(grid, 0), "..abcd..");
+	assert_string_equal(row_text(grid, 1), "  本x");
+	assert_int_equal(style_at(grid, 0, 2), STYLE_BOLD);
+	grid_copy(grid, 1, 6, &small);
+	assert_string_equal(row_text(grid, 1), "  本x ab");
+	grid_release(&small);
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(text_stands_where_it_was_put),
+		T(a_copy_is_cut_off_at_the_edges),
 		T(what_is_outside_is_clipped),
 		T(wide_characters_take_two_columns),
 		T(a_wide_character_is_not_cut_in_half),

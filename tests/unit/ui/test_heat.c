@@ -591,6 +591,56 @@ static void durations_and_the_past_share_the_lines(void **state)
 	assert_int_equal(strncmp(line(w, 11), " MSR_WRITE of db1  3min", 23), 0);
 }
 
+/* A guest's exits, in a table of their own at the left. */
+static void details_are_left_of_the_past(void **state)
+{
+	struct world *w = *state;
+	struct query query = { .type = &view_exits, .sort = view_exits.sort };
+	struct view exits = { .type = &view_exits };
+	struct view_row *row;
+
+	usual_series(w, 100);
+	w->query.type = w->view.type = &view_guests;
+	w->query.sort = view_guests.sort;
+	w->screen.shows_heat = false;
+	row = view_add(&w->view);
+	row->cells[0] = cell_text("db1");
+	for (int i = 0; i < 2; i++) {
+		row = view_add(&exits);
+		row->cells[0] = cell_text(i ? "HLT" : "MSR_WRITE");
+	}
+	exits.total.cells[0] = cell_text("Total");
+	w->screen.details[0] = (struct screen_detail){ &exits, &query, "Exits of db1" };
+	w->screen.details[1] = (struct screen_detail){ &exits, &query, "Exits of db2" };
+	w->screen.nr_details = 2;
+	heat_picture(w, 150, 40);
+	assert_true(screen_has_details(&w->screen, &w->grid));
+	assert_int_equal(strncmp(line(w, 6), " Exits of db1   ", 16), 0);
+	assert_non_null(strstr(line(w, 6), " MSR_WRITE of db1  "));
+	assert_int_equal(strncmp(line(w, 7), " Exit reason  ", 14), 0);
+	assert_non_null(strstr(line(w, 7), " 10:31:07  "));
+	assert_int_equal(strncmp(line(w, 8), " MSR_WRITE  ", 12), 0);
+	assert_int_equal(strncmp(line(w, 9), " HLT  ", 6), 0);
+	assert_int_equal(strncmp(line(w, 10), " Total  ", 8), 0);
+	assert_int_equal(strncmp(line(w, 13), " Exits of db2  ", 15), 0);
+	/* Nothing in them can be clicked. */
+	for (size_t i = 0; i < w->screen.nr_hits; i++)
+		assert_false(w->screen.hits[i].row > 4 && w->screen.hits[i].row < 38);
+	/* What has no room is left out: a table, then all, then the past. */
+	heat_picture(w, 150, 30);
+	assert_non_null(strstr(w->text, " Exits of db2 "));
+	heat_picture(w, 149, 40);
+	assert_null(strstr(w->text, " Exits of db1 "));
+	assert_false(screen_has_details(&w->screen, &w->grid));
+	assert_non_null(strstr(w->text, " MSR_WRITE of db1  "));
+	heat_picture(w, 150, 29);
+	assert_null(strstr(w->text, " Exits of db1 "));
+	w->screen.series = NULL;
+	heat_picture(w, 200, 60);
+	assert_null(strstr(w->text, " Exits of db1 "));
+	view_release(&exits);
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -611,6 +661,7 @@ int main(void)
 		T(small_screens_stay_as_they_are),
 		T(free_lines_show_the_past),
 		T(durations_and_the_past_share_the_lines),
+		T(details_are_left_of_the_past),
 	};
 
 	setlocale(LC_ALL, "C.UTF-8");

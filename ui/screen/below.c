@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Divides the lines below the table: one row's durations, or tables of what it is made of, and what
+ * it did over time.
+ */
+#include "ui/screen/parts.h"
+#include "ui/screen/screen.h"
+
+#define LATENCY_MIN 12	  /* a table of so many lines has durations below it */
+#define LEFT_COLS 78	  /* of what has the past beside it, */
+#define COLS_BESIDE 150	  /* on a screen so wide */
+#define OVER_TIME_MIN 12  /* lines for the past below the table */
+#define DETAIL_MIN 6	  /* lines of a table: title, heading, rows, Total */
+
+/* The row for the durations: the selected row, else the first. The number of rows: no row. */
+static size_t row_of_durations(const struct screen *screen)
+{
+	return screen->has_cursor ? screen_find_row(screen, &screen->cursor) : 0;
+}
+
+/*
+ * How many of the table's lines the durations take: free lines, and up to half of all when the user
+ * has selected a row.
+ */
+static int latency_lines(const struct screen *screen, int lines)
+{
+	const struct view *view = screen->view;
+	size_t at = row_of_durations(screen);
+	int rows = (int)(view->nr_rows < (size_t)lines ? view->nr_rows : (size_t)lines);
+	int room = lines - rows - 1;
+
+	if (at >= view->nr_rows || lines < LATENCY_MIN)
+		return 0;
+	if (screen->has_cursor && room < lines / 2)
+		room = lines / 2;
+	return latency_height(view, &view->rows[at], room);
+}
+
+/*
+ * On a large screen the past takes the free lines: beside the durations or the tables where the
+ * screen is wide enough, else below.
+ */
+struct below below_plan(const struct screen *screen, const struct grid *grid, int lines)
+{
+	struct below below = { .left = latency_lines(screen, lines) };
+	int free = lines - (int)screen->view->nr_rows - 1;
+
+	if (screen->view->note)
+		free -= lines_of_words(screen->view->note, grid->cols - 1) + 1;
+	if (!screen->series || !screen_shows_series(screen, grid))
+		return below;
+	below.is_beside = grid->cols >= COLS_BESIDE;
+	below.has_details = below.is_beside && !below.left && screen->nr_details;
+	if (below.is_beside && below.left)
+		below.over_time = free > below.left ? free : below.left;
+	else
+		below.over_time = below.left ? free - below.left - 1 : free;
+	if (below.over_time < OVER_TIME_MIN)
+		below.over_time = 0;
+	if (below.has_details)
+		below.left = below.over_time;
+	below.is_beside &= below.left && below.over_time;
+	return below;
+}
+
+int below_lines(const struct below *below)
+{
+	if (below->left && below->over_time && !below->is_beside)
+		return below->left + 1 + below->over_time;
+	return below->over_time > below->left ? below->over_time : below->left;
+}
+
+bool screen_has_details(const struct screen *screen, const struct grid *grid)
+{
+	enum view_rows rows = screen->query->type->rows;
+
+	return screen->series && !screen->shows_heat && screen_shows_series(screen, grid) &&
+	       grid->cols >= COLS_BESIDE && (rows == ROWS_GUESTS || rows == ROWS_VCPUS);
+}
+
+/* A table in a picture of its own, without what is on the main one only. */
+static void paint_detail(const struct screen *screen, const struct screen_detail *detail,
+			 const struct area *area)
+{
+	struct screen small = *screen;
+	struct grid grid = { 0 };
+
+	small.view = detail->view;
+	small.query = detail->query;
+	small.series = NULL;
+	small.has_cursor = false;
+	small.top = 0;
+	if (grid_resize(&grid, area->height - 1, area->width) < 0)
+		return;
+	table_paint(&small, &grid, 0, area->height - 2);
+	grid_put(area->grid, area->row, area->col + 1, STYLE_BOLD, detail->title);
+	grid_copy(area->grid, area->row + 1, area->col, &grid);
+	grid_release(&grid);
+}
+
+/* One table below the other: each but the last takes what it needs. */
+static void paint_details(const struct screen *screen, struct area area)
+{
+	int lines = area.height;
+
+	for (size_t i = 0; i < screen->nr_details && lines >= DETAIL_MIN; i++) {
+		const struct screen_detail *detail = &screen->details[i];
+
+		area.height = (int)detail->view->nr_rows + 3; /* title, heading, Total */
+		if (area.height < DETAIL_MIN)
+			area.height = DETAIL_MIN;
+		if (i + 1 == screen->nr_details || area.height > lines)
+			area.height = lines;
+		paint_detail(screen, detail, &area);
+		area.row += area.height + 1;
+		lines -= area.height + 1;
+	}
+}
+
+void below_paint(const struct screen *screen, struct grid *grid, int row,
+		 const struct below *below)
+{
+	struct area area = {
+		.grid = grid, .row = row, .width = grid->cols, .height = below->left,
+		.is_utf8 = screen->is_utf8,
+	};
+
+	if (below->is_beside)
+		area.width = LEFT_COLS;
+	if (below->has_details)
+		paint_details(screen, area);
+	else if (below->left)
+		latency_paint(screen, &area, &screen->view->rows[row_of_durations(screen)]);
+	if (!below->over_time)
+		return;
+	if (below->is_beside)
+		area.col = area.width + 1;
+	else if (below->left)
+		area.row += below->left + 1;
+	area.width = grid->cols - area.col;
+	area.height = below->over_time;
+	over_time_paint(screen, &area);
+}
