@@ -305,6 +305,7 @@ INSTALLED = $(PROGRAM):$(bindir)/kvmtop:755 \
 	completion/kvmtop.bash:$(bashcompletiondir)/kvmtop:644 \
 	systemd/kvmtop.target:$(unitdir)/kvmtop.target:644 \
 	systemd/kvmtop@.service:$(unitdir)/kvmtop@.service:644 \
+	systemd/kvmtop-history.service:$(unitdir)/kvmtop-history.service:644 \
 	systemd/kvmtop.logrotate:$(sysconfdir)/logrotate.d/kvmtop:644
 
 split = $(word $(2),$(subst :, ,$(1)))
@@ -314,7 +315,8 @@ install: all ## install below DESTDIR and prefix (/usr/local)
 		install -D -m $(call split,$(item),3) $(call split,$(item),1) \
 			"$(DESTDIR)$(call split,$(item),2)";) true
 	$(Q)sed -i 's|/usr/bin/kvmtop|$(bindir)/kvmtop|' \
-		"$(DESTDIR)$(unitdir)/kvmtop@.service"
+		"$(DESTDIR)$(unitdir)/kvmtop@.service" \
+		"$(DESTDIR)$(unitdir)/kvmtop-history.service"
 
 uninstall: ## remove what install put there
 	$(Q)rm -f $(foreach item,$(INSTALLED),"$(DESTDIR)$(call split,$(item),2)")

@@ -8,23 +8,12 @@
 #include "history/file.h"
 #include "history/segment.h"
 
-static int add(void *state, const struct moment *moment, struct packed *packed, struct why *why)
-{
-	return history_file_add(state, moment, packed, why);
-}
-
-/* What cannot be noted is said by the recorder all the same. */
-static void note(void *state, uint64_t time_ns, const char *text)
-{
-	history_file_note(state, time_ns, text, &(struct why){ "" });
-}
-
 int top_writer_open(struct top_writer *writer, const struct top_options *options,
 		    const struct env *env, const struct monitor *monitor, struct why *why)
 {
 	const struct file_limits limits = { options->max_age_ns, options->max_size };
 	struct segment segment;
-	struct sink sink = { .add = add, .note = note };
+	struct sink sink;
 	int err;
 
 	if (!options->write_file)
@@ -33,7 +22,7 @@ int top_writer_open(struct top_writer *writer, const struct top_options *options
 	err = history_file_create(options->write_file, &segment, &limits, &writer->file, why);
 	if (err)
 		return err;
-	sink.state = writer->file;
+	sink = history_file_sink(writer->file);
 	return recorder_start(&sink, &writer->recorder);
 }
 

@@ -30,6 +30,7 @@ in_folder() {
 is "$(in_folder prefix=/usr)" "\
 ./etc/logrotate.d/kvmtop
 ./usr/bin/kvmtop
+./usr/lib/systemd/system/kvmtop-history.service
 ./usr/lib/systemd/system/kvmtop.target
 ./usr/lib/systemd/system/kvmtop@.service
 ./usr/share/bash-completion/completions/kvmtop
@@ -38,6 +39,13 @@ is "$(in_folder prefix=/usr)" "\
 units=$TMP/root/usr/lib/systemd/system
 like "$(cat "$units/kvmtop@.service")" '^ExecStart=/usr/bin/kvmtop ' \
 	"the unit starts the program where it was installed"
+
+like "$(cat "$units/kvmtop-history.service")" '^ExecStart=/usr/bin/kvmtop ' "so does the history's"
+# sandbox UNIT: what it may do.
+sandbox() {
+	sed -n '/^# One descriptor/,$p' "$units/$1"
+}
+is "$(sandbox kvmtop-history.service)" "$(sandbox kvmtop@.service)" "which has the log's sandbox"
 
 # as_unit VIEW MACHINE: what the unit of the view runs, for two intervals, of a captured machine.
 as_unit() {
@@ -58,12 +66,21 @@ like "$(cat "$TMP/err")" 'events.csv" has other columns .*: renamed to kvmtop-ev
 	"and says where the old log is"
 like "$(cat "$TMP/root/etc/logrotate.d/kvmtop")" '^/var/log/kvmtop-\*\.csv [{]' \
 	"logrotate takes both logs"
+# What the history's unit runs, of a captured machine.
+history=$(sed -n 's/^Environment="KVMTOP_HISTORY=\(.*\)"$/\1/p' "$units/kvmtop-history.service")
+command=$(sed -n 's|^ExecStart=[^ ]* ||p' "$units/kvmtop-history.service" |
+	sed "s|/var/lib/kvmtop|$TMP|; s|[$]KVMTOP_HISTORY|$history|")
+like "$command" '^-w .*/history.db -s 10 --max-age 7d --max-size 2G$' "a history of a week"
+# shellcheck disable=SC2086 # words
+check "the history's unit writes it" "$KVMTOP" $command --sysroot tests/sysroot/amd -n 2 -s 0.1
+like "$("$KVMTOP" -r "$TMP/history.db" -1 --view exits)" '^hlt ' "and it is read"
 is "$(in_folder exec_prefix=/e datarootdir=/d sysconfdir=/s unitdir=/u)" "\
 ./d/bash-completion/completions/kvmtop
 ./d/man/man5/kvmtop-history.5
 ./d/man/man8/kvmtop.8
 ./e/bin/kvmtop
 ./s/logrotate.d/kvmtop
+./u/kvmtop-history.service
 ./u/kvmtop.target
 ./u/kvmtop@.service" "the folders have GNU's names"
 is "$(in_folder bindir=/b mandir=/m bashcompletiondir=/c PREFIX=/p)" "\
@@ -72,6 +89,7 @@ is "$(in_folder bindir=/b mandir=/m bashcompletiondir=/c PREFIX=/p)" "\
 ./etc/logrotate.d/kvmtop
 ./m/man5/kvmtop-history.5
 ./m/man8/kvmtop.8
+./p/lib/systemd/system/kvmtop-history.service
 ./p/lib/systemd/system/kvmtop.target
 ./p/lib/systemd/system/kvmtop@.service" "each of them, and PREFIX"
 check "make uninstall" make -s uninstall "DESTDIR=$TMP/root" bindir=/b mandir=/m \
