@@ -215,7 +215,7 @@ test: ## build and run every test, install nothing
 		$(or $(TESTS),$(TEST_PROGRAMS) $(SANITIZED_TESTS) $(SHELL_TESTS))
 SANITIZED_TESTS = $(if $(SANITIZE),,$(TEST_SOURCES:%.c=build/sanitize/%))
 
-HOSTS ?= vmx svm arm64 svm-linux svm-lockdown
+HOSTS ?= vmx svm arm64 svm-linux svm-lockdown svm-confidentiality
 check-hosts: ## run a suite inside emulated KVM hosts (HOSTS="vmx svm arm64 riscv64 ppc64el ...")
 	@tools/deps -q build test
 	@$(MAKE) all tests

@@ -21,6 +21,7 @@
 #include "cmd/commands.h"
 #include "host/env.h"
 #include "host/guest.h"
+#include "providers/trace_event.h"
 #include "trace/progress.h"
 #include "trace/record/child.h"
 #include "trace/record/dat_write.h"
@@ -291,6 +292,8 @@ static int ring_open(struct run *run, struct why *why)
 		return -ENOMEM;
 	config.folder = dirname(path);
 	err = ring_new(&config, &run->ring, why);
+	if (err)
+		trace_check_lockdown(&run->env, why); /* then that is the cause */
 	free(path);
 	return err;
 }
@@ -301,9 +304,8 @@ static int prepare(struct run *run, struct why *why)
 
 	/* Where it fails, threads that live shorter than LOOK_MS stay unknown. */
 	thread_log_init(&run->thread_log);
-	if (!err && !run->env.tracefs)
-		err = why_set(why, -ENOENT, "tracefs is not mounted: mount -t tracefs tracefs "
-			      "/sys/kernel/tracing");
+	if (!err)
+		err = trace_check(&run->env, why);
 	if (!err)
 		err = find_guests(run, why);
 	if (!err)

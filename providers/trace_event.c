@@ -40,16 +40,25 @@ int trace_check(const struct env *env, struct why *why)
  * Of the levels of lockdown only confidentiality forbids root to read tracefs; set at boot, it
  * leaves tracefs without any file. The level is not known where securityfs is not mounted.
  */
-int trace_why_none(const struct env *env, int unread_err, struct why *why)
+int trace_check_lockdown(const struct env *env, struct why *why)
 {
 	struct lockdown lockdown = lockdown_read(env);
-	char path[PATH_MAX];
-	int err = unread_err;
 
-	if (strcmp(lockdown.level, "confidentiality") == 0)
-		return why_set(why, -EPERM, "trace events are blocked by kernel lockdown (%s): "
-					    "boot with less",
-			       lockdown.level);
+	if (strcmp(lockdown.level, "confidentiality") != 0)
+		return 0;
+	return why_set(why, -EPERM, "trace events are blocked by kernel lockdown (%s): boot with "
+				    "less",
+		       lockdown.level);
+}
+
+int trace_why_none(const struct env *env, int unread_err, struct why *why)
+{
+	char path[PATH_MAX];
+	int err = trace_check_lockdown(env, why);
+
+	if (err)
+		return err;
+	err = unread_err;
 	snprintf(path, sizeof(path), "%s/events", env->tracefs);
 	if (!err && access(path, R_OK | X_OK) < 0)
 		err = -errno;

@@ -16,6 +16,9 @@ int trace_event_id(const struct env *env, const char *system, const char *event,
 /* 0, or -ENOENT with why: tracefs is not mounted. */
 int trace_check(const struct env *env, struct why *why);
 
+/* 0, or -EPERM with why: the kernel's lockdown forbids to read trace events. */
+int trace_check_lockdown(const struct env *env, struct why *why);
+
 /*
  * Why there is no event of KVM. unread_err: why one that is there could not be read; 0: there is
  * none. Returns -errno with why; -ENOENT: the module is not loaded.

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh disable=SC2154 # variables of inside.sh
 #
-# lockdown.sh - what kvmtop can do, and says, where the kernel forbids even root to look at debugfs.
+# lockdown.sh - what kvmtop can do, and says, where the kernel forbids even root to look at debugfs,
+# or at trace events, too.
 #
 # Runs inside an emulated host (see lib.sh beside it) in place of suite.sh.
 . tests/lib.sh
@@ -50,12 +51,32 @@ known_level() {
 	is "$(refusals)" 1 "and no file was tried again"
 }
 
+# Even trace events are forbidden.
+confidentiality() {
+	c_why="trace events are blocked by kernel lockdown (confidentiality): boot with less"
+	mount -t securityfs securityfs /sys/kernel/security
+	like "$(cat "$LEVEL")" '\[confidentiality\]' "the kernel is locked down"
+	is "$(status_of kvmtop -1)" 1 "kvmtop -1 fails"
+	is "$(cat "$TMP/err")" "kvmtop: tracepoint: $c_why" "and says why, and what to do"
+	is "$(status_of kvmtop exits 1)" 1 "kvmtop exits fails"
+	is "$(cat "$TMP/err")" "kvmtop: exits: $c_why" "and says the same"
+	is "$(status_of kvmtop record -o "$TMP/trace.dat" true)" 1 "kvmtop record fails"
+	like "$(cat "$TMP/err")" 'kernel lockdown' "and says so, too"
+	kvmtop --list-providers >"$TMP/providers" 2>&1
+	is "$(grep -c 'not here: .*kernel lockdown (confidentiality)' "$TMP/providers")" 3 \
+		"--list-providers: neither trace events nor exits nor debugfs"
+}
+
+integrity() {
+	unknown_level
+	known_level
+	counters bpf
+	counters perf
+	record_exact
+}
+
 load_modules
 diag "$(uname -mr), $(nproc) CPUs"
-unknown_level
-known_level
-counters bpf
-counters perf
-record_exact
+if grep -q lockdown=confidentiality /proc/cmdline; then confidentiality; else integrity; fi
 kernel_is_content
 done_testing
