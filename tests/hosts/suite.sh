@@ -16,7 +16,7 @@
 # Between before_the_module and module_goes_and_comes, which always run; :perf has another engine.
 CASES="host_log host_batch filters one_guest by_guest debugfs both_providers guests_come_and_go
 cpu_goes_and_comes cpu_comes late_children exits_exact exits_times exits_options exits_arguments
-exits_halt exits_brief both_engines views_exact screen_views record_exact record_killed
+exits_halt exits_brief clock_steps both_engines views_exact screen_views record_exact record_killed
 host_log:perf one_guest:perf by_guest:perf guests_come_and_go:perf cpu_goes_and_comes:perf
 cpu_comes:perf late_children:perf"
 ENGINE=bpf
@@ -418,6 +418,49 @@ late_children() {
 	screen_quits
 	stop "$before"
 	stop "$after"
+}
+
+# The wall clock is set back an hour under a log and under a notice of the screen, and forth again.
+clock_steps() {
+	section "the clock is set back"
+	LOGS=
+	LOG_PIDS=
+	guest steady --pio 100 --rounds 2
+	json_begin steps --view exits
+	s_has_screen=no
+	if has_screen; then
+		s_has_screen=yes
+		screen_start 100 30 "exec kvmtop -s 0.3"
+		screen_wait 'kvm_exit|Nothing|No ' 30
+		screen_keys %
+		screen_has 'This key does nothing here' "the screen has a notice" 30
+	fi
+	date -s "@$(($(date +%s) - 3600))" >/dev/null
+	guest_run steady
+	json_more
+	[ $s_has_screen = no ] || check "the notice goes all the same" \
+		wait_for 30 screen_lacks 'This key does nothing here'
+	date -s "@$(($(date +%s) + 3600))" >/dev/null
+	json_more
+	for s_pid in $LOG_PIDS; do
+		stop "$s_pid"
+	done
+	[ $s_has_screen = no ] || screen_quits
+	stop "$GUEST"
+	sed -n 's/.*"elapsed_s":\([^,]*\).*/\1/p' "$TMP/steps.json" >"$TMP/elapsed"
+	is "$(awk '!($1 > 0 && $1 < 60)' "$TMP/elapsed")" "" "no interval is negative or an hour"
+	is "$(grep -o "\"reason\":\"$PIO\"[^}]*" "$TMP/steps.json" |
+		sed 's/.*"delta":\([0-9]*\).*/\1/' | awk '{ sum += $1 } END { print sum }')" 200 \
+		"the exits are the plan's"
+	is "$(sed 's/{"/\n{"/g' "$TMP/steps.json" | awk '
+	match($0, /"elapsed_s":[0-9.]+/) { s = substr($0, RSTART + 12, RLENGTH - 12) }
+	match($0, /"delta":[0-9]+/) {
+		delta = substr($0, RSTART + 8, RLENGTH - 8)
+		match($0, /"rate":[0-9.]+/)
+		off = substr($0, RSTART + 7, RLENGTH - 7) * s - delta
+		if (off * off > (0.02 * delta + 0.1) ^ 2)
+			print
+	}')" "" "and their rates those of the intervals"
 }
 
 no_kvmtop() {

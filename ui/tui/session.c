@@ -5,18 +5,19 @@
 #include <string.h>
 #include <sys/timerfd.h>
 
+#include "base/clock.h"
 #include "ui/tui/session.h"
 
 void tui_say(struct tui *tui, const char *text)
 {
 	snprintf(tui->screen.notice, sizeof(tui->screen.notice), "%s", text);
-	tui->said_at = time(NULL);
+	tui->said_ns = clock_now_ns();
 }
 
 void tui_unsay(struct tui *tui)
 {
 	tui->screen.notice[0] = '\0';
-	tui->said_at = 0;
+	tui->said_ns = 0;
 }
 
 static struct timespec timespec_of(double seconds)

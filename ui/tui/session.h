@@ -134,7 +134,7 @@ struct tui {
 	struct series series; /* over_time.c: of the selected row, or of all rows */
 	struct details details;
 	char empty[320];	 /* empty.c */
-	time_t said_at;		 /* session.c: when the notice was set; 0: there is none */
+	uint64_t said_ns;	 /* session.c: when the notice was set; 0: there is none */
 	bool quit;
 };
 

@@ -26,7 +26,7 @@
 #include "views/build.h"
 
 #define OPENING_MS 10 /* between two checks whether all events are open */
-#define NOTICE_S 5    /* how long a notice stays */
+#define NOTICE_NS 5000000000ull /* how long a notice stays */
 
 /* ---- sampling and drawing ---- */
 
@@ -101,7 +101,7 @@ static void choose_notice(struct tui *tui)
 {
 	const char *trouble = monitor_notice(tui_monitor(tui), 0);
 
-	if (tui->said_at && time(NULL) - tui->said_at >= NOTICE_S)
+	if (tui->said_ns && clock_now_ns() - tui->said_ns >= NOTICE_NS)
 		tui_unsay(tui);
 	snprintf(tui->screen.trouble, sizeof(tui->screen.trouble), "%s", trouble ? trouble : "");
 	if (!trouble && tui->config.writer)
@@ -287,7 +287,7 @@ static int idle_ms(const struct tui *tui)
 	if (tui->sampling.is_opening)
 		return OPENING_MS;
 	/* A notice disappears even if the interval is long. */
-	return tui->said_at ? 1000 : -1;
+	return tui->said_ns ? 1000 : -1;
 }
 
 static void loop(struct tui *tui)
