@@ -44,6 +44,7 @@ struct monitor {
 	bool has_want, has_new_question;
 	bool has_own_events; /* the latest query needs events */
 	bool is_answered; /* the recording's samples were taken for the latest want */
+	bool goes_on;	  /* and one more is to be taken */
 	struct source sources[SAMPLE_SOURCES];
 	size_t nr_sources;
 	struct why guests_why; /* why the inventory may not be true; "": it is */
@@ -91,8 +92,7 @@ static int source_open(struct source *source, const void *recording, bool waits)
 	source->is_waiting = err == -ENOENT && waits;
 	if (err)
 		source_fail(source, err, &why);
-	/* That nothing was recorded of a source is no trouble; that there are no exits is said. */
-	if (!err || (err == -ENODATA && recording && !source->is_of_exits))
+	else
 		source_say(source, "");
 	return err;
 }
@@ -407,6 +407,7 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct why 
 	}
 	monitor->has_want = true;
 	monitor->is_answered = false;
+	monitor->goes_on = false;
 	if (stats_keep_only(monitor->stats, &monitor->want.fields) < 0)
 		return why_set(why, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < monitor->nr_sources; i++) {
@@ -517,14 +518,20 @@ static size_t count_samples(const struct monitor *monitor)
 	return most;
 }
 
+void monitor_go_on(struct monitor *monitor)
+{
+	monitor->goes_on = true;
+}
+
 int monitor_sample(struct monitor *monitor)
 {
-	size_t nr = is_recorded(monitor) ? count_samples(monitor) : 1;
+	size_t nr = is_recorded(monitor) && !monitor->goes_on ? count_samples(monitor) : 1;
 	int err = 0;
 
-	if (is_recorded(monitor) && monitor->is_answered)
+	if (is_recorded(monitor) && monitor->is_answered && !monitor->goes_on)
 		return 0;
 	monitor->is_answered = true;
+	monitor->goes_on = false;
 	for (size_t i = 0; i < nr && !err; i++)
 		err = take_sample(monitor);
 	return err;

@@ -79,6 +79,9 @@ bool monitor_wait_ready(struct monitor *monitor, unsigned int timeout_ms);
 /* Brings the guests up to date and takes a sample. 0 or -ENOMEM. */
 int monitor_sample(struct monitor *monitor);
 
+/* The next monitor_sample() takes the one sample of a recording that follows the latest. */
+void monitor_go_on(struct monitor *monitor);
+
 /* Brings only the guests up to date, to find one before the first sample. */
 int monitor_find_guests(struct monitor *monitor, struct why *why);
 

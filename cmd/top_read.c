@@ -28,6 +28,7 @@ struct reader {
 	struct live live; /* for its notices */
 	struct when_origin origin; /* the last sample of the file */
 	uint64_t from_ns, to_ns;
+	bool goes_on; /* the sample follows the one that was printed last */
 	bool has_guest; /* that was asked for */
 	bool has_warned;
 	unsigned long nr_printed;
@@ -96,8 +97,13 @@ static int print(struct reader *reader, uint64_t time_ns, uint64_t elapsed_ns, s
 		.tv_sec = (time_t)(time_ns / 1000000000),
 		.tv_nsec = (long)(time_ns % 1000000000),
 	};
-	int err = monitor_want(reader->monitor, reader->query, why);
+	int err = 0;
 
+	if (reader->goes_on)
+		monitor_go_on(reader->monitor);
+	else
+		err = monitor_want(reader->monitor, reader->query, why);
+	reader->goes_on = false;
 	if (!err)
 		err = live_sample(&reader->live, reader->monitor, why);
 	if (!err)
@@ -151,7 +157,9 @@ static int print_all(struct reader *reader, struct why *why)
 		    choose_guest(reader, past_guests(reader->past), &no_guest) == 0)
 			err = print_chosen(reader, why);
 		if (!err)
-			err = past_step(reader->past, false, why);
+			err = past_go_on(reader->past, why);
+		reader->goes_on = err == 0;
+		err = err < 0 ? err : 0;
 	}
 	if (err && err != -ENOENT)
 		return err;

@@ -609,8 +609,9 @@ static int source_open(const void *recording, const struct provider_args *args, 
 	const struct interval *interval = *(struct interval *const *)recording;
 	struct source *source;
 
-	if (!segment_ids_has_source(interval->ids, args->source))
-		return why_set(why, -ENODATA, "nothing of it was recorded");
+	if (args->source == PROVIDER_EXITS &&
+	    !segment_ids_has_source(interval->ids, args->source))
+		return why_set(why, -ENODATA, "no exits were recorded");
 	source = calloc(1, sizeof(*source));
 	if (!source)
 		return -ENOMEM;

@@ -21,9 +21,13 @@ struct past {
 	struct moment moment;	/* the latest that was unpacked */
 	struct stored at;
 	struct segment segment;
-	/* The moments that are played, the chosen one last: a rate of each is remembered. */
+	/*
+	 * The moments that are played, the chosen one last: a rate of each is remembered. When it
+	 * goes on there may be more than there is room for: moment i is at i % STATS_HISTORY.
+	 */
 	struct stored moments[STATS_HISTORY];
 	size_t nr_moments;
+	bool has_gone_on; /* the first ones may not be here any more */
 	/* The totals before the first of them, a sample without an interval, if they are known. */
 	bool has_before;
 	struct state before;
@@ -224,6 +228,7 @@ static int choose(struct past *past, const struct stored *at, struct why *why)
 	if (!err)
 		err = find_before(past, &prev, why);
 	past->nr_played = 0;
+	past->has_gone_on = false;
 	if (!err)
 		past->at = *at;
 	return err;
@@ -246,12 +251,45 @@ int past_step(struct past *past, bool is_back, struct why *why)
 	return err ? err : choose(past, &at, why);
 }
 
-/* ---- playing */
-
 static size_t count_samples(const struct past *past)
 {
 	return past->nr_moments + past->has_before;
 }
+
+/* Whether the samples of a moment follow the ones that were played: of the same question. */
+static bool follows(const struct past *past, const struct stored *at)
+{
+	return past->nr_played == count_samples(past) && at->segment == past->at.segment &&
+	       !(at->flags & (MOMENT_FIRST | MOMENT_AFTER_LOSS));
+}
+
+int past_go_on(struct past *past, struct why *why)
+{
+	uint32_t nr_fields = segment_ids_fields(past->ids);
+	struct stored at;
+	int err = past->at.id ? past->store.type->step(past->store.state, past->at.id, false, &at,
+						       why) : -ENOENT;
+
+	if (err)
+		return err;
+	if (follows(past, &at))
+		err = segment_ids_load(past->ids, at.segment, &past->segment, why);
+	/* What is wanted may be more now. */
+	if (err || !follows(past, &at) || segment_ids_fields(past->ids) != nr_fields) {
+		err = err ? err : choose(past, &at, why);
+		return err ? err : 1;
+	}
+	if (at.flags & MOMENT_HAS_GUESTS)
+		err = find_guests(past, &at, why);
+	if (err)
+		return err;
+	past->moments[past->nr_moments++ % STATS_HISTORY] = at;
+	past->has_gone_on = true;
+	past->at = at;
+	return 0;
+}
+
+/* ---- playing */
 
 /* Counters begin with their totals, and at 0 where a key is absent and comes back later. */
 static int begin(struct state *to, const struct state *from)
@@ -275,9 +313,12 @@ static int begin(struct state *to, const struct state *from)
 static int play(struct past *past, size_t i, struct why *why)
 {
 	bool is_last = i + 1 == past->nr_moments;
-	const struct stored *moment = &past->moments[i];
-	int err = read_changes(past, moment->id, is_last ? UNPACK_ALL : UNPACK_TIMES, why);
+	const struct stored *moment = &past->moments[i % STATS_HISTORY];
+	int err;
 
+	if (past->has_gone_on)
+		state_keep_hists(&past->state);
+	err = read_changes(past, moment->id, is_last ? UNPACK_ALL : UNPACK_TIMES, why);
 	if (!err)
 		err = apply(past, &past->state, moment->flags);
 	memcpy(past->source_ns, past->moment.source_ns, sizeof(past->source_ns));
@@ -309,7 +350,7 @@ static bool wants_durations(const struct past *past, const struct key *key)
 	size_t next = past->nr_played - past->has_before;
 
 	return past->nr_played == 1 || past->nr_played + 1 >= count_samples(past) ||
-	       past->moments[next].flags & MOMENT_RESET ||
+	       past->moments[next % STATS_HISTORY].flags & MOMENT_RESET ||
 	       !guests_by_id(past->guests, key->guest);
 }
 
@@ -335,8 +376,9 @@ static int add_row(const struct past *past, const struct key_state *key, struct 
 		.time_ns = key->time_ns - (is_first ? 0 : key->time_base),
 		.max_ns = key->max_ns,
 	};
+	memcpy(timing.hist, key->hist_before, sizeof(timing.hist));
 	for (unsigned int i = 0; key->hist && i < HIST_BUCKETS; i++)
-		timing.hist[i] = (uint32_t)key->hist[i];
+		timing.hist[i] += (uint32_t)key->hist[i];
 	return sample_add_timed(sample, as, count, flags, &timing);
 }
 
@@ -389,9 +431,13 @@ static int source_open(const void *recording, const struct provider_args *args, 
 static size_t source_rewind(void *state)
 {
 	struct source *source = state;
+	struct past *past = source->past;
+	const struct stored at = past->at;
 
 	source->nr_played = 0;
-	return count_samples(source->past);
+	if (past->has_gone_on) /* a failure is one of the samples, too */
+		choose(past, &at, &(struct why){ "" });
+	return count_samples(past);
 }
 
 /* A sample that is damaged has no rows. */
@@ -411,7 +457,7 @@ static int source_next(void *state, const struct want *want, uint32_t flags,
 			return 0;
 	}
 	if (source->nr_played > past->has_before) {
-		moment = &past->moments[source->nr_played - 1 - past->has_before];
+		moment = &past->moments[(source->nr_played - 1 - past->has_before) % STATS_HISTORY];
 		sample->is_reset |= (moment->flags & MOMENT_RESET) != 0;
 	}
 	sample->time_ns[source->source] = past->source_ns[source->source];

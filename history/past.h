@@ -44,6 +44,14 @@ int past_series(struct past *past, const struct key *subject, size_t nr, uint64_
 		struct series *series, struct why *why);
 #define SERIES_MAX 512
 
+/*
+ * Chooses the next moment, to be played behind the moments that were played: much faster where all
+ * moments are played in their order. 0: monitor_go_on() and monitor_sample() show it; 1: it is of
+ * another question, or the latest one was not played: monitor_want() and monitor_sample(), as after
+ * past_step(). Errors as there.
+ */
+int past_go_on(struct past *past, struct why *why);
+
 /* The chosen moment; id 0: none. */
 const struct stored *past_at(const struct past *past);
 const struct segment *past_segment(const struct past *past);

@@ -121,6 +121,11 @@ int segment_ids_open(struct segment_ids *ids, struct fields *fields, struct why 
 	return load_fields(ids, why);
 }
 
+uint32_t segment_ids_fields(const struct segment_ids *ids)
+{
+	return ids->fields ? fields_count(ids->fields) : 0;
+}
+
 bool segment_ids_has_source(const struct segment_ids *ids, uint32_t source)
 {
 	for (uint32_t i = 0; i < fields_count(ids->fields); i++) {

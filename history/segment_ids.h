@@ -24,6 +24,9 @@ int segment_ids_open(struct segment_ids *ids, struct fields *fields, struct why 
 int segment_ids_load(struct segment_ids *ids, uint32_t segment, const struct segment *of,
 		     struct why *why);
 
+/* How many fields the dictionary here has. */
+uint32_t segment_ids_fields(const struct segment_ids *ids);
+
 /* Whether the segment has a field of the source. */
 bool segment_ids_has_source(const struct segment_ids *ids, uint32_t source);
 

@@ -2,6 +2,7 @@
 /* Adds changes to totals. Both are sorted by key, so one pass is enough. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "history/state.h"
@@ -74,6 +75,7 @@ static void add(struct key_state *key, const struct changes *changes, const stru
 		key->is_absent = true;
 		key->count_base = key->count;
 		key->time_base = key->time_ns;
+		memset(key->hist_before, 0, sizeof(key->hist_before));
 		return;
 	}
 	if (change->flags & CHANGE_IS_TOTAL) {
@@ -89,6 +91,17 @@ static void add(struct key_state *key, const struct changes *changes, const stru
 	if (timing->max_ns)
 		key->max_ns = timing->max_ns;
 	key->hist = timing->hist;
+}
+
+void state_keep_hists(struct state *state)
+{
+	for (size_t i = 0; i < state->nr; i++) {
+		struct key_state *key = &state->list[i];
+
+		for (unsigned int k = 0; key->hist && k < HIST_BUCKETS; k++)
+			key->hist_before[k] += (uint32_t)key->hist[k];
+		key->hist = NULL;
+	}
 }
 
 /* Removes the keys that are gone. */

@@ -21,6 +21,7 @@ struct key_state {
 	 */
 	uint64_t count_base, time_base;
 	const uint64_t *hist; /* the moment's changes'; NULL: nothing ended, or it is not known */
+	uint32_t hist_before[HIST_BUCKETS]; /* of moments before, see state_keep_hists() */
 };
 
 /* Zero-initialised is empty. */
@@ -41,6 +42,9 @@ int state_load(struct state *state, const struct changes *totals);
  */
 int state_apply(struct state *state, const struct changes *changes, uint32_t flags,
 		is_counter_fn is_counter, const void *arg);
+
+/* Adds each hist to hist_before; call it before the latest changes are replaced. */
+void state_keep_hists(struct state *state);
 
 /* Goes back to the state before these changes, which were the latest. */
 void state_undo(struct state *state, const struct changes *changes, is_counter_fn is_counter,

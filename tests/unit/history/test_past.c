@@ -247,11 +247,21 @@ static void forget(struct memory *memory)
 
 /* ---- playing */
 
-static void play(struct past *past, struct fields *fields, const struct field_set *wanted,
-		 struct stats *stats)
+static void take(void *const playbacks[3], const struct fields *fields, struct stats *stats)
 {
-	void *playbacks[3];
 	struct sample sample = { 0 };
+	struct why why = { "" };
+
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(playback_provider.collect(playbacks[i], &sample, &why), 0);
+	assert_int_equal(stats_update(stats, fields, &sample), 0);
+	assert_string_equal(why.text, "");
+	sample_release(&sample);
+}
+
+static void begin(struct past *past, struct fields *fields, const struct field_set *wanted,
+		  struct stats *stats, void *playbacks[3])
+{
 	struct why why = { "" };
 	size_t nr = 0;
 
@@ -265,17 +275,23 @@ static void play(struct past *past, struct fields *fields, const struct field_se
 		assert_int_equal(playback_provider.want(playbacks[i], &want, &why), 0);
 		nr = playback_samples(playbacks[i]);
 	}
-	for (size_t k = 0; k < nr; k++) {
-		sample_reset(&sample);
-		for (uint32_t i = 0; i < 3; i++)
-			assert_int_equal(playback_provider.collect(playbacks[i], &sample, &why),
-					 0);
-		assert_int_equal(stats_update(stats, fields, &sample), 0);
-	}
-	assert_string_equal(why.text, "");
+	while (nr--)
+		take(playbacks, fields, stats);
+}
+
+static void end(void *const playbacks[3])
+{
 	for (uint32_t i = 0; i < 3; i++)
 		playback_provider.close(playbacks[i]);
-	sample_release(&sample);
+}
+
+static void play(struct past *past, struct fields *fields, const struct field_set *wanted,
+		 struct stats *stats)
+{
+	void *playbacks[3];
+
+	begin(past, fields, wanted, stats, playbacks);
+	end(playbacks);
 }
 
 static const struct stats_item *find(const struct stats *stats, const struct key *key)
@@ -378,6 +394,57 @@ static void every_moment_is_as_it_was(void **state)
 			expect(&memories[i], stats);
 		}
 		assert_int_equal(past_step(past, true, &why), -ENOENT);
+		for (size_t i = 0; i < NR_MOMENTS; i++)
+			forget(&memories[i]);
+		past_free(past);
+		world_free(&world);
+	}
+	stats_free(stats);
+}
+
+/* Played one behind the other, as a log prints them. Returns how often that began anew. */
+static size_t play_all(struct world *world, const struct memory *memories, struct past *past,
+		       struct stats *stats)
+{
+	struct why why = { "" };
+	void *playbacks[3];
+	size_t nr_begun = 1;
+
+	assert_int_equal(past_go(past, memories[0].time_ns, &why), 0);
+	begin(past, world->fields, &world->wanted, stats, playbacks);
+	for (size_t i = 1; i < NR_MOMENTS; i++) {
+		int err = past_go_on(past, &why);
+
+		assert_in_range(err, 0, 1);
+		assert_true(past_at(past)->time_ns == memories[i].time_ns);
+		nr_begun += err;
+		if (err || i == NR_MOMENTS / 2) { /* another question */
+			end(playbacks);
+			begin(past, world->fields, &world->wanted, stats, playbacks);
+		} else {
+			take(playbacks, world->fields, stats);
+		}
+		expect(&memories[i], stats);
+	}
+	assert_int_equal(past_go_on(past, &why), -ENOENT);
+	end(playbacks);
+	return nr_begun;
+}
+
+static void moments_in_their_order(void **state)
+{
+	static struct memory memories[NR_MOMENTS];
+	struct world world;
+	struct past *past;
+	struct stats *stats = stats_new();
+
+	(void)state;
+	for (uint32_t round = 1; round <= 3; round++) {
+		seed = 10 + round;
+		live(&world, memories, NR_MOMENTS, SIZE_MAX);
+		assert_int_equal(past_new(recent_store(world.recent), world.fields, &past), 0);
+		stats_know_guests(stats, past_guests(past));
+		assert_in_range(play_all(&world, memories, past, stats), 1, NR_MOMENTS / 20);
 		for (size_t i = 0; i < NR_MOMENTS; i++)
 			forget(&memories[i]);
 		past_free(past);
@@ -514,6 +581,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_moment_is_as_it_was),
+		cmocka_unit_test(moments_in_their_order),
 		cmocka_unit_test(the_oldest_moments_of_a_full_ring),
 		cmocka_unit_test(after_a_loss),
 		cmocka_unit_test(damaged_parts),
