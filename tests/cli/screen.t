@@ -447,6 +447,8 @@ picture intel-guests-200x60
 keys_show 'Down Down' '^ Exits of build-7f3a ' "a large screen has a guest's exits below the guests"
 screen_has '^ vCPUs of build-7f3a ' "with its vCPUs"
 screen_has ' all exits of build-7f3a  ' "and what it did over time"
+keys_show Left '▲' "Left goes back in time there, too"
+keys_show End '^kvmtop.* 25\.0s  [0-9:]+$' "End to now"
 keys_show Enter '^ Exits of build-7f3a ' "the vCPUs of a guest have its exits below"
 keys_show 'Down' '^ Exits of build-7f3a vCPU [01] ' "a vCPU has its own"
 start 80 24 $intel -s 25 --view vcpus

@@ -66,30 +66,10 @@ static void open_help(struct tui *tui)
 	tui->screen.help_top = 0;
 }
 
-/* Keys that move in time while the heat map is shown. Returns whether the key is one of them. */
-static bool press_arrow(struct tui *tui, wint_t key)
-{
-	switch (key) {
-	case KEY_LEFT:
-		tui_step_time(tui, true);
-		return true;
-	case KEY_RIGHT:
-		tui_step_time(tui, false);
-		return true;
-	case KEY_HOME:
-		tui_go_to_first(tui);
-		return true;
-	default:
-		return false;
-	}
-}
-
 static void press_special(struct tui *tui, wint_t key)
 {
 	long page = tui->screen.page_rows > 1 ? (long)tui->screen.page_rows - 1 : 1;
 
-	if (tui->screen.shows_heat && press_arrow(tui, key))
-		return;
 	switch (key) {
 	case KEY_UP:
 		tui_move_cursor(tui, -1);
@@ -103,8 +83,17 @@ static void press_special(struct tui *tui, wint_t key)
 	case KEY_NPAGE:
 		tui_move_cursor(tui, page);
 		break;
+	case KEY_LEFT:
+		tui_step_time(tui, true);
+		break;
+	case KEY_RIGHT:
+		tui_step_time(tui, false);
+		break;
 	case KEY_HOME:
-		tui_put_cursor(tui, 0);
+		if (tui->screen.shows_heat)
+			tui_go_to_first(tui);
+		else
+			tui_put_cursor(tui, 0);
 		break;
 	case KEY_END:
 		if (tui->back.monitor)
