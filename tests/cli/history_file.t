@@ -1,0 +1,133 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# History files: of an earlier version, by SQL, foreign, in use, removed, full, after kill -9.
+# shellcheck disable=SC2317 # check, wait_for and status_of call functions
+. tests/lib.sh
+
+DB=$TMP/h.db
+
+# write OPTION...: a writer on a captured machine, without a terminal.
+write() {
+	"$KVMTOP" --sysroot tests/sysroot/amd -s 0.1 -w "$DB" "$@" </dev/null
+}
+
+# read_back: the samples of the file, one a line.
+read_back() {
+	"$KVMTOP" -r "$DB" -l --json --view exits 2>"$TMP/err.read"
+}
+
+# has_samples N: at least so many are in the file.
+has_samples() {
+	[ "$(read_back | wc -l)" -ge "$1" ]
+}
+
+# ---- version 1: tests/data/history/README
+
+cp tests/data/history/version-1.db "$TMP/v1.db"
+for view in vcpus exits; do
+	"$KVMTOP" -r "$TMP/v1.db" -l --json --view $view >>"$TMP/v1.json" 2>&1
+done
+same_golden "$TMP/v1.json" tests/golden/history-version-1.json "a file of version 1 is read"
+check "and nothing beside it is left" test "$(echo "$TMP"/v1.db*)" = "$TMP/v1.db"
+DB=$TMP/v1.db
+check "it is written to, too" write -n 2
+is "$(read_back | wc -l)" 6 "and has the old samples and the new ones"
+DB=$TMP/h.db
+
+# ---- SQL: the examples of kvmtop-history(5)
+
+if command -v sqlite3 >/dev/null; then
+	is "$(sqlite3 "$TMP/v1.db" 'PRAGMA integrity_check')" "ok" "SQLite finds it whole"
+	sed -n '/^\.Sh EXAMPLES/,$p' man/kvmtop-history.5 |
+		awk '/^sqlite3/ { on = 1 } /^\.Ed/ { on = 0 } on' |
+		sed "s|/var/lib/kvmtop/history.db|$TMP/v1.db|; s|'2026-11-21 03:15'|'2040-01-01'|" \
+			>"$TMP/sql"
+	check "the man page has SQL" test "$(grep -c '^sqlite3' "$TMP/sql")" = 2
+	is "$(sh "$TMP/sql" 2>&1 >"$TMP/out")" "" "which runs"
+	like "$(cat "$TMP/out")" 'web1.* cpuid .*[0-9]' "and says what cost most"
+else
+	skip "SQL" "sqlite3 is not installed"
+fi
+
+# ---- what is refused, in one line
+
+# refused WHAT TEXT: neither -w nor -r takes it.
+refused() {
+	is "$(status_of write -n 1)" 1 "$1: -w fails"
+	like "$(cat "$TMP/err")" "^kvmtop: $DB: $2\$" "and says why"
+	is "$(status_of "$KVMTOP" -r "$DB" -1)" 1 "$1: -r fails"
+	like "$(cat "$TMP/err")" "^kvmtop: $DB: $2\$" "and says why"
+	is "$(wc -l <"$TMP/err")" 1 "in a line"
+}
+
+seq 1000 >"$DB"
+sum=$(cksum <"$DB")
+refused "another program's file" "not a history file of kvmtop"
+is "$(cksum <"$DB")" "$sum" "it is as it was"
+rm "$DB" && mkdir "$DB"
+is "$(status_of write -n 1)" 1 "a folder: -w fails"
+like "$(cat "$TMP/err")" "^kvmtop: $DB: Is a directory" "and says so"
+rmdir "$DB"
+is "$(status_of "$KVMTOP" -r "$DB" -1)" 1 "no file: -r fails"
+like "$(cat "$TMP/err")" "^kvmtop: $DB: No such file" "and says so"
+# The header says version 2; a whole page of it is damaged.
+write -n 2
+cp "$DB" "$TMP/whole.db"
+printf '\002' | dd of="$DB" bs=1 seek=63 conv=notrunc 2>"$TMP/dd"
+refused "a newer version" "written by a newer kvmtop .*: update kvmtop"
+cp "$TMP/whole.db" "$DB"
+printf '%0300d' 0 | dd of="$DB" bs=1 seek=100 conv=notrunc 2>"$TMP/dd"
+refused "a damaged file" "damaged: move it away; sqlite3 FILE .recover prints what is whole"
+rm -f "$DB"*
+
+# ---- two writers, a file that goes away
+
+begin_writer() {
+	spawn "$KVMTOP" --sysroot tests/sysroot/amd -s 0.1 -w "$DB" >"$TMP/out" 2>&1 </dev/null
+	writer=$SPAWNED
+	wait_for 10 has_samples 2
+}
+
+check "a writer" begin_writer
+is "$(status_of write -n 1)" 1 "another one fails"
+like "$(cat "$TMP/err")" "^kvmtop: $DB: another kvmtop writes to it" "and says why"
+rm -f "$DB"*
+check "a file that was removed is made anew" wait_for 20 has_samples 2
+stop "$writer"
+if command -v sqlite3 >/dev/null; then
+	like "$(sqlite3 "$DB" 'SELECT text FROM note')" 'was removed or replaced' "with a note"
+fi
+
+# ---- kill -9
+
+rm -f "$DB"*
+for round in 1 2 3; do
+	check "a writer" begin_writer
+	wait_for 10 has_samples $((round * 4))
+	read_back >"$TMP/seen.$round"
+	stop "$writer" KILL
+	read_back >"$TMP/left"
+	check "kill -9: what was seen is still there" cmp -n "$(wc -c <"$TMP/seen.$round")" \
+		"$TMP/seen.$round" "$TMP/left"
+done
+
+# ---- no room
+
+rm -f "$DB"*
+(ulimit -f 600 && write -n 40) 2>"$TMP/err"
+like "$(cat "$TMP/err")" "could not be stored: $DB: may not become larger: see ulimit -f" \
+	"ulimit -f: it says so"
+check "what was written is whole" has_samples 1
+
+if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
+	unshare -m sh -c "mkdir -p $TMP/small && mount -t tmpfs -o size=400k none $TMP/small &&
+		$KVMTOP --sysroot tests/sysroot/amd -s 0.1 -n 40 -w $TMP/small/h.db </dev/null
+		$KVMTOP -r $TMP/small/h.db --json" >"$TMP/out" 2>"$TMP/err"
+	like "$(cat "$TMP/err")" 'could not be stored: .*/h.db: the disk is full: remove files' \
+		"a full disk: it says so"
+	check "what was written is whole" test -s "$TMP/out"
+else
+	skip "a full disk" "it needs root and a mount namespace"
+fi
+
+done_testing
