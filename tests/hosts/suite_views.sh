@@ -26,10 +26,12 @@ both_engines() {
 		"both engines: the same events and reasons, the same numbers"
 }
 
-# view_totals VIEW KEY: lines of key and total in the last record of $TMP/VIEW.json, which has rows.
+# view_totals VIEW KEY: lines of key and latest total in $TMP/VIEW.json. What counted
+# nothing in an interval has no row of it.
 view_totals() {
-	tail -n 1 "$TMP/$1.json" | sed -e 's/{"/\n{"/g' -e 's/":"\{0,1\}/":/g' |
+	sed -e 's/{"/\n{"/g' -e 's/":"\{0,1\}/":/g' "$TMP/$1.json" |
 		sed -n "s/.*\"$2\":\([^\",]*\).*\"total\":\([0-9]*\).*/\1 \2/p" |
+		awk '{ total[$1] = $2 } END { for (key in total) print key, total[key] }' |
 		grep -v ' 0$' | sort
 }
 
