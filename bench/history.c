@@ -96,8 +96,11 @@ static uint64_t poisson(double mean)
 		return product > 0 ? (uint64_t)(product + 0.5) : 0;
 	}
 	limit = exp(-mean);
-	for (product = uniform(); product > limit; product *= uniform())
+	product = uniform();
+	while (product > limit) {
+		product *= uniform();
 		nr++;
+	}
 	return nr;
 }
 

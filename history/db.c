@@ -290,7 +290,7 @@ static int set_up(struct db *db, bool is_empty, struct why *why)
 
 int db_open(struct db *db, const char *name, const char *real, bool writes, struct why *why)
 {
-	bool is_empty;
+	bool is_empty = false;
 	int err;
 
 	*db = (struct db){ .name = name };

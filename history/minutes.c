@@ -214,10 +214,11 @@ void minutes_reset(struct minutes *minutes)
 
 	minutes->start_s = 0;
 	minutes->next = NULL;
-	HASH_ITER(hh, minutes->sums, sum, next) {
+	for (sum = minutes->sums; sum; sum = next) {
 		const struct sum_key key = sum->key;
 		uint64_t known_max_ns = sum->known_max_ns;
 
+		next = sum->hh.next;
 		if (!sum->is_used) { /* its guest did nothing for a minute, or has ended */
 			HASH_DEL(minutes->sums, sum);
 			free(sum);
@@ -231,10 +232,11 @@ void minutes_reset(struct minutes *minutes)
 
 void minutes_release(struct minutes *minutes)
 {
-	struct minute_sum *sum, *next;
+	struct minute_sum *sum = minutes->sums, *next;
 
-	HASH_ITER(hh, minutes->sums, sum, next) {
-		HASH_DEL(minutes->sums, sum);
+	HASH_CLEAR(hh, minutes->sums);
+	for (; sum; sum = next) {
+		next = sum->hh.next;
 		free(sum);
 	}
 	*minutes = (struct minutes){ 0 };

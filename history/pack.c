@@ -106,7 +106,7 @@ static void put_text(struct out *out, const char *text)
 	at = out_room(out, size);
 	if (!at)
 		return;
-	memcpy(at, text, size);
+	memcpy(at, text, size); /* NOLINT(bugprone-not-null-terminated-result) */
 	out->blob->size += size;
 }
 
