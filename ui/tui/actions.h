@@ -33,7 +33,9 @@ void tui_set_guest(struct tui *tui, uint32_t guest);
 
 /* ---- over_time.c: what the selected row did over time ---- */
 
-/* After each new view, where the screen shows it. */
+/* All exits, for the summary; after each new view. */
+void tui_follow_history(struct tui *tui);
+/* The selected row; after each new view, where the screen shows it. */
 void tui_follow_series(struct tui *tui);
 /* Shows it in place of the table, or the table again. */
 void tui_toggle_heat(struct tui *tui);

@@ -191,23 +191,24 @@ static int jump(struct tui *tui, const char *text, struct why *why)
 	return err;
 }
 
-/* With J, a span of time without a sign leads back. */
+/* A span of time without a sign, "30s", leads forward, or with J back. */
+static int jump_by(struct tui *tui, const char *sign, const char *text, struct why *why)
+{
+	bool is_span = text[0] >= '0' && text[0] <= '9' && !strpbrk(text, ":-");
+	char signed_text[PROMPT_BYTES + 1];
+
+	snprintf(signed_text, sizeof(signed_text), "%s%s", is_span ? sign : "", text);
+	return jump(tui, signed_text, why);
+}
+
 static int jump_back(struct tui *tui, const char *text, struct why *why)
 {
-	char back[PROMPT_BYTES + 1];
-	bool is_span = text[0] && !strpbrk(text, ":-+@") && !strchr("nyt", text[0]);
-
-	snprintf(back, sizeof(back), "%s%s", is_span ? "-" : "", text);
-	return jump(tui, back, why);
+	return jump_by(tui, "-", text, why);
 }
 
 static int jump_forth(struct tui *tui, const char *text, struct why *why)
 {
-	char forth[PROMPT_BYTES + 1];
-	bool is_span = text[0] && !strpbrk(text, ":-+@") && !strchr("nyt", text[0]);
-
-	snprintf(forth, sizeof(forth), "%s%s", is_span ? "+" : "", text);
-	return jump(tui, forth, why);
+	return jump_by(tui, "+", text, why);
 }
 
 void tui_prompt_time(struct tui *tui, bool is_back)

@@ -49,6 +49,21 @@ static const char *why_filtered(struct tui *tui)
 	return tui->empty;
 }
 
+/* Whether the moment that is shown has anything of the view. Arguments are seldom counted. */
+static bool was_counted(const struct tui *tui)
+{
+	const struct facts *facts = &tui->facts;
+	size_t i = 0;
+
+	if (tui->query->type->rows != ROWS_ARGUMENTS)
+		return query_is_counted(tui->query, facts);
+	while (i < stats_count(facts->stats) &&
+	       fields_get(facts->fields, stats_at(facts->stats, i)->key.field)->use !=
+		       USE_ARGUMENT)
+		i++;
+	return i < stats_count(facts->stats);
+}
+
 static const char *why_nothing(struct tui *tui)
 {
 	const struct query *query = tui->query;
@@ -58,7 +73,7 @@ static const char *why_nothing(struct tui *tui)
 		return is_recorded ? "The recording has no guest." : "No guest is running.";
 	if (query->filter && !query_selects_any(query, tui->facts.fields))
 		return why_filtered(tui);
-	if (tui->back.monitor && !query_is_counted(query, &tui->facts))
+	if (tui->back.monitor && !was_counted(tui))
 		return "Nothing of this view was counted at that moment; End returns to now";
 	if (query->type->rows == ROWS_ARGUMENTS && query->has_reason)
 		return why_no_arguments(tui);

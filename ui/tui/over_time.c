@@ -91,20 +91,58 @@ static long find_moment(const struct tui *tui)
 	return -1;
 }
 
-void tui_follow_series(struct tui *tui)
+/* The points of the subject up to now, or around the moment that is shown. */
+static int gather(struct tui *tui, const struct key *subject, size_t nr, struct series *series)
 {
 	struct past *past = tui->config.past;
+	uint64_t around = tui->back.monitor ? past_at(past)->id : 0;
+
+	if (tui->config.recorder)
+		recorder_flush(tui->config.recorder, FLUSH_MS);
+	return past_series(past, subject, nr, around, series, &(struct why){ "" });
+}
+
+/* Up to the moment that is shown, each in its place from the end. */
+static void fill_history(const struct tui *tui, struct history *history)
+{
+	const struct series *series = &history->exits;
+	uint64_t last = tui->back.monitor ? past_at(tui->config.past)->id : UINT64_MAX;
+	size_t nr = series->nr;
+
+	while (nr && series->points[nr - 1].id > last)
+		nr--;
+	for (size_t i = SCREEN_HISTORY; i-- > 0;) {
+		const struct series_point *point = nr ? &series->points[--nr] : NULL;
+		double seconds = point ? (double)point->interval_ns / 1e9 : 0;
+
+		history->intervals_s[i] = (float)seconds;
+		history->rates[i] = point ? (float)((double)point->count / seconds) : -1;
+	}
+}
+
+void tui_follow_history(struct tui *tui)
+{
+	struct key subject = { tui->query->guest, -1, all_exits(tui) };
+
+	tui->screen.history = NULL;
+	tui->screen.intervals_s = NULL;
+	if (!tui->config.past || subject.field == FIELD_NONE ||
+	    gather(tui, &subject, SCREEN_HISTORY, &tui->history.exits) < 0)
+		return;
+	fill_history(tui, &tui->history);
+	tui->screen.history = tui->history.rates;
+	tui->screen.intervals_s = tui->history.intervals_s;
+}
+
+void tui_follow_series(struct tui *tui)
+{
 	struct key subject = find_subject(tui);
-	struct why why = { "" };
 	size_t nr = tui->grid.cols > 0 ? (size_t)tui->grid.cols : 0;
 
 	tui->screen.series = NULL;
-	if (!past || subject.field == FIELD_NONE || !screen_shows_series(&tui->screen, &tui->grid))
-		return;
-	if (tui->config.recorder)
-		recorder_flush(tui->config.recorder, FLUSH_MS);
-	if (past_series(past, &subject, nr, tui->back.monitor ? past_at(past)->id : 0,
-			&tui->series, &why) < 0 || !tui->series.nr)
+	if (!tui->config.past || subject.field == FIELD_NONE ||
+	    !screen_shows_series(&tui->screen, &tui->grid) ||
+	    gather(tui, &subject, nr, &tui->series) < 0 || !tui->series.nr)
 		return;
 	describe(tui, &subject);
 	tui->screen.series = &tui->series;

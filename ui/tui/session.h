@@ -97,10 +97,10 @@ struct known_guest {
 	uint32_t newest; /* of all guests when this one was last alive; else UINT32_MAX */
 };
 
-/* Owner: tui.c. The latest samples, the newest last. They outlast a change of view. */
+/* Owner: over_time.c. All exits in the latest samples, for the summary and for scales. */
 struct history {
-	float exits[SCREEN_HISTORY]; /* rates; < 0: none */
-	uint32_t guest;		     /* of these exits; GUEST_ANY: all guests */
+	struct series exits;
+	float rates[SCREEN_HISTORY];	   /* the newest last; < 0: none */
 	float intervals_s[SCREEN_HISTORY]; /* 0: not known */
 };
 

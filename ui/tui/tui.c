@@ -16,7 +16,6 @@
 
 #include "arch/arch.h"
 #include "base/clock.h"
-#include "facts/exit_counter.h"
 #include "host/guest.h"
 #include "history/recorder.h"
 #include "host/machine.h"
@@ -29,37 +28,6 @@
 #define NOTICE_NS 5000000000ull /* how long a notice stays */
 
 /* ---- sampling and drawing ---- */
-
-static void push(float *history, double value)
-{
-	memmove(history, history + 1, (SCREEN_HISTORY - 1) * sizeof(*history));
-	history[SCREEN_HISTORY - 1] = (float)value;
-}
-
-/*
- * A change of view may restart the counts of exits, so their rates are kept here. A change of guest
- * starts a new history.
- */
-static void keep_history(struct tui *tui)
-{
-	const struct facts *facts = monitor_facts(tui->config.monitor);
-	struct history *history = &tui->history;
-	struct exits_summary summary;
-	bool is_other = history->guest != tui->query->guest;
-
-	push(history->intervals_s, (double)monitor_elapsed_ns(tui->config.monitor) / 1e9);
-	if (exits_summarize(facts, tui->query->guest, &summary) < 0)
-		return;
-	for (size_t i = 0; is_other && i < SCREEN_HISTORY; i++)
-		history->exits[i] = -1;
-	if (is_other && summary.sum.nr)
-		memcpy(history->exits + SCREEN_HISTORY - STATS_HISTORY, summary.sum.history,
-		       sizeof(summary.sum.history));
-	history->guest = tui->query->guest;
-	/* The first rate of a query covers less than an interval. */
-	if (!is_other && !tui->sampling.due && summary.sum.has_rate)
-		push(history->exits, summary.sum.rate_per_s);
-}
 
 static void keep_sample(struct tui *tui, struct recorder *recorder)
 {
@@ -80,7 +48,6 @@ static void take_sample(struct tui *tui)
 		tui->sampling.due = 0;
 	keep_sample(tui, tui->config.recorder);
 	keep_sample(tui, tui->config.writer);
-	keep_history(tui);
 	if (tui->config.env)
 		tui->screen.nr_cpus = host_cpus(tui->config.env);
 }
@@ -93,6 +60,7 @@ static void rebuild(struct tui *tui)
 	if (view_build(&tui->view, tui->query, &tui->facts) < 0)
 		tui_say(tui, strerror(ENOMEM));
 	tui_follow_cursor(tui);
+	tui_follow_history(tui);
 	tui_follow_series(tui);
 }
 
@@ -181,9 +149,6 @@ static void draw(struct tui *tui)
 	screen->filter = tui->query->filter ? pattern_text(tui->query->filter) : NULL;
 	screen->delay_s = tui->sampling.delay_s;
 	screen->empty = tui_why_empty(tui);
-	screen->history = tui->history.guest == tui->query->guest && !tui->back.monitor ?
-				  tui->history.exits : NULL;
-	screen->intervals_s = tui->back.monitor ? NULL : tui->history.intervals_s;
 	screen->can_go_back = tui->ways.nr > 0;
 	tui_describe_moment(tui);
 	describe_guest(tui);
@@ -342,6 +307,7 @@ static void release(struct tui *tui)
 	view_release(&tui->view);
 	tui_release_details(tui);
 	free(tui->series.points);
+	free(tui->history.exits.points);
 	pattern_free(tui->search);
 	if (tui->query->filter == tui->sampling.filter)
 		tui->query->filter = NULL;
@@ -363,7 +329,6 @@ int tui_run(const struct tui_config *config, struct why *why)
 			.has_fresh_question = true,
 			.due = 2,
 		},
-		.history.guest = STATS_ENDED, /* none yet */
 	};
 	int err = tui.sampling.timer < 0 ? -errno : terminal_open(&tui.terminal, why);
 
