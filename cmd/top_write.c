@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A history file behind a recorder. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,14 +27,19 @@ int top_writer_open(struct top_writer *writer, const struct top_options *options
 	return recorder_start(&sink, &writer->recorder);
 }
 
-static void say_notice(struct top_writer *writer)
+static void say_losses(struct top_writer *writer)
 {
-	char notice[sizeof(writer->said)];
+	struct why why;
+	uint64_t nr = recorder_lost(writer->recorder, &why);
+	bool is_losing = nr > writer->nr_lost;
 
-	recorder_notice(writer->recorder, notice, sizeof(notice));
-	if (notice[0] && strcmp(notice, writer->said) != 0)
-		fprintf(stderr, "kvmtop: %s\n", notice);
-	snprintf(writer->said, sizeof(writer->said), "%s", notice);
+	if (is_losing && (!writer->is_losing || strcmp(why.text, writer->why.text) != 0))
+		fprintf(stderr, "kvmtop: samples cannot be stored: %s\n", why.text);
+	if (!is_losing && writer->is_losing)
+		fprintf(stderr, "kvmtop: samples are stored again; lost so far: %" PRIu64 "\n", nr);
+	writer->nr_lost = nr;
+	writer->is_losing = is_losing;
+	writer->why = why;
 }
 
 int top_writer_take(struct top_writer *writer, const struct monitor *monitor,
@@ -45,18 +51,22 @@ int top_writer_take(struct top_writer *writer, const struct monitor *monitor,
 	if (!writer->recorder)
 		return 0;
 	err = recorder_take(writer->recorder, monitor_facts(monitor), time_ns);
-	say_notice(writer);
+	say_losses(writer);
 	return err;
 }
 
 int top_writer_close(struct top_writer *writer, struct why *why)
 {
+	struct why lost_why;
+	uint64_t nr = 0;
 	int err;
 
-	if (writer->recorder)
+	if (writer->recorder) {
 		recorder_flush(writer->recorder, UINT32_MAX);
-	if (writer->recorder)
-		say_notice(writer);
+		nr = recorder_lost(writer->recorder, &lost_why);
+	}
+	if (nr)
+		fprintf(stderr, "kvmtop: samples that could not be stored: %" PRIu64 "\n", nr);
 	recorder_stop(writer->recorder);
 	err = history_file_close(writer->file, why);
 	*writer = (struct top_writer){ .file = NULL };

@@ -16,7 +16,9 @@
 struct top_writer {
 	struct history_file *file;
 	struct recorder *recorder;
-	char said[sizeof(struct why) + 64]; /* the notice that was printed last */
+	uint64_t nr_lost; /* samples, when that was looked at last */
+	bool is_losing;	  /* one was lost then; it was said, with the reason: */
+	struct why why;
 };
 
 /* Once the monitor has its query. 0, or -errno with why; see history_file_create(). */
@@ -24,8 +26,8 @@ int top_writer_open(struct top_writer *writer, const struct top_options *options
 		    const struct env *env, const struct monitor *monitor, struct why *why);
 
 /*
- * Takes the sample that the monitor has just taken, and prints what could not be written, once for
- * each change. when: the time of day. 0 or -ENOMEM.
+ * Takes the sample that the monitor has just taken, and prints that samples cannot be written, or
+ * can be again, when that changes. when: the time of day. 0 or -ENOMEM.
  */
 int top_writer_take(struct top_writer *writer, const struct monitor *monitor,
 		    const struct timespec *when);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A queue between the thread that samples and the thread that stores. */
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -214,16 +215,27 @@ void recorder_flush(struct recorder *recorder, unsigned int timeout_ms)
 	pthread_mutex_unlock(&recorder->lock);
 }
 
+uint64_t recorder_lost(struct recorder *recorder, struct why *ret_why)
+{
+	uint64_t nr;
+
+	pthread_mutex_lock(&recorder->lock);
+	nr = recorder->nr_lost;
+	*ret_why = recorder->why;
+	pthread_mutex_unlock(&recorder->lock);
+	return nr;
+}
+
 void recorder_notice(struct recorder *recorder, char *text, size_t size)
 {
-	pthread_mutex_lock(&recorder->lock);
-	if (recorder->nr_lost)
-		snprintf(text, size, "%llu sample%s not be stored: %s",
-			 (unsigned long long)recorder->nr_lost,
-			 recorder->nr_lost == 1 ? " could" : "s could", recorder->why.text);
+	struct why why;
+	uint64_t nr = recorder_lost(recorder, &why);
+
+	if (nr)
+		snprintf(text, size, "%" PRIu64 " sample%s not be stored: %s", nr,
+			 nr == 1 ? " could" : "s could", why.text);
 	else
 		snprintf(text, size, "%s", "");
-	pthread_mutex_unlock(&recorder->lock);
 }
 
 void recorder_stop(struct recorder *recorder)

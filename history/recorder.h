@@ -36,7 +36,10 @@ int recorder_take(struct recorder *recorder, const struct facts *facts, uint64_t
 /* Waits until all moments are stored, at most timeout_ms. */
 void recorder_flush(struct recorder *recorder, unsigned int timeout_ms);
 
-/* What could not be stored so far, and why, as a notice; "": nothing was lost. */
+/* How many samples could not be stored so far, and why the latest of them. */
+uint64_t recorder_lost(struct recorder *recorder, struct why *ret_why);
+
+/* The same as a notice; "": nothing was lost. */
 void recorder_notice(struct recorder *recorder, char *text, size_t size);
 
 /* Stores what is in the queue, and ends the thread. NULL is fine. */

@@ -212,6 +212,19 @@ check "a writer" wait_for 10 has_timer "$writer"
 is "$(status_of captured amd -w "$DB" -n 1) $(wc -l <"$TMP/err")" "1 1" "a second writer is refused"
 stop "$writer"
 
+# In a file that may not grow beyond 300 blocks there is room for a few samples.
+rm -f "$DB"*
+(
+	ulimit -f 300
+	captured intel -w "$DB" -n 30 >"$TMP/out" 2>"$TMP/err" </dev/null
+)
+like "$(sed -n 1p "$TMP/err")" 'kvmtop: samples cannot be stored: .*h.db: .*ulimit -f' \
+	"no room: said when it begins"
+like "$(sed -n '$p' "$TMP/err")" '^kvmtop: samples that could not be stored: [0-9]+$' "and how many"
+check "and not for each" test "$(wc -l <"$TMP/err")" -le 3
+lost=$(sed -n '$s/.*: //p' "$TMP/err")
+is "$(($("$KVMTOP" -r "$DB" --json | wc -l) + ${lost:-0}))" 30 "the others are in the file"
+
 # ---- exactly N
 
 no_live=$( (need_live) )
