@@ -115,15 +115,18 @@ done
 
 rm -f "$DB"*
 (ulimit -f 600 && write -n 40) 2>"$TMP/err"
-like "$(cat "$TMP/err")" "could not be stored: $DB: may not become larger: see ulimit -f" \
+like "$(cat "$TMP/err")" "samples cannot be stored: $DB: may not become larger: see ulimit -f" \
 	"ulimit -f: it says so"
+check "not with each sample" test "$(wc -l <"$TMP/err")" -lt 6
+like "$(cat "$TMP/err")" '^kvmtop: samples that could not be stored: [1-9][0-9]$' \
+	"and how many at the end"
 check "what was written is whole" has_samples 1
 
 if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
 	unshare -m sh -c "mkdir -p $TMP/small && mount -t tmpfs -o size=400k none $TMP/small &&
 		$KVMTOP --sysroot tests/sysroot/amd -s 0.1 -n 40 -w $TMP/small/h.db </dev/null
 		$KVMTOP -r $TMP/small/h.db --json" >"$TMP/out" 2>"$TMP/err"
-	like "$(cat "$TMP/err")" 'could not be stored: .*/h.db: the disk is full: remove files' \
+	like "$(cat "$TMP/err")" 'cannot be stored: .*/h.db: the disk is full: remove files' \
 		"a full disk: it says so"
 	check "what was written is whole" test -s "$TMP/out"
 else
