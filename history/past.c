@@ -468,8 +468,8 @@ static int source_next(void *state, const struct want *want, uint32_t flags,
 
 #define PAST_PLAYER(its_name, of_exits) \
 	&(const struct player){ \
-		.name = its_name, \
-		.is_of_exits = of_exits, \
+		.name = (its_name), \
+		.is_of_exits = (of_exits), \
 		.is_always_by_guest = true, \
 		.open = source_open, \
 		.rewind = source_rewind, \
