@@ -283,8 +283,8 @@ bench: all $(HELPERS) $(BENCHES) ## measure what kvmtop costs (bench/run)
 	@if [ -e bench/run ]; then KVMTOP=./$(PROGRAM) BUILD=$(BUILD) bench/run; \
 		else echo "no bench/run"; fi
 
-pictures: all ## make the pictures in README.md and docs/ anew (needs tmux)
-	@KVMTOP=./$(PROGRAM) tools/pictures
+pictures: all $(HELPERS) ## make the pictures in README.md and docs/ anew (needs tmux)
+	@KVMTOP=./$(PROGRAM) HELPERS=$(BUILD)/tests/helpers tools/pictures
 
 # ---- packaging
 
