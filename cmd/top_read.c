@@ -173,6 +173,11 @@ static int print_one(struct reader *reader, uint64_t time_ns, struct why *why)
 {
 	int err = past_go(reader->past, time_ns, why);
 
+	/* The first sample of a run has no interval: the one after it has, if there is one. */
+	if (!err && !past_at(reader->past)->elapsed_ns)
+		err = past_step(reader->past, false, why);
+	if (err == -ENOENT)
+		err = 0;
 	if (!err)
 		err = choose_guest(reader, past_guests(reader->past), why);
 	return err ? err : print_chosen(reader, why);
