@@ -11,15 +11,6 @@
 
 /* ---- lists */
 
-int change_compare(const struct key *a, const struct key *b)
-{
-	if (a->guest != b->guest)
-		return a->guest < b->guest ? -1 : 1;
-	if (a->vcpu != b->vcpu)
-		return a->vcpu < b->vcpu ? -1 : 1;
-	return (a->field > b->field) - (a->field < b->field);
-}
-
 static int compare(const void *a, const void *b)
 {
 	return change_compare(&((const struct change *)a)->key, &((const struct change *)b)->key);

@@ -12,6 +12,15 @@
 #include "history/segment_ids.h"
 #include "history/state.h"
 
+/* The totals after a moment, for those that are chosen next. */
+struct milestone {
+	uint64_t id; /* 0: none */
+	struct state state;
+};
+
+#define MILESTONES 10
+#define MILESTONE_STEP 16 /* moments between two of them */
+
 struct past {
 	struct store store;
 	struct segment_ids *ids;
@@ -32,6 +41,8 @@ struct past {
 	bool has_before;
 	struct state before;
 	uint64_t before_ns[SAMPLE_SOURCES];
+	struct milestone milestones[MILESTONES];
+	size_t next_milestone;
 	/* The sample that was played last: its number, and the totals after it. */
 	size_t nr_played;
 	struct state state;
@@ -64,6 +75,8 @@ void past_free(struct past *past)
 	packer_free(past->packer);
 	blob_release(&past->blob);
 	moment_release(&past->moment);
+	for (size_t i = 0; i < MILESTONES; i++)
+		state_release(&past->milestones[i].state);
 	state_release(&past->before);
 	state_release(&past->state);
 	free(past);
@@ -112,22 +125,72 @@ static int apply(struct past *past, struct state *state, uint32_t flags)
 	return state_apply(state, &past->moment.changes, flags, is_counter, past->ids);
 }
 
+static int copy_state(struct state *to, const struct state *from)
+{
+	if (array_grow(&to->list, &to->room, from->nr) < 0)
+		return -ENOMEM;
+	if (from->nr)
+		memcpy(to->list, from->list, from->nr * sizeof(*from->list));
+	to->nr = from->nr;
+	to->has_gone = from->has_gone;
+	return 0;
+}
+
+/* Keeps the totals after a moment: the next one that is chosen is probably near. */
+static int remember(struct past *past, uint64_t id, const struct state *state)
+{
+	struct milestone *milestone = &past->milestones[past->next_milestone];
+
+	for (size_t i = 0; i < MILESTONES; i++) {
+		if (past->milestones[i].id == id)
+			return 0;
+	}
+	past->next_milestone = (past->next_milestone + 1) % MILESTONES;
+	milestone->id = id;
+	return copy_state(&milestone->state, state);
+}
+
+/* The totals that are known from the moment `first` on, the latest that is not later than `last`. */
+static const struct milestone *recall(const struct past *past, uint64_t first, uint64_t last)
+{
+	const struct milestone *best = NULL;
+
+	for (size_t i = 0; i < MILESTONES; i++) {
+		const struct milestone *milestone = &past->milestones[i];
+
+		if (milestone->id >= first && milestone->id <= last &&
+		    (!best || milestone->id > best->id))
+			best = milestone;
+	}
+	return best;
+}
+
 /* The totals after a moment: stored ones, and the changes since. */
 static int load_state(struct past *past, const struct stored *stored, struct state *state,
 		      struct why *why)
 {
+	const struct milestone *known;
 	struct stored from;
 	int err = past->store.type->find_flagged(past->store.state, stored->id,
 						 MOMENT_HAS_TOTALS, &from, why);
 
-	if (!err)
+	if (err)
+		return err;
+	known = recall(past, from.id, stored->id);
+	if (known) {
+		from.id = known->id;
+		err = copy_state(state, &known->state);
+	} else {
 		err = read_totals(past, from.id, state, why);
-	while (!err && from.id < stored->id) {
+	}
+	for (size_t i = 1; !err && from.id < stored->id; i++) {
 		err = past->store.type->step(past->store.state, from.id, false, &from, why);
 		if (!err)
 			err = read_changes(past, from.id, UNPACK_TIMES, why);
 		if (!err)
 			err = apply(past, state, from.flags);
+		if (!err && (i % MILESTONE_STEP == 0 || from.id == stored->id))
+			err = remember(past, from.id, state);
 	}
 	return err;
 }

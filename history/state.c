@@ -114,6 +114,7 @@ static void sweep(struct state *state)
 			state->list[kept++] = state->list[i];
 	}
 	state->nr = kept;
+	state->has_gone = false;
 }
 
 /* Makes room for nr keys that are new, which are among the changes: the list stays sorted. */
@@ -150,6 +151,28 @@ static size_t count_new(const struct state *state, const struct changes *changes
 	return nr;
 }
 
+/* Whether keys may be new: nearly always none is. */
+static bool may_have_new(const struct changes *changes)
+{
+	size_t i = 0;
+
+	while (i < changes->nr && !(changes->list[i].flags & (CHANGE_NEW | CHANGE_IS_TOTAL)))
+		i++;
+	return i < changes->nr;
+}
+
+/* The key that a change is of, from the index on; NULL: damaged changes are of none. */
+static struct key_state *find_from(const struct state *state, const struct key *key, size_t *index)
+{
+	size_t k = *index;
+
+	while (k < state->nr && change_compare(&state->list[k].key, key) < 0)
+		k++;
+	*index = k;
+	return k < state->nr && change_compare(&state->list[k].key, key) == 0 ? &state->list[k] :
+										 NULL;
+}
+
 int state_apply(struct state *state, const struct changes *changes, uint32_t flags,
 		is_counter_fn is_counter, const void *arg)
 {
@@ -157,24 +180,27 @@ int state_apply(struct state *state, const struct changes *changes, uint32_t fla
 
 	if (flags & MOMENT_FIRST)
 		state->nr = 0;
-	sweep(state);
+	if (state->has_gone)
+		sweep(state);
 	if (flags & MOMENT_RESET)
 		reset(state, is_counter, arg);
 	for (size_t i = 0; i < state->nr; i++) {
 		state->list[i].flags = 0;
 		state->list[i].hist = NULL;
 	}
-	nr_new = count_new(state, changes);
+	nr_new = may_have_new(changes) ? count_new(state, changes) : 0;
 	if (array_grow(&state->list, &state->room, state->nr + nr_new) < 0)
 		return -ENOMEM;
 	if (nr_new)
 		insert(state, changes, nr_new);
 	for (size_t i = 0; i < changes->nr; i++) {
 		const struct change *change = &changes->list[i];
+		struct key_state *key = find_from(state, &change->key, &k);
 
-		while (change_compare(&state->list[k].key, &change->key) < 0)
-			k++;
-		add(&state->list[k], changes, change, is_counter(arg, change->key.field));
+		if (!key)
+			continue;
+		add(key, changes, change, is_counter(arg, change->key.field));
+		state->has_gone |= key->is_gone;
 	}
 	return 0;
 }
@@ -187,12 +213,9 @@ void state_undo(struct state *state, const struct changes *changes, is_counter_f
 	for (size_t i = 0; i < changes->nr; i++) {
 		const struct change *change = &changes->list[i];
 		const struct change_timing *timing = timing_of(changes, change);
-		struct key_state *key;
+		struct key_state *key = find_from(state, &change->key, &k);
 
-		while (k < state->nr && change_compare(&state->list[k].key, &change->key) < 0)
-			k++;
-		key = k < state->nr ? &state->list[k] : NULL;
-		if (!key || change_compare(&key->key, &change->key) != 0)
+		if (!key)
 			continue;
 		key->is_gone = change->flags & CHANGE_NEW;
 		if (change->flags & CHANGE_ABSENT)

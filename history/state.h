@@ -28,6 +28,7 @@ struct key_state {
 struct state {
 	struct key_state *list; /* ascending by key */
 	size_t nr, room;
+	bool has_gone;
 };
 
 /* Whether a field, by its id in the changes, is a counter. */

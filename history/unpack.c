@@ -180,11 +180,13 @@ static void end_column(struct in *in)
 	in->is_bad |= in->column != in->column_end;
 }
 
-static uint64_t number(struct in *in)
+static inline uint64_t number(struct in *in)
 {
 	uint64_t value = 0;
 	unsigned char byte = 128;
 
+	if (!in->is_bad && in->column < in->column_end && *in->column < 128) /* nearly always */
+		return *in->column++;
 	for (unsigned int shift = 0; byte & 128 && shift < 64; shift += 7) {
 		if (in->is_bad || in->column == in->column_end) {
 			in->is_bad = true;
