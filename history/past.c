@@ -150,7 +150,7 @@ static int remember(struct past *past, uint64_t id, const struct state *state)
 	return copy_state(&milestone->state, state);
 }
 
-/* The totals that are known from the moment `first` on, the latest that is not later than `last`. */
+/* The latest totals that are known of a moment from first to last; NULL: none are. */
 static const struct milestone *recall(const struct past *past, uint64_t first, uint64_t last)
 {
 	const struct milestone *best = NULL;

@@ -30,9 +30,12 @@ struct recent *recent_new(size_t limit, const struct segment *segment)
 	return recent;
 }
 
+/* i < room */
 static struct packed *at(struct recent *recent, size_t i)
 {
-	return &recent->list[(recent->first + i) % recent->room];
+	size_t place = recent->first + i;
+
+	return &recent->list[place < recent->room ? place : place - recent->room];
 }
 
 /* What a moment takes, its place included. */
@@ -51,7 +54,7 @@ static void drop_first(struct recent *recent)
 
 	recent->size -= size_of(oldest);
 	packed_release(oldest);
-	recent->first = (recent->first + 1) % recent->room;
+	recent->first = recent->first + 1 < recent->room ? recent->first + 1 : 0;
 	recent->first_id++;
 	recent->nr--;
 }
