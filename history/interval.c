@@ -645,7 +645,7 @@ static int source_next(void *state, const struct want *want, uint32_t flags,
 {
 	struct source *source = state;
 	const struct interval *interval = source->interval;
-	struct sum *sum, *next;
+	struct sum *sum = NULL, *next;
 	int err = 0;
 
 	(void)why;

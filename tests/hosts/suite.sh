@@ -438,14 +438,14 @@ clock_steps() {
 	date -s "@$(($(date +%s) - 3600))" >/dev/null
 	guest_run steady
 	json_more
-	[ $s_has_screen = no ] || check "the notice goes all the same" \
+	[ "$s_has_screen" = no ] || check "the notice goes all the same" \
 		wait_for 30 screen_lacks 'This key does nothing here'
 	date -s "@$(($(date +%s) + 3600))" >/dev/null
 	json_more
 	for s_pid in $LOG_PIDS; do
 		stop "$s_pid"
 	done
-	[ $s_has_screen = no ] || screen_quits
+	[ "$s_has_screen" = no ] || screen_quits
 	stop "$GUEST"
 	sed -n 's/.*"elapsed_s":\([^,]*\).*/\1/p' "$TMP/steps.json" >"$TMP/elapsed"
 	is "$(awk '!($1 > 0 && $1 < 60)' "$TMP/elapsed")" "" "no interval is negative or an hour"

@@ -271,7 +271,7 @@ brief_end() {
 	for e_pid in $LOG_PIDS; do
 		stop "$e_pid"
 	done
-	if [ $e_has_screen = yes ]; then
+	if [ "$e_has_screen" = yes ]; then
 		screen_shot >"$TMP/brief.shot"
 		screen_quits
 	fi
@@ -303,7 +303,7 @@ exits_brief() {
 		esac
 		[ "$e_name $e_vcpu $e_count $e_ended" = "brief$e_i 0 $e_plan 1" ] ||
 			e_wrong="$e_wrong brief$e_i: $(cat "$TMP/brief");"
-		[ $e_has_screen = yes ] || echo " TID Total
+		[ "$e_has_screen" = yes ] || echo " TID Total
  $e_tid $e_all" >"$TMP/brief.shot"
 		e_faces=$(counted_of "$e_tid")
 		[ "$e_faces" = "$e_all $e_all $e_all $e_all $e_all" ] ||

@@ -61,15 +61,17 @@ struct world {
 	struct why why;
 };
 
-static int setup(void **state)
+static inline int setup(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return -1;
 	strcpy(w->folder, "/tmp/kvmtop-history.XXXXXX");
-	if (!mkdtemp(w->folder) || chmod(w->folder, 0755) < 0)
+	if (!mkdtemp(w->folder) || chmod(w->folder, 0755) < 0) {
+		free(w);
 		return -1;
+	}
 	snprintf(w->path, sizeof(w->path), "%s/h.db", w->folder);
 	w->time_ns = START + SECOND;
 	w->step_ns = SECOND;
@@ -84,7 +86,7 @@ static int setup(void **state)
 	return w->guests ? 0 : -1;
 }
 
-static int teardown(void **state)
+static inline int teardown(void **state)
 {
 	struct world *w = *state;
 	char command[128];
@@ -101,25 +103,25 @@ static int teardown(void **state)
 	return system(command); /* NOLINT(cert-env33-c) */
 }
 
-static int open_writer(struct world *w)
+static inline int open_writer(struct world *w)
 {
 	return history_file_create(w->path, &w->segment, &w->limits, &w->file, &w->why);
 }
 
-static void begin_writer(struct world *w)
+static inline void begin_writer(struct world *w)
 {
 	if (open_writer(w) != 0)
 		fail_msg("%s", w->why.text);
 }
 
-static void end_writer(struct world *w)
+static inline void end_writer(struct world *w)
 {
 	assert_int_equal(history_file_close(w->file, &w->why), 0);
 	w->file = NULL;
 }
 
 /* The bytes of a part: its moment, then what follows from that. */
-static void fill_part(uint64_t nr, enum moment_part part, unsigned char *bytes, size_t size)
+static inline void fill_part(uint64_t nr, enum moment_part part, unsigned char *bytes, size_t size)
 {
 	uint64_t value = nr * 3 + part;
 
@@ -127,7 +129,7 @@ static void fill_part(uint64_t nr, enum moment_part part, unsigned char *bytes, 
 		bytes[i] = (unsigned char)(i < 8 ? nr >> (8 * i) : value >> (i % 8) * 8);
 }
 
-static void set_part(struct world *w, enum moment_part part, bool is_there)
+static inline void set_part(struct world *w, enum moment_part part, bool is_there)
 {
 	struct blob *blob = &w->packed.parts[part];
 
@@ -136,7 +138,8 @@ static void set_part(struct world *w, enum moment_part part, bool is_there)
 	fill_part(w->nr, part, blob->bytes, blob->size);
 }
 
-static void add_change(struct world *w, struct change change, const struct change_timing *timing)
+static inline void add_change(struct world *w, struct change change,
+			      const struct change_timing *timing)
 {
 	struct changes *changes = &w->moment.changes;
 
@@ -151,7 +154,7 @@ static void add_change(struct world *w, struct change change, const struct chang
 }
 
 /* The next moment: count exits of the guest with the reason, of a microsecond each. */
-static void make_up(struct world *w, uint32_t guest, uint32_t field, uint64_t count)
+static inline void make_up(struct world *w, uint32_t guest, uint32_t field, uint64_t count)
 {
 	struct change change = { .key = { guest, 0, field }, .count = count };
 	struct change_timing timing = { .time_ns = count * 1000, .max_ns = 1000, .hist[3] = count };
@@ -175,7 +178,7 @@ static void make_up(struct world *w, uint32_t guest, uint32_t field, uint64_t co
 }
 
 /* The fields come with the first moment. */
-static void give_fields(struct world *w, uint32_t first, uint32_t nr)
+static inline void give_fields(struct world *w, uint32_t first, uint32_t nr)
 {
 	struct moment *m = &w->moment;
 
@@ -185,7 +188,7 @@ static void give_fields(struct world *w, uint32_t first, uint32_t nr)
 	m->nr_fields = nr;
 }
 
-static int add(struct world *w)
+static inline int add(struct world *w)
 {
 	int err = history_file_add(w->file, &w->moment, &w->packed, &w->why);
 
@@ -193,7 +196,7 @@ static int add(struct world *w)
 	return err;
 }
 
-static int add_next(struct world *w)
+static inline int add_next(struct world *w)
 {
 	if (!w->nr)
 		give_fields(w, 0, NR_FIELDS);
@@ -201,7 +204,7 @@ static int add_next(struct world *w)
 	return add(w);
 }
 
-static void add_many(struct world *w, int nr)
+static inline void add_many(struct world *w, int nr)
 {
 	for (int i = 0; i < nr; i++) {
 		if (add_next(w) != 0)
@@ -209,7 +212,7 @@ static void add_many(struct world *w, int nr)
 	}
 }
 
-static struct history_file *begin_reader(struct world *w)
+static inline struct history_file *begin_reader(struct world *w)
 {
 	struct history_file *file;
 
@@ -219,7 +222,7 @@ static struct history_file *begin_reader(struct world *w)
 }
 
 /* The number of the moment that a part says it is of; fails if the rest is not of that one. */
-static uint64_t part_number(const struct blob *blob, enum moment_part part)
+static inline uint64_t part_number(const struct blob *blob, enum moment_part part)
 {
 	unsigned char *expected = malloc(blob->size + 1);
 	uint64_t nr = 0;
@@ -233,7 +236,7 @@ static uint64_t part_number(const struct blob *blob, enum moment_part part)
 	return nr;
 }
 
-static uint64_t read_number(struct store store, uint64_t id)
+static inline uint64_t read_number(struct store store, uint64_t id)
 {
 	struct blob blob = { 0 };
 	struct why why = { "" };
@@ -247,7 +250,7 @@ static uint64_t read_number(struct store store, uint64_t id)
 }
 
 /* Reads all moments in order; their numbers ascend. Returns how many there are. */
-static uint64_t read_all(struct world *w, struct history_file *reader, uint64_t *ret_last)
+static inline uint64_t read_all(struct world *w, struct history_file *reader, uint64_t *ret_last)
 {
 	struct store store = history_file_store(reader);
 	struct stored stored = { 0 };
@@ -268,7 +271,7 @@ static uint64_t read_all(struct world *w, struct history_file *reader, uint64_t 
 	return nr;
 }
 
-static uint64_t size_of(const struct world *w, const char *suffix)
+static inline uint64_t size_of(const struct world *w, const char *suffix)
 {
 	char path[96];
 	struct stat st;
