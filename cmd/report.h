@@ -21,7 +21,7 @@ struct report_options {
 	const char *event_name, *by, *view_name, *guest, *pids, *key, *csv, *diff, *input_format,
 		*buffer;
 	const char *mhz_text; /* as the user wrote it; NULL: not */
-	double mhz;
+	double mhz, interval_s; /* 0: as the user did not say */
 	unsigned long vcpu;
 	bool has_vcpu;
 	/* What the words mean. */

@@ -27,6 +27,8 @@ static const struct option_spec specs[] = {
 	OPT_STRING(0, "diff", "OTHER", diff, "beside another recording, the biggest change first"),
 	OPT_HEADING("How to read it"),
 	OPT_OTHER('f', "frequency", "MHZ", mhz_text, "of the TSC, where times are in cycles"),
+	OPT_OTHER('s', "set-delay", "SECONDS", interval_s,
+		  "interval of the screen's samples (default: 1, a short FILE: less)"),
 	OPT_STRING(0, "input-format", "KIND", input_format,
 		   "trace.dat, perf.data, acrn, kvmtrace (default: look)"),
 	OPT_STRING('B', "buffer", "NAME", buffer,
@@ -41,21 +43,29 @@ static const struct option_spec specs[] = {
 	OPT_HELP,
 };
 
+static int take_number(const char *name, const char *text, double *ret_number, struct why *why)
+{
+	char *end;
+
+	*ret_number = strtod(text, &end);
+	if (end == text || *end || !isfinite(*ret_number) || *ret_number <= 0)
+		return why_set(why, -EINVAL, "\"%s\": %s must be a number above 0", text, name);
+	return 0;
+}
+
 static int take(void *ret_options, const struct option_spec *spec, const char *text,
 		struct why *why)
 {
 	struct report_options *options = ret_options;
-	char *end;
 
 	if (spec->offset == OPT_AT(vcpu))
 		options->has_vcpu = true;
+	if (spec->offset == OPT_AT(interval_s))
+		return take_number("SECONDS", text, &options->interval_s, why);
 	if (spec->offset != OPT_AT(mhz_text))
 		return 0;
 	options->mhz_text = text;
-	options->mhz = strtod(text, &end);
-	if (end == text || *end || !isfinite(options->mhz) || options->mhz <= 0)
-		return why_set(why, -EINVAL, "\"%s\": MHZ must be a number above 0", text);
-	return 0;
+	return take_number("MHZ", text, &options->mhz, why);
 }
 
 static void add_help(const struct option_spec *spec, char *buf, size_t size)

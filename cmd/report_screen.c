@@ -9,6 +9,8 @@
 #include "base/path.h"
 #include "cmd/live.h"
 #include "cmd/report.h"
+#include "history/past.h"
+#include "trace/recorded/moments.h"
 #include "ui/tui/tui.h"
 
 /* The view to begin with. */
@@ -50,15 +52,16 @@ static struct screen_recording title_of(const struct report_facts *facts,
 
 /* ---- the screen */
 
-/* A terminal without a screen gets text, without a warning. */
-static int run(struct report_facts *facts, const struct recording *recording)
+/* A terminal without a screen gets text, without a warning. past NULL: there is none. */
+static int run(struct report_facts *facts, struct past *past, const struct screen_recording *title)
 {
-	const struct screen_recording title = title_of(facts, recording);
 	struct live live = { .signals = -1 };
 	int err = live_init(&live, false, true);
 	const struct tui_config config = {
 		.monitor = facts->monitor,
-		.recording = &title,
+		.recording = title,
+		.past = past,
+		.fields = monitor_fields(facts->monitor),
 		.query = &facts->query,
 		.signals = live.signals,
 	};
@@ -67,6 +70,42 @@ static int run(struct report_facts *facts, const struct recording *recording)
 		err = tui_run(&config, &(struct why){ "" });
 	if (live.signals >= 0)
 		close(live.signals);
+	return err;
+}
+
+static double interval_of(const struct recorded *recorded, const struct report_options *options)
+{
+	double shortest_s = moments_shortest_s(recorded);
+
+	if (options->interval_s <= 0)
+		return moments_interval_s(recorded);
+	if (options->interval_s >= shortest_s)
+		return options->interval_s;
+	fprintf(stderr, "kvmtop: -s %g would be too many samples: they are %g s apart\n",
+		options->interval_s, shortest_s);
+	return shortest_s;
+}
+
+/* Without its moments the recording is shown as a whole, after a warning. */
+static int run_with_moments(struct report_facts *facts, const struct recording *recording,
+			    const struct report_options *options)
+{
+	struct screen_recording title = title_of(facts, recording);
+	struct moments moments = { .recent = NULL };
+	struct why why = { "" };
+	struct past *past = NULL;
+	int err = moments_read(&facts->recorded, monitor_fields(facts->monitor),
+			       interval_of(&facts->recorded, options), &moments, &why);
+
+	title.start_ns = moments.start_ns;
+	title.interval_s = moments.interval_s;
+	if (!err)
+		err = past_new(recent_store(moments.recent), monitor_fields(facts->monitor), &past);
+	if (err)
+		fprintf(stderr, "kvmtop: %s\n", why.text[0] ? why.text : strerror(-err));
+	err = run(facts, past, &title);
+	past_free(past);
+	moments_release(&moments);
 	return err;
 }
 
@@ -98,7 +137,7 @@ int report_screen(const struct recording *recording, const struct report_options
 		err = -ENOENT;
 	facts.query.nr_only = 0; /* the query has the guest and the vCPU */
 	if (!err)
-		err = run(&facts, recording);
+		err = run_with_moments(&facts, recording, options);
 	report_facts_release(&facts);
 	return err;
 }

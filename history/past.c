@@ -481,14 +481,24 @@ static int source_open(const void *recording, const struct provider_args *args, 
 
 	if (err)
 		return err;
-	if (args->source == PROVIDER_EXITS && !segment_ids_has_source(past->ids, args->source))
-		return why_set(why, -ENODATA, "no exits were recorded");
 	source = calloc(1, sizeof(*source));
 	if (!source)
 		return -ENOMEM;
 	*source = (struct source){ .past = past, .source = args->source };
 	*ret_state = source;
 	return 0;
+}
+
+static int exits_open(const void *recording, const struct provider_args *args, void **ret_state,
+		      struct why *why)
+{
+	const struct past *past = *(struct past *const *)recording;
+	int err = source_open(recording, args, ret_state, why);
+
+	if (err || segment_ids_has_source(past->ids, args->source))
+		return err;
+	source_close(*ret_state);
+	return why_set(why, -ENODATA, "no exits were recorded");
 }
 
 static size_t source_rewind(void *state)
@@ -529,21 +539,27 @@ static int source_next(void *state, const struct want *want, uint32_t flags,
 	return add_rows(past, source->source, want, sample);
 }
 
-#define PAST_PLAYER(its_name, of_exits) \
+#define PAST_PLAYER(its_name, of_exits, its_open) \
 	&(const struct player){ \
 		.name = (its_name), \
 		.is_of_exits = (of_exits), \
 		.is_always_by_guest = true, \
-		.open = source_open, \
+		.open = its_open, \
 		.rewind = source_rewind, \
 		.next = source_next, \
 		.close = source_close, \
 	}
 
 const struct player *const past_players[] = {
-	[PROVIDER_DEBUGFS] = PAST_PLAYER("debugfs", false),
-	[PROVIDER_TRACEPOINT] = PAST_PLAYER("tracepoint", false),
-	[PROVIDER_EXITS] = PAST_PLAYER("exits", true),
+	[PROVIDER_DEBUGFS] = PAST_PLAYER("debugfs", false, source_open),
+	[PROVIDER_TRACEPOINT] = PAST_PLAYER("tracepoint", false, source_open),
+	[PROVIDER_EXITS] = PAST_PLAYER("exits", true, exits_open),
+	NULL,
+};
+
+const struct player *const past_recorded_players[] = {
+	PAST_PLAYER("recording", false, source_open),
+	PAST_PLAYER("exits", true, exits_open),
 	NULL,
 };
 

@@ -56,6 +56,8 @@ int past_go_on(struct past *past, struct why *why);
 const struct stored *past_at(const struct past *past);
 const struct segment *past_segment(const struct past *past);
 
+/* Moments of live providers; and of a recording, with the sources of its recorded_players. */
 extern const struct player *const past_players[];
+extern const struct player *const past_recorded_players[];
 
 #endif

@@ -212,7 +212,8 @@ static void next_text(struct in *in, char *text, size_t size)
 {
 	uint64_t len = next(in, ITEM_TEXT);
 
-	if (!in->is_bad && !utf8_clean(in->text, (size_t)len, text, size))
+	text[0] = '\0';
+	if (!in->is_bad && len && !utf8_clean(in->text, (size_t)len, text, size))
 		in->is_bad = true;
 }
 

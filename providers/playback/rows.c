@@ -11,16 +11,20 @@ int played_rows_add(struct played_rows *rows, const struct played_row *row)
 	return 0;
 }
 
-static int compare_rows(const void *a, const void *b)
+int played_rows_compare(const struct played_row *a, const struct played_row *b)
 {
-	const struct key *x = &((const struct played_row *)a)->key;
-	const struct key *y = &((const struct played_row *)b)->key;
+	const struct key *x = &a->key, *y = &b->key;
 
 	if (x->guest != y->guest)
 		return x->guest < y->guest ? -1 : 1;
 	if (x->vcpu != y->vcpu)
 		return x->vcpu < y->vcpu ? -1 : 1;
 	return (x->field > y->field) - (x->field < y->field);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	return played_rows_compare(a, b);
 }
 
 static void join(struct played_row *sum, const struct played_row *row)
@@ -44,7 +48,7 @@ void played_rows_join(struct played_rows *rows, const struct fields *fields)
 	for (size_t i = 0; i < rows->nr; i++) {
 		const struct played_row *row = &rows->list[i];
 
-		if (nr == 0 || compare_rows(&rows->list[nr - 1], row) != 0)
+		if (nr == 0 || played_rows_compare(&rows->list[nr - 1], row) != 0)
 			rows->list[nr++] = *row;
 		else if (fields_get(fields, row->key.field)->kind == FIELD_COUNTER)
 			join(&rows->list[nr - 1], row);

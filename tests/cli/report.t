@@ -415,18 +415,73 @@ if has_screen; then
 	screen_has '├ msr +98 ' "and their reasons"
 	screen_keys 5
 	screen_has '^ msr +0x6e0 IA[^ ]*DEADLINE write ' "hot spots"
-	for key in s r + - Space; do
+	for key in s r + -; do
 		screen_keys Escape $key
-		screen_has 'This is a recording' "key $key says that it means nothing"
+		screen_has 'needs a live machine' "key $key says that it means nothing"
 	done
 	screen_keys 4 Home Enter
 	screen_has 'all guests › npf$' "Enter goes deeper"
 	screen_has '^ npf +0xfebf1010 write 4' "to what the exits were about"
 	screen_keys h
-	screen_has 'first and its last moment' "help"
+	screen_has 'is one interval, from its first to its last' "help"
 	unlike "$(screen_shot)" '^ (r|s \+ -|Space) ' "has the keys that do something"
 	screen_keys q q
 	screen_has '^status 0' "q ends it"
+
+	look 100 24 "-s 0.05 svm-perf.data"
+	screen_has '^kvmtop .* entire recording$' "the entire recording is shown first"
+	screen_keys t
+	screen_has '^kvmtop .* at 0\.19 s from the start$' "t: its last sample"
+	screen_has '^ Total +357 +[0-9,]+ ' "with the totals until then"
+	screen_keys T
+	screen_has 'This is the last sample; e shows the entire' "T: there is no later one"
+	screen_keys t t t
+	screen_has ' at 0\.05 s from the start$' "t: the first"
+	screen_keys t
+	screen_has 'No earlier sample is remembered' "and no earlier one"
+	first=$(screen_shot | sed -nE 's|^exits ([0-9,]+)/s .*|\1|p')
+	screen_keys e
+	screen_has ' entire recording$' "e: the entire recording"
+	screen_has '^ npf +61 +322 ' "with its numbers"
+	screen_keys T
+	screen_has ' at 0\.05 s from the start$' "T: the first sample"
+	screen_keys Space
+	screen_has ' entire recording$' "Space: the entire recording"
+	screen_keys j 6 0 m s Enter
+	screen_has ' at 0\.05 s from the start$' "j: forward from the start"
+	screen_keys j 0 : 0 0 : 0 0 . 1 6 Enter
+	screen_has ' at 0\.15 s from the start$' "j: to a time"
+	screen_keys J 5 0 m s Enter
+	screen_has ' at 0\.10 s from the start$' "J: back"
+	screen_keys 2
+	screen_has '^ 116 qemu-system-x86 ' "another view of the same moment"
+	screen_has ' at 0\.10 s from the start$' "which is still shown"
+	screen_keys 4 End
+	screen_has ' entire recording$' "End: the entire recording"
+	screen_keys m
+	screen_has '^ all exits  0\.2s ' "m: the heat map of the recording"
+	screen_has '^ 00:00:00\.189 ' "with times from its start"
+	screen_keys Home
+	screen_has "^ 00:00:00\.050 .* $first/s" "Home: the first sample"
+	screen_keys Right
+	screen_has ' at 0\.10 s from the start$' "Right: the next one"
+	screen_keys m e
+	screen_has '^ npf +61 +322 ' "and back to the entire recording"
+	screen_keys q
+	look 100 24 "-s 0.000001 svm-perf.data"
+	screen_has '^ npf +61 ' "an interval that is too short"
+	screen_keys t
+	screen_has ' at 0\.18934 s from the start$' "is longer"
+	screen_keys q
+	screen_has '^kvmtop: -s 1e-06 would be too many samples' "and that is said"
+	screen_start 80 24 "cd $TMP && $kvmtop report -f 1000 /dev/fd/3 3<acrn; sleep 9"
+	screen_has 'entire recording$' "a file without a name has samples, too"
+	screen_start 80 24 "cd $TMP && cat acrn |
+		$kvmtop report -f 1000 /dev/fd/3 3<&0 </dev/tty; sleep 9"
+	screen_has ' recording$' "a pipe is read once"
+	unlike "$(screen_line 1)" 'entire' "and shown as a whole only"
+	screen_keys t
+	screen_has 'This is a recording: it is over' "without samples"
 
 	look 20 5 svm-perf.data
 	screen_has '^ npf +12\.4$' "20 x 5"

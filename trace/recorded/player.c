@@ -124,4 +124,8 @@ static const struct player exits_player = {
 	.close = recorded_close,
 };
 
-const struct player *const recorded_players[] = { &events_player, &exits_player, NULL };
+const struct player *const recorded_players[] = {
+	[RECORDED_EVENTS] = &events_player,
+	[RECORDED_EXITS] = &exits_player,
+	NULL,
+};

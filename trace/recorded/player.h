@@ -13,4 +13,7 @@
 /* The providers' input is a struct recorded. NULL ends the list. */
 extern const struct player *const recorded_players[];
 
+/* Their numbers, as in struct field.source. */
+enum { RECORDED_EVENTS, RECORDED_EXITS };
+
 #endif

@@ -25,22 +25,34 @@ static int read_events(struct recording *recording)
 	return got;
 }
 
-int recording_read(const char *const *paths, size_t nr, const struct recording_choice *choice,
+int recording_open(const char *const *paths, size_t nr, const struct recording_choice *choice,
 		   struct recording *ret_recording, struct why *why)
 {
 	struct recording *recording = ret_recording;
-	const struct table *table = &recording->pairing.table;
 	int err;
 
-	*recording = (struct recording){ .trace = NULL };
+	*recording = (struct recording){ .paths = paths, .nr_paths = nr, .choice = *choice };
 	err = trace_open(paths, nr, choice->kind, &recording->trace, why);
 	if (err)
 		return err;
 	pairing_init(&recording->pairing, recording->trace, choice->arguments, NULL);
 	if (choice->buffer)
 		err = trace_choose_buffer(recording->trace, choice->buffer, why);
-	if (!err)
-		err = read_events(recording);
+	if (err)
+		recording_release(recording);
+	return err;
+}
+
+int recording_read(const char *const *paths, size_t nr, const struct recording_choice *choice,
+		   struct recording *ret_recording, struct why *why)
+{
+	struct recording *recording = ret_recording;
+	const struct table *table = &recording->pairing.table;
+	int err = recording_open(paths, nr, choice, recording, why);
+
+	if (err)
+		return err;
+	err = read_events(recording);
 	for (size_t i = 0; i < table->nr_threads; i++)
 		guests_identify(recording->trace, table->threads[i]);
 	if (err)

@@ -7,12 +7,6 @@
 
 #include "trace/recorded/pairing.h"
 
-/* Zero-initialised is none. */
-struct recording {
-	struct trace *trace;
-	struct pairing pairing;
-};
-
 /* What of the files is read and counted. */
 struct recording_choice {
 	enum trace_kind kind;	/* of the files */
@@ -20,12 +14,27 @@ struct recording_choice {
 	unsigned int arguments; /* see struct pairing */
 };
 
+/* Zero-initialised is none. */
+struct recording {
+	const char *const *paths; /* the caller's, and how they are read: for moments.h */
+	size_t nr_paths;
+	struct recording_choice choice;
+	struct trace *trace;
+	struct pairing pairing;
+};
+
 /*
  * Opens the files as one stream (see trace.h) and reads it to its end, once. A bar shows how far
- * that is. 0 or -errno with why.
+ * that is. The paths outlive the recording. 0 or -errno with why.
  */
 int recording_read(const char *const *paths, size_t nr, const struct recording_choice *choice,
 		   struct recording *ret_recording, struct why *why);
+
+/* The same for a caller that reads the events itself. */
+int recording_open(const char *const *paths, size_t nr, const struct recording_choice *choice,
+		   struct recording *ret_recording, struct why *why);
+
+/* Zero-initialised is fine. */
 void recording_release(struct recording *recording);
 
 /*

@@ -54,6 +54,16 @@ static int put_guests(const struct screen *screen, struct grid *grid, int col)
 }
 
 /* The files' names are cut, the number of lost events is not. */
+/* Which moment is shown; shorter, and over what is there, where there is no room. False: now. */
+static bool put_then(const struct screen *screen, struct grid *grid, int col)
+{
+	if (!screen->then[0])
+		return false;
+	if (!put_right(grid, 0, col, STYLE_THEN, screen->then))
+		put_right(grid, 0, strlen("kvmtop"), STYLE_THEN, screen->clock);
+	return true;
+}
+
 static void paint_recording(const struct screen *screen, struct grid *grid)
 {
 	const struct screen_recording *recording = screen->recording;
@@ -73,12 +83,13 @@ static void paint_recording(const struct screen *screen, struct grid *grid)
 		col = grid_printf(grid, 0, col, STYLE_ALERT, "%s  ", lost);
 	col = grid_printf(grid, 0, col, STYLE_PLAIN, "%s  %s events", span, events);
 	col = put_guests(screen, grid, col);
-	put_right(grid, 0, col + 1, STYLE_PLAIN, "recording");
+	if (!put_then(screen, grid, col + 1))
+		put_right(grid, 0, col + 1, STYLE_PLAIN,
+			  screen->has_past ? "entire recording" : "recording");
 }
 
 static void paint_machine(const struct screen *screen, struct grid *grid)
 {
-	enum style style = screen->then[0] ? STYLE_THEN : STYLE_PLAIN;
 	char right[64];
 	int col;
 
@@ -90,17 +101,13 @@ static void paint_machine(const struct screen *screen, struct grid *grid)
 	col = put_guests(screen, grid, col);
 	if (screen->engine)
 		col = grid_printf(grid, 0, col, STYLE_DIM, "  %s", screen->engine);
-	if (screen->then[0] && put_right(grid, 0, col, style, screen->then))
+	if (put_then(screen, grid, col))
 		return;
-	if (screen->then[0]) {
-		put_right(grid, 0, strlen("kvmtop"), style, screen->clock);
-		return;
-	}
 	snprintf(right, sizeof(right), "%.1fs  %s", screen->delay_s, screen->clock);
-	if (put_right(grid, 0, col, style, right))
+	if (put_right(grid, 0, col, STYLE_PLAIN, right))
 		return;
 	snprintf(right, sizeof(right), "%.1fs", screen->delay_s);
-	put_right(grid, 0, col, style, right);
+	put_right(grid, 0, col, STYLE_PLAIN, right);
 }
 
 void head_paint_title(const struct screen *screen, struct grid *grid)
@@ -265,7 +272,7 @@ void head_paint_summary(const struct screen *screen, struct grid *grid, int row)
 		put_parts(screen, grid, row, right, &parts);
 		right -= 2;
 	}
-	if (!screen->recording)
+	if (!screen->query->is_whole)
 		put_history(screen, grid, row, col, right, &summary);
 }
 

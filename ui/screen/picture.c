@@ -25,7 +25,10 @@ const struct key_help screen_keys[] = {
 	{ "< > R", "< > column", "sort by the column to the left or right; reverse", 0, '>' },
 	{ "r", "r reset", "totals count from now on", KEY_LIVE, 'r' },
 	{ "s + -", "s delay", "interval", KEY_LIVE, 's' },
-	{ "Space", "Space hold", "hold this moment; return to now, as does End", KEY_PAST, ' ' },
+	{ "Space", "Space hold", "hold this moment; return to now, as does End",
+	  KEY_PAST | KEY_LIVE, ' ' },
+	{ "e", "e entire", "the entire recording, as do Space and End", KEY_PAST | KEY_RECORDED,
+	  'e' },
 	{ "t T", "t back", "a sample back in time, forward; as Left, Right", KEY_PAST, 't' },
 	{ "j J", "j jump", "jump to a time (03:12), forward or back (30s)", KEY_PAST, 'j' },
 	{ "/ n", "/ search", "search for a name; again", 0, '/' },
@@ -36,6 +39,8 @@ const struct key_help screen_keys[] = {
 bool screen_has_key(const struct screen *screen, const struct key_help *key)
 {
 	if (key->needs & KEY_LIVE && screen->recording)
+		return false;
+	if (key->needs & KEY_RECORDED && !screen->recording)
 		return false;
 	if (key->needs & KEY_PAST && !screen->has_past)
 		return false;
@@ -84,8 +89,7 @@ bool screen_has_column(const struct screen *screen, size_t column)
 	const struct column *columns = screen->view->type->columns;
 
 	return !(columns[column].flags & COLUMN_MACHINE_ONLY) &&
-	       view_has_column(screen->view, column) &&
-	       !(screen->recording && columns[column].type == CELL_SPARK);
+	       view_has_column(screen->view, column);
 }
 
 bool screen_is_same_column(const struct screen *screen, size_t column)

@@ -48,6 +48,9 @@ struct screen_recording {
 	char files[96]; /* "perf.data", "cpu0 and 3 more" */
 	uint64_t span_ns, nr_events, nr_lost;
 	bool is_more_lost; /* more events than nr_lost, the number is not known */
+	/* Of its moments, where it has any: the time when it began, and how far they are apart. */
+	uint64_t start_ns;
+	double interval_s;
 };
 
 #define SCREEN_DETAILS 2
@@ -123,7 +126,7 @@ size_t screen_find_row(const struct screen *screen, const struct row_id *id);
 /* Remembers an area that can be clicked. */
 void screen_add_hit(struct screen *screen, struct hit hit);
 
-/* Whether the view has the column, for people. A recording is one interval, and so no history. */
+/* Whether the view has the column, for people. */
 bool screen_has_column(const struct screen *screen, size_t column);
 
 /* Whether every row has the same text in the column, because of the guest or exit chosen. */
@@ -155,8 +158,9 @@ int words_that_fit(const char *text, int width);
 int lines_of_words(const char *text, int width);
 
 enum {
-	KEY_LIVE = 1 << 0,   /* new samples: not in a recording */
+	KEY_LIVE = 1 << 0,   /* now: not in a recording */
 	KEY_PAST = 1 << 7,   /* samples that are remembered */
+	KEY_RECORDED = 1 << 8, /* a recording */
 	KEY_TREES = 1 << 1,  /* a view with trees */
 	/* For the last line only: the help always lists the key, if it has a text: */
 	KEY_BACK = 1 << 2,   /* a way back */

@@ -26,7 +26,8 @@ static int open_monitor(struct tui *tui, struct why *why)
 	const struct monitor_config config = {
 		.counts_all = true,
 		.recording = {
-			.players = past_players,
+			.players = tui->config.recording ? past_recorded_players :
+							   past_players,
 			.recording = &tui->config.past,
 			.guests = past_guests(past),
 			.fields = tui->config.fields,
@@ -97,12 +98,25 @@ void tui_return_to_now(struct tui *tui)
 		tui_ask_now(tui);
 }
 
+/* The entire recording is no moment: t leads to the last one, T to the first. */
+static void enter_recording(struct tui *tui, bool is_back)
+{
+	if (is_back)
+		tui_toggle_hold(tui);
+	else
+		tui_go_to_first(tui);
+}
+
 void tui_step_time(struct tui *tui, bool is_back)
 {
 	bool was_back = tui->back.monitor;
 	struct why why = { "" };
 	int err;
 
+	if (!was_back && tui->config.recording) {
+		enter_recording(tui, is_back);
+		return;
+	}
 	if (!was_back && !is_back) {
 		tui_say(tui, "This is now: t goes back");
 		return;
@@ -110,6 +124,10 @@ void tui_step_time(struct tui *tui, bool is_back)
 	if (!hold(tui))
 		return;
 	err = past_step(tui->config.past, is_back, &why);
+	if (err == -ENOENT && !is_back && tui->config.recording) {
+		tui_say(tui, "This is the last sample; e shows the entire recording");
+		return;
+	}
 	if (err == -ENOENT && !is_back) {
 		tui_return_to_now(tui);
 		return;
@@ -170,6 +188,16 @@ void tui_begin_at(struct tui *tui, uint64_t time_ns)
 
 /* ---- jumps */
 
+/* The present; of what is over, its end. */
+static uint64_t end_ns(const struct tui *tui)
+{
+	const struct screen_recording *recording = tui->config.recording;
+
+	if (recording)
+		return recording->start_ns + recording->span_ns;
+	return is_file(tui) ? tui->back.end_ns : clock_real_ns();
+}
+
 static uint64_t shown_ns(const struct tui *tui, uint64_t now_ns)
 {
 	return tui->back.monitor || is_file(tui) ? past_at(tui->config.past)->time_ns : now_ns;
@@ -177,11 +205,16 @@ static uint64_t shown_ns(const struct tui *tui, uint64_t now_ns)
 
 static int jump(struct tui *tui, const char *text, struct why *why)
 {
-	uint64_t now_ns = is_file(tui) ? tui->back.end_ns : clock_real_ns(), to_ns;
-	const struct when_origin origin = { now_ns, shown_ns(tui, now_ns) };
-	int err = text[0] ? when_parse(text, &origin, &to_ns, why) : 0;
+	uint64_t now_ns = end_ns(tui), to_ns;
+	struct when_origin origin = { now_ns, shown_ns(tui, now_ns) };
+	int err;
 
-	if (err || !text[0])
+	if (!text[0])
+		return 0;
+	if (tui->config.recording && !tui->back.monitor && text[0] == '+')
+		origin.shown_ns = tui->config.recording->start_ns; /* forward into the recording */
+	err = when_parse(text, &origin, &to_ns, why);
+	if (err)
 		return err;
 	if (!hold(tui))
 		return 0;
@@ -215,6 +248,10 @@ void tui_prompt_time(struct tui *tui, bool is_back)
 {
 	if (!tui->config.past)
 		hold(tui); /* says why not */
+	else if (tui->config.recording)
+		tui_open_prompt(tui, is_back ? "Back by, or to (250ms, 30s, 0:00:02.5): " :
+					       "Forward by, or to (250ms, 30s, 0:00:02.5): ", "",
+				is_back ? jump_back : jump_forth);
 	else if (is_back)
 		tui_open_prompt(tui, "Back by, or to (30s, 5m, 03:12): ", "", jump_back);
 	else
@@ -223,12 +260,34 @@ void tui_prompt_time(struct tui *tui, bool is_back)
 
 /* ---- the title */
 
+/* A recording has no time of day. */
+static void describe_recorded(struct tui *tui)
+{
+	const struct screen_recording *recording = tui->config.recording;
+	struct screen *screen = &tui->screen;
+	double step_s = recording->interval_s;
+	int digits = 0;
+
+	screen->then[0] = '\0';
+	if (!tui->back.monitor)
+		return;
+	for (; step_s < 0.999 && digits < 9; step_s *= 10)
+		digits++;
+	snprintf(screen->clock, sizeof(screen->clock), "%.*f s", digits,
+		 (double)(past_at(tui->config.past)->time_ns - recording->start_ns) / 1e9);
+	snprintf(screen->then, sizeof(screen->then), "at %s from the start", screen->clock);
+}
+
 void tui_describe_moment(struct tui *tui)
 {
 	struct screen *screen = &tui->screen;
 	uint64_t now_ns = clock_real_ns();
 	char ago[WHEN_SIZE], at[WHEN_SIZE];
 
+	if (tui->config.recording) {
+		describe_recorded(tui);
+		return;
+	}
 	if (is_file(tui)) {
 		screen->host = past_segment(tui->config.past)->host;
 		screen->kvm = past_segment(tui->config.past)->arch;

@@ -74,11 +74,13 @@ static const char *why_nothing(struct tui *tui)
 	if (query->filter && !query_selects_any(query, tui->facts.fields))
 		return why_filtered(tui);
 	if (tui->back.monitor && !was_counted(tui))
-		return "Nothing of this view was counted at that moment; End returns to now";
+		return "Nothing of this view was counted at that moment; End leads back";
 	if (query->type->rows == ROWS_ARGUMENTS && query->has_reason)
 		return why_no_arguments(tui);
-	return is_recorded ? "Nothing of this kind is in the recording." :
-			     "No matching events reported yet";
+	if (is_recorded)
+		return tui->back.monitor ? "Nothing of this kind happened until then." :
+					   "Nothing of this kind is in the recording.";
+	return "No matching events reported yet";
 }
 
 const char *tui_why_empty(struct tui *tui)

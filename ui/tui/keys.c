@@ -189,6 +189,11 @@ static bool press_time(struct tui *tui, wint_t ch)
 	case 'm':
 		tui_toggle_heat(tui);
 		return true;
+	case 'e':
+		if (!tui->config.recording)
+			return false;
+		tui_return_to_now(tui);
+		return true;
 	default:
 		return false;
 	}

@@ -57,6 +57,7 @@ static void rebuild(struct tui *tui)
 {
 	terminal_resize(tui->terminal, &tui->grid);
 	tui->facts = *monitor_facts(tui_monitor(tui));
+	tui->query->is_whole = tui->config.recording && !tui->back.monitor;
 	if (view_build(&tui->view, tui->query, &tui->facts) < 0)
 		tui_say(tui, strerror(ENOMEM));
 	tui_follow_cursor(tui);
@@ -147,7 +148,8 @@ static void draw(struct tui *tui)
 	screen->facts = &tui->facts;
 	screen->engine = monitor_engine(tui->config.monitor);
 	screen->filter = tui->query->filter ? pattern_text(tui->query->filter) : NULL;
-	screen->delay_s = tui->sampling.delay_s;
+	screen->delay_s = tui->config.recording ? tui->config.recording->interval_s :
+						  tui->sampling.delay_s;
 	screen->empty = tui_why_empty(tui);
 	screen->can_go_back = tui->ways.nr > 0;
 	tui_describe_moment(tui);

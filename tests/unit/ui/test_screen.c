@@ -1037,10 +1037,12 @@ static void histories_have_a_scale(void **state)
 	w->screen.intervals_s = intervals_s;
 	picture(w, 80, 24);
 	assert_non_null(strstr(line(w, 3), " History 0-200/s 27min"));
-	/* A recording is a single interval. */
+	/* A recording is a single interval: the summary has no history either. */
 	w->screen.recording = &(const struct screen_recording){ .files = "kvm.dat" };
+	w->query.is_whole = true;
 	picture(w, 80, 24);
 	assert_null(strstr(line(w, 3), "History"));
+	assert_null(strstr(line(w, 1), "/s 27min"));
 }
 
 static void crumbs_and_a_note(void **state)

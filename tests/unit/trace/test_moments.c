@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * test_moments - a recording cut into intervals: what all of them counted is what the recording
+ * has, by guest, vCPU, reason and bucket.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "history/past.h"
+#include "monitor.h"
+#include "tests/worlds/trace_file.h"
+#include "trace/recorded/moments.h"
+#include "trace/recorded/player.h"
+#include "trace/recorded/rows.h"
+#include "views/build.h"
+
+/* A recording that was read, and its moments. */
+struct world {
+	const char *path;
+	struct recording recording;
+	struct recorded recorded;
+	struct monitor *monitor;
+	struct moments moments;
+	struct store store;
+	struct played_rows rows; /* of the whole recording */
+};
+
+static const struct recording_choice choice = { .arguments = PAIRING_ALL_ARGUMENTS };
+
+/* nr: how many intervals, about. */
+static void open_file(struct world *world, const char *name, double nr)
+{
+	struct monitor_config config = { 0 };
+	struct why why = { "" };
+	struct fields *fields;
+	double interval_s;
+
+	*world = (struct world){ .path = name };
+	assert_int_equal(recording_read(&world->path, 1, &choice, &world->recording, &why), 0);
+	assert_int_equal(recorded_init(&world->recorded, &world->recording, 1), 0);
+	config.recording = (struct monitor_recording){
+		.players = recorded_players,
+		.recording = &world->recorded,
+		.guests = world->recorded.guests,
+	};
+	assert_int_equal(monitor_open(&config, &world->monitor, &why), 0);
+	fields = monitor_fields(world->monitor);
+	interval_s = (double)world->recorded.span_ns / 1e9 / nr;
+	assert_int_equal(moments_read(&world->recorded, fields, interval_s, &world->moments, &why),
+			 0);
+	world->store = recent_store(world->moments.recent);
+	assert_int_equal(recorded_add_events(&world->rows, &world->recorded, fields,
+					     RECORDED_EVENTS), 0);
+	assert_int_equal(recorded_add_exits(&world->rows, &world->recorded, fields,
+					    RECORDED_EXITS), 0);
+	played_rows_join(&world->rows, fields);
+}
+
+static void end(struct world *world)
+{
+	played_rows_release(&world->rows);
+	moments_release(&world->moments);
+	monitor_close(world->monitor);
+	recorded_release(&world->recorded);
+	recording_release(&world->recording);
+}
+
+static struct played_row *find(struct played_rows *rows, const struct key *key)
+{
+	for (size_t i = 0; i < rows->nr; i++) {
+		if (change_compare(&rows->list[i].key, key) == 0)
+			return &rows->list[i];
+	}
+	return NULL;
+}
+
+/* Takes what the interval counted away from what the recording has. */
+static void subtract(struct world *world, const struct moment *moment)
+{
+	const struct fields *fields = monitor_fields(world->monitor);
+
+	for (size_t i = 0; i < moment->changes.nr; i++) {
+		const struct change *change = &moment->changes.list[i];
+		struct played_row *row = find(&world->rows, &change->key);
+
+		assert_non_null(row);
+		assert_int_equal(change->flags & ~(CHANGE_NEW | CHANGE_HAS_RATE), 0);
+		if (fields_get(fields, change->key.field)->kind != FIELD_COUNTER)
+			continue;
+		row->count -= change->count;
+		if (!change->timing)
+			continue;
+		row->timing.time_ns -= moment->changes.timings[change->timing - 1].time_ns;
+		for (unsigned int k = 0; k < HIST_BUCKETS; k++)
+			row->timing.hist[k] -= (uint32_t)moment->changes
+						       .timings[change->timing - 1].hist[k];
+	}
+}
+
+/* Returns the number of moments. Their intervals adjoin, and are as long as the recording. */
+static size_t subtract_all(struct world *world)
+{
+	struct moment moment = { .flags = 0 };
+	struct packer *packer = packer_new();
+	struct blob blob = { .size = 0 };
+	struct why why = { "" };
+	struct stored stored;
+	uint64_t at_ns = world->moments.start_ns;
+	size_t nr = 0;
+	int err = world->store.type->find(world->store.state, 0, &stored, &why);
+
+	while (!err) {
+		nr++;
+		at_ns += stored.elapsed_ns;
+		assert_int_equal(stored.time_ns, at_ns);
+		assert_int_equal(world->store.type->read(world->store.state, stored.id,
+							 PART_CHANGES, &blob, &why), 0);
+		assert_int_equal(unpack_changes(packer, &blob, UNPACK_ALL, &moment, &why), 0);
+		subtract(world, &moment);
+		err = world->store.type->step(world->store.state, stored.id, false, &stored, &why);
+	}
+	assert_int_equal(err, -ENOENT);
+	assert_int_equal(at_ns - world->moments.start_ns, world->recorded.span_ns);
+	moment_release(&moment);
+	packer_free(packer);
+	blob_release(&blob);
+	return nr;
+}
+
+/* A vCPU's time before events that are missing may be taken back by them. */
+static bool may_be_more(const struct world *world, const struct field *field)
+{
+	return field->use == USE_TIME && world->recording.pairing.nr_losses;
+}
+
+static void nothing_is_left(const struct world *world)
+{
+	static const uint32_t none[HIST_BUCKETS];
+	const struct fields *fields = monitor_fields(world->monitor);
+
+	for (size_t i = 0; i < world->rows.nr; i++) {
+		const struct played_row *row = &world->rows.list[i];
+		const struct field *field = fields_get(fields, row->key.field);
+
+		if (field->kind != FIELD_COUNTER || may_be_more(world, field))
+			continue;
+		if (row->count || row->timing.time_ns)
+			print_error("%s: %s\n", world->path, field->name);
+		assert_int_equal(row->count, 0);
+		assert_int_equal(row->timing.time_ns, 0);
+		assert_memory_equal(row->timing.hist, none, sizeof(none));
+	}
+}
+
+static const char *const recordings[] = {
+	"tests/data/trace/arm64-perf.data",
+	"tests/data/trace/buffers-v7.dat",
+	"tests/data/trace/small-v7.dat",
+	"tests/data/trace/svm-perf.data",
+};
+
+static void sums_are_the_recordings(void **state)
+{
+	struct world world;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(recordings); i++) {
+		for (unsigned int nr = 1; nr < 1000; nr = 7 * nr + 1) {
+			open_file(&world, recordings[i], nr);
+			assert_in_range(subtract_all(&world), nr, nr + 1);
+			nothing_is_left(&world);
+			end(&world);
+		}
+	}
+}
+
+/* The last moment has the totals of the recording, also by way of the monitor. */
+static void totals_are_the_recordings(void **state)
+{
+	struct query query = { .type = view_type_of(ROWS_EXITS) };
+	struct monitor_config config = { .counts_all = true };
+	const struct facts *facts;
+	struct why why = { "" };
+	struct monitor *monitor;
+	struct world world;
+	struct past *past;
+	size_t nr = 0;
+
+	(void)state;
+	open_file(&world, recordings[3], 300);
+	assert_int_equal(past_new(world.store, monitor_fields(world.monitor), &past), 0);
+	assert_int_equal(past_go(past, UINT64_MAX, &why), 0);
+	config.recording = (struct monitor_recording){
+		.players = past_recorded_players,
+		.recording = &past,
+		.guests = past_guests(past),
+		.fields = monitor_fields(world.monitor),
+	};
+	assert_int_equal(monitor_open(&config, &monitor, &why), 0);
+	assert_int_equal(monitor_want(monitor, &query, &why), 0);
+	assert_int_equal(monitor_sample(monitor), 0);
+	assert_null(monitor_no_exits(monitor));
+	facts = monitor_facts(monitor);
+	for (size_t i = 0; i < stats_count(facts->stats); i++) {
+		const struct stats_item *item = stats_at(facts->stats, i);
+		const struct played_row *row = find(&world.rows, &item->key);
+
+		assert_non_null(row);
+		assert_int_equal(item->total, row->count);
+		nr += item->timing != NULL;
+		if (!item->timing)
+			continue;
+		assert_int_equal(item->timing->total_ns, row->timing.time_ns);
+		assert_int_equal(item->timing->max_ns, row->timing.max_ns);
+	}
+	assert_true(nr > 3);
+	monitor_close(monitor);
+	past_free(past);
+	end(&world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sums_are_the_recordings),
+		cmocka_unit_test(totals_are_the_recordings),
+	};
+
+	return cmocka_run_group_tests_name("moments", tests, set_up, tear_down);
+}
