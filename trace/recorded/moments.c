@@ -198,7 +198,8 @@ static void set_next_cut(struct reader *reader)
 	const struct pairing *first = &reader->first->recording->pairing;
 	double ns = (double)(reader->nr_cuts + 1) * reader->interval_ns;
 
-	reader->next_cut = ns < (double)reader->recorded.span_ns ?
+	/* What is left of less than a ns would be no interval. */
+	reader->next_cut = ns + 1 < (double)reader->recorded.span_ns ?
 				   first->first_time + units_of(reader, ns) : UINT64_MAX;
 }
 

@@ -79,7 +79,7 @@ static struct played_row *find(struct played_rows *rows, const struct key *key)
 }
 
 /* Takes what the interval counted away from what the recording has. */
-static void subtract(struct world *world, const struct moment *moment)
+static void subtract(struct world *world, const struct moment *moment, uint64_t elapsed_ns)
 {
 	const struct fields *fields = monitor_fields(world->monitor);
 
@@ -92,6 +92,10 @@ static void subtract(struct world *world, const struct moment *moment)
 		if (fields_get(fields, change->key.field)->kind != FIELD_COUNTER)
 			continue;
 		row->count -= change->count;
+		/* A vCPU's time is known from its first exit on, and then from its first entry. */
+		if (fields_get(fields, change->key.field)->use == USE_TIME &&
+		    !(change->flags & CHANGE_NEW))
+			assert_in_range(change->count, 0, elapsed_ns + 1);
 		if (!change->timing)
 			continue;
 		row->timing.time_ns -= moment->changes.timings[change->timing - 1].time_ns;
@@ -120,7 +124,7 @@ static size_t subtract_all(struct world *world)
 		assert_int_equal(world->store.type->read(world->store.state, stored.id,
 							 PART_CHANGES, &blob, &why), 0);
 		assert_int_equal(unpack_changes(packer, &blob, UNPACK_ALL, &moment, &why), 0);
-		subtract(world, &moment);
+		subtract(world, &moment, stored.elapsed_ns);
 		err = world->store.type->step(world->store.state, stored.id, false, &stored, &why);
 	}
 	assert_int_equal(err, -ENOENT);
@@ -178,6 +182,59 @@ static void sums_are_the_recordings(void **state)
 	}
 }
 
+/* What a moment counted. */
+static uint64_t count_of(const struct world *world, uint64_t id, const char *name)
+{
+	uint32_t field = fields_find(monitor_fields(world->monitor), name);
+	struct moment moment = { .flags = 0 };
+	struct packer *packer = packer_new();
+	struct blob blob = { .size = 0 };
+	struct why why = { "" };
+	uint64_t count = 0;
+
+	assert_int_not_equal(field, FIELD_NONE);
+	assert_int_equal(world->store.type->read(world->store.state, id, PART_CHANGES, &blob, &why),
+			 0);
+	assert_int_equal(unpack_changes(packer, &blob, UNPACK_ALL, &moment, &why), 0);
+	for (size_t i = 0; i < moment.changes.nr; i++) {
+		if (moment.changes.list[i].key.field == field)
+			count += moment.changes.list[i].count;
+	}
+	moment_release(&moment);
+	packer_free(packer);
+	blob_release(&blob);
+	return count;
+}
+
+/* A halt of four intervals is counted in the last one; the vCPU is halted in each. */
+static void exit_of_many_intervals(void **state)
+{
+	struct bytes event = { .len = 0 }, file = { .len = 0 };
+	struct world world;
+	struct ring ring;
+
+	(void)state;
+	ring_init(&ring, 0);
+	put_exit(&event, 77, 0, 1, 12);
+	ring_add(&ring, 1000, &event);
+	put_entry(&event, 77, 0);
+	ring_add(&ring, 9000, &event);
+	put_dat6(&file, &ring, 1, world_formats, NR_WORLD_FORMATS, "[local]");
+	save(path, file.data, file.len);
+	open_file(&world, path, 4);
+	for (uint64_t id = 1; id <= 4; id++) {
+		assert_int_equal(count_of(&world, id, "vmexit(HLT)"), id == 4);
+		assert_int_equal(count_of(&world, id, "kvm_exit(HLT)"), id == 1);
+		assert_int_equal(count_of(&world, id, "time"), 2000);
+		assert_int_equal(count_of(&world, id, "time(halt)"), 2000);
+	}
+	assert_int_equal(subtract_all(&world), 4);
+	nothing_is_left(&world);
+	end(&world);
+	bytes_release(&event);
+	bytes_release(&file);
+}
+
 /* The last moment has the totals of the recording, also by way of the monitor. */
 static void totals_are_the_recordings(void **state)
 {
@@ -227,6 +284,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_are_the_recordings),
+		cmocka_unit_test(exit_of_many_intervals),
 		cmocka_unit_test(totals_are_the_recordings),
 	};
 
