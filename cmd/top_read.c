@@ -171,7 +171,7 @@ static int print_all(struct reader *reader, struct why *why)
 /* One sample: the one of that time. */
 static int print_one(struct reader *reader, uint64_t time_ns, struct why *why)
 {
-	int err = past_go(reader->past, time_ns, why);
+	int err = past_go_to(reader->past, time_ns, why);
 
 	/* The first sample of a run has no interval: the one after it has, if there is one. */
 	if (!err && !past_at(reader->past)->elapsed_ns)

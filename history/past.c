@@ -305,6 +305,20 @@ int past_go(struct past *past, uint64_t time_ns, struct why *why)
 	return err ? err : choose(past, &at, why);
 }
 
+int past_go_to(struct past *past, uint64_t time_ns, struct why *why)
+{
+	struct stored at, next;
+	int err = past->store.type->find(past->store.state, time_ns, &at, why);
+
+	if (!err && at.time_ns < time_ns) {
+		err = past->store.type->step(past->store.state, at.id, false, &next, why);
+		if (!err && next.time_ns > time_ns && next.time_ns - time_ns < next.elapsed_ns)
+			at = next;
+		err = err == -ENOENT ? 0 : err;
+	}
+	return err ? err : choose(past, &at, why);
+}
+
 int past_step(struct past *past, bool is_back, struct why *why)
 {
 	struct stored at;

@@ -32,6 +32,8 @@ struct guests *past_guests(struct past *past);
  * the store is empty.
  */
 int past_go(struct past *past, uint64_t time_ns, struct why *why);
+/* The same, but the moment with the time in its interval, if there is one. */
+int past_go_to(struct past *past, uint64_t time_ns, struct why *why);
 /* Chooses the next moment, or with is_back the one before. -ENOENT: there is none. */
 int past_step(struct past *past, bool is_back, struct why *why);
 

@@ -182,7 +182,7 @@ void tui_begin_at(struct tui *tui, uint64_t time_ns)
 	go_to_end(tui);
 	if (time_ns == UINT64_MAX || !hold(tui))
 		return;
-	past_go(tui->config.past, time_ns, &(struct why){ "" });
+	past_go_to(tui->config.past, time_ns, &(struct why){ "" });
 	show(tui);
 }
 
@@ -218,7 +218,7 @@ static int jump(struct tui *tui, const char *text, struct why *why)
 		return err;
 	if (!hold(tui))
 		return 0;
-	err = past_go(tui->config.past, to_ns, why);
+	err = past_go_to(tui->config.past, to_ns, why);
 	if (!err)
 		show(tui);
 	return err;

@@ -388,6 +388,14 @@ static void every_moment_is_as_it_was(void **state)
 			expect(&memories[i], stats);
 		}
 		assert_int_equal(past_step(past, false, &why), -ENOENT);
+		for (size_t i = 1; i < NR_MOMENTS; i++) { /* within its interval */
+			bool is_first = memories[i].tick == 1; /* has none */
+
+			assert_int_equal(past_go_to(past, memories[i].time_ns - SECOND / 2, &why),
+					 0);
+			assert_true(past_at(past)->time_ns == memories[i - is_first].time_ns);
+		}
+		assert_int_equal(past_go(past, UINT64_MAX, &why), 0);
 		for (size_t i = NR_MOMENTS - 1; i-- > 0;) {
 			assert_int_equal(past_step(past, true, &why), 0);
 			play(past, world.fields, &world.wanted, stats);
