@@ -235,6 +235,33 @@ static void exit_of_many_intervals(void **state)
 	bytes_release(&file);
 }
 
+/* The second halt has no entry: the recording takes its time back, the moments do not. */
+static void time_does_not_go_back(void **state)
+{
+	static const uint64_t times[] = { 1000, 21000, 22000, 27000, 29000 };
+	struct bytes event = { .len = 0 }, file = { .len = 0 };
+	struct world world;
+	struct ring ring;
+
+	(void)state;
+	ring_init(&ring, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
+		if (i % 3 == 1)
+			put_entry(&event, 77, 0);
+		else
+			put_exit(&event, 77, 0, 1, 12);
+		ring_add(&ring, times[i], &event);
+	}
+	put_dat6(&file, &ring, 1, world_formats, NR_WORLD_FORMATS, "[local]");
+	save(path, file.data, file.len);
+	open_file(&world, path, 14);
+	for (uint64_t id = 1; id <= 14; id++)
+		assert_in_range(count_of(&world, id, "time(halt)"), 0, 2000);
+	end(&world);
+	bytes_release(&event);
+	bytes_release(&file);
+}
+
 /* The last moment has the totals of the recording, also by way of the monitor. */
 static void totals_are_the_recordings(void **state)
 {
@@ -285,6 +312,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_are_the_recordings),
 		cmocka_unit_test(exit_of_many_intervals),
+		cmocka_unit_test(time_does_not_go_back),
 		cmocka_unit_test(totals_are_the_recordings),
 	};
 
