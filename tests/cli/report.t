@@ -448,8 +448,8 @@ if has_screen; then
 	screen_keys Space
 	screen_has ' entire recording$' "Space: the entire recording"
 	screen_keys j 6 0 m s Enter
-	screen_has ' at 0\.05 s from the start$' "j: forward from the start"
-	screen_keys j 0 : 0 0 : 0 0 . 1 6 Enter
+	screen_has ' at 0\.10 s from the start$' "j: forward from the start, to the interval"
+	screen_keys j 0 : 0 0 : 0 0 . 1 4 Enter
 	screen_has ' at 0\.15 s from the start$' "j: to a time"
 	screen_keys J 5 0 m s Enter
 	screen_has ' at 0\.10 s from the start$' "J: back"
