@@ -82,6 +82,11 @@ void past_free(struct past *past)
 	free(past);
 }
 
+struct store past_store(const struct past *past)
+{
+	return past->store;
+}
+
 struct guests *past_guests(struct past *past)
 {
 	return past->guests;

@@ -23,6 +23,8 @@ struct past;
 int past_new(struct store store, struct fields *fields, struct past **ret_past);
 void past_free(struct past *past);
 
+struct store past_store(const struct past *past);
+
 /* The inventory of the moment that is chosen, for struct monitor_recording. */
 struct guests *past_guests(struct past *past);
 

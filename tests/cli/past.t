@@ -97,5 +97,16 @@ screen_keys 4
 screen_has '^ Exit reason' "views are of that moment"
 screen_keys End
 screen_has '  25\.0s  ' "End returns to now"
+
+# ---- two moments side by side
+
+screen_keys d
+screen_has '^Marked: d at another moment' "d marks a moment"
+screen_keys t d
+screen_has '^ 1: [0-9:]+  2: [0-9:]+  what changed most is first' "at another one it compares them"
+screen_has '^ Exit reason +Count/s 1 +Count/s 2' "by reason"
+screen_keys x
+screen_has '^ Exit reason +Total' "any key: back"
+screen_keys End
 screen_keys q
 done_testing

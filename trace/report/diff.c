@@ -15,25 +15,27 @@ enum { OTHER, THIS, CHANGE, PARTS };
 /* The columns of ROWS_TOTALS that are compared. */
 static const char *const compared[] = { "rate", "avg_ns", "p99_ns", "time_percent" };
 
-#define CHANGE_COLUMN(id) { id, "Change%", "from OTHER on, in per cent", CELL_PERCENT, 8, 0 }
+#define CHANGE_COLUMN(id, flags) \
+	{ id, "Change%", "from OTHER on, in per cent", CELL_PERCENT, 8, flags }
 
 static const struct column columns[] = {
 	{ "reason", "Exit reason", "why the vCPU left the guest, or what was accessed", CELL_TEXT,
-	  24, COLUMN_KEY },
+	  24, COLUMN_KEY | COLUMN_LEAST(12) },
 	{ "guest", "Guest", "its name", CELL_TEXT, 16, COLUMN_KEY },
 	{ "vcpu", "vCPU", "its number", CELL_COUNT, 4, COLUMN_KEY },
 	{ "other_rate", "Count/s 1", "per second of OTHER", CELL_RATE, 9, 0 },
 	{ "rate", "Count/s 2", "per second of the recording", CELL_RATE, 9, 0 },
-	CHANGE_COLUMN("rate_change"),
-	{ "other_avg_ns", "Avg 1", "of one, in OTHER", CELL_NS, 7, 0 },
-	{ "avg_ns", "Avg 2", "of one, in the recording", CELL_NS, 7, 0 },
-	CHANGE_COLUMN("avg_change"),
-	{ "other_p99_ns", "p99 1", "99 % took no longer in OTHER", CELL_NS, 7, 0 },
-	{ "p99_ns", "p99 2", "99 % took no longer in the recording", CELL_NS, 7, 0 },
-	CHANGE_COLUMN("p99_change"),
+	CHANGE_COLUMN("rate_change", COLUMN_SPARE(2)),
+	{ "other_avg_ns", "Avg 1", "of one, in OTHER", CELL_NS, 7, COLUMN_SPARE(3) },
+	{ "avg_ns", "Avg 2", "of one, in the recording", CELL_NS, 7, COLUMN_SPARE(4) },
+	CHANGE_COLUMN("avg_change", COLUMN_SPARE(5)),
+	{ "other_p99_ns", "p99 1", "99 % took no longer in OTHER", CELL_NS, 7, COLUMN_SPARE(6) },
+	{ "p99_ns", "p99 2", "99 % took no longer in the recording", CELL_NS, 7,
+	  COLUMN_SPARE(7) },
+	CHANGE_COLUMN("p99_change", COLUMN_SPARE(8)),
 	{ "other_time_percent", "Time% 1", "of the vCPUs' time in OTHER", CELL_PERCENT, 5, 0 },
 	{ "time_percent", "Time% 2", "of the vCPUs' time in the recording", CELL_PERCENT, 5, 0 },
-	CHANGE_COLUMN("time_change"),
+	CHANGE_COLUMN("time_change", COLUMN_SPARE(1)),
 	{ 0 },
 };
 
@@ -137,13 +139,10 @@ static struct cell change(const struct cell *one, const struct cell *other)
 	return (struct cell){ .type = CELL_PERCENT, .number = 100 * (to - from) / from };
 }
 
-static int add_row(struct view *view, const struct pair *pair)
+static void fill_row(struct view_row *row, const struct pair *pair)
 {
 	const struct view_row *any = pair->rows[pair->rows[OTHER] ? OTHER : THIS];
-	struct view_row *row = view_add(view);
 
-	if (!row)
-		return -ENOMEM;
 	row->is_idle = any->is_idle;
 	row->cells[REASON] = *cell_of(any, "reason");
 	row->cells[GUEST] = *cell_of(any, "guest");
@@ -157,6 +156,15 @@ static int add_row(struct view *view, const struct pair *pair)
 		}
 		cells[CHANGE] = change(&cells[OTHER], &cells[THIS]);
 	}
+}
+
+static int add_row(struct view *view, const struct pair *pair)
+{
+	struct view_row *row = view_add(view);
+
+	if (!row)
+		return -ENOMEM;
+	fill_row(row, pair);
 	return 0;
 }
 
@@ -198,6 +206,9 @@ int report_diff(const struct report_side sides[2], struct view *ret_view, struct
 	}
 	for (size_t i = 0; i < nr && !err; i++)
 		err = add_row(ret_view, &pairs[i]);
+	fill_row(&ret_view->total, &(const struct pair){ { &sides[OTHER].view->total,
+							   &sides[THIS].view->total }, 0 });
+	ret_view->total.cells[REASON] = cell_text("Total");
 	free(pairs);
 	return err;
 }

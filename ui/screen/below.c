@@ -78,9 +78,9 @@ bool screen_has_details(const struct screen *screen, const struct grid *grid)
 	       grid->cols >= COLS_BESIDE && (rows == ROWS_GUESTS || rows == ROWS_VCPUS);
 }
 
-/* A table in a picture of its own, without what is on the main one only. */
-static void paint_detail(const struct screen *screen, const struct screen_detail *detail,
-			 const struct area *area)
+/* Without what is on the main picture only. */
+void detail_paint(const struct screen *screen, const struct screen_detail *detail,
+		  const struct area *area)
 {
 	struct screen small = *screen;
 	struct grid grid = { 0 };
@@ -111,7 +111,7 @@ static void paint_details(const struct screen *screen, struct area area)
 			area.height = DETAIL_MIN;
 		if (i + 1 == screen->nr_details || area.height > lines)
 			area.height = lines;
-		paint_detail(screen, detail, &area);
+		detail_paint(screen, detail, &area);
 		area.row += area.height + 1;
 		lines -= area.height + 1;
 	}

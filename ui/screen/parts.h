@@ -45,6 +45,10 @@ int below_lines(const struct below *below);
 void below_paint(const struct screen *screen, struct grid *grid, int row,
 		 const struct below *below);
 
+/* A table with a title, in a picture of its own. */
+void detail_paint(const struct screen *screen, const struct screen_detail *detail,
+		  const struct area *area);
+
 /* The keys and the view's columns, from the screen's help_top on. */
 void help_paint(struct screen *screen, struct grid *grid, int first_row, int last_row);
 

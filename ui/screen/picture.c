@@ -31,6 +31,7 @@ const struct key_help screen_keys[] = {
 	  'e' },
 	{ "t T", "t back", "a sample back in time, forward; as Left, Right", KEY_PAST, 't' },
 	{ "j J", "j jump", "jump to a time (03:12), forward or back (30s)", KEY_PAST, 'j' },
+	{ "d", NULL, "mark this moment; at another one, what changed since then", KEY_PAST, 0 },
 	{ "/ n", "/ search", "search for a name; again", 0, '/' },
 	{ "arrows", NULL, "move, as do PgUp, PgDn, Home, End; Esc lets go of the row", 0, 0 },
 	{ 0 },

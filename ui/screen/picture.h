@@ -32,6 +32,7 @@ enum screen_page {
 	PAGE_TABLE,
 	PAGE_HELP,
 	PAGE_GUESTS, /* instead of the table: the guests to choose from */
+	PAGE_COMPARISON, /* what changed from one moment to another */
 };
 
 /* An area of the screen that the mouse can click. */
@@ -59,7 +60,7 @@ struct screen_recording {
 struct screen_detail {
 	const struct view *view;
 	const struct query *query;
-	char title[128]; /* "Exits of db1" */
+	char title[160]; /* "Exits of db1" */
 };
 
 struct screen {
@@ -88,6 +89,7 @@ struct screen {
 	/* What the selected row, or all rows, are made of: for large screens. */
 	struct screen_detail details[SCREEN_DETAILS];
 	size_t nr_details;
+	struct screen_detail comparison; /* of PAGE_COMPARISON */
 	char crumbs[192];   /* the path from guest to exit: "web1 > vCPU 2 > HLT"; "": none */
 	bool is_guest_dead, is_utf8;
 	bool has_palette;   /* the terminal has 256 colours */

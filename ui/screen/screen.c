@@ -146,6 +146,8 @@ static void paint_last_line(struct screen *screen, struct grid *grid, int row)
 	screen->prompt_col = -1;
 	if (screen->has_prompt)
 		paint_prompt(screen, grid, row);
+	else if (screen->page == PAGE_COMPARISON)
+		grid_put(grid, row, 0, STYLE_DIM, "any key: back");
 	else if (screen->page == PAGE_HELP)
 		grid_put(grid, row, 0, STYLE_DIM, screen->has_more_help ?
 			 "arrows: more  other keys: back" : "any key: back");
@@ -164,6 +166,18 @@ static void paint_heat(struct screen *screen, struct grid *grid, int first_row, 
 	over_time_paint(screen, &area);
 }
 
+static void paint_comparison(struct screen *screen, struct grid *grid, int first_row,
+			     int last_row)
+{
+	const struct area area = {
+		.grid = grid, .row = first_row, .width = grid->cols,
+		.height = last_row - first_row + 1, .is_utf8 = screen->is_utf8,
+	};
+
+	screen->page_rows = 0;
+	detail_paint(screen, &screen->comparison, &area);
+}
+
 static void paint_page(struct screen *screen, struct grid *grid, int first_row, int last_row)
 {
 	switch (screen->page) {
@@ -178,6 +192,9 @@ static void paint_page(struct screen *screen, struct grid *grid, int first_row, 
 		break;
 	case PAGE_GUESTS:
 		guests_paint(screen, grid, first_row, last_row);
+		break;
+	case PAGE_COMPARISON:
+		paint_comparison(screen, grid, first_row, last_row);
 		break;
 	}
 }

@@ -61,6 +61,7 @@ void tui_close_prompt(struct tui *tui);
 void tui_step_time(struct tui *tui, bool is_back); /* to the next moment, or to the one before */
 void tui_go_to_first(struct tui *tui); /* the first moment that is remembered */
 void tui_toggle_hold(struct tui *tui); /* holds the latest moment, or returns to now */
+bool tui_hold(struct tui *tui);	       /* unless one is held; false, with a notice: there is none */
 void tui_prompt_time(struct tui *tui, bool is_back);
 void tui_return_to_now(struct tui *tui);
 /* A history file: begins with that moment; and goes on to samples that were written meanwhile. */
@@ -68,6 +69,12 @@ void tui_begin_at(struct tui *tui, uint64_t time_ns);
 void tui_follow_file(struct tui *tui);
 /* What the title says about the moment that is shown. */
 void tui_describe_moment(struct tui *tui);
+
+/* ---- compare.c ---- */
+
+/* Marks the moment that is shown; at another one, shows what changed since the marked one. */
+void tui_mark(struct tui *tui);
+void tui_release_comparison(struct tui *tui);
 
 /* ---- keys.c ---- */
 

@@ -41,7 +41,7 @@ static int open_monitor(struct tui *tui, struct why *why)
 }
 
 /* Goes back to the latest moment, if now is shown. False, with a notice: there is none. */
-static bool hold(struct tui *tui)
+bool tui_hold(struct tui *tui)
 {
 	struct why why = { "" };
 	int err;
@@ -121,7 +121,7 @@ void tui_step_time(struct tui *tui, bool is_back)
 		tui_say(tui, "This is now: t goes back");
 		return;
 	}
-	if (!hold(tui))
+	if (!tui_hold(tui))
 		return;
 	err = past_step(tui->config.past, is_back, &why);
 	if (err == -ENOENT && !is_back && tui->config.recording) {
@@ -141,7 +141,7 @@ void tui_go_to_first(struct tui *tui)
 {
 	struct why why = { "" };
 
-	if (!hold(tui))
+	if (!tui_hold(tui))
 		return;
 	if (past_go(tui->config.past, 0, &why) < 0)
 		tui_say(tui, why.text);
@@ -152,7 +152,7 @@ void tui_toggle_hold(struct tui *tui)
 {
 	if (tui->back.monitor)
 		tui_return_to_now(tui);
-	else if (hold(tui))
+	else if (tui_hold(tui))
 		show(tui);
 }
 
@@ -180,7 +180,7 @@ void tui_begin_at(struct tui *tui, uint64_t time_ns)
 	if (!is_file(tui))
 		return;
 	go_to_end(tui);
-	if (time_ns == UINT64_MAX || !hold(tui))
+	if (time_ns == UINT64_MAX || !tui_hold(tui))
 		return;
 	past_go_to(tui->config.past, time_ns, &(struct why){ "" });
 	show(tui);
@@ -216,7 +216,7 @@ static int jump(struct tui *tui, const char *text, struct why *why)
 	err = when_parse(text, &origin, &to_ns, why);
 	if (err)
 		return err;
-	if (!hold(tui))
+	if (!tui_hold(tui))
 		return 0;
 	err = past_go_to(tui->config.past, to_ns, why);
 	if (!err)
@@ -247,7 +247,7 @@ static int jump_forth(struct tui *tui, const char *text, struct why *why)
 void tui_prompt_time(struct tui *tui, bool is_back)
 {
 	if (!tui->config.past)
-		hold(tui); /* says why not */
+		tui_hold(tui); /* says why not */
 	else if (tui->config.recording)
 		tui_open_prompt(tui, is_back ? "Back by, or to (250ms, 30s, 0:00:02.5): " :
 					       "Forward by, or to (250ms, 30s, 0:00:02.5): ", "",

@@ -194,6 +194,9 @@ static bool press_time(struct tui *tui, wint_t ch)
 			return false;
 		tui_return_to_now(tui);
 		return true;
+	case 'd':
+		tui_mark(tui);
+		return true;
 	default:
 		return false;
 	}
@@ -333,6 +336,8 @@ void tui_press(struct tui *tui, const struct terminal_event *event)
 		tui_type_prompt(tui, event);
 	} else if (tui->screen.page == PAGE_HELP) {
 		press_help(tui, event);
+	} else if (tui->screen.page == PAGE_COMPARISON) {
+		tui->screen.page = PAGE_TABLE;
 	} else if (!event->is_key) {
 		press_char(tui, event->code);
 	} else if (event->code == KEY_MOUSE) {

@@ -12,6 +12,7 @@
 #include "base/why.h"
 #include "history/series.h"
 #include "monitor.h"
+#include "trace/report/spans.h"
 #include "ui/screen/picture.h"
 #include "ui/screen/terminal.h"
 #include "views/query.h"
@@ -110,6 +111,14 @@ struct details {
 	struct query queries[SCREEN_DETAILS];
 };
 
+/* Owner: compare.c. Two moments, and what changed from one to the other. */
+struct comparison {
+	uint64_t marked_ns; /* the time of the first; 0: none is marked */
+	struct report_span spans[2];
+	struct view view;
+	struct query query;
+};
+
 /* What the open prompt is for: takes the text. 0, or -errno with why. */
 typedef int (*prompt_fn)(struct tui *tui, const char *text, struct why *why);
 
@@ -123,6 +132,7 @@ struct tui {
 	struct terminal *terminal;
 	struct sampling sampling;
 	struct back back;
+	struct comparison comparison;
 	struct last_seen seen;	 /* of screen.cursor */
 	char sought[NAME_SIZE];	 /* cursor.c: a row to select when it comes; "": none */
 	struct ways ways;

@@ -308,6 +308,7 @@ static void release(struct tui *tui)
 	grid_release(&tui->grid);
 	view_release(&tui->view);
 	tui_release_details(tui);
+	tui_release_comparison(tui);
 	free(tui->series.points);
 	free(tui->history.exits.points);
 	pattern_free(tui->search);

@@ -394,7 +394,7 @@ static void help_fits_or_scrolls(void **state)
 
 	usual(w);
 	w->screen.page = PAGE_HELP;
-	shows(w, 80, 30,
+	shows(w, 80, 31,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
@@ -416,6 +416,7 @@ static void help_fits_or_scrolls(void **state)
 	      " Space      hold this moment; return to now, as does End\n"
 	      " t T        a sample back in time, forward; as Left, Right\n"
 	      " j J        jump to a time (03:12), forward or back (30s)\n"
+	      " d          mark this moment; at another one, what changed since then\n"
 	      " / n        search for a name; again\n"
 	      " arrows     move, as do PgUp, PgDn, Home, End; Esc lets go of the row\n"
 	      "\n"
@@ -460,7 +461,7 @@ static void help_fits_or_scrolls(void **state)
 	      "  quit\n"
 	      "arrows: more  other\n");
 	w->screen.help_top = 1000;
-	picture(w, 80, 30);
+	picture(w, 80, 31);
 	assert_int_equal(w->screen.help_top, 0);
 }
 

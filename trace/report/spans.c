@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes a table of exits of each span, and compares these. */
+#include <errno.h>
+
+#include "monitor.h"
+#include "trace/report/report.h"
+#include "trace/report/spans.h"
+#include "views/build.h"
+
+int report_span_read(struct report_span *span, struct store store, struct fields *fields,
+		     uint64_t from_ns, uint64_t to_ns, struct why *why)
+{
+	struct monitor_config config = {
+		.recording = { .players = interval_players, .recording = &span->interval },
+	};
+	int err = interval_new(store, fields, &span->interval);
+
+	if (!err)
+		err = interval_read(span->interval, from_ns, to_ns, why);
+	if (err)
+		return err;
+	config.recording.guests = interval_guests(span->interval);
+	config.recording.fields = interval_fields(span->interval);
+	return monitor_open(&config, &span->monitor, why);
+}
+
+void report_span_release(struct report_span *span)
+{
+	view_release(&span->view);
+	monitor_close(span->monitor);
+	interval_free(span->interval);
+	*span = (struct report_span){ 0 };
+}
+
+static int build(struct report_span *span, enum exit_kind event, struct why *why)
+{
+	int err;
+
+	span->query.type = view_type_of(ROWS_TOTALS);
+	span->query.sort = span->query.type->sort;
+	span->query.event = event;
+	span->query.groups = GROUP_REASON;
+	span->query.is_whole = true;
+	err = monitor_want(span->monitor, &span->query, why);
+	if (!err)
+		err = monitor_sample(span->monitor);
+	return err ? err : view_build(&span->view, &span->query, monitor_facts(span->monitor));
+}
+
+static bool has_times(const struct view *view)
+{
+	int time = view_column_by_id(view->type, "time_ns");
+
+	return view->total.cells[time].type == CELL_NS;
+}
+
+int report_spans_diff(struct report_span spans[2], struct view *ret_view, struct why *why)
+{
+	struct report_side sides[2];
+	int err = 0;
+
+	for (int i = 0; i < 2 && !err; i++)
+		err = build(&spans[i], EXITS_VMEXIT, why);
+	/* On hosts where KVM traces no VM exits there are those to user space. */
+	for (int i = 0; i < 2 && !err && !(spans[0].view.nr_rows + spans[1].view.nr_rows); i++)
+		err = build(&spans[i], EXITS_USERSPACE, why);
+	for (int i = 0; i < 2 && !err; i++)
+		sides[i] = (struct report_side){
+			.path = "",
+			.view = &spans[i].view,
+			.span = interval_elapsed_ns(spans[i].interval),
+			.has_time = has_times(&spans[i].view),
+		};
+	return err ? err : report_diff(sides, ret_view, why);
+}

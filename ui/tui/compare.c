@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Two moments side by side: a mark at one, and at another one a table of what changed most. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/when.h"
+#include "history/past.h"
+#include "host/guest.h"
+#include "trace/report/spans.h"
+#include "ui/tui/actions.h"
+
+/* The guest that the query is about, by its id in the span, where it may be another. */
+static uint32_t guest_in(const struct tui *tui, const struct guests *guests)
+{
+	const struct guest *wanted = guests_find(tui->facts.guests, tui->query->guest), *guest;
+
+	for (size_t i = 0; wanted && (guest = guests_at(guests, i)); i++) {
+		if (guest->pid == wanted->pid && guest->start_ticks == wanted->start_ticks)
+			return guest->id;
+	}
+	for (size_t i = 0; wanted && (guest = guests_ended_at(guests, i)); i++) {
+		if (guest->pid == wanted->pid && guest->start_ticks == wanted->start_ticks)
+			return guest->id;
+	}
+	return tui->query->guest;
+}
+
+/* The interval of one moment. */
+static int read_moment(const struct tui *tui, uint64_t time_ns, struct report_span *span,
+		       struct why *why)
+{
+	int err = report_span_read(span, past_store(tui->config.past), tui->config.fields,
+				   time_ns - 1, time_ns, why);
+
+	span->query = (struct query){ .filter = tui->query->filter };
+	if (!err && tui->query->guest != GUEST_ANY)
+		span->query.guest = guest_in(tui, interval_guests(span->interval));
+	return err;
+}
+
+static void describe(struct tui *tui, uint64_t one_ns, uint64_t other_ns)
+{
+	struct screen_detail *detail = &tui->screen.comparison;
+	char one[WHEN_SIZE], other[WHEN_SIZE];
+
+	when_format(one, sizeof(one), one_ns, clock_real_ns());
+	when_format(other, sizeof(other), other_ns, clock_real_ns());
+	snprintf(detail->title, sizeof(detail->title), "1: %s  2: %s  what changed most is first",
+		 one, other);
+}
+
+static void show(struct tui *tui, uint64_t one_ns, uint64_t other_ns)
+{
+	struct comparison *comparison = &tui->comparison;
+	struct why why = { "" };
+	int err;
+
+	tui_release_comparison(tui);
+	err = read_moment(tui, one_ns, &comparison->spans[0], &why);
+	if (!err)
+		err = read_moment(tui, other_ns, &comparison->spans[1], &why);
+	if (!err)
+		err = report_spans_diff(comparison->spans, &comparison->view, &why);
+	if (err) {
+		tui_say(tui, why.text[0] ? why.text : strerror(-err));
+		return;
+	}
+	/* Sorted by none of its columns. */
+	comparison->query = (struct query){
+		.type = comparison->view.type,
+		.sort = view_columns(comparison->view.type),
+		.is_whole = true,
+	};
+	tui->screen.comparison.view = &comparison->view;
+	tui->screen.comparison.query = &comparison->query;
+	describe(tui, one_ns, other_ns);
+	tui->screen.page = PAGE_COMPARISON;
+}
+
+void tui_mark(struct tui *tui)
+{
+	struct comparison *comparison = &tui->comparison;
+	const struct stored *at;
+
+	if (!tui_hold(tui))
+		return;
+	at = past_at(tui->config.past);
+	if (!comparison->marked_ns || comparison->marked_ns == at->time_ns) {
+		comparison->marked_ns = at->time_ns;
+		tui_say(tui, "Marked: d at another moment shows what changed since this one");
+	} else {
+		show(tui, comparison->marked_ns, at->time_ns);
+		comparison->marked_ns = 0;
+	}
+	if (tui->screen.page == PAGE_TABLE)
+		tui_ask_back(tui);
+}
+
+void tui_release_comparison(struct tui *tui)
+{
+	struct comparison *comparison = &tui->comparison;
+
+	view_release(&comparison->view);
+	comparison->view = (struct view){ .nr_rows = 0 };
+	report_span_release(&comparison->spans[0]);
+	report_span_release(&comparison->spans[1]);
+}
