@@ -563,7 +563,7 @@ static int source_next(void *state, const struct want *want, uint32_t flags,
 		.name = (its_name), \
 		.is_of_exits = (of_exits), \
 		.is_always_by_guest = true, \
-		.open = its_open, \
+		.open = (its_open), \
 		.rewind = source_rewind, \
 		.next = source_next, \
 		.close = source_close, \

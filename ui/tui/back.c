@@ -265,13 +265,13 @@ static void describe_recorded(struct tui *tui)
 {
 	const struct screen_recording *recording = tui->config.recording;
 	struct screen *screen = &tui->screen;
-	double step_s = recording->interval_s;
+	uint64_t step_ns = (uint64_t)(recording->interval_s * 1e9);
 	int digits = 0;
 
 	screen->then[0] = '\0';
 	if (!tui->back.monitor)
 		return;
-	for (; step_s < 0.999 && digits < 9; step_s *= 10)
+	for (; step_ns < 999000000 && digits < 9; step_ns *= 10)
 		digits++;
 	snprintf(screen->clock, sizeof(screen->clock), "%.*f s", digits,
 		 (double)(past_at(tui->config.past)->time_ns - recording->start_ns) / 1e9);
