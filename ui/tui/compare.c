@@ -40,13 +40,24 @@ static int read_moment(const struct tui *tui, uint64_t time_ns, struct report_sp
 	return err;
 }
 
+/* A recording has no time of day. */
+static void format_moment(const struct tui *tui, uint64_t time_ns, char *text, size_t size)
+{
+	const struct screen_recording *recording = tui->config.recording;
+
+	if (recording)
+		snprintf(text, size, "%.3f s", (double)(time_ns - recording->start_ns) / 1e9);
+	else
+		when_format(text, size, time_ns, clock_real_ns());
+}
+
 static void describe(struct tui *tui, uint64_t one_ns, uint64_t other_ns)
 {
 	struct screen_detail *detail = &tui->screen.comparison;
 	char one[WHEN_SIZE], other[WHEN_SIZE];
 
-	when_format(one, sizeof(one), one_ns, clock_real_ns());
-	when_format(other, sizeof(other), other_ns, clock_real_ns());
+	format_moment(tui, one_ns, one, sizeof(one));
+	format_moment(tui, other_ns, other, sizeof(other));
 	snprintf(detail->title, sizeof(detail->title), "1: %s  2: %s  what changed most is first",
 		 one, other);
 }
