@@ -230,7 +230,7 @@ static int no_database(const struct db *db, const char *real, struct why *why)
 /* Whether the file is ours, or with ret_is_empty none yet. */
 static int check_kind(struct db *db, bool *ret_is_empty, struct why *why)
 {
-	int64_t id, version, nr_tables;
+	int64_t id, version = 0, nr_tables = 0;
 	int err = db_number(db, SQL_APPLICATION, &id, why);
 
 	if (!err)

@@ -41,7 +41,7 @@ static int add_segment(struct history_file *file, uint64_t time_ns, struct why *
 {
 	const struct segment *segment = &file->segment;
 	struct db *db = &file->db;
-	sqlite3_stmt *row;
+	sqlite3_stmt *row = NULL;
 	int err = add_meta(file, "format", "see the man page kvmtop-history(5)", why);
 
 	if (!err)

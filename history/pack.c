@@ -236,7 +236,7 @@ static uint64_t difference_of(const struct change *change, const uint64_t *hist)
 
 static void put_hists(struct out *out, const struct changes *changes)
 {
-	unsigned int first, span;
+	unsigned int first = 0, span;
 
 	begin_column(out, changes->nr_timings);
 	for (size_t i = 0; i < changes->nr; i++) {

@@ -100,7 +100,7 @@ shows Enter '\[3 vCPUs\].* db1 ' "paused, Enter goes deeper"
 screen_has '^ db1 +1 +123 +[0-9,]+ ' "with the numbers that are held"
 shows Enter '\[4 Exits\].* db1 › vCPU ' "and deeper"
 screen_has '^ hlt .* halt ' "with numbers"
-shows Enter '^ Nothing of this view was counted at that moment; End returns' \
+shows Enter '^ Nothing of this view was counted at that moment; End leads back' \
 	"what is not held says so"
 shows 'BSpace BSpace BSpace' '\[2 Guests\].*guest: all' "back again"
 screen_has '^ db1 +115 +2 +[0-9,]+ +4[0-9]\.[0-9] ' "the numbers are still there"
