@@ -12,8 +12,8 @@
 
 struct recent;
 
-/* Keeps at most size bytes of moments. NULL: no memory. */
-struct recent *recent_new(size_t size, const struct segment *segment);
+/* Keeps at most limit bytes of moments. NULL: no memory. */
+struct recent *recent_new(size_t limit, const struct segment *segment);
 void recent_free(struct recent *recent);
 
 /* Takes the packed parts over, and drops the oldest moments. 0 or -ENOMEM. */
