@@ -517,6 +517,7 @@ static int exits_open(const void *recording, const struct provider_args *args, v
 	if (err || segment_ids_has_source(past->ids, args->source))
 		return err;
 	source_close(*ret_state);
+	*ret_state = NULL;
 	return why_set(why, -ENODATA, "no exits were recorded");
 }
 

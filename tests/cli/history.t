@@ -215,6 +215,11 @@ check "a writer" wait_for 10 has_timer "$writer"
 is "$(status_of captured amd -w "$DB" -n 1) $(wc -l <"$TMP/err")" "1 1" "a second writer is refused"
 stop "$writer"
 
+rm -f "$DB"*
+captured arm64 -w "$DB" -n 3 >"$TMP/out" 2>&1 </dev/null
+is "$(status_of "$KVMTOP" -r "$DB" -1 --view exits)" 0 "a host whose exits cannot be counted"
+like "$(cat "$TMP/err")" 'kvmtop: exits: no exits were recorded' "says so in its history"
+
 # In a file that may not grow beyond 300 blocks there is room for a few samples.
 rm -f "$DB"*
 (
