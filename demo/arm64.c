@@ -46,9 +46,9 @@ __asm__(".pushsection .rodata\n"
 	"6:	cbnz	w19, 5b\n"
 
 	"	strb	wzr, [x22]\n"
-	"	wfi\n"
+	"7:	wfi\n"
 	"demo_arm64_halted:\n"
-	"	b	demo_arm64_code\n"
+	"	b	7b\n"
 	"demo_arm64_code_end:\n"
 	".popsection\n");
 

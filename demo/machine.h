@@ -38,8 +38,9 @@ struct demo_machine {
 	uint64_t mark_gpa;
 	const uint8_t *halted; /* in the code, the instruction behind the halt */
 	/*
-	 * The program counter: its number for KVM_GET_ONE_REG; vm.c sets it to the code. 0: it has
-	 * none, prepare_vcpu() sets it, and read_pc() returns it, or 0 after an error.
+	 * The program counter: its number for KVM_GET_ONE_REG; vm.c sets it to the code before each
+	 * round. 0: it has none, prepare_vcpu() sets it, the code goes back to its start by itself,
+	 * and read_pc() returns it, or 0 after an error.
 	 */
 	uint64_t pc_id;
 	uint64_t (*read_pc)(int vcpu_fd);

@@ -49,9 +49,9 @@ __asm__(".pushsection .rodata\n"
 	"6:	bnez	s3, 5b\n"
 
 	"	sb	zero, 0(s6)\n"
-	"	wfi\n"
+	"7:	wfi\n"
 	"demo_riscv64_halted:\n"
-	"	j	demo_riscv64_code\n"
+	"	j	7b\n"
 	"demo_riscv64_code_end:\n"
 	".option pop\n"
 	".popsection\n");

@@ -131,7 +131,17 @@ static uint64_t code_gpa(void)
 	return machine->memory_gpa + DEMO_CODE_OFFSET;
 }
 
-/* The next KVM_RUN begins a round. */
+/* An interrupt can end a halt early: the guest halts again, and never begins a round by itself. */
+static int set_pc(struct vcpu *vcpu)
+{
+	uint64_t pc = code_gpa();
+	struct kvm_one_reg reg = { .id = machine->pc_id, .addr = (uintptr_t)&pc };
+
+	if (machine->pc_id && ioctl(vcpu->fd, KVM_SET_ONE_REG, &reg) < 0)
+		return why_set(&vcpu->why, -errno, "cannot start the demo guest: %m");
+	return 0;
+}
+
 static bool has_halted(const struct vcpu *vcpu)
 {
 	uint64_t offset = (uintptr_t)machine->halted - (uintptr_t)machine->code;
@@ -202,7 +212,9 @@ static int vcpu_run_rounds(struct vcpu *vcpu)
 			break;
 		if (round && plan->pause_us && !machine->halted)
 			wait_for_kick(&pause);
-		err = vcpu_run_round(vcpu);
+		err = set_pc(vcpu);
+		if (!err)
+			err = vcpu_run_round(vcpu);
 	}
 	return err;
 }
@@ -337,18 +349,9 @@ static int set_signal_mask(int vcpu_fd)
 	return ioctl(vcpu_fd, KVM_SET_SIGNAL_MASK, &arg) < 0 ? -errno : 0;
 }
 
-/* The first KVM_RUN begins at the code. */
-static int set_pc(int vcpu_fd)
-{
-	uint64_t pc = code_gpa();
-	struct kvm_one_reg reg = { .id = machine->pc_id, .addr = (uintptr_t)&pc };
-
-	return machine->pc_id && ioctl(vcpu_fd, KVM_SET_ONE_REG, &reg) < 0 ? -errno : 0;
-}
-
 static int add_vcpu(struct demo_vm *vm)
 {
-	int err, fd = ioctl(vm->vm_fd, KVM_CREATE_VCPU, vm->nr_vcpus);
+	int fd = ioctl(vm->vm_fd, KVM_CREATE_VCPU, vm->nr_vcpus);
 	struct vcpu *vcpu = &vm->vcpus[vm->nr_vcpus];
 	void *run;
 
@@ -361,10 +364,9 @@ static int add_vcpu(struct demo_vm *vm)
 	if (run == MAP_FAILED)
 		return -errno;
 	vcpu->run = run;
-	err = set_signal_mask(fd);
-	if (!err)
-		err = machine->prepare_vcpu(vm->vm_fd, fd);
-	return err ? err : set_pc(fd);
+	if (set_signal_mask(fd) < 0)
+		return -errno;
+	return machine->prepare_vcpu(vm->vm_fd, fd);
 }
 
 static int add_vcpus(struct demo_vm *vm, struct why *why)
