@@ -21,6 +21,11 @@ is_still() {
 	[ "$(screen_shot)" = "$t_still" ]
 }
 
+# first_is REASON: it is that of the first row.
+first_is() {
+	screen_shot | awk -v name="$1" '/^ Exit reason/ { getline; exit $1 != name }'
+}
+
 # same_in_past NAME: holds the latest sample, and returns to now.
 same_in_past() {
 	wait_for 10 is_still || :
@@ -103,10 +108,23 @@ screen_has '  25\.0s  ' "End returns to now"
 screen_keys d
 screen_has '^Marked: d at another moment' "d marks a moment"
 screen_keys t d
-screen_has '^ 1: [0-9:]+  2: [0-9:]+  what changed most is first' "at another one it compares them"
+screen_has '^ 1: [0-9:.]+  2: [0-9:.]+  what changed most' "at another one it compares them"
 screen_has '^ Exit reason +Count/s 1 +Count/s 2' "by reason"
+screen_has '^any key: back' "all of it is visible"
 screen_keys x
 screen_has '^ Exit reason +Total' "any key: back"
-screen_keys End
+screen_keys q
+
+screen_start 80 8 "exec $KVMTOP --sysroot $amd -s 0.3"
+screen_keys 4
+screen_has '^ Total +[1-9]' "a small screen"
+sleep 1
+screen_keys t d t d
+screen_has '^arrows: more' "has not room for what changed"
+t_second=$(screen_shot | awk '/^ Exit reason/ { getline; getline; print $1; exit }')
+screen_keys Down
+check "and can be scrolled" wait_for 10 first_is "$t_second"
+screen_keys x
+screen_has '^ Exit reason +Total' "other keys: back"
 screen_keys q
 done_testing

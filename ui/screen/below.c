@@ -79,8 +79,8 @@ bool screen_has_details(const struct screen *screen, const struct grid *grid)
 }
 
 /* Without what is on the main picture only. */
-void detail_paint(const struct screen *screen, const struct screen_detail *detail,
-		  const struct area *area)
+size_t detail_paint(const struct screen *screen, const struct screen_detail *detail, size_t *top,
+		    const struct area *area)
 {
 	struct screen small = *screen;
 	struct grid grid = { 0 };
@@ -89,13 +89,15 @@ void detail_paint(const struct screen *screen, const struct screen_detail *detai
 	small.query = detail->query;
 	small.series = NULL;
 	small.has_cursor = false;
-	small.top = 0;
+	small.top = *top;
 	if (grid_resize(&grid, area->height - 1, area->width) < 0)
-		return;
+		return 0;
 	table_paint(&small, &grid, 0, area->height - 2);
 	grid_put(area->grid, area->row, area->col + 1, STYLE_BOLD, detail->title);
 	grid_copy(area->grid, area->row + 1, area->col, &grid);
 	grid_release(&grid);
+	*top = small.top;
+	return small.page_rows;
 }
 
 /* One table below the other: each but the last takes what it needs. */
@@ -111,7 +113,7 @@ static void paint_details(const struct screen *screen, struct area area)
 			area.height = DETAIL_MIN;
 		if (i + 1 == screen->nr_details || area.height > lines)
 			area.height = lines;
-		detail_paint(screen, detail, &area);
+		detail_paint(screen, detail, &(size_t){ 0 }, &area);
 		area.row += area.height + 1;
 		lines -= area.height + 1;
 	}

@@ -130,9 +130,9 @@ void help_paint(struct screen *screen, struct grid *grid, int first_row, int las
 	size_t nr = put_all(&page, screen); /* top is beyond all lines: this only counts them */
 
 	screen->page_rows = fit;
-	screen->has_more_help = nr > fit;
-	if (screen->help_top + fit > nr)
-		screen->help_top = nr > fit ? nr - fit : 0;
-	page.top = screen->help_top;
+	screen->page_has_more = nr > fit;
+	if (screen->page_top + fit > nr)
+		screen->page_top = nr > fit ? nr - fit : 0;
+	page.top = screen->page_top;
 	put_all(&page, screen);
 }

@@ -45,11 +45,14 @@ int below_lines(const struct below *below);
 void below_paint(const struct screen *screen, struct grid *grid, int row,
 		 const struct below *below);
 
-/* A table with a title, in a picture of its own. */
-void detail_paint(const struct screen *screen, const struct screen_detail *detail,
-		  const struct area *area);
+/*
+ * A table with a title, in a picture of its own, from the row *top on, which is corrected if it is
+ * behind the end. Returns how many rows are visible.
+ */
+size_t detail_paint(const struct screen *screen, const struct screen_detail *detail, size_t *top,
+		    const struct area *area);
 
-/* The keys and the view's columns, from the screen's help_top on. */
+/* The keys and the view's columns, from the screen's page_top on. */
 void help_paint(struct screen *screen, struct grid *grid, int first_row, int last_row);
 
 /* The guests that match the text in the prompt. */

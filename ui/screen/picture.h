@@ -108,11 +108,11 @@ struct screen {
 	size_t top;	    /* the first row that is visible */
 	uint32_t chosen_guest; /* of PAGE_GUESTS; GUEST_ANY: none */
 	size_t guests_top;  /* the first guest that is visible */
-	size_t help_top;    /* the first line of the help page that is visible */
+	size_t page_top;    /* the first visible line of the help, row of the comparison */
 
 	/* Set by the painters for the event loop. */
 	size_t page_rows;   /* how many rows of the table, or lines of help, fit */
-	bool has_more_help; /* the help page has more lines than fit */
+	bool page_has_more; /* that page has more lines than fit */
 	int first_row;	    /* the screen's line of the first visible row */
 	int prompt_col;	    /* the text cursor, in the last line; -1: none */
 	char where[64];	    /* "1-20 of 45", until a painter has shown it; "": nothing to show */

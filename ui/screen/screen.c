@@ -146,10 +146,8 @@ static void paint_last_line(struct screen *screen, struct grid *grid, int row)
 	screen->prompt_col = -1;
 	if (screen->has_prompt)
 		paint_prompt(screen, grid, row);
-	else if (screen->page == PAGE_COMPARISON)
-		grid_put(grid, row, 0, STYLE_DIM, "any key: back");
-	else if (screen->page == PAGE_HELP)
-		grid_put(grid, row, 0, STYLE_DIM, screen->has_more_help ?
+	else if (screen->page == PAGE_COMPARISON || screen->page == PAGE_HELP)
+		grid_put(grid, row, 0, STYLE_DIM, screen->page_has_more ?
 			 "arrows: more  other keys: back" : "any key: back");
 	else
 		paint_foot(screen, grid, row);
@@ -174,8 +172,8 @@ static void paint_comparison(struct screen *screen, struct grid *grid, int first
 		.height = last_row - first_row + 1, .is_utf8 = screen->is_utf8,
 	};
 
-	screen->page_rows = 0;
-	detail_paint(screen, &screen->comparison, &area);
+	screen->page_rows = detail_paint(screen, &screen->comparison, &screen->page_top, &area);
+	screen->page_has_more = screen->comparison.view->nr_rows > screen->page_rows;
 }
 
 static void paint_page(struct screen *screen, struct grid *grid, int first_row, int last_row)

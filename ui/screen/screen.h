@@ -7,7 +7,7 @@
 
 #include "ui/screen/picture.h"
 
-/* Paints; moves top, guests_top and help_top so that the chosen row or guest is visible. */
+/* Paints; moves top, guests_top and page_top so that the chosen row or guest is visible. */
 void screen_paint(struct screen *screen, struct grid *grid);
 
 /* Whether the picture has room for what the selected row did over time. */

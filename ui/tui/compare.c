@@ -40,15 +40,19 @@ static int read_moment(const struct tui *tui, uint64_t time_ns, struct report_sp
 	return err;
 }
 
-/* A recording has no time of day. */
+/* To the millisecond, as samples may be. A recording has no time of day. */
 static void format_moment(const struct tui *tui, uint64_t time_ns, char *text, size_t size)
 {
 	const struct screen_recording *recording = tui->config.recording;
+	size_t len;
 
-	if (recording)
+	if (recording) {
 		snprintf(text, size, "%.3f s", (double)(time_ns - recording->start_ns) / 1e9);
-	else
-		when_format(text, size, time_ns, clock_real_ns());
+		return;
+	}
+	when_format(text, size, time_ns, clock_real_ns());
+	len = strlen(text);
+	snprintf(text + len, size - len, ".%03u", (unsigned int)(time_ns / 1000000 % 1000));
 }
 
 static void describe(struct tui *tui, uint64_t one_ns, uint64_t other_ns)
@@ -86,6 +90,7 @@ static void show(struct tui *tui, uint64_t one_ns, uint64_t other_ns)
 	};
 	tui->screen.comparison.view = &comparison->view;
 	tui->screen.comparison.query = &comparison->query;
+	tui->screen.page_top = 0;
 	describe(tui, one_ns, other_ns);
 	tui->screen.page = PAGE_COMPARISON;
 }

@@ -8,7 +8,7 @@
 #include "ui/tui/actions.h"
 
 #define CTRL(c) ((c) & 0x1f)
-#define HELP_END 1000 /* more lines than the help page has */
+#define PAGE_END 1000000 /* more lines than a page has */
 
 /* ---- order and interval ---- */
 
@@ -63,7 +63,7 @@ static void say_unknown(struct tui *tui)
 static void open_help(struct tui *tui)
 {
 	tui->screen.page = PAGE_HELP;
-	tui->screen.help_top = 0;
+	tui->screen.page_top = 0;
 }
 
 static void press_special(struct tui *tui, wint_t key)
@@ -121,9 +121,10 @@ static void press_special(struct tui *tui, wint_t key)
 	}
 }
 
-static void press_help(struct tui *tui, const struct terminal_event *event)
+/* On the help and the comparison, which scroll and have no cursor. */
+static void press_page(struct tui *tui, const struct terminal_event *event)
 {
-	size_t page = tui->screen.page_rows, *top = &tui->screen.help_top;
+	size_t page = tui->screen.page_rows, *top = &tui->screen.page_top;
 	int key = event->is_key ? (int)event->code : 0;
 
 	/* The painter corrects a position behind the end. */
@@ -138,7 +139,7 @@ static void press_help(struct tui *tui, const struct terminal_event *event)
 	else if (key == KEY_HOME)
 		*top = 0;
 	else if (key == KEY_END)
-		*top = HELP_END;
+		*top = PAGE_END;
 	else
 		tui->screen.page = PAGE_TABLE;
 }
@@ -334,10 +335,8 @@ void tui_press(struct tui *tui, const struct terminal_event *event)
 {
 	if (tui->screen.has_prompt) {
 		tui_type_prompt(tui, event);
-	} else if (tui->screen.page == PAGE_HELP) {
-		press_help(tui, event);
-	} else if (tui->screen.page == PAGE_COMPARISON) {
-		tui->screen.page = PAGE_TABLE;
+	} else if (tui->screen.page == PAGE_HELP || tui->screen.page == PAGE_COMPARISON) {
+		press_page(tui, event);
 	} else if (!event->is_key) {
 		press_char(tui, event->code);
 	} else if (event->code == KEY_MOUSE) {

@@ -439,7 +439,7 @@ static void help_fits_or_scrolls(void **state)
 	      " Backspace  back to where Enter or b\n"
 	      "            came from\n"
 	      "arrows: more  other keys: back\n");
-	w->screen.help_top = 1000;
+	w->screen.page_top = 1000;
 	shows(w, 40, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0\n"
 	      "kvm_exit 1,200/s 0-2k/s 24s ▃▄▆\n"
@@ -453,16 +453,16 @@ static void help_fits_or_scrolls(void **state)
 	      "            samples; all rows have one\n"
 	      "            scale\n"
 	      "arrows: more  other keys: back\n");
-	w->screen.help_top = 1;
+	w->screen.page_top = 1;
 	shows(w, 20, 5,
 	      "[1 Events] 2  3  4\n"
 	      "  this help\n"
 	      " q F10\n"
 	      "  quit\n"
 	      "arrows: more  other\n");
-	w->screen.help_top = 1000;
+	w->screen.page_top = 1000;
 	picture(w, 80, 31);
-	assert_int_equal(w->screen.help_top, 0);
+	assert_int_equal(w->screen.page_top, 0);
 }
 
 static void choose_guest(struct world *w, const char *typed)
