@@ -252,6 +252,25 @@ spawn() {
 	T_pids="$T_pids $SPAWNED"
 }
 
+# guest NAME OPTION...: spawns a tiny guest that makes its exits once `go NAME` was called; its pid
+# in $GUEST, what it says in $TMP/NAME.out.
+guest() {
+	t_guest=$1
+	shift
+	mkfifo "$TMP/$t_guest.in" || return
+	# Opened for both it never ends, nor does opening it wait.
+	# shellcheck disable=SC2016
+	spawn sh -c 'in=$1; shift; exec "$@" <>"$in"' sh "$TMP/$t_guest.in" "$HELPERS/miniguest" \
+		--wait --hold 60 --name "$t_guest" "$@" >"$TMP/$t_guest.out" 2>&1
+	# shellcheck disable=SC2034 # for the tests
+	GUEST=$SPAWNED
+	wait_for 20 grep -q ready "$TMP/$t_guest.out"
+}
+
+go() {
+	echo >"$TMP/$1.in"
+}
+
 # stop PID [SIGNAL]: ends a spawned process and waits for it; returns its exit status.
 stop() {
 	# The pid of a child that ended may belong to another process by now.

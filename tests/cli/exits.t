@@ -8,24 +8,8 @@ need_live
 "$KVMTOP" --list-providers | sed -n '/^exits/{n;p}' | grep -q 'works here' ||
 	skip_all "$("$KVMTOP" --list-providers | sed -n '/^exits/{n;s/.*not here: //p}')"
 
-# guest NAME OPTION...: one that waits for `go NAME`; its pid in $GUEST.
-guest() {
-	t_guest=$1
-	shift
-	mkfifo "$TMP/$t_guest.in" || return
-	# Opened for both it never ends, nor does opening it wait.
-	# shellcheck disable=SC2016
-	spawn sh -c 'in=$1; shift; exec "$@" <>"$in"' sh "$TMP/$t_guest.in" "$HELPERS/miniguest" \
-		--wait --hold 60 --name "$t_guest" "$@" >"$TMP/$t_guest.out" 2>&1
-	GUEST=$SPAWNED
-}
-
 ready() {
 	wait_for 20 grep -q ready "$TMP/$1.out"
-}
-
-go() {
-	echo >"$TMP/$1.in"
 }
 
 went() {

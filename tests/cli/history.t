@@ -244,18 +244,6 @@ fi
 A=hist-a-$$
 B=hist-b-$$
 
-# guest NAME OPTION...: one that waits for `go NAME`; its pid in $GUEST.
-guest() {
-	t_guest=$1
-	shift
-	mkfifo "$TMP/$t_guest.in" || return
-	# shellcheck disable=SC2016
-	spawn sh -c 'in=$1; shift; exec "$@" <>"$in"' sh "$TMP/$t_guest.in" "$HELPERS/miniguest" \
-		--wait --hold 60 --name "$t_guest" "$@" >"$TMP/$t_guest.out" 2>&1
-	GUEST=$SPAWNED
-	wait_for 5 grep -q ready "$TMP/$t_guest.out"
-}
-
 # write_while NAME: a writer from before the guest's exits to after them.
 write_while() {
 	spawn "$KVMTOP" -w "$DB" -s 0.2 >"$TMP/out" 2>"$TMP/err" </dev/null

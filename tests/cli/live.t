@@ -23,23 +23,6 @@ now() {
 	echo $((t_now / 1000000))
 }
 
-# guest NAME OPTION...: one that waits for `go NAME`; its pid in $GUEST.
-guest() {
-	t_guest=$1
-	shift
-	mkfifo "$TMP/$t_guest.in" || return
-	# Opened for both it never ends, nor does opening it wait.
-	# shellcheck disable=SC2016
-	spawn sh -c 'in=$1; shift; exec "$@" <>"$in"' sh "$TMP/$t_guest.in" "$HELPERS/miniguest" \
-		--wait --hold 60 --name "$t_guest" "$@" >"$TMP/$t_guest.out" 2>&1
-	GUEST=$SPAWNED
-	wait_for 5 grep -q ready "$TMP/$t_guest.out"
-}
-
-go() {
-	echo >"$TMP/$1.in"
-}
-
 went() {
 	wait_for 10 grep -q '^done' "$TMP/$1.out"
 }

@@ -14,20 +14,8 @@ INSTANCES=$(tracefs)/instances
 
 # ---- helpers
 
-# guest NAME OPTION...: one that waits for `go NAME`; its pid in $GUEST.
-guest() {
-	t_guest=$1
-	shift
-	mkfifo "$TMP/$t_guest.in" || return
-	# shellcheck disable=SC2016
-	spawn sh -c 'in=$1; shift; exec "$@" <>"$in"' sh "$TMP/$t_guest.in" "$HELPERS/miniguest" \
-		--wait --hold 60 --name "$t_guest" "$@" >"$TMP/$t_guest.out" 2>&1
-	GUEST=$SPAWNED
-	wait_for 5 grep -q ready "$TMP/$t_guest.out"
-}
-
-go() {
-	echo >"$TMP/$1.in"
+go_to_end() {
+	go "$1"
 	wait_for 10 grep -q '^done' "$TMP/$1.out"
 }
 
@@ -87,8 +75,8 @@ guest other --pio 7 --cpuid 7
 guest one --pio $PIO --cpuid $CPUID
 recording -p "$GUEST"
 check "the instance is named after the process" test -d "$INSTANCES/kvmtop-$RECORDER"
-go other
-go one
+go_to_end other
+go_to_end one
 finish
 is "$STATUS" 0 "Ctrl-C ends it well"
 check "the instance is gone" test ! -e "$INSTANCES/kvmtop-$RECORDER"
@@ -110,7 +98,7 @@ fi
 
 guest two --pio $PIO --cpuid $CPUID
 recording -p "$GUEST" -e 'kvm_cp*' -e kvm:kvm_pio --filter 'count == 77'
-go two
+go_to_end two
 finish
 events kvm_cpuid "-e takes wildcards" $CPUID
 events kvm_pio "--filter is the kernel's, for the event before it" 0
@@ -118,7 +106,7 @@ is "$(said)" $CPUID "and nothing else is recorded"
 
 guest three --pio $PIO
 recording -g three --clock mono -e kvm_pio --filter 'count == 1'
-go three
+go_to_end three
 finish
 events kvm_pio "-g: a guest by its name" $PIO
 if has_trace_cmd; then
@@ -132,8 +120,8 @@ guest four --pio $PIO
 four=$GUEST
 guest five --pio 55
 recording -e kvm_pio
-go four
-go five
+go_to_end four
+go_to_end five
 finish
 "$KVMTOP" report --event ioport --by guest "$DAT" >"$TMP/out"
 like "$(cat "$TMP/out")" "^ *$four +four +$PIO " "a guest has its name and process"
@@ -195,7 +183,7 @@ is "$("$KVMTOP" record -o "$DAT" sed -n "$ignored" /proc/self/status 2>/dev/null
 guest lossy --pio 20000
 recording -p "$GUEST" -e kvm_pio -b 8
 kill -STOP "$RECORDER"
-go lossy
+go_to_end lossy
 kill -CONT "$RECORDER"
 finish TERM
 lost=$(sed -n 's/^kvmtop: \([0-9]*\) events were lost.*/\1/p' "$ERR")
