@@ -10,12 +10,10 @@
 
 #include "facts/facts.h"
 #include "history/pack.h"
-#include "trace/progress.h"
 #include "trace/recorded/moments.h"
 #include "trace/recorded/player.h"
 #include "trace/recorded/rows.h"
 
-#define EVENTS_A_LOOK 65536 /* events between two looks at the clock */
 #define MOMENTS_MAX 10000
 #define ROWS_MAX 4e6 /* of all moments together: a few seconds */
 #define MEMORY_MAX ((size_t)256 << 20)
@@ -72,6 +70,7 @@ struct reader {
 	struct moment moment;
 	struct packer *packer;
 	struct moments *moments;
+	struct why *why; /* of what fails while events are read */
 };
 
 /* The threads come in the same order, and belong to the guests that the first time found. */
@@ -217,26 +216,12 @@ static int cut_before(struct reader *reader, uint64_t time, struct why *why)
 	return err;
 }
 
-static int read_stream(struct reader *reader, struct why *why)
+static int add_event(void *arg, const struct trace_event *event)
 {
-	struct recording *recording = &reader->recording;
-	const struct trace_event *event;
-	struct progress progress;
-	unsigned int nr = 0;
-	int got;
+	struct reader *reader = arg;
+	int err = event->type ? cut_before(reader, event->time, reader->why) : 0;
 
-	progress_begin(&progress);
-	while ((got = trace_next(recording->trace, &event)) > 0) {
-		got = event->type ? cut_before(reader, event->time, why) : 0;
-		if (!got)
-			got = pairing_add(&recording->pairing, event);
-		if (got < 0)
-			break;
-		if (++nr % EVENTS_A_LOOK == 0)
-			progress_show(&progress, recording->trace);
-	}
-	progress_end(&progress);
-	return got;
+	return err ? err : pairing_add(&reader->recording.pairing, event);
 }
 
 static int read_all(struct reader *reader, struct why *why)
@@ -255,8 +240,9 @@ static int read_all(struct reader *reader, struct why *why)
 	err = make_sample(reader, 0);
 	moment_skip(&reader->taker, &facts);
 	set_next_cut(reader);
+	reader->why = why;
 	if (!err)
-		err = read_stream(reader, why);
+		err = recording_read_events(&reader->recording, add_event, reader);
 	if (!err)
 		err = cut(reader, first->last_time, reader->recorded.span_ns, why);
 	return err;

@@ -6,7 +6,7 @@
 
 #define EVENTS_A_LOOK 65536 /* events between two looks at the clock */
 
-static int read_events(struct recording *recording)
+int recording_read_events(struct recording *recording, recording_event_fn add, void *arg)
 {
 	const struct trace_event *event;
 	struct progress progress;
@@ -15,7 +15,7 @@ static int read_events(struct recording *recording)
 
 	progress_begin(&progress);
 	while ((got = trace_next(recording->trace, &event)) > 0) {
-		got = pairing_add(&recording->pairing, event);
+		got = add(arg, event);
 		if (got < 0)
 			break;
 		if (++nr % EVENTS_A_LOOK == 0)
@@ -23,6 +23,11 @@ static int read_events(struct recording *recording)
 	}
 	progress_end(&progress);
 	return got;
+}
+
+static int add_event(void *arg, const struct trace_event *event)
+{
+	return pairing_add(arg, event);
 }
 
 int recording_open(const char *const *paths, size_t nr, const struct recording_choice *choice,
@@ -52,7 +57,7 @@ int recording_read(const char *const *paths, size_t nr, const struct recording_c
 
 	if (err)
 		return err;
-	err = read_events(recording);
+	err = recording_read_events(recording, add_event, &recording->pairing);
 	for (size_t i = 0; i < table->nr_threads; i++)
 		guests_identify(recording->trace, table->threads[i]);
 	if (err)

@@ -30,9 +30,11 @@ struct recording {
 int recording_read(const char *const *paths, size_t nr, const struct recording_choice *choice,
 		   struct recording *ret_recording, struct why *why);
 
-/* The same for a caller that reads the events itself. */
+/* The same in two steps: the second calls add for each event, until that fails, with a bar. */
 int recording_open(const char *const *paths, size_t nr, const struct recording_choice *choice,
 		   struct recording *ret_recording, struct why *why);
+typedef int (*recording_event_fn)(void *arg, const struct trace_event *event);
+int recording_read_events(struct recording *recording, recording_event_fn add, void *arg);
 
 /* Zero-initialised is fine. */
 void recording_release(struct recording *recording);
