@@ -202,6 +202,7 @@ int monitor_open(const struct monitor_config *config, struct monitor **ret_monit
 		monitor_close(monitor);
 		return err;
 	}
+	why->text[0] = '\0'; /* of a provider that others stand in for */
 	*ret_monitor = monitor;
 	return 0;
 }

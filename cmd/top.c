@@ -103,7 +103,8 @@ static int monitor_begin(struct top *top, bool waits, struct why *why)
 		.env = &top->env,
 		.providers = choose_providers(top),
 		.waits = waits,
-		.counts_all = top_options_mode(options) == MODE_CURSES || options->write_file,
+		.counts_all = options->write_file || (top_options_mode(options) == MODE_CURSES &&
+						      options->past_bytes),
 	};
 	int err = monitor_open(&config, &top->monitor, why);
 

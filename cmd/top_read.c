@@ -281,8 +281,6 @@ int top_read(const struct top_options *options, struct query *query)
 	struct why why = { "" };
 	int err, close_err;
 
-	signal(SIGPIPE, SIG_IGN); /* -EPIPE instead, which is no failure */
-	signal(SIGXFSZ, SIG_IGN);
 	err = run(&reader, &why);
 	close_err = top_lines_close(&reader.lines, err ? &(struct why){ "" } : &why);
 	err = err ? err : close_err;

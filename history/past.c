@@ -512,13 +512,11 @@ static int exits_open(const void *recording, const struct provider_args *args, v
 		      struct why *why)
 {
 	const struct past *past = *(struct past *const *)recording;
-	int err = source_open(recording, args, ret_state, why);
+	int err = segment_ids_open(past->ids, args->fields, why);
 
-	if (err || segment_ids_has_source(past->ids, args->source))
-		return err;
-	source_close(*ret_state);
-	*ret_state = NULL;
-	return why_set(why, -ENODATA, "no exits were recorded");
+	if (!err && !segment_ids_has_source(past->ids, args->source))
+		err = why_set(why, -ENODATA, "no exits were recorded");
+	return err ? err : source_open(recording, args, ret_state, why);
 }
 
 static size_t source_rewind(void *state)

@@ -36,7 +36,7 @@ static int setup(void **state)
 	assert_non_null(world);
 	assert_int_equal(env_init(&world->env, "tests/sysroot/amd", NULL), 0);
 	config.env = &world->env;
-	assert_int_equal(monitor_open(&config, &world->monitor, NULL), 0);
+	assert_int_equal(monitor_open(&config, &world->monitor, &(struct why){ "" }), 0);
 	assert_int_equal(monitor_find_guests(world->monitor, NULL), 0);
 	world->facts = monitor_facts(world->monitor);
 	*state = world;
