@@ -36,7 +36,7 @@ struct db {
  */
 int db_open(struct db *db, const char *name, const char *real, bool writes, struct why *why);
 
-/* Closes it. A writer's becomes one file, unless somebody reads it. */
+/* Closes the database. A writer's becomes one file, unless another program reads it. */
 void db_close(struct db *db);
 
 /* The statement, with no parameters bound, for db_step(). */

@@ -76,7 +76,7 @@ static int check_file(struct history_file *file, int fd, struct why *why)
 				       "another file, or end that one", file->name);
 		return why_set(why, -errno, "%s: %s", file->name, strerror(errno));
 	}
-	/* Somebody removed it after we had opened it. */
+	/* The file was removed after we had opened it. */
 	if (stat(file->real, &named) < 0 || named.st_ino != file->own.st_ino ||
 	    named.st_dev != file->own.st_dev)
 		return -ESTALE;

@@ -37,7 +37,7 @@ struct history_file {
 	struct minutes minutes;
 	uint64_t latest_ns;	/* of the latest moment in the file */
 	bool needs_totals;	/* the next moment needs them */
-	bool was_replaced;	/* by somebody else, and there is no note of that yet */
+	bool was_replaced;	/* by another program, and no note says so yet */
 	bool knows_next_run;	/* next_run is right */
 	struct next_run next_run;
 };

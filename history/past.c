@@ -12,7 +12,7 @@
 #include "history/segment_ids.h"
 #include "history/state.h"
 
-/* The totals after a moment, for those that are chosen next. */
+/* The totals after a moment: moments that are chosen later begin with them. */
 struct milestone {
 	uint64_t id; /* 0: none */
 	struct state state;

@@ -215,7 +215,7 @@ shows 'Down Enter' ' web1 \(pid 112\)$' "an arrow chooses the first"
 shows 'g Down Down Enter' ' db1 \(pid 115\)$' "two the second"
 shows 'g NPage NPage Up Enter' ' web1 \(pid 112\)$' "PgDn the last, and up again"
 type_in p '^Guest' 99999
-screen_has '^no guest has a process or thread 99999' "a pid that is nobody's"
+screen_has '^no guest has a process or thread 99999' "a pid that no process has"
 screen_keys Escape
 screen_keys q
 

@@ -340,7 +340,7 @@ stop "$SPAWNED"
 stop "$twin1"
 stop "$sleep_pid"
 
-# ---- nobody: what is missing, and how to grant it
+# ---- without rights: what is missing, and how to grant it
 
 # as_nobody CAPABILITIES OPTION...: status_of for a user with these alone.
 as_nobody() {
@@ -703,8 +703,8 @@ drift=$(sed 's/.*T\([0-9]*\):\([0-9]*\):\([0-9.]*\)+.*/\1 \2 \3/' "$TMP/drift" |
 	END { printf "%d\n", ((t - first + 86400) % 86400 - 2) * 1000 }')
 check "ten intervals of 0.2 s are 2 s ($drift ms more)" test "$drift" -gt -200 -a "$drift" -lt 200
 
-# The end must not wait for the kernel to close the events, which takes seconds, nor must whoever
-# reads us. How long opening takes is another matter: events that others close keep it waiting.
+# The end must not wait for the kernel to close the events, which takes seconds; nor must a reader
+# of the output. How long opening takes is another matter: events that others close keep it waiting.
 look once -1
 counting "$SPAWNED"
 start=$(now)

@@ -525,7 +525,7 @@ if has_screen; then
 	screen_has '^357 in all' "a terminal that shows no pictures: text"
 	SCREEN_TERM=
 	screen_start 80 24 "$KVMTOP report -f 1000 - <$TMP/acrn; sleep 9"
-	screen_has '^64 in all' "nobody can type: text"
+	screen_has '^64 in all' "without a keyboard: text"
 	screen_stop
 else
 	skip "the screen" "$T_no_screen"

@@ -101,7 +101,7 @@ is "$("$KVMTOP" timeline -o - "$GUEST/dump.json" | grep -c '"name":"main"')" 1 \
 	"- is standard output"
 check "and no file" test ! -e -
 
-# It reads from a pipe that nobody writes to any more when it is killed.
+# When it is killed it reads from a pipe that has no writer any more.
 mkfifo "$TMP/slow"
 echo "of yesterday" >"$OUT"
 spawn "$KVMTOP" timeline -o "$OUT" "$TMP/slow"
@@ -154,7 +154,7 @@ word64 10 $((0x1215 << 48 | 0x10)) 12 0 20 $((0x1202 << 48 | 0x10)) 10 0 \
 "$KVMTOP" timeline -k "$TMP/vm" -f 1000000 -o "$OUT"
 like "$(cat "$OUT")" '"process_name","pid":1,"args":\{"name":"VM 5"\}' "a VM that the file names"
 like "$(cat "$OUT")" '"name":"HLT","cat":"kvm","pid":1,"tid":1,"ts":0.000,"dur":0.020' \
-	"has its own exit, whoever had the CPU in between"
+	"has its own exit, whatever ran on the CPU in between"
 
 # ---- how far it is
 

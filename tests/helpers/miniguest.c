@@ -157,7 +157,7 @@ static bool parse(int argc, char **argv, struct order *order)
 	return true;
 }
 
-/* False at the end of stdin: whoever wanted to give the word is gone. */
+/* False at the end of stdin: the word will never come. */
 static bool wait_for_line(void)
 {
 	char byte;

@@ -2,8 +2,8 @@
 /*
  * perf_world - what the tests of the perf engine share: calls to count, threads that make them.
  *
- * What is counted are system calls that nobody else makes. The engine is included, not linked: a
- * CPU that goes offline can only be played by answering its read(2)s as the kernel would.
+ * What is counted are system calls that no other program makes. The engine is included, not
+ * linked: a CPU that goes offline can only be played by answering its read(2)s as the kernel would.
  */
 #ifndef KVMTOP_TESTS_WORLDS_PERF_WORLD_H
 #define KVMTOP_TESTS_WORLDS_PERF_WORLD_H
@@ -48,7 +48,7 @@ ssize_t played_read(int fd, void *buf, size_t size);
 #define TARGETS_MAX 64
 #define NR_HORSES 3
 
-/* ---- calls that nobody else makes */
+/* ---- calls that no other program makes */
 
 enum call { CALL_INTERVAL, CALL_IOPRIO, NR_CALLS };
 
@@ -190,7 +190,7 @@ struct fixture {
 	uint64_t time_ns;
 	struct why why;
 	unsigned int nr_fds; /* before the engine was opened */
-	struct horse horses[NR_HORSES]; /* those that live are ended by the teardown */
+	struct horse horses[NR_HORSES]; /* the teardown ends them */
 	rlim_t *nr_needed; /* descriptors, as a child was told; shared with it */
 };
 
@@ -239,7 +239,7 @@ static inline int setup(void **state)
 	return env_init(&f.env, "", NULL);
 }
 
-/* Nobody else makes these calls, but this test may be running twice: one after the other. */
+/* No other program makes these calls, but this test may run twice: one after the other. */
 static inline int wait_for_turn(void **state)
 {
 	struct env env;
@@ -372,7 +372,7 @@ static inline unsigned int count_leaders(const struct fixture *f)
 	return nr;
 }
 
-/* Until all that nobody wants any more is closed and this many events are open. */
+/* Until all events that are not wanted any more are closed and this many are open. */
 static inline void wait_events(const struct fixture *f, unsigned int nr)
 {
 	for (int i = 0; i < 4000; i++) {

@@ -61,7 +61,7 @@ int report_spans_diff(struct report_span spans[2], struct view *ret_view, struct
 
 	for (int i = 0; i < 2 && !err; i++)
 		err = build(&spans[i], EXITS_VMEXIT, why);
-	/* On hosts where KVM traces no VM exits there are those to user space. */
+	/* Where KVM traces no VM exits, the exits to user space are compared. */
 	for (int i = 0; i < 2 && !err && !(spans[0].view.nr_rows + spans[1].view.nr_rows); i++)
 		err = build(&spans[i], EXITS_USERSPACE, why);
 	for (int i = 0; i < 2 && !err; i++)

@@ -404,7 +404,7 @@ static void test_captured_formats(void **state)
 		{ "kvm_exit-svm-6.1", { 62, 108, 1, 0 } },
 		{ "kvm_exit-vmx-6.1", { 62, 108, 1, 0 } },
 		{ "kvm_exit-pvm-6.18", { 65, 110, 1, 0 } },
-		/* Made up from 6.18's: nobody has captured one yet. */
+		/* Made up from 6.18's: there is no capture of one yet. */
 		{ "kvm_exit-svm-7.0", { 65, 110, 1, 0 } },
 		{ "kvm_exit-arm64-6.1", { 4, 34, 0, 0 } },
 		{ "kvm_guest_exit-powerpc-6.1", { 21, 0, 0, 0 } },

@@ -403,7 +403,7 @@ static void test_child_keeps_nothing_of_its_parent(void **state)
 	sigprocmask(SIG_UNBLOCK, &term, NULL);
 	assert_int_equal(err, 0);
 
-	/* The two above 31 are libc's own, and may have been ignored by whoever started us. */
+	/* The two above 31 are libc's own, and may have been ignored by the parent. */
 	assert_int_equal(signal_set(pid, "SigIgn:") & 0x7fffffff, 1u << (SIGINT - 1));
 	assert_int_equal(signal_set(pid, "SigBlk:"), 0);
 	assert_int_equal(signal_set(pid, "SigCgt:") & 1u << (SIGUSR2 - 1), 0);

@@ -245,7 +245,7 @@ static void a_reset_begins_totals_and_the_longest(void **state)
 	assert_int_equal(get(world)->max_ns, 70000);
 }
 
-/* A vCPU's thread was replaced, and whoever counts began anew. */
+/* A vCPU's thread was replaced, and its counter began anew. */
 static void a_restart_counts_on(void **state)
 {
 	struct world *world = *state;
@@ -325,7 +325,7 @@ static void a_reason_that_comes_late_has_counted_all(void **state)
 	assert_int_equal(get(world)->delta_ns, 2000);
 }
 
-/* Filtered counters are another matter: they are opened late, nobody knows when. */
+/* Filtered counters are another matter: they are opened late, at an unknown time. */
 static void a_child_that_is_opened_late_has_not(void **state)
 {
 	struct world *world = *state;
@@ -349,7 +349,7 @@ static void rows_in_any_order(void **state)
 	hit(&timing, 1000);
 	for (int32_t sample = 0; sample < 6; sample++) {
 		for (int32_t i = 0; i < 40; i++) {
-			/* Forwards, backwards, every other one, and those left out come back. */
+			/* Forwards, backwards, every other one, and then the others again. */
 			int32_t vcpu = sample % 2 ? 39 - i : i;
 
 			if (sample == 3 && i % 2)

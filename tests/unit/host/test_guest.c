@@ -486,7 +486,7 @@ static void test_odd_processes(void **state)
 	assert_string_equal(guests_at(box->guests, 4)->name, "qemu-system-x86");
 	assert_string_equal(guests_at(box->guests, 4)->vmm, "qemu");
 
-	/* A zombie has no descriptors left: the guest is gone, whoever does not reap it. */
+	/* A zombie has no descriptors left: the guest is gone, also before it is reaped. */
 	put_stat(box, (struct proc){ .pid = 13, .start = 50, .comm = "brackets", .state = 'Z' });
 	refresh(box, SECOND);
 	assert_int_equal(guests_count(box->guests), 4);
@@ -634,7 +634,7 @@ static void test_found_by_search_then_debugfs_suffices(void **state)
 	refresh(box, 0);
 	assert_int_equal(only_guest(box)->pid, 100);
 
-	/* Its folder, which nobody could follow, goes with its VM; another's comes. */
+	/* Its folder, which could not be followed, goes with its VM; another VM's comes. */
 	drop(box, "/sys/kernel/debug/kvm/%d-%d", 4000, 9);
 	drop(box, "/proc/%d/fd/%d", 100, 9);
 	put_vm(box, 200, 50, "b");
@@ -1084,7 +1084,7 @@ static void give_descriptors(rlim_t before)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-/* A guest that debugfs names, one by its threads' names, if is_new one that nobody saw yet. */
+/* A guest that debugfs names, one by its threads' names, if is_new one that was not seen yet. */
 static void put_three_ways(struct box *box, bool is_new)
 {
 	put_vm(box, 100, 50, "qemu-kvm");
@@ -1407,11 +1407,11 @@ static void test_quiet_refresh(void **state)
 	/* access, open, fstat, getdents for every 32 KiB, close; 5 for the guest; raise(). */
 	assert_true(calls > 5);
 	assert_true(calls < 30);
-	/* The kernel says that nobody is new. */
+	/* The kernel says that no guest is new. */
 	PUT(box, "0.10 0.10 0.10 1/1000 7777\n", "/proc/loadavg");
 	refresh(box, 4 * SECOND);
 	calls = refresh_calls(box, 5 * SECOND);
-	print_message("while nobody comes: %ld system calls\n", calls);
+	print_message("while no guest comes: %ld system calls\n", calls);
 	assert_true(calls < 15);
 	put_vmm(box, 6000, "qemu-kvm", "CPU 0/KVM\n", "CPU 1/KVM\n");
 	refresh(box, 6 * SECOND);
@@ -1426,7 +1426,7 @@ static void test_quiet_refresh(void **state)
 /* A process that holds a VM: the inventory leaves the one out that asks. */
 struct live {
 	pid_t pid;
-	int word; /* whose end tells it to let go of the VM; it lives on until it is killed */
+	int word; /* at its end the child closes the VM; the child stays until it is killed */
 };
 
 struct made_vm {

@@ -465,7 +465,7 @@ static void folder_may_go_and_come_back(void **fixture)
 	assert_true(is_from_zero(f, guest, "exits"));
 }
 
-/* What root may read nobody may not: a stand-in for the kernel's refusal. */
+/* An unprivileged user may not read root's files: a stand-in for the kernel's refusal. */
 static int as_nobody(struct fixture *f, int (*call)(struct fixture *f))
 {
 	bool is_root = geteuid() == 0;
@@ -586,7 +586,7 @@ static void nothing_wanted_no_rows(void **fixture)
 	/* It began before we looked, whenever that was. */
 	assert_false(is_from_zero(f, guest, "exits"));
 	want_scope(f, NULL, 0, WANT_HOST, GUEST_ANY);
-	assert_int_equal(chmod(f->kvm, 0), 0); /* nobody looks */
+	assert_int_equal(chmod(f->kvm, 0), 0); /* no sample is taken */
 	assert_int_equal(as_nobody(f, try_collect), 0);
 	assert_int_equal(chmod(f->kvm, 0755), 0);
 	assert_int_equal(f->sample.nr_rows, 0);
@@ -634,7 +634,7 @@ static void flaw_B3_ended_vm_has_no_rows(void **fixture)
 	assert_int_equal(f->sample.nr_rows, 0);
 }
 
-/* Whoever keeps a counter file open keeps the folder of a VM that ended. */
+/* A counter file that is kept open keeps the folder of a VM that ended. */
 static void flaw_B3_folder_may_outlive_its_guest(void **fixture)
 {
 	struct fixture *f = *fixture;
@@ -871,7 +871,7 @@ static void vm_of_no_process_is_anybodys(void **fixture)
 	remove_vm(f, "113-10");
 	collect(f);
 	assert_int_equal(count_of(f, GUEST_ANY, "exits"), 1030);
-	/* Nobody else takes it over when the last one ends. */
+	/* No other process takes it over when the last one ends. */
 	remove_vm(f, "112-10");
 	collect(f);
 	assert_int_equal(count_of(f, GUEST_ANY, "exits"), 1030);
@@ -902,7 +902,7 @@ static void other_pid_namespace_is_said(void **fixture)
 	struct fixture *f = *fixture;
 	char path[PATH_MAX];
 
-	guests_add_fake(f->guests, 7, "somebody with the same number", 1);
+	guests_add_fake(f->guests, 7, "another one with the same number", 1);
 	make_folder(f, "/proc/self/ns");
 	snprintf(path, sizeof(path), "%s/proc/self/ns/pid", f->root);
 	assert_int_equal(symlink("pid:[4026532198]", path), 0);

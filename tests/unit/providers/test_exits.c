@@ -20,7 +20,7 @@
 
 #define SECOND UINT64_C(1000000000)
 #define RECORDS 4
-#define DEAD_TID 0x3fffff /* beyond what pid_max usually is: nobody has it */
+#define DEAD_TID 0x3fffff /* beyond what pid_max usually is: no thread has it */
 
 enum {
 	CELL_OTHER,

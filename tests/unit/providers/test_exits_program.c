@@ -265,7 +265,7 @@ static void test_two_exits_to_user_space(void **state)
 	assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->time_ns, 1000);
 }
 
-/* Where the kernel's kvm_exit does not fire nobody knows when user space's part ended. */
+/* Where the kernel's kvm_exit does not fire, the end of user space's part is not known. */
 static void test_user_space_alone(void **state)
 {
 	(void)state;

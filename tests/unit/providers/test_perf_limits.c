@@ -306,7 +306,7 @@ static void test_descriptors_beyond_hard(void **state)
 	in_child(f, raised_beyond_hard);
 }
 
-/* Nobody may keep our events open by being started from us. */
+/* A program that is started from here must not keep the events open. */
 static void test_closed_on_exec(void **state)
 {
 	struct fixture *f = *state;

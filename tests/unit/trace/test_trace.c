@@ -186,7 +186,7 @@ static void acrn_of_2024_on_a_large_machine(void **state)
 	trace_close(trace);
 }
 
-/* Whose exit it is: 4 bits each of VM, vCPU, number of words, CPU. */
+/* The exit's owner: 4 bits each of VM, vCPU, number of words, CPU. */
 static void put_acrn_vm(struct bytes *bytes, uint64_t tsc, uint64_t who, uint64_t id)
 {
 	put_u64(bytes, tsc);
@@ -376,7 +376,7 @@ static void files_cut_at_every_byte(void **state)
 	bytes_release(&kvmtrace);
 }
 
-/* Where bytes are missing, the rest is none; a few records that nobody knows are no harm. */
+/* Where bytes are missing, the rest is none; a few unknown records are no harm. */
 static void kvmtrace_with_bytes_missing(void **state)
 {
 	struct bytes one = { .len = 0 };
@@ -489,7 +489,7 @@ static void a_file_that_shrinks(void **state)
 	bytes_release(&kvmtrace);
 }
 
-/* Standard input may be a file that somebody has read the first part of. */
+/* Standard input may be a file of which the first part was read already. */
 static void a_file_from_somewhere_on(void **state)
 {
 	struct bytes one = { .len = 0 };

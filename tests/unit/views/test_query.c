@@ -204,7 +204,7 @@ static void names(void **state)
 	assert_false(query_names(&world->query, fields_get(fields, EXIT)));
 }
 
-/* The guests view shows no trees: nobody should pay for reasons that cannot be seen. */
+/* The Guests view shows no trees: reasons that cannot be seen are not counted. */
 static void open_trees_cost_nothing_where_there_are_none(void **state)
 {
 	struct world *world = *state;

@@ -201,7 +201,7 @@ static void zeros_show_what_counted_nothing(void **state)
 
 	world->query.zeros = true;
 	set_filter(world, "kvm_(pio|entry)|pages");
-	counts[ENTRY] = UINT64_MAX; /* nobody counts it: absent, not zero */
+	counts[ENTRY] = UINT64_MAX; /* not counted: absent, not zero */
 	two_samples(world, counts, counts);
 	assert_string_equal(picture(world), "kvm_pio 0 - 0 0/s\npages_4k 0 - - -\n");
 	world->query.zeros = false;

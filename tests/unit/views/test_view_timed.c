@@ -87,7 +87,7 @@ static void vcpus_and_where_they_were(void **state)
 
 	set_view(world, &view_vcpus);
 	usual(world);
-	assert_false(view_has_column(build(world), column)); /* nobody says */
+	assert_false(view_has_column(build(world), column)); /* no provider says */
 	usual_vcpu(world, 1, 0, 5);
 	usual_vcpu(world, 2, 0, 3);
 	sample_add(&world->sample, (struct key){ 1, 0, ON_CPU }, 63, 0);
