@@ -29,17 +29,16 @@ int top_writer_open(struct top_writer *writer, const struct top_options *options
 
 static void say_losses(struct top_writer *writer)
 {
-	struct why why;
-	uint64_t nr = recorder_lost(writer->recorder, &why);
-	bool is_losing = nr > writer->nr_lost;
+	const struct losses *said = &writer->said;
+	struct losses now;
 
-	if (is_losing && (!writer->is_losing || strcmp(why.text, writer->why.text) != 0))
-		fprintf(stderr, "kvmtop: samples cannot be stored: %s\n", why.text);
-	if (!is_losing && writer->is_losing)
-		fprintf(stderr, "kvmtop: samples are stored again; lost so far: %" PRIu64 "\n", nr);
-	writer->nr_lost = nr;
-	writer->is_losing = is_losing;
-	writer->why = why;
+	recorder_losses(writer->recorder, &now);
+	if (now.is_losing && (!said->is_losing || strcmp(now.why.text, said->why.text) != 0))
+		fprintf(stderr, "kvmtop: samples cannot be stored: %s\n", now.why.text);
+	if (!now.is_losing && said->is_losing)
+		fprintf(stderr, "kvmtop: samples are stored again; lost so far: %" PRIu64 "\n",
+			now.nr);
+	writer->said = now;
 }
 
 int top_writer_take(struct top_writer *writer, const struct monitor *monitor,
@@ -57,16 +56,16 @@ int top_writer_take(struct top_writer *writer, const struct monitor *monitor,
 
 int top_writer_close(struct top_writer *writer, struct why *why)
 {
-	struct why lost_why;
-	uint64_t nr = 0;
+	struct losses losses = { 0 };
 	int err;
 
 	if (writer->recorder) {
 		recorder_flush(writer->recorder, UINT32_MAX);
-		nr = recorder_lost(writer->recorder, &lost_why);
+		recorder_losses(writer->recorder, &losses);
 	}
-	if (nr)
-		fprintf(stderr, "kvmtop: samples that could not be stored: %" PRIu64 "\n", nr);
+	if (losses.nr)
+		fprintf(stderr, "kvmtop: samples that could not be stored: %" PRIu64 "\n",
+			losses.nr);
 	recorder_stop(writer->recorder);
 	err = history_file_close(writer->file, why);
 	*writer = (struct top_writer){ .file = NULL };

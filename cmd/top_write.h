@@ -16,9 +16,7 @@
 struct top_writer {
 	struct history_file *file;
 	struct recorder *recorder;
-	uint64_t nr_lost; /* samples, when that was looked at last */
-	bool is_losing;	  /* one was lost then; it was said, with the reason: */
-	struct why why;
+	struct losses said; /* when that was looked at last */
 };
 
 /* Once the monitor has its query. 0, or -errno with why; see history_file_create(). */

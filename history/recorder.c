@@ -21,6 +21,7 @@ struct recorder {
 	/* The storing thread's: */
 	struct packer *packer;
 	struct packed packed;
+	uint64_t nr_noted; /* losses */
 	/*
 	 * A circle of moments. The sampling thread writes behind the last, the other one reads the
 	 * first; both without the lock, which is for the rest:
@@ -31,8 +32,7 @@ struct recorder {
 	size_t first, nr;
 	bool is_ending;
 	bool has_lost; /* the next moment that is stored must have all totals */
-	uint64_t nr_lost, nr_noted;
-	struct why why; /* why the latest was lost */
+	struct losses losses;
 };
 
 /* ---- the storing thread */
@@ -45,12 +45,12 @@ static int store(struct recorder *recorder, struct moment *moment, struct why *w
 		     recorder->sink.add(recorder->sink.state, moment, &recorder->packed, why);
 }
 
-static void lose(struct recorder *recorder, const struct why *why)
+static void lose(struct losses *losses, const struct why *why)
 {
-	recorder->has_lost = true;
-	recorder->nr_lost++;
+	losses->nr++;
+	losses->is_losing = true;
 	if (why->text[0])
-		recorder->why = *why;
+		losses->why = *why;
 }
 
 /* What changed since a moment that was lost is of no use. */
@@ -59,23 +59,25 @@ static bool is_usable(const struct recorder *recorder, const struct moment *mome
 	return !recorder->has_lost || moment->flags & (MOMENT_AFTER_LOSS | MOMENT_FIRST);
 }
 
-static void note_loss(struct recorder *recorder, uint64_t time_ns)
+/* losses: before the moment of time_ns, which is stored. */
+static void note_losses(struct recorder *recorder, const struct losses *losses, uint64_t time_ns)
 {
 	char text[sizeof(struct why) + 64];
-	uint64_t nr = recorder->nr_lost - recorder->nr_noted;
+	uint64_t nr = losses->nr - recorder->nr_noted;
 
 	if (!nr || !recorder->sink.note)
 		return;
-	snprintf(text, sizeof(text), "%llu sample%s lost: %s", (unsigned long long)nr,
-		 nr == 1 ? " was" : "s were", recorder->why.text);
+	snprintf(text, sizeof(text), "%" PRIu64 " sample%s lost: %s", nr,
+		 nr == 1 ? " was" : "s were", losses->why.text);
 	recorder->sink.note(recorder->sink.state, time_ns, text);
-	recorder->nr_noted = recorder->nr_lost;
+	recorder->nr_noted = losses->nr;
 }
 
 /* Called with the lock held; stores without it. */
 static void store_first(struct recorder *recorder)
 {
 	struct moment *moment = &recorder->queue[recorder->first];
+	struct losses before = recorder->losses;
 	struct why why = { "" };
 	int err = -EAGAIN;
 
@@ -83,12 +85,15 @@ static void store_first(struct recorder *recorder)
 		recorder->has_lost = false;
 		pthread_mutex_unlock(&recorder->lock);
 		err = store(recorder, moment, &why);
+		if (!err)
+			note_losses(recorder, &before, moment->time_ns);
 		pthread_mutex_lock(&recorder->lock);
 	}
+	recorder->has_lost = err;
 	if (err)
-		lose(recorder, &why);
+		lose(&recorder->losses, &why);
 	else
-		note_loss(recorder, moment->time_ns);
+		recorder->losses.is_losing = false;
 	moment_reset(moment);
 	recorder->first = (recorder->first + 1) % QUEUE;
 	recorder->nr--;
@@ -170,7 +175,7 @@ static struct moment *get_place(struct recorder *recorder)
 		place = &recorder->queue[(recorder->first + recorder->nr) % QUEUE];
 		recorder->taker.has_lost |= recorder->has_lost;
 	} else {
-		lose(recorder, &(struct why){ "writing is slower than sampling" });
+		lose(&recorder->losses, &(struct why){ "writing is slower than sampling" });
 	}
 	pthread_mutex_unlock(&recorder->lock);
 	return place;
@@ -215,25 +220,21 @@ void recorder_flush(struct recorder *recorder, unsigned int timeout_ms)
 	pthread_mutex_unlock(&recorder->lock);
 }
 
-uint64_t recorder_lost(struct recorder *recorder, struct why *ret_why)
+void recorder_losses(struct recorder *recorder, struct losses *ret_losses)
 {
-	uint64_t nr;
-
 	pthread_mutex_lock(&recorder->lock);
-	nr = recorder->nr_lost;
-	*ret_why = recorder->why;
+	*ret_losses = recorder->losses;
 	pthread_mutex_unlock(&recorder->lock);
-	return nr;
 }
 
 void recorder_notice(struct recorder *recorder, char *text, size_t size)
 {
-	struct why why;
-	uint64_t nr = recorder_lost(recorder, &why);
+	struct losses losses;
 
-	if (nr)
-		snprintf(text, size, "%" PRIu64 " sample%s not be stored: %s", nr,
-			 nr == 1 ? " could" : "s could", why.text);
+	recorder_losses(recorder, &losses);
+	if (losses.nr)
+		snprintf(text, size, "%" PRIu64 " sample%s not be stored: %s", losses.nr,
+			 losses.nr == 1 ? " could" : "s could", losses.why.text);
 	else
 		snprintf(text, size, "%s", "");
 }

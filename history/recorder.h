@@ -22,6 +22,13 @@ struct sink {
 	void (*note)(void *state, uint64_t time_ns, const char *text);
 };
 
+/* Samples that could not be stored. */
+struct losses {
+	uint64_t nr;
+	bool is_losing; /* none was stored since the latest of them */
+	struct why why; /* why the latest of them was not */
+};
+
 struct recorder;
 
 /* The sink outlives the recorder. 0 or -errno. */
@@ -36,10 +43,9 @@ int recorder_take(struct recorder *recorder, const struct facts *facts, uint64_t
 /* Waits until all moments are stored, at most timeout_ms. */
 void recorder_flush(struct recorder *recorder, unsigned int timeout_ms);
 
-/* How many samples could not be stored so far, and why the latest of them. */
-uint64_t recorder_lost(struct recorder *recorder, struct why *ret_why);
+void recorder_losses(struct recorder *recorder, struct losses *ret_losses);
 
-/* The same as a notice; "": nothing was lost. */
+/* The losses as a notice; "": nothing was lost. */
 void recorder_notice(struct recorder *recorder, char *text, size_t size);
 
 /* Stores what is in the queue, and ends the thread. NULL is fine. */

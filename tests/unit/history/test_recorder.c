@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The recorder's queue: what is lost, why, when it is over, and that sampling never waits. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "history/recorder.h"
+
+#define ROOM 16 /* moments in the queue */
+#define NO_LIMIT UINT32_MAX
+
+/* A sample without guests and rows is a sample, too. */
+struct world {
+	struct fields *fields;
+	struct guests *guests;
+	struct stats *stats;
+	struct sample sample;
+	struct field_set wanted;
+	struct recorder *recorder;
+	uint64_t now_s;
+	/* What the sink does; while `gate` is used, it waits for a post before each call. */
+	sem_t gate, arrived;
+	bool is_gated;
+	int err;
+	unsigned int nr_stored;
+	char note[256];
+};
+
+static void wait_at_gate(struct world *world)
+{
+	if (!world->is_gated)
+		return;
+	sem_post(&world->arrived);
+	sem_wait(&world->gate);
+}
+
+static int add(void *state, const struct moment *moment, struct packed *packed, struct why *why)
+{
+	struct world *world = state;
+
+	(void)moment;
+	(void)packed;
+	wait_at_gate(world);
+	if (world->err)
+		return why_set(why, world->err, "the disk is full");
+	world->nr_stored++;
+	return 0;
+}
+
+static void note(void *state, uint64_t time_ns, const char *text)
+{
+	struct world *world = state;
+
+	(void)time_ns;
+	wait_at_gate(world);
+	snprintf(world->note, sizeof(world->note), "%s", text);
+}
+
+static int setup(void **state)
+{
+	struct world *world = calloc(1, sizeof(*world));
+	struct sink sink = { .state = world, .add = add, .note = note };
+
+	*state = world;
+	world->fields = fields_new();
+	world->guests = guests_new(NULL);
+	world->stats = stats_new();
+	sem_init(&world->gate, 0, 0);
+	sem_init(&world->arrived, 0, 0);
+	return recorder_start(&sink, &world->recorder);
+}
+
+static int teardown(void **state)
+{
+	struct world *world = *state;
+
+	world->is_gated = false;
+	sem_post(&world->gate);
+	recorder_stop(world->recorder);
+	sample_release(&world->sample);
+	stats_free(world->stats);
+	guests_free(world->guests);
+	fields_free(world->fields);
+	free(world);
+	return 0;
+}
+
+static void take(struct world *world)
+{
+	const struct facts facts = { .wanted = &world->wanted, .fields = world->fields,
+				     .stats = world->stats, .guests = world->guests };
+
+	sample_reset(&world->sample);
+	world->sample.time_ns[0] = ++world->now_s * UINT64_C(1000000000);
+	assert_int_equal(stats_update(world->stats, world->fields, &world->sample), 0);
+	assert_int_equal(recorder_take(world->recorder, &facts, world->sample.time_ns[0]), 0);
+}
+
+static void take_and_store(struct world *world)
+{
+	take(world);
+	recorder_flush(world->recorder, NO_LIMIT);
+}
+
+static struct losses losses_of(struct world *world)
+{
+	struct losses losses;
+
+	recorder_losses(world->recorder, &losses);
+	return losses;
+}
+
+/* That a moment is on its way does not end a time of losses; one that is stored does. */
+static void losing_ends_when_a_moment_is_stored(void **state)
+{
+	struct world *world = *state;
+
+	take_and_store(world);
+	assert_int_equal(world->nr_stored, 1);
+	assert_false(losses_of(world).is_losing);
+	world->err = -ENOSPC;
+	take_and_store(world);
+	assert_true(losses_of(world).is_losing);
+	assert_string_equal(losses_of(world).why.text, "the disk is full");
+
+	world->is_gated = true;
+	take(world);
+	sem_wait(&world->arrived);
+	assert_true(losses_of(world).is_losing);
+	assert_int_equal(losses_of(world).nr, 1);
+	world->is_gated = false;
+	sem_post(&world->gate);
+	recorder_flush(world->recorder, NO_LIMIT);
+	assert_int_equal(losses_of(world).nr, 2);
+
+	world->err = 0;
+	take_and_store(world);
+	assert_false(losses_of(world).is_losing);
+	assert_int_equal(losses_of(world).nr, 2);
+	assert_string_equal(world->note, "2 samples were lost: the disk is full");
+}
+
+/* Of a full queue only the moment that found no place is lost. Nothing here waits for the sink. */
+static void full_queue_loses_what_has_no_place(void **state)
+{
+	struct world *world = *state;
+
+	world->is_gated = true;
+	take(world);
+	sem_wait(&world->arrived); /* stays in the queue until it is stored */
+	for (unsigned int i = 1; i < ROOM; i++)
+		take(world);
+	assert_int_equal(losses_of(world).nr, 0);
+	take(world);
+	take(world);
+	assert_int_equal(losses_of(world).nr, 2);
+	assert_true(losses_of(world).is_losing);
+	assert_string_equal(losses_of(world).why.text, "writing is slower than sampling");
+	world->is_gated = false;
+	sem_post(&world->gate);
+	recorder_flush(world->recorder, NO_LIMIT);
+	assert_int_equal(world->nr_stored, ROOM);
+	take_and_store(world);
+	assert_int_equal(world->nr_stored, ROOM + 1);
+	assert_int_equal(losses_of(world).nr, 2);
+	assert_false(losses_of(world).is_losing);
+}
+
+/* A note is as slow as a moment. */
+static void sampling_does_not_wait_for_a_note(void **state)
+{
+	struct world *world = *state;
+
+	take_and_store(world);
+	world->err = -ENOSPC;
+	take_and_store(world);
+	world->err = 0;
+	world->is_gated = true;
+	take(world);
+	sem_wait(&world->arrived); /* in add() */
+	sem_post(&world->gate);
+	sem_wait(&world->arrived); /* in note() */
+	take(world);
+	assert_int_equal(losses_of(world).nr, 1);
+	world->is_gated = false;
+	sem_post(&world->gate);
+	recorder_flush(world->recorder, NO_LIMIT);
+	assert_string_equal(world->note, "1 sample was lost: the disk is full");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(losing_ends_when_a_moment_is_stored, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(full_queue_loses_what_has_no_place, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(sampling_does_not_wait_for_a_note, setup,
+						teardown),
+	};
+
+	return cmocka_run_group_tests_name("recorder", tests, NULL, NULL);
+}
