@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A view of two recordings. What is compared is per second: they need not be of one length. */
+/* A view of two others. What is compared is per second: they need not be of one length. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,33 +8,33 @@
 #include "base/array.h"
 #include "trace/report/report.h"
 
-/* From FIRST on: for each number the other recording's, this recording's, and the change. */
+/* From FIRST on: for each number that of the other view, that of this one, and the change. */
 enum { REASON, GUEST, VCPU, FIRST };
 enum { OTHER, THIS, CHANGE, PARTS };
 
-/* The columns of ROWS_TOTALS that are compared. */
-static const char *const compared[] = { "rate", "avg_ns", "p99_ns", "time_percent" };
+/* Of ROWS_TOTALS; "total" becomes a rate. */
+static const char *const compared[] = { "total", "avg_ns", "p99_ns", "time_percent" };
 
 #define CHANGE_COLUMN(id, flags) \
-	{ id, "Change%", "from OTHER on, in per cent", CELL_PERCENT, 8, flags }
+	{ id, "Change%", "from the first to the second, in per cent", CELL_PERCENT, 8, flags }
 
 static const struct column columns[] = {
 	{ "reason", "Exit reason", "why the vCPU left the guest, or what was accessed", CELL_TEXT,
 	  24, COLUMN_KEY | COLUMN_LEAST(12) },
 	{ "guest", "Guest", "its name", CELL_TEXT, 16, COLUMN_KEY },
 	{ "vcpu", "vCPU", "its number", CELL_COUNT, 4, COLUMN_KEY },
-	{ "other_rate", "Count/s 1", "per second of OTHER", CELL_RATE, 9, 0 },
-	{ "rate", "Count/s 2", "per second of the recording", CELL_RATE, 9, 0 },
+	{ "other_rate", "Count/s 1", "per second, of the first", CELL_RATE, 9, 0 },
+	{ "rate", "Count/s 2", "per second, of the second", CELL_RATE, 9, 0 },
 	CHANGE_COLUMN("rate_change", COLUMN_SPARE(2)),
-	{ "other_avg_ns", "Avg 1", "of one, in OTHER", CELL_NS, 7, COLUMN_SPARE(3) },
-	{ "avg_ns", "Avg 2", "of one, in the recording", CELL_NS, 7, COLUMN_SPARE(4) },
+	{ "other_avg_ns", "Avg 1", "what one took, of the first", CELL_NS, 7, COLUMN_SPARE(3) },
+	{ "avg_ns", "Avg 2", "what one took, of the second", CELL_NS, 7, COLUMN_SPARE(4) },
 	CHANGE_COLUMN("avg_change", COLUMN_SPARE(5)),
-	{ "other_p99_ns", "p99 1", "99 % took no longer in OTHER", CELL_NS, 7, COLUMN_SPARE(6) },
-	{ "p99_ns", "p99 2", "99 % took no longer in the recording", CELL_NS, 7,
+	{ "other_p99_ns", "p99 1", "99 % took no longer, of the first", CELL_NS, 7, COLUMN_SPARE(6) },
+	{ "p99_ns", "p99 2", "99 % took no longer, of the second", CELL_NS, 7,
 	  COLUMN_SPARE(7) },
 	CHANGE_COLUMN("p99_change", COLUMN_SPARE(8)),
-	{ "other_time_percent", "Time% 1", "of the vCPUs' time in OTHER", CELL_PERCENT, 5, 0 },
-	{ "time_percent", "Time% 2", "of the vCPUs' time in the recording", CELL_PERCENT, 5, 0 },
+	{ "other_time_percent", "Time% 1", "of the vCPUs' time, of the first", CELL_PERCENT, 5, 0 },
+	{ "time_percent", "Time% 2", "of the vCPUs' time, of the second", CELL_PERCENT, 5, 0 },
 	CHANGE_COLUMN("time_change", COLUMN_SPARE(1)),
 	{ 0 },
 };
@@ -48,7 +48,7 @@ static const struct view_type diff = {
 	.is_timed = true,
 };
 
-/* A row of both recordings, or of one. */
+/* A row of both views, or of one. */
 struct pair {
 	const struct view_row *rows[2];
 	double change;
@@ -77,7 +77,7 @@ static const struct view_row *find(const struct view *view, const struct view_ro
 	return NULL;
 }
 
-/* What a second of the recording had of it: of time, or where exits have none, of exits. */
+/* What a second had of it: of time, or where exits have none, of exits. */
 static double weight(const struct report_side *side, const struct view_row *row)
 {
 	double span = side->span ? (double)side->span : 1;
@@ -139,7 +139,22 @@ static struct cell change(const struct cell *one, const struct cell *other)
 	return (struct cell){ .type = CELL_PERCENT, .number = 100 * (to - from) / from };
 }
 
-static void fill_row(struct view_row *row, const struct pair *pair)
+/* A view may be of many samples, and its own rate that of the last interval. */
+static struct cell number_in(const struct report_side *side, const struct view_row *row,
+			     const char *id)
+{
+	const struct cell *cell = cell_of(row, id);
+
+	if (cell->type != CELL_COUNT)
+		return *cell;
+	if (side->is_cycles || !side->span)
+		return cell_none();
+	return (struct cell){ .type = CELL_RATE,
+			      .number = (double)cell->count * 1e9 / (double)side->span };
+}
+
+static void fill_row(struct view_row *row, const struct report_side sides[2],
+		     const struct pair *pair)
 {
 	const struct view_row *any = pair->rows[pair->rows[OTHER] ? OTHER : THIS];
 
@@ -152,19 +167,20 @@ static void fill_row(struct view_row *row, const struct pair *pair)
 
 		for (int side = OTHER; side <= THIS; side++) {
 			if (pair->rows[side])
-				cells[side] = *cell_of(pair->rows[side], compared[i]);
+				cells[side] = number_in(&sides[side], pair->rows[side],
+							compared[i]);
 		}
 		cells[CHANGE] = change(&cells[OTHER], &cells[THIS]);
 	}
 }
 
-static int add_row(struct view *view, const struct pair *pair)
+static int add_row(struct view *view, const struct report_side sides[2], const struct pair *pair)
 {
 	struct view_row *row = view_add(view);
 
 	if (!row)
 		return -ENOMEM;
-	fill_row(row, pair);
+	fill_row(row, sides, pair);
 	return 0;
 }
 
@@ -205,9 +221,9 @@ int report_diff(const struct report_side sides[2], struct view *ret_view, struct
 		ret_view->absent = absent_columns(sides[OTHER].view);
 	}
 	for (size_t i = 0; i < nr && !err; i++)
-		err = add_row(ret_view, &pairs[i]);
-	fill_row(&ret_view->total, &(const struct pair){ { &sides[OTHER].view->total,
-							   &sides[THIS].view->total }, 0 });
+		err = add_row(ret_view, sides, &pairs[i]);
+	fill_row(&ret_view->total, sides, &(const struct pair){ { &sides[OTHER].view->total,
+								  &sides[THIS].view->total }, 0 });
 	ret_view->total.cells[REASON] = cell_text("Total");
 	free(pairs);
 	return err;
