@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `kvmtop exits`: counts for a while, then prints totals by thread and reason. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,6 +17,7 @@
 #include "host/env.h"
 #include "monitor.h"
 #include "providers/provider.h"
+#include "trace/report/report.h"
 #include "ui/lines/lines.h"
 #include "views/build.h"
 
@@ -26,9 +29,10 @@ struct exits_run {
 	struct live live;
 	struct monitor *monitor;
 	struct query query;
+	struct guest compared[2]; /* of --diff, without their vCPUs */
 	struct vcpu_key only[EXITS_TIDS];
 	struct view view;
-	char over[128];	     /* what is said when what is counted has ended */
+	char over[256];	     /* what is said when what is counted has ended */
 	uint64_t elapsed_ns; /* from the first sample to the last */
 };
 
@@ -91,6 +95,32 @@ static int choose_guest(struct exits_run *run, const struct guests *guests, stru
 	return 0;
 }
 
+/* The guest of --diff. A guest's name may be a number. */
+static int choose_other(struct exits_run *run, const struct guests *guests, struct why *why)
+{
+	const char *text = run->options.diff;
+	char *end;
+	long pid = strtol(text, &end, 10);
+	bool is_pid = end > text && !*end && pid > 0 && pid <= INT_MAX &&
+		      guests_by_pid(guests, (pid_t)pid);
+	const struct guest *other = NULL, *guest = guests_by_id(guests, run->query.guest);
+	int err = guests_choose(guests, is_pid ? NULL : text, (pid_t)pid, &other, why);
+
+	if (err)
+		return err;
+	if (other == guest)
+		return why_set(why, -EINVAL, "--diff %s is the guest of -p or -g: name another one",
+			       text);
+	run->compared[0] = *guest;
+	run->compared[1] = *other;
+	for (int i = 0; i < 2; i++)
+		run->compared[i].vcpus = NULL;
+	snprintf(run->over, sizeof(run->over), "guest %s (pid %d) and guest %s (pid %d) have ended",
+		 guest->name, (int)guest->pid, other->name, (int)other->pid);
+	run->query.guest = GUEST_ANY;
+	return 0;
+}
+
 /* Adds a thread of -t or -T. */
 static int choose_thread(struct exits_run *run, const struct guests *guests, pid_t tid,
 			 struct why *why)
@@ -115,8 +145,10 @@ static int choose(struct exits_run *run, struct why *why)
 	const struct guests *guests = monitor_facts(run->monitor)->guests;
 	int err = monitor_find_guests(run->monitor, why);
 
-	if (!err && (options->pid || options->guest))
-		return choose_guest(run, guests, why);
+	if (!err && (options->pid || options->guest)) {
+		err = choose_guest(run, guests, why);
+		return err || !options->diff ? err : choose_other(run, guests, why);
+	}
 	snprintf(run->over, sizeof(run->over), "the guests of these threads have ended");
 	for (size_t i = 0; !err && i < options->nr_only; i++)
 		err = choose_thread(run, guests, options->only[i], why);
@@ -148,12 +180,15 @@ static int begin(struct exits_run *run, struct why *why)
 	return monitor_want(run->monitor, &run->query, why);
 }
 
-/* Whether the guest that -p or -g names, or the guests of all threads of -t and -T, have ended. */
+/* Whether the guest of -p or -g, and that of --diff, or all guests of -t and -T, have ended. */
 static bool is_over(const struct exits_run *run)
 {
 	const struct guests *guests = monitor_facts(run->monitor)->guests;
 	const struct query *query = &run->query;
 
+	if (run->options.diff)
+		return !guests_by_id(guests, run->compared[0].id) &&
+		       !guests_by_id(guests, run->compared[1].id);
 	if (query->guest != GUEST_ANY)
 		return !guests_by_id(guests, query->guest);
 	for (size_t i = 0; i < query->nr_only; i++) {
@@ -196,17 +231,19 @@ static int count(struct exits_run *run, struct why *why)
 	return live_loop(&run->live, interval_s, nr, take_sample, run, why);
 }
 
-static int print(struct exits_run *run, struct why *why)
+static int write_view(struct exits_run *run, const struct view *view, struct why *why)
 {
 	struct lines_config config = { .format = LINES_TABLE };
 	struct lines *lines;
 	struct timespec when;
-	int err = view_build(&run->view, &run->query, monitor_facts(run->monitor));
+	int err;
 
-	if (err)
-		return err;
-	if (run->view.note)
-		fprintf(stderr, "kvmtop: %s\n", run->view.note);
+	if (view->note)
+		fprintf(stderr, "kvmtop: %s\n", view->note);
+	if (run->options.diff) {
+		config.other_guest = &run->compared[0];
+		config.guest = &run->compared[1];
+	}
 	if (run->options.json)
 		config.format = LINES_JSON;
 	else if (run->options.csv)
@@ -216,11 +253,47 @@ static int print(struct exits_run *run, struct why *why)
 		return err;
 	clock_gettime(CLOCK_REALTIME, &when);
 	live_begin_write(&run->live);
-	err = lines_write(lines, &run->view, &when, run->elapsed_ns, why);
+	for (int i = 0; i < 2 && run->options.diff && config.format == LINES_TABLE; i++)
+		printf("%d: %s (pid %d)\n%s", i + 1, run->compared[i].name,
+		       (int)run->compared[i].pid, i ? "\n" : "");
+	err = lines_write(lines, view, &when, run->elapsed_ns, why);
 	live_end_write(&run->live);
 	if (lines_close(lines, err ? &(struct why){ "" } : why) < 0 && !err)
 		err = -EIO;
 	return err == -EPIPE || err == -EINTR ? 0 : err;
+}
+
+static int print_diff(struct exits_run *run, struct why *why)
+{
+	struct view views[2] = { { .nr_rows = 0 }, { .nr_rows = 0 } }, both = { .nr_rows = 0 };
+	struct query query = run->query;
+	struct report_side sides[2];
+	int err = 0;
+
+	query.groups = GROUP_REASON;
+	for (int i = 0; i < 2 && !err; i++) {
+		query.guest = run->compared[i].id;
+		err = view_build(&views[i], &query, monitor_facts(run->monitor));
+		sides[i] = (struct report_side){ .view = &views[i], .span = run->elapsed_ns };
+	}
+	if (!err)
+		err = report_diff(sides, &both, why);
+	if (!err)
+		err = write_view(run, &both, why);
+	view_release(&both);
+	view_release(&views[0]);
+	view_release(&views[1]);
+	return err;
+}
+
+static int print(struct exits_run *run, struct why *why)
+{
+	int err;
+
+	if (run->options.diff)
+		return print_diff(run, why);
+	err = view_build(&run->view, &run->query, monitor_facts(run->monitor));
+	return err ? err : write_view(run, &run->view, why);
 }
 
 static int run_exits(int argc, char **argv)

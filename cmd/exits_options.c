@@ -22,6 +22,8 @@ static const struct option_spec specs[] = {
 	OPT_STRING('g', "guest", "NAME", guest, "the same, by its name"),
 	OPT_STRING('v', "vcpu", "VCPU", vcpu, "with -p or -g: this vCPU only, by its number"),
 	OPT_FLAG('a', "alltids", all, "with -p or -g: each of its vCPUs on a line of its own"),
+	OPT_STRING(0, "diff", "GUEST", diff,
+		   "with -p or -g: what is different in this one, by pid or name"),
 	OPT_PID('t', "tid", "TID", tid, "one vCPU, by its thread"),
 	OPT_STRING('T', "tids", "TID,...", tids, "these vCPUs"),
 	OPT_STRING(0, "event", "EVENT", event_name,
@@ -143,6 +145,12 @@ static int check(const struct exits_options *options, struct why *why)
 	if ((options->vcpu || options->all) && !options->pid && !options->guest)
 		return why_set(why, -EINVAL, "%s needs a guest: add -p PID or -g NAME",
 			       options->vcpu ? "-v" : "-a");
+	if (options->diff && !options->pid && !options->guest)
+		return why_set(why, -EINVAL, "--diff needs a guest to begin with: add -p PID or "
+					     "-g NAME");
+	if (options->diff && (options->vcpu || options->all || options->key))
+		return why_set(why, -EINVAL, "--diff compares all of two guests: leave out %s",
+			       options->vcpu ? "-v" : options->all ? "-a" : "-k");
 	if (options->vcpu && options->all)
 		return why_set(why, -EINVAL, "-v and -a exclude each other");
 	if ((options->pid != 0) + (options->guest != NULL) + (options->tid != 0) +

@@ -16,7 +16,7 @@
 
 struct exits_options {
 	pid_t pid, tid;	  /* 0: not given */
-	const char *guest, *vcpu, *tids, *event_name, *key, *sysroot;
+	const char *guest, *diff, *vcpu, *tids, *event_name, *key, *sysroot;
 	bool all, json, csv, help;
 	/* The parsed values. */
 	bool has_vcpu;

@@ -253,7 +253,6 @@ int report_two(const struct recording *other, const struct recording *recording,
 			.path = trace_file(recordings[i]->trace, 0)->path,
 			.view = &sides[i].view,
 			.span = sides[i].about.span,
-			.has_time = sides[i].about.has_time,
 			.is_cycles = sides[i].about.is_cycles,
 		};
 	}

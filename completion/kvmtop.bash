@@ -107,7 +107,7 @@ _kvmtop_exits()
 	-k | --key) words="total share time_ns time_percent avg_ns min_ns max_ns p50_ns p99_ns reason" ;;
 	--sysroot) COMPREPLY=($(compgen -d -- "$current")) && return ;;
 	-v | --vcpu | -t | --tid | -T | --tids) return ;;
-	*) [[ $current != -* ]] || words="-p --pid -g --guest -v --vcpu -a --alltids -t --tid -T --tids
+	*) [[ $current != -* ]] || words="-p --pid -g --guest -v --vcpu -a --alltids --diff -t --tid -T --tids
 		--event -k --key --json --csv --sysroot -h --help" ;;
 	esac
 	COMPREPLY=($(compgen -W "$words" -- "$current"))

@@ -77,7 +77,7 @@ static inline void fuzz_formats(const struct view *view, const struct lines_reco
 static inline void fuzz_diff(const struct view *view, const struct lines_recording *about,
 			     unsigned int room)
 {
-	const struct report_side side = { "", view, 1, true, room % 2 };
+	const struct report_side side = { "", view, 1, room % 2 };
 	struct why why;
 	struct view both;
 

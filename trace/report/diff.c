@@ -29,7 +29,8 @@ static const struct column columns[] = {
 	{ "other_avg_ns", "Avg 1", "what one took, of the first", CELL_NS, 7, COLUMN_SPARE(3) },
 	{ "avg_ns", "Avg 2", "what one took, of the second", CELL_NS, 7, COLUMN_SPARE(4) },
 	CHANGE_COLUMN("avg_change", COLUMN_SPARE(5)),
-	{ "other_p99_ns", "p99 1", "99 % took no longer, of the first", CELL_NS, 7, COLUMN_SPARE(6) },
+	{ "other_p99_ns", "p99 1", "99 % took no longer, of the first", CELL_NS, 7,
+	  COLUMN_SPARE(6) },
 	{ "p99_ns", "p99 2", "99 % took no longer, of the second", CELL_NS, 7,
 	  COLUMN_SPARE(7) },
 	CHANGE_COLUMN("p99_change", COLUMN_SPARE(8)),
@@ -59,6 +60,11 @@ static const struct cell *cell_of(const struct view_row *row, const char *id)
 	return &row->cells[view_column_by_id(view_type_of(ROWS_TOTALS), id)];
 }
 
+static bool has_times(const struct report_side *side)
+{
+	return cell_of(&side->view->total, "time_ns")->type == CELL_NS;
+}
+
 /* ---- which rows belong together */
 
 static bool are_same(const struct view_row *a, const struct view_row *b)
@@ -84,7 +90,7 @@ static double weight(const struct report_side *side, const struct view_row *row)
 
 	if (!row)
 		return 0;
-	return (side->has_time ? (double)cell_of(row, "time_ns")->ns :
+	return (has_times(side) ? (double)cell_of(row, "time_ns")->ns :
 				 (double)cell_of(row, "total")->count) / span;
 }
 
@@ -201,7 +207,8 @@ static uint32_t absent_columns(const struct view *view)
 
 static int check_units(const struct report_side sides[2], struct why *why)
 {
-	if (!sides[0].has_time || !sides[1].has_time || sides[0].is_cycles == sides[1].is_cycles)
+	if (!has_times(&sides[0]) || !has_times(&sides[1]) ||
+	    sides[0].is_cycles == sides[1].is_cycles)
 		return 0;
 	return why_set(why, -EINVAL,
 		       "%s: times are in TSC cycles: give the TSC's frequency with -f MHZ",
@@ -217,7 +224,7 @@ int report_diff(const struct report_side sides[2], struct view *ret_view, struct
 	*ret_view = (struct view){ .type = &diff };
 	if (!err) {
 		nr = fill(sides, pairs);
-		ret_view->is_cycles = sides[sides[OTHER].has_time ? OTHER : THIS].is_cycles;
+		ret_view->is_cycles = sides[has_times(&sides[OTHER]) ? OTHER : THIS].is_cycles;
 		ret_view->absent = absent_columns(sides[OTHER].view);
 	}
 	for (size_t i = 0; i < nr && !err; i++)

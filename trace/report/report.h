@@ -15,18 +15,18 @@
 int report_acrn(const struct recording *recording, double mhz, const char *mhz_text,
 		const char *csv, FILE *out, struct why *why);
 
-/* One of two recordings. */
+/* A recording, a span of a history, or a guest: one of the two that are compared. */
 struct report_side {
-	const char *path;
+	const char *path;	 /* of a recording */
 	const struct view *view; /* of ROWS_TOTALS */
 	uint64_t span;		 /* how long it is, in ns or in cycles */
-	bool has_time, is_cycles;
+	bool is_cycles;
 };
 
 /*
- * A view of both, from the first, OTHER, to the second: the row that changed most is the first. Its
- * texts belong to the sides' views. 0, -EINVAL with why where one has times in ns and the other
- * in cycles, or -ENOMEM; release the view in any case.
+ * A view of both, from the first to the second: the row that changed most is the first. Its texts
+ * belong to the sides' views. 0, -EINVAL with why where one has times in ns and the other in
+ * cycles, or -ENOMEM; release the view in any case.
  */
 int report_diff(const struct report_side sides[2], struct view *ret_view, struct why *why);
 

@@ -47,13 +47,6 @@ static int build(struct report_span *span, enum exit_kind event, struct why *why
 	return err ? err : view_build(&span->view, &span->query, monitor_facts(span->monitor));
 }
 
-static bool has_times(const struct view *view)
-{
-	int time = view_column_by_id(view->type, "time_ns");
-
-	return view->total.cells[time].type == CELL_NS;
-}
-
 int report_spans_diff(struct report_span spans[2], struct view *ret_view, struct why *why)
 {
 	struct report_side sides[2];
@@ -69,7 +62,6 @@ int report_spans_diff(struct report_span spans[2], struct view *ret_view, struct
 			.path = "",
 			.view = &spans[i].view,
 			.span = interval_elapsed_ns(spans[i].interval),
-			.has_time = has_times(&spans[i].view),
 		};
 	return err ? err : report_diff(sides, ret_view, why);
 }

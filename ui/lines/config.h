@@ -24,6 +24,7 @@ enum lines_format {
 	LINES_LOG_TABLE,
 };
 
+struct guest;
 struct lines_recording;
 
 /* A span of time in a history. */
@@ -41,6 +42,7 @@ struct lines_config {
 	const struct lines_recording *other; /* the same: another beside it; NULL: none */
 	/* JSON: the span of time that the view is of, and another one beside it; NULL: none */
 	const struct lines_span *span, *other_span;
+	const struct guest *guest, *other_guest; /* the same: two guests that are compared */
 	bool skip_zero;	   /* no line where nothing happened: for a sample, or for a row */
 	/* CSV: the columns, from the first sample to the last. */
 	const struct fields *fields;

@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "host/guest.h"
 #include "ui/lines/json_object.h"
 #include "ui/lines/shared.h"
 #include "ui/lines/recording.h"
@@ -193,6 +194,16 @@ static int add_span(struct json_object *object, const char *key, const struct li
 	return err ? err : add_elapsed(item, span->elapsed_ns);
 }
 
+static int add_guest(struct json_object *object, const char *key, const struct guest *guest)
+{
+	struct json_object *item = json_object_new_object();
+	int err = json_add_new(object, key, item);
+
+	if (!err)
+		err = json_add_new(item, "name", json_object_new_string(guest->name));
+	return err ? err : json_add_new(item, "pid", json_object_new_int64(guest->pid));
+}
+
 static int fill(struct json_object *object, const struct lines_sample *sample)
 {
 	const struct lines_config *config = sample->config;
@@ -213,6 +224,10 @@ static int fill(struct json_object *object, const struct lines_sample *sample)
 		err = add_span(object, "span", config->span);
 	if (!err && config->other_span)
 		err = add_span(object, "other", config->other_span);
+	if (!err && config->guest)
+		err = add_guest(object, "guest", config->guest);
+	if (!err && config->other_guest)
+		err = add_guest(object, "other", config->other_guest);
 	if (err)
 		return err;
 	rows = json_object_new_array();

@@ -369,11 +369,11 @@ static void a_diff_begins_with_what_changed(void **state)
 			row->cells[view_column_by_id(type, "time_ns")] = cell_ns(cases[j].took[i]);
 			row->cells[view_column_by_id(type, "avg_ns")] = cell_ns(cases[j].took[i]);
 		}
+		views[i].total.cells[view_column_by_id(type, "time_ns")] = cell_ns(10000);
 		sides[i] = (struct report_side){
 			.path = "file",
 			.view = &views[i],
 			.span = 50000,
-			.has_time = true,
 		};
 	}
 	assert_int_equal(report_diff(sides, &both, &why), 0);
