@@ -2,70 +2,34 @@
 /*
  * history - what a history file costs, with made-up exits: bytes a day, CPU a sample, time to seek.
  *
- * Many guests whose vCPUs are busy to very different degrees (1 to 3,000 exits a second each,
- * log-uniform), with reasons by Zipf's law, counts by Poisson's, and log-normal durations. From the
- * sample on everything is the program's own: stats, moment, packing, the file. CPU time, so that a
- * busy machine does not count as cost.
+ * From the sample on everything is the program's own: stats, moment, packing, the file. CPU time,
+ * so that a busy machine does not count as cost.
  *
  * usage: build/bench/history [SAMPLES [FOLDER]]	(600 samples of each kind, in /tmp)
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/made_up.h"
 #include "history/file.h"
 #include "history/interval.h"
-#include "tests/worlds/fake_guest.h"
 
-#define REASONS 20
-#define ZIPF 1.2
-#define BUSIEST 3000.0 /* exits a second of a vCPU; the idlest: 1 */
-#define SIGMA 1.0      /* of the logarithm of durations */
 #define SEEKS 200
-#define START (UINT64_C(1790000040) * 1000000000)
 
 struct bench {
-	uint32_t nr_guests, nr_vcpus; /* vCPUs of each guest */
-	double interval_s;
-	struct fields *fields;
-	struct guests *guests;
-	struct stats *stats;
-	struct field_set wanted;
-	struct sample sample;
-	struct timing *timings; /* of everything so far, by vCPU and reason */
-	uint64_t *counts;
-	double shares[REASONS][HIST_BUCKETS]; /* of a reason's exits, by duration */
+	struct made_up made_up;
 	struct moment_taker taker;
 	struct moment moment;
 	struct packer *packer;
 	struct packed packed;
 	struct history_file *file;
 	char path[256];
-	double rates[REASONS]; /* of the idlest vCPU, exits a second */
-	uint64_t nr, now_ns;
+	uint64_t nr;
 	double take_ms, pack_ms, add_ms;
 	uint64_t nr_changes;
 };
-
-static void check(int err, const struct why *why)
-{
-	if (!err)
-		return;
-	fprintf(stderr, "history: %s\n", why && why->text[0] ? why->text : strerror(-err));
-	exit(1);
-}
-
-static void *must(void *memory)
-{
-	check(memory ? 0 : -ENOMEM, NULL);
-	return memory;
-}
 
 static double cpu_ms(void)
 {
@@ -75,171 +39,31 @@ static double cpu_ms(void)
 	return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
 }
 
-/* ---- what is made up: the same with each run */
-
-static uint64_t random_state = 88172645463325252u;
-
-static double uniform(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return ((double)(random_state >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static uint64_t poisson(double mean)
-{
-	double product, limit;
-	uint64_t nr = 0;
-
-	if (mean > 50) {
-		product = mean + sqrt(mean) * sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
-		return product > 0 ? (uint64_t)(product + 0.5) : 0;
-	}
-	limit = exp(-mean);
-	product = uniform();
-	while (product > limit) {
-		product *= uniform();
-		nr++;
-	}
-	return nr;
-}
-
-/* How much of a log-normal distribution is below ns. */
-static double below(double ns, double median_ns)
-{
-	return 0.5 * erfc(-log(ns / median_ns) / (SIGMA * M_SQRT2));
-}
-
-static void choose_shares(struct bench *bench)
-{
-	for (uint32_t reason = 0; reason < REASONS; reason++) {
-		double median_ns = 800.0 * pow(1.3, reason), before = 0;
-
-		for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
-			double now = i + 1 < HIST_BUCKETS ?
-					     below((double)hist_edge_ns(i), median_ns) : 1;
-
-			bench->shares[reason][i] = now - before;
-			before = now;
-		}
-	}
-}
-
-static void choose_rates(struct bench *bench)
-{
-	double sum = 0;
-
-	for (uint32_t i = 0; i < REASONS; i++)
-		sum += bench->rates[i] = pow(i + 1, -ZIPF);
-	for (uint32_t i = 0; i < REASONS; i++)
-		bench->rates[i] /= sum;
-}
-
-static void make_exits(struct bench *bench, uint32_t thread, uint32_t reason, double mean)
-{
-	uint32_t at = thread * REASONS + reason;
-	struct timing *timing = &bench->timings[at];
-
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
-		uint64_t nr = mean * bench->shares[reason][i] < 1e-6 ?
-				      0 : poisson(mean * bench->shares[reason][i]);
-		double low = i ? (double)hist_edge_ns(i - 1) : 64, ns = 0;
-
-		if (!nr)
-			continue;
-		bench->counts[at] += nr;
-		timing->hist[i] += (uint32_t)nr;
-		/* About as much as so many of them take, and the longest of a few. */
-		timing->time_ns += (uint64_t)((double)nr * low * (1.4 + 0.2 * uniform()));
-		for (uint64_t k = 0; k < nr && k < 4; k++)
-			ns = fmax(ns, low * (1 + uniform()));
-		if (timing->max_ns < (uint64_t)ns)
-			timing->max_ns = (uint64_t)ns;
-	}
-}
-
-static void make_sample(struct bench *bench)
-{
-	uint32_t nr_threads = bench->nr_guests * bench->nr_vcpus;
-
-	sample_reset(&bench->sample);
-	for (uint32_t thread = 0; thread < nr_threads; thread++) {
-		double exits = bench->interval_s * pow(BUSIEST, (thread + 0.5) / nr_threads);
-
-		for (uint32_t reason = 0; reason < REASONS; reason++) {
-			uint32_t at = thread * REASONS + reason;
-			struct key key = { 1 + thread / bench->nr_vcpus,
-					   (int32_t)(thread % bench->nr_vcpus), 1 + reason };
-
-			make_exits(bench, thread, reason, exits * bench->rates[reason]);
-			check(sample_add_timed(&bench->sample, key, bench->counts[at],
-					       ROW_FROM_ZERO | ROW_WHOLE_INTERVAL,
-					       &bench->timings[at]), NULL);
-		}
-	}
-	bench->now_ns += (uint64_t)(bench->interval_s * 1e9);
-	bench->sample.time_ns[0] = bench->now_ns;
-}
-
 /* ---- the program's own */
 
-static void add_fields(struct bench *bench)
+static void begin(struct bench *bench, uint32_t nr_guests, uint32_t nr_vcpus, double interval_s,
+		  const char *folder)
 {
-	uint32_t id;
-	char name[64];
-
-	check(fields_add(bench->fields, &(struct field){ .name = "vmexit", .listed = "kvm_exit",
-							 .parent = FIELD_NONE, .use = USE_EXIT,
-							 .exit_rank = 1 }, &id), NULL);
-	for (uint32_t i = 0; i < REASONS; i++) {
-		snprintf(name, sizeof(name), "vmexit(REASON_%u)", i);
-		check(fields_add(bench->fields, &(struct field){ .name = name, .use = USE_EXIT,
-								 .exit_rank = 1 }, &id), NULL);
-	}
-}
-
-static void begin(struct bench *bench, const char *folder)
-{
-	uint32_t nr = bench->nr_guests * bench->nr_vcpus * REASONS;
-	struct segment segment = { .host = "bench", .interval_s = bench->interval_s };
+	struct segment segment = { .host = "bench", .interval_s = interval_s };
 	struct file_limits none = { 0 };
 	struct why why = { "" };
-	char name[32];
 
-	bench->fields = must(fields_new());
-	bench->guests = must(guests_new(NULL));
-	bench->stats = must(stats_new());
-	bench->timings = must(calloc(nr, sizeof(*bench->timings)));
-	bench->counts = must(calloc(nr, sizeof(*bench->counts)));
-	bench->packer = must(packer_new());
-	bench->now_ns = 1000000000;
-	add_fields(bench);
-	for (uint32_t i = 0; i < bench->nr_guests; i++) {
-		snprintf(name, sizeof(name), "guest-%u", i);
-		guests_add_fake(bench->guests, 1000 + 10 * (pid_t)i, name, bench->nr_vcpus);
-	}
-	choose_rates(bench);
-	choose_shares(bench);
+	*bench = (struct bench){ .packer = must(packer_new()) };
+	make_up(&bench->made_up, nr_guests, nr_vcpus, interval_s);
 	snprintf(bench->path, sizeof(bench->path), "%s/kvmtop-bench-%d.db", folder, (int)getpid());
 	check(history_file_create(bench->path, &segment, &none, &bench->file, &why), &why);
 }
 
 static void record(struct bench *bench)
 {
-	struct facts facts = {
-		.wanted = &bench->wanted,
-		.fields = bench->fields,
-		.stats = bench->stats,
-		.guests = bench->guests,
-	};
+	const struct facts facts = made_up_facts(&bench->made_up);
 	double start, taken, packed;
 	struct why why = { "" };
 
-	make_sample(bench);
-	check(stats_update(bench->stats, bench->fields, &bench->sample), NULL);
+	made_up_go_on(&bench->made_up);
 	start = cpu_ms();
-	check(moment_take(&bench->taker, &facts, START + bench->now_ns, &bench->moment), NULL);
+	check(moment_take(&bench->taker, &facts, START + bench->made_up.now_ns, &bench->moment),
+	      NULL);
 	taken = cpu_ms();
 	check(pack_moment(bench->packer, &bench->moment, &bench->packed), NULL);
 	packed = cpu_ms();
@@ -259,6 +83,7 @@ static double seek_ms(struct bench *bench, bool opens)
 	struct blob blob = { 0 };
 	struct why why = { "" };
 	struct store store;
+	uint64_t time_ns;
 	double start = 0;
 
 	for (int i = 0; i < SEEKS; i++) {
@@ -267,8 +92,9 @@ static double seek_ms(struct bench *bench, bool opens)
 		if (!file)
 			check(history_file_open(bench->path, &file, &why), &why);
 		store = history_file_store(file);
-		check(store.type->find(store.state, START + (uint64_t)(uniform() *
-				       (double)bench->now_ns), &stored, &why), &why);
+		time_ns = START + (uint64_t)(uniform(&bench->made_up.random_state) *
+					     (double)bench->made_up.now_ns);
+		check(store.type->find(store.state, time_ns, &stored, &why), &why);
 		check(store.type->read(store.state, stored.id, PART_CHANGES, &blob, &why), &why);
 		if (opens) {
 			history_file_close(file, NULL);
@@ -312,8 +138,9 @@ static void end(struct bench *bench)
 	seek = seek_ms(bench, false);
 	printf("| %u × %u at %g s | %.0f | %.0f | %.0f | %.3f | %.3f | %.3f | %.3f | %.3f "
 	       "| %.0f |\n",
-	       bench->nr_guests, bench->nr_vcpus, bench->interval_s,
-	       (double)bench->nr_changes / nr, size, size * 86400 / bench->interval_s / 1e6,
+	       bench->made_up.nr_guests, bench->made_up.nr_vcpus, bench->made_up.interval_s,
+	       (double)bench->nr_changes / nr, size,
+	       size * 86400 / bench->made_up.interval_s / 1e6,
 	       bench->take_ms / nr, bench->pack_ms / nr, bench->add_ms / nr, opened, seek,
 	       interval_ms(bench));
 	fflush(stdout);
@@ -321,30 +148,25 @@ static void end(struct bench *bench)
 	moment_release(&bench->moment);
 	packed_release(&bench->packed);
 	packer_free(bench->packer);
-	sample_release(&bench->sample);
-	stats_free(bench->stats);
-	guests_free(bench->guests);
-	fields_free(bench->fields);
-	free(bench->timings);
-	free(bench->counts);
+	made_up_release(&bench->made_up);
 }
 
 int main(int argc, char **argv)
 {
-	static const struct bench kinds[] = {
-		{ .nr_guests = 50, .nr_vcpus = 4, .interval_s = 1 },
-		{ .nr_guests = 50, .nr_vcpus = 4, .interval_s = 10 },
-		{ .nr_guests = 2, .nr_vcpus = 2, .interval_s = 1 },
-	};
+	static const struct {
+		uint32_t nr_guests, nr_vcpus;
+		double interval_s;
+	} kinds[] = { { 50, 4, 1 }, { 50, 4, 10 }, { 2, 2, 1 } };
 	uint64_t samples = argc > 1 ? strtoull(argv[1], NULL, 10) : 600;
 
 	puts("| guests × vCPUs | keys | bytes | MB a day | take, ms | pack, ms | write, ms "
 	     "| open and seek, ms | seek, ms | all as one interval, ms |\n"
 	     "|---|---|---|---|---|---|---|---|---|---|");
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		struct bench bench = kinds[i];
+		struct bench bench;
 
-		begin(&bench, argc > 2 ? argv[2] : "/tmp");
+		begin(&bench, kinds[i].nr_guests, kinds[i].nr_vcpus, kinds[i].interval_s,
+		      argc > 2 ? argv[2] : "/tmp");
 		for (uint64_t k = 0; k < samples; k++)
 			record(&bench);
 		end(&bench);

@@ -2,10 +2,15 @@
 /*
  * screen - runs a program on a terminal of its own and measures what its user and its host notice.
  *
+ * Usage: screen MARK INTERVAL COMMAND [ARG ...]
+ *
  * Prints one line: milliseconds to the first frame, CPU milliseconds per refresh, kilobytes of
  * resident memory, descriptors, milliseconds from q to the end of the process.
  *
- * Usage: screen MARK INTERVAL COMMAND [ARG ...]
+ * Usage: screen -k KEYS MARK COMMAND [ARG ...]
+ *
+ * Prints milliseconds to the first frame, CPU milliseconds until then, and what each of the keys
+ * costs in CPU milliseconds. KEYS has words: "t t j 30m": what is typed at once; a dot is Enter.
  *
  * MARK is a text of the first frame, INTERVAL the refresh interval that the command uses, in s.
  */
@@ -26,6 +31,7 @@
 #define SETTLE_MS 1500 /* the first refreshes are not like the others */
 #define MEASURE_MS 4000
 #define QUIT_TIMEOUT_MS 15000
+#define QUIET_MS 50 /* without CPU time and output: what a key does is done */
 
 struct session {
 	pid_t pid;
@@ -127,6 +133,19 @@ static double cpu_ms(pid_t pid)
 	return sum;
 }
 
+/* Waits until the program does nothing. Returns its CPU time. */
+static double wait_quiet(struct session *session)
+{
+	double before, now = cpu_ms(session->pid);
+
+	do {
+		before = now;
+		watch(session, QUIET_MS);
+		now = cpu_ms(session->pid);
+	} while (now > before);
+	return now;
+}
+
 static long rss_kb(pid_t pid)
 {
 	char path[64], line[256];
@@ -175,19 +194,45 @@ static double quit(struct session *session)
 	return now_ms() - began;
 }
 
-int main(int argc, char **argv)
+static void type(struct session *session, const char *word, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (write(session->terminal, word[i] == '.' ? "\r" : word + i, 1) != 1)
+			die("write");
+	}
+}
+
+static int measure_keys(const char *keys, const char *mark, char **argv)
 {
 	static struct session session;
-	double began, frame, cpu, interval_s;
+	double began = now_ms(), before, now;
 
-	if (argc < 4) {
-		fprintf(stderr, "usage: screen MARK INTERVAL COMMAND [ARG ...]\n");
-		return 2;
+	start(&session, argv);
+	printf("%.1f", wait_frame(&session, mark, began));
+	now = cpu_ms(session.pid);
+	printf(" %.1f", now);
+	before = wait_quiet(&session);
+	for (size_t len; *keys; keys += len) {
+		keys += strspn(keys, " ");
+		len = strcspn(keys, " ");
+		type(&session, keys, len);
+		watch(&session, QUIET_MS);
+		now = wait_quiet(&session);
+		printf(" %.1f", now - before);
+		before = now;
 	}
-	interval_s = atof(argv[2]);
-	began = now_ms();
-	start(&session, argv + 3);
-	frame = wait_frame(&session, argv[1], began);
+	putchar('\n');
+	quit(&session);
+	return 0;
+}
+
+static int measure(const char *mark, double interval_s, char **argv)
+{
+	static struct session session;
+	double began = now_ms(), frame, cpu;
+
+	start(&session, argv);
+	frame = wait_frame(&session, mark, began);
 	watch(&session, SETTLE_MS);
 	cpu = cpu_ms(session.pid);
 	watch(&session, MEASURE_MS);
@@ -195,4 +240,17 @@ int main(int argc, char **argv)
 	printf("%.1f %.3f %ld %d ", frame, cpu, rss_kb(session.pid), count_fds(session.pid));
 	printf("%.1f\n", quit(&session));
 	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	bool has_keys = argc > 1 && strcmp(argv[1], "-k") == 0;
+
+	if (argc < 4 + has_keys) {
+		fprintf(stderr, "usage: screen MARK INTERVAL COMMAND [ARG ...]\n"
+				"       screen -k KEYS MARK COMMAND [ARG ...]\n");
+		return 2;
+	}
+	return has_keys ? measure_keys(argv[2], argv[3], argv + 4) :
+			  measure(argv[1], atof(argv[2]), argv + 3);
 }
