@@ -43,6 +43,7 @@ struct options {
 	const char *clock;
 	const char *filter; /* given before any -e: for all events */
 	unsigned long kib;
+	bool sched;
 	struct ring_choice choices[CHOICES_MAX];
 	size_t nr_choices;
 	const char *event; /* unused: the table of options needs a member */
@@ -59,6 +60,7 @@ static const struct option_spec specs[] = {
 		  "only this event; * and ? stand for any text; may be repeated"),
 	OPT_OTHER(0, "filter", "EXPR", filter,
 		  "the kernel's filter for the -e before it, or for all events"),
+	OPT_FLAG(0, "sched", sched, "of the guests' threads: when they wait for a CPU"),
 	OPT_COUNT('b', "buffer", "KIB", kib, "size of the buffer of each CPU"),
 	OPT_STRING('C', "clock", "CLOCK", clock, "the kernel's clock: local, mono, x86-tsc ..."),
 	OPT_HELP,
@@ -116,18 +118,34 @@ struct run {
 
 /* ---- the guest ---- */
 
-static int run_tids(struct run *run, pid_t pid)
+/* Beside the processes that were added before, only this one is recorded. */
+static int add_tids(struct run *run, pid_t pid)
 {
-	int nr;
+	int nr, room = (int)(TIDS_MAX - run->nr_tids);
 
-	run->tids = calloc(TIDS_MAX, sizeof(*run->tids));
+	if (!run->tids)
+		run->tids = calloc(TIDS_MAX, sizeof(*run->tids));
 	if (!run->tids)
 		return -ENOMEM;
-	nr = guest_threads(&run->env, pid, run->tids, TIDS_MAX);
+	nr = guest_threads(&run->env, pid, run->tids + run->nr_tids, room);
 	if (nr < 0)
 		return nr;
-	run->nr_tids = nr < TIDS_MAX ? (size_t)nr : TIDS_MAX;
+	run->nr_tids += (size_t)(nr < room ? nr : room);
 	return 0;
+}
+
+/* The kernel has no filter for guests: without the threads, all switches would be recorded. */
+static int add_all_tids(struct run *run, struct why *why)
+{
+	const struct logged_guest *guest;
+
+	for (size_t i = 0; (guest = guest_log_at(run->guest_log, i)); i++) {
+		int err = add_tids(run, guest->pid);
+
+		if (err && err != -ESRCH)
+			return err;
+	}
+	return run->nr_tids ? 0 : why_set(why, -ESRCH, "--sched: no guest runs; start it first");
 }
 
 static int find_guests(struct run *run, struct why *why)
@@ -140,10 +158,12 @@ static int find_guests(struct run *run, struct why *why)
 	if (!run->guest_log)
 		return -ENOMEM;
 	err = guest_log_refresh(run->guest_log, why);
-	if (err || (!options->guest && !options->pid))
+	if (err)
 		return err;
+	if (!options->guest && !options->pid)
+		return options->sched ? add_all_tids(run, why) : 0;
 	err = guest_log_find(run->guest_log, options->guest, options->pid, &pid, why);
-	return err ? err : run_tids(run, pid);
+	return err ? err : add_tids(run, pid);
 }
 
 /* ---- the loop ---- */
@@ -285,6 +305,7 @@ static int ring_open(struct run *run, struct why *why)
 		.kib = options->kib,
 		.tids = run->tids,
 		.nr_tids = run->nr_tids,
+		.sched = options->sched,
 	};
 	int err;
 

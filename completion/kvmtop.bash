@@ -68,7 +68,7 @@ _kvmtop_record()
 	--filter | -b | --buffer) return ;;
 	-o | --output) COMPREPLY=($(compgen -f -- "$current")) && return ;;
 	*) [[ $current != -* ]] || words="-o --output -p --pid -g --guest -e --event --filter
-		-b --buffer -C --clock -h --help" ;;
+		--sched -b --buffer -C --clock -h --help" ;;
 	esac
 	if [ -n "$words" ]; then
 		COMPREPLY=($(compgen -W "$words" -- "$current"))

@@ -331,6 +331,33 @@ is "$(status_of "$KVMTOP" record -- 0)" 2 "no time"
 check "no file is left by any of them" test ! -e "$TMP/none.dat"
 is "$(status_of "$KVMTOP" record --help)" 0 "--help"
 
+# ---- waiting for a CPU: two vCPUs on one CPU, beside the kernel's own sums
+
+# delays: how long the guest's vCPUs have waited so far, in us.
+delays() {
+	for d_task in "/proc/$GUEST/task/"*; do
+		! grep -q '^vcpu' "$d_task/comm" || cat "$d_task/schedstat"
+	done | awk '{ sum += $2 } END { printf "%.0f\n", sum / 1000 }'
+}
+
+guest sharer --vcpus 2 --pio 60000
+taskset -a -p 1 "$GUEST" >/dev/null
+recording -p "$GUEST" -e kvm_userspace_exit --sched -b 8192
+before_us=$(delays)
+go_to_end sharer
+delay_us=$(($(delays) - before_us))
+finish
+"$KVMTOP" timeline -k "$DAT" -o "$TMP/sched.json"
+wait_us=$(sed -n 's/.*"name":"waiting for a CPU".*"dur":\([0-9.]*\).*/\1/p' "$TMP/sched.json" |
+	awk '{ sum += $1 } END { printf "%.0f\n", sum }')
+if [ "$delay_us" -lt 1000 ]; then
+	skip "--sched: waits" "the vCPUs did not wait for each other, or the kernel does not say"
+else
+	check "--sched: the picture's waits ($wait_us us) are the kernel's ($delay_us us)" \
+		test "$wait_us" -gt $((delay_us * 8 / 10)) -a "$wait_us" -lt $((delay_us * 11 / 10))
+fi
+is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" --sched -g nobody true)" 1 "--sched: no guest"
+
 # ---- on a terminal
 
 if has_screen; then

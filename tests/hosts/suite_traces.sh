@@ -105,7 +105,7 @@ record_exact() {
 	other=$GUEST
 	guest recorded --pio 210 --mmio 60 --cpuid 150 --vcpus 2 --rounds 2
 	exits_begin
-	record_begin -p "$GUEST"
+	record_begin -p "$GUEST" --sched
 	guest_run other
 	guest_run recorded
 	record_end

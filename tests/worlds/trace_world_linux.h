@@ -66,14 +66,34 @@ static inline void put_machine(struct bytes *bytes, const char *version, uint32_
 	put_u32(bytes, page_size);
 }
 
+static inline int is_of_sched(const char *format)
+{
+	return strncmp(format, "name: sched_", 12) == 0;
+}
+
+static inline void put_system(struct bytes *bytes, const char *system, const char *const *formats,
+			      uint32_t nr_formats, uint32_t nr_own, int is_sched)
+{
+	put(bytes, system, strlen(system) + 1);
+	put_u32(bytes, nr_own);
+	for (uint32_t i = 0; i < nr_formats; i++) {
+		if (is_of_sched(formats[i]) == is_sched)
+			put_text(bytes, formats[i]);
+	}
+}
+
+/* The scheduler's events are of its own system. */
 static inline void put_formats(struct bytes *bytes, const char *const *formats,
 			       uint32_t nr_formats)
 {
-	put_u32(bytes, 1);
-	put(bytes, world_system, strlen(world_system) + 1);
-	put_u32(bytes, nr_formats);
+	uint32_t nr_sched = 0;
+
 	for (uint32_t i = 0; i < nr_formats; i++)
-		put_text(bytes, formats[i]);
+		nr_sched += (uint32_t)is_of_sched(formats[i]);
+	put_u32(bytes, nr_sched ? 2 : 1);
+	put_system(bytes, world_system, formats, nr_formats, nr_formats - nr_sched, 0);
+	if (nr_sched)
+		put_system(bytes, "sched", formats, nr_formats, nr_sched, 1);
 }
 
 /* From the magic to the names of threads: the head of trace.dat and perf's tracing data. */

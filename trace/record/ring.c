@@ -234,9 +234,13 @@ static int choose_all(struct ring *ring, const struct ring_config *config, struc
 	int err = 0;
 
 	if (!config->nr_choices)
-		return choose(ring, NULL, config->filter, why);
+		err = choose(ring, NULL, config->filter, why);
 	for (size_t i = 0; !err && i < config->nr_choices; i++)
 		err = choose(ring, config->choices[i].pattern, config->choices[i].filter, why);
+	if (!err && config->sched)
+		err = add_event(ring, "sched", "sched_switch", NULL, why);
+	if (!err && config->sched)
+		err = add_event(ring, "sched", "sched_waking", NULL, why);
 	return err;
 }
 

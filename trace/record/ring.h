@@ -11,6 +11,7 @@
 #define KVMTOP_TRACE_RECORD_RING_H
 
 #include <poll.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -33,6 +34,7 @@ struct ring_config {
 	unsigned long kib;   /* per CPU; 0: the kernel's choice */
 	const pid_t *tids;   /* record these threads and their children; nr_tids 0: all threads */
 	size_t nr_tids;
+	bool sched;	     /* the scheduler's events of these threads, too */
 	const char *folder;  /* for the files without a name */
 };
 

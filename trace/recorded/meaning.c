@@ -212,6 +212,20 @@ static bool is_entry(const struct trace_type *type)
 	return false;
 }
 
+static void find_sched(struct meaning *meaning)
+{
+	const struct trace_type *type = meaning->type;
+	bool is_switch = strcmp(type->name, "sched_switch") == 0;
+
+	if (!is_switch && strcmp(type->name, "sched_waking") != 0)
+		return;
+	meaning->a = trace_field(type, is_switch ? "prev_pid" : "pid");
+	meaning->b = trace_field(type, "prev_state");
+	meaning->c = trace_field(type, "next_pid");
+	if (meaning->a && (!is_switch || (meaning->b && meaning->c)))
+		meaning->kind = is_switch ? MEANING_SWITCH : MEANING_WAKING;
+}
+
 static int find_meaning(struct meanings *meanings, const struct trace_type *type,
 			struct meaning *meaning)
 {
@@ -220,6 +234,8 @@ static int find_meaning(struct meanings *meanings, const struct trace_type *type
 		meaning->lists[i].mask = UINT64_MAX;
 		meaning->lists[i].names = NO_NAMES;
 	}
+	if (strcmp(type->system, "sched") == 0)
+		find_sched(meaning);
 	if (!is_of_kvm(type))
 		return 0;
 	meaning->kind = MEANING_EVENT;

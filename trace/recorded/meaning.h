@@ -20,6 +20,9 @@ enum meaning_kind {
 	MEANING_ENTRY,	/* enters the guest */
 	MEANING_USERSPACE, /* KVM_RUN returns to user space */
 	MEANING_ARGUMENT,  /* says what the exit is about */
+	/* Of the scheduler, about the threads that it names: */
+	MEANING_SWITCH,	   /* a CPU goes from one thread to another */
+	MEANING_WAKING,	   /* a thread could run from now on */
 };
 
 struct meaning {
@@ -35,7 +38,10 @@ struct meaning {
 		uint64_t mask;
 		uint32_t names; /* index in struct meanings.names */
 	} lists[2];
-	/* Of an argument: its fields, and what `c` is where there is no such field. */
+	/*
+	 * Of an argument: its fields, and what `c` is where there is no such field. Of a switch:
+	 * the thread before, its state, and the next thread. Of a waking: the thread.
+	 */
 	const struct trace_field *a, *b, *c;
 	uint32_t a_bytes; /* see struct argument_event */
 	uint16_t fixed_c;

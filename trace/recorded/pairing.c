@@ -8,6 +8,9 @@
 /* Out of the way of the events that are frequent. */
 #define RARE __attribute__((noinline))
 
+/* Bits of sched_switch's prev_state: 0 in all of them means that the thread could run on. */
+#define STATE_SLEEPS 0xff
+
 enum { MMIO_UNSATISFIED_READ, MMIO_READ, MMIO_WRITE };
 
 void pairing_init(struct pairing *pairing, const struct trace *trace, unsigned int arguments,
@@ -47,6 +50,13 @@ static void tell_end(const struct pairing *pairing, struct recorded_thread *thre
 			       open->count, is_cut);
 }
 
+static void tell_wait(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time,
+		      bool is_cut)
+{
+	pairing->listener->ends(pairing->listener->state, thread, SPAN_WAIT, thread->waits_since,
+				time, NULL, is_cut);
+}
+
 /* What the recording cuts off. The outer span is told first. */
 static void tell_cut(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
 {
@@ -56,6 +66,8 @@ static void tell_cut(const struct pairing *pairing, struct recorded_thread *thre
 		return;
 	tell_end(pairing, thread, SPAN_EXIT, time, true);
 	tell_end(pairing, thread, SPAN_USERSPACE, time, true);
+	if (thread->sched == SCHED_WAITS)
+		tell_wait(pairing, thread, time, true);
 }
 
 /* What the thread was in since the recording began, if its first event ends it. */
@@ -276,8 +288,57 @@ static RARE void on_loss(struct pairing *pairing, const struct trace_event *even
 		thread->is_open = 0;
 		thread->is_mmio_open = false;
 		thread->state = VCPU_UNKNOWN;
+		thread->sched = SCHED_RUNS;
 	}
 }
+
+/* ---- waiting for a CPU */
+
+static void set_sched(struct recorded_thread *thread, enum sched_state state, uint64_t time)
+{
+	thread->sched = state;
+	thread->waits_since = time;
+}
+
+static void on_run(struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
+{
+	if (thread->sched == SCHED_WAITS) {
+		thread->waited += time - thread->waits_since;
+		if (pairing->listener)
+			tell_wait(pairing, thread, time, false);
+	}
+	set_sched(thread, SCHED_RUNS, time);
+}
+
+/* Only threads that are known as vCPUs' by now are looked at. A thread that runs can be woken. */
+static RARE void on_sched(struct pairing *pairing, const struct meaning *meaning,
+			  const struct trace_event *event)
+{
+	int32_t tid = (int32_t)trace_field_number(meaning->a, event);
+	struct recorded_thread *thread = table_find_tid(&pairing->table, event, tid);
+
+	if (meaning->kind == MEANING_WAKING) {
+		if (thread && thread->sched == SCHED_SLEEPS)
+			set_sched(thread, SCHED_WAITS, event->time);
+		return;
+	}
+	pairing->has_switches = true;
+	if (thread && thread->is_vcpu)
+		set_sched(thread, trace_field_number(meaning->b, event) & STATE_SLEEPS ?
+				  SCHED_SLEEPS : SCHED_WAITS, event->time);
+	tid = (int32_t)trace_field_number(meaning->c, event);
+	thread = table_find_tid(&pairing->table, event, tid);
+	if (thread && thread->is_vcpu)
+		on_run(pairing, thread, event->time);
+}
+
+uint64_t pairing_waited(const struct pairing *pairing, const struct recorded_thread *thread)
+{
+	return thread->waited + (thread->sched == SCHED_WAITS ?
+				 pairing->last_time - thread->waits_since : 0);
+}
+
+/* ---- the stream */
 
 static int take(struct pairing *pairing, struct recorded_thread *thread,
 		const struct meaning *meaning, const struct trace_event *event)
@@ -325,6 +386,10 @@ int pairing_add(struct pairing *pairing, const struct trace_event *event)
 		return -ENOMEM;
 	if (meaning->kind == MEANING_NONE)
 		return 0;
+	if (meaning->kind >= MEANING_SWITCH) {
+		on_sched(pairing, meaning, event);
+		return 0;
+	}
 	thread = table_thread(&pairing->table, event);
 	if (!thread)
 		return -ENOMEM;

@@ -13,14 +13,20 @@
  *	msr, cpuid, hypercall, sysreg	the whole exit, by its first argument of this kind
  *
  * What the recording cuts off, at its ends or where events are missing, has no duration.
+ *
+ * Where the scheduler's events are recorded, too (sched_switch, sched_waking), a vCPU's thread
+ * waits from when it is woken, or loses its CPU although it could run, until it gets a CPU.
  */
 #ifndef KVMTOP_TRACE_RECORDED_PAIRING_H
 #define KVMTOP_TRACE_RECORDED_PAIRING_H
 
 #include "trace/recorded/table.h"
 
-/* What a vCPU's thread is in; the latter lies within an exit. */
-enum span { SPAN_GUEST, SPAN_EXIT, SPAN_USERSPACE };
+/*
+ * What a vCPU's thread is in. User space lies within an exit; waiting for a CPU, of which only the
+ * end is told, lies in any of them.
+ */
+enum span { SPAN_GUEST, SPAN_EXIT, SPAN_USERSPACE, SPAN_WAIT };
 
 /* Draws a picture of it. What ends is told before what begins. */
 struct pairing_listener {
@@ -57,6 +63,7 @@ struct pairing {
 	uint64_t first_exit, last_entry; /* times of them */
 	bool has_exits[EXITS_REASONS]; /* by enum exit_kind */
 	bool has_entries; /* without entries nothing has a duration */
+	bool has_switches; /* else waiting for a CPU is not known */
 	/* Losses: the first ones, and how many there are of them. */
 	struct recorded_loss losses[PAIRING_LOSSES];
 	size_t nr_losses;
@@ -72,6 +79,9 @@ void pairing_release(struct pairing *pairing);
 
 /* Takes an event of the stream: 0 or -ENOMEM. */
 int pairing_add(struct pairing *pairing, const struct trace_event *event);
+
+/* How long a thread waited for a CPU, up to the stream's end. */
+uint64_t pairing_waited(const struct pairing *pairing, const struct recorded_thread *thread);
 
 /* At the stream's end: the listener hears of what is still open. It stays open. */
 void pairing_end(struct pairing *pairing);

@@ -272,6 +272,7 @@ static int add_times(const struct maker *maker, struct key key,
 	int err = 0;
 
 	exit_fields_split(whole_ns(maker->recorded, thread), time, parts);
+	parts[TIME_WAIT] = to_ns(maker->recorded, pairing_waited(pairing_of(maker), thread));
 	for (int i = 0; i < TIME_PARTS && !err; i++) {
 		key.field = maker->fields.times[i];
 		if (key.field != FIELD_NONE)
@@ -332,11 +333,13 @@ static int add_arguments(const struct maker *maker, struct key key,
 	return err;
 }
 
-/* KVM has no event for waiting for a CPU. Exits to user space may not be recorded. */
+/* Not all events are recorded: exits to user space, and the scheduler's. */
 static unsigned int known_parts(const struct pairing *pairing)
 {
-	unsigned int parts = EXIT_FIELDS_PARTS & ~(1U << TIME_WAIT);
+	unsigned int parts = EXIT_FIELDS_PARTS;
 
+	if (!pairing->has_switches)
+		parts &= ~(1U << TIME_WAIT);
 	return pairing->has_exits[EXITS_USERSPACE] ? parts : parts & ~(1U << TIME_USER);
 }
 

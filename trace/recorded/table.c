@@ -93,6 +93,13 @@ struct recorded_thread *table_add(struct table *table, const struct trace_event 
 	return thread;
 }
 
+/* Keys of threads are made of the file's number and the thread's. */
+struct recorded_thread *table_find_tid(const struct table *table, const struct trace_event *event,
+				       int32_t tid)
+{
+	return find_thread(table, (event->thread_key & ~(uint64_t)UINT32_MAX) | (uint32_t)tid);
+}
+
 int table_grow_events(struct recorded_thread *thread, uint32_t type)
 {
 	uint32_t nr = (type | 15) + 1;

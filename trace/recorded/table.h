@@ -23,6 +23,9 @@ struct exit_count {
 /* Whether a vCPU's thread is in the guest. */
 enum vcpu_state { VCPU_UNKNOWN, VCPU_IN_GUEST, VCPU_OUTSIDE };
 
+/* Whether a thread has a CPU. Before the scheduler's first event about it: it has. */
+enum sched_state { SCHED_RUNS, SCHED_SLEEPS, SCHED_WAITS };
+
 /* An exit or access that the next entry ends. */
 struct open_span {
 	uint64_t begin;
@@ -54,6 +57,9 @@ struct recorded_thread {
 	struct open_span spans[EXITS_KINDS];
 	uint64_t first;	  /* the time of the first exit or entry */
 	uint64_t unknown; /* the total time after losses in which the state was not known */
+	enum sched_state sched;
+	uint64_t waits_since; /* SCHED_WAITS: since when it could run */
+	uint64_t waited;      /* the total time of waiting for a CPU */
 	void *drawn; /* for the listener, which frees it */
 };
 
@@ -71,6 +77,10 @@ void table_release(struct table *table);
 
 /* The thread of an event, new if need be; NULL: no memory. */
 struct recorded_thread *table_add(struct table *table, const struct trace_event *event);
+
+/* The thread of this number in the event's file; NULL: it has no event of its own so far. */
+struct recorded_thread *table_find_tid(const struct table *table, const struct trace_event *event,
+				       int32_t tid);
 
 /* The count of a thread's key, new if need be; NULL: no memory. */
 struct exit_count *table_find_count(struct table *table, struct recorded_thread *thread,

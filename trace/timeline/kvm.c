@@ -171,6 +171,8 @@ static void on_end(void *state, struct recorded_thread *thread, enum span span, 
 		draw(kvm, &slice, "guest", "guest", NULL);
 	else if (span == SPAN_EXIT)
 		draw_exit(kvm, &slice, count);
+	else if (span == SPAN_WAIT)
+		draw(kvm, &slice, "waiting for a CPU", "waiting", NULL);
 	else
 		draw_userspace(kvm, &slice, count);
 }

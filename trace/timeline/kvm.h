@@ -4,8 +4,9 @@
  *
  * Between an entry and the next exit a vCPU is in the guest; from an exit to the next entry it is
  * in KVM, a slice with the name of the exit's reason. Inside that slice are the time in user space,
- * from kvm_userspace_exit on, and "halted" if the reason means that the vCPU idles. All other
- * events of KVM are points. A thread that runs no vCPU has a track, too.
+ * from kvm_userspace_exit on, and "halted" if the reason means that the vCPU idles; and where the
+ * scheduler's events are recorded, "waiting for a CPU". All other events of KVM are points. A
+ * thread that runs no vCPU has a track, too.
  *
  * A slice that the recording cuts off, at its ends or where events are missing, has the category
  * "cut": it is in no sum of `kvmtop report`.

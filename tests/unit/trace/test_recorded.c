@@ -14,9 +14,9 @@
 #include "trace/recorded/recorded.h"
 #include "views/build.h"
 
-enum { ID_USER = 105, ID_IRQ };
+enum { ID_USER = 105, ID_IRQ, ID_SWITCH, ID_WAKING };
 
-#define NR_FORMATS (NR_WORLD_FORMATS + 2)
+#define NR_FORMATS (NR_WORLD_FORMATS + 4)
 
 static const char *formats[NR_FORMATS];
 
@@ -33,6 +33,16 @@ static int add_formats(void **state)
 	formats[NR_WORLD_FORMATS + 1] = "name: kvm_set_irq\nID: 106\n" COMMON_FIELDS
 					"\tfield:int gsi;\toffset:8;\tsize:4;\tsigned:1;\n\n"
 					"print fmt: \"gsi %d\", REC->gsi\n";
+	formats[NR_WORLD_FORMATS + 2] =
+		"name: sched_switch\nID: 107\n" COMMON_FIELDS
+		"\tfield:pid_t prev_pid;\toffset:8;\tsize:4;\tsigned:1;\n"
+		"\tfield:long prev_state;\toffset:16;\tsize:8;\tsigned:1;\n"
+		"\tfield:pid_t next_pid;\toffset:24;\tsize:4;\tsigned:1;\n\n"
+		"print fmt: \"%d\", REC->prev_pid\n";
+	formats[NR_WORLD_FORMATS + 3] =
+		"name: sched_waking\nID: 108\n" COMMON_FIELDS
+		"\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n\n"
+		"print fmt: \"%d\", REC->pid\n";
 	return set_up(state);
 }
 
@@ -47,6 +57,22 @@ static void put_irq(struct bytes *bytes, uint32_t tid)
 {
 	put_common(bytes, ID_IRQ, tid);
 	put_u32(bytes, 4);
+}
+
+static void put_switch(struct bytes *bytes, uint32_t from, uint64_t state, uint32_t to)
+{
+	put_common(bytes, ID_SWITCH, from);
+	put_u32(bytes, from);
+	put_u32(bytes, 0);
+	put_u64(bytes, state);
+	put_u32(bytes, to);
+	put_u32(bytes, 0);
+}
+
+static void put_waking(struct bytes *bytes, uint32_t by, uint32_t tid)
+{
+	put_common(bytes, ID_WAKING, by);
+	put_u32(bytes, tid);
 }
 
 /* ---- a recording that is made, read and looked at */
@@ -383,6 +409,63 @@ static void lost_time_is_no_life(void **state)
 	end(&world);
 }
 
+/*
+ * vCPU 0 exits, and loses its CPU for 300 ns; it halts, sleeps for 1000 ns, is woken twice and
+ * waits 200 ns from the first time on; at the end it waits. Other threads do not count, and a
+ * thread that is woken while it runs does not wait.
+ */
+static void waiting_for_a_cpu(void **state)
+{
+	enum { SLEEPS = 1, PREEMPTED = 0x100 };
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_switch(&world.event, 77, 0, 5); /* not known as a vCPU's yet */
+	add(&world, 0, 500);
+	put_exit(&world.event, 77, 0, 1, 30);
+	add(&world, 0, 1000);
+	put_waking(&world.event, 6, 77);
+	add(&world, 0, 1050);
+	put_switch(&world.event, 77, PREEMPTED, 5);
+	add(&world, 0, 1100);
+	put_waking(&world.event, 5, 6);
+	add(&world, 0, 1200);
+	put_switch(&world.event, 5, SLEEPS, 77);
+	add(&world, 0, 1400);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 1500);
+	put_exit(&world.event, 77, 0, 1, 12);
+	add(&world, 0, 2000);
+	put_switch(&world.event, 77, SLEEPS, 5);
+	add(&world, 0, 2100);
+	put_waking(&world.event, 5, 77);
+	add(&world, 0, 3100);
+	put_waking(&world.event, 5, 77);
+	add(&world, 0, 3150);
+	put_switch(&world.event, 5, 0, 77);
+	add(&world, 0, 3300);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 3500);
+	put_exit(&world.event, 77, 0, 1, 30);
+	add(&world, 0, 4000);
+	put_switch(&world.event, 77, 0, 5);
+	add(&world, 0, 4500);
+	put_irq(&world.event, 5);
+	add(&world, 0, 5000);
+	open_dat(&world);
+	look(&world, &view_vcpus);
+	assert_int_equal(total(&world, 0, "time"), 4000);
+	assert_int_equal(total(&world, 0, "time(wait)"), 300 + 200 + 500);
+	assert_int_equal(total(&world, 0, "time(halt)"), 1500);
+	assert_int_equal(total(&world, 0, "vmexit"), 2);
+	assert_true(view_has_column(&world.view,
+				    (size_t)view_column_by_id(&view_vcpus, "wait_percent")));
+	look(&world, &view_events); /* only KVM's */
+	assert_null(find_item(&world, GUEST_ANY, -1, "sched_switch"));
+	end(&world);
+}
+
 static void no_exits_but_events(void **state)
 {
 	struct world world;
@@ -641,6 +724,7 @@ int main(void)
 		cmocka_unit_test(events_and_who_fired_them),
 		cmocka_unit_test(it_is_over),
 		cmocka_unit_test(lost_time_is_no_life),
+		cmocka_unit_test(waiting_for_a_cpu),
 		cmocka_unit_test(no_exits_but_events),
 		cmocka_unit_test(no_entries_no_times),
 		cmocka_unit_test(a_guest_with_a_name),
