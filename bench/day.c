@@ -16,37 +16,46 @@
 
 #define RUN 128 /* samples from one with totals to the next */
 
+/* Adds a total `times` times, modulo 2^64. It has no bucket that the other has not got. */
+static void add_total(struct changes *to, size_t i, const struct changes *from,
+		      const struct change *more, uint64_t times)
+{
+	const struct change_timing *of_more = changes_timing(from, more);
+	struct change *total = &to->list[i];
+	struct change_timing *timing;
+
+	total->count += times * more->count;
+	if (!total->timing || !of_more)
+		return;
+	timing = &to->timings[total->timing - 1];
+	timing->time_ns += times * of_more->time_ns;
+	for (unsigned int k = 0; k < of_more->nr; k++)
+		to->counts[timing->counts + of_more->first - timing->first + k] +=
+			times * from->counts[of_more->counts + k];
+}
+
 static void copy_changes(struct changes *to, const struct changes *from)
 {
 	for (size_t i = 0; i < from->nr; i++) {
 		const struct change *change = &from->list[i];
+		const struct change_timing *timing = changes_timing(from, change);
+		uint64_t *counts;
 
-		check(changes_add(to, change, change->timing ?
-				  &from->timings[change->timing - 1] : NULL), NULL);
+		if (!timing) {
+			check(changes_add(to, change), NULL);
+			continue;
+		}
+		counts = must(changes_add_timed(to, change, timing));
+		if (timing->nr)
+			memcpy(counts, changes_counts(from, timing), timing->nr * sizeof(*counts));
 	}
-}
-
-static void take_total(struct change *change, struct change_timing *timing,
-		       const struct change *run, const struct change_timing *run_timing)
-{
-	change->count += run->count;
-	if (!timing)
-		return;
-	timing->time_ns += run_timing->time_ns;
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
-		timing->hist[i] += run_timing->hist[i];
 }
 
 /* Adds to totals what a run counts. The two have the same keys in one order. */
 static void add_run(struct changes *totals, const struct changes *run)
 {
-	for (size_t i = 0; i < totals->nr; i++) {
-		struct change *total = &totals->list[i];
-		const struct change *of_run = &run->list[i];
-
-		take_total(total, total->timing ? &totals->timings[total->timing - 1] : NULL,
-			   of_run, of_run->timing ? &run->timings[of_run->timing - 1] : NULL);
-	}
+	for (size_t i = 0; i < totals->nr; i++)
+		add_total(totals, i, run, &run->list[i], 1);
 }
 
 /* What a run counts: the totals after it less the totals before it. */
@@ -55,22 +64,12 @@ static void subtract(struct changes *totals, const struct changes *before)
 	size_t k = 0;
 
 	for (size_t i = 0; i < totals->nr; i++) {
-		struct change *total = &totals->list[i];
-		struct change_timing *timing = total->timing ?
-						       &totals->timings[total->timing - 1] : NULL;
-		const struct change_timing *then;
+		const struct key *key = &totals->list[i].key;
 
-		while (k < before->nr && change_compare(&before->list[k].key, &total->key) < 0)
+		while (k < before->nr && change_compare(&before->list[k].key, key) < 0)
 			k++;
-		if (k == before->nr || change_compare(&before->list[k].key, &total->key) != 0)
-			continue;
-		total->count -= before->list[k].count;
-		if (!timing || !before->list[k].timing)
-			continue;
-		then = &before->timings[before->list[k].timing - 1];
-		timing->time_ns -= then->time_ns;
-		for (unsigned int j = 0; j < HIST_BUCKETS; j++)
-			timing->hist[j] -= then->hist[j];
+		if (k < before->nr && change_compare(&before->list[k].key, key) == 0)
+			add_total(totals, i, before, &before->list[k], UINT64_MAX);
 	}
 }
 

@@ -205,18 +205,42 @@ static uint64_t longest_since(const struct stats_timing *timing)
 /* See stats_timing.interval_max_ns. Call it before raw is taken over, after delta[] is. */
 static uint64_t longest_between(const struct stats_timing *timing, uint64_t max_ns)
 {
-	unsigned int top = HIST_BUCKETS;
+	uint64_t edge_ns;
 
 	if (max_ns > timing->raw.max_ns)
 		return max_ns;
-	while (top && !timing->delta[top - 1])
-		top--;
-	if (!top)
+	if (timing->delta_first == timing->delta_end)
 		return 0;
-	return max_ns < hist_edge_ns(top - 1) ? max_ns : hist_edge_ns(top - 1);
+	edge_ns = hist_edge_ns(timing->delta_end - 1u);
+	return max_ns < edge_ns ? max_ns : edge_ns;
 }
 
-/* The next durations. Buckets are taken modulo 2^32. */
+static void forget_delta(struct stats_timing *timing)
+{
+	for (unsigned int i = timing->delta_first; i < timing->delta_end; i++)
+		timing->delta[i] = 0;
+	timing->delta_first = timing->delta_end = 0;
+}
+
+/* Buckets are taken modulo 2^32. Only a few of them count in an interval. */
+static void hist_advance(struct stats_timing *timing, const uint32_t *raw)
+{
+	unsigned int first = 0, end = HIST_BUCKETS;
+
+	forget_delta(timing);
+	while (first < end && raw[first] == timing->raw.hist[first])
+		first++;
+	while (end > first && raw[end - 1] == timing->raw.hist[end - 1])
+		end--;
+	for (unsigned int i = first; i < end; i++) {
+		timing->delta[i] = raw[i] - timing->raw.hist[i];
+		timing->total[i] += timing->delta[i];
+	}
+	timing->delta_first = (uint8_t)first;
+	timing->delta_end = (uint8_t)end;
+}
+
+/* The next durations. */
 static void timing_advance(struct stats_timing *timing, const struct timing *raw)
 {
 	uint64_t longest;
@@ -224,10 +248,7 @@ static void timing_advance(struct stats_timing *timing, const struct timing *raw
 	timing->delta_ns = raw->time_ns > timing->raw.time_ns ?
 				   raw->time_ns - timing->raw.time_ns : 0;
 	timing->total_ns += timing->delta_ns;
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
-		timing->delta[i] = raw->hist[i] - timing->raw.hist[i];
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
-		timing->total[i] += timing->delta[i];
+	hist_advance(timing, raw->hist);
 	timing->interval_max_ns = longest_between(timing, raw->max_ns);
 	timing->raw = *raw;
 	longest = longest_since(timing);
@@ -239,7 +260,7 @@ static void timing_rest(struct stats_timing *timing)
 {
 	timing->delta_ns = 0;
 	timing->interval_max_ns = 0;
-	memset(timing->delta, 0, sizeof(timing->delta));
+	forget_delta(timing);
 }
 
 static void timing_reset(struct stats_timing *timing)
@@ -593,7 +614,7 @@ void timing_sum_add_interval(struct timing_sum *sum, const struct stats_timing *
 		sum->interval_max_ns = timing->interval_max_ns;
 	if (timing->raw.spread)
 		spread_join(&sum->spread, timing->raw.spread);
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+	for (unsigned int i = timing->delta_first; i < timing->delta_end; i++)
 		sum->delta[i] += timing->delta[i];
 }
 

@@ -33,6 +33,7 @@ struct stats_timing {
 	uint64_t interval_max_ns;
 	uint64_t total[HIST_BUCKETS];
 	uint32_t delta[HIST_BUCKETS];
+	uint8_t delta_first, delta_end; /* all that is not 0 in delta[]: from first to before end */
 
 	/* stats' own */
 	struct timing raw;
@@ -47,13 +48,13 @@ struct stats_item {
 	bool has_rate;
 	uint64_t parent_before; /* the parent's total when this child began */
 	struct stats_timing *timing; /* NULL: not timed */
-	/* Rates; the newest at stats_tick() % STATS_HISTORY; < 0: none. */
-	float history[STATS_HISTORY];
-
 	uint64_t born, seen; /* ticks of the first and the latest sample with the key */
 
 	/* stats' own; of a level, raw is the one before */
 	uint64_t raw, base;
+
+	/* Rates; the newest at stats_tick() % STATS_HISTORY; < 0: none. */
+	float history[STATS_HISTORY];
 };
 
 struct stats;

@@ -23,7 +23,8 @@ struct sum {
 	bool is_timed;
 	bool has_level; /* the latest one is known: moments are read backwards */
 	uint64_t count;
-	struct change_timing timing;
+	uint64_t time_ns, longest_ns;
+	uint64_t hist[HIST_BUCKETS];
 	UT_hash_handle hh;
 };
 
@@ -140,13 +141,6 @@ static int find_flagged(struct interval *interval, uint64_t id, uint32_t flags,
 						  why);
 }
 
-static const struct change_timing *timing_of(const struct changes *changes,
-					     const struct change *change)
-{
-	return change->timing && change->timing <= changes->nr_timings ?
-		       &changes->timings[change->timing - 1] : NULL;
-}
-
 /* ---- sums ---- */
 
 static bool is_known(const struct interval *interval, uint32_t guest)
@@ -188,37 +182,28 @@ static bool is_counter(const struct interval *interval, const struct sum *sum)
 	return fields_get(interval->fields, sum->key.field)->kind == FIELD_COUNTER;
 }
 
-/* The longest of durations, as stats know that of an interval: exact where it was a new longest. */
-static uint64_t longest_of(const struct change_timing *timing)
+/*
+ * Adds durations. The longest of them is as stats know that of an interval: exact where it was a
+ * new longest, max_ns; else the upper edge of the last bucket that counts, which ends before
+ * `end`.
+ */
+static void add_time(struct sum *sum, uint64_t time_ns, uint64_t max_ns, unsigned int end)
 {
-	unsigned int top = HIST_BUCKETS;
+	uint64_t longest_ns = max_ns;
 
-	if (timing->max_ns)
-		return timing->max_ns;
-	while (top && !timing->hist[top - 1])
-		top--;
-	if (!top)
-		return 0;
-	return hist_edge_ns(top - 1) < timing->time_ns ? hist_edge_ns(top - 1) : timing->time_ns;
-}
-
-static void add_timing(struct sum *sum, const struct change_timing *timing)
-{
-	uint64_t longest_ns = longest_of(timing);
-
+	if (!max_ns && end)
+		longest_ns = hist_edge_ns(end - 1) < time_ns ? hist_edge_ns(end - 1) : time_ns;
 	sum->is_timed = true;
-	sum->timing.time_ns += timing->time_ns;
-	if (longest_ns > sum->timing.max_ns)
-		sum->timing.max_ns = longest_ns;
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
-		sum->timing.hist[i] += timing->hist[i];
+	sum->time_ns += time_ns;
+	if (longest_ns > sum->longest_ns)
+		sum->longest_ns = longest_ns;
 }
 
 /* A change of one moment. */
 static int add_change(struct interval *interval, const struct changes *changes,
 		      const struct change *change)
 {
-	const struct change_timing *timing = timing_of(changes, change);
+	const struct change_timing *timing = changes_timing(changes, change);
 	struct sum *sum;
 	int err;
 
@@ -233,8 +218,10 @@ static int add_change(struct interval *interval, const struct changes *changes,
 	else if (!sum->has_level)
 		sum->count = change->count;
 	sum->has_level = true;
-	if (timing)
-		add_timing(sum, timing);
+	if (!timing)
+		return 0;
+	add_time(sum, timing->time_ns, timing->max_ns, timing->nr ? timing->first + timing->nr : 0);
+	changes_add_counts(changes, timing, sum->hist);
 	return 0;
 }
 
@@ -297,43 +284,60 @@ static bool are_comparable(const struct changes *low, const struct changes *high
 	return true;
 }
 
-static struct change_timing difference(const struct change_timing *low,
-				       const struct change_timing *high)
+/* The durations between two totals; the first may be NULL. */
+static void add_timing_between(const struct interval *interval, struct sum *sum,
+			       const struct change_timing *low, const struct change_timing *high)
 {
-	struct change_timing timing = *high;
+	uint64_t before[HIST_BUCKETS] = { 0 }, after[HIST_BUCKETS] = { 0 };
+	bool is_longest = !low || low->max_ns != high->max_ns;
+	unsigned int end = 0;
 
-	if (!low)
-		return timing;
-	timing.time_ns -= low->time_ns;
-	if (low->max_ns == high->max_ns)
-		timing.max_ns = 0;
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
-		timing.hist[i] -= low->hist[i];
-	return timing;
+	if (low)
+		changes_add_counts(&interval->low.totals, low, before);
+	changes_add_counts(&interval->high.totals, high, after);
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
+		sum->hist[i] += after[i] - before[i];
+		end = after[i] != before[i] ? i + 1 : end;
+	}
+	add_time(sum, high->time_ns - (low ? low->time_ns : 0), is_longest ? high->max_ns : 0, end);
+}
+
+/* Whether two totals say the same. Damaged ones may have no durations. */
+static bool is_same(const struct interval *interval, const struct change *low,
+		    const struct change *high)
+{
+	const struct change_timing *before = changes_timing(&interval->low.totals, low);
+	const struct change_timing *after = changes_timing(&interval->high.totals, high);
+
+	if (low->count != high->count || !after)
+		return low->count == high->count;
+	if (!before || before->time_ns != after->time_ns || before->max_ns != after->max_ns ||
+	    before->first != after->first || before->nr != after->nr)
+		return false;
+	return !after->nr || memcmp(changes_counts(&interval->low.totals, before),
+				    changes_counts(&interval->high.totals, after),
+				    after->nr * sizeof(uint64_t)) == 0;
 }
 
 /* What happened to a key between two totals; the first may be NULL. */
 static int add_difference(struct interval *interval, const struct change *low,
 			  const struct change *high)
 {
-	const struct change_timing *before = low ? timing_of(&interval->low.totals, low) : NULL;
-	const struct change_timing *after = timing_of(&interval->high.totals, high);
-	struct change_timing timing;
+	const struct change_timing *before, *after;
 	struct sum *sum;
 	int err;
 
-	if (low && low->count == high->count &&
-	    (!after || (before && memcmp(before, after, sizeof(*after)) == 0)))
+	if (low && is_same(interval, low, high))
 		return 0;
 	err = find_sum(interval, &high->key, &sum);
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	if (is_counter(interval, sum))
 		sum->count += high->count - (low ? low->count : 0);
-	if (!after)
-		return 0;
-	timing = difference(before, after);
-	add_timing(sum, &timing);
+	before = low ? changes_timing(&interval->low.totals, low) : NULL;
+	after = changes_timing(&interval->high.totals, high);
+	if (after)
+		add_timing_between(interval, sum, before, after);
 	return 0;
 }
 
@@ -630,13 +634,12 @@ static size_t source_rewind(void *state)
 
 static int play(const struct sum *sum, uint32_t flags, struct sample *sample)
 {
-	struct timing timing = { .time_ns = sum->timing.time_ns, .max_ns = sum->timing.max_ns };
+	struct timing timing = { .time_ns = sum->time_ns, .max_ns = sum->longest_ns };
 
 	if (!sum->is_timed)
 		return sample_add(sample, sum->key, sum->count, flags);
 	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
-		timing.hist[i] = sum->timing.hist[i] < UINT32_MAX ? (uint32_t)sum->timing.hist[i] :
-								    UINT32_MAX;
+		timing.hist[i] = sum->hist[i] < UINT32_MAX ? (uint32_t)sum->hist[i] : UINT32_MAX;
 	return sample_add_timed(sample, sum->key, sum->count, flags, &timing);
 }
 

@@ -87,22 +87,21 @@ static void learn_max(struct minute_sum *sum, uint64_t max_ns)
 		sum->known_max_ns = max_ns;
 }
 
-static void add_timing(struct minute_sum *sum, const struct change_timing *timing)
+static void add_timing(struct minute_sum *sum, const struct changes *changes,
+		       const struct change_timing *timing)
 {
 	sum->is_timed = true;
 	sum->time_ns += timing->time_ns;
 	if (sum->longest_ns < timing->max_ns)
 		sum->longest_ns = timing->max_ns;
 	learn_max(sum, timing->max_ns);
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
-		sum->hist[i] += timing->hist[i];
+	changes_add_counts(changes, timing, sum->hist);
 }
 
 static int add_change(struct minutes *minutes, const struct changes *changes,
 		      const struct change *change)
 {
-	const struct change_timing *timing =
-		change->timing ? &changes->timings[change->timing - 1] : NULL;
+	const struct change_timing *timing = changes_timing(changes, change);
 	struct minute_sum *sum;
 
 	if (!change->count && !timing)
@@ -113,7 +112,7 @@ static int add_change(struct minutes *minutes, const struct changes *changes,
 	sum->is_used = true;
 	sum->count += change->count;
 	if (timing)
-		add_timing(sum, timing);
+		add_timing(sum, changes, timing);
 	return 0;
 }
 

@@ -18,40 +18,50 @@ static int compare(const void *a, const void *b)
 
 void changes_sort(struct changes *changes)
 {
-	if (changes->nr)
+	size_t i = 1;
+
+	while (i < changes->nr && compare(&changes->list[i - 1], &changes->list[i]) <= 0)
+		i++;
+	if (i < changes->nr)
 		qsort(changes->list, changes->nr, sizeof(*changes->list), compare);
 }
 
-int changes_add(struct changes *changes, const struct change *change,
-		const struct change_timing *timing)
+int changes_add(struct changes *changes, const struct change *change)
 {
-	struct change *added;
-
 	if (array_grow(&changes->list, &changes->room, changes->nr + 1) < 0)
 		return -ENOMEM;
-	if (timing &&
-	    array_grow(&changes->timings, &changes->room_timings, changes->nr_timings + 1) < 0)
-		return -ENOMEM;
-	added = &changes->list[changes->nr++];
-	*added = *change;
-	added->timing = 0;
-	if (timing) {
-		changes->timings[changes->nr_timings++] = *timing;
-		added->timing = (uint32_t)changes->nr_timings;
-	}
+	changes->list[changes->nr++] = *change;
 	return 0;
+}
+
+uint64_t *changes_add_timed(struct changes *changes, const struct change *change,
+			    const struct change_timing *timing)
+{
+	size_t at = changes->nr_counts;
+
+	if (array_grow(&changes->timings, &changes->room_timings, changes->nr_timings + 1) < 0 ||
+	    array_grow(&changes->counts, &changes->room_counts, at + HIST_BUCKETS) < 0 ||
+	    changes_add(changes, change) < 0)
+		return NULL;
+	changes->timings[changes->nr_timings] = *timing;
+	changes->timings[changes->nr_timings++].counts = (uint32_t)at;
+	changes->list[changes->nr - 1].timing = (uint32_t)changes->nr_timings;
+	changes->nr_counts += timing->nr;
+	return &changes->counts[at];
 }
 
 void changes_reset(struct changes *changes)
 {
 	changes->nr = 0;
 	changes->nr_timings = 0;
+	changes->nr_counts = 0;
 }
 
 void changes_release(struct changes *changes)
 {
 	free(changes->list);
 	free(changes->timings);
+	free(changes->counts);
 	*changes = (struct changes){ 0 };
 }
 
@@ -90,45 +100,53 @@ void moment_release(struct moment *moment)
 
 static bool has_durations(const struct stats_timing *timing)
 {
-	unsigned int i = 0;
-
-	if (!timing || timing->delta_ns)
-		return timing;
-	while (i < HIST_BUCKETS && !timing->delta[i])
-		i++;
-	return i < HIST_BUCKETS;
-}
-
-static struct change_timing timing_of(const struct stats_timing *from)
-{
-	/* A longest of the interval that is the longest of all may be new. */
-	struct change_timing timing = {
-		.time_ns = from->delta_ns,
-		.max_ns = from->interval_max_ns == from->max_ns ? from->max_ns : 0,
-	};
-
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
-		timing.hist[i] = from->delta[i];
-	return timing;
-}
-
-static struct change_timing totals_of(const struct stats_timing *from)
-{
-	struct change_timing timing = { .time_ns = from->total_ns, .max_ns = from->max_ns };
-
-	memcpy(timing.hist, from->total, sizeof(timing.hist));
-	return timing;
+	return timing && (timing->delta_ns || timing->delta_first != timing->delta_end);
 }
 
 static int take_total(const struct stats_item *item, uint32_t flags, struct changes *changes)
 {
 	const struct change change = { .key = item->key, .flags = flags, .count = item->total };
+	const struct stats_timing *from = item->timing;
+	unsigned int first = 0, end = HIST_BUCKETS;
 	struct change_timing timing;
+	uint64_t *counts;
 
-	if (!item->timing)
-		return changes_add(changes, &change, NULL);
-	timing = totals_of(item->timing);
-	return changes_add(changes, &change, &timing);
+	if (!from)
+		return changes_add(changes, &change);
+	while (first < end && !from->total[first])
+		first++;
+	while (end > first && !from->total[end - 1])
+		end--;
+	timing = (struct change_timing){
+		.time_ns = from->total_ns,
+		.max_ns = from->max_ns,
+		.first = (uint8_t)first,
+		.nr = (uint8_t)(end - first),
+	};
+	counts = changes_add_timed(changes, &change, &timing);
+	if (!counts)
+		return -ENOMEM;
+	memcpy(counts, &from->total[first], timing.nr * sizeof(*counts));
+	return 0;
+}
+
+static int take_durations(const struct stats_timing *from, const struct change *change,
+			  struct changes *changes)
+{
+	/* A longest of the interval that is the longest of all may be new. */
+	const struct change_timing timing = {
+		.time_ns = from->delta_ns,
+		.max_ns = from->interval_max_ns == from->max_ns ? from->max_ns : 0,
+		.first = from->delta_first,
+		.nr = (uint8_t)(from->delta_end - from->delta_first),
+	};
+	uint64_t *counts = changes_add_timed(changes, change, &timing);
+
+	if (!counts)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < timing.nr; i++)
+		counts[i] = from->delta[timing.first + i];
+	return 0;
 }
 
 /* What happened to a key that is in the sample. */
@@ -136,19 +154,17 @@ static int take_present(const struct stats_item *item, enum field_kind kind, boo
 			struct changes *changes)
 {
 	bool is_counter = kind == FIELD_COUNTER, is_timed = has_durations(item->timing);
-	struct change change = {
+	const struct change change = {
 		.key = item->key,
 		.flags = is_new ? CHANGE_NEW | (item->has_rate ? CHANGE_HAS_RATE : 0) : 0,
 		.count = is_counter ? item->delta : item->total,
 	};
-	struct change_timing timing;
 
 	if (!is_new && !is_timed && (is_counter ? !item->delta : item->raw == item->total))
 		return 0;
 	if (!is_timed && !(is_new && item->timing))
-		return changes_add(changes, &change, NULL);
-	timing = timing_of(item->timing);
-	return changes_add(changes, &change, &timing);
+		return changes_add(changes, &change);
+	return take_durations(item->timing, &change, changes);
 }
 
 static int take_item(const struct facts *facts, const struct stats_item *item,
@@ -164,7 +180,7 @@ static int take_item(const struct facts *facts, const struct stats_item *item,
 	if (item->seen == tick)
 		return take_present(item, field->kind, item->born == tick, changes);
 	if (item->seen + 1 == tick && moment->source_ns[field->source])
-		return changes_add(changes, &absent, NULL);
+		return changes_add(changes, &absent);
 	return 0;
 }
 
@@ -177,7 +193,7 @@ static int take_changes(const struct facts *facts, struct moment *moment)
 		err = take_item(facts, stats_at(facts->stats, i), moment, &moment->changes);
 	for (size_t i = 0; (removed = stats_removed_at(facts->stats, i)) && !err; i++)
 		err = changes_add(&moment->changes,
-				  &(struct change){ .key = *removed, .flags = CHANGE_GONE }, NULL);
+				  &(struct change){ .key = *removed, .flags = CHANGE_GONE });
 	return err;
 }
 

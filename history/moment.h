@@ -45,7 +45,9 @@ struct change {
 struct change_timing {
 	uint64_t time_ns; /* that was added, or the total */
 	uint64_t max_ns;  /* the longest since the start or the reset; in changes 0: no longer */
-	uint64_t hist[HIST_BUCKETS]; /* what was added to each bucket, or the total */
+	/* Buckets first to first + nr - 1 have changes_counts(); all others have 0. */
+	uint8_t first, nr;
+	uint32_t counts; /* where they are in the list's counts */
 };
 
 struct changes {
@@ -53,6 +55,8 @@ struct changes {
 	size_t nr, room;
 	struct change_timing *timings;
 	size_t nr_timings, room_timings;
+	uint64_t *counts; /* what was added to each bucket, or the total */
+	size_t nr_counts, room_counts;
 };
 
 /* A field that is new in the dictionary. */
@@ -85,9 +89,33 @@ static inline int change_compare(const struct key *a, const struct key *b)
 	return (a->field > b->field) - (a->field < b->field);
 }
 
-/* Appends a change. timing NULL: none; else it is copied. 0 or -ENOMEM. */
-int changes_add(struct changes *changes, const struct change *change,
-		const struct change_timing *timing);
+/* Appends a change without durations. 0 or -ENOMEM. */
+int changes_add(struct changes *changes, const struct change *change);
+/* The same with durations. Returns where the counts of its buckets belong; NULL: no memory. */
+uint64_t *changes_add_timed(struct changes *changes, const struct change *change,
+			    const struct change_timing *timing);
+/* The durations of a change; NULL: it has none, or they were not unpacked. */
+static inline const struct change_timing *changes_timing(const struct changes *changes,
+							 const struct change *change)
+{
+	return change->timing && change->timing <= changes->nr_timings ?
+		       &changes->timings[change->timing - 1] : NULL;
+}
+/* The counts of timing->nr buckets from timing->first on; NULL: there are none. */
+static inline const uint64_t *changes_counts(const struct changes *changes,
+					     const struct change_timing *timing)
+{
+	return timing->nr ? &changes->counts[timing->counts] : NULL;
+}
+/* Adds the counts to a histogram of all buckets. */
+static inline void changes_add_counts(const struct changes *changes,
+				      const struct change_timing *timing, uint64_t *hist)
+{
+	const uint64_t *counts = changes_counts(changes, timing);
+
+	for (unsigned int i = 0; i < timing->nr; i++)
+		hist[timing->first + i] += counts[i];
+}
 void changes_sort(struct changes *changes);
 void changes_reset(struct changes *changes); /* empties it and keeps its memory */
 void changes_release(struct changes *changes);

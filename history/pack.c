@@ -13,8 +13,34 @@
 #define ITEM_MAX 9 /* bytes of a CBOR number, or of the head of another item */
 #define NUMBER_MAX 10 /* bytes of a number in a column */
 #define BLOCK_MIN 1024 /* bytes */
+#define BLOCK_MAX 8192 /* about */
 #define BLOCKS_MAX (2 * (1 + COLUMNS))
-#define ZSTD_LEVEL 3
+
+/*
+ * Counts are noise: a code for each block makes them small, and there is little to find that was
+ * there before. So zstd looks for long matches only, and remembers few: as small as with its usual
+ * level 3, in half the time.
+ */
+static bool set_up(struct ZSTD_CCtx_s *pack)
+{
+	static const struct {
+		ZSTD_cParameter parameter;
+		int value;
+	} settings[] = {
+		{ ZSTD_c_compressionLevel, 1 },
+		{ ZSTD_c_strategy, ZSTD_fast },
+		{ ZSTD_c_minMatch, 7 },
+		{ ZSTD_c_hashLog, 10 },
+		{ ZSTD_c_checksumFlag, 1 },
+	};
+	size_t i = 0;
+
+	while (i < ARRAY_SIZE(settings) &&
+	       !ZSTD_isError(ZSTD_CCtx_setParameter(pack, settings[i].parameter,
+						    settings[i].value)))
+		i++;
+	return i == ARRAY_SIZE(settings);
+}
 
 struct packer *packer_new(void)
 {
@@ -24,10 +50,7 @@ struct packer *packer_new(void)
 		return NULL;
 	packer->pack = ZSTD_createCCtx();
 	packer->unpack = ZSTD_createDCtx();
-	if (packer->pack && packer->unpack &&
-	    !ZSTD_isError(ZSTD_CCtx_setParameter(packer->pack, ZSTD_c_compressionLevel,
-						 ZSTD_LEVEL)) &&
-	    !ZSTD_isError(ZSTD_CCtx_setParameter(packer->pack, ZSTD_c_checksumFlag, 1)))
+	if (packer->pack && packer->unpack && set_up(packer->pack))
 		return packer;
 	packer_free(packer);
 	return NULL;
@@ -61,25 +84,22 @@ void packed_release(struct packed *packed)
 
 struct out {
 	struct blob *blob;
-	struct blob *column; /* the numbers of the column that is being made */
+	struct blob *column; /* room for the numbers of a column */
 	size_t blocks[BLOCKS_MAX]; /* where zstd begins another block */
 	size_t nr_blocks;
 	bool is_full;
 };
 
 /* Where up to size bytes more may be written. */
-static unsigned char *room_in(struct out *out, struct blob *blob, size_t size)
+static unsigned char *out_room(struct out *out, size_t size)
 {
+	struct blob *blob = out->blob;
+
 	if (out->is_full || array_grow(&blob->bytes, &blob->room, blob->size + size) < 0) {
 		out->is_full = true;
 		return NULL;
 	}
 	return blob->bytes + blob->size;
-}
-
-static unsigned char *out_room(struct out *out, size_t size)
-{
-	return room_in(out, out->blob, size);
 }
 
 typedef size_t (*encode_fn)(uint64_t value, unsigned char *bytes, size_t size);
@@ -112,25 +132,21 @@ static void put_text(struct out *out, const char *text)
 
 /* ---- columns: a name, and a string of bytes with the numbers (LEB128) */
 
-/* Room for nr numbers in the column. */
-static void begin_column(struct out *out, size_t nr)
+/* Room for columns of up to nr numbers. */
+static void make_columns(struct out *out, size_t nr)
 {
-	out->column->size = 0;
-	room_in(out, out->column, nr * NUMBER_MAX);
+	struct blob *column = out->column;
+
+	out->is_full |= array_grow(&column->bytes, &column->room, (nr + 1) * NUMBER_MAX) < 0;
 }
 
 /* Seven bits a byte, the lowest first; the highest bit says that more follow. */
-static void add_number(struct out *out, uint64_t value)
+static inline unsigned char *add_number(unsigned char *at, uint64_t value)
 {
-	struct blob *column = out->column;
-	unsigned char *at = column->bytes + column->size;
-
-	if (out->is_full)
-		return;
 	for (; value > 127; value >>= 7)
 		*at++ = (unsigned char)(value | 128);
 	*at++ = (unsigned char)value;
-	column->size = (size_t)(at - column->bytes);
+	return at;
 }
 
 /* Long columns are blocks of their own: zstd then has a code for each, 4 % less. */
@@ -142,9 +158,10 @@ static void begin_block(struct out *out)
 		out->blocks[out->nr_blocks++] = out->blob->size;
 }
 
-static void end_column(struct out *out, const char *name)
+/* The numbers of the column are in out->column, up to end. */
+static void put_column(struct out *out, const char *name, const unsigned char *end)
 {
-	size_t size = out->column->size;
+	size_t size = (size_t)(end - out->column->bytes);
 	unsigned char *at;
 
 	if (size >= BLOCK_MIN)
@@ -162,128 +179,109 @@ static void end_column(struct out *out, const char *name)
 
 static void put_keys(struct out *out, const struct changes *changes)
 {
+	unsigned char *at = out->column->bytes;
 	struct key before = { .guest = 0 };
 
-	begin_column(out, changes->nr);
 	for (size_t i = 0; i < changes->nr; i++) {
-		add_number(out, changes->list[i].key.guest - before.guest);
+		at = add_number(at, changes->list[i].key.guest - before.guest);
 		before = changes->list[i].key;
 	}
-	end_column(out, COLUMN_GUEST);
-	begin_column(out, changes->nr);
-	before = (struct key){ .guest = 0 };
+	put_column(out, COLUMN_GUEST, at);
+	at = out->column->bytes;
 	for (size_t i = 0; i < changes->nr; i++) {
 		const struct key *key = &changes->list[i].key;
 		int64_t from = i && key->guest == before.guest ? before.vcpu : -1;
 
-		add_number(out, (uint64_t)(key->vcpu - from));
+		at = add_number(at, (uint64_t)(key->vcpu - from));
 		before = *key;
 	}
-	end_column(out, COLUMN_VCPU);
-	begin_column(out, changes->nr);
-	before = (struct key){ .guest = 0 };
+	put_column(out, COLUMN_VCPU, at);
+	at = out->column->bytes;
 	for (size_t i = 0; i < changes->nr; i++) {
 		const struct key *key = &changes->list[i].key;
 		bool is_same = i && key->guest == before.guest && key->vcpu == before.vcpu;
 
-		add_number(out, key->field - (is_same ? before.field : 0));
+		at = add_number(at, key->field - (is_same ? before.field : 0));
 		before = *key;
 	}
-	end_column(out, COLUMN_FIELD);
-}
-
-static const struct change_timing *timing_at(const struct changes *changes, size_t i)
-{
-	uint32_t timing = changes->list[i].timing;
-
-	return timing ? &changes->timings[timing - 1] : NULL;
+	put_column(out, COLUMN_FIELD, at);
 }
 
 static void put_counts(struct out *out, const struct changes *changes)
 {
-	begin_column(out, changes->nr);
-	for (size_t i = 0; i < changes->nr; i++)
-		add_number(out, changes->list[i].flags << 1 | (changes->list[i].timing != 0));
-	end_column(out, COLUMN_FLAGS);
-	begin_column(out, changes->nr);
-	for (size_t i = 0; i < changes->nr; i++)
-		add_number(out, changes->list[i].count);
-	end_column(out, COLUMN_COUNT);
-}
+	unsigned char *at = out->column->bytes;
 
-/* The first bucket that counted, and how many buckets from there to the last that did. */
-static unsigned int span_of(const uint64_t *hist, unsigned int *ret_first)
-{
-	unsigned int first = 0, end = HIST_BUCKETS;
-
-	while (first < HIST_BUCKETS && !hist[first])
-		first++;
-	while (end > first && !hist[end - 1])
-		end--;
-	*ret_first = end == first ? 0 : first;
-	return end - first;
+	for (size_t i = 0; i < changes->nr; i++)
+		at = add_number(at, changes->list[i].flags << 1 | (changes->list[i].timing != 0));
+	put_column(out, COLUMN_FLAGS, at);
+	at = out->column->bytes;
+	for (size_t i = 0; i < changes->nr; i++)
+		at = add_number(at, changes->list[i].count);
+	put_column(out, COLUMN_COUNT, at);
 }
 
 /* In place of the count in the middle, see COLUMN_HIST: it is large, and what is stored small. */
-static uint64_t difference_of(const struct change *change, const uint64_t *hist)
+static uint64_t difference_of(uint64_t count, const uint64_t *counts, unsigned int nr)
 {
-	uint64_t difference = change->count;
+	uint64_t difference = count;
 
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
-		difference -= hist[i];
+	for (unsigned int i = 0; i < nr; i++)
+		difference -= counts[i];
 	return difference << 1 ^ (0 - (difference >> 63));
 }
 
 static void put_hists(struct out *out, const struct changes *changes)
 {
-	unsigned int first = 0, span;
+	unsigned char *at = out->column->bytes;
 
-	begin_column(out, changes->nr_timings);
 	for (size_t i = 0; i < changes->nr; i++) {
-		const struct change_timing *timing = timing_at(changes, i);
+		const struct change_timing *timing = changes_timing(changes, &changes->list[i]);
 
-		if (!timing)
-			continue;
-		span = span_of(timing->hist, &first);
-		add_number(out, span << 5 | first);
+		if (timing)
+			at = add_number(at, (uint64_t)timing->nr << 5 | timing->first);
 	}
-	end_column(out, COLUMN_BUCKETS);
-	begin_column(out, changes->nr_timings * HIST_BUCKETS);
+	put_column(out, COLUMN_BUCKETS, at);
+	at = out->column->bytes;
 	for (size_t i = 0; i < changes->nr; i++) {
-		const struct change_timing *timing = timing_at(changes, i);
+		const struct change *change = &changes->list[i];
+		const struct change_timing *timing = changes_timing(changes, change);
+		unsigned int nr = timing ? timing->nr : 0;
+		const uint64_t *counts = nr ? changes_counts(changes, timing) : NULL;
 
-		span = timing ? span_of(timing->hist, &first) : 0;
-		for (unsigned int k = 0; k < span; k++)
-			add_number(out, k == HIST_MIDDLE(span) ?
-						difference_of(&changes->list[i], timing->hist) :
-						timing->hist[first + k]);
+		for (unsigned int k = 0; k < nr; k++)
+			at = add_number(at, k == HIST_MIDDLE(nr) ?
+						    difference_of(change->count, counts, nr) :
+						    counts[k]);
 	}
-	end_column(out, COLUMN_HIST);
+	put_column(out, COLUMN_HIST, at);
 }
 
 static void put_timings(struct out *out, const struct changes *changes)
 {
+	unsigned char *at = out->column->bytes;
 	const struct change_timing *timing;
 
-	begin_column(out, changes->nr_timings);
 	for (size_t i = 0; i < changes->nr; i++) {
-		timing = timing_at(changes, i);
+		timing = changes_timing(changes, &changes->list[i]);
 		if (timing)
-			add_number(out, timing->time_ns);
+			at = add_number(at, timing->time_ns);
 	}
-	end_column(out, COLUMN_TIME);
-	begin_column(out, changes->nr_timings);
+	put_column(out, COLUMN_TIME, at);
+	at = out->column->bytes;
 	for (size_t i = 0; i < changes->nr; i++) {
-		timing = timing_at(changes, i);
+		timing = changes_timing(changes, &changes->list[i]);
 		if (timing)
-			add_number(out, timing->max_ns);
+			at = add_number(at, timing->max_ns);
 	}
-	end_column(out, COLUMN_MAX);
+	put_column(out, COLUMN_MAX, at);
 	put_hists(out, changes);
 }
 
 static void put_changes(struct out *out, struct changes *changes)
 {
+	make_columns(out, changes->nr > changes->nr_counts ? changes->nr : changes->nr_counts);
+	if (out->is_full)
+		return;
 	changes_sort(changes);
 	put_text(out, COLUMN_ROWS);
 	put_uint(out, changes->nr);
@@ -327,7 +325,7 @@ static void put_guests(struct out *out, const struct guests *guests)
 
 /* ---- parts */
 
-static bool compress_until(struct packer *packer, size_t end, ZSTD_inBuffer *in,
+static bool compress_block(struct packer *packer, size_t end, ZSTD_inBuffer *in,
 			   ZSTD_outBuffer *out)
 {
 	bool is_last = end == packer->plain.size;
@@ -337,10 +335,22 @@ static bool compress_until(struct packer *packer, size_t end, ZSTD_inBuffer *in,
 	       0;
 }
 
+/* Busy guests and idle ones have different counts, so long columns are several blocks. */
+static bool compress_until(struct packer *packer, size_t end, ZSTD_inBuffer *in,
+			   ZSTD_outBuffer *out)
+{
+	bool is_good = true;
+
+	while (is_good && end - in->size > BLOCK_MAX * 3 / 2)
+		is_good = compress_block(packer, in->size + BLOCK_MAX, in, out);
+	return is_good && compress_block(packer, end, in, out);
+}
+
 /* Compresses packer->plain. */
 static int compress_part(struct packer *packer, const struct out *made, struct blob *blob)
 {
-	size_t size = packer->plain.size, bound = ZSTD_compressBound(size) + 8 * BLOCKS_MAX;
+	size_t size = packer->plain.size;
+	size_t bound = ZSTD_compressBound(size) + 8 * (BLOCKS_MAX + size / BLOCK_MAX);
 	ZSTD_inBuffer in = { .src = packer->plain.bytes };
 	ZSTD_outBuffer out = { .size = bound };
 	bool is_good = true;
@@ -358,15 +368,25 @@ static int compress_part(struct packer *packer, const struct out *made, struct b
 	return 0;
 }
 
+static void put_sources(struct out *out, const struct moment *moment)
+{
+	unsigned char *at;
+
+	make_columns(out, SAMPLE_SOURCES);
+	if (out->is_full)
+		return;
+	at = out->column->bytes;
+	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++)
+		at = add_number(at, moment->source_ns[i]);
+	put_column(out, COLUMN_SOURCES, at);
+}
+
 static void put_part(struct out *out, enum moment_part part, struct moment *moment)
 {
 	switch (part) {
 	case PART_CHANGES:
 		put(out, cbor_encode_map_start, 1 + COLUMNS);
-		begin_column(out, SAMPLE_SOURCES);
-		for (unsigned int i = 0; i < SAMPLE_SOURCES; i++)
-			add_number(out, moment->source_ns[i]);
-		end_column(out, COLUMN_SOURCES);
+		put_sources(out, moment);
 		put_changes(out, &moment->changes);
 		break;
 	case PART_TOTALS:

@@ -40,7 +40,7 @@ struct packer {
 	struct ZSTD_CCtx_s *pack;
 	struct ZSTD_DCtx_s *unpack;
 	struct blob plain;  /* a part before or after compression */
-	struct blob column; /* of it */
+	struct blob column; /* of it; its size is not used */
 };
 
 struct packer *packer_new(void); /* NULL: no memory */

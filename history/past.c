@@ -384,7 +384,7 @@ static int begin(struct state *to, const struct state *from)
 
 		*key = from->list[i];
 		key->flags = 0;
-		key->hist = NULL;
+		key->nr_counts = 0;
 		key->count_base = key->is_absent ? key->count : 0;
 		key->time_base = key->is_absent ? key->time_ns : 0;
 	}
@@ -459,8 +459,8 @@ static int add_row(const struct past *past, const struct key_state *key, struct 
 		.max_ns = key->max_ns,
 	};
 	memcpy(timing.hist, key->hist_before, sizeof(timing.hist));
-	for (unsigned int i = 0; key->hist && i < HIST_BUCKETS; i++)
-		timing.hist[i] += (uint32_t)key->hist[i];
+	for (unsigned int i = 0; i < key->nr_counts; i++)
+		timing.hist[key->first_bucket + i] += (uint32_t)key->counts[i];
 	return sample_add_timed(sample, as, count, flags, &timing);
 }
 
@@ -625,12 +625,11 @@ static int add_point(struct past *past, const struct stored *stored, uint32_t so
 		    !is_of(past, change, source, &series->subject))
 			continue;
 		point->count += change->count;
-		if (!change->timing)
+		timing = changes_timing(changes, change);
+		if (!timing)
 			continue;
-		timing = &changes->timings[change->timing - 1];
 		point->exit_ns += timing->time_ns;
-		for (unsigned int k = 0; k < HIST_BUCKETS; k++)
-			point->hist[k] += timing->hist[k];
+		changes_add_counts(changes, timing, point->hist);
 	}
 	return 0;
 }

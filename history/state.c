@@ -13,17 +13,9 @@ void state_release(struct state *state)
 	*state = (struct state){ 0 };
 }
 
-/* NULL: the change has no durations, or they were not unpacked. */
-static const struct change_timing *timing_of(const struct changes *changes,
-					     const struct change *change)
-{
-	return change->timing && change->timing <= changes->nr_timings ?
-		       &changes->timings[change->timing - 1] : NULL;
-}
-
 static struct key_state state_of_total(const struct changes *changes, const struct change *total)
 {
-	const struct change_timing *timing = timing_of(changes, total);
+	const struct change_timing *timing = changes_timing(changes, total);
 
 	return (struct key_state){
 		.key = total->key,
@@ -64,7 +56,7 @@ static void reset(struct state *state, is_counter_fn is_counter, const void *arg
 static void add(struct key_state *key, const struct changes *changes, const struct change *change,
 		bool is_counter)
 {
-	const struct change_timing *timing = timing_of(changes, change);
+	const struct change_timing *timing = changes_timing(changes, change);
 
 	key->flags = change->flags;
 	if (change->flags & CHANGE_GONE) {
@@ -90,7 +82,9 @@ static void add(struct key_state *key, const struct changes *changes, const stru
 	key->time_ns += timing->time_ns;
 	if (timing->max_ns)
 		key->max_ns = timing->max_ns;
-	key->hist = timing->hist;
+	key->first_bucket = timing->first;
+	key->nr_counts = timing->nr;
+	key->counts = changes_counts(changes, timing);
 }
 
 void state_keep_hists(struct state *state)
@@ -98,9 +92,9 @@ void state_keep_hists(struct state *state)
 	for (size_t i = 0; i < state->nr; i++) {
 		struct key_state *key = &state->list[i];
 
-		for (unsigned int k = 0; key->hist && k < HIST_BUCKETS; k++)
-			key->hist_before[k] += (uint32_t)key->hist[k];
-		key->hist = NULL;
+		for (unsigned int k = 0; k < key->nr_counts; k++)
+			key->hist_before[key->first_bucket + k] += (uint32_t)key->counts[k];
+		key->nr_counts = 0;
 	}
 }
 
@@ -186,7 +180,7 @@ int state_apply(struct state *state, const struct changes *changes, uint32_t fla
 		reset(state, is_counter, arg);
 	for (size_t i = 0; i < state->nr; i++) {
 		state->list[i].flags = 0;
-		state->list[i].hist = NULL;
+		state->list[i].nr_counts = 0;
 	}
 	nr_new = may_have_new(changes) ? count_new(state, changes) : 0;
 	if (array_grow(&state->list, &state->room, state->nr + nr_new) < 0)
@@ -212,7 +206,7 @@ void state_undo(struct state *state, const struct changes *changes, is_counter_f
 
 	for (size_t i = 0; i < changes->nr; i++) {
 		const struct change *change = &changes->list[i];
-		const struct change_timing *timing = timing_of(changes, change);
+		const struct change_timing *timing = changes_timing(changes, change);
 		struct key_state *key = find_from(state, &change->key, &k);
 
 		if (!key)

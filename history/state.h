@@ -13,6 +13,9 @@ struct key_state {
 	bool is_absent; /* in the sample no more */
 	bool is_timed;
 	bool is_gone;	/* forgotten with this moment */
+	/* Buckets, see struct change_timing; nr_counts 0: nothing ended, or it is not known. */
+	uint8_t first_bucket, nr_counts;
+	const uint64_t *counts; /* the moment's changes' */
 	uint64_t count; /* the total, or the level */
 	uint64_t time_ns, max_ns;
 	/*
@@ -20,7 +23,6 @@ struct key_state {
 	 * value count - count_base. Likewise the time.
 	 */
 	uint64_t count_base, time_base;
-	const uint64_t *hist; /* the moment's changes'; NULL: nothing ended, or it is not known */
 	uint32_t hist_before[HIST_BUCKETS]; /* of moments before, see state_keep_hists() */
 };
 
@@ -44,7 +46,7 @@ int state_load(struct state *state, const struct changes *totals);
 int state_apply(struct state *state, const struct changes *changes, uint32_t flags,
 		is_counter_fn is_counter, const void *arg);
 
-/* Adds each hist to hist_before; call it before the latest changes are replaced. */
+/* Adds the counts to hist_before; call it before the latest changes are replaced. */
 void state_keep_hists(struct state *state);
 
 /* Goes back to the state before these changes, which were the latest. */

@@ -313,50 +313,64 @@ static int make_timings(struct changes *changes, size_t nr)
 }
 
 /* The count in the middle follows from the others, the row's count, and what is in its place. */
-static void read_hist(struct in *in, const struct change *change, uint64_t *hist)
+static void read_counts_of(struct in *in, const struct change *change, uint64_t *counts,
+			   unsigned int nr)
 {
-	uint64_t first = hist[0], span = hist[1], difference = 0, middle = change->count;
+	uint64_t difference = 0, middle = change->count;
 
-	hist[0] = 0;
-	hist[1] = 0;
-	for (uint64_t k = 0; k < span; k++) {
+	for (unsigned int i = 0; i < nr; i++) {
 		uint64_t value = number(in);
 
-		if (k == HIST_MIDDLE(span)) {
+		if (i == HIST_MIDDLE(nr)) {
 			difference = value >> 1 ^ (0 - (value & 1));
 			continue;
 		}
-		hist[first + k] = value;
+		counts[i] = value;
 		middle -= value;
 	}
-	if (span)
-		hist[first + HIST_MIDDLE(span)] = middle - difference;
+	if (nr)
+		counts[HIST_MIDDLE(nr)] = middle - difference;
 }
 
-static void read_hists(struct in *in, struct changes *changes)
+/* Returns how many counts there are. */
+static size_t read_buckets(struct in *in, struct changes *changes)
 {
 	size_t nr_counts = 0;
 
 	begin_column(in, COLUMN_BUCKETS, changes->nr_timings);
-	/* Until the counts are read, the first two buckets have where they belong. */
 	for (size_t i = 0; i < changes->nr_timings && !in->is_bad; i++) {
 		uint64_t buckets = small_number(in, (uint64_t)HIST_BUCKETS << 5 | 31);
-		uint64_t *hist = changes->timings[i].hist;
+		struct change_timing *timing = &changes->timings[i];
 
-		hist[0] = buckets & 31;
-		hist[1] = buckets >> 5;
-		in->is_bad |= hist[0] + hist[1] > HIST_BUCKETS;
-		nr_counts += hist[1];
+		timing->first = buckets & 31;
+		timing->nr = (uint8_t)(buckets >> 5);
+		timing->counts = (uint32_t)nr_counts;
+		in->is_bad |= timing->first + timing->nr > HIST_BUCKETS;
+		nr_counts += timing->nr;
 	}
 	end_column(in);
+	return nr_counts;
+}
+
+static int read_hists(struct in *in, struct changes *changes)
+{
+	size_t nr_counts = read_buckets(in, changes);
+
 	begin_column(in, COLUMN_HIST, nr_counts);
+	if (in->is_bad)
+		return 0;
+	if (array_grow(&changes->counts, &changes->room_counts, nr_counts) < 0)
+		return -ENOMEM;
+	changes->nr_counts = nr_counts;
 	for (size_t i = 0; i < changes->nr && !in->is_bad; i++) {
 		const struct change *change = &changes->list[i];
+		const struct change_timing *timing = changes_timing(changes, change);
 
-		if (change->timing)
-			read_hist(in, change, changes->timings[change->timing - 1].hist);
+		if (timing && timing->nr)
+			read_counts_of(in, change, &changes->counts[timing->counts], timing->nr);
 	}
 	end_column(in);
+	return 0;
 }
 
 static int read_timings(struct in *in, struct changes *changes, size_t nr,
@@ -372,9 +386,7 @@ static int read_timings(struct in *in, struct changes *changes, size_t nr,
 	for (size_t i = 0; i < nr && !in->is_bad; i++)
 		changes->timings[i].max_ns = number(in);
 	end_column(in);
-	if (depth == UNPACK_ALL && !in->is_bad)
-		read_hists(in, changes);
-	return 0;
+	return depth == UNPACK_ALL && !in->is_bad ? read_hists(in, changes) : 0;
 }
 
 static int read_changes(struct in *in, struct changes *changes, enum unpack_depth depth,

@@ -138,27 +138,14 @@ static inline void set_part(struct world *w, enum moment_part part, bool is_ther
 	fill_part(w->nr, part, blob->bytes, blob->size);
 }
 
-static inline void add_change(struct world *w, struct change change,
-			      const struct change_timing *timing)
-{
-	struct changes *changes = &w->moment.changes;
-
-	assert_int_equal(array_grow(&changes->list, &changes->room, changes->nr + 1), 0);
-	if (timing) {
-		assert_int_equal(array_grow(&changes->timings, &changes->room_timings,
-					    changes->nr_timings + 1), 0);
-		changes->timings[changes->nr_timings++] = *timing;
-		change.timing = (uint32_t)changes->nr_timings;
-	}
-	changes->list[changes->nr++] = change;
-}
-
 /* The next moment: count exits of the guest with the reason, of a microsecond each. */
 static inline void make_up(struct world *w, uint32_t guest, uint32_t field, uint64_t count)
 {
 	struct change change = { .key = { guest, 0, field }, .count = count };
-	struct change_timing timing = { .time_ns = count * 1000, .max_ns = 1000, .hist[3] = count };
+	struct change_timing timing = { .time_ns = count * 1000, .max_ns = 1000, .first = 3,
+					.nr = count > 0 };
 	struct moment *m = &w->moment;
+	uint64_t *counts;
 
 	m->time_ns = w->time_ns;
 	w->time_ns += w->step_ns;
@@ -166,8 +153,10 @@ static inline void make_up(struct world *w, uint32_t guest, uint32_t field, uint
 	m->flags = w->nr % RUN == 0 ? MOMENT_HAS_TOTALS | MOMENT_HAS_GUESTS : 0;
 	m->flags |= w->nr ? 0 : MOMENT_FIRST;
 	m->guests = m->flags & MOMENT_HAS_GUESTS ? w->guests : NULL;
-	m->changes.nr = m->changes.nr_timings = 0;
-	add_change(w, change, &timing);
+	changes_reset(&m->changes);
+	counts = changes_add_timed(&m->changes, &change, &timing);
+	assert_non_null(counts);
+	counts[0] = count;
 	w->packed.time_ns = m->time_ns;
 	w->packed.elapsed_ns = m->elapsed_ns;
 	w->packed.flags = m->flags;

@@ -66,12 +66,22 @@ static const struct stats_item *get_key(const struct world *world, struct key ke
 	abort(); /* no analyzer knows that fail_msg() does not return */
 }
 
+/* Its range is all that is not 0 in delta[], and no more. */
 static const struct stats_timing *get(const struct world *world)
 {
 	const struct stats_item *stat = get_key(world, (struct key){ 1, 0, VMEXIT_MSR });
+	const struct stats_timing *timing = stat->timing;
+	unsigned int first = 0, end = HIST_BUCKETS;
 
-	assert_non_null(stat->timing);
-	return stat->timing;
+	assert_non_null(timing);
+	while (end && !timing->delta[end - 1])
+		end--;
+	while (first < end && !timing->delta[first])
+		first++;
+	assert_int_equal(timing->delta_end - timing->delta_first, end - first);
+	if (end)
+		assert_int_equal(timing->delta_first, first);
+	return timing;
 }
 
 /* One more of so many ns, in the bucket where it belongs. */

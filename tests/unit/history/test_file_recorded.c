@@ -205,6 +205,7 @@ static void add_up(struct reading *reading, const struct changes *changes)
 		const struct guest *guest =
 			guests_by_id(reading->moment.guests, change->key.guest);
 		size_t reason = reading->reason_of[change->key.field];
+		const struct change_timing *timing;
 		struct counted *to;
 
 		assert_non_null(guest);
@@ -212,11 +213,11 @@ static void add_up(struct reading *reading, const struct changes *changes)
 		to = &found[key_index(strcmp(guest->name, names[1]) == 0,
 				      (size_t)change->key.vcpu, reason)];
 		to->count += change->count;
-		if (!change->timing)
+		timing = changes_timing(changes, change);
+		if (!timing)
 			continue;
-		to->time_ns += changes->timings[change->timing - 1].time_ns;
-		for (unsigned int k = 0; k < HIST_BUCKETS; k++)
-			to->hist[k] += changes->timings[change->timing - 1].hist[k];
+		to->time_ns += timing->time_ns;
+		changes_add_counts(changes, timing, to->hist);
 	}
 }
 

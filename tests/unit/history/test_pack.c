@@ -59,13 +59,21 @@ static void make_changes(struct changes *changes, size_t nr)
 	changes_reset(changes);
 	for (size_t i = 0; i < nr; i++) {
 		struct change_timing timing = { .time_ns = any_number(), .max_ns = any_number() };
-		int first = rand() % HIST_BUCKETS;
+		uint64_t *counts;
 
-		for (int k = first; k < HIST_BUCKETS && rand() % 8; k++)
-			timing.hist[k] = any_number();
+		timing.first = (uint8_t)(rand() % HIST_BUCKETS);
+		while (timing.first + timing.nr < HIST_BUCKETS && rand() % 8)
+			timing.nr++;
 		change.flags = (uint32_t)rand() % 32;
 		change.count = any_number();
-		assert_int_equal(changes_add(changes, &change, rand() % 3 ? &timing : NULL), 0);
+		if (rand() % 3) {
+			counts = changes_add_timed(changes, &change, &timing);
+			assert_non_null(counts);
+			for (int k = 0; k < timing.nr; k++)
+				counts[k] = any_number();
+		} else {
+			assert_int_equal(changes_add(changes, &change), 0);
+		}
 		change.key.field += 1 + (uint32_t)rand() % 200;
 		if (rand() % 10 == 0) {
 			change.key.vcpu += 1 + rand() % 3;
@@ -90,6 +98,7 @@ static void check_changes(const struct changes *read, const struct changes *made
 	for (size_t i = 0; i < made->nr; i++) {
 		const struct change *a = &read->list[i], *b = &made->list[i];
 		const struct change_timing *x, *y;
+		uint64_t hist[2][HIST_BUCKETS] = { { 0 } };
 
 		assert_memory_equal(&a->key, &b->key, sizeof(a->key));
 		assert_int_equal(a->flags, b->flags);
@@ -101,8 +110,12 @@ static void check_changes(const struct changes *read, const struct changes *made
 		y = &made->timings[b->timing - 1];
 		assert_int_equal(x->time_ns, y->time_ns);
 		assert_int_equal(x->max_ns, y->max_ns);
+		changes_add_counts(read, x, hist[0]);
+		changes_add_counts(made, y, hist[1]);
 		if (depth == UNPACK_ALL)
-			assert_memory_equal(x->hist, y->hist, sizeof(x->hist));
+			assert_memory_equal(hist[0], hist[1], sizeof(hist[0]));
+		else
+			assert_int_equal(x->nr, 0);
 	}
 }
 

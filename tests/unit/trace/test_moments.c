@@ -86,6 +86,8 @@ static void subtract(struct world *world, const struct moment *moment, uint64_t 
 	for (size_t i = 0; i < moment->changes.nr; i++) {
 		const struct change *change = &moment->changes.list[i];
 		struct played_row *row = find(&world->rows, &change->key);
+		const struct change_timing *timing;
+		const uint64_t *counts;
 
 		assert_non_null(row);
 		assert_int_equal(change->flags & ~(CHANGE_NEW | CHANGE_HAS_RATE), 0);
@@ -96,12 +98,13 @@ static void subtract(struct world *world, const struct moment *moment, uint64_t 
 		if (fields_get(fields, change->key.field)->use == USE_TIME &&
 		    !(change->flags & CHANGE_NEW))
 			assert_in_range(change->count, 0, elapsed_ns + 1);
-		if (!change->timing)
+		timing = changes_timing(&moment->changes, change);
+		if (!timing)
 			continue;
-		row->timing.time_ns -= moment->changes.timings[change->timing - 1].time_ns;
-		for (unsigned int k = 0; k < HIST_BUCKETS; k++)
-			row->timing.hist[k] -= (uint32_t)moment->changes
-						       .timings[change->timing - 1].hist[k];
+		row->timing.time_ns -= timing->time_ns;
+		counts = changes_counts(&moment->changes, timing);
+		for (unsigned int k = 0; k < timing->nr; k++)
+			row->timing.hist[timing->first + k] -= (uint32_t)counts[k];
 	}
 }
 
