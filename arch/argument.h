@@ -45,6 +45,7 @@ int exit_kind_by_name(const char *name, enum exit_kind *ret_kind);
 
 /* The usual names of numbers; NULL: the number has no name. */
 const char *argument_port_name(uint64_t port);
+const char *argument_address_name(uint64_t address); /* of a device, where it usually is */
 const char *argument_msr_name(uint64_t msr);
 const char *argument_cpuid_name(uint64_t leaf);
 const char *argument_hypercall_name(uint64_t nr);

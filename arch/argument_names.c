@@ -54,6 +54,32 @@ static const struct range ports[] = {
 	{ 0xb000, 0xb03f, "ACPI PM" },
 };
 
+/*
+ * Where devices usually are: of PCs, and of QEMU's AArch64 machine "virt", which has its devices
+ * where a PC has memory. Sources: QEMU's hw/arm/virt.c, include/hw/i386; Firecracker's layout.
+ */
+static const struct range addresses[] = {
+	{ 0xa0000, 0xbffff, "VGA" },
+	{ 0x8000000, 0x8ffffff, "GIC" },
+	{ 0x9000000, 0x9000fff, "UART" },
+	{ 0x9010000, 0x9010fff, "RTC" },
+	{ 0x9020000, 0x9020017, "fw_cfg" },
+	{ 0x9030000, 0x9030fff, "GPIO" },
+	{ 0x9040000, 0x9040fff, "UART" },
+	{ 0x9050000, 0x906ffff, "SMMU" },
+	{ 0xa000000, 0xa003fff, "virtio" },
+	{ 0x10000000, 0x3efeffff, "PCI device" },
+	{ 0x3eff0000, 0x3effffff, "PCI ports" },
+	{ 0x3f000000, 0x3fffffff, "PCI config" },
+	{ 0xb0000000, 0xbfffffff, "PCI config" },
+	{ 0xd0000000, 0xd000ffff, "virtio" },
+	{ 0xfec00000, 0xfec00fff, "IOAPIC" },
+	{ 0xfed00000, 0xfed003ff, "HPET" },
+	{ 0xfed40000, 0xfed44fff, "TPM" },
+	{ 0xfee00000, 0xfeefffff, "LAPIC" },
+	{ 0x4010000000, 0x401fffffff, "PCI config" },
+};
+
 static const struct range msrs[] = {
 	{ 0x0, 0x0, "IA32_P5_MC_ADDR" },
 	{ 0x10, 0x10, "IA32_TSC" },
@@ -387,6 +413,11 @@ static const char *find(const struct range *ranges, size_t nr, uint64_t value)
 const char *argument_port_name(uint64_t port)
 {
 	return FIND(ports, port);
+}
+
+const char *argument_address_name(uint64_t address)
+{
+	return FIND(addresses, address);
 }
 
 const char *argument_msr_name(uint64_t msr)

@@ -9,7 +9,8 @@
 
 #include "base/why.h"
 
-enum { STATUS_OK = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2 };
+/* STATUS_FOUND: of `kvmtop why`, which found something. */
+enum { STATUS_OK = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2, STATUS_FOUND = 3 };
 
 /* Prints the why, or without one the errno's text; returns STATUS_FAILURE. */
 int say_failure(int err, const struct why *why);

@@ -11,6 +11,7 @@ static const struct command *const commands[] = {
 	&record_command,
 	&report_command,
 	&timeline_command,
+	&why_command,
 	NULL,
 };
 

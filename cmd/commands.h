@@ -8,6 +8,6 @@
 struct command;
 
 extern const struct command exits_command, format_command, record_command, report_command,
-	timeline_command;
+	timeline_command, why_command;
 
 #endif

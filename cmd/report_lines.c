@@ -2,8 +2,6 @@
 /* `kvmtop report` as text, CSV and JSON, and --diff: views of a recording, written as lines. */
 #include <errno.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "cmd/report.h"
 #include "trace/report/report.h"
@@ -66,6 +64,8 @@ static uint64_t count_unfinished(const struct report_facts *facts)
 /* The text instead of a table without rows. */
 static const char *why_none(const struct query *query, const struct pairing *pairing)
 {
+	if (query->type->rows == ROWS_FINDINGS && pairing->has_exits[EXITS_VMEXIT])
+		return "Nothing found that makes these guests slow.";
 	if (pairing->table.nr_counts[query->event])
 		return "The guests, processes, threads and vCPUs that were chosen have none of "
 		       "these exits; --by tid shows which there are.";
@@ -129,16 +129,6 @@ static void release(struct printed *printed)
 
 /* ---- writing it */
 
-/* 0: not a terminal. */
-static int terminal_width(void)
-{
-	struct winsize size;
-
-	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
-		return 0;
-	return size.ws_col;
-}
-
 static int write_view(const struct printed *printed, const struct lines_config *config,
 		      struct why *why)
 {
@@ -180,7 +170,7 @@ static int write_text(const struct printed *printed, struct why *why)
 {
 	const struct lines_config table = {
 		.format = LINES_TABLE,
-		.room = terminal_width(),
+		.room = lines_room(),
 	};
 	int err;
 

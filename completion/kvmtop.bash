@@ -24,7 +24,7 @@ _kvmtop_report()
 
 	case $previous in
 	--event) words="vmexit userspace mmio ioport msr cpuid hypercall sysreg" ;;
-	--view) words="events guests vcpus exits hotspots" ;;
+	--view) words="events guests vcpus exits hotspots why" ;;
 	--by) words="reason guest vcpu tid" ;;
 	-k | --key) words="total rate share time_ns time_percent halt_percent min_ns avg_ns stddev_ns p50_ns p99_ns max_ns
 		reason guest pid vcpu tid" ;;
@@ -113,6 +113,20 @@ _kvmtop_exits()
 	COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
 
+_kvmtop_why()
+{
+	local current=$1 previous=$2 words=
+
+	case $previous in
+	-p | --pid) _kvmtop_pids "$current"; return ;;
+	-g | --guest) _kvmtop_names "$current"; return ;;
+	--sysroot) COMPREPLY=($(compgen -d -- "$current")) && return ;;
+	--thresholds) COMPREPLY=($(compgen -f -W help -- "$current")) && return ;;
+	*) [[ $current != -* ]] || words="-p --pid -g --guest --thresholds --json --csv --sysroot -h --help" ;;
+	esac
+	COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+
 # The columns of the view that the command line names.
 _kvmtop_columns()
 {
@@ -134,6 +148,7 @@ _kvmtop_columns()
 		interval_max_ns max_ns" ;;
 	hotspots) echo "what argument total delta rate time_percent time_ns avg_ns p50_ns p99_ns
 		interval_max_ns max_ns guest pid ended" ;;
+	why) echo "finding guest severity cost_percent evidence remedy rule pid vcpu" ;;
 	esac
 }
 
@@ -144,7 +159,7 @@ _kvmtop()
 	COMPREPLY=()
 	if [ "$COMP_CWORD" -gt 1 ]; then
 		case ${COMP_WORDS[1]} in
-		exits | format | record | report | timeline)
+		exits | format | record | report | timeline | why)
 			"_kvmtop_${COMP_WORDS[1]}" "$current" "$previous"
 			return
 			;;
@@ -184,7 +199,7 @@ _kvmtop()
 		return
 		;;
 	--view)
-		COMPREPLY=($(compgen -W "events guests vcpus exits hotspots" -- "$current"))
+		COMPREPLY=($(compgen -W "events guests vcpus exits hotspots why" -- "$current"))
 		return
 		;;
 	-o | --sort)
@@ -196,7 +211,7 @@ _kvmtop()
 		;;
 	esac
 	[ "$COMP_CWORD" -gt 1 ] || [[ $current == -* ]] ||
-		COMPREPLY=($(compgen -W "exits format record report timeline" -- "$current"))
+		COMPREPLY=($(compgen -W "exits format record report timeline why" -- "$current"))
 	[ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -W "
 		-f --fields -g --guest -p --pid -t --tracepoints -d --debugfs -i --debugfs-include-past
 		-1 --once --batch -l --log -L --log-to-file -c --csv --json -z --skip-zero-records

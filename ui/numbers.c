@@ -294,3 +294,25 @@ int format_cell(char *buf, size_t size, const struct cell *cell, int width, bool
 	}
 	return put(buf, size, "-", 1);
 }
+
+int words_that_fit(const char *text, int width)
+{
+	int len = (int)strlen(text);
+
+	if (len <= width)
+		return len;
+	for (len = width; len > 0 && text[len] != ' ';)
+		len--;
+	return len > 0 ? len : width;
+}
+
+int lines_of_words(const char *text, int width)
+{
+	int nr = 0;
+
+	for (; *text; nr++) {
+		text += words_that_fit(text, width);
+		text += *text == ' ';
+	}
+	return nr;
+}

@@ -229,6 +229,7 @@ static bool enter(struct query *query, const struct view_row *row, const struct 
 
 const struct view_type view_events = {
 	.name = "events",
+	.key = '1',
 	.title = "Events",
 	.noun = "event",
 	.rows = ROWS_EVENTS,

@@ -123,6 +123,7 @@ static bool enter(struct query *query, const struct view_row *row, const struct 
 
 const struct view_type view_exits = {
 	.name = "exits",
+	.key = '4',
 	.title = "Exits",
 	.noun = "exit so far",
 	.rows = ROWS_EXITS,

@@ -198,6 +198,7 @@ static bool enter(struct query *query, const struct view_row *row, const struct 
 
 const struct view_type view_guests = {
 	.name = "guests",
+	.key = '2',
 	.title = "Guests",
 	.noun = "event",
 	.rows = ROWS_GUESTS,

@@ -175,6 +175,7 @@ static bool enter(struct query *query, const struct view_row *row, const struct 
 
 const struct view_type view_hotspots = {
 	.name = "hotspots",
+	.key = '5',
 	.title = "Hot spots",
 	.noun = "argument of an exit so far",
 	.rows = ROWS_ARGUMENTS,

@@ -57,6 +57,8 @@ bool query_selects(const struct query *query, const struct fields *fields,
 
 bool query_selects_any(const struct query *query, const struct fields *fields)
 {
+	if (!query->type->wants)
+		return true;
 	for (uint32_t i = 0; i < fields_count(fields); i++) {
 		const struct field *field = fields_get(fields, i), *root = field;
 
@@ -104,7 +106,7 @@ static bool needs_any(const struct query *query, const struct fields *fields)
 
 static bool wants_root(const struct query *query, const struct field *field, bool skips_events)
 {
-	if (skips_events && field->use == USE_EVENT)
+	if (!query->type->wants || (skips_events && field->use == USE_EVENT))
 		return false;
 	return query->type->wants(query, field) && (query->filter || !field->is_extra) &&
 	       query_names(query, field);
@@ -122,7 +124,7 @@ static bool wants_child(const struct query *query, const struct field *child,
 		is_named = is_matched && !wants_parent;
 	else
 		is_named = reach == REACH_SELF;
-	if (!type->wants(query, parent))
+	if (!type->wants || !type->wants(query, parent))
 		return false;
 	if (is_named)
 		return true;

@@ -9,6 +9,7 @@
 #include "base/pattern.h"
 #include "facts/exit_counter.h"
 #include "facts/facts.h"
+#include "findings/thresholds.h"
 #include "views/view.h"
 
 /* One vCPU of a guest. */
@@ -45,6 +46,7 @@ struct query {
 	bool zeros;		      /* with rows that are 0 */
 	bool is_whole;		      /* there is one interval and no history: a recording */
 	bool is_cycles;		      /* durations are in cycles, and no rate is known */
+	const struct thresholds *thresholds; /* of findings; NULL: the usual ones */
 };
 
 /*

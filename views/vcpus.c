@@ -250,6 +250,7 @@ static bool enter(struct query *query, const struct view_row *row, const struct 
 
 const struct view_type view_vcpus = {
 	.name = "vcpus",
+	.key = '3',
 	.title = "vCPUs",
 	.noun = "exit so far",
 	.rows = ROWS_VCPUS,

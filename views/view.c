@@ -15,6 +15,7 @@ static const struct view_type *const tabs[] = {
 	&view_vcpus,
 	&view_exits,
 	&view_hotspots,
+	&view_why,
 };
 
 const struct view_type *view_type_at(size_t i)
@@ -26,6 +27,15 @@ const struct view_type *view_type_by_name(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(tabs); i++) {
 		if (strcmp(tabs[i]->name, name) == 0)
+			return tabs[i];
+	}
+	return NULL;
+}
+
+const struct view_type *view_type_by_key(uint32_t key)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(tabs); i++) {
+		if ((uint32_t)tabs[i]->key == key)
 			return tabs[i];
 	}
 	return NULL;
@@ -60,6 +70,8 @@ void view_type_titles(char *buf, size_t size)
 
 	buf[0] = '\0';
 	for (size_t i = 0; i < ARRAY_SIZE(tabs); i++) {
+		if (tabs[i]->key > '9')
+			continue;
 		len = strlen(buf) + 2 * (i > 0);
 		add_word(buf, size, tabs[i]->title);
 		buf[len] = (char)tolower(buf[len]);
@@ -242,6 +254,8 @@ bool view_row_is_quiet(const struct view *view, const struct view_row *row)
 	int time = view_column_by_id(view->type, "time_ns");
 
 	if (delta >= 0 && row->cells[delta].type == CELL_COUNT && row->cells[delta].count)
+		return false;
+	if (delta < 0 && time < 0) /* the row itself says that something is */
 		return false;
 	return time < 0 || row->cells[time].type != CELL_NS || !row->cells[time].ns;
 }

@@ -77,7 +77,10 @@ enum {
 
 /* The share, in percent, from which on the reader should look at it; 0: never. */
 #define COLUMN_WARN(percent) ((unsigned int)(percent) << 24)
-#define COLUMN_WARN_OF(flags) ((int)((flags) >> 24))
+#define COLUMN_WARN_OF(flags) ((int)((flags) >> 24 & 0x7f))
+
+/* Sentences: people read them below the table's row, with the title before them; a log has them. */
+#define COLUMN_BELOW (1U << 31)
 
 struct column {
 	const char *id;	   /* in JSON and for --sort */
@@ -97,6 +100,7 @@ struct view_row {
 	bool is_last; /* of its siblings */
 	bool is_rest; /* what a parent counted beyond its children */
 	bool is_idle, is_gone;
+	uint8_t rule; /* ROWS_FINDINGS: which; else 0 */
 	struct cell cells[VIEW_COLUMNS];
 };
 
@@ -110,11 +114,13 @@ enum view_rows {
 	ROWS_VCPUS,
 	ROWS_EXITS,	/* exit reasons */
 	ROWS_ARGUMENTS, /* of exits */
+	ROWS_FINDINGS,	/* causes, see findings/ */
 	ROWS_TOTALS,	/* exit reasons or arguments by guest and vCPU, for `kvmtop exits` */
 };
 
 struct view_type {
 	const char *name;  /* for --view: "events" */
+	char key;	   /* on the screen: '1', 'w' */
 	const char *title; /* on its tab: "Events" */
 	const char *noun;  /* what a filter selects: "The filter X matches no event" */
 	const struct column *columns; /* ended by one with id == NULL; the first names the row */
@@ -124,7 +130,10 @@ struct view_type {
 	bool has_trees;	     /* shows children; else only if a filter names them */
 	bool is_timed;	     /* is made of fields of the provider "exits" */
 	bool takes_vcpu;     /* can be of one vCPU: another tab's vCPU stays chosen */
-	/* Whether the view shows this field, which has no parent, if the filter selects it. */
+	/*
+	 * Whether the view shows this field, which has no parent, if the filter selects it. NULL:
+	 * the filter is not about fields.
+	 */
 	bool (*wants)(const struct query *query, const struct field *field);
 	/* Whether the view needs this field, whatever the filter is. NULL: it needs no field. */
 	bool (*needs)(const struct field *field);
@@ -141,13 +150,14 @@ struct view_type {
 
 /* For views/ and its tests only; other code uses the functions below. */
 extern const struct view_type view_events, view_guests, view_vcpus, view_exits, view_hotspots,
-	view_exit_totals;
+	view_why, view_exit_totals;
 
 const struct view_type *view_type_at(size_t i); /* a tab, the default first; NULL past the end */
 const struct view_type *view_type_by_name(const char *name); /* NULL: no such tab */
+const struct view_type *view_type_by_key(uint32_t key); /* NULL: no such tab */
 const struct view_type *view_type_of(enum view_rows rows);
 
-/* The names of the tabs: "events, guests, ..."; of titles: "events, guests, hot spots, ...". */
+/* The names of the tabs: "events, guests, ..."; of titles with a number: "events, hot spots". */
 void view_type_names(char *buf, size_t size);
 void view_type_titles(char *buf, size_t size);
 

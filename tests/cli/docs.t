@@ -68,7 +68,7 @@ if command -v bash >/dev/null 2>&1; then
 	printf '#!/bin/sh\nexec "%s" --sysroot tests/sysroot/amd "$@"\n' "$KVMTOP" >"$TMP/kvmtop"
 	chmod +x "$TMP/kvmtop"
 	is "$(offers re)" "record report" "commands are completed"
-	for command in "" exits record; do
+	for command in "" exits record why; do
 		# shellcheck disable=SC2086 # no command is no word
 		is "$(offers $command -g '') $(offers $command -g w) $(offers $command -p '')" \
 			"web1 db1 web1 112 115" "${command:-kvmtop} -g: the guests; -p: their pids"
@@ -76,7 +76,7 @@ if command -v bash >/dev/null 2>&1; then
 	field=$(offers -f kvm_exit.hl)
 	like "$("$KVMTOP" --sysroot tests/sysroot/amd -1 -f "$field")" '^kvm_exit\(hlt\) ' \
 		"a completed field matches that field"
-	for view in events guests vcpus exits hotspots; do
+	for view in events guests vcpus exits hotspots why; do
 		"$KVMTOP" -1 --view $view -o none 2>"$TMP/err"
 		is "$(offers --view $view -o "" | tr '\n' ' ')" \
 			"$(sed -n 's/.*there are: //p' "$TMP/err" | tr -d ,) " \

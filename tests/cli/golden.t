@@ -129,6 +129,23 @@ golden exits-no-thread exits --sysroot $root/amd -t 115 0.1
 golden exits-no-provider exits --sysroot $root/arm64 0.1
 compare
 
+# kvmtop why: nothing is found on amd.
+golden why-healthy why --sysroot $root/amd 0.1
+golden why-intel why --sysroot $root/intel 0.1
+golden why-guest why --sysroot $root/intel -g build-7f3a --json 0.1
+golden why-csv why --sysroot $root/intel -p 4300 --csv 0.1
+golden why-log --sysroot $root/intel -l -n 2 -s 0.1 --view why -f serial -z
+golden why-not-traced why --sysroot $root/lockdown 0.1
+golden why-no-times why --sysroot $root/arm64 0.1
+golden why-thresholds why --thresholds help
+printf 'cpu_wait_ratio = 0.01 # low\ntimer_per_second = off\n' >"$TMP/low"
+printf '# one\n\nwait = 3\n' >"$TMP/bad"
+compare
+like "$("$KVMTOP" why --thresholds "$TMP/low" --sysroot $root/amd --csv 0.1)" ',cpu_wait,115,1$' \
+	"why: a threshold that is set"
+like "$("$KVMTOP" why --thresholds "$TMP/bad" --sysroot $root/amd 0.1 2>&1)" \
+	"^kvmtop: $TMP/bad: line 3: \"wait\": no such threshold; " "why: a bad line"
+
 # One order in all formats: the reasons of each format, one after the other.
 reasons() {
 	"$KVMTOP" --sysroot $root/amd -l -n 1 -s 0.1 --view exits "$@"

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "ui/lines/file.h"
 #include "ui/lines/lines.h"
@@ -175,4 +177,13 @@ int lines_close(struct lines *lines, struct why *why)
 	err = lines_file_close(&lines->file, why);
 	lines_free(lines);
 	return err;
+}
+
+int lines_room(void)
+{
+	struct winsize size;
+
+	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
+		return 0;
+	return size.ws_col;
 }

@@ -39,6 +39,9 @@ int lines_write(struct lines *lines, const struct view *view, const struct times
  */
 int lines_reopen(struct lines *lines, struct why *why);
 
+/* The columns of the terminal that standard output is; 0: it is none. For struct lines_config. */
+int lines_room(void);
+
 /* Flushes and closes; 0, or -errno with why if the file did not get all data. NULL is fine. */
 int lines_close(struct lines *lines, struct why *why);
 

@@ -13,14 +13,16 @@
 #include "ui/lines/shared.h"
 #include "ui/numbers.h"
 
-#define CELL_SIZE 256
-#define TEXT_MAX 128 /* columns; a longer name is cut */
+#define CELL_SIZE 512
+#define TEXT_MAX 128 /* columns; a longer name is cut, */
+#define SENTENCE_MAX 400 /* a sentence is not */
+#define INDENT 4 /* of the sentences below a row */
 
 static bool is_printed(const struct view *view, size_t column, bool is_log)
 {
 	const struct column *type = &view->type->columns[column];
 
-	return (is_log || !(type->flags & COLUMN_MACHINE_ONLY)) &&
+	return (is_log || !(type->flags & (COLUMN_MACHINE_ONLY | COLUMN_BELOW))) &&
 	       !(type->flags & COLUMN_MARKED) && !cell_is_picture(type->type) &&
 	       view_has_column(view, column);
 }
@@ -32,19 +34,22 @@ static const char *title_of(const struct view *view, size_t column)
 	return view->type->columns[column].title;
 }
 
-static void print_cell(char *buf, size_t size, const struct view *view, const struct cell *cell)
+static void print_cell(char *buf, size_t size, const struct view *view, const struct view_row *row,
+		       size_t column)
 {
+	const struct cell *cell = &row->cells[column];
 	struct cell cycles = cell_count(cell->ns);
+	bool is_sentence = view->type->columns[column].flags & COLUMN_BELOW;
 
-	format_cell(buf, size, view->is_cycles && cell->type == CELL_NS ? &cycles : cell, TEXT_MAX,
-		    false);
+	format_cell(buf, size, view->is_cycles && cell->type == CELL_NS ? &cycles : cell,
+		    is_sentence ? SENTENCE_MAX : TEXT_MAX, false);
 }
 
-static void widen(int *width, const struct view *view, const struct cell *cell)
+static void widen(int *width, const struct view *view, const struct view_row *row, size_t column)
 {
 	char text[CELL_SIZE];
 
-	print_cell(text, sizeof(text), view, cell);
+	print_cell(text, sizeof(text), view, row, column);
 	if (format_width(text) > *width)
 		*width = format_width(text);
 }
@@ -61,7 +66,7 @@ static void measure(const struct view *view, bool is_log, int *ret_widths)
 		if (is_log && columns[c].type != CELL_TEXT && columns[c].width > ret_widths[c])
 			ret_widths[c] = columns[c].width;
 		for (size_t i = 0; i < view->nr_rows; i++)
-			widen(&ret_widths[c], view, &view->rows[i].cells[c]);
+			widen(&ret_widths[c], view, &view->rows[i], c);
 	}
 }
 
@@ -92,7 +97,7 @@ static void print_line(FILE *out, const struct view *view, const int *widths,
 		if (!widths[c])
 			continue;
 		if (row)
-			print_cell(text, sizeof(text), view, &row->cells[c]);
+			print_cell(text, sizeof(text), view, row, c);
 		else
 			snprintf(text, sizeof(text), "%s", title_of(view, c));
 		print_text(out, view, c, widths[c], text, c == first, c == last);
@@ -130,6 +135,28 @@ static void drop_columns(const struct view *view, int *widths, int room)
 	}
 }
 
+/* The sentences of a row, each below the other, in lines of whole words. room 0: no limit. */
+static void print_below(FILE *out, const struct view *view, const struct view_row *row, int room)
+{
+	const struct column *columns = view->type->columns;
+
+	for (size_t c = 0; columns[c].id; c++) {
+		char text[CELL_SIZE];
+		const char *rest = text;
+		int len;
+
+		if (!(columns[c].flags & COLUMN_BELOW) || row->cells[c].type != CELL_TEXT)
+			continue;
+		snprintf(text, sizeof(text), "%s: %s", columns[c].title, row->cells[c].text);
+		while (*rest) {
+			len = words_that_fit(rest, room > 2 * INDENT ? room - INDENT : CELL_SIZE);
+			fprintf(out, "%*s%.*s\n", INDENT, "", len, rest);
+			rest += len;
+			rest += *rest == ' ';
+		}
+	}
+}
+
 static int print(void *state, FILE *out, const struct lines_sample *sample)
 {
 	const struct view *view = sample->view;
@@ -141,8 +168,10 @@ static int print(void *state, FILE *out, const struct lines_sample *sample)
 		drop_columns(view, widths, sample->config->room);
 	print_line(out, view, widths, NULL);
 	for (size_t i = 0; i < view->nr_rows; i++) {
-		if (lines_has_row(sample, &view->rows[i]))
-			print_line(out, view, widths, &view->rows[i]);
+		if (!lines_has_row(sample, &view->rows[i]))
+			continue;
+		print_line(out, view, widths, &view->rows[i]);
+		print_below(out, view, &view->rows[i], sample->config->room);
 	}
 	return 0;
 }

@@ -3,6 +3,9 @@
  * Divides the lines below the table: one row's durations, or tables of what it is made of, and what
  * it did over time.
  */
+#include <stdio.h>
+
+#include "ui/numbers.h"
 #include "ui/screen/parts.h"
 #include "ui/screen/screen.h"
 
@@ -36,6 +39,55 @@ static int latency_lines(const struct screen *screen, int lines)
 	return latency_height(view, &view->rows[at], room);
 }
 
+/* "Why: vCPU 0: ..."; "": the column is no sentence. Returns whether it is one. */
+static bool format_sentence(const struct screen *screen, size_t at, size_t column, char *buf,
+			    size_t size)
+{
+	const struct column *columns = screen->view->type->columns;
+	const struct cell *cell = &screen->view->rows[at].cells[column];
+	bool is_sentence = columns[column].flags & COLUMN_BELOW && cell->type == CELL_TEXT;
+
+	buf[0] = '\0';
+	if (is_sentence)
+		snprintf(buf, size, "%s: %s", columns[column].title, cell->text);
+	return is_sentence;
+}
+
+/* How many lines the sentences of the selected row, else the first, take; at most half of all. */
+static int words_lines(const struct screen *screen, int lines, int width)
+{
+	size_t at = row_of_durations(screen);
+	char text[SCREEN_TEXT_SIZE];
+	int nr = 0;
+
+	for (size_t i = 0; at < screen->view->nr_rows && screen->view->type->columns[i].id; i++) {
+		if (format_sentence(screen, at, i, text, sizeof(text)))
+			nr += lines_of_words(text, width - 1);
+	}
+	return nr <= lines / 2 ? nr : lines / 2;
+}
+
+static void paint_words(const struct screen *screen, const struct area *area)
+{
+	size_t at = row_of_durations(screen);
+	int row = area->row, end = area->row + area->height;
+	char text[SCREEN_TEXT_SIZE];
+
+	for (size_t i = 0; screen->view->type->columns[i].id; i++) {
+		const char *rest = text;
+
+		format_sentence(screen, at, i, text, sizeof(text));
+		while (*rest && row < end) {
+			int len = words_that_fit(rest, area->width - 1);
+
+			grid_printf(area->grid, row++, area->col + 1, STYLE_PLAIN, "%.*s", len,
+				    rest);
+			rest += len;
+			rest += *rest == ' ';
+		}
+	}
+}
+
 /*
  * On a large screen the past takes the free lines: beside the durations or the tables where the
  * screen is wide enough, else below.
@@ -44,10 +96,16 @@ struct below below_plan(const struct screen *screen, const struct grid *grid, in
 {
 	struct below below = { .left = latency_lines(screen, lines) };
 	int free = lines - (int)screen->view->nr_rows - 1;
+	bool has_past = screen->series && screen_shows_series(screen, grid);
 
+	if (!below.left) {
+		below.left = words_lines(screen, lines, has_past && grid->cols >= COLS_BESIDE ?
+					 LEFT_COLS : grid->cols);
+		below.has_words = below.left;
+	}
 	if (screen->view->note)
 		free -= lines_of_words(screen->view->note, grid->cols - 1) + 1;
-	if (!screen->series || !screen_shows_series(screen, grid))
+	if (!has_past)
 		return below;
 	below.is_beside = grid->cols >= COLS_BESIDE;
 	below.has_details = below.is_beside && !below.left && screen->nr_details;
@@ -131,6 +189,8 @@ void below_paint(const struct screen *screen, struct grid *grid, int row,
 		area.width = LEFT_COLS;
 	if (below->has_details)
 		paint_details(screen, area);
+	else if (below->has_words)
+		paint_words(screen, &area);
 	else if (below->left)
 		latency_paint(screen, &area, &screen->view->rows[row_of_durations(screen)]);
 	if (!below->over_time)

@@ -354,11 +354,19 @@ static void paint_filters(const struct screen *screen, struct grid *grid, int ro
 	put_right(grid, row, col, style, right);
 }
 
+/* Views without a number have a tab only while they are shown. */
+static bool has_tab(const struct screen *screen, const struct view_type *type)
+{
+	return type == screen->query->type || (type->key >= '1' && type->key <= '9');
+}
+
 static int tab_width(const struct screen *screen, size_t i, bool is_short)
 {
 	const struct view_type *type = view_type_at(i);
 	bool has_title = !is_short || type == screen->query->type;
 
+	if (!has_tab(screen, type))
+		return 0;
 	return 3 + (has_title ? (int)strlen(type->title) + 1 : 0);
 }
 
@@ -399,13 +407,15 @@ void head_paint_tabs(struct screen *screen, struct grid *grid, int row)
 		bool is_active = type == screen->query->type;
 		int first = col;
 
+		if (!has_tab(screen, type))
+			continue;
 		if (is_active)
-			col = grid_printf(grid, row, col, STYLE_TAB, "[%zu %s]", i + 1,
+			col = grid_printf(grid, row, col, STYLE_TAB, "[%c %s]", type->key,
 					  type->title);
 		else if (is_short)
-			col = grid_printf(grid, row, col, STYLE_PLAIN, " %zu ", i + 1);
+			col = grid_printf(grid, row, col, STYLE_PLAIN, " %c ", type->key);
 		else
-			col = grid_printf(grid, row, col, STYLE_PLAIN, " %zu %s ", i + 1,
+			col = grid_printf(grid, row, col, STYLE_PLAIN, " %c %s ", type->key,
 					  type->title);
 		screen_add_hit(screen, (struct hit){ HIT_TAB, row, first, col - 1, i });
 	}

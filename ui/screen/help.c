@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ui/numbers.h"
 #include "ui/screen/parts.h"
 
 #define COLS_BESIDE 34 /* from this width on */
@@ -48,13 +49,13 @@ static void put_entry(struct page *page, int width, const char *word, const char
 	put_wrapped(page, is_beside ? width + 3 : INDENT, help);
 }
 
-/* "1 - 5 Tab  views: events, ...": the key of each tab is its number. */
+/* "1 - 5 Tab  views: events, ...": the keys of most tabs are numbers. */
 static void put_views(struct page *page, int width)
 {
 	char keys[32], titles[128];
 	size_t nr = 0;
 
-	while (view_type_at(nr))
+	while (view_type_by_key('1' + (uint32_t)nr))
 		nr++;
 	snprintf(keys, sizeof(keys), "1 - %zu Tab", nr);
 	snprintf(titles, sizeof(titles), "views: ");

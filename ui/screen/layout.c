@@ -80,7 +80,7 @@ static int wanted_width(const struct screen *screen, const struct layout *layout
 	const struct column *column = &screen->view->type->columns[i];
 	int width = column->width;
 
-	if (!screen_has_column(screen, i) ||
+	if (!screen_has_column(screen, i) || column->flags & COLUMN_BELOW ||
 	    (screen_is_same_column(screen, i) && i != screen->query->sort))
 		return 0;
 	if (column->type == CELL_TEXT)

@@ -36,7 +36,8 @@ struct below {
 	int left;	/* lines of one row's durations, or of other tables; 0: there are none */
 	int over_time;	/* lines of what the row did over time */
 	bool is_beside; /* the latter is at the right of the former, not below */
-	bool has_details; /* at the left are tables */
+	bool has_details; /* at the left are tables, */
+	bool has_words;	  /* or the sentences of a row */
 };
 
 /* Chooses what is below the table, which has so many lines for its rows and this. */

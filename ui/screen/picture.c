@@ -33,6 +33,7 @@ const struct key_help screen_keys[] = {
 	{ "j J", "j jump", "jump to a time (03:12), forward or back (30s)", KEY_PAST, 'j' },
 	{ "d", NULL, "mark this moment; at another one, what changed since then", KEY_PAST, 0 },
 	{ "/ n", "/ search", "search for a name; again", 0, '/' },
+	{ "w", "w why", "what makes guests slow, and what to do", 0, 'w' },
 	{ "arrows", NULL, "move, as do PgUp, PgDn, Home, End; Esc lets go of the row", 0, 0 },
 	{ 0 },
 };
@@ -50,7 +51,8 @@ bool screen_has_key(const struct screen *screen, const struct key_help *key)
 
 struct row_id row_id_of(const struct view_row *row)
 {
-	struct row_id id = { row->field, row->guest, row->vcpu, FIELD_NONE, row->is_rest };
+	struct row_id id = { row->field, row->guest, row->vcpu, FIELD_NONE, row->is_rest,
+			     row->rule };
 
 	/* Each event that is open may have a row for the rest, below it. */
 	while (id.is_rest && row->depth)
@@ -62,6 +64,8 @@ struct row_id row_id_of(const struct view_row *row)
 
 bool row_id_equal(const struct row_id *a, const struct row_id *b)
 {
+	if (a->rule || b->rule) /* what counts most may change */
+		return a->rule == b->rule && a->guest == b->guest;
 	return a->field == b->field && a->guest == b->guest && a->vcpu == b->vcpu &&
 	       a->parent == b->parent && a->is_rest == b->is_rest;
 }
@@ -156,28 +160,6 @@ void screen_scale(const struct screen *screen, double end, int nr, int width, ch
 	snprintf(buf + len, size - (size_t)len, " %s", span);
 	if ((int)strlen(buf) > width)
 		buf[len] = '\0';
-}
-
-int words_that_fit(const char *text, int width)
-{
-	int len = (int)strlen(text);
-
-	if (len <= width)
-		return len;
-	for (len = width; len > 0 && text[len] != ' ';)
-		len--;
-	return len > 0 ? len : width;
-}
-
-int lines_of_words(const char *text, int width)
-{
-	int nr = 0;
-
-	for (; *text; nr++) {
-		text += words_that_fit(text, width);
-		text += *text == ' ';
-	}
-	return nr;
 }
 
 bool screen_matches_guest(const struct guest *guest, const char *typed)

@@ -26,6 +26,7 @@ struct row_id {
 	int32_t vcpu;
 	uint32_t parent; /* with is_rest: the field that the rest belongs to */
 	bool is_rest;
+	uint8_t rule;
 };
 
 enum screen_page {
@@ -153,11 +154,6 @@ void screen_scale(const struct screen *screen, double end, int nr, int width, ch
 
 /* How long a history is: "1.5s", "96s", "19min". */
 void format_span(char *buf, size_t size, double span_s);
-
-/* How many bytes of the text go on one line: whole words, or width bytes of a longer word. */
-int words_that_fit(const char *text, int width);
-/* How many lines the text takes then. */
-int lines_of_words(const char *text, int width);
 
 enum {
 	KEY_LIVE = 1 << 0,   /* now: not in a recording */

@@ -326,7 +326,8 @@ void table_paint(struct screen *screen, struct grid *grid, int first_row, int la
 	struct painter painter = { .screen = screen, .grid = grid };
 	const struct view *view = screen->view;
 	/* The Total row needs a few lines, and adds nothing to a single row. */
-	bool wants_total = last_row - first_row >= 4 && view->nr_rows > 1;
+	bool wants_total = last_row - first_row >= 4 && view->nr_rows > 1 &&
+			   view->total.cells[0].type != CELL_NONE;
 	int rows = last_row - first_row - wants_total, nr_below, row;
 	struct below below = below_plan(screen, grid, rows);
 

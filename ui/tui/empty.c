@@ -64,6 +64,13 @@ static bool was_counted(const struct tui *tui)
 	return i < stats_count(facts->stats);
 }
 
+static const char *why_no_findings(const struct tui *tui)
+{
+	if (tui->sampling.due && !tui->back.monitor)
+		return "Counting ...";
+	return "Nothing found in this interval. The causes that are looked for are in kvmtop(8).";
+}
+
 static const char *why_nothing(struct tui *tui)
 {
 	const struct query *query = tui->query;
@@ -71,6 +78,8 @@ static const char *why_nothing(struct tui *tui)
 
 	if (query->type->by_guest && !guests_count(tui->facts.guests))
 		return is_recorded ? "The recording has no guest." : "No guest is running.";
+	if (query->type->rows == ROWS_FINDINGS && !tui->query->filter)
+		return why_no_findings(tui);
 	if (query->filter && !query_selects_any(query, tui->facts.fields))
 		return why_filtered(tui);
 	if (tui->back.monitor && !was_counted(tui))

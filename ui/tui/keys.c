@@ -27,8 +27,8 @@ static bool can_sort(const struct tui *tui, size_t index)
 {
 	const struct column *column = &tui->query->type->columns[index];
 
-	return !(column->flags & COLUMN_MACHINE_ONLY) && !cell_is_picture(column->type) &&
-	       view_has_column(&tui->view, index);
+	return !(column->flags & (COLUMN_MACHINE_ONLY | COLUMN_BELOW)) &&
+	       !cell_is_picture(column->type) && view_has_column(&tui->view, index);
 }
 
 static void move_sort(struct tui *tui, int by)
@@ -48,6 +48,10 @@ static void toggle_order(struct tui *tui)
 	int total = view_column_by_id(tui->query->type, "total");
 	int rate = view_column_by_id(tui->query->type, "rate");
 
+	if (total < 0 || rate < 0) {
+		tui_say(tui, "The rows of this view have no rate; < and > sort by a column");
+		return;
+	}
 	tui->query->sort = (size_t)(tui->query->sort == (size_t)rate ? total : rate);
 	tui->query->reverse = false;
 	tui_say(tui, tui->query->sort == (size_t)rate ? "Sorted by rate" : "Sorted by total");
@@ -236,8 +240,8 @@ static void press_query(struct tui *tui, wint_t ch)
 		toggle_children(tui);
 		break;
 	default:
-		if (ch >= '1' && ch <= '9' && view_type_at(ch - '1'))
-			tui_show_view(tui, view_type_at(ch - '1'));
+		if (ch && view_type_by_key(ch))
+			tui_show_view(tui, view_type_by_key(ch));
 		else
 			say_unknown(tui);
 	}

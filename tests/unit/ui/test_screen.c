@@ -182,7 +182,8 @@ static void large_screens_have_marks_in_numbers(void **state)
 	      " Total                                 8,840                3,120\n"
 	      "(44 blank)\n"
 	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  m heat map  "
-	        "o order  < > column  r reset  s delay  Space hold  t back  j jump  / search\n");
+	        "o order  < > column  r reset  s delay  Space hold  t back  j jump  / search  "
+	        "w why\n");
 }
 
 static void large_numbers_stay_apart(void **state)
@@ -394,7 +395,7 @@ static void help_fits_or_scrolls(void **state)
 
 	usual(w);
 	w->screen.page = PAGE_HELP;
-	shows(w, 80, 31,
+	shows(w, 80, 32,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots         filter: -  guest: all\n"
@@ -418,6 +419,7 @@ static void help_fits_or_scrolls(void **state)
 	      " j J        jump to a time (03:12), forward or back (30s)\n"
 	      " d          mark this moment; at another one, what changed since then\n"
 	      " / n        search for a name; again\n"
+	      " w          what makes guests slow, and what to do\n"
 	      " arrows     move, as do PgUp, PgDn, Home, End; Esc lets go of the row\n"
 	      "\n"
 	      " Event      what happened; reasons below their event\n"
@@ -461,7 +463,7 @@ static void help_fits_or_scrolls(void **state)
 	      "  quit\n"
 	      "arrows: more  other\n");
 	w->screen.page_top = 1000;
-	picture(w, 80, 31);
+	picture(w, 80, 32);
 	assert_int_equal(w->screen.page_top, 0);
 }
 

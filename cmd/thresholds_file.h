@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * thresholds_file - the thresholds of findings that the machine or the user sets.
+ */
+#ifndef KVMTOP_CMD_THRESHOLDS_FILE_H
+#define KVMTOP_CMD_THRESHOLDS_FILE_H
+
+#include <stdio.h>
+
+#include "base/why.h"
+#include "findings/thresholds.h"
+
+#define THRESHOLDS_FILE "/etc/kvmtop/thresholds.conf"
+
+/*
+ * Reads path, or without one (NULL) the machine's THRESHOLDS_FILE below root, which may be absent.
+ * Thresholds that the file does not set have their usual values. 0, or -errno with why.
+ */
+int thresholds_load(const char *path, const char *root, struct thresholds *ret_thresholds,
+		    struct why *why);
+
+/* Prints all thresholds and their usual values: such a file, with each line a comment. */
+void thresholds_print(FILE *out);
+
+#endif

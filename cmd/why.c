@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `kvmtop why`: counts for a few seconds, then prints what makes guests slow, worst first. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/array.h"
+#include "base/say.h"
+#include "cmd/command.h"
+#include "cmd/commands.h"
+#include "cmd/live.h"
+#include "cmd/option.h"
+#include "cmd/thresholds_file.h"
+#include "host/env.h"
+#include "monitor.h"
+#include "providers/provider.h"
+#include "ui/lines/lines.h"
+#include "views/build.h"
+
+#define SECONDS_USUAL 5.0
+#define SECONDS_MIN 0.1
+#define SECONDS_MAX 86400.0
+
+struct why_options {
+	pid_t pid;
+	const char *guest, *thresholds, *sysroot;
+	bool json, csv, help;
+	double duration_s;
+};
+
+#define OPTIONS struct why_options
+
+static const struct option_spec specs[] = {
+	OPT_STRING('g', "guest", "NAME", guest, "one guest, by its name"),
+	OPT_PID('p', "pid", "PID", pid, "one guest, by its process"),
+	OPT_STRING(0, "thresholds", "FILE", thresholds,
+		   "from which values on something is a finding; \"help\" prints such a file "
+		   "(default: " THRESHOLDS_FILE ")"),
+	OPT_FLAG(0, "json", json, "as a JSON object"),
+	OPT_FLAG(0, "csv", csv, "as CSV"),
+	OPT_STRING(0, "sysroot", "DIR", sysroot, "look at a captured machine instead"),
+	OPT_HELP,
+};
+
+static int take(void *options, const struct option_spec *spec, const char *text, struct why *why)
+{
+	struct why_options *why_options = options;
+
+	(void)text;
+	(void)why;
+	option_take_guest(spec, &why_options->guest, &why_options->pid);
+	return 0;
+}
+
+static const struct option_table table = {
+	.specs = specs,
+	.nr = ARRAY_SIZE(specs),
+	.usage = "Usage: kvmtop why [OPTION]... [SECONDS]\n"
+		 "Counts for SECONDS (default: 5), and prints what makes guests slow, worst\n"
+		 "first: the evidence, and what to do.\n",
+	.footer = "Exit status: 0 nothing found, 1 failure, 2 wrong usage, 3 something found.\n"
+		  "More: man kvmtop\n",
+	.take = take,
+};
+
+struct why_run {
+	struct why_options options;
+	struct thresholds thresholds;
+	struct env env;
+	struct live live;
+	struct monitor *monitor;
+	struct query query;
+	struct view view;
+	uint64_t elapsed_ns;
+};
+
+static int parse(int argc, char **argv, struct why_options *options, struct why *why)
+{
+	int first = option_table_parse(&table, argc, argv, options, why);
+	char *end;
+
+	if (first < 0 || options->help)
+		return first < 0 ? first : 0;
+	if (options->json && options->csv)
+		return why_set(why, -EINVAL, "--csv and --json exclude each other");
+	options->duration_s = SECONDS_USUAL;
+	if (first == argc)
+		return 0;
+	if (argc - first > 1)
+		return why_set(why, -EINVAL, "unexpected argument \"%s\"", argv[first + 1]);
+	options->duration_s = strtod(argv[first], &end);
+	if (end == argv[first] || *end || !(options->duration_s >= SECONDS_MIN) ||
+	    !(options->duration_s <= SECONDS_MAX))
+		return why_set(why, -EINVAL, "\"%s\": not a number of seconds from %.1f to %.0f",
+			       argv[first], SECONDS_MIN, SECONDS_MAX);
+	return 0;
+}
+
+static int choose_guest(struct why_run *run, struct why *why)
+{
+	const struct why_options *options = &run->options;
+	const struct guest *guest;
+	int err = monitor_find_guests(run->monitor, why);
+
+	if (err || (!options->guest && !options->pid))
+		return err;
+	err = guests_choose(monitor_facts(run->monitor)->guests, options->guest, options->pid,
+			    &guest, why);
+	if (!err)
+		run->query.guest = guest->id;
+	return err;
+}
+
+/* Without times of exits "nothing found" would be no answer. */
+static int begin(struct why_run *run, struct why *why)
+{
+	const struct monitor_config config = {
+		.env = &run->env,
+		.providers = 1U << PROVIDER_EXITS | 1U << PROVIDER_TRACEPOINT,
+	};
+	int err = env_init(&run->env, run->options.sysroot, why);
+
+	if (!err)
+		err = thresholds_load(run->options.thresholds, run->env.root, &run->thresholds,
+				      why);
+	if (!err)
+		err = live_init(&run->live, false, false);
+	if (!err)
+		err = monitor_open(&config, &run->monitor, why);
+	if (!err)
+		err = choose_guest(run, why);
+	if (err)
+		return err;
+	run->query.type = view_type_of(ROWS_FINDINGS);
+	run->query.sort = run->query.type->sort;
+	run->query.thresholds = &run->thresholds;
+	err = monitor_want(run->monitor, &run->query, why);
+	if (!err && monitor_no_exits(run->monitor))
+		err = why_set(why, -EIO, "%s", monitor_no_exits(run->monitor));
+	return err;
+}
+
+static int take_sample(void *arg, enum woken woken, struct why *why)
+{
+	struct why_run *run = arg;
+
+	(void)woken; /* the last sample is taken at the end, also after a signal */
+	return live_sample(&run->live, run->monitor, why);
+}
+
+static int count(struct why_run *run, struct why *why)
+{
+	int err;
+
+	live_wait_open(&run->live, run->monitor);
+	err = take_sample(run, WOKEN_TICK, why);
+	if (!err)
+		err = live_loop(&run->live, run->options.duration_s, 1, take_sample, run, why);
+	run->elapsed_ns = monitor_elapsed_ns(run->monitor);
+	return err;
+}
+
+static void say_nothing_found(const struct why_run *run)
+{
+	size_t nr = guests_count(monitor_facts(run->monitor)->guests);
+
+	if (!nr)
+		printf("No guest is running.\n");
+	else if (run->query.guest != GUEST_ANY)
+		printf("Nothing found in %.1f s.\n", (double)run->elapsed_ns / 1e9);
+	else
+		printf("Nothing found in %.1f s: %zu guest%s.\n", (double)run->elapsed_ns / 1e9,
+		       nr, nr == 1 ? "" : "s");
+}
+
+static int print(struct why_run *run, struct why *why)
+{
+	struct lines_config config = { .format = LINES_TABLE, .room = lines_room() };
+	struct timespec when;
+	struct lines *lines;
+	int err = view_build(&run->view, &run->query, monitor_facts(run->monitor));
+
+	if (err)
+		return err;
+	if (run->view.note)
+		fprintf(stderr, "kvmtop: %s\n", run->view.note);
+	if (run->options.json || run->options.csv) {
+		config.format = run->options.json ? LINES_JSON : LINES_ROWS;
+	} else if (!run->view.nr_rows) {
+		say_nothing_found(run);
+		return 0;
+	}
+	err = lines_open(&config, &lines, why);
+	if (err)
+		return err;
+	clock_gettime(CLOCK_REALTIME, &when);
+	live_begin_write(&run->live);
+	err = lines_write(lines, &run->view, &when, run->elapsed_ns, why);
+	live_end_write(&run->live);
+	if (lines_close(lines, err ? &(struct why){ "" } : why) < 0 && !err)
+		err = -EIO;
+	return err == -EPIPE || err == -EINTR ? 0 : err;
+}
+
+static int run_why(int argc, char **argv)
+{
+	struct why_run run = { .options.sysroot = "", .live.signals = -1 };
+	struct why why = { "" };
+	int err;
+
+	if (parse(argc, argv, &run.options, &why) < 0)
+		return say_usage("why", &why);
+	if (run.options.help) {
+		option_table_help(&table, stdout);
+		return STATUS_OK;
+	}
+	if (run.options.thresholds && strcmp(run.options.thresholds, "help") == 0) {
+		thresholds_print(stdout);
+		return STATUS_OK;
+	}
+	err = begin(&run, &why);
+	if (!err)
+		err = count(&run, &why);
+	if (!err)
+		err = print(&run, &why);
+	if (err)
+		return say_failure(err, &why);
+	return run.view.nr_rows ? STATUS_FOUND : STATUS_OK;
+}
+
+const struct command why_command = {
+	.name = "why",
+	.help = "what makes guests slow, and what to do",
+	.run = run_why,
+};

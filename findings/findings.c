@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Measures the rules for each vCPU, and makes findings of what is above its threshold. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "facts/key_sums.h"
+#include "findings/findings.h"
+
+/* What one rule measures of one vCPU. */
+struct tally {
+	uint64_t count, ns, less_ns;
+	double rate_per_s, less_per_s;
+	uint64_t nr_ended; /* durations */
+	/* The field that counts most. */
+	uint32_t top;
+	uint64_t top_ns;
+	double top_per_s;
+};
+
+/* A vCPU; with vcpu -1 what is only known of a whole guest. */
+struct subject {
+	uint32_t guest;
+	int32_t vcpu;
+	uint64_t whole_ns; /* 0: not known */
+	uint64_t guest_ns;
+	bool has_cpu;
+	uint64_t cpu;
+	struct tally tallies[RULES_MAX];
+};
+
+/* How a field counts for the rules, as bits. */
+struct roles {
+	uint32_t what, less, named;
+};
+
+struct measure {
+	const struct facts *facts;
+	const struct thresholds *thresholds;
+	uint32_t guest;
+	struct roles *roles; /* by field */
+	struct key_sums numbers; /* of subjects, by guest and vCPU */
+	struct subject *subjects;
+	size_t nr, room;
+	bool has_arguments;
+};
+
+/* The vCPUs of one guest, and what is known of the whole guest. */
+struct guest_subjects {
+	const struct subject *const *list;
+	size_t nr;
+};
+
+bool findings_need(const struct field *field)
+{
+	if (field->use == USE_EVENT)
+		return field->parent == FIELD_NONE && rules_need_event(field);
+	return true;
+}
+
+const char *severity_name(enum severity severity)
+{
+	static const char *const names[] = { "critical", "major", "minor" };
+
+	return names[severity];
+}
+
+bool finding_is_worse(const struct finding *a, const struct finding *b)
+{
+	double a_cost = a->has_cost ? a->cost : -1, b_cost = b->has_cost ? b->cost : -1;
+
+	if (a->severity != b->severity)
+		return a->severity < b->severity;
+	if (a_cost > b_cost || a_cost < b_cost)
+		return a_cost > b_cost;
+	return rule_index(a->rule) < rule_index(b->rule);
+}
+
+/* ---- which fields count for which rules */
+
+/*
+ * Whether what is counted beside is a part of what the rule measures: an argument of another exit
+ * reason is not.
+ */
+static bool is_part(const struct rule *rule, const struct fields *fields,
+		    const struct field *field)
+{
+	const struct field *reason;
+
+	if (field->use != USE_ARGUMENT || field->reason == FIELD_NONE)
+		return true;
+	reason = fields_get(fields, field->reason);
+	if (reason->parent == FIELD_NONE ||
+	    strcmp(fields_get(fields, reason->parent)->name, rule->what.parents) != 0)
+		return true;
+	return rule_fields_have(&rule->what, fields, reason);
+}
+
+static struct roles roles_of(const struct fields *fields, const struct field *field)
+{
+	struct roles roles = { 0 };
+	const struct rule *rule;
+
+	for (size_t i = 0; (rule = rule_at(i)); i++) {
+		roles.what |= (uint32_t)rule_fields_have(&rule->what, fields, field) << i;
+		roles.named |= (uint32_t)rule_fields_have(&rule->named, fields, field) << i;
+		roles.less |= (uint32_t)(rule_fields_have(&rule->less, fields, field) &&
+					 is_part(rule, fields, field)) << i;
+	}
+	return roles;
+}
+
+static int set_roles(struct measure *measure)
+{
+	const struct fields *fields = measure->facts->fields;
+	uint32_t nr = fields_count(fields);
+
+	measure->roles = calloc(nr + 1, sizeof(*measure->roles));
+	for (uint32_t i = 0; measure->roles && i < nr; i++)
+		measure->roles[i] = roles_of(fields, fields_get(fields, i));
+	return measure->roles ? 0 : -ENOMEM;
+}
+
+/* ---- one pass over the keys */
+
+/* NULL: no memory. */
+static struct subject *subject_of(struct measure *measure, const struct key *key)
+{
+	struct key owner = { key->guest, key->vcpu, 0 };
+	struct key_sum *number = key_sums_get(&measure->numbers, owner);
+
+	if (!number)
+		return NULL;
+	if (measure->numbers.nr > measure->nr) {
+		if (array_grow(&measure->subjects, &measure->room, measure->nr + 1) < 0)
+			return NULL;
+		number->count = measure->nr;
+		measure->subjects[measure->nr++] = (struct subject){ .guest = key->guest,
+								     .vcpu = key->vcpu };
+	}
+	return &measure->subjects[number->count];
+}
+
+static void name_top(struct tally *tally, const struct stats_item *stat, uint64_t ns)
+{
+	double rate = stat->has_rate ? stat->rate_per_s : 0;
+
+	if (ns < tally->top_ns || (ns == tally->top_ns && rate <= tally->top_per_s))
+		return;
+	tally->top = stat->key.field;
+	tally->top_ns = ns;
+	tally->top_per_s = rate;
+}
+
+static uint64_t count_ended(const struct stats_timing *timing)
+{
+	uint64_t nr = 0;
+
+	for (unsigned int i = 0; timing && i < HIST_BUCKETS; i++)
+		nr += timing->delta[i];
+	return nr;
+}
+
+static void add_to_tally(struct tally *tally, const struct rule *rule, size_t bit,
+			 const struct roles *roles, const struct stats_item *stat,
+			 const struct field *field)
+{
+	uint64_t ns = field->use == USE_TIME ? stat->delta :
+		      stat->timing ? stat->timing->delta_ns : 0;
+	double rate = stat->has_rate ? stat->rate_per_s : 0;
+	bool names_what = !rule->named.parents && !rule->named.words;
+
+	if (roles->what >> bit & 1) {
+		tally->count += stat->delta;
+		tally->ns += ns;
+		tally->rate_per_s += rate;
+		tally->nr_ended += count_ended(stat->timing);
+	}
+	if (roles->less >> bit & 1) {
+		tally->less_ns += ns;
+		tally->less_per_s += rate;
+	}
+	if ((names_what ? roles->what : roles->named) >> bit & 1)
+		name_top(tally, stat, ns);
+}
+
+static void add_time(struct subject *subject, const struct stats_item *stat,
+		     const struct field *field)
+{
+	/* Shares are of whole intervals: the first one, without a rate, is not. */
+	if (field->use == USE_TIME && stat->has_rate && field->part == TIME_WHOLE)
+		subject->whole_ns += stat->delta;
+	else if (field->use == USE_TIME && field->part == TIME_GUEST)
+		subject->guest_ns += stat->delta;
+	if (field->use != USE_CPU)
+		return;
+	subject->has_cpu = true;
+	subject->cpu = stat->total;
+}
+
+static int add_stat(struct measure *measure, const struct stats_item *stat)
+{
+	const struct field *field = fields_get(measure->facts->fields, stat->key.field);
+	const struct roles *roles = &measure->roles[stat->key.field];
+	uint32_t any = roles->what | roles->less | roles->named;
+	struct subject *subject;
+	const struct rule *rule;
+
+	measure->has_arguments |= field->use == USE_ARGUMENT;
+	if (!any && field->use != USE_TIME && field->use != USE_CPU)
+		return 0;
+	subject = subject_of(measure, &stat->key);
+	if (!subject)
+		return -ENOMEM;
+	add_time(subject, stat, field);
+	for (size_t i = 0; (rule = rule_at(i)); i++) {
+		if (any >> i & 1)
+			add_to_tally(&subject->tallies[i], rule, i, roles, stat, field);
+	}
+	return 0;
+}
+
+static int add_stats(struct measure *measure)
+{
+	const struct stats *stats = measure->facts->stats;
+	int err = set_roles(measure);
+
+	for (size_t i = 0; !err && i < stats_count(stats); i++)
+		err = add_stat(measure, stats_at(stats, i));
+	return err;
+}
+
+/* ---- a rule and a vCPU */
+
+static uint64_t own_ns(const struct tally *tally)
+{
+	return tally->ns > tally->less_ns ? tally->ns - tally->less_ns : 0;
+}
+
+static double share_of(const struct subject *subject, uint64_t ns)
+{
+	return subject->whole_ns ? (double)ns / (double)subject->whole_ns : 0;
+}
+
+static double value_of(const struct measure *measure, const struct subject *subject,
+		       const struct rule *rule)
+{
+	const struct tally *tally = &subject->tallies[rule_index(rule)];
+
+	switch (rule->measure) {
+	case MEASURE_SHARE:
+		return share_of(subject, own_ns(tally));
+	case MEASURE_RATE:
+		return tally->rate_per_s - tally->less_per_s;
+	case MEASURE_MEAN:
+		if (!tally->nr_ended ||
+		    share_of(subject, tally->ns) < measure->thresholds->general[THRESHOLD_NOISE])
+			return 0;
+		return (double)tally->ns / (double)tally->nr_ended / 1e9;
+	}
+	return 0;
+}
+
+static enum severity severity_of(const struct measure *measure, const struct finding *finding)
+{
+	const double *general = measure->thresholds->general;
+
+	if (finding->has_cost && finding->cost >= general[THRESHOLD_CRITICAL])
+		return SEVERITY_CRITICAL;
+	if (finding->has_cost && finding->cost >= general[THRESHOLD_MAJOR])
+		return SEVERITY_MAJOR;
+	return SEVERITY_MINOR;
+}
+
+/* ---- words */
+
+static void add_words(struct finding *finding, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void add_words(struct finding *finding, const char *format, ...)
+{
+	size_t len = strlen(finding->evidence);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(finding->evidence + len, sizeof(finding->evidence) - len, format, args);
+	va_end(args);
+}
+
+static void add_value(struct finding *finding, double value, double threshold)
+{
+	switch (finding->rule->measure) {
+	case MEASURE_SHARE:
+		add_words(finding, "%.1f %% of its time (a finding from %g %% on)", value * 100,
+			  threshold * 100);
+		break;
+	case MEASURE_RATE:
+		add_words(finding, "%.0f/s (a finding from %g/s on)", value, threshold);
+		break;
+	case MEASURE_MEAN:
+		add_words(finding, "%.3g ms each (a finding from %g ms on)", value * 1000,
+			  threshold * 1000);
+		break;
+	}
+}
+
+/* "; most: io 0x1f0 read 2 IDE1, 12400/s" */
+static void add_top(const struct measure *measure, struct finding *finding,
+		    const struct tally *tally)
+{
+	const struct fields *fields = measure->facts->fields;
+	const struct field *field, *reason = NULL;
+
+	if (finding->field == FIELD_NONE)
+		return;
+	field = fields_get(fields, finding->field);
+	if (field->use == USE_ARGUMENT && field->reason != FIELD_NONE)
+		reason = fields_get(fields, field->reason);
+	add_words(finding, "; most: %s%s%s", reason ? reason->label : "", reason ? " " : "",
+		  field->label);
+	if (tally->top_per_s > 0)
+		add_words(finding, " %.0f/s", tally->top_per_s);
+}
+
+/* The vCPU that was last on the same CPU, and ran most. NULL: none is known. */
+static const struct subject *find_neighbour(const struct measure *measure,
+					    const struct subject *subject)
+{
+	const struct subject *found = NULL;
+
+	for (size_t i = 0; subject->has_cpu && i < measure->nr; i++) {
+		const struct subject *other = &measure->subjects[i];
+
+		if (other != subject && other->has_cpu && other->cpu == subject->cpu &&
+		    (!found || other->guest_ns > found->guest_ns))
+			found = other;
+	}
+	return found;
+}
+
+static void add_neighbour(const struct measure *measure, struct finding *finding,
+			  const struct subject *subject)
+{
+	const struct subject *other = find_neighbour(measure, subject);
+	const struct guest *guest =
+		other ? guests_find(measure->facts->guests, other->guest) : NULL;
+
+	if (!subject->has_cpu)
+		return;
+	add_words(finding, "; it was last on CPU %llu", (unsigned long long)subject->cpu);
+	if (!guest)
+		return;
+	add_words(finding, ", as was vCPU %d", (int)other->vcpu);
+	if (other->guest != subject->guest)
+		add_words(finding, " of %s", guest->name);
+}
+
+/* ---- a rule and a guest */
+
+/* The subject with the highest value of a rule. */
+struct worst {
+	const struct subject *subject; /* NULL: none is above the threshold */
+	double value;
+	size_t nr_above, nr_all; /* vCPUs */
+};
+
+static struct worst find_worst(const struct measure *measure, const struct guest_subjects *of,
+			       const struct rule *rule)
+{
+	double threshold = measure->thresholds->rules[rule_index(rule)];
+	struct worst worst = { .subject = NULL };
+
+	for (size_t i = 0; i < of->nr; i++) {
+		const struct subject *subject = of->list[i];
+		double value = value_of(measure, subject, rule);
+		bool is_above = value > 0 && value >= threshold;
+
+		worst.nr_all += subject->vcpu >= 0;
+		worst.nr_above += subject->vcpu >= 0 && is_above;
+		if (is_above && value > worst.value) {
+			worst.value = value;
+			worst.subject = subject;
+		}
+	}
+	return worst;
+}
+
+static void describe(const struct measure *measure, struct finding *finding,
+		     const struct worst *worst)
+{
+	size_t i = rule_index(finding->rule);
+
+	if (finding->vcpu >= 0)
+		add_words(finding, "vCPU %d: ", (int)finding->vcpu);
+	add_value(finding, finding->value, measure->thresholds->rules[i]);
+	if (finding->rule->what.use == USE_TIME)
+		add_neighbour(measure, finding, worst->subject);
+	else if (finding->rule->what.use != USE_EVENT)
+		add_top(measure, finding, &worst->subject->tallies[i]);
+	if (finding->vcpu >= 0 && worst->nr_all > 1)
+		add_words(finding, "; %zu of %zu vCPUs", worst->nr_above, worst->nr_all);
+}
+
+static int find_rule(const struct measure *measure, const struct guest_subjects *of,
+		     const struct rule *rule, struct findings *findings)
+{
+	struct worst worst = find_worst(measure, of, rule);
+	const struct fields *fields = measure->facts->fields;
+	const struct tally *tally;
+	struct finding *finding;
+	bool has_top;
+
+	if (!worst.subject || (rule->needs_arguments && !measure->has_arguments))
+		return 0;
+	if (array_grow(&findings->list, &findings->room, findings->nr + 1) < 0)
+		return -ENOMEM;
+	tally = &worst.subject->tallies[rule_index(rule)];
+	has_top = tally->top_ns || tally->top_per_s > 0;
+	finding = &findings->list[findings->nr++];
+	*finding = (struct finding){
+		.rule = rule,
+		.guest = worst.subject->guest,
+		.vcpu = worst.subject->vcpu,
+		.value = worst.value,
+		.has_cost = worst.subject->whole_ns && tally->ns,
+		.cost = share_of(worst.subject, own_ns(tally)),
+		.field = has_top ? tally->top : FIELD_NONE,
+	};
+	finding->severity = severity_of(measure, finding);
+	finding->remedy = rule_remedy(rule, fields,
+				      has_top ? fields_get(fields, tally->top) : NULL);
+	describe(measure, finding, &worst);
+	return 0;
+}
+
+static int find_guest(const struct measure *measure, const struct guest_subjects *of,
+		      struct findings *findings)
+{
+	uint32_t guest = of->list[0]->guest;
+	const struct rule *rule;
+	int err = 0;
+
+	if (guest == GUEST_ANY || (measure->guest != GUEST_ANY && measure->guest != guest))
+		return 0;
+	for (size_t i = 0; !err && (rule = rule_at(i)); i++)
+		err = find_rule(measure, of, rule, findings);
+	return err;
+}
+
+static int compare_subjects(const void *a, const void *b)
+{
+	const struct subject *const *x = a, *const *y = b;
+
+	if ((*x)->guest != (*y)->guest)
+		return (*x)->guest < (*y)->guest ? -1 : 1;
+	return ((*x)->vcpu > (*y)->vcpu) - ((*x)->vcpu < (*y)->vcpu);
+}
+
+static int find_all(const struct measure *measure, struct findings *findings)
+{
+	const struct subject **sorted = calloc(measure->nr + 1, sizeof(struct subject *));
+	int err = sorted ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < measure->nr; i++)
+		sorted[i] = &measure->subjects[i];
+	if (!err)
+		qsort(sorted, measure->nr, sizeof(struct subject *), compare_subjects);
+	for (size_t i = 0, end; !err && i < measure->nr; i = end) {
+		struct guest_subjects of = { &sorted[i], 0 };
+
+		for (end = i; end < measure->nr && sorted[end]->guest == sorted[i]->guest; end++)
+			of.nr++;
+		err = find_guest(measure, &of, findings);
+	}
+	free(sorted);
+	return err;
+}
+
+int findings_find(struct findings *findings, const struct facts *facts, uint32_t guest,
+		  const struct thresholds *thresholds)
+{
+	struct thresholds usual;
+	struct measure measure = { .facts = facts, .thresholds = thresholds, .guest = guest };
+	int err;
+
+	if (!thresholds) {
+		thresholds_init(&usual);
+		measure.thresholds = &usual;
+	}
+	findings->nr = 0;
+	err = add_stats(&measure);
+	if (!err)
+		err = find_all(&measure, findings);
+	key_sums_release(&measure.numbers);
+	free(measure.subjects);
+	free(measure.roles);
+	return err;
+}
+
+void findings_release(struct findings *findings)
+{
+	free(findings->list);
+	*findings = (struct findings){ 0 };
+}

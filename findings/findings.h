@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * findings - what the facts of the last interval say about causes: pure, no I/O, no clock.
+ *
+ * A rule is measured for each vCPU. A guest has at most one finding of a rule: that of the vCPU
+ * with the highest value. What was not counted is not found.
+ */
+#ifndef KVMTOP_FINDINGS_FINDINGS_H
+#define KVMTOP_FINDINGS_FINDINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "facts/facts.h"
+#include "findings/thresholds.h"
+
+/* By what it takes of the vCPU's time; in the order of their names. */
+enum severity { SEVERITY_CRITICAL, SEVERITY_MAJOR, SEVERITY_MINOR };
+
+struct finding {
+	const struct rule *rule;
+	uint32_t guest;
+	int32_t vcpu; /* -1: it is of the whole guest */
+	double value; /* in the threshold's unit */
+	bool has_cost;
+	double cost; /* the share of the vCPU's time, 0 to 1 */
+	enum severity severity;
+	uint32_t field; /* what counts most; FIELD_NONE: not known */
+	const char *remedy;
+	char evidence[240];
+};
+
+/* Zero-initialised is none. */
+struct findings {
+	struct finding *list; /* in no order */
+	size_t nr, room;
+};
+
+/*
+ * The findings of one guest, or of all with GUEST_ANY; replaces the list. thresholds NULL: the
+ * usual ones. 0 or -ENOMEM.
+ */
+int findings_find(struct findings *findings, const struct facts *facts, uint32_t guest,
+		  const struct thresholds *thresholds);
+void findings_release(struct findings *findings);
+
+/* Whether rules need the field. Arguments are needed, too, and cost more than other fields. */
+bool findings_need(const struct field *field);
+
+const char *severity_name(enum severity severity);
+
+/* Whether a is worse than b: by severity, then by cost, then by the order of the rules. */
+bool finding_is_worse(const struct finding *a, const struct finding *b);
+
+#endif

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The table of causes, and the choice of the fields that they are measured by. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/argument.h"
+#include "base/array.h"
+#include "findings/rules.h"
+
+#define SERIAL "COM1|COM2|COM3|COM4|UART"
+/* What KVM emulates itself. */
+#define IN_KERNEL "LAPIC|IOAPIC|GIC|PIC1|PIC2|ELCR|PIT"
+#define TIMERS                                                                             \
+	"IA32_TSC_DEADLINE|X2APIC_INITIAL_COUNT|HV_STIMER|CNTV_CVAL_EL0|CNTV_TVAL_EL0|"    \
+	"CNTV_CTL_EL0|CNTP_CVAL_EL0|CNTP_TVAL_EL0|CNTP_CTL_EL0"
+#define IPIS                                                                               \
+	"X2APIC_ICR|X2APIC_SELF_IPI|HV_ICR|ICC_SGI1R_EL1|ICC_SGI0R_EL1|ICC_ASGI1R_EL1|"    \
+	"KVM_HC_SEND_IPI"
+/* KVM_RUN returned because a signal came, or the guest was stopped: no device took that time. */
+#define NO_WORK "restart|error|INTR|HLT|SYSTEM_EVENT|SHUTDOWN|DEBUG"
+
+#define REMEDIES(...) (const struct rule_remedy[]){ __VA_ARGS__ }
+
+static const struct rule rules[] = {
+	{
+		.id = "cpu_wait",
+		.finding = "vCPUs wait for a CPU",
+		.measure = MEASURE_SHARE, .threshold = "cpu_wait_ratio", .usual = 0.10,
+		.what = { .use = USE_TIME, .parents = "time", .words = "wait" },
+		.way = WAY_VCPUS,
+		.remedies = REMEDIES(
+			{ NULL, "Move vCPUs to CPUs that are idle, pin vCPUs that need much apart, "
+				"or run fewer vCPUs on this host." }),
+	},
+	{
+		.id = "user_device",
+		.finding = "The VMM emulates a device",
+		.measure = MEASURE_SHARE, .threshold = "user_device_ratio", .usual = 0.05,
+		.what = { .use = USE_EXIT, .parents = "userspace", .words = "IO|MMIO" },
+		.less = { .use = USE_ARGUMENT, .parents = "ioport|mmio", .words = SERIAL },
+		.named = { .use = USE_ARGUMENT, .parents = "ioport|mmio",
+			   .but = SERIAL "|" IN_KERNEL },
+		.way = WAY_ARGUMENTS,
+		.remedies = REMEDIES(
+			{ "IDE1|IDE2", "Use virtio-blk or virtio-scsi in place of the IDE disk." },
+			{ "VGA", "Run the guest without VGA, or with virtio-gpu." },
+			{ "RTC", "Windows reads the clock there: turn on hv-time for the guest." },
+			{ "ACPI PM", "The guest reads the time there: let it use kvm-clock, the "
+				     "TSC, or with Windows hv-time." },
+			{ "HPET", "The guest reads the time there: let it use kvm-clock, the TSC, "
+				  "or with Windows hv-time; turn the HPET off." },
+			{ "PCI address|PCI data|PCI config",
+			  "A program in the guest looks at PCI devices again and again: find it "
+			  "(lspci, monitoring agents)." },
+			{ "POST, delay|delay", "Boot the guest with io_delay=none." },
+			{ NULL, "Use a virtio device in place of this one, or take the device out "
+				"of the guest." }),
+	},
+	{
+		.id = "serial",
+		.finding = "Much output on the serial console",
+		.measure = MEASURE_SHARE, .threshold = "serial_ratio", .usual = 0.05,
+		.what = { .use = USE_ARGUMENT, .parents = "ioport|mmio", .words = SERIAL },
+		.way = WAY_ARGUMENTS,
+		.remedies = REMEDIES(
+			{ NULL, "Let the guest write less to it (loglevel=4, quiet), or use a "
+				"virtio console (hvc0): each character is an exit or more." }),
+	},
+	{
+		.id = "timer",
+		.finding = "The guest sets its timer very often",
+		.measure = MEASURE_RATE, .threshold = "timer_per_second", .usual = 10000,
+		.what = { .use = USE_ARGUMENT, .parents = "msr|sysreg", .words = TIMERS },
+		.way = WAY_ARGUMENTS,
+		.remedies = REMEDIES(
+			{ NULL, "Look in the guest for programs that sleep for microseconds, and "
+				"for short halts: haltpoll in the guest, or idle=poll, avoids "
+				"both." }),
+	},
+	{
+		.id = "ipi",
+		.finding = "vCPUs interrupt each other very often",
+		.measure = MEASURE_RATE, .threshold = "ipi_per_second", .usual = 10000,
+		.what = { .use = USE_ARGUMENT, .parents = "msr|sysreg|hypercall", .words = IPIS },
+		.way = WAY_ARGUMENTS,
+		.remedies = REMEDIES(
+			{ "ICC_SGI1R_EL1|ICC_SGI0R_EL1|ICC_ASGI1R_EL1",
+			  "Threads in the guest wake each other: keep them on one vCPU, or give "
+			  "the guest fewer vCPUs. GICv4.1 delivers these without an exit." },
+			{ NULL, "Threads in the guest wake each other: keep them on one vCPU, or "
+				"give the guest fewer vCPUs. kvm_amd avic=1 and kvm_intel "
+				"enable_ipiv=1 make them cheap." }),
+	},
+	{
+		.id = "pause",
+		.finding = "vCPUs spin: PAUSE exits",
+		.measure = MEASURE_RATE, .threshold = "pause_per_second", .usual = 1000,
+		.what = { .use = USE_EXIT, .parents = "vmexit",
+			  .words = "PAUSE_INSTRUCTION|pause" },
+		.way = WAY_VCPUS,
+		.remedies = REMEDIES(
+			{ NULL, "The vCPU that holds the lock has no CPU: run fewer vCPUs on these "
+				"CPUs. Where no vCPU waits, the guest itself fights for a lock." }),
+	},
+	{
+		.id = "page_faults",
+		.finding = "KVM maps the guest's memory page by page",
+		.measure = MEASURE_SHARE, .threshold = "page_fault_ratio", .usual = 0.05,
+		.what = { .use = USE_EXIT, .parents = "vmexit",
+			  .words = "EPT_VIOLATION|npf|DABT_LOW|IABT_LOW" },
+		.less = { .use = USE_ARGUMENT, .parents = "mmio" },
+		.needs_arguments = true,
+		.way = WAY_EXITS,
+		.remedies = REMEDIES(
+			{ NULL, "A guest that began not long ago touches its memory for the first "
+				"time: huge pages or preallocated memory shorten that. Else look "
+				"for swapping, a balloon, or a migration." }),
+	},
+	{
+		.id = "dirty_log",
+		.finding = "Written pages are logged: a migration or a backup",
+		.measure = MEASURE_RATE, .threshold = "pml_full_per_second", .usual = 10,
+		.what = { .use = USE_EVENT, .words = "kvm_pml_full" },
+		.way = WAY_EVENTS,
+		.remedies = REMEDIES(
+			{ NULL, "Each event is 512 pages that the guest wrote. Wait for the end "
+				"of the migration or of the backup, or let it be slower." }),
+	},
+	{
+		.id = "dirty_ring",
+		.finding = "Written pages are logged: a migration or a backup",
+		.measure = MEASURE_RATE, .threshold = "dirty_ring_per_second", .usual = 5000,
+		.what = { .use = USE_EVENT, .words = "kvm_dirty_ring_push" },
+		.way = WAY_EVENTS,
+		.remedies = REMEDIES(
+			{ NULL, "Each event is a page that the guest wrote. Wait for the end of "
+				"the migration or of the backup, or let it be slower." }),
+	},
+	{
+		.id = "slow_vmm",
+		.finding = "The VMM is slow to answer exits",
+		.measure = MEASURE_MEAN, .threshold = "user_exit_seconds", .usual = 0.0005,
+		.what = { .use = USE_EXIT, .parents = "userspace", .but = NO_WORK },
+		.way = WAY_EXITS,
+		.remedies = REMEDIES(
+			{ NULL, "Look what the VMM does then: perf top -p PID, strace -f -p PID; "
+				"does its main thread wait for a CPU, a disk or a lock?" }),
+	},
+	{
+		.id = "apic",
+		.finding = "KVM emulates the interrupt controller",
+		.measure = MEASURE_SHARE, .threshold = "apic_ratio", .usual = 0.05,
+		.what = { .use = USE_ARGUMENT, .parents = "mmio", .words = "LAPIC|IOAPIC|GIC" },
+		.way = WAY_ARGUMENTS,
+		.remedies = REMEDIES(
+			{ "LAPIC|IOAPIC", "Let the CPU do it: kvm_intel enable_apicv=1 or kvm_amd "
+					  "avic=1; or offer x2APIC to the guest." },
+			{ NULL, "Use a GICv3 in place of a GICv2, and MSIs in place of lines." }),
+	},
+	{
+		.id = "msr",
+		.finding = "MSR accesses cost much",
+		.measure = MEASURE_SHARE, .threshold = "msr_ratio", .usual = 0.03,
+		.what = { .use = USE_ARGUMENT, .parents = "msr", .but = TIMERS "|" IPIS },
+		.way = WAY_ARGUMENTS,
+		.remedies = REMEDIES(
+			{ "X2APIC_EOI|X2APIC_TPR|HV_EOI|HV_TPR",
+			  "kvm_intel enable_apicv=1 or kvm_amd avic=1: then this is no exit." },
+			{ "IA32_SPEC_CTRL|IA32_PRED_CMD",
+			  "Newer kernels pass it through; else choose a cheaper mitigation in the "
+			  "guest (spectre_v2=...)." },
+			{ "IA32_TSC|HV_TIME_REF_COUNT",
+			  "Offer an invariant TSC (+invtsc), and with Windows hv-time." },
+			{ "IA32_PMC|IA32_A_PMC|IA32_PERFEVTSEL|IA32_FIXED_CTR|"
+			  "IA32_FIXED_CTR_CTRL|IA32_PERF_GLOBAL_CTRL|IA32_PERF_GLOBAL_OVF_CTRL|"
+			  "K7_EVNTSEL|K7_PERFCTR|F15H_PERF|AMD64_PERF_CNTR_GLOBAL",
+			  "The guest counts with perf: stop that, boot it with nmi_watchdog=0, or "
+			  "give it no PMU (pmu=off)." },
+			{ "IA32_APERF|IA32_MPERF|IA32_PERF_STATUS|PKG_ENERGY_STATUS",
+			  "A program in the guest reads CPU frequency or power: stop it." },
+			{ NULL, "Find what reads or writes it in the guest (perf record -e "
+				"msr:*), and whether a newer kernel or VMM passes it through." }),
+	},
+	{
+		.id = "cpuid",
+		.finding = "CPUID exits cost much",
+		.measure = MEASURE_SHARE, .threshold = "cpuid_ratio", .usual = 0.05,
+		.what = { .use = USE_EXIT, .parents = "vmexit", .words = "CPUID|cpuid" },
+		.named = { .use = USE_ARGUMENT, .parents = "cpuid" },
+		.way = WAY_ARGUMENTS,
+		.remedies = REMEDIES(
+			{ NULL, "Every CPUID is an exit: find the program in the guest that asks "
+				"again and again, often to stop speculation or to read time." }),
+	},
+};
+
+const struct rule *rule_at(size_t i)
+{
+	return i < ARRAY_SIZE(rules) ? &rules[i] : NULL;
+}
+
+size_t rule_index(const struct rule *rule)
+{
+	return (size_t)(rule - rules);
+}
+
+/* ---- which fields */
+
+static bool has_word(const char *words, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *at = words; at; at = strchr(at, '|')) {
+		at += *at == '|';
+		if (strncmp(at, word, len) == 0 && (at[len] == '|' || !at[len]))
+			return true;
+	}
+	return false;
+}
+
+static bool has_any(const char *words, const char *label)
+{
+	char copy[ARGUMENT_TEXT], *rest = copy, *word;
+
+	strncpy(copy, label, sizeof(copy) - 1);
+	copy[sizeof(copy) - 1] = '\0';
+	while ((word = strsep(&rest, " "))) {
+		if (*word && has_word(words, word))
+			return true;
+	}
+	return false;
+}
+
+/* The name that the argument's number has; NULL: none, or it has no number. */
+static const char *name_of(const char *kind, const char *label)
+{
+	unsigned long long number = strtoull(label, NULL, 0);
+
+	if (strcmp(kind, "ioport") == 0)
+		return argument_port_name(number);
+	if (strcmp(kind, "mmio") == 0)
+		return argument_address_name(number);
+	return strcmp(kind, "msr") == 0 ? argument_msr_name(number) : NULL;
+}
+
+static bool is_named(const char *words, const struct fields *fields, const struct field *field)
+{
+	const char *name = NULL;
+
+	if (field->use == USE_ARGUMENT && field->parent != FIELD_NONE)
+		name = name_of(fields_get(fields, field->parent)->name, field->label);
+	if (name)
+		return has_word(words, name);
+	return field->use == USE_ARGUMENT ? has_any(words, field->label) :
+					    has_word(words, field->label);
+}
+
+bool rule_fields_have(const struct rule_fields *choice, const struct fields *fields,
+		      const struct field *field)
+{
+	if ((!choice->parents && !choice->words) || field->use != choice->use || field->is_idle ||
+	    (choice->parents != NULL) != (field->parent != FIELD_NONE))
+		return false;
+	if (choice->parents && !has_word(choice->parents, fields_get(fields, field->parent)->name))
+		return false;
+	return (!choice->words || is_named(choice->words, fields, field)) &&
+	       (!choice->but || !is_named(choice->but, fields, field));
+}
+
+bool rules_need_event(const struct field *event)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
+		const struct rule_fields *what = &rules[i].what;
+
+		if (what->use == USE_EVENT && !what->parents && has_word(what->words, event->name))
+			return true;
+	}
+	return false;
+}
+
+const char *rule_remedy(const struct rule *rule, const struct fields *fields,
+			const struct field *field)
+{
+	const struct rule_remedy *remedy = rule->remedies;
+
+	while (remedy->words && (!field || !is_named(remedy->words, fields, field)))
+		remedy++;
+	return remedy->text;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rules - the table of causes: what is measured of a vCPU, from which value on it is a finding, and
+ * the words about it.
+ *
+ * A new cause is a row of the table in rules.c.
+ */
+#ifndef KVMTOP_FINDINGS_RULES_H
+#define KVMTOP_FINDINGS_RULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "facts/field.h"
+
+#define RULES_MAX 32
+
+/* What is compared with the threshold. */
+enum rule_measure {
+	MEASURE_SHARE, /* of the vCPU's time: a ratio */
+	MEASURE_RATE,  /* per second */
+	MEASURE_MEAN,  /* seconds for each */
+};
+
+/*
+ * Some fields. A list of words is one text, "IO|MMIO". An argument's word is the name of its port,
+ * address, MSR, register or call, as in arch/argument.h; any other field's word is its label.
+ * Halts are in no choice. Zero-initialised is no field.
+ */
+struct rule_fields {
+	enum field_use use;
+	const char *parents; /* NULL: fields that have no parent */
+	const char *words;   /* NULL: any */
+	const char *but;     /* not these; NULL: no exception */
+};
+
+/* What to do where the field that counts most has one of the words. */
+struct rule_remedy {
+	const char *words; /* NULL: any; ends the list */
+	const char *text;
+};
+
+/* What Enter on a finding leads to. */
+enum rule_way { WAY_VCPUS, WAY_EXITS, WAY_ARGUMENTS, WAY_EVENTS };
+
+struct rule {
+	const char *id; /* "cpu_wait": for programs, in filters */
+	const char *finding; /* "vCPUs wait for a CPU" */
+	enum rule_measure measure;
+	const char *threshold; /* its name: "cpu_wait_ratio" */
+	double usual;	       /* the threshold if the user sets none */
+	struct rule_fields what; /* what is measured, */
+	struct rule_fields less; /* except what these fields count, too */
+	struct rule_fields named; /* of these the evidence names the greatest; none: of `what` */
+	bool needs_arguments;	 /* `less` must be counted: else nothing is found */
+	enum rule_way way;
+	const struct rule_remedy *remedies;
+};
+
+const struct rule *rule_at(size_t i); /* NULL past the end, of at most RULES_MAX */
+size_t rule_index(const struct rule *rule);
+
+/* Whether the fields of the choice have this field. */
+bool rule_fields_have(const struct rule_fields *choice, const struct fields *fields,
+		      const struct field *field);
+
+/* field NULL: not known. */
+const char *rule_remedy(const struct rule *rule, const struct fields *fields,
+			const struct field *field);
+
+/* Whether any rule needs the event, which has no parent. */
+bool rules_need_event(const struct field *event);
+
+#endif

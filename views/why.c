@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The view of causes: a row for each finding, with its evidence and what to do, worst first. */
+#include <errno.h>
+
+#include "facts/exit_counter.h"
+#include "findings/findings.h"
+#include "views/query.h"
+
+enum { FINDING, GUEST, SEVERITY, COST, EVIDENCE, REMEDY, RULE, PID, VCPU };
+
+static const struct column columns[] = {
+	[FINDING] = { "finding", "Finding", "what makes the guest slow", CELL_TEXT, 46,
+		      COLUMN_LEAST(30) },
+	[GUEST] = { "guest", "Guest", "as its VMM names it", CELL_TEXT, 16,
+		    COLUMN_KEY | COLUMN_OF_GUEST | COLUMN_LEAST(10) },
+	[SEVERITY] = { "severity", "Severity",
+		       "critical: it takes a quarter of a vCPU's time or more; major: a tenth; "
+		       "minor", CELL_TEXT, 8, COLUMN_LEAST(8) | COLUMN_SPARE(1) },
+	[COST] = { "cost_percent", "Cost%", "of the vCPU's time that it takes", CELL_PERCENT, 5,
+		   0 },
+	[EVIDENCE] = { "evidence", "Why", "of the vCPU where it is worst", CELL_TEXT, 0,
+		       COLUMN_BELOW },
+	[REMEDY] = { "remedy", "Do", "what helps", CELL_TEXT, 0, COLUMN_BELOW },
+	[RULE] = { "rule", "Rule", "the finding's name, for filters", CELL_TEXT, 12,
+		   COLUMN_MACHINE_ONLY | COLUMN_KEY },
+	[PID] = { "pid", "PID", "of the guest's process", CELL_COUNT, 7, COLUMN_MACHINE_ONLY },
+	[VCPU] = { "vcpu", "vCPU", "where it is worst", CELL_COUNT, 4, COLUMN_MACHINE_ONLY },
+	{ 0 },
+};
+
+/* A filter selects findings by their names and words. */
+static bool is_selected(const struct query *query, const struct finding *finding)
+{
+	return !query->filter || pattern_match(query->filter, finding->rule->id) >= 0 ||
+	       pattern_match(query->filter, finding->rule->finding) >= 0;
+}
+
+static int add_row(struct view *view, const struct facts *facts, const struct finding *finding)
+{
+	const struct guest *guest = guests_find(facts->guests, finding->guest);
+	struct view_row *row = view_add(view);
+
+	if (!row)
+		return -ENOMEM;
+	row->guest = finding->guest;
+	row->field = finding->field;
+	row->rule = (uint8_t)(rule_index(finding->rule) + 1);
+	row->is_gone = !guest || guest->has_ended;
+	row->cells[FINDING] = cell_text(finding->rule->finding);
+	row->cells[GUEST] = cell_guest(guest);
+	row->cells[SEVERITY] = cell_text(severity_name(finding->severity));
+	if (finding->has_cost)
+		row->cells[COST] = (struct cell){ .type = CELL_PERCENT,
+						  .number = finding->cost * 100 };
+	row->cells[EVIDENCE] = cell_text(finding->evidence);
+	row->cells[REMEDY] = cell_text(finding->remedy);
+	row->cells[RULE] = cell_text(finding->rule->id);
+	if (guest)
+		row->cells[PID] = cell_pid(guest->pid);
+	if (finding->vcpu >= 0)
+		row->cells[VCPU] = cell_count((uint64_t)finding->vcpu);
+	return 0;
+}
+
+/* The rows point to the findings, which stay in the view's memory. */
+static int add_rows(struct view *view, const struct query *query, const struct facts *facts,
+		    const struct findings *findings)
+{
+	struct finding *kept = view_scratch(view, (findings->nr + 1) * sizeof(*kept));
+	int err = kept ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < findings->nr; i++) {
+		kept[i] = findings->list[i];
+		if (is_selected(query, &kept[i]))
+			err = add_row(view, facts, &kept[i]);
+	}
+	return err;
+}
+
+static int build(struct view *view, const struct query *query, const struct facts *facts)
+{
+	struct findings findings = { 0 };
+	int err = findings_find(&findings, facts, query->guest, query->thresholds);
+
+	if (!fields_have_exits(facts->fields))
+		view->note = "Exits cannot be timed here: only causes that events show are looked "
+			     "for.";
+	else if (exits_note(facts))
+		view->note = "KVM does not trace the VM exits of these guests: causes that need "
+			     "their times are not looked for.";
+	if (!err)
+		err = add_rows(view, query, facts, &findings);
+	findings_release(&findings);
+	return err;
+}
+
+/* Enter on a finding leads to the view of its guest that shows more of it. */
+static bool enter(struct query *query, const struct view_row *row, const struct facts *facts,
+		  const char **ret_sought)
+{
+	static const struct view_type *const ways[] = {
+		[WAY_VCPUS] = &view_vcpus,
+		[WAY_EXITS] = &view_exits,
+		[WAY_ARGUMENTS] = &view_hotspots,
+		[WAY_EVENTS] = &view_events,
+	};
+
+	(void)facts;
+	(void)ret_sought;
+	if (!row)
+		return false;
+	query_narrow(query, row->guest);
+	query->type = ways[rule_at(row->rule - 1U)->way];
+	return true;
+}
+
+const struct view_type view_why = {
+	.name = "why",
+	.key = 'w',
+	.title = "Why",
+	.noun = "finding",
+	.rows = ROWS_FINDINGS,
+	.columns = columns,
+	.sort = COST,
+	.by_guest = true,
+	.needs = findings_need,
+	.build = build,
+	.enter = enter,
+};
