@@ -11,7 +11,7 @@
 #		SANITIZE=address,undefined	in build/sanitize/, beside the plain build
 #		BUILD=build/other		another folder for all that is made
 #		FUZZ_TIME=60	seconds for each fuzz target
-#		TEST_TIMEOUT=120	seconds for each test file
+#		TEST_TIMEOUT=600	seconds for each test file
 #		TESTS="tests/cli/a.t ..."	only these for make test and make check
 #		BPF=no		without BPF, even where clang, bpftool and libbpf are there
 
@@ -215,7 +215,7 @@ test: ## build and run every test, install nothing
 		$(or $(TESTS),$(TEST_PROGRAMS) $(SANITIZED_TESTS) $(SHELL_TESTS))
 SANITIZED_TESTS = $(if $(SANITIZE),,$(TEST_SOURCES:%.c=build/sanitize/%))
 
-HOSTS ?= vmx svm arm64 svm-linux svm-lockdown svm-confidentiality
+HOSTS ?= vmx svm arm64 svm-linux svm-service svm-lockdown svm-confidentiality
 check-hosts: ## run a suite inside emulated KVM hosts (HOSTS="vmx svm arm64 riscv64 ppc64el ...")
 	@tools/deps -q build test
 	@$(MAKE) all tests

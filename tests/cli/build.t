@@ -46,6 +46,20 @@ sandbox() {
 	sed -n '/^# One descriptor/,$p' "$units/$1"
 }
 is "$(sandbox kvmtop-history.service)" "$(sandbox kvmtop@.service)" "which has the log's sandbox"
+# Both by systemd's own rules; of the program it only asks whether it is there.
+if command -v systemd-analyze >/dev/null && systemd-analyze security --help | grep -q -e --offline
+then
+	for unit in kvmtop-history.service kvmtop@.service; do
+		mkdir -p "$TMP/units"
+		sed 's|/usr/bin/kvmtop|/bin/sh|' "$units/$unit" >"$TMP/units/$unit"
+		is "$(systemd-analyze verify --man=no "$TMP/units/$unit" 2>&1)" "" \
+			"$unit: systemd understands all of it"
+		check "$unit: its exposure is at most 3 of 10" systemd-analyze security \
+			--offline=true --threshold=30 "$TMP/units/$unit"
+	done
+else
+	skip "the units by systemd's rules" "no systemd-analyze that knows --offline"
+fi
 
 # as_unit VIEW MACHINE: what the unit of the view runs, for two intervals, of a captured machine.
 as_unit() {

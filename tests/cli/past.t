@@ -127,4 +127,73 @@ check "and can be scrolled" wait_for 10 first_is "$t_second"
 screen_keys x
 screen_has '^ Exit reason +Total' "other keys: back"
 screen_keys q
+
+# ---- clocks that are changed while samples are taken: 150 of them, a second each, to 14:18:00 UTC
+
+# jump TEXT: by j, and to the moment that the title says then.
+jump() {
+	screen_keys j
+	screen_wait '^Forward by, or to' || return
+	screen_type "$1"
+	screen_keys Enter
+}
+
+# at ZONE TIME: the screen over $past, from then on.
+at() {
+	screen_start 100 24 "exec env TZ='$1' $KVMTOP -r $past --at '$2' --view exits"
+}
+
+past=$TMP/past.db
+check "a history" "$HELPERS/made_past" "$past"
+
+# At 14:17 UTC, which is 15:17 in summer, clocks are set back to 14:17.
+at 'STD0DST,M3.1.1/0,M9.3.1/15:17' '2026-09-21 15:16:58'
+screen_has 'paused at 2026-09-21 15:16:58, ' "clocks set back: before that"
+screen_keys T T
+screen_has 'paused at 2026-09-21 14:17:00, ' "T: the next second has an earlier time of day"
+screen_keys t
+screen_has 'paused at 2026-09-21 15:16:59, ' "t: the second before"
+jump +31s
+screen_has 'paused at 2026-09-21 14:17:30, ' "j +31s: by seconds that have passed"
+jump 15:16:30
+screen_has 'paused at 2026-09-21 15:16:30, ' "j 15:16:30: a time of day of the summer"
+jump '2026-09-21 14:17:30+00:00'
+screen_has 'paused at 2026-09-21 14:17:30, ' "j with a zone: the second 14:17:30"
+jump 14:17:30
+screen_has 'paused at 2026-09-21 15:15:3[01], ' "j 14:17:30: the first one, before all samples"
+screen_keys q
+is "$(screen_status)" 0 "q"
+
+# At 14:17 UTC clocks are set forward to 15:17.
+at 'STD0DST,M9.3.1/14:17,M12.1.1/0' '2026-09-21 14:16:59'
+screen_has 'paused at 2026-09-21 14:16:59, ' "clocks set forward: before that"
+screen_keys T
+screen_has 'paused at 2026-09-21 15:17:00, ' "T: the next second"
+jump 14:16:30
+screen_has 'paused at 2026-09-21 14:16:30, ' "j 14:16:30: a time of day of the winter"
+jump 15:17:30
+screen_has 'paused at 2026-09-21 15:17:30, ' "j 15:17:30: one of the summer"
+jump 14:30
+screen_has 'paused at 2026-09-21 15:17:00, ' "j 14:30, which did not exist: when clocks were set"
+screen_keys q
+is "$(screen_status)" 0 "q"
+
+# Until sample 75 the machine's clock was ten minutes fast.
+if command -v sqlite3 >/dev/null; then
+	sqlite3 "$past" 'UPDATE sample SET time_ns = time_ns + 600000000000 WHERE id <= 75'
+	at UTC '2026-09-21 14:26:44'
+	screen_has 'paused at 2026-09-21 14:26:44, ' "the machine's clock set back: before that"
+	screen_keys T
+	screen_has 'paused at 2026-09-21 14:16:45, ' "T: the next sample"
+	screen_keys t
+	screen_has 'paused at 2026-09-21 14:26:44, ' "t: the one before"
+	jump '2026-09-21 14:25:40'
+	screen_has 'paused at 2026-09-21 14:25:40, ' "j: a time by the fast clock"
+	screen_keys End
+	screen_has '^[^,]*2026-09-21 14:18:00' "End: the latest sample, not the latest time"
+	screen_keys q
+	is "$(screen_status)" 0 "q"
+else
+	skip "the machine's clock set back" "sqlite3 is not installed"
+fi
 done_testing

@@ -197,10 +197,11 @@ like "$(cat "$OUT")" '"kvm_entry|"name":"CPUID","cat":"kvm","pid":1,"tid":77,"ts
 like "$(cat "$OUT")" '"name":"sched_waking","cat":"sched","pid":2,"tid":1,"ts":2.500' \
 	"the guest's are on the host's clock"
 if command -v trace-cmd >/dev/null; then
-	# Nanoseconds since the host's first event, which is at 1.
+	# Nanoseconds since the host's first event, which is at 1. Before them trace-cmd 3.2 and
+	# later has a column more.
 	trace-cmd report -t -i "$TMP/host.dat" -i "$TMP/guest.dat" 2>/dev/null |
-		awk '/sched_waking/ { printf "%.3f\n", $4 * 1e6 - 0.001 }' \
-			>"$TMP/theirs"
+		sed -n 's/.* \([0-9.]*\): sched_waking:.*/\1/p' |
+		awk '{ printf "%.3f\n", $1 * 1e6 - 0.001 }' >"$TMP/theirs"
 	sed -n 's/.*"sched_waking".*"ts":\([0-9.]*\),.*/\1/p' "$OUT" >"$TMP/ours"
 	is "$(wc -l <"$TMP/ours")" 5 "all of them"
 	is "$(cat "$TMP/ours")" "$(cat "$TMP/theirs")" "at the times that trace-cmd says"

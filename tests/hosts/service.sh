@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh disable=SC2154,SC2317 # variables of inside.sh; wait_for calls functions
+#
+# service.sh - systemd runs kvmtop-history.service: what guests do is in its history, to the exit,
+# over a restart and a kill; inside its sandbox; with a drop-in's options.
+#
+# A unit of systemd in an emulated host (see svm-service.sh), in place of suite.sh.
+PATH=/usr/bin:/bin
+export PATH
+/bin/busybox --install -s /bin
+cd / || exit 1
+. tests/lib.sh
+. tests/hosts/inside.sh
+
+UNIT=kvmtop-history.service
+DB=/var/lib/kvmtop/history.db
+DROP_IN=/etc/systemd/system/$UNIT.d
+
+# property NAME: what systemd says of the unit.
+property() {
+	systemctl show --value -p "$1" $UNIT
+}
+
+samples() {
+	kvmtop -r $DB -l --json --view exits 2>"$TMP/err" | wc -l
+}
+
+has_samples() {
+	[ "$(samples)" -ge "$1" ]
+}
+
+# more_samples: two more than there are: what happened until now is in the file.
+more_samples() {
+	wait_for 60 has_samples $(($(samples) + 2))
+}
+
+# drop_in LINE...: what an administrator's `systemctl edit` writes.
+drop_in() {
+	mkdir -p $DROP_IN
+	printf '%s\n' "[Service]" "$@" >$DROP_IN/override.conf
+	systemctl daemon-reload
+}
+
+# other_process PID: the unit runs, and its process is another one.
+other_process() {
+	o_pid=$(property MainPID)
+	[ "$(property ActiveState)" = active ] && [ "$o_pid" != 0 ] && [ "$o_pid" != "$1" ]
+}
+
+# exits_of_guest NAME: the exits of its plan that are in the file.
+exits_of_guest() {
+	kvmtop -r $DB -c --view exits --from @0 -1 -g "$1" 2>"$TMP/err" | awk -F, -v pio="$PIO" \
+		-v cpuid="$CPUID" '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at["reason"] == pio || $at["reason"] == cpuid {
+			print $at["reason"], $at["delta"]
+		}' | sort
+}
+
+# run_guest NAME: while the service runs, a guest's plan: 77 ports and 55 CPUIDs.
+run_guest() {
+	guest "$1" --pio 77 --cpuid 55
+	more_samples
+	guest_run "$1"
+	check "$1: its samples are written" more_samples
+	stop "$GUEST"
+}
+
+plan=$(printf '%s\n' "$PIO 77" "$CPUID 55" | sort)
+
+load_modules
+# Ten seconds are long here.
+drop_in 'Environment="KVMTOP_HISTORY=-s 0.5 --max-age 1d --max-size 100M"' RestartSec=1s
+section "start"
+is "$(status_of systemctl start $UNIT)" 0 "systemctl start"
+check "it writes" wait_for 120 has_samples 2
+first=$(property MainPID)
+is "$(tr '\0' ' ' <"/proc/$first/cmdline")" \
+	"/usr/bin/kvmtop -w $DB -s 0.5 --max-age 1d --max-size 100M " \
+	"with the options of a drop-in"
+is "$(stat -c '%a %u' ${DB%/*} $DB | tr '\n' ' ')" "750 0 640 0 " \
+	"what it writes is not for all users"
+run_guest one
+
+section "sandbox"
+is "$(sed -n 's/^\(NoNewPrivs\|Seccomp\):[[:blank:]]*//p' "/proc/$first/status" | tr '\n' ' ')" \
+	"1 2 " "it gets no privileges, and only the system calls that are listed"
+check "and no devices" test ! -e "/proc/$first/root/dev/kvm"
+is "$(sed -n 's/^CapEff:[[:blank:]]*//p' "/proc/$first/status")" \
+	"$(sed -n 's/^CapBnd:[[:blank:]]*//p' "/proc/$first/status")" \
+	"and as few capabilities as the unit lists"
+like "$(kvmtop -r $DB -1 --json --view exits -g one --from @0)" '"time_ns":[1-9]' \
+	"BPF is among them: exits have times"
+exposure=$(systemd-analyze security $UNIT 2>&1 |
+	sed -n 's/.*exposure level for [^:]*: \([0-9.]*\).*/\1/p')
+diag "systemd-analyze security: $exposure"
+check "systemd-analyze security: at most 3 of 10" \
+	awk -v exposure="$exposure" 'BEGIN { exit !(exposure != "" && exposure <= 3) }'
+
+section "restart"
+seen=$(samples)
+is "$(status_of systemctl restart $UNIT)" 0 "systemctl restart"
+check "another process writes" wait_for 60 other_process "$first"
+check "what was there is still there" has_samples "$seen"
+wait_for 60 has_samples $((seen + 1))
+run_guest two
+
+section "kill -9"
+second=$(property MainPID)
+seen=$(samples)
+systemctl kill -s KILL $UNIT
+check "systemd starts it again" wait_for 60 other_process "$second"
+check "with all that was there" has_samples "$seen"
+wait_for 60 has_samples $((seen + 1))
+run_guest three
+
+section "stop"
+seen=$(samples)
+is "$(status_of systemctl stop $UNIT)" 0 "systemctl stop"
+is "$(property ActiveState) $(property Result)" "inactive success" "ends it well"
+check "and all samples are there" has_samples "$seen"
+is "$(ls ${DB%/*})" "${DB##*/}" "in one file"
+for name in one two three; do
+	is "$(exits_of_guest $name)" "$plan" "each exit of guest $name is in the history, once"
+done
+
+section "limits"
+drop_in 'Environment="KVMTOP_HISTORY=-s 0.1 --max-age 1s --max-size 50M"'
+is "$(status_of systemctl start $UNIT)" 0 "with another drop-in it starts"
+forgets() {
+	[ -z "$(exits_of_guest three)" ]
+}
+check "--max-age: what is older goes" wait_for 240 forgets
+is "$(status_of systemctl stop $UNIT)" 0 "and ends"
+kernel_is_content
+done_testing
