@@ -145,6 +145,47 @@ static bool is_end(const struct monitor *monitor, size_t i)
 	return is_recorded(monitor) ? !player_at(monitor, i) : !provider_at(i);
 }
 
+/* The source that this one would be in place of; NULL: none. */
+static const struct source *replaced_by(const struct monitor *monitor, const struct source *source)
+{
+	for (size_t i = 0; source->provider->instead_of && i < monitor->nr_sources; i++) {
+		if (monitor->sources[i].provider == source->provider->instead_of)
+			return &monitor->sources[i];
+	}
+	return NULL;
+}
+
+/* Whether it is not needed, because that one is open. */
+static bool is_spare(const struct monitor *monitor, const struct source *source)
+{
+	const struct source *first = replaced_by(monitor, source);
+
+	return first && first->is_open;
+}
+
+/* Whether another one is open in its place. */
+static bool is_replaced(const struct monitor *monitor, const struct source *source)
+{
+	for (size_t i = 0; i < monitor->nr_sources; i++) {
+		const struct source *other = &monitor->sources[i];
+
+		if (other->is_open && replaced_by(monitor, other) == source)
+			return true;
+	}
+	return false;
+}
+
+/* Why the last source could not be opened; of one in place of another, both reasons. */
+static void say_why(const struct monitor *monitor, const struct source *source, struct why *why)
+{
+	const struct source *first = replaced_by(monitor, source);
+
+	if (!first)
+		why_set(why, 0, "%s", source->notice);
+	else if (strcmp(first->notice, why->text) == 0)
+		why_set(why, 0, "%s; %s", first->notice, source->notice);
+}
+
 static int open_sources(struct monitor *monitor, struct why *why)
 {
 	bool waits = false;
@@ -165,12 +206,14 @@ static int open_sources(struct monitor *monitor, struct why *why)
 			.fields = monitor->fields,
 			.source = (uint32_t)i,
 		};
+		if (is_spare(monitor, source))
+			continue;
 		this_err = source_open(source, monitor->config.recording.recording,
 				       monitor->config.waits);
 		waits |= source->is_waiting;
 		if (this_err) {
 			err = this_err;
-			why_set(why, 0, "%s", source->notice);
+			say_why(monitor, source, why);
 		}
 	}
 	return monitor_is_live(monitor) || waits ? 0 : err;
@@ -484,6 +527,11 @@ bool monitor_revive(struct monitor *monitor)
 		if (!source->is_waiting)
 			continue;
 		env_refresh(monitor->config.env);
+		if (is_spare(monitor, source)) {
+			source->is_waiting = false;
+			source_say(source, "");
+			continue;
+		}
 		any |= source_open(source, NULL, true) == 0;
 	}
 	return any;
@@ -585,7 +633,7 @@ const char *monitor_notice(const struct monitor *monitor, size_t i)
 	for (size_t j = 0; j < monitor->nr_sources; j++) {
 		const struct source *source = &monitor->sources[j];
 
-		if (!source->notice[0] ||
+		if (!source->notice[0] || is_replaced(monitor, source) ||
 		    (source->is_of_exits &&
 		     (!is_wanted(monitor, source) || has_no_exits(source))))
 			continue;

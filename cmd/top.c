@@ -67,8 +67,8 @@ static int guest_init(struct top *top, struct why *why)
 
 /*
  * Exits are timed for the screen, where the user may choose any view, and for the views that show
- * times. -b without a filter and without -d has exits, too: without them a guest that lives for a
- * moment is not seen.
+ * times. -b without a filter, and without -d or --stats, has exits, too: without them a guest that
+ * lives for a moment is not seen.
  */
 static bool wants_exits(const struct top *top)
 {
@@ -78,7 +78,8 @@ static bool wants_exits(const struct top *top)
 	return top_options_mode(options) == MODE_CURSES || options->write_file ||
 	       query->type->is_timed ||
 	       (query->type->needs &&
-		!(options->by_guest && (query->filter || options->debugfs)));
+		!(options->by_guest &&
+		  (query->filter || options->debugfs || options->stats)));
 }
 
 /* A view of timed exits alone needs no other provider. */
@@ -90,7 +91,9 @@ static unsigned int choose_providers(const struct top *top)
 	unsigned int providers = wants_exits(top) ? 1U << PROVIDER_EXITS : 0;
 
 	if (options->debugfs && !is_timed_only)
-		providers |= 1U << PROVIDER_DEBUGFS;
+		providers |= 1U << PROVIDER_DEBUGFS | 1U << PROVIDER_STATS;
+	if (options->stats && !is_timed_only)
+		providers |= 1U << PROVIDER_STATS;
 	if (options->tracepoints && !is_timed_only)
 		providers |= 1U << PROVIDER_TRACEPOINT;
 	return providers;

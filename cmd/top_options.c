@@ -26,8 +26,11 @@ static const struct option_spec specs[] = {
 	OPT_PID('p', "pid", "PID", pid, "one guest, by its process"),
 	OPT_FLAG('t', "tracepoints", tracepoints, "from the kernel's trace events (default)"),
 	OPT_FLAG('d', "debugfs", debugfs, "from the kernel's debugfs counters; -d -t: from both"),
+	OPT_FLAG(0, "stats", stats,
+		 "from the statistics that VMMs hold: QEMU 8.1 and later; -d takes them where "
+		 "debugfs cannot be read"),
 	OPT_FLAG('i', "debugfs-include-past", include_past,
-		 "with -d: what running guests counted before, too"),
+		 "with -d or --stats: what running guests counted before, too"),
 	OPT_HEADING("How to show it (default: on the screen, live)"),
 	{ .letter = '1', .name = "once", .alias = "batch", .kind = VALUE_FLAG,
 	  .offset = OPT_AT(batch), .help = "count for a second, print, end" },
@@ -164,6 +167,7 @@ static const char *find_live_only(const struct top_options *options)
 		{ options->write_file, "-w/--write" },
 		{ options->tracepoints, "-t/--tracepoints" },
 		{ options->debugfs, "-d/--debugfs" },
+		{ options->stats, "--stats" },
 		{ options->include_past, "-i/--debugfs-include-past" },
 		{ options->has_delay, "-s/--set-delay" },
 		{ options->has_past, "--past" },
@@ -238,6 +242,9 @@ static int check(const struct top_options *options, struct why *why)
 	if (options->json && !logs && !options->batch && !options->read)
 		return why_set(why, -EINVAL,
 			       "--json requires -1/--once, -l/--log or -L/--log-to-file");
+	if (options->debugfs && options->stats)
+		return why_set(why, -EINVAL, "-d/--debugfs and --stats exclude each other: both "
+					     "have the same counters");
 	if (options->json && options->csv)
 		return why_set(why, -EINVAL, "-c/--csv and --json exclude each other");
 	if (options->engine && strcmp(options->engine, "bpf") != 0 &&
@@ -288,7 +295,7 @@ int top_options_parse(int argc, char **argv, struct top_options *ret_options, st
 			       argv[first], names);
 	}
 	err = check(&options, why);
-	options.tracepoints |= !options.debugfs;
+	options.tracepoints |= !options.debugfs && !options.stats;
 	if (!err)
 		*ret_options = options;
 	return err;

@@ -213,8 +213,8 @@ _kvmtop()
 	[ "$COMP_CWORD" -gt 1 ] || [[ $current == -* ]] ||
 		COMPREPLY=($(compgen -W "exits format record report timeline why" -- "$current"))
 	[ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -W "
-		-f --fields -g --guest -p --pid -t --tracepoints -d --debugfs -i --debugfs-include-past
-		-1 --once --batch -l --log -L --log-to-file -c --csv --json -z --skip-zero-records
+		-f --fields -g --guest -p --pid -t --tracepoints -d --debugfs --stats
+		-i --debugfs-include-past -1 --once --batch -l --log -L --log-to-file -c --csv --json -z --skip-zero-records
 		-s --set-delay -n --samples --view -b --by-guest -x --children -o --sort
 		-w --write --max-age --max-size -r --read --at --from --to --diff --past
 		--demo --engine --list-guests --list-providers --sysroot -h --help -V --version" -- "$current"))

@@ -31,6 +31,11 @@
  */
 #define KICK SIGUSR1
 
+/* Linux 5.14 */
+#ifndef KVM_GET_STATS_FD
+#define KVM_GET_STATS_FD _IO(KVMIO, 0xce)
+#endif
+
 /* glibc before 2.38 has no name for the member that SIGEV_THREAD_ID needs. */
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
@@ -52,7 +57,7 @@ enum phase { PHASE_WAITING, PHASE_ROUNDS, PHASE_STOPPING };
 
 struct vcpu {
 	struct demo_vm *vm;
-	int fd;
+	int fd, stats_fd; /* stats_fd -1: not held */
 	struct kvm_run *run;
 	pthread_t thread;
 	timer_t timer; /* kicks the thread */
@@ -64,6 +69,7 @@ struct demo_vm {
 	struct demo_plan plan;
 	atomic_int phase; /* set before the kick */
 	int kvm_fd, vm_fd;
+	int stats_fd; /* -1: not held */
 	int ended_fd; /* an eventfd: how many vCPUs have ended their rounds, well or not */
 	uint8_t *memory;
 	size_t memory_size, run_size;
@@ -359,6 +365,7 @@ static int add_vcpu(struct demo_vm *vm)
 		return -errno;
 	vcpu->vm = vm;
 	vcpu->fd = fd;
+	vcpu->stats_fd = -1;
 	vm->nr_vcpus++;
 	run = mmap(NULL, vm->run_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (run == MAP_FAILED)
@@ -421,7 +428,7 @@ int demo_vm_new(const struct demo_plan *plan, struct demo_vm **ret_vm, struct wh
 	if (!vm)
 		return why_set(why, -ENOMEM, "no memory for the demo guest");
 	vm->plan = *plan;
-	vm->kvm_fd = vm->vm_fd = vm->ended_fd = -1;
+	vm->kvm_fd = vm->vm_fd = vm->stats_fd = vm->ended_fd = -1;
 	err = open_kvm(&vm->kvm_fd, why);
 	if (!err)
 		err = create_vm(vm, why);
@@ -461,6 +468,21 @@ int demo_vm_replace_threads(struct demo_vm *vm, struct why *why)
 	return start_threads(vm, why);
 }
 
+int demo_vm_hold_statistics(struct demo_vm *vm, struct why *why)
+{
+	vm->stats_fd = ioctl(vm->vm_fd, KVM_GET_STATS_FD, 0);
+	if (vm->stats_fd < 0)
+		return why_set(why, -errno, "no statistics of the demo guest's VM: %m");
+	for (unsigned int i = 0; i < vm->nr_vcpus; i++) {
+		struct vcpu *vcpu = &vm->vcpus[i];
+
+		vcpu->stats_fd = ioctl(vcpu->fd, KVM_GET_STATS_FD, 0);
+		if (vcpu->stats_fd < 0)
+			return why_set(why, -errno, "no statistics of the demo guest's vCPU: %m");
+	}
+	return 0;
+}
+
 void demo_vm_free(struct demo_vm *vm)
 {
 	if (!vm)
@@ -469,8 +491,10 @@ void demo_vm_free(struct demo_vm *vm)
 	for (unsigned int i = 0; i < vm->nr_vcpus; i++) {
 		if (vm->vcpus[i].run)
 			munmap(vm->vcpus[i].run, vm->run_size);
+		close_fd(vm->vcpus[i].stats_fd);
 		close(vm->vcpus[i].fd);
 	}
+	close_fd(vm->stats_fd);
 	close_fd(vm->ended_fd);
 	close_fd(vm->vm_fd);
 	close_fd(vm->kvm_fd);

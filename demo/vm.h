@@ -33,6 +33,12 @@ struct demo_vm;
  */
 int demo_vm_new(const struct demo_plan *plan, struct demo_vm **ret_vm, struct why *why);
 
+/*
+ * Holds the kernel's statistics of the VM and of each vCPU open from now on, as QEMU 8.1 and later
+ * do. Returns 0, or -errno with why: Linux has them from 5.14 on.
+ */
+int demo_vm_hold_statistics(struct demo_vm *vm, struct why *why);
+
 /* Stops the vCPUs, in the middle of a round too. NULL is fine. */
 void demo_vm_free(struct demo_vm *vm);
 

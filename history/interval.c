@@ -683,5 +683,6 @@ const struct player *const interval_players[] = {
 	[PROVIDER_DEBUGFS] = INTERVAL_PLAYER("debugfs", false),
 	[PROVIDER_TRACEPOINT] = INTERVAL_PLAYER("tracepoint", false),
 	[PROVIDER_EXITS] = INTERVAL_PLAYER("exits", true),
+	[PROVIDER_STATS] = INTERVAL_PLAYER("stats", false),
 	NULL,
 };

@@ -572,6 +572,7 @@ const struct player *const past_players[] = {
 	[PROVIDER_DEBUGFS] = PAST_PLAYER("debugfs", false, source_open),
 	[PROVIDER_TRACEPOINT] = PAST_PLAYER("tracepoint", false, source_open),
 	[PROVIDER_EXITS] = PAST_PLAYER("exits", true, exits_open),
+	[PROVIDER_STATS] = PAST_PLAYER("stats", false, source_open),
 	NULL,
 };
 

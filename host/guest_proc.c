@@ -107,8 +107,7 @@ pid_t proc_of_thread(const struct env *env, pid_t tid)
 	return line ? (pid_t)atoi(line + strlen("\nTgid:")) : tid;
 }
 
-/* What follows the kind in "anon_inode:KIND..."; NULL: the link is not of this kind. */
-static const char *link_is(const char *link, const char *kind)
+const char *proc_link_is(const char *link, const char *kind)
 {
 	static const char prefix[] = "anon_inode:";
 
@@ -140,7 +139,7 @@ int proc_fd_is_vm(const struct env *env, pid_t pid, int fd)
 
 	env_path(env, path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
 	err = read_link(AT_FDCWD, path, link, sizeof(link));
-	return err ? err : link_is(link, "kvm-vm") != NULL;
+	return err ? err : proc_link_is(link, "kvm-vm") != NULL;
 }
 
 /*
@@ -183,9 +182,9 @@ int proc_read_fds(const struct env *env, pid_t pid, unsigned int *ret_nr_vms,
 		if (entry->d_name[0] == '.' ||
 		    read_link(dirfd(dir), entry->d_name, link, sizeof(link)))
 			continue;
-		if (link_is(link, "kvm-vm"))
+		if (proc_link_is(link, "kvm-vm"))
 			nr_vms++;
-		else if (vcpus && (after = link_is(link, "kvm-vcpu")))
+		else if (vcpus && (after = proc_link_is(link, "kvm-vcpu")))
 			err = add_vcpu_fd(vcpus, after, atoi(entry->d_name));
 	}
 	closedir(dir);

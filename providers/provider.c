@@ -7,6 +7,7 @@ static const struct provider *const providers[] = {
 	[PROVIDER_DEBUGFS] = &debugfs_provider,
 	[PROVIDER_TRACEPOINT] = &tracepoint_provider,
 	[PROVIDER_EXITS] = &exits_provider,
+	[PROVIDER_STATS] = &stats_provider,
 };
 
 const struct provider *provider_at(size_t i)

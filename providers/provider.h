@@ -46,6 +46,8 @@ struct provider {
 	const char *help; /* one line for --list-providers */
 	bool is_always_by_guest; /* rows are the same for WANT_HOST and WANT_EACH */
 	bool is_of_exits; /* its fields are about exits; it is always told WANT_EACH */
+	/* Another that counts the same: if both are chosen, only where that cannot be opened. */
+	const struct provider *instead_of;
 
 	/*
 	 * Adds its fields, or says why it cannot work here: it tries what it needs. Nothing is
@@ -86,12 +88,14 @@ struct provider {
 extern const struct provider debugfs_provider;
 extern const struct provider tracepoint_provider;
 extern const struct provider exits_provider;
+extern const struct provider stats_provider;
 
 /* Their places in the list; a set of them has the bits 1U << place. */
 enum {
 	PROVIDER_DEBUGFS,
 	PROVIDER_TRACEPOINT,
 	PROVIDER_EXITS,
+	PROVIDER_STATS,
 };
 
 /* The provider at a place in the list; NULL past its end. */

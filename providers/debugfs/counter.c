@@ -1,55 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The table of counter names, and the parser of counter files. */
+/* The parser of counter files. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "providers/debugfs/counter.h"
-
-/*
- * The first match counts; a name without a match is a counter. *_hist files are histograms: the sum
- * of their buckets is a counter of how often it happened, too (kernels print the first only).
- */
-static const struct trait traits[] = {
-	{ .pattern = "*_ns", .is_time = true },
-	{ .pattern = "max_*", .kind = FIELD_PEAK },
-	{ .pattern = "pages*", .kind = FIELD_GAUGE },
-	{ .pattern = "hugepages", .kind = FIELD_GAUGE },
-	{ .pattern = "num_*_pages", .kind = FIELD_GAUGE },
-	{ .pattern = "lpages", .kind = FIELD_GAUGE },
-	{ .pattern = "largepages", .kind = FIELD_GAUGE },
-	{ .pattern = "nx_lpage_splits", .kind = FIELD_GAUGE },
-	{ .pattern = "nx_largepages_splits", .kind = FIELD_GAUGE },
-	{ .pattern = "mmu_unsync", .kind = FIELD_GAUGE },
-	{ .pattern = "guest_mode", .kind = FIELD_GAUGE },
-	{ .pattern = "blocking", .kind = FIELD_GAUGE },
-	{ .pattern = "synic_auto_eoi_used", .kind = FIELD_GAUGE },
-	{ .pattern = "exits", .exit_rank = 1 },
-	{ .pattern = "sum_exits", .exit_rank = 1 },
-	{ .pattern = "halt_exits", .is_idle = true },
-	{ .pattern = "wf[ei]_exit_stat", .is_idle = true },
-	{ .pattern = "wrs_exit_stat", .is_idle = true },
-	{ .pattern = "idle_exits", .is_idle = true },
-	{ .pattern = "wait_exits", .is_idle = true },
-	{ .pattern = "exit_wait_state", .is_idle = true },
-};
-
-const struct trait *trait_of(const char *name)
-{
-	static const struct trait plain = { .kind = FIELD_COUNTER };
-
-	for (size_t i = 0; i < ARRAY_SIZE(traits); i++) {
-		if (fnmatch(traits[i].pattern, name, 0) == 0)
-			return &traits[i];
-	}
-	return &plain;
-}
 
 bool counter_parse(const char *text, uint64_t *ret_value)
 {

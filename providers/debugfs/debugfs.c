@@ -23,7 +23,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "arch/arch.h"
 #include "base/clock.h"
 #include "host/descriptors.h"
 #include "host/lockdown.h"
@@ -31,6 +30,7 @@
 #include "providers/debugfs/counter.h"
 #include "providers/debugfs/vms.h"
 #include "providers/debugfs/why_not.h"
+#include "providers/kvm_counter.h"
 #include "providers/provider.h"
 
 struct debugfs {
@@ -62,34 +62,19 @@ static int folder_open(const struct env *env, struct why *why)
 	return debugfs_why_locked(&lockdown, why);
 }
 
-static int add_field(struct debugfs *debugfs, const char *name, mode_t mode, const char *parent)
+static int add_field(struct debugfs *debugfs, const char *name, mode_t mode)
 {
-	const struct trait *trait = trait_of(name);
-	struct fields *fields = debugfs->args.fields;
-	struct field spec = {
-		.name = name,
-		.parent = parent ? fields_find(fields, parent) : FIELD_NONE,
-		.source = debugfs->args.source,
-		.kind = trait->kind,
-		.exit_rank = trait->exit_rank,
-		.is_idle = trait->is_idle,
-	};
-	const struct field *field;
-	uint32_t id;
-
-	if (trait->is_time)
-		return 0;
+	const struct provider_args *args = &debugfs->args;
 	/* In the kernel only counters can be written (reset); copied files may have any mode. */
-	if (!(mode & 0222) && !env_is_captured(debugfs->args.env) && spec.kind == FIELD_COUNTER)
-		spec.kind = FIELD_GAUGE;
-	if (fields_add(fields, &spec, &id) < 0)
-		return -ENOMEM;
-	field = fields_get(fields, id);
-	if (field->source != spec.source) /* the name is taken */
-		return 0;
+	bool is_level = !(mode & 0222) && !env_is_captured(args->env);
+	uint32_t id;
+	int err = kvm_counter_add(args, name, is_level ? FIELD_GAUGE : FIELD_COUNTER, &id);
+
+	if (err || id == FIELD_NONE)
+		return err;
 	debugfs->counters[debugfs->nr_counters++] = (struct debugfs_counter){
 		.field = id,
-		.kind = field->kind,
+		.kind = fields_get(args->fields, id)->kind,
 		.is_writable = mode & 0222,
 	};
 	return 0;
@@ -99,18 +84,17 @@ static int add_field(struct debugfs *debugfs, const char *name, mode_t mode, con
 static int add_fields(struct debugfs *debugfs, int folder, struct dirent **names, int nr,
 		      bool is_children)
 {
-	const struct arch *arch = debugfs->args.env->arch;
+	const struct env *env = debugfs->args.env;
 	int err = 0;
 
 	for (int i = 0; !err && i < nr; i++) {
 		const char *name = names[i]->d_name;
-		const char *parent = arch->debugfs_parent ? arch->debugfs_parent(name) : NULL;
 		struct stat st;
 
-		if (!parent == is_children || fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-		    !S_ISREG(st.st_mode))
+		if (kvm_counter_is_child(env, name) != is_children ||
+		    fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
 			continue;
-		err = add_field(debugfs, name, st.st_mode, parent);
+		err = add_field(debugfs, name, st.st_mode);
 	}
 	return err;
 }
@@ -218,8 +202,8 @@ static void take(const struct debugfs_counter *counter, struct debugfs_vm *vm, s
 
 	if (counter->kind == FIELD_COUNTER && value < reading->last)
 		vm->owner->totals[i].kept += reading->last; /* it was reset */
-	if (counter->kind != FIELD_COUNTER && value > INT64_MAX)
-		value = 0; /* a negative number that is printed as unsigned */
+	if (counter->kind != FIELD_COUNTER)
+		value = kvm_counter_level(value);
 	reading->last = value;
 	reading->is_known = true;
 }

@@ -70,6 +70,11 @@ golden intel-wide-guest --sysroot $root/intel -1 -g データベース -f kvm_ex
 golden arm64-guests-json --sysroot $root/arm64 -1 -b --json
 golden arm64-debugfs-past --sysroot $root/arm64 -1 -d -i
 golden lockdown-debugfs --sysroot $root/lockdown -1 -d -i
+golden statistics-providers --sysroot $root/statistics --list-providers
+golden statistics-debugfs --sysroot $root/statistics -1 -d -i -f 'exits|hist|blocking'
+golden statistics-guests --sysroot $root/statistics -1 --stats -i -b
+golden statistics-fields --sysroot $root/statistics --stats -f help
+golden statistics-csv --sysroot $root/statistics -l --stats -i -c -n 2 -s 0.1 -f '^exits|wait_hist'
 compare
 
 golden amd-log --sysroot $root/amd -l -n 3 -s 0.1

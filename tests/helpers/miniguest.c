@@ -20,7 +20,7 @@
 struct order {
 	struct demo_plan plan;
 	uint32_t hold_s, lives;
-	bool must_wait, must_time;
+	bool must_wait, must_time, must_hold_stats;
 };
 
 static const char help[] =
@@ -36,6 +36,7 @@ static const char help[] =
 	"  --vcpus N      1 to 8, threads vcpu0 ..., each of which makes all of the above (1)\n"
 	"  --name NAME    only to be seen in the command line; -name NAME is the same\n"
 	"  --lives N      all of this so often, each time with new threads for the vCPUs (1)\n"
+	"  --stats        hold the kernel's statistics open, as QEMU 8.1 and later does\n"
 	"  --wait         begin the rounds when a line comes in on stdin\n"
 	"  --time         print how many ns the rounds took, from the word to the last\n"
 	"  --hold SECONDS stay after the rounds, VM open and idle (0; at most 120)\n"
@@ -67,6 +68,7 @@ enum option_key {
 	KEY_HOLD,
 	KEY_LIVES,
 	KEY_NAME,
+	KEY_STATS,
 	KEY_WAIT,
 	KEY_TIME,
 	KEY_HELP,
@@ -84,6 +86,7 @@ static const struct option options[] = {
 	{ "hold", required_argument, NULL, KEY_HOLD },
 	{ "lives", required_argument, NULL, KEY_LIVES },
 	{ "name", required_argument, NULL, KEY_NAME },
+	{ "stats", no_argument, NULL, KEY_STATS },
 	{ "wait", no_argument, NULL, KEY_WAIT },
 	{ "time", no_argument, NULL, KEY_TIME },
 	{ "help", no_argument, NULL, KEY_HELP },
@@ -120,6 +123,9 @@ static bool parse_option(int key, struct order *order)
 
 	switch (key) {
 	case KEY_NAME:
+		return true;
+	case KEY_STATS:
+		order->must_hold_stats = true;
 		return true;
 	case KEY_WAIT:
 		order->must_wait = true;
@@ -211,6 +217,8 @@ static int run(const struct order *order)
 	struct demo_vm *vm = NULL;
 	int err = demo_vm_new(&order->plan, &vm, &why);
 
+	if (!err && order->must_hold_stats)
+		err = demo_vm_hold_statistics(vm, &why);
 	for (uint32_t i = 0; !err && i < order->lives; i++)
 		err = live(vm, order, i == 0, &why);
 	if (err)

@@ -150,8 +150,8 @@ static void times_are_of_a_history(void **state)
 static void what_is_over_is_not_counted(void **state)
 {
 	static const char *const live[] = {
-		"-t/--tracepoints", "-d/--debugfs", "-i/--debugfs-include-past", "--demo",
-		"--list-guests", "--list-providers",
+		"-t/--tracepoints", "-d/--debugfs", "--stats", "-i/--debugfs-include-past",
+		"--demo", "--list-guests", "--list-providers",
 	};
 
 	(void)state;

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kvm_counter - KVM's own counters: what their names mean, whichever way they are read.
+ *
+ * Source: virt/kvm/kvm_main.c and the tables of each architecture. debugfs has a file for each of
+ * them, the kernel's statistics have a descriptor, and the names are the same.
+ */
+#ifndef KVMTOP_PROVIDERS_KVM_COUNTER_H
+#define KVMTOP_PROVIDERS_KVM_COUNTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "facts/field.h"
+#include "providers/provider.h"
+
+/* Whether the counter is a part of another one, which is added first. */
+bool kvm_counter_is_child(const struct env *env, const char *name);
+
+/*
+ * Adds the field of a counter. kind: what the kernel says of it, if its name does not tell. Returns
+ * 0 or -ENOMEM; FIELD_NONE: it is not shown, or the name belongs to another provider. Times are not
+ * shown: in ns they would be much larger than the counts beside them.
+ */
+int kvm_counter_add(const struct provider_args *args, const char *name, enum field_kind kind,
+		    uint32_t *ret_field);
+
+/* A level or peak that is printed as unsigned: 0 if it is negative. */
+uint64_t kvm_counter_level(uint64_t value);
+
+#endif

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds, copies, reads and closes the statistics descriptors of a VMM. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "host/guest_proc.h"
+#include "providers/stats/held.h"
+
+/* ---- in /proc */
+
+static int add_fd(struct held *held, int fd, int32_t vcpu)
+{
+	if (array_grow(&held->fds, &held->room, held->nr + 1) < 0)
+		return -ENOMEM;
+	held->fds[held->nr++] = (struct held_fd){ .fd = fd, .vcpu = vcpu };
+	return 0;
+}
+
+static int add_link(struct held *held, int fd, const char *link)
+{
+	const char *after;
+
+	if (proc_link_is(link, "kvm-vm") && (held->vm_fd < 0 || fd < held->vm_fd))
+		held->vm_fd = fd;
+	if (proc_link_is(link, "kvm-vm-stats"))
+		return add_fd(held, fd, -1);
+	after = proc_link_is(link, "kvm-vcpu-stats");
+	if (!after || *after != ':' || after[1] < '0' || after[1] > '9')
+		return 0;
+	return add_fd(held, fd, atoi(after + 1));
+}
+
+static int by_vcpu(const void *a, const void *b)
+{
+	const struct held_fd *one = a, *other = b;
+
+	if (one->vcpu != other->vcpu)
+		return one->vcpu < other->vcpu ? -1 : 1;
+	return (one->fd > other->fd) - (one->fd < other->fd);
+}
+
+static void keep_one_each(struct held *held)
+{
+	size_t nr = 0;
+
+	if (held->nr)
+		qsort(held->fds, held->nr, sizeof(*held->fds), by_vcpu);
+	for (size_t i = 0; i < held->nr; i++) {
+		if (!nr || held->fds[nr - 1].vcpu != held->fds[i].vcpu)
+			held->fds[nr++] = held->fds[i];
+	}
+	held->nr = nr;
+}
+
+int held_find(const struct env *env, pid_t pid, struct held *held)
+{
+	char path[PATH_MAX], link[64];
+	struct dirent *entry;
+	int err = 0;
+	DIR *dir = opendir(env_path(env, path, sizeof(path), "/proc/%d/fd", (int)pid));
+
+	held->nr = 0;
+	held->vm_fd = -1;
+	if (!dir)
+		return -errno;
+	while (!err && (entry = readdir(dir))) {
+		ssize_t len = readlinkat(dirfd(dir), entry->d_name, link, sizeof(link) - 1);
+
+		if (len >= 0) {
+			link[len] = '\0';
+			err = add_link(held, atoi(entry->d_name), link);
+		} else if (errno == EACCES) { /* the names can be read by its user, always */
+			err = -EACCES;
+		}
+	}
+	closedir(dir);
+	if (err || held->vm_fd < 0)
+		held->nr = 0;
+	keep_one_each(held);
+	return err;
+}
+
+void held_release(struct held *held)
+{
+	free(held->fds);
+	*held = (struct held){ .vm_fd = -1 };
+}
+
+/* ---- a look */
+
+static int get_fd(int pidfd, int fd)
+{
+#if defined(SYS_pidfd_getfd)
+	long copy = syscall(SYS_pidfd_getfd, pidfd, fd, 0);
+
+	return copy < 0 ? -errno : (int)copy;
+#else
+	(void)pidfd;
+	(void)fd;
+	return -ENOSYS;
+#endif
+}
+
+static int open_pid(pid_t pid)
+{
+#if defined(SYS_pidfd_open)
+	long fd = syscall(SYS_pidfd_open, pid, 0);
+
+	return fd < 0 ? -errno : (int)fd;
+#else
+	(void)pid;
+	return -ENOSYS;
+#endif
+}
+
+/*
+ * Whether a copy can be what its number was found to be. It may have been closed since, and another
+ * file may have its number: reading that could do harm, as with a device. The link of the copy
+ * would tell for sure, but takes longer than all the rest. Of the files without a type (anon
+ * inodes) only statistics can be read with pread(2) and not written.
+ */
+static bool is_likely(int copy, int access)
+{
+	struct stat st;
+
+	return (fcntl(copy, F_GETFL) & O_ACCMODE) == access && fstat(copy, &st) == 0 &&
+	       !(st.st_mode & S_IFMT);
+}
+
+/* A copy, or -errno. */
+static int take(int pidfd, int fd, int access)
+{
+	int copy = get_fd(pidfd, fd);
+
+	if (copy < 0 || is_likely(copy, access))
+		return copy;
+	close(copy);
+	return -EBADF;
+}
+
+int held_look(const struct env *env, pid_t pid, const struct held *held,
+	      struct held_look *ret_look)
+{
+	struct held_look look = { env, pid, -1, -1 };
+
+	if (!env_is_captured(env)) {
+		look.pidfd = open_pid(pid);
+		if (look.pidfd < 0)
+			return look.pidfd;
+		look.vm = take(look.pidfd, held->vm_fd, O_RDWR);
+		if (look.vm < 0) {
+			close(look.pidfd);
+			return look.vm;
+		}
+	}
+	*ret_look = look;
+	return 0;
+}
+
+static int open_captured(const struct held_look *look, int fd)
+{
+	char path[PATH_MAX];
+	int copy;
+
+	env_path(look->env, path, sizeof(path), "/kvmtop/stats/%d/%d", (int)look->pid, fd);
+	copy = open(path, O_RDONLY | O_CLOEXEC);
+	return copy < 0 ? -errno : copy;
+}
+
+ssize_t held_read(const struct held_look *look, int fd, char *bytes, size_t size)
+{
+	int copy = look->pidfd < 0 ? open_captured(look, fd) : take(look->pidfd, fd, O_RDONLY);
+	ssize_t len;
+
+	if (copy < 0)
+		return copy;
+	len = pread(copy, bytes, size, 0);
+	if (len < 0)
+		len = -errno;
+	close(copy);
+	return len;
+}
+
+void held_look_away(struct held_look *look)
+{
+	if (look->vm >= 0)
+		close(look->vm);
+	if (look->pidfd >= 0)
+		close(look->pidfd);
+	*look = (struct held_look){ .pidfd = -1, .vm = -1 };
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads the header and the list of counters of a statistics descriptor, trusting neither. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "providers/kvm_counter.h"
+#include "providers/stats/layout.h"
+
+/* Linux has fewer than 64 counters of a vCPU, with names of fewer than 48 bytes. */
+#define COUNTERS_MAX 512
+#define NAME_MAX_BYTES 256
+
+/* As in linux/kvm.h, which has them from Linux 5.14 on. */
+struct header {
+	uint32_t flags, name_size, nr_counters, id_at, counters_at, values_at;
+};
+
+struct counter_head {
+	uint32_t flags;
+	int16_t exponent;
+	uint16_t nr_values;
+	uint32_t at, bucket_size;
+	/* the name follows */
+};
+
+enum { CUMULATIVE, INSTANT, PEAK, LINEAR_HIST, LOG_HIST, TYPE_MASK = 0xf };
+
+_Static_assert(sizeof(struct header) == sizeof(((struct stats_layout *)0)->header),
+	       "the header has grown");
+
+static bool kind_of(uint32_t flags, enum field_kind *ret_kind)
+{
+	switch (flags & TYPE_MASK) {
+	case CUMULATIVE:
+	case LINEAR_HIST:
+	case LOG_HIST:
+		*ret_kind = FIELD_COUNTER;
+		return true;
+	case INSTANT:
+		*ret_kind = FIELD_GAUGE;
+		return true;
+	case PEAK:
+		*ret_kind = FIELD_PEAK;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* It becomes a name on the screen and a word of filters. */
+static bool is_name(const char *name, size_t size)
+{
+	size_t len = strnlen(name, size);
+
+	for (size_t i = 0; i < len; i++) {
+		if (!isalnum((unsigned char)name[i]) && name[i] != '_')
+			return false;
+	}
+	return len && len < size;
+}
+
+static bool has_name(const struct stats_layout *layout, const char *name)
+{
+	for (size_t i = 0; i < layout->nr_counters; i++) {
+		if (strcmp(layout->counters[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int add_counter(struct stats_layout *layout, const struct header *header,
+		       const char *at, size_t size)
+{
+	const char *name = at + sizeof(struct counter_head);
+	struct stats_counter counter = { .name = name, .field = FIELD_NONE };
+	struct counter_head head;
+	uint64_t begin, end;
+
+	memcpy(&head, at, sizeof(head));
+	begin = (uint64_t)header->values_at + head.at;
+	end = begin + head.nr_values * sizeof(uint64_t);
+	if (!head.nr_values || end > size)
+		return -EINVAL;
+	if (end > layout->size)
+		layout->size = (size_t)end;
+	if (!kind_of(head.flags, &counter.kind) || !is_name(name, header->name_size) ||
+	    has_name(layout, name))
+		return 0;
+	counter.at = (size_t)begin;
+	counter.nr = head.nr_values;
+	layout->counters[layout->nr_counters++] = counter;
+	return 0;
+}
+
+static int add_counters(struct stats_layout *layout, const char *bytes, size_t size)
+{
+	struct header header;
+	size_t step;
+	int err = 0;
+
+	memcpy(&header, bytes, sizeof(header));
+	step = sizeof(struct counter_head) + header.name_size;
+	layout->counters_at = header.counters_at;
+	layout->counters_size = step * header.nr_counters;
+	layout->size = layout->counters_at + layout->counters_size;
+	layout->counter_bytes = malloc(layout->counters_size);
+	layout->counters = calloc(header.nr_counters, sizeof(*layout->counters));
+	if (!layout->counter_bytes || !layout->counters)
+		return -ENOMEM;
+	memcpy(layout->counter_bytes, bytes + layout->counters_at, layout->counters_size);
+	for (size_t i = 0; !err && i < header.nr_counters; i++)
+		err = add_counter(layout, &header, layout->counter_bytes + i * step, size);
+	return err;
+}
+
+static bool is_header(const char *bytes, size_t size)
+{
+	struct header header;
+	size_t step;
+
+	if (size < sizeof(header) || size > STATS_BYTES_MAX)
+		return false;
+	memcpy(&header, bytes, sizeof(header));
+	if (!header.name_size || header.name_size > NAME_MAX_BYTES || !header.nr_counters ||
+	    header.nr_counters > COUNTERS_MAX)
+		return false;
+	step = sizeof(struct counter_head) + header.name_size;
+	return header.counters_at >= sizeof(header) && header.counters_at <= size &&
+	       header.nr_counters * step <= size - header.counters_at;
+}
+
+int stats_layout_parse(const char *bytes, size_t size, struct stats_layout **ret_layout)
+{
+	struct stats_layout *layout;
+	int err;
+
+	if (!is_header(bytes, size))
+		return -EINVAL;
+	layout = calloc(1, sizeof(*layout));
+	if (!layout)
+		return -ENOMEM;
+	memcpy(layout->header, bytes, sizeof(layout->header));
+	err = add_counters(layout, bytes, size);
+	if (err)
+		stats_layout_free(layout);
+	else
+		*ret_layout = layout;
+	return err;
+}
+
+bool stats_layout_fits(const struct stats_layout *layout, const char *bytes, size_t size)
+{
+	return size >= layout->size &&
+	       memcmp(bytes, layout->header, sizeof(layout->header)) == 0 &&
+	       memcmp(bytes + layout->counters_at, layout->counter_bytes,
+		      layout->counters_size) == 0;
+}
+
+uint64_t stats_counter_value(const struct stats_counter *counter, const char *bytes)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < counter->nr; i++) {
+		uint64_t value;
+
+		memcpy(&value, bytes + counter->at + i * sizeof(value), sizeof(value));
+		if (counter->kind != FIELD_COUNTER)
+			value = kvm_counter_level(value);
+		if (__builtin_add_overflow(sum, value, &sum))
+			sum = UINT64_MAX;
+	}
+	return sum;
+}
+
+void stats_layout_free(struct stats_layout *layout)
+{
+	if (!layout)
+		return;
+	free(layout->counters);
+	free(layout->counter_bytes);
+	free(layout);
+}

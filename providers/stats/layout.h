@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * layout - what the bytes of a statistics descriptor mean: KVM_GET_STATS_FD in the kernel's
+ * Documentation/virt/kvm/api.rst, struct kvm_stats_header and kvm_stats_desc in linux/kvm.h.
+ *
+ * A header and a list of counters, which never change while a descriptor is open, come before or
+ * after the values. All vCPUs of a host have one layout, all VMs another.
+ */
+#ifndef KVMTOP_PROVIDERS_STATS_LAYOUT_H
+#define KVMTOP_PROVIDERS_STATS_LAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "facts/field.h"
+
+#define STATS_BYTES_MAX 65536 /* of a descriptor; x86 vCPUs have 4,056 */
+
+struct stats_counter {
+	const char *name; /* the layout owns it */
+	enum field_kind kind; /* as the kernel says */
+	size_t at;	  /* of the values among the bytes */
+	uint16_t nr;	  /* how many values; of a histogram one for each bucket */
+	uint32_t field;	  /* the owner's, FIELD_NONE at first */
+};
+
+struct stats_layout {
+	struct stats_layout *next; /* the owner's list */
+	struct stats_counter *counters;
+	size_t nr_counters;
+	char *counter_bytes; /* the list of counters, as it was read */
+	size_t counters_at, counters_size;
+	char header[24];
+	size_t size; /* the bytes up to the end of the last value */
+};
+
+/*
+ * Reads the layout. A counter of a kind that is not known, with a name that another one has, or a
+ * strange one, is left out. 0, -ENOMEM, or -EINVAL: the bytes are no statistics.
+ */
+int stats_layout_parse(const char *bytes, size_t size, struct stats_layout **ret_layout);
+
+/* Whether the bytes have this layout, and all of its values. */
+bool stats_layout_fits(const struct stats_layout *layout, const char *bytes, size_t size);
+
+/* The value, or the sum of a histogram's buckets; the bytes have the layout of the counter. */
+uint64_t stats_counter_value(const struct stats_counter *counter, const char *bytes);
+
+void stats_layout_free(struct stats_layout *layout); /* NULL is fine */
+
+#endif
