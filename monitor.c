@@ -234,6 +234,7 @@ int monitor_open(const struct monitor_config *config, struct monitor **ret_monit
 		.wanted = &monitor->needed,
 		.fields = monitor->fields,
 		.stats = monitor->stats,
+		.long_exits = monitor->stats ? stats_long_exits(monitor->stats) : NULL,
 		.guests = monitor->guests,
 		.counted = &monitor->want.fields,
 	};
@@ -333,7 +334,8 @@ static bool has_told(const struct source *source, const struct want *want)
 {
 	const struct want *told = &source->told;
 
-	if (!source->is_told || want->scope != told->scope || want->guest != told->guest)
+	if (!source->is_told || want->scope != told->scope || want->guest != told->guest ||
+	    want->longer_ns != told->longer_ns || want->has_halts != told->has_halts)
 		return false;
 	for (uint32_t i = 0; i < source->nr_told_with; i++) {
 		if (field_set_has(&want->fields, i) != field_set_has(&told->fields, i))
@@ -348,7 +350,9 @@ static int want_of(const struct monitor *monitor, const struct source *source,
 {
 	const struct want *want = &monitor->want;
 
-	*ret_want = (struct want){ .scope = want->scope, .guest = want->guest };
+	*ret_want = (struct want){ .scope = want->scope, .guest = want->guest,
+				   .longer_ns = want->longer_ns,
+				   .has_halts = want->has_halts };
 	/* Of all guests, always: a closer look at one guest must not end the counts of others. */
 	if (source->is_of_exits) {
 		ret_want->scope = WANT_EACH;
@@ -427,6 +431,7 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct why 
 {
 	bool had_events = monitor->has_own_events;
 	bool had_arguments = wants_use(monitor, USE_ARGUMENT), has_events, is_new;
+	bool had_long = monitor->want.longer_ns;
 	const struct source *failed = NULL;
 
 	if (query_wants(query, monitor->fields, &monitor->needed) < 0 ||
@@ -436,9 +441,12 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct why 
 	has_events = monitor->has_own_events || (had_events && !monitor->config.counts_all);
 	if (monitor->config.counts_all && add_all(monitor) < 0)
 		return why_set(why, -ENOMEM, "out of memory");
-	/* Arguments are counted by BPF programs of their own, which begin at 0. */
+	monitor->want.longer_ns = query->type->rows == ROWS_LONG ? query->longer_ns : 0;
+	monitor->want.has_halts = query->has_halts;
+	/* Arguments and long exits need other BPF programs, which begin at 0. */
 	is_new = is_new_question(monitor, query, has_events) ||
-		 had_arguments != wants_use(monitor, USE_ARGUMENT);
+		 had_arguments != wants_use(monitor, USE_ARGUMENT) ||
+		 had_long != (monitor->want.longer_ns > 0);
 	if (remember_filter(monitor, query) < 0)
 		return why_set(why, -ENOMEM, "out of memory");
 	monitor->has_new_question = is_new;

@@ -19,6 +19,7 @@
 enum {
 	REASON_IDLE = 1 << 0,	    /* the vCPU has nothing to do: HLT, WFx, MWAIT ... */
 	REASON_ENTRY_FAIL = 1 << 1, /* comes with VMX's FAILED_VMENTRY bit set if an entry fails */
+	REASON_PROTECTED = 1 << 2, /* only guests have it that hide their registers from the host */
 };
 
 #define REASON_TYPE (UINT64_C(1) << 32) /* see struct split's type_field */
@@ -50,6 +51,7 @@ struct split {
 	 */
 	const char *type_field;
 	uint64_t type_of_field;
+	const char *pc_field; /* says where the guest was: "guest_rip"; NULL: none does */
 	/*
 	 * The event of the same system that enters the guest again, which ends the exit; or NULL.
 	 */

@@ -90,6 +90,7 @@ static const struct split splits[] = {
 		.mask = 0x3f,
 		.type_field = "ret",
 		.type_of_field = RET_TRAP,
+		.pc_field = "vcpu_pc",
 		.entry_event = "kvm_entry",
 		.reasons = reasons,
 		.nr_reasons = ARRAY_SIZE(reasons),

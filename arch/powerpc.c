@@ -293,6 +293,7 @@ static const struct split splits[] = {
 		.mask = 0xffffffff,
 		.type_field = "ceded",
 		.type_of_field = 0,
+		.pc_field = "pc",
 		.entry_event = "kvm_guest_enter",
 		.reasons = book3s_reasons,
 		.nr_reasons = NR_BOOK3S + 1,

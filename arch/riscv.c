@@ -51,6 +51,7 @@ static const struct split splits[] = {
 		.field = "scause",
 		.format_list = -1,
 		.mask = UINT64_MAX,
+		.pc_field = "sepc",
 		.entry_event = "kvm_entry",
 		.reasons = reasons,
 		.nr_reasons = ARRAY_SIZE(reasons),

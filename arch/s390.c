@@ -123,6 +123,7 @@ static const struct split splits[] = {
 		.field = "icptcode",
 		.format_list = 0,
 		.mask = 0xff,
+		.pc_field = "pswaddr",
 		.entry_event = "kvm_s390_sie_enter",
 		.reasons = icpt_reasons,
 		.nr_reasons = ARRAY_SIZE(icpt_reasons),

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/units.h"
 
+#define NS_PER_US 1e3
 #define NS_PER_MS 1e6
 #define NS_PER_S 1e9
 #define SIZE_MAX_BYTES 9e18
@@ -21,6 +22,7 @@ struct unit {
 };
 
 static const struct unit durations[] = {
+	{ "us", NS_PER_US }, { "µs", NS_PER_US },
 	{ "ms", NS_PER_MS },
 	{ "s", NS_PER_S }, { "sec", NS_PER_S },
 	{ "m", 60 * NS_PER_S }, { "min", 60 * NS_PER_S },

@@ -336,6 +336,14 @@ void when_format(char *buf, size_t size, uint64_t time_ns, uint64_t now_ns)
 	strftime(buf, size, is_today ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S", &tm);
 }
 
+void when_format_exact(char *buf, size_t size, uint64_t time_ns)
+{
+	const struct tm tm = to_local(time_ns);
+
+	snprintf(buf, size, "%02d:%02d:%02d.%06u", tm.tm_hour, tm.tm_min, tm.tm_sec,
+		 (unsigned int)(time_ns / 1000 % 1000000));
+}
+
 /* The two largest units, without the second one where it is 0. */
 static void format_span(char *buf, size_t size, uint64_t seconds)
 {

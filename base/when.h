@@ -50,6 +50,9 @@ int when_parse_range(const char *text, const struct when_origin *origin, uint64_
 /* "10:31:07"; of another day than now "2026-11-21 10:31:07". */
 void when_format(char *buf, size_t size, uint64_t time_ns, uint64_t now_ns);
 
+/* "10:31:07.123456" */
+void when_format_exact(char *buf, size_t size, uint64_t time_ns);
+
 /* "45 s ago", "3 h 12 min ago", "2 d ago"; less than a second: "now"; later: "in 45 s". */
 void when_format_ago(char *buf, size_t size, uint64_t time_ns, uint64_t now_ns);
 

@@ -34,6 +34,10 @@ struct exits_run {
 	struct view view;
 	char over[256];	     /* what is said when what is counted has ended */
 	uint64_t elapsed_ns; /* from the first sample to the last */
+	struct kallsyms_files kallsyms;
+	struct lines *lines;
+	bool has_heads; /* the two guests of --diff are named above the table */
+	bool has_written, has_noted;
 };
 
 /* ---- the guests and threads that are counted */
@@ -155,7 +159,21 @@ static int choose(struct exits_run *run, struct why *why)
 	return err;
 }
 
-/* ---- counting and printing */
+/* ---- counting */
+
+static void set_query(struct exits_run *run)
+{
+	const struct exits_options *options = &run->options;
+	struct query *query = &run->query;
+
+	query->type = view_type_of(options->longer_ns ? ROWS_LONG : ROWS_TOTALS);
+	query->sort = options->longer_ns ? query->type->sort : options->sort;
+	query->event = options->event;
+	query->longer_ns = options->longer_ns;
+	query->has_halts = options->halts;
+	query->has_arguments = options->arguments;
+	query->is_latest = query->reverse = options->longer_ns; /* the oldest first */
+}
 
 static int begin(struct exits_run *run, struct why *why)
 {
@@ -174,9 +192,7 @@ static int begin(struct exits_run *run, struct why *why)
 		err = choose(run, why);
 	if (err)
 		return err;
-	run->query.type = view_type_of(ROWS_TOTALS);
-	run->query.sort = run->options.sort;
-	run->query.event = run->options.event;
+	set_query(run);
 	return monitor_want(run->monitor, &run->query, why);
 }
 
@@ -198,48 +214,12 @@ static bool is_over(const struct exits_run *run)
 	return query->nr_only;
 }
 
-static int take_sample(void *arg, enum woken woken, struct why *why)
+/* ---- printing */
+
+static int open_lines(struct exits_run *run, struct why *why)
 {
-	struct exits_run *run = arg;
-	int err = live_sample(&run->live, run->monitor, why);
+	struct lines_config config = { .format = LINES_TABLE, .goes_on = run->query.longer_ns };
 
-	(void)woken; /* the last sample is taken at the end, also after a signal */
-	run->elapsed_ns += monitor_elapsed_ns(run->monitor);
-	if (err || !is_over(run))
-		return err;
-	fprintf(stderr, "kvmtop: %s\n", run->over);
-	return 1;
-}
-
-static int count(struct exits_run *run, struct why *why)
-{
-	double duration_s = run->options.duration_s, interval_s = INTERVAL_S;
-	unsigned long nr = 0;
-	int err;
-
-	if (duration_s > 0) {
-		nr = (unsigned long)(duration_s / INTERVAL_S);
-		nr += (double)nr * INTERVAL_S < duration_s;
-		interval_s = duration_s / (double)nr;
-	} else if (isatty(STDERR_FILENO)) {
-		fputs("Counting. Ctrl-C ends it.\n", stderr);
-	}
-	live_wait_open(&run->live, run->monitor);
-	err = take_sample(run, WOKEN_TICK, why);
-	if (err)
-		return err > 0 ? 0 : err;
-	return live_loop(&run->live, interval_s, nr, take_sample, run, why);
-}
-
-static int write_view(struct exits_run *run, const struct view *view, struct why *why)
-{
-	struct lines_config config = { .format = LINES_TABLE };
-	struct lines *lines;
-	struct timespec when;
-	int err;
-
-	if (view->note)
-		fprintf(stderr, "kvmtop: %s\n", view->note);
 	if (run->options.diff) {
 		config.other_guest = &run->compared[0];
 		config.guest = &run->compared[1];
@@ -248,19 +228,32 @@ static int write_view(struct exits_run *run, const struct view *view, struct why
 		config.format = LINES_JSON;
 	else if (run->options.csv)
 		config.format = LINES_ROWS;
-	err = lines_open(&config, &lines, why);
-	if (err)
-		return err;
+	run->has_heads = run->options.diff && config.format == LINES_TABLE;
+	return lines_open(&config, &run->lines, why);
+}
+
+static void say_note(struct exits_run *run, const struct view *view)
+{
+	if (view->note && !run->has_noted)
+		fprintf(stderr, "kvmtop: %s\n", view->note);
+	run->has_noted |= view->note != NULL;
+}
+
+static int write_view(struct exits_run *run, const struct view *view, struct why *why)
+{
+	struct timespec when;
+	int err;
+
+	say_note(run, view);
 	clock_gettime(CLOCK_REALTIME, &when);
 	live_begin_write(&run->live);
-	for (int i = 0; i < 2 && run->options.diff && config.format == LINES_TABLE; i++)
+	for (int i = 0; i < 2 && run->has_heads; i++)
 		printf("%d: %s (pid %d)\n%s", i + 1, run->compared[i].name,
 		       (int)run->compared[i].pid, i ? "\n" : "");
-	err = lines_write(lines, view, &when, run->elapsed_ns, why);
+	err = lines_write(run->lines, view, &when, run->elapsed_ns, why);
 	live_end_write(&run->live);
-	if (lines_close(lines, err ? &(struct why){ "" } : why) < 0 && !err)
-		err = -EIO;
-	return err == -EPIPE || err == -EINTR ? 0 : err;
+	run->has_written = true;
+	return err;
 }
 
 static int print_diff(struct exits_run *run, struct why *why)
@@ -296,6 +289,53 @@ static int print(struct exits_run *run, struct why *why)
 	return err ? err : write_view(run, &run->view, why);
 }
 
+/* The long exits of the latest interval. CSV has headings even if there are none. */
+static int print_long(struct exits_run *run, struct why *why)
+{
+	int err = view_build(&run->view, &run->query, monitor_facts(run->monitor));
+
+	if (err || !(run->view.nr_rows || (run->options.csv && !run->has_written)))
+		return err;
+	return write_view(run, &run->view, why);
+}
+
+/* ---- samples */
+
+static int take_sample(void *arg, enum woken woken, struct why *why)
+{
+	struct exits_run *run = arg;
+	int err = live_sample(&run->live, run->monitor, why);
+
+	(void)woken; /* the last sample is taken at the end, also after a signal */
+	run->elapsed_ns += monitor_elapsed_ns(run->monitor);
+	if (!err && run->query.longer_ns)
+		err = print_long(run, why);
+	if (err || !is_over(run))
+		return err;
+	fprintf(stderr, "kvmtop: %s\n", run->over);
+	return 1;
+}
+
+static int count(struct exits_run *run, struct why *why)
+{
+	double duration_s = run->options.duration_s, interval_s = INTERVAL_S;
+	unsigned long nr = 0;
+	int err;
+
+	if (duration_s > 0) {
+		nr = (unsigned long)(duration_s / INTERVAL_S);
+		nr += (double)nr * INTERVAL_S < duration_s;
+		interval_s = duration_s / (double)nr;
+	} else if (isatty(STDERR_FILENO)) {
+		fputs("Counting. Ctrl-C ends it.\n", stderr);
+	}
+	live_wait_open(&run->live, run->monitor);
+	err = take_sample(run, WOKEN_TICK, why);
+	if (err)
+		return err > 0 ? 0 : err;
+	return live_loop(&run->live, interval_s, nr, take_sample, run, why);
+}
+
 static int run_exits(int argc, char **argv)
 {
 	struct exits_run run = { .live.signals = -1 };
@@ -308,13 +348,24 @@ static int run_exits(int argc, char **argv)
 		exits_options_help(stdout);
 		return STATUS_OK;
 	}
+	err = kallsyms_files_read(&run.options.kallsyms, &run.kallsyms, &run.query, &why);
+	if (err)
+		return say_failure(err, &why);
 	err = begin(&run, &why);
 	if (err == -EINVAL && run.monitor)
 		return say_usage("exits", &why);
 	if (!err)
-		err = count(&run, &why);
+		err = open_lines(&run, &why);
 	if (!err)
+		err = count(&run, &why);
+	if (!err && !run.query.longer_ns)
 		err = print(&run, &why);
+	else if (!err)
+		say_note(&run, &run.view);
+	if (lines_close(run.lines, err ? &(struct why){ "" } : &why) < 0 && !err)
+		err = -EIO;
+	if (err == -EPIPE || err == -EINTR)
+		err = 0;
 	return err ? say_failure(err, &why) : STATUS_OK;
 }
 

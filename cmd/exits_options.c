@@ -9,6 +9,7 @@
 
 #include "arch/argument.h"
 #include "base/array.h"
+#include "base/units.h"
 #include "cmd/exits_options.h"
 #include "cmd/option.h"
 
@@ -28,6 +29,13 @@ static const struct option_spec specs[] = {
 	OPT_STRING('T', "tids", "TID,...", tids, "these vCPUs"),
 	OPT_STRING(0, "event", "EVENT", event_name,
 		   "vmexit (default), userspace, mmio, ioport, msr, cpuid, hypercall, sysreg"),
+	OPT_HEADING("One by one, while they happen"),
+	OPT_OTHER(0, "longer", "TIME", longer_ns,
+		  "each exit that takes longer than TIME (5ms, 200us), without halts"),
+	OPT_FLAG(0, "halts", halts, "with halts"),
+	OPT_FLAG(0, "arguments", arguments, "with what they were about: costs more in each exit"),
+	OPT_OTHER(0, "guest-kallsyms", "NAME=FILE", kallsyms,
+		  "the functions of guest NAME, by a copy of its /proc/kallsyms"),
 	OPT_HEADING("How to show it"),
 	OPT_STRING('k', "key", "KEY", key,
 		   "sort by (default: total): "), /* add_help() adds the ids */
@@ -44,6 +52,22 @@ static void add_help(const struct option_spec *spec, char *buf, size_t size)
 		view_column_ids(view_type_of(ROWS_TOTALS), false, buf, size);
 }
 
+static int take(void *ret_options, const struct option_spec *spec, const char *text,
+		struct why *why)
+{
+	struct exits_options *options = ret_options;
+
+	if (spec->offset == OPT_AT(kallsyms))
+		return kallsyms_option_take(&options->kallsyms, text, why);
+	if (spec->offset != OPT_AT(longer_ns))
+		return 0;
+	if (duration_parse(text, &options->longer_ns, why) < 0)
+		return -EINVAL;
+	if (!options->longer_ns)
+		return why_set(why, -EINVAL, "--longer takes a time above 0, as in 5ms or 200us");
+	return 0;
+}
+
 static const struct option_table table = {
 	.specs = specs,
 	.nr = ARRAY_SIZE(specs),
@@ -52,6 +76,7 @@ static const struct option_table table = {
 		 "until the guest of -p, -g, -t or -T ends, and prints them. Percentiles are\n"
 		 "interpolated within a power of two, so at most a factor of 2 off.\n",
 	.footer = "Exit status: 0 done, 1 failure, 2 wrong usage. More: man kvmtop\n",
+	.take = take,
 	.add_help = add_help,
 };
 
@@ -156,6 +181,13 @@ static int check(const struct exits_options *options, struct why *why)
 	if ((options->pid != 0) + (options->guest != NULL) + (options->tid != 0) +
 	    (options->tids != NULL) > 1)
 		return why_set(why, -EINVAL, "-p, -g, -t and -T exclude each other");
+	if ((options->halts || options->arguments || options->kallsyms.nr) && !options->longer_ns)
+		return why_set(why, -EINVAL, "--%s needs --longer TIME",
+			       options->halts ? "halts" :
+			       options->arguments ? "arguments" : "guest-kallsyms");
+	if (options->longer_ns && (options->key || options->event_name || options->diff))
+		return why_set(why, -EINVAL, "--%s does not go with --longer",
+			       options->key ? "key" : options->diff ? "diff" : "event");
 	if (options->json && options->csv)
 		return why_set(why, -EINVAL, "--csv and --json exclude each other");
 	return 0;

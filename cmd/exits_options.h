@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "base/why.h"
+#include "cmd/kallsyms_option.h"
 #include "views/query.h"
 
 #define EXITS_TIDS 256 /* threads that -T can name */
@@ -17,7 +18,7 @@
 struct exits_options {
 	pid_t pid, tid;	  /* 0: not given */
 	const char *guest, *diff, *vcpu, *tids, *event_name, *key, *sysroot;
-	bool all, json, csv, help;
+	bool all, halts, arguments, json, csv, help;
 	/* The parsed values. */
 	bool has_vcpu;
 	int32_t vcpu_index;
@@ -26,6 +27,8 @@ struct exits_options {
 	enum exit_kind event;
 	size_t sort;
 	double duration_s; /* 0: until a signal */
+	uint64_t longer_ns; /* 0: not given */
+	struct kallsyms_options kallsyms;
 };
 
 /* 0, or -EINVAL with why: a usage error. */

@@ -106,9 +106,10 @@ _kvmtop_exits()
 	--event) words="vmexit userspace mmio ioport msr cpuid hypercall sysreg" ;;
 	-k | --key) words="total share time_ns time_percent avg_ns min_ns max_ns p50_ns p99_ns reason" ;;
 	--sysroot) COMPREPLY=($(compgen -d -- "$current")) && return ;;
-	-v | --vcpu | -t | --tid | -T | --tids) return ;;
+	--longer) words="1ms 5ms 100ms" ;;
+	-v | --vcpu | -t | --tid | -T | --tids | --guest-kallsyms) return ;;
 	*) [[ $current != -* ]] || words="-p --pid -g --guest -v --vcpu -a --alltids --diff -t --tid -T --tids
-		--event -k --key --json --csv --sysroot -h --help" ;;
+		--longer --halts --arguments --guest-kallsyms --event -k --key --json --csv --sysroot -h --help" ;;
 	esac
 	COMPREPLY=($(compgen -W "$words" -- "$current"))
 }

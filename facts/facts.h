@@ -13,6 +13,7 @@ struct facts {
 	const struct field_set *wanted; /* the fields that the query needs, which are counted */
 	const struct fields *fields;
 	const struct stats *stats;
+	const struct long_exits *long_exits; /* the latest: of stats, or of a recording */
 	const struct guests *guests;
 	const struct field_set *counted; /* these and others; NULL: only these */
 };

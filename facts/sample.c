@@ -12,6 +12,7 @@ void sample_reset(struct sample *sample)
 	sample->nr_rows = 0;
 	sample->nr_timings = 0;
 	sample->is_reset = false;
+	long_exits_reset(&sample->long_exits);
 	memset(sample->time_ns, 0, sizeof(sample->time_ns));
 }
 
@@ -53,5 +54,6 @@ void sample_release(struct sample *sample)
 {
 	free(sample->rows);
 	free(sample->timings);
+	long_exits_release(&sample->long_exits);
 	*sample = (struct sample){ 0 };
 }

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "facts/long_exits.h"
+
 #define SAMPLE_SOURCES 8 /* providers at the most, live and recorded */
 
 enum {
@@ -70,6 +72,7 @@ struct sample {
 	size_t nr_rows, room_rows;
 	struct timing *timings;
 	size_t nr_timings, room_timings;
+	struct long_exits long_exits; /* since the sample before; in no history */
 	uint64_t time_ns[SAMPLE_SOURCES]; /* CLOCK_MONOTONIC beside the data; 0: no rows of it */
 	/* Totals were set to 0 before the interval; the longest durations are since then. */
 	bool is_reset;

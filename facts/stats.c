@@ -25,6 +25,7 @@ struct stats {
 	uint64_t elapsed_ns[SAMPLE_SOURCES];
 	uint64_t latest[SAMPLE_SOURCES]; /* the tick of that sample */
 	uint64_t resets;
+	struct long_exits long_exits;
 	struct key *removed;
 	size_t nr_removed, room_removed;
 	size_t nr_reported; /* of them, removed up to the end of the latest update */
@@ -123,6 +124,7 @@ void stats_free(struct stats *stats)
 	stats_clear(stats);
 	free(stats->list);
 	free(stats->removed);
+	long_exits_release(&stats->long_exits);
 	free(stats);
 }
 
@@ -517,7 +519,7 @@ int stats_update(struct stats *stats, const struct fields *fields, const struct 
 	if (!err)
 		err = stats_expire(stats, fields, sample);
 	stats->nr_reported = stats->nr_removed;
-	return err;
+	return err ? err : long_exits_take(&stats->long_exits, &sample->long_exits);
 }
 
 int stats_keep_only(struct stats *stats, const struct field_set *fields)
@@ -554,6 +556,11 @@ uint64_t stats_resets(const struct stats *stats)
 const struct key *stats_removed_at(const struct stats *stats, size_t i)
 {
 	return i < stats->nr_reported ? &stats->removed[i] : NULL;
+}
+
+const struct long_exits *stats_long_exits(const struct stats *stats)
+{
+	return &stats->long_exits;
 }
 
 uint64_t stats_time_ns(const struct stats *stats, uint32_t source)

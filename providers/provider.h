@@ -31,6 +31,8 @@ struct want {
 	struct field_set fields; /* only fields of this provider */
 	enum want_scope scope;
 	uint32_t guest;
+	uint64_t longer_ns; /* exits that take longer are listed one by one; 0: none */
+	bool has_halts;	    /* halts, too */
 };
 
 /* What a provider works with; all of it outlives the provider. */

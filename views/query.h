@@ -6,6 +6,7 @@
 #define KVMTOP_VIEWS_QUERY_H
 
 #include "arch/exit_kind.h"
+#include "base/kallsyms.h"
 #include "base/pattern.h"
 #include "facts/exit_counter.h"
 #include "facts/facts.h"
@@ -16,6 +17,12 @@
 struct vcpu_key {
 	uint32_t guest;
 	int32_t vcpu;
+};
+
+/* The functions of a guest, by its name. */
+struct guest_symbols {
+	const char *guest;
+	struct kallsyms *symbols;
 };
 
 /* ROWS_TOTALS has a row for each guest, vCPU, reason: which of the three. */
@@ -38,6 +45,12 @@ struct query {
 	size_t nr_only;
 	enum exit_kind event;	      /* ROWS_TOTALS: what is counted, */
 	unsigned int groups;	      /* and a row for each GROUP_* */
+	uint64_t longer_ns;	      /* ROWS_LONG: exits that took longer, */
+	bool has_halts;		      /* halts, too, */
+	bool has_arguments;	      /* with what they were about, */
+	bool is_latest;		      /* and only what came with the latest sample; */
+	const struct guest_symbols *symbols; /* nr_symbols guests have functions */
+	size_t nr_symbols;
 	bool children;		      /* all trees open */
 	struct field_set open;	      /* else the trees that are open */
 	size_t sort;		      /* column */

@@ -47,7 +47,7 @@ const struct view_type *view_type_of(enum view_rows rows)
 		if (tabs[i]->rows == rows)
 			return tabs[i];
 	}
-	return &view_exit_totals;
+	return rows == ROWS_LONG ? &view_long_exits : &view_exit_totals;
 }
 
 static void add_word(char *buf, size_t size, const char *word)

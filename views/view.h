@@ -95,6 +95,7 @@ struct view_row {
 	uint32_t field; /* what the row is about; FIELD_NONE, GUEST_ANY, -1: several */
 	uint32_t guest;
 	int32_t vcpu;
+	uint64_t number; /* ROWS_LONG: tells the exits apart; else 0 */
 	uint8_t depth;
 	bool can_open, is_open;
 	bool is_last; /* of its siblings */
@@ -115,6 +116,7 @@ enum view_rows {
 	ROWS_EXITS,	/* exit reasons */
 	ROWS_ARGUMENTS, /* of exits */
 	ROWS_FINDINGS,	/* causes, see findings/ */
+	ROWS_LONG,	/* exits that took long, one by one */
 	ROWS_TOTALS,	/* exit reasons or arguments by guest and vCPU, for `kvmtop exits` */
 };
 
@@ -124,6 +126,7 @@ struct view_type {
 	const char *title; /* on its tab: "Events" */
 	const char *noun;  /* what a filter selects: "The filter X matches no event" */
 	const struct column *columns; /* ended by one with id == NULL; the first names the row */
+	const struct view_type *below; /* the tab from which a key leads here; NULL: it is a tab */
 	size_t sort;	   /* the column to sort by when the user chose none */
 	enum view_rows rows;
 	bool by_guest;	     /* needs rows for each guest */
@@ -150,7 +153,7 @@ struct view_type {
 
 /* For views/ and its tests only; other code uses the functions below. */
 extern const struct view_type view_events, view_guests, view_vcpus, view_exits, view_hotspots,
-	view_why, view_exit_totals;
+	view_long_exits, view_why, view_exit_totals;
 
 const struct view_type *view_type_at(size_t i); /* a tab, the default first; NULL past the end */
 const struct view_type *view_type_by_name(const char *name); /* NULL: no such tab */

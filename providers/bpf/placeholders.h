@@ -17,7 +17,8 @@
 #define FIELD_A 0x7d8
 #define FIELD_B 0x7e0
 #define FIELD_C 0x7e8
-#define FIELD_LAST 0x7e8
+#define FIELD_PC 0x7f0
+#define FIELD_LAST 0x7f0
 
 _Static_assert(FIELD_LAST + 8 <= 2048, "Linux 5.8 to 5.15 would not load the programs");
 

@@ -36,7 +36,11 @@ __u32 guesses[CPUS][16];
 _Bool is_counting;
 
 /* How many found no room, each counted once. */
-__u64 lost_exits, lost_arguments;
+__u64 lost_exits, lost_arguments, lost_long_exits;
+
+/* Of on_long_entry: the threshold, and the reasons that are left out. The reader changes both. */
+__u64 longer_ns;
+_Bool is_left_out[EXITS_CELLS];
 struct exits_code codes[EXITS_CELLS];
 __u8 dense[EXITS_REASONS][EXITS_DENSE]; /* by kind and code: the cell; 0: none yet */
 
@@ -103,6 +107,11 @@ struct {
 	__type(key, struct exits_code_key);
 	__type(value, __u32);
 } cells SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, EXITS_LONG_BYTES);
+} long_exits SEC(".maps");
 
 static __always_inline __u32 look_up_number(void)
 {
@@ -294,8 +303,7 @@ static __always_inline __u64 code_of(void *ctx)
 	return type == type_of_field ? LOAD(ctx, FIELD_REASON) : type_bit | type;
 }
 
-SEC("tracepoint")
-int on_exit(void *ctx)
+static __always_inline int begin_exit(void *ctx, _Bool is_long)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), cell;
 	struct exits_thread *thread = find_thread(cpu);
@@ -307,13 +315,41 @@ int on_exit(void *ctx)
 	cell = find_cell(code_of(ctx), EXITS_VMEXIT);
 	count(thread, cell);
 	thread->cpu = cpu;
+	if (is_long) {
+		thread->pc = LOAD(ctx, FIELD_PC);
+		thread->user_ns = 0;
+	}
 	thread->open_cell = cell;
 	thread->open_since = bpf_ktime_get_ns();
 	return 1;
 }
 
-SEC("raw_tracepoint")
-int on_entry(void *ctx __attribute__((unused)))
+/* Reports an exit that took longer than the threshold. */
+static __noinline void report(struct exits_thread *thread, __u64 since, __u64 now)
+{
+	__u32 cell = thread->open_cell % EXITS_CELLS;
+	struct exits_long *exit;
+
+	if (is_left_out[cell])
+		return;
+	exit = bpf_ringbuf_reserve(&long_exits, sizeof(*exit), 0);
+	if (!exit) {
+		__sync_fetch_and_add(&lost_long_exits, 1);
+		return;
+	}
+	exit->end_ns = now;
+	exit->took_ns = now - since;
+	exit->user_ns = thread->user_since ? thread->user_ns + now - thread->user_since : 0;
+	exit->pc = thread->pc;
+	exit->thread = thread->number;
+	exit->cpu = thread->cpu;
+	exit->cell = cell;
+	exit->has_argument = thread->has_argument;
+	exit->argument = thread->argument;
+	bpf_ringbuf_submit(exit, BPF_RB_NO_WAKEUP);
+}
+
+static __always_inline int end_exit(_Bool is_long)
 {
 	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
 	struct exits_cell *cell;
@@ -323,6 +359,8 @@ int on_entry(void *ctx __attribute__((unused)))
 		return 0;
 	since = thread->open_since;
 	now = bpf_ktime_get_ns();
+	if (is_long && since && now - since > longer_ns)
+		report(thread, since, now);
 	thread->open_since = 0; /* first: else the reader adds a time that the cell has already */
 	if (since)
 		took(&thread->cells[thread->open_cell % EXITS_CELLS], now - since);
@@ -339,19 +377,46 @@ int on_entry(void *ctx __attribute__((unused)))
 	return 0;
 }
 
+SEC("tracepoint")
+int on_exit(void *ctx)
+{
+	return begin_exit(ctx, 0);
+}
+
+SEC("raw_tracepoint")
+int on_entry(void *ctx __attribute__((unused)))
+{
+	return end_exit(0);
+}
+
+/* The same while long exits are reported. */
+SEC("tracepoint")
+int on_long_exit(void *ctx)
+{
+	return begin_exit(ctx, 1);
+}
+
+SEC("raw_tracepoint")
+int on_long_entry(void *ctx __attribute__((unused)))
+{
+	return end_exit(1);
+}
+
 /*
  * Ends an earlier time in user space: KVM_RUN was called and left again without an entry into the
  * guest, as when a vCPU that halts gets a signal.
  */
 static __always_inline void end_userspace(struct exits_thread *thread)
 {
-	__u64 since = thread->user_since;
+	__u64 since = thread->user_since, ns;
 
 	if (!since || !thread->open_since)
 		return;
-	thread->user_since = 0; /* first, as in on_entry */
+	thread->user_since = 0; /* first, as in end_exit() */
 	barrier();
-	took(&thread->cells[thread->user_cell % EXITS_CELLS], bpf_ktime_get_ns() - since);
+	ns = bpf_ktime_get_ns() - since;
+	thread->user_ns += ns;
+	took(&thread->cells[thread->user_cell % EXITS_CELLS], ns);
 }
 
 SEC("tracepoint")

@@ -14,6 +14,7 @@
 #include "host/descriptors.h"
 #include "host/schedstat.h"
 #include "providers/bpf/attach.h"
+#include "providers/exits/long.h"
 #include "providers/exits/names.h"
 #include "providers/exits/program.h"
 #include "providers/exits/threads.h"
@@ -33,6 +34,10 @@ struct exits_state {
 	uint32_t nr_ended;
 	struct exits_bpf_lost lost; /* as of the previous sample */
 	bool has_arguments, has_wait;
+	uint64_t longer_ns; /* 0: long exits are not listed */
+	bool has_halts;
+	struct exits_long_cells cells;
+	struct exits_long_output output; /* of the sample that is taken */
 	uint32_t flags; /* of the next sample's rows */
 };
 
@@ -122,6 +127,16 @@ static uint32_t room_for(uint32_t vcpus)
 	return vcpus + vcpus / 4 + THREADS_SPARE;
 }
 
+/* Says which exits are long. */
+static void set_long(struct exits_state *exits)
+{
+	if (!exits->longer_ns)
+		return;
+	exits_long_look(&exits->cells, exits->names, exits_bpf_codes(exits->bpf),
+			exits->has_halts);
+	exits_bpf_set_long(exits->bpf, exits->longer_ns, exits->cells.is_left_out);
+}
+
 static int begin(struct exits_state *exits, struct why *why)
 {
 	uint32_t max_threads = exits_bpf_max_threads(exits->bpf);
@@ -139,6 +154,7 @@ static int begin(struct exits_state *exits, struct why *why)
 	if (!exits->ended || !exits->threads)
 		return -ENOMEM;
 	exits->lost = (struct exits_bpf_lost){ 0 };
+	set_long(exits);
 	exits->flags = ROW_FROM_ZERO;
 	descriptors_raise(max_threads + DESCRIPTORS_SPARE);
 	return exits_bpf_attach(exits->bpf, why);
@@ -151,6 +167,7 @@ static int start(struct exits_state *exits, struct why *why)
 		.exit = exits->exit,
 		.max_threads = room_for(count_vcpus(exits->args.guests)),
 		.has_arguments = exits->has_arguments,
+		.has_long = exits->longer_ns,
 	};
 	int err = exits_bpf_open(&config, &exits->bpf, why);
 
@@ -185,10 +202,18 @@ static int exits_want(void *state, const struct want *want, struct why *why)
 	has_any = has_arguments || has_times || is_wanted(exits, want, USE_EXIT);
 	exits->has_wait = has_times && schedstat_is_on(exits->args.env);
 	exits->flags = 0;
-	if (exits->bpf && (!has_any || has_arguments != exits->has_arguments))
+	if (exits->bpf && (!has_any || has_arguments != exits->has_arguments ||
+			   !want->longer_ns != !exits->longer_ns))
 		stop(exits);
 	exits->has_arguments = has_arguments;
-	return has_any && !exits->bpf ? start(exits, why) : 0;
+	exits->longer_ns = want->longer_ns;
+	exits->has_halts = want->has_halts;
+	if (!has_any)
+		return 0;
+	if (!exits->bpf)
+		return start(exits, why);
+	set_long(exits);
+	return 0;
 }
 
 static int take_threads(struct exits_state *exits)
@@ -220,6 +245,47 @@ static int add_arguments(struct exits_state *exits, struct why *why)
 	return err;
 }
 
+/* A guest is protected if any of its threads has had an exit that only such guests have. */
+static bool is_protected(const struct exits_state *exits,
+			 const volatile struct exits_thread *of)
+{
+	for (uint32_t i = 0; i < exits_bpf_max_threads(exits->bpf); i++) {
+		const volatile struct exits_thread *record = exits_bpf_thread(exits->bpf, i);
+
+		if (record->tid && record->tgid == of->tgid &&
+		    exits_long_is_protected(&exits->cells, record))
+			return true;
+	}
+	return false;
+}
+
+static int take_long(void *arg, const struct exits_long *exit)
+{
+	struct exits_state *exits = arg;
+	const volatile struct exits_thread *record;
+
+	if (exit->thread >= exits_bpf_max_threads(exits->bpf))
+		return 0;
+	record = exits_bpf_thread(exits->bpf, exit->thread);
+	return exits_long_add(&exits->output, exit, record, is_protected(exits, record));
+}
+
+static int add_long(struct exits_state *exits, uint64_t now_ns, struct sample *sample)
+{
+	if (!exits->longer_ns)
+		return 0;
+	set_long(exits);
+	exits->output = (struct exits_long_output){
+		.cells = &exits->cells,
+		.threads = exits->threads,
+		.names = exits->names,
+		.codes = exits_bpf_codes(exits->bpf),
+		.epoch_ns = clock_real_ns() - now_ns,
+		.long_exits = &sample->long_exits,
+	};
+	return exits_bpf_long(exits->bpf, take_long, exits);
+}
+
 static int read_all(struct exits_state *exits, uint64_t now_ns, struct sample *sample,
 		    struct why *why)
 {
@@ -229,6 +295,8 @@ static int read_all(struct exits_state *exits, uint64_t now_ns, struct sample *s
 	err = take_threads(exits);
 	if (!err)
 		err = add_arguments(exits, why);
+	if (!err)
+		err = add_long(exits, now_ns, sample);
 	if (!err)
 		err = exits_threads_end(exits->threads, sample, exits->flags);
 	exits->flags = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL;
@@ -250,7 +318,8 @@ static struct exits_bpf_lost lost_since(struct exits_state *exits)
 
 	exits->lost = exits_bpf_lost(exits->bpf);
 	return (struct exits_bpf_lost){ exits->lost.exits - before.exits,
-					exits->lost.arguments - before.arguments };
+					exits->lost.arguments - before.arguments,
+					exits->lost.long_exits - before.long_exits };
 }
 
 static int add_threads(struct exits_state *exits, struct why *why)
@@ -291,6 +360,9 @@ static void say_lost(const struct exits_bpf_lost *lost, struct why *why)
 	else if (lost->arguments)
 		why_set(why, 0, "%llu arguments not counted: there are too many different ones",
 			(unsigned long long)lost->arguments);
+	else if (lost->long_exits)
+		why_set(why, 0, "%llu long exits not listed: there were too many at once",
+			(unsigned long long)lost->long_exits);
 }
 
 static int exits_collect(void *state, struct sample *sample, struct why *why)
@@ -305,6 +377,7 @@ static int exits_collect(void *state, struct sample *sample, struct why *why)
 	err = read_all(exits, clock_now_ns(), sample, why);
 	if (err)
 		return err;
+	sample->long_exits.lost = lost.long_exits;
 	release_threads(exits);
 	make_room(exits, why);
 	say_lost(&lost, why);

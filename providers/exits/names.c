@@ -209,6 +209,16 @@ static const struct reason *write_code(char *buf, size_t size, const struct exit
 	return NULL;
 }
 
+unsigned int exits_names_flags(const struct exits_names *names, const struct exits_code *code)
+{
+	const struct reason *reason = NULL;
+	char name[NAME_SIZE / 2];
+
+	if (code->is_used && code->kind == EXITS_VMEXIT)
+		reason = write_code(name, sizeof(name), names, code);
+	return reason ? reason->flags : 0;
+}
+
 uint32_t exits_names_cell(struct exits_names *names, const struct exits_code *code)
 {
 	struct name_key key = { .code = *code };

@@ -28,6 +28,9 @@ uint32_t exits_names_parent(const struct exits_names *names, enum exit_kind kind
 uint32_t exits_names_cpu(const struct exits_names *names);
 uint32_t exits_names_time(const struct exits_names *names, enum time_part part);
 
+/* REASON_* of arch.h of a cell of VM exits; 0 for all other cells. */
+unsigned int exits_names_flags(const struct exits_names *names, const struct exits_code *code);
+
 /* The field of a cell; FIELD_NONE: no memory. */
 uint32_t exits_names_cell(struct exits_names *names, const struct exits_code *code);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Stands in for program.c in a build without BPF: there is no program to open. */
+#include <errno.h>
+
 #include "providers/bpf/attach.h"
 #include "providers/exits/program.h"
 
@@ -55,7 +57,22 @@ const volatile struct exits_thread *exits_bpf_thread(const struct exits_bpf *bpf
 struct exits_bpf_lost exits_bpf_lost(const struct exits_bpf *bpf)
 {
 	(void)bpf;
-	return (struct exits_bpf_lost){ 0, 0 };
+	return (struct exits_bpf_lost){ 0, 0, 0 };
+}
+
+void exits_bpf_set_long(struct exits_bpf *bpf, uint64_t longer_ns, const bool *is_left_out)
+{
+	(void)bpf;
+	(void)longer_ns;
+	(void)is_left_out;
+}
+
+int exits_bpf_long(struct exits_bpf *bpf, exits_long_fn take, void *arg)
+{
+	(void)bpf;
+	(void)take;
+	(void)arg;
+	return -ENOTSUP;
 }
 
 long exits_bpf_arguments(struct exits_bpf *bpf, const struct exits_argument_key **ret_keys,

@@ -33,6 +33,10 @@ struct exits_bpf {
 	struct exits_argument_key *keys; /* read by exits_bpf_arguments() */
 	struct exits_cell *cells;
 	uint32_t nr_keys, max_keys;
+	struct bpf_program *on_exit, *on_entry; /* the ones that are loaded */
+	struct ring_buffer *ring; /* of long exits; NULL: they are not reported */
+	exits_long_fn take; /* of exits_bpf_long() */
+	void *take_arg;
 };
 
 /* A program is not loaded if this kernel has not its event. */
@@ -46,6 +50,20 @@ static int set_program(struct bpf_program *program, const char *system, const ch
 	return err == -ENOENT ? 0 : err;
 }
 
+static void choose_programs(struct exits_bpf *bpf)
+{
+	const struct exits_program *program = bpf->program;
+	bool has_long = bpf->config.has_long;
+
+	bpf_program__set_autoload(program->progs.on_exit, false);
+	bpf_program__set_autoload(program->progs.on_entry, false);
+	bpf_program__set_autoload(program->progs.on_long_exit, false);
+	bpf_program__set_autoload(program->progs.on_long_entry, false);
+	bpf_map__set_autocreate(program->maps.long_exits, has_long);
+	bpf->on_exit = has_long ? program->progs.on_long_exit : program->progs.on_exit;
+	bpf->on_entry = has_long ? program->progs.on_long_entry : program->progs.on_entry;
+}
+
 static int set_exit(struct exits_bpf *bpf)
 {
 	struct exits_program *program = bpf->program;
@@ -54,26 +72,26 @@ static int set_exit(struct exits_bpf *bpf)
 		{ FIELD_REASON, exit ? exit->field : NULL, 0, 0 },
 		{ FIELD_TYPE, exit ? exit->type_field : NULL, 0, 0 },
 		{ FIELD_VCPU, "vcpu_id", (int)EXITS_NO_VCPU, 0 },
+		{ FIELD_PC, exit ? exit->pc_field : NULL, 0, 0 },
 		{ 0 },
 	};
 	char *entry = NULL;
 	int err;
 
-	bpf_program__set_autoload(program->progs.on_exit, false);
-	bpf_program__set_autoload(program->progs.on_entry, false);
+	choose_programs(bpf);
 	if (!exit)
 		return 0;
 	program->rodata->has_type = exit->type_field != NULL;
 	program->rodata->type_of_field = exit->type_of_field;
 	program->rodata->type_bit = REASON_TYPE;
-	err = set_program(program->progs.on_exit, exit->system, exit->event, fields);
+	err = set_program(bpf->on_exit, exit->system, exit->event, fields);
 	if (err)
 		return err;
 	if (exit->entry_event)
 		entry = tracefs_event_file_read(NULL, exit->system, exit->entry_event, "id", NULL);
-	bpf->is_timed = entry && bpf_program__autoload(program->progs.on_exit);
-	bpf_program__set_autoload(program->progs.on_entry, bpf->is_timed);
-	program->rodata->has_exits = bpf_program__autoload(program->progs.on_exit);
+	bpf->is_timed = entry && bpf_program__autoload(bpf->on_exit);
+	bpf_program__set_autoload(bpf->on_entry, bpf->is_timed);
+	program->rodata->has_exits = bpf_program__autoload(bpf->on_exit);
 	free(entry);
 	return 0;
 }
@@ -200,7 +218,7 @@ static int attach_event(struct exits_bpf *bpf, struct bpf_program *program, cons
 static int attach_entry(struct exits_bpf *bpf)
 {
 	int fd = bpf_raw_tracepoint_open(bpf->config.exit->entry_event,
-					 bpf_program__fd(bpf->program->progs.on_entry));
+					 bpf_program__fd(bpf->on_entry));
 
 	return add_hook(bpf, fd < 0 ? -errno : fd);
 }
@@ -220,7 +238,7 @@ static int attach(struct exits_bpf *bpf)
 	for (size_t i = EXITS_FIRST_ARGUMENT; i < EXITS_KINDS && !err; i++)
 		err = attach_argument(bpf, i);
 	if (!err && exit)
-		err = attach_event(bpf, bpf->program->progs.on_exit, exit->system, exit->event);
+		err = attach_event(bpf, bpf->on_exit, exit->system, exit->event);
 	if (!err && bpf->is_timed)
 		err = attach_entry(bpf);
 	return err;
@@ -304,6 +322,39 @@ uint32_t exits_bpf_max_threads(const struct exits_bpf *bpf)
 	return bpf->config.max_threads + bpf->nr_more * EXITS_CHUNK;
 }
 
+static int take_long(void *arg, void *data, size_t size)
+{
+	const struct exits_bpf *bpf = arg;
+
+	return size < sizeof(struct exits_long) ? 0 : bpf->take(bpf->take_arg, data);
+}
+
+static int open_ring(struct exits_bpf *bpf)
+{
+	if (!bpf->config.has_long)
+		return 0;
+	bpf->ring = ring_buffer__new(bpf_map__fd(bpf->program->maps.long_exits), take_long, bpf,
+				     NULL);
+	return bpf->ring ? 0 : -errno;
+}
+
+void exits_bpf_set_long(struct exits_bpf *bpf, uint64_t longer_ns, const bool *is_left_out)
+{
+	bpf->program->bss->longer_ns = longer_ns;
+	memcpy(bpf->program->bss->is_left_out, is_left_out, EXITS_CELLS * sizeof(*is_left_out));
+}
+
+int exits_bpf_long(struct exits_bpf *bpf, exits_long_fn take, void *arg)
+{
+	int nr = 0;
+
+	bpf->take = take;
+	bpf->take_arg = arg;
+	if (bpf->ring)
+		nr = ring_buffer__consume(bpf->ring);
+	return nr < 0 ? nr : 0;
+}
+
 static int open_all(struct exits_bpf *bpf, struct why *why)
 {
 	int err = load(bpf, true);
@@ -318,6 +369,8 @@ static int open_all(struct exits_bpf *bpf, struct why *why)
 			  &bpf->threads);
 	if (!err)
 		err = add_numbers(bpf->program->maps.free_threads, 0, bpf->config.max_threads);
+	if (!err)
+		err = open_ring(bpf);
 	if (err)
 		return why_set(why, err, "cannot use our BPF program: %s", strerror(-err));
 	return 0;
@@ -333,6 +386,7 @@ static void *destroy(void *arg)
 		munmap(bpf->threads, records_size(bpf->config.max_threads));
 	for (uint32_t i = 0; i < bpf->nr_more; i++)
 		munmap(bpf->more[i], records_size(EXITS_CHUNK));
+	ring_buffer__free(bpf->ring);
 	exits_program__destroy(bpf->program);
 	free(bpf->keys);
 	free(bpf->cells);
@@ -510,5 +564,6 @@ void exits_bpf_end_sample(struct exits_bpf *bpf, const uint32_t *numbers, uint32
 struct exits_bpf_lost exits_bpf_lost(const struct exits_bpf *bpf)
 {
 	return (struct exits_bpf_lost){ bpf->program->bss->lost_exits,
-					bpf->program->bss->lost_arguments };
+					bpf->program->bss->lost_arguments,
+					bpf->program->bss->lost_long_exits };
 }

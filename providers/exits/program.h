@@ -22,6 +22,7 @@ struct exits_bpf_config {
 	const struct split *exit; /* NULL: only exits to user space */
 	uint32_t max_threads;
 	bool has_arguments;
+	bool has_long; /* reports long exits */
 };
 
 /* Loads the program, with room for max_threads at first. */
@@ -48,8 +49,19 @@ const volatile struct exits_thread *exits_bpf_thread(const struct exits_bpf *bpf
 struct exits_bpf_lost {
 	uint64_t exits;	    /* of threads without a record */
 	uint64_t arguments; /* without room in the map */
+	uint64_t long_exits; /* not reported, without room in the ring */
 };
 struct exits_bpf_lost exits_bpf_lost(const struct exits_bpf *bpf); /* since it was attached */
+
+/*
+ * With has_long: reports exits that take longer than this from now on. is_left_out: for each of
+ * EXITS_CELLS cells, whether its exits are not reported.
+ */
+void exits_bpf_set_long(struct exits_bpf *bpf, uint64_t longer_ns, const bool *is_left_out);
+
+/* Calls take for each that was reported since the last call, until it fails. 0 or its error. */
+typedef int (*exits_long_fn)(void *arg, const struct exits_long *exit);
+int exits_bpf_long(struct exits_bpf *bpf, exits_long_fn take, void *arg);
 
 /*
  * All arguments with their counts, in one or a few system calls; the arrays are valid until the

@@ -20,6 +20,7 @@
 #define EXITS_DENSE 0x1000 /* codes below this find their cell without a hash table */
 #define EXITS_NO_CELL 0xff
 #define EXITS_ARGUMENTS 64 /* different arguments of a thread in an epoch; the rest is one */
+#define EXITS_LONG_BYTES (256 * 1024) /* of the ring of long exits: some 2,500 of them */
 #define EXITS_CHUNK 256	  /* records that are added at once */
 #define EXITS_CHUNKS 64	  /* how often */
 
@@ -71,7 +72,21 @@ struct exits_thread {
 	char comm[16]; /* its name when it was first seen */
 	__u32 nr_arguments; /* different ones in this epoch */
 	__u32 epoch; /* the reader begins a new one when a thread has too many arguments */
+	/* Of the open exit while long exits are reported. user_ns: before user_since. */
+	__u64 pc, user_ns;
 	struct exits_cell cells[EXITS_CELLS];
+};
+
+/* An exit that took longer than the threshold, in the ring of long exits. */
+struct exits_long {
+	__u64 end_ns, took_ns; /* CLOCK_MONOTONIC */
+	__u64 user_ns; /* of it: from its first exit to user space on; 0: it had none */
+	__u64 pc;
+	__u32 thread; /* number of the record */
+	__u32 cpu;    /* where it began */
+	__u32 cell;
+	__u32 has_argument;
+	struct exits_argument_key argument;
 };
 
 #define EXITS_NO_VCPU 0xffffffffu

@@ -322,6 +322,19 @@ int exits_threads_take(struct exits_threads *threads, const volatile struct exit
 	return err ? err : thread->fate == ENDS;
 }
 
+int exits_threads_owner(struct exits_threads *threads, const volatile struct exits_thread *record,
+			struct exits_vcpu_id *ret_owner, bool *ret_may_name)
+{
+	struct watched_thread *thread = &threads->list[record->number];
+	int err = thread->vcpu ? 0 : find_vcpu(threads, thread, record);
+
+	if (err)
+		return err;
+	*ret_owner = exits_vcpu_id(thread->vcpu);
+	*ret_may_name = exits_vcpu_may_name(thread->vcpu);
+	return 0;
+}
+
 static struct argument_base *find_base(const struct exits_threads *threads,
 				       const struct exits_argument_key *key)
 {

@@ -18,6 +18,7 @@
 #include "host/guest.h"
 #include "providers/exits/names.h"
 #include "providers/exits/shared.h"
+#include "providers/exits/vcpus.h"
 
 struct exits_threads;
 
@@ -44,6 +45,13 @@ void exits_threads_begin(struct exits_threads *threads, uint64_t now_ns, bool ha
 
 /* 1: the thread has ended, and its counts were kept; 0: it is alive; -ENOMEM. */
 int exits_threads_take(struct exits_threads *threads, const volatile struct exits_thread *record);
+
+/*
+ * The vCPU that the thread of a record in use runs, and whether it may have more names of
+ * arguments. Between begin and end. 0 or -ENOMEM.
+ */
+int exits_threads_owner(struct exits_threads *threads, const volatile struct exits_thread *record,
+			struct exits_vcpu_id *ret_owner, bool *ret_may_name);
 
 /* is_over: the argument is not counted any more. 0 or -ENOMEM. */
 int exits_threads_argument(struct exits_threads *threads, const struct exits_argument_key *key,

@@ -129,6 +129,87 @@ exits_times() {
 	is "$(cat "$TMP/differ")" "" "exits: times of $SLOW_EXITS are the trace's, within 1 %"
 }
 
+# trace_long: lines of vCPU, reason, where the guest was, us between exit and entry.
+trace_long() {
+	awk -v exits=" $EXIT: " -v entries=" $ENTRY: " "$REASON_OF"'
+	!match($0, / [0-9]+\.[0-9]+: /) { next }
+	{ time = substr($0, RSTART + 1, RLENGTH - 3) * 1e6 }
+	!match($0, /vcpu[0-9]+-[0-9]+ +\[/) { next }
+	{ vcpu = substr($0, RSTART + 4) + 0 }
+	index($0, exits) {
+		since[vcpu] = time
+		why[vcpu] = reason_of($0)
+		at[vcpu] = ""
+		if (match($0, /(rip |PC: )0x[0-9a-f]+/)) {
+			at[vcpu] = substr($0, RSTART + 4, RLENGTH - 4)
+			sub(/0x0+/, "0x", at[vcpu])
+		}
+	}
+	index($0, entries) && since[vcpu] {
+		print vcpu, why[vcpu], at[vcpu], time - since[vcpu]
+		since[vcpu] = 0
+	}' "$INSTANCE/trace"
+}
+
+# listed_long: the same of what kvmtop listed.
+listed_long() {
+	awk -F, '
+	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	{ print $at["vcpu"], $at["reason"], $at["pc"], $at["took_ns"] / 1000 }' "$TMP/exits"
+}
+
+# slow_of: of such lines the exits that user space answers, which takes 10 ms, by vCPU.
+slow_of() {
+	awk -v slow=" $SLOW_EXITS " 'index(slow, " " $2 " ") && $4 >= 10000' | sort -s -n -k1,1
+}
+
+# long_differ: says where the list of long exits is not the trace's. The system below the emulator
+# may stop it between two readings of the clock: so the times are not compared one by one.
+long_differ() {
+	guest slow --pio 5 --mmio 5 --cpuid 50 --answer 10000 --rounds 2 --vcpus 2
+	exits_begin --longer 5ms
+	trace_clear
+	guest_run slow
+	exits_end
+	stop "$GUEST"
+	trace_long | slow_of >"$TMP/traced"
+	listed_long | slow_of >"$TMP/listed"
+	paste -d " " "$TMP/traced" "$TMP/listed" |
+		awk 'NF != 8 || $1 != $5 || $2 != $6 || $3 != $7'
+}
+
+exits_long() {
+	section "exits --longer"
+	for e_try in 1 2 3; do
+		long_differ >"$TMP/differ"
+		[ -s "$TMP/differ" ] || break
+		diag "$(cat "$TMP/differ")"
+		disturbed "the list of long exits" $e_try 3
+	done
+	is "$(cat "$TMP/differ")" "" "exits --longer: the list of slow exits is the trace's"
+	is "$(cat "$TMP/exits.err")" "" "exits --longer: nothing to complain about"
+	check "exits --longer: all slow exits are there" test "$(wc -l <"$TMP/listed")" -ge 20
+	is "$(paste -d " " "$TMP/traced" "$TMP/listed" | awk '
+		$8 < $4 * 1.01 && $8 > $4 * 0.99 { near++ }
+		END { print (near > NR / 2) ? "near" : near + 0 " of " NR }')" near \
+		"exits --longer: most times are within 1 %"
+	is "$(listed_long | awk '$4 <= 5000')" "" "exits --longer: all are longer than 5 ms"
+	case $ARGUMENTS in
+	*ioport*) ;;
+	*)
+		skip "exits --longer --arguments" "this machine's exits have no port"
+		return
+		;;
+	esac
+	guest slow --pio 5 --answer 10000 --rounds 2
+	exits_begin --longer 5ms --arguments
+	guest_run slow
+	exits_end
+	stop "$GUEST"
+	like "$(cat "$TMP/exits")" ",$PIO,0x[0-9a-f]+ " \
+		"exits --longer --arguments: the port is named"
+}
+
 # Options choose what they say.
 exits_options() {
 	section "exits -p, -v, -t"

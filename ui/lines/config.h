@@ -37,6 +37,7 @@ struct lines_config {
 	enum lines_format format;
 	const char *path;  /* NULL: standard output; else appended to */
 	bool overwrites;   /* the file is emptied first */
+	bool goes_on;	   /* LINES_TABLE, LINES_ROWS: samples below the headings of the first */
 	int room;	   /* LINES_TABLE: the largest width of a line; 0: no limit */
 	const struct lines_recording *recording; /* JSON: the recording; NULL: live */
 	const struct lines_recording *other; /* the same: another beside it; NULL: none */

@@ -71,7 +71,8 @@ static void print_line(FILE *out, const struct view *view, const struct view_row
 static int print(void *state, FILE *out, const struct lines_sample *sample)
 {
 	(void)state;
-	print_line(out, sample->view, NULL, "");
+	if (!sample->config->goes_on || sample->nr == 0)
+		print_line(out, sample->view, NULL, "");
 	for (size_t i = 0; i < sample->view->nr_rows; i++)
 		print_line(out, sample->view, &sample->view->rows[i], "");
 	return 0;

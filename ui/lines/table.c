@@ -157,33 +157,6 @@ static void print_below(FILE *out, const struct view *view, const struct view_ro
 	}
 }
 
-static int print(void *state, FILE *out, const struct lines_sample *sample)
-{
-	const struct view *view = sample->view;
-	int widths[VIEW_COLUMNS];
-
-	(void)state;
-	measure(view, false, widths);
-	if (sample->config->room)
-		drop_columns(view, widths, sample->config->room);
-	print_line(out, view, widths, NULL);
-	for (size_t i = 0; i < view->nr_rows; i++) {
-		if (!lines_has_row(sample, &view->rows[i]))
-			continue;
-		print_line(out, view, widths, &view->rows[i]);
-		print_below(out, view, &view->rows[i], sample->config->room);
-	}
-	return 0;
-}
-
-const struct lines_type lines_table = {
-	.print = print,
-};
-
-/* ---- with the time */
-
-#define TIME_WIDTH 29
-
 struct table_log {
 	int widths[VIEW_COLUMNS];
 	uint64_t nr_below; /* lines since the headings */
@@ -197,12 +170,10 @@ static int log_start(const struct lines_config *config, void **ret_state, struct
 }
 
 /* Makes columns wider, never narrower. Returns whether any became wider. */
-static bool widen_columns(struct table_log *log, const struct view *view)
+static bool widen_columns(struct table_log *log, const struct view *view, const int *widths)
 {
-	int widths[VIEW_COLUMNS];
 	bool any = false;
 
-	measure(view, true, widths);
 	for (size_t c = 0; view->type->columns[c].id; c++) {
 		if (widths[c] <= log->widths[c])
 			continue;
@@ -212,16 +183,67 @@ static bool widen_columns(struct table_log *log, const struct view *view)
 	return any;
 }
 
+/* Columns have their usual width from the start, so that longer ones are rare later on. */
+static void measure_usual(const struct view *view, int *ret_widths)
+{
+	const struct column *columns = view->type->columns;
+
+	measure(view, false, ret_widths);
+	for (size_t c = 0; columns[c].id; c++) {
+		int usual = columns[c].type == CELL_TEXT ? COLUMN_LEAST_OF(columns[c].flags) :
+							   columns[c].width;
+
+		if (ret_widths[c] && usual > ret_widths[c])
+			ret_widths[c] = usual;
+	}
+}
+
+static int print(void *state, FILE *out, const struct lines_sample *sample)
+{
+	struct table_log *log = state;
+	const struct view *view = sample->view;
+	int widths[VIEW_COLUMNS];
+
+	if (sample->config->goes_on) {
+		measure_usual(view, widths);
+	} else {
+		*log = (struct table_log){ 0 };
+		measure(view, false, widths);
+	}
+	if (sample->config->room)
+		drop_columns(view, widths, sample->config->room);
+	if (widen_columns(log, view, widths) || sample->nr == 0)
+		print_line(out, view, log->widths, NULL);
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		if (!lines_has_row(sample, &view->rows[i]))
+			continue;
+		print_line(out, view, log->widths, &view->rows[i]);
+		print_below(out, view, &view->rows[i], sample->config->room);
+	}
+	return 0;
+}
+
+const struct lines_type lines_table = {
+	.start = log_start,
+	.end = free,
+	.print = print,
+};
+
+/* ---- with the time */
+
+#define TIME_WIDTH 29
+
 static int log_print(void *state, FILE *out, const struct lines_sample *sample)
 {
 	struct table_log *log = state;
 	const struct view *view = sample->view;
 	char time[LINES_TIME_SIZE];
-	int err = lines_print_exact_time(time, sample->when);
+	int widths[VIEW_COLUMNS], err = lines_print_exact_time(time, sample->when);
 
 	if (err || !view->nr_rows)
 		return err;
-	if (widen_columns(log, view) || sample->nr == 0 || log->nr_below >= LINES_PAGE) {
+	measure(view, true, widths);
+	if (widen_columns(log, view, widths) || sample->nr == 0 || log->nr_below >= LINES_PAGE) {
 		lines_print_interval(out, sample->elapsed_ns, TIME_WIDTH);
 		fputs("  ", out);
 		print_line(out, view, log->widths, NULL);

@@ -150,6 +150,44 @@ static void what_makes_no_sense(void **state)
 	refuses("--whatever", "--whatever");
 }
 
+static void long_exits(void **state)
+{
+	(void)state;
+	accepts("--longer 5ms");
+	assert_int_equal(options.longer_ns, 5000000);
+	assert_false(options.halts || options.arguments);
+	accepts("--longer 1.5us --halts --arguments -g web1 10");
+	assert_int_equal(options.longer_ns, 1500);
+	assert_true(options.halts && options.arguments);
+	accepts("--longer 1s --guest-kallsyms a=b=c --guest-kallsyms web1=/f");
+	assert_int_equal(options.kallsyms.nr, 2);
+	assert_string_equal(options.kallsyms.texts[1], "web1=/f");
+	refuses("--longer 5", "5");
+	refuses("--longer 0", "a time above 0");
+	refuses("--longer x", "x");
+	refuses("--halts", "--halts needs --longer TIME");
+	refuses("--arguments", "--arguments needs --longer TIME");
+	refuses("--guest-kallsyms a=b", "--guest-kallsyms needs --longer TIME");
+	refuses("--longer 1ms --guest-kallsyms web1", "takes NAME=FILE");
+	refuses("--longer 1ms --guest-kallsyms =f", "takes NAME=FILE");
+	refuses("--longer 1ms --guest-kallsyms a=", "takes NAME=FILE");
+	refuses("--longer 1ms -k total", "--key does not go with --longer");
+	refuses("--longer 1ms --event msr", "--event does not go with --longer");
+	refuses("--longer 1ms -p 1 --diff b", "--diff does not go with --longer");
+}
+
+static void too_many_kernels(void **state)
+{
+	char words[1024] = "--longer 1ms";
+
+	(void)state;
+	for (int i = 0; i < KALLSYMS_GUESTS; i++)
+		strcat(words, " --guest-kallsyms a=b");
+	accepts(words);
+	strcat(words, " --guest-kallsyms a=b");
+	refuses(words, "at most 16 guests");
+}
+
 static void too_many_threads(void **state)
 {
 	char words[4096] = "-T 1";
@@ -178,6 +216,8 @@ int main(void)
 		cmocka_unit_test(events),
 		cmocka_unit_test(perfs_keys),
 		cmocka_unit_test(what_makes_no_sense),
+		cmocka_unit_test(long_exits),
+		cmocka_unit_test(too_many_kernels),
 		cmocka_unit_test(too_many_threads),
 		cmocka_unit_test(help_needs_nothing_else_to_be_right),
 	};

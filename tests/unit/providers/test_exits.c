@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "providers/exits/long.h"
 #include "providers/exits/names.h"
 #include "providers/exits/threads.h"
 #include "tests/worlds/fake_guest.h"
@@ -855,6 +856,79 @@ static void test_few_descriptors(void **state)
 }
 
 /* A thread of a process that the inventory does not know as a guest. */
+/* ---- long exits */
+
+/* Codes of SVM: an exit that only protected guests have, a halt, a port. */
+static const struct exits_code svm_codes[EXITS_CELLS] = {
+	[1] = { 0x403, EXITS_VMEXIT, 1 },
+	[2] = { 0x78, EXITS_VMEXIT, 1 },
+	[70] = { 0x7b, EXITS_VMEXIT, 1 },
+	[71] = { 2, EXITS_USERSPACE, 1 },
+};
+
+static void test_long_cells(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin(w, 0, false);
+	struct exits_long_cells cells;
+	struct exits_names *names;
+	struct provider_args args = { &w->env, w->guests, w->fields, 2 };
+
+	assert_int_equal(exits_names_new(&args, &arch_by_name("SVM")->splits[0], &names), 0);
+	exits_long_look(&cells, names, svm_codes, false);
+	for (unsigned int i = 0; i < EXITS_CELLS; i++)
+		assert_int_equal(cells.is_left_out[i], i == 2);
+	happened(record, 70, 1, 0);
+	assert_false(exits_long_is_protected(&cells, record));
+	happened(record, 1, 1, 0);
+	assert_true(exits_long_is_protected(&cells, record));
+	exits_long_look(&cells, names, svm_codes, true);
+	assert_false(cells.is_left_out[2]);
+	exits_names_free(names);
+}
+
+static void test_long_exits(void **state)
+{
+	struct world *w = *state;
+	const struct exits_thread *record = begin(w, 1, false);
+	struct exits_long_cells cells;
+	const struct exits_long_output output = {
+		.cells = &cells, .threads = w->threads, .names = w->names, .codes = codes,
+		.epoch_ns = 50 * SECOND, .long_exits = &w->sample.long_exits,
+	};
+	struct exits_long report = { .end_ns = 2 * SECOND, .took_ns = SECOND, .user_ns = 2 * SECOND,
+				     .pc = 0xfff0, .thread = 1, .cpu = 5, .cell = CELL_MSR };
+	const struct long_exit *exit;
+
+	exits_long_look(&cells, w->names, codes, false);
+	exits_threads_begin(w->threads, 3 * SECOND, false);
+	/* The owner of a thread is found even before its record was taken. */
+	assert_int_equal(exits_long_add(&output, &report, record, false), 0);
+	exit = long_exits_at(&w->sample.long_exits, 0);
+	assert_int_equal(exit->end_ns, 52 * SECOND);
+	assert_int_equal(exit->took_ns, SECOND);
+	assert_int_equal(exit->user_ns, SECOND); /* never more than all */
+	assert_int_equal(exit->pc, 0xfff0);
+	assert_int_equal(exit->cpu, 5);
+	assert_int_equal(exit->guest, w->guest);
+	assert_int_equal(exit->vcpu, 0);
+	assert_int_equal(exit->reason, fields_find(w->fields, "vmexit(MSR_WRITE)"));
+	assert_int_equal(exit->argument, FIELD_NONE);
+	report.has_argument = 1;
+	report.argument = (struct exits_argument_key){ .a = 0x6e0, .kind = EXITS_MSR,
+						       .cell = CELL_MSR };
+	assert_int_equal(exits_long_add(&output, &report, record, true), 0);
+	exit = long_exits_at(&w->sample.long_exits, 1);
+	assert_int_equal(exit->pc, 0); /* of a protected guest */
+	assert_string_equal(fields_get(w->fields, exit->argument)->label,
+			    "0x6e0 IA32_TSC_DEADLINE read");
+	/* A halt that was reported before the program knew that it is one. */
+	report.cell = CELL_HLT;
+	assert_int_equal(exits_long_add(&output, &report, record, false), 0);
+	assert_int_equal(w->sample.long_exits.nr, 2);
+	assert_int_equal(exits_threads_end(w->threads, &w->sample, 0), 0);
+}
+
 static void test_unknown_thread(void **state)
 {
 	struct world *w = *state;
@@ -893,6 +967,8 @@ int main(void)
 		TEST(test_greedy_guest),
 		TEST(test_more_records),
 		TEST(test_few_descriptors),
+		TEST(test_long_cells),
+		TEST(test_long_exits),
 		TEST(test_unknown_thread),
 	};
 

@@ -23,7 +23,7 @@
 #define __noinline __attribute__((noinline))
 #define barrier() __asm__ volatile("" ::: "memory")
 
-enum { FIELD_REASON, FIELD_TYPE, FIELD_VCPU, FIELD_A, FIELD_B, FIELD_C, FIELDS };
+enum { FIELD_REASON, FIELD_TYPE, FIELD_VCPU, FIELD_A, FIELD_B, FIELD_C, FIELD_PC, FIELDS };
 #define LOAD(ctx, field) (((const uint64_t *)(ctx))[field])
 
 static void *bpf_map_lookup_elem(void *map, const void *key);
@@ -36,9 +36,13 @@ static uint64_t bpf_get_current_pid_tgid(void);
 static long bpf_get_current_comm(void *name, uint32_t size);
 static uint32_t bpf_get_smp_processor_id(void);
 static uint64_t bpf_ktime_get_ns(void);
+static void *bpf_ringbuf_reserve(void *map, uint64_t size, uint64_t flags);
+static void bpf_ringbuf_submit(void *data, uint64_t flags);
 
 int on_exit(void *ctx);
 int on_entry(void *ctx);
+int on_long_exit(void *ctx);
+int on_long_entry(void *ctx);
 int on_userspace(void *ctx);
 int on_ioport(void *ctx);
 int on_mmio(void *ctx);
@@ -77,6 +81,8 @@ static struct {
 	struct exits_argument_key argument_keys[ARGUMENTS];
 	struct exits_cell argument_cells[ARGUMENTS];
 	uint32_t nr_arguments;
+	struct exits_long reported[2]; /* the ring */
+	uint32_t nr_reserved, nr_reported;
 } m;
 
 static struct exits_cell *find_argument(const struct exits_argument_key *key)
@@ -182,6 +188,20 @@ static uint64_t bpf_ktime_get_ns(void)
 	return m.now_ns;
 }
 
+static void *bpf_ringbuf_reserve(void *map, uint64_t size, uint64_t flags)
+{
+	assert_ptr_equal(map, &long_exits);
+	assert_int_equal(size, sizeof(m.reported[0]));
+	assert_int_equal(flags, 0);
+	return m.nr_reserved < 2 ? &m.reported[m.nr_reserved++] : NULL;
+}
+
+static void bpf_ringbuf_submit(void *data, uint64_t flags)
+{
+	assert_ptr_equal(data, &m.reported[m.nr_reported++]);
+	assert_int_equal(flags, BPF_RB_NO_WAKEUP); /* waking a reader costs the guest */
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -190,6 +210,9 @@ static int setup(void **state)
 	memset(dense, 0, sizeof(dense));
 	lost_exits = 0;
 	lost_arguments = 0;
+	lost_long_exits = 0;
+	longer_ns = 400;
+	memset(is_left_out, 0, sizeof(is_left_out));
 	is_counting = true;
 	has_exits = true;
 	nr_first = RECORDS;
@@ -426,6 +449,87 @@ static void test_argument_has_the_exits_time(void **state)
 	assert_int_equal(m.argument_cells[0].time_ns, 250);
 }
 
+/* ---- long exits */
+
+static void long_exits_at(uint64_t now_ns, uint64_t reason, uint64_t pc)
+{
+	uint64_t event[FIELDS] = { [FIELD_REASON] = reason, [FIELD_PC] = pc };
+
+	m.now_ns = now_ns;
+	assert_int_equal(on_long_exit(event), 1);
+}
+
+static void long_enters_at(uint64_t now_ns)
+{
+	m.now_ns = now_ns;
+	on_long_entry(NULL);
+}
+
+static void test_long_exit(void **state)
+{
+	const struct exits_long *first = &m.reported[0], *second = &m.reported[1];
+
+	(void)state;
+	m.cpu = 3;
+	long_exits_at(1000, IO, 0xfff0);
+	writes_port();
+	leaves_at(1100, IO, 0);
+	leaves_at(1200, IO, 0); /* a signal: the same exit is in user space once more */
+	m.cpu = 4;
+	long_enters_at(1401);
+	assert_int_equal(m.nr_reported, 1);
+	assert_int_equal(first->end_ns, 1401);
+	assert_int_equal(first->took_ns, 401);
+	assert_int_equal(first->user_ns, 301);
+	assert_int_equal(first->pc, 0xfff0);
+	assert_int_equal(first->cpu, 3);
+	assert_int_equal(first->cell, dense[EXITS_VMEXIT][IO]);
+	assert_true(first->has_argument);
+	assert_int_equal(first->argument.a, 0x3f8);
+	/* Nothing of it is in the next one. */
+	long_exits_at(2000, IO, 0x10);
+	long_enters_at(3000);
+	assert_int_equal(second->took_ns, 1000);
+	assert_int_equal(second->user_ns, 0);
+	assert_false(second->has_argument);
+	/* And both are counted as ever. */
+	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->count, 2);
+	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->time_ns, 1401);
+}
+
+static void test_not_longer(void **state)
+{
+	(void)state;
+	long_exits_at(1000, IO, 0);
+	long_enters_at(1400);
+	exits_at(2000, IO);
+	enters_at(9000); /* nothing is reported by the usual programs */
+	long_enters_at(9900);
+	assert_int_equal(m.nr_reserved, 0);
+	assert_int_equal(lost_long_exits, 0);
+}
+
+static void test_left_out(void **state)
+{
+	(void)state;
+	long_exits_at(1000, HLT, 0);
+	is_left_out[dense[EXITS_VMEXIT][HLT]] = true;
+	long_enters_at(9000);
+	assert_int_equal(m.nr_reserved, 0);
+}
+
+static void test_full_ring(void **state)
+{
+	(void)state;
+	for (uint64_t i = 1; i <= 5; i++) {
+		long_exits_at(i * 10000, IO, 0);
+		long_enters_at(i * 10000 + 5000);
+	}
+	assert_int_equal(m.nr_reported, 2);
+	assert_int_equal(lost_long_exits, 3);
+	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->count, 5);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, setup)
@@ -441,6 +545,10 @@ int main(void)
 		TEST(test_argument_alone),
 		TEST(test_greedy_guest),
 		TEST(test_argument_has_the_exits_time),
+		TEST(test_long_exit),
+		TEST(test_not_longer),
+		TEST(test_left_out),
+		TEST(test_full_ring),
 	};
 
 	return cmocka_run_group_tests_name("exits_program", tests, NULL, NULL);

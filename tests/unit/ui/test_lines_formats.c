@@ -651,6 +651,49 @@ static void exits_are_a_table(void **state)
 		"HLT           9000        -       -   halt  1.23µs    -    -    -\n");
 }
 
+static size_t count_in_text(const char *text, const char *word)
+{
+	size_t nr = 0;
+
+	while ((text = strstr(text, word))) {
+		nr++;
+		text += strlen(word);
+	}
+	return nr;
+}
+
+/* Samples below the headings of the first; wider ones have headings of their own. */
+static void tables_go_on(void **state)
+{
+	struct world *w = *state;
+	const struct lines_config table = { .format = LINES_TABLE, .path = w->path,
+					    .goes_on = true };
+	const struct lines_config rows = { .format = LINES_ROWS, .path = w->path,
+					   .goes_on = true };
+	char *text;
+
+	add_exit(w, "HLT", true, hist);
+	unlink(w->path);
+	assert_int_equal(lines_open(&table, &w->lines, &w->why), 0);
+	write_sample(w);
+	write_sample(w);
+	add_exit(w, "A_REASON_OF_MANY_LETTERS", true, hist);
+	write_sample(w);
+	close_log(w);
+	text = strdup(read_file(w, w->path));
+	assert_non_null(text);
+	assert_int_equal(count_in_text(text, "Exit reason"), 2);
+	assert_int_equal(count_in_text(text, "\nHLT "), 3);
+	free(text);
+	unlink(w->path);
+	assert_int_equal(lines_open(&rows, &w->lines, &w->why), 0);
+	write_sample(w);
+	write_sample(w);
+	close_log(w);
+	assert_int_equal(count_in_text(read_file(w, w->path), "reason,"), 1);
+	assert_int_equal(count_in_text(read_file(w, w->path), "\nHLT,"), 2);
+}
+
 static void rows_are_quoted_and_exact(void **state)
 {
 	struct world *w = *state;
@@ -800,6 +843,7 @@ int main(void)
 		T(json_numbers_are_numbers),
 		T(json_of_exits_has_ns_and_buckets),
 		T(exits_are_a_table),
+		T(tables_go_on),
 		T(rows_are_quoted_and_exact),
 		T(guests_of_one_name_are_told_apart),
 		T(a_log_of_exits_has_their_times),

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kallsyms_option - --guest-kallsyms NAME=FILE, which may be given for several guests.
+ */
+#ifndef KVMTOP_CMD_KALLSYMS_OPTION_H
+#define KVMTOP_CMD_KALLSYMS_OPTION_H
+
+#include <stddef.h>
+
+#include "base/why.h"
+#include "views/query.h"
+
+#define KALLSYMS_GUESTS 16
+
+/* Zero-initialised is none. */
+struct kallsyms_options {
+	const char *texts[KALLSYMS_GUESTS]; /* of the command line */
+	size_t nr;
+};
+
+/* Reads one NAME=FILE, not the file: 0, or -EINVAL with why. */
+int kallsyms_option_take(struct kallsyms_options *options, const char *text, struct why *why);
+
+/* The files' functions; zero-initialised is none. */
+struct kallsyms_files {
+	char *names[KALLSYMS_GUESTS];
+	struct guest_symbols list[KALLSYMS_GUESTS];
+	size_t nr;
+};
+
+/* Reads the files, for the query, which the files must outlive: 0, or -errno with why. */
+int kallsyms_files_read(const struct kallsyms_options *options, struct kallsyms_files *files,
+			struct query *query, struct why *why);
+void kallsyms_files_release(struct kallsyms_files *files);
+
+#endif

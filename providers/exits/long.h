@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * long - what the BPF program reports of long exits, as long exits of a sample.
+ */
+#ifndef KVMTOP_PROVIDERS_EXITS_LONG_H
+#define KVMTOP_PROVIDERS_EXITS_LONG_H
+
+#include "providers/exits/threads.h"
+
+/* What is known of each cell; zero-initialised is nothing. */
+struct exits_long_cells {
+	bool is_left_out[EXITS_CELLS]; /* a halt, which is no long exit */
+	uint64_t are_protected[EXITS_CELLS / 64]; /* only protected guests have it */
+};
+
+/* Looks at all cells. has_halts: halts are not left out. */
+void exits_long_look(struct exits_long_cells *cells, const struct exits_names *names,
+		     const struct exits_code *codes, bool has_halts);
+
+/* Whether the thread has had an exit that only protected guests have. */
+bool exits_long_is_protected(const struct exits_long_cells *cells,
+			     const volatile struct exits_thread *record);
+
+/* How one report becomes a long exit. */
+struct exits_long_output {
+	const struct exits_long_cells *cells;
+	struct exits_threads *threads;
+	struct exits_names *names;
+	const struct exits_code *codes;
+	uint64_t epoch_ns; /* the time of day when CLOCK_MONOTONIC was 0 */
+	struct long_exits *long_exits;
+};
+
+/* record: of its thread. hides_pc: the guest is protected. 0 or -ENOMEM. */
+int exits_long_add(const struct exits_long_output *output, const struct exits_long *exit,
+		   const volatile struct exits_thread *record, bool hides_pc);
+
+#endif
