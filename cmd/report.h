@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 
+#include "findings/thresholds.h"
 #include "monitor.h"
 #include "trace/recorded/recorded.h"
 #include "views/query.h"
@@ -43,6 +44,7 @@ struct report_facts {
 	struct pattern *filter;
 	struct vcpu_key *only; /* of -p */
 	struct query query;
+	struct thresholds thresholds;
 	bool is_none; /* nothing in the recording matches -p, -g and --vcpu */
 };
 

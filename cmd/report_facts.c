@@ -6,6 +6,7 @@
 
 #include "arch/argument.h"
 #include "cmd/report.h"
+#include "cmd/thresholds_file.h"
 #include "trace/recorded/player.h"
 
 /* ---- which guests and vCPUs */
@@ -131,6 +132,10 @@ static int choose(struct report_facts *facts, const struct report_options *optio
 	query->is_whole = true;
 	query->event = options->event;
 	query->groups = options->groups;
+	query->thresholds = &facts->thresholds;
+	err = thresholds_load(NULL, "", &facts->thresholds, why);
+	if (err)
+		return err;
 	err = choose_guests(facts, options, why);
 	return err ? err : choose_filter(facts, options, why);
 }

@@ -13,6 +13,7 @@
 #include "base/say.h"
 #include "cmd/command.h"
 #include "cmd/live.h"
+#include "cmd/thresholds_file.h"
 #include "cmd/top.h"
 #include "cmd/top_lines.h"
 #include "cmd/top_options.h"
@@ -35,6 +36,7 @@ struct top {
 	struct env env;
 	struct monitor *monitor;
 	struct query query;
+	struct thresholds thresholds;
 	struct top_lines lines;
 	struct top_writer writer;
 	pid_t demo;
@@ -335,6 +337,7 @@ static int run_options(struct top *top)
 {
 	enum mode mode = top_options_mode(&top->options);
 	struct why why = { "" };
+	int err;
 
 	if (mode == MODE_CURSES && top->options.write_file &&
 	    !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
@@ -351,6 +354,11 @@ static int run_options(struct top *top)
 		puts("kvmtop " KVMTOP_VERSION);
 		return STATUS_OK;
 	}
+	err = thresholds_load(top->options.thresholds, top->options.sysroot, &top->thresholds,
+			      &why);
+	if (err)
+		return say_failure(err, &why);
+	top->query.thresholds = &top->thresholds;
 	if (top->options.read)
 		return top_read(&top->options, &top->query);
 	if (env_init(&top->env, top->options.sysroot, &why) < 0)

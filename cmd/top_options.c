@@ -73,6 +73,8 @@ static const struct option_spec specs[] = {
 	OPT_FLAG(0, "list-providers", list_providers, "what can count here, and why not"),
 	OPT_STRING(0, "engine", "NAME", engine,
 		   "what counts trace events: bpf or perf (default: bpf where allowed)"),
+	OPT_STRING(0, "thresholds", "FILE", thresholds,
+		   "from which values on something is a finding; see kvmtop why --help"),
 	OPT_STRING(0, "sysroot", "DIR", sysroot, "look at a captured machine instead"),
 	OPT_HELP,
 	OPT_FLAG('V', "version", version, "the version"),

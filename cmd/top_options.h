@@ -40,6 +40,7 @@ struct top_options {
 	const char *sort;    /* NULL: the view's own */
 	const char *engine;  /* NULL: the best */
 	const char *sysroot; /* "": this machine */
+	const char *thresholds; /* NULL: the machine's */
 	const char *write_file; /* NULL: none is written */
 	uint64_t max_age_ns, max_size; /* of it; 0: no limit */
 	bool read; /* from read_file, in place of this machine */

@@ -207,7 +207,6 @@ static int add_stat(struct measure *measure, const struct stats_item *stat)
 	const struct roles *roles = &measure->roles[stat->key.field];
 	uint32_t any = roles->what | roles->less | roles->named;
 	struct subject *subject;
-	const struct rule *rule;
 
 	measure->has_arguments |= field->use == USE_ARGUMENT;
 	if (!any && field->use != USE_TIME && field->use != USE_CPU)
@@ -216,9 +215,10 @@ static int add_stat(struct measure *measure, const struct stats_item *stat)
 	if (!subject)
 		return -ENOMEM;
 	add_time(subject, stat, field);
-	for (size_t i = 0; (rule = rule_at(i)); i++) {
-		if (any >> i & 1)
-			add_to_tally(&subject->tallies[i], rule, i, roles, stat, field);
+	for (uint32_t rest = any; rest; rest &= rest - 1) {
+		size_t i = (size_t)__builtin_ctz(rest);
+
+		add_to_tally(&subject->tallies[i], rule_at(i), i, roles, stat, field);
 	}
 	return 0;
 }

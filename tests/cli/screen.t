@@ -465,6 +465,18 @@ screen_has '^ MSR_WRITE +4\.2$' "exits at 20x5: what they are sorted by"
 start 80 24 $intel -s 25 --view hotspots
 screen_wait '^ MSR_WRITE .*データ'
 picture intel-hotspots-80x24
+start 80 24 $intel -s 25 --view why
+screen_wait '^ The guest sets its timer .*cloud'
+picture intel-why-80x24
+keys_show '1 w' '\[w Why\]' "w shows the view"
+screen_wait '^ The guest sets its timer .*build'
+keys_show '/ build Enter' 'write [0-9]+/s; 2 of 2 vCPUs$' "below the table the row's evidence"
+keys_show o '^The rows of this view have no rate' "o says that there is no such order"
+keys_show Enter '\[5 Hot spots\]' "Enter leads to what shows more of it"
+screen_has ' build-7f3a \(pid 4200\)$' "of its guest"
+start 80 24 $intel -s 0.1 --view hotspots
+screen_has '^ データベース: The guest sets its timer very often \(minor\), and [0-9] more: press w$' \
+	"a finding of three samples has a line at the top"
 start 80 24 tests/sysroot/lockdown -s 25 --view exits
 screen_wait '^ MMIO +1004 '
 picture lockdown-exits-80x24

@@ -94,6 +94,7 @@ struct screen {
 	char crumbs[192];   /* the path from guest to exit: "web1 > vCPU 2 > HLT"; "": none */
 	bool is_guest_dead, is_utf8;
 	bool has_palette;   /* the terminal has 256 colours */
+	char finding[192];  /* the worst finding; "": there is none */
 	const char *empty;  /* why there are no rows */
 	char notice[320];   /* shown in the last line for a few seconds; "": the keys are */
 	char trouble[320];  /* a lasting problem: shown above the keys, and in the help */

@@ -10,7 +10,7 @@
 #define ROWS_FULL 9 /* from this height on the head has all its lines */
 #define ROWS_MIN 3
 #define COLS_MIN 16
-#define ROWS_WORDS 20 /* from this height on a trouble may take two lines */
+#define ROWS_WORDS 20 /* from this height on a finding has a line, and a trouble may have two */
 #define PROMPT_ROOM 8 /* columns to type in */
 #define ROWS_OVER_TIME 30  /* a screen so high, */
 #define COLS_OVER_TIME 100 /* and so wide, has the past below the table */
@@ -219,6 +219,8 @@ void screen_paint(struct screen *screen, struct grid *grid)
 		head_paint_summary(screen, grid, 1);
 		head_paint_tabs(screen, grid, 2);
 		row = 3;
+		if (screen->finding[0] && grid->rows >= ROWS_WORDS)
+			head_paint_finding(screen, grid, row++);
 	} else if (grid->rows > ROWS_MIN) {
 		head_paint_tabs(screen, grid, 0);
 		row = 1;

@@ -46,6 +46,11 @@ void tui_toggle_heat(struct tui *tui);
 void tui_build_details(struct tui *tui);
 void tui_release_details(struct tui *tui);
 
+/* ---- worst.c: the worst finding, in a line of its own ---- */
+
+void tui_follow_worst(struct tui *tui); /* after each new view */
+void tui_release_worst(struct tui *tui);
+
 /* ---- prompts.c ---- */
 
 void tui_prompt_filter(struct tui *tui);

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/why.h"
+#include "findings/steady.h"
 #include "history/series.h"
 #include "monitor.h"
 #include "trace/report/spans.h"
@@ -119,6 +120,14 @@ struct comparison {
 	struct query query;
 };
 
+/* Owner: worst.c. The findings of the latest sample, and which of them have been there for long. */
+struct worst {
+	struct findings findings;
+	struct steady steady;
+	uint32_t guest; /* of the query then */
+	uint64_t tick;	/* of the latest sample that was taken; 0: none */
+};
+
 /* What the open prompt is for: takes the text. 0, or -errno with why. */
 typedef int (*prompt_fn)(struct tui *tui, const char *text, struct why *why);
 
@@ -143,6 +152,7 @@ struct tui {
 	struct history history;
 	struct series series; /* over_time.c: of the selected row, or of all rows */
 	struct details details;
+	struct worst worst;
 	char empty[320];	 /* empty.c */
 	uint64_t said_ns;	 /* session.c: when the notice was set; 0: there is none */
 	bool quit;

@@ -63,6 +63,7 @@ static void rebuild(struct tui *tui)
 	tui_follow_cursor(tui);
 	tui_follow_history(tui);
 	tui_follow_series(tui);
+	tui_follow_worst(tui);
 }
 
 /* A notice disappears after a while; a trouble stays while the problem exists. */
@@ -309,6 +310,7 @@ static void release(struct tui *tui)
 	view_release(&tui->view);
 	tui_release_details(tui);
 	tui_release_comparison(tui);
+	tui_release_worst(tui);
 	free(tui->series.points);
 	free(tui->history.exits.points);
 	pattern_free(tui->search);

@@ -757,6 +757,31 @@ static void filter_and_guest_share_a_line(void **state)
 			    "[1 Events] 2  3  4  5        filter: -  guest: all");
 }
 
+/* It has a line of its own where lines are not scarce, and a click on it is its key. */
+static void the_worst_finding_has_a_line(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	strcpy(w->screen.finding, "web1: vCPUs wait for a CPU (critical), and 2 more: press w");
+	picture(w, 80, 24);
+	assert_string_equal(line(w, 3),
+			    " web1: vCPUs wait for a CPU (critical), and 2 more: press w");
+	assert_non_null(strstr(line(w, 4), "Event"));
+	assert_int_equal(w->screen.first_row, 5);
+	for (size_t i = 0; i < w->screen.nr_hits; i++) {
+		if (w->screen.hits[i].row == 3)
+			assert_int_equal(screen_keys[w->screen.hits[i].index].types, 'w');
+	}
+	picture(w, 40, 20);
+	assert_string_equal(line(w, 3), " web1: vCPUs wait for a CPU (critical),…");
+	picture(w, 80, 19);
+	assert_non_null(strstr(line(w, 3), "Event"));
+	w->screen.finding[0] = '\0';
+	picture(w, 80, 24);
+	assert_non_null(strstr(line(w, 3), "Event"));
+}
+
 static void ascii_where_utf8_is_not(void **state)
 {
 	struct world *w = *state;
@@ -1184,6 +1209,7 @@ int main(void)
 		T(keys_are_those_of_the_view),
 		T(a_moment_of_the_past_is_seen_at_every_size),
 		T(filter_and_guest_share_a_line),
+		T(the_worst_finding_has_a_line),
 		T(ascii_where_utf8_is_not),
 		T(every_hit_is_where_its_text_is),
 		T(exits_with_their_latency),

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The worst finding, for the line at the top of the screen. */
+#include <stdio.h>
+
+#include "host/guest.h"
+#include "ui/tui/actions.h"
+
+/* A moment of the past and a recording are one interval: what was found in it is shown at once. */
+static const struct finding *worst_then(const struct findings *findings)
+{
+	const struct finding *worst = NULL;
+
+	for (size_t i = 0; i < findings->nr; i++) {
+		if (!worst || finding_is_worse(&findings->list[i], worst))
+			worst = &findings->list[i];
+	}
+	return worst;
+}
+
+static void describe(struct tui *tui, const struct finding *finding, size_t nr)
+{
+	const struct guest *guest = guests_find(tui->facts.guests, finding->guest);
+	char more[32] = "";
+
+	if (nr > 1)
+		snprintf(more, sizeof(more), ", and %zu more", nr - 1);
+	snprintf(tui->screen.finding, sizeof(tui->screen.finding), "%s: %s (%s)%s: press w",
+		 guest ? guest->name : "all guests", finding->rule->finding,
+		 severity_name(finding->severity), more);
+}
+
+static int find(struct tui *tui)
+{
+	return findings_find(&tui->worst.findings, &tui->facts, tui->query->guest,
+			     tui->query->thresholds);
+}
+
+/* Live findings are taken once for each sample. */
+static int follow_now(struct tui *tui)
+{
+	struct worst *worst = &tui->worst;
+	uint64_t tick = stats_tick(tui->facts.stats);
+	int err;
+
+	if (worst->guest != tui->query->guest) {
+		steady_release(&worst->steady);
+		worst->guest = tui->query->guest;
+		worst->tick = 0;
+	}
+	if (worst->tick == tick)
+		return 0;
+	worst->tick = tick;
+	err = find(tui);
+	return err ? err : steady_take(&worst->steady, &worst->findings);
+}
+
+void tui_follow_worst(struct tui *tui)
+{
+	bool is_now = tui->config.env && !tui->back.monitor;
+	struct worst *worst = &tui->worst;
+	const struct finding *finding;
+
+	tui->screen.finding[0] = '\0';
+	if (tui->query->type->rows == ROWS_FINDINGS || (is_now ? follow_now(tui) : find(tui)) < 0)
+		return;
+	finding = is_now ? steady_worst(&worst->steady) : worst_then(&worst->findings);
+	if (finding)
+		describe(tui, finding, is_now ? steady_count(&worst->steady) : worst->findings.nr);
+}
+
+void tui_release_worst(struct tui *tui)
+{
+	findings_release(&tui->worst.findings);
+	steady_release(&tui->worst.steady);
+}
