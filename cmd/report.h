@@ -21,6 +21,7 @@ struct report_options {
 	bool json, acrn, text, help;
 	const char *event_name, *by, *view_name, *guest, *pids, *key, *csv, *diff, *input_format,
 		*buffer;
+	const char *thresholds; /* NULL: the machine's */
 	const char *mhz_text; /* as the user wrote it; NULL: not */
 	double mhz, interval_s; /* 0: as the user did not say */
 	unsigned long vcpu;

@@ -133,7 +133,7 @@ static int choose(struct report_facts *facts, const struct report_options *optio
 	query->event = options->event;
 	query->groups = options->groups;
 	query->thresholds = &facts->thresholds;
-	err = thresholds_load(NULL, "", &facts->thresholds, why);
+	err = thresholds_load(options->thresholds, "", &facts->thresholds, why);
 	if (err)
 		return err;
 	err = choose_guests(facts, options, why);

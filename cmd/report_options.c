@@ -24,6 +24,8 @@ static const struct option_spec specs[] = {
 		   "sort by (default: total): "), /* add_help() adds the ids */
 	OPT_STRING(0, "view", "NAME", view_name,
 		   "instead, a view of the screen: events, guests, vcpus, exits, hotspots"),
+	OPT_STRING(0, "thresholds", "FILE", thresholds,
+		   "of --view why, see kvmtop why --help"),
 	OPT_STRING(0, "diff", "OTHER", diff, "beside another recording, the biggest change first"),
 	OPT_HEADING("How to read it"),
 	OPT_OTHER('f', "frequency", "MHZ", mhz_text, "of the TSC, where times are in cycles"),

@@ -30,7 +30,7 @@ _kvmtop_report()
 		reason guest pid vcpu tid" ;;
 	--input-format) words="trace.dat perf.data acrn kvmtrace" ;;
 	-f | --frequency | --vcpu | -g | --guest | -p | --pid | -B | --buffer | -s | --set-delay) return ;;
-	*) [[ $current != -* ]] || words="--event --by --vcpu -g --guest -p --pid -k --key --view --diff
+	*) [[ $current != -* ]] || words="--event --by --vcpu -g --guest -p --pid -k --key --view --thresholds --diff
 		-f --frequency -s --set-delay -B --buffer --input-format --text --csv --json --acrn
 		-h --help" ;;
 	esac

@@ -145,11 +145,23 @@ golden why-no-times why --sysroot $root/arm64 0.1
 golden why-thresholds why --thresholds help
 printf 'cpu_wait_ratio = 0.01 # low\ntimer_per_second = off\n' >"$TMP/low"
 printf '# one\n\nwait = 3\n' >"$TMP/bad"
+printf 'msr_ratio = 0.0001 # of a recording that is nearly healthy\n' >"$TMP/lower"
 compare
 like "$("$KVMTOP" why --thresholds "$TMP/low" --sysroot $root/amd --csv 0.1)" ',cpu_wait,115,1$' \
 	"why: a threshold that is set"
 like "$("$KVMTOP" why --thresholds "$TMP/bad" --sysroot $root/amd 0.1 2>&1)" \
 	"^kvmtop: $TMP/bad: line 3: \"wait\": no such threshold; " "why: a bad line"
+
+# What a history has of it is what was found live, at each moment.
+"$KVMTOP" --sysroot $root/intel -w "$TMP/why.db" -n 3 -s 0.1 --view why -c -L "$TMP/why.csv"
+check "why: it was logged live" test "$(wc -l <"$TMP/why.csv")" -gt 15
+is "$("$KVMTOP" -r "$TMP/why.db" -l -c --view why | cut -d, -f2-)" \
+	"$(cut -d, -f2- "$TMP/why.csv")" "why: a history has the same findings"
+like "$("$KVMTOP" report --text --view why --thresholds "$TMP/lower" \
+	tests/data/trace/svm-perf.data)" 'Why: vCPU 1: .*; most: msr 0x80b X2APIC_EOI write 58/s' \
+	"why: and so has a recording"
+like "$("$KVMTOP" report --text --view why tests/data/trace/svm-perf.data)" \
+	'^Nothing found that makes these guests slow' "why: or it has none"
 
 # One order in all formats: the reasons of each format, one after the other.
 reasons() {

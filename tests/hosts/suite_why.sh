@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh disable=SC2154 # variables of suite.sh and inside.sh
+#
+# suite_why.sh - causes that are made, and seen named by kvmtop why; and not named where they are
+# below their thresholds: part of suite.sh.
+
+# why_of THRESHOLD...: what is found, a name a line, then the exit status. The evidence is in
+# $TMP/why. Thresholds as "name = value"; without one the usual ones.
+why_of() {
+	printf '%s\n' "$@" >"$TMP/thresholds"
+	kvmtop why --csv --thresholds "$TMP/thresholds" 3 >"$TMP/why" 2>"$TMP/why.err"
+	w_status=$?
+	sed 's/"[^"]*"//g; 1d' "$TMP/why" | cut -d, -f7 | sort
+	echo "$w_status"
+}
+
+# A guest that has little to do, and one with a slow device: half of the time its VMM answers.
+why_device() {
+	guest quiet --cpuid 10 --mmio 2 --rounds 0 --pause 200000
+	w_quiet=$GUEST
+	guest_go quiet
+	is "$(why_of)" 0 "why: nothing is found in a healthy guest"
+	is "$(cat "$TMP/why.err")" "" "why: nothing to complain about"
+	guest slow --mmio 20 --answer 10000 --rounds 0 --pause 200000
+	guest_go slow
+	is "$(why_of)" "slow_vmm
+user_device
+3" "why: a slow device is found"
+	like "$(cat "$TMP/why")" "The VMM emulates a device,slow,critical,[2-7][0-9]\\." \
+		"why: about half of a vCPU's time"
+	case $ARGUMENTS in
+	*mmio*) like "$(grep user_device "$TMP/why")" "; most: [^ ]* 0x[0-9a-f]+ write 1 " \
+		"why: with its address" ;;
+	*) skip "why: with its address" "this machine's exits have no address" ;;
+	esac
+	is "$(why_of 'user_device_ratio = 0.9' 'user_exit_seconds = 0.2')" 0 \
+		"why: below the thresholds it is not"
+	stop "$GUEST"
+	stop "$w_quiet"
+}
+
+# Two busy vCPUs on one CPU, then each on its own.
+why_wait() {
+	guest busy --cpuid 1000000 --vcpus 2 --rounds 0
+	taskset -a -p 1 "$GUEST" >/dev/null
+	guest_go busy
+	w_only="cpu_wait_ratio = 0.35
+cpuid_ratio = off
+page_fault_ratio = off"
+	is "$(why_of "$w_only")" "cpu_wait
+3" "why: vCPUs that share a CPU wait"
+	like "$(cat "$TMP/why")" "it was last on CPU 0, as was vCPU [01]; 2 of 2 vCPUs" \
+		"why: with the CPU and the other vCPU"
+	w_mask=1
+	for w_tid in $(vcpu_tids "$GUEST"); do
+		taskset -p $w_mask "$w_tid" >/dev/null
+		w_mask=2
+	done
+	is "$(why_of "$w_only")" 0 "why: each on a CPU of its own they do not"
+	stop "$GUEST"
+}
+
+findings() {
+	section "why"
+	why_device
+	if [ "$(nproc)" -ge 2 ]; then
+		why_wait
+	else
+		skip "why: vCPUs that share a CPU wait" "this machine has one CPU"
+	fi
+}
