@@ -31,9 +31,9 @@ struct stats_timing {
 	 * edge of its bucket, at most max_ns.
 	 */
 	uint64_t interval_max_ns;
-	uint64_t total[HIST_BUCKETS];
-	uint32_t delta[HIST_BUCKETS];
 	uint8_t delta_first, delta_end; /* all that is not 0 in delta[]: from first to before end */
+	uint32_t delta[HIST_BUCKETS];
+	uint64_t total[HIST_BUCKETS];
 
 	/* stats' own */
 	struct timing raw;

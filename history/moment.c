@@ -8,27 +8,89 @@
 #include "history/moment.h"
 
 #define TOTALS_EVERY 128 /* moments; kvmtop-history(5) */
+#define AHEAD 8		 /* keys */
+#define FEW 32		 /* rows */
 
 /* ---- lists */
 
-static int compare(const void *a, const void *b)
+static void sort_few(struct change *list, size_t nr)
 {
-	return change_compare(&((const struct change *)a)->key, &((const struct change *)b)->key);
+	for (size_t i = 1; i < nr; i++) {
+		const struct change change = list[i];
+		size_t to = i;
+
+		for (; to && change_compare(&list[to - 1].key, &change.key) > 0; to--)
+			list[to] = list[to - 1];
+		if (to < i)
+			list[to] = change;
+	}
 }
 
-void changes_sort(struct changes *changes)
+/* Both halves are sorted. Only what is not in order is moved. */
+static void merge(struct change *list, size_t half, size_t nr, struct change *spare)
 {
-	size_t i = 1;
+	size_t to = half, left = 0, right = half, nr_left;
 
-	while (i < changes->nr && compare(&changes->list[i - 1], &changes->list[i]) <= 0)
-		i++;
-	if (i < changes->nr)
-		qsort(changes->list, changes->nr, sizeof(*changes->list), compare);
+	while (to && change_compare(&list[to - 1].key, &list[half].key) > 0)
+		to--;
+	nr_left = half - to;
+	memcpy(spare, &list[to], nr_left * sizeof(*spare));
+	while (left < nr_left) {
+		bool is_left = right == nr ||
+			       change_compare(&spare[left].key, &list[right].key) <= 0;
+
+		list[to++] = is_left ? spare[left++] : list[right++];
+	}
+}
+
+/* Providers give a vCPU's rows together, so most of them are near their place. */
+static void sort(struct change *list, size_t nr, struct change *spare)
+{
+	size_t half = nr / 2;
+
+	if (nr <= FEW) {
+		sort_few(list, nr);
+		return;
+	}
+	sort(list, half, spare);
+	sort(list + half, nr - half, spare);
+	merge(list, half, nr, spare);
+}
+
+int changes_sort(struct changes *changes)
+{
+	if (array_grow(&changes->spare, &changes->room_spare, changes->nr / 2 + 1) < 0)
+		return -ENOMEM;
+	sort(changes->list, changes->nr, changes->spare);
+	return 0;
+}
+
+/* Room for one more, with durations. */
+static inline int make_room(struct changes *changes)
+{
+	if (array_grow(&changes->list, &changes->room, changes->nr + 1) < 0 ||
+	    array_grow(&changes->timings, &changes->room_timings, changes->nr_timings + 1) < 0 ||
+	    array_grow(&changes->counts, &changes->room_counts,
+		       changes->nr_counts + HIST_BUCKETS) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+/* Gives the change that was just added its durations, once there is room. */
+static inline uint64_t *put_timing(struct changes *changes, const struct change_timing *timing)
+{
+	uint64_t *counts = &changes->counts[changes->nr_counts];
+
+	changes->timings[changes->nr_timings] = *timing;
+	changes->timings[changes->nr_timings++].counts = (uint32_t)changes->nr_counts;
+	changes->list[changes->nr - 1].timing = (uint32_t)changes->nr_timings;
+	changes->nr_counts += timing->nr;
+	return counts;
 }
 
 int changes_add(struct changes *changes, const struct change *change)
 {
-	if (array_grow(&changes->list, &changes->room, changes->nr + 1) < 0)
+	if (make_room(changes) < 0)
 		return -ENOMEM;
 	changes->list[changes->nr++] = *change;
 	return 0;
@@ -37,17 +99,7 @@ int changes_add(struct changes *changes, const struct change *change)
 uint64_t *changes_add_timed(struct changes *changes, const struct change *change,
 			    const struct change_timing *timing)
 {
-	size_t at = changes->nr_counts;
-
-	if (array_grow(&changes->timings, &changes->room_timings, changes->nr_timings + 1) < 0 ||
-	    array_grow(&changes->counts, &changes->room_counts, at + HIST_BUCKETS) < 0 ||
-	    changes_add(changes, change) < 0)
-		return NULL;
-	changes->timings[changes->nr_timings] = *timing;
-	changes->timings[changes->nr_timings++].counts = (uint32_t)at;
-	changes->list[changes->nr - 1].timing = (uint32_t)changes->nr_timings;
-	changes->nr_counts += timing->nr;
-	return &changes->counts[at];
+	return changes_add(changes, change) < 0 ? NULL : put_timing(changes, timing);
 }
 
 void changes_reset(struct changes *changes)
@@ -60,6 +112,7 @@ void changes_reset(struct changes *changes)
 void changes_release(struct changes *changes)
 {
 	free(changes->list);
+	free(changes->spare);
 	free(changes->timings);
 	free(changes->counts);
 	*changes = (struct changes){ 0 };
@@ -100,7 +153,7 @@ void moment_release(struct moment *moment)
 
 static bool has_durations(const struct stats_timing *timing)
 {
-	return timing && (timing->delta_ns || timing->delta_first != timing->delta_end);
+	return timing->delta_ns || timing->delta_first != timing->delta_end;
 }
 
 static int take_total(const struct stats_item *item, uint32_t flags, struct changes *changes)
@@ -130,49 +183,41 @@ static int take_total(const struct stats_item *item, uint32_t flags, struct chan
 	return 0;
 }
 
-static int take_durations(const struct stats_timing *from, const struct change *change,
-			  struct changes *changes)
-{
-	/* A longest of the interval that is the longest of all may be new. */
-	const struct change_timing timing = {
-		.time_ns = from->delta_ns,
-		.max_ns = from->interval_max_ns == from->max_ns ? from->max_ns : 0,
-		.first = from->delta_first,
-		.nr = (uint8_t)(from->delta_end - from->delta_first),
-	};
-	uint64_t *counts = changes_add_timed(changes, change, &timing);
-
-	if (!counts)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < timing.nr; i++)
-		counts[i] = from->delta[timing.first + i];
-	return 0;
-}
-
 /* What happened to a key that is in the sample. */
 static int take_present(const struct stats_item *item, enum field_kind kind, bool is_new,
 			struct changes *changes)
 {
-	bool is_counter = kind == FIELD_COUNTER, is_timed = has_durations(item->timing);
-	const struct change change = {
+	const struct stats_timing *from = item->timing;
+	bool is_counter = kind == FIELD_COUNTER, is_timed = from && (is_new || has_durations(from));
+	uint64_t *counts;
+
+	if (!is_new && !is_timed && (is_counter ? !item->delta : item->raw == item->total))
+		return 0;
+	if (make_room(changes) < 0)
+		return -ENOMEM;
+	changes->list[changes->nr++] = (struct change){
 		.key = item->key,
 		.flags = is_new ? CHANGE_NEW | (item->has_rate ? CHANGE_HAS_RATE : 0) : 0,
 		.count = is_counter ? item->delta : item->total,
 	};
-
-	if (!is_new && !is_timed && (is_counter ? !item->delta : item->raw == item->total))
+	if (!is_timed)
 		return 0;
-	if (!is_timed && !(is_new && item->timing))
-		return changes_add(changes, &change);
-	return take_durations(item->timing, &change, changes);
+	counts = put_timing(changes, &(struct change_timing){
+		.time_ns = from->delta_ns,
+		/* A longest of the interval that is the longest of all may be new. */
+		.max_ns = from->interval_max_ns == from->max_ns ? from->max_ns : 0,
+		.first = from->delta_first,
+		.nr = (uint8_t)(from->delta_end - from->delta_first),
+	});
+	for (unsigned int i = from->delta_first; i < from->delta_end; i++)
+		*counts++ = from->delta[i];
+	return 0;
 }
 
 static int take_item(const struct facts *facts, const struct stats_item *item,
-		     const struct moment *moment, struct changes *changes)
+		     const struct moment *moment, uint64_t tick, struct changes *changes)
 {
 	const struct field *field = fields_get(facts->fields, item->key.field);
-	const struct change absent = { .key = item->key, .flags = CHANGE_ABSENT };
-	uint64_t tick = stats_tick(facts->stats);
 
 	if (item->key.guest == STATS_ENDED) /* it changes when other keys are removed */
 		return stats_removed_at(facts->stats, 0) ?
@@ -180,17 +225,39 @@ static int take_item(const struct facts *facts, const struct stats_item *item,
 	if (item->seen == tick)
 		return take_present(item, field->kind, item->born == tick, changes);
 	if (item->seen + 1 == tick && moment->source_ns[field->source])
-		return changes_add(changes, &absent);
+		return changes_add(changes, &(struct change){ .key = item->key,
+							      .flags = CHANGE_ABSENT });
 	return 0;
+}
+
+/* Thousands of keys are spread over the memory, and each would be waited for. */
+static void fetch_ahead(const struct stats *stats, size_t i, size_t nr)
+{
+	const struct stats_item *item;
+
+	if (i + 2 * AHEAD >= nr)
+		return;
+	item = stats_at(stats, i + 2 * AHEAD);
+	__builtin_prefetch(item);
+	__builtin_prefetch(&item->seen);
+	item = stats_at(stats, i + AHEAD);
+	if (!item->timing)
+		return;
+	__builtin_prefetch(item->timing);
+	__builtin_prefetch(&item->timing->delta[HIST_BUCKETS / 2]);
 }
 
 static int take_changes(const struct facts *facts, struct moment *moment)
 {
+	size_t nr = stats_count(facts->stats);
+	uint64_t tick = stats_tick(facts->stats);
 	const struct key *removed;
 	int err = 0;
 
-	for (size_t i = 0; i < stats_count(facts->stats) && !err; i++)
-		err = take_item(facts, stats_at(facts->stats, i), moment, &moment->changes);
+	for (size_t i = 0; i < nr && !err; i++) {
+		fetch_ahead(facts->stats, i, nr);
+		err = take_item(facts, stats_at(facts->stats, i), moment, tick, &moment->changes);
+	}
 	for (size_t i = 0; (removed = stats_removed_at(facts->stats, i)) && !err; i++)
 		err = changes_add(&moment->changes,
 				  &(struct change){ .key = *removed, .flags = CHANGE_GONE });

@@ -57,6 +57,8 @@ struct changes {
 	size_t nr_timings, room_timings;
 	uint64_t *counts; /* what was added to each bucket, or the total */
 	size_t nr_counts, room_counts;
+	struct change *spare; /* for sorting */
+	size_t room_spare;
 };
 
 /* A field that is new in the dictionary. */
@@ -116,7 +118,7 @@ static inline void changes_add_counts(const struct changes *changes,
 	for (unsigned int i = 0; i < timing->nr; i++)
 		hist[timing->first + i] += counts[i];
 }
-void changes_sort(struct changes *changes);
+int changes_sort(struct changes *changes); /* 0 or -ENOMEM */
 void changes_reset(struct changes *changes); /* empties it and keeps its memory */
 void changes_release(struct changes *changes);
 

@@ -280,9 +280,9 @@ static void put_timings(struct out *out, const struct changes *changes)
 static void put_changes(struct out *out, struct changes *changes)
 {
 	make_columns(out, changes->nr > changes->nr_counts ? changes->nr : changes->nr_counts);
+	out->is_full |= changes_sort(changes) < 0;
 	if (out->is_full)
 		return;
-	changes_sort(changes);
 	put_text(out, COLUMN_ROWS);
 	put_uint(out, changes->nr);
 	put_keys(out, changes);

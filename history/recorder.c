@@ -171,6 +171,8 @@ static struct moment *get_place(struct recorder *recorder)
 	struct moment *place = NULL;
 
 	pthread_mutex_lock(&recorder->lock);
+	if (!recorder->nr) /* the first place has memory from earlier moments */
+		recorder->first = 0;
 	if (recorder->nr < QUEUE) {
 		place = &recorder->queue[(recorder->first + recorder->nr) % QUEUE];
 		recorder->taker.has_lost |= recorder->has_lost;

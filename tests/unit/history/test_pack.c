@@ -119,6 +119,35 @@ static void check_changes(const struct changes *read, const struct changes *made
 	}
 }
 
+/* Providers give rows in any order. */
+static void rows_are_sorted(void **state)
+{
+	static const size_t distances[] = { 1, 20, 3000 };
+	struct world *w = *state;
+	struct changes *changes = &w->moment.changes;
+	struct why why = { "" };
+
+	for (size_t i = 0; i < sizeof(distances) / sizeof(distances[0]); i++) {
+		make_changes(changes, 3000);
+		for (size_t k = 0; k < changes->nr; k++) {
+			size_t other = k + (size_t)rand() % distances[i];
+			struct change change = changes->list[k];
+
+			other = other < changes->nr ? other : k;
+			changes->list[k] = changes->list[other];
+			changes->list[other] = change;
+		}
+		w->moment.flags = 0;
+		pack(w);
+		assert_int_equal(unpack_changes(w->packer, &w->packed.parts[PART_CHANGES],
+						UNPACK_ALL, &w->read, &why), 0);
+		check_changes(&w->read.changes, changes, UNPACK_ALL);
+		for (size_t k = 1; k < changes->nr; k++)
+			assert_true(change_compare(&w->read.changes.list[k - 1].key,
+						   &w->read.changes.list[k].key) < 0);
+	}
+}
+
 static void a_moment_is_the_same_afterwards(void **state)
 {
 	static const size_t sizes[] = { 0, 1, 2, 50, 3000 };
@@ -240,6 +269,7 @@ static void any_numbers_are_no_harm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(rows_are_sorted, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_moment_is_the_same_afterwards, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_inventory_is_the_same_afterwards, setup,
 						teardown),
