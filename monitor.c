@@ -20,6 +20,7 @@
 struct source {
 	const char *name; /* begins its notice */
 	bool is_of_exits, is_always_by_guest;
+	bool is_aside; /* see monitor_config.asides */
 	const struct player *player;	 /* NULL: the source is live */
 	const struct provider *provider; /* of a player: playback_provider */
 	struct provider_args args;
@@ -105,7 +106,7 @@ static bool is_recorded(const struct monitor *monitor)
 bool monitor_is_live(const struct monitor *monitor)
 {
 	for (size_t i = 0; i < monitor->nr_sources; i++) {
-		if (monitor->sources[i].is_open)
+		if (monitor->sources[i].is_open && !monitor->sources[i].is_aside)
 			return true;
 	}
 	return false;
@@ -200,6 +201,7 @@ static int open_sources(struct monitor *monitor, struct why *why)
 			continue;
 		monitor->nr_sources++;
 		*source = player ? source_of_player(player) : source_of_provider(provider_at(i));
+		source->is_aside = monitor->config.asides & 1U << i;
 		source->args = (struct provider_args){
 			.env = monitor->config.env,
 			.guests = monitor->guests,
@@ -405,10 +407,9 @@ static bool is_any_left(const struct monitor *monitor)
 {
 	size_t i = 0;
 
-	while (i < monitor->nr_sources && !monitor->sources[i].is_open &&
-	       !monitor->sources[i].is_waiting)
+	while (i < monitor->nr_sources && !monitor->sources[i].is_waiting)
 		i++;
-	return i < monitor->nr_sources;
+	return i < monitor->nr_sources || monitor_is_live(monitor);
 }
 
 /* Adds what is always counted. Arguments and the children of events cost too much for that. */

@@ -37,6 +37,7 @@ struct monitor_recording {
 struct monitor_config {
 	struct env *env; /* outlives the monitor */
 	unsigned int providers; /* to open: bits, see providers/provider.h */
+	unsigned int asides; /* of them: not enough where no other provider works */
 	bool waits; /* for a provider that is not there yet (-ENOENT: the module is not loaded) */
 	/*
 	 * Beside what a query needs, events and exits are always counted, for a look back at what

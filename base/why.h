@@ -9,7 +9,7 @@
 #define KVMTOP_BASE_WHY_H
 
 struct why {
-	char text[256]; /* no trailing newline; "" when nothing was said */
+	char text[512]; /* no trailing newline; "" when nothing was said */
 };
 
 /* Sets the text (cut to fit) and returns err unchanged, for `return why_set(why, -EPERM, ...)`. */

@@ -140,7 +140,7 @@ static int make(struct bench *bench)
 	if (!bench->threads)
 		return -1;
 	/* The inventory's first look, after which only its changes make threads be looked for. */
-	exits_threads_begin(bench->threads, 1, false);
+	exits_threads_begin(bench->threads, 1);
 	return exits_threads_end(bench->threads, &bench->sample, 0);
 }
 
@@ -156,7 +156,7 @@ static int refresh(struct bench *bench, unsigned int round)
 	int err;
 
 	sample_reset(&bench->sample);
-	exits_threads_begin(bench->threads, round * 1000000000ull, false);
+	exits_threads_begin(bench->threads, round * 1000000000ull);
 	for (uint32_t i = 0; i < THREADS; i++)
 		exits_threads_take(bench->threads, &bench->records[i]);
 	err = exits_threads_end(bench->threads, &bench->sample, ROW_FROM_ZERO);

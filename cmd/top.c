@@ -84,11 +84,23 @@ static bool wants_exits(const struct top *top)
 		  (query->filter || options->debugfs || options->stats)));
 }
 
+/* What the scheduler says is shown beside exits. */
+static bool wants_host(const struct top *top)
+{
+	enum view_rows rows = top->query.type->rows;
+
+	return wants_exits(top) && (rows == ROWS_HOST_CPUS || rows == ROWS_GUESTS ||
+				    rows == ROWS_VCPUS || rows == ROWS_FINDINGS ||
+				    top->options.write_file ||
+				    top_options_mode(&top->options) == MODE_CURSES);
+}
+
 /* A view of timed exits alone needs no other provider. */
 static unsigned int choose_providers(const struct top *top)
 {
 	const struct top_options *options = &top->options;
-	bool is_timed_only = top->query.type->is_timed && !options->write_file &&
+	bool is_timed_only = (top->query.type->is_timed ||
+			      top->query.type->rows == ROWS_HOST_CPUS) && !options->write_file &&
 			     top_options_mode(options) != MODE_CURSES;
 	unsigned int providers = wants_exits(top) ? 1U << PROVIDER_EXITS : 0;
 
@@ -98,6 +110,8 @@ static unsigned int choose_providers(const struct top *top)
 		providers |= 1U << PROVIDER_STATS;
 	if (options->tracepoints && !is_timed_only)
 		providers |= 1U << PROVIDER_TRACEPOINT;
+	if (wants_host(top))
+		providers |= 1U << PROVIDER_HOST;
 	return providers;
 }
 
@@ -107,6 +121,7 @@ static int monitor_begin(struct top *top, bool waits, struct why *why)
 	struct monitor_config config = {
 		.env = &top->env,
 		.providers = choose_providers(top),
+		.asides = top->query.type->rows == ROWS_HOST_CPUS ? 0 : 1U << PROVIDER_HOST,
 		.waits = waits,
 		.counts_all = options->write_file || (top_options_mode(options) == MODE_CURSES &&
 						      options->past_bytes),

@@ -164,7 +164,8 @@ int top_list_fields(const struct fields *fields)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct field *field = fields_get(fields, i);
 
-		if (field->use != USE_TIME && field->use != USE_CPU) /* no view shows these */
+		if (field->use != USE_TIME && field->use != USE_CPU &&
+		    field->use != USE_HOST) /* no view shows these */
 			names[nr++] = field->listed;
 	}
 	qsort(names, nr, sizeof(*names), compare_names);

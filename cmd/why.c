@@ -119,7 +119,9 @@ static int begin(struct why_run *run, struct why *why)
 {
 	const struct monitor_config config = {
 		.env = &run->env,
-		.providers = 1U << PROVIDER_EXITS | 1U << PROVIDER_TRACEPOINT,
+		.providers = 1U << PROVIDER_EXITS | 1U << PROVIDER_TRACEPOINT |
+			     1U << PROVIDER_HOST,
+		.asides = 1U << PROVIDER_HOST,
 	};
 	int err = env_init(&run->env, run->options.sysroot, why);
 

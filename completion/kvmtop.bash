@@ -24,7 +24,7 @@ _kvmtop_report()
 
 	case $previous in
 	--event) words="vmexit userspace mmio ioport msr cpuid hypercall sysreg" ;;
-	--view) words="events guests vcpus exits hotspots why" ;;
+	--view) words="events guests vcpus exits hotspots host why" ;;
 	--by) words="reason guest vcpu tid" ;;
 	-k | --key) words="total rate share time_ns time_percent halt_percent min_ns avg_ns stddev_ns p50_ns p99_ns max_ns
 		reason guest pid vcpu tid" ;;
@@ -141,14 +141,18 @@ _kvmtop_columns()
 	done
 	case $view in
 	events) echo "event total share delta rate" ;;
-	guests) echo "guest pid vcpus vmm total share delta rate guest_percent kvm_percent user_percent
-		halt_percent wait_percent vcpu_ns top top_percent ended" ;;
-	vcpus) echo "guest vcpu tid cpu total share delta rate guest_percent kvm_percent user_percent
-		halt_percent wait_percent vcpu_ns top top_percent ended" ;;
+	guests) echo "guest pid vcpus vmm vmm_percent total share delta rate guest_percent kvm_percent
+		user_percent halt_percent wait_percent throttled_percent cpu_percent migrations vcpu_ns
+		top top_percent ended" ;;
+	vcpus) echo "guest vcpu thread tid cpu total share delta rate guest_percent kvm_percent
+		user_percent halt_percent wait_percent throttled_percent cpu_percent migrations vcpu_ns
+		top top_percent ended affinity" ;;
 	exits) echo "reason total delta rate share time_percent time_ns avg_ns p50_ns p99_ns
 		interval_max_ns max_ns" ;;
 	hotspots) echo "what argument total delta rate time_percent time_ns avg_ns p50_ns p99_ns
 		interval_max_ns max_ns guest pid ended" ;;
+	host) echo "cpu node core sibling busy_percent vcpu_percent vcpus want_percent wait_percent
+		throttled_percent rate kvm_percent" ;;
 	why) echo "finding guest severity cost_percent evidence remedy rule pid vcpu" ;;
 	esac
 }
@@ -204,7 +208,7 @@ _kvmtop()
 		return
 		;;
 	--view)
-		COMPREPLY=($(compgen -W "events guests vcpus exits hotspots why" -- "$current"))
+		COMPREPLY=($(compgen -W "events guests vcpus exits hotspots host why" -- "$current"))
 		return
 		;;
 	-o | --sort)

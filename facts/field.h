@@ -22,9 +22,9 @@ enum field_kind {
 };
 
 /*
- * What a field counts; each view shows its own kinds. All kinds but USE_EVENT come from the
- * provider "exits", with a key for each guest and vCPU; the rows of a parent have the sums of its
- * children.
+ * What a field counts; each view shows its own kinds. All kinds but USE_EVENT and USE_HOST come
+ * from the provider "exits", with a key for each guest and vCPU; the rows of a parent have the sums
+ * of its children. TIME_WAIT comes from the provider "host".
  */
 enum field_use {
 	/* How often an event happened; the children are the reasons. */
@@ -48,6 +48,8 @@ enum field_use {
 	 * "0x6e0 IA32_TSC_DEADLINE".
 	 */
 	USE_ARGUMENT,
+	/* What the provider "host" says; the part is one of enum host_part. */
+	USE_HOST,
 };
 
 /*
@@ -55,6 +57,27 @@ enum field_use {
  * the whole beside these four: the vCPU could run, but had no CPU.
  */
 enum time_part { TIME_WHOLE, TIME_GUEST, TIME_KVM, TIME_USER, TIME_HALT, TIME_WAIT, TIME_PARTS };
+
+/*
+ * What the host says. Of a vCPU's thread, with the key of the vCPU; of a guest, without a vCPU; or
+ * of a host CPU: then the key's guest is GUEST_ANY, and its vCPU is the number of the host CPU.
+ */
+enum host_part {
+	/* Of a vCPU's thread. */
+	HOST_RUN,	 /* ns on a CPU */
+	HOST_CPU,	 /* the CPU that it is on, or was on last */
+	HOST_AFFINITY,	 /* how many CPUs it may run on */
+	HOST_MIGRATIONS, /* how often it went to another CPU */
+	HOST_THROTTLED,	 /* ns that a quota kept it from running; they are in TIME_WAIT, too */
+	/* Of a guest. */
+	HOST_THREAD,	 /* ns on a CPU of other threads of its VMM; the children are their names */
+	HOST_MEMORY,	 /* bytes; the children are NUMA nodes */
+	/* Of a host CPU. */
+	HOST_BUSY,	 /* ns */
+	HOST_NODE, HOST_CORE,
+	HOST_SIBLING,	 /* another CPU of the same core */
+	HOST_PARTS
+};
 
 struct field {
 	const char *name; /* "kvm_exit(HLT)", unique */
@@ -69,7 +92,7 @@ struct field {
 	uint32_t source;   /* the provider, as numbered in SAMPLE_SOURCES */
 	enum field_kind kind;
 	enum field_use use;
-	enum time_part part; /* USE_TIME: which */
+	unsigned int part; /* USE_TIME: enum time_part; USE_HOST: enum host_part */
 	bool is_idle;	   /* an exit that means the vCPU has nothing to do */
 	bool is_extra;	   /* counted only when a filter names it */
 	uint8_t exit_rank; /* 1: counts VM exits; 2: exits to user space; 0: neither */

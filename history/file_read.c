@@ -163,6 +163,12 @@ struct field_texts {
 	char name[256], listed[256], label[256], alias[256];
 };
 
+/* The highest number of a part. */
+static uint32_t part_max(uint32_t use)
+{
+	return (use == USE_HOST ? (uint32_t)HOST_PARTS : (uint32_t)TIME_PARTS) - 1;
+}
+
 static bool get_field(sqlite3_stmt *row, struct field_texts *texts, uint32_t *ret_id,
 		      struct field *ret_field)
 {
@@ -176,8 +182,8 @@ static bool get_field(sqlite3_stmt *row, struct field_texts *texts, uint32_t *re
 	get_text(row, 4, texts->alias, sizeof(texts->alias));
 	if (!get_u32(row, 0, FIELD_NONE - 1, ret_id) || !get_id_or_none(row, 5, &field.parent) ||
 	    !get_u32(row, 6, SAMPLE_SOURCES - 1, &field.source) ||
-	    !get_u32(row, 7, FIELD_PEAK, &kind) || !get_u32(row, 8, USE_ARGUMENT, &use) ||
-	    !get_u32(row, 9, TIME_PARTS - 1, &part) || !get_u32(row, 10, 1, &is_idle) ||
+	    !get_u32(row, 7, FIELD_PEAK, &kind) || !get_u32(row, 8, USE_HOST, &use) ||
+	    !get_u32(row, 9, part_max(use), &part) || !get_u32(row, 10, 1, &is_idle) ||
 	    !get_u32(row, 11, 1, &is_extra) || !get_u32(row, 12, UINT8_MAX, &rank) ||
 	    !get_id_or_none(row, 13, &field.reason))
 		return false;
@@ -187,7 +193,7 @@ static bool get_field(sqlite3_stmt *row, struct field_texts *texts, uint32_t *re
 	field.alias = *texts->alias ? texts->alias : NULL;
 	field.kind = (enum field_kind)kind;
 	field.use = (enum field_use)use;
-	field.part = (enum time_part)part;
+	field.part = part;
 	field.is_idle = is_idle;
 	field.is_extra = is_extra;
 	field.exit_rank = (uint8_t)rank;

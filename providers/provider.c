@@ -8,6 +8,7 @@ static const struct provider *const providers[] = {
 	[PROVIDER_TRACEPOINT] = &tracepoint_provider,
 	[PROVIDER_EXITS] = &exits_provider,
 	[PROVIDER_STATS] = &stats_provider,
+	[PROVIDER_HOST] = &host_provider,
 };
 
 const struct provider *provider_at(size_t i)

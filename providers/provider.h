@@ -91,6 +91,7 @@ extern const struct provider debugfs_provider;
 extern const struct provider tracepoint_provider;
 extern const struct provider exits_provider;
 extern const struct provider stats_provider;
+extern const struct provider host_provider;
 
 /* Their places in the list; a set of them has the bits 1U << place. */
 enum {
@@ -98,6 +99,7 @@ enum {
 	PROVIDER_TRACEPOINT,
 	PROVIDER_EXITS,
 	PROVIDER_STATS,
+	PROVIDER_HOST,
 };
 
 /* The provider at a place in the list; NULL past its end. */

@@ -8,7 +8,7 @@
 #include "facts/key_sums.h"
 #include "views/owners.h"
 
-enum { GUEST, PID, VCPUS, VMM };
+enum { GUEST, PID, VCPUS, VMM, VMM_CPU };
 
 static const struct column columns[] = {
 	[GUEST] = { "guest", "Guest Name", "as its VMM names it", CELL_TEXT, 24,
@@ -18,6 +18,9 @@ static const struct column columns[] = {
 	[VCPUS] = { "vcpus", "vCPU", "how many it has", CELL_COUNT, 4,
 		    COLUMN_SPARE(2) },
 	[VMM] = { "vmm", "VMM", "what runs it", CELL_TEXT, 11, COLUMN_MACHINE_ONLY },
+	[VMM_CPU] = { "vmm_percent", "VMM%",
+		      "of one host CPU's time: threads of its VMM that are no vCPUs ran",
+		      CELL_PERCENT, 5, COLUMN_SPARE(17) },
 	OWNER_COLUMNS("of all guests"),
 	{ 0 },
 };
@@ -32,7 +35,8 @@ static bool wants(const struct query *query, const struct field *field)
 
 static bool needs(const struct field *field)
 {
-	return field->use == USE_EXIT || field->use == USE_TIME;
+	return field->use == USE_EXIT || field->use == USE_TIME ||
+	       (field->use == USE_HOST && field->part <= HOST_THREAD);
 }
 
 /* Whether the filter names the field; a child does not count if its parent is named as well. */
@@ -117,6 +121,8 @@ static int add_stats(struct owners *owners, const struct field_set *chosen,
 		owner = owners_find(owners, stat->key.guest, -1);
 		if (field_set_has(chosen, stat->key.field))
 			stat_sum_add(&owner->exits, stat, FIELD_COUNTER, tick);
+		if (field->parent == FIELD_NONE || field->use == USE_TIME)
+			thread_sum_add(&owner->threads, field, stat);
 		if (field->use == USE_TIME)
 			time_split_add(&owner->split, field, stat);
 		else if (field->use == USE_EXIT)
@@ -157,6 +163,8 @@ static int add_row(struct view *view, const struct facts *facts, const struct ow
 		return 0;
 	row->cells[PID] = cell_pid(guest->pid);
 	row->cells[VCPUS] = cell_count(guest->nr_vcpus);
+	if (!guest->has_ended)
+		row->cells[VMM_CPU] = thread_sum_percent(&owner->threads, HOST_THREAD);
 	row->cells[VMM] = guest->vmm[0] ? cell_text(guest->vmm) : cell_none();
 	return 0;
 }
@@ -181,6 +189,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 			return -ENOMEM;
 	}
 	owners_absent(view, facts);
+	view_absent_without(view, facts, HOST_THREAD, VMM_CPU);
 	return 0;
 }
 

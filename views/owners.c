@@ -69,7 +69,106 @@ void owner_add_reason(struct owner *owner, uint32_t field, uint64_t ns, uint64_t
 	owner->top_count = count;
 }
 
+void thread_sum_add(struct thread_sum *sum, const struct field *field,
+		    const struct stats_item *stat)
+{
+	if (!stat->has_rate)
+		return;
+	if (field->use == USE_TIME && field->part == TIME_WAIT) {
+		sum->nr_waits++;
+		sum->wait_per_s += stat->rate_per_s;
+	}
+	if (field->use == USE_HOST && field->part <= HOST_THREAD) {
+		sum->nr[field->part]++;
+		sum->per_s[field->part] += stat->rate_per_s;
+	}
+}
+
+void thread_sum_merge(struct thread_sum *sum, const struct thread_sum *part)
+{
+	for (int i = 0; i <= HOST_THREAD; i++) {
+		sum->nr[i] += part->nr[i];
+		sum->per_s[i] += part->per_s[i];
+	}
+	sum->nr_waits += part->nr_waits;
+	sum->wait_per_s += part->wait_per_s;
+}
+
+/* ---- which exits ---- */
+
+/*
+ * A filter that names all exits, as "exit" does, counts them all; a filter that names reasons
+ * counts these reasons. The costliest reason is one that the filter names. A query for one reason
+ * counts only that reason.
+ */
+static int choose_field(const struct query *query, const struct facts *facts,
+			const struct exits *exits, uint32_t id, struct chosen_exits *ret_chosen)
+{
+	const struct field *field = fields_get(facts->fields, id), *parent = field;
+	bool is_reason = field->parent != FIELD_NONE;
+	int err = 0;
+
+	if (is_reason)
+		parent = fields_get(facts->fields, field->parent);
+	if (query->has_reason && id != query->reason)
+		return 0;
+	if (field->use != USE_EXIT || !exits_has(exits, parent))
+		return 0;
+	if (!is_reason)
+		return query_names(query, field) ? field_set_add(&ret_chosen->exits, id) : 0;
+	if (!query_selects(query, facts->fields, field))
+		return 0;
+	if (query->has_reason || !query_names(query, parent))
+		err = field_set_add(&ret_chosen->exits, id);
+	if (!err && !field->is_idle)
+		err = field_set_add(&ret_chosen->reasons, id);
+	return err;
+}
+
+int chosen_exits_find(const struct query *query, const struct facts *facts,
+		      struct chosen_exits *ret_chosen)
+{
+	struct exits exits = query_exits(query, facts, true);
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < fields_count(facts->fields); i++)
+		err = choose_field(query, facts, &exits, i, ret_chosen);
+	return err;
+}
+
+void chosen_exits_release(struct chosen_exits *chosen)
+{
+	field_set_release(&chosen->exits);
+	field_set_release(&chosen->reasons);
+}
+
 /* ---- cells ---- */
+
+static struct cell percent(double ns_per_s, uint32_t nr)
+{
+	if (!nr)
+		return cell_none();
+	return (struct cell){ .type = CELL_PERCENT, .number = ns_per_s / nr / 1e7 };
+}
+
+struct cell thread_sum_percent(const struct thread_sum *sum, enum host_part part)
+{
+	return percent(sum->per_s[part], sum->nr[part] ? 1 : 0);
+}
+
+/* Where exits have no times, the vCPUs' time is that of the clock. */
+static void fill_threads(struct cell *cells, const struct thread_sum *sum)
+{
+	if (cells[OWNER_WAIT].type == CELL_NONE)
+		cells[OWNER_WAIT] = percent(sum->wait_per_s, sum->nr_waits);
+	cells[OWNER_CPU_TIME] = thread_sum_percent(sum, HOST_RUN);
+	cells[OWNER_THROTTLED] = percent(sum->per_s[HOST_THROTTLED], sum->nr[HOST_THROTTLED]);
+	if (sum->nr[HOST_MIGRATIONS])
+		cells[OWNER_MIGRATIONS] = (struct cell){
+			.type = CELL_RATE,
+			.number = sum->per_s[HOST_MIGRATIONS],
+		};
+}
 
 static void fill_split(struct cell *cells, const struct time_split *split)
 {
@@ -90,12 +189,14 @@ void owners_total(struct owners *owners, struct view *view, uint32_t guest)
 			continue;
 		stat_sum_merge(&all->exits, &owner->exits);
 		time_split_merge(&all->split, &owner->split);
+		thread_sum_merge(&all->threads, &owner->threads);
 	}
 	cells[0] = cell_text("Total");
 	cells[OWNER_TOTAL] = cell_count(all->exits.total);
 	cells[OWNER_DELTA] = cell_count(all->exits.delta);
 	cells[OWNER_RATE] = cell_rate(&all->exits);
 	fill_split(cells, &all->split);
+	fill_threads(cells, &all->threads);
 }
 
 static void fill_exits(struct cell *cells, const struct owner *owner, uint64_t whole)
@@ -136,6 +237,8 @@ struct view_row *owners_add_row(struct view *view, const struct owners *owners,
 		row->cells[OWNER_ENDED] = cell_count(1);
 	fill_exits(row->cells, owner, owners->all.exits.total);
 	fill_split(row->cells, &owner->split);
+	if (!row->is_gone)
+		fill_threads(row->cells, &owner->threads);
 	if (owner->split.has & 1u << TIME_WHOLE)
 		row->cells[OWNER_TIME] = cell_ns(owner->split.ns[TIME_WHOLE]);
 	row->cells[OWNER_SPLIT] = time_split_cell(&owner->split);
@@ -157,18 +260,42 @@ static uint32_t parts_of(const struct fields *fields)
 	return parts;
 }
 
+/* Whether there are fields of this part of what the host says. */
+static bool has_part(const struct fields *fields, enum host_part part)
+{
+	for (uint32_t i = 0; i < fields_count(fields); i++) {
+		const struct field *field = fields_get(fields, i);
+
+		if (field->use == USE_HOST && field->part == part)
+			return true;
+	}
+	return false;
+}
+
+void view_absent_without(struct view *view, const struct facts *facts, enum host_part part,
+			 size_t column)
+{
+	view->absent |= (uint32_t)!has_part(facts->fields, part) << column;
+}
+
 void owners_absent(struct view *view, const struct facts *facts)
 {
 	/* Where kvm_exit never fires, the fields exist but have no times. */
 	bool is_timed = exits_choose(facts, true, true).rank != 2;
-	uint32_t parts = is_timed ? parts_of(facts->fields) : 0;
+	uint32_t known = parts_of(facts->fields), parts = is_timed ? known : 0;
 
+	view_absent_without(view, facts, HOST_RUN, OWNER_CPU_TIME);
+	view_absent_without(view, facts, HOST_THROTTLED, OWNER_THROTTLED);
+	view_absent_without(view, facts, HOST_MIGRATIONS, OWNER_MIGRATIONS);
+	view->absent |= (~known >> TIME_WAIT & 1) << OWNER_WAIT;
 	if (!fields_have_exits(facts->fields)) {
-		for (int i = OWNER_GUEST; i <= OWNER_TOP_SHARE; i++)
-			view->absent |= 1u << i;
+		for (int i = OWNER_GUEST; i <= OWNER_TOP_SHARE; i++) {
+			if (i < OWNER_WAIT || i > OWNER_MIGRATIONS)
+				view->absent |= 1u << i;
+		}
 		return;
 	}
-	for (int part = TIME_GUEST; part <= TIME_WAIT; part++)
+	for (int part = TIME_GUEST; part < TIME_WAIT; part++)
 		view->absent |= (~parts >> part & 1) << (OWNER_GUEST + part - TIME_GUEST);
 	if (!is_timed)
 		view->absent |= 1u << OWNER_SPLIT;

@@ -11,6 +11,24 @@
 
 #include "views/groups.h"
 
+/*
+ * What the provider "host" says of threads, per second of the last interval, by enum host_part.
+ * Zero-initialised is none.
+ */
+struct thread_sum {
+	uint32_t nr[HOST_THREAD + 1]; /* how many keys have a rate */
+	double per_s[HOST_THREAD + 1];
+	uint32_t nr_waits; /* the same of TIME_WAIT */
+	double wait_per_s;
+};
+
+/* Of other fields nothing is added. */
+void thread_sum_add(struct thread_sum *sum, const struct field *field,
+		    const struct stats_item *stat);
+void thread_sum_merge(struct thread_sum *sum, const struct thread_sum *part);
+/* In percent of one host CPU: of HOST_RUN, HOST_THREAD. Absent when nothing is known. */
+struct cell thread_sum_percent(const struct thread_sum *sum, enum host_part part);
+
 /* A guest, with vcpu -1, or a vCPU. */
 struct owner {
 	uint32_t guest;
@@ -18,10 +36,12 @@ struct owner {
 	const struct guest *of; /* NULL: all guests that ended longer ago */
 	bool has_ended;
 	pid_t tid;		/* a vCPU's; 0: not known */
-	bool has_cpu;
-	uint64_t cpu;
+	bool has_cpu, has_latest_cpu; /* the scheduler says it; an exit said it */
+	uint64_t cpu, latest_cpu;
+	uint64_t affinity; /* 0: not known */
 	struct stat_sum exits;
 	struct time_split split;
+	struct thread_sum threads;
 	/* Of exits without halts: the costliest reason, and the cost of all reasons. */
 	uint32_t top; /* valid if top_ns or top_count is not 0 */
 	uint64_t top_ns, top_count, all_ns, all_count;
@@ -45,6 +65,16 @@ struct owner *owners_find(struct owners *owners, uint32_t guest, int32_t vcpu);
 /* Adds the cost of one reason that is not a halt. */
 void owner_add_reason(struct owner *owner, uint32_t field, uint64_t ns, uint64_t count);
 
+/* The fields that are counted as exits, and the reasons that may be the costliest. */
+struct chosen_exits {
+	struct field_set exits, reasons;
+};
+
+/* Of each vCPU; zero-initialised before. 0 or -ENOMEM; the caller releases it in any case. */
+int chosen_exits_find(const struct query *query, const struct facts *facts,
+		      struct chosen_exits *ret_chosen);
+void chosen_exits_release(struct chosen_exits *chosen);
+
 /* Sums up the owners of one guest, or of all with GUEST_ANY: the Total row. */
 void owners_total(struct owners *owners, struct view *view, uint32_t guest);
 
@@ -55,6 +85,10 @@ void owners_total(struct owners *owners, struct view *view, uint32_t guest);
 struct view_row *owners_add_row(struct view *view, const struct owners *owners,
 				struct owner *owner, const struct fields *fields);
 
+/* Sets view->absent for a column without fields of this part. */
+void view_absent_without(struct view *view, const struct facts *facts, enum host_part part,
+			 size_t column);
+
 /* Sets view->absent for columns without fields, and the view's note where its rows need one. */
 void owners_absent(struct view *view, const struct facts *facts);
 
@@ -62,9 +96,9 @@ void owners_absent(struct view *view, const struct facts *facts);
 #define OWNER_KVM_WARN 20
 #define OWNER_WAIT_WARN 10
 
-/* Both views have these columns behind four columns of their own. */
+/* Both views have these columns behind five columns of their own. */
 enum {
-	OWNER_TOTAL = 4,
+	OWNER_TOTAL = 5,
 	OWNER_SHARE,
 	OWNER_DELTA,
 	OWNER_RATE,
@@ -73,12 +107,16 @@ enum {
 	OWNER_USER,
 	OWNER_HALT,
 	OWNER_WAIT,
+	OWNER_THROTTLED,
+	OWNER_CPU_TIME,
+	OWNER_MIGRATIONS,
 	OWNER_TIME,
 	OWNER_SPLIT,
 	OWNER_TOP,
 	OWNER_TOP_SHARE,
 	OWNER_HISTORY,
 	OWNER_ENDED,
+	OWNER_COLUMN_END,
 };
 
 /*
@@ -104,6 +142,15 @@ enum {
 	[OWNER_WAIT] = { "wait_percent", "Wait%", \
 			 "of it: it could run, but has no CPU; a part of the others", \
 			 CELL_PERCENT, 5, COLUMN_SPARE(7) | COLUMN_WARN(OWNER_WAIT_WARN) }, \
+	[OWNER_THROTTLED] = { "throttled_percent", "Throt%", \
+			      "of it: a quota (cpu.max) kept it from running; a part of Wait%", \
+			      CELL_PERCENT, 6, COLUMN_SPARE(14) | COLUMN_WARN(OWNER_WAIT_WARN) }, \
+	[OWNER_CPU_TIME] = { "cpu_percent", "CPU%", \
+			     "of one host CPU's time: its threads ran", \
+			     CELL_PERCENT, 5, COLUMN_SPARE(16) }, \
+	[OWNER_MIGRATIONS] = { "migrations", "Migr/s", \
+			       "how often it went to another host CPU, per second", \
+			       CELL_RATE, 6, COLUMN_SPARE(15) }, \
 	[OWNER_TIME] = { "vcpu_ns", "vCPU time", "the time of its vCPUs that the shares are of", \
 			 CELL_NS, 7, COLUMN_MACHINE_ONLY }, \
 	[OWNER_SPLIT] = { "split", "Time split", "the four as a picture; line 2 has their signs", \

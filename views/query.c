@@ -212,5 +212,5 @@ bool query_is_of_ended(const struct query *query, const struct facts *facts)
 void query_narrow(struct query *query, uint32_t guest)
 {
 	query->guest = guest;
-	query->has_vcpu = query->has_reason = false;
+	query->has_vcpu = query->has_reason = query->has_cpu = false;
 }

@@ -41,6 +41,8 @@ struct query {
 	bool has_vcpu, has_reason;    /* only this vCPU of the guest, only this exit reason */
 	int32_t vcpu;
 	uint32_t reason;	      /* a field */
+	bool has_cpu;		      /* only vCPUs that are on this host CPU */
+	uint32_t cpu;
 	const struct vcpu_key *only;  /* these vCPUs only, nr_only of them; 0: all */
 	size_t nr_only;
 	enum exit_kind event;	      /* ROWS_TOTALS: what is counted, */
@@ -100,7 +102,7 @@ bool query_has_key(const struct query *query, const struct key *key);
 /* Whether the query is about one guest, and that guest has ended. */
 bool query_is_of_ended(const struct query *query, const struct facts *facts);
 
-/* Changes the query to all vCPUs and all reasons of this guest. */
+/* Changes the query to all vCPUs, on any host CPU, and all reasons of this guest. */
 void query_narrow(struct query *query, uint32_t guest);
 
 #endif

@@ -5,15 +5,20 @@
 #include "facts/key_sums.h"
 #include "views/owners.h"
 
-enum { GUEST, VCPU, TID, CPU };
+enum { GUEST, VCPU, THREAD, TID, CPU, AFFINITY = OWNER_COLUMN_END };
 
 static const struct column columns[] = {
 	[GUEST] = { "guest", "Guest", "as its VMM names it", CELL_TEXT, 24,
 		    COLUMN_LEAST(20) },
 	[VCPU] = { "vcpu", "vCPU", "its number in the guest", CELL_COUNT, 4, COLUMN_KEY },
+	[THREAD] = { "thread", "Thread", "what else the VMM runs, beside vCPUs", CELL_TEXT, 15,
+		     COLUMN_KEY | COLUMN_LEAST(8) },
 	[TID] = { "tid", "TID", "its thread", CELL_COUNT, 7, COLUMN_KEY | COLUMN_SPARE(8) },
-	[CPU] = { "cpu", "CPU", "where its latest exit was", CELL_COUNT, 4, COLUMN_SPARE(10) },
+	[CPU] = { "cpu", "CPU", "the host CPU that it is on, or was on last", CELL_COUNT, 4,
+		  COLUMN_SPARE(10) },
 	OWNER_COLUMNS("of all vCPUs"),
+	[AFFINITY] = { "affinity", "Affinity", "on how many host CPUs it may run", CELL_COUNT, 8,
+		       COLUMN_SPARE(18) },
 	{ 0 },
 };
 
@@ -25,7 +30,8 @@ static bool wants(const struct query *query, const struct field *field)
 
 static bool needs(const struct field *field)
 {
-	return field->use == USE_EXIT || field->use == USE_TIME || field->use == USE_CPU;
+	return field->use == USE_EXIT || field->use == USE_TIME || field->use == USE_CPU ||
+	       (field->use == USE_HOST && field->part <= HOST_THREAD);
 }
 
 /*
@@ -97,51 +103,21 @@ static int init(struct owners *owners, struct view *view, const struct facts *fa
 	return err;
 }
 
-/* The fields that are counted as exits, and the reasons that may be the costliest. */
-struct chosen {
-	struct field_set exits, reasons;
-};
-
-/*
- * A filter that names all exits, as "exit" does, counts them all; a filter that names reasons
- * counts these reasons. The costliest reason is one that the filter names. A query for one reason
- * counts only that reason.
- */
-static int choose_field(const struct query *query, const struct facts *facts,
-			const struct exits *exits, uint32_t id, struct chosen *ret_chosen)
+/* Where it runs. */
+static void add_place(struct owner *owner, const struct field *field, uint64_t value)
 {
-	const struct field *field = fields_get(facts->fields, id), *parent = field;
-	bool is_reason = field->parent != FIELD_NONE;
-	int err = 0;
-
-	if (is_reason)
-		parent = fields_get(facts->fields, field->parent);
-	if (query->has_reason && id != query->reason)
-		return 0;
-	if (field->use != USE_EXIT || !exits_has(exits, parent))
-		return 0;
-	if (!is_reason)
-		return query_names(query, field) ? field_set_add(&ret_chosen->exits, id) : 0;
-	if (!query_selects(query, facts->fields, field))
-		return 0;
-	if (query->has_reason || !query_names(query, parent))
-		err = field_set_add(&ret_chosen->exits, id);
-	if (!err && !field->is_idle)
-		err = field_set_add(&ret_chosen->reasons, id);
-	return err;
+	if (field->use == USE_CPU) {
+		owner->has_latest_cpu = true;
+		owner->latest_cpu = value;
+	} else if (field->use == USE_HOST && field->part == HOST_CPU) {
+		owner->has_cpu = true;
+		owner->cpu = value;
+	} else if (field->use == USE_HOST && field->part == HOST_AFFINITY) {
+		owner->affinity = value;
+	}
 }
 
-static int choose(const struct query *query, const struct facts *facts, struct chosen *ret_chosen)
-{
-	struct exits exits = query_exits(query, facts, true);
-	int err = 0;
-
-	for (uint32_t i = 0; !err && i < fields_count(facts->fields); i++)
-		err = choose_field(query, facts, &exits, i, ret_chosen);
-	return err;
-}
-
-static void add_stats(struct owners *owners, const struct chosen *chosen,
+static void add_stats(struct owners *owners, const struct chosen_exits *chosen,
 		      const struct facts *facts)
 {
 	for (size_t i = 0; i < stats_count(facts->stats); i++) {
@@ -149,13 +125,13 @@ static void add_stats(struct owners *owners, const struct chosen *chosen,
 		const struct field *field = fields_get(facts->fields, stat->key.field);
 		struct owner *owner;
 
-		if (stat->key.guest == GUEST_ANY || !needs(field))
+		if (stat->key.guest == GUEST_ANY || !needs(field) ||
+		    (field->use == USE_HOST && field->part == HOST_THREAD))
 			continue;
 		owner = owners_find(owners, stat->key.guest, stat->key.vcpu);
-		if (field->use == USE_CPU) {
-			owner->has_cpu = owner->of && !owner->has_ended;
-			owner->cpu = stat->total;
-		}
+		if (owner->of && !owner->has_ended)
+			add_place(owner, field, stat->total);
+		thread_sum_add(&owner->threads, field, stat);
 		if (field->use == USE_TIME)
 			time_split_add(&owner->split, field, stat);
 		if (field_set_has(&chosen->exits, stat->key.field))
@@ -168,13 +144,12 @@ static void add_stats(struct owners *owners, const struct chosen *chosen,
 
 static int sum_up(struct owners *owners, const struct query *query, const struct facts *facts)
 {
-	struct chosen chosen = { 0 };
-	int err = choose(query, facts, &chosen);
+	struct chosen_exits chosen = { 0 };
+	int err = chosen_exits_find(query, facts, &chosen);
 
 	if (!err)
 		add_stats(owners, &chosen, facts);
-	field_set_release(&chosen.exits);
-	field_set_release(&chosen.reasons);
+	chosen_exits_release(&chosen);
 	return err;
 }
 
@@ -189,8 +164,45 @@ static int add_row(struct view *view, const struct facts *facts, const struct ow
 		row->cells[VCPU] = cell_count((uint64_t)owner->vcpu);
 	if (owner->tid)
 		row->cells[TID] = cell_count((uint64_t)owner->tid);
-	if (owner->has_cpu)
-		row->cells[CPU] = cell_count(owner->cpu);
+	if (owner->has_cpu || owner->has_latest_cpu)
+		row->cells[CPU] = cell_count(owner->has_cpu ? owner->cpu : owner->latest_cpu);
+	if (owner->affinity)
+		row->cells[AFFINITY] = cell_count(owner->affinity);
+	return 0;
+}
+
+/* Whether the query is about all that a guest's VMM runs. */
+static bool shows_threads(const struct query *query)
+{
+	return query->guest != GUEST_ANY && !query->has_vcpu && !query->has_cpu &&
+	       !query->has_reason && !query->nr_only && !query->filter;
+}
+
+/* The other threads of the guest's VMM. */
+static int add_threads(struct view *view, const struct query *query, const struct facts *facts)
+{
+	const struct guest *guest = guests_by_id(facts->guests, query->guest);
+
+	for (size_t i = 0; guest && i < stats_count(facts->stats); i++) {
+		const struct stats_item *stat = stats_at(facts->stats, i);
+		const struct field *field = fields_get(facts->fields, stat->key.field);
+		struct thread_sum sum = { 0 };
+		struct view_row *row;
+
+		if (stat->key.guest != guest->id || field->use != USE_HOST ||
+		    field->part != HOST_THREAD || field->parent == FIELD_NONE ||
+		    stat->seen != stats_tick(facts->stats))
+			continue;
+		row = view_add(view);
+		if (!row)
+			return -ENOMEM;
+		thread_sum_add(&sum, field, stat);
+		row->guest = guest->id;
+		row->field = stat->key.field;
+		row->cells[GUEST] = cell_guest(guest);
+		row->cells[THREAD] = cell_text(field->label);
+		row->cells[OWNER_CPU_TIME] = thread_sum_percent(&sum, HOST_THREAD);
+	}
 	return 0;
 }
 
@@ -198,6 +210,8 @@ static bool is_shown(const struct query *query, const struct owner *owner)
 {
 	struct key key = { owner->guest, owner->vcpu, FIELD_NONE };
 
+	if (query->has_cpu && !(owner->has_cpu && owner->cpu == query->cpu))
+		return false;
 	return query_has_key(query, &key) &&
 	       ((owner->of && !owner->has_ended) || owner->exits.total);
 }
@@ -205,7 +219,8 @@ static bool is_shown(const struct query *query, const struct owner *owner)
 static int build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	struct owners owners;
-	bool has_cpus = false;
+	bool has_cpus = false, has_threads;
+	size_t nr_vcpus;
 
 	view->rate_title = "Exits/s";
 	/* Without times of exits there are no rows: the caller says why. */
@@ -215,12 +230,19 @@ static int build(struct view *view, const struct query *query, const struct fact
 		return -ENOMEM;
 	owners_total(&owners, view, query->guest);
 	for (size_t i = 0; i < owners.nr; i++) {
-		has_cpus |= owners.list[i].has_cpu;
+		has_cpus |= owners.list[i].has_cpu || owners.list[i].has_latest_cpu;
 		if (is_shown(query, &owners.list[i]) &&
 		    add_row(view, facts, &owners, &owners.list[i]) < 0)
 			return -ENOMEM;
 	}
+	nr_vcpus = view->nr_rows;
+	if (shows_threads(query) && add_threads(view, query, facts) < 0)
+		return -ENOMEM;
+	has_threads = view->nr_rows > nr_vcpus;
 	owners_absent(view, facts);
+	view_absent_without(view, facts, HOST_AFFINITY, AFFINITY);
+	if (!has_threads)
+		view->absent |= 1u << THREAD;
 	if (!has_cpus)
 		view->absent |= 1u << CPU;
 	if (view->nr_rows && !query_selects_any(query, facts->fields))
@@ -237,7 +259,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 static bool enter(struct query *query, const struct view_row *row, const struct facts *facts,
 		  const char **ret_sought)
 {
-	if (!row)
+	if (!row || row->vcpu < 0)
 		return false;
 	if (query->has_reason)
 		*ret_sought = fields_get(facts->fields, query->reason)->label;

@@ -15,6 +15,7 @@ static const struct view_type *const tabs[] = {
 	&view_vcpus,
 	&view_exits,
 	&view_hotspots,
+	&view_host,
 	&view_why,
 };
 
@@ -140,7 +141,7 @@ int view_column_find(const struct view_type *type, const char *id, bool is_recor
 {
 	int column = view_column_by_id(type, id);
 	bool is_tab = view_type_by_name(type->name);
-	char list[200];
+	char list[400];
 
 	if (column < 0) {
 		view_column_ids(type, is_recording, list, sizeof(list));

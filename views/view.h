@@ -16,7 +16,7 @@
 #include "base/why.h"
 #include "facts/facts.h"
 
-#define VIEW_COLUMNS 20
+#define VIEW_COLUMNS 28
 
 enum cell_type {
 	CELL_NONE, /* absent: "-" on a screen, null in JSON */
@@ -117,6 +117,7 @@ enum view_rows {
 	ROWS_ARGUMENTS, /* of exits */
 	ROWS_FINDINGS,	/* causes, see findings/ */
 	ROWS_LONG,	/* exits that took long, one by one */
+	ROWS_HOST_CPUS,
 	ROWS_TOTALS,	/* exit reasons or arguments by guest and vCPU, for `kvmtop exits` */
 };
 
@@ -153,7 +154,7 @@ struct view_type {
 
 /* For views/ and its tests only; other code uses the functions below. */
 extern const struct view_type view_events, view_guests, view_vcpus, view_exits, view_hotspots,
-	view_long_exits, view_why, view_exit_totals;
+	view_long_exits, view_host, view_why, view_exit_totals;
 
 const struct view_type *view_type_at(size_t i); /* a tab, the default first; NULL past the end */
 const struct view_type *view_type_by_name(const char *name); /* NULL: no such tab */

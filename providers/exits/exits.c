@@ -12,7 +12,6 @@
 
 #include "base/clock.h"
 #include "host/descriptors.h"
-#include "host/schedstat.h"
 #include "providers/bpf/attach.h"
 #include "providers/exits/long.h"
 #include "providers/exits/names.h"
@@ -33,7 +32,7 @@ struct exits_state {
 	uint32_t *ended; /* the records of threads that have ended */
 	uint32_t nr_ended;
 	struct exits_bpf_lost lost; /* as of the previous sample */
-	bool has_arguments, has_wait;
+	bool has_arguments;
 	uint64_t longer_ns; /* 0: long exits are not listed */
 	bool has_halts;
 	struct exits_long_cells cells;
@@ -200,7 +199,6 @@ static int exits_want(void *state, const struct want *want, struct why *why)
 	has_arguments = is_wanted(exits, want, USE_ARGUMENT);
 	has_times = is_wanted(exits, want, USE_TIME);
 	has_any = has_arguments || has_times || is_wanted(exits, want, USE_EXIT);
-	exits->has_wait = has_times && schedstat_is_on(exits->args.env);
 	exits->flags = 0;
 	if (exits->bpf && (!has_any || has_arguments != exits->has_arguments ||
 			   !want->longer_ns != !exits->longer_ns))
@@ -291,7 +289,7 @@ static int read_all(struct exits_state *exits, uint64_t now_ns, struct sample *s
 {
 	int err;
 
-	exits_threads_begin(exits->threads, now_ns, exits->has_wait);
+	exits_threads_begin(exits->threads, now_ns);
 	err = take_threads(exits);
 	if (!err)
 		err = add_arguments(exits, why);

@@ -90,8 +90,8 @@ int exits_names_new(const struct provider_args *args, const struct split *exit,
 	names->args = *args;
 	names->splits[EXITS_VMEXIT] = exit;
 	names->splits[EXITS_USERSPACE] = &arch_userspace_split;
-	err = exit_fields_add(args->fields, args->source, &events, EXIT_FIELDS_PARTS,
-			      &names->fields);
+	err = exit_fields_add(args->fields, args->source, &events,
+			      EXIT_FIELDS_PARTS & ~(1U << TIME_WAIT), &names->fields);
 	if (!err)
 		err = read_reasons(names, EXITS_VMEXIT);
 	if (!err)

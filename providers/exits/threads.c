@@ -11,7 +11,6 @@
 #include "arch/argument.h"
 #include "base/clock.h"
 #include "base/hash.h"
-#include "host/descriptors.h"
 #include "providers/exits/record.h"
 #include "providers/exits/threads.h"
 #include "providers/exits/vcpus.h"
@@ -24,8 +23,6 @@ struct watched_thread {
 	bool is_listed; /* the inventory has it as a vCPU's thread, and shows when it ends */
 	enum fate fate;
 	struct exits_packed *base; /* its counts for other vCPUs before; NULL: none */
-	int schedstat; /* -1: not open */
-	uint64_t wait_ns, base_wait_ns;
 };
 
 /* The count of a thread's argument for other vCPUs before. */
@@ -42,19 +39,9 @@ struct exits_threads {
 	struct exits_vcpus *vcpus;
 	uint64_t generation; /* of the inventory, at the previous sample */
 	bool is_stale;	     /* the inventory has changed since then */
-	bool has_wait, has_descriptors;
 	uint32_t nr_leaving; /* how many threads do not stay */
 	uint64_t now_ns;
 };
-
-static struct watched_thread *new_list(uint32_t max_threads)
-{
-	struct watched_thread *list = calloc(max_threads, sizeof(*list));
-
-	for (uint32_t i = 0; list && i < max_threads; i++)
-		list[i].schedstat = -1;
-	return list;
-}
 
 struct exits_threads *exits_threads_new(const struct exits_threads_config *config)
 {
@@ -63,7 +50,7 @@ struct exits_threads *exits_threads_new(const struct exits_threads_config *confi
 	if (!threads)
 		return NULL;
 	threads->config = *config;
-	threads->list = new_list(config->max_threads);
+	threads->list = calloc(config->max_threads, sizeof(*threads->list));
 	threads->vcpus = exits_vcpus_new(&(struct exits_vcpus_config){
 		.guests = config->guests,
 		.names = config->names,
@@ -96,12 +83,10 @@ static void forget(struct exits_threads *threads, uint32_t number)
 	struct watched_thread *thread = &threads->list[number];
 
 	exits_vcpu_drop(thread->vcpu);
-	if (thread->schedstat >= 0)
-		close(thread->schedstat);
 	if (thread->base)
 		forget_arguments(threads, number);
 	free(thread->base);
-	*thread = (struct watched_thread){ .schedstat = -1 };
+	*thread = (struct watched_thread){ 0 };
 }
 
 static void free_list(struct exits_threads *threads)
@@ -120,15 +105,13 @@ void exits_threads_free(struct exits_threads *threads)
 	free(threads);
 }
 
-void exits_threads_begin(struct exits_threads *threads, uint64_t now_ns, bool has_wait)
+void exits_threads_begin(struct exits_threads *threads, uint64_t now_ns)
 {
 	uint64_t generation = guests_generation(threads->config.guests);
 
 	threads->is_stale = generation != threads->generation;
 	threads->generation = generation;
 	threads->now_ns = now_ns;
-	threads->has_wait = has_wait;
-	threads->has_descriptors = true;
 	exits_vcpus_begin(threads->vcpus);
 }
 
@@ -231,45 +214,6 @@ static int update_thread(struct exits_threads *threads, struct watched_thread *t
 	return 0;
 }
 
-/* proc(5), schedstat: "time on a CPU, time waiting for one, slices". False: not known. */
-static bool read_schedstat(int fd, uint64_t *ret_wait_ns)
-{
-	char text[96], *end;
-	ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof(text) - 1, 0);
-
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
-	strtoull(text, &end, 10);
-	*ret_wait_ns = strtoull(end, NULL, 10);
-	return true;
-}
-
-/* Waits count from the first reading: the file also has earlier ones. */
-static void open_schedstat(struct exits_threads *threads, struct watched_thread *thread,
-			   const volatile struct exits_thread *record)
-{
-	char path[PATH_MAX];
-
-	threads->has_descriptors = threads->has_descriptors && descriptors_are_left();
-	if (!threads->has_descriptors)
-		return;
-	env_path(threads->config.env, path, sizeof(path), "/proc/%u/task/%u/schedstat",
-		 record->tgid, record->tid);
-	thread->schedstat = open(path, O_RDONLY | O_CLOEXEC);
-	if (read_schedstat(thread->schedstat, &thread->base_wait_ns))
-		thread->wait_ns = thread->base_wait_ns;
-}
-
-static void read_wait(struct exits_threads *threads, struct watched_thread *thread,
-		      const volatile struct exits_thread *record)
-{
-	if (thread->schedstat < 0)
-		open_schedstat(threads, thread, record);
-	else
-		read_schedstat(thread->schedstat, &thread->wait_ns);
-}
-
 /* Sets what is subtracted for the thread's next vCPU. */
 static int rebase(struct watched_thread *thread, struct exits_packed *counted)
 {
@@ -277,19 +221,17 @@ static int rebase(struct watched_thread *thread, struct exits_packed *counted)
 		return -ENOMEM;
 	free(thread->base);
 	thread->base = counted;
-	thread->base_wait_ns = thread->wait_ns;
 	return 0;
 }
 
 static int add_to_vcpu(struct watched_thread *thread, struct exits_record *now)
 {
 	struct exits_packed *counted = thread->fate == MOVES ? exits_record_pack(now) : NULL;
-	uint64_t wait_ns = thread->wait_ns - thread->base_wait_ns;
 	int err;
 
 	if (thread->base)
 		exits_record_less(now, thread->base);
-	err = exits_vcpu_add(thread->vcpu, now, wait_ns, thread->fate != STAYS);
+	err = exits_vcpu_add(thread->vcpu, now, thread->fate != STAYS);
 	if (err || thread->fate != MOVES) {
 		free(counted);
 		return err;
@@ -316,8 +258,6 @@ int exits_threads_take(struct exits_threads *threads, const volatile struct exit
 		exits_vcpu_set_cpu(thread->vcpu, record->cpu);
 	else
 		threads->nr_leaving++;
-	if (threads->has_wait)
-		read_wait(threads, thread, record);
 	err = add_to_vcpu(thread, &now);
 	return err ? err : thread->fate == ENDS;
 }
@@ -412,8 +352,7 @@ static void release_leaving(struct exits_threads *threads)
 
 int exits_threads_end(struct exits_threads *threads, struct sample *sample, uint32_t flags)
 {
-	int err = exits_vcpus_emit(threads->vcpus, threads->config.codes, sample, flags,
-				   threads->has_wait);
+	int err = exits_vcpus_emit(threads->vcpus, threads->config.codes, sample, flags);
 
 	release_leaving(threads);
 	exits_vcpus_sweep(threads->vcpus);
@@ -432,8 +371,8 @@ int exits_threads_grow(struct exits_threads *threads, uint32_t max_threads)
 	if (!list)
 		return -ENOMEM;
 	threads->list = list;
-	for (uint32_t i = threads->config.max_threads; i < max_threads; i++)
-		list[i] = (struct watched_thread){ .schedstat = -1 };
+	memset(list + threads->config.max_threads, 0,
+	       (max_threads - threads->config.max_threads) * sizeof(*list));
 	threads->config.max_threads = max_threads;
 	return 0;
 }

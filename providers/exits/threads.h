@@ -38,10 +38,9 @@ void exits_threads_free(struct exits_threads *threads);
 
 /*
  * A sample: begin, then take each record in use, then each argument, then end; then release the
- * records of threads that have ended. now_ns: CLOCK_MONOTONIC; has_wait: read the time that threads
- * wait for a CPU, too, as far as there are descriptors.
+ * records of threads that have ended. now_ns: CLOCK_MONOTONIC.
  */
-void exits_threads_begin(struct exits_threads *threads, uint64_t now_ns, bool has_wait);
+void exits_threads_begin(struct exits_threads *threads, uint64_t now_ns);
 
 /* 1: the thread has ended, and its counts were kept; 0: it is alive; -ENOMEM. */
 int exits_threads_take(struct exits_threads *threads, const volatile struct exits_thread *record);

@@ -28,7 +28,6 @@ struct exits_vcpu {
 	struct exits_packed *former; /* counts that are kept; NULL: none */
 	struct exits_record *now;    /* the sum in this sample; NULL: there never was any */
 	bool has_now;		     /* a thread was added in this sample */
-	uint64_t wait_ns, former_wait_ns;
 	uint32_t cpu;
 	uint64_t shown[TIME_PARTS]; /* as of the previous sample: times never go back */
 	struct argument_sum *arguments;
@@ -102,7 +101,6 @@ void exits_vcpus_begin(struct exits_vcpus *vcpus)
 		if (vcpu->now)
 			memset(vcpu->now, 0, offsetof(struct exits_record, cells));
 		vcpu->has_now = false;
-		vcpu->wait_ns = 0;
 	}
 }
 
@@ -173,10 +171,8 @@ static int add_former(struct exits_vcpu *vcpu, const struct exits_record *record
 	return set_former(vcpu, &sum);
 }
 
-int exits_vcpu_add(struct exits_vcpu *vcpu, const struct exits_record *record, uint64_t wait_ns,
-		   bool is_former)
+int exits_vcpu_add(struct exits_vcpu *vcpu, const struct exits_record *record, bool is_former)
 {
-	*(is_former ? &vcpu->former_wait_ns : &vcpu->wait_ns) += wait_ns;
 	if (is_former)
 		return add_former(vcpu, record);
 	if (need_now(vcpu) < 0)
@@ -240,7 +236,6 @@ struct output {
 	struct sample *sample;
 	const struct exits_code *codes;
 	uint32_t flags;
-	bool has_wait;
 };
 
 static struct timing timing_of(const struct exits_cell *cell)
@@ -319,7 +314,6 @@ static void split_time(const struct exits_vcpus *vcpus, const struct exits_vcpu 
 			time.idle_ns[kind] += open->time_ns;
 	}
 	exit_fields_split(vcpu->now->whole_ns, &time, ret_parts);
-	ret_parts[TIME_WAIT] = vcpu->wait_ns;
 }
 
 static int add_times(const struct exits_vcpus *vcpus, const struct output *out,
@@ -333,14 +327,12 @@ static int add_times(const struct exits_vcpus *vcpus, const struct output *out,
 		struct key key = { vcpu->id.guest, vcpu->id.index,
 				   exits_names_time(vcpus->config.names, (enum time_part)i) };
 
+		if (key.field == FIELD_NONE)
+			continue;
 		if (parts[i] < vcpu->shown[i])
 			parts[i] = vcpu->shown[i];
 		vcpu->shown[i] = parts[i];
-		/* Waits do not count from zero: the time before the first reading is not known. */
-		if (i != TIME_WAIT)
-			err = sample_add(out->sample, key, parts[i], out->flags);
-		else if (out->has_wait)
-			err = sample_add(out->sample, key, parts[i], 0);
+		err = sample_add(out->sample, key, parts[i], out->flags);
 	}
 	return err;
 }
@@ -411,9 +403,9 @@ static int add_vcpu(struct exits_vcpus *vcpus, const struct output *out, struct 
 }
 
 int exits_vcpus_emit(struct exits_vcpus *vcpus, const struct exits_code *codes,
-		     struct sample *sample, uint32_t flags, bool has_wait)
+		     struct sample *sample, uint32_t flags)
 {
-	const struct output out = { sample, codes, flags, has_wait };
+	const struct output out = { sample, codes, flags };
 	int err = 0;
 
 	for (struct exits_vcpu *vcpu = vcpus->list; vcpu && !err; vcpu = vcpu->hh.next) {
@@ -421,7 +413,6 @@ int exits_vcpus_emit(struct exits_vcpus *vcpus, const struct exits_code *codes,
 			continue;
 		if (need_now(vcpu) < 0)
 			return -ENOMEM;
-		vcpu->wait_ns += vcpu->former_wait_ns;
 		if (vcpu->former)
 			exits_record_add_packed(vcpu->now, vcpu->former);
 		err = add_vcpu(vcpus, &out, vcpu);

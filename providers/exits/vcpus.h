@@ -46,9 +46,8 @@ void exits_vcpu_drop(struct exits_vcpu *vcpu); /* NULL is fine */
 struct exits_vcpu_id exits_vcpu_id(const struct exits_vcpu *vcpu);
 void exits_vcpu_set_cpu(struct exits_vcpu *vcpu, uint32_t cpu); /* of its latest exit */
 
-/* wait_ns: how long the thread has waited for a CPU. 0 or -ENOMEM. */
-int exits_vcpu_add(struct exits_vcpu *vcpu, const struct exits_record *record, uint64_t wait_ns,
-		   bool is_former);
+int exits_vcpu_add(struct exits_vcpu *vcpu, const struct exits_record *record,
+		   bool is_former); /* 0 or -ENOMEM */
 /*
  * A vCPU has room for the arguments that are counted now and as many as before, and may bring names
  * that are not known yet for so many in its life. What exceeds that is to be added to the rest.
@@ -59,11 +58,10 @@ int exits_vcpu_add_argument(struct exits_vcpu *vcpu, uint32_t field, enum exit_k
 			    const struct exits_cell *cell, bool is_former);
 
 /*
- * Adds the rows of all vCPUs, with these flags; codes: EXITS_CELLS of them; has_wait: add rows of
- * the time that they waited, too. 0 or -ENOMEM.
+ * Adds the rows of all vCPUs, with these flags; codes: EXITS_CELLS of them. 0 or -ENOMEM.
  */
 int exits_vcpus_emit(struct exits_vcpus *vcpus, const struct exits_code *codes,
-		     struct sample *sample, uint32_t flags, bool has_wait);
+		     struct sample *sample, uint32_t flags);
 
 /* Drops each vCPU that is not held and of a guest that has ended: stats keeps its totals. */
 void exits_vcpus_sweep(struct exits_vcpus *vcpus);

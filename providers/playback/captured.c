@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads DIR/kvmtop/counters and DIR/kvmtop/exits, sample by sample, and makes rows of them. */
+/* Reads DIR/kvmtop/counters, exits and host, sample by sample, and makes rows of them. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/read.h"
 #include "facts/exit_fields.h"
+#include "facts/host_fields.h"
 #include "providers/playback/captured.h"
 #include "providers/playback/rows.h"
 #include "providers/trace_event.h"
@@ -18,6 +19,7 @@
 
 #define COUNTERS_PATH "/kvmtop/counters"
 #define EXITS_PATH "/kvmtop/exits"
+#define HOST_PATH "/kvmtop/host"
 #define TEXT_MAX ((size_t)256 << 20)
 #define NAME_SIZE 192
 
@@ -26,7 +28,10 @@ struct value {
 	struct timing timing;
 };
 
-/* What was counted of a field on the whole machine (tid 0), or in a thread. */
+/*
+ * What was counted of a field on the whole machine (tid 0), in a thread, or of a host CPU (tid -1
+ * for CPU 0, -2 for CPU 1 ...).
+ */
 struct count {
 	int tid;
 	uint32_t field;
@@ -137,10 +142,19 @@ static void take_value(const char *at, struct count *count)
 
 /* ---- samples */
 
+static bool is_wait(const struct field *field)
+{
+	return field->use == USE_TIME && field->part == TIME_WAIT;
+}
+
 /* The sum of a parent's children; the file has none of these. */
 static bool is_sum(const struct field *field)
 {
-	return field->parent == FIELD_NONE && field->use != USE_EVENT && field->use != USE_CPU;
+	if (field->parent != FIELD_NONE || field->use == USE_EVENT || field->use == USE_CPU)
+		return false;
+	if (field->use == USE_HOST)
+		return field->part == HOST_THREAD || field->part == HOST_MEMORY;
+	return !is_wait(field);
 }
 
 static struct count *get_count(struct captured *captured, int tid, uint32_t field)
@@ -214,6 +228,8 @@ static int read_sample(struct captured *captured, const char *line)
 	for (line = next_line(line); *line && !is_sample(line) && !err; line = next_line(line)) {
 		if (strncmp(line, "thread ", 7) == 0)
 			tid = (int)strtol(line + 7, NULL, 10);
+		else if (strncmp(line, "host_cpu ", 9) == 0)
+			tid = -1 - (int)strtol(line + 9, NULL, 10);
 		else
 			err = take_line(captured, tid, line);
 	}
@@ -251,8 +267,7 @@ static int add_rows(struct captured *captured, struct key key, const struct coun
 	row.key.field = count->field;
 	err = played_rows_add(&captured->rows, &row);
 	row.key.field = field->parent;
-	if (err || field->parent == FIELD_NONE || field->use == USE_EVENT ||
-	    field->part == TIME_WAIT)
+	if (err || field->parent == FIELD_NONE || field->use == USE_EVENT || is_wait(field))
 		return err;
 	return played_rows_add(&captured->rows, &row);
 }
@@ -478,8 +493,86 @@ static const struct player exits_player = {
 	.close = captured_close,
 };
 
+/* ---- host */
+
+static bool host_key(const struct captured *captured, const struct want *want, int tid,
+		     struct key *ret_key)
+{
+	const struct guest *guest;
+
+	if (tid >= 0 && exit_key(captured, want, tid, ret_key))
+		return true;
+	*ret_key = (struct key){ GUEST_ANY, -1 - tid, FIELD_NONE };
+	if (tid < 0)
+		return true;
+	guest = guests_by_pid(captured->args.guests, tid);
+	if (guest)
+		*ret_key = (struct key){ guest->id, -1, FIELD_NONE };
+	return guest;
+}
+
+/* name: "vmm(NAME)" or "memory(NODE)"; others are known. */
+static int add_host_name(const struct host_fields *fields, char *name)
+{
+	char *inner = strchr(name, '('), *end = name + strlen(name) - 1;
+	uint32_t id;
+
+	if (!inner || *end != ')')
+		return 0;
+	*inner++ = '\0';
+	*end = '\0';
+	if (strcmp(name, "vmm") == 0)
+		return host_fields_child(fields, HOST_THREAD, inner, &id);
+	if (strcmp(name, "memory") == 0)
+		return host_fields_child(fields, HOST_MEMORY, inner, &id);
+	return 0;
+}
+
+static int add_host_fields(const struct captured *captured)
+{
+	struct host_fields fields;
+	int err = host_fields_add(captured->args.fields, captured->args.source, &fields);
+
+	for (const char *line = captured->text; *line && !err; line = next_line(line)) {
+		char name[NAME_SIZE];
+
+		if (take_name(line, name))
+			err = add_host_name(&fields, name);
+	}
+	return err;
+}
+
+/* Without the file there are no fields, as if there were no such provider. */
+static int host_open(const void *recording, const struct provider_args *args, void **ret_state,
+		     struct why *why)
+{
+	struct captured *captured;
+	int err = captured_new(args, HOST_PATH, host_key, &captured, why);
+
+	(void)recording;
+	if (err)
+		return err;
+	if (captured->text)
+		err = add_host_fields(captured);
+	if (err)
+		captured_close(captured);
+	else
+		*ret_state = captured;
+	return err;
+}
+
+static const struct player host_player = {
+	.name = "host",
+	.is_always_by_guest = true,
+	.open = host_open,
+	.next = captured_next,
+	.close = captured_close,
+};
+
 const struct player *captured_player(const struct provider *live)
 {
+	if (live == &host_provider)
+		return &host_player;
 	if (live == &tracepoint_provider)
 		return &events_player;
 	return live == &exits_provider ? &exits_player : NULL;

@@ -3,9 +3,9 @@
  * captured - plays what was counted on a captured machine, the folder DIR of --sysroot DIR.
  *
  * DIR/kvmtop/counters has the counts of the provider "tracepoint", DIR/kvmtop/exits the counts of
- * "exits". docs/HACKING.md says how such a folder is made and what its lines mean. Each next()
- * plays the next sample. After the last one, the latest interval is played again and again, so that
- * a screen goes on showing what the machine did.
+ * "exits", DIR/kvmtop/host what "host" says. docs/HACKING.md says how such a folder is made and
+ * what its lines mean. Each next() plays the next sample. After the last, the latest interval is
+ * played again and again, so that a screen goes on showing what the machine did.
  */
 #ifndef KVMTOP_PROVIDERS_PLAYBACK_CAPTURED_H
 #define KVMTOP_PROVIDERS_PLAYBACK_CAPTURED_H

@@ -63,6 +63,11 @@ golden amd-exits-fields --sysroot $root/amd --view exits -f help
 golden amd-exits-filter --sysroot $root/amd -1 --view exits -f 'kvm_exit(io)'
 golden amd-exits-no-match --sysroot $root/amd -1 --view exits -f kvm_entry
 golden amd-hotspots-filter --sysroot $root/amd -1 --view hotspots -f 'kvm_exit\(io'
+golden amd-host --sysroot $root/amd -1 --view host
+golden amd-host-json --sysroot $root/amd -1 --view host --json
+golden amd-host-guest --sysroot $root/amd -1 --view host -g db1
+golden amd-host-csv --sysroot $root/amd -l -c -n 2 -s 0.1 --view host
+golden amd-vcpus-threads --sysroot $root/amd -1 --view vcpus -g db1
 golden amd-vcpus-filter --sysroot $root/amd -1 --view vcpus -f kvm_userspace_exit
 golden amd-no-match --sysroot $root/amd -1 -f nothing.is.called.this
 golden intel-guests-json --sysroot $root/intel -1 -b --json

@@ -31,7 +31,7 @@ is "$(lines -l -n 1 -s 0.1 -b | sed -n '1s/.*s)  *//p')" "$clean(115) $clean(112
 	"-l -b: headings"
 is "$(lines -l -n 1 -s 0.1 --view vcpus | cut -d ' ' -f 3 | sed 1d | sort -u)" "$clean" \
 	"-l --view vcpus"
-is "$(lines -l -c -n 1 -s 0.1 --view vcpus | sed 1d | cut -d , -f 2,3,4)" \
+is "$(lines -l -c -n 1 -s 0.1 --view vcpus | sed 1d | cut -d , -f 2,3,5)" \
 	'"=cmd()|""x""?{""y"":1}??[2J?z",0,121
 "=cmd()|""x""?{""y"":1}??[2J?z",0,122
 "=cmd()|""x""?{""y"":1}??[2J?z",1,123' "-c: one quoted field"

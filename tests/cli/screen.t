@@ -288,9 +288,9 @@ keys_show '?' '^ q F10 +quit' "?: help"
 keys_show 'q F1' '^ q F10 +quit' "F1: help"
 screen_resize 60 12
 screen_has '^arrows: more' "help that does not fit can be scrolled"
-keys_show 'Down Down' '^ 1 - 5 Tab' "by a line"
+keys_show 'Down Down' '^ 1 - 6 Tab' "by a line"
 keys_show End '^ History +the rate' "to its end"
-keys_show 'PPage PPage PPage PPage Down Down' '^ 1 - 5 Tab' "and back"
+keys_show 'PPage PPage PPage PPage Down Down' '^ 1 - 6 Tab' "and back"
 screen_resize 80 40
 screen_has '^any key: back' "and fits again"
 screen_resize 80 24

@@ -49,7 +49,7 @@ static void put_entry(struct page *page, int width, const char *word, const char
 	put_wrapped(page, is_beside ? width + 3 : INDENT, help);
 }
 
-/* "1 - 5 Tab  views: events, ...": the keys of most tabs are numbers. */
+/* "1 - 6 Tab  views: events, ...": the keys of most tabs are numbers. */
 static void put_views(struct page *page, int width)
 {
 	char keys[32], titles[128];

@@ -55,7 +55,9 @@ static void seek_row(struct tui *tui)
 	char text[128];
 
 	for (size_t i = 0; !tui->screen.has_cursor && i < tui->view.nr_rows; i++) {
-		if (strcmp(tui->view.rows[i].cells[0].text, tui->sought) == 0)
+		const struct cell *name = &tui->view.rows[i].cells[0];
+
+		if (name->type == CELL_TEXT && strcmp(name->text, tui->sought) == 0)
 			tui_put_cursor(tui, i);
 	}
 	if (!tui->screen.has_cursor && (tui->sampling.due && !tui->back.monitor))

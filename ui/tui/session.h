@@ -69,7 +69,8 @@ struct way {
 	const struct view_type *type;
 	uint32_t guest, reason;
 	int32_t vcpu;
-	bool has_vcpu, has_reason;
+	bool has_vcpu, has_reason, has_cpu;
+	uint32_t cpu;
 	bool has_entered_guest;
 	uint32_t guest_before;
 	struct selection selection;

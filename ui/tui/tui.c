@@ -129,10 +129,13 @@ static void describe_way(struct tui *tui)
 	int len;
 
 	crumbs[0] = '\0';
-	if (!query->has_vcpu && !query->has_reason)
+	if (!query->has_vcpu && !query->has_reason && !query->has_cpu)
 		return;
 	len = snprintf(crumbs, size, "%s",
 		       query->guest == GUEST_ANY ? "all guests" : tui->guest.name);
+	if (query->has_cpu)
+		len += snprintf(crumbs + len, size - (size_t)len, " %s CPU %u", sign,
+				query->cpu);
 	if (query->has_vcpu)
 		len += snprintf(crumbs + len, size - (size_t)len, " %s vCPU %d", sign,
 				(int)query->vcpu);

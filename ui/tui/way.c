@@ -29,13 +29,13 @@ void tui_show_view(struct tui *tui, const struct view_type *type)
 {
 	struct query *query = tui->query;
 
-	if (!type || (type == query->type && !query->has_reason))
+	if (!type || (type == query->type && !query->has_reason && !query->has_cpu))
 		return;
 	if (type->rows == ROWS_GUESTS)
 		leave_guest(tui);
 	tui->ways.nr = 0;
 	query->has_vcpu &= type->takes_vcpu;
-	query->has_reason = false;
+	query->has_reason = query->has_cpu = false;
 	begin_view(tui, type);
 }
 
@@ -54,7 +54,7 @@ void tui_set_guest(struct tui *tui, uint32_t guest)
 {
 	struct query *query = tui->query;
 
-	if (guest == query->guest && !query->has_vcpu && !query->has_reason)
+	if (guest == query->guest && !query->has_vcpu && !query->has_reason && !query->has_cpu)
 		return;
 	query_narrow(query, guest);
 	tui->ways.has_entered_guest = false;
@@ -77,6 +77,8 @@ static void remember_way(struct tui *tui, const struct query *query)
 		.vcpu = query->vcpu,
 		.has_reason = query->has_reason,
 		.reason = query->reason,
+		.has_cpu = query->has_cpu,
+		.cpu = query->cpu,
 		.has_entered_guest = ways->has_entered_guest,
 		.guest_before = ways->guest_before,
 		.selection = tui_selection(tui),
@@ -91,7 +93,7 @@ void tui_go_back(struct tui *tui)
 	const struct way *way;
 
 	if (!tui->ways.nr) { /* a tab led here */
-		query->has_reason = query->has_vcpu = false;
+		query->has_reason = query->has_vcpu = query->has_cpu = false;
 		return;
 	}
 	way = &tui->ways.list[--tui->ways.nr];
@@ -100,6 +102,8 @@ void tui_go_back(struct tui *tui)
 	query->vcpu = way->vcpu;
 	query->has_reason = way->has_reason;
 	query->reason = way->reason;
+	query->has_cpu = way->has_cpu;
+	query->cpu = way->cpu;
 	tui->ways.has_entered_guest = way->has_entered_guest;
 	tui->ways.guest_before = way->guest_before;
 	begin_view(tui, way->type);
@@ -113,7 +117,7 @@ void tui_show_guests(struct tui *tui)
 	if (tui->query->type->rows != ROWS_GUESTS) {
 		remember_way(tui, tui->query);
 		leave_guest(tui);
-		tui->query->has_vcpu = tui->query->has_reason = false;
+		tui->query->has_vcpu = tui->query->has_reason = tui->query->has_cpu = false;
 		begin_view(tui, view_type_of(ROWS_GUESTS));
 	} else if (tui->ways.nr) {
 		tui_go_back(tui);

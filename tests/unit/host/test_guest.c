@@ -1600,7 +1600,7 @@ static void test_why(void **state)
 	(void)state;
 	assert_int_equal(why_set(&why, -EPERM, "%s: %d", "x", 5), -EPERM);
 	assert_string_equal(why.text, "x: 5");
-	assert_int_equal(why_set(&why, 0, "%0300d", 5), 0);
+	assert_int_equal(why_set(&why, 0, "%0600d", 5), 0);
 	assert_int_equal(strlen(why.text), sizeof(why.text) - 1);
 	assert_int_equal(why_set(NULL, -ENOENT, "x"), -ENOENT);
 }

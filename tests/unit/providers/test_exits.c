@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -62,7 +61,6 @@ struct world {
 	struct exits_threads *threads;
 	struct exits_thread records[RECORDS];
 	struct counted arguments[RECORDS];
-	bool has_wait;
 	bool is_over; /* the arguments' epoch */
 	struct sample sample;
 	uint32_t guest; /* whose vCPU 0 is this very thread */
@@ -115,7 +113,7 @@ static int setup(void **state)
 		.codes = codes, .max_threads = RECORDS, .is_timed = true });
 	assert_non_null(w->threads);
 	/* The inventory's first look, after which only its changes make threads be looked for. */
-	exits_threads_begin(w->threads, SECOND, false);
+	exits_threads_begin(w->threads, SECOND);
 	assert_int_equal(exits_threads_end(w->threads, &w->sample, 0), 0);
 	*state = w;
 	return 0;
@@ -203,7 +201,7 @@ static int take_sample(struct world *w, uint64_t now_ns)
 	int nr_ended = 0;
 
 	sample_reset(&w->sample);
-	exits_threads_begin(w->threads, now_ns, w->has_wait);
+	exits_threads_begin(w->threads, now_ns);
 	for (uint32_t i = 0; i < RECORDS; i++) {
 		int ret = w->records[i].tid ? exits_threads_take(w->threads, &w->records[i]) : 0;
 
@@ -693,7 +691,7 @@ static void test_arguments(void **state)
 	happened(record, CELL_MSR, 1, 1);
 	take_sample(w, 2 * SECOND);
 	sample_reset(&w->sample);
-	exits_threads_begin(w->threads, 3 * SECOND, false);
+	exits_threads_begin(w->threads, 3 * SECOND);
 	assert_int_equal(exits_threads_take(w->threads, record), 0);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		assert_int_equal(exits_threads_argument(w->threads, &keys[i], &cell, false), 0);
@@ -788,7 +786,7 @@ static void test_greedy_guest(void **state)
 	w->is_over = true;
 	for (uint64_t second = 2; second < 60; second++) {
 		sample_reset(&w->sample);
-		exits_threads_begin(w->threads, second * SECOND, false);
+		exits_threads_begin(w->threads, second * SECOND);
 		assert_int_equal(exits_threads_take(w->threads, record), 0);
 		for (uint32_t i = 0; i < EXITS_ARGUMENTS; i++) {
 			const struct exits_argument_key key = { .a = nr++, .kind = EXITS_CPUID,
@@ -817,7 +815,7 @@ static void test_more_records(void **state)
 	take_sample(w, 2 * SECOND);
 	assert_int_equal(exits_threads_grow(w->threads, 1001), 0);
 	sample_reset(&w->sample);
-	exits_threads_begin(w->threads, 3 * SECOND, false);
+	exits_threads_begin(w->threads, 3 * SECOND);
 	happened(&more, CELL_MSR, 1, 1);
 	assert_int_equal(exits_threads_take(w->threads, record), 0);
 	assert_int_equal(exits_threads_take(w->threads, &more), 0);
@@ -826,36 +824,6 @@ static void test_more_records(void **state)
 	assert_int_equal(time_of(w, "vmexit(MSR_WRITE)"), 101);
 }
 
-static int lowest_descriptor(void)
-{
-	int fd = dup(STDERR_FILENO);
-
-	close(fd);
-	return fd;
-}
-
-/* How long a thread waited is left out where looking at it would take the last descriptors. */
-static void test_few_descriptors(void **state)
-{
-	struct world *w = *state;
-	struct exits_thread *record = begin(w, 0, false);
-	int lowest = lowest_descriptor();
-	struct rlimit limit, few;
-
-	happened(record, CELL_MSR, 1, 1);
-	w->has_wait = true;
-	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
-	few = (struct rlimit){ (rlim_t)lowest + 4, limit.rlim_max };
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-	take_sample(w, 2 * SECOND);
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
-	assert_int_equal(lowest_descriptor(), lowest);
-	take_sample(w, 3 * SECOND);
-	assert_int_not_equal(lowest_descriptor(), lowest);
-	assert_int_equal(count_of(w, "time(wait)"), 0); /* it begins with the first look */
-}
-
-/* A thread of a process that the inventory does not know as a guest. */
 /* ---- long exits */
 
 /* Codes of SVM: an exit that only protected guests have, a halt, a port. */
@@ -901,7 +869,7 @@ static void test_long_exits(void **state)
 	const struct long_exit *exit;
 
 	exits_long_look(&cells, w->names, codes, false);
-	exits_threads_begin(w->threads, 3 * SECOND, false);
+	exits_threads_begin(w->threads, 3 * SECOND);
 	/* The owner of a thread is found even before its record was taken. */
 	assert_int_equal(exits_long_add(&output, &report, record, false), 0);
 	exit = long_exits_at(&w->sample.long_exits, 0);
@@ -929,6 +897,7 @@ static void test_long_exits(void **state)
 	assert_int_equal(exits_threads_end(w->threads, &w->sample, 0), 0);
 }
 
+/* A thread of a process that the inventory does not know as a guest. */
 static void test_unknown_thread(void **state)
 {
 	struct world *w = *state;
@@ -966,7 +935,6 @@ int main(void)
 		TEST(test_epochs),
 		TEST(test_greedy_guest),
 		TEST(test_more_records),
-		TEST(test_few_descriptors),
 		TEST(test_long_cells),
 		TEST(test_long_exits),
 		TEST(test_unknown_thread),

@@ -340,9 +340,9 @@ static void flaw_C1_csv_of_guests_has_a_row_each(void **state)
 	text = read_file(w, w->path);
 	assert_int_equal(strncmp(text, "time,guest,pid,vcpus,", 21), 0);
 	assert_string_equal(strchr(text, '\n') + 1,
-		WHEN_EXACTLY ",\"db,1\",4001,,,30,,3,,,,,,,,,,\n"
-		WHEN_EXACTLY ",\"db,1\",4001,,,30,,3,,,,,,,,,,\n"
-		WHEN_EXACTLY ",web,4002,,,40,,4,,,,,,,,,,\n");
+		WHEN_EXACTLY ",\"db,1\",4001,,,,30,,3,,,,,,,,,,,,,\n"
+		WHEN_EXACTLY ",\"db,1\",4001,,,,30,,3,,,,,,,,,,,,,\n"
+		WHEN_EXACTLY ",web,4002,,,,40,,4,,,,,,,,,,,,,\n");
 	/* Goes on in its own file. */
 	open_log(w, LINES_LOG_ROWS);
 	write_sample(w);
@@ -539,13 +539,16 @@ static void json_of_guests_has_their_columns(void **state)
 
 	add_guest(w, 1, "db", 3);
 	/* Whether there is something for them or not. */
-	for (size_t i = 8; i + 1 < view_columns(&view_guests); i++)
+	for (size_t i = 9; i + 1 < view_columns(&view_guests); i++)
 		w->view.absent |= 1u << i;
 	assert_string_equal(strstr(lines_once(w, LINES_JSON), "\"view\""),
 		"\"view\":\"guests\",\"rows\":[{\"guest\":\"db\",\"pid\":4001,\"vcpus\":null,"
-		"\"vmm\":null,\"total\":30,\"share\":null,\"delta\":3,\"rate\":null,"
+		"\"vmm\":null,\"vmm_percent\":null,\"total\":30,\"share\":null,\"delta\":3,"
+		"\"rate\":null,"
 		"\"guest_percent\":null,\"kvm_percent\":null,\"user_percent\":null,"
-		"\"halt_percent\":null,\"wait_percent\":null,\"vcpu_ns\":null,"
+		"\"halt_percent\":null,\"wait_percent\":null,"
+		"\"throttled_percent\":null,\"cpu_percent\":null,\"migrations\":null,"
+		"\"vcpu_ns\":null,"
 		"\"top\":null,\"top_percent\":null,"
 		"\"ended\":null}]}\n");
 }

@@ -35,8 +35,8 @@ static const char *picture(struct world *world)
 	for (size_t i = 0; i <= view->nr_rows; i++) {
 		const struct view_row *row = i < view->nr_rows ? &view->rows[i] : &view->total;
 
-		for (size_t j = 0; j < 8; j++) {
-			if (strcmp(view->type->columns[j].id, "vmm") == 0)
+		for (size_t j = 0; j < 9; j++) {
+			if (strncmp(view->type->columns[j].id, "vmm", 3) == 0)
 				continue;
 			len += (size_t)sprintf(world->text + len, "%s", j ? " " : "");
 			len += put_cell(world->text + len, &row->cells[j]);

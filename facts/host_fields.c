@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes the fields of the host's CPUs, of vCPUs' threads, and of what else a VMM runs. */
+#include <stdio.h>
+
+#include "facts/exit_fields.h"
+#include "facts/host_fields.h"
+
+static const struct {
+	const char *name;
+	enum field_kind kind;
+} parts[HOST_PARTS] = {
+	[HOST_RUN] = { "thread(run)", FIELD_COUNTER },
+	[HOST_CPU] = { "thread(cpu)", FIELD_GAUGE },
+	[HOST_AFFINITY] = { "thread(affinity)", FIELD_GAUGE },
+	[HOST_MIGRATIONS] = { "thread(migrations)", FIELD_COUNTER },
+	[HOST_THROTTLED] = { "thread(throttled)", FIELD_COUNTER },
+	[HOST_THREAD] = { "vmm", FIELD_COUNTER },
+	[HOST_MEMORY] = { "memory", FIELD_GAUGE },
+	[HOST_BUSY] = { "host_cpu(busy)", FIELD_COUNTER },
+	[HOST_NODE] = { "host_cpu(node)", FIELD_GAUGE },
+	[HOST_CORE] = { "host_cpu(core)", FIELD_GAUGE },
+	[HOST_SIBLING] = { "host_cpu(sibling)", FIELD_GAUGE },
+};
+
+int host_fields_add(struct fields *dictionary, uint32_t source, struct host_fields *ret_fields)
+{
+	struct host_fields fields = { .fields = dictionary, .source = source };
+	const struct field wait = {
+		.name = exit_fields_part(TIME_WAIT),
+		.label = "wait",
+		.parent = fields_find(dictionary, exit_fields_part(TIME_WHOLE)),
+		.source = source,
+		.use = USE_TIME,
+		.part = TIME_WAIT,
+	};
+	int err = fields_add(dictionary, &wait, &fields.wait);
+
+	for (unsigned int i = 0; i < HOST_PARTS && !err; i++)
+		err = fields_add(dictionary,
+				 &(struct field){ .name = parts[i].name, .parent = FIELD_NONE,
+						  .source = source, .kind = parts[i].kind,
+						  .use = USE_HOST, .part = i },
+				 &fields.parts[i]);
+	if (!err)
+		*ret_fields = fields;
+	return err;
+}
+
+int host_fields_child(const struct host_fields *fields, enum host_part part, const char *label,
+		      uint32_t *ret_id)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s(%s)", parts[part].name, label);
+	return fields_add(fields->fields,
+			  &(struct field){ .name = name, .label = label,
+					   .parent = fields->parts[part], .source = fields->source,
+					   .kind = parts[part].kind, .use = USE_HOST,
+					   .part = part },
+			  ret_id);
+}

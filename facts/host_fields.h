@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * host_fields - the fields of what the host's scheduler, cgroups and topology say.
+ *
+ * A live host and a captured machine have the same names with the same meaning, see enum host_part.
+ */
+#ifndef KVMTOP_FACTS_HOST_FIELDS_H
+#define KVMTOP_FACTS_HOST_FIELDS_H
+
+#include "facts/field.h"
+
+struct host_fields {
+	struct fields *fields;
+	uint32_t source; /* the provider's number */
+	uint32_t parts[HOST_PARTS]; /* of HOST_THREAD and HOST_MEMORY: the parents */
+	uint32_t wait; /* USE_TIME, TIME_WAIT */
+};
+
+/* Adds the fields that every machine has. 0 or -ENOMEM. */
+int host_fields_add(struct fields *dictionary, uint32_t source, struct host_fields *ret_fields);
+
+/*
+ * Adds a child: of HOST_THREAD, label is the thread's name; of HOST_MEMORY, the node's number.
+ * 0 or -ENOMEM.
+ */
+int host_fields_child(const struct host_fields *fields, enum host_part part, const char *label,
+		      uint32_t *ret_id);
+
+#endif

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads cpu.stat of the cgroups that threads are in, and of all above. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/read.h"
+#include "host/descriptors.h"
+#include "providers/host/cgroups.h"
+
+#define NS_PER_US UINT64_C(1000)
+
+struct host_cgroup {
+	struct host_cgroup *parent; /* NULL: none */
+	int fd; /* of cpu.stat; -1: it has none, as has the root of v2 */
+	uint64_t total_ns, delta_ns;
+	uint64_t weight_ns; /* of its threads, and of those below */
+	bool has_total, is_kept;
+	UT_hash_handle hh;
+	char path[]; /* with the mount point */
+};
+
+struct host_cgroups {
+	const struct env *env;
+	struct host_cgroup *by_path;
+};
+
+struct host_cgroups *host_cgroups_new(const struct env *env)
+{
+	struct host_cgroups *cgroups = calloc(1, sizeof(*cgroups));
+
+	if (cgroups)
+		cgroups->env = env;
+	return cgroups;
+}
+
+static void drop(struct host_cgroups *cgroups, struct host_cgroup *cgroup)
+{
+	HASH_DEL(cgroups->by_path, cgroup);
+	if (cgroup->fd >= 0)
+		close(cgroup->fd);
+	free(cgroup);
+}
+
+void host_cgroups_free(struct host_cgroups *cgroups)
+{
+	struct host_cgroup *cgroup, *next;
+
+	if (!cgroups)
+		return;
+	for (cgroup = cgroups->by_path; cgroup; cgroup = next) {
+		next = cgroup->hh.next;
+		drop(cgroups, cgroup);
+	}
+	free(cgroups);
+}
+
+/* ---- which cgroup a thread is in ---- */
+
+/* Whether the controller is one of a list, "cpu,cpuacct:/path". */
+static bool has_controller(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (;; list++) {
+		if (strncmp(list, name, len) == 0 && (list[len] == ',' || list[len] == ':'))
+			return true;
+		list += strcspn(list, ",:\n");
+		if (*list != ',')
+			return false;
+	}
+}
+
+/*
+ * Where quotas of a thread are, by its file cgroup(7) /proc/PID/cgroup: the line of the controller
+ * "cpu" of v1, "4:cpu,cpuacct:/path", or the one of v2, "0::/path". False: there is neither.
+ */
+static bool find_path(const struct env *env, const char *text, char *ret_path, size_t size)
+{
+	const char *v1 = NULL, *v2 = NULL;
+	char v2_root[PATH_MAX];
+	int len;
+
+	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		const char *list = strchr(line, ':');
+
+		if (!list)
+			continue;
+		if (strncmp(line, "0::", 3) == 0)
+			v2 = line + 3;
+		else if (has_controller(list + 1, "cpu"))
+			v1 = list + 1;
+	}
+	if (v1) {
+		len = (int)strcspn(v1, ":");
+		env_path(env, ret_path, size, "/sys/fs/cgroup/%.*s%.*s", len, v1,
+			 (int)strcspn(v1 + len + 1, "\n"), v1 + len + 1);
+		return true;
+	}
+	if (!v2)
+		return false;
+	env_path(env, v2_root, sizeof(v2_root), "/sys/fs/cgroup/unified");
+	env_path(env, ret_path, size, "/sys/fs/cgroup%s%.*s",
+		 path_exists(v2_root) ? "/unified" : "", (int)strcspn(v2, "\n"), v2);
+	return true;
+}
+
+static struct host_cgroup *new_cgroup(struct host_cgroups *cgroups, const char *path, size_t len)
+{
+	struct host_cgroup *cgroup = calloc(1, sizeof(*cgroup) + len + 1);
+	char file[PATH_MAX + 16];
+
+	if (!cgroup)
+		return NULL;
+	memcpy(cgroup->path, path, len);
+	cgroup->fd = -1;
+	HASH_ADD_KEYPTR(hh, cgroups->by_path, cgroup->path, len, cgroup);
+	if (!hash_has(cgroup)) {
+		free(cgroup);
+		return NULL;
+	}
+	snprintf(file, sizeof(file), "%s/cpu.stat", cgroup->path);
+	if (descriptors_are_left())
+		cgroup->fd = open(file, O_RDONLY | O_CLOEXEC);
+	return cgroup;
+}
+
+/* The cgroup of the first len bytes of path, and those above it, down to the mount point. */
+static struct host_cgroup *get(struct host_cgroups *cgroups, const char *path, size_t len)
+{
+	size_t root = strlen(cgroups->env->root) + strlen("/sys/fs/cgroup/");
+	struct host_cgroup *cgroup;
+	const char *slash;
+
+	HASH_FIND(hh, cgroups->by_path, path, len, cgroup);
+	if (cgroup)
+		return cgroup;
+	cgroup = new_cgroup(cgroups, path, len);
+	slash = memrchr(path, '/', len);
+	if (cgroup && slash && (size_t)(slash - path) > root)
+		cgroup->parent = get(cgroups, path, (size_t)(slash - path));
+	return cgroup;
+}
+
+struct host_cgroup *host_cgroups_find(struct host_cgroups *cgroups, pid_t pid, pid_t tid)
+{
+	char file[PATH_MAX], text[4096], path[PATH_MAX];
+	size_t len;
+
+	env_path(cgroups->env, file, sizeof(file), "/proc/%d/task/%d/cgroup", (int)pid, (int)tid);
+	if (read_small(file, text, sizeof(text)) <= 0 ||
+	    !find_path(cgroups->env, text, path, sizeof(path)))
+		return NULL;
+	len = strlen(path);
+	while (len && path[len - 1] == '/')
+		len--;
+	return len ? get(cgroups, path, len) : NULL;
+}
+
+/* ---- how long it was throttled ---- */
+
+/* The number behind a name at the beginning of a line. */
+static bool number_of(const char *text, const char *name, uint64_t *ret_number)
+{
+	const char *at = strstr(text, name);
+
+	if (!at || (at != text && at[-1] != '\n'))
+		return false;
+	*ret_number = strtoull(at + strlen(name), NULL, 10);
+	return true;
+}
+
+static bool read_throttled(const struct host_cgroup *cgroup, uint64_t *ret_ns)
+{
+	char text[1024];
+	ssize_t n = cgroup->fd < 0 ? -1 : pread(cgroup->fd, text, sizeof(text) - 1, 0);
+
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	if (number_of(text, "throttled_time ", ret_ns))
+		return true;
+	if (!number_of(text, "throttled_usec ", ret_ns))
+		return false;
+	*ret_ns *= NS_PER_US;
+	return true;
+}
+
+void host_cgroups_begin(struct host_cgroups *cgroups)
+{
+	for (struct host_cgroup *cgroup = cgroups->by_path; cgroup; cgroup = cgroup->hh.next) {
+		uint64_t now_ns;
+		bool has_total = read_throttled(cgroup, &now_ns);
+
+		cgroup->delta_ns = 0;
+		cgroup->weight_ns = 0;
+		if (has_total && cgroup->has_total && now_ns > cgroup->total_ns)
+			cgroup->delta_ns = now_ns - cgroup->total_ns;
+		cgroup->has_total = has_total;
+		if (has_total)
+			cgroup->total_ns = now_ns;
+	}
+}
+
+bool host_cgroup_is_known(const struct host_cgroup *cgroup)
+{
+	while (cgroup && !cgroup->has_total)
+		cgroup = cgroup->parent;
+	return cgroup;
+}
+
+void host_cgroup_weigh(struct host_cgroup *cgroup, uint64_t wait_ns)
+{
+	for (; cgroup; cgroup = cgroup->parent)
+		cgroup->weight_ns += wait_ns;
+}
+
+uint64_t host_cgroup_share(const struct host_cgroup *cgroup, uint64_t wait_ns)
+{
+	double sum = 0;
+
+	for (; cgroup; cgroup = cgroup->parent) {
+		if (cgroup->weight_ns)
+			sum += (double)cgroup->delta_ns * (double)wait_ns /
+			       (double)cgroup->weight_ns;
+	}
+	return sum < (double)wait_ns ? (uint64_t)sum : wait_ns;
+}
+
+/* ---- which are in use ---- */
+
+void host_cgroup_keep(struct host_cgroup *cgroup)
+{
+	for (; cgroup; cgroup = cgroup->parent)
+		cgroup->is_kept = true;
+}
+
+void host_cgroups_sweep(struct host_cgroups *cgroups)
+{
+	struct host_cgroup *cgroup, *next;
+
+	for (cgroup = cgroups->by_path; cgroup; cgroup = next) {
+		next = cgroup->hh.next;
+		if (!cgroup->is_kept)
+			drop(cgroups, cgroup);
+		else
+			cgroup->is_kept = false;
+	}
+}

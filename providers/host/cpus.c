@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads /proc/stat in each sample, and the topology of a CPU when it is seen for the first time. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/read.h"
+#include "host/cpus.h"
+#include "providers/host/cpus.h"
+
+#define TEXT_MAX ((size_t)16 << 20)
+#define NS_PER_S UINT64_C(1000000000)
+
+/* -1: not known. */
+struct host_cpu {
+	bool is_seen;
+	int node, core, sibling;
+};
+
+struct host_cpus {
+	const struct env *env;
+	const struct host_fields *fields;
+	uint64_t tick_ns;
+	struct host_cpu *list; /* by number */
+	size_t nr;
+};
+
+struct host_cpus *host_cpus_new(const struct env *env, const struct host_fields *fields)
+{
+	struct host_cpus *cpus = calloc(1, sizeof(*cpus));
+	long hz = sysconf(_SC_CLK_TCK);
+
+	if (!cpus)
+		return NULL;
+	cpus->env = env;
+	cpus->fields = fields;
+	cpus->tick_ns = NS_PER_S / (uint64_t)(hz > 0 ? hz : 100);
+	return cpus;
+}
+
+void host_cpus_free(struct host_cpus *cpus)
+{
+	if (cpus)
+		free(cpus->list);
+	free(cpus);
+}
+
+/* ---- topology ---- */
+
+static long read_text(const struct host_cpus *cpus, int number, const char *name, char *text,
+		      size_t size)
+{
+	char path[PATH_MAX];
+
+	env_path(cpus->env, path, sizeof(path), "/sys/devices/system/cpu/cpu%d/%s", number, name);
+	return read_small(path, text, size);
+}
+
+struct siblings {
+	int of, first;
+};
+
+static int take_sibling(void *arg, int cpu)
+{
+	struct siblings *siblings = arg;
+
+	if (cpu != siblings->of && siblings->first < 0)
+		siblings->first = cpu;
+	return 0;
+}
+
+static int sibling_of(const struct host_cpus *cpus, int number)
+{
+	struct siblings siblings = { number, -1 };
+	char text[1024];
+
+	if (read_text(cpus, number, "topology/thread_siblings_list", text, sizeof(text)) > 0)
+		cpus_parse(text, take_sibling, &siblings);
+	return siblings.first;
+}
+
+static int core_of(const struct host_cpus *cpus, int number)
+{
+	char text[32];
+
+	return read_text(cpus, number, "topology/core_id", text, sizeof(text)) > 0 ?
+		       (int)strtol(text, NULL, 10) : -1;
+}
+
+/* The nodes' lists of CPUs. */
+struct nodes {
+	struct host_cpus *cpus;
+	int node;
+};
+
+static int take_cpu(void *arg, int cpu)
+{
+	struct nodes *nodes = arg;
+
+	if ((size_t)cpu < nodes->cpus->nr)
+		nodes->cpus->list[cpu].node = nodes->node;
+	return 0;
+}
+
+static int take_node(void *arg, int node)
+{
+	struct nodes *nodes = arg;
+	char path[PATH_MAX], list[4096];
+
+	nodes->node = node;
+	env_path(nodes->cpus->env, path, sizeof(path), "/sys/devices/system/node/node%d/cpulist",
+		 node);
+	if (read_small(path, list, sizeof(list)) > 0)
+		cpus_parse(list, take_cpu, nodes);
+	return 0;
+}
+
+static void find_nodes(struct host_cpus *cpus)
+{
+	struct nodes nodes = { cpus, -1 };
+	char path[PATH_MAX], list[4096];
+
+	env_path(cpus->env, path, sizeof(path), "/sys/devices/system/node/online");
+	if (read_small(path, list, sizeof(list)) > 0)
+		cpus_parse(list, take_node, &nodes);
+}
+
+/* NULL: no memory. */
+static struct host_cpu *see_cpu(struct host_cpus *cpus, int number)
+{
+	size_t nr = (size_t)number + 1;
+	struct host_cpu *cpu;
+
+	if (nr > cpus->nr) {
+		cpu = reallocarray(cpus->list, nr, sizeof(*cpu));
+		if (!cpu)
+			return NULL;
+		cpus->list = cpu;
+		for (; cpus->nr < nr; cpus->nr++)
+			cpus->list[cpus->nr] = (struct host_cpu){ false, -1, -1, -1 };
+	}
+	cpu = &cpus->list[number];
+	if (!cpu->is_seen) {
+		cpu->core = core_of(cpus, number);
+		cpu->sibling = sibling_of(cpus, number);
+	}
+	return cpu;
+}
+
+/* ---- a sample ---- */
+
+/* proc(5): "user nice system idle iowait irq softirq steal", in ticks. */
+static uint64_t busy_ticks(const char *at)
+{
+	enum { IDLE = 3, IOWAIT = 4, NUMBERS = 8 };
+	uint64_t sum = 0;
+
+	for (int i = 0; i < NUMBERS; i++) {
+		char *end;
+		uint64_t ticks = strtoull(at, &end, 10);
+
+		if (i != IDLE && i != IOWAIT)
+			sum += ticks;
+		at = end;
+	}
+	return sum;
+}
+
+static int add_row(const struct host_cpus *cpus, int number, enum host_part part, uint64_t value,
+		   struct sample *sample)
+{
+	return sample_add(sample, (struct key){ 0, number, cpus->fields->parts[part] }, value, 0);
+}
+
+static int add_place(const struct host_cpus *cpus, int number, enum host_part part, int value,
+		     struct sample *sample)
+{
+	return value < 0 ? 0 : add_row(cpus, number, part, (uint64_t)value, sample);
+}
+
+static int add_places(const struct host_cpus *cpus, int number, struct sample *sample)
+{
+	const struct host_cpu *cpu = &cpus->list[number];
+	int err = add_place(cpus, number, HOST_NODE, cpu->node, sample);
+
+	if (!err)
+		err = add_place(cpus, number, HOST_CORE, cpu->core, sample);
+	if (!err)
+		err = add_place(cpus, number, HOST_SIBLING, cpu->sibling, sample);
+	return err;
+}
+
+/* The number of a line "cpu12 ..."; -1: it is no such line. ret_at: behind the number. */
+static int number_of(const char *line, const char **ret_at)
+{
+	char *end;
+	long number;
+
+	if (strncmp(line, "cpu", 3) != 0 || line[3] < '0' || line[3] > '9')
+		return -1;
+	number = strtol(line + 3, &end, 10);
+	*ret_at = end;
+	return number < CPUS_MAX ? (int)number : -1;
+}
+
+static const char *next_line(const char *line)
+{
+	line += strcspn(line, "\n");
+	return line + (*line == '\n');
+}
+
+/* Looks at CPUs that are new. */
+static int see_cpus(struct host_cpus *cpus, const char *text)
+{
+	bool has_new = false;
+
+	for (const char *line = text; strncmp(line, "cpu", 3) == 0; line = next_line(line)) {
+		const char *at;
+		int number = number_of(line, &at);
+		struct host_cpu *cpu = number < 0 ? NULL : see_cpu(cpus, number);
+
+		if (number >= 0 && !cpu)
+			return -ENOMEM;
+		has_new |= cpu && !cpu->is_seen;
+		if (cpu)
+			cpu->is_seen = true;
+	}
+	if (has_new)
+		find_nodes(cpus);
+	return 0;
+}
+
+static int add_cpus(const struct host_cpus *cpus, const char *text, struct sample *sample)
+{
+	int err = 0;
+
+	/* All lines of CPUs are at the beginning. */
+	for (const char *line = text; strncmp(line, "cpu", 3) == 0 && !err;
+	     line = next_line(line)) {
+		const char *at;
+		int number = number_of(line, &at);
+
+		if (number < 0)
+			continue;
+		err = add_row(cpus, number, HOST_BUSY, busy_ticks(at) * cpus->tick_ns, sample);
+		if (!err)
+			err = add_places(cpus, number, sample);
+	}
+	return err;
+}
+
+int host_cpus_collect(struct host_cpus *cpus, struct sample *sample)
+{
+	char path[PATH_MAX], *text = NULL;
+	size_t size;
+	int err = read_whole(env_path(cpus->env, path, sizeof(path), "/proc/stat"), TEXT_MAX, &text,
+			     &size);
+
+	if (!err)
+		err = see_cpus(cpus, text);
+	if (!err)
+		err = add_cpus(cpus, text, sample);
+	free(text);
+	return err;
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the host's scheduler, cgroups and topology say of guests, vCPUs and CPUs.
+ *
+ * facts/field.h says what the rows are. Nothing is switched on in the kernel: all of it is in files
+ * that are there anyway.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "providers/host/cpus.h"
+#include "providers/host/threads.h"
+#include "providers/provider.h"
+
+struct host_state {
+	struct provider_args args;
+	struct host_fields fields;
+	struct host_threads *threads;
+	struct host_cpus *cpus;
+	bool has_threads, has_cpus; /* are wanted */
+};
+
+static void host_close(void *state)
+{
+	struct host_state *host = state;
+
+	if (!host)
+		return;
+	host_threads_free(host->threads);
+	host_cpus_free(host->cpus);
+	free(host);
+}
+
+static int host_open(const struct provider_args *args, void **ret_state, struct why *why)
+{
+	struct host_state *host = calloc(1, sizeof(*host));
+
+	(void)why;
+	if (!host)
+		return -ENOMEM;
+	host->args = *args;
+	host->threads = host_threads_new(args->env, args->guests, &host->fields);
+	host->cpus = host_cpus_new(args->env, &host->fields);
+	if (!host->threads || !host->cpus ||
+	    host_fields_add(args->fields, args->source, &host->fields) < 0) {
+		host_close(host);
+		return -ENOMEM;
+	}
+	*ret_state = host;
+	return 0;
+}
+
+static bool is_of_cpus(const struct field *field)
+{
+	return field->use == USE_HOST && field->part >= HOST_BUSY;
+}
+
+static int host_want(void *state, const struct want *want, struct why *why)
+{
+	struct host_state *host = state;
+
+	(void)why;
+	host->has_threads = host->has_cpus = false;
+	for (uint32_t i = 0; i < fields_count(host->args.fields); i++) {
+		const struct field *field = fields_get(host->args.fields, i);
+
+		if (field->source != host->args.source || !field_set_has(&want->fields, i))
+			continue;
+		host->has_cpus |= is_of_cpus(field);
+		host->has_threads |= !is_of_cpus(field);
+	}
+	return 0;
+}
+
+static int host_collect(void *state, struct sample *sample, struct why *why)
+{
+	struct host_state *host = state;
+	int err = 0;
+
+	if (!host->has_threads && !host->has_cpus)
+		return -EAGAIN;
+	sample->time_ns[host->args.source] = clock_now_ns();
+	if (host->has_threads)
+		err = host_threads_collect(host->threads, sample);
+	if (!err && host->has_cpus) {
+		err = host_cpus_collect(host->cpus, sample);
+		if (err && err != -ENOMEM) {
+			why_set(why, 0, "cannot read /proc/stat: %s", strerror(-err));
+			err = 0; /* it may be read next time */
+		}
+	}
+	return err;
+}
+
+const struct provider host_provider = {
+	.name = "host",
+	.help = "host CPUs, and how vCPUs' threads share them, by /proc, /sys and cgroups",
+	.is_always_by_guest = true,
+	.open = host_open,
+	.want = host_want,
+	.collect = host_collect,
+	.close = host_close,
+};

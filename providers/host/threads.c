@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads proc(5) schedstat, stat, sched, status and cgroup of the threads of vCPUs. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/read.h"
+#include "host/cpus.h"
+#include "host/descriptors.h"
+#include "host/schedstat.h"
+#include "providers/host/cgroups.h"
+#include "providers/host/threads.h"
+
+#define FILES_OF_THREAD 3 /* schedstat, stat, and one for its cgroup */
+#define FILES_OF_OTHERS 2048 /* that the other providers may have open */
+
+struct host_thread {
+	uint32_t guest;
+	int32_t vcpu;
+	pid_t pid, tid;
+	int schedstat, stat; /* -1: not open */
+	uint64_t run_ns, wait_ns, slices; /* as of the latest reading */
+	bool has_times;
+	bool has_run;	     /* since the reading before */
+	uint64_t waited_ns;  /* since the reading before */
+	int cpu, affinity;   /* -1, 0: not known */
+	uint64_t migrations; /* as of its latest turn; */
+	uint64_t shown;	     /* as they are spread; */
+	size_t left;	     /* samples until its next turn */
+	bool has_migrations;
+	struct host_cgroup *cgroup;
+	uint64_t throttled_ns;
+};
+
+struct host_threads {
+	const struct env *env;
+	const struct guests *guests;
+	const struct host_fields *fields;
+	struct host_cgroups *cgroups;
+	struct host_thread *list; /* ascending by guest, vCPU, thread */
+	size_t nr;
+	size_t next; /* that has its turn */
+	uint64_t generation; /* of the inventory; 0: none was seen */
+	bool has_schedstat;
+};
+
+struct host_threads *host_threads_new(const struct env *env, const struct guests *guests,
+				      const struct host_fields *fields)
+{
+	struct host_threads *threads = calloc(1, sizeof(*threads));
+
+	if (!threads)
+		return NULL;
+	threads->env = env;
+	threads->guests = guests;
+	threads->fields = fields;
+	threads->has_schedstat = schedstat_is_on(env);
+	threads->generation = UINT64_MAX;
+	threads->cgroups = host_cgroups_new(env);
+	if (!threads->cgroups) {
+		free(threads);
+		return NULL;
+	}
+	return threads;
+}
+
+static void close_files(struct host_thread *thread)
+{
+	if (thread->schedstat >= 0)
+		close(thread->schedstat);
+	if (thread->stat >= 0)
+		close(thread->stat);
+}
+
+void host_threads_free(struct host_threads *threads)
+{
+	if (!threads)
+		return;
+	for (size_t i = 0; i < threads->nr; i++)
+		close_files(&threads->list[i]);
+	free(threads->list);
+	host_cgroups_free(threads->cgroups);
+	free(threads);
+}
+
+/* ---- which threads there are ---- */
+
+static int compare_threads(const void *a, const void *b)
+{
+	const struct host_thread *x = a, *y = b;
+
+	if (x->guest != y->guest)
+		return x->guest < y->guest ? -1 : 1;
+	if (x->vcpu != y->vcpu)
+		return x->vcpu < y->vcpu ? -1 : 1;
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+static size_t count_vcpus(const struct guests *guests)
+{
+	const struct guest *guest;
+	size_t nr = 0;
+
+	for (size_t i = 0; (guest = guests_at(guests, i)); i++)
+		nr += guest->nr_vcpus;
+	return nr;
+}
+
+static size_t add_vcpus(const struct guest *guest, struct host_thread *list)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < guest->nr_vcpus; i++) {
+		if (guest->vcpus[i].tid)
+			list[nr++] = (struct host_thread){
+				.guest = guest->id,
+				.vcpu = guest->vcpus[i].index,
+				.pid = guest->pid,
+				.tid = guest->vcpus[i].tid,
+				.schedstat = -1,
+				.stat = -1,
+				.cpu = -1,
+			};
+	}
+	return nr;
+}
+
+/* Takes over what is known of threads that stay, and closes the files of all others. */
+static void take_over(struct host_threads *threads, struct host_thread *list, size_t nr)
+{
+	for (size_t i = 0; i < threads->nr; i++) {
+		struct host_thread *thread = &threads->list[i], *found;
+
+		found = nr ? bsearch(thread, list, nr, sizeof(*list), compare_threads) : NULL;
+		if (found)
+			*found = *thread;
+		else
+			close_files(thread);
+	}
+}
+
+static int find_threads(struct host_threads *threads)
+{
+	size_t room = count_vcpus(threads->guests), nr = 0;
+	const struct guest *guest;
+	struct host_thread *list;
+
+	if (threads->generation == guests_generation(threads->guests))
+		return 0;
+	list = calloc(room + 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; (guest = guests_at(threads->guests, i)); i++)
+		nr += add_vcpus(guest, list + nr);
+	qsort(list, nr, sizeof(*list), compare_threads);
+	take_over(threads, list, nr);
+	free(threads->list);
+	threads->list = list;
+	threads->nr = nr;
+	threads->next = 0;
+	threads->generation = guests_generation(threads->guests);
+	descriptors_raise(FILES_OF_THREAD * nr + FILES_OF_OTHERS + DESCRIPTORS_SPARE);
+	return 0;
+}
+
+/* ---- what is read in each sample ---- */
+
+static char *path_of(const struct host_threads *threads, const struct host_thread *thread,
+		     const char *name, char *buf)
+{
+	return env_path(threads->env, buf, PATH_MAX, "/proc/%d/task/%d/%s", (int)thread->pid,
+			(int)thread->tid, name);
+}
+
+static int open_file(const struct host_threads *threads, const struct host_thread *thread,
+		     const char *name)
+{
+	char path[PATH_MAX];
+
+	if (!descriptors_are_left())
+		return -1;
+	return open(path_of(threads, thread, name, path), O_RDONLY | O_CLOEXEC);
+}
+
+static bool read_open(int fd, char *text, size_t size)
+{
+	ssize_t n = fd < 0 ? -1 : pread(fd, text, size - 1, 0);
+
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	return true;
+}
+
+/* proc(5), schedstat: "ns on a CPU, ns waiting for one, how often it got one". */
+static void read_times(struct host_thread *thread)
+{
+	uint64_t wait_ns, slices;
+	char text[96], *at;
+
+	thread->has_run = false;
+	thread->waited_ns = 0;
+	if (!read_open(thread->schedstat, text, sizeof(text)))
+		return;
+	thread->run_ns = strtoull(text, &at, 10);
+	wait_ns = strtoull(at, &at, 10);
+	slices = strtoull(at, NULL, 10);
+	if (thread->has_times && wait_ns > thread->wait_ns)
+		thread->waited_ns = wait_ns - thread->wait_ns;
+	thread->has_run = !thread->has_times || slices != thread->slices;
+	thread->has_times = true;
+	thread->wait_ns = wait_ns;
+	thread->slices = slices;
+}
+
+/* proc(5), stat: the CPU is the 39th field; the second, in brackets, may have any characters. */
+static void read_cpu(struct host_thread *thread)
+{
+	char text[1024];
+	const char *at;
+
+	if (!read_open(thread->stat, text, sizeof(text)))
+		return;
+	at = strrchr(text, ')');
+	for (int field = 2; at && field < 39; field++)
+		at = strchr(at + 1, ' ');
+	if (at)
+		thread->cpu = (int)strtol(at, NULL, 10);
+}
+
+/* ---- what is read in turn ---- */
+
+/* sched(7) of a thread: "se.nr_migrations : 12". Linux 6.15 has it always, others mostly. */
+static void read_migrations(const struct host_threads *threads, struct host_thread *thread)
+{
+	static const char name[] = "nr_migrations";
+	char path[PATH_MAX], text[4096];
+	const char *at;
+	uint64_t migrations;
+
+	if (read_small(path_of(threads, thread, "sched", path), text, sizeof(text)) <= 0)
+		return;
+	at = strstr(text, name);
+	at = at ? strchr(at, ':') : NULL;
+	if (!at)
+		return;
+	migrations = strtoull(at + 1, NULL, 10);
+	if (!thread->has_migrations || migrations < thread->shown)
+		thread->shown = migrations;
+	thread->migrations = migrations;
+	thread->has_migrations = true;
+}
+
+static int count_cpu(void *arg, int cpu)
+{
+	(void)cpu;
+	++*(int *)arg;
+	return 0;
+}
+
+static void read_affinity(const struct host_threads *threads, struct host_thread *thread)
+{
+	static const char name[] = "\nCpus_allowed_list:";
+	char path[PATH_MAX], text[8192];
+	const char *at;
+	int nr = 0;
+
+	if (read_small(path_of(threads, thread, "status", path), text, sizeof(text)) <= 0)
+		return;
+	at = strstr(text, name);
+	if (!at)
+		return;
+	at += strlen(name);
+	cpus_parse(at + strspn(at, " \t"), count_cpu, &nr);
+	thread->affinity = nr;
+}
+
+static size_t turns(const struct host_threads *threads)
+{
+	return (threads->nr + HOST_THREADS_TURN - 1) / HOST_THREADS_TURN;
+}
+
+static void take_turn(struct host_threads *threads, struct host_thread *thread)
+{
+	if (thread->has_run || !thread->has_migrations)
+		read_migrations(threads, thread);
+	read_affinity(threads, thread);
+	thread->cgroup = host_cgroups_find(threads->cgroups, thread->pid, thread->tid);
+	thread->left = turns(threads);
+}
+
+static void take_turns(struct host_threads *threads)
+{
+	size_t nr = threads->nr < HOST_THREADS_TURN ? threads->nr : HOST_THREADS_TURN;
+
+	for (; nr; nr--) {
+		take_turn(threads, &threads->list[threads->next]);
+		threads->next = (threads->next + 1) % threads->nr;
+	}
+}
+
+/* Goes on towards the count of the latest turn, so that it is reached at the next one. */
+static void spread_migrations(struct host_thread *thread)
+{
+	if (!thread->left)
+		return;
+	thread->shown += (thread->migrations - thread->shown) / thread->left;
+	thread->left--;
+}
+
+/* ---- a sample ---- */
+
+static void read_thread(struct host_threads *threads, struct host_thread *thread)
+{
+	if (thread->schedstat < 0)
+		thread->schedstat = open_file(threads, thread, "schedstat");
+	if (thread->stat < 0)
+		thread->stat = open_file(threads, thread, "stat");
+	read_times(thread);
+	if (thread->has_run || thread->cpu < 0 || !threads->has_schedstat)
+		read_cpu(thread);
+}
+
+static void read_all(struct host_threads *threads)
+{
+	for (size_t i = 0; i < threads->nr; i++)
+		read_thread(threads, &threads->list[i]);
+	take_turns(threads);
+	for (size_t i = 0; i < threads->nr; i++) {
+		spread_migrations(&threads->list[i]);
+		host_cgroup_keep(threads->list[i].cgroup);
+	}
+	host_cgroups_sweep(threads->cgroups);
+	host_cgroups_begin(threads->cgroups);
+	for (size_t i = 0; i < threads->nr; i++)
+		host_cgroup_weigh(threads->list[i].cgroup, threads->list[i].waited_ns);
+	for (size_t i = 0; i < threads->nr; i++) {
+		struct host_thread *thread = &threads->list[i];
+
+		thread->throttled_ns += host_cgroup_share(thread->cgroup, thread->waited_ns);
+	}
+}
+
+static int add_row(const struct host_thread *thread, uint32_t field, uint64_t value,
+		   struct sample *sample)
+{
+	return sample_add(sample, (struct key){ thread->guest, thread->vcpu, field }, value, 0);
+}
+
+static int add_rows(const struct host_threads *threads, const struct host_thread *thread,
+		    struct sample *sample)
+{
+	const uint32_t *parts = threads->fields->parts;
+	bool has_times = threads->has_schedstat && thread->has_times;
+	const struct {
+		bool is_known;
+		uint32_t field;
+		uint64_t value;
+	} rows[] = {
+		{ has_times, parts[HOST_RUN], thread->run_ns },
+		{ has_times, threads->fields->wait, thread->wait_ns },
+		{ thread->cpu >= 0, parts[HOST_CPU], (uint64_t)thread->cpu },
+		{ thread->affinity > 0, parts[HOST_AFFINITY], (uint64_t)thread->affinity },
+		{ thread->has_migrations, parts[HOST_MIGRATIONS], thread->shown },
+		{ has_times && host_cgroup_is_known(thread->cgroup), parts[HOST_THROTTLED],
+		  thread->throttled_ns },
+	};
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && !err; i++) {
+		if (rows[i].is_known)
+			err = add_row(thread, rows[i].field, rows[i].value, sample);
+	}
+	return err;
+}
+
+/* A vCPU that has several threads, in a process with several VMs, is the first one's. */
+static bool is_repeated(const struct host_threads *threads, size_t i)
+{
+	return i && threads->list[i].guest == threads->list[i - 1].guest &&
+	       threads->list[i].vcpu == threads->list[i - 1].vcpu;
+}
+
+int host_threads_collect(struct host_threads *threads, struct sample *sample)
+{
+	int err = find_threads(threads);
+
+	if (err)
+		return err;
+	read_all(threads);
+	for (size_t i = 0; i < threads->nr && !err; i++) {
+		if (!is_repeated(threads, i))
+			err = add_rows(threads, &threads->list[i], sample);
+	}
+	return err;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * threads - what the scheduler says of the threads of guests: of vCPUs, and of what else VMMs run.
+ *
+ * In each sample of each thread: schedstat, which says whether it ran at all; and of a thread that
+ * ran, stat, for its CPU. Both files stay open. The rest takes longer to read and is read of
+ * HOST_THREADS_TURN vCPUs a sample, one after the other: the migrations (sched), the CPUs that it
+ * may run on (status), and its cgroup. With more vCPUs, the migrations between two turns of a
+ * thread are spread evenly over the samples until its next turn.
+ */
+#ifndef KVMTOP_PROVIDERS_HOST_THREADS_H
+#define KVMTOP_PROVIDERS_HOST_THREADS_H
+
+#include "facts/host_fields.h"
+#include "facts/sample.h"
+#include "host/env.h"
+#include "host/guest.h"
+
+#define HOST_THREADS_TURN 32
+
+struct host_threads;
+
+/* All arguments outlive it. NULL: no memory. */
+struct host_threads *host_threads_new(const struct env *env, const struct guests *guests,
+				      const struct host_fields *fields);
+void host_threads_free(struct host_threads *threads);
+
+/* Reads, and adds rows. 0 or -ENOMEM. */
+int host_threads_collect(struct host_threads *threads, struct sample *sample);
+
+#endif

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * test_host - what the provider "host" makes of files in a folder: times of threads, quotas of
+ * cgroups, migrations, and the host's CPUs.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "arch/arch.h"
+#include "providers/host/threads.h"
+#include "providers/provider.h"
+#include "tests/worlds/fake_guest.h"
+
+#define SOURCE 3
+#define PID 100
+#define MS UINT64_C(1000000)
+
+struct world {
+	char dir[40];
+	struct env env;
+	struct guests *guests;
+	struct fields *fields;
+	void *host;
+	struct want want;
+	struct sample sample;
+	struct why why;
+	uint32_t guest;
+};
+
+static void put(const struct world *w, const char *path, const char *text)
+{
+	char whole[512];
+	FILE *file;
+
+	snprintf(whole, sizeof(whole), "%s%s", w->dir, path);
+	for (char *slash = strchr(whole + strlen(w->dir) + 1, '/'); slash;
+	     slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		assert_true(mkdir(whole, 0755) == 0 || errno == EEXIST);
+		*slash = '/';
+	}
+	file = fopen(whole, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+__attribute__((format(printf, 4, 5)))
+static void put_of(const struct world *w, int tid, const char *name, const char *fmt, ...)
+{
+	char path[128], text[1024];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", PID, tid, name);
+	put(w, path, text);
+}
+
+/* A thread as it is after so many ms. */
+static void thread_is(const struct world *w, int tid, unsigned int run_ms, unsigned int wait_ms,
+		      unsigned int slices)
+{
+	put_of(w, tid, "schedstat", "%u000000 %u000000 %u\n", run_ms, wait_ms, slices);
+}
+
+static void is_on(const struct world *w, int tid, int cpu)
+{
+	put_of(w, tid, "stat",
+	       "%d (a ) b) R 1 1 1 0 -1 4194560 1 0 0 0 9 9 0 0 20 0 4 0 99 1 1 1 1 1 1 1 1 0 0 0 "
+	       "0 0 0 0 17 %d 0 0 0 9 0 0 0 0 0 0 0 0 0\n", tid, cpu);
+}
+
+static void has_migrated(const struct world *w, int tid, unsigned int times)
+{
+	put_of(w, tid, "sched",
+	       "CPU 0/KVM (%d, #threads: 3)\n-------\nse.exec_start  :  1.0\n"
+	       "se.nr_migrations                             : %20u\nnr_switches : 9\n",
+	       tid, times);
+}
+
+static int setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	strcpy(w->dir, "/tmp/kvmtop-host.XXXXXX");
+	assert_non_null(mkdtemp(w->dir));
+	w->env = (struct env){ .root = w->dir, .arch = arch_by_name("SVM") };
+	w->guests = guests_new(&w->env);
+	w->fields = fields_new();
+	put(w, "/proc/self/schedstat", "1 2 3\n");
+	put(w, "/proc/stat", "cpu  1 1 1 1 1 1 1 1 0 0\nintr 0\n");
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+	char command[64];
+
+	host_provider.close(w->host);
+	sample_release(&w->sample);
+	field_set_release(&w->want.fields);
+	fields_free(w->fields);
+	guests_free(w->guests);
+	snprintf(command, sizeof(command), "rm -rf %s", w->dir);
+	assert_int_equal(system(command), 0);
+	free(w);
+	return 0;
+}
+
+static void begin(struct world *w, unsigned int nr_vcpus)
+{
+	struct provider_args args = { &w->env, w->guests, w->fields, SOURCE };
+
+	w->guest = guests_add_fake(w->guests, PID, "db1", nr_vcpus);
+	assert_int_equal(host_provider.open(&args, &w->host, &w->why), 0);
+	for (uint32_t i = 0; i < fields_count(w->fields); i++)
+		assert_int_equal(field_set_add(&w->want.fields, i), 0);
+	assert_int_equal(host_provider.want(w->host, &w->want, &w->why), 0);
+}
+
+static void take(struct world *w)
+{
+	sample_reset(&w->sample);
+	assert_int_equal(host_provider.collect(w->host, &w->sample, &w->why), 0);
+	assert_true(w->sample.time_ns[SOURCE] > 0);
+}
+
+#define NONE UINT64_MAX
+
+static uint64_t value_of(const struct world *w, uint32_t guest, int32_t vcpu, const char *name)
+{
+	uint32_t field = fields_find(w->fields, name);
+	uint64_t value = NONE;
+
+	assert_int_not_equal(field, FIELD_NONE);
+	for (size_t i = 0; i < w->sample.nr_rows; i++) {
+		const struct row *row = &w->sample.rows[i];
+
+		if (row->key.guest != guest || row->key.vcpu != vcpu || row->key.field != field)
+			continue;
+		assert_int_equal(value, NONE); /* no key twice */
+		assert_int_equal(row->flags, 0);
+		value = row->count;
+	}
+	return value;
+}
+
+static uint64_t of_vcpu(const struct world *w, int32_t vcpu, const char *name)
+{
+	return value_of(w, w->guest, vcpu, name);
+}
+
+static uint64_t of_cpu(const struct world *w, int32_t cpu, const char *name)
+{
+	return value_of(w, GUEST_ANY, cpu, name);
+}
+
+static void times_and_places(void **state)
+{
+	struct world *w = *state;
+
+	thread_is(w, 101, 1000, 500, 10);
+	is_on(w, 101, 3);
+	has_migrated(w, 101, 7);
+	put_of(w, 101, "status", "Name:\tx\nCpus_allowed:\tff\nCpus_allowed_list:\t0-3,8\n");
+	begin(w, 2); /* nothing is known of the second one, which has just ended */
+	take(w);
+	assert_int_equal(of_vcpu(w, 0, "thread(run)"), 1000 * MS);
+	assert_int_equal(of_vcpu(w, 0, "time(wait)"), 500 * MS);
+	assert_int_equal(of_vcpu(w, 0, "thread(cpu)"), 3);
+	assert_int_equal(of_vcpu(w, 0, "thread(affinity)"), 5);
+	assert_int_equal(of_vcpu(w, 0, "thread(migrations)"), 7);
+	assert_int_equal(of_vcpu(w, 0, "thread(throttled)"), NONE); /* there is no cgroup */
+	assert_int_equal(of_vcpu(w, 1, "thread(run)"), NONE);
+	assert_int_equal(of_vcpu(w, 1, "thread(cpu)"), NONE);
+	thread_is(w, 101, 1600, 700, 11);
+	is_on(w, 101, 12);
+	has_migrated(w, 101, 9);
+	take(w);
+	assert_int_equal(of_vcpu(w, 0, "thread(run)"), 1600 * MS);
+	assert_int_equal(of_vcpu(w, 0, "time(wait)"), 700 * MS);
+	assert_int_equal(of_vcpu(w, 0, "thread(cpu)"), 12);
+	assert_int_equal(of_vcpu(w, 0, "thread(migrations)"), 9);
+}
+
+/* A thread that did not run is where it was, and its other files are not read. */
+static void a_thread_that_rests_is_not_read(void **state)
+{
+	struct world *w = *state;
+
+	thread_is(w, 101, 1000, 500, 10);
+	is_on(w, 101, 3);
+	has_migrated(w, 101, 7);
+	begin(w, 1);
+	take(w);
+	is_on(w, 101, 4);
+	has_migrated(w, 101, 8);
+	take(w);
+	assert_int_equal(of_vcpu(w, 0, "thread(cpu)"), 3);
+	assert_int_equal(of_vcpu(w, 0, "thread(migrations)"), 7);
+}
+
+/* Where the kernel does not count them, times of 0 would be wrong. */
+static void without_schedstat_there_are_no_times(void **state)
+{
+	struct world *w = *state;
+
+	put(w, "/proc/self/schedstat", "0 0 0\n");
+	thread_is(w, 101, 0, 0, 0);
+	is_on(w, 101, 3);
+	begin(w, 1);
+	take(w);
+	assert_int_equal(of_vcpu(w, 0, "thread(run)"), NONE);
+	assert_int_equal(of_vcpu(w, 0, "time(wait)"), NONE);
+	is_on(w, 101, 4);
+	take(w);
+	assert_int_equal(of_vcpu(w, 0, "thread(cpu)"), 4);
+}
+
+/* ---- quotas */
+
+static void throttled_in(const struct world *w, const char *cgroup, unsigned int ms)
+{
+	char path[256], text[128];
+
+	snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cpu.stat", cgroup);
+	snprintf(text, sizeof(text), "usage_usec 1\nnr_throttled 1\nthrottled_usec %u000\n", ms);
+	put(w, path, text);
+}
+
+/* Each has the part that it waited; what is above throttles, too. */
+static void quotas_of_cgroups(void **state)
+{
+	struct world *w = *state;
+
+	put_of(w, 101, "cgroup", "0::/machine.slice/db1/vcpu0\n");
+	put_of(w, 102, "cgroup", "0::/machine.slice/db1\n");
+	put_of(w, 103, "cgroup", "0::/machine.slice\n");
+	throttled_in(w, "/machine.slice/db1/vcpu0", 1000);
+	throttled_in(w, "/machine.slice/db1", 5000);
+	put(w, "/sys/fs/cgroup/machine.slice/cpu.stat", "usage_usec 1\n"); /* has no quota */
+	for (int tid = 101; tid <= 103; tid++)
+		thread_is(w, tid, 10, 10, 1);
+	begin(w, 3);
+	take(w);
+	assert_int_equal(of_vcpu(w, 0, "thread(throttled)"), 0);
+	assert_int_equal(of_vcpu(w, 1, "thread(throttled)"), 0);
+	assert_int_equal(of_vcpu(w, 2, "thread(throttled)"), NONE);
+	thread_is(w, 101, 20, 10 + 300, 2);
+	thread_is(w, 102, 20, 10 + 100, 2);
+	thread_is(w, 103, 20, 10 + 900, 2);
+	throttled_in(w, "/machine.slice/db1/vcpu0", 1000 + 50);
+	throttled_in(w, "/machine.slice/db1", 5000 + 80);
+	take(w);
+	assert_int_equal(of_vcpu(w, 0, "thread(throttled)"), (50 + 60) * MS);
+	assert_int_equal(of_vcpu(w, 1, "thread(throttled)"), 20 * MS);
+	/* Never more than it waited. */
+	thread_is(w, 101, 20, 10 + 310, 3);
+	throttled_in(w, "/machine.slice/db1/vcpu0", 1000 + 50 + 90);
+	take(w);
+	assert_int_equal(of_vcpu(w, 0, "thread(throttled)"), (50 + 60 + 10) * MS);
+}
+
+static void quotas_of_cgroups_v1(void **state)
+{
+	struct world *w = *state;
+
+	put_of(w, 101, "cgroup", "9:cpuset:/\n4:cpuacct,cpu:/lxc/db1\n0::/elsewhere\n");
+	put(w, "/sys/fs/cgroup/cpuacct,cpu/lxc/db1/cpu.stat",
+	    "nr_periods 1\nnr_throttled 1\nthrottled_time 7000000\n");
+	thread_is(w, 101, 10, 10, 1);
+	begin(w, 1);
+	take(w);
+	thread_is(w, 101, 20, 60, 2);
+	put(w, "/sys/fs/cgroup/cpuacct,cpu/lxc/db1/cpu.stat",
+	    "nr_periods 1\nnr_throttled 1\nthrottled_time 47000000\n");
+	take(w);
+	assert_int_equal(of_vcpu(w, 0, "thread(throttled)"), 40 * MS);
+}
+
+/* ---- many threads, few descriptors */
+
+/* With more vCPUs than have a turn in a sample, what is found at a turn is spread: none is lost. */
+static void migrations_are_spread(void **state)
+{
+	enum { TURNS = 3, NR = TURNS * HOST_THREADS_TURN };
+	struct world *w = *state;
+	uint64_t before = 100;
+
+	for (int tid = PID + 1; tid <= PID + NR; tid++) {
+		thread_is(w, tid, 10, 10, 1);
+		has_migrated(w, tid, 100);
+	}
+	begin(w, NR);
+	for (int i = 0; i < TURNS; i++)
+		take(w);
+	for (int tid = PID + 1; tid <= PID + NR; tid++) {
+		thread_is(w, tid, 20, 10, 2);
+		has_migrated(w, tid, 100 + 9);
+	}
+	/* The last vCPU has its turn last. The file of a thread that goes on running is read. */
+	for (unsigned int i = 0; i < 2 * TURNS - 1; i++) {
+		uint64_t now;
+
+		for (int tid = PID + 1; tid <= PID + NR; tid++)
+			thread_is(w, tid, 20, 10, 3 + i);
+		take(w);
+		now = of_vcpu(w, NR - 1, "thread(migrations)");
+		assert_int_equal(now - before, i < TURNS - 1 ? 0 : 9 / TURNS);
+		before = now;
+	}
+	assert_int_equal(before, 109);
+	assert_int_equal(of_vcpu(w, 0, "thread(migrations)"), 109);
+}
+
+static int lowest_descriptor(void)
+{
+	int fd = dup(STDERR_FILENO);
+
+	close(fd);
+	return fd;
+}
+
+/* Files stay open; where that would take the last descriptors it is left out. */
+static void few_descriptors(void **state)
+{
+	struct world *w = *state;
+	int lowest = lowest_descriptor();
+	struct rlimit limit, few;
+
+	thread_is(w, 101, 1000, 500, 10);
+	begin(w, 1);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	take(w); /* it may raise the limit */
+	host_provider.close(w->host);
+	w->host = NULL;
+	assert_int_equal(lowest_descriptor(), lowest);
+	begin(w, 1);
+	take(w);
+	assert_int_not_equal(lowest_descriptor(), lowest);
+	host_provider.close(w->host);
+	w->host = NULL;
+	begin(w, 1);
+	few = (struct rlimit){ (rlim_t)lowest + 4, (rlim_t)lowest + 4 };
+	if (geteuid() == 0)
+		return; /* root raises any limit */
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	take(w);
+	assert_int_equal(lowest_descriptor(), lowest);
+}
+
+/* ---- CPUs */
+
+static void cpus_and_where_they_are(void **state)
+{
+	struct world *w = *state;
+	uint64_t tick = UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);
+
+	put(w, "/proc/stat", "cpu  9 9 9 9 9 9 9 9 0 0\n"
+			     "cpu0 1 2 4 1000 2000 8 16 32 99 99\n"
+			     "cpu2 100 0 0 0 0 0 0 0 0 0\nintr 5\ncpux\n");
+	put(w, "/sys/devices/system/node/online", "0-1\n");
+	put(w, "/sys/devices/system/node/node0/cpulist", "0,8\n");
+	put(w, "/sys/devices/system/node/node1/cpulist", "2-3\n");
+	put(w, "/sys/devices/system/cpu/cpu0/topology/core_id", "5\n");
+	put(w, "/sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0,8\n");
+	put(w, "/sys/devices/system/cpu/cpu2/topology/thread_siblings_list", "2\n");
+	begin(w, 1);
+	take(w);
+	assert_int_equal(of_cpu(w, 0, "host_cpu(busy)"), 63 * tick);
+	assert_int_equal(of_cpu(w, 0, "host_cpu(node)"), 0);
+	assert_int_equal(of_cpu(w, 0, "host_cpu(core)"), 5);
+	assert_int_equal(of_cpu(w, 0, "host_cpu(sibling)"), 8);
+	assert_int_equal(of_cpu(w, 2, "host_cpu(busy)"), 100 * tick);
+	assert_int_equal(of_cpu(w, 2, "host_cpu(node)"), 1);
+	assert_int_equal(of_cpu(w, 2, "host_cpu(core)"), NONE);
+	assert_int_equal(of_cpu(w, 2, "host_cpu(sibling)"), NONE);
+	assert_int_equal(of_cpu(w, 1, "host_cpu(busy)"), NONE);
+	/* One goes offline, another one comes. */
+	put(w, "/proc/stat", "cpu  9 9 9 9 9 9 9 9 0 0\n"
+			     "cpu2 101 0 0 0 0 0 0 0 0 0\ncpu8 7 0 0 0 0 0 0 0\nintr 5\n");
+	take(w);
+	assert_int_equal(of_cpu(w, 0, "host_cpu(busy)"), NONE);
+	assert_int_equal(of_cpu(w, 0, "host_cpu(node)"), NONE);
+	assert_int_equal(of_cpu(w, 2, "host_cpu(busy)"), 101 * tick);
+	assert_int_equal(of_cpu(w, 8, "host_cpu(busy)"), 7 * tick);
+	assert_int_equal(of_cpu(w, 8, "host_cpu(node)"), 0);
+}
+
+/* It is a notice, and what is known of threads is there. */
+static void cpus_that_cannot_be_read(void **state)
+{
+	struct world *w = *state;
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/proc/stat", w->dir);
+	assert_int_equal(unlink(path), 0);
+	thread_is(w, 101, 1000, 500, 10);
+	begin(w, 1);
+	take(w);
+	assert_string_equal(w->why.text, "cannot read /proc/stat: No such file or directory");
+	assert_int_equal(of_vcpu(w, 0, "thread(run)"), 1000 * MS);
+}
+
+static void what_is_not_wanted_is_not_read(void **state)
+{
+	struct world *w = *state;
+
+	thread_is(w, 101, 1000, 500, 10);
+	put(w, "/proc/stat", "cpu0 1 2 4 1000 2000 8 16 32 99 99\n");
+	begin(w, 1);
+	field_set_clear(&w->want.fields);
+	assert_int_equal(host_provider.want(w->host, &w->want, &w->why), 0);
+	sample_reset(&w->sample);
+	assert_int_equal(host_provider.collect(w->host, &w->sample, &w->why), -EAGAIN);
+	field_set_add(&w->want.fields, fields_find(w->fields, "time(wait)"));
+	assert_int_equal(host_provider.want(w->host, &w->want, &w->why), 0);
+	take(w);
+	assert_int_equal(of_vcpu(w, 0, "time(wait)"), 500 * MS);
+	assert_int_equal(of_cpu(w, 0, "host_cpu(busy)"), NONE);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(times_and_places),
+		TEST(a_thread_that_rests_is_not_read),
+		TEST(without_schedstat_there_are_no_times),
+		TEST(quotas_of_cgroups),
+		TEST(quotas_of_cgroups_v1),
+		TEST(migrations_are_spread),
+		TEST(few_descriptors),
+		TEST(cpus_and_where_they_are),
+		TEST(cpus_that_cannot_be_read),
+		TEST(what_is_not_wanted_is_not_read),
+	};
+
+	return cmocka_run_group_tests_name("host", tests, NULL, NULL);
+}

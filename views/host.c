@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The Host view: a row for each host CPU, with what the vCPUs that are on it want and get. */
+#include <errno.h>
+
+#include "facts/key_sums.h"
+#include "views/owners.h"
+
+enum { CPU, NODE, CORE, SIBLING, BUSY, VCPU_BUSY, VCPUS, WANT, WAIT, THROTTLED, RATE, KVM };
+
+static const struct column columns[] = {
+	[CPU] = { "cpu", "CPU", "a CPU of the host that is online", CELL_COUNT, 5, COLUMN_KEY },
+	[NODE] = { "node", "Node", "its NUMA node", CELL_COUNT, 4,
+		   COLUMN_KEY | COLUMN_SPARE(3) },
+	[CORE] = { "core", "Core", "its core; numbers begin anew in each socket", CELL_COUNT, 4,
+		   COLUMN_KEY | COLUMN_SPARE(5) },
+	[SIBLING] = { "sibling", "Sibling", "another CPU of the same core", CELL_COUNT, 7,
+		      COLUMN_KEY | COLUMN_SPARE(4) },
+	[BUSY] = { "busy_percent", "Busy%", "of its time: it ran anything", CELL_PERCENT, 6, 0 },
+	[VCPU_BUSY] = { "vcpu_percent", "vCPU%",
+			"of its time: it ran vCPUs; a vCPU counts where it is now", CELL_PERCENT, 6,
+			COLUMN_SPARE(1) },
+	[VCPUS] = { "vcpus", "vCPUs", "how many are on it", CELL_COUNT, 6, 0 },
+	[WANT] = { "want_percent", "Want%",
+		   "how much of it its vCPUs want: the time that they ran, or waited for it",
+		   CELL_PERCENT, 6, 0 },
+	[WAIT] = { "wait_percent", "Wait%", "how much of that they waited", CELL_PERCENT, 6,
+		   COLUMN_WARN(OWNER_WAIT_WARN) },
+	[THROTTLED] = { "throttled_percent", "Throt%",
+			"of its vCPUs' time: a quota (cpu.max) kept them from running; no part of "
+			"Want%",
+			CELL_PERCENT, 6, COLUMN_SPARE(6) },
+	[RATE] = { "rate", "CurAvg/s", "exits of its vCPUs a second, between the last two samples",
+		   CELL_RATE, 9, COLUMN_SPARE(2) },
+	[KVM] = { "kvm_percent", "KVM%", "of its vCPUs' time: KVM handles an exit", CELL_PERCENT, 6,
+		  COLUMN_SPARE(2) | COLUMN_WARN(OWNER_KVM_WARN) },
+	{ 0 },
+};
+
+/* What is known of a CPU. */
+struct host_cpu {
+	uint32_t has; /* enum host_part, as bits */
+	uint64_t node, core, sibling;
+	double busy_per_s;
+	bool has_busy;
+	uint64_t nr_vcpus;
+	struct thread_sum threads;
+	struct stat_sum exits;
+	struct time_split split;
+};
+
+struct host_cpus {
+	struct host_cpu *list; /* the view's, by number */
+	size_t nr;
+	struct key_sums places; /* the CPU of each vCPU, FIELD_ANY, with 1 added; 0: none */
+	struct key latest;	/* that was looked up, */
+	struct host_cpu *found; /* and its CPU */
+};
+
+static bool wants(const struct query *query, const struct field *field)
+{
+	(void)query;
+	return field->use == USE_EXIT;
+}
+
+static bool needs(const struct field *field)
+{
+	return field->use == USE_EXIT || field->use == USE_TIME ||
+	       (field->use == USE_HOST && field->part != HOST_THREAD &&
+		field->part != HOST_MEMORY);
+}
+
+static bool is_part(const struct field *field, enum host_part part)
+{
+	return field->use == USE_HOST && field->part == part;
+}
+
+static const struct field *field_at(const struct facts *facts, const struct stats_item *stat)
+{
+	return fields_get(facts->fields, stat->key.field);
+}
+
+/* Whether the latest sample has it: there is none of a CPU that is offline. */
+static bool is_now(const struct facts *facts, const struct stats_item *stat)
+{
+	return stat->seen == stats_tick(facts->stats);
+}
+
+static int init(struct host_cpus *cpus, struct view *view, const struct facts *facts)
+{
+	for (size_t i = 0; i < stats_count(facts->stats); i++) {
+		const struct stats_item *stat = stats_at(facts->stats, i);
+
+		if (is_part(field_at(facts, stat), HOST_BUSY) && stat->key.vcpu >= 0 &&
+		    (size_t)stat->key.vcpu >= cpus->nr)
+			cpus->nr = (size_t)stat->key.vcpu + 1;
+	}
+	cpus->list = view_scratch(view, (cpus->nr + 1) * sizeof(*cpus->list));
+	return cpus->list ? 0 : -ENOMEM;
+}
+
+/* ---- what is known of the CPUs themselves, and which vCPUs are on them ---- */
+
+static void add_to_cpu(struct host_cpu *cpu, const struct field *field,
+		       const struct stats_item *stat)
+{
+	uint64_t *const places[HOST_PARTS] = {
+		[HOST_NODE] = &cpu->node,
+		[HOST_CORE] = &cpu->core,
+		[HOST_SIBLING] = &cpu->sibling,
+	};
+
+	cpu->has |= 1u << field->part;
+	if (places[field->part])
+		*places[field->part] = stat->total;
+	if (field->part == HOST_BUSY) {
+		cpu->busy_per_s = stat->rate_per_s;
+		cpu->has_busy = stat->has_rate;
+	}
+}
+
+static int place_vcpu(struct host_cpus *cpus, const struct stats_item *stat)
+{
+	struct key key = { stat->key.guest, stat->key.vcpu, FIELD_ANY };
+	struct key_sum *place;
+
+	if (stat->total >= cpus->nr)
+		return 0;
+	place = key_sums_get(&cpus->places, key);
+	if (!place)
+		return -ENOMEM;
+	place->count = stat->total + 1;
+	cpus->list[stat->total].nr_vcpus++;
+	return 0;
+}
+
+static int take_cpus(struct host_cpus *cpus, const struct query *query, const struct facts *facts)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < stats_count(facts->stats) && !err; i++) {
+		const struct stats_item *stat = stats_at(facts->stats, i);
+		const struct field *field = field_at(facts, stat);
+
+		if (field->use != USE_HOST || !is_now(facts, stat))
+			continue;
+		if (field->part == HOST_CPU && query_has_key(query, &stat->key))
+			err = place_vcpu(cpus, stat);
+		else if (field->part >= HOST_BUSY && (size_t)stat->key.vcpu < cpus->nr)
+			add_to_cpu(&cpus->list[stat->key.vcpu], field, stat);
+	}
+	return err;
+}
+
+/* ---- what vCPUs do ---- */
+
+/* The CPU of a vCPU in *ret_cpu; NULL: none. The keys of a vCPU follow each other. */
+static int find_cpu(struct host_cpus *cpus, const struct key *of, struct host_cpu **ret_cpu)
+{
+	struct key key = { of->guest, of->vcpu, FIELD_ANY };
+	const struct key_sum *place;
+
+	if (key.guest != cpus->latest.guest || key.vcpu != cpus->latest.vcpu) {
+		place = key_sums_get(&cpus->places, key);
+		if (!place)
+			return -ENOMEM;
+		cpus->latest = key;
+		cpus->found = place->count ? &cpus->list[place->count - 1] : NULL;
+	}
+	*ret_cpu = cpus->found;
+	return 0;
+}
+
+static void add_of_vcpu(struct host_cpu *cpu, const struct chosen_exits *chosen,
+			const struct field *field, const struct stats_item *stat, uint64_t tick)
+{
+	thread_sum_add(&cpu->threads, field, stat);
+	if (field->use == USE_TIME)
+		time_split_add(&cpu->split, field, stat);
+	if (field_set_has(&chosen->exits, stat->key.field))
+		stat_sum_add(&cpu->exits, stat, FIELD_COUNTER, tick);
+}
+
+static int take_vcpus(struct host_cpus *cpus, const struct chosen_exits *chosen,
+		      const struct facts *facts)
+{
+	int err = 0;
+
+	cpus->latest = (struct key){ GUEST_ANY, -1, FIELD_ANY };
+	for (size_t i = 0; i < stats_count(facts->stats) && !err; i++) {
+		const struct stats_item *stat = stats_at(facts->stats, i);
+		const struct field *field = field_at(facts, stat);
+		struct host_cpu *cpu;
+
+		if (stat->key.guest == GUEST_ANY || stat->key.vcpu < 0 || !needs(field))
+			continue;
+		err = find_cpu(cpus, &stat->key, &cpu);
+		if (!err && cpu)
+			add_of_vcpu(cpu, chosen, field, stat, stats_tick(facts->stats));
+	}
+	return err;
+}
+
+/* ---- rows ---- */
+
+static struct cell percent(double part, double whole, bool is_known)
+{
+	if (!is_known || whole <= 0)
+		return cell_none();
+	return (struct cell){ .type = CELL_PERCENT, .number = part * 100 / whole };
+}
+
+/*
+ * The kernel counts a throttled thread as one that waits for a CPU, but such a thread would not get
+ * this CPU even if it were free.
+ */
+static void fill_wants(struct cell *cells, const struct host_cpu *cpu)
+{
+	double run = cpu->threads.per_s[HOST_RUN], throttled = cpu->threads.per_s[HOST_THROTTLED];
+	double all = cpu->threads.wait_per_s, wait = all > throttled ? all - throttled : 0;
+	bool has_wait = cpu->threads.nr_waits;
+
+	cells[VCPU_BUSY] = percent(run, 1e9, cpu->threads.nr[HOST_RUN]);
+	cells[WANT] = percent(run + wait, 1e9, has_wait);
+	cells[WAIT] = percent(wait, run + wait, has_wait);
+	cells[THROTTLED] = percent(throttled, 1e9 * cpu->threads.nr[HOST_THROTTLED],
+				   cpu->threads.nr[HOST_THROTTLED]);
+}
+
+static int add_row(struct view *view, size_t number, const struct host_cpu *cpu)
+{
+	struct view_row *row = view_add(view);
+
+	if (!row)
+		return -ENOMEM;
+	row->vcpu = (int32_t)number;
+	row->cells[CPU] = cell_count(number);
+	if (cpu->has & 1u << HOST_NODE)
+		row->cells[NODE] = cell_count(cpu->node);
+	if (cpu->has & 1u << HOST_CORE)
+		row->cells[CORE] = cell_count(cpu->core);
+	if (cpu->has & 1u << HOST_SIBLING)
+		row->cells[SIBLING] = cell_count(cpu->sibling);
+	row->cells[BUSY] = percent(cpu->busy_per_s, 1e9, cpu->has_busy);
+	row->cells[VCPUS] = cell_count(cpu->nr_vcpus);
+	fill_wants(row->cells, cpu);
+	if (!cpu->nr_vcpus) /* nothing is wanted of it, and that is known */
+		row->cells[VCPU_BUSY] = row->cells[WANT] = percent(0, 1, cpu->has_busy);
+	row->cells[RATE] = cell_rate(&cpu->exits);
+	row->cells[KVM] = time_split_percent(&cpu->split, TIME_KVM);
+	return 0;
+}
+
+/* Of all CPUs together, in percent of all of them. */
+static void fill_total(struct view *view, const struct host_cpus *cpus)
+{
+	struct cell *cells = view->total.cells;
+	struct host_cpu all = { 0 };
+	size_t nr = 0;
+
+	for (size_t i = 0; i < cpus->nr; i++) {
+		const struct host_cpu *cpu = &cpus->list[i];
+
+		nr += cpu->has >> HOST_BUSY & 1;
+		all.busy_per_s += cpu->busy_per_s;
+		all.has_busy |= cpu->has_busy;
+		all.nr_vcpus += cpu->nr_vcpus;
+		thread_sum_merge(&all.threads, &cpu->threads);
+		stat_sum_merge(&all.exits, &cpu->exits);
+		time_split_merge(&all.split, &cpu->split);
+	}
+	fill_wants(cells, &all);
+	for (int i = VCPU_BUSY; i <= WANT; i++) {
+		if (cells[i].type == CELL_PERCENT)
+			cells[i].number /= (double)(nr + !nr);
+	}
+	cells[CPU] = cell_text("Total");
+	cells[BUSY] = percent(all.busy_per_s, 1e9 * (double)nr, all.has_busy);
+	cells[VCPUS] = cell_count(all.nr_vcpus);
+	cells[RATE] = cell_rate(&all.exits);
+	cells[KVM] = time_split_percent(&all.split, TIME_KVM);
+}
+
+static void set_absent(struct view *view, const struct facts *facts)
+{
+	static const enum host_part parts[] = {
+		[NODE] = HOST_NODE, [CORE] = HOST_CORE, [SIBLING] = HOST_SIBLING,
+		[BUSY] = HOST_BUSY, [VCPU_BUSY] = HOST_RUN, [VCPUS] = HOST_CPU, [WANT] = HOST_RUN,
+		[WAIT] = HOST_RUN, [THROTTLED] = HOST_THROTTLED,
+	};
+
+	for (size_t i = NODE; i <= THROTTLED; i++)
+		view_absent_without(view, facts, parts[i], i);
+	if (!fields_have_exits(facts->fields))
+		view->absent |= 1u << RATE | 1u << KVM;
+}
+
+static int build(struct view *view, const struct query *query, const struct facts *facts)
+{
+	struct chosen_exits chosen = { 0 };
+	struct host_cpus cpus = { 0 };
+	int err = init(&cpus, view, facts);
+
+	view->rate_title = "Exits/s";
+	if (!err)
+		err = take_cpus(&cpus, query, facts);
+	if (!err)
+		err = chosen_exits_find(query, facts, &chosen);
+	if (!err)
+		err = take_vcpus(&cpus, &chosen, facts);
+	for (size_t i = 0; i < cpus.nr && !err; i++) {
+		if (cpus.list[i].has & 1u << HOST_BUSY)
+			err = add_row(view, i, &cpus.list[i]);
+	}
+	if (!err)
+		fill_total(view, &cpus);
+	set_absent(view, facts);
+	if (!view->nr_rows)
+		view->note = "Nothing is known of the host's CPUs.";
+	chosen_exits_release(&chosen);
+	key_sums_release(&cpus.places);
+	return err;
+}
+
+/* Enter on a CPU leads to the vCPUs that are on it. */
+static bool enter(struct query *query, const struct view_row *row, const struct facts *facts,
+		  const char **ret_sought)
+{
+	(void)facts;
+	(void)ret_sought;
+	if (!row)
+		return false;
+	query->has_vcpu = query->has_reason = false;
+	query->has_cpu = true;
+	query->cpu = (uint32_t)row->vcpu;
+	query->type = &view_vcpus;
+	return true;
+}
+
+const struct view_type view_host = {
+	.name = "host",
+	.title = "Host",
+	.key = '6',
+	.noun = "exit so far",
+	.rows = ROWS_HOST_CPUS,
+	.columns = columns,
+	.sort = WANT,
+	.wants = wants,
+	.needs = needs,
+	.build = build,
+	.enter = enter,
+};
