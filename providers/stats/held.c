@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -124,16 +123,13 @@ static int open_pid(pid_t pid)
 
 /*
  * Whether a copy can be what its number was found to be. It may have been closed since, and another
- * file may have its number: reading that could do harm, as with a device. The link of the copy
- * would tell for sure, but takes longer than all the rest. Of the files without a type (anon
- * inodes) only statistics can be read with pread(2) and not written.
+ * file may have its number. The link of the copy would tell for sure, but takes longer than all the
+ * rest. To read a device of the guest's (VFIO) at 0 could do harm, but a VMM opens that for reading
+ * and writing, statistics for reading only; whatever else is read does not have the layout.
  */
 static bool is_likely(int copy, int access)
 {
-	struct stat st;
-
-	return (fcntl(copy, F_GETFL) & O_ACCMODE) == access && fstat(copy, &st) == 0 &&
-	       !(st.st_mode & S_IFMT);
+	return (fcntl(copy, F_GETFL) & O_ACCMODE) == access;
 }
 
 /* A copy, or -errno. */
@@ -176,16 +172,15 @@ static int open_captured(const struct held_look *look, int fd)
 	return copy < 0 ? -errno : copy;
 }
 
-ssize_t held_read(const struct held_look *look, int fd, char *bytes, size_t size)
+ssize_t held_read(const struct held_look *look, int fd, char *bytes, size_t from, size_t size)
 {
 	int copy = look->pidfd < 0 ? open_captured(look, fd) : take(look->pidfd, fd, O_RDONLY);
 	ssize_t len;
 
 	if (copy < 0)
 		return copy;
-	len = pread(copy, bytes, size, 0);
-	if (len < 0)
-		len = -errno;
+	len = pread(copy, bytes + from, size - from, (off_t)from);
+	len = len < 0 ? -errno : (ssize_t)from + len;
 	close(copy);
 	return len;
 }

@@ -54,8 +54,11 @@ struct held_look {
 int held_look(const struct env *env, pid_t pid, const struct held *held,
 	      struct held_look *ret_look);
 
-/* Reads at most size bytes. How many, or -errno as above. */
-ssize_t held_read(const struct held_look *look, int fd, char *bytes, size_t size);
+/*
+ * Reads the bytes from a position on, to the same position of bytes, which has room for size.
+ * Returns where they end, or -errno as above.
+ */
+ssize_t held_read(const struct held_look *look, int fd, char *bytes, size_t from, size_t size);
 void held_look_away(struct held_look *look);
 
 #endif

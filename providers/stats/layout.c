@@ -83,8 +83,6 @@ static int add_counter(struct stats_layout *layout, const struct header *header,
 	end = begin + head.nr_values * sizeof(uint64_t);
 	if (!head.nr_values || end > size)
 		return -EINVAL;
-	if (end > layout->size)
-		layout->size = (size_t)end;
 	if (!kind_of(head.flags, &counter.kind) || !is_name(name, header->name_size) ||
 	    has_name(layout, name))
 		return 0;
@@ -104,7 +102,9 @@ static int add_counters(struct stats_layout *layout, const char *bytes, size_t s
 	step = sizeof(struct counter_head) + header.name_size;
 	layout->counters_at = header.counters_at;
 	layout->counters_size = step * header.nr_counters;
-	layout->size = layout->counters_at + layout->counters_size;
+	layout->size = size;
+	if (header.values_at >= layout->counters_at + layout->counters_size)
+		layout->tail_at = layout->counters_at + layout->counters_size - step;
 	layout->counter_bytes = malloc(layout->counters_size);
 	layout->counters = calloc(header.nr_counters, sizeof(*layout->counters));
 	if (!layout->counter_bytes || !layout->counters)
@@ -150,12 +150,15 @@ int stats_layout_parse(const char *bytes, size_t size, struct stats_layout **ret
 	return err;
 }
 
-bool stats_layout_fits(const struct stats_layout *layout, const char *bytes, size_t size)
+bool stats_layout_fits(const struct stats_layout *layout, const char *bytes, size_t from,
+		       size_t size)
 {
-	return size >= layout->size &&
-	       memcmp(bytes, layout->header, sizeof(layout->header)) == 0 &&
-	       memcmp(bytes + layout->counters_at, layout->counter_bytes,
-		      layout->counters_size) == 0;
+	size_t skip = from > layout->counters_at ? from - layout->counters_at : 0;
+
+	return size == layout->size &&
+	       (from || memcmp(bytes, layout->header, sizeof(layout->header)) == 0) &&
+	       memcmp(bytes + layout->counters_at + skip, layout->counter_bytes + skip,
+		      layout->counters_size - skip) == 0;
 }
 
 uint64_t stats_counter_value(const struct stats_counter *counter, const char *bytes)

@@ -23,6 +23,7 @@ struct stats_counter {
 	size_t at;	  /* of the values among the bytes */
 	uint16_t nr;	  /* how many values; of a histogram one for each bucket */
 	uint32_t field;	  /* the owner's, FIELD_NONE at first */
+	bool is_wanted;	  /* the owner's */
 };
 
 struct stats_layout {
@@ -32,7 +33,9 @@ struct stats_layout {
 	char *counter_bytes; /* the list of counters, as it was read */
 	size_t counters_at, counters_size;
 	char header[24];
-	size_t size; /* the bytes up to the end of the last value */
+	size_t size; /* of all bytes */
+	/* To read on from here is enough: the last counter, which tells the layout, and values. */
+	size_t tail_at;
 };
 
 /*
@@ -41,8 +44,9 @@ struct stats_layout {
  */
 int stats_layout_parse(const char *bytes, size_t size, struct stats_layout **ret_layout);
 
-/* Whether the bytes have this layout, and all of its values. */
-bool stats_layout_fits(const struct stats_layout *layout, const char *bytes, size_t size);
+/* Whether the bytes, of which the first ones up to from are not known, have this layout. */
+bool stats_layout_fits(const struct stats_layout *layout, const char *bytes, size_t from,
+		       size_t size);
 
 /* The value, or the sum of a histogram's buckets; the bytes have the layout of the counter. */
 uint64_t stats_counter_value(const struct stats_counter *counter, const char *bytes);

@@ -69,12 +69,21 @@ static int add_fields(const struct kernel_stats *stats, struct stats_layout *lay
 	return err;
 }
 
+static void mark_wanted(const struct kernel_stats *stats, struct stats_layout *layout)
+{
+	for (size_t i = 0; i < layout->nr_counters; i++) {
+		struct stats_counter *counter = &layout->counters[i];
+
+		counter->is_wanted = field_set_has(&stats->wanted, counter->field);
+	}
+}
+
 static int get_layout(struct kernel_stats *stats, size_t size, const struct stats_layout **ret)
 {
 	struct stats_layout *layout = stats->layouts;
 	int err;
 
-	while (layout && !stats_layout_fits(layout, stats->bytes, size))
+	while (layout && !stats_layout_fits(layout, stats->bytes, 0, size))
 		layout = layout->next;
 	if (!layout) {
 		err = stats_layout_parse(stats->bytes, size, &layout);
@@ -85,6 +94,7 @@ static int get_layout(struct kernel_stats *stats, size_t size, const struct stat
 		err = add_fields(stats, layout);
 		if (err)
 			return err;
+		mark_wanted(stats, layout);
 	}
 	*ret = layout;
 	return 0;
@@ -203,7 +213,7 @@ static int add_rows(const struct kernel_stats *stats, const struct holder *holde
 		const struct stats_counter *counter = &layout->counters[i];
 		struct key key = { holder->guest, fd->vcpu, counter->field };
 
-		if (field_set_has(&stats->wanted, counter->field))
+		if (counter->is_wanted)
 			err = sample_add(sample, key, stats_counter_value(counter, stats->bytes),
 					 flags);
 	}
@@ -215,11 +225,14 @@ static int read_fd(struct kernel_stats *stats, const struct held_look *look, str
 		   struct held_fd *fd, struct sample *sample)
 {
 	bool is_from_zero = stats->args.env->include_past || (holder->is_late && !fd->layout);
-	ssize_t len = held_read(look, fd->fd, stats->bytes, sizeof(stats->bytes));
+	size_t from = fd->layout ? fd->layout->tail_at : 0;
+	ssize_t len = held_read(look, fd->fd, stats->bytes, from, sizeof(stats->bytes));
 	int err = len < 0 ? (int)len : 0;
 
-	if (!err && (!fd->layout || !stats_layout_fits(fd->layout, stats->bytes, (size_t)len)))
+	if (!err && !fd->layout)
 		err = get_layout(stats, (size_t)len, &fd->layout);
+	else if (!err && !stats_layout_fits(fd->layout, stats->bytes, from, (size_t)len))
+		err = -EBADF;
 	if (err || !sample)
 		return err;
 	return add_rows(stats, holder, fd, is_from_zero ? ROW_FROM_ZERO : 0, sample);
@@ -367,6 +380,7 @@ static int stats_open(const struct provider_args *args, void **ret_state, struct
 static int stats_want(void *opened, const struct want *want, struct why *why)
 {
 	struct kernel_stats *stats = opened;
+	int err;
 
 	(void)why;
 	/* What the present guests have counted up to now is no part of the answer. */
@@ -374,14 +388,17 @@ static int stats_want(void *opened, const struct want *want, struct why *why)
 		holder->is_late = false;
 	stats->scope = want->scope;
 	stats->guest = want->guest;
-	return field_set_copy(&stats->wanted, &want->fields);
+	err = field_set_copy(&stats->wanted, &want->fields);
+	for (struct stats_layout *layout = stats->layouts; layout; layout = layout->next)
+		mark_wanted(stats, layout);
+	return err;
 }
 
 static bool is_anything_wanted(const struct kernel_stats *stats)
 {
 	for (const struct stats_layout *layout = stats->layouts; layout; layout = layout->next) {
 		for (size_t i = 0; i < layout->nr_counters; i++) {
-			if (field_set_has(&stats->wanted, layout->counters[i].field))
+			if (layout->counters[i].is_wanted)
 				return true;
 		}
 	}

@@ -12,7 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(const struct stats_layout *layout, const char *bytes, size_t size)
 {
-	if (!stats_layout_fits(layout, bytes, size) || layout->size > size)
+	if (!stats_layout_fits(layout, bytes, 0, size) ||
+	    !stats_layout_fits(layout, bytes, layout->tail_at, size))
 		abort();
 	for (size_t i = 0; i < layout->nr_counters; i++) {
 		const struct stats_counter *counter = &layout->counters[i];

@@ -11,6 +11,7 @@
 . tests/hosts/suite_traces.sh
 
 LEVEL=/sys/kernel/security/lockdown
+NO_STATS="stats: no guest here holds statistics: QEMU 8.1 and later do"
 
 # counters ENGINE: to the exit, as without lockdown.
 counters() {
@@ -29,7 +30,7 @@ counters() {
 unknown_level() {
 	is "$(status_of kvmtop -1 -d)" 1 "kvmtop -1 -d fails"
 	is "$(cat "$TMP/err")" "kvmtop: debugfs: cannot read $DEBUGFS/exits: Operation not \
-permitted: kernel lockdown, it seems: use tracepoints" "and says why, and what to do"
+permitted: kernel lockdown, it seems: use tracepoints; $NO_STATS" "and says why, and what to do"
 	is "$(refusals)" 1 "after one try"
 }
 
@@ -43,12 +44,24 @@ known_level() {
 	like "$(cat "$LEVEL")" '\[integrity\]' "the kernel is locked down"
 	is "$(status_of kvmtop -1 -d)" 1 "kvmtop -1 -d fails"
 	is "$(cat "$TMP/err")" "kvmtop: debugfs: debugfs counters are blocked by kernel lockdown \
-(integrity): use tracepoints" "and says why, and what to do"
+(integrity): use tracepoints; $NO_STATS" "and says why, and what to do"
 	kvmtop --list-providers >"$TMP/providers" 2>&1
 	like "$(grep -A 1 '^debugfs ' "$TMP/providers")" \
 		'not here: .*blocked by kernel lockdown \(integrity\)' \
 		"--list-providers says so, too"
 	is "$(refusals)" 1 "and no file was tried again"
+}
+
+# statistics NR: the same counters by a way that is not locked; NR files were refused before.
+statistics() {
+	guest one --stats --vcpus 2 --pio 150 --rounds 2
+	batch_begin -d
+	guest_run one
+	batch_end
+	is "$(counted io_exits) $(counted halt_exits)" "600 4" "-d: the plan's exits"
+	is "$(cat "$TMP/batch.err")" "" "-d: nothing to complain about"
+	is "$(refusals)" "$1" "-d: and nothing is refused"
+	stop "$GUEST"
 }
 
 # Even trace events are forbidden.
@@ -63,6 +76,8 @@ confidentiality() {
 	is "$(status_of kvmtop record -o "$TMP/trace.dat" true)" 1 "kvmtop record fails"
 	like "$(cat "$TMP/err")" 'kernel lockdown' "and says so, too"
 	kvmtop --list-providers >"$TMP/providers" 2>&1
+	ENGINE=bpf
+	statistics 0
 	is "$(grep -c 'not here: .*kernel lockdown (confidentiality)' "$TMP/providers")" 3 \
 		"--list-providers: neither trace events nor exits nor debugfs"
 }
@@ -70,6 +85,8 @@ confidentiality() {
 integrity() {
 	unknown_level
 	known_level
+	ENGINE=bpf
+	statistics 1
 	counters bpf
 	counters perf
 	record_exact

@@ -133,10 +133,17 @@ static void each_kind_of_counter(void **state)
 	/* Not: an unknown type, a second one of a name, a name with a blank. */
 	assert_int_equal(layout->nr_counters, ARRAY_SIZE(all_kinds) - 3);
 	assert_int_equal(layout->size, bytes.size);
-	assert_true(stats_layout_fits(layout, bytes.data, bytes.size));
-	assert_false(stats_layout_fits(layout, bytes.data, bytes.size - 1));
+	assert_true(stats_layout_fits(layout, bytes.data, 0, bytes.size));
+	assert_false(stats_layout_fits(layout, bytes.data, 0, bytes.size - 1));
 	bytes.data[DESCS_AT + 16]++;
-	assert_false(stats_layout_fits(layout, bytes.data, bytes.size));
+	assert_false(stats_layout_fits(layout, bytes.data, 0, bytes.size));
+	/* What the tail does not have is not looked at. */
+	assert_int_equal(layout->tail_at,
+			 DESCS_AT + (ARRAY_SIZE(all_kinds) - 1) * DESC_SIZE);
+	assert_true(stats_layout_fits(layout, bytes.data, layout->tail_at, bytes.size));
+	assert_false(stats_layout_fits(layout, bytes.data, layout->tail_at, bytes.size + 8));
+	bytes.data[layout->tail_at + 16]++;
+	assert_false(stats_layout_fits(layout, bytes.data, layout->tail_at, bytes.size));
 	stats_layout_free(layout);
 }
 
