@@ -11,8 +11,10 @@ void sample_reset(struct sample *sample)
 {
 	sample->nr_rows = 0;
 	sample->nr_timings = 0;
+	sample->nr_pasts = 0;
 	sample->is_reset = false;
 	long_exits_reset(&sample->long_exits);
+	memset(sample->elapsed_ns, 0, sizeof(sample->elapsed_ns));
 	memset(sample->time_ns, 0, sizeof(sample->time_ns));
 }
 
@@ -36,6 +38,15 @@ int sample_add_timed(struct sample *sample, struct key key, uint64_t count, uint
 	return 0;
 }
 
+int sample_add_past(struct sample *sample, const struct row_past *past)
+{
+	if (array_grow(&sample->pasts, &sample->room_pasts, sample->nr_pasts + 1) < 0)
+		return -ENOMEM;
+	sample->pasts[sample->nr_pasts++] = *past;
+	sample->rows[sample->nr_rows - 1].past = (uint32_t)sample->nr_pasts;
+	return 0;
+}
+
 void spread_join(struct spread *spread, const struct spread *more)
 {
 	double one = (double)spread->count, other = (double)more->count;
@@ -55,5 +66,6 @@ void sample_release(struct sample *sample)
 	free(sample->rows);
 	free(sample->timings);
 	long_exits_release(&sample->long_exits);
+	free(sample->pasts);
 	*sample = (struct sample){ 0 };
 }

@@ -60,10 +60,19 @@ struct timing {
 	uint32_t hist[HIST_BUCKETS]; /* counts by duration, modulo 2^32 */
 };
 
+#define STATS_HISTORY 32 /* rates remembered per key, for sparklines */
+
+/* What stats would know of a key, had they seen the samples before: of what is played. */
+struct row_past {
+	float history[STATS_HISTORY]; /* rates, the newest last, this sample's; < 0: none */
+	uint64_t parent_before;	      /* see struct stats_item */
+};
+
 struct row {
 	struct key key;
 	uint32_t flags;
 	uint32_t timing; /* 0: none; else sample->timings[timing - 1] */
+	uint32_t past;	 /* 0: none; else sample->pasts[past - 1]; only a key's first row has one */
 	uint64_t count; /* monotonic for counters, the level for gauges and peaks */
 };
 
@@ -73,7 +82,11 @@ struct sample {
 	struct timing *timings;
 	size_t nr_timings, room_timings;
 	struct long_exits long_exits; /* since the sample before; in no history */
+	struct row_past *pasts;
+	size_t nr_pasts, room_pasts;
 	uint64_t time_ns[SAMPLE_SOURCES]; /* CLOCK_MONOTONIC beside the data; 0: no rows of it */
+	/* The intervals that ended with it, where stats have no earlier sample; 0: not known. */
+	uint64_t elapsed_ns[SAMPLE_SOURCES];
 	/* Totals were set to 0 before the interval; the longest durations are since then. */
 	bool is_reset;
 };
@@ -85,6 +98,8 @@ int sample_add(struct sample *sample, struct key key, uint64_t count, uint32_t f
 /* The same with durations, which are copied. */
 int sample_add_timed(struct sample *sample, struct key key, uint64_t count, uint32_t flags,
 		     const struct timing *timing);
+/* Gives the latest row a past, which is copied. 0 or -ENOMEM. */
+int sample_add_past(struct sample *sample, const struct row_past *past);
 void sample_release(struct sample *sample);
 
 #endif

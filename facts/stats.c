@@ -135,7 +135,8 @@ static void stats_clock(struct stats *stats, const struct sample *sample)
 
 		if (!now)
 			continue;
-		stats->elapsed_ns[i] = before && now > before ? now - before : 0;
+		stats->elapsed_ns[i] = before && now > before ? now - before :
+								sample->elapsed_ns[i];
 		stats->time_ns[i] = now;
 		stats->latest[i] = stats->tick;
 	}
@@ -331,6 +332,13 @@ static void stat_count(struct stats *stats, const struct fields *fields, struct 
 	stat->seen = stats->tick;
 }
 
+static void stat_adopt(struct stats_item *stat, const struct row_past *past, uint64_t tick)
+{
+	stat->parent_before = past->parent_before;
+	for (uint64_t i = 0; i < STATS_HISTORY; i++)
+		stat->history[(tick - i) % STATS_HISTORY] = past->history[STATS_HISTORY - 1 - i];
+}
+
 static int stats_take(struct stats *stats, const struct fields *fields,
 		      const struct sample *sample, const struct row *row)
 {
@@ -343,6 +351,8 @@ static int stats_take(struct stats *stats, const struct fields *fields,
 		return -ENOMEM;
 	has_restarted = !is_new && row->count < entry->stat.raw;
 	stat_count(stats, fields, &entry->stat, row, is_new);
+	if (is_new && row->past)
+		stat_adopt(&entry->stat, &sample->pasts[row->past - 1], stats->tick);
 	if (!row->timing)
 		return 0;
 	return stat_time(&entry->stat, &sample->timings[row->timing - 1],

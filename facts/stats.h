@@ -20,7 +20,6 @@
 #include "host/guest.h"
 
 #define STATS_ENDED UINT32_MAX /* as a guest: all guests that ended longer ago */
-#define STATS_HISTORY 32       /* rates remembered per key, for sparklines */
 
 /* Durations of what is counted; only keys that are timed have them. */
 struct stats_timing {

@@ -152,12 +152,10 @@ static bool is_known(const struct interval *interval, uint32_t guest)
 static int find_sum(struct interval *interval, const struct key *there, struct sum **ret_sum)
 {
 	struct key key = { 0 };
-	uint32_t source = 0;
+	uint32_t source;
 	struct sum *sum;
 
-	while (source < SAMPLE_SOURCES && !segment_ids_key(interval->ids, there, source, &key))
-		source++;
-	if (source == SAMPLE_SOURCES)
+	if (!segment_ids_key(interval->ids, there, &source, &key))
 		return -ENOENT;
 	if (!is_known(interval, key.guest))
 		key = (struct key){ STATS_ENDED, -1, key.field };

@@ -52,7 +52,7 @@ int pack_moment(struct packer *packer, struct moment *moment, struct packed *pac
 /* How much of a part is wanted: the more, the longer it takes. */
 enum unpack_depth {
 	UNPACK_COUNTS, /* keys and counts; no durations */
-	UNPACK_TIMES,  /* and the time and the longest */
+	UNPACK_TIMES,  /* and the time and the longest; hist[] is not valid */
 	UNPACK_ALL,    /* and the buckets */
 };
 

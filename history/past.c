@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Plays the chosen moment after the moments before it, so that stats and sparklines are what a live
- * program would have had.
+ * Plays the chosen moment after a sample of the totals before it, with the rates of the moments
+ * before them, so that stats and sparklines are what a live program would have had.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,59 +9,55 @@
 
 #include "base/array.h"
 #include "history/past.h"
-#include "history/segment_ids.h"
-#include "history/state.h"
+#include "history/rates.h"
+#include "history/reader.h"
+#include "history/series_read.h"
+#include "history/totals.h"
 
-/* The totals after a moment: moments that are chosen later begin with them. */
-struct milestone {
-	uint64_t id; /* 0: none */
-	struct state state;
+#define QUESTION_BEGINS (MOMENT_FIRST | MOMENT_AFTER_LOSS) /* of the moment before nothing is used */
+#define TIMES_BACK 4 /* moments in which the time of a source is looked for */
+
+/* When sources were read: the two latest times of each; 0: not known. */
+struct times {
+	uint64_t last_ns[SAMPLE_SOURCES], earlier_ns[SAMPLE_SOURCES];
 };
 
-#define MILESTONES 10
-#define MILESTONE_STEP 16 /* moments between two of them */
-
 struct past {
-	struct store store;
-	struct segment_ids *ids;
+	struct reader reader;
 	struct guests *guests;
-	struct packer *packer;
-	struct blob blob;
-	struct moment moment;	/* the latest that was unpacked */
-	struct stored at;
-	struct segment segment;
+	struct stored at, prev; /* the moment before it; id 0: there is none of the question */
 	/*
-	 * The moments that are played, the chosen one last: a rate of each is remembered. When it
-	 * goes on there may be more than there is room for: moment i is at i % STATS_HISTORY.
+	 * What is played: the totals before the moment that was chosen, if they are known, a sample
+	 * without an interval; that moment; and the moments that past_go_on() adds.
 	 */
-	struct stored moments[STATS_HISTORY];
-	size_t nr_moments;
-	bool has_gone_on; /* the first ones may not be here any more */
-	/* The totals before the first of them, a sample without an interval, if they are known. */
 	bool has_before;
+	size_t nr_added;
+	/* Read when the first of them is played: */
+	bool is_loaded;
+	struct totals totals;
 	struct state before;
-	uint64_t before_ns[SAMPLE_SOURCES];
-	struct milestone milestones[MILESTONES];
-	size_t next_milestone;
+	uint64_t before_id; /* the moment that it is the state after; 0: none */
+	struct times before_times;
+	struct rates rates; /* up to the first sample */
 	/* The sample that was played last: its number, and the totals after it. */
 	size_t nr_played;
+	struct moment moment; /* of it, or the next one */
 	struct state state;
-	uint64_t source_ns[SAMPLE_SOURCES];
 };
 
 int past_new(struct store store, struct fields *fields, struct past **ret_past)
 {
 	struct past *past = calloc(1, sizeof(*past));
+	int err;
 
 	if (!past)
 		return -ENOMEM;
-	past->store = store;
-	past->ids = segment_ids_new(store, fields);
+	err = reader_init(&past->reader, store, fields);
 	past->guests = guests_new(NULL);
-	past->packer = packer_new();
-	*ret_past = past;
-	if (past->ids && past->guests && past->packer)
+	if (!err && past->guests) {
+		*ret_past = past;
 		return 0;
+	}
 	past_free(past);
 	return -ENOMEM;
 }
@@ -70,21 +66,19 @@ void past_free(struct past *past)
 {
 	if (!past)
 		return;
-	segment_ids_free(past->ids);
+	reader_release(&past->reader);
 	guests_free(past->guests);
-	packer_free(past->packer);
-	blob_release(&past->blob);
 	moment_release(&past->moment);
-	for (size_t i = 0; i < MILESTONES; i++)
-		state_release(&past->milestones[i].state);
+	totals_release(&past->totals);
 	state_release(&past->before);
+	rates_release(&past->rates);
 	state_release(&past->state);
 	free(past);
 }
 
 struct store past_store(const struct past *past)
 {
-	return past->store;
+	return past->reader.store;
 }
 
 struct guests *past_guests(struct past *past)
@@ -99,224 +93,60 @@ const struct stored *past_at(const struct past *past)
 
 const struct segment *past_segment(const struct past *past)
 {
-	return &past->segment;
-}
-
-/* ---- reading */
-
-static bool is_counter(const void *arg, uint32_t field)
-{
-	return segment_ids_is_counter(arg, field);
-}
-
-static int read_changes(struct past *past, uint64_t id, enum unpack_depth depth, struct why *why)
-{
-	int err = past->store.type->read(past->store.state, id, PART_CHANGES, &past->blob, why);
-
-	return err ? err : unpack_changes(past->packer, &past->blob, depth, &past->moment, why);
-}
-
-static int read_totals(struct past *past, uint64_t id, struct state *state, struct why *why)
-{
-	int err = past->store.type->read(past->store.state, id, PART_TOTALS, &past->blob, why);
-
-	if (!err)
-		err = unpack_totals(past->packer, &past->blob, UNPACK_TIMES, &past->moment, why);
-	return err ? err : state_load(state, &past->moment.totals);
-}
-
-static int apply(struct past *past, struct state *state, uint32_t flags)
-{
-	return state_apply(state, &past->moment.changes, flags, is_counter, past->ids);
-}
-
-static int copy_state(struct state *to, const struct state *from)
-{
-	if (array_grow(&to->list, &to->room, from->nr) < 0)
-		return -ENOMEM;
-	if (from->nr)
-		memcpy(to->list, from->list, from->nr * sizeof(*from->list));
-	to->nr = from->nr;
-	to->has_gone = from->has_gone;
-	return 0;
-}
-
-/* Keeps the totals after a moment: the next one that is chosen is probably near. */
-static int remember(struct past *past, uint64_t id, const struct state *state)
-{
-	struct milestone *milestone = &past->milestones[past->next_milestone];
-
-	for (size_t i = 0; i < MILESTONES; i++) {
-		if (past->milestones[i].id == id)
-			return 0;
-	}
-	past->next_milestone = (past->next_milestone + 1) % MILESTONES;
-	milestone->id = id;
-	return copy_state(&milestone->state, state);
-}
-
-/* The latest totals that are known of a moment from first to last; NULL: none are. */
-static const struct milestone *recall(const struct past *past, uint64_t first, uint64_t last)
-{
-	const struct milestone *best = NULL;
-
-	for (size_t i = 0; i < MILESTONES; i++) {
-		const struct milestone *milestone = &past->milestones[i];
-
-		if (milestone->id >= first && milestone->id <= last &&
-		    (!best || milestone->id > best->id))
-			best = milestone;
-	}
-	return best;
-}
-
-/* The totals after a moment: stored ones, and the changes since. */
-static int load_state(struct past *past, const struct stored *stored, struct state *state,
-		      struct why *why)
-{
-	const struct milestone *known;
-	struct stored from;
-	int err = past->store.type->find_flagged(past->store.state, stored->id,
-						 MOMENT_HAS_TOTALS, &from, why);
-
-	if (err)
-		return err;
-	known = recall(past, from.id, stored->id);
-	if (known) {
-		from.id = known->id;
-		err = copy_state(state, &known->state);
-	} else {
-		err = read_totals(past, from.id, state, why);
-	}
-	for (size_t i = 1; !err && from.id < stored->id; i++) {
-		err = past->store.type->step(past->store.state, from.id, false, &from, why);
-		if (!err)
-			err = read_changes(past, from.id, UNPACK_TIMES, why);
-		if (!err)
-			err = apply(past, state, from.flags);
-		if (!err && (i % MILESTONE_STEP == 0 || from.id == stored->id))
-			err = remember(past, from.id, state);
-	}
-	return err;
+	return &past->reader.segment;
 }
 
 /* ---- choosing */
 
-/*
- * The moments to play, back to the first one of the question, or to where moments were lost or
- * dropped. ret_prev: the moment before them, with id 0 if it does not belong to them.
- */
-static int find_moments(struct past *past, const struct stored *at, struct stored *ret_prev,
-			struct why *why)
+/* The moment before, with id 0 where none belongs to the question. */
+static int find_prev(struct past *past, const struct stored *at, struct stored *ret_prev,
+		     struct why *why)
 {
-	struct stored moments[STATS_HISTORY], prev = *at;
-	size_t nr = 0;
-	int err = 0;
+	int err = at->flags & QUESTION_BEGINS ?
+			  -ENOENT : reader_step(&past->reader, at, true, ret_prev, why);
 
-	while (!err && nr < STATS_HISTORY && prev.id) {
-		moments[nr++] = prev;
-		if (prev.flags & (MOMENT_FIRST | MOMENT_AFTER_LOSS))
-			prev.id = 0;
-		else
-			err = past->store.type->step(past->store.state, prev.id, true, &prev, why);
-		if (err == -ENOENT || prev.segment != at->segment)
-			prev.id = 0;
-		if (err == -ENOENT)
-			err = 0;
-	}
-	*ret_prev = prev;
-	past->nr_moments = nr;
-	for (size_t i = 0; i < nr; i++)
-		past->moments[i] = moments[nr - 1 - i];
-	return err;
-}
-
-/* Where the moment before is not known, it is made of the first one. */
-static int undo_first(struct past *past, struct why *why)
-{
-	const struct stored *first = &past->moments[0];
-	int err = load_state(past, first, &past->before, why);
-
-	if (!err)
-		err = read_changes(past, first->id, UNPACK_TIMES, why);
-	if (err)
-		return err;
-	state_undo(&past->before, &past->moment.changes, is_counter, past->ids);
-	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++)
-		past->before_ns[i] = past->moment.source_ns[i] > first->elapsed_ns ?
-					     past->moment.source_ns[i] - first->elapsed_ns : 0;
-	return 0;
-}
-
-static int find_before(struct past *past, const struct stored *prev, struct why *why)
-{
-	int err;
-
-	past->has_before = prev->id || past->moments[0].elapsed_ns;
-	past->before.nr = 0;
-	if (!past->has_before)
-		return 0;
-	if (!prev->id)
-		return undo_first(past, why);
-	err = load_state(past, prev, &past->before, why);
-	if (!err)
-		err = read_changes(past, prev->id, UNPACK_COUNTS, why);
-	memcpy(past->before_ns, past->moment.source_ns, sizeof(past->before_ns));
-	return err;
-}
-
-static int find_guests(struct past *past, const struct stored *at, struct why *why)
-{
-	struct stored from;
-	int err = past->store.type->find_flagged(past->store.state, at->id, MOMENT_HAS_GUESTS,
-						 &from, why);
-
-	if (!err)
-		err = past->store.type->read(past->store.state, from.id, PART_GUESTS, &past->blob,
-					     why);
-	if (!err)
-		err = unpack_guests(past->packer, &past->blob, &past->moment, why);
-	return err ? err : segment_ids_guests(past->ids, past->moment.guests, past->guests);
+	if (err == -ENOENT || (!err && ret_prev->segment != at->segment))
+		*ret_prev = (struct stored){ 0 };
+	return err == -ENOENT ? 0 : err;
 }
 
 static int choose(struct past *past, const struct stored *at, struct why *why)
 {
 	struct stored prev;
-	int err = 0;
+	int err = reader_enter(&past->reader, at, why);
 
-	if (at->segment != past->at.segment)
-		err = past->store.type->segment(past->store.state, at->segment, &past->segment,
-						why);
 	if (!err)
-		err = segment_ids_load(past->ids, at->segment, &past->segment, why);
+		err = find_prev(past, at, &prev, why);
 	if (!err)
-		err = find_guests(past, at, why);
-	if (!err)
-		err = find_moments(past, at, &prev, why);
-	if (!err)
-		err = find_before(past, &prev, why);
+		err = reader_guests(&past->reader, at, past->guests, why);
+	if (err)
+		return err;
+	past->at = *at;
+	past->prev = prev;
+	past->has_before = prev.id || at->elapsed_ns;
+	past->nr_added = 0;
 	past->nr_played = 0;
-	past->has_gone_on = false;
-	if (!err)
-		past->at = *at;
-	return err;
+	past->is_loaded = false;
+	return 0;
 }
 
 int past_go(struct past *past, uint64_t time_ns, struct why *why)
 {
+	const struct store *store = &past->reader.store;
 	struct stored at;
-	int err = past->store.type->find(past->store.state, time_ns, &at, why);
+	int err = store->type->find(store->state, time_ns, &at, why);
 
 	return err ? err : choose(past, &at, why);
 }
 
 int past_go_to(struct past *past, uint64_t time_ns, struct why *why)
 {
+	const struct store *store = &past->reader.store;
 	struct stored at, next;
-	int err = past->store.type->find(past->store.state, time_ns, &at, why);
+	int err = store->type->find(store->state, time_ns, &at, why);
 
 	if (!err && at.time_ns < time_ns) {
-		err = past->store.type->step(past->store.state, at.id, false, &next, why);
+		err = reader_step(&past->reader, &at, false, &next, why);
 		if (!err && next.time_ns > time_ns && next.time_ns - time_ns < next.elapsed_ns)
 			at = next;
 		err = err == -ENOENT ? 0 : err;
@@ -327,53 +157,228 @@ int past_go_to(struct past *past, uint64_t time_ns, struct why *why)
 int past_step(struct past *past, bool is_back, struct why *why)
 {
 	struct stored at;
-	int err = past->at.id ? past->store.type->step(past->store.state, past->at.id, is_back,
-						       &at, why) : -ENOENT;
+	int err = past->at.id ? reader_step(&past->reader, &past->at, is_back, &at, why) : -ENOENT;
 
 	return err ? err : choose(past, &at, why);
 }
 
 static size_t count_samples(const struct past *past)
 {
-	return past->nr_moments + past->has_before;
+	return past->has_before + 1 + past->nr_added;
 }
 
 /* Whether the samples of a moment follow the ones that were played: of the same question. */
 static bool follows(const struct past *past, const struct stored *at)
 {
 	return past->nr_played == count_samples(past) && at->segment == past->at.segment &&
-	       !(at->flags & (MOMENT_FIRST | MOMENT_AFTER_LOSS));
+	       !(at->flags & QUESTION_BEGINS);
 }
 
 int past_go_on(struct past *past, struct why *why)
 {
-	uint32_t nr_fields = segment_ids_fields(past->ids);
+	uint32_t nr_fields = segment_ids_fields(past->reader.ids);
 	struct stored at;
-	int err = past->at.id ? past->store.type->step(past->store.state, past->at.id, false, &at,
-						       why) : -ENOENT;
+	int err = past->at.id ? reader_step(&past->reader, &past->at, false, &at, why) : -ENOENT;
 
 	if (err)
 		return err;
 	if (follows(past, &at))
-		err = segment_ids_load(past->ids, at.segment, &past->segment, why);
+		err = reader_enter(&past->reader, &at, why);
 	/* What is wanted may be more now. */
-	if (err || !follows(past, &at) || segment_ids_fields(past->ids) != nr_fields) {
+	if (err || !follows(past, &at) || segment_ids_fields(past->reader.ids) != nr_fields) {
 		err = err ? err : choose(past, &at, why);
 		return err ? err : 1;
 	}
 	if (at.flags & MOMENT_HAS_GUESTS)
-		err = find_guests(past, &at, why);
+		err = reader_guests(&past->reader, &at, past->guests, why);
 	if (err)
 		return err;
-	past->moments[past->nr_moments++ % STATS_HISTORY] = at;
-	past->has_gone_on = true;
+	past->nr_added++;
 	past->at = at;
 	return 0;
 }
 
+/* ---- what is before the moment */
+
+static bool is_counter(const void *arg, uint32_t field)
+{
+	return segment_ids_is_counter(arg, field);
+}
+
+/* Where the moment before is not known, its totals are made of this one's. */
+static int undo_moment(struct past *past, struct why *why)
+{
+	int err = totals_load(&past->totals, &past->reader, &past->at, &past->before,
+			      &past->before_id, why);
+
+	past->before_id = 0;
+	if (!err)
+		state_undo(&past->before, &past->moment.changes, is_counter, past->reader.ids);
+	return err;
+}
+
+static int load_before(struct past *past, struct why *why)
+{
+	if (past->prev.id)
+		return totals_load(&past->totals, &past->reader, &past->prev, &past->before,
+				   &past->before_id, why);
+	if (past->has_before)
+		return undo_moment(past, why);
+	past->before.nr = 0;
+	past->before_id = 0;
+	return 0;
+}
+
+static uint64_t elapsed(uint64_t before_ns, uint64_t now_ns)
+{
+	return before_ns && now_ns > before_ns ? now_ns - before_ns : 0;
+}
+
+static void add_times(struct times *times, const uint64_t *ns)
+{
+	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++) {
+		if (!times->last_ns[i])
+			times->last_ns[i] = ns[i];
+		else if (!times->earlier_ns[i])
+			times->earlier_ns[i] = ns[i];
+	}
+}
+
+static bool has_times(const struct past *past, const struct times *times, bool needs_earlier)
+{
+	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++) {
+		if (segment_ids_has_source(past->reader.ids, i) &&
+		    (!times->last_ns[i] || (needs_earlier && !times->earlier_ns[i])))
+			return false;
+	}
+	return true;
+}
+
+/* The times before a moment: a source is not in every one. */
+static int find_times(struct past *past, const struct stored *of, bool needs_earlier,
+		      struct times *ret_times, struct why *why)
+{
+	uint64_t ns[SAMPLE_SOURCES];
+	struct stored at = *of;
+	bool is_any = false;
+	int err = 0;
+
+	*ret_times = (struct times){ .last_ns = { 0 } };
+	for (int i = 0; !err && i < TIMES_BACK && !(at.flags & QUESTION_BEGINS) &&
+	     !has_times(past, ret_times, needs_earlier); i++) {
+		err = reader_step(&past->reader, &at, true, &at, why);
+		if (!err && at.segment != of->segment)
+			break;
+		if (!err)
+			err = reader_times(&past->reader, at.id, ns, why);
+		if (!err)
+			add_times(ret_times, ns);
+		is_any |= !err;
+	}
+	if ((err && err != -ENOENT) || is_any || !of->elapsed_ns)
+		return err == -ENOENT ? 0 : err;
+	err = reader_times(&past->reader, of->id, ns, why); /* what was before is not there */
+	for (unsigned int i = 0; !err && i < SAMPLE_SOURCES; i++)
+		ret_times->last_ns[i] = ns[i] > of->elapsed_ns ? ns[i] - of->elapsed_ns : 0;
+	return err;
+}
+
+/* ---- the rates before it */
+
+/* The moment before, as far as rates go on: also a segment's before of the same boot. */
+static int step_to_rates(struct past *past, struct stored *at, struct why *why)
+{
+	struct stored before;
+	bool goes_on = true;
+	int err = reader_step(&past->reader, at, true, &before, why);
+
+	if (!err && before.segment == at->segment)
+		goes_on = !(at->flags & QUESTION_BEGINS);
+	else if (!err)
+		err = reader_is_same_boot(&past->reader, before.segment, at->segment, &goes_on,
+					  why);
+	*at = before;
+	return err ? err : goes_on ? 0 : -ENOENT;
+}
+
+static int put_rates(struct past *past, const struct stored *of, struct why *why)
+{
+	const struct changes *changes = &past->reader.moment.changes;
+	uint64_t elapsed_ns[SAMPLE_SOURCES];
+	struct times before;
+	int err = reader_visit(&past->reader, of, why);
+
+	if (!err)
+		err = find_times(past, of, false, &before, why);
+	if (!err)
+		err = reader_changes(&past->reader, of->id, UNPACK_COUNTS, NULL, why);
+	for (unsigned int i = 0; !err && i < SAMPLE_SOURCES; i++)
+		elapsed_ns[i] = elapsed(before.last_ns[i], past->reader.moment.source_ns[i]);
+	for (size_t i = 0; !err && i < changes->nr; i++) {
+		const struct change *change = &changes->list[i];
+		struct rates_change rate = {
+			.is_new = change->flags & CHANGE_NEW,
+			.has_rate = change->flags & CHANGE_HAS_RATE,
+			.count = change->count,
+		};
+
+		if (change->flags & (CHANGE_ABSENT | CHANGE_GONE | CHANGE_IS_TOTAL) ||
+		    !segment_ids_is_counter(past->reader.ids, change->key.field) ||
+		    !segment_ids_key(past->reader.ids, &change->key, &rate.source, &rate.key))
+			continue;
+		err = rates_add(&past->rates, &rate);
+	}
+	return err ? err : rates_put(&past->rates, of->id, elapsed_ns);
+}
+
+/* The moments up to the first sample, which is the totals before, or the first of a question. */
+static int load_rates(struct past *past, struct why *why)
+{
+	struct stored moments[STATS_HISTORY], at = past->prev.id ? past->prev : past->at;
+	uint64_t ids[STATS_HISTORY];
+	size_t first = STATS_HISTORY;
+	int err = 0;
+
+	moments[--first] = past->prev; /* of the first of a question no rate is known */
+	while (!err && first) {
+		err = step_to_rates(past, &at, why);
+		if (!err)
+			moments[--first] = at;
+	}
+	if (err == -ENOENT)
+		err = 0;
+	for (size_t i = first; i < STATS_HISTORY; i++)
+		ids[i] = moments[i].id;
+	rates_choose(&past->rates, ids + first, STATS_HISTORY - first);
+	for (size_t i = first; !err && i < STATS_HISTORY; i++) {
+		if (moments[i].id && !rates_has(&past->rates, moments[i].id))
+			err = put_rates(past, &moments[i], why);
+	}
+	return err ? err : reader_visit(&past->reader, &past->at, why);
+}
+
+static int load(struct past *past, struct why *why)
+{
+	int err;
+
+	if (past->is_loaded)
+		return 0;
+	err = reader_visit(&past->reader, &past->at, why);
+	if (!err)
+		err = reader_changes(&past->reader, past->at.id, UNPACK_ALL, &past->moment, why);
+	if (!err)
+		err = load_before(past, why);
+	if (!err)
+		err = find_times(past, &past->at, true, &past->before_times, why);
+	if (!err)
+		err = load_rates(past, why);
+	past->is_loaded = !err;
+	return err;
+}
+
 /* ---- playing */
 
-/* Counters begin with their totals, and at 0 where a key is absent and comes back later. */
+/* What ended before has its total, and is closed when it is absent in the next sample, too. */
 static int begin(struct state *to, const struct state *from)
 {
 	if (array_grow(&to->list, &to->room, from->nr) < 0)
@@ -385,97 +390,106 @@ static int begin(struct state *to, const struct state *from)
 		*key = from->list[i];
 		key->flags = 0;
 		key->nr_counts = 0;
-		key->count_base = key->is_absent ? key->count : 0;
-		key->time_base = key->is_absent ? key->time_ns : 0;
+		key->count_base = 0;
+		key->time_base = 0;
 	}
 	return 0;
 }
 
-/* Plays a moment. Only the last one needs its durations by bucket. */
-static int play(struct past *past, size_t i, struct why *why)
+/* Counters that are closed begin at 0 when their keys come back. */
+static void close_absent(struct state *state)
 {
-	bool is_last = i + 1 == past->nr_moments;
-	const struct stored *moment = &past->moments[i % STATS_HISTORY];
-	int err;
+	for (size_t i = 0; i < state->nr; i++) {
+		struct key_state *key = &state->list[i];
 
-	if (past->has_gone_on)
+		if (!key->is_absent)
+			continue;
+		key->count_base = key->count;
+		key->time_base = key->time_ns;
+	}
+}
+
+/* Plays the moment that is chosen, or the next one. */
+static int play(struct past *past, struct why *why)
+{
+	bool is_first = past->nr_played == past->has_before;
+	int err = 0;
+
+	if (!is_first) {
 		state_keep_hists(&past->state);
-	err = read_changes(past, moment->id, is_last ? UNPACK_ALL : UNPACK_TIMES, why);
+		err = reader_changes(&past->reader, past->at.id, UNPACK_ALL, &past->moment, why);
+	}
 	if (!err)
-		err = apply(past, &past->state, moment->flags);
-	memcpy(past->source_ns, past->moment.source_ns, sizeof(past->source_ns));
+		err = state_apply(&past->state, &past->moment.changes, past->at.flags, is_counter,
+				  past->reader.ids);
+	if (!err && is_first)
+		close_absent(&past->state);
 	return err;
 }
 
 /* Goes on to the next sample. */
 static int advance(struct past *past, struct why *why)
 {
-	int err = 0;
+	int err = load(past, why);
 
-	if (!past->nr_played)
+	if (!err && !past->nr_played)
 		err = begin(&past->state, &past->before);
 	if (!err && past->nr_played >= past->has_before)
-		err = play(past, past->nr_played - past->has_before, why);
-	else
-		memcpy(past->source_ns, past->before_ns, sizeof(past->source_ns));
+		err = play(past, why);
 	past->nr_played += !err;
 	return err;
 }
 
-/*
- * Durations are needed of the last interval only, so of the samples two have them: it is faster
- * so. For their totals the first has them, too, and one before a reset, and all samples of guests
- * that have ended.
- */
-static bool wants_durations(const struct past *past, const struct key *key)
+static int add_past(struct past *past, const struct key_state *key, struct key as, uint32_t source,
+		    struct sample *sample)
 {
-	size_t next = past->nr_played - past->has_before;
+	struct row_past row = { .parent_before = 0 };
 
-	return past->nr_played == 1 || past->nr_played + 1 >= count_samples(past) ||
-	       past->moments[next % STATS_HISTORY].flags & MOMENT_RESET ||
-	       !guests_by_id(past->guests, key->guest);
+	(void)key;
+	rates_of(&past->rates, &as, source, row.history);
+	return sample_add_past(sample, &row);
 }
 
 /*
  * What a live provider would have said. What ended before the first sample is in that one, so that
  * its totals are known.
  */
-static int add_row(const struct past *past, const struct key_state *key, struct key as,
+static int add_row(struct past *past, const struct key_state *key, struct key as, uint32_t source,
 		   struct sample *sample)
 {
 	uint32_t flags = ROW_FROM_ZERO |
 			 (key->flags & CHANGE_HAS_RATE ? ROW_WHOLE_INTERVAL : 0);
 	bool is_first = past->nr_played == 1;
-	bool is_level = !segment_ids_is_counter(past->ids, key->key.field);
-	uint64_t count = key->count - (is_first || is_level ? 0 : key->count_base);
-	struct timing timing;
+	bool is_counter = segment_ids_is_counter(past->reader.ids, key->key.field);
+	struct timing timing = { .time_ns = key->time_ns - key->time_base, .max_ns = key->max_ns };
+	int err;
 
 	if (key->is_gone || (key->is_absent && !is_first))
 		return 0;
-	if (!key->is_timed || !wants_durations(past, &as))
-		return sample_add(sample, as, count, flags);
-	timing = (struct timing){
-		.time_ns = key->time_ns - (is_first ? 0 : key->time_base),
-		.max_ns = key->max_ns,
-	};
 	memcpy(timing.hist, key->hist_before, sizeof(timing.hist));
 	for (unsigned int i = 0; i < key->nr_counts; i++)
 		timing.hist[key->first_bucket + i] += (uint32_t)key->counts[i];
-	return sample_add_timed(sample, as, count, flags, &timing);
+	if (key->is_timed)
+		err = sample_add_timed(sample, as, key->count - key->count_base, flags, &timing);
+	else
+		err = sample_add(sample, as, key->count - (is_counter ? key->count_base : 0),
+				 flags);
+	return !err && is_first && is_counter ? add_past(past, key, as, source, sample) : err;
 }
 
-static int add_rows(const struct past *past, uint32_t source, const struct want *want,
+static int add_rows(struct past *past, uint32_t source, const struct want *want,
 		    struct sample *sample)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < past->state.nr && !err; i++) {
 		const struct key_state *key = &past->state.list[i];
+		uint32_t its_source;
 		struct key as;
 
-		if (segment_ids_key(past->ids, &key->key, source, &as) &&
-		    field_set_has(&want->fields, as.field))
-			err = add_row(past, key, as, sample);
+		if (segment_ids_key(past->reader.ids, &key->key, &its_source, &as) &&
+		    its_source == source && field_set_has(&want->fields, as.field))
+			err = add_row(past, key, as, source, sample);
 	}
 	return err;
 }
@@ -496,10 +510,13 @@ static int source_open(const void *recording, const struct provider_args *args, 
 {
 	struct past *past = *(struct past *const *)recording;
 	struct source *source;
-	int err = segment_ids_open(past->ids, args->fields, why);
+	int err = segment_ids_open(past->reader.ids, args->fields, why);
 
 	if (err)
 		return err;
+	rates_release(&past->rates); /* the dictionary may be another */
+	past->is_loaded = false;
+	past->nr_played = 0;
 	source = calloc(1, sizeof(*source));
 	if (!source)
 		return -ENOMEM;
@@ -512,9 +529,9 @@ static int exits_open(const void *recording, const struct provider_args *args, v
 		      struct why *why)
 {
 	const struct past *past = *(struct past *const *)recording;
-	int err = segment_ids_open(past->ids, args->fields, why);
+	int err = segment_ids_open(past->reader.ids, args->fields, why);
 
-	if (!err && !segment_ids_has_source(past->ids, args->source))
+	if (!err && !segment_ids_has_source(past->reader.ids, args->source))
 		err = why_set(why, -ENODATA, "no exits were recorded");
 	return err ? err : source_open(recording, args, ret_state, why);
 }
@@ -526,7 +543,7 @@ static size_t source_rewind(void *state)
 	const struct stored at = past->at;
 
 	source->nr_played = 0;
-	if (past->has_gone_on) /* a failure is one of the samples, too */
+	if (past->nr_added) /* a failure is one of the samples, too */
 		choose(past, &at, &(struct why){ "" });
 	return count_samples(past);
 }
@@ -537,7 +554,7 @@ static int source_next(void *state, const struct want *want, uint32_t flags,
 {
 	struct source *source = state;
 	struct past *past = source->past;
-	const struct stored *moment;
+	uint32_t i = source->source;
 
 	(void)flags;
 	source->nr_played++;
@@ -547,14 +564,15 @@ static int source_next(void *state, const struct want *want, uint32_t flags,
 		if (advance(past, why) < 0)
 			return 0;
 	}
-	if (source->nr_played > past->has_before) {
-		moment = &past->moments[(source->nr_played - 1 - past->has_before) % STATS_HISTORY];
-		sample->is_reset |= (moment->flags & MOMENT_RESET) != 0;
+	if (past->nr_played > past->has_before) {
+		sample->is_reset |= (past->at.flags & MOMENT_RESET) != 0;
+		sample->time_ns[i] = past->moment.source_ns[i];
+	} else {
+		sample->time_ns[i] = past->before_times.last_ns[i];
+		sample->elapsed_ns[i] = elapsed(past->before_times.earlier_ns[i],
+						past->before_times.last_ns[i]);
 	}
-	sample->time_ns[source->source] = past->source_ns[source->source];
-	if (!sample->time_ns[source->source])
-		return 0;
-	return add_rows(past, source->source, want, sample);
+	return sample->time_ns[i] ? add_rows(past, i, want, sample) : 0;
 }
 
 #define PAST_PLAYER(its_name, of_exits, its_open) \
@@ -582,144 +600,15 @@ const struct player *const past_recorded_players[] = {
 	NULL,
 };
 
-/* ---- series */
-
-static bool is_of(const struct past *past, const struct change *change, uint32_t source,
-		  const struct key *subject)
+int past_series(struct past *past, const struct key *subject, bool is_now,
+		const struct series_span *span, struct series *series, struct why *why)
 {
-	struct key key;
+	const struct store *store = &past->reader.store;
+	struct stored at = past->at;
+	int err = is_now ? store->type->find(store->state, UINT64_MAX, &at, why) : 0, back;
 
-	return segment_ids_key(past->ids, &change->key, source, &key) &&
-	       key.field == subject->field &&
-	       (subject->guest == GUEST_ANY || key.guest == subject->guest) &&
-	       (subject->vcpu < 0 || key.vcpu == subject->vcpu);
-}
-
-/* Adds the point of a moment. The first sample of a question has no interval, and no point. */
-static int add_point(struct past *past, const struct stored *stored, uint32_t source,
-		     struct series *series, struct why *why)
-{
-	const struct changes *changes = &past->moment.changes;
-	struct series_point *point;
-	int err = stored->elapsed_ns ? read_changes(past, stored->id, UNPACK_ALL, why) : 0;
-
-	if (!stored->elapsed_ns)
-		series->is_after_gap = series->nr > 0;
-	if (err || !stored->elapsed_ns)
-		return err;
-	if (array_grow(&series->points, &series->room, series->nr + 1) < 0)
-		return why_set(why, -ENOMEM, "out of memory");
-	point = &series->points[series->nr++];
-	*point = (struct series_point){
-		.id = stored->id,
-		.time_ns = stored->time_ns,
-		.interval_ns = stored->elapsed_ns,
-		.is_gap = series->is_after_gap ||
-			  (series->nr > 1 && stored->flags & MOMENT_AFTER_LOSS),
-	};
-	series->is_after_gap = false;
-	for (size_t i = 0; i < changes->nr; i++) {
-		const struct change *change = &changes->list[i];
-		const struct change_timing *timing;
-
-		if (change->flags & ~(CHANGE_NEW | CHANGE_HAS_RATE) ||
-		    !is_of(past, change, source, &series->subject))
-			continue;
-		point->count += change->count;
-		timing = changes_timing(changes, change);
-		if (!timing)
-			continue;
-		point->exit_ns += timing->time_ns;
-		changes_add_counts(changes, timing, point->hist);
-	}
-	return 0;
-}
-
-/* Adds the moments after the last point, or from this moment on. */
-static int add_points(struct past *past, const struct stored *first, size_t nr,
-		      struct series *series, struct why *why)
-{
-	uint32_t source = segment_ids_source(past->ids, series->subject.field);
-	struct stored stored = *first;
-	int err = 0;
-
-	while (!err && nr-- && stored.segment == first->segment) {
-		err = add_point(past, &stored, source, series, why);
-		if (!err)
-			err = past->store.type->step(past->store.state, stored.id, false, &stored,
-						     why);
-	}
-	return err == -ENOENT ? 0 : err;
-}
-
-/* The moment that is nr moments before, or fewer where the segment begins. */
-static int go_back(const struct past *past, size_t nr, struct stored *stored, struct why *why)
-{
-	struct stored at = *stored;
-	int err = 0;
-
-	while (!err && nr--) {
-		err = past->store.type->step(past->store.state, at.id, true, &at, why);
-		if (!err && at.segment != stored->segment)
-			return 0;
-		if (!err)
-			*stored = at;
-	}
-	return err == -ENOENT ? 0 : err;
-}
-
-static bool is_same(const struct key *a, const struct key *b)
-{
-	return a->guest == b->guest && a->vcpu == b->vcpu && a->field == b->field;
-}
-
-static void keep_latest(struct series *series, size_t nr)
-{
-	if (series->nr <= nr)
-		return;
-	memmove(series->points, series->points + series->nr - nr, nr * sizeof(*series->points));
-	series->nr = nr;
-}
-
-/* A series that goes on; -ENOENT: it has to be made anew. */
-static int go_on(struct past *past, struct series *series, struct why *why)
-{
-	struct stored next;
-	int err = past->store.type->step(past->store.state,
-					 series->points[series->nr - 1].id, false, &next, why);
-
-	if (err == -ENOENT)
-		return 0;
-	if (err || next.segment != series->segment)
-		return err ? err : -ENOENT;
-	return add_points(past, &next, SIZE_MAX, series, why);
-}
-
-int past_series(struct past *past, const struct key *subject, size_t nr, uint64_t around,
-		struct series *series, struct why *why)
-{
-	bool is_known = series->nr && is_same(subject, &series->subject) &&
-			(!around || around >= series->points[0].id);
-	struct stored first;
-	int err = -ENOENT;
-
-	nr = nr < SERIES_MAX ? nr : SERIES_MAX;
-	if (is_known)
-		err = go_on(past, series, why);
-	if (!err && !around)
-		keep_latest(series, SERIES_MAX);
-	if (err != -ENOENT)
-		return err;
-	series->subject = *subject;
-	series->nr = 0;
-	series->is_after_gap = false;
-	err = past->store.type->find(past->store.state, UINT64_MAX, &first, why);
 	if (!err)
-		err = go_back(past, nr - 1, &first, why);
-	if (!err && around && around < first.id) {
-		first = past->at;
-		err = go_back(past, nr / 2, &first, why);
-	}
-	series->segment = first.segment;
-	return err ? err : add_points(past, &first, nr, series, why);
+		err = series_read(series, &past->reader, subject, &at, span, why);
+	back = past->at.id ? reader_visit(&past->reader, &past->at, why) : 0;
+	return err ? err : back;
 }

@@ -40,13 +40,12 @@ int past_go_to(struct past *past, uint64_t time_ns, struct why *why);
 int past_step(struct past *past, bool is_back, struct why *why);
 
 /*
- * Makes the series that of the subject in the latest moments of a segment, at most nr of them and
- * SERIES_MAX. With `around`, the id of a moment, it is among them. Points that the series has
- * already are not read again. 0, or -errno with why.
+ * Makes the series that of the subject in the moments around the chosen one, or with is_now around
+ * the latest, on through segments of the same boot. Points that the series has already are not read
+ * again. 0, or -errno with why.
  */
-int past_series(struct past *past, const struct key *subject, size_t nr, uint64_t around,
-		struct series *series, struct why *why);
-#define SERIES_MAX 512
+int past_series(struct past *past, const struct key *subject, bool is_now,
+		const struct series_span *span, struct series *series, struct why *why);
 
 /*
  * Chooses the next moment, to be played behind the moments that were played: much faster where all

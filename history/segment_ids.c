@@ -135,11 +135,6 @@ bool segment_ids_has_source(const struct segment_ids *ids, uint32_t source)
 	return false;
 }
 
-uint32_t segment_ids_source(const struct segment_ids *ids, uint32_t field)
-{
-	return fields_get(ids->fields, field)->source;
-}
-
 bool segment_ids_is_counter(const struct segment_ids *ids, uint32_t field)
 {
 	uint32_t id = ids->fields ? here(ids, field) : FIELD_NONE;
@@ -218,13 +213,14 @@ int segment_ids_guests(struct segment_ids *ids, const struct guests *from, struc
 	return err;
 }
 
-bool segment_ids_key(const struct segment_ids *ids, const struct key *key, uint32_t source,
+bool segment_ids_key(const struct segment_ids *ids, const struct key *key, uint32_t *ret_source,
 		     struct key *ret_key)
 {
 	uint32_t field = here(ids, key->field);
 
-	if (field == FIELD_NONE || fields_get(ids->fields, field)->source != source)
+	if (field == FIELD_NONE)
 		return false;
+	*ret_source = fields_get(ids->fields, field)->source;
 	*ret_key = (struct key){ guest_here(ids, key->guest), key->vcpu, field };
 	return true;
 }

@@ -30,14 +30,11 @@ uint32_t segment_ids_fields(const struct segment_ids *ids);
 /* Whether the segment has a field of the source. */
 bool segment_ids_has_source(const struct segment_ids *ids, uint32_t source);
 
-/* The source of a field, by its id here. */
-uint32_t segment_ids_source(const struct segment_ids *ids, uint32_t field);
-
 /* Whether a field, by its id in the segment, is a counter. */
 bool segment_ids_is_counter(const struct segment_ids *ids, uint32_t field);
 
-/* The key here of a key of the segment. False: its field is of another source, or not known. */
-bool segment_ids_key(const struct segment_ids *ids, const struct key *key, uint32_t source,
+/* The key here of a key of the segment, and its field's source. False: its field is not known. */
+bool segment_ids_key(const struct segment_ids *ids, const struct key *key, uint32_t *ret_source,
 		     struct key *ret_key);
 
 /* Makes `to` the inventory that `from` is, under the ids here. 0 or -ENOMEM. */

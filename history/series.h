@@ -21,10 +21,19 @@ struct series_point {
 /* Points, oldest first. Zero-initialised is none. */
 struct series {
 	struct key subject; /* what is counted; GUEST_ANY, -1: of all guests, all vCPUs */
-	uint32_t segment;   /* of the moments */
 	struct series_point *points;
 	size_t nr, room;
+	uint64_t first_id, last_id; /* moments up to which it reaches; not all have a point */
+	uint32_t first_segment, last_segment;
 	bool is_after_gap; /* the next point will be */
 };
+
+/* Which points are wanted. */
+struct series_span {
+	size_t nr;	 /* at most so many up to a moment, and SERIES_MAX */
+	size_t nr_after; /* and after it */
+	bool has_times;	 /* exit_ns and hist are wanted */
+};
+#define SERIES_MAX 512
 
 #endif

@@ -26,7 +26,6 @@ struct in {
 	enum item item;
 	uint64_t value;
 	const char *text; /* or bytes */
-	const unsigned char *column, *column_end; /* the numbers that are left in the column */
 	bool is_bad;
 };
 
@@ -160,52 +159,61 @@ static void next_name(struct in *in, const char *name)
 
 /* ---- columns */
 
+/* The numbers of a column that are left. A local variable: then it stays in registers. */
+struct column {
+	const unsigned char *at, *end;
+	bool is_bad;
+};
+
 /* Begins a column that has nr numbers, of which each has a byte at least. */
-static void begin_column(struct in *in, const char *name, size_t nr)
+static struct column begin_column(struct in *in, const char *name, size_t nr)
 {
+	struct column column = { 0 };
 	uint64_t size;
 
 	next_name(in, name);
 	size = next(in, ITEM_BYTES);
 	in->is_bad |= size < nr;
+	column.is_bad = in->is_bad;
 	if (in->is_bad)
-		return;
-	in->column = (const unsigned char *)in->text;
-	in->column_end = in->column + size;
+		return column;
+	column.at = (const unsigned char *)in->text;
+	column.end = column.at + size;
+	return column;
 }
 
 /* The column must have no more numbers. */
-static void end_column(struct in *in)
+static void end_column(struct in *in, const struct column *column)
 {
-	in->is_bad |= in->column != in->column_end;
+	in->is_bad |= column->is_bad || column->at != column->end;
 }
 
-static inline uint64_t number(struct in *in)
+static inline uint64_t number(struct column *column)
 {
 	uint64_t value = 0;
 	unsigned char byte = 128;
 
-	if (!in->is_bad && in->column < in->column_end && *in->column < 128) /* nearly always */
-		return *in->column++;
+	if (column->at < column->end && *column->at < 128) /* nearly always */
+		return *column->at++;
 	for (unsigned int shift = 0; byte & 128 && shift < 64; shift += 7) {
-		if (in->is_bad || in->column == in->column_end) {
-			in->is_bad = true;
+		if (column->at >= column->end) {
+			column->is_bad = true;
 			return 0;
 		}
-		byte = *in->column++;
+		byte = *column->at++;
 		value |= (uint64_t)(byte & 127) << shift;
 	}
-	in->is_bad |= byte & 128;
+	column->is_bad |= byte & 128;
 	return value;
 }
 
 /* At most max; more is bad. */
-static uint64_t small_number(struct in *in, uint64_t max)
+static inline uint64_t small_number(struct column *column, uint64_t max)
 {
-	uint64_t value = number(in);
+	uint64_t value = number(column);
 
-	in->is_bad |= value > max;
-	return in->is_bad ? 0 : value;
+	column->is_bad |= value > max;
+	return value > max ? 0 : value;
 }
 
 static void next_text(struct in *in, char *text, size_t size)
@@ -248,78 +256,88 @@ static int make_rows(struct changes *changes, size_t nr)
 	return 0;
 }
 
-static void read_keys(struct in *in, struct changes *changes)
+/* The first column says whether there are as many rows as there must be room for. */
+static int read_guest_ids(struct in *in, struct changes *changes, size_t nr)
 {
+	struct column column = begin_column(in, COLUMN_GUEST, nr);
 	uint32_t guest = 0;
-	int64_t vcpu = -1;
 
-	for (size_t i = 0; i < changes->nr && !in->is_bad; i++) {
-		guest += (uint32_t)small_number(in, UINT32_MAX - guest);
+	if (make_rows(changes, in->is_bad ? 0 : nr) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < changes->nr; i++) {
+		guest += (uint32_t)small_number(&column, UINT32_MAX - guest);
 		changes->list[i].key.guest = guest;
 	}
-	end_column(in);
-	begin_column(in, COLUMN_VCPU, changes->nr);
-	for (size_t i = 0; i < changes->nr && !in->is_bad; i++) {
+	end_column(in, &column);
+	return 0;
+}
+
+static void read_vcpus(struct in *in, struct changes *changes)
+{
+	struct column column = begin_column(in, COLUMN_VCPU, changes->nr);
+	int64_t vcpu = -1;
+
+	for (size_t i = 0; i < changes->nr; i++) {
 		struct change *change = &changes->list[i];
 
 		if (!i || change[-1].key.guest != change->key.guest)
 			vcpu = -1;
-		vcpu += (int64_t)small_number(in, (uint64_t)(INT32_MAX - vcpu));
+		vcpu += (int64_t)small_number(&column, (uint64_t)(INT32_MAX - vcpu));
 		change->key.vcpu = (int32_t)vcpu;
 	}
-	end_column(in);
-	begin_column(in, COLUMN_FIELD, changes->nr);
-	for (size_t i = 0; i < changes->nr && !in->is_bad; i++) {
+	end_column(in, &column);
+}
+
+static void read_fields(struct in *in, struct changes *changes)
+{
+	struct column column = begin_column(in, COLUMN_FIELD, changes->nr);
+
+	for (size_t i = 0; i < changes->nr; i++) {
 		struct change *change = &changes->list[i];
 		bool is_same = i && change[-1].key.guest == change->key.guest &&
 			       change[-1].key.vcpu == change->key.vcpu;
 		uint32_t field = is_same ? change[-1].key.field : 0;
-		uint32_t more = (uint32_t)small_number(in, FIELD_NONE - 1 - field);
+		uint32_t more = (uint32_t)small_number(&column, FIELD_NONE - 1 - field);
 
-		in->is_bad |= is_same && !more;
+		column.is_bad |= is_same && !more;
 		change->key.field = field + more;
 	}
-	end_column(in);
+	end_column(in, &column);
 }
 
 /* Returns how many rows are timed. */
-static size_t read_counts(struct in *in, struct changes *changes)
+static size_t read_flags(struct in *in, struct changes *changes)
 {
+	struct column column = begin_column(in, COLUMN_FLAGS, changes->nr);
 	size_t nr_timed = 0;
 
-	begin_column(in, COLUMN_FLAGS, changes->nr);
-	for (size_t i = 0; i < changes->nr && !in->is_bad; i++) {
-		uint32_t flags = (uint32_t)small_number(in, UINT32_MAX);
+	for (size_t i = 0; i < changes->nr; i++) {
+		uint32_t flags = (uint32_t)small_number(&column, UINT32_MAX);
 
 		changes->list[i].flags = flags >> 1;
 		changes->list[i].timing = flags & 1 ? (uint32_t)++nr_timed : 0;
 	}
-	end_column(in);
-	begin_column(in, COLUMN_COUNT, changes->nr);
-	for (size_t i = 0; i < changes->nr && !in->is_bad; i++)
-		changes->list[i].count = number(in);
-	end_column(in);
+	end_column(in, &column);
 	return nr_timed;
 }
 
-static int make_timings(struct changes *changes, size_t nr)
+static void read_counts(struct in *in, struct changes *changes)
 {
-	if (array_grow(&changes->timings, &changes->room_timings, nr) < 0)
-		return -ENOMEM;
-	changes->nr_timings = nr;
-	if (nr)
-		memset(changes->timings, 0, nr * sizeof(*changes->timings));
-	return 0;
+	struct column column = begin_column(in, COLUMN_COUNT, changes->nr);
+
+	for (size_t i = 0; i < changes->nr; i++)
+		changes->list[i].count = number(&column);
+	end_column(in, &column);
 }
 
 /* The count in the middle follows from the others, the row's count, and what is in its place. */
-static void read_counts_of(struct in *in, const struct change *change, uint64_t *counts,
+static void read_counts_of(struct column *column, const struct change *change, uint64_t *counts,
 			   unsigned int nr)
 {
 	uint64_t difference = 0, middle = change->count;
 
 	for (unsigned int i = 0; i < nr; i++) {
-		uint64_t value = number(in);
+		uint64_t value = number(column);
 
 		if (i == HIST_MIDDLE(nr)) {
 			difference = value >> 1 ^ (0 - (value & 1));
@@ -335,57 +353,62 @@ static void read_counts_of(struct in *in, const struct change *change, uint64_t 
 /* Returns how many counts there are. */
 static size_t read_buckets(struct in *in, struct changes *changes)
 {
+	struct column column = begin_column(in, COLUMN_BUCKETS, changes->nr_timings);
 	size_t nr_counts = 0;
 
-	begin_column(in, COLUMN_BUCKETS, changes->nr_timings);
-	for (size_t i = 0; i < changes->nr_timings && !in->is_bad; i++) {
-		uint64_t buckets = small_number(in, (uint64_t)HIST_BUCKETS << 5 | 31);
+	for (size_t i = 0; i < changes->nr_timings; i++) {
+		uint64_t buckets = small_number(&column, (uint64_t)HIST_BUCKETS << 5 | 31);
 		struct change_timing *timing = &changes->timings[i];
 
 		timing->first = buckets & 31;
 		timing->nr = (uint8_t)(buckets >> 5);
 		timing->counts = (uint32_t)nr_counts;
-		in->is_bad |= timing->first + timing->nr > HIST_BUCKETS;
+		column.is_bad |= timing->first + timing->nr > HIST_BUCKETS;
 		nr_counts += timing->nr;
 	}
-	end_column(in);
+	end_column(in, &column);
 	return nr_counts;
 }
 
 static int read_hists(struct in *in, struct changes *changes)
 {
 	size_t nr_counts = read_buckets(in, changes);
+	struct column column = begin_column(in, COLUMN_HIST, nr_counts);
 
-	begin_column(in, COLUMN_HIST, nr_counts);
 	if (in->is_bad)
 		return 0;
 	if (array_grow(&changes->counts, &changes->room_counts, nr_counts) < 0)
 		return -ENOMEM;
 	changes->nr_counts = nr_counts;
-	for (size_t i = 0; i < changes->nr && !in->is_bad; i++) {
+	for (size_t i = 0; i < changes->nr; i++) {
 		const struct change *change = &changes->list[i];
 		const struct change_timing *timing = changes_timing(changes, change);
 
 		if (timing && timing->nr)
-			read_counts_of(in, change, &changes->counts[timing->counts], timing->nr);
+			read_counts_of(&column, change, &changes->counts[timing->counts],
+				       timing->nr);
 	}
-	end_column(in);
+	end_column(in, &column);
 	return 0;
 }
 
 static int read_timings(struct in *in, struct changes *changes, size_t nr,
 			enum unpack_depth depth)
 {
-	begin_column(in, COLUMN_TIME, nr);
-	if (!in->is_bad && make_timings(changes, nr) < 0)
+	struct column column = begin_column(in, COLUMN_TIME, nr);
+
+	if (in->is_bad)
+		return 0;
+	if (array_grow(&changes->timings, &changes->room_timings, nr) < 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < nr && !in->is_bad; i++)
-		changes->timings[i].time_ns = number(in);
-	end_column(in);
-	begin_column(in, COLUMN_MAX, nr);
-	for (size_t i = 0; i < nr && !in->is_bad; i++)
-		changes->timings[i].max_ns = number(in);
-	end_column(in);
+	changes->nr_timings = nr;
+	for (size_t i = 0; i < nr; i++)
+		changes->timings[i] = (struct change_timing){ .time_ns = number(&column) };
+	end_column(in, &column);
+	column = begin_column(in, COLUMN_MAX, nr);
+	for (size_t i = 0; i < nr; i++)
+		changes->timings[i].max_ns = number(&column);
+	end_column(in, &column);
 	return depth == UNPACK_ALL && !in->is_bad ? read_hists(in, changes) : 0;
 }
 
@@ -397,11 +420,12 @@ static int read_changes(struct in *in, struct changes *changes, enum unpack_dept
 
 	next_name(in, COLUMN_ROWS);
 	nr_rows = (size_t)next_small(in, PACK_MAX);
-	begin_column(in, COLUMN_GUEST, nr_rows);
-	err = make_rows(changes, in->is_bad ? 0 : nr_rows);
-	if (!err) {
-		read_keys(in, changes);
-		nr_timed = read_counts(in, changes);
+	err = read_guest_ids(in, changes, nr_rows);
+	if (!err && !in->is_bad) {
+		read_vcpus(in, changes);
+		read_fields(in, changes);
+		nr_timed = read_flags(in, changes);
+		read_counts(in, changes);
 		if (depth > UNPACK_COUNTS && !in->is_bad)
 			err = read_timings(in, changes, nr_timed, depth);
 	}
@@ -416,16 +440,17 @@ static int read_changes(struct in *in, struct changes *changes, enum unpack_dept
 int unpack_changes(struct packer *packer, const struct blob *blob, enum unpack_depth depth,
 		   struct moment *moment, struct why *why)
 {
+	struct column column;
 	struct in in;
 	int err = uncompress(packer, blob, &in, why);
 
 	if (err)
 		return err;
 	in.is_bad |= next(&in, ITEM_MAP) != 1 + COLUMNS;
-	begin_column(&in, COLUMN_SOURCES, SAMPLE_SOURCES);
+	column = begin_column(&in, COLUMN_SOURCES, SAMPLE_SOURCES);
 	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++)
-		moment->source_ns[i] = number(&in);
-	end_column(&in);
+		moment->source_ns[i] = number(&column);
+	end_column(&in, &column);
 	return read_changes(&in, &moment->changes, depth, why);
 }
 

@@ -92,14 +92,13 @@ static long find_moment(const struct tui *tui)
 }
 
 /* The points of the subject up to now, or around the moment that is shown. */
-static int gather(struct tui *tui, const struct key *subject, size_t nr, struct series *series)
+static int gather(struct tui *tui, const struct key *subject, const struct series_span *span,
+		  struct series *series)
 {
-	struct past *past = tui->config.past;
-	uint64_t around = tui->back.monitor ? past_at(past)->id : 0;
-
 	if (tui->config.recorder)
 		recorder_flush(tui->config.recorder, FLUSH_MS);
-	return past_series(past, subject, nr, around, series, &(struct why){ "" });
+	return past_series(tui->config.past, subject, !tui->back.monitor, span, series,
+			   &(struct why){ "" });
 }
 
 /* Up to the moment that is shown, each in its place from the end. */
@@ -122,12 +121,14 @@ static void fill_history(const struct tui *tui, struct history *history)
 
 void tui_follow_history(struct tui *tui)
 {
+	size_t cols = tui->grid.cols > 0 ? (size_t)tui->grid.cols : 0;
+	const struct series_span span = { .nr = cols < SCREEN_HISTORY ? cols : SCREEN_HISTORY };
 	struct key subject = { tui->query->guest, -1, all_exits(tui) };
 
 	tui->screen.history = NULL;
 	tui->screen.intervals_s = NULL;
 	if (!tui->config.past || subject.field == FIELD_NONE ||
-	    gather(tui, &subject, SCREEN_HISTORY, &tui->history.exits) < 0)
+	    gather(tui, &subject, &span, &tui->history.exits) < 0)
 		return;
 	fill_history(tui, &tui->history);
 	tui->screen.history = tui->history.rates;
@@ -138,11 +139,14 @@ void tui_follow_series(struct tui *tui)
 {
 	struct key subject = find_subject(tui);
 	size_t nr = tui->grid.cols > 0 ? (size_t)tui->grid.cols : 0;
+	/* A moment of the past is in the middle, unless the end is near. */
+	const struct series_span now = { .nr = nr, .has_times = true };
+	const struct series_span then = { .nr = nr / 2, .nr_after = nr / 2, .has_times = true };
 
 	tui->screen.series = NULL;
 	if (!tui->config.past || subject.field == FIELD_NONE ||
 	    !screen_shows_series(&tui->screen, &tui->grid) ||
-	    gather(tui, &subject, nr, &tui->series) < 0 || !tui->series.nr)
+	    gather(tui, &subject, tui->back.monitor ? &then : &now, &tui->series) < 0 || !tui->series.nr)
 		return;
 	describe(tui, &subject);
 	tui->screen.series = &tui->series;

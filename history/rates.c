@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A table of rates: a line for each key, a column for each moment. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "history/moment.h"
+#include "history/rates.h"
+
+#define NOTHING (-2) /* the key is not among the moment's changes */
+
+static size_t find_column(const struct rates *rates, uint64_t id)
+{
+	size_t column = 0;
+
+	while (column < STATS_HISTORY && rates->columns[column].id != id)
+		column++;
+	return column;
+}
+
+bool rates_has(const struct rates *rates, uint64_t id)
+{
+	return find_column(rates, id) < STATS_HISTORY;
+}
+
+static bool is_chosen(const struct rates *rates, uint64_t id)
+{
+	size_t i = 0;
+
+	while (i < rates->nr_chosen && rates->chosen[i] != id)
+		i++;
+	return id && i < rates->nr_chosen;
+}
+
+static void set_order(struct rates *rates)
+{
+	for (size_t i = 0; i < rates->nr_chosen; i++)
+		rates->order[i] = rates->chosen[i] ? find_column(rates, rates->chosen[i]) :
+						     STATS_HISTORY;
+}
+
+void rates_choose(struct rates *rates, const uint64_t *ids, size_t nr)
+{
+	bool is_any = false;
+
+	memcpy(rates->chosen, ids, nr * sizeof(*ids));
+	rates->nr_chosen = nr;
+	for (size_t i = 0; i < STATS_HISTORY; i++) {
+		if (!is_chosen(rates, rates->columns[i].id))
+			rates->columns[i].id = 0;
+		is_any |= rates->columns[i].id;
+	}
+	if (!is_any)
+		rates->nr = 0;
+	rates->next = 0;
+	set_order(rates);
+}
+
+int rates_add(struct rates *rates, const struct rates_change *change)
+{
+	if (array_grow(&rates->changes, &rates->room_changes, rates->nr_changes + 1) < 0)
+		return -ENOMEM;
+	rates->changes[rates->nr_changes++] = *change;
+	return 0;
+}
+
+/* ---- putting */
+
+static int compare(const void *a, const void *b)
+{
+	return change_compare(&((const struct rates_change *)a)->key,
+			      &((const struct rates_change *)b)->key);
+}
+
+/* Nearly always they are sorted: ids here have the order of the ids there. */
+static void sort_changes(struct rates *rates)
+{
+	size_t i = 1;
+
+	while (i < rates->nr_changes && compare(&rates->changes[i - 1], &rates->changes[i]) < 0)
+		i++;
+	if (i < rates->nr_changes)
+		qsort(rates->changes, rates->nr_changes, sizeof(*rates->changes), compare);
+}
+
+static size_t count_new(const struct rates *rates)
+{
+	size_t nr = 0, k = 0;
+
+	for (size_t i = 0; i < rates->nr_changes; i++) {
+		const struct key *key = &rates->changes[i].key;
+
+		while (k < rates->nr && change_compare(&rates->keys[k].key, key) < 0)
+			k++;
+		nr += k == rates->nr || change_compare(&rates->keys[k].key, key) != 0;
+	}
+	return nr;
+}
+
+static struct rates_key new_key(const struct key *key)
+{
+	struct rates_key new = { .key = *key };
+
+	for (size_t i = 0; i < STATS_HISTORY; i++)
+		new.per_s[i] = NOTHING;
+	return new;
+}
+
+/* Makes a line for each key that has none: the table stays sorted. */
+static int insert_keys(struct rates *rates)
+{
+	size_t from = rates->nr, to = from + count_new(rates), at = rates->nr_changes;
+
+	if (array_grow(&rates->keys, &rates->room, to) < 0)
+		return -ENOMEM;
+	rates->nr = to;
+	while (to > from) {
+		const struct key *key = &rates->changes[at - 1].key;
+		int order = from ? change_compare(&rates->keys[from - 1].key, key) : -1;
+
+		if (order > 0) {
+			rates->keys[--to] = rates->keys[--from];
+			continue;
+		}
+		at--;
+		if (order < 0)
+			rates->keys[--to] = new_key(key);
+	}
+	return 0;
+}
+
+static float rate_of(const struct rates_change *change, uint64_t elapsed_ns)
+{
+	if (!elapsed_ns || (change->is_new && !change->has_rate))
+		return -1;
+	return (float)((double)change->count * 1e9 / (double)elapsed_ns);
+}
+
+static void fill(struct rates *rates, size_t column, const uint64_t *elapsed_ns)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < rates->nr; i++) {
+		rates->keys[i].per_s[column] = NOTHING;
+		rates->keys[i].is_new &= ~(1u << column);
+	}
+	for (size_t i = 0; i < rates->nr_changes; i++) {
+		const struct rates_change *change = &rates->changes[i];
+
+		while (change_compare(&rates->keys[at].key, &change->key) < 0)
+			at++;
+		rates->keys[at].per_s[column] = rate_of(change, elapsed_ns[change->source]);
+		rates->keys[at].is_new |= (uint32_t)change->is_new << column;
+	}
+}
+
+int rates_put(struct rates *rates, uint64_t id, const uint64_t *elapsed_ns)
+{
+	size_t column = find_column(rates, 0);
+	int err;
+
+	sort_changes(rates);
+	err = insert_keys(rates);
+	if (!err) {
+		fill(rates, column, elapsed_ns);
+		rates->columns[column].id = id;
+		for (size_t i = 0; i < SAMPLE_SOURCES; i++)
+			rates->columns[column].has_source[i] = elapsed_ns[i];
+		set_order(rates);
+	}
+	rates->nr_changes = 0;
+	return err;
+}
+
+/* ---- asking */
+
+static int compare_line(const void *key, const void *line)
+{
+	return change_compare(key, &((const struct rates_key *)line)->key);
+}
+
+/* NULL: no moment has a change of it. */
+static const struct rates_key *find_key(struct rates *rates, const struct key *key)
+{
+	const struct rates_key *found = rates->next < rates->nr ? &rates->keys[rates->next] : NULL;
+
+	if (!found || change_compare(&found->key, key) != 0)
+		found = rates->nr ? bsearch(key, rates->keys, rates->nr, sizeof(*rates->keys),
+					    compare_line) : NULL;
+	if (found)
+		rates->next = (size_t)(found - rates->keys) + 1;
+	return found;
+}
+
+void rates_of(struct rates *rates, const struct key *key, uint32_t source, float *ret_history)
+{
+	const struct rates_key *line = find_key(rates, key);
+	size_t nr = rates->nr_chosen;
+	bool is_there = true;
+
+	for (size_t i = 1; i <= STATS_HISTORY; i++) {
+		size_t column = i <= nr ? rates->order[nr - i] : STATS_HISTORY;
+		float *rate = &ret_history[STATS_HISTORY - i];
+
+		*rate = -1;
+		if (column == STATS_HISTORY || !is_there)
+			continue;
+		if (line && line->per_s[column] != NOTHING)
+			*rate = line->per_s[column];
+		else if (rates->columns[column].has_source[source])
+			*rate = 0;
+		is_there = !line || !(line->is_new >> column & 1);
+	}
+}
+
+void rates_release(struct rates *rates)
+{
+	free(rates->keys);
+	free(rates->changes);
+	*rates = (struct rates){ 0 };
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * reader - reads moments of a store, and knows what the ids in them are here.
+ */
+#ifndef KVMTOP_HISTORY_READER_H
+#define KVMTOP_HISTORY_READER_H
+
+#include "history/segment_ids.h"
+#include "history/store.h"
+
+#define READER_TIMES 64
+
+/* When the sources of a moment were read. */
+struct source_times {
+	uint64_t id; /* the moment's; 0: none */
+	uint64_t ns[SAMPLE_SOURCES];
+};
+
+struct reader {
+	struct store store;
+	struct segment_ids *ids;
+	uint32_t segment_id; /* the segment that ids are of; 0: none yet */
+	struct segment segment;
+	struct guests *others; /* the latest inventory of a segment that was visited */
+	struct packer *packer;
+	struct blob blob;
+	struct moment moment; /* the latest that was unpacked */
+	struct source_times times[READER_TIMES];
+};
+
+/* fields: as for segment_ids_new(). 0 or -ENOMEM; release it in any case. */
+int reader_init(struct reader *reader, struct store store, struct fields *fields);
+void reader_release(struct reader *reader);
+
+/* The next moment, or with is_back the one before. -ENOENT: there is none. */
+int reader_step(struct reader *reader, const struct stored *from, bool is_back,
+		struct stored *ret_stored, struct why *why);
+
+/* Unpacks a moment's changes into ret_moment, or with NULL into reader->moment. */
+int reader_changes(struct reader *reader, uint64_t id, enum unpack_depth depth,
+		   struct moment *ret_moment, struct why *why);
+
+/* Unpacks totals, without durations by bucket, into reader->moment. */
+int reader_totals(struct reader *reader, uint64_t id, struct why *why);
+
+/* Makes `to` the inventory of a moment of the segment, under the ids here. */
+int reader_guests(struct reader *reader, const struct stored *at, struct guests *to,
+		  struct why *why);
+
+/* From now on ids are of the segment of this moment, and there may be new fields. */
+int reader_enter(struct reader *reader, const struct stored *at, struct why *why);
+
+/* The same for moments of another segment, which is only looked at: with the guests of `at`. */
+int reader_visit(struct reader *reader, const struct stored *at, struct why *why);
+
+/* Whether a segment was written by the same machine since the same boot. */
+int reader_is_same_boot(struct reader *reader, uint32_t a, uint32_t b, bool *ret_is_same,
+			struct why *why);
+
+/* When the sources of a moment were read; unpacks it if that is not known. */
+int reader_times(struct reader *reader, uint64_t id, uint64_t *ret_ns, struct why *why);
+
+#endif

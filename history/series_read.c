@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Extends a series to both sides, one moment after the other. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "history/series_read.h"
+
+/* ---- one point */
+
+static bool is_of(const struct reader *reader, const struct change *change,
+		  const struct key *subject)
+{
+	uint32_t source;
+	struct key key;
+
+	return segment_ids_key(reader->ids, &change->key, &source, &key) &&
+	       key.field == subject->field &&
+	       (subject->guest == GUEST_ANY || key.guest == subject->guest) &&
+	       (subject->vcpu < 0 || key.vcpu == subject->vcpu);
+}
+
+static int read_point(struct reader *reader, const struct stored *at, const struct key *subject,
+		      bool has_times, struct series_point *ret_point, struct why *why)
+{
+	const struct changes *changes = &reader->moment.changes;
+	struct series_point *point = ret_point;
+	int err = reader_visit(reader, at, why);
+
+	if (!err)
+		err = reader_changes(reader, at->id, has_times ? UNPACK_ALL : UNPACK_COUNTS, NULL,
+				     why);
+	if (err)
+		return err;
+	*point = (struct series_point){
+		.id = at->id,
+		.time_ns = at->time_ns,
+		.interval_ns = at->elapsed_ns,
+		.is_gap = at->flags & MOMENT_AFTER_LOSS,
+	};
+	for (size_t i = 0; i < changes->nr; i++) {
+		const struct change *change = &changes->list[i];
+		const struct change_timing *timing = changes_timing(changes, change);
+
+		if (change->flags & ~(CHANGE_NEW | CHANGE_HAS_RATE) ||
+		    !is_of(reader, change, subject))
+			continue;
+		point->count += change->count;
+		if (!timing || !has_times)
+			continue;
+		point->exit_ns += timing->time_ns;
+		changes_add_counts(changes, timing, point->hist);
+	}
+	return 0;
+}
+
+/* ---- to both sides */
+
+static int make_room(struct series *series, struct why *why)
+{
+	return array_grow(&series->points, &series->room, series->nr + 1) < 0 ?
+		       why_set(why, -ENOMEM, "out of memory") : 0;
+}
+
+/* The first sample of a question has no interval, and no point. */
+static int add_last(struct series *series, struct reader *reader, const struct stored *at,
+		    bool has_times, struct why *why)
+{
+	int err = at->elapsed_ns ? make_room(series, why) : 0;
+
+	if (!err && at->elapsed_ns)
+		err = read_point(reader, at, &series->subject, has_times,
+				 &series->points[series->nr], why);
+	if (err)
+		return err;
+	if (at->elapsed_ns) {
+		series->points[series->nr].is_gap |= series->is_after_gap;
+		series->nr++;
+	}
+	series->is_after_gap = !at->elapsed_ns && series->nr;
+	series->last_id = at->id;
+	series->last_segment = at->segment;
+	if (series->nr > SERIES_MAX) {
+		memmove(series->points, series->points + 1, --series->nr * sizeof(*series->points));
+		series->first_id = series->points[0].id;
+	}
+	return 0;
+}
+
+static int add_first(struct series *series, struct reader *reader, const struct stored *at,
+		     bool has_times, struct why *why)
+{
+	struct series_point point;
+	int err = at->elapsed_ns ? make_room(series, why) : 0;
+
+	if (!err && at->elapsed_ns)
+		err = read_point(reader, at, &series->subject, has_times, &point, why);
+	if (err)
+		return err;
+	series->first_id = at->id;
+	series->first_segment = at->segment;
+	if (!at->elapsed_ns) {
+		if (series->nr)
+			series->points[0].is_gap = true;
+		return 0;
+	}
+	memmove(series->points + 1, series->points, series->nr++ * sizeof(*series->points));
+	series->points[0] = point;
+	if (series->nr > SERIES_MAX) {
+		series->nr--;
+		series->last_id = series->points[series->nr - 1].id;
+		series->is_after_gap = false;
+	}
+	return 0;
+}
+
+/* The moment next to the series. -ENOENT: there is none of the same boot. */
+static int find_next(const struct series *series, struct reader *reader, bool is_back,
+		     struct stored *ret_at, struct why *why)
+{
+	const struct stored end = { .id = is_back ? series->first_id : series->last_id };
+	uint32_t segment = is_back ? series->first_segment : series->last_segment;
+	bool is_same = true;
+	int err = reader_step(reader, &end, is_back, ret_at, why);
+
+	if (!err && ret_at->segment != segment)
+		err = reader_is_same_boot(reader, ret_at->segment, segment, &is_same, why);
+	return err ? err : is_same ? 0 : -ENOENT;
+}
+
+static int extend(struct series *series, struct reader *reader, uint64_t id,
+		  const struct series_span *span, struct why *why)
+{
+	size_t nr = 0, nr_after = 0;
+	struct stored at;
+	int err = 0;
+
+	for (size_t i = 0; i < series->nr; i++) {
+		nr += series->points[i].id <= id;
+		nr_after += series->points[i].id > id;
+	}
+	while (!err && (series->last_id < id || nr_after < span->nr_after)) {
+		err = find_next(series, reader, false, &at, why);
+		if (!err)
+			err = add_last(series, reader, &at, span->has_times, why);
+		nr += !err && at.elapsed_ns && at.id <= id;
+		nr_after += !err && at.id > id;
+	}
+	if (err == -ENOENT)
+		err = 0;
+	while (!err && nr < span->nr && nr < SERIES_MAX) {
+		err = find_next(series, reader, true, &at, why);
+		if (!err)
+			err = add_first(series, reader, &at, span->has_times, why);
+		nr += !err && at.elapsed_ns;
+	}
+	return err == -ENOENT ? 0 : err;
+}
+
+/* ---- the series */
+
+static bool is_same(const struct key *a, const struct key *b)
+{
+	return a->guest == b->guest && a->vcpu == b->vcpu && a->field == b->field;
+}
+
+/* Whether it is less work to go on from what is there than to begin anew. */
+static bool is_near(const struct series *series, uint64_t id, const struct series_span *span)
+{
+	return series->first_id <= id + span->nr && id <= series->last_id + span->nr;
+}
+
+int series_read(struct series *series, struct reader *reader, const struct key *subject,
+		const struct stored *at, const struct series_span *span, struct why *why)
+{
+	bool goes_on = series->last_id && is_same(subject, &series->subject) &&
+		       is_near(series, at->id, span);
+	int err = 0;
+
+	if (!goes_on) {
+		series->subject = *subject;
+		series->nr = 0;
+		series->is_after_gap = false;
+		series->first_id = at->id;
+		series->first_segment = at->segment;
+		err = add_last(series, reader, at, span->has_times, why);
+	}
+	return err ? err : extend(series, reader, at->id, span, why);
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds the nearest totals before a moment, and adds the changes since. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "history/totals.h"
+
+#define MILESTONE_STEP 16 /* moments between two that are kept */
+
+static bool is_counter(const void *arg, uint32_t field)
+{
+	return segment_ids_is_counter(arg, field);
+}
+
+static int copy_state(struct state *to, const struct state *from)
+{
+	if (array_grow(&to->list, &to->room, from->nr) < 0)
+		return -ENOMEM;
+	if (from->nr)
+		memcpy(to->list, from->list, from->nr * sizeof(*from->list));
+	to->nr = from->nr;
+	to->has_gone = from->has_gone;
+	return 0;
+}
+
+static int remember(struct totals *totals, uint64_t id, const struct state *state)
+{
+	struct milestone *milestone = &totals->milestones[totals->next];
+
+	totals->next = (totals->next + 1) % MILESTONES;
+	milestone->id = 0;
+	if (copy_state(&milestone->state, state) < 0)
+		return -ENOMEM;
+	milestone->id = id;
+	return 0;
+}
+
+/* The latest one of a moment from first to last; NULL: there is none. */
+static const struct milestone *recall(const struct totals *totals, uint64_t first, uint64_t last)
+{
+	const struct milestone *best = NULL;
+
+	for (size_t i = 0; i < MILESTONES; i++) {
+		const struct milestone *milestone = &totals->milestones[i];
+
+		if (milestone->id >= first && milestone->id <= last &&
+		    (!best || milestone->id > best->id))
+			best = milestone;
+	}
+	return best;
+}
+
+static int load_totals(struct reader *reader, uint64_t id, struct state *state, struct why *why)
+{
+	int err = reader_totals(reader, id, why);
+
+	return err ? err : state_load(state, &reader->moment.totals);
+}
+
+/* Goes on from the state after *from, which is of the same segment. */
+static int add_changes(struct totals *totals, struct reader *reader, struct stored *from,
+		       uint64_t last_id, struct state *state, struct why *why)
+{
+	int err = 0;
+
+	for (size_t i = 1; !err && from->id < last_id; i++) {
+		err = reader_step(reader, from, false, from, why);
+		if (!err)
+			err = reader_changes(reader, from->id, UNPACK_TIMES, NULL, why);
+		if (!err)
+			err = state_apply(state, &reader->moment.changes, from->flags, is_counter,
+					  reader->ids);
+		if (!err && i % MILESTONE_STEP == 0)
+			err = remember(totals, from->id, state);
+	}
+	return err;
+}
+
+int totals_load(struct totals *totals, struct reader *reader, const struct stored *stored,
+		struct state *state, uint64_t *state_id, struct why *why)
+{
+	const struct milestone *known;
+	struct stored from;
+	uint64_t had = *state_id;
+	int err = reader->store.type->find_flagged(reader->store.state, stored->id,
+						   MOMENT_HAS_TOTALS, &from, why);
+
+	*state_id = 0;
+	if (err)
+		return err;
+	known = recall(totals, from.id, stored->id);
+	if (had >= from.id && had <= stored->id && (!known || had >= known->id)) {
+		from.id = had;
+	} else if (known) {
+		from.id = known->id;
+		err = copy_state(state, &known->state);
+	} else {
+		err = load_totals(reader, from.id, state, why);
+	}
+	if (!err)
+		err = add_changes(totals, reader, &from, stored->id, state, why);
+	if (!err)
+		*state_id = stored->id;
+	return err;
+}
+
+void totals_release(struct totals *totals)
+{
+	for (size_t i = 0; i < MILESTONES; i++)
+		state_release(&totals->milestones[i].state);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * totals - the state after any moment: stored totals, and the changes since. What was found is kept
+ * at intervals, because the next moment that is asked for is probably near.
+ */
+#ifndef KVMTOP_HISTORY_TOTALS_H
+#define KVMTOP_HISTORY_TOTALS_H
+
+#include "history/reader.h"
+#include "history/state.h"
+
+#define MILESTONES 10
+
+/* The state after a moment. */
+struct milestone {
+	uint64_t id; /* 0: none */
+	struct state state;
+};
+
+/* Zero-initialised is empty. */
+struct totals {
+	struct milestone milestones[MILESTONES];
+	size_t next;
+};
+
+/*
+ * Makes *state the one after a moment of the segment that the reader has entered. state_id: the
+ * moment that it is the state after; 0: of none. 0, or -errno with why, and the state is of none.
+ */
+int totals_load(struct totals *totals, struct reader *reader, const struct stored *stored,
+		struct state *state, uint64_t *state_id, struct why *why);
+
+void totals_release(struct totals *totals);
+
+#endif
