@@ -24,6 +24,7 @@ struct stats {
 	uint64_t time_ns[SAMPLE_SOURCES]; /* of the last sample that had the source */
 	uint64_t elapsed_ns[SAMPLE_SOURCES];
 	uint64_t latest[SAMPLE_SOURCES]; /* the tick of that sample */
+	uint64_t before[SAMPLE_SOURCES]; /* and of the one before it */
 	uint64_t resets;
 	struct long_exits long_exits;
 	struct key *removed;
@@ -113,6 +114,7 @@ void stats_clear(struct stats *stats)
 	stats->nr_removed = 0;
 	stats->nr_reported = 0;
 	memset(stats->latest, 0, sizeof(stats->latest));
+	memset(stats->before, 0, sizeof(stats->before));
 	memset(stats->time_ns, 0, sizeof(stats->time_ns));
 	memset(stats->elapsed_ns, 0, sizeof(stats->elapsed_ns));
 }
@@ -138,6 +140,7 @@ static void stats_clock(struct stats *stats, const struct sample *sample)
 		stats->elapsed_ns[i] = before && now > before ? now - before :
 								sample->elapsed_ns[i];
 		stats->time_ns[i] = now;
+		stats->before[i] = stats->latest[i];
 		stats->latest[i] = stats->tick;
 	}
 }
@@ -576,6 +579,16 @@ const struct long_exits *stats_long_exits(const struct stats *stats)
 uint64_t stats_time_ns(const struct stats *stats, uint32_t source)
 {
 	return stats->latest[source] == stats->tick ? stats->time_ns[source] : 0;
+}
+
+uint64_t stats_latest_tick(const struct stats *stats, uint32_t source)
+{
+	return stats->latest[source];
+}
+
+uint64_t stats_tick_before(const struct stats *stats, uint32_t source)
+{
+	return stats->before[source];
 }
 
 uint64_t stats_elapsed_ns(const struct stats *stats, uint32_t source)

@@ -99,6 +99,10 @@ const struct long_exits *stats_long_exits(const struct stats *stats);
 /* The time of the latest sample of a source; 0: the latest sample had none of it. */
 uint64_t stats_time_ns(const struct stats *stats, uint32_t source);
 
+/* The tick of the latest sample that had a source, and of the one before it; 0: there was none. */
+uint64_t stats_latest_tick(const struct stats *stats, uint32_t source);
+uint64_t stats_tick_before(const struct stats *stats, uint32_t source);
+
 /* The time between the last two samples of a source; 0: there was no second sample. */
 uint64_t stats_elapsed_ns(const struct stats *stats, uint32_t source);
 

@@ -30,6 +30,12 @@
 #define COLUMNS 10 /* without COLUMN_SOURCES */
 
 /*
+ * Behind the totals, if any reason began later than its event: an array with the guest, the vCPU
+ * + 1, the field and the event's total then, of each such reason.
+ */
+#define LATE_ITEMS 4
+
+/*
  * A guest is an array: id, pid, start in ticks, name, VMM, GUEST_*, VMs, and for each vCPU its
  * index and its thread. Guests that have ended come first.
  */

@@ -131,6 +131,7 @@ void moment_reset(struct moment *moment)
 {
 	changes_reset(&moment->changes);
 	changes_reset(&moment->totals);
+	moment->nr_late = 0;
 	guests_free(moment->guests);
 	moment->guests = NULL;
 	forget_fields(moment);
@@ -146,6 +147,7 @@ void moment_release(struct moment *moment)
 	changes_release(&moment->changes);
 	changes_release(&moment->totals);
 	free(moment->fields);
+	free(moment->late);
 	*moment = (struct moment){ 0 };
 }
 
@@ -224,7 +226,8 @@ static int take_item(const struct facts *facts, const struct stats_item *item,
 			       take_total(item, CHANGE_IS_TOTAL, changes) : 0;
 	if (item->seen == tick)
 		return take_present(item, field->kind, item->born == tick, changes);
-	if (item->seen + 1 == tick && moment->source_ns[field->source])
+	if (moment->source_ns[field->source] &&
+	    item->seen == stats_tick_before(facts->stats, field->source))
 		return changes_add(changes, &(struct change){ .key = item->key,
 							      .flags = CHANGE_ABSENT });
 	return 0;
@@ -264,15 +267,28 @@ static int take_changes(const struct facts *facts, struct moment *moment)
 	return err;
 }
 
+static int take_late(const struct stats_item *item, struct moment *moment)
+{
+	if (!item->parent_before)
+		return 0;
+	if (array_grow(&moment->late, &moment->room_late, moment->nr_late + 1) < 0)
+		return -ENOMEM;
+	moment->late[moment->nr_late++] = (struct late_reason){ item->key, item->parent_before };
+	return 0;
+}
+
 static int take_totals(const struct facts *facts, struct moment *moment)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < stats_count(facts->stats) && !err; i++) {
 		const struct stats_item *item = stats_at(facts->stats, i);
-		bool is_absent = item->seen != stats_tick(facts->stats);
+		uint32_t source = fields_get(facts->fields, item->key.field)->source;
+		bool is_absent = item->seen < stats_latest_tick(facts->stats, source);
 
 		err = take_total(item, is_absent ? CHANGE_ABSENT : 0, &moment->totals);
+		if (!err)
+			err = take_late(item, moment);
 	}
 	return err;
 }

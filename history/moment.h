@@ -61,6 +61,12 @@ struct changes {
 	size_t room_spare;
 };
 
+/* A reason that began later than its event. */
+struct late_reason {
+	struct key key;
+	uint64_t parent_before; /* see struct stats_item */
+};
+
 /* A field that is new in the dictionary. */
 struct moment_field {
 	uint32_t id;
@@ -75,6 +81,8 @@ struct moment {
 	uint32_t flags;			    /* MOMENT_* */
 	struct changes changes; /* of keys that did something, came or went */
 	struct changes totals;	/* MOMENT_HAS_TOTALS: of all keys, at the end of the interval */
+	struct late_reason *late; /* MOMENT_HAS_TOTALS */
+	size_t nr_late, room_late;
 	struct guests *guests;	/* MOMENT_HAS_GUESTS: the inventory; NULL: as before */
 	/* Not packed: what is new since the moment before it; after a loss all. */
 	struct moment_field *fields;

@@ -381,6 +381,22 @@ static void put_sources(struct out *out, const struct moment *moment)
 	put_column(out, COLUMN_SOURCES, at);
 }
 
+/* Behind the totals, where there is anything: versions that do not know it do not look there. */
+static void put_late(struct out *out, const struct moment *moment)
+{
+	if (!moment->nr_late)
+		return;
+	put(out, cbor_encode_array_start, moment->nr_late * LATE_ITEMS);
+	for (size_t i = 0; i < moment->nr_late; i++) {
+		const struct late_reason *late = &moment->late[i];
+
+		put_uint(out, late->key.guest);
+		put_uint(out, (uint64_t)(late->key.vcpu + 1));
+		put_uint(out, late->key.field);
+		put_uint(out, late->parent_before);
+	}
+}
+
 static void put_part(struct out *out, enum moment_part part, struct moment *moment)
 {
 	switch (part) {
@@ -392,6 +408,7 @@ static void put_part(struct out *out, enum moment_part part, struct moment *mome
 	case PART_TOTALS:
 		put(out, cbor_encode_map_start, COLUMNS);
 		put_changes(out, &moment->totals);
+		put_late(out, moment);
 		break;
 	default:
 		put_guests(out, moment->guests);

@@ -53,7 +53,7 @@ int pack_moment(struct packer *packer, struct moment *moment, struct packed *pac
 enum unpack_depth {
 	UNPACK_COUNTS, /* keys and counts; no durations */
 	UNPACK_TIMES,  /* and the time and the longest; hist[] is not valid */
-	UNPACK_ALL,    /* and the buckets */
+	UNPACK_ALL,    /* and the buckets; of totals, reasons that began late */
 };
 
 /* Replaces moment->changes and source_ns; or totals; or guests. -EBADMSG, -ENOMEM with why. */

@@ -14,8 +14,9 @@
 #include "history/series_read.h"
 #include "history/totals.h"
 
-#define QUESTION_BEGINS (MOMENT_FIRST | MOMENT_AFTER_LOSS) /* of the moment before nothing is used */
-#define TIMES_BACK 4 /* moments in which the time of a source is looked for */
+/* Nothing of the moment before one of these is used. */
+#define QUESTION_BEGINS (MOMENT_FIRST | MOMENT_AFTER_LOSS)
+#define TIMES_BACK 8 /* moments in which the time of a source is looked for */
 
 /* When sources were read: the two latest times of each; 0: not known. */
 struct times {
@@ -200,11 +201,6 @@ int past_go_on(struct past *past, struct why *why)
 
 /* ---- what is before the moment */
 
-static bool is_counter(const void *arg, uint32_t field)
-{
-	return segment_ids_is_counter(arg, field);
-}
-
 /* Where the moment before is not known, its totals are made of this one's. */
 static int undo_moment(struct past *past, struct why *why)
 {
@@ -213,7 +209,7 @@ static int undo_moment(struct past *past, struct why *why)
 
 	past->before_id = 0;
 	if (!err)
-		state_undo(&past->before, &past->moment.changes, is_counter, past->reader.ids);
+		state_undo(&past->before, &past->moment.changes, past->reader.ids);
 	return err;
 }
 
@@ -317,7 +313,8 @@ static int put_rates(struct past *past, const struct stored *of, struct why *why
 	for (size_t i = 0; !err && i < changes->nr; i++) {
 		const struct change *change = &changes->list[i];
 		struct rates_change rate = {
-			.is_new = change->flags & CHANGE_NEW,
+			/* In the first sample of a run all are, also what an earlier run had. */
+			.is_new = change->flags & CHANGE_NEW && !(of->flags & MOMENT_FIRST),
 			.has_rate = change->flags & CHANGE_HAS_RATE,
 			.count = change->count,
 		};
@@ -420,7 +417,7 @@ static int play(struct past *past, struct why *why)
 		err = reader_changes(&past->reader, past->at.id, UNPACK_ALL, &past->moment, why);
 	}
 	if (!err)
-		err = state_apply(&past->state, &past->moment.changes, past->at.flags, is_counter,
+		err = state_apply(&past->state, &past->moment.changes, past->at.flags,
 				  past->reader.ids);
 	if (!err && is_first)
 		close_absent(&past->state);
@@ -443,9 +440,8 @@ static int advance(struct past *past, struct why *why)
 static int add_past(struct past *past, const struct key_state *key, struct key as, uint32_t source,
 		    struct sample *sample)
 {
-	struct row_past row = { .parent_before = 0 };
+	struct row_past row = { .parent_before = key->parent_before };
 
-	(void)key;
 	rates_of(&past->rates, &as, source, row.history);
 	return sample_add_past(sample, &row);
 }

@@ -66,7 +66,7 @@ int reader_totals(struct reader *reader, uint64_t id, struct why *why)
 {
 	int err = read_part(reader, id, PART_TOTALS, why);
 
-	return err ? err : unpack_totals(reader->packer, &reader->blob, UNPACK_TIMES,
+	return err ? err : unpack_totals(reader->packer, &reader->blob, UNPACK_ALL,
 					 &reader->moment, why);
 }
 

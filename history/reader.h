@@ -40,7 +40,7 @@ int reader_step(struct reader *reader, const struct stored *from, bool is_back,
 int reader_changes(struct reader *reader, uint64_t id, enum unpack_depth depth,
 		   struct moment *ret_moment, struct why *why);
 
-/* Unpacks totals, without durations by bucket, into reader->moment. */
+/* Unpacks totals into reader->moment. */
 int reader_totals(struct reader *reader, uint64_t id, struct why *why);
 
 /* Makes `to` the inventory of a moment of the segment, under the ids here. */

@@ -22,13 +22,18 @@ struct known_guest {
 	UT_hash_handle hh;
 };
 
+struct mapped_field {
+	uint32_t here;	 /* its id here */
+	uint32_t parent; /* its parent's id there */
+};
+
 struct segment_ids {
 	struct store store;
 	struct fields *fields; /* the dictionary here; NULL: none yet */
 	bool is_same;	       /* ids are the same there and here */
 	uint32_t segment;      /* 0: none yet */
 	struct segment of;
-	uint32_t *map; /* by the field's id there: its id here */
+	struct mapped_field *map; /* by the field's id there */
 	size_t nr, room;
 	uint32_t *guests; /* by the guest's id there: its id here; 0: not known yet */
 	size_t room_guests;
@@ -69,7 +74,7 @@ static uint32_t here(const struct segment_ids *ids, uint32_t field)
 {
 	if (ids->is_same)
 		return field < fields_count(ids->fields) ? field : FIELD_NONE;
-	return field < ids->nr ? ids->map[field] : FIELD_NONE;
+	return field < ids->nr ? ids->map[field].here : FIELD_NONE;
 }
 
 static int take_field(void *arg, uint32_t id, const struct field *field)
@@ -82,12 +87,13 @@ static int take_field(void *arg, uint32_t id, const struct field *field)
 	if (array_grow(&ids->map, &ids->room, (size_t)id + 1) < 0)
 		return -ENOMEM;
 	while (ids->nr < id)
-		ids->map[ids->nr++] = FIELD_NONE;
+		ids->map[ids->nr++] = (struct mapped_field){ FIELD_NONE, FIELD_NONE };
+	ids->map[id].parent = spec.parent;
 	if (spec.parent != FIELD_NONE)
 		spec.parent = here(ids, spec.parent);
 	if (spec.reason != FIELD_NONE)
 		spec.reason = here(ids, spec.reason);
-	return fields_add(ids->fields, &spec, &ids->map[ids->nr++]);
+	return fields_add(ids->fields, &spec, &ids->map[ids->nr++].here);
 }
 
 /* Fields that the segment has got since they were asked for last. */
@@ -140,6 +146,15 @@ bool segment_ids_is_counter(const struct segment_ids *ids, uint32_t field)
 	uint32_t id = ids->fields ? here(ids, field) : FIELD_NONE;
 
 	return id == FIELD_NONE || fields_get(ids->fields, id)->kind == FIELD_COUNTER;
+}
+
+uint32_t segment_ids_event(const struct segment_ids *ids, uint32_t field)
+{
+	uint32_t id = here(ids, field);
+
+	if (id == FIELD_NONE || fields_get(ids->fields, id)->use != USE_EVENT)
+		return FIELD_NONE;
+	return ids->is_same ? fields_get(ids->fields, id)->parent : ids->map[field].parent;
 }
 
 /* ---- guests */

@@ -27,24 +27,49 @@ static struct key_state state_of_total(const struct changes *changes, const stru
 	};
 }
 
-int state_load(struct state *state, const struct changes *totals)
+static struct key_state *find(const struct state *state, const struct key *key)
 {
+	size_t low = 0, high = state->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (change_compare(&state->list[middle].key, key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < state->nr && change_compare(&state->list[low].key, key) == 0 ?
+		       &state->list[low] : NULL;
+}
+
+int state_load(struct state *state, const struct moment *moment)
+{
+	const struct changes *totals = &moment->totals;
+
 	if (array_grow(&state->list, &state->room, totals->nr) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < totals->nr; i++)
 		state->list[i] = state_of_total(totals, &totals->list[i]);
 	state->nr = totals->nr;
+	for (size_t i = 0; i < moment->nr_late; i++) {
+		struct key_state *key = find(state, &moment->late[i].key);
+
+		if (key)
+			key->parent_before = moment->late[i].parent_before;
+	}
 	return 0;
 }
 
 /* Totals begin at 0; what providers count goes on. Levels stay. */
-static void reset(struct state *state, is_counter_fn is_counter, const void *arg)
+static void reset(struct state *state, const struct segment_ids *ids)
 {
 	for (size_t i = 0; i < state->nr; i++) {
 		struct key_state *key = &state->list[i];
 
-		if (!is_counter(arg, key->key.field))
+		if (!segment_ids_is_counter(ids, key->key.field))
 			continue;
+		key->parent_before = 0;
 		key->count_base -= key->count;
 		key->time_base -= key->time_ns;
 		key->count = 0;
@@ -71,7 +96,10 @@ static void add(struct key_state *key, const struct changes *changes, const stru
 		return;
 	}
 	if (change->flags & CHANGE_IS_TOTAL) {
+		uint64_t parent_before = key->parent_before;
+
 		*key = state_of_total(changes, change);
+		key->parent_before = parent_before;
 		return;
 	}
 	key->is_absent = false;
@@ -167,8 +195,32 @@ static struct key_state *find_from(const struct state *state, const struct key *
 										 NULL;
 }
 
+/* A reason that began later than its event, as stats know it. */
+static void begin_late(const struct state *state, const struct change *change,
+		       const struct segment_ids *ids)
+{
+	struct key event = change->key;
+	struct key_state *key = find(state, &change->key);
+	const struct key_state *parent;
+
+	event.field = segment_ids_event(ids, event.field);
+	parent = event.field == FIELD_NONE ? NULL : find(state, &event);
+	if (key && parent && !(parent->flags & CHANGE_NEW))
+		key->parent_before = parent->count;
+}
+
+/* What a guest that is forgotten leaves to all that ended. */
+static void leave(const struct state *state, const struct key_state *gone)
+{
+	struct key key = { STATS_ENDED, -1, gone->key.field };
+	struct key_state *ended = gone->parent_before ? find(state, &key) : NULL;
+
+	if (ended)
+		ended->parent_before += gone->parent_before;
+}
+
 int state_apply(struct state *state, const struct changes *changes, uint32_t flags,
-		is_counter_fn is_counter, const void *arg)
+		const struct segment_ids *ids)
 {
 	size_t nr_new, k = 0;
 
@@ -177,7 +229,7 @@ int state_apply(struct state *state, const struct changes *changes, uint32_t fla
 	if (state->has_gone)
 		sweep(state);
 	if (flags & MOMENT_RESET)
-		reset(state, is_counter, arg);
+		reset(state, ids);
 	for (size_t i = 0; i < state->nr; i++) {
 		state->list[i].flags = 0;
 		state->list[i].nr_counts = 0;
@@ -193,14 +245,20 @@ int state_apply(struct state *state, const struct changes *changes, uint32_t fla
 
 		if (!key)
 			continue;
-		add(key, changes, change, is_counter(arg, change->key.field));
+		add(key, changes, change, segment_ids_is_counter(ids, change->key.field));
 		state->has_gone |= key->is_gone;
+		if (key->is_gone)
+			leave(state, key);
+	}
+	for (size_t i = 0; nr_new && i < changes->nr; i++) {
+		if ((changes->list[i].flags & (CHANGE_NEW | CHANGE_HAS_RATE)) == CHANGE_NEW)
+			begin_late(state, &changes->list[i], ids);
 	}
 	return 0;
 }
 
-void state_undo(struct state *state, const struct changes *changes, is_counter_fn is_counter,
-		const void *arg)
+void state_undo(struct state *state, const struct changes *changes,
+		const struct segment_ids *ids)
 {
 	size_t k = 0;
 
@@ -214,7 +272,8 @@ void state_undo(struct state *state, const struct changes *changes, is_counter_f
 		key->is_gone = change->flags & CHANGE_NEW;
 		if (change->flags & CHANGE_ABSENT)
 			key->is_absent = false;
-		if (change->flags & ~CHANGE_HAS_RATE || !is_counter(arg, key->key.field))
+		if (change->flags & ~CHANGE_HAS_RATE ||
+		    !segment_ids_is_counter(ids, key->key.field))
 			continue;
 		key->count -= change->count;
 		if (timing)

@@ -6,6 +6,7 @@
 #define KVMTOP_HISTORY_STATE_H
 
 #include "history/moment.h"
+#include "history/segment_ids.h"
 
 struct key_state {
 	struct key key;
@@ -18,6 +19,7 @@ struct key_state {
 	const uint64_t *counts; /* the moment's changes' */
 	uint64_t count; /* the total, or the level */
 	uint64_t time_ns, max_ns;
+	uint64_t parent_before; /* see struct stats_item */
 	/*
 	 * A counter that grows through resets, and begins at 0 when its key comes back, has the
 	 * value count - count_base. Likewise the time.
@@ -33,25 +35,23 @@ struct state {
 	bool has_gone;
 };
 
-/* Whether a field, by its id in the changes, is a counter. */
-typedef bool (*is_counter_fn)(const void *arg, uint32_t field);
-
-/* Replaces the state by the totals. 0 or -ENOMEM. */
-int state_load(struct state *state, const struct changes *totals);
+/* Replaces the state by a moment's totals. 0 or -ENOMEM. */
+int state_load(struct state *state, const struct moment *moment);
 
 /*
- * Goes on to the next moment. flags: the moment's, MOMENT_*. Its changes are sorted, and outlive
- * the next call. Durations that were not unpacked stay as the state has them. 0 or -ENOMEM.
+ * Goes on to the next moment. flags: the moment's, MOMENT_*; ids: of its segment. Its changes are
+ * sorted, and outlive the next call. Durations that were not unpacked stay as the state has them. 0
+ * or -ENOMEM.
  */
 int state_apply(struct state *state, const struct changes *changes, uint32_t flags,
-		is_counter_fn is_counter, const void *arg);
+		const struct segment_ids *ids);
 
 /* Adds the counts to hist_before; call it before the latest changes are replaced. */
 void state_keep_hists(struct state *state);
 
 /* Goes back to the state before these changes, which were the latest. */
-void state_undo(struct state *state, const struct changes *changes, is_counter_fn is_counter,
-		const void *arg);
+void state_undo(struct state *state, const struct changes *changes,
+		const struct segment_ids *ids);
 
 void state_release(struct state *state);
 

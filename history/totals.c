@@ -8,11 +8,6 @@
 
 #define MILESTONE_STEP 16 /* moments between two that are kept */
 
-static bool is_counter(const void *arg, uint32_t field)
-{
-	return segment_ids_is_counter(arg, field);
-}
-
 static int copy_state(struct state *to, const struct state *from)
 {
 	if (array_grow(&to->list, &to->room, from->nr) < 0)
@@ -55,7 +50,7 @@ static int load_totals(struct reader *reader, uint64_t id, struct state *state, 
 {
 	int err = reader_totals(reader, id, why);
 
-	return err ? err : state_load(state, &reader->moment.totals);
+	return err ? err : state_load(state, &reader->moment);
 }
 
 /* Goes on from the state after *from, which is of the same segment. */
@@ -69,8 +64,7 @@ static int add_changes(struct totals *totals, struct reader *reader, struct stor
 		if (!err)
 			err = reader_changes(reader, from->id, UNPACK_TIMES, NULL, why);
 		if (!err)
-			err = state_apply(state, &reader->moment.changes, from->flags, is_counter,
-					  reader->ids);
+			err = state_apply(state, &reader->moment.changes, from->flags, reader->ids);
 		if (!err && i % MILESTONE_STEP == 0)
 			err = remember(totals, from->id, state);
 	}

@@ -454,6 +454,27 @@ int unpack_changes(struct packer *packer, const struct blob *blob, enum unpack_d
 	return read_changes(&in, &moment->changes, depth, why);
 }
 
+/* Nothing, or one array. */
+static int read_late(struct in *in, struct moment *moment, struct why *why)
+{
+	size_t nr = in->at == in->end ? 0 : next_array(in) / LATE_ITEMS;
+
+	if (array_grow(&moment->late, &moment->room_late, nr) < 0)
+		return why_set(why, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < nr; i++) {
+		struct late_reason *late = &moment->late[i];
+
+		late->key.guest = (uint32_t)next_small(in, UINT32_MAX);
+		late->key.vcpu = (int32_t)next_small(in, INT32_MAX) - 1;
+		late->key.field = (uint32_t)next_small(in, FIELD_NONE - 1);
+		late->parent_before = next_uint(in);
+	}
+	if (in->is_bad)
+		return damaged(why);
+	moment->nr_late = nr;
+	return 0;
+}
+
 int unpack_totals(struct packer *packer, const struct blob *blob, enum unpack_depth depth,
 		  struct moment *moment, struct why *why)
 {
@@ -463,7 +484,9 @@ int unpack_totals(struct packer *packer, const struct blob *blob, enum unpack_de
 	if (err)
 		return err;
 	in.is_bad |= next(&in, ITEM_MAP) != COLUMNS;
-	return read_changes(&in, &moment->totals, depth, why);
+	moment->nr_late = 0;
+	err = read_changes(&in, &moment->totals, depth, why);
+	return err || depth != UNPACK_ALL ? err : read_late(&in, moment, why);
 }
 
 /* ---- guests */

@@ -165,6 +165,12 @@ if has_screen; then
 
 	screen_start 100 24 "$KVMTOP -r $DB --view exits --at $second"
 	screen_has 'paused at .* ago' "--at: begins there"
+	screen_keys End
+	check "the end is in the second run" wait_for 5 is_at_end
+	screen_keys m
+	screen_has '┊' "m: the heat map goes on across runs, with the gap between them"
+	screen_keys Escape 1
+	screen_has 'kvm_exit .* [^ 0-9]+ [^ 0-9]+$' "and so do the rates of a row"
 	screen_keys q
 	is "$(screen_status)" 0 "and ends"
 

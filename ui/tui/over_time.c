@@ -146,7 +146,8 @@ void tui_follow_series(struct tui *tui)
 	tui->screen.series = NULL;
 	if (!tui->config.past || subject.field == FIELD_NONE ||
 	    !screen_shows_series(&tui->screen, &tui->grid) ||
-	    gather(tui, &subject, tui->back.monitor ? &then : &now, &tui->series) < 0 || !tui->series.nr)
+	    gather(tui, &subject, tui->back.monitor ? &then : &now,
+		   &tui->series) < 0 || !tui->series.nr)
 		return;
 	describe(tui, &subject);
 	tui->screen.series = &tui->series;
