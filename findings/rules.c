@@ -137,6 +137,28 @@ static const struct rule rules[] = {
 				"the migration or of the backup, or let it be slower." }),
 	},
 	{
+		.id = "swap",
+		.finding = "The guest waits for pages that the host took away",
+		.measure = MEASURE_RATE, .threshold = "swap_per_second", .usual = 20,
+		.what = { .use = USE_EVENT, .words = "kvm_async_pf_not_present" },
+		.way = WAY_EVENTS,
+		.remedies = REMEDIES(
+			{ NULL, "The host swaps, or reads the guest's memory from a file: give the "
+				"host more memory or fewer guests, or lock the guest's memory "
+				"(-overcommit mem-lock=on)." }),
+	},
+	{
+		.id = "nested",
+		.finding = "A guest inside the guest exits very often",
+		.measure = MEASURE_RATE, .threshold = "nested_exits_per_second", .usual = 20000,
+		.what = { .use = USE_EVENT, .words = "kvm_nested_vmexit" },
+		.way = WAY_EVENTS,
+		.remedies = REMEDIES(
+			{ NULL, "Each such exit costs several of the guest's own: run the inner "
+				"guest beside this one, or look for what it exits for with kvmtop "
+				"in the guest." }),
+	},
+	{
 		.id = "slow_vmm",
 		.finding = "The VMM is slow to answer exits",
 		.measure = MEASURE_MEAN, .threshold = "user_exit_seconds", .usual = 0.0005,

@@ -98,6 +98,11 @@ is "$(missing "$columns" "$man")" "" "the man page has every column's heading"
 # In by-guest views the column CurAvg/s has this heading while they count exits.
 is "$(missing "$man" "$columns")" "Exits/s" "and no other heading"
 
+thresholds=$("$KVMTOP" why --thresholds help | sed -E 's/^# ([a-z_]+ = [0-9.]+).*/\1/' |
+	grep -vE '^(critical|major|noise)_ratio ')
+man=$(sed -n '/^These causes are/,/^\.El/s/^\.It //p' man/kvmtop.8 | sed 's/ , /\n/g')
+is "$man" "$thresholds" "the man page has every threshold of kvmtop why"
+
 headings=$("$KVMTOP" exits --sysroot tests/sysroot/amd 0.1 | sed 's/^ *//; s/   */\n/g; q')
 man=$(sed -n '/^The columns are PID/,/^\.Sx/p' man/kvmtop.8 | tr '\n' ' ' |
 	sed 's/^The columns are //; s/ , /\n/g; s/ and /\n/; s/, with/\n/')

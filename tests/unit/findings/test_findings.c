@@ -9,7 +9,8 @@
 enum {
 	TIME, GUEST, WAIT, VMEXIT, HLT, PAUSE, EPT, NPF, CPUID, MSR_EXIT, IO_EXIT, USERSPACE,
 	USER_IO, USER_MMIO, USER_RESTART, IOPORT, COM1, IDE, PIT, MMIO, LAPIC, PL011, DISK, MSR,
-	DEADLINE, ICR, EOI, SPEC_CTRL, SYSREG, CNTV, SGI, PML, DIRTY_RING, ON_CPU, NR_FIELDS
+	DEADLINE, ICR, EOI, SPEC_CTRL, SYSREG, CNTV, SGI, PML, DIRTY_RING, SWAP, NESTED,
+	ON_CPU, NR_FIELDS
 };
 
 #define EXIT_OF(parent_id, text, r) \
@@ -66,6 +67,8 @@ static const struct field specs[] = {
 			    "S3_0_C12_C11_5 ICC_SGI1R_EL1 write", FIELD_NONE),
 	[PML] = { .name = "kvm_pml_full", .parent = FIELD_NONE },
 	[DIRTY_RING] = { .name = "kvm_dirty_ring_push", .parent = FIELD_NONE },
+	[SWAP] = { .name = "kvm_async_pf_not_present", .parent = FIELD_NONE },
+	[NESTED] = { .name = "kvm_nested_vmexit", .parent = FIELD_NONE },
 	[ON_CPU] = { .name = "cpu", .parent = FIELD_NONE, .use = USE_CPU, .kind = FIELD_GAUGE },
 };
 
@@ -143,6 +146,7 @@ static const struct {
 	{ "ipi", SGI, 1, 0 },		   { "pause", PAUSE, 1, 0 },
 	{ "page_faults", EPT, 10000, 0 },  { "page_faults", NPF, 10000, 0 },
 	{ "dirty_log", PML, 0, -1 },	   { "dirty_ring", DIRTY_RING, 0, -1 },
+	{ "swap", SWAP, 0, -1 },	   { "nested", NESTED, 0, -1 },
 	{ "slow_vmm", USER_IO, 0, 0 },	   { "apic", LAPIC, 10000, 0 },
 	{ "msr", SPEC_CTRL, 10000, 0 },	   { "cpuid", CPUID, 10000, 0 },
 };
