@@ -88,6 +88,9 @@ int top_query_init(const struct top_options *options, struct query *ret_query, s
 	if (err)
 		return err;
 	query.filter = filter;
+	query.longer_ns = LONG_EXITS_DEFAULT_NS;
+	query.has_arguments = true;
+	query.is_latest = top_options_mode(options) != MODE_CURSES;
 	query_for_lines(options, &query);
 	*ret_query = query;
 	return 0;

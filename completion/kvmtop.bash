@@ -24,7 +24,7 @@ _kvmtop_report()
 
 	case $previous in
 	--event) words="vmexit userspace mmio ioport msr cpuid hypercall sysreg" ;;
-	--view) words="events guests vcpus exits hotspots host why" ;;
+	--view) words="events guests vcpus exits hotspots host long why" ;;
 	--by) words="reason guest vcpu tid" ;;
 	-k | --key) words="total rate share time_ns time_percent halt_percent min_ns avg_ns stddev_ns p50_ns p99_ns max_ns
 		reason guest pid vcpu tid" ;;
@@ -149,6 +149,8 @@ _kvmtop_columns()
 		top top_percent ended affinity" ;;
 	exits) echo "reason total delta rate share time_percent time_ns avg_ns p50_ns p99_ns
 		interval_max_ns max_ns" ;;
+	long) echo "time end_ns took_ns user_percent user_ns reason argument guest pid vcpu cpu pc
+		symbol ended" ;;
 	hotspots) echo "what argument total delta rate time_percent time_ns avg_ns p50_ns p99_ns
 		interval_max_ns max_ns guest pid ended" ;;
 	host) echo "cpu node core sibling busy_percent vcpu_percent vcpus want_percent wait_percent
@@ -208,7 +210,7 @@ _kvmtop()
 		return
 		;;
 	--view)
-		COMPREPLY=($(compgen -W "events guests vcpus exits hotspots host why" -- "$current"))
+		COMPREPLY=($(compgen -W "events guests vcpus exits hotspots host long why" -- "$current"))
 		return
 		;;
 	-o | --sort)

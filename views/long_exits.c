@@ -66,7 +66,8 @@ static bool selects(const struct query *query, const struct facts *facts,
 {
 	const struct key key = { exit->guest, exit->vcpu, exit->reason };
 
-	if (exit->took_ns <= query->longer_ns || !query_has_key(query, &key))
+	if (exit->took_ns <= query->longer_ns || !query_has_key(query, &key) ||
+	    (query->until_ns && exit->end_ns > query->until_ns))
 		return false;
 	if (query->has_reason)
 		return exit->reason == query->reason;
@@ -121,7 +122,7 @@ static int add_row(struct view *view, const struct query *query, const struct fa
 	row->field = exit->reason;
 	row->number = exit->number;
 	row->is_idle = exit->is_idle;
-	if (query->is_whole)
+	if (query->is_recorded)
 		snprintf(texts->time, sizeof(texts->time), "%6" PRIu64 ".%06" PRIu64,
 			 exit->end_ns / 1000000000, exit->end_ns / 1000 % 1000000);
 	else
@@ -195,7 +196,7 @@ const struct view_type view_long_exits = {
 	.noun = "long exit so far",
 	.rows = ROWS_LONG,
 	.takes_vcpu = true,
-	.below = &view_exits,
+	.key = 'l',
 	.columns = columns,
 	.sort = END,
 	.by_guest = true,

@@ -50,7 +50,8 @@ struct query {
 	uint64_t longer_ns;	      /* ROWS_LONG: exits that took longer, */
 	bool has_halts;		      /* halts, too, */
 	bool has_arguments;	      /* with what they were about, */
-	bool is_latest;		      /* and only what came with the latest sample; */
+	bool is_latest;		      /* only what came with the latest sample, */
+	uint64_t until_ns;	      /* and what ended until then; 0: no limit; */
 	const struct guest_symbols *symbols; /* nr_symbols guests have functions */
 	size_t nr_symbols;
 	bool children;		      /* all trees open */
@@ -59,6 +60,7 @@ struct query {
 	bool reverse;
 	bool flat;		      /* children are sorted among all rows, not below parents */
 	bool zeros;		      /* with rows that are 0 */
+	bool is_recorded;	      /* of a recording: its times are since its start */
 	bool is_whole;		      /* there is one interval and no history: a recording */
 	bool is_cycles;		      /* durations are in cycles, and no rate is known */
 	const struct thresholds *thresholds; /* of findings; NULL: the usual ones */

@@ -16,6 +16,7 @@ static const struct view_type *const tabs[] = {
 	&view_exits,
 	&view_hotspots,
 	&view_host,
+	&view_long_exits,
 	&view_why,
 };
 
@@ -48,7 +49,7 @@ const struct view_type *view_type_of(enum view_rows rows)
 		if (tabs[i]->rows == rows)
 			return tabs[i];
 	}
-	return rows == ROWS_LONG ? &view_long_exits : &view_exit_totals;
+	return &view_exit_totals;
 }
 
 static void add_word(char *buf, size_t size, const char *word)

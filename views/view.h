@@ -127,7 +127,6 @@ struct view_type {
 	const char *title; /* on its tab: "Events" */
 	const char *noun;  /* what a filter selects: "The filter X matches no event" */
 	const struct column *columns; /* ended by one with id == NULL; the first names the row */
-	const struct view_type *below; /* the tab from which a key leads here; NULL: it is a tab */
 	size_t sort;	   /* the column to sort by when the user chose none */
 	enum view_rows rows;
 	bool by_guest;	     /* needs rows for each guest */

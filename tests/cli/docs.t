@@ -76,7 +76,7 @@ if command -v bash >/dev/null 2>&1; then
 	field=$(offers -f kvm_exit.hl)
 	like "$("$KVMTOP" --sysroot tests/sysroot/amd -1 -f "$field")" '^kvm_exit\(hlt\) ' \
 		"a completed field matches that field"
-	for view in events guests vcpus exits hotspots why; do
+	for view in events guests vcpus exits hotspots long why; do
 		"$KVMTOP" -1 --view $view -o none 2>"$TMP/err"
 		is "$(offers --view $view -o "" | tr '\n' ' ')" \
 			"$(sed -n 's/.*there are: //p' "$TMP/err" | tr -d ,) " \

@@ -477,6 +477,16 @@ screen_has ' build-7f3a \(pid 4200\)$' "of its guest"
 start 80 24 $intel -s 0.1 --view hotspots
 screen_has '^ データベース: The guest sets its timer very often \(minor\), and [0-9] more: press w$' \
 	"a finding of three samples has a line at the top"
+# Long exits: a captured machine has none.
+start 80 24 $amd -s 25 --view exits
+keys_show l 'No exit took longer than 1.00ms; l sets how long' "l: the list of long exits"
+screen_has '\[l Long exits\].*all guests . longer than 1.00ms' "which says how long they are"
+keys_show l 'Longer than \(now 1.00ms, Enter: 1.00ms\):' "l there: how long"
+screen_type 250us
+keys_show Enter 'longer than 250µs' "and so long they are"
+keys_show BSpace '\[4 Exits\]' "Backspace leads back"
+keys_show 'Home Down l' 'all guests . [a-zA-Z_]+ . longer than 250µs' "of the selected exit only"
+
 start 80 24 tests/sysroot/lockdown -s 25 --view exits
 screen_wait '^ MMIO +1004 '
 picture lockdown-exits-80x24

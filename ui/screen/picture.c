@@ -21,6 +21,8 @@ const struct key_help screen_keys[] = {
 	{ "g p", "g guest", "one guest only, by name or pid", 0, 'g' },
 	{ "m", "m heat map", "the row's durations over time, and back to the table",
 	  KEY_PAST | KEY_TABLE, 'm' },
+	{ "l", "l long", "long exits one by one, of the selected exit; there: how long",
+	  KEY_EXITS | KEY_TABLE, 'l' },
 	{ "o", "o order", "sort by rate, or by total", 0, 'o' },
 	{ "< > R", "< > column", "sort by the column to the left or right; reverse", 0, '>' },
 	{ "r", "r reset", "totals count from now on", KEY_LIVE, 'r' },
@@ -52,7 +54,7 @@ bool screen_has_key(const struct screen *screen, const struct key_help *key)
 struct row_id row_id_of(const struct view_row *row)
 {
 	struct row_id id = { row->field, row->guest, row->vcpu, FIELD_NONE, row->is_rest,
-			     row->rule };
+			     row->rule, row->number };
 
 	/* Each event that is open may have a row for the rest, below it. */
 	while (id.is_rest && row->depth)
@@ -67,7 +69,7 @@ bool row_id_equal(const struct row_id *a, const struct row_id *b)
 	if (a->rule || b->rule) /* what counts most may change */
 		return a->rule == b->rule && a->guest == b->guest;
 	return a->field == b->field && a->guest == b->guest && a->vcpu == b->vcpu &&
-	       a->parent == b->parent && a->is_rest == b->is_rest;
+	       a->parent == b->parent && a->is_rest == b->is_rest && a->number == b->number;
 }
 
 size_t screen_find_row(const struct screen *screen, const struct row_id *id)

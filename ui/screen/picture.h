@@ -27,6 +27,7 @@ struct row_id {
 	uint32_t parent; /* with is_rest: the field that the rest belongs to */
 	bool is_rest;
 	uint8_t rule;
+	uint64_t number;
 };
 
 enum screen_page {
@@ -164,6 +165,7 @@ enum {
 	/* For the last line only: the help always lists the key, if it has a text: */
 	KEY_BACK = 1 << 2,   /* a way back */
 	KEY_GUESTS = 1 << 3, /* any view but the view of guests */
+	KEY_EXITS = 1 << 9,  /* listed in the last line of the views of exits only */
 	KEY_HEAT = 1 << 5,   /* the heat map, */
 	KEY_TABLE = 1 << 6,  /* or the table is shown */
 	/* The tabs: the help page shows their numbers and their names. */

@@ -15,6 +15,11 @@
 #define ROWS_OVER_TIME 30  /* a screen so high, */
 #define COLS_OVER_TIME 100 /* and so wide, has the past below the table */
 
+static bool is_of_exits(enum view_rows rows)
+{
+	return rows == ROWS_EXITS || rows == ROWS_LONG;
+}
+
 /* Whether the last line lists the key now. */
 static bool is_offered(const struct screen *screen, const struct key_help *key)
 {
@@ -23,6 +28,8 @@ static bool is_offered(const struct screen *screen, const struct key_help *key)
 	if (key->needs & (screen->shows_heat ? KEY_TABLE : KEY_HEAT))
 		return false;
 	if (key->needs & KEY_BACK && !screen->can_go_back)
+		return false;
+	if (key->needs & KEY_EXITS && !is_of_exits(screen->query->type->rows))
 		return false;
 	return !(key->needs & KEY_GUESTS) || screen->query->type->rows != ROWS_GUESTS;
 }

@@ -27,9 +27,20 @@ void tui_show_view(struct tui *tui, const struct view_type *type);
 void tui_step_view(struct tui *tui, int by); /* 1: to the next, -1: to the one before */
 void tui_show_guests(struct tui *tui);	     /* and, from there, back to the view before */
 void tui_enter_row(struct tui *tui);
+/* Shows what `enter` makes of the query. False: nothing. row: the selected one, or NULL. */
+bool tui_enter_by(struct tui *tui, const struct view_row *row,
+		  bool (*enter)(struct query *query, const struct view_row *row,
+				const struct facts *facts, const char **ret_sought));
 void tui_go_back(struct tui *tui);
 /* Shows one guest, or all with GUEST_ANY; always all vCPUs. */
 void tui_set_guest(struct tui *tui, uint32_t guest);
+
+/* ---- long.c: the list of long exits ---- */
+
+/* Shows it, of the selected exit where there is one; where it is shown, asks for the threshold. */
+void tui_show_long(struct tui *tui);
+/* Before each view: makes the list part of the facts, up to the moment that is shown. */
+void tui_look_at_long(struct tui *tui);
 
 /* ---- over_time.c: what the selected row did over time ---- */
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "host/guest.h"
+#include "ui/numbers.h"
 #include "ui/tui/actions.h"
 
 /* Most exits have no arguments. */
@@ -71,6 +72,19 @@ static const char *why_no_findings(const struct tui *tui)
 	return "Nothing found in this interval. The causes that are looked for are in kvmtop(8).";
 }
 
+/* A history has none. */
+static const char *why_not_long(struct tui *tui)
+{
+	char text[32];
+
+	if (!tui->config.env && !tui->config.recording)
+		return "A history has no long exits: they are listed live, and of recordings.";
+	format_duration(text, sizeof(text), tui->query->longer_ns);
+	snprintf(tui->empty, sizeof(tui->empty), "No exit took longer than %s; l sets how long",
+		 text);
+	return tui->empty;
+}
+
 static const char *why_nothing(struct tui *tui)
 {
 	const struct query *query = tui->query;
@@ -78,6 +92,8 @@ static const char *why_nothing(struct tui *tui)
 
 	if (query->type->by_guest && !guests_count(tui->facts.guests))
 		return is_recorded ? "The recording has no guest." : "No guest is running.";
+	if (query->type->rows == ROWS_LONG && !query->filter)
+		return why_not_long(tui);
 	if (query->type->rows == ROWS_FINDINGS && !tui->query->filter)
 		return why_no_findings(tui);
 	if (query->filter && !query_selects_any(query, tui->facts.fields))

@@ -239,6 +239,9 @@ static void press_query(struct tui *tui, wint_t ch)
 	case 'x':
 		toggle_children(tui);
 		break;
+	case 'l':
+		tui_show_long(tui);
+		break;
 	default:
 		if (ch && view_type_by_key(ch))
 			tui_show_view(tui, view_type_by_key(ch));

@@ -19,6 +19,7 @@
 #include "host/guest.h"
 #include "history/recorder.h"
 #include "host/machine.h"
+#include "ui/numbers.h"
 #include "ui/screen/screen.h"
 #include "ui/tui/actions.h"
 #include "ui/tui/tui.h"
@@ -57,6 +58,7 @@ static void rebuild(struct tui *tui)
 {
 	terminal_resize(tui->terminal, &tui->grid);
 	tui->facts = *monitor_facts(tui_monitor(tui));
+	tui_look_at_long(tui);
 	tui->query->is_whole = tui->config.recording && !tui->back.monitor;
 	if (view_build(&tui->view, tui->query, &tui->facts) < 0)
 		tui_say(tui, strerror(ENOMEM));
@@ -124,12 +126,13 @@ static void describe_way(struct tui *tui)
 	const struct query *query = tui->query;
 	const struct fields *fields = tui->facts.fields;
 	const char *sign = tui->screen.is_utf8 ? "›" : ">";
-	char *crumbs = tui->screen.crumbs;
+	char *crumbs = tui->screen.crumbs, text[32];
 	size_t size = sizeof(tui->screen.crumbs);
 	int len;
 
 	crumbs[0] = '\0';
-	if (!query->has_vcpu && !query->has_reason && !query->has_cpu)
+	if (!query->has_vcpu && !query->has_reason && !query->has_cpu &&
+	    query->type->rows != ROWS_LONG)
 		return;
 	len = snprintf(crumbs, size, "%s",
 		       query->guest == GUEST_ANY ? "all guests" : tui->guest.name);
@@ -140,8 +143,12 @@ static void describe_way(struct tui *tui)
 		len += snprintf(crumbs + len, size - (size_t)len, " %s vCPU %d", sign,
 				(int)query->vcpu);
 	if (query->has_reason)
-		snprintf(crumbs + len, size - (size_t)len, " %s %s", sign,
-			 fields_get(fields, query->reason)->label);
+		len += snprintf(crumbs + len, size - (size_t)len, " %s %s", sign,
+				fields_get(fields, query->reason)->label);
+	if (query->type->rows != ROWS_LONG || len >= (int)size)
+		return;
+	format_duration(text, sizeof(text), query->longer_ns);
+	snprintf(crumbs + len, size - (size_t)len, " %s longer than %s", sign, text);
 }
 
 static void draw(struct tui *tui)

@@ -146,13 +146,14 @@ static void open_tree(struct tui *tui, uint32_t id)
 	tui_ask(tui);
 }
 
-/* Each view defines what Enter leads to. */
-static bool enter_view(struct tui *tui, const struct view_row *row)
+bool tui_enter_by(struct tui *tui, const struct view_row *row,
+		  bool (*enter)(struct query *query, const struct view_row *row,
+				const struct facts *facts, const char **ret_sought))
 {
 	const struct query before = *tui->query;
 	const char *sought = NULL;
 
-	if (!before.type->enter(tui->query, row, &tui->facts, &sought))
+	if (!enter(tui->query, row, &tui->facts, &sought))
 		return false;
 	remember_way(tui, &before);
 	if (tui->query->guest != before.guest && !tui->ways.has_entered_guest) {
@@ -162,6 +163,12 @@ static bool enter_view(struct tui *tui, const struct view_row *row)
 	begin_view(tui, tui->query->type);
 	snprintf(tui->sought, sizeof(tui->sought), "%s", sought ? sought : "");
 	return true;
+}
+
+/* Each view defines what Enter leads to. */
+static bool enter_view(struct tui *tui, const struct view_row *row)
+{
+	return tui_enter_by(tui, row, tui->query->type->enter);
 }
 
 static void say_nothing_below(struct tui *tui, const struct view_row *row)

@@ -395,7 +395,7 @@ static void help_fits_or_scrolls(void **state)
 
 	usual(w);
 	w->screen.page = PAGE_HELP;
-	shows(w, 80, 32,
+	shows(w, 80, 33,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host\n"
@@ -410,6 +410,7 @@ static void help_fits_or_scrolls(void **state)
 	      " c          clear the filter and the guest\n"
 	      " g p        one guest only, by name or pid\n"
 	      " m          the row's durations over time, and back to the table\n"
+	      " l          long exits one by one, of the selected exit; there: how long\n"
 	      " o          sort by rate, or by total\n"
 	      " < > R      sort by the column to the left or right; reverse\n"
 	      " r          totals count from now on\n"
@@ -463,7 +464,7 @@ static void help_fits_or_scrolls(void **state)
 	      "  quit\n"
 	      "arrows: more  other\n");
 	w->screen.page_top = 1000;
-	picture(w, 80, 32);
+	picture(w, 80, 33);
 	assert_int_equal(w->screen.page_top, 0);
 }
 
@@ -669,12 +670,13 @@ static void keys_are_those_of_the_view(void **state)
 	w->query.type = &view_exits;
 	picture(w, 80, 12);
 	assert_string_equal(line(w, -1), "h help  q quit  Enter open  b guests  f filter  g guest  "
-					 "m heat map  o order");
+					 "m heat map  l long");
 	w->screen.can_go_back = true;
 	picture(w, 80, 12);
 	assert_string_equal(line(w, -1), "h help  q quit  Enter open  Backspace back  b guests  "
-					 "f filter  g guest  o order");
+					 "f filter  g guest  l long");
 	w->query.type = &view_guests;
+	assert_null(strstr(picture(w, 200, 12), "l long"));
 	picture(w, 50, 12);
 	assert_string_equal(line(w, -1), "h help  q quit  Enter open  Backspace back  t back");
 	picture(w, 200, 12);

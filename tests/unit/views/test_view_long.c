@@ -89,6 +89,9 @@ static void what_is_asked_for(void **state)
 	world->query.reason = HLT;
 	assert_string_equal(order(world), "12:00:00.003000");
 	world->query.has_reason = false;
+	world->query.until_ns = NOON + 3 * MS; /* a look back */
+	assert_string_equal(order(world), "12:00:00.001000");
+	world->query.until_ns = 0;
 	world->query.longer_ns = 20 * MS;
 	assert_string_equal(order(world), "");
 }
@@ -139,7 +142,7 @@ static void seconds_of_a_recording(void **state)
 {
 	struct world *world = *state;
 
-	world->query.is_whole = true;
+	world->query.is_recorded = true;
 	slow(world, 0, 20, MSR)->end_ns = 12345678901;
 	take(world);
 	assert_string_equal(order(world), "    12.345678");

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The list of long exits: the key that leads there, the threshold, and looks back. What is
+ * remembered has no long exits, so the list of the live monitor is shown up to the moment.
+ */
+#include <stdio.h>
+
+#include "base/units.h"
+#include "history/past.h"
+#include "ui/numbers.h"
+#include "ui/tui/actions.h"
+
+static int take_threshold(struct tui *tui, const char *text, struct why *why)
+{
+	uint64_t longer_ns = LONG_EXITS_DEFAULT_NS;
+	int err = text[0] ? duration_parse(text, &longer_ns, why) : 0;
+
+	if (err)
+		return err;
+	tui->query->longer_ns = longer_ns ? longer_ns : 1;
+	tui_ask(tui);
+	return 0;
+}
+
+static void prompt_threshold(struct tui *tui)
+{
+	static char label[96];
+	char now[32], usual[32];
+
+	format_duration(now, sizeof(now), tui->query->longer_ns);
+	format_duration(usual, sizeof(usual), LONG_EXITS_DEFAULT_NS);
+	snprintf(label, sizeof(label), "Longer than (now %s, Enter: %s): ", now, usual);
+	tui_open_prompt(tui, label, "", take_threshold);
+}
+
+/* A halt is no long exit, unless it is the one that was selected. */
+static bool enter(struct query *query, const struct view_row *row, const struct facts *facts,
+		  const char **ret_sought)
+{
+	(void)facts;
+	(void)ret_sought;
+	query->has_halts = row && row->is_idle;
+	query->has_reason = row != NULL;
+	if (row)
+		query->reason = row->field;
+	query->type = view_type_of(ROWS_LONG);
+	return true;
+}
+
+void tui_show_long(struct tui *tui)
+{
+	bool has_exit = tui->query->type->rows == ROWS_EXITS && tui->screen.has_cursor;
+
+	if (tui->query->type->rows == ROWS_LONG)
+		prompt_threshold(tui);
+	else
+		tui_enter_by(tui, has_exit ? tui_selected_row(tui) : NULL, enter);
+}
+
+void tui_look_at_long(struct tui *tui)
+{
+	const struct screen_recording *recording = tui->config.recording;
+
+	tui->query->is_recorded = recording;
+	tui->query->until_ns = 0;
+	if (!tui->back.monitor)
+		return;
+	tui->query->until_ns = past_at(tui->config.past)->time_ns;
+	if (recording)
+		tui->query->until_ns -= recording->start_ns;
+	tui->facts.long_exits = monitor_facts(tui->config.monitor)->long_exits;
+}
