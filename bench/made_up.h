@@ -31,6 +31,7 @@
 struct made_up {
 	uint32_t nr_guests, nr_vcpus; /* vCPUs of each guest */
 	double interval_s;
+	bool has_reasons_only; /* vCPUs have no other rows; false unless it is set */
 	struct fields *fields;
 	struct guests *guests;
 	struct stats *stats;
@@ -243,6 +244,8 @@ static inline void add_vcpu(struct made_up *made_up, uint32_t thread)
 		if (fields_get(made_up->fields, key.field)->is_idle)
 			exits.idle_ns[EXITS_VMEXIT] += timing->time_ns;
 	}
+	if (made_up->has_reasons_only)
+		return;
 	exits.ns[EXITS_VMEXIT] = sum.time_ns;
 	key.field = made_up->exit_fields.parents[EXITS_VMEXIT];
 	add_timed(made_up, key, count, &sum);
@@ -279,7 +282,8 @@ static inline void made_up_go_on(struct made_up *made_up)
 				   exits * made_up->rates[reason]);
 		add_vcpu(made_up, thread);
 	}
-	add_events(made_up);
+	if (!made_up->has_reasons_only)
+		add_events(made_up);
 	made_up->sample.time_ns[PROVIDER_TRACEPOINT] = made_up->now_ns;
 	made_up->sample.time_ns[PROVIDER_EXITS] = made_up->now_ns;
 	check(stats_update(made_up->stats, made_up->fields, &made_up->sample), NULL);

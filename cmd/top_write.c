@@ -9,6 +9,8 @@
 #include "history/file.h"
 #include "history/segment.h"
 
+#define HANGS_MS 5000 /* without a sample that is stored */
+
 int top_writer_open(struct top_writer *writer, const struct top_options *options,
 		    const struct env *env, const struct monitor *monitor, struct why *why)
 {
@@ -19,6 +21,7 @@ int top_writer_open(struct top_writer *writer, const struct top_options *options
 
 	if (!options->write_file)
 		return 0;
+	writer->path = options->write_file;
 	segment_of_machine(env, monitor_engine(monitor), options->delay_s, &segment);
 	err = history_file_create(options->write_file, &segment, &limits, &writer->file, why);
 	if (err)
@@ -54,20 +57,38 @@ int top_writer_take(struct top_writer *writer, const struct monitor *monitor,
 	return err;
 }
 
+/* Returns how many samples are left: a disk that hangs stores none of them in time. */
+static size_t wait_for_disk(struct recorder *recorder)
+{
+	size_t left = recorder_flush(recorder, HANGS_MS), before = SIZE_MAX;
+
+	while (left && left < before) {
+		before = left;
+		left = recorder_flush(recorder, HANGS_MS);
+	}
+	return left;
+}
+
 int top_writer_close(struct top_writer *writer, struct why *why)
 {
 	struct losses losses = { 0 };
+	size_t left = 0;
 	int err;
 
 	if (writer->recorder) {
-		recorder_flush(writer->recorder, UINT32_MAX);
+		left = wait_for_disk(writer->recorder);
 		recorder_losses(writer->recorder, &losses);
 	}
-	if (losses.nr)
+	if (losses.nr + left)
 		fprintf(stderr, "kvmtop: samples that could not be stored: %" PRIu64 "\n",
-			losses.nr);
-	recorder_stop(writer->recorder);
-	err = history_file_close(writer->file, why);
+			losses.nr + left);
+	if (left) { /* the thread is in a system call, and ends with the program */
+		err = why_set(why, -ETIMEDOUT, "%s: the disk did not store a sample within %d s",
+			      writer->path, HANGS_MS / 1000);
+	} else {
+		recorder_stop(writer->recorder);
+		err = history_file_close(writer->file, why);
+	}
 	*writer = (struct top_writer){ .file = NULL };
 	return err;
 }

@@ -14,6 +14,7 @@
 
 /* Zero-initialised writes nothing: without -w. */
 struct top_writer {
+	const char *path; /* the options' */
 	struct history_file *file;
 	struct recorder *recorder;
 	struct losses said; /* when that was looked at last */
@@ -30,7 +31,10 @@ int top_writer_open(struct top_writer *writer, const struct top_options *options
 int top_writer_take(struct top_writer *writer, const struct monitor *monitor,
 		    const struct timespec *when);
 
-/* Waits until all is written, and closes. 0, or -errno with why. */
+/*
+ * Waits until all is written, and closes. 0, or -errno with why. When the disk hangs, the program
+ * ends without what is left.
+ */
 int top_writer_close(struct top_writer *writer, struct why *why);
 
 #endif

@@ -227,6 +227,15 @@ static int no_database(const struct db *db, const char *real, struct why *why)
 	return why_set(why, -EINVAL, "%s: not a history file of kvmtop", db->name);
 }
 
+static int run_text(struct db *db, const char *text, struct why *why)
+{
+	errno = 0;
+	if (!sqlite3_exec(db->sqlite, text, NULL, NULL, NULL))
+		return 0;
+	db->system_error = errno; /* see db_step() */
+	return db_error(db, why);
+}
+
 /* Whether the file is ours, or with ret_is_empty none yet. */
 static int check_kind(struct db *db, bool *ret_is_empty, struct why *why)
 {
@@ -266,9 +275,9 @@ static int set_up(struct db *db, bool is_empty, struct why *why)
 	int err;
 
 	db->writes = true;
-	if (sqlite3_exec(db->sqlite, settings, NULL, NULL, NULL))
-		return db_error(db, why);
-	err = db_prepare(db, SQL_JOURNAL, &mode, why);
+	err = run_text(db, settings, why);
+	if (!err)
+		err = db_prepare(db, SQL_JOURNAL, &mode, why);
 	if (!err)
 		err = db_step(db, mode, why);
 	if (err < 0)
@@ -280,12 +289,10 @@ static int set_up(struct db *db, bool is_empty, struct why *why)
 	sqlite3_reset(mode);
 	if (err < 0)
 		return err;
-	if (is_empty && sqlite3_exec(db->sqlite, sql_schema, NULL, NULL, NULL)) {
-		err = db_error(db, why);
+	err = is_empty ? run_text(db, sql_schema, why) : 0;
+	if (err)
 		sqlite3_exec(db->sqlite, "ROLLBACK", NULL, NULL, NULL);
-		return err;
-	}
-	return 0;
+	return err;
 }
 
 int db_open(struct db *db, const char *name, const char *real, bool writes, struct why *why)

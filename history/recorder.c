@@ -204,9 +204,10 @@ int recorder_take(struct recorder *recorder, const struct facts *facts, uint64_t
 	return 0;
 }
 
-void recorder_flush(struct recorder *recorder, unsigned int timeout_ms)
+size_t recorder_flush(struct recorder *recorder, unsigned int timeout_ms)
 {
 	struct timespec end;
+	size_t left;
 	int err = 0;
 
 	clock_gettime(CLOCK_MONOTONIC, &end);
@@ -219,7 +220,9 @@ void recorder_flush(struct recorder *recorder, unsigned int timeout_ms)
 	pthread_mutex_lock(&recorder->lock);
 	while (recorder->nr && !err)
 		err = pthread_cond_timedwait(&recorder->has_changed, &recorder->lock, &end);
+	left = recorder->nr;
 	pthread_mutex_unlock(&recorder->lock);
+	return left;
 }
 
 void recorder_losses(struct recorder *recorder, struct losses *ret_losses)

@@ -40,8 +40,8 @@ int recorder_start(const struct sink *sink, struct recorder **ret_recorder);
  */
 int recorder_take(struct recorder *recorder, const struct facts *facts, uint64_t time_ns);
 
-/* Waits until all moments are stored, at most timeout_ms. */
-void recorder_flush(struct recorder *recorder, unsigned int timeout_ms);
+/* Waits until all moments are stored, at most timeout_ms. Returns how many are not. */
+size_t recorder_flush(struct recorder *recorder, unsigned int timeout_ms);
 
 void recorder_losses(struct recorder *recorder, struct losses *ret_losses);
 

@@ -121,6 +121,13 @@ check "not with each sample" test "$(wc -l <"$TMP/err")" -lt 20
 like "$(cat "$TMP/err")" '^kvmtop: samples that could not be stored: [1-9][0-9]$' \
 	"and how many at the end"
 check "what was written is whole" has_samples 1
+for blocks in 2 40 64 80; do # in different places while the file is made
+	rm -f "$DB"*
+	(ulimit -f $blocks && write -n 1) 2>"$TMP/err"
+	like "$(cat "$TMP/err")" "$DB: may not become larger: see ulimit -f" \
+		"ulimit -f $blocks: it says so"
+done
+rm -f "$DB"*
 
 if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
 	unshare -m sh -c "mkdir -p $TMP/small && mount -t tmpfs -o size=400k none $TMP/small &&

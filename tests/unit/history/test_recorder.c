@@ -196,6 +196,23 @@ static void sampling_does_not_wait_for_a_note(void **state)
 	assert_string_equal(world->note, "1 sample was lost: the disk is full");
 }
 
+/* A disk that hangs is not waited for longer than that. */
+static void flush_says_what_is_left(void **state)
+{
+	struct world *world = *state;
+
+	take_and_store(world);
+	world->is_gated = true;
+	take(world);
+	take(world);
+	sem_wait(&world->arrived);
+	assert_int_equal(recorder_flush(world->recorder, 1), 2);
+	world->is_gated = false;
+	sem_post(&world->gate);
+	assert_int_equal(recorder_flush(world->recorder, NO_LIMIT), 0);
+	assert_int_equal(world->nr_stored, 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +222,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(sampling_does_not_wait_for_a_note, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(flush_says_what_is_left, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("recorder", tests, NULL, NULL);
