@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Guests come and go, and the memory and descriptors of a log and of a screen stay what they are.
+# CHURN=600 in the environment: for ten minutes (10 seconds).
+# shellcheck disable=SC2317 # wait_for calls functions
+. tests/lib.sh
+need_live
+need_screen
+
+SECONDS_LONG=${CHURN:-10}
+AT_ONCE=4
+# More guests than are remembered after their end (64), so that memory has reached its size.
+BEFORE=100
+# What an allocator may keep, and the screen's --past of a MiB. In ten minutes 20,000 guests come: a
+# leak of 200 bytes for each is more.
+ROOM_KB=2048
+
+now_s() {
+	date +%s
+}
+
+# guests N: so many, each of which makes a few exits and ends.
+guests() {
+	t_nr=0
+	while [ "$t_nr" -lt "$1" ]; do
+		t_guests=
+		for t_i in $(seq $AT_ONCE); do
+			"$HELPERS/miniguest" --name "churn-$t_nr-$t_i" --pio 20 --cpuid 20 \
+				--vcpus 2 --rounds 5 --pause 20000 >/dev/null &
+			t_guests="$t_guests $!"
+		done
+		# shellcheck disable=SC2086 # pids
+		wait $t_guests
+		t_nr=$((t_nr + AT_ONCE))
+	done
+}
+
+rss_kb() {
+	sed -n 's/^VmRSS:[[:blank:]]*\([0-9]*\) kB/\1/p' "/proc/$1/status"
+}
+
+nr_fds() {
+	find "/proc/$1/fd" -type l 2>/dev/null | wc -l
+}
+
+# has_fds PID N: what was opened for guests is closed again.
+has_fds() {
+	[ "$(nr_fds "$1")" -le "$2" ]
+}
+
+spawn "$KVMTOP" -l --json --view vcpus -s 0.2 >"$TMP/log" 2>"$TMP/log.err"
+log=$SPAWNED
+check "a log counts" wait_for 30 has_timer "$log"
+screen_start 100 30 "exec $KVMTOP --view guests -s 0.3 --past 1"
+screen=$(screen_pid)
+check "a screen counts" wait_for 30 has_timer "$screen"
+
+# compare WHAT PID DESCRIPTORS KB: it has as many as before.
+compare() {
+	# Not "=": what is open for a moment only, as a file below /proc, may have been open before.
+	check "the $1 has as many descriptors as before" wait_for 30 has_fds "$2" "$3"
+	t_grown=$(($(rss_kb "$2") - $4))
+	diag "$1, $nr guests in $SECONDS_LONG s: $3 descriptors, then $(nr_fds "$2"); $4 kB, then \
+$t_grown more"
+	check "and as much memory" test $t_grown -lt $ROOM_KB
+}
+
+guests $BEFORE
+sleep 1
+log_fds=$(nr_fds "$log")
+log_kb=$(rss_kb "$log")
+screen_fds=$(nr_fds "$screen")
+screen_kb=$(rss_kb "$screen")
+
+end=$(($(now_s) + SECONDS_LONG))
+nr=0
+until [ "$(now_s)" -ge $end ]; do
+	guests $AT_ONCE
+	nr=$((nr + AT_ONCE))
+done
+compare log "$log" "$log_fds" "$log_kb"
+compare screen "$screen" "$screen_fds" "$screen_kb"
+check "the log had guests" grep -q '"guest":"churn-' "$TMP/log"
+screen_keys q
+is "$(screen_status)" 0 "the screen goes on and ends"
+stop "$log"
+is "$? $(cat "$TMP/log.err")" "0 " "so does the log, without a word"
+done_testing
