@@ -142,11 +142,14 @@ screen_wait '^h help'
 
 settle
 before=$(shot)
-screen_keys Down Up F5 Escape
+screen_keys Down Up F5
 screen_type "$(printf '\033[1;5C\033[99~\033[200q\033Ox\033[<0;1;1M')"
 for _ in 1 2 3 4 5 6 7 8; do
 	screen_keys -H ff
 done
+screen_wait '^This key does nothing here'
+screen_keys Escape
+screen_wait '^h help'
 selects "" "after these keys"
 is "$(shot)" "$before" "flaw_B7: keys take no sample, unknown ones do nothing"
 
@@ -364,6 +367,12 @@ start 80 24 $amd -s 0.2 --view exits
 keys_show 'Home m' '^ io  [0-9.]+s +up to · 3 ░ 10 ▒ 32 ▓ 102 █ 325 exits  ─ p50  ━ p99$' \
 	"a heat map of the selected row"
 check "has a column for each interval" wait_for 20 intervals 9
+# The newest interval stays the newest one, however slow this is.
+screen_keys s
+screen_wait '^Seconds'
+screen_type 25
+screen_keys Enter
+screen_wait '25\.0s'
 screen_keys Space
 screen_has '^ [0-9:]+  720 exits  720/s  p50 94\.6µs  p99 1\.03ms  max 2\.10ms-4\.19ms$' \
 	"with the numbers of the newest"

@@ -93,8 +93,7 @@ static inline int teardown(void **state)
 
 	history_file_close(w->file, NULL);
 	free(w->moment.fields);
-	free(w->moment.changes.list);
-	free(w->moment.changes.timings);
+	changes_release(&w->moment.changes);
 	for (int i = 0; i < MOMENT_PARTS; i++)
 		free(w->packed.parts[i].bytes);
 	guests_free(w->guests);

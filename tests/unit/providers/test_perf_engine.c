@@ -61,7 +61,10 @@ static void test_related_agree(void **state)
 	want_first(f, f->nr_counters);
 	target_host(f);
 	wait_ready(f);
-	sleep_ms(20);
+	do {
+		sleep_ms(20);
+		read_sample(f);
+	} while (!count_of(f, GUEST_ANY, 0));
 	atomic_store(&horse->is_enough, true);
 	sem_wait(&horse->done);
 	read_sample(f);
