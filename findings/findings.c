@@ -58,6 +58,9 @@ bool findings_need(const struct field *field)
 {
 	if (field->use == USE_EVENT)
 		return field->parent == FIELD_NONE && rules_need_event(field);
+	if (field->use == USE_HOST)
+		return field->part == HOST_CPU || field->part == HOST_MIGRATIONS ||
+		       field->part == HOST_THROTTLED;
 	return true;
 }
 
@@ -168,8 +171,9 @@ static void add_to_tally(struct tally *tally, const struct rule *rule, size_t bi
 			 const struct roles *roles, const struct stats_item *stat,
 			 const struct field *field)
 {
-	uint64_t ns = field->use == USE_TIME ? stat->delta :
-		      stat->timing ? stat->timing->delta_ns : 0;
+	bool is_time = field->use == USE_TIME ||
+		       (field->use == USE_HOST && field->part == HOST_THROTTLED);
+	uint64_t ns = is_time ? stat->delta : stat->timing ? stat->timing->delta_ns : 0;
 	double rate = stat->has_rate ? stat->rate_per_s : 0;
 	bool names_what = !rule->named.parents && !rule->named.words;
 
@@ -187,6 +191,11 @@ static void add_to_tally(struct tally *tally, const struct rule *rule, size_t bi
 		name_top(tally, stat, ns);
 }
 
+static bool is_cpu(const struct field *field)
+{
+	return field->use == USE_CPU || (field->use == USE_HOST && field->part == HOST_CPU);
+}
+
 static void add_time(struct subject *subject, const struct stats_item *stat,
 		     const struct field *field)
 {
@@ -195,10 +204,11 @@ static void add_time(struct subject *subject, const struct stats_item *stat,
 		subject->whole_ns += stat->delta;
 	else if (field->use == USE_TIME && field->part == TIME_GUEST)
 		subject->guest_ns += stat->delta;
-	if (field->use != USE_CPU)
-		return;
-	subject->has_cpu = true;
-	subject->cpu = stat->total;
+	/* Where the scheduler has it is newer than where its latest exit was. */
+	if (is_cpu(field) && (field->use == USE_HOST || !subject->has_cpu)) {
+		subject->has_cpu = true;
+		subject->cpu = stat->total;
+	}
 }
 
 static int add_stat(struct measure *measure, const struct stats_item *stat)
@@ -209,7 +219,7 @@ static int add_stat(struct measure *measure, const struct stats_item *stat)
 	struct subject *subject;
 
 	measure->has_arguments |= field->use == USE_ARGUMENT;
-	if (!any && field->use != USE_TIME && field->use != USE_CPU)
+	if (!any && field->use != USE_TIME && !is_cpu(field))
 		return 0;
 	subject = subject_of(measure, &stat->key);
 	if (!subject)
@@ -396,7 +406,7 @@ static void describe(const struct measure *measure, struct finding *finding,
 	if (finding->vcpu >= 0)
 		add_words(finding, "vCPU %d: ", (int)finding->vcpu);
 	add_value(finding, finding->value, measure->thresholds->rules[i]);
-	if (finding->rule->what.use == USE_TIME)
+	if (finding->rule->what.use == USE_TIME || finding->rule->what.use == USE_HOST)
 		add_neighbour(measure, finding, worst->subject);
 	else if (finding->rule->what.use != USE_EVENT)
 		add_top(measure, finding, &worst->subject->tallies[i]);

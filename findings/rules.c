@@ -16,6 +16,7 @@
 #define IPIS                                                                               \
 	"X2APIC_ICR|X2APIC_SELF_IPI|HV_ICR|ICC_SGI1R_EL1|ICC_SGI0R_EL1|ICC_ASGI1R_EL1|"    \
 	"KVM_HC_SEND_IPI"
+#define THROTTLED "thread(throttled)"
 /* KVM_RUN returned because a signal came, or the guest was stopped: no device took that time. */
 #define NO_WORK "restart|error|INTR|HLT|SYSTEM_EVENT|SHUTDOWN|DEBUG"
 
@@ -27,10 +28,31 @@ static const struct rule rules[] = {
 		.finding = "vCPUs wait for a CPU",
 		.measure = MEASURE_SHARE, .threshold = "cpu_wait_ratio", .usual = 0.10,
 		.what = { .use = USE_TIME, .parents = "time", .words = "wait" },
+		.less = { .use = USE_HOST, .words = THROTTLED },
 		.way = WAY_VCPUS,
 		.remedies = REMEDIES(
 			{ NULL, "Move vCPUs to CPUs that are idle, pin vCPUs that need much apart, "
 				"or run fewer vCPUs on this host." }),
+	},
+	{
+		.id = "throttled",
+		.finding = "A quota keeps vCPUs from running",
+		.measure = MEASURE_SHARE, .threshold = "throttled_ratio", .usual = 0.05,
+		.what = { .use = USE_HOST, .words = THROTTLED },
+		.way = WAY_VCPUS,
+		.remedies = REMEDIES(
+			{ NULL, "Raise cpu.max of the guest's cgroup (libvirt: vcpu_quota; "
+				"Kubernetes: the CPU limit), or give the guest fewer vCPUs." }),
+	},
+	{
+		.id = "migrations",
+		.finding = "vCPUs move between CPUs very often",
+		.measure = MEASURE_RATE, .threshold = "migrations_per_second", .usual = 200,
+		.what = { .use = USE_HOST, .words = "thread(migrations)" },
+		.way = WAY_VCPUS,
+		.remedies = REMEDIES(
+			{ NULL, "Pin the vCPUs, or keep them on a few CPUs of one NUMA node "
+				"(cpuset); fewer threads that want to run move less." }),
 	},
 	{
 		.id = "user_device",

@@ -60,9 +60,35 @@ page_fault_ratio = off"
 	stop "$GUEST"
 }
 
+# A quota of half a CPU, then of ten.
+why_quota() {
+	w_group=/sys/fs/cgroup/half
+	mountpoint -q /sys/fs/cgroup || mount -t cgroup2 none /sys/fs/cgroup
+	mkdir $w_group
+	echo +cpu >/sys/fs/cgroup/cgroup.subtree_control
+	if ! echo "50000 100000" >$w_group/cpu.max; then
+		skip "why: a quota is found" "the kernel has no quotas"
+		return
+	fi
+	guest busy --cpuid 1000000 --rounds 0
+	echo "$GUEST" >$w_group/cgroup.procs
+	guest_go busy
+	w_only="throttled_ratio = 0.3
+cpu_wait_ratio = 0.3
+cpuid_ratio = off
+page_fault_ratio = off"
+	is "$(why_of "$w_only")" "throttled
+3" "why: a quota is found, and not as a want of CPUs"
+	echo "1000000 100000" >$w_group/cpu.max
+	is "$(why_of "$w_only")" 0 "why: a quota that is not reached is not"
+	stop "$GUEST"
+	rmdir $w_group
+}
+
 findings() {
 	section "why"
 	why_device
+	why_quota
 	if [ "$(nproc)" -ge 2 ]; then
 		why_wait
 	else

@@ -10,7 +10,7 @@ enum {
 	TIME, GUEST, WAIT, VMEXIT, HLT, PAUSE, EPT, NPF, CPUID, MSR_EXIT, IO_EXIT, USERSPACE,
 	USER_IO, USER_MMIO, USER_RESTART, IOPORT, COM1, IDE, PIT, MMIO, LAPIC, PL011, DISK, MSR,
 	DEADLINE, ICR, EOI, SPEC_CTRL, SYSREG, CNTV, SGI, PML, DIRTY_RING, SWAP, NESTED,
-	ON_CPU, NR_FIELDS
+	ON_CPU, HOST_ON, THROTTLED, MIGRATIONS, NR_FIELDS
 };
 
 #define EXIT_OF(parent_id, text, r) \
@@ -70,6 +70,12 @@ static const struct field specs[] = {
 	[SWAP] = { .name = "kvm_async_pf_not_present", .parent = FIELD_NONE },
 	[NESTED] = { .name = "kvm_nested_vmexit", .parent = FIELD_NONE },
 	[ON_CPU] = { .name = "cpu", .parent = FIELD_NONE, .use = USE_CPU, .kind = FIELD_GAUGE },
+	[HOST_ON] = { .name = "thread(cpu)", .parent = FIELD_NONE, .use = USE_HOST,
+		      .part = HOST_CPU, .kind = FIELD_GAUGE },
+	[THROTTLED] = { .name = "thread(throttled)", .parent = FIELD_NONE, .use = USE_HOST,
+			.part = HOST_THROTTLED },
+	[MIGRATIONS] = { .name = "thread(migrations)", .parent = FIELD_NONE, .use = USE_HOST,
+			 .part = HOST_MIGRATIONS },
 };
 
 #define FLAGS (ROW_FROM_ZERO | ROW_WHOLE_INTERVAL)
@@ -146,6 +152,7 @@ static const struct {
 	{ "ipi", SGI, 1, 0 },		   { "pause", PAUSE, 1, 0 },
 	{ "page_faults", EPT, 10000, 0 },  { "page_faults", NPF, 10000, 0 },
 	{ "dirty_log", PML, 0, -1 },	   { "dirty_ring", DIRTY_RING, 0, -1 },
+	{ "throttled", THROTTLED, 0, 0 },  { "migrations", MIGRATIONS, 0, 0 },
 	{ "swap", SWAP, 0, -1 },	   { "nested", NESTED, 0, -1 },
 	{ "slow_vmm", USER_IO, 0, 0 },	   { "apic", LAPIC, 10000, 0 },
 	{ "msr", SPEC_CTRL, 10000, 0 },	   { "cpuid", CPUID, 10000, 0 },
@@ -161,9 +168,9 @@ static void make_cause(struct world *world, size_t i, const struct rule *rule, b
 	exits(world, 1, 0, PIT, 1, 1); /* arguments are counted */
 	if (rule->measure == MEASURE_MEAN)
 		exits(world, 1, 0, key.field, 40, (uint64_t)(value * 1e9));
-	else if (rule->what.use == USE_TIME)
+	else if (rule->what.use == USE_TIME || key.field == THROTTLED)
 		add(world, key, (uint64_t)(value * SECOND));
-	else if (rule->what.use == USE_EVENT)
+	else if (rule->what.use == USE_EVENT || key.field == MIGRATIONS)
 		add(world, key, (uint64_t)lround(value * 100) / 100 + !is_below);
 	else if (rule->measure == MEASURE_RATE)
 		exits(world, 1, 0, key.field, (uint32_t)value, causes[i].ns);
@@ -242,6 +249,23 @@ static void the_worst_vcpu_and_how_many(void **state)
 	assert_string_equal(cell_of(world, "evidence"),
 			    "vCPU 1: 30.0 % of its time (a finding from 10 % on); it was last on "
 			    "CPU 3, as was vCPU 0 of web1; 2 of 2 vCPUs");
+}
+
+/* What a quota takes is no want of CPUs; and where the scheduler has a vCPU is what counts. */
+static void a_quota_is_no_want_of_cpus(void **state)
+{
+	struct world *world = *state;
+
+	whole_second(world, 1, 0);
+	add(world, (struct key){ 1, 0, WAIT }, SECOND / 2);
+	add(world, (struct key){ 1, 0, THROTTLED }, SECOND / 2);
+	add(world, (struct key){ 1, 0, ON_CPU }, 5);
+	add(world, (struct key){ 1, 0, HOST_ON }, 7);
+	take(world);
+	assert_string_equal(found(world), "throttled db1 0 critical 50.0%");
+	assert_string_equal(cell_of(world, "evidence"),
+			    "vCPU 0: 50.0 % of its time (a finding from 5 % on); it was last on "
+			    "CPU 7");
 }
 
 static void worst_first(void **state)
@@ -419,6 +443,7 @@ int main(void)
 		TEST(each_rule_at_its_threshold),
 		TEST(a_healthy_guest_has_none),
 		TEST(the_worst_vcpu_and_how_many),
+		TEST(a_quota_is_no_want_of_cpus),
 		TEST(worst_first),
 		TEST(the_device_is_named),
 		TEST(a_serial_port_alone),
