@@ -74,6 +74,8 @@ int top_diff(const struct top_options *options, const struct query *query, struc
 	struct view both = { .nr_rows = 0 };
 	int err = 0;
 
+	for (int i = 0; i < 2; i++)
+		spans[i].query.groups = report_span_groups(query->type);
 	for (int i = 0; i < 2 && !err; i++) {
 		err = read_span(&spans[i], options->diff[i], options, store, origin, why);
 		if (!err)

@@ -682,5 +682,6 @@ const struct player *const interval_players[] = {
 	[PROVIDER_TRACEPOINT] = INTERVAL_PLAYER("tracepoint", false),
 	[PROVIDER_EXITS] = INTERVAL_PLAYER("exits", true),
 	[PROVIDER_STATS] = INTERVAL_PLAYER("stats", false),
+	[PROVIDER_HOST] = INTERVAL_PLAYER("host", false),
 	NULL,
 };

@@ -587,6 +587,7 @@ const struct player *const past_players[] = {
 	[PROVIDER_TRACEPOINT] = PAST_PLAYER("tracepoint", false, source_open),
 	[PROVIDER_EXITS] = PAST_PLAYER("exits", true, exits_open),
 	[PROVIDER_STATS] = PAST_PLAYER("stats", false, source_open),
+	[PROVIDER_HOST] = PAST_PLAYER("host", false, source_open),
 	NULL,
 };
 

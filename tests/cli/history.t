@@ -146,6 +146,8 @@ like "$(sed -n 1p "$TMP/diff")" '^1: [0-9-]+ [0-9:]+ to ([0-9-]+ )?[0-9:]+, 4\.[
 like "$(cat "$TMP/diff")" '^HLT +[0-9]+ +[0-9]+ ' "and a line for each reason"
 "$KVMTOP" -r "$DB" --diff "..$second" "$second.." -c >"$TMP/diff"
 like "$(sed -n 1p "$TMP/diff")" '^reason,guest,vcpu,other_rate,rate,rate_change,' "as CSV"
+"$KVMTOP" -r "$DB" --diff "..$second" "$second.." --view guests >"$TMP/diff"
+like "$(cat "$TMP/diff")" '^Guest +Count/s 1' "--view guests: by guest"
 
 # ---- the screen
 

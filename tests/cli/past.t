@@ -113,7 +113,16 @@ screen_has '^ Exit reason +Count/s 1 +Count/s 2' "by reason"
 screen_has '^any key: back' "all of it is visible"
 screen_keys x
 screen_has '^ Exit reason +Total' "any key: back"
-screen_keys q
+screen_keys 2 d T d
+screen_has '^ Guest +Count/s 1 +Count/s 2 +Change% +Time% 1' \
+	"in the view of guests by guest, in 80 columns without averages"
+screen_resize 110 24
+screen_has '^ Guest +Count/s 1 .* Avg 1 +Avg 2 +Change% +Time% 1' "in 110 with both"
+screen_resize 80 24
+screen_has '^ web1 ' "each of them"
+screen_keys x 3 d t d
+screen_has '^ Guest +vCPU +Count/s 1' "in the view of vCPUs by vCPU"
+screen_keys x q
 
 screen_start 80 8 "exec $KVMTOP --sysroot $amd -s 0.3"
 screen_keys 4

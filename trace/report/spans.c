@@ -32,6 +32,13 @@ void report_span_release(struct report_span *span)
 	*span = (struct report_span){ 0 };
 }
 
+unsigned int report_span_groups(const struct view_type *type)
+{
+	if (type->rows == ROWS_GUESTS)
+		return GROUP_GUEST;
+	return type->rows == ROWS_VCPUS ? GROUP_GUEST | GROUP_VCPU : GROUP_REASON;
+}
+
 static int build(struct report_span *span, enum exit_kind event, struct why *why)
 {
 	int err;
@@ -39,7 +46,6 @@ static int build(struct report_span *span, enum exit_kind event, struct why *why
 	span->query.type = view_type_of(ROWS_TOTALS);
 	span->query.sort = span->query.type->sort;
 	span->query.event = event;
-	span->query.groups = GROUP_REASON;
 	span->query.is_whole = true;
 	err = monitor_want(span->monitor, &span->query, why);
 	if (!err)

@@ -14,7 +14,7 @@ struct monitor;
 struct report_span {
 	struct interval *interval;
 	struct monitor *monitor;
-	struct query query; /* the caller's: which guest and vCPU */
+	struct query query; /* the caller's: which guest and vCPU, and what has a row (groups) */
 	struct view view;
 };
 
@@ -27,7 +27,10 @@ int report_span_read(struct report_span *span, struct store store, struct fields
 		     uint64_t from_ns, uint64_t to_ns, struct why *why);
 void report_span_release(struct report_span *span);
 
-/* The spans' exits by reason, from the first to the second: see report_diff(). */
+/* What has a row where a view of this type is compared: a reason, a guest, a vCPU. */
+unsigned int report_span_groups(const struct view_type *type);
+
+/* The spans' exits, from the first to the second: see report_diff(). */
 int report_spans_diff(struct report_span spans[2], struct view *ret_view, struct why *why);
 
 #endif

@@ -100,24 +100,33 @@ static void set_width(struct layout *layout, struct room *room, size_t i, int wi
 	layout->width[i] = width;
 }
 
-/* Drops columns by their COLUMN_SPARE, the highest first. */
+/* The highest rank of columns that are shown and can be dropped; 0: there are none. */
+static unsigned int sparest_rank(const struct layout *layout, const struct room *room)
+{
+	unsigned int rank = 0;
+
+	for (size_t i = 0; i < room->nr; i++) {
+		unsigned int this = COLUMN_SPARE_OF(room->columns[i].flags);
+
+		if (layout->width[i] && i != room->sort && this > rank)
+			rank = this;
+	}
+	return rank;
+}
+
+/* Drops columns by their COLUMN_SPARE, the highest first, and columns of one rank together. */
 static void drop_spare(struct layout *layout, struct room *room)
 {
 	while (room->spare < 0) {
-		size_t sparest = room->nr;
-		unsigned int rank = 0;
+		unsigned int rank = sparest_rank(layout, room);
 
 		for (size_t i = 0; i < room->nr; i++) {
-			unsigned int this = COLUMN_SPARE_OF(room->columns[i].flags);
-
-			if (layout->width[i] && i != room->sort && this > rank) {
-				sparest = i;
-				rank = this;
-			}
+			if (rank && i != room->sort &&
+			    COLUMN_SPARE_OF(room->columns[i].flags) == rank)
+				set_width(layout, room, i, 0);
 		}
-		if (sparest == room->nr)
+		if (!rank)
 			return;
-		set_width(layout, room, sparest, 0);
 	}
 }
 
@@ -143,12 +152,19 @@ static void drop_pictures(struct layout *layout, struct room *room)
 static void fill_up(struct layout *layout, struct room *room)
 {
 	for (unsigned int rank = 1; rank <= VIEW_COLUMNS; rank++) {
+		bool is_of_rank[VIEW_COLUMNS] = { false };
+		int needed = 0;
+
 		for (size_t i = 0; i < room->nr; i++) {
-			if (!layout->width[i] && room->wanted[i] &&
-			    COLUMN_SPARE_OF(room->columns[i].flags) == rank &&
-			    room->spare > room->wanted[i])
-				set_width(layout, room, i, room->wanted[i]);
+			is_of_rank[i] = !layout->width[i] && room->wanted[i] &&
+					COLUMN_SPARE_OF(room->columns[i].flags) == rank;
+			needed += is_of_rank[i] ? room->wanted[i] + 1 : 0;
 		}
+		for (size_t i = 0; i < room->nr && room->spare >= needed; i++) {
+			if (is_of_rank[i])
+				layout->width[i] = room->wanted[i];
+		}
+		room->spare -= room->spare >= needed ? needed : 0;
 	}
 }
 

@@ -34,7 +34,10 @@ static int read_moment(const struct tui *tui, uint64_t time_ns, struct report_sp
 	int err = report_span_read(span, past_store(tui->config.past), tui->config.fields,
 				   time_ns - 1, time_ns, why);
 
-	span->query = (struct query){ .filter = tui->query->filter };
+	span->query = (struct query){
+		.filter = tui->query->filter,
+		.groups = report_span_groups(tui->query->type),
+	};
 	if (!err && tui->query->guest != GUEST_ANY)
 		span->query.guest = guest_in(tui, interval_guests(span->interval));
 	return err;
