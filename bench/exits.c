@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "facts/exit_fields.h"
 #include "providers/bpf/attach.h"
 #include "providers/exits/names.h"
 #include "providers/exits/program.h"
@@ -125,7 +126,8 @@ static int make(struct bench *bench)
 	args.fields = bench->fields;
 	make_codes();
 	if (!bench->guests || !bench->fields || !bench->stats || !bench->records ||
-	    exits_names_new(&args, &arch_by_name("VMX")->splits[0], &bench->names) < 0)
+	    exits_names_new(&args, &arch_by_name("VMX")->splits[0], EXIT_FIELDS_PARTS,
+			    &bench->names) < 0)
 		return -1;
 	make_records(bench);
 	bench->threads = exits_threads_new(&(struct exits_threads_config){

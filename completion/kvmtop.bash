@@ -26,8 +26,8 @@ _kvmtop_report()
 	--event) words="vmexit userspace mmio ioport msr cpuid hypercall sysreg" ;;
 	--view) words="events guests vcpus exits hotspots host long why" ;;
 	--by) words="reason guest vcpu tid" ;;
-	-k | --key) words="total rate share time_ns time_percent halt_percent min_ns avg_ns stddev_ns p50_ns p99_ns max_ns
-		reason guest pid vcpu tid" ;;
+	-k | --key) words="total rate share time_ns time_percent poll_percent sleep_percent halt_percent min_ns avg_ns
+		stddev_ns p50_ns p99_ns max_ns reason guest pid vcpu tid" ;;
 	--input-format) words="trace.dat perf.data acrn kvmtrace" ;;
 	-f | --frequency | --vcpu | -g | --guest | -p | --pid | -B | --buffer | -s | --set-delay) return ;;
 	*) [[ $current != -* ]] || words="--event --by --vcpu -g --guest -p --pid -k --key --view --thresholds --diff
@@ -142,13 +142,13 @@ _kvmtop_columns()
 	case $view in
 	events) echo "event total share delta rate" ;;
 	guests) echo "guest pid vcpus vmm vmm_percent total share delta rate guest_percent kvm_percent
-		user_percent halt_percent wait_percent throttled_percent cpu_percent migrations vcpu_ns
+		user_percent halt_percent poll_percent sleep_percent wait_percent throttled_percent cpu_percent migrations vcpu_ns
 		top top_percent ended" ;;
 	vcpus) echo "guest vcpu thread tid cpu total share delta rate guest_percent kvm_percent
-		user_percent halt_percent wait_percent throttled_percent cpu_percent migrations vcpu_ns
+		user_percent halt_percent poll_percent sleep_percent wait_percent throttled_percent cpu_percent migrations vcpu_ns
 		top top_percent ended affinity" ;;
-	exits) echo "reason total delta rate share time_percent time_ns avg_ns p50_ns p99_ns
-		interval_max_ns max_ns" ;;
+	exits) echo "reason total delta rate share time_percent poll_percent time_ns avg_ns p50_ns
+		p99_ns interval_max_ns max_ns" ;;
 	long) echo "time end_ns took_ns user_percent user_ns reason argument guest pid vcpu cpu pc
 		symbol ended" ;;
 	hotspots) echo "what argument total delta rate time_percent time_ns avg_ns p50_ns p99_ns

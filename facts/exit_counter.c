@@ -86,6 +86,15 @@ const char *exits_note(const struct facts *facts)
 	       "Their exits to user space are counted.";
 }
 
+void halt_reason_look(struct halt_reason *halt, const struct field *field,
+		      const struct stats_item *stat)
+{
+	if (!field->is_idle || field->exit_rank != 1 || !stat->timing ||
+	    (halt->is_known && stat->timing->total_ns <= halt->ns))
+		return;
+	*halt = (struct halt_reason){ true, stat->key.field, stat->timing->total_ns };
+}
+
 /* Whether the field is a reason of the chosen counter, and not a halt. */
 static bool is_cost(const struct facts *facts, const struct exits *exits, const struct field *field)
 {
@@ -93,13 +102,51 @@ static bool is_cost(const struct facts *facts, const struct exits *exits, const 
 	       exits_has(exits, fields_get(facts->fields, field->parent));
 }
 
+/* What is summed up in one pass over all keys. */
+struct sums {
+	struct key_sums costs; /* by guest and reason, without halts */
+	struct key_sums halts; /* by guest: how many, and what was polled in them */
+	struct halt_reason halt;
+};
+
+static int add_halt(struct sums *sums, uint32_t guest, uint64_t count, uint64_t polled_ns)
+{
+	struct key_sum *halts = key_sums_get(&sums->halts, (struct key){ guest, -1, 0 });
+
+	if (!halts)
+		return -ENOMEM;
+	halts->count += count;
+	halts->ns += polled_ns;
+	return 0;
+}
+
+/* What was polled is the cost of halts. */
+static int add_polled(struct sums *sums)
+{
+	for (size_t i = 0; sums->halt.is_known && i < sums->halts.nr_slots; i++) {
+		const struct key_sum *halts = &sums->halts.slots[i];
+		struct key_sum *cost;
+
+		if (halts->key.field == FIELD_NONE || !halts->ns)
+			continue;
+		cost = key_sums_get(&sums->costs,
+				    (struct key){ halts->key.guest, -1, sums->halt.field });
+		if (!cost)
+			return -ENOMEM;
+		cost->count = halts->count;
+		cost->ns = halts->ns;
+	}
+	return 0;
+}
+
 /* One pass over all keys: counts, parts of time, and the costs by guest and reason. */
 static int add_up(const struct facts *facts, uint32_t guest, struct exits_summary *summary,
-		  struct key_sums *costs)
+		  struct sums *sums)
 {
 	struct exits exits = exits_choose(facts, false, false);
+	int err = 0;
 
-	for (size_t i = 0; i < stats_count(facts->stats); i++) {
+	for (size_t i = 0; !err && i < stats_count(facts->stats); i++) {
 		const struct stats_item *stat = stats_at(facts->stats, i);
 		const struct field *field = fields_get(facts->fields, stat->key.field);
 		struct key key = { stat->key.guest, -1, stat->key.field };
@@ -114,15 +161,21 @@ static int add_up(const struct facts *facts, uint32_t guest, struct exits_summar
 			summary->part_ns[field->part] += stat->delta;
 			summary->has_parts |= field->part == TIME_GUEST && stat->has_rate;
 			summary->has_user |= field->part == TIME_USER;
+			summary->has_polls |= field->part == TIME_POLL;
+			if (field->part == TIME_POLL && stat->delta)
+				err = add_halt(sums, key.guest, 0, stat->delta);
+		} else if (stat->delta && field->is_idle && field->use == USE_EXIT) {
+			halt_reason_look(&sums->halt, field, stat);
+			err = add_halt(sums, key.guest, stat->delta, 0);
 		} else if (stat->delta && stat->timing && is_cost(facts, &exits, field)) {
-			cost = key_sums_get(costs, key);
+			cost = key_sums_get(&sums->costs, key);
 			if (!cost)
 				return -ENOMEM;
 			cost->count += stat->delta;
 			cost->ns += stat->timing->delta_ns;
 		}
 	}
-	return 0;
+	return err ? err : add_polled(sums);
 }
 
 /* The cost of each guest's exits. */
@@ -182,15 +235,17 @@ static void take_hottest(const struct facts *facts, struct exits_summary *summar
 int exits_summarize(const struct facts *facts, uint32_t guest, struct exits_summary *ret_summary)
 {
 	struct exits_summary summary = { .reason = FIELD_NONE };
-	struct key_sums costs = { 0 }, guests = { 0 };
-	int err = add_up(facts, guest, &summary, &costs);
+	struct key_sums guests = { 0 };
+	struct sums sums = { .halt = { false } };
+	int err = add_up(facts, guest, &summary, &sums);
 
 	if (!err)
-		err = sum_guests(&costs, &guests);
+		err = sum_guests(&sums.costs, &guests);
 	if (!err && guests.nr)
 		take_hottest(facts, &summary,
-			     costliest(&costs, costliest(&guests, GUEST_ANY)->key.guest));
-	key_sums_release(&costs);
+			     costliest(&sums.costs, costliest(&guests, GUEST_ANY)->key.guest));
+	key_sums_release(&sums.costs);
+	key_sums_release(&sums.halts);
 	key_sums_release(&guests);
 	if (!err)
 		*ret_summary = summary;

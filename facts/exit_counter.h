@@ -28,14 +28,30 @@ bool fields_have_exits(const struct fields *fields);
 /* What the reader must know when KVM counts no VM exits of these guests; else NULL. */
 const char *exits_note(const struct facts *facts);
 
+/*
+ * The reason of the halts that KVM polls in, HLT or WFx. A host has one; MWAIT and the like mean
+ * idle, too, but return to the guest at once. Zero-initialised is none yet.
+ */
+struct halt_reason {
+	bool is_known;
+	uint32_t field;
+	uint64_t ns; /* the longest time of one vCPU */
+};
+
+/* Looks at one more key. */
+void halt_reason_look(struct halt_reason *halt, const struct field *field,
+		      const struct stats_item *stat);
+
 /* Exits of the host, or of one guest, for one line. */
 struct exits_summary {
 	const char *name;	/* of the field that counts exits; NULL: none does */
 	struct stat_sum sum;
 	/* All members below come from the provider "exits", and are 0 without that provider. */
 	uint64_t part_ns[TIME_PARTS]; /* where the time of all vCPUs went in the last interval */
-	bool has_parts, has_user; /* without has_user, KVM's part has user space's */
-	uint32_t guest;		/* the guest with the costliest exits, without halts */
+	bool has_parts;
+	bool has_user;	/* else KVM's part has user space's, too */
+	bool has_polls; /* what was polled is known */
+	uint32_t guest;		/* the guest with the costliest exits; of halts: what was polled */
 	uint32_t reason;	/* its costliest reason, a field */
 	double rate_per_s;	/* the rate of that reason */
 };

@@ -10,6 +10,7 @@
 static const char *const part_names[TIME_PARTS] = {
 	[TIME_WHOLE] = "time",	   [TIME_GUEST] = "time(guest)", [TIME_KVM] = "time(kvm)",
 	[TIME_USER] = "time(user)", [TIME_HALT] = "time(halt)",	 [TIME_WAIT] = "time(wait)",
+	[TIME_POLL] = "time(poll)",
 };
 
 const char *exit_fields_part(enum time_part part)
@@ -144,6 +145,7 @@ void exit_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_
 	ret_parts[TIME_WHOLE] = whole_ns;
 	ret_parts[TIME_GUEST] = whole_ns - out;
 	ret_parts[TIME_HALT] = halt;
+	ret_parts[TIME_POLL] = lower(time->polled_ns, halt);
 	ret_parts[TIME_USER] = user;
 	ret_parts[TIME_KVM] = out - halt - user;
 }

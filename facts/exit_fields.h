@@ -60,6 +60,7 @@ const char *exit_fields_failure(uint64_t code);
 /* The time of a vCPU's exits in ns: of all exits, and of the idle ones; by enum exit_kind. */
 struct exits_time {
 	uint64_t ns[EXITS_REASONS], idle_ns[EXITS_REASONS];
+	uint64_t polled_ns; /* of the idle time, see TIME_POLL */
 };
 
 /*
@@ -68,6 +69,7 @@ struct exits_time {
  * The time outside the guest is the time of the exits. The time of a halt counts as halt, even if
  * user space ran during the halt. The time of any other exit is user space's as far as user space
  * handled the exit, and KVM's for the rest. Guest, KVM, user space and halt add up to the whole.
+ * No more of a halt was polled than it took.
  */
 void exit_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_t *ret_parts);
 

@@ -54,9 +54,28 @@ enum field_use {
 
 /*
  * Where a vCPU's time goes. GUEST, KVM, USER and HALT add up to the whole. WAIT is not a part of
- * the whole beside these four: the vCPU could run, but had no CPU.
+ * the whole beside these four: the vCPU could run, but had no CPU. POLL is a part of HALT: KVM's
+ * halt polling kept the CPU busy; the rest of HALT is sleep. Histories have these numbers.
  */
-enum time_part { TIME_WHOLE, TIME_GUEST, TIME_KVM, TIME_USER, TIME_HALT, TIME_WAIT, TIME_PARTS };
+enum time_part {
+	TIME_WHOLE,
+	TIME_GUEST,
+	TIME_KVM,
+	TIME_USER,
+	TIME_HALT,
+	TIME_WAIT,
+	TIME_POLL,
+	TIME_PARTS
+};
+
+/*
+ * Of sums by enum time_part: what of the halts was not polled. What is polled is known when a halt
+ * is over, a little later than that it lasts.
+ */
+static inline uint64_t time_slept_ns(const uint64_t *parts)
+{
+	return parts[TIME_HALT] > parts[TIME_POLL] ? parts[TIME_HALT] - parts[TIME_POLL] : 0;
+}
 
 /*
  * What the host says. Of a vCPU's thread, with the key of the vCPU; of a guest, without a vCPU; or

@@ -41,6 +41,15 @@ static int compare_equals(const struct view_row *a, const struct view_row *b,
 	return by;
 }
 
+/* How long a halt takes is no cost; its share of the time is what was polled. */
+static bool is_no_cost(const struct view_row *row, const struct order *order)
+{
+	size_t sort = order->query->sort;
+
+	return row->is_idle && order->columns[sort].flags & COLUMN_COST &&
+	       row->cells[sort].type != CELL_PERCENT;
+}
+
 /* Numbers sort from the largest, names from A. */
 static int compare_siblings(const struct view_row *a, const struct view_row *b,
 			    const struct order *order)
@@ -51,8 +60,8 @@ static int compare_siblings(const struct view_row *a, const struct view_row *b,
 
 	if (a->is_rest != b->is_rest)
 		return a->is_rest - b->is_rest;
-	if (column->flags & COLUMN_COST && a->is_idle != b->is_idle)
-		return a->is_idle - b->is_idle;
+	if (is_no_cost(a, order) != is_no_cost(b, order))
+		return is_no_cost(a, order) - is_no_cost(b, order);
 	by = cell_compare(&a->cells[query->sort], &b->cells[query->sort]);
 	if (by)
 		return (column->type == CELL_TEXT) == query->reverse ? -by : by;

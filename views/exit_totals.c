@@ -14,8 +14,8 @@
 #define NAME_SIZE 96
 
 enum {
-	PID, TID, REASON, GUEST, VCPU, TOTAL, RATE, SHARE, TIME, TIME_SHARE, HALT_SHARE, SHORTEST,
-	AVERAGE, DEVIATION, P50, P99, LONGEST, HIST, ENDED
+	PID, TID, REASON, GUEST, VCPU, TOTAL, RATE, SHARE, TIME, TIME_SHARE, POLL_SHARE,
+	SLEEP_SHARE, HALT_SHARE, SHORTEST, AVERAGE, DEVIATION, P50, P99, LONGEST, HIST, ENDED
 };
 
 static const struct column columns[] = {
@@ -36,6 +36,11 @@ static const struct column columns[] = {
 		   COLUMN_COST | COLUMN_SPARE(6) },
 	[TIME_SHARE] = { "time_percent", "Time%", TIME_SHARE_HELP, CELL_PERCENT, 5,
 			 COLUMN_COST },
+	[POLL_SHARE] = { "poll_percent", "Poll%", POLL_SHARE_HELP, CELL_PERCENT, 5,
+			 COLUMN_SPARE(2) },
+	[SLEEP_SHARE] = { "sleep_percent", "Sleep%",
+			  "share of the time of the row's vCPUs in halts, without what was polled",
+			  CELL_PERCENT, 6, COLUMN_SPARE(8) | COLUMN_OF_RECORDING },
 	[HALT_SHARE] = { "halt_percent", "Halt%",
 			 "share of the time of the row's vCPUs in halts, also in one without end",
 			 CELL_PERCENT, 5, COLUMN_SPARE(2) | COLUMN_OF_RECORDING },
@@ -148,19 +153,38 @@ static struct cell shortest(const struct exit_sum *sum)
 	return cell_none();
 }
 
-static void fill_times(struct view_row *row, const struct query *query, const struct group *group)
+/* A row of one reason has no more of the halts than what was polled, if it is their reason. */
+static void fill_halts(struct view_row *row, const struct groups *groups,
+		       const struct group *group)
+{
+	bool is_polled = group_is_polled(groups, group);
+	uint64_t polled_ns = group->polled_ns, halted_ns = group->halted_ns;
+
+	row->cells[HALT_SHARE] = cell_percent(halted_ns, group->whole_ns);
+	if (!groups->has_polls || (groups->by & GROUP_REASON && !is_polled))
+		return;
+	row->cells[POLL_SHARE] = cell_percent(polled_ns, group->whole_ns);
+	row->cells[SLEEP_SHARE] = cell_percent(halted_ns > polled_ns ? halted_ns - polled_ns : 0,
+					       group->whole_ns);
+}
+
+static void fill_times(struct view_row *row, const struct query *query,
+		       const struct groups *groups, const struct group *group)
 {
 	const struct timing_sum *timing = &group->sum.timing;
-	uint64_t nr_ended = hist_count(timing->total);
+	uint64_t nr_ended = hist_count(timing->total), cost_ns = timing->total_ns - group->halt_ns;
+	bool is_polled = group_is_polled(groups, group);
 
 	if (!timing->nr)
 		return;
 	row->cells[TIME] = cell_ns(timing->total_ns);
-	row->cells[TIME_SHARE] = row->is_idle ? cell_text("halt") :
-						cell_percent(timing->total_ns - group->halt_ns,
-							     group->whole_ns);
+	if (is_polled)
+		cost_ns += group->polled_ns;
+	row->cells[TIME_SHARE] = cell_percent(cost_ns, group->whole_ns);
+	if (row->is_idle && !is_polled)
+		row->cells[TIME_SHARE] = cell_text("halt");
 	if (query->event < EXITS_FIRST_ARGUMENT)
-		row->cells[HALT_SHARE] = cell_percent(group->halted_ns, group->whole_ns);
+		fill_halts(row, groups, group);
 	row->cells[SHORTEST] = shortest(&group->sum);
 	row->cells[DEVIATION] = exit_sum_deviation(&group->sum);
 	row->cells[LONGEST] = exit_sum_longest(&group->sum);
@@ -179,7 +203,7 @@ static void fill_row(struct view_row *row, const struct query *query, const stru
 	if (query->is_whole) /* else it is the rate of the last interval only */
 		row->cells[RATE] = exit_sum_rate(&group->sum);
 	row->cells[SHARE] = cell_percent(group->sum.total, groups->all.sum.total);
-	fill_times(row, query, group);
+	fill_times(row, query, groups, group);
 }
 
 /* name: memory for the row's name. */
@@ -225,9 +249,11 @@ static int add_rows(struct view *view, const struct query *query, const struct f
 }
 
 /* What query->groups does not separate has no column; live, the shortest is not known exactly. */
-static uint32_t absent_columns(const struct query *query)
+static uint32_t absent_columns(const struct query *query, bool has_polls)
 {
 	uint32_t absent = query->is_whole ? 0 : 1U << SHORTEST;
+
+	absent |= has_polls ? 1U << HALT_SHARE : 1U << POLL_SHARE | 1U << SLEEP_SHARE;
 
 	if (!(query->groups & GROUP_GUEST))
 		absent |= 1U << PID | 1U << GUEST | 1U << ENDED;
@@ -237,7 +263,9 @@ static uint32_t absent_columns(const struct query *query)
 		absent |= 1U << REASON;
 	/* A row of one reason is either all halts or has none. */
 	if (query->groups & GROUP_REASON || query->event >= EXITS_FIRST_ARGUMENT)
-		absent |= 1U << HALT_SHARE;
+		absent |= 1U << HALT_SHARE | 1U << SLEEP_SHARE;
+	if (query->event >= EXITS_FIRST_ARGUMENT)
+		absent |= 1U << POLL_SHARE;
 	return absent;
 }
 
@@ -246,9 +274,9 @@ static int build(struct view *view, const struct query *query, const struct fact
 	struct groups groups = { .by = query->groups, .has_totals = true };
 	int err = choose(view, query, facts, &groups.chosen);
 
-	view->absent |= absent_columns(query);
 	if (!err)
 		err = group_by(&groups, view, query, facts);
+	view->absent |= absent_columns(query, groups.has_polls);
 	if (!err)
 		err = add_rows(view, query, facts, &groups);
 	field_set_release(&groups.chosen);

@@ -5,8 +5,8 @@
 #include "views/groups.h"
 
 enum {
-	REASON, TOTAL, DELTA, RATE, SHARE, TIME_SHARE, TIME, MIN, AVERAGE, STDDEV, P50, P99,
-	CUR_LONGEST, LONGEST, HIST
+	REASON, TOTAL, DELTA, RATE, SHARE, TIME_SHARE, POLL_SHARE, TIME, MIN, AVERAGE, STDDEV, P50,
+	P99, CUR_LONGEST, LONGEST, HIST
 };
 
 static const struct column columns[] = {
@@ -22,6 +22,8 @@ static const struct column columns[] = {
 		    CELL_PERCENT, 6, COLUMN_SPARE(5) },
 	[TIME_SHARE] = { "time_percent", "Time%", TIME_SHARE_HELP, CELL_PERCENT, 5,
 			 COLUMN_COST | COLUMN_SPARE(1) },
+	[POLL_SHARE] = { "poll_percent", "Poll%", POLL_SHARE_HELP, CELL_PERCENT, 5,
+			 COLUMN_SPARE(7) },
 	[TIME] = { "time_ns", "Time", "how long they took in all, between the last two samples",
 		   CELL_NS, 7, COLUMN_COST | COLUMN_MACHINE_ONLY },
 	[MIN] = { "min_ns", "Min", "the shortest", CELL_NS, 7,
@@ -89,7 +91,9 @@ static int add_row(struct view *view, const struct facts *facts, const struct gr
 	row->cells[DELTA] = cell_count(sum->delta);
 	row->cells[RATE] = exit_sum_rate(sum);
 	row->cells[SHARE] = cell_percent(sum->delta, groups->all.sum.delta);
-	group_fill_times(&row->cells[TIME_SHARE], groups, group);
+	row->cells[TIME_SHARE] = group_time_share(groups, group);
+	row->cells[POLL_SHARE] = group_poll_share(groups, group);
+	group_fill_times(&row->cells[TIME], group);
 	row->cells[HIST] = exit_sum_hist(sum);
 	return 0;
 }
@@ -103,6 +107,8 @@ static int build(struct view *view, const struct query *query, const struct fact
 	view->note = exits_note(facts);
 	if (!err)
 		err = groups_build(&groups, view, query, facts, add_row);
+	if (!groups.has_polls)
+		view->absent |= 1U << POLL_SHARE;
 	field_set_release(&groups.chosen);
 	return err;
 }

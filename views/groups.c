@@ -31,20 +31,28 @@ struct cell time_split_percent(const struct time_split *split, enum time_part pa
 	return cell_percent(split->ns[part], split->ns[TIME_WHOLE]);
 }
 
+struct cell time_split_sleep(const struct time_split *split)
+{
+	if (!(split->has >> TIME_POLL & split->has >> TIME_HALT & 1))
+		return cell_none();
+	return cell_percent(time_slept_ns(split->ns), split->ns[TIME_WHOLE]);
+}
+
 struct cell time_split_cell(struct time_split *split)
 {
-	static const enum time_part parts[SPLIT_PARTS] = {
-		[SPLIT_GUEST] = TIME_GUEST,
-		[SPLIT_KVM] = TIME_KVM,
-		[SPLIT_USER] = TIME_USER,
-		[SPLIT_HALT] = TIME_HALT,
+	const uint64_t ns[SPLIT_PARTS] = {
+		[SPLIT_GUEST] = split->ns[TIME_GUEST],
+		[SPLIT_KVM] = split->ns[TIME_KVM],
+		[SPLIT_USER] = split->ns[TIME_USER],
+		[SPLIT_POLL] = split->ns[TIME_POLL],
+		[SPLIT_HALT] = time_slept_ns(split->ns),
 	};
 	double whole = (double)split->ns[TIME_WHOLE];
 
 	if (!(split->has >> TIME_GUEST & 1) || !split->ns[TIME_WHOLE])
 		return cell_none();
 	for (int i = 0; i < SPLIT_PARTS; i++)
-		split->shares[i] = (double)split->ns[parts[i]] / whole;
+		split->shares[i] = (double)ns[i] / whole;
 	return (struct cell){ .type = CELL_SPLIT, .split = split->shares };
 }
 
@@ -148,25 +156,42 @@ struct cell exit_sum_deviation(const struct exit_sum *sum)
 	return cell_ns((uint64_t)(sqrt(spread->squares / (double)(spread->count - 1)) + 0.5));
 }
 
-/* Without halts. */
-static struct cell time_share(const struct groups *groups, const struct group *group)
+bool group_is_polled(const struct groups *groups, const struct group *group)
 {
-	if (group->sum.timing.nr == group->nr_halts || !groups->has_interval)
+	bool has_all = !(groups->by & GROUP_REASON) || group == &groups->all;
+
+	return groups->has_polls && groups->halt.is_known && group->nr_halts &&
+	       field_set_has(&groups->chosen, groups->halt.field) &&
+	       (has_all || group->key.field == groups->halt.field);
+}
+
+struct cell group_time_share(const struct groups *groups, const struct group *group)
+{
+	uint32_t nr = group->sum.timing.nr;
+	uint64_t cost_ns = group->sum.timing.delta_ns - group->halt_delta_ns;
+	bool is_polled = group_is_polled(groups, group);
+
+	if (nr && nr == group->nr_halts && !is_polled)
+		return cell_text("halt");
+	if (!nr || !groups->has_interval)
 		return cell_none();
-	return cell_percent(group->sum.timing.delta_ns - group->halt_delta_ns,
+	return cell_percent(cost_ns + (is_polled ? group->polled_delta_ns : 0),
 			    group->whole_delta_ns);
 }
 
-void group_fill_times(struct cell *cells, const struct groups *groups, const struct group *group)
+struct cell group_poll_share(const struct groups *groups, const struct group *group)
 {
-	enum { TIME_SHARE, TIME, SHORTEST, AVERAGE, DEVIATION, P50, P99, CUR_LONGEST,
-	       LONGEST };
-	const struct exit_sum *sum = &group->sum;
-	uint32_t nr = sum->timing.nr;
+	if (!groups->has_interval || !group_is_polled(groups, group))
+		return cell_none();
+	return cell_percent(group->polled_delta_ns, group->whole_delta_ns);
+}
 
-	cells[TIME_SHARE] = nr && nr == group->nr_halts ? cell_text("halt") :
-							  time_share(groups, group);
-	if (nr)
+void group_fill_times(struct cell *cells, const struct group *group)
+{
+	enum { TIME, SHORTEST, AVERAGE, DEVIATION, P50, P99, CUR_LONGEST, LONGEST };
+	const struct exit_sum *sum = &group->sum;
+
+	if (sum->timing.nr)
 		cells[TIME] = cell_ns(sum->timing.delta_ns);
 	cells[SHORTEST] = exit_sum_shortest(sum);
 	cells[AVERAGE] = exit_sum_average(sum);
@@ -223,7 +248,8 @@ static void add_stat(struct group *group, const struct stats_item *stat, bool is
 
 static bool is_summed(const struct groups *groups, enum time_part part)
 {
-	return part == TIME_WHOLE || (part == TIME_HALT && groups->has_totals);
+	return part == TIME_WHOLE || part == TIME_POLL ||
+	       (part == TIME_HALT && groups->has_totals);
 }
 
 /* Adds a part of a vCPU's time to its group's sum (count: of all intervals, ns: of the last). */
@@ -241,29 +267,43 @@ static int add_time(struct groups *groups, struct key_sums *times, const struct 
 	time->ns += stat->delta;
 	if (part == TIME_HALT) {
 		groups->all.halted_ns += stat->total;
-		return 0;
+	} else if (part == TIME_POLL) {
+		groups->all.polled_ns += stat->total;
+		groups->all.polled_delta_ns += stat->delta;
+		groups->has_polls = true;
+	} else {
+		groups->all.whole_ns += stat->total;
+		groups->all.whole_delta_ns += stat->delta;
+		groups->has_interval |= stat->has_rate;
 	}
-	groups->all.whole_ns += stat->total;
-	groups->all.whole_delta_ns += stat->delta;
-	groups->has_interval |= stat->has_rate;
+	return 0;
+}
+
+/* A part that is not summed up is 0. */
+static int find_time(struct key_sums *times, const struct group *group, enum time_part part,
+		     uint64_t *ret_total_ns, uint64_t *ret_delta_ns)
+{
+	struct key key = { group->key.guest, group->key.vcpu, part };
+	const struct key_sum *time = key_sums_get(times, key);
+
+	if (!time)
+		return -ENOMEM;
+	*ret_total_ns = time->count;
+	*ret_delta_ns = time->ns;
 	return 0;
 }
 
 static int set_times(struct group *group, struct key_sums *times)
 {
-	struct key key = { group->key.guest, group->key.vcpu, TIME_WHOLE };
-	const struct key_sum *time = key_sums_get(times, key);
+	uint64_t halted_delta_ns;
+	int err = find_time(times, group, TIME_WHOLE, &group->whole_ns, &group->whole_delta_ns);
 
-	if (!time)
-		return -ENOMEM;
-	group->whole_ns = time->count;
-	group->whole_delta_ns = time->ns;
-	key.field = TIME_HALT;
-	time = key_sums_get(times, key); /* 0 where it is not summed up */
-	if (!time)
-		return -ENOMEM;
-	group->halted_ns = time->count;
-	return 0;
+	if (!err)
+		err = find_time(times, group, TIME_HALT, &group->halted_ns, &halted_delta_ns);
+	if (!err)
+		err = find_time(times, group, TIME_POLL, &group->polled_ns,
+				&group->polled_delta_ns);
+	return err;
 }
 
 int group_by(struct groups *groups, struct view *view, const struct query *query,
@@ -281,6 +321,7 @@ int group_by(struct groups *groups, struct view *view, const struct query *query
 			continue;
 		if (field->use == USE_TIME && is_summed(groups, field->part))
 			err = add_time(groups, &times, stat, field->part);
+		halt_reason_look(&groups->halt, field, stat);
 		if (!field_set_has(&groups->chosen, stat->key.field))
 			continue;
 		group = group_of(groups, &numbers, view, key_of_group(groups, stat->key));
@@ -318,6 +359,6 @@ int groups_build(struct groups *groups, struct view *view, const struct query *q
 	counts[0] = cell_count(all->total);
 	counts[1] = cell_count(all->delta);
 	counts[2] = exit_sum_rate(all);
-	cells[groups->time_share] = time_share(groups, &groups->all);
+	cells[groups->time_share] = group_time_share(groups, &groups->all);
 	return err;
 }

@@ -9,6 +9,7 @@
 #ifndef KVMTOP_VIEWS_GROUPS_H
 #define KVMTOP_VIEWS_GROUPS_H
 
+#include "facts/exit_counter.h"
 #include "views/query.h"
 
 /* Where the time of one or several vCPUs went in the last interval. Zero-initialised is none. */
@@ -23,6 +24,8 @@ void time_split_add(struct time_split *split, const struct field *field,
 void time_split_merge(struct time_split *split, const struct time_split *part);
 /* In percent of the whole; absent when the part was not measured. */
 struct cell time_split_percent(const struct time_split *split, enum time_part part);
+/* What of the halts was not polled; absent when that is not known. */
+struct cell time_split_sleep(const struct time_split *split);
 /* Fills shares, which the cell points to. */
 struct cell time_split_cell(struct time_split *split);
 
@@ -51,7 +54,10 @@ struct cell exit_sum_shortest(const struct exit_sum *sum);
 struct cell exit_sum_deviation(const struct exit_sum *sum);
 
 /* The help of every column Time%. */
-#define TIME_SHARE_HELP "share of the time of the row's vCPUs; halts are no cost"
+#define TIME_SHARE_HELP "share of the time of the row's vCPUs; of halts only what was polled"
+
+/* And of every column Poll%. */
+#define POLL_SHARE_HELP "of that time: halt polling, which keeps the CPU busy; a part of Time%"
 
 /* The help of the percentiles' columns, behind "half" or "99 %". See hist_percentile_ns(). */
 #define PERCENTILE_HELP                                                                        \
@@ -68,6 +74,7 @@ struct group {
 	uint64_t halt_ns, halt_delta_ns;
 	/* The time of the group's vCPUs; halted: in halts, also in one that has not ended. */
 	uint64_t whole_ns, whole_delta_ns, halted_ns;
+	uint64_t polled_ns, polled_delta_ns; /* of the halts: what KVM polled */
 };
 
 struct groups {
@@ -81,6 +88,8 @@ struct groups {
 	size_t nr;
 	struct group all;  /* the sum of the list */
 	bool has_interval; /* the vCPUs' time of the last interval is known */
+	bool has_polls;	   /* what is polled is known */
+	struct halt_reason halt; /* that it is polled for */
 };
 
 /* Sums up the keys that the query is about. 0 or -ENOMEM. */
@@ -98,10 +107,17 @@ typedef int (*group_row_fn)(struct view *view, const struct facts *facts,
 int groups_build(struct groups *groups, struct view *view, const struct query *query,
 		 const struct facts *facts, group_row_fn add_row);
 
+/* Fills the cells of the columns from Time to Max, which have the same order in every view. */
+void group_fill_times(struct cell *cells, const struct group *group);
+
 /*
- * Fills the cells of the columns from Time% to Max, which have the same order in every view. The
- * time of halts is no cost: Time% is "halt" in a row of halts.
+ * Time%: the time of halts is no cost but for what KVM polled; "halt" in a row of halts of which
+ * that is not known. Poll%: absent in a row without such halts. Both of the last interval.
  */
-void group_fill_times(struct cell *cells, const struct groups *groups, const struct group *group);
+struct cell group_time_share(const struct groups *groups, const struct group *group);
+struct cell group_poll_share(const struct groups *groups, const struct group *group);
+
+/* Whether the group has the halts that KVM polls in, and what it polled is known. */
+bool group_is_polled(const struct groups *groups, const struct group *group);
 
 #endif

@@ -125,7 +125,8 @@ static int add_stats(struct owners *owners, const struct field_set *chosen,
 			thread_sum_add(&owner->threads, field, stat);
 		if (field->use == USE_TIME)
 			time_split_add(&owner->split, field, stat);
-		else if (field->use == USE_EXIT)
+		halt_reason_look(&owner->halt, field, stat);
+		if (field->use == USE_EXIT)
 			err = add_reason(facts, &timed, reasons, stat, field);
 	}
 	return err;

@@ -139,7 +139,8 @@ static int add_row(struct view *view, const struct facts *facts, const struct gr
 	row->cells[TOTAL] = cell_count(sum->total);
 	row->cells[DELTA] = cell_count(sum->delta);
 	row->cells[RATE] = exit_sum_rate(sum);
-	group_fill_times(&row->cells[TIME_SHARE], groups, group);
+	row->cells[TIME_SHARE] = group_time_share(groups, group);
+	group_fill_times(&row->cells[TIME], group);
 	row->cells[HIST] = exit_sum_hist(sum);
 	return 0;
 }

@@ -120,7 +120,7 @@ static int choose_field(const struct query *query, const struct facts *facts,
 		return 0;
 	if (query->has_reason || !query_names(query, parent))
 		err = field_set_add(&ret_chosen->exits, id);
-	if (!err && !field->is_idle)
+	if (!err)
 		err = field_set_add(&ret_chosen->reasons, id);
 	return err;
 }
@@ -170,11 +170,17 @@ static void fill_threads(struct cell *cells, const struct thread_sum *sum)
 		};
 }
 
+/* The columns of the parts of time. */
+static const int columns[TIME_PARTS] = {
+	[TIME_GUEST] = OWNER_GUEST, [TIME_KVM] = OWNER_KVM,   [TIME_USER] = OWNER_USER,
+	[TIME_HALT] = OWNER_HALT,   [TIME_WAIT] = OWNER_WAIT, [TIME_POLL] = OWNER_POLL,
+};
+
 static void fill_split(struct cell *cells, const struct time_split *split)
 {
-	for (int part = TIME_GUEST; part <= TIME_WAIT; part++)
-		cells[OWNER_GUEST + part - TIME_GUEST] =
-			time_split_percent(split, (enum time_part)part);
+	for (int part = TIME_GUEST; part < TIME_PARTS; part++)
+		cells[columns[part]] = time_split_percent(split, (enum time_part)part);
+	cells[OWNER_SLEEP] = time_split_sleep(split);
 }
 
 void owners_total(struct owners *owners, struct view *view, uint32_t guest)
@@ -210,8 +216,12 @@ static void fill_exits(struct cell *cells, const struct owner *owner, uint64_t w
 	cells[OWNER_HISTORY] = cell_spark(&owner->exits);
 }
 
-static void fill_top(struct cell *cells, const struct owner *owner, const struct fields *fields)
+static void fill_top(struct cell *cells, struct owner *owner, const struct fields *fields)
 {
+	uint64_t polled_ns = owner->split.ns[TIME_POLL];
+
+	if (owner->halt.is_known && polled_ns)
+		owner_add_reason(owner, owner->halt.field, polled_ns, 0);
 	if (!owner->top_ns && !owner->top_count)
 		return;
 	cells[OWNER_TOP] = cell_text(fields_get(fields, owner->top)->label);
@@ -295,8 +305,11 @@ void owners_absent(struct view *view, const struct facts *facts)
 		}
 		return;
 	}
-	for (int part = TIME_GUEST; part < TIME_WAIT; part++)
-		view->absent |= (~parts >> part & 1) << (OWNER_GUEST + part - TIME_GUEST);
+	for (int part = TIME_GUEST; part < TIME_PARTS; part++) {
+		if (part != TIME_WAIT)
+			view->absent |= (~parts >> part & 1) << columns[part];
+	}
+	view->absent |= 1u << (parts >> TIME_POLL & 1 ? OWNER_HALT : OWNER_SLEEP);
 	if (!is_timed)
 		view->absent |= 1u << OWNER_SPLIT;
 	if (view->nr_rows && parts && !(parts >> TIME_USER & 1))

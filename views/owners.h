@@ -42,7 +42,8 @@ struct owner {
 	struct stat_sum exits;
 	struct time_split split;
 	struct thread_sum threads;
-	/* Of exits without halts: the costliest reason, and the cost of all reasons. */
+	struct halt_reason halt;
+	/* Of exits, and of halts what was polled: the costliest reason, and the cost of all. */
 	uint32_t top; /* valid if top_ns or top_count is not 0 */
 	uint64_t top_ns, top_count, all_ns, all_count;
 };
@@ -62,7 +63,7 @@ void owners_end(struct owners *owners);
 /* The owner in the list; the owner of all that ended longer ago if the list has no such owner. */
 struct owner *owners_find(struct owners *owners, uint32_t guest, int32_t vcpu);
 
-/* Adds the cost of one reason that is not a halt. */
+/* Adds the cost of one reason that is not a halt; owners_add_row() adds what halts polled. */
 void owner_add_reason(struct owner *owner, uint32_t field, uint64_t ns, uint64_t count);
 
 /* The fields that are counted as exits, and the reasons that may be the costliest. */
@@ -95,6 +96,7 @@ void owners_absent(struct view *view, const struct facts *facts);
 /* Shares of the vCPUs' time from which on a guest loses much of it. */
 #define OWNER_KVM_WARN 20
 #define OWNER_WAIT_WARN 10
+#define OWNER_POLL_WARN 20
 
 /* Both views have these columns behind five columns of their own. */
 enum {
@@ -105,7 +107,9 @@ enum {
 	OWNER_GUEST,
 	OWNER_KVM,
 	OWNER_USER,
-	OWNER_HALT,
+	OWNER_HALT, /* or, where what is polled is known, the next two */
+	OWNER_POLL,
+	OWNER_SLEEP,
 	OWNER_WAIT,
 	OWNER_THROTTLED,
 	OWNER_CPU_TIME,
@@ -139,6 +143,11 @@ enum {
 			 CELL_PERCENT, 5, COLUMN_SPARE(4) }, \
 	[OWNER_HALT] = { "halt_percent", "Halt%", "of it: the vCPU has nothing to do", \
 			 CELL_PERCENT, 5, COLUMN_SPARE(6) }, \
+	[OWNER_POLL] = { "poll_percent", "Poll%", \
+			 "of it: nothing to do, but KVM keeps the CPU busy: halt polling", \
+			 CELL_PERCENT, 5, COLUMN_SPARE(4) | COLUMN_WARN(OWNER_POLL_WARN) }, \
+	[OWNER_SLEEP] = { "sleep_percent", "Sleep%", "of it: nothing to do, the CPU is free", \
+			  CELL_PERCENT, 6, COLUMN_SPARE(11) }, \
 	[OWNER_WAIT] = { "wait_percent", "Wait%", \
 			 "of it: it could run, but has no CPU; a part of the others", \
 			 CELL_PERCENT, 5, COLUMN_SPARE(7) | COLUMN_WARN(OWNER_WAIT_WARN) }, \
@@ -153,11 +162,11 @@ enum {
 			       CELL_RATE, 6, COLUMN_SPARE(15) }, \
 	[OWNER_TIME] = { "vcpu_ns", "vCPU time", "the time of its vCPUs that the shares are of", \
 			 CELL_NS, 7, COLUMN_MACHINE_ONLY }, \
-	[OWNER_SPLIT] = { "split", "Time split", "the four as a picture; line 2 has their signs", \
+	[OWNER_SPLIT] = { "split", "Time split", "the same as a picture; line 2 has its signs", \
 			  CELL_SPLIT, 16, COLUMN_SPARE(9) }, \
-	[OWNER_TOP] = { "top", "Top exit", "the reason that took most time, halts left out", \
+	[OWNER_TOP] = { "top", "Top exit", "the reason that took most time, halts by polling", \
 			CELL_TEXT, 18, COLUMN_LEAST(12) | COLUMN_SPARE(5) }, \
-	[OWNER_TOP_SHARE] = { "top_percent", "Top%", "its share of the time of all but halts", \
+	[OWNER_TOP_SHARE] = { "top_percent", "Top%", "its share of the time of all but sleep", \
 			      CELL_PERCENT, 5, COLUMN_SPARE(10) }, \
 	[OWNER_HISTORY] = { "history", "History", \
 			    "the rate over the last samples; all rows have one scale", \

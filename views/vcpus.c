@@ -136,7 +136,10 @@ static void add_stats(struct owners *owners, const struct chosen_exits *chosen,
 			time_split_add(&owner->split, field, stat);
 		if (field_set_has(&chosen->exits, stat->key.field))
 			stat_sum_add(&owner->exits, stat, FIELD_COUNTER, stats_tick(facts->stats));
-		if (stat->delta && field_set_has(&chosen->reasons, stat->key.field))
+		if (!field_set_has(&chosen->reasons, stat->key.field))
+			continue;
+		halt_reason_look(&owner->halt, field, stat);
+		if (stat->delta && !field->is_idle)
 			owner_add_reason(owner, stat->key.field,
 					 stat->timing ? stat->timing->delta_ns : 0, stat->delta);
 	}

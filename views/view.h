@@ -36,8 +36,8 @@ static inline bool cell_is_picture(enum cell_type type)
 	return type == CELL_SPARK || type == CELL_HIST || type == CELL_SPLIT;
 }
 
-/* The parts of CELL_SPLIT, in the order in which they are drawn. */
-enum split_part { SPLIT_GUEST, SPLIT_KVM, SPLIT_USER, SPLIT_HALT, SPLIT_PARTS };
+/* The parts of CELL_SPLIT, in the order in which they are drawn. HALT: as far as it is no POLL. */
+enum split_part { SPLIT_GUEST, SPLIT_KVM, SPLIT_USER, SPLIT_POLL, SPLIT_HALT, SPLIT_PARTS };
 
 struct cell {
 	enum cell_type type;
@@ -56,7 +56,7 @@ struct cell {
 enum {
 	COLUMN_MACHINE_ONLY = 1 << 0, /* not for screens */
 	COLUMN_KEY = 1 << 1, /* names the row, with the first column; orders equal rows */
-	COLUMN_COST = 1 << 2, /* a cost: halts rank below all other rows */
+	COLUMN_COST = 1 << 2, /* a cost: halts rank below other rows unless they have a share */
 	/* The same in all rows when one guest, or one reason, is chosen: a screen leaves it out. */
 	COLUMN_OF_GUEST = 1 << 3,
 	COLUMN_OF_REASON = 1 << 4,

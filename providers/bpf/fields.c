@@ -91,30 +91,51 @@ static bool has_placeholder(const struct bpf_insn *insns, size_t nr)
 	return i < nr;
 }
 
+/*
+ * The event as its format file says; NULL: there is no such event. libtraceevent returns an error
+ * for a print format that it cannot parse, but then has the fields, too.
+ */
+static struct tep_event *parse_format(struct tep_handle *tep, const char *system, const char *event)
+{
+	char *format = tracefs_event_file_read(NULL, system, event, "format", NULL);
+
+	if (!format)
+		return NULL;
+	tep_parse_event(tep, format, strlen(format), system);
+	free(format);
+	return tep_get_first_event(tep);
+}
+
 int bpf_fields_patch(struct bpf_insn *insns, size_t nr, const char *system, const char *event,
 		     const struct bpf_field *fields)
 {
-	char *format = tracefs_event_file_read(NULL, system, event, "format", NULL);
 	struct tep_handle *tep = tep_alloc();
 	struct tep_event *parsed;
 	int err = -ENOENT;
 
 	if (!tep)
-		err = -ENOMEM;
-	/*
-	 * Returns an error for a print format that it cannot parse, but then has the fields, too.
-	 */
-	if (format && tep) {
-		tep_parse_event(tep, format, strlen(format), system);
-		parsed = tep_get_first_event(tep);
-		if (parsed)
-			err = patch_event(insns, nr, parsed, fields);
-	}
+		return -ENOMEM;
+	parsed = parse_format(tep, system, event);
+	if (parsed)
+		err = patch_event(insns, nr, parsed, fields);
 	if (!err && has_placeholder(insns, nr))
 		err = -EINVAL;
 	tep_free(tep);
-	free(format);
 	return err;
+}
+
+bool bpf_fields_are(const char *system, const char *event, const char *const *names)
+{
+	struct tep_handle *tep = tep_alloc();
+	const struct tep_event *parsed = tep ? parse_format(tep, system, event) : NULL;
+	const struct tep_format_field *field = parsed ? parsed->format.fields : NULL;
+
+	while (field && *names && strcmp(field->name, *names) == 0) {
+		field = field->next;
+		names++;
+	}
+	tep_free(tep);
+	return parsed && !*names;
 }
 
 int bpf_fields_set(struct bpf_program *program, const char *system, const char *event,

@@ -34,6 +34,9 @@ int bpf_fields_set(struct bpf_program *program, const char *system, const char *
 int bpf_fields_patch(struct bpf_insn *insns, size_t nr, const char *system, const char *event,
 		     const struct bpf_field *fields);
 
+/* Whether these are the first fields of the event, in this order; names ends with NULL. */
+bool bpf_fields_are(const char *system, const char *event, const char *const *names);
+
 /*
  * Replaces a placeholder by a number, or by the offset of a store. 0, or -EINVAL: the program has
  * no such placeholder.

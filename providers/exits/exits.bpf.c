@@ -441,6 +441,41 @@ int on_userspace(void *ctx)
 }
 
 /*
+ * kvm_halt_poll_ns(grow, vcpu_id, new, old): KVM changes how long it polls, at the end of a halt in
+ * which it waited longer than that. The limit of this halt is the old one.
+ */
+SEC("raw_tracepoint")
+int on_poll_limit(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
+
+	if (thread)
+		thread->poll_limit_ns = ctx->args[3];
+	return 0;
+}
+
+/*
+ * kvm_vcpu_wakeup(ns, waited, valid): a halt is over. All of a halt without a wait was polled; else
+ * what KVM polls at most, and nothing where it has not just said how long that is. It polls less
+ * where another thread wants the CPU, which no event tells.
+ */
+SEC("raw_tracepoint")
+int on_wakeup(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
+	__u64 ns = ctx->args[0], limit;
+
+	if (!thread)
+		return 0;
+	limit = thread->poll_limit_ns;
+	thread->poll_limit_ns = 0;
+	if ((__u8)ctx->args[1] && limit < ns)
+		ns = limit;
+	thread->polled_ns += ns;
+	return 0;
+}
+
+/*
  * The first arguments of a thread's epoch have a cell each, which the busiest nearly always are
  * among; the others share one. So no guest takes the room of others, however many it asks for.
  */

@@ -11,6 +11,7 @@
 #include <tracefs.h>
 
 #include "base/clock.h"
+#include "facts/exit_fields.h"
 #include "host/descriptors.h"
 #include "providers/bpf/attach.h"
 #include "providers/exits/long.h"
@@ -32,7 +33,7 @@ struct exits_state {
 	uint32_t *ended; /* the records of threads that have ended */
 	uint32_t nr_ended;
 	struct exits_bpf_lost lost; /* as of the previous sample */
-	bool has_arguments;
+	bool has_arguments, has_polls;
 	uint64_t longer_ns; /* 0: long exits are not listed */
 	bool has_halts;
 	struct exits_long_cells cells;
@@ -56,6 +57,7 @@ static const struct split *find_exit(const struct env *env)
 static int open_names(struct exits_state *exits, struct why *why)
 {
 	const struct split *user = &arch_userspace_split;
+	unsigned int parts = EXIT_FIELDS_PARTS & ~(1U << TIME_WAIT);
 	uint64_t id;
 	int err;
 
@@ -65,7 +67,10 @@ static int open_names(struct exits_state *exits, struct why *why)
 	err = trace_event_id(exits->args.env, user->system, user->event, &id);
 	if (err && (!exits->exit || err != -ENOENT))
 		return trace_why_none(exits->args.env, err == -ENOENT ? 0 : err, why);
-	return exits_names_new(&exits->args, exits->exit, &exits->names);
+	exits->has_polls = exits_bpf_knows_polls();
+	if (!exits->has_polls)
+		parts &= ~(1U << TIME_POLL);
+	return exits_names_new(&exits->args, exits->exit, parts, &exits->names);
 }
 
 static void stop(struct exits_state *exits)
@@ -167,6 +172,7 @@ static int start(struct exits_state *exits, struct why *why)
 		.max_threads = room_for(count_vcpus(exits->args.guests)),
 		.has_arguments = exits->has_arguments,
 		.has_long = exits->longer_ns,
+		.has_polls = exits->has_polls,
 	};
 	int err = exits_bpf_open(&config, &exits->bpf, why);
 

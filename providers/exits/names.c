@@ -78,7 +78,7 @@ static struct exit_events find_events(const struct split *exit)
 	return events;
 }
 
-int exits_names_new(const struct provider_args *args, const struct split *exit,
+int exits_names_new(const struct provider_args *args, const struct split *exit, unsigned int parts,
 		    struct exits_names **ret_names)
 {
 	const struct exit_events events = find_events(exit);
@@ -90,8 +90,7 @@ int exits_names_new(const struct provider_args *args, const struct split *exit,
 	names->args = *args;
 	names->splits[EXITS_VMEXIT] = exit;
 	names->splits[EXITS_USERSPACE] = &arch_userspace_split;
-	err = exit_fields_add(args->fields, args->source, &events,
-			      EXIT_FIELDS_PARTS & ~(1U << TIME_WAIT), &names->fields);
+	err = exit_fields_add(args->fields, args->source, &events, parts, &names->fields);
 	if (!err)
 		err = read_reasons(names, EXITS_VMEXIT);
 	if (!err)

@@ -16,14 +16,14 @@
 struct exits_names;
 
 /*
- * Adds the fields that are known before any exit. exit: the split of the VM exit, NULL: none. 0 or
- * -ENOMEM.
+ * Adds the fields that are known before any exit. exit: the split of the VM exit, NULL: none;
+ * parts: of time, as bits, which are measured. 0 or -ENOMEM.
  */
-int exits_names_new(const struct provider_args *args, const struct split *exit,
+int exits_names_new(const struct provider_args *args, const struct split *exit, unsigned int parts,
 		    struct exits_names **ret_names);
 void exits_names_free(struct exits_names *names);
 
-/* The fields of all exits of a kind, of the CPU, and of a part of the time. */
+/* The fields of all exits of a kind, of the CPU, and of a part of the time (or FIELD_NONE). */
 uint32_t exits_names_parent(const struct exits_names *names, enum exit_kind kind);
 uint32_t exits_names_cpu(const struct exits_names *names);
 uint32_t exits_names_time(const struct exits_names *names, enum time_part part);

@@ -19,7 +19,7 @@
 #include "providers/exits/exits.skel.h"
 
 #define ARGUMENTS_MOST 65536		/* of all threads: 13 MiB */
-#define HOOKS_MAX      (1 + EXITS_KINDS) /* of arguments, exit, entry, user space */
+#define HOOKS_MAX      (3 + EXITS_KINDS) /* of arguments, exit, entry, user space, polls */
 
 struct exits_bpf {
 	struct exits_bpf_config config;
@@ -108,6 +108,24 @@ static int set_userspace(struct exits_bpf *bpf)
 	return set_program(bpf->program->progs.on_userspace, split->system, split->event, fields);
 }
 
+/* The arguments of these events are their fields, in the same order: Linux 4.3 to 7.1. */
+bool exits_bpf_knows_polls(void)
+{
+	static const char *const wakeup[] = { "ns", "waited", NULL };
+	static const char *const limit[] = { "grow", "vcpu_id", "new", "old", NULL };
+
+	return bpf_fields_are("kvm", "kvm_vcpu_wakeup", wakeup) &&
+	       bpf_fields_are("kvm", "kvm_halt_poll_ns", limit);
+}
+
+static void set_polls(const struct exits_bpf *bpf)
+{
+	bool has_polls = bpf->config.has_polls && bpf->is_timed;
+
+	bpf_program__set_autoload(bpf->program->progs.on_wakeup, has_polls);
+	bpf_program__set_autoload(bpf->program->progs.on_poll_limit, has_polls);
+}
+
 static struct bpf_program *argument_program(const struct exits_bpf *bpf, size_t i)
 {
 	struct bpf_program *const programs[EXITS_KINDS] = {
@@ -184,6 +202,7 @@ static int load(struct exits_bpf *bpf, bool has_task_storage)
 	err = set_exit(bpf);
 	if (!err)
 		err = set_userspace(bpf);
+	set_polls(bpf);
 	for (size_t i = EXITS_FIRST_ARGUMENT; i < EXITS_KINDS && !err; i++)
 		err = set_argument(bpf, i);
 	if (!err)
@@ -215,11 +234,13 @@ static int attach_event(struct exits_bpf *bpf, struct bpf_program *program, cons
 	return add_hook(bpf, bpf_attach(bpf->config.env, id, bpf_program__fd(program)));
 }
 
-static int attach_entry(struct exits_bpf *bpf)
+static int attach_raw(struct exits_bpf *bpf, const struct bpf_program *program, const char *event)
 {
-	int fd = bpf_raw_tracepoint_open(bpf->config.exit->entry_event,
-					 bpf_program__fd(bpf->on_entry));
+	int fd;
 
+	if (!bpf_program__autoload(program))
+		return 0;
+	fd = bpf_raw_tracepoint_open(event, bpf_program__fd(program));
 	return add_hook(bpf, fd < 0 ? -errno : fd);
 }
 
@@ -239,8 +260,12 @@ static int attach(struct exits_bpf *bpf)
 		err = attach_argument(bpf, i);
 	if (!err && exit)
 		err = attach_event(bpf, bpf->on_exit, exit->system, exit->event);
-	if (!err && bpf->is_timed)
-		err = attach_entry(bpf);
+	if (!err && exit)
+		err = attach_raw(bpf, bpf->on_entry, exit->entry_event);
+	if (!err)
+		err = attach_raw(bpf, bpf->program->progs.on_poll_limit, "kvm_halt_poll_ns");
+	if (!err)
+		err = attach_raw(bpf, bpf->program->progs.on_wakeup, "kvm_vcpu_wakeup");
 	return err;
 }
 

@@ -23,7 +23,11 @@ struct exits_bpf_config {
 	uint32_t max_threads;
 	bool has_arguments;
 	bool has_long; /* reports long exits */
+	bool has_polls; /* what exits_bpf_knows_polls() said */
 };
+
+/* Whether this kernel's events tell what is polled in a halt (TIME_POLL). */
+bool exits_bpf_knows_polls(void);
 
 /* Loads the program, with room for max_threads at first. */
 int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret_bpf,

@@ -10,7 +10,7 @@
 
 struct exits_packed {
 	uint64_t used[EXITS_CELLS / 64];
-	uint64_t whole_ns;
+	uint64_t whole_ns, polled_ns;
 	struct exits_cell cells[]; /* the used ones, in their order */
 };
 
@@ -65,6 +65,7 @@ void exits_record_read(struct exits_record *record, const volatile struct exits_
 	uint64_t first_ns = thread->first_ns;
 
 	copy(record, thread);
+	record->polled_ns = thread->polled_ns;
 	record->whole_ns = now_ns > first_ns ? now_ns - first_ns : 0;
 	for (int i = 0; i < EXITS_REASONS; i++) {
 		struct exits_open *open = &record->open[i];
@@ -112,6 +113,7 @@ void exits_record_add(struct exits_record *to, const struct exits_record *from)
 			to->open[i] = from->open[i];
 	}
 	to->whole_ns += from->whole_ns;
+	to->polled_ns += from->polled_ns;
 }
 
 static bool is_packed(const struct exits_packed *packed, unsigned int i)
@@ -128,6 +130,7 @@ void exits_record_add_packed(struct exits_record *to, const struct exits_packed 
 			join_cell(to, i, cell++);
 	}
 	to->whole_ns += from->whole_ns;
+	to->polled_ns += from->polled_ns;
 }
 
 static uint64_t less(uint64_t from, uint64_t part)
@@ -168,6 +171,7 @@ void exits_record_less(struct exits_record *record, const struct exits_packed *e
 			record->used[i / 64] &= ~(UINT64_C(1) << i % 64);
 	}
 	record->whole_ns = less(record->whole_ns, earlier->whole_ns);
+	record->polled_ns = less(record->polled_ns, earlier->polled_ns);
 }
 
 struct exits_packed *exits_record_pack(const struct exits_record *record)
@@ -182,6 +186,7 @@ struct exits_packed *exits_record_pack(const struct exits_record *record)
 		return NULL;
 	memcpy(packed->used, record->used, sizeof(packed->used));
 	packed->whole_ns = record->whole_ns;
+	packed->polled_ns = record->polled_ns;
 	nr = 0;
 	for (unsigned int i = exits_record_next(record, 0); i < EXITS_CELLS;
 	     i = exits_record_next(record, i + 1))

@@ -24,6 +24,7 @@ struct exits_open {
 struct exits_record {
 	uint64_t used[EXITS_CELLS / 64]; /* a bit for each cell */
 	uint64_t whole_ns; /* time since the first exit; 0: not timed */
+	uint64_t polled_ns; /* of the halts that ended, see TIME_POLL */
 	struct exits_open open[EXITS_REASONS]; /* by enum exit_kind; of a sum, one that is open */
 	struct exits_cell cells[EXITS_CELLS];
 };

@@ -74,6 +74,8 @@ struct exits_thread {
 	__u32 epoch; /* the reader begins a new one when a thread has too many arguments */
 	/* Of the open exit while long exits are reported. user_ns: before user_since. */
 	__u64 pc, user_ns;
+	__u64 polled_ns; /* how long KVM polled in its halts */
+	__u64 poll_limit_ns; /* how long it polls at most in the halt that ends now; 0: not told */
 	struct exits_cell cells[EXITS_CELLS];
 };
 

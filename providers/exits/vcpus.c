@@ -303,7 +303,7 @@ static int add_cells(struct exits_vcpus *vcpus, const struct output *out,
 static void split_time(const struct exits_vcpus *vcpus, const struct exits_vcpu *vcpu,
 		       const struct sums *sums, uint64_t *ret_parts)
 {
-	struct exits_time time;
+	struct exits_time time = { .polled_ns = vcpu->now->polled_ns };
 
 	for (int kind = 0; kind < EXITS_REASONS; kind++) {
 		const struct exits_open *open = &vcpu->now->open[kind];
@@ -327,7 +327,7 @@ static int add_times(const struct exits_vcpus *vcpus, const struct output *out,
 		struct key key = { vcpu->id.guest, vcpu->id.index,
 				   exits_names_time(vcpus->config.names, (enum time_part)i) };
 
-		if (key.field == FIELD_NONE)
+		if (key.field == FIELD_NONE) /* it is not measured */
 			continue;
 		if (parts[i] < vcpu->shown[i])
 			parts[i] = vcpu->shown[i];

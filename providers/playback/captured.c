@@ -267,7 +267,8 @@ static int add_rows(struct captured *captured, struct key key, const struct coun
 	row.key.field = count->field;
 	err = played_rows_add(&captured->rows, &row);
 	row.key.field = field->parent;
-	if (err || field->parent == FIELD_NONE || field->use == USE_EVENT || is_wait(field))
+	if (err || field->parent == FIELD_NONE || field->use == USE_EVENT || is_wait(field) ||
+	    (field->use == USE_TIME && field->part == TIME_POLL))
 		return err;
 	return played_rows_add(&captured->rows, &row);
 }
@@ -445,6 +446,15 @@ static int add_name(const struct captured *captured, const struct exit_fields *f
 				    &id);
 }
 
+/* What is polled in halts not every kernel tells. */
+static unsigned int captured_parts(const struct captured *captured)
+{
+	const char *poll = exit_fields_part(TIME_POLL);
+	unsigned int parts = EXIT_FIELDS_PARTS;
+
+	return captured->text && strstr(captured->text, poll) ? parts : parts & ~(1U << TIME_POLL);
+}
+
 /* Adds a field for each name in the file. Reasons come before their arguments there. */
 static int add_exit_fields(const struct captured *captured)
 {
@@ -452,7 +462,8 @@ static int add_exit_fields(const struct captured *captured)
 	const struct split *exit = args->env->arch->splits;
 	const struct exit_events events = { { exit ? exit->event : NULL } };
 	struct exit_fields fields;
-	int err = exit_fields_add(args->fields, args->source, &events, EXIT_FIELDS_PARTS, &fields);
+	int err = exit_fields_add(args->fields, args->source, &events, captured_parts(captured),
+				  &fields);
 
 	for (const char *line = captured->text; line && *line && !err; line = next_line(line)) {
 		char name[NAME_SIZE];

@@ -93,6 +93,25 @@ static bool find_argument(struct meaning *meaning)
 	return find_foreign_argument(meaning);
 }
 
+/* ---- halts */
+
+static bool find_halt(struct meaning *meaning)
+{
+	const struct trace_type *type = meaning->type;
+
+	if (is_type(type, "kvm", "kvm_vcpu_wakeup")) {
+		meaning->a = trace_field(type, "ns");
+		meaning->b = trace_field(type, "waited");
+		if (meaning->a && meaning->b)
+			meaning->kind = MEANING_WAKEUP;
+	} else if (is_type(type, "kvm", "kvm_halt_poll_ns")) {
+		meaning->a = trace_field(type, "old");
+		if (meaning->a)
+			meaning->kind = MEANING_POLL_LIMIT;
+	}
+	return meaning->kind != MEANING_EVENT;
+}
+
 /* ---- exits and entries */
 
 static int add_names(struct meanings *meanings, const struct split *split, const char *format,
@@ -248,7 +267,9 @@ static int find_meaning(struct meanings *meanings, const struct trace_type *type
 		return find_userspace(meanings, meaning);
 	if (is_type(type, "acrn", "VM_EXIT") || is_type(type, "kvmtrace", "VMEXIT"))
 		return find_foreign_exit(meanings, meaning);
-	return find_argument(meaning) ? 0 : find_exit(meanings, meaning);
+	if (find_argument(meaning) || find_halt(meaning))
+		return 0;
+	return find_exit(meanings, meaning);
 }
 
 int meanings_add(struct meanings *meanings, const struct trace_type *type)

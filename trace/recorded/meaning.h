@@ -20,6 +20,8 @@ enum meaning_kind {
 	MEANING_ENTRY,	/* enters the guest */
 	MEANING_USERSPACE, /* KVM_RUN returns to user space */
 	MEANING_ARGUMENT,  /* says what the exit is about */
+	MEANING_WAKEUP,	   /* a halt is over */
+	MEANING_POLL_LIMIT, /* how long KVM polls in a halt changes; before the halt is over */
 	/* Of the scheduler, about the threads that it names: */
 	MEANING_SWITCH,	   /* a CPU goes from one thread to another */
 	MEANING_WAKING,	   /* a thread could run from now on */
@@ -39,8 +41,9 @@ struct meaning {
 		uint32_t names; /* index in struct meanings.names */
 	} lists[2];
 	/*
-	 * Of an argument: its fields, and what `c` is where there is no such field. Of a switch:
-	 * the thread before, its state, and the next thread. Of a waking: the thread.
+	 * Of an argument: its fields, and what `c` is where there is no such field. Of a halt that
+	 * is over: its ns, and whether the vCPU waited. Of a changed limit: the old one. Of a
+	 * switch: the thread before, its state, and the next thread. Of a waking: the thread.
 	 */
 	const struct trace_field *a, *b, *c;
 	uint32_t a_bytes; /* see struct argument_event */

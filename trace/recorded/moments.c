@@ -234,6 +234,7 @@ static int read_all(struct reader *reader, struct why *why)
 	/* What the whole recording has, the rows of each moment are made for. */
 	memcpy(pairing->has_exits, first->has_exits, sizeof(pairing->has_exits));
 	pairing->has_entries = first->has_entries;
+	pairing->has_wakeups = first->has_wakeups;
 	reader->recorded = *reader->first;
 	reader->recorded.recording = &reader->recording;
 	/* The first sample, of the recording's first moment, is no interval, so it is not kept. */

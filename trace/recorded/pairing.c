@@ -265,6 +265,20 @@ static RARE int on_argument(struct pairing *pairing, struct recorded_thread *thr
 	return err;
 }
 
+/* As live: see on_wakeup() of providers/exits/exits.bpf.c. Only of halts that began here. */
+static RARE void on_wakeup(struct pairing *pairing, struct recorded_thread *thread,
+			   const struct meaning *meaning, const struct trace_event *event)
+{
+	uint64_t ns = trace_field_number(meaning->a, event), limit = thread->poll_limit_ns;
+
+	pairing->has_wakeups = true;
+	thread->poll_limit_ns = 0;
+	if (trace_field_number(meaning->b, event) && limit < ns)
+		ns = limit;
+	if (thread->state == VCPU_OUTSIDE)
+		thread->polled_ns += ns;
+}
+
 /* What was open on that CPU has perhaps ended meanwhile. */
 static RARE void on_loss(struct pairing *pairing, const struct trace_event *event)
 {
@@ -287,6 +301,7 @@ static RARE void on_loss(struct pairing *pairing, const struct trace_event *even
 		}
 		thread->is_open = 0;
 		thread->is_mmio_open = false;
+		thread->poll_limit_ns = 0;
 		thread->state = VCPU_UNKNOWN;
 		thread->sched = SCHED_RUNS;
 	}
@@ -352,7 +367,11 @@ static int take(struct pairing *pairing, struct recorded_thread *thread,
 		return on_entry(pairing, thread, event);
 	if (meaning->kind == MEANING_USERSPACE)
 		return on_userspace(pairing, thread, meaning, event);
-	if (pairing->arguments & 1U << meaning->counted_as)
+	if (meaning->kind == MEANING_WAKEUP)
+		on_wakeup(pairing, thread, meaning, event);
+	else if (meaning->kind == MEANING_POLL_LIMIT)
+		thread->poll_limit_ns = trace_field_number(meaning->a, event);
+	else if (pairing->arguments & 1U << meaning->counted_as)
 		return on_argument(pairing, thread, meaning, event);
 	return 0;
 }

@@ -12,6 +12,8 @@
  *			perf kvm stat has it
  *	msr, cpuid, hypercall, sysreg	the whole exit, by its first argument of this kind
  *
+ * What KVM polled in halts is what kvm_vcpu_wakeup and kvm_halt_poll_ns say.
+ *
  * What the recording cuts off, at its ends or where events are missing, has no duration.
  *
  * Where the scheduler's events are recorded, too (sched_switch, sched_waking), a vCPU's thread
@@ -64,6 +66,7 @@ struct pairing {
 	bool has_exits[EXITS_REASONS]; /* by enum exit_kind */
 	bool has_entries; /* without entries nothing has a duration */
 	bool has_switches; /* else waiting for a CPU is not known */
+	bool has_wakeups; /* what halts polled is known */
 	/* Losses: the first ones, and how many there are of them. */
 	struct recorded_loss losses[PAIRING_LOSSES];
 	size_t nr_losses;

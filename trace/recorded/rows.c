@@ -292,7 +292,7 @@ static int add_cpu(const struct maker *maker, struct key key, const struct recor
 static int add_vcpu(const struct maker *maker, struct key key,
 		    const struct recorded_thread *thread)
 {
-	struct exits_time time = { { 0 }, { 0 } };
+	struct exits_time time = { .polled_ns = thread->polled_ns };
 	int err = add_exits(maker, key, thread, &time);
 
 	if (!err && thread->has_exit && has_time(maker))
@@ -333,14 +333,21 @@ static int add_arguments(const struct maker *maker, struct key key,
 	return err;
 }
 
-/* Not all events are recorded: exits to user space, and the scheduler's. */
+/*
+ * Not all events are recorded: exits to user space, the ends of halts, and the scheduler's. What is
+ * polled is told in ns, whatever the clock's unit is.
+ */
 static unsigned int known_parts(const struct pairing *pairing)
 {
 	unsigned int parts = EXIT_FIELDS_PARTS;
 
 	if (!pairing->has_switches)
 		parts &= ~(1U << TIME_WAIT);
-	return pairing->has_exits[EXITS_USERSPACE] ? parts : parts & ~(1U << TIME_USER);
+	if (!pairing->has_exits[EXITS_USERSPACE])
+		parts &= ~(1U << TIME_USER);
+	if (!pairing->has_wakeups || trace_file(pairing->trace, 0)->clock != TRACE_CLOCK_NS)
+		parts &= ~(1U << TIME_POLL);
+	return parts;
 }
 
 int recorded_add_exits(struct played_rows *rows, const struct recorded *recorded,

@@ -56,6 +56,8 @@ struct recorded_thread {
 	uint64_t since;	 /* the time when the thread last left or entered the guest */
 	struct open_span spans[EXITS_KINDS];
 	uint64_t first;	  /* the time of the first exit or entry */
+	uint64_t polled_ns; /* in halts, see TIME_POLL */
+	uint64_t poll_limit_ns; /* of the halt that ends now; 0: not told */
 	uint64_t unknown; /* the total time after losses in which the state was not known */
 	enum sched_state sched;
 	uint64_t waits_since; /* SCHED_WAITS: since when it could run */

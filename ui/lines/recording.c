@@ -66,6 +66,7 @@ void lines_recording_total(const struct lines_recording *about, const struct vie
 	const struct cell *rate = lines_cell(view, &view->total, "rate");
 	const struct cell *time = lines_cell(view, &view->total, "time_percent");
 	const struct cell *halt = lines_cell(view, &view->total, "halt_percent");
+	const struct cell *poll = lines_cell(view, &view->total, "poll_percent");
 
 	if (count->type != CELL_COUNT)
 		return;
@@ -76,6 +77,8 @@ void lines_recording_total(const struct lines_recording *about, const struct vie
 		fprintf(out, ": %.1f %% of the vCPUs' time", time->number);
 	if (time->type == CELL_PERCENT && halt->type == CELL_PERCENT)
 		fprintf(out, ", and halted %.1f %%", halt->number);
+	if (time->type == CELL_PERCENT && poll->type == CELL_PERCENT)
+		fprintf(out, ", of which KVM polled %.1f", poll->number);
 	fputc('\n', out);
 }
 

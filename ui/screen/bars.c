@@ -73,8 +73,8 @@ void hist_paint(const struct area *area, const uint64_t *hist)
 
 const char *split_sign(enum split_part part, bool is_utf8)
 {
-	static const char *const utf8[SPLIT_PARTS] = { "█", "▓", "▒", "░" };
-	static const char *const ascii[SPLIT_PARTS] = { "#", "=", "-", "." };
+	static const char *const utf8[SPLIT_PARTS] = { "█", "▓", "▒", "▚", "░" };
+	static const char *const ascii[SPLIT_PARTS] = { "#", "=", "-", "~", "." };
 
 	return is_utf8 ? utf8[part] : ascii[part];
 }
@@ -85,6 +85,7 @@ enum style split_style(enum split_part part)
 		[SPLIT_GUEST] = STYLE_GUEST,
 		[SPLIT_KVM] = STYLE_KVM,
 		[SPLIT_USER] = STYLE_USER,
+		[SPLIT_POLL] = STYLE_POLL,
 		[SPLIT_HALT] = STYLE_HALT,
 	};
 

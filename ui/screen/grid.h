@@ -23,6 +23,7 @@ enum style {
 	STYLE_GUEST, /* the parts of enum split_part, in that order */
 	STYLE_KVM,
 	STYLE_USER,
+	STYLE_POLL,
 	STYLE_HALT,
 	STYLE_WARN, /* a high share of time that the guest lost */
 	STYLE_NOTICE,

@@ -19,6 +19,7 @@ static const struct {
 	/* The ids, which JSON and CSV have. */
 	{ "total", "total" }, { "rate", "rate" }, { "share", "share" }, { "time_ns", "time_ns" },
 	{ "time_percent", "time_percent" }, { "halt_percent", "halt_percent" },
+	{ "poll_percent", "poll_percent" }, { "sleep_percent", "sleep_percent" },
 	{ "min_ns", "min_ns" }, { "avg_ns", "avg_ns" }, { "stddev_ns", "stddev_ns" },
 	{ "p50_ns", "p50_ns" }, { "p99_ns", "p99_ns" }, { "max_ns", "max_ns" },
 	{ "reason", "reason" }, { "guest", "guest" }, { "pid", "pid" }, { "vcpu", "vcpu" },

@@ -177,6 +177,21 @@ static void test_what_cannot_be(void **state)
 	assert_memory_equal(box->insns, program, sizeof(program));
 }
 
+/* A raw tracepoint's arguments are known by the order of the fields. */
+static void test_order_of_fields(void **state)
+{
+	static const char *const wakeup[] = { "ns", "waited", NULL };
+	static const char *const other[] = { "waited", "ns", NULL };
+	static const char *const more[] = { "ns", "waited", "valid", "vcpu_id", NULL };
+	struct box *box = *state;
+
+	make_event(box, "kvm_vcpu_wakeup", "kvm_vcpu_wakeup-6.18");
+	assert_true(bpf_fields_are("kvm", "kvm_vcpu_wakeup", wakeup));
+	assert_false(bpf_fields_are("kvm", "kvm_vcpu_wakeup", other));
+	assert_false(bpf_fields_are("kvm", "kvm_vcpu_wakeup", more));
+	assert_false(bpf_fields_are("kvm", "kvm_exit", wakeup));
+}
+
 static void test_numbers(void **state)
 {
 	struct bpf_insn insns[] = {
@@ -207,6 +222,7 @@ int main(void)
 		BOXED(test_absent_field_is_a_number),
 		BOXED(test_adjacent_bytes),
 		BOXED(test_what_cannot_be),
+		BOXED(test_order_of_fields),
 		cmocka_unit_test(test_numbers),
 	};
 

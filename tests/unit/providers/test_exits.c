@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "facts/exit_fields.h"
 #include "providers/exits/long.h"
 #include "providers/exits/names.h"
 #include "providers/exits/threads.h"
@@ -107,7 +108,8 @@ static int setup(void **state)
 	w->fields = fields_new();
 	w->guest = add_web1(w->guests);
 	args = (struct provider_args){ &w->env, w->guests, w->fields, 2 };
-	assert_int_equal(exits_names_new(&args, &arch_by_name("VMX")->splits[0], &w->names), 0);
+	assert_int_equal(exits_names_new(&args, &arch_by_name("VMX")->splits[0],
+					 EXIT_FIELDS_PARTS, &w->names), 0);
 	w->threads = exits_threads_new(&(struct exits_threads_config){
 		.env = &w->env, .guests = w->guests, .names = w->names, .fields = w->fields,
 		.codes = codes, .max_threads = RECORDS, .is_timed = true });
@@ -353,6 +355,22 @@ static void test_long_halt_is_in_every_sample(void **state)
 	assert_int_equal(count_of(w, "time(halt)"), 2 * SECOND + 10);
 }
 
+/* What is polled is told when the halt is over; it is a part of the halt, and never goes back. */
+static void test_polls(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin(w, 0, false);
+
+	happened(record, CELL_HLT, 2, 1000);
+	record->polled_ns = 300;
+	take_sample(w, 2 * SECOND);
+	assert_int_equal(count_of(w, "time(halt)"), 1000);
+	assert_int_equal(count_of(w, "time(poll)"), 300);
+	record->polled_ns = 5000; /* of a wakeup outside of halts */
+	take_sample(w, 3 * SECOND);
+	assert_int_equal(count_of(w, "time(poll)"), 1000);
+}
+
 /* An exit that is seen open and then shorter than shown: the time of the vCPU does not go back. */
 static void test_never_back(void **state)
 {
@@ -477,6 +495,8 @@ static void test_thread_is_replaced(void **state)
 	take_sample(w, 2 * SECOND);
 	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 10);
 	happened(old, CELL_MSR, 5, 50);
+	happened(old, CELL_HLT, 1, 70);
+	old->polled_ns = 40;
 	dies(old);
 	guests_add_fake(w->guests, 77777777, "other", 0); /* the inventory changed */
 	assert_int_equal(take_sample(w, 3 * SECOND), 1);
@@ -484,10 +504,12 @@ static void test_thread_is_replaced(void **state)
 	new = begin(w, 0, false);
 	happened(new, CELL_MSR, 2, 20);
 	happened(new, CELL_HLT, 1, 7);
+	new->polled_ns = 5;
 	take_sample(w, 4 * SECOND);
 	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 17);
-	assert_int_equal(count_of(w, "vmexit(HLT)"), 1);
-	assert_int_equal(count_of(w, "vmexit"), 18);
+	assert_int_equal(count_of(w, "vmexit(HLT)"), 2);
+	assert_int_equal(count_of(w, "vmexit"), 19);
+	assert_int_equal(count_of(w, "time(poll)"), 45);
 }
 
 /* Its last exits are the guest's; then the rows end. */
@@ -842,7 +864,8 @@ static void test_long_cells(void **state)
 	struct exits_names *names;
 	struct provider_args args = { &w->env, w->guests, w->fields, 2 };
 
-	assert_int_equal(exits_names_new(&args, &arch_by_name("SVM")->splits[0], &names), 0);
+	assert_int_equal(exits_names_new(&args, &arch_by_name("SVM")->splits[0],
+					 EXIT_FIELDS_PARTS, &names), 0);
 	exits_long_look(&cells, names, svm_codes, false);
 	for (unsigned int i = 0; i < EXITS_CELLS; i++)
 		assert_int_equal(cells.is_left_out[i], i == 2);
@@ -916,6 +939,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_counts_and_times),
 		TEST(test_long_halt_is_in_every_sample),
+		TEST(test_polls),
 		TEST(test_never_back),
 		TEST(test_user_space_within_an_exit),
 		TEST(test_user_space_never_back),

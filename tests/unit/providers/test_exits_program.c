@@ -56,6 +56,9 @@ int on_sysreg(void *ctx);
 
 #include "providers/exits/shared.h"
 
+int on_poll_limit(struct bpf_raw_tracepoint_args *ctx);
+int on_wakeup(struct bpf_raw_tracepoint_args *ctx);
+
 #define const
 #include "providers/exits/exits.bpf.c" /* NOLINT(bugprone-suspicious-include): what is tested */
 #undef const
@@ -530,6 +533,37 @@ static void test_full_ring(void **state)
 	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->count, 5);
 }
 
+/* ---- halts */
+
+static struct bpf_raw_tracepoint_args *raw(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	static uint64_t args[4];
+
+	memcpy(args, (uint64_t[]){ a, b, c, d }, sizeof(args));
+	return (struct bpf_raw_tracepoint_args *)args;
+}
+
+/* Without a wait all was polled, with one as much as the limit of this halt, if it had one. */
+static void test_polls(void **state)
+{
+	(void)state;
+	assert_int_equal(on_wakeup(raw(100, false, true, 0)), 0); /* no record: not counted */
+	exits_at(1000, HLT);
+	on_wakeup(raw(5000, false, true, 0));
+	assert_int_equal(m.records[0].polled_ns, 5000);
+	on_wakeup(raw(90000, true, true, 0)); /* polling is off */
+	assert_int_equal(m.records[0].polled_ns, 5000);
+	on_poll_limit(raw(true, 0, 40000, 20000));
+	m.cpu = 1; /* the thread moves between the two events */
+	on_wakeup(raw(90000, true, true, 0));
+	assert_int_equal(m.records[0].polled_ns, 25000);
+	on_wakeup(raw(90000, true, true, 0)); /* the limit was that of another halt */
+	assert_int_equal(m.records[0].polled_ns, 25000);
+	on_poll_limit(raw(false, 0, 0, 40000));
+	on_wakeup(raw(30000, true, true, 0)); /* no more than all of it */
+	assert_int_equal(m.records[0].polled_ns, 55000);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, setup)
@@ -549,6 +583,7 @@ int main(void)
 		TEST(test_not_longer),
 		TEST(test_left_out),
 		TEST(test_full_ring),
+		TEST(test_polls),
 	};
 
 	return cmocka_run_group_tests_name("exits_program", tests, NULL, NULL);

@@ -14,9 +14,9 @@
 #include "trace/recorded/recorded.h"
 #include "views/build.h"
 
-enum { ID_USER = 105, ID_IRQ, ID_SWITCH, ID_WAKING };
+enum { ID_USER = 105, ID_IRQ, ID_SWITCH, ID_WAKING, ID_WAKEUP, ID_LIMIT };
 
-#define NR_FORMATS (NR_WORLD_FORMATS + 4)
+#define NR_FORMATS (NR_WORLD_FORMATS + 6)
 
 static const char *formats[NR_FORMATS];
 
@@ -43,6 +43,15 @@ static int add_formats(void **state)
 		"name: sched_waking\nID: 108\n" COMMON_FIELDS
 		"\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n\n"
 		"print fmt: \"%d\", REC->pid\n";
+	formats[NR_WORLD_FORMATS + 4] = "name: kvm_vcpu_wakeup\nID: 109\n" COMMON_FIELDS
+					"\tfield:__u64 ns;\toffset:8;\tsize:8;\tsigned:0;\n"
+					"\tfield:bool waited;\toffset:16;\tsize:1;\tsigned:0;\n\n"
+					"print fmt: \"%lld\", REC->ns\n";
+	formats[NR_WORLD_FORMATS + 5] =
+		"name: kvm_halt_poll_ns\nID: 110\n" COMMON_FIELDS
+		"\tfield:unsigned int new;\toffset:8;\tsize:4;\tsigned:0;\n"
+		"\tfield:unsigned int old;\toffset:12;\tsize:4;\tsigned:0;\n\n"
+		"print fmt: \"%u\", REC->new\n";
 	return set_up(state);
 }
 
@@ -51,6 +60,21 @@ static void put_user(struct bytes *bytes, uint32_t tid, uint32_t reason, int err
 	put_common(bytes, ID_USER, tid);
 	put_u32(bytes, reason);
 	put_u32(bytes, (uint32_t)error);
+}
+
+static void put_wakeup(struct bytes *bytes, uint32_t tid, uint64_t ns, bool has_waited)
+{
+	put_common(bytes, ID_WAKEUP, tid);
+	put_u64(bytes, ns);
+	put_u8(bytes, has_waited);
+	put(bytes, "\0\0\0", 3);
+}
+
+static void put_limit(struct bytes *bytes, uint32_t tid, uint32_t new, uint32_t old)
+{
+	put_common(bytes, ID_LIMIT, tid);
+	put_u32(bytes, new);
+	put_u32(bytes, old);
 }
 
 static void put_irq(struct bytes *bytes, uint32_t tid)
@@ -303,6 +327,45 @@ static void the_four_parts_of_time(void **state)
 	assert_false(view_has_column(&world.view,
 				     (size_t)view_column_by_id(&view_vcpus, "history")));
 	assert_null(world.view.note);
+	end(&world);
+}
+
+/* One halt is polled to its end, the next up to its limit, the last one not at all. */
+static void polls_in_halts(void **state)
+{
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_wakeup(&world.event, 77, 500, false); /* of a halt that began before */
+	add(&world, 0, 900);
+	for (uint64_t i = 1; i <= 3; i++) {
+		put_exit(&world.event, 77, 0, 1, 12);
+		add(&world, 0, 10000 * i);
+		if (i == 2) {
+			put_limit(&world.event, 77, 2000, 1000);
+			add(&world, 0, 10000 * i + 3990);
+		}
+		put_wakeup(&world.event, 77, i == 1 ? 400 : 3900, i > 1);
+		add(&world, 0, 10000 * i + 4000);
+		put_entry(&world.event, 77, 0);
+		add(&world, 0, 10000 * i + 4100);
+	}
+	put_exit(&world.event, 77, 0, 1, 32);
+	add(&world, 0, 40000);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 40500);
+	open_dat(&world);
+	look(&world, &view_vcpus);
+	assert_int_equal(total(&world, 0, "time(halt)"), 12300);
+	assert_int_equal(total(&world, 0, "time(poll)"), 1400);
+	assert_false(view_has_column(&world.view,
+				     (size_t)view_column_by_id(&view_vcpus, "halt_percent")));
+	look(&world, &view_exits);
+	assert_true(cell(&world, "HLT", "time_percent")->number > 4.5);
+	assert_true(cell(&world, "HLT", "poll_percent")->number < 4.7);
+	assert_int_equal(cell(&world, "MSR_WRITE", "poll_percent")->type, CELL_NONE);
+	assert_ptr_equal(row(&world, "HLT"), &world.view.rows[0]);
 	end(&world);
 }
 
@@ -720,6 +783,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exits_to_the_digit),
 		cmocka_unit_test(the_four_parts_of_time),
+		cmocka_unit_test(polls_in_halts),
 		cmocka_unit_test(arguments_and_their_exits),
 		cmocka_unit_test(events_and_who_fired_them),
 		cmocka_unit_test(it_is_over),

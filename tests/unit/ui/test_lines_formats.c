@@ -340,9 +340,9 @@ static void flaw_C1_csv_of_guests_has_a_row_each(void **state)
 	text = read_file(w, w->path);
 	assert_int_equal(strncmp(text, "time,guest,pid,vcpus,", 21), 0);
 	assert_string_equal(strchr(text, '\n') + 1,
-		WHEN_EXACTLY ",\"db,1\",4001,,,,30,,3,,,,,,,,,,,,,\n"
-		WHEN_EXACTLY ",\"db,1\",4001,,,,30,,3,,,,,,,,,,,,,\n"
-		WHEN_EXACTLY ",web,4002,,,,40,,4,,,,,,,,,,,,,\n");
+		WHEN_EXACTLY ",\"db,1\",4001,,,,30,,3,,,,,,,,,,,,,,,\n"
+		WHEN_EXACTLY ",\"db,1\",4001,,,,30,,3,,,,,,,,,,,,,,,\n"
+		WHEN_EXACTLY ",web,4002,,,,40,,4,,,,,,,,,,,,,,,\n");
 	/* Goes on in its own file. */
 	open_log(w, LINES_LOG_ROWS);
 	write_sample(w);
@@ -546,7 +546,8 @@ static void json_of_guests_has_their_columns(void **state)
 		"\"vmm\":null,\"vmm_percent\":null,\"total\":30,\"share\":null,\"delta\":3,"
 		"\"rate\":null,"
 		"\"guest_percent\":null,\"kvm_percent\":null,\"user_percent\":null,"
-		"\"halt_percent\":null,\"wait_percent\":null,"
+		"\"halt_percent\":null,\"poll_percent\":null,\"sleep_percent\":null,"
+		"\"wait_percent\":null,"
 		"\"throttled_percent\":null,\"cpu_percent\":null,\"migrations\":null,"
 		"\"vcpu_ns\":null,"
 		"\"top\":null,\"top_percent\":null,"
@@ -632,12 +633,14 @@ static void json_of_exits_has_ns_and_buckets(void **state)
 	add_exit(w, "HLT", true, hist);
 	assert_string_equal(strstr(lines_once(w, LINES_JSON), "\"rows\""),
 		"\"rows\":[{\"reason\":\"MSR\",\"total\":9000,\"delta\":7,\"rate\":null,"
-		"\"share\":null,\"time_percent\":6.250,\"time_ns\":null,\"avg_ns\":1234,"
+		"\"share\":null,\"time_percent\":6.250,\"poll_percent\":null,"
+		"\"time_ns\":null,\"avg_ns\":1234,"
 		"\"p50_ns\":null,\"p99_ns\":null,\"interval_max_ns\":null,\"max_ns\":null,"
 		"\"hist\":[1,0,5,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1]},"
 		"{\"reason\":\"HLT\",\"total\":9000,\"delta\":7,\"rate\":null,\"share\":null,"
-		"\"time_percent\":null,\"time_ns\":null,\"avg_ns\":1234,\"p50_ns\":null,"
-		"\"p99_ns\":null,\"interval_max_ns\":null,\"max_ns\":null,"
+		"\"time_percent\":null,\"poll_percent\":null,\"time_ns\":null,"
+		"\"avg_ns\":1234,\"p50_ns\":null,\"p99_ns\":null,"
+		"\"interval_max_ns\":null,\"max_ns\":null,"
 		"\"hist\":[1,0,5,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1],"
 		"\"halt\":true}]}\n");
 }
@@ -649,9 +652,9 @@ static void exits_are_a_table(void **state)
 	add_exit(w, "データ", false, hist);
 	add_exit(w, "HLT", true, hist);
 	assert_string_equal(lines_once(w, LINES_TABLE),
-		"Exit reason  Total  Count/s  %Count  Time%     Avg  p50  p99  Max\n"
-		"データ        9000        -       -    6.2  1.23µs    -    -    -\n"
-		"HLT           9000        -       -   halt  1.23µs    -    -    -\n");
+		"Exit reason  Total  Count/s  %Count  Time%  Poll%     Avg  p50  p99  Max\n"
+		"データ        9000        -       -    6.2      -  1.23µs    -    -    -\n"
+		"HLT           9000        -       -   halt      -  1.23µs    -    -    -\n");
 }
 
 static size_t count_in_text(const char *text, const char *word)
@@ -704,10 +707,10 @@ static void rows_are_quoted_and_exact(void **state)
 	add_exit(w, "a,\"b\"", false, hist);
 	add_exit(w, "HLT", true, hist);
 	assert_string_equal(lines_once(w, LINES_ROWS),
-		"reason,total,delta,rate,share,time_percent,time_ns,avg_ns,p50_ns,p99_ns,"
-		"interval_max_ns,max_ns\n"
-		"\"a,\"\"b\"\"\",9000,7,,,6.250,,1234,,,,\n"
-		"HLT,9000,7,,,,,1234,,,,\n");
+		"reason,total,delta,rate,share,time_percent,poll_percent,time_ns,avg_ns,p50_ns,"
+		"p99_ns,interval_max_ns,max_ns\n"
+		"\"a,\"\"b\"\"\",9000,7,,,6.250,,,1234,,,,\n"
+		"HLT,9000,7,,,,,,1234,,,,\n");
 }
 
 static void guests_of_one_name_are_told_apart(void **state)
@@ -737,11 +740,11 @@ static void a_log_of_exits_has_their_times(void **state)
 	row->cells[view_column_by_id(&view_exits, "max_ns")] = cell_ns(70000);
 	assert_string_equal(lines_once(w, LINES_LOG_TABLE),
 		"time (per 3.0 s)               Exit reason       Total       Delta    Count/s"
-		"  %Count  Time%     Time      Avg      p50      p99   CurMax      Max\n"
+		"  %Count  Time%  Poll%     Time      Avg      p50      p99   CurMax      Max\n"
 		WHEN_EXACTLY "  MSR_WRITE          9000           7          -"
-		"       -    6.2   8.64µs   1.23µs        -        -   2.05µs   70.0µs\n");
+		"       -    6.2      -   8.64µs   1.23µs        -        -   2.05µs   70.0µs\n");
 	assert_string_equal(strchr(lines_once(w, LINES_LOG_ROWS), '\n') + 1,
-		WHEN_EXACTLY ",MSR_WRITE,9000,7,,,6.250,8638,1234,,,2048,70000\n");
+		WHEN_EXACTLY ",MSR_WRITE,9000,7,,,6.250,,8638,1234,,,2048,70000\n");
 }
 
 /* Headings come when a column is wider than before, and every 20 lines. */

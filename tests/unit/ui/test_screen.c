@@ -5,6 +5,7 @@
 
 #include "tests/worlds/screen_world.h"
 #include "ui/screen/bars.h"
+#include "views/owners.h"
 
 static void events_with_their_reasons(void **state)
 {
@@ -852,7 +853,7 @@ static void every_hit_is_where_its_text_is(void **state)
 /* ---- timed exits */
 
 static const uint64_t made_hist[HIST_BUCKETS] = { [3] = 1, [4] = 60, [5] = 30, [13] = 9 };
-static const double made_split[SPLIT_PARTS] = { 0.5, 0.26, 0.04, 0.2 };
+static const double made_split[SPLIT_PARTS] = { 0.5, 0.26, 0.04, 0.1, 0.1 };
 
 /* A view made by hand: its rows are what they are, whatever the facts. */
 static const char *made_picture(struct world *w, int cols, int rows)
@@ -941,17 +942,19 @@ static void guests_with_their_split(void **state)
 	row->cells[0] = cell_text("db1");
 	row->cells[view_column_by_id(&view_guests, "split")] =
 		(struct cell){ .type = CELL_SPLIT, .split = made_split };
+	w->view.absent = 1u << OWNER_POLL | 1u << OWNER_SLEEP;
 	made_picture(w, 150, 14);
 	assert_non_null(strstr(line(w, 3), "▾Exits/s Guest%  KVM% User% Halt% Wait% Throt%"));
 	assert_non_null(strstr(line(w, 3), "Throt%  CPU% Time split"));
-	assert_non_null(strstr(line(w, 4), " ████████▓▓▓▓▒░░░ "));
+	assert_non_null(strstr(line(w, 4), " ████████▓▓▓▓▒▚░░ "));
 }
 
 /* Of its own sign and style, so that it needs no colours; the legend is in line 2. */
 static void each_part_of_the_split_differs(void **state)
 {
-	static const enum style styles[] = { STYLE_GUEST, STYLE_KVM, STYLE_USER, STYLE_HALT };
-	static const int widths[] = { 8, 4, 1, 3 };
+	static const enum style styles[] = { STYLE_GUEST, STYLE_KVM, STYLE_USER, STYLE_POLL,
+					      STYLE_HALT };
+	static const int widths[] = { 8, 4, 1, 1, 2 };
 	struct world *w = *state;
 	struct view_row *row;
 	const struct grid_cell *cells;
@@ -963,6 +966,7 @@ static void each_part_of_the_split_differs(void **state)
 	row->cells[0] = cell_text("db1");
 	row->cells[view_column_by_id(&view_guests, "split")] =
 		(struct cell){ .type = CELL_SPLIT, .split = made_split };
+	w->view.absent = 1u << OWNER_POLL | 1u << OWNER_SLEEP;
 	made_picture(w, 150, 14);
 	cells = &w->grid.cells[4 * 150];
 	for (int part = 0; part < SPLIT_PARTS; part++) {
@@ -1007,6 +1011,7 @@ static void high_shares_of_time_stand_out(void **state)
 	w->query.type = w->view.type = &view_vcpus;
 	w->view.absent = 1u << view_column_by_id(&view_vcpus, "thread");
 	w->query.sort = view_vcpus.sort;
+	w->view.absent |= 1u << OWNER_POLL | 1u << OWNER_SLEEP;
 	for (int i = 0; i < 2; i++) {
 		row = view_add(&w->view);
 		assert_non_null(row);

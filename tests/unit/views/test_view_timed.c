@@ -25,12 +25,92 @@ static void guests_with_the_time_of_their_vcpus(void **state)
 			    "web1 320 160 160/s 40.0% 11.0% 9.0% 40.0% 2.0%\n"
 			    "Total 1280 640 640/s 40.0% 11.0% 9.0% 40.0% 2.0%\n");
 	assert_string_equal(picture(world, "guest split vcpu_ns top top_percent"),
-			    "db1 0.40 0.11 0.09 0.40 3000000000ns MSR_WRITE 50.0%\n"
-			    "web1 0.40 0.11 0.09 0.40 1000000000ns MSR_WRITE 50.0%\n"
+			    "db1 0.40 0.11 0.09 0.00 0.40 3000000000ns MSR_WRITE 50.0%\n"
+			    "web1 0.40 0.11 0.09 0.00 0.40 1000000000ns MSR_WRITE 50.0%\n"
 			    "Total - - - -\n");
 	assert_string_equal(world->view.rate_title, "Exits/s");
 	for (size_t i = 0; i < view_columns(&view_guests); i++)
-		assert_int_equal(view_has_column(&world->view, i), !is_of_host(i));
+		assert_int_equal(view_has_column(&world->view, i),
+				 !is_of_host(i) && i != OWNER_POLL && i != OWNER_SLEEP);
+}
+
+/* What is polled of halts, in ms of each second; without it halts are one. */
+static void poll(struct world *world, uint64_t ms)
+{
+	static const struct field spec = { .name = "time(poll)", .parent = TIME, .use = USE_TIME,
+					   .part = TIME_POLL };
+	uint32_t id;
+
+	assert_int_equal(fields_add(world->fields, &spec, &id), 0);
+	for (uint32_t second = 1; second <= 2; second++) {
+		usual_vcpu(world, 1, 0, 2 * second);
+		live(world, 1, 0, id, 2 * ms * second);
+		usual_vcpu(world, 1, 1, second);
+		live(world, 1, 1, id, ms * second);
+		usual_vcpu(world, 2, 0, second);
+		live(world, 2, 0, id, 0);
+		take(world);
+	}
+}
+
+static void polls_are_a_cost(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_guests);
+	poll(world, 300);
+	assert_string_equal(picture(world, "guest halt_percent poll_percent sleep_percent top "
+					   "top_percent split"),
+			    "db1 40.0% 30.0% 10.0% HLT 60.0% 0.40 0.11 0.09 0.30 0.10\n"
+			    "web1 40.0% 0.0% 40.0% MSR_WRITE 50.0% 0.40 0.11 0.09 0.00 0.40\n"
+			    "Total 40.0% 22.5% 17.5% - - -\n");
+	assert_false(view_has_column(&world->view, OWNER_HALT));
+	assert_true(view_has_column(&world->view, OWNER_POLL));
+	assert_true(view_has_column(&world->view, OWNER_SLEEP));
+	set_view(world, &view_vcpus);
+	assert_string_equal(picture(world, "guest vcpu poll_percent sleep_percent top"),
+			    "db1 0 30.0% 10.0% HLT\ndb1 1 30.0% 10.0% HLT\n"
+			    "web1 0 0.0% 40.0% MSR_WRITE\nTotal - 22.5% 17.5% -\n");
+}
+
+/* The row of halts ranks by what was polled, in columns of durations still last. */
+static void polls_rank_among_exits(void **state)
+{
+	struct world *world = *state;
+	struct exits_summary summary;
+
+	set_view(world, &view_exits);
+	poll(world, 300);
+	assert_string_equal(picture(world, "reason time_percent poll_percent"),
+			    "HLT 22.5% 22.5%\nMSR_WRITE 10.0% -\nIO 10.0% -\n"
+			    "Total 42.5% -\n");
+	world->query.sort = (size_t)view_column_by_id(&view_exits, "max_ns");
+	assert_string_equal(picture(world, "reason"), "IO\nMSR_WRITE\nHLT\nTotal\n");
+	set_filter(world, "MSR");
+	assert_string_equal(picture(world, "reason time_percent"),
+			    "MSR_WRITE 10.0%\nTotal 10.0%\n");
+	assert_int_equal(exits_summarize(&world->facts, GUEST_ANY, &summary), 0);
+	assert_true(summary.has_polls);
+	assert_int_equal(summary.reason, HLT);
+	assert_true(summary.rate_per_s == 150);
+}
+
+static void totals_with_polls(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_exit_totals);
+	world->query.groups = GROUP_REASON;
+	poll(world, 300);
+	assert_string_equal(picture(world, "reason time_percent poll_percent"),
+			    "MSR_WRITE 10.0% -\nHLT 22.5% 22.5%\nIO 10.0% -\n- 42.5% 22.5%\n");
+	world->query.groups = GROUP_GUEST;
+	assert_string_equal(picture(world, "guest time_percent poll_percent sleep_percent"),
+			    "db1 50.0% 30.0% 10.0%\nweb1 20.0% 0.0% 40.0%\n"
+			    "- 42.5% 22.5% 17.5%\n");
+	world->query.event = EXITS_USERSPACE;
+	assert_string_equal(picture(world, "guest time_percent"),
+			    "db1 9.0%\nweb1 9.0%\n- 9.0%\n");
 }
 
 /* With them kvm_exit need not be counted as well; a filter wants events, the time stays. */
@@ -125,7 +205,8 @@ static void vcpus_whose_exits_are_not_seen(void **state)
 	usual(world);
 	build(world);
 	for (size_t i = OWNER_GUEST; i <= OWNER_SPLIT; i++)
-		assert_int_equal(view_has_column(&world->view, i), !is_of_host(i));
+		assert_int_equal(view_has_column(&world->view, i),
+				 !is_of_host(i) && i != OWNER_POLL && i != OWNER_SLEEP);
 }
 
 /* After r nothing but an exit to user space: it goes on in an exit that began before r. */
@@ -534,6 +615,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(guests_with_the_time_of_their_vcpus),
+		TEST(polls_are_a_cost),
+		TEST(polls_rank_among_exits),
+		TEST(totals_with_polls),
 		TEST(guests_want_no_events_but_for_a_filter),
 		TEST(guests_without_the_provider_have_no_such_columns),
 		TEST(vcpus_one_by_one),
