@@ -95,7 +95,9 @@ static bool wants_host(const struct top *top)
 				    top_options_mode(&top->options) == MODE_CURSES);
 }
 
-/* A view of timed exits alone needs no other provider. */
+/*
+ * A view of timed exits alone needs no other provider; of vCPUs, it can show statistics, too.
+ */
 static unsigned int choose_providers(const struct top *top)
 {
 	const struct top_options *options = &top->options;
@@ -106,7 +108,7 @@ static unsigned int choose_providers(const struct top *top)
 
 	if (options->debugfs && !is_timed_only)
 		providers |= 1U << PROVIDER_DEBUGFS | 1U << PROVIDER_STATS;
-	if (options->stats && !is_timed_only)
+	if (options->stats && (!is_timed_only || top->query.type->rows == ROWS_VCPUS))
 		providers |= 1U << PROVIDER_STATS;
 	if (options->tracepoints && !is_timed_only)
 		providers |= 1U << PROVIDER_TRACEPOINT;

@@ -29,6 +29,7 @@ enum field_kind {
 enum field_use {
 	/* How often an event happened; the children are the reasons. */
 	USE_EVENT,
+#define EVENT_BY_VCPU 1 /* its part, if it has a key for each vCPU */
 	/*
 	 * "vmexit" (exit_rank 1): VM exits, timed from kvm_exit to kvm_entry; "userspace" (rank 2):
 	 * exits to user space, timed from the return to user space on. The children are the
@@ -111,7 +112,8 @@ struct field {
 	uint32_t source;   /* the provider, as numbered in SAMPLE_SOURCES */
 	enum field_kind kind;
 	enum field_use use;
-	unsigned int part; /* USE_TIME: enum time_part; USE_HOST: enum host_part */
+	/* USE_TIME: enum time_part; USE_HOST: enum host_part; USE_EVENT: EVENT_BY_VCPU or 0 */
+	unsigned int part;
 	bool is_idle;	   /* an exit that means the vCPU has nothing to do */
 	bool is_extra;	   /* counted only when a filter names it */
 	uint8_t exit_rank; /* 1: counts VM exits; 2: exits to user space; 0: neither */

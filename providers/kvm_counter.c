@@ -66,7 +66,7 @@ bool kvm_counter_is_child(const struct env *env, const char *name)
 }
 
 int kvm_counter_add(const struct provider_args *args, const char *name, enum field_kind kind,
-		    uint32_t *ret_field)
+		    unsigned int part, uint32_t *ret_field)
 {
 	const struct trait *trait = trait_of(name);
 	const char *parent = parent_of(args->env, name);
@@ -75,6 +75,7 @@ int kvm_counter_add(const struct provider_args *args, const char *name, enum fie
 		.parent = parent ? fields_find(args->fields, parent) : FIELD_NONE,
 		.source = args->source,
 		.kind = trait->kind == FIELD_COUNTER ? kind : trait->kind,
+		.part = part,
 		.exit_rank = trait->exit_rank,
 		.is_idle = trait->is_idle,
 	};

@@ -18,12 +18,13 @@
 bool kvm_counter_is_child(const struct env *env, const char *name);
 
 /*
- * Adds the field of a counter. kind: what the kernel says of it, if its name does not tell. Returns
+ * Adds the field of a counter. kind: what the kernel says of it, if its name does not tell; part:
+ * EVENT_BY_VCPU or 0. Returns
  * 0 or -ENOMEM; FIELD_NONE: it is not shown, or the name belongs to another provider. Times are not
  * shown: in ns they would be much larger than the counts beside them.
  */
 int kvm_counter_add(const struct provider_args *args, const char *name, enum field_kind kind,
-		    uint32_t *ret_field);
+		    unsigned int part, uint32_t *ret_field);
 
 /* A level or peak that is printed as unsigned: 0 if it is negative. */
 uint64_t kvm_counter_level(uint64_t value);

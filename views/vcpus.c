@@ -22,10 +22,17 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
+/* A counter with a key for each vCPU, as the kernel's statistics have. */
+static bool is_counter(const struct field *field)
+{
+	return field->use == USE_EVENT && field->part == EVENT_BY_VCPU &&
+	       field->kind == FIELD_COUNTER && field->parent == FIELD_NONE;
+}
+
 static bool wants(const struct query *query, const struct field *field)
 {
-	(void)query;
-	return field->use == USE_EXIT;
+	return field->use == USE_EXIT ||
+	       (is_counter(field) && (query->filter || field->exit_rank));
 }
 
 static bool needs(const struct field *field)
@@ -125,7 +132,7 @@ static void add_stats(struct owners *owners, const struct chosen_exits *chosen,
 		const struct field *field = fields_get(facts->fields, stat->key.field);
 		struct owner *owner;
 
-		if (stat->key.guest == GUEST_ANY || !needs(field) ||
+		if (stat->key.guest == GUEST_ANY || (!needs(field) && !is_counter(field)) ||
 		    (field->use == USE_HOST && field->part == HOST_THREAD))
 			continue;
 		owner = owners_find(owners, stat->key.guest, stat->key.vcpu);
@@ -145,11 +152,46 @@ static void add_stats(struct owners *owners, const struct chosen_exits *chosen,
 	}
 }
 
+/* Whether counters are shown: where the filter names no exit, or exits are not timed. */
+static bool shows_counters(const struct query *query, const struct fields *fields)
+{
+	bool has_counters = false;
+
+	if (query->has_reason)
+		return false;
+	for (uint32_t i = 0; i < fields_count(fields); i++) {
+		const struct field *field = fields_get(fields, i);
+
+		if (field->use == USE_EXIT && !field->is_abandoned &&
+		    query_selects(query, fields, field))
+			return false;
+		has_counters |= is_counter(field) && !field->is_abandoned &&
+				query_names(query, field);
+	}
+	return has_counters;
+}
+
+static int choose_counters(const struct query *query, const struct facts *facts,
+			   struct field_set *ret_chosen)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < fields_count(facts->fields); i++) {
+		const struct field *field = fields_get(facts->fields, i);
+
+		if (is_counter(field) && wants(query, field) && query_names(query, field))
+			err = field_set_add(ret_chosen, i);
+	}
+	return err;
+}
+
 static int sum_up(struct owners *owners, const struct query *query, const struct facts *facts)
 {
 	struct chosen_exits chosen = { 0 };
 	int err = chosen_exits_find(query, facts, &chosen);
 
+	if (!err && shows_counters(query, facts->fields))
+		err = choose_counters(query, facts, &chosen.exits);
 	if (!err)
 		add_stats(owners, &chosen, facts);
 	chosen_exits_release(&chosen);
@@ -222,12 +264,14 @@ static bool is_shown(const struct query *query, const struct owner *owner)
 static int build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	struct owners owners;
+	bool has_counters = shows_counters(query, facts->fields);
 	bool has_cpus = false, has_threads;
 	size_t nr_vcpus;
 
-	view->rate_title = "Exits/s";
-	/* Without times of exits there are no rows: the caller says why. */
-	if (!fields_have_exits(facts->fields))
+	if (!has_counters || !query->filter)
+		view->rate_title = "Exits/s";
+	/* Without exits by vCPU there are no rows: the caller says why. */
+	if (!fields_have_exits(facts->fields) && !has_counters)
 		return 0;
 	if (init(&owners, view, facts) < 0 || sum_up(&owners, query, facts) < 0)
 		return -ENOMEM;

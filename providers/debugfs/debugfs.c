@@ -68,7 +68,7 @@ static int add_field(struct debugfs *debugfs, const char *name, mode_t mode)
 	/* In the kernel only counters can be written (reset); copied files may have any mode. */
 	bool is_level = !(mode & 0222) && !env_is_captured(args->env);
 	uint32_t id;
-	int err = kvm_counter_add(args, name, is_level ? FIELD_GAUGE : FIELD_COUNTER, &id);
+	int err = kvm_counter_add(args, name, is_level ? FIELD_GAUGE : FIELD_COUNTER, 0, &id);
 
 	if (err || id == FIELD_NONE)
 		return err;

@@ -51,8 +51,9 @@ struct kernel_stats {
 
 /* ---- layouts */
 
-/* Parents before their children. */
-static int add_fields(const struct kernel_stats *stats, struct stats_layout *layout)
+/* Parents before their children. part: see kvm_counter_add(). */
+static int add_fields(const struct kernel_stats *stats, struct stats_layout *layout,
+		      unsigned int part)
 {
 	const struct provider_args *args = &stats->args;
 	int err = 0;
@@ -62,7 +63,7 @@ static int add_fields(const struct kernel_stats *stats, struct stats_layout *lay
 			struct stats_counter *counter = &layout->counters[i];
 
 			if (kvm_counter_is_child(args->env, counter->name) == (is_child != 0))
-				err = kvm_counter_add(args, counter->name, counter->kind,
+				err = kvm_counter_add(args, counter->name, counter->kind, part,
 						      &counter->field);
 		}
 	}
@@ -78,7 +79,7 @@ static void mark_wanted(const struct kernel_stats *stats, struct stats_layout *l
 	}
 }
 
-static int get_layout(struct kernel_stats *stats, size_t size, const struct stats_layout **ret)
+static int get_layout(struct kernel_stats *stats, size_t size, struct held_fd *fd)
 {
 	struct stats_layout *layout = stats->layouts;
 	int err;
@@ -91,12 +92,12 @@ static int get_layout(struct kernel_stats *stats, size_t size, const struct stat
 			return err;
 		layout->next = stats->layouts;
 		stats->layouts = layout;
-		err = add_fields(stats, layout);
+		err = add_fields(stats, layout, fd->vcpu < 0 ? 0 : EVENT_BY_VCPU);
 		if (err)
 			return err;
 		mark_wanted(stats, layout);
 	}
-	*ret = layout;
+	fd->layout = layout;
 	return 0;
 }
 
@@ -230,7 +231,7 @@ static int read_fd(struct kernel_stats *stats, const struct held_look *look, str
 	int err = len < 0 ? (int)len : 0;
 
 	if (!err && !fd->layout)
-		err = get_layout(stats, (size_t)len, &fd->layout);
+		err = get_layout(stats, (size_t)len, fd);
 	else if (!err && !stats_layout_fits(fd->layout, stats->bytes, from, (size_t)len))
 		err = -EBADF;
 	if (err || !sample)

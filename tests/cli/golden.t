@@ -78,6 +78,8 @@ golden lockdown-debugfs --sysroot $root/lockdown -1 -d -i
 golden statistics-providers --sysroot $root/statistics --list-providers
 golden statistics-debugfs --sysroot $root/statistics -1 -d -i -f 'exits|hist|blocking'
 golden statistics-guests --sysroot $root/statistics -1 --stats -i -b
+golden statistics-vcpus --sysroot $root/statistics -1 --stats -i --view vcpus
+golden statistics-vcpus-filter --sysroot $root/statistics -1 --stats -i --view vcpus -f halt_wakeup
 golden statistics-fields --sysroot $root/statistics --stats -f help
 golden statistics-csv --sysroot $root/statistics -l --stats -i -c -n 2 -s 0.1 -f '^exits|wait_hist'
 compare

@@ -54,6 +54,10 @@ is "$(cat "$ERR")" "" "and has nothing to complain about"
 like "$("$KVMTOP" --stats -i -b -1 -p "$held" -f '^halt_exits$' 2>&1)" \
 	"^held +$((3 * ROUNDS)) " "-b: by guest"
 
+"$KVMTOP" --stats -i -1 --json --view vcpus -p "$held" -f '^halt_exits$' >"$TMP/out" 2>"$ERR"
+is "$(grep -o '"total":[0-9]*' "$TMP/out" | sort | uniq -c | awk '{ print $1, $2 }')" \
+	"3 \"total\":$ROUNDS" "--view vcpus: each vCPU has its own"
+
 # ---- a guest that holds none
 
 guest bare --rounds 1
