@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/say.h"
 #include "base/when.h"
@@ -41,6 +42,9 @@ static int open_file(struct reader *reader, struct why *why)
 	const char *path = reader->options->read_file;
 	int err = history_file_open(path, &reader->file, why);
 
+	if (err == -ENOENT && strcmp(path, HISTORY_FILE) == 0)
+		return why_set(why, err, "%s: there is none yet: systemctl enable --now "
+			       "kvmtop-history writes it, or kvmtop -w FILE another one", path);
 	if (err)
 		return err;
 	reader->store = history_file_store(reader->file);

@@ -253,6 +253,20 @@ static int file_segment(void *store, uint32_t segment, struct segment *ret_segme
 	return 0;
 }
 
+/* What is open stays readable, and gets no more samples. */
+static int file_check(void *store, struct why *why)
+{
+	const struct history_file *file = store;
+	struct stat named;
+
+	if (stat(file->real, &named) == 0)
+		return named.st_ino == file->own.st_ino && named.st_dev == file->own.st_dev ? 0 :
+		       why_set(why, -ESTALE, "%s was replaced: this is the former one; start "
+			       "kvmtop again to see the new one", file->name);
+	return errno != ENOENT ? 0 : why_set(why, -ESTALE, "%s was removed: this is what it had",
+					     file->name);
+}
+
 static const struct store_type file_store = {
 	.find = file_find,
 	.step = file_step,
@@ -260,6 +274,7 @@ static const struct store_type file_store = {
 	.read = file_read,
 	.fields = file_fields,
 	.segment = file_segment,
+	.check = file_check,
 };
 
 struct store history_file_store(struct history_file *file)
@@ -270,14 +285,13 @@ struct store history_file_store(struct history_file *file)
 int history_file_open(const char *path, struct history_file **ret_file, struct why *why)
 {
 	struct history_file *file;
-	struct stat st;
 	int err = history_file_new(path, &file, why);
 
 	if (err)
 		return err;
-	if (stat(file->real, &st) < 0)
+	if (stat(file->real, &file->own) < 0)
 		err = why_set(why, -errno, "%s: %s", path, strerror(errno));
-	else if (!S_ISREG(st.st_mode))
+	else if (!S_ISREG(file->own.st_mode))
 		err = why_set(why, -EINVAL, "%s: not a regular file", path);
 	else
 		err = db_open(&file->db, file->name, file->real, false, why);

@@ -26,7 +26,7 @@ struct history_file {
 
 	/* The rest is of a writer. */
 	int lock;	 /* the file, with the lock of a writer; -1: none */
-	struct stat own; /* the file that is locked */
+	struct stat own; /* the file that is locked, or read */
 	bool has_log;	 /* there is a -wal */
 	struct segment segment;
 	struct file_limits limits;

@@ -82,6 +82,13 @@ struct store past_store(const struct past *past)
 	return past->reader.store;
 }
 
+int past_check(const struct past *past, struct why *why)
+{
+	const struct store *store = &past->reader.store;
+
+	return store->type->check ? store->type->check(store->state, why) : 0;
+}
+
 struct guests *past_guests(struct past *past)
 {
 	return past->guests;

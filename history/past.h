@@ -25,6 +25,9 @@ void past_free(struct past *past);
 
 struct store past_store(const struct past *past);
 
+/* Whether the store's file is there no more, or another one is: see struct store_type. */
+int past_check(const struct past *past, struct why *why);
+
 /* The inventory of the moment that is chosen, for struct monitor_recording. */
 struct guests *past_guests(struct past *past);
 

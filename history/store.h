@@ -49,6 +49,8 @@ struct store_type {
 		      void *arg, struct why *why);
 	int (*segment)(void *store, uint32_t segment, struct segment *ret_segment,
 		       struct why *why);
+	/* -ESTALE: its file was removed or replaced since it was opened. NULL: it has none. */
+	int (*check)(void *store, struct why *why);
 };
 
 struct store {

@@ -197,8 +197,13 @@ if has_screen; then
 		[ "$(screen_line 1)" != "$before" ]
 	}
 	check "its end moves" wait_for 10 moved
-	screen_keys q
 	stop "$writer"
+	rm -f "$DB"*
+	screen_has 'h.db was removed: this is what it had' "a file that is removed meanwhile"
+	captured amd -w "$DB" -n 1 >/dev/null 2>&1 </dev/null
+	screen_has 'h.db was replaced: this is the former one' "and replaced"
+	screen_has 'web1' "is shown as it was"
+	screen_keys q
 else
 	skip "the screen over a history" "$T_no_screen"
 fi
@@ -207,6 +212,13 @@ fi
 
 is "$(status_of "$KVMTOP" -r "$TMP/none" -1) $(cat "$TMP/err")" \
 	"1 kvmtop: $TMP/none: No such file or directory" "no such file"
+if [ -e /var/lib/kvmtop/history.db ]; then
+	skip "no history of the service" "there is one here"
+else
+	is "$(status_of "$KVMTOP" -r -1)" 1 "no history of the service"
+	like "$(cat "$TMP/err")" 'history.db: there is none yet: .*kvmtop-history .*-w FILE' \
+		"and what makes one"
+fi
 echo "something else" >"$TMP/other"
 is "$(status_of "$KVMTOP" -r "$TMP/other" -1) $(wc -l <"$TMP/err")" "1 1" "another program's file"
 is "$(status_of captured amd -w "$TMP/other" -n 1) $(cat "$TMP/other")" "1 something else" \

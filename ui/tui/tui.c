@@ -17,6 +17,7 @@
 #include "arch/arch.h"
 #include "base/clock.h"
 #include "host/guest.h"
+#include "history/past.h"
 #include "history/recorder.h"
 #include "host/machine.h"
 #include "ui/numbers.h"
@@ -72,7 +73,10 @@ static void rebuild(struct tui *tui)
 static void choose_notice(struct tui *tui)
 {
 	const char *trouble = monitor_notice(tui_monitor(tui), 0);
+	struct why why = { "" };
 
+	if (!trouble && tui->config.past && past_check(tui->config.past, &why) < 0)
+		trouble = why.text;
 	if (tui->said_ns && clock_now_ns() - tui->said_ns >= NOTICE_NS)
 		tui_unsay(tui);
 	snprintf(tui->screen.trouble, sizeof(tui->screen.trouble), "%s", trouble ? trouble : "");
