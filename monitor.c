@@ -236,11 +236,13 @@ int monitor_open(const struct monitor_config *config, struct monitor **ret_monit
 		.wanted = &monitor->needed,
 		.fields = monitor->fields,
 		.stats = monitor->stats,
-		.long_exits = monitor->stats ? stats_long_exits(monitor->stats) : NULL,
+		.long_exits = config->recording.long_exits,
 		.guests = monitor->guests,
 		.counted = &monitor->want.fields,
 	};
 	if (monitor->guests && monitor->fields && monitor->stats) {
+		if (!monitor->facts.long_exits)
+			monitor->facts.long_exits = stats_long_exits(monitor->stats);
 		stats_know_guests(monitor->stats, monitor->guests);
 		err = open_sources(monitor, why);
 	}

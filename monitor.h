@@ -32,6 +32,7 @@ struct monitor_recording {
 	const void *recording;		     /* what they play */
 	struct guests *guests;		     /* the inventory */
 	struct fields *fields; /* the dictionary; NULL: one of its own */
+	const struct long_exits *long_exits; /* NULL: samples have them */
 };
 
 struct monitor_config {

@@ -9,7 +9,6 @@
 
 #include "arch/argument.h"
 #include "base/array.h"
-#include "base/units.h"
 #include "cmd/exits_options.h"
 #include "cmd/option.h"
 
@@ -61,11 +60,7 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 		return kallsyms_option_take(&options->kallsyms, text, why);
 	if (spec->offset != OPT_AT(longer_ns))
 		return 0;
-	if (duration_parse(text, &options->longer_ns, why) < 0)
-		return -EINVAL;
-	if (!options->longer_ns)
-		return why_set(why, -EINVAL, "--longer takes a time above 0, as in 5ms or 200us");
-	return 0;
+	return longer_option_take(text, &options->longer_ns, why);
 }
 
 static const struct option_table table = {

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "base/why.h"
-#include "cmd/kallsyms_option.h"
+#include "cmd/long_options.h"
 #include "views/query.h"
 
 #define EXITS_TIDS 256 /* threads that -T can name */

@@ -42,6 +42,9 @@ static int read_recording(const char *const *paths, size_t nr, const struct repo
 	const struct recording_choice choice = {
 		.kind = options->kind,
 		.buffer = options->buffer,
+		.longer_ns = options->longer_ns ? options->longer_ns : LONG_EXITS_DEFAULT_NS,
+		.has_halts = options->halts,
+		.mhz = options->mhz,
 		.arguments = is_table ? 1U << options->event : PAIRING_ALL_ARGUMENTS,
 	};
 

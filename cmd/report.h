@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "findings/thresholds.h"
+#include "cmd/long_options.h"
 #include "monitor.h"
 #include "trace/recorded/recorded.h"
 #include "views/query.h"
@@ -25,7 +26,9 @@ struct report_options {
 	const char *mhz_text; /* as the user wrote it; NULL: not */
 	double mhz, interval_s; /* 0: as the user did not say */
 	unsigned long vcpu;
-	bool has_vcpu;
+	bool has_vcpu, halts;
+	uint64_t longer_ns; /* 0: not given */
+	struct kallsyms_options kallsyms;
 	/* What the words mean. */
 	enum exit_kind event;
 	unsigned int groups;	      /* of ROWS_TOTALS, see struct query */
@@ -46,6 +49,8 @@ struct report_facts {
 	struct vcpu_key *only; /* of -p */
 	struct query query;
 	struct thresholds thresholds;
+	struct long_exits long_exits;
+	struct kallsyms_files kallsyms;
 	bool is_none; /* nothing in the recording matches -p, -g and --vcpu */
 };
 

@@ -8,6 +8,7 @@
 #include "cmd/report.h"
 #include "cmd/thresholds_file.h"
 #include "trace/recorded/player.h"
+#include "trace/recorded/rows.h"
 
 /* ---- which guests and vCPUs */
 
@@ -132,6 +133,9 @@ static int choose(struct report_facts *facts, const struct report_options *optio
 	query->is_whole = true;
 	query->event = options->event;
 	query->groups = options->groups;
+	query->longer_ns = options->longer_ns ? options->longer_ns : LONG_EXITS_DEFAULT_NS;
+	query->has_halts = options->halts;
+	query->has_arguments = query->is_recorded = true;
 	query->thresholds = &facts->thresholds;
 	err = thresholds_load(options->thresholds, "", &facts->thresholds, why);
 	if (err)
@@ -163,16 +167,25 @@ int report_facts_init(struct report_facts *facts, const struct recording *record
 		.players = recorded_players,
 		.recording = &facts->recorded,
 		.guests = facts->recorded.guests,
+		.long_exits = &facts->long_exits,
 	};
 	err = monitor_open(&config, &facts->monitor, &(struct why){ "" });
 	if (err == -ENODATA) /* the recording has no events of KVM */
 		return 0;
+	if (!err)
+		err = recorded_long_exits(&facts->recorded, monitor_fields(facts->monitor),
+					  RECORDED_EXITS, &facts->long_exits);
+	if (!err)
+		err = kallsyms_files_read(&options->kallsyms, &facts->kallsyms, &facts->query,
+					  why);
 	return err ? err : monitor_want(facts->monitor, &facts->query, why);
 }
 
 void report_facts_release(struct report_facts *facts)
 {
 	monitor_close(facts->monitor);
+	long_exits_release(&facts->long_exits);
+	kallsyms_files_release(&facts->kallsyms);
 	pattern_free(facts->filter);
 	field_set_release(&facts->query.open);
 	free(facts->only);

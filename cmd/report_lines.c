@@ -64,6 +64,8 @@ static uint64_t count_unfinished(const struct report_facts *facts)
 /* The text instead of a table without rows. */
 static const char *why_none(const struct query *query, const struct pairing *pairing)
 {
+	if (query->type->rows == ROWS_LONG && pairing->has_entries)
+		return "No exit of what was chosen took so long.";
 	if (query->type->rows == ROWS_FINDINGS && pairing->has_exits[EXITS_VMEXIT])
 		return "Nothing found that makes these guests slow.";
 	if (pairing->table.nr_counts[query->event])
@@ -112,6 +114,7 @@ static int make(struct printed *printed, const struct recording *recording,
 			       type->name);
 	describe(printed, recording);
 	printed->view.type = type;
+	facts->query.reverse = type->rows == ROWS_LONG && !options->key; /* the oldest first */
 	if (facts->is_none || !facts->monitor)
 		return 0;
 	err = monitor_sample(facts->monitor);

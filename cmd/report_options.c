@@ -26,6 +26,11 @@ static const struct option_spec specs[] = {
 		   "instead, a view of the screen: events, guests, vcpus, exits, hotspots"),
 	OPT_STRING(0, "thresholds", "FILE", thresholds,
 		   "of --view why, see kvmtop why --help"),
+	OPT_OTHER(0, "longer", "TIME", longer_ns,
+		  "instead, each exit that took longer than TIME (5ms, 200us), without halts"),
+	OPT_FLAG(0, "halts", halts, "with --longer: with halts"),
+	OPT_OTHER(0, "guest-kallsyms", "NAME=FILE", kallsyms,
+		  "the functions of guest NAME, by a copy of its /proc/kallsyms"),
 	OPT_STRING(0, "diff", "OTHER", diff, "beside another recording, the biggest change first"),
 	OPT_HEADING("How to read it"),
 	OPT_OTHER('f', "frequency", "MHZ", mhz_text, "of the TSC, where times are in cycles"),
@@ -62,6 +67,10 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 
 	if (spec->offset == OPT_AT(vcpu))
 		options->has_vcpu = true;
+	if (spec->offset == OPT_AT(kallsyms))
+		return kallsyms_option_take(&options->kallsyms, text, why);
+	if (spec->offset == OPT_AT(longer_ns))
+		return longer_option_take(text, &options->longer_ns, why);
 	if (spec->offset == OPT_AT(interval_s))
 		return take_number("SECONDS", text, &options->interval_s, why);
 	if (spec->offset != OPT_AT(mhz_text))
@@ -156,6 +165,14 @@ static int check(struct report_options *options, struct why *why)
 	int err = 0;
 
 	options->groups = GROUP_REASON;
+	if (options->longer_ns && (options->view_name || options->diff || options->acrn ||
+				   options->by || options->event_name))
+		return why_set(why, -EINVAL,
+			       "--longer goes with none of --view, --diff, --acrn, --by, --event");
+	if (options->halts && !options->longer_ns)
+		return why_set(why, -EINVAL, "--halts needs --longer TIME");
+	if (options->longer_ns)
+		options->view = view_type_of(ROWS_LONG);
 	if (options->event_name)
 		err = take_event(options, why);
 	if (!err && options->by)

@@ -33,6 +33,7 @@ static struct screen_recording title_of(const struct report_facts *facts,
 	const struct pairing *pairing = &recording->pairing;
 	struct screen_recording title = {
 		.span_ns = facts->recorded.span_ns,
+		.longer_ns = facts->query.longer_ns,
 		.nr_events = pairing->nr_events,
 		.nr_lost = pairing->nr_lost_events,
 		.is_more_lost = pairing->has_unknown_loss,

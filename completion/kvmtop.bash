@@ -29,9 +29,10 @@ _kvmtop_report()
 	-k | --key) words="total rate share time_ns time_percent poll_percent sleep_percent halt_percent min_ns avg_ns
 		stddev_ns p50_ns p99_ns max_ns reason guest pid vcpu tid" ;;
 	--input-format) words="trace.dat perf.data acrn kvmtrace" ;;
-	-f | --frequency | --vcpu | -g | --guest | -p | --pid | -B | --buffer | -s | --set-delay) return ;;
+	--longer) words="1ms 5ms 100ms" ;;
+	-f | --frequency | --vcpu | --guest-kallsyms | -g | --guest | -p | --pid | -B | --buffer | -s | --set-delay) return ;;
 	*) [[ $current != -* ]] || words="--event --by --vcpu -g --guest -p --pid -k --key --view --thresholds --diff
-		-f --frequency -s --set-delay -B --buffer --input-format --text --csv --json --acrn
+		--longer --halts --guest-kallsyms -f --frequency -s --set-delay -B --buffer --input-format --text --csv --json --acrn
 		-h --help" ;;
 	esac
 	if [ -n "$words" ]; then

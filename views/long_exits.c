@@ -16,7 +16,7 @@ enum {
 
 static const struct column columns[] = {
 	[TIME] = { "time", "Time", "when it ended; in a recording, in seconds from the start",
-		   CELL_TEXT, 15, COLUMN_LEAST(15) },
+		   CELL_TEXT, 15, COLUMN_LEAST(11) },
 	[END] = { "end_ns", "End", "the same in ns since 1970, or from the start",
 		  CELL_COUNT, 19, COLUMN_MACHINE_ONLY },
 	[TOOK] = { "took_ns", "Took", "from the exit to the next entry into the guest",
@@ -173,6 +173,8 @@ static int build(struct view *view, const struct query *query, const struct fact
 	}
 	drop_empty(view);
 	view->note = exits_note(facts);
+	if (exits->nr_ever > exits->nr && !query->is_latest)
+		view->note = "There were more long exits: these are of the latest 8,192.";
 	return err;
 }
 

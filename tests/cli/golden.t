@@ -170,6 +170,34 @@ like "$("$KVMTOP" report --text --view why --thresholds "$TMP/lower" \
 like "$("$KVMTOP" report --text --view why tests/data/trace/svm-perf.data)" \
 	'^Nothing found that makes these guests slow' "why: or it has none"
 
+# Long exits of a recording; all that are longer than a nanosecond are what the table counts.
+golden report-long-svm report --text --longer 1ms --guest-kallsyms \
+	"116 qemu-system-x86=tests/data/trace/svm-kallsyms" tests/data/trace/svm-perf.data
+golden report-long-arm64 report --longer 5ms --csv - tests/data/trace/arm64-perf.data
+golden report-long-none report --text --longer 10s tests/data/trace/svm-perf.data
+compare
+for recording in svm arm64; do
+	recording=tests/data/trace/$recording-perf.data
+	"$KVMTOP" report --longer 0.001us --halts --csv - $recording | awk -F, '
+	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	{
+		reason = $at["reason"]
+		total[reason]++
+		time[reason] += $at["took_ns"]
+		if ($at["took_ns"] > max[reason])
+			max[reason] = $at["took_ns"]
+	}
+	END { for (reason in total) print reason, total[reason], time[reason], max[reason] }' |
+		sort >"$TMP/listed"
+	"$KVMTOP" report --csv - $recording | awk -F, '
+	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	{ print $at["reason"], $at["total"], $at["time_ns"], $at["max_ns"] }' | sort >"$TMP/table"
+	same_files "$TMP/listed" "$TMP/table" \
+		"report --longer: all exits are the table's, $recording"
+done
+is "$(status_of "$KVMTOP" report --longer 1ms --by vcpu tests/data/trace/svm-perf.data)" 2 \
+	"report --longer: not with --by"
+
 # One order in all formats: the reasons of each format, one after the other.
 reasons() {
 	"$KVMTOP" --sysroot $root/amd -l -n 1 -s 0.1 --view exits "$@"

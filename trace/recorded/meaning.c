@@ -180,6 +180,7 @@ static int find_exit(struct meanings *meanings, struct meaning *meaning)
 		meaning->reason = trace_field(type, split->field);
 		if (!meaning->reason || !suits(arch, info))
 			continue;
+		meaning->pc = field_or_null(type, split->pc_field);
 		meaning->isa = trace_field(type, "isa");
 		if (meaning->isa)
 			return set_x86(meanings, meaning);
@@ -406,11 +407,11 @@ static const struct reason *find_reason(const struct meanings *meanings,
 	return low < reasons->nr && reasons->list[low].code == key->a ? &reasons->list[low] : NULL;
 }
 
-bool meaning_is_idle(const struct meanings *meanings, const struct exit_key *key)
+unsigned int meaning_flags(const struct meanings *meanings, const struct exit_key *key)
 {
 	const struct reason *reason = find_reason(meanings, key);
 
-	return reason && reason->flags & REASON_IDLE;
+	return reason ? reason->flags : 0;
 }
 
 void meaning_name(const struct meanings *meanings, const struct exit_key *key, char *buf,

@@ -34,6 +34,7 @@ struct meaning {
 	uint32_t number; /* counts KVM's types from 0 */
 	/* Of an exit: the fields that say why; `isa` chooses between the two splits of x86. */
 	const struct trace_field *reason, *reason_type, *isa;
+	const struct trace_field *pc; /* where the guest was; NULL: not known */
 	const struct trace_field *error; /* of an exit to user space: below 0 if that is why */
 	struct {
 		const struct split *split;
@@ -109,8 +110,8 @@ struct exit_key meaning_argument(struct meanings *meanings, const struct meaning
 void meaning_name(const struct meanings *meanings, const struct exit_key *key, char *buf,
 		  size_t size);
 
-/* Whether the vCPU was idle meanwhile (HLT, WFx ...). */
-bool meaning_is_idle(const struct meanings *meanings, const struct exit_key *key);
+/* REASON_* of arch.h; REASON_IDLE: the vCPU was idle meanwhile (HLT, WFx ...). */
+unsigned int meaning_flags(const struct meanings *meanings, const struct exit_key *key);
 
 /* Why the guest was left that the argument came with; NULL: not known. */
 const struct exit_key *meaning_exit(const struct meanings *meanings, const struct exit_key *key);

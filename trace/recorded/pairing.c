@@ -2,7 +2,9 @@
 /* The state machine of a vCPU's thread. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "base/array.h"
 #include "trace/recorded/pairing.h"
 
 /* Out of the way of the events that are frequent. */
@@ -25,6 +27,7 @@ void pairing_release(struct pairing *pairing)
 {
 	meanings_release(&pairing->meanings);
 	table_release(&pairing->table);
+	free(pairing->longs);
 }
 
 /* ---- what the listener is told */
@@ -105,6 +108,8 @@ static inline void open_span(struct recorded_thread *thread, enum exit_kind kind
 			     struct exit_count *count, uint64_t time)
 {
 	count->begun++;
+	if (kind >= EXITS_FIRST_ARGUMENT)
+		thread->argument = count;
 	thread->is_open |= (uint8_t)(1U << kind);
 	thread->spans[kind] = (struct open_span){ time, count };
 }
@@ -175,7 +180,30 @@ static int on_exit_event(struct pairing *pairing, struct recorded_thread *thread
 	thread->spans[EXITS_MMIO].begin = event->time;
 	thread->is_mmio_open = true;
 	open_span(thread, EXITS_VMEXIT, count, event->time);
+	thread->user_begin = 0;
+	thread->argument = NULL;
+	thread->exit_cpu = event->cpu;
+	thread->pc = meaning->pc ? trace_field_number(meaning->pc, event) : 0;
 	tell_begin(pairing, thread, SPAN_EXIT, event);
+	return 0;
+}
+
+static RARE int keep_long(struct pairing *pairing, const struct recorded_thread *thread,
+			  uint64_t time)
+{
+	const struct open_span *span = &thread->spans[EXITS_VMEXIT];
+	uint64_t at = pairing->nr_longs % LONG_EXITS_MAX;
+
+	if (!pairing->has_halts && pairing_is_idle(pairing, span->count))
+		return 0;
+	if (array_grow(&pairing->longs, &pairing->room_longs, at + 1) < 0)
+		return -ENOMEM;
+	pairing->nr_longs++;
+	pairing->longs[at] = (struct recorded_long){
+		.thread = thread, .exit = span->count, .argument = thread->argument,
+		.begin = span->begin, .end = time, .user_begin = thread->user_begin,
+		.pc = thread->pc, .cpu = thread->exit_cpu,
+	};
 	return 0;
 }
 
@@ -186,6 +214,10 @@ static int on_entry(struct pairing *pairing, struct recorded_thread *thread,
 	pairing->last_entry = event->time;
 	if (pairing->listener)
 		tell_entry(pairing, thread, event->time);
+	if (pairing->longer && thread->is_open & 1U << EXITS_VMEXIT &&
+	    event->time > thread->spans[EXITS_VMEXIT].begin + pairing->longer &&
+	    keep_long(pairing, thread, event->time) < 0)
+		return -ENOMEM;
 	for (unsigned int open = thread->is_open; open; open &= open - 1)
 		end(thread, (enum exit_kind)__builtin_ctz(open), event->time);
 	thread->is_open = 0;
@@ -203,6 +235,8 @@ static RARE int on_userspace(struct pairing *pairing, struct recorded_thread *th
 	int err;
 
 	pairing->has_exits[EXITS_USERSPACE] = true;
+	if (!thread->user_begin && thread->state == VCPU_OUTSIDE)
+		thread->user_begin = event->time;
 	if (thread->state == VCPU_OUTSIDE && thread->is_open & 1U << EXITS_USERSPACE) {
 		if (pairing->listener)
 			tell_end(pairing, thread, SPAN_USERSPACE, event->time, false);
@@ -446,7 +480,7 @@ void pairing_name(const struct pairing *pairing, const struct exit_count *count,
 
 bool pairing_is_idle(const struct pairing *pairing, const struct exit_count *count)
 {
-	return !count->is_others && meaning_is_idle(&pairing->meanings, &count->key);
+	return !count->is_others && meaning_flags(&pairing->meanings, &count->key) & REASON_IDLE;
 }
 
 bool pairing_exit_name(const struct pairing *pairing, const struct exit_count *count, char *buf,

@@ -22,6 +22,7 @@
 #ifndef KVMTOP_TRACE_RECORDED_PAIRING_H
 #define KVMTOP_TRACE_RECORDED_PAIRING_H
 
+#include "facts/long_exits.h"
 #include "trace/recorded/table.h"
 
 /*
@@ -55,6 +56,16 @@ struct recorded_loss {
 
 #define PAIRING_LOSSES 64 /* kept */
 
+/* An exit that took longer than the threshold. Times are in the clock's unit. */
+struct recorded_long {
+	const struct recorded_thread *thread;
+	const struct exit_count *exit, *argument; /* argument: NULL: none is known */
+	uint64_t begin, end;
+	uint64_t user_begin; /* of its first exit to user space; 0: it had none */
+	uint64_t pc;	     /* 0: not known */
+	int32_t cpu;	     /* where it began; -1: not known */
+};
+
 struct pairing {
 	const struct trace *trace;
 	const struct pairing_listener *listener; /* NULL: none */
@@ -67,6 +78,12 @@ struct pairing {
 	bool has_entries; /* without entries nothing has a duration */
 	bool has_switches; /* else waiting for a CPU is not known */
 	bool has_wakeups; /* what halts polled is known */
+	/* The latest LONG_EXITS_MAX exits that took longer, a ring; of nr_longs in all. */
+	uint64_t longer; /* 0: none is kept */
+	bool has_halts;	 /* halts, too */
+	struct recorded_long *longs;
+	size_t room_longs;
+	uint64_t nr_longs;
 	/* Losses: the first ones, and how many there are of them. */
 	struct recorded_loss losses[PAIRING_LOSSES];
 	size_t nr_losses;

@@ -41,6 +41,14 @@ int recording_open(const char *const *paths, size_t nr, const struct recording_c
 	if (err)
 		return err;
 	pairing_init(&recording->pairing, recording->trace, choice->arguments, NULL);
+	if (choice->longer_ns) {
+		double ns_per_unit = recording_ns_per_unit(recording->trace, choice->mhz);
+
+		if (ns_per_unit > 0)
+			recording->pairing.longer =
+				(uint64_t)((double)choice->longer_ns / ns_per_unit);
+		recording->pairing.has_halts = choice->has_halts;
+	}
 	if (choice->buffer)
 		err = trace_choose_buffer(recording->trace, choice->buffer, why);
 	if (err)

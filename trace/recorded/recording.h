@@ -12,6 +12,9 @@ struct recording_choice {
 	enum trace_kind kind;	/* of the files */
 	const char *buffer;	/* only this one of each trace.dat; NULL: all */
 	unsigned int arguments; /* see struct pairing */
+	uint64_t longer_ns; /* keeps the exits that took longer; 0: none */
+	bool has_halts;	    /* halts, too */
+	double mhz; /* of the TSC; 0: as the recording says */
 };
 
 /* Zero-initialised is none. */

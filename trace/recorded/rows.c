@@ -208,15 +208,21 @@ static int add_count(const struct maker *maker, struct key key, const struct exi
 	return err ? err : played_rows_add(maker->rows, &row);
 }
 
-static int add_reason(const struct maker *maker, struct key key, const struct exit_count *count)
+static int reason_field(const struct maker *maker, const struct exit_count *count,
+			uint32_t *ret_field)
 {
 	const struct pairing *pairing = pairing_of(maker);
 	char name[NAME_SIZE / 2];
-	int err;
 
 	pairing_name(pairing, count, name, sizeof(name));
-	err = exit_fields_reason(&maker->fields, (enum exit_kind)count->key.kind, name, NULL,
-				 pairing_is_idle(pairing, count), &key.field);
+	return exit_fields_reason(&maker->fields, (enum exit_kind)count->key.kind, name, NULL,
+				  pairing_is_idle(pairing, count), ret_field);
+}
+
+static int add_reason(const struct maker *maker, struct key key, const struct exit_count *count)
+{
+	int err = reason_field(maker, count, &key.field);
+
 	return err ? err : add_count(maker, key, count);
 }
 
@@ -302,22 +308,28 @@ static int add_vcpu(const struct maker *maker, struct key key,
 
 /* ---- arguments of exits */
 
-/* Adds an argument below the exit reason that it came with, if known. */
-static int add_argument(const struct maker *maker, struct key key, const struct exit_count *count)
+/* The field of an argument, below the exit reason that it came with, if known. */
+static int argument_field(const struct maker *maker, const struct exit_count *count,
+			  uint32_t *ret_field)
 {
 	const struct pairing *pairing = pairing_of(maker);
 	char label[NAME_SIZE / 2], reason[NAME_SIZE / 2], name[NAME_SIZE];
 	bool has_reason = pairing_exit_name(pairing, count, reason, sizeof(reason));
 	uint32_t field = FIELD_NONE;
-	int err;
 
 	if (has_reason) {
 		snprintf(name, sizeof(name), "vmexit(%s)", reason);
 		field = fields_find(maker->fields.fields, name);
 	}
 	pairing_name(pairing, count, label, sizeof(label));
-	err = exit_fields_argument(&maker->fields, (enum exit_kind)count->key.kind,
-				   has_reason ? reason : NULL, field, label, &key.field);
+	return exit_fields_argument(&maker->fields, (enum exit_kind)count->key.kind,
+				    has_reason ? reason : NULL, field, label, ret_field);
+}
+
+static int add_argument(const struct maker *maker, struct key key, const struct exit_count *count)
+{
+	int err = argument_field(maker, count, &key.field);
+
 	return err ? err : add_count(maker, key, count);
 }
 
@@ -368,5 +380,71 @@ int recorded_add_exits(struct played_rows *rows, const struct recorded *recorded
 	for (size_t i = 0; i < table->nr_threads && !err; i++)
 		err = add_arguments(&maker, key_of(recorded, table->threads[i]),
 				    table->threads[i]);
+	return err;
+}
+
+/* ---- long exits */
+
+static bool is_protected(const struct pairing *pairing, const struct recorded_thread *thread)
+{
+	for (size_t i = 0; i < thread->nr_counts; i++) {
+		const struct exit_count *count = thread->counts[i];
+
+		if (!count->is_others &&
+		    meaning_flags(&pairing->meanings, &count->key) & REASON_PROTECTED)
+			return true;
+	}
+	return false;
+}
+
+/* Of a protected guest no address is known, whichever of its threads says that it is one. */
+static bool hides_pc(const struct maker *maker, uint32_t guest)
+{
+	const struct table *table = &pairing_of(maker)->table;
+
+	for (size_t i = 0; i < table->nr_threads; i++) {
+		if (key_of(maker->recorded, table->threads[i]).guest == guest &&
+		    is_protected(pairing_of(maker), table->threads[i]))
+			return true;
+	}
+	return false;
+}
+
+static int add_long(const struct maker *maker, const struct recorded_long *exit,
+		    struct long_exits *exits)
+{
+	const struct recorded *recorded = maker->recorded;
+	struct key key = key_of(recorded, exit->thread);
+	struct long_exit row = {
+		.end_ns = to_ns(recorded, exit->end - pairing_of(maker)->first_time),
+		.took_ns = to_ns(recorded, exit->end - exit->begin),
+		.user_ns = exit->user_begin ? to_ns(recorded, exit->end - exit->user_begin) : 0,
+		.pc = hides_pc(maker, key.guest) ? 0 : exit->pc,
+		.guest = key.guest,
+		.vcpu = key.vcpu,
+		.cpu = exit->cpu < 0 ? LONG_EXITS_NO_CPU : (uint32_t)exit->cpu,
+		.argument = FIELD_NONE,
+		.is_idle = pairing_is_idle(pairing_of(maker), exit->exit),
+	};
+	int err = reason_field(maker, exit->exit, &row.reason);
+
+	if (!err && exit->argument)
+		err = argument_field(maker, exit->argument, &row.argument);
+	return err ? err : long_exits_add(exits, &row);
+}
+
+int recorded_long_exits(const struct recorded *recorded, struct fields *fields, uint32_t source,
+			struct long_exits *ret_exits)
+{
+	const struct pairing *pairing = &recorded->recording->pairing;
+	struct maker maker = { .recorded = recorded };
+	const struct exit_events events = { { exit_event(pairing, EXITS_VMEXIT) } };
+	uint64_t first = pairing->nr_longs > LONG_EXITS_MAX ? pairing->nr_longs - LONG_EXITS_MAX :
+							      0;
+	int err = exit_fields_add(fields, source, &events, known_parts(pairing), &maker.fields);
+
+	for (uint64_t i = first; i < pairing->nr_longs && !err; i++)
+		err = add_long(&maker, &pairing->longs[i % LONG_EXITS_MAX], ret_exits);
+	ret_exits->nr_ever += first;
 	return err;
 }

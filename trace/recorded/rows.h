@@ -19,4 +19,8 @@ int recorded_add_events(struct played_rows *rows, const struct recorded *recorde
 int recorded_add_exits(struct played_rows *rows, const struct recorded *recorded,
 		       struct fields *fields, uint32_t source);
 
+/* The long exits that were kept, after recorded_add_exits(). 0 or -ENOMEM. */
+int recorded_long_exits(const struct recorded *recorded, struct fields *fields, uint32_t source,
+			struct long_exits *ret_exits);
+
 #endif

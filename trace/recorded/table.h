@@ -55,6 +55,10 @@ struct recorded_thread {
 	enum vcpu_state state;
 	uint64_t since;	 /* the time when the thread last left or entered the guest */
 	struct open_span spans[EXITS_KINDS];
+	/* Of the open exit, for struct recorded_long: */
+	uint64_t pc, user_begin; /* user_begin: its first exit to user space; 0: none */
+	int32_t exit_cpu;
+	const struct exit_count *argument; /* NULL: none */
 	uint64_t first;	  /* the time of the first exit or entry */
 	uint64_t polled_ns; /* in halts, see TIME_POLL */
 	uint64_t poll_limit_ns; /* of the halt that ends now; 0: not told */

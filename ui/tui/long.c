@@ -3,6 +3,7 @@
  * The list of long exits: the key that leads there, the threshold, and looks back. What is
  * remembered has no long exits, so the list of the live monitor is shown up to the moment.
  */
+#include <errno.h>
 #include <stdio.h>
 
 #include "base/units.h"
@@ -17,6 +18,9 @@ static int take_threshold(struct tui *tui, const char *text, struct why *why)
 
 	if (err)
 		return err;
+	if (tui->config.recording && longer_ns < tui->config.recording->longer_ns)
+		return why_set(why, -EINVAL, "for shorter ones start kvmtop report with --longer "
+					     "and the time");
 	tui->query->longer_ns = longer_ns ? longer_ns : 1;
 	tui_ask(tui);
 	return 0;

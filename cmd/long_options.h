@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kallsyms_option - --guest-kallsyms NAME=FILE, which may be given for several guests.
+ * long_options - --longer TIME, and --guest-kallsyms NAME=FILE, which several guests may have.
  */
-#ifndef KVMTOP_CMD_KALLSYMS_OPTION_H
-#define KVMTOP_CMD_KALLSYMS_OPTION_H
+#ifndef KVMTOP_CMD_LONG_OPTIONS_H
+#define KVMTOP_CMD_LONG_OPTIONS_H
 
 #include <stddef.h>
 
@@ -11,6 +11,9 @@
 #include "views/query.h"
 
 #define KALLSYMS_GUESTS 16
+
+/* --longer TIME: 0, or -EINVAL with why. */
+int longer_option_take(const char *text, uint64_t *ret_longer_ns, struct why *why);
 
 /* Zero-initialised is none. */
 struct kallsyms_options {
