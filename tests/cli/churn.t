@@ -13,9 +13,9 @@ AT_ONCE=4
 # remembered after their end (64).
 BURST=40
 BEFORE=100
-# What an allocator may keep, and the screen's --past of a MiB. In ten minutes 20,000 guests come: a
-# leak of 200 bytes for each is more.
-ROOM_KB=2048
+# What an allocator may keep, and the screen's --past of a MiB, twice where it is unpacked. In ten
+# minutes 20,000 guests come: a leak of 200 bytes for each is as much.
+ROOM_KB=4096
 
 now_s() {
 	date +%s
@@ -86,5 +86,7 @@ check "the log had guests" grep -q '"guest":"churn-' "$TMP/log"
 screen_keys q
 is "$(screen_status)" 0 "the screen goes on and ends"
 stop "$log"
-is "$? $(cat "$TMP/log.err")" "0 " "so does the log, without a word"
+# That so many threads begin at once, before there is room for them, is said and is no flaw.
+is "$? $(grep -v 'more vCPU threads began at once' "$TMP/log.err")" "0 " \
+	"so does the log, and says nothing else"
 done_testing
