@@ -276,7 +276,7 @@ stop() {
 	# The pid of a child that ended may belong to another process by now.
 	if [ "$(t_parent_of "$1")" = "$$" ]; then
 		kill "-${2:-TERM}" "$1" 2>/dev/null
-		wait_for 5 t_ended "$1" || kill -KILL "$1" 2>/dev/null
+		wait_for 20 t_ended "$1" || kill -KILL "$1" 2>/dev/null
 	fi
 	wait "$1" 2>/dev/null
 }
@@ -369,14 +369,14 @@ t_screen_has() {
 	screen_shot 2>/dev/null | grep -Eq -e "$1"
 }
 
-# screen_wait REGEX [SECONDS]: until a line of the picture matches (10 s).
+# screen_wait REGEX [SECONDS]: until a line of the picture matches (30 s).
 screen_wait() {
-	wait_for "${2:-10}" t_screen_has "$1"
+	wait_for "${2:-30}" t_screen_has "$1"
 }
 
 # screen_has REGEX NAME [SECONDS]: the same as a test; shows the picture when it fails.
 screen_has() {
-	if screen_wait "$1" "${3:-10}"; then
+	if screen_wait "$1" "${3:-30}"; then
 		ok "$2"
 	else
 		not_ok "$2" "never seen: $1
@@ -395,7 +395,7 @@ screen_dead() {
 
 # screen_status [SECONDS]: waits for the program's end and prints its exit status (a signal: SIGnn).
 screen_status() {
-	wait_for "${1:-10}" screen_dead || {
+	wait_for "${1:-30}" screen_dead || {
 		echo running
 		return
 	}

@@ -260,9 +260,9 @@ exec 9>"$TMP/pipe"
 word 0x12345678 0x80010001 1 0 10 0 0x80010001 2 0 11 0 >&9
 # shellcheck disable=SC2317 # wait_for calls it
 has_lines() { [ "$(wc -l <"$TMP/live")" -eq "$1" ]; }
-check "what has come in is printed before more comes" wait_for 5 has_lines 2
+check "what has come in is printed before more comes" wait_for 30 has_lines 2
 exec 9>&-
-check "and at its end it ends" wait_for 5 t_ended "$SPAWNED"
+check "and at its end it ends" wait_for 30 t_ended "$SPAWNED"
 
 if [ -e /dev/full ]; then
 	"$KVMTOP" format "$TMP/rules" "$TMP/le" >/dev/full 2>"$TMP/err"

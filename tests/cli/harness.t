@@ -55,7 +55,7 @@ is "$(run_fake noplan)" "1 passed, 1 failed, 0 skipped; 1" "so is a missing plan
 is "$(run_fake status)" "1 passed, 1 failed, 0 skipped; 1" "so is a bad exit status"
 is "$(run_fake killed)" "1 passed, 1 failed, 0 skipped; 1" "so is a death by signal"
 is "$(run_fake slow)" "0 passed, 1 failed, 0 skipped; 1" "so is one that takes too long"
-check "and what that one started is gone" wait_for 5 t_ended "$(cat "$TMP/slow.pid")"
+check "and what that one started is gone" wait_for 30 t_ended "$(cat "$TMP/slow.pid")"
 is "$(run_fake empty)" "0 passed, 1 failed, 0 skipped; 1" "so is a test of nothing"
 is "$(run_fake skipped)" "0 passed, 0 failed, 1 skipped; 1" "nothing but skipped is a failure"
 is "$(tests/run | tail -n 1)" "0 passed, 0 failed, 0 skipped" "no test at all is one too"

@@ -161,14 +161,14 @@ if has_screen; then
 	is_at_end() {
 		! screen_line 1 | grep -q paused
 	}
-	check "Space: the end again" wait_for 5 is_at_end
+	check "Space: the end again" wait_for 30 is_at_end
 	screen_keys q
 	is "$(screen_status)" 0 "q"
 
 	screen_start 100 24 "$KVMTOP -r $DB --view exits --at $second"
 	screen_has 'paused at .* ago' "--at: begins there"
 	screen_keys End
-	check "the end is in the second run" wait_for 5 is_at_end
+	check "the end is in the second run" wait_for 30 is_at_end
 	screen_keys m
 	screen_has '┊' "m: the heat map goes on across runs, with the gap between them"
 	screen_keys Escape 1

@@ -98,7 +98,7 @@ out=$(HOST_TIMEOUT=3 hosts hangs)
 is "$? $(printf '%s\n' "$out" | tail -n 1)" "1 0 passed, 1 failed, 0 skipped" "one that hangs"
 like "$out" '^  hangs: stopped after 3 seconds, started again$' "is started once more"
 like "$out" '^hangs  ! stopped after 3 seconds$' "and then ended"
-check "and nothing of it is left" wait_for 5 nothing_left
+check "and nothing of it is left" wait_for 30 nothing_left
 
 rm -f "$LEFT" "$LEFT.pid"
 # shellcheck disable=SC2016
@@ -106,7 +106,7 @@ spawn sh -c 'cd "$0" && exec tests/hosts/run hangs' "$TREE" >"$TMP/out" 2>&1
 wait_for 10 test -s "$LEFT.pid"
 stop "$SPAWNED" INT
 is $? 130 "Ctrl-C ends it"
-check "and nothing is left" wait_for 5 nothing_left
+check "and nothing is left" wait_for 30 nothing_left
 
 is "$(status_of hosts nowhere)" 2 "a host that does not exist is a usage error"
 

@@ -346,7 +346,7 @@ twin1=$GUEST
 # shellcheck disable=SC2016
 spawn sh -c 'in=$1; shift; exec "$@" <>"$in"' sh "$TMP/twin.in" "$HELPERS/miniguest" --wait \
 	--name twin1 >"$TMP/twin.out"
-wait_for 5 grep -q ready "$TMP/twin.out"
+wait_for 30 grep -q ready "$TMP/twin.out"
 fails 1 "$twin1.*-p|-p.*$twin1" "two guests of one name" -1 -g twin1
 stop "$SPAWNED"
 stop "$twin1"
@@ -493,7 +493,7 @@ start=$(now)
 } | head -n 1 >"$TMP/out"
 is "$(cat "$TMP/status") $(cat "$ERR" "$TMP/out")" "0 timestamp,kvm_pio" "-l | head -1 ends quietly"
 took=$(($(now) - start))
-check "soon ($took ms)" test $took -lt 2000
+check "soon ($took ms)" test $took -lt 5000
 
 # ---- signals
 
@@ -521,7 +521,7 @@ spawn "$KVMTOP" -l --json -x -s 0.1 1<>"$TMP/stuck" 2>"$TMP/stuck.err"
 pid=$SPAWNED
 check "a reader that stops reading blocks it" wait_for 15 is_stuck "$pid"
 kill -TERM "$pid"
-check "and SIGTERM ends it all the same" wait_for 5 t_ended "$pid"
+check "and SIGTERM ends it all the same" wait_for 30 t_ended "$pid"
 stop "$reader"
 
 # shellcheck disable=SC2016
@@ -531,7 +531,7 @@ wait_for 10 lines nohup 2
 kill -HUP "$pid"
 kill -INT "$pid"
 seen=$(wc -l <"$TMP/nohup")
-check "what is ignored at the start stays so: nohup" wait_for 5 lines nohup $((seen + 3))
+check "what is ignored at the start stays so: nohup" wait_for 30 lines nohup $((seen + 3))
 stop "$pid"
 is "$?" 0 "SIGTERM ends it"
 
@@ -540,7 +540,7 @@ pid=$SPAWNED
 wait_for 10 lines hup.csv 3
 mv "$TMP/hup.csv" "$TMP/hup.csv.1"
 kill -HUP "$pid"
-check "SIGHUP opens a new log file" wait_for 5 lines hup.csv 3
+check "SIGHUP opens a new log file" wait_for 30 lines hup.csv 3
 is "$(head -n 1 "$TMP/hup.csv")" "timestamp,kvm_pio" "with a header"
 stop "$pid"
 is "$? $(cat "$TMP/hup" "$TMP/hup.err")" "0 " "and goes on quietly"
@@ -703,13 +703,13 @@ is "$(find "/proc/$pid/fd" -lname '*perf_event*' | wc -l)" $((2 * NR_CPUS)) \
 stop "$pid"
 
 # seconds_of NAME: first and last time of a JSON log, of one day.
-look drift -l --json -s 0.2 -n 11 -f 'kvm_pio$'
+look drift -l --json -s 0.1 -n 41 -f 'kvm_pio$'
 ended "$SPAWNED"
 drift=$(sed 's/.*T\([0-9]*\):\([0-9]*\):\([0-9.]*\)+.*/\1 \2 \3/' "$TMP/drift" | awk '
 	{ t = $1 * 3600 + $2 * 60 + $3 }
 	NR == 1 { first = t }
-	END { printf "%d\n", ((t - first + 86400) % 86400 - 2) * 1000 }')
-check "ten intervals of 0.2 s are 2 s ($drift ms more)" test "$drift" -gt -200 -a "$drift" -lt 200
+	END { printf "%d\n", ((t - first + 86400) % 86400 - 4) * 1000 }')
+check "forty intervals of 0.1 s are 4 s ($drift ms more)" test "$drift" -gt -500 -a "$drift" -lt 500
 
 # The end must not wait for the kernel to close the events, which takes seconds; nor must a reader
 # of the output. How long opening takes is another matter: events that others close keep it waiting.
@@ -718,19 +718,19 @@ counting "$SPAWNED"
 start=$(now)
 wait "$SPAWNED"
 took=$(($(now) - start - 1000))
-check "-1 with all events ends after its second ($took ms)" test $took -lt 1000
+check "-1 with all events ends after its second ($took ms)" test $took -lt 2500
 {
 	"$KVMTOP" -1
 	now >"$TMP/end"
 } | cat >/dev/null
 took=$(($(now) - $(cat "$TMP/end")))
-check "-1 | cat ends with it ($took ms)" test $took -lt 1000
+check "-1 | cat ends with it ($took ms)" test $took -lt 2500
 : "$(
 	"$KVMTOP" -1
 	now >"$TMP/end"
 )"
 took=$(($(now) - $(cat "$TMP/end")))
-check "so does \$(-1) ($took ms)" test $took -lt 1000
+check "so does \$(-1) ($took ms)" test $took -lt 2500
 if has_screen; then
 	screen_start 100 20 "exec $(realpath "$KVMTOP")"
 	screen_wait 'kvm_' 15
@@ -738,10 +738,10 @@ if has_screen; then
 	start=$(now)
 	is "$(screen_status)" 0 "q ends the screen"
 	took=$(($(now) - start))
-	check "at once ($took ms)" test $took -lt 1000
+	check "at once ($took ms)" test $took -lt 2500
 else
 	skip "q ends the screen" "$T_no_screen"
 fi
-check "after 6 s no kvmtop is left, and no event is open" wait_for 6 nothing_left
+check "no kvmtop is left, and no event is open" wait_for 30 nothing_left
 
 done_testing

@@ -162,10 +162,10 @@ like "$(cat "$TMP/err")" "^kvmtop: $TMP/none cannot be run: No such file" "is na
 check "no file is left then" test ! -e "$TMP/none.dat"
 
 recording -e kvm_pio sh -c 'echo $$ >"$0"; exec sleep 60' "$TMP/command"
-wait_for 5 test -s "$TMP/command"
+wait_for 30 test -s "$TMP/command"
 finish TERM
 is "$STATUS" 0 "told to end before the command does"
-check "the command is ended, too" wait_for 5 t_ended "$(cat "$TMP/command")"
+check "the command is ended, too" wait_for 30 t_ended "$(cat "$TMP/command")"
 
 is "$(status_of "$KVMTOP" record -o "$DAT" -- 0.5)" 0 "for half a second"
 like "$(cat "$TMP/err")" 'events, [0-9.]+ MiB$' "which is no command"

@@ -422,7 +422,9 @@ if has_screen; then
 	screen_keys 4 Home Enter
 	screen_has 'all guests › npf$' "Enter goes deeper"
 	screen_has '^ npf +0xfebf1010 write 4' "to what the exits were about"
-	screen_keys h NPage
+	screen_keys h
+	screen_wait '^ *h . F1 '
+	screen_keys NPage
 	screen_has 'is one interval, from its first to its last' "help"
 	unlike "$(screen_shot)" '^ (r|s \+ -|Space) ' "has the keys that do something"
 	screen_keys q q

@@ -78,7 +78,7 @@ is_selected() {
 	[ "$(selected)" = "$1" ]
 }
 selects() {
-	check "$2" wait_for 5 is_selected "$1"
+	check "$2" wait_for 30 is_selected "$1"
 }
 
 # The name in the N-th row of the table, the total of a row.
@@ -97,7 +97,7 @@ total_moved() {
 }
 
 ends_with() {
-	is "$(screen_status 5)" "$1" "$2"
+	is "$(screen_status 30)" "$1" "$2"
 }
 
 lacks() {
@@ -124,10 +124,10 @@ keys_show Enter ' ├ cpuid ' "Enter opens an event's reasons"
 screen_keys Down Down Down
 selects interrupt "the cursor goes into the tree"
 screen_keys Home Down Enter
-check "Enter closes them" wait_for 5 is_row 3 kvm_write_tsc_offset
+check "Enter closes them" wait_for 30 is_row 3 kvm_write_tsc_offset
 keys_show x '^▾kvm_exit ' "x opens all"
 screen_keys x
-check "and closes them" wait_for 5 is_row 3 kvm_write_tsc_offset
+check "and closes them" wait_for 30 is_row 3 kvm_write_tsc_offset
 screen_keys End
 selects kvm_hypercall "End"
 screen_keys Home
@@ -209,13 +209,13 @@ keys_show o '▾CurAvg/s' "o again by rate"
 keys_show '<' '▾%Total' "< sorts by the column to the left"
 keys_show '<' ' ▾Total' "and the next"
 keys_show '<' ' Event▾' "and the name"
-check "in the order of the names" wait_for 5 is_row 1 kvm_apic
+check "in the order of the names" wait_for 30 is_row 1 kvm_apic
 keys_show R ' Event▴' "R reverses"
-check "and has the last name first" wait_for 5 is_row 1 vcpu_match_mmio
+check "and has the last name first" wait_for 30 is_row 1 vcpu_match_mmio
 keys_show '<' '▴CurAvg/s' "< comes around to the rate"
 keys_show '>' ' Event▴' "> is its opposite"
 keys_show '> > > R' '▾CurAvg/s' "> R"
-check "the highest rate first" wait_for 5 is_row 1 kvm_entry
+check "the highest rate first" wait_for 30 is_row 1 kvm_entry
 keys_show '2 o' 'vCPU +▾Total ' "a column that had no room has it when it is sorted by"
 keys_show 1 '▾CurAvg/s' "each view has an order of its own"
 
@@ -309,7 +309,7 @@ screen_keys End BSpace DC Home Right DC C-k
 screen_type 'kvm_exit$'
 screen_has '^Filter \(regex\): \^kvm_exit\$$' "flaw_E3: arrows move in the prompt, they are no text"
 keys_show Enter 'Hot spots +\^kvm_exit\$$' "the filter is at work"
-check "and nothing else is shown" wait_for 5 is_row 2 ""
+check "and nothing else is shown" wait_for 30 is_row 2 ""
 screen_keys f
 screen_type '('
 keys_show Enter '^"\^kvm_exit\$\(" is not a valid' "a wrong one is refused"
@@ -385,7 +385,7 @@ keys_show 'Left Left' '│..*$' "and further"
 keys_show Home '^ +[0-9:]*▲[^▲]*$' "Home: the first sample"
 keys_show Left '^No earlier sample is remembered' "and no further"
 screen_keys End
-check "End: the newest" wait_for 5 lacks '▲'
+check "End: the newest" wait_for 30 lacks '▲'
 screen_keys Right
 check "nothing is behind it" lacks '▲'
 keys_show Down '^ npf  ' "Down: the next row"
@@ -405,7 +405,7 @@ is_at_end() {
 	t_shown=$(screen_shot | sed -n 's/.* [0-9]*-\([0-9]*\) of \([0-9]*\) .*/\1 \2/p')
 	[ -n "$t_shown" ] && [ "${t_shown% *}" = "${t_shown#* }" ]
 }
-check "End shows the last row" wait_for 5 is_at_end
+check "End shows the last row" wait_for 30 is_at_end
 keys_show 'PPage PPage PPage' '^ Total  1-18 of ' "PgUp goes back to the first"
 sums=$(screen_shot | sed -n 's/^ Total *[0-9]*-[0-9]* of [0-9]* *//p')
 screen_resize 80 10
@@ -585,7 +585,7 @@ start 80 24 $amd -s 0.1
 for button in 0 1 2 3 35 65 66 128; do
 	screen_click 40 1 $button
 	total=$(total_of kvm_entry)
-	check "samples go on after button $button" wait_for 5 total_moved kvm_entry "$total"
+	check "samples go on after button $button" wait_for 30 total_moved kvm_entry "$total"
 done
 SCREEN_TERM=tmux-256color
 
@@ -595,7 +595,7 @@ start 80 24 $amd -s 0.1
 screen_keys f
 screen_wait '^Filter'
 total=$(total_of kvm_entry)
-check "flaw_E3: samples go on while a prompt is open" wait_for 5 total_moved kvm_entry "$total"
+check "flaw_E3: samples go on while a prompt is open" wait_for 30 total_moved kvm_entry "$total"
 screen_keys Escape Space
 screen_has PAUSED "pause"
 before=$(shot)
@@ -604,14 +604,14 @@ is "$(shot)" "$before" "paused numbers stand still"
 keys_show o '▾Total' "paused, it can be sorted"
 screen_keys Space
 total=$(total_of kvm_entry)
-check "and it goes on" wait_for 5 total_moved kvm_entry "$total"
+check "and it goes on" wait_for 30 total_moved kvm_entry "$total"
 screen_keys f
 screen_type 'kvm_userspace_exit\('
 screen_keys Enter
 screen_wait ' ├ IO '
 total=$(total_of kvm_userspace_exit)
 check "flaw_B5: the parent of reasons that a filter names counts on" \
-	wait_for 5 total_moved kvm_userspace_exit "$total"
+	wait_for 30 total_moved kvm_userspace_exit "$total"
 screen_keys c
 screen_wait 'filter: -'
 for _ in 1 2 3 4 5 6 7 8; do
@@ -724,7 +724,7 @@ ends_with_terminal() {
 	screen_wait '^ kvm_entry '
 	pid=$(screen_pid)
 	screen_stop
-	check "it ends with its terminal$1" wait_for 5 is_gone "$pid"
+	check "it ends with its terminal$1" wait_for 30 is_gone "$pid"
 }
 ends_with_terminal "" :
 ends_with_terminal ", though nobody told it" 'trap "" HUP'

@@ -264,7 +264,7 @@ else
 	# shellcheck disable=SC2016
 	spawn sh -c 'exec "$@" <>"$0"' "$TMP/in" "$HELPERS/miniguest" --wait --hold 20 --vcpus 2 \
 		--name drawn --pio 3 >"$TMP/guest.out"
-	wait_for 5 grep -q ready "$TMP/guest.out"
+	wait_for 30 grep -q ready "$TMP/guest.out"
 	"$KVMTOP" record -o "$TMP/dat" -g drawn -e kvm_pio \
 		sh -c 'echo >"$0"; sleep 0.3' "$TMP/in" 2>/dev/null
 	"$KVMTOP" timeline -k "$TMP/dat" -o "$OUT"
