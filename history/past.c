@@ -120,7 +120,7 @@ static int find_prev(struct past *past, const struct stored *at, struct stored *
 
 static int choose(struct past *past, const struct stored *at, struct why *why)
 {
-	struct stored prev;
+	struct stored prev = { 0 };
 	int err = reader_enter(&past->reader, at, why);
 
 	if (!err)

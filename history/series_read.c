@@ -90,7 +90,7 @@ static int add_last(struct series *series, struct reader *reader, const struct s
 static int add_first(struct series *series, struct reader *reader, const struct stored *at,
 		     bool has_times, struct why *why)
 {
-	struct series_point point;
+	struct series_point point = { 0 };
 	int err = at->elapsed_ns ? make_room(series, why) : 0;
 
 	if (!err && at->elapsed_ns)

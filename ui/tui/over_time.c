@@ -9,6 +9,7 @@
 #include "ui/screen/screen.h"
 #include "ui/tui/actions.h"
 
+#define BESIDE_HISTORY 20 /* columns that the rate and the scale of the history take at least */
 #define FLUSH_MS 50 /* until the latest sample is among those that are remembered */
 
 /* The field that counts all exits; FIELD_NONE: there is none. */
@@ -121,7 +122,7 @@ static void fill_history(const struct tui *tui, struct history *history)
 
 void tui_follow_history(struct tui *tui)
 {
-	size_t cols = tui->grid.cols > 0 ? (size_t)tui->grid.cols : 0;
+	size_t cols = tui->grid.cols > BESIDE_HISTORY ? (size_t)tui->grid.cols - BESIDE_HISTORY : 1;
 	const struct series_span span = { .nr = cols < SCREEN_HISTORY ? cols : SCREEN_HISTORY };
 	struct key subject = { tui->query->guest, -1, all_exits(tui) };
 
