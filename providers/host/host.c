@@ -12,14 +12,16 @@
 #include "base/clock.h"
 #include "providers/host/cpus.h"
 #include "providers/host/threads.h"
+#include "providers/host/vmms.h"
 #include "providers/provider.h"
 
 struct host_state {
 	struct provider_args args;
 	struct host_fields fields;
 	struct host_threads *threads;
+	struct host_vmms *vmms;
 	struct host_cpus *cpus;
-	bool has_threads, has_cpus; /* are wanted */
+	bool has_threads, has_vmms, has_cpus; /* are wanted */
 };
 
 static void host_close(void *state)
@@ -29,6 +31,7 @@ static void host_close(void *state)
 	if (!host)
 		return;
 	host_threads_free(host->threads);
+	host_vmms_free(host->vmms);
 	host_cpus_free(host->cpus);
 	free(host);
 }
@@ -42,8 +45,9 @@ static int host_open(const struct provider_args *args, void **ret_state, struct 
 		return -ENOMEM;
 	host->args = *args;
 	host->threads = host_threads_new(args->env, args->guests, &host->fields);
+	host->vmms = host_vmms_new(args->env, args->guests, &host->fields);
 	host->cpus = host_cpus_new(args->env, &host->fields);
-	if (!host->threads || !host->cpus ||
+	if (!host->threads || !host->vmms || !host->cpus ||
 	    host_fields_add(args->fields, args->source, &host->fields) < 0) {
 		host_close(host);
 		return -ENOMEM;
@@ -52,9 +56,14 @@ static int host_open(const struct provider_args *args, void **ret_state, struct 
 	return 0;
 }
 
-static bool is_of_cpus(const struct field *field)
+/* What is read for a field, of which there are three kinds. */
+static bool *what_has(struct host_state *host, const struct field *field)
 {
-	return field->use == USE_HOST && field->part >= HOST_BUSY;
+	if (field->use == USE_HOST && field->part >= HOST_BUSY)
+		return &host->has_cpus;
+	if (field->use == USE_HOST && field->part == HOST_THREAD)
+		return &host->has_vmms;
+	return &host->has_threads;
 }
 
 static int host_want(void *state, const struct want *want, struct why *why)
@@ -62,14 +71,12 @@ static int host_want(void *state, const struct want *want, struct why *why)
 	struct host_state *host = state;
 
 	(void)why;
-	host->has_threads = host->has_cpus = false;
+	host->has_threads = host->has_vmms = host->has_cpus = false;
 	for (uint32_t i = 0; i < fields_count(host->args.fields); i++) {
 		const struct field *field = fields_get(host->args.fields, i);
 
-		if (field->source != host->args.source || !field_set_has(&want->fields, i))
-			continue;
-		host->has_cpus |= is_of_cpus(field);
-		host->has_threads |= !is_of_cpus(field);
+		if (field->source == host->args.source && field_set_has(&want->fields, i))
+			*what_has(host, field) = true;
 	}
 	return 0;
 }
@@ -79,11 +86,13 @@ static int host_collect(void *state, struct sample *sample, struct why *why)
 	struct host_state *host = state;
 	int err = 0;
 
-	if (!host->has_threads && !host->has_cpus)
+	if (!host->has_threads && !host->has_vmms && !host->has_cpus)
 		return -EAGAIN;
 	sample->time_ns[host->args.source] = clock_now_ns();
 	if (host->has_threads)
 		err = host_threads_collect(host->threads, sample);
+	if (!err && host->has_vmms)
+		err = host_vmms_collect(host->vmms, sample);
 	if (!err && host->has_cpus) {
 		err = host_cpus_collect(host->cpus, sample);
 		if (err && err != -ENOMEM) {

@@ -365,6 +365,66 @@ static void few_descriptors(void **state)
 	assert_int_equal(lowest_descriptor(), lowest);
 }
 
+/* ---- what else VMMs run */
+
+static uint64_t of_vmm(const struct world *w, const char *name)
+{
+	return value_of(w, w->guest, -1, name);
+}
+
+static void other_threads_by_their_names(void **state)
+{
+	struct world *w = *state;
+
+	put_of(w, 100, "comm", "qemu-system-x86\n");
+	put_of(w, 101, "comm", "CPU 0/KVM\n"); /* the vCPU */
+	put_of(w, 105, "comm", "IO iothread1\n");
+	put_of(w, 106, "comm", "vhost-100\n");
+	put_of(w, 107, "comm", "vhost-100\n");
+	put_of(w, 108, "comm", "a\x1b)b\n");
+	for (int tid = 100; tid <= 108; tid++)
+		thread_is(w, tid, 1000, 0, 10);
+	begin(w, 1);
+	take(w);
+	assert_int_equal(of_vmm(w, "vmm"), 0); /* it begins with the first look */
+	assert_int_equal(of_vmm(w, "vmm(qemu-system-x86)"), 0);
+	assert_int_equal(fields_find(w->fields, "vmm(CPU 0/KVM)"), FIELD_NONE);
+	assert_int_not_equal(fields_find(w->fields, "vmm(a?)b)"), FIELD_NONE);
+	for (int tid = 100; tid <= 108; tid++)
+		thread_is(w, tid, 1000 + (unsigned int)tid, 0, 11);
+	take(w);
+	assert_int_equal(of_vmm(w, "vmm(qemu-system-x86)"), 100 * MS);
+	assert_int_equal(of_vmm(w, "vmm(IO iothread1)"), 105 * MS);
+	assert_int_equal(of_vmm(w, "vmm(vhost)"), (106 + 107) * MS);
+	assert_int_equal(of_vmm(w, "vmm"), (100 + 102 + 103 + 104 + 105 + 106 + 107 + 108) * MS);
+}
+
+/* What a thread ran stays in the sums when it ends, and another one may have its number. */
+static void threads_that_come_and_go(void **state)
+{
+	struct world *w = *state;
+	char path[128];
+
+	put_of(w, 105, "comm", "worker\n");
+	thread_is(w, 105, 10, 0, 1);
+	begin(w, 1);
+	take(w);
+	thread_is(w, 105, 40, 0, 2);
+	take(w);
+	assert_int_equal(of_vmm(w, "vmm(worker)"), 30 * MS);
+	snprintf(path, sizeof(path), "rm -r %s/proc/%d/task/105", w->dir, PID);
+	assert_int_equal(system(path), 0);
+	take(w);
+	assert_int_equal(of_vmm(w, "vmm(worker)"), 30 * MS);
+	put_of(w, 106, "comm", "worker\n");
+	thread_is(w, 106, 500, 0, 1);
+	take(w);
+	thread_is(w, 106, 501, 0, 2);
+	take(w);
+	assert_int_equal(of_vmm(w, "vmm(worker)"), 31 * MS);
+	assert_int_equal(of_vmm(w, "vmm"), 31 * MS);
+}
+
 /* ---- CPUs */
 
 static void cpus_and_where_they_are(void **state)
@@ -447,6 +507,8 @@ int main(void)
 		TEST(quotas_of_cgroups_v1),
 		TEST(migrations_are_spread),
 		TEST(few_descriptors),
+		TEST(other_threads_by_their_names),
+		TEST(threads_that_come_and_go),
 		TEST(cpus_and_where_they_are),
 		TEST(cpus_that_cannot_be_read),
 		TEST(what_is_not_wanted_is_not_read),

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads proc(5) task/, comm and schedstat of the threads of VMMs. */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/read.h"
+#include "host/descriptors.h"
+#include "host/schedstat.h"
+#include "host/thread_list.h"
+#include "providers/host/vmms.h"
+
+#define NAMES_MAX 256 /* of all VMMs together; the threads of further names are "other" */
+#define PID_DIGITS 3
+
+/* All threads of a VMM that have one name. */
+struct vmm_name {
+	uint32_t field;
+	uint64_t run_ns; /* since each of them was found */
+};
+
+struct vmm_thread {
+	pid_t tid;
+	int schedstat; /* -1: not open */
+	uint64_t run_ns;
+	size_t name; /* in the VMM's list */
+};
+
+struct vmm {
+	uint32_t guest;
+	pid_t pid;
+	struct vmm_thread *threads; /* ascending by tid */
+	size_t nr_threads, room_threads;
+	struct vmm_name *names;
+	size_t nr_names, room_names;
+};
+
+struct host_vmms {
+	const struct env *env;
+	const struct guests *guests;
+	const struct host_fields *fields;
+	struct vmm *list; /* ascending by guest */
+	size_t nr;
+	size_t next; /* that has its turn */
+	uint64_t generation; /* of the inventory */
+	uint32_t nr_names; /* that were added to the dictionary */
+	bool has_schedstat;
+};
+
+struct host_vmms *host_vmms_new(const struct env *env, const struct guests *guests,
+				const struct host_fields *fields)
+{
+	struct host_vmms *vmms = calloc(1, sizeof(*vmms));
+
+	if (!vmms)
+		return NULL;
+	vmms->env = env;
+	vmms->guests = guests;
+	vmms->fields = fields;
+	vmms->generation = UINT64_MAX;
+	vmms->has_schedstat = schedstat_is_on(env);
+	return vmms;
+}
+
+static void close_thread(const struct vmm_thread *thread)
+{
+	if (thread->schedstat >= 0)
+		close(thread->schedstat);
+}
+
+static void release(struct vmm *vmm)
+{
+	for (size_t i = 0; i < vmm->nr_threads; i++)
+		close_thread(&vmm->threads[i]);
+	free(vmm->threads);
+	free(vmm->names);
+}
+
+void host_vmms_free(struct host_vmms *vmms)
+{
+	if (!vmms)
+		return;
+	for (size_t i = 0; i < vmms->nr; i++)
+		release(&vmms->list[i]);
+	free(vmms->list);
+	free(vmms);
+}
+
+/* Follows the inventory: both lists are in the order of guests. */
+static int find_vmms(struct host_vmms *vmms)
+{
+	size_t nr = guests_count(vmms->guests), old = 0;
+	struct vmm *list;
+
+	if (vmms->generation == guests_generation(vmms->guests))
+		return 0;
+	list = calloc(nr + 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		const struct guest *guest = guests_at(vmms->guests, i);
+
+		while (old < vmms->nr && vmms->list[old].guest < guest->id)
+			release(&vmms->list[old++]);
+		if (old < vmms->nr && vmms->list[old].guest == guest->id)
+			list[i] = vmms->list[old++];
+		else
+			list[i] = (struct vmm){ .guest = guest->id, .pid = guest->pid };
+	}
+	while (old < vmms->nr)
+		release(&vmms->list[old++]);
+	free(vmms->list);
+	vmms->list = list;
+	vmms->nr = nr;
+	vmms->next = 0;
+	vmms->generation = guests_generation(vmms->guests);
+	return 0;
+}
+
+/* ---- names */
+
+/* Cuts a number at the end that may be a pid, "vhost-4110"; nothing in it moves a cursor. */
+static void tidy_name(char *name)
+{
+	size_t len = strcspn(name, "\n"), end;
+
+	name[len] = '\0';
+	for (size_t i = 0; i < len; i++) {
+		if (!isprint((unsigned char)name[i]))
+			name[i] = '?';
+	}
+	for (end = len; end && isdigit((unsigned char)name[end - 1]);)
+		end--;
+	if (len - end < PID_DIGITS)
+		return;
+	while (end && !isalnum((unsigned char)name[end - 1]))
+		end--;
+	name[end] = '\0';
+}
+
+/* The number of the name in the VMM's list. 0 or -ENOMEM. */
+static int get_name(struct host_vmms *vmms, struct vmm *vmm, const char *label, size_t *ret_name)
+{
+	uint32_t before = fields_count(vmms->fields->fields), field;
+	int err;
+
+	if (!label[0] || vmms->nr_names >= NAMES_MAX)
+		label = "other";
+	err = host_fields_child(vmms->fields, HOST_THREAD, label, &field);
+	if (err)
+		return err;
+	vmms->nr_names += fields_count(vmms->fields->fields) - before;
+	for (*ret_name = 0; *ret_name < vmm->nr_names; ++*ret_name) {
+		if (vmm->names[*ret_name].field == field)
+			return 0;
+	}
+	if (array_grow(&vmm->names, &vmm->room_names, vmm->nr_names + 1) < 0)
+		return -ENOMEM;
+	vmm->names[vmm->nr_names++] = (struct vmm_name){ .field = field };
+	return 0;
+}
+
+/* ---- threads */
+
+/* proc(5), schedstat: the first number is ns on a CPU. */
+static bool read_run(const struct vmm_thread *thread, uint64_t *ret_ns)
+{
+	char text[96];
+	ssize_t n = thread->schedstat < 0 ? -1 :
+					    pread(thread->schedstat, text, sizeof(text) - 1, 0);
+
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	*ret_ns = strtoull(text, NULL, 10);
+	return true;
+}
+
+static int begin_thread(struct host_vmms *vmms, struct vmm *vmm, pid_t tid,
+			struct vmm_thread *ret_thread)
+{
+	char path[PATH_MAX], name[32] = "";
+	int len;
+
+	*ret_thread = (struct vmm_thread){ .tid = tid, .schedstat = -1 };
+	env_path(vmms->env, path, sizeof(path), "/proc/%d/task/%d/", (int)vmm->pid, (int)tid);
+	len = (int)strlen(path);
+	snprintf(path + len, sizeof(path) - (size_t)len, "comm");
+	read_small(path, name, sizeof(name));
+	tidy_name(name);
+	if (get_name(vmms, vmm, name, &ret_thread->name) < 0)
+		return -ENOMEM;
+	snprintf(path + len, sizeof(path) - (size_t)len, "schedstat");
+	if (descriptors_are_left())
+		ret_thread->schedstat = open(path, O_RDONLY | O_CLOEXEC);
+	read_run(ret_thread, &ret_thread->run_ns);
+	return 0;
+}
+
+/* Takes threads that are there over from the old list, and closes the others. */
+static int list_threads(struct host_vmms *vmms, struct vmm *vmm, const struct pid_list *tids)
+{
+	const struct guest *guest = guests_by_id(vmms->guests, vmm->guest);
+	struct vmm_thread *list = NULL;
+	size_t nr = 0, room = 0, old = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < tids->nr && !err; i++) {
+		pid_t tid = tids->pids[i];
+
+		if (guest_vcpu_by_tid(guest, tid))
+			continue;
+		err = array_grow(&list, &room, nr + 1);
+		if (err)
+			break;
+		while (old < vmm->nr_threads && vmm->threads[old].tid < tid)
+			close_thread(&vmm->threads[old++]);
+		if (old < vmm->nr_threads && vmm->threads[old].tid == tid)
+			list[nr] = vmm->threads[old++];
+		else
+			err = begin_thread(vmms, vmm, tid, &list[nr]);
+		nr += !err;
+	}
+	while (old < vmm->nr_threads)
+		close_thread(&vmm->threads[old++]);
+	free(vmm->threads);
+	vmm->threads = list;
+	vmm->nr_threads = nr;
+	vmm->room_threads = room;
+	return err;
+}
+
+static int take_turn(struct host_vmms *vmms, struct vmm *vmm)
+{
+	struct pid_list tids = { 0 };
+	char path[PATH_MAX];
+	int err;
+
+	env_path(vmms->env, path, sizeof(path), "/proc/%d/task", (int)vmm->pid);
+	err = pid_list_read(&tids, path);
+	if (!err) {
+		pid_list_sort(&tids);
+		err = list_threads(vmms, vmm, &tids);
+	}
+	pid_list_release(&tids);
+	return err == -ENOMEM ? err : 0; /* else it has ended, or cannot be read now */
+}
+
+static int take_turns(struct host_vmms *vmms)
+{
+	size_t nr = vmms->nr < HOST_VMMS_TURN ? vmms->nr : HOST_VMMS_TURN;
+	int err = 0;
+
+	for (; nr && !err; nr--) {
+		err = take_turn(vmms, &vmms->list[vmms->next]);
+		vmms->next = (vmms->next + 1) % vmms->nr;
+	}
+	return err;
+}
+
+/* ---- a sample */
+
+static void read_times(struct vmm *vmm)
+{
+	for (size_t i = 0; i < vmm->nr_threads; i++) {
+		struct vmm_thread *thread = &vmm->threads[i];
+		uint64_t run_ns;
+
+		if (!read_run(thread, &run_ns))
+			continue;
+		if (run_ns > thread->run_ns)
+			vmm->names[thread->name].run_ns += run_ns - thread->run_ns;
+		thread->run_ns = run_ns;
+	}
+}
+
+static int add_rows(const struct host_vmms *vmms, const struct vmm *vmm, struct sample *sample)
+{
+	struct key key = { vmm->guest, -1, vmms->fields->parts[HOST_THREAD] };
+	uint64_t sum_ns = 0;
+	int err = 0;
+
+	if (!vmm->nr_names) /* its threads were not listed yet */
+		return 0;
+	for (size_t i = 0; i < vmm->nr_names; i++)
+		sum_ns += vmm->names[i].run_ns;
+	err = sample_add(sample, key, sum_ns, 0);
+	for (size_t i = 0; i < vmm->nr_names && !err; i++) {
+		key.field = vmm->names[i].field;
+		err = sample_add(sample, key, vmm->names[i].run_ns, 0);
+	}
+	return err;
+}
+
+int host_vmms_collect(struct host_vmms *vmms, struct sample *sample)
+{
+	int err = vmms->has_schedstat ? find_vmms(vmms) : 0;
+
+	if (!err)
+		err = take_turns(vmms);
+	for (size_t i = 0; i < vmms->nr && !err; i++) {
+		read_times(&vmms->list[i]);
+		err = add_rows(vmms, &vmms->list[i], sample);
+	}
+	return err;
+}
