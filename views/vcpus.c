@@ -9,7 +9,7 @@ enum { GUEST, VCPU, THREAD, TID, CPU, AFFINITY = OWNER_COLUMN_END };
 
 static const struct column columns[] = {
 	[GUEST] = { "guest", "Guest", "as its VMM names it", CELL_TEXT, 24,
-		    COLUMN_LEAST(20) },
+		    COLUMN_LEAST(20) | COLUMN_OF_GUEST },
 	[VCPU] = { "vcpu", "vCPU", "its number in the guest", CELL_COUNT, 4, COLUMN_KEY },
 	[THREAD] = { "thread", "Thread", "what else the VMM runs, beside vCPUs", CELL_TEXT, 15,
 		     COLUMN_KEY | COLUMN_LEAST(8) },

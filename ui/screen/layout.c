@@ -9,6 +9,7 @@
 #define NAME_NARROW 12 /* below this width numbers become narrow, */
 #define NAME_LEAST 6   /* and below this they are dropped */
 #define NUMBER_LEAST 5 /* "12.3k" */
+#define TOTAL_LEAST 5  /* "Total" */
 #define SPARK_MIN 16 /* "History 0-500k/s" */
 #define GROUPED_MIN 100 /* from this width on numbers have thousands marks */
 
@@ -299,6 +300,7 @@ void layout_make(struct layout *layout, const struct screen *screen, int cols)
 		.sort = screen->query->sort,
 		.spare = cols,
 	};
+	int total;
 
 	*layout = (struct layout){ .name = 0 };
 	for (size_t i = 0; i < room.nr; i++) {
@@ -327,6 +329,9 @@ void layout_make(struct layout *layout, const struct screen *screen, int cols)
 	widen_texts(layout, &room, LIMIT_LEAST);
 	fill_up(layout, &room);
 	layout->name = first_shown(layout, &room);
+	total = TOTAL_LEAST - layout->width[layout->name];
+	if (total > 0 && room.spare >= total)
+		set_width(layout, &room, layout->name, TOTAL_LEAST);
 	if (room.view->nr_rows)
 		shrink_texts(layout, &room);
 	widen_texts(layout, &room, LIMIT_NAMES);

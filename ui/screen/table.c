@@ -56,7 +56,8 @@ static void paint_title(const struct painter *painter, size_t i)
 	const struct screen *screen = painter->screen;
 	const struct column *column = &screen->view->type->columns[i];
 	const char *title = screen_title_of(screen->view, i);
-	bool is_left = column->type == CELL_TEXT || cell_is_picture(column->type);
+	bool is_left = column->type == CELL_TEXT || cell_is_picture(column->type) ||
+		       i == painter->layout.name;
 	enum style style = screen->query->sort == i ? STYLE_SORTED : STYLE_HEADING;
 	int first = painter->layout.col[i], width = painter->layout.width[i];
 	int len = (int)strlen(title), behind;

@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The Host view of this machine: CPUs that vCPUs share, what a quota takes, what else a VMM runs.
+# That halves are halves is shown on an emulated host, which nothing else disturbs
+# (tests/hosts/suite_host.sh).
+# shellcheck disable=SC2317 # wait_for and check call functions
+. tests/lib.sh
+need_live
+need_cmd taskset
+
+# value VIEW COLUMN FIRST: of the rows whose first column is FIRST, a line each, in $TMP/VIEW.
+value() {
+	awk -F, -v column="$2" -v first="$3" '
+	NR == 1 {
+		for (i = 1; i <= NF; i++)
+			at[$i] = i
+		next
+	}
+	$2 == first { print $at[column] }' "$TMP/$1"
+}
+
+# says VIEW OPTION...: a line for each row of an interval of two seconds.
+says() {
+	s_view=$1
+	shift
+	"$KVMTOP" -l -c -n 1 -s 2 --view "$s_view" "$@" >"$TMP/$s_view" 2>"$TMP/err"
+	is "$(cat "$TMP/err")" "" "$s_view: nothing to complain about"
+}
+
+# ---- two busy vCPUs on one CPU
+
+cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
+guest busy --cpuid 1000 --vcpus 2 --rounds 0
+wait_for 20 grep -q ready "$TMP/busy.out"
+taskset -acp "$cpu" "$GUEST" >/dev/null
+go busy
+sleep 0.3
+says vcpus
+is "$(value vcpus affinity busy | sort -u)" 1 "each may run on one CPU"
+is "$(value vcpus cpu busy | sort -u)" "$cpu" "which is this one"
+like "$(value vcpus migrations busy)" '^0\.000
+0\.000$' "they stay there"
+says host -g busy
+is "$(value host vcpus "$cpu")" 2 "both are on it"
+# Others may want it, too: then each waits longer, but wants it all the time.
+check "and want it twice over: $(value host want_percent "$cpu")" \
+	awk "BEGIN { exit !($(value host want_percent "$cpu") > 130) }"
+check "more than a third of which they wait: $(value host wait_percent "$cpu")" \
+	awk "BEGIN { exit !($(value host wait_percent "$cpu") > 33) }"
+says vcpus -g busy
+like "$(value vcpus thread busy)" '^miniguest$' "its main thread is no vCPU"
+stop "$GUEST"
+
+# ---- a quota
+
+v2=/sys/fs/cgroup/kvmtop-test.$$
+v1=/sys/fs/cgroup/cpu/kvmtop-test.$$
+if mkdir "$v2" 2>/dev/null && [ -w "$v2/cpu.max" ]; then
+	cgroup=$v2
+	echo "5000 100000" >"$v2/cpu.max"
+elif mkdir "$v1" 2>/dev/null && [ -w "$v1/cpu.cfs_quota_us" ]; then
+	cgroup=$v1
+	echo 100000 >"$v1/cpu.cfs_period_us"
+	echo 5000 >"$v1/cpu.cfs_quota_us"
+else
+	cgroup=
+fi
+
+leave_cgroup() {
+	rmdir "$cgroup" 2>/dev/null
+}
+
+throttled_ms() {
+	awk '$1 == "throttled_usec" { print int($2 / 1000) }
+	$1 == "throttled_time" { print int($2 / 1000000) }' "$cgroup/cpu.stat"
+}
+
+log_has() {
+	[ "$(wc -l <"$TMP/vcpus")" -ge "$1" ]
+}
+
+if [ "$cgroup" ]; then
+	guest held --cpuid 1000 --rounds 0
+	wait_for 20 grep -q ready "$TMP/held.out"
+	echo "$GUEST" >"$cgroup/cgroup.procs"
+	go held
+	spawn "$KVMTOP" -l -c -s 1 --view vcpus >"$TMP/vcpus"
+	log=$SPAWNED
+	wait_for 30 log_has 2
+	before=$(throttled_ms)
+	first=$(value vcpus throttled_percent held | wc -l)
+	wait_for 30 log_has $(($(wc -l <"$TMP/vcpus") + 4))
+	after=$(throttled_ms)
+	stop "$log" INT
+	# The shell looks a little later than kvmtop does.
+	value vcpus throttled_percent held | sed "1,${first}d" | head -n 4 >"$TMP/throttled"
+	told=$(awk '{ sum += $1 * 10 } END { print int(sum) }' "$TMP/throttled")
+	diag "the kernel: $((after - before)) ms, kvmtop: $told ms"
+	check "what a quota takes is what the kernel says" \
+		awk -v kernel=$((after - before)) -v told="$told" \
+		'BEGIN { exit !(told < 1.3 * kernel + 1000 && told > 0.7 * kernel - 1000) }'
+	stop "$GUEST"
+	wait_for 10 leave_cgroup
+else
+	skip "what a quota takes is what the kernel says" "no cgroup with quotas can be made here"
+fi
+rmdir "$v2" "$v1" 2>/dev/null
+done_testing
