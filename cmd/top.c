@@ -37,6 +37,7 @@ struct top {
 	struct monitor *monitor;
 	struct query query;
 	struct thresholds thresholds;
+	struct kallsyms_files kallsyms;
 	struct top_lines lines;
 	struct top_writer writer;
 	pid_t demo;
@@ -373,6 +374,9 @@ static int run_options(struct top *top)
 	}
 	err = thresholds_load(top->options.thresholds, top->options.sysroot, &top->thresholds,
 			      &why);
+	if (!err)
+		err = kallsyms_files_read(&top->options.kallsyms, &top->kallsyms, &top->query,
+					  &why);
 	if (err)
 		return say_failure(err, &why);
 	top->query.thresholds = &top->thresholds;

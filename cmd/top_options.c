@@ -75,6 +75,8 @@ static const struct option_spec specs[] = {
 		   "what counts trace events: bpf or perf (default: bpf where allowed)"),
 	OPT_STRING(0, "thresholds", "FILE", thresholds,
 		   "from which values on something is a finding; see kvmtop why --help"),
+	OPT_OTHER(0, "guest-kallsyms", "NAME=FILE", kallsyms,
+		  "of long exits, guest NAME's functions: a copy of its /proc/kallsyms"),
 	OPT_STRING(0, "sysroot", "DIR", sysroot, "look at a captured machine instead"),
 	OPT_HELP,
 	OPT_FLAG('V', "version", version, "the version"),
@@ -136,6 +138,8 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 	case OPT_AT(delay_s):
 		options->has_delay = true;
 		return delay_parse(text, &options->delay_s, why);
+	case OPT_AT(kallsyms):
+		return kallsyms_option_take(&options->kallsyms, text, why);
 	case OPT_AT(max_age_ns):
 		return duration_parse(text, &options->max_age_ns, why);
 	case OPT_AT(max_size):

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "base/why.h"
+#include "cmd/long_options.h"
 
 #define HISTORY_FILE "/var/lib/kvmtop/history.db" /* kvmtop-history.service writes it */
 
@@ -40,6 +41,7 @@ struct top_options {
 	const char *sort;    /* NULL: the view's own */
 	const char *engine;  /* NULL: the best */
 	const char *sysroot; /* "": this machine */
+	struct kallsyms_options kallsyms;
 	const char *thresholds; /* NULL: the machine's */
 	const char *write_file; /* NULL: none is written */
 	uint64_t max_age_ns, max_size; /* of it; 0: no limit */

@@ -229,6 +229,6 @@ _kvmtop()
 		-i --debugfs-include-past -1 --once --batch -l --log -L --log-to-file -c --csv --json -z --skip-zero-records
 		-s --set-delay -n --samples --view -b --by-guest -x --children -o --sort
 		-w --write --max-age --max-size -r --read --at --from --to --diff --past
-		--demo --engine --list-guests --list-providers --thresholds --sysroot -h --help -V --version" -- "$current"))
+		--demo --engine --guest-kallsyms --list-guests --list-providers --thresholds --sysroot -h --help -V --version" -- "$current"))
 }
 complete -o filenames -F _kvmtop kvmtop
