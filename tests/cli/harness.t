@@ -143,4 +143,7 @@ else
 	skip "screens" "$T_no_screen"
 fi
 
+# shellcheck disable=SC2016 # for the shell inside
+is "$(sh -c '. tests/lib.sh; T_done=1; [ ! -e "/proc/$$/fd/9" ] || echo kept' 9>"$TMP/held")" "" \
+	"a test has no descriptors of its caller"
 done_testing
