@@ -453,7 +453,7 @@ static int find_guest(const struct measure *measure, const struct guest_subjects
 	const struct rule *rule;
 	int err = 0;
 
-	if (guest == GUEST_ANY || (measure->guest != GUEST_ANY && measure->guest != guest))
+	if (measure->guest != GUEST_ANY && measure->guest != guest)
 		return 0;
 	for (size_t i = 0; !err && (rule = rule_at(i)); i++)
 		err = find_rule(measure, of, rule, findings);

@@ -181,6 +181,16 @@ static const struct rule rules[] = {
 				"in the guest." }),
 	},
 	{
+		.id = "lost",
+		.finding = "Not all exits are counted: numbers are too low",
+		.measure = MEASURE_RATE, .threshold = "lost_per_second", .usual = 1,
+		.what = { .use = USE_EVENT, .words = "lost_exits" },
+		.way = WAY_VCPUS,
+		.remedies = REMEDIES(
+			{ NULL, "Look again when fewer vCPU threads begin at once; arguments are "
+				"lost where guests ask for very many different ones." }),
+	},
+	{
 		.id = "slow_vmm",
 		.finding = "The VMM is slow to answer exits",
 		.measure = MEASURE_MEAN, .threshold = "user_exit_seconds", .usual = 0.0005,

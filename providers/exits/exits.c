@@ -33,7 +33,8 @@ struct exits_state {
 	uint32_t *ended; /* the records of threads that have ended */
 	uint32_t nr_ended;
 	struct exits_bpf_lost lost; /* as of the previous sample */
-	bool has_arguments, has_polls;
+	uint32_t lost_field;	    /* of their number; has_lost: it is wanted */
+	bool has_lost, has_arguments, has_polls;
 	uint64_t longer_ns; /* 0: long exits are not listed */
 	bool has_halts;
 	struct exits_long_cells cells;
@@ -94,6 +95,20 @@ static void exits_close(void *state)
 	free(exits);
 }
 
+/* Exits and arguments that could not be counted. */
+static int add_lost_field(struct exits_state *exits)
+{
+	const struct field lost = {
+		.name = "lost_exits",
+		.parent = FIELD_NONE,
+		.source = exits->args.source,
+		.use = USE_EVENT,
+		.is_extra = true,
+	};
+
+	return fields_add(exits->args.fields, &lost, &exits->lost_field);
+}
+
 static int exits_open(const struct provider_args *args, void **ret_state, struct why *why)
 {
 	struct exits_state *exits = calloc(1, sizeof(*exits));
@@ -107,6 +122,8 @@ static int exits_open(const struct provider_args *args, void **ret_state, struct
 		err = bpf_probe(args->env, why);
 	if (!err)
 		err = open_names(exits, why);
+	if (!err)
+		err = add_lost_field(exits);
 	if (err) {
 		exits_close(exits);
 		return err;
@@ -205,6 +222,7 @@ static int exits_want(void *state, const struct want *want, struct why *why)
 	has_arguments = is_wanted(exits, want, USE_ARGUMENT);
 	has_times = is_wanted(exits, want, USE_TIME);
 	has_any = has_arguments || has_times || is_wanted(exits, want, USE_EXIT);
+	exits->has_lost = field_set_has(&want->fields, exits->lost_field);
 	exits->flags = 0;
 	if (exits->bpf && (!has_any || has_arguments != exits->has_arguments ||
 			   !want->longer_ns != !exits->longer_ns))
@@ -290,6 +308,14 @@ static int add_long(struct exits_state *exits, uint64_t now_ns, struct sample *s
 	return exits_bpf_long(exits->bpf, take_long, exits);
 }
 
+static int add_lost(const struct exits_state *exits, struct sample *sample)
+{
+	const struct key key = { GUEST_ANY, -1, exits->lost_field };
+
+	return !exits->has_lost ? 0 : sample_add(sample, key, exits->lost.exits +
+						 exits->lost.arguments, exits->flags);
+}
+
 static int read_all(struct exits_state *exits, uint64_t now_ns, struct sample *sample,
 		    struct why *why)
 {
@@ -303,6 +329,8 @@ static int read_all(struct exits_state *exits, uint64_t now_ns, struct sample *s
 		err = add_long(exits, now_ns, sample);
 	if (!err)
 		err = exits_threads_end(exits->threads, sample, exits->flags);
+	if (!err)
+		err = add_lost(exits, sample);
 	exits->flags = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL;
 	sample->time_ns[exits->args.source] = now_ns;
 	return err;

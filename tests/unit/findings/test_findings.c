@@ -9,7 +9,7 @@
 enum {
 	TIME, GUEST, WAIT, VMEXIT, HLT, PAUSE, EPT, NPF, CPUID, MSR_EXIT, IO_EXIT, USERSPACE,
 	USER_IO, USER_MMIO, USER_RESTART, IOPORT, COM1, IDE, PIT, MMIO, LAPIC, PL011, DISK, MSR,
-	DEADLINE, ICR, EOI, SPEC_CTRL, SYSREG, CNTV, SGI, PML, DIRTY_RING, SWAP, NESTED,
+	DEADLINE, ICR, EOI, SPEC_CTRL, SYSREG, CNTV, SGI, PML, DIRTY_RING, SWAP, NESTED, LOST,
 	ON_CPU, HOST_ON, THROTTLED, MIGRATIONS, NR_FIELDS
 };
 
@@ -69,6 +69,7 @@ static const struct field specs[] = {
 	[DIRTY_RING] = { .name = "kvm_dirty_ring_push", .parent = FIELD_NONE },
 	[SWAP] = { .name = "kvm_async_pf_not_present", .parent = FIELD_NONE },
 	[NESTED] = { .name = "kvm_nested_vmexit", .parent = FIELD_NONE },
+	[LOST] = { .name = "lost_exits", .parent = FIELD_NONE, .is_extra = true },
 	[ON_CPU] = { .name = "cpu", .parent = FIELD_NONE, .use = USE_CPU, .kind = FIELD_GAUGE },
 	[HOST_ON] = { .name = "thread(cpu)", .parent = FIELD_NONE, .use = USE_HOST,
 		      .part = HOST_CPU, .kind = FIELD_GAUGE },
@@ -153,6 +154,7 @@ static const struct {
 	{ "page_faults", EPT, 10000, 0 },  { "page_faults", NPF, 10000, 0 },
 	{ "dirty_log", PML, 0, -1 },	   { "dirty_ring", DIRTY_RING, 0, -1 },
 	{ "throttled", THROTTLED, 0, 0 },  { "migrations", MIGRATIONS, 0, 0 },
+	{ "lost", LOST, 0, -1 },
 	{ "swap", SWAP, 0, -1 },	   { "nested", NESTED, 0, -1 },
 	{ "slow_vmm", USER_IO, 0, 0 },	   { "apic", LAPIC, 10000, 0 },
 	{ "msr", SPEC_CTRL, 10000, 0 },	   { "cpuid", CPUID, 10000, 0 },
@@ -266,6 +268,18 @@ static void a_quota_is_no_want_of_cpus(void **state)
 	assert_string_equal(cell_of(world, "evidence"),
 			    "vCPU 0: 50.0 % of its time (a finding from 5 % on); it was last on "
 			    "CPU 7");
+}
+
+/* What is lost has no guest. */
+static void what_is_lost_is_of_all_guests(void **state)
+{
+	struct world *world = *state;
+
+	add(world, (struct key){ GUEST_ANY, -1, LOST }, 7);
+	take(world);
+	assert_string_equal(found(world), "lost all guests - minor -");
+	world->query.guest = 1;
+	assert_string_equal(found(world), "");
 }
 
 static void worst_first(void **state)
@@ -444,6 +458,7 @@ int main(void)
 		TEST(a_healthy_guest_has_none),
 		TEST(the_worst_vcpu_and_how_many),
 		TEST(a_quota_is_no_want_of_cpus),
+		TEST(what_is_lost_is_of_all_guests),
 		TEST(worst_first),
 		TEST(the_device_is_named),
 		TEST(a_serial_port_alone),
