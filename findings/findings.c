@@ -406,9 +406,9 @@ static void describe(const struct measure *measure, struct finding *finding,
 	if (finding->vcpu >= 0)
 		add_words(finding, "vCPU %d: ", (int)finding->vcpu);
 	add_value(finding, finding->value, measure->thresholds->rules[i]);
-	if (finding->rule->what.use == USE_TIME || finding->rule->what.use == USE_HOST)
+	if (finding->rule->names_cpu)
 		add_neighbour(measure, finding, worst->subject);
-	else if (finding->rule->what.use != USE_EVENT)
+	else if (finding->rule->what.use != USE_EVENT && finding->rule->what.use != USE_TIME)
 		add_top(measure, finding, &worst->subject->tallies[i]);
 	if (finding->vcpu >= 0 && worst->nr_all > 1)
 		add_words(finding, "; %zu of %zu vCPUs", worst->nr_above, worst->nr_all);

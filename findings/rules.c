@@ -29,6 +29,7 @@ static const struct rule rules[] = {
 		.measure = MEASURE_SHARE, .threshold = "cpu_wait_ratio", .usual = 0.10,
 		.what = { .use = USE_TIME, .parents = "time", .words = "wait" },
 		.less = { .use = USE_HOST, .words = THROTTLED },
+		.names_cpu = true,
 		.way = WAY_VCPUS,
 		.remedies = REMEDIES(
 			{ NULL, "Move vCPUs to CPUs that are idle, pin vCPUs that need much apart, "
@@ -39,6 +40,7 @@ static const struct rule rules[] = {
 		.finding = "A quota keeps vCPUs from running",
 		.measure = MEASURE_SHARE, .threshold = "throttled_ratio", .usual = 0.05,
 		.what = { .use = USE_HOST, .words = THROTTLED },
+		.names_cpu = true,
 		.way = WAY_VCPUS,
 		.remedies = REMEDIES(
 			{ NULL, "Raise cpu.max of the guest's cgroup (libvirt: vcpu_quota; "
@@ -49,10 +51,22 @@ static const struct rule rules[] = {
 		.finding = "vCPUs move between CPUs very often",
 		.measure = MEASURE_RATE, .threshold = "migrations_per_second", .usual = 200,
 		.what = { .use = USE_HOST, .words = "thread(migrations)" },
+		.names_cpu = true,
 		.way = WAY_VCPUS,
 		.remedies = REMEDIES(
 			{ NULL, "Pin the vCPUs, or keep them on a few CPUs of one NUMA node "
 				"(cpuset); fewer threads that want to run move less." }),
+	},
+	{
+		.id = "halt_poll",
+		.finding = "KVM's halt polling burns CPU time",
+		.measure = MEASURE_SHARE, .threshold = "halt_poll_ratio", .usual = 0.10,
+		.what = { .use = USE_TIME, .parents = "time", .words = "poll" },
+		.way = WAY_VCPUS,
+		.remedies = REMEDIES(
+			{ NULL, "Lower /sys/module/kvm/parameters/halt_poll_ns (0: off), for one "
+				"guest by KVM_CAP_HALT_POLL: then wake-ups take some microseconds "
+				"longer, and the CPU is free for others." }),
 	},
 	{
 		.id = "user_device",

@@ -52,6 +52,7 @@ struct rule {
 	struct rule_fields what; /* what is measured, */
 	struct rule_fields less; /* except what these fields count, too */
 	struct rule_fields named; /* of these the evidence names the greatest; none: of `what` */
+	bool names_cpu;		 /* the evidence has the vCPU's CPU, and a vCPU beside it */
 	bool needs_arguments;	 /* `less` must be counted: else nothing is found */
 	enum rule_way way;
 	const struct rule_remedy *remedies;

@@ -7,10 +7,10 @@
 #include "findings/findings.h"
 
 enum {
-	TIME, GUEST, WAIT, VMEXIT, HLT, PAUSE, EPT, NPF, CPUID, MSR_EXIT, IO_EXIT, USERSPACE,
-	USER_IO, USER_MMIO, USER_RESTART, IOPORT, COM1, IDE, PIT, MMIO, LAPIC, PL011, DISK, MSR,
-	DEADLINE, ICR, EOI, SPEC_CTRL, SYSREG, CNTV, SGI, PML, DIRTY_RING, SWAP, NESTED, LOST,
-	ON_CPU, HOST_ON, THROTTLED, MIGRATIONS, NR_FIELDS
+	TIME, GUEST, WAIT, POLL, VMEXIT, HLT, PAUSE, EPT, NPF, CPUID, MSR_EXIT, IO_EXIT,
+	USERSPACE, USER_IO, USER_MMIO, USER_RESTART, IOPORT, COM1, IDE, PIT, MMIO, LAPIC, PL011,
+	DISK, MSR, DEADLINE, ICR, EOI, SPEC_CTRL, SYSREG, CNTV, SGI, PML, DIRTY_RING, SWAP,
+	NESTED, LOST, ON_CPU, HOST_ON, THROTTLED, MIGRATIONS, NR_FIELDS
 };
 
 #define EXIT_OF(parent_id, text, r) \
@@ -25,6 +25,7 @@ static const struct field specs[] = {
 	[TIME] = { .name = "time", .parent = FIELD_NONE, .use = USE_TIME },
 	[GUEST] = { .name = "time(guest)", .parent = TIME, .use = USE_TIME, .part = TIME_GUEST },
 	[WAIT] = { .name = "time(wait)", .parent = TIME, .use = USE_TIME, .part = TIME_WAIT },
+	[POLL] = { .name = "time(poll)", .parent = TIME, .use = USE_TIME, .part = TIME_POLL },
 	[VMEXIT] = { .name = "vmexit", .parent = FIELD_NONE, .use = USE_EXIT, .exit_rank = 1 },
 	[HLT] = { .name = "vmexit(HLT)", .parent = VMEXIT, .use = USE_EXIT, .exit_rank = 1,
 		  .is_idle = true },
@@ -153,6 +154,7 @@ static const struct {
 	{ "ipi", SGI, 1, 0 },		   { "pause", PAUSE, 1, 0 },
 	{ "page_faults", EPT, 10000, 0 },  { "page_faults", NPF, 10000, 0 },
 	{ "dirty_log", PML, 0, -1 },	   { "dirty_ring", DIRTY_RING, 0, -1 },
+	{ "halt_poll", POLL, 0, 0 },
 	{ "throttled", THROTTLED, 0, 0 },  { "migrations", MIGRATIONS, 0, 0 },
 	{ "lost", LOST, 0, -1 },
 	{ "swap", SWAP, 0, -1 },	   { "nested", NESTED, 0, -1 },
