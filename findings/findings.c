@@ -25,7 +25,8 @@ struct tally {
 struct subject {
 	uint32_t guest;
 	int32_t vcpu;
-	uint64_t whole_ns; /* 0: not known */
+	uint64_t whole_ns; /* of its exits and the guest; 0: not known */
+	uint64_t interval_ns; /* stands in for it where exits have no times; 0: not known */
 	uint64_t guest_ns;
 	bool has_cpu;
 	uint64_t cpu;
@@ -196,14 +197,17 @@ static bool is_cpu(const struct field *field)
 	return field->use == USE_CPU || (field->use == USE_HOST && field->part == HOST_CPU);
 }
 
-static void add_time(struct subject *subject, const struct stats_item *stat,
-		     const struct field *field)
+static void add_time(const struct stats *stats, struct subject *subject,
+		     const struct stats_item *stat, const struct field *field)
 {
 	/* Shares are of whole intervals: the first one, without a rate, is not. */
 	if (field->use == USE_TIME && stat->has_rate && field->part == TIME_WHOLE)
 		subject->whole_ns += stat->delta;
 	else if (field->use == USE_TIME && field->part == TIME_GUEST)
 		subject->guest_ns += stat->delta;
+	if (stat->has_rate && subject->vcpu >= 0 &&
+	    (field->use == USE_HOST || (field->use == USE_TIME && field->part == TIME_WAIT)))
+		subject->interval_ns = stats_elapsed_ns(stats, field->source);
 	/* Where the scheduler has it is newer than where its latest exit was. */
 	if (is_cpu(field) && (field->use == USE_HOST || !subject->has_cpu)) {
 		subject->has_cpu = true;
@@ -224,7 +228,7 @@ static int add_stat(struct measure *measure, const struct stats_item *stat)
 	subject = subject_of(measure, &stat->key);
 	if (!subject)
 		return -ENOMEM;
-	add_time(subject, stat, field);
+	add_time(measure->facts->stats, subject, stat, field);
 	for (uint32_t rest = any; rest; rest &= rest - 1) {
 		size_t i = (size_t)__builtin_ctz(rest);
 
@@ -250,9 +254,16 @@ static uint64_t own_ns(const struct tally *tally)
 	return tally->ns > tally->less_ns ? tally->ns - tally->less_ns : 0;
 }
 
+static uint64_t whole_of(const struct subject *subject)
+{
+	return subject->whole_ns ? subject->whole_ns : subject->interval_ns;
+}
+
 static double share_of(const struct subject *subject, uint64_t ns)
 {
-	return subject->whole_ns ? (double)ns / (double)subject->whole_ns : 0;
+	uint64_t whole_ns = whole_of(subject);
+
+	return whole_ns ? (double)ns / (double)whole_ns : 0;
 }
 
 static double value_of(const struct measure *measure, const struct subject *subject,
@@ -435,7 +446,7 @@ static int find_rule(const struct measure *measure, const struct guest_subjects 
 		.guest = worst.subject->guest,
 		.vcpu = worst.subject->vcpu,
 		.value = worst.value,
-		.has_cost = worst.subject->whole_ns && tally->ns,
+		.has_cost = whole_of(worst.subject) && tally->ns,
 		.cost = share_of(worst.subject, own_ns(tally)),
 		.field = has_top ? tally->top : FIELD_NONE,
 	};

@@ -87,8 +87,8 @@ static int build(struct view *view, const struct query *query, const struct fact
 		view->note = "Exits cannot be timed here: only causes that events show are looked "
 			     "for.";
 	else if (exits_note(facts))
-		view->note = "KVM does not trace the VM exits of these guests: causes that need "
-			     "their times are not looked for.";
+		view->note = "KVM does not trace the VM exits of these guests: only causes that "
+			     "need no times of exits are looked for.";
 	if (!err)
 		err = add_rows(view, query, facts, &findings);
 	findings_release(&findings);

@@ -284,6 +284,17 @@ static void what_is_lost_is_of_all_guests(void **state)
 	assert_string_equal(found(world), "");
 }
 
+/* KVM may not trace a guest's exits: a wait is then a share of the interval. */
+static void a_wait_needs_no_exits(void **state)
+{
+	struct world *world = *state;
+
+	add(world, (struct key){ 1, 0, WAIT }, SECOND / 4);
+	add(world, (struct key){ 2, 0, WAIT }, SECOND / 11);
+	take(world);
+	assert_string_equal(found(world), "cpu_wait db1 0 critical 25.0%");
+}
+
 static void worst_first(void **state)
 {
 	struct world *world = *state;
@@ -461,6 +472,7 @@ int main(void)
 		TEST(the_worst_vcpu_and_how_many),
 		TEST(a_quota_is_no_want_of_cpus),
 		TEST(what_is_lost_is_of_all_guests),
+		TEST(a_wait_needs_no_exits),
 		TEST(worst_first),
 		TEST(the_device_is_named),
 		TEST(a_serial_port_alone),
