@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the selected row, or all rows, did over time. */
 #include <stdio.h>
+#include <string.h>
 
 #include "facts/exit_counter.h"
 #include "history/past.h"
@@ -92,12 +93,16 @@ static long find_moment(const struct tui *tui)
 	return -1;
 }
 
-/* The points of the subject up to now, or around the moment that is shown. */
+/*
+ * The points of the subject up to now, or around the moment that is shown. *ret_nr_missing: of the
+ * latest samples, which are not remembered yet.
+ */
 static int gather(struct tui *tui, const struct key *subject, const struct series_span *span,
-		  struct series *series)
+		  struct series *series, size_t *ret_nr_missing)
 {
+	*ret_nr_missing = 0;
 	if (tui->config.recorder)
-		recorder_flush(tui->config.recorder, FLUSH_MS);
+		*ret_nr_missing = recorder_flush(tui->config.recorder, FLUSH_MS);
 	return past_series(tui->config.past, subject, !tui->back.monitor, span, series,
 			   &(struct why){ "" });
 }
@@ -120,18 +125,75 @@ static void fill_history(const struct tui *tui, struct history *history)
 	}
 }
 
+static int gather_history(struct tui *tui, const struct key *subject, size_t room)
+{
+	struct history *history = &tui->history;
+	const struct field *field = fields_get(tui->facts.fields, subject->field);
+	const struct series_span span = { .nr = room };
+	size_t nr_missing;
+	int err = gather(tui, subject, &span, &history->exits, &nr_missing);
+
+	if (err)
+		return err;
+	fill_history(tui, history);
+	history->subject = *subject;
+	history->room = room;
+	history->tick = tui->back.monitor || nr_missing ? 0 :
+			stats_latest_tick(tui->facts.stats, field->source);
+	return 0;
+}
+
+/* What the facts say of the latest interval; < 0: nothing. */
+static double latest_rate(const struct facts *facts, const struct key *subject)
+{
+	double rate = -1;
+
+	for (size_t i = 0; i < stats_count(facts->stats); i++) {
+		const struct stats_item *stat = stats_at(facts->stats, i);
+
+		if (stat->key.field == subject->field && stat->has_rate &&
+		    (subject->guest == GUEST_ANY || stat->key.guest == subject->guest))
+			rate = (rate < 0 ? 0 : rate) + stat->rate_per_s;
+	}
+	return rate;
+}
+
+/* Adds the latest sample to what was gathered before. False: that is not the one before it. */
+static bool go_on(struct tui *tui, const struct key *subject, size_t room)
+{
+	struct history *history = &tui->history;
+	const struct stats *stats = tui->facts.stats;
+	uint32_t source = fields_get(tui->facts.fields, subject->field)->source;
+	uint64_t tick = stats_latest_tick(stats, source);
+	size_t rest = SCREEN_HISTORY - 1;
+
+	if (tui->back.monitor || !history->tick || history->room != room ||
+	    memcmp(subject, &history->subject, sizeof(*subject)) != 0)
+		return false;
+	if (tick == history->tick)
+		return true;
+	if (stats_tick_before(stats, source) != history->tick)
+		return false;
+	memmove(history->rates, history->rates + 1, rest * sizeof(*history->rates));
+	memmove(history->intervals_s, history->intervals_s + 1,
+		rest * sizeof(*history->intervals_s));
+	history->rates[rest] = (float)latest_rate(&tui->facts, subject);
+	history->intervals_s[rest] = (float)((double)stats_elapsed_ns(stats, source) / 1e9);
+	history->tick = tick;
+	return true;
+}
+
 void tui_follow_history(struct tui *tui)
 {
 	size_t cols = tui->grid.cols > BESIDE_HISTORY ? (size_t)tui->grid.cols - BESIDE_HISTORY : 1;
-	const struct series_span span = { .nr = cols < SCREEN_HISTORY ? cols : SCREEN_HISTORY };
+	size_t room = cols < SCREEN_HISTORY ? cols : SCREEN_HISTORY;
 	struct key subject = { tui->query->guest, -1, all_exits(tui) };
 
 	tui->screen.history = NULL;
 	tui->screen.intervals_s = NULL;
 	if (!tui->config.past || subject.field == FIELD_NONE ||
-	    gather(tui, &subject, &span, &tui->history.exits) < 0)
+	    (!go_on(tui, &subject, room) && gather_history(tui, &subject, room) < 0))
 		return;
-	fill_history(tui, &tui->history);
 	tui->screen.history = tui->history.rates;
 	tui->screen.intervals_s = tui->history.intervals_s;
 }
@@ -143,12 +205,13 @@ void tui_follow_series(struct tui *tui)
 	/* A moment of the past is in the middle, unless the end is near. */
 	const struct series_span now = { .nr = nr, .has_times = true };
 	const struct series_span then = { .nr = nr / 2, .nr_after = nr / 2, .has_times = true };
+	size_t nr_missing;
 
 	tui->screen.series = NULL;
 	if (!tui->config.past || subject.field == FIELD_NONE ||
 	    !screen_shows_series(&tui->screen, &tui->grid) ||
 	    gather(tui, &subject, tui->back.monitor ? &then : &now,
-		   &tui->series) < 0 || !tui->series.nr)
+		   &tui->series, &nr_missing) < 0 || !tui->series.nr)
 		return;
 	describe(tui, &subject);
 	tui->screen.series = &tui->series;

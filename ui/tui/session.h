@@ -103,6 +103,9 @@ struct known_guest {
 /* Owner: over_time.c. All exits in the latest samples, for the summary and for scales. */
 struct history {
 	struct series exits;
+	struct key subject;
+	size_t room;   /* how many were asked for */
+	uint64_t tick; /* of the newest sample, see stats_latest_tick(); 0: begin anew */
 	float rates[SCREEN_HISTORY];	   /* the newest last; < 0: none */
 	float intervals_s[SCREEN_HISTORY]; /* 0: not known */
 };
