@@ -91,7 +91,6 @@ enum host_part {
 	HOST_THROTTLED,	 /* ns that a quota kept it from running; they are in TIME_WAIT, too */
 	/* Of a guest. */
 	HOST_THREAD,	 /* ns on a CPU of other threads of its VMM; the children are their names */
-	HOST_MEMORY,	 /* bytes; the children are NUMA nodes */
 	/* Of a host CPU. */
 	HOST_BUSY,	 /* ns */
 	HOST_NODE, HOST_CORE,

@@ -15,7 +15,6 @@ static const struct {
 	[HOST_MIGRATIONS] = { "thread(migrations)", FIELD_COUNTER },
 	[HOST_THROTTLED] = { "thread(throttled)", FIELD_COUNTER },
 	[HOST_THREAD] = { "vmm", FIELD_COUNTER },
-	[HOST_MEMORY] = { "memory", FIELD_GAUGE },
 	[HOST_BUSY] = { "host_cpu(busy)", FIELD_COUNTER },
 	[HOST_NODE] = { "host_cpu(node)", FIELD_GAUGE },
 	[HOST_CORE] = { "host_cpu(core)", FIELD_GAUGE },
@@ -46,16 +45,16 @@ int host_fields_add(struct fields *dictionary, uint32_t source, struct host_fiel
 	return err;
 }
 
-int host_fields_child(const struct host_fields *fields, enum host_part part, const char *label,
-		      uint32_t *ret_id)
+int host_fields_thread(const struct host_fields *fields, const char *name, uint32_t *ret_id)
 {
-	char name[64];
+	char full[64];
 
-	snprintf(name, sizeof(name), "%s(%s)", parts[part].name, label);
+	snprintf(full, sizeof(full), "%s(%s)", parts[HOST_THREAD].name, name);
 	return fields_add(fields->fields,
-			  &(struct field){ .name = name, .label = label,
-					   .parent = fields->parts[part], .source = fields->source,
-					   .kind = parts[part].kind, .use = USE_HOST,
-					   .part = part },
+			  &(struct field){ .name = full, .label = name,
+					   .parent = fields->parts[HOST_THREAD],
+					   .source = fields->source,
+					   .kind = parts[HOST_THREAD].kind, .use = USE_HOST,
+					   .part = HOST_THREAD },
 			  ret_id);
 }

@@ -12,18 +12,14 @@
 struct host_fields {
 	struct fields *fields;
 	uint32_t source; /* the provider's number */
-	uint32_t parts[HOST_PARTS]; /* of HOST_THREAD and HOST_MEMORY: the parents */
+	uint32_t parts[HOST_PARTS]; /* of HOST_THREAD: the parent */
 	uint32_t wait; /* USE_TIME, TIME_WAIT */
 };
 
 /* Adds the fields that every machine has. 0 or -ENOMEM. */
 int host_fields_add(struct fields *dictionary, uint32_t source, struct host_fields *ret_fields);
 
-/*
- * Adds a child: of HOST_THREAD, label is the thread's name; of HOST_MEMORY, the node's number.
- * 0 or -ENOMEM.
- */
-int host_fields_child(const struct host_fields *fields, enum host_part part, const char *label,
-		      uint32_t *ret_id);
+/* Adds a child of HOST_THREAD: a name that threads of VMMs have. 0 or -ENOMEM. */
+int host_fields_thread(const struct host_fields *fields, const char *name, uint32_t *ret_id);
 
 #endif

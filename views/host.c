@@ -65,8 +65,7 @@ static bool wants(const struct query *query, const struct field *field)
 static bool needs(const struct field *field)
 {
 	return field->use == USE_EXIT || field->use == USE_TIME ||
-	       (field->use == USE_HOST && field->part != HOST_THREAD &&
-		field->part != HOST_MEMORY);
+	       (field->use == USE_HOST && field->part != HOST_THREAD);
 }
 
 static bool is_part(const struct field *field, enum host_part part)
@@ -113,7 +112,8 @@ static void add_to_cpu(struct host_cpu *cpu, const struct field *field,
 	if (places[field->part])
 		*places[field->part] = stat->total;
 	if (field->part == HOST_BUSY) {
-		cpu->busy_per_s = stat->rate_per_s;
+		/* It is counted in ticks: over an exact interval it can be more than all. */
+		cpu->busy_per_s = stat->rate_per_s < 1e9 ? stat->rate_per_s : 1e9;
 		cpu->has_busy = stat->has_rate;
 	}
 }

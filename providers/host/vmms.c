@@ -152,7 +152,7 @@ static int get_name(struct host_vmms *vmms, struct vmm *vmm, const char *label, 
 
 	if (!label[0] || vmms->nr_names >= NAMES_MAX)
 		label = "other";
-	err = host_fields_child(vmms->fields, HOST_THREAD, label, &field);
+	err = host_fields_thread(vmms->fields, label, &field);
 	if (err)
 		return err;
 	vmms->nr_names += fields_count(vmms->fields->fields) - before;

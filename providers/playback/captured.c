@@ -153,7 +153,7 @@ static bool is_sum(const struct field *field)
 	if (field->parent != FIELD_NONE || field->use == USE_EVENT || field->use == USE_CPU)
 		return false;
 	if (field->use == USE_HOST)
-		return field->part == HOST_THREAD || field->part == HOST_MEMORY;
+		return field->part == HOST_THREAD;
 	return !is_wait(field);
 }
 
@@ -522,7 +522,7 @@ static bool host_key(const struct captured *captured, const struct want *want, i
 	return guest;
 }
 
-/* name: "vmm(NAME)" or "memory(NODE)"; others are known. */
+/* name: "vmm(NAME)"; others are known. */
 static int add_host_name(const struct host_fields *fields, char *name)
 {
 	char *inner = strchr(name, '('), *end = name + strlen(name) - 1;
@@ -533,9 +533,7 @@ static int add_host_name(const struct host_fields *fields, char *name)
 	*inner++ = '\0';
 	*end = '\0';
 	if (strcmp(name, "vmm") == 0)
-		return host_fields_child(fields, HOST_THREAD, inner, &id);
-	if (strcmp(name, "memory") == 0)
-		return host_fields_child(fields, HOST_MEMORY, inner, &id);
+		return host_fields_thread(fields, inner, &id);
 	return 0;
 }
 
