@@ -95,10 +95,13 @@ static bool is_needed(const struct query *query, const struct field *field)
 	return query->type->needs && !field->is_abandoned && query->type->needs(field);
 }
 
-static bool needs_any(const struct query *query, const struct fields *fields)
+/* What the scheduler says is needed beside exits, but does not stand in for events. */
+static bool needs_exits(const struct query *query, const struct fields *fields)
 {
 	for (uint32_t i = 0; i < fields_count(fields); i++) {
-		if (is_needed(query, fields_get(fields, i)))
+		const struct field *field = fields_get(fields, i);
+
+		if (field->use == USE_EXIT && is_needed(query, field))
 			return true;
 	}
 	return false;
@@ -151,7 +154,7 @@ static bool wants_child(const struct query *query, const struct field *child,
  */
 int query_wants(const struct query *query, const struct fields *fields, struct field_set *ret_set)
 {
-	bool skips_events = !query->filter && needs_any(query, fields);
+	bool skips_events = !query->filter && needs_exits(query, fields);
 	struct field_set roots = { 0 }; /* by the second rule */
 	int err = 0;
 

@@ -10,15 +10,15 @@ enum { GUEST, VCPU, THREAD, TID, CPU, AFFINITY = OWNER_COLUMN_END };
 static const struct column columns[] = {
 	[GUEST] = { "guest", "Guest", "as its VMM names it", CELL_TEXT, 24,
 		    COLUMN_LEAST(20) | COLUMN_OF_GUEST },
-	[VCPU] = { "vcpu", "vCPU", "its number in the guest", CELL_COUNT, 4, COLUMN_KEY },
+	[VCPU] = { "vcpu", "vCPU", "its number in the guest", CELL_COUNT, 5, COLUMN_KEY },
 	[THREAD] = { "thread", "Thread", "what else the VMM runs, beside vCPUs", CELL_TEXT, 15,
 		     COLUMN_KEY | COLUMN_LEAST(8) },
-	[TID] = { "tid", "TID", "its thread", CELL_COUNT, 7, COLUMN_KEY | COLUMN_SPARE(8) },
+	[TID] = { "tid", "TID", "its thread", CELL_COUNT, 7, COLUMN_KEY | COLUMN_SPARE(72) },
 	[CPU] = { "cpu", "CPU", "the host CPU that it is on, or was on last", CELL_COUNT, 4,
-		  COLUMN_SPARE(10) },
+		  COLUMN_SPARE(105) },
 	OWNER_COLUMNS("of all vCPUs"),
 	[AFFINITY] = { "affinity", "Affinity", "on how many host CPUs it may run", CELL_COUNT, 8,
-		       COLUMN_SPARE(18) },
+		       COLUMN_SPARE(180) },
 	{ 0 },
 };
 

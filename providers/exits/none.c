@@ -5,6 +5,11 @@
 #include "providers/bpf/attach.h"
 #include "providers/exits/program.h"
 
+bool exits_bpf_knows_polls(void)
+{
+	return false;
+}
+
 int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret_bpf,
 		   struct why *why)
 {

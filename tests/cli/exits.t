@@ -309,13 +309,13 @@ else
 	guest events --pio 10
 	ready events
 	# shellcheck disable=SC2086
-	spawn $refused -1 --view guests >"$TMP/guests" 2>"$TMP/guests.err"
+	spawn $refused -1 --json --view guests >"$TMP/guests" 2>"$TMP/guests.err"
 	pid=$SPAWNED
 	wait_for 20 has_timer "$pid"
 	go events
 	went events
 	wait_for 20 t_ended "$pid"
-	is "$(awk '$1 == "events" { print $4 }' "$TMP/guests")" 11 \
+	is "$(sed 's/.*"guest":"events"[^}]*"total":\([0-9]*\).*/\1/' "$TMP/guests")" 11 \
 		"guests have their events, as where exits cannot be timed"
 	like "$(cat "$TMP/guests.err")" "^kvmtop: exits: $why" "and why is said"
 	stop "$GUEST"

@@ -184,8 +184,9 @@ watch_guests() {
 		stop "$pid"
 	done
 	if [ -n "$perf" ]; then
-		# The counts are in, whatever is left of its time.
-		kill -INT "$perf"
+		# The counts are in: perf prints them when its command ends.
+		# shellcheck disable=SC2046 # pids
+		kill $(cat "/proc/$perf/task/$perf/children")
 		ended "$perf"
 	fi
 	stop "$a"

@@ -492,7 +492,7 @@ if has_screen; then
 	screen_keys q
 
 	look 80 24 "-p 116 --by vcpu svm-perf.data"
-	screen_has '^ 116 qemu-system-x86 +0 ' "--by and -p choose where to begin"
+	screen_has '^ 0 +124 ' "--by and -p choose where to begin"
 	unlike "$(screen_shot)" '^ 113' "with that guest only"
 	look 80 24 "-p 126 svm-perf.data"
 	screen_has '116 qemu-system-x86 › vCPU 1' "-p with a thread: its vCPU"

@@ -99,11 +99,22 @@ bool screen_has_column(const struct screen *screen, size_t column)
 	       view_has_column(screen->view, column);
 }
 
+/* The mark of a row that has ended stands behind its name. */
+static bool has_ended_rows(const struct view *view)
+{
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		if (view->rows[i].is_gone)
+			return true;
+	}
+	return false;
+}
+
 bool screen_is_same_column(const struct screen *screen, size_t column)
 {
 	unsigned int flags = screen->view->type->columns[column].flags;
 
-	return (flags & COLUMN_OF_GUEST && screen->query->guest != GUEST_ANY) ||
+	return (flags & COLUMN_OF_GUEST && screen->query->guest != GUEST_ANY &&
+		!has_ended_rows(screen->view)) ||
 	       (flags & COLUMN_OF_REASON && screen->query->has_reason);
 }
 
