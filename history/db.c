@@ -270,7 +270,7 @@ static int set_up(struct db *db, bool is_empty, struct why *why)
 		"PRAGMA wal_autocheckpoint = 256;" /* pages: DB_LOG_SIZE */
 		"PRAGMA journal_size_limit = 1048576;"
 		"PRAGMA secure_delete = OFF;";
-	sqlite3_stmt *mode;
+	sqlite3_stmt *mode = NULL;
 	const char *name;
 	int err;
 

@@ -308,7 +308,7 @@ static int put_rates(struct past *past, const struct stored *of, struct why *why
 {
 	const struct changes *changes = &past->reader.moment.changes;
 	uint64_t elapsed_ns[SAMPLE_SOURCES];
-	struct times before;
+	struct times before = { 0 };
 	int err = reader_visit(&past->reader, of, why);
 
 	if (!err)

@@ -14,7 +14,7 @@ static const struct column columns[] = {
 	[GUEST] = { "guest", "Guest Name", "as its VMM names it", CELL_TEXT, 24,
 		    COLUMN_LEAST(20) },
 	[PID] = { "pid", "PID", "of the process that runs it", CELL_COUNT, 7,
-		  COLUMN_SPARE(65) },
+		  COLUMN_SPARE(73) },
 	[VCPUS] = { "vcpus", "vCPU", "how many it has", CELL_COUNT, 4,
 		    COLUMN_SPARE(20) },
 	[VMM] = { "vmm", "VMM", "what runs it", CELL_TEXT, 11, COLUMN_MACHINE_ONLY },

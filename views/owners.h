@@ -156,7 +156,7 @@ enum {
 			      CELL_PERCENT, 6, COLUMN_SPARE(140) | COLUMN_WARN(OWNER_WAIT_WARN) }, \
 	[OWNER_CPU_TIME] = { "cpu_percent", "CPU%", \
 			     "of one host CPU's time: its threads ran", \
-			     CELL_PERCENT, 5, COLUMN_SPARE(71) }, \
+			     CELL_PERCENT, 5, COLUMN_SPARE(72) }, \
 	[OWNER_MIGRATIONS] = { "migrations", "Migr/s", \
 			       "how often it went to another host CPU, per second", \
 			       CELL_RATE, 6, COLUMN_SPARE(150) }, \

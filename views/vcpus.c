@@ -9,11 +9,11 @@ enum { GUEST, VCPU, THREAD, TID, CPU, AFFINITY = OWNER_COLUMN_END };
 
 static const struct column columns[] = {
 	[GUEST] = { "guest", "Guest", "as its VMM names it", CELL_TEXT, 24,
-		    COLUMN_LEAST(20) | COLUMN_OF_GUEST },
+		    COLUMN_LEAST(19) | COLUMN_OF_GUEST },
 	[VCPU] = { "vcpu", "vCPU", "its number in the guest", CELL_COUNT, 5, COLUMN_KEY },
 	[THREAD] = { "thread", "Thread", "what else the VMM runs, beside vCPUs", CELL_TEXT, 15,
 		     COLUMN_KEY | COLUMN_LEAST(8) },
-	[TID] = { "tid", "TID", "its thread", CELL_COUNT, 7, COLUMN_KEY | COLUMN_SPARE(72) },
+	[TID] = { "tid", "TID", "its thread", CELL_COUNT, 7, COLUMN_KEY | COLUMN_SPARE(73) },
 	[CPU] = { "cpu", "CPU", "the host CPU that it is on, or was on last", CELL_COUNT, 4,
 		  COLUMN_SPARE(105) },
 	OWNER_COLUMNS("of all vCPUs"),

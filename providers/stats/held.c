@@ -169,7 +169,9 @@ static int open_captured(const struct held_look *look, int fd)
 
 	env_path(look->env, path, sizeof(path), "/kvmtop/stats/%d/%d", (int)look->pid, fd);
 	copy = open(path, O_RDONLY | O_CLOEXEC);
-	return copy < 0 ? -errno : copy;
+	if (copy < 0)
+		return -errno;
+	return copy;
 }
 
 ssize_t held_read(const struct held_look *look, int fd, char *bytes, size_t from, size_t size)

@@ -195,10 +195,10 @@ keys_show 'Home' '^ (io|npf)  Avg ' "another row"
 screen_keys End
 keys_show Enter 'No argument of hlt seen yet' "an exit without arguments says so"
 keys_show 'BSpace BSpace' '\[3 vCPUs\].* db1 \(pid 115\)$' "twice back to the vCPUs"
-keys_show BSpace '\[2 Guests\].*guest: all' "Backspace goes back to the guests"
+keys_show BSpace '\[2 Guests\].* 6 Host *$' "Backspace goes back to the guests"
 keys_show 'Enter 4' '\[4 Exits\].* db1 \(pid 115\)$' "a tab stays with the guest"
-keys_show 2 '\[2 Guests\].*guest: all' "but for the guests"
-keys_show c '\[2 Guests\].*guest: all' "c"
+keys_show 2 '\[2 Guests\].* 6 Host *$' "but for the guests"
+keys_show c '\[2 Guests\].* 6 Host *$' "c"
 keys_show b '\[1 Events\]' "b goes back to the events"
 
 # ---- order
@@ -308,7 +308,7 @@ screen_type '^'
 screen_keys End BSpace DC Home Right DC C-k
 screen_type 'kvm_exit$'
 screen_has '^Filter \(regex\): \^kvm_exit\$$' "flaw_E3: arrows move in the prompt, they are no text"
-keys_show Enter 'Hot spots +\^kvm_exit\$$' "the filter is at work"
+keys_show Enter '6 Host +\^kvm_exit\$$' "the filter is at work"
 check "and nothing else is shown" wait_for 30 is_row 2 ""
 screen_keys f
 screen_type '('
@@ -316,11 +316,11 @@ keys_show Enter '^"\^kvm_exit\$\(" is not a valid' "a wrong one is refused"
 keys_show Left '^Filter \(regex\): \^kvm_exit\$\($' "and can be corrected"
 keys_show C-c '^(h help|[A-Z])[^:]*$' "flaw_E3: Ctrl-C leaves the prompt"
 is "$(screen_line 3 | grep -c ' ^kvm_exit\$$')" 1 "and changes nothing"
-keys_show 'f C-u Enter' 'filter: -  guest: all' "an empty one is none"
+keys_show 'f C-u Enter' ' 6 Host *$' "an empty one is none"
 screen_keys f
 screen_type 'kvm_userspace_exit\('
 keys_show Enter ' ├ IO ' "a filter that names reasons shows them"
-keys_show c 'filter: -  guest: all' "c clears it"
+keys_show c ' 6 Host *$' "c clears it"
 screen_keys f
 screen_wait '^Filter'
 screen_type x
@@ -346,12 +346,12 @@ keys_show Enter 'no guest has a process or thread 9+' "a number that is no pid"
 keys_show Escape ' db1 \(pid 115\)$' "flaw_E3: Esc changes nothing"
 screen_keys g
 screen_type 0
-keys_show Enter 'guest: all' "0: all"
+keys_show Enter ' 6 Host *$' "0: all"
 screen_keys p
 screen_type 115
 screen_keys Enter
 screen_wait ' db1 \(pid 115\)$'
-keys_show 'g Enter' 'guest: all' "nothing: all"
+keys_show 'g Enter' ' 6 Host *$' "nothing: all"
 screen_keys F10
 ends_with 0 "F10 ends it"
 
@@ -440,7 +440,7 @@ keys_show f '^>' "a prompt at 20x5"
 screen_type abcdefghijklmnopqrstuvwxyz
 screen_has '^> jklmnopqrstuvwxyz$' "shows the end of its line"
 keys_show 'C-u Escape h' '^arrows: more' "help at 20x5"
-keys_show 'NPage NPage' '^ Enter' "scrolls"
+keys_show 'NPage NPage NPage' '^ Enter' "scrolls"
 screen_keys C-c
 ends_with 0 "Ctrl-C ends it"
 
@@ -512,7 +512,7 @@ keys_show 1 '^▸kvm_exit ' "the events have nothing to say of it"
 keys_show '2 Down' '^ edge2 +112 +2 +[0-9]+ +60\.0' "guests are counted by their events"
 keys_show Enter '\[1 Events\].* edge2 ' "Enter on a guest shows its events"
 screen_has '^▸kvm_exit +[0-9]+ ' "and counts them"
-keys_show BSpace '\[2 Guests\].*guest: all' "Backspace goes back to the guests"
+keys_show BSpace '\[2 Guests\].* 6 Host *$' "Backspace goes back to the guests"
 screen_keys q
 ends_with 0 "q ends it"
 

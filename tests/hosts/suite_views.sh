@@ -77,7 +77,7 @@ screen_views() {
 	screen_has "^ +$(in_column "$CPUID") +$(cpuids 330 2) " "exits: each reason"
 	screen_keys 3
 	for v_tid in $(vcpu_tids "$right"); do
-		screen_has "^ +right .* $v_tid " "3: a vCPU of it"
+		screen_has "^ +[0-9]+ (.* )?$v_tid " "3: a vCPU of it"
 	done
 	screen_keys Enter
 	screen_has "^ +$(in_column "$PIO") +90 " "Enter: the exits of this vCPU alone"

@@ -213,5 +213,6 @@ void tui_type_prompt(struct tui *tui, const struct terminal_event *event)
 	if (tui->prompt_fn(tui, text, &why) == 0)
 		tui_close_prompt(tui);
 	else
-		snprintf(prompt->error, sizeof(prompt->error), "%s", why.text);
+		snprintf(prompt->error, sizeof(prompt->error), "%.*s",
+			 (int)sizeof(prompt->error) - 1, why.text);
 }

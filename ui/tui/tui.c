@@ -79,7 +79,8 @@ static void choose_notice(struct tui *tui)
 		trouble = why.text;
 	if (tui->said_ns && clock_now_ns() - tui->said_ns >= NOTICE_NS)
 		tui_unsay(tui);
-	snprintf(tui->screen.trouble, sizeof(tui->screen.trouble), "%s", trouble ? trouble : "");
+	snprintf(tui->screen.trouble, sizeof(tui->screen.trouble), "%.*s",
+		 (int)sizeof(tui->screen.trouble) - 1, trouble ? trouble : "");
 	if (!trouble && tui->config.writer)
 		recorder_notice(tui->config.writer, tui->screen.trouble,
 				sizeof(tui->screen.trouble));
