@@ -183,11 +183,13 @@ static int compare_line(const void *key, const void *line)
 /* NULL: no moment has a change of it. */
 static const struct rates_key *find_key(struct rates *rates, const struct key *key)
 {
-	const struct rates_key *found = rates->next < rates->nr ? &rates->keys[rates->next] : NULL;
+	const struct rates_key *found;
 
+	if (!rates->keys)
+		return NULL;
+	found = rates->next < rates->nr ? &rates->keys[rates->next] : NULL;
 	if (!found || change_compare(&found->key, key) != 0)
-		found = rates->nr ? bsearch(key, rates->keys, rates->nr, sizeof(*rates->keys),
-					    compare_line) : NULL;
+		found = bsearch(key, rates->keys, rates->nr, sizeof(*rates->keys), compare_line);
 	if (found)
 		rates->next = (size_t)(found - rates->keys) + 1;
 	return found;
