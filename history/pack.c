@@ -391,7 +391,7 @@ static void put_late(struct out *out, const struct moment *moment)
 		const struct late_reason *late = &moment->late[i];
 
 		put_uint(out, late->key.guest);
-		put_uint(out, (uint64_t)(late->key.vcpu + 1));
+		put_uint(out, (uint64_t)late->key.vcpu + 1);
 		put_uint(out, late->key.field);
 		put_uint(out, late->parent_before);
 	}
