@@ -42,7 +42,7 @@ struct measure {
 	const struct facts *facts;
 	const struct thresholds *thresholds;
 	uint32_t guest;
-	struct roles *roles; /* by field */
+	const struct roles *roles; /* by field */
 	struct key_sums numbers; /* of subjects, by guest and vCPU */
 	struct subject *subjects;
 	size_t nr, room;
@@ -117,15 +117,20 @@ static struct roles roles_of(const struct fields *fields, const struct field *fi
 	return roles;
 }
 
-static int set_roles(struct measure *measure)
+/* Only of new fields: comparing the names of all costs more than the rest of a refresh. */
+static int find_roles(struct findings *findings, const struct fields *fields)
 {
-	const struct fields *fields = measure->facts->fields;
 	uint32_t nr = fields_count(fields);
 
-	measure->roles = calloc(nr + 1, sizeof(*measure->roles));
-	for (uint32_t i = 0; measure->roles && i < nr; i++)
-		measure->roles[i] = roles_of(fields, fields_get(fields, i));
-	return measure->roles ? 0 : -ENOMEM;
+	if (findings->fields != fields)
+		findings->nr_roles = 0;
+	findings->fields = fields;
+	if (array_grow(&findings->roles, &findings->room_roles, nr) < 0)
+		return -ENOMEM;
+	for (; findings->nr_roles < nr; findings->nr_roles++)
+		findings->roles[findings->nr_roles] =
+			roles_of(fields, fields_get(fields, (uint32_t)findings->nr_roles));
+	return 0;
 }
 
 /* ---- one pass over the keys */
@@ -240,7 +245,7 @@ static int add_stat(struct measure *measure, const struct stats_item *stat)
 static int add_stats(struct measure *measure)
 {
 	const struct stats *stats = measure->facts->stats;
-	int err = set_roles(measure);
+	int err = 0;
 
 	for (size_t i = 0; !err && i < stats_count(stats); i++)
 		err = add_stat(measure, stats_at(stats, i));
@@ -512,17 +517,20 @@ int findings_find(struct findings *findings, const struct facts *facts, uint32_t
 		measure.thresholds = &usual;
 	}
 	findings->nr = 0;
-	err = add_stats(&measure);
+	err = find_roles(findings, facts->fields);
+	measure.roles = findings->roles;
+	if (!err)
+		err = add_stats(&measure);
 	if (!err)
 		err = find_all(&measure, findings);
 	key_sums_release(&measure.numbers);
 	free(measure.subjects);
-	free(measure.roles);
 	return err;
 }
 
 void findings_release(struct findings *findings)
 {
 	free(findings->list);
+	free(findings->roles);
 	*findings = (struct findings){ 0 };
 }

@@ -31,10 +31,16 @@ struct finding {
 	char evidence[240];
 };
 
+struct roles;
+
 /* Zero-initialised is none. */
 struct findings {
 	struct finding *list; /* in no order */
 	size_t nr, room;
+	/* Of each field in the dictionary: for which rules it counts. It never changes. */
+	const struct fields *fields;
+	struct roles *roles;
+	size_t nr_roles, room_roles;
 };
 
 /*

@@ -28,7 +28,7 @@ static int teardown(void **state)
 static const char *sample(struct steady *steady, const char *text)
 {
 	struct finding list[4];
-	struct findings findings = { list, 0, 4 };
+	struct findings findings = { .list = list, .nr = 0 };
 	const struct finding *worst;
 	static char name[8];
 
