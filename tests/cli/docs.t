@@ -93,7 +93,7 @@ check "the help page has keys" test "$(printf '%s\n' "$keys" | grep -c .)" -gt 2
 check "views have columns" test "$(printf '%s\n' "$columns" | grep -c .)" -gt 20
 man=$(sed -n '/^\.Ss Keys/,/^\.El/s/^\.It Ic //p' man/kvmtop.8 | tr ' ' '\n' | sed 's/^\\&//')
 is "$(missing "$keys" "$man")" "" "the man page has every key of the help page"
-man=$(sed -n '/^\.Ss Columns/,/^\.El/s/^\.It //p' man/kvmtop.8 | sed 's/ , /\n/g')
+man=$(sed -n '/^\.Ss Columns/,/^\.El/s/^\.It //p' man/kvmtop.8 | sed 's/ , /\n/g; s/\\&//g')
 is "$(missing "$columns" "$man")" "" "the man page has every column's heading"
 # In by-guest views the column CurAvg/s has this heading while they count exits.
 is "$(missing "$man" "$columns")" "Exits/s" "and no other heading"
