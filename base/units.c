@@ -91,7 +91,8 @@ int duration_parse(const char *text, uint64_t *ret_ns, struct why *why)
 			at = add_one(at, durations, ARRAY_SIZE(durations), &ns);
 		} while (at && *at);
 	if (!at)
-		return why_set(why, -EINVAL, "\"%.40s\": not a duration such as 30s, 10min, 7d",
+		return why_set(why, -EINVAL,
+			       "\"%.40s\": not a duration such as 200us, 5ms, 30s, 10min, 7d",
 			       text);
 	if (ns > (double)DURATION_MAX_NS)
 		return why_set(why, -EINVAL, "\"%.40s\": longer than 100 years", text);

@@ -19,6 +19,7 @@
 #include "providers/provider.h"
 #include "trace/report/report.h"
 #include "ui/lines/lines.h"
+#include "ui/numbers.h"
 #include "views/build.h"
 
 #define INTERVAL_S 1.0 /* when a guest ends, its exits since the last sample are lost */
@@ -37,7 +38,7 @@ struct exits_run {
 	struct kallsyms_files kallsyms;
 	struct lines *lines;
 	bool has_heads; /* the two guests of --diff are named above the table */
-	bool has_written, has_noted;
+	bool has_written, has_noted, has_rows;
 };
 
 /* ---- the guests and threads that are counted */
@@ -294,9 +295,22 @@ static int print_long(struct exits_run *run, struct why *why)
 {
 	int err = view_build(&run->view, &run->query, monitor_facts(run->monitor));
 
+	run->has_rows |= run->view.nr_rows > 0;
 	if (err || !(run->view.nr_rows || (run->options.csv && !run->has_written)))
 		return err;
 	return write_view(run, &run->view, why);
+}
+
+/* What an empty list means. */
+static void say_end_of_long(struct exits_run *run)
+{
+	char longer[32];
+
+	say_note(run, &run->view);
+	if (run->has_rows || run->has_noted)
+		return;
+	format_duration(longer, sizeof(longer), run->query.longer_ns);
+	fprintf(stderr, "kvmtop: no exit took longer than %s\n", longer);
 }
 
 /* ---- samples */
@@ -361,7 +375,7 @@ static int run_exits(int argc, char **argv)
 	if (!err && !run.query.longer_ns)
 		err = print(&run, &why);
 	else if (!err)
-		say_note(&run, &run.view);
+		say_end_of_long(&run);
 	if (lines_close(run.lines, err ? &(struct why){ "" } : &why) < 0 && !err)
 		err = -EIO;
 	if (err == -EPIPE || err == -EINTR)

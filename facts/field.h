@@ -70,8 +70,8 @@ enum time_part {
 };
 
 /*
- * Of sums by enum time_part: what of the halts was not polled. What is polled is known when a halt
- * is over, a little later than that it lasts.
+ * Of sums by enum time_part: the time of halts that was not polled. KVM reports the polling of a
+ * halt once, when the halt ends: so in one interval there can be more of it than time in halts.
  */
 static inline uint64_t time_slept_ns(const uint64_t *parts)
 {

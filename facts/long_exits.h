@@ -44,7 +44,7 @@ int long_exits_add(struct long_exits *exits, const struct long_exit *exit);
 /* i < exits->nr; the oldest first. */
 const struct long_exit *long_exits_at(const struct long_exits *exits, size_t i);
 
-/* Takes in those of a sample, as the latest. 0 or -ENOMEM. */
+/* Adds the exits of a sample, which are then the latest. 0 or -ENOMEM. */
 int long_exits_take(struct long_exits *exits, const struct long_exits *sample);
 
 void long_exits_reset(struct long_exits *exits); /* empties it and keeps its memory */

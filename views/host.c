@@ -315,7 +315,10 @@ static int build(struct view *view, const struct query *query, const struct fact
 		fill_total(view, &cpus);
 	set_absent(view, facts);
 	if (!view->nr_rows)
-		view->note = "Nothing is known of the host's CPUs.";
+		view->note = query->is_whole ?
+				     "A recording says nothing of host CPUs; a history does." :
+				     "No host CPU was read: can /proc/stat be read? An older "
+				     "history or capture has none.";
 	chosen_exits_release(&chosen);
 	key_sums_release(&cpus.places);
 	return err;

@@ -67,6 +67,7 @@ golden amd-host --sysroot $root/amd -1 --view host
 golden amd-host-json --sysroot $root/amd -1 --view host --json
 golden amd-host-guest --sysroot $root/amd -1 --view host -g db1
 golden amd-host-csv --sysroot $root/amd -l -c -n 2 -s 0.1 --view host
+golden lockdown-host --sysroot $root/lockdown -1 --view host
 golden amd-vcpus-threads --sysroot $root/amd -1 --view vcpus -g db1
 golden amd-vcpus-filter --sysroot $root/amd -1 --view vcpus -f kvm_userspace_exit
 golden amd-no-match --sysroot $root/amd -1 -f nothing.is.called.this
@@ -139,6 +140,7 @@ golden exits-no-vcpu exits --sysroot $root/intel -p 4101 -v 10 0.1
 golden exits-no-guest exits --sysroot $root/amd -p 1 0.1
 golden exits-no-thread exits --sysroot $root/amd -t 115 0.1
 golden exits-no-provider exits --sysroot $root/arm64 0.1
+golden exits-long-none exits --sysroot $root/amd --longer 5ms 0.1
 compare
 
 # kvmtop why: nothing is found on amd.

@@ -68,6 +68,7 @@ static void once_and_a_log_exclude_each_other(void **state)
 	refuses("-1 -l", "-1/--once and -l/--log or -L/--log-to-file exclude each other: "
 			 "-l -n 1 -s 1 logs one second");
 	refuses("-1 -c -L file", "exclude each other");
+	refuses("-d --stats", "-d/--debugfs and --stats exclude each other");
 }
 
 static void zeros_are_skipped_wherever_lines_are(void **state)
@@ -182,7 +183,7 @@ static void what_is_kept_has_limits(void **state)
 	accepts("-w h.db -l", MODE_LOG);
 	refuses("--max-age 7d", "--max-age and --max-size require -w/--write");
 	refuses("-l --max-size 7G", "--max-age and --max-size require -w/--write");
-	refuses("-w h.db --max-age 7", "\"7\": not a duration such as 30s, 10min, 7d");
+	refuses("-w h.db --max-age 7", "\"7\": not a duration such as 200us, 5ms, 30s, 10min, 7d");
 	refuses("-w h.db --max-size 2", "\"2\": not a size such as 500M, 64MiB, 2G");
 	refuses("-w", "option -w needs FILE");
 	accepts("", MODE_CURSES);
