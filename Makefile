@@ -44,7 +44,7 @@ PROGRAM = $(BUILD)/kvmtop
 endif
 LIB = $(BUILD)/libkvmtop.a
 
-LIBS = libtracefs libtraceevent zlib libzstd libcbor sqlite3 ncursesw libpcre2-8 json-c \
+LIBS = libtracefs libtraceevent zlib libzstd sqlite3 ncursesw libpcre2-8 json-c \
 	$(if $(HAVE_BPF),libbpf)
 HEADERS_ONLY = uthash.h
 

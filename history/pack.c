@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Makes columns of a moment, in CBOR, and compresses them. */
-#include <cbor.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
 #include "base/array.h"
+#include "history/cbor.h"
 #include "history/columns.h"
 #include "history/pack.h"
 
-#define ITEM_MAX 9 /* bytes of a CBOR number, or of the head of another item */
 #define NUMBER_MAX 10 /* bytes of a number in a column */
 #define BLOCK_MIN 1024 /* bytes */
 #define BLOCK_MAX 8192 /* about */
@@ -102,19 +101,17 @@ static unsigned char *out_room(struct out *out, size_t size)
 	return blob->bytes + blob->size;
 }
 
-typedef size_t (*encode_fn)(uint64_t value, unsigned char *bytes, size_t size);
-
-static void put(struct out *out, encode_fn encode, uint64_t value)
+static void put(struct out *out, enum cbor_kind kind, uint64_t number)
 {
-	unsigned char *at = out_room(out, ITEM_MAX);
+	unsigned char *at = out_room(out, CBOR_HEAD_MAX);
 
 	if (at)
-		out->blob->size += encode(value, at, ITEM_MAX);
+		out->blob->size += cbor_head_write(at, kind, number);
 }
 
 static void put_uint(struct out *out, uint64_t value)
 {
-	put(out, cbor_encode_uint, value);
+	put(out, CBOR_NUMBER, value);
 }
 
 static void put_text(struct out *out, const char *text)
@@ -122,7 +119,7 @@ static void put_text(struct out *out, const char *text)
 	size_t size = strlen(text);
 	unsigned char *at;
 
-	put(out, cbor_encode_string_start, size);
+	put(out, CBOR_TEXT, size);
 	at = out_room(out, size);
 	if (!at)
 		return;
@@ -167,7 +164,7 @@ static void put_column(struct out *out, const char *name, const unsigned char *e
 	if (size >= BLOCK_MIN)
 		begin_block(out);
 	put_text(out, name);
-	put(out, cbor_encode_bytestring_start, size);
+	put(out, CBOR_BYTES, size);
 	at = out_room(out, size);
 	if (!at || !size)
 		return;
@@ -294,7 +291,7 @@ static void put_changes(struct out *out, struct changes *changes)
 
 static void put_guest(struct out *out, const struct guest *guest)
 {
-	put(out, cbor_encode_array_start, GUEST_ITEMS + 2 * guest->nr_vcpus);
+	put(out, CBOR_ARRAY, GUEST_ITEMS + 2 * guest->nr_vcpus);
 	put_uint(out, guest->id);
 	put_uint(out, (uint64_t)guest->pid);
 	put_uint(out, guest->start_ticks);
@@ -316,7 +313,7 @@ static void put_guests(struct out *out, const struct guests *guests)
 
 	while (guests_ended_at(guests, nr - guests_count(guests)))
 		nr++;
-	put(out, cbor_encode_array_start, nr);
+	put(out, CBOR_ARRAY, nr);
 	for (size_t i = 0; (guest = guests_ended_at(guests, i)); i++)
 		put_guest(out, guest);
 	for (size_t i = 0; (guest = guests_at(guests, i)); i++)
@@ -386,7 +383,7 @@ static void put_late(struct out *out, const struct moment *moment)
 {
 	if (!moment->nr_late)
 		return;
-	put(out, cbor_encode_array_start, moment->nr_late * LATE_ITEMS);
+	put(out, CBOR_ARRAY, moment->nr_late * LATE_ITEMS);
 	for (size_t i = 0; i < moment->nr_late; i++) {
 		const struct late_reason *late = &moment->late[i];
 
@@ -401,12 +398,12 @@ static void put_part(struct out *out, enum moment_part part, struct moment *mome
 {
 	switch (part) {
 	case PART_CHANGES:
-		put(out, cbor_encode_map_start, 1 + COLUMNS);
+		put(out, CBOR_MAP, 1 + COLUMNS);
 		put_sources(out, moment);
 		put_changes(out, &moment->changes);
 		break;
 	case PART_TOTALS:
-		put(out, cbor_encode_map_start, COLUMNS);
+		put(out, CBOR_MAP, COLUMNS);
 		put_changes(out, &moment->totals);
 		put_late(out, moment);
 		break;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reads what pack.c wrote. The bytes may be damaged: every number is checked. */
-#include <cbor.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/utf8.h"
+#include "history/cbor.h"
 #include "history/columns.h"
 #include "history/pack.h"
 
@@ -18,124 +18,44 @@ static int damaged(struct why *why)
 
 /* ---- CBOR */
 
-enum item { ITEM_NONE, ITEM_UINT, ITEM_TEXT, ITEM_BYTES, ITEM_ARRAY, ITEM_MAP };
-
-/* The latest item: a number, or the size of the others. */
 struct in {
 	const unsigned char *at, *end;
-	enum item item;
-	uint64_t value;
-	const char *text; /* or bytes */
+	const char *text; /* the latest text, or bytes */
 	bool is_bad;
 };
 
-static void take(void *context, enum item item, uint64_t value)
-{
-	struct in *in = context;
-
-	in->item = item;
-	in->value = value;
-}
-
-static void take_uint8(void *context, uint8_t value)
-{
-	take(context, ITEM_UINT, value);
-}
-
-static void take_uint16(void *context, uint16_t value)
-{
-	take(context, ITEM_UINT, value);
-}
-
-static void take_uint32(void *context, uint32_t value)
-{
-	take(context, ITEM_UINT, value);
-}
-
-static void take_uint64(void *context, uint64_t value)
-{
-	take(context, ITEM_UINT, value);
-}
-
-static void take_array(void *context, size_t nr)
-{
-	take(context, ITEM_ARRAY, nr);
-}
-
-static void take_map(void *context, size_t nr)
-{
-	take(context, ITEM_MAP, nr);
-}
-
-static void take_text(void *context, cbor_data text, size_t size)
-{
-	struct in *in = context;
-
-	take(context, ITEM_TEXT, size);
-	in->text = (const char *)text;
-}
-
-static void take_bytes(void *context, cbor_data bytes, size_t size)
-{
-	struct in *in = context;
-
-	take(context, ITEM_BYTES, size);
-	in->text = (const char *)bytes;
-}
-
-static const struct cbor_callbacks callbacks = {
-	.uint8 = take_uint8,
-	.uint16 = take_uint16,
-	.uint32 = take_uint32,
-	.uint64 = take_uint64,
-	.string = take_text,
-	.byte_string = take_bytes,
-	.array_start = take_array,
-	.map_start = take_map,
-	/* The history has none of these: in->item stays ITEM_NONE. */
-	.negint8 = cbor_null_negint8_callback,
-	.negint16 = cbor_null_negint16_callback,
-	.negint32 = cbor_null_negint32_callback,
-	.negint64 = cbor_null_negint64_callback,
-	.byte_string_start = cbor_null_byte_string_start_callback,
-	.string_start = cbor_null_string_start_callback,
-	.indef_array_start = cbor_null_indef_array_start_callback,
-	.indef_map_start = cbor_null_indef_map_start_callback,
-	.tag = cbor_null_tag_callback,
-	.float2 = cbor_null_float2_callback,
-	.float4 = cbor_null_float4_callback,
-	.float8 = cbor_null_float8_callback,
-	.undefined = cbor_null_undefined_callback,
-	.null = cbor_null_null_callback,
-	.boolean = cbor_null_boolean_callback,
-	.indef_break = cbor_null_indef_break_callback,
-};
-
 /* The next item's number or size, if it is of this kind; else 0, and the input is bad. */
-static uint64_t next(struct in *in, enum item item)
+static uint64_t next(struct in *in, enum cbor_kind kind)
 {
-	struct cbor_decoder_result result;
+	uint64_t number;
+	size_t head;
 
 	if (in->is_bad)
 		return 0;
-	in->item = ITEM_NONE;
-	result = cbor_stream_decode(in->at, (size_t)(in->end - in->at), &callbacks, in);
-	in->is_bad = result.status != CBOR_DECODER_FINISHED || in->item != item;
+	head = cbor_head_read(in->at, (size_t)(in->end - in->at), kind, &number);
+	in->is_bad = !head;
 	if (in->is_bad)
 		return 0;
-	in->at += result.read;
-	return in->value;
+	in->at += head;
+	if (kind != CBOR_TEXT && kind != CBOR_BYTES)
+		return number;
+	in->is_bad = number > (uint64_t)(in->end - in->at);
+	if (in->is_bad)
+		return 0;
+	in->text = (const char *)in->at;
+	in->at += number;
+	return number;
 }
 
 static uint64_t next_uint(struct in *in)
 {
-	return next(in, ITEM_UINT);
+	return next(in, CBOR_NUMBER);
 }
 
 /* At most max; more is bad. */
 static uint64_t next_small(struct in *in, uint64_t max)
 {
-	uint64_t value = next(in, ITEM_UINT);
+	uint64_t value = next(in, CBOR_NUMBER);
 
 	in->is_bad |= value > max;
 	return in->is_bad ? 0 : value;
@@ -144,7 +64,7 @@ static uint64_t next_small(struct in *in, uint64_t max)
 /* How many items follow; each has a byte at least. */
 static size_t next_array(struct in *in)
 {
-	uint64_t nr = next(in, ITEM_ARRAY);
+	uint64_t nr = next(in, CBOR_ARRAY);
 
 	in->is_bad |= nr > (uint64_t)(in->end - in->at);
 	return in->is_bad ? 0 : (size_t)nr;
@@ -152,7 +72,7 @@ static size_t next_array(struct in *in)
 
 static void next_name(struct in *in, const char *name)
 {
-	uint64_t size = next(in, ITEM_TEXT);
+	uint64_t size = next(in, CBOR_TEXT);
 
 	in->is_bad |= size != strlen(name) || memcmp(in->text, name, size) != 0;
 }
@@ -172,7 +92,7 @@ static struct column begin_column(struct in *in, const char *name, size_t nr)
 	uint64_t size;
 
 	next_name(in, name);
-	size = next(in, ITEM_BYTES);
+	size = next(in, CBOR_BYTES);
 	in->is_bad |= size < nr;
 	column.is_bad = in->is_bad;
 	if (in->is_bad)
@@ -218,7 +138,7 @@ static inline uint64_t small_number(struct column *column, uint64_t max)
 
 static void next_text(struct in *in, char *text, size_t size)
 {
-	uint64_t len = next(in, ITEM_TEXT);
+	uint64_t len = next(in, CBOR_TEXT);
 
 	text[0] = '\0';
 	if (!in->is_bad && len && !utf8_clean(in->text, (size_t)len, text, size))
@@ -446,7 +366,7 @@ int unpack_changes(struct packer *packer, const struct blob *blob, enum unpack_d
 
 	if (err)
 		return err;
-	in.is_bad |= next(&in, ITEM_MAP) != 1 + COLUMNS;
+	in.is_bad |= next(&in, CBOR_MAP) != 1 + COLUMNS;
 	column = begin_column(&in, COLUMN_SOURCES, SAMPLE_SOURCES);
 	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++)
 		moment->source_ns[i] = number(&column);
@@ -483,7 +403,7 @@ int unpack_totals(struct packer *packer, const struct blob *blob, enum unpack_de
 
 	if (err)
 		return err;
-	in.is_bad |= next(&in, ITEM_MAP) != COLUMNS;
+	in.is_bad |= next(&in, CBOR_MAP) != COLUMNS;
 	moment->nr_late = 0;
 	err = read_changes(&in, &moment->totals, depth, why);
 	return err || depth != UNPACK_ALL ? err : read_late(&in, moment, why);

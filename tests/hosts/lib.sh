@@ -326,12 +326,12 @@ h_cross_packages() {
 	echo libc6 libc6-dev linux-libc-dev uthash-dev zlib1g zlib1g-dev libzstd1 libzstd-dev \
 		libtraceevent1 libtraceevent-dev libtracefs1 libtracefs-dev libtinfo6 \
 		libncursesw6 libncurses-dev libpcre2-8-0 libpcre2-dev libjson-c5 libjson-c-dev \
-		libbpf1 libbpf-dev libelf-dev libcbor-dev libsqlite3-0 libsqlite3-dev tmux \
+		libbpf1 libbpf-dev libelf-dev libsqlite3-0 libsqlite3-dev tmux \
 		libutempter0
 	case $(h_suite "$1") in
-	bookworm) echo libelf1 libcbor0.8 libevent-core-2.1-7 ;;
+	bookworm) echo libelf1 libevent-core-2.1-7 ;;
 	*)
-		echo libelf1t64 libcbor0.10 libevent-core-2.1-7t64 libsystemd0 libcap2 \
+		echo libelf1t64 libevent-core-2.1-7t64 libsystemd0 libcap2 \
 			libjemalloc2 libstdc++6 libgcc-s1
 		;;
 	esac
