@@ -103,6 +103,8 @@ struct below below_plan(const struct screen *screen, const struct grid *grid, in
 					 LEFT_COLS : grid->cols);
 		below.has_words = below.left;
 	}
+	if (!screen->view->nr_rows)
+		free -= lines_of_words(screen->empty, grid->cols - 1) + 1;
 	if (screen->view->note)
 		free -= lines_of_words(screen->view->note, grid->cols - 1) + 1;
 	if (!has_past)
