@@ -38,6 +38,9 @@ _Bool is_counting;
 /* How many found no room, each counted once. */
 __u64 lost_exits, lost_arguments, lost_long_exits;
 
+/* How many entries late_threads ever had. */
+__u32 nr_late;
+
 /* Of on_long_entry: the threshold, and the reasons that are left out. The reader changes both. */
 __u64 longer_ns;
 _Bool is_left_out[EXITS_CELLS];
@@ -87,6 +90,14 @@ struct {
 	__uint(max_entries, 1);
 	__type(value, __u32);
 } free_threads SEC(".maps");
+
+/* By pid_tgid: threads that found no free record, until the next sample. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, EXITS_LATE);
+	__type(key, __u64);
+	__type(value, struct exits_late);
+} late_threads SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -201,9 +212,9 @@ static __always_inline __u32 begin_record(__u32 vcpu)
 /*
  * The record of a thread that find_thread() did not find: a new one if begins, or one that it has
  * already: up to Linux 6.1 the kernel does not find a task's storage while its CPU works on the
- * storage of another task. 0: it has none, and *lost counts that if it ought to have one.
+ * storage of another task. 0: it has none.
  */
-static __noinline struct exits_thread *add_thread(__u32 vcpu, _Bool begins, __u64 *lost)
+static __noinline struct exits_thread *add_thread(__u32 vcpu, _Bool begins)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid(), *number;
 
@@ -216,8 +227,6 @@ static __noinline struct exits_thread *add_thread(__u32 vcpu, _Bool begins, __u6
 		return thread_at(*number - 1);
 	if (number && !has_task_storage)
 		bpf_map_delete_elem(&by_tid, &tid);
-	if (begins)
-		__sync_fetch_and_add(lost, 1);
 	return 0;
 }
 
@@ -252,6 +261,51 @@ static __always_inline __u32 find_cell(__u64 code, __u64 kind)
 	if (!cell)
 		cell = add_cell(code, kind);
 	return cell % EXITS_CELLS;
+}
+
+static __always_inline struct exits_late *begin_late(__u64 pid_tgid, __u32 vcpu)
+{
+	static const struct exits_late zero;
+	struct exits_late *late;
+
+	bpf_map_update_elem(&late_threads, &pid_tgid, &zero, BPF_NOEXIST);
+	late = bpf_map_lookup_elem(&late_threads, &pid_tgid);
+	if (!late) {
+		__sync_fetch_and_add(&lost_exits, 1);
+		return 0;
+	}
+	late->first_ns = bpf_ktime_get_ns();
+	late->vcpu = vcpu;
+	late->cpu = bpf_get_smp_processor_id();
+	bpf_get_current_comm(late->comm, sizeof(late->comm));
+	__sync_fetch_and_add(&nr_late, 1);
+	return late;
+}
+
+/* Counts an exit of a thread without a record; begins: it ought to have one. */
+static __noinline int count_late(__u32 vcpu, __u64 code, __u64 kind, _Bool begins)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct exits_late *late;
+
+	if (!is_counting)
+		return 1;
+	late = bpf_map_lookup_elem(&late_threads, &pid_tgid);
+	if (!late && begins)
+		late = begin_late(pid_tgid, vcpu);
+	if (late)
+		late->counts[find_cell(code, kind)]++;
+	return 1;
+}
+
+/* An argument of such a thread is lost. */
+static __noinline int lose_argument(void)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+
+	if (is_counting && (!has_exits || bpf_map_lookup_elem(&late_threads, &pid_tgid)))
+		__sync_fetch_and_add(&lost_arguments, 1);
+	return 1;
 }
 
 static __always_inline void count(struct exits_thread *thread, __u32 cell)
@@ -309,9 +363,9 @@ static __always_inline int begin_exit(void *ctx, _Bool is_long)
 	struct exits_thread *thread = find_thread(cpu);
 
 	if (!thread)
-		thread = add_thread(LOAD(ctx, FIELD_VCPU), 1, &lost_exits);
+		thread = add_thread(LOAD(ctx, FIELD_VCPU), 1);
 	if (!thread)
-		return 1;
+		return count_late(LOAD(ctx, FIELD_VCPU), code_of(ctx), EXITS_VMEXIT, 1);
 	cell = find_cell(code_of(ctx), EXITS_VMEXIT);
 	count(thread, cell);
 	thread->cpu = cpu;
@@ -424,15 +478,14 @@ int on_userspace(void *ctx)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), cell;
 	struct exits_thread *thread = find_thread(cpu);
-	__u64 code;
+	__u64 code = exits_user_code(LOAD(ctx, FIELD_REASON), (int)LOAD(ctx, FIELD_TYPE));
 
 	if (!thread)
-		thread = add_thread(EXITS_NO_VCPU, !has_exits, &lost_exits);
+		thread = add_thread(EXITS_NO_VCPU, !has_exits);
 	if (!thread)
-		return 1;
+		return count_late(EXITS_NO_VCPU, code, EXITS_USERSPACE, !has_exits);
 	end_userspace(thread);
-	code = LOAD(ctx, FIELD_REASON);
-	cell = find_cell(exits_user_code(code, (int)LOAD(ctx, FIELD_TYPE)), EXITS_USERSPACE);
+	cell = find_cell(code, EXITS_USERSPACE);
 	count(thread, cell);
 	thread->cpu = cpu;
 	thread->user_cell = cell;
@@ -507,9 +560,9 @@ static __always_inline int on_argument(void *ctx, __u8 kind)
 	struct exits_cell *cell;
 
 	if (!thread)
-		thread = add_thread(EXITS_NO_VCPU, !has_exits, &lost_arguments);
+		thread = add_thread(EXITS_NO_VCPU, !has_exits);
 	if (!thread)
-		return 1;
+		return lose_argument();
 	key = &thread->argument;
 	key->a = LOAD(ctx, FIELD_A);
 	key->b = LOAD(ctx, FIELD_B);

@@ -238,6 +238,13 @@ static int exits_want(void *state, const struct want *want, struct why *why)
 	return 0;
 }
 
+static int take_late(void *arg, const struct exits_thread *record)
+{
+	const struct exits_state *exits = arg;
+
+	return exits_threads_take_late(exits->threads, record);
+}
+
 static int take_threads(struct exits_state *exits)
 {
 	exits->nr_used = exits->nr_ended = 0;
@@ -322,7 +329,9 @@ static int read_all(struct exits_state *exits, uint64_t now_ns, struct sample *s
 	int err;
 
 	exits_threads_begin(exits->threads, now_ns);
-	err = take_threads(exits);
+	err = exits_bpf_take_late(exits->bpf, take_late, exits);
+	if (!err)
+		err = take_threads(exits);
 	if (!err)
 		err = add_arguments(exits, why);
 	if (!err)
@@ -372,13 +381,13 @@ static int add_threads(struct exits_state *exits, struct why *why)
  * Makes room before it is needed: for the vCPUs of the inventory, which it may find before they
  * run, and for as many threads as have run. Where there can be no more it is tried again.
  */
-static void make_room(struct exits_state *exits, struct why *why)
+static void make_room(struct exits_state *exits, uint32_t threads, struct why *why)
 {
 	uint32_t vcpus = count_vcpus(exits->args.guests);
 	int err = 0;
 
-	if (vcpus < exits->nr_used)
-		vcpus = exits->nr_used;
+	if (vcpus < threads)
+		vcpus = threads;
 	while (!err && exits_bpf_max_threads(exits->bpf) < room_for(vcpus) - THREADS_SPARE / 2)
 		err = add_threads(exits, why);
 }
@@ -390,7 +399,8 @@ static void say_lost(const struct exits_bpf_lost *lost, struct why *why)
 				"room for",
 			(unsigned long long)lost->exits);
 	else if (lost->arguments)
-		why_set(why, 0, "%llu arguments not counted: there are too many different ones",
+		why_set(why, 0, "%llu arguments not counted: there are too many different ones, "
+				"or more vCPU threads began at once than there was room for",
 			(unsigned long long)lost->arguments);
 	else if (lost->long_exits)
 		why_set(why, 0, "%llu long exits not listed: there were too many at once",
@@ -401,17 +411,21 @@ static int exits_collect(void *state, struct sample *sample, struct why *why)
 {
 	struct exits_state *exits = state;
 	struct exits_bpf_lost lost;
+	uint32_t nr_late;
 	int err;
 
 	if (!exits->bpf)
 		return -EAGAIN;
 	lost = lost_since(exits);
+	nr_late = exits_bpf_nr_late(exits->bpf);
+	if (nr_late)
+		make_room(exits, exits_bpf_max_threads(exits->bpf) + nr_late, why);
 	err = read_all(exits, clock_now_ns(), sample, why);
 	if (err)
 		return err;
 	sample->long_exits.lost = lost.long_exits;
 	release_threads(exits);
-	make_room(exits, why);
+	make_room(exits, exits->nr_used, why);
 	say_lost(&lost, why);
 	return 0;
 }

@@ -2,11 +2,13 @@
 /* Loads, attaches, maps and reads the BPF program of the provider "exits". */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <tracefs.h>
 #include <unistd.h>
 
@@ -29,6 +31,7 @@ struct exits_bpf {
 	struct exits_thread *threads; /* the map's own memory */
 	struct exits_thread *more[EXITS_CHUNKS]; /* the same, of more_threads */
 	uint32_t nr_more;
+	uint32_t nr_late; /* entries of late_threads that were taken */
 	bool is_timed;
 	struct exits_argument_key *keys; /* read by exits_bpf_arguments() */
 	struct exits_cell *cells;
@@ -345,6 +348,72 @@ int exits_bpf_add_threads(struct exits_bpf *bpf, struct why *why)
 uint32_t exits_bpf_max_threads(const struct exits_bpf *bpf)
 {
 	return bpf->config.max_threads + bpf->nr_more * EXITS_CHUNK;
+}
+
+uint32_t exits_bpf_nr_late(const struct exits_bpf *bpf)
+{
+	return bpf->program->bss->nr_late - bpf->nr_late;
+}
+
+static int give_late(uint64_t pid_tgid, const struct exits_late *late, exits_late_fn take,
+		     void *arg)
+{
+	struct exits_thread record = {
+		.tid = (uint32_t)pid_tgid,
+		.tgid = pid_tgid >> 32,
+		.vcpu = late->vcpu,
+		.cpu = late->cpu,
+		.first_ns = late->first_ns,
+	};
+
+	memcpy(record.comm, late->comm, sizeof(record.comm));
+	for (unsigned int i = 0; i < EXITS_CELLS; i++) {
+		record.cells[i].count = late->counts[i];
+		if (late->counts[i])
+			record.used[i / 64] |= UINT64_C(1) << i % 64;
+	}
+	return take(arg, &record);
+}
+
+/* After it each thread has seen that there is room, and no program works on its entry. */
+static void wait_for_programs(void)
+{
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+}
+
+static int take_all_late(struct exits_bpf *bpf, uint64_t *pid_tgids, struct exits_late *late,
+			 exits_late_fn take, void *arg)
+{
+	uint32_t nr = EXITS_LATE, batch;
+	int err;
+
+	wait_for_programs();
+	err = bpf_map_lookup_and_delete_batch(bpf_map__fd(bpf->program->maps.late_threads), NULL,
+					      &batch, pid_tgids, late, &nr, NULL);
+	if (err && err != -ENOENT) /* that is: these are all */
+		return err;
+	bpf->nr_late += nr;
+	err = 0;
+	for (uint32_t i = 0; i < nr && !err; i++)
+		err = give_late(pid_tgids[i], &late[i], take, arg);
+	return err;
+}
+
+int exits_bpf_take_late(struct exits_bpf *bpf, exits_late_fn take, void *arg)
+{
+	struct exits_late *late;
+	uint64_t *pid_tgids;
+	int err = -ENOMEM;
+
+	if (!exits_bpf_nr_late(bpf))
+		return 0;
+	pid_tgids = calloc(EXITS_LATE, sizeof(*pid_tgids));
+	late = calloc(EXITS_LATE, sizeof(*late));
+	if (pid_tgids && late)
+		err = take_all_late(bpf, pid_tgids, late, take, arg);
+	free(pid_tgids);
+	free(late);
+	return err;
 }
 
 static int take_long(void *arg, void *data, size_t size)

@@ -51,11 +51,20 @@ const struct exits_code *exits_bpf_codes(const struct exits_bpf *bpf);
 const volatile struct exits_thread *exits_bpf_thread(const struct exits_bpf *bpf, uint32_t i);
 
 struct exits_bpf_lost {
-	uint64_t exits;	    /* of threads without a record */
+	uint64_t exits;	    /* of more than EXITS_LATE threads without a record */
 	uint64_t arguments; /* without room in the map */
 	uint64_t long_exits; /* not reported, without room in the ring */
 };
 struct exits_bpf_lost exits_bpf_lost(const struct exits_bpf *bpf); /* since it was attached */
+
+/*
+ * How many threads found no free record since exits_bpf_take_late(), which calls take for each with
+ * a record that has its counts and no times, until it fails. There must be room for their records
+ * before: then each has one with its next exit, and counts there. 0 or -errno.
+ */
+typedef int (*exits_late_fn)(void *arg, const struct exits_thread *record);
+uint32_t exits_bpf_nr_late(const struct exits_bpf *bpf);
+int exits_bpf_take_late(struct exits_bpf *bpf, exits_late_fn take, void *arg);
 
 /*
  * With has_long: reports exits that take longer than this from now on. is_left_out: for each of

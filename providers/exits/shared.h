@@ -23,6 +23,7 @@
 #define EXITS_LONG_BYTES (256 * 1024) /* of the ring of long exits: some 2,500 of them */
 #define EXITS_CHUNK 256	  /* records that are added at once */
 #define EXITS_CHUNKS 64	  /* how often */
+#define EXITS_LATE 4096	  /* threads that begin without a record between two samples */
 
 /* Two cache lines. The names are struct timing's. */
 struct exits_cell {
@@ -77,6 +78,14 @@ struct exits_thread {
 	__u64 polled_ns; /* how long KVM polled in its halts */
 	__u64 poll_limit_ns; /* how long it polls at most in the halt that ends now; 0: not told */
 	struct exits_cell cells[EXITS_CELLS];
+};
+
+/* The exits of a thread that found no free record, until the next sample: counted, not timed. */
+struct exits_late {
+	__u64 first_ns;
+	__u32 vcpu, cpu; /* as in struct exits_thread */
+	char comm[16];
+	__u32 counts[EXITS_CELLS];
 };
 
 /* An exit that took longer than the threshold, in the ring of long exits. */

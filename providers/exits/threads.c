@@ -262,6 +262,21 @@ int exits_threads_take(struct exits_threads *threads, const volatile struct exit
 	return err ? err : thread->fate == ENDS;
 }
 
+int exits_threads_take_late(struct exits_threads *threads, const struct exits_thread *record)
+{
+	struct watched_thread thread = { 0 };
+	struct exits_record counts;
+	int err = find_vcpu(threads, &thread, record);
+
+	if (err)
+		return err;
+	exits_vcpu_set_cpu(thread.vcpu, record->cpu);
+	exits_record_read(&counts, record, 0);
+	err = exits_vcpu_add(thread.vcpu, &counts, true);
+	exits_vcpu_drop(thread.vcpu);
+	return err;
+}
+
 int exits_threads_owner(struct exits_threads *threads, const volatile struct exits_thread *record,
 			struct exits_vcpu_id *ret_owner, bool *ret_may_name)
 {

@@ -45,6 +45,9 @@ void exits_threads_begin(struct exits_threads *threads, uint64_t now_ns);
 /* 1: the thread has ended, and its counts were kept; 0: it is alive; -ENOMEM. */
 int exits_threads_take(struct exits_threads *threads, const volatile struct exits_thread *record);
 
+/* Adds what a thread counted before it had its record. 0 or -ENOMEM. */
+int exits_threads_take_late(struct exits_threads *threads, const struct exits_thread *record);
+
 /*
  * The vCPU that the thread of a record in use runs, and whether it may have more names of
  * arguments. Between begin and end. 0 or -ENOMEM.
