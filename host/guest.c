@@ -261,6 +261,7 @@ static int add_guest(struct guests *guests, pid_t pid)
 	name = guest_name_find(guests->env, pid);
 	snprintf(entry->guest.name, sizeof(entry->guest.name), "%s", name.name);
 	snprintf(entry->guest.vmm, sizeof(entry->guest.vmm), "%s", name.vmm);
+	snprintf(entry->guest.uuid, sizeof(entry->guest.uuid), "%s", name.uuid);
 	entry->guest.is_named = name.is_own;
 	return 0;
 }

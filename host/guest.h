@@ -27,6 +27,7 @@ struct guest {
 	uint64_t start_ticks;	/* proc(5) stat field 22: pid and start identify a process */
 	char name[64];		/* never empty; printable, no blanks at its ends */
 	char vmm[24];		/* "qemu", "firecracker" ...; the command name where unknown */
+	char uuid[37];		/* "": not known */
 	bool is_named;		/* name is the VM's name, not the command's */
 	bool has_ended;		/* the rest is what was known last */
 	struct vcpu *vcpus;	/* ascending by index */

@@ -196,6 +196,36 @@ static size_t unescape(char *text, size_t len)
 	return out;
 }
 
+static bool is_uuid(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		bool is_dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+		if (is_dash ? text[i] != '-' : !isxdigit((unsigned char)text[i]))
+			return false;
+	}
+	return len == 36;
+}
+
+bool guest_name_uuid(const char *cmdline, size_t len, char *ret_uuid, size_t size)
+{
+	const char *end = cmdline + len, *arg = cmdline, *stop;
+	bool is_next = false;
+
+	for (; arg < end; arg = stop + 1) {
+		stop = arg_end(arg, end);
+		if (is_next && is_uuid(arg, (size_t)(stop - arg)) && size > 36) {
+			for (size_t i = 0; i < 36; i++)
+				ret_uuid[i] = (char)tolower((unsigned char)arg[i]);
+			ret_uuid[36] = '\0';
+			return true;
+		}
+		is_next = (size_t)(stop - arg) == strlen("-uuid") &&
+			  memcmp(arg, "-uuid", strlen("-uuid")) == 0;
+	}
+	return false;
+}
+
 /* libvirt calls a machine DRIVER-ID-NAME. */
 static bool name_from_machine(const char *text, size_t len, char *ret_name, size_t size)
 {
@@ -367,6 +397,7 @@ struct guest_name guest_name_find(const struct env *env, pid_t pid)
 	else if (!utf8_clean(comm, comm_len, found.vmm, sizeof(found.vmm)))
 		snprintf(found.vmm, sizeof(found.vmm), "?");
 
+	guest_name_uuid(cmdline, len, found.uuid, sizeof(found.uuid));
 	if (guest_name_from_cmdline(vmm, cmdline, len, found.name, sizeof(found.name)))
 		return found;
 	if (vmm && !strcmp(vmm, "kvmtool")) { /* the name that `lkvm list` shows */

@@ -23,6 +23,7 @@
 struct guest_name {
 	char name[64];	/* never empty */
 	char vmm[24];	/* "qemu", "firecracker" ...; the command name where unknown */
+	char uuid[37];	/* of QEMU's option -uuid; "": not known */
 	bool is_own;	/* name is the VM's name, not the command's */
 };
 
@@ -40,6 +41,9 @@ const char *guest_name_vmm(const char *command);
  */
 bool guest_name_from_cmdline(const char *vmm, const char *cmdline, size_t len, char *ret_name,
 			     size_t size);
+
+/* Finds QEMU's option -uuid there: 36 characters, in lower case. */
+bool guest_name_uuid(const char *cmdline, size_t len, char *ret_uuid, size_t size);
 
 /* Finds the name in the text of proc(5) cgroup, version 1 or 2. */
 bool guest_name_from_cgroup(const char *text, char *ret_name, size_t size);

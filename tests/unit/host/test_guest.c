@@ -301,6 +301,20 @@ static void test_command_line_without_end(void **state)
 	assert_false(guest_name_from_cmdline("qemu", "", 0, name, sizeof(name)));
 }
 
+static void uuids(void **state)
+{
+	static const char good[] = "q\0-uuid\0ABCDEF01-2345-6789-abcd-ef0123456789\0-m\0" "1";
+	static const char bad[] = "q\0-uuid\0ABCDEF01-2345-6789-abcd_ef0123456789\0-uuid";
+	char uuid[37] = "";
+
+	(void)state;
+	assert_false(guest_name_uuid(bad, sizeof(bad), uuid, sizeof(uuid)));
+	assert_false(guest_name_uuid("", 0, uuid, sizeof(uuid)));
+	assert_string_equal(uuid, "");
+	assert_true(guest_name_uuid(good, sizeof(good), uuid, sizeof(uuid)));
+	assert_string_equal(uuid, "abcdef01-2345-6789-abcd-ef0123456789");
+}
+
 static void test_name_of_cgroup(void **state)
 {
 	static const struct {
@@ -1612,6 +1626,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_name_of_command_line),
 		cmocka_unit_test(test_command_line_without_end),
+		cmocka_unit_test(uuids),
 		cmocka_unit_test(test_name_of_cgroup),
 		cmocka_unit_test(test_vcpu_threads),
 		cmocka_unit_test(test_vmms),

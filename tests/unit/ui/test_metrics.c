@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The text for Prometheus: its bytes, guests that come and go, names, the limit of series. */
+#include "base/array.h"
+#include "base/hash.h"
+#include "tests/worlds/timed_world.h"
+#include "ui/metrics/metrics.h"
+
+#define NR_GUESTS 200
+
+static const struct metrics_self self = {
+	.arch = "SVM",
+	.engine = "bpf",
+	.start_ns = UINT64_C(1795220808123000000),
+	.sample_ns = 250000,
+	.sources = { { "tracepoint", true }, { "exits", false } },
+	.nr_sources = 2,
+};
+
+static struct metrics *metrics_of(unsigned int groups, size_t max_series)
+{
+	const struct metrics_config config = { .groups = groups, .max_series = max_series };
+	struct metrics *metrics = metrics_new(&config);
+
+	if (!metrics)
+		abort();
+	return metrics;
+}
+
+/* For the caller to free. */
+static char *text_of(struct world *world, struct metrics *metrics, enum metrics_format format)
+{
+	struct metrics_text text = { .format = format };
+
+	assert_int_equal(metrics_write(metrics, &world->facts, &self, &text), 0);
+	text.bytes = realloc(text.bytes, text.size + 1);
+	if (!text.bytes)
+		abort();
+	text.bytes[text.size] = '\0';
+	return text.bytes;
+}
+
+static bool has_line(const char *text, const char *line)
+{
+	size_t len = strlen(line);
+
+	for (const char *at = text; (at = strstr(at, line)); at++) {
+		if ((at == text || at[-1] == '\n') && at[len] == '\n')
+			return true;
+	}
+	return false;
+}
+
+static void need_line(const char *text, const char *line)
+{
+	if (!has_line(text, line))
+		fail_msg("no line %s in:\n%s", line, text);
+}
+
+static size_t count_of(const char *text, const char *part)
+{
+	size_t nr = 0;
+
+	for (const char *at = text; (at = strstr(at, part)); at++)
+		nr++;
+	return nr;
+}
+
+static void every_number(void **state)
+{
+	static const char *const lines[] = {
+		"# TYPE kvmtop_build_info gauge",
+		"kvmtop_start_time_seconds 1795220808.123",
+		"kvmtop_sample_duration_seconds 0.00025",
+		"kvmtop_source_up{source=\"tracepoint\"} 1",
+		"kvmtop_source_up{source=\"exits\"} 0",
+		"kvmtop_guest_info{guest=\"db1\",uuid=\"\",pid=\"4000\",vmm=\"qemu\"} 1",
+		"kvmtop_guest_vcpus{guest=\"db1\"} 2",
+		"# TYPE kvmtop_exits_total counter",
+		/* Of vCPU 0, which does all twice, and of vCPU 1, after two seconds. */
+		"kvmtop_exits_total{guest=\"db1\",reason=\"HLT\"} 300",
+		"kvmtop_exits_total{guest=\"db1\",reason=\"IO\"} 60",
+		"kvmtop_exits_total{guest=\"web1\",reason=\"IO\"} 20",
+		"kvmtop_exit_seconds_total{guest=\"db1\",reason=\"IO\"} 0.6",
+		"kvmtop_exit_duration_seconds_bucket{guest=\"db1\",le=\"0.000000256\"} 0",
+		"kvmtop_exit_duration_seconds_bucket{guest=\"db1\",le=\"0.001048576\"} 600",
+		"kvmtop_exit_duration_seconds_bucket{guest=\"db1\",le=\"0.016777216\"} 660",
+		"kvmtop_exit_duration_seconds_bucket{guest=\"db1\",le=\"1.073741824\"} 660",
+		"kvmtop_exit_duration_seconds_bucket{guest=\"db1\",le=\"+Inf\"} 660",
+		"kvmtop_exit_duration_seconds_sum{guest=\"db1\"} 1.2",
+		"kvmtop_exit_duration_seconds_count{guest=\"db1\"} 660",
+		"kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"0\",mode=\"guest\"} 1.6",
+		"kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"1\",mode=\"kvm\"} 0.22",
+		"kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"1\",mode=\"sleep\"} 0.8",
+		"kvmtop_vcpu_seconds_total{guest=\"web1\",vcpu=\"0\",mode=\"wait\"} 0.04",
+		"kvmtop_finding{guest=\"db1\",rule=\"serial\"} 2",
+		"kvmtop_series_dropped{metric=\"kvmtop_exits_total\"} 0",
+	};
+	struct world *world = *state;
+	struct metrics *metrics = metrics_of(METRICS_USUAL, METRICS_SERIES_MAX);
+	char *text;
+
+	usual(world);
+	text = text_of(world, metrics, METRICS_TEXT);
+	need_line(text, "kvmtop_build_info{version=\"" KVMTOP_VERSION
+			"\",arch=\"SVM\",engine=\"bpf\"} 1");
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		need_line(text, lines[i]);
+	assert_int_equal(count_of(text, "_bucket{guest=\"db1\""), 13);
+	assert_null(strstr(text, "kvmtop_user_exits"));
+	assert_null(strstr(text, "# EOF"));
+	/* The header of a metric is there once, before its first series. */
+	assert_int_equal(count_of(text, "# HELP kvmtop_exits_total "), 1);
+	free(text);
+	metrics_free(metrics);
+}
+
+static void groups_add_and_leave_out(void **state)
+{
+	struct world *world = *state;
+	unsigned int groups = METRICS_USUAL;
+	struct why why = { "" };
+	struct metrics *metrics;
+	char *text;
+
+	assert_int_equal(metrics_groups_parse("user,reasons,no-vcpus", &groups, &why), 0);
+	assert_int_equal(groups, (METRICS_USUAL & ~METRICS_VCPUS) | METRICS_USER |
+				 METRICS_REASONS);
+	assert_int_equal(metrics_groups_parse("user,vcpu", &groups, &why), -EINVAL);
+	assert_string_equal(why.text, "\"vcpu\": no such metrics; --metrics help lists them");
+	assert_int_equal(metrics_groups_parse("", &groups, &why), -EINVAL);
+	assert_int_equal(metrics_groups_parse("no-", &groups, &why), -EINVAL);
+
+	usual(world);
+	metrics = metrics_of(groups, METRICS_SERIES_MAX);
+	text = text_of(world, metrics, METRICS_TEXT);
+	assert_null(strstr(text, "kvmtop_vcpu_seconds"));
+	need_line(text, "kvmtop_user_exits_total{guest=\"web1\",reason=\"IO\"} 20");
+	need_line(text, "kvmtop_user_exit_seconds_total{guest=\"web1\",reason=\"IO\"} 0.18");
+	need_line(text, "kvmtop_exit_reason_duration_seconds_count{guest=\"db1\",reason=\"HLT\"} "
+			"300");
+	free(text);
+	metrics_free(metrics);
+}
+
+static void events_and_statistics(void **state)
+{
+	static const struct field more[] = {
+		{ .name = "pages_4k", .parent = FIELD_NONE, .source = 3, .kind = FIELD_GAUGE },
+		{ .name = "io_exits", .parent = FIELD_NONE, .source = 3 },
+	};
+	const struct metrics_config config = {
+		.groups = METRICS_EVENTS | METRICS_STATISTICS,
+		.max_series = 100,
+		.statistics = 1U << 3,
+	};
+	struct world *world = *state;
+	struct metrics *metrics = metrics_new(&config);
+	uint32_t pages, io;
+	char *text;
+
+	assert_non_null(metrics);
+	assert_int_equal(fields_add(world->fields, &more[0], &pages), 0);
+	assert_int_equal(fields_add(world->fields, &more[1], &io), 0);
+	world->sample.time_ns[1] = world->sample.time_ns[3] = SECOND;
+	for (int32_t vcpu = 0; vcpu < 2; vcpu++) {
+		sample_add(&world->sample, (struct key){ 1, vcpu, KVM_EXIT }, 7, ROW_FROM_ZERO);
+		sample_add(&world->sample, (struct key){ 1, vcpu, pages }, 40, 0);
+		sample_add(&world->sample, (struct key){ 1, vcpu, io }, 5, ROW_FROM_ZERO);
+	}
+	sample_add(&world->sample, (struct key){ GUEST_ANY, -1, KVM_EXIT }, 20, ROW_FROM_ZERO);
+	take(world);
+	text = text_of(world, metrics, METRICS_TEXT);
+	need_line(text, "kvmtop_events_total{guest=\"db1\",event=\"kvm_exit\"} 14");
+	need_line(text, "kvmtop_events_total{event=\"kvm_exit\"} 20");
+	need_line(text, "kvmtop_statistic_total{guest=\"db1\",name=\"io_exits\"} 10");
+	need_line(text, "kvmtop_statistic_level{guest=\"db1\",name=\"pages_4k\"} 80");
+	free(text);
+	metrics_free(metrics);
+}
+
+static void open_metrics(void **state)
+{
+	struct world *world = *state;
+	struct metrics *metrics = metrics_of(METRICS_USUAL, METRICS_SERIES_MAX);
+	char *text;
+
+	usual(world);
+	text = text_of(world, metrics, METRICS_OPENMETRICS);
+	need_line(text, "# TYPE kvmtop_guest info");
+	need_line(text, "# TYPE kvmtop_exits counter");
+	need_line(text, "# TYPE kvmtop_exit_seconds counter");
+	need_line(text, "# UNIT kvmtop_exit_seconds seconds");
+	need_line(text, "# UNIT kvmtop_exit_duration_seconds seconds");
+	need_line(text, "kvmtop_exits_total{guest=\"web1\",reason=\"IO\"} 20");
+	assert_string_equal(text + strlen(text) - strlen("\n# EOF\n"), "\n# EOF\n");
+	free(text);
+	metrics_free(metrics);
+}
+
+/* An inventory of guests as a test has them now. */
+struct fleet {
+	struct guest list[NR_GUESTS];
+	bool is_there[NR_GUESTS];
+	uint64_t exits[NR_GUESTS], halt_ms[NR_GUESTS], poll_ms[NR_GUESTS];
+};
+
+static void set_guests(struct world *world, const struct fleet *fleet)
+{
+	guests_clear(world->guests);
+	for (size_t i = 0; i < NR_GUESTS; i++) {
+		if (fleet->is_there[i])
+			assert_int_equal(guests_put(world->guests, &fleet->list[i]), 0);
+	}
+}
+
+static void take_fleet(struct world *world, const struct fleet *fleet)
+{
+	set_guests(world, fleet);
+	world->sample.time_ns[0] = world->now_ns + SECOND;
+	for (uint32_t i = 0; i < NR_GUESTS; i++) {
+		if (!fleet->is_there[i] || fleet->list[i].has_ended)
+			continue;
+		count(world, i + 1, 0, MSR, (uint32_t)fleet->exits[i], 3000);
+		live(world, i + 1, 0, HALT, fleet->halt_ms[i]);
+	}
+	take(world);
+}
+
+static struct fleet *fleet_new(struct world *world)
+{
+	struct fleet *fleet = calloc(1, sizeof(*fleet));
+
+	if (!fleet)
+		abort();
+	stats_know_guests(world->stats, world->guests);
+	for (uint32_t i = 0; i < NR_GUESTS; i++) {
+		fleet->list[i] = (struct guest){ .id = i + 1, .pid = (pid_t)(1000 + i),
+						 .vmm = "qemu", .is_named = true };
+		snprintf(fleet->list[i].name, sizeof(fleet->list[i].name), "vm-%u", i % 50);
+	}
+	return fleet;
+}
+
+static void a_guest_that_ended_is_there_once_more(void **state)
+{
+	struct world *world = *state;
+	struct metrics *metrics = metrics_of(METRICS_USUAL, METRICS_SERIES_MAX);
+	struct fleet *fleet = fleet_new(world);
+	char *text;
+
+	fleet->is_there[0] = fleet->is_there[1] = true;
+	fleet->exits[0] = 5;
+	take_fleet(world, fleet);
+	free(text_of(world, metrics, METRICS_TEXT));
+	fleet->list[0].has_ended = true;
+	take_fleet(world, fleet);
+	for (int again = 0; again < 2; again++) { /* of one sample, for each who asks */
+		text = text_of(world, metrics, METRICS_TEXT);
+		need_line(text, "kvmtop_exits_total{guest=\"vm-0\",reason=\"MSR_WRITE\"} 5");
+		free(text);
+	}
+	take_fleet(world, fleet);
+	text = text_of(world, metrics, METRICS_TEXT);
+	assert_null(strstr(text, "vm-0"));
+	assert_non_null(strstr(text, "vm-1"));
+	free(text);
+	/* A guest that came and went between two texts is in one. */
+	fleet->is_there[2] = fleet->list[2].has_ended = true;
+	take_fleet(world, fleet);
+	text = text_of(world, metrics, METRICS_TEXT);
+	assert_non_null(strstr(text, "vm-2"));
+	free(text);
+	take_fleet(world, fleet);
+	text = text_of(world, metrics, METRICS_TEXT);
+	assert_null(strstr(text, "vm-2"));
+	free(text);
+	free(fleet);
+	metrics_free(metrics);
+}
+
+static void guests_of_one_name(void **state)
+{
+	struct world *world = *state;
+	struct metrics *metrics = metrics_of(METRICS_USUAL, METRICS_SERIES_MAX);
+	struct fleet *fleet = fleet_new(world);
+	char *text;
+
+	fleet->is_there[0] = fleet->is_there[50] = fleet->is_there[100] = true; /* all vm-0 */
+	strcpy(fleet->list[100].name, "vm-0 (1050)"); /* taken already */
+	strcpy(fleet->list[150].name, "a\\b\"c");
+	fleet->is_there[150] = true;
+	take_fleet(world, fleet);
+	text = text_of(world, metrics, METRICS_TEXT);
+	need_line(text, "kvmtop_guest_vcpus{guest=\"vm-0\"} 0");
+	need_line(text, "kvmtop_guest_vcpus{guest=\"vm-0 (1050)\"} 0");
+	need_line(text, "kvmtop_guest_vcpus{guest=\"vm-0 (1050) (1100)\"} 0");
+	need_line(text, "kvmtop_guest_vcpus{guest=\"a\\\\b\\\"c\"} 0");
+	free(text);
+	/* The first ends: no label changes, and the next of the name has it one text later. */
+	fleet->list[0].has_ended = true;
+	strcpy(fleet->list[1].name, "vm-0");
+	fleet->is_there[1] = true;
+	take_fleet(world, fleet);
+	text = text_of(world, metrics, METRICS_TEXT);
+	assert_int_equal(count_of(text, "pid=\"1000\""), 1);
+	assert_int_equal(count_of(text, "pid=\"1001\""), 0);
+	free(text);
+	take_fleet(world, fleet);
+	text = text_of(world, metrics, METRICS_TEXT);
+	need_line(text, "kvmtop_guest_info{guest=\"vm-0\",uuid=\"\",pid=\"1001\",vmm=\"qemu\"} 1");
+	need_line(text, "kvmtop_guest_vcpus{guest=\"vm-0 (1050)\"} 0");
+	free(text);
+	free(fleet);
+	metrics_free(metrics);
+}
+
+/* A series in a text, and the process of its guest. */
+struct seen {
+	char name[240];
+	double value;
+	long pid;
+	UT_hash_handle hh;
+};
+
+/* Of the guest that a series is of; the text has its kvmtop_guest_info before. */
+static long pid_of(const char *text, const char *line)
+{
+	const char *guest = strstr(line, "{guest=");
+	char info[200];
+
+	if (!guest)
+		return 0;
+	snprintf(info, sizeof(info), "kvmtop_guest_info%.*s,uuid=\"\",pid=\"",
+		 (int)strcspn(guest, ",}"), guest);
+	text = strstr(text, info);
+	assert_non_null(text);
+	return strtol(text + strlen(info), NULL, 10);
+}
+
+/* No series is there twice; none is less than before, unless it is of another guest now. */
+static void check_text(struct seen **all, const char *whole)
+{
+	struct seen *now = NULL, *seen, *next;
+	char *copy = strdup(whole), *text = copy, *line;
+
+	while ((line = strsep(&text, "\n"))) {
+		char *space = strrchr(line, ' ');
+
+		if (!space || line[0] == '#' || strstr(line, "_total{") == NULL)
+			continue;
+		*space = '\0';
+		HASH_FIND_STR(now, line, seen);
+		if (seen)
+			fail_msg("twice: %s", line);
+		seen = calloc(1, sizeof(*seen));
+		if (!seen)
+			abort();
+		snprintf(seen->name, sizeof(seen->name), "%s", line);
+		seen->value = strtod(space + 1, NULL);
+		seen->pid = pid_of(whole, line);
+		HASH_ADD_STR(now, name, seen);
+		HASH_FIND_STR(*all, line, next);
+		if (next && seen->pid == next->pid && seen->value < next->value)
+			fail_msg("%s went back: %f, %f", line, next->value, seen->value);
+	}
+	for (seen = *all; seen; seen = next) {
+		next = seen->hh.next;
+		HASH_DEL(*all, seen);
+		free(seen);
+	}
+	*all = now;
+	free(copy);
+}
+
+/* 200 guests of 50 names come and go at random. */
+static void counters_never_go_back(void **state)
+{
+	struct world *world = *state;
+	struct metrics *metrics = metrics_of(METRICS_USUAL, METRICS_SERIES_MAX);
+	struct fleet *fleet = fleet_new(world);
+	struct seen *seen = NULL;
+	uint32_t random = 1;
+	size_t nr_ended = 0;
+
+	for (int round = 0; round < 120; round++) {
+		char *text;
+
+		for (size_t i = 0; i < NR_GUESTS; i++) {
+			random = random * 1664525 + 1013904223;
+			if (!fleet->is_there[i] && random >> 24 < 10) {
+				fleet->is_there[i] = true;
+			} else if (fleet->is_there[i] && !fleet->list[i].has_ended) {
+				fleet->exits[i] += random >> 28;
+				fleet->halt_ms[i] += random >> 29;
+				fleet->list[i].has_ended = random >> 16 & 15 ? false : true;
+				nr_ended += fleet->list[i].has_ended;
+			}
+		}
+		take_fleet(world, fleet);
+		text = text_of(world, metrics, METRICS_TEXT);
+		check_text(&seen, text);
+		free(text);
+	}
+	check_text(&seen, "");
+	assert_true(nr_ended > 150);
+	free(fleet);
+	metrics_free(metrics);
+}
+
+/* What was polled in a halt is known when the halt is over, and taken off what was slept. */
+static void sleep_never_goes_back(void **state)
+{
+	static const struct field poll = { .name = "time(poll)", .parent = TIME, .use = USE_TIME,
+					   .part = TIME_POLL };
+	struct world *world = *state;
+	struct metrics *metrics = metrics_of(METRICS_USUAL, METRICS_SERIES_MAX);
+	uint32_t id;
+	char *text;
+
+	assert_int_equal(fields_add(world->fields, &poll, &id), 0);
+	live(world, 1, 0, HALT, 50);
+	live(world, 1, 0, id, 10);
+	take(world);
+	text = text_of(world, metrics, METRICS_TEXT);
+	need_line(text, "kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"0\",mode=\"sleep\"} 0.04");
+	free(text);
+	live(world, 1, 0, HALT, 60);
+	live(world, 1, 0, id, 30);
+	take(world);
+	text = text_of(world, metrics, METRICS_TEXT);
+	need_line(text, "kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"0\",mode=\"poll\"} 0.03");
+	need_line(text, "kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"0\",mode=\"sleep\"} 0.04");
+	free(text);
+	metrics_free(metrics);
+}
+
+static void a_limit_of_series(void **state)
+{
+	struct world *world = *state;
+	struct metrics *all = metrics_of(METRICS_USUAL, METRICS_SERIES_MAX), *few;
+	size_t nr;
+
+	usual(world);
+	free(text_of(world, all, METRICS_TEXT));
+	nr = metrics_series(all);
+	metrics_free(all);
+	for (size_t limit = 0; limit <= nr; limit++) {
+		size_t dropped = 0;
+		char *text;
+
+		few = metrics_of(METRICS_USUAL, limit);
+		text = text_of(world, few, METRICS_TEXT);
+		assert_true(metrics_series(few) <= limit);
+		for (const char *at = text; (at = strstr(at, "\nkvmtop_series_dropped{")); at++)
+			dropped += strtoul(strchr(at, '}') + 1, NULL, 10);
+		assert_int_equal(metrics_series(few) + dropped, nr);
+		/* A histogram is there as a whole or not. */
+		assert_int_equal(count_of(text, "_bucket{") % 13, 0);
+		free(text);
+		metrics_free(few);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(every_number),
+		TEST(groups_add_and_leave_out),
+		TEST(events_and_statistics),
+		TEST(open_metrics),
+		TEST(a_guest_that_ended_is_there_once_more),
+		TEST(guests_of_one_name),
+		TEST(counters_never_go_back),
+		TEST(sleep_never_goes_back),
+		TEST(a_limit_of_series),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes metric after metric, each for all guests. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "findings/findings.h"
+#include "ui/metrics/metrics.h"
+#include "ui/metrics/sums.h"
+
+/* 256 ns, four times as much, and so on to 1.07 s; then +Inf. */
+#define FIRST_EDGE 1 /* the bucket of struct timing that ends there */
+#define EDGES 12
+#define HISTOGRAM_SERIES (EDGES + 3) /* with +Inf, sum and count */
+
+struct metrics {
+	struct metrics_config config;
+	struct names names;
+	struct sums sums;
+	struct findings findings;
+	size_t nr_series;
+	size_t dropped[METRICS_NR];
+};
+
+/* What every writer works with. */
+struct output {
+	struct metrics *metrics;
+	const struct facts *facts;
+	struct metrics_text *text;
+};
+
+struct metrics *metrics_new(const struct metrics_config *config)
+{
+	struct metrics *metrics = calloc(1, sizeof(*metrics));
+
+	if (metrics)
+		metrics->config = *config;
+	return metrics;
+}
+
+void metrics_free(struct metrics *metrics)
+{
+	if (!metrics)
+		return;
+	names_release(&metrics->names);
+	sums_release(&metrics->sums);
+	findings_release(&metrics->findings);
+	free(metrics);
+}
+
+size_t metrics_series(const struct metrics *metrics)
+{
+	return metrics->nr_series;
+}
+
+/* ---- series */
+
+/* Whether there is room for nr series more; if not, they count as dropped. */
+static bool has_room(const struct output *out, enum metric_id id, size_t nr)
+{
+	struct metrics *metrics = out->metrics;
+
+	if (metrics->nr_series + nr > metrics->config.max_series) {
+		metrics->dropped[id] += nr;
+		return false;
+	}
+	metrics->nr_series += nr;
+	return true;
+}
+
+static bool is_chosen(const struct output *out, enum metric_id id)
+{
+	unsigned int group = metric_at(id)->group;
+
+	return !group || out->metrics->config.groups & group;
+}
+
+/* Begins a series with the guest's label; guest NULL: it is of no guest. */
+static void begin(const struct output *out, enum metric_id id, const char *suffix,
+		  const struct guest_sum *guest)
+{
+	char value[METRICS_LABEL_SIZE];
+
+	text_series(out->text, id, suffix);
+	if (guest)
+		text_label(out->text, "guest",
+			   text_escape(guest->named->label, value, sizeof(value)));
+}
+
+static void label(const struct output *out, const char *name, const char *value)
+{
+	char escaped[METRICS_LABEL_SIZE];
+
+	text_label(out->text, name, text_escape(value, escaped, sizeof(escaped)));
+}
+
+/* ---- the program's own */
+
+static void write_self(const struct output *out, const struct metrics_self *self)
+{
+	text_series(out->text, METRIC_BUILD_INFO, "");
+	label(out, "version", KVMTOP_VERSION);
+	label(out, "arch", self->arch);
+	label(out, "engine", self->engine ? self->engine : "");
+	text_value(out->text, 1);
+	text_series(out->text, METRIC_START_TIME, "");
+	text_value_seconds(out->text, self->start_ns);
+	text_series(out->text, METRIC_SAMPLE_DURATION, "");
+	text_value_seconds(out->text, self->sample_ns);
+	for (size_t i = 0; i < self->nr_sources; i++) {
+		text_series(out->text, METRIC_SOURCE_UP, "");
+		label(out, "source", self->sources[i].name);
+		text_value(out->text, self->sources[i].is_up);
+	}
+	if (out->metrics->sums.has_lost) {
+		text_series(out->text, METRIC_EXITS_LOST, "");
+		text_value(out->text, out->metrics->sums.lost);
+	}
+}
+
+static void write_dropped(const struct output *out)
+{
+	for (unsigned int id = METRIC_GUEST_INFO; id < METRIC_SERIES_DROPPED; id++) {
+		if (!is_chosen(out, (enum metric_id)id))
+			continue;
+		text_series(out->text, METRIC_SERIES_DROPPED, "");
+		label(out, "metric", metric_at(id)->name);
+		text_value(out->text, out->metrics->dropped[id]);
+	}
+}
+
+/* ---- guests */
+
+static void write_guest_info(const struct output *out, const struct guest_sum *sum)
+{
+	const struct guest *guest = sum->named->guest;
+
+	if (!has_room(out, METRIC_GUEST_INFO, 1))
+		return;
+	begin(out, METRIC_GUEST_INFO, "", sum);
+	label(out, "uuid", guest->uuid);
+	text_label_number(out->text, "pid", guest->pid);
+	label(out, "vmm", guest->vmm);
+	text_value(out->text, 1);
+}
+
+static void write_guest_vcpus(const struct output *out, const struct guest_sum *sum)
+{
+	if (!has_room(out, METRIC_GUEST_VCPUS, 1))
+		return;
+	begin(out, METRIC_GUEST_VCPUS, "", sum);
+	text_value(out->text, sum->named->guest->nr_vcpus);
+}
+
+static const struct guest_sum *guest_by_id(const struct sums *sums, uint32_t id)
+{
+	for (size_t i = 0; i < sums->nr_guests; i++) {
+		if (sums->guests[i].named->id == id)
+			return &sums->guests[i];
+	}
+	return NULL;
+}
+
+static int compare_findings(const void *a, const void *b)
+{
+	const struct finding *x = a, *y = b;
+
+	if (x->guest != y->guest)
+		return x->guest > y->guest ? 1 : -1;
+	return rule_index(x->rule) < rule_index(y->rule) ? -1 : 1;
+}
+
+static int write_findings(const struct output *out)
+{
+	struct findings *findings = &out->metrics->findings;
+	int err;
+
+	if (!is_chosen(out, METRIC_FINDING))
+		return 0;
+	err = findings_find(findings, out->facts, GUEST_ANY, out->metrics->config.thresholds);
+	if (err)
+		return err;
+	if (findings->nr)
+		qsort(findings->list, findings->nr, sizeof(*findings->list), compare_findings);
+	for (size_t i = 0; i < findings->nr; i++) {
+		const struct finding *finding = &findings->list[i];
+		const struct guest_sum *guest = guest_by_id(&out->metrics->sums, finding->guest);
+
+		if ((finding->guest != GUEST_ANY && !guest) || !has_room(out, METRIC_FINDING, 1))
+			continue;
+		begin(out, METRIC_FINDING, "", guest);
+		label(out, "rule", finding->rule->id);
+		text_value(out->text, SEVERITY_MINOR - finding->severity + 1u);
+	}
+	return 0;
+}
+
+/* ---- exits, events and counters: the cells of guests */
+
+/* Whether a field is exported as a metric. */
+static bool is_of(const struct output *out, enum metric_id id, const struct field *field)
+{
+	bool is_statistic = field->use == USE_EVENT &&
+			    out->metrics->config.statistics & 1U << field->source;
+
+	switch (id) {
+	case METRIC_EXITS:
+	case METRIC_EXIT_SECONDS:
+	case METRIC_EXIT_DURATION:
+	case METRIC_REASON_DURATION:
+		return field->use == USE_EXIT && field->exit_rank == 1;
+	case METRIC_USER_EXITS:
+	case METRIC_USER_EXIT_SECONDS:
+		return field->use == USE_EXIT && field->exit_rank == 2;
+	case METRIC_EVENTS:
+		return field->use == USE_EVENT && !is_statistic && field->parent == FIELD_NONE;
+	case METRIC_STATISTIC:
+		return is_statistic && field->kind == FIELD_COUNTER;
+	case METRIC_STATISTIC_LEVEL:
+		return is_statistic && field->kind != FIELD_COUNTER;
+	default:
+		return false;
+	}
+}
+
+static void write_histogram(const struct output *out, enum metric_id id,
+			    const struct guest_sum *guest, const char *reason,
+			    const struct cell_sum *cell)
+{
+	uint64_t count = 0;
+	unsigned int bucket = 0;
+
+	if (!has_room(out, id, HISTOGRAM_SERIES))
+		return;
+	for (unsigned int edge = 0; edge <= EDGES; edge++) {
+		unsigned int end = edge < EDGES ? FIRST_EDGE + 2 * edge + 1 : HIST_BUCKETS;
+
+		for (; bucket < end; bucket++)
+			count += cell->hist[bucket];
+		begin(out, id, "_bucket", guest);
+		if (reason)
+			label(out, "reason", reason);
+		if (edge < EDGES)
+			text_label_seconds(out->text, "le", hist_edge_ns(end - 1));
+		else
+			text_label(out->text, "le", "+Inf");
+		text_value(out->text, count);
+	}
+	begin(out, id, "_sum", guest);
+	if (reason)
+		label(out, "reason", reason);
+	text_value_seconds(out->text, cell->ns);
+	begin(out, id, "_count", guest);
+	if (reason)
+		label(out, "reason", reason);
+	text_value(out->text, count);
+}
+
+static void write_cell(const struct output *out, enum metric_id id, const struct guest_sum *guest,
+		       const struct cell_sum *cell, const struct field *field)
+{
+	static const char *const names[METRICS_NR] = {
+		[METRIC_EXITS] = "reason",	    [METRIC_EXIT_SECONDS] = "reason",
+		[METRIC_USER_EXITS] = "reason",	    [METRIC_USER_EXIT_SECONDS] = "reason",
+		[METRIC_EVENTS] = "event",	    [METRIC_STATISTIC] = "name",
+		[METRIC_STATISTIC_LEVEL] = "name",
+	};
+
+	if (id == METRIC_REASON_DURATION) {
+		write_histogram(out, id, guest, field->label, cell);
+		return;
+	}
+	if (!has_room(out, id, 1))
+		return;
+	begin(out, id, "", guest);
+	label(out, names[id], field->label);
+	if (metric_at(id)->unit)
+		text_value_seconds(out->text, cell->ns);
+	else
+		text_value(out->text, cell->count);
+}
+
+static void write_cells(const struct output *out, enum metric_id id)
+{
+	const struct sums *sums = &out->metrics->sums;
+
+	if (!is_chosen(out, id))
+		return;
+	for (size_t i = 0; i <= sums->nr_guests; i++) {
+		const struct guest_sum *guest = i < sums->nr_guests ? &sums->guests[i] : NULL;
+		const struct cell_sum *cells = guest ? guest->cells : sums->host_cells;
+
+		for (size_t j = 0; j < sums->nr_columns; j++) {
+			const struct field *field = fields_get(out->facts->fields,
+							       sums->columns[j]);
+
+			if (cells[j].is_set && is_of(out, id, field))
+				write_cell(out, id, guest, &cells[j], field);
+		}
+	}
+}
+
+/* All exits of a guest but the halts. */
+static void write_durations(const struct output *out)
+{
+	const struct sums *sums = &out->metrics->sums;
+
+	if (!is_chosen(out, METRIC_EXIT_DURATION))
+		return;
+	for (size_t i = 0; i < sums->nr_guests; i++) {
+		struct cell_sum all = { 0 };
+
+		for (size_t j = 0; j < sums->nr_columns; j++) {
+			const struct cell_sum *cell = &sums->guests[i].cells[j];
+			const struct field *field = fields_get(out->facts->fields,
+							       sums->columns[j]);
+
+			if (!cell->is_set || field->is_idle ||
+			    !is_of(out, METRIC_EXIT_DURATION, field))
+				continue;
+			all.is_set = true;
+			all.ns += cell->ns;
+			for (unsigned int k = 0; k < HIST_BUCKETS; k++)
+				all.hist[k] += cell->hist[k];
+		}
+		if (all.is_set)
+			write_histogram(out, METRIC_EXIT_DURATION, &sums->guests[i], NULL, &all);
+	}
+}
+
+/* ---- vCPUs and CPUs */
+
+static void write_host_cpus(const struct output *out)
+{
+	const struct sums *sums = &out->metrics->sums;
+
+	for (size_t i = 0; is_chosen(out, METRIC_HOST_CPU) && i < sums->nr_cpus; i++) {
+		if (!has_room(out, METRIC_HOST_CPU, 1))
+			continue;
+		text_series(out->text, METRIC_HOST_CPU, "");
+		text_label_number(out->text, "cpu", sums->cpus[i].cpu);
+		text_value_seconds(out->text, sums->cpus[i].busy_ns);
+	}
+}
+
+static void write_mode(const struct output *out, const struct guest_sum *guest, int32_t vcpu,
+		       const char *mode, uint64_t ns)
+{
+	if (!has_room(out, METRIC_VCPU_SECONDS, 1))
+		return;
+	begin(out, METRIC_VCPU_SECONDS, "", guest);
+	text_label_number(out->text, "vcpu", vcpu);
+	text_label(out->text, "mode", mode);
+	text_value_seconds(out->text, ns);
+}
+
+/* A difference of counters which are read at different moments may be less than before. */
+static uint64_t never_back(uint64_t whole_ns, uint64_t part_ns, uint64_t *shown_ns)
+{
+	uint64_t rest_ns = whole_ns > part_ns ? whole_ns - part_ns : 0;
+
+	if (rest_ns > *shown_ns)
+		*shown_ns = rest_ns;
+	return *shown_ns;
+}
+
+static int write_vcpu(const struct output *out, const struct guest_sum *guest,
+		      const struct vcpu_sum *vcpu)
+{
+	static const struct {
+		enum time_part part;
+		const char *mode;
+	} modes[] = { { TIME_GUEST, "guest" }, { TIME_KVM, "kvm" }, { TIME_USER, "user" },
+		      { TIME_POLL, "poll" } };
+	struct named_guest *named = guest->named;
+	struct vcpu_shown *shown;
+
+	if (array_grow(&named->shown, &named->room, (size_t)vcpu->index + 1) < 0)
+		return -ENOMEM;
+	shown = &named->shown[vcpu->index];
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
+		if (vcpu->has[modes[i].part])
+			write_mode(out, guest, vcpu->index, modes[i].mode,
+				   vcpu->part_ns[modes[i].part]);
+	}
+	if (vcpu->has[TIME_HALT])
+		write_mode(out, guest, vcpu->index, "sleep",
+			   never_back(vcpu->part_ns[TIME_HALT], vcpu->part_ns[TIME_POLL],
+				      &shown->sleep_ns));
+	if (vcpu->has[TIME_WAIT])
+		write_mode(out, guest, vcpu->index, "wait",
+			   never_back(vcpu->part_ns[TIME_WAIT], vcpu->throttled_ns,
+				      &shown->wait_ns));
+	if (vcpu->has_throttled)
+		write_mode(out, guest, vcpu->index, "throttled", vcpu->throttled_ns);
+	return 0;
+}
+
+static int write_vcpus(const struct output *out)
+{
+	const struct sums *sums = &out->metrics->sums;
+	int err = 0;
+
+	for (size_t i = 0; is_chosen(out, METRIC_VCPU_SECONDS) && i < sums->nr_guests; i++) {
+		for (size_t j = 0; !err && j < sums->guests[i].nr_vcpus; j++)
+			err = write_vcpu(out, &sums->guests[i], &sums->guests[i].vcpus[j]);
+	}
+	return err;
+}
+
+static int write_all(const struct output *out, const struct metrics_self *self)
+{
+	const struct sums *sums = &out->metrics->sums;
+	int err;
+
+	write_self(out, self);
+	for (size_t i = 0; i < sums->nr_guests; i++)
+		write_guest_info(out, &sums->guests[i]);
+	for (size_t i = 0; i < sums->nr_guests; i++)
+		write_guest_vcpus(out, &sums->guests[i]);
+	err = write_findings(out);
+	write_cells(out, METRIC_EXITS);
+	write_cells(out, METRIC_EXIT_SECONDS);
+	write_durations(out);
+	write_host_cpus(out);
+	if (!err)
+		err = write_vcpus(out);
+	for (unsigned int id = METRIC_USER_EXITS; id < METRIC_SERIES_DROPPED; id++)
+		write_cells(out, (enum metric_id)id);
+	write_dropped(out);
+	text_end(out->text);
+	return err;
+}
+
+int metrics_write(struct metrics *metrics, const struct facts *facts,
+		  const struct metrics_self *self, struct metrics_text *ret_text)
+{
+	const struct output out = { metrics, facts, ret_text };
+	int err = names_update(&metrics->names, facts->guests, stats_tick(facts->stats));
+
+	metrics->nr_series = 0;
+	for (size_t i = 0; i < METRICS_NR; i++)
+		metrics->dropped[i] = 0;
+	if (!err)
+		err = sums_take(&metrics->sums, facts, &metrics->names);
+	if (!err)
+		err = write_all(&out, self);
+	return err ? err : ret_text->has_failed ? -ENOMEM : 0;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * metrics - a renderer: facts become text for Prometheus.
+ *
+ * What it writes are totals since counting began. A guest's series begin with the guest and never
+ * go back; after the guest has ended they are in one more text, with their last values. Guests of
+ * one name have different labels, see names.h.
+ */
+#ifndef KVMTOP_UI_METRICS_METRICS_H
+#define KVMTOP_UI_METRICS_METRICS_H
+
+#include "facts/facts.h"
+#include "findings/thresholds.h"
+#include "ui/metrics/text.h"
+
+#define METRICS_SERIES_MAX 10000 /* the usual limit */
+
+struct metrics_config {
+	unsigned int groups; /* of enum metrics_group */
+	size_t max_series;   /* of guests and CPUs; the program's own are few and always there */
+	unsigned int statistics; /* the sources of KVM's own counters, as bits */
+	const struct thresholds *thresholds; /* of findings; NULL: the usual ones; outlive it */
+};
+
+struct metrics_source {
+	const char *name;
+	bool is_up;
+};
+
+/* What facts do not say. */
+struct metrics_self {
+	const char *arch, *engine; /* engine NULL: nothing counts trace events */
+	uint64_t start_ns;	   /* CLOCK_REALTIME */
+	uint64_t sample_ns;	   /* how long the latest sample took */
+	struct metrics_source sources[SAMPLE_SOURCES];
+	size_t nr_sources;
+};
+
+struct metrics;
+
+struct metrics *metrics_new(const struct metrics_config *config); /* NULL: no memory */
+void metrics_free(struct metrics *metrics);
+
+/*
+ * Writes the text of the facts: in ret_text, which the caller empties and frees. Its format is the
+ * one that is set in it. 0 or -ENOMEM.
+ */
+int metrics_write(struct metrics *metrics, const struct facts *facts,
+		  const struct metrics_self *self, struct metrics_text *ret_text);
+
+/* Of the latest text. */
+size_t metrics_series(const struct metrics *metrics);
+
+#endif

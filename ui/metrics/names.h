@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * names - which guests are exported, and the label of each, which no other guest has meanwhile.
+ *
+ * A label is the guest's name, or where a guest that runs has it already, the name and the pid:
+ * "web (4711)". It never changes. A guest that has ended is exported once more; the next guest of
+ * its name waits until that was done.
+ */
+#ifndef KVMTOP_UI_METRICS_NAMES_H
+#define KVMTOP_UI_METRICS_NAMES_H
+
+#include "base/hash.h"
+#include "host/guest.h"
+
+/* What a vCPU has shown: a difference of two counters, which must not go back. */
+struct vcpu_shown {
+	uint64_t sleep_ns, wait_ns;
+};
+
+struct named_guest {
+	uint32_t id;
+	const struct guest *guest; /* valid after names_update(); NULL: it is not exported */
+	char label[96];		   /* "": it waits for its name */
+	bool has_ended, is_done;   /* is_done: it was exported after its end */
+	uint64_t last_tick;	   /* when that was */
+	struct vcpu_shown *shown;  /* by vCPU */
+	size_t room;
+	UT_hash_handle hh;
+};
+
+/* Zero-initialised is empty. */
+struct names {
+	struct named_guest *by_id; /* ascending by id */
+};
+
+/*
+ * Brings the names up to date with the inventory: from now on guest and label of all that are
+ * exported are right. tick: of the facts; more exports of the same tick have the same guests. 0 or
+ * -ENOMEM.
+ */
+int names_update(struct names *names, const struct guests *guests, uint64_t tick);
+
+void names_release(struct names *names);
+
+#endif

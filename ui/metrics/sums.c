@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* One pass over the keys of stats. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "ui/metrics/sums.h"
+
+static void forget(struct sums *sums)
+{
+	for (size_t i = 0; i < sums->nr_guests; i++) {
+		free(sums->guests[i].cells);
+		free(sums->guests[i].vcpus);
+	}
+	free(sums->host_cells);
+	sums->host_cells = NULL;
+	sums->nr_guests = sums->nr_cpus = sums->nr_columns = 0;
+	sums->has_lost = false;
+}
+
+void sums_release(struct sums *sums)
+{
+	forget(sums);
+	free(sums->guests);
+	free(sums->columns);
+	free(sums->column_of);
+	free(sums->cpus);
+	*sums = (struct sums){ .nr_guests = 0 };
+}
+
+/* A reason of exits, an event, or a counter of KVM's. */
+static bool has_cells(const struct field *field)
+{
+	return (field->use == USE_EXIT && field->parent != FIELD_NONE) || field->use == USE_EVENT;
+}
+
+static int find_columns(struct sums *sums, const struct fields *fields)
+{
+	uint32_t nr = fields_count(fields);
+
+	if (array_grow(&sums->column_of, &sums->room_fields, nr) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < nr; i++) {
+		if (!has_cells(fields_get(fields, i)))
+			continue;
+		if (array_grow(&sums->columns, &sums->room_columns, sums->nr_columns + 1) < 0)
+			return -ENOMEM;
+		sums->column_of[i] = (uint32_t)sums->nr_columns;
+		sums->columns[sums->nr_columns++] = i;
+	}
+	sums->host_cells = calloc(sums->nr_columns + 1, sizeof(*sums->host_cells));
+	return sums->host_cells ? 0 : -ENOMEM;
+}
+
+static int add_guests(struct sums *sums, const struct names *names)
+{
+	for (struct named_guest *named = names->by_id; named; named = named->hh.next) {
+		struct guest_sum *guest;
+
+		if (!named->guest)
+			continue;
+		if (array_grow(&sums->guests, &sums->room_guests, sums->nr_guests + 1) < 0)
+			return -ENOMEM;
+		guest = &sums->guests[sums->nr_guests];
+		*guest = (struct guest_sum){ .named = named };
+		guest->cells = calloc(sums->nr_columns + 1, sizeof(*guest->cells));
+		if (!guest->cells)
+			return -ENOMEM;
+		sums->nr_guests++;
+	}
+	return 0;
+}
+
+static int compare_id(const void *key, const void *element)
+{
+	const uint32_t *id = key;
+	const struct guest_sum *guest = element;
+
+	return (*id > guest->named->id) - (*id < guest->named->id);
+}
+
+/* Keys of one guest follow each other: looked up once. NULL: the guest is not exported. */
+static struct guest_sum *guest_of(const struct sums *sums, uint32_t id, struct guest_sum *latest)
+{
+	if (latest && latest->named->id == id)
+		return latest;
+	if (!sums->nr_guests)
+		return NULL;
+	return bsearch(&id, sums->guests, sums->nr_guests, sizeof(*sums->guests), compare_id);
+}
+
+/* The same of vCPUs, in the order in which they come. NULL: no memory. */
+static struct vcpu_sum *vcpu_of(struct guest_sum *guest, int32_t index)
+{
+	struct vcpu_sum *vcpu;
+
+	for (size_t i = 0; i < guest->nr_vcpus; i++) {
+		size_t at = (guest->latest + i) % guest->nr_vcpus;
+
+		if (guest->vcpus[at].index == index) {
+			guest->latest = at;
+			return &guest->vcpus[at];
+		}
+	}
+	if (array_grow(&guest->vcpus, &guest->room_vcpus, guest->nr_vcpus + 1) < 0)
+		return NULL;
+	guest->latest = guest->nr_vcpus++;
+	vcpu = &guest->vcpus[guest->latest];
+	*vcpu = (struct vcpu_sum){ .index = index };
+	return vcpu;
+}
+
+static int add_to_vcpu(struct guest_sum *guest, const struct stats_item *stat,
+		       const struct field *field)
+{
+	struct vcpu_sum *vcpu;
+
+	if (stat->key.vcpu < 0)
+		return 0;
+	vcpu = vcpu_of(guest, stat->key.vcpu);
+	if (!vcpu)
+		return -ENOMEM;
+	if (field->use == USE_TIME) {
+		vcpu->has[field->part] = true;
+		vcpu->part_ns[field->part] = stat->total;
+	} else {
+		vcpu->has_throttled = true;
+		vcpu->throttled_ns = stat->total;
+	}
+	return 0;
+}
+
+static int add_host_cpu(struct sums *sums, const struct stats_item *stat)
+{
+	if (array_grow(&sums->cpus, &sums->room_cpus, sums->nr_cpus + 1) < 0)
+		return -ENOMEM;
+	sums->cpus[sums->nr_cpus++] = (struct host_cpu_sum){ stat->key.vcpu, stat->total };
+	return 0;
+}
+
+static void add_to_cell(struct cell_sum *cell, const struct stats_item *stat,
+			const struct field *field)
+{
+	cell->field = stat->key.field;
+	cell->is_set = true;
+	if (field->kind == FIELD_PEAK)
+		cell->count = stat->total > cell->count ? stat->total : cell->count;
+	else
+		cell->count += stat->total;
+	if (!stat->timing)
+		return;
+	cell->ns += stat->timing->total_ns;
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		cell->hist[i] += stat->timing->total[i];
+}
+
+static int add_stat(struct sums *sums, const struct stats_item *stat, const struct field *field,
+		    struct guest_sum *guest)
+{
+	if (field->use == USE_HOST && field->part == HOST_BUSY)
+		return add_host_cpu(sums, stat);
+	if (field->use == USE_EVENT && strcmp(field->name, "lost_exits") == 0) {
+		sums->has_lost = true;
+		sums->lost += stat->total;
+		return 0;
+	}
+	if (has_cells(field) && (guest || stat->key.guest == GUEST_ANY))
+		add_to_cell(&(guest ? guest->cells : sums->host_cells)
+				    [sums->column_of[stat->key.field]], stat, field);
+	if (guest && (field->use == USE_TIME ||
+		      (field->use == USE_HOST && field->part == HOST_THROTTLED)))
+		return add_to_vcpu(guest, stat, field);
+	return 0;
+}
+
+static int compare_vcpus(const void *a, const void *b)
+{
+	const struct vcpu_sum *x = a, *y = b;
+
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+static int compare_cpus(const void *a, const void *b)
+{
+	const struct host_cpu_sum *x = a, *y = b;
+
+	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
+}
+
+static void sort(struct sums *sums)
+{
+	for (size_t i = 0; i < sums->nr_guests; i++) {
+		if (sums->guests[i].nr_vcpus)
+			qsort(sums->guests[i].vcpus, sums->guests[i].nr_vcpus,
+			      sizeof(*sums->guests[i].vcpus), compare_vcpus);
+	}
+	if (sums->nr_cpus)
+		qsort(sums->cpus, sums->nr_cpus, sizeof(*sums->cpus), compare_cpus);
+}
+
+int sums_take(struct sums *sums, const struct facts *facts, const struct names *names)
+{
+	struct guest_sum *guest = NULL;
+	int err;
+
+	forget(sums);
+	sums->lost = 0;
+	err = find_columns(sums, facts->fields);
+	if (!err)
+		err = add_guests(sums, names);
+	for (size_t i = 0; !err && i < stats_count(facts->stats); i++) {
+		const struct stats_item *stat = stats_at(facts->stats, i);
+
+		guest = guest_of(sums, stat->key.guest, guest);
+		err = add_stat(sums, stat, fields_get(facts->fields, stat->key.field), guest);
+	}
+	if (!err)
+		sort(sums);
+	return err;
+}

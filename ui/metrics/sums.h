@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sums - what is exported of facts: the keys of stats added up by guest, reason and vCPU.
+ */
+#ifndef KVMTOP_UI_METRICS_SUMS_H
+#define KVMTOP_UI_METRICS_SUMS_H
+
+#include "facts/facts.h"
+#include "ui/metrics/names.h"
+
+/* One field of one guest. */
+struct cell_sum {
+	uint32_t field;
+	bool is_set; /* the guest has the field */
+	uint64_t count, ns;
+	uint64_t hist[HIST_BUCKETS];
+};
+
+struct vcpu_sum {
+	int32_t index;
+	bool has[TIME_PARTS], has_throttled;
+	uint64_t part_ns[TIME_PARTS], throttled_ns;
+};
+
+struct guest_sum {
+	struct named_guest *named;
+	struct cell_sum *cells; /* by struct sums' columns, nr_columns of them */
+	struct vcpu_sum *vcpus;
+	size_t nr_vcpus, room_vcpus, latest;
+};
+
+struct host_cpu_sum {
+	int32_t cpu;
+	uint64_t busy_ns;
+};
+
+/* Zero-initialised is empty. */
+struct sums {
+	struct guest_sum *guests; /* ascending by id */
+	size_t nr_guests, room_guests;
+	uint32_t *columns; /* fields with a cell for each guest */
+	uint32_t *column_of; /* by field */
+	size_t nr_columns, room_columns, room_fields;
+	struct cell_sum *host_cells; /* the same of what is of no guest */
+	struct host_cpu_sum *cpus;
+	size_t nr_cpus, room_cpus;
+	bool has_lost;
+	uint64_t lost;
+};
+
+/* Adds up all keys; the sums before are forgotten. 0 or -ENOMEM. */
+int sums_take(struct sums *sums, const struct facts *facts, const struct names *names);
+void sums_release(struct sums *sums);
+
+#endif

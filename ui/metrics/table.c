@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The table of metrics, and the groups that the user chooses of it. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "ui/metrics/table.h"
+
+static const struct metric metrics[METRICS_NR] = {
+	[METRIC_BUILD_INFO] = {
+		"kvmtop_build_info", METRIC_INFO, NULL, "version, arch, engine", METRICS_ALWAYS,
+		"The program, the kind of virtualization, and what counts trace events." },
+	[METRIC_START_TIME] = {
+		"kvmtop_start_time_seconds", METRIC_GAUGE, "seconds", "", METRICS_ALWAYS,
+		"When counting began, since 1970." },
+	[METRIC_SAMPLE_DURATION] = {
+		"kvmtop_sample_duration_seconds", METRIC_GAUGE, "seconds", "", METRICS_ALWAYS,
+		"How long the latest sample took." },
+	[METRIC_SOURCE_UP] = {
+		"kvmtop_source_up", METRIC_GAUGE, NULL, "source", METRICS_ALWAYS,
+		"Whether a source of numbers works: kvmtop --list-providers tells why not." },
+	[METRIC_EXITS_LOST] = {
+		"kvmtop_exits_lost_total", METRIC_COUNTER, NULL, "", METRICS_ALWAYS,
+		"Exits and arguments of exits that could not be counted." },
+	[METRIC_GUEST_INFO] = {
+		"kvmtop_guest_info", METRIC_INFO, NULL, "guest, uuid, pid, vmm", METRICS_ALWAYS,
+		"A guest, to join on." },
+	[METRIC_GUEST_VCPUS] = {
+		"kvmtop_guest_vcpus", METRIC_GAUGE, NULL, "guest", METRICS_ALWAYS,
+		"How many vCPUs the guest has." },
+	[METRIC_FINDING] = {
+		"kvmtop_finding", METRIC_GAUGE, NULL, "guest, rule", METRICS_FINDINGS,
+		"What kvmtop why finds now: 1 minor, 2 major, 3 critical." },
+	[METRIC_EXITS] = {
+		"kvmtop_exits_total", METRIC_COUNTER, NULL, "guest, reason", METRICS_EXITS,
+		"VM exits, halts among them." },
+	[METRIC_EXIT_SECONDS] = {
+		"kvmtop_exit_seconds_total", METRIC_COUNTER, "seconds", "guest, reason",
+		METRICS_EXITS,
+		"Time of VM exits that ended, from kvm_exit to kvm_entry, over all vCPUs." },
+	[METRIC_EXIT_DURATION] = {
+		"kvmtop_exit_duration_seconds", METRIC_HISTOGRAM, "seconds", "guest",
+		METRICS_DURATIONS,
+		"Durations of VM exits that ended, without halts." },
+	[METRIC_HOST_CPU] = {
+		"kvmtop_host_cpu_busy_seconds_total", METRIC_COUNTER, "seconds", "cpu",
+		METRICS_HOST,
+		"Time that a CPU of the host was not idle." },
+	[METRIC_VCPU_SECONDS] = {
+		"kvmtop_vcpu_seconds_total", METRIC_COUNTER, "seconds", "guest, vcpu, mode",
+		METRICS_VCPUS,
+		"Where the time of a vCPU went: guest, kvm, user, poll and sleep add up to all of "
+		"it; of that it could run but had no CPU in wait, and was stopped by a quota in "
+		"throttled." },
+	[METRIC_USER_EXITS] = {
+		"kvmtop_user_exits_total", METRIC_COUNTER, NULL, "guest, reason", METRICS_USER,
+		"Exits to user space." },
+	[METRIC_USER_EXIT_SECONDS] = {
+		"kvmtop_user_exit_seconds_total", METRIC_COUNTER, "seconds", "guest, reason",
+		METRICS_USER,
+		"Time in user space that exits which ended needed." },
+	[METRIC_REASON_DURATION] = {
+		"kvmtop_exit_reason_duration_seconds", METRIC_HISTOGRAM, "seconds",
+		"guest, reason", METRICS_REASONS,
+		"Durations of VM exits that ended, by reason." },
+	[METRIC_EVENTS] = {
+		"kvmtop_events_total", METRIC_COUNTER, NULL, "guest, event", METRICS_EVENTS,
+		"KVM's trace events." },
+	[METRIC_STATISTIC] = {
+		"kvmtop_statistic_total", METRIC_COUNTER, NULL, "guest, name", METRICS_STATISTICS,
+		"KVM's own counters: debugfs, or the statistics that VMMs hold." },
+	[METRIC_STATISTIC_LEVEL] = {
+		"kvmtop_statistic_level", METRIC_GAUGE, NULL, "guest, name", METRICS_STATISTICS,
+		"KVM's own levels, such as pages; of max_* the highest." },
+	[METRIC_SERIES_DROPPED] = {
+		"kvmtop_series_dropped", METRIC_GAUGE, NULL, "metric", METRICS_ALWAYS,
+		"Series that were left out because of --max-series." },
+};
+
+static const struct {
+	const char *name;
+	unsigned int group;
+	const char *help;
+} groups[] = {
+	{ "vcpus", METRICS_VCPUS, "where the time of each vCPU goes" },
+	{ "exits", METRICS_EXITS, "VM exits and their time by guest and reason" },
+	{ "durations", METRICS_DURATIONS, "a histogram of exits' durations for each guest" },
+	{ "host", METRICS_HOST, "the host's CPUs" },
+	{ "findings", METRICS_FINDINGS, "what kvmtop why finds" },
+	{ "user", METRICS_USER, "exits to user space by guest and reason" },
+	{ "reasons", METRICS_REASONS, "a histogram of durations for each reason, too" },
+	{ "events", METRICS_EVENTS, "KVM's trace events by guest" },
+	{ "statistics", METRICS_STATISTICS, "KVM's own counters by guest, of debugfs or VMMs" },
+	{ "arguments", METRICS_ARGUMENTS,
+	  "findings that need the arguments of exits; counting these costs guests more" },
+};
+
+const struct metric *metric_at(size_t i)
+{
+	return i < METRICS_NR ? &metrics[i] : NULL;
+}
+
+const char *metric_type_name(enum metric_type type)
+{
+	static const char *const names[] = { "gauge", "counter", "histogram", "info" };
+
+	return names[type];
+}
+
+static int find_group(const char *name, size_t len, unsigned int *ret_group)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
+		if (strlen(groups[i].name) == len && memcmp(groups[i].name, name, len) == 0) {
+			*ret_group = groups[i].group;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+int metrics_groups_parse(const char *list, unsigned int *ret_groups, struct why *why)
+{
+	unsigned int chosen = *ret_groups, group;
+
+	for (const char *at = list;; at++) {
+		size_t len = strcspn(at, ",");
+		bool is_off = len > 3 && strncmp(at, "no-", 3) == 0;
+
+		if (find_group(at + 3 * is_off, len - 3 * is_off, &group) < 0)
+			return why_set(why, -EINVAL,
+				       "\"%.*s\": no such metrics; --metrics help lists them",
+				       (int)len, at);
+		chosen = is_off ? chosen & ~group : chosen | group;
+		at += len;
+		if (!*at)
+			break;
+	}
+	*ret_groups = chosen;
+	return 0;
+}
+
+static void print_group(FILE *out, unsigned int group)
+{
+	for (size_t i = 0; i < METRICS_NR; i++) {
+		const struct metric *metric = &metrics[i];
+		const char *open = metric->labels[0] ? "{" : "";
+		const char *close = metric->labels[0] ? "}" : "";
+
+		if (metric->group == group)
+			fprintf(out, "      %s%s%s%s\n          %s: %s\n", metric->name, open,
+				metric->labels, close, metric_type_name(metric->type),
+				metric->help);
+	}
+}
+
+void metrics_print_help(FILE *out)
+{
+	fputs("Always:\n", out);
+	print_group(out, METRICS_ALWAYS);
+	fputs("By --metrics NAME,..., or left out by no-NAME:\n", out);
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
+		fprintf(out, "  %-11s %s%s\n", groups[i].name, groups[i].help,
+			groups[i].group & METRICS_USUAL ? " (usual)" : "");
+		print_group(out, groups[i].group);
+	}
+}

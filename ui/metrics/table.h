@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * table - every metric of the exporter: its name, type, labels, unit and meaning.
+ *
+ * The table is the only place that has them: what is written, the man page and contrib/ follow it.
+ */
+#ifndef KVMTOP_UI_METRICS_TABLE_H
+#define KVMTOP_UI_METRICS_TABLE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/why.h"
+
+/* What the user chooses by --metrics, as bits. A metric of METRICS_ALWAYS cannot be left out. */
+enum metrics_group {
+	METRICS_ALWAYS = 0,
+	METRICS_VCPUS = 1 << 0,
+	METRICS_EXITS = 1 << 1,
+	METRICS_DURATIONS = 1 << 2,
+	METRICS_HOST = 1 << 3,
+	METRICS_FINDINGS = 1 << 4,
+	METRICS_USUAL = METRICS_VCPUS | METRICS_EXITS | METRICS_DURATIONS | METRICS_HOST |
+			METRICS_FINDINGS,
+	METRICS_USER = 1 << 5,
+	METRICS_REASONS = 1 << 6,
+	METRICS_EVENTS = 1 << 7,
+	METRICS_STATISTICS = 1 << 8,
+	METRICS_ARGUMENTS = 1 << 9,
+};
+
+/* In the order of the output: what comes first has its series first where they are capped. */
+enum metric_id {
+	METRIC_BUILD_INFO,
+	METRIC_START_TIME,
+	METRIC_SAMPLE_DURATION,
+	METRIC_SOURCE_UP,
+	METRIC_EXITS_LOST,
+	METRIC_GUEST_INFO,
+	METRIC_GUEST_VCPUS,
+	METRIC_FINDING,
+	METRIC_EXITS,
+	METRIC_EXIT_SECONDS,
+	METRIC_EXIT_DURATION,
+	METRIC_HOST_CPU,
+	METRIC_VCPU_SECONDS,
+	METRIC_USER_EXITS,
+	METRIC_USER_EXIT_SECONDS,
+	METRIC_REASON_DURATION,
+	METRIC_EVENTS,
+	METRIC_STATISTIC,
+	METRIC_STATISTIC_LEVEL,
+	METRIC_SERIES_DROPPED,
+	METRICS_NR
+};
+
+enum metric_type { METRIC_GAUGE, METRIC_COUNTER, METRIC_HISTOGRAM, METRIC_INFO };
+
+struct metric {
+	const char *name;   /* of a counter with _total, of an info with _info */
+	enum metric_type type;
+	const char *unit;   /* "seconds"; NULL: a number */
+	const char *labels; /* "guest, reason"; "": none */
+	unsigned int group;
+	const char *help;   /* a sentence */
+};
+
+const struct metric *metric_at(size_t i); /* NULL past the end */
+
+/* "counter" */
+const char *metric_type_name(enum metric_type type);
+
+/*
+ * Changes groups by a list of names, "events,no-vcpus". 0, or -EINVAL with why.
+ */
+int metrics_groups_parse(const char *list, unsigned int *groups, struct why *why);
+
+/* The groups and their metrics, for --metrics help. */
+void metrics_print_help(FILE *out);
+
+#endif

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes series: the two formats differ in the names of families, in info and in their end. */
+#include <string.h>
+
+#include "base/array.h"
+#include "ui/metrics/text.h"
+
+static void put_bytes(struct metrics_text *text, const char *bytes, size_t size)
+{
+	if (array_grow(&text->bytes, &text->room, text->size + size) < 0) {
+		text->has_failed = true;
+		return;
+	}
+	memcpy(text->bytes + text->size, bytes, size);
+	text->size += size;
+}
+
+static void put(struct metrics_text *text, const char *string)
+{
+	put_bytes(text, string, strlen(string));
+}
+
+static void put_number(struct metrics_text *text, uint64_t value)
+{
+	char digits[24];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	put_bytes(text, digits + at, sizeof(digits) - at);
+}
+
+/* Without zeros at the end: "0.000000256", "1.5", "3.0". */
+static void put_seconds(struct metrics_text *text, uint64_t value_ns)
+{
+	uint64_t rest = value_ns % 1000000000;
+	char digits[10] = ".";
+	size_t len = 10;
+
+	put_number(text, value_ns / 1000000000);
+	for (size_t i = 9; i > 0; i--, rest /= 10)
+		digits[i] = (char)('0' + rest % 10);
+	while (len > 2 && digits[len - 1] == '0')
+		len--;
+	put_bytes(text, digits, len);
+}
+
+char *text_escape(const char *value, char *ret_text, size_t size)
+{
+	size_t len = 0;
+
+	for (; *value && len + 2 < size; value++) {
+		if (*value == '\\' || *value == '"' || *value == '\n')
+			ret_text[len++] = '\\';
+		ret_text[len++] = *value;
+		if (*value == '\n')
+			ret_text[len - 1] = 'n';
+	}
+	ret_text[len] = '\0';
+	return ret_text;
+}
+
+/* OpenMetrics names a family without the suffix that its series have. */
+static size_t family_length(const struct metrics_text *text)
+{
+	const struct metric *metric = text->metric;
+	size_t len = strlen(metric->name);
+
+	if (text->format == METRICS_TEXT)
+		return len;
+	if (metric->type == METRIC_COUNTER)
+		return len - strlen("_total");
+	return metric->type == METRIC_INFO ? len - strlen("_info") : len;
+}
+
+static void put_header(struct metrics_text *text, const char *what, const char *value)
+{
+	put(text, "# ");
+	put(text, what);
+	put(text, " ");
+	put_bytes(text, text->metric->name, family_length(text));
+	put(text, " ");
+	put(text, value);
+	put(text, "\n");
+}
+
+void text_series(struct metrics_text *text, enum metric_id id, const char *suffix)
+{
+	const struct metric *metric = metric_at(id);
+	bool is_gauge = text->format == METRICS_TEXT && metric->type == METRIC_INFO;
+
+	if (text->metric != metric) {
+		text->metric = metric;
+		put_header(text, "HELP", metric->help);
+		put_header(text, "TYPE", metric_type_name(is_gauge ? METRIC_GAUGE : metric->type));
+		if (metric->unit && text->format == METRICS_OPENMETRICS)
+			put_header(text, "UNIT", metric->unit);
+	}
+	put(text, metric->name);
+	put(text, suffix);
+}
+
+static void begin_label(struct metrics_text *text, const char *name)
+{
+	bool has_labels = text->size && text->bytes[text->size - 1] == '"';
+
+	put(text, has_labels ? "," : "{");
+	put(text, name);
+	put(text, "=\"");
+}
+
+void text_label(struct metrics_text *text, const char *name, const char *value)
+{
+	begin_label(text, name);
+	put(text, value);
+	put(text, "\"");
+}
+
+void text_label_number(struct metrics_text *text, const char *name, int64_t value)
+{
+	begin_label(text, name);
+	if (value < 0)
+		put(text, "-");
+	put_number(text, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+	put(text, "\"");
+}
+
+void text_label_seconds(struct metrics_text *text, const char *name, uint64_t value_ns)
+{
+	begin_label(text, name);
+	put_seconds(text, value_ns);
+	put(text, "\"");
+}
+
+static void begin_value(struct metrics_text *text)
+{
+	bool has_labels = text->size && text->bytes[text->size - 1] == '"';
+
+	put(text, has_labels ? "} " : " ");
+}
+
+void text_value(struct metrics_text *text, uint64_t value)
+{
+	begin_value(text);
+	put_number(text, value);
+	put(text, "\n");
+}
+
+void text_value_seconds(struct metrics_text *text, uint64_t value_ns)
+{
+	begin_value(text);
+	put_seconds(text, value_ns);
+	put(text, "\n");
+}
+
+void text_end(struct metrics_text *text)
+{
+	if (text->format == METRICS_OPENMETRICS)
+		put(text, "# EOF\n");
+}

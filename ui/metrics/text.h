@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * text - text that grows, and metrics in it: Prometheus' text format 0.0.4, or OpenMetrics 1.0.
+ *
+ * Numbers are written without floating point, so that no digit of a counter is lost.
+ */
+#ifndef KVMTOP_UI_METRICS_TEXT_H
+#define KVMTOP_UI_METRICS_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ui/metrics/table.h"
+
+/* METRICS_TEXT: what node_exporter's textfile collector takes, without timestamps. */
+enum metrics_format { METRICS_TEXT, METRICS_OPENMETRICS, METRICS_FORMATS };
+
+#define METRICS_LABEL_SIZE 400 /* of an escaped value */
+
+/* Zero-initialised is empty; free(bytes) when done. */
+struct metrics_text {
+	char *bytes; /* no NUL at the end */
+	size_t size, room;
+	bool has_failed; /* no memory: the rest is missing */
+	enum metrics_format format;
+	const struct metric *metric; /* the latest */
+};
+
+/*
+ * One series: its metric, a suffix of the name ("_bucket" or ""), then labels, then the value. A
+ * metric's first series is preceded by its HELP and TYPE.
+ */
+void text_series(struct metrics_text *text, enum metric_id id, const char *suffix);
+/* value: escaped, see text_escape(). */
+void text_label(struct metrics_text *text, const char *name, const char *value);
+void text_label_number(struct metrics_text *text, const char *name, int64_t value);
+void text_label_seconds(struct metrics_text *text, const char *name, uint64_t value_ns);
+void text_value(struct metrics_text *text, uint64_t value);
+void text_value_seconds(struct metrics_text *text, uint64_t value_ns);
+
+/* What ends the text; in OpenMetrics, a mark. */
+void text_end(struct metrics_text *text);
+
+/* The value of a label, cut to fit if it is too long. Returns ret_text. */
+char *text_escape(const char *value, char *ret_text, size_t size);
+
+#endif
