@@ -66,9 +66,9 @@ static void subtract(struct changes *totals, const struct changes *before)
 	for (size_t i = 0; i < totals->nr; i++) {
 		const struct key *key = &totals->list[i].key;
 
-		while (k < before->nr && change_compare(&before->list[k].key, key) < 0)
+		while (k < before->nr && key_compare(&before->list[k].key, key) < 0)
 			k++;
-		if (k < before->nr && change_compare(&before->list[k].key, key) == 0)
+		if (k < before->nr && key_compare(&before->list[k].key, key) == 0)
 			add_total(totals, i, before, &before->list[k], UINT64_MAX);
 	}
 }

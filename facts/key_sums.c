@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Sums by key: open addressing, at least half of the slots free. */
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "facts/field.h"
 #include "facts/key_sums.h"
-
-static bool is_key(const struct key *a, const struct key *b)
-{
-	return a->field == b->field && a->guest == b->guest && a->vcpu == b->vcpu;
-}
 
 /* The slot of a key, or the free slot for it. */
 static struct key_sum *find_slot(const struct key_sums *sums, const struct key *key)
@@ -22,7 +16,7 @@ static struct key_sum *find_slot(const struct key_sums *sums, const struct key *
 	for (;; at++) {
 		struct key_sum *sum = &sums->slots[at & (sums->nr_slots - 1)];
 
-		if (sum->key.field == FIELD_NONE || is_key(&sum->key, key))
+		if (sum->key.field == FIELD_NONE || key_equal(&sum->key, key))
 			return sum;
 	}
 }

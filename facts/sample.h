@@ -29,6 +29,21 @@ struct key {
 	uint32_t field;
 };
 
+/* -1, 0, 1: by guest, vCPU, field */
+static inline int key_compare(const struct key *a, const struct key *b)
+{
+	if (a->guest != b->guest)
+		return a->guest < b->guest ? -1 : 1;
+	if (a->vcpu != b->vcpu)
+		return a->vcpu < b->vcpu ? -1 : 1;
+	return (a->field > b->field) - (a->field < b->field);
+}
+
+static inline bool key_equal(const struct key *a, const struct key *b)
+{
+	return a->field == b->field && a->guest == b->guest && a->vcpu == b->vcpu;
+}
+
 /*
  * Durations in powers of two: bucket 0 is < 128 ns, bucket i 2^(i+6) to 2^(i+7) ns, the last one
  * everything from 2^31 ns on.

@@ -45,17 +45,12 @@ static struct stats_entry *stats_find(const struct stats *stats, const struct ke
 	return entry;
 }
 
-static bool is_key(const struct key *a, const struct key *b)
-{
-	return a->guest == b->guest && a->vcpu == b->vcpu && a->field == b->field;
-}
-
 /* The same for a row of a sample. Rows nearly always have the order of the sample before. */
 static struct stats_entry *stats_find_row(struct stats *stats, const struct key *key)
 {
 	struct stats_entry *entry = stats->next < stats->nr ? stats->list[stats->next] : NULL;
 
-	if (!entry || !is_key(&entry->stat.key, key))
+	if (!entry || !key_equal(&entry->stat.key, key))
 		entry = stats_find(stats, key);
 	if (entry)
 		stats->next = entry->index + 1;

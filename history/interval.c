@@ -10,8 +10,8 @@
 
 #include "base/hash.h"
 #include "facts/stats.h"
-#include "history/segment_ids.h"
 #include "history/interval.h"
+#include "history/reader.h"
 #include "providers/provider.h"
 
 /* Totals do not go on from the moment before one of these. */
@@ -29,15 +29,10 @@ struct sum {
 };
 
 struct interval {
-	struct store store;
+	struct reader reader;
 	struct fields *fields, *own_fields;
-	struct segment_ids *ids;
 	struct guests *guests;
-	struct packer *packer;
-	struct blob blob;
-	struct moment moment;	   /* the latest that was unpacked */
-	struct moment low, high;   /* two totals that are compared */
-	uint32_t segment;	   /* of the ids; 0: none yet */
+	struct moment low, high; /* two totals that are compared */
 	struct sum *sums;
 	struct stored first, last;
 	uint64_t elapsed_ns;
@@ -46,17 +41,16 @@ struct interval {
 int interval_new(struct store store, struct fields *fields, struct interval **ret_interval)
 {
 	struct interval *interval = calloc(1, sizeof(*interval));
+	int err;
 
 	if (!interval)
 		return -ENOMEM;
-	interval->store = store;
+	err = reader_init(&interval->reader, store, fields);
 	interval->own_fields = fields ? NULL : fields_new();
 	interval->fields = fields ? fields : interval->own_fields;
-	interval->ids = segment_ids_new(store, fields);
 	interval->guests = guests_new(NULL);
-	interval->packer = packer_new();
 	*ret_interval = interval;
-	if (interval->fields && interval->ids && interval->guests && interval->packer)
+	if (!err && interval->fields && interval->guests)
 		return 0;
 	interval_free(interval);
 	return -ENOMEM;
@@ -72,11 +66,8 @@ void interval_free(struct interval *interval)
 		HASH_DEL(interval->sums, sum);
 		free(sum);
 	}
-	segment_ids_free(interval->ids);
+	reader_release(&interval->reader);
 	guests_free(interval->guests);
-	packer_free(interval->packer);
-	blob_release(&interval->blob);
-	moment_release(&interval->moment);
 	moment_release(&interval->low);
 	moment_release(&interval->high);
 	fields_free(interval->own_fields);
@@ -108,39 +99,6 @@ uint64_t interval_elapsed_ns(const struct interval *interval)
 	return interval->elapsed_ns;
 }
 
-/* ---- reading ---- */
-
-static int read_part(struct interval *interval, uint64_t id, enum moment_part part, struct why *why)
-{
-	return interval->store.type->read(interval->store.state, id, part, &interval->blob, why);
-}
-
-static int read_changes(struct interval *interval, uint64_t id, struct why *why)
-{
-	int err = read_part(interval, id, PART_CHANGES, why);
-
-	if (!err)
-		err = unpack_changes(interval->packer, &interval->blob, UNPACK_ALL,
-				     &interval->moment, why);
-	return err;
-}
-
-static int read_totals(struct interval *interval, uint64_t id, struct moment *moment,
-		       struct why *why)
-{
-	int err = read_part(interval, id, PART_TOTALS, why);
-
-	return err ? err :
-		     unpack_totals(interval->packer, &interval->blob, UNPACK_ALL, moment, why);
-}
-
-static int find_flagged(struct interval *interval, uint64_t id, uint32_t flags,
-			struct stored *ret_stored, struct why *why)
-{
-	return interval->store.type->find_flagged(interval->store.state, id, flags, ret_stored,
-						  why);
-}
-
 /* ---- sums ---- */
 
 static bool is_known(const struct interval *interval, uint32_t guest)
@@ -155,7 +113,7 @@ static int find_sum(struct interval *interval, const struct key *there, struct s
 	uint32_t source;
 	struct sum *sum;
 
-	if (!segment_ids_key(interval->ids, there, &source, &key))
+	if (!segment_ids_key(interval->reader.ids, there, &source, &key))
 		return -ENOENT;
 	if (!is_known(interval, key.guest))
 		key = (struct key){ STATS_ENDED, -1, key.field };
@@ -226,8 +184,11 @@ static int add_change(struct interval *interval, const struct changes *changes,
 /* A moment's changes, unless it has no interval, or was dropped meanwhile. */
 static int add_moment(struct interval *interval, const struct stored *stored, struct why *why)
 {
-	const struct changes *changes = &interval->moment.changes;
-	int err = stored->elapsed_ns ? read_changes(interval, stored->id, why) : -ENOENT;
+	const struct changes *changes = &interval->reader.moment.changes;
+	int err = -ENOENT;
+
+	if (stored->elapsed_ns)
+		err = reader_changes(&interval->reader, stored->id, UNPACK_ALL, NULL, why);
 
 	for (size_t i = 0; !err && i < changes->nr; i++)
 		err = add_change(interval, changes, &changes->list[i]);
@@ -244,8 +205,7 @@ static int add_moments(struct interval *interval, uint64_t low_id, const struct 
 	while (!err && at.id > low_id) {
 		err = add_moment(interval, &at, why);
 		if (!err)
-			err = interval->store.type->step(interval->store.state, at.id, true, &at,
-							 why);
+			err = reader_step(&interval->reader, &at, true, &at, why);
 	}
 	return err == -ENOENT ? 0 : err;
 }
@@ -256,9 +216,9 @@ static int add_moments(struct interval *interval, uint64_t low_id, const struct 
 static const struct change *find_total(const struct changes *totals, const struct key *key,
 				       size_t *i)
 {
-	while (*i < totals->nr && change_compare(&totals->list[*i].key, key) < 0)
+	while (*i < totals->nr && key_compare(&totals->list[*i].key, key) < 0)
 		++*i;
-	return *i < totals->nr && change_compare(&totals->list[*i].key, key) == 0 ?
+	return *i < totals->nr && key_compare(&totals->list[*i].key, key) == 0 ?
 		       &totals->list[*i] : NULL;
 }
 
@@ -343,11 +303,11 @@ static int add_difference(struct interval *interval, const struct change *low,
 static int add_totals(struct interval *interval, uint64_t low_id, uint64_t high_id, struct why *why)
 {
 	const struct changes *low = &interval->low.totals, *high = &interval->high.totals;
-	int err = read_totals(interval, low_id, &interval->low, why);
+	int err = reader_totals(&interval->reader, low_id, &interval->low, why);
 	size_t at = 0;
 
 	if (!err)
-		err = read_totals(interval, high_id, &interval->high, why);
+		err = reader_totals(&interval->reader, high_id, &interval->high, why);
 	if (!err && !are_comparable(low, high))
 		err = -EAGAIN;
 	for (size_t i = 0; !err && i < high->nr; i++) {
@@ -371,7 +331,7 @@ static int add_between(struct interval *interval, const struct stored *low,
 	err = add_totals(interval, low->id, high->id, why);
 	if (err != -EAGAIN)
 		return err;
-	err = find_flagged(interval, middle_id, MOMENT_HAS_TOTALS, &middle, why);
+	err = reader_find_flagged(&interval->reader, middle_id, MOMENT_HAS_TOTALS, &middle, why);
 	if (err || middle.id <= low->id)
 		return add_moments(interval, low->id, high, why);
 	err = add_between(interval, &middle, high, why);
@@ -381,7 +341,7 @@ static int add_between(struct interval *interval, const struct stored *low,
 /* Keys that were there and did nothing have a row of 0, and levels the latest one. */
 static int add_present(struct interval *interval, uint64_t id, struct why *why)
 {
-	int err = read_totals(interval, id, &interval->high, why);
+	int err = reader_totals(&interval->reader, id, &interval->high, why);
 
 	for (size_t i = 0; !err && i < interval->high.totals.nr; i++) {
 		const struct change *total = &interval->high.totals.list[i];
@@ -411,7 +371,7 @@ static int find_totals(struct interval *interval, const struct stored *from, uin
 	int err = 0;
 
 	while (!err && at.id < high_id && !(at.flags & MOMENT_HAS_TOTALS))
-		err = interval->store.type->step(interval->store.state, at.id, false, &at, why);
+		err = reader_step(&interval->reader, &at, false, &at, why);
 	*ret_stored = at;
 	return err;
 }
@@ -420,7 +380,7 @@ static int add_run(struct interval *interval, const struct stored *from, const s
 		   struct why *why)
 {
 	struct stored low, high;
-	int err = find_flagged(interval, to->id, MOMENT_HAS_TOTALS, &high, why);
+	int err = reader_find_flagged(&interval->reader, to->id, MOMENT_HAS_TOTALS, &high, why);
 
 	if (err == -ENOENT)
 		return add_moments(interval, from->id - 1, to, why);
@@ -443,17 +403,15 @@ static int add_run(struct interval *interval, const struct stored *from, const s
 static int add_elapsed(struct interval *interval, const struct stored *from,
 		       const struct stored *to, struct why *why)
 {
-	uint64_t source_ns[SAMPLE_SOURCES], most_ns = 0;
-	int err = read_changes(interval, from->id, why);
+	uint64_t before_ns[SAMPLE_SOURCES], after_ns[SAMPLE_SOURCES], most_ns = 0;
+	int err = reader_times(&interval->reader, from->id, before_ns, why);
 
-	memcpy(source_ns, interval->moment.source_ns, sizeof(source_ns));
 	if (!err)
-		err = read_changes(interval, to->id, why);
+		err = reader_times(&interval->reader, to->id, after_ns, why);
 	for (unsigned int i = 0; !err && i < SAMPLE_SOURCES; i++) {
-		uint64_t before_ns = source_ns[i], after_ns = interval->moment.source_ns[i];
-
-		if (before_ns && after_ns > before_ns && after_ns - before_ns > most_ns)
-			most_ns = after_ns - before_ns;
+		if (before_ns[i] && after_ns[i] > before_ns[i] &&
+		    after_ns[i] - before_ns[i] > most_ns)
+			most_ns = after_ns[i] - before_ns[i];
 	}
 	if (!err)
 		interval->elapsed_ns += most_ns + from->elapsed_ns;
@@ -484,15 +442,11 @@ static int add_guests(struct interval *interval, const struct guests *guests, bo
 	return err;
 }
 
-static int read_guests(struct interval *interval, uint64_t id, struct why *why)
+static int read_guests(struct interval *interval, const struct stored *at, struct why *why)
 {
 	struct guests *here = guests_new(NULL);
-	int err = here ? read_part(interval, id, PART_GUESTS, why) : -ENOMEM;
+	int err = here ? reader_guests(&interval->reader, at, here, why) : -ENOMEM;
 
-	if (!err)
-		err = unpack_guests(interval->packer, &interval->blob, &interval->moment, why);
-	if (!err)
-		err = segment_ids_guests(interval->ids, interval->moment.guests, here);
 	if (!err)
 		err = add_guests(interval, here,
 				 !guests_count(interval->guests) &&
@@ -509,43 +463,29 @@ static int add_inventories(struct interval *interval, const struct stored *from,
 	int err;
 
 	do {
-		err = find_flagged(interval, at.id, MOMENT_HAS_GUESTS, &at, why);
+		err = reader_find_flagged(&interval->reader, at.id, MOMENT_HAS_GUESTS, &at, why);
 		if (!err)
-			err = read_guests(interval, at.id, why);
+			err = read_guests(interval, &at, why);
 	} while (!err && at.id-- > from->id);
 	return err == -ENOENT ? 0 : err;
 }
 
 /* ---- the interval ---- */
 
-static int load_segment(struct interval *interval, uint32_t segment, struct why *why)
-{
-	struct segment of;
-	int err;
-
-	if (segment == interval->segment)
-		return 0;
-	err = interval->store.type->segment(interval->store.state, segment, &of, why);
-	if (!err)
-		err = segment_ids_load(interval->ids, segment, &of, why);
-	if (!err)
-		err = segment_ids_open(interval->ids, interval->fields, why);
-	interval->segment = segment;
-	return err;
-}
-
 /* The run that ends with `to`, and the moment before the run; id 0: none. */
 static int read_run(struct interval *interval, struct stored *to, struct why *why)
 {
 	struct stored from;
-	int err = find_flagged(interval, to->id, BREAKS, &from, why);
+	int err = reader_find_flagged(&interval->reader, to->id, BREAKS, &from, why);
 
 	if (err == -ENOENT || from.id < interval->first.id) {
 		from = interval->first; /* what is older was dropped, or is not of it */
 		err = 0;
 	}
 	if (!err)
-		err = load_segment(interval, to->segment, why);
+		err = reader_enter(&interval->reader, to, why);
+	if (!err)
+		err = segment_ids_open(interval->reader.ids, interval->fields, why);
 	if (!err)
 		err = add_inventories(interval, &from, to, why);
 	if (!err)
@@ -558,20 +498,20 @@ static int read_run(struct interval *interval, struct stored *to, struct why *wh
 		to->id = 0;
 		return 0;
 	}
-	return interval->store.type->step(interval->store.state, from.id, true, to, why);
+	return reader_step(&interval->reader, &from, true, to, why);
 }
 
 /* The first moment that is later, and the last one that is not later. */
 static int find_ends(struct interval *interval, uint64_t from_ns, uint64_t to_ns, struct why *why)
 {
-	const struct store *store = &interval->store;
+	const struct store *store = &interval->reader.store;
 	int err = store->type->find(store->state, to_ns, &interval->last, why);
 
 	if (!err)
 		err = store->type->find(store->state, from_ns, &interval->first, why);
 	if (!err && interval->first.time_ns <= from_ns)
-		err = store->type->step(store->state, interval->first.id, false, &interval->first,
-					why);
+		err = reader_step(&interval->reader, &interval->first, false, &interval->first,
+				  why);
 	if (!err && (interval->last.time_ns > to_ns || interval->last.id < interval->first.id))
 		err = -ENOENT;
 	return err;
@@ -612,7 +552,7 @@ static int source_open(const void *recording, const struct provider_args *args, 
 	struct source *source;
 
 	if (args->source == PROVIDER_EXITS &&
-	    !segment_ids_has_source(interval->ids, args->source))
+	    !segment_ids_has_source(interval->reader.ids, args->source))
 		return why_set(why, -ENODATA, "no exits were recorded");
 	source = calloc(1, sizeof(*source));
 	if (!source)

@@ -19,7 +19,7 @@ static void sort_few(struct change *list, size_t nr)
 		const struct change change = list[i];
 		size_t to = i;
 
-		for (; to && change_compare(&list[to - 1].key, &change.key) > 0; to--)
+		for (; to && key_compare(&list[to - 1].key, &change.key) > 0; to--)
 			list[to] = list[to - 1];
 		if (to < i)
 			list[to] = change;
@@ -31,13 +31,13 @@ static void merge(struct change *list, size_t half, size_t nr, struct change *sp
 {
 	size_t to = half, left = 0, right = half, nr_left;
 
-	while (to && change_compare(&list[to - 1].key, &list[half].key) > 0)
+	while (to && key_compare(&list[to - 1].key, &list[half].key) > 0)
 		to--;
 	nr_left = half - to;
 	memcpy(spare, &list[to], nr_left * sizeof(*spare));
 	while (left < nr_left) {
 		bool is_left = right == nr ||
-			       change_compare(&spare[left].key, &list[right].key) <= 0;
+			       key_compare(&spare[left].key, &list[right].key) <= 0;
 
 		list[to++] = is_left ? spare[left++] : list[right++];
 	}

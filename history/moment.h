@@ -89,16 +89,6 @@ struct moment {
 	size_t nr_fields, room_fields;
 };
 
-/* -1, 0, 1: guest, vCPU, field */
-static inline int change_compare(const struct key *a, const struct key *b)
-{
-	if (a->guest != b->guest)
-		return a->guest < b->guest ? -1 : 1;
-	if (a->vcpu != b->vcpu)
-		return a->vcpu < b->vcpu ? -1 : 1;
-	return (a->field > b->field) - (a->field < b->field);
-}
-
 /* Appends a change without durations. 0 or -ENOMEM. */
 int changes_add(struct changes *changes, const struct change *change);
 /* The same with durations. Returns where the counts of its buckets belong; NULL: no memory. */

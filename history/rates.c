@@ -69,7 +69,7 @@ int rates_add(struct rates *rates, const struct rates_change *change)
 
 static int compare(const void *a, const void *b)
 {
-	return change_compare(&((const struct rates_change *)a)->key,
+	return key_compare(&((const struct rates_change *)a)->key,
 			      &((const struct rates_change *)b)->key);
 }
 
@@ -91,9 +91,9 @@ static size_t count_new(const struct rates *rates)
 	for (size_t i = 0; i < rates->nr_changes; i++) {
 		const struct key *key = &rates->changes[i].key;
 
-		while (k < rates->nr && change_compare(&rates->keys[k].key, key) < 0)
+		while (k < rates->nr && key_compare(&rates->keys[k].key, key) < 0)
 			k++;
-		nr += k == rates->nr || change_compare(&rates->keys[k].key, key) != 0;
+		nr += k == rates->nr || key_compare(&rates->keys[k].key, key) != 0;
 	}
 	return nr;
 }
@@ -117,7 +117,7 @@ static int insert_keys(struct rates *rates)
 	rates->nr = to;
 	while (to > from) {
 		const struct key *key = &rates->changes[at - 1].key;
-		int order = from ? change_compare(&rates->keys[from - 1].key, key) : -1;
+		int order = from ? key_compare(&rates->keys[from - 1].key, key) : -1;
 
 		if (order > 0) {
 			rates->keys[--to] = rates->keys[--from];
@@ -148,7 +148,7 @@ static void fill(struct rates *rates, size_t column, const uint64_t *elapsed_ns)
 	for (size_t i = 0; i < rates->nr_changes; i++) {
 		const struct rates_change *change = &rates->changes[i];
 
-		while (change_compare(&rates->keys[at].key, &change->key) < 0)
+		while (key_compare(&rates->keys[at].key, &change->key) < 0)
 			at++;
 		rates->keys[at].per_s[column] = rate_of(change, elapsed_ns[change->source]);
 		rates->keys[at].is_new |= (uint32_t)change->is_new << column;
@@ -177,7 +177,7 @@ int rates_put(struct rates *rates, uint64_t id, const uint64_t *elapsed_ns)
 
 static int compare_line(const void *key, const void *line)
 {
-	return change_compare(key, &((const struct rates_key *)line)->key);
+	return key_compare(key, &((const struct rates_key *)line)->key);
 }
 
 /* NULL: no moment has a change of it. */
@@ -188,7 +188,7 @@ static const struct rates_key *find_key(struct rates *rates, const struct key *k
 	if (!rates->keys)
 		return NULL;
 	found = rates->next < rates->nr ? &rates->keys[rates->next] : NULL;
-	if (!found || change_compare(&found->key, key) != 0)
+	if (!found || key_compare(&found->key, key) != 0)
 		found = bsearch(key, rates->keys, rates->nr, sizeof(*rates->keys), compare_line);
 	if (found)
 		rates->next = (size_t)(found - rates->keys) + 1;

@@ -31,6 +31,12 @@ int reader_step(struct reader *reader, const struct stored *from, bool is_back,
 	return reader->store.type->step(reader->store.state, from->id, is_back, ret_stored, why);
 }
 
+int reader_find_flagged(struct reader *reader, uint64_t id, uint32_t flags,
+			struct stored *ret_stored, struct why *why)
+{
+	return reader->store.type->find_flagged(reader->store.state, id, flags, ret_stored, why);
+}
+
 static int read_part(struct reader *reader, uint64_t id, enum moment_part part, struct why *why)
 {
 	return reader->store.type->read(reader->store.state, id, part, &reader->blob, why);
@@ -62,20 +68,19 @@ int reader_times(struct reader *reader, uint64_t id, uint64_t *ret_ns, struct wh
 	return err;
 }
 
-int reader_totals(struct reader *reader, uint64_t id, struct why *why)
+int reader_totals(struct reader *reader, uint64_t id, struct moment *ret_moment, struct why *why)
 {
 	int err = read_part(reader, id, PART_TOTALS, why);
 
 	return err ? err : unpack_totals(reader->packer, &reader->blob, UNPACK_ALL,
-					 &reader->moment, why);
+					 ret_moment ? ret_moment : &reader->moment, why);
 }
 
 int reader_guests(struct reader *reader, const struct stored *at, struct guests *to,
 		  struct why *why)
 {
 	struct stored from;
-	int err = reader->store.type->find_flagged(reader->store.state, at->id, MOMENT_HAS_GUESTS,
-						   &from, why);
+	int err = reader_find_flagged(reader, at->id, MOMENT_HAS_GUESTS, &from, why);
 
 	if (!err)
 		err = read_part(reader, from.id, PART_GUESTS, why);

@@ -36,12 +36,16 @@ void reader_release(struct reader *reader);
 int reader_step(struct reader *reader, const struct stored *from, bool is_back,
 		struct stored *ret_stored, struct why *why);
 
+/* The latest moment of the segment of id, not later than it, that has one of the flags. */
+int reader_find_flagged(struct reader *reader, uint64_t id, uint32_t flags,
+			struct stored *ret_stored, struct why *why);
+
 /* Unpacks a moment's changes into ret_moment, or with NULL into reader->moment. */
 int reader_changes(struct reader *reader, uint64_t id, enum unpack_depth depth,
 		   struct moment *ret_moment, struct why *why);
 
-/* Unpacks totals into reader->moment. */
-int reader_totals(struct reader *reader, uint64_t id, struct why *why);
+/* Unpacks totals into ret_moment, or with NULL into reader->moment. */
+int reader_totals(struct reader *reader, uint64_t id, struct moment *ret_moment, struct why *why);
 
 /* Makes `to` the inventory of a moment of the segment, under the ids here. */
 int reader_guests(struct reader *reader, const struct stored *at, struct guests *to,

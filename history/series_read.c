@@ -159,11 +159,6 @@ static int extend(struct series *series, struct reader *reader, uint64_t id,
 
 /* ---- the series */
 
-static bool is_same(const struct key *a, const struct key *b)
-{
-	return a->guest == b->guest && a->vcpu == b->vcpu && a->field == b->field;
-}
-
 /* Whether it is less work to go on from what is there than to begin anew. */
 static bool is_near(const struct series *series, uint64_t id, const struct series_span *span)
 {
@@ -173,7 +168,7 @@ static bool is_near(const struct series *series, uint64_t id, const struct serie
 int series_read(struct series *series, struct reader *reader, const struct key *subject,
 		const struct stored *at, const struct series_span *span, struct why *why)
 {
-	bool goes_on = series->last_id && is_same(subject, &series->subject) &&
+	bool goes_on = series->last_id && key_equal(subject, &series->subject) &&
 		       is_near(series, at->id, span);
 	int err = 0;
 

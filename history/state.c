@@ -34,12 +34,12 @@ static struct key_state *find(const struct state *state, const struct key *key)
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (change_compare(&state->list[middle].key, key) < 0)
+		if (key_compare(&state->list[middle].key, key) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < state->nr && change_compare(&state->list[low].key, key) == 0 ?
+	return low < state->nr && key_compare(&state->list[low].key, key) == 0 ?
 		       &state->list[low] : NULL;
 }
 
@@ -147,7 +147,7 @@ static void insert(struct state *state, const struct changes *changes, size_t nr
 	state->nr = to;
 	while (to > from) {
 		const struct key *key = &changes->list[at - 1].key;
-		int order = from ? change_compare(&state->list[from - 1].key, key) : -1;
+		int order = from ? key_compare(&state->list[from - 1].key, key) : -1;
 
 		if (order > 0) {
 			state->list[--to] = state->list[--from];
@@ -166,9 +166,9 @@ static size_t count_new(const struct state *state, const struct changes *changes
 	for (size_t i = 0; i < changes->nr; i++) {
 		const struct key *key = &changes->list[i].key;
 
-		while (k < state->nr && change_compare(&state->list[k].key, key) < 0)
+		while (k < state->nr && key_compare(&state->list[k].key, key) < 0)
 			k++;
-		nr += k == state->nr || change_compare(&state->list[k].key, key) != 0;
+		nr += k == state->nr || key_compare(&state->list[k].key, key) != 0;
 	}
 	return nr;
 }
@@ -188,10 +188,10 @@ static struct key_state *find_from(const struct state *state, const struct key *
 {
 	size_t k = *index;
 
-	while (k < state->nr && change_compare(&state->list[k].key, key) < 0)
+	while (k < state->nr && key_compare(&state->list[k].key, key) < 0)
 		k++;
 	*index = k;
-	return k < state->nr && change_compare(&state->list[k].key, key) == 0 ? &state->list[k] :
+	return k < state->nr && key_compare(&state->list[k].key, key) == 0 ? &state->list[k] :
 										 NULL;
 }
 

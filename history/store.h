@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * store - a place that keeps packed moments in the order in which they were taken: the memory of a
- * live screen (ring.h) or a file (file.h).
+ * live screen (recent.h) or a file (file.h).
  *
  * A segment is one run of a writer. Ids of fields and guests are the run's, and totals begin at 0
  * with it. Moments have ids that ascend from segment to segment; there may be gaps. Times are

@@ -48,7 +48,7 @@ static const struct milestone *recall(const struct totals *totals, uint64_t firs
 
 static int load_totals(struct reader *reader, uint64_t id, struct state *state, struct why *why)
 {
-	int err = reader_totals(reader, id, why);
+	int err = reader_totals(reader, id, NULL, why);
 
 	return err ? err : state_load(state, &reader->moment);
 }
@@ -77,8 +77,7 @@ int totals_load(struct totals *totals, struct reader *reader, const struct store
 	const struct milestone *known;
 	struct stored from;
 	uint64_t had = *state_id;
-	int err = reader->store.type->find_flagged(reader->store.state, stored->id,
-						   MOMENT_HAS_TOTALS, &from, why);
+	int err = reader_find_flagged(reader, stored->id, MOMENT_HAS_TOTALS, &from, why);
 
 	*state_id = 0;
 	if (err)

@@ -13,13 +13,7 @@ int played_rows_add(struct played_rows *rows, const struct played_row *row)
 
 int played_rows_compare(const struct played_row *a, const struct played_row *b)
 {
-	const struct key *x = &a->key, *y = &b->key;
-
-	if (x->guest != y->guest)
-		return x->guest < y->guest ? -1 : 1;
-	if (x->vcpu != y->vcpu)
-		return x->vcpu < y->vcpu ? -1 : 1;
-	return (x->field > y->field) - (x->field < y->field);
+	return key_compare(&a->key, &b->key);
 }
 
 static int compare_rows(const void *a, const void *b)

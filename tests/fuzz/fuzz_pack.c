@@ -17,7 +17,7 @@ static void check(const struct changes *changes)
 	for (size_t i = 0; i < changes->nr; i++) {
 		const struct change *change = &changes->list[i];
 
-		if (i && change_compare(&change[-1].key, &change->key) >= 0)
+		if (i && key_compare(&change[-1].key, &change->key) >= 0)
 			abort();
 		if (change->timing > changes->nr_timings && changes->nr_timings)
 			abort();

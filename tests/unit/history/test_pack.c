@@ -143,7 +143,7 @@ static void rows_are_sorted(void **state)
 						UNPACK_ALL, &w->read, &why), 0);
 		check_changes(&w->read.changes, changes, UNPACK_ALL);
 		for (size_t k = 1; k < changes->nr; k++)
-			assert_true(change_compare(&w->read.changes.list[k - 1].key,
+			assert_true(key_compare(&w->read.changes.list[k - 1].key,
 						   &w->read.changes.list[k].key) < 0);
 	}
 }

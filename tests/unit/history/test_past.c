@@ -302,7 +302,7 @@ static void play(struct past *past, struct fields *fields, const struct field_se
 static const struct stats_item *find(const struct stats *stats, const struct key *key)
 {
 	for (size_t i = 0; i < stats_count(stats); i++) {
-		if (change_compare(&stats_at(stats, i)->key, key) == 0)
+		if (key_compare(&stats_at(stats, i)->key, key) == 0)
 			return stats_at(stats, i);
 	}
 	return NULL;

@@ -72,7 +72,7 @@ static void end(struct world *world)
 static struct played_row *find(struct played_rows *rows, const struct key *key)
 {
 	for (size_t i = 0; i < rows->nr; i++) {
-		if (change_compare(&rows->list[i].key, key) == 0)
+		if (key_compare(&rows->list[i].key, key) == 0)
 			return &rows->list[i];
 	}
 	return NULL;
