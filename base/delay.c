@@ -15,19 +15,15 @@ static const struct {
 	{ (long)(DELAY_MAX_S * 10), 36000 },
 };
 
-int delay_parse(const char *text, double *ret_delay_s, struct why *why)
+int seconds_parse(const char *text, double max_s, double *ret_seconds, struct why *why)
 {
 	char *end;
-	double delay = strtod(text, &end);
+	double seconds = strtod(text, &end);
 
-	if (end == text || *end || !isfinite(delay))
-		return why_set(why, -EINVAL, "\"%s\": not a number of seconds", text);
-	if (delay < DELAY_MIN_S)
-		return why_set(why, -EINVAL, "\"%s\": delay must be >= %.1f", text, DELAY_MIN_S);
-	if (delay > DELAY_MAX_S)
-		return why_set(why, -EINVAL, "\"%s\": delay must be <= %.0f, a day", text,
-			       DELAY_MAX_S);
-	*ret_delay_s = delay;
+	if (end == text || *end || !(seconds >= DELAY_MIN_S && seconds <= max_s))
+		return why_set(why, -EINVAL, "\"%s\": not a number of seconds from %.1f to %.0f",
+			       text, DELAY_MIN_S, max_s);
+	*ret_seconds = seconds;
 	return 0;
 }
 

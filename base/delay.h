@@ -11,8 +11,8 @@
 #define DELAY_MAX_S 86400.0 /* a day */
 #define DELAY_DEFAULT_S 3.0
 
-/* Reads a number of seconds: 0, or -EINVAL with why. */
-int delay_parse(const char *text, double *ret_delay_s, struct why *why);
+/* Reads a number of seconds, from DELAY_MIN_S to max_s: 0, or -EINVAL with why. */
+int seconds_parse(const char *text, double max_s, double *ret_seconds, struct why *why);
 
 /*
  * The next delay, in tenths of a second and within the limits: 0.1 s away from a short delay, an

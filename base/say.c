@@ -12,6 +12,18 @@ int say_failure(int err, const struct why *why)
 	return STATUS_FAILURE;
 }
 
+void say(const char *text)
+{
+	if (text && text[0])
+		fprintf(stderr, "kvmtop: %s\n", text);
+}
+
+void say_notice(struct why *why)
+{
+	say(why->text);
+	why->text[0] = '\0';
+}
+
 int say_usage(const char *command, const struct why *why)
 {
 	fprintf(stderr, "kvmtop: %s\nTry kvmtop %s%s--help.\n", why->text, command,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * say - prints errors of the program and its commands, and gives the exit status.
+ * say - prints errors and notices of the program and its commands, and gives the exit status.
  *
  * Everything below them returns 0 or -errno and a struct why; only commands print.
  */
@@ -14,6 +14,12 @@ enum { STATUS_OK = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2, STATUS_FOUND = 3 };
 
 /* Prints the why, or without one the errno's text; returns STATUS_FAILURE. */
 int say_failure(int err, const struct why *why);
+
+/* Prints a notice: "kvmtop: TEXT". Of NULL and "" nothing. */
+void say(const char *text);
+
+/* Prints a why that is a notice, and empties it. */
+void say_notice(struct why *why);
 
 /* command: "" for the program itself, "report" for a command. Returns STATUS_USAGE. */
 int say_usage(const char *command, const struct why *why);

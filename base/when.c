@@ -333,7 +333,16 @@ void when_format(char *buf, size_t size, uint64_t time_ns, uint64_t now_ns)
 	const struct tm tm = to_local(time_ns), now = to_local(now_ns);
 	bool is_today = tm.tm_year == now.tm_year && tm.tm_yday == now.tm_yday;
 
-	strftime(buf, size, is_today ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S", &tm);
+	when_format_clock(buf, size, time_ns, !is_today, false);
+}
+
+void when_format_clock(char *buf, size_t size, uint64_t time_ns, bool has_date, bool has_ms)
+{
+	const struct tm tm = to_local(time_ns);
+	size_t len = strftime(buf, size, has_date ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", &tm);
+
+	if (has_ms)
+		snprintf(buf + len, size - len, ".%03u", (unsigned int)(time_ns / 1000000 % 1000));
 }
 
 void when_format_exact(char *buf, size_t size, uint64_t time_ns)
@@ -342,6 +351,17 @@ void when_format_exact(char *buf, size_t size, uint64_t time_ns)
 
 	snprintf(buf, size, "%02d:%02d:%02d.%06u", tm.tm_hour, tm.tm_min, tm.tm_sec,
 		 (unsigned int)(time_ns / 1000 % 1000000));
+}
+
+void when_format_iso(char *buf, size_t size, uint64_t time_ns)
+{
+	const struct tm tm = to_local(time_ns);
+	size_t len = strftime(buf, size, "%Y-%m-%dT%H:%M:%S", &tm);
+	long minutes = labs(tm.tm_gmtoff) / 60;
+
+	snprintf(buf + len, size - len, ".%03u%c%02ld:%02ld",
+		 (unsigned int)(time_ns / 1000000 % 1000), tm.tm_gmtoff < 0 ? '-' : '+',
+		 minutes / 60, minutes % 60);
 }
 
 /* The two largest units, without the second one where it is 0. */

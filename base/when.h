@@ -17,6 +17,7 @@
 #ifndef KVMTOP_BASE_WHEN_H
 #define KVMTOP_BASE_WHEN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -50,8 +51,14 @@ int when_parse_range(const char *text, const struct when_origin *origin, uint64_
 /* "10:31:07"; of another day than now "2026-11-21 10:31:07". */
 void when_format(char *buf, size_t size, uint64_t time_ns, uint64_t now_ns);
 
+/* "10:31:07", with the date before it, or milliseconds behind it. */
+void when_format_clock(char *buf, size_t size, uint64_t time_ns, bool has_date, bool has_ms);
+
 /* "10:31:07.123456" */
 void when_format_exact(char *buf, size_t size, uint64_t time_ns);
+
+/* ISO 8601, to the millisecond, with the offset from UTC: "2026-11-21T10:31:07.123+01:00". */
+void when_format_iso(char *buf, size_t size, uint64_t time_ns);
 
 /* "45 s ago", "3 h 12 min ago", "2 d ago"; less than a second: "now"; later: "in 45 s". */
 void when_format_ago(char *buf, size_t size, uint64_t time_ns, uint64_t now_ns);

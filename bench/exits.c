@@ -6,13 +6,10 @@
  * Prints CPU milliseconds (medians) and memory; also how long the real program takes to load and
  * attach for that many threads, where BPF is allowed. Ends with 1 when a target is missed.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "bench/measure.h"
 #include "facts/exit_fields.h"
 #include "providers/bpf/attach.h"
 #include "providers/exits/names.h"
@@ -27,7 +24,6 @@
 #define REASONS 20
 #define ROUNDS 51
 #define TARGET_MS 5
-#define MS 1e6
 
 enum part { READ, STATS, VIEW, ALL, PARTS };
 
@@ -47,27 +43,6 @@ struct bench {
 };
 
 static struct exits_code codes[EXITS_CELLS];
-
-static double cpu_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median_ms(double *values)
-{
-	qsort(values, ROUNDS, sizeof(*values), compare);
-	return values[ROUNDS / 2] / MS;
-}
 
 /* 20 codes that VMX has. */
 static void make_codes(void)
@@ -154,7 +129,7 @@ static int refresh(struct bench *bench, unsigned int round)
 		.stats = bench->stats,
 		.guests = bench->guests,
 	};
-	double begun = cpu_ns(), read, counted, built;
+	double begun = cpu_ms(), read, counted, built;
 	int err;
 
 	sample_reset(&bench->sample);
@@ -163,13 +138,13 @@ static int refresh(struct bench *bench, unsigned int round)
 		exits_threads_take(bench->threads, &bench->records[i]);
 	err = exits_threads_end(bench->threads, &bench->sample, ROW_FROM_ZERO);
 	bench->sample.time_ns[0] = round * 1000000000ull;
-	read = cpu_ns();
+	read = cpu_ms();
 	if (!err)
 		err = stats_update(bench->stats, bench->fields, &bench->sample);
-	counted = cpu_ns();
+	counted = cpu_ms();
 	if (!err)
 		err = view_build(&bench->view, &bench->query, &facts);
-	built = cpu_ns();
+	built = cpu_ms();
 	if (round > 1) {
 		bench->spent[READ][round - 2] = read - begun;
 		bench->spent[STATS][round - 2] = counted - read;
@@ -193,7 +168,7 @@ static void load_program(const struct env *env)
 		return;
 	}
 	printf("loading and attaching the program  %.1f ms\n",
-	       (double)(clock_now_ns() - begun) / MS);
+	       (double)(clock_now_ns() - begun) / 1e6);
 	exits_bpf_close(bpf);
 }
 
@@ -213,10 +188,10 @@ int main(void)
 		if (refresh(&bench, round) < 0)
 			return 1;
 	}
-	all = median_ms(bench.spent[ALL]);
+	all = median(bench.spent[ALL], ROUNDS);
 	printf("%d vCPUs x %d reasons, median CPU ms of a refresh: records %.2f, stats %.2f, "
-	       "view %.2f, all %.2f\n", THREADS, REASONS, median_ms(bench.spent[READ]),
-	       median_ms(bench.spent[STATS]), median_ms(bench.spent[VIEW]), all);
+	       "view %.2f, all %.2f\n", THREADS, REASONS, median(bench.spent[READ], ROUNDS),
+	       median(bench.spent[STATS], ROUNDS), median(bench.spent[VIEW], ROUNDS), all);
 	getrusage(RUSAGE_SELF, &usage);
 	printf("memory: %.1f MiB of the kernel's, %.1f MiB of ours besides\n",
 	       (double)(THREADS * sizeof(struct exits_thread)) / (1 << 20),

@@ -10,9 +10,9 @@
  */
 #include <inttypes.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "bench/made_up.h"
 #include "history/file.h"
 #include "history/interval.h"
@@ -31,14 +31,6 @@ struct bench {
 	double take_ms, pack_ms, add_ms;
 	uint64_t nr_changes;
 };
-
-static double cpu_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
-}
 
 /* ---- the program's own */
 
@@ -175,7 +167,7 @@ int main(int argc, char **argv)
 	puts("| guests × vCPUs | keys | bytes | MB a day | take, ms | pack, ms | write, ms "
 	     "| open and seek, ms | seek, ms | all as one interval, ms |\n"
 	     "|---|---|---|---|---|---|---|---|---|---|");
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		struct bench bench;
 
 		begin(&bench, &kinds[i], argc > 2 ? argv[2] : "/tmp");

@@ -3,34 +3,22 @@
  * host - what a refresh of the Host view costs: 512 CPUs, which are made up, and 1,000 vCPUs, which
  * are real threads of this process that run before each sample.
  */
-#include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "arch/arch.h"
+#include "bench/measure.h"
 #include "facts/stats.h"
 #include "providers/provider.h"
 #include "views/build.h"
 
-enum { CPUS = 512, VCPUS = 1000, ROUNDS = 21, TARGET_MS = 10, MS = 1000000 };
+enum { CPUS = 512, VCPUS = 1000, ROUNDS = 21, TARGET_MS = 10, PAUSE_NS = 50000000 };
 
 static pthread_barrier_t barrier;
 static pid_t tids[VCPUS];
 static char dir[] = "/tmp/kvmtop-bench.XXXXXX";
-
-static double cpu_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
-}
 
 /* Two waits a round: all threads run, and then rest while the sample is taken. */
 static void *run(void *arg)
@@ -102,19 +90,6 @@ static void remove_folder(const char *stat)
 	rmdir(dir);
 }
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median_ms(double *spent)
-{
-	qsort(spent, ROUNDS, sizeof(*spent), compare);
-	return spent[ROUNDS / 2] / MS;
-}
-
 static uint32_t add_guest(struct guests *guests)
 {
 	struct vcpu *vcpus = calloc(VCPUS, sizeof(*vcpus));
@@ -157,25 +132,26 @@ int main(void)
 
 		put_stat(stat, (unsigned int)round + 10);
 		pthread_barrier_wait(&barrier);
-		nanosleep(&(struct timespec){ .tv_nsec = 50 * MS }, NULL);
-		begun = cpu_ns();
+		nanosleep(&(struct timespec){ .tv_nsec = PAUSE_NS }, NULL);
+		begun = cpu_ms();
 		sample_reset(&sample);
 		if (host_provider.collect(state, &sample, &why) < 0)
 			return 1;
-		counted = cpu_ns();
+		counted = cpu_ms();
 		if (stats_update(stats, args.fields, &sample) < 0 ||
 		    view_build(&view, &query, &facts) < 0 || view.nr_rows != CPUS)
 			return 1;
 		if (round < 0)
 			continue;
 		read[round] = counted - begun;
-		rest[round] = cpu_ns() - counted;
-		all[round] = cpu_ns() - begun;
+		rest[round] = cpu_ms() - counted;
+		all[round] = cpu_ms() - begun;
 	}
 	remove_folder(stat);
-	whole = median_ms(all);
+	whole = median(all, ROUNDS);
 	printf("Host view, %d CPUs x %d vCPUs, median CPU ms of a refresh: reading %.2f, stats and "
-	       "view %.2f, all %.2f\n", CPUS, VCPUS, median_ms(read), median_ms(rest), whole);
+	       "view %.2f, all %.2f\n", CPUS, VCPUS, median(read, ROUNDS), median(rest, ROUNDS),
+	       whole);
 	printf("%s: target %d ms\n", whole <= TARGET_MS ? "ok" : "MISSED", TARGET_MS);
 	return whole > TARGET_MS;
 }

@@ -10,12 +10,9 @@
 #ifndef KVMTOP_BENCH_MADE_UP_H
 #define KVMTOP_BENCH_MADE_UP_H
 
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "bench/measure.h"
 #include "facts/exit_fields.h"
 #include "history/moment.h"
 #include "providers/provider.h"
@@ -47,20 +44,6 @@ struct made_up {
 	uint64_t now_ns;
 	uint64_t random_state;
 };
-
-static inline void check(int err, const struct why *why)
-{
-	if (!err)
-		return;
-	fprintf(stderr, "bench: %s\n", why && why->text[0] ? why->text : strerror(-err));
-	exit(1);
-}
-
-static inline void *must(void *memory)
-{
-	check(memory ? 0 : -ENOMEM, NULL);
-	return memory;
-}
 
 static inline double uniform(uint64_t *random_state)
 {

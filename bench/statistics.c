@@ -7,13 +7,11 @@
  * missed; where no VM can be made, it says so and ends with 0.
  */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "bench/measure.h"
 #include "demo/vm.h"
 #include "providers/provider.h"
 
@@ -21,22 +19,6 @@
 #define VCPUS 8
 #define ROUNDS 101
 #define TARGET_MS 0.5
-#define MS 1e6
-
-static double cpu_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 /* Writes 0 when its VM is there, else x; ends with its parent. */
 static void be_guest(int ready)
@@ -92,7 +74,7 @@ static int want_all(void *stats, const struct fields *fields)
 }
 
 /* How long each sample took; 0 or -errno. */
-static int measure(const struct env *env, double *ret_ns, size_t *ret_rows)
+static int measure(const struct env *env, double *ret_ms, size_t *ret_rows)
 {
 	struct provider_args args = { env, guests_new(env), fields_new(), PROVIDER_STATS };
 	struct sample sample = { 0 };
@@ -103,12 +85,12 @@ static int measure(const struct env *env, double *ret_ns, size_t *ret_rows)
 	if (!err)
 		err = want_all(stats, args.fields);
 	for (int i = -1; !err && i < ROUNDS; i++) { /* the first one makes room */
-		double begun = cpu_ns();
+		double begun = cpu_ms();
 
 		sample_reset(&sample);
 		err = stats_provider.collect(stats, &sample, &why);
 		if (i >= 0)
-			ret_ns[i] = cpu_ns() - begun;
+			ret_ms[i] = cpu_ms() - begun;
 	}
 	*ret_rows = sample.nr_rows;
 	stats_provider.close(stats);
@@ -120,20 +102,21 @@ static int measure(const struct env *env, double *ret_ns, size_t *ret_rows)
 
 int main(void)
 {
-	static double ns[ROUNDS];
+	static double ms[ROUNDS];
 	struct why why = { "" };
 	struct env env;
 	size_t nr_rows;
+	double middle;
 
 	if (!make_guests())
 		return 0;
-	if (env_init(&env, "", &why) < 0 || measure(&env, ns, &nr_rows) < 0)
+	if (env_init(&env, "", &why) < 0 || measure(&env, ms, &nr_rows) < 0)
 		return 1;
-	qsort(ns, ROUNDS, sizeof(*ns), compare);
+	middle = median(ms, ROUNDS);
 	printf("%d vCPUs, %zu rows, CPU ms of a sample: median %.2f, least %.2f\n", GUESTS * VCPUS,
-	       nr_rows, ns[ROUNDS / 2] / MS, ns[0] / MS);
-	printf("%s: target %.1f ms\n", ns[ROUNDS / 2] / MS <= TARGET_MS ? "ok" : "MISSED",
+	       nr_rows, middle, ms[0]);
+	printf("%s: target %.1f ms\n", middle <= TARGET_MS ? "ok" : "MISSED",
 	       TARGET_MS);
 	env_release(&env);
-	return ns[ROUNDS / 2] / MS > TARGET_MS;
+	return middle > TARGET_MS;
 }

@@ -8,15 +8,11 @@
  * time, so that a busy machine does not count as cost; medians of the parts need not add up to the
  * median of the whole.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "base/array.h"
+#include "bench/measure.h"
 #include "host/env.h"
 #include "tests/worlds/fake_guest.h"
 #include "views/build.h"
@@ -35,44 +31,25 @@ struct value {
 };
 
 struct bench {
+	struct env env;
 	struct fields *fields;
 	struct stats *stats;
+	struct guests *guests; /* NULL: none */
 	struct sample sample;
 	struct field_set wanted;
 	struct query query;
 	struct view view;
+	uint64_t now_ns;
+	void (*fill)(struct bench *bench); /* adds the rows of a sample */
 	uint32_t nr_fields, nr_cpus, nr_vcpus;
+	/* Of counters: */
 	struct value *values; /* of all CPUs */
 	uint64_t *ids;	      /* by CPU and field */
 	uint32_t *order;      /* which field a place in a group's read belongs to */
 	uint64_t *sums;	      /* by field */
-	uint64_t now_ns;
+	/* Of timed exits: the parents' fields. */
+	uint32_t vmexit, time, arguments;
 };
-
-static double now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
-}
-
-static void *must(void *memory)
-{
-	if (!memory) {
-		fprintf(stderr, "synthetic: out of memory\n");
-		exit(1);
-	}
-	return memory;
-}
-
-static void check(int err)
-{
-	if (err) {
-		fprintf(stderr, "synthetic: %s\n", strerror(-err));
-		exit(1);
-	}
-}
 
 static void add_fields(struct bench *bench)
 {
@@ -86,53 +63,8 @@ static void add_fields(struct bench *bench)
 			snprintf(name, sizeof(name), "kvm_event_%u", i);
 		else
 			snprintf(name, sizeof(name), "kvm_event_0(REASON_%u)", i);
-		check(fields_add(bench->fields, &spec, &id));
+		check(fields_add(bench->fields, &spec, &id), NULL);
 	}
-}
-
-static void bench_init(struct bench *bench, uint32_t nr_cpus, uint32_t nr_vcpus, uint32_t nr_fields)
-{
-	size_t nr_values = (size_t)nr_cpus * nr_fields;
-
-	*bench = (struct bench){ .nr_fields = nr_fields, .nr_cpus = nr_cpus, .nr_vcpus = nr_vcpus };
-	bench->fields = must(fields_new());
-	bench->stats = must(stats_new());
-	bench->query.type = &view_events;
-	bench->query.sort = view_events.sort;
-	bench->query.children = true;
-	bench->values = must(calloc(nr_values + 1, sizeof(*bench->values)));
-	bench->ids = must(calloc(nr_values + 1, sizeof(*bench->ids)));
-	bench->order = must(calloc(nr_fields, sizeof(*bench->order)));
-	bench->sums = must(calloc(nr_fields, sizeof(*bench->sums)));
-	add_fields(bench);
-	check(query_wants(&bench->query, bench->fields, &bench->wanted));
-	for (size_t i = 0; i < nr_values; i++)
-		bench->values[i].id = bench->ids[i] = 1000 + 7 * i;
-	for (uint32_t i = 0; i < nr_fields; i++)
-		bench->order[i] = i;
-}
-
-static void bench_release(struct bench *bench)
-{
-	view_release(&bench->view);
-	field_set_release(&bench->wanted);
-	sample_release(&bench->sample);
-	stats_free(bench->stats);
-	fields_free(bench->fields);
-	free(bench->values);
-	free(bench->ids);
-	free(bench->order);
-	free(bench->sums);
-}
-
-/* What the kernel does between two refreshes; not measured. */
-static void pass_time(struct bench *bench)
-{
-	size_t nr_values = (size_t)bench->nr_cpus * bench->nr_fields;
-
-	bench->now_ns += UINT64_C(1000000000);
-	for (size_t i = 0; i < nr_values; i++)
-		bench->values[i].count += (i * 2654435761u) >> 7 & 1023;
 }
 
 /* Each place in a group's read is known from the last one; the id says whether that still holds. */
@@ -151,7 +83,7 @@ static void sum_cpus(struct bench *bench)
 	for (uint32_t i = 0; i < bench->nr_fields; i++) {
 		struct key key = { GUEST_ANY, -1, i };
 
-		check(sample_add(&bench->sample, key, bench->sums[i], ROW_FROM_ZERO));
+		check(sample_add(&bench->sample, key, bench->sums[i], ROW_FROM_ZERO), NULL);
 	}
 }
 
@@ -164,9 +96,71 @@ static void add_vcpus(struct bench *bench)
 			struct key key = { 1 + vcpu / 4, (int32_t)(vcpu % 4), i };
 			uint64_t count = seconds * (i * 37 + vcpu);
 
-			check(sample_add(&bench->sample, key, count, ROW_FROM_ZERO));
+			check(sample_add(&bench->sample, key, count, ROW_FROM_ZERO), NULL);
 		}
 	}
+}
+
+static void fill_counters(struct bench *bench)
+{
+	if (bench->nr_cpus)
+		sum_cpus(bench);
+	add_vcpus(bench);
+}
+
+static void bench_init(struct bench *bench, const struct view_type *type)
+{
+	*bench = (struct bench){ .env.root = "/nonexistent" };
+	bench->fields = must(fields_new());
+	bench->stats = must(stats_new());
+	bench->query.type = type;
+	bench->query.sort = type->sort;
+}
+
+static void counters_init(struct bench *bench, uint32_t nr_cpus, uint32_t nr_vcpus,
+			  uint32_t nr_fields)
+{
+	size_t nr_values = (size_t)nr_cpus * nr_fields;
+
+	bench_init(bench, &view_events);
+	bench->fill = fill_counters;
+	bench->nr_fields = nr_fields;
+	bench->nr_cpus = nr_cpus;
+	bench->nr_vcpus = nr_vcpus;
+	bench->query.children = true;
+	bench->values = must(calloc(nr_values + 1, sizeof(*bench->values)));
+	bench->ids = must(calloc(nr_values + 1, sizeof(*bench->ids)));
+	bench->order = must(calloc(nr_fields, sizeof(*bench->order)));
+	bench->sums = must(calloc(nr_fields, sizeof(*bench->sums)));
+	add_fields(bench);
+	check(query_wants(&bench->query, bench->fields, &bench->wanted), NULL);
+	for (size_t i = 0; i < nr_values; i++)
+		bench->values[i].id = bench->ids[i] = 1000 + 7 * i;
+	for (uint32_t i = 0; i < nr_fields; i++)
+		bench->order[i] = i;
+}
+
+static void bench_release(struct bench *bench)
+{
+	view_release(&bench->view);
+	field_set_release(&bench->wanted);
+	sample_release(&bench->sample);
+	stats_free(bench->stats);
+	guests_free(bench->guests);
+	fields_free(bench->fields);
+	free(bench->values);
+	free(bench->ids);
+	free(bench->order);
+	free(bench->sums);
+}
+
+/* What the kernel does between two refreshes; not measured. */
+static void pass_time(struct bench *bench)
+{
+	size_t nr_values = (size_t)bench->nr_cpus * bench->nr_fields;
+
+	for (size_t i = 0; i < nr_values; i++)
+		bench->values[i].count += (i * 2654435761u) >> 7 & 1023;
 }
 
 enum { PART_SAMPLE, PART_STATS, PART_VIEW, PART_ALL, NR_PARTS };
@@ -177,50 +171,47 @@ static void refresh(struct bench *bench, double *ret_ms)
 		.wanted = &bench->wanted,
 		.fields = bench->fields,
 		.stats = bench->stats,
-		.guests = NULL,
+		.guests = bench->guests,
 	};
-	double start = now_ms(), sampled, updated;
+	double start = cpu_ms(), sampled, updated;
 
+	bench->now_ns += UINT64_C(1000000000);
 	sample_reset(&bench->sample);
-	if (bench->nr_cpus)
-		sum_cpus(bench);
-	add_vcpus(bench);
+	bench->fill(bench);
 	bench->sample.time_ns[0] = bench->now_ns;
-	sampled = now_ms();
-	check(stats_update(bench->stats, bench->fields, &bench->sample));
-	updated = now_ms();
-	check(view_build(&bench->view, &bench->query, &facts));
-	ret_ms[PART_ALL] = now_ms() - start;
+	sampled = cpu_ms();
+	check(stats_update(bench->stats, bench->fields, &bench->sample), NULL);
+	updated = cpu_ms();
+	check(view_build(&bench->view, &bench->query, &facts), NULL);
+	ret_ms[PART_ALL] = cpu_ms() - start;
 	ret_ms[PART_SAMPLE] = sampled - start;
 	ret_ms[PART_STATS] = updated - sampled;
 	ret_ms[PART_VIEW] = ret_ms[PART_ALL] - (updated - start);
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* The medians over all rounds. */
-static void measure(uint32_t nr_cpus, uint32_t nr_vcpus, uint32_t nr_fields, double *ret_ms)
+static void measure(struct bench *bench, double *ret_ms)
 {
 	double times[NR_PARTS][ROUNDS], ms[NR_PARTS];
-	struct bench bench;
 
-	bench_init(&bench, nr_cpus, nr_vcpus, nr_fields);
-	refresh(&bench, ms);
+	refresh(bench, ms);
 	for (int round = 0; round < ROUNDS; round++) {
-		pass_time(&bench);
-		refresh(&bench, ms);
+		pass_time(bench);
+		refresh(bench, ms);
 		for (int part = 0; part < NR_PARTS; part++)
 			times[part][round] = ms[part];
 	}
-	for (int part = 0; part < NR_PARTS; part++) {
-		qsort(times[part], ROUNDS, sizeof(**times), compare_doubles);
-		ret_ms[part] = times[part][ROUNDS / 2];
-	}
+	for (int part = 0; part < NR_PARTS; part++)
+		ret_ms[part] = median(times[part], ROUNDS);
+}
+
+static void measure_counters(uint32_t nr_cpus, uint32_t nr_vcpus, uint32_t nr_fields,
+			     double *ret_ms)
+{
+	struct bench bench;
+
+	counters_init(&bench, nr_cpus, nr_vcpus, nr_fields);
+	measure(&bench, ret_ms);
 	bench_release(&bench);
 }
 
@@ -228,114 +219,71 @@ static void measure(uint32_t nr_cpus, uint32_t nr_vcpus, uint32_t nr_fields, dou
 static double measure_query(uint32_t nr_fields, const char *filter)
 {
 	double times[ROUNDS];
-	struct bench bench;
 	struct pattern *pattern;
+	struct bench bench;
 
-	bench_init(&bench, 0, 0, nr_fields);
-	check(pattern_new(filter, &pattern, NULL));
+	counters_init(&bench, 0, 0, nr_fields);
+	check(pattern_new(filter, &pattern, NULL), NULL);
 	bench.query.filter = pattern;
 	for (int round = 0; round < ROUNDS; round++) {
-		double start = now_ms();
+		double start = cpu_ms();
 
-		check(query_wants(&bench.query, bench.fields, &bench.wanted));
-		times[round] = now_ms() - start;
+		check(query_wants(&bench.query, bench.fields, &bench.wanted), NULL);
+		times[round] = cpu_ms() - start;
 	}
-	qsort(times, ROUNDS, sizeof(*times), compare_doubles);
 	pattern_free(pattern);
 	bench_release(&bench);
-	return times[ROUNDS / 2];
+	return median(times, ROUNDS);
 }
 
 /* ---- timed exits */
 
-struct timed {
-	struct env env;
-	struct fields *fields;
-	struct stats *stats;
-	struct guests *guests;
-	struct sample sample;
-	struct field_set wanted;
-	struct query query;
-	struct view view;
-	uint32_t nr_vcpus, vmexit, time, arguments;
-	uint64_t now_ns;
-};
-
-static uint32_t add_field(struct timed *timed, const struct field *spec)
+static uint32_t add_field(struct bench *bench, const struct field *spec)
 {
 	uint32_t id;
 
-	check(fields_add(timed->fields, spec, &id));
+	check(fields_add(bench->fields, spec, &id), NULL);
 	return id;
 }
 
 /* "vmexit" and its reasons, "time" and its parts; each reason came with one argument. */
-static void add_timed_fields(struct timed *timed)
+static void add_timed_fields(struct bench *bench)
 {
 	char name[64];
 	struct field spec = { .name = "vmexit", .parent = FIELD_NONE, .use = USE_EXIT,
 			      .exit_rank = 1 };
 
-	timed->vmexit = add_field(timed, &spec);
-	spec.parent = timed->vmexit;
+	bench->vmexit = add_field(bench, &spec);
+	spec.parent = bench->vmexit;
 	spec.name = name;
 	for (uint32_t i = 0; i < NR_REASONS; i++) {
 		snprintf(name, sizeof(name), "vmexit(REASON_%u)", i);
 		spec.is_idle = i == 3;
-		add_field(timed, &spec);
+		add_field(bench, &spec);
 	}
 	spec = (struct field){ .name = "time", .parent = FIELD_NONE, .use = USE_TIME };
-	timed->time = add_field(timed, &spec);
+	bench->time = add_field(bench, &spec);
 	spec.name = name;
-	spec.parent = timed->time;
+	spec.parent = bench->time;
 	for (int part = TIME_GUEST; part < TIME_PARTS; part++) {
 		snprintf(name, sizeof(name), "time(%d)", part);
 		spec.part = (enum time_part)part;
-		add_field(timed, &spec);
+		add_field(bench, &spec);
 	}
 	spec = (struct field){ .name = "msr", .parent = FIELD_NONE, .use = USE_ARGUMENT,
 			       .reason = FIELD_NONE };
-	timed->arguments = add_field(timed, &spec);
+	bench->arguments = add_field(bench, &spec);
 	spec.name = name;
-	spec.parent = timed->arguments;
+	spec.parent = bench->arguments;
 	for (uint32_t i = 0; i < NR_REASONS; i++) {
 		snprintf(name, sizeof(name), "msr(REASON_%u 0x%x)", i, i);
-		spec.reason = timed->vmexit + 1 + i;
-		add_field(timed, &spec);
+		spec.reason = bench->vmexit + 1 + i;
+		add_field(bench, &spec);
 	}
-}
-
-static void timed_init(struct timed *timed, uint32_t nr_vcpus, const struct view_type *type)
-{
-	*timed = (struct timed){ .nr_vcpus = nr_vcpus, .env.root = "/nonexistent" };
-	timed->fields = must(fields_new());
-	timed->stats = must(stats_new());
-	timed->guests = must(guests_new(&timed->env));
-	timed->query.type = type;
-	timed->query.sort = type->sort;
-	add_timed_fields(timed);
-	for (uint32_t i = 0; i < nr_vcpus / VCPUS_A_GUEST; i++) {
-		char name[32];
-
-		snprintf(name, sizeof(name), "guest-%u", i);
-		if (!guests_add_fake(timed->guests, (pid_t)(1000 + 10 * i), name, VCPUS_A_GUEST))
-			check(-ENOMEM);
-	}
-	check(query_wants(&timed->query, timed->fields, &timed->wanted));
-}
-
-static void timed_release(struct timed *timed)
-{
-	view_release(&timed->view);
-	field_set_release(&timed->wanted);
-	sample_release(&timed->sample);
-	stats_free(timed->stats);
-	guests_free(timed->guests);
-	fields_free(timed->fields);
 }
 
 /* All reasons happen all the time, in five buckets each. */
-static void add_timed_rows(struct timed *timed, struct key key, uint32_t parent, uint64_t seconds)
+static void add_timed_rows(struct bench *bench, struct key key, uint32_t parent, uint64_t seconds)
 {
 	struct timing timing = { 0 };
 
@@ -347,73 +295,62 @@ static void add_timed_rows(struct timed *timed, struct key key, uint32_t parent,
 		timing.max_ns = 40000;
 		for (uint32_t k = 0; k < 5; k++)
 			timing.hist[3 + i % 8 + k] = (uint32_t)(count / 5);
-		check(sample_add_timed(&timed->sample, key, count, ROW_FROM_ZERO, &timing));
+		check(sample_add_timed(&bench->sample, key, count, ROW_FROM_ZERO, &timing), NULL);
 	}
 }
 
-static void add_vcpu(struct timed *timed, uint32_t vcpu, bool has_arguments)
+static void add_vcpu(struct bench *bench, uint32_t vcpu, bool has_arguments)
 {
-	uint64_t seconds = timed->now_ns / 1000000000;
+	uint64_t seconds = bench->now_ns / 1000000000;
 	struct key key = { 1 + vcpu / VCPUS_A_GUEST, (int32_t)(vcpu % VCPUS_A_GUEST), 0 };
 
-	add_timed_rows(timed, key, timed->vmexit, seconds);
+	add_timed_rows(bench, key, bench->vmexit, seconds);
 	for (uint32_t part = 0; part < TIME_PARTS; part++) {
-		key.field = timed->time + part;
-		check(sample_add(&timed->sample, key, seconds * (part ? 200000000 : 1000000000),
-				 ROW_FROM_ZERO));
+		key.field = bench->time + part;
+		check(sample_add(&bench->sample, key, seconds * (part ? 200000000 : 1000000000),
+				 ROW_FROM_ZERO), NULL);
 	}
 	if (has_arguments)
-		add_timed_rows(timed, key, timed->arguments, seconds);
+		add_timed_rows(bench, key, bench->arguments, seconds);
 }
 
-static void refresh_timed(struct timed *timed, double *ret_ms)
+static void fill_timed(struct bench *bench)
 {
-	struct facts facts = {
-		.wanted = &timed->wanted,
-		.fields = timed->fields,
-		.stats = timed->stats,
-		.guests = timed->guests,
-	};
-	bool has_arguments = field_set_has(&timed->wanted, timed->arguments);
-	double start = now_ms(), sampled, updated;
+	bool has_arguments = field_set_has(&bench->wanted, bench->arguments);
 
-	timed->now_ns += UINT64_C(1000000000);
-	sample_reset(&timed->sample);
-	for (uint32_t i = 0; i < timed->nr_vcpus; i++)
-		add_vcpu(timed, i, has_arguments);
-	timed->sample.time_ns[0] = timed->now_ns;
-	sampled = now_ms();
-	check(stats_update(timed->stats, timed->fields, &timed->sample));
-	updated = now_ms();
-	check(view_build(&timed->view, &timed->query, &facts));
-	ret_ms[PART_ALL] = now_ms() - start;
-	ret_ms[PART_SAMPLE] = sampled - start;
-	ret_ms[PART_STATS] = updated - sampled;
-	ret_ms[PART_VIEW] = ret_ms[PART_ALL] - (updated - start);
+	for (uint32_t i = 0; i < bench->nr_vcpus; i++)
+		add_vcpu(bench, i, has_arguments);
 }
 
-/* The medians over all rounds, and the memory that is in use. */
+static void timed_init(struct bench *bench, uint32_t nr_vcpus, const struct view_type *type)
+{
+	bench_init(bench, type);
+	bench->fill = fill_timed;
+	bench->nr_vcpus = nr_vcpus;
+	bench->guests = must(guests_new(&bench->env));
+	add_timed_fields(bench);
+	for (uint32_t i = 0; i < nr_vcpus / VCPUS_A_GUEST; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "guest-%u", i);
+		if (!guests_add_fake(bench->guests, (pid_t)(1000 + 10 * i), name, VCPUS_A_GUEST))
+			check(-ENOMEM, NULL);
+	}
+	check(query_wants(&bench->query, bench->fields, &bench->wanted), NULL);
+}
+
+/* The memory that is in use, too. */
 static void measure_timed(uint32_t nr_vcpus, const struct view_type *type, double *ret_ms,
 			  size_t *ret_bytes)
 {
-	double times[NR_PARTS][ROUNDS], ms[NR_PARTS];
 	struct mallinfo2 before = mallinfo2(), after;
-	struct timed timed;
+	struct bench bench;
 
-	timed_init(&timed, nr_vcpus, type);
-	refresh_timed(&timed, ms);
-	for (int round = 0; round < ROUNDS; round++) {
-		refresh_timed(&timed, ms);
-		for (int part = 0; part < NR_PARTS; part++)
-			times[part][round] = ms[part];
-	}
-	for (int part = 0; part < NR_PARTS; part++) {
-		qsort(times[part], ROUNDS, sizeof(**times), compare_doubles);
-		ret_ms[part] = times[part][ROUNDS / 2];
-	}
+	timed_init(&bench, nr_vcpus, type);
+	measure(&bench, ret_ms);
 	after = mallinfo2();
 	*ret_bytes = after.uordblks + after.hblkhd - before.uordblks - before.hblkhd;
-	timed_release(&timed);
+	bench_release(&bench);
 }
 
 static void print_line(const char *what, const double *ms)
@@ -467,13 +404,13 @@ int main(void)
 	printf("%-28s %8s %8s %8s %8s\n", "median CPU ms of a refresh", "sample", "stats", "view",
 	       "all");
 	for (int i = 0; i < 4; i++) {
-		measure(cpus[i], 0, 400, ms);
+		measure_counters(cpus[i], 0, 400, ms);
 		snprintf(what, sizeof(what), "%u CPUs x 400 fields", cpus[i]);
 		print_line(what, ms);
 		all[i] = ms[PART_ALL];
 		sample[i] = ms[PART_SAMPLE];
 	}
-	measure(0, 1000, 20, ms);
+	measure_counters(0, 1000, 20, ms);
 	print_line("1000 vCPUs x 20 fields", ms);
 	is_ok = measure_views();
 	print_growth("growth 64/128/256/512, sample", sample);

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "arch/arch.h"
+#include "base/clock.h"
 #include "base/say.h"
 #include "cmd/command.h"
 #include "cmd/commands.h"
@@ -64,15 +64,6 @@ static void list_vcpus(const struct guest *guest, char *buf, size_t size)
 	}
 }
 
-static const struct vcpu *find_vcpu(const struct guest *guest, int32_t index)
-{
-	for (size_t i = 0; i < guest->nr_vcpus; i++) {
-		if (guest->vcpus[i].index == index)
-			return &guest->vcpus[i];
-	}
-	return NULL;
-}
-
 /* Chooses the guest of -p or -g, and the vCPU of -v. -EINVAL: a usage error. */
 static int choose_guest(struct exits_run *run, const struct guests *guests, struct why *why)
 {
@@ -90,7 +81,7 @@ static int choose_guest(struct exits_run *run, const struct guests *guests, stru
 		run->query.groups = GROUP_GUEST | GROUP_REASON;
 	if (!options->has_vcpu)
 		return 0;
-	if (!find_vcpu(guest, options->vcpu_index)) {
+	if (!guest_vcpu(guest, options->vcpu_index)) {
 		list_vcpus(guest, vcpus, sizeof(vcpus));
 		return why_set(why, -EINVAL, "no vCPU %d in guest %s (pid %d): it has %s",
 			       (int)options->vcpu_index, guest->name, (int)guest->pid, vcpus);
@@ -235,23 +226,21 @@ static int open_lines(struct exits_run *run, struct why *why)
 
 static void say_note(struct exits_run *run, const struct view *view)
 {
-	if (view->note && !run->has_noted)
-		fprintf(stderr, "kvmtop: %s\n", view->note);
+	if (!run->has_noted)
+		say(view->note);
 	run->has_noted |= view->note != NULL;
 }
 
 static int write_view(struct exits_run *run, const struct view *view, struct why *why)
 {
-	struct timespec when;
 	int err;
 
 	say_note(run, view);
-	clock_gettime(CLOCK_REALTIME, &when);
 	live_begin_write(&run->live);
 	for (int i = 0; i < 2 && run->has_heads; i++)
 		printf("%d: %s (pid %d)\n%s", i + 1, run->compared[i].name,
 		       (int)run->compared[i].pid, i ? "\n" : "");
-	err = lines_write(run->lines, view, &when, run->elapsed_ns, why);
+	err = lines_write(run->lines, view, clock_real_ns(), run->elapsed_ns, why);
 	live_end_write(&run->live);
 	run->has_written = true;
 	return err;
@@ -326,7 +315,7 @@ static int take_sample(void *arg, enum woken woken, struct why *why)
 		err = print_long(run, why);
 	if (err || !is_over(run))
 		return err;
-	fprintf(stderr, "kvmtop: %s\n", run->over);
+	say(run->over);
 	return 1;
 }
 

@@ -2,17 +2,16 @@
 /* The options of `kvmtop exits`, and the meaning of their values. */
 #include <errno.h>
 #include <limits.h>
-#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "arch/argument.h"
 #include "base/array.h"
+#include "base/delay.h"
 #include "cmd/exits_options.h"
 #include "cmd/option.h"
 
-#define DURATION_MIN_S 0.1
 #define DURATION_MAX_S 1e9
 #define OPTIONS struct exits_options
 
@@ -146,19 +145,6 @@ static int parse_vcpu(struct exits_options *options, struct why *why)
 	return 0;
 }
 
-static int parse_duration(const char *text, double *ret_duration_s, struct why *why)
-{
-	char *end;
-	double duration = strtod(text, &end);
-
-	if (end == text || *end || !isfinite(duration) || duration < DURATION_MIN_S ||
-	    duration > DURATION_MAX_S)
-		return why_set(why, -EINVAL, "\"%s\": not a number of seconds from %.1f on", text,
-			       DURATION_MIN_S);
-	*ret_duration_s = duration;
-	return 0;
-}
-
 /* Refuses options that make no sense together. */
 static int check(const struct exits_options *options, struct why *why)
 {
@@ -209,7 +195,7 @@ int exits_options_parse(int argc, char **argv, struct exits_options *ret_options
 	if (first < 0)
 		return first;
 	if (!options.help && first < argc)
-		err = parse_duration(argv[first++], &options.duration_s, why);
+		err = seconds_parse(argv[first++], DURATION_MAX_S, &options.duration_s, why);
 	if (!err && !options.help && first < argc)
 		err = why_set(why, -EINVAL, "unexpected argument \"%s\"", argv[first]);
 	if (!err && !options.help)

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/say.h"
 #include "base/signals.h"
 #include "cmd/live.h"
 
@@ -61,7 +62,7 @@ static void warn(struct live *live, const struct monitor *monitor)
 
 		if (strncmp(warned, notice, sizeof(live->warned[0]) - 1) == 0)
 			continue;
-		fprintf(stderr, "kvmtop: %s\n", notice);
+		say(notice);
 		snprintf(warned, sizeof(live->warned[0]), "%s", notice);
 	}
 }

@@ -67,9 +67,7 @@ static int show(const struct recording *recording, const struct recording *other
 {
 	if (wants_screen(options) && report_screen(recording, options, why) == 0)
 		return 0;
-	if (why->text[0])
-		fprintf(stderr, "kvmtop: %s\n", why->text);
-	why->text[0] = '\0';
+	say_notice(why);
 	return print(recording, other, options, why);
 }
 

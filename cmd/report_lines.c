@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/say.h"
 #include "cmd/report.h"
 #include "trace/report/report.h"
 #include "ui/lines/lines.h"
@@ -135,16 +136,8 @@ static void release(struct printed *printed)
 static int write_view(const struct printed *printed, const struct lines_config *config,
 		      struct why *why)
 {
-	uint64_t elapsed_ns = printed->about.is_cycles ? 0 : printed->about.span;
-	struct lines *lines;
-	int err = lines_open(config, &lines, why);
-
-	if (err)
-		return err;
-	err = lines_write(lines, &printed->view, NULL, elapsed_ns, why);
-	if (lines_close(lines, err ? &(struct why){ "" } : why) < 0 && !err)
-		err = -EIO;
-	return err;
+	return lines_write_once(config, &printed->view, 0,
+				printed->about.is_cycles ? 0 : printed->about.span, why);
 }
 
 /* Both recordings side by side: the first is OTHER. */
@@ -223,10 +216,10 @@ int report_lines(const struct recording *recording, const struct report_options 
 	struct printed printed = { .view.nr_rows = 0 };
 	int err = make(&printed, recording, options, why);
 
-	if (!err && printed.view.note)
-		fprintf(stderr, "kvmtop: %s\n", printed.view.note);
-	if (!err)
+	if (!err) {
+		say(printed.view.note);
 		err = write_all(&printed, options, why);
+	}
 	release(&printed);
 	return err;
 }

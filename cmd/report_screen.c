@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "base/say.h"
 #include "cmd/live.h"
 #include "cmd/report.h"
 #include "history/past.h"
@@ -103,7 +104,7 @@ static int run_with_moments(struct report_facts *facts, const struct recording *
 	if (!err)
 		err = past_new(recent_store(moments.recent), monitor_fields(facts->monitor), &past);
 	if (err)
-		fprintf(stderr, "kvmtop: %s\n", why.text[0] ? why.text : strerror(-err));
+		say_failure(err, &why);
 	err = run(facts, past, &title);
 	past_free(past);
 	moments_release(&moments);

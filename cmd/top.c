@@ -173,52 +173,47 @@ static int list_guests(const struct top *top)
 	return err ? say_failure(err, &why) : STATUS_OK;
 }
 
-static int take_sample(struct top *top, struct timespec *ret_when, struct why *why)
+static int take_sample(struct top *top, uint64_t *ret_time_ns, struct why *why)
 {
 	int err = live_sample(&top->live, top->monitor, why);
 
-	clock_gettime(CLOCK_REALTIME, ret_when);
-	return err ? err : top_writer_take(&top->writer, top->monitor, ret_when);
+	*ret_time_ns = clock_real_ns();
+	return err ? err : top_writer_take(&top->writer, top->monitor, *ret_time_ns);
 }
 
 static int print_sample(struct top *top, struct why *why)
 {
-	struct timespec when;
-	int err = take_sample(top, &when, why);
+	uint64_t time_ns;
+	int err = take_sample(top, &time_ns, why);
 
 	if (err || !top->lines.lines)
 		return err;
 	live_begin_write(&top->live);
-	err = top_lines_print(&top->lines, monitor_facts(top->monitor), &when,
+	err = top_lines_print(&top->lines, monitor_facts(top->monitor), time_ns,
 			      monitor_elapsed_ns(top->monitor), why);
 	live_end_write(&top->live);
 	return err == -EINTR ? 0 : err;
 }
 
-/* Says that an older log was renamed. */
-static int say_moved(int err, struct why *why)
-{
-	if (!err && why->text[0])
-		fprintf(stderr, "kvmtop: %s\n", why->text);
-	if (!err)
-		why->text[0] = '\0';
-	return err;
-}
-
 static int on_wake(void *arg, enum woken woken, struct why *why)
 {
 	struct top *top = arg;
+	int err;
 
-	if (woken == WOKEN_HANGUP && top->lines.lines)
-		return say_moved(lines_reopen(top->lines.lines, why), why);
+	if (woken == WOKEN_HANGUP && top->lines.lines) {
+		err = lines_reopen(top->lines.lines, why);
+		if (!err)
+			say_notice(why); /* an older log was renamed */
+		return err;
+	}
 	return woken == WOKEN_TICK ? print_sample(top, why) : 0;
 }
 
 /* The first sample is not printed: there is nothing to compare it with. */
 static int sample_loop(struct top *top, double interval_s, unsigned long samples, struct why *why)
 {
-	struct timespec when;
-	int err = take_sample(top, &when, why);
+	uint64_t time_ns;
+	int err = take_sample(top, &time_ns, why);
 
 	return err ? err : live_loop(&top->live, interval_s, samples, on_wake, top, why);
 }
@@ -241,13 +236,13 @@ static int run_lines(struct top *top, enum mode mode)
 	struct why why = { "" };
 	int err, close_err;
 
-	if (monitor_no_exits(top->monitor))
-		fprintf(stderr, "kvmtop: %s\n", monitor_no_exits(top->monitor));
+	say(monitor_no_exits(top->monitor));
 	live_wait_open(&top->live, top->monitor);
 	err = top_writer_open(&top->writer, options, &top->env, top->monitor, &why);
 	if (!err && mode != MODE_WRITE)
-		err = say_moved(top_lines_open(&top->lines, monitor_facts(top->monitor), &why),
-				&why);
+		err = top_lines_open(&top->lines, monitor_facts(top->monitor), &why);
+	if (!err)
+		say_notice(&why);
 	if (!err)
 		err = sample_loop(top, is_batch ? BATCH_SECONDS : options->delay_s,
 				  is_batch ? 1 : options->samples, &why);

@@ -54,16 +54,10 @@ static int write_view(const struct top_options *options, const struct lines_span
 		.span = &spans[1],
 		.other_span = &spans[0],
 	};
-	struct lines *lines;
-	int err = lines_open(&config, &lines, why), close_err;
 
-	if (err)
-		return err;
 	if (config.format == LINES_TABLE)
 		print_spans(spans);
-	err = lines_write(lines, view, NULL, spans[1].elapsed_ns, why);
-	close_err = lines_close(lines, err ? &(struct why){ "" } : why);
-	return err ? err : close_err;
+	return lines_write_once(&config, view, 0, spans[1].elapsed_ns, why);
 }
 
 int top_diff(const struct top_options *options, const struct query *query, struct store store,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/say.h"
 #include "cmd/top_lines.h"
 #include "views/build.h"
 
@@ -202,8 +203,8 @@ static void print_note(struct top_lines *lines)
 {
 	const char *note = lines->view.note;
 
-	if (note && note != lines->noted)
-		fprintf(stderr, "kvmtop: %s\n", note);
+	if (note != lines->noted)
+		say(note);
 	lines->noted = note;
 }
 
@@ -221,8 +222,8 @@ static void warn_no_match(struct top_lines *lines)
 	lines->has_warned = true;
 }
 
-int top_lines_print(struct top_lines *lines, const struct facts *facts,
-		    const struct timespec *when, uint64_t elapsed_ns, struct why *why)
+int top_lines_print(struct top_lines *lines, const struct facts *facts, uint64_t time_ns,
+		    uint64_t elapsed_ns, struct why *why)
 {
 	int err = view_build(&lines->view, lines->query, facts);
 
@@ -234,7 +235,7 @@ int top_lines_print(struct top_lines *lines, const struct facts *facts,
 		warn_no_match(lines);
 	else
 		print_note(lines);
-	return lines_write(lines->lines, &lines->view, when, elapsed_ns, why);
+	return lines_write(lines->lines, &lines->view, time_ns, elapsed_ns, why);
 }
 
 int top_lines_close(struct top_lines *lines, struct why *why)

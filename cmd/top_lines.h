@@ -6,8 +6,6 @@
 #ifndef KVMTOP_CMD_TOP_LINES_H
 #define KVMTOP_CMD_TOP_LINES_H
 
-#include <time.h>
-
 #include "cmd/top_options.h"
 #include "ui/lines/lines.h"
 #include "views/query.h"
@@ -43,9 +41,9 @@ struct top_lines {
 /* Once the facts are of the query. 0, or -errno with why; see lines_open(). */
 int top_lines_open(struct top_lines *lines, const struct facts *facts, struct why *why);
 
-/* Prints a view of the facts, with the time of day and how long the interval was. */
-int top_lines_print(struct top_lines *lines, const struct facts *facts,
-		    const struct timespec *when, uint64_t elapsed_ns, struct why *why);
+/* Prints a view of the facts, with the time (CLOCK_REALTIME) and how long the interval was. */
+int top_lines_print(struct top_lines *lines, const struct facts *facts, uint64_t time_ns,
+		    uint64_t elapsed_ns, struct why *why);
 
 /* 0, or -errno with why if not all was written. */
 int top_lines_close(struct top_lines *lines, struct why *why);

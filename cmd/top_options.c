@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/delay.h"
 #include "base/units.h"
 #include "base/when.h"
@@ -85,11 +85,8 @@ static const struct option_spec specs[] = {
 /* The origin for what is checked before the history is open: whether a text is a time at all. */
 static struct when_origin any_origin(void)
 {
-	struct timespec now;
-	uint64_t now_ns;
+	uint64_t now_ns = clock_real_ns();
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 	return (struct when_origin){ now_ns, now_ns };
 }
 
@@ -137,7 +134,7 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 	switch (spec->offset) {
 	case OPT_AT(delay_s):
 		options->has_delay = true;
-		return delay_parse(text, &options->delay_s, why);
+		return seconds_parse(text, DELAY_MAX_S, &options->delay_s, why);
 	case OPT_AT(kallsyms):
 		return kallsyms_option_take(&options->kallsyms, text, why);
 	case OPT_AT(max_age_ns):

@@ -75,7 +75,7 @@ static int open_monitor(struct reader *reader, const struct monitor_recording *r
 	int err = monitor_open(&config, &reader->monitor, why);
 
 	if (!err && monitor_no_exits(reader->monitor) && reader->query->type->is_timed)
-		fprintf(stderr, "kvmtop: %s\n", monitor_no_exits(reader->monitor));
+		say(monitor_no_exits(reader->monitor));
 	return err;
 }
 
@@ -97,10 +97,6 @@ static void warn_no_events(struct reader *reader)
 /* Prints the sample that is played, which was taken at time_ns. */
 static int print(struct reader *reader, uint64_t time_ns, uint64_t elapsed_ns, struct why *why)
 {
-	const struct timespec when = {
-		.tv_sec = (time_t)(time_ns / 1000000000),
-		.tv_nsec = (long)(time_ns % 1000000000),
-	};
 	int err = 0;
 
 	if (reader->goes_on)
@@ -114,12 +110,10 @@ static int print(struct reader *reader, uint64_t time_ns, uint64_t elapsed_ns, s
 		warn_no_events(reader);
 	if (!err && !reader->lines.lines)
 		err = top_lines_open(&reader->lines, monitor_facts(reader->monitor), why);
-	if (!err && why->text[0]) { /* an older log was renamed */
-		fprintf(stderr, "kvmtop: %s\n", why->text);
-		why->text[0] = '\0';
-	}
 	if (!err)
-		err = top_lines_print(&reader->lines, monitor_facts(reader->monitor), &when,
+		say_notice(why); /* an older log was renamed */
+	if (!err)
+		err = top_lines_print(&reader->lines, monitor_facts(reader->monitor), time_ns,
 				      elapsed_ns, why);
 	reader->nr_printed++;
 	return err;

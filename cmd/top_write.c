@@ -44,10 +44,8 @@ static void say_losses(struct top_writer *writer)
 	writer->said = now;
 }
 
-int top_writer_take(struct top_writer *writer, const struct monitor *monitor,
-		    const struct timespec *when)
+int top_writer_take(struct top_writer *writer, const struct monitor *monitor, uint64_t time_ns)
 {
-	uint64_t time_ns = (uint64_t)when->tv_sec * 1000000000 + (uint64_t)when->tv_nsec;
 	int err;
 
 	if (!writer->recorder)

@@ -5,8 +5,6 @@
 #ifndef KVMTOP_CMD_TOP_WRITE_H
 #define KVMTOP_CMD_TOP_WRITE_H
 
-#include <time.h>
-
 #include "cmd/top_options.h"
 #include "history/recorder.h"
 #include "host/env.h"
@@ -26,10 +24,9 @@ int top_writer_open(struct top_writer *writer, const struct top_options *options
 
 /*
  * Takes the sample that the monitor has just taken, and prints that samples cannot be written, or
- * can be again, when that changes. when: the time of day. 0 or -ENOMEM.
+ * can be again, when that changes. time_ns: CLOCK_REALTIME. 0 or -ENOMEM.
  */
-int top_writer_take(struct top_writer *writer, const struct monitor *monitor,
-		    const struct timespec *when);
+int top_writer_take(struct top_writer *writer, const struct monitor *monitor, uint64_t time_ns);
 
 /*
  * Waits until all is written, and closes. 0, or -errno with why. When the disk hangs, the program

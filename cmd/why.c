@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `kvmtop why`: counts for a few seconds, then prints what makes guests slow, worst first. */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/array.h"
+#include "base/clock.h"
+#include "base/delay.h"
 #include "base/say.h"
 #include "cmd/command.h"
 #include "cmd/commands.h"
@@ -21,8 +21,6 @@
 #include "views/build.h"
 
 #define SECONDS_USUAL 5.0
-#define SECONDS_MIN 0.1
-#define SECONDS_MAX 86400.0
 
 struct why_options {
 	pid_t pid;
@@ -80,7 +78,6 @@ struct why_run {
 static int parse(int argc, char **argv, struct why_options *options, struct why *why)
 {
 	int first = option_table_parse(&table, argc, argv, options, why);
-	char *end;
 
 	if (first < 0 || options->help)
 		return first < 0 ? first : 0;
@@ -91,12 +88,7 @@ static int parse(int argc, char **argv, struct why_options *options, struct why 
 		return 0;
 	if (argc - first > 1)
 		return why_set(why, -EINVAL, "unexpected argument \"%s\"", argv[first + 1]);
-	options->duration_s = strtod(argv[first], &end);
-	if (end == argv[first] || *end || !(options->duration_s >= SECONDS_MIN) ||
-	    !(options->duration_s <= SECONDS_MAX))
-		return why_set(why, -EINVAL, "\"%s\": not a number of seconds from %.1f to %.0f",
-			       argv[first], SECONDS_MIN, SECONDS_MAX);
-	return 0;
+	return seconds_parse(argv[first], DELAY_MAX_S, &options->duration_s, why);
 }
 
 static int choose_guest(struct why_run *run, struct why *why)
@@ -181,29 +173,20 @@ static void say_nothing_found(const struct why_run *run)
 static int print(struct why_run *run, struct why *why)
 {
 	struct lines_config config = { .format = LINES_TABLE, .room = lines_room() };
-	struct timespec when;
-	struct lines *lines;
 	int err = view_build(&run->view, &run->query, monitor_facts(run->monitor));
 
 	if (err)
 		return err;
-	if (run->view.note)
-		fprintf(stderr, "kvmtop: %s\n", run->view.note);
+	say(run->view.note);
 	if (run->options.json || run->options.csv) {
 		config.format = run->options.json ? LINES_JSON : LINES_ROWS;
 	} else if (!run->view.nr_rows) {
 		say_nothing_found(run);
 		return 0;
 	}
-	err = lines_open(&config, &lines, why);
-	if (err)
-		return err;
-	clock_gettime(CLOCK_REALTIME, &when);
 	live_begin_write(&run->live);
-	err = lines_write(lines, &run->view, &when, run->elapsed_ns, why);
+	err = lines_write_once(&config, &run->view, clock_real_ns(), run->elapsed_ns, why);
 	live_end_write(&run->live);
-	if (lines_close(lines, err ? &(struct why){ "" } : why) < 0 && !err)
-		err = -EIO;
 	return err == -EPIPE || err == -EINTR ? 0 : err;
 }
 

@@ -234,7 +234,7 @@ screen_type abc
 keys_show Enter '^"abc": not a number' "what is no number is refused"
 keys_show C-u '^Seconds .*: *$' "and can be corrected"
 screen_type 0.05
-keys_show Enter 'delay must be >= 0\.1' "what is too short is refused"
+keys_show Enter 'not a number of seconds from 0\.1 to 86400' "what is too short is refused"
 screen_keys C-u
 screen_type 1.5
 keys_show Enter '   1\.5s  ' "1.5 seconds"

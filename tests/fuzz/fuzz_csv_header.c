@@ -65,11 +65,10 @@ static int check_header(const struct fields *fields, const struct field_set *col
 
 static char *header_new(const struct fields *fields, const struct field_set *columns)
 {
-	static const struct timespec when;
 	struct lines_config config = { .format = LINES_CSV, .fields = fields,
 					  .columns = columns };
 	struct view view = { .type = &view_events };
-	struct lines_sample sample = { .view = &view, .when = &when, .needs_header = true };
+	struct lines_sample sample = { .view = &view, .needs_header = true };
 	struct why why;
 	char *text;
 	size_t size;

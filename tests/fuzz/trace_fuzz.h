@@ -67,7 +67,7 @@ static inline void fuzz_formats(const struct view *view, const struct lines_reco
 		struct lines *lines;
 
 		if (lines_open(&config, &lines, &why) < 0 ||
-		    lines_write(lines, view, NULL, 1, &why) < 0 ||
+		    lines_write(lines, view, 0, 1, &why) < 0 ||
 		    lines_close(lines, &why) < 0)
 			abort();
 	}

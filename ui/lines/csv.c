@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/when.h"
 #include "ui/lines/shared.h"
 
 struct csv_column {
@@ -183,14 +184,12 @@ static void take_values(struct csv *csv, const struct view *view)
 static int csv_print(void *state, FILE *out, const struct lines_sample *sample)
 {
 	struct csv *csv = state;
-	char time[LINES_TIME_SIZE];
-	int err = lines_print_time(time, sample->when);
+	char time[WHEN_SIZE];
 
-	if (err)
-		return err;
 	if (sample->needs_header)
 		print_header(out, csv);
 	take_values(csv, sample->view);
+	when_format_clock(time, sizeof(time), sample->time_ns, true, false);
 	fputs(time, out);
 	for (size_t i = 0; i < csv->nr; i++)
 		fprintf(out, ",%" PRIu64, csv->columns[i].value);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/when.h"
 #include "ui/lines/shared.h"
 
 /*
@@ -113,12 +114,10 @@ static int log_check(const void *state, char *head, const char *path, struct why
 
 static int log_print(void *state, FILE *out, const struct lines_sample *sample)
 {
-	char time[LINES_TIME_SIZE];
-	int err = lines_print_exact_time(time, sample->when);
+	char time[WHEN_SIZE];
 
 	(void)state;
-	if (err)
-		return err;
+	when_format_iso(time, sizeof(time), sample->time_ns);
 	if (sample->needs_header)
 		print_line(out, sample->view, NULL, CSV_TIME);
 	for (size_t i = 0; i < sample->view->nr_rows; i++) {

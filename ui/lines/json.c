@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/when.h"
 #include "host/guest.h"
 #include "ui/lines/json_object.h"
 #include "ui/lines/shared.h"
@@ -156,22 +157,14 @@ static int fill_rows(struct json_object *rows, const struct view *view)
 	return 0;
 }
 
-static int add_time(struct json_object *object, const char *key, const struct timespec *when)
+static int add_time(struct json_object *object, const char *key, uint64_t time_ns)
 {
-	char text[LINES_TIME_SIZE];
-	int err = lines_print_exact_time(text, when);
+	char text[WHEN_SIZE];
 
-	return err ? err : json_add_new(object, key, json_object_new_string(text));
-}
-
-static int add_time_ns(struct json_object *object, const char *key, uint64_t time_ns)
-{
-	const struct timespec when = {
-		.tv_sec = (time_t)(time_ns / 1000000000),
-		.tv_nsec = (long)(time_ns % 1000000000),
-	};
-
-	return add_time(object, key, &when);
+	if (!time_ns)
+		return json_add(object, key, NULL);
+	when_format_iso(text, sizeof(text), time_ns);
+	return json_add_new(object, key, json_object_new_string(text));
 }
 
 static int add_elapsed(struct json_object *object, uint64_t ns)
@@ -188,9 +181,9 @@ static int add_span(struct json_object *object, const char *key, const struct li
 	int err = json_add_new(object, key, item);
 
 	if (!err)
-		err = add_time_ns(item, "from", span->from_ns);
+		err = add_time(item, "from", span->from_ns);
 	if (!err)
-		err = add_time_ns(item, "to", span->to_ns);
+		err = add_time(item, "to", span->to_ns);
 	return err ? err : add_elapsed(item, span->elapsed_ns);
 }
 
@@ -208,8 +201,7 @@ static int fill(struct json_object *object, const struct lines_sample *sample)
 {
 	const struct lines_config *config = sample->config;
 	struct json_object *rows;
-	int err = sample->when ? add_time(object, "time", sample->when) :
-				 json_add(object, "time", NULL);
+	int err = add_time(object, "time", sample->time_ns);
 
 	if (!err)
 		err = add_elapsed(object, sample->elapsed_ns);

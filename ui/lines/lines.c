@@ -125,13 +125,13 @@ static int print(const struct lines *lines, const struct lines_sample *sample, c
 	return err;
 }
 
-int lines_write(struct lines *lines, const struct view *view, const struct timespec *when,
+int lines_write(struct lines *lines, const struct view *view, uint64_t time_ns,
 		uint64_t elapsed_ns, struct why *why)
 {
 	struct lines_sample sample = {
 		.config = &lines->config,
 		.view = view,
-		.when = when,
+		.time_ns = time_ns,
 		.elapsed_ns = elapsed_ns,
 		.nr = lines->nr,
 		.needs_header = needs_header(lines),
@@ -177,6 +177,19 @@ int lines_close(struct lines *lines, struct why *why)
 	err = lines_file_close(&lines->file, why);
 	lines_free(lines);
 	return err;
+}
+
+int lines_write_once(const struct lines_config *config, const struct view *view, uint64_t time_ns,
+		     uint64_t elapsed_ns, struct why *why)
+{
+	struct lines *lines;
+	int err = lines_open(config, &lines, why), close_err;
+
+	if (err)
+		return err;
+	err = lines_write(lines, view, time_ns, elapsed_ns, why);
+	close_err = lines_close(lines, err ? &(struct why){ "" } : why);
+	return err ? err : close_err;
 }
 
 int lines_room(void)

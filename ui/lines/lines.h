@@ -10,7 +10,6 @@
 #define KVMTOP_UI_LINES_LINES_H
 
 #include <stdint.h>
-#include <time.h>
 
 #include "base/why.h"
 #include "ui/lines/config.h"
@@ -26,12 +25,16 @@ struct lines;
 int lines_open(const struct lines_config *config, struct lines **ret_lines, struct why *why);
 
 /*
- * Writes and flushes one sample. when is the time of day (NULL: not known; for JSON and tables
+ * Writes and flushes one sample. time_ns is CLOCK_REALTIME (0: not known; for JSON and tables
  * only), elapsed_ns is the time that the deltas cover (0: not known). 0, or -errno with why: -EPIPE
  * means that the reader of standard output is gone, which needs no message.
  */
-int lines_write(struct lines *lines, const struct view *view, const struct timespec *when,
+int lines_write(struct lines *lines, const struct view *view, uint64_t time_ns,
 		uint64_t elapsed_ns, struct why *why);
+
+/* Opens, writes one sample and closes. 0, or -errno with why, as above. */
+int lines_write_once(const struct lines_config *config, const struct view *view, uint64_t time_ns,
+		     uint64_t elapsed_ns, struct why *why);
 
 /*
  * Closes the file and opens it anew under its name, as lines_open() does, for log rotation; no-op

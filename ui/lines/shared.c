@@ -1,39 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Times, names and cells of lines. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ui/lines/shared.h"
-
-int lines_print_time(char *buf, const struct timespec *when)
-{
-	struct tm tm;
-
-	if (!localtime_r(&when->tv_sec, &tm))
-		return -errno;
-	return strftime(buf, LINES_TIME_SIZE, "%Y-%m-%d %H:%M:%S", &tm) ? 0 : -EOVERFLOW;
-}
-
-int lines_print_exact_time(char *buf, const struct timespec *when)
-{
-	struct tm tm;
-	size_t len;
-	long minutes;
-
-	if (!localtime_r(&when->tv_sec, &tm))
-		return -errno;
-	len = strftime(buf, LINES_TIME_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
-	if (!len)
-		return -EOVERFLOW;
-	minutes = labs(tm.tm_gmtoff) / 60;
-	snprintf(buf + len, LINES_TIME_SIZE - len, ".%03ld%c%02ld:%02ld",
-		 when->tv_nsec / 1000000, tm.tm_gmtoff < 0 ? '-' : '+', minutes / 60,
-		 minutes % 60);
-	return 0;
-}
 
 void lines_print_interval(FILE *out, uint64_t elapsed_ns, int width)
 {

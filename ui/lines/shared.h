@@ -11,20 +11,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "base/why.h"
 #include "ui/lines/config.h"
 #include "views/view.h"
 
 #define LINES_PAGE 20	    /* samples between headings, as kvm_stat's */
-#define LINES_TIME_SIZE 96 /* for times */
 #define LINES_NAME_SIZE 256
 
 struct lines_sample {
 	const struct lines_config *config;
 	const struct view *view;
-	const struct timespec *when;
+	uint64_t time_ns;    /* CLOCK_REALTIME; 0: not known */
 	uint64_t elapsed_ns; /* 0: not known */
 	uint64_t nr;	     /* earlier samples since the start, a reopening or an error */
 	bool needs_header;   /* print the header, if the format has only one */
@@ -47,10 +45,6 @@ struct lines_type {
 extern const struct lines_type lines_batch, lines_csv, lines_json, lines_text, lines_rows,
 	lines_log_rows, lines_table, lines_log_table;
 
-/* "YYYY-MM-DD HH:MM:SS", local time, as kvm_stat writes it. 0 or -errno. */
-int lines_print_time(char *buf, const struct timespec *when);
-/* ISO 8601, local, to the millisecond, with the offset from UTC. 0 or -errno. */
-int lines_print_exact_time(char *buf, const struct timespec *when);
 /* The heading above times, as wide as they are: "time (per 3.0 s)", the length of the interval. */
 void lines_print_interval(FILE *out, uint64_t elapsed_ns, int width);
 

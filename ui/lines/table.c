@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/when.h"
 #include "ui/lines/shared.h"
 #include "ui/numbers.h"
 
@@ -237,11 +238,12 @@ static int log_print(void *state, FILE *out, const struct lines_sample *sample)
 {
 	struct table_log *log = state;
 	const struct view *view = sample->view;
-	char time[LINES_TIME_SIZE];
-	int widths[VIEW_COLUMNS], err = lines_print_exact_time(time, sample->when);
+	char time[WHEN_SIZE];
+	int widths[VIEW_COLUMNS];
 
-	if (err || !view->nr_rows)
-		return err;
+	if (!view->nr_rows)
+		return 0;
+	when_format_iso(time, sizeof(time), sample->time_ns);
 	measure(view, true, widths);
 	if (widen_columns(log, view, widths) || sample->nr == 0 || log->nr_below >= LINES_PAGE) {
 		lines_print_interval(out, sample->elapsed_ns, TIME_WIDTH);

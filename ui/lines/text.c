@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
+#include "base/when.h"
 #include "ui/lines/shared.h"
 #include "ui/numbers.h"
 
@@ -25,7 +27,7 @@ struct log_column {
 
 struct text_log {
 	struct log_column *columns;
-	size_t nr, cap;
+	size_t nr, room;
 	uint64_t nr_below; /* samples since the headings */
 	bool has_interval; /* the headings name it */
 };
@@ -89,15 +91,8 @@ static int add_column(struct text_log *log, const struct view_row *row, const ch
 {
 	int width = format_width(name);
 
-	if (log->nr == log->cap) {
-		size_t cap = log->cap ? 2 * log->cap : 32;
-		struct log_column *columns = reallocarray(log->columns, cap, sizeof(*columns));
-
-		if (!columns)
-			return -ENOMEM;
-		log->columns = columns;
-		log->cap = cap;
-	}
+	if (array_grow(&log->columns, &log->room, log->nr + 1) < 0)
+		return -ENOMEM;
 	log->columns[log->nr++] = (struct log_column){
 		.field = row->field,
 		.guest = row->guest,
@@ -150,13 +145,11 @@ static void print_value(FILE *out, const struct view *view, const struct log_col
 static int log_print(void *state, FILE *out, const struct lines_sample *sample)
 {
 	struct text_log *log = state;
-	char time[LINES_TIME_SIZE];
-	int err = lines_print_time(time, sample->when);
+	char time[WHEN_SIZE];
 
-	if (!err && needs_headings(log, sample))
-		err = print_headings(log, out, sample);
-	if (err)
-		return err;
+	if (needs_headings(log, sample) && print_headings(log, out, sample) < 0)
+		return -ENOMEM;
+	when_format_clock(time, sizeof(time), sample->time_ns, true, false);
 	fputs(time, out);
 	for (size_t i = 0; i < log->nr; i++)
 		print_value(out, sample->view, &log->columns[i]);

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "ui/numbers.h"
+#include "base/when.h"
 #include "ui/screen/chart.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -128,22 +129,6 @@ bool chart_is_fine(const struct chart *chart)
 	return chart->nr > 2 && span_s > 0 && span_s < 0.95 * (double)chart->nr;
 }
 
-void chart_format_time(char *buf, size_t size, uint64_t time_ns, bool has_date, bool has_ms)
-{
-	time_t seconds = (time_t)(time_ns / NS_PER_S);
-	struct tm tm;
-	size_t len;
-
-	if (!localtime_r(&seconds, &tm)) {
-		snprintf(buf, size, "-");
-		return;
-	}
-	len = strftime(buf, size, has_date ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", &tm);
-	if (has_ms)
-		snprintf(buf + len, size - len, ".%03u",
-			 (unsigned int)(time_ns % NS_PER_S / NS_PER_MS));
-}
-
 /* ---- times of day ---- */
 
 /* The distances of times of day that people read easily. */
@@ -249,14 +234,14 @@ void chart_paint_times(const struct chart *chart, int row)
 	for (size_t i = 0; i < chart->nr; i++) {
 		if (chart->cols[i] != chart->cursor_col)
 			continue;
-		chart_format_time(text, sizeof(text), chart_point(chart, i)->time_ns, false,
+		when_format_clock(text, sizeof(text), chart_point(chart, i)->time_ns, false,
 				  is_fine);
 		put_tick(chart, row, chart->cursor_col, text, STYLE_NOTICE);
 	}
 	step_ms = choose_step_ms(chart);
 	if (step_ms && chart->nr > 2 && paint_ticks(chart, row, step_ms))
 		return;
-	chart_format_time(text, sizeof(text), chart_point(chart, chart->nr - 1)->time_ns, false,
+	when_format_clock(text, sizeof(text), chart_point(chart, chart->nr - 1)->time_ns, false,
 			  is_fine);
 	put_tick(chart, row, chart->cols[chart->nr - 1], text, STYLE_DIM);
 }

@@ -42,9 +42,6 @@ void chart_paint_lines(const struct chart *chart, int row, int nr);
 /* Times of day, each with a mark below its column. */
 void chart_paint_times(const struct chart *chart, int row);
 
-/* "10:31:07", "10:31:07.250"; with the date where that is wanted. */
-void chart_format_time(char *buf, size_t size, uint64_t time_ns, bool has_date, bool has_ms);
-
 /* Whether an interval is so short that times of day need milliseconds. */
 bool chart_is_fine(const struct chart *chart);
 

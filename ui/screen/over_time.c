@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/when.h"
 #include "facts/stats.h"
 #include "ui/numbers.h"
 #include "ui/screen/heat.h"
@@ -206,7 +207,7 @@ static void put_numbers(const struct pane *pane, int row)
 
 	if (has_cursor)
 		point = &series->points[pane->screen->series_cursor];
-	chart_format_time(text, sizeof(text), point->time_ns,
+	when_format_clock(text, sizeof(text), point->time_ns,
 			  newest->time_ns - series->points->time_ns > DAY_NS,
 			  chart_is_fine(&pane->chart));
 	put_part(&line, has_cursor ? STYLE_NOTICE : STYLE_BOLD, "", text, "");

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "ui/screen/terminal.h"
 
 #define MICE_MAX 8 /* as many as curses remembers */
@@ -268,18 +269,10 @@ static void fetch_mice(struct terminal *terminal)
 		terminal->nr_mice++;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 static bool is_second_click(struct terminal *terminal, const struct terminal_event *event)
 {
 	const struct terminal_event *first = &terminal->clicked;
-	uint64_t now = now_ms();
+	uint64_t now = clock_now_ns() / 1000000;
 	bool is_second = event->row == first->row && event->col == first->col &&
 			 terminal->clicked_ms && now - terminal->clicked_ms <= DOUBLE_MS;
 

@@ -49,7 +49,7 @@ static int take_search(struct tui *tui, const char *text, struct why *why)
 static int take_delay(struct tui *tui, const char *text, struct why *why)
 {
 	double delay_s = DELAY_DEFAULT_S;
-	int err = text[0] ? delay_parse(text, &delay_s, why) : 0;
+	int err = text[0] ? seconds_parse(text, DELAY_MAX_S, &delay_s, why) : 0;
 
 	if (!err)
 		tui_set_delay(tui, delay_s);

@@ -56,8 +56,8 @@ static void intervals_are_up_to_a_day(void **state)
 	assert_true(options.delay_s == 60);
 	accepts("-l -s 86400", MODE_LOG);
 	accepts("-s 3600", MODE_CURSES);
-	refuses("-l -s 86401", "\"86401\": delay must be <= 86400, a day");
-	refuses("-l -s 0.05", "\"0.05\": delay must be >= 0.1");
+	refuses("-l -s 86401", "\"86401\": not a number of seconds from 0.1 to 86400");
+	refuses("-l -s 0.05", "\"0.05\": not a number of seconds from 0.1");
 }
 
 static void once_and_a_log_exclude_each_other(void **state)

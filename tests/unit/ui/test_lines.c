@@ -235,7 +235,7 @@ static void a_full_disk_is_an_error(void **state)
 	}
 	for (int format = LINES_BATCH; format <= LINES_LOG_TABLE; format++) {
 		assert_int_equal(try_open(w, (enum lines_format)format, "/dev/full", false), 0);
-		assert_int_equal(lines_write(w->lines, &w->view, &when, 0, &w->why), -ENOSPC);
+		assert_int_equal(lines_write(w->lines, &w->view, when, 0, &w->why), -ENOSPC);
 		assert_string_equal(w->why.text, "cannot write to \"/dev/full\": No space left on "
 						 "device: make room, or choose another file");
 		close_log(w);
@@ -261,13 +261,13 @@ static void a_record_without_room_leaves_no_piece(void **state)
 	signal(SIGXFSZ, SIG_IGN);
 	/* Not even the header gets in whole; then one sample and a half. */
 	limit_file_size(10);
-	err = lines_write(w->lines, &w->view, &when, 0, &w->why);
+	err = lines_write(w->lines, &w->view, when, 0, &w->why);
 	limit_file_size(RLIM_INFINITY);
 	assert_int_equal(err, -EFBIG);
 	file_is(w, w->path, "");
 	write_sample(w);
 	limit_file_size(50);
-	err = lines_write(w->lines, &w->view, &when, 0, &w->why);
+	err = lines_write(w->lines, &w->view, when, 0, &w->why);
 	limit_file_size(RLIM_INFINITY);
 	assert_int_equal(err, -EFBIG);
 	assert_non_null(strstr(w->why.text, "/log\": File too large"));
@@ -285,7 +285,7 @@ static void headings_come_again_after_an_error(void **state)
 	signal(SIGXFSZ, SIG_IGN);
 	write_sample(w);
 	limit_file_size(70);
-	err = lines_write(w->lines, &w->view, &when, 0, &w->why);
+	err = lines_write(w->lines, &w->view, when, 0, &w->why);
 	limit_file_size(RLIM_INFINITY);
 	assert_int_equal(err, -EFBIG);
 	write_sample(w);
@@ -305,7 +305,7 @@ static void a_reader_that_left_is_epipe(void **state)
 	replace_stdout(w, fds[1]);
 	close(fds[1]);
 	assert_int_equal(try_open(w, LINES_TEXT, NULL, false), 0);
-	err = lines_write(w->lines, &w->view, &when, 0, &w->why);
+	err = lines_write(w->lines, &w->view, when, 0, &w->why);
 	close_log(w);
 	assert_int_equal(err, -EPIPE);
 	assert_string_equal(w->why.text, "cannot write to standard output: Broken pipe");

@@ -467,8 +467,8 @@ static void text_names_the_interval_once_it_is_known(void **state)
 
 	add_event(w, "kvm_exit", 5, 5);
 	open_log(w, LINES_TEXT);
-	assert_int_equal(lines_write(w->lines, &w->view, &when, 0, &w->why), 0);
-	assert_int_equal(lines_write(w->lines, &w->view, &when, SECONDS / 4, &w->why), 0);
+	assert_int_equal(lines_write(w->lines, &w->view, when, 0, &w->why), 0);
+	assert_int_equal(lines_write(w->lines, &w->view, when, SECONDS / 4, &w->why), 0);
 	write_sample(w);
 	close_log(w);
 	file_is(w, w->path,
@@ -518,7 +518,7 @@ static void json_is_one_object_a_line(void **state)
 	add_other(w, 3, 2);
 	add_level(w, "pages_4k", FIELD_GAUGE, 7);
 	open_log(w, LINES_JSON);
-	assert_int_equal(lines_write(w->lines, &w->view, &when, 3001249999, &w->why), 0);
+	assert_int_equal(lines_write(w->lines, &w->view, when, 3001249999, &w->why), 0);
 	close_log(w);
 	file_is(w, w->path,
 		"{\"time\":\"2026-11-21T01:26:48.123+01:00\",\"elapsed_s\":3.0012,"
@@ -559,7 +559,7 @@ static void json_elapsed_is_null_when_not_known(void **state)
 	struct world *w = *state;
 
 	open_log(w, LINES_JSON);
-	assert_int_equal(lines_write(w->lines, &w->view, &when, 0, &w->why), 0);
+	assert_int_equal(lines_write(w->lines, &w->view, when, 0, &w->why), 0);
 	close_log(w);
 	file_is(w, w->path, "{\"time\":\"2026-11-21T01:26:48.123+01:00\",\"elapsed_s\":null,"
 			    "\"view\":\"events\",\"rows\":[]}\n");
