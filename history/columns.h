@@ -1,33 +1,55 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * columns - the names and the order of what is in a packed moment; kvmtop-history(5) describes it.
+ * columns - the order of what is in a packed moment; kvmtop-history(5) describes it.
  */
 #ifndef KVMTOP_HISTORY_COLUMNS_H
 #define KVMTOP_HISTORY_COLUMNS_H
 
 /*
- * The columns of changes and totals, in this order. A row is a key. The numbers of a column are a
- * string of bytes: each number has seven bits a byte, the lowest first, and the highest bit of a
- * byte says that more follow (LEB128). That is an eighth less than numbers of CBOR, and faster.
+ * The columns of changes and totals, in this order; each has its number before it. A row is a key.
+ * The numbers of a column are a string of bytes: each number has seven bits a byte, the lowest
+ * first, and the highest bit of a byte says that more follow (LEB128). That is an eighth less than
+ * numbers of CBOR, and faster.
  */
-#define COLUMN_SOURCES "source_ns" /* of changes only, and before all others */
-#define COLUMN_ROWS "rows"	   /* a number of CBOR: how many rows there are */
-#define COLUMN_GUEST "guest"	   /* more than the row before */
-#define COLUMN_VCPU "vcpu"	   /* more than the row before; of another guest, more than -1 */
-#define COLUMN_FIELD "field"	   /* more than the row before; of another vCPU, more than 0 */
-#define COLUMN_FLAGS "flags"	   /* CHANGE_* << 1, and 1: it is timed */
-#define COLUMN_COUNT "count"
-/* Of the rows that are timed. */
-#define COLUMN_TIME "time_ns"
-#define COLUMN_MAX "max_ns"
-#define COLUMN_BUCKETS "buckets" /* the first bucket that counted | buckets up to the last << 5 */
-/*
- * The counts of these buckets. In place of the one in the middle: how much larger the row's count
- * is than the sum of all buckets, as 2 * d, or as -2 * d - 1 if d is negative.
- */
-#define COLUMN_HIST "hist"
+enum column_id {
+	COLUMN_SOURCES, /* of changes only */
+	COLUMN_ROWS,	/* a number of CBOR: how many rows there are */
+	COLUMN_GUEST,	/* more than the row before */
+	COLUMN_VCPU,	/* more than the row before; of another guest, more than -1 */
+	COLUMN_FIELD,	/* more than the row before; of another vCPU, more than 0 */
+	/*
+	 * Which rows add up to another one. Three numbers for each run of fields: how many fields
+	 * are between it and the run before, how many it has, and the field that is their sum.
+	 */
+	COLUMN_SUMS,
+	/*
+	 * CHANGE_* << 1, and 1: it is timed. A row with CHANGE_IS_SUM has nothing in the columns
+	 * behind this one but the longest: the rest is what rows of the same vCPU add up to.
+	 */
+	COLUMN_FLAGS,
+	COLUMN_COUNT,
+	/* Of the rows that are timed. */
+	COLUMN_TIME,
+	COLUMN_MAX,
+	COLUMN_BUCKETS, /* the first bucket that counted | buckets up to the last << 5 */
+	/*
+	 * The counts of these buckets. In place of the one in the middle: how much larger the row's
+	 * count is than the sum of all buckets, as 2 * d, or as -2 * d - 1 if d is negative.
+	 */
+	COLUMN_HIST,
+	COLUMNS
+};
 #define HIST_MIDDLE(span) (((span) - 1) / 2)
-#define COLUMNS 10 /* without COLUMN_SOURCES */
+
+/* Version 1 has names in place of numbers, and no sums. */
+#define COLUMNS_V1 (COLUMNS - 1)
+#define COLUMN_NAMES_V1 \
+	{ \
+		[COLUMN_SOURCES] = "source_ns", [COLUMN_ROWS] = "rows", [COLUMN_GUEST] = "guest", \
+		[COLUMN_VCPU] = "vcpu", [COLUMN_FIELD] = "field", [COLUMN_FLAGS] = "flags", \
+		[COLUMN_COUNT] = "count", [COLUMN_TIME] = "time_ns", [COLUMN_MAX] = "max_ns", \
+		[COLUMN_BUCKETS] = "buckets", [COLUMN_HIST] = "hist", \
+	}
 
 /*
  * Behind the totals, if any reason began later than its event: an array with the guest, the vCPU

@@ -258,7 +258,7 @@ static int check_kind(struct db *db, bool *ret_is_empty, struct why *why)
 		return why_set(why, -EINVAL, "%s: written by a newer kvmtop (version %lld of the "
 			       "format, this one knows %d): update kvmtop", db->name,
 			       (long long)version, SQL_VERSION);
-	return version == SQL_VERSION ? 0 : db_damaged(db, why);
+	return version > 0 ? 0 : db_damaged(db, why);
 }
 
 static int set_up(struct db *db, bool is_empty, struct why *why)
@@ -289,7 +289,7 @@ static int set_up(struct db *db, bool is_empty, struct why *why)
 	sqlite3_reset(mode);
 	if (err < 0)
 		return err;
-	err = is_empty ? run_text(db, sql_schema, why) : 0;
+	err = is_empty ? run_text(db, sql_schema, why) : db_run(db, SQL_SET_VERSION, why);
 	if (err)
 		sqlite3_exec(db->sqlite, "ROLLBACK", NULL, NULL, NULL);
 	return err;

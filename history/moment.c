@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "history/moment.h"
 
-#define TOTALS_EVERY 128 /* moments; kvmtop-history(5) */
+#define TOTALS_EVERY 96 /* moments; kvmtop-history(5) */
 #define AHEAD 8		 /* keys */
 #define FEW 32		 /* rows */
 
@@ -153,14 +153,30 @@ void moment_release(struct moment *moment)
 
 /* ---- taking */
 
+/* See struct change. Waiting and polling are no parts of their own. */
+static uint32_t sum_of(const struct field *field)
+{
+	bool adds_up = field->use == USE_EXIT ||
+		       (field->use == USE_TIME && field->part != TIME_WAIT &&
+			field->part != TIME_POLL);
+
+	return adds_up && field->parent != FIELD_NONE ? field->parent + 1 : 0;
+}
+
 static bool has_durations(const struct stats_timing *timing)
 {
 	return timing->delta_ns || timing->delta_first != timing->delta_end;
 }
 
-static int take_total(const struct stats_item *item, uint32_t flags, struct changes *changes)
+static int take_total(const struct stats_item *item, const struct field *field, uint32_t flags,
+		      struct changes *changes)
 {
-	const struct change change = { .key = item->key, .flags = flags, .count = item->total };
+	const struct change change = {
+		.key = item->key,
+		.flags = flags,
+		.sum = sum_of(field),
+		.count = item->total,
+	};
 	const struct stats_timing *from = item->timing;
 	unsigned int first = 0, end = HIST_BUCKETS;
 	struct change_timing timing;
@@ -186,11 +202,12 @@ static int take_total(const struct stats_item *item, uint32_t flags, struct chan
 }
 
 /* What happened to a key that is in the sample. */
-static int take_present(const struct stats_item *item, enum field_kind kind, bool is_new,
+static int take_present(const struct stats_item *item, const struct field *field, bool is_new,
 			struct changes *changes)
 {
 	const struct stats_timing *from = item->timing;
-	bool is_counter = kind == FIELD_COUNTER, is_timed = from && (is_new || has_durations(from));
+	bool is_counter = field->kind == FIELD_COUNTER;
+	bool is_timed = from && (is_new || has_durations(from));
 	uint64_t *counts;
 
 	if (!is_new && !is_timed && (is_counter ? !item->delta : item->raw == item->total))
@@ -200,6 +217,7 @@ static int take_present(const struct stats_item *item, enum field_kind kind, boo
 	changes->list[changes->nr++] = (struct change){
 		.key = item->key,
 		.flags = is_new ? CHANGE_NEW | (item->has_rate ? CHANGE_HAS_RATE : 0) : 0,
+		.sum = sum_of(field),
 		.count = is_counter ? item->delta : item->total,
 	};
 	if (!is_timed)
@@ -223,9 +241,9 @@ static int take_item(const struct facts *facts, const struct stats_item *item,
 
 	if (item->key.guest == STATS_ENDED) /* it changes when other keys are removed */
 		return stats_removed_at(facts->stats, 0) ?
-			       take_total(item, CHANGE_IS_TOTAL, changes) : 0;
+			       take_total(item, field, CHANGE_IS_TOTAL, changes) : 0;
 	if (item->seen == tick)
-		return take_present(item, field->kind, item->born == tick, changes);
+		return take_present(item, field, item->born == tick, changes);
 	if (moment->source_ns[field->source] &&
 	    item->seen == stats_tick_before(facts->stats, field->source))
 		return changes_add(changes, &(struct change){ .key = item->key,
@@ -283,10 +301,10 @@ static int take_totals(const struct facts *facts, struct moment *moment)
 
 	for (size_t i = 0; i < stats_count(facts->stats) && !err; i++) {
 		const struct stats_item *item = stats_at(facts->stats, i);
-		uint32_t source = fields_get(facts->fields, item->key.field)->source;
-		bool is_absent = item->seen < stats_latest_tick(facts->stats, source);
+		const struct field *field = fields_get(facts->fields, item->key.field);
+		bool is_absent = item->seen < stats_latest_tick(facts->stats, field->source);
 
-		err = take_total(item, is_absent ? CHANGE_ABSENT : 0, &moment->totals);
+		err = take_total(item, field, is_absent ? CHANGE_ABSENT : 0, &moment->totals);
 		if (!err)
 			err = take_late(item, moment);
 	}

@@ -31,6 +31,7 @@ enum {
 	CHANGE_ABSENT = 1 << 2,	  /* the key is in the sample no more; its total stays */
 	CHANGE_GONE = 1 << 3,	  /* the key is forgotten; its total is in STATS_ENDED */
 	CHANGE_IS_TOTAL = 1 << 4, /* the row has a total, and not a change: of STATS_ENDED */
+	CHANGE_IS_SUM = 1 << 5,	  /* only while it is packed or unpacked: see sums.h */
 };
 
 /* Counts and durations of one key. */
@@ -38,6 +39,11 @@ struct change {
 	struct key key;
 	uint32_t flags;	 /* CHANGE_* */
 	uint32_t timing; /* 0: none; else the list's timings[timing - 1] */
+	/*
+	 * 1 + the field whose row of the same vCPU adds this row up, and others: a vCPU's exits are
+	 * those of all reasons; 0: none. For pack.h; undefined in changes that were unpacked.
+	 */
+	uint32_t sum;
 	/* Of a counter: how much it grew, or its total. Of a gauge or a peak: the level. */
 	uint64_t count;
 };

@@ -13,7 +13,10 @@
 #define NUMBER_MAX 10 /* bytes of a number in a column */
 #define BLOCK_MIN 1024 /* bytes */
 #define BLOCK_MAX 8192 /* about */
-#define BLOCKS_MAX (2 * (1 + COLUMNS))
+#define BLOCKS_MAX (2 * COLUMNS)
+#define FRAMES_MAX 2
+#define FRAME_MIN 2048 /* bytes */
+#define FRAME_BYTES 32 /* at most, of a frame beside its blocks */
 
 /*
  * Counts are noise: a code for each block makes them small, and there is little to find that was
@@ -63,6 +66,7 @@ void packer_free(struct packer *packer)
 	ZSTD_freeDCtx(packer->unpack);
 	blob_release(&packer->plain);
 	blob_release(&packer->column);
+	sums_release(&packer->sums);
 	free(packer);
 }
 
@@ -86,6 +90,8 @@ struct out {
 	struct blob *column; /* room for the numbers of a column */
 	size_t blocks[BLOCKS_MAX]; /* where zstd begins another block */
 	size_t nr_blocks;
+	size_t frames[FRAMES_MAX]; /* where the part goes on in another frame */
+	size_t nr_frames;
 	bool is_full;
 };
 
@@ -127,7 +133,7 @@ static void put_text(struct out *out, const char *text)
 	out->blob->size += size;
 }
 
-/* ---- columns: a name, and a string of bytes with the numbers (LEB128) */
+/* ---- columns: a number, and a string of bytes with the numbers (LEB128) */
 
 /* Room for columns of up to nr numbers. */
 static void make_columns(struct out *out, size_t nr)
@@ -155,15 +161,24 @@ static void begin_block(struct out *out)
 		out->blocks[out->nr_blocks++] = out->blob->size;
 }
 
+/* What comes now is read less often: of a long part, it is not uncompressed then. */
+static void begin_frame(struct out *out)
+{
+	size_t before = out->nr_frames ? out->frames[out->nr_frames - 1] : 0;
+
+	if (out->blob->size - before >= FRAME_MIN)
+		out->frames[out->nr_frames++] = out->blob->size;
+}
+
 /* The numbers of the column are in out->column, up to end. */
-static void put_column(struct out *out, const char *name, const unsigned char *end)
+static void put_column(struct out *out, enum column_id column, const unsigned char *end)
 {
 	size_t size = (size_t)(end - out->column->bytes);
 	unsigned char *at;
 
 	if (size >= BLOCK_MIN)
 		begin_block(out);
-	put_text(out, name);
+	put_uint(out, column);
 	put(out, CBOR_BYTES, size);
 	at = out_room(out, size);
 	if (!at || !size)
@@ -204,6 +219,36 @@ static void put_keys(struct out *out, const struct changes *changes)
 	put_column(out, COLUMN_FIELD, at);
 }
 
+static void put_sums(struct out *out, const struct sums *sums)
+{
+	unsigned char *at;
+	uint32_t end = 0;
+
+	make_columns(out, 3 * sums->nr);
+	if (out->is_full)
+		return;
+	at = out->column->bytes;
+	for (size_t i = 0; i < sums->nr; i++) {
+		at = add_number(at, sums->runs[i].first - end);
+		at = add_number(at, sums->runs[i].nr);
+		at = add_number(at, sums->runs[i].sum);
+		end = sums->runs[i].first + sums->runs[i].nr;
+	}
+	put_column(out, COLUMN_SUMS, at);
+}
+
+static bool is_stored(const struct change *change)
+{
+	return !(change->flags & CHANGE_IS_SUM);
+}
+
+/* NULL: the row has no durations, or they are a sum. */
+static const struct change_timing *stored_timing(const struct changes *changes,
+						 const struct change *change)
+{
+	return is_stored(change) ? changes_timing(changes, change) : NULL;
+}
+
 static void put_counts(struct out *out, const struct changes *changes)
 {
 	unsigned char *at = out->column->bytes;
@@ -212,8 +257,10 @@ static void put_counts(struct out *out, const struct changes *changes)
 		at = add_number(at, changes->list[i].flags << 1 | (changes->list[i].timing != 0));
 	put_column(out, COLUMN_FLAGS, at);
 	at = out->column->bytes;
-	for (size_t i = 0; i < changes->nr; i++)
-		at = add_number(at, changes->list[i].count);
+	for (size_t i = 0; i < changes->nr; i++) {
+		if (is_stored(&changes->list[i]))
+			at = add_number(at, changes->list[i].count);
+	}
 	put_column(out, COLUMN_COUNT, at);
 }
 
@@ -232,7 +279,7 @@ static void put_hists(struct out *out, const struct changes *changes)
 	unsigned char *at = out->column->bytes;
 
 	for (size_t i = 0; i < changes->nr; i++) {
-		const struct change_timing *timing = changes_timing(changes, &changes->list[i]);
+		const struct change_timing *timing = stored_timing(changes, &changes->list[i]);
 
 		if (timing)
 			at = add_number(at, (uint64_t)timing->nr << 5 | timing->first);
@@ -241,7 +288,7 @@ static void put_hists(struct out *out, const struct changes *changes)
 	at = out->column->bytes;
 	for (size_t i = 0; i < changes->nr; i++) {
 		const struct change *change = &changes->list[i];
-		const struct change_timing *timing = changes_timing(changes, change);
+		const struct change_timing *timing = stored_timing(changes, change);
 		unsigned int nr = timing ? timing->nr : 0;
 		const uint64_t *counts = nr ? changes_counts(changes, timing) : NULL;
 
@@ -259,7 +306,7 @@ static void put_timings(struct out *out, const struct changes *changes)
 	const struct change_timing *timing;
 
 	for (size_t i = 0; i < changes->nr; i++) {
-		timing = changes_timing(changes, &changes->list[i]);
+		timing = stored_timing(changes, &changes->list[i]);
 		if (timing)
 			at = add_number(at, timing->time_ns);
 	}
@@ -271,20 +318,24 @@ static void put_timings(struct out *out, const struct changes *changes)
 			at = add_number(at, timing->max_ns);
 	}
 	put_column(out, COLUMN_MAX, at);
+	begin_frame(out);
 	put_hists(out, changes);
 }
 
-static void put_changes(struct out *out, struct changes *changes)
+static void put_changes(struct out *out, struct sums *sums, struct changes *changes)
 {
 	make_columns(out, changes->nr > changes->nr_counts ? changes->nr : changes->nr_counts);
-	out->is_full |= changes_sort(changes) < 0;
+	out->is_full |= changes_sort(changes) < 0 || sums_find(sums, changes) < 0;
 	if (out->is_full)
 		return;
-	put_text(out, COLUMN_ROWS);
+	put_uint(out, COLUMN_ROWS);
 	put_uint(out, changes->nr);
 	put_keys(out, changes);
+	put_sums(out, sums);
 	put_counts(out, changes);
+	begin_frame(out);
 	put_timings(out, changes);
+	sums_unmark(changes);
 }
 
 /* ---- guests */
@@ -322,32 +373,48 @@ static void put_guests(struct out *out, const struct guests *guests)
 
 /* ---- parts */
 
-static bool compress_block(struct packer *packer, size_t end, ZSTD_inBuffer *in,
+/* in->size: the end of the block before */
+static bool compress_block(struct packer *packer, size_t end, bool ends_frame, ZSTD_inBuffer *in,
 			   ZSTD_outBuffer *out)
 {
-	bool is_last = end == packer->plain.size;
-
 	in->size = end;
-	return ZSTD_compressStream2(packer->pack, out, in, is_last ? ZSTD_e_end : ZSTD_e_flush) ==
-	       0;
+	return ZSTD_compressStream2(packer->pack, out, in,
+				    ends_frame ? ZSTD_e_end : ZSTD_e_flush) == 0;
 }
 
 /* Busy guests and idle ones have different counts, so long columns are several blocks. */
-static bool compress_until(struct packer *packer, size_t end, ZSTD_inBuffer *in,
+static bool compress_until(struct packer *packer, size_t end, bool ends_frame, ZSTD_inBuffer *in,
 			   ZSTD_outBuffer *out)
 {
 	bool is_good = true;
 
 	while (is_good && end - in->size > BLOCK_MAX * 3 / 2)
-		is_good = compress_block(packer, in->size + BLOCK_MAX, in, out);
-	return is_good && compress_block(packer, end, in, out);
+		is_good = compress_block(packer, in->size + BLOCK_MAX, false, in, out);
+	return is_good && compress_block(packer, end, ends_frame, in, out);
+}
+
+/* Compresses what comes before the end of a frame, from in->size on. */
+static bool compress_frame(struct packer *packer, const struct out *made, size_t end,
+			   ZSTD_inBuffer *in, ZSTD_outBuffer *out)
+{
+	size_t begin = in->size;
+	bool is_good = true;
+
+	ZSTD_CCtx_reset(packer->pack, ZSTD_reset_session_only);
+	ZSTD_CCtx_setPledgedSrcSize(packer->pack, end - begin);
+	for (size_t i = 0; i < made->nr_blocks && is_good; i++) {
+		if (made->blocks[i] > begin && made->blocks[i] < end)
+			is_good = compress_until(packer, made->blocks[i], false, in, out);
+	}
+	return is_good && compress_until(packer, end, true, in, out);
 }
 
 /* Compresses packer->plain. */
 static int compress_part(struct packer *packer, const struct out *made, struct blob *blob)
 {
 	size_t size = packer->plain.size;
-	size_t bound = ZSTD_compressBound(size) + 8 * (BLOCKS_MAX + size / BLOCK_MAX);
+	size_t bound = ZSTD_compressBound(size) + 8 * (BLOCKS_MAX + size / BLOCK_MAX) +
+		       FRAMES_MAX * FRAME_BYTES;
 	ZSTD_inBuffer in = { .src = packer->plain.bytes };
 	ZSTD_outBuffer out = { .size = bound };
 	bool is_good = true;
@@ -355,11 +422,9 @@ static int compress_part(struct packer *packer, const struct out *made, struct b
 	if (array_grow(&blob->bytes, &blob->room, bound) < 0)
 		return -ENOMEM;
 	out.dst = blob->bytes;
-	ZSTD_CCtx_reset(packer->pack, ZSTD_reset_session_only);
-	ZSTD_CCtx_setPledgedSrcSize(packer->pack, size);
-	for (size_t i = 0; i < made->nr_blocks && is_good; i++)
-		is_good = compress_until(packer, made->blocks[i], &in, &out);
-	if (!is_good || !compress_until(packer, size, &in, &out))
+	for (size_t i = 0; i < made->nr_frames && is_good; i++)
+		is_good = compress_frame(packer, made, made->frames[i], &in, &out);
+	if (!is_good || !compress_frame(packer, made, size, &in, &out))
 		return -ENOMEM;
 	blob->size = out.pos;
 	return 0;
@@ -394,17 +459,18 @@ static void put_late(struct out *out, const struct moment *moment)
 	}
 }
 
-static void put_part(struct out *out, enum moment_part part, struct moment *moment)
+static void put_part(struct out *out, enum moment_part part, struct sums *sums,
+		     struct moment *moment)
 {
 	switch (part) {
 	case PART_CHANGES:
-		put(out, CBOR_MAP, 1 + COLUMNS);
+		put(out, CBOR_MAP, COLUMNS);
 		put_sources(out, moment);
-		put_changes(out, &moment->changes);
+		put_changes(out, sums, &moment->changes);
 		break;
 	case PART_TOTALS:
-		put(out, CBOR_MAP, COLUMNS);
-		put_changes(out, &moment->totals);
+		put(out, CBOR_MAP, COLUMNS - 1);
+		put_changes(out, sums, &moment->totals);
 		put_late(out, moment);
 		break;
 	default:
@@ -432,7 +498,7 @@ int pack_moment(struct packer *packer, struct moment *moment, struct packed *pac
 		if (!has_part(moment, part))
 			continue;
 		packer->plain.size = 0;
-		put_part(&out, part, moment);
+		put_part(&out, part, &packer->sums, moment);
 		err = out.is_full ? -ENOMEM : compress_part(packer, &out, &packed->parts[part]);
 	}
 	return err;

@@ -9,6 +9,7 @@
 #define KVMTOP_HISTORY_PACK_H
 
 #include "history/moment.h"
+#include "history/sums.h"
 
 #define PACK_MAX ((size_t)256 << 20) /* bytes of a part, uncompressed */
 
@@ -41,6 +42,7 @@ struct packer {
 	struct ZSTD_DCtx_s *unpack;
 	struct blob plain;  /* a part before or after compression */
 	struct blob column; /* of it; its size is not used */
+	struct sums sums;   /* of it */
 };
 
 struct packer *packer_new(void); /* NULL: no memory */
@@ -49,7 +51,7 @@ void packer_free(struct packer *packer);
 /* Sorts the changes and totals, and packs all parts. 0 or -ENOMEM. */
 int pack_moment(struct packer *packer, struct moment *moment, struct packed *packed);
 
-/* How much of a part is wanted: the more, the longer it takes. */
+/* How much of a part is wanted: the more, the longer it takes. The rest is not checked. */
 enum unpack_depth {
 	UNPACK_COUNTS, /* keys and counts; no durations */
 	UNPACK_TIMES,  /* and the time and the longest; hist[] is not valid */

@@ -397,6 +397,7 @@ static int begin(struct state *to, const struct state *from)
 		key->count_base = 0;
 		key->time_base = 0;
 	}
+	state_forget_hists(to);
 	return 0;
 }
 
@@ -420,7 +421,8 @@ static int play(struct past *past, struct why *why)
 	int err = 0;
 
 	if (!is_first) {
-		state_keep_hists(&past->state);
+		if (state_keep_hists(&past->state) < 0)
+			return why_set(why, -ENOMEM, "out of memory");
 		err = reader_changes(&past->reader, past->at.id, UNPACK_ALL, &past->moment, why);
 	}
 	if (!err)
@@ -465,11 +467,13 @@ static int add_row(struct past *past, const struct key_state *key, struct key as
 	bool is_first = past->nr_played == 1;
 	bool is_counter = segment_ids_is_counter(past->reader.ids, key->key.field);
 	struct timing timing = { .time_ns = key->time_ns - key->time_base, .max_ns = key->max_ns };
+	const uint32_t *before = state_hist(&past->state, key);
 	int err;
 
 	if (key->is_gone || (key->is_absent && !is_first))
 		return 0;
-	memcpy(timing.hist, key->hist_before, sizeof(timing.hist));
+	if (before)
+		memcpy(timing.hist, before, sizeof(timing.hist));
 	for (unsigned int i = 0; i < key->nr_counts; i++)
 		timing.hist[key->first_bucket + i] += (uint32_t)key->counts[i];
 	if (key->is_timed)

@@ -44,6 +44,7 @@ const char sql_schema[] =
 const char *const sql_text[SQL_STATEMENTS] = {
 	[SQL_APPLICATION] = "PRAGMA application_id",
 	[SQL_USER_VERSION] = "PRAGMA user_version",
+	[SQL_SET_VERSION] = "PRAGMA user_version = " DIGITS_OF(SQL_VERSION),
 	[SQL_NR_TABLES] = "SELECT count(*) FROM sqlite_master",
 	[SQL_JOURNAL] = "PRAGMA journal_mode",
 

@@ -8,7 +8,7 @@
 #define KVMTOP_HISTORY_SQL_H
 
 #define SQL_APPLICATION_ID 0x6b766d74 /* "kvmt" */
-#define SQL_VERSION 1		      /* PRAGMA user_version */
+#define SQL_VERSION 2		      /* PRAGMA user_version; all before are read, too */
 
 /* Makes the tables, in one transaction. */
 extern const char sql_schema[];
@@ -16,6 +16,7 @@ extern const char sql_schema[];
 enum sql {
 	SQL_APPLICATION,
 	SQL_USER_VERSION,
+	SQL_SET_VERSION,
 	SQL_NR_TABLES,
 	SQL_JOURNAL,
 

@@ -10,8 +10,59 @@
 void state_release(struct state *state)
 {
 	free(state->list);
+	free(state->hists);
 	*state = (struct state){ 0 };
 }
+
+/* ---- counts of buckets */
+
+static void drop_hist(struct state *state, struct key_state *key)
+{
+	if (!key->hist)
+		return;
+	state->hists[key->hist - 1][0] = state->free_hist;
+	state->free_hist = key->hist;
+	key->hist = 0;
+}
+
+static int make_hist(struct state *state, struct key_state *key)
+{
+	if (key->hist)
+		return 0;
+	if (!state->free_hist &&
+	    array_grow(&state->hists, &state->room_hists, state->nr_hists + 1) < 0)
+		return -ENOMEM;
+	key->hist = state->free_hist ? state->free_hist : (uint32_t)++state->nr_hists;
+	if (state->free_hist)
+		state->free_hist = state->hists[key->hist - 1][0];
+	memset(state->hists[key->hist - 1], 0, sizeof(*state->hists));
+	return 0;
+}
+
+int state_keep_hists(struct state *state)
+{
+	for (size_t i = 0; i < state->nr; i++) {
+		struct key_state *key = &state->list[i];
+
+		if (key->nr_counts && make_hist(state, key) < 0)
+			return -ENOMEM;
+		for (unsigned int k = 0; k < key->nr_counts; k++)
+			state->hists[key->hist - 1][key->first_bucket + k] +=
+				(uint32_t)key->counts[k];
+		key->nr_counts = 0;
+	}
+	return 0;
+}
+
+void state_forget_hists(struct state *state)
+{
+	for (size_t i = 0; i < state->nr; i++)
+		state->list[i].hist = 0;
+	state->nr_hists = 0;
+	state->free_hist = 0;
+}
+
+/* ---- totals */
 
 static struct key_state state_of_total(const struct changes *changes, const struct change *total)
 {
@@ -78,8 +129,8 @@ static void reset(struct state *state, const struct segment_ids *ids)
 	}
 }
 
-static void add(struct key_state *key, const struct changes *changes, const struct change *change,
-		bool is_counter)
+static void add(struct state *state, struct key_state *key, const struct changes *changes,
+		const struct change *change, bool is_counter)
 {
 	const struct change_timing *timing = changes_timing(changes, change);
 
@@ -92,7 +143,7 @@ static void add(struct key_state *key, const struct changes *changes, const stru
 		key->is_absent = true;
 		key->count_base = key->count;
 		key->time_base = key->time_ns;
-		memset(key->hist_before, 0, sizeof(key->hist_before));
+		drop_hist(state, key);
 		return;
 	}
 	if (change->flags & CHANGE_IS_TOTAL) {
@@ -115,24 +166,15 @@ static void add(struct key_state *key, const struct changes *changes, const stru
 	key->counts = changes_counts(changes, timing);
 }
 
-void state_keep_hists(struct state *state)
-{
-	for (size_t i = 0; i < state->nr; i++) {
-		struct key_state *key = &state->list[i];
-
-		for (unsigned int k = 0; k < key->nr_counts; k++)
-			key->hist_before[key->first_bucket + k] += (uint32_t)key->counts[k];
-		key->nr_counts = 0;
-	}
-}
-
 /* Removes the keys that are gone. */
 static void sweep(struct state *state)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < state->nr; i++) {
-		if (!state->list[i].is_gone)
+		if (state->list[i].is_gone)
+			drop_hist(state, &state->list[i]);
+		else
 			state->list[kept++] = state->list[i];
 	}
 	state->nr = kept;
@@ -224,8 +266,10 @@ int state_apply(struct state *state, const struct changes *changes, uint32_t fla
 {
 	size_t nr_new, k = 0;
 
-	if (flags & MOMENT_FIRST)
+	if (flags & MOMENT_FIRST) {
 		state->nr = 0;
+		state_forget_hists(state);
+	}
 	if (state->has_gone)
 		sweep(state);
 	if (flags & MOMENT_RESET)
@@ -245,7 +289,7 @@ int state_apply(struct state *state, const struct changes *changes, uint32_t fla
 
 		if (!key)
 			continue;
-		add(key, changes, change, segment_ids_is_counter(ids, change->key.field));
+		add(state, key, changes, change, segment_ids_is_counter(ids, change->key.field));
 		state->has_gone |= key->is_gone;
 		if (key->is_gone)
 			leave(state, key);

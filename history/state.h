@@ -25,7 +25,7 @@ struct key_state {
 	 * value count - count_base. Likewise the time.
 	 */
 	uint64_t count_base, time_base;
-	uint32_t hist_before[HIST_BUCKETS]; /* of moments before, see state_keep_hists() */
+	uint32_t hist; /* see state_hist() */
 };
 
 /* Zero-initialised is empty. */
@@ -33,6 +33,10 @@ struct state {
 	struct key_state *list; /* ascending by key */
 	size_t nr, room;
 	bool has_gone;
+	/* Only where moments are added up, see state_keep_hists(): so most states are small. */
+	uint32_t (*hists)[HIST_BUCKETS];
+	size_t nr_hists, room_hists;
+	uint32_t free_hist; /* the first that is free, and in each the next one; 0: none */
 };
 
 /* Replaces the state by a moment's totals. 0 or -ENOMEM. */
@@ -46,8 +50,15 @@ int state_load(struct state *state, const struct moment *moment);
 int state_apply(struct state *state, const struct changes *changes, uint32_t flags,
 		const struct segment_ids *ids);
 
-/* Adds the counts to hist_before; call it before the latest changes are replaced. */
-void state_keep_hists(struct state *state);
+/* Remembers the counts; call it before the latest changes are replaced. 0 or -ENOMEM. */
+int state_keep_hists(struct state *state);
+/* The counts that are remembered of a key; NULL: all are 0. */
+static inline const uint32_t *state_hist(const struct state *state, const struct key_state *key)
+{
+	return key->hist ? state->hists[key->hist - 1] : NULL;
+}
+/* Forgets the counts of all keys. */
+void state_forget_hists(struct state *state);
 
 /* Goes back to the state before these changes, which were the latest. */
 void state_undo(struct state *state, const struct changes *changes,

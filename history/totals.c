@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "history/totals.h"
 
-#define MILESTONE_STEP 16 /* moments between two that are kept */
+#define MILESTONE_STEP 8 /* moments between two that are kept */
 
 static int copy_state(struct state *to, const struct state *from)
 {

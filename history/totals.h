@@ -9,7 +9,7 @@
 #include "history/reader.h"
 #include "history/state.h"
 
-#define MILESTONES 10
+#define MILESTONES 16
 
 /* The state after a moment. */
 struct milestone {

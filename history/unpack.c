@@ -19,9 +19,12 @@ static int damaged(struct why *why)
 /* ---- CBOR */
 
 struct in {
+	struct packer *packer;
+	const unsigned char *rest, *rest_end; /* frames that are not uncompressed yet */
 	const unsigned char *at, *end;
 	const char *text; /* the latest text, or bytes */
 	bool is_bad;
+	bool is_v1; /* version 1: see columns.h */
 };
 
 /* The next item's number or size, if it is of this kind; else 0, and the input is bad. */
@@ -70,11 +73,16 @@ static size_t next_array(struct in *in)
 	return in->is_bad ? 0 : (size_t)nr;
 }
 
-static void next_name(struct in *in, const char *name)
+/* The number, or the name, that comes before a column. */
+static void next_column(struct in *in, enum column_id column)
 {
-	uint64_t size = next(in, CBOR_TEXT);
+	static const char *const names[COLUMNS] = COLUMN_NAMES_V1;
 
-	in->is_bad |= size != strlen(name) || memcmp(in->text, name, size) != 0;
+	if (!in->is_v1)
+		in->is_bad |= next_uint(in) != column;
+	else if (next(in, CBOR_TEXT) != strlen(names[column]) ||
+		 memcmp(in->text, names[column], strlen(names[column])) != 0)
+		in->is_bad = true;
 }
 
 /* ---- columns */
@@ -86,12 +94,12 @@ struct column {
 };
 
 /* Begins a column that has nr numbers, of which each has a byte at least. */
-static struct column begin_column(struct in *in, const char *name, size_t nr)
+static struct column begin_column(struct in *in, enum column_id name, size_t nr)
 {
 	struct column column = { 0 };
 	uint64_t size;
 
-	next_name(in, name);
+	next_column(in, name);
 	size = next(in, CBOR_BYTES);
 	in->is_bad |= size < nr;
 	column.is_bad = in->is_bad;
@@ -103,9 +111,9 @@ static struct column begin_column(struct in *in, const char *name, size_t nr)
 }
 
 /* The column must have no more numbers. */
-static void end_column(struct in *in, const struct column *column)
+static void end_column(struct in *in, struct column column)
 {
-	in->is_bad |= column->is_bad || column->at != column->end;
+	in->is_bad |= column.is_bad || column.at != column.end;
 }
 
 static inline uint64_t number(struct column *column)
@@ -147,24 +155,49 @@ static void next_text(struct in *in, char *text, size_t size)
 
 /* ---- parts */
 
+/* Uncompresses the next frame, in place of the one before. -EBADMSG, -ENOMEM. */
+static int next_frame(struct in *in)
+{
+	size_t left = (size_t)(in->rest_end - in->rest), got;
+	size_t frame = ZSTD_findFrameCompressedSize(in->rest, left);
+	unsigned long long size = ZSTD_getFrameContentSize(in->rest, left);
+	struct blob *plain = &in->packer->plain;
+
+	/* Not known and damaged are numbers larger than any size. */
+	if (ZSTD_isError(frame) || size > PACK_MAX)
+		return -EBADMSG;
+	if (array_grow(&plain->bytes, &plain->room, (size_t)size + 1) < 0)
+		return -ENOMEM;
+	got = ZSTD_decompressDCtx(in->packer->unpack, plain->bytes, plain->room, in->rest, frame);
+	if (ZSTD_isError(got) || got != size)
+		return -EBADMSG;
+	in->rest += frame;
+	in->at = plain->bytes;
+	in->end = plain->bytes + got;
+	return 0;
+}
+
+/* Where another frame may begin. The columns before are no longer valid. */
+static int go_on(struct in *in)
+{
+	int err = in->at == in->end && in->rest < in->rest_end ? next_frame(in) : 0;
+
+	in->is_bad |= err == -EBADMSG;
+	return err == -ENOMEM ? err : 0;
+}
+
 static int uncompress(struct packer *packer, const struct blob *blob, struct in *in,
 		      struct why *why)
 {
-	struct blob *plain = &packer->plain;
-	unsigned long long size = ZSTD_getFrameContentSize(blob->bytes, blob->size);
-	size_t got;
+	int err;
 
-	/* Not known and damaged are numbers larger than any size. */
-	if (size > PACK_MAX)
+	*in = (struct in){ .packer = packer };
+	if (!blob->size)
 		return damaged(why);
-	if (array_grow(&plain->bytes, &plain->room, (size_t)size + 1) < 0)
-		return why_set(why, -ENOMEM, "out of memory");
-	got = ZSTD_decompressDCtx(packer->unpack, plain->bytes, plain->room, blob->bytes,
-				  blob->size);
-	if (ZSTD_isError(got) || got != size)
-		return damaged(why);
-	*in = (struct in){ .at = plain->bytes, .end = plain->bytes + got };
-	return 0;
+	in->rest = blob->bytes;
+	in->rest_end = blob->bytes + blob->size;
+	err = next_frame(in);
+	return err == -ENOMEM ? why_set(why, -ENOMEM, "out of memory") : err ? damaged(why) : 0;
 }
 
 static int make_rows(struct changes *changes, size_t nr)
@@ -176,78 +209,111 @@ static int make_rows(struct changes *changes, size_t nr)
 	return 0;
 }
 
-/* The first column says whether there are as many rows as there must be room for. */
-static int read_guest_ids(struct in *in, struct changes *changes, size_t nr)
+/* A row's key, of the row before. Guests ascend, in a guest vCPUs, of a vCPU fields. */
+static inline void read_key(struct column *guests, struct column *vcpus, struct column *fields,
+			    bool is_first, struct key *key)
 {
-	struct column column = begin_column(in, COLUMN_GUEST, nr);
-	uint32_t guest = 0;
+	uint32_t guest = (uint32_t)small_number(guests, UINT32_MAX - key->guest);
+	int64_t from = guest ? -1 : key->vcpu;
+	int64_t vcpu = (int64_t)small_number(vcpus, (uint64_t)(INT32_MAX - from));
+	bool is_same = !is_first && !guest && !vcpu;
+	uint32_t before = is_same ? key->field : 0;
+	uint32_t field = (uint32_t)small_number(fields, FIELD_NONE - 1 - before);
 
+	fields->is_bad |= is_same && !field;
+	key->guest += guest;
+	key->vcpu = (int32_t)(from + vcpu);
+	key->field = before + field;
+}
+
+/* The first column says whether there are as many rows as there must be room for. */
+static int read_keys(struct in *in, struct changes *changes, size_t nr)
+{
+	struct column guests, vcpus, fields;
+	struct key key = { .guest = 0, .vcpu = -1 };
+
+	guests = begin_column(in, COLUMN_GUEST, nr);
 	if (make_rows(changes, in->is_bad ? 0 : nr) < 0)
 		return -ENOMEM;
+	vcpus = begin_column(in, COLUMN_VCPU, nr);
+	fields = begin_column(in, COLUMN_FIELD, nr);
 	for (size_t i = 0; i < changes->nr; i++) {
-		guest += (uint32_t)small_number(&column, UINT32_MAX - guest);
-		changes->list[i].key.guest = guest;
+		read_key(&guests, &vcpus, &fields, !i, &key);
+		changes->list[i].key = key;
 	}
-	end_column(in, &column);
+	end_column(in, guests);
+	end_column(in, vcpus);
+	end_column(in, fields);
 	return 0;
 }
 
-static void read_vcpus(struct in *in, struct changes *changes)
+static bool is_stored(const struct change *change)
 {
-	struct column column = begin_column(in, COLUMN_VCPU, changes->nr);
-	int64_t vcpu = -1;
-
-	for (size_t i = 0; i < changes->nr; i++) {
-		struct change *change = &changes->list[i];
-
-		if (!i || change[-1].key.guest != change->key.guest)
-			vcpu = -1;
-		vcpu += (int64_t)small_number(&column, (uint64_t)(INT32_MAX - vcpu));
-		change->key.vcpu = (int32_t)vcpu;
-	}
-	end_column(in, &column);
+	return !(change->flags & CHANGE_IS_SUM);
 }
 
-static void read_fields(struct in *in, struct changes *changes)
+/* How many rows have numbers of their own, and how many are timed. */
+struct rows {
+	size_t nr_stored, nr_timed, nr_stored_timed;
+};
+
+static int read_sums(struct in *in, struct sums *sums)
 {
-	struct column column = begin_column(in, COLUMN_FIELD, changes->nr);
+	struct column column;
+	uint64_t end = 0;
 
-	for (size_t i = 0; i < changes->nr; i++) {
-		struct change *change = &changes->list[i];
-		bool is_same = i && change[-1].key.guest == change->key.guest &&
-			       change[-1].key.vcpu == change->key.vcpu;
-		uint32_t field = is_same ? change[-1].key.field : 0;
-		uint32_t more = (uint32_t)small_number(&column, FIELD_NONE - 1 - field);
+	column = begin_column(in, COLUMN_SUMS, 0);
+	sums->nr = 0;
+	while (!column.is_bad && column.at < column.end) {
+		struct sum_run run;
 
-		column.is_bad |= is_same && !more;
-		change->key.field = field + more;
+		if (array_grow(&sums->runs, &sums->room, sums->nr + 1) < 0)
+			return -ENOMEM;
+		run.first = (uint32_t)(end + small_number(&column, FIELD_NONE - end));
+		run.nr = (uint32_t)small_number(&column, FIELD_NONE - run.first);
+		run.sum = (uint32_t)small_number(&column, FIELD_NONE);
+		end = (uint64_t)run.first + run.nr;
+		sums->runs[sums->nr++] = run;
 	}
-	end_column(in, &column);
+	end_column(in, column);
+	return 0;
 }
 
-/* Returns how many rows are timed. */
-static size_t read_flags(struct in *in, struct changes *changes)
+static struct rows read_flags(struct in *in, struct changes *changes)
 {
-	struct column column = begin_column(in, COLUMN_FLAGS, changes->nr);
-	size_t nr_timed = 0;
+	struct column column;
+	struct rows rows = { 0 };
 
+	column = begin_column(in, COLUMN_FLAGS, changes->nr);
 	for (size_t i = 0; i < changes->nr; i++) {
 		uint32_t flags = (uint32_t)small_number(&column, UINT32_MAX);
 
 		changes->list[i].flags = flags >> 1;
-		changes->list[i].timing = flags & 1 ? (uint32_t)++nr_timed : 0;
+		changes->list[i].timing = flags & 1 ? (uint32_t)++rows.nr_timed : 0;
+		rows.nr_stored += is_stored(&changes->list[i]);
+		rows.nr_stored_timed += flags & 1 && is_stored(&changes->list[i]);
 	}
-	end_column(in, &column);
-	return nr_timed;
+	end_column(in, column);
+	return rows;
 }
 
-static void read_counts(struct in *in, struct changes *changes)
+static void read_counts(struct in *in, struct changes *changes, const struct rows *rows)
 {
-	struct column column = begin_column(in, COLUMN_COUNT, changes->nr);
+	struct column column;
 
-	for (size_t i = 0; i < changes->nr; i++)
-		changes->list[i].count = number(&column);
-	end_column(in, &column);
+	column = begin_column(in, COLUMN_COUNT, rows->nr_stored);
+	for (size_t i = 0; i < changes->nr; i++) {
+		struct change *change = &changes->list[i];
+
+		if (!is_stored(change)) {
+			change->count = 0;
+			continue;
+		}
+		change->count = number(&column);
+		if (change->sum)
+			changes->list[change->sum - 1].count += change->count;
+	}
+	end_column(in, column);
 }
 
 /* The count in the middle follows from the others, the row's count, and what is in its place. */
@@ -271,30 +337,40 @@ static void read_counts_of(struct column *column, const struct change *change, u
 }
 
 /* Returns how many counts there are. */
-static size_t read_buckets(struct in *in, struct changes *changes)
+static size_t read_buckets(struct in *in, struct changes *changes, const struct rows *rows)
 {
-	struct column column = begin_column(in, COLUMN_BUCKETS, changes->nr_timings);
+	struct column column;
 	size_t nr_counts = 0;
 
-	for (size_t i = 0; i < changes->nr_timings; i++) {
-		uint64_t buckets = small_number(&column, (uint64_t)HIST_BUCKETS << 5 | 31);
-		struct change_timing *timing = &changes->timings[i];
+	column = begin_column(in, COLUMN_BUCKETS, rows->nr_stored_timed);
+	for (size_t i = 0; i < changes->nr; i++) {
+		const struct change *change = &changes->list[i];
+		struct change_timing *timing;
+		uint64_t buckets;
 
+		if (!change->timing || !is_stored(change))
+			continue;
+		buckets = small_number(&column, (uint64_t)HIST_BUCKETS << 5 | 31);
+		timing = &changes->timings[change->timing - 1];
 		timing->first = buckets & 31;
 		timing->nr = (uint8_t)(buckets >> 5);
 		timing->counts = (uint32_t)nr_counts;
 		column.is_bad |= timing->first + timing->nr > HIST_BUCKETS;
 		nr_counts += timing->nr;
 	}
-	end_column(in, &column);
+	end_column(in, column);
 	return nr_counts;
 }
 
-static int read_hists(struct in *in, struct changes *changes)
+static int read_hists(struct in *in, struct changes *changes, const struct rows *rows)
 {
-	size_t nr_counts = read_buckets(in, changes);
-	struct column column = begin_column(in, COLUMN_HIST, nr_counts);
+	struct column column;
+	size_t nr_counts;
 
+	if (go_on(in) < 0)
+		return -ENOMEM;
+	nr_counts = read_buckets(in, changes, rows);
+	column = begin_column(in, COLUMN_HIST, nr_counts);
 	if (in->is_bad)
 		return 0;
 	if (array_grow(&changes->counts, &changes->room_counts, nr_counts) < 0)
@@ -308,53 +384,99 @@ static int read_hists(struct in *in, struct changes *changes)
 			read_counts_of(&column, change, &changes->counts[timing->counts],
 				       timing->nr);
 	}
-	end_column(in, &column);
-	return 0;
+	end_column(in, column);
+	return in->is_bad || !in->packer->sums.nr ? 0 : sums_add_hists(changes);
 }
 
-static int read_timings(struct in *in, struct changes *changes, size_t nr,
+/* A sum comes before the rows that it is the sum of. */
+static void read_times(struct in *in, struct changes *changes, const struct rows *rows)
+{
+	struct column column;
+
+	column = begin_column(in, COLUMN_TIME, rows->nr_stored_timed);
+	for (size_t i = 0; i < changes->nr; i++) {
+		const struct change *change = &changes->list[i];
+		uint32_t sum = change->sum ? changes->list[change->sum - 1].timing : 0;
+		uint64_t time_ns;
+
+		if (!change->timing)
+			continue;
+		time_ns = is_stored(change) ? number(&column) : 0;
+		changes->timings[change->timing - 1] = (struct change_timing){ .time_ns = time_ns };
+		if (sum)
+			changes->timings[sum - 1].time_ns += time_ns;
+	}
+	end_column(in, column);
+}
+
+static int read_timings(struct in *in, struct changes *changes, const struct rows *rows,
 			enum unpack_depth depth)
 {
-	struct column column = begin_column(in, COLUMN_TIME, nr);
+	struct column column;
 
+	if (go_on(in) < 0)
+		return -ENOMEM;
 	if (in->is_bad)
 		return 0;
-	if (array_grow(&changes->timings, &changes->room_timings, nr) < 0)
+	if (array_grow(&changes->timings, &changes->room_timings, rows->nr_timed) < 0)
 		return -ENOMEM;
-	changes->nr_timings = nr;
-	for (size_t i = 0; i < nr; i++)
-		changes->timings[i] = (struct change_timing){ .time_ns = number(&column) };
-	end_column(in, &column);
-	column = begin_column(in, COLUMN_MAX, nr);
-	for (size_t i = 0; i < nr; i++)
+	changes->nr_timings = rows->nr_timed;
+	read_times(in, changes, rows);
+	column = begin_column(in, COLUMN_MAX, rows->nr_timed);
+	for (size_t i = 0; i < rows->nr_timed; i++)
 		changes->timings[i].max_ns = number(&column);
-	end_column(in, &column);
-	return depth == UNPACK_ALL && !in->is_bad ? read_hists(in, changes) : 0;
+	end_column(in, column);
+	return depth == UNPACK_ALL && !in->is_bad ? read_hists(in, changes, rows) : 0;
+}
+
+/* Numbers and durations, of rows with keys. */
+static int read_rows(struct in *in, struct changes *changes, enum unpack_depth depth)
+{
+	struct sums *sums = &in->packer->sums;
+	struct rows rows;
+	int err;
+
+	sums->nr = 0;
+	err = in->is_v1 ? 0 : read_sums(in, sums);
+	if (err)
+		return err;
+	rows = read_flags(in, changes);
+	if (in->is_bad)
+		return 0;
+	sums_link(sums, changes);
+	read_counts(in, changes, &rows);
+	if (depth > UNPACK_COUNTS)
+		err = read_timings(in, changes, &rows, depth);
+	sums_unmark(changes);
+	return err;
 }
 
 static int read_changes(struct in *in, struct changes *changes, enum unpack_depth depth,
 			struct why *why)
 {
-	size_t nr_rows, nr_timed;
+	size_t nr_rows;
 	int err;
 
-	next_name(in, COLUMN_ROWS);
+	next_column(in, COLUMN_ROWS);
 	nr_rows = (size_t)next_small(in, PACK_MAX);
-	err = read_guest_ids(in, changes, nr_rows);
-	if (!err && !in->is_bad) {
-		read_vcpus(in, changes);
-		read_fields(in, changes);
-		nr_timed = read_flags(in, changes);
-		read_counts(in, changes);
-		if (depth > UNPACK_COUNTS && !in->is_bad)
-			err = read_timings(in, changes, nr_timed, depth);
-	}
+	err = read_keys(in, changes, nr_rows);
+	if (!err && !in->is_bad)
+		err = read_rows(in, changes, depth);
 	if (err)
 		return why_set(why, err, "out of memory");
 	if (!in->is_bad)
 		return 0;
 	changes_reset(changes);
 	return damaged(why);
+}
+
+/* The map of the columns: all but so many. */
+static void next_columns(struct in *in, unsigned int missing)
+{
+	uint64_t nr = next(in, CBOR_MAP) + missing;
+
+	in->is_v1 = nr == COLUMNS_V1;
+	in->is_bad |= nr != COLUMNS && nr != COLUMNS_V1;
 }
 
 int unpack_changes(struct packer *packer, const struct blob *blob, enum unpack_depth depth,
@@ -366,11 +488,11 @@ int unpack_changes(struct packer *packer, const struct blob *blob, enum unpack_d
 
 	if (err)
 		return err;
-	in.is_bad |= next(&in, CBOR_MAP) != 1 + COLUMNS;
+	next_columns(&in, 0);
 	column = begin_column(&in, COLUMN_SOURCES, SAMPLE_SOURCES);
 	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++)
 		moment->source_ns[i] = number(&column);
-	end_column(&in, &column);
+	end_column(&in, column);
 	return read_changes(&in, &moment->changes, depth, why);
 }
 
@@ -403,7 +525,7 @@ int unpack_totals(struct packer *packer, const struct blob *blob, enum unpack_de
 
 	if (err)
 		return err;
-	in.is_bad |= next(&in, CBOR_MAP) != COLUMNS;
+	next_columns(&in, 1);
 	moment->nr_late = 0;
 	err = read_changes(&in, &moment->totals, depth, why);
 	return err || depth != UNPACK_ALL ? err : read_late(&in, moment, why);

@@ -21,17 +21,23 @@ has_samples() {
 	[ "$(read_back | wc -l)" -ge "$1" ]
 }
 
-# ---- version 1: tests/data/history/README
+# ---- versions: tests/data/history/README
 
-cp tests/data/history/version-1.db "$TMP/v1.db"
-for view in vcpus exits; do
-	"$KVMTOP" -r "$TMP/v1.db" -l --json --view $view >>"$TMP/v1.json" 2>&1
+for version in 1 2; do
+	DB=$TMP/v$version.db
+	cp tests/data/history/version-$version.db "$DB"
+	for view in vcpus exits; do
+		"$KVMTOP" -r "$DB" -l --json --view $view >>"$TMP/v$version.json" 2>&1
+	done
+	same_golden "$TMP/v$version.json" tests/golden/history-version-$version.json \
+		"a file of version $version is read"
+	check "and nothing beside it is left" test "$(echo "$DB"*)" = "$DB"
+	check "it is written to, too" write -n 2
+	is "$(read_back | wc -l)" 6 "and has the old samples and the new ones"
+	"$KVMTOP" -r "$DB" -l --json --view exits >"$TMP/both.json" 2>&1
+	is "$(head -4 "$TMP/both.json")" "$(tail -4 "$TMP/v$version.json")" \
+		"the old ones are as before"
 done
-same_golden "$TMP/v1.json" tests/golden/history-version-1.json "a file of version 1 is read"
-check "and nothing beside it is left" test "$(echo "$TMP"/v1.db*)" = "$TMP/v1.db"
-DB=$TMP/v1.db
-check "it is written to, too" write -n 2
-is "$(read_back | wc -l)" 6 "and has the old samples and the new ones"
 DB=$TMP/h.db
 
 # ---- SQL: the examples of kvmtop-history(5)
@@ -70,10 +76,10 @@ like "$(cat "$TMP/err")" "^kvmtop: $DB: Is a directory" "and says so"
 rmdir "$DB"
 is "$(status_of "$KVMTOP" -r "$DB" -1)" 1 "no file: -r fails"
 like "$(cat "$TMP/err")" "^kvmtop: $DB: No such file" "and says so"
-# The header says version 2; a whole page of it is damaged.
+# The header says version 255; a whole page of it is damaged.
 write -n 2
 cp "$DB" "$TMP/whole.db"
-printf '\002' | dd of="$DB" bs=1 seek=63 conv=notrunc 2>"$TMP/dd"
+printf '\377' | dd of="$DB" bs=1 seek=63 conv=notrunc 2>"$TMP/dd"
 refused "a newer version" "written by a newer kvmtop .*: update kvmtop"
 cp "$TMP/whole.db" "$DB"
 printf '%0300d' 0 | dd of="$DB" bs=1 seek=100 conv=notrunc 2>"$TMP/dd"

@@ -65,6 +65,7 @@ static void make_changes(struct changes *changes, size_t nr)
 		while (timing.first + timing.nr < HIST_BUCKETS && rand() % 8)
 			timing.nr++;
 		change.flags = (uint32_t)rand() % 32;
+		change.sum = rand() % 4 ? 0 : 1 + (uint32_t)rand() % (change.key.field + 1);
 		change.count = any_number();
 		if (rand() % 3) {
 			counts = changes_add_timed(changes, &change, &timing);
@@ -174,6 +175,115 @@ static void a_moment_is_the_same_afterwards(void **state)
 	}
 }
 
+enum { EXITS = 2, OTHER, WHOLE, GUEST, KVM, HALT, CPU, REASONS = 20, REASONS_END = 40 };
+
+static void add_row(struct changes *changes, struct change change, uint32_t field, uint32_t sum,
+		    uint64_t count)
+{
+	change.key.field = field;
+	change.sum = sum;
+	change.count = count;
+	assert_int_equal(changes_add(changes, &change), 0);
+}
+
+/*
+ * The rows of vCPUs with exits, whose sum comes first, and with the parts of their time. Of each
+ * part that is_off says, one number is not the sum.
+ */
+static void make_vcpus(struct changes *changes, int nr_vcpus, int is_off)
+{
+	uint64_t none[HIST_BUCKETS] = { 0 }, *counts;
+
+	changes_reset(changes);
+	for (int vcpu = 0; vcpu < nr_vcpus; vcpu++) {
+		struct change of = { .key = { 7, vcpu, EXITS } }, reason = of;
+		struct change_timing sum = { .max_ns = any_number(), .nr = HIST_BUCKETS };
+		uint64_t *hist = changes_add_timed(changes, &of, &sum), count = 0;
+		size_t row = changes->nr - 1, at = changes->nr_counts - HIST_BUCKETS;
+
+		assert_non_null(hist);
+		memcpy(hist, none, sizeof(none));
+		add_row(changes, of, OTHER, 0, any_number());
+		add_row(changes, of, WHOLE, 0, 700 + (is_off == 1));
+		add_row(changes, of, GUEST, WHOLE + 1, 400);
+		add_row(changes, of, KVM, WHOLE + 1, 200);
+		add_row(changes, of, HALT, WHOLE + 1, 100);
+		add_row(changes, of, CPU, 0, 3);
+		reason.sum = EXITS + 1;
+		for (reason.key.field = REASONS; reason.key.field < REASONS_END;
+		     reason.key.field++) {
+			struct change_timing timing = { .time_ns = any_number() >> 8, .first = 3,
+							.nr = (uint8_t)(rand() % 6) };
+
+			if (reason.key.field == REASONS + 8) /* of no sum */
+				add_row(changes, of, reason.key.field++, 0, 5);
+			reason.count = any_number() >> 8;
+			counts = changes_add_timed(changes, &reason, &timing);
+			assert_non_null(counts);
+			for (int k = 0; k < timing.nr; k++) {
+				counts[k] = any_number() >> 8;
+				changes->counts[at + 3 + (size_t)k] += counts[k];
+			}
+			count += reason.count;
+			changes->timings[changes->list[row].timing - 1].time_ns += timing.time_ns;
+		}
+		changes->list[row].count = count + (is_off == 2);
+		changes->timings[changes->list[row].timing - 1].time_ns += is_off == 3;
+		changes->counts[at] += is_off == 4;
+	}
+}
+
+static void check_all_depths(struct world *w)
+{
+	for (enum unpack_depth depth = UNPACK_COUNTS; depth <= UNPACK_ALL; depth++) {
+		assert_int_equal(unpack_changes(w->packer, &w->packed.parts[PART_CHANGES], depth,
+						&w->read, NULL), 0);
+		check_changes(&w->read.changes, &w->moment.changes, depth);
+	}
+}
+
+/* What others add up to takes no room, and comes back to the digit; what is off is stored. */
+static void sums_are_made_again(void **state)
+{
+	static const int sizes[] = { 1, 2, 30 };
+	struct world *w = *state;
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		size_t size[6];
+
+		for (int is_off = 0; is_off < 6; is_off++) {
+			srand(815); /* NOLINT(cert-msc32-c,cert-msc51-cpp): the same each time */
+			make_vcpus(&w->moment.changes, sizes[i], is_off);
+			for (size_t k = 0; is_off == 5 && k < w->moment.changes.nr; k++)
+				w->moment.changes.list[k].sum = 0;
+			w->moment.flags = 0;
+			pack(w);
+			size[is_off] = w->packed.parts[PART_CHANGES].size;
+			check_all_depths(w);
+		}
+		for (int is_off = 1; is_off < 6 && i; is_off++)
+			assert_true(size[0] < size[is_off]);
+	}
+}
+
+/* The bytes of what is not wanted are not looked at. */
+static void counts_need_no_durations(void **state)
+{
+	struct world *w = *state;
+	struct blob *blob = &w->packed.parts[PART_CHANGES];
+
+	make_vcpus(&w->moment.changes, 100, 0);
+	w->moment.flags = 0;
+	pack(w);
+	blob->bytes[blob->size - 1] ^= 1;
+	assert_int_equal(unpack_changes(w->packer, blob, UNPACK_TIMES, &w->read, NULL), 0);
+	check_changes(&w->read.changes, &w->moment.changes, UNPACK_TIMES);
+	assert_int_equal(unpack_changes(w->packer, blob, UNPACK_ALL, &w->read, NULL), -EBADMSG);
+	blob->size /= 2;
+	assert_int_equal(unpack_changes(w->packer, blob, UNPACK_COUNTS, &w->read, NULL), 0);
+	check_changes(&w->read.changes, &w->moment.changes, UNPACK_COUNTS);
+}
+
 static void an_inventory_is_the_same_afterwards(void **state)
 {
 	struct world *w = *state;
@@ -271,6 +381,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(rows_are_sorted, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_moment_is_the_same_afterwards, setup, teardown),
+		cmocka_unit_test_setup_teardown(sums_are_made_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(counts_need_no_durations, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_inventory_is_the_same_afterwards, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_changed_bit_is_seen, setup, teardown),
