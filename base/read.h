@@ -15,6 +15,12 @@
 long read_small(const char *path, char *buf, size_t size);
 
 /*
+ * A small file of the kernel's that stays open, from its begin, as read_small(). fd -1: there is
+ * none. False: it cannot be read, or is empty.
+ */
+bool read_again(int fd, char *buf, size_t size);
+
+/*
  * A file of at most max bytes, or a pipe, into memory of its own, with a NUL behind the last byte.
  * The caller frees *ret_text. Returns 0, -EFBIG or another -errno.
  */

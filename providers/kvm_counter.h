@@ -19,9 +19,9 @@ bool kvm_counter_is_child(const struct env *env, const char *name);
 
 /*
  * Adds the field of a counter. kind: what the kernel says of it, if its name does not tell; part:
- * EVENT_BY_VCPU or 0. Returns
- * 0 or -ENOMEM; FIELD_NONE: it is not shown, or the name belongs to another provider. Times are not
- * shown: in ns they would be much larger than the counts beside them.
+ * EVENT_BY_VCPU or 0. Returns 0 or -ENOMEM; *ret_field is FIELD_NONE if the counter is not shown,
+ * or its name belongs to another provider. Times are not shown: in ns they would be much larger
+ * than the counts beside them.
  */
 int kvm_counter_add(const struct provider_args *args, const char *name, enum field_kind kind,
 		    unsigned int part, uint32_t *ret_field);

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/event_format.h"
+
 enum trace_kind {
 	TRACE_ANY,	/* to trace_open(): look what it is */
 	TRACE_DAT,	/* trace-cmd */
@@ -27,21 +29,6 @@ enum trace_clock {
 	TRACE_CLOCK_NS,	    /* nanoseconds of some clock of the host */
 	TRACE_CLOCK_CYCLES, /* a TSC */
 	TRACE_CLOCK_COUNT,  /* trace.dat's "counter": an order, no time */
-};
-
-enum {
-	TRACE_FIELD_SIGNED = 1 << 0,
-	TRACE_FIELD_ARRAY = 1 << 1,   /* of several values, or a string of fixed size */
-	TRACE_FIELD_STRING = 1 << 2,  /* text, with TRACE_FIELD_ARRAY or TRACE_FIELD_DYNAMIC */
-	TRACE_FIELD_DYNAMIC = 1 << 3, /* its offset and size are in the event: __data_loc */
-	TRACE_FIELD_SWAP = 1 << 4,    /* not in this machine's byte order */
-};
-
-struct trace_field {
-	const char *name; /* "exit_reason" */
-	uint32_t offset;  /* in the event's data */
-	uint32_t size;	  /* bytes, of all of an array */
-	unsigned int flags; /* TRACE_FIELD_* */
 };
 
 /*

@@ -8,7 +8,7 @@
 #define KVMTOP_TRACE_EVENT_TYPES_H
 
 #include "trace/comms.h"
-#include "trace/format.h"
+#include "base/event_format.h"
 #include "trace/reader.h"
 
 /* An event by its number. */

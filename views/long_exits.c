@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/when.h"
 #include "facts/exit_counter.h"
 #include "views/query.h"
@@ -147,7 +148,7 @@ static void drop_empty(struct view *view)
 {
 	static const size_t may_be_empty[] = { ARGUMENT, PC, SYMBOL };
 
-	for (size_t i = 0; i < sizeof(may_be_empty) / sizeof(may_be_empty[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(may_be_empty); i++) {
 		size_t column = may_be_empty[i], at = 0;
 
 		while (at < view->nr_rows && view->rows[at].cells[column].type == CELL_NONE)

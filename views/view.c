@@ -250,6 +250,13 @@ void view_release(struct view *view)
 	*view = (struct view){ 0 };
 }
 
+const char *view_title(const struct view *view, size_t column)
+{
+	if (view->rate_title && view_column_by_id(view->type, "rate") == (int)column)
+		return view->rate_title;
+	return view->type->columns[column].title;
+}
+
 bool view_row_is_quiet(const struct view *view, const struct view_row *row)
 {
 	int delta = view_column_by_id(view->type, "delta");

@@ -229,6 +229,9 @@ struct cell cell_percent(uint64_t part, uint64_t whole); /* absent when whole is
 struct cell cell_rate(const struct stat_sum *sum);	 /* absent when the sum has no rate */
 struct cell cell_spark(const struct stat_sum *sum);
 
+/* A column's heading in this view. */
+const char *view_title(const struct view *view, size_t column);
+
 /* The number of columns of a type. */
 size_t view_columns(const struct view_type *type);
 /* By id, e.g. "rate", or by another word for it, e.g. perf's "mean": its index, or -ENOENT. */

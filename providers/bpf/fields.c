@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Patches the placeholders in the instructions of a BPF program. */
 #include <errno.h>
-#include <event-parse.h>
 #include <linux/bpf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tracefs.h>
 
+#include "base/event_format.h"
 #include "providers/bpf/fields.h"
 #include "providers/bpf/placeholders.h"
 
@@ -55,22 +55,22 @@ static int patch(struct bpf_insn *insn, const struct location *location, int abs
 	return 0;
 }
 
-static struct location find_location(struct tep_event *event, const char *name, int bytes)
+static struct location find_location(const struct format *format, const char *name, int bytes)
 {
-	struct tep_format_field *field = name ? tep_find_field(event, name) : NULL;
+	const struct trace_field *field = name ? format_field(format, name) : NULL;
 
 	if (!field)
 		return (struct location){ .is_there = false };
-	return (struct location){ true, field->offset, bytes ? bytes : field->size };
+	return (struct location){ true, (int)field->offset, bytes ? bytes : (int)field->size };
 }
 
-static int patch_event(struct bpf_insn *insns, size_t nr, struct tep_event *event,
+static int patch_event(struct bpf_insn *insns, size_t nr, const struct format *format,
 		       const struct bpf_field *fields)
 {
 	int err = 0;
 
 	for (const struct bpf_field *field = fields; field->placeholder; field++) {
-		struct location location = find_location(event, field->name, field->bytes);
+		struct location location = find_location(format, field->name, field->bytes);
 
 		if (field == fields && !location.is_there)
 			return -ENOENT;
@@ -91,51 +91,48 @@ static bool has_placeholder(const struct bpf_insn *insns, size_t nr)
 	return i < nr;
 }
 
-/*
- * The event as its format file says; NULL: there is no such event. libtraceevent returns an error
- * for a print format that it cannot parse, but then has the fields, too.
- */
-static struct tep_event *parse_format(struct tep_handle *tep, const char *system, const char *event)
+/* The event as its format file says. 0; -ENOENT: there is no such event; -EINVAL or -ENOMEM. */
+static int read_format(const char *system, const char *event, struct format *ret_format)
 {
-	char *format = tracefs_event_file_read(NULL, system, event, "format", NULL);
+	char *text = tracefs_event_file_read(NULL, system, event, "format", NULL);
+	int err = text ? format_read(text, strlen(text), ret_format) : -ENOENT;
 
-	if (!format)
-		return NULL;
-	tep_parse_event(tep, format, strlen(format), system);
-	free(format);
-	return tep_get_first_event(tep);
+	free(text);
+	return err;
 }
 
 int bpf_fields_patch(struct bpf_insn *insns, size_t nr, const char *system, const char *event,
 		     const struct bpf_field *fields)
 {
-	struct tep_handle *tep = tep_alloc();
-	struct tep_event *parsed;
-	int err = -ENOENT;
+	struct format format;
+	int err = read_format(system, event, &format);
 
-	if (!tep)
-		return -ENOMEM;
-	parsed = parse_format(tep, system, event);
-	if (parsed)
-		err = patch_event(insns, nr, parsed, fields);
+	if (err)
+		return err;
+	err = patch_event(insns, nr, &format, fields);
 	if (!err && has_placeholder(insns, nr))
 		err = -EINVAL;
-	tep_free(tep);
+	format_release(&format);
 	return err;
 }
 
 bool bpf_fields_are(const char *system, const char *event, const char *const *names)
 {
-	struct tep_handle *tep = tep_alloc();
-	const struct tep_event *parsed = tep ? parse_format(tep, system, event) : NULL;
-	const struct tep_format_field *field = parsed ? parsed->format.fields : NULL;
+	struct format format;
 
-	while (field && *names && strcmp(field->name, *names) == 0) {
-		field = field->next;
+	if (read_format(system, event, &format) < 0)
+		return false;
+	for (size_t i = 0; i < format.nr_fields && *names; i++) {
+		const char *name = format.fields[i].name;
+
+		if (strncmp(name, "common_", 7) == 0)
+			continue;
+		if (strcmp(name, *names) != 0)
+			break;
 		names++;
 	}
-	tep_free(tep);
-	return parsed && !*names;
+	format_release(&format);
+	return !*names;
 }
 
 int bpf_fields_set(struct bpf_program *program, const char *system, const char *event,

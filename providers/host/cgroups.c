@@ -178,11 +178,9 @@ static bool number_of(const char *text, const char *name, uint64_t *ret_number)
 static bool read_throttled(const struct host_cgroup *cgroup, uint64_t *ret_ns)
 {
 	char text[1024];
-	ssize_t n = cgroup->fd < 0 ? -1 : pread(cgroup->fd, text, sizeof(text) - 1, 0);
 
-	if (n <= 0)
+	if (!read_again(cgroup->fd, text, sizeof(text)))
 		return false;
-	text[n] = '\0';
 	if (number_of(text, "throttled_time ", ret_ns))
 		return true;
 	if (!number_of(text, "throttled_usec ", ret_ns))

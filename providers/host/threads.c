@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/read.h"
 #include "host/cpus.h"
 #include "host/descriptors.h"
@@ -186,16 +187,6 @@ static int open_file(const struct host_threads *threads, const struct host_threa
 	return open(path_of(threads, thread, name, path), O_RDONLY | O_CLOEXEC);
 }
 
-static bool read_open(int fd, char *text, size_t size)
-{
-	ssize_t n = fd < 0 ? -1 : pread(fd, text, size - 1, 0);
-
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
-	return true;
-}
-
 /* proc(5), schedstat: "ns on a CPU, ns waiting for one, how often it got one". */
 static void read_times(struct host_thread *thread)
 {
@@ -204,7 +195,7 @@ static void read_times(struct host_thread *thread)
 
 	thread->has_run = false;
 	thread->waited_ns = 0;
-	if (!read_open(thread->schedstat, text, sizeof(text)))
+	if (!read_again(thread->schedstat, text, sizeof(text)))
 		return;
 	thread->run_ns = strtoull(text, &at, 10);
 	wait_ns = strtoull(at, &at, 10);
@@ -223,7 +214,7 @@ static void read_cpu(struct host_thread *thread)
 	char text[1024];
 	const char *at;
 
-	if (!read_open(thread->stat, text, sizeof(text)))
+	if (!read_again(thread->stat, text, sizeof(text)))
 		return;
 	at = strrchr(text, ')');
 	for (int field = 2; at && field < 39; field++)
@@ -371,7 +362,7 @@ static int add_rows(const struct host_threads *threads, const struct host_thread
 	};
 	int err = 0;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && !err; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows) && !err; i++) {
 		if (rows[i].is_known)
 			err = add_row(thread, rows[i].field, rows[i].value, sample);
 	}

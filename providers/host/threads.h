@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * threads - what the scheduler says of the threads of guests: of vCPUs, and of what else VMMs run.
+ * threads - what the scheduler says of the threads of vCPUs.
  *
  * In each sample of each thread: schedstat, which says whether it ran at all; and of a thread that
  * ran, stat, for its CPU. Both files stay open. The rest takes longer to read and is read of

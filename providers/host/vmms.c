@@ -172,12 +172,9 @@ static int get_name(struct host_vmms *vmms, struct vmm *vmm, const char *label, 
 static bool read_run(const struct vmm_thread *thread, uint64_t *ret_ns)
 {
 	char text[96];
-	ssize_t n = thread->schedstat < 0 ? -1 :
-					    pread(thread->schedstat, text, sizeof(text) - 1, 0);
 
-	if (n <= 0)
+	if (!read_again(thread->schedstat, text, sizeof(text)))
 		return false;
-	text[n] = '\0';
 	*ret_ns = strtoull(text, NULL, 10);
 	return true;
 }

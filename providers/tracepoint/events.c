@@ -5,7 +5,6 @@
  * Sources: tracefs events/SYSTEM/EVENT/{id,format}; which field says the reason: arch/.
  */
 #include <errno.h>
-#include <event-parse.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/event_format.h"
 #include "providers/trace_event.h"
 #include "providers/tracepoint/events.h"
 
@@ -95,22 +95,12 @@ static int event_add(struct tracepoint_events *events, const char *system, const
 }
 
 /* Of an event without the field, on another kernel, the reasons are not counted. */
-static bool format_has_field(const char *system, const char *format, const char *field)
+static bool format_has_field(const char *text, const char *field)
 {
-	struct tep_handle *tep = tep_alloc();
-	struct tep_event *event;
-	bool has = false;
+	struct format format;
+	bool has = format_read(text, strlen(text), &format) == 0 && format_field(&format, field);
 
-	if (!tep)
-		return false;
-	/*
-	 * Returns an error for a print format that it cannot parse, but then has the fields, too.
-	 */
-	tep_parse_event(tep, format, strlen(format), system);
-	event = tep_get_first_event(tep);
-	if (event)
-		has = tep_find_field(event, field) != NULL;
-	tep_free(tep);
+	format_release(&format);
 	return has;
 }
 
@@ -164,7 +154,7 @@ static int split_add(struct tracepoint_events *events, const struct split *split
 
 	if (!format || parent == FIELD_NONE ||
 	    trace_event_id(events->args.env, split->system, split->event, &id) < 0 ||
-	    !format_has_field(split->system, format, split->field))
+	    !format_has_field(format, split->field))
 		goto out;
 	err = reasons_of(split, format, &reasons);
 	for (size_t i = 0; i < reasons.nr && !err; i++)

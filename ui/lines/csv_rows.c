@@ -36,16 +36,6 @@ static void print_cell(FILE *out, const struct column *column, const struct cell
 		thousandths % 1000);
 }
 
-/* Columns of recordings are written for recordings only, and the reverse. */
-static bool is_written(const struct view *view, size_t column)
-{
-	const struct column *type = &view->type->columns[column];
-
-	return !cell_is_picture(type->type) &&
-	       (!(type->flags & (COLUMN_OF_RECORDING | COLUMN_OF_LIVE)) ||
-		view_has_column(view, column));
-}
-
 /* row: NULL for the ids. before: text before the first column. */
 static void print_line(FILE *out, const struct view *view, const struct view_row *row,
 		       const char *before)
@@ -57,7 +47,7 @@ static void print_line(FILE *out, const struct view *view, const struct view_row
 	fputs(before, out);
 
 	for (size_t i = 0; columns[i].id; i++) {
-		if (!is_written(view, i))
+		if (cell_is_picture(columns[i].type) || !lines_is_written(view, i))
 			continue;
 		fputs(comma, out);
 		comma = ",";

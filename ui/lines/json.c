@@ -104,18 +104,12 @@ static int add_value(struct json_object *object, const char *id, const struct co
 	return add_cell(object, id, is_number ? &none : cell);
 }
 
-/*
- * Whether the column is written. Pictures are not: other keys have their values. Columns of
- * recordings are written for recordings only, and the reverse. All other columns are written on
- * every host: programs ask for them by name.
- */
+/* Pictures are not written: other keys have their values. */
 static bool is_written(const struct view *view, size_t column)
 {
-	const struct column *type = &view->type->columns[column];
+	enum cell_type type = view->type->columns[column].type;
 
-	return type->type != CELL_SPARK && type->type != CELL_SPLIT &&
-	       (!(type->flags & (COLUMN_OF_RECORDING | COLUMN_OF_LIVE)) ||
-		view_has_column(view, column));
+	return type != CELL_SPARK && type != CELL_SPLIT && lines_is_written(view, column);
 }
 
 static int fill_row(struct json_object *object, const struct view *view, size_t i)

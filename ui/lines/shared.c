@@ -47,6 +47,12 @@ bool lines_has_row(const struct lines_sample *sample, const struct view_row *row
 	return !sample->config->skip_zero || !view_row_is_quiet(sample->view, row);
 }
 
+bool lines_is_written(const struct view *view, size_t column)
+{
+	return !(view->type->columns[column].flags & (COLUMN_OF_RECORDING | COLUMN_OF_LIVE)) ||
+	       view_has_column(view, column);
+}
+
 const char *lines_id(const struct view *view, size_t column, char *buf)
 {
 	const char *id = view->type->columns[column].id;

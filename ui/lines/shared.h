@@ -54,6 +54,12 @@ void lines_name(char *buf, size_t size, const struct view *view, const struct vi
 /* Whether the row has a line in this sample: with skip_zero not if nothing happened in it. */
 bool lines_has_row(const struct lines_sample *sample, const struct view_row *row);
 
+/*
+ * Whether programs get the column. Columns of recordings are written for recordings only, and the
+ * reverse. All other columns are written on every host: programs ask for them by name.
+ */
+bool lines_is_written(const struct view *view, size_t column);
+
 #define LINES_ID_SIZE 32
 
 /* A column's id: "avg_ns", or "avg_cycles" where durations are in cycles. */

@@ -28,13 +28,6 @@ static bool is_printed(const struct view *view, size_t column, bool is_log)
 	       view_has_column(view, column);
 }
 
-static const char *title_of(const struct view *view, size_t column)
-{
-	if (view->rate_title && view_column_by_id(view->type, "rate") == (int)column)
-		return view->rate_title;
-	return view->type->columns[column].title;
-}
-
 static void print_cell(char *buf, size_t size, const struct view *view, const struct view_row *row,
 		       size_t column)
 {
@@ -63,7 +56,7 @@ static void measure(const struct view *view, bool is_log, int *ret_widths)
 		ret_widths[c] = 0;
 		if (!is_printed(view, c, is_log))
 			continue;
-		ret_widths[c] = format_width(title_of(view, c));
+		ret_widths[c] = format_width(view_title(view, c));
 		if (is_log && columns[c].type != CELL_TEXT && columns[c].width > ret_widths[c])
 			ret_widths[c] = columns[c].width;
 		for (size_t i = 0; i < view->nr_rows; i++)
@@ -100,7 +93,7 @@ static void print_line(FILE *out, const struct view *view, const int *widths,
 		if (row)
 			print_cell(text, sizeof(text), view, row, c);
 		else
-			snprintf(text, sizeof(text), "%s", title_of(view, c));
+			snprintf(text, sizeof(text), "%s", view_title(view, c));
 		print_text(out, view, c, widths[c], text, c == first, c == last);
 	}
 	fputc('\n', out);

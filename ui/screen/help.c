@@ -71,8 +71,8 @@ static int widest_word(const struct screen *screen)
 	for (const struct key_help *key = screen_keys; key->key; key++)
 		width = strlen(key->key) > width ? strlen(key->key) : width;
 	for (size_t i = 0; view->type->columns[i].id; i++) {
-		if (screen_has_column(screen, i) && strlen(screen_title_of(view, i)) > width)
-			width = strlen(screen_title_of(view, i));
+		if (screen_has_column(screen, i) && strlen(view_title(view, i)) > width)
+			width = strlen(view_title(view, i));
 	}
 	return (int)width;
 }
@@ -86,7 +86,7 @@ static void put_column(struct page *page, int width, const struct view *view, si
 	snprintf(text, sizeof(text), "%s", column->help);
 	if (warn)
 		snprintf(text, sizeof(text), "%s; stands out from %d on", column->help, warn);
-	put_entry(page, width, screen_title_of(view, i), text);
+	put_entry(page, width, view_title(view, i), text);
 }
 
 /* Puts the keys, then the columns of the view. Returns the number of lines. */

@@ -53,7 +53,7 @@ static bool is_left(const struct column *column)
 /* With the sort column's sign, which stands before a title at the right, and behind others. */
 static int title_width(const struct screen *screen, size_t i)
 {
-	return (int)strlen(screen_title_of(screen->view, i)) + (screen->query->sort == i);
+	return (int)strlen(view_title(screen->view, i)) + (screen->query->sort == i);
 }
 
 /* The width of the longest text in all rows, seen or not, so scrolling does not change it. */

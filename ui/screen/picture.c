@@ -118,13 +118,6 @@ bool screen_is_same_column(const struct screen *screen, size_t column)
 	       (flags & COLUMN_OF_REASON && screen->query->has_reason);
 }
 
-const char *screen_title_of(const struct view *view, size_t column)
-{
-	if (view->rate_title && view_column_by_id(view->type, "rate") == (int)column)
-		return view->rate_title;
-	return view->type->columns[column].title;
-}
-
 const char *screen_text_of(const struct screen *screen, const struct view_row *row, size_t column,
 			   char *buf, size_t size)
 {

@@ -138,9 +138,6 @@ bool screen_has_column(const struct screen *screen, size_t column);
 /* Whether every row has the same text in the column, because of the guest or exit chosen. */
 bool screen_is_same_column(const struct screen *screen, size_t column);
 
-/* A column's heading. */
-const char *screen_title_of(const struct view *view, size_t column);
-
 #define SCREEN_BRANCH 3 /* columns of the sign before a child's name */
 
 /* The text of a cell, which may be in buf. A child's name is its label: "HLT" below kvm_exit. */

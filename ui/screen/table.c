@@ -55,7 +55,7 @@ static void paint_title(const struct painter *painter, size_t i)
 {
 	const struct screen *screen = painter->screen;
 	const struct column *column = &screen->view->type->columns[i];
-	const char *title = screen_title_of(screen->view, i);
+	const char *title = view_title(screen->view, i);
 	bool is_left = column->type == CELL_TEXT || cell_is_picture(column->type) ||
 		       i == painter->layout.name;
 	enum style style = screen->query->sort == i ? STYLE_SORTED : STYLE_HEADING;

@@ -2,11 +2,12 @@
 /* Cuts a copy of the text into lines, and a field's line into its declaration and numbers. */
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "trace/format.h"
+#include "base/event_format.h"
 
 #define NUMBER_MAX (1 << 24) /* no record is as long as that */
 
@@ -215,4 +216,13 @@ void format_release(struct format *format)
 	free(format->fields);
 	free(format->text);
 	*format = (struct format){ .text = NULL };
+}
+
+const struct trace_field *format_field(const struct format *format, const char *name)
+{
+	for (size_t i = 0; i < format->nr_fields; i++) {
+		if (strcmp(format->fields[i].name, name) == 0)
+			return &format->fields[i];
+	}
+	return NULL;
 }

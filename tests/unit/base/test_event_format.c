@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_format - the formats of events: the fields of real ones, and what is refused.
+ * test_event_format - the formats of events: the fields of real ones, and what is refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/format.h"
+#include "base/event_format.h"
 
 #define TEXT_MAX 65536
 
@@ -21,12 +21,11 @@
 
 static const struct trace_field *field_of(const struct format *format, const char *name)
 {
-	for (size_t i = 0; i < format->nr_fields; i++) {
-		if (strcmp(format->fields[i].name, name) == 0)
-			return &format->fields[i];
-	}
-	fail_msg("no field %s", name);
-	return NULL;
+	const struct trace_field *field = format_field(format, name);
+
+	if (!field)
+		fail_msg("no field %s", name);
+	return field;
 }
 
 static void is_field(const struct format *format, const char *name, uint32_t offset, uint32_t size,
