@@ -272,7 +272,7 @@ static int open_error(const char *path, bool is_there, struct why *why)
 
 /*
  * An old file keeps its contents until the recording is written. No file is made where a link
- * points to: anybody may have made the link.
+ * points to: another user may have made the link.
  */
 static int output_open(struct run *run, struct why *why)
 {

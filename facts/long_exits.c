@@ -8,18 +8,18 @@
 
 int long_exits_add(struct long_exits *exits, const struct long_exit *exit)
 {
-	struct long_exit *place;
+	struct long_exit *slot;
 
 	if (exits->nr < LONG_EXITS_MAX) {
 		if (array_grow(&exits->list, &exits->room, exits->nr + 1) < 0)
 			return -ENOMEM;
-		place = &exits->list[exits->nr++];
+		slot = &exits->list[exits->nr++];
 	} else {
-		place = &exits->list[exits->first];
+		slot = &exits->list[exits->first];
 		exits->first = (exits->first + 1) % exits->nr;
 	}
-	*place = *exit;
-	place->number = ++exits->nr_ever;
+	*slot = *exit;
+	slot->number = ++exits->nr_ever;
 	return 0;
 }
 

@@ -11,7 +11,7 @@
 #include "findings/findings.h"
 
 /* What one rule measures of one vCPU. */
-struct tally {
+struct rule_counts {
 	uint64_t count, ns, less_ns;
 	double rate_per_s, less_per_s;
 	uint64_t nr_ended; /* durations */
@@ -30,11 +30,11 @@ struct subject {
 	uint64_t guest_ns;
 	bool has_cpu;
 	uint64_t cpu;
-	struct tally tallies[RULES_MAX];
+	struct rule_counts counts[RULES_MAX];
 };
 
-/* How a field counts for the rules, as bits. */
-struct roles {
+/* The rules that a field counts for, as bits. */
+struct field_rules {
 	uint32_t what, less, named;
 };
 
@@ -42,7 +42,7 @@ struct measure {
 	const struct facts *facts;
 	const struct thresholds *thresholds;
 	uint32_t guest;
-	const struct roles *roles; /* by field */
+	const struct field_rules *rules; /* by field */
 	struct key_sums numbers; /* of subjects, by guest and vCPU */
 	struct subject *subjects;
 	size_t nr, room;
@@ -103,33 +103,33 @@ static bool is_part(const struct rule *rule, const struct fields *fields,
 	return rule_fields_have(&rule->what, fields, reason);
 }
 
-static struct roles roles_of(const struct fields *fields, const struct field *field)
+static struct field_rules rules_of(const struct fields *fields, const struct field *field)
 {
-	struct roles roles = { 0 };
+	struct field_rules rules = { 0 };
 	const struct rule *rule;
 
 	for (size_t i = 0; (rule = rule_at(i)); i++) {
-		roles.what |= (uint32_t)rule_fields_have(&rule->what, fields, field) << i;
-		roles.named |= (uint32_t)rule_fields_have(&rule->named, fields, field) << i;
-		roles.less |= (uint32_t)(rule_fields_have(&rule->less, fields, field) &&
+		rules.what |= (uint32_t)rule_fields_have(&rule->what, fields, field) << i;
+		rules.named |= (uint32_t)rule_fields_have(&rule->named, fields, field) << i;
+		rules.less |= (uint32_t)(rule_fields_have(&rule->less, fields, field) &&
 					 is_part(rule, fields, field)) << i;
 	}
-	return roles;
+	return rules;
 }
 
 /* Only of new fields: comparing the names of all costs more than the rest of a refresh. */
-static int find_roles(struct findings *findings, const struct fields *fields)
+static int find_rules(struct findings *findings, const struct fields *fields)
 {
 	uint32_t nr = fields_count(fields);
 
 	if (findings->fields != fields)
-		findings->nr_roles = 0;
+		findings->nr_rules = 0;
 	findings->fields = fields;
-	if (array_grow(&findings->roles, &findings->room_roles, nr) < 0)
+	if (array_grow(&findings->rules, &findings->room_rules, nr) < 0)
 		return -ENOMEM;
-	for (; findings->nr_roles < nr; findings->nr_roles++)
-		findings->roles[findings->nr_roles] =
-			roles_of(fields, fields_get(fields, (uint32_t)findings->nr_roles));
+	for (; findings->nr_rules < nr; findings->nr_rules++)
+		findings->rules[findings->nr_rules] =
+			rules_of(fields, fields_get(fields, (uint32_t)findings->nr_rules));
 	return 0;
 }
 
@@ -153,15 +153,15 @@ static struct subject *subject_of(struct measure *measure, const struct key *key
 	return &measure->subjects[number->count];
 }
 
-static void name_top(struct tally *tally, const struct stats_item *stat, uint64_t ns)
+static void name_top(struct rule_counts *counts, const struct stats_item *stat, uint64_t ns)
 {
 	double rate = stat->has_rate ? stat->rate_per_s : 0;
 
-	if (ns < tally->top_ns || (ns == tally->top_ns && rate <= tally->top_per_s))
+	if (ns < counts->top_ns || (ns == counts->top_ns && rate <= counts->top_per_s))
 		return;
-	tally->top = stat->key.field;
-	tally->top_ns = ns;
-	tally->top_per_s = rate;
+	counts->top = stat->key.field;
+	counts->top_ns = ns;
+	counts->top_per_s = rate;
 }
 
 static uint64_t count_ended(const struct stats_timing *timing)
@@ -173,8 +173,8 @@ static uint64_t count_ended(const struct stats_timing *timing)
 	return nr;
 }
 
-static void add_to_tally(struct tally *tally, const struct rule *rule, size_t bit,
-			 const struct roles *roles, const struct stats_item *stat,
+static void add_counts(struct rule_counts *counts, const struct rule *rule, size_t bit,
+			 const struct field_rules *rules, const struct stats_item *stat,
 			 const struct field *field)
 {
 	bool is_time = field->use == USE_TIME ||
@@ -183,18 +183,18 @@ static void add_to_tally(struct tally *tally, const struct rule *rule, size_t bi
 	double rate = stat->has_rate ? stat->rate_per_s : 0;
 	bool names_what = !rule->named.parents && !rule->named.words;
 
-	if (roles->what >> bit & 1) {
-		tally->count += stat->delta;
-		tally->ns += ns;
-		tally->rate_per_s += rate;
-		tally->nr_ended += count_ended(stat->timing);
+	if (rules->what >> bit & 1) {
+		counts->count += stat->delta;
+		counts->ns += ns;
+		counts->rate_per_s += rate;
+		counts->nr_ended += count_ended(stat->timing);
 	}
-	if (roles->less >> bit & 1) {
-		tally->less_ns += ns;
-		tally->less_per_s += rate;
+	if (rules->less >> bit & 1) {
+		counts->less_ns += ns;
+		counts->less_per_s += rate;
 	}
-	if ((names_what ? roles->what : roles->named) >> bit & 1)
-		name_top(tally, stat, ns);
+	if ((names_what ? rules->what : rules->named) >> bit & 1)
+		name_top(counts, stat, ns);
 }
 
 static bool is_cpu(const struct field *field)
@@ -223,8 +223,8 @@ static void add_time(const struct stats *stats, struct subject *subject,
 static int add_stat(struct measure *measure, const struct stats_item *stat)
 {
 	const struct field *field = fields_get(measure->facts->fields, stat->key.field);
-	const struct roles *roles = &measure->roles[stat->key.field];
-	uint32_t any = roles->what | roles->less | roles->named;
+	const struct field_rules *rules = &measure->rules[stat->key.field];
+	uint32_t any = rules->what | rules->less | rules->named;
 	struct subject *subject;
 
 	measure->has_arguments |= field->use == USE_ARGUMENT;
@@ -237,7 +237,7 @@ static int add_stat(struct measure *measure, const struct stats_item *stat)
 	for (uint32_t rest = any; rest; rest &= rest - 1) {
 		size_t i = (size_t)__builtin_ctz(rest);
 
-		add_to_tally(&subject->tallies[i], rule_at(i), i, roles, stat, field);
+		add_counts(&subject->counts[i], rule_at(i), i, rules, stat, field);
 	}
 	return 0;
 }
@@ -254,9 +254,9 @@ static int add_stats(struct measure *measure)
 
 /* ---- a rule and a vCPU */
 
-static uint64_t own_ns(const struct tally *tally)
+static uint64_t own_ns(const struct rule_counts *counts)
 {
-	return tally->ns > tally->less_ns ? tally->ns - tally->less_ns : 0;
+	return counts->ns > counts->less_ns ? counts->ns - counts->less_ns : 0;
 }
 
 static uint64_t whole_of(const struct subject *subject)
@@ -274,18 +274,18 @@ static double share_of(const struct subject *subject, uint64_t ns)
 static double value_of(const struct measure *measure, const struct subject *subject,
 		       const struct rule *rule)
 {
-	const struct tally *tally = &subject->tallies[rule_index(rule)];
+	const struct rule_counts *counts = &subject->counts[rule_index(rule)];
 
 	switch (rule->measure) {
 	case MEASURE_SHARE:
-		return share_of(subject, own_ns(tally));
+		return share_of(subject, own_ns(counts));
 	case MEASURE_RATE:
-		return tally->rate_per_s - tally->less_per_s;
+		return counts->rate_per_s - counts->less_per_s;
 	case MEASURE_MEAN:
-		if (!tally->nr_ended ||
-		    share_of(subject, tally->ns) < measure->thresholds->general[THRESHOLD_NOISE])
+		if (!counts->nr_ended ||
+		    share_of(subject, counts->ns) < measure->thresholds->general[THRESHOLD_NOISE])
 			return 0;
-		return (double)tally->ns / (double)tally->nr_ended / 1e9;
+		return (double)counts->ns / (double)counts->nr_ended / 1e9;
 	}
 	return 0;
 }
@@ -335,7 +335,7 @@ static void add_value(struct finding *finding, double value, double threshold)
 
 /* "; most: io 0x1f0 read 2 IDE1, 12400/s" */
 static void add_top(const struct measure *measure, struct finding *finding,
-		    const struct tally *tally)
+		    const struct rule_counts *counts)
 {
 	const struct fields *fields = measure->facts->fields;
 	const struct field *field, *reason = NULL;
@@ -347,8 +347,8 @@ static void add_top(const struct measure *measure, struct finding *finding,
 		reason = fields_get(fields, field->reason);
 	add_words(finding, "; most: %s%s%s", reason ? reason->label : "", reason ? " " : "",
 		  field->label);
-	if (tally->top_per_s > 0)
-		add_words(finding, " %.0f/s", tally->top_per_s);
+	if (counts->top_per_s > 0)
+		add_words(finding, " %.0f/s", counts->top_per_s);
 }
 
 /* The vCPU that was last on the same CPU, and ran most. NULL: none is known. */
@@ -425,7 +425,7 @@ static void describe(const struct measure *measure, struct finding *finding,
 	if (finding->rule->names_cpu)
 		add_neighbour(measure, finding, worst->subject);
 	else if (finding->rule->what.use != USE_EVENT && finding->rule->what.use != USE_TIME)
-		add_top(measure, finding, &worst->subject->tallies[i]);
+		add_top(measure, finding, &worst->subject->counts[i]);
 	if (finding->vcpu >= 0 && worst->nr_all > 1)
 		add_words(finding, "; %zu of %zu vCPUs", worst->nr_above, worst->nr_all);
 }
@@ -435,7 +435,7 @@ static int find_rule(const struct measure *measure, const struct guest_subjects 
 {
 	struct worst worst = find_worst(measure, of, rule);
 	const struct fields *fields = measure->facts->fields;
-	const struct tally *tally;
+	const struct rule_counts *counts;
 	struct finding *finding;
 	bool has_top;
 
@@ -443,21 +443,21 @@ static int find_rule(const struct measure *measure, const struct guest_subjects 
 		return 0;
 	if (array_grow(&findings->list, &findings->room, findings->nr + 1) < 0)
 		return -ENOMEM;
-	tally = &worst.subject->tallies[rule_index(rule)];
-	has_top = tally->top_ns || tally->top_per_s > 0;
+	counts = &worst.subject->counts[rule_index(rule)];
+	has_top = counts->top_ns || counts->top_per_s > 0;
 	finding = &findings->list[findings->nr++];
 	*finding = (struct finding){
 		.rule = rule,
 		.guest = worst.subject->guest,
 		.vcpu = worst.subject->vcpu,
 		.value = worst.value,
-		.has_cost = whole_of(worst.subject) && tally->ns,
-		.cost = share_of(worst.subject, own_ns(tally)),
-		.field = has_top ? tally->top : FIELD_NONE,
+		.has_cost = whole_of(worst.subject) && counts->ns,
+		.cost = share_of(worst.subject, own_ns(counts)),
+		.field = has_top ? counts->top : FIELD_NONE,
 	};
 	finding->severity = severity_of(measure, finding);
 	finding->remedy = rule_remedy(rule, fields,
-				      has_top ? fields_get(fields, tally->top) : NULL);
+				      has_top ? fields_get(fields, counts->top) : NULL);
 	describe(measure, finding, &worst);
 	return 0;
 }
@@ -517,8 +517,8 @@ int findings_find(struct findings *findings, const struct facts *facts, uint32_t
 		measure.thresholds = &usual;
 	}
 	findings->nr = 0;
-	err = find_roles(findings, facts->fields);
-	measure.roles = findings->roles;
+	err = find_rules(findings, facts->fields);
+	measure.rules = findings->rules;
 	if (!err)
 		err = add_stats(&measure);
 	if (!err)
@@ -531,6 +531,6 @@ int findings_find(struct findings *findings, const struct facts *facts, uint32_t
 void findings_release(struct findings *findings)
 {
 	free(findings->list);
-	free(findings->roles);
+	free(findings->rules);
 	*findings = (struct findings){ 0 };
 }

@@ -31,16 +31,16 @@ struct finding {
 	char evidence[240];
 };
 
-struct roles;
+struct field_rules;
 
 /* Zero-initialised is none. */
 struct findings {
 	struct finding *list; /* in no order */
 	size_t nr, room;
-	/* Of each field in the dictionary: for which rules it counts. It never changes. */
+	/* The rules that each field of the dictionary counts for, which never change. */
 	const struct fields *fields;
-	struct roles *roles;
-	size_t nr_roles, room_roles;
+	struct field_rules *rules;
+	size_t nr_rules, room_rules;
 };
 
 /*

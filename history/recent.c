@@ -12,7 +12,7 @@ struct recent {
 	pthread_mutex_t lock; /* of all below but the segment */
 	struct segment segment;
 	size_t size, limit; /* bytes of the parts */
-	struct packed *list; /* a circle of `room` places; first is the oldest */
+	struct packed *list; /* a circle of `room` slots; first is the oldest */
 	size_t first, nr, room;
 	uint64_t first_id;
 };
@@ -33,12 +33,12 @@ struct recent *recent_new(size_t limit, const struct segment *segment)
 /* i < room */
 static struct packed *at(struct recent *recent, size_t i)
 {
-	size_t place = recent->first + i;
+	size_t slot = recent->first + i;
 
-	return &recent->list[place < recent->room ? place : place - recent->room];
+	return &recent->list[slot < recent->room ? slot : slot - recent->room];
 }
 
-/* What a moment takes, its place included. */
+/* What a moment takes, its slot included. */
 static size_t size_of(const struct packed *packed)
 {
 	size_t size = sizeof(*packed);

@@ -165,34 +165,34 @@ int recorder_start(const struct sink *sink, struct recorder **ret_recorder)
 	return err;
 }
 
-/* The free place behind the last moment; NULL: there is none, so this moment is lost. */
-static struct moment *get_place(struct recorder *recorder)
+/* The free slot behind the last moment; NULL: there is none, so this moment is lost. */
+static struct moment *get_slot(struct recorder *recorder)
 {
-	struct moment *place = NULL;
+	struct moment *slot = NULL;
 
 	pthread_mutex_lock(&recorder->lock);
-	if (!recorder->nr) /* the first place has memory from earlier moments */
+	if (!recorder->nr) /* the first slot has memory from earlier moments */
 		recorder->first = 0;
 	if (recorder->nr < QUEUE) {
-		place = &recorder->queue[(recorder->first + recorder->nr) % QUEUE];
+		slot = &recorder->queue[(recorder->first + recorder->nr) % QUEUE];
 		recorder->taker.has_lost |= recorder->has_lost;
 	} else {
 		lose(&recorder->losses, &(struct why){ "writing is slower than sampling" });
 	}
 	pthread_mutex_unlock(&recorder->lock);
-	return place;
+	return slot;
 }
 
 int recorder_take(struct recorder *recorder, const struct facts *facts, uint64_t time_ns)
 {
-	struct moment *place = get_place(recorder);
+	struct moment *slot = get_slot(recorder);
 	int err;
 
-	if (!place) {
+	if (!slot) {
 		moment_skip(&recorder->taker, facts);
 		return 0;
 	}
-	err = moment_take(&recorder->taker, facts, time_ns, place);
+	err = moment_take(&recorder->taker, facts, time_ns, slot);
 	if (err) {
 		moment_skip(&recorder->taker, facts);
 		return err;

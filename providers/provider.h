@@ -3,9 +3,9 @@
  * provider - a live source of facts: something that counts on this machine.
  *
  * Each is one file and one line in the table of providers/provider.c. A provider adds its fields to
- * the dictionary when it opens, is told which of them are wanted, and adds rows to a sample when
- * asked. It knows nothing of screens, stats or other providers. All calls come from one thread.
- * What plays earlier samples in place of a provider is a player, see playback/player.h.
+ * the dictionary when it opens, gets the set of the wanted ones, and adds rows to a sample when it
+ * is called for one. It knows nothing of screens, stats or other providers. All calls come from one
+ * thread. What plays earlier samples in place of a provider is a player, see playback/player.h.
  */
 #ifndef KVMTOP_PROVIDERS_PROVIDER_H
 #define KVMTOP_PROVIDERS_PROVIDER_H
@@ -93,7 +93,7 @@ extern const struct provider exits_provider;
 extern const struct provider stats_provider;
 extern const struct provider host_provider;
 
-/* Their places in the list; a set of them has the bits 1U << place. */
+/* Their numbers in the list; a set of them has the bits 1U << number. */
 enum {
 	PROVIDER_DEBUGFS,
 	PROVIDER_TRACEPOINT,
@@ -102,7 +102,7 @@ enum {
 	PROVIDER_HOST,
 };
 
-/* The provider at a place in the list; NULL past its end. */
+/* The provider with this number; NULL past the end of the list. */
 const struct provider *provider_at(size_t i);
 
 #endif

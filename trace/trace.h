@@ -2,9 +2,9 @@
 /*
  * trace - recordings as one stream of events, ordered by time.
  *
- * Reads trace-cmd's trace.dat (versions 6 and 7), perf's perf.data (file mode), the files of ACRN's
- * acrntrace and those of kvmtrace. Several files, and the CPUs in them, are merged. Memory is
- * bounded by what is open at once (CPUs), never by the size of a file.
+ * Reads trace-cmd's trace.dat (versions 6 and 7), perf's perf.data (a file or a pipe), the files of
+ * ACRN's acrntrace and the files of kvmtrace. Several files, and the CPUs in them, are merged.
+ * Memory is bounded by what is open at once (CPUs), never by the size of a file.
  *
  *	err = trace_open(paths, nr, TRACE_ANY, &trace, &why);
  *	while ((got = trace_next(trace, &event)) > 0) {

@@ -51,7 +51,7 @@ struct host_cpu {
 struct host_cpus {
 	struct host_cpu *list; /* the view's, by number */
 	size_t nr;
-	struct key_sums places; /* the CPU of each vCPU, FIELD_ANY, with 1 added; 0: none */
+	struct key_sums numbers; /* of the CPU of each vCPU, FIELD_ANY, with 1 added; 0: none */
 	struct key latest;	/* that was looked up, */
 	struct host_cpu *found; /* and its CPU */
 };
@@ -102,15 +102,15 @@ static int init(struct host_cpus *cpus, struct view *view, const struct facts *f
 static void add_to_cpu(struct host_cpu *cpu, const struct field *field,
 		       const struct stats_item *stat)
 {
-	uint64_t *const places[HOST_PARTS] = {
+	uint64_t *const numbers[HOST_PARTS] = {
 		[HOST_NODE] = &cpu->node,
 		[HOST_CORE] = &cpu->core,
 		[HOST_SIBLING] = &cpu->sibling,
 	};
 
 	cpu->has |= 1u << field->part;
-	if (places[field->part])
-		*places[field->part] = stat->total;
+	if (numbers[field->part])
+		*numbers[field->part] = stat->total;
 	if (field->part == HOST_BUSY) {
 		/* It is counted in ticks: over an exact interval it can be more than all. */
 		cpu->busy_per_s = stat->rate_per_s < 1e9 ? stat->rate_per_s : 1e9;
@@ -121,14 +121,14 @@ static void add_to_cpu(struct host_cpu *cpu, const struct field *field,
 static int place_vcpu(struct host_cpus *cpus, const struct stats_item *stat)
 {
 	struct key key = { stat->key.guest, stat->key.vcpu, FIELD_ANY };
-	struct key_sum *place;
+	struct key_sum *number;
 
 	if (stat->total >= cpus->nr)
 		return 0;
-	place = key_sums_get(&cpus->places, key);
-	if (!place)
+	number = key_sums_get(&cpus->numbers, key);
+	if (!number)
 		return -ENOMEM;
-	place->count = stat->total + 1;
+	number->count = stat->total + 1;
 	cpus->list[stat->total].nr_vcpus++;
 	return 0;
 }
@@ -157,14 +157,14 @@ static int take_cpus(struct host_cpus *cpus, const struct query *query, const st
 static int find_cpu(struct host_cpus *cpus, const struct key *of, struct host_cpu **ret_cpu)
 {
 	struct key key = { of->guest, of->vcpu, FIELD_ANY };
-	const struct key_sum *place;
+	const struct key_sum *number;
 
 	if (key.guest != cpus->latest.guest || key.vcpu != cpus->latest.vcpu) {
-		place = key_sums_get(&cpus->places, key);
-		if (!place)
+		number = key_sums_get(&cpus->numbers, key);
+		if (!number)
 			return -ENOMEM;
 		cpus->latest = key;
-		cpus->found = place->count ? &cpus->list[place->count - 1] : NULL;
+		cpus->found = number->count ? &cpus->list[number->count - 1] : NULL;
 	}
 	*ret_cpu = cpus->found;
 	return 0;
@@ -320,7 +320,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 				     "No host CPU was read: can /proc/stat be read? An older "
 				     "history or capture has none.";
 	chosen_exits_release(&chosen);
-	key_sums_release(&cpus.places);
+	key_sums_release(&cpus.numbers);
 	return err;
 }
 

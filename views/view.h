@@ -50,7 +50,7 @@ struct cell {
 		const uint64_t *hist;
 		const double *split; /* SPLIT_PARTS */
 	};
-	bool has_ended; /* what a CELL_TEXT names: a person is told so, a program by a column */
+	bool has_ended; /* what a CELL_TEXT names: a mark for people; programs have a column */
 };
 
 enum {

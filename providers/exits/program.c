@@ -489,7 +489,7 @@ static void *destroy(void *arg)
 }
 
 /*
- * A thread that uses all its places may have twice as many while an epoch changes; most use few.
+ * A thread that uses all its slots may have twice as many while an epoch changes; most use few.
  * Reading takes the longer the larger the map is.
  */
 static uint32_t max_arguments(const struct exits_bpf_config *config)

@@ -11,7 +11,7 @@
 
 #define ARGUMENTS_MAX (4 * EXITS_ARGUMENTS) /* of a vCPU; when there are so many, */
 #define ARGUMENTS_FEW (2 * EXITS_ARGUMENTS) /* arguments not counted now are dropped */
-#define NAMES_MAX 1024 /* different arguments of a vCPU in its life */
+#define NAMES_MAX 1024 /* different arguments of a vCPU, from its begin to its end */
 
 /* The sum of an argument. */
 struct argument_sum {

@@ -50,7 +50,7 @@ int exits_vcpu_add(struct exits_vcpu *vcpu, const struct exits_record *record,
 		   bool is_former); /* 0 or -ENOMEM */
 /*
  * A vCPU has room for the arguments that are counted now and as many as before, and may bring names
- * that are not known yet for so many in its life. What exceeds that is to be added to the rest.
+ * that are not known yet for a limited number. What exceeds that is added to the rest.
  */
 bool exits_vcpu_has_room(const struct exits_vcpu *vcpu, uint32_t field);
 bool exits_vcpu_may_name(const struct exits_vcpu *vcpu);

@@ -19,7 +19,7 @@ struct host_cgroup {
 	struct host_cgroup *parent; /* NULL: none */
 	int fd; /* of cpu.stat; -1: it has none, as has the root of v2 */
 	uint64_t total_ns, delta_ns;
-	uint64_t weight_ns; /* of its threads, and of those below */
+	uint64_t weight_ns; /* of its threads, and of the threads below */
 	bool has_total, is_kept;
 	UT_hash_handle hh;
 	char path[]; /* with the mount point */
@@ -130,7 +130,7 @@ static struct host_cgroup *new_cgroup(struct host_cgroups *cgroups, const char *
 	return cgroup;
 }
 
-/* The cgroup of the first len bytes of path, and those above it, down to the mount point. */
+/* The cgroup of the first len bytes of path, and all above it, up to the mount point. */
 static struct host_cgroup *get(struct host_cgroups *cgroups, const char *path, size_t len)
 {
 	size_t root = strlen(cgroups->env->root) + strlen("/sys/fs/cgroup/");

@@ -278,7 +278,7 @@ static int read_all(struct kernel_stats *stats, struct sample *sample, uint64_t 
 
 /* ---- words */
 
-/* Guests in the scope whose statistics are missing. */
+/* How many guests in the scope have no statistics. */
 struct missing {
 	size_t nr, without, refused;
 };

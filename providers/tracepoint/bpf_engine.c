@@ -34,7 +34,7 @@ struct bpf_slot {
 	bool is_used;
 };
 
-/* An event whose reasons are counted. */
+/* An event with reasons that are counted. */
 struct reasons_hook {
 	const struct split *split;
 	struct bpf_hook hook;

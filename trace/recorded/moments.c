@@ -59,7 +59,7 @@ struct reader {
 	struct fields *fields;
 	struct recording recording; /* as it is read for the second time */
 	struct recorded recorded;   /* the guests of the first time, the counts of this one */
-	size_t nr_known;	    /* threads whose guest the first reading found */
+	size_t nr_known;	    /* threads that the first reading found a guest for */
 	double interval_ns;
 	uint64_t nr_cuts;  /* the end of the interval that is being counted is the next one */
 	uint64_t next_cut; /* that in the clock's unit */

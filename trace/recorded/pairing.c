@@ -30,7 +30,7 @@ void pairing_release(struct pairing *pairing)
 	free(pairing->longs);
 }
 
-/* ---- what the listener is told */
+/* ---- calls of the listener */
 
 static void tell_begin(const struct pairing *pairing, struct recorded_thread *thread,
 		       enum span span, const struct trace_event *event)
@@ -60,7 +60,7 @@ static void tell_wait(const struct pairing *pairing, struct recorded_thread *thr
 				time, NULL, is_cut);
 }
 
-/* What the recording cuts off. The outer span is told first. */
+/* What the recording cuts off, the outer span first. */
 static void tell_cut(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
 {
 	if (thread->state == VCPU_IN_GUEST)

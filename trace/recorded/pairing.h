@@ -27,11 +27,11 @@
 
 /*
  * What a vCPU's thread is in. User space lies within an exit; waiting for a CPU, of which only the
- * end is told, lies in any of them.
+ * end is known, lies in any of them.
  */
 enum span { SPAN_GUEST, SPAN_EXIT, SPAN_USERSPACE, SPAN_WAIT };
 
-/* Draws a picture of it. What ends is told before what begins. */
+/* Draws a picture of it. A span that ends is reported before the next one begins. */
 struct pairing_listener {
 	void *state;
 	/* The thread's state tells whether user space is within an exit. */

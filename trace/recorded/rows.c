@@ -346,8 +346,8 @@ static int add_arguments(const struct maker *maker, struct key key,
 }
 
 /*
- * Not all events are recorded: exits to user space, the ends of halts, and the scheduler's. What is
- * polled is told in ns, whatever the clock's unit is.
+ * Not all events are recorded: exits to user space, the ends of halts, and the scheduler's. The
+ * time that KVM polled is in ns, whatever the clock's unit is.
  */
 static unsigned int known_parts(const struct pairing *pairing)
 {

@@ -11,7 +11,7 @@
 #include "ui/tui/actions.h"
 
 #define BESIDE_HISTORY 20 /* columns that the rate and the scale of the history take at least */
-#define FLUSH_MS 50 /* until the latest sample is among those that are remembered */
+#define FLUSH_MS 50 /* until the latest sample is remembered */
 
 /* The field that counts all exits; FIELD_NONE: there is none. */
 static uint32_t all_exits(const struct tui *tui)
