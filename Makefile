@@ -57,7 +57,14 @@ BPF ?= $(shell command -v $(BPF_CLANG) >/dev/null && command -v $(BPFTOOL) >/dev
 	$(PKG_CONFIG) --exists libbpf && echo yes)
 HAVE_BPF := $(filter yes,$(BPF))
 
-SOURCES := $(filter-out $(BPF_SOURCES) $(if $(HAVE_BPF),$(BPF_STAND_IN),$(BPF_USERS)),\
+# What ncurses knows of these terminals is in the program, for systems without terminfo.
+TERMINALS = xterm xterm-256color screen screen-256color tmux tmux-256color linux vt100 vt220
+
+# What only the program of `make static` has.
+STATIC_SOURCES = base/no_dlopen.c
+
+SOURCES := $(filter-out $(STATIC_SOURCES) $(BPF_SOURCES) \
+	$(if $(HAVE_BPF),$(BPF_STAND_IN),$(BPF_USERS)),\
 	$(sort $(filter-out bench/% build/% tests/%,$(wildcard *.c */*.c */*/*.c))))
 BPF_TESTS = $(addprefix tests/unit/providers/,\
 	test_bpf_fields.c test_exits_bpf.c test_exits_program.c)
@@ -67,7 +74,8 @@ FUZZ_SOURCES := $(sort $(wildcard tests/fuzz/*.c))
 HELPER_SOURCES := $(sort $(wildcard tests/helpers/*.c))
 BENCH_SOURCES := $(sort $(wildcard bench/*.c))
 SHELL_TESTS := $(sort $(wildcard tests/cli/*.t))
-EVERY_SOURCE := $(SOURCES) $(TEST_SOURCES) $(FUZZ_SOURCES) $(HELPER_SOURCES) $(BENCH_SOURCES)
+EVERY_SOURCE := $(SOURCES) $(TEST_SOURCES) $(FUZZ_SOURCES) $(HELPER_SOURCES) $(BENCH_SOURCES) \
+	$(STATIC_SOURCES)
 
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o)
 LIB_OBJECTS = $(filter-out $(BUILD)/kvmtop.o,$(OBJECTS))
@@ -85,6 +93,7 @@ CLANG_WARNINGS = -Wconditional-uninitialized -Wunreachable-code -Wcomma
 pkg = $(shell $(PKG_CONFIG) $(1) $(2) 2>/dev/null)
 LIB_CPPFLAGS = $(eval LIB_CPPFLAGS := $(call pkg,--cflags,$(LIBS)))$(LIB_CPPFLAGS)
 LIB_LDLIBS = $(eval LIB_LDLIBS := $(call pkg,--libs,$(LIBS)))$(LIB_LDLIBS)
+STATIC_LDLIBS = $(call pkg,--static --libs,$(LIBS))
 TEST_CPPFLAGS = $(eval TEST_CPPFLAGS := $(call pkg,--cflags,cmocka))$(TEST_CPPFLAGS)
 TEST_LDLIBS = $(eval TEST_LDLIBS := $(call pkg,--libs,cmocka))$(TEST_LDLIBS)
 
@@ -96,7 +105,7 @@ OUR_CPPFLAGS = -std=gnu11 -D_GNU_SOURCE -I. -isystem $(BUILD) \
 # No name of the build folder in what is built: builds in two folders have the same bytes.
 NO_BUILD_PATH = $(call quote,-ffile-prefix-map=$(CURDIR)=.)
 OUR_CFLAGS = $(WARNINGS) $(if $(WERROR),-Werror) $(SANITIZE_FLAGS) $(EXTRA_CFLAGS) \
-	$(NO_BUILD_PATH) -pthread
+	$(NO_BUILD_PATH) -fPIE -pthread
 COMPILE = $(CC) $(OUR_CPPFLAGS) $(CPPFLAGS) $(OUR_CFLAGS) $(CFLAGS)
 # Without CFLAGS: a distribution's flags for its own machine are errors for this target, as is the
 # stack protector, which some distributions build into clang. Debian has <asm/types.h> in a folder
@@ -123,13 +132,20 @@ export CC PKG_CONFIG
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
-.PHONY: FORCE all run tests objects fuzzers test check check-hosts deps check-headers \
+.PHONY: FORCE all static run tests objects fuzzers test check check-hosts deps check-headers \
 	check-layers check-style lint analyze fuzz bench pictures install uninstall dist clean help
 
 all: $(PROGRAM) ## build ./kvmtop
 
 $(PROGRAM): $(BUILD)/kvmtop.o $(LIB)
 	$(call say,LINK,$@)$(LINK) -o $@ $^ $(LINK_LIBS)
+
+static: $(BUILD)/static/kvmtop ## build build/static/kvmtop: one file that needs no library
+
+$(BUILD)/static/kvmtop: $(BUILD)/kvmtop.o $(STATIC_SOURCES:%.c=$(BUILD)/%.o) $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(LINK) -static-pie -Wl,--wrap=dlopen -o $@ $^ $(STATIC_LDLIBS) -lm \
+		$(LDLIBS)
 
 $(LIB): $(LIB_OBJECTS) $(BUILD)/members
 	$(call say,AR,$@)rm -f $@ && $(AR) qcsD $@ $(LIB_OBJECTS)
@@ -149,6 +165,11 @@ $(BUILD)/%.skel.h: $(BUILD)/%.small.bpf.o
 ifneq ($(HAVE_BPF),)
 $(BPF_USERS:%.c=$(BUILD)/%.o): $(BPF_SOURCES:%.bpf.c=$(BUILD)/%.skel.h)
 endif
+
+$(BUILD)/ui/screen/terminfo.h: tools/terminfo $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)tools/terminfo $(TERMINALS) >$@
+$(BUILD)/ui/screen/terminal.o: $(BUILD)/ui/screen/terminfo.h
 
 $(TEST_SOURCES:%.c=$(BUILD)/%.o): $(BUILD)/flags-test
 $(TEST_SOURCES:%.c=$(BUILD)/%.o): ADD_CPPFLAGS = $(TEST_CPPFLAGS)
@@ -176,7 +197,7 @@ endef
 quote = '$(subst ','\'',$(1))'
 
 $(BUILD)/flags: FORCE
-	@for need in $(firstword $(CC)) $(firstword $(PKG_CONFIG)); do \
+	@for need in $(firstword $(CC)) $(firstword $(PKG_CONFIG)) infocmp; do \
 		command -v $$need >/dev/null || \
 		{ echo "$$need missing: run \`make deps\`" >&2; exit 1; }; done
 	@for need in $(HEADERS_ONLY); do \

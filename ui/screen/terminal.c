@@ -127,6 +127,23 @@ static bool can_place_cursor(void)
 	return cup && cup != (const char *)-1;
 }
 
+/* Where the system knows nothing of TERM: to ncurses, what the program carries. */
+static bool carry_terminfo(void)
+{
+	static const struct {
+		const char *term, *text;
+	} carried[] = {
+#include "ui/screen/terminfo.h"
+	};
+	const char *term = getenv("TERM");
+
+	for (size_t i = 0; term && i < sizeof(carried) / sizeof(carried[0]); i++) {
+		if (strcmp(carried[i].term, term) == 0)
+			return setenv("TERMINFO", carried[i].text, 1) == 0;
+	}
+	return false;
+}
+
 static int why_no_screen(const char *what, struct why *why)
 {
 	const char *term = getenv("TERM");
@@ -146,6 +163,8 @@ int terminal_open(struct terminal **ret_terminal, struct why *why)
 	if (!terminal)
 		return -ENOMEM;
 	terminal->screen = newterm(NULL, stdout, stdin);
+	if (!terminal->screen && carry_terminfo())
+		terminal->screen = newterm(NULL, stdout, stdin);
 	if (!terminal->screen) {
 		free(terminal);
 		return why_no_screen("is not known", why);

@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The program of make static is one file: it runs in a root that has nothing else.
+. tests/lib.sh
+need_root
+
+make -s static >"$TMP/out" 2>&1 || ! grep -q 'cannot find -l' "$TMP/out" ||
+	skip_all "no static library: $(grep -o 'cannot find -l[^:]*' "$TMP/out" | head -n 1)"
+is "$(grep -v '^  ' "$TMP/out")" "" "make static says nothing: no warning of the linker"
+
+root=$TMP/root
+mkdir -p "$root/proc" "$root/sys" "$root/dev"
+cp build/static/kvmtop "$root/kvmtop"
+cp -r tests/sysroot/amd "$root/amd"
+# A mount namespace: whatever happens, there is nothing to unmount.
+cat >"$TMP/inside" <<'EOF'
+#!/bin/sh
+cd "$1" && shift || exit 1
+mount --rbind /proc proc && mount --rbind /sys sys || exit 1
+if [ -e /dev/kvm ]; then
+	: >dev/kvm && mount --bind /dev/kvm dev/kvm || exit 1
+fi
+exec chroot . /kvmtop "$@"
+EOF
+chmod +x "$TMP/inside"
+inside="unshare -m $TMP/inside $root"
+# shellcheck disable=SC2086 # words
+$inside --version >"$TMP/out" 2>"$TMP/err" || skip_all "no mount namespace: $(cat "$TMP/err")"
+
+is "$(cat "$TMP/out")" "$("$KVMTOP" --version)" "it runs in an empty root"
+# Names and totals: rates are of the time that went by.
+for view in events exits; do
+	# shellcheck disable=SC2086
+	is "$($inside --sysroot amd -1 -s 0.1 --view "$view" 2>&1 | awk '{ print $1, $2 }')" \
+		"$("$KVMTOP" --sysroot tests/sysroot/amd -1 -s 0.1 --view "$view" |
+			awk '{ print $1, $2 }')" "and shows what the other shows: $view"
+done
+# shellcheck disable=SC2086
+like "$($inside --list-providers 2>&1)" '^exits ' "it names its providers"
+
+if (need_live) >"$TMP/out"; then
+	# shellcheck disable=SC2086
+	$inside --demo -1 -z >"$TMP/out" 2>&1
+	like "$(cat "$TMP/out")" '^kvm_(exit|userspace_exit) ' "it counts the demo guest"
+else
+	skip "it counts the demo guest" "$(sed 's/.*SKIP //' "$TMP/out")"
+fi
+
+if has_screen; then
+	for term in xterm xterm-256color screen screen-256color tmux tmux-256color linux vt100 \
+		vt220; do
+		screen_start 80 24 "TERM=$term exec $inside --sysroot amd"
+		screen_has '^ kvm_entry ' "it has a screen: $term"
+	done
+	screen_start 80 24 "TERM=hp2621 exec $inside --sysroot amd"
+	screen_has '^kvmtop: TERM=hp2621: the terminal is not known' "it misses a terminal"
+else
+	skip "it has a screen" "$T_no_screen"
+fi
+
+done_testing
