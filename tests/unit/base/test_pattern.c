@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/pattern.h"
+#include "tests/worlds/cmocka_range.h"
 
 static struct pattern *compile(const char *text)
 {
@@ -50,7 +51,7 @@ static void refuses(const char *text, const char *reason)
 	assert_memory_equal(why.text, wanted, strlen(wanted));
 	position = strtoul(why.text + strlen(wanted), &end, 10);
 	assert_string_equal(end, "");
-	assert_in_range(position, 1, strlen(text) + 1);
+	assert_int_in_range(position, 1, strlen(text) + 1);
 }
 
 static uint64_t now_ms(void)

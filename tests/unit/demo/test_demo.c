@@ -30,6 +30,7 @@
 
 #include "demo/demo.h"
 #include "demo/vm.h"
+#include "tests/worlds/cmocka_range.h"
 
 #define SECOND_MS 1000
 
@@ -308,7 +309,7 @@ static void test_run_stops(void **state)
 
 		timerfd_settime(stop_fd, 0, &in_50_ms, NULL);
 		assert_int_equal(demo_run(&plans[i], stop_fd, &why), 0);
-		assert_in_range(now_ms() - start_ms, 50, 50 + SECOND_MS);
+		assert_int_in_range(now_ms() - start_ms, 50, 50 + SECOND_MS);
 		close(stop_fd);
 	}
 }
@@ -432,7 +433,7 @@ static void test_stop(void **state)
 		assert_int_equal(waitpid(pid, NULL, WNOHANG), 0);
 		start_ms = now_ms();
 		demo_stop(pid);
-		assert_in_range(now_ms() - start_ms, 0, SECOND_MS);
+		assert_int_in_range(now_ms() - start_ms, 0, SECOND_MS);
 		assert_int_equal(waitpid(pid, NULL, 0), -1);
 		assert_true(is_gone(pid));
 	}
@@ -611,9 +612,9 @@ static void test_default_is_gentle(void **state)
 
 	(void)state;
 	assert_int_equal(plan->rounds, 0);
-	assert_in_range(plan->vcpus, 1, 2);
+	assert_int_in_range(plan->vcpus, 1, 2);
 	assert_true(plan->pio && plan->mmio && plan->cpuid && plan->pause_us);
-	assert_in_range(exits * 1000000 / plan->pause_us, 3000, 6000);
+	assert_int_in_range(exits * 1000000 / plan->pause_us, 3000, 6000);
 }
 
 int main(void)

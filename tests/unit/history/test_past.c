@@ -15,6 +15,7 @@
 #include "history/past.h"
 #include "history/recent.h"
 #include "providers/playback/playback.h"
+#include "tests/worlds/cmocka_range.h"
 
 enum { EXIT, EXIT_HLT, EXIT_MSR, ENTRY, PAGES, CPU, EXITS, EXITS_HLT, EXITS_MSR, NR_FIELDS };
 
@@ -436,7 +437,7 @@ static size_t play_all(struct world *world, const struct memory *memories, struc
 	for (size_t i = 1; i < NR_MOMENTS; i++) {
 		int err = past_go_on(past, &why);
 
-		assert_in_range(err, 0, 1);
+		assert_int_in_range(err, 0, 1);
 		assert_true(past_at(past)->time_ns == memories[i].time_ns);
 		nr_begun += err;
 		if (err || i == NR_MOMENTS / 2) { /* another question */
@@ -465,7 +466,7 @@ static void moments_in_their_order(void **state)
 		live(&world, memories, NR_MOMENTS, SIZE_MAX);
 		assert_int_equal(past_new(recent_store(world.recent), world.fields, &past), 0);
 		stats_know_guests(stats, past_guests(past));
-		assert_in_range(play_all(&world, memories, past, stats), 1, NR_MOMENTS / 20);
+		assert_int_in_range(play_all(&world, memories, past, stats), 1, NR_MOMENTS / 20);
 		for (size_t i = 0; i < NR_MOMENTS; i++)
 			forget(&memories[i]);
 		past_free(past);
@@ -492,7 +493,7 @@ static void the_oldest_moments_of_a_full_ring(void **state)
 	assert_int_equal(past_go(past, 0, &why), 0);
 	while (memories[first].time_ns != past_at(past)->time_ns)
 		first++;
-	assert_in_range(first, 1, NR_MOMENTS - 20);
+	assert_int_in_range(first, 1, NR_MOMENTS - 20);
 	for (size_t i = first; i < first + 10; i++) {
 		assert_int_equal(past_go(past, memories[i].time_ns, &why), 0);
 		play(past, world.fields, &world.wanted, stats);

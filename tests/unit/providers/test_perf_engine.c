@@ -2,6 +2,7 @@
 /*
  * test_perf_engine - the perf engine counts exactly, whatever is wanted, wherever, and at any time.
  */
+#include "tests/worlds/cmocka_range.h"
 #include "tests/worlds/perf_world.h"
 
 static void test_host(void **state)
@@ -72,8 +73,8 @@ static void test_related_agree(void **state)
 	child = count_of(f, GUEST_ANY, f->nr_counters - 1);
 	assert_true(plain > 0 && plain != ABSENT);
 	/* The start of a group may fall between the two events of one call, once on each CPU. */
-	assert_in_range(plain - child + TARGETS_MAX, TARGETS_MAX - f->nr_targets,
-			TARGETS_MAX + f->nr_targets);
+	assert_int_in_range(plain - child + TARGETS_MAX, TARGETS_MAX - f->nr_targets,
+			    TARGETS_MAX + f->nr_targets);
 }
 
 static void test_threads(void **state)

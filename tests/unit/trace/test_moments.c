@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "history/past.h"
 #include "monitor.h"
+#include "tests/worlds/cmocka_range.h"
 #include "tests/worlds/trace_file.h"
 #include "trace/recorded/moments.h"
 #include "trace/recorded/player.h"
@@ -97,7 +98,7 @@ static void subtract(struct world *world, const struct moment *moment, uint64_t 
 		/* A vCPU's time is known from its first exit on, and then from its first entry. */
 		if (fields_get(fields, change->key.field)->use == USE_TIME &&
 		    !(change->flags & CHANGE_NEW))
-			assert_in_range(change->count, 0, elapsed_ns + 1);
+			assert_int_in_range(change->count, 0, elapsed_ns + 1);
 		timing = changes_timing(&moment->changes, change);
 		if (!timing)
 			continue;
@@ -178,7 +179,7 @@ static void sums_are_the_recordings(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(recordings); i++) {
 		for (unsigned int nr = 1; nr < 1000; nr = 7 * nr + 1) {
 			open_file(&world, recordings[i], nr);
-			assert_in_range(subtract_all(&world), nr, nr + 1);
+			assert_int_in_range(subtract_all(&world), nr, nr + 1);
 			nothing_is_left(&world);
 			end(&world);
 		}
@@ -259,7 +260,7 @@ static void time_does_not_go_back(void **state)
 	save(path, file.data, file.len);
 	open_file(&world, path, 14);
 	for (uint64_t id = 1; id <= 14; id++)
-		assert_in_range(count_of(&world, id, "time(halt)"), 0, 2000);
+		assert_int_in_range(count_of(&world, id, "time(halt)"), 0, 2000);
 	end(&world);
 	bytes_release(&event);
 	bytes_release(&file);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/worlds/cmocka_range.h"
 #include "tests/worlds/trace_world.h"
 
 static char folder[64];
@@ -503,7 +504,7 @@ static void a_file_from_somewhere_on(void **state)
 		put_acrn(&one, i + 1, 0, 0x10, 1, 2);
 	save_bytes(0, &one);
 	fd = open(path_of(0), O_RDONLY | O_CLOEXEC);
-	assert_in_range(old, 0, INT32_MAX);
+	assert_int_in_range(old, 0, INT32_MAX);
 	assert_int_equal(lseek(fd, 320, SEEK_SET), 320);
 	assert_int_equal(dup2(fd, STDIN_FILENO), STDIN_FILENO);
 	close(fd);

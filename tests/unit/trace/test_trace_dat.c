@@ -10,6 +10,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "tests/worlds/cmocka_range.h"
 #include "tests/worlds/trace_file.h"
 #include "trace/repeats.h"
 
@@ -206,7 +207,7 @@ static void cut_at_every_byte(void **state)
 		assert_int_equal(truncate(path, (off_t)cut), 0);
 		trace = open_it();
 		nr = count_events(trace, &problems);
-		assert_in_range(problems, 1, 2);
+		assert_int_in_range(problems, 1, 2);
 		assert_string_equal(trace_problem(trace, 0)->path, path);
 		assert_true(trace_problem(trace, 0)->offset <= whole);
 		assert_true(nr <= last); /* a shorter file has no more */
@@ -430,9 +431,9 @@ static void cycles_become_ns(void **state)
 		bytes_release(&event);
 		trace = open_it();
 		assert_int_equal(trace_file(trace, 0)->clock, TRACE_CLOCK_NS);
-		assert_in_range(trace_file(trace, 0)->tsc_khz, 1999999, 2000001);
+		assert_int_in_range(trace_file(trace, 0)->tsc_khz, 1999999, 2000001);
 		assert_int_equal(trace_next(trace, &got), 1);
-		assert_in_range(got->time, wanted - wanted / 1000000000, wanted);
+		assert_int_in_range(got->time, wanted - wanted / 1000000000, wanted);
 		trace_close(trace);
 	}
 }
@@ -576,7 +577,7 @@ static void damaged_zlib(void **state)
 		trace_close(trace);
 		set_byte(at, file.data[at]);
 	}
-	assert_in_range(nr_damaged, file.len - 100, file.len); /* else nothing was tried */
+	assert_int_in_range(nr_damaged, file.len - 100, file.len); /* else nothing was tried */
 	for (size_t cut = file.len - 1; cut >= 12; cut--) {
 		struct trace *trace;
 

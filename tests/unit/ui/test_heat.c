@@ -3,6 +3,7 @@
 #include <locale.h>
 #include <time.h>
 
+#include "tests/worlds/cmocka_range.h"
 #include "tests/worlds/screen_world.h"
 #include "ui/screen/heat.h"
 #include "ui/screen/parts.h"
@@ -68,7 +69,7 @@ static struct area whole_area(struct world *w, int cols, int rows)
 
 static void check_columns(const struct heat *heat, const struct chart *chart, int lines)
 {
-	assert_in_range(heat->lines, 1, lines);
+	assert_int_in_range(heat->lines, 1, lines);
 	for (size_t i = 0; i < chart->nr; i++) {
 		const struct series_point *point = chart_point(chart, i);
 		uint64_t all = 0, sum = 0;

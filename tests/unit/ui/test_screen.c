@@ -3,6 +3,7 @@
 #include <locale.h>
 #include <math.h>
 
+#include "tests/worlds/cmocka_range.h"
 #include "tests/worlds/screen_world.h"
 #include "ui/screen/bars.h"
 #include "views/owners.h"
@@ -321,7 +322,7 @@ static void flaw_E2_the_cursor_stays_in_sight(void **state)
 		w->screen.cursor = row_id_of(&w->view.rows[at]);
 		picture(w, 80, 14);
 		assert_int_equal(screen_find_row(&w->screen, &w->screen.cursor), at);
-		assert_in_range(at, w->screen.top, w->screen.top + 7);
+		assert_int_in_range(at, w->screen.top, w->screen.top + 7);
 		assert_true(w->screen.top + 8 <= w->view.nr_rows);
 		cells = &w->grid.cells[((int)(at - w->screen.top) + w->screen.first_row) * 80];
 		assert_int_equal(cells[0].style, STYLE_SELECTED);
@@ -805,7 +806,7 @@ static void ascii_where_utf8_is_not(void **state)
 	      " Total  1-6 of 10         8840              3120\n"
 	      "h help  q quit  Enter open  x reasons  b guests  f filter  g guest  m heat map\n");
 	for (int i = 0; i < 12 * 80; i++)
-		assert_in_range(w->grid.cells[i].ch, 32, 126);
+		assert_int_in_range(w->grid.cells[i].ch, 32, 126);
 }
 
 static void every_hit_is_where_its_text_is(void **state)
@@ -926,7 +927,7 @@ static void exits_in_ascii(void **state)
 	made_picture(w, 120, 24);
 	setlocale(LC_ALL, "C.UTF-8");
 	for (int i = 0; i < 24 * 120; i++)
-		assert_in_range(w->grid.cells[i].ch, 32, 126);
+		assert_int_in_range(w->grid.cells[i].ch, 32, 126);
 }
 
 static void guests_with_their_split(void **state)

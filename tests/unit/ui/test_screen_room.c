@@ -2,6 +2,7 @@
 /* What gives way to what where a screen is small, and that the answer never does. */
 #include <locale.h>
 
+#include "tests/worlds/cmocka_range.h"
 #include "tests/worlds/screen_world.h"
 #include "ui/screen/layout.h"
 #include "views/owners.h"
@@ -154,7 +155,7 @@ static void what_is_sorted_by_is_on_the_screen(void **state)
 				layout_make(&layout, &w->screen, cols);
 				for (size_t j = 0; columns[j].id; j++)
 					used += layout.width[j] ? layout.width[j] + 1 : 0;
-				assert_in_range(used, 1, cols);
+				assert_int_in_range(used, 1, cols);
 				assert_true(layout.width[i] > 0);
 				assert_true(layout.width[layout.name] > 0);
 			}
@@ -378,7 +379,7 @@ static void the_hottest_reason_is_never_cut(void **state)
 		assert_non_null(strstr(line(w, 1), "012: MSR_WRITE 188k/s"));
 		nr++;
 	}
-	assert_in_range(nr, 120, 130); /* from 75 columns on, or so */
+	assert_int_in_range(nr, 120, 130); /* from 75 columns on, or so */
 	picture(w, 80, 10);
 	assert_string_equal(line(w, 1), "exits 188,000/s guest 50% kvm 0% user 50% halt 0%   "
 					"pro…e-0012: MSR_WRITE 188k/s");
