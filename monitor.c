@@ -444,7 +444,7 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct why 
 	has_events = monitor->has_own_events || (had_events && !monitor->config.counts_all);
 	if (monitor->config.counts_all && add_all(monitor) < 0)
 		return why_set(why, -ENOMEM, "out of memory");
-	monitor->want.longer_ns = query->type->rows == ROWS_LONG ? query->longer_ns : 0;
+	monitor->want.longer_ns = query_wants_longer(query);
 	monitor->want.has_halts = query->has_halts;
 	/* Arguments and long exits need other BPF programs, which begin at 0. */
 	is_new = is_new_question(monitor, query, has_events) ||

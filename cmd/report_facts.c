@@ -32,11 +32,8 @@ static int choose_pids(struct report_facts *facts, const char *pids)
 {
 	const struct guests *guests = facts->recorded.guests;
 	struct query *query = &facts->query;
-	size_t nr = 0;
 
-	for (size_t i = 0; i < guests_count(guests); i++)
-		nr += guests_at(guests, i)->nr_vcpus;
-	facts->only = calloc(nr + 1, sizeof(*facts->only));
+	facts->only = calloc(guests_count_vcpus(guests) + 1, sizeof(*facts->only));
 	if (!facts->only)
 		return -ENOMEM;
 	for (size_t i = 0; i < guests_count(guests); i++) {

@@ -88,11 +88,7 @@ static bool wants_exits(const struct top *top)
 /* What the scheduler says is shown beside exits. */
 static bool wants_host(const struct top *top)
 {
-	enum view_rows rows = top->query.type->rows;
-
-	return wants_exits(top) && (rows == ROWS_HOST_CPUS || rows == ROWS_GUESTS ||
-				    rows == ROWS_VCPUS || rows == ROWS_FINDINGS ||
-				    top->options.write_file ||
+	return wants_exits(top) && (top->query.type->has_host || top->options.write_file ||
 				    top_options_mode(&top->options) == MODE_CURSES);
 }
 

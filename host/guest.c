@@ -530,6 +530,15 @@ size_t guests_count(const struct guests *guests)
 	return guests->nr;
 }
 
+size_t guests_count_vcpus(const struct guests *guests)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < guests_count(guests); i++)
+		nr += guests_at(guests, i)->nr_vcpus;
+	return nr;
+}
+
 const struct guest *guests_at(const struct guests *guests, size_t i)
 {
 	return i < guests->nr ? &guests->entries[i]->guest : NULL;

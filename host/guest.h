@@ -58,6 +58,7 @@ int guests_refresh(struct guests *guests, uint64_t now_ns, struct why *why);
 uint64_t guests_generation(const struct guests *guests);
 
 size_t guests_count(const struct guests *guests);
+size_t guests_count_vcpus(const struct guests *guests);
 /* Ascending by id; valid until the next guests_refresh(). NULL past the end. */
 const struct guest *guests_at(const struct guests *guests, size_t i);
 const struct guest *guests_by_id(const struct guests *guests, uint32_t id);

@@ -215,6 +215,7 @@ const struct view_type view_guests = {
 	.columns = columns,
 	.sort = OWNER_RATE,
 	.by_guest = true,
+	.has_host = true,
 	.wants = wants,
 	.needs = needs,
 	.build = build,

@@ -347,6 +347,7 @@ const struct view_type view_host = {
 	.rows = ROWS_HOST_CPUS,
 	.columns = columns,
 	.sort = WANT,
+	.has_host = true,
 	.wants = wants,
 	.needs = needs,
 	.build = build,

@@ -194,6 +194,11 @@ bool query_is_counted(const struct query *query, const struct facts *facts)
 	return false;
 }
 
+uint64_t query_wants_longer(const struct query *query)
+{
+	return query->type == &view_long_exits ? query->longer_ns : 0;
+}
+
 bool query_has_key(const struct query *query, const struct key *key)
 {
 	if (query->guest != GUEST_ANY && key->guest != query->guest)

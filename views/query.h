@@ -98,6 +98,9 @@ int query_wants(const struct query *query, const struct fields *fields, struct f
 /* Whether any field of the query was counted for the guests that the query asks for. */
 bool query_is_counted(const struct query *query, const struct facts *facts);
 
+/* From which duration on long exits are listed for the query, in ns; 0: none are. */
+uint64_t query_wants_longer(const struct query *query);
+
 /* Whether the query asks for the key: for its guest and its vCPU. */
 bool query_has_key(const struct query *query, const struct key *key);
 

@@ -93,13 +93,10 @@ static int init(struct owners *owners, struct view *view, const struct facts *fa
 {
 	struct key_sums ended = { 0 };
 	const struct guest *guest;
-	size_t nr = 0;
 	int err = find_ended(facts, &ended);
 
-	for (size_t i = 0; (guest = guests_at(facts->guests, i)); i++)
-		nr += guest->nr_vcpus;
 	if (!err)
-		err = owners_init(owners, view, nr + ended.nr);
+		err = owners_init(owners, view, guests_count_vcpus(facts->guests) + ended.nr);
 	for (size_t i = 0; !err && (guest = guests_at(facts->guests, i)); i++)
 		add_running(owners, guest);
 	if (!err) {
@@ -327,6 +324,7 @@ const struct view_type view_vcpus = {
 	.sort = OWNER_RATE,
 	.by_guest = true,
 	.is_timed = true,
+	.has_host = true,
 	.wants = wants,
 	.needs = needs,
 	.build = build,

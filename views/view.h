@@ -133,6 +133,7 @@ struct view_type {
 	bool by_guest;	     /* needs rows for each guest */
 	bool has_trees;	     /* shows children; else only if a filter names them */
 	bool is_timed;	     /* is made of fields of the provider "exits" */
+	bool has_host;	     /* shows what the provider "host" says */
 	bool takes_vcpu;     /* can be of one vCPU: another tab's vCPU stays chosen */
 	/*
 	 * Whether the view shows this field, which has no parent, if the filter selects it. NULL:

@@ -124,6 +124,7 @@ const struct view_type view_why = {
 	.columns = columns,
 	.sort = COST,
 	.by_guest = true,
+	.has_host = true,
 	.needs = findings_need,
 	.build = build,
 	.enter = enter,

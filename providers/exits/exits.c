@@ -132,16 +132,6 @@ static int exits_open(const struct provider_args *args, void **ret_state, struct
 	return 0;
 }
 
-static uint32_t count_vcpus(const struct guests *guests)
-{
-	const struct guest *guest;
-	size_t nr = 0;
-
-	for (size_t i = 0; (guest = guests_at(guests, i)); i++)
-		nr += guest->nr_vcpus;
-	return (uint32_t)nr;
-}
-
 /* With room for guests that start before the next sample. */
 static uint32_t room_for(uint32_t vcpus)
 {
@@ -186,7 +176,7 @@ static int start(struct exits_state *exits, struct why *why)
 	const struct exits_bpf_config config = {
 		.env = exits->args.env,
 		.exit = exits->exit,
-		.max_threads = room_for(count_vcpus(exits->args.guests)),
+		.max_threads = room_for((uint32_t)guests_count_vcpus(exits->args.guests)),
 		.has_arguments = exits->has_arguments,
 		.has_long = exits->longer_ns,
 		.has_polls = exits->has_polls,
@@ -383,7 +373,7 @@ static int add_threads(struct exits_state *exits, struct why *why)
  */
 static void make_room(struct exits_state *exits, uint32_t threads, struct why *why)
 {
-	uint32_t vcpus = count_vcpus(exits->args.guests);
+	uint32_t vcpus = (uint32_t)guests_count_vcpus(exits->args.guests);
 	int err = 0;
 
 	if (vcpus < threads)

@@ -101,16 +101,6 @@ static int compare_threads(const void *a, const void *b)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-static size_t count_vcpus(const struct guests *guests)
-{
-	const struct guest *guest;
-	size_t nr = 0;
-
-	for (size_t i = 0; (guest = guests_at(guests, i)); i++)
-		nr += guest->nr_vcpus;
-	return nr;
-}
-
 static size_t add_vcpus(const struct guest *guest, struct host_thread *list)
 {
 	size_t nr = 0;
@@ -146,7 +136,7 @@ static void take_over(struct host_threads *threads, struct host_thread *list, si
 
 static int find_threads(struct host_threads *threads)
 {
-	size_t room = count_vcpus(threads->guests), nr = 0;
+	size_t room = guests_count_vcpus(threads->guests), nr = 0;
 	const struct guest *guest;
 	struct host_thread *list;
 

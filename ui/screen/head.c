@@ -35,19 +35,10 @@ static int smaller(int a, int b)
 	return a < b ? a : b;
 }
 
-static size_t count_vcpus(const struct guests *guests)
-{
-	size_t nr = 0;
-
-	for (size_t i = 0; i < guests_count(guests); i++)
-		nr += guests_at(guests, i)->nr_vcpus;
-	return nr;
-}
-
 static int put_guests(const struct screen *screen, struct grid *grid, int col)
 {
 	size_t guests = guests_count(screen->facts->guests);
-	size_t vcpus = count_vcpus(screen->facts->guests);
+	size_t vcpus = guests_count_vcpus(screen->facts->guests);
 
 	return grid_printf(grid, 0, col, STYLE_PLAIN, "  %zu guest%s %zu vCPU%s", guests,
 			   guests == 1 ? "" : "s", vcpus, vcpus == 1 ? "" : "s");

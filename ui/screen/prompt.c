@@ -15,7 +15,7 @@ void prompt_begin(struct prompt *prompt, const char *label, const char *text)
 	size_t len;
 
 	memset(prompt, 0, sizeof(*prompt));
-	prompt->label = label;
+	snprintf(prompt->label, sizeof(prompt->label), "%s", label);
 	len = mbstowcs(prompt->text, text, PROMPT_MAX - 1);
 	prompt->len = len == (size_t)-1 ? 0 : len;
 	prompt->cursor = prompt->len;

@@ -13,7 +13,7 @@
 #define PROMPT_BYTES (PROMPT_MAX * 4 + 16) /* for prompt_text() */
 
 struct prompt {
-	const char *label; /* "Filter: " */
+	char label[96]; /* "Filter: " */
 	wchar_t text[PROMPT_MAX];
 	size_t len, cursor;
 	char error[160]; /* why the last Enter was refused; gone with the next key */

@@ -28,7 +28,7 @@ static int take_threshold(struct tui *tui, const char *text, struct why *why)
 
 static void prompt_threshold(struct tui *tui)
 {
-	static char label[96];
+	char label[96];
 	char now[32], usual[32];
 
 	format_duration(now, sizeof(now), tui->query->longer_ns);

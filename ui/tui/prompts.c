@@ -173,7 +173,7 @@ void tui_prompt_guest(struct tui *tui)
 
 void tui_prompt_delay(struct tui *tui)
 {
-	static char label[64];
+	char label[64];
 
 	snprintf(label, sizeof(label), "Seconds (now %.1f, Enter: %.1f): ", tui->sampling.delay_s,
 		 DELAY_DEFAULT_S);
