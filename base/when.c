@@ -187,13 +187,13 @@ static uint64_t moment_of(const struct typed *typed)
 }
 
 /* What may be meant, and the moment that "+5m" and a time of day have to follow; 0: none. */
-struct meaning {
+struct time_context {
 	const struct when_origin *origin;
 	uint64_t from_ns;
 };
 
 /* The latest such time of day that is not after now; or the first one after from_ns. */
-static uint64_t find_time_of_day(struct typed *typed, const struct meaning *meaning)
+static uint64_t find_time_of_day(struct typed *typed, const struct time_context *meaning)
 {
 	uint64_t from_ns = meaning->from_ns, now_ns = meaning->origin->now_ns;
 	const struct tm day = to_local(from_ns ? from_ns : now_ns);
@@ -209,7 +209,7 @@ static uint64_t find_time_of_day(struct typed *typed, const struct meaning *mean
 }
 
 /* A day, a time, or both. False: not understood. */
-static bool parse_calendar(const char *text, const struct meaning *meaning, uint64_t *ret_ns)
+static bool parse_calendar(const char *text, const struct time_context *meaning, uint64_t *ret_ns)
 {
 	struct typed typed = { .has_day = false };
 	const char *end = parse_day(text, meaning->origin->now_ns, &typed);
@@ -251,7 +251,7 @@ static bool parse_epoch(const char *text, uint64_t *ret_ns)
 }
 
 /* "-30s", "+5m" */
-static bool parse_offset(const char *text, const struct meaning *meaning, uint64_t *ret_ns)
+static bool parse_offset(const char *text, const struct time_context *meaning, uint64_t *ret_ns)
 {
 	uint64_t base_ns = meaning->origin->shown_ns, ns;
 
@@ -264,7 +264,7 @@ static bool parse_offset(const char *text, const struct meaning *meaning, uint64
 	return true;
 }
 
-static int parse(const char *text, const struct meaning *meaning, uint64_t *ret_ns,
+static int parse(const char *text, const struct time_context *meaning, uint64_t *ret_ns,
 		 struct why *why)
 {
 	const char *at = skip_blanks(text), *end = skip_word(at, "now");
@@ -290,13 +290,13 @@ static int parse(const char *text, const struct meaning *meaning, uint64_t *ret_
 int when_parse(const char *text, const struct when_origin *origin, uint64_t *ret_ns,
 	       struct why *why)
 {
-	return parse(text, &(struct meaning){ .origin = origin }, ret_ns, why);
+	return parse(text, &(struct time_context){ .origin = origin }, ret_ns, why);
 }
 
 int when_parse_span(const char *from, const char *to, const struct when_origin *origin,
 		    uint64_t *ret_from_ns, uint64_t *ret_to_ns, struct why *why)
 {
-	struct meaning meaning = { .origin = origin };
+	struct time_context meaning = { .origin = origin };
 	uint64_t from_ns = 0, to_ns = UINT64_MAX;
 	int err = 0;
 

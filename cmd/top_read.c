@@ -17,7 +17,7 @@
 #include "monitor.h"
 #include "ui/tui/tui.h"
 
-struct reader {
+struct top_reader {
 	const struct top_options *options;
 	struct query *query;
 	struct history_file *file;
@@ -37,7 +37,7 @@ struct reader {
 
 /* ---- setting up ---- */
 
-static int open_file(struct reader *reader, struct why *why)
+static int open_file(struct top_reader *reader, struct why *why)
 {
 	const char *path = reader->options->read_file;
 	int err = history_file_open(path, &reader->file, why);
@@ -59,7 +59,7 @@ static int open_file(struct reader *reader, struct why *why)
 }
 
 /* Once the inventory is the one to look at. */
-static int choose_guest(struct reader *reader, const struct guests *guests, struct why *why)
+static int choose_guest(struct top_reader *reader, const struct guests *guests, struct why *why)
 {
 	int err = reader->has_guest ? 0 : top_query_past_guest(reader->options, guests,
 							       reader->query, why);
@@ -68,7 +68,7 @@ static int choose_guest(struct reader *reader, const struct guests *guests, stru
 	return err;
 }
 
-static int open_monitor(struct reader *reader, const struct monitor_recording *recording,
+static int open_monitor(struct top_reader *reader, const struct monitor_recording *recording,
 			struct why *why)
 {
 	const struct monitor_config config = { .recording = *recording };
@@ -82,7 +82,7 @@ static int open_monitor(struct reader *reader, const struct monitor_recording *r
 /* ---- printing ---- */
 
 /* Events are of the whole host, unless a guest was chosen when they were counted. */
-static void warn_no_events(struct reader *reader)
+static void warn_no_events(struct top_reader *reader)
 {
 	const struct query *query = reader->query;
 
@@ -95,7 +95,7 @@ static void warn_no_events(struct reader *reader)
 }
 
 /* Prints the sample that is played, which was taken at time_ns. */
-static int print(struct reader *reader, uint64_t time_ns, uint64_t elapsed_ns, struct why *why)
+static int print(struct top_reader *reader, uint64_t time_ns, uint64_t elapsed_ns, struct why *why)
 {
 	int err = 0;
 
@@ -119,14 +119,14 @@ static int print(struct reader *reader, uint64_t time_ns, uint64_t elapsed_ns, s
 	return err;
 }
 
-static int print_chosen(struct reader *reader, struct why *why)
+static int print_chosen(struct top_reader *reader, struct why *why)
 {
 	const struct stored *at = past_at(reader->past);
 
 	return print(reader, at->time_ns, at->elapsed_ns, why);
 }
 
-static int none_there(const struct reader *reader, struct why *why)
+static int none_there(const struct top_reader *reader, struct why *why)
 {
 	char first[WHEN_SIZE], last[WHEN_SIZE];
 
@@ -140,7 +140,7 @@ static int none_there(const struct reader *reader, struct why *why)
 }
 
 /* The last error counts: the guest may be in a later inventory. */
-static int print_all(struct reader *reader, struct why *why)
+static int print_all(struct top_reader *reader, struct why *why)
 {
 	unsigned long most = reader->options->samples;
 	struct why no_guest = { "" };
@@ -167,7 +167,7 @@ static int print_all(struct reader *reader, struct why *why)
 }
 
 /* One sample: the one of that time. */
-static int print_one(struct reader *reader, uint64_t time_ns, struct why *why)
+static int print_one(struct top_reader *reader, uint64_t time_ns, struct why *why)
 {
 	int err = past_go_to(reader->past, time_ns, why);
 
@@ -183,7 +183,7 @@ static int print_one(struct reader *reader, uint64_t time_ns, struct why *why)
 
 /* ---- the screen ---- */
 
-static int show(struct reader *reader, uint64_t at_ns, struct why *why)
+static int show(struct top_reader *reader, uint64_t at_ns, struct why *why)
 {
 	struct tui_config config = {
 		.monitor = reader->monitor,
@@ -202,7 +202,7 @@ static int show(struct reader *reader, uint64_t at_ns, struct why *why)
 	return err ? err : tui_run(&config, why);
 }
 
-static int show_past(struct reader *reader, struct why *why)
+static int show_past(struct top_reader *reader, struct why *why)
 {
 	const struct top_options *options = reader->options;
 	const struct monitor_recording recording = {
@@ -226,7 +226,7 @@ static int show_past(struct reader *reader, struct why *why)
 	return print_all(reader, why);
 }
 
-static int print_span(struct reader *reader, struct why *why)
+static int print_span(struct top_reader *reader, struct why *why)
 {
 	struct monitor_recording recording = {
 		.players = interval_players,
@@ -248,7 +248,7 @@ static int print_span(struct reader *reader, struct why *why)
 				 interval_elapsed_ns(reader->interval), why);
 }
 
-static int run(struct reader *reader, struct why *why)
+static int run(struct top_reader *reader, struct why *why)
 {
 	const struct top_options *options = reader->options;
 	bool has_span = options->from || options->to;
@@ -270,7 +270,7 @@ static int run(struct reader *reader, struct why *why)
 
 int top_read(const struct top_options *options, struct query *query)
 {
-	struct reader reader = {
+	struct top_reader reader = {
 		.options = options,
 		.query = query,
 		.lines = { .options = options, .query = query },

@@ -55,7 +55,7 @@ static const struct demo_machine *const machine = NULL;
 
 enum phase { PHASE_WAITING, PHASE_ROUNDS, PHASE_STOPPING };
 
-struct vcpu {
+struct demo_vcpu {
 	struct demo_vm *vm;
 	int fd, stats_fd; /* stats_fd -1: not held */
 	struct kvm_run *run;
@@ -74,7 +74,7 @@ struct demo_vm {
 	uint8_t *memory;
 	size_t memory_size, run_size;
 	unsigned int nr_vcpus, nr_threads;
-	struct vcpu vcpus[MAX_VCPUS];
+	struct demo_vcpu vcpus[MAX_VCPUS];
 };
 
 static void close_fd(int fd)
@@ -109,7 +109,7 @@ static bool is_running(const struct demo_vm *vm)
 }
 
 /* 1: the vCPU runs until KVM returns to user space; 0: until a kick; or -errno with why. */
-static int vcpu_run(struct vcpu *vcpu)
+static int vcpu_run(struct demo_vcpu *vcpu)
 {
 	static const struct timespec no_time = { 0 };
 
@@ -138,7 +138,7 @@ static uint64_t code_gpa(void)
 }
 
 /* An interrupt can end a halt early: the guest halts again, and never begins a round by itself. */
-static int set_pc(struct vcpu *vcpu)
+static int set_pc(struct demo_vcpu *vcpu)
 {
 	uint64_t pc = code_gpa();
 	struct kvm_one_reg reg = { .id = machine->pc_id, .addr = (uintptr_t)&pc };
@@ -148,7 +148,7 @@ static int set_pc(struct vcpu *vcpu)
 	return 0;
 }
 
-static bool has_halted(const struct vcpu *vcpu)
+static bool has_halted(const struct demo_vcpu *vcpu)
 {
 	uint64_t offset = (uintptr_t)machine->halted - (uintptr_t)machine->code;
 
@@ -156,7 +156,7 @@ static bool has_halted(const struct vcpu *vcpu)
 }
 
 /* Halts in KVM until the timer's kick. If the kick came before the halt, the next comes later. */
-static int vcpu_halt(struct vcpu *vcpu)
+static int vcpu_halt(struct demo_vcpu *vcpu)
 {
 	uint64_t us = vcpu->vm->plan.pause_us > 1000 ? vcpu->vm->plan.pause_us : 1000;
 
@@ -184,7 +184,7 @@ static bool is_mark(const struct kvm_run *run)
 }
 
 /* Runs until the round's mark, or the end of all rounds. */
-static int vcpu_run_round(struct vcpu *vcpu)
+static int vcpu_run_round(struct demo_vcpu *vcpu)
 {
 	const struct kvm_run *run = vcpu->run;
 
@@ -207,7 +207,7 @@ static int vcpu_run_round(struct vcpu *vcpu)
 	return 0;
 }
 
-static int vcpu_run_rounds(struct vcpu *vcpu)
+static int vcpu_run_rounds(struct demo_vcpu *vcpu)
 {
 	const struct demo_plan *plan = &vcpu->vm->plan;
 	const struct timespec pause = time_of_us(plan->pause_us);
@@ -225,7 +225,7 @@ static int vcpu_run_rounds(struct vcpu *vcpu)
 	return err;
 }
 
-static int vcpu_add_timer(struct vcpu *vcpu)
+static int vcpu_add_timer(struct demo_vcpu *vcpu)
 {
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = KICK };
 
@@ -235,7 +235,7 @@ static int vcpu_add_timer(struct vcpu *vcpu)
 	return 0;
 }
 
-static int vcpu_do_plan(struct vcpu *vcpu)
+static int vcpu_do_plan(struct demo_vcpu *vcpu)
 {
 	int err;
 
@@ -251,7 +251,7 @@ static int vcpu_do_plan(struct vcpu *vcpu)
 
 static void *vcpu_main(void *arg)
 {
-	struct vcpu *vcpu = arg;
+	struct demo_vcpu *vcpu = arg;
 
 	do { /* even if phase is set: else the first KVM_RUN ends with EINTR, an exit more */
 		wait_for_kick(NULL);
@@ -264,7 +264,7 @@ static void *vcpu_main(void *arg)
 }
 
 /* The thread blocks all signals: the other threads handle them. */
-static int vcpu_start(struct vcpu *vcpu, unsigned int number)
+static int vcpu_start(struct demo_vcpu *vcpu, unsigned int number)
 {
 	sigset_t all, before;
 	char name[16];
@@ -358,7 +358,7 @@ static int set_signal_mask(int vcpu_fd)
 static int add_vcpu(struct demo_vm *vm)
 {
 	int fd = ioctl(vm->vm_fd, KVM_CREATE_VCPU, vm->nr_vcpus);
-	struct vcpu *vcpu = &vm->vcpus[vm->nr_vcpus];
+	struct demo_vcpu *vcpu = &vm->vcpus[vm->nr_vcpus];
 	void *run;
 
 	if (fd < 0)
@@ -474,7 +474,7 @@ int demo_vm_hold_statistics(struct demo_vm *vm, struct why *why)
 	if (vm->stats_fd < 0)
 		return why_set(why, -errno, "no statistics of the demo guest's VM: %m");
 	for (unsigned int i = 0; i < vm->nr_vcpus; i++) {
-		struct vcpu *vcpu = &vm->vcpus[i];
+		struct demo_vcpu *vcpu = &vm->vcpus[i];
 
 		vcpu->stats_fd = ioctl(vcpu->fd, KVM_GET_STATS_FD, 0);
 		if (vcpu->stats_fd < 0)

@@ -311,7 +311,7 @@ static void check_alive(struct guests *guests)
 }
 
 /* The result of examining a guest. */
-struct finding {
+struct guest_search {
 	struct pid_list tids;
 	struct vcpu_list vcpus;
 	unsigned int nr_vms;
@@ -319,15 +319,15 @@ struct finding {
 	bool has_folder_vcpus;
 };
 
-static int read_folders(struct guests *guests, pid_t pid, struct finding *finding)
+static int read_folders(struct guests *guests, pid_t pid, struct guest_search *search)
 {
-	int nr = guest_finder_read_folders(guests->finder, pid, &finding->tids, &finding->vcpus);
+	int nr = guest_finder_read_folders(guests->finder, pid, &search->tids, &search->vcpus);
 
 	if (nr < 0)
 		return nr;
-	finding->nr_vms = (unsigned int)nr;
-	finding->has_vm = nr > 0;
-	finding->has_folder_vcpus = finding->vcpus.nr > 0;
+	search->nr_vms = (unsigned int)nr;
+	search->has_vm = nr > 0;
+	search->has_folder_vcpus = search->vcpus.nr > 0;
 	return 0;
 }
 
@@ -336,40 +336,41 @@ static int read_folders(struct guests *guests, pid_t pid, struct finding *findin
  * vCPUs.
  */
 static int read_descriptors(struct guests *guests, const struct guest_entry *entry,
-			    struct finding *finding)
+			    struct guest_search *search)
 {
-	struct vcpu_list *vcpus = finding->vcpus.nr ? NULL : &finding->vcpus;
+	struct vcpu_list *vcpus = search->vcpus.nr ? NULL : &search->vcpus;
 	unsigned int nr_vms = 0;
 	int err;
 
 	if (!entry->wants_fds && !vcpus) {
-		finding->nr_vms = entry->guest.nr_vms;
+		search->nr_vms = entry->guest.nr_vms;
 		return 0;
 	}
 	err = proc_read_fds(guests->env, entry->guest.pid, &nr_vms, vcpus);
 	if (nr_vms)
-		finding->nr_vms = nr_vms;
+		search->nr_vms = nr_vms;
 	/* The process of another user: we may not read its descriptors. */
-	finding->has_vm |= nr_vms > 0 || err == -EACCES || err == -EPERM;
+	search->has_vm |= nr_vms > 0 || err == -EACCES || err == -EPERM;
 	return proc_has_failed(err) ? err : 0;
 }
 
-static int find_out(struct guests *guests, const struct guest_entry *entry, struct finding *finding)
+static int find_out(struct guests *guests, const struct guest_entry *entry,
+		    struct guest_search *search)
 {
 	pid_t pid = entry->guest.pid;
 	char path[PATH_MAX];
 	int err;
 
 	env_path(guests->env, path, sizeof(path), "/proc/%d/task", (int)pid);
-	err = pid_list_read(&finding->tids, path);
+	err = pid_list_read(&search->tids, path);
 	if (proc_has_failed(err))
 		return err;
-	err = read_folders(guests, pid, finding);
+	err = read_folders(guests, pid, search);
 	if (!err)
-		err = read_descriptors(guests, entry, finding);
-	if (!err && (!finding->vcpus.nr || vcpu_list_missing(&finding->vcpus)))
-		err = proc_name_threads(guests->env, pid, &finding->tids, finding->nr_vms,
-					&finding->vcpus);
+		err = read_descriptors(guests, entry, search);
+	if (!err && (!search->vcpus.nr || vcpu_list_missing(&search->vcpus)))
+		err = proc_name_threads(guests->env, pid, &search->tids, search->nr_vms,
+					&search->vcpus);
 	return err;
 }
 
@@ -378,25 +379,25 @@ static int find_out(struct guests *guests, const struct guest_entry *entry, stru
  * TID. A vCPU that had none is run by the process' only thread. A process that ends may have closed
  * its vCPUs, but not yet its VM. 0 or -ENOMEM.
  */
-static int keep_vcpus(const struct guest *guest, struct finding *finding)
+static int keep_vcpus(const struct guest *guest, struct guest_search *search)
 {
-	const struct pid_list *tids = &finding->tids;
-	bool is_closed = !finding->vcpus.nr;
+	const struct pid_list *tids = &search->tids;
+	bool is_closed = !search->vcpus.nr;
 	int err = 0;
 
 	for (size_t i = 0; !err && is_closed && i < guest->nr_vcpus; i++)
-		err = vcpu_list_add(&finding->vcpus, guest->vcpus[i].index, 0);
-	for (size_t i = 0; i < finding->vcpus.nr; i++) {
-		struct vcpu *vcpu = &finding->vcpus.vcpus[i];
+		err = vcpu_list_add(&search->vcpus, guest->vcpus[i].index, 0);
+	for (size_t i = 0; i < search->vcpus.nr; i++) {
+		struct vcpu *vcpu = &search->vcpus.vcpus[i];
 		const struct vcpu *known = guest_vcpu(guest, vcpu->index);
 
 		vcpu->last = vcpu_last_tid(known);
 		if (!vcpu->tid && pid_list_has(tids, vcpu->last))
 			vcpu->tid = vcpu->last;
 	}
-	if (finding->vcpus.nr == 1 && tids->nr == 1 && !finding->vcpus.vcpus[0].last &&
-	    !finding->vcpus.vcpus[0].tid)
-		finding->vcpus.vcpus[0].tid = tids->pids[0];
+	if (search->vcpus.nr == 1 && tids->nr == 1 && !search->vcpus.vcpus[0].last &&
+	    !search->vcpus.vcpus[0].tid)
+		search->vcpus.vcpus[0].tid = tids->pids[0];
 	return err;
 }
 
@@ -421,16 +422,16 @@ static void set_vcpus(struct guests *guests, struct guest *guest, struct vcpu_li
  * the vCPUs, because debugfs names the thread when the vCPU has run; LOOKS times if only thread
  * names tell the vCPUs.
  */
-static void plan_next_look(struct guest_entry *entry, const struct finding *finding,
+static void plan_next_look(struct guest_entry *entry, const struct guest_search *search,
 			   uint64_t now_ns)
 {
-	bool is_missing = !finding->vcpus.nr || vcpu_list_missing(&finding->vcpus);
+	bool is_missing = !search->vcpus.nr || vcpu_list_missing(&search->vcpus);
 
 	if (!is_missing)
 		entry->looks = LOOKS;
 	else if (entry->looks)
 		entry->looks--;
-	entry->wants_look = is_missing && (finding->has_folder_vcpus || entry->looks);
+	entry->wants_look = is_missing && (search->has_folder_vcpus || entry->looks);
 	entry->wants_fds = is_missing && entry->looks;
 	entry->examine_ns = now_ns + REEXAMINE_NS;
 }
@@ -438,23 +439,23 @@ static void plan_next_look(struct guest_entry *entry, const struct finding *find
 /* After an error the guest stays as it was, and the next refresh examines it again. */
 static int examine(struct guests *guests, struct guest_entry *entry, uint64_t now_ns)
 {
-	struct finding finding = { 0 };
-	int err = find_out(guests, entry, &finding);
+	struct guest_search search = { 0 };
+	int err = find_out(guests, entry, &search);
 
 	if (!err)
-		err = keep_vcpus(&entry->guest, &finding);
+		err = keep_vcpus(&entry->guest, &search);
 	if (!err)
-		entry->is_gone = !finding.has_vm;
+		entry->is_gone = !search.has_vm;
 	else
 		entry->wants_look = true;
 	if (!err && !entry->is_gone) {
-		plan_next_look(entry, &finding, now_ns);
-		entry->guest.nr_vms = finding.nr_vms ? finding.nr_vms : 1;
-		set_vcpus(guests, &entry->guest, &finding.vcpus);
-		err = set_tids(guests, entry, &finding.tids);
+		plan_next_look(entry, &search, now_ns);
+		entry->guest.nr_vms = search.nr_vms ? search.nr_vms : 1;
+		set_vcpus(guests, &entry->guest, &search.vcpus);
+		err = set_tids(guests, entry, &search.tids);
 	}
-	pid_list_release(&finding.tids);
-	vcpu_list_release(&finding.vcpus);
+	pid_list_release(&search.tids);
+	vcpu_list_release(&search.vcpus);
 	return err;
 }
 

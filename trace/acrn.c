@@ -97,7 +97,7 @@ struct types {
 };
 
 struct acrn {
-	struct source source;
+	struct trace_source source;
 	bool has_vm;
 	struct window window;
 	const struct types *types;
@@ -244,14 +244,14 @@ static __attribute__((noinline, cold)) int next_piece(struct acrn *acrn)
 }
 
 /* Reads 50 million records a second: rare cases are in functions of their own. */
-static int next(struct source *source)
+static int next(struct trace_source *source)
 {
 	struct acrn *acrn = (struct acrn *)source;
 
 	return window_left(&acrn->window) >= RECORD_SIZE ? take(acrn) : next_piece(acrn);
 }
 
-static void free_source(struct source *source)
+static void free_source(struct trace_source *source)
 {
 	struct acrn *acrn = (struct acrn *)source;
 
@@ -351,7 +351,7 @@ static int open_acrn(struct trace_file *file, const struct head *head, struct wh
 	return trace_add_source(file->trace, &acrn->source);
 }
 
-const struct reader acrn_reader = {
+const struct trace_reader acrn_reader = {
 	.kind = TRACE_ACRN,
 	.name = "acrn",
 	.reads_pipes = true,

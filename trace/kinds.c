@@ -6,18 +6,19 @@
 #include "trace/kinds.h"
 #include "trace/reader.h"
 
-extern const struct reader trace_dat_reader, perf_data_reader, acrn_reader, kvmtrace_reader,
+extern const struct trace_reader trace_dat_reader, perf_data_reader, acrn_reader, kvmtrace_reader,
 	xentrace_reader;
 
 /* Kinds with a magic number come first: acrn has none, and not all kvmtrace files have one. */
-static const struct reader *const event_readers[] = { &trace_dat_reader, &perf_data_reader,
-						    &acrn_reader, &kvmtrace_reader, NULL };
+static const struct trace_reader *const event_readers[] = { &trace_dat_reader, &perf_data_reader,
+							  &acrn_reader, &kvmtrace_reader, NULL };
 
 /* The first reader takes unknown files: old files of kvmtrace have no mark. */
-static const struct reader *const record_readers[] = { &kvmtrace_reader, &xentrace_reader,
-						     &acrn_reader, NULL };
+static const struct trace_reader *const record_readers[] = { &kvmtrace_reader, &xentrace_reader,
+							   &acrn_reader, NULL };
 
-static const struct reader *by_kind(const struct reader *const *readers, enum trace_kind kind)
+static const struct trace_reader *by_kind(const struct trace_reader *const *readers,
+					  enum trace_kind kind)
 {
 	for (; *readers; readers++) {
 		if ((*readers)->kind == kind)
@@ -26,7 +27,8 @@ static const struct reader *by_kind(const struct reader *const *readers, enum tr
 	return NULL;
 }
 
-static const struct reader *by_name(const struct reader *const *readers, const char *name)
+static const struct trace_reader *by_name(const struct trace_reader *const *readers,
+					  const char *name)
 {
 	for (; *readers; readers++) {
 		if (strcmp((*readers)->name, name) == 0)
@@ -37,7 +39,7 @@ static const struct reader *by_name(const struct reader *const *readers, const c
 
 const char *trace_kind_name(enum trace_kind kind)
 {
-	const struct reader *reader = by_kind(event_readers, kind);
+	const struct trace_reader *reader = by_kind(event_readers, kind);
 
 	if (!reader)
 		reader = by_kind(record_readers, kind);
@@ -46,7 +48,7 @@ const char *trace_kind_name(enum trace_kind kind)
 
 int trace_kind_by_name(const char *name, enum trace_kind *ret_kind, struct why *why)
 {
-	const struct reader *reader = by_name(event_readers, name);
+	const struct trace_reader *reader = by_name(event_readers, name);
 
 	if (!reader)
 		return why_set(why, -EINVAL, "\"%s\": the format must be one of trace.dat, "
@@ -57,7 +59,7 @@ int trace_kind_by_name(const char *name, enum trace_kind *ret_kind, struct why *
 
 int trace_record_kind_by_name(const char *name, enum trace_kind *ret_kind, struct why *why)
 {
-	const struct reader *reader = by_name(record_readers, name);
+	const struct trace_reader *reader = by_name(record_readers, name);
 
 	if (!reader)
 		return why_set(why, -EINVAL, "\"%s\": the format must be one of kvmtrace, "
@@ -66,7 +68,7 @@ int trace_record_kind_by_name(const char *name, enum trace_kind *ret_kind, struc
 	return 0;
 }
 
-const struct reader *trace_event_reader(enum trace_kind kind, const struct head *head)
+const struct trace_reader *trace_event_reader(enum trace_kind kind, const struct head *head)
 {
 	if (kind != TRACE_ANY)
 		return by_kind(event_readers, kind);
@@ -90,10 +92,10 @@ static bool is_text(const struct head *head)
 	return head->len > 0;
 }
 
-const struct reader *trace_record_reader(enum trace_kind kind, const struct head *head,
-					 const char *path, struct why *why)
+const struct trace_reader *trace_record_reader(enum trace_kind kind, const struct head *head,
+					       const char *path, struct why *why)
 {
-	const struct reader *other;
+	const struct trace_reader *other;
 
 	if (kind != TRACE_ANY)
 		return by_kind(record_readers, kind);

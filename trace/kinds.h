@@ -12,7 +12,7 @@
 #include "trace/event.h"
 
 struct head;
-struct reader;
+struct trace_reader;
 
 const char *trace_kind_name(enum trace_kind kind); /* "trace.dat", "perf.data", "acrn", ... */
 
@@ -21,10 +21,10 @@ int trace_kind_by_name(const char *name, enum trace_kind *ret_kind, struct why *
 int trace_record_kind_by_name(const char *name, enum trace_kind *ret_kind, struct why *why);
 
 /* The reader for a file of this kind; TRACE_ANY: that of what is in it. NULL: no kind is known. */
-const struct reader *trace_event_reader(enum trace_kind kind, const struct head *head);
+const struct trace_reader *trace_event_reader(enum trace_kind kind, const struct head *head);
 
 /* The same for records; where none is of a known event, what they look like. NULL: see why. */
-const struct reader *trace_record_reader(enum trace_kind kind, const struct head *head,
-					 const char *path, struct why *why);
+const struct trace_reader *trace_record_reader(enum trace_kind kind, const struct head *head,
+					       const char *path, struct why *why);
 
 #endif

@@ -84,7 +84,7 @@ struct types {
 };
 
 struct kvmtrace {
-	struct source source;
+	struct trace_source source;
 	struct window window;
 	const struct order *types;
 	bool swap, is_xen;
@@ -293,7 +293,7 @@ static __attribute__((noinline, cold)) int next_piece(struct kvmtrace *kvmtrace)
 	return take(kvmtrace, size, word, kvmtrace->swap, kvmtrace->is_xen);
 }
 
-static ALWAYS_INLINE int next_of(struct source *source, bool swap, bool is_xen)
+static ALWAYS_INLINE int next_of(struct trace_source *source, bool swap, bool is_xen)
 {
 	struct kvmtrace *kvmtrace = (struct kvmtrace *)source;
 	struct window *window = &kvmtrace->window;
@@ -309,22 +309,22 @@ static ALWAYS_INLINE int next_of(struct source *source, bool swap, bool is_xen)
 	return take(kvmtrace, size, word, swap, is_xen);
 }
 
-static int next(struct source *source)
+static int next(struct trace_source *source)
 {
 	return next_of(source, false, false);
 }
 
-static int next_swapped(struct source *source)
+static int next_swapped(struct trace_source *source)
 {
 	return next_of(source, true, false);
 }
 
-static int next_xen(struct source *source)
+static int next_xen(struct trace_source *source)
 {
 	return next_of(source, false, true);
 }
 
-static void free_source(struct source *source)
+static void free_source(struct trace_source *source)
 {
 	struct kvmtrace *kvmtrace = (struct kvmtrace *)source;
 
@@ -455,7 +455,7 @@ static int open_kvmtrace(struct trace_file *file, const struct head *head, struc
 	return trace_add_source(file->trace, &kvmtrace->source);
 }
 
-const struct reader kvmtrace_reader = {
+const struct trace_reader kvmtrace_reader = {
 	.kind = TRACE_KVMTRACE,
 	.name = "kvmtrace",
 	.reads_pipes = true,
@@ -464,7 +464,7 @@ const struct reader kvmtrace_reader = {
 	.open = open_kvmtrace,
 };
 
-const struct reader xentrace_reader = {
+const struct trace_reader xentrace_reader = {
 	.kind = TRACE_XENTRACE,
 	.name = "xentrace",
 	.reads_pipes = true,

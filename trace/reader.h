@@ -2,8 +2,9 @@
 /*
  * reader - the interface between trace.c and the readers of each kind of recording.
  *
- * A reader is one file that exports a `const struct reader`, listed in trace.c. It opens a file as
- * one or several sources, each in order of time (a CPU of it, as a rule); trace.c merges them.
+ * A reader is one file that exports a `const struct trace_reader`, listed in kinds.c. It opens a
+ * file as one or several sources, each in order of time (a CPU of it, as a rule); trace.c merges
+ * them.
  */
 #ifndef KVMTOP_TRACE_READER_H
 #define KVMTOP_TRACE_READER_H
@@ -17,7 +18,7 @@ struct trace;
 struct trace_file {
 	struct trace_info info;
 	struct trace *trace;
-	const struct reader *reader;
+	const struct trace_reader *reader;
 	uint32_t index;
 	int fd;	       /* closed by trace.c */
 	void *priv;    /* the reader's */
@@ -27,15 +28,15 @@ struct trace_file {
 };
 
 /* Yields events of one file in order of time. Each reader's own structure begins with it. */
-struct source {
+struct trace_source {
 	struct trace_event event; /* the current one */
 	struct trace_file *file;
 	const struct window *window; /* acrn, kvmtrace, xentrace: what it reads; else NULL */
 	struct repeats *repeats; /* of its file and CPU, where the file has several buffers */
 	uint32_t order; /* of two events of the same time, the one with the lower order is first */
 	/* Sets event to the next one. 1; 0 at the end or where the file is damaged; or -errno. */
-	int (*next)(struct source *source);
-	void (*free)(struct source *source);
+	int (*next)(struct trace_source *source);
+	void (*free)(struct trace_source *source);
 };
 
 /* The first bytes of a file, which tell its kind. */
@@ -46,7 +47,7 @@ struct head {
 
 #define HEAD_SIZE 4096
 
-struct reader {
+struct trace_reader {
 	enum trace_kind kind;
 	const char *name;
 	bool reads_pipes;
@@ -64,7 +65,7 @@ struct reader {
 };
 
 /* The trace takes the source over, and frees it also when this fails: 0 or -ENOMEM. */
-int trace_add_source(struct trace *trace, struct source *source);
+int trace_add_source(struct trace *trace, struct trace_source *source);
 
 /* A further file behind this one: another buffer of it. NULL: no memory. */
 struct trace_file *trace_add_part(struct trace_file *file);
@@ -80,6 +81,6 @@ void trace_add_problem(struct trace_file *file, uint64_t offset, const char *fmt
 	__attribute__((format(printf, 3, 4)));
 
 /* A source's event before the first: everything unknown. */
-void source_init(struct source *source, struct trace_file *file);
+void source_init(struct trace_source *source, struct trace_file *file);
 
 #endif

@@ -34,9 +34,9 @@ struct problem {
 struct trace {
 	struct list files, types, problems, sources, repeats;
 	/* The sources with an event, as a binary heap: the earliest event is at 0. */
-	struct source **heap;
+	struct trace_source **heap;
 	size_t nr_heap;
-	struct source *last; /* of the last event; NULL: none yet, or the end */
+	struct trace_source *last; /* of the last event; NULL: none yet, or the end */
 	bool is_single;	     /* it needs no merging */
 	char *comm; /* of COMM_SIZE: the last result of trace_comm() */
 	bool has_records; /* trace_open_records() */
@@ -71,7 +71,7 @@ static void *list_new(struct list *list, size_t size)
 
 /* ---- for the readers */
 
-int trace_add_source(struct trace *trace, struct source *source)
+int trace_add_source(struct trace *trace, struct trace_source *source)
 {
 	source->order = (uint32_t)trace->sources.nr;
 	if (list_add(&trace->sources, source) == 0)
@@ -124,9 +124,9 @@ void trace_add_problem(struct trace_file *file, uint64_t offset, const char *fmt
 	va_end(args);
 }
 
-void source_init(struct source *source, struct trace_file *file)
+void source_init(struct trace_source *source, struct trace_file *file)
 {
-	*source = (struct source){ .file = file };
+	*source = (struct trace_source){ .file = file };
 	source->event = (struct trace_event){
 		.file = file->index,
 		.cpu = -1,
@@ -190,7 +190,7 @@ static int open_path(const struct trace *trace, const char *path, struct opened 
 }
 
 static int check_kind(struct trace *trace, const struct opened *opened,
-		      const struct reader *reader, struct why *why)
+		      const struct trace_reader *reader, struct why *why)
 {
 	const struct trace_file *first = trace->files.nr ? trace->files.items[0] : NULL;
 
@@ -212,8 +212,8 @@ static int check_kind(struct trace *trace, const struct opened *opened,
 }
 
 /* Takes ownership of opened->fd. */
-static int add_file(struct trace *trace, const struct opened *opened, const struct reader *reader,
-		    struct why *why)
+static int add_file(struct trace *trace, const struct opened *opened,
+		    const struct trace_reader *reader, struct why *why)
 {
 	struct trace_file *file = list_new(&trace->files, sizeof(*file));
 
@@ -245,7 +245,7 @@ static int open_file(struct trace *trace, const char *path, enum trace_kind kind
 		     enum trace_kind empty, struct why *why)
 {
 	struct opened *opened = calloc(1, sizeof(*opened));
-	const struct reader *reader = NULL;
+	const struct trace_reader *reader = NULL;
 	int err = opened ? 0 : -ENOMEM;
 
 	if (!err)
@@ -286,7 +286,7 @@ static int check_clocks(const struct trace *trace, struct why *why)
 static enum trace_kind find_kind(const struct trace *trace, const char *const *paths, size_t nr)
 {
 	struct opened *opened = calloc(1, sizeof(*opened));
-	const struct reader *reader = NULL;
+	const struct trace_reader *reader = NULL;
 	struct stat st;
 	struct why why;
 
@@ -374,7 +374,7 @@ void trace_close(struct trace *trace)
 	if (!trace)
 		return;
 	for (size_t i = 0; i < trace->sources.nr; i++) {
-		struct source *source = trace->sources.items[i];
+		struct trace_source *source = trace->sources.items[i];
 
 		source->free(source);
 	}
@@ -437,7 +437,7 @@ int trace_choose_buffer(struct trace *trace, const char *name, struct why *why)
 		return why_set(why, -EINVAL, "\"%s\": no such buffer; there are: %s", name, names);
 	}
 	for (size_t i = 0; i < trace->sources.nr; i++) {
-		struct source *source = trace->sources.items[i];
+		struct trace_source *source = trace->sources.items[i];
 
 		if (source->file->info.is_left_out)
 			source->free(source);
@@ -460,11 +460,11 @@ static size_t main_index(const struct trace *trace, size_t file)
 static int watch_repeats(struct trace *trace)
 {
 	for (size_t i = 0; i < trace->sources.nr; i++) {
-		struct source *source = trace->sources.items[i];
+		struct trace_source *source = trace->sources.items[i];
 		size_t of = main_index(trace, source->file->index);
 
 		for (size_t j = 0; j < i && !source->repeats; j++) {
-			struct source *other = trace->sources.items[j];
+			struct trace_source *other = trace->sources.items[j];
 
 			if (other->event.cpu != source->event.cpu || other->file == source->file ||
 			    main_index(trace, other->file->index) != of)
@@ -479,7 +479,7 @@ static int watch_repeats(struct trace *trace)
 	return 0;
 }
 
-static bool is_repeat(const struct trace *trace, const struct source *source)
+static bool is_repeat(const struct trace *trace, const struct trace_source *source)
 {
 	size_t file = source->file->index;
 
@@ -489,7 +489,7 @@ static bool is_repeat(const struct trace *trace, const struct source *source)
 
 /* ---- merging */
 
-static bool is_before(const struct source *a, const struct source *b)
+static bool is_before(const struct trace_source *a, const struct trace_source *b)
 {
 	if (a->event.time != b->event.time)
 		return a->event.time < b->event.time;
@@ -498,7 +498,7 @@ static bool is_before(const struct source *a, const struct source *b)
 
 static inline void sift_down(struct trace *trace, size_t i)
 {
-	struct source **heap = trace->heap, *source = heap[i];
+	struct trace_source **heap = trace->heap, *source = heap[i];
 
 	for (;;) {
 		size_t child = 2 * i + 1;
@@ -527,7 +527,7 @@ static __attribute__((noinline)) int begin(struct trace *trace)
 		return -ENOMEM;
 	trace->nr_heap = 0;
 	for (size_t i = 0; i < trace->sources.nr; i++) {
-		struct source *source = trace->sources.items[i];
+		struct trace_source *source = trace->sources.items[i];
 		int got = source->next(source);
 
 		if (got < 0)
@@ -547,7 +547,7 @@ static __attribute__((noinline)) int begin(struct trace *trace)
 static __attribute__((noinline)) int merge(struct trace *trace, int got,
 					   const struct trace_event **ret_event)
 {
-	struct source *source;
+	struct trace_source *source;
 
 	for (;;) {
 		if (got == 0 && trace->nr_heap)
@@ -571,7 +571,7 @@ static __attribute__((noinline)) int merge(struct trace *trace, int got,
 /* Reads the next event of the last event's source. A single source needs no merging. */
 int trace_next(struct trace *trace, const struct trace_event **ret_event)
 {
-	struct source *source = trace->last;
+	struct trace_source *source = trace->last;
 	int got = source ? source->next(source) : begin(trace);
 
 	if (got < 0)
@@ -616,7 +616,7 @@ void trace_progress(const struct trace *trace, uint64_t *ret_done, uint64_t *ret
 		total += file->is_part ? 0 : file->info.size;
 	}
 	for (size_t i = 0; i < trace->sources.nr; i++) {
-		const struct source *source = trace->sources.items[i];
+		const struct trace_source *source = trace->sources.items[i];
 
 		done += source->window ? window_offset(source->window) : 0;
 	}

@@ -37,7 +37,7 @@ static const struct column columns[] = {
 };
 
 /* What is known of a CPU. */
-struct host_cpu {
+struct cpu_sum {
 	uint32_t has; /* enum host_part, as bits */
 	uint64_t node, core, sibling;
 	double busy_per_s;
@@ -48,12 +48,12 @@ struct host_cpu {
 	struct time_split split;
 };
 
-struct host_cpus {
-	struct host_cpu *list; /* the view's, by number */
+struct cpu_list {
+	struct cpu_sum *list; /* the view's, by number */
 	size_t nr;
 	struct key_sums numbers; /* of the CPU of each vCPU, FIELD_ANY, with 1 added; 0: none */
 	struct key latest;	/* that was looked up, */
-	struct host_cpu *found; /* and its CPU */
+	struct cpu_sum *found; /* and its CPU */
 };
 
 static bool wants(const struct query *query, const struct field *field)
@@ -84,7 +84,7 @@ static bool is_now(const struct facts *facts, const struct stats_item *stat)
 	return stat->seen == stats_tick(facts->stats);
 }
 
-static int init(struct host_cpus *cpus, struct view *view, const struct facts *facts)
+static int init(struct cpu_list *cpus, struct view *view, const struct facts *facts)
 {
 	for (size_t i = 0; i < stats_count(facts->stats); i++) {
 		const struct stats_item *stat = stats_at(facts->stats, i);
@@ -99,7 +99,7 @@ static int init(struct host_cpus *cpus, struct view *view, const struct facts *f
 
 /* ---- what is known of the CPUs themselves, and which vCPUs are on them ---- */
 
-static void add_to_cpu(struct host_cpu *cpu, const struct field *field,
+static void add_to_cpu(struct cpu_sum *cpu, const struct field *field,
 		       const struct stats_item *stat)
 {
 	uint64_t *const numbers[HOST_PARTS] = {
@@ -118,7 +118,7 @@ static void add_to_cpu(struct host_cpu *cpu, const struct field *field,
 	}
 }
 
-static int place_vcpu(struct host_cpus *cpus, const struct stats_item *stat)
+static int place_vcpu(struct cpu_list *cpus, const struct stats_item *stat)
 {
 	struct key key = { stat->key.guest, stat->key.vcpu, FIELD_ANY };
 	struct key_sum *number;
@@ -133,7 +133,7 @@ static int place_vcpu(struct host_cpus *cpus, const struct stats_item *stat)
 	return 0;
 }
 
-static int take_cpus(struct host_cpus *cpus, const struct query *query, const struct facts *facts)
+static int take_cpus(struct cpu_list *cpus, const struct query *query, const struct facts *facts)
 {
 	int err = 0;
 
@@ -154,7 +154,7 @@ static int take_cpus(struct host_cpus *cpus, const struct query *query, const st
 /* ---- what vCPUs do ---- */
 
 /* The CPU of a vCPU in *ret_cpu; NULL: none. The keys of a vCPU follow each other. */
-static int find_cpu(struct host_cpus *cpus, const struct key *of, struct host_cpu **ret_cpu)
+static int find_cpu(struct cpu_list *cpus, const struct key *of, struct cpu_sum **ret_cpu)
 {
 	struct key key = { of->guest, of->vcpu, FIELD_ANY };
 	const struct key_sum *number;
@@ -170,7 +170,7 @@ static int find_cpu(struct host_cpus *cpus, const struct key *of, struct host_cp
 	return 0;
 }
 
-static void add_of_vcpu(struct host_cpu *cpu, const struct chosen_exits *chosen,
+static void add_of_vcpu(struct cpu_sum *cpu, const struct chosen_exits *chosen,
 			const struct field *field, const struct stats_item *stat, uint64_t tick)
 {
 	thread_sum_add(&cpu->threads, field, stat);
@@ -180,7 +180,7 @@ static void add_of_vcpu(struct host_cpu *cpu, const struct chosen_exits *chosen,
 		stat_sum_add(&cpu->exits, stat, FIELD_COUNTER, tick);
 }
 
-static int take_vcpus(struct host_cpus *cpus, const struct chosen_exits *chosen,
+static int take_vcpus(struct cpu_list *cpus, const struct chosen_exits *chosen,
 		      const struct facts *facts)
 {
 	int err = 0;
@@ -189,7 +189,7 @@ static int take_vcpus(struct host_cpus *cpus, const struct chosen_exits *chosen,
 	for (size_t i = 0; i < stats_count(facts->stats) && !err; i++) {
 		const struct stats_item *stat = stats_at(facts->stats, i);
 		const struct field *field = field_at(facts, stat);
-		struct host_cpu *cpu;
+		struct cpu_sum *cpu;
 
 		if (stat->key.guest == GUEST_ANY || stat->key.vcpu < 0 || !needs(field))
 			continue;
@@ -213,7 +213,7 @@ static struct cell percent(double part, double whole, bool is_known)
  * The kernel counts a throttled thread as one that waits for a CPU, but such a thread would not get
  * this CPU even if it were free.
  */
-static void fill_wants(struct cell *cells, const struct host_cpu *cpu)
+static void fill_wants(struct cell *cells, const struct cpu_sum *cpu)
 {
 	double run = cpu->threads.per_s[HOST_RUN], throttled = cpu->threads.per_s[HOST_THROTTLED];
 	double all = cpu->threads.wait_per_s, wait = all > throttled ? all - throttled : 0;
@@ -226,7 +226,7 @@ static void fill_wants(struct cell *cells, const struct host_cpu *cpu)
 				   cpu->threads.nr[HOST_THROTTLED]);
 }
 
-static int add_row(struct view *view, size_t number, const struct host_cpu *cpu)
+static int add_row(struct view *view, size_t number, const struct cpu_sum *cpu)
 {
 	struct view_row *row = view_add(view);
 
@@ -251,14 +251,14 @@ static int add_row(struct view *view, size_t number, const struct host_cpu *cpu)
 }
 
 /* Of all CPUs together, in percent of all of them. */
-static void fill_total(struct view *view, const struct host_cpus *cpus)
+static void fill_total(struct view *view, const struct cpu_list *cpus)
 {
 	struct cell *cells = view->total.cells;
-	struct host_cpu all = { 0 };
+	struct cpu_sum all = { 0 };
 	size_t nr = 0;
 
 	for (size_t i = 0; i < cpus->nr; i++) {
-		const struct host_cpu *cpu = &cpus->list[i];
+		const struct cpu_sum *cpu = &cpus->list[i];
 
 		nr += cpu->has >> HOST_BUSY & 1;
 		all.busy_per_s += cpu->busy_per_s;
@@ -297,7 +297,7 @@ static void set_absent(struct view *view, const struct facts *facts)
 static int build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	struct chosen_exits chosen = { 0 };
-	struct host_cpus cpus = { 0 };
+	struct cpu_list cpus = { 0 };
 	int err = init(&cpus, view, facts);
 
 	view->rate_title = "Exits/s";

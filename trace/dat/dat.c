@@ -44,7 +44,7 @@ static int open_dat(struct trace_file *file, const struct head *head, struct why
 		       file->info.path);
 }
 
-const struct reader trace_dat_reader = {
+const struct trace_reader trace_dat_reader = {
 	.kind = TRACE_DAT,
 	.name = "trace.dat",
 	.is_kind = is_kind,

@@ -95,7 +95,7 @@ void dat_set_uname(struct trace_info *info, struct dat_strings *strings, const c
 int dat6_open(struct trace_file *file, const struct cursor *from);
 int dat7_open(struct trace_file *file, const struct cursor *from);
 
-/* For struct reader. */
+/* For struct trace_reader. */
 void dat_close(struct trace_file *file);
 const char *dat_comm(const struct trace_event *event, const struct trace_file *file);
 /* To be called after all options: makes times nanoseconds if the file says how. */

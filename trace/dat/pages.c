@@ -18,8 +18,8 @@
 #define SLACK 64 /* kbuffer reads the length behind a record that fills the page */
 
 /* The pages of one CPU in one buffer. */
-struct pages {
-	struct source source;
+struct cpu_pages {
+	struct trace_source source;
 	struct dat *dat;
 	struct kbuffer *kbuf;
 	uint8_t *buf, *packed; /* packed: a compressed chunk */
@@ -33,7 +33,7 @@ struct pages {
 	bool is_held; /* the loss was returned, the event behind it is next */
 };
 
-static uint64_t read_commit(const struct pages *pages, const uint8_t *page)
+static uint64_t read_commit(const struct cpu_pages *pages, const uint8_t *page)
 {
 	const struct dat *dat = pages->dat;
 	uint64_t u64;
@@ -49,7 +49,7 @@ static uint64_t read_commit(const struct pages *pages, const uint8_t *page)
 	return u64 & 0x7ffffff; /* as kbuffer does; the higher bits are the flags of a loss */
 }
 
-static int read_at(const struct pages *pages, void *buf, size_t size)
+static int read_at(const struct cpu_pages *pages, void *buf, size_t size)
 {
 	ssize_t got;
 
@@ -70,7 +70,7 @@ static uint32_t read_u32(const struct dat *dat, const uint8_t *at)
 }
 
 /* Uncompresses the next chunk. */
-static int fill_chunk(struct pages *pages)
+static int fill_chunk(struct cpu_pages *pages)
 {
 	uint8_t sizes[8];
 	uint32_t packed, size;
@@ -102,7 +102,7 @@ static int fill_chunk(struct pages *pages)
 	return 0;
 }
 
-static int begin_chunks(struct pages *pages)
+static int begin_chunks(struct cpu_pages *pages)
 {
 	uint8_t nr[4];
 	int err = pages->end - pages->offset < 4 ? -EINVAL : read_at(pages, nr, 4);
@@ -116,7 +116,7 @@ static int begin_chunks(struct pages *pages)
 }
 
 /* A compressed CPU ends with its last chunk. */
-static int fill_compressed(struct pages *pages)
+static int fill_compressed(struct cpu_pages *pages)
 {
 	int err = pages->has_begun ? 0 : begin_chunks(pages);
 
@@ -130,7 +130,7 @@ static int fill_compressed(struct pages *pages)
 	return fill_chunk(pages);
 }
 
-static int fill(struct pages *pages)
+static int fill(struct cpu_pages *pages)
 {
 	size_t page_size = pages->dat->machine.page_size;
 	size_t size = page_size > PAGES_SIZE ? page_size : PAGES_SIZE / page_size * page_size;
@@ -153,7 +153,7 @@ static int fill(struct pages *pages)
 }
 
 /* For a compressed page: the offset of the end of its chunk. */
-static uint64_t page_offset(const struct pages *pages)
+static uint64_t page_offset(const struct cpu_pages *pages)
 {
 	if (pages->is_compressed)
 		return pages->offset;
@@ -161,7 +161,7 @@ static uint64_t page_offset(const struct pages *pages)
 }
 
 /* Ends the reading of this CPU. Returns 0. */
-static int finish(struct pages *pages)
+static int finish(struct cpu_pages *pages)
 {
 	pages->page = NULL;
 	pages->end = pages->offset;
@@ -170,7 +170,7 @@ static int finish(struct pages *pages)
 }
 
 /* The next page: 1, or 0 at the end. An end that comes too early is a problem of the file. */
-static int next_page(struct pages *pages)
+static int next_page(struct cpu_pages *pages)
 {
 	size_t page_size = pages->dat->machine.page_size;
 	struct trace_file *file = pages->source.file;
@@ -217,7 +217,7 @@ static uint64_t to_ns(const struct dat *dat, uint64_t time)
 	return (high + (low >> 32)) >> (dat->shift - 32);
 }
 
-static uint64_t real_time(const struct pages *pages, uint64_t time)
+static uint64_t real_time(const struct cpu_pages *pages, uint64_t time)
 {
 	const struct dat *dat = pages->dat;
 
@@ -227,7 +227,7 @@ static uint64_t real_time(const struct pages *pages, uint64_t time)
 }
 
 /* The record at `data`, checked to lie within the page. */
-static int set_event(struct pages *pages, const uint8_t *data, uint64_t time)
+static int set_event(struct cpu_pages *pages, const uint8_t *data, uint64_t time)
 {
 	struct trace_event *event = &pages->source.event;
 	int size = kbuffer_event_size(pages->kbuf);
@@ -256,9 +256,9 @@ static int set_event(struct pages *pages, const uint8_t *data, uint64_t time)
 	return err ? err : 1;
 }
 
-static int next(struct source *source)
+static int next(struct trace_source *source)
 {
-	struct pages *pages = (struct pages *)source;
+	struct cpu_pages *pages = (struct cpu_pages *)source;
 	unsigned long long time = 0;
 	const uint8_t *data = NULL;
 
@@ -278,9 +278,9 @@ static int next(struct source *source)
 	return set_event(pages, data, time);
 }
 
-static void free_pages(struct source *source)
+static void free_pages(struct trace_source *source)
 {
-	struct pages *pages = (struct pages *)source;
+	struct cpu_pages *pages = (struct cpu_pages *)source;
 
 	if (pages->kbuf)
 		kbuffer_free(pages->kbuf);
@@ -291,7 +291,7 @@ static void free_pages(struct source *source)
 
 int dat_add_cpu(struct trace_file *file, struct dat *dat, const struct dat_cpu *cpu)
 {
-	struct pages *pages;
+	struct cpu_pages *pages;
 	size_t buf_size = dat->machine.page_size > PAGES_SIZE ? dat->machine.page_size : PAGES_SIZE;
 
 	if (cpu->offset > INT64_MAX || cpu->size > INT64_MAX - cpu->offset)

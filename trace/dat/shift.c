@@ -10,20 +10,20 @@
 #define INTERPOLATES 1		/* a flag of the option */
 #define FRACTION_MAX 63
 
-struct sample {
+struct clock_offset {
 	uint64_t time; /* of the guest's clock */
 	int64_t offset;
 	uint64_t scaling, fraction; /* time * scaling >> fraction */
 };
 
 struct dat_shift_cpu {
-	struct sample *samples;
+	struct clock_offset *samples;
 	size_t nr;
 };
 
 /* ---- reading ---- */
 
-/* Reads one number for each sample, into the member at this offset in struct sample. */
+/* Reads one number for each sample, into the member at this offset in struct clock_offset. */
 static int get_column(struct cursor *cursor, const struct dat_shift_cpu *cpu, size_t member)
 {
 	int err = 0;
@@ -49,17 +49,17 @@ static int get_cpu(struct cursor *cursor, uint64_t end, struct dat_shift_cpu *cp
 	if (!cpu->samples)
 		return -ENOMEM;
 	cpu->nr = nr;
-	err = get_column(cursor, cpu, offsetof(struct sample, time));
+	err = get_column(cursor, cpu, offsetof(struct clock_offset, time));
 	if (!err)
-		err = get_column(cursor, cpu, offsetof(struct sample, offset));
+		err = get_column(cursor, cpu, offsetof(struct clock_offset, offset));
 	if (!err)
-		err = get_column(cursor, cpu, offsetof(struct sample, scaling));
+		err = get_column(cursor, cpu, offsetof(struct clock_offset, scaling));
 	return err;
 }
 
 static int compare(const void *a, const void *b)
 {
-	const struct sample *one = a, *other = b;
+	const struct clock_offset *one = a, *other = b;
 
 	return (one->time > other->time) - (one->time < other->time);
 }
@@ -72,7 +72,7 @@ static void arrange(struct dat_shift_cpu *cpu)
 	if (cpu->nr)
 		qsort(cpu->samples, cpu->nr, sizeof(*cpu->samples), compare);
 	for (size_t i = 0; i < cpu->nr; i++) {
-		struct sample *sample = &cpu->samples[i];
+		struct clock_offset *sample = &cpu->samples[i];
 
 		if (sample->scaling == 0 || sample->fraction > FRACTION_MAX) {
 			sample->scaling = 1;
@@ -92,7 +92,7 @@ static int get_cpus(struct dat_shift *shift, struct cursor *cursor, uint64_t end
 	for (size_t i = 0; i < shift->nr_cpus && !err; i++)
 		err = get_cpu(cursor, end, &shift->cpus[i]);
 	for (size_t i = 0; i < shift->nr_cpus && !err && cursor->at < end; i++)
-		err = get_column(cursor, &shift->cpus[i], offsetof(struct sample, fraction));
+		err = get_column(cursor, &shift->cpus[i], offsetof(struct clock_offset, fraction));
 	if (!err && cursor->at > end)
 		err = -EINVAL;
 	for (size_t i = 0; i < shift->nr_cpus && !err; i++)
@@ -156,7 +156,8 @@ static size_t find_sample(const struct dat_shift_cpu *cpu, uint64_t time)
 }
 
 /* On the line through two samples, rounded as trace-cmd does. */
-static int64_t offset_between(const struct sample *one, const struct sample *other, uint64_t time)
+static int64_t offset_between(const struct clock_offset *one, const struct clock_offset *other,
+			      uint64_t time)
 {
 	int64_t since = (int64_t)(time - one->time);
 	int64_t width = (int64_t)(other->time - one->time);
@@ -168,7 +169,7 @@ static int64_t offset_between(const struct sample *one, const struct sample *oth
 uint64_t dat_shift_time(const struct dat_shift *shift, int cpu, uint64_t time)
 {
 	const struct dat_shift_cpu *of;
-	const struct sample *sample;
+	const struct clock_offset *sample;
 	int64_t offset;
 	size_t i;
 

@@ -45,7 +45,7 @@ struct perf {
 };
 
 struct perf_source {
-	struct source source;
+	struct trace_source source;
 	struct perf *perf;
 	struct perf_bytes bytes;
 	struct perf_block *given; /* the block of the current event */
@@ -280,7 +280,7 @@ static bool is_due(const struct perf_source *perf)
 	       !perf_bytes_has_room(&perf->bytes);
 }
 
-static int next(struct source *source)
+static int next(struct trace_source *source)
 {
 	struct perf_source *perf = (struct perf_source *)source;
 
@@ -298,7 +298,7 @@ static int next(struct source *source)
 	return give(perf);
 }
 
-static void free_source(struct source *source)
+static void free_source(struct trace_source *source)
 {
 	struct perf_source *perf = (struct perf_source *)source;
 
@@ -374,7 +374,7 @@ static const char *comm_of(const struct trace_event *event, const struct trace_f
 	return comms_get(&perf->types.comms, event->tid);
 }
 
-const struct reader perf_data_reader = {
+const struct trace_reader perf_data_reader = {
 	.kind = TRACE_PERF,
 	.name = "perf.data",
 	.reads_pipes = true, /* only a perf.data that perf wrote to a pipe */

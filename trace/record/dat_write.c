@@ -225,7 +225,7 @@ struct cpu_pages {
 	uint64_t at, bytes;
 };
 
-struct dat {
+struct dat_writer {
 	int fd;
 	struct pages *cpus;
 	size_t nr;
@@ -234,7 +234,7 @@ struct dat {
 	int given_up; /* -errno: why pages had to be given up; 0: none were */
 };
 
-static int head_new(struct dat *dat, struct ring *ring, const struct guest_log *log)
+static int head_new(struct dat_writer *dat, struct ring *ring, const struct guest_log *log)
 {
 	static const struct cpu_pages nowhere = { 0, 0 };
 	FILE *out = open_memstream(&dat->head, &dat->head_bytes);
@@ -248,7 +248,7 @@ static int head_new(struct dat *dat, struct ring *ring, const struct guest_log *
 	return fclose(out) == 0 ? err : -ENOMEM;
 }
 
-static uint64_t first_page(const struct dat *dat)
+static uint64_t first_page(const struct dat_writer *dat)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 
@@ -256,7 +256,7 @@ static uint64_t first_page(const struct dat *dat)
 }
 
 /* Gives up pages in advance that exceed the file size limit (ulimit -f), evenly on all CPUs. */
-static void keep_limit(struct dat *dat)
+static void keep_limit(struct dat_writer *dat)
 {
 	uint64_t first = first_page(dat);
 	struct rlimit limit;
@@ -268,7 +268,7 @@ static void keep_limit(struct dat *dat)
 }
 
 /* Writes the header from byte `from` on. */
-static int head_write(struct dat *dat, size_t from)
+static int head_write(struct dat_writer *dat, size_t from)
 {
 	for (size_t done = from; done < dat->head_bytes;) {
 		ssize_t n = pwrite(dat->fd, dat->head + done, dat->head_bytes - done, (off_t)done);
@@ -287,7 +287,7 @@ static int head_write(struct dat *dat, size_t from)
 }
 
 /* Returns the end of the pages in the file. */
-static uint64_t move_pages(struct dat *dat, struct cpu_pages *table)
+static uint64_t move_pages(struct dat_writer *dat, struct cpu_pages *table)
 {
 	uint64_t at = first_page(dat);
 
@@ -302,7 +302,7 @@ static uint64_t move_pages(struct dat *dat, struct cpu_pages *table)
 }
 
 /* The header is written before the pages; its table of pages is zero until they are moved. */
-static int dat_put(struct dat *dat)
+static int dat_put(struct dat_writer *dat)
 {
 	size_t table_bytes = dat->nr * sizeof(struct cpu_pages);
 	struct cpu_pages *table = malloc(table_bytes);
@@ -328,7 +328,7 @@ static int dat_put(struct dat *dat)
 int dat_write(struct ring *ring, const struct guest_log *log, int fd, int *ret_given_up,
 	      struct why *why)
 {
-	struct dat dat = { .fd = fd };
+	struct dat_writer dat = { .fd = fd };
 	int err;
 
 	dat.cpus = ring_pages(ring, &dat.nr);

@@ -54,7 +54,7 @@ double moments_interval_s(const struct recorded *recorded)
 /* ---- a sample */
 
 /* What is needed while the recording is read. */
-struct reader {
+struct second_reading {
 	const struct recorded *first; /* the recording as it was read for the first time */
 	struct fields *fields;
 	struct recording recording; /* as it is read for the second time */
@@ -74,7 +74,7 @@ struct reader {
 };
 
 /* The threads come in the same order, and belong to the guests that the first time found. */
-static int know_threads(struct reader *reader, struct why *why)
+static int know_threads(struct second_reading *reader, struct why *why)
 {
 	const struct table *first = &reader->first->recording->pairing.table;
 	const struct table *now = &reader->recording.pairing.table;
@@ -94,7 +94,7 @@ static int know_threads(struct reader *reader, struct why *why)
  * Counters do not go back. A vCPU's time does where an exit was thought open, and events that are
  * missing say that nothing is known of it.
  */
-static void keep_rising(struct reader *reader)
+static void keep_rising(struct second_reading *reader)
 {
 	const struct fields *fields = reader->fields;
 	const struct played_rows *before = &reader->before;
@@ -112,7 +112,7 @@ static void keep_rising(struct reader *reader)
 	}
 }
 
-static int make_rows(struct reader *reader)
+static int make_rows(struct second_reading *reader)
 {
 	const struct played_rows rows = reader->before;
 	struct fields *fields = reader->fields;
@@ -133,7 +133,7 @@ static int make_rows(struct reader *reader)
 }
 
 /* offset_ns: of the sample from the recording's start. */
-static int make_sample(struct reader *reader, uint64_t offset_ns)
+static int make_sample(struct second_reading *reader, uint64_t offset_ns)
 {
 	struct sample *sample = &reader->sample;
 	int err = 0;
@@ -152,7 +152,7 @@ static int make_sample(struct reader *reader, uint64_t offset_ns)
 	return err ? err : stats_update(reader->stats, reader->fields, sample);
 }
 
-static int keep_moment(struct reader *reader, uint64_t offset_ns)
+static int keep_moment(struct second_reading *reader, uint64_t offset_ns)
 {
 	const struct facts facts = {
 		.fields = reader->fields,
@@ -172,7 +172,7 @@ static int keep_moment(struct reader *reader, uint64_t offset_ns)
 }
 
 /* Takes the sample of an interval that ends here. */
-static int cut(struct reader *reader, uint64_t time, uint64_t offset_ns, struct why *why)
+static int cut(struct second_reading *reader, uint64_t time, uint64_t offset_ns, struct why *why)
 {
 	int err = know_threads(reader, why);
 
@@ -187,12 +187,12 @@ static int cut(struct reader *reader, uint64_t time, uint64_t offset_ns, struct 
 
 /* ---- the stream */
 
-static uint64_t units_of(const struct reader *reader, double ns)
+static uint64_t units_of(const struct second_reading *reader, double ns)
 {
 	return (uint64_t)ceil(ns / reader->recorded.ns_per_unit);
 }
 
-static void set_next_cut(struct reader *reader)
+static void set_next_cut(struct second_reading *reader)
 {
 	const struct pairing *first = &reader->first->recording->pairing;
 	double ns = (double)(reader->nr_cuts + 1) * reader->interval_ns;
@@ -203,7 +203,7 @@ static void set_next_cut(struct reader *reader)
 }
 
 /* Takes the samples that end before the event. */
-static int cut_before(struct reader *reader, uint64_t time, struct why *why)
+static int cut_before(struct second_reading *reader, uint64_t time, struct why *why)
 {
 	int err = 0;
 
@@ -218,13 +218,13 @@ static int cut_before(struct reader *reader, uint64_t time, struct why *why)
 
 static int add_event(void *arg, const struct trace_event *event)
 {
-	struct reader *reader = arg;
+	struct second_reading *reader = arg;
 	int err = event->type ? cut_before(reader, event->time, reader->why) : 0;
 
 	return err ? err : pairing_add(&reader->recording.pairing, event);
 }
 
-static int read_all(struct reader *reader, struct why *why)
+static int read_all(struct second_reading *reader, struct why *why)
 {
 	const struct pairing *first = &reader->first->recording->pairing;
 	struct pairing *pairing = &reader->recording.pairing;
@@ -273,7 +273,7 @@ static uint64_t local_midnight_ns(void)
 	return (uint64_t)(seconds > 0 ? seconds : 86400) * UINT64_C(1000000000);
 }
 
-static int read_again(struct reader *reader, struct why *why)
+static int read_again(struct second_reading *reader, struct why *why)
 {
 	const struct recording *first = reader->first->recording;
 	int err = recording_open(first->paths, first->nr_paths, &first->choice,
@@ -291,7 +291,7 @@ int moments_read(const struct recorded *recorded, struct fields *fields, double 
 		.start_ns = local_midnight_ns(),
 		.interval_s = interval_s,
 	};
-	struct reader reader = {
+	struct second_reading reader = {
 		.first = recorded,
 		.fields = fields,
 		.interval_ns = interval_s * NS_PER_S,

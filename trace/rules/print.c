@@ -371,7 +371,7 @@ static void print_piece(const struct rules_values *values, const struct rules_pi
 }
 
 /* Python cannot convert a float to a character, and Python 3 not to a hexadecimal number. */
-static bool is_type_error(const struct rule *rule, const struct rules_values *values)
+static bool is_type_error(const struct print_rule *rule, const struct rules_values *values)
 {
 	const char *refused = is_python3(values) ? "cxXo" : "c";
 
@@ -386,9 +386,10 @@ static bool is_type_error(const struct rule *rule, const struct rules_values *va
 	return false;
 }
 
-static const struct rule *find_rule(const struct rules *rules, uint64_t event, enum trace_kind kind)
+static const struct print_rule *find_rule(const struct rules *rules, uint64_t event,
+					  enum trace_kind kind)
 {
-	const struct rule *rule;
+	const struct print_rule *rule;
 
 	HASH_FIND(hh, rules->by_event, &event, sizeof(event), rule);
 	if (rule || kind == TRACE_ACRN)
@@ -400,7 +401,8 @@ static const struct rule *find_rule(const struct rules *rules, uint64_t event, e
 
 void rules_print(const struct rules *rules, const struct rules_values *values, FILE *out)
 {
-	const struct rule *rule = find_rule(rules, values->record->event, values->record->kind);
+	const struct print_rule *rule = find_rule(rules, values->record->event,
+						  values->record->kind);
 	char all[ALL_MAX];
 
 	if (!rule)

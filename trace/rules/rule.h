@@ -31,7 +31,7 @@ struct rules_piece {
 	int precision; /* -1: none */
 };
 
-struct rule {
+struct print_rule {
 	uint64_t event;
 	char *template;
 	size_t len;
@@ -42,7 +42,7 @@ struct rule {
 };
 
 struct rules {
-	struct rule *by_event;
+	struct print_rule *by_event;
 };
 
 #endif

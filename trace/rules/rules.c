@@ -15,7 +15,7 @@
 #define FILE_SIZE_MAX (16u << 20)
 
 /* A position in a template, and the error found there. */
-struct cursor {
+struct text_cursor {
 	const char *at, *end;
 	const char *error;
 };
@@ -31,7 +31,7 @@ static const struct {
 
 /* ---- templates ---- */
 
-static bool fail(struct cursor *cursor, const char *error)
+static bool fail(struct text_cursor *cursor, const char *error)
 {
 	cursor->error = error;
 	return false;
@@ -66,7 +66,7 @@ static bool field_by_name(const char *name, size_t len, enum rules_field *ret_fi
 }
 
 /* "(name)". Without a name the conversion prints all fields. */
-static bool read_field(struct cursor *cursor, struct rules_piece *piece)
+static bool read_field(struct text_cursor *cursor, struct rules_piece *piece)
 {
 	const char *close;
 
@@ -84,7 +84,7 @@ static bool read_field(struct cursor *cursor, struct rules_piece *piece)
 	return true;
 }
 
-static void read_flags(struct cursor *cursor, struct rules_piece *piece)
+static void read_flags(struct text_cursor *cursor, struct rules_piece *piece)
 {
 	for (; cursor->at < cursor->end; cursor->at++) {
 		switch (*cursor->at) {
@@ -110,7 +110,7 @@ static void read_flags(struct cursor *cursor, struct rules_piece *piece)
 }
 
 /* Digits, or a star: Python would take the number from a tuple, and raises a TypeError. */
-static bool read_number(struct cursor *cursor, int max, const char *error, int *ret_number,
+static bool read_number(struct text_cursor *cursor, int max, const char *error, int *ret_number,
 			bool *is_type_error)
 {
 	int number = 0;
@@ -129,7 +129,7 @@ static bool read_number(struct cursor *cursor, int max, const char *error, int *
 	return true;
 }
 
-static bool read_conversion(struct cursor *cursor, struct rules_piece *piece)
+static bool read_conversion(struct text_cursor *cursor, struct rules_piece *piece)
 {
 	static const char conversions[] = "diouxXcsreEfFgG%";
 
@@ -147,7 +147,7 @@ static bool read_conversion(struct cursor *cursor, struct rules_piece *piece)
 }
 
 /* Parses a conversion, behind its "%". */
-static bool read_piece(struct cursor *cursor, struct rules_piece *piece, bool *is_type_error)
+static bool read_piece(struct text_cursor *cursor, struct rules_piece *piece, bool *is_type_error)
 {
 	*piece = (struct rules_piece){ .precision = -1 };
 	if (!read_field(cursor, piece))
@@ -167,7 +167,7 @@ static bool read_piece(struct cursor *cursor, struct rules_piece *piece, bool *i
 }
 
 /* A conversion without a name prints the dictionary: only %s and %r can, and only as the first. */
-static bool piece_is_type_error(const struct rule *rule, const struct rules_piece *piece)
+static bool piece_is_type_error(const struct print_rule *rule, const struct rules_piece *piece)
 {
 	if (piece->field != FIELD_ALL || piece->conversion == '%')
 		return false;
@@ -178,7 +178,7 @@ static bool piece_is_type_error(const struct rule *rule, const struct rules_piec
 	return piece->conversion != 's' && piece->conversion != 'r';
 }
 
-static int add_piece(struct rule *rule, const struct rules_piece *piece)
+static int add_piece(struct print_rule *rule, const struct rules_piece *piece)
 {
 	if (array_grow(&rule->pieces, &rule->room, rule->nr_pieces + 1) < 0)
 		return -ENOMEM;
@@ -187,7 +187,7 @@ static int add_piece(struct rule *rule, const struct rules_piece *piece)
 }
 
 /* Text up to the next "%" or the end. */
-static int add_text(struct rule *rule, struct cursor *cursor)
+static int add_text(struct print_rule *rule, struct text_cursor *cursor)
 {
 	const char *percent = memchr(cursor->at, '%', (size_t)(cursor->end - cursor->at));
 	const char *end = percent ? percent : cursor->end;
@@ -201,7 +201,7 @@ static int add_text(struct rule *rule, struct cursor *cursor)
 }
 
 /* Returns 0, -ENOMEM, or -EINVAL with cursor->error. */
-static int cut_template(struct rule *rule, struct cursor *cursor)
+static int cut_template(struct print_rule *rule, struct text_cursor *cursor)
 {
 	struct rules_piece piece;
 	int err;
@@ -223,7 +223,7 @@ static int cut_template(struct rule *rule, struct cursor *cursor)
 
 /* ---- lines ---- */
 
-static void rule_free(struct rule *rule)
+static void rule_free(struct print_rule *rule)
 {
 	if (!rule)
 		return;
@@ -266,10 +266,11 @@ static bool read_event(const char *word, size_t len, uint64_t *ret_event)
 	return at == text + len;
 }
 
-static int rule_new(const char *template, size_t len, struct rule **ret_rule, const char **error)
+static int rule_new(const char *template, size_t len, struct print_rule **ret_rule,
+		    const char **error)
 {
-	struct rule *rule = calloc(1, sizeof(*rule));
-	struct cursor cursor = { .error = "" };
+	struct print_rule *rule = calloc(1, sizeof(*rule));
+	struct text_cursor cursor = { .error = "" };
 	int err = -ENOMEM;
 
 	if (rule && (rule->template = malloc(len + 1))) {
@@ -290,9 +291,9 @@ static int rule_new(const char *template, size_t len, struct rule **ret_rule, co
 }
 
 /* Adds a rule, or replaces an earlier rule for its event. Takes ownership of the rule. */
-static int add_rule(struct rules *rules, uint64_t event, struct rule *rule)
+static int add_rule(struct rules *rules, uint64_t event, struct print_rule *rule)
 {
-	struct rule *old;
+	struct print_rule *old;
 
 	rule->event = event;
 	HASH_FIND(hh, rules->by_event, &event, sizeof(event), old);
@@ -312,7 +313,7 @@ static int parse_line(struct rules *rules, const char *line, const char *end, co
 {
 	const char *word_end = skip(line, end, false);
 	const char *template = skip(word_end, end, true);
-	struct rule *rule = NULL;
+	struct print_rule *rule = NULL;
 	uint64_t event = 0;
 	int err;
 
@@ -367,7 +368,7 @@ int rules_read(const char *path, struct rules **ret_rules, struct why *why)
 
 void rules_free(struct rules *rules)
 {
-	struct rule *rule, *next;
+	struct print_rule *rule, *next;
 
 	if (!rules)
 		return;

@@ -415,7 +415,7 @@ static int take_event(struct functions *functions, struct json_object *event)
 
 /* ---- the file ---- */
 
-struct reader {
+struct calls_reader {
 	FILE *in;
 	char data[CHUNK];
 	size_t begin, end;
@@ -423,7 +423,7 @@ struct reader {
 };
 
 /* The next byte, which stays unread; -1: the end. */
-static int peek(struct reader *reader)
+static int peek(struct calls_reader *reader)
 {
 	if (reader->begin == reader->end) {
 		reader->begin = 0;
@@ -432,13 +432,13 @@ static int peek(struct reader *reader)
 	return reader->begin < reader->end ? (unsigned char)reader->data[reader->begin] : -1;
 }
 
-static void advance(struct reader *reader, size_t n)
+static void advance(struct calls_reader *reader, size_t n)
 {
 	reader->begin += n;
 	reader->offset += n;
 }
 
-static int skip(struct reader *reader, const char *what)
+static int skip(struct calls_reader *reader, const char *what)
 {
 	int c;
 
@@ -448,7 +448,7 @@ static int skip(struct reader *reader, const char *what)
 }
 
 /* Skips everything up to and including this text. */
-static bool find_text(struct reader *reader, const char *text)
+static bool find_text(struct calls_reader *reader, const char *text)
 {
 	size_t matched = 0;
 	int c;
@@ -464,7 +464,7 @@ static bool find_text(struct reader *reader, const char *text)
 }
 
 /* Goes to the first event: the file is a list of events, or an object with a list of events. */
-static bool find_list(struct reader *reader)
+static bool find_list(struct calls_reader *reader)
 {
 	int c = skip(reader, " \t\r\n");
 
@@ -477,7 +477,7 @@ static bool find_list(struct reader *reader)
 }
 
 /* NULL: the event is damaged or truncated. */
-static struct json_object *read_event(struct reader *reader, struct json_tokener *tokener)
+static struct json_object *read_event(struct calls_reader *reader, struct json_tokener *tokener)
 {
 	size_t size = 0;
 
@@ -500,7 +500,7 @@ static struct json_object *read_event(struct reader *reader, struct json_tokener
 	return NULL;
 }
 
-static int read_events(struct functions *functions, struct reader *reader,
+static int read_events(struct functions *functions, struct calls_reader *reader,
 		       struct json_tokener *tokener, const char *path, struct why *why)
 {
 	struct json_object *event;
@@ -557,7 +557,7 @@ int timeline_functions(FILE *in, const char *path, const struct functions_config
 {
 	struct functions functions = { .config = config, .out = out };
 	struct json_tokener *tokener = json_tokener_new();
-	struct reader *reader = calloc(1, sizeof(*reader));
+	struct calls_reader *reader = calloc(1, sizeof(*reader));
 	int err = tokener && reader ? 0 : -ENOMEM;
 
 	if (!err) {

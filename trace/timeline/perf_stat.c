@@ -15,7 +15,7 @@
 #define FIELDS_MAX 48
 #define NS_DIGITS 9
 
-struct fields {
+struct perf_line_fields {
 	char *at[FIELDS_MAX];
 	size_t nr;
 	const char *separator;
@@ -82,7 +82,7 @@ static bool set_value(struct perf_line *line, const char *text)
 
 /* ---- fields ---- */
 
-static void cut(char *text, struct fields *fields)
+static void cut(char *text, struct perf_line_fields *fields)
 {
 	size_t len = strlen(fields->separator);
 	char *next;
@@ -97,7 +97,7 @@ static void cut(char *text, struct fields *fields)
 	}
 }
 
-static const char *field_at(const struct fields *fields, size_t i)
+static const char *field_at(const struct perf_line_fields *fields, size_t i)
 {
 	return i < fields->nr ? fields->at[i] : "";
 }
@@ -106,7 +106,7 @@ static const char *field_at(const struct fields *fields, size_t i)
  * The index of the value: the first field, or behind the counted CPU or thread ("CPU0",
  * "comm-17"), which a number of CPUs may follow ("S0-D0-C1", 2).
  */
-static size_t find_value(const struct fields *fields)
+static size_t find_value(const struct perf_line_fields *fields)
 {
 	if (is_value(field_at(fields, 0)))
 		return 0;
@@ -116,7 +116,7 @@ static size_t find_value(const struct fields *fields)
 }
 
 /* Fields behind the event: the counted time and a percentage, or the spread of several runs. */
-static bool is_end_of_event(const struct fields *fields, size_t i)
+static bool is_end_of_event(const struct perf_line_fields *fields, size_t i)
 {
 	const char *text = field_at(fields, i);
 	size_t len = strlen(text);
@@ -134,7 +134,7 @@ static void add_name(struct perf_line *line, const char *text, const char *betwe
 }
 
 /* The event, joined again at separators in it, the CPU or thread, and the unit. */
-static bool set_name(struct perf_line *line, const struct fields *fields, size_t value)
+static bool set_name(struct perf_line *line, const struct perf_line_fields *fields, size_t value)
 {
 	const char *unit = field_at(fields, value + 1);
 	size_t first = value + 2, end = first + 1;
@@ -161,7 +161,7 @@ static bool set_name(struct perf_line *line, const struct fields *fields, size_t
 static int parse_fields(char *text, const struct perf_separator *separator,
 			struct perf_line *line)
 {
-	struct fields fields = { .separator = separator->text };
+	struct perf_line_fields fields = { .separator = separator->text };
 	const char *number;
 	size_t value;
 
@@ -181,7 +181,7 @@ static int parse_fields(char *text, const struct perf_separator *separator,
 static bool is_separator(const char *text, size_t len, struct perf_separator *ret_separator)
 {
 	struct perf_separator separator = { "" };
-	struct fields fields = { .separator = separator.text };
+	struct perf_line_fields fields = { .separator = separator.text };
 	char *copy;
 	bool is_it;
 
@@ -326,7 +326,7 @@ bool perf_anchor_parse(const char *text, uint64_t *ret_tsc)
 /* ---- a file ---- */
 
 /* An interval of a counter begins at the end of the previous one. */
-struct counter {
+struct perf_counter {
 	char name[192];
 	int64_t track;
 	uint64_t begin_ns;
@@ -337,13 +337,13 @@ struct perf {
 	struct timeline_out *out;
 	int32_t process;
 	int64_t anchor_ns;
-	struct counter *counters;
+	struct perf_counter *counters;
 	struct perf_separator separator;
 };
 
-static struct counter *get_counter(struct perf *perf, const char *name)
+static struct perf_counter *get_counter(struct perf *perf, const char *name)
 {
-	struct counter *counter;
+	struct perf_counter *counter;
 
 	HASH_FIND_STR(perf->counters, name, counter);
 	if (counter)
@@ -356,7 +356,7 @@ static struct counter *get_counter(struct perf *perf, const char *name)
 	return counter;
 }
 
-static void draw(struct perf *perf, const struct counter *counter, const char *value)
+static void draw(struct perf *perf, const struct perf_counter *counter, const char *value)
 {
 	const struct timeline_event event = {
 		.name = counter->name,
@@ -370,7 +370,7 @@ static void draw(struct perf *perf, const struct counter *counter, const char *v
 
 static int add_line(struct perf *perf, const struct perf_line *line)
 {
-	struct counter *counter = get_counter(perf, line->name);
+	struct perf_counter *counter = get_counter(perf, line->name);
 
 	if (!counter)
 		return -ENOMEM;
@@ -382,7 +382,7 @@ static int add_line(struct perf *perf, const struct perf_line *line)
 /* Sets all counters to 0 after their last interval: the last value would seem to go on. */
 static void end_counters(struct perf *perf)
 {
-	struct counter *counter, *next;
+	struct perf_counter *counter, *next;
 
 	for (counter = perf->counters; counter; counter = counter->hh.next)
 		draw(perf, counter, "0");
