@@ -20,6 +20,11 @@ like "$compiled" ' -fno-stack-protector ' "BPF is compiled without a stack prote
 unlike "$compiled" 'OURS' "and without CFLAGS"
 like "$(would check)" 'tools/deps' "make check installs what is missing"
 unlike "$(would test)" 'tools/deps' "make test does not"
+shown=$(would run)
+like "$shown" 'deps -q build$' "make run installs what is missing"
+like "$shown" ' -t 1 .*--demo; fi; .*--demo -1 -z ' \
+	"and shows the screen; in a pipe, what is active"
+like "$shown" 'echo "These happened in one second; .* -1 prints all' "and how to see the rest"
 
 # in_folder NAME=FOLDER...: where the files of make install go.
 in_folder() {

@@ -1,0 +1,68 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Keys, clicks and sizes at random: the screen goes on and ends well. The same ones in every run;
+# KEYS=N in the environment: so many on each screen (2,000), SEED=N: others.
+. tests/lib.sh
+need_screen
+
+# A line for each hand's work: "keys KEY...", "click COLUMN ROW [BUTTON]", "resize COLUMNS ROWS".
+# No key ends the program, and no click is in the last line, which has a key that does.
+at_random() {
+	awk -v nr="${KEYS:-2000}" -v seed="${SEED:-1}" '
+	function less_than(n) {
+		seed = (seed * 16807) % 2147483647
+		return seed % n
+	}
+	BEGIN {
+		nr_keys = split("Up Down Left Right PPage NPage Home End Tab BTab Enter Enter " \
+			"Escape BSpace BSpace Space DC F1 F2 F5 C-a C-l C-u " \
+			"1 2 3 4 5 6 7 8 9 0 a b c d e f g h i j k l m n o p r s t u v w x y z " \
+			"A B D E H I J M N R S T X < > + - / ? . : [ ( * @ é 界", key, " ")
+		rows = 24
+		while (nr > 0) {
+			line = "keys"
+			for (i = 1 + less_than(30); i > 0; i--)
+				line = line " " key[1 + less_than(nr_keys)]
+			nr -= split(line, word, " ") - 1
+			print line
+			if (less_than(2))
+				print "click", 1 + less_than(100), 1 + less_than(rows - 1),
+					less_than(8) ? 0 : 64 + less_than(2)
+			if (less_than(4) == 0) {
+				rows = 2 + less_than(60)
+				print "resize", 2 + less_than(200), rows
+			}
+		}
+		print "resize 80 24"
+	}'
+}
+
+# stands NAME COMMAND...: the command's screen does all of that, then still opens its help and ends.
+stands() {
+	name=$1
+	shift
+	screen_start 80 24 "$*"
+	screen_wait 'h help  q quit'
+	at_random >"$TMP/random"
+	# shellcheck disable=SC2086 # words
+	while read -r t_what t_words; do
+		set -f
+		screen_$t_what $t_words
+		set +f
+	done <"$TMP/random"
+	screen_keys Escape
+	screen_wait 'h help  q quit'
+	screen_keys h
+	screen_has '^ q F10 +quit' "$name: after keys at random the help opens"
+	screen_keys q
+	screen_wait 'h help  q quit'
+	screen_keys q
+	is "$(screen_status)" 0 "and q ends it"
+	unlike "$(screen_shot)" 'kvmtop:|ERROR|runtime error' "without a complaint"
+}
+
+stands "a live machine" "exec $KVMTOP --sysroot tests/sysroot/amd -s 0.1"
+stands "a recording" "exec $KVMTOP report tests/data/trace/svm-perf.data"
+
+screen_stop
+done_testing
