@@ -302,8 +302,8 @@ fails 2 "requires -l" "-c alone" -c
 fails 2 "requires -1/--once, -l" "-z alone" -z
 fails 2 "requires -1" "--json alone" --json
 fails 2 "not a valid regular expression.*position 2" "a bad regex, and where" -1 -f '('
-fails 2 '"0.05".*>= 0.1' "-s too small" -s 0.05 -1
-fails 2 '"86401".*<= 86400, a day' "-s too large" -s 86401 -1
+fails 2 '"0.05": not a number of seconds from 0.1 to 86400' "-s too small" -s 0.05 -1
+fails 2 '"86401": not a number of seconds from 0.1 to 86400' "-s too large" -s 86401 -1
 fails 2 '"nan".*not a number' "-s nan" -s nan -1
 fails 2 '"inf".*not a number' "-s inf" -s inf -1
 fails 2 '"1s".*not a number' "-s with a unit" -s 1s -1
