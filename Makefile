@@ -44,9 +44,10 @@ PROGRAM = $(BUILD)/kvmtop
 endif
 LIB = $(BUILD)/libkvmtop.a
 
-LIBS = libtracefs libtraceevent zlib libzstd sqlite3 ncursesw libpcre2-8 json-c \
+LIBS = libtracefs libtraceevent zlib libzstd sqlite3 ncursesw libpcre2-8 json-c yaml-0.1 libcrypt \
 	$(if $(HAVE_BPF),libbpf)
-HEADERS_ONLY = uthash.h
+# microhttpd.h: the library is loaded when it is needed.
+HEADERS_ONLY = uthash.h microhttpd.h
 
 # What runs in the kernel, and what talks to it; without BPF, a none.c stands in for it.
 BPF_SOURCES := $(sort $(wildcard providers/*/*.bpf.c))
@@ -114,7 +115,7 @@ BPF_COMPILE = $(BPF_CLANG) --target=bpf -mcpu=v3 -O2 -g -fno-stack-protector $(N
 	-Wall -Wextra $(if $(WERROR),-Werror) -I. $(patsubst %/asm/types.h,-idirafter %,\
 	$(firstword $(wildcard /usr/include/*/asm/types.h)))
 LINK = $(CC) $(OUR_CFLAGS) $(CFLAGS) $(LDFLAGS)
-LINK_LIBS = $(LIB_LDLIBS) -lm $(LDLIBS)
+LINK_LIBS = $(LIB_LDLIBS) -lm -ldl $(LDLIBS)
 
 ifeq ($(V),1)
 Q =
@@ -227,6 +228,7 @@ run: ## install what is missing, build, and show a demo guest
 
 check: ## install what is missing, build, and run every test
 	@tools/deps -q build test
+	@tests/hosts/beside fleet -- true
 	@$(MAKE) test
 
 test: ## build and run every test, install nothing
@@ -327,6 +329,11 @@ INSTALLED = $(PROGRAM):$(bindir)/kvmtop:755 \
 	systemd/kvmtop.target:$(unitdir)/kvmtop.target:644 \
 	systemd/kvmtop@.service:$(unitdir)/kvmtop@.service:644 \
 	systemd/kvmtop-history.service:$(unitdir)/kvmtop-history.service:644 \
+	systemd/kvmtop-prometheus.service:$(unitdir)/kvmtop-prometheus.service:644 \
+	systemd/kvmtop-listen.service:$(unitdir)/kvmtop-listen.service:644 \
+	systemd/kvmtop-listen.socket:$(unitdir)/kvmtop-listen.socket:644 \
+	contrib/prometheus/kvmtop.rules.yml:$(datarootdir)/kvmtop/kvmtop.rules.yml:644 \
+	contrib/grafana/kvmtop.json:$(datarootdir)/kvmtop/kvmtop.json:644 \
 	systemd/kvmtop.logrotate:$(sysconfdir)/logrotate.d/kvmtop:644
 
 split = $(word $(2),$(subst :, ,$(1)))
@@ -337,7 +344,9 @@ install: all ## install below DESTDIR and prefix (/usr/local)
 			"$(DESTDIR)$(call split,$(item),2)";) true
 	$(Q)sed -i 's|/usr/bin/kvmtop|$(bindir)/kvmtop|' \
 		"$(DESTDIR)$(unitdir)/kvmtop@.service" \
-		"$(DESTDIR)$(unitdir)/kvmtop-history.service"
+		"$(DESTDIR)$(unitdir)/kvmtop-history.service" \
+		"$(DESTDIR)$(unitdir)/kvmtop-prometheus.service" \
+		"$(DESTDIR)$(unitdir)/kvmtop-listen.service"
 
 uninstall: ## remove what install put there
 	$(Q)rm -f $(foreach item,$(INSTALLED),"$(DESTDIR)$(call split,$(item),2)")

@@ -712,6 +712,20 @@ bool monitor_provider(const struct env *env, size_t i, const char **ret_name, co
 	return true;
 }
 
+bool monitor_source(const struct monitor *monitor, size_t i, const char **ret_name, bool *ret_is_up)
+{
+	for (size_t j = 0; j < monitor->nr_sources; j++) {
+		const struct source *source = &monitor->sources[j];
+
+		if (is_spare(monitor, source) || is_replaced(monitor, source) || i-- > 0)
+			continue;
+		*ret_name = source->name;
+		*ret_is_up = source->is_open;
+		return true;
+	}
+	return false;
+}
+
 const char *monitor_engine(const struct monitor *monitor)
 {
 	for (size_t i = 0; i < monitor->nr_sources; i++) {

@@ -112,6 +112,13 @@ const char *monitor_notice(const struct monitor *monitor, size_t i);
  */
 const char *monitor_no_exits(const struct monitor *monitor);
 
+/*
+ * The i-th source that was chosen, and whether it counts; a source in place of another one that
+ * counts is left out. False past the last one.
+ */
+bool monitor_source(const struct monitor *monitor, size_t i, const char **ret_name,
+		    bool *ret_is_up);
+
 /* What counts events where there is a choice: "bpf", "perf". NULL: nothing, or no choice. */
 const char *monitor_engine(const struct monitor *monitor);
 

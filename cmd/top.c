@@ -15,6 +15,7 @@
 #include "cmd/live.h"
 #include "cmd/thresholds_file.h"
 #include "cmd/top.h"
+#include "cmd/top_export.h"
 #include "cmd/top_lines.h"
 #include "cmd/top_options.h"
 #include "cmd/top_read.h"
@@ -27,6 +28,7 @@
 #include "host/guest.h"
 #include "monitor.h"
 #include "providers/provider.h"
+#include "ui/metrics/table.h"
 #include "ui/tui/tui.h"
 
 #define BATCH_SECONDS 1.0 /* as kvm_stat's, even with -s */
@@ -363,6 +365,10 @@ static int run_options(struct top *top)
 		puts("kvmtop " KVMTOP_VERSION);
 		return STATUS_OK;
 	}
+	if (mode == MODE_METRICS) {
+		metrics_print_help(stdout);
+		return STATUS_OK;
+	}
 	err = thresholds_load(top->options.thresholds, top->options.sysroot, &top->thresholds,
 			      &why);
 	if (!err)
@@ -377,6 +383,8 @@ static int run_options(struct top *top)
 		return say_failure(-ENOENT, &why);
 	top->env.include_past = top->options.include_past;
 	top->env.engine = top->options.engine;
+	if (mode == MODE_EXPORT)
+		return top_export(&top->options, &top->env, &top->thresholds);
 	if (mode == MODE_PROVIDERS)
 		return list_providers(top);
 	return mode == MODE_GUESTS ? list_guests(top) : run_mode(top, mode);

@@ -12,11 +12,14 @@
 #include "cmd/command.h"
 #include "cmd/option.h"
 #include "cmd/top_options.h"
+#include "serve/address.h"
+#include "ui/metrics/metrics.h"
 #include "views/view.h"
 
 #define OPTIONS struct top_options
 
 #define PAST_DEFAULT_BYTES (UINT64_C(4) << 20)
+#define FILE_DELAY_S 15.0 /* of --prometheus: as node_exporter is usually asked */
 
 static const struct option_spec specs[] = {
 	OPT_HEADING("What to count"),
@@ -67,6 +70,17 @@ static const struct option_spec specs[] = {
 	  .offset = OPT_AT(diff), .help = "with -r: print what changed from one span to another" },
 	OPT_OTHER(0, "past", "MIB", past_bytes,
 		  "what the live screen remembers, 4 if not given; 0: nothing"),
+	OPT_HEADING("For Prometheus"),
+	OPT_STRING(0, "prometheus", "FILE.prom", prometheus,
+		   "write FILE for node_exporter's textfile collector, every 15 s or -s"),
+	OPT_STRING(0, "listen", "ADDRESS", listen,
+		   "answer at ADDRESS:PORT, PORT (this machine only), unix:PATH or systemd"),
+	OPT_STRING(0, "web-config", "FILE", web_config,
+		   "with --listen: TLS and passwords, as Prometheus' exporters have them"),
+	OPT_OTHER(0, "metrics", "NAME,...", metrics,
+		  "more metrics, or no-NAME: without; \"help\" lists all"),
+	OPT_COUNT(0, "max-series", "N", max_series,
+		  "leave out what is more than N series (default 10000)"),
 	OPT_HEADING("Other"),
 	OPT_FLAG(0, "demo", demo, "run a tiny guest of its own if there is none"),
 	OPT_FLAG(0, "list-guests", list_guests, "the guests that run here: process, vCPUs, name"),
@@ -144,6 +158,14 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 	case OPT_AT(past_bytes):
 		options->has_past = true;
 		return take_past(text, &options->past_bytes, why);
+	case OPT_AT(metrics):
+		options->has_metrics = true;
+		options->metrics_help = strcmp(text, "help") == 0;
+		return options->metrics_help ? 0 : metrics_groups_parse(text, &options->metrics,
+									why);
+	case OPT_AT(max_series):
+		options->has_max_series = true;
+		return 0;
 	case OPT_AT(read):
 		options->read_file = text ? text : options->read_file;
 		return 0;
@@ -226,13 +248,80 @@ static int check_history(const struct top_options *options, bool logs, struct wh
 	return 0;
 }
 
+/* The first option that an export has no use for; NULL: none. */
+static const char *find_not_exported(const struct top_options *options)
+{
+	const struct {
+		bool is_given;
+		const char *name;
+	} all[] = {
+		{ options->fields, "-f/--fields" },
+		{ options->guest, "-g/--guest" },
+		{ options->pid, "-p/--pid" },
+		{ options->tracepoints, "-t/--tracepoints" },
+		{ options->debugfs, "-d/--debugfs" },
+		{ options->stats, "--stats" },
+		{ options->batch, "-1/--once" },
+		{ options->log, "-l/--log" },
+		{ options->log_file, "-L/--log-to-file" },
+		{ options->csv, "-c/--csv" },
+		{ options->json, "--json" },
+		{ options->skip_zero, "-z/--skip-zero-records" },
+		{ options->view, "--view" },
+		{ options->by_guest, "-b/--by-guest" },
+		{ options->children, "-x/--children" },
+		{ options->sort, "-o/--sort" },
+		{ options->write_file, "-w/--write" },
+		{ options->read, "-r/--read" },
+		{ options->has_past, "--past" },
+		{ options->demo, "--demo" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		if (all[i].is_given)
+			return all[i].name;
+	}
+	return NULL;
+}
+
+static bool is_prom(const char *path)
+{
+	size_t len = strlen(path);
+
+	return strcmp(path, "-") == 0 || (len > 5 && strcmp(path + len - 5, ".prom") == 0);
+}
+
+/* What goes with --prometheus and --listen. */
+static int check_export(const struct top_options *options, struct why *why)
+{
+	const char *other = find_not_exported(options);
+
+	if (options->prometheus && options->listen)
+		return why_set(why, -EINVAL, "--prometheus and --listen exclude each other: run "
+					     "kvmtop twice");
+	if (other)
+		return why_set(why, -EINVAL, "%s is not for --prometheus and --listen, which "
+					     "export all guests; --metrics chooses", other);
+	if (options->prometheus && !is_prom(options->prometheus))
+		return why_set(why, -EINVAL, "\"%s\": node_exporter reads files whose names end in "
+					     ".prom, and no others", options->prometheus);
+	if (options->web_config && !options->listen)
+		return why_set(why, -EINVAL, "--web-config requires --listen");
+	return options->listen ? address_check(options->listen, why) : 0;
+}
+
 /* Refuses options that make no sense together. */
 static int check(const struct top_options *options, struct why *why)
 {
 	bool logs = options->log || options->log_file;
 
-	if (options->help || options->version)
+	if (options->help || options->version || options->metrics_help)
 		return 0;
+	if (options->prometheus || options->listen)
+		return check_export(options, why);
+	if (options->web_config || options->has_metrics || options->has_max_series)
+		return why_set(why, -EINVAL, "--metrics, --max-series and --web-config require "
+					     "--prometheus or --listen");
 	if (options->csv && !logs && !options->read)
 		return why_set(why, -EINVAL, "-c/--csv requires -l/--log or -L/--log-to-file");
 	if (options->batch && logs)
@@ -282,6 +371,8 @@ int top_options_parse(int argc, char **argv, struct top_options *ret_options, st
 		.delay_s = DELAY_DEFAULT_S,
 		.sysroot = "",
 		.past_bytes = PAST_DEFAULT_BYTES,
+		.metrics = METRICS_USUAL,
+		.max_series = METRICS_SERIES_MAX,
 	};
 	char names[128];
 	int first, err;
@@ -298,6 +389,8 @@ int top_options_parse(int argc, char **argv, struct top_options *ret_options, st
 			       argv[first], names);
 	}
 	err = check(&options, why);
+	if (options.prometheus && !options.has_delay)
+		options.delay_s = FILE_DELAY_S;
 	options.tracepoints |= !options.debugfs && !options.stats;
 	if (!err)
 		*ret_options = options;
@@ -310,12 +403,16 @@ enum mode top_options_mode(const struct top_options *options)
 		return MODE_HELP;
 	if (options->version)
 		return MODE_VERSION;
+	if (options->metrics_help)
+		return MODE_METRICS;
 	if (options->list_providers)
 		return MODE_PROVIDERS;
 	if (options->list_guests)
 		return MODE_GUESTS;
 	if (options->fields && strcmp(options->fields, "help") == 0)
 		return MODE_FIELDS;
+	if (options->prometheus || options->listen)
+		return MODE_EXPORT;
 	if (options->diff[0])
 		return MODE_DIFF;
 	if (options->log || options->log_file)

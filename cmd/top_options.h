@@ -22,6 +22,8 @@ enum mode {
 	MODE_LOG,
 	MODE_WRITE,	/* only -w: the screen, where there is a terminal */
 	MODE_DIFF,	/* --diff */
+	MODE_EXPORT,	/* --prometheus, --listen */
+	MODE_METRICS,	/* --metrics help */
 	MODE_FIELDS,	/* -f help */
 	MODE_PROVIDERS, /* --list-providers */
 	MODE_GUESTS,	/* --list-guests */
@@ -52,6 +54,12 @@ struct top_options {
 	const char *diff[2];
 	uint64_t past_bytes; /* how much the live screen remembers */
 	bool has_past, has_delay; /* --past, -s are given */
+	const char *prometheus;	   /* a file; NULL: none is written */
+	const char *listen;	   /* an address; NULL: no server */
+	const char *web_config;	   /* of the server; NULL: none */
+	unsigned int metrics;	   /* of enum metrics_group */
+	unsigned long max_series;
+	bool has_metrics, has_max_series, metrics_help;
 	double delay_s;
 	unsigned long samples; /* 0: until a signal */
 };

@@ -187,7 +187,16 @@ _kvmtop()
 		COMPREPLY=($(compgen -W "help $(kvmtop -f help 2>/dev/null | tr '()' '..')" -- "$current"))
 		return
 		;;
-	-L | --log-to-file | -w | --write)
+	--listen)
+		COMPREPLY=($(compgen -W "systemd unix:" -- "$current"))
+		return
+		;;
+	--metrics)
+		COMPREPLY=($(compgen -W "help $(kvmtop --metrics help 2>/dev/null |
+			sed -n 's/^  \([a-z]*\) .*/\1 no-\1/p')" -- "$current"))
+		return
+		;;
+	-L | --log-to-file | -w | --write | --prometheus | --web-config)
 		COMPREPLY=($(compgen -f -- "$current"))
 		return
 		;;
@@ -218,7 +227,7 @@ _kvmtop()
 		COMPREPLY=($(compgen -W "$(_kvmtop_columns)" -- "$current"))
 		return
 		;;
-	-s | --set-delay | -n | --samples | --max-age | --max-size | --past | --diff)
+	-s | --set-delay | -n | --samples | --max-age | --max-size | --max-series | --past | --diff)
 		return
 		;;
 	esac
@@ -229,6 +238,7 @@ _kvmtop()
 		-i --debugfs-include-past -1 --once --batch -l --log -L --log-to-file -c --csv --json -z --skip-zero-records
 		-s --set-delay -n --samples --view -b --by-guest -x --children -o --sort
 		-w --write --max-age --max-size -r --read --at --from --to --diff --past
+		--prometheus --listen --web-config --metrics --max-series
 		--demo --engine --guest-kallsyms --list-guests --list-providers --thresholds --sysroot -h --help -V --version" -- "$current"))
 }
 complete -o filenames -F _kvmtop kvmtop

@@ -36,9 +36,14 @@ is "$(in_folder prefix=/usr)" "\
 ./etc/logrotate.d/kvmtop
 ./usr/bin/kvmtop
 ./usr/lib/systemd/system/kvmtop-history.service
+./usr/lib/systemd/system/kvmtop-listen.service
+./usr/lib/systemd/system/kvmtop-listen.socket
+./usr/lib/systemd/system/kvmtop-prometheus.service
 ./usr/lib/systemd/system/kvmtop.target
 ./usr/lib/systemd/system/kvmtop@.service
 ./usr/share/bash-completion/completions/kvmtop
+./usr/share/kvmtop/kvmtop.json
+./usr/share/kvmtop/kvmtop.rules.yml
 ./usr/share/man/man5/kvmtop-history.5
 ./usr/share/man/man8/kvmtop.8" "make install prefix=/usr"
 units=$TMP/root/usr/lib/systemd/system
@@ -51,10 +56,15 @@ sandbox() {
 	sed -n '/^# One descriptor/,$p' "$units/$1"
 }
 is "$(sandbox kvmtop-history.service)" "$(sandbox kvmtop@.service)" "which has the log's sandbox"
+is "$(sandbox kvmtop-prometheus.service)" "$(sandbox kvmtop@.service)" \
+	"so has the file's for Prometheus"
+is "$(sandbox kvmtop-listen.service)" "$(sandbox kvmtop@.service | sed '/^\[Install\]/,$d')" \
+	"and the server's, which gets its socket from systemd"
 # Both by systemd's own rules; of the program it only asks whether it is there.
 if command -v systemd-analyze >/dev/null && systemd-analyze security --help | grep -q -e --offline
 then
-	for unit in kvmtop-history.service kvmtop@.service; do
+	for unit in kvmtop-history.service kvmtop@.service kvmtop-prometheus.service \
+		kvmtop-listen.service; do
 		mkdir -p "$TMP/units"
 		sed 's|/usr/bin/kvmtop|/bin/sh|' "$units/$unit" >"$TMP/units/$unit"
 		is "$(systemd-analyze verify --man=no "$TMP/units/$unit" 2>&1)" "" \
@@ -95,11 +105,16 @@ check "the history's unit writes it" "$KVMTOP" $command --sysroot tests/sysroot/
 like "$("$KVMTOP" -r "$TMP/history.db" -1 --view exits)" '^hlt ' "and it is read"
 is "$(in_folder exec_prefix=/e datarootdir=/d sysconfdir=/s unitdir=/u)" "\
 ./d/bash-completion/completions/kvmtop
+./d/kvmtop/kvmtop.json
+./d/kvmtop/kvmtop.rules.yml
 ./d/man/man5/kvmtop-history.5
 ./d/man/man8/kvmtop.8
 ./e/bin/kvmtop
 ./s/logrotate.d/kvmtop
 ./u/kvmtop-history.service
+./u/kvmtop-listen.service
+./u/kvmtop-listen.socket
+./u/kvmtop-prometheus.service
 ./u/kvmtop.target
 ./u/kvmtop@.service" "the folders have GNU's names"
 is "$(in_folder bindir=/b mandir=/m bashcompletiondir=/c PREFIX=/p)" "\
@@ -109,8 +124,13 @@ is "$(in_folder bindir=/b mandir=/m bashcompletiondir=/c PREFIX=/p)" "\
 ./m/man5/kvmtop-history.5
 ./m/man8/kvmtop.8
 ./p/lib/systemd/system/kvmtop-history.service
+./p/lib/systemd/system/kvmtop-listen.service
+./p/lib/systemd/system/kvmtop-listen.socket
+./p/lib/systemd/system/kvmtop-prometheus.service
 ./p/lib/systemd/system/kvmtop.target
-./p/lib/systemd/system/kvmtop@.service" "each of them, and PREFIX"
+./p/lib/systemd/system/kvmtop@.service
+./p/share/kvmtop/kvmtop.json
+./p/share/kvmtop/kvmtop.rules.yml" "each of them, and PREFIX"
 check "make uninstall" make -s uninstall "DESTDIR=$TMP/root" bindir=/b mandir=/m \
 	bashcompletiondir=/c PREFIX=/p
 is "$(find "$TMP/root" -type f)" "" "uninstall removes all of it"

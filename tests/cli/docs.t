@@ -109,6 +109,20 @@ man=$(sed -n '/^The columns are PID/,/^\.Sx/p' man/kvmtop.8 | tr '\n' ' ' |
 check "kvmtop exits has columns" test "$(printf '%s\n' "$headings" | grep -c .)" -gt 10
 is "$(missing "$headings" "$man")" "" "the man page has every heading of kvmtop exits"
 
+# Metrics with their labels: "kvmtop_exits_total guest reason".
+metrics=$("$KVMTOP" --metrics help | sed -n 's/^      \(kvmtop_[^ ].*\)/\1/p' | tr -d ',}' |
+	tr '{' ' ')
+man=$(sed -n '/^\.Sh PROMETHEUS/,/^\.Sh KVMTOP EXITS/s/^\.It \(kvmtop_.*\)/\1/p' man/kvmtop.8 |
+	sed 's/ ,//g')
+check "there are metrics" test "$(printf '%s\n' "$metrics" | grep -c .)" -gt 15
+is "$man" "$metrics" "the man page has every metric with its labels, in the same order"
+names=$(grep -ohE 'kvmtop_[a-z_]+' README.md contrib/*/* |
+	sed -E 's/_(bucket|sum|count)$//; s/__?$//' | sort -u)
+known=$(printf '%s\n' "$metrics" | sed 's/ .*//')
+is "$(missing "$names" "$known
+kvmtop_exits
+kvmtop_vcpu_seconds")" "" "README, rules and dashboard name no other metric"
+
 # The list of folders is the table of tools/check-layers, in the same order.
 is "$(sed -n '/^## Where things are/,/^## D/s/^| `\([^`]*\)`.*/\1/p' docs/ARCHITECTURE.md)" \
 	"$(tools/check-layers --folders)" "ARCHITECTURE.md lists the folders, from the top down"

@@ -11,6 +11,7 @@ names=
 # What differs from run to run: the time of day.
 mask() {
 	sed -E -e 's/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}/DATE TIME/' \
+		-e 's/^(kvmtop_(start_time|sample_duration)_seconds) .*/\1 TIME/' \
 		-e 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{12}[+][0-9]{2}:[0-9]{2}/DATETIME/'
 }
 
@@ -47,6 +48,9 @@ done
 golden amd-debugfs-fields --sysroot $root/amd -d -f help
 compare
 
+golden amd-prometheus --sysroot $root/amd --prometheus - -n 1 --metrics user
+golden lockdown-prometheus --sysroot $root/lockdown --prometheus - -n 1 --metrics no-vcpus,events
+golden metrics --metrics help
 golden amd-filter --sysroot $root/amd -1 -f 'exit.*(hlt|IO|MSR)'
 golden lockdown-json --sysroot $root/lockdown -1 --json
 golden amd-active --sysroot $root/amd -1 -z

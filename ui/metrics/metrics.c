@@ -17,7 +17,7 @@
 struct metrics {
 	struct metrics_config config;
 	struct names names;
-	struct sums sums;
+	struct metric_sums sums;
 	struct findings findings;
 	size_t nr_series;
 	size_t dropped[METRICS_NR];
@@ -44,7 +44,7 @@ void metrics_free(struct metrics *metrics)
 	if (!metrics)
 		return;
 	names_release(&metrics->names);
-	sums_release(&metrics->sums);
+	metric_sums_release(&metrics->sums);
 	findings_release(&metrics->findings);
 	free(metrics);
 }
@@ -153,7 +153,7 @@ static void write_guest_vcpus(const struct output *out, const struct guest_sum *
 	text_value(out->text, sum->named->guest->nr_vcpus);
 }
 
-static const struct guest_sum *guest_by_id(const struct sums *sums, uint32_t id)
+static const struct guest_sum *guest_by_id(const struct metric_sums *sums, uint32_t id)
 {
 	for (size_t i = 0; i < sums->nr_guests; i++) {
 		if (sums->guests[i].named->id == id)
@@ -283,7 +283,7 @@ static void write_cell(const struct output *out, enum metric_id id, const struct
 
 static void write_cells(const struct output *out, enum metric_id id)
 {
-	const struct sums *sums = &out->metrics->sums;
+	const struct metric_sums *sums = &out->metrics->sums;
 
 	if (!is_chosen(out, id))
 		return;
@@ -304,7 +304,7 @@ static void write_cells(const struct output *out, enum metric_id id)
 /* All exits of a guest but the halts. */
 static void write_durations(const struct output *out)
 {
-	const struct sums *sums = &out->metrics->sums;
+	const struct metric_sums *sums = &out->metrics->sums;
 
 	if (!is_chosen(out, METRIC_EXIT_DURATION))
 		return;
@@ -333,7 +333,7 @@ static void write_durations(const struct output *out)
 
 static void write_host_cpus(const struct output *out)
 {
-	const struct sums *sums = &out->metrics->sums;
+	const struct metric_sums *sums = &out->metrics->sums;
 
 	for (size_t i = 0; is_chosen(out, METRIC_HOST_CPU) && i < sums->nr_cpus; i++) {
 		if (!has_room(out, METRIC_HOST_CPU, 1))
@@ -399,7 +399,7 @@ static int write_vcpu(const struct output *out, const struct guest_sum *guest,
 
 static int write_vcpus(const struct output *out)
 {
-	const struct sums *sums = &out->metrics->sums;
+	const struct metric_sums *sums = &out->metrics->sums;
 	int err = 0;
 
 	for (size_t i = 0; is_chosen(out, METRIC_VCPU_SECONDS) && i < sums->nr_guests; i++) {
@@ -411,7 +411,7 @@ static int write_vcpus(const struct output *out)
 
 static int write_all(const struct output *out, const struct metrics_self *self)
 {
-	const struct sums *sums = &out->metrics->sums;
+	const struct metric_sums *sums = &out->metrics->sums;
 	int err;
 
 	write_self(out, self);
@@ -443,7 +443,7 @@ int metrics_write(struct metrics *metrics, const struct facts *facts,
 	for (size_t i = 0; i < METRICS_NR; i++)
 		metrics->dropped[i] = 0;
 	if (!err)
-		err = sums_take(&metrics->sums, facts, &metrics->names);
+		err = metric_sums_take(&metrics->sums, facts, &metrics->names);
 	if (!err)
 		err = write_all(&out, self);
 	return err ? err : ret_text->has_failed ? -ENOMEM : 0;

@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "ui/metrics/sums.h"
 
-static void forget(struct sums *sums)
+static void forget(struct metric_sums *sums)
 {
 	for (size_t i = 0; i < sums->nr_guests; i++) {
 		free(sums->guests[i].cells);
@@ -19,14 +19,14 @@ static void forget(struct sums *sums)
 	sums->has_lost = false;
 }
 
-void sums_release(struct sums *sums)
+void metric_sums_release(struct metric_sums *sums)
 {
 	forget(sums);
 	free(sums->guests);
 	free(sums->columns);
 	free(sums->column_of);
 	free(sums->cpus);
-	*sums = (struct sums){ .nr_guests = 0 };
+	*sums = (struct metric_sums){ .nr_guests = 0 };
 }
 
 /* A reason of exits, an event, or a counter of KVM's. */
@@ -35,7 +35,7 @@ static bool has_cells(const struct field *field)
 	return (field->use == USE_EXIT && field->parent != FIELD_NONE) || field->use == USE_EVENT;
 }
 
-static int find_columns(struct sums *sums, const struct fields *fields)
+static int find_columns(struct metric_sums *sums, const struct fields *fields)
 {
 	uint32_t nr = fields_count(fields);
 
@@ -53,7 +53,7 @@ static int find_columns(struct sums *sums, const struct fields *fields)
 	return sums->host_cells ? 0 : -ENOMEM;
 }
 
-static int add_guests(struct sums *sums, const struct names *names)
+static int add_guests(struct metric_sums *sums, const struct names *names)
 {
 	for (struct named_guest *named = names->by_id; named; named = named->hh.next) {
 		struct guest_sum *guest;
@@ -81,7 +81,8 @@ static int compare_id(const void *key, const void *element)
 }
 
 /* Keys of one guest follow each other: looked up once. NULL: the guest is not exported. */
-static struct guest_sum *guest_of(const struct sums *sums, uint32_t id, struct guest_sum *latest)
+static struct guest_sum *guest_of(const struct metric_sums *sums, uint32_t id,
+				  struct guest_sum *latest)
 {
 	if (latest && latest->named->id == id)
 		return latest;
@@ -131,7 +132,7 @@ static int add_to_vcpu(struct guest_sum *guest, const struct stats_item *stat,
 	return 0;
 }
 
-static int add_host_cpu(struct sums *sums, const struct stats_item *stat)
+static int add_host_cpu(struct metric_sums *sums, const struct stats_item *stat)
 {
 	if (array_grow(&sums->cpus, &sums->room_cpus, sums->nr_cpus + 1) < 0)
 		return -ENOMEM;
@@ -155,8 +156,8 @@ static void add_to_cell(struct cell_sum *cell, const struct stats_item *stat,
 		cell->hist[i] += stat->timing->total[i];
 }
 
-static int add_stat(struct sums *sums, const struct stats_item *stat, const struct field *field,
-		    struct guest_sum *guest)
+static int add_stat(struct metric_sums *sums, const struct stats_item *stat,
+		    const struct field *field, struct guest_sum *guest)
 {
 	if (field->use == USE_HOST && field->part == HOST_BUSY)
 		return add_host_cpu(sums, stat);
@@ -188,7 +189,7 @@ static int compare_cpus(const void *a, const void *b)
 	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
 }
 
-static void sort(struct sums *sums)
+static void sort(struct metric_sums *sums)
 {
 	for (size_t i = 0; i < sums->nr_guests; i++) {
 		if (sums->guests[i].nr_vcpus)
@@ -199,7 +200,7 @@ static void sort(struct sums *sums)
 		qsort(sums->cpus, sums->nr_cpus, sizeof(*sums->cpus), compare_cpus);
 }
 
-int sums_take(struct sums *sums, const struct facts *facts, const struct names *names)
+int metric_sums_take(struct metric_sums *sums, const struct facts *facts, const struct names *names)
 {
 	struct guest_sum *guest = NULL;
 	int err;

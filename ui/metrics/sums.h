@@ -24,7 +24,7 @@ struct vcpu_sum {
 
 struct guest_sum {
 	struct named_guest *named;
-	struct cell_sum *cells; /* by struct sums' columns, nr_columns of them */
+	struct cell_sum *cells; /* by struct metric_sums' columns, nr_columns of them */
 	struct vcpu_sum *vcpus;
 	size_t nr_vcpus, room_vcpus, latest;
 };
@@ -35,7 +35,7 @@ struct host_cpu_sum {
 };
 
 /* Zero-initialised is empty. */
-struct sums {
+struct metric_sums {
 	struct guest_sum *guests; /* ascending by id */
 	size_t nr_guests, room_guests;
 	uint32_t *columns; /* fields with a cell for each guest */
@@ -49,7 +49,8 @@ struct sums {
 };
 
 /* Adds up all keys; the sums before are forgotten. 0 or -ENOMEM. */
-int sums_take(struct sums *sums, const struct facts *facts, const struct names *names);
-void sums_release(struct sums *sums);
+int metric_sums_take(struct metric_sums *sums, const struct facts *facts,
+		     const struct names *names);
+void metric_sums_release(struct metric_sums *sums);
 
 #endif

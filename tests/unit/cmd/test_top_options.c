@@ -198,6 +198,42 @@ static void what_is_kept_has_limits(void **state)
 	refuses("-1 --past 4", "--past is for the live screen");
 }
 
+static void exports_have_options_of_their_own(void **state)
+{
+	(void)state;
+	accepts("--prometheus a.prom", MODE_EXPORT);
+	assert_true(options.delay_s == 15);
+	assert_int_equal(options.max_series, 10000);
+	accepts("--prometheus - -s 5 --max-series 7 --metrics user", MODE_EXPORT);
+	assert_true(options.delay_s == 5);
+	assert_int_equal(options.max_series, 7);
+	accepts("--listen 9752 --web-config x", MODE_EXPORT);
+	assert_true(options.delay_s == 3);
+	accepts("--listen [::1]:9752", MODE_EXPORT);
+	accepts("--listen unix:/x", MODE_EXPORT);
+	accepts("--listen systemd", MODE_EXPORT);
+	accepts("--metrics help", MODE_METRICS);
+	refuses("--prometheus a.txt", "\"a.txt\": node_exporter reads files whose names end in");
+	refuses("--prometheus .prom", "node_exporter reads files");
+	refuses("--prometheus a.prom --listen 1", "exclude each other");
+	refuses("--prometheus a.prom -b", "-b/--by-guest is not for --prometheus");
+	refuses("--listen 1 -w h.db", "-w/--write is not for --prometheus and --listen");
+	refuses("--prometheus a.prom --web-config x", "--web-config requires --listen");
+	refuses("-l --metrics user", "require --prometheus or --listen");
+	refuses("--max-series 5", "require --prometheus or --listen");
+	accepts("--listen localhost:9752", MODE_EXPORT);
+	accepts("--listen 0.0.0.0:9752", MODE_EXPORT);
+	accepts("--listen :9752", MODE_EXPORT);
+	refuses("--listen a.example:9752", "the address must be numbers");
+	refuses("--listen []:9752", "the address must be numbers");
+	refuses("--listen [:::]:9752", "the address must be numbers");
+	refuses("--listen host", "\"host\": no address to listen at");
+	refuses("--listen 70000", "no address to listen at");
+	refuses("--listen ::1:9", "is written in brackets");
+	refuses("--listen unix:", "the path of a socket has 1 to 107 bytes");
+	refuses("--listen 1 --metrics nothing", "\"nothing\": no such metrics");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +245,7 @@ int main(void)
 		cmocka_unit_test(times_are_of_a_history),
 		cmocka_unit_test(what_is_over_is_not_counted),
 		cmocka_unit_test(what_is_kept_has_limits),
+		cmocka_unit_test(exports_have_options_of_their_own),
 	};
 
 	return cmocka_run_group_tests_name("top_options", tests, NULL, NULL);

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Takes a sample each interval, and writes a file of it, or lets a server answer with it. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "arch/arch.h"
+#include "base/clock.h"
+#include "base/say.h"
+#include "base/signals.h"
+#include "base/whole_file.h"
+#include "cmd/live.h"
+#include "cmd/top_export.h"
+#include "findings/findings.h"
+#include "host/descriptors.h"
+#include "providers/provider.h"
+#include "serve/server.h"
+#include "ui/metrics/metrics.h"
+#include "views/query.h"
+
+#define HANGS_NS UINT64_C(5000000000) /* a sample that takes longer hangs */
+#define STATISTICS (1U << PROVIDER_DEBUGFS | 1U << PROVIDER_STATS)
+
+/* The text of one sample in one format, as it is and compressed. */
+struct cached {
+	uint64_t tick; /* of the sample; 0: there is none yet */
+	struct document *plain, *gzip;
+};
+
+struct export {
+	const struct top_options *options;
+	struct live live;
+	struct monitor *monitor;
+	struct metrics *metrics;
+	struct metrics_self self;
+	struct server *server;
+	/* Facts and texts: the server's thread reads what this one changes. */
+	pthread_mutex_t lock;
+	struct cached cached[METRICS_FORMATS];
+	atomic_uint_least64_t sampled_ns; /* when the latest sample was taken */
+	bool has_written;
+	struct why said; /* the latest error of the file */
+};
+
+/* ---- what is counted */
+
+static bool needs_usual(const struct field *field)
+{
+	if (field->use == USE_EVENT && STATISTICS & 1U << field->source)
+		return true;
+	return field->use != USE_ARGUMENT && (findings_need(field) || field->use == USE_HOST) &&
+	       !(field->use == USE_HOST && field->part == HOST_THREAD);
+}
+
+static bool needs_arguments(const struct field *field)
+{
+	return needs_usual(field) || field->use == USE_ARGUMENT;
+}
+
+static bool is_event(const struct field *field)
+{
+	return field->use == USE_EVENT && field->parent == FIELD_NONE && !field->is_extra;
+}
+
+static bool needs_events(const struct field *field)
+{
+	return needs_usual(field) || is_event(field);
+}
+
+static bool needs_all(const struct field *field)
+{
+	return needs_arguments(field) || is_event(field);
+}
+
+/* An export is no view, but a question all the same: it needs fields, by guest. */
+static const struct view_type *question_of(unsigned int groups)
+{
+	static const struct view_type questions[2][2] = {
+		{ { .by_guest = true, .needs = needs_usual },
+		  { .by_guest = true, .needs = needs_arguments } },
+		{ { .by_guest = true, .needs = needs_events },
+		  { .by_guest = true, .needs = needs_all } },
+	};
+
+	return &questions[(groups & METRICS_EVENTS) != 0][(groups & METRICS_ARGUMENTS) != 0];
+}
+
+static int begin(struct export *export, struct env *env, struct why *why)
+{
+	unsigned int groups = export->options->metrics;
+	const struct monitor_config config = {
+		.env = env,
+		.providers = 1U << PROVIDER_EXITS | 1U << PROVIDER_TRACEPOINT |
+			     1U << PROVIDER_HOST | (groups & METRICS_STATISTICS ? STATISTICS : 0),
+		.asides = 1U << PROVIDER_HOST,
+	};
+	const struct query query = { .type = question_of(groups) };
+	int err = live_init(&export->live, true, false);
+
+	if (!err)
+		err = monitor_open(&config, &export->monitor, why);
+	if (err)
+		return err;
+	export->self = (struct metrics_self){
+		.arch = env->arch->name,
+		.start_ns = clock_real_ns(),
+	};
+	monitor_find_guests(export->monitor, &(struct why){ "" });
+	err = monitor_want(export->monitor, &query, why);
+	if (!err && monitor_no_exits(export->monitor))
+		fprintf(stderr, "kvmtop: %s\n", monitor_no_exits(export->monitor));
+	return err;
+}
+
+static void look_at_sources(struct export *export)
+{
+	struct metrics_self *self = &export->self;
+	struct metrics_source *source = self->sources;
+
+	while (source < self->sources + SAMPLE_SOURCES &&
+	       monitor_source(export->monitor, (size_t)(source - self->sources), &source->name,
+			      &source->is_up))
+		source++;
+	self->nr_sources = (size_t)(source - self->sources);
+	self->engine = monitor_engine(export->monitor);
+}
+
+static int take_sample(struct export *export, struct why *why)
+{
+	uint64_t begin_ns = clock_now_ns();
+	int err;
+
+	pthread_mutex_lock(&export->lock);
+	err = live_sample(&export->live, export->monitor, why);
+	export->self.sample_ns = clock_now_ns() - begin_ns;
+	atomic_store(&export->sampled_ns, clock_now_ns());
+	look_at_sources(export);
+	pthread_mutex_unlock(&export->lock);
+	return err;
+}
+
+/* ---- a file */
+
+/* A folder where a file cannot be replaced at once would show a reader half of it. */
+static int check_file(const struct whole_file *file, const char *path, struct why *why)
+{
+	struct stat st;
+
+	if (file->path || file->file == stdout || fstat(fileno(file->file), &st) < 0 ||
+	    !S_ISREG(st.st_mode))
+		return 0;
+	return why_set(why, -EOPNOTSUPP, "%s: its file system cannot replace a file at once "
+					 "(O_TMPFILE); choose another folder", path);
+}
+
+static int write_text(const struct metrics_text *text, const char *path, struct why *why)
+{
+	struct whole_file file = { NULL, NULL };
+	int err = whole_file_open(&file, path, why);
+
+	if (!err)
+		err = check_file(&file, path, why);
+	if (err) {
+		whole_file_drop(&file);
+		return err;
+	}
+	if (file.path && fchmod(fileno(file.file), 0644) < 0)
+		err = -errno;
+	if (fwrite(text->bytes, 1, text->size, file.file) != text->size && !err)
+		err = -errno;
+	if (err)
+		whole_file_drop(&file);
+	else
+		err = file.file == stdout ? (fflush(stdout) ? -errno : 0) : whole_file_keep(&file);
+	return err && !why->text[0] ? why_set(why, err, "%s: %s", path, strerror(-err)) : err;
+}
+
+/* Once there was a file, it is tried again each time: the disk may have room later. */
+static int keep_on(struct export *export, int err, struct why *why)
+{
+	if (!err && export->said.text[0])
+		fprintf(stderr, "kvmtop: %s is written again\n", export->options->prometheus);
+	if (!err || !export->has_written || err == -EPIPE) {
+		export->said.text[0] = '\0';
+		export->has_written |= !err;
+		return err;
+	}
+	if (strcmp(export->said.text, why->text) != 0)
+		fprintf(stderr, "kvmtop: %s\n", why->text);
+	export->said = *why;
+	why->text[0] = '\0';
+	return 0;
+}
+
+static int write_file(struct export *export, struct why *why)
+{
+	struct metrics_text text = { .format = METRICS_TEXT };
+	int err = metrics_write(export->metrics, monitor_facts(export->monitor), &export->self,
+				&text);
+
+	if (!err) {
+		live_begin_write(&export->live);
+		err = write_text(&text, export->options->prometheus, why);
+		live_end_write(&export->live);
+		err = keep_on(export, err, why);
+	}
+	free(text.bytes);
+	return err;
+}
+
+/* ---- a server */
+
+static const char page[] =
+	"<!DOCTYPE html>\n"
+	"<html lang=\"en\"><head><meta charset=\"utf-8\"><title>kvmtop</title>\n"
+	"<style>body{font-family:sans-serif;max-width:40em;margin:3em auto;padding:0 1em}"
+	"code{background:#eee;padding:.1em .3em}</style></head><body>\n"
+	"<h1>kvmtop " KVMTOP_VERSION "</h1>\n"
+	"<p>This host's KVM guests, counted for Prometheus: where the time of their vCPUs goes,\n"
+	"their VM exits and what these cost, and what makes guests slow.</p>\n"
+	"<ul><li><a href=\"/metrics\"><code>/metrics</code></a>: the numbers, as Prometheus' text "
+	"or OpenMetrics</li>\n"
+	"<li><a href=\"/healthz\"><code>/healthz</code></a>: whether counting goes on</li></ul>\n"
+	"<p><code>kvmtop --metrics help</code> explains each of them, <code>man kvmtop</code> the "
+	"rest.</p>\n"
+	"</body></html>\n";
+
+static const char *type_of(enum metrics_format format)
+{
+	return format == METRICS_TEXT ?
+		       "text/plain; version=0.0.4; charset=utf-8" :
+		       "application/openmetrics-text; version=1.0.0; charset=utf-8";
+}
+
+/* Formats the latest sample, unless that was done for another client. */
+static int refresh(struct export *export, enum metrics_format format)
+{
+	struct cached *cached = &export->cached[format];
+	struct metrics_text text = { .format = format };
+	uint64_t tick = stats_tick(monitor_facts(export->monitor)->stats);
+	int err;
+
+	if (cached->tick == tick)
+		return 0;
+	document_drop(cached->plain);
+	document_drop(cached->gzip);
+	*cached = (struct cached){ 0 };
+	err = metrics_write(export->metrics, monitor_facts(export->monitor), &export->self, &text);
+	if (!err)
+		cached->plain = document_new(type_of(format), text.bytes, text.size, false);
+	free(text.bytes);
+	if (!err && !cached->plain)
+		err = -ENOMEM;
+	if (!err)
+		cached->tick = tick;
+	return err;
+}
+
+/* NULL: no memory, or no sample yet. */
+static struct document *metrics_document(struct export *export,
+					 const struct server_request *request)
+{
+	enum metrics_format format = strstr(request->accept, "application/openmetrics-text") ?
+					     METRICS_OPENMETRICS : METRICS_TEXT;
+	struct cached *cached = &export->cached[format];
+	struct document *document = NULL;
+
+	pthread_mutex_lock(&export->lock);
+	if (refresh(export, format) == 0) {
+		if (request->takes_gzip && !cached->gzip)
+			cached->gzip = document_new(type_of(format), cached->plain->bytes,
+						    cached->plain->size, true);
+		document = document_hold(request->takes_gzip && cached->gzip ? cached->gzip :
+									       cached->plain);
+	}
+	pthread_mutex_unlock(&export->lock);
+	return document;
+}
+
+static struct document *text_document(const char *type, const char *text)
+{
+	return document_new(type, text, strlen(text), false);
+}
+
+/* Not if the latest three samples did not come. */
+static bool is_counting(struct export *export)
+{
+	uint64_t limit_ns = (uint64_t)(3 * export->options->delay_s * 1e9) + HANGS_NS;
+
+	return clock_now_ns() - atomic_load(&export->sampled_ns) < limit_ns;
+}
+
+static unsigned int answer(void *arg, const struct server_request *request,
+			   struct document **ret_document)
+{
+	struct export *export = arg;
+
+	if (strcmp(request->path, "/metrics") == 0)
+		*ret_document = metrics_document(export, request);
+	else if (strcmp(request->path, "/healthz") == 0 && !is_counting(export))
+		return 503;
+	else if (strcmp(request->path, "/healthz") == 0)
+		*ret_document = text_document("text/plain; charset=utf-8", "ok\n");
+	else if (strcmp(request->path, "/") == 0)
+		*ret_document = text_document("text/html; charset=utf-8", page);
+	else
+		return 404;
+	return *ret_document ? 200 : 503;
+}
+
+static int begin_server(struct export *export, struct why *why)
+{
+	const struct top_options *options = export->options;
+	const struct server_config config = {
+		.address = options->listen,
+		.web_config = options->web_config,
+		.answer = answer,
+		.arg = export,
+	};
+	bool is_open = false;
+	int err;
+
+	if (!options->listen)
+		return 0;
+	descriptors_raise(2 * SERVER_CONNECTIONS);
+	err = server_start(&config, &export->server, &is_open, why);
+	if (!err && is_open && !options->web_config)
+		fprintf(stderr, "kvmtop: whoever reaches %s can read the numbers; --web-config "
+				"adds TLS and passwords\n", options->listen);
+	return err;
+}
+
+/* ---- the loop */
+
+static int on_wake(void *arg, enum woken woken, struct why *why)
+{
+	struct export *export = arg;
+	int err;
+
+	if (woken == WOKEN_HANGUP)
+		return !signal_is_ignored(SIGHUP);
+	if (woken != WOKEN_TICK)
+		return 0;
+	err = take_sample(export, why);
+	return !err && export->options->prometheus ? write_file(export, why) : err;
+}
+
+static int run(struct export *export, struct env *env, struct why *why)
+{
+	const struct top_options *options = export->options;
+	int err = begin(export, env, why);
+
+	if (err)
+		return err;
+	live_wait_open(&export->live, export->monitor);
+	err = on_wake(export, WOKEN_TICK, why);
+	if (!err)
+		err = begin_server(export, why);
+	if (!err && options->samples != 1)
+		err = live_loop(&export->live, options->delay_s,
+				options->samples ? options->samples - 1 : 0, on_wake, export, why);
+	return err == -EPIPE || err == -EINTR ? 0 : err;
+}
+
+int top_export(const struct top_options *options, struct env *env,
+	       const struct thresholds *thresholds)
+{
+	const struct metrics_config config = {
+		.groups = options->metrics,
+		.max_series = options->max_series,
+		.statistics = STATISTICS,
+		.thresholds = thresholds,
+	};
+	struct export export = {
+		.options = options,
+		.live.signals = -1,
+		.metrics = metrics_new(&config),
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+	};
+	struct why why = { "" };
+	int err = export.metrics ? run(&export, env, &why) : -ENOMEM;
+
+	server_stop(export.server);
+	for (size_t i = 0; i < METRICS_FORMATS; i++) {
+		document_drop(export.cached[i].plain);
+		document_drop(export.cached[i].gzip);
+	}
+	metrics_free(export.metrics);
+	return err ? say_failure(err, &why) : STATUS_OK;
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* libmicrohttpd, loaded by name, and what is said to clients. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/read.h"
+#include "serve/address.h"
+#include "serve/password.h"
+#include "serve/server.h"
+#include "serve/web_config.h"
+
+#define LIBRARY "libmicrohttpd.so.12"
+#define CONNECTION_BYTES 8192 /* of a request's header, and of what is sent at a time */
+#define TIMEOUT_S 10
+#define PEM_MAX (1 << 20)
+
+/* The functions of the library that are used. */
+struct library {
+	void *handle;
+	__typeof__(&MHD_start_daemon) start_daemon;
+	__typeof__(&MHD_stop_daemon) stop_daemon;
+	__typeof__(&MHD_create_response_from_buffer_with_free_callback) create_response;
+	__typeof__(&MHD_add_response_header) add_header;
+	__typeof__(&MHD_queue_response) queue_response;
+	__typeof__(&MHD_destroy_response) destroy_response;
+	__typeof__(&MHD_lookup_connection_value) lookup_value;
+	__typeof__(&MHD_basic_auth_get_username_password) get_password;
+	__typeof__(&MHD_free) free;
+	__typeof__(&MHD_is_feature_supported) has_feature;
+};
+
+struct server {
+	struct server_config config;
+	struct library library;
+	struct web_config web;
+	struct passwords *passwords; /* NULL: no users */
+	char *cert, *key;	     /* PEM; NULL: no TLS */
+	struct MHD_Daemon *daemon;
+	int fd; /* it listens there; -1: not yet, or the daemon has it */
+	bool has_path; /* a unix socket was made */
+};
+
+/* ---- the library */
+
+static int load(struct library *library, struct why *why)
+{
+	const struct {
+		const char *name;
+		void *pointer; /* to a pointer to a function */
+	} all[] = {
+		{ "MHD_start_daemon", &library->start_daemon },
+		{ "MHD_stop_daemon", &library->stop_daemon },
+		{ "MHD_create_response_from_buffer_with_free_callback",
+		  &library->create_response },
+		{ "MHD_add_response_header", &library->add_header },
+		{ "MHD_queue_response", &library->queue_response },
+		{ "MHD_destroy_response", &library->destroy_response },
+		{ "MHD_lookup_connection_value", &library->lookup_value },
+		{ "MHD_basic_auth_get_username_password", &library->get_password },
+		{ "MHD_free", &library->free },
+		{ "MHD_is_feature_supported", &library->has_feature },
+	};
+
+	library->handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	if (!library->handle) /* a program without libraries can load none */
+		return why_set(why, -ENOENT, "--listen needs " LIBRARY ", which cannot be loaded "
+					     "here; --prometheus FILE.prom does without");
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		void *function = dlsym(library->handle, all[i].name);
+
+		if (!function)
+			return why_set(why, -ENOSYS, "libmicrohttpd is too old: it has no %s",
+				       all[i].name);
+		memcpy(all[i].pointer, &function, sizeof(function));
+	}
+	return 0;
+}
+
+/* ---- answers */
+
+static void drop_bytes(void *bytes)
+{
+	document_drop((struct document *)((char *)bytes - offsetof(struct document, bytes)));
+}
+
+static const char *words_of(unsigned int status)
+{
+	switch (status) {
+	case MHD_HTTP_UNAUTHORIZED:
+		return "401: a user and a password are needed\n";
+	case MHD_HTTP_NOT_FOUND:
+		return "404: there are /, /metrics and /healthz\n";
+	case MHD_HTTP_METHOD_NOT_ALLOWED:
+		return "405: GET and HEAD are possible\n";
+	default:
+		return "503: nothing can be said now\n";
+	}
+}
+
+/* Queues the document and drops it; NULL: the words of the status. */
+static enum MHD_Result send_document(const struct server *server, struct MHD_Connection *connection,
+				     unsigned int status, struct document *document)
+{
+	const struct library *library = &server->library;
+	struct MHD_Response *response;
+	enum MHD_Result result;
+
+	if (!document)
+		document = document_new("text/plain; charset=utf-8", words_of(status),
+					strlen(words_of(status)), false);
+	if (!document)
+		return MHD_NO;
+	response = library->create_response(document->size, document->bytes, drop_bytes);
+	if (!response) {
+		document_drop(document);
+		return MHD_NO;
+	}
+	library->add_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, document->type);
+	library->add_header(response, "X-Content-Type-Options", "nosniff");
+	if (document->is_gzip)
+		library->add_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
+	if (status == MHD_HTTP_UNAUTHORIZED)
+		library->add_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
+				    "Basic realm=\"kvmtop\"");
+	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		library->add_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+	result = library->queue_response(connection, status, response);
+	library->destroy_response(response);
+	return result;
+}
+
+static bool is_allowed(const struct server *server, struct MHD_Connection *connection)
+{
+	char *password = NULL, *name;
+	bool is_right;
+
+	if (!server->passwords)
+		return true;
+	name = server->library.get_password(connection, &password);
+	is_right = password_is_right(server->passwords, name, password);
+	if (password)
+		explicit_bzero(password, strlen(password));
+	server->library.free(name);
+	server->library.free(password);
+	return is_right;
+}
+
+static const char *header_of(const struct server *server, struct MHD_Connection *connection,
+			     const char *name)
+{
+	const char *value = server->library.lookup_value(connection, MHD_HEADER_KIND, name);
+
+	return value ? value : "";
+}
+
+static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, const char *url,
+				  const char *method, const char *version, const char *upload,
+				  size_t *upload_size, void **seen)
+{
+	static int mark;
+	const struct server *server = arg;
+	struct server_request request = { .path = url };
+	struct document *document = NULL;
+	unsigned int status;
+
+	(void)version;
+	(void)upload;
+	if (!*seen) { /* the header is complete; a body may follow */
+		*seen = &mark;
+		return MHD_YES;
+	}
+	if (*upload_size) {
+		*upload_size = 0;
+		return MHD_YES;
+	}
+	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+		return send_document(server, connection, MHD_HTTP_METHOD_NOT_ALLOWED, NULL);
+	if (!is_allowed(server, connection))
+		return send_document(server, connection, MHD_HTTP_UNAUTHORIZED, NULL);
+	request.accept = header_of(server, connection, MHD_HTTP_HEADER_ACCEPT);
+	request.takes_gzip = strstr(header_of(server, connection, MHD_HTTP_HEADER_ACCEPT_ENCODING),
+				    "gzip");
+	status = server->config.answer(server->config.arg, &request, &document);
+	return send_document(server, connection, status, document);
+}
+
+/* ---- start and stop */
+
+static int read_pem(const char *path, char **ret_text, struct why *why)
+{
+	size_t size;
+	int err = read_whole(path, PEM_MAX, ret_text, &size);
+
+	return err ? why_set(why, err, "%s: %s", path, strerror(-err)) : 0;
+}
+
+static int read_config(struct server *server, struct why *why)
+{
+	int err = 0;
+
+	if (server->config.web_config)
+		err = web_config_read(server->config.web_config, &server->web, why);
+	if (!err && server->web.nr_users) {
+		server->passwords = passwords_new(&server->web);
+		err = server->passwords ? 0 : -ENOMEM;
+	}
+	if (!err && server->web.cert_file)
+		err = read_pem(server->web.cert_file, &server->cert, why);
+	if (!err && server->web.key_file)
+		err = read_pem(server->web.key_file, &server->key, why);
+	if (!err && server->cert && !server->library.has_feature(MHD_FEATURE_TLS))
+		err = why_set(why, -ENOSYS, "libmicrohttpd was built without TLS here");
+	return err;
+}
+
+/* Half of the descriptors at most: counting needs some. */
+static unsigned int limit_connections(void)
+{
+	struct rlimit limit = { .rlim_cur = 1024 };
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	return limit.rlim_cur / 2 < SERVER_CONNECTIONS ? (unsigned int)(limit.rlim_cur / 2) :
+						      SERVER_CONNECTIONS;
+}
+
+static int start_daemon(struct server *server, struct why *why)
+{
+	static const char tls13[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3";
+	static const char tls12[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+	struct MHD_OptionItem tls[] = {
+		{ MHD_OPTION_HTTPS_MEM_CERT, 0, server->cert },
+		{ MHD_OPTION_HTTPS_MEM_KEY, 0, server->key },
+		{ MHD_OPTION_HTTPS_PRIORITIES, 0,
+		  (void *)(uintptr_t)(server->web.only_tls13 ? tls13 : tls12) },
+		{ MHD_OPTION_END, 0, NULL },
+	};
+	unsigned int flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL;
+
+	if (!server->cert)
+		tls[0].option = MHD_OPTION_END;
+	else
+		flags |= MHD_USE_TLS;
+	server->daemon = server->library.start_daemon(
+		flags, 0, NULL, NULL, on_request, server, MHD_OPTION_LISTEN_SOCKET, server->fd,
+		MHD_OPTION_CONNECTION_LIMIT, limit_connections(), MHD_OPTION_CONNECTION_TIMEOUT,
+		(unsigned int)TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)CONNECTION_BYTES, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+	if (!server->daemon)
+		return why_set(why, -EIO, "%s: no server can be started there%s",
+			       server->config.address,
+			       server->cert ? "; are the certificate and the key PEM files that "
+					      "belong together?" : "");
+	server->fd = -1; /* the daemon closes it */
+	return 0;
+}
+
+int server_start(const struct server_config *config, struct server **ret_server,
+		 bool *ret_is_open, struct why *why)
+{
+	struct server *server = calloc(1, sizeof(*server));
+	int err;
+
+	if (!server)
+		return -ENOMEM;
+	server->config = *config;
+	server->fd = -1;
+	err = load(&server->library, why);
+	if (!err)
+		err = read_config(server, why);
+	if (!err)
+		err = address_listen(config->address, &server->fd, ret_is_open, why);
+	server->has_path = !err && address_path(config->address);
+	if (!err)
+		err = start_daemon(server, why);
+	if (err)
+		server_stop(server);
+	else
+		*ret_server = server;
+	return err;
+}
+
+void server_stop(struct server *server)
+{
+	if (!server)
+		return;
+	if (server->daemon)
+		server->library.stop_daemon(server->daemon);
+	if (server->fd >= 0)
+		close(server->fd);
+	if (server->has_path)
+		unlink(address_path(server->config.address));
+	if (server->key)
+		explicit_bzero(server->key, strlen(server->key));
+	free(server->cert);
+	free(server->key);
+	passwords_free(server->passwords);
+	web_config_release(&server->web);
+	free(server); /* the library stays: others of the program's own may use what it loaded */
+}

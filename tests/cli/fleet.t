@@ -1,0 +1,337 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What Prometheus and its relatives get is what was counted: a file, a server, rules, a dashboard.
+#
+# Prometheus, node_exporter and VictoriaMetrics really run, at ports of this machine that are free.
+# Where they are not installed, those that `make check` fetched are used (tests/hosts/beside).
+# shellcheck disable=SC2317 # wait_for calls functions
+if ! command -v prometheus >/dev/null && [ -z "${FLEET_BESIDE-}" ] &&
+	grep -qs prometheus "${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/kvmtop-hosts/beside/packages"
+then
+	FLEET_BESIDE=1 exec tests/hosts/beside fleet -- "$0"
+fi
+. tests/lib.sh
+
+amd="--sysroot tests/sysroot/amd"
+
+# free_port: one below those that the kernel gives to clients.
+free_port() {
+	while :; do
+		t_port=$(($(od -An -N2 -tu2 /dev/urandom) % 12000 + 20000))
+		awk -v "port=$(printf ':%04X' "$t_port")" 'substr($2, length($2) - 4) == port {
+			found = 1 } END { exit found }' /proc/net/tcp /proc/net/tcp6 &&
+			echo "$t_port" && return
+	done
+}
+
+# serve OPTION...: kvmtop in the background, which answers at $port; its pid in $SERVER.
+serve() {
+	port=$(free_port)
+	# shellcheck disable=SC2086 # words
+	spawn "$KVMTOP" $amd --listen "$port" -s 0.2 "$@" 2>"$TMP/serve.err"
+	SERVER=$SPAWNED
+	wait_for 20 listens "$port" || diag "$(cat "$TMP/serve.err")"
+}
+
+listens() {
+	grep -q "$(printf '0100007F:%04X 00000000:0000 0A' "$1")" /proc/net/tcp
+}
+
+get() {
+	curl -s --noproxy '*' --max-time 30 "$@"
+}
+
+# number FILE SERIES: its value.
+number() {
+	awk -v "series=$2" '$1 == series { print $2 }' "$1"
+}
+
+# ---- Prometheus and VictoriaMetrics take some seconds until they have scraped: they begin first
+
+has_prometheus() {
+	command -v prometheus >/dev/null && command -v promtool >/dev/null &&
+		command -v curl >/dev/null
+}
+if has_prometheus; then
+	serve --metrics user,reasons,events
+	SCRAPED=$SERVER
+	prometheus=$(free_port)
+	cat >"$TMP/prometheus.yml" <<-END
+		global: {scrape_interval: 1s, evaluation_interval: 1s}
+		rule_files: ["$PWD/contrib/prometheus/kvmtop.rules.yml"]
+		scrape_configs:
+		  - job_name: kvmtop
+		    static_configs: [{targets: ["127.0.0.1:$port"]}]
+	END
+	spawn prometheus --config.file="$TMP/prometheus.yml" --storage.tsdb.path="$TMP/tsdb" \
+		--web.listen-address="127.0.0.1:$prometheus" --log.level=error \
+		2>"$TMP/prometheus.err"
+fi
+vm=
+if has_prometheus && command -v victoria-metrics >/dev/null; then
+	vm=$(free_port)
+	spawn victoria-metrics -httpListenAddr="127.0.0.1:$vm" -storageDataPath="$TMP/vm" \
+		-promscrape.config="$TMP/prometheus.yml" -promscrape.config.strictParse=false \
+		-search.latencyOffset=0s 2>"$TMP/vm.err"
+fi
+
+# ---- the file
+
+file=$TMP/t/kvmtop.prom
+mkdir "$TMP/t"
+(
+	umask 077
+	# shellcheck disable=SC2086
+	"$KVMTOP" $amd --prometheus "$file" -n 2 -s 0.1
+)
+is "$(stat -c %a "$file")" 644 "everyone may read the file"
+is "$(ls "$TMP/t")" kvmtop.prom "nothing is left beside it"
+is "$(number "$file" 'kvmtop_exits_total{guest="web1",reason="cpuid"}')" 486 "it has the exits"
+# shellcheck disable=SC2086
+is "$(status_of "$KVMTOP" $amd --prometheus "$TMP/none/a.prom" -n 1) $(cat "$TMP/err")" \
+	"1 kvmtop: $TMP/none/a.prom: No such file or directory" "a folder that is not there"
+# shellcheck disable=SC2086
+spawn "$KVMTOP" $amd --prometheus "$file" -s 0.1
+wait_for 20 has_timer "$SPAWNED"
+stop "$SPAWNED" INT
+is $? 0 "SIGINT ends it"
+if [ -w /dev/full ]; then
+	# shellcheck disable=SC2086
+	"$KVMTOP" $amd --prometheus - -n 1 >/dev/full 2>"$TMP/err"
+	is $? 1 "a full disk is an error"
+fi
+
+# whole FILE: its last line is that of the last metric.
+whole() {
+	[ -z "$(tail -c 1 "$1")" ] &&
+		tail -n 1 "$1" | grep -qx 'kvmtop_series_dropped{metric="kvmtop_vcpu_[a-z_]*"} 0'
+}
+halves=0
+reads=0
+for _ in 1 2 3 4 5 6; do
+	# shellcheck disable=SC2086
+	spawn "$KVMTOP" $amd --prometheus "$file" -s 0.1
+	while ! t_ended "$SPAWNED"; do
+		cp "$file" "$TMP/read"
+		reads=$((reads + 1))
+		whole "$TMP/read" || halves=$((halves + 1))
+		[ $((reads % 10)) != 0 ] || kill -KILL "$SPAWNED"
+	done
+	wait "$SPAWNED" 2>/dev/null
+done
+is "$halves" 0 "a reader never sees half a file, whenever the program is killed"
+check "it read often" test "$reads" -ge 60
+is "$(find "$TMP/t" -name '*.prom')" "$file" "and what was killed left no file that is collected"
+
+# ---- the server
+
+if command -v curl >/dev/null; then
+	serve
+	url=http://127.0.0.1:$port
+	is "$(get -o "$TMP/text" -w '%{http_code} %{content_type}' "$url/metrics")" \
+		"200 text/plain; version=0.0.4; charset=utf-8" "text"
+	has_exits() {
+		get -o "$TMP/text" "$url/metrics" &&
+			grep -q '^kvmtop_exits_total{guest="web1",reason="cpuid"} [1-9]' "$TMP/text"
+	}
+	check "with exits" wait_for 20 has_exits
+	is "$(get -H 'Accept: application/openmetrics-text;version=1.0.0,text/plain;q=0.5' \
+		-o "$TMP/om" -w '%{http_code} %{content_type}' "$url/metrics")" \
+		"200 application/openmetrics-text; version=1.0.0; charset=utf-8" "OpenMetrics"
+	is "$(tail -n 1 "$TMP/om")" "# EOF" "which ends"
+	get --compressed -o "$TMP/gzip" "$url/metrics"
+	check "compressed, too" grep -q '^kvmtop_exits_total' "$TMP/gzip"
+	is "$(get "$url/healthz")" ok "/healthz"
+	like "$(get "$url/")" '<a href="/metrics">' "the page leads there"
+	is "$(get -o /dev/null -w '%{http_code}' "$url/nothing")" 404 "nothing else is there"
+	is "$(get -X POST -d x -o /dev/null -w '%{http_code}' "$url/metrics")" 405 "nor written"
+	is "$(get -I -o /dev/null -w '%{http_code}' "$url/metrics")" 200 "HEAD"
+	# shellcheck disable=SC2086
+	like "$("$KVMTOP" $amd --listen "$port" 2>&1)" \
+		"cannot listen at $port: Address already in use" \
+		"a port that is taken"
+	before=$(number "$TMP/text" kvmtop_start_time_seconds)
+	bad=$("$HELPERS/badclients" "$port")
+	is "$(printf '%s\n' "$bad" | grep -v ': answers$')" "1000 connections" \
+		"it answers after each bad client"
+	get -o "$TMP/text" "$url/metrics"
+	is "$(number "$TMP/text" kvmtop_start_time_seconds)" "$before" "and it is the same program"
+	stop "$SERVER"
+	is $? 0 "SIGTERM ends it"
+
+	# shellcheck disable=SC2086
+	spawn "$KVMTOP" $amd --listen "unix:$TMP/socket" -s 0.2
+	wait_for 20 test -S "$TMP/socket"
+	is "$(get --unix-socket "$TMP/socket" http://x/healthz)" ok "a unix socket"
+	stop "$SPAWNED" KILL
+	# shellcheck disable=SC2086
+	spawn "$KVMTOP" $amd --listen "unix:$TMP/socket" -s 0.2
+	wait_for 20 get -o /dev/null --unix-socket "$TMP/socket" http://x/healthz
+	is "$(get --unix-socket "$TMP/socket" http://x/healthz)" ok "one that a killed program left"
+	stop "$SPAWNED"
+	check "is removed at the end" test ! -e "$TMP/socket"
+else
+	skip "the server" "curl is not installed"
+fi
+
+# The password is "secret".
+cat >"$TMP/web.yml" <<-'END'
+	tls_server_config:
+	  cert_file: server.crt
+	  key_file: server.key
+	basic_auth_users:
+	  prom: $2b$04$ctzl7SRfiNSSZlMYgV9iJ.YZ1Ea9y1.0QV/3IM4xzSM80nO0w6twu
+END
+# refused TEXT: what is said of a file with this text.
+refused() {
+	printf '%s\n' "$1" >"$TMP/bad.yml"
+	# shellcheck disable=SC2086
+	"$KVMTOP" $amd --listen "unix:$TMP/refused" --web-config "$TMP/bad.yml" 2>&1 |
+		sed "s|^kvmtop: $TMP/bad.yml: ||"
+}
+is "$(refused 'users: {}')" "line 1: users: kvmtop has no such section; it has tls_server_config \
+and basic_auth_users" "a section that is not known"
+is "$(refused 'basic_auth_users: {a: secret}')" \
+	"line 1: a: a bcrypt hash is wanted, as htpasswd -nB prints it" "a password that is no hash"
+is "$(refused 'tls_server_config: {cert_file: a}')" \
+	"line 1: cert_file and key_file go together" "half a certificate"
+like "$(refused 'a: [')" '^line [12]: ' "no YAML"
+like "$(refused 'tls_server_config: {cert_file: none, key_file: none}')" \
+	"$TMP/none: No such file" "a certificate that is not there"
+if command -v openssl >/dev/null && command -v curl >/dev/null; then
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \
+		-subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 \
+		-keyout "$TMP/server.key" -out "$TMP/server.crt" 2>/dev/null
+	serve --web-config "$TMP/web.yml"
+	url=https://127.0.0.1:$port
+	code() {
+		get --cacert "$TMP/server.crt" -o /dev/null -w '%{http_code}' "$@" "$url/metrics"
+	}
+	is "$(code)" 401 "no password"
+	is "$(code -u prom:wrong)" 401 "a wrong one"
+	is "$(code -u nobody:secret)" 401 "a user who is not known"
+	is "$(code -u prom:secret)" 200 "the right one"
+	is "$(code -u prom:secret)" 200 "and again, which is remembered"
+	is "$(code -u prom:wrong2)" 401 "but no other"
+	is "$(get -o /dev/null -w '%{http_code}' "http://127.0.0.1:$port/healthz")" 000 "TLS only"
+	stop "$SERVER"
+else
+	skip "TLS and passwords" "openssl or curl is not installed"
+fi
+
+# ---- systemd's way: a socket that is open already
+
+if command -v systemd-socket-activate >/dev/null && command -v curl >/dev/null; then
+	port=$(free_port)
+	# shellcheck disable=SC2086
+	spawn systemd-socket-activate -l "127.0.0.1:$port" "$KVMTOP" $amd --listen systemd -s 0.2 \
+		2>"$TMP/activate"
+	wait_for 20 listens "$port"
+	is "$(get "http://127.0.0.1:$port/healthz")" ok "a socket of systemd's"
+	stop "$SPAWNED"
+else
+	skip "a socket of systemd's" "systemd-socket-activate is not installed"
+fi
+# shellcheck disable=SC2086
+like "$("$KVMTOP" $amd --listen systemd 2>&1)" 'kvmtop: systemd passed no socket: start' \
+	"without systemd"
+
+# ---- thresholds: those of kvmtop why
+
+named=$(sed -n 's/.*> \([0-9.]*\)$/\1/; /^[0-9]/h; /threshold:/{ s/.*: //; G; s/\n/ = /; p; }' \
+	contrib/prometheus/kvmtop.rules.yml)
+check "rules have thresholds" test "$(printf '%s\n' "$named" | grep -c .)" -ge 4
+"$KVMTOP" why --thresholds help | sed -nE 's/^# ([a-z_]+ = [0-9.]+).*/\1/p' >"$TMP/thresholds"
+is "$(printf '%s\n' "$named" | grep -vxFf "$TMP/thresholds")" "" \
+	"the rules have the thresholds of kvmtop why"
+
+# ---- Prometheus
+
+if ! has_prometheus; then
+	skip "Prometheus" "prometheus or curl is not installed: tools/deps fleet"
+	done_testing
+fi
+# shellcheck disable=SC2086
+"$KVMTOP" $amd --prometheus - -n 1 --metrics user,reasons,statistics,events,arguments >"$TMP/all"
+is "$(promtool check metrics <"$TMP/all" 2>&1)" "" "promtool check metrics"
+check "promtool check rules" promtool check rules contrib/prometheus/kvmtop.rules.yml
+check "promtool test rules" promtool test rules contrib/prometheus/kvmtop.test.yml
+
+exporter=$(command -v prometheus-node-exporter || command -v node_exporter)
+node=
+if [ -n "$exporter" ]; then
+	node=$(free_port)
+	spawn "$exporter" --collector.disable-defaults --collector.textfile \
+		--collector.textfile.directory="$TMP/t" --web.listen-address="127.0.0.1:$node" \
+		2>"$TMP/node.err"
+	wait_for 20 listens "$node"
+	get -o "$TMP/node" "http://127.0.0.1:$node/metrics"
+	is "$(number "$TMP/node" node_textfile_scrape_error)" 0 \
+		"the textfile collector takes the file"
+	grep -v '^#' "$file" | grep _total | sort >"$TMP/ours"
+	grep '^kvmtop_' "$TMP/node" | grep _total | sort >"$TMP/theirs"
+	is "$(wc -l <"$TMP/theirs")" "$(wc -l <"$TMP/ours")" "and gives all of its counters"
+else
+	skip "the textfile collector" "node_exporter is not installed"
+fi
+
+# ask PORT QUERY: the answer, JSON.
+ask() {
+	get --data-urlencode "query=$2" "http://127.0.0.1:$1/api/v1/query"
+}
+has_up() {
+	ask "$1" 'up{job="kvmtop"}' | grep -q ',"1"\]'
+}
+check "Prometheus scrapes it" wait_for 60 has_up "$prometheus"
+like "$(ask "$prometheus" 'count(kvmtop_guest_info)')" '"2"\]' "two guests are there"
+# What the captured machine had in its first interval is the least that it says.
+like "$(ask "$prometheus" 'kvmtop_exits_total{guest="web1",reason="cpuid"} >= 486')" \
+	'"reason":"cpuid"' "with their exits"
+is "$(get "http://127.0.0.1:$prometheus/api/v1/rules" | grep -o '"health":"[a-z]*"' |
+	sort -u | grep -v unknown)" '"health":"ok"' "every rule can be evaluated"
+
+# queries: those of the dashboard, one a line, with Grafana's variables filled in.
+queries() {
+	sed -n 's/^ *"expr": "\(.*\)",*$/\1/p' contrib/grafana/kvmtop.json |
+		sed 's/\\"/"/g; s/\$__rate_interval/1m/g; s/\$[a-z]*/.*/g'
+}
+check "the dashboard has queries" test "$(queries | wc -l)" -gt 20
+queries | while read -r query; do
+	ask "$prometheus" "$query" >"$TMP/answer"
+	grep -q '"status":"success"' "$TMP/answer" || echo "$query: $(cat "$TMP/answer")"
+done >"$TMP/refused"
+is "$(cat "$TMP/refused")" "" "and Prometheus takes each of them"
+
+if [ -n "$vm" ]; then
+	check "VictoriaMetrics scrapes it" wait_for 60 has_up "$vm"
+else
+	skip "VictoriaMetrics" "victoria-metrics is not installed"
+fi
+stop "$SCRAPED"
+
+# ---- to the exit: a guest that makes exits of a known number
+
+if [ "$(id -u)" = 0 ] && [ -e /dev/kvm ] && [ -n "$(tracefs)" ]; then
+	guest fleet --pio 4321
+	port=$(free_port)
+	spawn "$KVMTOP" --listen "$port" -s 0.2 --metrics user,events,no-host
+	SERVER=$SPAWNED
+	wait_for 60 listens "$port"
+	go fleet
+	pios() {
+		get "http://127.0.0.1:$port/metrics" |
+			sed -n 's/^kvmtop_user_exits_total{guest="fleet",reason="IO"} //p
+				s/^kvmtop_events_total{guest="fleet",event="kvm_pio"} //p' |
+			tr '\n' ' '
+	}
+	has_all() {
+		[ "$(pios)" = "4321 4321 " ]
+	}
+	check "the guest's port accesses, to the last, by event and by exit" wait_for 60 has_all
+	wait_for 1 false
+	is "$(pios)" "4321 4321 " "and none twice"
+	stop "$SERVER"
+else
+	skip "a guest that runs" "no /dev/kvm or no tracefs, or not root"
+fi
+done_testing

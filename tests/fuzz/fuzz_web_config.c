@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fuzz_web_config - any text as the file of --web-config: no crash, and what is read makes sense.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "serve/web_config.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct web_config config = { .cert_file = NULL };
+	struct why why = { "" };
+	int err = web_config_parse((const char *)data, size, &config, &why);
+
+	if (err && (!why.text[0] || config.cert_file || config.nr_users))
+		abort();
+	if (!config.cert_file != !config.key_file)
+		abort();
+	for (size_t i = 0; i < config.nr_users; i++) {
+		if (strlen(config.users[i].hash) != 60 || !config.users[i].name)
+			abort();
+	}
+	web_config_release(&config);
+	return 0;
+}
