@@ -14,7 +14,7 @@
 #include "bench/made_up.h"
 #include "history/file.h"
 
-#define RUN 128 /* samples from one with totals to the next */
+#define RUN MOMENT_TOTALS_EVERY /* samples from one with totals to the next */
 
 /* Adds a total `times` times, modulo 2^64. It has no bucket that the other has not got. */
 static void add_total(struct changes *to, size_t i, const struct changes *from,

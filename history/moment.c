@@ -7,7 +7,6 @@
 #include "base/array.h"
 #include "history/moment.h"
 
-#define TOTALS_EVERY 96 /* moments; kvmtop-history(5) */
 #define AHEAD 8		 /* keys */
 #define FEW 32		 /* rows */
 
@@ -348,7 +347,7 @@ static uint32_t flags_of(const struct moment_taker *taker, const struct facts *f
 	uint32_t flags = (is_first ? MOMENT_FIRST : 0) | (is_reset ? MOMENT_RESET : 0) |
 			 (taker->has_lost ? MOMENT_AFTER_LOSS : 0);
 
-	if (flags || taker->since_totals + 1 >= TOTALS_EVERY)
+	if (flags || taker->since_totals + 1 >= MOMENT_TOTALS_EVERY)
 		flags |= MOMENT_HAS_TOTALS;
 	if (flags & MOMENT_HAS_TOTALS ||
 	    taker->generation != guests_generation(facts->guests))

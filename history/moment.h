@@ -24,6 +24,8 @@ enum {
 	MOMENT_HAS_GUESTS = 1 << 4,
 };
 
+#define MOMENT_TOTALS_EVERY 80 /* moments; kvmtop-history(5) */
+
 /* What a row of changes or totals says beside its numbers. */
 enum {
 	CHANGE_NEW = 1 << 0,	  /* the key was in no earlier sample */

@@ -141,6 +141,11 @@ bool segment_ids_has_source(const struct segment_ids *ids, uint32_t source)
 	return false;
 }
 
+uint32_t segment_ids_field(const struct segment_ids *ids, uint32_t field)
+{
+	return here(ids, field);
+}
+
 bool segment_ids_is_counter(const struct segment_ids *ids, uint32_t field)
 {
 	uint32_t id = ids->fields ? here(ids, field) : FIELD_NONE;

@@ -36,6 +36,9 @@ bool segment_ids_is_counter(const struct segment_ids *ids, uint32_t field);
 /* The event that a field is a reason of, both by their ids in the segment; FIELD_NONE: of none. */
 uint32_t segment_ids_event(const struct segment_ids *ids, uint32_t field);
 
+/* The field here of a field of the segment; FIELD_NONE: it is not known. */
+uint32_t segment_ids_field(const struct segment_ids *ids, uint32_t field);
+
 /* The key here of a key of the segment, and its field's source. False: its field is not known. */
 bool segment_ids_key(const struct segment_ids *ids, const struct key *key, uint32_t *ret_source,
 		     struct key *ret_key);

@@ -14,8 +14,9 @@ static bool is_of(const struct reader *reader, const struct change *change,
 	uint32_t source;
 	struct key key;
 
-	return segment_ids_key(reader->ids, &change->key, &source, &key) &&
-	       key.field == subject->field &&
+	/* Nearly all are of another field, and one field is looked up sooner than a key. */
+	return segment_ids_field(reader->ids, change->key.field) == subject->field &&
+	       segment_ids_key(reader->ids, &change->key, &source, &key) &&
 	       (subject->guest == GUEST_ANY || key.guest == subject->guest) &&
 	       (subject->vcpu < 0 || key.vcpu == subject->vcpu);
 }

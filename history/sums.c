@@ -172,6 +172,18 @@ static bool adds_up(const struct changes *changes, size_t i, size_t end)
 	return has_parts && !count && !time_ns && is_zero(hist);
 }
 
+/* In place of links: a moment may be packed again. */
+static void name_sums(const struct sums *sums, struct changes *changes, size_t nr_fields)
+{
+	for (size_t i = 0; i < changes->nr; i++) {
+		struct change *change = &changes->list[i];
+		uint32_t sum = change->key.field < nr_fields ? sums->by_field[change->key.field] :
+							       NOT_A_PART;
+
+		change->sum = sum == NOT_A_PART ? 0 : sum;
+	}
+}
+
 int sums_find(struct sums *sums, struct changes *changes)
 {
 	size_t nr_fields = 0, end;
@@ -193,6 +205,7 @@ int sums_find(struct sums *sums, struct changes *changes)
 				change->flags &= ~(uint32_t)CHANGE_IS_SUM;
 		}
 	}
+	name_sums(sums, changes, nr_fields);
 	return 0;
 }
 

@@ -259,6 +259,8 @@ static void sums_are_made_again(void **state)
 			w->moment.flags = 0;
 			pack(w);
 			size[is_off] = w->packed.parts[PART_CHANGES].size;
+			pack(w); /* again */
+			assert_int_equal(w->packed.parts[PART_CHANGES].size, size[is_off]);
 			check_all_depths(w);
 		}
 		for (int is_off = 1; is_off < 6 && i; is_off++)
