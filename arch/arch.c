@@ -12,24 +12,16 @@
 #include "base/array.h"
 #include "base/read.h"
 
-static bool is_host(const char *root, const char *machine)
-{
-	(void)root;
-	(void)machine;
-	return true;
-}
-
 static const struct split no_splits[] = {
 	{ .event = NULL },
 };
 
 static const struct arch arch_unknown = {
 	.name = "unknown",
-	.is_host = is_host,
 	.splits = no_splits,
 };
 
-/* The order in which is_host() is called: PVM before VMX and SVM, x86 after them. */
+/* The first that a machine is of is used: PVM before VMX and SVM, x86 after them. */
 #define ARCHS(ARCH)      \
 	ARCH(pvm)        \
 	ARCH(vmx)        \
@@ -129,13 +121,20 @@ static void find_machine(const char *root, char *buf, size_t size)
 	snprintf(buf, size, "%s", read_small(path, text, sizeof(text)) > 0 ? guess(text) : "");
 }
 
+static bool is_of(const struct arch *arch, const char *root, const char *machine)
+{
+	if (arch->machine && strncmp(machine, arch->machine, strlen(arch->machine)) != 0)
+		return false;
+	return !arch->is_host || arch->is_host(root, machine);
+}
+
 const struct arch *arch_of_host(const char *root)
 {
 	char machine[128];
 	size_t i = 0;
 
 	find_machine(root, machine, sizeof(machine));
-	while (!archs[i]->is_host(root, machine))
+	while (!is_of(archs[i], root, machine))
 		i++;
 	return archs[i];
 }

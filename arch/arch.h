@@ -69,9 +69,11 @@ struct split {
 struct arch {
 	const char *name;    /* as the title line shows it: "VMX", "SVM", "arm64" */
 	/*
-	 * Whether the machine below root ("" for this one) with this uname machine is of this kind.
-	 * The first in arch.c's table that says yes is used.
+	 * Which machines are of this kind: where what uname(2) says of the machine begins with this
+	 * (NULL: with anything), and the function, with root ("": this machine), agrees (NULL: it
+	 * does).
 	 */
+	const char *machine;
 	bool (*is_host)(const char *root, const char *machine);
 	const struct split *splits; /* ended by event == NULL; without arch_userspace_split */
 	/*

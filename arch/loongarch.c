@@ -48,7 +48,6 @@ static const struct split splits[] = {
 		.system = "kvm",
 		.event = "kvm_exit",
 		.field = "reason",
-		.format_list = 0,
 		.mask = 0xffffffff,
 		.entry_event = "kvm_enter",
 		.reasons = reasons,
@@ -57,14 +56,8 @@ static const struct split splits[] = {
 	{ .event = NULL },
 };
 
-static bool is_host(const char *root, const char *machine)
-{
-	(void)root;
-	return strncmp(machine, "loongarch", 9) == 0;
-}
-
 const struct arch arch_loongarch = {
 	.name = "loongarch",
-	.is_host = is_host,
+	.machine = "loongarch",
 	.splits = splits,
 };

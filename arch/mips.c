@@ -42,7 +42,6 @@ static const struct split splits[] = {
 		.system = "kvm",
 		.event = "kvm_exit",
 		.field = "reason",
-		.format_list = 0,
 		.mask = 0xffffffff,
 		.entry_event = "kvm_enter",
 		.reasons = reasons,
@@ -51,14 +50,8 @@ static const struct split splits[] = {
 	{ .event = NULL },
 };
 
-static bool is_host(const char *root, const char *machine)
-{
-	(void)root;
-	return strncmp(machine, "mips", 4) == 0;
-}
-
 const struct arch arch_mips = {
 	.name = "mips",
-	.is_host = is_host,
+	.machine = "mips",
 	.splits = splits,
 };

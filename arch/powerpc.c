@@ -289,7 +289,6 @@ static const struct split splits[] = {
 		.system = "kvm_hv",
 		.event = "kvm_guest_exit",
 		.field = "trap",
-		.format_list = 0,
 		.mask = 0xffffffff,
 		.type_field = "ceded",
 		.type_of_field = 0,
@@ -303,7 +302,6 @@ static const struct split splits[] = {
 		.system = "kvm_hv",
 		.event = "kvm_hcall_enter",
 		.field = "req",
-		.format_list = 0,
 		.mask = UINT64_MAX,
 		.reasons = hcall_reasons,
 		.nr_reasons = ARRAY_SIZE(hcall_reasons),
@@ -312,7 +310,6 @@ static const struct split splits[] = {
 		.system = "kvm_pr",
 		.event = "kvm_exit",
 		.field = "exit_nr",
-		.format_list = 0,
 		.mask = 0xffffffff,
 		.reasons = book3s_reasons,
 		.nr_reasons = NR_BOOK3S,
@@ -321,7 +318,6 @@ static const struct split splits[] = {
 		.system = "kvm_booke",
 		.event = "kvm_exit",
 		.field = "exit_nr",
-		.format_list = 0,
 		.mask = 0xffffffff,
 		.reasons = booke_reasons,
 		.nr_reasons = ARRAY_SIZE(booke_reasons),
@@ -329,14 +325,8 @@ static const struct split splits[] = {
 	{ .event = NULL },
 };
 
-static bool is_host(const char *root, const char *machine)
-{
-	(void)root;
-	return strncmp(machine, "ppc", 3) == 0;
-}
-
 const struct arch arch_powerpc = {
 	.name = "powerpc",
-	.is_host = is_host,
+	.machine = "ppc",
 	.splits = splits,
 };

@@ -59,14 +59,8 @@ static const struct split splits[] = {
 	{ .event = NULL },
 };
 
-static bool is_host(const char *root, const char *machine)
-{
-	(void)root;
-	return strncmp(machine, "riscv", 5) == 0;
-}
-
 const struct arch arch_riscv = {
 	.name = "riscv",
-	.is_host = is_host,
+	.machine = "riscv",
 	.splits = splits,
 };

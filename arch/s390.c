@@ -121,7 +121,6 @@ static const struct split splits[] = {
 		.system = "kvm",
 		.event = "kvm_s390_sie_exit",
 		.field = "icptcode",
-		.format_list = 0,
 		.mask = 0xff,
 		.pc_field = "pswaddr",
 		.entry_event = "kvm_s390_sie_enter",
@@ -132,7 +131,6 @@ static const struct split splits[] = {
 		.system = "kvm",
 		.event = "kvm_s390_handle_sigp",
 		.field = "order_code",
-		.format_list = 0,
 		.mask = 0xff,
 		.reasons = sigp_reasons,
 		.nr_reasons = ARRAY_SIZE(sigp_reasons),
@@ -141,7 +139,6 @@ static const struct split splits[] = {
 		.system = "kvm",
 		.event = "kvm_s390_handle_diag",
 		.field = "code",
-		.format_list = 0,
 		.mask = 0xffff,
 		.reasons = diag_reasons,
 		.nr_reasons = ARRAY_SIZE(diag_reasons),
@@ -150,19 +147,12 @@ static const struct split splits[] = {
 		.system = "kvm",
 		.event = "kvm_s390_intercept_prog",
 		.field = "code",
-		.format_list = 0,
 		.mask = 0xffff,
 		.reasons = prog_reasons,
 		.nr_reasons = ARRAY_SIZE(prog_reasons),
 	},
 	{ .event = NULL },
 };
-
-static bool is_host(const char *root, const char *machine)
-{
-	(void)root;
-	return strncmp(machine, "s390", 4) == 0;
-}
 
 static const char *debugfs_parent(const char *name)
 {
@@ -171,7 +161,7 @@ static const char *debugfs_parent(const char *name)
 
 const struct arch arch_s390 = {
 	.name = "s390",
-	.is_host = is_host,
+	.machine = "s390",
 	.splits = splits,
 	.debugfs_parent = debugfs_parent,
 };

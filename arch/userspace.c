@@ -58,7 +58,6 @@ const struct split arch_userspace_split = {
 	.system = "kvm",
 	.event = "kvm_userspace_exit",
 	.field = "reason",
-	.format_list = 0,
 	.prefix = "KVM_EXIT_",
 	.mask = 0xffffffff,
 	.reasons = reasons,

@@ -258,7 +258,6 @@ static const struct split vmx_splits[] = {
 		.system = "kvm",
 		.event = "kvm_exit",
 		.field = "exit_reason",
-		.format_list = 0,
 		.mask = 0xffff,
 		.pc_field = "guest_rip",
 		.entry_event = "kvm_entry",

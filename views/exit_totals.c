@@ -71,11 +71,6 @@ static bool wants(const struct query *query, const struct field *field)
 	       strcmp(field->name, exit_kind_name(query->event)) == 0;
 }
 
-static bool needs(const struct field *field)
-{
-	return field->use == USE_EXIT || field->use == USE_TIME;
-}
-
 static bool is_of_event(const struct query *query, const struct facts *facts,
 			const struct exits *exits, const struct field *field)
 {
@@ -293,6 +288,6 @@ const struct view_type view_exit_totals = {
 	.by_guest = true,
 	.is_timed = true,
 	.wants = wants,
-	.needs = needs,
+	.needs = query_needs_exits,
 	.build = build,
 };

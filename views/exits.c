@@ -47,17 +47,6 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
-static bool wants(const struct query *query, const struct field *field)
-{
-	(void)query;
-	return field->use == USE_EXIT;
-}
-
-static bool needs(const struct field *field)
-{
-	return field->use == USE_EXIT || field->use == USE_TIME;
-}
-
 /* The reasons of the chosen counter that the filter selects. */
 static int choose(const struct query *query, const struct facts *facts, const struct exits *exits,
 		  struct field_set *ret_reasons)
@@ -138,8 +127,8 @@ const struct view_type view_exits = {
 	.sort = TIME_SHARE,
 	.by_guest = true,
 	.is_timed = true,
-	.wants = wants,
-	.needs = needs,
+	.wants = query_wants_exits,
+	.needs = query_needs_exits,
 	.build = build,
 	.enter = enter,
 };

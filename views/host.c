@@ -56,12 +56,6 @@ struct cpu_list {
 	struct cpu_sum *found; /* and its CPU */
 };
 
-static bool wants(const struct query *query, const struct field *field)
-{
-	(void)query;
-	return field->use == USE_EXIT;
-}
-
 static bool needs(const struct field *field)
 {
 	return field->use == USE_EXIT || field->use == USE_TIME ||
@@ -348,7 +342,7 @@ const struct view_type view_host = {
 	.columns = columns,
 	.sort = WANT,
 	.has_host = true,
-	.wants = wants,
+	.wants = query_wants_exits,
 	.needs = needs,
 	.build = build,
 	.enter = enter,

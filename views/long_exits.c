@@ -57,11 +57,6 @@ static bool wants(const struct query *query, const struct field *field)
 	       (field->use == USE_ARGUMENT && query->has_arguments);
 }
 
-static bool needs(const struct field *field)
-{
-	return field->use == USE_EXIT || field->use == USE_TIME;
-}
-
 static bool selects(const struct query *query, const struct facts *facts,
 		    const struct long_exit *exit)
 {
@@ -205,7 +200,7 @@ const struct view_type view_long_exits = {
 	.by_guest = true,
 	.is_timed = true,
 	.wants = wants,
-	.needs = needs,
+	.needs = query_needs_exits,
 	.build = build,
 	.enter = enter,
 };

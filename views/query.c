@@ -194,6 +194,17 @@ bool query_is_counted(const struct query *query, const struct facts *facts)
 	return false;
 }
 
+bool query_wants_exits(const struct query *query, const struct field *field)
+{
+	(void)query;
+	return field->use == USE_EXIT;
+}
+
+bool query_needs_exits(const struct field *field)
+{
+	return field->use == USE_EXIT || field->use == USE_TIME;
+}
+
 uint64_t query_wants_longer(const struct query *query)
 {
 	return query->type == &view_long_exits ? query->longer_ns : 0;

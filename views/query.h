@@ -95,6 +95,11 @@ struct exits query_exits(const struct query *query, const struct facts *facts, b
  */
 int query_wants(const struct query *query, const struct fields *fields, struct field_set *ret_set);
 
+/* For struct view_type: a view that shows exits. */
+bool query_wants_exits(const struct query *query, const struct field *field);
+/* The same: a view of exits needs their counts, and the time of the vCPUs. */
+bool query_needs_exits(const struct field *field);
+
 /* Whether any field of the query was counted for the guests that the query asks for. */
 bool query_is_counted(const struct query *query, const struct facts *facts);
 
