@@ -8,7 +8,6 @@
  * each of VM, vCPU, kind and CPU into these 16 bits (has_vm). Without has_vm, an exit has no VM and
  * no vCPU; the event SCHED_NEXT names the VM that runs on the CPU next.
  */
-#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -105,10 +104,7 @@ struct acrn {
 
 static uint64_t read_u64(const uint8_t *at)
 {
-	uint64_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return le64toh(value);
+	return bytes_u64(at, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
 static bool is_known(uint64_t id)
@@ -251,14 +247,6 @@ static int next(struct trace_source *source)
 	return window_left(&acrn->window) >= RECORD_SIZE ? take(acrn) : next_piece(acrn);
 }
 
-static void free_source(struct trace_source *source)
-{
-	struct acrn *acrn = (struct acrn *)source;
-
-	window_release(&acrn->window);
-	free(acrn);
-}
-
 static const struct trace_type *add_type(struct trace_file *file, const struct known *of)
 {
 	struct trace_type type = {
@@ -337,7 +325,7 @@ static int open_acrn(struct trace_file *file, const struct head *head, struct wh
 	}
 	source_init(&acrn->source, file);
 	acrn->source.next = next;
-	acrn->source.free = free_source;
+	acrn->source.free = source_free_window;
 	acrn->source.window = &acrn->window;
 	acrn->has_vm = has_vm(head);
 	acrn->source.event.size = PAYLOAD_SIZE;
@@ -345,7 +333,7 @@ static int open_acrn(struct trace_file *file, const struct head *head, struct wh
 	acrn->source.event.cpu = cpu_of_path(file->info.path);
 	err = get_types(file, &acrn->types);
 	if (err) {
-		free_source(&acrn->source);
+		source_free_window(&acrn->source);
 		return err;
 	}
 	return trace_add_source(file->trace, &acrn->source);

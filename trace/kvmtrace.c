@@ -93,22 +93,6 @@ struct kvmtrace {
 	unsigned int nr_odd;
 };
 
-static uint32_t read_u32(const uint8_t *at, bool swap)
-{
-	uint32_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return swap ? __builtin_bswap32(value) : value;
-}
-
-static uint64_t read_u64(const uint8_t *at, bool swap)
-{
-	uint64_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return swap ? __builtin_bswap64(value) : value;
-}
-
 /* Reads 50 million records a second, so it is compiled for each kind and byte order. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
@@ -137,7 +121,7 @@ static bool are_records(const struct head *head, bool swap)
 	size_t at = 0, nr = 0, nr_known = 0;
 
 	while (nr < 16 && at + HEADER_SIZE <= head->len) {
-		uint32_t word = read_u32(head->bytes + at, swap);
+		uint32_t word = bytes_u32(head->bytes + at, swap);
 
 		nr_known += is_known(word & ID_MASK);
 		at += record_size(word, false);
@@ -148,7 +132,7 @@ static bool are_records(const struct head *head, bool swap)
 
 static bool has_mark(const struct head *head)
 {
-	uint32_t first = head->len >= 4 ? read_u32(head->bytes, false) : 0;
+	uint32_t first = head->len >= 4 ? bytes_u32(head->bytes, false) : 0;
 
 	return first == MAGIC || first == __builtin_bswap32(MAGIC);
 }
@@ -160,7 +144,7 @@ static bool is_kind(const struct head *head)
 
 static bool is_xentrace(const struct head *head)
 {
-	return head->len >= 4 && (read_u32(head->bytes, false) & ID_MASK) == CPU_CHANGE;
+	return head->len >= 4 && (bytes_u32(head->bytes, false) & ID_MASK) == CPU_CHANGE;
 }
 
 /* Finds the byte order, and skips the mark at the beginning, if any. */
@@ -168,7 +152,7 @@ static bool find_swap(struct window *window, const struct head *head)
 {
 	if (has_mark(head)) {
 		window->at += 4;
-		return read_u32(head->bytes, false) != MAGIC;
+		return bytes_u32(head->bytes, false) != MAGIC;
 	}
 	return !are_records(head, false) && are_records(head, true);
 }
@@ -198,7 +182,7 @@ static int finish(struct kvmtrace *kvmtrace)
 		trace_add_problem(file, offset, "%s", error);
 	else if (left >= header_size(kvmtrace->is_xen))
 		trace_add_problem(file, offset, "the last record has %zu of %zu bytes", left,
-				  record_size(read_u32(window->at, kvmtrace->swap),
+				  record_size(bytes_u32(window->at, kvmtrace->swap),
 					      kvmtrace->is_xen));
 	else if (left > 0)
 		trace_add_problem(file, offset, "%zu bytes are no record", left);
@@ -217,7 +201,7 @@ static ALWAYS_INLINE void set_event(struct kvmtrace *kvmtrace, const uint8_t *at
 	event->id = id;
 	event->type = type_of(kvmtrace->types, id);
 	if (!is_xen) {
-		uint32_t pid = read_u32(at + 4, swap), vcpu = read_u32(at + 8, swap);
+		uint32_t pid = bytes_u32(at + 4, swap), vcpu = bytes_u32(at + 8, swap);
 
 		event->pid = (int32_t)pid;
 		event->vcpu = (int32_t)vcpu;
@@ -228,12 +212,12 @@ static ALWAYS_INLINE void set_event(struct kvmtrace *kvmtrace, const uint8_t *at
 	event->has_time = word & HAS_TSC;
 	at += header_size(is_xen);
 	if (word & HAS_TSC) {
-		event->time = read_u64(at, swap);
+		event->time = bytes_u64(at, swap);
 		at += TSC_SIZE;
 	}
 	event->data = at;
 	if (is_xen && id == CPU_CHANGE)
-		event->cpu = words ? (int32_t)read_u32(at, swap) : 0;
+		event->cpu = words ? (int32_t)bytes_u32(at, swap) : 0;
 }
 
 /*
@@ -286,7 +270,7 @@ static __attribute__((noinline, cold)) int next_piece(struct kvmtrace *kvmtrace)
 
 	if (!window_want(window, header_size(kvmtrace->is_xen)))
 		return finish(kvmtrace);
-	word = read_u32(window->at, kvmtrace->swap);
+	word = bytes_u32(window->at, kvmtrace->swap);
 	size = record_size(word, kvmtrace->is_xen);
 	if (!window_want(window, size))
 		return finish(kvmtrace);
@@ -302,7 +286,7 @@ static ALWAYS_INLINE int next_of(struct trace_source *source, bool swap, bool is
 
 	if (window_left(window) < header_size(is_xen))
 		return next_piece(kvmtrace);
-	word = read_u32(window->at, swap);
+	word = bytes_u32(window->at, swap);
 	size = record_size(word, is_xen);
 	if (window_left(window) < size)
 		return next_piece(kvmtrace);
@@ -322,14 +306,6 @@ static int next_swapped(struct trace_source *source)
 static int next_xen(struct trace_source *source)
 {
 	return next_of(source, false, true);
-}
-
-static void free_source(struct trace_source *source)
-{
-	struct kvmtrace *kvmtrace = (struct kvmtrace *)source;
-
-	window_release(&kvmtrace->window);
-	free(kvmtrace);
 }
 
 static const struct trace_type *add_type(struct trace_file *file, const struct known *of,
@@ -406,7 +382,7 @@ static bool is_svm(struct kvmtrace *kvmtrace)
 	at = window->at;
 	left = window_left(window) < WINDOW_WANT_MAX ? window_left(window) : WINDOW_WANT_MAX;
 	for (size_t size; left >= HEADER_SIZE; at += size, left -= size) {
-		uint32_t word = read_u32(at, kvmtrace->swap), reason;
+		uint32_t word = bytes_u32(at, kvmtrace->swap), reason;
 		const uint8_t *words = at + HEADER_SIZE + (word & HAS_TSC ? TSC_SIZE : 0);
 
 		size = record_size(word, false);
@@ -414,7 +390,7 @@ static bool is_svm(struct kvmtrace *kvmtrace)
 			break;
 		if ((word & ID_MASK) != ENTRYEXIT + 2 || words == at + size)
 			continue;
-		reason = read_u32(words, kvmtrace->swap);
+		reason = bytes_u32(words, kvmtrace->swap);
 		if (reason >= SVM_FIRST && reason <= SVM_LAST)
 			return true;
 	}
@@ -434,7 +410,7 @@ static int open_kvmtrace(struct trace_file *file, const struct head *head, struc
 		return err;
 	}
 	source_init(&kvmtrace->source, file);
-	kvmtrace->source.free = free_source;
+	kvmtrace->source.free = source_free_window;
 	kvmtrace->source.window = &kvmtrace->window;
 	kvmtrace->is_xen = file->info.kind == TRACE_XENTRACE;
 	kvmtrace->swap = !kvmtrace->is_xen && find_swap(&kvmtrace->window, head);
@@ -449,7 +425,7 @@ static int open_kvmtrace(struct trace_file *file, const struct head *head, struc
 	file->info.is_big_endian = kvmtrace->swap != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	err = get_types(file, kvmtrace->swap, &kvmtrace->types);
 	if (err) {
-		free_source(&kvmtrace->source);
+		source_free_window(&kvmtrace->source);
 		return err;
 	}
 	return trace_add_source(file->trace, &kvmtrace->source);

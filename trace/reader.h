@@ -31,7 +31,7 @@ struct trace_file {
 struct trace_source {
 	struct trace_event event; /* the current one */
 	struct trace_file *file;
-	const struct window *window; /* acrn, kvmtrace, xentrace: what it reads; else NULL */
+	struct window *window; /* acrn, kvmtrace, xentrace: what it reads; else NULL */
 	struct repeats *repeats; /* of its file and CPU, where the file has several buffers */
 	uint32_t order; /* of two events of the same time, the one with the lower order is first */
 	/* Sets event to the next one. 1; 0 at the end or where the file is damaged; or -errno. */
@@ -82,5 +82,25 @@ void trace_add_problem(struct trace_file *file, uint64_t offset, const char *fmt
 
 /* A source's event before the first: everything unknown. */
 void source_init(struct trace_source *source, struct trace_file *file);
+
+/* For struct trace_source's free: of a source that is the first member, and has a window. */
+void source_free_window(struct trace_source *source);
+
+/* Numbers at addresses that need not be aligned; swap: not in this machine's byte order. */
+static inline uint32_t bytes_u32(const uint8_t *at, bool swap)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return swap ? __builtin_bswap32(value) : value;
+}
+
+static inline uint64_t bytes_u64(const uint8_t *at, bool swap)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return swap ? __builtin_bswap64(value) : value;
+}
 
 #endif

@@ -124,6 +124,12 @@ void trace_add_problem(struct trace_file *file, uint64_t offset, const char *fmt
 	va_end(args);
 }
 
+void source_free_window(struct trace_source *source)
+{
+	window_release(source->window);
+	free(source);
+}
+
 void source_init(struct trace_source *source, struct trace_file *file)
 {
 	*source = (struct trace_source){ .file = file };

@@ -180,7 +180,7 @@ static void take(struct perf_bytes *bytes, struct perf_reel *reel, size_t size,
 
 	reel->at += size;
 	*ret_piece = (struct perf_piece){
-		.type = perf_u32(at, bytes->swap),
+		.type = bytes_u32(at, bytes->swap),
 		.at = at + PERF_RECORD_HEADER_SIZE,
 		.size = size - PERF_RECORD_HEADER_SIZE,
 		.offset = bytes->record_at,
@@ -229,7 +229,7 @@ static int begin_inflating(struct perf_bytes *bytes, const struct perf_piece *pi
 	size_t size = piece->size;
 
 	if (piece->type == RECORD_COMPRESSED2) {
-		uint64_t used = size >= 8 ? perf_u64(at, bytes->swap) : UINT64_MAX;
+		uint64_t used = size >= 8 ? bytes_u64(at, bytes->swap) : UINT64_MAX;
 
 		if (used > size - 8)
 			return -EINVAL;

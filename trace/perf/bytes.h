@@ -17,23 +17,6 @@
 
 #define PERF_RECORD_HEADER_SIZE 8
 
-/* Numbers at addresses that need not be aligned. */
-static inline uint32_t perf_u32(const uint8_t *at, bool swap)
-{
-	uint32_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return swap ? __builtin_bswap32(value) : value;
-}
-
-static inline uint64_t perf_u64(const uint8_t *at, bool swap)
-{
-	uint64_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return swap ? __builtin_bswap64(value) : value;
-}
-
 struct perf_block;
 
 /* A block, and the part of it that was not returned yet. */

@@ -114,7 +114,7 @@ static int on_comm(struct perf_source *perf, const struct perf_piece *piece)
 	if (piece->size < 8)
 		return 0;
 	return comms_set(&perf->perf->types.comms,
-			 (int32_t)perf_u32(piece->at + 4, perf->perf->header.swap),
+			 (int32_t)bytes_u32(piece->at + 4, perf->perf->header.swap),
 			 (const char *)piece->at + 8, piece->size - 8);
 }
 
@@ -149,7 +149,7 @@ static int on_lost(struct perf_source *perf, const struct perf_piece *piece, siz
 	if (piece->size < lost_at + 8)
 		return 0;
 	perf_sample_read_id(&perf->perf->header, piece->at, piece->size, &entry.sample);
-	entry.lost = (int64_t)perf_u64(piece->at + lost_at, perf->perf->header.swap);
+	entry.lost = (int64_t)bytes_u64(piece->at + lost_at, perf->perf->header.swap);
 	if (entry.lost <= 0)
 		entry.lost = -1;
 	if (!entry.sample.time)
@@ -184,13 +184,13 @@ static int on_auxtrace(struct perf_source *perf, const struct perf_piece *piece)
 {
 	bool swap = perf->perf->header.swap;
 
-	return on_data(perf, piece->size >= 8 ? perf_u64(piece->at, swap) : 0, NULL);
+	return on_data(perf, piece->size >= 8 ? bytes_u64(piece->at, swap) : 0, NULL);
 }
 
 static int on_formats(struct perf_source *perf, const struct perf_piece *piece)
 {
 	bool swap = perf->perf->header.swap;
-	uint64_t size = piece->size >= 4 ? perf_u32(piece->at, swap) : 0;
+	uint64_t size = piece->size >= 4 ? bytes_u32(piece->at, swap) : 0;
 	uint8_t *data = NULL;
 	int err = on_data(perf, size, &data);
 

@@ -111,13 +111,13 @@ static int take_attr(struct cursor *cursor, struct perf_header *header, uint64_t
 	if (err)
 		return err;
 	cursor->at = begin + size;
-	flags = perf_u64(attr + 40, header->swap);
-	layout.sample_type = perf_u64(attr + 24, header->swap);
-	layout.read_format = perf_u64(attr + 32, header->swap);
+	flags = bytes_u64(attr + 40, header->swap);
+	layout.sample_type = bytes_u64(attr + 24, header->swap);
+	layout.read_format = bytes_u64(attr + 32, header->swap);
 	layout.has_sample_id = flag(info, flags, FLAG_SAMPLE_ID_ALL);
 	if (flag(info, flags, FLAG_USE_CLOCKID))
 		snprintf(header->clock, sizeof(header->clock), "%s",
-			 clock_of((int32_t)perf_u32(attr + 92, header->swap)));
+			 clock_of((int32_t)bytes_u32(attr + 92, header->swap)));
 	return add_layout(header, &layout, ret_layout);
 }
 
@@ -400,7 +400,7 @@ int perf_header_add_attr(struct trace_file *file, struct perf_header *header, co
 			 size_t size)
 {
 	struct cursor cursor = memory_cursor(file, at, size);
-	uint32_t attr_size = size >= 8 ? perf_u32(at + 4, header->swap) : 0, layout = 0;
+	uint32_t attr_size = size >= 8 ? bytes_u32(at + 4, header->swap) : 0, layout = 0;
 	int err;
 
 	if (attr_size < PERF_ATTR_SIZE_VER0 || attr_size > size ||

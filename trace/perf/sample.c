@@ -30,14 +30,14 @@ static uint64_t take_u64(struct rest *rest)
 {
 	const uint8_t *at = take(rest, 8);
 
-	return at ? perf_u64(at, rest->swap) : 0;
+	return at ? bytes_u64(at, rest->swap) : 0;
 }
 
 static uint32_t take_u32(struct rest *rest)
 {
 	const uint8_t *at = take(rest, 4);
 
-	return at ? perf_u32(at, rest->swap) : 0;
+	return at ? bytes_u32(at, rest->swap) : 0;
 }
 
 static void skip_read(struct rest *rest, uint64_t format)
@@ -68,7 +68,7 @@ static const struct perf_layout *layout_of(const struct perf_header *header,
 	if (!(header->layouts[0].sample_type & PERF_SAMPLE_IDENTIFIER) || header->nr_ids == 0 ||
 	    header->nr_layouts == 1 || rest->size < 8)
 		return &header->layouts[0];
-	return perf_header_layout(header, perf_u64(rest->at, rest->swap));
+	return perf_header_layout(header, bytes_u64(rest->at, rest->swap));
 }
 
 static void take_ids(struct rest *rest, uint64_t type, struct perf_sample *sample)
