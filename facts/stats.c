@@ -70,11 +70,9 @@ static struct stats_entry *stats_insert(struct stats *stats, const struct key *k
 	entry->stat.born = stats->tick;
 	for (int i = 0; i < STATS_HISTORY; i++)
 		entry->stat.history[i] = -1;
-	HASH_ADD(hh, stats->by_key, stat.key, sizeof(*key), entry);
-	if (!hash_has(entry)) {
-		free(entry);
+	hash_add(stats->by_key, stat.key, entry);
+	if (!entry)
 		return NULL;
-	}
 	entry->index = stats->nr;
 	stats->list[stats->nr++] = entry;
 	return entry;

@@ -123,11 +123,9 @@ static int find_sum(struct interval *interval, const struct key *there, struct s
 		if (!sum)
 			return -ENOMEM;
 		sum->key = key;
-		HASH_ADD(hh, interval->sums, key, sizeof(key), sum);
-		if (!hash_has(sum)) {
-			free(sum);
+		hash_add(interval->sums, key, sum);
+		if (!sum)
 			return -ENOMEM;
-		}
 	}
 	*ret_sum = sum;
 	return 0;

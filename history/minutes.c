@@ -73,11 +73,7 @@ static struct minute_sum *sum_of(struct minutes *minutes, const struct key *key)
 	if (!sum)
 		return NULL;
 	sum->key = wanted;
-	HASH_ADD(hh, minutes->sums, key, sizeof(sum->key), sum);
-	if (!hash_has(sum)) {
-		free(sum);
-		return NULL;
-	}
+	hash_add(minutes->sums, key, sum);
 	return sum;
 }
 

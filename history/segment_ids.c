@@ -177,12 +177,8 @@ static uint32_t know(struct segment_ids *ids, const struct identity *identity)
 		return 0;
 	known->identity = *identity;
 	known->id = ids->last_guest + 1;
-	HASH_ADD(hh, ids->known, identity, sizeof(*identity), known);
-	if (!hash_has(known)) {
-		free(known);
-		return 0;
-	}
-	return ++ids->last_guest;
+	hash_add(ids->known, identity, known);
+	return known ? ++ids->last_guest : 0;
 }
 
 static int map_guest(struct segment_ids *ids, const struct guest *guest)

@@ -102,11 +102,8 @@ static int remember_tid(struct guests *guests, struct guest_entry *entry, pid_t 
 		return -ENOMEM;
 	ref->tid = tid;
 	ref->entry = entry;
-	HASH_ADD_INT(guests->tids, tid, ref);
-	if (hash_has(ref))
-		return 0;
-	free(ref);
-	return -ENOMEM;
+	hash_add(guests->tids, tid, ref);
+	return ref ? 0 : -ENOMEM;
 }
 
 /* Takes the list tids over. */

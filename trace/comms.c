@@ -46,11 +46,9 @@ int comms_set(struct comms *comms, int32_t tid, const char *name, size_t size)
 		if (!comm)
 			return -ENOMEM;
 		comm->tid = tid;
-		HASH_ADD_INT(comms->hash, tid, comm);
-		if (!hash_has(comm)) {
-			free(comm);
+		hash_add(comms->hash, tid, comm);
+		if (!comm)
 			return -ENOMEM;
-		}
 		comms->nr++;
 	}
 	size = strnlen(name, size < NAME_SIZE - 1 ? size : NAME_SIZE - 1);

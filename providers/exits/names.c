@@ -150,12 +150,8 @@ static int keep_name(struct exits_names *names, const struct name_key *key, uint
 		return -ENOMEM;
 	name->key = *key;
 	name->field = field;
-	HASH_ADD(hh, names->names, key, sizeof(*key), name);
-	if (!hash_has(name)) {
-		free(name);
-		return -ENOMEM;
-	}
-	return 0;
+	hash_add(names->names, key, name);
+	return name ? 0 : -ENOMEM;
 }
 
 static const struct reason *find_reason(const struct reasons *reasons, uint64_t code)

@@ -309,11 +309,9 @@ static int keep_base(struct exits_threads *threads, const struct exits_argument_
 		if (!base)
 			return -ENOMEM;
 		base->key = *key;
-		HASH_ADD(hh, threads->bases, key, sizeof(*key), base);
-		if (!hash_has(base)) {
-			free(base);
+		hash_add(threads->bases, key, base);
+		if (!base)
 			return -ENOMEM;
-		}
 	}
 	base->cell = *cell;
 	return 0;

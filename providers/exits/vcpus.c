@@ -115,11 +115,7 @@ struct exits_vcpu *exits_vcpus_get(struct exits_vcpus *vcpus, struct exits_vcpu_
 	if (!vcpu)
 		return NULL;
 	vcpu->id = id;
-	HASH_ADD(hh, vcpus->list, id, sizeof(id), vcpu);
-	if (!hash_has(vcpu)) {
-		free(vcpu);
-		return NULL;
-	}
+	hash_add(vcpus->list, id, vcpu);
 	return vcpu;
 }
 
@@ -196,11 +192,7 @@ static struct argument_sum *get_argument(struct exits_vcpu *vcpu, uint32_t field
 	sum->field = field;
 	sum->kind = kind;
 	vcpu->nr_named++;
-	HASH_ADD(hh, vcpu->arguments, field, sizeof(field), sum);
-	if (!hash_has(sum)) {
-		free(sum);
-		return NULL;
-	}
+	hash_add(vcpu->arguments, field, sum);
 	return sum;
 }
 

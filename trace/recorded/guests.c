@@ -97,11 +97,7 @@ static struct guest_number *get_number(struct guest_numbers *numbers, const stru
 		return NULL;
 	number->key = *key;
 	number->number = SIZE_MAX;
-	HASH_ADD(hh, numbers->hash, key, sizeof(number->key), number);
-	if (!hash_has(number)) {
-		free(number);
-		return NULL;
-	}
+	hash_add(numbers->hash, key, number);
 	return number;
 }
 
