@@ -50,7 +50,7 @@ static void make_codes(void)
 	const struct split *split = &arch_by_name("VMX")->splits[0];
 
 	for (unsigned int i = 0; i < REASONS; i++)
-		codes[i + 1] = (struct exits_code){ split->reasons[i].code, EXITS_VMEXIT, 1 };
+		codes[i + 1] = (struct exits_code){ split->reasons[i].code, EXITS_VMEXIT, 1, 0 };
 }
 
 static void make_records(struct bench *bench)

@@ -198,6 +198,8 @@ static inline void add_times(struct made_up *made_up, struct key key,
 	exit_fields_split(made_up->now_ns, exits, parts);
 	for (unsigned int i = 0; i < TIME_PARTS; i++) {
 		key.field = made_up->exit_fields.times[i];
+		if (key.field == FIELD_NONE)
+			continue;
 		check(sample_add(&made_up->sample, key, parts[i],
 				 ROW_FROM_ZERO | ROW_WHOLE_INTERVAL), NULL);
 	}

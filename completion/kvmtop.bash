@@ -142,11 +142,11 @@ _kvmtop_columns()
 	done
 	case $view in
 	events) echo "event total share delta rate" ;;
-	guests) echo "guest pid vcpus vmm vmm_percent total share delta rate guest_percent kvm_percent
-		user_percent halt_percent poll_percent sleep_percent wait_percent throttled_percent cpu_percent migrations vcpu_ns
+	guests) echo "guest pid vcpus vmm vmm_percent total share delta rate guest_percent l2_percent
+		kvm_percent user_percent halt_percent poll_percent sleep_percent wait_percent throttled_percent cpu_percent migrations vcpu_ns
 		top top_percent ended" ;;
-	vcpus) echo "guest vcpu thread tid cpu total share delta rate guest_percent kvm_percent
-		user_percent halt_percent poll_percent sleep_percent wait_percent throttled_percent cpu_percent migrations vcpu_ns
+	vcpus) echo "guest vcpu thread tid cpu total share delta rate guest_percent l2_percent
+		kvm_percent user_percent halt_percent poll_percent sleep_percent wait_percent throttled_percent cpu_percent migrations vcpu_ns
 		top top_percent ended affinity" ;;
 	exits) echo "reason total delta rate share time_percent poll_percent time_ns avg_ns p50_ns
 		p99_ns interval_max_ns max_ns" ;;

@@ -10,7 +10,7 @@
 static const char *const part_names[TIME_PARTS] = {
 	[TIME_WHOLE] = "time",	   [TIME_GUEST] = "time(guest)", [TIME_KVM] = "time(kvm)",
 	[TIME_USER] = "time(user)", [TIME_HALT] = "time(halt)",	 [TIME_WAIT] = "time(wait)",
-	[TIME_POLL] = "time(poll)",
+	[TIME_POLL] = "time(poll)", [TIME_L2] = "time(L2)",
 };
 
 const char *exit_fields_part(enum time_part part)
@@ -26,21 +26,26 @@ static int add_field(const struct exit_fields *fields, const struct field *spec,
 	return fields_add(fields->fields, &field, ret_id);
 }
 
+int exit_fields_add_part(struct exit_fields *fields, enum time_part part)
+{
+	const struct field field = {
+		.name = part_names[part],
+		.parent = part ? fields->times[0] : FIELD_NONE,
+		.use = USE_TIME,
+		.part = part,
+	};
+
+	return add_field(fields, &field, &fields->times[part]);
+}
+
 static int add_times(struct exit_fields *fields, unsigned int parts)
 {
 	int err = 0;
 
 	for (int i = 0; i < TIME_PARTS && !err; i++) {
-		const struct field field = {
-			.name = part_names[i],
-			.parent = i ? fields->times[0] : FIELD_NONE,
-			.use = USE_TIME,
-			.part = (enum time_part)i,
-		};
-
 		fields->times[i] = FIELD_NONE;
 		if (parts & 1U << i)
-			err = add_field(fields, &field, &fields->times[i]);
+			err = exit_fields_add_part(fields, (enum time_part)i);
 	}
 	return err;
 }
@@ -144,6 +149,7 @@ void exit_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_
 	user = lower(user, out - halt);
 	ret_parts[TIME_WHOLE] = whole_ns;
 	ret_parts[TIME_GUEST] = whole_ns - out;
+	ret_parts[TIME_L2] = lower(time->nested_ns, whole_ns - out);
 	ret_parts[TIME_HALT] = halt;
 	ret_parts[TIME_POLL] = lower(time->polled_ns, halt);
 	ret_parts[TIME_USER] = user;

@@ -22,7 +22,8 @@ struct exit_fields {
 	uint32_t cpu;
 };
 
-#define EXIT_FIELDS_PARTS ((1U << TIME_PARTS) - 1)
+/* All but TIME_L2, which only hosts with guests in guests have. */
+#define EXIT_FIELDS_PARTS (((1U << TIME_PARTS) - 1) & ~(1U << TIME_L2))
 
 /* The event that counts each kind of exits, "kvm_exit"; NULL: the usual one. */
 struct exit_events {
@@ -33,7 +34,16 @@ struct exit_events {
 int exit_fields_add(struct fields *dictionary, uint32_t source, const struct exit_events *events,
 		    unsigned int parts, struct exit_fields *ret_fields);
 
+/* Adds one more part, or finds it. 0 or -ENOMEM. */
+int exit_fields_add_part(struct exit_fields *fields, enum time_part part);
+
 const char *exit_fields_part(enum time_part part); /* "time(guest)" */
+
+/*
+ * The mark of exits of L2, a guest that the guest runs, behind the reason: "vmexit(npf L2)". Exits
+ * without it are of L1, the guest itself.
+ */
+#define EXIT_FIELDS_L2 " L2"
 
 /*
  * A reason (kind: EXITS_VMEXIT, EXITS_USERSPACE): "vmexit(HLT)". alias: kvm_stat's name for the
@@ -61,6 +71,7 @@ const char *exit_fields_failure(uint64_t code);
 struct exits_time {
 	uint64_t ns[EXITS_REASONS], idle_ns[EXITS_REASONS];
 	uint64_t polled_ns; /* of the idle time, see TIME_POLL */
+	uint64_t nested_ns; /* see TIME_L2 */
 };
 
 /*
@@ -69,7 +80,7 @@ struct exits_time {
  * The time outside the guest is the time of the exits. The time of a halt counts as halt, even if
  * user space ran during the halt. The time of any other exit is user space's as far as user space
  * handled the exit, and KVM's for the rest. Guest, KVM, user space and halt add up to the whole.
- * No more of a halt was polled than it took.
+ * No more of a halt was polled than it took, and L2 ran no longer than the guest.
  */
 void exit_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_t *ret_parts);
 

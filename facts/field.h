@@ -56,7 +56,8 @@ enum field_use {
 /*
  * Where a vCPU's time goes. GUEST, KVM, USER and HALT add up to the whole. WAIT is not a part of
  * the whole beside these four: the vCPU could run, but had no CPU. POLL is a part of HALT: KVM's
- * halt polling kept the CPU busy; the rest of HALT is sleep. Histories have these numbers.
+ * halt polling kept the CPU busy; the rest of HALT is sleep. L2 is a part of GUEST: a guest of the
+ * guest ran. Histories have these numbers.
  */
 enum time_part {
 	TIME_WHOLE,
@@ -66,8 +67,15 @@ enum time_part {
 	TIME_HALT,
 	TIME_WAIT,
 	TIME_POLL,
+	TIME_L2,
 	TIME_PARTS
 };
+
+/* Whether the part is one of those that add up to the whole. */
+static inline bool time_adds_up(enum time_part part)
+{
+	return part >= TIME_GUEST && part <= TIME_HALT;
+}
 
 /*
  * Of sums by enum time_part: the time of halts that was not polled. KVM reports the polling of a

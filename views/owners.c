@@ -174,6 +174,7 @@ static void fill_threads(struct cell *cells, const struct thread_sum *sum)
 static const int columns[TIME_PARTS] = {
 	[TIME_GUEST] = OWNER_GUEST, [TIME_KVM] = OWNER_KVM,   [TIME_USER] = OWNER_USER,
 	[TIME_HALT] = OWNER_HALT,   [TIME_WAIT] = OWNER_WAIT, [TIME_POLL] = OWNER_POLL,
+	[TIME_L2] = OWNER_L2,
 };
 
 static void fill_split(struct cell *cells, const struct time_split *split)

@@ -105,6 +105,7 @@ enum {
 	OWNER_DELTA,
 	OWNER_RATE,
 	OWNER_GUEST,
+	OWNER_L2, /* where any guest runs guests of its own */
 	OWNER_KVM,
 	OWNER_USER,
 	OWNER_HALT, /* or, where what is polled is known, the next two */
@@ -137,6 +138,8 @@ enum {
 			 9, 0 }, \
 	[OWNER_GUEST] = { "guest_percent", "Guest%", "of its vCPUs' time: in the guest", \
 			  CELL_PERCENT, 6, COLUMN_SPARE(10) }, \
+	[OWNER_L2] = { "l2_percent", "L2%", "of it: in guests of the guest; a part of Guest%", \
+		       CELL_PERCENT, 5, COLUMN_SPARE(35) }, \
 	[OWNER_KVM] = { "kvm_percent", "KVM%", "of it: KVM handles an exit", CELL_PERCENT, 5, \
 			COLUMN_SPARE(30) | COLUMN_WARN(OWNER_KVM_WARN) }, \
 	[OWNER_USER] = { "user_percent", "User%", "of it: in user space, the VMM", \

@@ -46,6 +46,10 @@ __u64 longer_ns;
 _Bool is_left_out[EXITS_CELLS];
 struct exits_code codes[EXITS_CELLS];
 __u8 dense[EXITS_REASONS][EXITS_DENSE]; /* by kind and code: the cell; 0: none yet */
+__u8 twins[EXITS_CELLS]; /* by cell: the cell for exits of L2; 0: none yet; of a twin: itself */
+
+/* Set with each exit of L2; the reader clears it. */
+_Bool is_nesting;
 
 /* The number of the thread's record, plus 1: in the task itself, or, on old kernels, by tid. */
 struct {
@@ -230,7 +234,10 @@ static __noinline struct exits_thread *add_thread(__u32 vcpu, _Bool begins)
 	return 0;
 }
 
-/* The cell of a code that is seen for the first time, or is too large for dense[]. */
+/*
+ * The cell of a code that is seen for the first time, or is too large for dense[]. kind: that of
+ * struct exits_code_key.
+ */
 static __noinline __u32 add_cell(__u64 code, __u64 kind)
 {
 	struct exits_code_key key = { code, kind };
@@ -240,7 +247,8 @@ static __noinline __u32 add_cell(__u64 code, __u64 kind)
 		if (bpf_map_pop_elem(&free_cells, &cell))
 			return EXITS_OTHER;
 		codes[cell % EXITS_CELLS].code = code;
-		codes[cell % EXITS_CELLS].kind = kind;
+		codes[cell % EXITS_CELLS].kind = kind % EXITS_NESTED;
+		codes[cell % EXITS_CELLS].is_nested = kind >= EXITS_NESTED;
 		codes[cell % EXITS_CELLS].is_used = 1;
 		/* If another CPU was faster, this cell stays empty. */
 		bpf_map_update_elem(&cells, &key, &cell, BPF_NOEXIST);
@@ -249,7 +257,7 @@ static __noinline __u32 add_cell(__u64 code, __u64 kind)
 			return EXITS_OTHER;
 	}
 	cell = *known;
-	if (code < EXITS_DENSE)
+	if (code < EXITS_DENSE && kind < EXITS_NESTED)
 		dense[kind % 2][code] = cell;
 	return cell;
 }
@@ -525,6 +533,64 @@ int on_wakeup(struct bpf_raw_tracepoint_args *ctx)
 	if ((__u8)ctx->args[1] && limit < ns)
 		ns = limit;
 	thread->polled_ns += ns;
+	return 0;
+}
+
+/* The cells that share EXITS_OTHER have no twin. */
+static __noinline __u32 add_twin(__u32 cell)
+{
+	const struct exits_code *code = &codes[cell % EXITS_CELLS];
+	__u32 twin = cell ? add_cell(code->code, code->kind | EXITS_NESTED) : EXITS_OTHER;
+
+	if (!twin)
+		return cell;
+	twins[cell % EXITS_CELLS] = twin;
+	twins[twin % EXITS_CELLS] = twin;
+	return twin;
+}
+
+/*
+ * kvm_nested_vmexit: the exit that the thread has just begun with kvm_exit was of a guest that the
+ * guest runs, L2. From here on the exit is counted, timed and named by the twin of its cell. What
+ * lies between the entry and the exit was time in L2.
+ */
+SEC("raw_tracepoint")
+int on_nested_exit(void *ctx __attribute__((unused)))
+{
+	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
+	__u32 cell, twin;
+	__u64 since;
+
+	if (!thread || !thread->open_since)
+		return 0;
+	since = thread->open_since;
+	cell = thread->open_cell % EXITS_CELLS;
+	twin = twins[cell];
+	if (!twin)
+		twin = add_twin(cell);
+	if (thread->entered_ns && thread->entered_ns < since)
+		thread->nested_ns += since - thread->entered_ns;
+	thread->entered_ns = 0;
+	if (twin != cell) {
+		thread->open_cell = twin;
+		thread->cells[cell].count--;
+		count(thread, twin % EXITS_CELLS);
+	}
+	barrier();
+	thread->nested_since = since;
+	if (!is_nesting)
+		is_nesting = 1;
+	return 0;
+}
+
+/* Attached to kvm_entry beside on_entry while a guest nests. */
+SEC("raw_tracepoint")
+int on_nested_entry(void *ctx __attribute__((unused)))
+{
+	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
+
+	if (thread && thread->nested_since)
+		thread->entered_ns = bpf_ktime_get_ns();
 	return 0;
 }
 

@@ -235,6 +235,13 @@ static int take_late(void *arg, const struct exits_thread *record)
 	return exits_threads_take_late(exits->threads, record);
 }
 
+/* There is a time in L2 from the first exit of L2 on. */
+static int look_for_nested(struct exits_state *exits)
+{
+	return exits_bpf_look_for_nested(exits->bpf) ?
+		       exits_names_add_part(exits->names, TIME_L2) : 0;
+}
+
 static int take_threads(struct exits_state *exits)
 {
 	exits->nr_used = exits->nr_ended = 0;
@@ -319,7 +326,9 @@ static int read_all(struct exits_state *exits, uint64_t now_ns, struct sample *s
 	int err;
 
 	exits_threads_begin(exits->threads, now_ns);
-	err = exits_bpf_take_late(exits->bpf, take_late, exits);
+	err = look_for_nested(exits);
+	if (!err)
+		err = exits_bpf_take_late(exits->bpf, take_late, exits);
 	if (!err)
 		err = take_threads(exits);
 	if (!err)

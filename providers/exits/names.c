@@ -51,7 +51,7 @@ static int read_reasons(struct exits_names *names, enum exit_kind kind)
 	err = reasons_of(split, format, &names->reasons[kind]);
 	free(format);
 	for (size_t i = 0; i < names->reasons[kind].nr && !err; i++) {
-		struct exits_code code = { names->reasons[kind].list[i].code, kind, 1 };
+		struct exits_code code = { names->reasons[kind].list[i].code, kind, 1, 0 };
 
 		if (exits_names_cell(names, &code) == FIELD_NONE)
 			err = -ENOMEM;
@@ -129,6 +129,11 @@ uint32_t exits_names_time(const struct exits_names *names, enum time_part part)
 	return names->fields.times[part];
 }
 
+int exits_names_add_part(struct exits_names *names, enum time_part part)
+{
+	return exit_fields_add_part(&names->fields, part);
+}
+
 uint32_t exits_names_cpu(const struct exits_names *names)
 {
 	return names->fields.cpu;
@@ -193,15 +198,18 @@ static const struct reason *write_code(char *buf, size_t size, const struct exit
 {
 	const char *failure = code->kind == EXITS_USERSPACE ? exit_fields_failure(code->code) :
 							       NULL;
+	const struct reason *reason = NULL;
 
 	if (!code->is_used)
 		snprintf(buf, size, "other");
 	else if (failure)
 		snprintf(buf, size, "%s", failure);
 	else
-		return write_reason(buf, size, names->splits[code->kind],
-				    &names->reasons[code->kind], code->code);
-	return NULL;
+		reason = write_reason(buf, size, names->splits[code->kind],
+				      &names->reasons[code->kind], code->code);
+	if (code->is_nested)
+		strncat(buf, EXIT_FIELDS_L2, size - strlen(buf) - 1);
+	return reason;
 }
 
 unsigned int exits_names_flags(const struct exits_names *names, const struct exits_code *code)
@@ -226,7 +234,7 @@ uint32_t exits_names_cell(struct exits_names *names, const struct exits_code *co
 		return known->field;
 	known_reason = write_code(reason, sizeof(reason), names, code);
 	if (exit_fields_reason(&names->fields, (enum exit_kind)code->kind, reason,
-			       known_reason ? known_reason->alias : NULL,
+			       known_reason && !code->is_nested ? known_reason->alias : NULL,
 			       known_reason && known_reason->flags & REASON_IDLE, &field) < 0 ||
 	    keep_name(names, &key, field) < 0)
 		return FIELD_NONE;

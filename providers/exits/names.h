@@ -28,6 +28,9 @@ uint32_t exits_names_parent(const struct exits_names *names, enum exit_kind kind
 uint32_t exits_names_cpu(const struct exits_names *names);
 uint32_t exits_names_time(const struct exits_names *names, enum time_part part);
 
+/* Adds the field of a part that was not measured until now. 0 or -ENOMEM. */
+int exits_names_add_part(struct exits_names *names, enum time_part part);
+
 /* REASON_* of arch.h of a cell of VM exits; 0 for all other cells. */
 unsigned int exits_names_flags(const struct exits_names *names, const struct exits_code *code);
 

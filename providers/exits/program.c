@@ -21,7 +21,8 @@
 #include "providers/exits/exits.skel.h"
 
 #define ARGUMENTS_MOST 65536		/* of all threads: 13 MiB */
-#define HOOKS_MAX      (3 + EXITS_KINDS) /* of arguments, exit, entry, user space, polls */
+#define HOOKS_MAX      (4 + EXITS_KINDS) /* of arguments, exit, entry, user space, polls, L2 */
+#define NESTED_IDLE    10 /* samples without an exit of L2, after which nothing nests */
 
 struct exits_bpf {
 	struct exits_bpf_config config;
@@ -38,6 +39,8 @@ struct exits_bpf {
 	uint32_t nr_keys, max_keys;
 	struct bpf_program *on_exit, *on_entry; /* the ones that are loaded */
 	struct ring_buffer *ring; /* of long exits; NULL: they are not reported */
+	int nested_entry; /* on_nested_entry, while a guest nests; else -1 */
+	unsigned int nested_idle; /* samples since the latest exit of L2 */
 	exits_long_fn take; /* of exits_bpf_long() */
 	void *take_arg;
 };
@@ -129,6 +132,16 @@ static void set_polls(const struct exits_bpf *bpf)
 	bpf_program__set_autoload(bpf->program->progs.on_poll_limit, has_polls);
 }
 
+/* They need on_exit and on_entry, and only x86 has the event. */
+static void set_nested(const struct exits_bpf *bpf)
+{
+	bool has_nested = bpf->is_timed &&
+			  tracefs_event_file_exists(NULL, "kvm", "kvm_nested_vmexit", "id");
+
+	bpf_program__set_autoload(bpf->program->progs.on_nested_exit, has_nested);
+	bpf_program__set_autoload(bpf->program->progs.on_nested_entry, has_nested);
+}
+
 static struct bpf_program *argument_program(const struct exits_bpf *bpf, size_t i)
 {
 	struct bpf_program *const programs[EXITS_KINDS] = {
@@ -206,6 +219,7 @@ static int load(struct exits_bpf *bpf, bool has_task_storage)
 	if (!err)
 		err = set_userspace(bpf);
 	set_polls(bpf);
+	set_nested(bpf);
 	for (size_t i = EXITS_FIRST_ARGUMENT; i < EXITS_KINDS && !err; i++)
 		err = set_argument(bpf, i);
 	if (!err)
@@ -269,6 +283,8 @@ static int attach(struct exits_bpf *bpf)
 		err = attach_raw(bpf, bpf->program->progs.on_poll_limit, "kvm_halt_poll_ns");
 	if (!err)
 		err = attach_raw(bpf, bpf->program->progs.on_wakeup, "kvm_vcpu_wakeup");
+	if (!err)
+		err = attach_raw(bpf, bpf->program->progs.on_nested_exit, "kvm_nested_vmexit");
 	return err;
 }
 
@@ -476,6 +492,8 @@ static void *destroy(void *arg)
 
 	for (size_t i = 0; i < bpf->nr_hooks; i++)
 		close(bpf->hooks[i]);
+	if (bpf->nested_entry >= 0)
+		close(bpf->nested_entry);
 	if (bpf->threads)
 		munmap(bpf->threads, records_size(bpf->config.max_threads));
 	for (uint32_t i = 0; i < bpf->nr_more; i++)
@@ -510,6 +528,7 @@ int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret
 	if (!bpf)
 		return -ENOMEM;
 	bpf->config = *config;
+	bpf->nested_entry = -1;
 	bpf_be_quiet();
 	bpf->max_keys = max_arguments(config);
 	bpf->keys = calloc(bpf->max_keys, sizeof(*bpf->keys));
@@ -551,6 +570,23 @@ void exits_bpf_close(struct exits_bpf *bpf)
 		pthread_detach(thread);
 	else
 		destroy(bpf);
+}
+
+bool exits_bpf_look_for_nested(struct exits_bpf *bpf)
+{
+	bool is_nesting = bpf->program->bss->is_nesting;
+
+	bpf->program->bss->is_nesting = false;
+	bpf->nested_idle = is_nesting ? 0 : bpf->nested_idle + 1;
+	if (is_nesting && bpf->nested_entry < 0) {
+		bpf->nested_entry = bpf_raw_tracepoint_open(
+			bpf->config.exit->entry_event,
+			bpf_program__fd(bpf->program->progs.on_nested_entry));
+	} else if (bpf->nested_entry >= 0 && bpf->nested_idle > NESTED_IDLE) {
+		close(bpf->nested_entry);
+		bpf->nested_entry = -1;
+	}
+	return is_nesting;
 }
 
 bool exits_bpf_is_timed(const struct exits_bpf *bpf)

@@ -46,6 +46,12 @@ void exits_bpf_close(struct exits_bpf *bpf);
 /* Times of exits are measured; else there are counts only. */
 bool exits_bpf_is_timed(const struct exits_bpf *bpf);
 
+/*
+ * To be called for each sample: whether any guest has run a guest of its own since the last call.
+ * While one does, the time in L2 is measured, which costs something in each entry.
+ */
+bool exits_bpf_look_for_nested(struct exits_bpf *bpf);
+
 /* Written by other CPUs all the time. codes: EXITS_CELLS; i < exits_bpf_max_threads(). */
 const struct exits_code *exits_bpf_codes(const struct exits_bpf *bpf);
 const volatile struct exits_thread *exits_bpf_thread(const struct exits_bpf *bpf, uint32_t i);

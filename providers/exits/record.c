@@ -10,7 +10,8 @@
 
 struct exits_packed {
 	uint64_t used[EXITS_CELLS / 64];
-	uint64_t whole_ns, polled_ns;
+	uint64_t whole_ns, polled_ns, nested_ns;
+	bool has_nested;
 	struct exits_cell cells[]; /* the used ones, in their order */
 };
 
@@ -42,21 +43,30 @@ static uint64_t load(const volatile __u64 *from)
 static void copy(struct exits_record *to, const volatile struct exits_thread *from)
 {
 	struct exits_open *exit = &to->open[EXITS_VMEXIT], *user = &to->open[EXITS_USERSPACE];
+	uint64_t nested_since = 0;
 
 	for (int i = 0; i < READ_TRIES; i++) {
+		nested_since = load(&from->nested_since);
 		*exit = (struct exits_open){ .since_ns = load(&from->open_since) };
 		*user = (struct exits_open){ .since_ns = load(&from->user_since) };
 		exit->cell = from->open_cell % EXITS_CELLS;
 		user->cell = from->user_cell % EXITS_CELLS;
 		copy_cells(to, from);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (exit->since_ns == from->open_since && user->since_ns == from->user_since)
+		if (exit->since_ns == from->open_since && user->since_ns == from->user_since &&
+		    nested_since == from->nested_since)
 			break;
 		exit->since_ns = 0;
 	}
 	/* User space has time only within an exit. */
 	if (!exit->since_ns)
 		user->since_ns = 0;
+	to->has_nested = nested_since != 0;
+	to->is_held_back = nested_since && exit->since_ns && nested_since != exit->since_ns &&
+			   !user->since_ns && is_used(to, exit->cell) &&
+			   to->cells[exit->cell].count;
+	if (to->is_held_back)
+		to->cells[exit->cell].count--;
 }
 
 void exits_record_read(struct exits_record *record, const volatile struct exits_thread *thread,
@@ -66,6 +76,7 @@ void exits_record_read(struct exits_record *record, const volatile struct exits_
 
 	copy(record, thread);
 	record->polled_ns = thread->polled_ns;
+	record->nested_ns = thread->nested_ns;
 	record->whole_ns = now_ns > first_ns ? now_ns - first_ns : 0;
 	for (int i = 0; i < EXITS_REASONS; i++) {
 		struct exits_open *open = &record->open[i];
@@ -81,6 +92,9 @@ void exits_record_end(struct exits_record *record, const volatile struct exits_t
 
 	if (record->whole_ns && last_ns > first_ns)
 		record->whole_ns = last_ns - first_ns;
+	if (record->is_held_back)
+		record->cells[record->open[EXITS_VMEXIT].cell].count++;
+	record->is_held_back = false;
 	memset(record->open, 0, sizeof(record->open));
 }
 
@@ -114,6 +128,8 @@ void exits_record_add(struct exits_record *to, const struct exits_record *from)
 	}
 	to->whole_ns += from->whole_ns;
 	to->polled_ns += from->polled_ns;
+	to->nested_ns += from->nested_ns;
+	to->has_nested |= from->has_nested;
 }
 
 static bool is_packed(const struct exits_packed *packed, unsigned int i)
@@ -131,6 +147,8 @@ void exits_record_add_packed(struct exits_record *to, const struct exits_packed 
 	}
 	to->whole_ns += from->whole_ns;
 	to->polled_ns += from->polled_ns;
+	to->nested_ns += from->nested_ns;
+	to->has_nested |= from->has_nested;
 }
 
 static uint64_t less(uint64_t from, uint64_t part)
@@ -172,6 +190,7 @@ void exits_record_less(struct exits_record *record, const struct exits_packed *e
 	}
 	record->whole_ns = less(record->whole_ns, earlier->whole_ns);
 	record->polled_ns = less(record->polled_ns, earlier->polled_ns);
+	record->nested_ns = less(record->nested_ns, earlier->nested_ns);
 }
 
 struct exits_packed *exits_record_pack(const struct exits_record *record)
@@ -187,6 +206,8 @@ struct exits_packed *exits_record_pack(const struct exits_record *record)
 	memcpy(packed->used, record->used, sizeof(packed->used));
 	packed->whole_ns = record->whole_ns;
 	packed->polled_ns = record->polled_ns;
+	packed->nested_ns = record->nested_ns;
+	packed->has_nested = record->has_nested;
 	nr = 0;
 	for (unsigned int i = exits_record_next(record, 0); i < EXITS_CELLS;
 	     i = exits_record_next(record, i + 1))

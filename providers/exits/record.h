@@ -7,6 +7,7 @@
 #ifndef KVMTOP_PROVIDERS_EXITS_RECORD_H
 #define KVMTOP_PROVIDERS_EXITS_RECORD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "facts/sample.h"
@@ -25,6 +26,9 @@ struct exits_record {
 	uint64_t used[EXITS_CELLS / 64]; /* a bit for each cell */
 	uint64_t whole_ns; /* time since the first exit; 0: not timed */
 	uint64_t polled_ns; /* of the halts that ended, see TIME_POLL */
+	uint64_t nested_ns; /* in L2, see TIME_L2 */
+	bool has_nested;    /* any of its exits was of L2 */
+	bool is_held_back;  /* see exits_record_read() */
 	struct exits_open open[EXITS_REASONS]; /* by enum exit_kind; of a sum, one that is open */
 	struct exits_cell cells[EXITS_CELLS];
 };
@@ -44,7 +48,12 @@ static inline unsigned int exits_record_next(const struct exits_record *record, 
 	return EXITS_CELLS;
 }
 
-/* Reads a thread's record as it was at one moment. now_ns: the time now; 0: there are no times. */
+/*
+ * Reads a thread's record as it was at one moment. now_ns: the time now; 0: there are no times.
+ *
+ * Of a vCPU that nests, the event after kvm_exit tells whether an exit was of L2. So an open exit
+ * of which nothing more is known is held back: it is not counted before it has ended.
+ */
 void exits_record_read(struct exits_record *record, const volatile struct exits_thread *thread,
 		       uint64_t now_ns);
 

@@ -35,14 +35,17 @@ struct exits_cell {
 struct exits_code {
 	__u64 code; /* the field's value; with a type field, see struct split */
 	__u32 kind; /* enum exit_kind: EXITS_VMEXIT or EXITS_USERSPACE */
-	__u32 is_used;
+	__u16 is_used;
+	__u16 is_nested; /* exits of a guest that the guest runs (L2) */
 };
 
 /* The key of the map from codes to cells. */
 struct exits_code_key {
 	__u64 code;
-	__u64 kind;
+	__u64 kind; /* with EXITS_NESTED: the twin, a cell of the same code for exits of L2 */
 };
+
+#define EXITS_NESTED 0x100
 
 /* The argument of an exit. */
 struct exits_argument_key {
@@ -77,6 +80,12 @@ struct exits_thread {
 	__u64 pc, user_ns;
 	__u64 polled_ns; /* how long KVM polled in its halts */
 	__u64 poll_limit_ns; /* how long it polls at most in the halt that ends now; 0: not told */
+	/*
+	 * Of a vCPU that runs guests of its own. nested_since: open_since of the latest exit of L2,
+	 * written when its cell is the twin; entered_ns: when the guest, L1 or L2, was entered.
+	 */
+	__u64 nested_since, entered_ns;
+	__u64 nested_ns; /* how long L2 ran */
 	struct exits_cell cells[EXITS_CELLS];
 };
 

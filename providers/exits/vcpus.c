@@ -30,6 +30,7 @@ struct exits_vcpu {
 	bool has_now;		     /* a thread was added in this sample */
 	uint32_t cpu;
 	uint64_t shown[TIME_PARTS]; /* as of the previous sample: times never go back */
+	uint64_t *shown_counts; /* the same, by cell, of a vCPU that nests; else NULL */
 	struct argument_sum *arguments;
 	uint32_t nr_named; /* how many arguments there ever were */
 	struct exits_cell dropped[EXITS_KINDS]; /* the sums of arguments that were dropped */
@@ -69,6 +70,7 @@ static void free_vcpu(struct exits_vcpus *vcpus, struct exits_vcpu *vcpu)
 	HASH_DEL(vcpus->list, vcpu);
 	free(vcpu->former);
 	free(vcpu->now);
+	free(vcpu->shown_counts);
 	free(vcpu);
 }
 
@@ -270,11 +272,34 @@ static int look_up_cell(struct exits_vcpus *vcpus, const struct exits_code *code
 	return 0;
 }
 
+/*
+ * An exit of L2 goes from the cell of its reason to the twin. If the thread was read in that
+ * moment, in spite of copy() in record.c, a count is too high by one, and may not go back after it.
+ */
+static int keep_counts(struct exits_vcpu *vcpu)
+{
+	struct exits_record *now = vcpu->now;
+
+	if (!now->has_nested)
+		return 0;
+	if (!vcpu->shown_counts)
+		vcpu->shown_counts = calloc(EXITS_CELLS, sizeof(*vcpu->shown_counts));
+	if (!vcpu->shown_counts)
+		return -ENOMEM;
+	for (unsigned int i = exits_record_next(now, 0); i < EXITS_CELLS;
+	     i = exits_record_next(now, i + 1)) {
+		if (now->cells[i].count < vcpu->shown_counts[i])
+			now->cells[i].count = vcpu->shown_counts[i];
+		vcpu->shown_counts[i] = now->cells[i].count;
+	}
+	return 0;
+}
+
 static int add_cells(struct exits_vcpus *vcpus, const struct output *out,
-		     const struct exits_vcpu *vcpu, struct sums *sums)
+		     struct exits_vcpu *vcpu, struct sums *sums)
 {
 	const struct exits_record *now = vcpu->now;
-	int err = 0;
+	int err = keep_counts(vcpu);
 
 	for (unsigned int i = exits_record_next(now, 0); i < EXITS_CELLS && !err;
 	     i = exits_record_next(now, i + 1)) {
@@ -295,7 +320,8 @@ static int add_cells(struct exits_vcpus *vcpus, const struct output *out,
 static void split_time(const struct exits_vcpus *vcpus, const struct exits_vcpu *vcpu,
 		       const struct sums *sums, uint64_t *ret_parts)
 {
-	struct exits_time time = { .polled_ns = vcpu->now->polled_ns };
+	struct exits_time time = { .polled_ns = vcpu->now->polled_ns,
+				   .nested_ns = vcpu->now->nested_ns };
 
 	for (int kind = 0; kind < EXITS_REASONS; kind++) {
 		const struct exits_open *open = &vcpu->now->open[kind];
@@ -319,7 +345,8 @@ static int add_times(const struct exits_vcpus *vcpus, const struct output *out,
 		struct key key = { vcpu->id.guest, vcpu->id.index,
 				   exits_names_time(vcpus->config.names, (enum time_part)i) };
 
-		if (key.field == FIELD_NONE) /* it is not measured */
+		/* What is not measured, and L2 where there is none. */
+		if (key.field == FIELD_NONE || (i == TIME_L2 && !vcpu->now->has_nested))
 			continue;
 		if (parts[i] < vcpu->shown[i])
 			parts[i] = vcpu->shown[i];

@@ -267,8 +267,8 @@ static int add_rows(struct captured *captured, struct key key, const struct coun
 	row.key.field = count->field;
 	err = played_rows_add(&captured->rows, &row);
 	row.key.field = field->parent;
-	if (err || field->parent == FIELD_NONE || field->use == USE_EVENT || is_wait(field) ||
-	    (field->use == USE_TIME && field->part == TIME_POLL))
+	if (err || field->parent == FIELD_NONE || field->use == USE_EVENT ||
+	    (field->use == USE_TIME && !time_adds_up((enum time_part)field->part)))
 		return err;
 	return played_rows_add(&captured->rows, &row);
 }
@@ -446,13 +446,16 @@ static int add_name(const struct captured *captured, const struct exit_fields *f
 				    &id);
 }
 
-/* What is polled in halts not every kernel tells. */
+/* What is polled in halts not every kernel tells, and L2 not every guest has. */
 static unsigned int captured_parts(const struct captured *captured)
 {
-	const char *poll = exit_fields_part(TIME_POLL);
-	unsigned int parts = EXIT_FIELDS_PARTS;
+	unsigned int parts = EXIT_FIELDS_PARTS | 1U << TIME_L2;
 
-	return captured->text && strstr(captured->text, poll) ? parts : parts & ~(1U << TIME_POLL);
+	for (enum time_part part = TIME_POLL; part <= TIME_L2; part++) {
+		if (!captured->text || !strstr(captured->text, exit_fields_part(part)))
+			parts &= ~(1U << part);
+	}
+	return parts;
 }
 
 /* Adds a field for each name in the file. Reasons come before their arguments there. */

@@ -97,6 +97,17 @@ guest() {
 		"$(cat "$TMP/$g_name.out")"
 }
 
+# nested_guest NAME CPUIDS REFLECTED DIRECT: one that runs a guest of its own, see nestguest.c.
+nested_guest() {
+	rm -f "$TMP/$1.in"
+	mkfifo "$TMP/$1.in"
+	: >"$TMP/$1.out"
+	nestguest --name "$@" <>"$TMP/$1.in" >"$TMP/$1.out" 2>&1 &
+	GUEST=$!
+	T_pids="$T_pids $GUEST"
+	wait_for 60 grep -q '^ready' "$TMP/$1.out"
+}
+
 # Opened both ways, for that never waits.
 guest_go() {
 	echo 1<>"$TMP/$1.in"

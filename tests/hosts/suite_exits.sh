@@ -332,6 +332,66 @@ exits_polls() {
 	echo "$e_limit" >/sys/module/kvm/parameters/halt_poll_ns
 }
 
+# nested_events: lines of reason and number of the trace's kvm_nested_vmexit.
+nested_events() {
+	awk "$REASON_OF"'
+	/ kvm_nested_vmexit: / { count[reason_of($0)]++ }
+	END { for (name in count) print name, count[name] }' "$INSTANCE/trace" | sort
+}
+
+# nested_counted: the same by kvmtop exits, of reasons with the mark of L2.
+nested_counted() {
+	awk -F, '
+	NR == 1 { for (i = 1; i <= NF; i++) at[tolower($i)] = i; next }
+	$at["reason"] ~ / L2$/ && $at["total"] {
+		nr = $at["total"]
+		sub(/ L2$/, "", $at["reason"])
+		gsub(/ /, "_", $at["reason"])
+		print $at["reason"], nr
+	}' "$TMP/exits" | sort
+}
+
+exits_nested() {
+	section "a guest in the guest"
+	if [ ! -d "$TRACING/events/kvm/kvm_nested_vmexit" ] || [ "$PIO" != io ]; then
+		skip "kvmtop exits: exits of L2" "no guest of ours nests here"
+		return
+	fi
+	nested_guest nests 120 300 70
+	echo 1 >"$INSTANCE/events/kvm/kvm_nested_vmexit/enable"
+	trace_clear
+	record_begin
+	exits_begin
+	guest_run nests
+	exits_end
+	record_end
+	is "$(nested_counted)" "$(nested_events)" "nested: L2's exits are kvm_nested_vmexit's"
+	is "$(exit_of total "" "cpuid L2") $(exit_of total "" "io L2")" "300 70" \
+		"nested: the plan's exits of L2"
+	is "$(exit_of total "" cpuid) $(exit_of total "" vmrun) $(exit_of total "" hlt)" \
+		"120 301 1" "nested: and of L1, which has none of them"
+	is "$(exit_of total "" "")" "$(exits_of "$GUEST")" "nested: all exits together"
+	like "$(kvmtop report --by reason --csv - "$RECORDING")" 'cpuid L2,(.*,)?300,' \
+		"nested: a recording says the same"
+	echo 0 >"$INSTANCE/events/kvm/kvm_nested_vmexit/enable"
+	stop "$GUEST"
+
+	nested_guest long 0 5000 5000
+	spawn kvmtop -l --json -s 0.3 --view vcpus >"$TMP/polls.json" 2>"$TMP/polls.err"
+	e_pid=$SPAWNED
+	wait_for 120 batch_waits "$e_pid"
+	guest_run long
+	e_seen=$(wc -l <"$TMP/polls.json")
+	wait_for 60 has_lines $((e_seen + 2)) "$TMP/polls.json"
+	stop "$e_pid"
+	stop "$GUEST"
+	is "$(cat "$TMP/polls.err")" "" "nested: nothing to complain about"
+	e_l2=$(part_ns l2_percent) e_guest=$(part_ns guest_percent)
+	diag "in L2 $e_l2 ns, in the guest $e_guest ns"
+	check "nested: a part of the guest's time is L2's" \
+		test "$e_l2" -gt 0 -a "$e_l2" -le "$e_guest"
+}
+
 # within A B PERCENT
 within() {
 	awk -v a="$1" -v b="$2" -v most="$3" 'BEGIN {

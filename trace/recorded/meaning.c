@@ -112,6 +112,13 @@ static bool find_halt(struct meaning *meaning)
 	return meaning->kind != MEANING_EVENT;
 }
 
+static bool find_nested(struct meaning *meaning)
+{
+	if (is_type(meaning->type, "kvm", "kvm_nested_vmexit"))
+		meaning->kind = MEANING_NESTED;
+	return meaning->kind != MEANING_EVENT;
+}
+
 /* ---- exits and entries */
 
 static int add_names(struct meanings *meanings, const struct split *split, const char *format,
@@ -268,7 +275,7 @@ static int find_meaning(struct meanings *meanings, const struct trace_type *type
 		return find_userspace(meanings, meaning);
 	if (is_type(type, "acrn", "VM_EXIT") || is_type(type, "kvmtrace", "VMEXIT"))
 		return find_foreign_exit(meanings, meaning);
-	if (find_argument(meaning) || find_halt(meaning))
+	if (find_argument(meaning) || find_halt(meaning) || find_nested(meaning))
 		return 0;
 	return find_exit(meanings, meaning);
 }
@@ -429,4 +436,6 @@ void meaning_name(const struct meanings *meanings, const struct exit_key *key, c
 		snprintf(buf, size, "%s", name);
 	else
 		snprintf(buf, size, "0x%" PRIx64, key->a);
+	if (key->kind == EXITS_VMEXIT && key->c)
+		strncat(buf, EXIT_FIELDS_L2, size - strlen(buf) - 1);
 }

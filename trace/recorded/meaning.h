@@ -21,6 +21,7 @@ enum meaning_kind {
 	MEANING_USERSPACE, /* KVM_RUN returns to user space */
 	MEANING_ARGUMENT,  /* says what the exit is about */
 	MEANING_WAKEUP,	   /* a halt is over */
+	MEANING_NESTED,	   /* the exit that has just begun is of L2 */
 	MEANING_POLL_LIMIT, /* how long KVM polls in a halt changes; before the halt is over */
 	/* Of the scheduler, about the threads that it names: */
 	MEANING_SWITCH,	   /* a CPU goes from one thread to another */
@@ -55,7 +56,7 @@ struct meaning {
 struct exit_key {
 	uint64_t a;   /* the reason's code; the port, address, MSR, leaf ... */
 	uint32_t b;   /* of a reason: index in struct meanings.names; else the argument's size */
-	uint16_t c;   /* of an argument: read or write, or the like */
+	uint16_t c;   /* of an argument: read or write, or the like; of an exit: 1: of L2 */
 	uint8_t exit; /* of an argument: the exit, of struct meanings.exits, plus 1; 0: not known */
 	uint8_t kind; /* enum exit_kind */
 };

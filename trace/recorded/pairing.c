@@ -175,6 +175,7 @@ static int on_exit_event(struct pairing *pairing, struct recorded_thread *thread
 	if (pairing->listener)
 		tell_exit(pairing, thread, event->time);
 	thread->is_open = 0;
+	thread->ran = thread->state == VCPU_IN_GUEST ? event->time - thread->since : 0;
 	set_state(thread, VCPU_OUTSIDE, event->time);
 	thread->has_exit = true;
 	thread->spans[EXITS_MMIO].begin = event->time;
@@ -185,6 +186,29 @@ static int on_exit_event(struct pairing *pairing, struct recorded_thread *thread
 	thread->exit_cpu = event->cpu;
 	thread->pc = meaning->pc ? trace_field_number(meaning->pc, event) : 0;
 	tell_begin(pairing, thread, SPAN_EXIT, event);
+	return 0;
+}
+
+/* Gives the open exit the key of L2's. */
+static RARE int on_nested(struct pairing *pairing, struct recorded_thread *thread)
+{
+	struct open_span *span = &thread->spans[EXITS_VMEXIT];
+	struct exit_count *count;
+	struct exit_key key;
+
+	pairing->has_nested = true;
+	if (!(thread->is_open & 1U << EXITS_VMEXIT) || span->count->is_others ||
+	    span->count->key.c)
+		return 0;
+	key = span->count->key;
+	key.c = 1;
+	count = table_count(&pairing->table, thread, &key);
+	if (!count)
+		return -ENOMEM;
+	span->count->begun--;
+	count->begun++;
+	span->count = count;
+	thread->nested += thread->ran;
 	return 0;
 }
 
@@ -401,6 +425,8 @@ static int take(struct pairing *pairing, struct recorded_thread *thread,
 		return on_entry(pairing, thread, event);
 	if (meaning->kind == MEANING_USERSPACE)
 		return on_userspace(pairing, thread, meaning, event);
+	if (meaning->kind == MEANING_NESTED)
+		return on_nested(pairing, thread);
 	if (meaning->kind == MEANING_WAKEUP)
 		on_wakeup(pairing, thread, meaning, event);
 	else if (meaning->kind == MEANING_POLL_LIMIT)

@@ -12,6 +12,9 @@
  *			perf kvm stat has it
  *	msr, cpuid, hypercall, sysreg	the whole exit, by its first argument of this kind
  *
+ * An exit that kvm_nested_vmexit follows is one of L2, a guest that the guest runs. It has a key of
+ * its own, and the guest's time before it was in L2.
+ *
  * What KVM polled in halts is what kvm_vcpu_wakeup and kvm_halt_poll_ns say.
  *
  * What the recording cuts off, at its ends or where events are missing, has no duration.
@@ -78,6 +81,7 @@ struct pairing {
 	bool has_entries; /* without entries nothing has a duration */
 	bool has_switches; /* else waiting for a CPU is not known */
 	bool has_wakeups; /* what halts polled is known */
+	bool has_nested; /* exits of L2 are told apart, because there were some */
 	/* The latest LONG_EXITS_MAX exits that took longer, a ring; of nr_longs in all. */
 	uint64_t longer; /* 0: none is kept */
 	bool has_halts;	 /* halts, too */

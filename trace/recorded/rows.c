@@ -281,7 +281,7 @@ static int add_times(const struct maker *maker, struct key key,
 	parts[TIME_WAIT] = to_ns(maker->recorded, pairing_waited(pairing_of(maker), thread));
 	for (int i = 0; i < TIME_PARTS && !err; i++) {
 		key.field = maker->fields.times[i];
-		if (key.field != FIELD_NONE)
+		if (key.field != FIELD_NONE && (i != TIME_L2 || thread->nested))
 			err = add_number(maker, key, parts[i]);
 	}
 	return err;
@@ -298,7 +298,8 @@ static int add_cpu(const struct maker *maker, struct key key, const struct recor
 static int add_vcpu(const struct maker *maker, struct key key,
 		    const struct recorded_thread *thread)
 {
-	struct exits_time time = { .polled_ns = thread->polled_ns };
+	struct exits_time time = { .polled_ns = thread->polled_ns,
+				   .nested_ns = to_ns(maker->recorded, thread->nested) };
 	int err = add_exits(maker, key, thread, &time);
 
 	if (!err && thread->has_exit && has_time(maker))
@@ -359,6 +360,8 @@ static unsigned int known_parts(const struct pairing *pairing)
 		parts &= ~(1U << TIME_USER);
 	if (!pairing->has_wakeups || trace_file(pairing->trace, 0)->clock != TRACE_CLOCK_NS)
 		parts &= ~(1U << TIME_POLL);
+	if (pairing->has_nested)
+		parts |= 1U << TIME_L2;
 	return parts;
 }
 

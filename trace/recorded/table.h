@@ -60,6 +60,8 @@ struct recorded_thread {
 	int32_t exit_cpu;
 	const struct exit_count *argument; /* NULL: none */
 	uint64_t first;	  /* the time of the first exit or entry */
+	uint64_t ran; /* VCPU_OUTSIDE: how long the guest ran before; 0: not known */
+	uint64_t nested; /* the total time in L2 */
 	uint64_t polled_ns; /* in halts, see TIME_POLL */
 	uint64_t poll_limit_ns; /* of the halt that ends now; 0: not told */
 	uint64_t unknown; /* the total time after losses in which the state was not known */

@@ -32,18 +32,20 @@ enum {
 	CELL_IO,
 	CELL_USER_HLT,
 	CELL_RESTART,
+	CELL_MSR_L2,
 	NR_CELLS
 };
 
 /* A machine with VMX: the codes are the processor's. */
 static const struct exits_code codes[EXITS_CELLS] = {
-	[CELL_HLT] = { 12, EXITS_VMEXIT, 1 },
-	[CELL_MSR] = { 32, EXITS_VMEXIT, 1 },
-	[CELL_ODD] = { 0x1234, EXITS_VMEXIT, 1 },
-	[CELL_FAILED] = { 33 | UINT64_C(1) << 31, EXITS_VMEXIT, 1 },
-	[CELL_IO] = { 2, EXITS_USERSPACE, 1 },
-	[CELL_USER_HLT] = { 5, EXITS_USERSPACE, 1 },
-	[CELL_RESTART] = { EXITS_RESTART, EXITS_USERSPACE, 1 },
+	[CELL_HLT] = { 12, EXITS_VMEXIT, 1, 0 },
+	[CELL_MSR] = { 32, EXITS_VMEXIT, 1, 0 },
+	[CELL_ODD] = { 0x1234, EXITS_VMEXIT, 1, 0 },
+	[CELL_FAILED] = { 33 | UINT64_C(1) << 31, EXITS_VMEXIT, 1, 0 },
+	[CELL_IO] = { 2, EXITS_USERSPACE, 1, 0 },
+	[CELL_USER_HLT] = { 5, EXITS_USERSPACE, 1, 0 },
+	[CELL_RESTART] = { EXITS_RESTART, EXITS_USERSPACE, 1, 0 },
+	[CELL_MSR_L2] = { 32, EXITS_VMEXIT, 1, 1 },
 };
 
 /* What the program counted by argument. */
@@ -110,7 +112,7 @@ static int setup(void **state)
 	w->guest = add_web1(w->guests);
 	args = (struct provider_args){ &w->env, w->guests, w->fields, 2 };
 	assert_int_equal(exits_names_new(&args, &arch_by_name("VMX")->splits[0],
-					 EXIT_FIELDS_PARTS, &w->names), 0);
+					 EXIT_FIELDS_PARTS | 1U << TIME_L2, &w->names), 0);
 	w->threads = exits_threads_new(&(struct exits_threads_config){
 		.env = &w->env, .guests = w->guests, .names = w->names, .fields = w->fields,
 		.codes = codes, .max_threads = RECORDS, .is_timed = true });
@@ -492,6 +494,85 @@ static void test_parts_of_a_kicked_halt(void **state)
 	assert_int_equal(count_of(w, "time(user)"), 0);
 	assert_int_equal(count_of(w, "time(kvm)"), 0);
 	assert_int_equal(count_of(w, "time(guest)"), 0);
+}
+
+/* The exit was counted in the cell of its reason, and is L2's: it goes to the twin. */
+static void goes_to_twin(struct exits_thread *record)
+{
+	record->cells[CELL_MSR].count--;
+	happened(record, CELL_MSR_L2, 1, 0);
+	record->open_cell = CELL_MSR_L2;
+	record->nested_since = record->open_since;
+}
+
+static void exits_for_msr(struct exits_thread *record, uint64_t at_ns)
+{
+	happened(record, CELL_MSR, 1, 0);
+	record->open_cell = CELL_MSR;
+	record->open_since = at_ns;
+}
+
+/* Exits of L2 have a name of their own, and their vCPU a time in L2. */
+static void test_nested(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin(w, 0, false);
+
+	happened(record, CELL_MSR, 3, 30);
+	take_sample(w, 2 * SECOND);
+	assert_int_equal(count_of(w, "time(L2)"), UINT64_MAX);
+	exits_for_msr(record, 2 * SECOND);
+	goes_to_twin(record);
+	record->nested_ns = 5000;
+	take_sample(w, 3 * SECOND);
+	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 3);
+	assert_int_equal(count_of(w, "vmexit(MSR_WRITE L2)"), 1);
+	assert_int_equal(count_of(w, "vmexit"), 4);
+	assert_int_equal(count_of(w, "time(L2)"), 5000);
+}
+
+/* Until it is known whether an exit is of L2, it is in no count: none goes back. */
+static void test_nested_never_back(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin(w, 0, false);
+
+	exits_for_msr(record, SECOND);
+	goes_to_twin(record);
+	take_sample(w, 2 * SECOND);
+	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 0);
+	exits_for_msr(record, 2 * SECOND);
+	take_sample(w, 3 * SECOND);
+	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 0);
+	goes_to_twin(record);
+	take_sample(w, 4 * SECOND);
+	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 0);
+	assert_int_equal(count_of(w, "vmexit(MSR_WRITE L2)"), 2);
+	exits_for_msr(record, 4 * SECOND);
+	record->user_since = 4 * SECOND + 10; /* it went on: it is L1's */
+	take_sample(w, 5 * SECOND);
+	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 1);
+	record->cells[CELL_MSR].count--; /* read while an exit goes to its twin */
+	take_sample(w, 6 * SECOND);
+	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 1);
+}
+
+/* A thread that ends within an exit: that exit is counted. */
+static void test_nested_thread_ends(void **state)
+{
+	struct world *w = *state;
+	uint32_t guest = parent_is_guest(w);
+	struct exits_thread *record = begin_parent(w, 0);
+
+	exits_for_msr(record, SECOND);
+	goes_to_twin(record);
+	exits_for_msr(record, 2 * SECOND);
+	take_sample(w, 3 * SECOND);
+	assert_int_equal(row_of(w, guest, 0, "vmexit(MSR_WRITE)")->count, 0);
+	dies(record);
+	parent_is_none(w, 9 * SECOND);
+	assert_int_equal(take_sample(w, 9 * SECOND), 1);
+	assert_int_equal(row_of(w, guest, 0, "vmexit(MSR_WRITE)")->count, 1);
 }
 
 static void test_names(void **state)
@@ -876,10 +957,10 @@ static void test_more_records(void **state)
 
 /* Codes of SVM: an exit that only protected guests have, a halt, a port. */
 static const struct exits_code svm_codes[EXITS_CELLS] = {
-	[1] = { 0x403, EXITS_VMEXIT, 1 },
-	[2] = { 0x78, EXITS_VMEXIT, 1 },
-	[70] = { 0x7b, EXITS_VMEXIT, 1 },
-	[71] = { 2, EXITS_USERSPACE, 1 },
+	[1] = { 0x403, EXITS_VMEXIT, 1, 0 },
+	[2] = { 0x78, EXITS_VMEXIT, 1, 0 },
+	[70] = { 0x7b, EXITS_VMEXIT, 1, 0 },
+	[71] = { 2, EXITS_USERSPACE, 1, 0 },
 };
 
 static void test_long_cells(void **state)
@@ -971,6 +1052,9 @@ int main(void)
 		TEST(test_user_space_within_an_exit),
 		TEST(test_user_space_never_back),
 		TEST(test_parts_of_a_kicked_halt),
+		TEST(test_nested),
+		TEST(test_nested_never_back),
+		TEST(test_nested_thread_ends),
 		TEST(test_names),
 		TEST(test_thread_is_replaced),
 		TEST(test_guest_ends),

@@ -50,6 +50,8 @@ int on_msr(void *ctx);
 int on_cpuid(void *ctx);
 int on_hypercall(void *ctx);
 int on_sysreg(void *ctx);
+int on_nested_exit(void *ctx);
+int on_nested_entry(void *ctx);
 
 /* What is constant in the kernel is set by the tests. */
 #include <linux/bpf.h>
@@ -218,6 +220,9 @@ static int setup(void **state)
 	memset(&m, 0, sizeof(m));
 	memset(guesses, 0xff, sizeof(guesses));
 	memset(dense, 0, sizeof(dense));
+	memset(twins, 0, sizeof(twins));
+	memset(codes, 0, sizeof(codes));
+	is_nesting = false;
 	lost_exits = 0;
 	nr_late = 0;
 	lost_arguments = 0;
@@ -605,6 +610,80 @@ static void test_polls(void **state)
 	assert_int_equal(m.records[0].polled_ns, 55000);
 }
 
+static const struct exits_cell *twin_of(uint32_t record, uint64_t code)
+{
+	uint32_t twin = twins[dense[EXITS_VMEXIT][code]];
+
+	assert_int_not_equal(twin, dense[EXITS_VMEXIT][code]);
+	assert_int_equal(codes[twin].code, code);
+	assert_int_equal(codes[twin].kind, EXITS_VMEXIT);
+	assert_true(codes[twin].is_nested && codes[twin].is_used);
+	return &m.records[record].cells[twin];
+}
+
+/* One exit of L2 and one of L1, of one reason: each in its own cell, with its own time. */
+static void test_nested(void **state)
+{
+	(void)state;
+	exits_at(1000, IO);
+	assert_false(is_nesting);
+	on_nested_exit(NULL);
+	assert_true(is_nesting);
+	enters_at(1300);
+	exits_at(2000, IO);
+	enters_at(2050);
+	assert_int_equal(twin_of(0, IO)->count, 1);
+	assert_int_equal(twin_of(0, IO)->time_ns, 300);
+	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->count, 1);
+	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->time_ns, 50);
+	assert_false(codes[dense[EXITS_VMEXIT][IO]].is_nested);
+}
+
+/* What an exit of L2 is about belongs to the twin, too; an exit is moved once. */
+static void test_nested_argument(void **state)
+{
+	(void)state;
+	exits_at(1000, IO);
+	on_nested_exit(NULL);
+	on_nested_exit(NULL);
+	writes_port();
+	enters_at(1300);
+	assert_int_equal(twin_of(0, IO)->count, 1);
+	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->count, 0);
+	assert_int_equal(m.argument_keys[0].cell, twins[dense[EXITS_VMEXIT][IO]]);
+}
+
+/* From an entry to an exit of L2 is time in L2; to an exit of L1 it is not. */
+static void test_nested_time(void **state)
+{
+	(void)state;
+	exits_at(1000, IO);
+	on_nested_exit(NULL);
+	enters_at(1100);
+	on_nested_entry(NULL);
+	exits_at(1700, IO);
+	on_nested_exit(NULL);
+	assert_int_equal(m.records[0].nested_ns, 600);
+	enters_at(1800);
+	on_nested_entry(NULL);
+	exits_at(2000, IO);
+	enters_at(2100);
+	assert_int_equal(m.records[0].nested_ns, 600);
+}
+
+/* A guest without guests: no entry is noted, though other guests nest. */
+static void test_not_nested(void **state)
+{
+	(void)state;
+	assert_int_equal(on_nested_exit(NULL), 0);
+	exits_at(1000, IO);
+	enters_at(1100);
+	on_nested_entry(NULL);
+	assert_int_equal(on_nested_exit(NULL), 0);
+	assert_int_equal(m.records[0].entered_ns, 0);
+	assert_false(is_nesting);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, setup)
@@ -625,6 +704,10 @@ int main(void)
 		TEST(test_not_longer),
 		TEST(test_left_out),
 		TEST(test_full_ring),
+		TEST(test_nested),
+		TEST(test_nested_argument),
+		TEST(test_nested_time),
+		TEST(test_not_nested),
 		TEST(test_polls),
 	};
 

@@ -14,9 +14,9 @@
 #include "trace/recorded/recorded.h"
 #include "views/build.h"
 
-enum { ID_USER = 105, ID_IRQ, ID_SWITCH, ID_WAKING, ID_WAKEUP, ID_LIMIT };
+enum { ID_USER = 105, ID_IRQ, ID_SWITCH, ID_WAKING, ID_WAKEUP, ID_LIMIT, ID_NESTED };
 
-#define NR_FORMATS (NR_WORLD_FORMATS + 6)
+#define NR_FORMATS (NR_WORLD_FORMATS + 7)
 
 static const char *formats[NR_FORMATS];
 
@@ -52,6 +52,10 @@ static int add_formats(void **state)
 		"\tfield:unsigned int new;\toffset:8;\tsize:4;\tsigned:0;\n"
 		"\tfield:unsigned int old;\toffset:12;\tsize:4;\tsigned:0;\n\n"
 		"print fmt: \"%u\", REC->new\n";
+	formats[NR_WORLD_FORMATS + 6] =
+		"name: kvm_nested_vmexit\nID: 111\n" COMMON_FIELDS
+		"\tfield:__u32 exit_code;\toffset:8;\tsize:4;\tsigned:0;\n\n"
+		"print fmt: \"%u\", REC->exit_code\n";
 	return set_up(state);
 }
 
@@ -75,6 +79,12 @@ static void put_limit(struct bytes *bytes, uint32_t tid, uint32_t new, uint32_t 
 	put_common(bytes, ID_LIMIT, tid);
 	put_u32(bytes, new);
 	put_u32(bytes, old);
+}
+
+static void put_nested(struct bytes *bytes, uint32_t tid, uint32_t reason)
+{
+	put_common(bytes, ID_NESTED, tid);
+	put_u32(bytes, reason);
 }
 
 static void put_irq(struct bytes *bytes, uint32_t tid)
@@ -366,6 +376,37 @@ static void polls_in_halts(void **state)
 	assert_true(cell(&world, "HLT", "poll_percent")->number < 4.7);
 	assert_int_equal(cell(&world, "MSR_WRITE", "poll_percent")->type, CELL_NONE);
 	assert_ptr_equal(row(&world, "HLT"), &world.view.rows[0]);
+	end(&world);
+}
+
+/* Three entries and exits; the second exit is of L2, and so is the time before it. */
+static void exits_of_l2(void **state)
+{
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	for (uint64_t i = 0; i < 3; i++) {
+		put_entry(&world.event, 77, 0);
+		add(&world, 0, 10000 * i);
+		put_exit(&world.event, 77, 0, 1, 32);
+		add(&world, 0, 10000 * i + 4000 + i);
+		if (i == 1) {
+			put_nested(&world.event, 77, 32);
+			add(&world, 0, 10000 * i + 4100);
+		}
+	}
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 30000);
+	open_dat(&world);
+	look(&world, &view_vcpus);
+	assert_int_equal(total(&world, 0, "vmexit(MSR_WRITE)"), 2);
+	assert_int_equal(time_of(&world, 0, "vmexit(MSR_WRITE)"), 6000 + 5998);
+	assert_int_equal(total(&world, 0, "vmexit(MSR_WRITE L2)"), 1);
+	assert_int_equal(time_of(&world, 0, "vmexit(MSR_WRITE L2)"), 5999);
+	assert_int_equal(total(&world, 0, "time(L2)"), 4001);
+	assert_true(view_has_column(&world.view,
+				    (size_t)view_column_by_id(&view_vcpus, "l2_percent")));
 	end(&world);
 }
 
@@ -784,6 +825,7 @@ int main(void)
 		cmocka_unit_test(exits_to_the_digit),
 		cmocka_unit_test(the_four_parts_of_time),
 		cmocka_unit_test(polls_in_halts),
+		cmocka_unit_test(exits_of_l2),
 		cmocka_unit_test(arguments_and_their_exits),
 		cmocka_unit_test(events_and_who_fired_them),
 		cmocka_unit_test(it_is_over),

@@ -340,9 +340,9 @@ static void flaw_C1_csv_of_guests_has_a_row_each(void **state)
 	text = read_file(w, w->path);
 	assert_int_equal(strncmp(text, "time,guest,pid,vcpus,", 21), 0);
 	assert_string_equal(strchr(text, '\n') + 1,
-		WHEN_EXACTLY ",\"db,1\",4001,,,,30,,3,,,,,,,,,,,,,,,\n"
-		WHEN_EXACTLY ",\"db,1\",4001,,,,30,,3,,,,,,,,,,,,,,,\n"
-		WHEN_EXACTLY ",web,4002,,,,40,,4,,,,,,,,,,,,,,,\n");
+		WHEN_EXACTLY ",\"db,1\",4001,,,,30,,3,,,,,,,,,,,,,,,,\n"
+		WHEN_EXACTLY ",\"db,1\",4001,,,,30,,3,,,,,,,,,,,,,,,,\n"
+		WHEN_EXACTLY ",web,4002,,,,40,,4,,,,,,,,,,,,,,,,\n");
 	/* Goes on in its own file. */
 	open_log(w, LINES_LOG_ROWS);
 	write_sample(w);
@@ -545,7 +545,8 @@ static void json_of_guests_has_their_columns(void **state)
 		"\"view\":\"guests\",\"rows\":[{\"guest\":\"db\",\"pid\":4001,\"vcpus\":null,"
 		"\"vmm\":null,\"vmm_percent\":null,\"total\":30,\"share\":null,\"delta\":3,"
 		"\"rate\":null,"
-		"\"guest_percent\":null,\"kvm_percent\":null,\"user_percent\":null,"
+		"\"guest_percent\":null,\"l2_percent\":null,\"kvm_percent\":null,"
+		"\"user_percent\":null,"
 		"\"halt_percent\":null,\"poll_percent\":null,\"sleep_percent\":null,"
 		"\"wait_percent\":null,"
 		"\"throttled_percent\":null,\"cpu_percent\":null,\"migrations\":null,"

@@ -96,7 +96,7 @@ static void names_are_told_apart_at_80_columns(void **state)
 	begin_view(w, &view_guests);
 	add_row(w, LONG_NAME);
 	add_row(w, WIDE_NAME);
-	w->view.absent = 1u << OWNER_POLL | 1u << OWNER_SLEEP;
+	w->view.absent = 1u << OWNER_L2 | 1u << OWNER_POLL | 1u << OWNER_SLEEP;
 	made_picture(w, 80, 24);
 	/* The rows have no top exit: its column leaves its room to the names. */
 	assert_string_equal(line(w, 3), " Guest Name               vCPU ▾CurAvg/s Guest%  KVM% "

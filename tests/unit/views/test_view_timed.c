@@ -31,7 +31,8 @@ static void guests_with_the_time_of_their_vcpus(void **state)
 	assert_string_equal(world->view.rate_title, "Exits/s");
 	for (size_t i = 0; i < view_columns(&view_guests); i++)
 		assert_int_equal(view_has_column(&world->view, i),
-				 !is_of_host(i) && i != OWNER_POLL && i != OWNER_SLEEP);
+				 !is_of_host(i) && i != OWNER_L2 && i != OWNER_POLL &&
+					 i != OWNER_SLEEP);
 }
 
 /* What is polled of halts, in ms of each second; without it halts are one. */
@@ -206,7 +207,8 @@ static void vcpus_whose_exits_are_not_seen(void **state)
 	build(world);
 	for (size_t i = OWNER_GUEST; i <= OWNER_SPLIT; i++)
 		assert_int_equal(view_has_column(&world->view, i),
-				 !is_of_host(i) && i != OWNER_POLL && i != OWNER_SLEEP);
+				 !is_of_host(i) && i != OWNER_L2 && i != OWNER_POLL &&
+					 i != OWNER_SLEEP);
 }
 
 /* After r nothing but an exit to user space: it goes on in an exit that began before r. */
