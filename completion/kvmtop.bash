@@ -150,8 +150,8 @@ _kvmtop_columns()
 		top top_percent ended affinity" ;;
 	exits) echo "reason total delta rate share time_percent poll_percent time_ns avg_ns p50_ns
 		p99_ns interval_max_ns max_ns" ;;
-	long) echo "time end_ns took_ns user_percent user_ns reason argument guest pid vcpu cpu pc
-		symbol ended" ;;
+	long) echo "time end_ns took_ns user_percent user_ns poll_percent wait_percent reason
+		argument guest pid vcpu cpu pc symbol ended" ;;
 	hotspots) echo "what argument total delta rate time_percent time_ns avg_ns p50_ns p99_ns
 		interval_max_ns max_ns guest pid ended" ;;
 	host) echo "cpu node core sibling busy_percent vcpu_percent vcpus want_percent wait_percent

@@ -11,8 +11,8 @@
 #include "views/query.h"
 
 enum {
-	TIME, END, TOOK, USER_SHARE, USER, REASON, ARGUMENT, GUEST, PID, VCPU, CPU, PC, SYMBOL,
-	ENDED
+	TIME, END, TOOK, USER_SHARE, USER, POLL_SHARE, WAIT_SHARE, REASON, ARGUMENT, GUEST, PID,
+	VCPU, CPU, PC, SYMBOL, ENDED
 };
 
 static const struct column columns[] = {
@@ -26,6 +26,11 @@ static const struct column columns[] = {
 			 "share of it from the first exit to user space on; -: it had none",
 			 CELL_PERCENT, 5, COLUMN_SPARE(4) },
 	[USER] = { "user_ns", "User", "the same as a time", CELL_NS, 7, COLUMN_MACHINE_ONLY },
+	[POLL_SHARE] = { "poll_percent", "Poll%", "share of it that KVM polled, in a halt",
+			 CELL_PERCENT, 5, COLUMN_SPARE(4) },
+	[WAIT_SHARE] = { "wait_percent", "Wait%",
+			 "share of it without a CPU, of a recording with --sched",
+			 CELL_PERCENT, 5, COLUMN_SPARE(4) },
 	[REASON] = { "reason", "Exit reason", "why the vCPU left the guest", CELL_TEXT, 18,
 		     COLUMN_OF_REASON | COLUMN_LEAST(12) },
 	[ARGUMENT] = { "argument", "Argument", "port, MSR, address, CPUID leaf, call, register",
@@ -130,6 +135,10 @@ static int add_row(struct view *view, const struct query *query, const struct fa
 		row->cells[USER_SHARE] = cell_percent(exit->user_ns, exit->took_ns);
 		row->cells[USER] = cell_ns(exit->user_ns);
 	}
+	if (exit->polled_ns)
+		row->cells[POLL_SHARE] = cell_percent(exit->polled_ns, exit->took_ns);
+	if (exit->waited_ns)
+		row->cells[WAIT_SHARE] = cell_percent(exit->waited_ns, exit->took_ns);
 	row->cells[REASON] = cell_text(fields_get(facts->fields, exit->reason)->label);
 	if (exit->argument != FIELD_NONE)
 		row->cells[ARGUMENT] = cell_text(fields_get(facts->fields, exit->argument)->label);
@@ -141,7 +150,7 @@ static int add_row(struct view *view, const struct query *query, const struct fa
 /* People are not shown columns in which no row has anything. */
 static void drop_empty(struct view *view)
 {
-	static const size_t may_be_empty[] = { ARGUMENT, PC, SYMBOL };
+	static const size_t may_be_empty[] = { POLL_SHARE, WAIT_SHARE, ARGUMENT, PC, SYMBOL };
 
 	for (size_t i = 0; i < ARRAY_SIZE(may_be_empty); i++) {
 		size_t column = may_be_empty[i], at = 0;

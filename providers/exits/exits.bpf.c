@@ -380,6 +380,7 @@ static __always_inline int begin_exit(void *ctx, _Bool is_long)
 	if (is_long) {
 		thread->pc = LOAD(ctx, FIELD_PC);
 		thread->user_ns = 0;
+		thread->polled_before_ns = thread->polled_ns;
 	}
 	thread->open_cell = cell;
 	thread->open_since = bpf_ktime_get_ns();
@@ -402,6 +403,7 @@ static __noinline void report(struct exits_thread *thread, __u64 since, __u64 no
 	exit->end_ns = now;
 	exit->took_ns = now - since;
 	exit->user_ns = thread->user_since ? thread->user_ns + now - thread->user_since : 0;
+	exit->polled_ns = thread->polled_ns - thread->polled_before_ns;
 	exit->pc = thread->pc;
 	exit->thread = thread->number;
 	exit->cpu = thread->cpu;

@@ -38,6 +38,7 @@ int exits_long_add(const struct exits_long_output *output, const struct exits_lo
 		.end_ns = output->epoch_ns + exit->end_ns,
 		.took_ns = exit->took_ns,
 		.user_ns = exit->user_ns < exit->took_ns ? exit->user_ns : exit->took_ns,
+		.polled_ns = exit->polled_ns < exit->took_ns ? exit->polled_ns : exit->took_ns,
 		.pc = hides_pc ? 0 : exit->pc,
 		.cpu = exit->cpu,
 		.argument = FIELD_NONE,

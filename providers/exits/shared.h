@@ -77,7 +77,7 @@ struct exits_thread {
 	__u32 nr_arguments; /* different ones in this epoch */
 	__u32 epoch; /* the reader begins a new one when a thread has too many arguments */
 	/* Of the open exit while long exits are reported. user_ns: before user_since. */
-	__u64 pc, user_ns;
+	__u64 pc, user_ns, polled_before_ns; /* the latter: polled_ns when it began */
 	__u64 polled_ns; /* how long KVM polled in its halts */
 	__u64 poll_limit_ns; /* how long it polls at most in the halt that ends now; 0: not told */
 	/*
@@ -101,6 +101,7 @@ struct exits_late {
 struct exits_long {
 	__u64 end_ns, took_ns; /* CLOCK_MONOTONIC */
 	__u64 user_ns; /* of it: from its first exit to user space on; 0: it had none */
+	__u64 polled_ns; /* of it: KVM polled */
 	__u64 pc;
 	__u32 thread; /* number of the record */
 	__u32 cpu;    /* where it began */

@@ -151,11 +151,11 @@ trace_long() {
 	}' "$INSTANCE/trace"
 }
 
-# listed_long: the same of what kvmtop listed.
+# listed_long [FILE]: the same of what kvmtop listed.
 listed_long() {
 	awk -F, '
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-	{ print $at["vcpu"], $at["reason"], $at["pc"], $at["took_ns"] / 1000 }' "$TMP/exits"
+	{ print $at["vcpu"], $at["reason"], $at["pc"], $at["took_ns"] / 1000 }' "${1:-$TMP/exits}"
 }
 
 # slow_of: of such lines the exits that user space answers, which takes 10 ms, by vCPU.
@@ -168,14 +168,27 @@ slow_of() {
 long_differ() {
 	guest slow --pio 5 --mmio 5 --cpuid 50 --answer 10000 --rounds 2 --vcpus 2
 	exits_begin --longer 5ms
+	spawn kvmtop -l -c -s 0.5 --view long >"$TMP/long" 2>"$TMP/long.err"
+	e_log=$SPAWNED
+	wait_for 120 batch_waits "$e_log"
 	trace_clear
 	guest_run slow
 	exits_end
+	wait_for 60 log_is_quiet "$TMP/long"
+	stop "$e_log"
 	stop "$GUEST"
 	trace_long | slow_of >"$TMP/traced"
 	listed_long | slow_of >"$TMP/listed"
+	listed_long "$TMP/long" | slow_of >"$TMP/logged"
 	paste -d " " "$TMP/traced" "$TMP/listed" |
 		awk 'NF != 8 || $1 != $5 || $2 != $6 || $3 != $7'
+}
+
+# log_is_quiet FILE: nothing came for two seconds.
+log_is_quiet() {
+	q_size=$(wc -c <"$1")
+	sleep 2
+	[ "$(wc -c <"$1")" = "$q_size" ]
 }
 
 exits_long() {
@@ -193,6 +206,10 @@ exits_long() {
 		$8 < $4 * 1.01 && $8 > $4 * 0.99 { near++ }
 		END { print (near > NR / 2) ? "near" : near + 0 " of " NR }')" near \
 		"exits --longer: most times are within 1 %"
+	is "$(cut -d " " -f 1-3 "$TMP/logged" | sort)" \
+		"$(cut -d " " -f 1-3 "$TMP/listed" | sort)" \
+		"-l --view long: the same list"
+	is "$(cat "$TMP/long.err")" "" "-l --view long: nothing to complain about"
 	is "$(listed_long | awk '$4 <= 5000')" "" "exits --longer: all are longer than 5 ms"
 	case $ARGUMENTS in
 	*ioport*) ;;

@@ -183,6 +183,8 @@ static int on_exit_event(struct pairing *pairing, struct recorded_thread *thread
 	open_span(thread, EXITS_VMEXIT, count, event->time);
 	thread->user_begin = 0;
 	thread->argument = NULL;
+	thread->polled_before = thread->polled_ns;
+	thread->waited_before = thread->waited;
 	thread->exit_cpu = event->cpu;
 	thread->pc = meaning->pc ? trace_field_number(meaning->pc, event) : 0;
 	tell_begin(pairing, thread, SPAN_EXIT, event);
@@ -227,6 +229,8 @@ static RARE int keep_long(struct pairing *pairing, const struct recorded_thread 
 		.thread = thread, .exit = span->count, .argument = thread->argument,
 		.begin = span->begin, .end = time, .user_begin = thread->user_begin,
 		.pc = thread->pc, .cpu = thread->exit_cpu,
+		.polled_ns = thread->polled_ns - thread->polled_before,
+		.waited = thread->waited - thread->waited_before,
 	};
 	return 0;
 }

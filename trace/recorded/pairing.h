@@ -66,6 +66,7 @@ struct recorded_long {
 	uint64_t begin, end;
 	uint64_t user_begin; /* of its first exit to user space; 0: it had none */
 	uint64_t pc;	     /* 0: not known */
+	uint64_t polled_ns, waited; /* within it */
 	int32_t cpu;	     /* where it began; -1: not known */
 };
 

@@ -413,6 +413,11 @@ static bool hides_pc(const struct maker *maker, uint32_t guest)
 	return false;
 }
 
+static uint64_t lower(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 static int add_long(const struct maker *maker, const struct recorded_long *exit,
 		    struct long_exits *exits)
 {
@@ -422,6 +427,8 @@ static int add_long(const struct maker *maker, const struct recorded_long *exit,
 		.end_ns = to_ns(recorded, exit->end - pairing_of(maker)->first_time),
 		.took_ns = to_ns(recorded, exit->end - exit->begin),
 		.user_ns = exit->user_begin ? to_ns(recorded, exit->end - exit->user_begin) : 0,
+		.polled_ns = lower(exit->polled_ns, to_ns(recorded, exit->end - exit->begin)),
+		.waited_ns = to_ns(recorded, exit->waited),
 		.pc = hides_pc(maker, key.guest) ? 0 : exit->pc,
 		.guest = key.guest,
 		.vcpu = key.vcpu,

@@ -59,6 +59,7 @@ struct recorded_thread {
 	uint64_t pc, user_begin; /* user_begin: its first exit to user space; 0: none */
 	int32_t exit_cpu;
 	const struct exit_count *argument; /* NULL: none */
+	uint64_t polled_before, waited_before; /* polled_ns and waited when it began */
 	uint64_t first;	  /* the time of the first exit or entry */
 	uint64_t ran; /* VCPU_OUTSIDE: how long the guest ran before; 0: not known */
 	uint64_t nested; /* the total time in L2 */

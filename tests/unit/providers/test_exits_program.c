@@ -536,8 +536,12 @@ static void test_long_exit(void **state)
 	assert_true(first->has_argument);
 	assert_int_equal(first->argument.a, 0x3f8);
 	/* Nothing of it is in the next one. */
+	m.records[0].polled_ns = 70;
 	long_exits_at(2000, IO, 0x10);
+	m.records[0].polled_ns = 370;
 	long_enters_at(3000);
+	assert_int_equal(first->polled_ns, 0);
+	assert_int_equal(second->polled_ns, 300);
 	assert_int_equal(second->took_ns, 1000);
 	assert_int_equal(second->user_ns, 0);
 	assert_false(second->has_argument);

@@ -40,6 +40,8 @@ static void newest_first(void **state)
 	take(world);
 	exit = slow(world, 2500, 40, IO);
 	exit->user_ns = 30 * MS;
+	exit->polled_ns = 4 * MS;
+	exit->waited_ns = 2 * MS;
 	exit->pc = 0xfff0;
 	exit->argument = PORT;
 	exit->guest = 2;
@@ -51,6 +53,8 @@ static void newest_first(void **state)
 			    "12:00:01.000000 20000000ns - - MSR_WRITE - db1 4000 0 3 - "
 			    "1763812801000000000\n"
 			    "- - - - - - - - - - - -\n");
+	assert_string_equal(picture(world, "poll_percent wait_percent"),
+			    "10.0% 5.0%\n- -\n- -\n");
 	world->query.is_latest = true;
 	assert_string_equal(order(world), "12:00:02.500000");
 	take(world);
