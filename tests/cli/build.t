@@ -63,9 +63,10 @@ is "$(sandbox kvmtop-listen.service)" "$(sandbox kvmtop@.service | sed '/^\[Inst
 # Both by systemd's own rules; of the program it only asks whether it is there.
 if command -v systemd-analyze >/dev/null && systemd-analyze security --help | grep -q -e --offline
 then
+	mkdir -p "$TMP/units"
+	cp "$units/kvmtop-listen.socket" "$TMP/units"
 	for unit in kvmtop-history.service kvmtop@.service kvmtop-prometheus.service \
 		kvmtop-listen.service; do
-		mkdir -p "$TMP/units"
 		sed 's|/usr/bin/kvmtop|/bin/sh|' "$units/$unit" >"$TMP/units/$unit"
 		is "$(systemd-analyze verify --man=no "$TMP/units/$unit" 2>&1)" "" \
 			"$unit: systemd understands all of it"

@@ -285,10 +285,19 @@ has_up() {
 check "Prometheus scrapes it" wait_for 60 has_up "$prometheus"
 like "$(ask "$prometheus" 'count(kvmtop_guest_info)')" '"2"\]' "two guests are there"
 # What the captured machine had in its first interval is the least that it says.
-like "$(ask "$prometheus" 'kvmtop_exits_total{guest="web1",reason="cpuid"} >= 486')" \
-	'"reason":"cpuid"' "with their exits"
-is "$(get "http://127.0.0.1:$prometheus/api/v1/rules" | grep -o '"health":"[a-z]*"' |
-	sort -u | grep -v unknown)" '"health":"ok"' "every rule can be evaluated"
+has_cpuids() {
+	ask "$prometheus" 'kvmtop_exits_total{guest="web1",reason="cpuid"} >= 486' |
+		grep -q '"reason":"cpuid"'
+}
+check "with their exits" wait_for 60 has_cpuids
+healths() {
+	get "http://127.0.0.1:$prometheus/api/v1/rules" | grep -o '"health":"[a-z]*"' | sort -u
+}
+are_evaluated() {
+	healths | grep -q . && ! healths | grep -q unknown
+}
+wait_for 60 are_evaluated
+is "$(healths)" '"health":"ok"' "every rule can be evaluated"
 
 # queries: those of the dashboard, one a line, with Grafana's variables filled in.
 queries() {
