@@ -4,8 +4,8 @@
 #
 # The user's, also from the environment:
 #		CC CFLAGS CPPFLAGS LDFLAGS LDLIBS AR PKG_CONFIG CROSS_COMPILE
-# Folders:	DESTDIR prefix (or PREFIX) exec_prefix bindir datarootdir mandir sysconfdir unitdir
-#		bashcompletiondir
+# Folders:	DESTDIR prefix (or PREFIX) exec_prefix bindir sbindir datarootdir mandir sysconfdir
+#		unitdir bashcompletiondir
 # Switches:	V=1		show the commands
 #		WERROR=1	warnings are errors
 #		SANITIZE=address,undefined	in build/sanitize/, beside the plain build
@@ -133,8 +133,9 @@ export CC PKG_CONFIG
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
-.PHONY: FORCE all static run tests objects fuzzers test check check-hosts deps check-headers \
-	check-layers check-style lint analyze fuzz bench pictures install uninstall dist clean help
+.PHONY: FORCE all static run tests objects fuzzers test check check-quick check-hosts deps \
+	check-headers check-layers check-style lint analyze fuzz bench pictures install uninstall \
+	dist deb rpm pkg clean help
 
 all: $(PROGRAM) ## build ./kvmtop
 
@@ -238,6 +239,11 @@ test: ## build and run every test, install nothing
 		$(or $(TESTS),$(TEST_PROGRAMS) $(SANITIZED_TESTS) $(SHELL_TESTS))
 SANITIZED_TESTS = $(if $(SANITIZE),,$(TEST_SOURCES:%.c=build/sanitize/%))
 
+check-quick: tests ## the tests that need no root, KVM or terminal, as packages run them
+	@$(MAKE) all
+	@KVMTOP=./$(PROGRAM) HELPERS=$(BUILD)/tests/helpers tests/run $(TEST_PROGRAMS) \
+		tests/cli/golden.t tests/cli/names.t
+
 HOSTS ?= vmx svm arm64 svm-linux svm-service svm-lockdown svm-confidentiality
 check-hosts: ## run a suite inside emulated KVM hosts (HOSTS="vmx svm arm64 riscv64 ppc64el ...")
 	@tools/deps -q build test
@@ -315,6 +321,7 @@ pictures: all $(HELPERS) ## make the pictures in README.md and docs/ anew (needs
 prefix = $(or $(PREFIX),/usr/local)
 exec_prefix = $(prefix)
 bindir = $(exec_prefix)/bin
+sbindir = $(exec_prefix)/sbin
 datarootdir = $(prefix)/share
 mandir = $(datarootdir)/man
 sysconfdir = /etc
@@ -325,6 +332,7 @@ bashcompletiondir = $(datarootdir)/bash-completion/completions
 INSTALLED = $(PROGRAM):$(bindir)/kvmtop:755 \
 	$(foreach page,$(wildcard man/*.[1-8]),\
 		$(page):$(mandir)/man$(subst .,,$(suffix $(page)))/$(notdir $(page)):644) \
+	packaging/kvmtop-group:$(sbindir)/kvmtop-group:755 \
 	completion/kvmtop.bash:$(bashcompletiondir)/kvmtop:644 \
 	systemd/kvmtop.target:$(unitdir)/kvmtop.target:644 \
 	systemd/kvmtop@.service:$(unitdir)/kvmtop@.service:644 \
@@ -343,6 +351,7 @@ install: all ## install below DESTDIR and prefix (/usr/local)
 		install -D -m $(call split,$(item),3) $(call split,$(item),1) \
 			"$(DESTDIR)$(call split,$(item),2)";) true
 	$(Q)sed -i 's|/usr/bin/kvmtop|$(bindir)/kvmtop|' \
+		"$(DESTDIR)$(sbindir)/kvmtop-group" \
 		"$(DESTDIR)$(unitdir)/kvmtop@.service" \
 		"$(DESTDIR)$(unitdir)/kvmtop-history.service" \
 		"$(DESTDIR)$(unitdir)/kvmtop-prometheus.service" \
@@ -357,6 +366,14 @@ DIST = kvmtop-$(VERSION).tar.gz
 dist: ## write kvmtop-VERSION.tar.gz from the commit; it builds without git
 	$(call say,DIST,$(DIST))git -c tar.umask=022 -c tar.tar.gz.command="gzip -9n" archive \
 		--format=tar.gz --prefix=kvmtop-$(VERSION)/ -o $(DIST) HEAD
+
+# Of the commit, too; what is not committed is not in them.
+PACKAGES = $(BUILD)/packages
+deb rpm pkg: dist
+	$(call say,PACKAGE,$@)tools/package $@ $(DIST) $(PACKAGES)
+deb: ## build a Debian package in build/packages
+rpm: ## build an RPM there
+pkg: ## build a package for Arch there
 
 clean: ## remove all that was built
 	rm -rf build kvmtop $(DIST)

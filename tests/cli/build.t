@@ -41,16 +41,20 @@ is "$(in_folder prefix=/usr)" "\
 ./usr/lib/systemd/system/kvmtop-prometheus.service
 ./usr/lib/systemd/system/kvmtop.target
 ./usr/lib/systemd/system/kvmtop@.service
+./usr/sbin/kvmtop-group
 ./usr/share/bash-completion/completions/kvmtop
 ./usr/share/kvmtop/kvmtop.json
 ./usr/share/kvmtop/kvmtop.rules.yml
 ./usr/share/man/man5/kvmtop-history.5
+./usr/share/man/man8/kvmtop-group.8
 ./usr/share/man/man8/kvmtop.8" "make install prefix=/usr"
 units=$TMP/root/usr/lib/systemd/system
 like "$(cat "$units/kvmtop@.service")" '^ExecStart=/usr/bin/kvmtop ' \
 	"the unit starts the program where it was installed"
 
 like "$(cat "$units/kvmtop-history.service")" '^ExecStart=/usr/bin/kvmtop ' "so does the history's"
+like "$(cat "$TMP/root/usr/sbin/kvmtop-group")" '^program=/usr/bin/kvmtop$' \
+	"and kvmtop-group has it"
 # sandbox UNIT: what it may do.
 sandbox() {
 	sed -n '/^# One descriptor/,$p' "$units/$1"
@@ -109,8 +113,10 @@ is "$(in_folder exec_prefix=/e datarootdir=/d sysconfdir=/s unitdir=/u)" "\
 ./d/kvmtop/kvmtop.json
 ./d/kvmtop/kvmtop.rules.yml
 ./d/man/man5/kvmtop-history.5
+./d/man/man8/kvmtop-group.8
 ./d/man/man8/kvmtop.8
 ./e/bin/kvmtop
+./e/sbin/kvmtop-group
 ./s/logrotate.d/kvmtop
 ./u/kvmtop-history.service
 ./u/kvmtop-listen.service
@@ -123,6 +129,7 @@ is "$(in_folder bindir=/b mandir=/m bashcompletiondir=/c PREFIX=/p)" "\
 ./c/kvmtop
 ./etc/logrotate.d/kvmtop
 ./m/man5/kvmtop-history.5
+./m/man8/kvmtop-group.8
 ./m/man8/kvmtop.8
 ./p/lib/systemd/system/kvmtop-history.service
 ./p/lib/systemd/system/kvmtop-listen.service
@@ -130,6 +137,7 @@ is "$(in_folder bindir=/b mandir=/m bashcompletiondir=/c PREFIX=/p)" "\
 ./p/lib/systemd/system/kvmtop-prometheus.service
 ./p/lib/systemd/system/kvmtop.target
 ./p/lib/systemd/system/kvmtop@.service
+./p/sbin/kvmtop-group
 ./p/share/kvmtop/kvmtop.json
 ./p/share/kvmtop/kvmtop.rules.yml" "each of them, and PREFIX"
 check "make uninstall" make -s uninstall "DESTDIR=$TMP/root" bindir=/b mandir=/m \

@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What the packages say of kvmtop the Makefile and tools/deps say, too: version, libraries, rights.
+# shellcheck disable=SC2046,SC2086 # words
+. tests/lib.sh
+
+# one_a_line WORD...
+one_a_line() {
+	printf '%s\n' "$@" | LC_ALL=C sort -u
+}
+
+version=$(sed -n 's/^VERSION = //p' Makefile)
+is "$(sed -n '1s/.*(\(.*\)-[0-9]*).*/\1/p' debian/changelog)" "$version" "debian/ has the version"
+is "$(sed -n 's/^Version: *//p' packaging/kvmtop.spec)" "$version" "so has the spec file"
+is "$(sed -n 's/^pkgver=//p' packaging/PKGBUILD)" "$version" "so has the PKGBUILD"
+like "$(cat NEWS.md)" "^## $version( |$)" "so have the news"
+
+# What debian/ must not name: packages that every build has.
+essential='gcc|libc6-dev|make|ncurses-bin'
+is "$(sed -n '/^Build-Depends:/,/^[^ ]/s/^ \([a-z0-9.+-]*\).*/\1/p' debian/control |
+	grep -vx 'debhelper-compat' | LC_ALL=C sort)" \
+	"$(one_a_line $(tools/deps -a debian build) libcmocka-dev | grep -vxE "$essential")" \
+	"debian/ is built with what tools/deps names"
+is "$(sed -n 's/^BuildRequires: *//p' packaging/kvmtop.spec | grep -vx 'systemd-rpm-macros' |
+	LC_ALL=C sort)" "$(one_a_line $(tools/deps -a fedora build) libcmocka-devel)" \
+	"so is the spec file"
+is "$(sed -n 's/^[a-z]*depends=(\([^'\'']*\))/\1/p' packaging/PKGBUILD | tr ' ' '\n' |
+	LC_ALL=C sort)" "$(one_a_line $(tools/deps -a arch build) cmocka)" "so is the PKGBUILD"
+
+unit=$(sed -n 's/^CapabilityBoundingSet=//p' systemd/kvmtop@.service)
+is "$(sed -n 's/^capabilities=//p' packaging/kvmtop-group | tr ',' '\n' | LC_ALL=C sort)" \
+	"$(one_a_line $unit | tr '[:upper:]' '[:lower:]')" \
+	"the group has the capabilities of the systemd units"
+
+done_testing
