@@ -1,0 +1,170 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The packages are without faults, and in a fresh Debian they are installed, run, upgraded and
+# removed, and nothing is left of them.
+#
+# make check-packages runs it, in a few minutes; it needs root and Debian's archive. The fresh
+# system is kept in ${XDG_CACHE_HOME:-~/.cache}/kvmtop-packages; each package gets a copy of it.
+# shellcheck disable=SC2317 # some functions are only called by check
+. tests/lib.sh
+need_root
+need_cmd debootstrap unshare
+
+packages=$(realpath "${PACKAGES:-build/packages}")
+cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/kvmtop-packages
+suite=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+fresh=$cache/$suite
+root=$TMP/root
+version=$("$KVMTOP" --version)
+
+# Mounts are of a namespace: there is nothing to unmount.
+inside() {
+	# shellcheck disable=SC2016 # the inner shell's
+	unshare -m sh -c 'mount --rbind /dev "$0/dev" && mount -t proc proc "$0/proc" &&
+		mount --rbind /sys "$0/sys" &&
+		exec chroot "$0" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 \
+			DEBIAN_FRONTEND=noninteractive "$@"' "$root" "$@" </dev/null
+}
+
+apt() {
+	inside apt-get -qq -y -o Dpkg::Use-Pty=0 --no-install-recommends "$@"
+}
+
+# Not of the packages: what the kernel shows, and what package managers and groupadd note.
+own='packages|dev|proc|sys|tmp|root/\.rpmdb|var/(cache|log|lib/(dpkg|apt|rpm|pacman))'
+own="^\./($own)(/|\$)|^\./etc/g(roup|shadow)-\$"
+
+# All other names in the system.
+names() {
+	(cd "$root" && find . -xdev) | grep -vE "$own" | LC_ALL=C sort
+}
+
+if [ ! -e "$fresh/etc/debian_version" ]; then
+	rm -rf "$fresh.new"
+	mkdir -p "$cache"
+	debootstrap --variant=minbase "$suite" "$fresh.new" >"$TMP/log" 2>&1 ||
+		skip_all "no fresh system: $(tail -n 1 "$TMP/log")"
+	root=$fresh.new
+	# What kvmtop needs; and who installs the other packages.
+	deb=$(find "$packages" -name 'kvmtop_*.deb')
+	cp "$deb" "$root/kvmtop.deb"
+	{ apt update && apt install ./kvmtop.deb && apt purge kvmtop &&
+		apt install libcap2-bin rpm pacman-package-manager; } >"$TMP/log" 2>&1 ||
+		skip_all "no fresh system: $(tail -n 1 "$TMP/log")"
+	rm "$root/kvmtop.deb"
+	mv "$fresh.new" "$fresh"
+	root=$TMP/root
+fi
+
+# begin KIND: a fresh system with the packages of that kind in /packages.
+begin() {
+	rm -rf "$root"
+	cp -a "$fresh" "$root"
+	# What Fedora and Arch have.
+	mkdir "$root/packages" "$root/usr/share/licenses"
+	ln -sf /proc/self/mounts "$root/etc/mtab"
+	sed -i 's/^CheckSpace/#&/' "$root/etc/pacman.conf" # it asks which file system / is
+	cp -a tests/sysroot/amd "$root/packages"
+	find "$packages" -maxdepth 1 -type f -exec cp {} "$root/packages" \;
+	names >"$TMP/before"
+}
+
+# runs KIND: what is the same of all packages, once one is installed.
+runs() {
+	is "$(inside kvmtop --version)" "$version" "$1: it runs"
+	like "$(inside kvmtop --sysroot /packages/amd -1 -s 0.1 --view exits)" '^hlt ' \
+		"$1: it shows a captured machine"
+	is "$(find "$root/etc/systemd" -name '*kvmtop*')" "" "$1: no service is enabled"
+	check "$1: its services are installed" test -e "$root/usr/lib/systemd/system/kvmtop.target"
+	is "$(inside stat -c '%U %G %a' /usr/bin/kvmtop)" "root root 755" "$1: all may start it"
+}
+
+# group_of KIND: it was installed with a group kvmtop there.
+group_of() {
+	is "$(inside stat -c '%U %G %a' /usr/bin/kvmtop)" "root kvmtop 750" \
+		"$1: with a group kvmtop its members may start it"
+	like "$(inside getcap /usr/bin/kvmtop)" 'cap_sys_admin.*cap_perfmon.*=ep' \
+		"$1: and it has capabilities"
+}
+
+nothing_left() {
+	names >"$TMP/after"
+	is "$(diff "$TMP/before" "$TMP/after")" "" "$1: nothing is left"
+}
+
+# ---- Debian
+
+if command -v lintian >/dev/null; then
+	is "$(lintian --allow-root --fail-on none --display-level '>=warning' \
+		"$packages"/*.changes 2>&1)" "" "lintian has nothing to say"
+else
+	skip "lintian" "it is not installed"
+fi
+begin
+check "deb: it is installed" inside dpkg -i "/packages/$(basename "$packages"/kvmtop_*.deb)"
+runs deb
+for test in $(sed -n 's/^Tests: //p' debian/tests/control); do
+	cp -a tests/data "$root/packages"
+	mkdir -p "$root/packages/tests/sysroot"
+	ln -sfn /packages/data "$root/packages/tests/data"
+	ln -sfn /packages/amd "$root/packages/tests/sysroot/amd"
+	cp "debian/tests/$test" "$root/packages/test"
+	inside sh -c 'cd /packages && ./test' >"$TMP/out" 2>&1
+	case $? in
+	0) ok "deb: its test $test" ;;
+	77) skip "deb: its test $test" "$(tail -n 1 "$TMP/out")" ;;
+	*) not_ok "deb: its test $test" "$(cat "$TMP/out")" ;;
+	esac
+done
+# The next version: the same with another number.
+mkdir "$TMP/next"
+dpkg-deb -R "$packages"/kvmtop_*.deb "$TMP/next/kvmtop"
+sed -i 's/^Version: .*/&.1/' "$TMP/next/kvmtop/DEBIAN/control"
+dpkg-deb --root-owner-group -b "$TMP/next/kvmtop" "$root/packages/next.deb" >/dev/null
+check "deb: a group is made" inside groupadd --system kvmtop
+check "deb: it is upgraded" inside dpkg -i /packages/next.deb
+group_of deb
+inside groupdel kvmtop
+check "deb: it is purged" inside dpkg --purge kvmtop
+nothing_left deb
+
+# ---- RPM and Arch's: their tools in the same system, whose libraries have the same names
+
+if [ -n "$(find "$packages" -name '*.rpm')" ]; then
+	if command -v rpmlint >/dev/null; then
+		rpmlint -r packaging/kvmtop.rpmlintrc packaging/kvmtop.spec "$packages"/*.rpm \
+			>"$TMP/out" 2>&1
+		like "$(cat "$TMP/out")" ' 0 errors, 0 warnings' "rpmlint has nothing to say"
+	else
+		skip "rpmlint" "it is not installed"
+	fi
+	begin
+	rpm=$(cd "$packages" && echo kvmtop-*[!c].rpm | tr ' ' '\n' | grep -v '\.src\.rpm')
+	check "rpm: it is installed" inside rpm -i --nodeps "/packages/$rpm"
+	runs rpm
+	inside groupadd --system kvmtop
+	check "rpm: it is installed again" inside rpm -U --force --nodeps "/packages/$rpm"
+	group_of rpm
+	inside groupdel kvmtop
+	check "rpm: it is removed" inside rpm -e --nodeps kvmtop
+	nothing_left rpm
+else
+	skip "rpm" "no package was built"
+fi
+
+if [ -n "$(find "$packages" -name '*.pkg.tar.*')" ]; then
+	begin
+	pkg=$(cd "$packages" && echo ./*.pkg.tar.*)
+	check "pkg: it is installed" inside pacman -U --noconfirm -dd "/packages/$pkg"
+	runs pkg
+	inside groupadd --system kvmtop
+	check "pkg: it is installed again" inside pacman -U --noconfirm -dd "/packages/$pkg"
+	group_of pkg
+	inside groupdel kvmtop
+	check "pkg: it is removed" inside pacman -R --noconfirm kvmtop
+	nothing_left pkg
+else
+	skip "pkg" "no package was built"
+fi
+
+done_testing
