@@ -102,3 +102,17 @@ void exits_bpf_end_sample(struct exits_bpf *bpf, const uint32_t *numbers, uint32
 	(void)numbers;
 	(void)nr;
 }
+
+uint32_t exits_bpf_nr_late(const struct exits_bpf *bpf)
+{
+	(void)bpf;
+	return 0;
+}
+
+int exits_bpf_take_late(struct exits_bpf *bpf, exits_late_fn take, void *arg)
+{
+	(void)bpf;
+	(void)take;
+	(void)arg;
+	return 0;
+}
