@@ -51,7 +51,7 @@ HEADERS_ONLY = uthash.h microhttpd.h
 
 # What runs in the kernel, and what talks to it; without BPF, a none.c stands in for it.
 BPF_SOURCES := $(sort $(wildcard providers/*/*.bpf.c))
-BPF_USERS = $(addprefix providers/,bpf/attach.c bpf/fields.c exits/program.c \
+BPF_USERS = $(addprefix providers/,bpf/attach.c bpf/fields.c exits/program.c exits/raw.c \
 	tracepoint/bpf_engine.c tracepoint/bpf_hook.c)
 BPF_STAND_IN := $(sort $(wildcard providers/*/none.c))
 BPF ?= $(shell command -v $(BPF_CLANG) >/dev/null && command -v $(BPFTOOL) >/dev/null && \
@@ -68,7 +68,8 @@ SOURCES := $(filter-out $(STATIC_SOURCES) $(BPF_SOURCES) \
 	$(if $(HAVE_BPF),$(BPF_STAND_IN),$(BPF_USERS)),\
 	$(sort $(filter-out bench/% build/% tests/%,$(wildcard *.c */*.c */*/*.c))))
 BPF_TESTS = $(addprefix tests/unit/providers/,\
-	test_bpf_fields.c test_exits_bpf.c test_exits_program.c)
+	test_bpf_fields.c test_exits_bpf.c test_exits_program.c test_exits_raw.c \
+	test_exits_ways.c)
 TEST_SOURCES := $(filter-out $(if $(HAVE_BPF),,$(BPF_TESTS)),\
 	$(sort $(wildcard tests/unit/*.c tests/unit/*/*.c)))
 FUZZ_SOURCES := $(sort $(wildcard tests/fuzz/*.c))

@@ -685,6 +685,10 @@ static int try_source(struct source *source, struct why *why)
 		return err;
 	if (source->is_of_exits)
 		err = count_exits(source, why);
+	if (!err)
+		why->text[0] = '\0';
+	if (!err && source->provider->explain)
+		source->provider->explain(source->state, why);
 	source->provider->close(source->state);
 	return err;
 }

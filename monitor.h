@@ -126,8 +126,8 @@ const char *monitor_engine(const struct monitor *monitor);
 bool monitor_is_live(const struct monitor *monitor);
 
 /*
- * For --list-providers: name, help, and in why, why it cannot work here, which is tried. False past
- * the last.
+ * For --list-providers: name, help, and in why, why it cannot work here, which is tried, or how it
+ * does where kernels differ. False past the last.
  */
 bool monitor_provider(const struct env *env, size_t i, const char **ret_name, const char **ret_help,
 		      int *ret_err, struct why *why);

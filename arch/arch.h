@@ -32,6 +32,22 @@ struct reason {
 	unsigned int flags; /* REASON_* */
 };
 
+/*
+ * Where a program that runs on the event itself finds what the event's record has: in the arguments
+ * with the names of the fields, or in the vCPU. The running kernel's BTF says where these are.
+ */
+#define RAW_PATHS 3
+struct raw_exit {
+	uint64_t type_mask; /* the bits of the argument `type_field` that the record has */
+	uint32_t isa;	    /* what the argument "isa" must be; 0: there is none */
+	const char *module; /* has the types of the paths; NULL: no argument, no reason */
+	/*
+	 * To `field`, from the type that begins with the vCPU: "type.member->member.member". All
+	 * that the kernel has must lead to the same place; the rest are NULL.
+	 */
+	const char *paths[RAW_PATHS];
+};
+
 /* An event with a field that says why the event happened. Source: the kernel's trace headers. */
 struct split {
 	const char *system; /* "kvm" */
@@ -51,6 +67,7 @@ struct split {
 	 */
 	const char *type_field;
 	uint64_t type_of_field;
+	const struct raw_exit *raw; /* NULL: only the event's record has the reason */
 	const char *pc_field; /* says where the guest was: "guest_rip"; NULL: none does */
 	/*
 	 * The event of the same system that enters the guest again, which ends the exit; or NULL.

@@ -81,6 +81,9 @@ static int exit_filter(const struct split *split, const struct reason *reason, c
 	return snprintf(buf, size, "ret==%d&&%s==%" PRIu64, RET_TRAP, split->field, reason->code);
 }
 
+/* The record has ret without the flag of an SError that came with the exit. */
+static const struct raw_exit raw = { .type_mask = 0x7fffffff };
+
 static const struct split splits[] = {
 	{
 		.system = "kvm",
@@ -90,6 +93,7 @@ static const struct split splits[] = {
 		.mask = 0x3f,
 		.type_field = "ret",
 		.type_of_field = RET_TRAP,
+		.raw = &raw,
 		.pc_field = "vcpu_pc",
 		.entry_event = "kvm_entry",
 		.reasons = reasons,

@@ -253,12 +253,28 @@ static int svm_filter(const struct split *split, const struct reason *reason, ch
 	return snprintf(buf, size, "%s==%" PRIu64, split->field, value);
 }
 
+/* The same for the vCPUs of TDX, which kvm_intel runs, too. */
+static const struct raw_exit vmx_raw = {
+	.isa = 1,
+	.module = "kvm_intel",
+	.paths = { "vcpu_vmx.exit_reason.full", "vcpu_vmx.vt.exit_reason.full",
+		   "vcpu_tdx.vt.exit_reason.full" },
+};
+
+/* vmcb is the current one: the nested guest's while that runs. */
+static const struct raw_exit svm_raw = {
+	.isa = 2,
+	.module = "kvm_amd",
+	.paths = { "vcpu_svm.vmcb->control.exit_code" },
+};
+
 static const struct split vmx_splits[] = {
 	{
 		.system = "kvm",
 		.event = "kvm_exit",
 		.field = "exit_reason",
 		.mask = 0xffff,
+		.raw = &vmx_raw,
 		.pc_field = "guest_rip",
 		.entry_event = "kvm_entry",
 		.reasons = vmx_reasons,
@@ -275,6 +291,7 @@ static const struct split svm_splits[] = {
 		.field = "exit_reason",
 		.format_list = 1,
 		.mask = 0xffffffff,
+		.raw = &svm_raw,
 		.pc_field = "guest_rip",
 		.entry_event = "kvm_entry",
 		.reasons = svm_reasons,

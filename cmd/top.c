@@ -152,8 +152,10 @@ static int list_providers(const struct top *top)
 
 		if (!monitor_provider(&top->env, i, &name, &help, &err, &why))
 			return STATUS_OK;
-		printf("%-12s %s\n%-12s %s%s\n", name, help, "", err ? "not here: " : "works here",
-		       err ? (why.text[0] ? why.text : strerror(-err)) : "");
+		if (err && !why.text[0])
+			why_set(&why, 0, "%s", strerror(-err));
+		printf("%-12s %s\n%-12s %s%s%s\n", name, help, "", err ? "not here" : "works here",
+		       why.text[0] ? ": " : "", why.text);
 	}
 }
 

@@ -135,16 +135,40 @@ bool bpf_fields_are(const char *system, const char *event, const char *const *na
 	return !*names;
 }
 
-int bpf_fields_set(struct bpf_program *program, const char *system, const char *event,
-		   const struct bpf_field *fields)
+int bpf_field_size(const char *system, const char *event, const char *name)
+{
+	struct location location;
+	struct format format;
+	int err = read_format(system, event, &format);
+
+	if (err)
+		return err;
+	location = find_location(&format, name, 0);
+	format_release(&format);
+	return location.is_there ? location.size : -ENOENT;
+}
+
+/* A copy of the program's instructions; NULL: no memory. */
+static struct bpf_insn *copy_insns(const struct bpf_program *program, size_t *ret_nr)
 {
 	size_t nr = bpf_program__insn_cnt(program);
 	struct bpf_insn *insns = calloc(nr, sizeof(*insns));
+
+	if (insns)
+		memcpy(insns, bpf_program__insns(program), nr * sizeof(*insns));
+	*ret_nr = nr;
+	return insns;
+}
+
+int bpf_fields_set(struct bpf_program *program, const char *system, const char *event,
+		   const struct bpf_field *fields)
+{
+	size_t nr;
+	struct bpf_insn *insns = copy_insns(program, &nr);
 	int err;
 
 	if (!insns)
 		return -ENOMEM;
-	memcpy(insns, bpf_program__insns(program), nr * sizeof(*insns));
 	err = bpf_fields_patch(insns, nr, system, event, fields);
 	if (!err)
 		err = bpf_program__set_insns(program, insns, nr);
@@ -179,4 +203,50 @@ int bpf_fields_patch_offset(struct bpf_insn *insns, size_t nr, int placeholder, 
 		is_there = true;
 	}
 	return is_there ? 0 : -EINVAL;
+}
+
+/* Replaces the placeholder by a load of an argument or of what a pointer points to. */
+static int patch_place(struct bpf_insn *insns, size_t nr, const struct bpf_place *place)
+{
+	const struct location location = { place->bytes != 0, place->offset, place->bytes };
+	int err = 0;
+
+	for (size_t i = 0; i < nr && !err; i++) {
+		if (is_placeholder(&insns[i]) && insns[i].off == place->placeholder)
+			err = patch(&insns[i], &location, 0);
+	}
+	return err;
+}
+
+static void patch_calls(struct bpf_insn *insns, size_t nr, uint32_t function)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (insns[i].code != (BPF_JMP | BPF_CALL) || insns[i].src_reg ||
+		    insns[i].imm != CALL_CAST)
+			continue;
+		insns[i].src_reg = BPF_PSEUDO_KFUNC_CALL;
+		insns[i].imm = (__s32)function;
+	}
+}
+
+int bpf_places_set(struct bpf_program *program, const struct bpf_place *places,
+		   const struct bpf_number *numbers, uint32_t cast)
+{
+	size_t nr;
+	struct bpf_insn *insns = copy_insns(program, &nr);
+	int err = 0;
+
+	if (!insns)
+		return -ENOMEM;
+	for (; places->placeholder && !err; places++)
+		err = patch_place(insns, nr, places);
+	for (; numbers->placeholder; numbers++)
+		bpf_fields_patch_number(insns, nr, numbers->placeholder, numbers->number);
+	patch_calls(insns, nr, cast);
+	if (!err && has_placeholder(insns, nr))
+		err = -EINVAL;
+	if (!err)
+		err = bpf_program__set_insns(program, insns, nr);
+	free(insns);
+	return err;
 }

@@ -37,6 +37,28 @@ int bpf_fields_patch(struct bpf_insn *insns, size_t nr, const char *system, cons
 /* Whether these are the first fields of the event, in this order; names ends with NULL. */
 bool bpf_fields_are(const char *system, const char *event, const char *const *names);
 
+/* The size of an event's field in bytes, or -ENOENT. */
+int bpf_field_size(const char *system, const char *event, const char *name);
+
+/* What a program on a raw event reads in place of a field: an argument, or what it points to. */
+struct bpf_place {
+	int placeholder; /* FIELD_REASON ...; 0 ends a list */
+	int offset;
+	int bytes; /* 1, 2, 4, 8; 0: there is none, it reads as 0 */
+};
+
+struct bpf_number {
+	int placeholder; /* 0 ends a list */
+	int number;
+};
+
+/*
+ * Patches a program on a raw event that is not loaded yet. Numbers that it has not do not matter.
+ * cast: the number of bpf_rdonly_cast() in the BTF of vmlinux. 0, -EINVAL, -ENOMEM as above.
+ */
+int bpf_places_set(struct bpf_program *program, const struct bpf_place *places,
+		   const struct bpf_number *numbers, uint32_t cast);
+
 /*
  * Replaces a placeholder by a number, or by the offset of a store. 0, or -EINVAL: the program has
  * no such placeholder.

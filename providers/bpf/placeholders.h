@@ -18,11 +18,12 @@
 #define FIELD_B 0x7e0
 #define FIELD_C 0x7e8
 #define FIELD_PC 0x7f0
-#define FIELD_LAST 0x7f0
+#define FIELD_ISA 0x7f8
+#define FIELD_LAST 0x7f8
 
 _Static_assert(FIELD_LAST + 8 <= 2048, "Linux 5.8 to 5.15 would not load the programs");
 
-/* A field of the event. */
+/* A field of the event, or an argument of the raw event. */
 #define LOAD(ctx, offset)                                                                          \
 	({                                                                                         \
 		__u64 value_;                                                                      \
@@ -37,5 +38,12 @@ _Static_assert(FIELD_LAST + 8 <= 2048, "Linux 5.8 to 5.15 would not load the pro
 		asm volatile("%0 = %1" : "=r"(value_) : "i"(placeholder));                         \
 		value_;                                                                            \
 	})
+
+/*
+ * What is at an address in the kernel, as the first member of a type: the kernel's function
+ * bpf_rdonly_cast(), which costs nothing. Its number replaces this one.
+ */
+#define CALL_CAST 0x7c0
+#define CAST(address, type) (((const void *(*)(__u64, __u64))CALL_CAST)(address, type))
 
 #endif

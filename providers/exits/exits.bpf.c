@@ -6,7 +6,9 @@
  * kvm_userspace_exit on is user space's. Each instruction costs time in each exit of each guest:
  * work for a new thread or a new reason, done once, is in functions of its own.
  *
- * Programs on trace events return 1: see providers/bpf/attach.h.
+ * Programs on trace events return 1: see providers/bpf/attach.h. The record of a trace event costs
+ * more than half of our own work; where the kernel's BTF says how the reason of kvm_exit is found
+ * without it, a program on the raw event is used (enum exits_way).
  */
 #include <linux/bpf.h>
 
@@ -180,6 +182,28 @@ static __always_inline struct exits_thread *find_thread(__u32 cpu)
 	return find_elsewhere(cpu);
 }
 
+/* The first time in a KVM_RUN, or after another thread ran on this CPU. */
+static __noinline struct exits_thread *find_runner(__u32 cpu, __u64 vcpu)
+{
+	struct exits_thread *thread = find_thread(cpu);
+
+	if (thread)
+		thread->running = vcpu;
+	return thread;
+}
+
+/* The same by the address of the vCPU that runs, which is quicker than to ask for the thread. */
+static __always_inline struct exits_thread *find_running(__u32 cpu, __u64 vcpu)
+{
+	struct exits_thread *thread;
+	__u32 i = guesses[cpu % CPUS][0];
+
+	thread = bpf_map_lookup_elem(&threads, &i);
+	if (thread && thread->running == vcpu)
+		return thread;
+	return find_runner(cpu, vcpu);
+}
+
 /* Where the number of the thread's record is kept, 0 if it has none; NULL: no memory for it. */
 static __always_inline __u32 *keep_number(void)
 {
@@ -241,8 +265,11 @@ static __noinline struct exits_thread *add_thread(__u32 vcpu, _Bool begins)
 static __noinline __u32 add_cell(__u64 code, __u64 kind)
 {
 	struct exits_code_key key = { code, kind };
-	__u32 *known = bpf_map_lookup_elem(&cells, &key), cell;
+	__u32 *known, cell;
 
+	if (code == EXITS_NO_CODE)
+		return EXITS_OTHER;
+	known = bpf_map_lookup_elem(&cells, &key);
 	if (!known) {
 		if (bpf_map_pop_elem(&free_cells, &cell))
 			return EXITS_OTHER;
@@ -322,26 +349,29 @@ static __always_inline void count(struct exits_thread *thread, __u32 cell)
 		thread->used[cell / 64] |= 1ull << cell % 64;
 }
 
+#define FOUR(log) log, log, log, log
+#define SIXTEEN(log) FOUR(log), FOUR(log), FOUR(log), FOUR(log)
+
+/* Of a byte; 0 counts as 1. */
+static const volatile __u8 log2_of[256] = {
+	0, 0, 1, 1, FOUR(2), FOUR(3), FOUR(3), SIXTEEN(4),
+	SIXTEEN(5), SIXTEEN(5), SIXTEEN(6), SIXTEEN(6), SIXTEEN(6), SIXTEEN(6),
+	SIXTEEN(7), SIXTEEN(7), SIXTEEN(7), SIXTEEN(7),
+	SIXTEEN(7), SIXTEEN(7), SIXTEEN(7), SIXTEEN(7),
+};
+
 /* log2(ns / 64), as in struct timing. In 64 bits: older verifiers lose the bounds in 32. */
 static __always_inline __u64 bucket_of(__u64 ns)
 {
-	__u64 value, log, step;
+	__u64 value = ns >> 6;
 
-	if (ns >> 31)
-		return EXITS_BUCKETS - 1;
-	value = ns >> 6 | 1;
-	log = (value > 0xffff) << 4;
-	value >>= log;
-	step = (value > 0xff) << 3;
-	value >>= step;
-	log |= step;
-	step = (value > 0xf) << 2;
-	value >>= step;
-	log |= step;
-	step = (value > 0x3) << 1;
-	value >>= step;
-	log |= step;
-	return log | value >> 1;
+	if (value < 1 << 8)
+		return log2_of[value];
+	if (value < 1 << 16)
+		return 8 + log2_of[value >> 8];
+	if (value < 1 << 24)
+		return 16 + log2_of[value >> 16];
+	return value < 1 << 25 ? 24 : EXITS_BUCKETS - 1;
 }
 
 static __always_inline void took(struct exits_cell *cell, __u64 ns)
@@ -355,26 +385,76 @@ static __always_inline void took(struct exits_cell *cell, __u64 ns)
 		cell->hist[bucket]++;
 }
 
-static __always_inline __u64 code_of(void *ctx)
+/* The number of the vCPU, which a record has; asked once for each thread. */
+static __noinline __u32 raw_vcpu(__u64 vcpu, __u64 offset)
 {
-	__u64 type;
+	__u32 number = EXITS_NO_VCPU;
 
-	if (!has_type)
-		return LOAD(ctx, FIELD_REASON);
-	type = LOAD(ctx, FIELD_TYPE);
-	return type == type_of_field ? LOAD(ctx, FIELD_REASON) : type_bit | type;
+	if (offset)
+		bpf_probe_read_kernel(&number, sizeof(number), (void *)(vcpu + offset));
+	return number;
 }
 
-static __always_inline int begin_exit(void *ctx, _Bool is_long)
+static __always_inline __u32 vcpu_of(void *ctx, enum exits_way way)
 {
+	__u64 vcpu = LOAD(ctx, FIELD_VCPU);
+
+	return way == EXITS_BY_RECORD ? vcpu : raw_vcpu(vcpu, NUMBER(RAW_VCPU_ID));
+}
+
+static __always_inline __u64 read_reason(__u64 vcpu)
+{
+	__u64 at = vcpu + NUMBER(RAW_OFFSET), reason = 0;
+
+	if (NUMBER(RAW_HAS_POINTER)) {
+		bpf_probe_read_kernel(&at, sizeof(at), (void *)at);
+		at += NUMBER(RAW_OFFSET_THERE);
+	}
+	bpf_probe_read_kernel(&reason, NUMBER(RAW_BYTES), (void *)at);
+	return reason;
+}
+
+static __always_inline __u64 load_reason(__u64 vcpu)
+{
+	__u64 at = vcpu + NUMBER(RAW_OFFSET);
+
+	if (NUMBER(RAW_HAS_POINTER))
+		at = *(const __u64 *)CAST(at, NUMBER(RAW_POINTER)) + NUMBER(RAW_OFFSET_THERE);
+	return LOAD(CAST(at, NUMBER(RAW_NUMBER)), FIELD_REASON);
+}
+
+/* What the event's record has, or would have. */
+static __always_inline __u64 code_of(void *ctx, enum exits_way way)
+{
+	__u64 type, reason;
+
+	if (way != EXITS_BY_RECORD && LOAD(ctx, FIELD_ISA) != NUMBER(RAW_ISA))
+		return EXITS_NO_CODE;
+	if (way == EXITS_BY_LOAD)
+		return load_reason(LOAD(ctx, FIELD_VCPU));
+	if (way == EXITS_BY_READ)
+		return read_reason(LOAD(ctx, FIELD_VCPU));
+	reason = LOAD(ctx, FIELD_REASON);
+	if (!has_type)
+		return reason;
+	type = LOAD(ctx, FIELD_TYPE);
+	if (way == EXITS_BY_ARGUMENT)
+		type &= NUMBER(RAW_TYPE_MASK);
+	return type == type_of_field ? reason : type_bit | type;
+}
+
+static __always_inline int begin_exit(void *ctx, enum exits_way way, _Bool is_long)
+{
+	_Bool has_vcpu = way == EXITS_BY_READ || way == EXITS_BY_LOAD;
 	__u32 cpu = bpf_get_smp_processor_id(), cell;
-	struct exits_thread *thread = find_thread(cpu);
+	struct exits_thread *thread = has_vcpu ? find_running(cpu, LOAD(ctx, FIELD_VCPU)) :
+						 find_thread(cpu);
 
 	if (!thread)
-		thread = add_thread(LOAD(ctx, FIELD_VCPU), 1);
+		thread = add_thread(vcpu_of(ctx, way), 1);
 	if (!thread)
-		return count_late(LOAD(ctx, FIELD_VCPU), code_of(ctx), EXITS_VMEXIT, 1);
-	cell = find_cell(code_of(ctx), EXITS_VMEXIT);
+		return count_late(vcpu_of(ctx, way), code_of(ctx, way), EXITS_VMEXIT, 1);
+	cell = find_cell(code_of(ctx, way), EXITS_VMEXIT);
 	count(thread, cell);
 	thread->cpu = cpu;
 	if (is_long) {
@@ -413,9 +493,8 @@ static __noinline void report(struct exits_thread *thread, __u64 since, __u64 no
 	bpf_ringbuf_submit(exit, BPF_RB_NO_WAKEUP);
 }
 
-static __always_inline int end_exit(_Bool is_long)
+static __always_inline int end_exit(struct exits_thread *thread, _Bool is_long)
 {
-	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
 	struct exits_cell *cell;
 	__u64 since, now;
 
@@ -444,26 +523,51 @@ static __always_inline int end_exit(_Bool is_long)
 SEC("tracepoint")
 int on_exit(void *ctx)
 {
-	return begin_exit(ctx, 0);
+	return begin_exit(ctx, EXITS_BY_RECORD, 0);
+}
+
+SEC("raw_tracepoint")
+int on_exit_by_argument(void *ctx)
+{
+	return begin_exit(ctx, EXITS_BY_ARGUMENT, 0);
+}
+
+SEC("raw_tracepoint")
+int on_exit_by_read(void *ctx)
+{
+	return begin_exit(ctx, EXITS_BY_READ, 0);
+}
+
+SEC("raw_tracepoint")
+int on_exit_by_load(void *ctx)
+{
+	return begin_exit(ctx, EXITS_BY_LOAD, 0);
 }
 
 SEC("raw_tracepoint")
 int on_entry(void *ctx __attribute__((unused)))
 {
-	return end_exit(0);
+	return end_exit(find_thread(bpf_get_smp_processor_id()), 0);
+}
+
+/* The same where an argument is the vCPU. */
+SEC("raw_tracepoint")
+int on_vcpu_entry(void *ctx)
+{
+	return end_exit(find_running(bpf_get_smp_processor_id(), LOAD(ctx, FIELD_VCPU)), 0);
 }
 
 /* The same while long exits are reported. */
 SEC("tracepoint")
 int on_long_exit(void *ctx)
 {
-	return begin_exit(ctx, 1);
+	return begin_exit(ctx, EXITS_BY_RECORD, 1);
 }
 
 SEC("raw_tracepoint")
 int on_long_entry(void *ctx __attribute__((unused)))
 {
-	return end_exit(1);
+	return end_exit(find_thread(bpf_get_smp_processor_id()), 1);
 }
 
 /*
@@ -494,6 +598,7 @@ int on_userspace(void *ctx)
 		thread = add_thread(EXITS_NO_VCPU, !has_exits);
 	if (!thread)
 		return count_late(EXITS_NO_VCPU, code, EXITS_USERSPACE, !has_exits);
+	thread->running = 0; /* KVM_RUN is over */
 	end_userspace(thread);
 	cell = find_cell(code, EXITS_USERSPACE);
 	count(thread, cell);

@@ -17,6 +17,7 @@
 #include "providers/exits/long.h"
 #include "providers/exits/names.h"
 #include "providers/exits/program.h"
+#include "providers/exits/raw.h"
 #include "providers/exits/threads.h"
 #include "providers/provider.h"
 #include "providers/trace_event.h"
@@ -26,6 +27,9 @@
 struct exits_state {
 	struct provider_args args;
 	const struct split *exit;
+	struct exits_raw raw; /* has_raw: it was looked for */
+	bool has_raw;
+	struct why raw_why; /* why the reason is taken from the event's record */
 	struct exits_names *names;
 	struct exits_bpf *bpf; /* NULL: nothing is wanted */
 	struct exits_threads *threads;
@@ -171,18 +175,30 @@ static int begin(struct exits_state *exits, struct why *why)
 	return exits_bpf_attach(exits->bpf, why);
 }
 
+/* Once: it takes some milliseconds. */
+static void find_raw(struct exits_state *exits)
+{
+	if (exits->has_raw || !exits->exit)
+		return;
+	exits_raw_find(exits->exit, &exits->raw, &exits->raw_why);
+	exits->has_raw = true;
+}
+
 static int start(struct exits_state *exits, struct why *why)
 {
 	const struct exits_bpf_config config = {
 		.env = exits->args.env,
 		.exit = exits->exit,
+		.raw = &exits->raw,
 		.max_threads = room_for((uint32_t)guests_count_vcpus(exits->args.guests)),
 		.has_arguments = exits->has_arguments,
 		.has_long = exits->longer_ns,
 		.has_polls = exits->has_polls,
 	};
-	int err = exits_bpf_open(&config, &exits->bpf, why);
+	int err;
 
+	find_raw(exits);
+	err = exits_bpf_open(&config, &exits->bpf, why);
 	if (err)
 		return err;
 	err = begin(exits, why);
@@ -429,6 +445,27 @@ static int exits_collect(void *state, struct sample *sample, struct why *why)
 	return 0;
 }
 
+static void exits_explain(void *state, struct why *how)
+{
+	static const char *const where[] = {
+		[EXITS_BY_ARGUMENT] = "taken from its arguments",
+		[EXITS_BY_READ] = "read from the vCPU",
+		[EXITS_BY_LOAD] = "loaded from the vCPU",
+	};
+	const struct exits_state *exits = state;
+	enum exits_way way;
+	const char *why = exits->raw_why.text;
+
+	if (!exits->bpf || !exits->exit)
+		return;
+	way = exits_bpf_way(exits->bpf);
+	if (way != EXITS_BY_RECORD)
+		why_set(how, 0, "the reason of %s is %s", exits->exit->event, where[way]);
+	else
+		why_set(how, 0, "%s is counted as a trace event, which costs more: %s",
+			exits->exit->event, why[0] ? why : "the kernel refuses the other program");
+}
+
 const struct provider exits_provider = {
 	.name = "exits",
 	.help = "VM exits by guest, vCPU and reason, with their time, counted by BPF",
@@ -437,5 +474,6 @@ const struct provider exits_provider = {
 	.open = exits_open,
 	.want = exits_want,
 	.collect = exits_collect,
+	.explain = exits_explain,
 	.close = exits_close,
 };

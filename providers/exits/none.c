@@ -1,9 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Stands in for program.c in a build without BPF: there is no program to open. */
+/* Stands in for program.c and raw.c in a build without BPF: there is no program to open. */
 #include <errno.h>
 
 #include "providers/bpf/attach.h"
 #include "providers/exits/program.h"
+#include "providers/exits/raw.h"
+
+void exits_raw_find(const struct split *split, struct exits_raw *ret_raw, struct why *why)
+{
+	(void)split;
+	(void)why;
+	*ret_raw = (struct exits_raw){ .way = EXITS_BY_RECORD };
+}
+
+enum exits_way exits_bpf_way(const struct exits_bpf *bpf)
+{
+	(void)bpf;
+	return EXITS_BY_RECORD;
+}
 
 bool exits_bpf_knows_polls(void)
 {

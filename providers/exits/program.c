@@ -13,9 +13,11 @@
 #include <unistd.h>
 
 #include "arch/argument.h"
+#include "base/array.h"
 #include "providers/bpf/attach.h"
 #include "providers/bpf/fields.h"
 #include "providers/exits/program.h"
+#include "providers/exits/raw.h"
 #include "providers/trace_event.h"
 /* Needs the types above. */
 #include "providers/exits/exits.skel.h"
@@ -34,6 +36,7 @@ struct exits_bpf {
 	uint32_t nr_more;
 	uint32_t nr_late; /* entries of late_threads that were taken */
 	bool is_timed;
+	enum exits_way way;
 	struct exits_argument_key *keys; /* read by exits_bpf_arguments() */
 	struct exits_cell *cells;
 	uint32_t nr_keys, max_keys;
@@ -56,31 +59,64 @@ static int set_program(struct bpf_program *program, const char *system, const ch
 	return err == -ENOENT ? 0 : err;
 }
 
+/* The programs on both events know the thread by its vCPU. */
+static bool has_entry_vcpu(const struct exits_bpf *bpf)
+{
+	return (bpf->way == EXITS_BY_READ || bpf->way == EXITS_BY_LOAD) &&
+	       bpf->config.raw->entry_vcpu >= 0;
+}
+
+/* Of the programs for kvm_exit and kvm_entry, only one each is loaded. */
 static void choose_programs(struct exits_bpf *bpf)
 {
 	const struct exits_program *program = bpf->program;
 	bool has_long = bpf->config.has_long;
+	struct bpf_program *const on_exit[] = {
+		[EXITS_BY_RECORD] = program->progs.on_exit,
+		[EXITS_BY_ARGUMENT] = program->progs.on_exit_by_argument,
+		[EXITS_BY_READ] = program->progs.on_exit_by_read,
+		[EXITS_BY_LOAD] = program->progs.on_exit_by_load,
+	};
 
-	bpf_program__set_autoload(program->progs.on_exit, false);
+	for (size_t i = 0; i < ARRAY_SIZE(on_exit); i++)
+		bpf_program__set_autoload(on_exit[i], false);
 	bpf_program__set_autoload(program->progs.on_entry, false);
+	bpf_program__set_autoload(program->progs.on_vcpu_entry, false);
 	bpf_program__set_autoload(program->progs.on_long_exit, false);
 	bpf_program__set_autoload(program->progs.on_long_entry, false);
 	bpf_map__set_autocreate(program->maps.long_exits, has_long);
-	bpf->on_exit = has_long ? program->progs.on_long_exit : program->progs.on_exit;
-	bpf->on_entry = has_long ? program->progs.on_long_entry : program->progs.on_entry;
+	bpf->on_exit = has_long ? program->progs.on_long_exit : on_exit[bpf->way];
+	bpf->on_entry = has_long ? program->progs.on_long_entry :
+			has_entry_vcpu(bpf) ? program->progs.on_vcpu_entry :
+					      program->progs.on_entry;
+}
+
+static int set_on_exit(const struct exits_bpf *bpf, const struct split *exit)
+{
+	const struct bpf_field fields[] = {
+		{ FIELD_REASON, exit->field, 0, 0 },
+		{ FIELD_TYPE, exit->type_field, 0, 0 },
+		{ FIELD_VCPU, "vcpu_id", (int)EXITS_NO_VCPU, 0 },
+		{ FIELD_PC, exit->pc_field, 0, 0 },
+		{ 0 },
+	};
+
+	if (bpf->way == EXITS_BY_RECORD)
+		return set_program(bpf->on_exit, exit->system, exit->event, fields);
+	bpf_program__set_autoload(bpf->on_exit, true);
+	return exits_raw_set_exit(bpf->config.raw, bpf->on_exit);
+}
+
+static int set_on_entry(const struct exits_bpf *bpf)
+{
+	bpf_program__set_autoload(bpf->on_entry, bpf->is_timed);
+	return has_entry_vcpu(bpf) ? exits_raw_set_entry(bpf->config.raw, bpf->on_entry) : 0;
 }
 
 static int set_exit(struct exits_bpf *bpf)
 {
 	struct exits_program *program = bpf->program;
 	const struct split *exit = bpf->config.exit;
-	const struct bpf_field fields[] = {
-		{ FIELD_REASON, exit ? exit->field : NULL, 0, 0 },
-		{ FIELD_TYPE, exit ? exit->type_field : NULL, 0, 0 },
-		{ FIELD_VCPU, "vcpu_id", (int)EXITS_NO_VCPU, 0 },
-		{ FIELD_PC, exit ? exit->pc_field : NULL, 0, 0 },
-		{ 0 },
-	};
 	char *entry = NULL;
 	int err;
 
@@ -90,16 +126,15 @@ static int set_exit(struct exits_bpf *bpf)
 	program->rodata->has_type = exit->type_field != NULL;
 	program->rodata->type_of_field = exit->type_of_field;
 	program->rodata->type_bit = REASON_TYPE;
-	err = set_program(bpf->on_exit, exit->system, exit->event, fields);
+	err = set_on_exit(bpf, exit);
 	if (err)
 		return err;
 	if (exit->entry_event)
 		entry = tracefs_event_file_read(NULL, exit->system, exit->entry_event, "id", NULL);
 	bpf->is_timed = entry && bpf_program__autoload(bpf->on_exit);
-	bpf_program__set_autoload(bpf->on_entry, bpf->is_timed);
 	program->rodata->has_exits = bpf_program__autoload(bpf->on_exit);
 	free(entry);
-	return 0;
+	return set_on_entry(bpf);
 }
 
 static int set_userspace(struct exits_bpf *bpf)
@@ -236,7 +271,7 @@ static int add_hook(struct exits_bpf *bpf, int fd)
 	return 0;
 }
 
-/* As a trace event, not as a raw tracepoint: only a trace event has the fields of the format. */
+/* As a trace event: only a trace event has the fields of the format. */
 static int attach_event(struct exits_bpf *bpf, struct bpf_program *program, const char *system,
 			const char *event)
 {
@@ -275,8 +310,10 @@ static int attach(struct exits_bpf *bpf)
 
 	for (size_t i = EXITS_FIRST_ARGUMENT; i < EXITS_KINDS && !err; i++)
 		err = attach_argument(bpf, i);
-	if (!err && exit)
+	if (!err && exit && bpf->way == EXITS_BY_RECORD)
 		err = attach_event(bpf, bpf->on_exit, exit->system, exit->event);
+	else if (!err && exit)
+		err = attach_raw(bpf, bpf->on_exit, exit->event);
 	if (!err && exit)
 		err = attach_raw(bpf, bpf->on_entry, exit->entry_event);
 	if (!err)
@@ -465,13 +502,31 @@ int exits_bpf_long(struct exits_bpf *bpf, exits_long_fn take, void *arg)
 	return nr < 0 ? nr : 0;
 }
 
+/* What this kernel does not know may be done in an older way, until there is none. */
+static bool take_older_way(struct exits_bpf *bpf, bool *has_task_storage)
+{
+	if (bpf->way == EXITS_BY_LOAD) {
+		bpf->way = EXITS_BY_READ;
+		return true;
+	}
+	if (bpf->way != EXITS_BY_RECORD) {
+		bpf->way = EXITS_BY_RECORD;
+		return true;
+	}
+	if (!*has_task_storage)
+		return false;
+	*has_task_storage = false;
+	return true;
+}
+
 static int open_all(struct exits_bpf *bpf, struct why *why)
 {
-	int err = load(bpf, true);
+	bool has_task_storage = true;
+	int err = load(bpf, has_task_storage);
 
-	if (err && err != -EPERM && err != -ENOMEM) {
+	while (err && err != -EPERM && err != -ENOMEM && take_older_way(bpf, &has_task_storage)) {
 		exits_program__destroy(bpf->program);
-		err = load(bpf, false);
+		err = load(bpf, has_task_storage);
 	}
 	if (err)
 		return why_set(why, err, "the kernel refuses our BPF program: %s", strerror(-err));
@@ -529,6 +584,8 @@ int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret
 		return -ENOMEM;
 	bpf->config = *config;
 	bpf->nested_entry = -1;
+	bpf->way = config->raw && config->exit && !config->has_long ? config->raw->way :
+								      EXITS_BY_RECORD;
 	bpf_be_quiet();
 	bpf->max_keys = max_arguments(config);
 	bpf->keys = calloc(bpf->max_keys, sizeof(*bpf->keys));
@@ -587,6 +644,11 @@ bool exits_bpf_look_for_nested(struct exits_bpf *bpf)
 		bpf->nested_entry = -1;
 	}
 	return is_nesting;
+}
+
+enum exits_way exits_bpf_way(const struct exits_bpf *bpf)
+{
+	return bpf->way;
 }
 
 bool exits_bpf_is_timed(const struct exits_bpf *bpf)

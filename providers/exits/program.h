@@ -16,10 +16,12 @@
 #include "providers/exits/shared.h"
 
 struct exits_bpf;
+struct exits_raw;
 
 struct exits_bpf_config {
 	const struct env *env;
 	const struct split *exit; /* NULL: only exits to user space */
+	const struct exits_raw *raw; /* NULL: the reason is taken from the event's record */
 	uint32_t max_threads;
 	bool has_arguments;
 	bool has_long; /* reports long exits */
@@ -32,6 +34,12 @@ bool exits_bpf_knows_polls(void);
 /* Loads the program, with room for max_threads at first. */
 int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret_bpf,
 		   struct why *why);
+
+/*
+ * Where the reason of an exit is found. That of config.raw, if the kernel takes such a program, and
+ * without long exits: what they list is in the record only.
+ */
+enum exits_way exits_bpf_way(const struct exits_bpf *bpf);
 
 /* Makes room for EXITS_CHUNK more; may wait for the kernel, some 40 ms. */
 int exits_bpf_add_threads(struct exits_bpf *bpf, struct why *why);

@@ -19,6 +19,7 @@
 #define EXITS_OTHER 0	  /* the cell of the reasons that found no free cell */
 #define EXITS_DENSE 0x1000 /* codes below this find their cell without a hash table */
 #define EXITS_NO_CELL 0xff
+#define EXITS_NO_CODE (1ull << 63) /* of a vCPU of another kind, as PVM's: counted as OTHER */
 #define EXITS_ARGUMENTS 64 /* different arguments of a thread in an epoch; the rest is one */
 #define EXITS_LONG_BYTES (256 * 1024) /* of the ring of long exits: some 2,500 of them */
 #define EXITS_CHUNK 256	  /* records that are added at once */
@@ -73,6 +74,11 @@ struct exits_thread {
 	__u32 has_argument;
 	__u32 cpu; /* where its latest exit was */
 	__u64 pid_tgid; /* as bpf_get_current_pid_tgid() returns it */
+	/*
+	 * The address of the vCPU that the thread runs, from the first entry or exit of a KVM_RUN
+	 * to its end: only this thread can run the vCPU meanwhile. 0: not known.
+	 */
+	__u64 running;
 	char comm[16]; /* its name when it was first seen */
 	__u32 nr_arguments; /* different ones in this epoch */
 	__u32 epoch; /* the reader begins a new one when a thread has too many arguments */
@@ -95,6 +101,29 @@ struct exits_late {
 	__u32 vcpu, cpu; /* as in struct exits_thread */
 	char comm[16];
 	__u32 counts[EXITS_CELLS];
+};
+
+/* Where the reason of an exit is found; the last three need no record of the event. */
+enum exits_way {
+	EXITS_BY_RECORD,
+	EXITS_BY_ARGUMENT, /* of the event */
+	EXITS_BY_READ,	   /* in the vCPU, by a helper function */
+	EXITS_BY_LOAD,	   /* in the vCPU, by loads: Linux 6.2 and later */
+};
+
+/* Placeholders of numbers (providers/bpf/placeholders.h) for these. Offsets are in bytes. */
+enum exits_raw_number {
+	RAW_FIRST = 0x2a5e0001,
+	RAW_VCPU_ID = RAW_FIRST, /* of its number in the vCPU; 0: no argument is a vCPU */
+	RAW_OFFSET,	  /* in the vCPU: of the reason, or of a pointer to what has it */
+	RAW_HAS_POINTER,
+	RAW_OFFSET_THERE, /* of the reason in what the pointer points to */
+	RAW_BYTES,	  /* of the reason: 4 or 8 */
+	RAW_POINTER,	  /* a type of vmlinux that begins with a pointer */
+	RAW_NUMBER,	  /* a type of vmlinux that begins with 64 bits that are a number */
+	RAW_ISA,	  /* what the argument "isa" is; 0 where there is none */
+	RAW_TYPE_MASK,	  /* of the argument that says what kind of exit it is */
+	RAW_END
 };
 
 /* An exit that took longer than the threshold, in the ring of long exits. */

@@ -25,6 +25,7 @@
 #	HELPERS		the folder with miniguest and picture
 #	CASES		the suite's cases to run, by their names in suite.sh (all)
 #	DEBIAN_MIRROR	where packages come from
+#	RELEASE		the release of Debian with the kernel of x86-64 hosts (bookworm)
 #	TMP		this host's own folder; gone afterwards
 # Names that start with h_ or H_ are this file's own.
 
@@ -76,13 +77,13 @@ why() {
 h_suite() {
 	case $1 in
 	riscv64) echo trixie ;;
-	*) echo bookworm ;;
+	*) echo "${h_release:-bookworm}" ;;
 	esac
 }
 
 # h_apt ARCH COMMAND...: an apt command that knows packages of this architecture only.
 h_apt() {
-	h_state=$CACHE/apt-$1
+	h_state=$CACHE/apt-$1-$(h_suite "$1")
 	h_arch=$1
 	h_command=$2
 	shift 2
@@ -109,13 +110,32 @@ h_get() {
 	done
 	[ -r $H_KEYRING ] || { echo "$H_KEYRING is missing" && return 1; }
 	h_knows "$1" "$2" || h_apt "$1" apt-get update || return 1
-	rm -rf "$TMP/deb" "$TMP/unpacked"
+	rm -rf "$TMP/deb"
 	mkdir -p "$TMP/deb" "$CACHE/$1"
-	(cd "$TMP/deb" && h_apt "$1" apt-get download "$2") || return 1
+	# shellcheck disable=SC2046 # a list
+	(cd "$TMP/deb" && h_apt "$1" apt-get download "$2" $(h_kernel_parts "$1" "$2")) || return 1
 	# The name is there only when all of it is.
 	h_new=$CACHE/$1/.new.$$
 	rm -rf "$h_new"
-	dpkg-deb -x "$TMP/deb/$2"_*.deb "$h_new" && mv "$h_new" "$CACHE/$1/$2"
+	for h_deb in "$TMP/deb"/*.deb; do
+		dpkg-deb -x "$h_deb" "$h_new" || return 1
+	done
+	h_kernel_in_boot "$h_new" && mv "$h_new" "$CACHE/$1/$2"
+}
+
+# h_kernel_parts ARCH NAME: the packages that a kernel is divided into, since Linux 7.
+h_kernel_parts() {
+	h_apt "$1" apt-cache show "$2" | sed -n '/^Depends:/{s/[ ,]/\n/g;p;q}' |
+		grep -E '^linux-(binary|modules)-'
+}
+
+# h_kernel_in_boot FOLDER: where all had their kernel before.
+h_kernel_in_boot() {
+	for h_file in "$1"/usr/lib/modules/*/vmlinuz; do
+		[ -e "$h_file" ] || continue
+		h_name=${h_file%/vmlinuz}
+		mkdir -p "$1/boot" && ln -f "$h_file" "$1/boot/vmlinuz-${h_name##*/}" || return 1
+	done
 }
 
 # package ARCH NAME: prints the folder with what is in the package.
@@ -157,9 +177,10 @@ sysroot() {
 }
 
 # kernel ARCH META: prints the folder with the kernel that the package META names today, or that
-# it named when it was asked first.
+# it named when it was asked first. Of x86-64's it is the kernel of $RELEASE.
 kernel() {
-	h_name=$CACHE/$1/$2.name
+	[ "$1" != amd64 ] || h_release=${RELEASE:-} # of this subshell: all else is bookworm's
+	h_name=$CACHE/$1/$2.$(h_suite "$1")
 	[ -s "$h_name" ] || h_alone h_kernel_name "$1" "$2" >"$TMP/why" 2>&1 </dev/null || return 1
 	package "$1" "$(cat "$h_name")"
 }
@@ -168,8 +189,8 @@ h_kernel_name() {
 	mkdir -p "$CACHE/$1"
 	h_knows "$1" "$2" || h_apt "$1" apt-get update || return 1
 	h_apt "$1" apt-cache show "$2" |
-		sed -n 's/^Depends: \(linux-image-[^ ,]*\).*/\1/p' | head -n 1 >"$CACHE/$1/$2.name"
-	[ -s "$CACHE/$1/$2.name" ]
+		sed -n 's/^Depends:.* \(linux-image-[^ ,]*\).*/\1/p' | head -n 1 >"$h_name"
+	[ -s "$h_name" ]
 }
 
 # ---- the host's file system: an initramfs, not compressed, for unpacking is slow where it runs

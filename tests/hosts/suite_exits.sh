@@ -97,6 +97,68 @@ exits_exact() {
 	two_stop
 }
 
+# way_of COMMAND...: what it says of the reason's way, in one word: loaded, read, taken (from the
+# event's arguments), or trace (event).
+way_of() {
+	"$@" --list-providers | sed -n '/^exits/{
+		n
+		s/.* works here: .* \(loaded\|read\|taken\) from .*/\1/
+		s/.* works here: .* counted as a \(trace\) event, .*/\1/
+		p
+	}'
+}
+
+# The way that this kernel allows.
+best_way() {
+	case "$(uname -m) $(uname -r)" in
+	"aarch64 "*) echo taken ;;
+	"x86_64 5."*) echo trace ;; # no BTF of modules
+	"x86_64 6.1."*) echo read ;;
+	"x86_64 "*) echo loaded ;;
+	*) echo trace ;;
+	esac
+}
+
+# without_btf COMMAND...: becomes the command, as on a kernel that has none: for a subshell.
+without_btf() {
+	# shellcheck disable=SC2016 # the inner shell's
+	exec unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$@"' sh "$@"
+}
+
+# numbers_of FILE: lines of thread, reason, number.
+numbers_of() {
+	awk -F, '
+	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	{ print $at["tid"], $at["reason"], $at["total"] }' "$1" | sort
+}
+
+# The same run counted with the event's record and without it, exit by exit.
+exits_ways() {
+	section "both ways to the reason"
+	is "$(way_of kvmtop)" "$(best_way)" "exits: the best way to the reason that there is"
+	if [ ! -d /sys/kernel/btf ]; then
+		skip "exits: both ways to the reason" "this kernel has one only"
+		return
+	fi
+	is "$(way_of without_btf kvmtop)" trace "exits: without BTF it is the event's record"
+	guest one --pio 120 --mmio 50 --cpuid 210 --vcpus 2 --rounds 3
+	exits_begin
+	mv "$TMP/exits" "$TMP/exits.best"
+	e_best=$EXITS
+	spawn without_btf kvmtop exits --csv 300 >"$TMP/exits" 2>"$TMP/exits.err"
+	EXITS=$SPAWNED
+	wait_for 120 batch_waits "$EXITS"
+	trace_clear
+	guest_run one
+	exits_end
+	stop "$e_best"
+	stop "$GUEST"
+	is "$(numbers_of "$TMP/exits.best")" "$(numbers_of "$TMP/exits")" \
+		"exits: both ways have the same number of each thread and reason"
+	trace_times | cut -d " " -f 1-3 | sort >"$TMP/times"
+	is "$(numbers_of "$TMP/exits.best")" "$(cat "$TMP/times")" "exits: which is the trace's"
+}
+
 # times_differ: says where the time of exits is not the trace's within 1 %. Slow exits, so that what
 # a trace costs itself is next to nothing.
 times_differ() {

@@ -23,8 +23,20 @@
 #define __noinline __attribute__((noinline))
 #define barrier() __asm__ volatile("" ::: "memory")
 
-enum { FIELD_REASON, FIELD_TYPE, FIELD_VCPU, FIELD_A, FIELD_B, FIELD_C, FIELD_PC, FIELDS };
+enum {
+	FIELD_REASON,
+	FIELD_TYPE,
+	FIELD_VCPU,
+	FIELD_A,
+	FIELD_B,
+	FIELD_C,
+	FIELD_PC,
+	FIELD_ISA,
+	FIELDS
+};
 #define LOAD(ctx, field) (((const uint64_t *)(ctx))[field])
+#define NUMBER(placeholder) numbers[(placeholder) - RAW_FIRST]
+#define CAST(address, type) ((void)(type), (const void *)(uintptr_t)(address))
 
 static void *bpf_map_lookup_elem(void *map, const void *key);
 static long bpf_map_update_elem(void *map, const void *key, const void *value, uint64_t flags);
@@ -36,11 +48,16 @@ static uint64_t bpf_get_current_pid_tgid(void);
 static long bpf_get_current_comm(void *name, uint32_t size);
 static uint32_t bpf_get_smp_processor_id(void);
 static uint64_t bpf_ktime_get_ns(void);
+static long bpf_probe_read_kernel(void *to, uint32_t size, const void *from);
 static void *bpf_ringbuf_reserve(void *map, uint64_t size, uint64_t flags);
 static void bpf_ringbuf_submit(void *data, uint64_t flags);
 
 int on_exit(void *ctx);
+int on_exit_by_argument(void *ctx);
+int on_exit_by_read(void *ctx);
+int on_exit_by_load(void *ctx);
 int on_entry(void *ctx);
+int on_vcpu_entry(void *ctx);
 int on_long_exit(void *ctx);
 int on_long_entry(void *ctx);
 int on_userspace(void *ctx);
@@ -57,6 +74,9 @@ int on_nested_entry(void *ctx);
 #include <linux/bpf.h>
 
 #include "providers/exits/shared.h"
+
+/* What the placeholders of numbers stand for. */
+static uint64_t numbers[RAW_END - RAW_FIRST];
 
 int on_poll_limit(struct bpf_raw_tracepoint_args *ctx);
 int on_wakeup(struct bpf_raw_tracepoint_args *ctx);
@@ -198,6 +218,12 @@ static uint32_t bpf_get_smp_processor_id(void)
 static uint64_t bpf_ktime_get_ns(void)
 {
 	return m.now_ns;
+}
+
+static long bpf_probe_read_kernel(void *to, uint32_t size, const void *from)
+{
+	memcpy(to, from, size);
+	return 0;
 }
 
 static void *bpf_ringbuf_reserve(void *map, uint64_t size, uint64_t flags)
@@ -688,6 +714,138 @@ static void test_not_nested(void **state)
 	assert_false(is_nesting);
 }
 
+/* What a vCPU has of the reason, on SVM behind a pointer. */
+struct vcpu {
+	const uint64_t *there;
+	uint64_t reason;
+	uint32_t vcpu_id;
+};
+
+static void set_numbers(bool has_pointer)
+{
+	memset(numbers, 0, sizeof(numbers));
+	NUMBER(RAW_VCPU_ID) = offsetof(struct vcpu, vcpu_id);
+	NUMBER(RAW_HAS_POINTER) = has_pointer;
+	NUMBER(RAW_OFFSET) = has_pointer ? offsetof(struct vcpu, there) :
+					   offsetof(struct vcpu, reason);
+	NUMBER(RAW_OFFSET_THERE) = has_pointer ? sizeof(uint64_t) : 0;
+	NUMBER(RAW_BYTES) = sizeof(uint64_t);
+	NUMBER(RAW_ISA) = 2;
+}
+
+static void leaves_guest_at(uint64_t now_ns, int (*program)(void *), const struct vcpu *vcpu,
+			    uint64_t isa)
+{
+	uint64_t event[FIELDS] = {
+		[FIELD_VCPU] = (uintptr_t)vcpu,
+		[FIELD_ISA] = isa,
+	};
+
+	m.now_ns = now_ns;
+	program(event);
+}
+
+static void runs_at(uint64_t now_ns, const struct vcpu *vcpu)
+{
+	uint64_t event[FIELDS] = { [FIELD_VCPU] = (uintptr_t)vcpu };
+
+	m.now_ns = now_ns;
+	on_vcpu_entry(event);
+}
+
+/* Without the event's record, by both ways into the vCPU, with a pointer on the way and without. */
+static void test_raw_exits(void **state)
+{
+	int (*const programs[])(void *) = { on_exit_by_read, on_exit_by_load };
+	const uint64_t there[] = { 0, HLT };
+	const struct vcpu vcpu = { there, IO, 7 };
+
+	for (size_t i = 0; i < 4; i++) {
+		setup(state);
+		set_numbers(i / 2);
+		leaves_guest_at(1000, programs[i % 2], &vcpu, 2);
+		runs_at(1500, &vcpu);
+		assert_int_equal(cell_of(0, i / 2 ? HLT : IO, EXITS_VMEXIT)->count, 1);
+		assert_int_equal(cell_of(0, i / 2 ? HLT : IO, EXITS_VMEXIT)->time_ns, 500);
+		assert_int_equal(m.records[0].open_since, 0);
+		assert_int_equal(m.records[0].vcpu, 7);
+	}
+}
+
+/* Of a vCPU of another kind no reason is read. */
+static void test_foreign_vcpu(void **state)
+{
+	const struct vcpu vcpu = { NULL, IO, 7 };
+
+	(void)state;
+	set_numbers(true);
+	leaves_guest_at(1000, on_exit_by_load, &vcpu, 3);
+	runs_at(1500, &vcpu);
+	assert_int_equal(m.records[0].cells[EXITS_OTHER].count, 1);
+	assert_int_equal(m.records[0].cells[EXITS_OTHER].time_ns, 500);
+	assert_int_equal(m.next_cell, 1);
+}
+
+/* arm64: the exit's kind is an argument with a flag that the record has not. */
+static void test_reason_in_arguments(void **state)
+{
+	uint64_t event[FIELDS] = { [FIELD_REASON] = HLT, [FIELD_TYPE] = 0x80000002 };
+
+	(void)state;
+	memset(numbers, 0, sizeof(numbers));
+	NUMBER(RAW_TYPE_MASK) = 0x7fffffff;
+	has_type = true;
+	type_of_field = 2;
+	type_bit = 0x100;
+	on_exit_by_argument(event);
+	assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->count, 1);
+	event[FIELD_TYPE] = 0x80000001;
+	on_exit_by_argument(event);
+	has_type = false;
+	assert_int_equal(cell_of(0, 0x101, EXITS_VMEXIT)->count, 1);
+}
+
+/*
+ * While a thread is in KVM_RUN its vCPU stands for it. After that the vCPU's memory may be another
+ * one's, which another thread runs on the same CPU.
+ */
+static void test_memory_of_a_vcpu_again(void **state)
+{
+	const struct vcpu vcpu = { NULL, IO, 7 };
+
+	(void)state;
+	set_numbers(false);
+	leaves_guest_at(1000, on_exit_by_load, &vcpu, 2);
+	runs_at(1100, &vcpu);
+	assert_int_equal(m.records[0].running, (uintptr_t)&vcpu);
+	m.tid = 3; /* it is not asked for */
+	leaves_guest_at(1200, on_exit_by_load, &vcpu, 2);
+	assert_int_equal(m.records[0].cells[dense[EXITS_VMEXIT][IO]].count, 2);
+	m.tid = 1;
+	leaves_at(1300, IO, 0);
+	m.tid = 2;
+	runs_at(1900, &vcpu); /* the first entry of the other vCPU ends no exit */
+	assert_int_equal(m.records[0].cells[dense[EXITS_VMEXIT][IO]].time_ns, 100);
+	leaves_guest_at(2000, on_exit_by_load, &vcpu, 2);
+	runs_at(2050, &vcpu);
+	assert_int_equal(m.records[1].tid, 2);
+	assert_int_equal(m.records[1].cells[dense[EXITS_VMEXIT][IO]].time_ns, 50);
+	assert_int_equal(m.records[0].cells[dense[EXITS_VMEXIT][IO]].count, 2);
+}
+
+/* Each bucket from its first ns to its last. */
+static void test_buckets(void **state)
+{
+	(void)state;
+	assert_int_equal(bucket_of(0), 0);
+	for (uint64_t i = 0; i < EXITS_BUCKETS - 1; i++) {
+		assert_int_equal(bucket_of(i ? UINT64_C(64) << i : 0), i);
+		assert_int_equal(bucket_of((UINT64_C(128) << i) - 1), i);
+	}
+	assert_int_equal(bucket_of(UINT64_C(64) << (EXITS_BUCKETS - 1)), EXITS_BUCKETS - 1);
+	assert_int_equal(bucket_of(UINT64_MAX), EXITS_BUCKETS - 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, setup)
@@ -713,6 +871,11 @@ int main(void)
 		TEST(test_nested_time),
 		TEST(test_not_nested),
 		TEST(test_polls),
+		TEST(test_raw_exits),
+		TEST(test_foreign_vcpu),
+		TEST(test_reason_in_arguments),
+		TEST(test_memory_of_a_vcpu_again),
+		TEST(test_buckets),
 	};
 
 	return cmocka_run_group_tests_name("exits_program", tests, NULL, NULL);

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Looks through the kernel's BTF for what leads to the reason of an exit. */
+#include <bpf/btf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "providers/bpf/attach.h"
+#include "providers/bpf/fields.h"
+#include "providers/bpf/placeholders.h"
+#include "providers/exits/raw.h"
+
+#define ARGUMENT_BYTES 8 /* of a raw event, each */
+#define OFFSET_MAX (1U << 20)
+
+/* A path in the BTF of a module, as far as it was followed. */
+struct walk {
+	const struct btf *btf;
+	const struct btf_type *type; /* where it is */
+	uint32_t offset;	     /* there, in the struct that it began in */
+	bool has_pointer;
+	uint32_t pointer; /* the offset of the one that was followed */
+};
+
+static const struct btf_type *type_of(const struct btf *btf, uint32_t id)
+{
+	int resolved = btf__resolve_type(btf, id);
+
+	return resolved < 0 ? NULL : btf__type_by_id(btf, (uint32_t)resolved);
+}
+
+static const struct btf_type *find(const struct btf *btf, const char *name, uint32_t kind)
+{
+	int id = btf__find_by_name_kind(btf, name, kind);
+
+	return id < 0 ? NULL : btf__type_by_id(btf, (uint32_t)id);
+}
+
+/* The member of the walk's type with the first `length` characters of name. */
+static const struct btf_member *find_member(const struct walk *walk, const char *name,
+					    size_t length, uint32_t *ret_bits)
+{
+	const struct btf_member *members = btf_members(walk->type);
+
+	for (uint32_t i = 0; i < btf_vlen(walk->type); i++) {
+		const char *found = btf__name_by_offset(walk->btf, members[i].name_off);
+
+		if (strncmp(found, name, length) != 0 || found[length])
+			continue;
+		if (btf_member_bitfield_size(walk->type, i))
+			return NULL;
+		*ret_bits = btf_member_bit_offset(walk->type, i);
+		return *ret_bits % 8 ? NULL : &members[i];
+	}
+	return NULL;
+}
+
+/* Follows the next name of a path, and a pointer behind it; *at is moved past both. */
+static bool walk_on(struct walk *walk, const char **at)
+{
+	size_t length = strcspn(*at, ".-");
+	const struct btf_member *member;
+	uint32_t bits;
+
+	if (!walk->type || !btf_is_composite(walk->type))
+		return false;
+	member = find_member(walk, *at, length, &bits);
+	if (!member)
+		return false;
+	walk->offset += bits / 8;
+	walk->type = type_of(walk->btf, member->type);
+	*at += length;
+	if (**at == '-') {
+		if (walk->has_pointer || !walk->type || !btf_is_ptr(walk->type))
+			return false;
+		walk->has_pointer = true;
+		walk->pointer = walk->offset;
+		walk->offset = 0;
+		walk->type = type_of(walk->btf, walk->type->type);
+		(*at)++;
+	}
+	*at += **at != '\0';
+	return true;
+}
+
+static bool is_struct(const struct btf *btf, const struct btf_type *type, const char *name)
+{
+	return btf_is_struct(type) &&
+	       strcmp(btf__name_by_offset(btf, type->name_off), name) == 0;
+}
+
+/* Whether the type begins with a vCPU: the pointer to one is a pointer to both. */
+static bool begins_with_vcpu(const struct walk *walk)
+{
+	const struct btf_type *first;
+
+	if (!btf_vlen(walk->type) || btf_member_bit_offset(walk->type, 0))
+		return false;
+	first = type_of(walk->btf, btf_members(walk->type)[0].type);
+	return first && is_struct(walk->btf, first, "kvm_vcpu");
+}
+
+/* 1: the path leads to a number; 0: this kernel has no such type or member. */
+static int walk_path(const struct btf *btf, const char *path, struct walk *ret_walk)
+{
+	struct walk walk = { .btf = btf };
+	size_t length = strcspn(path, ".");
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.*s", (int)length, path);
+	walk.type = find(btf, name, BTF_KIND_STRUCT);
+	if (!walk.type || !begins_with_vcpu(&walk))
+		return 0;
+	for (path += length + 1; *path;) {
+		if (!walk_on(&walk, &path))
+			return 0;
+	}
+	if (!walk.type || !btf_is_int(walk.type) || walk.offset > OFFSET_MAX ||
+	    walk.pointer > OFFSET_MAX || (walk.type->size != 4 && walk.type->size != 8))
+		return 0;
+	*ret_walk = walk;
+	return 1;
+}
+
+static int *number(struct exits_raw *raw, enum exits_raw_number which)
+{
+	return &raw->numbers[which - RAW_FIRST];
+}
+
+/* A record's field may be shorter than what it is copied from, or longer; no sign is extended. */
+static void set_place(struct exits_raw *raw, const struct walk *walk, int bytes)
+{
+	int size = (int)walk->type->size;
+
+	*number(raw, RAW_HAS_POINTER) = walk->has_pointer;
+	*number(raw, RAW_OFFSET) = (int)(walk->has_pointer ? walk->pointer : walk->offset);
+	*number(raw, RAW_OFFSET_THERE) = walk->has_pointer ? (int)walk->offset : 0;
+	*number(raw, RAW_BYTES) = size < bytes ? size : bytes;
+}
+
+/* Where the reason is in the vCPU. */
+static int look_into_vcpu(const struct exits_btf *btf, const struct raw_exit *exit, int bytes,
+			  struct exits_raw *raw, struct why *why)
+{
+	const struct btf *types = btf->vendor ? btf->vendor : btf->vmlinux;
+	int found = 0;
+
+	for (size_t i = 0; i < RAW_PATHS && exit->paths[i]; i++) {
+		struct exits_raw before = *raw;
+		struct walk walk;
+
+		if (!walk_path(types, exit->paths[i], &walk))
+			continue;
+		set_place(raw, &walk, bytes);
+		if (found++ && memcmp(&before, raw, sizeof(before)) != 0)
+			return why_set(why, -ENOENT, "%s is not where the others are",
+				       exit->paths[i]);
+	}
+	return found ? 0 : why_set(why, -ENOENT, "the BTF of %s has no %s", exit->module,
+				   exit->paths[0]);
+}
+
+static int look_for_vcpu_id(const struct btf *btf, struct exits_raw *raw, struct why *why)
+{
+	struct walk walk = { .btf = btf, .type = find(btf, "kvm_vcpu", BTF_KIND_STRUCT) };
+	const char *name = "vcpu_id";
+
+	if (!walk_on(&walk, &name) || !walk.type || !btf_is_int(walk.type) ||
+	    walk.type->size != sizeof(uint32_t) || walk.offset > OFFSET_MAX)
+		return why_set(why, -ENOENT, "the BTF of kvm has no kvm_vcpu.vcpu_id");
+	*number(raw, RAW_VCPU_ID) = (int)walk.offset;
+	return 0;
+}
+
+/* The number of the argument with this name; the first of the function is no argument. */
+static int find_argument(const struct btf *btf, const struct btf_type *proto, const char *name)
+{
+	const struct btf_param *params = btf_params(proto);
+
+	for (int i = 1; name && i < (int)btf_vlen(proto); i++) {
+		if (strcmp(btf__name_by_offset(btf, params[i].name_off), name) == 0)
+			return i - 1;
+	}
+	return -1;
+}
+
+/* The number of the argument that points to a vCPU. */
+static int find_vcpu(const struct btf *btf, const struct btf_type *proto)
+{
+	int argument = find_argument(btf, proto, "vcpu");
+	const struct btf_type *type = NULL;
+
+	if (argument >= 0)
+		type = type_of(btf, btf_params(proto)[argument + 1].type);
+	if (type && btf_is_ptr(type))
+		type = type_of(btf, type->type);
+	return type && is_struct(btf, type, "kvm_vcpu") ? argument : -1;
+}
+
+/* The function that calls the programs of a raw event: its arguments have names. NULL: none. */
+static const struct btf_type *find_event(const struct btf *btf, const char *event)
+{
+	const struct btf_type *function, *proto;
+	char name[64];
+
+	snprintf(name, sizeof(name), "__traceiter_%s", event);
+	function = find(btf, name, BTF_KIND_FUNC);
+	proto = function ? btf__type_by_id(btf, function->type) : NULL;
+	return proto && btf_is_func_proto(proto) ? proto : NULL;
+}
+
+static int look_at_arguments(const struct btf *btf, const struct split *split,
+			     struct exits_raw *raw, struct why *why)
+{
+	const struct btf_type *exit = find_event(btf, split->event);
+	const struct btf_type *entry = find_event(btf, split->entry_event);
+
+	if (!exit || !entry)
+		return why_set(why, -ENOENT, "the kernel has no BTF of %s",
+			       exit ? split->entry_event : split->event);
+	raw->reason = find_argument(btf, exit, split->field);
+	raw->type = find_argument(btf, exit, split->type_field);
+	raw->vcpu = find_vcpu(btf, exit);
+	raw->isa = find_argument(btf, exit, "isa");
+	raw->entry_vcpu = find_vcpu(btf, entry);
+	if ((raw->isa < 0) != !split->raw->isa || (raw->type < 0) != !split->type_field ||
+	    (raw->reason < 0 && (raw->vcpu < 0 || !split->raw->module)))
+		return why_set(why, -ENOENT, "%s has other arguments", split->event);
+	return 0;
+}
+
+/* What the loads need: Linux 6.2 and later. */
+static bool look_for_cast(const struct btf *vmlinux, struct exits_raw *raw)
+{
+	int cast = btf__find_by_name_kind(vmlinux, "bpf_rdonly_cast", BTF_KIND_FUNC);
+	int pointer = btf__find_by_name_kind(vmlinux, "list_head", BTF_KIND_STRUCT);
+	int time = btf__find_by_name_kind(vmlinux, "timespec64", BTF_KIND_STRUCT);
+
+	if (cast < 0 || pointer < 0 || time < 0)
+		return false;
+	raw->cast = (uint32_t)cast;
+	*number(raw, RAW_POINTER) = pointer;
+	*number(raw, RAW_NUMBER) = time;
+	return true;
+}
+
+int exits_raw_look(const struct exits_btf *btf, const struct split *split, int bytes,
+		   struct exits_raw *ret_raw, struct why *why)
+{
+	const struct btf *kvm = btf->kvm ? btf->kvm : btf->vmlinux;
+	struct exits_raw raw = { .way = EXITS_BY_ARGUMENT };
+	int err;
+
+	if (bytes != 4 && bytes != 8)
+		return why_set(why, -ENOENT, "%s has %d bytes", split->field, bytes);
+	*number(&raw, RAW_ISA) = (int)split->raw->isa;
+	*number(&raw, RAW_TYPE_MASK) = (int)split->raw->type_mask;
+	err = look_at_arguments(kvm, split, &raw, why);
+	if (!err && raw.vcpu >= 0)
+		err = look_for_vcpu_id(kvm, &raw, why);
+	if (!err && raw.reason < 0) {
+		err = look_into_vcpu(btf, split->raw, bytes, &raw, why);
+		raw.way = look_for_cast(btf->vmlinux, &raw) ? EXITS_BY_LOAD : EXITS_BY_READ;
+	}
+	if (!err)
+		*ret_raw = raw;
+	return err;
+}
+
+static int look(struct btf *vmlinux, const struct split *split, struct exits_raw *ret_raw,
+		struct why *why)
+{
+	struct btf *kvm = btf__load_module_btf("kvm", vmlinux), *vendor = NULL;
+	struct exits_btf btf = { .vmlinux = vmlinux };
+	int err;
+
+	if (split->raw->module)
+		vendor = btf__load_module_btf(split->raw->module, vmlinux);
+	btf.kvm = kvm;
+	btf.vendor = vendor;
+	err = exits_raw_look(&btf, split, bpf_field_size(split->system, split->event, split->field),
+			     ret_raw, why);
+	btf__free(vendor);
+	btf__free(kvm);
+	return err;
+}
+
+void exits_raw_find(const struct split *split, struct exits_raw *ret_raw, struct why *why)
+{
+	struct btf *vmlinux;
+
+	bpf_be_quiet();
+	*ret_raw = (struct exits_raw){ .way = EXITS_BY_RECORD };
+	if (!split->raw) {
+		why_set(why, 0, "its arguments do not say the reason");
+		return;
+	}
+	vmlinux = btf__load_vmlinux_btf();
+	if (!vmlinux) {
+		why_set(why, 0, "the kernel has no BTF");
+		return;
+	}
+	look(vmlinux, split, ret_raw, why);
+	btf__free(vmlinux);
+}
+
+/* An argument that there is not reads as 0. */
+static struct bpf_place argument_place(int placeholder, int argument)
+{
+	return (struct bpf_place){ placeholder, argument < 0 ? 0 : argument * ARGUMENT_BYTES,
+				   argument < 0 ? 0 : ARGUMENT_BYTES };
+}
+
+int exits_raw_set_exit(const struct exits_raw *raw, struct bpf_program *program)
+{
+	struct bpf_number numbers[ARRAY_SIZE(raw->numbers) + 1] = { { 0, 0 } };
+	struct bpf_place places[] = {
+		argument_place(FIELD_REASON, raw->reason),
+		argument_place(FIELD_TYPE, raw->type),
+		argument_place(FIELD_VCPU, raw->vcpu),
+		argument_place(FIELD_ISA, raw->isa),
+		{ 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(raw->numbers); i++)
+		numbers[i] = (struct bpf_number){ RAW_FIRST + (int)i, raw->numbers[i] };
+	if (raw->way != EXITS_BY_ARGUMENT)
+		places[0] = (struct bpf_place){ FIELD_REASON, 0,
+						raw->numbers[RAW_BYTES - RAW_FIRST] };
+	return bpf_places_set(program, places, numbers, raw->cast);
+}
+
+int exits_raw_set_entry(const struct exits_raw *raw, struct bpf_program *program)
+{
+	const struct bpf_place places[] = {
+		argument_place(FIELD_VCPU, raw->entry_vcpu),
+		{ 0 },
+	};
+
+	return bpf_places_set(program, places, &(struct bpf_number){ 0, 0 }, raw->cast);
+}

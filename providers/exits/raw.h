@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * raw - where a program on the raw event finds the reason of an exit, by the running kernel's BTF.
+ *
+ * What a trace event's record has, its assignments have copied from somewhere. struct raw_exit says
+ * from where, as of the kernels that are known; here the kernel is asked whether it is one of them,
+ * and for its offsets. Anything that is not as expected is an answer, too: then the record is used.
+ */
+#ifndef KVMTOP_PROVIDERS_EXITS_RAW_H
+#define KVMTOP_PROVIDERS_EXITS_RAW_H
+
+#include <stdint.h>
+
+#include "arch/arch.h"
+#include "base/why.h"
+#include "providers/exits/shared.h"
+
+struct bpf_program;
+struct btf;
+
+struct exits_raw {
+	enum exits_way way; /* the best one here */
+	/* Numbers of the event's arguments, from 0; -1: it has none of that name. */
+	int reason, type, vcpu, isa;
+	int entry_vcpu; /* the same of the event that ends the exit */
+	uint32_t cast; /* bpf_rdonly_cast() in vmlinux; 0: it has none */
+	int numbers[RAW_END - RAW_FIRST]; /* by enum exits_raw_number */
+};
+
+/* BTF of the kernel and of two modules, which are NULL where they are built in. */
+struct exits_btf {
+	const struct btf *vmlinux, *kvm, *vendor;
+};
+
+/* What the running kernel says. way is EXITS_BY_RECORD with why, where it does not say enough. */
+void exits_raw_find(const struct split *split, struct exits_raw *ret_raw, struct why *why);
+
+/*
+ * What this BTF says. bytes: the size of the field in the event's record. 0, or -ENOENT with why:
+ * something is missing or not as expected.
+ */
+int exits_raw_look(const struct exits_btf *btf, const struct split *split, int bytes,
+		   struct exits_raw *ret_raw, struct why *why);
+
+/* Put it into programs that are not loaded yet: on the exit, and on the entry. 0 or -errno. */
+int exits_raw_set_exit(const struct exits_raw *raw, struct bpf_program *program);
+int exits_raw_set_entry(const struct exits_raw *raw, struct bpf_program *program);
+
+#endif

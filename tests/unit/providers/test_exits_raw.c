@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Where the reason of an exit is, by made-up BTF: of kernels that are known, and of others. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <bpf/btf.h>
+#include <cmocka.h>
+
+#include "providers/exits/raw.h"
+
+/* What a kernel has; each test changes one thing. */
+struct kernel {
+	const char *exit_arguments[4]; /* "vcpu" is one, the others are numbers */
+	const char *entry_argument;
+	bool has_cast;
+	const char *svm_first;	/* the type of vcpu_svm's first member */
+	const char *exit_code;	/* the name of that member, and its size */
+	int exit_code_bytes;
+	bool is_vmcb_far;	/* vmcb is a pointer to a struct that is not there */
+	bool has_old_vmx, has_new_vmx, has_tdx; /* vcpu_vmx.exit_reason, .vt.exit_reason */
+	int tdx_offset;
+};
+
+static const struct kernel linux_6_12 = {
+	.exit_arguments = { "vcpu", "isa" },
+	.entry_argument = "vcpu",
+	.has_cast = true,
+	.svm_first = "kvm_vcpu",
+	.exit_code = "exit_code",
+	.exit_code_bytes = 4,
+	.has_old_vmx = true,
+};
+
+struct box {
+	struct btf *vmlinux, *kvm, *vendor;
+	int number[9], pointer; /* types by size: int, void * */
+	struct exits_raw raw;
+	struct why why;
+};
+
+static int add_struct(struct btf *btf, const char *name, int bytes)
+{
+	int id = btf__add_struct(btf, name, (__u32)bytes);
+
+	assert_true(id > 0);
+	return id;
+}
+
+static void add_member(struct btf *btf, const char *name, int type, int offset)
+{
+	assert_int_equal(btf__add_field(btf, name, type, (__u32)offset * 8, 0), 0);
+}
+
+static void make_vmlinux(struct box *box, const struct kernel *kernel)
+{
+	struct btf *btf = btf__new_empty();
+	int proto;
+
+	assert_non_null(btf);
+	box->vmlinux = btf;
+	box->number[4] = btf__add_int(btf, "unsigned int", 4, 0);
+	box->number[8] = btf__add_int(btf, "unsigned long", 8, 0);
+	box->pointer = btf__add_ptr(btf, 0);
+	add_struct(btf, "list_head", 16);
+	add_member(btf, "next", box->pointer, 0);
+	add_struct(btf, "timespec64", 16);
+	add_member(btf, "tv_sec", box->number[8], 0);
+	proto = btf__add_func_proto(btf, box->pointer);
+	if (kernel->has_cast)
+		assert_true(btf__add_func(btf, "bpf_rdonly_cast", BTF_FUNC_STATIC, proto) > 0);
+}
+
+/* Returns the type of the vCPU, its number at byte 72. */
+static int add_vcpu(struct btf *btf, const struct box *box, const char *name)
+{
+	int id = add_struct(btf, name, 6480);
+
+	add_member(btf, "kvm", box->pointer, 0);
+	add_member(btf, "vcpu_id", box->number[4], 72);
+	return id;
+}
+
+static void add_event(struct btf *btf, const struct box *box, const char *name, int vcpu,
+		      const char *const *arguments)
+{
+	int proto = btf__add_func_proto(btf, box->number[4]);
+
+	assert_int_equal(btf__add_func_param(btf, "__data", box->pointer), 0);
+	for (; *arguments; arguments++)
+		assert_int_equal(btf__add_func_param(btf, *arguments,
+						     strcmp(*arguments, "vcpu") == 0 ?
+							     vcpu :
+							     box->number[4]),
+				 0);
+	assert_true(btf__add_func(btf, name, BTF_FUNC_GLOBAL, proto) > 0);
+}
+
+static void make_kvm(struct box *box, const struct kernel *kernel)
+{
+	const char *const entry[] = { kernel->entry_argument, NULL };
+	struct btf *btf = btf__new_empty_split(box->vmlinux);
+	int vcpu;
+
+	assert_non_null(btf);
+	box->kvm = btf;
+	vcpu = btf__add_ptr(btf, add_vcpu(btf, box, "kvm_vcpu"));
+	add_event(btf, box, "__traceiter_kvm_exit", vcpu, kernel->exit_arguments);
+	add_event(btf, box, "__traceiter_kvm_entry", vcpu, entry);
+}
+
+/* vcpu_svm.vmcb is at byte 6480, its control.exit_code at byte 112. */
+static void add_svm(struct box *box, const struct kernel *kernel, int vcpu)
+{
+	struct btf *btf = box->vendor;
+	int control, vmcb, pointer;
+
+	control = add_struct(btf, "vmcb_control_area", 1024);
+	add_member(btf, kernel->exit_code, box->number[kernel->exit_code_bytes], 112);
+	vmcb = add_struct(btf, "vmcb", 2672);
+	add_member(btf, "control", control, 0);
+	pointer = btf__add_ptr(btf, kernel->is_vmcb_far ? 0 : vmcb);
+	add_struct(btf, "vcpu_svm", 7240);
+	add_member(btf, "vcpu", vcpu, 0);
+	add_member(btf, "vmcb", pointer, 6480);
+}
+
+static void add_vmx(struct box *box, const struct kernel *kernel, int vcpu)
+{
+	struct btf *btf = box->vendor;
+	int reason, common;
+
+	reason = btf__add_union(btf, "vmx_exit_reason", 4);
+	add_member(btf, "full", box->number[4], 0);
+	common = add_struct(btf, "vcpu_vt", 128);
+	add_member(btf, "exit_reason", reason, 80);
+	add_struct(btf, "vcpu_vmx", 9280);
+	add_member(btf, "vcpu", vcpu, 0);
+	if (kernel->has_old_vmx)
+		add_member(btf, "exit_reason", reason, 7744);
+	if (kernel->has_new_vmx)
+		add_member(btf, "vt", common, 6720);
+	if (!kernel->has_tdx)
+		return;
+	add_struct(btf, "vcpu_tdx", 9280);
+	add_member(btf, "vcpu", vcpu, 0);
+	add_member(btf, "vt", common, kernel->tdx_offset);
+}
+
+static int number(const struct box *box, enum exits_raw_number which)
+{
+	return box->raw.numbers[which - RAW_FIRST];
+}
+
+/* What is found on such a kernel, where the event's field has as many bytes. */
+static int look(struct box *box, const struct kernel *kernel, const char *arch, int bytes)
+{
+	struct exits_btf btf;
+	int vcpu, err;
+
+	memset(box, 0, sizeof(*box));
+	make_vmlinux(box, kernel);
+	make_kvm(box, kernel);
+	box->vendor = btf__new_empty_split(box->vmlinux);
+	assert_non_null(box->vendor);
+	vcpu = add_vcpu(box->vendor, box, kernel->svm_first);
+	add_svm(box, kernel, vcpu);
+	add_vmx(box, kernel, vcpu);
+	btf = (struct exits_btf){ box->vmlinux, box->kvm, box->vendor };
+	err = exits_raw_look(&btf, &arch_by_name(arch)->splits[0], bytes, &box->raw, &box->why);
+	btf__free(box->vendor);
+	btf__free(box->kvm);
+	btf__free(box->vmlinux);
+	return err;
+}
+
+static void test_svm(void **state)
+{
+	struct box box;
+
+	(void)state;
+	assert_int_equal(look(&box, &linux_6_12, "SVM", 4), 0);
+	assert_int_equal(box.raw.way, EXITS_BY_LOAD);
+	assert_int_equal(box.raw.vcpu, 0);
+	assert_int_equal(box.raw.isa, 1);
+	assert_int_equal(box.raw.entry_vcpu, 0);
+	assert_int_equal(number(&box, RAW_ISA), 2);
+	assert_int_equal(number(&box, RAW_VCPU_ID), 72);
+	assert_int_equal(number(&box, RAW_HAS_POINTER), 1);
+	assert_int_equal(number(&box, RAW_OFFSET), 6480);
+	assert_int_equal(number(&box, RAW_OFFSET_THERE), 112);
+	assert_int_equal(number(&box, RAW_BYTES), 4);
+}
+
+/* Linux 7: 64 bits in the VMCB, of which a record with 32 has the lower half. */
+static void test_svm_with_64_bits(void **state)
+{
+	struct kernel kernel = linux_6_12;
+	struct box box;
+
+	(void)state;
+	kernel.exit_code_bytes = 8;
+	assert_int_equal(look(&box, &kernel, "SVM", 4), 0);
+	assert_int_equal(number(&box, RAW_BYTES), 4);
+	assert_int_equal(look(&box, &kernel, "SVM", 8), 0);
+	assert_int_equal(number(&box, RAW_BYTES), 8);
+	assert_int_equal(look(&box, &linux_6_12, "SVM", 8), 0);
+	assert_int_equal(number(&box, RAW_BYTES), 4);
+}
+
+/* vcpu_vmx has it itself, or in the part that it has in common with vcpu_tdx. */
+static void test_vmx(void **state)
+{
+	struct kernel kernel = linux_6_12;
+	struct box box;
+
+	(void)state;
+	assert_int_equal(look(&box, &kernel, "VMX", 4), 0);
+	assert_int_equal(number(&box, RAW_HAS_POINTER), 0);
+	assert_int_equal(number(&box, RAW_OFFSET), 7744);
+	assert_int_equal(number(&box, RAW_ISA), 1);
+	kernel.has_old_vmx = false;
+	kernel.has_new_vmx = kernel.has_tdx = true;
+	kernel.tdx_offset = 6720;
+	assert_int_equal(look(&box, &kernel, "VMX", 4), 0);
+	assert_int_equal(number(&box, RAW_OFFSET), 6800);
+	kernel.tdx_offset = 6728;
+	assert_int_equal(look(&box, &kernel, "VMX", 4), -ENOENT);
+	assert_string_equal(box.why.text,
+			    "vcpu_tdx.vt.exit_reason.full is not where the others are");
+}
+
+static void test_older_kernels(void **state)
+{
+	struct kernel kernel = linux_6_12;
+	struct box box;
+
+	(void)state;
+	kernel.has_cast = false;
+	assert_int_equal(look(&box, &kernel, "SVM", 4), 0);
+	assert_int_equal(box.raw.way, EXITS_BY_READ);
+	/* 5.10: the reason is an argument. */
+	kernel.exit_arguments[0] = "exit_reason";
+	kernel.exit_arguments[1] = "vcpu";
+	kernel.exit_arguments[2] = "isa";
+	assert_int_equal(look(&box, &kernel, "SVM", 4), 0);
+	assert_int_equal(box.raw.way, EXITS_BY_ARGUMENT);
+	assert_int_equal(box.raw.reason, 0);
+	assert_int_equal(box.raw.vcpu, 1);
+	assert_int_equal(box.raw.isa, 2);
+}
+
+static void test_arm64(void **state)
+{
+	const struct kernel kernel = {
+		.exit_arguments = { "ret", "esr_ec", "vcpu_pc" },
+		.entry_argument = "vcpu_pc",
+		.svm_first = "kvm_vcpu",
+		.exit_code = "exit_code",
+		.exit_code_bytes = 4,
+	};
+	struct box box;
+
+	(void)state;
+	assert_int_equal(look(&box, &kernel, "arm64", 4), 0);
+	assert_int_equal(box.raw.way, EXITS_BY_ARGUMENT);
+	assert_int_equal(box.raw.type, 0);
+	assert_int_equal(box.raw.reason, 1);
+	assert_int_equal(box.raw.vcpu, -1);
+	assert_int_equal(box.raw.isa, -1);
+	assert_int_equal(box.raw.entry_vcpu, -1);
+	assert_int_equal(number(&box, RAW_VCPU_ID), 0);
+	assert_int_equal(number(&box, RAW_TYPE_MASK), 0x7fffffff);
+}
+
+/* A kernel that is not as expected is said to be so, and its reason is not looked for. */
+static void check_refused(const struct kernel *kernel, int bytes, const char *why)
+{
+	struct box box;
+
+	assert_int_equal(look(&box, kernel, "SVM", bytes), -ENOENT);
+	assert_string_equal(box.why.text, why);
+	assert_int_equal(box.raw.way, EXITS_BY_RECORD);
+}
+
+static void test_other_kernels(void **state)
+{
+	static const char no_path[] = "the BTF of kvm_amd has no vcpu_svm.vmcb->control.exit_code";
+	struct kernel kernel = linux_6_12;
+
+	(void)state;
+	kernel.exit_code = "exit_code_lo";
+	check_refused(&kernel, 4, no_path);
+	kernel = linux_6_12;
+	kernel.is_vmcb_far = true;
+	check_refused(&kernel, 4, no_path);
+	kernel = linux_6_12;
+	kernel.svm_first = "vcpu_common";
+	check_refused(&kernel, 4, no_path);
+	kernel = linux_6_12;
+	kernel.exit_arguments[1] = "vendor";
+	check_refused(&kernel, 4, "kvm_exit has other arguments");
+	kernel = linux_6_12;
+	kernel.exit_arguments[0] = "run";
+	check_refused(&kernel, 4, "kvm_exit has other arguments");
+	check_refused(&linux_6_12, 2, "exit_reason has 2 bytes");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_svm),	       cmocka_unit_test(test_svm_with_64_bits),
+		cmocka_unit_test(test_vmx),	       cmocka_unit_test(test_older_kernels),
+		cmocka_unit_test(test_arm64),	       cmocka_unit_test(test_other_kernels),
+	};
+
+	return cmocka_run_group_tests_name("exits_raw", tests, NULL, NULL);
+}
