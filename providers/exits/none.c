@@ -13,6 +13,12 @@ void exits_raw_find(const struct split *split, struct exits_raw *ret_raw, struct
 	*ret_raw = (struct exits_raw){ .way = EXITS_BY_RECORD };
 }
 
+bool exits_bpf_look_for_nested(struct exits_bpf *bpf)
+{
+	(void)bpf;
+	return false;
+}
+
 enum exits_way exits_bpf_way(const struct exits_bpf *bpf)
 {
 	(void)bpf;
