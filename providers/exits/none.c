@@ -136,9 +136,3 @@ int exits_bpf_take_late(struct exits_bpf *bpf, exits_late_fn take, void *arg)
 	(void)arg;
 	return 0;
 }
-
-bool exits_bpf_look_for_nested(struct exits_bpf *bpf)
-{
-	(void)bpf;
-	return false;
-}
