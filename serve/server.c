@@ -165,7 +165,6 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 				  const char *method, const char *version, const char *upload,
 				  size_t *upload_size, void **seen)
 {
-	static int mark;
 	const struct server *server = arg;
 	struct server_request request = { .path = url };
 	struct document *document = NULL;
@@ -174,7 +173,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 	(void)version;
 	(void)upload;
 	if (!*seen) { /* the header is complete; a body may follow */
-		*seen = &mark;
+		*seen = arg;
 		return MHD_YES;
 	}
 	if (*upload_size) {
