@@ -147,7 +147,7 @@ _kvmtop_columns()
 		top top_percent ended" ;;
 	vcpus) echo "guest vcpu thread tid cpu total share delta rate guest_percent l2_percent
 		kvm_percent user_percent halt_percent poll_percent sleep_percent wait_percent throttled_percent cpu_percent migrations vcpu_ns
-		top top_percent ended affinity" ;;
+		top top_percent ended affinity remote_percent" ;;
 	exits) echo "reason total delta rate share time_percent poll_percent time_ns avg_ns p50_ns
 		p99_ns interval_max_ns max_ns" ;;
 	long) echo "time end_ns took_ns user_percent user_ns poll_percent wait_percent reason

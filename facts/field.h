@@ -103,8 +103,15 @@ enum host_part {
 	HOST_BUSY,	 /* ns */
 	HOST_NODE, HOST_CORE,
 	HOST_SIBLING,	 /* another CPU of the same core */
+	/* Of a vCPU's thread, but later than the others: histories have these numbers. */
+	HOST_REMOTE,	 /* thousandths of the guest's memory that are on other NUMA nodes */
 	HOST_PARTS
 };
+
+static inline bool host_is_of_cpu(enum host_part part)
+{
+	return part >= HOST_BUSY && part <= HOST_SIBLING;
+}
 
 struct field {
 	const char *name; /* "kvm_exit(HLT)", unique */

@@ -19,7 +19,17 @@ static const struct {
 	[HOST_NODE] = { "host_cpu(node)", FIELD_GAUGE },
 	[HOST_CORE] = { "host_cpu(core)", FIELD_GAUGE },
 	[HOST_SIBLING] = { "host_cpu(sibling)", FIELD_GAUGE },
+	[HOST_REMOTE] = { "thread(remote)", FIELD_GAUGE },
 };
+
+static int add_part(struct host_fields *fields, unsigned int part)
+{
+	return fields_add(fields->fields,
+			  &(struct field){ .name = parts[part].name, .parent = FIELD_NONE,
+					   .source = fields->source, .kind = parts[part].kind,
+					   .use = USE_HOST, .part = part },
+			  &fields->parts[part]);
+}
 
 int host_fields_add(struct fields *dictionary, uint32_t source, struct host_fields *ret_fields)
 {
@@ -34,15 +44,17 @@ int host_fields_add(struct fields *dictionary, uint32_t source, struct host_fiel
 	};
 	int err = fields_add(dictionary, &wait, &fields.wait);
 
-	for (unsigned int i = 0; i < HOST_PARTS && !err; i++)
-		err = fields_add(dictionary,
-				 &(struct field){ .name = parts[i].name, .parent = FIELD_NONE,
-						  .source = source, .kind = parts[i].kind,
-						  .use = USE_HOST, .part = i },
-				 &fields.parts[i]);
+	fields.parts[HOST_REMOTE] = FIELD_NONE;
+	for (unsigned int i = 0; i < HOST_REMOTE && !err; i++)
+		err = add_part(&fields, i);
 	if (!err)
 		*ret_fields = fields;
 	return err;
+}
+
+int host_fields_add_remote(struct host_fields *fields)
+{
+	return add_part(fields, HOST_REMOTE);
 }
 
 int host_fields_thread(const struct host_fields *fields, const char *name, uint32_t *ret_id)

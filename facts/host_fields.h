@@ -19,6 +19,9 @@ struct host_fields {
 /* Adds the fields that every machine has. 0 or -ENOMEM. */
 int host_fields_add(struct fields *dictionary, uint32_t source, struct host_fields *ret_fields);
 
+/* Adds HOST_REMOTE, which only machines with several NUMA nodes have. 0 or -ENOMEM. */
+int host_fields_add_remote(struct host_fields *fields);
+
 /* Adds a child of HOST_THREAD: a name that threads of VMMs have. 0 or -ENOMEM. */
 int host_fields_thread(const struct host_fields *fields, const char *name, uint32_t *ret_id);
 

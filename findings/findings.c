@@ -12,7 +12,7 @@
 
 /* What one rule measures of one vCPU. */
 struct rule_counts {
-	uint64_t count, ns, less_ns;
+	uint64_t count, ns, less_ns, level;
 	double rate_per_s, less_per_s;
 	uint64_t nr_ended; /* durations */
 	/* The field that counts most. */
@@ -61,7 +61,7 @@ bool findings_need(const struct field *field)
 		return field->parent == FIELD_NONE && rules_need_event(field);
 	if (field->use == USE_HOST)
 		return field->part == HOST_CPU || field->part == HOST_MIGRATIONS ||
-		       field->part == HOST_THROTTLED;
+		       field->part == HOST_THROTTLED || field->part == HOST_REMOTE;
 	return true;
 }
 
@@ -185,6 +185,7 @@ static void add_counts(struct rule_counts *counts, const struct rule *rule, size
 
 	if (rules->what >> bit & 1) {
 		counts->count += stat->delta;
+		counts->level = field->kind == FIELD_GAUGE ? stat->total : 0;
 		counts->ns += ns;
 		counts->rate_per_s += rate;
 		counts->nr_ended += count_ended(stat->timing);
@@ -286,6 +287,8 @@ static double value_of(const struct measure *measure, const struct subject *subj
 		    share_of(subject, counts->ns) < measure->thresholds->general[THRESHOLD_NOISE])
 			return 0;
 		return (double)counts->ns / (double)counts->nr_ended / 1e9;
+	case MEASURE_LEVEL:
+		return (double)counts->level / 1000;
 	}
 	return 0;
 }
@@ -325,6 +328,10 @@ static void add_value(struct finding *finding, double value, double threshold)
 		break;
 	case MEASURE_RATE:
 		add_words(finding, "%.0f/s (a finding from %g/s on)", value, threshold);
+		break;
+	case MEASURE_LEVEL:
+		add_words(finding, "%.1f %% of it (a finding from %g %% on)", value * 100,
+			  threshold * 100);
 		break;
 	case MEASURE_MEAN:
 		add_words(finding, "%.3g ms each (a finding from %g ms on)", value * 1000,

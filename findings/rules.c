@@ -58,6 +58,18 @@ static const struct rule rules[] = {
 				"(cpuset); fewer threads that want to run move less." }),
 	},
 	{
+		.id = "remote_memory",
+		.finding = "vCPUs are far from the guest's memory",
+		.measure = MEASURE_LEVEL, .threshold = "remote_memory_ratio", .usual = 0.60,
+		.what = { .use = USE_HOST, .words = "thread(remote)" },
+		.names_cpu = true,
+		.way = WAY_VCPUS,
+		.remedies = REMEDIES(
+			{ NULL, "Keep vCPUs and memory on one NUMA node (libvirt: vcpupin and "
+				"numatune; migratepages PID FROM TO moves what is there), or give "
+				"a guest that needs several nodes a NUMA topology of its own." }),
+	},
+	{
 		.id = "halt_poll",
 		.finding = "KVM's halt polling burns CPU time",
 		.measure = MEASURE_SHARE, .threshold = "halt_poll_ratio", .usual = 0.10,
@@ -134,6 +146,27 @@ static const struct rule rules[] = {
 		.what = { .use = USE_EXIT, .parents = "vmexit",
 			  .words = "PAUSE_INSTRUCTION|pause" },
 		.way = WAY_VCPUS,
+		.remedies = REMEDIES(
+			{ NULL, "The vCPU that holds the lock has no CPU: run fewer vCPUs on these "
+				"CPUs. Where no vCPU waits, the guest itself fights for a lock." }),
+	},
+	{
+		.id = "yield",
+		.finding = "vCPUs give their CPU to each other",
+		.measure = MEASURE_RATE, .threshold = "yields_per_second", .usual = 1000,
+		.what = { .use = USE_EVENT, .words = "directed_yield_attempted" },
+		.way = WAY_VCPUS,
+		.remedies = REMEDIES(
+			{ NULL, "A vCPU waits in vain for another one, for a lock or the end of "
+				"an interrupt: run fewer vCPUs on these CPUs, so that each has "
+				"one when it is needed." }),
+	},
+	{
+		.id = "ple_window",
+		.finding = "vCPUs spin: KVM changes how long they may",
+		.measure = MEASURE_RATE, .threshold = "ple_windows_per_second", .usual = 1000,
+		.what = { .use = USE_EVENT, .words = "kvm_ple_window_update|kvm_ple_window" },
+		.way = WAY_EVENTS,
 		.remedies = REMEDIES(
 			{ NULL, "The vCPU that holds the lock has no CPU: run fewer vCPUs on these "
 				"CPUs. Where no vCPU waits, the guest itself fights for a lock." }),

@@ -20,6 +20,7 @@ enum rule_measure {
 	MEASURE_SHARE, /* of the vCPU's time: a ratio */
 	MEASURE_RATE,  /* per second */
 	MEASURE_MEAN,  /* seconds for each */
+	MEASURE_LEVEL, /* a gauge of thousandths: a ratio */
 };
 
 /*

@@ -139,7 +139,7 @@ static int take_cpus(struct cpu_list *cpus, const struct query *query, const str
 			continue;
 		if (field->part == HOST_CPU && query_has_key(query, &stat->key))
 			err = place_vcpu(cpus, stat);
-		else if (field->part >= HOST_BUSY && (size_t)stat->key.vcpu < cpus->nr)
+		else if (host_is_of_cpu(field->part) && (size_t)stat->key.vcpu < cpus->nr)
 			add_to_cpu(&cpus->list[stat->key.vcpu], field, stat);
 	}
 	return err;

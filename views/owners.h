@@ -39,6 +39,8 @@ struct owner {
 	bool has_cpu, has_latest_cpu; /* the scheduler says it; an exit said it */
 	uint64_t cpu, latest_cpu;
 	uint64_t affinity; /* 0: not known */
+	bool has_remote;
+	uint64_t remote; /* thousandths, see HOST_REMOTE */
 	struct stat_sum exits;
 	struct time_split split;
 	struct thread_sum threads;

@@ -5,7 +5,7 @@
 #include "facts/key_sums.h"
 #include "views/owners.h"
 
-enum { GUEST, VCPU, THREAD, TID, CPU, AFFINITY = OWNER_COLUMN_END };
+enum { GUEST, VCPU, THREAD, TID, CPU, AFFINITY = OWNER_COLUMN_END, REMOTE };
 
 static const struct column columns[] = {
 	[GUEST] = { "guest", "Guest", "as its VMM names it", CELL_TEXT, 24,
@@ -19,6 +19,9 @@ static const struct column columns[] = {
 	OWNER_COLUMNS("of all vCPUs"),
 	[AFFINITY] = { "affinity", "Affinity", "on how many host CPUs it may run", CELL_COUNT, 8,
 		       COLUMN_SPARE(180) },
+	[REMOTE] = { "remote_percent", "Remote%",
+		     "of the guest's memory: on other NUMA nodes than the CPU it is on",
+		     CELL_PERCENT, 7, COLUMN_SPARE(76) },
 	{ 0 },
 };
 
@@ -38,7 +41,7 @@ static bool wants(const struct query *query, const struct field *field)
 static bool needs(const struct field *field)
 {
 	return field->use == USE_EXIT || field->use == USE_TIME || field->use == USE_CPU ||
-	       (field->use == USE_HOST && field->part <= HOST_THREAD);
+	       (field->use == USE_HOST && !host_is_of_cpu(field->part));
 }
 
 /*
@@ -118,6 +121,9 @@ static void add_place(struct owner *owner, const struct field *field, uint64_t v
 		owner->cpu = value;
 	} else if (field->use == USE_HOST && field->part == HOST_AFFINITY) {
 		owner->affinity = value;
+	} else if (field->use == USE_HOST && field->part == HOST_REMOTE) {
+		owner->has_remote = true;
+		owner->remote = value;
 	}
 }
 
@@ -210,6 +216,8 @@ static int add_row(struct view *view, const struct facts *facts, const struct ow
 		row->cells[CPU] = cell_count(owner->has_cpu ? owner->cpu : owner->latest_cpu);
 	if (owner->affinity)
 		row->cells[AFFINITY] = cell_count(owner->affinity);
+	if (owner->has_remote)
+		row->cells[REMOTE] = cell_percent(owner->remote, 1000);
 	return 0;
 }
 
@@ -285,6 +293,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 	has_threads = view->nr_rows > nr_vcpus;
 	owners_absent(view, facts);
 	view_absent_without(view, facts, HOST_AFFINITY, AFFINITY);
+	view_absent_without(view, facts, HOST_REMOTE, REMOTE);
 	if (!has_threads)
 		view->absent |= 1u << THREAD;
 	if (!has_cpus)

@@ -150,6 +150,19 @@ static struct host_cpu *see_cpu(struct host_cpus *cpus, int number)
 	return cpu;
 }
 
+int host_cpus_node(struct host_cpus *cpus, int cpu)
+{
+	struct host_cpu *found = cpu >= 0 && cpu < CPUS_MAX ? see_cpu(cpus, cpu) : NULL;
+
+	if (!found)
+		return -1;
+	if (!found->is_seen) {
+		found->is_seen = true;
+		find_nodes(cpus);
+	}
+	return cpus->list[cpu].node;
+}
+
 /* ---- a sample ---- */
 
 /* proc(5): "user nice system idle iowait irq softirq steal", in ticks. */

@@ -19,4 +19,7 @@ void host_cpus_free(struct host_cpus *cpus);
 /* Adds the rows of each CPU that is online. 0, -ENOMEM; or -errno: /proc/stat cannot be read. */
 int host_cpus_collect(struct host_cpus *cpus, struct sample *sample);
 
+/* The NUMA node of a CPU; -1: not known. */
+int host_cpus_node(struct host_cpus *cpus, int cpu);
+
 #endif

@@ -21,6 +21,7 @@ struct host_state {
 	struct host_threads *threads;
 	struct host_vmms *vmms;
 	struct host_cpus *cpus;
+	struct host_memory *memory;
 	bool has_threads, has_vmms, has_cpus; /* are wanted */
 };
 
@@ -32,6 +33,7 @@ static void host_close(void *state)
 		return;
 	host_threads_free(host->threads);
 	host_vmms_free(host->vmms);
+	host_memory_free(host->memory);
 	host_cpus_free(host->cpus);
 	free(host);
 }
@@ -44,11 +46,13 @@ static int host_open(const struct provider_args *args, void **ret_state, struct 
 	if (!host)
 		return -ENOMEM;
 	host->args = *args;
-	host->threads = host_threads_new(args->env, args->guests, &host->fields);
-	host->vmms = host_vmms_new(args->env, args->guests, &host->fields);
 	host->cpus = host_cpus_new(args->env, &host->fields);
-	if (!host->threads || !host->vmms || !host->cpus ||
-	    host_fields_add(args->fields, args->source, &host->fields) < 0) {
+	host->memory = host_memory_new(args->env, args->guests, host->cpus);
+	host->threads = host_threads_new(args->env, args->guests, &host->fields, host->memory);
+	host->vmms = host_vmms_new(args->env, args->guests, &host->fields);
+	if (!host->threads || !host->vmms || !host->cpus || !host->memory ||
+	    host_fields_add(args->fields, args->source, &host->fields) < 0 ||
+	    (host_memory_has_nodes(args->env) && host_fields_add_remote(&host->fields) < 0)) {
 		host_close(host);
 		return -ENOMEM;
 	}
@@ -59,7 +63,7 @@ static int host_open(const struct provider_args *args, void **ret_state, struct 
 /* What is read for a field, of which there are three kinds. */
 static bool *what_has(struct host_state *host, const struct field *field)
 {
-	if (field->use == USE_HOST && field->part >= HOST_BUSY)
+	if (field->use == USE_HOST && host_is_of_cpu(field->part))
 		return &host->has_cpus;
 	if (field->use == USE_HOST && field->part == HOST_THREAD)
 		return &host->has_vmms;

@@ -42,6 +42,7 @@ struct host_threads {
 	const struct guests *guests;
 	const struct host_fields *fields;
 	struct host_cgroups *cgroups;
+	struct host_memory *memory;
 	struct host_thread *list; /* ascending by guest, vCPU, thread */
 	size_t nr;
 	size_t next; /* that has its turn */
@@ -50,7 +51,8 @@ struct host_threads {
 };
 
 struct host_threads *host_threads_new(const struct env *env, const struct guests *guests,
-				      const struct host_fields *fields)
+				      const struct host_fields *fields,
+				      struct host_memory *memory)
 {
 	struct host_threads *threads = calloc(1, sizeof(*threads));
 
@@ -59,6 +61,7 @@ struct host_threads *host_threads_new(const struct env *env, const struct guests
 	threads->env = env;
 	threads->guests = guests;
 	threads->fields = fields;
+	threads->memory = memory;
 	threads->has_schedstat = schedstat_is_on(env);
 	threads->generation = UINT64_MAX;
 	threads->cgroups = host_cgroups_new(env);
@@ -337,6 +340,7 @@ static int add_rows(const struct host_threads *threads, const struct host_thread
 {
 	const uint32_t *parts = threads->fields->parts;
 	bool has_times = threads->has_schedstat && thread->has_times;
+	int remote = host_memory_remote(threads->memory, thread->guest, thread->cpu);
 	const struct {
 		bool is_known;
 		uint32_t field;
@@ -349,6 +353,7 @@ static int add_rows(const struct host_threads *threads, const struct host_thread
 		{ thread->has_migrations, parts[HOST_MIGRATIONS], thread->shown },
 		{ has_times && host_cgroup_is_known(thread->cgroup), parts[HOST_THROTTLED],
 		  thread->throttled_ns },
+		{ remote >= 0, parts[HOST_REMOTE], (uint64_t)remote },
 	};
 	int err = 0;
 
@@ -373,6 +378,7 @@ int host_threads_collect(struct host_threads *threads, struct sample *sample)
 	if (err)
 		return err;
 	read_all(threads);
+	err = host_memory_take_turn(threads->memory);
 	for (size_t i = 0; i < threads->nr && !err; i++) {
 		if (!is_repeated(threads, i))
 			err = add_rows(threads, &threads->list[i], sample);

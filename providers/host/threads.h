@@ -15,6 +15,7 @@
 #include "facts/sample.h"
 #include "host/env.h"
 #include "host/guest.h"
+#include "providers/host/memory.h"
 
 #define HOST_THREADS_TURN 32
 
@@ -22,7 +23,8 @@ struct host_threads;
 
 /* All arguments outlive it. NULL: no memory. */
 struct host_threads *host_threads_new(const struct env *env, const struct guests *guests,
-				      const struct host_fields *fields);
+				      const struct host_fields *fields,
+				      struct host_memory *memory);
 void host_threads_free(struct host_threads *threads);
 
 /* Reads, and adds rows. 0 or -ENOMEM. */

@@ -545,6 +545,8 @@ static int add_host_fields(const struct captured *captured)
 	struct host_fields fields;
 	int err = host_fields_add(captured->args.fields, captured->args.source, &fields);
 
+	if (!err && strstr(captured->text, "thread(remote)"))
+		err = host_fields_add_remote(&fields);
 	for (const char *line = captured->text; *line && !err; line = next_line(line)) {
 		char name[NAME_SIZE];
 

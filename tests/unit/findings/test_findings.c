@@ -10,7 +10,8 @@ enum {
 	TIME, GUEST, WAIT, POLL, VMEXIT, HLT, PAUSE, EPT, NPF, CPUID, MSR_EXIT, IO_EXIT,
 	USERSPACE, USER_IO, USER_MMIO, USER_RESTART, IOPORT, COM1, IDE, PIT, MMIO, LAPIC, PL011,
 	DISK, MSR, DEADLINE, ICR, EOI, SPEC_CTRL, SYSREG, CNTV, SGI, PML, DIRTY_RING, SWAP,
-	NESTED, LOST, ON_CPU, HOST_ON, THROTTLED, MIGRATIONS, NR_FIELDS
+	NESTED, LOST, ON_CPU, HOST_ON, THROTTLED, MIGRATIONS, REMOTE,
+	YIELD, PLE_WINDOW, NR_FIELDS
 };
 
 #define EXIT_OF(parent_id, text, r) \
@@ -78,6 +79,11 @@ static const struct field specs[] = {
 			.part = HOST_THROTTLED },
 	[MIGRATIONS] = { .name = "thread(migrations)", .parent = FIELD_NONE, .use = USE_HOST,
 			 .part = HOST_MIGRATIONS },
+	[REMOTE] = { .name = "thread(remote)", .parent = FIELD_NONE, .use = USE_HOST,
+		     .part = HOST_REMOTE, .kind = FIELD_GAUGE },
+	[YIELD] = { .name = "directed_yield_attempted", .parent = FIELD_NONE,
+		    .part = EVENT_BY_VCPU },
+	[PLE_WINDOW] = { .name = "kvm_ple_window_update", .parent = FIELD_NONE },
 };
 
 #define FLAGS (ROW_FROM_ZERO | ROW_WHOLE_INTERVAL)
@@ -156,7 +162,8 @@ static const struct {
 	{ "dirty_log", PML, 0, -1 },	   { "dirty_ring", DIRTY_RING, 0, -1 },
 	{ "halt_poll", POLL, 0, 0 },
 	{ "throttled", THROTTLED, 0, 0 },  { "migrations", MIGRATIONS, 0, 0 },
-	{ "lost", LOST, 0, -1 },
+	{ "lost", LOST, 0, -1 },		   { "remote_memory", REMOTE, 0, 0 },
+	{ "yield", YIELD, 0, 0 },	   { "ple_window", PLE_WINDOW, 0, -1 },
 	{ "swap", SWAP, 0, -1 },	   { "nested", NESTED, 0, -1 },
 	{ "slow_vmm", USER_IO, 0, 0 },	   { "apic", LAPIC, 10000, 0 },
 	{ "msr", SPEC_CTRL, 10000, 0 },	   { "cpuid", CPUID, 10000, 0 },
@@ -170,7 +177,9 @@ static void make_cause(struct world *world, size_t i, const struct rule *rule, b
 
 	whole_second(world, 1, 0);
 	exits(world, 1, 0, PIT, 1, 1); /* arguments are counted */
-	if (rule->measure == MEASURE_MEAN)
+	if (rule->measure == MEASURE_LEVEL)
+		add(world, key, (uint64_t)lround(value * 1000));
+	else if (rule->measure == MEASURE_MEAN)
 		exits(world, 1, 0, key.field, 40, (uint64_t)(value * 1e9));
 	else if (rule->what.use == USE_TIME || key.field == THROTTLED)
 		add(world, key, (uint64_t)(value * SECOND));

@@ -474,6 +474,41 @@ static void cpus_and_where_they_are(void **state)
 	assert_int_equal(of_cpu(w, 8, "host_cpu(node)"), 0);
 }
 
+/* Of 10 MiB 4 are on node 0, where vCPU 0 is; one page is a huge one. */
+static void memory_far_away(void **state)
+{
+	struct world *w = *state;
+
+	put(w, "/sys/devices/system/node/has_memory", "0-1\n");
+	put(w, "/sys/devices/system/node/online", "0-1\n");
+	put(w, "/sys/devices/system/node/node0/cpulist", "0-3\n");
+	put(w, "/sys/devices/system/node/node1/cpulist", "4-7\n");
+	put(w, "/proc/100/numa_maps",
+	    "7f0000000000 default anon=1536 dirty=9 N0=512 N1=1024 kernelpagesize_kB=4\n"
+	    "7f0100000000 default huge N0=1 N1=1 kernelpagesize_kB=2048\n"
+	    "7f0200000000 default file=/usr/lib/N9=4 mapped=3\n");
+	is_on(w, 101, 2);
+	is_on(w, 102, 5);
+	begin(w, 2);
+	take(w); /* it is read */
+	take(w);
+	assert_int_equal(of_vcpu(w, 0, "thread(remote)"), 600);
+	assert_int_equal(of_vcpu(w, 1, "thread(remote)"), 400);
+	/* It is not read again in each sample. */
+	put(w, "/proc/100/numa_maps", "7f0000000000 default N1=1024 kernelpagesize_kB=4\n");
+	take(w);
+	assert_int_equal(of_vcpu(w, 0, "thread(remote)"), 600);
+}
+
+static void one_node_has_no_far_memory(void **state)
+{
+	struct world *w = *state;
+
+	put(w, "/sys/devices/system/node/has_memory", "0\n");
+	begin(w, 1);
+	assert_int_equal(fields_find(w->fields, "thread(remote)"), FIELD_NONE);
+}
+
 /* It is a notice, and what is known of threads is there. */
 static void cpus_that_cannot_be_read(void **state)
 {
@@ -521,6 +556,8 @@ int main(void)
 		TEST(other_threads_by_their_names),
 		TEST(threads_that_come_and_go),
 		TEST(cpus_and_where_they_are),
+		TEST(memory_far_away),
+		TEST(one_node_has_no_far_memory),
 		TEST(cpus_that_cannot_be_read),
 		TEST(what_is_not_wanted_is_not_read),
 	};
