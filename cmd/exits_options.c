@@ -69,7 +69,7 @@ static const struct option_table table = {
 		 "Counts and times VM exits by thread and reason, for SECONDS, until Ctrl-C, or\n"
 		 "until the guest of -p, -g, -t or -T ends, and prints them. Percentiles are\n"
 		 "interpolated within a power of two, so at most a factor of 2 off.\n",
-	.footer = "Exit status: 0 done, 1 failure, 2 wrong usage. More: man kvmtop\n",
+	.footer = "Exit status: 0 done, 1 failure, 2 wrong usage. More: man kvmtop-exits\n",
 	.take = take,
 	.add_help = add_help,
 };

@@ -43,6 +43,7 @@ static const struct option_table table = {
 		 "Prints the records of kvmtrace, xentrace or ACRN files by the rules that\n"
 		 "kvmtrace_format, xentrace_format and acrntrace_format.py take. Several files\n"
 		 "are merged by their TSC; without one, standard input is read.\n",
+	.footer = "More: man kvmtop-format\n",
 };
 
 struct run {

@@ -93,6 +93,7 @@ static const struct option_table table = {
 	.usage = "Usage: kvmtop record [OPTION]... [COMMAND [ARGUMENT]... | -- SECONDS]\n"
 		 "Records KVM's events into a trace.dat for kvmtop report, trace-cmd and\n"
 		 "KernelShark, while COMMAND runs, for so many seconds, or until Ctrl-C.\n",
+	.footer = "More: man kvmtop-record\n",
 	.stops_at_word = true,
 	.take = take,
 };

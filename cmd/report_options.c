@@ -92,7 +92,8 @@ static const struct option_table table = {
 		 "Counts the exits in recordings and how long they took. Reads trace-cmd's\n"
 		 "trace.dat, perf.data, and the files of ACRN's acrntrace and of kvmtrace;\n"
 		 "several are one recording.\n",
-	.footer = "Exit status: 0 done, 1 a file could not be read to its end, 2 wrong usage.\n",
+	.footer = "Exit status: 0 done, 1 a file could not be read to its end, 2 wrong usage.\n"
+		  "More: man kvmtop-report\n",
 	.take = take,
 	.add_help = add_help,
 };

@@ -105,6 +105,7 @@ static const struct option_table table = {
 		 "perf's counters, and the function calls that uftrace saw in guests: GUESTTRACE\n"
 		 "is its folder, or what uftrace dump --chrome wrote. GUEST=GUESTTRACE says of\n"
 		 "which guest.\n",
+	.footer = "More: man kvmtop-timeline\n",
 	.take = take,
 };
 

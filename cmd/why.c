@@ -60,7 +60,7 @@ static const struct option_table table = {
 		 "Counts for SECONDS (default: 5), and prints what makes guests slow, worst\n"
 		 "first: the evidence, and what to do.\n",
 	.footer = "Exit status: 0 nothing found, 1 failure, 2 wrong usage, 3 something found.\n"
-		  "More: man kvmtop\n",
+		  "More: man kvmtop-why\n",
 	.take = take,
 };
 

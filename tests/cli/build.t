@@ -32,6 +32,14 @@ in_folder() {
 	make -s "$jobs" install "DESTDIR=$TMP/root" "$@" >"$TMP/out" 2>&1 || cat "$TMP/out"
 	(cd "$TMP/root" && find . -type f | LC_ALL=C sort)
 }
+# man_pages FOLDER: where the pages are below it.
+man_pages() {
+	echo "$1/man5/kvmtop-history.5"
+	for command in exits format group record report timeline why; do
+		echo "$1/man8/kvmtop-$command.8"
+	done
+	echo "$1/man8/kvmtop.8"
+}
 is "$(in_folder prefix=/usr)" "\
 ./etc/logrotate.d/kvmtop
 ./usr/bin/kvmtop
@@ -45,9 +53,7 @@ is "$(in_folder prefix=/usr)" "\
 ./usr/share/bash-completion/completions/kvmtop
 ./usr/share/kvmtop/kvmtop.json
 ./usr/share/kvmtop/kvmtop.rules.yml
-./usr/share/man/man5/kvmtop-history.5
-./usr/share/man/man8/kvmtop-group.8
-./usr/share/man/man8/kvmtop.8" "make install prefix=/usr"
+$(man_pages ./usr/share/man)" "make install prefix=/usr"
 units=$TMP/root/usr/lib/systemd/system
 like "$(cat "$units/kvmtop@.service")" '^ExecStart=/usr/bin/kvmtop ' \
 	"the unit starts the program where it was installed"
@@ -112,9 +118,7 @@ is "$(in_folder exec_prefix=/e datarootdir=/d sysconfdir=/s unitdir=/u)" "\
 ./d/bash-completion/completions/kvmtop
 ./d/kvmtop/kvmtop.json
 ./d/kvmtop/kvmtop.rules.yml
-./d/man/man5/kvmtop-history.5
-./d/man/man8/kvmtop-group.8
-./d/man/man8/kvmtop.8
+$(man_pages ./d/man)
 ./e/bin/kvmtop
 ./e/sbin/kvmtop-group
 ./s/logrotate.d/kvmtop
@@ -128,9 +132,7 @@ is "$(in_folder bindir=/b mandir=/m bashcompletiondir=/c PREFIX=/p)" "\
 ./b/kvmtop
 ./c/kvmtop
 ./etc/logrotate.d/kvmtop
-./m/man5/kvmtop-history.5
-./m/man8/kvmtop-group.8
-./m/man8/kvmtop.8
+$(man_pages ./m)
 ./p/lib/systemd/system/kvmtop-history.service
 ./p/lib/systemd/system/kvmtop-listen.service
 ./p/lib/systemd/system/kvmtop-listen.socket

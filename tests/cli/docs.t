@@ -1,38 +1,51 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The man page, completion and README name the options that --help names, and no others.
+# Man pages, completion and README name the options that --help names, and no others.
 . tests/lib.sh
-
-help=$("$KVMTOP" --help)
-# The words about an option begin in column 33 and may name others.
-options=$(printf '%s\n' "$help" | grep '^  ' | cut -c1-31 | grep -oE -- '-[-a-zA-Z0-9]+')
 
 # missing WANTED THERE: the lines of WANTED that are not lines of THERE.
 missing() {
 	printf '%s\n' "$1" | grep -vxF -e "$2"
 }
 
-man=$(sed -n '/^\.Sh OPTIONS/,/^\.Sh THE SCREEN/p' man/kvmtop.8 | grep '^\.It Fl' |
-	awk '{ for (i = 1; i < NF; i++) if ($i == "Fl") print "-" $(i + 1) }')
+# options_of [COMMAND]: of --help. The words about an option begin in column 33 and may name others.
+options_of() {
+	"$KVMTOP" "$@" --help | grep '^  ' | cut -c1-31 | grep -oE -- '-[-a-zA-Z0-9]+' | sort
+}
+
+# described PAGE: the options that it describes.
+described() {
+	sed -n '/^\.Sh OPTIONS/,/^\.Sh [^O]/s/^\.It Fl/Fl/p' "$1" |
+		awk '{ for (i = 1; i < NF; i++) if ($i == "Fl") print "-" $(i + 1) }' | sort
+}
+
 completion=$(grep -oE -- '-[-a-zA-Z0-9]+' completion/kvmtop.bash)
-
-check "--help names options" test "$(printf '%s\n' "$options" | grep -c .)" -gt 30
-is "$(missing "$options" "$man")" "" "the man page has every option of --help"
-is "$(missing "$options" "$completion")" "" "the completion has every option of --help"
-is "$(missing "$man" "$options")" "" "the man page has no option that --help has not"
-
+check "--help names options" test "$(options_of | grep -c .)" -gt 30
+is "$(missing "$(options_of)" "$completion")" "" "the completion has every option of --help"
+is "$(described man/kvmtop.8)" "$(options_of)" "kvmtop(8) has the options of --help, and no others"
 for command in $("$KVMTOP" --help | sed -n '/^Commands/,$s/^  \([a-z]*\) .*/\1/p'); do
-	for option in $("$KVMTOP" "$command" --help | grep '^  ' | cut -c1-31 |
-		grep -oE -- '--[-a-z]+'); do
-		grep -q -- "Fl $(echo "$option" | cut -c2-)" man/kvmtop.8 &&
-			printf '%s\n' "$completion" | grep -qxF -- "$option" ||
-			absent="${absent-}$command $option "
-	done
-	sed -n '/^\.Sh EXAMPLES/,/^\.Sh NOTES/p' man/kvmtop.8 | grep -q "^\.Dl kvmtop $command " ||
-		no_example="${no_example-}$command "
+	page=man/kvmtop-$command.8
+	is "$(described "$page")" "$(options_of "$command")" \
+		"kvmtop-$command(8) has the options of kvmtop $command --help, and no others"
+	check "and examples" grep -q "^\.Dl .*kvmtop $command " "$page"
+	is "$(missing "$(options_of "$command" | grep '^--')" "$completion")" "" \
+		"the completion has every long option of kvmtop $command"
+	like "$("$KVMTOP" "$command" --help)" "More: man kvmtop-$command$" \
+		"its --help names the page"
+	check "kvmtop(8) names it, too" grep -q "^\.Xr kvmtop-$command 8" man/kvmtop.8
 done
-is "${absent-}" "" "man page and completion have every long option of each command"
-is "${no_example-}" "" "the man page has an example of each command"
+
+# Pages of ours that a page refers to, by name and section.
+gone=
+for page in $(sed -n 's/^\.Xr \(kvmtop[a-z-]*\) \([0-9]\).*/\1.\2/p' man/* | sort -u); do
+	[ -e "man/$page" ] || gone="$gone$page "
+done
+is "$gone" "" "pages refer to pages that there are"
+for page in man/*; do
+	sections=$(grep '^\.Sh ' "$page" | sort | uniq -d)
+	long=$(awk 'length > 40 && !/^\./' "$page" | sort | uniq -d)
+	is "$sections$long" "" "$page says nothing twice"
+done
 
 # The names of views in JSON: one for each set of columns.
 names=$({
@@ -100,11 +113,11 @@ is "$(missing "$man" "$columns")" "Exits/s" "and no other heading"
 
 thresholds=$("$KVMTOP" why --thresholds help | sed -E 's/^# ([a-z_]+ = [0-9.]+).*/\1/' |
 	grep -vE '^(critical|major|noise)_ratio ')
-man=$(sed -n '/^These causes are/,/^\.El/s/^\.It //p' man/kvmtop.8 | sed 's/ , /\n/g')
+man=$(sed -n '/^These causes are/,/^\.El/s/^\.It //p' man/kvmtop-why.8 | sed 's/ , /\n/g')
 is "$man" "$thresholds" "the man page has every threshold of kvmtop why"
 
 headings=$("$KVMTOP" exits --sysroot tests/sysroot/amd 0.1 | sed 's/^ *//; s/   */\n/g; q')
-man=$(sed -n '/^The columns are PID/,/^\.Sx/p' man/kvmtop.8 | tr '\n' ' ' |
+man=$(sed -n '/^The columns are PID/,/^\.Xr/p' man/kvmtop-exits.8 | tr '\n' ' ' |
 	sed 's/^The columns are //; s/ , /\n/g; s/ and /\n/; s/, with/\n/')
 check "kvmtop exits has columns" test "$(printf '%s\n' "$headings" | grep -c .)" -gt 10
 is "$(missing "$headings" "$man")" "" "the man page has every heading of kvmtop exits"
@@ -112,7 +125,7 @@ is "$(missing "$headings" "$man")" "" "the man page has every heading of kvmtop 
 # Metrics with their labels: "kvmtop_exits_total guest reason".
 metrics=$("$KVMTOP" --metrics help | sed -n 's/^      \(kvmtop_[^ ].*\)/\1/p' | tr -d ',}' |
 	tr '{' ' ')
-man=$(sed -n '/^\.Sh PROMETHEUS/,/^\.Sh KVMTOP EXITS/s/^\.It \(kvmtop_.*\)/\1/p' man/kvmtop.8 |
+man=$(sed -n '/^\.Sh PROMETHEUS/,/^\.Sh ENV/s/^\.It \(kvmtop_.*\)/\1/p' man/kvmtop.8 |
 	sed 's/ ,//g')
 check "there are metrics" test "$(printf '%s\n' "$metrics" | grep -c .)" -gt 15
 is "$man" "$metrics" "the man page has every metric with its labels, in the same order"

@@ -221,21 +221,6 @@ for names in "mean avg avg_ns" "p99 p99_ns" "total count sample" "time time_ns" 
 done
 is "$(order report -k mean --csv - "$TMP/svm-perf.data" | head -n 1)" "npf" "-k mean: the mean"
 
-# ---- what is written about it
-
-options=$(report --help | grep '^  ' | cut -c1-31 | grep -oE -- '-[-a-zA-Z0-9]+')
-man=$(awk '/^\.Sh/ { on = /KVMTOP REPORT/ } on' man/kvmtop.8 | grep '^\.It Fl' |
-	awk '{ for (i = 1; i < NF; i++) if ($i == "Fl") print "-" $(i + 1) }
-		$NF ~ /^-/ && $(NF - 1) == "Fl" { print "-" $NF }' | sort -u)
-is "$man" "$(printf '%s\n' "$options" | sort -u)" "the man page has the options of --help"
-completion=$(sed -n '/^_kvmtop_report/,/^}/p' completion/kvmtop.bash |
-	grep -oE -- ' --?[-a-zA-Z0-9]+|"--?[a-z]+|	--?[-a-z]+' | tr -d ' "\t')
-missing=
-for option in $options; do
-	printf '%s\n' "$completion" | grep -qxF -- "$option" || missing="$missing$option "
-done
-is "$missing" "" "the completion has every option of --help"
-
 # ---- files
 
 report --csv "$TMP/rows.csv" "$TMP/dat" >"$TMP/text"

@@ -69,7 +69,7 @@ static const char *why_no_findings(const struct tui *tui)
 {
 	if (tui->sampling.due && !tui->back.monitor)
 		return "Counting ...";
-	return "Nothing found in this interval. The causes that are looked for are in kvmtop(8).";
+	return "Nothing found in this interval. kvmtop-why(8) has the causes that are looked for.";
 }
 
 /* A history has none. */
