@@ -1,32 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Compares passwords with hashes. */
 #include <crypt.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/clock.h"
 #include "serve/password.h"
 
-#define NAME_MAX_BYTES 256
+#define WRONG_AT_ONCE_NS INT64_C(1000000000) /* wrong passwords take as long at once, */
+#define WRONG_SHARE 10			     /* and later a tenth of the time */
+
+/* A hash that is fast to make; it is in this program's memory only. */
+struct quick_hash {
+	char text[CRYPT_OUTPUT_SIZE]; /* "": none */
+};
 
 struct passwords {
 	const struct web_config *config;
 	struct crypt_data data;
 	char salt[40];
-	/* The latest that was right: its user, and a hash of the password that is fast. */
-	char name[NAME_MAX_BYTES];
-	char hash[CRYPT_OUTPUT_SIZE];
+	int64_t left_ns;     /* for wrong passwords, */
+	uint64_t counted_ns; /* at this moment */
+	struct quick_hash right[]; /* by user: of the latest password that was right */
 };
 
 struct passwords *passwords_new(const struct web_config *config)
 {
-	struct passwords *passwords = calloc(1, sizeof(*passwords));
+	struct passwords *passwords = calloc(1, sizeof(*passwords) +
+					     config->nr_users * sizeof(passwords->right[0]));
 	unsigned char random[8];
 
 	if (!passwords)
 		return NULL;
 	passwords->config = config;
+	passwords->left_ns = WRONG_AT_ONCE_NS;
+	passwords->counted_ns = clock_now_ns();
 	if (getrandom(random, sizeof(random), 0) != sizeof(random)) {
 		free(passwords);
 		return NULL;
@@ -41,7 +53,8 @@ void passwords_free(struct passwords *passwords)
 {
 	if (!passwords)
 		return;
-	explicit_bzero(passwords, sizeof(*passwords));
+	explicit_bzero(passwords, sizeof(*passwords) + passwords->config->nr_users *
+						       sizeof(passwords->right[0]));
 	free(passwords);
 }
 
@@ -65,34 +78,53 @@ static bool matches(struct passwords *passwords, const char *password, const cha
 	return made && made[0] != '*' && is_same(made, hash);
 }
 
-static void remember(struct passwords *passwords, const char *name, const char *password)
+static struct quick_hash hash_quickly(struct passwords *passwords, const char *password)
 {
-	const char *hash = crypt_r(password, passwords->salt, &passwords->data);
+	const char *made = crypt_r(password, passwords->salt, &passwords->data);
+	struct quick_hash hash = { "" };
 
-	passwords->hash[0] = '\0';
-	if (!hash || hash[0] == '*' || strlen(name) >= sizeof(passwords->name))
-		return;
-	snprintf(passwords->hash, sizeof(passwords->hash), "%s", hash);
-	snprintf(passwords->name, sizeof(passwords->name), "%s", name);
+	if (made && made[0] != '*')
+		snprintf(hash.text, sizeof(hash.text), "%s", made);
+	return hash;
 }
 
-bool password_is_right(struct passwords *passwords, const char *name, const char *password)
+/* Whether there is time left for a password that may be wrong. */
+static bool has_time(struct passwords *passwords)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	passwords->left_ns += (int64_t)((now_ns - passwords->counted_ns) / WRONG_SHARE);
+	if (passwords->left_ns > WRONG_AT_ONCE_NS)
+		passwords->left_ns = WRONG_AT_ONCE_NS;
+	passwords->counted_ns = now_ns;
+	return passwords->left_ns > 0;
+}
+
+enum password_answer password_check(struct passwords *passwords, const char *name,
+				    const char *password)
 {
 	const struct web_config *config = passwords->config;
-	const struct web_user *user = NULL;
+	size_t user = 0;
+	struct quick_hash hash;
+	uint64_t begin_ns;
 
 	if (!name || !password || !config->nr_users)
-		return false;
-	if (passwords->hash[0] && strcmp(passwords->name, name) == 0 &&
-	    matches(passwords, password, passwords->hash))
-		return true;
-	for (size_t i = 0; i < config->nr_users; i++) {
-		if (strcmp(config->users[i].name, name) == 0)
-			user = &config->users[i];
-	}
+		return PASSWORD_WRONG;
+	while (user < config->nr_users && strcmp(config->users[user].name, name) != 0)
+		user++;
+	hash = hash_quickly(passwords, password);
+	if (user < config->nr_users && hash.text[0] &&
+	    is_same(hash.text, passwords->right[user].text))
+		return PASSWORD_RIGHT;
+	if (!has_time(passwords))
+		return PASSWORD_LATER;
+	begin_ns = clock_now_ns();
 	/* A user who is not known takes as long: names cannot be found out by the time. */
-	if (!matches(passwords, password, user ? user->hash : config->users[0].hash) || !user)
-		return false;
-	remember(passwords, name, password);
-	return true;
+	if (matches(passwords, password, config->users[user % config->nr_users].hash) &&
+	    user < config->nr_users) {
+		passwords->right[user] = hash;
+		return PASSWORD_RIGHT;
+	}
+	passwords->left_ns -= (int64_t)(clock_now_ns() - begin_ns);
+	return PASSWORD_WRONG;
 }

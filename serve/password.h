@@ -2,23 +2,29 @@
 /*
  * password - whether a user's password is right, by bcrypt hashes and crypt(3).
  *
- * A check costs what the hash is meant to cost, some 50 ms; the latest right one is remembered, so
- * that each scrape after the first costs a hundredth of that.
+ * A check costs what the hash is meant to cost, some 50 ms. The latest right password of each user is
+ * remembered, so that each scrape after the first costs a hundredth of that; wrong ones take at most
+ * a tenth of the time, after a second of them at once.
  */
 #ifndef KVMTOP_SERVE_PASSWORD_H
 #define KVMTOP_SERVE_PASSWORD_H
 
-#include <stdbool.h>
-
 #include "serve/web_config.h"
 
 struct passwords;
+
+enum password_answer {
+	PASSWORD_WRONG,
+	PASSWORD_RIGHT,
+	PASSWORD_LATER, /* there were too many wrong ones: this one was not looked at */
+};
 
 /* The config outlives them. NULL: no memory. */
 struct passwords *passwords_new(const struct web_config *config);
 void passwords_free(struct passwords *passwords);
 
 /* From one thread. name or password NULL: the client gave none. */
-bool password_is_right(struct passwords *passwords, const char *name, const char *password);
+enum password_answer password_check(struct passwords *passwords, const char *name,
+				    const char *password);
 
 #endif

@@ -98,6 +98,8 @@ static const char *words_of(unsigned int status)
 		return "401: a user and a password are needed\n";
 	case MHD_HTTP_NOT_FOUND:
 		return "404: there are /, /metrics and /healthz\n";
+	case MHD_HTTP_TOO_MANY_REQUESTS:
+		return "429: there were too many wrong passwords: try again in some seconds\n";
 	case MHD_HTTP_METHOD_NOT_ALLOWED:
 		return "405: GET and HEAD are possible\n";
 	default:
@@ -137,20 +139,22 @@ static enum MHD_Result send_document(const struct server *server, struct MHD_Con
 	return result;
 }
 
-static bool is_allowed(const struct server *server, struct MHD_Connection *connection)
+/* 200: the client may read; else the status that it gets. */
+static unsigned int check_client(const struct server *server, struct MHD_Connection *connection)
 {
 	char *password = NULL, *name;
-	bool is_right;
+	enum password_answer answer;
 
 	if (!server->passwords)
-		return true;
+		return MHD_HTTP_OK;
 	name = server->library.get_password(connection, &password);
-	is_right = password_is_right(server->passwords, name, password);
+	answer = password_check(server->passwords, name, password);
 	if (password)
 		explicit_bzero(password, strlen(password));
 	server->library.free(name);
 	server->library.free(password);
-	return is_right;
+	return answer == PASSWORD_RIGHT ? MHD_HTTP_OK :
+	       answer == PASSWORD_LATER ? MHD_HTTP_TOO_MANY_REQUESTS : MHD_HTTP_UNAUTHORIZED;
 }
 
 static const char *header_of(const struct server *server, struct MHD_Connection *connection,
@@ -182,8 +186,9 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 	}
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return send_document(server, connection, MHD_HTTP_METHOD_NOT_ALLOWED, NULL);
-	if (!is_allowed(server, connection))
-		return send_document(server, connection, MHD_HTTP_UNAUTHORIZED, NULL);
+	status = check_client(server, connection);
+	if (status != MHD_HTTP_OK)
+		return send_document(server, connection, status, NULL);
 	request.accept = header_of(server, connection, MHD_HTTP_HEADER_ACCEPT);
 	request.takes_gzip = strstr(header_of(server, connection, MHD_HTTP_HEADER_ACCEPT_ENCODING),
 				    "gzip");

@@ -151,11 +151,17 @@ if command -v curl >/dev/null; then
 		"cannot listen at $port: Address already in use" \
 		"a port that is taken"
 	before=$(number "$TMP/text" kvmtop_start_time_seconds)
+	# exits: all that were counted.
+	exits() {
+		get "$url/metrics" | awk '/^kvmtop_exits_total/ { all += $NF } END { print all + 0 }'
+	}
+	exits=$(exits)
 	bad=$("$HELPERS/badclients" "$port")
 	is "$(printf '%s\n' "$bad" | grep -v ': answers$')" "1000 connections" \
 		"it answers after each bad client"
 	get -o "$TMP/text" "$url/metrics"
 	is "$(number "$TMP/text" kvmtop_start_time_seconds)" "$before" "and it is the same program"
+	check "which went on counting" test "$(exits)" -gt "$exits"
 	stop "$SERVER"
 	is $? 0 "SIGTERM ends it"
 
@@ -214,6 +220,27 @@ if command -v openssl >/dev/null && command -v curl >/dev/null; then
 	is "$(code -u prom:secret)" 200 "and again, which is remembered"
 	is "$(code -u prom:wrong2)" 401 "but no other"
 	is "$(get -o /dev/null -w '%{http_code}' "http://127.0.0.1:$port/healthz")" 000 "TLS only"
+	"$HELPERS/badclients" "$port" >/dev/null
+	is "$(code -u prom:secret)" 200 "and clients that speak no TLS are nothing to it"
+	stop "$SERVER"
+
+	# Each wrong password takes a quarter of a second: 60 of them would take 15.
+	cat >"$TMP/slow.yml" <<-'END'
+		basic_auth_users:
+		  prom: $2b$12$1/lW4gvaSUuqyJXQ7ENzGOCEG1QyITVj9p6gkm9syThqFW6sIA4GC
+	END
+	serve --web-config "$TMP/slow.yml"
+	url=http://127.0.0.1:$port
+	is "$(code -u prom:secret)" 200 "a password that takes long to check"
+	# shellcheck disable=SC2046 # words
+	get -Z --parallel-max 60 --no-progress-meter -u prom:wrong -w '%{http_code}\n' $(
+		for _ in $(seq 60); do
+			printf '%s\n' "-o /dev/null $url/metrics"
+		done
+	) | sort | uniq -c >"$TMP/codes"
+	check "of many wrong ones most are not looked at" \
+		awk '{ nr[$2] = $1 } END { exit !(nr[401] > 0 && nr[429] >= 30) }' "$TMP/codes"
+	is "$(code -u prom:secret)" 200 "and the right one has its answer"
 	stop "$SERVER"
 else
 	skip "TLS and passwords" "openssl or curl is not installed"
