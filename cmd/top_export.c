@@ -23,7 +23,7 @@
 #include "ui/metrics/metrics.h"
 #include "views/query.h"
 
-#define HANGS_NS UINT64_C(5000000000) /* a sample that takes longer hangs */
+#define HANGS_S 5 /* a sample that takes longer hangs */
 #define STATISTICS (1U << PROVIDER_DEBUGFS | 1U << PROVIDER_STATS)
 
 /* The text of one sample in one format, as it is and compressed. */
@@ -261,7 +261,27 @@ static int refresh(struct export *export, enum metrics_format format)
 	return err;
 }
 
-/* NULL: no memory, or no sample yet. */
+/* Not if the latest three samples did not come. */
+static bool is_counting(struct export *export)
+{
+	uint64_t limit_ns = (uint64_t)((3 * export->options->delay_s + HANGS_S) * 1e9);
+
+	return clock_now_ns() - atomic_load(&export->sampled_ns) < limit_ns;
+}
+
+/* Waits for a sample that is being taken, unless it hangs: other clients wait meanwhile. */
+static bool lock_facts(struct export *export)
+{
+	struct timespec until;
+
+	if (!is_counting(export))
+		return false;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += HANGS_S;
+	return pthread_mutex_timedlock(&export->lock, &until) == 0;
+}
+
+/* NULL: no memory, or no sample comes. */
 static struct document *metrics_document(struct export *export,
 					 const struct server_request *request)
 {
@@ -270,7 +290,8 @@ static struct document *metrics_document(struct export *export,
 	struct cached *cached = &export->cached[format];
 	struct document *document = NULL;
 
-	pthread_mutex_lock(&export->lock);
+	if (!lock_facts(export))
+		return NULL;
 	if (refresh(export, format) == 0) {
 		if (request->takes_gzip && !cached->gzip)
 			cached->gzip = document_new(type_of(format), cached->plain->bytes,
@@ -285,14 +306,6 @@ static struct document *metrics_document(struct export *export,
 static struct document *text_document(const char *type, const char *text)
 {
 	return document_new(type, text, strlen(text), false);
-}
-
-/* Not if the latest three samples did not come. */
-static bool is_counting(struct export *export)
-{
-	uint64_t limit_ns = (uint64_t)(3 * export->options->delay_s * 1e9) + HANGS_NS;
-
-	return clock_now_ns() - atomic_load(&export->sampled_ns) < limit_ns;
 }
 
 static unsigned int answer(void *arg, const struct server_request *request,

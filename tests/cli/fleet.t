@@ -75,6 +75,25 @@ if has_prometheus && command -v victoria-metrics >/dev/null; then
 		-search.latencyOffset=0s 2>"$TMP/vm.err"
 fi
 
+# ---- a sample that hangs: it takes some seconds until that is said
+
+if command -v curl >/dev/null; then
+	cp -r tests/sysroot/amd "$TMP/amd"
+	stat=$TMP/amd/proc/112/stat # read for each sample
+	port=$(free_port)
+	spawn "$KVMTOP" --sysroot "$TMP/amd" --listen "$port" -s 0.2 2>"$TMP/hang.err"
+	HANGING=$SPAWNED
+	hanging=http://127.0.0.1:$port
+	wait_for 20 listens "$port"
+	is "$(get "$hanging/healthz")" ok "/healthz while samples come"
+	cp "$stat" "$TMP/stat"
+	mkfifo "$TMP/fifo"
+	ln "$TMP/fifo" "$TMP/another"
+	mv "$TMP/another" "$stat"
+	while [ "$(get -o /dev/null -w '%{http_code}' "$hanging/metrics")" = 200 ]; do :; done &
+	ASKING=$!
+fi
+
 # ---- the file
 
 file=$TMP/t/kvmtop.prom
@@ -262,6 +281,24 @@ fi
 # shellcheck disable=SC2086
 like "$("$KVMTOP" $amd --listen systemd 2>&1)" 'kvmtop: systemd passed no socket: start' \
 	"without systemd"
+
+# ---- what became of the sample that hangs
+
+if command -v curl >/dev/null; then
+	# healthz STATUS: whether this is the answer.
+	healthz() {
+		[ "$(get -o /dev/null -w '%{http_code}' "$hanging/healthz")" = "$1" ]
+	}
+	check "who waits for a sample that hangs gets an answer" wait_for 30 t_ended "$ASKING"
+	check "/healthz is 503 when no sample came" wait_for 30 healthz 503
+	is "$(get -o /dev/null -w '%{http_code}' "$hanging/metrics")" 503 "and /metrics says nothing old"
+	cp "$TMP/stat" "$TMP/another"
+	mv "$TMP/another" "$stat"
+	cat "$TMP/stat" >"$TMP/fifo"
+	check "/healthz is 200 when samples come again" wait_for 30 healthz 200
+	is "$(get -o /dev/null -w '%{http_code}' "$hanging/metrics")" 200 "and so is /metrics"
+	stop "$HANGING"
+fi
 
 # ---- thresholds: those of kvmtop why
 
