@@ -44,6 +44,7 @@ struct export {
 	struct cached cached[METRICS_FORMATS];
 	atomic_uint_least64_t sampled_ns; /* when the latest sample was taken */
 	bool has_written;
+	bool has_said_dropped;
 	struct why said; /* the latest error of the file */
 };
 
@@ -144,6 +145,29 @@ static int take_sample(struct export *export, struct why *why)
 	return err;
 }
 
+/* ---- the text */
+
+/* Once: how many it is now is in the text. */
+static void say_dropped(struct export *export)
+{
+	if (export->has_said_dropped || !metrics_dropped(export->metrics))
+		return;
+	export->has_said_dropped = true;
+	fprintf(stderr, "kvmtop: %zu series are left out, the ones beyond --max-series %lu: raise "
+			"it, or leave out metrics that matter less by --metrics no-NAME\n",
+		metrics_dropped(export->metrics), export->options->max_series);
+}
+
+/* The caller frees ret_text's bytes, also after an error. */
+static int make_text(struct export *export, struct metrics_text *ret_text)
+{
+	int err = metrics_write(export->metrics, monitor_facts(export->monitor), &export->self,
+				ret_text);
+
+	say_dropped(export);
+	return err;
+}
+
 /* ---- a file */
 
 /* A folder where a file cannot be replaced at once would show a reader half of it. */
@@ -200,8 +224,7 @@ static int keep_on(struct export *export, int err, struct why *why)
 static int write_file(struct export *export, struct why *why)
 {
 	struct metrics_text text = { .format = METRICS_TEXT };
-	int err = metrics_write(export->metrics, monitor_facts(export->monitor), &export->self,
-				&text);
+	int err = make_text(export, &text);
 
 	if (!err) {
 		live_begin_write(&export->live);
@@ -250,7 +273,7 @@ static int refresh(struct export *export, enum metrics_format format)
 	document_drop(cached->plain);
 	document_drop(cached->gzip);
 	*cached = (struct cached){ 0 };
-	err = metrics_write(export->metrics, monitor_facts(export->monitor), &export->self, &text);
+	err = make_text(export, &text);
 	if (!err)
 		cached->plain = document_new(type_of(format), text.bytes, text.size, false);
 	free(text.bytes);

@@ -80,7 +80,7 @@ static const struct option_spec specs[] = {
 	OPT_OTHER(0, "metrics", "NAME,...", metrics,
 		  "more metrics, or no-NAME: without; \"help\" lists all"),
 	OPT_COUNT(0, "max-series", "N", max_series,
-		  "leave out what is more than N series (default 10000)"),
+		  "leave out what is more than N series (default 20000)"),
 	OPT_HEADING("Other"),
 	OPT_FLAG(0, "demo", demo, "run a tiny guest of its own if there is none"),
 	OPT_FLAG(0, "list-guests", list_guests, "the guests that run here: process, vCPUs, name"),

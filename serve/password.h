@@ -2,9 +2,9 @@
 /*
  * password - whether a user's password is right, by bcrypt hashes and crypt(3).
  *
- * A check costs what the hash is meant to cost, some 50 ms. The latest right password of each user is
- * remembered, so that each scrape after the first costs a hundredth of that; wrong ones take at most
- * a tenth of the time, after a second of them at once.
+ * A check costs what the hash is meant to cost, some 50 ms. The latest right password of each
+ * user is remembered, so that each scrape after the first costs a hundredth of that; wrong ones
+ * take at most a tenth of the time, after a second of them at once.
  */
 #ifndef KVMTOP_SERVE_PASSWORD_H
 #define KVMTOP_SERVE_PASSWORD_H

@@ -114,6 +114,14 @@ spawn "$KVMTOP" $amd --prometheus "$file" -s 0.1
 wait_for 20 has_timer "$SPAWNED"
 stop "$SPAWNED" INT
 is $? 0 "SIGINT ends it"
+# shellcheck disable=SC2086
+"$KVMTOP" $amd --prometheus "$TMP/capped.prom" -n 2 -s 0.1 --max-series 60 \
+	2>"$TMP/err"
+like "$(cat "$TMP/err")" '^kvmtop: [0-9]+ series are left out, the ones beyond --max-series 60: ' \
+	"--max-series: what is left out is said"
+is "$(wc -l <"$TMP/err") $(number "$TMP/capped.prom" \
+	'kvmtop_series_dropped{metric="kvmtop_exits_total"}')" "1 0" \
+	"once; and what is left is whole"
 if [ -w /dev/full ]; then
 	# shellcheck disable=SC2086
 	"$KVMTOP" $amd --prometheus - -n 1 >/dev/full 2>"$TMP/err"
@@ -172,7 +180,8 @@ if command -v curl >/dev/null; then
 	before=$(number "$TMP/text" kvmtop_start_time_seconds)
 	# exits: all that were counted.
 	exits() {
-		get "$url/metrics" | awk '/^kvmtop_exits_total/ { all += $NF } END { print all + 0 }'
+		get "$url/metrics" |
+			awk '/^kvmtop_exits_total/ { all += $NF } END { print all + 0 }'
 	}
 	exits=$(exits)
 	bad=$("$HELPERS/badclients" "$port")
@@ -291,7 +300,8 @@ if command -v curl >/dev/null; then
 	}
 	check "who waits for a sample that hangs gets an answer" wait_for 30 t_ended "$ASKING"
 	check "/healthz is 503 when no sample came" wait_for 30 healthz 503
-	is "$(get -o /dev/null -w '%{http_code}' "$hanging/metrics")" 503 "and /metrics says nothing old"
+	is "$(get -o /dev/null -w '%{http_code}' "$hanging/metrics")" 503 \
+		"and /metrics says nothing old"
 	cp "$TMP/stat" "$TMP/another"
 	mv "$TMP/another" "$stat"
 	cat "$TMP/stat" >"$TMP/fifo"

@@ -20,7 +20,7 @@ struct metrics {
 	struct metric_sums sums;
 	struct findings findings;
 	size_t nr_series;
-	size_t dropped[METRICS_NR];
+	size_t dropped[METRICS_NR], nr_dropped;
 };
 
 /* What every writer works with. */
@@ -54,15 +54,21 @@ size_t metrics_series(const struct metrics *metrics)
 	return metrics->nr_series;
 }
 
+size_t metrics_dropped(const struct metrics *metrics)
+{
+	return metrics->nr_dropped;
+}
+
 /* ---- series */
 
-/* Whether there is room for nr series more; if not, they count as dropped. */
+/* Whether there is room for nr series more; if not, they and all that follow are dropped. */
 static bool has_room(const struct output *out, enum metric_id id, size_t nr)
 {
 	struct metrics *metrics = out->metrics;
 
-	if (metrics->nr_series + nr > metrics->config.max_series) {
+	if (metrics->nr_dropped || metrics->nr_series + nr > metrics->config.max_series) {
 		metrics->dropped[id] += nr;
+		metrics->nr_dropped += nr;
 		return false;
 	}
 	metrics->nr_series += nr;
@@ -439,7 +445,7 @@ int metrics_write(struct metrics *metrics, const struct facts *facts,
 	const struct output out = { metrics, facts, ret_text };
 	int err = names_update(&metrics->names, facts->guests, stats_tick(facts->stats));
 
-	metrics->nr_series = 0;
+	metrics->nr_series = metrics->nr_dropped = 0;
 	for (size_t i = 0; i < METRICS_NR; i++)
 		metrics->dropped[i] = 0;
 	if (!err)

@@ -203,7 +203,7 @@ static void exports_have_options_of_their_own(void **state)
 	(void)state;
 	accepts("--prometheus a.prom", MODE_EXPORT);
 	assert_true(options.delay_s == 15);
-	assert_int_equal(options.max_series, 10000);
+	assert_int_equal(options.max_series, 20000);
 	accepts("--prometheus - -s 5 --max-series 7 --metrics user", MODE_EXPORT);
 	assert_true(options.delay_s == 5);
 	assert_int_equal(options.max_series, 7);

@@ -437,12 +437,15 @@ static void sleep_never_goes_back(void **state)
 static void a_limit_of_series(void **state)
 {
 	struct world *world = *state;
+	static const char end[] = "# HELP kvmtop_series_dropped";
 	struct metrics *all = metrics_of(METRICS_USUAL, METRICS_SERIES_MAX), *few;
+	char *whole;
 	size_t nr;
 
 	usual(world);
-	free(text_of(world, all, METRICS_TEXT));
+	whole = text_of(world, all, METRICS_TEXT);
 	nr = metrics_series(all);
+	assert_int_equal(metrics_dropped(all), 0);
 	metrics_free(all);
 	for (size_t limit = 0; limit <= nr; limit++) {
 		size_t dropped = 0;
@@ -454,11 +457,15 @@ static void a_limit_of_series(void **state)
 		for (const char *at = text; (at = strstr(at, "\nkvmtop_series_dropped{")); at++)
 			dropped += strtoul(strchr(at, '}') + 1, NULL, 10);
 		assert_int_equal(metrics_series(few) + dropped, nr);
+		assert_int_equal(metrics_dropped(few), dropped);
+		/* What is there is what comes first. */
+		assert_memory_equal(text, whole, (size_t)(strstr(text, end) - text));
 		/* A histogram is there as a whole or not. */
 		assert_int_equal(count_of(text, "_bucket{") % 13, 0);
 		free(text);
 		metrics_free(few);
 	}
+	free(whole);
 }
 
 int main(void)
