@@ -17,6 +17,7 @@
 #include "providers/exits/threads.h"
 #include "tests/worlds/fake_guest.h"
 #include "views/build.h"
+#include "views/list.h"
 
 #define GUESTS 125
 #define VCPUS 8

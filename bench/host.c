@@ -13,6 +13,7 @@
 #include "facts/stats.h"
 #include "providers/provider.h"
 #include "views/build.h"
+#include "views/list.h"
 
 enum { CPUS = 512, VCPUS = 1000, ROUNDS = 21, TARGET_MS = 10, PAUSE_NS = 50000000 };
 

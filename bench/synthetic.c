@@ -16,6 +16,7 @@
 #include "host/env.h"
 #include "tests/worlds/fake_guest.h"
 #include "views/build.h"
+#include "views/list.h"
 
 #define ROUNDS 200
 #define NR_PLAIN 90 /* events without a parent; the others are reasons of the first */

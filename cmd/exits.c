@@ -158,8 +158,8 @@ static void set_query(struct exits_run *run)
 	const struct exits_options *options = &run->options;
 	struct query *query = &run->query;
 
-	query->type = view_type_of(options->longer_ns ? ROWS_LONG : ROWS_TOTALS);
-	query->sort = options->longer_ns ? query->type->sort : options->sort;
+	query->type = options->view;
+	query->sort = options->sort;
 	query->event = options->event;
 	query->longer_ns = options->longer_ns;
 	query->has_halts = options->halts;

@@ -47,7 +47,7 @@ static const struct option_spec specs[] = {
 static void add_help(const struct option_spec *spec, char *buf, size_t size)
 {
 	if (spec->offset == OPT_AT(key))
-		view_column_ids(view_type_of(ROWS_TOTALS), false, buf, size);
+		view_column_ids(view_type_by_groups(GROUP_ALL), false, buf, size);
 }
 
 static int take(void *ret_options, const struct option_spec *spec, const char *text,
@@ -74,14 +74,15 @@ static const struct option_table table = {
 	.add_help = add_help,
 };
 
+/* -k goes with the table only, not with --longer. */
 static int parse_key(struct exits_options *options, struct why *why)
 {
-	const struct view_type *type = view_type_of(ROWS_TOTALS);
-
-	options->sort = type->sort;
+	options->view = options->longer_ns ? view_type_by_name("long") :
+					     view_type_by_groups(GROUP_ALL);
+	options->sort = options->view->sort;
 	if (!options->key)
 		return 0;
-	return view_column_find(type, options->key, false, &options->sort, why);
+	return view_column_find(options->view, options->key, false, &options->sort, why);
 }
 
 static int parse_event(struct exits_options *options, struct why *why)

@@ -25,7 +25,8 @@ struct exits_options {
 	pid_t only[EXITS_TIDS]; /* of -t and -T */
 	size_t nr_only;
 	enum exit_kind event;
-	size_t sort;
+	const struct view_type *view; /* what is printed, */
+	size_t sort;		      /* and the column it is sorted by */
 	double duration_s; /* 0: until a signal */
 	uint64_t longer_ns; /* 0: not given */
 	struct kallsyms_options kallsyms;

@@ -31,7 +31,7 @@ struct report_options {
 	struct kallsyms_options kallsyms;
 	/* What the words mean. */
 	enum exit_kind event;
-	unsigned int groups;	      /* of ROWS_TOTALS, see struct query */
+	unsigned int groups;	      /* see struct query */
 	const struct view_type *view; /* NULL: not asked for */
 	enum trace_kind kind;
 };
@@ -40,6 +40,8 @@ struct report_options {
 int report_options_parse(int argc, char **argv, struct report_options *ret_options,
 			 int *ret_first, struct why *why);
 void report_options_help(FILE *out);
+/* What is printed as text: the view that was asked for, else the table of exits. */
+const struct view_type *report_view(const struct report_options *options);
 
 /* A recording as facts, and the query. */
 struct report_facts {

@@ -108,7 +108,7 @@ static int choose_filter(struct report_facts *facts, const struct report_options
 	char text[64];
 	int err;
 
-	if (options->event == EXITS_VMEXIT || facts->query.type->rows == ROWS_TOTALS)
+	if (options->event == EXITS_VMEXIT || facts->query.type->takes_groups)
 		return 0;
 	snprintf(text, sizeof(text), "^%s%s\\(", is_user ? "kvm_" : "",
 		 is_user ? "userspace_exit" : exit_kind_name(options->event));
@@ -126,7 +126,7 @@ static int choose(struct report_facts *facts, const struct report_options *optio
 
 	query->type = type;
 	query->sort = column < 0 ? type->sort : (size_t)column;
-	query->children = type->rows == ROWS_EVENTS;
+	query->children = type->has_trees;
 	query->is_whole = true;
 	query->event = options->event;
 	query->groups = options->groups;

@@ -65,9 +65,9 @@ static uint64_t count_unfinished(const struct report_facts *facts)
 /* The text instead of a table without rows. */
 static const char *why_none(const struct query *query, const struct pairing *pairing)
 {
-	if (query->type->rows == ROWS_LONG && pairing->has_entries)
+	if (query->type->takes_longer && pairing->has_entries)
 		return "No exit of what was chosen took so long.";
-	if (query->type->rows == ROWS_FINDINGS && pairing->has_exits[EXITS_VMEXIT])
+	if (query->type->has_findings && pairing->has_exits[EXITS_VMEXIT])
 		return "Nothing found that makes these guests slow.";
 	if (pairing->table.nr_counts[query->event])
 		return "The guests, processes, threads and vCPUs that were chosen have none of "
@@ -75,8 +75,8 @@ static const char *why_none(const struct query *query, const struct pairing *pai
 	if (query->event == EXITS_VMEXIT && !pairing->has_exits[EXITS_VMEXIT])
 		return "The recording has no VM exits (kvm_exit); --event userspace shows the "
 		       "exits to user space.";
-	return query->type->rows == ROWS_TOTALS ? "The recording has no exits of this kind." :
-						  "The recording has nothing for this view.";
+	return query->type->takes_groups ? "The recording has no exits of this kind." :
+					   "The recording has nothing for this view.";
 }
 
 static void describe(struct printed *printed, const struct recording *recording)
@@ -104,18 +104,18 @@ static void describe(struct printed *printed, const struct recording *recording)
 static int make(struct printed *printed, const struct recording *recording,
 		const struct report_options *options, struct why *why)
 {
-	const struct view_type *type = options->view ? options->view : view_type_of(ROWS_TOTALS);
+	const struct view_type *type = report_view(options);
 	struct report_facts *facts = &printed->facts;
 	int err = report_facts_init(facts, recording, options, type, why);
 
 	if (err)
 		return err;
-	if (type->rows != ROWS_TOTALS && facts->query.nr_only && facts->query.guest == GUEST_ANY)
+	if (!type->takes_groups && facts->query.nr_only && facts->query.guest == GUEST_ANY)
 		return why_set(why, -EINVAL, "--view %s shows all guests or one: give -p one PID",
 			       type->name);
 	describe(printed, recording);
 	printed->view.type = type;
-	facts->query.reverse = type->rows == ROWS_LONG && !options->key; /* the oldest first */
+	facts->query.reverse = type->takes_longer && !options->key; /* the oldest first */
 	if (facts->is_none || !facts->monitor)
 		return 0;
 	err = monitor_sample(facts->monitor);

@@ -82,7 +82,7 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 static void add_help(const struct option_spec *spec, char *buf, size_t size)
 {
 	if (spec->offset == OPT_AT(key))
-		view_column_ids(view_type_of(ROWS_TOTALS), true, buf, size);
+		view_column_ids(view_type_by_groups(GROUP_ALL), true, buf, size);
 }
 
 static const struct option_table table = {
@@ -103,7 +103,7 @@ void report_options_help(FILE *out)
 	option_table_help(&table, out);
 }
 
-/* The rows that ROWS_TOTALS has for each WHAT. */
+/* The rows that the table of exits has for each WHAT. */
 static int find_by(const char *name, unsigned int *ret_groups, struct why *why)
 {
 	static const struct {
@@ -136,13 +136,17 @@ static int find_view(struct report_options *options, struct why *why)
 	return why_set(why, -EINVAL, "\"%s\": --view must be one of %s", options->view_name, names);
 }
 
+const struct view_type *report_view(const struct report_options *options)
+{
+	return options->view ? options->view : view_type_by_groups(GROUP_ALL);
+}
+
 /* -k names a column of the view that is printed. */
 static int check_key(const struct report_options *options, struct why *why)
 {
-	const struct view_type *type = options->view ? options->view : view_type_of(ROWS_TOTALS);
 	size_t column;
 
-	return view_column_find(type, options->key, true, &column, why);
+	return view_column_find(report_view(options), options->key, true, &column, why);
 }
 
 static int check_pids(const char *list, struct why *why)
@@ -173,7 +177,7 @@ static int check(struct report_options *options, struct why *why)
 	if (options->halts && !options->longer_ns)
 		return why_set(why, -EINVAL, "--halts needs --longer TIME");
 	if (options->longer_ns)
-		options->view = view_type_of(ROWS_LONG);
+		options->view = view_type_by_name("long");
 	if (options->event_name)
 		err = take_event(options, why);
 	if (!err && options->by)

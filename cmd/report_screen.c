@@ -19,11 +19,8 @@ static const struct view_type *type_of(const struct report_options *options)
 {
 	if (options->view)
 		return options->view;
-	if (options->event >= EXITS_FIRST_ARGUMENT)
-		return view_type_of(ROWS_ARGUMENTS);
-	if (options->groups & GROUP_REASON)
-		return view_type_of(ROWS_EXITS);
-	return view_type_of(options->groups & GROUP_VCPU ? ROWS_VCPUS : ROWS_GUESTS);
+	return view_type_by_groups(options->event >= EXITS_FIRST_ARGUMENT ? GROUP_ARGUMENT :
+				   options->groups);
 }
 
 /* ---- what the title says */

@@ -94,22 +94,18 @@ static bool wants_host(const struct top *top)
 				    top_options_mode(&top->options) == MODE_CURSES);
 }
 
-/*
- * A view of timed exits alone needs no other provider; of vCPUs, it can show statistics, too.
- */
 static unsigned int choose_providers(const struct top *top)
 {
 	const struct top_options *options = &top->options;
-	bool is_timed_only = (top->query.type->is_timed ||
-			      top->query.type->rows == ROWS_HOST_CPUS) && !options->write_file &&
-			     top_options_mode(options) != MODE_CURSES;
+	bool has_events = top->query.type->has_events || options->write_file ||
+			  top_options_mode(options) == MODE_CURSES;
 	unsigned int providers = wants_exits(top) ? 1U << PROVIDER_EXITS : 0;
 
-	if (options->debugfs && !is_timed_only)
+	if (options->debugfs && has_events)
 		providers |= 1U << PROVIDER_DEBUGFS | 1U << PROVIDER_STATS;
-	if (options->stats && (!is_timed_only || top->query.type->rows == ROWS_VCPUS))
+	if (options->stats && (has_events || top->query.type->has_stats))
 		providers |= 1U << PROVIDER_STATS;
-	if (options->tracepoints && !is_timed_only)
+	if (options->tracepoints && has_events)
 		providers |= 1U << PROVIDER_TRACEPOINT;
 	if (wants_host(top))
 		providers |= 1U << PROVIDER_HOST;
@@ -122,7 +118,7 @@ static int monitor_begin(struct top *top, bool waits, struct why *why)
 	struct monitor_config config = {
 		.env = &top->env,
 		.providers = choose_providers(top),
-		.asides = top->query.type->rows == ROWS_HOST_CPUS ? 0 : 1U << PROVIDER_HOST,
+		.asides = top->query.type->is_of_host ? 0 : 1U << PROVIDER_HOST,
 		.waits = waits,
 		.counts_all = options->write_file || (top_options_mode(options) == MODE_CURSES &&
 						      options->past_bytes),

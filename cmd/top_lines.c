@@ -15,7 +15,7 @@
 static enum lines_format format_of(const struct top_options *options, const struct view_type *type)
 {
 	bool is_log = top_options_mode(options) == MODE_LOG;
-	bool has_events = type->rows == ROWS_EVENTS;
+	bool has_events = type->groups & GROUP_EVENT;
 
 	if (options->json)
 		return LINES_JSON;
@@ -55,8 +55,8 @@ static void query_for_lines(const struct top_options *options, struct query *que
 static int find_view(const struct top_options *options, const struct view_type **ret_type,
 		     struct why *why)
 {
-	const struct view_type *type = options->by_guest ? view_type_of(ROWS_GUESTS) :
-							   view_type_at(0);
+	const struct view_type *guests = view_type_by_groups(GROUP_GUEST);
+	const struct view_type *type = options->by_guest ? guests : view_type_at(0);
 	char names[128];
 
 	if (options->view)
@@ -66,7 +66,7 @@ static int find_view(const struct top_options *options, const struct view_type *
 		return why_set(why, -EINVAL, "\"%s\": no such view; there are: %s", options->view,
 			       names);
 	}
-	if (options->by_guest && type->rows != ROWS_GUESTS)
+	if (options->by_guest && type != guests)
 		return why_set(why, -EINVAL, "-b/--by-guest and --view %s exclude each other",
 			       options->view);
 	*ret_type = type;

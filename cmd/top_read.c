@@ -86,7 +86,7 @@ static void warn_no_events(struct top_reader *reader)
 {
 	const struct query *query = reader->query;
 
-	if (reader->has_warned || query->guest == GUEST_ANY || query->type->rows != ROWS_EVENTS ||
+	if (reader->has_warned || query->guest == GUEST_ANY || query->type->by_guest ||
 	    query_is_counted(query, monitor_facts(reader->monitor)))
 		return;
 	fputs("kvmtop: the events of this guest alone were not recorded; --view exits has its "

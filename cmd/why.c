@@ -128,7 +128,7 @@ static int begin(struct why_run *run, struct why *why)
 		err = choose_guest(run, why);
 	if (err)
 		return err;
-	run->query.type = view_type_of(ROWS_FINDINGS);
+	run->query.type = view_type_by_name("why");
 	run->query.sort = run->query.type->sort;
 	run->query.thresholds = &run->thresholds;
 	err = monitor_want(run->monitor, &run->query, why);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "views/list.h"
 #include "views/query.h"
 
 enum { EVENT, TOTAL, SHARE, DELTA, RATE, SPARK };
@@ -232,10 +233,11 @@ const struct view_type view_events = {
 	.key = '1',
 	.title = "Events",
 	.noun = "event",
-	.rows = ROWS_EVENTS,
+	.groups = GROUP_EVENT,
 	.columns = columns,
 	.sort = RATE,
 	.has_trees = true,
+	.has_events = true,
 	.wants = wants,
 	.build = build,
 	.enter = enter,

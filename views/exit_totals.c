@@ -10,6 +10,7 @@
 #include "arch/argument.h"
 #include "facts/exit_counter.h"
 #include "views/groups.h"
+#include "views/list.h"
 
 #define NAME_SIZE 96
 
@@ -282,11 +283,12 @@ const struct view_type view_exit_totals = {
 	.name = "exit_totals",
 	.title = "Exit totals",
 	.noun = "exit",
-	.rows = ROWS_TOTALS,
+	.groups = GROUP_ALL,
 	.columns = columns,
 	.sort = TOTAL,
 	.by_guest = true,
 	.is_timed = true,
+	.takes_groups = true,
 	.wants = wants,
 	.needs = query_needs_exits,
 	.build = build,

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "views/groups.h"
+#include "views/list.h"
 
 enum {
 	REASON, TOTAL, DELTA, RATE, SHARE, TIME_SHARE, POLL_SHARE, TIME, MIN, AVERAGE, STDDEV, P50,
@@ -121,7 +122,7 @@ const struct view_type view_exits = {
 	.key = '4',
 	.title = "Exits",
 	.noun = "exit so far",
-	.rows = ROWS_EXITS,
+	.groups = GROUP_REASON,
 	.takes_vcpu = true,
 	.columns = columns,
 	.sort = TIME_SHARE,

@@ -6,6 +6,7 @@
 
 #include "facts/exit_counter.h"
 #include "facts/key_sums.h"
+#include "views/list.h"
 #include "views/owners.h"
 
 enum { GUEST, PID, VCPUS, VMM, VMM_CPU };
@@ -211,11 +212,13 @@ const struct view_type view_guests = {
 	.key = '2',
 	.title = "Guests",
 	.noun = "event",
-	.rows = ROWS_GUESTS,
+	.groups = GROUP_GUEST,
 	.columns = columns,
 	.sort = OWNER_RATE,
 	.by_guest = true,
 	.has_host = true,
+	.has_events = true,
+	.details = { &view_exits, &view_vcpus },
 	.wants = wants,
 	.needs = needs,
 	.build = build,

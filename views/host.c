@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "facts/key_sums.h"
+#include "views/list.h"
 #include "views/owners.h"
 
 enum { CPU, NODE, CORE, SIBLING, BUSY, VCPU_BUSY, VCPUS, WANT, WAIT, THROTTLED, RATE, KVM };
@@ -338,10 +339,10 @@ const struct view_type view_host = {
 	.title = "Host",
 	.key = '6',
 	.noun = "exit so far",
-	.rows = ROWS_HOST_CPUS,
 	.columns = columns,
 	.sort = WANT,
 	.has_host = true,
+	.is_of_host = true,
 	.wants = query_wants_exits,
 	.needs = needs,
 	.build = build,

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "views/groups.h"
+#include "views/list.h"
 
 enum {
 	WHAT, ARGUMENT, TOTAL, DELTA, RATE, TIME_SHARE, TIME, MIN, AVERAGE, STDDEV, P50, P99,
@@ -179,12 +180,13 @@ const struct view_type view_hotspots = {
 	.key = '5',
 	.title = "Hot spots",
 	.noun = "argument of an exit so far",
-	.rows = ROWS_ARGUMENTS,
+	.groups = GROUP_ARGUMENT,
 	.takes_vcpu = true,
 	.columns = columns,
 	.sort = TIME_SHARE,
 	.by_guest = true,
 	.is_timed = true,
+	.is_on_demand = true,
 	.wants = wants,
 	.needs = needs,
 	.build = build,

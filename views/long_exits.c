@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/when.h"
 #include "facts/exit_counter.h"
+#include "views/list.h"
 #include "views/query.h"
 
 enum {
@@ -201,13 +202,13 @@ const struct view_type view_long_exits = {
 	.name = "long",
 	.title = "Long exits",
 	.noun = "long exit so far",
-	.rows = ROWS_LONG,
 	.takes_vcpu = true,
 	.key = 'l',
 	.columns = columns,
 	.sort = END,
 	.by_guest = true,
 	.is_timed = true,
+	.takes_longer = true,
 	.wants = wants,
 	.needs = query_needs_exits,
 	.build = build,

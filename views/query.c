@@ -207,7 +207,7 @@ bool query_needs_exits(const struct field *field)
 
 uint64_t query_wants_longer(const struct query *query)
 {
-	return query->type == &view_long_exits ? query->longer_ns : 0;
+	return query->type->takes_longer ? query->longer_ns : 0;
 }
 
 bool query_has_key(const struct query *query, const struct key *key)

@@ -25,14 +25,6 @@ struct guest_symbols {
 	struct kallsyms *symbols;
 };
 
-/* ROWS_TOTALS has a row for each guest, vCPU, reason: which of the three. */
-enum {
-	GROUP_GUEST = 1 << 0,
-	GROUP_VCPU = 1 << 1, /* with GROUP_GUEST */
-	GROUP_REASON = 1 << 2, /* or argument */
-	GROUP_ALL = GROUP_GUEST | GROUP_VCPU | GROUP_REASON,
-};
-
 /* What the user asked for. */
 struct query {
 	const struct view_type *type;
@@ -45,9 +37,9 @@ struct query {
 	uint32_t cpu;
 	const struct vcpu_key *only;  /* these vCPUs only, nr_only of them; 0: all */
 	size_t nr_only;
-	enum exit_kind event;	      /* ROWS_TOTALS: what is counted, */
-	unsigned int groups;	      /* and a row for each GROUP_* */
-	uint64_t longer_ns;	      /* ROWS_LONG: exits that took longer, */
+	enum exit_kind event;	      /* with takes_groups: what is counted, */
+	unsigned int groups;	      /* and a row for each of these */
+	uint64_t longer_ns;	      /* with takes_longer: exits that took longer, */
 	bool has_halts;		      /* halts, too, */
 	bool has_arguments;	      /* with what they were about, */
 	bool is_latest;		      /* only what came with the latest sample, */

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "facts/key_sums.h"
+#include "views/list.h"
 #include "views/owners.h"
 
 enum { GUEST, VCPU, THREAD, TID, CPU, AFFINITY = OWNER_COLUMN_END, REMOTE };
@@ -328,12 +329,14 @@ const struct view_type view_vcpus = {
 	.key = '3',
 	.title = "vCPUs",
 	.noun = "exit so far",
-	.rows = ROWS_VCPUS,
+	.groups = GROUP_GUEST | GROUP_VCPU,
 	.columns = columns,
 	.sort = OWNER_RATE,
 	.by_guest = true,
 	.is_timed = true,
 	.has_host = true,
+	.has_stats = true,
+	.details = { &view_exits },
 	.wants = wants,
 	.needs = needs,
 	.build = build,

@@ -7,49 +7,43 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "views/list.h"
 #include "views/view.h"
 
-static const struct view_type *const tabs[] = {
-	&view_events,
-	&view_guests,
-	&view_vcpus,
-	&view_exits,
-	&view_hotspots,
-	&view_host,
-	&view_long_exits,
-	&view_why,
-};
+#define VIEW_POINTER(view) &(view),
+
+static const struct view_type *const types[] = { VIEW_LIST(VIEW_POINTER) };
 
 const struct view_type *view_type_at(size_t i)
 {
-	return i < ARRAY_SIZE(tabs) ? tabs[i] : NULL;
+	return i < ARRAY_SIZE(types) && types[i]->key ? types[i] : NULL;
 }
 
 const struct view_type *view_type_by_name(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(tabs); i++) {
-		if (strcmp(tabs[i]->name, name) == 0)
-			return tabs[i];
+	for (size_t i = 0; view_type_at(i); i++) {
+		if (strcmp(types[i]->name, name) == 0)
+			return types[i];
 	}
 	return NULL;
 }
 
 const struct view_type *view_type_by_key(uint32_t key)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(tabs); i++) {
-		if ((uint32_t)tabs[i]->key == key)
-			return tabs[i];
+	for (size_t i = 0; view_type_at(i); i++) {
+		if ((uint32_t)types[i]->key == key)
+			return types[i];
 	}
 	return NULL;
 }
 
-const struct view_type *view_type_of(enum view_rows rows)
+const struct view_type *view_type_by_groups(unsigned int groups)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(tabs); i++) {
-		if (tabs[i]->rows == rows)
-			return tabs[i];
-	}
-	return &view_exit_totals;
+	size_t i = 0;
+
+	while (i < ARRAY_SIZE(types) && types[i]->groups != groups)
+		i++;
+	return i < ARRAY_SIZE(types) ? types[i] : NULL;
 }
 
 static void add_word(char *buf, size_t size, const char *word)
@@ -62,8 +56,8 @@ static void add_word(char *buf, size_t size, const char *word)
 void view_type_names(char *buf, size_t size)
 {
 	buf[0] = '\0';
-	for (size_t i = 0; i < ARRAY_SIZE(tabs); i++)
-		add_word(buf, size, tabs[i]->name);
+	for (size_t i = 0; view_type_at(i); i++)
+		add_word(buf, size, types[i]->name);
 }
 
 void view_type_titles(char *buf, size_t size)
@@ -71,11 +65,11 @@ void view_type_titles(char *buf, size_t size)
 	size_t len;
 
 	buf[0] = '\0';
-	for (size_t i = 0; i < ARRAY_SIZE(tabs); i++) {
-		if (tabs[i]->key > '9')
+	for (size_t i = 0; view_type_at(i); i++) {
+		if (types[i]->key > '9')
 			continue;
 		len = strlen(buf) + 2 * (i > 0);
-		add_word(buf, size, tabs[i]->title);
+		add_word(buf, size, types[i]->title);
 		buf[len] = (char)tolower(buf[len]);
 	}
 }
@@ -271,8 +265,7 @@ bool view_row_is_quiet(const struct view *view, const struct view_row *row)
 
 void view_drop_repeated(struct view *view)
 {
-	enum view_rows rows = view->type->rows;
-	bool is_sums = rows == ROWS_EXITS || rows == ROWS_ARGUMENTS;
+	bool is_sums = view->type->groups & (GROUP_REASON | GROUP_ARGUMENT);
 	size_t kept = 0;
 
 	for (size_t i = 0; i < view->nr_rows; i++) {

@@ -4,7 +4,8 @@
  *
  * A pure function of a query and the facts: no I/O, no clock, no terminal. A renderer turns cells
  * into text. Headings, units, help and machine names are in the column tables only. A new view is
- * one file and one line in view.c.
+ * one file and one line in views/list.h. Outside views/ no code names a view: what differs is in
+ * struct view_type.
  */
 #ifndef KVMTOP_VIEWS_VIEW_H
 #define KVMTOP_VIEWS_VIEW_H
@@ -41,6 +42,7 @@ enum split_part { SPLIT_GUEST, SPLIT_KVM, SPLIT_USER, SPLIT_POLL, SPLIT_HALT, SP
 
 struct cell {
 	enum cell_type type;
+	bool has_ended; /* what a CELL_TEXT names: a mark for people; programs have a column */
 	union {
 		const char *text; /* owned by the dictionary or the inventory */
 		uint64_t count;
@@ -50,7 +52,6 @@ struct cell {
 		const uint64_t *hist;
 		const double *split; /* SPLIT_PARTS */
 	};
-	bool has_ended; /* what a CELL_TEXT names: a mark for people; programs have a column */
 };
 
 enum {
@@ -96,31 +97,30 @@ struct view_row {
 	uint32_t field; /* what the row is about; FIELD_NONE, GUEST_ANY, -1: several */
 	uint32_t guest;
 	int32_t vcpu;
-	uint64_t number; /* ROWS_LONG: tells the exits apart; else 0 */
+	uint64_t number; /* of a long exit: tells it from others; else 0 */
 	uint8_t depth;
 	bool can_open, is_open;
 	bool is_last; /* of its siblings */
 	bool is_rest; /* what a parent counted beyond its children */
 	bool is_idle, is_gone;
-	uint8_t rule; /* ROWS_FINDINGS: which; else 0 */
+	uint8_t rule; /* of a finding: which; else 0 */
 	struct cell cells[VIEW_COLUMNS];
 };
 
 struct query; /* views/query.h */
 struct view;
 
-/* What a row of a view is. */
-enum view_rows {
-	ROWS_EVENTS,
-	ROWS_GUESTS,
-	ROWS_VCPUS,
-	ROWS_EXITS,	/* exit reasons */
-	ROWS_ARGUMENTS, /* of exits */
-	ROWS_FINDINGS,	/* causes, see findings/ */
-	ROWS_LONG,	/* exits that took long, one by one */
-	ROWS_HOST_CPUS,
-	ROWS_TOTALS,	/* exit reasons or arguments by guest and vCPU, for `kvmtop exits` */
+/* What the rows of a view are, together: a vCPU is GROUP_GUEST | GROUP_VCPU. */
+enum {
+	GROUP_GUEST = 1 << 0,
+	GROUP_VCPU = 1 << 1, /* with GROUP_GUEST */
+	GROUP_REASON = 1 << 2, /* or argument, see struct query */
+	GROUP_ALL = GROUP_GUEST | GROUP_VCPU | GROUP_REASON,
+	GROUP_ARGUMENT = 1 << 3, /* of exits */
+	GROUP_EVENT = 1 << 4,
 };
+
+#define VIEW_DETAILS 2
 
 struct view_type {
 	const char *name;  /* for --view: "events" */
@@ -129,12 +129,21 @@ struct view_type {
 	const char *noun;  /* what a filter selects: "The filter X matches no event" */
 	const struct column *columns; /* ended by one with id == NULL; the first names the row */
 	size_t sort;	   /* the column to sort by when the user chose none */
-	enum view_rows rows;
+	unsigned int groups; /* GROUP_*; 0: its rows are something else */
 	bool by_guest;	     /* needs rows for each guest */
 	bool has_trees;	     /* shows children; else only if a filter names them */
 	bool is_timed;	     /* is made of fields of the provider "exits" */
+	bool has_events;     /* shows counts of events or of debugfs */
+	bool has_stats;	     /* shows what the provider "stats" says, too, beside timed exits */
 	bool has_host;	     /* shows what the provider "host" says */
+	bool is_of_host;     /* that alone is worth showing: exits need not be known */
+	bool has_findings;   /* so the worst one needs no line at the top of a screen */
+	bool is_on_demand;   /* what it shows is counted while it is asked for only */
 	bool takes_vcpu;     /* can be of one vCPU: another tab's vCPU stays chosen */
+	bool takes_groups;   /* the rows are what query.event, .groups and .only say */
+	bool takes_longer;   /* lists exits that took longer than query.longer_ns */
+	/* For large screens: tables of what the selected row is made of; NULL ends them. */
+	const struct view_type *details[VIEW_DETAILS];
 	/*
 	 * Whether the view shows this field, which has no parent, if the filter selects it. NULL:
 	 * the filter is not about fields.
@@ -153,14 +162,11 @@ struct view_type {
 		      const char **ret_sought);
 };
 
-/* For views/ and its tests only; other code uses the functions below. */
-extern const struct view_type view_events, view_guests, view_vcpus, view_exits, view_hotspots,
-	view_long_exits, view_host, view_why, view_exit_totals;
-
 const struct view_type *view_type_at(size_t i); /* a tab, the default first; NULL past the end */
 const struct view_type *view_type_by_name(const char *name); /* NULL: no such tab */
 const struct view_type *view_type_by_key(uint32_t key); /* NULL: no such tab */
-const struct view_type *view_type_of(enum view_rows rows);
+/* The first view with these rows. GROUP_ALL: the table of `exits` and `report`, which is no tab. */
+const struct view_type *view_type_by_groups(unsigned int groups);
 
 /* The names of the tabs: "events, guests, ..."; of titles with a number: "events, hot spots". */
 void view_type_names(char *buf, size_t size);

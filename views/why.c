@@ -4,6 +4,7 @@
 
 #include "facts/exit_counter.h"
 #include "findings/findings.h"
+#include "views/list.h"
 #include "views/query.h"
 
 enum { FINDING, GUEST, SEVERITY, COST, EVIDENCE, REMEDY, RULE, PID, VCPU };
@@ -120,11 +121,12 @@ const struct view_type view_why = {
 	.key = 'w',
 	.title = "Why",
 	.noun = "finding",
-	.rows = ROWS_FINDINGS,
 	.columns = columns,
 	.sort = COST,
 	.by_guest = true,
 	.has_host = true,
+	.has_events = true,
+	.has_findings = true,
 	.needs = findings_need,
 	.build = build,
 	.enter = enter,

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ui/lines/shared.h"
+#include "views/list.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -22,6 +22,7 @@
 #include "facts/stats.h"
 #include "monitor.h"
 #include "providers/provider.h"
+#include "views/list.h"
 #include "views/query.h"
 
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))

@@ -7,6 +7,7 @@
 #define KVMTOP_TESTS_WORLDS_TIMED_WORLD_H
 
 #include "tests/worlds/view_world.h"
+#include "views/list.h"
 #include "views/owners.h"
 
 enum {

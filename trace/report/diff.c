@@ -12,7 +12,7 @@
 enum { REASON, GUEST, VCPU, FIRST };
 enum { OTHER, THIS, CHANGE, PARTS };
 
-/* Of ROWS_TOTALS; "total" becomes a rate. */
+/* Of the views that are compared; "total" becomes a rate. */
 static const char *const compared[] = { "total", "avg_ns", "p99_ns", "time_percent" };
 
 #define CHANGE_COLUMN(id, flags) \
@@ -44,7 +44,6 @@ static const struct view_type diff = {
 	.name = "diff",
 	.title = "Difference",
 	.noun = "exit",
-	.rows = ROWS_TOTALS,
 	.columns = columns,
 	.is_timed = true,
 };
@@ -57,7 +56,7 @@ struct pair {
 
 static const struct cell *cell_of(const struct view_row *row, const char *id)
 {
-	return &row->cells[view_column_by_id(view_type_of(ROWS_TOTALS), id)];
+	return &row->cells[view_column_by_id(view_type_by_groups(GROUP_ALL), id)];
 }
 
 static bool has_times(const struct report_side *side)
@@ -197,7 +196,7 @@ static uint32_t absent_columns(const struct view *view)
 	uint32_t absent = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		int column = view_column_by_id(view_type_of(ROWS_TOTALS), keys[i]);
+		int column = view_column_by_id(view_type_by_groups(GROUP_ALL), keys[i]);
 
 		if (!view_has_column(view, (size_t)column))
 			absent |= 1U << i;

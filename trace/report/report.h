@@ -18,7 +18,7 @@ int report_acrn(const struct recording *recording, double mhz, const char *mhz_t
 /* A recording, a span of a history, or a guest: one of the two that are compared. */
 struct report_side {
 	const char *path;	 /* of a recording */
-	const struct view *view; /* of ROWS_TOTALS */
+	const struct view *view; /* of exits by guest, vCPU and reason */
 	uint64_t span;		 /* how long it is, in ns or in cycles */
 	bool is_cycles;
 };

@@ -34,16 +34,14 @@ void report_span_release(struct report_span *span)
 
 unsigned int report_span_groups(const struct view_type *type)
 {
-	if (type->rows == ROWS_GUESTS)
-		return GROUP_GUEST;
-	return type->rows == ROWS_VCPUS ? GROUP_GUEST | GROUP_VCPU : GROUP_REASON;
+	return type->groups & GROUP_GUEST ? type->groups : GROUP_REASON;
 }
 
 static int build(struct report_span *span, enum exit_kind event, struct why *why)
 {
 	int err;
 
-	span->query.type = view_type_of(ROWS_TOTALS);
+	span->query.type = view_type_by_groups(GROUP_ALL);
 	span->query.sort = span->query.type->sort;
 	span->query.event = event;
 	span->query.is_whole = true;

@@ -132,10 +132,8 @@ int below_lines(const struct below *below)
 
 bool screen_has_details(const struct screen *screen, const struct grid *grid)
 {
-	enum view_rows rows = screen->query->type->rows;
-
-	return screen->series && !screen->shows_heat && screen_shows_series(screen, grid) &&
-	       grid->cols >= COLS_BESIDE && (rows == ROWS_GUESTS || rows == ROWS_VCPUS);
+	return screen->query->type->details[0] && screen->series && !screen->shows_heat &&
+	       screen_shows_series(screen, grid) && grid->cols >= COLS_BESIDE;
 }
 
 /* Without what is on the main picture only. */

@@ -354,7 +354,7 @@ void over_time_paint(const struct screen *screen, const struct area *area)
 	struct pane pane = {
 		.screen = screen,
 		.area = area,
-		.noun = screen->query->type->rows == ROWS_EVENTS ? "events" : "exits",
+		.noun = screen->query->type->groups & GROUP_EVENT ? "events" : "exits",
 	};
 	struct area inner = *area;
 	int row = area->row, numbers = area->height >= NUMBERS_FROM;

@@ -57,8 +57,6 @@ struct screen_recording {
 	double interval_s;
 };
 
-#define SCREEN_DETAILS 2
-
 /* A table below the table: the exits of a guest, its vCPUs. */
 struct screen_detail {
 	const struct view *view;
@@ -90,7 +88,7 @@ struct screen {
 	long series_cursor; /* the point that is looked at; -1: the newest */
 	char series_title[128]; /* "MSR_WRITE of db1" */
 	/* What the selected row, or all rows, are made of: for large screens. */
-	struct screen_detail details[SCREEN_DETAILS];
+	struct screen_detail details[VIEW_DETAILS];
 	size_t nr_details;
 	struct screen_detail comparison; /* of PAGE_COMPARISON */
 	char crumbs[192];   /* the path from guest to exit: "web1 > vCPU 2 > HLT"; "": none */

@@ -15,9 +15,9 @@
 #define ROWS_OVER_TIME 30  /* a screen so high, */
 #define COLS_OVER_TIME 100 /* and so wide, has the past below the table */
 
-static bool is_of_exits(enum view_rows rows)
+static bool is_of_exits(const struct view_type *type)
 {
-	return rows == ROWS_EXITS || rows == ROWS_LONG;
+	return type->groups & GROUP_REASON || type->takes_longer;
 }
 
 /* Whether the last line lists the key now. */
@@ -29,9 +29,9 @@ static bool is_offered(const struct screen *screen, const struct key_help *key)
 		return false;
 	if (key->needs & KEY_BACK && !screen->can_go_back)
 		return false;
-	if (key->needs & KEY_EXITS && !is_of_exits(screen->query->type->rows))
+	if (key->needs & KEY_EXITS && !is_of_exits(screen->query->type))
 		return false;
-	return !(key->needs & KEY_GUESTS) || screen->query->type->rows != ROWS_GUESTS;
+	return !(key->needs & KEY_GUESTS) || screen->query->type->groups != GROUP_GUEST;
 }
 
 /* Paints as many keys as fit; the most useful keys are first in the table. */

@@ -8,13 +8,13 @@
 #include "views/build.h"
 
 /* The main query's filter, about the guest and the vCPU of the selected row. */
-static struct query query_of_row(const struct tui *tui, enum view_rows rows)
+static struct query query_of_row(const struct tui *tui, const struct view_type *type)
 {
 	const struct row_id *row = &tui->screen.cursor;
 	struct query query = *tui->query;
 
-	query.type = view_type_of(rows);
-	query.sort = query.type->sort;
+	query.type = type;
+	query.sort = type->sort;
 	query.reverse = false;
 	if (tui->screen.has_cursor && row->guest != GUEST_ANY)
 		query.guest = row->guest;
@@ -36,14 +36,14 @@ static void describe(struct tui *tui, const struct query *query, char *title, si
 }
 
 /* A table without rows is left out. */
-static void add_detail(struct tui *tui, enum view_rows rows)
+static void add_detail(struct tui *tui, const struct view_type *type)
 {
 	size_t nr = tui->screen.nr_details;
 	struct screen_detail *detail = &tui->screen.details[nr];
 	struct query *query = &tui->details.queries[nr];
 	struct view *view = &tui->details.views[nr];
 
-	*query = query_of_row(tui, rows);
+	*query = query_of_row(tui, type);
 	if (view_build(view, query, &tui->facts) < 0 || !view->nr_rows)
 		return;
 	detail->view = view;
@@ -54,19 +54,20 @@ static void add_detail(struct tui *tui, enum view_rows rows)
 
 void tui_build_details(struct tui *tui)
 {
-	enum view_rows rows = tui->query->type->rows;
+	const struct view_type *const *details = tui->query->type->details;
 	bool has_guest = tui->screen.has_cursor && tui->screen.cursor.guest != GUEST_ANY;
 
 	tui->screen.nr_details = 0;
 	if (!screen_has_details(&tui->screen, &tui->grid))
 		return;
-	add_detail(tui, ROWS_EXITS);
-	if (rows == ROWS_GUESTS && has_guest)
-		add_detail(tui, ROWS_VCPUS);
+	for (size_t i = 0; i < VIEW_DETAILS && details[i]; i++) {
+		if (has_guest || !(details[i]->groups & GROUP_GUEST))
+			add_detail(tui, details[i]);
+	}
 }
 
 void tui_release_details(struct tui *tui)
 {
-	for (size_t i = 0; i < SCREEN_DETAILS; i++)
+	for (size_t i = 0; i < VIEW_DETAILS; i++)
 		view_release(&tui->details.views[i]);
 }

@@ -56,7 +56,7 @@ static bool was_counted(const struct tui *tui)
 	const struct facts *facts = &tui->facts;
 	size_t i = 0;
 
-	if (tui->query->type->rows != ROWS_ARGUMENTS)
+	if (!tui->query->type->is_on_demand)
 		return query_is_counted(tui->query, facts);
 	while (i < stats_count(facts->stats) &&
 	       fields_get(facts->fields, stats_at(facts->stats, i)->key.field)->use !=
@@ -92,15 +92,15 @@ static const char *why_nothing(struct tui *tui)
 
 	if (query->type->by_guest && !guests_count(tui->facts.guests))
 		return is_recorded ? "The recording has no guest." : "No guest is running.";
-	if (query->type->rows == ROWS_LONG && !query->filter)
+	if (query->type->takes_longer && !query->filter)
 		return why_not_long(tui);
-	if (query->type->rows == ROWS_FINDINGS && !tui->query->filter)
+	if (query->type->has_findings && !query->filter)
 		return why_no_findings(tui);
 	if (query->filter && !query_selects_any(query, tui->facts.fields))
 		return why_filtered(tui);
 	if (tui->back.monitor && !was_counted(tui))
 		return "Nothing of this view was counted at that moment; End leads back";
-	if (query->type->rows == ROWS_ARGUMENTS && query->has_reason)
+	if (query->type->is_on_demand && query->has_reason)
 		return why_no_arguments(tui);
 	if (is_recorded)
 		return tui->back.monitor ? "Nothing of this kind happened until then." :

@@ -47,15 +47,15 @@ static bool enter(struct query *query, const struct view_row *row, const struct 
 	query->has_reason = row != NULL;
 	if (row)
 		query->reason = row->field;
-	query->type = view_type_of(ROWS_LONG);
+	query->type = view_type_by_name("long");
 	return true;
 }
 
 void tui_show_long(struct tui *tui)
 {
-	bool has_exit = tui->query->type->rows == ROWS_EXITS && tui->screen.has_cursor;
+	bool has_exit = tui->query->type->groups & GROUP_REASON && tui->screen.has_cursor;
 
-	if (tui->query->type->rows == ROWS_LONG)
+	if (tui->query->type->takes_longer)
 		prompt_threshold(tui);
 	else
 		tui_enter_by(tui, has_exit ? tui_selected_row(tui) : NULL, enter);

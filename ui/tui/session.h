@@ -112,8 +112,8 @@ struct history {
 
 /* Owner: details.c. Tables of what the selected row is made of. */
 struct details {
-	struct view views[SCREEN_DETAILS];
-	struct query queries[SCREEN_DETAILS];
+	struct view views[VIEW_DETAILS];
+	struct query queries[VIEW_DETAILS];
 };
 
 /* Owner: compare.c. Two moments, and what changed from one to the other. */

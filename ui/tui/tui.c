@@ -136,8 +136,7 @@ static void describe_way(struct tui *tui)
 	int len;
 
 	crumbs[0] = '\0';
-	if (!query->has_vcpu && !query->has_reason && !query->has_cpu &&
-	    query->type->rows != ROWS_LONG)
+	if (!query->has_vcpu && !query->has_reason && !query->has_cpu && !query->type->takes_longer)
 		return;
 	len = snprintf(crumbs, size, "%s",
 		       query->guest == GUEST_ANY ? "all guests" : tui->guest.name);
@@ -150,7 +149,7 @@ static void describe_way(struct tui *tui)
 	if (query->has_reason)
 		len += snprintf(crumbs + len, size - (size_t)len, " %s %s", sign,
 				fields_get(fields, query->reason)->label);
-	if (query->type->rows != ROWS_LONG || len >= (int)size)
+	if (!query->type->takes_longer || len >= (int)size)
 		return;
 	format_duration(text, sizeof(text), query->longer_ns);
 	snprintf(crumbs + len, size - (size_t)len, " %s longer than %s", sign, text);

@@ -31,7 +31,7 @@ void tui_show_view(struct tui *tui, const struct view_type *type)
 
 	if (!type || (type == query->type && !query->has_reason && !query->has_cpu))
 		return;
-	if (type->rows == ROWS_GUESTS)
+	if (type->groups == GROUP_GUEST)
 		leave_guest(tui);
 	tui->ways.nr = 0;
 	query->has_vcpu &= type->takes_vcpu;
@@ -114,11 +114,11 @@ void tui_go_back(struct tui *tui)
 
 void tui_show_guests(struct tui *tui)
 {
-	if (tui->query->type->rows != ROWS_GUESTS) {
+	if (tui->query->type->groups != GROUP_GUEST) {
 		remember_way(tui, tui->query);
 		leave_guest(tui);
 		tui->query->has_vcpu = tui->query->has_reason = tui->query->has_cpu = false;
-		begin_view(tui, view_type_of(ROWS_GUESTS));
+		begin_view(tui, view_type_by_groups(GROUP_GUEST));
 	} else if (tui->ways.nr) {
 		tui_go_back(tui);
 	} else {

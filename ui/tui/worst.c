@@ -61,7 +61,7 @@ void tui_follow_worst(struct tui *tui)
 	const struct finding *finding;
 
 	tui->screen.finding[0] = '\0';
-	if (tui->query->type->rows == ROWS_FINDINGS || (is_now ? follow_now(tui) : find(tui)) < 0)
+	if (tui->query->type->has_findings || (is_now ? follow_now(tui) : find(tui)) < 0)
 		return;
 	finding = is_now ? steady_worst(&worst->steady) : worst_then(&worst->findings);
 	if (finding)

@@ -269,7 +269,7 @@ static void time_does_not_go_back(void **state)
 /* The last moment has the totals of the recording, also by way of the monitor. */
 static void totals_are_the_recordings(void **state)
 {
-	struct query query = { .type = view_type_of(ROWS_EXITS) };
+	struct query query = { .type = view_type_by_groups(GROUP_REASON) };
 	struct monitor_config config = { .counts_all = true };
 	const struct facts *facts;
 	struct why why = { "" };

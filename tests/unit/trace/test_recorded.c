@@ -13,6 +13,7 @@
 #include "trace/recorded/player.h"
 #include "trace/recorded/recorded.h"
 #include "views/build.h"
+#include "views/list.h"
 
 enum { ID_USER = 105, ID_IRQ, ID_SWITCH, ID_WAKING, ID_WAKEUP, ID_LIMIT, ID_NESTED };
 

@@ -14,6 +14,7 @@
 #include "monitor.h"
 #include "providers/provider.h"
 #include "views/build.h"
+#include "views/list.h"
 
 /* A captured machine: its events, and its exits with their times. */
 struct world {
@@ -189,7 +190,7 @@ static void events_are_those_selected(const struct world *world)
 	for (size_t i = 0; i < world->view.nr_rows; i++) {
 		const struct view_row *row = &world->view.rows[i];
 
-		if (world->query.type->rows == ROWS_GUESTS)
+		if (world->query.type->groups == GROUP_GUEST)
 			shown += count_in(row, &world->view);
 		else if (is_event_shown(world, get(world, row->field)))
 			shown += count_in(row, &world->view);
