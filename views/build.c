@@ -90,7 +90,7 @@ static int compare_branches(const void *a, const void *b, void *order)
 static int view_sort_trees(struct view *view, struct order *order)
 {
 	struct branch *branches = calloc(view->nr_rows, sizeof(*branches));
-	struct view_row *sorted = calloc(view->nr_rows, sizeof(*sorted));
+	struct view_row *sorted = malloc(view->nr_rows * sizeof(*sorted));
 	size_t nr = 0, out = 0;
 
 	if (!branches || !sorted) {
@@ -117,9 +117,10 @@ static int view_sort_trees(struct view *view, struct order *order)
 		memcpy(sorted + out, branches[i].rows, branches[i].nr_rows * sizeof(*sorted));
 		out += branches[i].nr_rows;
 	}
-	memcpy(view->rows, sorted, out * sizeof(*sorted));
 	free(branches);
-	free(sorted);
+	free(view->rows);
+	view->rows = sorted;
+	view->room_rows = view->nr_rows;
 	return 0;
 }
 
