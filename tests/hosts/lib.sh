@@ -399,8 +399,10 @@ svm_boot() {
 	h_parameters=$3
 	shift 3
 	# tsc=reliable: else the slow HPET is the clock, and that of traces stands still at times.
+	# -cx16: QEMU before 8.0 leaves garbage in the flags after cmpxchg16b. Linux 6.12 has that in
+	# kmalloc, and panics when an interrupt comes right behind it, with KVM or without.
 	qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -serial stdio \
-		-machine q35 -accel tcg,thread=single -cpu max,+svm -smp "$h_cpus" -m "$h_mib" \
+		-machine q35 -accel tcg,thread=single -cpu max,+svm,-cx16 -smp "$h_cpus" -m "$h_mib" \
 		-kernel "$kernel"/boot/vmlinuz-* -initrd "$TMP/initrd" \
 		-append "console=ttyS0 quiet loglevel=2 panic=-1 tsc=reliable nowatchdog \
 $h_parameters" "$@" </dev/null
