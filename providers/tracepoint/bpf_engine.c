@@ -97,6 +97,11 @@ static int add_codes(const struct bpf_state *bpf)
 	return err;
 }
 
+static size_t values_size(const struct bpf_state *bpf)
+{
+	return bpf->nr_slots * sizeof(*bpf->values);
+}
+
 static int load_patterns(struct bpf_state *bpf)
 {
 	int err;
@@ -105,17 +110,15 @@ static int load_patterns(struct bpf_state *bpf)
 	if (!bpf->program)
 		return -errno;
 	bpf->program->rodata->type_bit = REASON_TYPE;
-	err = bpf_map__set_max_entries(bpf->program->maps.values, bpf->nr_slots);
+	bpf->program->rodata->nr_cpus = bpf->is_by_thread ? 1 : bpf->nr_slots;
+	err = bpf->is_by_thread ?
+		      bpf_map__set_max_entries(bpf->program->maps.values, bpf->nr_slots) :
+		      bpf_map__set_value_size(bpf->program->maps.values, (__u32)values_size(bpf));
 	if (!err && bpf->is_by_thread)
 		err = bpf_map__set_max_entries(bpf->program->maps.slots, bpf->nr_slots);
 	if (!err)
 		err = counters_program__load(bpf->program);
 	return err ? err : add_codes(bpf);
-}
-
-static size_t values_size(const struct bpf_state *bpf)
-{
-	return bpf->nr_slots * sizeof(*bpf->values);
 }
 
 static int map_values(struct bpf_state *bpf)
@@ -195,11 +198,13 @@ static int start(struct bpf_state *bpf, bool is_by_thread, uint32_t nr_slots)
 
 static int open_event(const struct bpf_state *bpf, uint32_t counter, struct bpf_hook *hook)
 {
-	const struct bpf_program *pattern = bpf->is_by_thread ?
-						    bpf->program->progs.event_in_thread :
-						    bpf->program->progs.event_on_cpu;
+	const struct counter *counted = &bpf->counters[counter];
 
-	return bpf_hook_event(pattern, &bpf->counters[counter], counter, hook);
+	if (bpf->is_by_thread)
+		return bpf_hook_in_thread(bpf->program->progs.event_in_thread, counted, counter,
+					  hook);
+	return bpf_hook_on_cpu(bpf_map__fd(bpf->program->maps.values), bpf->nr_slots, counted,
+			       counter, hook);
 }
 
 /* The first counter of a split's reasons. */
@@ -532,7 +537,7 @@ static int engine_open(const struct env *env, const struct counter *counters, si
 	err = bpf->is_wanted && bpf->is_open && bpf->hooks ? find_splits(bpf) : -ENOMEM;
 	/* Tries to load now, while another engine can still be chosen. */
 	if (!err)
-		err = start(bpf, false, 1);
+		err = start(bpf, false, cpu_slots(bpf, NULL, 0));
 	if (!err)
 		stop(bpf);
 	if (err) {

@@ -21,11 +21,15 @@ struct bpf_hook {
 #define BPF_HOOK_CLOSED ((struct bpf_hook){ .program = -1, .link = -1 })
 
 /*
- * Counts the counter's event in the value of this number. 0 or -errno: then the hook must be
- * closed, too.
+ * Counts the counter's event in the value of this number, by CPU. values: the map with the slots of
+ * all CPUs in its only entry. 0 or -errno: then the hook must be closed, too.
  */
-int bpf_hook_event(const struct bpf_program *pattern, const struct counter *counter,
-		   uint32_t number, struct bpf_hook *ret_hook);
+int bpf_hook_on_cpu(int values, uint32_t nr_cpus, const struct counter *counter, uint32_t number,
+		    struct bpf_hook *ret_hook);
+
+/* The same in the threads that the pattern's tables have. */
+int bpf_hook_in_thread(const struct bpf_program *pattern, const struct counter *counter,
+		       uint32_t number, struct bpf_hook *ret_hook);
 
 /* Counts all reasons of the counter's split, which has this number in the pattern's tables. */
 int bpf_hook_reasons(const struct env *env, const struct bpf_program *pattern,

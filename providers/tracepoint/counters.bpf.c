@@ -17,7 +17,12 @@ char LICENSE[] SEC("license") = "GPL";
 __u16 dense[COUNTERS_SPLITS][COUNTERS_DENSE];
 
 const volatile __u64 type_bit;
+const volatile __u32 nr_cpus;
 
+/*
+ * By thread an entry for each slot. By CPU all slots are one entry, which has an address: so a
+ * program finds its slot without a call. See bpf_hook_on_cpu().
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -44,9 +49,11 @@ struct {
 
 static __always_inline struct counter_values *of_cpu(void)
 {
-	__u32 cpu = bpf_get_smp_processor_id();
+	__u64 cpu = bpf_get_smp_processor_id();
+	__u32 all = 0;
+	struct counter_values *first = bpf_map_lookup_elem(&values, &all);
 
-	return bpf_map_lookup_elem(&values, &cpu);
+	return first && cpu < nr_cpus ? first + cpu : 0;
 }
 
 static __always_inline struct counter_values *of_thread(void)
@@ -55,15 +62,6 @@ static __always_inline struct counter_values *of_thread(void)
 	__u32 *slot = bpf_map_lookup_elem(&slots, &tid);
 
 	return slot ? bpf_map_lookup_elem(&values, slot) : 0;
-}
-
-static __always_inline int count_event(struct counter_values *at)
-{
-	if (at)
-		asm volatile("lock *(u64 *)(%0 + %1) += %2"
-			     :: "r"(at), "i"(OFFSET_VALUE), "r"(1ull)
-			     : "memory");
-	return 0;
 }
 
 /* Returns 1: see providers/bpf/attach.h. */
@@ -90,15 +88,15 @@ static __always_inline int count_reason(struct counter_values *at, void *ctx)
 }
 
 SEC("raw_tracepoint")
-int event_on_cpu(void *ctx __attribute__((unused)))
-{
-	return count_event(of_cpu());
-}
-
-SEC("raw_tracepoint")
 int event_in_thread(void *ctx __attribute__((unused)))
 {
-	return count_event(of_thread());
+	struct counter_values *at = of_thread();
+
+	if (at)
+		asm volatile("lock *(u64 *)(%0 + %1) += %2"
+			     :: "r"(at), "i"(OFFSET_VALUE), "r"(1ull)
+			     : "memory");
+	return 0;
 }
 
 SEC("tracepoint")
