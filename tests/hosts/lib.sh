@@ -25,7 +25,8 @@
 #	HELPERS		the folder with miniguest and picture
 #	CASES		the suite's cases to run, by their names in suite.sh (all)
 #	DEBIAN_MIRROR	where packages come from
-#	RELEASE		the release of Debian with the kernel of x86-64 hosts (bookworm)
+#	RELEASE		the release of Debian with the kernel of x86-64 hosts (bookworm); the hosts
+#			svm-bullseye, svm-trixie ... have one each
 #	TMP		this host's own folder; gone afterwards
 # Names that start with h_ or H_ are this file's own.
 
@@ -399,13 +400,35 @@ svm_boot() {
 	h_parameters=$3
 	shift 3
 	# tsc=reliable: else the slow HPET is the clock, and that of traces stands still at times.
-	# -cx16: QEMU before 8.0 leaves garbage in the flags after cmpxchg16b. Linux 6.12 has that in
+	# -cx16: QEMU before 8.0 leaves garbage in the flags after cmpxchg16b. Linux 6.12 has it in
 	# kmalloc, and panics when an interrupt comes right behind it, with KVM or without.
 	qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -serial stdio \
-		-machine q35 -accel tcg,thread=single -cpu max,+svm,-cx16 -smp "$h_cpus" -m "$h_mib" \
+		-machine q35 -accel tcg,thread=single -cpu max,+svm,-cx16 \
+		-smp "$h_cpus" -m "$h_mib" \
 		-kernel "$kernel"/boot/vmlinuz-* -initrd "$TMP/initrd" \
 		-append "console=ttyS0 quiet loglevel=2 panic=-1 tsc=reliable nowatchdog \
 $h_parameters" "$@" </dev/null
+}
+
+# svm_kernel RELEASE: a host with the kernel of this release of Debian, unmodified, and the cases
+# that every kernel has to pass.
+svm_kernel() {
+	RELEASE=$1
+	svm_root
+	root_screen
+	# Libraries of its own: with this machine's it is the program that every host has.
+	if h_alone h_static >"$TMP/make.log" 2>&1; then
+		root_add build/static/kvmtop /static/kvmtop
+	fi
+	root_suite exits_exact exits_ways exits_times views_exact every_view screen_views \
+		both_engines cpu_goes_and_comes cpu_goes_and_comes:perf static_program
+	root_end >"$TMP/initrd"
+	svm_boot 2 512 rcupdate.rcu_expedited=1
+}
+
+# Not with what a make above us exports.
+h_static() {
+	env -u MAKEFLAGS make static
 }
 
 # svm_scale CPUS: a host that begins with 2 of them and prints what kvmtop costs with 2 and all.

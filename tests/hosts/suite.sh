@@ -497,6 +497,21 @@ clock_steps() {
 	}')" "" "and their rates those of the intervals"
 }
 
+# The program of make static, on a host that has none of its libraries.
+static_program() {
+	section "the static program"
+	if [ ! -x /static/kvmtop ]; then
+		skip "the static program" "it cannot be built here"
+		return
+	fi
+	s_path=$PATH
+	PATH=/static:$PATH
+	is "$(command -v kvmtop)" /static/kvmtop "static: it is the one that is run"
+	host_batch
+	exits_exact
+	PATH=$s_path
+}
+
 no_kvmtop() {
 	! pidof kvmtop >/dev/null
 }

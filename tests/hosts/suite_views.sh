@@ -66,6 +66,42 @@ right $(exits_of "$right")" "guests: each has what its threads did"
 	two_stop
 }
 
+# view_shows VIEW: what it says of a guest "one" that has a slow device.
+view_shows() {
+	case $1 in
+	events) echo "\"event\":\"$EXIT\"" ;;
+	exits) echo "\"reason\":\"$PIO\"" ;;
+	host) echo '"cpu":0' ;;
+	why) echo '"finding":"[^"]*device[^"]*","guest":"one"' ;;
+	*) echo '"guest":"one"' ;;
+	esac
+}
+
+# All views at the same time; hot spots to the exit.
+every_view() {
+	section "every view"
+	LOGS=
+	LOG_PIDS=
+	guest one --pio 40 --mmio 20 --cpuid 60 --answer 12000 --rounds 6
+	for v_view in events guests vcpus exits hotspots host long why; do
+		json_begin $v_view --view $v_view -s 1
+	done
+	guest_run one
+	json_more
+	for v_pid in $LOG_PIDS; do
+		stop "$v_pid"
+	done
+	stop "$GUEST"
+	for v_view in $LOGS; do
+		is "$(cat "$TMP/$v_view.err")" "" "--view $v_view: nothing to complain about"
+		check "--view $v_view: says what there is" \
+			grep -q "$(view_shows "$v_view")" "$TMP/$v_view.json"
+	done
+	is "$(view_totals hotspots what | grep -e "^$PIO " -e "^$CPUID ")" \
+		"$CPUID 360
+$PIO 240" "--view hotspots: as often as the guest did it"
+}
+
 # The way from one guest's exits on the screen to those of one of its vCPUs.
 screen_views() {
 	section "the views on the screen"
