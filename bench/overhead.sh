@@ -6,18 +6,19 @@
 . /settings
 
 row() {
-	printf '%-42s %9s %9s %9s %9s\n' "$@"
+	printf '%-42s %9s %9s %9s %9s %9s %9s\n' "$@"
 }
 
-# guest NAME OPTION...: a guest that waits for the word.
+# guest NAME PROGRAM OPTION...: a guest that waits for the word.
 guest() {
 	g_name=$1
-	shift
+	g_program=$2
+	shift 2
 	rm -f "$TMP/$g_name.in"
 	mkfifo "$TMP/$g_name.in"
 	: >"$TMP/$g_name.out"
 	# Not by spawn: a shell gives what it starts in the background an empty stdin.
-	miniguest --wait --time --name "$g_name" "$@" <>"$TMP/$g_name.in" >"$TMP/$g_name.out" 2>&1 &
+	"$g_program" --name "$g_name" "$@" <>"$TMP/$g_name.in" >"$TMP/$g_name.out" 2>&1 &
 	T_pids="$T_pids $!"
 	wait_for 60 grep -q '^ready' "$TMP/$g_name.out"
 }
@@ -31,19 +32,21 @@ guest_go() {
 	awk -v n="$EXITS" '/^ns / { printf "%.0f\n", $2 / n }' "$TMP/$1.out"
 }
 
-# measure: sets $cpuid and $pio.
+# measure: sets $cpuid, $pio and $halt.
 measure() {
 	cpuid=$(guest_go cpuid)
 	pio=$(guest_go pio)
-	if [ -z "$cpuid" ] || [ -z "$pio" ]; then
-		cat "$TMP/cpuid.out" "$TMP/pio.out"
+	halt=$(guest_go halt)
+	if [ -z "$cpuid" ] || [ -z "$pio" ] || [ -z "$halt" ]; then
+		cat "$TMP/cpuid.out" "$TMP/pio.out" "$TMP/halt.out"
 		exit 1
 	fi
 }
 
 guests() {
-	guest cpuid --cpuid "$EXITS"
-	guest pio --pio "$EXITS"
+	guest cpuid miniguest --wait --time --cpuid "$EXITS"
+	guest pio miniguest --wait --time --pio "$EXITS"
+	guest halt haltguest "$EXITS" 50
 }
 
 # ends_in SECONDS PID: looks once a second, for looking is what takes time here.
@@ -84,7 +87,8 @@ run_case() {
 		echo "# $1: it ended too early: $(tail -n 1 "$TMP/out")"
 	else
 		row "$1" "$cpuid" "$(printf %+d $((cpuid - bare_cpuid)))" \
-			"$pio" "$(printf %+d $((pio - bare_pio)))"
+			"$pio" "$(printf %+d $((pio - bare_pio)))" \
+			"$halt" "$(printf %+d $((halt - bare_halt)))"
 	fi
 	end "$c_pid"
 }
@@ -94,12 +98,13 @@ while read -r m_name; do
 done </modules/order
 
 echo "Instructions per exit of $(uname -mr), $EXITS exits of each kind"
-row "" CPUID added "port I/O" added
+row "" CPUID added "port I/O" added "a halt" added
 bare # the first run of all is a little slower
 bare
 bare_cpuid=$cpuid
 bare_pio=$pio
-row bare "$cpuid" "" "$pio" ""
+bare_halt=$halt
+row bare "$cpuid" "" "$pio" "" "$halt" ""
 while IFS='|' read -r label command; do
 	program=${command%% *}
 	if command -v "$program" >/dev/null; then

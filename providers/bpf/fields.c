@@ -218,6 +218,7 @@ static int patch_place(struct bpf_insn *insns, size_t nr, const struct bpf_place
 	return err;
 }
 
+/* Without the function, what is at the address cannot be read: there is a number, in dead code. */
 static void patch_calls(struct bpf_insn *insns, size_t nr, uint32_t function)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -226,6 +227,10 @@ static void patch_calls(struct bpf_insn *insns, size_t nr, uint32_t function)
 			continue;
 		insns[i].src_reg = BPF_PSEUDO_KFUNC_CALL;
 		insns[i].imm = (__s32)function;
+		if (!function)
+			insns[i] = (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_X,
+						      .dst_reg = BPF_REG_0,
+						      .src_reg = BPF_REG_1 };
 	}
 }
 

@@ -54,7 +54,8 @@ struct bpf_number {
 
 /*
  * Patches a program on a raw event that is not loaded yet. Numbers that it has not do not matter.
- * cast: the number of bpf_rdonly_cast() in the BTF of vmlinux. 0, -EINVAL, -ENOMEM as above.
+ * cast: the number of bpf_rdonly_cast() in the BTF of vmlinux, or 0: no code that runs has it.
+ * 0, -EINVAL, -ENOMEM as above.
  */
 int bpf_places_set(struct bpf_program *program, const struct bpf_place *places,
 		   const struct bpf_number *numbers, uint32_t cast);

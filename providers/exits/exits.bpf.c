@@ -27,6 +27,7 @@ const volatile __u32 nr_first; /* records in threads[]; the others are in more_t
 const volatile _Bool has_type;	      /* a second field says what kind of exit it is */
 const volatile __u64 type_of_field;   /* see struct split */
 const volatile __u64 type_bit;
+const volatile __u32 halts[EXITS_HALTS]; /* the codes of exits in which KVM polls; 0: no more */
 
 /* By CPU, in a cache line each: the record of the thread that was last seen there. */
 __u32 guesses[CPUS][16];
@@ -258,9 +259,18 @@ static __noinline struct exits_thread *add_thread(__u32 vcpu, _Bool begins)
 	return 0;
 }
 
+static __always_inline _Bool is_halt(__u64 code, __u64 kind)
+{
+	_Bool is_found = 0;
+
+	for (int i = 0; i < EXITS_HALTS; i++)
+		is_found |= halts[i] && code == halts[i];
+	return is_found && kind == EXITS_VMEXIT;
+}
+
 /*
- * The cell of a code that is seen for the first time, or is too large for dense[]. kind: that of
- * struct exits_code_key.
+ * The cell of a code that is seen for the first time, or is too large for dense[]; with EXITS_HALT
+ * where KVM polls. kind: that of struct exits_code_key.
  */
 static __noinline __u32 add_cell(__u64 code, __u64 kind)
 {
@@ -284,6 +294,8 @@ static __noinline __u32 add_cell(__u64 code, __u64 kind)
 			return EXITS_OTHER;
 	}
 	cell = *known;
+	if (is_halt(code, kind))
+		cell |= EXITS_HALT;
 	if (code < EXITS_DENSE && kind < EXITS_NESTED)
 		dense[kind % 2][code] = cell;
 	return cell;
@@ -293,9 +305,7 @@ static __always_inline __u32 find_cell(__u64 code, __u64 kind)
 {
 	__u32 cell = code < EXITS_DENSE ? dense[kind][code] : 0;
 
-	if (!cell)
-		cell = add_cell(code, kind);
-	return cell % EXITS_CELLS;
+	return cell ? cell : add_cell(code, kind);
 }
 
 static __always_inline struct exits_late *begin_late(__u64 pid_tgid, __u32 vcpu)
@@ -329,7 +339,7 @@ static __noinline int count_late(__u32 vcpu, __u64 code, __u64 kind, _Bool begin
 	if (!late && begins)
 		late = begin_late(pid_tgid, vcpu);
 	if (late)
-		late->counts[find_cell(code, kind)]++;
+		late->counts[find_cell(code, kind) % EXITS_CELLS]++;
 	return 1;
 }
 
@@ -345,6 +355,7 @@ static __noinline int lose_argument(void)
 
 static __always_inline void count(struct exits_thread *thread, __u32 cell)
 {
+	cell %= EXITS_CELLS;
 	if (!thread->cells[cell].count++)
 		thread->used[cell / 64] |= 1ull << cell % 64;
 }
@@ -493,6 +504,33 @@ static __noinline void report(struct exits_thread *thread, __u64 since, __u64 no
 	bpf_ringbuf_submit(exit, BPF_RB_NO_WAKEUP);
 }
 
+/*
+ * After a halt: adds what KVM's own sums of the vCPU have grown by since the halt before, of which
+ * there is one for polling with success and one for polling in vain. While a task runs a vCPU, its
+ * first preempt notifier is the vCPU's.
+ */
+static __always_inline void add_polled(struct exits_thread *thread)
+{
+	__u64 at = bpf_get_current_task() + NUMBER(RAW_NOTIFIER), sums[2] = { 0, 0 }, sum;
+	const __u64 *loads;
+
+	if (NUMBER(RAW_POLLS) == EXITS_BY_LOAD) {
+		loads = CAST(at, NUMBER(RAW_NUMBER));
+		at = *loads + NUMBER(RAW_POLL_SUMS);
+		loads = CAST(at, NUMBER(RAW_NUMBER));
+		sum = loads[0] + loads[1];
+	} else {
+		bpf_probe_read_kernel(&at, sizeof(at), (void *)at);
+		at += NUMBER(RAW_POLL_SUMS);
+		bpf_probe_read_kernel(sums, sizeof(sums), (void *)at);
+		sum = sums[0] + sums[1];
+	}
+	if (thread->poll_sum_at == at && sum > thread->poll_sum_ns)
+		thread->polled_ns += sum - thread->poll_sum_ns;
+	thread->poll_sum_at = at;
+	thread->poll_sum_ns = sum;
+}
+
 static __always_inline int end_exit(struct exits_thread *thread, _Bool is_long)
 {
 	struct exits_cell *cell;
@@ -502,6 +540,8 @@ static __always_inline int end_exit(struct exits_thread *thread, _Bool is_long)
 		return 0;
 	since = thread->open_since;
 	now = bpf_ktime_get_ns();
+	if (NUMBER(RAW_POLLS) != EXITS_BY_RECORD && since && thread->open_cell & EXITS_HALT)
+		add_polled(thread);
 	if (is_long && since && now - since > longer_ns)
 		report(thread, since, now);
 	thread->open_since = 0; /* first: else the reader adds a time that the cell has already */
@@ -609,6 +649,8 @@ int on_userspace(void *ctx)
 }
 
 /*
+ * Where the vCPU's sums are not to be found, two events stand in for them.
+ *
  * kvm_halt_poll_ns(grow, vcpu_id, new, old): KVM changes how long it polls, at the end of a halt in
  * which it waited longer than that. The limit of this halt is the old one.
  */
@@ -681,7 +723,7 @@ int on_nested_exit(void *ctx __attribute__((unused)))
 	if (twin != cell) {
 		thread->open_cell = twin;
 		thread->cells[cell].count--;
-		count(thread, twin % EXITS_CELLS);
+		count(thread, twin);
 	}
 	barrier();
 	thread->nested_since = since;
@@ -742,7 +784,7 @@ static __always_inline int on_argument(void *ctx, __u8 kind)
 	key->c = LOAD(ctx, FIELD_C);
 	key->thread = thread->number;
 	key->kind = kind;
-	key->cell = thread->open_since ? thread->open_cell : EXITS_NO_CELL;
+	key->cell = thread->open_since ? thread->open_cell % EXITS_CELLS : EXITS_NO_CELL;
 	key->epoch = thread->epoch;
 	key->is_rest = 0;
 	cell = bpf_map_lookup_elem(&arguments, key);

@@ -454,16 +454,21 @@ static void exits_explain(void *state, struct why *how)
 	};
 	const struct exits_state *exits = state;
 	enum exits_way way;
-	const char *why = exits->raw_why.text;
+	const char *why = exits->raw_why.text, *polls;
 
 	if (!exits->bpf || !exits->exit)
 		return;
 	way = exits_bpf_way(exits->bpf);
+	polls = !exits->has_polls ? "" :
+		exits_bpf_polls(exits->bpf) == EXITS_BY_RECORD ?
+				    "; what halts polled is known by events" :
+				    "; what halts polled is KVM's own sum";
 	if (way != EXITS_BY_RECORD)
-		why_set(how, 0, "the reason of %s is %s", exits->exit->event, where[way]);
+		why_set(how, 0, "the reason of %s is %s%s", exits->exit->event, where[way], polls);
 	else
-		why_set(how, 0, "%s is counted as a trace event, which costs more: %s",
-			exits->exit->event, why[0] ? why : "the kernel refuses the other program");
+		why_set(how, 0, "%s is counted as a trace event, which costs more: %s%s",
+			exits->exit->event, why[0] ? why : "the kernel refuses the other program",
+			polls);
 }
 
 const struct provider exits_provider = {

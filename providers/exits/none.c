@@ -25,6 +25,12 @@ enum exits_way exits_bpf_way(const struct exits_bpf *bpf)
 	return EXITS_BY_RECORD;
 }
 
+enum exits_way exits_bpf_polls(const struct exits_bpf *bpf)
+{
+	(void)bpf;
+	return EXITS_BY_RECORD;
+}
+
 bool exits_bpf_knows_polls(void)
 {
 	return false;

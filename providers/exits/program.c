@@ -36,7 +36,7 @@ struct exits_bpf {
 	uint32_t nr_more;
 	uint32_t nr_late; /* entries of late_threads that were taken */
 	bool is_timed;
-	enum exits_way way;
+	struct exits_raw raw; /* of the config, as far as the kernel takes such programs */
 	struct exits_argument_key *keys; /* read by exits_bpf_arguments() */
 	struct exits_cell *cells;
 	uint32_t nr_keys, max_keys;
@@ -62,8 +62,8 @@ static int set_program(struct bpf_program *program, const char *system, const ch
 /* The programs on both events know the thread by its vCPU. */
 static bool has_entry_vcpu(const struct exits_bpf *bpf)
 {
-	return (bpf->way == EXITS_BY_READ || bpf->way == EXITS_BY_LOAD) &&
-	       bpf->config.raw->entry_vcpu >= 0;
+	return (bpf->raw.way == EXITS_BY_READ || bpf->raw.way == EXITS_BY_LOAD) &&
+	       bpf->raw.entry_vcpu >= 0;
 }
 
 /* Of the programs for kvm_exit and kvm_entry, only one each is loaded. */
@@ -85,7 +85,7 @@ static void choose_programs(struct exits_bpf *bpf)
 	bpf_program__set_autoload(program->progs.on_long_exit, false);
 	bpf_program__set_autoload(program->progs.on_long_entry, false);
 	bpf_map__set_autocreate(program->maps.long_exits, has_long);
-	bpf->on_exit = has_long ? program->progs.on_long_exit : on_exit[bpf->way];
+	bpf->on_exit = has_long ? program->progs.on_long_exit : on_exit[bpf->raw.way];
 	bpf->on_entry = has_long ? program->progs.on_long_entry :
 			has_entry_vcpu(bpf) ? program->progs.on_vcpu_entry :
 					      program->progs.on_entry;
@@ -101,16 +101,29 @@ static int set_on_exit(const struct exits_bpf *bpf, const struct split *exit)
 		{ 0 },
 	};
 
-	if (bpf->way == EXITS_BY_RECORD)
+	if (bpf->raw.way == EXITS_BY_RECORD)
 		return set_program(bpf->on_exit, exit->system, exit->event, fields);
 	bpf_program__set_autoload(bpf->on_exit, true);
-	return exits_raw_set_exit(bpf->config.raw, bpf->on_exit);
+	return exits_raw_set_exit(&bpf->raw, bpf->on_exit);
 }
 
 static int set_on_entry(const struct exits_bpf *bpf)
 {
 	bpf_program__set_autoload(bpf->on_entry, bpf->is_timed);
-	return has_entry_vcpu(bpf) ? exits_raw_set_entry(bpf->config.raw, bpf->on_entry) : 0;
+	return exits_raw_set_entry(&bpf->raw, bpf->on_entry);
+}
+
+/* The reasons for which KVM halts a vCPU itself, and so may poll. */
+static void set_halts(struct exits_program *program, const struct split *exit)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < exit->nr_reasons; i++) {
+		const struct reason *reason = &exit->reasons[i];
+
+		if (reason->flags & REASON_IDLE && reason->code < EXITS_DENSE && nr < EXITS_HALTS)
+			program->rodata->halts[nr++] = (uint32_t)reason->code;
+	}
 }
 
 static int set_exit(struct exits_bpf *bpf)
@@ -126,6 +139,7 @@ static int set_exit(struct exits_bpf *bpf)
 	program->rodata->has_type = exit->type_field != NULL;
 	program->rodata->type_of_field = exit->type_of_field;
 	program->rodata->type_bit = REASON_TYPE;
+	set_halts(program, exit);
 	err = set_on_exit(bpf, exit);
 	if (err)
 		return err;
@@ -161,7 +175,8 @@ bool exits_bpf_knows_polls(void)
 
 static void set_polls(const struct exits_bpf *bpf)
 {
-	bool has_polls = bpf->config.has_polls && bpf->is_timed;
+	bool has_polls = bpf->config.has_polls && bpf->is_timed &&
+			 bpf->raw.polls == EXITS_BY_RECORD;
 
 	bpf_program__set_autoload(bpf->program->progs.on_wakeup, has_polls);
 	bpf_program__set_autoload(bpf->program->progs.on_poll_limit, has_polls);
@@ -310,7 +325,7 @@ static int attach(struct exits_bpf *bpf)
 
 	for (size_t i = EXITS_FIRST_ARGUMENT; i < EXITS_KINDS && !err; i++)
 		err = attach_argument(bpf, i);
-	if (!err && exit && bpf->way == EXITS_BY_RECORD)
+	if (!err && exit && bpf->raw.way == EXITS_BY_RECORD)
 		err = attach_event(bpf, bpf->on_exit, exit->system, exit->event);
 	else if (!err && exit)
 		err = attach_raw(bpf, bpf->on_exit, exit->event);
@@ -505,12 +520,16 @@ int exits_bpf_long(struct exits_bpf *bpf, exits_long_fn take, void *arg)
 /* What this kernel does not know may be done in an older way, until there is none. */
 static bool take_older_way(struct exits_bpf *bpf, bool *has_task_storage)
 {
-	if (bpf->way == EXITS_BY_LOAD) {
-		bpf->way = EXITS_BY_READ;
+	struct exits_raw *raw = &bpf->raw;
+
+	if (raw->way == EXITS_BY_LOAD || raw->polls == EXITS_BY_LOAD) {
+		raw->way = raw->way == EXITS_BY_LOAD ? EXITS_BY_READ : raw->way;
+		raw->polls = raw->polls == EXITS_BY_LOAD ? EXITS_BY_READ : raw->polls;
+		raw->cast = 0;
 		return true;
 	}
-	if (bpf->way != EXITS_BY_RECORD) {
-		bpf->way = EXITS_BY_RECORD;
+	if (raw->way != EXITS_BY_RECORD || raw->polls != EXITS_BY_RECORD) {
+		raw->way = raw->polls = EXITS_BY_RECORD;
 		return true;
 	}
 	if (!*has_task_storage)
@@ -584,8 +603,10 @@ int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret
 		return -ENOMEM;
 	bpf->config = *config;
 	bpf->nested_entry = -1;
-	bpf->way = config->raw && config->exit && !config->has_long ? config->raw->way :
-								      EXITS_BY_RECORD;
+	if (config->raw)
+		bpf->raw = *config->raw;
+	if (!config->exit || config->has_long)
+		bpf->raw.way = EXITS_BY_RECORD;
 	bpf_be_quiet();
 	bpf->max_keys = max_arguments(config);
 	bpf->keys = calloc(bpf->max_keys, sizeof(*bpf->keys));
@@ -648,7 +669,12 @@ bool exits_bpf_look_for_nested(struct exits_bpf *bpf)
 
 enum exits_way exits_bpf_way(const struct exits_bpf *bpf)
 {
-	return bpf->way;
+	return bpf->raw.way;
+}
+
+enum exits_way exits_bpf_polls(const struct exits_bpf *bpf)
+{
+	return bpf->raw.polls;
 }
 
 bool exits_bpf_is_timed(const struct exits_bpf *bpf)

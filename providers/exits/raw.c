@@ -102,6 +102,20 @@ static bool begins_with_vcpu(const struct walk *walk)
 	return first && is_struct(walk->btf, first, "kvm_vcpu");
 }
 
+static bool walk_to_end(struct walk *walk, const char *path)
+{
+	while (*path) {
+		if (!walk_on(walk, &path))
+			return false;
+	}
+	return walk->type && walk->offset <= OFFSET_MAX && walk->pointer <= OFFSET_MAX;
+}
+
+static bool is_number(const struct walk *walk, uint32_t bytes)
+{
+	return btf_is_int(walk->type) && walk->type->size == bytes;
+}
+
 /* 1: the path leads to a number; 0: this kernel has no such type or member. */
 static int walk_path(const struct btf *btf, const char *path, struct walk *ret_walk)
 {
@@ -113,12 +127,8 @@ static int walk_path(const struct btf *btf, const char *path, struct walk *ret_w
 	walk.type = find(btf, name, BTF_KIND_STRUCT);
 	if (!walk.type || !begins_with_vcpu(&walk))
 		return 0;
-	for (path += length + 1; *path;) {
-		if (!walk_on(&walk, &path))
-			return 0;
-	}
-	if (!walk.type || !btf_is_int(walk.type) || walk.offset > OFFSET_MAX ||
-	    walk.pointer > OFFSET_MAX || (walk.type->size != 4 && walk.type->size != 8))
+	if (!walk_to_end(&walk, path + length + 1) ||
+	    (!is_number(&walk, 4) && !is_number(&walk, 8)))
 		return 0;
 	*ret_walk = walk;
 	return 1;
@@ -165,13 +175,55 @@ static int look_into_vcpu(const struct exits_btf *btf, const struct raw_exit *ex
 static int look_for_vcpu_id(const struct btf *btf, struct exits_raw *raw, struct why *why)
 {
 	struct walk walk = { .btf = btf, .type = find(btf, "kvm_vcpu", BTF_KIND_STRUCT) };
-	const char *name = "vcpu_id";
 
-	if (!walk_on(&walk, &name) || !walk.type || !btf_is_int(walk.type) ||
-	    walk.type->size != sizeof(uint32_t) || walk.offset > OFFSET_MAX)
+	if (!walk_to_end(&walk, "vcpu_id") || !is_number(&walk, sizeof(uint32_t)))
 		return why_set(why, -ENOENT, "the BTF of kvm has no kvm_vcpu.vcpu_id");
 	*number(raw, RAW_VCPU_ID) = (int)walk.offset;
 	return 0;
+}
+
+/* Where a member of a vCPU is; -1: it has none. */
+static long find_in_vcpu(const struct btf *btf, const char *path, uint32_t bytes)
+{
+	struct walk walk = { .btf = btf, .type = find(btf, "kvm_vcpu", BTF_KIND_STRUCT) };
+
+	return walk_to_end(&walk, path) && (!bytes || is_number(&walk, bytes)) ?
+		       (long)walk.offset : -1;
+}
+
+/* The first of KVM's two sums of what it polled in the vCPU's halts; Linux 5.14 moved them. */
+static long find_poll_sums(const struct btf *btf)
+{
+	static const char *const paths[][2] = {
+		{ "stat.generic.halt_poll_success_ns", "stat.generic.halt_poll_fail_ns" },
+		{ "stat.halt_poll_success_ns", "stat.halt_poll_fail_ns" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		long success = find_in_vcpu(btf, paths[i][0], sizeof(uint64_t));
+
+		if (success >= 0 && find_in_vcpu(btf, paths[i][1], sizeof(uint64_t)) ==
+					    success + (long)sizeof(uint64_t))
+			return success;
+	}
+	return -1;
+}
+
+/* From the task to the vCPU that it runs, and on to the sums; without it events tell the same. */
+static void look_for_polls(const struct exits_btf *btf, const struct btf *kvm,
+			   struct exits_raw *raw)
+{
+	struct walk task = { .btf = btf->vmlinux,
+			     .type = find(btf->vmlinux, "task_struct", BTF_KIND_STRUCT) };
+	long link = find_in_vcpu(kvm, "preempt_notifier.link", 0), sums = find_poll_sums(kvm);
+
+	raw->polls = EXITS_BY_RECORD;
+	if (link < 0 || sums < 0 || !walk_to_end(&task, "preempt_notifiers.first") ||
+	    !btf_is_ptr(task.type))
+		return;
+	*number(raw, RAW_NOTIFIER) = (int)task.offset;
+	*number(raw, RAW_POLL_SUMS) = (int)(sums - link);
+	raw->polls = raw->cast ? EXITS_BY_LOAD : EXITS_BY_READ;
 }
 
 /* The number of the argument with this name; the first of the function is no argument. */
@@ -251,10 +303,12 @@ int exits_raw_look(const struct exits_btf *btf, const struct split *split, int b
 {
 	const struct btf *kvm = btf->kvm ? btf->kvm : btf->vmlinux;
 	struct exits_raw raw = { .way = EXITS_BY_ARGUMENT };
+	bool has_cast;
 	int err;
 
 	if (bytes != 4 && bytes != 8)
 		return why_set(why, -ENOENT, "%s has %d bytes", split->field, bytes);
+	has_cast = look_for_cast(btf->vmlinux, &raw);
 	*number(&raw, RAW_ISA) = (int)split->raw->isa;
 	*number(&raw, RAW_TYPE_MASK) = (int)split->raw->type_mask;
 	err = look_at_arguments(kvm, split, &raw, why);
@@ -262,11 +316,13 @@ int exits_raw_look(const struct exits_btf *btf, const struct split *split, int b
 		err = look_for_vcpu_id(kvm, &raw, why);
 	if (!err && raw.reason < 0) {
 		err = look_into_vcpu(btf, split->raw, bytes, &raw, why);
-		raw.way = look_for_cast(btf->vmlinux, &raw) ? EXITS_BY_LOAD : EXITS_BY_READ;
+		raw.way = has_cast ? EXITS_BY_LOAD : EXITS_BY_READ;
 	}
-	if (!err)
-		*ret_raw = raw;
-	return err;
+	if (err)
+		return err;
+	look_for_polls(btf, kvm, &raw);
+	*ret_raw = raw;
+	return 0;
 }
 
 static int look(struct btf *vmlinux, const struct split *split, struct exits_raw *ret_raw,
@@ -313,9 +369,22 @@ static struct bpf_place argument_place(int placeholder, int argument)
 				   argument < 0 ? 0 : ARGUMENT_BYTES };
 }
 
+struct raw_numbers {
+	struct bpf_number list[RAW_END - RAW_FIRST + 1];
+};
+
+static struct raw_numbers numbers_of(const struct exits_raw *raw)
+{
+	struct raw_numbers numbers = { { { 0, 0 } } };
+
+	for (int i = 0; i < RAW_END - RAW_FIRST; i++)
+		numbers.list[i] = (struct bpf_number){ RAW_FIRST + i, raw->numbers[i] };
+	numbers.list[RAW_POLLS - RAW_FIRST].number = raw->polls;
+	return numbers;
+}
+
 int exits_raw_set_exit(const struct exits_raw *raw, struct bpf_program *program)
 {
-	struct bpf_number numbers[ARRAY_SIZE(raw->numbers) + 1] = { { 0, 0 } };
 	struct bpf_place places[] = {
 		argument_place(FIELD_REASON, raw->reason),
 		argument_place(FIELD_TYPE, raw->type),
@@ -324,12 +393,10 @@ int exits_raw_set_exit(const struct exits_raw *raw, struct bpf_program *program)
 		{ 0 },
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(raw->numbers); i++)
-		numbers[i] = (struct bpf_number){ RAW_FIRST + (int)i, raw->numbers[i] };
 	if (raw->way != EXITS_BY_ARGUMENT)
 		places[0] = (struct bpf_place){ FIELD_REASON, 0,
 						raw->numbers[RAW_BYTES - RAW_FIRST] };
-	return bpf_places_set(program, places, numbers, raw->cast);
+	return bpf_places_set(program, places, numbers_of(raw).list, raw->cast);
 }
 
 int exits_raw_set_entry(const struct exits_raw *raw, struct bpf_program *program)
@@ -339,5 +406,5 @@ int exits_raw_set_entry(const struct exits_raw *raw, struct bpf_program *program
 		{ 0 },
 	};
 
-	return bpf_places_set(program, places, &(struct bpf_number){ 0, 0 }, raw->cast);
+	return bpf_places_set(program, places, numbers_of(raw).list, raw->cast);
 }

@@ -20,6 +20,7 @@ struct btf;
 
 struct exits_raw {
 	enum exits_way way; /* the best one here */
+	enum exits_way polls; /* the best one to what KVM polled; EXITS_BY_RECORD: its events */
 	/* Numbers of the event's arguments, from 0; -1: it has none of that name. */
 	int reason, type, vcpu, isa;
 	int entry_vcpu; /* the same of the event that ends the exit */

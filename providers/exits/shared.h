@@ -19,6 +19,8 @@
 #define EXITS_OTHER 0	  /* the cell of the reasons that found no free cell */
 #define EXITS_DENSE 0x1000 /* codes below this find their cell without a hash table */
 #define EXITS_NO_CELL 0xff
+#define EXITS_HALT EXITS_CELLS /* a bit beside the number of a cell: KVM may poll in its exits */
+#define EXITS_HALTS 4 /* such reasons of one kind of vCPU */
 #define EXITS_NO_CODE (1ull << 63) /* of a vCPU of another kind, as PVM's: counted as OTHER */
 #define EXITS_ARGUMENTS 64 /* different arguments of a thread in an epoch; the rest is one */
 #define EXITS_LONG_BYTES (256 * 1024) /* of the ring of long exits: some 2,500 of them */
@@ -68,7 +70,7 @@ struct exits_thread {
 	/* When the open exit began; 0: none. These two are cleared before their time is added. */
 	__u64 open_since;
 	__u64 user_since; /* when its time in user space began; 0: not in user space */
-	__u32 open_cell, user_cell;
+	__u32 open_cell, user_cell; /* open_cell: maybe with EXITS_HALT */
 	__u64 used[EXITS_CELLS / 64]; /* a bit for each cell that counted anything */
 	struct exits_argument_key argument; /* of the open exit */
 	__u32 has_argument;
@@ -86,6 +88,8 @@ struct exits_thread {
 	__u64 pc, user_ns, polled_before_ns; /* the latter: polled_ns when it began */
 	__u64 polled_ns; /* how long KVM polled in its halts */
 	__u64 poll_limit_ns; /* how long it polls at most in the halt that ends now; 0: not told */
+	/* Where the vCPU has KVM's own sum of it, and what that was after the latest halt. */
+	__u64 poll_sum_at, poll_sum_ns;
 	/*
 	 * Of a vCPU that runs guests of its own. nested_since: open_since of the latest exit of L2,
 	 * written when its cell is the twin; entered_ns: when the guest, L1 or L2, was entered.
@@ -123,6 +127,9 @@ enum exits_raw_number {
 	RAW_NUMBER,	  /* a type of vmlinux that begins with 64 bits that are a number */
 	RAW_ISA,	  /* what the argument "isa" is; 0 where there is none */
 	RAW_TYPE_MASK,	  /* of the argument that says what kind of exit it is */
+	RAW_POLLS,	  /* enum exits_way: how KVM's sums of what it polled are found */
+	RAW_NOTIFIER,	  /* of a pointer in the task: into the vCPU that the task runs */
+	RAW_POLL_SUMS,	  /* of the sums, from there */
 	RAW_END
 };
 

@@ -81,31 +81,28 @@ screen_quits() {
 
 # ---- guests
 
-# guest NAME OPTION...: a guest that waits for the word, its pid in $GUEST.
-guest() {
-	g_name=$1
-	shift
+# guest_of PROGRAM NAME OPTION...: a guest that waits for the word, its pid in $GUEST. The programs
+# are in tests/helpers: nestguest, haltguest ...
+guest_of() {
+	g_program=$1
+	g_name=$2
+	shift 2
 	rm -f "$TMP/$g_name.in"
 	mkfifo "$TMP/$g_name.in"
 	: >"$TMP/$g_name.out"
 	# Not by spawn: a shell gives what it starts in the background an empty stdin.
-	miniguest --wait --name "$g_name" --hold 120 "$@" \
-		<>"$TMP/$g_name.in" >"$TMP/$g_name.out" 2>&1 &
+	"$g_program" --name "$g_name" "$@" <>"$TMP/$g_name.in" >"$TMP/$g_name.out" 2>&1 &
 	GUEST=$!
 	T_pids="$T_pids $GUEST"
 	wait_for 60 grep -q '^ready' "$TMP/$g_name.out" || not_ok "guest $g_name" \
 		"$(cat "$TMP/$g_name.out")"
 }
 
-# nested_guest NAME CPUIDS REFLECTED DIRECT: one that runs a guest of its own, see nestguest.c.
-nested_guest() {
-	rm -f "$TMP/$1.in"
-	mkfifo "$TMP/$1.in"
-	: >"$TMP/$1.out"
-	nestguest --name "$@" <>"$TMP/$1.in" >"$TMP/$1.out" 2>&1 &
-	GUEST=$!
-	T_pids="$T_pids $GUEST"
-	wait_for 60 grep -q '^ready' "$TMP/$1.out"
+# guest NAME OPTION...: one that makes the exits of a plan.
+guest() {
+	g_name=$1
+	shift
+	guest_of miniguest "$g_name" --wait --hold 120 "$@"
 }
 
 # Opened both ways, for that never waits.

@@ -365,12 +365,16 @@ exits_halt() {
 
 # polls_of NAME LIMIT: a guest halts a thousand times for 1 ms; KVM polls up to LIMIT ns in each.
 # The guest has a CPU of its own, because KVM stops polling when another thread wants the CPU, which
-# no event tells: that is 1 to 3 % here, where the emulator shares a busy machine. Leaves what was
-# polled and slept by kvmtop, and polled by the kernel, in $POLLED, $SLEPT, $KERNEL.
+# no event tells. Leaves what was polled and slept by kvmtop, and polled by the kernel, in $POLLED,
+# $SLEPT, $KERNEL.
 polls_of() {
 	echo "$2" >/sys/module/kvm/parameters/halt_poll_ns
 	taskset -p 2 $$ >/dev/null
-	guest "$1" --rounds 1000 --pause 1000
+	if [ "$MARK" = WFx ]; then
+		guest "$1" --rounds 1000 --pause 1000
+	else
+		guest_of haltguest "$1" 1000 1000
+	fi
 	taskset -p 1 $$ >/dev/null
 	spawn kvmtop -l --json -s 2 --view vcpus >"$TMP/polls.json" 2>"$TMP/polls.err"
 	e_pid=$SPAWNED
@@ -403,13 +407,17 @@ part_ns() {
 
 exits_polls() {
 	section "halts that are polled, and halts that are not"
-	if [ "$MARK" != WFx ]; then
-		skip "vcpus: what KVM polls in halts" "KVM does not halt miniguest by itself here"
+	if [ "$MARK" != WFx ] && [ "$MARK" != hlt ]; then
+		skip "vcpus: what KVM polls in halts" "KVM halts no guest of ours itself here"
 		return
 	fi
+	# By events it is 1 to 3 % more where the emulator shares a busy machine.
+	e_percent=10
+	! kvmtop --list-providers | grep -q "what halts polled is KVM's own sum" || e_percent=1
 	e_limit=$(cat /sys/module/kvm/parameters/halt_poll_ns)
 	polls_of polls 20000000
-	check "vcpus: what was polled is what the kernel says" within "$POLLED" "$KERNEL" 10
+	check "vcpus: what was polled is what the kernel says, within $e_percent %" \
+		within "$POLLED" "$KERNEL" $e_percent
 	check "vcpus: most of the halts was polled" test "$POLLED" -gt 500000000
 	polls_of sleeps 0
 	is "$KERNEL" 0 "halt_poll_ns 0: the kernel polls no more"
@@ -442,7 +450,7 @@ exits_nested() {
 		skip "kvmtop exits: exits of L2" "no guest of ours nests here"
 		return
 	fi
-	nested_guest nests 120 300 70
+	guest_of nestguest nests 120 300 70
 	echo 1 >"$INSTANCE/events/kvm/kvm_nested_vmexit/enable"
 	trace_clear
 	record_begin
@@ -461,7 +469,7 @@ exits_nested() {
 	echo 0 >"$INSTANCE/events/kvm/kvm_nested_vmexit/enable"
 	stop "$GUEST"
 
-	nested_guest long 0 5000 5000
+	guest_of nestguest long 0 5000 5000
 	spawn kvmtop -l --json -s 0.3 --view vcpus >"$TMP/polls.json" 2>"$TMP/polls.err"
 	e_pid=$SPAWNED
 	wait_for 120 batch_waits "$e_pid"

@@ -24,6 +24,9 @@ struct kernel {
 	bool is_vmcb_far;	/* vmcb is a pointer to a struct that is not there */
 	bool has_old_vmx, has_new_vmx, has_tdx; /* vcpu_vmx.exit_reason, .vt.exit_reason */
 	int tdx_offset;
+	bool is_without_notifiers; /* of preemption: KVM is not built in */
+	bool has_old_polls; /* the sums of x86 alone */
+	int fail_offset; /* of the second sum, from the first */
 };
 
 static const struct kernel linux_6_12 = {
@@ -34,6 +37,7 @@ static const struct kernel linux_6_12 = {
 	.exit_code = "exit_code",
 	.exit_code_bytes = 4,
 	.has_old_vmx = true,
+	.fail_offset = 8,
 };
 
 struct box {
@@ -56,6 +60,17 @@ static void add_member(struct btf *btf, const char *name, int type, int offset)
 	assert_int_equal(btf__add_field(btf, name, type, (__u32)offset * 8, 0), 0);
 }
 
+/* task_struct.preempt_notifiers is at byte 2000. */
+static void add_task(struct btf *btf, const struct box *box, const struct kernel *kernel)
+{
+	int list = add_struct(btf, "hlist_head", 8);
+
+	add_member(btf, "first", box->pointer, 0);
+	add_struct(btf, "task_struct", 9000);
+	if (!kernel->is_without_notifiers)
+		add_member(btf, "preempt_notifiers", list, 2000);
+}
+
 static void make_vmlinux(struct box *box, const struct kernel *kernel)
 {
 	struct btf *btf = btf__new_empty();
@@ -70,18 +85,41 @@ static void make_vmlinux(struct box *box, const struct kernel *kernel)
 	add_member(btf, "next", box->pointer, 0);
 	add_struct(btf, "timespec64", 16);
 	add_member(btf, "tv_sec", box->number[8], 0);
+	add_task(btf, box, kernel);
 	proto = btf__add_func_proto(btf, box->pointer);
 	if (kernel->has_cast)
 		assert_true(btf__add_func(btf, "bpf_rdonly_cast", BTF_FUNC_STATIC, proto) > 0);
 }
 
-/* Returns the type of the vCPU, its number at byte 72. */
-static int add_vcpu(struct btf *btf, const struct box *box, const char *name)
+/* Returns the type of the vCPU's counters, the two sums at byte 40, or at byte 24. */
+static int add_stat(struct btf *btf, const struct box *box, const struct kernel *kernel)
 {
-	int id = add_struct(btf, name, 6480);
+	int at = kernel->has_old_polls ? 24 : 32;
+	int sums = add_struct(btf, "kvm_vcpu_stat_generic", 200), stat;
 
+	add_member(btf, "halt_poll_success_ns", box->number[8], at);
+	add_member(btf, "halt_poll_fail_ns", box->number[8], at + kernel->fail_offset);
+	if (kernel->has_old_polls)
+		return sums;
+	stat = add_struct(btf, "kvm_vcpu_stat", 400);
+	add_member(btf, "generic", sums, 8);
+	return stat;
+}
+
+/* Returns the type of the vCPU: the notifier is at byte 16, the number at 72, counters at 5000. */
+static int add_vcpu(struct btf *btf, const struct box *box, const char *name,
+		    const struct kernel *kernel)
+{
+	int stat = add_stat(btf, box, kernel), node = add_struct(btf, "hlist_node", 16);
+	int notifier, id;
+
+	notifier = add_struct(btf, "preempt_notifier", 24);
+	add_member(btf, "link", node, 0);
+	id = add_struct(btf, name, 6480);
 	add_member(btf, "kvm", box->pointer, 0);
+	add_member(btf, "preempt_notifier", notifier, 16);
 	add_member(btf, "vcpu_id", box->number[4], 72);
+	add_member(btf, "stat", stat, 5000);
 	return id;
 }
 
@@ -108,7 +146,7 @@ static void make_kvm(struct box *box, const struct kernel *kernel)
 
 	assert_non_null(btf);
 	box->kvm = btf;
-	vcpu = btf__add_ptr(btf, add_vcpu(btf, box, "kvm_vcpu"));
+	vcpu = btf__add_ptr(btf, add_vcpu(btf, box, "kvm_vcpu", kernel));
 	add_event(btf, box, "__traceiter_kvm_exit", vcpu, kernel->exit_arguments);
 	add_event(btf, box, "__traceiter_kvm_entry", vcpu, entry);
 }
@@ -167,7 +205,7 @@ static int look(struct box *box, const struct kernel *kernel, const char *arch, 
 	make_kvm(box, kernel);
 	box->vendor = btf__new_empty_split(box->vmlinux);
 	assert_non_null(box->vendor);
-	vcpu = add_vcpu(box->vendor, box, kernel->svm_first);
+	vcpu = add_vcpu(box->vendor, box, kernel->svm_first, kernel);
 	add_svm(box, kernel, vcpu);
 	add_vmx(box, kernel, vcpu);
 	btf = (struct exits_btf){ box->vmlinux, box->kvm, box->vendor };
@@ -262,6 +300,7 @@ static void test_arm64(void **state)
 		.svm_first = "kvm_vcpu",
 		.exit_code = "exit_code",
 		.exit_code_bytes = 4,
+		.fail_offset = 8,
 	};
 	struct box box;
 
@@ -275,6 +314,33 @@ static void test_arm64(void **state)
 	assert_int_equal(box.raw.entry_vcpu, -1);
 	assert_int_equal(number(&box, RAW_VCPU_ID), 0);
 	assert_int_equal(number(&box, RAW_TYPE_MASK), 0x7fffffff);
+	assert_int_equal(box.raw.polls, EXITS_BY_READ);
+}
+
+/* The sums are found from the task; without them, events tell what halts polled. */
+static void test_polls(void **state)
+{
+	struct kernel kernel = linux_6_12;
+	struct box box;
+
+	(void)state;
+	assert_int_equal(look(&box, &kernel, "SVM", 4), 0);
+	assert_int_equal(box.raw.polls, EXITS_BY_LOAD);
+	assert_int_equal(number(&box, RAW_NOTIFIER), 2000);
+	assert_int_equal(number(&box, RAW_POLL_SUMS), 5040 - 16);
+	kernel.has_cast = false;
+	kernel.has_old_polls = true;
+	assert_int_equal(look(&box, &kernel, "SVM", 4), 0);
+	assert_int_equal(box.raw.polls, EXITS_BY_READ);
+	assert_int_equal(number(&box, RAW_POLL_SUMS), 5024 - 16);
+	kernel.fail_offset = 16;
+	assert_int_equal(look(&box, &kernel, "SVM", 4), 0);
+	assert_int_equal(box.raw.polls, EXITS_BY_RECORD);
+	kernel = linux_6_12;
+	kernel.is_without_notifiers = true;
+	assert_int_equal(look(&box, &kernel, "SVM", 4), 0);
+	assert_int_equal(box.raw.polls, EXITS_BY_RECORD);
+	assert_int_equal(box.raw.way, EXITS_BY_LOAD);
 }
 
 /* A kernel that is not as expected is said to be so, and its reason is not looked for. */
@@ -316,6 +382,7 @@ int main(void)
 		cmocka_unit_test(test_svm),	       cmocka_unit_test(test_svm_with_64_bits),
 		cmocka_unit_test(test_vmx),	       cmocka_unit_test(test_older_kernels),
 		cmocka_unit_test(test_arm64),	       cmocka_unit_test(test_other_kernels),
+		cmocka_unit_test(test_polls),
 	};
 
 	return cmocka_run_group_tests_name("exits_raw", tests, NULL, NULL);
