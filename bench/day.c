@@ -54,7 +54,7 @@ static void copy_changes(struct changes *to, const struct changes *from)
 /* Adds to totals what a run counts. The two have the same keys in one order. */
 static void add_run(struct changes *totals, const struct changes *run)
 {
-	for (size_t i = 0; i < totals->nr; i++)
+	for (size_t i = 0; i < totals->nr && i < run->nr; i++)
 		add_total(totals, i, run, &run->list[i], 1);
 }
 
