@@ -9,8 +9,9 @@
  *
  * Usage: screen -k KEYS MARK COMMAND [ARG ...]
  *
- * Prints milliseconds to the first frame, CPU milliseconds until then, and what each of the keys
- * costs in CPU milliseconds. KEYS has words: "t t j 30m": what is typed at once; a dot is Enter.
+ * Prints milliseconds to the first frame, CPU milliseconds until then, and of each of the keys the
+ * CPU milliseconds until its frame comes. What the program prepares when it has nothing else to do
+ * is not in them. KEYS has words: "t t j 30m": what is typed at once; a dot is Enter.
  *
  * MARK is a text of the first frame, INTERVAL the refresh interval that the command uses, in s.
  */
@@ -205,21 +206,19 @@ static void type(struct session *session, const char *word, size_t len)
 static int measure_keys(const char *keys, const char *mark, char **argv)
 {
 	static struct session session;
-	double began = now_ms(), before, now;
+	double began = now_ms(), before;
 
 	start(&session, argv);
 	printf("%.1f", wait_frame(&session, mark, began));
-	now = cpu_ms(session.pid);
-	printf(" %.1f", now);
+	printf(" %.1f", cpu_ms(session.pid));
 	before = wait_quiet(&session);
 	for (size_t len; *keys; keys += len) {
 		keys += strspn(keys, " ");
 		len = strcspn(keys, " ");
 		type(&session, keys, len);
-		watch(&session, QUIET_MS);
-		now = wait_quiet(&session);
-		printf(" %.1f", now - before);
-		before = now;
+		drain(&session, FRAME_TIMEOUT_MS);
+		printf(" %.1f", cpu_ms(session.pid) - before);
+		before = wait_quiet(&session);
 	}
 	putchar('\n');
 	quit(&session);

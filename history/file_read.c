@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A history file as a store: each call is a read transaction of its own, and short. */
+/* A history file as a store: each call is a read transaction of its own, unless it is held. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -253,6 +253,14 @@ static int file_segment(void *store, uint32_t segment, struct segment *ret_segme
 	return 0;
 }
 
+/* What cannot be held is read as without. */
+static void file_hold(void *store, bool is_held)
+{
+	struct db *db = &((struct history_file *)store)->db;
+
+	db_run(db, is_held ? SQL_HOLD : SQL_COMMIT, &(struct why){ "" });
+}
+
 /* What is open stays readable, and gets no more samples. */
 static int file_check(void *store, struct why *why)
 {
@@ -275,6 +283,7 @@ static const struct store_type file_store = {
 	.fields = file_fields,
 	.segment = file_segment,
 	.check = file_check,
+	.hold = file_hold,
 };
 
 struct store history_file_store(struct history_file *file)

@@ -401,15 +401,19 @@ static int add_run(struct interval *interval, const struct stored *from, const s
 static int add_elapsed(struct interval *interval, const struct stored *from,
 		       const struct stored *to, struct why *why)
 {
-	uint64_t before_ns[SAMPLE_SOURCES], after_ns[SAMPLE_SOURCES], most_ns = 0;
-	int err = reader_times(&interval->reader, from->id, before_ns, why);
+	uint64_t before_ns[SAMPLE_SOURCES], most_ns = 0;
+	const struct brief *brief;
+	int err = reader_brief(&interval->reader, from->id, &brief, why);
 
 	if (!err)
-		err = reader_times(&interval->reader, to->id, after_ns, why);
+		memcpy(before_ns, brief->source_ns, sizeof(before_ns));
+	if (!err)
+		err = reader_brief(&interval->reader, to->id, &brief, why);
 	for (unsigned int i = 0; !err && i < SAMPLE_SOURCES; i++) {
-		if (before_ns[i] && after_ns[i] > before_ns[i] &&
-		    after_ns[i] - before_ns[i] > most_ns)
-			most_ns = after_ns[i] - before_ns[i];
+		uint64_t after_ns = brief->source_ns[i];
+
+		if (before_ns[i] && after_ns > before_ns[i] && after_ns - before_ns[i] > most_ns)
+			most_ns = after_ns - before_ns[i];
 	}
 	if (!err)
 		interval->elapsed_ns += most_ns + from->elapsed_ns;

@@ -261,7 +261,7 @@ static bool has_times(const struct past *past, const struct times *times, bool n
 static int find_times(struct past *past, const struct stored *of, bool needs_earlier,
 		      struct times *ret_times, struct why *why)
 {
-	uint64_t ns[SAMPLE_SOURCES];
+	const struct brief *brief = NULL;
 	struct stored at = *of;
 	bool is_any = false;
 	int err = 0;
@@ -273,16 +273,16 @@ static int find_times(struct past *past, const struct stored *of, bool needs_ear
 		if (!err && at.segment != of->segment)
 			break;
 		if (!err)
-			err = reader_times(&past->reader, at.id, ns, why);
+			err = reader_brief(&past->reader, at.id, &brief, why);
 		if (!err)
-			add_times(ret_times, ns);
+			add_times(ret_times, brief->source_ns);
 		is_any |= !err;
 	}
 	if ((err && err != -ENOENT) || is_any || !of->elapsed_ns)
 		return err == -ENOENT ? 0 : err;
-	err = reader_times(&past->reader, of->id, ns, why); /* what was before is not there */
+	err = reader_brief(&past->reader, of->id, &brief, why); /* what was before is not there */
 	for (unsigned int i = 0; !err && i < SAMPLE_SOURCES; i++)
-		ret_times->last_ns[i] = ns[i] > of->elapsed_ns ? ns[i] - of->elapsed_ns : 0;
+		ret_times->last_ns[i] = elapsed(of->elapsed_ns, brief->source_ns[i]);
 	return err;
 }
 
@@ -363,11 +363,8 @@ static int load_rates(struct past *past, struct why *why)
 
 static int load(struct past *past, struct why *why)
 {
-	int err;
+	int err = reader_visit(&past->reader, &past->at, why);
 
-	if (past->is_loaded)
-		return 0;
-	err = reader_visit(&past->reader, &past->at, why);
 	if (!err)
 		err = reader_changes(&past->reader, past->at.id, UNPACK_ALL, &past->moment, why);
 	if (!err)
@@ -376,8 +373,19 @@ static int load(struct past *past, struct why *why)
 		err = find_times(past, &past->at, true, &past->before_times, why);
 	if (!err)
 		err = load_rates(past, why);
-	past->is_loaded = !err;
 	return err;
+}
+
+bool past_prepare(struct past *past)
+{
+	int more;
+
+	if (!past->is_loaded || !past->prev.id)
+		return false;
+	reader_hold(&past->reader, true);
+	more = totals_prepare(&past->totals, &past->reader, &past->prev, &(struct why){ "" });
+	reader_hold(&past->reader, false);
+	return more > 0;
 }
 
 /* ---- playing */
@@ -436,8 +444,14 @@ static int play(struct past *past, struct why *why)
 /* Goes on to the next sample. */
 static int advance(struct past *past, struct why *why)
 {
-	int err = load(past, why);
+	int err = 0;
 
+	if (!past->is_loaded) {
+		reader_hold(&past->reader, true);
+		err = load(past, why);
+		reader_hold(&past->reader, false);
+		past->is_loaded = !err;
+	}
 	if (!err && !past->nr_played)
 		err = begin(&past->state, &past->before);
 	if (!err && past->nr_played >= past->has_before)
@@ -613,10 +627,14 @@ int past_series(struct past *past, const struct key *subject, bool is_now,
 {
 	const struct store *store = &past->reader.store;
 	struct stored at = past->at;
-	int err = is_now ? store->type->find(store->state, UINT64_MAX, &at, why) : 0, back;
+	int err = 0, back;
 
+	reader_hold(&past->reader, true);
+	if (is_now)
+		err = store->type->find(store->state, UINT64_MAX, &at, why);
 	if (!err)
 		err = series_read(series, &past->reader, subject, &at, span, why);
 	back = past->at.id ? reader_visit(&past->reader, &past->at, why) : 0;
+	reader_hold(&past->reader, false);
 	return err ? err : back;
 }

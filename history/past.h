@@ -58,6 +58,12 @@ int past_series(struct past *past, const struct key *subject, bool is_now,
  */
 int past_go_on(struct past *past, struct why *why);
 
+/*
+ * Does a bit of work, at most some ms, that may make the next past_step() quicker: for the time
+ * in which nothing else is to do. False: there is nothing left.
+ */
+bool past_prepare(struct past *past);
+
 /* The chosen moment; id 0: none. */
 const struct stored *past_at(const struct past *past);
 const struct segment *past_segment(const struct past *past);

@@ -40,19 +40,29 @@ static void set_order(struct rates *rates)
 						     STATS_HISTORY;
 }
 
+static void empty(struct rates *rates, size_t column)
+{
+	rates->columns[column].id = 0;
+	for (size_t i = 0; i < rates->nr; i++) {
+		rates->keys[i].per_s[column] = NOTHING;
+		rates->keys[i].is_new &= ~(1u << column);
+	}
+}
+
 void rates_choose(struct rates *rates, const uint64_t *ids, size_t nr)
 {
 	bool is_any = false;
 
 	memcpy(rates->chosen, ids, nr * sizeof(*ids));
 	rates->nr_chosen = nr;
-	for (size_t i = 0; i < STATS_HISTORY; i++) {
-		if (!is_chosen(rates, rates->columns[i].id))
-			rates->columns[i].id = 0;
-		is_any |= rates->columns[i].id;
-	}
+	for (size_t i = 0; i < STATS_HISTORY; i++)
+		is_any |= is_chosen(rates, rates->columns[i].id);
 	if (!is_any)
 		rates->nr = 0;
+	for (size_t i = 0; i < STATS_HISTORY; i++) {
+		if (rates->columns[i].id && !is_chosen(rates, rates->columns[i].id))
+			empty(rates, i);
+	}
 	rates->next = 0;
 	set_order(rates);
 }
@@ -141,10 +151,6 @@ static void fill(struct rates *rates, size_t column, const uint64_t *elapsed_ns)
 {
 	size_t at = 0;
 
-	for (size_t i = 0; i < rates->nr; i++) {
-		rates->keys[i].per_s[column] = NOTHING;
-		rates->keys[i].is_new &= ~(1u << column);
-	}
 	for (size_t i = 0; i < rates->nr_changes; i++) {
 		const struct rates_change *change = &rates->changes[i];
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Unpacks parts of moments, of one segment at a time. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "history/reader.h"
 
 int reader_init(struct reader *reader, struct store store, struct fields *fields)
@@ -23,6 +25,14 @@ void reader_release(struct reader *reader)
 	packer_free(reader->packer);
 	blob_release(&reader->blob);
 	moment_release(&reader->moment);
+	for (size_t i = 0; i < READER_BRIEFS; i++)
+		free(reader->briefs[i].counts);
+}
+
+void reader_hold(struct reader *reader, bool is_held)
+{
+	if (reader->store.type->hold)
+		reader->store.type->hold(reader->store.state, is_held);
 }
 
 int reader_step(struct reader *reader, const struct stored *from, bool is_back,
@@ -42,29 +52,50 @@ static int read_part(struct reader *reader, uint64_t id, enum moment_part part, 
 	return reader->store.type->read(reader->store.state, id, part, &reader->blob, why);
 }
 
+static int make_brief(struct reader *reader, uint64_t id, const struct moment *moment)
+{
+	struct brief *brief = &reader->briefs[id % READER_BRIEFS];
+	const struct changes *changes = &moment->changes;
+
+	brief->id = 0;
+	brief->nr = 0;
+	for (size_t i = 0; i < changes->nr; i++) {
+		const struct change *change = &changes->list[i];
+		uint32_t field = segment_ids_field(reader->ids, change->key.field);
+
+		if (field == FIELD_NONE ||
+		    change->flags & ~(uint32_t)(CHANGE_NEW | CHANGE_HAS_RATE))
+			continue;
+		if (array_grow(&brief->counts, &brief->room, (size_t)field + 1) < 0)
+			return -ENOMEM;
+		while (brief->nr <= field)
+			brief->counts[brief->nr++] = 0;
+		brief->counts[field] += change->count;
+	}
+	memcpy(brief->source_ns, moment->source_ns, sizeof(brief->source_ns));
+	brief->id = id;
+	return 0;
+}
+
 int reader_changes(struct reader *reader, uint64_t id, enum unpack_depth depth,
 		   struct moment *ret_moment, struct why *why)
 {
 	struct moment *moment = ret_moment ? ret_moment : &reader->moment;
-	struct source_times *times = &reader->times[id % READER_TIMES];
 	int err = read_part(reader, id, PART_CHANGES, why);
 
 	if (!err)
 		err = unpack_changes(reader->packer, &reader->blob, depth, moment, why);
-	if (err)
-		return err;
-	times->id = id;
-	memcpy(times->ns, moment->source_ns, sizeof(times->ns));
-	return 0;
+	return err ? err : make_brief(reader, id, moment);
 }
 
-int reader_times(struct reader *reader, uint64_t id, uint64_t *ret_ns, struct why *why)
+int reader_brief(struct reader *reader, uint64_t id, const struct brief **ret_brief,
+		 struct why *why)
 {
-	const struct source_times *times = &reader->times[id % READER_TIMES];
-	int err = times->id == id ? 0 : reader_changes(reader, id, UNPACK_COUNTS, NULL, why);
+	const struct brief *brief = &reader->briefs[id % READER_BRIEFS];
+	int err = brief->id == id ? 0 : reader_changes(reader, id, UNPACK_COUNTS, NULL, why);
 
 	if (!err)
-		memcpy(ret_ns, times->ns, sizeof(times->ns));
+		*ret_brief = brief;
 	return err;
 }
 

@@ -8,12 +8,14 @@
 #include "history/segment_ids.h"
 #include "history/store.h"
 
-#define READER_TIMES 64
+#define READER_BRIEFS 128
 
-/* When the sources of a moment were read. */
-struct source_times {
-	uint64_t id; /* the moment's; 0: none */
-	uint64_t ns[SAMPLE_SOURCES];
+/* What is remembered of a moment whose changes were unpacked. */
+struct brief {
+	uint64_t id; /* 0: none */
+	uint64_t source_ns[SAMPLE_SOURCES]; /* when its sources were read */
+	uint64_t *counts; /* of all guests, by field here; fields behind nr counted nothing */
+	size_t nr, room;
 };
 
 struct reader {
@@ -25,7 +27,7 @@ struct reader {
 	struct packer *packer;
 	struct blob blob;
 	struct moment moment; /* the latest that was unpacked */
-	struct source_times times[READER_TIMES];
+	struct brief briefs[READER_BRIEFS]; /* by id, modulo their number */
 };
 
 /* fields: as for segment_ids_new(). 0 or -ENOMEM; release it in any case. */
@@ -61,7 +63,11 @@ int reader_visit(struct reader *reader, const struct stored *at, struct why *why
 int reader_is_same_boot(struct reader *reader, uint32_t a, uint32_t b, bool *ret_is_same,
 			struct why *why);
 
-/* When the sources of a moment were read; unpacks it if that is not known. */
-int reader_times(struct reader *reader, uint64_t id, uint64_t *ret_ns, struct why *why);
+/* The brief of a moment, until the next call; unpacks the moment if there is none. */
+int reader_brief(struct reader *reader, uint64_t id, const struct brief **ret_brief,
+		 struct why *why);
+
+/* While it is held a reader's calls cost less; see struct store_type. */
+void reader_hold(struct reader *reader, bool is_held);
 
 #endif

@@ -21,25 +21,14 @@ static bool is_of(const struct reader *reader, const struct change *change,
 	       (subject->vcpu < 0 || key.vcpu == subject->vcpu);
 }
 
-static int read_point(struct reader *reader, const struct stored *at, const struct key *subject,
-		      bool has_times, struct series_point *ret_point, struct why *why)
+static int add_rows(struct reader *reader, const struct key *subject, bool has_times,
+		    struct series_point *point, struct why *why)
 {
 	const struct changes *changes = &reader->moment.changes;
-	struct series_point *point = ret_point;
-	int err = reader_visit(reader, at, why);
+	int err = reader_changes(reader, point->id, has_times ? UNPACK_ALL : UNPACK_COUNTS, NULL,
+				 why);
 
-	if (!err)
-		err = reader_changes(reader, at->id, has_times ? UNPACK_ALL : UNPACK_COUNTS, NULL,
-				     why);
-	if (err)
-		return err;
-	*point = (struct series_point){
-		.id = at->id,
-		.time_ns = at->time_ns,
-		.interval_ns = at->elapsed_ns,
-		.is_gap = at->flags & MOMENT_AFTER_LOSS,
-	};
-	for (size_t i = 0; i < changes->nr; i++) {
+	for (size_t i = 0; !err && i < changes->nr; i++) {
 		const struct change *change = &changes->list[i];
 		const struct change_timing *timing = changes_timing(changes, change);
 
@@ -52,7 +41,36 @@ static int read_point(struct reader *reader, const struct stored *at, const stru
 		point->exit_ns += timing->time_ns;
 		changes_add_counts(changes, timing, point->hist);
 	}
-	return 0;
+	return err;
+}
+
+static int add_brief(struct reader *reader, const struct key *subject, struct series_point *point,
+		     struct why *why)
+{
+	const struct brief *brief;
+	int err = reader_brief(reader, point->id, &brief, why);
+
+	if (!err && subject->field < brief->nr)
+		point->count = brief->counts[subject->field];
+	return err;
+}
+
+static int read_point(struct reader *reader, const struct stored *at, const struct key *subject,
+		      bool has_times, struct series_point *ret_point, struct why *why)
+{
+	bool is_of_all = subject->guest == GUEST_ANY && subject->vcpu < 0;
+	int err = reader_visit(reader, at, why);
+
+	*ret_point = (struct series_point){
+		.id = at->id,
+		.time_ns = at->time_ns,
+		.interval_ns = at->elapsed_ns,
+		.is_gap = at->flags & MOMENT_AFTER_LOSS,
+	};
+	if (err)
+		return err;
+	return is_of_all && !has_times ? add_brief(reader, subject, ret_point, why) :
+					 add_rows(reader, subject, has_times, ret_point, why);
 }
 
 /* ---- to both sides */

@@ -56,6 +56,7 @@ const char *const sql_text[SQL_STATEMENTS] = {
 	[SQL_FLAGGED] = STORED "WHERE id = (SELECT id FROM sample WHERE flags <> 0"
 			       " AND segment = (SELECT segment FROM sample WHERE id = ?1)"
 			       " AND id <= ?1 AND flags & ?2 ORDER BY id DESC LIMIT 1)",
+	[SQL_HOLD] = "BEGIN",
 	[SQL_READ_CHANGES] = "SELECT changes FROM sample WHERE id = ?1",
 	[SQL_READ_TOTALS] = "SELECT totals FROM sample WHERE id = ?1",
 	[SQL_READ_GUESTS] = "SELECT guests FROM sample WHERE id = ?1",

@@ -26,6 +26,7 @@ enum sql {
 	SQL_NEXT,
 	SQL_BEFORE,
 	SQL_FLAGGED,
+	SQL_HOLD,
 	SQL_READ_CHANGES, /* the parts, as enum moment_part */
 	SQL_READ_TOTALS,
 	SQL_READ_GUESTS,

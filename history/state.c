@@ -226,7 +226,8 @@ static bool may_have_new(const struct changes *changes)
 }
 
 /* The key that a change is of, from the index on; NULL: damaged changes are of none. */
-static struct key_state *find_from(const struct state *state, const struct key *key, size_t *index)
+static inline struct key_state *find_from(const struct state *state, const struct key *key,
+					  size_t *index)
 {
 	size_t k = *index;
 

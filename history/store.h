@@ -51,6 +51,11 @@ struct store_type {
 		       struct why *why);
 	/* -ESTALE: its file was removed or replaced since it was opened. NULL: it has none. */
 	int (*check)(void *store, struct why *why);
+	/*
+	 * While it is held a store stays as it is, and calls cost less. For moments only: the
+	 * writer's file does not shrink meanwhile. NULL: calls cost little anyway.
+	 */
+	void (*hold)(void *store, bool is_held);
 };
 
 struct store {

@@ -6,7 +6,8 @@
 #include "base/array.h"
 #include "history/totals.h"
 
-#define MILESTONE_STEP 8 /* moments between two that are kept */
+#define MILESTONE_STEP 16 /* moments between two that are kept */
+#define NEAR 8		  /* moments after stored totals: a step back over them is likely */
 
 static int copy_state(struct state *to, const struct state *from)
 {
@@ -53,7 +54,7 @@ static int load_totals(struct reader *reader, uint64_t id, struct state *state, 
 	return err ? err : state_load(state, &reader->moment);
 }
 
-/* Goes on from the state after *from, which is of the same segment. */
+/* Goes on from the state after *from, which is of the same segment, to the one after last_id. */
 static int add_changes(struct totals *totals, struct reader *reader, struct stored *from,
 		       uint64_t last_id, struct state *state, struct why *why)
 {
@@ -65,7 +66,7 @@ static int add_changes(struct totals *totals, struct reader *reader, struct stor
 			err = reader_changes(reader, from->id, UNPACK_TIMES, NULL, why);
 		if (!err)
 			err = state_apply(state, &reader->moment.changes, from->flags, reader->ids);
-		if (!err && i % MILESTONE_STEP == 0)
+		if (!err && i % MILESTONE_STEP == 0 && from->id < last_id)
 			err = remember(totals, from->id, state);
 	}
 	return err;
@@ -98,8 +99,50 @@ int totals_load(struct totals *totals, struct reader *reader, const struct store
 	return err;
 }
 
+/* The last moment before the totals that a moment is near. -ENOENT: none, or it is not near. */
+static int find_end(struct reader *reader, const struct stored *stored, struct stored *ret_end,
+		    struct why *why)
+{
+	struct stored run;
+	int err = reader_find_flagged(reader, stored->id, MOMENT_HAS_TOTALS, &run, why);
+
+	if (!err && stored->id - run.id > NEAR)
+		err = -ENOENT;
+	if (!err)
+		err = reader_step(reader, &run, true, ret_end, why);
+	return err ? err : ret_end->segment == stored->segment ? 0 : -ENOENT;
+}
+
+int totals_prepare(struct totals *totals, struct reader *reader, const struct stored *stored,
+		   struct why *why)
+{
+	const struct milestone *known;
+	struct stored from, end;
+	uint64_t to;
+	int err = find_end(reader, stored, &end, why);
+
+	if (!err)
+		err = reader_find_flagged(reader, end.id, MOMENT_HAS_TOTALS, &from, why);
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	known = recall(totals, from.id, end.id);
+	if (known && known->id == end.id)
+		return 0;
+	if (known)
+		from.id = known->id;
+	err = known ? copy_state(&totals->prepared, &known->state) :
+		      load_totals(reader, from.id, &totals->prepared, why);
+	to = end.id - from.id > MILESTONE_STEP ? from.id + MILESTONE_STEP : end.id;
+	if (!err)
+		err = add_changes(totals, reader, &from, to, &totals->prepared, why);
+	if (!err)
+		err = remember(totals, from.id, &totals->prepared);
+	return err ? err : 1;
+}
+
 void totals_release(struct totals *totals)
 {
 	for (size_t i = 0; i < MILESTONES; i++)
 		state_release(&totals->milestones[i].state);
+	state_release(&totals->prepared);
 }

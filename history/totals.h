@@ -21,6 +21,7 @@ struct milestone {
 struct totals {
 	struct milestone milestones[MILESTONES];
 	size_t next;
+	struct state prepared; /* see totals_prepare() */
 };
 
 /*
@@ -29,6 +30,13 @@ struct totals {
  */
 int totals_load(struct totals *totals, struct reader *reader, const struct stored *stored,
 		struct state *state, uint64_t *state_id, struct why *why);
+
+/*
+ * Of the first moments after stored totals: prepares the way back over these, to what was counted
+ * before them. Each call takes a few ms. 1: there is more to do; 0: not now, or -errno with why.
+ */
+int totals_prepare(struct totals *totals, struct reader *reader, const struct stored *stored,
+		   struct why *why);
 
 void totals_release(struct totals *totals);
 

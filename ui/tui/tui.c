@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "host/guest.h"
 #include "history/past.h"
@@ -272,6 +273,16 @@ static int idle_ms(const struct tui *tui)
 	return tui->said_ns ? 1000 : -1;
 }
 
+/* What is likely to be asked next is prepared while nothing else is to do. */
+static int wait_for(const struct tui *tui, struct pollfd *fds, nfds_t nr)
+{
+	int nr_ready = poll(fds, nr, 0);
+
+	while (!nr_ready && tui->back.monitor && past_prepare(tui->config.past))
+		nr_ready = poll(fds, nr, 0);
+	return nr_ready ? nr_ready : poll(fds, nr, idle_ms(tui));
+}
+
 static void loop(struct tui *tui)
 {
 	while (!tui->quit) {
@@ -282,7 +293,7 @@ static void loop(struct tui *tui)
 			{ .fd = STDOUT_FILENO }, /* to see when it is closed */
 		};
 
-		if (poll(fds, 4, idle_ms(tui)) < 0 && errno != EINTR)
+		if (wait_for(tui, fds, ARRAY_SIZE(fds)) < 0 && errno != EINTR)
 			return;
 		if (fds[0].revents)
 			take_signals(tui);

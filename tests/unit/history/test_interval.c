@@ -170,7 +170,7 @@ static int segment(void *store, uint32_t number, struct segment *ret_segment, st
 }
 
 static const struct store_type store_type = { find, step, find_flagged, read_part, fields,
-					      segment, NULL };
+					      segment, NULL, NULL };
 static const struct store store = { .type = &store_type };
 
 /* ---- a machine ---- */
