@@ -347,6 +347,8 @@ INSTALLED = $(PROGRAM):$(bindir)/kvmtop:755 \
 	systemd/kvmtop-listen.socket:$(unitdir)/kvmtop-listen.socket:644 \
 	contrib/prometheus/kvmtop.rules.yml:$(datarootdir)/kvmtop/kvmtop.rules.yml:644 \
 	contrib/grafana/kvmtop.json:$(datarootdir)/kvmtop/kvmtop.json:644 \
+	contrib/vector/kvmtop.toml:$(datarootdir)/kvmtop/vector.toml:644 \
+	contrib/telegraf/kvmtop.conf:$(datarootdir)/kvmtop/telegraf.conf:644 \
 	systemd/kvmtop.logrotate:$(sysconfdir)/logrotate.d/kvmtop:644
 
 split = $(word $(2),$(subst :, ,$(1)))

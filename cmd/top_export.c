@@ -241,6 +241,7 @@ static int write_file(struct export *export, struct why *why)
 static const char page[] =
 	"<!DOCTYPE html>\n"
 	"<html lang=\"en\"><head><meta charset=\"utf-8\"><title>kvmtop</title>\n"
+	"<meta name=\"viewport\" content=\"width=device-width\">\n"
 	"<style>body{font-family:sans-serif;max-width:40em;margin:3em auto;padding:0 1em}"
 	"code{background:#eee;padding:.1em .3em}</style></head><body>\n"
 	"<h1>kvmtop " KVMTOP_VERSION "</h1>\n"
@@ -249,7 +250,7 @@ static const char page[] =
 	"<ul><li><a href=\"/metrics\"><code>/metrics</code></a>: the numbers, as Prometheus' text "
 	"or OpenMetrics</li>\n"
 	"<li><a href=\"/healthz\"><code>/healthz</code></a>: whether counting goes on</li></ul>\n"
-	"<p><code>kvmtop --metrics help</code> explains each of them, <code>man kvmtop</code> the "
+	"<p><code>kvmtop --metrics help</code> explains each number, <code>man kvmtop</code> the "
 	"rest.</p>\n"
 	"</body></html>\n";
 

@@ -53,6 +53,8 @@ is "$(in_folder prefix=/usr)" "\
 ./usr/share/bash-completion/completions/kvmtop
 ./usr/share/kvmtop/kvmtop.json
 ./usr/share/kvmtop/kvmtop.rules.yml
+./usr/share/kvmtop/telegraf.conf
+./usr/share/kvmtop/vector.toml
 $(man_pages ./usr/share/man)" "make install prefix=/usr"
 units=$TMP/root/usr/lib/systemd/system
 like "$(cat "$units/kvmtop@.service")" '^ExecStart=/usr/bin/kvmtop ' \
@@ -118,6 +120,8 @@ is "$(in_folder exec_prefix=/e datarootdir=/d sysconfdir=/s unitdir=/u)" "\
 ./d/bash-completion/completions/kvmtop
 ./d/kvmtop/kvmtop.json
 ./d/kvmtop/kvmtop.rules.yml
+./d/kvmtop/telegraf.conf
+./d/kvmtop/vector.toml
 $(man_pages ./d/man)
 ./e/bin/kvmtop
 ./e/sbin/kvmtop-group
@@ -141,7 +145,9 @@ $(man_pages ./m)
 ./p/lib/systemd/system/kvmtop@.service
 ./p/sbin/kvmtop-group
 ./p/share/kvmtop/kvmtop.json
-./p/share/kvmtop/kvmtop.rules.yml" "each of them, and PREFIX"
+./p/share/kvmtop/kvmtop.rules.yml
+./p/share/kvmtop/telegraf.conf
+./p/share/kvmtop/vector.toml" "each of them, and PREFIX"
 check "make uninstall" make -s uninstall "DESTDIR=$TMP/root" bindir=/b mandir=/m \
 	bashcompletiondir=/c PREFIX=/p
 is "$(find "$TMP/root" -type f)" "" "uninstall removes all of it"
