@@ -109,13 +109,18 @@ const char *exit_kind_name(enum exit_kind kind)
 	return kinds[kind].name;
 }
 
-int exit_kind_by_name(const char *name, enum exit_kind *ret_kind)
+int exit_kind_by_name(const char *name, enum exit_kind *ret_kind, struct why *why)
 {
+	char list[128] = "";
+	size_t len = 0;
+
 	for (unsigned int i = 0; i < EXITS_KINDS; i++) {
 		if (strcmp(kinds[i].name, name) == 0) {
 			*ret_kind = (enum exit_kind)i;
 			return 0;
 		}
+		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "",
+					kinds[i].name);
 	}
-	return -EINVAL;
+	return why_set(why, -EINVAL, "\"%s\": no such event; there are: %s", name, list);
 }

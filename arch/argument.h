@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "arch/exit_kind.h"
+#include "base/why.h"
 
 #define ARGUMENT_TEXT 64 /* enough characters for any */
 #define ARGUMENT_EVENTS 2
@@ -36,8 +37,8 @@ const struct argument *argument_of(enum exit_kind kind);
 /* "vmexit", "userspace", "ioport", "mmio", "msr", "cpuid", "hypercall", "sysreg". */
 const char *exit_kind_name(enum exit_kind kind);
 
-/* Returns 0, or -EINVAL: there is no such kind. */
-int exit_kind_by_name(const char *name, enum exit_kind *ret_kind);
+/* 0, or -EINVAL with why, which lists the names. */
+int exit_kind_by_name(const char *name, enum exit_kind *ret_kind, struct why *why);
 
 /* AArch64's system registers as one number. */
 #define ARGUMENT_SYSREG(op0, op1, crn, crm, op2) \

@@ -85,16 +85,6 @@ static int parse_key(struct exits_options *options, struct why *why)
 	return view_column_find(options->view, options->key, false, &options->sort, why);
 }
 
-static int parse_event(struct exits_options *options, struct why *why)
-{
-	if (!options->event_name)
-		return 0;
-	if (exit_kind_by_name(options->event_name, &options->event) == 0)
-		return 0;
-	return why_set(why, -EINVAL, "\"%s\": no such event; there are: vmexit, userspace, mmio, "
-				     "ioport, msr, cpuid, hypercall, sysreg", options->event_name);
-}
-
 /* Reads one tid of "1,2,3". Returns the end of the number; NULL: not a tid. */
 static const char *parse_tid(const char *text, pid_t *ret_tid)
 {
@@ -181,8 +171,8 @@ static int understand(struct exits_options *options, struct why *why)
 
 	if (!err)
 		err = parse_key(options, why);
-	if (!err)
-		err = parse_event(options, why);
+	if (!err && options->event_name)
+		err = exit_kind_by_name(options->event_name, &options->event, why);
 	if (!err)
 		err = parse_tids(options, why);
 	return err ? err : parse_vcpu(options, why);

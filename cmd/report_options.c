@@ -125,17 +125,6 @@ static int find_by(const char *name, unsigned int *ret_groups, struct why *why)
 	return why_set(why, -EINVAL, "\"%s\": --by must be one of reason, guest, vcpu, tid", name);
 }
 
-static int find_view(struct report_options *options, struct why *why)
-{
-	char names[128];
-
-	options->view = view_type_by_name(options->view_name);
-	if (options->view)
-		return 0;
-	view_type_names(names, sizeof(names));
-	return why_set(why, -EINVAL, "\"%s\": --view must be one of %s", options->view_name, names);
-}
-
 const struct view_type *report_view(const struct report_options *options)
 {
 	return options->view ? options->view : view_type_by_groups(GROUP_ALL);
@@ -156,15 +145,6 @@ static int check_pids(const char *list, struct why *why)
 	return why_set(why, -EINVAL, "\"%s\": pids must be numbers with commas between them", list);
 }
 
-static int take_event(struct report_options *options, struct why *why)
-{
-	if (exit_kind_by_name(options->event_name, &options->event) == 0)
-		return 0;
-	return why_set(why, -EINVAL,
-		       "\"%s\": --event must be one of vmexit, userspace, mmio, ioport, msr, "
-		       "cpuid, hypercall, sysreg", options->event_name);
-}
-
 static int check(struct report_options *options, struct why *why)
 {
 	int err = 0;
@@ -179,11 +159,11 @@ static int check(struct report_options *options, struct why *why)
 	if (options->longer_ns)
 		options->view = view_type_by_name("long");
 	if (options->event_name)
-		err = take_event(options, why);
+		err = exit_kind_by_name(options->event_name, &options->event, why);
 	if (!err && options->by)
 		err = find_by(options->by, &options->groups, why);
 	if (!err && options->view_name)
-		err = find_view(options, why);
+		err = view_type_find(options->view_name, &options->view, why);
 	if (!err && options->key)
 		err = check_key(options, why);
 	if (!err && options->pids)

@@ -57,15 +57,10 @@ static int find_view(const struct top_options *options, const struct view_type *
 {
 	const struct view_type *guests = view_type_by_groups(GROUP_GUEST);
 	const struct view_type *type = options->by_guest ? guests : view_type_at(0);
-	char names[128];
+	int err = options->view ? view_type_find(options->view, &type, why) : 0;
 
-	if (options->view)
-		type = view_type_by_name(options->view);
-	if (!type) {
-		view_type_names(names, sizeof(names));
-		return why_set(why, -EINVAL, "\"%s\": no such view; there are: %s", options->view,
-			       names);
-	}
+	if (err)
+		return err;
 	if (options->by_guest && type != guests)
 		return why_set(why, -EINVAL, "-b/--by-guest and --view %s exclude each other",
 			       options->view);

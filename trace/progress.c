@@ -20,7 +20,7 @@ void progress_begin(struct progress *progress)
 	*progress = (struct progress){ .began_ns = clock_now_ns() };
 }
 
-bool progress_is_due(const struct progress *progress)
+static bool is_due(const struct progress *progress)
 {
 	uint64_t now = clock_now_ns();
 
@@ -28,7 +28,8 @@ bool progress_is_due(const struct progress *progress)
 	       now - progress->shown_ns >= BAR_EVERY_NS && isatty(STDERR_FILENO);
 }
 
-void progress_draw(struct progress *progress, uint64_t done, uint64_t total)
+/* In bytes; total 0: not known. */
+static void draw(struct progress *progress, uint64_t done, uint64_t total)
 {
 	char bar[BAR_WIDTH + 1], line[BAR_WIDTH + 64];
 	int width;
@@ -51,10 +52,10 @@ void progress_show(struct progress *progress, const struct trace *trace)
 {
 	uint64_t done, total;
 
-	if (!progress_is_due(progress))
+	if (!is_due(progress))
 		return;
 	trace_progress(trace, &done, &total);
-	progress_draw(progress, done, total);
+	draw(progress, done, total);
 }
 
 void progress_end(const struct progress *progress)
@@ -75,8 +76,8 @@ static ssize_t watched_read(void *cookie, char *buf, size_t size)
 	size_t n = fread(buf, 1, size, watched->in);
 
 	watched->done += n;
-	if (progress_is_due(&watched->progress))
-		progress_draw(&watched->progress, watched->done, watched->total);
+	if (is_due(&watched->progress))
+		draw(&watched->progress, watched->done, watched->total);
 	return n == 0 && ferror(watched->in) ? -1 : (ssize_t)n;
 }
 

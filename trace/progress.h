@@ -21,9 +21,6 @@ struct progress {
 void progress_begin(struct progress *progress);
 /* Draws the bar if it is time to; to be called often. */
 void progress_show(struct progress *progress, const struct trace *trace);
-/* Whether it is time for progress_draw(), which takes bytes instead of a trace. */
-bool progress_is_due(const struct progress *progress);
-void progress_draw(struct progress *progress, uint64_t done, uint64_t total); /* total 0: unknown */
 void progress_end(const struct progress *progress); /* erases the bar */
 
 /*

@@ -58,7 +58,8 @@ struct cell time_split_cell(struct time_split *split)
 
 /* ---- sums ---- */
 
-void exit_sum_add(struct exit_sum *sum, const struct stats_item *stat, bool has_totals)
+/* has_totals: timing.total[], too. */
+static void exit_sum_add(struct exit_sum *sum, const struct stats_item *stat, bool has_totals)
 {
 	sum->nr++;
 	sum->total += stat->total;
@@ -91,7 +92,8 @@ struct cell exit_sum_rate(const struct exit_sum *sum)
 	return (struct cell){ .type = CELL_RATE, .number = sum->rate_per_s };
 }
 
-struct cell exit_sum_average(const struct exit_sum *sum)
+/* Of the exits that ended in the last interval; absent when none did. */
+static struct cell average(const struct exit_sum *sum)
 {
 	uint64_t nr = hist_count(sum->timing.delta);
 
@@ -105,7 +107,7 @@ static struct cell percentile(const uint64_t *hist, double share, struct hist_kn
 	return cell_ns(hist_percentile_ns(hist, share, known));
 }
 
-struct cell exit_sum_percentile(const struct exit_sum *sum, double share)
+static struct cell interval_percentile(const struct exit_sum *sum, double share)
 {
 	const struct timing_sum *timing = &sum->timing;
 
@@ -128,7 +130,7 @@ struct cell exit_sum_hist(const struct exit_sum *sum)
 	return (struct cell){ .type = CELL_HIST, .hist = sum->timing.delta };
 }
 
-struct cell exit_sum_interval_longest(const struct exit_sum *sum)
+static struct cell interval_longest(const struct exit_sum *sum)
 {
 	return sum->timing.interval_max_ns ? cell_ns(sum->timing.interval_max_ns) : cell_none();
 }
@@ -194,11 +196,11 @@ void group_fill_times(struct cell *cells, const struct group *group)
 	if (sum->timing.nr)
 		cells[TIME] = cell_ns(sum->timing.delta_ns);
 	cells[SHORTEST] = exit_sum_shortest(sum);
-	cells[AVERAGE] = exit_sum_average(sum);
+	cells[AVERAGE] = average(sum);
 	cells[DEVIATION] = exit_sum_deviation(sum);
-	cells[P50] = exit_sum_percentile(sum, 0.5);
-	cells[P99] = exit_sum_percentile(sum, 0.99);
-	cells[CUR_LONGEST] = exit_sum_interval_longest(sum);
+	cells[P50] = interval_percentile(sum, 0.5);
+	cells[P99] = interval_percentile(sum, 0.99);
+	cells[CUR_LONGEST] = interval_longest(sum);
 	cells[LONGEST] = exit_sum_longest(sum);
 }
 

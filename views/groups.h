@@ -38,14 +38,9 @@ struct exit_sum {
 	struct timing_sum timing;
 };
 
-/* has_totals: timing.total[], too. */
-void exit_sum_add(struct exit_sum *sum, const struct stats_item *stat, bool has_totals);
 struct cell exit_sum_rate(const struct exit_sum *sum);
 /* Of the exits that ended in the last interval; absent when none did. */
-struct cell exit_sum_average(const struct exit_sum *sum);
-struct cell exit_sum_percentile(const struct exit_sum *sum, double share);
 struct cell exit_sum_hist(const struct exit_sum *sum);
-struct cell exit_sum_interval_longest(const struct exit_sum *sum);
 /* Since the start or the reset. */
 struct cell exit_sum_total_percentile(const struct exit_sum *sum, double share);
 struct cell exit_sum_longest(const struct exit_sum *sum);

@@ -74,6 +74,19 @@ void view_type_titles(char *buf, size_t size)
 	}
 }
 
+int view_type_find(const char *name, const struct view_type **ret_type, struct why *why)
+{
+	const struct view_type *type = view_type_by_name(name);
+	char names[128];
+
+	if (!type) {
+		view_type_names(names, sizeof(names));
+		return why_set(why, -EINVAL, "\"%s\": no such view; there are: %s", name, names);
+	}
+	*ret_type = type;
+	return 0;
+}
+
 size_t view_columns(const struct view_type *type)
 {
 	size_t n = 0;

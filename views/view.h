@@ -164,6 +164,8 @@ struct view_type {
 
 const struct view_type *view_type_at(size_t i); /* a tab, the default first; NULL past the end */
 const struct view_type *view_type_by_name(const char *name); /* NULL: no such tab */
+/* The same for a user's text: 0, or -EINVAL with why, which lists the tabs. */
+int view_type_find(const char *name, const struct view_type **ret_type, struct why *why);
 const struct view_type *view_type_by_key(uint32_t key); /* NULL: no such tab */
 /* The first view with these rows. GROUP_ALL: the table of `exits` and `report`, which is no tab. */
 const struct view_type *view_type_by_groups(unsigned int groups);

@@ -434,7 +434,7 @@ static int add_name(const struct captured *captured, const struct exit_fields *f
 	*inner++ = '\0';
 	*end = '\0';
 	label = strchr(inner, ' ');
-	if (exit_kind_by_name(name, &kind) < 0 || (kind >= EXITS_FIRST_ARGUMENT && !label))
+	if (exit_kind_by_name(name, &kind, NULL) < 0 || (kind >= EXITS_FIRST_ARGUMENT && !label))
 		return 0;
 	if (kind < EXITS_FIRST_ARGUMENT) {
 		known = known_reason(captured->args.env, inner);

@@ -88,9 +88,6 @@ int dat_forgive(const struct cursor *cursor, int err);
 /* text: the content of the kernel's trace_clock ("local [mono]"), or a clock's name. */
 void dat_set_clock(struct trace_info *info, struct dat_strings *strings, const char *text);
 
-/* text: "Linux HOST RELEASE MACHINE". */
-void dat_set_uname(struct trace_info *info, struct dat_strings *strings, const char *text);
-
 /* The cursor is behind the magic number. */
 int dat6_open(struct trace_file *file, const struct cursor *from);
 int dat7_open(struct trace_file *file, const struct cursor *from);

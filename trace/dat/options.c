@@ -40,7 +40,8 @@ void dat_set_clock(struct trace_info *info, struct dat_strings *strings, const c
 	info->clock = trace_clock_by_name(strings->clock);
 }
 
-void dat_set_uname(struct trace_info *info, struct dat_strings *strings, const char *text)
+/* text: "Linux HOST RELEASE MACHINE". */
+static void set_uname(struct trace_info *info, struct dat_strings *strings, const char *text)
 {
 	text += strcspn(text, " ");
 	for (size_t i = 0; i < 3; i++) {
@@ -129,7 +130,7 @@ static int get_words(struct cursor *cursor, struct dat *dat, uint16_t id, uint32
 	else if (id == DAT_OPTION_CLOCK)
 		dat->has_late_clock = true;
 	else
-		dat_set_uname(info, &dat->strings, text);
+		set_uname(info, &dat->strings, text);
 	free(text);
 	return 0;
 }

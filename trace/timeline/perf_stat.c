@@ -307,7 +307,8 @@ int perf_line_parse(char *text, struct perf_separator *separator, struct perf_li
 	return got;
 }
 
-bool perf_anchor_parse(const char *text, uint64_t *ret_tsc)
+/* "rdtsc N": the host's TSC when perf began. The user may write it into the first line. */
+static bool parse_anchor(const char *text, uint64_t *ret_tsc)
 {
 	char *end;
 	uint64_t tsc;
@@ -403,7 +404,7 @@ static int read_lines(struct perf *perf, FILE *in, const char *path,
 		struct perf_line line;
 		uint64_t tsc;
 
-		if (nr == 1 && perf_anchor_parse(text, &tsc)) {
+		if (nr == 1 && parse_anchor(text, &tsc)) {
 			if (clock->has_no_tsc)
 				err = why_set(why, -EINVAL, "%s: rdtsc in the first line needs a "
 							    "recording with times in TSC cycles "

@@ -35,9 +35,6 @@ struct perf_separator {
  */
 int perf_line_parse(char *text, struct perf_separator *separator, struct perf_line *ret_line);
 
-/* "rdtsc N": the host's TSC when perf began. The user may write it into the first line. */
-bool perf_anchor_parse(const char *text, uint64_t *ret_tsc);
-
 /*
  * Draws a file. anchor_ns: the time in the timeline when perf began, if the file has no "rdtsc N".
  * 0, or -errno with why, which names the first wrong line.

@@ -13,7 +13,15 @@
 #define LEFT_COLS 78	  /* of what has the past beside it, */
 #define COLS_BESIDE 150	  /* on a screen so wide */
 #define OVER_TIME_MIN 12  /* lines for the past below the table */
+#define ROWS_OVER_TIME 30 /* a screen so high, */
+#define COLS_OVER_TIME 100 /* and so wide, has the past below the table */
 #define DETAIL_MIN 6	  /* lines of a table: title, heading, rows, Total */
+
+bool screen_shows_series(const struct screen *screen, const struct grid *grid)
+{
+	return screen->shows_heat ||
+	       (grid->rows >= ROWS_OVER_TIME && grid->cols >= COLS_OVER_TIME);
+}
 
 /* The row for the durations: the selected row, else the first. The number of rows: no row. */
 static size_t row_of_durations(const struct screen *screen)

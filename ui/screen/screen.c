@@ -12,8 +12,6 @@
 #define COLS_MIN 16
 #define ROWS_WORDS 20 /* from this height on a finding has a line, and a trouble may have two */
 #define PROMPT_ROOM 8 /* columns to type in */
-#define ROWS_OVER_TIME 30  /* a screen so high, */
-#define COLS_OVER_TIME 100 /* and so wide, has the past below the table */
 
 static bool is_of_exits(const struct view_type *type)
 {
@@ -202,12 +200,6 @@ static void paint_page(struct screen *screen, struct grid *grid, int first_row, 
 		paint_comparison(screen, grid, first_row, last_row);
 		break;
 	}
-}
-
-bool screen_shows_series(const struct screen *screen, const struct grid *grid)
-{
-	return screen->shows_heat ||
-	       (grid->rows >= ROWS_OVER_TIME && grid->cols >= COLS_OVER_TIME);
 }
 
 void screen_paint(struct screen *screen, struct grid *grid)

@@ -68,9 +68,7 @@ void tui_prompt_filter(struct tui *tui);
 void tui_prompt_search(struct tui *tui);
 void tui_prompt_guest(struct tui *tui);
 void tui_prompt_delay(struct tui *tui);
-void tui_open_prompt(struct tui *tui, const char *label, const char *text, prompt_fn fn);
 void tui_type_prompt(struct tui *tui, const struct terminal_event *event);
-void tui_close_prompt(struct tui *tui);
 
 /* ---- back.c: looks back at moments that are remembered ---- */
 

@@ -65,24 +65,6 @@ bool tui_hold(struct tui *tui)
 	return !err;
 }
 
-/* Makes the facts of the moment that is chosen. */
-static void show(struct tui *tui)
-{
-	struct why why = { "" };
-	int err = monitor_want(tui->back.monitor, tui->query, &why);
-
-	if (!err)
-		err = monitor_sample(tui->back.monitor);
-	if (err)
-		tui_say(tui, why.text[0] ? why.text : strerror(-err));
-}
-
-void tui_ask_back(struct tui *tui)
-{
-	tui->back.has_changed = true;
-	show(tui);
-}
-
 void tui_return_to_now(struct tui *tui)
 {
 	bool has_changed = tui->back.has_changed;
@@ -134,7 +116,7 @@ void tui_step_time(struct tui *tui, bool is_back)
 	}
 	if (err)
 		tui_say(tui, err == -ENOENT ? "No earlier sample is remembered" : why.text);
-	show(tui);
+	tui_show_moment(tui);
 }
 
 void tui_go_to_first(struct tui *tui)
@@ -145,7 +127,7 @@ void tui_go_to_first(struct tui *tui)
 		return;
 	if (past_go(tui->config.past, 0, &why) < 0)
 		tui_say(tui, why.text);
-	show(tui);
+	tui_show_moment(tui);
 }
 
 void tui_toggle_hold(struct tui *tui)
@@ -153,7 +135,7 @@ void tui_toggle_hold(struct tui *tui)
 	if (tui->back.monitor)
 		tui_return_to_now(tui);
 	else if (tui_hold(tui))
-		show(tui);
+		tui_show_moment(tui);
 }
 
 /* ---- a history file */
@@ -183,7 +165,7 @@ void tui_begin_at(struct tui *tui, uint64_t time_ns)
 	if (time_ns == UINT64_MAX || !tui_hold(tui))
 		return;
 	past_go_to(tui->config.past, time_ns, &(struct why){ "" });
-	show(tui);
+	tui_show_moment(tui);
 }
 
 /* ---- jumps */
@@ -220,7 +202,7 @@ static int jump(struct tui *tui, const char *text, struct why *why)
 		return 0;
 	err = past_go_to(tui->config.past, to_ns, why);
 	if (!err)
-		show(tui);
+		tui_show_moment(tui);
 	return err;
 }
 

@@ -114,7 +114,7 @@ void tui_mark(struct tui *tui)
 		comparison->marked_ns = 0;
 	}
 	if (tui->screen.page == PAGE_TABLE)
-		tui_ask_back(tui);
+		tui_ask(tui);
 }
 
 void tui_release_comparison(struct tui *tui)

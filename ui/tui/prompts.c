@@ -10,19 +10,6 @@
 #include "host/guest.h"
 #include "ui/tui/actions.h"
 
-void tui_open_prompt(struct tui *tui, const char *label, const char *text, prompt_fn fn)
-{
-	prompt_begin(&tui->screen.prompt, label, text);
-	tui->screen.has_prompt = true;
-	tui->prompt_fn = fn;
-}
-
-void tui_close_prompt(struct tui *tui)
-{
-	tui->screen.has_prompt = false;
-	tui->screen.page = PAGE_TABLE;
-}
-
 static int take_filter(struct tui *tui, const char *text, struct why *why)
 {
 	struct pattern *filter = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Passes the query to the monitor, sets the timer, shows notices. */
+/* Passes the query to the monitor, sets the timer, shows notices, opens prompts. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,6 +38,19 @@ void tui_set_timer(struct tui *tui, double first_s)
 	timerfd_settime(tui->sampling.timer, 0, &spec, NULL);
 }
 
+void tui_open_prompt(struct tui *tui, const char *label, const char *text, prompt_fn fn)
+{
+	prompt_begin(&tui->screen.prompt, label, text);
+	tui->screen.has_prompt = true;
+	tui->prompt_fn = fn;
+}
+
+void tui_close_prompt(struct tui *tui)
+{
+	tui->screen.has_prompt = false;
+	tui->screen.page = PAGE_TABLE;
+}
+
 struct monitor *tui_monitor(const struct tui *tui)
 {
 	return tui->back.monitor ? tui->back.monitor : tui->config.monitor;
@@ -57,12 +70,25 @@ void tui_ask_now(struct tui *tui)
 	sampling->due = 2;
 }
 
+void tui_show_moment(struct tui *tui)
+{
+	struct why why = { "" };
+	int err = monitor_want(tui->back.monitor, tui->query, &why);
+
+	if (!err)
+		err = monitor_sample(tui->back.monitor);
+	if (err)
+		tui_say(tui, why.text[0] ? why.text : strerror(-err));
+}
+
 void tui_ask(struct tui *tui)
 {
-	if (tui->back.monitor)
-		tui_ask_back(tui);
-	else
+	if (!tui->back.monitor) {
 		tui_ask_now(tui);
+		return;
+	}
+	tui->back.has_changed = true;
+	tui_show_moment(tui);
 }
 
 void tui_set_filter(struct tui *tui, struct pattern *filter)

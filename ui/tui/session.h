@@ -149,7 +149,7 @@ struct tui {
 	struct last_seen seen;	 /* of screen.cursor */
 	char sought[NAME_SIZE];	 /* cursor.c: a row to select when it comes; "": none */
 	struct ways ways;
-	prompt_fn prompt_fn;	 /* prompts.c */
+	prompt_fn prompt_fn;	 /* session.c */
 	struct pattern *search;	 /* prompts.c */
 	char host[NAME_SIZE];	 /* the machine's name */
 	struct known_guest guest;
@@ -170,9 +170,10 @@ struct monitor *tui_monitor(const struct tui *tui);
  * past answers at once.
  */
 void tui_ask(struct tui *tui);
-/* The same for live providers, whatever is shown; and for the past, which is shown (back.c). */
+/* The same for live providers, whatever is shown. */
 void tui_ask_now(struct tui *tui);
-void tui_ask_back(struct tui *tui);
+/* Makes the facts of the moment of the past that is chosen. */
+void tui_show_moment(struct tui *tui);
 
 /* Takes the filter over; NULL: no filter. */
 void tui_set_filter(struct tui *tui, struct pattern *filter);
@@ -180,6 +181,10 @@ void tui_set_filter(struct tui *tui, struct pattern *filter);
 /* Shows a notice in the last line, for a few seconds or until the next key. */
 void tui_say(struct tui *tui, const char *text);
 void tui_unsay(struct tui *tui);
+
+/* The prompt in the last line: fn takes what was typed. */
+void tui_open_prompt(struct tui *tui, const char *label, const char *text, prompt_fn fn);
+void tui_close_prompt(struct tui *tui);
 
 /* The next sample in first_s seconds, the others after the interval. */
 void tui_set_timer(struct tui *tui, double first_s);

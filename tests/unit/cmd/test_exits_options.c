@@ -96,7 +96,7 @@ static void events(void **state)
 	assert_int_equal(options.event, EXITS_MMIO);
 	accepts("--event=hypercall");
 	assert_int_equal(options.event, EXITS_HYPERCALL);
-	refuses("--event vmexits", "no such event; there are: vmexit, userspace, mmio");
+	refuses("--event vmexits", "no such event; there are: vmexit, userspace, ioport, mmio");
 }
 
 static void perfs_keys(void **state)
