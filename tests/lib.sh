@@ -372,14 +372,22 @@ t_screen_has() {
 	screen_shot 2>/dev/null | grep -Eq -e "$1"
 }
 
-# screen_wait REGEX [SECONDS]: until a line of the picture matches (30 s).
-screen_wait() {
+# screen_sees REGEX [SECONDS]: until a line of the picture matches (30 s); fails when time is up.
+screen_sees() {
 	wait_for "${2:-30}" t_screen_has "$1"
+}
+
+# screen_wait REGEX [SECONDS]: the same for a test that needs it; never seen is a failed test.
+screen_wait() {
+	screen_sees "$@" && return
+	not_ok "the picture that is waited for" "never seen: $1
+$(screen_shot 2>&1)"
+	return 1
 }
 
 # screen_has REGEX NAME [SECONDS]: the same as a test; shows the picture when it fails.
 screen_has() {
-	if screen_wait "$1" "${3:-30}"; then
+	if screen_sees "$1" "${3:-30}"; then
 		ok "$2"
 	else
 		not_ok "$2" "never seen: $1

@@ -142,7 +142,7 @@ screen_keys q
 # jump TEXT: by j, and to the moment that the title says then.
 jump() {
 	screen_keys j
-	screen_wait '^Forward by, or to' || return
+	screen_sees '^Forward by, or to' || return
 	screen_type "$1"
 	screen_keys Enter
 }

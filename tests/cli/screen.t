@@ -461,7 +461,7 @@ keys_show End '^kvmtop.* 25\.0s  [0-9:]+$' "End to now"
 keys_show Enter '^ Exits of build-7f3a ' "the vCPUs of a guest have its exits below"
 keys_show 'Down' '^ Exits of build-7f3a vCPU [01] ' "a vCPU has its own"
 start 80 24 $intel -s 25 --view vcpus
-screen_wait 'データベース +0 +4110 .*159833'
+screen_wait '^ データベース +0 +159827 '
 picture intel-vcpus-80x24
 start 80 24 $intel -s 25 --view exits
 screen_wait 'MSR_WRITE +[0-9]+ +234927 '
@@ -613,7 +613,7 @@ total=$(total_of kvm_userspace_exit)
 check "flaw_B5: the parent of reasons that a filter names counts on" \
 	wait_for 30 total_moved kvm_userspace_exit "$total"
 screen_keys c
-screen_wait 'filter: -'
+screen_wait '^ kvm_entry '
 for _ in 1 2 3 4 5 6 7 8; do
 	screen_keys r
 	screen_shot | awk '$1 == "kvm_entry" { print $4 }'

@@ -4,8 +4,10 @@
 . tests/lib.sh
 need_root
 
-make -s static >"$TMP/out" 2>&1 || ! grep -q 'cannot find -l' "$TMP/out" ||
-	skip_all "no static library: $(grep -o 'cannot find -l[^:]*' "$TMP/out" | head -n 1)"
+# The libelf.a of elfutils 0.192 (Debian 13) lacks a part of itself.
+lacking='cannot find -l[^:]*|undefined reference to .eu_search_tree_init.'
+make -s static >"$TMP/out" 2>&1 || ! grep -Eq "$lacking" "$TMP/out" ||
+	skip_all "no static library: $(grep -Eo "$lacking" "$TMP/out" | head -n 1)"
 is "$(grep -v '^  ' "$TMP/out")" "" "make static says nothing: no warning of the linker"
 
 root=$TMP/root
