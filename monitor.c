@@ -93,7 +93,7 @@ static int source_open(struct source *source, const void *recording, bool waits)
 	source->is_waiting = err == -ENOENT && waits;
 	if (err)
 		source_fail(source, err, &why);
-	else
+	if (!err || source->is_aside)
 		source_say(source, "");
 	return err;
 }
@@ -614,11 +614,15 @@ struct fields *monitor_fields(struct monitor *monitor)
 
 uint64_t monitor_elapsed_ns(const struct monitor *monitor)
 {
-	uint64_t elapsed = 0;
+	uint64_t elapsed = 0, aside = 0;
 
-	for (uint32_t i = 0; i < SAMPLE_SOURCES && !elapsed; i++)
-		elapsed = stats_elapsed_ns(monitor->stats, i);
-	return elapsed;
+	for (uint32_t i = 0; i < SAMPLE_SOURCES && !elapsed; i++) {
+		if (!(monitor->config.asides & 1U << i))
+			elapsed = stats_elapsed_ns(monitor->stats, i);
+		else if (!aside)
+			aside = stats_elapsed_ns(monitor->stats, i);
+	}
+	return elapsed ? elapsed : aside;
 }
 
 static bool is_wanted(const struct monitor *monitor, const struct source *source)

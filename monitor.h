@@ -38,7 +38,8 @@ struct monitor_recording {
 struct monitor_config {
 	struct env *env; /* outlives the monitor */
 	unsigned int providers; /* to open: bits, see providers/provider.h */
-	unsigned int asides; /* of them: not enough where no other provider works */
+	/* Of them: not enough where no other provider works, and no notice where one is missing. */
+	unsigned int asides;
 	bool waits; /* for a provider that is not there yet (-ENOENT: the module is not loaded) */
 	/*
 	 * Beside what a query needs, events and exits are always counted, for a look back at what
@@ -96,7 +97,7 @@ const struct facts *monitor_facts(const struct monitor *monitor);
 /* The dictionary, for a monitor that shares it. */
 struct fields *monitor_fields(struct monitor *monitor);
 
-/* The time between the last two samples of the first source that has two; 0: none has. */
+/* The time between the last two samples of the first source that has two, asides last; 0: none. */
 uint64_t monitor_elapsed_ns(const struct monitor *monitor);
 
 /*

@@ -22,6 +22,9 @@
 
 #define SECONDS_USUAL 5.0
 
+/* Rules ask them, but "nothing found" is no answer of theirs. */
+#define ASIDES (1U << PROVIDER_HOST | 1U << PROVIDER_DEBUGFS | 1U << PROVIDER_STATS)
+
 struct why_options {
 	pid_t pid;
 	const char *guest, *thresholds, *sysroot;
@@ -111,9 +114,8 @@ static int begin(struct why_run *run, struct why *why)
 {
 	const struct monitor_config config = {
 		.env = &run->env,
-		.providers = 1U << PROVIDER_EXITS | 1U << PROVIDER_TRACEPOINT |
-			     1U << PROVIDER_HOST,
-		.asides = 1U << PROVIDER_HOST,
+		.providers = 1U << PROVIDER_EXITS | 1U << PROVIDER_TRACEPOINT | ASIDES,
+		.asides = ASIDES,
 	};
 	int err = env_init(&run->env, run->options.sysroot, why);
 

@@ -540,7 +540,7 @@ static __always_inline int end_exit(struct exits_thread *thread, _Bool is_long)
 		return 0;
 	since = thread->open_since;
 	now = bpf_ktime_get_ns();
-	if (NUMBER(RAW_POLLS) != EXITS_BY_RECORD && since && thread->open_cell & EXITS_HALT)
+	if (NUMBER(RAW_POLLS) != EXITS_BY_RECORD && thread->open_cell & EXITS_HALT)
 		add_polled(thread);
 	if (is_long && since && now - since > longer_ns)
 		report(thread, since, now);

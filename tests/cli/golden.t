@@ -147,6 +147,22 @@ golden exits-no-provider exits --sysroot $root/arm64 0.1
 golden exits-long-none exits --sysroot $root/amd --longer 5ms 0.1
 compare
 
+# A counter of debugfs that grows all the time, with as many digits.
+cp -r $root/amd "$TMP/yields"
+yields=$TMP/yields/sys/kernel/debug/kvm/112-10/directed_yield_attempted
+(
+	n=1000000000
+	while [ -d "$TMP" ]; do
+		n=$((n + 100000))
+		printf %s $n 1<>"$yields"
+		sleep 0.02
+	done
+) &
+writer=$!
+like "$("$KVMTOP" why --sysroot "$TMP/yields" --csv 1)" ',yield,112,' \
+	"why: debugfs is asked where a rule needs it"
+kill $writer
+
 # kvmtop why: nothing is found on amd.
 golden why-healthy why --sysroot $root/amd 0.1
 golden why-intel why --sysroot $root/intel 0.1
