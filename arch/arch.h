@@ -6,8 +6,8 @@
  * one is one file that defines a `const struct arch` and one line in arch/arch.c.
  *
  * The tables are the second source of names. The first is the running kernel: reasons_parse() reads
- * the `{ value, "name" }` lists in an event's print format, which always know the newest reasons. A
- * reason that neither knows is shown as a number.
+ * the `{ value, "name" }` lists in an event's print format, which always have the newest reasons. A
+ * reason without a name in both is shown as a number.
  */
 #ifndef KVMTOP_ARCH_ARCH_H
 #define KVMTOP_ARCH_ARCH_H
@@ -136,7 +136,7 @@ struct reasons {
 /*
  * The reasons of a split: first the reasons of the kernel's print format (the text of the event's
  * `format` file, or NULL), in the kernel's spelling, then the reasons that only the built-in table
- * knows. Aliases and flags come from the table, matched by code. Sorted by code, no code twice.
+ * has. Aliases and flags come from the table, matched by code. Sorted by code, no code twice.
  * Text that makes no sense is skipped, never an error. Returns 0 or -ENOMEM; release with
  * reasons_release().
  */

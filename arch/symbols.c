@@ -4,7 +4,7 @@
  *
  * The text comes from the kernel or from a recording: any text must be safe. The text is read once
  * from left to right; an entry that is not understood (an enum's name, a cast) is left out, the
- * other entries stay. libtraceevent 1.7 cannot do this: it does not know __print_symbolic_u64, and
+ * other entries stay. libtraceevent 1.7 cannot do this: it cannot read __print_symbolic_u64, and
  * cuts values to long.
  */
 #include <ctype.h>
