@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/delay.h"
 
-/* In tenths of a second: how far it is from a delay below the limit to the next. */
+/* In tenths of a second: the step from a delay below the limit to the next delay. */
 static const struct {
 	long limit, step;
 } steps[] = {

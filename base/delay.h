@@ -15,8 +15,8 @@
 int seconds_parse(const char *text, double max_s, double *ret_seconds, struct why *why);
 
 /*
- * The next delay, in tenths of a second and within the limits: 0.1 s away from a short delay, an
- * hour from one of hours. delay_shorter() undoes delay_longer().
+ * The next longer delay, in tenths of a second and within the limits. The longer the delay, the
+ * larger the step: from 0.1 s to an hour. delay_shorter() undoes delay_longer().
  */
 double delay_longer(double delay_s);
 double delay_shorter(double delay_s);

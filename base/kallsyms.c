@@ -36,7 +36,7 @@ void kallsyms_free(struct kallsyms *symbols)
 	free(symbols);
 }
 
-/* A word of printable characters, which a NUL ends then. Returns what follows; NULL: no word. */
+/* Ends a word of printable characters with NUL. Returns what follows it; NULL: no word. */
 static char *take_word(char *at, char **ret_word)
 {
 	*ret_word = at;
