@@ -33,7 +33,7 @@ struct exits_run {
 	struct guest compared[2]; /* of --diff, without their vCPUs */
 	struct vcpu_key only[EXITS_TIDS];
 	struct view view;
-	char over[256];	     /* what is said when what is counted has ended */
+	char over[256];	     /* the message when all guests that are counted have ended */
 	uint64_t elapsed_ns; /* from the first sample to the last */
 	struct kallsyms_files kallsyms;
 	struct lines *lines;
@@ -188,7 +188,7 @@ static int begin(struct exits_run *run, struct why *why)
 	return monitor_want(run->monitor, &run->query, why);
 }
 
-/* Whether the guest of -p or -g, and that of --diff, or all guests of -t and -T, have ended. */
+/* Whether the guests of -p, -g and --diff, or all guests of -t and -T, have ended. */
 static bool is_over(const struct exits_run *run)
 {
 	const struct guests *guests = monitor_facts(run->monitor)->guests;

@@ -72,8 +72,8 @@ static int guest_init(struct top *top, struct why *why)
 
 /*
  * Exits are timed for the screen, where the user may choose any view, and for the views that show
- * times. -b without a filter, and without -d or --stats, has exits, too: without them a guest that
- * lives for a moment is not seen.
+ * times. -b without a filter, and without -d or --stats, has exits, too: otherwise a guest that
+ * runs for less than a second would be missing.
  */
 static bool wants_exits(const struct top *top)
 {

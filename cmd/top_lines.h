@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * top_lines - the query that the options of `kvmtop` ask, and views of it as lines: of what is
- * counted now, and of what was.
+ * top_lines - makes a query of the options of `kvmtop`, and prints its views as lines: of what is
+ * counted now, or of a history.
  */
 #ifndef KVMTOP_CMD_TOP_LINES_H
 #define KVMTOP_CMD_TOP_LINES_H

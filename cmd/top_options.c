@@ -96,7 +96,7 @@ static const struct option_spec specs[] = {
 	OPT_FLAG('V', "version", version, "the version"),
 };
 
-/* The origin for what is checked before the history is open: whether a text is a time at all. */
+/* Before the history is open only the form of a time can be checked: any origin will do. */
 static struct when_origin any_origin(void)
 {
 	uint64_t now_ns = clock_real_ns();
@@ -115,7 +115,7 @@ static int take_time(const char *text, const char **ret_text, struct why *why)
 	return err;
 }
 
-/* Which moment a relative one is, is seen when the history is open. */
+/* A relative time can be resolved only when the history is open. */
 static int check_ranges(const char *const ranges[2], struct why *why)
 {
 	const struct when_origin origin = any_origin();

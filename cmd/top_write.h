@@ -29,8 +29,8 @@ int top_writer_open(struct top_writer *writer, const struct top_options *options
 int top_writer_take(struct top_writer *writer, const struct monitor *monitor, uint64_t time_ns);
 
 /*
- * Waits until all is written, and closes. 0, or -errno with why. When the disk hangs, the program
- * ends without what is left.
+ * Waits until all is written, and closes. 0, or -errno with why. When the disk hangs, the
+ * samples that are left are dropped.
  */
 int top_writer_close(struct top_writer *writer, struct why *why);
 
