@@ -25,7 +25,7 @@ bool exits_has(const struct exits *exits, const struct field *field);
 /* Whether the dictionary has fields of the provider "exits". */
 bool fields_have_exits(const struct fields *fields);
 
-/* What the reader must know when KVM counts no VM exits of these guests; else NULL. */
+/* A note for the user when KVM counts no VM exits of these guests; else NULL. */
 const char *exits_note(const struct facts *facts);
 
 /*

@@ -71,7 +71,7 @@ enum time_part {
 	TIME_PARTS
 };
 
-/* Whether the part is one of those that add up to the whole. */
+/* Whether the part is one of the parts that add up to the whole. */
 static inline bool time_adds_up(enum time_part part)
 {
 	return part >= TIME_GUEST && part <= TIME_HALT;

@@ -2,8 +2,8 @@
 /*
  * sample - the values of all providers at one moment: raw, keyed, monotonic.
  *
- * A provider adds rows in any order, and no key twice, and needs no earlier sample. A provider that
- * does not know the value of a key adds no row: an absent row is not a zero.
+ * A provider adds rows in any order, no key twice, and needs no earlier sample. Where it cannot
+ * tell the value of a key it adds no row: an absent row is not a zero.
  */
 #ifndef KVMTOP_FACTS_SAMPLE_H
 #define KVMTOP_FACTS_SAMPLE_H
@@ -77,7 +77,7 @@ struct timing {
 
 #define STATS_HISTORY 32 /* rates remembered per key, for sparklines */
 
-/* What stats would know of a key, had they seen the samples before: of what is played. */
+/* For samples that are played: what stats would have of a key from the samples before. */
 struct row_past {
 	float history[STATS_HISTORY]; /* rates, the newest last, this sample's; < 0: none */
 	uint64_t parent_before;	      /* see struct stats_item */
