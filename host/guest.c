@@ -21,7 +21,7 @@
 #define REEXAMINE_NS 10000000000ull
 #define LOOKS 3 /* examinations while a vCPU has no thread; a new thread resets them */
 
-/* A guest, and what only the inventory needs to know about its process. */
+/* A guest, and what only the inventory needs of its process. */
 struct guest_entry {
 	struct guest guest;
 	struct pid_list tids;
@@ -372,8 +372,8 @@ static int find_out(struct guests *guests, const struct guest_entry *entry,
 }
 
 /*
- * A vCPU without a thread among the found ones keeps the thread that it had if that lives, else its
- * TID. A vCPU that had none is run by the process' only thread. A process that ends may have closed
+ * A vCPU for which no thread was found keeps the thread that it had, or its TID if that thread has
+ * ended. If it had no thread, the process' only thread runs it. A process that ends may have closed
  * its vCPUs, but not yet its VM. 0 or -ENOMEM.
  */
 static int keep_vcpus(const struct guest *guest, struct guest_search *search)
@@ -830,8 +830,8 @@ static struct guest_entry *add_ended(struct guests *guests, const struct vcpu_th
 }
 
 /*
- * The vCPU of this index (-1: any) that waits for a thread: it has none, or the main thread, which
- * the inventory takes for it while there is no other. Returns their number, and the first.
+ * The vCPUs of this index (-1: any) that wait for a thread: they have none, or only the main
+ * thread, which the inventory uses until it finds another one. Returns their number, and the first.
  */
 static size_t waiting_vcpus(const struct guest *guest, int index, struct vcpu **ret_first)
 {

@@ -86,7 +86,7 @@ struct vcpu_thread {
 /*
  * The guest of such a thread. A process is examined now if the inventory does not have it yet, or
  * if nothing else tells which vCPU the thread runs; if it has ended meanwhile, it becomes a guest
- * that has ended, of what is known of its threads. now_ns: as for guests_refresh(). Returns the id;
+ * that has ended, with the threads that are known. now_ns: as for guests_refresh(). Returns the id;
  * GUEST_ANY: no memory, or the process is alive and cannot be read now.
  */
 uint32_t guests_meet(struct guests *guests, const struct vcpu_thread *thread, uint64_t now_ns);
@@ -126,7 +126,7 @@ int guests_put(struct guests *guests, const struct guest *guest);
 /* Empties an inventory, which then gives ids from 1 again. */
 void guests_clear(struct guests *guests);
 
-/* What an inventory knows now, as one that guests_put() made. NULL: no memory. */
+/* A copy of the inventory as it is now, as guests_put() makes one. NULL: no memory. */
 struct guests *guests_copy(const struct guests *guests);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * schedstat - whether the kernel knows how long threads wait for a CPU.
+ * schedstat - whether the kernel measures how long threads wait for a CPU.
  *
  * Source: proc(5), schedstat; fs/proc/base.c, proc_pid_schedstat(): without CONFIG_SCHEDSTATS and
  * delay accounting the file is all zeros.
