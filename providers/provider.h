@@ -4,8 +4,8 @@
  *
  * Each is one file and one line in the table of providers/provider.c. A provider adds its fields to
  * the dictionary when it opens, gets the set of the wanted ones, and adds rows to a sample when it
- * is called for one. It knows nothing of screens, stats or other providers. All calls come from one
- * thread. What plays earlier samples in place of a provider is a player, see playback/player.h.
+ * is called for one. It does not depend on screens, stats or other providers. All calls come from
+ * one thread. A player gives earlier samples in place of a provider, see playback/player.h.
  */
 #ifndef KVMTOP_PROVIDERS_PROVIDER_H
 #define KVMTOP_PROVIDERS_PROVIDER_H

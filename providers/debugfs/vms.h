@@ -2,8 +2,8 @@
 /*
  * vms - the VMs that debugfs has folders of, their owners, and their counters as read last.
  *
- * The owner of a VM is its guest in the inventory. A VM that the inventory does not know yet is
- * read once it does, and no count is lost. If it can never know it, because PID is of another pid
+ * The owner of a VM is its guest in the inventory. A VM without a guest there is read as soon as
+ * the guest is found, and no count is lost. Where that can never be, because PID is of another pid
  * namespace or is a thread that ended before kvmtop started, the owner is GUEST_ANY, so that the
  * sums of the host are complete.
  */

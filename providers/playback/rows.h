@@ -29,7 +29,7 @@ int played_rows_add(struct played_rows *rows, const struct played_row *row); /* 
 /* < 0, 0, > 0: the order of joined rows, by guest, vCPU, field. */
 int played_rows_compare(const struct played_row *a, const struct played_row *b);
 
-/* Adds up the rows of each key; of a gauge or a peak one of them stays. Sorts by key. */
+/* Adds up the rows of each key, keeps one row of a gauge or a peak, and sorts by key. */
 void played_rows_join(struct played_rows *rows, const struct fields *fields);
 
 /* Adds the rows of wanted fields to a sample. 0 or -ENOMEM. */

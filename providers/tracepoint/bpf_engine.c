@@ -2,10 +2,10 @@
 /*
  * Counts tracepoints with small BPF programs: one for each event, and one more for the reasons of
  * an event. Every CPU, or every target thread, has a page of counters, a slot, which is mapped:
- * reading needs no system call, and the number of descriptors does not depend on that of CPUs.
+ * reading needs no system call, and more CPUs need no more descriptors.
  *
- * The kernel does not run a program that would interrupt itself, but counts how often: that is
- * added.
+ * The kernel does not run a program that would interrupt itself, but counts how often that happens:
+ * this count is added.
  */
 #include <bpf/bpf.h>
 #include <errno.h>

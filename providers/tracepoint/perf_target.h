@@ -40,7 +40,7 @@ struct perf_slot {
 	uint64_t count;		  /* at the latest read */
 };
 
-/* A perf group: the order of its events is that of its read(2), checked by id each time. */
+/* A perf group: its events are in the order of its read(2), which is checked by id each time. */
 struct perf_group {
 	int leader;
 	bool is_enabled; /* it counts, and no event can join any more */

@@ -59,7 +59,7 @@ static const struct engine *next_engine(const struct env *env, size_t *at)
 	return NULL;
 }
 
-/* Whether an engine may count here; if none may, why is that of the last one. */
+/* Whether an engine may count here; if none may, why says the last engine's reason. */
 static int check_engines(const struct env *env, struct why *why)
 {
 	const struct engine *engine;
@@ -82,7 +82,7 @@ static int try_engine(struct tracepoints *tp, const struct engine *engine, struc
 	return err;
 }
 
-/* Opens the first that can work here; if none can, why is that of the last one. */
+/* Opens the first engine that works here; if none does, why says the last engine's reason. */
 static int open_engine(struct tracepoints *tp, struct why *why)
 {
 	const struct env *env = tp->args.env;
@@ -156,7 +156,7 @@ static int target_guest(struct tracepoints *tp, const struct guest *guest)
 	return err;
 }
 
-/* All threads of all guests would cost too much: only vCPU threads, where they are known. */
+/* All threads of all guests would cost too much: only vCPU threads, if they are known. */
 static int target_vcpus(struct tracepoints *tp, const struct guest *guest)
 {
 	bool any = false;
