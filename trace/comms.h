@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * comms - the names of threads that a recording knows, by their tids.
+ * comms - the names of threads in a recording, by their tids.
  */
 #ifndef KVMTOP_TRACE_COMMS_H
 #define KVMTOP_TRACE_COMMS_H

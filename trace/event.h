@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * event - an event of a recording, its type and fields, and what a file says of itself.
+ * event - an event of a recording, its type and fields, and the head of a file.
  *
  * These are the shapes that the readers of each kind fill, and that users of trace.h look at.
  */

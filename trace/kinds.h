@@ -20,7 +20,7 @@ const char *trace_kind_name(enum trace_kind kind); /* "trace.dat", "perf.data", 
 int trace_kind_by_name(const char *name, enum trace_kind *ret_kind, struct why *why);
 int trace_record_kind_by_name(const char *name, enum trace_kind *ret_kind, struct why *why);
 
-/* The reader for a file of this kind; TRACE_ANY: that of what is in it. NULL: no kind is known. */
+/* The reader for a file of this kind; TRACE_ANY: chosen by the file's head. NULL: there is none. */
 const struct trace_reader *trace_event_reader(enum trace_kind kind, const struct head *head);
 
 /* The same for records; where none is of a known event, what they look like. NULL: see why. */

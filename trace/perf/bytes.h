@@ -30,7 +30,7 @@ struct perf_bytes {
 	struct trace_file *file;
 	bool swap;
 	bool is_stream;	    /* a pipe: cannot be read at an offset */
-	uint64_t offset, limit; /* in the file: of the next read, and of the end of the records */
+	uint64_t offset, limit; /* in the file: the next read, and the end of the records */
 	struct perf_reel outer, inner; /* outer: the file's records; inner: uncompressed ones */
 	struct perf_block *free;
 	size_t nr_blocks;

@@ -2,9 +2,9 @@
 /*
  * thread_log - the threads that begin on this machine while it records, each with its process.
  *
- * The kernel tells them (proc connector, linux/cn_proc.h), so a thread that lives a millisecond is
- * among them. tracefs' record-tgid could, too, but the kernel counts its users wrongly where two
- * programs trace at once, and then records for ever.
+ * The kernel sends a message for each (proc connector, linux/cn_proc.h), so a thread that runs for
+ * a millisecond is among them. tracefs has the option record-tgid for this, but where two programs
+ * trace at once the kernel counts its users wrongly, and then records for ever.
  */
 #ifndef KVMTOP_TRACE_RECORD_THREAD_LOG_H
 #define KVMTOP_TRACE_RECORD_THREAD_LOG_H

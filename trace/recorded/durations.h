@@ -59,6 +59,6 @@ static inline void durations_add(struct durations *durations, uint64_t value)
 }
 
 double durations_mean(const struct durations *durations);    /* 0 of none */
-double durations_squares(const struct durations *durations); /* of what each is off the mean */
+double durations_squares(const struct durations *durations); /* the sum of squared deviations */
 
 #endif

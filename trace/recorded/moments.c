@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads a recording, and at the end of each interval makes a sample of what was counted so far,
- * which goes the way of a live one: stats, moment, pack, memory.
+ * Reads a recording, and at the end of each interval makes a sample of the counts so far. It is
+ * handled as a live sample is: stats, moment, pack, memory.
  */
 #include <errno.h>
 #include <math.h>

@@ -108,7 +108,7 @@ int pairing_add(struct pairing *pairing, const struct trace_event *event);
 /* How long a thread waited for a CPU, up to the stream's end. */
 uint64_t pairing_waited(const struct pairing *pairing, const struct recorded_thread *thread);
 
-/* At the stream's end: the listener hears of what is still open. It stays open. */
+/* At the stream's end: passes each exit that is still open to the listener. It stays open. */
 void pairing_end(struct pairing *pairing);
 
 /* How many of a count's things there were: of all that have an end, or where none has, of all. */

@@ -106,7 +106,7 @@ static inline int table_count_event(struct recorded_thread *thread, uint32_t typ
 	return 0;
 }
 
-/* The same as table_add() and table_find_count(), with a look at what was found last. */
+/* The same as table_add() and table_find_count(), but the one found last is tried first. */
 static inline struct recorded_thread *table_thread(struct table *table,
 						   const struct trace_event *event)
 {

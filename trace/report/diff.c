@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "trace/report/report.h"
 
-/* From FIRST on: for each number that of the other view, that of this one, and the change. */
+/* From FIRST on, for each number: its value in the other view, in this one, and the change. */
 enum { REASON, GUEST, VCPU, FIRST };
 enum { OTHER, THIS, CHANGE, PARTS };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The instructions that kvmtrace_format knows: KVM emulated them on the PowerPC 440.
+ * The instructions that kvmtrace_format prints by name: KVM emulated them on the PowerPC 440.
  *
  * Source: kvmtrace_format of qemu-kvm and kvm-userspace; names and numbers are from the Power ISA.
  */

@@ -56,9 +56,9 @@ bool timeline_kvm_guest_at(const struct timeline_kvm *kvm, size_t nr,
 
 /*
  * From a guest's own TSC to the host's, by the offset between them (kvm_write_tsc_offset). A vCPU
- * without an offset has that of the guest's first one. If the guest's TSC runs at another frequency
- * than the host's (kvm_pvclock_update), their ratio is applied, too. False: the guest has no
- * offsets.
+ * without an offset gets the offset of the guest's first vCPU. If the guest's TSC runs at another
+ * frequency than the host's (kvm_pvclock_update), their ratio is applied, too. False: the guest has
+ * no offsets.
  */
 bool timeline_kvm_host_time(const struct timeline_kvm *kvm, size_t number, int32_t vcpu,
 			    uint64_t guest_time, uint64_t *ret_time);

@@ -200,9 +200,9 @@ static bool is_separator(const char *text, size_t len, struct perf_separator *re
 }
 
 /*
- * Finds what separates fields, from the text behind a line's time: the longest run of characters
- * that a value does not begin with, or as much of it as leaves a value behind it. Fields at the
- * beginning of a line are not empty where the line has a value.
+ * Finds the separator of fields in the text behind a line's time: the longest run of characters
+ * with which no value begins, or a shorter one if otherwise no value would follow. In a line with a
+ * value the first fields are not empty.
  */
 static bool find_separator(const char *text, struct perf_separator *ret_separator)
 {
