@@ -16,14 +16,14 @@ struct area {
 	struct grid *grid;
 	int row, col, width;
 	int height; /* lines, from row on; 0: one */
-	enum style style; /* STYLE_PLAIN: that of the picture */
+	enum style style; /* STYLE_PLAIN: the picture's own style */
 	bool is_utf8;
 };
 
 /* The end of a scale that begins at 0 and has room for a rate: 1, 2 or 5 and zeros. */
 double scale_end(double rate);
 
-/* The highest of the newest rates that fit into so many columns. nr: of all rates. */
+/* The highest of the newest rates that fit into the columns. nr: how many rates there are. */
 double spark_highest(const float *rates, int nr, int width);
 
 /*

@@ -35,7 +35,7 @@ enum style {
 
 /*
  * The steps of a heat map's scale are 1 to HEAT_STEPS; 0: the terminal's own colour. Ink is the
- * character, paper what is behind: on terminals without a palette all papers are 0.
+ * colour of the character, paper its background: without a palette all papers are 0.
  */
 static inline enum style style_heat(int ink, int paper)
 {

@@ -45,7 +45,7 @@ static int put_guests(const struct screen *screen, struct grid *grid, int col)
 }
 
 /* The files' names are cut, the number of lost events is not. */
-/* Which moment is shown; shorter, and over what is there, where there is no room. False: now. */
+/* The moment that is shown; without room shorter, and over other text. False: it is now. */
 static bool put_then(const struct screen *screen, struct grid *grid, int col)
 {
 	if (!screen->then[0])
@@ -129,8 +129,9 @@ static int put_rate(struct grid *grid, int row, const struct exits_summary *summ
 }
 
 /*
- * Where the vCPUs' time went: "guest 71% kvm 9% user 3% poll 5% sleep 12%". Where what is polled is
- * not known "halt 17%" is in place of the last two. A narrow screen leaves out "sleep", the rest.
+ * Where the vCPUs' time went: "guest 71% kvm 9% user 3% poll 5% sleep 12%". If the time of polling
+ * is not known, "halt 17%" replaces the last two. A narrow screen has no "sleep", which is the
+ * rest.
  */
 struct parts {
 	bool has_signs; /* of the pictures in the column Time split: "█ guest 71%  " */

@@ -37,7 +37,7 @@ void over_time_paint(const struct screen *screen, const struct area *area);
 struct below {
 	int left;	/* lines of one row's durations, or of other tables; 0: there are none */
 	int over_time;	/* lines of what the row did over time */
-	bool is_beside; /* the latter is at the right of the former, not below */
+	bool is_beside; /* over_time is at the right of left, not below it */
 	bool has_details; /* at the left are tables, */
 	bool has_words;	  /* or the sentences of a row */
 };

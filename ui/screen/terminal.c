@@ -127,7 +127,7 @@ static bool can_place_cursor(void)
 	return cup && cup != (const char *)-1;
 }
 
-/* Where the system knows nothing of TERM: to ncurses, what the program carries. */
+/* If the system has no entry for TERM, gives ncurses the entry that is built in. */
 static bool carry_terminfo(void)
 {
 	static const struct {
@@ -321,7 +321,7 @@ static bool take_mouse(struct terminal *terminal, struct terminal_event *ret_eve
 }
 
 /*
- * Skips the rest of an escape sequence that curses does not know: its letters are not keys. False:
+ * Skips the rest of an escape sequence that is none of curses': its letters are not keys. False:
  * nothing follows the Esc, so the user pressed Esc.
  */
 static bool skip_sequence(void)

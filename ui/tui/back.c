@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Looks back: a monitor of its own plays the moment that is chosen, and the view is made of that.
- * Live providers go on meanwhile. Of a history file, the monitor that shows its end does both.
+ * Looks back: a second monitor plays the chosen moment, and the view shows that. Live providers go
+ * on meanwhile. A history file has no live providers, and needs one monitor only.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -94,8 +94,8 @@ static long find_moment(const struct tui *tui)
 }
 
 /*
- * The points of the subject up to now, or around the moment that is shown. *ret_nr_missing: of the
- * latest samples, which are not remembered yet.
+ * The points of the subject up to now, or around the moment that is shown. *ret_nr_missing:
+ * how many of the latest samples are not remembered yet.
  */
 static int gather(struct tui *tui, const struct key *subject, const struct series_span *span,
 		  struct series *series, size_t *ret_nr_missing)
@@ -158,7 +158,7 @@ static double latest_rate(const struct facts *facts, const struct key *subject)
 	return rate;
 }
 
-/* Adds the latest sample to what was gathered before. False: that is not the one before it. */
+/* Adds the latest sample to the earlier ones. False: the sample before it is not there. */
 static bool go_on(struct tui *tui, const struct key *subject, size_t room)
 {
 	struct history *history = &tui->history;

@@ -45,7 +45,7 @@ static void take_sample(struct tui *tui)
 		tui_ask_now(tui);
 	if (monitor_sample(tui->config.monitor) < 0)
 		tui_say(tui, strerror(ENOMEM));
-	/* One call takes all samples of what is not live. */
+	/* A player gives all of its samples in one call. */
 	tui->sampling.due -= tui->sampling.due > 0;
 	if (!tui->config.env)
 		tui->sampling.due = 0;
