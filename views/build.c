@@ -41,7 +41,7 @@ static int compare_equals(const struct view_row *a, const struct view_row *b,
 	return by;
 }
 
-/* How long a halt takes is no cost; its share of the time is what was polled. */
+/* The length of a halt is no cost, but its share of the time is: that is what was polled. */
 static bool is_no_cost(const struct view_row *row, const struct order *order)
 {
 	size_t sort = order->query->sort;

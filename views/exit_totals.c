@@ -149,7 +149,7 @@ static struct cell shortest(const struct exit_sum *sum)
 	return cell_none();
 }
 
-/* A row of one reason has no more of the halts than what was polled, if it is their reason. */
+/* A row of one reason has a share of polling only, and only if the reason is the halts'. */
 static void fill_halts(struct view_row *row, const struct groups *groups,
 		       const struct group *group)
 {
@@ -244,7 +244,7 @@ static int add_rows(struct view *view, const struct query *query, const struct f
 	return err;
 }
 
-/* What query->groups does not separate has no column; live, the shortest is not known exactly. */
+/* A column for each of query->groups only; the shortest is exact in recordings alone. */
 static uint32_t absent_columns(const struct query *query, bool has_polls)
 {
 	uint32_t absent = query->is_whole ? 0 : 1U << SHORTEST;

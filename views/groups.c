@@ -12,7 +12,7 @@ void time_split_add(struct time_split *split, const struct field *field,
 		    const struct stats_item *stat)
 {
 	split->ns[field->part] += stat->delta;
-	/* Shares are of whole intervals: the first one, without a rate, is not. */
+	/* Shares are of whole intervals: the first sample, without a rate, ends none. */
 	if (stat->has_rate)
 		split->has |= 1u << field->part;
 }

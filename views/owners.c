@@ -156,7 +156,7 @@ struct cell thread_sum_percent(const struct thread_sum *sum, enum host_part part
 	return percent(sum->per_s[part], sum->nr[part] ? 1 : 0);
 }
 
-/* Where exits have no times, the vCPUs' time is that of the clock. */
+/* Where exits have no times, the vCPUs' time is the time that passed. */
 static void fill_threads(struct cell *cells, const struct thread_sum *sum)
 {
 	if (cells[OWNER_WAIT].type == CELL_NONE)

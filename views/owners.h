@@ -45,7 +45,7 @@ struct owner {
 	struct time_split split;
 	struct thread_sum threads;
 	struct halt_reason halt;
-	/* Of exits, and of halts what was polled: the costliest reason, and the cost of all. */
+	/* The costliest reason, and the cost of all exits; the cost of halts is what was polled. */
 	uint32_t top; /* valid if top_ns or top_count is not 0 */
 	uint64_t top_ns, top_count, all_ns, all_count;
 };

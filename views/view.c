@@ -271,7 +271,7 @@ bool view_row_is_quiet(const struct view *view, const struct view_row *row)
 
 	if (delta >= 0 && row->cells[delta].type == CELL_COUNT && row->cells[delta].count)
 		return false;
-	if (delta < 0 && time < 0) /* the row itself says that something is */
+	if (delta < 0 && time < 0) /* such a row exists only because something happened */
 		return false;
 	return time < 0 || row->cells[time].type != CELL_NS || !row->cells[time].ns;
 }

@@ -182,7 +182,7 @@ struct view {
 	bool is_cycles; /* CELL_NS has cycles instead of ns */
 	uint32_t absent; /* columns without any value, as bits: for programs only */
 	const char *rate_title; /* the heading of the column "rate"; NULL: as in the table */
-	const char *note; /* what the reader should know about the rows; NULL: nothing */
+	const char *note; /* a note about the rows, for the user; NULL: none */
 	void *scratch; /* the builder's sums, which cells point into */
 	size_t scratch_size;
 };
