@@ -2,7 +2,7 @@
 /*
  * kvmtop - which guest, which vCPU, which VM exits, and what they cost.
  *
- * A command, or the program without one; and the exit status.
+ * Runs the command, or the program without one, and returns the exit status.
  */
 #include <locale.h>
 

@@ -325,7 +325,7 @@ static bool is_new_question(const struct monitor *monitor, const struct query *q
 		return true;
 	if (!monitor->config.counts_all && is_filter_new(monitor, query))
 		return true;
-	if (!has_events) /* exits are counted for each guest, whatever the query's guest */
+	if (!has_events) /* exits are always counted for each guest */
 		return false;
 	if (want->guest != query->guest)
 		return true;
@@ -357,7 +357,7 @@ static int want_of(const struct monitor *monitor, const struct source *source,
 	*ret_want = (struct want){ .scope = want->scope, .guest = want->guest,
 				   .longer_ns = want->longer_ns,
 				   .has_halts = want->has_halts };
-	/* Of all guests, always: a closer look at one guest must not end the counts of others. */
+	/* Always all guests: a closer look at one guest must not end the counts of others. */
 	if (source->is_of_exits) {
 		ret_want->scope = WANT_EACH;
 		ret_want->guest = GUEST_ANY;
@@ -383,8 +383,8 @@ static void tell_source(struct source *source, const struct want *want)
 }
 
 /*
- * Tells a source what is wanted of it, unless it knows: a want makes it begin anew, and exits that
- * have just begun would be lost. Returns 1 if it was told, 0 if not, or -ENOMEM.
+ * Passes the wanted fields to a source if they have changed: each call makes the source begin anew,
+ * and exits that have just begun are lost. Returns 1 if they were passed, 0 if not, or -ENOMEM.
  */
 static int tell_source_news(const struct monitor *monitor, struct source *source, bool is_new)
 {

@@ -58,9 +58,9 @@ void monitor_close(struct monitor *monitor);
 
 /*
  * Counts what the query needs, from now on. Does not wait until events are open or closed, see
- * struct provider. The query and its filter are not used after the call. A provider that fails is
- * a notice, and the others are asked for what it should have counted. 0, or -errno with why: no
- * provider is left.
+ * struct provider. The query and its filter are not used after the call. If a provider fails
+ * there is a notice, and the other providers count its fields if they can. 0, or -errno with why:
+ * no provider is left.
  */
 int monitor_want(struct monitor *monitor, const struct query *query, struct why *why);
 

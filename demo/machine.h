@@ -15,7 +15,7 @@
 
 #define DEMO_CODE_OFFSET 16 /* in the guest's memory; at 0 is struct demo_counts */
 
-/* What the guest's code reads when a round begins. The code of every machine knows the offsets. */
+/* What the guest's code reads when a round begins. The offsets are in the code of every machine. */
 struct demo_counts {
 	uint32_t pio;	/* at 0 */
 	uint32_t mmio;	/* at 4 */
@@ -26,7 +26,7 @@ struct demo_counts {
 _Static_assert(sizeof(struct demo_counts) == 16 && DEMO_CODE_OFFSET == 16, "the code says so");
 
 struct demo_machine {
-	const char *remedy;  /* a question for the user who has no /dev/kvm */
+	const char *remedy;  /* a question to the user where there is no /dev/kvm */
 	uint64_t memory_gpa; /* where the guest's only page of memory is */
 	const uint8_t *code, *code_end;
 	unsigned long (*vm_type)(int kvm_fd);	     /* for KVM_CREATE_VM; NULL: 0 */

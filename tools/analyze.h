@@ -2,8 +2,8 @@
 /*
  * analyze - tells static analyzers what they cannot see; `make analyze` puts it before each source.
  *
- * They look at one file at a time and do not know that errno is set after a failure, that why_set()
- * returns its argument, or how uthash works. This file tells them once, so that no line of the
+ * They look at one file at a time and cannot see that errno is set after a failure, that why_set()
+ * returns its argument, or how uthash works. This file says it once, so that no line of the
  * sources has to silence them. No file of the program includes it.
  */
 #ifndef KVMTOP_TOOLS_ANALYZE_H
