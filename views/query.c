@@ -33,7 +33,7 @@ static enum reach filter_reach(const struct query *query, const struct field *fi
 		other = reach_in(query, field->alias, begin);
 		reach = other > reach ? other : reach;
 	}
-	if (reach == REACH_NONE)
+	if (reach == REACH_NONE && strcmp(field->label, field->listed) != 0)
 		reach = reach_in(query, field->label, NULL);
 	if (reach == REACH_NONE && strcmp(field->name, field->listed) != 0)
 		reach = reach_in(query, field->name, parent ? parent->name : NULL);

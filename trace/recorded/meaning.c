@@ -430,10 +430,11 @@ void meaning_name(const struct meanings *meanings, const struct exit_key *key, c
 
 	if (!name && key->kind == EXITS_USERSPACE)
 		name = exit_fields_failure(key->a);
+	buf[0] = '\0';
 	if (argument)
 		argument->format(buf, size, key->a, key->b, key->c);
 	else if (name)
-		snprintf(buf, size, "%s", name);
+		strncat(buf, name, size - 1);
 	else
 		snprintf(buf, size, "0x%" PRIx64, key->a);
 	if (key->kind == EXITS_VMEXIT && key->c)

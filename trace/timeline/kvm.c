@@ -127,10 +127,13 @@ static void draw(struct timeline_kvm *kvm, const struct slice *slice, const char
 		 const char *kind, const struct timeline_args *args)
 {
 	struct timeline_event event;
-	char category[16];
+	char cut[16];
 
-	snprintf(category, sizeof(category), "%s%s", kind, slice->is_cut ? ",cut" : "");
-	event = event_on(kvm, slice->track, name, category, slice->begin);
+	if (slice->is_cut) {
+		snprintf(cut, sizeof(cut), "%s,cut", kind);
+		kind = cut;
+	}
+	event = event_on(kvm, slice->track, name, kind, slice->begin);
 	out_slice(kvm->out, &event, timeline_clock_ns(kvm->clock, slice->end), args);
 }
 
