@@ -6,65 +6,71 @@
 
 #include "views/build.h"
 
-/* The arguments of the comparisons; the columns are counted once. */
+/*
+ * How rows are compared. Rows that are equal in the sort column are ordered by the other counts and
+ * rates, from the right (rate before total, as kvm_stat does), then by name, so that rows without
+ * change do not move. Shares do not count: two rows may have shares of different wholes.
+ */
 struct order {
-	const struct query *query;
-	const struct column *columns;
-	size_t nr_columns;
+	size_t sort;
+	bool is_ascending, is_cost; /* of the sort column */
+	size_t numbers[VIEW_COLUMNS], nr_numbers, names[VIEW_COLUMNS], nr_names;
 };
 
-/*
- * Orders rows that are equal in the sort column: by the other counts and rates, from the right
- * (rate before total, as kvm_stat does), then by name, so that rows without change do not move.
- * Shares do not count: two rows may have shares of different wholes.
- */
+static struct order order_of(const struct query *query)
+{
+	const struct column *columns = query->type->columns, *sort = &columns[query->sort];
+	struct order order = {
+		.sort = query->sort,
+		.is_ascending = (sort->type == CELL_TEXT) != query->reverse,
+		.is_cost = sort->flags & COLUMN_COST,
+	};
+	size_t nr = view_columns(query->type);
+
+	for (size_t i = nr; i-- > 0;) {
+		if ((columns[i].type == CELL_COUNT || columns[i].type == CELL_RATE) &&
+		    !(columns[i].flags & COLUMN_KEY))
+			order.numbers[order.nr_numbers++] = i;
+	}
+	for (size_t i = 0; i < nr; i++) {
+		if (i == 0 || columns[i].flags & COLUMN_KEY)
+			order.names[order.nr_names++] = i;
+	}
+	return order;
+}
+
 static int compare_equals(const struct view_row *a, const struct view_row *b,
 			  const struct order *order)
 {
-	int by;
+	int by = 0;
 
-	for (size_t i = order->nr_columns; i-- > 0;) {
-		const struct column *column = &order->columns[i];
-
-		if ((column->type != CELL_COUNT && column->type != CELL_RATE) ||
-		    column->flags & COLUMN_KEY)
-			continue;
-		by = cell_compare(&b->cells[i], &a->cells[i]);
-		if (by)
-			return by;
-	}
-	by = cell_compare(&a->cells[0], &b->cells[0]);
-	for (size_t i = 1; !by && i < order->nr_columns; i++) {
-		if (order->columns[i].flags & COLUMN_KEY)
-			by = cell_compare(&a->cells[i], &b->cells[i]);
-	}
+	for (size_t i = 0; !by && i < order->nr_numbers; i++)
+		by = cell_compare(&b->cells[order->numbers[i]], &a->cells[order->numbers[i]]);
+	for (size_t i = 0; !by && i < order->nr_names; i++)
+		by = cell_compare(&a->cells[order->names[i]], &b->cells[order->names[i]]);
 	return by;
 }
 
 /* The length of a halt is no cost, but its share of the time is: that is what was polled. */
 static bool is_no_cost(const struct view_row *row, const struct order *order)
 {
-	size_t sort = order->query->sort;
-
-	return row->is_idle && order->columns[sort].flags & COLUMN_COST &&
-	       row->cells[sort].type != CELL_PERCENT;
+	return row->is_idle && order->is_cost && row->cells[order->sort].type != CELL_PERCENT;
 }
 
 /* Numbers sort from the largest, names from A. */
 static int compare_siblings(const struct view_row *a, const struct view_row *b,
 			    const struct order *order)
 {
-	const struct query *query = order->query;
-	const struct column *column = &order->columns[query->sort];
+	bool ranks_last = is_no_cost(a, order);
 	int by;
 
 	if (a->is_rest != b->is_rest)
 		return a->is_rest - b->is_rest;
-	if (is_no_cost(a, order) != is_no_cost(b, order))
-		return is_no_cost(a, order) - is_no_cost(b, order);
-	by = cell_compare(&a->cells[query->sort], &b->cells[query->sort]);
+	if (ranks_last != is_no_cost(b, order))
+		return ranks_last ? 1 : -1;
+	by = cell_compare(&a->cells[order->sort], &b->cells[order->sort]);
 	if (by)
-		return (column->type == CELL_TEXT) == query->reverse ? -by : by;
+		return order->is_ascending ? by : -by;
 	return compare_equals(a, b, order);
 }
 
@@ -158,7 +164,7 @@ static void drop_rates(struct view *view)
 
 int view_build(struct view *view, const struct query *query, const struct facts *facts)
 {
-	struct order order = { query, query->type->columns, view_columns(query->type) };
+	struct order order = order_of(query);
 	int err;
 
 	view->type = query->type;
