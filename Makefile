@@ -332,6 +332,8 @@ mandir = $(datarootdir)/man
 sysconfdir = /etc
 unitdir = $(prefix)/lib/systemd/system
 bashcompletiondir = $(datarootdir)/bash-completion/completions
+zshcompletiondir = $(datarootdir)/zsh/site-functions
+fishcompletiondir = $(datarootdir)/fish/vendor_completions.d
 
 # from:to:mode, one list for both install and uninstall.
 INSTALLED = $(PROGRAM):$(bindir)/kvmtop:755 \
@@ -339,6 +341,8 @@ INSTALLED = $(PROGRAM):$(bindir)/kvmtop:755 \
 		$(page):$(mandir)/man$(subst .,,$(suffix $(page)))/$(notdir $(page)):644) \
 	packaging/kvmtop-group:$(sbindir)/kvmtop-group:755 \
 	completion/kvmtop.bash:$(bashcompletiondir)/kvmtop:644 \
+	completion/_kvmtop:$(zshcompletiondir)/_kvmtop:644 \
+	completion/kvmtop.fish:$(fishcompletiondir)/kvmtop.fish:644 \
 	systemd/kvmtop.target:$(unitdir)/kvmtop.target:644 \
 	systemd/kvmtop@.service:$(unitdir)/kvmtop@.service:644 \
 	systemd/kvmtop-history.service:$(unitdir)/kvmtop-history.service:644 \

@@ -38,3 +38,9 @@ void commands_help(FILE *out)
 	for (size_t i = 0; commands[i]; i++)
 		fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->help);
 }
+
+void commands_complete(FILE *out)
+{
+	for (size_t i = 0; commands[i]; i++)
+		fprintf(out, "%s\t%s\n", commands[i]->name, commands[i]->help);
+}

@@ -10,9 +10,12 @@
 #include <stddef.h>
 #include <stdio.h>
 
+struct option_table;
+
 struct command {
 	const char *name; /* "report" */
 	const char *help; /* a line for --help */
+	const struct option_table *options;
 	/* argv[0] is the command's name. Returns the exit status; prints its own errors (say.h). */
 	int (*run)(int argc, char **argv);
 };
@@ -24,5 +27,8 @@ void commands_names(char *buf, size_t size);
 
 /* A line for each, for --help. */
 void commands_help(FILE *out);
+
+/* The same for the shell's completion: a tab between name and help. */
+void commands_complete(FILE *out);
 
 #endif

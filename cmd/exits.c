@@ -348,7 +348,7 @@ static int run_exits(int argc, char **argv)
 	if (exits_options_parse(argc, argv, &run.options, &why) < 0)
 		return say_usage("exits", &why);
 	if (run.options.help) {
-		exits_options_help(stdout);
+		option_table_help(&exits_option_table, stdout);
 		return STATUS_OK;
 	}
 	err = kallsyms_files_read(&run.options.kallsyms, &run.kallsyms, &run.query, &why);
@@ -375,5 +375,6 @@ static int run_exits(int argc, char **argv)
 const struct command exits_command = {
 	.name = "exits",
 	.help = "count and time VM exits by thread and reason, then print them",
+	.options = &exits_option_table,
 	.run = run_exits,
 };

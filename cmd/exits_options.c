@@ -17,30 +17,34 @@
 
 static const struct option_spec specs[] = {
 	OPT_HEADING("What to count (default: every vCPU thread of every guest)"),
-	OPT_PID('p', "pid", "PID", pid, "one guest, its vCPUs taken together"),
-	OPT_STRING('g', "guest", "NAME", guest, "the same, by its name"),
+	OPT_PID('p', "pid", "PID", pid, "one guest, its vCPUs taken together", .offer = OFFER_PIDS),
+	OPT_STRING('g', "guest", "NAME", guest, "the same, by its name", .offer = OFFER_GUESTS),
 	OPT_STRING('v', "vcpu", "VCPU", vcpu, "with -p or -g: this vCPU only, by its number"),
 	OPT_FLAG('a', "alltids", all, "with -p or -g: each of its vCPUs on a line of its own"),
 	OPT_STRING(0, "diff", "GUEST", diff,
-		   "with -p or -g: what is different in this one, by pid or name"),
+		   "with -p or -g: what is different in this one, by pid or name",
+		   .offer = OFFER_GUESTS),
 	OPT_PID('t', "tid", "TID", tid, "one vCPU, by its thread"),
 	OPT_STRING('T', "tids", "TID,...", tids, "these vCPUs"),
 	OPT_STRING(0, "event", "EVENT", event_name,
-		   "vmexit (default), userspace, mmio, ioport, msr, cpuid, hypercall, sysreg"),
+		   "vmexit (default), userspace, mmio, ioport, msr, cpuid, hypercall, sysreg",
+		   .words = EXIT_KINDS),
 	OPT_HEADING("One by one, while they happen"),
 	OPT_OTHER(0, "longer", "TIME", longer_ns,
-		  "each exit that takes longer than TIME (5ms, 200us), without halts"),
+		  "each exit that takes longer than TIME (5ms, 200us), without halts",
+		  .words = LONG_TIMES),
 	OPT_FLAG(0, "halts", halts, "with halts"),
 	OPT_FLAG(0, "arguments", arguments, "with what they were about: costs more in each exit"),
 	OPT_OTHER(0, "guest-kallsyms", "NAME=FILE", kallsyms,
 		  "the functions of guest NAME, by a copy of its /proc/kallsyms"),
 	OPT_HEADING("How to show it"),
 	OPT_STRING('k', "key", "KEY", key,
-		   "sort by (default: total): "), /* add_help() adds the ids */
+		   "sort by (default: total): ", /* add_help() adds the ids */
+		   .offer = OFFER_COLUMNS),
 	OPT_FLAG(0, "json", json, "as a JSON object, in ns"),
 	OPT_FLAG(0, "csv", csv, "as CSV, in ns"),
 	OPT_HEADING("Other"),
-	OPT_STRING(0, "sysroot", "DIR", sysroot, "look at a captured machine instead"),
+	OPT_SYSROOT,
 	OPT_HELP,
 };
 
@@ -62,7 +66,7 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 	return longer_option_take(text, &options->longer_ns, why);
 }
 
-static const struct option_table table = {
+const struct option_table exits_option_table = {
 	.specs = specs,
 	.nr = ARRAY_SIZE(specs),
 	.usage = "Usage: kvmtop exits [OPTION]... [SECONDS]\n"
@@ -181,7 +185,7 @@ static int understand(struct exits_options *options, struct why *why)
 int exits_options_parse(int argc, char **argv, struct exits_options *ret_options, struct why *why)
 {
 	struct exits_options options = { .sysroot = "" };
-	int first = option_table_parse(&table, argc, argv, &options, why), err = 0;
+	int first = option_table_parse(&exits_option_table, argc, argv, &options, why), err = 0;
 
 	if (first < 0)
 		return first;
@@ -194,9 +198,4 @@ int exits_options_parse(int argc, char **argv, struct exits_options *ret_options
 	if (!err)
 		*ret_options = options;
 	return err;
-}
-
-void exits_options_help(FILE *out)
-{
-	option_table_help(&table, out);
 }

@@ -6,11 +6,11 @@
 #define KVMTOP_CMD_EXITS_OPTIONS_H
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <sys/types.h>
 
 #include "base/why.h"
 #include "cmd/long_options.h"
+#include "cmd/option.h"
 #include "views/query.h"
 
 #define EXITS_TIDS 256 /* threads that -T can name */
@@ -34,6 +34,6 @@ struct exits_options {
 
 /* 0, or -EINVAL with why: a usage error. */
 int exits_options_parse(int argc, char **argv, struct exits_options *ret_options, struct why *why);
-void exits_options_help(FILE *out);
+extern const struct option_table exits_option_table;
 
 #endif

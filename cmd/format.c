@@ -32,7 +32,8 @@ static const struct option_spec specs[] = {
 	OPT_FLAG('s', "statistics", statistics,
 		 "behind the records, how often each PowerPC instruction was emulated"),
 	OPT_STRING(0, "input-format", "KIND", kind,
-		   "the files' format, if they do not tell: kvmtrace, xentrace or acrn"),
+		   "the files' format, if they do not tell: kvmtrace, xentrace or acrn",
+		   .words = "kvmtrace xentrace acrn"),
 	OPT_HELP,
 };
 
@@ -44,6 +45,7 @@ static const struct option_table table = {
 		 "kvmtrace_format, xentrace_format and acrntrace_format.py take. Several files\n"
 		 "are merged by their TSC; without one, standard input is read.\n",
 	.footer = "More: man kvmtop-format\n",
+	.offer = OFFER_FILES,
 };
 
 struct run {
@@ -204,5 +206,6 @@ static int format_run(int argc, char **argv)
 const struct command format_command = {
 	.name = "format",
 	.help = "print kvmtrace, xentrace or ACRN records by rules",
+	.options = &table,
 	.run = format_run,
 };

@@ -10,6 +10,10 @@
 #include "base/why.h"
 #include "views/query.h"
 
+/* For the shell: what --longer and --event take. */
+#define LONG_TIMES "1ms 5ms 100ms"
+#define EXIT_KINDS "vmexit userspace mmio ioport msr cpuid hypercall sysreg"
+
 #define KALLSYMS_GUESTS 16
 
 /* --longer TIME: 0, or -EINVAL with why. */

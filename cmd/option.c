@@ -50,16 +50,36 @@ static void fill_tables(const struct option_table *table, struct getopt_tables *
 	}
 }
 
-/* got: what getopt_long() returned, or left in optopt. */
-static const struct option_spec *spec_by_got(const struct option_table *table, int got)
+const struct option_spec *option_by_letter(const struct option_table *table, int letter)
 {
-	if (got >= LONG_BASE)
-		return &table->specs[got - LONG_BASE];
 	for (size_t i = 0; i < table->nr; i++) {
-		if (table->specs[i].letter == got)
+		if (table->specs[i].letter == letter)
 			return &table->specs[i];
 	}
 	return NULL;
+}
+
+const struct option_spec *option_by_name(const struct option_table *table, const char *name,
+					 size_t len)
+{
+	const struct option_spec *first = NULL;
+
+	for (size_t i = 0; i < table->nr; i++) {
+		const struct option_spec *spec = &table->specs[i];
+
+		if (!spec->name || strncmp(spec->name, name, len) != 0)
+			continue;
+		if (strlen(spec->name) == len)
+			return spec;
+		first = first ? first : spec;
+	}
+	return first;
+}
+
+/* got: what getopt_long() returned, or left in optopt. */
+static const struct option_spec *spec_by_got(const struct option_table *table, int got)
+{
+	return got >= LONG_BASE ? &table->specs[got - LONG_BASE] : option_by_letter(table, got);
 }
 
 static int parse_number(const char *what, const char *text, long min, long max, long *ret_number,

@@ -53,16 +53,18 @@ struct options {
 
 static const struct option_spec specs[] = {
 	OPT_HEADING("Options"),
-	OPT_STRING('o', "output", "FILE", output, "the file to write (trace.dat)"),
-	OPT_PID('p', "pid", "PID", pid, "one guest, by its process"),
-	OPT_STRING('g', "guest", "NAME", guest, "one guest, by its name"),
+	OPT_FILE('o', "output", "FILE", output, "the file to write (trace.dat)"),
+	OPT_GUEST_PID,
+	OPT_GUEST,
 	OPT_OTHER('e', "event", "EVENT", event,
-		  "only this event; * and ? stand for any text; may be repeated"),
+		  "only this event; * and ? stand for any text; may be repeated",
+		  .offer = OFFER_EVENTS),
 	OPT_OTHER(0, "filter", "EXPR", filter,
 		  "the kernel's filter for the -e before it, or for all events"),
 	OPT_FLAG(0, "sched", sched, "of the guests' threads: when they wait for a CPU"),
 	OPT_COUNT('b', "buffer", "KIB", kib, "size of the buffer of each CPU"),
-	OPT_STRING('C', "clock", "CLOCK", clock, "the kernel's clock: local, mono, x86-tsc ..."),
+	OPT_STRING('C', "clock", "CLOCK", clock, "the kernel's clock: local, mono, x86-tsc ...",
+		   .words = "local global counter uptime perf mono mono_raw boot tai x86-tsc"),
 	OPT_HELP,
 };
 
@@ -95,6 +97,7 @@ static const struct option_table table = {
 		 "KernelShark, while COMMAND runs, for so many seconds, or until Ctrl-C.\n",
 	.footer = "More: man kvmtop-record\n",
 	.stops_at_word = true,
+	.offer = OFFER_PROGRAMS,
 	.take = take,
 };
 
@@ -510,5 +513,6 @@ static int record_run(int argc, char **argv)
 const struct command record_command = {
 	.name = "record",
 	.help = "record KVM's events into a trace.dat",
+	.options = &table,
 	.run = record_run,
 };

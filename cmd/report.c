@@ -114,7 +114,7 @@ static int run(int argc, char **argv)
 	if (report_options_parse(argc, argv, &options, &first, &why) < 0)
 		return say_usage("report", &why);
 	if (options.help) {
-		report_options_help(stdout);
+		option_table_help(&report_option_table, stdout);
 		return STATUS_OK;
 	}
 	return report((const char *const *)argv + first, (size_t)(argc - first), &options);
@@ -123,5 +123,6 @@ static int run(int argc, char **argv)
 const struct command report_command = {
 	.name = "report",
 	.help = "exits in a recording: how many, how long they took",
+	.options = &report_option_table,
 	.run = run,
 };

@@ -9,10 +9,10 @@
 #ifndef KVMTOP_CMD_REPORT_H
 #define KVMTOP_CMD_REPORT_H
 
-#include <stdio.h>
 
 #include "findings/thresholds.h"
 #include "cmd/long_options.h"
+#include "cmd/option.h"
 #include "monitor.h"
 #include "trace/recorded/recorded.h"
 #include "views/query.h"
@@ -39,7 +39,7 @@ struct report_options {
 /* 0 or -EINVAL with why; fills in what the words mean. ret_first: where the files begin in argv. */
 int report_options_parse(int argc, char **argv, struct report_options *ret_options,
 			 int *ret_first, struct why *why);
-void report_options_help(FILE *out);
+extern const struct option_table report_option_table;
 /* What is printed as text: the view that was asked for, else the table of exits. */
 const struct view_type *report_view(const struct report_options *options);
 

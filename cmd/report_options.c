@@ -15,34 +15,40 @@
 static const struct option_spec specs[] = {
 	OPT_HEADING("What to report (default: vmexit)"),
 	OPT_STRING(0, "event", "EVENT", event_name,
-		   "vmexit, userspace, mmio, ioport, msr, cpuid, hypercall, sysreg"),
-	OPT_STRING(0, "by", "WHAT", by, "a row for each reason (default), guest, vcpu, tid"),
+		   "vmexit, userspace, mmio, ioport, msr, cpuid, hypercall, sysreg",
+		   .words = EXIT_KINDS),
+	OPT_STRING(0, "by", "WHAT", by, "a row for each reason (default), guest, vcpu, tid",
+		   .words = "reason guest vcpu tid"),
 	OPT_NUMBER(0, "vcpu", "N", vcpu, "only vCPUs of this number"),
 	OPT_STRING('p', "pid", "PID,...", pids, "only these processes or threads"),
 	OPT_STRING('g', "guest", "NAME", guest, "only this guest"),
 	OPT_STRING('k', "key", "COLUMN", key,
-		   "sort by (default: total): "), /* add_help() adds the ids */
+		   "sort by (default: total): ", /* add_help() adds the ids */
+		   .offer = OFFER_COLUMNS),
 	OPT_STRING(0, "view", "NAME", view_name,
-		   "instead, a view of the screen: events, guests, vcpus, exits, hotspots"),
-	OPT_STRING(0, "thresholds", "FILE", thresholds,
+		   "instead, a view of the screen: events, guests, vcpus, exits, hotspots",
+		   .offer = OFFER_VIEWS),
+	OPT_FILE(0, "thresholds", "FILE", thresholds,
 		   "of --view why, see kvmtop why --help"),
 	OPT_OTHER(0, "longer", "TIME", longer_ns,
-		  "instead, each exit that took longer than TIME (5ms, 200us), without halts"),
+		  "instead, each exit that took longer than TIME (5ms, 200us), without halts",
+		  .words = LONG_TIMES),
 	OPT_FLAG(0, "halts", halts, "with --longer: with halts"),
 	OPT_OTHER(0, "guest-kallsyms", "NAME=FILE", kallsyms,
 		  "the functions of guest NAME, by a copy of its /proc/kallsyms"),
-	OPT_STRING(0, "diff", "OTHER", diff, "beside another recording, the biggest change first"),
+	OPT_FILE(0, "diff", "OTHER", diff, "beside another recording, the biggest change first"),
 	OPT_HEADING("How to read it"),
 	OPT_OTHER('f', "frequency", "MHZ", mhz_text, "of the TSC, where times are in cycles"),
 	OPT_OTHER('s', "set-delay", "SECONDS", interval_s,
 		  "interval of the screen's samples (default: 1, a short FILE: less)"),
 	OPT_STRING(0, "input-format", "KIND", input_format,
-		   "trace.dat, perf.data, acrn, kvmtrace (default: look)"),
+		   "trace.dat, perf.data, acrn, kvmtrace (default: look)",
+		   .words = "trace.dat perf.data acrn kvmtrace"),
 	OPT_STRING('B', "buffer", "NAME", buffer,
 		   "of a trace.dat with several buffers: only this one; top: the main one"),
 	OPT_HEADING("How to show it (default: on a terminal the screen, else text)"),
 	OPT_FLAG(0, "text", text, "text on a terminal, too"),
-	OPT_STRING(0, "csv", "FILE", csv,
+	OPT_FILE(0, "csv", "FILE", csv,
 		   "write the rows to FILE too; -: only them, to standard output"),
 	OPT_FLAG(0, "json", json, "a JSON object instead of text"),
 	OPT_FLAG(0, "acrn", acrn, "as ACRN's vm_exit analysis does; appends to --csv's FILE"),
@@ -85,7 +91,7 @@ static void add_help(const struct option_spec *spec, char *buf, size_t size)
 		view_column_ids(view_type_by_groups(GROUP_ALL), true, buf, size);
 }
 
-static const struct option_table table = {
+const struct option_table report_option_table = {
 	.specs = specs,
 	.nr = ARRAY_SIZE(specs),
 	.usage = "Usage: kvmtop report [OPTION]... FILE...\n"
@@ -94,14 +100,10 @@ static const struct option_table table = {
 		 "several are one recording.\n",
 	.footer = "Exit status: 0 done, 1 a file could not be read to its end, 2 wrong usage.\n"
 		  "More: man kvmtop-report\n",
+	.offer = OFFER_FILES,
 	.take = take,
 	.add_help = add_help,
 };
-
-void report_options_help(FILE *out)
-{
-	option_table_help(&table, out);
-}
 
 /* The rows that the table of exits has for each WHAT. */
 static int find_by(const char *name, unsigned int *ret_groups, struct why *why)
@@ -191,7 +193,7 @@ int report_options_parse(int argc, char **argv, struct report_options *ret_optio
 			 int *ret_first, struct why *why)
 {
 	struct report_options options = { .json = false };
-	int first = option_table_parse(&table, argc, argv, &options, why), err;
+	int first = option_table_parse(&report_option_table, argc, argv, &options, why), err;
 
 	if (first < 0)
 		return first;

@@ -522,7 +522,7 @@ static int timeline_run(int argc, char **argv)
 	if (timeline_options_parse(argc, argv, &options, &why) < 0)
 		return say_usage("timeline", &why);
 	if (options.help) {
-		timeline_options_help(stdout);
+		option_table_help(&timeline_option_table, stdout);
 		return STATUS_OK;
 	}
 	if (check_output(&options, &why) < 0)
@@ -533,5 +533,6 @@ static int timeline_run(int argc, char **argv)
 const struct command timeline_command = {
 	.name = "timeline",
 	.help = "make a picture of recordings for Perfetto",
+	.options = &timeline_option_table,
 	.run = timeline_run,
 };

@@ -16,24 +16,28 @@
 
 static const struct option_spec specs[] = {
 	OPT_HEADING("Options"),
-	OPT_STRING('o', "output", "FILE", output, "the picture (default: standard output)"),
+	OPT_FILE('o', "output", "FILE", output, "the picture (default: standard output)"),
 	OPT_OTHER('k', "kvm", "FILE", recordings,
-		  "a recording: trace.dat, perf.data, ACRN, kvmtrace; may be repeated"),
-	OPT_STRING('p', "perf-stat", "FILE", perf, "counters: what perf stat -I -x or -j printed"),
+		  "a recording: trace.dat, perf.data, ACRN, kvmtrace; may be repeated",
+		  .offer = OFFER_FILES),
+	OPT_FILE('p', "perf-stat", "FILE", perf, "counters: what perf stat -I -x or -j printed"),
 	OPT_OTHER('O', "offset", "N", offset_text,
-		  "how far the guest's clock is ahead of the host's; auto: from -k (default)"),
+		  "how far the guest's clock is ahead of the host's; auto: from -k (default)",
+		  .words = "auto"),
 	OPT_OTHER('f', "freq", "KHZ", freq_text, "the TSC's frequency, for times in TSC cycles"),
 	OPT_FLAG('F', "filter", filter, "no function calls outside the time of -k"),
 	OPT_OTHER('m', "merge", "TRACE", merged,
-		  "function calls on the host, in its time; or GUEST=TRACE, as below"),
-	OPT_STRING('b', "binary", "FILE", binary,
+		  "function calls on the host, in its time; or GUEST=TRACE, as below",
+		  .offer = OFFER_FILES),
+	OPT_FILE('b', "binary", "FILE", binary,
 		   "the guest's program: write its symbols into GUESTTRACE"),
 	OPT_STRING('B', "binaryname", "NAME", binary_name,
 		   "that program's name in GUESTTRACE (default: test)"),
 	OPT_STRING(0, "buffer", "NAME", buffer,
 		   "of a trace.dat with several buffers: only this one; top: the main one"),
 	OPT_STRING(0, "input-format", "KIND", input_format,
-		   "the kind of -k, if its files do not tell"),
+		   "the kind of -k, if its files do not tell",
+		   .words = "trace.dat perf.data acrn kvmtrace"),
 	OPT_HELP,
 };
 
@@ -97,7 +101,7 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 	}
 }
 
-static const struct option_table table = {
+const struct option_table timeline_option_table = {
 	.specs = specs,
 	.nr = ARRAY_SIZE(specs),
 	.usage = "Usage: kvmtop timeline [OPTION]... [GUESTTRACE]...\n"
@@ -106,6 +110,7 @@ static const struct option_table table = {
 		 "is its folder, or what uftrace dump --chrome wrote. GUEST=GUESTTRACE says of\n"
 		 "which guest.\n",
 	.footer = "More: man kvmtop-timeline\n",
+	.offer = OFFER_FILES,
 	.take = take,
 };
 
@@ -138,15 +143,10 @@ int timeline_options_parse(int argc, char **argv, struct timeline_options *ret_o
 	int first;
 
 	*ret_options = (struct timeline_options){ .binary_name = "test" };
-	first = option_table_parse(&table, argc, argv, ret_options, why);
+	first = option_table_parse(&timeline_option_table, argc, argv, ret_options, why);
 	if (first < 0)
 		return first;
 	ret_options->guests = (const char *const *)argv + first;
 	ret_options->nr_guests = (size_t)(argc - first);
 	return ret_options->help ? 0 : check(ret_options, why);
-}
-
-void timeline_options_help(FILE *out)
-{
-	option_table_help(&table, out);
 }

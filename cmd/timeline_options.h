@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "base/why.h"
+#include "cmd/option.h"
 
 #define RECORDINGS_MAX 1024 /* ACRN has one for each CPU */
 #define MERGED_MAX 64
@@ -42,6 +42,6 @@ struct trace_choice trace_choice(const char *text);
 /* 0, or -EINVAL with why: a usage error. The words stay argv's. */
 int timeline_options_parse(int argc, char **argv, struct timeline_options *ret_options,
 			   struct why *why);
-void timeline_options_help(FILE *out);
+extern const struct option_table timeline_option_table;
 
 #endif

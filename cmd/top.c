@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/say.h"
 #include "cmd/command.h"
+#include "cmd/complete.h"
 #include "cmd/live.h"
 #include "cmd/thresholds_file.h"
 #include "cmd/top.h"
@@ -44,6 +45,7 @@ struct top {
 	struct top_writer writer;
 	pid_t demo;
 	struct live live;
+	void (*print_field)(const char *name);
 };
 
 /* ---- setting up ---- */
@@ -155,8 +157,13 @@ static int list_providers(const struct top *top)
 	}
 }
 
+static void print_guest(const struct guest *guest)
+{
+	printf("%7d %4zu  %s\n", (int)guest->pid, guest->nr_vcpus, guest->name);
+}
+
 /* For people who look for a guest, and for the shell's completion: needs no provider. */
-static int list_guests(const struct top *top)
+static int list_guests(const struct top *top, void (*print)(const struct guest *guest))
 {
 	struct guests *guests = guests_new(&top->env);
 	const struct guest *guest;
@@ -164,7 +171,7 @@ static int list_guests(const struct top *top)
 	int err = guests ? guests_refresh(guests, clock_now_ns(), &why) : -ENOMEM;
 
 	for (size_t i = 0; !err && (guest = guests_at(guests, i)); i++)
-		printf("%7d %4zu  %s\n", (int)guest->pid, guest->nr_vcpus, guest->name);
+		print(guest);
 	guests_free(guests);
 	return err ? say_failure(err, &why) : STATUS_OK;
 }
@@ -331,7 +338,7 @@ static int run_mode(struct top *top, enum mode mode)
 		return say_failure(err, &why);
 	switch (mode) {
 	case MODE_FIELDS:
-		err = top_list_fields(monitor_facts(top->monitor)->fields);
+		err = top_list_fields(monitor_facts(top->monitor)->fields, top->print_field);
 		return err ? say_failure(err, &why) : STATUS_OK;
 	case MODE_BATCH:
 	case MODE_LOG:
@@ -339,6 +346,32 @@ static int run_mode(struct top *top, enum mode mode)
 		return run_lines(top, mode);
 	default:
 		return run_screen(top);
+	}
+}
+
+/* Names of events are those that -f help lists. */
+static int run_completion(struct top *top)
+{
+	struct completion completion;
+
+	completion_find(top->options.words, top->options.nr_words, &completion);
+	completion_print(&completion);
+	if (env_init(&top->env, completion.sysroot, &(struct why){ "" }) < 0)
+		return STATUS_FAILURE;
+	switch (completion.offer) {
+	case OFFER_GUESTS:
+		return list_guests(top, completion_print_guest);
+	case OFFER_PIDS:
+		return list_guests(top, completion_print_pid);
+	case OFFER_FIELDS:
+	case OFFER_EVENTS:
+		top->options.complete = false;
+		top->options.fields = "help";
+		top->print_field = completion.offer == OFFER_FIELDS ? completion_print_field :
+								      completion_print_event;
+		return run_mode(top, MODE_FIELDS);
+	default:
+		return STATUS_OK;
 	}
 }
 
@@ -354,7 +387,7 @@ static int run_options(struct top *top)
 	if (top_query_init(&top->options, &top->query, &why) < 0)
 		return say_usage("", &why);
 	if (mode == MODE_HELP) {
-		top_options_help(stdout);
+		option_table_help(&top_option_table, stdout);
 		puts("\nCommands, each with a --help of its own:");
 		commands_help(stdout);
 		return STATUS_OK;
@@ -367,6 +400,8 @@ static int run_options(struct top *top)
 		metrics_print_help(stdout);
 		return STATUS_OK;
 	}
+	if (mode == MODE_COMPLETE)
+		return run_completion(top);
 	err = thresholds_load(top->options.thresholds, top->options.sysroot, &top->thresholds,
 			      &why);
 	if (!err)
@@ -385,7 +420,7 @@ static int run_options(struct top *top)
 		return top_export(&top->options, &top->env, &top->thresholds);
 	if (mode == MODE_PROVIDERS)
 		return list_providers(top);
-	return mode == MODE_GUESTS ? list_guests(top) : run_mode(top, mode);
+	return mode == MODE_GUESTS ? list_guests(top, print_guest) : run_mode(top, mode);
 }
 
 int top_run(int argc, char **argv)
@@ -393,6 +428,7 @@ int top_run(int argc, char **argv)
 	struct top top = {
 		.lines = { .options = &top.options, .query = &top.query },
 		.live.signals = -1,
+		.print_field = top_print_field,
 	};
 	struct why why = { "" };
 	int status;

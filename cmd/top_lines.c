@@ -152,7 +152,12 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-int top_list_fields(const struct fields *fields)
+void top_print_field(const char *name)
+{
+	printf("  %s\n", name);
+}
+
+int top_list_fields(const struct fields *fields, void (*print)(const char *name))
 {
 	uint32_t n = fields_count(fields);
 	const char **names = calloc(n + 1, sizeof(*names));
@@ -170,7 +175,7 @@ int top_list_fields(const struct fields *fields)
 	qsort(names, nr, sizeof(*names), compare_names);
 	for (size_t i = 0; i < nr; i++) {
 		if (i == 0 || strcmp(names[i], names[i - 1]) != 0)
-			printf("  %s\n", names[i]);
+			print(names[i]);
 	}
 	free(names);
 	return 0;

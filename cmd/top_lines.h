@@ -25,8 +25,9 @@ int top_query_guest(const struct top_options *options, const struct guests *gues
 int top_query_past_guest(const struct top_options *options, const struct guests *guests,
 			 struct query *query, struct why *why);
 
-/* -f help: the names of the fields, sorted. 0 or -ENOMEM. */
-int top_list_fields(const struct fields *fields);
+/* -f help: the names of the fields, sorted; print: top_print_field. 0 or -ENOMEM. */
+int top_list_fields(const struct fields *fields, void (*print)(const char *name));
+void top_print_field(const char *name);
 
 /* Zero-initialised, with options and query, is closed. */
 struct top_lines {

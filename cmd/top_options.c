@@ -19,14 +19,16 @@
 #define OPTIONS struct top_options
 
 #define PAST_DEFAULT_BYTES (UINT64_C(4) << 20)
+#define TIMES "now today yesterday"
 #define FILE_DELAY_S 15.0 /* of --prometheus: as node_exporter is usually asked */
 
 static const struct option_spec specs[] = {
 	OPT_HEADING("What to count"),
 	OPT_STRING('f', "fields", "REGEX", fields,
-		   "only what has a matching name; \"help\" lists the names"),
-	OPT_STRING('g', "guest", "NAME", guest, "one guest, by its name"),
-	OPT_PID('p', "pid", "PID", pid, "one guest, by its process"),
+		   "only what has a matching name; \"help\" lists the names",
+		   .offer = OFFER_FIELDS, .words = "help"),
+	OPT_GUEST,
+	OPT_GUEST_PID,
 	OPT_FLAG('t', "tracepoints", tracepoints, "from the kernel's trace events (default)"),
 	OPT_FLAG('d', "debugfs", debugfs, "from the kernel's debugfs counters; -d -t: from both"),
 	OPT_FLAG(0, "stats", stats,
@@ -38,47 +40,54 @@ static const struct option_spec specs[] = {
 	{ .letter = '1', .name = "once", .alias = "batch", .kind = VALUE_FLAG,
 	  .offset = OPT_AT(batch), .help = "count for a second, print, end" },
 	OPT_FLAG('l', "log", log, "print a line per interval"),
-	OPT_STRING('L', "log-to-file", "FILE", log_file, "append them to FILE; SIGHUP reopens it"),
+	OPT_FILE('L', "log-to-file", "FILE", log_file, "append them to FILE; SIGHUP reopens it"),
 	OPT_FLAG('c', "csv", csv, "with -l or -L: as CSV"),
 	OPT_FLAG(0, "json", json, "with -1, -l or -L: a JSON object per sample and line"),
 	OPT_FLAG('z', "skip-zero-records", skip_zero,
 		 "with -1, -l or -L: no line where nothing happened"),
 	OPT_OTHER('s', "set-delay", "SECONDS", delay_s, "interval, 0.1 to 86400 (default 3)"),
 	OPT_COUNT('n', "samples", "N", samples, "end after N intervals"),
-	OPT_STRING(0, "view", "NAME", view, "begin with: "), /* add_help() adds the names */
-	OPT_FLAG('b', "by-guest", by_guest, "the same as --view guests"),
+	OPT_STRING(0, "view", "NAME", view, "begin with: ", /* add_help() adds the names */
+		   .offer = OFFER_VIEWS),
+	OPT_FLAG('b', "by-guest", by_guest, "the same as --view guests",
+		 .offer = OFFER_VIEWS),
 	OPT_FLAG('x', "children", children,
 		 "with the reasons of each event (-1 and -c always have them)"),
 	OPT_STRING('o', "sort", "COLUMN", sort,
 		   "event, total, share, rate; other views: see the man page. A CSV of events has "
-		   "its columns by name"),
+		   "its columns by name", .offer = OFFER_COLUMNS),
 	OPT_HEADING("History"),
-	OPT_STRING('w', "write", "FILE", write_file,
+	OPT_FILE('w', "write", "FILE", write_file,
 		   "write every sample to FILE; without a terminal, show nothing"),
 	OPT_OTHER(0, "max-age", "DURATION", max_age_ns,
 		  "with -w: drop what is older, 7d for example"),
 	OPT_OTHER(0, "max-size", "SIZE", max_size,
 		  "with -w: drop the oldest when FILE grows beyond, 2G for example"),
 	{ .letter = 'r', .name = "read", .value = "[FILE]", .kind = VALUE_FLAG,
-	  .offset = OPT_AT(read), .help = "show what -w wrote (default: " HISTORY_FILE ")" },
+	  .offset = OPT_AT(read), .help = "show what -w wrote (default: " HISTORY_FILE ")",
+	  .offer = OFFER_FILES },
 	OPT_OTHER(0, "at", "TIME", at,
-		  "with -r: begin there: -30min, 03:12, \"2026-11-21 03:12\" ..."),
+		  "with -r: begin there: -30min, 03:12, \"2026-11-21 03:12\" ...",
+		  .words = TIMES),
 	OPT_OTHER(0, "from", "TIME", from,
-		  "with -r and -l or -L: print from there on; with -1: as one interval"),
-	OPT_OTHER(0, "to", "TIME", to, "the same: until there"),
+		  "with -r and -l or -L: print from there on; with -1: as one interval",
+		  .words = TIMES),
+	OPT_OTHER(0, "to", "TIME", to, "the same: until there", .words = TIMES),
 	{ .name = "diff", .value = "FROM..TO FROM..TO", .kind = VALUE_PAIR,
 	  .offset = OPT_AT(diff), .help = "with -r: print what changed from one span to another" },
 	OPT_OTHER(0, "past", "MIB", past_bytes,
 		  "what the live screen remembers, 4 if not given; 0: nothing"),
 	OPT_HEADING("For Prometheus"),
-	OPT_STRING(0, "prometheus", "FILE.prom", prometheus,
+	OPT_FILE(0, "prometheus", "FILE.prom", prometheus,
 		   "write FILE for node_exporter's textfile collector, every 15 s or -s"),
 	OPT_STRING(0, "listen", "ADDRESS", listen,
-		   "answer at ADDRESS:PORT, PORT (this machine only), unix:PATH or systemd"),
-	OPT_STRING(0, "web-config", "FILE", web_config,
+		   "answer at ADDRESS:PORT, PORT (this machine only), unix:PATH or systemd",
+		   .words = "systemd unix:"),
+	OPT_FILE(0, "web-config", "FILE", web_config,
 		   "with --listen: TLS and passwords, as Prometheus' exporters have them"),
 	OPT_OTHER(0, "metrics", "NAME,...", metrics,
-		  "more metrics, or no-NAME: without; \"help\" lists all"),
+		  "more metrics, or no-NAME: without; \"help\" lists all",
+		  .offer = OFFER_METRICS, .words = "help"),
 	OPT_COUNT(0, "max-series", "N", max_series,
 		  "leave out what is more than N series (default 20000)"),
 	OPT_HEADING("Other"),
@@ -86,12 +95,15 @@ static const struct option_spec specs[] = {
 	OPT_FLAG(0, "list-guests", list_guests, "the guests that run here: process, vCPUs, name"),
 	OPT_FLAG(0, "list-providers", list_providers, "what can count here, and why not"),
 	OPT_STRING(0, "engine", "NAME", engine,
-		   "what counts trace events: bpf or perf (default: bpf where allowed)"),
-	OPT_STRING(0, "thresholds", "FILE", thresholds,
+		   "what counts trace events: bpf or perf (default: bpf where allowed)",
+		   .words = "bpf perf"),
+	OPT_FILE(0, "thresholds", "FILE", thresholds,
 		   "from which values on something is a finding; see kvmtop why --help"),
 	OPT_OTHER(0, "guest-kallsyms", "NAME=FILE", kallsyms,
 		  "of long exits, guest NAME's functions: a copy of its /proc/kallsyms"),
-	OPT_STRING(0, "sysroot", "DIR", sysroot, "look at a captured machine instead"),
+	OPT_SYSROOT,
+	OPT_FLAG(0, "complete", complete,
+		 "what could come next, for the shell: -- and the words of a command line"),
 	OPT_HELP,
 	OPT_FLAG('V', "version", version, "the version"),
 };
@@ -315,7 +327,7 @@ static int check(const struct top_options *options, struct why *why)
 {
 	bool logs = options->log || options->log_file;
 
-	if (options->help || options->version || options->metrics_help)
+	if (options->help || options->version || options->metrics_help || options->complete)
 		return 0;
 	if (options->prometheus || options->listen)
 		return check_export(options, why);
@@ -352,7 +364,7 @@ static void add_help(const struct option_spec *spec, char *buf, size_t size)
 		view_type_names(buf, size);
 }
 
-static const struct option_table table = {
+const struct option_table top_option_table = {
 	.specs = specs,
 	.nr = ARRAY_SIZE(specs),
 	.usage = "Usage: kvmtop [OPTION]...\n"
@@ -377,12 +389,14 @@ int top_options_parse(int argc, char **argv, struct top_options *ret_options, st
 	char names[128];
 	int first, err;
 
-	first = option_table_parse(&table, argc, argv, &options, why);
+	first = option_table_parse(&top_option_table, argc, argv, &options, why);
 	if (first < 0)
 		return first;
 	if (options.read && !options.read_file)
 		options.read_file = first < argc ? argv[first++] : HISTORY_FILE;
-	if (first < argc) {
+	options.words = argv + first;
+	options.nr_words = (size_t)(argc - first);
+	if (options.nr_words && !options.complete) {
 		commands_names(names, sizeof(names));
 		return why_set(why, -EINVAL,
 			       "unexpected argument \"%s\"; a command is the first word: %s",
@@ -405,6 +419,8 @@ enum mode top_options_mode(const struct top_options *options)
 		return MODE_VERSION;
 	if (options->metrics_help)
 		return MODE_METRICS;
+	if (options->complete)
+		return MODE_COMPLETE;
 	if (options->list_providers)
 		return MODE_PROVIDERS;
 	if (options->list_guests)
@@ -421,9 +437,4 @@ enum mode top_options_mode(const struct top_options *options)
 		return MODE_BATCH;
 	/* A history has samples to print without a choice of an interval. */
 	return options->read && (options->csv || options->json) ? MODE_LOG : MODE_CURSES;
-}
-
-void top_options_help(FILE *out)
-{
-	option_table_help(&table, out);
 }

@@ -8,11 +8,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <sys/types.h>
 
 #include "base/why.h"
 #include "cmd/long_options.h"
+#include "cmd/option.h"
 
 #define HISTORY_FILE "/var/lib/kvmtop/history.db" /* kvmtop-history.service writes it */
 
@@ -24,6 +24,7 @@ enum mode {
 	MODE_DIFF,	/* --diff */
 	MODE_EXPORT,	/* --prometheus, --listen */
 	MODE_METRICS,	/* --metrics help */
+	MODE_COMPLETE,	/* --complete */
 	MODE_FIELDS,	/* -f help */
 	MODE_PROVIDERS, /* --list-providers */
 	MODE_GUESTS,	/* --list-guests */
@@ -34,7 +35,7 @@ enum mode {
 /* The values of the options. Strings point into argv. */
 struct top_options {
 	bool batch, log, csv, json, debugfs, stats, tracepoints, include_past, skip_zero;
-	bool children, by_guest, demo, help, version, list_providers, list_guests;
+	bool children, by_guest, demo, help, version, list_providers, list_guests, complete;
 	const char *fields;  /* NULL: all */
 	const char *guest;   /* NULL: see pid */
 	pid_t pid;	     /* 0: all */
@@ -60,6 +61,8 @@ struct top_options {
 	unsigned int metrics;	   /* of enum metrics_group */
 	unsigned long max_series;
 	bool has_metrics, has_max_series, metrics_help;
+	char **words; /* that are no options: of --complete */
+	size_t nr_words;
 	double delay_s;
 	unsigned long samples; /* 0: until a signal */
 };
@@ -73,6 +76,6 @@ int top_options_parse(int argc, char **argv, struct top_options *ret_options, st
  */
 enum mode top_options_mode(const struct top_options *options);
 
-void top_options_help(FILE *out);
+extern const struct option_table top_option_table;
 
 #endif

@@ -218,7 +218,7 @@ static int show_past(struct top_reader *reader, struct why *why)
 	if (err)
 		return err;
 	if (top_options_mode(options) == MODE_FIELDS)
-		return top_list_fields(monitor_facts(reader->monitor)->fields);
+		return top_list_fields(monitor_facts(reader->monitor)->fields, top_print_field);
 	if (top_options_mode(options) == MODE_BATCH)
 		return print_one(reader, at_ns, why);
 	if (top_options_mode(options) == MODE_CURSES)

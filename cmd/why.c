@@ -35,14 +35,14 @@ struct why_options {
 #define OPTIONS struct why_options
 
 static const struct option_spec specs[] = {
-	OPT_STRING('g', "guest", "NAME", guest, "one guest, by its name"),
-	OPT_PID('p', "pid", "PID", pid, "one guest, by its process"),
-	OPT_STRING(0, "thresholds", "FILE", thresholds,
+	OPT_GUEST,
+	OPT_GUEST_PID,
+	OPT_FILE(0, "thresholds", "FILE", thresholds,
 		   "from which values on something is a finding; \"help\" prints such a file "
-		   "(default: " THRESHOLDS_FILE ")"),
+		   "(default: " THRESHOLDS_FILE ")", .words = "help"),
 	OPT_FLAG(0, "json", json, "as a JSON object"),
 	OPT_FLAG(0, "csv", csv, "as CSV"),
-	OPT_STRING(0, "sysroot", "DIR", sysroot, "look at a captured machine instead"),
+	OPT_SYSROOT,
 	OPT_HELP,
 };
 
@@ -221,5 +221,6 @@ static int run_why(int argc, char **argv)
 const struct command why_command = {
 	.name = "why",
 	.help = "what makes guests slow, and what to do",
+	.options = &table,
 	.run = run_why,
 };

@@ -51,11 +51,13 @@ is "$(in_folder prefix=/usr)" "\
 ./usr/lib/systemd/system/kvmtop@.service
 ./usr/sbin/kvmtop-group
 ./usr/share/bash-completion/completions/kvmtop
+./usr/share/fish/vendor_completions.d/kvmtop.fish
 ./usr/share/kvmtop/kvmtop.json
 ./usr/share/kvmtop/kvmtop.rules.yml
 ./usr/share/kvmtop/telegraf.conf
 ./usr/share/kvmtop/vector.toml
-$(man_pages ./usr/share/man)" "make install prefix=/usr"
+$(man_pages ./usr/share/man)
+./usr/share/zsh/site-functions/_kvmtop" "make install prefix=/usr"
 units=$TMP/root/usr/lib/systemd/system
 like "$(cat "$units/kvmtop@.service")" '^ExecStart=/usr/bin/kvmtop ' \
 	"the unit starts the program where it was installed"
@@ -118,11 +120,13 @@ check "the history's unit writes it" "$KVMTOP" $command --sysroot tests/sysroot/
 like "$("$KVMTOP" -r "$TMP/history.db" -1 --view exits)" '^hlt ' "and it is read"
 is "$(in_folder exec_prefix=/e datarootdir=/d sysconfdir=/s unitdir=/u)" "\
 ./d/bash-completion/completions/kvmtop
+./d/fish/vendor_completions.d/kvmtop.fish
 ./d/kvmtop/kvmtop.json
 ./d/kvmtop/kvmtop.rules.yml
 ./d/kvmtop/telegraf.conf
 ./d/kvmtop/vector.toml
 $(man_pages ./d/man)
+./d/zsh/site-functions/_kvmtop
 ./e/bin/kvmtop
 ./e/sbin/kvmtop-group
 ./s/logrotate.d/kvmtop
@@ -144,10 +148,12 @@ $(man_pages ./m)
 ./p/lib/systemd/system/kvmtop.target
 ./p/lib/systemd/system/kvmtop@.service
 ./p/sbin/kvmtop-group
+./p/share/fish/vendor_completions.d/kvmtop.fish
 ./p/share/kvmtop/kvmtop.json
 ./p/share/kvmtop/kvmtop.rules.yml
 ./p/share/kvmtop/telegraf.conf
-./p/share/kvmtop/vector.toml" "each of them, and PREFIX"
+./p/share/kvmtop/vector.toml
+./p/share/zsh/site-functions/_kvmtop" "each of them, and PREFIX"
 check "make uninstall" make -s uninstall "DESTDIR=$TMP/root" bindir=/b mandir=/m \
 	bashcompletiondir=/c PREFIX=/p
 is "$(find "$TMP/root" -type f)" "" "uninstall removes all of it"

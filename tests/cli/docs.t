@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Man pages, completion and README name the options that --help names, and no others.
+# Man pages and README name the options that --help names, and no others.
 . tests/lib.sh
 
 # missing WANTED THERE: the lines of WANTED that are not lines of THERE.
@@ -19,17 +19,13 @@ described() {
 		awk '{ for (i = 1; i < NF; i++) if ($i == "Fl") print "-" $(i + 1) }' | sort
 }
 
-completion=$(grep -oE -- '-[-a-zA-Z0-9]+' completion/kvmtop.bash)
 check "--help names options" test "$(options_of | grep -c .)" -gt 30
-is "$(missing "$(options_of)" "$completion")" "" "the completion has every option of --help"
 is "$(described man/kvmtop.8)" "$(options_of)" "kvmtop(8) has the options of --help, and no others"
 for command in $("$KVMTOP" --help | sed -n '/^Commands/,$s/^  \([a-z]*\) .*/\1/p'); do
 	page=man/kvmtop-$command.8
 	is "$(described "$page")" "$(options_of "$command")" \
 		"kvmtop-$command(8) has the options of kvmtop $command --help, and no others"
 	check "and examples" grep -q "^\.Dl .*kvmtop $command " "$page"
-	is "$(missing "$(options_of "$command" | grep '^--')" "$completion")" "" \
-		"the completion has every long option of kvmtop $command"
 	like "$("$KVMTOP" "$command" --help)" "More: man kvmtop-$command$" \
 		"its --help names the page"
 	check "kvmtop(8) names it, too" grep -q "^\.Xr kvmtop-$command 8" man/kvmtop.8
@@ -68,36 +64,6 @@ page=$(awk '/^\.S[sh] / { table = $2 } /^\.It Va / { print table, $3 }' man/kvmt
 check "a history file has tables" test "$(printf '%s\n' "$tables" | grep -c .)" -gt 40
 is "$(printf '%s\n' "$page" | grep -v '^minute ' | sort)" "$(printf '%s\n' "$tables" | sort)" \
 	"kvmtop-history(5) has every column of every table"
-
-# offers WORD...: what bash offers for the last word.
-offers() {
-	# shellcheck disable=SC2016 # bash's
-	PATH=$TMP:$PATH bash -c '. completion/kvmtop.bash
-		COMP_WORDS=(kvmtop "$@") COMP_CWORD=$#
-		_kvmtop kvmtop "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
-		echo "${COMPREPLY[@]}"' bash "$@"
-}
-if command -v bash >/dev/null 2>&1; then
-	printf '#!/bin/sh\nexec "%s" --sysroot tests/sysroot/amd "$@"\n' "$KVMTOP" >"$TMP/kvmtop"
-	chmod +x "$TMP/kvmtop"
-	is "$(offers re)" "record report" "commands are completed"
-	for command in "" exits record why; do
-		# shellcheck disable=SC2086 # no command is no word
-		is "$(offers $command -g '') $(offers $command -g w) $(offers $command -p '')" \
-			"web1 db1 web1 112 115" "${command:-kvmtop} -g: the guests; -p: their pids"
-	done
-	field=$(offers -f kvm_exit.hl)
-	like "$("$KVMTOP" --sysroot tests/sysroot/amd -1 -f "$field")" '^kvm_exit\(hlt\) ' \
-		"a completed field matches that field"
-	for view in events guests vcpus exits hotspots long why; do
-		"$KVMTOP" -1 --view $view -o none 2>"$TMP/err"
-		is "$(offers --view $view -o "" | tr '\n' ' ')" \
-			"$(sed -n 's/.*there are: //p' "$TMP/err" | tr -d ,) " \
-			"-o: the columns of the view $view"
-	done
-else
-	skip "completion" "bash is not installed"
-fi
 
 # Keys and headings come from the program's own tables.
 keys=$("$HELPERS/headings" keys | tr ' ' '\n')

@@ -107,6 +107,15 @@ const char *metric_type_name(enum metric_type type)
 	return names[type];
 }
 
+bool metrics_group_at(size_t i, const char **ret_name, const char **ret_help)
+{
+	if (i >= ARRAY_SIZE(groups))
+		return false;
+	*ret_name = groups[i].name;
+	*ret_help = groups[i].help;
+	return true;
+}
+
 static int find_group(const char *name, size_t len, unsigned int *ret_group)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {

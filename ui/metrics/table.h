@@ -70,6 +70,9 @@ const struct metric *metric_at(size_t i); /* NULL past the end */
 /* "counter" */
 const char *metric_type_name(enum metric_type type);
 
+/* The name and the meaning of a group; false past the end. */
+bool metrics_group_at(size_t i, const char **ret_name, const char **ret_help);
+
 /*
  * Changes groups by a list of names, "events,no-vcpus". 0, or -EINVAL with why.
  */

@@ -1,0 +1,135 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What the program offers for a command line's next word, and that bash, zsh and fish take it.
+# shellcheck disable=SC2086 # options are words
+. tests/lib.sh
+
+amd="--sysroot tests/sysroot/amd"
+
+# next WORD...: the words that can stand in place of the last one; @files: what the shell knows.
+next() {
+	"$KVMTOP" --complete -- "$@" | sed 's/\(.\)	.*/\1/' | tr '\t\n' '@ '
+}
+
+# options_of [COMMAND]: of --help.
+options_of() {
+	"$KVMTOP" "$@" --help | grep '^  ' | cut -c1-31 | grep -oE -- '-[-a-zA-Z0-9]+' | tr '\n' ' '
+}
+
+commands=$("$KVMTOP" --help | sed -n '/^Commands/,$s/^  \([a-z]*\) .*/\1/p')
+is "$(next '')" "$(printf '%s ' $commands)" "the commands, where one can stand"
+for command in "" $commands; do
+	is "$(next $command -)" "$(options_of $command)" "kvmtop $command: the options of --help"
+done
+is "$(next -z '')" "$(options_of)" "options, where nothing else can stand"
+
+for command in "" exits why; do
+	is "$(next $command $amd -g '') $(next $command $amd -p '')" "web1 db1  112 115 " \
+		"${command:-kvmtop} -g: the guests, -p: their pids; of --sysroot"
+done
+is "$(next exits $amd --diff '')" "web1 db1 " "exits --diff: guests, too"
+for view in $(next --view ''); do
+	"$KVMTOP" -1 --view $view -o none 2>"$TMP/err"
+	is "$(next --view $view -o '')" "$(sed -n 's/.*there are: //p' "$TMP/err" | tr -d ,) " \
+		"-o: the columns of the view $view"
+done
+is "$(next --view guests -o '')" "$(next -lb -o '')" "-b, among other letters, is a view"
+is "$(next --view=guests -o '')" "$(next --view = guests -o '')" \
+	"--view=NAME, in bash's pieces, too"
+"$KVMTOP" exits -k none 2>"$TMP/err"
+is "$(next exits -k '')" "$(sed -n 's/.*there are: //p' "$TMP/err" | tr -d ,) " \
+	"exits -k: its columns"
+like "$(next report -k '')" 'stddev_ns' "report -k: what only recordings have, too"
+like "$(next report --view host -k '')" '^cpu node' "and of a view its own"
+# Each word is one that the option takes.
+for option in exits:--event report:--event report:--by report:--input-format \
+	format:--input-format; do
+	for word in $(next ${option%:*} ${option#*:} ''); do
+		"$KVMTOP" ${option%:*} ${option#*:} $word none 2>"$TMP/err" >/dev/null
+		unlike "$(cat "$TMP/err")" "\"$word\"" "${option%:*} ${option#*:} takes $word"
+	done
+done
+for word in $(next --metrics ''); do
+	check "--metrics takes $word" "$KVMTOP" --metrics "$word" --help
+done
+field=$(next $amd -f '' | tr ' ' '\n' | grep '^kvm_exit.hlt')
+like "$("$KVMTOP" $amd -1 -f "$field")" '^kvm_exit\(hlt\) ' \
+	"a field that is offered is that field"
+if [ -r /sys/kernel/tracing/events/kvm/kvm_exit/id ]; then
+	like " $(next record -e '')" ' kvm_exit ' "record -e: events"
+else
+	skip "record -e: events" "the kernel's events of KVM cannot be read"
+fi
+
+is "$(next report '')$(next report --diff '')$(next -r '')$(next -L '')" \
+	"@files @files @files @files " "files are the shell's"
+is "$(next --sysroot '')$(next record '')$(next record ls '')" "@folders @commands @files " \
+	"so are folders and programs"
+is "$(next -r -)" "$(options_of)" "the file of -r may be absent"
+is "$(next --diff a '')$(next -n '')" "" "of a number, and of a span of time, nothing is offered"
+is "$(next report -- -)" "@files " "behind -- there are no options"
+is "$(next exits record '')" "$(options_of exits)" "the command is the first word"
+
+# ---- the shells
+
+mkdir "$TMP/bin"
+ln -s "$(realpath "$KVMTOP")" "$TMP/bin/kvmtop"
+PATH=$TMP/bin:$PATH
+line="exits $amd -g"
+
+# in_bash WORD...: what bash offers for the last one.
+in_bash() {
+	# shellcheck disable=SC2016 # bash's
+	bash --norc -c '. completion/kvmtop.bash
+		COMP_WORDS=(kvmtop "$@") COMP_CWORD=$#
+		_kvmtop kvmtop "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+		echo "${COMPREPLY[@]}"' bash "$@"
+}
+if command -v bash >/dev/null 2>&1; then
+	is "$(in_bash re)" "record report" "bash: commands"
+	is "$(in_bash $line '')" "web1 db1" "bash: guests"
+	is "$(in_bash $line w)" "web1" "bash: the one that fits"
+	is "$(in_bash report README)" "README.md" "bash: files"
+	is "$(in_bash --sysroot tests/sys)" "tests/sysroot" "bash: folders"
+else
+	skip "bash" "it is not installed"
+fi
+
+# in_fish LINE: what fish offers.
+in_fish() {
+	HOME=$TMP XDG_CONFIG_HOME=$TMP fish --no-config -c '. completion/kvmtop.fish
+		complete -C $argv[1]' "$1" | tr '\n\t' ' :'
+}
+if command -v fish >/dev/null 2>&1; then
+	like "$(in_fish "kvmtop re")" "^record:record KVM.* report:" \
+		"fish: commands and what they do"
+	is "$(in_fish "kvmtop $line ")" "db1:process 115 web1:process 112 " "fish: guests"
+	is "$(in_fish "kvmtop $line w")" "web1:process 112 " "fish: the one that fits"
+	is "$(in_fish "kvmtop report README")" "README.md " "fish: files"
+	like "$(in_fish "kvmtop --sysroot tests/sys")" "^tests/sysroot/" "fish: folders"
+else
+	skip "fish" "it is not installed"
+fi
+
+# in_zsh WORD...: what the function gives to zsh's own functions.
+in_zsh() {
+	# shellcheck disable=SC2016 # zsh's
+	zsh -f -c '_describe() { print -rn -- "${(P@)2} " }
+		_files() { print -rn "files $@" }
+		_command_names() { print -rn programs }
+		words=(kvmtop "$@") CURRENT=$#words
+		. completion/_kvmtop' zsh "$@"
+}
+if command -v zsh >/dev/null 2>&1; then
+	# shellcheck disable=SC2016
+	is "$(zsh -f -c 'fpath=(completion $fpath); autoload -U compinit; compinit -D -u
+		print $_comps[kvmtop]')" "_kvmtop" "zsh finds its function"
+	like "$(in_zsh '')" '^exits:.* record:record KVM.* report:' "zsh: commands and what they do"
+	is "$(in_zsh $line '')" "web1:process 112 db1:process 115 " "zsh: guests"
+	is "$(in_zsh report '')$(in_zsh --sysroot '')$(in_zsh record '')" "files files -/programs" \
+		"zsh: files, folders, programs"
+else
+	skip "zsh" "it is not installed"
+fi
+
+done_testing
