@@ -414,6 +414,45 @@ if [ "$(id -u)" = 0 ] && [ -e /dev/kvm ] && [ -n "$(tracefs)" ]; then
 	wait_for 1 false
 	is "$(pios)" "4321 4321 " "and none twice"
 	stop "$SERVER"
+
+	# 200 guests of 20 names come and go. The end of each text is marked.
+	file=$TMP/t/churn.prom
+	spawn "$KVMTOP" --prometheus "$file" -s 0.1 --metrics user,events,no-host
+	SERVER=$SPAWNED
+	wait_for 60 test -s "$file"
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		for name in $(seq 20); do
+			"$HELPERS/miniguest" --name "churn-$name" --pio 20 --rounds 5 \
+				--pause 40000 &
+		done
+		wait
+	done >"$TMP/churn" &
+	CHURN=$!
+	until t_ended "$CHURN"; do
+		cat "$file"
+		echo "# end"
+		sleep 0.02
+	done >"$TMP/texts"
+	stop "$SERVER"
+	awk '
+	/^# end/ { split("", pid) }
+	/^kvmtop_guest_info/ {
+		split($0, part, "\"")
+		pid[part[2]] = part[6]
+		seen[part[6]]
+	}
+	/_total\{guest=/ {
+		split($0, part, "\"")
+		series = pid[part[2]] " " substr($0, 1, length($0) - length($NF))
+		if (series in last && $NF + 0 < last[series])
+			print series, "was", last[series], "and is", $NF
+		last[series] = $NF + 0
+	}
+	END { for (i in seen) nr++; print nr + 0 >"/dev/stderr" }
+	' "$TMP/texts" >"$TMP/back" 2>"$TMP/nr"
+	is "$(cat "$TMP/back")" "" "no counter goes back while 200 guests come and go"
+	diag "guests seen: $(cat "$TMP/nr")"
+	check "many of them are there" test "$(cat "$TMP/nr")" -ge 100
 else
 	skip "a guest that runs" "no /dev/kvm or no tracefs, or not root"
 fi
