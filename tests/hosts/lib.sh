@@ -423,7 +423,7 @@ svm_kernel() {
 		root_add build/static/kvmtop /static/kvmtop
 	fi
 	root_suite exits_exact exits_ways exits_times views_exact every_view screen_views \
-		both_engines cpu_goes_and_comes cpu_goes_and_comes:perf static_program
+		both_engines cpu_goes_and_comes cpu_comes:perf static_program
 	root_end >"$TMP/initrd"
 	svm_boot 2 512 rcupdate.rcu_expedited=1
 }
