@@ -71,7 +71,11 @@ static int choose_guest(struct top_reader *reader, const struct guests *guests, 
 static int open_monitor(struct top_reader *reader, const struct monitor_recording *recording,
 			struct why *why)
 {
-	const struct monitor_config config = { .recording = *recording };
+	/* A screen shows beside its view what the live one did. */
+	const struct monitor_config config = {
+		.counts_all = top_options_mode(reader->options) == MODE_CURSES,
+		.recording = *recording,
+	};
 	int err = monitor_open(&config, &reader->monitor, why);
 
 	if (!err && monitor_no_exits(reader->monitor) && reader->query->type->is_timed)

@@ -38,13 +38,19 @@ same_in_past() {
 	screen_wait '25\.0s'
 }
 
+# keep FILE: the picture, but for how long samples will take that there are not yet.
+keep() {
+	wait_for 10 is_still || :
+	table | sed -E 's:( 0-[0-9.kM]+/s) [0-9.]+[a-z]+( |$):\1\2:' | tr -s ' ' >"$TMP/$1"
+}
+
 has_samples() {
 	[ "$(screen_shot | sed -n '2s/.*[^▁▂▃▄▅▆▇█]\([▁▂▃▄▅▆▇█]*\).*/\1/p' | wc -m)" -gt 1 ]
 }
 
 for size in '80 24' '200 60'; do
 	# shellcheck disable=SC2086
-	screen_start $size "exec $KVMTOP --sysroot $amd -s 0.3"
+	screen_start $size "exec $KVMTOP --sysroot $amd -s 0.3 -w $TMP/h.db"
 	screen_wait '[0-9]/s |[a-z)] +[0-9]+$'
 	sleep 2 # several samples: sparklines have something to be compared
 	screen_keys s
@@ -70,8 +76,18 @@ for size in '80 24' '200 60'; do
 	same_in_past "$size: a filter"
 	screen_keys c 1 x
 	same_in_past "$size: reasons, of which the past has what was counted"
+	screen_keys x
+	keep now
 	screen_keys q
 	screen_stop 2>/dev/null || :
+	# shellcheck disable=SC2086
+	screen_start $size "exec $KVMTOP -r $TMP/h.db"
+	screen_wait '[0-9]/s |[a-z)] +[0-9]+$'
+	keep then
+	is "$(diff "$TMP/now" "$TMP/then")" "" "$size: the same from a file"
+	screen_keys q
+	screen_stop 2>/dev/null || :
+	rm -f "$TMP"/h.db*
 done
 
 # ---- keys at the edges
