@@ -77,14 +77,14 @@ for size in '80 24' '200 60'; do
 	screen_keys c 1 x
 	same_in_past "$size: reasons, of which the past has what was counted"
 	screen_keys x
-	keep now
+	keep live
 	screen_keys q
 	screen_stop 2>/dev/null || :
 	# shellcheck disable=SC2086
 	screen_start $size "exec $KVMTOP -r $TMP/h.db"
 	screen_wait '[0-9]/s |[a-z)] +[0-9]+$'
-	keep then
-	is "$(diff "$TMP/now" "$TMP/then")" "" "$size: the same from a file"
+	keep file
+	is "$(diff "$TMP/live" "$TMP/file")" "" "$size: the same from a file"
 	screen_keys q
 	screen_stop 2>/dev/null || :
 	rm -f "$TMP"/h.db*
