@@ -241,7 +241,8 @@ static int run_lines(struct top *top, enum mode mode)
 
 	say(monitor_no_exits(top->monitor));
 	live_wait_open(&top->live, top->monitor);
-	err = top_writer_open(&top->writer, options, &top->env, top->monitor, &why);
+	err = top_writer_open(&top->writer, options, &top->env, top->monitor,
+			      &top->thresholds, &why);
 	if (!err && mode != MODE_WRITE)
 		err = top_lines_open(&top->lines, monitor_facts(top->monitor), &why);
 	if (!err)
@@ -312,7 +313,8 @@ static int run_screen(struct top *top)
 {
 	struct memory memory = { 0 };
 	struct why why = { "" };
-	int err = top_writer_open(&top->writer, &top->options, &top->env, top->monitor, &why);
+	int err = top_writer_open(&top->writer, &top->options, &top->env, top->monitor,
+				  &top->thresholds, &why);
 	int close_err;
 
 	if (!err)

@@ -12,7 +12,8 @@
 #define HANGS_MS 5000 /* without a sample that is stored */
 
 int top_writer_open(struct top_writer *writer, const struct top_options *options,
-		    const struct env *env, const struct monitor *monitor, struct why *why)
+		    const struct env *env, const struct monitor *monitor,
+		    const struct thresholds *thresholds, struct why *why)
 {
 	const struct file_limits limits = { options->max_age_ns, options->max_size };
 	struct segment segment;
@@ -27,6 +28,7 @@ int top_writer_open(struct top_writer *writer, const struct top_options *options
 	if (err)
 		return err;
 	sink = history_file_sink(writer->file);
+	sink.thresholds = thresholds;
 	return recorder_start(&sink, &writer->recorder);
 }
 

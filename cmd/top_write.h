@@ -20,7 +20,8 @@ struct top_writer {
 
 /* Once the monitor has its query. 0, or -errno with why; see history_file_create(). */
 int top_writer_open(struct top_writer *writer, const struct top_options *options,
-		    const struct env *env, const struct monitor *monitor, struct why *why);
+		    const struct env *env, const struct monitor *monitor,
+		    const struct thresholds *thresholds, struct why *why);
 
 /*
  * Takes the sample that the monitor has just taken, and prints that samples cannot be written, or

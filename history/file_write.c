@@ -367,6 +367,8 @@ static int add_whole(struct history_file *file, const struct moment *moment,
 
 	if (!err)
 		err = add_moment(file, moment, packed, is_new_minute, why);
+	for (size_t i = 0; i < moment->nr_notices && !err; i++)
+		err = add_note(file, moment->time_ns, moment->notices[i].text, why);
 	err = end(file, is_new_segment, err, why);
 	if (err)
 		return err;

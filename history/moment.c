@@ -126,6 +126,13 @@ static void forget_fields(struct moment *moment)
 	moment->nr_fields = 0;
 }
 
+struct moment_notice *moment_add_notice(struct moment *moment)
+{
+	if (array_grow(&moment->notices, &moment->room_notices, moment->nr_notices + 1) < 0)
+		return NULL;
+	return &moment->notices[moment->nr_notices++];
+}
+
 void moment_reset(struct moment *moment)
 {
 	changes_reset(&moment->changes);
@@ -134,6 +141,7 @@ void moment_reset(struct moment *moment)
 	guests_free(moment->guests);
 	moment->guests = NULL;
 	forget_fields(moment);
+	moment->nr_notices = 0;
 	moment->time_ns = 0;
 	moment->elapsed_ns = 0;
 	moment->flags = 0;
@@ -147,6 +155,7 @@ void moment_release(struct moment *moment)
 	changes_release(&moment->totals);
 	free(moment->fields);
 	free(moment->late);
+	free(moment->notices);
 	*moment = (struct moment){ 0 };
 }
 

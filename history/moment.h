@@ -82,6 +82,11 @@ struct moment_field {
 	char *texts[4]; /* owns the field's */
 };
 
+/* A line for the notices of a history file. */
+struct moment_notice {
+	char text[512];
+};
+
 struct moment {
 	uint64_t time_ns;    /* CLOCK_REALTIME when it was taken */
 	uint64_t elapsed_ns; /* how long the interval was; 0: there is none, it is the first */
@@ -95,6 +100,8 @@ struct moment {
 	/* Not packed: what is new since the moment before it; after a loss all. */
 	struct moment_field *fields;
 	size_t nr_fields, room_fields;
+	struct moment_notice *notices; /* not packed, either */
+	size_t nr_notices, room_notices;
 };
 
 /* Appends a change without durations. 0 or -ENOMEM. */
@@ -127,6 +134,9 @@ static inline void changes_add_counts(const struct changes *changes,
 int changes_sort(struct changes *changes); /* 0 or -ENOMEM */
 void changes_reset(struct changes *changes); /* empties it and keeps its memory */
 void changes_release(struct changes *changes);
+
+/* A notice to be filled; NULL: no memory. */
+struct moment_notice *moment_add_notice(struct moment *moment);
 
 void moment_reset(struct moment *moment); /* empties it and keeps its memory */
 void moment_release(struct moment *moment);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "history/causes.h"
 #include "history/recorder.h"
 
 #define QUEUE 16 /* moments */
@@ -18,6 +19,7 @@ struct recorder {
 	pthread_t thread;
 	/* The sampling thread's: */
 	struct moment_taker taker;
+	struct causes causes;
 	/* The storing thread's: */
 	struct packer *packer;
 	struct packed packed;
@@ -121,6 +123,7 @@ static void recorder_free(struct recorder *recorder)
 {
 	for (size_t i = 0; i < QUEUE; i++)
 		moment_release(&recorder->queue[i]);
+	causes_release(&recorder->causes);
 	packer_free(recorder->packer);
 	packed_release(&recorder->packed);
 	pthread_cond_destroy(&recorder->has_changed);
@@ -150,6 +153,7 @@ int recorder_start(const struct sink *sink, struct recorder **ret_recorder)
 	if (!recorder)
 		return -ENOMEM;
 	recorder->sink = *sink;
+	recorder->causes.thresholds = sink->thresholds;
 	pthread_mutex_init(&recorder->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -197,6 +201,8 @@ int recorder_take(struct recorder *recorder, const struct facts *facts, uint64_t
 		moment_skip(&recorder->taker, facts);
 		return err;
 	}
+	if (recorder->sink.thresholds) /* without memory a notice is missing, the moment is not */
+		(void)causes_take(&recorder->causes, facts, slot);
 	pthread_mutex_lock(&recorder->lock);
 	recorder->nr++;
 	pthread_cond_broadcast(&recorder->has_changed);

@@ -20,6 +20,8 @@ struct sink {
 		   struct why *why);
 	/* Notes what was lost before the moment that was just added. NULL: it is not noted. */
 	void (*note)(void *state, uint64_t time_ns, const char *text);
+	/* Of the findings that moments have as notices; NULL: they have none. */
+	const struct thresholds *thresholds;
 };
 
 /* Samples that could not be stored. */

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Notes a finding when it has been there for a while, and when it is gone. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "findings/rules.h"
+#include "history/causes.h"
+#include "host/guest.h"
+
+#define LOOK_NS UINT64_C(10000000000)
+
+struct cause {
+	const struct rule *rule;
+	uint32_t guest;
+	char name[160]; /* "guest web1 (pid 12)" */
+};
+
+static bool is_steady(const struct causes *causes, const struct cause *cause)
+{
+	for (size_t i = 0; i < causes->steady.nr; i++) {
+		const struct steady_finding *found = &causes->steady.list[i];
+
+		if (found->latest.rule == cause->rule && found->latest.guest == cause->guest)
+			return found->is_steady;
+	}
+	return false;
+}
+
+static bool is_noted(const struct causes *causes, const struct finding *finding)
+{
+	size_t i = 0;
+
+	while (i < causes->nr && (causes->list[i].rule != finding->rule ||
+				  causes->list[i].guest != finding->guest))
+		i++;
+	return i < causes->nr;
+}
+
+static int note_end(const struct cause *cause, struct moment *moment)
+{
+	struct moment_notice *notice = moment_add_notice(moment);
+
+	if (!notice)
+		return -ENOMEM;
+	snprintf(notice->text, sizeof(notice->text), "%s: no longer found: %s", cause->name,
+		 cause->rule->finding);
+	return 0;
+}
+
+static int note_begin(struct causes *causes, const struct finding *finding,
+		      const struct guests *guests, struct moment *moment)
+{
+	const struct guest *guest = guests_find(guests, finding->guest);
+	struct moment_notice *notice = moment_add_notice(moment);
+	struct cause *cause;
+
+	if (!notice || array_grow(&causes->list, &causes->room, causes->nr + 1) < 0)
+		return -ENOMEM;
+	cause = &causes->list[causes->nr++];
+	*cause = (struct cause){ .rule = finding->rule, .guest = finding->guest };
+	if (guest)
+		snprintf(cause->name, sizeof(cause->name), "guest %s (pid %d)", guest->name,
+			 (int)guest->pid);
+	else
+		snprintf(cause->name, sizeof(cause->name), "all guests");
+	snprintf(notice->text, sizeof(notice->text), "%s: %s (%s): %s", cause->name,
+		 finding->rule->finding, severity_name(finding->severity), finding->evidence);
+	return 0;
+}
+
+static int note(struct causes *causes, const struct guests *guests, struct moment *moment)
+{
+	size_t kept = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < causes->nr; i++) {
+		const struct cause cause = causes->list[i];
+
+		if (is_steady(causes, &cause))
+			causes->list[kept++] = cause;
+		else if (!err)
+			err = note_end(&cause, moment);
+	}
+	causes->nr = kept;
+	for (size_t i = 0; i < causes->steady.nr && !err; i++) {
+		const struct steady_finding *found = &causes->steady.list[i];
+
+		if (found->is_steady && !is_noted(causes, &found->latest))
+			err = note_begin(causes, &found->latest, guests, moment);
+	}
+	return err;
+}
+
+int causes_take(struct causes *causes, const struct facts *facts, struct moment *moment)
+{
+	int err;
+
+	/* A clock that was set back is a difference that is larger than any. */
+	if (causes->looked_ns && moment->time_ns - causes->looked_ns < LOOK_NS)
+		return 0;
+	causes->looked_ns = moment->time_ns;
+	err = findings_find(&causes->findings, facts, GUEST_ANY, causes->thresholds);
+	if (!err)
+		err = steady_take(&causes->steady, &causes->findings);
+	return err ? err : note(causes, facts->guests, moment);
+}
+
+void causes_release(struct causes *causes)
+{
+	findings_release(&causes->findings);
+	steady_release(&causes->steady);
+	free(causes->list);
+	*causes = (struct causes){ .thresholds = NULL };
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A finding is noted when it has been there for three looks, and when it is gone. */
+#include "tests/worlds/view_world.h"
+
+#include "history/causes.h"
+
+enum { TIME, WAIT, NR_FIELDS };
+
+static const struct field specs[] = {
+	[TIME] = { .name = "time", .parent = FIELD_NONE, .use = USE_TIME },
+	[WAIT] = { .name = "time(wait)", .parent = TIME, .use = USE_TIME, .part = TIME_WAIT },
+};
+
+static uint64_t time_ns, waited_ns; /* of the vCPU, so far */
+
+static int setup(void **state)
+{
+	struct world *world;
+
+	world_setup(state, specs, NR_FIELDS, &view_why);
+	world = *state;
+	assert_int_equal(guests_add_fake(world->guests, 4000, "db1", 1), 1);
+	take(world);
+	return 0;
+}
+
+/* A sample of a second, in which the vCPU waits so long, at a time in seconds. */
+static void look(struct world *world, struct causes *causes, struct moment *moment, uint64_t at_s,
+		 uint64_t wait_ns)
+{
+	const struct facts facts = { .fields = world->fields, .stats = world->stats,
+				     .guests = world->guests };
+	const uint32_t flags = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL;
+
+	time_ns += SECOND;
+	waited_ns += wait_ns;
+	assert_int_equal(sample_add(&world->sample, (struct key){ 1, 0, TIME }, time_ns, flags), 0);
+	assert_int_equal(sample_add(&world->sample, (struct key){ 1, 0, WAIT }, waited_ns, flags),
+			 0);
+	take(world);
+	moment_reset(moment);
+	moment->time_ns = at_s * SECOND;
+	assert_int_equal(causes_take(causes, &facts, moment), 0);
+}
+
+static void is_noted_once(void **state)
+{
+	struct causes causes = { .thresholds = NULL };
+	struct moment moment = { 0 };
+	struct world *world = *state;
+
+	for (uint64_t i = 0; i < 100; i++) {
+		look(world, &causes, &moment, 1000 + i, SECOND / 2);
+		assert_int_equal(moment.nr_notices, i == 20);
+		if (i == 20)
+			assert_memory_equal(moment.notices[0].text, "guest db1 (pid 4000): vCPUs ",
+					    28);
+	}
+	for (uint64_t i = 100; i < 200; i++) {
+		look(world, &causes, &moment, 1000 + i, 0);
+		assert_int_equal(moment.nr_notices, i == 120);
+		if (i == 120)
+			assert_memory_equal(moment.notices[0].text,
+					    "guest db1 (pid 4000): no longer found: vCPUs ", 45);
+	}
+	/* A clock that was set back does not end the looks. */
+	for (uint64_t i = 0; i < 30; i++)
+		look(world, &causes, &moment, 500 + i, SECOND / 2);
+	assert_int_equal(causes.nr, 1);
+	causes_release(&causes);
+	moment_release(&moment);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(is_noted_once, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("causes", tests, NULL, NULL);
+}
