@@ -140,9 +140,11 @@ static void add_stats(struct owners *owners, const struct chosen_exits *chosen,
 		    (field->use == USE_HOST && field->part == HOST_THREAD))
 			continue;
 		owner = owners_find(owners, stat->key.guest, stat->key.vcpu);
-		if (owner->of && !owner->has_ended)
-			add_place(owner, field, stat->total);
-		thread_sum_add(&owner->threads, field, stat);
+		if (field->use != USE_EXIT) { /* most rows are exits */
+			if (owner->of && !owner->has_ended)
+				add_place(owner, field, stat->total);
+			thread_sum_add(&owner->threads, field, stat);
+		}
 		if (field->use == USE_TIME)
 			time_split_add(&owner->split, field, stat);
 		if (field_set_has(&chosen->exits, stat->key.field))
