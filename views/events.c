@@ -8,7 +8,9 @@
 #include "views/list.h"
 #include "views/query.h"
 
-enum { EVENT, TOTAL, SHARE, DELTA, RATE, SPARK };
+#define TIMED_MAX 8 /* histograms of KVM: it has three */
+
+enum { EVENT, TOTAL, SHARE, DELTA, RATE, SPARK, HIST };
 
 static const struct column columns[] = {
 	[EVENT] = { "event", "Event", "what happened; reasons below their event",
@@ -24,15 +26,28 @@ static const struct column columns[] = {
 		   CELL_RATE, 9, 0 },
 	[SPARK] = { "history", "History", "the rate over the last samples; all rows have one scale",
 		    CELL_SPARK, 30, COLUMN_SPARE(3) },
+	[HIST] = { "hist", "Latency", "of what KVM itself measures: how many took how long",
+		   CELL_HIST, HIST_BUCKETS, COLUMN_SPARE(4) },
 	{ 0 },
 };
 
-/* A sum for each field, over all keys of the field. */
-static struct stat_sum *sum_up(struct view *view, const struct query *query,
+/* How many took how long, as KVM itself measured it. */
+struct durations {
+	uint32_t field;
+	struct timing_sum sum;
+};
+
+struct sums {
+	struct durations durations[TIMED_MAX];
+	struct stat_sum fields[]; /* of each field, over all its keys */
+};
+
+static struct sums *sum_up(struct view *view, const struct query *query,
 			       const struct facts *facts)
 {
 	uint64_t tick = stats_tick(facts->stats);
-	struct stat_sum *sums = view_scratch(view, fields_count(facts->fields) * sizeof(*sums));
+	struct sums *sums = view_scratch(view, sizeof(*sums) + fields_count(facts->fields) *
+							       sizeof(sums->fields[0]));
 
 	if (!sums)
 		return NULL;
@@ -42,7 +57,7 @@ static struct stat_sum *sum_up(struct view *view, const struct query *query,
 		if (query->guest != GUEST_ANY && stat->key.guest != query->guest)
 			continue;
 		if (field_set_has(facts->wanted, stat->key.field))
-			stat_sum_add(&sums[stat->key.field], stat,
+			stat_sum_add(&sums->fields[stat->key.field], stat,
 				     fields_get(facts->fields, stat->key.field)->kind, tick);
 	}
 	return sums;
@@ -179,6 +194,50 @@ static void add_total(struct view *view, const struct facts *facts, const struct
 	view->total.cells[RATE] = cell_rate(&all);
 }
 
+/* The place of a field's durations; NULL: it has none yet and all places are taken. */
+static struct durations *durations_of(struct durations *list, uint32_t field)
+{
+	for (size_t i = 0; i < TIMED_MAX; i++) {
+		if (!list[i].sum.nr || list[i].field == field)
+			return &list[i];
+	}
+	return NULL;
+}
+
+static void sum_up_durations(struct durations *list, const struct query *query,
+			     const struct facts *facts)
+{
+	for (size_t i = 0; i < stats_count(facts->stats); i++) {
+		const struct stats_item *stat = stats_at(facts->stats, i);
+		const struct key *key = &stat->key;
+		struct durations *durations;
+
+		if (!stat->timing || (query->guest != GUEST_ANY && key->guest != query->guest) ||
+		    fields_get(facts->fields, key->field)->use != USE_EVENT)
+			continue;
+		durations = durations_of(list, key->field);
+		if (!durations)
+			continue;
+		durations->field = key->field;
+		timing_sum_add_interval(&durations->sum, stat->timing);
+	}
+}
+
+static void add_durations(struct view *view, struct durations *list)
+{
+	if (!list[0].sum.nr)
+		view->absent |= 1U << HIST;
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		struct view_row *row = &view->rows[i];
+		const struct durations *durations =
+			row->is_rest ? NULL : durations_of(list, row->field);
+
+		if (durations && hist_count(durations->sum.delta))
+			row->cells[HIST] = (struct cell){ .type = CELL_HIST,
+							  .hist = durations->sum.delta };
+	}
+}
+
 static bool wants(const struct query *query, const struct field *field)
 {
 	(void)query;
@@ -187,11 +246,14 @@ static bool wants(const struct query *query, const struct field *field)
 
 static int build(struct view *view, const struct query *query, const struct facts *facts)
 {
-	struct stat_sum *sums = sum_up(view, query, facts);
+	struct sums *all = sum_up(view, query, facts);
+	const struct stat_sum *sums;
 	uint64_t whole[SAMPLE_SOURCES];
 
-	if (!sums)
+	if (!all)
 		return -ENOMEM;
+	sums = all->fields;
+	sum_up_durations(all->durations, query, facts);
 	whole_by_source(facts, sums, whole);
 	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
 		const struct field *field = fields_get(facts->fields, i);
@@ -208,6 +270,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 			return -ENOMEM;
 	}
 	add_total(view, facts, sums);
+	add_durations(view, all->durations);
 	return 0;
 }
 

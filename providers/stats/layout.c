@@ -26,6 +26,10 @@ struct counter_head {
 };
 
 enum { CUMULATIVE, INSTANT, PEAK, LINEAR_HIST, LOG_HIST, TYPE_MASK = 0xf };
+enum { SECONDS = 0x20, UNIT_MASK = 0xf0, POWERS_OF_10 = 0, BASE_MASK = 0xf00 };
+
+#define NANO (-9)
+#define LOG_128_NS 7 /* the last of the kernel's buckets that is in our first one */
 
 _Static_assert(sizeof(struct header) == sizeof(((struct stats_layout *)0)->header),
 	       "the header has grown");
@@ -70,6 +74,12 @@ static bool has_name(const struct stats_layout *layout, const char *name)
 	return false;
 }
 
+static bool is_in_ns(const struct counter_head *head)
+{
+	return (head->flags & UNIT_MASK) == SECONDS && (head->flags & BASE_MASK) == POWERS_OF_10 &&
+	       head->exponent == NANO;
+}
+
 static int add_counter(struct stats_layout *layout, const struct header *header,
 		       const char *at, size_t size)
 {
@@ -88,8 +98,29 @@ static int add_counter(struct stats_layout *layout, const struct header *header,
 		return 0;
 	counter.at = (size_t)begin;
 	counter.nr = head.nr_values;
+	counter.has_durations = (head.flags & TYPE_MASK) == LOG_HIST && is_in_ns(&head);
 	layout->counters[layout->nr_counters++] = counter;
 	return 0;
+}
+
+/* The sum of what "halt_wait_hist" has is "halt_wait_ns". */
+static void find_sum(const struct stats_layout *layout, struct stats_counter *counter)
+{
+	const char *suffix = strrchr(counter->name, '_');
+	size_t length = suffix ? (size_t)(suffix - counter->name) : 0;
+
+	counter->has_durations = false;
+	if (!suffix || strcmp(suffix, "_hist") != 0)
+		return;
+	for (size_t i = 0; i < layout->nr_counters; i++) {
+		const struct stats_counter *sum = &layout->counters[i];
+
+		if (strncmp(sum->name, counter->name, length) != 0 ||
+		    strcmp(sum->name + length, "_ns") != 0)
+			continue;
+		counter->has_durations = true;
+		counter->sum_at = sum->at;
+	}
 }
 
 static int add_counters(struct stats_layout *layout, const char *bytes, size_t size)
@@ -112,6 +143,10 @@ static int add_counters(struct stats_layout *layout, const char *bytes, size_t s
 	memcpy(layout->counter_bytes, bytes + layout->counters_at, layout->counters_size);
 	for (size_t i = 0; !err && i < header.nr_counters; i++)
 		err = add_counter(layout, &header, layout->counter_bytes + i * step, size);
+	for (size_t i = 0; !err && i < layout->nr_counters; i++) {
+		if (layout->counters[i].has_durations)
+			find_sum(layout, &layout->counters[i]);
+	}
 	return err;
 }
 
@@ -175,6 +210,25 @@ uint64_t stats_counter_value(const struct stats_counter *counter, const char *by
 			sum = UINT64_MAX;
 	}
 	return sum;
+}
+
+/* The kernel's bucket i has what is below 2^i ns, its last one the rest. */
+void stats_counter_timing(const struct stats_counter *counter, const char *bytes,
+			  struct timing *ret_timing)
+{
+	*ret_timing = (struct timing){ 0 };
+	memcpy(&ret_timing->time_ns, bytes + counter->sum_at, sizeof(ret_timing->time_ns));
+	for (unsigned int i = 0; i < counter->nr; i++) {
+		unsigned int bucket = i > LOG_128_NS ? i - LOG_128_NS : 0;
+		uint64_t count;
+
+		memcpy(&count, bytes + counter->at + i * sizeof(count), sizeof(count));
+		if (bucket >= HIST_BUCKETS)
+			bucket = HIST_BUCKETS - 1;
+		ret_timing->hist[bucket] += (uint32_t)count;
+		if (count)
+			ret_timing->max_ns = hist_edge_ns(bucket);
+	}
 }
 
 void stats_layout_free(struct stats_layout *layout)

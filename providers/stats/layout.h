@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "facts/field.h"
+#include "facts/sample.h"
 
 #define STATS_BYTES_MAX 65536 /* of a descriptor; x86 vCPUs have 4,056 */
 
@@ -22,6 +23,8 @@ struct stats_counter {
 	enum field_kind kind; /* as the kernel says */
 	size_t at;	  /* of the values among the bytes */
 	uint16_t nr;	  /* how many values; of a histogram one for each bucket */
+	bool has_durations; /* the buckets are durations in ns, in powers of two */
+	size_t sum_at;	  /* then, where their sum is */
 	uint32_t field;	  /* the owner's, FIELD_NONE at first */
 	bool is_wanted;	  /* the owner's */
 };
@@ -50,6 +53,10 @@ bool stats_layout_fits(const struct stats_layout *layout, const char *bytes, siz
 
 /* The value, or the sum of a histogram's buckets; the bytes have the layout of the counter. */
 uint64_t stats_counter_value(const struct stats_counter *counter, const char *bytes);
+
+/* The durations of a counter that has some. None is known to be the longest: max_ns is an edge. */
+void stats_counter_timing(const struct stats_counter *counter, const char *bytes,
+			  struct timing *ret_timing);
 
 void stats_layout_free(struct stats_layout *layout); /* NULL is fine */
 

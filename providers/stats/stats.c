@@ -213,10 +213,18 @@ static int add_rows(const struct kernel_stats *stats, const struct holder *holde
 	for (size_t i = 0; !err && i < layout->nr_counters; i++) {
 		const struct stats_counter *counter = &layout->counters[i];
 		struct key key = { holder->guest, fd->vcpu, counter->field };
+		struct timing timing;
+		uint64_t value;
 
-		if (counter->is_wanted)
-			err = sample_add(sample, key, stats_counter_value(counter, stats->bytes),
-					 flags);
+		if (!counter->is_wanted)
+			continue;
+		value = stats_counter_value(counter, stats->bytes);
+		if (!counter->has_durations) {
+			err = sample_add(sample, key, value, flags);
+			continue;
+		}
+		stats_counter_timing(counter, stats->bytes, &timing);
+		err = sample_add_timed(sample, key, value, flags, &timing);
 	}
 	return err;
 }

@@ -61,6 +61,7 @@ static inline int set_up(void **state)
 	snprintf(w->dated_too, sizeof(w->dated_too), "%s/log.2026-11-20.1", w->dir);
 	w->fields = fields_new();
 	w->view.type = &view_events;
+	w->view.absent = 1U << view_column_by_id(&view_events, "hist");
 	w->saved_stdout = -1;
 	set_zone("CET-1CEST,M3.5.0,M10.5.0/3");
 	*state = w;

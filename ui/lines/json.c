@@ -104,12 +104,13 @@ static int add_value(struct json_object *object, const char *id, const struct co
 	return add_cell(object, id, is_number ? &none : cell);
 }
 
-/* Pictures are not written: other keys have their values. */
+/* Pictures are not written: other keys have their values. Nor durations where no row has any. */
 static bool is_written(const struct view *view, size_t column)
 {
 	enum cell_type type = view->type->columns[column].type;
 
-	return type != CELL_SPARK && type != CELL_SPLIT && lines_is_written(view, column);
+	return type != CELL_SPARK && type != CELL_SPLIT && lines_is_written(view, column) &&
+	       (type != CELL_HIST || view_has_column(view, column));
 }
 
 static int fill_row(struct json_object *object, const struct view *view, size_t i)

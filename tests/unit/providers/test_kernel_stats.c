@@ -31,13 +31,13 @@
 #define DESCS_AT 72
 #define ABSENT UINT64_MAX /* as a count: there is no row */
 
-enum { CUMULATIVE, INSTANT, PEAK, LINEAR_HIST, LOG_HIST, UNKNOWN_TYPE };
+enum { CUMULATIVE, INSTANT, PEAK, LINEAR_HIST, LOG_HIST, UNKNOWN_TYPE, IN_NS = 0x20 };
 
 struct made {
 	const char *name;
 	uint32_t type;
 	uint16_t nr;
-	uint64_t values[4];
+	uint64_t values[10];
 };
 
 /* ---- bytes */
@@ -73,6 +73,7 @@ static struct bytes make_bytes(const struct made *made, size_t nr)
 		size_t at = DESCS_AT + i * DESC_SIZE, size = made[i].nr * sizeof(uint64_t);
 
 		put32(&bytes, at, made[i].type);
+		put16(&bytes, at + 4, made[i].type & IN_NS ? (uint16_t)-9 : 0);
 		put16(&bytes, at + 6, made[i].nr);
 		put32(&bytes, at + 8, (uint32_t)(bytes.size - values_at));
 		strcpy(bytes.data + at + 16, made[i].name);
@@ -144,6 +145,33 @@ static void each_kind_of_counter(void **state)
 	assert_false(stats_layout_fits(layout, bytes.data, layout->tail_at, bytes.size + 8));
 	bytes.data[layout->tail_at + 16]++;
 	assert_false(stats_layout_fits(layout, bytes.data, layout->tail_at, bytes.size));
+	stats_layout_free(layout);
+}
+
+/* The kernel's buckets end at 1, 2, 4 ... ns; ours begin with all that is below 128 ns. */
+static void histograms_are_durations(void **state)
+{
+	static const struct made made[] = {
+		{ "halt_wait_hist", LOG_HIST | IN_NS, 10, { 1, 0, 0, 0, 0, 0, 0, 20, 300, 4000 } },
+		{ "alone_hist", LOG_HIST | IN_NS, 2, { 1, 2 } },
+		{ "pages_hist", LOG_HIST, 2, { 1, 2 } },
+		{ "halt_wait_ns", CUMULATIVE | IN_NS, 1, { 12345 } },
+	};
+	struct bytes bytes = make_bytes(made, ARRAY_SIZE(made));
+	struct stats_layout *layout = NULL;
+	struct timing timing;
+
+	(void)state;
+	assert_int_equal(stats_layout_parse(bytes.data, bytes.size, &layout), 0);
+	assert_true(find_counter(layout, "halt_wait_hist")->has_durations);
+	assert_false(find_counter(layout, "alone_hist")->has_durations);
+	assert_false(find_counter(layout, "pages_hist")->has_durations);
+	stats_counter_timing(find_counter(layout, "halt_wait_hist"), bytes.data, &timing);
+	assert_int_equal(timing.time_ns, 12345);
+	assert_int_equal(timing.hist[0], 21);
+	assert_int_equal(timing.hist[1], 300);
+	assert_int_equal(timing.hist[2], 4000);
+	assert_int_equal(timing.max_ns, 512);
 	stats_layout_free(layout);
 }
 
@@ -637,6 +665,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_kind_of_counter),
+		cmocka_unit_test(histograms_are_durations),
 		cmocka_unit_test(damaged_bytes_are_refused),
 		cmocka_unit_test(name_without_an_end_is_left_out),
 		T(rows_are_by_vcpu),

@@ -605,6 +605,7 @@ static struct view_row *add_exit(struct world *w, const char *name, bool is_idle
 	struct view_row *row;
 
 	w->view.type = &view_exits;
+	w->view.absent = 0;
 	for (size_t i = 0; view_exits.columns[i].id; i++) {
 		if (view_exits.columns[i].flags & COLUMN_OF_RECORDING)
 			w->view.absent |= 1u << i;

@@ -112,6 +112,39 @@ static void no_fields_no_rows(void **state)
 	fields_free(none);
 }
 
+/* Of the vCPUs together, those of the interval; without any the column is absent. */
+static void durations_of_counters(void **state)
+{
+	struct world *world = *state;
+	const struct view *view;
+	size_t hist = (size_t)view_column_by_id(&view_events, "hist");
+
+	for (uint32_t round = 1; round <= 2; round++) {
+		const struct timing timing = { .time_ns = 1000 * round,
+					       .hist = { [3] = 10 * round, [7] = 5 } };
+
+		count(world, ENTRY, 7);
+		for (int32_t vcpu = 0; vcpu < 2; vcpu++)
+			sample_add_timed(&world->sample, (struct key){ 1, vcpu, INSN }, 10 * round,
+					 0, &timing);
+		take(world);
+	}
+	view = build(world);
+	assert_true(view_has_column(view, hist));
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		const struct cell *cell = &view->rows[i].cells[hist];
+
+		if (view->rows[i].field != INSN) {
+			assert_int_equal(cell->type, CELL_NONE);
+			continue;
+		}
+		assert_int_equal(cell->type, CELL_HIST);
+		assert_int_equal(cell->hist[3], 20);
+		assert_int_equal(cell->hist[7], 0);
+	}
+	assert_int_equal(view->nr_rows, 2);
+}
+
 static void no_samples_no_rows(void **state)
 {
 	struct world *world = *state;
@@ -621,6 +654,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(no_fields_no_rows),
 		TEST(no_samples_no_rows),
+		TEST(durations_of_counters),
 		TEST(closed_trees),
 		TEST(open_trees),
 		TEST(rows_carry_what_they_are_about),
