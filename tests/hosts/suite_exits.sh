@@ -411,9 +411,13 @@ exits_polls() {
 		skip "vcpus: what KVM polls in halts" "KVM halts no guest of ours itself here"
 		return
 	fi
-	# By events it is 1 to 3 % more where the emulator shares a busy machine.
+	# By events it is 1 to 3 % more where the emulator shares a busy machine. A halt that a
+	# signal ends, as miniguest's, is added when the guest runs again.
 	e_percent=10
-	! kvmtop --list-providers | grep -q "what halts polled is KVM's own sum" || e_percent=1
+	if [ "$MARK" = hlt ] &&
+		kvmtop --list-providers | grep -q "what halts polled is KVM's own sum"; then
+		e_percent=1
+	fi
 	e_limit=$(cat /sys/module/kvm/parameters/halt_poll_ns)
 	polls_of polls 20000000
 	check "vcpus: what was polled is what the kernel says, within $e_percent %" \
