@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh disable=SC2154,SC2317 # variables of inside.sh; wait_for calls functions
 #
-# service.sh - systemd runs kvmtop-history.service: what guests do is in its history, to the exit,
-# over a restart and a kill; inside its sandbox; with a drop-in's options.
+# service.sh - systemd runs kvmtop's services. kvmtop-history.service: what guests do is in its
+# history, to the exit, over a restart and a kill; inside its sandbox; with a drop-in's options.
+# kvmtop-prometheus.service writes what node_exporter takes, kvmtop-listen.socket answers.
 #
 # A unit of systemd in an emulated host (see svm-service.sh), in place of suite.sh.
 PATH=/usr/bin:/bin
@@ -66,6 +67,30 @@ run_guest() {
 	stop "$GUEST"
 }
 
+# is_sandboxed PID: with what the unit allows, and no more.
+is_sandboxed() {
+	is "$(sed -n 's/^\(NoNewPrivs\|Seccomp\):[[:blank:]]*//p' "/proc/$1/status" |
+		tr '\n' ' ')" "1 2 " \
+		"it gets no privileges, and only the system calls that are listed"
+	check "and no devices" test ! -e "/proc/$1/root/dev/kvm"
+	is "$(sed -n 's/^CapEff:[[:blank:]]*//p' "/proc/$1/status")" \
+		"$(sed -n 's/^CapBnd:[[:blank:]]*//p' "/proc/$1/status")" \
+		"and as few capabilities as the unit lists"
+	exposure=$(systemd-analyze security $UNIT 2>&1 |
+		sed -n 's/.*exposure level for [^:]*: \([0-9.]*\).*/\1/p')
+	diag "systemd-analyze security: $exposure"
+	check "systemd-analyze security: at most 3 of 10" \
+		awk -v exposure="$exposure" 'BEGIN { exit !(exposure != "" && exposure <= 3) }'
+	is "$(systemd-analyze verify --man=no $UNIT 2>&1)" "" "systemd-analyze verify"
+}
+
+# has_plan COMMAND...: what it prints has the exits of the latest guest's plan.
+has_plan() {
+	"$@" >"$TMP/text" 2>/dev/null
+	grep -qxF "kvmtop_exits_total{guest=\"$g_name\",reason=\"$PIO\"} 77" "$TMP/text" &&
+		grep -qxF "kvmtop_exits_total{guest=\"$g_name\",reason=\"$CPUID\"} 55" "$TMP/text"
+}
+
 plan=$(printf '%s\n' "$PIO 77" "$CPUID 55" | sort)
 
 load_modules
@@ -83,19 +108,9 @@ is "$(stat -c '%a %u' ${DB%/*} $DB | tr '\n' ' ')" "750 0 640 0 " \
 run_guest one
 
 section "sandbox"
-is "$(sed -n 's/^\(NoNewPrivs\|Seccomp\):[[:blank:]]*//p' "/proc/$first/status" | tr '\n' ' ')" \
-	"1 2 " "it gets no privileges, and only the system calls that are listed"
-check "and no devices" test ! -e "/proc/$first/root/dev/kvm"
-is "$(sed -n 's/^CapEff:[[:blank:]]*//p' "/proc/$first/status")" \
-	"$(sed -n 's/^CapBnd:[[:blank:]]*//p' "/proc/$first/status")" \
-	"and as few capabilities as the unit lists"
+is_sandboxed "$first"
 like "$(kvmtop -r $DB -1 --json --view exits -g one --from @0)" '"time_ns":[1-9]' \
 	"BPF is among them: exits have times"
-exposure=$(systemd-analyze security $UNIT 2>&1 |
-	sed -n 's/.*exposure level for [^:]*: \([0-9.]*\).*/\1/p')
-diag "systemd-analyze security: $exposure"
-check "systemd-analyze security: at most 3 of 10" \
-	awk -v exposure="$exposure" 'BEGIN { exit !(exposure != "" && exposure <= 3) }'
 
 section "restart"
 seen=$(samples)
@@ -132,5 +147,44 @@ forgets() {
 }
 check "--max-age: what is older goes" wait_for 240 forgets
 is "$(status_of systemctl stop $UNIT)" 0 "and ends"
+
+section "a file for Prometheus"
+UNIT=kvmtop-prometheus.service
+DROP_IN=/etc/systemd/system/$UNIT.d
+FILE=/var/lib/prometheus/node-exporter/kvmtop.prom
+mkdir -p ${FILE%/*}
+drop_in "Environment=\"KVMTOP_PROMETHEUS=$FILE -s 0.5\""
+is "$(status_of systemctl start $UNIT)" 0 "systemctl start"
+check "it writes" wait_for 120 test -s $FILE
+is "$(stat -c '%a %u %g' $FILE)" "644 0 0" "root's file, for all to read"
+is_sandboxed "$(property MainPID)"
+check "it has no network" test ! /proc/self/ns/net -ef "/proc/$(property MainPID)/ns/net"
+guest four --pio 77 --cpuid 55
+guest_run four
+check "each exit of a guest is in the file" wait_for 60 has_plan cat $FILE
+stop "$GUEST"
+is "$(status_of systemctl stop $UNIT)" 0 "systemctl stop"
+is "$(property ActiveState) $(property Result)" "inactive success" "ends it well"
+
+section "a server for Prometheus"
+UNIT=kvmtop-listen.service
+DROP_IN=/etc/systemd/system/$UNIT.d
+drop_in 'Environment="KVMTOP_LISTEN=-s 0.5"'
+is "$(status_of systemctl start kvmtop-listen.socket)" 0 "systemctl start of the socket"
+is "$(property ActiveState)" inactive "counts nothing yet"
+answers() {
+	printf 'GET /%s HTTP/1.0\r\n\r\n' "$1" | nc 127.0.0.1 9752 | sed '1,/^\r$/d'
+}
+is "$(answers healthz)" ok "who asks gets an answer"
+is "$(property ActiveState)" active "of the service"
+is_sandboxed "$(property MainPID)"
+check "it can open no other socket" \
+	test ! /proc/self/ns/net -ef "/proc/$(property MainPID)/ns/net"
+guest five --pio 77 --cpuid 55
+guest_run five
+check "each exit of a guest is in an answer" wait_for 60 has_plan answers metrics
+stop "$GUEST"
+is "$(status_of systemctl stop kvmtop-listen.socket $UNIT)" 0 "systemctl stop"
+is "$(property ActiveState) $(property Result)" "inactive success" "ends it well"
 kernel_is_content
 done_testing

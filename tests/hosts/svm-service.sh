@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# An AMD host whose first process is systemd: it runs kvmtop-history.service.
+# An AMD host whose first process is systemd: it runs kvmtop's services.
 . tests/hosts/lib.sh
 
 systemd=/lib/systemd/systemd
@@ -10,12 +10,14 @@ need_cmd systemctl systemd-analyze
 svm_root
 root_suite
 root_add tests/hosts/service.sh /tests/hosts/service.sh
-root_add systemd/kvmtop-history.service /etc/systemd/system/kvmtop-history.service
+for file in systemd/kvmtop-*; do
+	root_add "$file" "/etc/systemd/system/${file##*/}"
+done
 root_program "$KVMTOP" /usr/bin/kvmtop
 
 root_program $systemd $systemd
 for file in /lib/systemd/systemd-executor /lib/systemd/systemd-shutdown \
-	/usr/lib/*/libseccomp.so.2 /usr/lib/*/libmount.so.1; do
+	/usr/lib/*/libseccomp.so.2 /usr/lib/*/libmount.so.1 /usr/lib/*/libmicrohttpd.so.12; do
 	[ ! -e "$file" ] || root_program "$file" "$file"
 done
 root_program "$(command -v systemctl)" /bin/systemctl
@@ -23,7 +25,7 @@ root_program "$(command -v systemd-analyze)" /bin/systemd-analyze
 
 # Of systemd's own units only the ones that these services wait for.
 for unit in sysinit.target basic.target shutdown.target final.target umount.target local-fs.target \
-	local-fs-pre.target sys-kernel-tracing.mount sys-kernel-debug.mount; do
+	local-fs-pre.target sockets.target sys-kernel-tracing.mount sys-kernel-debug.mount; do
 	root_add "/lib/systemd/system/$unit"
 done
 units=$TMP/root/etc/systemd/system
