@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2317 # wait_for calls functions
+#
+# scraped.sh - Prometheus asks the exporters of emulated hosts: it has the numbers of their screens.
+#
+# usage: tests/hosts/scraped.sh FOLDER NAME:PORT...	(FOLDER/NAME.log is the host's console)
+. tests/lib.sh
+
+folder=$1
+shift
+
+# One of our own: the ports of the hosts were chosen before.
+web=$(($(od -An -N2 -tu2 /dev/urandom) % 8000 + 10000))
+{
+	echo 'global: {scrape_interval: 2s, scrape_timeout: 2s}'
+	echo 'scrape_configs:'
+	echo '  - job_name: kvmtop'
+	echo '    static_configs:'
+	for host; do
+		echo "      - {targets: ['127.0.0.1:${host#*:}'], labels: {host: ${host%:*}}}"
+	done
+} >"$TMP/prometheus.yml"
+spawn prometheus --config.file="$TMP/prometheus.yml" --storage.tsdb.path="$TMP/tsdb" \
+	--web.listen-address="127.0.0.1:$web" --log.level=error 2>"$TMP/prometheus.err"
+
+# ask QUERY: "HOST GUEST NUMBER" of each series.
+ask() {
+	promtool query instant "http://127.0.0.1:$web" "$1" 2>"$TMP/err" |
+		sed -nE 's/^\{guest="([a-z]+)", host="([a-z])"\} => ([0-9]+) .*/\2 \1 \3/p' | sort
+}
+
+# screens MEMBER: the same of the hosts' own screens.
+screens() {
+	for host; do
+		tr -d '\r' <"$folder/${host%:*}.log" | sed -n 's/^screen //p' |
+			grep -oE '"guest":"[a-z]+"|"'"$member"'":[0-9]+' |
+			sed 's/"[a-z]*"://; s/"//g' | paste -d ' ' - - | sed "s/^/${host%:*} /"
+	done | sort
+}
+
+is_ready() {
+	grep -q "^host ${1%:*} is ready" "$folder/${1%:*}.log"
+}
+for host; do
+	check "host ${host%:*} runs its guests" wait_for 300 is_ready "$host"
+	is_ready "$host" || diag "$(tail -n 20 "$folder/${host%:*}.log")"
+done
+
+# same QUERY MEMBER: Prometheus has what the screens have.
+same() {
+	member=$2
+	# shellcheck disable=SC2086 # words
+	screens $hosts >"$TMP/screens"
+	ask "$1" >"$TMP/scraped"
+	[ -s "$TMP/screens" ] && cmp -s "$TMP/screens" "$TMP/scraped"
+}
+hosts=$*
+wait_for 120 same 'sum by (host, guest) (kvmtop_exits_total)' total
+is "$(cat "$TMP/scraped")" "$(cat "$TMP/screens")" \
+	"the exits of each guest are those of its host's screen"
+like "$(cat "$TMP/scraped")" '^b two [0-9]+$' "with the guest that only one host has"
+wait_for 60 same 'sum by (host, guest) (kvmtop_guest_vcpus)' vcpus
+is "$(cat "$TMP/scraped")" "$(cat "$TMP/screens")" "and so are their vCPUs"
+like "$(promtool query instant "http://127.0.0.1:$web" 'sum(up)')" '=> 2 ' "two hosts answer"
+done_testing
