@@ -87,8 +87,9 @@ static inline uint64_t time_slept_ns(const uint64_t *parts)
 }
 
 /*
- * What the host says. Of a vCPU's thread, with the key of the vCPU; of a guest, without a vCPU; or
- * of a host CPU: then the key's guest is GUEST_ANY, and its vCPU is the number of the host CPU.
+ * What the host says. Of a vCPU's thread, with the key of the vCPU; of a guest, without a vCPU; of
+ * a host CPU: then the key's guest is GUEST_ANY, and its vCPU is the number of the host CPU; or,
+ * where hosts are compared and each is a guest of the inventory, of a host.
  */
 enum host_part {
 	/* Of a vCPU's thread. */
@@ -105,6 +106,9 @@ enum host_part {
 	HOST_SIBLING,	 /* another CPU of the same core */
 	/* Of a vCPU's thread, but later than the others: histories have these numbers. */
 	HOST_REMOTE,	 /* thousandths of the guest's memory that are on other NUMA nodes */
+	/* Of a host among others. */
+	HOST_GUESTS,	 /* how many it has */
+	HOST_FINDING,	 /* how severe it is, 3 at most; the children are the rules */
 	HOST_PARTS
 };
 

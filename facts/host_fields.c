@@ -20,33 +20,38 @@ static const struct {
 	[HOST_CORE] = { "host_cpu(core)", FIELD_GAUGE },
 	[HOST_SIBLING] = { "host_cpu(sibling)", FIELD_GAUGE },
 	[HOST_REMOTE] = { "thread(remote)", FIELD_GAUGE },
+	[HOST_GUESTS] = { "host(guests)", FIELD_GAUGE },
+	[HOST_FINDING] = { "finding", FIELD_PEAK },
 };
 
-static int add_part(struct host_fields *fields, unsigned int part)
+int host_fields_add_part(struct fields *dictionary, uint32_t source, enum host_part part,
+			 uint32_t *ret_id)
 {
-	return fields_add(fields->fields,
+	return fields_add(dictionary,
 			  &(struct field){ .name = parts[part].name, .parent = FIELD_NONE,
-					   .source = fields->source, .kind = parts[part].kind,
+					   .source = source, .kind = parts[part].kind,
 					   .use = USE_HOST, .part = part },
-			  &fields->parts[part]);
+			  ret_id);
+}
+
+int host_fields_add_wait(struct fields *dictionary, uint32_t source, uint32_t *ret_id)
+{
+	return fields_add(dictionary,
+			  &(struct field){ .name = exit_fields_part(TIME_WAIT), .label = "wait",
+					   .parent = fields_find(dictionary,
+								 exit_fields_part(TIME_WHOLE)),
+					   .source = source, .use = USE_TIME, .part = TIME_WAIT },
+			  ret_id);
 }
 
 int host_fields_add(struct fields *dictionary, uint32_t source, struct host_fields *ret_fields)
 {
 	struct host_fields fields = { .fields = dictionary, .source = source };
-	const struct field wait = {
-		.name = exit_fields_part(TIME_WAIT),
-		.label = "wait",
-		.parent = fields_find(dictionary, exit_fields_part(TIME_WHOLE)),
-		.source = source,
-		.use = USE_TIME,
-		.part = TIME_WAIT,
-	};
-	int err = fields_add(dictionary, &wait, &fields.wait);
+	int err = host_fields_add_wait(dictionary, source, &fields.wait);
 
 	fields.parts[HOST_REMOTE] = FIELD_NONE;
 	for (unsigned int i = 0; i < HOST_REMOTE && !err; i++)
-		err = add_part(&fields, i);
+		err = host_fields_add_part(dictionary, source, (enum host_part)i, &fields.parts[i]);
 	if (!err)
 		*ret_fields = fields;
 	return err;
@@ -54,19 +59,25 @@ int host_fields_add(struct fields *dictionary, uint32_t source, struct host_fiel
 
 int host_fields_add_remote(struct host_fields *fields)
 {
-	return add_part(fields, HOST_REMOTE);
+	return host_fields_add_part(fields->fields, fields->source, HOST_REMOTE,
+				    &fields->parts[HOST_REMOTE]);
+}
+
+int host_fields_add_child(struct fields *dictionary, uint32_t parent, const char *name,
+			  uint32_t *ret_id)
+{
+	const struct field *of = fields_get(dictionary, parent);
+	char full[64];
+
+	snprintf(full, sizeof(full), "%s(%s)", of->name, name);
+	return fields_add(dictionary,
+			  &(struct field){ .name = full, .label = name, .parent = parent,
+					   .source = of->source, .kind = of->kind, .use = USE_HOST,
+					   .part = of->part },
+			  ret_id);
 }
 
 int host_fields_thread(const struct host_fields *fields, const char *name, uint32_t *ret_id)
 {
-	char full[64];
-
-	snprintf(full, sizeof(full), "%s(%s)", parts[HOST_THREAD].name, name);
-	return fields_add(fields->fields,
-			  &(struct field){ .name = full, .label = name,
-					   .parent = fields->parts[HOST_THREAD],
-					   .source = fields->source,
-					   .kind = parts[HOST_THREAD].kind, .use = USE_HOST,
-					   .part = HOST_THREAD },
-			  ret_id);
+	return host_fields_add_child(fields->fields, fields->parts[HOST_THREAD], name, ret_id);
 }

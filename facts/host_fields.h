@@ -12,7 +12,7 @@
 struct host_fields {
 	struct fields *fields;
 	uint32_t source; /* the provider's number */
-	uint32_t parts[HOST_PARTS]; /* of HOST_THREAD: the parent */
+	uint32_t parts[HOST_GUESTS]; /* of HOST_THREAD: the parent */
 	uint32_t wait; /* USE_TIME, TIME_WAIT */
 };
 
@@ -21,6 +21,15 @@ int host_fields_add(struct fields *dictionary, uint32_t source, struct host_fiel
 
 /* Adds HOST_REMOTE, which only machines with several NUMA nodes have. 0 or -ENOMEM. */
 int host_fields_add_remote(struct host_fields *fields);
+
+/* Adds one part, of any machine or of a host among others; or TIME_WAIT. 0 or -ENOMEM. */
+int host_fields_add_part(struct fields *dictionary, uint32_t source, enum host_part part,
+			 uint32_t *ret_id);
+int host_fields_add_wait(struct fields *dictionary, uint32_t source, uint32_t *ret_id);
+
+/* Adds a child, "finding(cpu_wait)". 0 or -ENOMEM. */
+int host_fields_add_child(struct fields *dictionary, uint32_t parent, const char *name,
+			  uint32_t *ret_id);
 
 /* Adds a child of HOST_THREAD: a name that threads of VMMs have. 0 or -ENOMEM. */
 int host_fields_thread(const struct host_fields *fields, const char *name, uint32_t *ret_id);
