@@ -165,9 +165,21 @@ int past_go_to(struct past *past, uint64_t time_ns, struct why *why)
 int past_step(struct past *past, bool is_back, struct why *why)
 {
 	struct stored at;
-	int err = past->at.id ? reader_step(&past->reader, &past->at, is_back, &at, why) : -ENOENT;
+	int err = past->at.id ? reader_reach(&past->reader, &past->at, is_back, &at, why) : -ENOENT;
 
 	return err ? err : choose(past, &at, why);
+}
+
+int past_enter(struct past *past, const char *machine, struct why *why)
+{
+	const struct store *store = &past->reader.store;
+
+	return store->type->enter ? store->type->enter(store->state, machine, why) : -ENOTSUP;
+}
+
+bool past_has_machines(const struct past *past)
+{
+	return past->reader.store.type->enter;
 }
 
 static size_t count_samples(const struct past *past)
@@ -186,7 +198,7 @@ int past_go_on(struct past *past, struct why *why)
 {
 	uint32_t nr_fields = segment_ids_fields(past->reader.ids);
 	struct stored at;
-	int err = past->at.id ? reader_step(&past->reader, &past->at, false, &at, why) : -ENOENT;
+	int err = past->at.id ? reader_reach(&past->reader, &past->at, false, &at, why) : -ENOENT;
 
 	if (err)
 		return err;

@@ -28,6 +28,13 @@ struct store past_store(const struct past *past);
 /* Whether the store's file is there no more, or another one is: see struct store_type. */
 int past_check(const struct past *past, struct why *why);
 
+/*
+ * Of a store of several machines: from now on past_go() and past_go_to() choose moments of this
+ * one; "": of all together. The chosen moment stays.
+ */
+int past_enter(struct past *past, const char *machine, struct why *why);
+bool past_has_machines(const struct past *past);
+
 /* The inventory of the moment that is chosen, for struct monitor_recording. */
 struct guests *past_guests(struct past *past);
 

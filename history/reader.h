@@ -38,6 +38,10 @@ void reader_release(struct reader *reader);
 int reader_step(struct reader *reader, const struct stored *from, bool is_back,
 		struct stored *ret_stored, struct why *why);
 
+/* The same, but waits for what is kept elsewhere: see struct store_type's reach. */
+int reader_reach(struct reader *reader, const struct stored *from, bool is_back,
+		 struct stored *ret_stored, struct why *why);
+
 /* The latest moment of the segment of id, not later than it, that has one of the flags. */
 int reader_find_flagged(struct reader *reader, uint64_t id, uint32_t flags,
 			struct stored *ret_stored, struct why *why);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * store - a place that keeps packed moments in the order in which they were taken: the memory of a
- * live screen (recent.h) or a file (file.h).
+ * live screen (recent.h), a file (file.h), or a Prometheus (fleet/fleet.h).
  *
  * A segment is one run of a writer. Ids of fields and guests are the run's, and totals begin at 0
  * with it. Moments have ids that ascend from segment to segment; there may be gaps. Times are
@@ -56,6 +56,16 @@ struct store_type {
 	 * writer's file does not shrink meanwhile. NULL: calls cost little anyway.
 	 */
 	void (*hold)(void *store, bool is_held);
+	/*
+	 * Of a store of several machines: from now on find() finds moments of this one; "": of all
+	 * together. NULL: the store has one machine.
+	 */
+	int (*enter)(void *store, const char *machine, struct why *why);
+	/*
+	 * Brings the moment beside id into the store, from where it is kept. -EAGAIN: it is on its
+	 * way. NULL: all moments are there.
+	 */
+	int (*reach)(void *store, uint64_t id, bool is_back, struct why *why);
 };
 
 struct store {

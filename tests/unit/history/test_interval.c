@@ -169,8 +169,14 @@ static int segment(void *store, uint32_t number, struct segment *ret_segment, st
 	return 0;
 }
 
-static const struct store_type store_type = { find, step, find_flagged, read_part, fields,
-					      segment, NULL, NULL };
+static const struct store_type store_type = {
+	.find = find,
+	.step = step,
+	.find_flagged = find_flagged,
+	.read = read_part,
+	.fields = fields,
+	.segment = segment,
+};
 static const struct store store = { .type = &store_type };
 
 /* ---- a machine ---- */
