@@ -46,8 +46,8 @@ LIB = $(BUILD)/libkvmtop.a
 
 LIBS = libtracefs libtraceevent zlib libzstd sqlite3 ncursesw libpcre2-8 json-c yaml-0.1 libcrypt \
 	$(if $(HAVE_BPF),libbpf)
-# microhttpd.h: the library is loaded when it is needed.
-HEADERS_ONLY = uthash.h microhttpd.h
+# microhttpd.h, curl/curl.h: the libraries are loaded when they are needed.
+HEADERS_ONLY = uthash.h microhttpd.h curl/curl.h
 
 # What runs in the kernel, and what talks to it; without BPF, a none.c stands in for it.
 BPF_SOURCES := $(sort $(wildcard providers/*/*.bpf.c))

@@ -3,8 +3,8 @@
  * In the program of `make static`, in place of dlopen(3): nothing is loaded while it runs.
  *
  * libc's would need the shared libc of the build machine. libtraceevent has it for plugins that
- * print events, SQLite for extensions; kvmtop asks for neither. --listen needs libmicrohttpd, and
- * says that it cannot be loaded.
+ * print events, SQLite for extensions; kvmtop asks for neither. --listen needs libmicrohttpd,
+ * and --from a URL libcurl: both say that it cannot be loaded.
  */
 #include <stddef.h>
 

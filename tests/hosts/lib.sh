@@ -350,7 +350,7 @@ h_cross_packages() {
 		libncursesw6 libncurses-dev libpcre2-8-0 libpcre2-dev libjson-c5 libjson-c-dev \
 		libyaml-0-2 libyaml-dev libcrypt1 libcrypt-dev libmicrohttpd-dev \
 		libbpf1 libbpf-dev libelf-dev libsqlite3-0 libsqlite3-dev tmux \
-		libutempter0
+		libutempter0 libcurl4-openssl-dev
 	case $(h_suite "$1") in
 	bookworm) echo libelf1 libevent-core-2.1-7 ;;
 	*)

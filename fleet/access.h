@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * access - what a server must know of the user, from a file as promtool --http.config.file has it.
+ *
+ *	basic_auth:
+ *	  username: NAME
+ *	  password: TEXT		(or password_file: FILE)
+ *	authorization:
+ *	  credentials: TOKEN		(or credentials_file: FILE; type: Bearer)
+ *	tls_config:
+ *	  ca_file: FILE			(PEM, as the others)
+ *	  cert_file: FILE
+ *	  key_file: FILE
+ *	  insecure_skip_verify: false
+ *
+ * Files are relative to the folder of the file. What else Prometheus knows is refused by name,
+ * because it would not be done.
+ */
+#ifndef KVMTOP_FLEET_ACCESS_H
+#define KVMTOP_FLEET_ACCESS_H
+
+#include "fleet/http.h"
+
+/* 0, or -errno with why, which begins with the path. */
+int access_read(const char *path, struct http_access *ret_access, struct why *why);
+
+/*
+ * The same of text; folder: of the files that it names. 0, or -errno with why, which begins with
+ * the line.
+ */
+int access_parse(const char *text, size_t size, const char *folder,
+		 struct http_access *ret_access, struct why *why);
+
+void access_release(struct http_access *access);
+
+#endif

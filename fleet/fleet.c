@@ -1,0 +1,695 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One thread talks to the server and adds moments; the reader finds them, and says which it misses.
+ *
+ * A moment's id has the number of its place above, and which multiple of the interval it is below.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "fleet/answer.h"
+#include "fleet/fleet.h"
+#include "fleet/place.h"
+#include "ui/metrics/table.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+#define TIMEOUT_MS 30000
+#define SLOW_NS (2 * NS_PER_S) /* a notice says so */
+#define SCRAPED_S 15.0	       /* where the server does not tell */
+#define LIMIT ((size_t)64 << 20)
+#define PLACE_SHIFT 40
+#define MISSED 4
+
+/* Moments of a place. */
+struct shelf {
+	char host[256]; /* "": all hosts */
+	struct place *place;
+	struct slot {
+		uint64_t at; /* which multiple of the interval */
+		struct packed packed;
+	} *slots; /* ascending */
+	size_t nr, room;
+};
+
+/* What the thread is to fetch. */
+struct order {
+	uint32_t shelf;
+	uint64_t first, last;
+};
+
+struct fleet {
+	struct fleet_config config;
+	struct http *http;
+	struct place_common common;
+	int64_t ahead_ns; /* of our clock: the server's */
+	pthread_t thread;
+	bool has_thread;
+	pthread_mutex_t lock; /* of all below */
+	pthread_cond_t changed;
+	struct shelf **shelves;
+	size_t nr_shelves, room_shelves;
+	uint32_t entered; /* the shelf that is looked at */
+	size_t size;	  /* of all moments */
+	bool has_order, is_busy, is_ending;
+	struct order order;   /* has_order: the next one; is_busy: or the one on its way */
+	uint64_t busy_since_ns;
+	int failed; /* of the latest order: -errno with why; 0: none */
+	struct why why;
+};
+
+/* ---- moments */
+
+static size_t size_of(const struct packed *packed)
+{
+	size_t size = sizeof(struct slot);
+
+	for (unsigned int i = 0; i < MOMENT_PARTS; i++)
+		size += packed->parts[i].room;
+	return size;
+}
+
+/* The index of the first moment that is not before this time. */
+static size_t index_of(const struct shelf *shelf, uint64_t at)
+{
+	size_t low = 0, high = shelf->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (shelf->slots[middle].at < at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool has_moment(const struct shelf *shelf, uint64_t at)
+{
+	size_t i = index_of(shelf, at);
+
+	return i < shelf->nr && shelf->slots[i].at == at;
+}
+
+static void drop_slot(struct fleet *fleet, struct shelf *shelf, size_t i)
+{
+	fleet->size -= size_of(&shelf->slots[i].packed);
+	packed_release(&shelf->slots[i].packed);
+	memmove(&shelf->slots[i], &shelf->slots[i + 1], (--shelf->nr - i) * sizeof(*shelf->slots));
+}
+
+/* Drops the oldest ones of other places first. */
+static void keep_limit(struct fleet *fleet, const struct shelf *kept)
+{
+	for (size_t i = 0; i < fleet->nr_shelves; i++) {
+		struct shelf *shelf = fleet->shelves[i];
+
+		while (fleet->size > LIMIT && shelf != kept && shelf->nr)
+			drop_slot(fleet, shelf, 0);
+	}
+	for (size_t i = 0; i < fleet->nr_shelves; i++) {
+		while (fleet->size > LIMIT && fleet->shelves[i]->nr > 1)
+			drop_slot(fleet, fleet->shelves[i], 0);
+	}
+}
+
+struct adding {
+	struct fleet *fleet;
+	struct shelf *shelf;
+};
+
+static int add_moment(void *arg, uint64_t at, struct packed *packed)
+{
+	const struct adding *adding = arg;
+	struct shelf *shelf = adding->shelf;
+	size_t i = index_of(shelf, at);
+
+	if (has_moment(shelf, at))
+		return 0;
+	if (array_grow(&shelf->slots, &shelf->room, shelf->nr + 1) < 0)
+		return -ENOMEM;
+	memmove(&shelf->slots[i + 1], &shelf->slots[i], (shelf->nr - i) * sizeof(*shelf->slots));
+	shelf->slots[i] = (struct slot){ at, *packed };
+	shelf->nr++;
+	adding->fleet->size += size_of(packed);
+	*packed = (struct packed){ .flags = 0 };
+	return 0;
+}
+
+/* ---- the thread */
+
+static void drop_questions(struct http_question *questions, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		free((char *)(uintptr_t)questions[i].form);
+		free(questions[i].body);
+	}
+}
+
+/* Called with the lock, which is not held while the server works. */
+static int fetch(struct fleet *fleet, const struct order *order, struct why *why)
+{
+	struct http_question questions[PLACE_QUESTIONS] = { { .form = NULL } };
+	struct shelf *shelf = fleet->shelves[order->shelf];
+	struct adding adding = { fleet, shelf };
+	int err = place_ask(shelf->place, order->first, order->last, questions);
+
+	if (!err) {
+		pthread_mutex_unlock(&fleet->lock);
+		err = http_ask(fleet->http, questions, PLACE_QUESTIONS, TIMEOUT_MS, why);
+		pthread_mutex_lock(&fleet->lock);
+	}
+	if (!err)
+		err = place_take(shelf->place, order->first, order->last, questions, add_moment,
+				 &adding, why);
+	keep_limit(fleet, shelf);
+	drop_questions(questions, PLACE_QUESTIONS);
+	return err;
+}
+
+static void *run(void *arg)
+{
+	struct fleet *fleet = arg;
+
+	pthread_mutex_lock(&fleet->lock);
+	while (!fleet->is_ending) {
+		struct order order = fleet->order;
+		struct why why = { "" };
+
+		if (!fleet->has_order) {
+			pthread_cond_wait(&fleet->changed, &fleet->lock);
+			continue;
+		}
+		fleet->has_order = false;
+		fleet->is_busy = true;
+		fleet->busy_since_ns = clock_now_ns();
+		fleet->failed = fetch(fleet, &order, &why);
+		if (fleet->failed && !why.text[0])
+			why_set(&why, 0, "%s", strerror(-fleet->failed));
+		fleet->why = why;
+		fleet->is_busy = false;
+		pthread_cond_broadcast(&fleet->changed);
+	}
+	pthread_mutex_unlock(&fleet->lock);
+	return NULL;
+}
+
+/* ---- orders: all below is called with the lock */
+
+static void add_ms(struct timespec *time, unsigned int ms)
+{
+	time->tv_sec += ms / 1000;
+	time->tv_nsec += (long)(ms % 1000) * 1000000;
+	if (time->tv_nsec >= (long)NS_PER_S) {
+		time->tv_nsec -= (long)NS_PER_S;
+		time->tv_sec++;
+	}
+}
+
+/* Waits while the thread has work, at most as long as the reader has patience. */
+static void wait_idle(struct fleet *fleet)
+{
+	struct timespec end;
+	int err = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	add_ms(&end, fleet->config.patience_ms);
+	while (!err && (fleet->has_order || fleet->is_busy))
+		err = pthread_cond_timedwait(&fleet->changed, &fleet->lock, &end);
+}
+
+static int not_yet(const struct fleet *fleet, struct why *why)
+{
+	return why_set(why, -EAGAIN, "%s has not answered yet", fleet->config.url);
+}
+
+static bool is_late(const struct fleet *fleet)
+{
+	return fleet->is_busy && clock_now_ns() - fleet->busy_since_ns > SLOW_NS;
+}
+
+static uint64_t now(const struct fleet *fleet)
+{
+	return (uint64_t)((int64_t)clock_real_ns() + fleet->ahead_ns) / fleet->common.step_ns;
+}
+
+/* The moments to ask for beside `at`, before or after it: many at once, but for what is there. */
+static struct order order_around(const struct fleet *fleet, uint64_t at, bool is_back)
+{
+	const struct shelf *shelf = fleet->shelves[fleet->entered];
+	uint64_t more = place_steps(shelf->place) - 1;
+	struct order order = { fleet->entered, at, at };
+	size_t i = index_of(shelf, at);
+
+	if (is_back) {
+		order.first = at > more ? at - more : 1;
+		/* Also where one is asked for at a time: a run goes on if some are missed. */
+		if (i && at - shelf->slots[i - 1].at <= (more > MISSED ? more : MISSED))
+			order.first = shelf->slots[i - 1].at + 1;
+	} else if (at + more > now(fleet)) {
+		order.last = at > now(fleet) ? at : now(fleet);
+	} else {
+		order.last = at + more;
+	}
+	return order;
+}
+
+/* Orders a moment. A reader that waits gets it, or the reason why not. */
+static int order(struct fleet *fleet, uint64_t at, bool is_back, bool waits, struct why *why)
+{
+	const struct shelf *shelf = fleet->shelves[fleet->entered];
+
+	if (is_late(fleet)) /* nor would it answer this */
+		return has_moment(shelf, at) ? 0 : not_yet(fleet, why);
+	if (waits && !has_moment(shelf, at))
+		wait_idle(fleet);
+	if (has_moment(shelf, at) || (!waits && (fleet->has_order || fleet->is_busy)))
+		return 0;
+	fleet->order = order_around(fleet, at, is_back);
+	fleet->has_order = true;
+	pthread_cond_broadcast(&fleet->changed);
+	if (!waits)
+		return 0;
+	wait_idle(fleet);
+	if (has_moment(shelf, at))
+		return 0;
+	if (fleet->has_order || fleet->is_busy)
+		return not_yet(fleet, why);
+	*why = fleet->why;
+	return fleet->failed ? fleet->failed : not_yet(fleet, why);
+}
+
+/* ---- the store */
+
+static struct stored stored_of(const struct fleet *fleet, uint32_t shelf, size_t i)
+{
+	const struct slot *slot = &fleet->shelves[shelf]->slots[i];
+
+	return (struct stored){
+		.id = (uint64_t)(shelf + 1) << PLACE_SHIFT | slot->at,
+		.segment = shelf + 1,
+		.flags = slot->packed.flags,
+		.time_ns = slot->packed.time_ns,
+		.elapsed_ns = slot->packed.elapsed_ns,
+	};
+}
+
+/* The place and the time of a moment. False: there is no such place. */
+static bool parse_id(const struct fleet *fleet, uint64_t id, uint32_t *ret_shelf, uint64_t *ret_at)
+{
+	*ret_shelf = (uint32_t)(id >> PLACE_SHIFT) - 1;
+	*ret_at = id & ((UINT64_C(1) << PLACE_SHIFT) - 1);
+	return *ret_shelf < fleet->nr_shelves;
+}
+
+/* The latest moment: of the ones that are there, while a later one is fetched. */
+static int find_latest(struct fleet *fleet, struct stored *ret_stored, struct why *why)
+{
+	struct shelf *shelf = fleet->shelves[fleet->entered];
+	int err = order(fleet, now(fleet), true, !shelf->nr, why);
+
+	if (!shelf->nr)
+		return err ? err : -ENOENT;
+	*ret_stored = stored_of(fleet, fleet->entered, shelf->nr - 1);
+	return 0;
+}
+
+static int find(void *state, uint64_t time_ns, struct stored *ret_stored, struct why *why)
+{
+	struct fleet *fleet = state;
+	uint64_t at = time_ns / fleet->common.step_ns, latest = now(fleet);
+	struct shelf *shelf;
+	int err;
+
+	pthread_mutex_lock(&fleet->lock);
+	shelf = fleet->shelves[fleet->entered];
+	if (!time_ns && shelf->nr) { /* the first that is in memory: no one knows the very first */
+		*ret_stored = stored_of(fleet, fleet->entered, 0);
+		err = 0;
+	} else if (!time_ns || at >= latest) {
+		err = find_latest(fleet, ret_stored, why);
+	} else {
+		err = order(fleet, at, true, true, why);
+		if (!err)
+			*ret_stored = stored_of(fleet, fleet->entered, index_of(shelf, at));
+	}
+	pthread_mutex_unlock(&fleet->lock);
+	return err;
+}
+
+static int step(void *state, uint64_t id, bool is_back, struct stored *ret_stored, struct why *why)
+{
+	struct fleet *fleet = state;
+	uint32_t shelf;
+	uint64_t at;
+	int err = -ENOENT;
+
+	(void)why;
+	pthread_mutex_lock(&fleet->lock);
+	if (parse_id(fleet, id, &shelf, &at)) {
+		size_t i = index_of(fleet->shelves[shelf], is_back ? at : at + 1);
+
+		if (is_back ? i > 0 : i < fleet->shelves[shelf]->nr) {
+			*ret_stored = stored_of(fleet, shelf, is_back ? i - 1 : i);
+			err = 0;
+		}
+	}
+	pthread_mutex_unlock(&fleet->lock);
+	return err;
+}
+
+static int reach(void *state, uint64_t id, bool is_back, struct why *why)
+{
+	struct fleet *fleet = state;
+	uint32_t shelf;
+	uint64_t at;
+	int err = -ENOENT;
+
+	pthread_mutex_lock(&fleet->lock);
+	if (parse_id(fleet, id, &shelf, &at)) {
+		at = is_back ? at - 1 : at + 1;
+		err = at <= now(fleet) ? order(fleet, at, is_back, true, why) : 0;
+	}
+	pthread_mutex_unlock(&fleet->lock);
+	return err;
+}
+
+/* Each moment has all parts. */
+static int find_flagged(void *state, uint64_t id, uint32_t flags, struct stored *ret_stored,
+			struct why *why)
+{
+	struct fleet *fleet = state;
+	uint32_t shelf;
+	uint64_t at;
+	int err = -ENOENT;
+
+	(void)why;
+	pthread_mutex_lock(&fleet->lock);
+	if (parse_id(fleet, id, &shelf, &at)) {
+		size_t i = index_of(fleet->shelves[shelf], at + 1);
+
+		while (i && !(fleet->shelves[shelf]->slots[i - 1].packed.flags & flags))
+			i--;
+		if (i) {
+			*ret_stored = stored_of(fleet, shelf, i - 1);
+			err = 0;
+		}
+	}
+	pthread_mutex_unlock(&fleet->lock);
+	return err;
+}
+
+static int read_part(void *state, uint64_t id, enum moment_part part, struct blob *blob,
+		     struct why *why)
+{
+	struct fleet *fleet = state;
+	uint32_t shelf;
+	uint64_t at;
+	int err = -ENOENT;
+
+	pthread_mutex_lock(&fleet->lock);
+	if (parse_id(fleet, id, &shelf, &at) && has_moment(fleet->shelves[shelf], at)) {
+		const struct shelf *on = fleet->shelves[shelf];
+		const struct blob *from = &on->slots[index_of(on, at)].packed.parts[part];
+
+		err = array_grow(&blob->bytes, &blob->room, from->size);
+		if (!err && from->size)
+			memcpy(blob->bytes, from->bytes, from->size);
+		blob->size = err ? 0 : from->size;
+	}
+	pthread_mutex_unlock(&fleet->lock);
+	return err == -ENOENT ? why_set(why, err, "this sample is not in memory any more") : err;
+}
+
+static int each_field(void *state, uint32_t segment, uint32_t first, stored_field_fn take,
+		      void *arg, struct why *why)
+{
+	struct fleet *fleet = state;
+	int err = 0;
+
+	(void)segment;
+	(void)why;
+	pthread_mutex_lock(&fleet->lock);
+	for (uint32_t id = first; !err && id < fields_count(fleet->common.fields); id++)
+		err = take(arg, id, fields_get(fleet->common.fields, id));
+	pthread_mutex_unlock(&fleet->lock);
+	return err;
+}
+
+static int segment_of(void *state, uint32_t segment, struct segment *ret_segment, struct why *why)
+{
+	struct fleet *fleet = state;
+	const char *host;
+
+	(void)why;
+	*ret_segment = (struct segment){ .interval_s = fleet_interval_s(fleet) };
+	pthread_mutex_lock(&fleet->lock);
+	host = segment && segment <= fleet->nr_shelves ? fleet->shelves[segment - 1]->host : "";
+	snprintf(ret_segment->host, sizeof(ret_segment->host), "%.*s",
+		 (int)sizeof(ret_segment->host) - 1, host[0] ? host : fleet->config.url);
+	snprintf(ret_segment->boot_id, sizeof(ret_segment->boot_id), "%u", segment);
+	pthread_mutex_unlock(&fleet->lock);
+	return 0;
+}
+
+static int check(void *state, struct why *why)
+{
+	struct fleet *fleet = state;
+	int err = 0;
+
+	pthread_mutex_lock(&fleet->lock);
+	if (is_late(fleet)) {
+		err = not_yet(fleet, why);
+	} else if (fleet->failed) {
+		*why = fleet->why;
+		err = fleet->failed;
+	}
+	pthread_mutex_unlock(&fleet->lock);
+	return err;
+}
+
+/* ---- places */
+
+static int add_shelf(struct fleet *fleet, const char *host)
+{
+	struct shelf *shelf = calloc(1, sizeof(*shelf));
+
+	if (!shelf ||
+	    array_grow(&fleet->shelves, &fleet->room_shelves, fleet->nr_shelves + 1) < 0) {
+		free(shelf);
+		return -ENOMEM;
+	}
+	snprintf(shelf->host, sizeof(shelf->host), "%s", host);
+	shelf->place = place_new(&fleet->common, (uint32_t)fleet->nr_shelves + 1,
+				 host[0] ? host : NULL);
+	if (!shelf->place) {
+		free(shelf);
+		return -ENOMEM;
+	}
+	fleet->shelves[fleet->nr_shelves++] = shelf;
+	return 0;
+}
+
+static int enter(void *state, const char *machine, struct why *why)
+{
+	struct fleet *fleet = state;
+	uint32_t i = 0;
+	int err = 0;
+
+	(void)why;
+	pthread_mutex_lock(&fleet->lock);
+	while (i < fleet->nr_shelves && strcmp(fleet->shelves[i]->host, machine) != 0)
+		i++;
+	if (i == fleet->nr_shelves)
+		err = add_shelf(fleet, machine);
+	if (!err)
+		fleet->entered = i;
+	pthread_mutex_unlock(&fleet->lock);
+	return err;
+}
+
+struct store fleet_store(struct fleet *fleet)
+{
+	static const struct store_type type = {
+		.find = find,
+		.step = step,
+		.find_flagged = find_flagged,
+		.read = read_part,
+		.fields = each_field,
+		.segment = segment_of,
+		.check = check,
+		.enter = enter,
+		.reach = reach,
+	};
+
+	return (struct store){ .type = &type, .state = fleet };
+}
+
+double fleet_interval_s(const struct fleet *fleet)
+{
+	return (double)fleet->common.step_ns / (double)NS_PER_S;
+}
+
+/* ---- the first contact */
+
+/* Points of one series: its latest time, and the least distance of two. */
+struct scrapes {
+	uint64_t latest_ns, distance_ns;
+	double value;
+	char instance[256];
+	size_t nr;
+};
+
+static int take_scrapes(void *arg, const struct answer_series *series)
+{
+	struct scrapes *scrapes = arg;
+	uint64_t time_ns;
+
+	answer_label(series, "instance", scrapes->instance, sizeof(scrapes->instance));
+	for (size_t i = 0; i < answer_points(series); i++) {
+		if (!answer_point(series, i, &time_ns, &scrapes->value))
+			continue;
+		if (scrapes->latest_ns && time_ns > scrapes->latest_ns &&
+		    (!scrapes->distance_ns ||
+		     time_ns - scrapes->latest_ns < scrapes->distance_ns))
+			scrapes->distance_ns = time_ns - scrapes->latest_ns;
+		scrapes->latest_ns = time_ns;
+		scrapes->nr++;
+	}
+	return 0;
+}
+
+/* Asks for one query's value now. */
+static int ask(struct fleet *fleet, const char *query, struct scrapes *ret_scrapes,
+	       struct why *why)
+{
+	struct http_question question = { .path = "/api/v1/query" };
+	struct why line = { "" };
+	char form[2048] = "query=";
+	int err;
+
+	*ret_scrapes = (struct scrapes){ .nr = 0 };
+	err = http_escape(query, form + strlen(form), sizeof(form) - strlen(form));
+	question.form = form;
+	if (!err)
+		err = http_ask(fleet->http, &question, 1, TIMEOUT_MS, why);
+	if (!err)
+		err = answer_read(question.status, question.body, question.size, take_scrapes,
+				  ret_scrapes, &line);
+	if (line.text[0])
+		why_set(why, err, "%s: %s", fleet->config.url, line.text);
+	free(question.body);
+	return err;
+}
+
+/* Where hosts are scraped at different intervals, the first one counts. */
+static int meet(struct fleet *fleet, struct why *why)
+{
+	const char *info = metric_at(METRIC_BUILD_INFO)->name;
+	double interval_s = fleet->config.interval_s;
+	struct scrapes scrapes;
+	char query[1024];
+	int err;
+
+	err = ask(fleet, "count(instance_mode:kvmtop_vcpu_seconds:rate5m)", &scrapes, why);
+	if (err)
+		return err;
+	fleet->common.has_rules = scrapes.nr;
+	snprintf(query, sizeof(query), "topk(1, %s) * 0 + time()", info);
+	err = ask(fleet, query, &scrapes, why);
+	if (err)
+		return err;
+	if (!scrapes.nr)
+		return why_set(why, -ENODATA, "%s has no %s of the last minutes: let it scrape "
+			       "kvmtop --listen, or node_exporter with kvmtop --prometheus",
+			       fleet->config.url, info);
+	fleet->ahead_ns = (int64_t)(scrapes.value * 1e3) * 1000000 - (int64_t)clock_real_ns();
+	if (!interval_s && !strpbrk(scrapes.instance, "\"\\\n")) {
+		snprintf(query, sizeof(query), "%s{instance=\"%s\"}[5m]", info, scrapes.instance);
+		err = ask(fleet, query, &scrapes, why);
+		interval_s = (double)((scrapes.distance_ns + NS_PER_S / 2) / NS_PER_S);
+	}
+	if (interval_s <= 0)
+		interval_s = SCRAPED_S;
+	fleet->common.step_ns = (uint64_t)(interval_s * 1e3) * 1000000;
+	return err;
+}
+
+static int start(struct fleet *fleet)
+{
+	sigset_t all, old;
+	int err;
+
+	sigfillset(&all); /* signals are for the thread that reads */
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = -pthread_create(&fleet->thread, NULL, run, fleet);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	fleet->has_thread = !err;
+	return err;
+}
+
+int fleet_open(const struct fleet_config *config, struct fleet **ret_fleet, struct why *why)
+{
+	struct fleet *fleet = calloc(1, sizeof(*fleet));
+	pthread_condattr_t attributes;
+	int err;
+
+	if (!fleet)
+		return -ENOMEM;
+	fleet->config = *config;
+	pthread_mutex_init(&fleet->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&fleet->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
+	fleet->common.fields = fields_new();
+	err = fleet->common.fields ? http_open(config->url, config->access, &fleet->http, why) :
+				     -ENOMEM;
+	if (!err)
+		err = meet(fleet, why);
+	if (!err)
+		err = add_shelf(fleet, "");
+	if (!err)
+		err = start(fleet);
+	if (err)
+		fleet_close(fleet);
+	else
+		*ret_fleet = fleet;
+	return err;
+}
+
+void fleet_close(struct fleet *fleet)
+{
+	if (!fleet)
+		return;
+	if (fleet->has_thread) {
+		pthread_mutex_lock(&fleet->lock);
+		fleet->is_ending = true;
+		pthread_cond_broadcast(&fleet->changed);
+		pthread_mutex_unlock(&fleet->lock);
+		http_stop(fleet->http);
+		pthread_join(fleet->thread, NULL);
+	}
+	for (size_t i = 0; i < fleet->nr_shelves; i++) {
+		struct shelf *shelf = fleet->shelves[i];
+
+		while (shelf->nr)
+			drop_slot(fleet, shelf, shelf->nr - 1);
+		place_free(shelf->place);
+		free(shelf->slots);
+		free(shelf);
+	}
+	free(fleet->shelves);
+	http_close(fleet->http);
+	fields_free(fleet->common.fields);
+	pthread_cond_destroy(&fleet->changed);
+	pthread_mutex_destroy(&fleet->lock);
+	free(fleet);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fleet - what a Prometheus has of many hosts, as a store of moments (history/store.h).
+ *
+ * A moment is there for each multiple of the interval. A thread asks the server for moments that
+ * are wanted; what came stays in memory. Of all hosts each is a guest, and each host is a segment
+ * of its own, see struct store_type's enter.
+ */
+#ifndef KVMTOP_FLEET_FLEET_H
+#define KVMTOP_FLEET_FLEET_H
+
+#include "fleet/http.h"
+#include "history/store.h"
+
+struct fleet_config {
+	const char *url; /* "http://prometheus:9090" */
+	const struct http_access *access;
+	double interval_s; /* 0: as the hosts are scraped */
+	/* How long a reader waits for moments; then it goes on without, see -EAGAIN. */
+	unsigned int patience_ms;
+};
+
+struct fleet;
+
+/*
+ * Asks the server for the time and how the hosts are scraped; waits for the answer, at most 30 s.
+ * 0, or -errno with why.
+ */
+int fleet_open(const struct fleet_config *config, struct fleet **ret_fleet, struct why *why);
+void fleet_close(struct fleet *fleet); /* NULL is fine; does not wait for the server */
+
+/* Valid as long as the fleet. Its reads are -EAGAIN with why where the server has not answered. */
+struct store fleet_store(struct fleet *fleet);
+
+/* The time from one moment to the next. */
+double fleet_interval_s(const struct fleet *fleet);
+
+#endif

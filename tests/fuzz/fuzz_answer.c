@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fuzz_answer - any text as a Prometheus' answers: no crash, and moments that can be read.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fleet/place.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static int take(void *arg, uint64_t at, struct packed *packed)
+{
+	struct packer *packer = arg;
+	struct moment moment = { .flags = 0 };
+	struct why why = { "" };
+
+	(void)at;
+	if (unpack_changes(packer, &packed->parts[PART_CHANGES], UNPACK_ALL, &moment, &why) < 0 ||
+	    unpack_guests(packer, &packed->parts[PART_GUESTS], &moment, &why) < 0)
+		abort();
+	moment_release(&moment);
+	return 0;
+}
+
+/* The text is every answer, once of all hosts and once of one. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct place_common common = { .fields = fields_new(), .step_ns = 1000000000 };
+	struct http_question questions[PLACE_QUESTIONS];
+	struct packer *packer = packer_new();
+	char *text = malloc(size + 1);
+
+	memcpy(text, data, size);
+	text[size] = '\0';
+	for (unsigned int i = 0; i < PLACE_QUESTIONS; i++)
+		questions[i] = (struct http_question){ .status = 200, .body = text, .size = size };
+	for (uint32_t i = 1; i <= 2; i++) {
+		struct place *place = place_new(&common, i, i == 1 ? NULL : "a");
+		struct why why = { "" };
+
+		place_take(place, 2, 3, questions, take, packer, &why);
+		place_take(place, 4, 4, questions, take, packer, &why);
+		place_free(place);
+	}
+	free(text);
+	packer_free(packer);
+	fields_free(common.fields);
+	return 0;
+}
