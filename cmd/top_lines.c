@@ -57,8 +57,13 @@ static int find_view(const struct top_options *options, const struct view_type *
 {
 	const struct view_type *guests = view_type_by_groups(GROUP_GUEST);
 	const struct view_type *type = options->by_guest ? guests : view_type_at(0);
-	int err = options->view ? view_type_find(options->view, &type, why) : 0;
+	int err = 0;
 
+	if (options->url && !options->by_guest)
+		type = view_type_by_groups(options->host ? GROUP_GUEST : GROUP_HOST);
+	/* The hosts are no tab. */
+	if (options->view && !(options->url && strcmp(options->view, type->name) == 0))
+		err = view_type_find(options->view, &type, why);
 	if (err)
 		return err;
 	if (options->by_guest && type != guests)

@@ -69,8 +69,9 @@ static const struct option_spec specs[] = {
 	OPT_OTHER(0, "at", "TIME", at,
 		  "with -r: begin there: -30min, 03:12, \"2026-11-21 03:12\" ...",
 		  .words = TIMES),
-	OPT_OTHER(0, "from", "TIME", from,
-		  "with -r and -l or -L: print from there on; with -1: as one interval",
+	OPT_OTHER(0, "from", "TIME|URL", from,
+		  "with -r and -l or -L: print from there on; with -1: as one interval. URL of a "
+		  "Prometheus (http://HOST:9090): show its hosts, in place of -r",
 		  .words = TIMES),
 	OPT_OTHER(0, "to", "TIME", to, "the same: until there", .words = TIMES),
 	{ .name = "diff", .value = "FROM..TO FROM..TO", .kind = VALUE_PAIR,
@@ -90,6 +91,10 @@ static const struct option_spec specs[] = {
 		  .offer = OFFER_METRICS, .words = "help"),
 	OPT_COUNT(0, "max-series", "N", max_series,
 		  "leave out what is more than N series (default 20000)"),
+	OPT_STRING(0, "host", "NAME", host,
+		   "with --from URL: one host, as its label \"instance\" names it"),
+	OPT_FILE(0, "http-config", "FILE", http_config,
+		   "with --from URL: TLS and who asks, as promtool has it"),
 	OPT_HEADING("Other"),
 	OPT_FLAG(0, "demo", demo, "run a tiny guest of its own if there is none"),
 	OPT_FLAG(0, "list-guests", list_guests, "the guests that run here: process, vCPUs, name"),
@@ -125,6 +130,20 @@ static int take_time(const char *text, const char **ret_text, struct why *why)
 	if (!err)
 		*ret_text = text;
 	return err;
+}
+
+/* A Prometheus is a source of samples, as a file of -r is. */
+static int take_url(const char *text, struct top_options *options, struct why *why)
+{
+	size_t len = strlen(text);
+
+	if (strncmp(text, "http://", 7) != 0 && strncmp(text, "https://", 8) != 0)
+		return why_set(why, -EINVAL, "\"%s\": http:// and https:// are possible", text);
+	if (text[len - 1] == '/' || strpbrk(text, "?#@"))
+		return why_set(why, -EINVAL, "\"%s\": the address of the server is wanted, "
+			       "http://HOST:PORT; --http-config says who asks", text);
+	options->url = text;
+	return 0;
 }
 
 /* A relative time can be resolved only when the history is open. */
@@ -184,7 +203,8 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 	case OPT_AT(at):
 		return take_time(text, &options->at, why);
 	case OPT_AT(from):
-		return take_time(text, &options->from, why);
+		return strstr(text, "://") ? take_url(text, options, why) :
+					     take_time(text, &options->from, why);
 	case OPT_AT(to):
 		return take_time(text, &options->to, why);
 	case OPT_AT(diff):
@@ -206,7 +226,7 @@ static const char *find_live_only(const struct top_options *options)
 		{ options->debugfs, "-d/--debugfs" },
 		{ options->stats, "--stats" },
 		{ options->include_past, "-i/--debugfs-include-past" },
-		{ options->has_delay, "-s/--set-delay" },
+		{ options->has_delay && !options->url, "-s/--set-delay" },
 		{ options->has_past, "--past" },
 		{ options->demo, "--demo" },
 		{ options->list_guests, "--list-guests" },
@@ -230,8 +250,11 @@ static int check_read(const struct top_options *options, struct why *why)
 	enum mode mode = top_options_mode(options);
 
 	if (live_only)
-		return why_set(why, -EINVAL, "%s is for what happens now, -r/--read shows what "
-					     "was", live_only);
+		return why_set(why, -EINVAL, "%s is for what happens now, %s "
+			       "shows what was", live_only,
+			       options->url ? "--from URL" : "-r/--read");
+	if (options->url && options->read_file)
+		return why_set(why, -EINVAL, "-r/--read and --from URL exclude each other");
 	if (mode == MODE_DIFF && (options->batch || options->log || options->log_file ||
 				  options->at || has_span))
 		return why_set(why, -EINVAL, "--diff has its own times and format: of -1, -l, -L, "
@@ -248,6 +271,8 @@ static int check_read(const struct top_options *options, struct why *why)
 /* What goes with -w, and what only goes with -r. */
 static int check_history(const struct top_options *options, bool logs, struct why *why)
 {
+	if ((options->host || options->http_config) && !options->url)
+		return why_set(why, -EINVAL, "--host and --http-config require --from URL");
 	if (options->read)
 		return check_read(options, why);
 	if (options->at || options->from || options->to || options->diff[0])
@@ -284,6 +309,7 @@ static const char *find_not_exported(const struct top_options *options)
 		{ options->children, "-x/--children" },
 		{ options->sort, "-o/--sort" },
 		{ options->write_file, "-w/--write" },
+		{ options->url, "--from URL" },
 		{ options->read, "-r/--read" },
 		{ options->has_past, "--past" },
 		{ options->demo, "--demo" },
@@ -402,6 +428,7 @@ int top_options_parse(int argc, char **argv, struct top_options *ret_options, st
 			       "unexpected argument \"%s\"; a command is the first word: %s",
 			       argv[first], names);
 	}
+	options.read |= options.url != NULL;
 	err = check(&options, why);
 	if (options.prometheus && !options.has_delay)
 		options.delay_s = FILE_DELAY_S;

@@ -50,6 +50,9 @@ struct top_options {
 	uint64_t max_age_ns, max_size; /* of it; 0: no limit */
 	bool read; /* from read_file, in place of this machine */
 	const char *read_file; /* NULL: not read */
+	const char *url;       /* a Prometheus to read from, in place of a file; NULL: none */
+	const char *host;      /* of it: one host; NULL: all */
+	const char *http_config; /* who asks it; NULL: nobody in particular */
 	/* Times in it, which base/when.h reads; NULL: not given. */
 	const char *at, *from, *to;
 	const char *diff[2];

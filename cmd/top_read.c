@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opens a history file, and shows samples of it, or a span of time as one interval. */
+/* Opens a history, a file or a Prometheus; shows its samples, or a span of time as one interval. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,16 +11,24 @@
 #include "cmd/top_diff.h"
 #include "cmd/top_lines.h"
 #include "cmd/top_read.h"
+#include "fleet/access.h"
+#include "fleet/fleet.h"
 #include "history/file.h"
 #include "history/past.h"
 #include "history/interval.h"
 #include "monitor.h"
 #include "ui/tui/tui.h"
 
+#define SCREEN_PATIENCE_MS 500 /* a key waits so long for a Prometheus */
+#define PATIENCE_MS 60000
+#define FOLLOW_S 1.0 /* from one look for a new sample to the next */
+
 struct top_reader {
 	const struct top_options *options;
 	struct query *query;
 	struct history_file *file;
+	struct fleet *fleet; /* in place of a file */
+	struct http_access access; /* to it */
 	struct store store;
 	struct past *past;
 	struct interval *interval;
@@ -45,14 +53,52 @@ static int open_file(struct top_reader *reader, struct why *why)
 	if (err == -ENOENT && strcmp(path, HISTORY_FILE) == 0)
 		return why_set(why, err, "%s: there is none yet: systemctl enable --now "
 			       "kvmtop-history writes it, or kvmtop -w FILE another one", path);
-	if (err)
-		return err;
-	reader->store = history_file_store(reader->file);
-	err = past_new(reader->store, NULL, &reader->past);
+	if (!err)
+		reader->store = history_file_store(reader->file);
+	return err;
+}
+
+static int open_fleet(struct top_reader *reader, struct why *why)
+{
+	const struct top_options *options = reader->options;
+	bool has_screen = top_options_mode(options) == MODE_CURSES;
+	const struct fleet_config config = {
+		.url = options->url,
+		.access = &reader->access,
+		.interval_s = options->has_delay ? options->delay_s : 0,
+		.patience_ms = has_screen ? SCREEN_PATIENCE_MS : PATIENCE_MS,
+	};
+	int err = options->http_config ?
+			  access_read(options->http_config, &reader->access, why) : 0;
+
+	if (!err)
+		err = fleet_open(&config, &reader->fleet, why);
+	if (!err)
+		reader->store = fleet_store(reader->fleet);
+	return err;
+}
+
+/* The name of what is read. */
+static const char *source_name(const struct top_reader *reader)
+{
+	return reader->fleet ? reader->options->url : reader->options->read_file;
+}
+
+static int open_store(struct top_reader *reader, struct why *why)
+{
+	const char *host = reader->options->host;
+	int err = reader->options->url ? open_fleet(reader, why) : open_file(reader, why);
+
+	if (!err)
+		err = past_new(reader->store, NULL, &reader->past);
+	if (!err && host)
+		err = past_enter(reader->past, host, why);
 	if (!err)
 		err = past_go(reader->past, UINT64_MAX, why);
 	if (err == -ENOENT)
-		return why_set(why, err, "%s: there is no sample in it yet", path);
+		return why_set(why, err, "%s: there is no sample in it yet", source_name(reader));
+	if (err)
+		return err;
 	reader->origin.now_ns = past_at(reader->past)->time_ns;
 	reader->origin.shown_ns = reader->origin.now_ns;
 	return err;
@@ -136,11 +182,11 @@ static int none_there(const struct top_reader *reader, struct why *why)
 
 	if (past_go(reader->past, 0, &(struct why){ "" }) < 0)
 		return why_set(why, -ENOENT, "%s: there is no sample in it yet",
-			       reader->options->read_file);
+			       source_name(reader));
 	when_format(first, sizeof(first), past_at(reader->past)->time_ns, 0);
 	when_format(last, sizeof(last), reader->origin.now_ns, 0);
 	return why_set(why, -ENOENT, "%s: no sample was taken in that time: it has samples from %s "
-		       "to %s", reader->options->read_file, first, last);
+		       "to %s", source_name(reader), first, last);
 }
 
 /* The last error counts: the guest may be in a later inventory. */
@@ -170,6 +216,38 @@ static int print_all(struct top_reader *reader, struct why *why)
 	return reader->nr_printed ? 0 : none_there(reader, why);
 }
 
+/* Prints what is new. */
+static int on_wake(void *arg, enum woken woken, struct why *why)
+{
+	struct top_reader *reader = arg;
+	uint64_t id = past_at(reader->past)->id;
+	int err;
+
+	if (woken != WOKEN_TICK)
+		return 0;
+	err = past_go(reader->past, UINT64_MAX, why);
+	if (err == -EAGAIN) /* the server is slow */
+		return 0;
+	if (!err && past_at(reader->past)->id != id)
+		err = print_chosen(reader, why);
+	return err ? err : reader->options->samples &&
+			   reader->nr_printed >= reader->options->samples;
+}
+
+/* What goes on is printed as it comes, as in a live log. */
+static int follow(struct top_reader *reader, struct why *why)
+{
+	int err = live_init(&reader->live, false, false);
+
+	if (!err)
+		err = choose_guest(reader, past_guests(reader->past), why);
+	if (!err)
+		err = print_chosen(reader, why);
+	if (err || reader->options->samples == 1)
+		return err;
+	return live_loop(&reader->live, FOLLOW_S, 0, on_wake, reader, why);
+}
+
 /* One sample: the one of that time. */
 static int print_one(struct top_reader *reader, uint64_t time_ns, struct why *why)
 {
@@ -195,6 +273,7 @@ static int show(struct top_reader *reader, uint64_t at_ns, struct why *why)
 		.at_ns = at_ns,
 		.query = reader->query,
 		.delay_s = past_segment(reader->past)->interval_s,
+		.host = reader->options->host,
 	};
 	int err = live_init(&reader->live, false, true);
 
@@ -227,7 +306,8 @@ static int show_past(struct top_reader *reader, struct why *why)
 		return print_one(reader, at_ns, why);
 	if (top_options_mode(options) == MODE_CURSES)
 		return show(reader, at_ns, why);
-	return print_all(reader, why);
+	return reader->fleet && !options->from && !options->to ? follow(reader, why) :
+								 print_all(reader, why);
 }
 
 static int print_span(struct top_reader *reader, struct why *why)
@@ -256,7 +336,7 @@ static int run(struct top_reader *reader, struct why *why)
 {
 	const struct top_options *options = reader->options;
 	bool has_span = options->from || options->to;
-	int err = open_file(reader, why);
+	int err = open_store(reader, why);
 
 	if (!err)
 		err = when_parse_span(options->from, options->to, &reader->origin,
@@ -290,6 +370,8 @@ int top_read(const struct top_options *options, struct query *query)
 	interval_free(reader.interval);
 	past_free(reader.past);
 	history_file_close(reader.file, &(struct why){ "" });
+	fleet_close(reader.fleet);
+	access_release(&reader.access);
 	if (err == -ERANGE) /* the times that were given */
 		return say_usage("", &why);
 	return err && err != -EPIPE ? say_failure(err, &why) : STATUS_OK;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* json-c reads the text; here is what is looked for in it. */
 #include <errno.h>
-#include <json.h>
+#include <json-c/json.h>
 #include <math.h>
 #include <string.h>
 

@@ -5,6 +5,7 @@
  * A moment's id has the number of its place above, and which multiple of the interval it is below.
  */
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -614,7 +615,7 @@ static int meet(struct fleet *fleet, struct why *why)
 	if (!interval_s && !strpbrk(scrapes.instance, "\"\\\n")) {
 		snprintf(query, sizeof(query), "%s{instance=\"%s\"}[5m]", info, scrapes.instance);
 		err = ask(fleet, query, &scrapes, why);
-		interval_s = (double)((scrapes.distance_ns + NS_PER_S / 2) / NS_PER_S);
+		interval_s = round((double)scrapes.distance_ns / (double)NS_PER_S);
 	}
 	if (interval_s <= 0)
 		interval_s = SCRAPED_S;

@@ -6,8 +6,8 @@
 
 #include "facts/exit_counter.h"
 #include "facts/key_sums.h"
+#include "views/guests.h"
 #include "views/list.h"
-#include "views/owners.h"
 
 enum { GUEST, PID, VCPUS, VMM, VMM_CPU };
 
@@ -27,14 +27,14 @@ static const struct column columns[] = {
 };
 
 /* Without a filter only exit counters are summed up: other events overlap. */
-static bool wants(const struct query *query, const struct field *field)
+bool guests_wants(const struct query *query, const struct field *field)
 {
 	if (field->kind != FIELD_COUNTER || field->parent != FIELD_NONE || field->use != USE_EVENT)
 		return false;
 	return query->filter || field->exit_rank > 0;
 }
 
-static bool needs(const struct field *field)
+bool guests_needs(const struct field *field)
 {
 	return field->use == USE_EXIT || field->use == USE_TIME ||
 	       (field->use == USE_HOST && field->part <= HOST_THREAD);
@@ -153,25 +153,19 @@ static int sum_up(struct owners *owners, const struct query *query, const struct
 	return err;
 }
 
-static int add_row(struct view *view, const struct facts *facts, const struct owners *owners,
-		   struct owner *owner)
+static void fill(struct view_row *row, const struct owner *owner)
 {
-	struct view_row *row = owners_add_row(view, owners, owner, facts->fields);
 	const struct guest *guest = owner->of;
 
-	if (!row)
-		return -ENOMEM;
-	if (!guest)
-		return 0;
 	row->cells[PID] = cell_pid(guest->pid);
 	row->cells[VCPUS] = cell_count(guest->nr_vcpus);
 	if (!guest->has_ended)
 		row->cells[VMM_CPU] = thread_sum_percent(&owner->threads, HOST_THREAD);
 	row->cells[VMM] = guest->vmm[0] ? cell_text(guest->vmm) : cell_none();
-	return 0;
 }
 
-static int build(struct view *view, const struct query *query, const struct facts *facts)
+int guests_build(struct view *view, const struct query *query, const struct facts *facts,
+		 guests_fill_fn fill_own)
 {
 	struct owners owners;
 
@@ -182,17 +176,29 @@ static int build(struct view *view, const struct query *query, const struct fact
 	owners_total(&owners, view, GUEST_ANY);
 	for (size_t i = 0; i < owners.nr; i++) {
 		struct owner *owner = &owners.list[i];
+		struct view_row *row;
 
 		if (query->guest != GUEST_ANY && owner->guest != query->guest)
 			continue;
 		/* A running guest has a row even when nothing was counted for it. */
-		if (((owner->of && !owner->has_ended) || owner->exits.total) &&
-		    add_row(view, facts, &owners, owner) < 0)
+		if ((!owner->of || owner->has_ended) && !owner->exits.total)
+			continue;
+		row = owners_add_row(view, &owners, owner, facts->fields);
+		if (!row)
 			return -ENOMEM;
+		if (owner->of)
+			fill_own(row, owner);
 	}
 	owners_absent(view, facts);
-	view_absent_without(view, facts, HOST_THREAD, VMM_CPU);
 	return 0;
+}
+
+static int build(struct view *view, const struct query *query, const struct facts *facts)
+{
+	int err = guests_build(view, query, facts, fill);
+
+	view_absent_without(view, facts, HOST_THREAD, VMM_CPU);
+	return err;
 }
 
 /* Enter on a guest leads to its vCPUs, or to its events where exits are not counted by vCPU. */
@@ -219,8 +225,8 @@ const struct view_type view_guests = {
 	.has_host = true,
 	.has_events = true,
 	.details = { &view_exits, &view_vcpus },
-	.wants = wants,
-	.needs = needs,
+	.wants = guests_wants,
+	.needs = guests_needs,
 	.build = build,
 	.enter = enter,
 };

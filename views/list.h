@@ -18,6 +18,7 @@ struct view_type; /* views/view.h */
 	VIEW(view_host) \
 	VIEW(view_long_exits) \
 	VIEW(view_why) \
+	VIEW(view_hosts) \
 	VIEW(view_exit_totals)
 
 #define VIEW_DECLARE(view) extern const struct view_type view;

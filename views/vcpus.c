@@ -136,7 +136,10 @@ static void add_stats(struct owners *owners, const struct chosen_exits *chosen,
 		const struct field *field = fields_get(facts->fields, stat->key.field);
 		struct owner *owner;
 
+		/* Where exits are known by guest only, they are of no vCPU. */
 		if (stat->key.guest == GUEST_ANY || (!needs(field) && !is_counter(field)) ||
+		    (field->use == USE_EXIT && stat->key.vcpu < 0 &&
+		     stat->key.guest != STATS_ENDED) ||
 		    (field->use == USE_HOST && field->part == HOST_THREAD))
 			continue;
 		owner = owners_find(owners, stat->key.guest, stat->key.vcpu);

@@ -118,6 +118,7 @@ enum {
 	GROUP_ALL = GROUP_GUEST | GROUP_VCPU | GROUP_REASON,
 	GROUP_ARGUMENT = 1 << 3, /* of exits */
 	GROUP_EVENT = 1 << 4,
+	GROUP_HOST = 1 << 5, /* each a guest of the inventory; no tab */
 };
 
 #define VIEW_DETAILS 2

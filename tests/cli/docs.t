@@ -100,6 +100,7 @@ names=$(grep -ohE 'kvmtop_[a-z_]+' README.md contrib/*/* |
 known=$(printf '%s\n' "$metrics" | sed 's/ .*//')
 is "$(missing "$names" "$known
 kvmtop_exits
+kvmtop_exit_seconds
 kvmtop_vcpu_seconds")" "" "README, rules and dashboard name no other metric"
 
 # The list of folders is the table of tools/check-layers, in the same order.

@@ -66,6 +66,7 @@ if has_prometheus; then
 	spawn prometheus --config.file="$TMP/prometheus.yml" --storage.tsdb.path="$TMP/tsdb" \
 		--web.listen-address="127.0.0.1:$prometheus" --log.level=error \
 		2>"$TMP/prometheus.err"
+	PROMETHEUS=$SPAWNED
 fi
 vm=
 if has_prometheus && command -v victoria-metrics >/dev/null; then
@@ -384,6 +385,55 @@ queries | while read -r query; do
 	grep -q '"status":"success"' "$TMP/answer" || echo "$query: $(cat "$TMP/answer")"
 done >"$TMP/refused"
 is "$(cat "$TMP/refused")" "" "and Prometheus takes each of them"
+
+# ---- --from: what Prometheus has, on the screen and in lines
+
+from="--from http://127.0.0.1:$prometheus -s 1"
+host=$(ask "$prometheus" kvmtop_build_info | grep -o '"instance":"[^"]*"' | cut -d'"' -f4)
+# at TIME QUERY: the value then.
+at() {
+	get --data-urlencode "query=$2" -d "time=$1" "http://127.0.0.1:$prometheus/api/v1/query" |
+		sed -n 's/.*,"\([0-9.]*\)"\]}\]}}$/\1/p'
+}
+# A moment whose scrapes have all come.
+then=$(($(date +%s) - 3))
+web1='sum(kvmtop_exits_total{guest="web1"})'
+# shellcheck disable=SC2086
+"$KVMTOP" $from --host "$host" --at "@$then" -1 --json >"$TMP/json" 2>"$TMP/err"
+is "$? $(cat "$TMP/err")" "0 " "a host at a moment"
+is "$(grep -o '"guest":"web1".*' "$TMP/json" | grep -o '"delta":[0-9]*' | head -n 1)" \
+	"\"delta\":$(($(at "$then" "$web1") - $(at $((then - 1)) "$web1")))" \
+	"has the exits that were exported"
+# shellcheck disable=SC2086
+like "$("$KVMTOP" $from -1)" "^$host  *2 " "all hosts: one, with two guests"
+# shellcheck disable=SC2086
+like "$("$KVMTOP" $from --host "$host" -1 --view exits)" '^cpuid ' "exits"
+# shellcheck disable=SC2086
+is "$("$KVMTOP" $from -l -c -n 2 --host "$host" | cut -d, -f2 | sort | uniq -c | tr -s ' \n' ' ')" \
+	" 2 db1 1 guest 2 web1 " "a log as CSV"
+# shellcheck disable=SC2086
+is "$("$KVMTOP" $from --from "@$((then - 3))" --to "@$then" --host "$host" -l -c |
+	cut -d, -f1 | sort -u | grep -c '^2')" 3 "a span has its samples"
+if has_screen; then
+	screen_start 120 30 "$KVMTOP $from"
+	screen_has "^ *$host +2 " "the screen shows hosts"
+	screen_keys Enter
+	screen_has '^ *web1 +112 +1 ' "Enter leads to its guests"
+	screen_keys t t
+	screen_has '^kvmtop +127.* paused at' "t goes back"
+	screen_keys End 4
+	screen_has '^ *cpuid ' "and its exits"
+	screen_keys BSpace BSpace
+	screen_has "^ *$host +2 " "Backspace leads to the hosts"
+	kill -STOP "$PROMETHEUS"
+	screen_has 'has not answered yet' "a server that is slow is a notice"
+	screen_has "^ *$host +2 " "over the last picture"
+	screen_keys q
+	is "$(screen_status 10)" 0 "and q ends the program"
+	kill -CONT "$PROMETHEUS"
+else
+	skip "the screen over Prometheus" "$T_no_screen"
+fi
 
 if [ -n "$vm" ]; then
 	check "VictoriaMetrics scrapes it" wait_for 60 has_up "$vm"

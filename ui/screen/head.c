@@ -40,6 +40,9 @@ static int put_guests(const struct screen *screen, struct grid *grid, int col)
 	size_t guests = guests_count(screen->facts->guests);
 	size_t vcpus = guests_count_vcpus(screen->facts->guests);
 
+	if (screen->has_hosts)
+		return grid_printf(grid, 0, col, STYLE_PLAIN, "  %zu host%s", guests,
+				   guests == 1 ? "" : "s");
 	return grid_printf(grid, 0, col, STYLE_PLAIN, "  %zu guest%s %zu vCPU%s", guests,
 			   guests == 1 ? "" : "s", vcpus, vcpus == 1 ? "" : "s");
 }
@@ -351,20 +354,27 @@ static void paint_filters(const struct screen *screen, struct grid *grid, int ro
 	put_right(grid, row, col, style, right);
 }
 
-/* Views without a number have a tab only while they are shown. */
-static bool has_tab(const struct screen *screen, const struct view_type *type)
+/* What a tab shows: where there are hosts, they are in place of guests. */
+static const struct view_type *shown_by(const struct screen *screen, const struct view_type *tab)
 {
-	return type == screen->query->type || (type->key >= '1' && type->key <= '9');
+	return tab->groups == GROUP_GUEST && screen->has_hosts ? view_type_by_groups(GROUP_HOST) :
+								 tab;
 }
 
-static int tab_width(const struct screen *screen, size_t i, bool is_short)
+/* Views without a number have a tab only while they are shown. */
+static bool has_tab(const struct screen *screen, const struct view_type *tab)
 {
-	const struct view_type *type = view_type_at(i);
-	bool has_title = !is_short || type == screen->query->type;
+	return tab == screen->query->type || (tab->key >= '1' && tab->key <= '9');
+}
 
-	if (!has_tab(screen, type))
+static int tab_width(const struct screen *screen, const struct view_type *tab, bool is_short)
+{
+	const struct view_type *shown = shown_by(screen, tab);
+	bool has_title = !is_short || shown == screen->query->type;
+
+	if (!has_tab(screen, tab))
 		return 0;
-	return 3 + (has_title ? (int)strlen(type->title) + 1 : 0);
+	return 3 + (has_title ? (int)strlen(shown->title) + 1 : 0);
 }
 
 /* The columns that filter and guest, or the path, take when nothing is cut. */
@@ -390,30 +400,30 @@ static bool are_tabs_short(const struct screen *screen, const struct grid *grid)
 	int width = filters_width(screen);
 
 	for (size_t i = 0; view_type_at(i); i++)
-		width += tab_width(screen, i, false);
+		width += tab_width(screen, view_type_at(i), false);
 	return width > grid->cols;
 }
 
 void head_paint_tabs(struct screen *screen, struct grid *grid, int row)
 {
 	bool is_short = are_tabs_short(screen, grid);
-	const struct view_type *type;
+	const struct view_type *tab;
 	int col = 0;
 
-	for (size_t i = 0; (type = view_type_at(i)); i++) {
-		bool is_active = type == screen->query->type;
+	for (size_t i = 0; (tab = view_type_at(i)); i++) {
+		const struct view_type *shown = shown_by(screen, tab);
 		int first = col;
 
-		if (!has_tab(screen, type))
+		if (!has_tab(screen, tab))
 			continue;
-		if (is_active)
-			col = grid_printf(grid, row, col, STYLE_TAB, "[%c %s]", type->key,
-					  type->title);
+		if (shown == screen->query->type)
+			col = grid_printf(grid, row, col, STYLE_TAB, "[%c %s]", tab->key,
+					  shown->title);
 		else if (is_short)
-			col = grid_printf(grid, row, col, STYLE_PLAIN, " %c ", type->key);
+			col = grid_printf(grid, row, col, STYLE_PLAIN, " %c ", tab->key);
 		else
-			col = grid_printf(grid, row, col, STYLE_PLAIN, " %c %s ", type->key,
-					  type->title);
+			col = grid_printf(grid, row, col, STYLE_PLAIN, " %c %s ", tab->key,
+					  shown->title);
 		screen_add_hit(screen, (struct hit){ HIT_TAB, row, first, col - 1, i });
 	}
 	paint_filters(screen, grid, row, col);

@@ -77,6 +77,7 @@ struct screen {
 	char clock[48];	    /* "12:31:07"; of another day with the date */
 	char then[128];	    /* "paused at 10:31:07, 45 s ago"; "": what is shown is now */
 	bool has_past;	    /* earlier samples are remembered */
+	bool has_hosts;	    /* the guests of the inventory are hosts */
 	const char *filter; /* the regular expression; NULL: none */
 	char guest[96];	    /* "web1 (pid 41233)"; "" for all */
 	/* SCREEN_HISTORY rates of exits, oldest first, < 0: none. NULL: take the facts'. */

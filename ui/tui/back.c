@@ -168,6 +168,35 @@ void tui_begin_at(struct tui *tui, uint64_t time_ns)
 	tui_show_moment(tui);
 }
 
+bool tui_shows_machines(const struct tui *tui)
+{
+	return tui->config.past && past_has_machines(tui->config.past) && !tui->back.machine[0];
+}
+
+bool tui_enter_machine(struct tui *tui, const char *machine)
+{
+	struct past *past = tui->config.past;
+	char name[NAME_SIZE]; /* the inventory is another one afterwards */
+	struct why why = { "" };
+	int err;
+
+	snprintf(name, sizeof(name), "%s", machine);
+	if (strcmp(tui->back.machine, name) == 0)
+		return true;
+	err = past_enter(past, name, &why);
+	if (!err && tui->back.monitor)
+		err = past_go_to(past, past_at(past)->time_ns, &why);
+	else if (!err)
+		err = past_go(past, UINT64_MAX, &why);
+	if (err) {
+		past_enter(past, tui->back.machine, &(struct why){ "" });
+		tui_say(tui, why.text[0] ? why.text : strerror(-err));
+		return false;
+	}
+	memcpy(tui->back.machine, name, sizeof(name));
+	return true;
+}
+
 /* ---- jumps */
 
 /* The present; of what is over, its end. */

@@ -2,6 +2,7 @@
 /* The text of an empty table: why there are no rows, and what to do. */
 #include <stdio.h>
 
+#include "history/past.h"
 #include "host/guest.h"
 #include "ui/numbers.h"
 #include "ui/tui/actions.h"
@@ -90,6 +91,11 @@ static const char *why_nothing(struct tui *tui)
 	const struct query *query = tui->query;
 	bool is_recorded = tui->config.recording;
 
+	if (tui_shows_machines(tui) && query->type->groups != GROUP_HOST &&
+	    query->type->groups != GROUP_REASON)
+		return "This is known of one host at a time: press 2, then Enter on a host";
+	if (tui->config.past && past_has_machines(tui->config.past) && query->has_vcpu)
+		return "Prometheus has the exits of a guest, not of a vCPU: Backspace, then 4";
 	if (query->type->by_guest && !guests_count(tui->facts.guests))
 		return is_recorded ? "The recording has no guest." : "No guest is running.";
 	if (query->type->takes_longer && !query->filter)

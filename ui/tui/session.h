@@ -34,6 +34,7 @@ struct tui_config {
 	struct recorder *writer;   /* to a history file, too; NULL: none */
 	struct fields *fields; /* the dictionary of monitor and past; NULL: monitor plays past */
 	uint64_t at_ns;	       /* then: the moment to begin with; UINT64_MAX: the latest */
+	const char *host;      /* of a past of several machines: the one to begin with; NULL: all */
 	struct query *query;	/* to begin with; changed as the user asks */
 	double delay_s;		/* 0 for a recording, which has no next sample */
 	unsigned long samples;	/* ends after so many intervals; 0: no limit */
@@ -76,6 +77,7 @@ struct way {
 	struct selection selection;
 	size_t sort;
 	bool reverse;
+	char machine[NAME_SIZE];
 };
 
 struct ways {
@@ -90,6 +92,8 @@ struct back {
 	struct monitor *monitor; /* plays the moment; NULL: what is shown is now */
 	bool has_changed;	 /* the query changed meanwhile: live providers do not have it */
 	uint64_t end_ns;	 /* of a history file: its latest moment */
+	/* Of a past of several machines: which one is shown; "": all. */
+	char machine[NAME_SIZE];
 };
 
 /* Owner: tui.c. The guest that is looked at, for when it has ended or comes back. */

@@ -168,6 +168,7 @@ static void draw(struct tui *tui)
 						  tui->sampling.delay_s;
 	screen->empty = tui_why_empty(tui);
 	screen->can_go_back = tui->ways.nr > 0;
+	screen->has_hosts = tui_shows_machines(tui);
 	tui_describe_moment(tui);
 	describe_guest(tui);
 	describe_way(tui);
@@ -365,6 +366,8 @@ int tui_run(const struct tui_config *config, struct why *why)
 	if (!err) {
 		tui.screen.view = &tui.view;
 		tui.screen.has_past = config->past;
+		snprintf(tui.back.machine, sizeof(tui.back.machine), "%s",
+			 config->host ? config->host : "");
 		describe_source(&tui);
 		tui_begin_at(&tui, config->at_ns);
 		if (!config->env) /* it has its samples already */

@@ -25,6 +25,28 @@ static void leave_guest(struct tui *tui)
 	tui->ways.has_entered_guest = false;
 }
 
+static bool is_of_guests(const struct view_type *type)
+{
+	return type->groups == GROUP_GUEST || type->groups == GROUP_HOST;
+}
+
+/* Of all hosts, the hosts are in place of their guests. */
+static const struct view_type *guests_type(const struct tui *tui)
+{
+	return view_type_by_groups(tui_shows_machines(tui) ? GROUP_HOST : GROUP_GUEST);
+}
+
+/* The way from the hosts to one of them stays: no tab leads back there. */
+static void forget_ways(struct tui *tui)
+{
+	struct ways *ways = &tui->ways;
+	size_t nr = 0;
+
+	while (nr < ways->nr && strcmp(ways->list[nr].machine, tui->back.machine) != 0)
+		nr++;
+	ways->nr = nr;
+}
+
 void tui_show_view(struct tui *tui, const struct view_type *type)
 {
 	struct query *query = tui->query;
@@ -33,7 +55,9 @@ void tui_show_view(struct tui *tui, const struct view_type *type)
 		return;
 	if (type->groups == GROUP_GUEST)
 		leave_guest(tui);
-	tui->ways.nr = 0;
+	if (type->groups == GROUP_GUEST)
+		type = guests_type(tui);
+	forget_ways(tui);
 	query->has_vcpu &= type->takes_vcpu;
 	query->has_reason = query->has_cpu = false;
 	begin_view(tui, type);
@@ -43,8 +67,11 @@ void tui_step_view(struct tui *tui, int by)
 {
 	size_t i = 0, nr;
 
-	while (view_type_at(i) != tui->query->type)
+	while (view_type_at(i) && view_type_at(i) != tui->query->type)
 		i++;
+	if (!view_type_at(i)) /* the hosts are shown, in place of their guests */
+		for (i = 0; view_type_at(i)->groups != GROUP_GUEST;)
+			i++;
 	for (nr = i + 1; view_type_at(nr);)
 		nr++;
 	tui_show_view(tui, view_type_at((i + nr + (size_t)by) % nr));
@@ -58,7 +85,7 @@ void tui_set_guest(struct tui *tui, uint32_t guest)
 		return;
 	query_narrow(query, guest);
 	tui->ways.has_entered_guest = false;
-	tui->ways.nr = 0;
+	forget_ways(tui);
 	tui->screen.has_cursor = false;
 	tui_ask(tui);
 }
@@ -85,6 +112,7 @@ static void remember_way(struct tui *tui, const struct query *query)
 		.sort = query->sort,
 		.reverse = query->reverse,
 	};
+	memcpy(ways->list[ways->nr - 1].machine, tui->back.machine, sizeof(tui->back.machine));
 }
 
 void tui_go_back(struct tui *tui)
@@ -96,7 +124,10 @@ void tui_go_back(struct tui *tui)
 		query->has_reason = query->has_vcpu = query->has_cpu = false;
 		return;
 	}
-	way = &tui->ways.list[--tui->ways.nr];
+	way = &tui->ways.list[tui->ways.nr - 1];
+	if (!tui_enter_machine(tui, way->machine))
+		return;
+	tui->ways.nr--;
 	query->guest = way->guest;
 	query->has_vcpu = way->has_vcpu;
 	query->vcpu = way->vcpu;
@@ -114,11 +145,11 @@ void tui_go_back(struct tui *tui)
 
 void tui_show_guests(struct tui *tui)
 {
-	if (tui->query->type->groups != GROUP_GUEST) {
+	if (!is_of_guests(tui->query->type)) {
 		remember_way(tui, tui->query);
 		leave_guest(tui);
 		tui->query->has_vcpu = tui->query->has_reason = tui->query->has_cpu = false;
-		begin_view(tui, view_type_by_groups(GROUP_GUEST));
+		begin_view(tui, guests_type(tui));
 	} else if (tui->ways.nr) {
 		tui_go_back(tui);
 	} else {
@@ -156,6 +187,12 @@ bool tui_enter_by(struct tui *tui, const struct view_row *row,
 	if (!enter(tui->query, row, &tui->facts, &sought))
 		return false;
 	remember_way(tui, &before);
+	if (before.type->groups == GROUP_HOST && row &&
+	    !tui_enter_machine(tui, guests_find(tui->facts.guests, row->guest)->name)) {
+		*tui->query = before;
+		tui->ways.nr--;
+		return true;
+	}
 	if (tui->query->guest != before.guest && !tui->ways.has_entered_guest) {
 		tui->ways.has_entered_guest = true;
 		tui->ways.guest_before = before.guest;

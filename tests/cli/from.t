@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# --from URL without a Prometheus: what is said of one that is gone, is none, or wants a password.
+#
+# tests/cli/fleet.t has a real one.
+# shellcheck disable=SC2059 # texts are formats
+. tests/lib.sh
+export no_proxy='*'
+
+# said OPTION...: the exit status and what is said.
+said() {
+	echo "$(status_of "$KVMTOP" "$@") $(cat "$TMP/err")"
+}
+
+like "$(said --from ftp://a -1)" '^2 .*"ftp://a": http:// and https:// are possible' "no such way"
+like "$(said --from http://u:p@a -1)" '^2 .*--http-config says who asks' "no password in the URL"
+like "$(said --host a -1)" '^2 .*require --from URL' "a host of nothing"
+like "$(said --from http://a -r x -1)" '^2 .*exclude each other' "two sources"
+like "$(said --from http://a -d -1)" '^2 .*-d/--debugfs is for what happens now' "no provider"
+like "$(said --from yesterday -1)" '^2 .*require -r/--read' "a time is no source"
+like "$(said --from http://127.0.0.1:1 -1)" '^1 kvmtop: http://127.0.0.1:1: .*onnect' "nobody there"
+printf 'oauth2: {}\nusers: {a: b}\n' >"$TMP/http.yml"
+like "$(said --from http://127.0.0.1:1 --http-config "$TMP/http.yml" -1)" \
+	"^1 kvmtop: $TMP/http.yml: line 2: a: kvmtop has no such setting" "a file with more"
+
+# serve TEXT: what the server at $url says; without TEXT, nothing.
+serve() {
+	printf "$@" >"$TMP/text" 2>/dev/null
+	spawn "$HELPERS/answers" ${1:+"$TMP/text"} >"$TMP/port"
+	wait_for 20 test -s "$TMP/port"
+	url=http://127.0.0.1:$(cat "$TMP/port")
+}
+
+serve 'hello\n'
+like "$(said --from "$url" -1)" "^1 kvmtop: $url: " "no HTTP"
+stop "$SPAWNED"
+serve 'HTTP/1.0 200 OK\r\n\r\n<html>hello</html>'
+is "$(said --from "$url" -1)" "1 kvmtop: $url: this is no answer of a Prometheus (HTTP 200)" \
+	"a web server"
+stop "$SPAWNED"
+serve 'HTTP/1.0 401 Unauthorized\r\n\r\nno\n'
+is "$(said --from "$url" -1)" \
+	"1 kvmtop: $url: the server wants to know the user (HTTP 401): --http-config FILE says it" \
+	"one that wants a password"
+stop "$SPAWNED"
+serve 'HTTP/1.0 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n'
+is "$(said --from "$url" -1)" "1 kvmtop: $url: this is no answer of a Prometheus (HTTP 302)" \
+	"one that leads elsewhere"
+stop "$SPAWNED"
+serve 'HTTP/1.0 422 No\r\n\r\n{"status":"error","error":"too many samples"}'
+is "$(said --from "$url" -1)" "1 kvmtop: $url: the server refused the query: too many samples" \
+	"one that refuses"
+stop "$SPAWNED"
+serve 'HTTP/1.0 200 OK\r\n\r\n{"status":"success","data":{"resultType":"vector","result":[]}}'
+like "$(said --from "$url" -1)" "^1 kvmtop: $url has no kvmtop_build_info" "one without kvmtop"
+stop "$SPAWNED"
+serve ''
+spawn "$KVMTOP" --from "$url" -1 2>"$TMP/err"
+wait_for 1 false
+stop "$SPAWNED" INT
+like "$(cat "$TMP/err")" '^$' "one that never answers can be left"
+done_testing

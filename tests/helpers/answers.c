@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * answers - a server that says the bytes of a file to whoever connects, or never anything.
+ *
+ * usage: answers [FILE]	(prints its port, of the loopback interface; until it is ended)
+ */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static char question[65536], bytes[65536];
+
+static size_t read_file(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	size_t size = file ? fread(bytes, 1, sizeof(bytes), file) : 0;
+
+	if (file)
+		fclose(file);
+	return size;
+}
+
+/* A question is short: it comes in one piece. */
+static void answer(int fd, size_t size)
+{
+	if (read(fd, question, sizeof(question)) > 0 && write(fd, bytes, size) >= 0)
+		shutdown(fd, SHUT_WR);
+	while (read(fd, question, sizeof(question)) > 0)
+		;
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET };
+	socklen_t len = sizeof(address);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	size_t size = argc > 1 ? read_file(argv[1]) : 0;
+
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (bind(fd, (struct sockaddr *)&address, len) < 0 || listen(fd, 16) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&address, &len) < 0) {
+		perror("answers");
+		return 1;
+	}
+	printf("%d\n", ntohs(address.sin_port));
+	fclose(stdout);
+	for (;;) {
+		int client;
+
+		if (argc < 2) {
+			pause();
+			continue;
+		}
+		client = accept(fd, NULL, NULL);
+		if (client >= 0)
+			answer(client, size);
+	}
+}
