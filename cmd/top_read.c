@@ -95,7 +95,7 @@ static int open_store(struct top_reader *reader, struct why *why)
 		err = past_enter(reader->past, host, why);
 	if (!err)
 		err = past_go(reader->past, UINT64_MAX, why);
-	if (err == -ENOENT)
+	if (err == -ENOENT && !why->text[0])
 		return why_set(why, err, "%s: there is no sample in it yet", source_name(reader));
 	if (err)
 		return err;

@@ -395,9 +395,13 @@ at() {
 	get --data-urlencode "query=$2" -d "time=$1" "http://127.0.0.1:$prometheus/api/v1/query" |
 		sed -n 's/.*,"\([0-9.]*\)"\]}\]}}$/\1/p'
 }
-# A moment whose scrapes have all come.
-then=$(($(date +%s) - 3))
+# A moment with one before it; the scrapes of both have all come.
 web1='sum(kvmtop_exits_total{guest="web1"})'
+has_then() {
+	then=$(($(date +%s) - 3))
+	[ -n "$(at $((then - 4)) "$web1")" ]
+}
+check "some seconds are there" wait_for 60 has_then
 # shellcheck disable=SC2086
 "$KVMTOP" $from --host "$host" --at "@$then" -1 --json >"$TMP/json" 2>"$TMP/err"
 is "$? $(cat "$TMP/err")" "0 " "a host at a moment"

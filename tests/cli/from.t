@@ -18,6 +18,7 @@ like "$(said --host a -1)" '^2 .*require --from URL' "a host of nothing"
 like "$(said --from http://a -r x -1)" '^2 .*exclude each other' "two sources"
 like "$(said --from http://a -d -1)" '^2 .*-d/--debugfs is for what happens now' "no provider"
 like "$(said --from yesterday -1)" '^2 .*require -r/--read' "a time is no source"
+is "$(said -r "$TMP/none.db" -1)" "1 kvmtop: $TMP/none.db: No such file or directory" "no file"
 like "$(said --from http://127.0.0.1:1 -1)" '^1 kvmtop: http://127.0.0.1:1: .*onnect' "nobody there"
 printf 'oauth2: {}\nusers: {a: b}\n' >"$TMP/http.yml"
 like "$(said --from http://127.0.0.1:1 --http-config "$TMP/http.yml" -1)" \
