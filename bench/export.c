@@ -98,6 +98,8 @@ static void add_vcpu(struct host *host, struct key key)
 	}
 	for (int part = 0; part < TIME_PARTS; part++) {
 		key.field = host->exits.times[part];
+		if (key.field == FIELD_NONE)
+			continue;
 		check(sample_add(&host->sample, key,
 				 host->seconds * (166666667 + 7919 * key.guest), ROW_FROM_ZERO));
 	}

@@ -3,6 +3,7 @@
 # The program of make static is one file: it runs in a root that has nothing else.
 . tests/lib.sh
 need_root
+unshare -m true 2>"$TMP/err" || skip_all "no mount namespace: $(cat "$TMP/err")"
 
 # The libelf.a of elfutils 0.192 (Debian 13) lacks a part of itself.
 lacking='cannot find -l[^:]*|undefined reference to .eu_search_tree_init.'
@@ -27,7 +28,7 @@ EOF
 chmod +x "$TMP/inside"
 inside="unshare -m $TMP/inside $root"
 # shellcheck disable=SC2086 # words
-$inside --version >"$TMP/out" 2>"$TMP/err" || skip_all "no mount namespace: $(cat "$TMP/err")"
+$inside --version >"$TMP/out" 2>&1
 
 is "$(cat "$TMP/out")" "$("$KVMTOP" --version)" "it runs in an empty root"
 # Names and totals: rates are of the time that went by.
