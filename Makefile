@@ -136,7 +136,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 .PHONY: FORCE all static run tests objects fuzzers test check check-quick check-hosts deps \
 	check-headers check-layers check-style lint analyze fuzz bench pictures install uninstall \
-	dist deb rpm pkg check-packages clean help
+	dist deb rpm pkg check-packages release clean help
 
 all: $(PROGRAM) ## build ./kvmtop
 
@@ -386,12 +386,17 @@ deb: ## build a Debian package in build/packages
 rpm: ## build an RPM there
 pkg: ## build a package for Arch there
 
-check-packages: all dist ## build the packages and try them in a fresh Debian (root, network)
+KINDS ?= deb rpm pkg
+check-packages: all dist ## try packages in a fresh Debian (root, network; KINDS="deb rpm pkg")
 	@rm -rf $(PACKAGES)
-	@for kind in deb rpm pkg; do \
+	@for kind in $(KINDS); do \
 		DEB_BUILD_OPTIONS=nocheck tools/package $$kind $(DIST) $(PACKAGES) || \
 		[ $$? = 77 ] || exit 1; done
 	@KVMTOP=./$(PROGRAM) PACKAGES=$(PACKAGES) TEST_TIMEOUT=900 tests/run tests/packages.t
+
+CHECKS ?= check check-hosts check-packages lint analyze
+release: ## CHECKS, then tarball, packages, static program, notes, checksums in build/release
+	@tools/release $(VERSION) $(BUILD)/release $(CHECKS)
 
 clean: ## remove all that was built
 	rm -rf build kvmtop $(DIST)

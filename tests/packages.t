@@ -13,7 +13,10 @@ need_cmd debootstrap unshare
 packages=$(realpath "${PACKAGES:-build/packages}")
 cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/kvmtop-packages
 suite=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
-fresh=$cache/$suite
+tools=libcap2-bin
+[ -z "$(find "$packages" -name '*.rpm')" ] || tools="$tools rpm"
+[ -z "$(find "$packages" -name '*.pkg.tar.*')" ] || tools="$tools pacman-package-manager"
+fresh=$cache/$suite-$(echo "$tools" | tr ' ' '-')
 root=$TMP/root
 version=$("$KVMTOP" --version)
 
@@ -45,12 +48,13 @@ if [ ! -e "$fresh/etc/debian_version" ]; then
 	debootstrap --variant=minbase "$suite" "$fresh.new" >"$TMP/log" 2>&1 ||
 		skip_all "no fresh system: $(tail -n 1 "$TMP/log")"
 	root=$fresh.new
-	# What kvmtop needs; and who installs the other packages.
-	deb=$(find "$packages" -name 'kvmtop_*.deb')
-	cp "$deb" "$root/kvmtop.deb"
-	{ apt update && apt install ./kvmtop.deb && apt purge kvmtop &&
-		apt install libcap2-bin rpm pacman-package-manager; } >"$TMP/log" 2>&1 ||
-		skip_all "no fresh system: $(tail -n 1 "$TMP/log")"
+	# What kvmtop needs, as far as Debian has it; and what installs the other packages.
+	cp "$packages"/kvmtop_*.deb "$root/kvmtop.deb"
+	apt update >"$TMP/log" 2>&1 || skip_all "no fresh system: $(tail -n 1 "$TMP/log")"
+	# shellcheck disable=SC2086 # words
+	! inside apt-get -qq -s install /kvmtop.deb >/dev/null 2>&1 ||
+		{ apt install /kvmtop.deb && apt purge kvmtop && apt install $tools; } \
+			>"$TMP/log" 2>&1 || skip_all "no fresh system: $(tail -n 1 "$TMP/log")"
 	rm "$root/kvmtop.deb"
 	mv "$fresh.new" "$fresh"
 	root=$TMP/root
@@ -63,10 +67,30 @@ begin() {
 	# What Fedora and Arch have.
 	mkdir "$root/packages" "$root/usr/share/licenses"
 	ln -sf /proc/self/mounts "$root/etc/mtab"
-	sed -i 's/^CheckSpace/#&/' "$root/etc/pacman.conf" # it asks which file system / is
+	# pacman asks which file system / is.
+	[ ! -e "$root/etc/pacman.conf" ] || sed -i 's/^CheckSpace/#&/' "$root/etc/pacman.conf"
 	cp -a tests/sysroot/amd "$root/packages"
 	find "$packages" -maxdepth 1 -type f -exec cp {} "$root/packages" \;
 	names >"$TMP/before"
+}
+
+# contributed: what the Makefile installs of contrib/.
+contributed() {
+	sed -n 's|.*contrib/[^:]*:.*/\(kvmtop/[^:]*\):.*|\1|p' Makefile
+}
+
+# not_there: the files of this tree that a package has to have, and does not have.
+not_there() {
+	(cd "$root" && find usr etc -type f) | sed 's/\(\.gz\)\{0,1\}$/:/' >"$TMP/files"
+	for file in systemd/*.* man/* $(contributed) \
+		completion/_kvmtop completion/kvmtop.fish completions/kvmtop logrotate.d/kvmtop; do
+		case $file in
+		completions/* | logrotate.d/* | kvmtop/*) name=$file ;;
+		*) name=${file##*/} ;;
+		esac
+		[ "$name" = kvmtop.logrotate ] ||
+			grep -qF "/$name:" "$TMP/files" || echo "$name"
+	done
 }
 
 # runs KIND: what is the same of all packages, once one is installed.
@@ -75,7 +99,7 @@ runs() {
 	like "$(inside kvmtop --sysroot /packages/amd -1 -s 0.1 --view exits)" '^hlt ' \
 		"$1: it shows a captured machine"
 	is "$(find "$root/etc/systemd" -name '*kvmtop*')" "" "$1: no service is enabled"
-	check "$1: its services are installed" test -e "$root/usr/lib/systemd/system/kvmtop.target"
+	is "$(not_there)" "" "$1: units, pages, completion and contrib/ are there"
 	is "$(inside stat -c '%U %G %a' /usr/bin/kvmtop)" "root root 755" "$1: all may start it"
 }
 
@@ -101,7 +125,8 @@ else
 	skip "lintian" "it is not installed"
 fi
 begin
-check "deb: it is installed" inside dpkg -i "/packages/$(basename "$packages"/kvmtop_*.deb)"
+# By apt: what it depends on has to be there.
+check "deb: it is installed" apt install "/packages/$(basename "$packages"/kvmtop_*.deb)"
 runs deb
 for test in $(sed -n 's/^Tests: //p' debian/tests/control); do
 	cp -a tests/data "$root/packages"

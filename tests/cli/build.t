@@ -174,6 +174,17 @@ if git rev-parse --verify -q HEAD >"$TMP/out" 2>&1; then
 	is "$(tar tzf "$TMP/one.tar.gz" | sed 's|/.*||' | sort -u)" "kvmtop-${version#kvmtop }" \
 		"in a folder named after the version"
 	like "$(tar tvzf "$TMP/one.tar.gz")" 'root/root .*/Makefile$' "owned by root"
+
+	# What make release does before its checks.
+	git clone -q . "$TMP/clone"
+	echo "$version" >>"$TMP/clone/README.md"
+	version=${version#kvmtop }
+	is "$(cd "$TMP/clone" && tools/release "$version" "$TMP/release" 2>&1)" \
+		"release: there are changes: commit them, or stash them" "release: a clean tree"
+	git -C "$TMP/clone" checkout -q README.md
+	like "$(cd "$TMP/clone" && tools/release 99.0 "$TMP/release" 2>&1)" \
+		'^release: NEWS.md says nothing of 99.0$' "and news"
+	check "nothing is written before" test ! -e "$TMP/release"
 else
 	skip "make dist" "this is no git repository"
 fi

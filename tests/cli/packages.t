@@ -27,6 +27,12 @@ is "$(sed -n 's/^BuildRequires: *//p' packaging/kvmtop.spec | grep -vx 'systemd-
 is "$(sed -n 's/^[a-z]*depends=(\([^'\'']*\))/\1/p' packaging/PKGBUILD | tr ' ' '\n' |
 	LC_ALL=C sort)" "$(one_a_line $(tools/deps -a arch build) cmocka)" "so is the PKGBUILD"
 
+# A template is there once for each of its logs.
+is "$(sed -n 's/^%global units //p' packaging/kvmtop.spec | tr ' ' '\n' | sed 's/@[a-z]*/@/' |
+	LC_ALL=C sort -u)" \
+	"$(cd systemd && one_a_line kvmtop*.service kvmtop*.socket kvmtop*.target)" \
+	"the spec file knows each unit"
+
 unit=$(sed -n 's/^CapabilityBoundingSet=//p' systemd/kvmtop@.service)
 is "$(sed -n 's/^capabilities=//p' packaging/kvmtop-group | tr ',' '\n' | LC_ALL=C sort)" \
 	"$(one_a_line $unit | tr '[:upper:]' '[:lower:]')" \
