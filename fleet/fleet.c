@@ -2,7 +2,7 @@
 /*
  * One thread talks to the server and adds moments; the reader finds them, and says which it misses.
  *
- * A moment's id has the number of its place above, and which multiple of the interval it is below.
+ * A moment's id has the number of its scope above, and which multiple of the interval it is below.
  */
 #include <errno.h>
 #include <math.h>
@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "fleet/answer.h"
 #include "fleet/fleet.h"
-#include "fleet/place.h"
+#include "fleet/scope.h"
 #include "ui/metrics/table.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -25,13 +25,13 @@
 #define SLOW_NS (2 * NS_PER_S) /* a notice says so */
 #define SCRAPED_S 15.0	       /* where the server does not tell */
 #define LIMIT ((size_t)64 << 20)
-#define PLACE_SHIFT 40
+#define SCOPE_SHIFT 40
 #define MISSED 4
 
-/* Moments of a place. */
-struct shelf {
+/* The moments of a scope that are in memory. */
+struct cache {
 	char host[256]; /* "": all hosts */
-	struct place *place;
+	struct scope *scope;
 	struct slot {
 		uint64_t at; /* which multiple of the interval */
 		struct packed packed;
@@ -40,28 +40,28 @@ struct shelf {
 };
 
 /* What the thread is to fetch. */
-struct order {
-	uint32_t shelf;
+struct request {
+	uint32_t cache;
 	uint64_t first, last;
 };
 
 struct fleet {
 	struct fleet_config config;
 	struct http *http;
-	struct place_common common;
+	struct scope_common common;
 	int64_t ahead_ns; /* of our clock: the server's */
 	pthread_t thread;
 	bool has_thread;
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t changed;
-	struct shelf **shelves;
-	size_t nr_shelves, room_shelves;
-	uint32_t entered; /* the shelf that is looked at */
+	struct cache **caches;
+	size_t nr_caches, room_caches;
+	uint32_t entered; /* the cache that is looked at */
 	size_t size;	  /* of all moments */
-	bool has_order, is_busy, is_ending;
-	struct order order;   /* has_order: the next one; is_busy: or the one on its way */
+	bool has_request, is_busy, is_ending;
+	struct request request; /* has_request: the next one; is_busy: or the one on its way */
 	uint64_t busy_since_ns;
-	int failed; /* of the latest order: -errno with why; 0: none */
+	int failed; /* of the latest request: -errno with why; 0: none */
 	struct why why;
 };
 
@@ -77,14 +77,14 @@ static size_t size_of(const struct packed *packed)
 }
 
 /* The index of the first moment that is not before this time. */
-static size_t index_of(const struct shelf *shelf, uint64_t at)
+static size_t index_of(const struct cache *cache, uint64_t at)
 {
-	size_t low = 0, high = shelf->nr;
+	size_t low = 0, high = cache->nr;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (shelf->slots[middle].at < at)
+		if (cache->slots[middle].at < at)
 			low = middle + 1;
 		else
 			high = middle;
@@ -92,53 +92,53 @@ static size_t index_of(const struct shelf *shelf, uint64_t at)
 	return low;
 }
 
-static bool has_moment(const struct shelf *shelf, uint64_t at)
+static bool has_moment(const struct cache *cache, uint64_t at)
 {
-	size_t i = index_of(shelf, at);
+	size_t i = index_of(cache, at);
 
-	return i < shelf->nr && shelf->slots[i].at == at;
+	return i < cache->nr && cache->slots[i].at == at;
 }
 
-static void drop_slot(struct fleet *fleet, struct shelf *shelf, size_t i)
+static void drop_slot(struct fleet *fleet, struct cache *cache, size_t i)
 {
-	fleet->size -= size_of(&shelf->slots[i].packed);
-	packed_release(&shelf->slots[i].packed);
-	memmove(&shelf->slots[i], &shelf->slots[i + 1], (--shelf->nr - i) * sizeof(*shelf->slots));
+	fleet->size -= size_of(&cache->slots[i].packed);
+	packed_release(&cache->slots[i].packed);
+	memmove(&cache->slots[i], &cache->slots[i + 1], (--cache->nr - i) * sizeof(*cache->slots));
 }
 
-/* Drops the oldest ones of other places first. */
-static void keep_limit(struct fleet *fleet, const struct shelf *kept)
+/* Drops the oldest ones of other scopes first. */
+static void keep_limit(struct fleet *fleet, const struct cache *kept)
 {
-	for (size_t i = 0; i < fleet->nr_shelves; i++) {
-		struct shelf *shelf = fleet->shelves[i];
+	for (size_t i = 0; i < fleet->nr_caches; i++) {
+		struct cache *cache = fleet->caches[i];
 
-		while (fleet->size > LIMIT && shelf != kept && shelf->nr)
-			drop_slot(fleet, shelf, 0);
+		while (fleet->size > LIMIT && cache != kept && cache->nr)
+			drop_slot(fleet, cache, 0);
 	}
-	for (size_t i = 0; i < fleet->nr_shelves; i++) {
-		while (fleet->size > LIMIT && fleet->shelves[i]->nr > 1)
-			drop_slot(fleet, fleet->shelves[i], 0);
+	for (size_t i = 0; i < fleet->nr_caches; i++) {
+		while (fleet->size > LIMIT && fleet->caches[i]->nr > 1)
+			drop_slot(fleet, fleet->caches[i], 0);
 	}
 }
 
 struct adding {
 	struct fleet *fleet;
-	struct shelf *shelf;
+	struct cache *cache;
 };
 
 static int add_moment(void *arg, uint64_t at, struct packed *packed)
 {
 	const struct adding *adding = arg;
-	struct shelf *shelf = adding->shelf;
-	size_t i = index_of(shelf, at);
+	struct cache *cache = adding->cache;
+	size_t i = index_of(cache, at);
 
-	if (has_moment(shelf, at))
+	if (has_moment(cache, at))
 		return 0;
-	if (array_grow(&shelf->slots, &shelf->room, shelf->nr + 1) < 0)
+	if (array_grow(&cache->slots, &cache->room, cache->nr + 1) < 0)
 		return -ENOMEM;
-	memmove(&shelf->slots[i + 1], &shelf->slots[i], (shelf->nr - i) * sizeof(*shelf->slots));
-	shelf->slots[i] = (struct slot){ at, *packed };
-	shelf->nr++;
+	memmove(&cache->slots[i + 1], &cache->slots[i], (cache->nr - i) * sizeof(*cache->slots));
+	cache->slots[i] = (struct slot){ at, *packed };
+	cache->nr++;
 	adding->fleet->size += size_of(packed);
 	*packed = (struct packed){ .flags = 0 };
 	return 0;
@@ -155,23 +155,23 @@ static void drop_questions(struct http_question *questions, size_t nr)
 }
 
 /* Called with the lock, which is not held while the server works. */
-static int fetch(struct fleet *fleet, const struct order *order, struct why *why)
+static int fetch(struct fleet *fleet, const struct request *request, struct why *why)
 {
-	struct http_question questions[PLACE_QUESTIONS] = { { .form = NULL } };
-	struct shelf *shelf = fleet->shelves[order->shelf];
-	struct adding adding = { fleet, shelf };
-	int err = place_ask(shelf->place, order->first, order->last, questions);
+	struct http_question questions[SCOPE_QUESTIONS] = { { .form = NULL } };
+	struct cache *cache = fleet->caches[request->cache];
+	struct adding adding = { fleet, cache };
+	int err = scope_ask(cache->scope, request->first, request->last, questions);
 
 	if (!err) {
 		pthread_mutex_unlock(&fleet->lock);
-		err = http_ask(fleet->http, questions, PLACE_QUESTIONS, TIMEOUT_MS, why);
+		err = http_ask(fleet->http, questions, SCOPE_QUESTIONS, TIMEOUT_MS, why);
 		pthread_mutex_lock(&fleet->lock);
 	}
 	if (!err)
-		err = place_take(shelf->place, order->first, order->last, questions, add_moment,
+		err = scope_take(cache->scope, request->first, request->last, questions, add_moment,
 				 &adding, why);
-	keep_limit(fleet, shelf);
-	drop_questions(questions, PLACE_QUESTIONS);
+	keep_limit(fleet, cache);
+	drop_questions(questions, SCOPE_QUESTIONS);
 	return err;
 }
 
@@ -181,17 +181,17 @@ static void *run(void *arg)
 
 	pthread_mutex_lock(&fleet->lock);
 	while (!fleet->is_ending) {
-		struct order order = fleet->order;
+		struct request request = fleet->request;
 		struct why why = { "" };
 
-		if (!fleet->has_order) {
+		if (!fleet->has_request) {
 			pthread_cond_wait(&fleet->changed, &fleet->lock);
 			continue;
 		}
-		fleet->has_order = false;
+		fleet->has_request = false;
 		fleet->is_busy = true;
 		fleet->busy_since_ns = clock_now_ns();
-		fleet->failed = fetch(fleet, &order, &why);
+		fleet->failed = fetch(fleet, &request, &why);
 		if (fleet->failed && !why.text[0])
 			why_set(&why, 0, "%s", strerror(-fleet->failed));
 		fleet->why = why;
@@ -202,7 +202,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* ---- orders: all below is called with the lock */
+/* ---- requests: all below is called with the lock */
 
 static void add_ms(struct timespec *time, unsigned int ms)
 {
@@ -222,7 +222,7 @@ static void wait_idle(struct fleet *fleet)
 
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	add_ms(&end, fleet->config.patience_ms);
-	while (!err && (fleet->has_order || fleet->is_busy))
+	while (!err && (fleet->has_request || fleet->is_busy))
 		err = pthread_cond_timedwait(&fleet->changed, &fleet->lock, &end);
 }
 
@@ -242,46 +242,46 @@ static uint64_t now(const struct fleet *fleet)
 }
 
 /* The moments to ask for beside `at`, before or after it: many at once, but for what is there. */
-static struct order order_around(const struct fleet *fleet, uint64_t at, bool is_back)
+static struct request request_around(const struct fleet *fleet, uint64_t at, bool is_back)
 {
-	const struct shelf *shelf = fleet->shelves[fleet->entered];
-	uint64_t more = place_steps(shelf->place) - 1;
-	struct order order = { fleet->entered, at, at };
-	size_t i = index_of(shelf, at);
+	const struct cache *cache = fleet->caches[fleet->entered];
+	uint64_t more = scope_steps(cache->scope) - 1;
+	struct request request = { fleet->entered, at, at };
+	size_t i = index_of(cache, at);
 
 	if (is_back) {
-		order.first = at > more ? at - more : 1;
+		request.first = at > more ? at - more : 1;
 		/* Also where one is asked for at a time: a run goes on if some are missed. */
-		if (i && at - shelf->slots[i - 1].at <= (more > MISSED ? more : MISSED))
-			order.first = shelf->slots[i - 1].at + 1;
+		if (i && at - cache->slots[i - 1].at <= (more > MISSED ? more : MISSED))
+			request.first = cache->slots[i - 1].at + 1;
 	} else if (at + more > now(fleet)) {
-		order.last = at > now(fleet) ? at : now(fleet);
+		request.last = at > now(fleet) ? at : now(fleet);
 	} else {
-		order.last = at + more;
+		request.last = at + more;
 	}
-	return order;
+	return request;
 }
 
 /* Orders a moment. A reader that waits gets it, or the reason why not. */
-static int order(struct fleet *fleet, uint64_t at, bool is_back, bool waits, struct why *why)
+static int request(struct fleet *fleet, uint64_t at, bool is_back, bool waits, struct why *why)
 {
-	const struct shelf *shelf = fleet->shelves[fleet->entered];
+	const struct cache *cache = fleet->caches[fleet->entered];
 
 	if (is_late(fleet)) /* nor would it answer this */
-		return has_moment(shelf, at) ? 0 : not_yet(fleet, why);
-	if (waits && !has_moment(shelf, at))
+		return has_moment(cache, at) ? 0 : not_yet(fleet, why);
+	if (waits && !has_moment(cache, at))
 		wait_idle(fleet);
-	if (has_moment(shelf, at) || (!waits && (fleet->has_order || fleet->is_busy)))
+	if (has_moment(cache, at) || (!waits && (fleet->has_request || fleet->is_busy)))
 		return 0;
-	fleet->order = order_around(fleet, at, is_back);
-	fleet->has_order = true;
+	fleet->request = request_around(fleet, at, is_back);
+	fleet->has_request = true;
 	pthread_cond_broadcast(&fleet->changed);
 	if (!waits)
 		return 0;
 	wait_idle(fleet);
-	if (has_moment(shelf, at))
+	if (has_moment(cache, at))
 		return 0;
-	if (fleet->has_order || fleet->is_busy)
+	if (fleet->has_request || fleet->is_busy)
 		return not_yet(fleet, why);
 	*why = fleet->why;
 	return fleet->failed ? fleet->failed : not_yet(fleet, why);
@@ -289,36 +289,36 @@ static int order(struct fleet *fleet, uint64_t at, bool is_back, bool waits, str
 
 /* ---- the store */
 
-static struct stored stored_of(const struct fleet *fleet, uint32_t shelf, size_t i)
+static struct stored stored_of(const struct fleet *fleet, uint32_t cache, size_t i)
 {
-	const struct slot *slot = &fleet->shelves[shelf]->slots[i];
+	const struct slot *slot = &fleet->caches[cache]->slots[i];
 
 	return (struct stored){
-		.id = (uint64_t)(shelf + 1) << PLACE_SHIFT | slot->at,
-		.segment = shelf + 1,
+		.id = (uint64_t)(cache + 1) << SCOPE_SHIFT | slot->at,
+		.segment = cache + 1,
 		.flags = slot->packed.flags,
 		.time_ns = slot->packed.time_ns,
 		.elapsed_ns = slot->packed.elapsed_ns,
 	};
 }
 
-/* The place and the time of a moment. False: there is no such place. */
-static bool parse_id(const struct fleet *fleet, uint64_t id, uint32_t *ret_shelf, uint64_t *ret_at)
+/* The scope and the time of a moment. False: there is no such scope. */
+static bool parse_id(const struct fleet *fleet, uint64_t id, uint32_t *ret_cache, uint64_t *ret_at)
 {
-	*ret_shelf = (uint32_t)(id >> PLACE_SHIFT) - 1;
-	*ret_at = id & ((UINT64_C(1) << PLACE_SHIFT) - 1);
-	return *ret_shelf < fleet->nr_shelves;
+	*ret_cache = (uint32_t)(id >> SCOPE_SHIFT) - 1;
+	*ret_at = id & ((UINT64_C(1) << SCOPE_SHIFT) - 1);
+	return *ret_cache < fleet->nr_caches;
 }
 
 /* The latest moment: of the ones that are there, while a later one is fetched. */
 static int find_latest(struct fleet *fleet, struct stored *ret_stored, struct why *why)
 {
-	struct shelf *shelf = fleet->shelves[fleet->entered];
-	int err = order(fleet, now(fleet), true, !shelf->nr, why);
+	struct cache *cache = fleet->caches[fleet->entered];
+	int err = request(fleet, now(fleet), true, !cache->nr, why);
 
-	if (!shelf->nr)
+	if (!cache->nr)
 		return err ? err : -ENOENT;
-	*ret_stored = stored_of(fleet, fleet->entered, shelf->nr - 1);
+	*ret_stored = stored_of(fleet, fleet->entered, cache->nr - 1);
 	return 0;
 }
 
@@ -326,20 +326,20 @@ static int find(void *state, uint64_t time_ns, struct stored *ret_stored, struct
 {
 	struct fleet *fleet = state;
 	uint64_t at = time_ns / fleet->common.step_ns, latest = now(fleet);
-	struct shelf *shelf;
+	struct cache *cache;
 	int err;
 
 	pthread_mutex_lock(&fleet->lock);
-	shelf = fleet->shelves[fleet->entered];
-	if (!time_ns && shelf->nr) { /* the first that is in memory: no one knows the very first */
+	cache = fleet->caches[fleet->entered];
+	if (!time_ns && cache->nr) { /* the first that is in memory: no one knows the very first */
 		*ret_stored = stored_of(fleet, fleet->entered, 0);
 		err = 0;
 	} else if (!time_ns || at >= latest) {
 		err = find_latest(fleet, ret_stored, why);
 	} else {
-		err = order(fleet, at, true, true, why);
+		err = request(fleet, at, true, true, why);
 		if (!err)
-			*ret_stored = stored_of(fleet, fleet->entered, index_of(shelf, at));
+			*ret_stored = stored_of(fleet, fleet->entered, index_of(cache, at));
 	}
 	pthread_mutex_unlock(&fleet->lock);
 	return err;
@@ -348,17 +348,17 @@ static int find(void *state, uint64_t time_ns, struct stored *ret_stored, struct
 static int step(void *state, uint64_t id, bool is_back, struct stored *ret_stored, struct why *why)
 {
 	struct fleet *fleet = state;
-	uint32_t shelf;
+	uint32_t cache;
 	uint64_t at;
 	int err = -ENOENT;
 
 	(void)why;
 	pthread_mutex_lock(&fleet->lock);
-	if (parse_id(fleet, id, &shelf, &at)) {
-		size_t i = index_of(fleet->shelves[shelf], is_back ? at : at + 1);
+	if (parse_id(fleet, id, &cache, &at)) {
+		size_t i = index_of(fleet->caches[cache], is_back ? at : at + 1);
 
-		if (is_back ? i > 0 : i < fleet->shelves[shelf]->nr) {
-			*ret_stored = stored_of(fleet, shelf, is_back ? i - 1 : i);
+		if (is_back ? i > 0 : i < fleet->caches[cache]->nr) {
+			*ret_stored = stored_of(fleet, cache, is_back ? i - 1 : i);
 			err = 0;
 		}
 	}
@@ -369,14 +369,14 @@ static int step(void *state, uint64_t id, bool is_back, struct stored *ret_store
 static int reach(void *state, uint64_t id, bool is_back, struct why *why)
 {
 	struct fleet *fleet = state;
-	uint32_t shelf;
+	uint32_t cache;
 	uint64_t at;
 	int err = -ENOENT;
 
 	pthread_mutex_lock(&fleet->lock);
-	if (parse_id(fleet, id, &shelf, &at)) {
+	if (parse_id(fleet, id, &cache, &at)) {
 		at = is_back ? at - 1 : at + 1;
-		err = at <= now(fleet) ? order(fleet, at, is_back, true, why) : 0;
+		err = at <= now(fleet) ? request(fleet, at, is_back, true, why) : 0;
 	}
 	pthread_mutex_unlock(&fleet->lock);
 	return err;
@@ -387,19 +387,19 @@ static int find_flagged(void *state, uint64_t id, uint32_t flags, struct stored 
 			struct why *why)
 {
 	struct fleet *fleet = state;
-	uint32_t shelf;
+	uint32_t cache;
 	uint64_t at;
 	int err = -ENOENT;
 
 	(void)why;
 	pthread_mutex_lock(&fleet->lock);
-	if (parse_id(fleet, id, &shelf, &at)) {
-		size_t i = index_of(fleet->shelves[shelf], at + 1);
+	if (parse_id(fleet, id, &cache, &at)) {
+		size_t i = index_of(fleet->caches[cache], at + 1);
 
-		while (i && !(fleet->shelves[shelf]->slots[i - 1].packed.flags & flags))
+		while (i && !(fleet->caches[cache]->slots[i - 1].packed.flags & flags))
 			i--;
 		if (i) {
-			*ret_stored = stored_of(fleet, shelf, i - 1);
+			*ret_stored = stored_of(fleet, cache, i - 1);
 			err = 0;
 		}
 	}
@@ -411,13 +411,13 @@ static int read_part(void *state, uint64_t id, enum moment_part part, struct blo
 		     struct why *why)
 {
 	struct fleet *fleet = state;
-	uint32_t shelf;
+	uint32_t cache;
 	uint64_t at;
 	int err = -ENOENT;
 
 	pthread_mutex_lock(&fleet->lock);
-	if (parse_id(fleet, id, &shelf, &at) && has_moment(fleet->shelves[shelf], at)) {
-		const struct shelf *on = fleet->shelves[shelf];
+	if (parse_id(fleet, id, &cache, &at) && has_moment(fleet->caches[cache], at)) {
+		const struct cache *on = fleet->caches[cache];
 		const struct blob *from = &on->slots[index_of(on, at)].packed.parts[part];
 
 		err = array_grow(&blob->bytes, &blob->room, from->size);
@@ -452,7 +452,7 @@ static int segment_of(void *state, uint32_t segment, struct segment *ret_segment
 	(void)why;
 	*ret_segment = (struct segment){ .interval_s = fleet_interval_s(fleet) };
 	pthread_mutex_lock(&fleet->lock);
-	host = segment && segment <= fleet->nr_shelves ? fleet->shelves[segment - 1]->host : "";
+	host = segment && segment <= fleet->nr_caches ? fleet->caches[segment - 1]->host : "";
 	snprintf(ret_segment->host, sizeof(ret_segment->host), "%.*s",
 		 (int)sizeof(ret_segment->host) - 1, host[0] ? host : fleet->config.url);
 	snprintf(ret_segment->boot_id, sizeof(ret_segment->boot_id), "%u", segment);
@@ -476,25 +476,24 @@ static int check(void *state, struct why *why)
 	return err;
 }
 
-/* ---- places */
+/* ---- scopes */
 
-static int add_shelf(struct fleet *fleet, const char *host)
+static int add_cache(struct fleet *fleet, const char *host)
 {
-	struct shelf *shelf = calloc(1, sizeof(*shelf));
+	struct cache *cache = calloc(1, sizeof(*cache));
 
-	if (!shelf ||
-	    array_grow(&fleet->shelves, &fleet->room_shelves, fleet->nr_shelves + 1) < 0) {
-		free(shelf);
+	if (!cache || array_grow(&fleet->caches, &fleet->room_caches, fleet->nr_caches + 1) < 0) {
+		free(cache);
 		return -ENOMEM;
 	}
-	snprintf(shelf->host, sizeof(shelf->host), "%s", host);
-	shelf->place = place_new(&fleet->common, (uint32_t)fleet->nr_shelves + 1,
+	snprintf(cache->host, sizeof(cache->host), "%s", host);
+	cache->scope = scope_new(&fleet->common, (uint32_t)fleet->nr_caches + 1,
 				 host[0] ? host : NULL);
-	if (!shelf->place) {
-		free(shelf);
+	if (!cache->scope) {
+		free(cache);
 		return -ENOMEM;
 	}
-	fleet->shelves[fleet->nr_shelves++] = shelf;
+	fleet->caches[fleet->nr_caches++] = cache;
 	return 0;
 }
 
@@ -506,10 +505,10 @@ static int enter(void *state, const char *machine, struct why *why)
 
 	(void)why;
 	pthread_mutex_lock(&fleet->lock);
-	while (i < fleet->nr_shelves && strcmp(fleet->shelves[i]->host, machine) != 0)
+	while (i < fleet->nr_caches && strcmp(fleet->caches[i]->host, machine) != 0)
 		i++;
-	if (i == fleet->nr_shelves)
-		err = add_shelf(fleet, machine);
+	if (i == fleet->nr_caches)
+		err = add_cache(fleet, machine);
 	if (!err)
 		fleet->entered = i;
 	pthread_mutex_unlock(&fleet->lock);
@@ -656,7 +655,7 @@ int fleet_open(const struct fleet_config *config, struct fleet **ret_fleet, stru
 	if (!err)
 		err = meet(fleet, why);
 	if (!err)
-		err = add_shelf(fleet, "");
+		err = add_cache(fleet, "");
 	if (!err)
 		err = start(fleet);
 	if (err)
@@ -678,16 +677,16 @@ void fleet_close(struct fleet *fleet)
 		http_stop(fleet->http);
 		pthread_join(fleet->thread, NULL);
 	}
-	for (size_t i = 0; i < fleet->nr_shelves; i++) {
-		struct shelf *shelf = fleet->shelves[i];
+	for (size_t i = 0; i < fleet->nr_caches; i++) {
+		struct cache *cache = fleet->caches[i];
 
-		while (shelf->nr)
-			drop_slot(fleet, shelf, shelf->nr - 1);
-		place_free(shelf->place);
-		free(shelf->slots);
-		free(shelf);
+		while (cache->nr)
+			drop_slot(fleet, cache, cache->nr - 1);
+		scope_free(cache->scope);
+		free(cache->slots);
+		free(cache);
 	}
-	free(fleet->shelves);
+	free(fleet->caches);
 	http_close(fleet->http);
 	fields_free(fleet->common.fields);
 	pthread_cond_destroy(&fleet->changed);

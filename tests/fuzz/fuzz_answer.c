@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fleet/place.h"
+#include "fleet/scope.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -27,22 +27,22 @@ static int take(void *arg, uint64_t at, struct packed *packed)
 /* The text is every answer, once of all hosts and once of one. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct place_common common = { .fields = fields_new(), .step_ns = 1000000000 };
-	struct http_question questions[PLACE_QUESTIONS];
+	struct scope_common common = { .fields = fields_new(), .step_ns = 1000000000 };
+	struct http_question questions[SCOPE_QUESTIONS];
 	struct packer *packer = packer_new();
 	char *text = malloc(size + 1);
 
 	memcpy(text, data, size);
 	text[size] = '\0';
-	for (unsigned int i = 0; i < PLACE_QUESTIONS; i++)
+	for (unsigned int i = 0; i < SCOPE_QUESTIONS; i++)
 		questions[i] = (struct http_question){ .status = 200, .body = text, .size = size };
 	for (uint32_t i = 1; i <= 2; i++) {
-		struct place *place = place_new(&common, i, i == 1 ? NULL : "a");
+		struct scope *scope = scope_new(&common, i, i == 1 ? NULL : "a");
 		struct why why = { "" };
 
-		place_take(place, 2, 3, questions, take, packer, &why);
-		place_take(place, 4, 4, questions, take, packer, &why);
-		place_free(place);
+		scope_take(scope, 2, 3, questions, take, packer, &why);
+		scope_take(scope, 4, 4, questions, take, packer, &why);
+		scope_free(scope);
 	}
 	free(text);
 	packer_free(packer);

@@ -17,7 +17,7 @@
 #include "facts/host_fields.h"
 #include "facts/key_sums.h"
 #include "fleet/answer.h"
-#include "fleet/place.h"
+#include "fleet/scope.h"
 #include "providers/provider.h"
 #include "ui/metrics/table.h"
 
@@ -34,7 +34,7 @@ struct member {
 	uint32_t id;
 	struct guest guest;
 	size_t room_vcpus;
-	bool is_there[PLACE_STEPS]; /* at these times */
+	bool is_there[SCOPE_STEPS]; /* at these times */
 	UT_hash_handle hh;
 };
 
@@ -47,7 +47,7 @@ struct cell {
 struct line {
 	struct key key;
 	bool is_timed;
-	struct cell cells[PLACE_STEPS];
+	struct cell cells[SCOPE_STEPS];
 	/* How many took at most as long as the edge of a bucket; < 0: not known. NULL: none is. */
 	double (*counts)[HIST_BUCKETS];
 	UT_hash_handle hh;
@@ -64,8 +64,8 @@ struct run {
 	uint64_t last;	/* the latest time; 0: none yet */
 };
 
-struct place {
-	const struct place_common *common;
+struct scope {
+	const struct scope_common *common;
 	uint32_t number;
 	char *host; /* escaped for a query; NULL: all hosts */
 	struct member *members;
@@ -103,24 +103,24 @@ static int run_begin(struct run *run)
 	return 0;
 }
 
-/* ---- the place */
+/* ---- the scope */
 
-static int add_fields(struct place *place)
+static int add_fields(struct scope *scope)
 {
 	static const struct exit_events usual;
-	struct fields *fields = place->common->fields;
+	struct fields *fields = scope->common->fields;
 	unsigned int parts = EXIT_FIELDS_PARTS & ~(1U << TIME_WAIT);
-	int err = exit_fields_add(fields, PROVIDER_EXITS, &usual, parts, &place->exits);
+	int err = exit_fields_add(fields, PROVIDER_EXITS, &usual, parts, &scope->exits);
 
 	if (!err)
-		err = host_fields_add_wait(fields, PROVIDER_HOST, &place->wait);
+		err = host_fields_add_wait(fields, PROVIDER_HOST, &scope->wait);
 	if (!err)
 		err = host_fields_add_part(fields, PROVIDER_HOST, HOST_THROTTLED,
-					   &place->throttled);
-	if (!err && !place->host)
-		err = host_fields_add_part(fields, PROVIDER_HOST, HOST_GUESTS, &place->guests);
-	if (!err && !place->host)
-		err = host_fields_add_part(fields, PROVIDER_HOST, HOST_FINDING, &place->finding);
+					   &scope->throttled);
+	if (!err && !scope->host)
+		err = host_fields_add_part(fields, PROVIDER_HOST, HOST_GUESTS, &scope->guests);
+	if (!err && !scope->host)
+		err = host_fields_add_part(fields, PROVIDER_HOST, HOST_FINDING, &scope->finding);
 	return err;
 }
 
@@ -139,54 +139,54 @@ static char *quote(const char *text)
 	return quoted;
 }
 
-struct place *place_new(const struct place_common *common, uint32_t number, const char *host)
+struct scope *scope_new(const struct scope_common *common, uint32_t number, const char *host)
 {
-	struct place *place = calloc(1, sizeof(*place));
+	struct scope *scope = calloc(1, sizeof(*scope));
 
-	if (!place)
+	if (!scope)
 		return NULL;
-	place->common = common;
-	place->number = number;
-	place->host = host ? quote(host) : NULL;
-	place->packer = packer_new();
-	if (place->packer && (place->host || !host) && add_fields(place) == 0)
-		return place;
-	place_free(place);
+	scope->common = common;
+	scope->number = number;
+	scope->host = host ? quote(host) : NULL;
+	scope->packer = packer_new();
+	if (scope->packer && (scope->host || !host) && add_fields(scope) == 0)
+		return scope;
+	scope_free(scope);
 	return NULL;
 }
 
-static void drop_lines(struct place *place)
+static void drop_lines(struct scope *scope)
 {
 	struct line *line, *next;
 
-	HASH_ITER(hh, place->lines, line, next) {
-		HASH_DEL(place->lines, line);
+	HASH_ITER(hh, scope->lines, line, next) {
+		HASH_DEL(scope->lines, line);
 		free(line->counts);
 		free(line);
 	}
 }
 
-void place_free(struct place *place)
+void scope_free(struct scope *scope)
 {
 	struct member *member, *next;
 
-	if (!place)
+	if (!scope)
 		return;
-	drop_lines(place);
-	HASH_ITER(hh, place->members, member, next) {
-		HASH_DEL(place->members, member);
+	drop_lines(scope);
+	HASH_ITER(hh, scope->members, member, next) {
+		HASH_DEL(scope->members, member);
 		free(member->guest.vcpus);
 		free(member);
 	}
-	run_release(&place->run);
-	packer_free(place->packer);
-	free(place->host);
-	free(place);
+	run_release(&scope->run);
+	packer_free(scope->packer);
+	free(scope->host);
+	free(scope);
 }
 
-unsigned int place_steps(const struct place *place)
+unsigned int scope_steps(const struct scope *scope)
 {
-	return place->host || place->common->has_rules ? PLACE_STEPS - 1 : 1;
+	return scope->host || scope->common->has_rules ? SCOPE_STEPS - 1 : 1;
 }
 
 /* ---- questions */
@@ -199,7 +199,7 @@ static const char *name_of(enum metric_id id)
 }
 
 /* 0 or -ENOMEM; the query is the caller's to free. */
-static int query_of_host(const struct place *place, enum question question, char **ret_query)
+static int query_of_host(const struct scope *scope, enum question question, char **ret_query)
 {
 	static const struct {
 		enum metric_id metric;
@@ -213,10 +213,10 @@ static int query_of_host(const struct place *place, enum question question, char
 	};
 
 	return asprintf(ret_query, "%s (%s%s{instance=\"%s\"})", all[question].sum,
-			name_of(all[question].metric), all[question].suffix, place->host);
+			name_of(all[question].metric), all[question].suffix, scope->host);
 }
 
-static int query_of_all(const struct place *place, enum question question, char **ret_query)
+static int query_of_all(const struct scope *scope, enum question question, char **ret_query)
 {
 	static const struct {
 		enum metric_id metric;
@@ -235,7 +235,7 @@ static int query_of_all(const struct place *place, enum question question, char 
 	if (question == ASK_MORE)
 		return asprintf(ret_query, "max by (instance, rule) (%s)",
 				name_of(METRIC_FINDING));
-	if (place->common->has_rules)
+	if (scope->common->has_rules)
 		return asprintf(ret_query, "%s:rate" RATE_WINDOW, rates[question].rule);
 	return asprintf(ret_query, "sum by (instance, %s) (rate(%s[" RATE_WINDOW "]))",
 			rates[question].labels, name_of(rates[question].metric));
@@ -243,16 +243,16 @@ static int query_of_all(const struct place *place, enum question question, char 
 
 static void drop_questions(struct http_question *questions)
 {
-	for (unsigned int i = 0; i < PLACE_QUESTIONS; i++) {
+	for (unsigned int i = 0; i < SCOPE_QUESTIONS; i++) {
 		free((char *)(uintptr_t)questions[i].form);
 		questions[i].form = NULL;
 	}
 }
 
-static int make_form(const struct place *place, const char *query, uint64_t first, uint64_t last,
+static int make_form(const struct scope *scope, const char *query, uint64_t first, uint64_t last,
 		     char **ret_form)
 {
-	double step_s = (double)place->common->step_ns / NS_PER_S;
+	double step_s = (double)scope->common->step_ns / NS_PER_S;
 	char escaped[2048];
 
 	if (http_escape(query, escaped, sizeof(escaped)) < 0)
@@ -262,26 +262,26 @@ static int make_form(const struct place *place, const char *query, uint64_t firs
 }
 
 /* Where the answers to first and last begin: what is before is compared with. */
-static uint64_t begins_at(const struct place *place, uint64_t first)
+static uint64_t begins_at(const struct scope *scope, uint64_t first)
 {
-	return place->run.last && place->run.last + 1 == first ? first : first - 1;
+	return scope->run.last && scope->run.last + 1 == first ? first : first - 1;
 }
 
-int place_ask(const struct place *place, uint64_t first, uint64_t last,
+int scope_ask(const struct scope *scope, uint64_t first, uint64_t last,
 	      struct http_question *ret_questions)
 {
 	int err = 0;
 
-	for (unsigned int i = 0; i < PLACE_QUESTIONS; i++)
+	for (unsigned int i = 0; i < SCOPE_QUESTIONS; i++)
 		ret_questions[i] = (struct http_question){ .path = "/api/v1/query_range" };
-	for (unsigned int i = 0; !err && i < PLACE_QUESTIONS; i++) {
+	for (unsigned int i = 0; !err && i < SCOPE_QUESTIONS; i++) {
 		char *query = NULL, *form = NULL;
 
-		if ((place->host ? query_of_host : query_of_all)(place, (enum question)i,
+		if ((scope->host ? query_of_host : query_of_all)(scope, (enum question)i,
 								 &query) < 0)
 			err = -ENOMEM;
 		else
-			err = make_form(place, query, begins_at(place, first), last, &form);
+			err = make_form(scope, query, begins_at(scope, first), last, &form);
 		free(query);
 		ret_questions[i].form = form;
 	}
@@ -292,26 +292,26 @@ int place_ask(const struct place *place, uint64_t first, uint64_t last,
 
 /* ---- what is in the answers */
 
-static struct member *member_of(struct place *place, const struct answer_series *series)
+static struct member *member_of(struct scope *scope, const struct answer_series *series)
 {
 	struct member *member;
 	char label[LABEL_SIZE] = "";
 
-	if (!answer_label(series, place->host ? "guest" : "instance", label, sizeof(label)))
+	if (!answer_label(series, scope->host ? "guest" : "instance", label, sizeof(label)))
 		return NULL;
-	HASH_FIND_STR(place->members, label, member);
-	if (member || place->last_member == MEMBERS_MAX)
+	HASH_FIND_STR(scope->members, label, member);
+	if (member || scope->last_member == MEMBERS_MAX)
 		return member;
 	member = calloc(1, sizeof(*member));
 	if (!member)
 		return NULL;
 	memcpy(member->label, label, sizeof(label));
-	member->id = ++place->last_member;
+	member->id = ++scope->last_member;
 	/* Of a member the same in all moments, as pid and start are of a process. */
 	member->guest = (struct guest){ .id = member->id, .start_ticks = member->id,
 					.is_named = true };
 	utf8_clean(label, strlen(label), member->guest.name, sizeof(member->guest.name));
-	HASH_ADD_STR(place->members, label, member);
+	HASH_ADD_STR(scope->members, label, member);
 	if (!hash_has(member)) {
 		free(member);
 		return NULL;
@@ -319,35 +319,35 @@ static struct member *member_of(struct place *place, const struct answer_series 
 	return member;
 }
 
-static struct line *line_of(struct place *place, uint32_t guest, int32_t vcpu, uint32_t field)
+static struct line *line_of(struct scope *scope, uint32_t guest, int32_t vcpu, uint32_t field)
 {
 	struct line wanted, *line;
 
 	memset(&wanted, 0, sizeof(wanted.key)); /* it is a key of bytes */
 	wanted.key = (struct key){ guest, vcpu, field };
-	HASH_FIND(hh, place->lines, &wanted.key, sizeof(wanted.key), line);
+	HASH_FIND(hh, scope->lines, &wanted.key, sizeof(wanted.key), line);
 	if (line)
 		return line;
 	line = calloc(1, sizeof(*line));
 	if (!line)
 		return NULL;
 	line->key = wanted.key;
-	hash_add(place->lines, key, line);
+	hash_add(scope->lines, key, line);
 	return line;
 }
 
 /* Which cell a point belongs to. False: to none. */
-static bool point_at(const struct place *place, const struct answer_series *series, size_t i,
+static bool point_at(const struct scope *scope, const struct answer_series *series, size_t i,
 		     unsigned int *ret_cell, double *ret_value)
 {
 	uint64_t time_ns, at;
 
 	if (!answer_point(series, i, &time_ns, ret_value))
 		return false;
-	at = (time_ns + place->common->step_ns / 2) / place->common->step_ns;
-	if (at < place->first || at - place->first >= place->nr)
+	at = (time_ns + scope->common->step_ns / 2) / scope->common->step_ns;
+	if (at < scope->first || at - scope->first >= scope->nr)
 		return false;
-	*ret_cell = (unsigned int)(at - place->first);
+	*ret_cell = (unsigned int)(at - scope->first);
 	return true;
 }
 
@@ -358,16 +358,16 @@ struct measure {
 };
 
 /* Adds the points to the line; of rates, what happened in a step. */
-static void add_points(const struct place *place, const struct answer_series *series,
+static void add_points(const struct scope *scope, const struct answer_series *series,
 		       struct line *line, struct measure measure)
 {
 	double factor = measure.is_ns || measure.is_time ? NS_PER_S : 1, value;
 	unsigned int cell;
 
-	if (!place->host)
-		factor *= (double)place->common->step_ns / NS_PER_S;
+	if (!scope->host)
+		factor *= (double)scope->common->step_ns / NS_PER_S;
 	for (size_t i = 0; i < answer_points(series); i++) {
-		if (!point_at(place, series, i, &cell, &value) || value * factor > 1e19)
+		if (!point_at(scope, series, i, &cell, &value) || value * factor > 1e19)
 			continue;
 		if (measure.is_ns) {
 			line->is_timed = true;
@@ -379,14 +379,14 @@ static void add_points(const struct place *place, const struct answer_series *se
 	}
 }
 
-static int add_to(struct place *place, const struct answer_series *series, struct key key,
+static int add_to(struct scope *scope, const struct answer_series *series, struct key key,
 		  struct measure measure)
 {
-	struct line *line = line_of(place, key.guest, key.vcpu, key.field);
+	struct line *line = line_of(scope, key.guest, key.vcpu, key.field);
 
 	if (!line)
 		return -ENOMEM;
-	add_points(place, series, line, measure);
+	add_points(scope, series, line, measure);
 	return 0;
 }
 
@@ -412,24 +412,24 @@ static bool is_idle(const char *reason)
 	return false;
 }
 
-static int take_exits(struct place *place, const struct answer_series *series, bool is_ns)
+static int take_exits(struct scope *scope, const struct answer_series *series, bool is_ns)
 {
-	struct member *member = member_of(place, series);
+	struct member *member = member_of(scope, series);
 	const struct measure measure = { .is_ns = is_ns };
 	char reason[LABEL_SIZE];
 	uint32_t field;
 	int err;
 
 	if (!member || !answer_label(series, "reason", reason, sizeof(reason)) ||
-	    fields_count(place->common->fields) >= FIELDS_MAX)
+	    fields_count(scope->common->fields) >= FIELDS_MAX)
 		return 0;
-	err = exit_fields_reason(&place->exits, EXITS_VMEXIT, reason, NULL, is_idle(reason),
+	err = exit_fields_reason(&scope->exits, EXITS_VMEXIT, reason, NULL, is_idle(reason),
 				 &field);
 	if (!err)
-		err = add_to(place, series, (struct key){ member->id, -1, field }, measure);
-	return err ? err : add_to(place, series,
+		err = add_to(scope, series, (struct key){ member->id, -1, field }, measure);
+	return err ? err : add_to(scope, series,
 				  (struct key){ member->id, -1,
-						place->exits.parents[EXITS_VMEXIT] }, measure);
+						scope->exits.parents[EXITS_VMEXIT] }, measure);
 }
 
 /* The exporter's modes, and the parts of a vCPU's time that they belong to. */
@@ -463,14 +463,14 @@ static int add_vcpu(struct member *member, int32_t index)
 }
 
 /* The vCPU of a series; -1: of all hosts, a sum. False: it has none. */
-static bool vcpu_of(const struct place *place, const struct answer_series *series,
+static bool vcpu_of(const struct scope *scope, const struct answer_series *series,
 		    int32_t *ret_vcpu)
 {
 	char text[LABEL_SIZE], *end;
 	long vcpu;
 
 	*ret_vcpu = -1;
-	if (!place->host)
+	if (!scope->host)
 		return true;
 	if (!answer_label(series, "vcpu", text, sizeof(text)))
 		return false;
@@ -479,9 +479,9 @@ static bool vcpu_of(const struct place *place, const struct answer_series *serie
 	return end != text && !*end && vcpu >= 0 && vcpu < VCPUS_MAX;
 }
 
-static int take_seconds(struct place *place, const struct answer_series *series)
+static int take_seconds(struct scope *scope, const struct answer_series *series)
 {
-	struct member *member = member_of(place, series);
+	struct member *member = member_of(scope, series);
 	const struct measure measure = { .is_time = true };
 	const struct mode *mode = NULL;
 	char name[LABEL_SIZE];
@@ -489,7 +489,7 @@ static int take_seconds(struct place *place, const struct answer_series *series)
 	int err = 0;
 
 	if (!member || !answer_label(series, "mode", name, sizeof(name)) ||
-	    !vcpu_of(place, series, &vcpu))
+	    !vcpu_of(scope, series, &vcpu))
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
 		if (strcmp(modes[i].name, name) == 0)
@@ -501,24 +501,24 @@ static int take_seconds(struct place *place, const struct answer_series *series)
 		err = add_vcpu(member, vcpu);
 	for (size_t i = 0; !err && i < ARRAY_SIZE(mode->parts); i++) {
 		enum time_part part = mode->parts[i];
-		struct key key = { member->id, vcpu, place->wait };
+		struct key key = { member->id, vcpu, scope->wait };
 
 		if (part == TIME_PARTS)
 			continue;
 		if (part != TIME_WAIT)
-			key.field = place->exits.times[part];
-		err = add_to(place, series, key, measure);
+			key.field = scope->exits.times[part];
+		err = add_to(scope, series, key, measure);
 	}
 	if (!err && strcmp(name, "throttled") == 0)
-		err = add_to(place, series, (struct key){ member->id, vcpu, place->throttled },
+		err = add_to(scope, series, (struct key){ member->id, vcpu, scope->throttled },
 			     measure);
 	return err;
 }
 
 /* A guest is there when it has an info; a host, when it has guests. */
-static int take_member(struct place *place, const struct answer_series *series)
+static int take_member(struct scope *scope, const struct answer_series *series)
 {
-	struct member *member = member_of(place, series);
+	struct member *member = member_of(scope, series);
 	struct guest *guest = member ? &member->guest : NULL;
 	char pid[LABEL_SIZE] = "";
 	struct line *line = NULL;
@@ -527,18 +527,18 @@ static int take_member(struct place *place, const struct answer_series *series)
 
 	if (!member)
 		return 0;
-	if (place->host) {
+	if (scope->host) {
 		if (answer_label(series, "pid", pid, sizeof(pid)))
 			guest->pid = (pid_t)strtol(pid, NULL, 10);
 		answer_label(series, "vmm", guest->vmm, sizeof(guest->vmm));
 		answer_label(series, "uuid", guest->uuid, sizeof(guest->uuid));
 	} else {
-		line = line_of(place, member->id, -1, place->guests);
+		line = line_of(scope, member->id, -1, scope->guests);
 		if (!line)
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < answer_points(series); i++) {
-		if (!point_at(place, series, i, &cell, &value))
+		if (!point_at(scope, series, i, &cell, &value))
 			continue;
 		member->is_there[cell] = true;
 		if (line) {
@@ -549,9 +549,9 @@ static int take_member(struct place *place, const struct answer_series *series)
 	return 0;
 }
 
-static int take_finding(struct place *place, const struct answer_series *series)
+static int take_finding(struct scope *scope, const struct answer_series *series)
 {
-	struct member *member = member_of(place, series);
+	struct member *member = member_of(scope, series);
 	char rule[LABEL_SIZE];
 	struct line *line;
 	unsigned int cell;
@@ -559,15 +559,15 @@ static int take_finding(struct place *place, const struct answer_series *series)
 	double value;
 
 	if (!member || !answer_label(series, "rule", rule, sizeof(rule)) ||
-	    fields_count(place->common->fields) >= FIELDS_MAX)
+	    fields_count(scope->common->fields) >= FIELDS_MAX)
 		return 0;
-	if (host_fields_add_child(place->common->fields, place->finding, rule, &field) < 0)
+	if (host_fields_add_child(scope->common->fields, scope->finding, rule, &field) < 0)
 		return -ENOMEM;
-	line = line_of(place, member->id, -1, field);
+	line = line_of(scope, member->id, -1, field);
 	if (!line)
 		return -ENOMEM;
 	for (size_t i = 0; i < answer_points(series); i++) {
-		if (!point_at(place, series, i, &cell, &value))
+		if (!point_at(scope, series, i, &cell, &value))
 			continue;
 		line->cells[cell].has_count = true;
 		line->cells[cell].count = (uint64_t)value;
@@ -590,9 +590,9 @@ static unsigned int bucket_of(const char *edge)
 	return i < HIST_BUCKETS - 1 ? i : HIST_BUCKETS;
 }
 
-static int take_bucket(struct place *place, const struct answer_series *series)
+static int take_bucket(struct scope *scope, const struct answer_series *series)
 {
-	struct member *member = member_of(place, series);
+	struct member *member = member_of(scope, series);
 	char edge[LABEL_SIZE];
 	unsigned int bucket, cell;
 	struct line *line;
@@ -601,16 +601,16 @@ static int take_bucket(struct place *place, const struct answer_series *series)
 	if (!member || !answer_label(series, "le", edge, sizeof(edge)))
 		return 0;
 	bucket = bucket_of(edge);
-	line = line_of(place, member->id, -1, place->exits.parents[EXITS_VMEXIT]);
+	line = line_of(scope, member->id, -1, scope->exits.parents[EXITS_VMEXIT]);
 	if (line && !line->counts) {
-		line->counts = malloc(PLACE_STEPS * sizeof(*line->counts));
-		for (unsigned int i = 0; line->counts && i < PLACE_STEPS * HIST_BUCKETS; i++)
+		line->counts = malloc(SCOPE_STEPS * sizeof(*line->counts));
+		for (unsigned int i = 0; line->counts && i < SCOPE_STEPS * HIST_BUCKETS; i++)
 			line->counts[i / HIST_BUCKETS][i % HIST_BUCKETS] = -1;
 	}
 	if (!line || !line->counts)
 		return -ENOMEM;
 	for (size_t i = 0; bucket < HIST_BUCKETS && i < answer_points(series); i++) {
-		if (point_at(place, series, i, &cell, &value))
+		if (point_at(scope, series, i, &cell, &value))
 			line->counts[cell][bucket] = value;
 	}
 	return 0;
@@ -650,16 +650,16 @@ static void spread_counts(const double *counts, struct timing *timing)
 /* ---- samples */
 
 /* What a line has at a time; of rates, the sum so far. */
-static int add_row(struct place *place, struct run *run, const struct line *line, unsigned int at)
+static int add_row(struct scope *scope, struct run *run, const struct line *line, unsigned int at)
 {
 	const struct cell *cell = &line->cells[at];
-	const struct field *field = fields_get(place->common->fields, line->key.field);
+	const struct field *field = fields_get(scope->common->fields, line->key.field);
 	struct timing timing = { .time_ns = cell->ns };
 	uint64_t count = cell->count;
 
 	if (!cell->has_count)
 		return 0;
-	if (!place->host && field->kind == FIELD_COUNTER) {
+	if (!scope->host && field->kind == FIELD_COUNTER) {
 		struct key_sum *sum = key_sums_get(&run->sums, line->key);
 
 		if (!sum)
@@ -673,12 +673,12 @@ static int add_row(struct place *place, struct run *run, const struct line *line
 				sample_add(&run->sample, line->key, count, 0);
 }
 
-static int put_guests(const struct place *place, struct run *run, unsigned int at)
+static int put_guests(const struct scope *scope, struct run *run, unsigned int at)
 {
 	int err = 0;
 
 	guests_clear(run->guests);
-	for (const struct member *member = place->members; !err && member;
+	for (const struct member *member = scope->members; !err && member;
 	     member = member->hh.next) {
 		if (member->is_there[at])
 			err = guests_put(run->guests, &member->guest);
@@ -686,51 +686,51 @@ static int put_guests(const struct place *place, struct run *run, unsigned int a
 	return err;
 }
 
-static int take_sample(struct place *place, struct run *run, unsigned int at)
+static int take_sample(struct scope *scope, struct run *run, unsigned int at)
 {
-	uint64_t time_ns = (place->first + at) * place->common->step_ns;
-	int err = put_guests(place, run, at);
+	uint64_t time_ns = (scope->first + at) * scope->common->step_ns;
+	int err = put_guests(scope, run, at);
 
 	sample_reset(&run->sample);
 	run->sample.time_ns[PROVIDER_EXITS] = time_ns;
 	run->sample.time_ns[PROVIDER_HOST] = time_ns;
-	for (const struct line *line = place->lines; !err && line; line = line->hh.next)
-		err = add_row(place, run, line, at);
-	return err ? err : stats_update(run->stats, place->common->fields, &run->sample);
+	for (const struct line *line = scope->lines; !err && line; line = line->hh.next)
+		err = add_row(scope, run, line, at);
+	return err ? err : stats_update(run->stats, scope->common->fields, &run->sample);
 }
 
 /* Each moment has all: any of them may be the oldest that is kept. */
-static int make_moment(struct place *place, struct run *run, struct packed *ret_packed)
+static int make_moment(struct scope *scope, struct run *run, struct packed *ret_packed)
 {
-	const struct facts facts = { .fields = place->common->fields, .stats = run->stats,
+	const struct facts facts = { .fields = scope->common->fields, .stats = run->stats,
 				     .guests = run->guests };
 	int err;
 
 	run->taker.since_totals = MOMENT_TOTALS_EVERY;
 	err = moment_take(&run->taker, &facts, run->sample.time_ns[PROVIDER_EXITS],
 			  &run->moment);
-	return err ? err : pack_moment(place->packer, &run->moment, ret_packed);
+	return err ? err : pack_moment(scope->packer, &run->moment, ret_packed);
 }
 
 /* The first sample is there to be compared with: the next moment is one after a loss. */
-static int make_moments(struct place *place, struct run *run, place_moment_fn take, void *arg)
+static int make_moments(struct scope *scope, struct run *run, scope_moment_fn take, void *arg)
 {
 	int err = 0;
 
-	for (unsigned int i = 0; !err && i < place->nr; i++) {
+	for (unsigned int i = 0; !err && i < scope->nr; i++) {
 		struct packed packed = { .flags = 0 };
 		bool is_first = !run->last;
 
-		err = take_sample(place, run, i);
-		run->last = place->first + i;
+		err = take_sample(scope, run, i);
+		run->last = scope->first + i;
 		if (err || is_first) {
 			run->taker.tick = stats_tick(run->stats);
 			run->taker.has_lost = true;
 			continue;
 		}
-		err = make_moment(place, run, &packed);
+		err = make_moment(scope, run, &packed);
 		if (!err)
-			err = take(arg, place->first + i, &packed);
+			err = take(arg, scope->first + i, &packed);
 		packed_release(&packed);
 	}
 	return err;
@@ -739,7 +739,7 @@ static int make_moments(struct place *place, struct run *run, place_moment_fn ta
 /* ---- answers */
 
 struct taking {
-	struct place *place;
+	struct scope *scope;
 	enum question question;
 };
 
@@ -750,26 +750,26 @@ static int take_series(void *arg, const struct answer_series *series)
 	switch (taking->question) {
 	case ASK_EXITS:
 	case ASK_EXIT_SECONDS:
-		return take_exits(taking->place, series, taking->question == ASK_EXIT_SECONDS);
+		return take_exits(taking->scope, series, taking->question == ASK_EXIT_SECONDS);
 	case ASK_SECONDS:
-		return take_seconds(taking->place, series);
+		return take_seconds(taking->scope, series);
 	case ASK_MEMBERS:
-		return take_member(taking->place, series);
+		return take_member(taking->scope, series);
 	default:
-		return taking->place->host ? take_bucket(taking->place, series) :
-					     take_finding(taking->place, series);
+		return taking->scope->host ? take_bucket(taking->scope, series) :
+					     take_finding(taking->scope, series);
 	}
 }
 
-static int take_answers(struct place *place, const struct http_question *questions,
+static int take_answers(struct scope *scope, const struct http_question *questions,
 			struct why *why)
 {
 	int err = 0;
 
-	for (struct member *member = place->members; member; member = member->hh.next)
+	for (struct member *member = scope->members; member; member = member->hh.next)
 		memset(member->is_there, 0, sizeof(member->is_there));
-	for (unsigned int i = 0; !err && i < PLACE_QUESTIONS; i++) {
-		struct taking taking = { place, (enum question)i };
+	for (unsigned int i = 0; !err && i < SCOPE_QUESTIONS; i++) {
+		struct taking taking = { scope, (enum question)i };
 
 		err = answer_read(questions[i].status, questions[i].body, questions[i].size,
 				  take_series, &taking, why);
@@ -777,24 +777,24 @@ static int take_answers(struct place *place, const struct http_question *questio
 	return err;
 }
 
-int place_take(struct place *place, uint64_t first, uint64_t last,
-	       const struct http_question *questions, place_moment_fn take, void *arg,
+int scope_take(struct scope *scope, uint64_t first, uint64_t last,
+	       const struct http_question *questions, scope_moment_fn take, void *arg,
 	       struct why *why)
 {
-	struct run other = { .stats = NULL }, *run = &place->run;
+	struct run other = { .stats = NULL }, *run = &scope->run;
 	int err;
 
-	place->first = begins_at(place, first);
-	place->nr = (unsigned int)(last - place->first + 1);
-	err = take_answers(place, questions, why);
-	if (!err && place->first != first) { /* it does not go on from the latest one */
-		if (first < place->run.last)
+	scope->first = begins_at(scope, first);
+	scope->nr = (unsigned int)(last - scope->first + 1);
+	err = take_answers(scope, questions, why);
+	if (!err && scope->first != first) { /* it does not go on from the latest one */
+		if (first < scope->run.last)
 			run = &other;
 		err = run_begin(run);
 	}
 	if (!err)
-		err = make_moments(place, run, take, arg);
+		err = make_moments(scope, run, take, arg);
 	run_release(&other);
-	drop_lines(place);
+	drop_lines(scope);
 	return err;
 }

@@ -1,51 +1,51 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * place - a host, or all hosts, as Prometheus has it: what is asked, and moments made of answers.
+ * scope - a host, or all hosts, as Prometheus has it: what is asked, and moments made of answers.
  *
  * Facts of a host are counters by guest, vCPU and reason at a time, as they were scraped. Of all
  * hosts the server makes rates, and each host is a guest of the inventory.
  */
-#ifndef KVMTOP_FLEET_PLACE_H
-#define KVMTOP_FLEET_PLACE_H
+#ifndef KVMTOP_FLEET_SCOPE_H
+#define KVMTOP_FLEET_SCOPE_H
 
 #include "fleet/http.h"
 #include "history/pack.h"
 
-#define PLACE_QUESTIONS 5
-#define PLACE_STEPS 33 /* the most that are asked for at once */
+#define SCOPE_QUESTIONS 5
+#define SCOPE_STEPS 33 /* the most that are asked for at once */
 
-/* What all places of a server have in common. */
-struct place_common {
+/* What all scopes of a server have in common. */
+struct scope_common {
 	struct fields *fields; /* the dictionary of all moments */
 	uint64_t step_ns;      /* the time from one moment to the next */
 	bool has_rules;	       /* the server has the sums of contrib/prometheus/kvmtop.rules.yml */
 };
 
-struct place;
+struct scope;
 
 /* number: > 0; host: the label "instance", NULL: all hosts. NULL: no memory. */
-struct place *place_new(const struct place_common *common, uint32_t number, const char *host);
-void place_free(struct place *place);
+struct scope *scope_new(const struct scope_common *common, uint32_t number, const char *host);
+void scope_free(struct scope *scope);
 
 /* How many steps may be asked for at once: the server has to work for each. */
-unsigned int place_steps(const struct place *place);
+unsigned int scope_steps(const struct scope *scope);
 
 /*
  * The queries for the times first * step to last * step, with the step before them where that is
- * needed: at most PLACE_STEPS. Forms are the caller's to free. 0 or -ENOMEM.
+ * needed: at most SCOPE_STEPS. Forms are the caller's to free. 0 or -ENOMEM.
  */
-int place_ask(const struct place *place, uint64_t first, uint64_t last,
+int scope_ask(const struct scope *scope, uint64_t first, uint64_t last,
 	      struct http_question *ret_questions);
 
 /* Takes a moment that was made, at a multiple of the step. 0 or -errno. */
-typedef int (*place_moment_fn)(void *arg, uint64_t at, struct packed *packed);
+typedef int (*scope_moment_fn)(void *arg, uint64_t at, struct packed *packed);
 
 /*
- * Makes moments of the answers to these questions. Those that follow the latest ones of the place
+ * Makes moments of the answers to these questions. Those that follow the latest ones of the scope
  * go on from these. 0, or -errno with why, as answer_read().
  */
-int place_take(struct place *place, uint64_t first, uint64_t last,
-	       const struct http_question *questions, place_moment_fn take, void *arg,
+int scope_take(struct scope *scope, uint64_t first, uint64_t last,
+	       const struct http_question *questions, scope_moment_fn take, void *arg,
 	       struct why *why);
 
 #endif
