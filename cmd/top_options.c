@@ -276,7 +276,8 @@ static int check_history(const struct top_options *options, bool logs, struct wh
 	if (options->read)
 		return check_read(options, why);
 	if (options->at || options->from || options->to || options->diff[0])
-		return why_set(why, -EINVAL, "--at, --from, --to and --diff require -r/--read");
+		return why_set(why, -EINVAL, "--at, --from, --to and --diff require -r/--read or "
+					     "--from URL");
 	if (!options->write_file && (options->max_age_ns || options->max_size))
 		return why_set(why, -EINVAL, "--max-age and --max-size require -w/--write");
 	if (options->has_past && (options->batch || logs))

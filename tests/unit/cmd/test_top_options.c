@@ -138,7 +138,7 @@ static void times_are_of_a_history(void **state)
 	refuses("-r --diff 03:10..03:15", "option --diff needs FROM..TO FROM..TO");
 	refuses("-r --diff 03:10..03:15 03:20", "\"03:20\": not a span such as 03:10..03:15");
 	refuses("-r --diff x..03:15 03:20..", "\"x\": not a time such as");
-	refuses("--at 03:12", "--at, --from, --to and --diff require -r/--read");
+	refuses("--at 03:12", "--at, --from, --to and --diff require -r/--read or --from URL");
 	refuses("-1 --from 03:12", "require -r/--read");
 	refuses("--diff -2h..-1h -1h..", "require -r/--read");
 	refuses("-r -l --at 03:12", "-l/--log and -L take --from and --to");
