@@ -45,6 +45,7 @@ is "$(run_fake good)" "1 passed, 0 failed, 1 skipped; 0" "passed and skipped are
 like "$(cat "$TMP/log")" 'good\.t: b: no such thing$' "a skipped case is listed with its reason"
 is "$(run_fake good bad skipped)" "2 passed, 1 failed, 2 skipped; 1" "counts add up over files"
 like "$(cat "$TMP/log")" 'skipped\.t: not root$' "a skipped file is listed with its reason"
+like "$(cat "$TMP/log")" '^  .*bad\.t: x$' "a failed case is listed"
 fake again 'echo ok 1' 'echo "# disturbed: a case: try 1 of 3 failed"' 'echo 1..1'
 is "$(run_fake again)" "1 passed, 0 failed, 0 skipped; 0" "a repeated case passes"
 like "$(cat "$TMP/log")" '^tries that failed and were repeated: 1$' "its failed tries are counted"

@@ -82,7 +82,7 @@ like "$out" '^  again: a case: try 1 of 3 failed$' "is listed with it"
 
 out=$(hosts short)
 is "$? $(printf '%s\n' "$out" | tail -n 1)" "1 1 passed, 1 failed, 0 skipped" "one that breaks off"
-like "$out" '^short  ! it did not reach its end' "is told so"
+like "$out" '^  short: it did not reach its end' "is told so"
 like "$out" '^short  \| Kernel panic' "with its last words"
 
 out=$(hosts fewer)
@@ -97,7 +97,7 @@ like "$out" '^skipped none: no-such-emulator is not installed$' "with the reason
 out=$(HOST_TIMEOUT=3 hosts hangs)
 is "$? $(printf '%s\n' "$out" | tail -n 1)" "1 0 passed, 1 failed, 0 skipped" "one that hangs"
 like "$out" '^  hangs: stopped after 3 seconds, started again$' "is started once more"
-like "$out" '^hangs  ! stopped after 3 seconds$' "and then ended"
+like "$out" '^  hangs: stopped after 3 seconds$' "and then ended"
 check "and nothing of it is left" wait_for 30 nothing_left
 
 rm -f "$LEFT" "$LEFT.pid"
