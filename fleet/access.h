@@ -21,15 +21,15 @@
 
 #include "fleet/http.h"
 
-/* 0, or -errno with why, which begins with the path. */
-int access_read(const char *path, struct http_access *ret_access, struct why *why);
-
 /*
- * The same of text; folder: of the files that it names. 0, or -errno with why, which begins with
- * the line.
+ * access is zero-initialised; whatever is returned, access_release() frees what it got. 0, or
+ * -errno with why, which begins with the path.
  */
-int access_parse(const char *text, size_t size, const char *folder,
-		 struct http_access *ret_access, struct why *why);
+int access_read(const char *path, struct http_access *access, struct why *why);
+
+/* The same of text in this folder; why begins with the line. */
+int access_parse(const char *text, size_t size, const char *folder, struct http_access *access,
+		 struct why *why);
 
 void access_release(struct http_access *access);
 

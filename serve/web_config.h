@@ -33,12 +33,14 @@ struct web_config {
 	size_t nr_users, room_users;
 };
 
-/* Reads text. 0, or -EINVAL or -ENOMEM with why, which begins with the line. */
-int web_config_parse(const char *text, size_t size, struct web_config *ret_config,
-		     struct why *why);
+/*
+ * Reads a file. config is zero-initialised; whatever is returned, web_config_release() frees what
+ * it got. 0, or -errno with why, which begins with the path.
+ */
+int web_config_read(const char *path, struct web_config *config, struct why *why);
 
-/* Reads a file, and makes its paths whole. 0, or -errno with why, which begins with the path. */
-int web_config_read(const char *path, struct web_config *ret_config, struct why *why);
+/* The same of text in the current folder; why begins with the line. */
+int web_config_parse(const char *text, size_t size, struct web_config *config, struct why *why);
 
 void web_config_release(struct web_config *config);
 

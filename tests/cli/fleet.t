@@ -229,7 +229,7 @@ and basic_auth_users" "a section that is not known"
 is "$(refused 'basic_auth_users: {a: secret}')" \
 	"line 1: a: a bcrypt hash is wanted, as htpasswd -nB prints it" "a password that is no hash"
 is "$(refused 'tls_server_config: {cert_file: a}')" \
-	"line 1: cert_file and key_file go together" "half a certificate"
+	"line 1: tls_server_config: cert_file and key_file go together" "half a certificate"
 like "$(refused 'a: [')" '^line [12]: ' "no YAML"
 like "$(refused 'tls_server_config: {cert_file: none, key_file: none}')" \
 	"$TMP/none: No such file" "a certificate that is not there"

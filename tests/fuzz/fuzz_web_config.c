@@ -16,11 +16,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct why why = { "" };
 	int err = web_config_parse((const char *)data, size, &config, &why);
 
-	if (err && (!why.text[0] || config.cert_file || config.nr_users))
+	if (err && !why.text[0])
 		abort();
-	if (!config.cert_file != !config.key_file)
+	if (!err && !config.cert_file != !config.key_file)
 		abort();
-	for (size_t i = 0; i < config.nr_users; i++) {
+	for (size_t i = 0; !err && i < config.nr_users; i++) {
 		if (strlen(config.users[i].hash) != 60 || !config.users[i].name)
 			abort();
 	}

@@ -226,7 +226,7 @@ static void test_access_refused(void **state)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		assert_int_equal(parse(texts[i], &access, &why), -EINVAL);
 		assert_memory_equal(why.text, "line ", 5);
-		assert_null(access.user);
+		access_release(&access);
 	}
 }
 
