@@ -156,8 +156,9 @@ struct view_type {
 	int (*build)(struct view *view, const struct query *query, const struct facts *facts);
 	/*
 	 * Changes the query to what Enter on a row leads to, and sets *ret_sought to the name of
-	 * the row to select in the new view, if any. False: Enter leads nowhere. row is NULL when
-	 * the view has no rows. Not called for rows that open as trees, nor for ended guests.
+	 * the row to select in the new view, if any. False: Enter leads nowhere, as if this is
+	 * NULL. row is NULL when the view has no rows. Not called for rows that open as trees, nor
+	 * for ended guests.
 	 */
 	bool (*enter)(struct query *query, const struct view_row *row, const struct facts *facts,
 		      const char **ret_sought);

@@ -27,7 +27,10 @@ void tui_show_view(struct tui *tui, const struct view_type *type);
 void tui_step_view(struct tui *tui, int by); /* 1: to the next, -1: to the one before */
 void tui_show_guests(struct tui *tui);	     /* and, from there, back to the view before */
 void tui_enter_row(struct tui *tui);
-/* Shows what `enter` makes of the query. False: nothing. row: the selected one, or NULL. */
+/*
+ * Shows what `enter` makes of the query. False: it leads nowhere, or is NULL. row: the selected
+ * one, or NULL.
+ */
 bool tui_enter_by(struct tui *tui, const struct view_row *row,
 		  bool (*enter)(struct query *query, const struct view_row *row,
 				const struct facts *facts, const char **ret_sought));

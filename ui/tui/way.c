@@ -184,7 +184,7 @@ bool tui_enter_by(struct tui *tui, const struct view_row *row,
 	const struct query before = *tui->query;
 	const char *sought = NULL;
 
-	if (!enter(tui->query, row, &tui->facts, &sought))
+	if (!enter || !enter(tui->query, row, &tui->facts, &sought))
 		return false;
 	remember_way(tui, &before);
 	if (before.type->groups == GROUP_HOST && row &&
@@ -210,10 +210,10 @@ static bool enter_view(struct tui *tui, const struct view_row *row)
 
 static void say_nothing_below(struct tui *tui, const struct view_row *row)
 {
-	const char *name = "others";
+	const char *name = row->is_rest ? "others" : "this row";
 	char text[128];
 
-	if (!row->is_rest)
+	if (!row->is_rest && row->field != FIELD_NONE)
 		name = fields_get(tui->facts.fields, row->field)->name;
 	snprintf(text, sizeof(text), "Nothing is known below %s", name);
 	tui_say(tui, text);

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The way down: Enter on rows of a view that leads nowhere. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ui/tui/actions.h"
+#include "ui/tui/session.h"
+#include "views/view.h"
+
+static const struct view_type plain = { .name = "plain", .title = "Plain", .noun = "row" };
+
+static void test_no_way(void **state)
+{
+	struct query query = { .type = &plain, .guest = GUEST_ANY };
+	struct tui tui = { .query = &query };
+
+	(void)state;
+	tui_enter_row(&tui);
+	assert_ptr_equal(query.type, &plain);
+	assert_int_equal(tui.ways.nr, 0);
+}
+
+static void test_no_way_from_row(void **state)
+{
+	struct query query = { .type = &plain, .guest = GUEST_ANY };
+	struct view_row row = { .field = FIELD_NONE, .guest = GUEST_ANY, .vcpu = -1 };
+	struct tui tui = { .query = &query, .view = { .rows = &row, .nr_rows = 1 } };
+
+	(void)state;
+	tui.screen.view = &tui.view;
+	tui_enter_row(&tui);
+	assert_ptr_equal(query.type, &plain);
+	assert_string_equal(tui.screen.notice, "Nothing is known below this row");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_no_way),
+		cmocka_unit_test(test_no_way_from_row),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
