@@ -133,6 +133,15 @@ static int find_rules(struct findings *findings, const struct fields *fields)
 	return 0;
 }
 
+bool findings_can_have(const struct findings *findings, const struct rule *rule)
+{
+	for (size_t i = 0; i < findings->nr_rules; i++) {
+		if (findings->rules[i].what >> rule_index(rule) & 1)
+			return true;
+	}
+	return false;
+}
+
 /* ---- one pass over the keys */
 
 /* NULL: no memory. */

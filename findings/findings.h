@@ -54,6 +54,9 @@ void findings_release(struct findings *findings);
 /* Whether rules need the field. Arguments are needed, too, and cost more than other fields. */
 bool findings_need(const struct field *field);
 
+/* Whether the dictionary of the latest findings_find() has a field that the rule is measured by. */
+bool findings_can_have(const struct findings *findings, const struct rule *rule);
+
 const char *severity_name(enum severity severity);
 
 /* Whether a is worse than b: by severity, then by cost, then by the order of the rules. */

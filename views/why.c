@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The view of causes: a row for each finding, with its evidence and what to do, worst first. */
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "facts/exit_counter.h"
 #include "findings/findings.h"
@@ -64,34 +66,69 @@ static int add_row(struct view *view, const struct facts *facts, const struct fi
 	return 0;
 }
 
-/* The rows point to the findings, which stay in the view's memory. */
-static int add_rows(struct view *view, const struct query *query, const struct facts *facts,
-		    const struct findings *findings)
-{
-	struct finding *kept = view_scratch(view, (findings->nr + 1) * sizeof(*kept));
-	int err = kept ? 0 : -ENOMEM;
+/* In the view's memory, because its texts are here. */
+struct kept {
+	char untold[256];
+	struct finding findings[];
+};
 
-	for (size_t i = 0; !err && i < findings->nr; i++) {
-		kept[i] = findings->list[i];
-		if (is_selected(query, &kept[i]))
-			err = add_row(view, facts, &kept[i]);
+static int add_rows(struct view *view, const struct query *query, const struct facts *facts,
+		    const struct kept *kept, size_t nr)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < nr; i++) {
+		if (is_selected(query, &kept->findings[i]))
+			err = add_row(view, facts, &kept->findings[i]);
 	}
 	return err;
+}
+
+/*
+ * What a recording has nothing about: of times and of the host, the dictionary says it. NULL: there
+ * is nothing to say.
+ */
+static const char *say_untold(const struct findings *findings, struct kept *kept)
+{
+	const size_t size = sizeof(kept->untold);
+	const struct rule *rule;
+	size_t len = 0;
+
+	for (size_t i = 0; (rule = rule_at(i)); i++) {
+		bool is_listed = rule->what.use == USE_TIME || rule->what.use == USE_HOST;
+
+		if (is_listed && !findings_can_have(findings, rule) && len < size)
+			len += (size_t)snprintf(kept->untold + len, size - len, "%s%s",
+						len ? ", " : "This recording does not tell of ",
+						rule->id);
+	}
+	if (len && len < size)
+		snprintf(kept->untold + len, size - len, ": see kvmtop-why(8).");
+	return len ? kept->untold : NULL;
 }
 
 static int build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	struct findings findings = { 0 };
 	int err = findings_find(&findings, facts, query->guest, query->thresholds);
+	size_t size = findings.nr * sizeof(struct finding);
+	struct kept *kept = err ? NULL : view_scratch(view, sizeof(*kept) + size);
 
+	if (!kept) {
+		findings_release(&findings);
+		return err ? err : -ENOMEM;
+	}
+	if (findings.nr)
+		memcpy(kept->findings, findings.list, size);
 	if (!fields_have_exits(facts->fields))
 		view->note = "Exits cannot be timed here: only causes that events show are looked "
 			     "for.";
 	else if (exits_note(facts))
 		view->note = "KVM does not trace the VM exits of these guests: only causes that "
 			     "need no times of exits are looked for.";
-	if (!err)
-		err = add_rows(view, query, facts, &findings);
+	else if (query->is_whole)
+		view->note = say_untold(&findings, kept);
+	err = add_rows(view, query, facts, kept, findings.nr);
 	findings_release(&findings);
 	return err;
 }

@@ -189,8 +189,11 @@ is "$("$KVMTOP" -r "$TMP/why.db" -l -c --view why | cut -d, -f2-)" \
 like "$("$KVMTOP" report --text --view why --thresholds "$TMP/lower" \
 	tests/data/trace/svm-perf.data)" 'Why: vCPU 1: .*; most: msr 0x80b X2APIC_EOI write 58/s' \
 	"why: and so has a recording"
-like "$("$KVMTOP" report --text --view why tests/data/trace/svm-perf.data)" \
+like "$("$KVMTOP" report --text --view why tests/data/trace/svm-perf.data 2>"$TMP/why.err")" \
 	'^Nothing found that makes these guests slow' "why: or it has none"
+like "$(cat "$TMP/why.err")" \
+	'^kvmtop: This recording does not tell of cpu_wait, throttled, .*: see kvmtop-why' \
+	"why: and which causes it cannot tell of"
 
 # Long exits of a recording; all that are longer than a nanosecond are what the table counts.
 golden report-long-svm report --text --longer 1ms --guest-kallsyms \
