@@ -293,10 +293,10 @@ t_ended() {
 	[ -z "$t_state" ] || [ "$t_state" = Z ]
 }
 
-# wait_for SECONDS COMMAND...: until the command succeeds; fails when the time is up, which a slow
-# machine has $PATIENCE times as much of.
+# wait_for SECONDS COMMAND...: until the command succeeds; fails when the time is up. The seconds
+# are a quiet machine's: a busy or an emulated one is waited for four times as long.
 wait_for() {
-	t_left=$(($1 * 20 * ${PATIENCE:-1}))
+	t_left=$(($1 * 4 * 20))
 	shift
 	until "$@"; do
 		t_left=$((t_left - 1))

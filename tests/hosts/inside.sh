@@ -6,8 +6,6 @@
 # Needs tests/lib.sh, and $ENGINE to say what counts trace events. Numbers that kvmtop printed are
 # left in $TMP/counted, a name and a number a line.
 TRACING=/sys/kernel/tracing
-# An emulator is slow, and shares the machine with others.
-PATIENCE=4
 DEBUGFS=/sys/kernel/debug/kvm
 INSTANCE=$TRACING/instances/suite
 

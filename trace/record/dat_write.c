@@ -211,7 +211,8 @@ static int put_header(FILE *out, struct ring *ring, const struct guest_log *log,
 	put_u32(out, 0); /* kallsyms */
 	put_u32(out, 0); /* formats of trace_printk() */
 	if (!err)
-		err = put_file(out, "saved_cmdlines");
+		/* Empty where nothing was ever traced, which libtracefs takes for an error. */
+		(void)put_file(out, "saved_cmdlines");
 	put_u32(out, nr_cpus);
 	put_options(out, ring, log, nr_cpus);
 	put_name(out, "flyrecord");
