@@ -111,7 +111,7 @@ struct sums {
 
 static int add_halt(struct sums *sums, uint32_t guest, uint64_t count, uint64_t polled_ns)
 {
-	struct key_sum *halts = key_sums_get(&sums->halts, (struct key){ guest, -1, 0 });
+	struct key_sum *halts = key_sums_get(&sums->halts, &(struct key){ guest, -1, 0 });
 
 	if (!halts)
 		return -ENOMEM;
@@ -123,14 +123,14 @@ static int add_halt(struct sums *sums, uint32_t guest, uint64_t count, uint64_t 
 /* What was polled is the cost of halts. */
 static int add_polled(struct sums *sums)
 {
-	for (size_t i = 0; sums->halt.is_known && i < sums->halts.nr_slots; i++) {
-		const struct key_sum *halts = &sums->halts.slots[i];
+	for (size_t i = 0; sums->halt.is_known && i < sums->halts.nr; i++) {
+		const struct key_sum *halts = &sums->halts.list[i];
 		struct key_sum *cost;
 
-		if (halts->key.field == FIELD_NONE || !halts->ns)
+		if (!halts->ns)
 			continue;
 		cost = key_sums_get(&sums->costs,
-				    (struct key){ halts->key.guest, -1, sums->halt.field });
+				    &(struct key){ halts->key.guest, -1, sums->halt.field });
 		if (!cost)
 			return -ENOMEM;
 		cost->count = halts->count;
@@ -168,7 +168,7 @@ static int add_up(const struct facts *facts, uint32_t guest, struct exits_summar
 			halt_reason_look(&sums->halt, field, stat);
 			err = add_halt(sums, key.guest, stat->delta, 0);
 		} else if (stat->delta && stat->timing && is_cost(facts, &exits, field)) {
-			cost = key_sums_get(&sums->costs, key);
+			cost = key_sums_get(&sums->costs, &key);
 			if (!cost)
 				return -ENOMEM;
 			cost->count += stat->delta;
@@ -181,13 +181,11 @@ static int add_up(const struct facts *facts, uint32_t guest, struct exits_summar
 /* The cost of each guest's exits. */
 static int sum_guests(const struct key_sums *costs, struct key_sums *ret_guests)
 {
-	for (size_t i = 0; i < costs->nr_slots; i++) {
-		const struct key_sum *cost = &costs->slots[i];
-		struct key_sum *guest;
+	for (size_t i = 0; i < costs->nr; i++) {
+		const struct key_sum *cost = &costs->list[i];
+		struct key_sum *guest =
+			key_sums_get(ret_guests, &(struct key){ cost->key.guest, -1, 0 });
 
-		if (cost->key.field == FIELD_NONE)
-			continue;
-		guest = key_sums_get(ret_guests, (struct key){ cost->key.guest, -1, 0 });
 		if (!guest)
 			return -ENOMEM;
 		guest->ns += cost->ns;
@@ -209,11 +207,10 @@ static const struct key_sum *costliest(const struct key_sums *sums, uint32_t gue
 {
 	const struct key_sum *best = NULL;
 
-	for (size_t i = 0; i < sums->nr_slots; i++) {
-		const struct key_sum *sum = &sums->slots[i];
+	for (size_t i = 0; i < sums->nr; i++) {
+		const struct key_sum *sum = &sums->list[i];
 
-		if (sum->key.field != FIELD_NONE &&
-		    (guest == GUEST_ANY || sum->key.guest == guest) &&
+		if ((guest == GUEST_ANY || sum->key.guest == guest) &&
 		    (!best || is_costlier(sum, best)))
 			best = sum;
 	}

@@ -3,61 +3,58 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "facts/field.h"
+#include "base/array.h"
 #include "facts/key_sums.h"
 
 /* The slot of a key, or the free slot for it. */
-static struct key_sum *find_slot(const struct key_sums *sums, const struct key *key)
+static inline uint32_t *find_slot(const struct key_sums *sums, const struct key *key)
 {
 	uint64_t word = ((uint64_t)key->guest << 32 | key->field) ^
 			(uint64_t)(uint32_t)key->vcpu << 16;
 	size_t at = (size_t)(word * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 
 	for (;; at++) {
-		struct key_sum *sum = &sums->slots[at & (sums->nr_slots - 1)];
+		uint32_t *slot = &sums->slots[at & (sums->nr_slots - 1)];
 
-		if (sum->key.field == FIELD_NONE || key_equal(&sum->key, key))
-			return sum;
+		if (!*slot || key_equal(&sums->list[*slot - 1].key, key))
+			return slot;
 	}
 }
 
-static int key_sums_grow(struct key_sums *sums)
+static int grow_slots(struct key_sums *sums)
 {
-	struct key_sums more = { .nr_slots = sums->nr_slots ? 4 * sums->nr_slots : 256 };
+	size_t nr_slots = sums->nr_slots ? 4 * sums->nr_slots : 256;
+	uint32_t *slots = calloc(nr_slots, sizeof(*slots));
 
-	more.slots = calloc(more.nr_slots, sizeof(*more.slots));
-	if (!more.slots)
+	if (!slots)
 		return -ENOMEM;
-	for (size_t i = 0; i < more.nr_slots; i++)
-		more.slots[i].key.field = FIELD_NONE;
-	for (size_t i = 0; i < sums->nr_slots; i++) {
-		const struct key_sum *sum = &sums->slots[i];
-
-		if (sum->key.field != FIELD_NONE)
-			*find_slot(&more, &sum->key) = *sum;
-	}
-	more.nr = sums->nr;
 	free(sums->slots);
-	*sums = more;
+	sums->slots = slots;
+	sums->nr_slots = nr_slots;
+	for (size_t i = 0; i < sums->nr; i++)
+		*find_slot(sums, &sums->list[i].key) = (uint32_t)i + 1;
 	return 0;
 }
 
-struct key_sum *key_sums_get(struct key_sums *sums, struct key key)
+struct key_sum *key_sums_get(struct key_sums *sums, const struct key *key)
 {
-	struct key_sum *sum = sums->nr_slots ? find_slot(sums, &key) : NULL;
+	uint32_t *slot;
 
-	if (sum && sum->key.field != FIELD_NONE)
-		return sum;
-	if (2 * (sums->nr + 1) > sums->nr_slots && key_sums_grow(sums) < 0)
+	if (2 * (sums->nr + 1) > sums->nr_slots && grow_slots(sums) < 0)
 		return NULL;
-	sum = find_slot(sums, &key);
-	*sum = (struct key_sum){ .key = key };
-	sums->nr++;
-	return sum;
+	slot = find_slot(sums, key);
+	if (!*slot) {
+		if (array_grow(&sums->list, &sums->room, sums->nr + 1) < 0)
+			return NULL;
+		sums->list[sums->nr++] = (struct key_sum){ .key = *key };
+		*slot = (uint32_t)sums->nr;
+	}
+	return &sums->list[*slot - 1];
 }
 
 void key_sums_release(struct key_sums *sums)
 {
+	free(sums->list);
 	free(sums->slots);
 	*sums = (struct key_sums){ 0 };
 }

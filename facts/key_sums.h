@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * key_sums - sums by key: a hash table that grows.
+ * key_sums - sums by key: a list that grows, and a hash table of its keys.
  */
 #ifndef KVMTOP_FACTS_KEY_SUMS_H
 #define KVMTOP_FACTS_KEY_SUMS_H
@@ -11,21 +11,25 @@
 #include "facts/sample.h"
 
 struct key_sum {
-	struct key key; /* the field is FIELD_NONE: this slot is free */
+	struct key key;
 	uint64_t count, ns;
 };
 
 /* Zero-initialised is empty. */
 struct key_sums {
-	struct key_sum *slots;
-	size_t nr_slots, nr;
+	struct key_sum *list; /* in the order in which the keys came */
+	size_t nr, room;
+
+	/* key_sums' own: positions in the list with 1 added, by hash; 0: free */
+	uint32_t *slots;
+	size_t nr_slots;
 };
 
 /*
- * The sum of a key; the key's field is not FIELD_NONE. A new sum is 0. NULL: no memory for a new
- * key.
+ * The sum of a key, valid until the next key comes. The sum of a new key is 0. NULL: no memory for
+ * a new key.
  */
-struct key_sum *key_sums_get(struct key_sums *sums, struct key key);
+struct key_sum *key_sums_get(struct key_sums *sums, const struct key *key);
 void key_sums_release(struct key_sums *sums);
 
 #endif

@@ -148,18 +148,17 @@ bool findings_can_have(const struct findings *findings, const struct rule *rule)
 static struct subject *subject_of(struct measure *measure, const struct key *key)
 {
 	struct key owner = { key->guest, key->vcpu, 0 };
-	struct key_sum *number = key_sums_get(&measure->numbers, owner);
+	const struct key_sum *number = key_sums_get(&measure->numbers, &owner);
 
 	if (!number)
 		return NULL;
 	if (measure->numbers.nr > measure->nr) {
 		if (array_grow(&measure->subjects, &measure->room, measure->nr + 1) < 0)
 			return NULL;
-		number->count = measure->nr;
 		measure->subjects[measure->nr++] = (struct subject){ .guest = key->guest,
 								     .vcpu = key->vcpu };
 	}
-	return &measure->subjects[number->count];
+	return &measure->subjects[number - measure->numbers.list];
 }
 
 static void name_top(struct rule_counts *counts, const struct stats_item *stat, uint64_t ns)

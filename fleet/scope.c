@@ -660,7 +660,7 @@ static int add_row(struct scope *scope, struct run *run, const struct line *line
 	if (!cell->has_count)
 		return 0;
 	if (!scope->host && field->kind == FIELD_COUNTER) {
-		struct key_sum *sum = key_sums_get(&run->sums, line->key);
+		struct key_sum *sum = key_sums_get(&run->sums, &line->key);
 
 		if (!sum)
 			return -ENOMEM;

@@ -221,7 +221,7 @@ static struct key key_of_group(const struct groups *groups, struct key key)
 static struct group *group_of(struct groups *groups, struct key_sums *numbers, struct view *view,
 			      struct key key)
 {
-	struct key_sum *number = key_sums_get(numbers, key);
+	const struct key_sum *number = key_sums_get(numbers, &key);
 
 	if (!number)
 		return NULL;
@@ -231,10 +231,9 @@ static struct group *group_of(struct groups *groups, struct key_sums *numbers, s
 		if (!list)
 			return NULL;
 		groups->list = list;
-		number->count = groups->nr++;
-		list[number->count] = (struct group){ .key = key };
+		list[groups->nr++] = (struct group){ .key = key };
 	}
-	return &groups->list[number->count];
+	return &groups->list[number - numbers->list];
 }
 
 static void add_stat(struct group *group, const struct stats_item *stat, bool is_halt,
@@ -262,7 +261,7 @@ static int add_time(struct groups *groups, struct key_sums *times, const struct 
 	struct key_sum *time;
 
 	key.field = part;
-	time = key_sums_get(times, key);
+	time = key_sums_get(times, &key);
 	if (!time)
 		return -ENOMEM;
 	time->count += stat->total;
@@ -286,7 +285,7 @@ static int find_time(struct key_sums *times, const struct group *group, enum tim
 		     uint64_t *ret_total_ns, uint64_t *ret_delta_ns)
 {
 	struct key key = { group->key.guest, group->key.vcpu, part };
-	const struct key_sum *time = key_sums_get(times, key);
+	const struct key_sum *time = key_sums_get(times, &key);
 
 	if (!time)
 		return -ENOMEM;
@@ -323,7 +322,8 @@ int group_by(struct groups *groups, struct view *view, const struct query *query
 			continue;
 		if (field->use == USE_TIME && is_summed(groups, field->part))
 			err = add_time(groups, &times, stat, field->part);
-		halt_reason_look(&groups->halt, field, stat);
+		if (field->is_idle)
+			halt_reason_look(&groups->halt, field, stat);
 		if (!field_set_has(&groups->chosen, stat->key.field))
 			continue;
 		group = group_of(groups, &numbers, view, key_of_group(groups, stat->key));

@@ -86,18 +86,31 @@ static int init(struct owners *owners, struct view *view, const struct facts *fa
 	return 0;
 }
 
-/* Adds the cost of each reason, summed up over the vCPUs of its guest. */
-static int add_reason(const struct facts *facts, const struct exits *timed,
-		      struct key_sums *reasons, const struct stats_item *stat,
-		      const struct field *field)
+/* The reasons that may be the costliest. */
+static int choose_reasons(const struct facts *facts, struct field_set *ret_chosen)
+{
+	struct exits timed = exits_choose(facts, true, true);
+	int err = 0;
+
+	for (uint32_t i = 0; i < fields_count(facts->fields) && !err; i++) {
+		const struct field *field = fields_get(facts->fields, i);
+
+		if (field->use == USE_EXIT && !field->is_idle && field->parent != FIELD_NONE &&
+		    exits_has(&timed, fields_get(facts->fields, field->parent)))
+			err = field_set_add(ret_chosen, i);
+	}
+	return err;
+}
+
+/* Adds the cost of a reason, summed up over the vCPUs of its guest. */
+static int add_reason(struct key_sums *reasons, const struct stats_item *stat)
 {
 	struct key key = { stat->key.guest, -1, stat->key.field };
 	struct key_sum *reason;
 
-	if (field->is_idle || field->parent == FIELD_NONE || !stat->delta ||
-	    !exits_has(timed, fields_get(facts->fields, field->parent)))
+	if (!stat->delta)
 		return 0;
-	reason = key_sums_get(reasons, key);
+	reason = key_sums_get(reasons, &key);
 	if (!reason)
 		return -ENOMEM;
 	reason->count += stat->delta;
@@ -105,10 +118,9 @@ static int add_reason(const struct facts *facts, const struct exits *timed,
 	return 0;
 }
 
-static int add_stats(struct owners *owners, const struct field_set *chosen,
+static int add_stats(struct owners *owners, const struct chosen_exits *chosen,
 		     const struct facts *facts, struct key_sums *reasons)
 {
-	struct exits timed = exits_choose(facts, true, true);
 	uint64_t tick = stats_tick(facts->stats);
 	int err = 0;
 
@@ -120,36 +132,37 @@ static int add_stats(struct owners *owners, const struct field_set *chosen,
 		if (stat->key.guest == GUEST_ANY)
 			continue;
 		owner = owners_find(owners, stat->key.guest, -1);
-		if (field_set_has(chosen, stat->key.field))
+		if (field_set_has(&chosen->exits, stat->key.field))
 			stat_sum_add(&owner->exits, stat, FIELD_COUNTER, tick);
 		if (field->parent == FIELD_NONE || field->use == USE_TIME)
 			thread_sum_add(&owner->threads, field, stat);
 		if (field->use == USE_TIME)
 			time_split_add(&owner->split, field, stat);
 		halt_reason_look(&owner->halt, field, stat);
-		if (field->use == USE_EXIT)
-			err = add_reason(facts, &timed, reasons, stat, field);
+		if (field_set_has(&chosen->reasons, stat->key.field))
+			err = add_reason(reasons, stat);
 	}
 	return err;
 }
 
 static int sum_up(struct owners *owners, const struct query *query, const struct facts *facts)
 {
-	struct field_set chosen = { 0 };
+	struct chosen_exits chosen = { 0 };
 	struct key_sums reasons = { 0 };
-	int err = choose_fields(query, facts, &chosen);
+	int err = choose_fields(query, facts, &chosen.exits);
 
 	if (!err)
+		err = choose_reasons(facts, &chosen.reasons);
+	if (!err)
 		err = add_stats(owners, &chosen, facts, &reasons);
-	for (size_t i = 0; !err && i < reasons.nr_slots; i++) {
-		const struct key_sum *reason = &reasons.slots[i];
+	for (size_t i = 0; !err && i < reasons.nr; i++) {
+		const struct key_sum *reason = &reasons.list[i];
 
-		if (reason->key.field != FIELD_NONE)
-			owner_add_reason(owners_find(owners, reason->key.guest, -1),
-					 reason->key.field, reason->ns, reason->count);
+		owner_add_reason(owners_find(owners, reason->key.guest, -1), reason->key.field,
+				 reason->ns, reason->count);
 	}
 	key_sums_release(&reasons);
-	field_set_release(&chosen);
+	chosen_exits_release(&chosen);
 	return err;
 }
 

@@ -120,7 +120,7 @@ static int place_vcpu(struct cpu_list *cpus, const struct stats_item *stat)
 
 	if (stat->total >= cpus->nr)
 		return 0;
-	number = key_sums_get(&cpus->numbers, key);
+	number = key_sums_get(&cpus->numbers, &key);
 	if (!number)
 		return -ENOMEM;
 	number->count = stat->total + 1;
@@ -155,7 +155,7 @@ static int find_cpu(struct cpu_list *cpus, const struct key *of, struct cpu_sum 
 	const struct key_sum *number;
 
 	if (key.guest != cpus->latest.guest || key.vcpu != cpus->latest.vcpu) {
-		number = key_sums_get(&cpus->numbers, key);
+		number = key_sums_get(&cpus->numbers, &key);
 		if (!number)
 			return -ENOMEM;
 		cpus->latest = key;

@@ -54,14 +54,13 @@ static int find_ended(const struct facts *facts, struct key_sums *ret_ended)
 	struct key latest = { GUEST_ANY, -1, FIELD_ANY };
 
 	for (size_t i = 0; i < stats_count(facts->stats); i++) {
-		struct key key = stats_at(facts->stats, i)->key;
+		const struct key *key = &stats_at(facts->stats, i)->key;
 
-		if (key.vcpu < 0 || (key.guest == latest.guest && key.vcpu == latest.vcpu))
+		if (key->vcpu < 0 || (key->guest == latest.guest && key->vcpu == latest.vcpu))
 			continue;
-		key.field = FIELD_ANY;
-		latest = key;
-		if (!guest_vcpu(guests_by_id(facts->guests, key.guest), key.vcpu) &&
-		    guests_find(facts->guests, key.guest) && !key_sums_get(ret_ended, key))
+		latest = (struct key){ key->guest, key->vcpu, FIELD_ANY };
+		if (!guest_vcpu(guests_by_id(facts->guests, key->guest), key->vcpu) &&
+		    guests_find(facts->guests, key->guest) && !key_sums_get(ret_ended, &latest))
 			return -ENOMEM;
 	}
 	return 0;
@@ -70,13 +69,10 @@ static int find_ended(const struct facts *facts, struct key_sums *ret_ended)
 static void add_ended(struct owners *owners, const struct facts *facts,
 		      const struct key_sums *ended)
 {
-	for (size_t i = 0; i < ended->nr_slots; i++) {
-		const struct key *key = &ended->slots[i].key;
-		struct owner *owner;
+	for (size_t i = 0; i < ended->nr; i++) {
+		const struct key *key = &ended->list[i].key;
+		struct owner *owner = owners_add(owners, key->guest, key->vcpu);
 
-		if (key->field == FIELD_NONE)
-			continue;
-		owner = owners_add(owners, key->guest, key->vcpu);
 		owner->of = guests_find(facts->guests, key->guest);
 		owner->has_ended = true;
 		owner->tid = vcpu_last_tid(guest_vcpu(owner->of, key->vcpu));

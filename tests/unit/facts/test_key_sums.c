@@ -20,15 +20,20 @@ static void many_keys(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < 20000; i++) {
-		struct key_sum *sum = key_sums_get(&sums, key_of(i));
+		struct key key = key_of(i);
+		struct key_sum *sum = key_sums_get(&sums, &key);
 
 		assert_non_null(sum);
+		assert_ptr_equal(sum, &sums.list[i]);
 		assert_int_equal(sum->count, 0);
 		sum->count = i + 1;
 	}
 	assert_int_equal(sums.nr, 20000);
-	for (uint32_t i = 0; i < 20000; i++)
-		assert_int_equal(key_sums_get(&sums, key_of(i))->count, i + 1);
+	for (uint32_t i = 0; i < 20000; i++) {
+		struct key key = key_of(i);
+
+		assert_int_equal(key_sums_get(&sums, &key)->count, i + 1);
+	}
 	assert_int_equal(sums.nr, 20000);
 	key_sums_release(&sums);
 }
