@@ -174,11 +174,6 @@ void field_set_del(struct field_set *set, uint32_t id)
 		set->words[id / 64] &= ~(UINT64_C(1) << (id % 64));
 }
 
-bool field_set_has(const struct field_set *set, uint32_t id)
-{
-	return id / 64 < set->nr_words && set->words[id / 64] >> (id % 64) & 1;
-}
-
 void field_set_clear(struct field_set *set)
 {
 	if (set->nr_words)

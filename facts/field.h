@@ -166,9 +166,14 @@ struct field_set {
 	size_t room;
 };
 
+/* Views ask this for every key. */
+static inline bool field_set_has(const struct field_set *set, uint32_t id)
+{
+	return id / 64 < set->nr_words && set->words[id / 64] >> (id % 64) & 1;
+}
+
 int field_set_add(struct field_set *set, uint32_t id); /* 0 or -ENOMEM */
 void field_set_del(struct field_set *set, uint32_t id);
-bool field_set_has(const struct field_set *set, uint32_t id);
 void field_set_clear(struct field_set *set);
 int field_set_copy(struct field_set *to, const struct field_set *from); /* 0 or -ENOMEM */
 void field_set_release(struct field_set *set);

@@ -232,8 +232,10 @@ static void hist_advance(struct stats_timing *timing, const uint32_t *raw)
 	while (end > first && raw[end - 1] == timing->raw.hist[end - 1])
 		end--;
 	for (unsigned int i = first; i < end; i++) {
-		timing->delta[i] = raw[i] - timing->raw.hist[i];
-		timing->total[i] += timing->delta[i];
+		uint32_t delta = raw[i] - timing->raw.hist[i];
+
+		timing->delta[i] = delta;
+		timing->total[i] += delta;
 	}
 	timing->delta_first = (uint8_t)first;
 	timing->delta_end = (uint8_t)end;
@@ -313,12 +315,13 @@ static void stat_count(struct stats *stats, const struct fields *fields, struct 
 {
 	const struct field *field = fields_get(fields, row->key.field);
 	uint64_t elapsed_ns = stats->elapsed_ns[field->source];
-	bool is_late = field->use == USE_EVENT && !(row->flags & ROW_WHOLE_INTERVAL);
+	bool is_late;
 
 	if (field->kind != FIELD_COUNTER) {
 		stat->raw = stat->total;
 		stat->total = row->count;
 	} else if (is_new) {
+		is_late = field->use == USE_EVENT && !(row->flags & ROW_WHOLE_INTERVAL);
 		stat_begin(stat, row, is_late ? older_parent(stats, fields, &row->key) : NULL,
 			   elapsed_ns);
 	} else {
@@ -355,13 +358,13 @@ static int stats_take(struct stats *stats, const struct fields *fields,
 			 !is_new || row->flags & ROW_FROM_ZERO, has_restarted);
 }
 
-/* Without branches: views call it for every key. */
-static void history_join(float *history, const float *more)
+/* Views call it for every key: written without branches, so that the compiler makes vectors. */
+static void history_join(float *restrict history, const float *restrict more)
 {
 	for (int i = 0; i < STATS_HISTORY; i++) {
-		float known = more[i] > 0 ? more[i] : 0;
+		float sum = history[i] + (more[i] > 0 ? more[i] : 0);
 
-		history[i] = history[i] < 0 ? more[i] : history[i] + known;
+		history[i] = history[i] < 0 ? more[i] : sum;
 	}
 }
 

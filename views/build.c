@@ -29,7 +29,7 @@ static struct order order_of(const struct query *query)
 
 	for (size_t i = nr; i-- > 0;) {
 		if ((columns[i].type == CELL_COUNT || columns[i].type == CELL_RATE) &&
-		    !(columns[i].flags & COLUMN_KEY))
+		    i != query->sort && !(columns[i].flags & COLUMN_KEY))
 			order.numbers[order.nr_numbers++] = i;
 	}
 	for (size_t i = 0; i < nr; i++) {

@@ -11,7 +11,7 @@
 int owners_init(struct owners *owners, struct view *view, size_t nr)
 {
 	*owners = (struct owners){ 0 };
-	owners->list = view_scratch(view, (nr + 1) * sizeof(*owners->list));
+	owners->list = view_scratch_grow(view, (nr + 1) * sizeof(*owners->list));
 	return owners->list ? 0 : -ENOMEM;
 }
 
@@ -19,8 +19,7 @@ struct owner *owners_add(struct owners *owners, uint32_t guest, int32_t vcpu)
 {
 	struct owner *owner = &owners->list[owners->nr++];
 
-	owner->guest = guest;
-	owner->vcpu = vcpu;
+	*owner = (struct owner){ .guest = guest, .vcpu = vcpu };
 	return owner;
 }
 

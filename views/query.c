@@ -210,17 +210,13 @@ uint64_t query_wants_longer(const struct query *query)
 	return query->type->takes_longer ? query->longer_ns : 0;
 }
 
-bool query_has_key(const struct query *query, const struct key *key)
+bool query_lists(const struct query *query, const struct key *key)
 {
-	if (query->guest != GUEST_ANY && key->guest != query->guest)
-		return false;
-	if (query->has_vcpu && key->vcpu != query->vcpu)
-		return false;
 	for (size_t i = 0; i < query->nr_only; i++) {
 		if (query->only[i].guest == key->guest && query->only[i].vcpu == key->vcpu)
 			return true;
 	}
-	return !query->nr_only;
+	return false;
 }
 
 bool query_is_of_ended(const struct query *query, const struct facts *facts)

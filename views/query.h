@@ -98,8 +98,16 @@ bool query_is_counted(const struct query *query, const struct facts *facts);
 /* From which duration on long exits are listed for the query, in ns; 0: none are. */
 uint64_t query_wants_longer(const struct query *query);
 
-/* Whether the query asks for the key: for its guest and its vCPU. */
-bool query_has_key(const struct query *query, const struct key *key);
+/* Whether the query's list "only" has the key's guest and vCPU. */
+bool query_lists(const struct query *query, const struct key *key);
+
+/* Whether the query asks for the key: for its guest and its vCPU. Views ask this for every key. */
+static inline bool query_has_key(const struct query *query, const struct key *key)
+{
+	return (query->guest == GUEST_ANY || key->guest == query->guest) &&
+	       (!query->has_vcpu || key->vcpu == query->vcpu) &&
+	       (!query->nr_only || query_lists(query, key));
+}
 
 /* Whether the query is about one guest, and that guest has ended. */
 bool query_is_of_ended(const struct query *query, const struct facts *facts);
