@@ -140,7 +140,7 @@ for _ in 1 2 3 4 5 6; do
 	# shellcheck disable=SC2086
 	spawn "$KVMTOP" $amd --prometheus "$file" -s 0.1
 	while ! t_ended "$SPAWNED"; do
-		cp "$file" "$TMP/read"
+		cat "$file" >"$TMP/read"
 		reads=$((reads + 1))
 		whole "$TMP/read" || halves=$((halves + 1))
 		[ $((reads % 10)) != 0 ] || kill -KILL "$SPAWNED"
