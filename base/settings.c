@@ -22,7 +22,7 @@ const char *setting_text(const struct setting *setting)
 {
 	if (setting->value->type == YAML_SCALAR_NODE)
 		return (const char *)setting->value->data.scalar.value;
-	setting_bad(setting, "a text is wanted");
+	setting_bad(setting, "the value must be a text");
 	return NULL;
 }
 
@@ -49,7 +49,7 @@ int setting_each(const struct setting *setting, setting_take *take)
 	if (node->type == YAML_SCALAR_NODE && !node->data.scalar.length)
 		return 0;
 	if (node->type != YAML_MAPPING_NODE)
-		return setting_bad(setting, "keys with values are wanted");
+		return setting_bad(setting, "there must be keys with values below it");
 	for (const yaml_node_pair_t *at = node->data.mapping.pairs.start;
 	     !err && at < node->data.mapping.pairs.top; at++) {
 		const yaml_node_t *key = yaml_document_get_node(setting->document, at->key);
@@ -58,7 +58,7 @@ int setting_each(const struct setting *setting, setting_take *take)
 		pair.parent = setting;
 		pair.value = yaml_document_get_node(setting->document, at->value);
 		if (!key || !pair.value || key->type != YAML_SCALAR_NODE)
-			return setting_bad(setting, "a key is wanted");
+			return setting_bad(setting, "each key must be a text");
 		pair.key = (const char *)key->data.scalar.value;
 		err = take(&pair);
 	}
@@ -85,7 +85,7 @@ int settings_parse(const char *text, size_t size, const char *folder, setting_ta
 		yaml_document_delete(&document);
 	} else {
 		err = why_set(why, -EINVAL, "line %zu: %s", parser.problem_mark.line + 1,
-			      parser.problem ? parser.problem : "this is no YAML");
+			      parser.problem ? parser.problem : "not YAML");
 	}
 	yaml_parser_delete(&parser);
 	return err;

@@ -22,7 +22,7 @@ static const struct option_spec specs[] = {
 	OPT_STRING('v', "vcpu", "VCPU", vcpu, "with -p or -g: this vCPU only, by its number"),
 	OPT_FLAG('a', "alltids", all, "with -p or -g: each of its vCPUs on a line of its own"),
 	OPT_STRING(0, "diff", "GUEST", diff,
-		   "with -p or -g: what is different in this one, by pid or name",
+		   "with -p or -g: compare with this guest, by pid or name",
 		   .offer = OFFER_GUESTS),
 	OPT_PID('t', "tid", "TID", tid, "one vCPU, by its thread"),
 	OPT_STRING('T', "tids", "TID,...", tids, "these vCPUs"),
@@ -34,9 +34,10 @@ static const struct option_spec specs[] = {
 		  "each exit that takes longer than TIME (5ms, 200us), without halts",
 		  .words = LONG_TIMES),
 	OPT_FLAG(0, "halts", halts, "with halts"),
-	OPT_FLAG(0, "arguments", arguments, "with what they were about: costs more in each exit"),
+	OPT_FLAG(0, "arguments", arguments,
+		 "with the argument of each (port, MSR ...): every exit costs more"),
 	OPT_OTHER(0, "guest-kallsyms", "NAME=FILE", kallsyms,
-		  "the functions of guest NAME, by a copy of its /proc/kallsyms"),
+		  "names the functions of guest NAME, by a copy of its /proc/kallsyms"),
 	OPT_HEADING("How to show it"),
 	OPT_STRING('k', "key", "KEY", key,
 		   "sort by (default: total): ", /* add_help() adds the ids */
@@ -162,7 +163,7 @@ static int check(const struct exits_options *options, struct why *why)
 			       options->halts ? "halts" :
 			       options->arguments ? "arguments" : "guest-kallsyms");
 	if (options->longer_ns && (options->key || options->event_name || options->diff))
-		return why_set(why, -EINVAL, "--%s does not go with --longer",
+		return why_set(why, -EINVAL, "--%s and --longer exclude each other",
 			       options->key ? "key" : options->diff ? "diff" : "event");
 	if (options->json && options->csv)
 		return why_set(why, -EINVAL, "--csv and --json exclude each other");

@@ -30,9 +30,9 @@ static const struct option_spec specs[] = {
 	OPT_HEADING("Options"),
 	OPT_NUMBER('c', "mhz", "MHZ", mhz, "the TSC's frequency; %(tsc) is then in seconds"),
 	OPT_FLAG('s', "statistics", statistics,
-		 "behind the records, how often each PowerPC instruction was emulated"),
+		 "after the records, how often each PowerPC instruction was emulated"),
 	OPT_STRING(0, "input-format", "KIND", kind,
-		   "the files' format, if they do not tell: kvmtrace, xentrace or acrn",
+		   "the files' format, if it is not recognized: kvmtrace, xentrace or acrn",
 		   .words = "kvmtrace xentrace acrn"),
 	OPT_HELP,
 };
@@ -194,7 +194,7 @@ static int format_run(int argc, char **argv)
 	if (options.kind && trace_record_kind_by_name(options.kind, &kind, &why) < 0)
 		return say_usage("format", &why);
 	if (first == argc) {
-		why_set(&why, -EINVAL, "format needs a file of rules");
+		why_set(&why, -EINVAL, "format needs a file of rules: name one");
 		return say_usage("format", &why);
 	}
 	if (first + 1 == argc)

@@ -83,7 +83,8 @@ int live_sample(struct live *live, struct monitor *monitor, struct why *why)
 
 	warn(live, monitor);
 	if (!err && !monitor_is_live(monitor))
-		return why_set(why, -EIO, "nothing can be counted any more");
+		return why_set(why, -EIO, "nothing can be counted any more: kvmtop "
+					  "--list-providers says why");
 	return err;
 }
 

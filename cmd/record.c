@@ -60,8 +60,8 @@ static const struct option_spec specs[] = {
 		  "only this event; * and ? stand for any text; may be repeated",
 		  .offer = OFFER_EVENTS),
 	OPT_OTHER(0, "filter", "EXPR", filter,
-		  "the kernel's filter for the -e before it, or for all events"),
-	OPT_FLAG(0, "sched", sched, "of the guests' threads: when they wait for a CPU"),
+		  "a filter of the kernel for the -e before it, or for all events"),
+	OPT_FLAG(0, "sched", sched, "also record when the guests' threads wait for a CPU"),
 	OPT_COUNT('b', "buffer", "KIB", kib, "size of the buffer of each CPU"),
 	OPT_STRING('C', "clock", "CLOCK", clock, "the kernel's clock: local, mono, x86-tsc ...",
 		   .words = "local global counter uptime perf mono mono_raw boot tai x86-tsc"),
@@ -266,11 +266,12 @@ static int open_error(const char *path, bool is_there, struct why *why)
 	int err = errno;
 
 	if (err == ENOENT && is_there)
-		return why_set(why, -err, "%s: a link to a file that does not exist: -o names the "
-			       "file itself", path);
+		return why_set(why, -err, "%s: a link to a file that does not exist: name the file "
+			       "itself with -o", path);
 	if (err == ENOENT)
-		return why_set(why, -err, "%s: there is no such folder", path);
-	return why_set(why, -err, "%s cannot be written: %s: -o names another place", path,
+		return why_set(why, -err, "%s: there is no such folder: make it, or name another "
+					  "one with -o", path);
+	return why_set(why, -err, "%s cannot be written: %s: name another file with -o", path,
 		       strerror(err));
 }
 

@@ -77,8 +77,8 @@ static int check_output(const char *const *paths, size_t nr, const struct report
 {
 	for (size_t i = 0; options->csv && i < nr; i++) {
 		if (is_same_file(options->csv, paths[i]))
-			return why_set(why, -EINVAL, "--csv %s: that is the recording itself",
-				       options->csv);
+			return why_set(why, -EINVAL, "--csv %s: this file is the recording; choose "
+				       "another one", options->csv);
 	}
 	return 0;
 }

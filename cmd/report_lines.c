@@ -66,7 +66,7 @@ static uint64_t count_unfinished(const struct report_facts *facts)
 static const char *why_none(const struct query *query, const struct pairing *pairing)
 {
 	if (query->type->takes_longer && pairing->has_entries)
-		return "No exit of what was chosen took so long.";
+		return "None of the chosen exits took so long.";
 	if (query->type->has_findings && pairing->has_exits[EXITS_VMEXIT])
 		return "Nothing found that makes these guests slow.";
 	if (pairing->table.nr_counts[query->event])

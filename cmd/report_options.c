@@ -29,27 +29,29 @@ static const struct option_spec specs[] = {
 		   "instead, a view of the screen: events, guests, vcpus, exits, hotspots",
 		   .offer = OFFER_VIEWS),
 	OPT_FILE(0, "thresholds", "FILE", thresholds,
-		   "of --view why, see kvmtop why --help"),
+		   "thresholds of --view why; see kvmtop why --help"),
 	OPT_OTHER(0, "longer", "TIME", longer_ns,
 		  "instead, each exit that took longer than TIME (5ms, 200us), without halts",
 		  .words = LONG_TIMES),
 	OPT_FLAG(0, "halts", halts, "with --longer: with halts"),
 	OPT_OTHER(0, "guest-kallsyms", "NAME=FILE", kallsyms,
-		  "the functions of guest NAME, by a copy of its /proc/kallsyms"),
-	OPT_FILE(0, "diff", "OTHER", diff, "beside another recording, the biggest change first"),
+		  "names the functions of guest NAME, by a copy of its /proc/kallsyms"),
+	OPT_FILE(0, "diff", "OTHER", diff,
+		 "compare with another recording, the biggest change first"),
 	OPT_HEADING("How to read it"),
-	OPT_OTHER('f', "frequency", "MHZ", mhz_text, "of the TSC, where times are in cycles"),
+	OPT_OTHER('f', "frequency", "MHZ", mhz_text,
+		  "frequency of the TSC, where times are in cycles"),
 	OPT_OTHER('s', "set-delay", "SECONDS", interval_s,
 		  "interval of the screen's samples (default: 1, a short FILE: less)"),
 	OPT_STRING(0, "input-format", "KIND", input_format,
-		   "trace.dat, perf.data, acrn, kvmtrace (default: look)",
+		   "trace.dat, perf.data, acrn, kvmtrace (default: recognized)",
 		   .words = "trace.dat perf.data acrn kvmtrace"),
 	OPT_STRING('B', "buffer", "NAME", buffer,
-		   "of a trace.dat with several buffers: only this one; top: the main one"),
+		   "only this buffer of a trace.dat with several; top: the main one"),
 	OPT_HEADING("How to show it (default: on a terminal the screen, else text)"),
 	OPT_FLAG(0, "text", text, "text on a terminal, too"),
 	OPT_FILE(0, "csv", "FILE", csv,
-		   "write the rows to FILE too; -: only them, to standard output"),
+		   "also write the rows to FILE; -: only the rows, to standard output"),
 	OPT_FLAG(0, "json", json, "a JSON object instead of text"),
 	OPT_FLAG(0, "acrn", acrn, "as ACRN's vm_exit analysis does; appends to --csv's FILE"),
 	OPT_HEADING("Other"),
@@ -155,7 +157,7 @@ static int check(struct report_options *options, struct why *why)
 	if (options->longer_ns && (options->view_name || options->diff || options->acrn ||
 				   options->by || options->event_name))
 		return why_set(why, -EINVAL,
-			       "--longer goes with none of --view, --diff, --acrn, --by, --event");
+			       "--longer excludes --view, --diff, --acrn, --by and --event");
 	if (options->halts && !options->longer_ns)
 		return why_set(why, -EINVAL, "--halts needs --longer TIME");
 	if (options->longer_ns)
@@ -176,16 +178,16 @@ static int check(struct report_options *options, struct why *why)
 		return err;
 	if (options->acrn && (options->json || options->diff || options->by || options->event_name))
 		return why_set(why, -EINVAL,
-			       "--acrn goes with none of --json, --diff, --by, --event");
+			       "--acrn excludes --json, --diff, --by and --event");
 	if (options->acrn && !options->mhz_text)
 		return why_set(why, -EINVAL, "--acrn needs -f MHZ, the frequency of the TSC");
 	if (options->diff && options->view)
-		return why_set(why, -EINVAL, "--diff does not go with --view");
+		return why_set(why, -EINVAL, "--diff and --view exclude each other");
 	if (options->json && options->csv && strcmp(options->csv, "-") == 0)
 		return why_set(why, -EINVAL, "--json and --csv - both write to standard output: "
 					     "give --csv a file");
 	if (options->view && (options->by || options->acrn))
-		return why_set(why, -EINVAL, "--view goes with neither --by nor --acrn");
+		return why_set(why, -EINVAL, "--view excludes --by and --acrn");
 	return 0;
 }
 

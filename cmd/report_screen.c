@@ -112,8 +112,8 @@ static int run_with_moments(struct report_facts *facts, const struct recording *
 static int why_no_time(const struct recording *recording, struct why *why)
 {
 	if (trace_file(recording->trace, 0)->clock == TRACE_CLOCK_COUNT)
-		return why_set(why, -EINVAL, "the recording's clock only counts: without times "
-					     "there is text only");
+		return why_set(why, -EINVAL, "the recording's clock counts events, not time: only "
+					     "text can show it");
 	return why_set(why, -EINVAL, "times are in TSC cycles: for the screen, give the TSC's "
 				     "frequency with -f MHZ");
 }

@@ -230,7 +230,7 @@ static void tell_no_offset(const struct run *run, struct calls *calls)
 		return;
 	calls->is_told = true;
 	fprintf(stderr,
-		"kvmtop: %s: %s; its times are taken for the host's: say with -O how far the "
+		"kvmtop: %s: %s; its times are taken for the host's: give with -O how far the "
 		"guest's clock is ahead\n", calls->choice.path,
 		has_tsc(run) ? "the recording has no kvm_write_tsc_offset event of its guest" :
 			       "the recording's times are not in TSC cycles (record with "
@@ -295,7 +295,7 @@ static void tell_apart(const struct run *run, const struct calls *calls,
 	else if (calls->is_host)
 		fprintf(stderr, "are both on one clock? Record with %s\n", mono_remedy(run));
 	else
-		fprintf(stderr, "-O says how far the guest's clock is ahead\n");
+		fprintf(stderr, "give with -O how far the guest's clock is ahead\n");
 }
 
 /* ---- drawing them */

@@ -34,9 +34,9 @@ static const struct option_spec specs[] = {
 	OPT_STRING('B', "binaryname", "NAME", binary_name,
 		   "that program's name in GUESTTRACE (default: test)"),
 	OPT_STRING(0, "buffer", "NAME", buffer,
-		   "of a trace.dat with several buffers: only this one; top: the main one"),
+		   "only this buffer of a trace.dat with several; top: the main one"),
 	OPT_STRING(0, "input-format", "KIND", input_format,
-		   "the kind of -k, if its files do not tell",
+		   "the format of -k, if it is not recognized",
 		   .words = "trace.dat perf.data acrn kvmtrace"),
 	OPT_HELP,
 };

@@ -153,8 +153,8 @@ static void say_dropped(struct export *export)
 	if (export->has_said_dropped || !metrics_dropped(export->metrics))
 		return;
 	export->has_said_dropped = true;
-	fprintf(stderr, "kvmtop: %zu series are left out, the ones beyond --max-series %lu: raise "
-			"it, or leave out metrics that matter less by --metrics no-NAME\n",
+	fprintf(stderr, "kvmtop: %zu series are left out, because there are more than --max-series "
+			"%lu: raise it, or leave out metrics with --metrics no-NAME\n",
 		metrics_dropped(export->metrics), export->options->max_series);
 }
 
@@ -367,8 +367,8 @@ static int begin_server(struct export *export, struct why *why)
 	descriptors_raise(2 * SERVER_CONNECTIONS);
 	err = server_start(&config, &export->server, &is_open, why);
 	if (!err && is_open && !options->web_config)
-		fprintf(stderr, "kvmtop: whoever reaches %s can read the numbers; --web-config "
-				"adds TLS and passwords\n", options->listen);
+		fprintf(stderr, "kvmtop: anyone who can reach %s can read the numbers; "
+				"--web-config adds TLS and passwords\n", options->listen);
 	return err;
 }
 

@@ -25,7 +25,7 @@
 static const struct option_spec specs[] = {
 	OPT_HEADING("What to count"),
 	OPT_STRING('f', "fields", "REGEX", fields,
-		   "only what has a matching name; \"help\" lists the names",
+		   "only rows with a matching name; \"help\" lists the names",
 		   .offer = OFFER_FIELDS, .words = "help"),
 	OPT_GUEST,
 	OPT_GUEST_PID,
@@ -40,7 +40,8 @@ static const struct option_spec specs[] = {
 	{ .letter = '1', .name = "once", .alias = "batch", .kind = VALUE_FLAG,
 	  .offset = OPT_AT(batch), .help = "count for a second, print, end" },
 	OPT_FLAG('l', "log", log, "print a line per interval"),
-	OPT_FILE('L', "log-to-file", "FILE", log_file, "append them to FILE; SIGHUP reopens it"),
+	OPT_FILE('L', "log-to-file", "FILE", log_file,
+		 "the same, appended to FILE; SIGHUP reopens it"),
 	OPT_FLAG('c', "csv", csv, "with -l or -L: as CSV"),
 	OPT_FLAG(0, "json", json, "with -1, -l or -L: a JSON object per sample and line"),
 	OPT_FLAG('z', "skip-zero-records", skip_zero,
@@ -67,17 +68,17 @@ static const struct option_spec specs[] = {
 	  .offset = OPT_AT(read), .help = "show what -w wrote (default: " HISTORY_FILE ")",
 	  .offer = OFFER_FILES },
 	OPT_OTHER(0, "at", "TIME", at,
-		  "with -r: begin there: -30min, 03:12, \"2026-11-21 03:12\" ...",
+		  "with -r: begin at TIME: -30min, 03:12, \"2026-11-21 03:12\" ...",
 		  .words = TIMES),
 	OPT_OTHER(0, "from", "TIME|URL", from,
-		  "with -r and -l or -L: print from there on; with -1: as one interval. URL of a "
+		  "with -r and -l or -L: print from TIME on; with -1: as one interval. URL of a "
 		  "Prometheus (http://HOST:9090): show its hosts, in place of -r",
 		  .words = TIMES),
-	OPT_OTHER(0, "to", "TIME", to, "the same: until there", .words = TIMES),
+	OPT_OTHER(0, "to", "TIME", to, "the same: up to TIME", .words = TIMES),
 	{ .name = "diff", .value = "FROM..TO FROM..TO", .kind = VALUE_PAIR,
 	  .offset = OPT_AT(diff), .help = "with -r: print what changed from one span to another" },
 	OPT_OTHER(0, "past", "MIB", past_bytes,
-		  "what the live screen remembers, 4 if not given; 0: nothing"),
+		  "memory of the live screen for past samples (default 4); 0: none"),
 	OPT_HEADING("For Prometheus"),
 	OPT_FILE(0, "prometheus", "FILE.prom", prometheus,
 		   "write FILE for node_exporter's textfile collector, every 15 s or -s"),
@@ -90,25 +91,27 @@ static const struct option_spec specs[] = {
 		  "more metrics, or no-NAME: without; \"help\" lists all",
 		  .offer = OFFER_METRICS, .words = "help"),
 	OPT_COUNT(0, "max-series", "N", max_series,
-		  "leave out what is more than N series (default 20000)"),
+		  "export N series at most (default 20000)"),
 	OPT_STRING(0, "host", "NAME", host,
 		   "with --from URL: one host, as its label \"instance\" names it"),
 	OPT_FILE(0, "http-config", "FILE", http_config,
-		   "with --from URL: TLS and who asks, as promtool has it"),
+		   "with --from URL: TLS, user and password, as promtool has them"),
 	OPT_HEADING("Other"),
 	OPT_FLAG(0, "demo", demo, "run a tiny guest of its own if there is none"),
-	OPT_FLAG(0, "list-guests", list_guests, "the guests that run here: process, vCPUs, name"),
-	OPT_FLAG(0, "list-providers", list_providers, "what can count here, and why not"),
+	OPT_FLAG(0, "list-guests", list_guests,
+		 "list the guests that run here: process, vCPUs, name"),
+	OPT_FLAG(0, "list-providers", list_providers,
+		 "list what can count here, and why the rest cannot"),
 	OPT_STRING(0, "engine", "NAME", engine,
 		   "what counts trace events: bpf or perf (default: bpf where allowed)",
 		   .words = "bpf perf"),
 	OPT_FILE(0, "thresholds", "FILE", thresholds,
-		   "from which values on something is a finding; see kvmtop why --help"),
+		   "thresholds of the view why; see kvmtop why --help"),
 	OPT_OTHER(0, "guest-kallsyms", "NAME=FILE", kallsyms,
-		  "of long exits, guest NAME's functions: a copy of its /proc/kallsyms"),
+		  "names guest NAME's functions, by a copy of its /proc/kallsyms"),
 	OPT_SYSROOT,
 	OPT_FLAG(0, "complete", complete,
-		 "what could come next, for the shell: -- and the words of a command line"),
+		 "for the shell, what could come next: -- and the words of a command line"),
 	OPT_HELP,
 	OPT_FLAG('V', "version", version, "the version"),
 };
@@ -138,10 +141,12 @@ static int take_url(const char *text, struct top_options *options, struct why *w
 	size_t len = strlen(text);
 
 	if (strncmp(text, "http://", 7) != 0 && strncmp(text, "https://", 8) != 0)
-		return why_set(why, -EINVAL, "\"%s\": http:// and https:// are possible", text);
+		return why_set(why, -EINVAL, "\"%s\": the URL must begin with http:// or "
+					     "https://", text);
 	if (text[len - 1] == '/' || strpbrk(text, "?#@"))
-		return why_set(why, -EINVAL, "\"%s\": the address of the server is wanted, "
-			       "http://HOST:PORT; --http-config says who asks", text);
+		return why_set(why, -EINVAL, "\"%s\": give the server's address only, as "
+			       "http://HOST:PORT; user and password go into --http-config "
+			       "FILE", text);
 	options->url = text;
 	return 0;
 }
@@ -250,15 +255,15 @@ static int check_read(const struct top_options *options, struct why *why)
 	enum mode mode = top_options_mode(options);
 
 	if (live_only)
-		return why_set(why, -EINVAL, "%s is for what happens now, %s "
-			       "shows what was", live_only,
+		return why_set(why, -EINVAL, "%s counts what happens now, %s shows the past: leave "
+			       "one out", live_only,
 			       options->url ? "--from URL" : "-r/--read");
 	if (options->url && options->read_file)
 		return why_set(why, -EINVAL, "-r/--read and --from URL exclude each other");
 	if (mode == MODE_DIFF && (options->batch || options->log || options->log_file ||
 				  options->at || has_span))
-		return why_set(why, -EINVAL, "--diff has its own times and format: of -1, -l, -L, "
-					     "--at, --from and --to none goes with it");
+		return why_set(why, -EINVAL, "--diff has its own times and format: leave out -1, "
+					     "-l, -L, --at, --from and --to");
 	if (options->at && (has_span || mode == MODE_LOG))
 		return why_set(why, -EINVAL, "--at is one moment, for the screen and -1/--once: "
 					     "-l/--log and -L take --from and --to");
@@ -340,10 +345,11 @@ static int check_export(const struct top_options *options, struct why *why)
 					     "kvmtop twice");
 	if (other)
 		return why_set(why, -EINVAL, "%s is not for --prometheus and --listen, which "
-					     "export all guests; --metrics chooses", other);
+					     "export all guests: leave it out; --metrics "
+					     "chooses", other);
 	if (options->prometheus && !is_prom(options->prometheus))
-		return why_set(why, -EINVAL, "\"%s\": node_exporter reads files whose names end in "
-					     ".prom, and no others", options->prometheus);
+		return why_set(why, -EINVAL, "\"%s\": node_exporter reads only names that end in "
+					     ".prom: choose such a name", options->prometheus);
 	if (options->web_config && !options->listen)
 		return why_set(why, -EINVAL, "--web-config requires --listen");
 	return options->listen ? address_check(options->listen, why) : 0;

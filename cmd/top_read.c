@@ -51,8 +51,8 @@ static int open_file(struct top_reader *reader, struct why *why)
 	int err = history_file_open(path, &reader->file, why);
 
 	if (err == -ENOENT && strcmp(path, HISTORY_FILE) == 0)
-		return why_set(why, err, "%s: there is none yet: systemctl enable --now "
-			       "kvmtop-history writes it, or kvmtop -w FILE another one", path);
+		return why_set(why, err, "%s: there is no history yet: write one with systemctl "
+			       "enable --now kvmtop-history, or with kvmtop -w FILE", path);
 	if (!err)
 		reader->store = history_file_store(reader->file);
 	return err;

@@ -79,13 +79,13 @@ static int take_value(const struct setting *setting, const struct key *key)
 		*(bool *)to = strcmp(text, "true") == 0;
 		if (*(bool *)to || strcmp(text, "false") == 0)
 			return 0;
-		return setting_bad(setting, "true or false is wanted");
+		return setting_bad(setting, "the value must be true or false");
 	case VALUE_BEARER:
 		break;
 	}
 	if (strcasecmp(text, "Bearer") == 0)
 		return 0;
-	return setting_bad(setting, "only Bearer is possible");
+	return setting_bad(setting, "the only type is Bearer");
 }
 
 static int take_key(const struct setting *setting)
@@ -95,7 +95,8 @@ static int take_key(const struct setting *setting)
 		    strcmp(keys[i].name, setting->key) == 0)
 			return take_value(setting, &keys[i]);
 	}
-	return setting_bad(setting, "kvmtop has no such setting");
+	return setting_bad(setting, "kvmtop has no such setting; man kvmtop lists them at "
+				    "--http-config");
 }
 
 static int take_section(const struct setting *setting)

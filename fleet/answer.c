@@ -44,12 +44,13 @@ static int refused(long status, struct json_object *root, struct why *why)
 	char text[256];
 
 	if (status == 401 || status == 403)
-		return why_set(why, -EACCES, "the server wants to know the user (HTTP %ld): "
-					     "--http-config FILE says it", status);
+		return why_set(why, -EACCES, "the server asks for a user (HTTP %ld): give user and "
+					     "password in --http-config FILE", status);
 	if (error && utf8_clean(json_object_get_string(error),
 				(size_t)json_object_get_string_len(error), text, sizeof(text)))
 		return why_set(why, -EINVAL, "the server refused the query: %s", text);
-	return why_set(why, -EBADMSG, "this is no answer of a Prometheus (HTTP %ld)", status);
+	return why_set(why, -EBADMSG, "not an answer of a Prometheus (HTTP %ld): is the address "
+				      "right?", status);
 }
 
 static int each_series(struct json_object *data, answer_fn take, void *arg)
@@ -88,7 +89,7 @@ int answer_read(long status, const char *text, size_t size, answer_fn take, void
 	    strcmp(json_object_get_string(word), "success") == 0) {
 		err = each_series(data, take, arg);
 		if (err == -EBADMSG)
-			why_set(why, err, "this is no answer of a Prometheus");
+			why_set(why, err, "not an answer of a Prometheus: is the address right?");
 	} else {
 		err = refused(status, root, why);
 	}

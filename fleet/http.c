@@ -91,7 +91,7 @@ static int load(struct library *library, struct why *why)
 		memcpy(all[i].pointer, &function, sizeof(function));
 	}
 	return library->global_init(CURL_GLOBAL_DEFAULT) ?
-		       why_set(why, -ENOMEM, "libcurl cannot begin") : 0;
+		       why_set(why, -ENOMEM, "libcurl cannot be initialized") : 0;
 }
 
 int http_open(const char *url, const struct http_access *access, struct http **ret_http,
@@ -269,7 +269,7 @@ static int run(struct http *http, struct why *why)
 		if (http->is_stopped)
 			return -ECANCELED;
 		if (http->library.perform(http->multi, &nr_running) != CURLM_OK)
-			return why_set(why, -EIO, "%s: libcurl cannot go on", http->url);
+			return why_set(why, -EIO, "%s: libcurl failed", http->url);
 		err = take_ended(http, why);
 		if (!err && nr_running)
 			http->library.poll(http->multi, NULL, 0, POLL_MS, NULL);

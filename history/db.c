@@ -19,14 +19,14 @@
 int db_damaged(const struct db *db, struct why *why)
 {
 	return why_set(why, -EBADMSG,
-		       "%s: damaged: move it away; sqlite3 FILE .recover prints what is whole",
+		       "%s: damaged: move it away; sqlite3 FILE .recover prints what can be read",
 		       db->name);
 }
 
 static int no_room(const struct db *db, struct why *why)
 {
-	return why_set(why, -ENOSPC, "%s: the disk is full: remove files, or lower the size that "
-		       "the history may have", db->name);
+	return why_set(why, -ENOSPC, "%s: the disk is full: remove files, or lower "
+		       "--max-size", db->name);
 }
 
 static int system_error(const struct db *db, int code, struct why *why)
@@ -37,10 +37,11 @@ static int system_error(const struct db *db, int code, struct why *why)
 	case ENOSPC:
 		return no_room(db, why);
 	case EFBIG:
-		return why_set(why, -EFBIG, "%s: may not become larger: see ulimit -f", db->name);
+		return why_set(why, -EFBIG, "%s: may not become larger: raise ulimit -f, or lower "
+					    "--max-size", db->name);
 	case EDQUOT:
 		return why_set(why, -EDQUOT, "%s: the quota is used up: remove files, or lower "
-			       "the size that the history may have", db->name);
+			       "--max-size", db->name);
 	case 0:
 		return why_set(why, -EIO, "%s: %s", db->name, sqlite3_errstr(code));
 	default:

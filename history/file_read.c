@@ -269,7 +269,7 @@ static int file_check(void *store, struct why *why)
 
 	if (stat(file->real, &named) == 0)
 		return named.st_ino == file->own.st_ino && named.st_dev == file->own.st_dev ? 0 :
-		       why_set(why, -ESTALE, "%s was replaced: this is the former one; start "
+		       why_set(why, -ESTALE, "%s was replaced: this is the former file; start "
 			       "kvmtop again to see the new one", file->name);
 	return errno != ENOENT ? 0 : why_set(why, -ESTALE, "%s was removed: this is what it had",
 					     file->name);

@@ -236,8 +236,8 @@ static int begin(struct history_file *file, uint64_t time_ns, struct why *why)
 	if (!err && !file->segment_id)
 		err = add_segment(file, time_ns, why);
 	if (!err && file->was_replaced)
-		err = add_note(file, time_ns, "the history file was removed or replaced: what was "
-			       "in it is missing here", why);
+		err = add_note(file, time_ns, "the history file was removed or replaced: its "
+			       "samples are missing here", why);
 	return err;
 }
 

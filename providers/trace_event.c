@@ -47,7 +47,7 @@ int trace_check_lockdown(const struct env *env, struct why *why)
 	if (strcmp(lockdown.level, "confidentiality") != 0)
 		return 0;
 	return why_set(why, -EPERM, "trace events are blocked by kernel lockdown (%s): boot with "
-				    "less",
+				    "lockdown=integrity",
 		       lockdown.level);
 }
 
@@ -67,8 +67,8 @@ int trace_why_none(const struct env *env, int unread_err, struct why *why)
 					 "cap_perfmon,cap_dac_read_search,cap_sys_ptrace+ep kvmtop",
 			       path, strerror(-err));
 	if (err)
-		return why_set(why, -EPERM, "cannot read %s: %s: kernel lockdown, it seems: boot "
-					    "with less",
+		return why_set(why, -EPERM, "cannot read %s: %s: probably because of kernel "
+					    "lockdown: boot with lockdown=integrity",
 			       path, strerror(-err));
 	return why_set(why, -ENOENT, "no KVM events in %s: load the kvm module", path);
 }

@@ -37,7 +37,7 @@ static int listen_systemd(int *ret_fd, struct why *why)
 		return why_set(why, -ENOENT, "systemd passed no socket: start "
 					     "kvmtop-listen.socket, or give an address");
 	if (strcmp(nr, "1") != 0)
-		return why_set(why, -EINVAL, "systemd passed %s sockets: one is served", nr);
+		return why_set(why, -EINVAL, "systemd passed %s sockets: pass one only", nr);
 	if (fstat(FIRST_PASSED, &st) < 0 || !S_ISSOCK(st.st_mode))
 		return why_set(why, -ENOTSOCK, "systemd passed no socket");
 	fcntl(FIRST_PASSED, F_SETFD, FD_CLOEXEC);

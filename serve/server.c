@@ -101,9 +101,9 @@ static const char *words_of(unsigned int status)
 	case MHD_HTTP_TOO_MANY_REQUESTS:
 		return "429: there were too many wrong passwords: try again in some seconds\n";
 	case MHD_HTTP_METHOD_NOT_ALLOWED:
-		return "405: GET and HEAD are possible\n";
+		return "405: only GET and HEAD are answered\n";
 	default:
-		return "503: nothing can be said now\n";
+		return "503: there are no numbers now: try again later\n";
 	}
 }
 

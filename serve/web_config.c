@@ -25,7 +25,7 @@ static int take_tls(const struct setting *setting)
 		config->only_tls13 = strcmp(text, "TLS13") == 0;
 		if (config->only_tls13 || strcmp(text, "TLS12") == 0)
 			return 0;
-		return setting_bad(setting, "only TLS12 and TLS13 are possible");
+		return setting_bad(setting, "the value must be TLS12 or TLS13");
 	}
 	if (strcmp(setting->key, "client_auth_type") == 0 && strcmp(text, "NoClientCert") == 0)
 		return 0;
@@ -42,7 +42,8 @@ static int take_user(const struct setting *setting)
 	if (!hash)
 		return -EINVAL;
 	if (strlen(hash) != BCRYPT_LENGTH || strncmp(hash, "$2", 2) != 0 || hash[3] != '$')
-		return setting_bad(setting, "a bcrypt hash is wanted, as htpasswd -nB prints it");
+		return setting_bad(setting, "the password must be a bcrypt hash, as htpasswd -nB "
+					    "prints it");
 	if (array_grow(&config->users, &config->room_users, config->nr_users + 1) < 0)
 		return -ENOMEM;
 	user = (struct web_user){ strdup(setting->key), strdup(hash) };
@@ -53,7 +54,7 @@ static int take_user(const struct setting *setting)
 static int take_http(const struct setting *setting)
 {
 	return strcmp(setting->key, "http2") == 0 ?
-		       0 : setting_bad(setting, "kvmtop has no such setting");
+		       0 : setting_bad(setting, "kvmtop has no such setting; it has http2");
 }
 
 static int take_section(const struct setting *setting)
@@ -70,7 +71,7 @@ static int take_section(const struct setting *setting)
 					    "and basic_auth_users");
 	err = setting_each(setting, take_tls);
 	if (!err && !config->cert_file != !config->key_file)
-		return setting_bad(setting, "cert_file and key_file go together");
+		return setting_bad(setting, "cert_file and key_file are needed together");
 	return err;
 }
 

@@ -212,7 +212,8 @@ static int check_kind(struct trace *trace, const struct opened *opened,
 			       first->info.path, first->reader->name, opened->path, reader->name);
 	if (!opened->size && !reader->reads_pipes &&
 	    lseek(opened->fd, 0, SEEK_CUR) < 0)
-		return why_set(why, -ESPIPE, "%s: a %s cannot be read from a pipe", opened->path,
+		return why_set(why, -ESPIPE, "%s: a %s cannot be read from a pipe: name the "
+					     "file", opened->path,
 			       reader->name);
 	return 0;
 }

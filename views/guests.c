@@ -20,7 +20,7 @@ static const struct column columns[] = {
 		    COLUMN_SPARE(20) },
 	[VMM] = { "vmm", "VMM", "what runs it", CELL_TEXT, 11, COLUMN_MACHINE_ONLY },
 	[VMM_CPU] = { "vmm_percent", "VMM%",
-		      "of one host CPU's time: threads of its VMM that are no vCPUs ran",
+		      "time that the VMM's threads beside vCPUs ran, as a share of one host CPU",
 		      CELL_PERCENT, 5, COLUMN_SPARE(170) },
 	OWNER_COLUMNS("of all guests"),
 	{ 0 },

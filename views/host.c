@@ -16,23 +16,27 @@ static const struct column columns[] = {
 		   COLUMN_KEY | COLUMN_SPARE(5) },
 	[SIBLING] = { "sibling", "Sibling", "another CPU of the same core", CELL_COUNT, 7,
 		      COLUMN_KEY | COLUMN_SPARE(4) },
-	[BUSY] = { "busy_percent", "Busy%", "of its time: it ran anything", CELL_PERCENT, 6, 0 },
+	[BUSY] = { "busy_percent", "Busy%", "share of its time in which it ran "
+					    "anything", CELL_PERCENT, 6, 0 },
 	[VCPU_BUSY] = { "vcpu_percent", "vCPU%",
-			"of its time: it ran vCPUs; a vCPU counts where it is now", CELL_PERCENT, 6,
+			"share of its time in which it ran vCPUs; a vCPU counts where it is "
+			"now", CELL_PERCENT, 6,
 			COLUMN_SPARE(1) },
-	[VCPUS] = { "vcpus", "vCPUs", "how many are on it", CELL_COUNT, 6, 0 },
+	[VCPUS] = { "vcpus", "vCPUs", "how many vCPUs are on it", CELL_COUNT, 6, 0 },
 	[WANT] = { "want_percent", "Want%",
-		   "how much of it its vCPUs want: the time that they ran, or waited for it",
+		   "the time that its vCPUs ran or waited for it, as a share of its time",
 		   CELL_PERCENT, 6, 0 },
-	[WAIT] = { "wait_percent", "Wait%", "how much of that they waited", CELL_PERCENT, 6,
+	[WAIT] = { "wait_percent", "Wait%", "the part of Want% in which they "
+					    "waited", CELL_PERCENT, 6,
 		   COLUMN_WARN(OWNER_WAIT_WARN) },
 	[THROTTLED] = { "throttled_percent", "Throt%",
-			"of its vCPUs' time: a quota (cpu.max) kept them from running; no part of "
-			"Want%",
+			"share of its vCPUs' time in which a quota (cpu.max) kept them from "
+			"running; no part of Want%",
 			CELL_PERCENT, 6, COLUMN_SPARE(6) },
 	[RATE] = { "rate", "CurAvg/s", "exits of its vCPUs a second, between the last two samples",
 		   CELL_RATE, 9, COLUMN_SPARE(2) },
-	[KVM] = { "kvm_percent", "KVM%", "of its vCPUs' time: KVM handles an exit", CELL_PERCENT, 6,
+	[KVM] = { "kvm_percent", "KVM%", "share of its vCPUs' time in which KVM handled "
+					 "exits", CELL_PERCENT, 6,
 		  COLUMN_SPARE(2) | COLUMN_WARN(OWNER_KVM_WARN) },
 	{ 0 },
 };
@@ -311,7 +315,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 	set_absent(view, facts);
 	if (!view->nr_rows)
 		view->note = query->is_whole ?
-				     "A recording says nothing of host CPUs; a history does." :
+				     "A recording has nothing about host CPUs; a history has." :
 				     "No host CPU was read: can /proc/stat be read? An older "
 				     "history or capture has none.";
 	chosen_exits_release(&chosen);

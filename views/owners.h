@@ -131,47 +131,50 @@ enum {
  */
 #define OWNER_COLUMNS(of_all) \
 	[OWNER_TOTAL] = { "total", "Total", \
-			  "exits since the start or r; with a filter, what it selects", \
+			  "exits since the start or r; with a filter, only matching ones", \
 			  CELL_COUNT, 10, COLUMN_SPARE(110) }, \
 	[OWNER_SHARE] = { "share", "%Total", of_all, CELL_PERCENT, 7, COLUMN_SPARE(120) }, \
 	[OWNER_DELTA] = { "delta", "Delta", "since the previous sample", CELL_COUNT, 10, \
 			  COLUMN_MACHINE_ONLY }, \
 	[OWNER_RATE] = { "rate", "CurAvg/s", "per second between the last two samples", CELL_RATE, \
 			 9, 0 }, \
-	[OWNER_GUEST] = { "guest_percent", "Guest%", "of its vCPUs' time: in the guest", \
+	[OWNER_GUEST] = { "guest_percent", "Guest%", "share of its vCPUs' time in the guest", \
 			  CELL_PERCENT, 6, COLUMN_SPARE(10) }, \
-	[OWNER_L2] = { "l2_percent", "L2%", "of it: in guests of the guest; a part of Guest%", \
+	[OWNER_L2] = { "l2_percent", "L2%", "share in guests of the guest; a part of Guest%", \
 		       CELL_PERCENT, 5, COLUMN_SPARE(35) }, \
-	[OWNER_KVM] = { "kvm_percent", "KVM%", "of it: KVM handles an exit", CELL_PERCENT, 5, \
+	[OWNER_KVM] = { "kvm_percent", "KVM%", "share in which KVM handled exits", \
+			CELL_PERCENT, 5, \
 			COLUMN_SPARE(30) | COLUMN_WARN(OWNER_KVM_WARN) }, \
-	[OWNER_USER] = { "user_percent", "User%", "of it: in user space, the VMM", \
+	[OWNER_USER] = { "user_percent", "User%", "share in user space, the VMM", \
 			 CELL_PERCENT, 5, COLUMN_SPARE(40) }, \
-	[OWNER_HALT] = { "halt_percent", "Halt%", "of it: the vCPU has nothing to do", \
+	[OWNER_HALT] = { "halt_percent", "Halt%", "share in which the vCPU had nothing to do", \
 			 CELL_PERCENT, 5, COLUMN_SPARE(60) }, \
 	[OWNER_POLL] = { "poll_percent", "Poll%", \
-			 "of it: nothing to do, but KVM keeps the CPU busy: halt polling", \
+			 "share in which KVM polled in halts: nothing to do, but the CPU is busy", \
 			 CELL_PERCENT, 5, COLUMN_SPARE(45) | COLUMN_WARN(OWNER_POLL_WARN) }, \
-	[OWNER_SLEEP] = { "sleep_percent", "Sleep%", "of it: nothing to do, the CPU is free", \
+	[OWNER_SLEEP] = { "sleep_percent", "Sleep%", \
+			  "share in which the vCPU slept: nothing to do, and the CPU is free", \
 			  CELL_PERCENT, 6, COLUMN_SPARE(108) }, \
 	[OWNER_WAIT] = { "wait_percent", "Wait%", \
-			 "of it: it could run, but has no CPU; a part of the others", \
+			 "share in which the vCPU could run but had no CPU; a part of the others", \
 			 CELL_PERCENT, 5, COLUMN_SPARE(70) | COLUMN_WARN(OWNER_WAIT_WARN) }, \
 	[OWNER_THROTTLED] = { "throttled_percent", "Throt%", \
-			      "of it: a quota (cpu.max) kept it from running; a part of Wait%", \
+			      "share in which a quota (cpu.max) stopped it; a part of Wait%", \
 			      CELL_PERCENT, 6, COLUMN_SPARE(140) | COLUMN_WARN(OWNER_WAIT_WARN) }, \
 	[OWNER_CPU_TIME] = { "cpu_percent", "CPU%", \
-			     "of one host CPU's time: its threads ran", \
+			     "time that its threads ran, as a share of one host CPU", \
 			     CELL_PERCENT, 5, COLUMN_SPARE(72) }, \
 	[OWNER_MIGRATIONS] = { "migrations", "Migr/s", \
-			       "how often it went to another host CPU, per second", \
+			       "moves to another host CPU, per second", \
 			       CELL_RATE, 6, COLUMN_SPARE(150) }, \
-	[OWNER_TIME] = { "vcpu_ns", "vCPU time", "the time of its vCPUs that the shares are of", \
+	[OWNER_TIME] = { "vcpu_ns", "vCPU time", "the time of its vCPUs: 100 % of the shares", \
 			 CELL_NS, 7, COLUMN_MACHINE_ONLY }, \
-	[OWNER_SPLIT] = { "split", "Time split", "the same as a picture; line 2 has its signs", \
+	[OWNER_SPLIT] = { "split", "Time split", "the shares as a picture; line 2 has its signs", \
 			  CELL_SPLIT, 16, COLUMN_SPARE(90) }, \
-	[OWNER_TOP] = { "top", "Top exit", "the reason that took most time, halts by polling", \
+	[OWNER_TOP] = { "top", "Top exit", \
+			"the reason that took most time; of halts only polling counts", \
 			CELL_TEXT, 18, COLUMN_LEAST(12) | COLUMN_SPARE(50) }, \
-	[OWNER_TOP_SHARE] = { "top_percent", "Top%", "its share of the time of all but sleep", \
+	[OWNER_TOP_SHARE] = { "top_percent", "Top%", "its share of the vCPUs' time without sleep", \
 			      CELL_PERCENT, 5, COLUMN_SPARE(74) }, \
 	[OWNER_HISTORY] = { "history", "History", \
 			    "the rate over the last samples; all rows have one scale", \

@@ -21,7 +21,7 @@ static const struct column columns[] = {
 	[AFFINITY] = { "affinity", "Affinity", "on how many host CPUs it may run", CELL_COUNT, 8,
 		       COLUMN_SPARE(180) },
 	[REMOTE] = { "remote_percent", "Remote%",
-		     "of the guest's memory: on other NUMA nodes than the CPU it is on",
+		     "share of the guest's memory on other NUMA nodes than the CPU it is on",
 		     CELL_PERCENT, 7, COLUMN_SPARE(76) },
 	{ 0 },
 };

@@ -13,7 +13,8 @@ int debugfs_why_locked(const struct lockdown *lockdown, struct why *why)
 
 	return why_set(why, -EPERM, "debugfs counters are blocked by kernel lockdown (%s): %s",
 		       lockdown->level,
-		       is_all ? "so are tracepoints: boot with less" : "use tracepoints");
+		       is_all ? "so are tracepoints: boot with "
+				"lockdown=integrity" : "use tracepoints");
 }
 
 int debugfs_why_unreadable(const struct env *env, const char *path, int err, struct why *why)
@@ -27,7 +28,8 @@ int debugfs_why_unreadable(const struct env *env, const char *path, int err, str
 		return debugfs_why_locked(&lockdown, why);
 	if (is_forbidden)
 		return why_set(why, -EPERM, "cannot read %s: %s: %s", path, strerror(-err),
-			       err == -EPERM ? "kernel lockdown, it seems: use tracepoints" :
+			       err == -EPERM ? "probably because of kernel lockdown: use "
+					       "tracepoints" :
 					       "root is needed");
 	return why_set(why, err, "cannot read %s: %s%s", path, strerror(-err),
 		       err == -EMFILE ? ": raise the limit with ulimit -n" : "");

@@ -461,8 +461,8 @@ static void exits_explain(void *state, struct why *how)
 	way = exits_bpf_way(exits->bpf);
 	polls = !exits->has_polls ? "" :
 		exits_bpf_polls(exits->bpf) == EXITS_BY_RECORD ?
-				    "; what halts polled is known by events" :
-				    "; what halts polled is KVM's own sum";
+				    "; the polled time of halts is known by events" :
+				    "; the polled time of halts is KVM's own sum";
 	if (way != EXITS_BY_RECORD)
 		why_set(how, 0, "the reason of %s is %s%s", exits->exit->event, where[way], polls);
 	else

@@ -165,7 +165,7 @@ static int look_into_vcpu(const struct exits_btf *btf, const struct raw_exit *ex
 			continue;
 		set_place(raw, &walk, bytes);
 		if (found++ && memcmp(&before, raw, sizeof(before)) != 0)
-			return why_set(why, -ENOENT, "%s is not where the others are",
+			return why_set(why, -ENOENT, "the BTF has more than one place of %s",
 				       exit->paths[i]);
 	}
 	return found ? 0 : why_set(why, -ENOENT, "the BTF of %s has no %s", exit->module,
@@ -350,7 +350,7 @@ void exits_raw_find(const struct split *split, struct exits_raw *ret_raw, struct
 	bpf_be_quiet();
 	*ret_raw = (struct exits_raw){ .way = EXITS_BY_RECORD };
 	if (!split->raw) {
-		why_set(why, 0, "its arguments do not say the reason");
+		why_set(why, 0, "the reason is not among its arguments");
 		return;
 	}
 	vmlinux = btf__load_vmlinux_btf();

@@ -118,7 +118,8 @@ is $? 0 "SIGINT ends it"
 # shellcheck disable=SC2086
 "$KVMTOP" $amd --prometheus "$TMP/capped.prom" -n 2 -s 0.1 --max-series 60 \
 	2>"$TMP/err"
-like "$(cat "$TMP/err")" '^kvmtop: [0-9]+ series are left out, the ones beyond --max-series 60: ' \
+like "$(cat "$TMP/err")" \
+	'^kvmtop: [0-9]+ series are left out, because there are more than --max-series 60: ' \
 	"--max-series: what is left out is said"
 is "$(wc -l <"$TMP/err") $(number "$TMP/capped.prom" \
 	'kvmtop_series_dropped{metric="kvmtop_exits_total"}')" "1 0" \
@@ -227,9 +228,10 @@ refused() {
 is "$(refused 'users: {}')" "line 1: users: kvmtop has no such section; it has tls_server_config \
 and basic_auth_users" "a section that is not known"
 is "$(refused 'basic_auth_users: {a: secret}')" \
-	"line 1: a: a bcrypt hash is wanted, as htpasswd -nB prints it" "a password that is no hash"
+	"line 1: a: the password must be a bcrypt hash, as htpasswd -nB prints it" \
+	"a password that is no hash"
 is "$(refused 'tls_server_config: {cert_file: a}')" \
-	"line 1: tls_server_config: cert_file and key_file go together" "half a certificate"
+	"line 1: tls_server_config: cert_file and key_file are needed together" "half a certificate"
 like "$(refused 'a: [')" '^line [12]: ' "no YAML"
 like "$(refused 'tls_server_config: {cert_file: none, key_file: none}')" \
 	"$TMP/none: No such file" "a certificate that is not there"

@@ -12,11 +12,13 @@ said() {
 	echo "$(status_of "$KVMTOP" "$@") $(cat "$TMP/err")"
 }
 
-like "$(said --from ftp://a -1)" '^2 .*"ftp://a": http:// and https:// are possible' "no such way"
-like "$(said --from http://u:p@a -1)" '^2 .*--http-config says who asks' "no password in the URL"
+like "$(said --from ftp://a -1)" \
+	'^2 .*"ftp://a": the URL must begin with http:// or https://' "no such way"
+like "$(said --from http://u:p@a -1)" '^2 .*user and password go into --http-config FILE' \
+	"no password in the URL"
 like "$(said --host a -1)" '^2 .*require --from URL' "a host of nothing"
 like "$(said --from http://a -r x -1)" '^2 .*exclude each other' "two sources"
-like "$(said --from http://a -d -1)" '^2 .*-d/--debugfs is for what happens now' "no provider"
+like "$(said --from http://a -d -1)" '^2 .*-d/--debugfs counts what happens now' "no provider"
 like "$(said --from yesterday -1)" '^2 .*require -r/--read' "a time is no source"
 is "$(said -r "$TMP/none.db" -1)" "1 kvmtop: $TMP/none.db: No such file or directory" "no file"
 like "$(said --from http://127.0.0.1:1 -1)" '^1 kvmtop: http://127.0.0.1:1: .*onnect' "nobody there"
@@ -36,16 +38,19 @@ serve 'hello\n'
 like "$(said --from "$url" -1)" "^1 kvmtop: $url: " "no HTTP"
 stop "$SPAWNED"
 serve 'HTTP/1.0 200 OK\r\n\r\n<html>hello</html>'
-is "$(said --from "$url" -1)" "1 kvmtop: $url: this is no answer of a Prometheus (HTTP 200)" \
+is "$(said --from "$url" -1)" \
+	"1 kvmtop: $url: not an answer of a Prometheus (HTTP 200): is the address right?" \
 	"a web server"
 stop "$SPAWNED"
 serve 'HTTP/1.0 401 Unauthorized\r\n\r\nno\n'
 is "$(said --from "$url" -1)" \
-	"1 kvmtop: $url: the server wants to know the user (HTTP 401): --http-config FILE says it" \
+	"1 kvmtop: $url: the server asks for a user (HTTP 401): give user and password \
+in --http-config FILE" \
 	"one that wants a password"
 stop "$SPAWNED"
 serve 'HTTP/1.0 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n'
-is "$(said --from "$url" -1)" "1 kvmtop: $url: this is no answer of a Prometheus (HTTP 302)" \
+is "$(said --from "$url" -1)" \
+	"1 kvmtop: $url: not an answer of a Prometheus (HTTP 302): is the address right?" \
 	"one that leads elsewhere"
 stop "$SPAWNED"
 serve 'HTTP/1.0 422 No\r\n\r\n{"status":"error","error":"too many samples"}'

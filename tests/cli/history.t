@@ -201,7 +201,7 @@ if has_screen; then
 	rm -f "$DB"*
 	screen_has 'h.db was removed: this is what it had' "a file that is removed meanwhile"
 	captured amd -w "$DB" -n 1 >/dev/null 2>&1 </dev/null
-	screen_has 'h.db was replaced: this is the former one' "and replaced"
+	screen_has 'h.db was replaced: this is the former file' "and replaced"
 	screen_has 'web1' "is shown as it was"
 	screen_keys q
 else
@@ -216,7 +216,7 @@ if [ -e /var/lib/kvmtop/history.db ]; then
 	skip "no history of the service" "there is one here"
 else
 	is "$(status_of "$KVMTOP" -r -1)" 1 "no history of the service"
-	like "$(cat "$TMP/err")" 'history.db: there is none yet: .*kvmtop-history .*-w FILE' \
+	like "$(cat "$TMP/err")" 'db: there is no history yet: .*kvmtop-history, .* -w FILE' \
 		"and what makes one"
 fi
 echo "something else" >"$TMP/other"

@@ -83,7 +83,7 @@ printf '\377' | dd of="$DB" bs=1 seek=63 conv=notrunc 2>"$TMP/dd"
 refused "a newer version" "written by a newer kvmtop .*: update kvmtop"
 cp "$TMP/whole.db" "$DB"
 printf '%0300d' 0 | dd of="$DB" bs=1 seek=100 conv=notrunc 2>"$TMP/dd"
-refused "a damaged file" "damaged: move it away; sqlite3 FILE .recover prints what is whole"
+refused "a damaged file" "damaged: move it away; sqlite3 FILE .recover prints what can be read"
 rm -f "$DB"*
 
 # ---- two writers, a file that goes away
@@ -121,7 +121,7 @@ done
 
 rm -f "$DB"*
 (ulimit -f 600 && write -n 40) 2>"$TMP/err"
-like "$(cat "$TMP/err")" "samples cannot be stored: $DB: may not become larger: see ulimit -f" \
+like "$(cat "$TMP/err")" "samples cannot be stored: $DB: may not become larger: raise ulimit -f" \
 	"ulimit -f: it says so"
 check "not with each sample" test "$(wc -l <"$TMP/err")" -lt 20
 like "$(cat "$TMP/err")" '^kvmtop: samples that could not be stored: [1-9][0-9]*$' \
@@ -130,7 +130,7 @@ check "what was written is whole" has_samples 1
 for blocks in 2 40 64 80; do # in different places while the file is made
 	rm -f "$DB"*
 	(ulimit -f $blocks && write -n 1) 2>"$TMP/err"
-	like "$(cat "$TMP/err")" "$DB: may not become larger: see ulimit -f" \
+	like "$(cat "$TMP/err")" "$DB: may not become larger: raise ulimit -f" \
 		"ulimit -f $blocks: it says so"
 done
 rm -f "$DB"*

@@ -474,7 +474,7 @@ if debugfs_line | grep -q 'kernel lockdown'; then
 	if unshare -m true 2>/dev/null; then
 		# shellcheck disable=SC2086
 		is "$(without $all_securityfs -- --list-providers)" 0 "where the level is not known"
-		like "$(debugfs_line)" "not here: .*kernel lockdown, it seems" "debugfs is tried"
+		like "$(debugfs_line)" "not here: .*because of kernel lockdown" "debugfs is tried"
 	else
 		skip "an unknown level of lockdown" "no mount namespaces"
 	fi

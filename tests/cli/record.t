@@ -307,10 +307,10 @@ is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" --clock nix true)" 1 "no suc
 is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" -g nobody true)" 1 "no such guest"
 is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" -p $$ true)" 1 "a process that is no guest"
 is "$(status_of "$KVMTOP" record -o "$TMP/no/folder.dat" true)" 1 "no such folder"
-like "$(cat "$TMP/err")" "^kvmtop: $TMP/no/folder.dat: there is no such folder\$" "is said"
+like "$(cat "$TMP/err")" "^kvmtop: $TMP/no/folder.dat: there is no such folder: make it" "is said"
 is "$(status_of "$KVMTOP" record -o /sys/kvmtop.dat true)" 1 "a folder that cannot be written"
 like "$(cat "$TMP/err")" \
-	'^kvmtop: /sys/kvmtop.dat cannot be written: [A-Z].*: -o names another place$' \
+	'^kvmtop: /sys/kvmtop.dat cannot be written: [A-Z].*: name another file with -o$' \
 	"is said, with what helps"
 ln -s new.dat "$TMP/dangling"
 is "$(status_of "$KVMTOP" record -o "$TMP/dangling" true)" 1 "a link to nothing"

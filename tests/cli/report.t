@@ -253,7 +253,7 @@ like "$(report --input-format kvmtrace "$TMP/kvmtrace")" "^64 in all" "--input-f
 
 cp "$TMP/dat" "$TMP/kept"
 is "$(status --csv "$TMP/kept" "$TMP/kept")" 1 "rows over the recording"
-like "$(cat "$TMP/err")" "^kvmtop: --csv $TMP/kept: that is the recording itself" "are refused"
+like "$(cat "$TMP/err")" "^kvmtop: --csv $TMP/kept: this file is the recording" "are refused"
 same_files "$TMP/kept" "$TMP/dat" "which is as it was"
 is "$(status --diff "$TMP/acrn" "$TMP/dat")" 1 "cycles beside nanoseconds"
 like "$(cat "$TMP/err")" "acrn: times are in TSC cycles: give the TSC's frequency with -f MHZ" \
@@ -468,7 +468,7 @@ if has_screen; then
 	screen_has ' recording$' "a pipe is read once"
 	unlike "$(screen_line 1)" 'entire' "and shown as a whole only"
 	screen_keys t
-	screen_has 'This is a recording: it is over' "without samples"
+	screen_has 'This recording is shown as a whole' "without samples"
 
 	look 20 5 svm-perf.data
 	screen_has '^ npf +12\.4$' "20 x 5"

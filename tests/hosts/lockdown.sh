@@ -30,7 +30,8 @@ counters() {
 unknown_level() {
 	is "$(status_of kvmtop -1 -d)" 1 "kvmtop -1 -d fails"
 	is "$(cat "$TMP/err")" "kvmtop: debugfs: cannot read $DEBUGFS/exits: Operation not \
-permitted: kernel lockdown, it seems: use tracepoints; $NO_STATS" "and says why, and what to do"
+permitted: probably because of kernel lockdown: use tracepoints; $NO_STATS" \
+		"and says why, and what to do"
 	is "$(refusals)" 1 "after one try"
 }
 
@@ -44,7 +45,8 @@ known_level() {
 	like "$(cat "$LEVEL")" '\[integrity\]' "the kernel is locked down"
 	is "$(status_of kvmtop -1 -d)" 1 "kvmtop -1 -d fails"
 	is "$(cat "$TMP/err")" "kvmtop: debugfs: debugfs counters are blocked by kernel lockdown \
-(integrity): use tracepoints; $NO_STATS" "and says why, and what to do"
+(integrity): use tracepoints; $NO_STATS" \
+		"and says why, and what to do"
 	kvmtop --list-providers >"$TMP/providers" 2>&1
 	like "$(grep -A 1 '^debugfs ' "$TMP/providers")" \
 		'not here: .*blocked by kernel lockdown \(integrity\)' \
@@ -66,7 +68,8 @@ statistics() {
 
 # Even trace events are forbidden.
 confidentiality() {
-	c_why="trace events are blocked by kernel lockdown (confidentiality): boot with less"
+	c_why="trace events are blocked by kernel lockdown (confidentiality): \
+boot with lockdown=integrity"
 	mount -t securityfs securityfs /sys/kernel/security
 	like "$(cat "$LEVEL")" '\[confidentiality\]' "the kernel is locked down"
 	is "$(status_of kvmtop -1)" 1 "kvmtop -1 fails"

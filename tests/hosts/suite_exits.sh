@@ -415,7 +415,7 @@ exits_polls() {
 	# signal ends, as miniguest's, is added when the guest runs again.
 	e_percent=10
 	if [ "$MARK" = hlt ] &&
-		kvmtop --list-providers | grep -q "what halts polled is KVM's own sum"; then
+		kvmtop --list-providers | grep -q "the polled time of halts is KVM's own sum"; then
 		e_percent=1
 	fi
 	e_limit=$(cat /sys/module/kvm/parameters/halt_poll_ns)

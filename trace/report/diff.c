@@ -16,26 +16,27 @@ enum { OTHER, THIS, CHANGE, PARTS };
 static const char *const compared[] = { "total", "avg_ns", "p99_ns", "time_percent" };
 
 #define CHANGE_COLUMN(id, flags) \
-	{ id, "Change%", "from the first to the second, in per cent", CELL_PERCENT, 8, flags }
+	{ id, "Change%", "change from first to second, in per cent", CELL_PERCENT, 8, flags }
 
 static const struct column columns[] = {
 	{ "reason", "Exit reason", "why the vCPU left the guest, or what was accessed", CELL_TEXT,
 	  24, COLUMN_KEY | COLUMN_LEAST(12) },
 	{ "guest", "Guest", "its name", CELL_TEXT, 16, COLUMN_KEY | COLUMN_LEAST(8) },
 	{ "vcpu", "vCPU", "its number", CELL_COUNT, 4, COLUMN_KEY },
-	{ "other_rate", "Count/s 1", "per second, of the first", CELL_RATE, 9, 0 },
-	{ "rate", "Count/s 2", "per second, of the second", CELL_RATE, 9, 0 },
+	{ "other_rate", "Count/s 1", "exits per second in the first", CELL_RATE, 9, 0 },
+	{ "rate", "Count/s 2", "exits per second in the second", CELL_RATE, 9, 0 },
 	CHANGE_COLUMN("rate_change", COLUMN_SPARE(2)),
-	{ "other_avg_ns", "Avg 1", "what one took, of the first", CELL_NS, 7, COLUMN_SPARE(3) },
-	{ "avg_ns", "Avg 2", "what one took, of the second", CELL_NS, 7, COLUMN_SPARE(3) },
+	{ "other_avg_ns", "Avg 1", "how long one took in the first", CELL_NS, 7, COLUMN_SPARE(3) },
+	{ "avg_ns", "Avg 2", "how long one took in the second", CELL_NS, 7, COLUMN_SPARE(3) },
 	CHANGE_COLUMN("avg_change", COLUMN_SPARE(3)),
-	{ "other_p99_ns", "p99 1", "99 % took no longer, of the first", CELL_NS, 7,
+	{ "other_p99_ns", "p99 1", "99 % took no longer, in the first", CELL_NS, 7,
 	  COLUMN_SPARE(4) },
-	{ "p99_ns", "p99 2", "99 % took no longer, of the second", CELL_NS, 7,
+	{ "p99_ns", "p99 2", "99 % took no longer, in the second", CELL_NS, 7,
 	  COLUMN_SPARE(4) },
 	CHANGE_COLUMN("p99_change", COLUMN_SPARE(4)),
-	{ "other_time_percent", "Time% 1", "of the vCPUs' time, of the first", CELL_PERCENT, 5, 0 },
-	{ "time_percent", "Time% 2", "of the vCPUs' time, of the second", CELL_PERCENT, 5, 0 },
+	{ "other_time_percent", "Time% 1", "share of the vCPUs' time in the first",
+	  CELL_PERCENT, 5, 0 },
+	{ "time_percent", "Time% 2", "share of the vCPUs' time in the second", CELL_PERCENT, 5, 0 },
 	CHANGE_COLUMN("time_change", COLUMN_SPARE(1)),
 	{ 0 },
 };

@@ -50,15 +50,15 @@ static const struct metric metrics[METRICS_NR] = {
 		"kvmtop_vcpu_seconds_total", METRIC_COUNTER, "seconds", "guest, vcpu, mode",
 		METRICS_VCPUS,
 		"Where the time of a vCPU went: guest, kvm, user, poll and sleep add up to all of "
-		"it; of that it could run but had no CPU in wait, and was stopped by a quota in "
-		"throttled." },
+		"it. Parts of these are wait, in which it could run but had no CPU, and throttled, "
+		"in which a quota stopped it." },
 	[METRIC_USER_EXITS] = {
 		"kvmtop_user_exits_total", METRIC_COUNTER, NULL, "guest, reason", METRICS_USER,
 		"Exits to user space." },
 	[METRIC_USER_EXIT_SECONDS] = {
 		"kvmtop_user_exit_seconds_total", METRIC_COUNTER, "seconds", "guest, reason",
 		METRICS_USER,
-		"Time in user space that exits which ended needed." },
+		"Time in user space of exits that ended." },
 	[METRIC_REASON_DURATION] = {
 		"kvmtop_exit_reason_duration_seconds", METRIC_HISTOGRAM, "seconds",
 		"guest, reason", METRICS_REASONS,

@@ -50,7 +50,8 @@ bool tui_hold(struct tui *tui)
 		return true;
 	if (!tui->config.past) {
 		tui_say(tui, tui->config.recording ?
-				     "This is a recording: it is over, and shown as a whole" :
+				     "This recording is shown as a whole: it has no earlier "
+				     "samples" :
 				     "No sample is remembered: kvmtop runs with --past 0");
 		return false;
 	}

@@ -87,7 +87,7 @@ static void say_gone(struct tui *tui)
 	char text[128];
 
 	snprintf(text, sizeof(text), "%s %s: choose another row", tui->seen.name,
-		 has_ended ? "has ended" : "is not here any more");
+		 has_ended ? "has ended" : "is no longer here");
 	tui_say(tui, text);
 }
 

@@ -12,7 +12,7 @@ static const char *why_no_arguments(struct tui *tui)
 {
 	snprintf(tui->empty, sizeof(tui->empty),
 		 "No argument of %s seen yet. I/O, MSR, CPUID and hypercall exits have arguments, "
-		 "most others have not. Enter shows which vCPUs it is of.",
+		 "most others have none. Enter shows its vCPUs.",
 		 fields_get(tui->facts.fields, tui->query->reason)->label);
 	return tui->empty;
 }

@@ -172,9 +172,9 @@ static void long_exits(void **state)
 	refuses("--longer 1ms --guest-kallsyms web1", "takes NAME=FILE");
 	refuses("--longer 1ms --guest-kallsyms =f", "takes NAME=FILE");
 	refuses("--longer 1ms --guest-kallsyms a=", "takes NAME=FILE");
-	refuses("--longer 1ms -k total", "--key does not go with --longer");
-	refuses("--longer 1ms --event msr", "--event does not go with --longer");
-	refuses("--longer 1ms -p 1 --diff b", "--diff does not go with --longer");
+	refuses("--longer 1ms -k total", "--key and --longer exclude each other");
+	refuses("--longer 1ms --event msr", "--event and --longer exclude each other");
+	refuses("--longer 1ms -p 1 --diff b", "--diff and --longer exclude each other");
 }
 
 static void too_many_kernels(void **state)

@@ -161,14 +161,14 @@ static void what_is_over_is_not_counted(void **state)
 
 		snprintf(words, sizeof(words), "-r -1 %s", strstr(live[i], "--"));
 		snprintf(wanted, sizeof(wanted),
-			 "%s is for what happens now, -r/--read shows what was", live[i]);
+			 "%s counts what happens now, -r/--read shows the past", live[i]);
 		refuses(words, wanted);
 	}
-	refuses("-r -w x", "-w/--write is for what happens now");
-	refuses("-r -l -s 5", "-s/--set-delay is for what happens now");
-	refuses("-r --past 4", "--past is for what happens now");
-	refuses("-r --engine bpf", "--engine is for what happens now");
-	refuses("-r --sysroot x", "--sysroot is for what happens now");
+	refuses("-r -w x", "-w/--write counts what happens now");
+	refuses("-r -l -s 5", "-s/--set-delay counts what happens now");
+	refuses("-r --past 4", "--past counts what happens now");
+	refuses("-r --engine bpf", "--engine counts what happens now");
+	refuses("-r --sysroot x", "--sysroot counts what happens now");
 }
 
 static void what_is_kept_has_limits(void **state)
@@ -213,8 +213,8 @@ static void exports_have_options_of_their_own(void **state)
 	accepts("--listen unix:/x", MODE_EXPORT);
 	accepts("--listen systemd", MODE_EXPORT);
 	accepts("--metrics help", MODE_METRICS);
-	refuses("--prometheus a.txt", "\"a.txt\": node_exporter reads files whose names end in");
-	refuses("--prometheus .prom", "node_exporter reads files");
+	refuses("--prometheus a.txt", "\"a.txt\": node_exporter reads only names that end in");
+	refuses("--prometheus .prom", "node_exporter reads only names");
 	refuses("--prometheus a.prom --listen 1", "exclude each other");
 	refuses("--prometheus a.prom -b", "-b/--by-guest is not for --prometheus");
 	refuses("--listen 1 -w h.db", "-w/--write is not for --prometheus and --listen");

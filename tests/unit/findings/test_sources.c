@@ -469,14 +469,14 @@ static void look_at_recording(const struct cause *of, struct look *look)
 
 /* ---- the rules */
 
-/* The section of the manual about what recordings tell. */
+/* The section of the manual about causes that recordings do not have. */
 static char *manual(void)
 {
 	char *text, *begin, *end;
 	size_t size;
 
 	assert_int_equal(read_whole("man/kvmtop-why.8", 1 << 20, &text, &size), 0);
-	begin = strstr(text, "No recording tells of");
+	begin = strstr(text, "No recording has");
 	assert_non_null(begin);
 	end = strstr(begin, ".Sh ");
 	assert_non_null(end);

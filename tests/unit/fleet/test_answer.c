@@ -115,7 +115,7 @@ static void test_nonsense(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		assert_int_equal(read_text(200, texts[i], &seen, &why), -EBADMSG);
-		assert_non_null(strstr(why.text, "no answer of a Prometheus"));
+		assert_non_null(strstr(why.text, "not an answer of a Prometheus"));
 		assert_int_equal(read_text(404, texts[i], &seen, &why), -EBADMSG);
 	}
 }

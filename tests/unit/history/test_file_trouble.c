@@ -267,7 +267,7 @@ static void what_a_disk_refuses_is_tried_again(void **state)
 
 	begin_writer(w);
 	add_many(w, 2);
-	check_failed(w, ENOSPC, "the disk is full: remove files, or lower the size");
+	check_failed(w, ENOSPC, "the disk is full: remove files, or lower --max-size");
 	check_failed(w, EDQUOT, "the quota is used up");
 	check_failed(w, EIO, "Input/output error");
 	skip_to_totals(w);
@@ -344,7 +344,7 @@ static int write_beyond_ulimit(struct world *w)
 		return 2;
 	for (int i = 0; i < 1000 && !err; i++)
 		err = add_next(w);
-	if (err != -EFBIG || !strstr(w->why.text, "may not become larger: see ulimit -f"))
+	if (err != -EFBIG || !strstr(w->why.text, "may not become larger: raise ulimit -f"))
 		return 3;
 	if (setrlimit(RLIMIT_FSIZE, &high) < 0)
 		return 2;
@@ -381,7 +381,7 @@ static void check_made_anew(struct world *w)
 	      sizeof(text));
 	assert_string_equal(text, "4\n2\n");
 	query(w, "SELECT text FROM note", text, sizeof(text));
-	assert_string_equal(text, "the history file was removed or replaced: what was in it is "
+	assert_string_equal(text, "the history file was removed or replaced: its samples are "
 				  "missing here\n");
 }
 

@@ -269,7 +269,7 @@ static void test_vmx(void **state)
 	kernel.tdx_offset = 6728;
 	assert_int_equal(look(&box, &kernel, "VMX", 4), -ENOENT);
 	assert_string_equal(box.why.text,
-			    "vcpu_tdx.vt.exit_reason.full is not where the others are");
+			    "the BTF has more than one place of vcpu_tdx.vt.exit_reason.full");
 }
 
 static void test_older_kernels(void **state)

@@ -764,7 +764,7 @@ static void times_that_do_not_meet_are_told(void **state)
 	end("[mono]");
 	text = run_saying((const char *[]){ "-k", dat, "-O", "600000000", guest, NULL }, 0);
 	assert_non_null(strstr(text, "all of its calls are before the recording, by 0.099998 s: "
-				     "-O says how far the guest's clock is ahead\n"));
+				     "give with -O how far the guest's clock is ahead\n"));
 }
 
 static void recordings_on_two_clocks_are_told(void **state)
