@@ -103,13 +103,13 @@ static bool is_cost(const struct facts *facts, const struct exits *exits, const 
 }
 
 /* What is summed up in one pass over all keys. */
-struct sums {
+struct exit_costs {
 	struct key_sums costs; /* by guest and reason, without halts */
 	struct key_sums halts; /* by guest: how many, and what was polled in them */
 	struct halt_reason halt;
 };
 
-static int add_halt(struct sums *sums, uint32_t guest, uint64_t count, uint64_t polled_ns)
+static int add_halt(struct exit_costs *sums, uint32_t guest, uint64_t count, uint64_t polled_ns)
 {
 	struct key_sum *halts = key_sums_get(&sums->halts, &(struct key){ guest, -1, 0 });
 
@@ -121,7 +121,7 @@ static int add_halt(struct sums *sums, uint32_t guest, uint64_t count, uint64_t 
 }
 
 /* What was polled is the cost of halts. */
-static int add_polled(struct sums *sums)
+static int add_polled(struct exit_costs *sums)
 {
 	for (size_t i = 0; sums->halt.is_known && i < sums->halts.nr; i++) {
 		const struct key_sum *halts = &sums->halts.list[i];
@@ -141,7 +141,7 @@ static int add_polled(struct sums *sums)
 
 /* One pass over all keys: counts, parts of time, and the costs by guest and reason. */
 static int add_up(const struct facts *facts, uint32_t guest, struct exits_summary *summary,
-		  struct sums *sums)
+		  struct exit_costs *sums)
 {
 	struct exits exits = exits_choose(facts, false, false);
 	int err = 0;
@@ -233,7 +233,7 @@ int exits_summarize(const struct facts *facts, uint32_t guest, struct exits_summ
 {
 	struct exits_summary summary = { .reason = FIELD_NONE };
 	struct key_sums guests = { 0 };
-	struct sums sums = { .halt = { false } };
+	struct exit_costs sums = { .halt = { false } };
 	int err = add_up(facts, guest, &summary, &sums);
 
 	if (!err)

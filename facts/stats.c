@@ -419,20 +419,20 @@ static void stat_close(struct stats_item *stat, uint64_t tick)
 }
 
 /* Whether a guest is in the inventory. Keys of one guest follow each other: looked up once. */
-struct known_guest {
+struct guest_lookup {
 	uint32_t guest;
 	bool is_known;
 };
 
 static bool is_kept(const struct stats *stats, const struct fields *fields, const struct key *key,
-		    struct known_guest *latest)
+		    struct guest_lookup *latest)
 {
 	if (!stats->guests || !key->guest ||
 	    fields_get(fields, key->field)->kind != FIELD_COUNTER)
 		return false;
 	if (latest->guest != key->guest)
-		*latest = (struct known_guest){ key->guest,
-						guests_find(stats->guests, key->guest) != NULL };
+		*latest = (struct guest_lookup){ key->guest,
+						 guests_find(stats->guests, key->guest) != NULL };
 	return latest->is_known;
 }
 
@@ -445,7 +445,7 @@ static bool is_kept(const struct stats *stats, const struct fields *fields, cons
 static int stats_expire(struct stats *stats, const struct fields *fields,
 			const struct sample *sample)
 {
-	struct known_guest latest = { GUEST_ANY, false };
+	struct guest_lookup latest = { GUEST_ANY, false };
 
 	for (size_t i = stats->nr; i-- > 0;) {
 		struct stats_entry *entry = stats->list[i];

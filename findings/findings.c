@@ -402,17 +402,17 @@ static void add_neighbour(const struct measure *measure, struct finding *finding
 /* ---- a rule and a guest */
 
 /* The subject with the highest value of a rule. */
-struct worst {
+struct worst_subject {
 	const struct subject *subject; /* NULL: none is above the threshold */
 	double value;
 	size_t nr_above, nr_all; /* vCPUs */
 };
 
-static struct worst find_worst(const struct measure *measure, const struct guest_subjects *of,
-			       const struct rule *rule)
+static struct worst_subject find_worst(const struct measure *measure,
+				       const struct guest_subjects *of, const struct rule *rule)
 {
 	double threshold = measure->thresholds->rules[rule_index(rule)];
-	struct worst worst = { .subject = NULL };
+	struct worst_subject worst = { .subject = NULL };
 
 	for (size_t i = 0; i < of->nr; i++) {
 		const struct subject *subject = of->list[i];
@@ -430,7 +430,7 @@ static struct worst find_worst(const struct measure *measure, const struct guest
 }
 
 static void describe(const struct measure *measure, struct finding *finding,
-		     const struct worst *worst)
+		     const struct worst_subject *worst)
 {
 	size_t i = rule_index(finding->rule);
 
@@ -448,7 +448,7 @@ static void describe(const struct measure *measure, struct finding *finding,
 static int find_rule(const struct measure *measure, const struct guest_subjects *of,
 		     const struct rule *rule, struct findings *findings)
 {
-	struct worst worst = find_worst(measure, of, rule);
+	struct worst_subject worst = find_worst(measure, of, rule);
 	const struct fields *fields = measure->facts->fields;
 	const struct rule_counts *counts;
 	struct finding *finding;

@@ -38,7 +38,7 @@ struct member {
 	UT_hash_handle hh;
 };
 
-struct cell {
+struct scope_cell {
 	bool has_count;
 	uint64_t count, ns;
 };
@@ -47,7 +47,7 @@ struct cell {
 struct line {
 	struct key key;
 	bool is_timed;
-	struct cell cells[SCOPE_STEPS];
+	struct scope_cell cells[SCOPE_STEPS];
 	/* How many took at most as long as the edge of a bucket; < 0: not known. NULL: none is. */
 	double (*counts)[HIST_BUCKETS];
 	UT_hash_handle hh;
@@ -652,7 +652,7 @@ static void spread_counts(const double *counts, struct timing *timing)
 /* What a line has at a time; of rates, the sum so far. */
 static int add_row(struct scope *scope, struct run *run, const struct line *line, unsigned int at)
 {
-	const struct cell *cell = &line->cells[at];
+	const struct scope_cell *cell = &line->cells[at];
 	const struct field *field = fields_get(scope->common->fields, line->key.field);
 	struct timing timing = { .time_ns = cell->ns };
 	uint64_t count = cell->count;

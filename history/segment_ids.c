@@ -16,7 +16,7 @@ struct identity {
 	uint32_t segment, guest; /* of a guest that no inventory has; else 0 */
 };
 
-struct known_guest {
+struct mapped_guest {
 	struct identity identity;
 	uint32_t id;
 	UT_hash_handle hh;
@@ -37,7 +37,7 @@ struct segment_ids {
 	size_t nr, room;
 	uint32_t *guests; /* by the guest's id there: its id here; 0: not known yet */
 	size_t room_guests;
-	struct known_guest *known;
+	struct mapped_guest *known;
 	uint32_t last_guest;
 };
 
@@ -55,7 +55,7 @@ struct segment_ids *segment_ids_new(struct store store, struct fields *fields)
 
 void segment_ids_free(struct segment_ids *ids)
 {
-	struct known_guest *known, *next;
+	struct mapped_guest *known, *next;
 
 	if (!ids)
 		return;
@@ -167,7 +167,7 @@ uint32_t segment_ids_event(const struct segment_ids *ids, uint32_t field)
 /* The id here of a guest of the segment. 0: no memory. */
 static uint32_t know(struct segment_ids *ids, const struct identity *identity)
 {
-	struct known_guest *known;
+	struct mapped_guest *known;
 
 	HASH_FIND(hh, ids->known, identity, sizeof(*identity), known);
 	if (known)

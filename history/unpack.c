@@ -88,15 +88,15 @@ static void next_column(struct in *in, enum column_id column)
 /* ---- columns */
 
 /* The numbers of a column that are left. A local variable: then it stays in registers. */
-struct column {
+struct in_column {
 	const unsigned char *at, *end;
 	bool is_bad;
 };
 
 /* Begins a column that has nr numbers, of which each has a byte at least. */
-static struct column begin_column(struct in *in, enum column_id name, size_t nr)
+static struct in_column begin_column(struct in *in, enum column_id name, size_t nr)
 {
-	struct column column = { 0 };
+	struct in_column column = { 0 };
 	uint64_t size;
 
 	next_column(in, name);
@@ -111,12 +111,12 @@ static struct column begin_column(struct in *in, enum column_id name, size_t nr)
 }
 
 /* The column must have no more numbers. */
-static void end_column(struct in *in, struct column column)
+static void end_column(struct in *in, struct in_column column)
 {
 	in->is_bad |= column.is_bad || column.at != column.end;
 }
 
-static inline uint64_t number(struct column *column)
+static inline uint64_t number(struct in_column *column)
 {
 	uint64_t value = 0;
 	unsigned char byte = 128;
@@ -136,7 +136,7 @@ static inline uint64_t number(struct column *column)
 }
 
 /* At most max; more is bad. */
-static inline uint64_t small_number(struct column *column, uint64_t max)
+static inline uint64_t small_number(struct in_column *column, uint64_t max)
 {
 	uint64_t value = number(column);
 
@@ -210,8 +210,8 @@ static int make_rows(struct changes *changes, size_t nr)
 }
 
 /* A row's key, of the row before. Guests ascend, in a guest vCPUs, of a vCPU fields. */
-static inline void read_key(struct column *guests, struct column *vcpus, struct column *fields,
-			    bool is_first, struct key *key)
+static inline void read_key(struct in_column *guests, struct in_column *vcpus,
+			    struct in_column *fields, bool is_first, struct key *key)
 {
 	uint32_t guest = (uint32_t)small_number(guests, UINT32_MAX - key->guest);
 	int64_t from = guest ? -1 : key->vcpu;
@@ -229,7 +229,7 @@ static inline void read_key(struct column *guests, struct column *vcpus, struct 
 /* The first column says whether there are as many rows as there must be room for. */
 static int read_keys(struct in *in, struct changes *changes, size_t nr)
 {
-	struct column guests, vcpus, fields;
+	struct in_column guests, vcpus, fields;
 	struct key key = { .guest = 0, .vcpu = -1 };
 
 	guests = begin_column(in, COLUMN_GUEST, nr);
@@ -259,7 +259,7 @@ struct rows {
 
 static int read_sums(struct in *in, struct sums *sums)
 {
-	struct column column;
+	struct in_column column;
 	uint64_t end = 0;
 
 	column = begin_column(in, COLUMN_SUMS, 0);
@@ -281,7 +281,7 @@ static int read_sums(struct in *in, struct sums *sums)
 
 static struct rows read_flags(struct in *in, struct changes *changes)
 {
-	struct column column;
+	struct in_column column;
 	struct rows rows = { 0 };
 
 	column = begin_column(in, COLUMN_FLAGS, changes->nr);
@@ -299,7 +299,7 @@ static struct rows read_flags(struct in *in, struct changes *changes)
 
 static void read_counts(struct in *in, struct changes *changes, const struct rows *rows)
 {
-	struct column column;
+	struct in_column column;
 
 	column = begin_column(in, COLUMN_COUNT, rows->nr_stored);
 	for (size_t i = 0; i < changes->nr; i++) {
@@ -317,7 +317,7 @@ static void read_counts(struct in *in, struct changes *changes, const struct row
 }
 
 /* The count in the middle follows from the others, the row's count, and what is in its place. */
-static void read_counts_of(struct column *column, const struct change *change, uint64_t *counts,
+static void read_counts_of(struct in_column *column, const struct change *change, uint64_t *counts,
 			   unsigned int nr)
 {
 	uint64_t difference = 0, middle = change->count;
@@ -339,7 +339,7 @@ static void read_counts_of(struct column *column, const struct change *change, u
 /* Returns how many counts there are. */
 static size_t read_buckets(struct in *in, struct changes *changes, const struct rows *rows)
 {
-	struct column column;
+	struct in_column column;
 	size_t nr_counts = 0;
 
 	column = begin_column(in, COLUMN_BUCKETS, rows->nr_stored_timed);
@@ -364,7 +364,7 @@ static size_t read_buckets(struct in *in, struct changes *changes, const struct 
 
 static int read_hists(struct in *in, struct changes *changes, const struct rows *rows)
 {
-	struct column column;
+	struct in_column column;
 	size_t nr_counts;
 
 	if (go_on(in) < 0)
@@ -391,7 +391,7 @@ static int read_hists(struct in *in, struct changes *changes, const struct rows 
 /* A sum comes before the rows that it is the sum of. */
 static void read_times(struct in *in, struct changes *changes, const struct rows *rows)
 {
-	struct column column;
+	struct in_column column;
 
 	column = begin_column(in, COLUMN_TIME, rows->nr_stored_timed);
 	for (size_t i = 0; i < changes->nr; i++) {
@@ -412,7 +412,7 @@ static void read_times(struct in *in, struct changes *changes, const struct rows
 static int read_timings(struct in *in, struct changes *changes, const struct rows *rows,
 			enum unpack_depth depth)
 {
-	struct column column;
+	struct in_column column;
 
 	if (go_on(in) < 0)
 		return -ENOMEM;
@@ -482,7 +482,7 @@ static void next_columns(struct in *in, unsigned int missing)
 int unpack_changes(struct packer *packer, const struct blob *blob, enum unpack_depth depth,
 		   struct moment *moment, struct why *why)
 {
-	struct column column;
+	struct in_column column;
 	struct in in;
 	int err = uncompress(packer, blob, &in, why);
 

@@ -32,22 +32,23 @@ static const struct column columns[] = {
 };
 
 /* How many took how long, as KVM itself measured it. */
-struct durations {
+struct field_durations {
 	uint32_t field;
 	struct timing_sum sum;
 };
 
-struct sums {
-	struct durations durations[TIMED_MAX];
+struct event_sums {
+	struct field_durations durations[TIMED_MAX];
 	struct stat_sum fields[]; /* of each field, over all its keys */
 };
 
-static struct sums *sum_up(struct view *view, const struct query *query,
-			       const struct facts *facts)
+static struct event_sums *sum_up(struct view *view, const struct query *query,
+				 const struct facts *facts)
 {
 	uint64_t tick = stats_tick(facts->stats);
-	struct sums *sums = view_scratch(view, sizeof(*sums) + fields_count(facts->fields) *
-							       sizeof(sums->fields[0]));
+	size_t room = sizeof(struct event_sums) +
+		      fields_count(facts->fields) * sizeof(struct stat_sum);
+	struct event_sums *sums = view_scratch(view, room);
 
 	if (!sums)
 		return NULL;
@@ -195,7 +196,7 @@ static void add_total(struct view *view, const struct facts *facts, const struct
 }
 
 /* The place of a field's durations; NULL: it has none yet and all places are taken. */
-static struct durations *durations_of(struct durations *list, uint32_t field)
+static struct field_durations *durations_of(struct field_durations *list, uint32_t field)
 {
 	for (size_t i = 0; i < TIMED_MAX; i++) {
 		if (!list[i].sum.nr || list[i].field == field)
@@ -204,13 +205,13 @@ static struct durations *durations_of(struct durations *list, uint32_t field)
 	return NULL;
 }
 
-static void sum_up_durations(struct durations *list, const struct query *query,
+static void sum_up_durations(struct field_durations *list, const struct query *query,
 			     const struct facts *facts)
 {
 	for (size_t i = 0; i < stats_count(facts->stats); i++) {
 		const struct stats_item *stat = stats_at(facts->stats, i);
 		const struct key *key = &stat->key;
-		struct durations *durations;
+		struct field_durations *durations;
 
 		if (!stat->timing || (query->guest != GUEST_ANY && key->guest != query->guest) ||
 		    fields_get(facts->fields, key->field)->use != USE_EVENT)
@@ -223,13 +224,13 @@ static void sum_up_durations(struct durations *list, const struct query *query,
 	}
 }
 
-static void add_durations(struct view *view, struct durations *list)
+static void add_durations(struct view *view, struct field_durations *list)
 {
 	if (!list[0].sum.nr)
 		view->absent |= 1U << HIST;
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		struct view_row *row = &view->rows[i];
-		const struct durations *durations =
+		const struct field_durations *durations =
 			row->is_rest ? NULL : durations_of(list, row->field);
 
 		if (durations && hist_count(durations->sum.delta))
@@ -246,7 +247,7 @@ static bool wants(const struct query *query, const struct field *field)
 
 static int build(struct view *view, const struct query *query, const struct facts *facts)
 {
-	struct sums *all = sum_up(view, query, facts);
+	struct event_sums *all = sum_up(view, query, facts);
 	const struct stat_sum *sums;
 	uint64_t whole[SAMPLE_SOURCES];
 

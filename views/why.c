@@ -19,9 +19,8 @@ static const struct column columns[] = {
 	[SEVERITY] = { "severity", "Severity",
 		       "critical: it takes a quarter of a vCPU's time or more; major: a tenth; "
 		       "minor", CELL_TEXT, 8, COLUMN_LEAST(8) | COLUMN_SPARE(1) },
-	[COST] = { "cost_percent", "Cost%", "share of the vCPU's time that it "
-					    "takes", CELL_PERCENT, 5,
-		   0 },
+	[COST] = { "cost_percent", "Cost%", "share of the vCPU's time that it takes",
+		   CELL_PERCENT, 5, 0 },
 	[EVIDENCE] = { "evidence", "Why", "of the vCPU where it is worst", CELL_TEXT, 0,
 		       COLUMN_BELOW },
 	[REMEDY] = { "remedy", "Do", "what helps", CELL_TEXT, 0, COLUMN_BELOW },

@@ -252,7 +252,7 @@ static int add_row(const struct exits_vcpus *vcpus, const struct output *out,
 }
 
 /* The sums by kind, and the time of the reasons that mean idle. */
-struct sums {
+struct vcpu_sums {
 	struct exits_cell by_kind[EXITS_KINDS];
 	uint64_t idle_ns[EXITS_REASONS];
 };
@@ -296,7 +296,7 @@ static int keep_counts(struct exits_vcpu *vcpu)
 }
 
 static int add_cells(struct exits_vcpus *vcpus, const struct output *out,
-		     struct exits_vcpu *vcpu, struct sums *sums)
+		     struct exits_vcpu *vcpu, struct vcpu_sums *sums)
 {
 	const struct exits_record *now = vcpu->now;
 	int err = keep_counts(vcpu);
@@ -318,7 +318,7 @@ static int add_cells(struct exits_vcpus *vcpus, const struct output *out,
 
 /* What is open takes the vCPU's time, too. */
 static void split_time(const struct exits_vcpus *vcpus, const struct exits_vcpu *vcpu,
-		       const struct sums *sums, uint64_t *ret_parts)
+		       const struct vcpu_sums *sums, uint64_t *ret_parts)
 {
 	struct exits_time time = { .polled_ns = vcpu->now->polled_ns,
 				   .nested_ns = vcpu->now->nested_ns };
@@ -335,7 +335,7 @@ static void split_time(const struct exits_vcpus *vcpus, const struct exits_vcpu 
 }
 
 static int add_times(const struct exits_vcpus *vcpus, const struct output *out,
-		     struct exits_vcpu *vcpu, const struct sums *sums)
+		     struct exits_vcpu *vcpu, const struct vcpu_sums *sums)
 {
 	uint64_t parts[TIME_PARTS];
 	int err = 0;
@@ -357,7 +357,7 @@ static int add_times(const struct exits_vcpus *vcpus, const struct output *out,
 }
 
 static int add_parents(const struct exits_vcpus *vcpus, const struct output *out,
-		       const struct exits_vcpu *vcpu, const struct sums *sums)
+		       const struct exits_vcpu *vcpu, const struct vcpu_sums *sums)
 {
 	int err = 0;
 
@@ -371,7 +371,7 @@ static int add_parents(const struct exits_vcpus *vcpus, const struct output *out
 }
 
 static int add_arguments(const struct exits_vcpus *vcpus, const struct output *out,
-			 const struct exits_vcpu *vcpu, struct sums *sums)
+			 const struct exits_vcpu *vcpu, struct vcpu_sums *sums)
 {
 	int err = 0;
 
@@ -403,7 +403,7 @@ static void drop_arguments(struct exits_vcpu *vcpu)
 
 static int add_vcpu(struct exits_vcpus *vcpus, const struct output *out, struct exits_vcpu *vcpu)
 {
-	struct sums sums = { 0 };
+	struct vcpu_sums sums = { 0 };
 	int err = add_cells(vcpus, out, vcpu, &sums);
 
 	if (!err)

@@ -39,11 +39,11 @@ static const struct acrn_row {
 
 #define NR_ROWS ARRAY_SIZE(rows)
 
-struct sums {
+struct acrn_sums {
 	uint64_t count[NR_ROWS + 1], cycles[NR_ROWS + 1]; /* the last is the total */
 };
 
-static void add(struct sums *sums, const struct exit_count *cell)
+static void add(struct acrn_sums *sums, const struct exit_count *cell)
 {
 	size_t i = 0;
 
@@ -62,7 +62,8 @@ struct figures {
 	double per_s, percent;
 };
 
-static struct figures figures_of(const struct sums *sums, size_t i, double cycles, double seconds)
+static struct figures figures_of(const struct acrn_sums *sums, size_t i, double cycles,
+				 double seconds)
 {
 	return (struct figures){
 		.name = i < NR_ROWS ? rows[i].name : "Total",
@@ -73,7 +74,7 @@ static struct figures figures_of(const struct sums *sums, size_t i, double cycle
 	};
 }
 
-static void write_text(const struct sums *sums, uint64_t cycles, double seconds,
+static void write_text(const struct acrn_sums *sums, uint64_t cycles, double seconds,
 		       const char *mhz_text, FILE *out)
 {
 	fprintf(out, "Total run time: %" PRIu64 " cycles\n", cycles);
@@ -89,7 +90,7 @@ static void write_text(const struct sums *sums, uint64_t cycles, double seconds,
 	}
 }
 
-static void write_csv(const struct sums *sums, uint64_t cycles, double seconds,
+static void write_csv(const struct acrn_sums *sums, uint64_t cycles, double seconds,
 		      const char *mhz_text, FILE *out)
 {
 	fprintf(out, "Run time(cycles),Run time(Sec),Freq(MHz)\r\n");
@@ -103,7 +104,7 @@ static void write_csv(const struct sums *sums, uint64_t cycles, double seconds,
 	}
 }
 
-static int append_csv(const struct sums *sums, uint64_t cycles, double seconds,
+static int append_csv(const struct acrn_sums *sums, uint64_t cycles, double seconds,
 		      const char *mhz_text, const char *path, struct why *why)
 {
 	FILE *file = fopen(path, "ae");
@@ -126,7 +127,7 @@ int report_acrn(const struct recording *recording, double mhz, const char *mhz_t
 	bool has_time = pairing->has_exits[EXITS_VMEXIT] &&
 			pairing->last_entry > pairing->first_exit;
 	uint64_t cycles = has_time ? pairing->last_entry - pairing->first_exit : 0;
-	struct sums sums = { { 0 }, { 0 } };
+	struct acrn_sums sums = { { 0 }, { 0 } };
 	double seconds = (double)cycles / (mhz * 1e6);
 
 	if (trace_file(recording->trace, 0)->kind != TRACE_ACRN)
