@@ -52,8 +52,8 @@ struct top_options {
 	const char *read_file; /* NULL: not read */
 	const char *url;       /* a Prometheus to read from, in place of a file; NULL: none */
 	const char *host;      /* of it: one host; NULL: all */
-	const char *http_config; /* who asks it; NULL: nobody in particular */
-	/* Times in it, which base/when.h reads; NULL: not given. */
+	const char *http_config; /* user, password and TLS for it; NULL: none */
+	/* Times, which base/when.h reads; NULL: not given. */
 	const char *at, *from, *to;
 	const char *diff[2];
 	uint64_t past_bytes; /* how much the live screen remembers */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * steady - the worst finding of a live screen, which stays calm: a finding must be there in three
- * samples, one after the other, and stays until it is missing in three.
+ * steady - the worst finding of a live screen, without flicker: a finding must be in three samples
+ * in a row, and stays until it is missing in three.
  */
 #ifndef KVMTOP_FINDINGS_STEADY_H
 #define KVMTOP_FINDINGS_STEADY_H

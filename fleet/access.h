@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * access - what a server must know of the user, from a file as promtool --http.config.file has it.
+ * access - user, password and TLS for a server, from a file for promtool --http.config.file.
  *
  *	basic_auth:
  *	  username: NAME
@@ -13,8 +13,8 @@
  *	  key_file: FILE
  *	  insecure_skip_verify: false
  *
- * Files are relative to the folder of the file. What else Prometheus knows is refused by name,
- * because it would not be done.
+ * Paths are relative to the folder of the file. Prometheus' other settings are refused by name,
+ * because they would have no effect.
  */
 #ifndef KVMTOP_FLEET_ACCESS_H
 #define KVMTOP_FLEET_ACCESS_H

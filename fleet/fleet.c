@@ -23,7 +23,7 @@
 #define NS_PER_S UINT64_C(1000000000)
 #define TIMEOUT_MS 30000
 #define SLOW_NS (2 * NS_PER_S) /* a notice says so */
-#define SCRAPED_S 15.0	       /* where the server does not tell */
+#define SCRAPED_S 15.0	       /* if the server does not report it */
 #define LIMIT ((size_t)64 << 20)
 #define SCOPE_SHIFT 40
 #define MISSED 4

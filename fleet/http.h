@@ -2,8 +2,8 @@
 /*
  * http - asks a server, several questions at a time, within a time limit.
  *
- * libcurl is loaded when a server is first asked. Redirections are not followed: what the server
- * must know of the user goes to no other one.
+ * libcurl is loaded when a server is first asked. Redirections are not followed: user and password
+ * go to no other server.
  */
 #ifndef KVMTOP_FLEET_HTTP_H
 #define KVMTOP_FLEET_HTTP_H

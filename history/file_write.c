@@ -426,7 +426,7 @@ static int sink_add(void *state, const struct moment *moment, struct packed *pac
 	return history_file_add(state, moment, packed, why);
 }
 
-/* What cannot be noted is said by the recorder all the same. */
+/* An error is left out: the recorder shows the note, too. */
 static void sink_note(void *state, uint64_t time_ns, const char *text)
 {
 	(void)history_file_note(state, time_ns, text, NULL);

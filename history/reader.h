@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * reader - reads moments of a store, and knows what the ids in them are here.
+ * reader - reads moments of a store, and translates their ids into ids of the dictionary here.
  */
 #ifndef KVMTOP_HISTORY_READER_H
 #define KVMTOP_HISTORY_READER_H

@@ -862,8 +862,8 @@ static int add_vcpu(struct guest *guest, int index, pid_t tid)
 }
 
 /*
- * Notes that the thread runs a vCPU of the guest. Without an index that is the only one that waits
- * for a thread; if the guest has ended and nothing else will tell, the first, or else a new one.
+ * Notes that the thread runs a vCPU of the guest. Without an index it is the only vCPU without a
+ * thread; of a guest that has ended, the first such vCPU, or else a new one.
  */
 static int note_thread(struct guests *guests, struct guest *guest, const struct vcpu_thread *thread)
 {

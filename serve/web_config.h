@@ -11,7 +11,7 @@
  *	http_server_config:
  *	  http2: false			(has no effect: there is HTTP 1.1 only)
  *
- * What else the toolkit knows is refused by name, because it would not be done.
+ * The toolkit's other settings are refused by name, because they would have no effect.
  */
 #ifndef KVMTOP_SERVE_WEB_CONFIG_H
 #define KVMTOP_SERVE_WEB_CONFIG_H

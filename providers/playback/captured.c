@@ -446,7 +446,7 @@ static int add_name(const struct captured *captured, const struct exit_fields *f
 				    &id);
 }
 
-/* What is polled in halts not every kernel tells, and L2 not every guest has. */
+/* Not every kernel reports the polled time of halts, and not every guest has an L2. */
 static unsigned int captured_parts(const struct captured *captured)
 {
 	unsigned int parts = EXIT_FIELDS_PARTS | 1U << TIME_L2;

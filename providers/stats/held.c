@@ -123,9 +123,9 @@ static int open_pid(pid_t pid)
 
 /*
  * Whether a copy can be what its number was found to be. It may have been closed since, and another
- * file may have its number. The link of the copy would tell for sure, but takes longer than all the
- * rest. To read a device of the guest's (VFIO) at 0 could do harm, but a VMM opens that for reading
- * and writing, statistics for reading only; whatever else is read does not have the layout.
+ * file may have its number. The link of the copy would be proof, but takes longer than the rest.
+ * Reading a device of the guest (VFIO) at 0 could do harm, but a VMM opens devices for reading
+ * and writing, statistics for reading only; any other file does not have the layout.
  */
 static bool is_likely(int copy, int access)
 {

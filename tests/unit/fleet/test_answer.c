@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Answers of a Prometheus, whole and damaged, and the file that says who asks. */
+/* Answers of a Prometheus, whole and damaged, and the file of --http-config. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
