@@ -37,7 +37,7 @@ static const struct option_spec specs[] = {
 	OPT_FLAG(0, "arguments", arguments,
 		 "with the argument of each (port, MSR ...): every exit costs more"),
 	OPT_OTHER(0, "guest-kallsyms", "NAME=FILE", kallsyms,
-		  "names the functions of guest NAME, by a copy of its /proc/kallsyms"),
+		  "name the functions of guest NAME, by a copy of its /proc/kallsyms"),
 	OPT_HEADING("How to show it"),
 	OPT_STRING('k', "key", "KEY", key,
 		   "sort by (default: total): ", /* add_help() adds the ids */

@@ -122,7 +122,7 @@ static int run(int argc, char **argv)
 
 const struct command report_command = {
 	.name = "report",
-	.help = "exits in a recording: how many, how long they took",
+	.help = "count the exits in a recording, and how long they took",
 	.options = &report_option_table,
 	.run = run,
 };

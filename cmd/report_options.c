@@ -35,7 +35,7 @@ static const struct option_spec specs[] = {
 		  .words = LONG_TIMES),
 	OPT_FLAG(0, "halts", halts, "with --longer: with halts"),
 	OPT_OTHER(0, "guest-kallsyms", "NAME=FILE", kallsyms,
-		  "names the functions of guest NAME, by a copy of its /proc/kallsyms"),
+		  "name the functions of guest NAME, by a copy of its /proc/kallsyms"),
 	OPT_FILE(0, "diff", "OTHER", diff,
 		 "compare with another recording, the biggest change first"),
 	OPT_HEADING("How to read it"),

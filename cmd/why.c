@@ -220,7 +220,7 @@ static int run_why(int argc, char **argv)
 
 const struct command why_command = {
 	.name = "why",
-	.help = "what makes guests slow, and what to do",
+	.help = "say what makes guests slow, and what to do",
 	.options = &table,
 	.run = run_why,
 };
