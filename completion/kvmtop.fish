@@ -5,17 +5,25 @@
 function __kvmtop_complete
 	set -l words (commandline -opc)
 	set -l last (commandline -ct)
+	set -l begin ""
 
+	# --NAME=VALUE is asked for as bash divides it; what is found has --NAME= before it.
+	if string match -qr -- '^--[^=]+=' $last
+		set -l parts (string split -m 1 = -- $last)
+		set begin $parts[1]=
+		set last $parts[2]
+		set -a words $parts[1] =
+	end
 	for line in (kvmtop --complete -- $words[2..] "$last" 2>/dev/null)
 		switch $line
 			case \tfiles
-				__fish_complete_path "$last"
+				printf '%s\n' $begin(__fish_complete_path "$last")
 			case \tfolders
-				__fish_complete_directories "$last"
+				printf '%s\n' $begin(__fish_complete_directories "$last")
 			case \tcommands
-				__fish_complete_command
+				printf '%s\n' $begin(__fish_complete_command)
 			case '*'
-				printf '%s\n' $line
+				printf '%s\n' $begin$line
 		end
 	end
 end

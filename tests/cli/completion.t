@@ -107,6 +107,10 @@ if command -v fish >/dev/null 2>&1; then
 	is "$(in_fish "kvmtop $line w")" "web1:process 112 " "fish: the one that fits"
 	is "$(in_fish "kvmtop report README")" "README.md " "fish: files"
 	like "$(in_fish "kvmtop --sysroot tests/sys")" "^tests/sysroot/" "fish: folders"
+	is "$(in_fish "kvmtop $amd --guest=w")$(in_fish "kvmtop --read=README")" \
+		"--guest=web1:process 112 --read=README.md " "fish: what is behind --name="
+	like "$(in_fish "kvmtop --sysroot=tests/sys")" "^--sysroot=tests/sysroot/" \
+		"fish: folders behind --name="
 else
 	skip "fish" "it is not installed"
 fi
@@ -117,6 +121,7 @@ in_zsh() {
 	zsh -f -c '_describe() { print -rn -- "${(P@)2} " }
 		_files() { print -rn "files $@" }
 		_command_names() { print -rn programs }
+		compset() { print -rn -- "$@ " }
 		words=(kvmtop "$@") CURRENT=$#words
 		. completion/_kvmtop' zsh "$@"
 }
@@ -128,6 +133,9 @@ if command -v zsh >/dev/null 2>&1; then
 	is "$(in_zsh $line '')" "web1:process 112 db1:process 115 " "zsh: guests"
 	is "$(in_zsh report '')$(in_zsh --sysroot '')$(in_zsh record '')" "files files -/programs" \
 		"zsh: files, folders, programs"
+	is "$(in_zsh $amd --guest=)" "-P 1 *= web1:process 112 db1:process 115 " \
+		"zsh: what is behind --name="
+	is "$(in_zsh --sysroot=tests/sys)" "-P 1 *= files -/" "zsh: folders behind --name="
 else
 	skip "zsh" "it is not installed"
 fi
