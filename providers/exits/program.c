@@ -252,7 +252,7 @@ static int set_sizes(const struct exits_bpf *bpf)
 	return err;
 }
 
-/* Kernels before 5.12 have no storage in a task: a hash table by tid is used. */
+/* Where a task has no storage, as before Linux 5.12, a hash table by tid is used. */
 static int load(struct exits_bpf *bpf, bool has_task_storage)
 {
 	int err;
@@ -538,6 +538,25 @@ static bool take_older_way(struct exits_bpf *bpf, bool *has_task_storage)
 	return true;
 }
 
+/*
+ * Whether a task can get storage, tried with our own. Linux 7.2 has none to give where the CPU
+ * cannot exchange 16 bytes at once.
+ */
+static bool can_store(const struct exits_bpf *bpf)
+{
+	int map = bpf_map__fd(bpf->program->maps.by_task), err;
+	int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	uint32_t none = 0;
+
+	if (pidfd < 0)
+		return true; /* it is not known */
+	err = bpf_map_update_elem(map, &pidfd, &none, BPF_ANY);
+	if (!err)
+		bpf_map_delete_elem(map, &pidfd);
+	close(pidfd);
+	return !err;
+}
+
 static int open_all(struct exits_bpf *bpf, struct why *why)
 {
 	bool has_task_storage = true;
@@ -546,6 +565,10 @@ static int open_all(struct exits_bpf *bpf, struct why *why)
 	while (err && err != -EPERM && err != -ENOMEM && take_older_way(bpf, &has_task_storage)) {
 		exits_program__destroy(bpf->program);
 		err = load(bpf, has_task_storage);
+	}
+	if (!err && has_task_storage && !can_store(bpf)) {
+		exits_program__destroy(bpf->program);
+		err = load(bpf, false);
 	}
 	if (err)
 		return why_set(why, err, "the kernel refuses our BPF program: %s", strerror(-err));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The BPF program of the provider "exits" in this kernel: what is asked of its map of arguments,
- * how often, and what is said where the kernel refuses. Two of libbpf's functions are ours here.
+ * how often, and what is said where the kernel refuses. Some of libbpf's functions are ours here.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,9 +25,30 @@
 static struct {
 	struct exits_argument_key keys[THREADS], deleted[THREADS];
 	uint32_t nr_keys, nr_deleted;
-	unsigned int nr_reads, nr_deletes;
+	unsigned int nr_reads, nr_deletes, nr_tids;
 	int err;
+	bool has_no_storage;
 } map;
+
+/* The key of a task's storage is a descriptor; the other maps that are written to have key 0. */
+int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
+{
+	int (*update)(int, const void *, const void *, __u64);
+
+	*(void **)&update = dlsym(RTLD_NEXT, "bpf_map_update_elem");
+	if (map.has_no_storage && key && *(const int *)key)
+		return -ENOMEM;
+	return update(fd, key, value, flags);
+}
+
+/* Threads whose tid is forgotten. */
+int bpf_map_delete_elem(int fd, const void *key)
+{
+	(void)fd;
+	(void)key;
+	map.nr_tids++;
+	return 0;
+}
 
 int bpf_map_lookup_batch(int fd, void *in, void *out, void *keys, void *values, __u32 *count,
 			 const struct bpf_map_batch_opts *opts)
@@ -60,13 +82,14 @@ struct machine {
 	struct exits_bpf *bpf; /* NULL: BPF is not to be had */
 };
 
-static int setup(void **state)
+static int setup_storage(void **state, bool has_no_storage)
 {
 	struct machine *machine = calloc(1, sizeof(*machine));
 	struct why why = { "" };
 	int err;
 
 	memset(&map, 0, sizeof(map));
+	map.has_no_storage = has_no_storage;
 	assert_non_null(machine);
 	*state = machine;
 	assert_int_equal(env_init(&machine->env, "", &why), 0);
@@ -84,6 +107,16 @@ static int setup(void **state)
 	if (err)
 		print_message("BPF is not to be had here: %s\n", why.text);
 	return 0;
+}
+
+static int setup(void **state)
+{
+	return setup_storage(state, false);
+}
+
+static int setup_without_storage(void **state)
+{
+	return setup_storage(state, true);
 }
 
 static int teardown(void **state)
@@ -177,6 +210,21 @@ static void test_more_threads(void **state)
 	assert_int_equal(exits_bpf_thread(machine->bpf, THREADS + EXITS_CHUNK)->tid, 0);
 }
 
+/* Threads are found by their tids then, which are forgotten with them. */
+static void test_tasks_without_storage(void **state)
+{
+	struct machine *machine = *state;
+	const uint32_t ended[] = { 0, 2 };
+
+	if (!machine->bpf)
+		skip();
+	for (uint32_t i = 0; i < 3; i++)
+		make_thread(machine, i);
+	map.nr_tids = 0;
+	exits_bpf_end_sample(machine->bpf, ended, 2);
+	assert_int_equal(map.nr_tids, map.has_no_storage ? 2 : 0);
+}
+
 static void test_kernel_does_not_tell(void **state)
 {
 	struct machine *machine = *state;
@@ -198,6 +246,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_threads_end_together, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_too_many_arguments, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_more_threads, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_tasks_without_storage, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_tasks_without_storage, setup_without_storage,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_kernel_does_not_tell, setup, teardown),
 	};
 
