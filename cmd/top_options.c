@@ -20,6 +20,7 @@
 
 #define PAST_DEFAULT_BYTES (UINT64_C(4) << 20)
 #define TIMES "now today yesterday"
+#define TIMEOUT_MAX_S 3600
 #define FILE_DELAY_S 15.0 /* of --prometheus: as node_exporter is usually asked */
 
 static const struct option_spec specs[] = {
@@ -96,6 +97,8 @@ static const struct option_spec specs[] = {
 		   "with --from URL: one host, by its label \"instance\""),
 	OPT_FILE(0, "http-config", "FILE", http_config,
 		   "with --from URL: TLS, user and password, in promtool's format"),
+	OPT_COUNT(0, "timeout", "SECONDS", timeout_s,
+		  "with --from URL: how long an answer may take (default 10)"),
 	OPT_HEADING("Other"),
 	OPT_FLAG(0, "demo", demo, "run a tiny guest of its own if there is none"),
 	OPT_FLAG(0, "list-guests", list_guests,
@@ -276,8 +279,11 @@ static int check_read(const struct top_options *options, struct why *why)
 /* What goes with -w, and what only goes with -r. */
 static int check_history(const struct top_options *options, bool logs, struct why *why)
 {
-	if ((options->host || options->http_config) && !options->url)
-		return why_set(why, -EINVAL, "--host and --http-config require --from URL");
+	if ((options->host || options->http_config || options->timeout_s) && !options->url)
+		return why_set(why, -EINVAL, "--host, --http-config and --timeout require --from "
+					     "URL");
+	if (options->timeout_s > TIMEOUT_MAX_S)
+		return why_set(why, -EINVAL, "--timeout: at most %d seconds", TIMEOUT_MAX_S);
 	if (options->read)
 		return check_read(options, why);
 	if (options->at || options->from || options->to || options->diff[0])

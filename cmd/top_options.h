@@ -53,6 +53,7 @@ struct top_options {
 	const char *url;       /* a Prometheus to read from, in place of a file; NULL: none */
 	const char *host;      /* of it: one host; NULL: all */
 	const char *http_config; /* user, password and TLS for it; NULL: none */
+	unsigned long timeout_s; /* how long its answers may take; 0: not given */
 	/* Times, which base/when.h reads; NULL: not given. */
 	const char *at, *from, *to;
 	const char *diff[2];

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/say.h"
 #include "base/when.h"
@@ -19,9 +20,10 @@
 #include "monitor.h"
 #include "ui/tui/tui.h"
 
-#define SCREEN_PATIENCE_MS 500 /* a key waits so long for a Prometheus */
-#define PATIENCE_MS 60000
+#define KEY_PATIENCE_MS 500 /* a key waits so long for a Prometheus */
+#define TIMEOUT_S 10 /* of its answers */
 #define FOLLOW_S 1.0 /* from one look for a new sample to the next */
+#define ERASE_LINE "\r\033[K"
 
 struct top_reader {
 	const struct top_options *options;
@@ -61,12 +63,11 @@ static int open_file(struct top_reader *reader, struct why *why)
 static int open_fleet(struct top_reader *reader, struct why *why)
 {
 	const struct top_options *options = reader->options;
-	bool has_screen = top_options_mode(options) == MODE_CURSES;
 	const struct fleet_config config = {
 		.url = options->url,
 		.access = &reader->access,
 		.interval_s = options->has_delay ? options->delay_s : 0,
-		.patience_ms = has_screen ? SCREEN_PATIENCE_MS : PATIENCE_MS,
+		.timeout_s = options->timeout_s ? (unsigned int)options->timeout_s : TIMEOUT_S,
 	};
 	int err = options->http_config ?
 			  access_read(options->http_config, &reader->access, why) : 0;
@@ -84,7 +85,8 @@ static const char *source_name(const struct top_reader *reader)
 	return reader->fleet ? reader->options->url : reader->options->read_file;
 }
 
-static int open_store(struct top_reader *reader, struct why *why)
+/* Goes to the latest sample. */
+static int begin(struct top_reader *reader, struct why *why)
 {
 	const char *host = reader->options->host;
 	int err = reader->options->url ? open_fleet(reader, why) : open_file(reader, why);
@@ -93,8 +95,20 @@ static int open_store(struct top_reader *reader, struct why *why)
 		err = past_new(reader->store, NULL, &reader->past);
 	if (!err && host)
 		err = past_enter(reader->past, host, why);
-	if (!err)
-		err = past_go(reader->past, UINT64_MAX, why);
+	return err ? err : past_go(reader->past, UINT64_MAX, why);
+}
+
+/* A server may need some seconds for the first answers. */
+static int open_store(struct top_reader *reader, struct why *why)
+{
+	bool tells = reader->options->url && isatty(STDERR_FILENO);
+	int err;
+
+	if (tells)
+		fprintf(stderr, "kvmtop: waiting for %s; Ctrl-C ends this", reader->options->url);
+	err = begin(reader, why);
+	if (tells)
+		fputs(ERASE_LINE, stderr);
 	if (err == -ENOENT && !why->text[0])
 		return why_set(why, err, "%s: there is no sample in it yet", source_name(reader));
 	if (err)
@@ -277,6 +291,8 @@ static int show(struct top_reader *reader, uint64_t at_ns, struct why *why)
 	};
 	int err = live_init(&reader->live, false, true);
 
+	if (reader->fleet)
+		fleet_set_patience(reader->fleet, KEY_PATIENCE_MS);
 	if (!err)
 		err = choose_guest(reader, past_guests(reader->past), why);
 	if (!err)

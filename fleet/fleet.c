@@ -5,6 +5,7 @@
  * A moment's id has the number of its scope above, and which multiple of the interval it is below.
  */
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -21,7 +22,6 @@
 #include "ui/metrics/table.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-#define TIMEOUT_MS 30000
 #define SLOW_NS (2 * NS_PER_S) /* a notice says so */
 #define SCRAPED_S 15.0	       /* if the server does not report it */
 #define LIMIT ((size_t)64 << 20)
@@ -54,6 +54,7 @@ struct fleet {
 	bool has_thread;
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t changed;
+	unsigned int patience_ms; /* of a reader */
 	struct cache **caches;
 	size_t nr_caches, room_caches;
 	uint32_t entered; /* the cache that is looked at */
@@ -154,6 +155,21 @@ static void drop_questions(struct http_question *questions, size_t nr)
 	}
 }
 
+static long timeout_ms(const struct fleet *fleet)
+{
+	return 1000L * fleet->config.timeout_s;
+}
+
+/* What a server with very many hosts says, or does not say, when it adds all of them up. */
+static void advise_rules(const struct fleet *fleet, int err, struct why *why)
+{
+	const struct why said = *why;
+
+	if ((err == -ETIMEDOUT || err == -EINVAL) && !fleet->common.nr_summed)
+		why_set(why, err, "%s; many hosts need the recording rules of "
+			"contrib/prometheus/kvmtop.rules.yml", said.text);
+}
+
 /* Called with the lock, which is not held while the server works. */
 static int fetch(struct fleet *fleet, const struct request *request, struct why *why)
 {
@@ -164,12 +180,14 @@ static int fetch(struct fleet *fleet, const struct request *request, struct why 
 
 	if (!err) {
 		pthread_mutex_unlock(&fleet->lock);
-		err = http_ask(fleet->http, questions, SCOPE_QUESTIONS, TIMEOUT_MS, why);
+		err = http_ask(fleet->http, questions, SCOPE_QUESTIONS, timeout_ms(fleet), why);
 		pthread_mutex_lock(&fleet->lock);
 	}
 	if (!err)
 		err = scope_take(cache->scope, request->first, request->last, questions, add_moment,
 				 &adding, why);
+	if (!cache->host[0])
+		advise_rules(fleet, err, why);
 	keep_limit(fleet, cache);
 	drop_questions(questions, SCOPE_QUESTIONS);
 	return err;
@@ -221,7 +239,7 @@ static void wait_idle(struct fleet *fleet)
 	int err = 0;
 
 	clock_gettime(CLOCK_MONOTONIC, &end);
-	add_ms(&end, fleet->config.patience_ms);
+	add_ms(&end, fleet->patience_ms);
 	while (!err && (fleet->has_request || fleet->is_busy))
 		err = pthread_cond_timedwait(&fleet->changed, &fleet->lock, &end);
 }
@@ -515,6 +533,13 @@ static int enter(void *state, const char *machine, struct why *why)
 	return err;
 }
 
+void fleet_set_patience(struct fleet *fleet, unsigned int ms)
+{
+	pthread_mutex_lock(&fleet->lock);
+	fleet->patience_ms = ms;
+	pthread_mutex_unlock(&fleet->lock);
+}
+
 struct store fleet_store(struct fleet *fleet)
 {
 	static const struct store_type type = {
@@ -579,7 +604,7 @@ static int ask(struct fleet *fleet, const char *query, struct scrapes *ret_scrap
 	err = http_escape(query, form + strlen(form), sizeof(form) - strlen(form));
 	question.form = form;
 	if (!err)
-		err = http_ask(fleet->http, &question, 1, TIMEOUT_MS, why);
+		err = http_ask(fleet->http, &question, 1, timeout_ms(fleet), why);
 	if (!err)
 		err = answer_read(question.status, question.body, question.size, take_scrapes,
 				  ret_scrapes, &line);
@@ -598,10 +623,10 @@ static int meet(struct fleet *fleet, struct why *why)
 	char query[1024];
 	int err;
 
-	err = ask(fleet, "count(instance_mode:kvmtop_vcpu_seconds:rate5m)", &scrapes, why);
+	err = ask(fleet, "count(" SCOPE_HOSTS ")", &scrapes, why);
 	if (err)
 		return err;
-	fleet->common.has_rules = scrapes.nr;
+	fleet->common.nr_summed = scrapes.nr ? (uint64_t)scrapes.value : 0;
 	snprintf(query, sizeof(query), "topk(1, %s) * 0 + time()", info);
 	err = ask(fleet, query, &scrapes, why);
 	if (err)
@@ -644,6 +669,7 @@ int fleet_open(const struct fleet_config *config, struct fleet **ret_fleet, stru
 	if (!fleet)
 		return -ENOMEM;
 	fleet->config = *config;
+	fleet->patience_ms = UINT_MAX;
 	pthread_mutex_init(&fleet->lock, NULL);
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);

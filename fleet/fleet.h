@@ -16,18 +16,23 @@ struct fleet_config {
 	const char *url; /* "http://prometheus:9090" */
 	const struct http_access *access;
 	double interval_s; /* 0: as the hosts are scraped */
-	/* How long a reader waits for moments; then it goes on without, see -EAGAIN. */
-	unsigned int patience_ms;
+	unsigned int timeout_s; /* how long an answer may take */
 };
 
 struct fleet;
 
 /*
- * Asks the server for the time and how the hosts are scraped; waits for the answer, at most 30 s.
- * 0, or -errno with why.
+ * Asks the server for the time and how the hosts are scraped, and waits for the answers. 0, or
+ * -errno with why.
  */
 int fleet_open(const struct fleet_config *config, struct fleet **ret_fleet, struct why *why);
 void fleet_close(struct fleet *fleet); /* NULL is fine; does not wait for the server */
+
+/*
+ * How long a reader waits for moments; then it goes on without, see -EAGAIN. Before this is called,
+ * it waits for the answer.
+ */
+void fleet_set_patience(struct fleet *fleet, unsigned int ms);
 
 /* Valid as long as the fleet. Its reads are -EAGAIN with why where the server has not answered. */
 struct store fleet_store(struct fleet *fleet);

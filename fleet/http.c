@@ -48,6 +48,7 @@ struct transfer {
 	struct http_question *question;
 	CURL *easy;
 	char *url;
+	long timeout_ms;
 	char reason[CURL_ERROR_SIZE];
 	bool is_too_large;
 };
@@ -178,7 +179,7 @@ static CURLcode set_access(const struct http *http, CURL *easy)
 	return code;
 }
 
-static CURLcode set_options(const struct http *http, struct transfer *transfer, long timeout_ms)
+static CURLcode set_options(const struct http *http, struct transfer *transfer)
 {
 	__typeof__(http->library.setopt) set = http->library.setopt;
 	CURL *easy = transfer->easy;
@@ -189,15 +190,14 @@ static CURLcode set_options(const struct http *http, struct transfer *transfer, 
 	code = code ? code : set(easy, CURLOPT_WRITEDATA, transfer);
 	code = code ? code : set(easy, CURLOPT_ERRORBUFFER, transfer->reason);
 	code = code ? code : set(easy, CURLOPT_PRIVATE, transfer);
-	code = code ? code : set(easy, CURLOPT_TIMEOUT_MS, timeout_ms);
+	code = code ? code : set(easy, CURLOPT_TIMEOUT_MS, transfer->timeout_ms);
 	code = code ? code : set(easy, CURLOPT_NOSIGNAL, 1L);
 	code = code ? code : set(easy, CURLOPT_ACCEPT_ENCODING, "");
 	code = code ? code : set(easy, CURLOPT_USERAGENT, "kvmtop/" KVMTOP_VERSION);
 	return code ? code : set_access(http, easy);
 }
 
-static int transfer_begin(struct http *http, struct transfer *transfer, long timeout_ms,
-			  struct why *why)
+static int transfer_begin(struct http *http, struct transfer *transfer, struct why *why)
 {
 	struct http_question *question = transfer->question;
 	CURLcode code;
@@ -211,7 +211,7 @@ static int transfer_begin(struct http *http, struct transfer *transfer, long tim
 	transfer->easy = http->library.easy_init();
 	if (!transfer->easy)
 		return -ENOMEM;
-	code = set_options(http, transfer, timeout_ms);
+	code = set_options(http, transfer);
 	if (code)
 		return why_set(why, -EIO, "%s: %s", http->url, http->library.strerror(code));
 	return http->library.add(http->multi, transfer->easy) ? -ENOMEM : 0;
@@ -235,8 +235,10 @@ static int failure(const struct http *http, const struct transfer *transfer, CUR
 	if (transfer->is_too_large)
 		return why_set(why, -EFBIG, "%s: the answer is larger than %zu MiB", http->url,
 			       HTTP_ANSWER_MAX >> 20);
-	return why_set(why, code == CURLE_OPERATION_TIMEDOUT ? -ETIMEDOUT : -EIO, "%s: %s",
-		       http->url, reason);
+	if (code == CURLE_OPERATION_TIMEDOUT)
+		return why_set(why, -ETIMEDOUT, "%s has not answered within %ld s: --timeout "
+			       "SECONDS waits longer", http->url, transfer->timeout_ms / 1000);
+	return why_set(why, -EIO, "%s: %s", http->url, reason);
 }
 
 /* Takes what has ended. */
@@ -285,7 +287,8 @@ int http_ask(struct http *http, struct http_question *questions, size_t nr, long
 
 	for (size_t i = 0; !err && i < nr; i++) {
 		transfers[i].question = &questions[i];
-		err = transfer_begin(http, &transfers[i], timeout_ms, why);
+		transfers[i].timeout_ms = timeout_ms;
+		err = transfer_begin(http, &transfers[i], why);
 	}
 	if (!err)
 		err = run(http, why);

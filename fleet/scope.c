@@ -26,6 +26,7 @@
 #define MEMBERS_MAX 20000 /* guests or hosts */
 #define FIELDS_MAX 4096
 #define VCPUS_MAX 4096
+#define HOSTS_AT_ONCE 2000 /* times steps; of each the answers have some 300 bytes */
 #define RATE_WINDOW "5m" /* as in contrib/prometheus/kvmtop.rules.yml */
 
 /* A guest of the host; or, of all hosts, a host. */
@@ -186,7 +187,12 @@ void scope_free(struct scope *scope)
 
 unsigned int scope_steps(const struct scope *scope)
 {
-	return scope->host || scope->common->has_rules ? SCOPE_STEPS - 1 : 1;
+	uint64_t nr_hosts = scope->common->nr_summed ? scope->common->nr_summed : HOSTS_AT_ONCE;
+	uint64_t steps = scope->host ? SCOPE_STEPS : HOSTS_AT_ONCE / nr_hosts;
+
+	if (steps > SCOPE_STEPS - 1)
+		return SCOPE_STEPS - 1;
+	return steps ? (unsigned int)steps : 1;
 }
 
 /* ---- questions */
@@ -230,12 +236,14 @@ static int query_of_all(const struct scope *scope, enum question question, char 
 	};
 
 	if (question == ASK_MEMBERS)
-		return asprintf(ret_query, "count by (instance) (%s)",
-				name_of(METRIC_GUEST_INFO));
+		return scope->common->nr_summed ?
+			       asprintf(ret_query, SCOPE_HOSTS) :
+			       asprintf(ret_query, "count by (instance) (%s)",
+					name_of(METRIC_GUEST_INFO));
 	if (question == ASK_MORE)
 		return asprintf(ret_query, "max by (instance, rule) (%s)",
 				name_of(METRIC_FINDING));
-	if (scope->common->has_rules)
+	if (scope->common->nr_summed)
 		return asprintf(ret_query, "%s:rate" RATE_WINDOW, rates[question].rule);
 	return asprintf(ret_query, "sum by (instance, %s) (rate(%s[" RATE_WINDOW "]))",
 			rates[question].labels, name_of(rates[question].metric));

@@ -13,12 +13,18 @@
 
 #define SCOPE_QUESTIONS 5
 #define SCOPE_STEPS 33 /* the most that are asked for at once */
+/* The hosts with their guests, where the server has the sums of our recording rules. */
+#define SCOPE_HOSTS "instance:kvmtop_guest_info:count"
 
 /* What all scopes of a server have in common. */
 struct scope_common {
 	struct fields *fields; /* the dictionary of all moments */
 	uint64_t step_ns;      /* the time from one moment to the next */
-	bool has_rules;	       /* the server has the sums of contrib/prometheus/kvmtop.rules.yml */
+	/*
+	 * How many hosts the server has sums of, by contrib/prometheus/kvmtop.rules.yml; 0: it
+	 * has no such rules, and adds up for each question.
+	 */
+	uint64_t nr_summed;
 };
 
 struct scope;
@@ -27,7 +33,10 @@ struct scope;
 struct scope *scope_new(const struct scope_common *common, uint32_t number, const char *host);
 void scope_free(struct scope *scope);
 
-/* How many steps may be asked for at once: the server has to work for each. */
+/*
+ * How many steps may be asked for at once: the server has to work for each, and the answers to all
+ * questions together should have no more than a megabyte.
+ */
 unsigned int scope_steps(const struct scope *scope);
 
 /*

@@ -78,6 +78,7 @@ void thread_sum_add(struct thread_sum *sum, const struct field *field,
 		sum->wait_per_s += stat->rate_per_s;
 	}
 	if (field->use == USE_HOST && field->part <= HOST_THREAD) {
+		sum->has_sums |= field->part == HOST_THROTTLED && stat->key.vcpu < 0;
 		sum->nr[field->part]++;
 		sum->per_s[field->part] += stat->rate_per_s;
 	}
@@ -89,6 +90,7 @@ void thread_sum_merge(struct thread_sum *sum, const struct thread_sum *part)
 		sum->nr[i] += part->nr[i];
 		sum->per_s[i] += part->per_s[i];
 	}
+	sum->has_sums |= part->has_sums;
 	sum->nr_waits += part->nr_waits;
 	sum->wait_per_s += part->wait_per_s;
 }
@@ -155,13 +157,26 @@ struct cell thread_sum_percent(const struct thread_sum *sum, enum host_part part
 	return percent(sum->per_s[part], sum->nr[part] ? 1 : 0);
 }
 
+/* Of a host of a fleet, which has one key for all vCPUs: a part of the time that they wait. */
+static struct cell throttled_percent(const struct cell *wait, const struct thread_sum *sum)
+{
+	double ns_per_s = sum->per_s[HOST_THROTTLED];
+
+	if (sum->has_sums && wait->type == CELL_PERCENT && sum->wait_per_s > 0)
+		return (struct cell){
+			.type = CELL_PERCENT,
+			.number = wait->number * ns_per_s / sum->wait_per_s,
+		};
+	return percent(ns_per_s, sum->nr[HOST_THROTTLED]);
+}
+
 /* Where exits have no times, the vCPUs' time is the time that passed. */
 static void fill_threads(struct cell *cells, const struct thread_sum *sum)
 {
 	if (cells[OWNER_WAIT].type == CELL_NONE)
 		cells[OWNER_WAIT] = percent(sum->wait_per_s, sum->nr_waits);
 	cells[OWNER_CPU_TIME] = thread_sum_percent(sum, HOST_RUN);
-	cells[OWNER_THROTTLED] = percent(sum->per_s[HOST_THROTTLED], sum->nr[HOST_THROTTLED]);
+	cells[OWNER_THROTTLED] = throttled_percent(&cells[OWNER_WAIT], sum);
 	if (sum->nr[HOST_MIGRATIONS])
 		cells[OWNER_MIGRATIONS] = (struct cell){
 			.type = CELL_RATE,

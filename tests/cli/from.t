@@ -17,6 +17,8 @@ like "$(said --from ftp://a -1)" \
 like "$(said --from http://u:p@a -1)" '^2 .*user and password go into --http-config FILE' \
 	"no password in the URL"
 like "$(said --host a -1)" '^2 .*require --from URL' "a host of nothing"
+like "$(said --timeout 1 -1)" '^2 .*require --from URL' "a server that is not asked"
+like "$(said --from http://a --timeout 3601 -1)" '^2 .*--timeout: at most 3600 seconds' "for hours"
 like "$(said --from http://a -r x -1)" '^2 .*exclude each other' "two sources"
 like "$(said --from http://a -d -1)" '^2 .*-d/--debugfs counts what happens now' "no provider"
 like "$(said --from yesterday -1)" '^2 .*require -r/--read' "a time is no source"
@@ -65,4 +67,16 @@ spawn "$KVMTOP" --from "$url" -1 2>"$TMP/err"
 wait_for 1 false
 stop "$SPAWNED" INT
 like "$(cat "$TMP/err")" '^$' "one that never answers can be left"
+is "$(said --from "$url" --timeout 1 -1)" \
+	"1 kvmtop: $url has not answered within 1 s: --timeout SECONDS waits longer" \
+	"and is an error after some time"
+if has_screen; then
+	screen_start 80 24 "$KVMTOP --from $url"
+	screen_has "^kvmtop: waiting for $url; Ctrl-C ends this" \
+		"a terminal shows what is waited for"
+	screen_keys C-c
+	like "$(screen_status)" '^SIG(2|INT)$' "and Ctrl-C ends it"
+else
+	skip "what a terminal shows" "$T_no_screen"
+fi
 done_testing

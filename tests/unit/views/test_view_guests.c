@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The Guests view: whose exits are shown, what a filter adds up, and those that ended. */
+#include <math.h>
+
+#include "base/array.h"
 #include "tests/worlds/view_world.h"
 
 enum { DEBUGFS_EXITS, PAGES, EXIT, EXIT_HLT, EXIT_MSR, USER, PIO, NR_FIELDS };
@@ -306,6 +309,37 @@ static void twins_keep_their_order(void **state)
 	}
 }
 
+/* Of a host a counter is the sum of all vCPUs: here of ten, which waited 4 s of their 10 s. */
+static void throttled_of_a_host_is_a_share_of_its_vcpus(void **state)
+{
+	static const struct field host_specs[] = {
+		{ .name = "time", .parent = FIELD_NONE, .use = USE_TIME, .part = TIME_WHOLE },
+		{ .name = "wait", .parent = FIELD_NONE, .use = USE_TIME, .part = TIME_WAIT },
+		{ .name = "throttled", .parent = FIELD_NONE, .use = USE_HOST,
+		  .part = HOST_THROTTLED },
+	};
+	const struct view *view;
+	struct world *world;
+	int wait, throttled;
+
+	teardown(state);
+	world_setup(state, host_specs, ARRAY_SIZE(host_specs), &view_hosts);
+	world = *state;
+	wait = view_column_by_id(&view_hosts, "wait_percent");
+	throttled = view_column_by_id(&view_hosts, "throttled_percent");
+	assert_int_equal(guests_add_fake(world->guests, 4000, "kvm1", 0), 1);
+	for (uint64_t i = 1; i <= 2; i++) {
+		count_in(world, 1, 0, 10 * i * SECOND);
+		count_in(world, 1, 1, 4 * i * SECOND);
+		count_in(world, 1, 2, 1 * i * SECOND);
+		take(world);
+	}
+	view = build(world);
+	assert_true(fabs(view->rows[0].cells[wait].number - 40) < 0.01);
+	assert_true(fabs(view->rows[0].cells[throttled].number - 10) < 0.01);
+	assert_true(fabs(view->total.cells[throttled].number - 10) < 0.01);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -324,6 +358,7 @@ int main(void)
 		TEST(flaw_B8_total_row_counts_the_guests_not_shown),
 		TEST(sorts_by_every_column),
 		TEST(twins_keep_their_order),
+		TEST(throttled_of_a_host_is_a_share_of_its_vcpus),
 	};
 
 	return cmocka_run_group_tests_name("view_guests", tests, NULL, NULL);

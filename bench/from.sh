@@ -1,0 +1,126 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# from.sh - what `kvmtop --from` asks of a Prometheus that holds 1,000 hosts with 20 guests each.
+#
+# Two servers run at ports of this machine: one has what is scraped, and one the recording rules'
+# sums besides. Their data is made by promtool from bench/fleet.c: it takes some minutes and 8 GB of
+# memory, stays in build/bench/fleet.db (260 MB), and is good for an hour and a half. Prometheus may
+# be one that is not installed: tests/hosts/beside fleet -- bench/from.sh
+#	KVMTOP=./kvmtop  BUILD=build  ROUNDS=5  HOSTS=1000  GUESTS=20
+#
+# Bytes, questions and CPU time are what the server says of itself; ms are wall time, the median.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+KVMTOP=${KVMTOP:-./kvmtop}
+BUILD=${BUILD:-build}
+ROUNDS=${ROUNDS:-5}
+HOSTS=${HOSTS:-1000}
+GUESTS=${GUESTS:-20}
+PORT=${PORT:-19390}
+REFRESHES=8
+export LC_ALL=C.UTF-8 no_proxy='*'
+
+data=$BUILD/bench/fleet.db
+work=$(mktemp -d) || exit 1
+servers=
+# shellcheck disable=SC2329 # called by the trap
+clean_up() {
+	# shellcheck disable=SC2086 # several words
+	[ -z "$servers" ] || kill $servers 2>/dev/null
+	wait
+	rm -rf "$work" "$data.new"
+}
+trap clean_up EXIT
+
+# blocks counters|rules FOLDER
+blocks() {
+	"$BUILD/bench/fleet" "$1" "$HOSTS" "$GUESTS" "$made" >"$data.new/text" &&
+		promtool tsdb create-blocks-from openmetrics "$data.new/text" "$2" >/dev/null &&
+		rm "$data.new/text"
+}
+
+made=$(cat "$data/time" 2>/dev/null || echo 0)
+if [ $(($(date +%s) - made)) -gt 5400 ]; then
+	echo "Making $data" >&2
+	rm -rf "$data" "$data.new"
+	mkdir -p "$data.new"
+	made=$(date +%s)
+	blocks counters "$data.new/plain" && blocks rules "$data.new/rules" &&
+		cp -rl "$data.new/plain/." "$data.new/rules" && echo "$made" >"$data.new/time" &&
+		mv "$data.new" "$data" || exit 1
+fi
+
+# server FOLDER PORT
+server() {
+	prometheus --config.file="$work/prometheus.yml" --storage.tsdb.path="$data/$1" \
+		--storage.tsdb.retention.time=100y --web.listen-address="127.0.0.1:$2" \
+		--log.level=error &
+	servers="$servers $!"
+	until curl -s -o /dev/null --fail "http://127.0.0.1:$2/-/ready"; do
+		kill -0 $! || exit 1
+		sleep 0.2
+	done
+}
+: >"$work/prometheus.yml"
+server plain "$PORT"
+server rules $((PORT + 1))
+
+# counts PORT: questions, bytes, CPU seconds so far.
+counts() {
+	curl -s "http://127.0.0.1:$1/metrics" | awk '
+	/^prometheus_http_response_size_bytes_count.*query_range"/ { questions = $2 }
+	/^prometheus_http_response_size_bytes_sum.*query_range"/ { bytes = $2 }
+	/^process_cpu_seconds_total/ { cpu = $2 }
+	END { print questions + 0, bytes + 0, cpu }'
+}
+
+# spent NR PORT COMMAND...: what each of NR pictures took, of all that the command asks for.
+spent() {
+	local nr=$1 port=$2 before after
+	shift 2
+	before=$(counts "$port")
+	"$@" >/dev/null || exit 1
+	after=$(counts "$port")
+	echo "$before $after" | awk -v nr="$nr" '{
+		printf "%.1f %.0f %.0f\n", ($4 - $1) / nr, ($5 - $2) / nr / 1000,
+			($6 - $3) / nr * 1000
+	}'
+}
+
+# median: of the lines that are read
+median() {
+	sort -g | awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : "-" }'
+}
+
+wall_ms() {
+	local began
+	for _ in $(seq "$ROUNDS"); do
+		began=$(date +%s%N)
+		"$@" >/dev/null || exit 1
+		echo $((($(date +%s%N) - began) / 1000000))
+	done | median
+}
+
+# line NAME MS NR PORT COMMAND...
+line() {
+	local name=$1 ms=$2
+	shift 2
+	# shellcheck disable=SC2046,SC2183 # several words
+	printf '%-44s %8s %10s %8s %8s\n' "$name" "$ms" $(spent "$@")
+}
+
+from="$KVMTOP --timeout 600 --from http://127.0.0.1:"
+printf '%-44s %8s %10s %8s %8s\n' "$HOSTS hosts x $GUESTS guests" ms questions KB "CPU ms"
+# shellcheck disable=SC2086 # several words
+{
+	first="$from$((PORT + 1)) -1"
+	line "all hosts, the program from start to end" "$(wall_ms $first)" 1 $((PORT + 1)) $first
+	line "a refresh of all hosts" - $REFRESHES $((PORT + 1)) \
+		$from$((PORT + 1)) -s 2 -l -n $REFRESHES
+	host="$from$((PORT + 1)) --host kvm1 -1"
+	line "a host's guests, from start to end" "$(wall_ms $host)" 1 $((PORT + 1)) $host
+	plain="$from$PORT --at @$made -1"
+	ROUNDS=1
+	line "all hosts without recording rules" "$(wall_ms $plain)" 1 "$PORT" $plain
+}
