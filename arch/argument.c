@@ -119,8 +119,9 @@ int exit_kind_by_name(const char *name, enum exit_kind *ret_kind, struct why *wh
 			*ret_kind = (enum exit_kind)i;
 			return 0;
 		}
+	}
+	for (unsigned int i = 0; i < EXITS_KINDS; i++)
 		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "",
 					kinds[i].name);
-	}
 	return why_set(why, -EINVAL, "\"%s\": no such event; there are: %s", name, list);
 }
