@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/thread.h"
 #include "demo/machine.h"
 #include "demo/vm.h"
 
@@ -263,19 +264,13 @@ static void *vcpu_main(void *arg)
 	return NULL;
 }
 
-/* The thread blocks all signals: the other threads handle them. */
 static int vcpu_start(struct demo_vcpu *vcpu, unsigned int number)
 {
-	sigset_t all, before;
+	int err = thread_start(&vcpu->thread, vcpu_main, vcpu);
 	char name[16];
-	int err;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&vcpu->thread, NULL, vcpu_main, vcpu);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (err)
-		return -err;
+		return err;
 	snprintf(name, sizeof(name), "vcpu%u", number);
 	pthread_setname_np(vcpu->thread, name);
 	return 0;

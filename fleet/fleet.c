@@ -8,7 +8,6 @@
 #include <limits.h>
 #include <math.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/thread.h"
 #include "fleet/answer.h"
 #include "fleet/fleet.h"
 #include "fleet/scope.h"
@@ -649,13 +649,8 @@ static int meet(struct fleet *fleet, struct why *why)
 
 static int start(struct fleet *fleet)
 {
-	sigset_t all, old;
-	int err;
+	int err = thread_start(&fleet->thread, run, fleet);
 
-	sigfillset(&all); /* signals are for the thread that reads */
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = -pthread_create(&fleet->thread, NULL, run, fleet);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	fleet->has_thread = !err;
 	return err;
 }

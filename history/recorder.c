@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/thread.h"
 #include "history/causes.h"
 #include "history/recorder.h"
 
@@ -131,19 +131,6 @@ static void recorder_free(struct recorder *recorder)
 	free(recorder);
 }
 
-/* Signals are for the threads that wait for them. */
-static int start_thread(struct recorder *recorder)
-{
-	sigset_t all, before;
-	int err;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&recorder->thread, NULL, run, recorder);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return -err;
-}
-
 int recorder_start(const struct sink *sink, struct recorder **ret_recorder)
 {
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
@@ -161,7 +148,7 @@ int recorder_start(const struct sink *sink, struct recorder **ret_recorder)
 	pthread_condattr_destroy(&attr);
 	recorder->packer = packer_new();
 	if (recorder->packer)
-		err = start_thread(recorder);
+		err = thread_start(&recorder->thread, run, recorder);
 	if (err)
 		recorder_free(recorder);
 	else

@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -20,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/read.h"
+#include "base/thread.h"
 #include "host/descriptors.h"
 #include "providers/tracepoint/counts.h"
 #include "providers/tracepoint/engine.h"
@@ -336,18 +336,12 @@ static void engine_close(void *state)
 	free(perf);
 }
 
-/* The worker blocks all signals: the thread that draws handles them. */
 static int worker_start(struct perf_state *perf)
 {
-	sigset_t all, before;
-	int err;
+	int err = thread_start(&perf->worker, worker_main, perf);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&perf->worker, NULL, worker_main, perf);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	perf->has_worker = err == 0;
-	return -err;
+	perf->has_worker = !err;
+	return err;
 }
 
 /*
