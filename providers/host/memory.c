@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads proc(5) numa_maps, seldom. */
+/* Reads proc(5) numa_maps, seldom, in a thread: the kernel takes up to a second for a big guest. */
 #include <errno.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/read.h"
+#include "base/thread.h"
 #include "host/cpus.h"
 #include "providers/host/memory.h"
 
@@ -15,11 +17,26 @@
 #define ROUND_NS (UINT64_C(30) * 1000000000)
 #define REST 100 /* times as long as the latest reading took */
 
+struct by_node {
+	uint64_t all_kib, kib[NODES_MAX];
+};
+
 struct guest_memory {
 	uint32_t guest;
 	pid_t pid;
-	uint64_t all_kib, kib[NODES_MAX];
+	struct by_node nodes;
 	bool was_tried;
+};
+
+/* The last one to be done with a reading frees it: its thread, or who ordered it. */
+enum reading_state { READING_GOES_ON, READING_HAS_ENDED, READING_IS_LEFT };
+
+struct reading {
+	char path[PATH_MAX];
+	uint32_t guest;
+	uint64_t begun_ns, took_ns;
+	struct by_node nodes;
+	atomic_int state;
 };
 
 struct host_memory {
@@ -30,6 +47,7 @@ struct host_memory {
 	size_t nr;
 	size_t next; /* that has its turn */
 	uint64_t next_ns;
+	struct reading *reading; /* that goes on, or has ended; NULL: none */
 	uint64_t generation; /* of the inventory */
 	bool has_nodes;
 };
@@ -68,10 +86,19 @@ struct host_memory *host_memory_new(const struct env *env, const struct guests *
 	return memory;
 }
 
+/* Whether it has ended; if not, its thread frees it. */
+static bool leave(struct reading *reading)
+{
+	return atomic_exchange(&reading->state, READING_IS_LEFT) == READING_HAS_ENDED;
+}
+
 void host_memory_free(struct host_memory *memory)
 {
-	if (memory)
-		free(memory->list);
+	if (!memory)
+		return;
+	if (memory->reading && leave(memory->reading))
+		free(memory->reading);
+	free(memory->list);
 	free(memory);
 }
 
@@ -120,8 +147,10 @@ static int find_guests(struct host_memory *memory)
 	return 0;
 }
 
+/* ---- a reading */
+
 /* "7f00 bind:0 anon=9 N0=5 N1=4 kernelpagesize_kB=4": pages by node, and their size. */
-static void add_line(struct guest_memory *of, char *line)
+static void add_line(struct by_node *nodes, char *line)
 {
 	static const char size_is[] = "kernelpagesize_kB=";
 	const char *size = strstr(line, size_is);
@@ -134,32 +163,53 @@ static void add_line(struct guest_memory *of, char *line)
 
 		if (sscanf(word, "N%u=%llu", &node, &pages) != 2) /* NOLINT(cert-err34-c) */
 			continue;
-		of->all_kib += pages * page_kib;
+		nodes->all_kib += pages * page_kib;
 		if (node < NODES_MAX)
-			of->kib[node] += pages * page_kib;
+			nodes->kib[node] += pages * page_kib;
 	}
 }
 
-/* A process that has ended, or cannot be looked into, keeps what was known. */
-static void read_guest(const struct host_memory *memory, struct guest_memory *guest)
+static void *run(void *arg)
 {
-	struct guest_memory now = { .guest = guest->guest, .pid = guest->pid, .was_tried = true };
-	char path[PATH_MAX], *line = NULL;
+	struct reading *reading = arg;
+	FILE *file = fopen(reading->path, "re");
+	char *line = NULL;
 	size_t room = 0;
-	FILE *file;
 
-	guest->was_tried = true;
-	env_path(memory->env, path, sizeof(path), "/proc/%d/numa_maps", (int)guest->pid);
-	file = fopen(path, "re");
-	if (!file)
-		return;
-	while (getline(&line, &room, file) > 0)
-		add_line(&now, line);
+	while (file && getline(&line, &room, file) > 0)
+		add_line(&reading->nodes, line);
 	free(line);
-	fclose(file);
-	if (now.all_kib)
-		*guest = now;
+	if (file)
+		fclose(file);
+	reading->took_ns = clock_now_ns() - reading->begun_ns;
+	if (atomic_exchange(&reading->state, READING_HAS_ENDED) == READING_IS_LEFT)
+		free(reading);
+	return NULL;
 }
+
+/* 0 or -ENOMEM. Without a thread it has its turn later. */
+static int begin(struct host_memory *memory, struct guest_memory *guest)
+{
+	struct reading *reading = calloc(1, sizeof(*reading));
+	pthread_t thread;
+
+	if (!reading)
+		return -ENOMEM;
+	reading->guest = guest->guest;
+	reading->begun_ns = clock_now_ns();
+	env_path(memory->env, reading->path, sizeof(reading->path), "/proc/%d/numa_maps",
+		 (int)guest->pid);
+	if (thread_start(&thread, run, reading) < 0) {
+		free(reading);
+		return 0;
+	}
+	pthread_detach(thread);
+	guest->was_tried = true;
+	memory->reading = reading;
+	return 0;
+}
+
+/* ---- turns */
 
 static bool has_untried(const struct host_memory *memory)
 {
@@ -183,26 +233,41 @@ static struct guest_memory *choose(struct host_memory *memory)
 	return guest;
 }
 
+/* A process that has ended, or cannot be looked into, keeps what was known. */
+static void end(struct host_memory *memory)
+{
+	struct reading *reading = memory->reading;
+	struct guest_memory *guest = find(memory, reading->guest);
+	uint64_t wait_ns = has_untried(memory) ? 0 : ROUND_NS / (memory->nr + !memory->nr);
+	uint64_t rest_ns = REST * reading->took_ns;
+
+	if (guest && reading->nodes.all_kib)
+		guest->nodes = reading->nodes;
+	memory->next_ns = reading->begun_ns + (wait_ns > rest_ns ? wait_ns : rest_ns);
+	memory->reading = NULL;
+	free(reading);
+}
+
 int host_memory_take_turn(struct host_memory *memory)
 {
-	uint64_t begun_ns = clock_now_ns(), rest_ns, wait_ns;
-	int err = memory->has_nodes ? find_guests(memory) : 0;
+	int err;
 
-	if (err || !memory->nr || begun_ns < memory->next_ns)
+	if (memory->reading && atomic_load(&memory->reading->state) == READING_HAS_ENDED)
+		end(memory);
+	err = memory->has_nodes ? find_guests(memory) : 0;
+	if (err || memory->reading || !memory->nr || clock_now_ns() < memory->next_ns)
 		return err;
-	read_guest(memory, choose(memory));
-	rest_ns = REST * (clock_now_ns() - begun_ns);
-	wait_ns = has_untried(memory) ? 0 : ROUND_NS / memory->nr;
-	memory->next_ns = begun_ns + (wait_ns > rest_ns ? wait_ns : rest_ns);
-	return 0;
+	return begin(memory, choose(memory));
 }
 
 int host_memory_remote(const struct host_memory *memory, uint32_t guest, int cpu)
 {
 	const struct guest_memory *of = find(memory, guest);
-	int node = of && of->all_kib && cpu >= 0 ? host_cpus_node(memory->cpus, cpu) : -1;
+	const struct by_node *nodes = of && of->nodes.all_kib ? &of->nodes : NULL;
+	int node = nodes && cpu >= 0 ? host_cpus_node(memory->cpus, cpu) : -1;
 
 	if (node < 0)
 		return -1;
-	return (int)((of->all_kib - (node < NODES_MAX ? of->kib[node] : 0)) * 1000 / of->all_kib);
+	return (int)((nodes->all_kib - (node < NODES_MAX ? nodes->kib[node] : 0)) * 1000 /
+		     nodes->all_kib);
 }

@@ -5,7 +5,8 @@
  * /proc/PID/numa_maps says it, for all memory that the VMM has, which is nearly all the guest's;
  * huge pages are in it. The kernel walks the page tables for it: some ms for each GiB of small
  * pages. So one guest is read at a time, one after the other, each every 30 seconds at most, and
- * at most a hundredth of the time is spent with it. On a host with one node nothing is read.
+ * at most a hundredth of the time is spent with it. That is done in a thread, and a sample has what
+ * was read before it. On a host with one node nothing is read.
  */
 #ifndef KVMTOP_PROVIDERS_HOST_MEMORY_H
 #define KVMTOP_PROVIDERS_HOST_MEMORY_H
@@ -27,7 +28,7 @@ struct host_memory *host_memory_new(const struct env *env, const struct guests *
 				    struct host_cpus *cpus);
 void host_memory_free(struct host_memory *memory);
 
-/* To be called for each sample: reads a guest if it is due. 0 or -ENOMEM. */
+/* To be called for each sample: takes what was read, and begins what is due. 0 or -ENOMEM. */
 int host_memory_take_turn(struct host_memory *memory);
 
 /* How much of the guest's memory is not on the CPU's node, in thousandths. -1: not known. */

@@ -478,23 +478,35 @@ static void cpus_and_where_they_are(void **state)
 static void memory_far_away(void **state)
 {
 	struct world *w = *state;
+	char path[128];
 
 	put(w, "/sys/devices/system/node/has_memory", "0-1\n");
 	put(w, "/sys/devices/system/node/online", "0-1\n");
 	put(w, "/sys/devices/system/node/node0/cpulist", "0-3\n");
 	put(w, "/sys/devices/system/node/node1/cpulist", "4-7\n");
+	is_on(w, 101, 2);
+	is_on(w, 102, 5);
+	begin(w, 2);
+	/* Reading it takes long, and no sample waits for that. */
+	put(w, "/proc/100/numa_maps", "");
+	snprintf(path, sizeof(path), "%s/proc/100/numa_maps", w->dir);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	take(w);
+	take(w);
+	assert_int_equal(of_vcpu(w, 0, "thread(remote)"), NONE);
 	put(w, "/proc/100/numa_maps",
 	    "7f0000000000 default anon=1536 dirty=9 N0=512 N1=1024 kernelpagesize_kB=4\n"
 	    "7f0100000000 default huge N0=1 N1=1 kernelpagesize_kB=2048\n"
 	    "7f0200000000 default file=/usr/lib/N9=4 mapped=3\n");
-	is_on(w, 101, 2);
-	is_on(w, 102, 5);
-	begin(w, 2);
-	take(w); /* it is read */
-	take(w);
+	for (int i = 0; i < 10000 && of_vcpu(w, 0, "thread(remote)") == NONE; i++) {
+		usleep(1000);
+		take(w);
+	}
 	assert_int_equal(of_vcpu(w, 0, "thread(remote)"), 600);
 	assert_int_equal(of_vcpu(w, 1, "thread(remote)"), 400);
 	/* It is not read again in each sample. */
+	assert_int_equal(unlink(path), 0);
 	put(w, "/proc/100/numa_maps", "7f0000000000 default N1=1024 kernelpagesize_kB=4\n");
 	take(w);
 	assert_int_equal(of_vcpu(w, 0, "thread(remote)"), 600);
