@@ -10,17 +10,9 @@
  * status: 0; 1 failure.
  */
 #ifdef __x86_64__
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/kvm.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "tests/worlds/x86_guest.h"
 
 #define MEMORY_SIZE 0x10000
 #define CODE_GPA    0x1000
@@ -67,32 +59,12 @@ __asm__(".pushsection .rodata\n"
 	".code64\n"
 	".popsection\n");
 
-static void die(const char *what)
+static void put_code(uint8_t *memory)
 {
-	fprintf(stderr, "haltguest: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-static int must(int result, const char *what)
-{
-	if (result < 0)
-		die(what);
-	return result;
-}
-
-static void make_memory(int vm)
-{
-	struct kvm_userspace_memory_region region = { .memory_size = MEMORY_SIZE };
-	uint8_t *memory = mmap(NULL, MEMORY_SIZE, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint32_t handler = CODE_GPA + (uint32_t)(halt_handler - halt_code);
 
-	if (memory == MAP_FAILED)
-		die("memory");
 	memcpy(memory + CODE_GPA, halt_code, (size_t)(halt_end - halt_code));
 	memcpy(memory + 4 * (size_t)VECTOR, &handler, sizeof(handler));
-	region.userspace_addr = (uintptr_t)memory;
-	must(ioctl(vm, KVM_SET_USER_MEMORY_REGION, &region), "KVM_SET_USER_MEMORY_REGION");
 }
 
 static void set_state(int vcpu, uint32_t halts, uint32_t ticks)
@@ -117,40 +89,32 @@ static uint64_t now_ns(void)
 
 int main(int argc, char **argv)
 {
-	int first = argc == 5 ? 3 : 1, kvm, vm, vcpu, size;
+	int first = argc == 5 ? 3 : 1;
 	struct kvm_pit_config pit = { 0 };
-	const struct kvm_run *shared;
 	uint64_t begun_ns, ticks;
-	char line[8];
+	struct x86_guest guest;
 
 	if (argc - first != 2) {
 		fprintf(stderr, "usage: haltguest [--name NAME] HALTS US\n");
 		return 2;
 	}
 	ticks = strtoull(argv[first + 1], NULL, 10) * PIT_HZ / 1000000;
-	setvbuf(stdout, NULL, _IOLBF, 0);
-	kvm = must(open("/dev/kvm", O_RDWR | O_CLOEXEC), "/dev/kvm");
-	vm = must(ioctl(kvm, KVM_CREATE_VM, 0), "KVM_CREATE_VM");
-	must(ioctl(vm, KVM_SET_TSS_ADDR, TSS_GPA), "KVM_SET_TSS_ADDR");
-	must(ioctl(vm, KVM_CREATE_IRQCHIP, 0), "KVM_CREATE_IRQCHIP");
-	must(ioctl(vm, KVM_CREATE_PIT2, &pit), "KVM_CREATE_PIT2");
-	make_memory(vm);
-	vcpu = must(ioctl(vm, KVM_CREATE_VCPU, 0), "KVM_CREATE_VCPU");
-	size = must(ioctl(kvm, KVM_GET_VCPU_MMAP_SIZE, 0), "KVM_GET_VCPU_MMAP_SIZE");
-	shared = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, vcpu, 0);
-	if (shared == MAP_FAILED)
-		die("the vCPU's memory");
-	set_state(vcpu, (uint32_t)strtoul(argv[first], NULL, 10), (uint32_t)ticks);
-	printf("ready %d\n", (int)getpid());
-	if (!fgets(line, sizeof(line), stdin))
-		return 1;
+	x86_guest_make(&guest, MEMORY_SIZE);
+	put_code(guest.memory);
+	must(ioctl(guest.vm, KVM_SET_TSS_ADDR, TSS_GPA), "KVM_SET_TSS_ADDR");
+	must(ioctl(guest.vm, KVM_CREATE_IRQCHIP, 0), "KVM_CREATE_IRQCHIP");
+	must(ioctl(guest.vm, KVM_CREATE_PIT2, &pit), "KVM_CREATE_PIT2");
+	x86_guest_add_vcpu(&guest);
+	set_state(guest.vcpu, (uint32_t)strtoul(argv[first], NULL, 10), (uint32_t)ticks);
+	x86_guest_wait();
 	begun_ns = now_ns();
-	must(ioctl(vcpu, KVM_RUN, 0), "KVM_RUN");
-	if (shared->exit_reason != KVM_EXIT_IO || shared->io.port != 0xf4) {
-		fprintf(stderr, "haltguest: exit to user space %u\n", shared->exit_reason);
+	x86_guest_run(&guest);
+	if (guest.run->exit_reason != KVM_EXIT_IO || guest.run->io.port != 0xf4) {
+		fprintf(stderr, "haltguest: exit to user space %u\n", guest.run->exit_reason);
 		return 1;
 	}
 	printf("ns %llu\ndone\n", (unsigned long long)(now_ns() - begun_ns));
+	fflush(stdout);
 	sleep(HOLD_S);
 	return 0;
 }

@@ -14,16 +14,7 @@
  * and stays for two minutes. Exit status: 0; 1 failure.
  */
 #ifdef __x86_64__
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/kvm.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include "tests/worlds/x86_guest.h"
 
 #define MEMORY_SIZE 0x10000
 #define L1_GPA	    0x1000
@@ -83,19 +74,6 @@ __asm__(".pushsection .rodata\n"
 	".code64\n"
 	".popsection\n");
 
-static void die(const char *what)
-{
-	fprintf(stderr, "nestguest: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-static int must(int result, const char *what)
-{
-	if (result < 0)
-		die(what);
-	return result;
-}
-
 static void put(uint8_t *memory, uint32_t at, uint64_t value, size_t size)
 {
 	memcpy(memory + at, &value, size);
@@ -131,21 +109,12 @@ static void make_vmcb(uint8_t *vmcb)
 	put(vmcb, 0x668, 0x0007040600070406, 8); /* the PAT */
 }
 
-static uint8_t *make_memory(int vm)
+static void fill_memory(uint8_t *memory)
 {
-	struct kvm_userspace_memory_region region = { .memory_size = MEMORY_SIZE };
-	uint8_t *memory = mmap(NULL, MEMORY_SIZE, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (memory == MAP_FAILED)
-		die("memory");
 	memcpy(memory + L1_GPA, l1_code, (size_t)(l1_end - l1_code));
 	memcpy(memory + L2_GPA, l2_code, (size_t)(l2_end - l2_code));
 	make_vmcb(memory + VMCB_GPA);
 	put(memory, PAGES_GPA, 0x83, 4); /* the first 4 MiB, as they are */
-	region.userspace_addr = (uintptr_t)memory;
-	must(ioctl(vm, KVM_SET_USER_MEMORY_REGION, &region), "KVM_SET_USER_MEMORY_REGION");
-	return memory;
 }
 
 /* L1 gets what the host offers, SVM among it. */
@@ -199,9 +168,12 @@ static void set_state(int vcpu, const uint32_t *numbers)
 	set_msr(vcpu, MSR_VM_HSAVE, SAVE_GPA);
 }
 
-static void run(int vcpu, const struct kvm_run *shared)
+static void run(struct x86_guest *guest)
 {
-	while (must(ioctl(vcpu, KVM_RUN, 0), "KVM_RUN") == 0) {
+	const struct kvm_run *shared = guest->run;
+
+	for (;;) {
+		x86_guest_run(guest);
 		if (shared->exit_reason == KVM_EXIT_HLT)
 			return;
 		if (shared->exit_reason == KVM_EXIT_IO && shared->io.port == PORT)
@@ -215,10 +187,9 @@ static void run(int vcpu, const struct kvm_run *shared)
 
 int main(int argc, char **argv)
 {
-	int first = argc == 6 ? 3 : 1, kvm, vm, vcpu, size;
-	struct kvm_run *shared;
+	int first = argc == 6 ? 3 : 1;
+	struct x86_guest guest;
 	uint32_t numbers[3];
-	char line[8];
 
 	if (argc - first != 3) {
 		fprintf(stderr, "usage: nestguest [--name NAME] CPUIDS REFLECTED DIRECT\n");
@@ -226,22 +197,15 @@ int main(int argc, char **argv)
 	}
 	for (int i = 0; i < 3; i++)
 		numbers[i] = (uint32_t)strtoul(argv[first + i], NULL, 10);
-	setvbuf(stdout, NULL, _IOLBF, 0);
-	kvm = must(open("/dev/kvm", O_RDWR | O_CLOEXEC), "/dev/kvm");
-	vm = must(ioctl(kvm, KVM_CREATE_VM, 0), "KVM_CREATE_VM");
-	make_memory(vm);
-	vcpu = must(ioctl(vm, KVM_CREATE_VCPU, 0), "KVM_CREATE_VCPU");
-	size = must(ioctl(kvm, KVM_GET_VCPU_MMAP_SIZE, 0), "KVM_GET_VCPU_MMAP_SIZE");
-	shared = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, vcpu, 0);
-	if (shared == MAP_FAILED)
-		die("the vCPU's memory");
-	set_cpuid(kvm, vcpu);
-	set_state(vcpu, numbers);
-	printf("ready %d\n", (int)getpid());
-	if (!fgets(line, sizeof(line), stdin))
-		return 1;
-	run(vcpu, shared);
+	x86_guest_make(&guest, MEMORY_SIZE);
+	fill_memory(guest.memory);
+	x86_guest_add_vcpu(&guest);
+	set_cpuid(guest.kvm, guest.vcpu);
+	set_state(guest.vcpu, numbers);
+	x86_guest_wait();
+	run(&guest);
 	printf("done\n");
+	fflush(stdout);
 	sleep(HOLD_S);
 	return 0;
 }

@@ -376,7 +376,7 @@ x86_root() {
 	[ "$(uname -m)" = x86_64 ] ||
 		cannot "this machine is no x86-64, the program is not for that host"
 	need_built "$KVMTOP" "$HELPERS/miniguest" "$HELPERS/nestguest" "$HELPERS/haltguest" \
-		"$HELPERS/picture"
+		"$HELPERS/stormguest" "$HELPERS/picture"
 	h_busybox=$(static_busybox) || cannot "no static busybox is installed"
 	kernel=$(kernel amd64 linux-image-cloud-amd64) || cannot "no kernel: $(why)"
 	root_begin "$h_busybox" "$@"
@@ -384,6 +384,7 @@ x86_root() {
 	root_program "$HELPERS/miniguest" /bin/miniguest
 	root_program "$HELPERS/nestguest" /bin/nestguest
 	root_program "$HELPERS/haltguest" /bin/haltguest
+	root_program "$HELPERS/stormguest" /bin/stormguest
 	root_program "$HELPERS/picture" /bin/picture
 }
 

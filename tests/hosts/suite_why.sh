@@ -4,14 +4,32 @@
 # suite_why.sh - causes that are made, and seen named by kvmtop why; and not named where they are
 # below their thresholds: part of suite.sh.
 
-# why_of THRESHOLD...: what is found, a name a line, then the exit status. The evidence is in
-# $TMP/why. Thresholds as "name = value"; an emulated VMM takes longer than the usual ones allow.
+# why_by THRESHOLDS: what is found, with its evidence, goes to $TMP/why, the status to $w_status.
+why_by() {
+	kvmtop why --csv --thresholds "$1" 3 >"$TMP/why" 2>"$TMP/why.err"
+	w_status=$?
+}
+
+# why_of THRESHOLD...: what is found, a name a line, then the exit status. Thresholds as
+# "name = value"; an emulated VMM takes longer than the usual ones allow.
 why_of() {
 	printf '%s\n' 'user_exit_seconds = 0.005' "$@" >"$TMP/thresholds"
-	kvmtop why --csv --thresholds "$TMP/thresholds" 3 >"$TMP/why" 2>"$TMP/why.err"
-	w_status=$?
+	why_by "$TMP/thresholds"
 	sed 's/"[^"]*"//g; 1d' "$TMP/why" | cut -d, -f7 | sort
 	echo "$w_status"
+}
+
+# thresholds_of RATIO RATE SECONDS: a file with these in place of all usual ones.
+thresholds_of() {
+	kvmtop why --thresholds help | sed "s/^# //
+		s/\(_ratio = \)[^[:blank:]]*/\1$1/
+		s/\(_per_second = \)[^[:blank:]]*/\1$2/
+		s/\(_seconds = \)[^[:blank:]]*/\1$3/" >"$TMP/all"
+}
+
+# finds RULE GUEST EVIDENCE: a line of $TMP/why has them.
+finds() {
+	like "$(grep ",$1,[0-9]*,[0-9]*\$" "$TMP/why" | grep ",$2,")" "$3" "why: $1 is found"
 }
 
 # A guest that has little to do, and one with a slow device: half of the time its VMM answers.
@@ -85,13 +103,63 @@ page_fault_ratio = off"
 	rmdir $w_group
 }
 
+# Guests that do too much of many things, at the same time.
+why_storms() {
+	if [ "$PIO" != io ]; then
+		skip "why: what storms make" "stormguest is for AMD hosts"
+		return
+	fi
+	# KVM stops polling when another thread wants the CPU: the guest that halts has its own.
+	w_limit=$(cat /sys/module/kvm/parameters/halt_poll_ns)
+	echo 20000000 >/sys/module/kvm/parameters/halt_poll_ns
+	taskset -p 2 $$ >/dev/null
+	guest_of haltguest halts 100000 1000
+	w_halts=$GUEST
+	taskset -p 1 $$ >/dev/null
+	guest_of stormguest storm
+	w_storm=$GUEST
+	guest_of nestguest nests 0 1000000 0
+	for w_guest in storm halts nests; do
+		guest_go $w_guest
+	done
+	spawn taskset 3 sh -c "while taskset -p 2 $GUEST && taskset -p 1 $GUEST; do
+		sleep 0.1
+	done" >/dev/null 2>&1
+	thresholds_of 0.01 1 10
+	why_by "$TMP/all"
+	is "$w_status" 3 "why: storms are found"
+	finds serial storm '; most: [^;]* 0x3f8 write 1 '
+	finds timer storm '; most: [^;]* 0x6e0 IA32_TSC_DEADLINE write'
+	finds ipi storm '; most: [^;]* KVM_HC_SEND_IPI'
+	finds msr storm '; most: [^;]* 0x10 IA32_TSC read'
+	finds cpuid storm '; most: '
+	finds apic storm '; most: [^;]* 0xfee000b0 write 4'
+	finds page_faults storm '; most: npf'
+	if [ -d "$TRACING/events/kvm/kvm_nested_vmexit" ]; then
+		finds nested nests '/s'
+	else
+		skip "why: nested is found" "the kernel has no event for it"
+	fi
+	finds halt_poll halts ' % of its time'
+	finds migrations nests '/s'
+	thresholds_of 0.9999 1000000 10
+	why_by "$TMP/all"
+	is "$(sed 1d "$TMP/why")$w_status" 0 "why: below the thresholds no storm is"
+	stop "$GUEST"
+	stop "$w_halts"
+	stop "$w_storm"
+	taskset -p 3 $$ >/dev/null
+	echo "$w_limit" >/sys/module/kvm/parameters/halt_poll_ns
+}
+
 findings() {
 	section "why"
 	why_device
 	why_quota
-	if [ "$(nproc)" -ge 2 ]; then
-		why_wait
-	else
-		skip "why: vCPUs that share a CPU wait" "this machine has one CPU"
+	if [ "$(nproc)" -lt 2 ]; then
+		skip "why: storms, and vCPUs that share a CPU" "this machine has one CPU"
+		return
 	fi
+	why_wait
+	why_storms
 }
