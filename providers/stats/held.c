@@ -60,6 +60,32 @@ static void keep_one_each(struct held *held)
 	held->nr = nr;
 }
 
+static int open_pid(pid_t pid)
+{
+#if defined(SYS_pidfd_open)
+	long fd = syscall(SYS_pidfd_open, pid, 0);
+
+	return fd < 0 ? -errno : (int)fd;
+#else
+	(void)pid;
+	return -ENOSYS;
+#endif
+}
+
+/* A VMM that holds nothing needs none. */
+static int keep_pidfd(const struct env *env, pid_t pid, struct held *held)
+{
+	int pidfd;
+
+	if (!held->nr || held->pidfd >= 0 || env_is_captured(env))
+		return 0;
+	pidfd = open_pid(pid);
+	if (pidfd < 0)
+		return pidfd;
+	held->pidfd = pidfd;
+	return 0;
+}
+
 int held_find(const struct env *env, pid_t pid, struct held *held)
 {
 	char path[PATH_MAX], link[64];
@@ -85,13 +111,19 @@ int held_find(const struct env *env, pid_t pid, struct held *held)
 	if (err || held->vm_fd < 0)
 		held->nr = 0;
 	keep_one_each(held);
+	if (!err)
+		err = keep_pidfd(env, pid, held);
+	if (err)
+		held->nr = 0;
 	return err;
 }
 
 void held_release(struct held *held)
 {
+	if (held->pidfd >= 0)
+		close(held->pidfd);
 	free(held->fds);
-	*held = (struct held){ .vm_fd = -1 };
+	*held = HELD_NOTHING;
 }
 
 /* ---- a look */
@@ -105,18 +137,6 @@ static int get_fd(int pidfd, int fd)
 #else
 	(void)pidfd;
 	(void)fd;
-	return -ENOSYS;
-#endif
-}
-
-static int open_pid(pid_t pid)
-{
-#if defined(SYS_pidfd_open)
-	long fd = syscall(SYS_pidfd_open, pid, 0);
-
-	return fd < 0 ? -errno : (int)fd;
-#else
-	(void)pid;
 	return -ENOSYS;
 #endif
 }
@@ -146,17 +166,12 @@ static int take(int pidfd, int fd, int access)
 int held_look(const struct env *env, pid_t pid, const struct held *held,
 	      struct held_look *ret_look)
 {
-	struct held_look look = { env, pid, -1, -1 };
+	struct held_look look = { env, pid, held->pidfd, -1 };
 
 	if (!env_is_captured(env)) {
-		look.pidfd = open_pid(pid);
-		if (look.pidfd < 0)
-			return look.pidfd;
 		look.vm = take(look.pidfd, held->vm_fd, O_RDWR);
-		if (look.vm < 0) {
-			close(look.pidfd);
+		if (look.vm < 0)
 			return look.vm;
-		}
 	}
 	*ret_look = look;
 	return 0;
@@ -191,7 +206,5 @@ void held_look_away(struct held_look *look)
 {
 	if (look->vm >= 0)
 		close(look->vm);
-	if (look->pidfd >= 0)
-		close(look->pidfd);
 	*look = (struct held_look){ .pidfd = -1, .vm = -1 };
 }

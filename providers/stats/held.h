@@ -6,10 +6,11 @@
  * Nothing else can be asked: the kernel gives such a descriptor only to the process that made the
  * VM (KVM_GET_STATS_FD, EIO for others), and opens none by its link.
  *
- * pidfd_getfd(2) copies a descriptor. A copy keeps the VM's memory after the guest has ended, so it
- * is closed again at once. Kernels without commit eed3013faa40 ("KVM: Grab a reference to KVM for
- * VM and vCPU stats file descriptors", Linux 6.5) need the VM itself while one is read; so the VM
- * is copied first, and closed last.
+ * pidfd_getfd(2) copies a descriptor of a process that is named by a pidfd. The pidfd stays open,
+ * because opening one takes as long as three copies, and it keeps nothing of the guest. A copy
+ * keeps the VM's memory after the guest has ended, so it is closed again at once. Kernels without
+ * commit eed3013faa40 ("KVM: Grab a reference to KVM for VM and vCPU stats file descriptors", Linux
+ * 6.5) need the VM itself while one is read; so the VM is copied first, and closed last.
  *
  * A captured machine has the bytes in files, DIR/kvmtop/stats/PID/FD.
  */
@@ -29,14 +30,20 @@ struct held_fd {
 	const struct stats_layout *layout; /* the owner's; NULL: not read yet */
 };
 
-/* What a VMM holds. Zero-initialised is nothing. */
+/* What a VMM holds. HELD_NOTHING at first. */
 struct held {
 	struct held_fd *fds; /* ascending by vcpu; of several for one vCPU the lowest */
 	size_t nr, room;
 	int vm_fd; /* the VMM's number of the VM; of several the lowest */
+	int pidfd; /* of the VMM; -1: it holds none, or is of a captured machine */
 };
 
-/* Looks for them in /proc/PID/fd. 0 or -errno, which leaves none. */
+#define HELD_NOTHING ((struct held){ .vm_fd = -1, .pidfd = -1 })
+
+/*
+ * Looks for them in /proc/PID/fd. 0 or -errno, which leaves none: -ENOSYS, a system call is
+ * filtered; or too few descriptors.
+ */
 int held_find(const struct env *env, pid_t pid, struct held *held);
 void held_release(struct held *held);
 
@@ -44,7 +51,7 @@ void held_release(struct held *held);
 struct held_look {
 	const struct env *env;
 	pid_t pid;
-	int pidfd, vm; /* -1: of a captured machine */
+	int pidfd, vm; /* -1: of a captured machine; pidfd: of struct held */
 };
 
 /*

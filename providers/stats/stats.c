@@ -4,7 +4,7 @@
  *
  * They are the counters of debugfs, under the same names, where debugfs cannot be read: under
  * lockdown, and by users who may look into the VMM's process. A VMM that holds no descriptors has
- * none, see held.h. Every sample takes them anew and keeps nothing open.
+ * none, see held.h. Every sample takes them anew and keeps none open.
  */
 #include <errno.h>
 #include <limits.h>
@@ -116,6 +116,7 @@ static struct holder *get_holder(struct kernel_stats *stats, const struct guest 
 		return NULL;
 	holder->guest = guest->id;
 	holder->pid = guest->pid;
+	holder->held = HELD_NOTHING;
 	holder->is_late = stats->is_watching;
 	holder->next = stats->holders;
 	stats->holders = holder;
@@ -161,6 +162,12 @@ static bool is_due(const struct holder *holder, const struct guest *guest)
 	       (holder->nr_samples < LOOKS_AT_FIRST || holder->nr_samples % LOOKS_LATER == 0);
 }
 
+/* -ENOSYS: system calls are filtered. */
+static bool is_refusal(int err)
+{
+	return err == -EPERM || err == -EACCES || err == -ENOSYS;
+}
+
 /* Searches the guest's process if it may hold other descriptors than are known. 0 or -errno. */
 static int search(const struct kernel_stats *stats, struct holder *holder,
 		  const struct guest *guest)
@@ -177,8 +184,8 @@ static int search(const struct kernel_stats *stats, struct holder *holder,
 	holder->nr_vcpus = guest->nr_vcpus;
 	err = held_find(stats->args.env, guest->pid, &holder->held);
 	holder->is_searched = !err;
-	holder->is_refused = err == -EACCES || err == -EPERM;
-	return proc_has_failed(err) ? err : 0;
+	holder->is_refused = is_refusal(err);
+	return proc_has_failed(err) && !holder->is_refused ? err : 0;
 }
 
 /* Brings the list of guests up to date; the ones that the scope has are there. 0 or -errno. */
@@ -264,7 +271,7 @@ static int read_holder(struct kernel_stats *stats, struct holder *holder, struct
 			err = read_fd(stats, &look, holder, &holder->held.fds[i], sample);
 		held_look_away(&look);
 	}
-	holder->is_refused = err == -EPERM || err == -EACCES || err == -ENOSYS;
+	holder->is_refused = is_refusal(err);
 	holder->is_searched = err != -EBADF;
 	if (err == -EINVAL || err == -ENOENT) /* what it holds is not understood */
 		holder->held.nr = 0;

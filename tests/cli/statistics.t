@@ -19,9 +19,13 @@ of() {
 		awk '$1 == "halt_exits" { print $2 }'
 }
 
-# kvm_fds PID: what it has open of KVM, or of another process.
-kvm_fds() {
-	find "/proc/$1/fd" -type l -printf '%l\n' 2>/dev/null | grep -E 'kvm-|pidfd' | sort -u
+# fds PID WORD: what it has open with this word in its name.
+fds() {
+	find "/proc/$1/fd" -type l -printf '%l\n' 2>/dev/null | grep -e "$2" | sort -u
+}
+
+has_no_pidfd() {
+	[ -d "/proc/$1/fd" ] && [ -z "$(fds "$1" pidfd)" ]
 }
 
 no_folder() {
@@ -89,7 +93,7 @@ is "$("$KVMTOP" -r "$TMP/h.db" -1 -f '^halt_exits$' 2>&1 | awk '{ print $1, $2 }
 spawn "$KVMTOP" --stats -l -s 60 -p "$held" >"$TMP/slow" 2>"$ERR"
 slow=$SPAWNED
 wait_for 20 has_timer "$slow" # the first sample has been taken, the next one is far away
-is "$(kvm_fds "$slow")" "" "between two samples nothing of the guest is open"
+is "$(fds "$slow" kvm-)" "" "between two samples nothing of the guest is open"
 if [ -d /sys/kernel/debug/kvm ] && ! no_folder "$held"; then
 	stop "$held"
 	check "a guest that is looked at ends, and its VM with it" wait_for 20 no_folder "$held"
@@ -98,6 +102,7 @@ else
 	stop "$held"
 fi
 check "the look goes on" kill -0 "$log"
+check "and has nothing open that names the VMM" wait_for 20 has_no_pidfd "$log"
 stop "$slow"
 stop "$log"
 is "$(grep -o '"delta":[0-9]*' "$TMP/log" | awk -F: '{ n += $2 } END { print n }')" \
