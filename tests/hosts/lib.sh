@@ -37,6 +37,8 @@ H_KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
 # Where this machine's own packages come from.
 H_MIRROR=${DEBIAN_MIRROR:-$(apt-get indextargets --format '$(SITE)' 2>/dev/null |
 	grep -v security | head -n 1)}
+H_BOCHS=/usr/share/bochs
+VMX_IPS=50000000
 H_CANNOT=77 # exit status: this host cannot be had here
 
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/kvmtop-host.XXXXXX") || exit 1
@@ -413,10 +415,11 @@ svm_boot() {
 $h_parameters" "$@" </dev/null
 }
 
-# svm_kernel RELEASE: a host with the kernel of this release of Debian, unmodified, and the cases
-# that every kernel has to pass.
+# svm_kernel RELEASE QEMU_OPTION...: a host with the kernel of this release of Debian, unmodified, and
+# the cases that every kernel has to pass.
 svm_kernel() {
 	RELEASE=$1
+	shift
 	svm_root
 	root_screen
 	# Libraries of its own: with this machine's it is the program that every host has.
@@ -426,7 +429,7 @@ svm_kernel() {
 	root_suite exits_exact exits_ways exits_times views_exact every_view screen_views \
 		both_engines cpu_goes_and_comes cpu_comes:perf static_program
 	root_end >"$TMP/initrd"
-	svm_boot 2 512 rcupdate.rcu_expedited=1
+	svm_boot 2 512 rcupdate.rcu_expedited=1 "$@"
 }
 
 # Not with what a make above us exports.
@@ -441,4 +444,77 @@ svm_scale() {
 	root_add tests/hosts/scale.sh /tests/hosts/scale.sh
 	root_end >"$TMP/initrd"
 	svm_boot "$1" 2048 "maxcpus=2 rcupdate.rcu_expedited=1"
+}
+
+# ---- other hosts
+
+# vmx_root [SCRIPT]: begins the file system of an Intel host, with the programs and the modules.
+vmx_root() {
+	need_cmd bochs grub-mkrescue xorriso mformat gzip
+	for h_file in $H_BOCHS/BIOS-bochs-latest $H_BOCHS/VGABIOS-lgpl-latest \
+		/usr/lib/grub/i386-pc/normal.mod; do
+		[ -r "$h_file" ] || cannot "$h_file is missing"
+	done
+	x86_root "$@"
+	root_modules "$kernel" irqbypass kvm kvm-intel
+}
+
+# vmx_boot: runs it, with one CPU, until it is off. An instruction takes 1/VMX_IPS seconds there.
+vmx_boot() {
+	mkdir -p "$TMP/cd/boot/grub"
+	gzip <"$TMP/initrd" >"$TMP/cd/boot/initrd"
+	cp "$kernel"/boot/vmlinuz-* "$TMP/cd/boot/vmlinuz"
+	cat >"$TMP/cd/boot/grub/grub.cfg" <<-END
+		set timeout=0
+		linux /boot/vmlinuz console=ttyS0,115200 quiet loglevel=2 panic=-1 nokaslr \
+		tsc=reliable no_timer_check mitigations=off nowatchdog rcupdate.rcu_expedited=1
+		initrd /boot/initrd
+		boot
+	END
+	grub-mkrescue -o "$TMP/cd.iso" "$TMP/cd" >"$TMP/grub.log" 2>&1 || {
+		cat "$TMP/grub.log"
+		exit 1
+	}
+
+	# This model's TSC runs as fast as it says; skylake's does not, and then timers are late.
+	cat >"$TMP/bochsrc" <<-END
+		memory: guest=512, host=512
+		cpu: model=corei7_haswell_4770, count=1, ips=$VMX_IPS, ignore_bad_msrs=1
+		cpu: reset_on_triple_fault=0
+		clock: sync=none
+		romimage: file=$H_BOCHS/BIOS-bochs-latest
+		vgaromimage: file=$H_BOCHS/VGABIOS-lgpl-latest
+		ata0: enabled=1, ioaddr1=0x1f0, ioaddr2=0x3f0, irq=14
+		ata0-master: type=cdrom, path=$TMP/cd.iso, status=inserted
+		boot: cdrom
+		com1: enabled=1, mode=file, dev=$TMP/serial
+		display_library: rfb, options="timeout=0"
+		panic: action=fatal
+		log: $TMP/bochs.log
+	END
+	: >"$TMP/serial"
+	echo c >"$TMP/commands" # its debugger waits for one
+
+	bochs -q -f "$TMP/bochsrc" -rc "$TMP/commands" </dev/null >"$TMP/bochs.out" 2>&1 &
+	h_emulator=$!
+	tail --pid=$h_emulator -n +1 -f "$TMP/serial"
+	wait $h_emulator # its status is 1 when the host has powered off
+}
+
+# arm64_root [SCRIPT]: the same for an AArch64 host, which has KVM built in.
+arm64_root() {
+	need_cmd qemu-system-aarch64
+	kernel=$(kernel arm64 linux-image-cloud-arm64) || cannot "no kernel: $(why)"
+	cross_root arm64 aarch64-linux-gnu "$@"
+}
+
+# arm64_boot CPUS QEMU_OPTION...: runs it until it is off. As in svm_boot, one thread.
+arm64_boot() {
+	h_cpus=$1
+	shift
+	qemu-system-aarch64 -nodefaults -no-user-config -display none -no-reboot -serial stdio \
+		-machine virt,virtualization=on,gic-version=3 -accel tcg,thread=single \
+		-cpu neoverse-n1 -smp "$h_cpus" -m 512 \
+		-kernel "$kernel"/boot/vmlinuz-* -initrd "$TMP/initrd" \
+		-append "console=ttyAMA0 quiet loglevel=2 panic=-1 nowatchdog" "$@" </dev/null
 }

@@ -159,6 +159,38 @@ exits_ways() {
 	is "$(numbers_of "$TMP/exits.best")" "$(cat "$TMP/times")" "exits: which is the trace's"
 }
 
+# Guests are killed in the middle of their exits, and the module that they ran on goes and comes:
+# under programs that read their vCPUs.
+exits_pulled_away() {
+	section "guests and modules that go under the programs"
+	exits_begin
+	for e_i in 1 2 3; do
+		guest killed --cpuid 1000000 --pio 100 --vcpus 2
+		guest_go killed
+		wait_for 60 exits_go_on "$GUEST"
+		stop "$GUEST" KILL
+	done
+	if [ -e /modules/order ]; then
+		e_module=$(tail -n 1 /modules/order)
+		check "exits: $e_module is unloaded, nothing holds it" wait_for 30 rmmod "$e_module"
+		insmod "/modules/$e_module.ko"
+	fi
+	guest after --pio 70 --cpuid 130 --rounds 2
+	e_tid=$(vcpu_tids "$GUEST")
+	guest_run after
+	stop "$GUEST"
+	exits_end
+	is "$(cat "$TMP/exits.err")" "" "exits: nothing to complain about"
+	is "$(exit_of total "$e_tid" "$CPUID") $(exit_of total "$e_tid" "$PIO")" \
+		"$(cpuids 130 2) 140" "exits: the guest after them has its own numbers"
+	kernel_is_content
+}
+
+# exits_go_on PID: its vCPUs use the CPU.
+exits_go_on() {
+	[ "$(cut -d' ' -f14,15 "/proc/$1/stat" | tr ' ' '+')" != "0+0" ]
+}
+
 # times_differ: says where the time of exits is not the trace's within 1 %. Slow exits, so that what
 # a trace costs itself is next to nothing.
 times_differ() {
