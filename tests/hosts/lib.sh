@@ -415,8 +415,8 @@ svm_boot() {
 $h_parameters" "$@" </dev/null
 }
 
-# svm_kernel RELEASE QEMU_OPTION...: a host with the kernel of this release of Debian, unmodified, and
-# the cases that every kernel has to pass.
+# svm_kernel RELEASE QEMU_OPTION...: a host with the kernel of this release of Debian, unmodified,
+# and the cases that every kernel has to pass.
 svm_kernel() {
 	RELEASE=$1
 	shift
