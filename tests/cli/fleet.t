@@ -68,6 +68,7 @@ if has_prometheus; then
 		2>"$TMP/prometheus.err"
 	PROMETHEUS=$SPAWNED
 fi
+secure=
 vm=
 if has_prometheus && command -v victoria-metrics >/dev/null; then
 	vm=$(free_port)
@@ -239,6 +240,14 @@ if command -v openssl >/dev/null && command -v curl >/dev/null; then
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \
 		-subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 \
 		-keyout "$TMP/server.key" -out "$TMP/server.crt" 2>/dev/null
+	# A Prometheus with the same certificate and password, for later.
+	if has_prometheus; then
+		secure=$(free_port)
+		spawn prometheus --config.file="$TMP/prometheus.yml" \
+			--storage.tsdb.path="$TMP/secure" --web.config.file="$TMP/web.yml" \
+			--web.listen-address="127.0.0.1:$secure" --log.level=error \
+			2>"$TMP/secure.err"
+	fi
 	serve --web-config "$TMP/web.yml"
 	url=https://127.0.0.1:$port
 	code() {
@@ -420,6 +429,41 @@ is "$("$KVMTOP" $from -l -c -n 2 --host "$host" | cut -d, -f2 | sort | uniq -c |
 # shellcheck disable=SC2086
 is "$("$KVMTOP" $from --from "@$((then - 3))" --to "@$then" --host "$host" -l -c |
 	cut -d, -f1 | sort -u | grep -c '^2')" 3 "a span has its samples"
+# shellcheck disable=SC2086
+"$KVMTOP" $from -L "$TMP/log" -c -n 2 --host "$host"
+is "$(cut -d, -f2 "$TMP/log" | sort | uniq -c | tr -s ' \n' ' ')" " 2 db1 1 guest 2 web1 " \
+	"a log in a file"
+# shellcheck disable=SC2086
+like "$("$KVMTOP" $from -1 --json)" "^{.*\"rows\":\[{\"host\":\"$host\",\"guests\":2," \
+	"all hosts as JSON"
+# differs OPTION...: two spans of two seconds side by side.
+differs() {
+	"$KVMTOP" --diff "@$((then - 4))..@$((then - 2))" "@$((then - 2))..@$then" --view guests \
+		--host "$host" "$@"
+}
+# shellcheck disable=SC2086
+like "$(differs $from)" '^web1  *[1-9][0-9]*  *[1-9]' "two spans side by side"
+if [ -n "$secure" ]; then
+	cat >"$TMP/http.yml" <<-'END'
+		basic_auth: {username: prom, password: secret}
+		tls_config: {ca_file: server.crt}
+	END
+	secure="--from https://127.0.0.1:$secure -s 1"
+	# shellcheck disable=SC2086
+	has_secure() {
+		"$KVMTOP" $secure --http-config "$TMP/http.yml" -1 2>&1 | grep -q "^$host  *2 "
+	}
+	check "a server with TLS and a password" wait_for 60 has_secure
+	# shellcheck disable=SC2086
+	like "$("$KVMTOP" $secure -1 2>&1)" '^kvmtop: https://127.*certificate' \
+		"one that is not trusted"
+	echo 'tls_config: {ca_file: server.crt}' >"$TMP/http.yml"
+	# shellcheck disable=SC2086
+	like "$("$KVMTOP" $secure --http-config "$TMP/http.yml" -1 2>&1)" \
+		'^kvmtop: https://127.* .HTTP 401.: .*--http-config' "one that wants to know more"
+else
+	skip "a server with TLS and a password" "openssl is not installed"
+fi
 if has_screen; then
 	screen_start 120 30 "$KVMTOP $from"
 	screen_has "^ *$host +2 " "the screen shows hosts"
@@ -431,18 +475,41 @@ if has_screen; then
 	screen_has '^ *cpuid ' "and its exits"
 	screen_keys BSpace BSpace
 	screen_has "^ *$host +2 " "Backspace leads to the hosts"
+	screen_keys j
+	screen_type "@$then"
+	screen_keys Enter
+	screen_has "^kvmtop +http://127.* paused at $(date -d "@$then" +%T)" "j leads to a time"
+	screen_keys T
+	screen_has "^kvmtop +http://127.* paused at $(date -d "@$((then + 1))" +%T)" \
+		"T goes on from there"
+	screen_keys End
 	kill -STOP "$PROMETHEUS"
 	screen_has 'has not answered yet' "a server that is slow is a notice"
 	screen_has "^ *$host +2 " "over the last picture"
+	kill -KILL "$PROMETHEUS"
+	screen_has '127[.]0[.]0[.]1:[0-9]+: [A-Z]' "so is one that is gone"
+	screen_has "^ *$host +2 " "over the last picture"
 	screen_keys q
 	is "$(screen_status 10)" 0 "and q ends the program"
-	kill -CONT "$PROMETHEUS"
 else
 	skip "the screen over Prometheus" "$T_no_screen"
 fi
 
 if [ -n "$vm" ]; then
 	check "VictoriaMetrics scrapes it" wait_for 60 has_up "$vm"
+	from="--from http://127.0.0.1:$vm -s 1"
+	has_both() {
+		ask "$vm" "$web1 offset 8s" | grep -q '"value"'
+	}
+	check "some seconds are there, too" wait_for 60 has_both
+	then=$(($(date +%s) - 3))
+	# shellcheck disable=SC2086
+	like "$("$KVMTOP" $from -1)" "^$host  *2 .* [1-9][0-9]* " \
+		"and its host is shown, without rules"
+	# shellcheck disable=SC2086
+	like "$("$KVMTOP" $from --host "$host" -1 --view exits)" '^cpuid ' "with exits"
+	# shellcheck disable=SC2086
+	like "$(differs $from)" '^web1  *[1-9][0-9]*  *[1-9]' "and spans of time"
 else
 	skip "VictoriaMetrics" "victoria-metrics is not installed"
 fi
