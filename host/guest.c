@@ -373,8 +373,9 @@ static int find_out(struct guests *guests, const struct guest_entry *entry,
 
 /*
  * A vCPU for which no thread was found keeps the thread that it had, or its TID if that thread has
- * ended. If it had no thread, the process' only thread runs it. A process that ends may have closed
- * its vCPUs, but not yet its VM. 0 or -ENOMEM.
+ * ended. If it had no thread, the process' only thread runs it, as long as it is the only one: most
+ * VMMs make the vCPU before its thread. A process that ends may have closed its vCPUs, but not yet
+ * its VM. 0 or -ENOMEM.
  */
 static int keep_vcpus(const struct guest *guest, struct guest_search *search)
 {
@@ -389,7 +390,8 @@ static int keep_vcpus(const struct guest *guest, struct guest_search *search)
 		const struct vcpu *known = guest_vcpu(guest, vcpu->index);
 
 		vcpu->last = vcpu_last_tid(known);
-		if (!vcpu->tid && pid_list_has(tids, vcpu->last))
+		if (!vcpu->tid && pid_list_has(tids, vcpu->last) &&
+		    (is_closed || vcpu->last != guest->pid || tids->nr == 1))
 			vcpu->tid = vcpu->last;
 	}
 	if (search->vcpus.nr == 1 && tids->nr == 1 && !search->vcpus.vcpus[0].last &&

@@ -902,6 +902,23 @@ static void test_main_thread_is_a_guess(void **state)
 	assert_int_equal(guest_vcpu(guests_ended_at(box->guests, 0), 0)->tid, 101);
 }
 
+/* The guess is over when a thread comes that may run the vCPU, and may not have its name yet. */
+static void test_thread_without_its_name(void **state)
+{
+	struct box *box = *state;
+
+	put_vm(box, 100, 50, "vm");
+	refresh(box, 0);
+	assert_vcpu(only_guest(box), 0, 0, 100);
+	put_thread(box, 100, 101, "vm\n");
+	put_stat(box, (struct proc){ .pid = 100, .start = 50, .comm = "vm", .threads = 2 });
+	refresh(box, SECOND);
+	assert_vcpu(only_guest(box), 0, 0, 0);
+	put_thread(box, 100, 101, "CPU 0/KVM\n");
+	refresh(box, 2 * SECOND);
+	assert_vcpu(only_guest(box), 0, 0, 101);
+}
+
 /* KVM's events show threads: of a process that is found now, and of one that has ended. */
 static void test_threads_that_events_show(void **state)
 {
@@ -1648,6 +1665,7 @@ int main(void)
 		BOXED(test_pid_reused),
 		BOXED(test_ended_guests_are_remembered),
 		BOXED(test_main_thread_is_a_guess),
+		BOXED(test_thread_without_its_name),
 		BOXED(test_threads_that_events_show),
 		BOXED(test_ids_stay_in_order),
 		BOXED(test_vm_opened_later),
