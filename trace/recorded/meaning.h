@@ -14,7 +14,6 @@
 
 enum meaning_kind {
 	MEANING_UNSEEN, /* the type was not looked at yet */
-	MEANING_NONE,	/* is no event of KVM's */
 	MEANING_EVENT,	/* is one, and means nothing more */
 	MEANING_EXIT,	/* leaves the guest */
 	MEANING_ENTRY,	/* enters the guest */
@@ -23,9 +22,10 @@ enum meaning_kind {
 	MEANING_WAKEUP,	   /* a halt is over */
 	MEANING_NESTED,	   /* the exit that has just begun is of L2 */
 	MEANING_POLL_LIMIT, /* how long KVM polls in a halt changes; before the halt is over */
-	/* Of the scheduler, about the threads that it names: */
-	MEANING_SWITCH,	   /* a CPU goes from one thread to another */
-	MEANING_WAKING,	   /* a thread could run from now on */
+	/* No event of KVM's, see meaning_is_of_kvm(): */
+	MEANING_NONE,
+	MEANING_SWITCH, /* of the scheduler: a CPU goes from one thread to another */
+	MEANING_WAKING, /* of the scheduler: a thread could run from now on */
 };
 
 struct meaning {
@@ -93,6 +93,11 @@ static inline const struct meaning *meaning_of(struct meanings *meanings,
 	    meanings_add(meanings, type) < 0)
 		return NULL;
 	return &meanings->list[type->index];
+}
+
+static inline bool meaning_is_of_kvm(const struct meaning *meaning)
+{
+	return meaning->kind > MEANING_UNSEEN && meaning->kind < MEANING_NONE;
 }
 
 static inline bool exit_key_is(const struct exit_key *a, const struct exit_key *b)

@@ -172,7 +172,7 @@ int recorded_add_events(struct played_rows *rows, const struct recorded *recorde
 			uint64_t count = meaning->number < thread->nr_events ?
 						 thread->events[meaning->number] : 0;
 
-			if (meaning->kind > MEANING_NONE && count)
+			if (meaning_is_of_kvm(meaning) && count)
 				err = add_event(&maker, key, meaning, count);
 		}
 	}
