@@ -34,15 +34,16 @@ static bool wants_screen(const struct report_options *options)
 	       !options->json && !options->csv && !options->diff && !options->acrn;
 }
 
-/* The table needs the arguments of its event; of the views, some show all. */
+/* The table needs the arguments of its event, and no list of long exits; views may show all. */
 static int read_recording(const char *const *paths, size_t nr, const struct report_options *options,
 			  struct recording *recording, struct why *why)
 {
 	bool is_table = !wants_screen(options) && !options->view;
+	uint64_t longer_ns = options->longer_ns ? options->longer_ns : LONG_EXITS_DEFAULT_NS;
 	const struct recording_choice choice = {
 		.kind = options->kind,
 		.buffer = options->buffer,
-		.longer_ns = options->longer_ns ? options->longer_ns : LONG_EXITS_DEFAULT_NS,
+		.longer_ns = is_table ? 0 : longer_ns,
 		.has_halts = options->halts,
 		.mhz = options->mhz,
 		.arguments = is_table ? 1U << options->event : PAIRING_ALL_ARGUMENTS,

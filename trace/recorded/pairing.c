@@ -126,7 +126,6 @@ static int begin(struct pairing *pairing, struct recorded_thread *thread,
 	return 0;
 }
 
-
 static inline void end(struct recorded_thread *thread, enum exit_kind kind, uint64_t time)
 {
 	const struct open_span *span = &thread->spans[kind];
@@ -161,6 +160,18 @@ static inline void set_state(struct recorded_thread *thread, enum vcpu_state sta
 
 /* ---- events */
 
+/* What struct recorded_long tells of an exit's beginning. */
+static RARE void begin_long(struct recorded_thread *thread, const struct meaning *meaning,
+			    const struct trace_event *event)
+{
+	thread->user_begin = 0;
+	thread->argument = NULL;
+	thread->polled_before = thread->polled_ns;
+	thread->waited_before = thread->waited;
+	thread->exit_cpu = event->cpu;
+	thread->pc = meaning->pc ? trace_field_number(meaning->pc, event) : 0;
+}
+
 static int on_exit_event(struct pairing *pairing, struct recorded_thread *thread,
 			 const struct meaning *meaning, const struct trace_event *event)
 {
@@ -181,12 +192,8 @@ static int on_exit_event(struct pairing *pairing, struct recorded_thread *thread
 	thread->spans[EXITS_MMIO].begin = event->time;
 	thread->is_mmio_open = true;
 	open_span(thread, EXITS_VMEXIT, count, event->time);
-	thread->user_begin = 0;
-	thread->argument = NULL;
-	thread->polled_before = thread->polled_ns;
-	thread->waited_before = thread->waited;
-	thread->exit_cpu = event->cpu;
-	thread->pc = meaning->pc ? trace_field_number(meaning->pc, event) : 0;
+	if (pairing->longer)
+		begin_long(thread, meaning, event);
 	tell_begin(pairing, thread, SPAN_EXIT, event);
 	return 0;
 }
@@ -214,13 +221,15 @@ static RARE int on_nested(struct pairing *pairing, struct recorded_thread *threa
 	return 0;
 }
 
+/* Keeps the exit that the entry ends if it took longer than the threshold. */
 static RARE int keep_long(struct pairing *pairing, const struct recorded_thread *thread,
 			  uint64_t time)
 {
 	const struct open_span *span = &thread->spans[EXITS_VMEXIT];
 	uint64_t at = pairing->nr_longs % LONG_EXITS_MAX;
 
-	if (!pairing->has_halts && pairing_is_idle(pairing, span->count))
+	if (!(thread->is_open & 1U << EXITS_VMEXIT) || time <= span->begin + pairing->longer ||
+	    (!pairing->has_halts && pairing_is_idle(pairing, span->count)))
 		return 0;
 	if (array_grow(&pairing->longs, &pairing->room_longs, at + 1) < 0)
 		return -ENOMEM;
@@ -242,9 +251,7 @@ static int on_entry(struct pairing *pairing, struct recorded_thread *thread,
 	pairing->last_entry = event->time;
 	if (pairing->listener)
 		tell_entry(pairing, thread, event->time);
-	if (pairing->longer && thread->is_open & 1U << EXITS_VMEXIT &&
-	    event->time > thread->spans[EXITS_VMEXIT].begin + pairing->longer &&
-	    keep_long(pairing, thread, event->time) < 0)
+	if (pairing->longer && keep_long(pairing, thread, event->time) < 0)
 		return -ENOMEM;
 	for (unsigned int open = thread->is_open; open; open &= open - 1)
 		end(thread, (enum exit_kind)__builtin_ctz(open), event->time);
@@ -467,10 +474,9 @@ int pairing_add(struct pairing *pairing, const struct trace_event *event)
 	meaning = meaning_of(&pairing->meanings, event->type);
 	if (!meaning)
 		return -ENOMEM;
-	if (meaning->kind == MEANING_NONE)
-		return 0;
-	if (meaning->kind >= MEANING_SWITCH) {
-		on_sched(pairing, meaning, event);
+	if (meaning->kind >= MEANING_NONE) {
+		if (meaning->kind != MEANING_NONE)
+			on_sched(pairing, meaning, event);
 		return 0;
 	}
 	thread = table_thread(&pairing->table, event);
