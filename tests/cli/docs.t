@@ -65,6 +65,21 @@ check "a history file has tables" test "$(printf '%s\n' "$tables" | grep -c .)" 
 is "$(printf '%s\n' "$page" | grep -v '^minute ' | sort)" "$(printf '%s\n' "$tables" | sort)" \
 	"kvmtop-history(5) has every column of every table"
 
+# enumerators NAME: the numbers of an enum of facts/field.h, from 0.
+enumerators() {
+	sed -n "/^enum $1 {/,/^}/p" facts/field.h | sed 's/\/\*.*//; /^[ \t]*\*/d' |
+		grep -oE '\b[A-Z0-9_]+,' | awk '{ print NR - 1 }'
+}
+
+# explained COLUMN TEXT: the numbers in the text about a column, from its line with TEXT on.
+explained() {
+	sed -n "/^\.It Va $1\$/,/^\.It/p" man/kvmtop-history.5 | sed -n "/$2/,/^\.br/p" |
+		grep -oE '(^|[ (:])[0-9]+ [a-z]' | grep -oE '[0-9]+' | sort -nu
+}
+is "$(explained use '^0')" "$(enumerators field_use)" "and every use of a field"
+is "$(explained part 'use 2:')" "$(enumerators time_part)" "and every part of a vCPU's time"
+is "$(explained part 'use 5,')" "$(enumerators host_part)" "and whatever the host says"
+
 # Keys and headings come from the program's own tables.
 keys=$("$HELPERS/headings" keys | tr ' ' '\n')
 columns=$("$HELPERS/headings" columns | sort -u)
