@@ -89,6 +89,11 @@ int proc_stat_read(const struct env *env, pid_t pid, struct proc_stat *ret_stat)
 	return proc_stat_parse(text, ret_stat) ? 0 : -EINVAL;
 }
 
+bool proc_stat_has_ended(const struct proc_stat *stat)
+{
+	return (stat->state == 'Z' || stat->state == 'X') && stat->nr_threads <= 1;
+}
+
 pid_t proc_of_thread(const struct env *env, pid_t tid)
 {
 	char path[PATH_MAX], text[4096];

@@ -48,6 +48,8 @@ bool vm_folder_parse(const char *name, struct vm_folder *ret_folder);
 bool proc_stat_parse(const char *text, struct proc_stat *ret_stat);
 /* Returns 0, -ESRCH: no such process, or -errno. */
 int proc_stat_read(const struct env *env, pid_t pid, struct proc_stat *ret_stat);
+/* A zombie with more threads is a main thread that ended before the others. */
+bool proc_stat_has_ended(const struct proc_stat *stat);
 
 /* The process that a thread belongs to; 0: no such thread, or its status cannot be read now. */
 pid_t proc_of_thread(const struct env *env, pid_t tid);

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The list of guests, and the functions that look something up in it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "host/guest.h"
+#include "host/guest_find.h"
+#include "host/guest_list.h"
+#include "host/guest_proc.h"
+
+struct tid_ref {
+	int tid;
+	struct guest_entry *entry;
+	UT_hash_handle hh;
+};
+
+struct guests *guests_new(const struct env *env)
+{
+	struct guests *guests = calloc(1, sizeof(*guests));
+
+	if (!guests)
+		return NULL;
+	guests->env = env;
+	guests->finder = env ? guest_finder_new(env) : NULL;
+	if (guests->finder || !env)
+		return guests;
+	free(guests);
+	return NULL;
+}
+
+static void forget_tid(struct guests *guests, const struct guest_entry *entry, pid_t tid)
+{
+	struct tid_ref *ref;
+
+	HASH_FIND_INT(guests->tids, &tid, ref);
+	if (!ref || ref->entry != entry)
+		return;
+	HASH_DEL(guests->tids, ref);
+	free(ref);
+}
+
+static void forget_tids(struct guests *guests, struct guest_entry *entry)
+{
+	forget_tid(guests, entry, entry->guest.pid);
+	for (size_t i = 0; i < entry->tids.nr; i++)
+		forget_tid(guests, entry, entry->tids.pids[i]);
+	entry->tids.nr = 0;
+}
+
+static int remember_tid(struct guests *guests, struct guest_entry *entry, pid_t tid)
+{
+	struct tid_ref *ref;
+
+	HASH_FIND_INT(guests->tids, &tid, ref);
+	if (ref) { /* the thread number was reused */
+		ref->entry = entry;
+		return 0;
+	}
+	ref = calloc(1, sizeof(*ref));
+	if (!ref)
+		return -ENOMEM;
+	ref->tid = tid;
+	ref->entry = entry;
+	hash_add(guests->tids, tid, ref);
+	return ref ? 0 : -ENOMEM;
+}
+
+int guest_list_set_tids(struct guests *guests, struct guest_entry *entry, struct pid_list *tids)
+{
+	int err;
+
+	forget_tids(guests, entry);
+	pid_list_release(&entry->tids);
+	entry->tids = *tids;
+	*tids = (struct pid_list){ 0 };
+	err = remember_tid(guests, entry, entry->guest.pid);
+	for (size_t i = 0; !err && i < entry->tids.nr; i++)
+		err = remember_tid(guests, entry, entry->tids.pids[i]);
+	return err;
+}
+
+static void entry_free(struct guests *guests, struct guest_entry *entry)
+{
+	forget_tids(guests, entry);
+	pid_list_release(&entry->tids);
+	free(entry->guest.vcpus);
+	free(entry);
+}
+
+void guests_clear(struct guests *guests)
+{
+	for (size_t i = 0; i < guests->nr; i++)
+		entry_free(guests, guests->entries[i]);
+	for (size_t i = 0; i < guests->nr_ended; i++)
+		entry_free(guests, guests->ended[i]);
+	guests->nr = 0;
+	guests->nr_ended = 0;
+	guests->last_id = 0;
+	guests->generation++;
+}
+
+void guests_free(struct guests *guests)
+{
+	if (!guests)
+		return;
+	guests_clear(guests);
+	HASH_CLEAR(hh, guests->tids);
+	free(guests->entries);
+	guest_finder_free(guests->finder);
+	pid_list_release(&guests->known);
+	pid_list_release(&guests->found);
+	free(guests);
+}
+
+struct guest_entry *guest_list_by_tid(const struct guests *guests, pid_t tid)
+{
+	struct tid_ref *ref;
+
+	HASH_FIND_INT(guests->tids, &tid, ref);
+	return ref ? ref->entry : NULL;
+}
+
+struct guest_entry *guest_list_by_pid(const struct guests *guests, pid_t pid)
+{
+	struct guest_entry *entry = guest_list_by_tid(guests, pid);
+
+	return entry && entry->guest.pid == pid ? entry : NULL;
+}
+
+/* Keeps what is known of a guest that has ended, in place of the one that ended first. */
+static void keep_ended(struct guests *guests, struct guest_entry *entry)
+{
+	entry->guest.has_ended = true;
+	if (guests->nr_ended == GUESTS_ENDED) {
+		entry_free(guests, guests->ended[0]);
+		memmove(guests->ended, guests->ended + 1,
+			--guests->nr_ended * sizeof(struct guest_entry *));
+	}
+	guests->ended[guests->nr_ended++] = entry;
+	guests->generation++;
+}
+
+void guest_list_retire(struct guests *guests, struct guest_entry *entry)
+{
+	forget_tids(guests, entry);
+	pid_list_release(&entry->tids);
+	for (size_t i = 0; i < entry->guest.nr_vcpus; i++)
+		entry->guest.vcpus[i].tid = vcpu_last_tid(&entry->guest.vcpus[i]);
+	entry->ended_ns = guests->now_ns;
+	keep_ended(guests, entry);
+}
+
+void guest_list_sweep(struct guests *guests)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < guests->nr; i++) {
+		struct guest_entry *entry = guests->entries[i];
+
+		if (entry->is_gone)
+			guest_list_retire(guests, entry);
+		else
+			guests->entries[kept++] = entry;
+	}
+	guests->nr = kept;
+}
+
+struct guest_entry *guest_list_add(struct guests *guests, pid_t pid)
+{
+	struct guest_entry *entry = calloc(1, sizeof(*entry));
+
+	if (!entry)
+		return NULL;
+	entry->guest.pid = pid;
+	entry->guest.nr_vms = 1;
+	entry->looks = GUEST_LOOKS;
+	entry->wants_fds = true;
+	if (array_grow(&guests->entries, &guests->room, guests->nr + 1) < 0 ||
+	    (pid && remember_tid(guests, entry, pid))) {
+		free(entry);
+		return NULL;
+	}
+	entry->guest.id = ++guests->last_id;
+	guests->entries[guests->nr++] = entry;
+	guests->generation++;
+	return entry;
+}
+
+uint64_t guests_generation(const struct guests *guests)
+{
+	return guests->generation;
+}
+
+size_t guests_count(const struct guests *guests)
+{
+	return guests->nr;
+}
+
+size_t guests_count_vcpus(const struct guests *guests)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < guests_count(guests); i++)
+		nr += guests_at(guests, i)->nr_vcpus;
+	return nr;
+}
+
+const struct guest *guests_at(const struct guests *guests, size_t i)
+{
+	return i < guests->nr ? &guests->entries[i]->guest : NULL;
+}
+
+static int compare_id(const void *id, const void *entry)
+{
+	uint32_t x = *(const uint32_t *)id, y = (*(struct guest_entry *const *)entry)->guest.id;
+
+	return (x > y) - (x < y);
+}
+
+const struct guest *guests_by_id(const struct guests *guests, uint32_t id)
+{
+	struct guest_entry **found = NULL;
+
+	if (guests->nr)
+		found = bsearch(&id, guests->entries, guests->nr, sizeof(struct guest_entry *),
+				compare_id);
+	return found ? &(*found)->guest : NULL;
+}
+
+const struct guest *guests_ended_at(const struct guests *guests, size_t i)
+{
+	return i < guests->nr_ended ? &guests->ended[i]->guest : NULL;
+}
+
+const struct guest *guests_find(const struct guests *guests, uint32_t id)
+{
+	const struct guest *guest = guests_by_id(guests, id), *ended;
+
+	for (size_t i = 0; !guest && (ended = guests_ended_at(guests, i)); i++) {
+		if (ended->id == id)
+			guest = ended;
+	}
+	return guest;
+}
+
+const struct guest *guests_by_pid(const struct guests *guests, pid_t pid)
+{
+	struct guest_entry *entry = guest_list_by_tid(guests, pid);
+	pid_t process;
+
+	if (!entry && pid > 0 && guests->env) { /* a thread that began after the last refresh */
+		process = proc_of_thread(guests->env, pid);
+		entry = process != pid ? guest_list_by_pid(guests, process) : NULL;
+	}
+	return entry ? &entry->guest : NULL;
+}
+
+const struct vcpu *guest_vcpu(const struct guest *guest, int32_t index)
+{
+	for (size_t i = 0; guest && i < guest->nr_vcpus; i++) {
+		if (guest->vcpus[i].index == index)
+			return &guest->vcpus[i];
+	}
+	return NULL;
+}
+
+const struct vcpu *guest_vcpu_by_tid(const struct guest *guest, pid_t tid)
+{
+	for (size_t i = 0; guest && tid && i < guest->nr_vcpus; i++) {
+		if (guest->vcpus[i].tid == tid)
+			return &guest->vcpus[i];
+	}
+	return NULL;
+}
+
+/*
+ * Lets guests_by_pid() find the guest by the threads of its vCPUs. A thread is left out without
+ * memory.
+ */
+static void claim_threads(struct guests *guests, struct guest_entry *entry)
+{
+	if (entry->guest.pid)
+		remember_tid(guests, entry, entry->guest.pid);
+	for (size_t i = 0; i < entry->guest.nr_vcpus; i++) {
+		pid_t tid = entry->guest.vcpus[i].tid;
+
+		if (tid && pid_list_add(&entry->tids, tid) == 0)
+			remember_tid(guests, entry, tid);
+	}
+}
+
+int guests_put(struct guests *guests, const struct guest *guest)
+{
+	struct vcpu *vcpus = calloc(guest->nr_vcpus + 1, sizeof(*vcpus));
+	struct guest_entry *entry = vcpus ? calloc(1, sizeof(*entry)) : NULL;
+	size_t at = guests->nr;
+
+	if (!entry || array_grow(&guests->entries, &guests->room, guests->nr + 1) < 0) {
+		free(entry);
+		free(vcpus);
+		return -ENOMEM;
+	}
+	if (guest->nr_vcpus)
+		memcpy(vcpus, guest->vcpus, guest->nr_vcpus * sizeof(*vcpus));
+	entry->is_given = true;
+	entry->guest = *guest;
+	entry->guest.vcpus = vcpus;
+	if (guest->id > guests->last_id)
+		guests->last_id = guest->id;
+	if (guest->has_ended) {
+		keep_ended(guests, entry);
+		return 0;
+	}
+	while (at && guests->entries[at - 1]->guest.id > guest->id) {
+		guests->entries[at] = guests->entries[at - 1];
+		at--;
+	}
+	guests->entries[at] = entry;
+	guests->nr++;
+	guests->generation++;
+	claim_threads(guests, entry);
+	return 0;
+}
+
+uint32_t guests_add(struct guests *guests, const struct guest *guest)
+{
+	struct guest copy = *guest;
+
+	copy.id = guests->last_id + 1;
+	return guests_put(guests, &copy) < 0 ? 0 : copy.id;
+}
+
+struct guests *guests_copy(const struct guests *guests)
+{
+	struct guests *copy = guests_new(NULL);
+	const struct guest *guest;
+	int err = copy ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && (guest = guests_ended_at(guests, i)); i++)
+		err = guests_put(copy, guest);
+	for (size_t i = 0; !err && (guest = guests_at(guests, i)); i++)
+		err = guests_put(copy, guest);
+	if (!err)
+		return copy;
+	guests_free(copy);
+	return NULL;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * guest_list - the inventory from the inside, for the files of host/ that change it.
+ *
+ * guest_list.c has the list, guest_refresh.c reads /proc, guest_meet.c takes what KVM's events say,
+ * guest_choose.c finds the guest that a user names. All other files include guest.h.
+ */
+#ifndef KVMTOP_HOST_GUEST_LIST_H
+#define KVMTOP_HOST_GUEST_LIST_H
+
+#include "host/guest.h"
+#include "host/thread_list.h"
+
+#define GUEST_LOOKS 3 /* examinations while a vCPU has no thread; a new thread resets them */
+
+/* A guest, and what only the inventory needs of its process. */
+struct guest_entry {
+	struct guest guest;
+	struct pid_list tids;
+	long nr_threads;
+	uint64_t examine_ns; /* when it is examined again at the latest */
+	int looks;	     /* how many examinations are left while a vCPU has no thread */
+	bool wants_look;     /* the next refresh examines it */
+	bool wants_fds;	     /* the next refresh reads its descriptors, too */
+	bool is_gone;
+	bool is_given; /* guests_add() added it */
+	uint64_t ended_ns; /* when its end was noticed */
+};
+
+struct guests {
+	const struct env *env;
+	struct guest_entry **entries; /* ascending by id */
+	size_t nr, room;
+	struct tid_ref *tids;
+	uint32_t last_id;
+	uint64_t generation;
+	struct guest_finder *finder;
+	struct pid_list known, found; /* of the current refresh */
+	uint64_t now_ns;	      /* of the latest refresh or meeting */
+	struct guest_entry *ended[GUESTS_ENDED]; /* in order of their end */
+	size_t nr_ended;
+};
+
+/* A guest of the process, with the next id and nothing else; NULL: no memory. */
+struct guest_entry *guest_list_add(struct guests *guests, pid_t pid);
+
+/* By the pid, or the tid of any thread; NULL: no such guest. */
+struct guest_entry *guest_list_by_tid(const struct guests *guests, pid_t tid);
+struct guest_entry *guest_list_by_pid(const struct guests *guests, pid_t pid);
+
+/* The guest's threads; takes the list over. 0 or -ENOMEM. */
+int guest_list_set_tids(struct guests *guests, struct guest_entry *entry, struct pid_list *tids);
+
+/* Moves a guest that is in no list, or all that are gone, to the guests that have ended. */
+void guest_list_retire(struct guests *guests, struct guest_entry *entry);
+void guest_list_sweep(struct guests *guests);
+
+/*
+ * Examines a process. It may have ended, or its VM may be closed; what cannot be read now, the next
+ * refresh reads.
+ */
+void guest_look_at(struct guests *guests, pid_t pid);
+
+#endif

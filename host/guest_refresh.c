@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Brings the list of guests up to date: which processes are guests, and what each has. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/guest.h"
+#include "host/guest_find.h"
+#include "host/guest_list.h"
+#include "host/guest_name.h"
+#include "host/guest_proc.h"
+
+#define REEXAMINE_NS 10000000000ull
+
+/* Adds the process as a guest, unless it is a guest already or has just ended. */
+static int add_guest(struct guests *guests, pid_t pid)
+{
+	struct guest_entry *entry = guest_list_by_pid(guests, pid);
+	struct guest_name name;
+	struct proc_stat stat;
+	int err;
+
+	if (entry) {
+		entry->wants_fds = true;
+		return 0;
+	}
+	err = proc_stat_read(guests->env, pid, &stat);
+	if (err || proc_stat_has_ended(&stat))
+		return proc_has_failed(err) ? err : 0;
+	entry = guest_list_add(guests, pid);
+	if (!entry)
+		return -ENOMEM;
+	entry->guest.start_ticks = stat.start_ticks;
+	entry->nr_threads = stat.nr_threads;
+	name = guest_name_find(guests->env, pid);
+	snprintf(entry->guest.name, sizeof(entry->guest.name), "%s", name.name);
+	snprintf(entry->guest.vmm, sizeof(entry->guest.vmm), "%s", name.vmm);
+	snprintf(entry->guest.uuid, sizeof(entry->guest.uuid), "%s", name.uuid);
+	entry->guest.is_named = name.is_own;
+	return 0;
+}
+
+/* A guest that cannot be read now counts as alive. */
+static bool is_alive(struct guests *guests, struct guest_entry *entry)
+{
+	struct proc_stat stat;
+	int err = proc_stat_read(guests->env, entry->guest.pid, &stat);
+
+	if (err)
+		return err != -ESRCH && err != -ENOTDIR;
+	if (proc_stat_has_ended(&stat) || stat.start_ticks != entry->guest.start_ticks)
+		return false;
+	if (stat.nr_threads != entry->nr_threads) {
+		entry->nr_threads = stat.nr_threads;
+		entry->looks = GUEST_LOOKS;
+		entry->wants_look = true;
+	}
+	return true;
+}
+
+/* False: the process has made a new VM, perhaps with as many threads as the old one. */
+static bool has_first_vcpu(struct guests *guests, const struct guest *guest)
+{
+	char path[PATH_MAX];
+
+	if (!guest->nr_vcpus || !guest->vcpus[0].tid || guest->vcpus[0].tid == guest->pid)
+		return true;
+	env_path(guests->env, path, sizeof(path), "/proc/%d/task/%d", (int)guest->pid,
+		 (int)guest->vcpus[0].tid);
+	return !access(path, F_OK) || errno != ENOENT;
+}
+
+static void check_alive(struct guests *guests)
+{
+	for (size_t i = 0; i < guests->nr; i++) {
+		struct guest_entry *entry = guests->entries[i];
+
+		if (entry->is_given)
+			continue;
+		entry->is_gone = !is_alive(guests, entry);
+		if (!entry->is_gone && !has_first_vcpu(guests, &entry->guest))
+			entry->wants_look = true;
+	}
+	guest_list_sweep(guests);
+}
+
+/* The result of examining a guest. */
+struct guest_search {
+	struct pid_list tids;
+	struct vcpu_list vcpus;
+	unsigned int nr_vms;
+	bool has_vm; /* it has a VM, or its descriptors could not be read */
+	bool has_folder_vcpus;
+};
+
+static int read_folders(struct guests *guests, pid_t pid, struct guest_search *search)
+{
+	int nr = guest_finder_read_folders(guests->finder, pid, &search->tids, &search->vcpus);
+
+	if (nr < 0)
+		return nr;
+	search->nr_vms = (unsigned int)nr;
+	search->has_vm = nr > 0;
+	search->has_folder_vcpus = search->vcpus.nr > 0;
+	return 0;
+}
+
+/*
+ * QEMU has many descriptors. They are read only if they may have changed, or if debugfs has no
+ * vCPUs.
+ */
+static int read_descriptors(struct guests *guests, const struct guest_entry *entry,
+			    struct guest_search *search)
+{
+	struct vcpu_list *vcpus = search->vcpus.nr ? NULL : &search->vcpus;
+	unsigned int nr_vms = 0;
+	int err;
+
+	if (!entry->wants_fds && !vcpus) {
+		search->nr_vms = entry->guest.nr_vms;
+		return 0;
+	}
+	err = proc_read_fds(guests->env, entry->guest.pid, &nr_vms, vcpus);
+	if (nr_vms)
+		search->nr_vms = nr_vms;
+	/* The process of another user: we may not read its descriptors. */
+	search->has_vm |= nr_vms > 0 || err == -EACCES || err == -EPERM;
+	return proc_has_failed(err) ? err : 0;
+}
+
+static int find_out(struct guests *guests, const struct guest_entry *entry,
+		    struct guest_search *search)
+{
+	pid_t pid = entry->guest.pid;
+	char path[PATH_MAX];
+	int err;
+
+	env_path(guests->env, path, sizeof(path), "/proc/%d/task", (int)pid);
+	err = pid_list_read(&search->tids, path);
+	if (proc_has_failed(err))
+		return err;
+	err = read_folders(guests, pid, search);
+	if (!err)
+		err = read_descriptors(guests, entry, search);
+	if (!err && (!search->vcpus.nr || vcpu_list_missing(&search->vcpus)))
+		err = proc_name_threads(guests->env, pid, &search->tids, search->nr_vms,
+					&search->vcpus);
+	return err;
+}
+
+/*
+ * A vCPU for which no thread was found keeps the thread that it had, or its TID if that thread has
+ * ended. If it had no thread, the process' only thread runs it, as long as it is the only one: most
+ * VMMs make the vCPU before its thread. A process that ends may have closed its vCPUs, but not yet
+ * its VM. 0 or -ENOMEM.
+ */
+static int keep_vcpus(const struct guest *guest, struct guest_search *search)
+{
+	const struct pid_list *tids = &search->tids;
+	bool is_closed = !search->vcpus.nr;
+	int err = 0;
+
+	for (size_t i = 0; !err && is_closed && i < guest->nr_vcpus; i++)
+		err = vcpu_list_add(&search->vcpus, guest->vcpus[i].index, 0);
+	for (size_t i = 0; i < search->vcpus.nr; i++) {
+		struct vcpu *vcpu = &search->vcpus.vcpus[i];
+		const struct vcpu *known = guest_vcpu(guest, vcpu->index);
+
+		vcpu->last = vcpu_last_tid(known);
+		if (!vcpu->tid && pid_list_has(tids, vcpu->last) &&
+		    (is_closed || vcpu->last != guest->pid || tids->nr == 1))
+			vcpu->tid = vcpu->last;
+	}
+	if (search->vcpus.nr == 1 && tids->nr == 1 && !search->vcpus.vcpus[0].last &&
+	    !search->vcpus.vcpus[0].tid)
+		search->vcpus.vcpus[0].tid = tids->pids[0];
+	return err;
+}
+
+static void set_vcpus(struct guests *guests, struct guest *guest, struct vcpu_list *vcpus)
+{
+	bool is_same = guest->nr_vcpus == vcpus->nr;
+
+	for (size_t i = 0; is_same && i < vcpus->nr; i++)
+		is_same = guest->vcpus[i].index == vcpus->vcpus[i].index &&
+			  guest->vcpus[i].tid == vcpus->vcpus[i].tid;
+	if (is_same)
+		return;
+	free(guest->vcpus);
+	guest->vcpus = vcpus->vcpus;
+	guest->nr_vcpus = vcpus->nr;
+	*vcpus = (struct vcpu_list){ 0 };
+	guests->generation++;
+}
+
+/*
+ * A guest is examined again while one of its vCPUs has no thread: without a limit if debugfs has
+ * the vCPUs, because debugfs names the thread when the vCPU has run; GUEST_LOOKS times if only
+ * thread names tell the vCPUs.
+ */
+static void plan_next_look(struct guest_entry *entry, const struct guest_search *search,
+			   uint64_t now_ns)
+{
+	bool is_missing = !search->vcpus.nr || vcpu_list_missing(&search->vcpus);
+
+	if (!is_missing)
+		entry->looks = GUEST_LOOKS;
+	else if (entry->looks)
+		entry->looks--;
+	entry->wants_look = is_missing && (search->has_folder_vcpus || entry->looks);
+	entry->wants_fds = is_missing && entry->looks;
+	entry->examine_ns = now_ns + REEXAMINE_NS;
+}
+
+/* After an error the guest stays as it was, and the next refresh examines it again. */
+static int examine(struct guests *guests, struct guest_entry *entry, uint64_t now_ns)
+{
+	struct guest_search search = { 0 };
+	int err = find_out(guests, entry, &search);
+
+	if (!err)
+		err = keep_vcpus(&entry->guest, &search);
+	if (!err)
+		entry->is_gone = !search.has_vm;
+	else
+		entry->wants_look = true;
+	if (!err && !entry->is_gone) {
+		plan_next_look(entry, &search, now_ns);
+		entry->guest.nr_vms = search.nr_vms ? search.nr_vms : 1;
+		set_vcpus(guests, &entry->guest, &search.vcpus);
+		err = guest_list_set_tids(guests, entry, &search.tids);
+	}
+	pid_list_release(&search.tids);
+	vcpu_list_release(&search.vcpus);
+	return err;
+}
+
+static int examine_guests(struct guests *guests, uint64_t now_ns)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < guests->nr; i++) {
+		struct guest_entry *entry = guests->entries[i];
+		int this_err = 0;
+
+		if (!entry->is_given &&
+		    (entry->wants_look || entry->wants_fds || now_ns >= entry->examine_ns))
+			this_err = examine(guests, entry, now_ns);
+		if (this_err)
+			err = this_err;
+	}
+	guest_list_sweep(guests);
+	return err;
+}
+
+static int list_known(struct guests *guests)
+{
+	int err = 0;
+
+	guests->known.nr = 0;
+	for (size_t i = 0; !err && i < guests->nr; i++)
+		if (!guests->entries[i]->is_given)
+			err = pid_list_add(&guests->known, guests->entries[i]->guest.pid);
+	pid_list_sort(&guests->known);
+	return err;
+}
+
+static int update(struct guests *guests, uint64_t now_ns)
+{
+	int err;
+
+	check_alive(guests);
+	err = list_known(guests);
+	if (!err)
+		err = guest_finder_run(guests->finder, &guests->known, now_ns, &guests->found);
+	for (size_t i = 0; !err && i < guests->found.nr; i++)
+		err = add_guest(guests, guests->found.pids[i]);
+	return err ? err : examine_guests(guests, now_ns);
+}
+
+int guests_refresh(struct guests *guests, uint64_t now_ns, struct why *why)
+{
+	char path[PATH_MAX];
+	int err = 0;
+
+	if (!guests->env)
+		return 0;
+	guests->now_ns = now_ns;
+	env_path(guests->env, path, sizeof(path), "/proc");
+	if (access(path, R_OK | X_OK))
+		err = -errno;
+	else
+		err = update(guests, now_ns);
+	if (!err)
+		return 0;
+	return why_set(why, err, "cannot list the guests: %s: %s%s", path, strerror(-err),
+		       err == -EMFILE ? ": raise the limit with ulimit -n" : "");
+}
+
+void guest_look_at(struct guests *guests, pid_t pid)
+{
+	struct guest_entry *entry;
+	int err = add_guest(guests, pid);
+
+	entry = guest_list_by_pid(guests, pid);
+	if (!err && entry)
+		examine(guests, entry, guests->now_ns);
+	guest_list_sweep(guests);
+}
+
+int guest_threads(const struct env *env, pid_t pid, pid_t *ret_tids, int max)
+{
+	struct pid_list tids = { 0 };
+	char path[PATH_MAX];
+	int err, nr;
+
+	err = pid_list_read(&tids, env_path(env, path, sizeof(path), "/proc/%d/task", (int)pid));
+	nr = (int)tids.nr;
+	for (int i = 0; !err && i < nr && i < max; i++)
+		ret_tids[i] = tids.pids[i];
+	pid_list_release(&tids);
+	if (err == -ENOENT || (!err && !nr))
+		return -ESRCH;
+	return err ? err : nr;
+}
