@@ -94,10 +94,14 @@ is "$? $(printf '%s\n' "$out" | tail -n 1)" "0 1 passed, 0 failed, 2 skipped" \
 	"one that cannot be had is skipped"
 like "$out" '^skipped none: no-such-emulator is not installed$' "with the reason"
 
-out=$(HOST_TIMEOUT=3 hosts hangs)
+out=$(HOST_SILENCE=2 hosts hangs)
 is "$? $(printf '%s\n' "$out" | tail -n 1)" "1 0 passed, 1 failed, 0 skipped" "one that hangs"
-like "$out" '^  hangs: stopped after 3 seconds, started again$' "is started once more"
-like "$out" '^  hangs: stopped after 3 seconds$' "and then ended"
+like "$out" '^  hangs: stopped after [0-9]+ seconds, started again$' "is started once more"
+like "$out" '^  hangs: stopped: it printed nothing for 2 seconds$' "and then ended"
+check "and nothing of it is left" wait_for 30 nothing_left
+
+out=$(HOST_TIMEOUT=3 hosts hangs)
+like "$out" '^  hangs: stopped after 3 seconds$' "one that goes on for too long is ended, too"
 check "and nothing of it is left" wait_for 30 nothing_left
 
 rm -f "$LEFT" "$LEFT.pid"
