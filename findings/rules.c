@@ -234,8 +234,9 @@ static const struct rule rules[] = {
 		.what = { .use = USE_EVENT, .words = "lost_exits" },
 		.way = WAY_VCPUS,
 		.remedies = REMEDIES(
-			{ NULL, "Look again when fewer vCPU threads begin at once; arguments are "
-				"lost where guests ask for very many different ones." }),
+			{ NULL, "Look again when fewer vCPU threads begin at once, and without "
+				"other users of BPF; arguments are lost where guests ask for very "
+				"many different ones." }),
 	},
 	{
 		.id = "slow_vmm",

@@ -82,3 +82,11 @@ int bpf_attach(const struct env *env, uint64_t tracepoint_id, int program)
 	close(fd);
 	return err;
 }
+
+uint64_t bpf_missed(int program)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 size = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(program, &info, &size) == 0 ? info.recursion_misses : 0;
+}

@@ -9,10 +9,12 @@
 #ifndef KVMTOP_PROVIDERS_BPF_FIELDS_H
 #define KVMTOP_PROVIDERS_BPF_FIELDS_H
 
-#include <bpf/libbpf.h>
-#include <linux/bpf.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+struct bpf_insn;
+struct bpf_program;
 
 /* A field by its placeholder (placeholders.h). */
 struct bpf_field {

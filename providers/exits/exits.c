@@ -178,7 +178,7 @@ static int begin(struct exits_state *exits, struct why *why)
 /* Once: it takes some milliseconds. */
 static void find_raw(struct exits_state *exits)
 {
-	if (exits->has_raw || !exits->exit)
+	if (exits->has_raw)
 		return;
 	exits_raw_find(exits->exit, &exits->raw, &exits->raw_why);
 	exits->has_raw = true;
@@ -333,7 +333,8 @@ static int add_lost(const struct exits_state *exits, struct sample *sample)
 	const struct key key = { GUEST_ANY, -1, exits->lost_field };
 
 	return !exits->has_lost ? 0 : sample_add(sample, key, exits->lost.exits +
-						 exits->lost.arguments, exits->flags);
+						 exits->lost.arguments + exits->lost.missed,
+						 exits->flags);
 }
 
 static int read_all(struct exits_state *exits, uint64_t now_ns, struct sample *sample,
@@ -375,7 +376,8 @@ static struct exits_bpf_lost lost_since(struct exits_state *exits)
 	exits->lost = exits_bpf_lost(exits->bpf);
 	return (struct exits_bpf_lost){ exits->lost.exits - before.exits,
 					exits->lost.arguments - before.arguments,
-					exits->lost.long_exits - before.long_exits };
+					exits->lost.long_exits - before.long_exits,
+					exits->lost.missed - before.missed };
 }
 
 static int add_threads(struct exits_state *exits, struct why *why)
@@ -417,6 +419,10 @@ static void say_lost(const struct exits_bpf_lost *lost, struct why *why)
 		why_set(why, 0, "%llu arguments not counted: there are too many different ones, "
 				"or more vCPU threads began at once than there was room for",
 			(unsigned long long)lost->arguments);
+	else if (lost->missed)
+		why_set(why, 0, "%llu exits or arguments not counted: the kernel was at work on "
+				"another BPF program or map on that CPU",
+			(unsigned long long)lost->missed);
 	else if (lost->long_exits)
 		why_set(why, 0, "%llu long exits not listed: there were too many at once",
 			(unsigned long long)lost->long_exits);

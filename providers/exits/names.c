@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "facts/exit_fields.h"
+#include "providers/exits/event.h"
 #include "providers/exits/names.h"
 
 #define FAILED_VMENTRY (UINT64_C(1) << 31) /* VMX: the entry itself failed */
@@ -65,15 +66,10 @@ static struct exit_events find_events(const struct split *exit)
 	struct exit_events events = { { exit ? exit->event : NULL } };
 
 	for (unsigned int kind = EXITS_FIRST_ARGUMENT; kind < EXITS_KINDS; kind++) {
-		const struct argument *argument = argument_of((enum exit_kind)kind);
+		struct exits_event event;
 
-		for (size_t i = 0; i < ARRAY_SIZE(argument->events) && !events.names[kind]; i++) {
-			const struct argument_event *event = &argument->events[i];
-
-			if (event->event && tracefs_event_file_exists(NULL, event->system,
-								      event->event, "format"))
-				events.names[kind] = event->event;
-		}
+		if (exits_event_of((enum exit_kind)kind, &event))
+			events.names[kind] = event.event;
 	}
 	return events;
 }

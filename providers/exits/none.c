@@ -88,7 +88,7 @@ const volatile struct exits_thread *exits_bpf_thread(const struct exits_bpf *bpf
 struct exits_bpf_lost exits_bpf_lost(const struct exits_bpf *bpf)
 {
 	(void)bpf;
-	return (struct exits_bpf_lost){ 0, 0, 0 };
+	return (struct exits_bpf_lost){ 0, 0, 0, 0 };
 }
 
 void exits_bpf_set_long(struct exits_bpf *bpf, uint64_t longer_ns, const bool *is_left_out)

@@ -12,10 +12,10 @@
 #include <tracefs.h>
 #include <unistd.h>
 
-#include "arch/argument.h"
 #include "base/array.h"
 #include "providers/bpf/attach.h"
 #include "providers/bpf/fields.h"
+#include "providers/exits/event.h"
 #include "providers/exits/program.h"
 #include "providers/exits/raw.h"
 #include "providers/trace_event.h"
@@ -151,18 +151,6 @@ static int set_exit(struct exits_bpf *bpf)
 	return set_on_entry(bpf);
 }
 
-static int set_userspace(struct exits_bpf *bpf)
-{
-	const struct split *split = &arch_userspace_split;
-	const struct bpf_field fields[] = {
-		{ FIELD_REASON, split->field, 0, 0 },
-		{ FIELD_TYPE, "errno", 0, 0 },
-		{ 0 },
-	};
-
-	return set_program(bpf->program->progs.on_userspace, split->system, split->event, fields);
-}
-
 /* The arguments of these events are their fields, in the same order: Linux 4.3 to 7.1. */
 bool exits_bpf_knows_polls(void)
 {
@@ -192,9 +180,11 @@ static void set_nested(const struct exits_bpf *bpf)
 	bpf_program__set_autoload(bpf->program->progs.on_nested_entry, has_nested);
 }
 
-static struct bpf_program *argument_program(const struct exits_bpf *bpf, size_t i)
+/* The program of a kind that has an event of its own. */
+static struct bpf_program *program_of(const struct exits_bpf *bpf, enum exit_kind kind)
 {
 	struct bpf_program *const programs[EXITS_KINDS] = {
+		[EXITS_USERSPACE] = bpf->program->progs.on_userspace,
 		[EXITS_IOPORT] = bpf->program->progs.on_ioport,
 		[EXITS_MMIO] = bpf->program->progs.on_mmio,
 		[EXITS_MSR] = bpf->program->progs.on_msr,
@@ -203,38 +193,28 @@ static struct bpf_program *argument_program(const struct exits_bpf *bpf, size_t 
 		[EXITS_SYSREG] = bpf->program->progs.on_sysreg,
 	};
 
-	return programs[i];
+	return programs[kind];
 }
 
-/* The first of an argument's events that this kernel has; NULL: none. */
-static const struct argument_event *argument_event(size_t i)
+static bool is_raw(const struct exits_bpf *bpf, enum exit_kind kind)
 {
-	const struct argument_event *events = argument_of((enum exit_kind)i)->events;
-
-	for (size_t j = 0; j < ARGUMENT_EVENTS && events[j].event; j++) {
-		if (tracefs_event_file_exists(NULL, events[j].system, events[j].event, "id"))
-			return &events[j];
-	}
-	return NULL;
+	return bpf->raw.events[kind].is_raw;
 }
 
-static int set_argument(const struct exits_bpf *bpf, size_t i)
+/* On the raw event where all that the program reads is among its arguments. */
+static int set_kind(const struct exits_bpf *bpf, enum exit_kind kind)
 {
-	struct bpf_program *program = argument_program(bpf, i);
-	const struct argument_event *event = bpf->config.has_arguments ? argument_event(i) : NULL;
+	struct bpf_program *program = program_of(bpf, kind);
+	bool is_wanted = kind == EXITS_USERSPACE || bpf->config.has_arguments;
+	struct exits_event event;
 
 	bpf_program__set_autoload(program, false);
-	if (!event)
+	if (!is_wanted || !exits_event_of(kind, &event))
 		return 0;
-
-	const struct bpf_field fields[] = {
-		{ FIELD_A, event->a, 0, (int)event->a_bytes },
-		{ FIELD_B, event->b, 0, 0 },
-		{ FIELD_C, event->c, 0, 0 },
-		{ 0 },
-	};
-
-	return set_program(program, event->system, event->event, fields);
+	if (!is_raw(bpf, kind))
+		return set_program(program, event.system, event.event, event.fields);
+	bpf_program__set_autoload(program, true);
+	return exits_raw_set_event(&bpf->raw, kind, &event, program);
 }
 
 static int set_sizes(const struct exits_bpf *bpf)
@@ -266,12 +246,10 @@ static int load(struct exits_bpf *bpf, bool has_task_storage)
 						   bpf->program->maps.by_task,
 				false);
 	err = set_exit(bpf);
-	if (!err)
-		err = set_userspace(bpf);
 	set_polls(bpf);
 	set_nested(bpf);
-	for (size_t i = EXITS_FIRST_ARGUMENT; i < EXITS_KINDS && !err; i++)
-		err = set_argument(bpf, i);
+	for (unsigned int kind = EXITS_USERSPACE; kind < EXITS_KINDS && !err; kind++)
+		err = set_kind(bpf, (enum exit_kind)kind);
 	if (!err)
 		err = set_sizes(bpf);
 	return err ? err : exits_program__load(bpf->program);
@@ -311,20 +289,24 @@ static int attach_raw(struct exits_bpf *bpf, const struct bpf_program *program, 
 	return add_hook(bpf, fd < 0 ? -errno : fd);
 }
 
-static int attach_argument(struct exits_bpf *bpf, size_t i)
+static int attach_kind(struct exits_bpf *bpf, enum exit_kind kind)
 {
-	const struct argument_event *event = argument_event(i);
+	struct bpf_program *program = program_of(bpf, kind);
+	struct exits_event event;
 
-	return event ? attach_event(bpf, argument_program(bpf, i), event->system, event->event) : 0;
+	if (!bpf_program__autoload(program) || !exits_event_of(kind, &event))
+		return 0;
+	return is_raw(bpf, kind) ? attach_raw(bpf, program, event.event) :
+				   attach_event(bpf, program, event.system, event.event);
 }
 
 static int attach(struct exits_bpf *bpf)
 {
-	const struct split *exit = bpf->config.exit, *user = &arch_userspace_split;
-	int err = attach_event(bpf, bpf->program->progs.on_userspace, user->system, user->event);
+	const struct split *exit = bpf->config.exit;
+	int err = 0;
 
-	for (size_t i = EXITS_FIRST_ARGUMENT; i < EXITS_KINDS && !err; i++)
-		err = attach_argument(bpf, i);
+	for (unsigned int kind = EXITS_USERSPACE; kind < EXITS_KINDS && !err; kind++)
+		err = attach_kind(bpf, (enum exit_kind)kind);
 	if (!err && exit && bpf->raw.way == EXITS_BY_RECORD)
 		err = attach_event(bpf, bpf->on_exit, exit->system, exit->event);
 	else if (!err && exit)
@@ -528,8 +510,9 @@ static bool take_older_way(struct exits_bpf *bpf, bool *has_task_storage)
 		raw->cast = 0;
 		return true;
 	}
-	if (raw->way != EXITS_BY_RECORD || raw->polls != EXITS_BY_RECORD) {
-		raw->way = raw->polls = EXITS_BY_RECORD;
+	if (raw->way != EXITS_BY_RECORD || raw->polls != EXITS_BY_RECORD ||
+	    exits_raw_has_events(raw)) {
+		*raw = (struct exits_raw){ .way = EXITS_BY_RECORD, .polls = EXITS_BY_RECORD };
 		return true;
 	}
 	if (!*has_task_storage)
@@ -802,9 +785,22 @@ void exits_bpf_end_sample(struct exits_bpf *bpf, const uint32_t *numbers, uint32
 	}
 }
 
+/* 0 of a program that is not attached. */
+static uint64_t missed_by(const struct bpf_program *program)
+{
+	return program && bpf_program__autoload(program) ? bpf_missed(bpf_program__fd(program)) : 0;
+}
+
 struct exits_bpf_lost exits_bpf_lost(const struct exits_bpf *bpf)
 {
-	return (struct exits_bpf_lost){ bpf->program->bss->lost_exits,
-					bpf->program->bss->lost_arguments,
-					bpf->program->bss->lost_long_exits };
+	struct exits_bpf_lost lost = {
+		.exits = bpf->program->bss->lost_exits,
+		.arguments = bpf->program->bss->lost_arguments,
+		.long_exits = bpf->program->bss->lost_long_exits,
+		.missed = missed_by(bpf->on_exit),
+	};
+
+	for (unsigned int kind = EXITS_USERSPACE; kind < EXITS_KINDS; kind++)
+		lost.missed += missed_by(program_of(bpf, (enum exit_kind)kind));
+	return lost;
 }

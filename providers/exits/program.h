@@ -71,6 +71,7 @@ struct exits_bpf_lost {
 	uint64_t exits;	    /* of more than EXITS_LATE threads without a record */
 	uint64_t arguments; /* without room in the map */
 	uint64_t long_exits; /* not reported, without room in the ring */
+	uint64_t missed;     /* exits or arguments for which the kernel ran no program */
 };
 struct exits_bpf_lost exits_bpf_lost(const struct exits_bpf *bpf); /* since it was attached */
 

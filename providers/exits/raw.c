@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Looks through the kernel's BTF for what leads to the reason of an exit. */
+/* Looks through the kernel's BTF for what leads to the reason of an exit, and for arguments. */
 #include <bpf/btf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -164,7 +165,7 @@ static int look_into_vcpu(const struct exits_btf *btf, const struct raw_exit *ex
 		if (!walk_path(types, exit->paths[i], &walk))
 			continue;
 		set_place(raw, &walk, bytes);
-		if (found++ && memcmp(&before, raw, sizeof(before)) != 0)
+		if (found++ && memcmp(before.numbers, raw->numbers, sizeof(before.numbers)) != 0)
 			return why_set(why, -ENOENT, "the BTF has more than one place of %s",
 				       exit->paths[i]);
 	}
@@ -325,40 +326,86 @@ int exits_raw_look(const struct exits_btf *btf, const struct split *split, int b
 	return 0;
 }
 
-static int look(struct btf *vmlinux, const struct split *split, struct exits_raw *ret_raw,
-		struct why *why)
+/* The number of an argument that is an integer; -1: there is none of that name. */
+static int find_integer(const struct btf *btf, const struct btf_type *proto, const char *name)
 {
-	struct btf *kvm = btf__load_module_btf("kvm", vmlinux), *vendor = NULL;
-	struct exits_btf btf = { .vmlinux = vmlinux };
-	int err;
+	int argument = find_argument(btf, proto, name);
+	const struct btf_type *type = NULL;
 
-	if (split->raw->module)
-		vendor = btf__load_module_btf(split->raw->module, vmlinux);
-	btf.kvm = kvm;
-	btf.vendor = vendor;
-	err = exits_raw_look(&btf, split, bpf_field_size(split->system, split->event, split->field),
-			     ret_raw, why);
-	btf__free(vendor);
-	btf__free(kvm);
-	return err;
+	if (argument >= 0)
+		type = type_of(btf, btf_params(proto)[argument + 1].type);
+	return type && btf_is_int(type) ? argument : -1;
 }
 
-void exits_raw_find(const struct split *split, struct exits_raw *ret_raw, struct why *why)
+void exits_raw_look_at_event(const struct btf *kvm, const struct exits_event *event,
+			     struct exits_raw_event *ret_event)
 {
-	struct btf *vmlinux;
+	const struct btf_type *proto = find_event(kvm, event->event);
 
-	bpf_be_quiet();
-	*ret_raw = (struct exits_raw){ .way = EXITS_BY_RECORD };
+	ret_event->is_raw = proto != NULL;
+	for (size_t i = 0; i < EXITS_FIELDS; i++) {
+		const struct bpf_field *field = &event->fields[i];
+
+		ret_event->arguments[i] = proto ? find_integer(kvm, proto, field->name) : -1;
+		/* Several fields that are read as one are no argument. */
+		if (field->bytes || (field->name && ret_event->arguments[i] < 0))
+			ret_event->is_raw = false;
+	}
+}
+
+bool exits_raw_has_events(const struct exits_raw *raw)
+{
+	for (size_t i = 0; i < EXITS_KINDS; i++) {
+		if (raw->events[i].is_raw)
+			return true;
+	}
+	return false;
+}
+
+static void look_at_events(const struct btf *kvm, struct exits_raw *raw)
+{
+	struct exits_event event;
+
+	for (unsigned int kind = EXITS_USERSPACE; kind < EXITS_KINDS; kind++) {
+		if (exits_event_of((enum exit_kind)kind, &event))
+			exits_raw_look_at_event(kvm, &event, &raw->events[kind]);
+	}
+}
+
+static void look_at_exit(struct btf *vmlinux, const struct btf *kvm,
+			 const struct split *split, struct exits_raw *raw, struct why *why)
+{
+	struct btf *vendor = NULL;
+	struct exits_btf btf = { .vmlinux = vmlinux, .kvm = kvm };
+
 	if (!split->raw) {
 		why_set(why, 0, "the reason is not among its arguments");
 		return;
 	}
+	if (split->raw->module)
+		vendor = btf__load_module_btf(split->raw->module, vmlinux);
+	btf.vendor = vendor;
+	exits_raw_look(&btf, split, bpf_field_size(split->system, split->event, split->field),
+		       raw, why);
+	btf__free(vendor);
+}
+
+void exits_raw_find(const struct split *split, struct exits_raw *ret_raw, struct why *why)
+{
+	struct btf *vmlinux, *kvm;
+
+	bpf_be_quiet();
+	*ret_raw = (struct exits_raw){ .way = EXITS_BY_RECORD };
 	vmlinux = btf__load_vmlinux_btf();
 	if (!vmlinux) {
 		why_set(why, 0, "the kernel has no BTF");
 		return;
 	}
-	look(vmlinux, split, ret_raw, why);
+	kvm = btf__load_module_btf("kvm", vmlinux);
+	if (split)
+		look_at_exit(vmlinux, kvm, split, ret_raw, why);
+	look_at_events(kvm ? kvm : vmlinux, ret_raw);
+	btf__free(kvm);
 	btf__free(vmlinux);
 }
 
@@ -406,5 +453,17 @@ int exits_raw_set_entry(const struct exits_raw *raw, struct bpf_program *program
 		{ 0 },
 	};
 
+	return bpf_places_set(program, places, numbers_of(raw).list, raw->cast);
+}
+
+int exits_raw_set_event(const struct exits_raw *raw, enum exit_kind kind,
+			const struct exits_event *event, struct bpf_program *program)
+{
+	struct bpf_place places[EXITS_FIELDS + 1] = { { 0 } };
+
+	for (size_t i = 0; i < EXITS_FIELDS; i++)
+		places[i] = argument_place(event->fields[i].placeholder,
+					   raw->events[kind].arguments[i]);
+	bpf_program__set_type(program, BPF_PROG_TYPE_RAW_TRACEPOINT);
 	return bpf_places_set(program, places, numbers_of(raw).list, raw->cast);
 }

@@ -162,13 +162,9 @@ void bpf_hook_close_later(struct bpf_hook *hook)
 
 uint64_t bpf_hook_missed(struct bpf_hook *hook, uint64_t counted)
 {
-	struct bpf_prog_info info = { 0 };
-	__u32 size = sizeof(info);
-
 	if (hook->program < 0 || hook->counted == counted)
 		return hook->missed;
 	hook->counted = counted;
-	if (bpf_obj_get_info_by_fd(hook->program, &info, &size) == 0)
-		hook->missed = info.recursion_misses;
+	hook->missed = bpf_missed(hook->program);
 	return hook->missed;
 }

@@ -378,7 +378,7 @@ x86_root() {
 	[ "$(uname -m)" = x86_64 ] ||
 		cannot "this machine is no x86-64, the program is not for that host"
 	need_built "$KVMTOP" "$HELPERS/miniguest" "$HELPERS/nestguest" "$HELPERS/haltguest" \
-		"$HELPERS/stormguest" "$HELPERS/picture"
+		"$HELPERS/stormguest" "$HELPERS/mapreader" "$HELPERS/picture"
 	h_busybox=$(static_busybox) || cannot "no static busybox is installed"
 	kernel=$(kernel amd64 linux-image-cloud-amd64) || cannot "no kernel: $(why)"
 	root_begin "$h_busybox" "$@"
@@ -387,6 +387,7 @@ x86_root() {
 	root_program "$HELPERS/nestguest" /bin/nestguest
 	root_program "$HELPERS/haltguest" /bin/haltguest
 	root_program "$HELPERS/stormguest" /bin/stormguest
+	root_program "$HELPERS/mapreader" /bin/mapreader
 	root_program "$HELPERS/picture" /bin/picture
 }
 
@@ -426,8 +427,8 @@ svm_kernel() {
 	if h_alone h_static >"$TMP/make.log" 2>&1; then
 		root_add build/static/kvmtop /static/kvmtop
 	fi
-	root_suite exits_exact exits_ways exits_times views_exact every_view screen_views \
-		both_engines cpu_goes_and_comes cpu_comes:perf static_program
+	root_suite exits_exact exits_ways exits_times exits_beside_bpf views_exact every_view \
+		screen_views both_engines cpu_goes_and_comes cpu_comes:perf static_program
 	root_end >"$TMP/initrd"
 	svm_boot 2 512 rcupdate.rcu_expedited=1 "$@"
 }

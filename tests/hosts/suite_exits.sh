@@ -374,6 +374,37 @@ exits_arguments() {
 	stop "$GUEST"
 }
 
+# A guest shares its CPU with another program, which reads a map of BPF all the time. Where the
+# kernel can be preempted in that, it runs no program on a trace event until the reader goes on.
+exits_beside_bpf() {
+	section "beside another user of BPF"
+	if ! command -v mapreader >/dev/null; then
+		skip "exits: beside another user of BPF" "there is none on this host"
+		return
+	fi
+	spawn mapreader >"$TMP/mapreader"
+	e_reader=$SPAWNED
+	wait_for 60 grep -q ready "$TMP/mapreader"
+	taskset -p 2 "$e_reader" >/dev/null
+	guest one --pio 770 --mmio 330 --cpuid 550 --rounds 3
+	taskset -a -p 2 "$GUEST" >/dev/null
+	for e_event in ioport:2310 mmio:990 cpuid:1650 userspace:3303; do
+		exits_begin --event "${e_event%:*}" -p "$GUEST"
+		mv "$TMP/exits" "$TMP/$e_event"
+		echo "$EXITS" >"$TMP/$e_event.pid"
+	done
+	guest_run one
+	for e_event in ioport:2310 mmio:990 cpuid:1650 userspace:3303; do
+		EXITS=$(cat "$TMP/$e_event.pid")
+		exits_end
+		mv "$TMP/$e_event" "$TMP/exits"
+		is "$(exit_of total "" "")" "${e_event#*:}" \
+			"exits --event ${e_event%:*}: all, beside another user of BPF"
+	done
+	stop "$e_reader"
+	stop "$GUEST"
+}
+
 # A guest that halts for three seconds, looked at every half: each look sees a half.
 exits_halt() {
 	section "a long halt"

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <linux/bpf.h>
 
 #include "providers/bpf/fields.h"
 #include "providers/bpf/placeholders.h"

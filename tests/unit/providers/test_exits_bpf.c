@@ -15,6 +15,7 @@
 
 #include <bpf/bpf.h>
 #include <cmocka.h>
+#include <tracefs.h>
 
 #include "providers/bpf/attach.h"
 #include "providers/exits/program.h"
@@ -27,7 +28,7 @@ static struct {
 	uint32_t nr_keys, nr_deleted;
 	unsigned int nr_reads, nr_deletes, nr_tids;
 	int err;
-	bool has_no_storage;
+	bool has_no_storage, has_missed;
 } map;
 
 /* The key of a task's storage is a descriptor; the other maps that are written to have key 0. */
@@ -74,6 +75,26 @@ int bpf_map_delete_batch(int fd, const void *keys, __u32 *count,
 	map.nr_deletes++;
 	map.nr_deleted = *count;
 	memcpy(map.deleted, keys, *count * sizeof(map.deleted[0]));
+	return 0;
+}
+
+/* Made up: how often the kernel did not run a program. */
+int bpf_obj_get_info_by_fd(int fd, void *info, __u32 *size)
+{
+	int (*get)(int, void *, __u32 *);
+	struct bpf_prog_info *program = info;
+	int err;
+
+	*(void **)&get = dlsym(RTLD_NEXT, "bpf_obj_get_info_by_fd");
+	err = get(fd, info, size);
+	if (!map.has_missed || err)
+		return err;
+	if (strcmp(program->name, "on_userspace") == 0)
+		program->recursion_misses = 3;
+	else if (strcmp(program->name, "on_ioport") == 0)
+		program->recursion_misses = 40;
+	else if (strcmp(program->name, "on_entry") == 0)
+		program->recursion_misses = 500; /* exits without a time are counted */
 	return 0;
 }
 
@@ -225,6 +246,25 @@ static void test_tasks_without_storage(void **state)
 	assert_int_equal(map.nr_tids, map.has_no_storage ? 2 : 0);
 }
 
+/* An event that this machine has not has no program. */
+static uint64_t if_there(const char *event, uint64_t misses)
+{
+	return tracefs_event_file_exists(NULL, "kvm", event, "id") ? misses : 0;
+}
+
+static void test_missed(void **state)
+{
+	struct machine *machine = *state;
+
+	if (!machine->bpf)
+		skip();
+	assert_int_equal(exits_bpf_lost(machine->bpf).missed, 0);
+	map.has_missed = true;
+	assert_int_equal(exits_bpf_lost(machine->bpf).missed,
+			 if_there("kvm_userspace_exit", 3) + if_there("kvm_pio", 40));
+	map.has_missed = false;
+}
+
 static void test_kernel_does_not_tell(void **state)
 {
 	struct machine *machine = *state;
@@ -249,6 +289,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_tasks_without_storage, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_tasks_without_storage, setup_without_storage,
 						teardown),
+		cmocka_unit_test_setup_teardown(test_missed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_kernel_does_not_tell, setup, teardown),
 	};
 

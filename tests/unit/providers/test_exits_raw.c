@@ -11,6 +11,7 @@
 #include <bpf/btf.h>
 #include <cmocka.h>
 
+#include "providers/bpf/placeholders.h"
 #include "providers/exits/raw.h"
 
 /* What a kernel has; each test changes one thing. */
@@ -376,6 +377,43 @@ static void test_other_kernels(void **state)
 	check_refused(&linux_6_12, 2, "exit_reason has 2 bytes");
 }
 
+/* Of a kernel in which kvm_pio has these arguments, all of them numbers but "vcpu". */
+static struct exits_raw_event look_at_pio(const char *const *arguments, const char *field,
+					  int bytes)
+{
+	const struct exits_event event = {
+		.event = "kvm_pio",
+		.fields = { { FIELD_A, "port", 0, bytes }, { FIELD_B, field, 0, 0 } },
+	};
+	struct exits_raw_event raw;
+	struct box box = { 0 };
+
+	make_vmlinux(&box, &linux_6_12);
+	box.kvm = btf__new_empty_split(box.vmlinux);
+	if (arguments)
+		add_event(box.kvm, &box, "__traceiter_kvm_pio", box.pointer, arguments);
+	exits_raw_look_at_event(box.kvm, &event, &raw);
+	btf__free(box.kvm);
+	btf__free(box.vmlinux);
+	return raw;
+}
+
+static void test_fields_that_are_arguments(void **state)
+{
+	static const char *const arguments[] = { "rw", "port", "size", "vcpu", NULL };
+	struct exits_raw_event raw = look_at_pio(arguments, "size", 0);
+
+	(void)state;
+	assert_true(raw.is_raw);
+	assert_int_equal(raw.arguments[0], 1);
+	assert_int_equal(raw.arguments[1], 2);
+	assert_int_equal(raw.arguments[2], -1);
+	assert_false(look_at_pio(arguments, "size", 4).is_raw); /* several fields at once */
+	assert_false(look_at_pio(arguments, "count", 0).is_raw);
+	assert_false(look_at_pio(arguments, "vcpu", 0).is_raw); /* a pointer */
+	assert_false(look_at_pio(NULL, "size", 0).is_raw); /* the BTF has no such event */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -383,6 +421,7 @@ int main(void)
 		cmocka_unit_test(test_vmx),	       cmocka_unit_test(test_older_kernels),
 		cmocka_unit_test(test_arm64),	       cmocka_unit_test(test_other_kernels),
 		cmocka_unit_test(test_polls),
+		cmocka_unit_test(test_fields_that_are_arguments),
 	};
 
 	return cmocka_run_group_tests_name("exits_raw", tests, NULL, NULL);

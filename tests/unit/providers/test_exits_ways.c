@@ -241,6 +241,40 @@ static void check_way(struct box *box, enum exits_way way, const char *name)
 		check_reason(box, way, name, i % 2, i / 2 ? 4 : 8);
 }
 
+/* The argument of an exit, by a raw event's arguments: all their bits, each in its place. */
+static void check_argument(struct box *box)
+{
+	uint64_t arguments[] = { 1, 0xcf8, 4 };
+	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = arguments,
+		    .ctx_size_in = sizeof(arguments));
+	struct exits_raw raw = make_raw(box, EXITS_BY_READ, false, 8);
+	const struct exits_bpf_config config = {
+		.env = &box->env,
+		.exit = &arch_by_name("SVM")->splits[0],
+		.raw = &raw,
+		.max_threads = 1,
+		.has_arguments = true,
+	};
+	const struct exits_argument_key *keys;
+	const struct exits_cell *cells;
+	struct why why = { "" };
+	int program;
+
+	raw.events[EXITS_IOPORT] = (struct exits_raw_event){ true, { 1, 2, 0 } };
+	assert_int_equal(exits_bpf_open(&config, &box->bpf, &why), 0);
+	assert_int_equal(exits_bpf_attach(box->bpf, &why), 0);
+	exits(box, "on_exit_by_read", ISA_SVM);
+	program = find_program("on_ioport");
+	assert_true(program >= 0);
+	assert_int_equal(bpf_prog_test_run_opts(program, &options), 0);
+	assert_int_equal(exits_bpf_arguments(box->bpf, &keys, &cells, &why), 1);
+	assert_int_equal(keys[0].a, 0xcf8);
+	assert_int_equal(keys[0].b, 4);
+	assert_int_equal(keys[0].c, 1);
+	assert_int_equal(cells[0].count, 1);
+	exits_bpf_close(box->bpf);
+}
+
 static bool has_events(void)
 {
 	return access("/sys/kernel/tracing/events/kvm/kvm_exit", F_OK) == 0;
@@ -264,11 +298,21 @@ static void test_load(void **state)
 	check_way(box, EXITS_BY_LOAD, "on_exit_by_load");
 }
 
+static void test_argument(void **state)
+{
+	struct box *box = *state;
+
+	if (!box->vcpu || access("/sys/kernel/tracing/events/kvm/kvm_pio", F_OK) < 0)
+		skip();
+	check_argument(box);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_load, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_argument, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("exits_ways", tests, NULL, NULL);
