@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/read.h"
 
-#define STEP 65536
+#define STEP 4096 /* of the first read, as much as a small file has; each read doubles it */
 
 /* Until buf is full or the file ends; returns the length or -errno. */
 static long fill(int fd, char *buf, size_t size)
@@ -70,7 +70,7 @@ static int fill_growing(int fd, size_t max, char **text, size_t *ret_size)
 		size += (size_t)n;
 		if (size > max)
 			return -EFBIG;
-	} while (n > 0);
+	} while (size + 1 == room);
 	(*text)[size] = '\0';
 	*ret_size = size;
 	return 0;

@@ -87,7 +87,7 @@ static void small_files_end_with_nul(void **state)
 
 static void files_are_read_to_their_end(void **state)
 {
-	static const size_t sizes[] = { 0, 1, 65535, 65536, 65537, 300000 };
+	static const size_t sizes[] = { 0, 1, 4095, 4096, 4097, 65535, 65536, 65537, 300000 };
 	char path[64];
 
 	(void)state;
