@@ -264,7 +264,27 @@ static void put_counts(struct out *out, const struct changes *changes)
 	put_column(out, COLUMN_COUNT, at);
 }
 
-/* In place of the count in the middle, see COLUMN_HIST: it is large, and what is stored small. */
+static void put_buckets(struct out *out, const struct changes *changes)
+{
+	unsigned char *at = out->column->bytes;
+
+	for (size_t i = 0; i < changes->nr; i++) {
+		const struct change_timing *timing = stored_timing(changes, &changes->list[i]);
+
+		if (timing)
+			at = add_number(at, timing->nr);
+	}
+	put_column(out, COLUMN_BUCKETS, at);
+	at = out->column->bytes;
+	for (size_t i = 0; i < changes->nr; i++) {
+		const struct change_timing *timing = stored_timing(changes, &changes->list[i]);
+
+		if (timing)
+			at = add_number(at, timing->first);
+	}
+	put_column(out, COLUMN_FIRST, at);
+}
+
 static uint64_t difference_of(uint64_t count, const uint64_t *counts, unsigned int nr)
 {
 	uint64_t difference = count;
@@ -279,46 +299,66 @@ static void put_hists(struct out *out, const struct changes *changes)
 	unsigned char *at = out->column->bytes;
 
 	for (size_t i = 0; i < changes->nr; i++) {
-		const struct change_timing *timing = stored_timing(changes, &changes->list[i]);
-
-		if (timing)
-			at = add_number(at, (uint64_t)timing->nr << 5 | timing->first);
-	}
-	put_column(out, COLUMN_BUCKETS, at);
-	at = out->column->bytes;
-	for (size_t i = 0; i < changes->nr; i++) {
 		const struct change *change = &changes->list[i];
 		const struct change_timing *timing = stored_timing(changes, change);
+
+		if (timing && timing->nr)
+			at = add_number(at, difference_of(change->count,
+							  changes_counts(changes, timing),
+							  timing->nr));
+	}
+	put_column(out, COLUMN_DIFFERENCE, at);
+	at = out->column->bytes;
+	for (size_t i = 0; i < changes->nr; i++) {
+		const struct change_timing *timing = stored_timing(changes, &changes->list[i]);
 		unsigned int nr = timing ? timing->nr : 0;
 		const uint64_t *counts = nr ? changes_counts(changes, timing) : NULL;
 
-		for (unsigned int k = 0; k < nr; k++)
-			at = add_number(at, k == HIST_MIDDLE(nr) ?
-						    difference_of(change->count, counts, nr) :
-						    counts[k]);
+		for (unsigned int k = 0; k < nr; k++) {
+			if (k != HIST_MIDDLE(nr))
+				at = add_number(at, counts[k]);
+		}
 	}
 	put_column(out, COLUMN_HIST, at);
+}
+
+static void put_times(struct out *out, const struct changes *changes)
+{
+	unsigned char *at = out->column->bytes;
+
+	for (size_t i = 0; i < changes->nr; i++) {
+		const struct change_timing *timing = stored_timing(changes, &changes->list[i]);
+
+		if (timing)
+			at = add_number(at, timing->time_ns >> 16);
+	}
+	put_column(out, COLUMN_TIME, at);
+	at = out->column->bytes;
+	for (size_t i = 0; i < changes->nr; i++) {
+		const struct change_timing *timing = stored_timing(changes, &changes->list[i]);
+
+		if (!timing)
+			continue;
+		*at++ = (unsigned char)timing->time_ns;
+		*at++ = (unsigned char)(timing->time_ns >> 8);
+	}
+	put_column(out, COLUMN_TIME_LOW, at);
 }
 
 static void put_timings(struct out *out, const struct changes *changes)
 {
 	unsigned char *at = out->column->bytes;
-	const struct change_timing *timing;
 
+	put_times(out, changes);
 	for (size_t i = 0; i < changes->nr; i++) {
-		timing = stored_timing(changes, &changes->list[i]);
-		if (timing)
-			at = add_number(at, timing->time_ns);
-	}
-	put_column(out, COLUMN_TIME, at);
-	at = out->column->bytes;
-	for (size_t i = 0; i < changes->nr; i++) {
-		timing = changes_timing(changes, &changes->list[i]);
+		const struct change_timing *timing = changes_timing(changes, &changes->list[i]);
+
 		if (timing)
 			at = add_number(at, timing->max_ns);
 	}
 	put_column(out, COLUMN_MAX, at);
 	begin_frame(out);
+	put_buckets(out, changes);
 	put_hists(out, changes);
 }
 

@@ -8,7 +8,7 @@
 #define KVMTOP_HISTORY_SQL_H
 
 #define SQL_APPLICATION_ID 0x6b766d74 /* "kvmt" */
-#define SQL_VERSION 2		      /* PRAGMA user_version; all before are read, too */
+#define SQL_VERSION 3		      /* PRAGMA user_version; all before are read, too */
 
 /* Makes the tables, in one transaction. */
 extern const char sql_schema[];

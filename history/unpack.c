@@ -24,7 +24,7 @@ struct in {
 	const unsigned char *at, *end;
 	const char *text; /* the latest text, or bytes */
 	bool is_bad;
-	bool is_v1; /* version 1: see columns.h */
+	unsigned int version; /* of the format: see columns.h */
 };
 
 /* The next item's number or size, if it is of this kind; else 0, and the input is bad. */
@@ -78,7 +78,7 @@ static void next_column(struct in *in, enum column_id column)
 {
 	static const char *const names[COLUMNS] = COLUMN_NAMES_V1;
 
-	if (!in->is_v1)
+	if (in->version > 1)
 		in->is_bad |= next_uint(in) != column;
 	else if (next(in, CBOR_TEXT) != strlen(names[column]) ||
 		 memcmp(in->text, names[column], strlen(names[column])) != 0)
@@ -316,33 +316,20 @@ static void read_counts(struct in *in, struct changes *changes, const struct row
 	end_column(in, column);
 }
 
-/* The count in the middle follows from the others, the row's count, and what is in its place. */
-static void read_counts_of(struct in_column *column, const struct change *change, uint64_t *counts,
-			   unsigned int nr)
+/* How many rows have buckets, and how many counts that makes. */
+struct hists {
+	size_t nr, nr_counts;
+};
+
+static struct hists read_buckets(struct in *in, struct changes *changes, const struct rows *rows)
 {
-	uint64_t difference = 0, middle = change->count;
-
-	for (unsigned int i = 0; i < nr; i++) {
-		uint64_t value = number(column);
-
-		if (i == HIST_MIDDLE(nr)) {
-			difference = value >> 1 ^ (0 - (value & 1));
-			continue;
-		}
-		counts[i] = value;
-		middle -= value;
-	}
-	if (nr)
-		counts[HIST_MIDDLE(nr)] = middle - difference;
-}
-
-/* Returns how many counts there are. */
-static size_t read_buckets(struct in *in, struct changes *changes, const struct rows *rows)
-{
-	struct in_column column;
-	size_t nr_counts = 0;
+	bool is_one_column = in->version < 3;
+	struct in_column column, firsts = { 0 };
+	struct hists hists = { 0 };
 
 	column = begin_column(in, COLUMN_BUCKETS, rows->nr_stored_timed);
+	if (!is_one_column)
+		firsts = begin_column(in, COLUMN_FIRST, rows->nr_stored_timed);
 	for (size_t i = 0; i < changes->nr; i++) {
 		const struct change *change = &changes->list[i];
 		struct change_timing *timing;
@@ -351,49 +338,117 @@ static size_t read_buckets(struct in *in, struct changes *changes, const struct 
 		if (!change->timing || !is_stored(change))
 			continue;
 		buckets = small_number(&column, (uint64_t)HIST_BUCKETS << 5 | 31);
+		if (!is_one_column)
+			buckets = (buckets & 31) << 5 | small_number(&firsts, 31);
 		timing = &changes->timings[change->timing - 1];
 		timing->first = buckets & 31;
 		timing->nr = (uint8_t)(buckets >> 5);
-		timing->counts = (uint32_t)nr_counts;
+		timing->counts = (uint32_t)hists.nr_counts;
 		column.is_bad |= timing->first + timing->nr > HIST_BUCKETS;
-		nr_counts += timing->nr;
+		hists.nr_counts += timing->nr;
+		hists.nr += timing->nr != 0;
 	}
 	end_column(in, column);
-	return nr_counts;
+	end_column(in, firsts);
+	return hists;
+}
+
+/* The buckets of a row; NULL: it has none, or they are a sum. */
+static uint64_t *counts_of(struct changes *changes, const struct change *change,
+			   unsigned int *ret_nr)
+{
+	const struct change_timing *timing = changes_timing(changes, change);
+
+	*ret_nr = timing ? timing->nr : 0;
+	return *ret_nr ? &changes->counts[timing->counts] : NULL;
+}
+
+/* To where the counts in the middle will be. */
+static void read_differences(struct in *in, struct in_column column, struct changes *changes)
+{
+	for (size_t i = 0; i < changes->nr; i++) {
+		unsigned int nr;
+		uint64_t *counts = counts_of(changes, &changes->list[i], &nr);
+
+		if (counts)
+			counts[HIST_MIDDLE(nr)] = number(&column);
+	}
+	end_column(in, column);
+}
+
+/* The count in the middle follows from the others, the row's count, and the difference. */
+static inline void read_counts_of(struct in_column *column, const struct change *change,
+				  uint64_t *counts, unsigned int nr, bool has_differences)
+{
+	unsigned int at_middle = HIST_MIDDLE(nr);
+	uint64_t middle = change->count, difference;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		if (i != at_middle || !has_differences)
+			counts[i] = number(column);
+		if (i != at_middle)
+			middle -= counts[i];
+	}
+	difference = counts[at_middle] >> 1 ^ (0 - (counts[at_middle] & 1));
+	counts[at_middle] = middle - difference;
 }
 
 static int read_hists(struct in *in, struct changes *changes, const struct rows *rows)
 {
-	struct in_column column;
-	size_t nr_counts;
+	bool has_differences = in->version > 2;
+	struct in_column column, differences = { 0 };
+	struct hists hists;
 
 	if (go_on(in) < 0)
 		return -ENOMEM;
-	nr_counts = read_buckets(in, changes, rows);
-	column = begin_column(in, COLUMN_HIST, nr_counts);
+	hists = read_buckets(in, changes, rows);
+	if (has_differences)
+		differences = begin_column(in, COLUMN_DIFFERENCE, hists.nr);
+	column = begin_column(in, COLUMN_HIST,
+			      hists.nr_counts - (has_differences ? hists.nr : 0));
 	if (in->is_bad)
 		return 0;
-	if (array_grow(&changes->counts, &changes->room_counts, nr_counts) < 0)
+	if (array_grow(&changes->counts, &changes->room_counts, hists.nr_counts) < 0)
 		return -ENOMEM;
-	changes->nr_counts = nr_counts;
+	changes->nr_counts = hists.nr_counts;
+	if (has_differences)
+		read_differences(in, differences, changes);
 	for (size_t i = 0; i < changes->nr; i++) {
 		const struct change *change = &changes->list[i];
-		const struct change_timing *timing = changes_timing(changes, change);
+		unsigned int nr;
+		uint64_t *counts = counts_of(changes, change, &nr);
 
-		if (timing && timing->nr)
-			read_counts_of(&column, change, &changes->counts[timing->counts],
-				       timing->nr);
+		if (counts)
+			read_counts_of(&column, change, counts, nr, has_differences);
 	}
 	end_column(in, column);
 	return in->is_bad || !in->packer->sums.nr ? 0 : sums_add_hists(changes);
 }
 
+/* lows: the lowest 16 bits, or nothing where the column has all. */
+static inline uint64_t read_time(struct in_column *column, struct in_column *lows)
+{
+	uint64_t time_ns;
+
+	if (!lows->at)
+		return number(column);
+	time_ns = small_number(column, UINT64_MAX >> 16) << 16;
+	if (lows->end - lows->at < 2)
+		lows->is_bad = true;
+	else
+		time_ns |= lows->at[0] | (uint64_t)lows->at[1] << 8;
+	lows->at += lows->is_bad ? 0 : 2;
+	return time_ns;
+}
+
 /* A sum comes before the rows that it is the sum of. */
 static void read_times(struct in *in, struct changes *changes, const struct rows *rows)
 {
-	struct in_column column;
+	struct in_column column, lows = { 0 };
 
 	column = begin_column(in, COLUMN_TIME, rows->nr_stored_timed);
+	if (in->version > 2)
+		lows = begin_column(in, COLUMN_TIME_LOW, 2 * rows->nr_stored_timed);
 	for (size_t i = 0; i < changes->nr; i++) {
 		const struct change *change = &changes->list[i];
 		uint32_t sum = change->sum ? changes->list[change->sum - 1].timing : 0;
@@ -401,12 +456,13 @@ static void read_times(struct in *in, struct changes *changes, const struct rows
 
 		if (!change->timing)
 			continue;
-		time_ns = is_stored(change) ? number(&column) : 0;
+		time_ns = is_stored(change) ? read_time(&column, &lows) : 0;
 		changes->timings[change->timing - 1] = (struct change_timing){ .time_ns = time_ns };
 		if (sum)
 			changes->timings[sum - 1].time_ns += time_ns;
 	}
 	end_column(in, column);
+	end_column(in, lows);
 }
 
 static int read_timings(struct in *in, struct changes *changes, const struct rows *rows,
@@ -437,7 +493,7 @@ static int read_rows(struct in *in, struct changes *changes, enum unpack_depth d
 	int err;
 
 	sums->nr = 0;
-	err = in->is_v1 ? 0 : read_sums(in, sums);
+	err = in->version > 1 ? read_sums(in, sums) : 0;
 	if (err)
 		return err;
 	rows = read_flags(in, changes);
@@ -475,8 +531,8 @@ static void next_columns(struct in *in, unsigned int missing)
 {
 	uint64_t nr = next(in, CBOR_MAP) + missing;
 
-	in->is_v1 = nr == COLUMNS_V1;
-	in->is_bad |= nr != COLUMNS && nr != COLUMNS_V1;
+	in->version = nr == COLUMNS_V1 ? 1 : nr == COLUMNS_V2 ? 2 : 3;
+	in->is_bad |= in->version == 3 && nr != COLUMNS;
 }
 
 int unpack_changes(struct packer *packer, const struct blob *blob, enum unpack_depth depth,

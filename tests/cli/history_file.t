@@ -23,7 +23,7 @@ has_samples() {
 
 # ---- versions: tests/data/history/README
 
-for version in 1 2; do
+for version in 1 2 3; do
 	DB=$TMP/v$version.db
 	cp tests/data/history/version-$version.db "$DB"
 	for view in vcpus exits; do

@@ -352,7 +352,7 @@ static void a_closed_file_is_one_file(void **state)
 	query(w, "PRAGMA application_id", text, sizeof(text));
 	assert_string_equal(text, "1802923380\n");
 	query(w, "PRAGMA user_version", text, sizeof(text));
-	assert_string_equal(text, "2\n");
+	assert_string_equal(text, "3\n");
 }
 
 int main(void)

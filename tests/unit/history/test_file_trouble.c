@@ -91,10 +91,10 @@ static void a_newer_version_is_left_alone(void **state)
 	begin_writer(w);
 	add_many(w, 2);
 	end_writer(w);
-	execute(w, "PRAGMA user_version = 3");
+	execute(w, "PRAGMA user_version = 4");
 	assert_int_equal(open_reader(w, &reader), -EINVAL);
 	assert_int_equal(open_writer(w), -EINVAL);
-	says(w, "newer kvmtop (version 3 of the format, this one knows 2): update kvmtop");
+	says(w, "newer kvmtop (version 4 of the format, this one knows 3): update kvmtop");
 }
 
 static void only_regular_files(void **state)
