@@ -20,6 +20,7 @@
 #include "host/guest.h"
 
 #define STATS_ENDED UINT32_MAX /* as a guest: all guests that ended longer ago */
+#define DELTA_MORE 7 /* zeros behind delta[], so that eight can be read from any bucket on */
 
 /* Durations of what is counted; only keys that are timed have them. */
 struct stats_timing {
@@ -31,7 +32,7 @@ struct stats_timing {
 	 */
 	uint64_t interval_max_ns;
 	uint8_t delta_first, delta_end; /* all that is not 0 in delta[]: from first to before end */
-	uint32_t delta[HIST_BUCKETS];
+	uint32_t delta[HIST_BUCKETS + DELTA_MORE];
 	uint64_t total[HIST_BUCKETS];
 
 	/* stats' own */

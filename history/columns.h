@@ -6,8 +6,9 @@
 #define KVMTOP_HISTORY_COLUMNS_H
 
 /*
- * The columns of changes and totals, in this order but for the last ones; each has its number before
- * it. A row is a key.
+ * The columns of changes and totals, in this order but for the last ones; each has its number
+ * before it. A row is a key.
+ *
  * The numbers of a column are a string of bytes: each number has seven bits a byte, the lowest
  * first, and the highest bit of a byte says that more follow (LEB128). That is an eighth less than
  * numbers of CBOR, and faster.

@@ -64,27 +64,46 @@ int changes_sort(struct changes *changes)
 	return 0;
 }
 
-/* Room for one more, with durations. */
+/* Room for one more, with durations, and for what copy_delta() writes. */
 static inline int make_room(struct changes *changes)
 {
 	if (array_grow(&changes->list, &changes->room, changes->nr + 1) < 0 ||
 	    array_grow(&changes->timings, &changes->room_timings, changes->nr_timings + 1) < 0 ||
 	    array_grow(&changes->counts, &changes->room_counts,
-		       changes->nr_counts + HIST_BUCKETS) < 0)
+		       changes->nr_counts + HIST_BUCKETS + DELTA_MORE) < 0)
 		return -ENOMEM;
 	return 0;
 }
 
 /* Gives the change that was just added its durations, once there is room. */
-static inline uint64_t *put_timing(struct changes *changes, const struct change_timing *timing)
+static inline uint64_t *put_timing(struct changes *changes, struct change_timing timing)
 {
 	uint64_t *counts = &changes->counts[changes->nr_counts];
 
-	changes->timings[changes->nr_timings] = *timing;
-	changes->timings[changes->nr_timings++].counts = (uint32_t)changes->nr_counts;
+	timing.counts = (uint32_t)changes->nr_counts;
+	changes->timings[changes->nr_timings++] = timing;
 	changes->list[changes->nr - 1].timing = (uint32_t)changes->nr_timings;
-	changes->nr_counts += timing->nr;
+	changes->nr_counts += timing.nr;
 	return counts;
+}
+
+/*
+ * Eight at a time, as most rows have no more: the processor cannot guess when a loop ends that goes
+ * by the number. The last ones may be zeros, which the next row's counts overwrite.
+ */
+static inline void copy_delta(const uint32_t *restrict delta, unsigned int nr,
+			      uint64_t *restrict counts)
+{
+	for (unsigned int i = 0; i < nr; i += DELTA_MORE + 1) {
+		counts[i] = delta[i];
+		counts[i + 1] = delta[i + 1];
+		counts[i + 2] = delta[i + 2];
+		counts[i + 3] = delta[i + 3];
+		counts[i + 4] = delta[i + 4];
+		counts[i + 5] = delta[i + 5];
+		counts[i + 6] = delta[i + 6];
+		counts[i + 7] = delta[i + 7];
+	}
 }
 
 int changes_add(struct changes *changes, const struct change *change)
@@ -98,7 +117,7 @@ int changes_add(struct changes *changes, const struct change *change)
 uint64_t *changes_add_timed(struct changes *changes, const struct change *change,
 			    const struct change_timing *timing)
 {
-	return changes_add(changes, change) < 0 ? NULL : put_timing(changes, timing);
+	return changes_add(changes, change) < 0 ? NULL : put_timing(changes, *timing);
 }
 
 void changes_reset(struct changes *changes)
@@ -230,15 +249,14 @@ static int take_present(const struct stats_item *item, const struct field *field
 	};
 	if (!is_timed)
 		return 0;
-	counts = put_timing(changes, &(struct change_timing){
+	counts = put_timing(changes, (struct change_timing){
 		.time_ns = from->delta_ns,
 		/* A longest of the interval that is the longest of all may be new. */
 		.max_ns = from->interval_max_ns == from->max_ns ? from->max_ns : 0,
 		.first = from->delta_first,
 		.nr = (uint8_t)(from->delta_end - from->delta_first),
 	});
-	for (unsigned int i = from->delta_first; i < from->delta_end; i++)
-		*counts++ = from->delta[i];
+	copy_delta(&from->delta[from->delta_first], from->delta_end - from->delta_first, counts);
 	return 0;
 }
 
@@ -259,21 +277,29 @@ static int take_item(const struct facts *facts, const struct stats_item *item,
 	return 0;
 }
 
-/* Thousands of keys are spread over the memory, and each would be waited for. */
-static void fetch_ahead(const struct stats *stats, size_t i, size_t nr)
-{
-	const struct stats_item *item;
+/*
+ * Thousands of keys are spread over the memory, and each would be waited for: the i-th item and the
+ * next ones, in a circle.
+ */
+struct ahead {
+	const struct stats_item *items[2 * AHEAD];
+};
 
-	if (i + 2 * AHEAD >= nr)
-		return;
-	item = stats_at(stats, i + 2 * AHEAD);
+static inline void fetch(struct ahead *ahead, const struct stats *stats, size_t i)
+{
+	const struct stats_item *item = stats_at(stats, i);
+
+	ahead->items[i % (2 * AHEAD)] = item;
 	__builtin_prefetch(item);
 	__builtin_prefetch(&item->seen);
-	item = stats_at(stats, i + AHEAD);
-	if (!item->timing)
+}
+
+static inline void fetch_timing(const struct stats_timing *timing)
+{
+	if (!timing)
 		return;
-	__builtin_prefetch(item->timing);
-	__builtin_prefetch(&item->timing->delta[HIST_BUCKETS / 2]);
+	__builtin_prefetch(timing);
+	__builtin_prefetch(&timing->delta[HIST_BUCKETS / 2]);
 }
 
 static int take_changes(const struct facts *facts, struct moment *moment)
@@ -281,11 +307,19 @@ static int take_changes(const struct facts *facts, struct moment *moment)
 	size_t nr = stats_count(facts->stats);
 	uint64_t tick = stats_tick(facts->stats);
 	const struct key *removed;
+	struct ahead ahead;
 	int err = 0;
 
+	for (size_t i = 0; i < nr && i < 2 * AHEAD; i++)
+		fetch(&ahead, facts->stats, i);
 	for (size_t i = 0; i < nr && !err; i++) {
-		fetch_ahead(facts->stats, i, nr);
-		err = take_item(facts, stats_at(facts->stats, i), moment, tick, &moment->changes);
+		const struct stats_item *item = ahead.items[i % (2 * AHEAD)];
+
+		if (i + AHEAD < nr)
+			fetch_timing(ahead.items[(i + AHEAD) % (2 * AHEAD)]->timing);
+		if (i + 2 * AHEAD < nr)
+			fetch(&ahead, facts->stats, i + 2 * AHEAD);
+		err = take_item(facts, item, moment, tick, &moment->changes);
 	}
 	for (size_t i = 0; (removed = stats_removed_at(facts->stats, i)) && !err; i++)
 		err = changes_add(&moment->changes,
