@@ -483,6 +483,38 @@ static void the_size_is_kept(void **state)
 	assert_true(size_of(w, "") + size_of(w, "-wal") <= w->limits.size);
 }
 
+/* As a screen over a file does: it looks, and lets go, for as long as the file is written. */
+static void a_reader_that_stays_open_does_not_keep_it_large(void **state)
+{
+	struct world *w = *state;
+	struct history_file *reader;
+	struct stored latest;
+	struct store store;
+	uint64_t before_ns = 0;
+
+	w->limits.size = 8 << 20;
+	w->part_size = 20000;
+	begin_writer(w);
+	fill_with_limits(w, 500);
+	reader = begin_reader(w);
+	store = history_file_store(reader);
+	assert_true(size_of(w, "") > 6 << 20);
+	end_writer(w);
+	w->limits.size = 3 << 20;
+	begin_writer(w);
+	skip_to_totals(w);
+	for (int i = 0; i < 200; i++) {
+		add_many(w, 1);
+		store.type->hold(store.state, true);
+		assert_int_equal(store.type->find(store.state, UINT64_MAX, &latest, &w->why), 0);
+		store.type->hold(store.state, false);
+		assert_true(latest.time_ns > before_ns);
+		before_ns = latest.time_ns;
+	}
+	assert_true(size_of(w, "") + size_of(w, "-wal") <= w->limits.size);
+	history_file_close(reader, NULL);
+}
+
 static void the_age_is_kept(void **state)
 {
 	struct world *w = *state;
@@ -789,6 +821,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_removed_log_loses_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_size_is_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_age_is_kept, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_reader_that_stays_open_does_not_keep_it_large,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_reader_that_never_ends_does_not_fill_the_disk,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(two_read_while_one_writes, setup, teardown),
