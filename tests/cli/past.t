@@ -203,6 +203,53 @@ screen_has 'paused at 2026-09-21 15:17:00, ' "j 14:30, which did not exist: when
 screen_keys q
 is "$(screen_status)" 0 "q"
 
+# The first sample and the last, and between two runs of the writer a gap of an hour less 150 s.
+if command -v sqlite3 >/dev/null; then
+	cp "$past" "$TMP/runs.db"
+	check "another run of the writer" "$HELPERS/made_past" "$TMP/runs.db"
+	sqlite3 "$TMP/runs.db" 'UPDATE sample SET time_ns = time_ns + 3600000000000
+		WHERE segment = (SELECT max(id) FROM segment)'
+	past=$TMP/runs.db
+	at UTC 2026-09-21
+	screen_has 'paused at 2026-09-21 14:15:3[01], ' "the first sample"
+	screen_keys t
+	screen_has '^No earlier sample' "t: there is nothing earlier"
+	screen_keys J
+	screen_sees '^Back by, or to'
+	screen_type 1h
+	screen_keys Enter
+	screen_has 'paused at 2026-09-21 14:15:3[01], ' "J 1h: nor there"
+	screen_keys Space
+	screen_has '^[^,]*2026-09-21 15:18:00' "Space: now, the last sample"
+	screen_keys T
+	screen_has '^This is now: t goes back' "T: there is nothing later"
+	screen_keys Space
+	screen_has 'paused at 2026-09-21 15:18:00, ' "Space holds it"
+	screen_keys T
+	screen_has '^[^,]*2026-09-21 15:18:00' "T: behind the last one is now"
+	jump 14:18
+	screen_has 'paused at 2026-09-21 14:18:00, ' "j: the last sample of the first run"
+	screen_has '^ *EPT_VIOLATION ' "with its rows"
+	screen_keys T
+	screen_has 'paused at 2026-09-21 15:15:3[01], ' "T: the first one of the second run"
+	screen_keys t
+	screen_has 'paused at 2026-09-21 14:18:00, ' "t: back over the gap"
+	jump 14:45
+	screen_has 'paused at 2026-09-21 14:18:00, ' "j into the gap: what was there last"
+	jump +1h
+	screen_has 'paused at 2026-09-21 15:18:00, ' "j +1h: from there"
+	screen_keys J
+	screen_sees '^Back by, or to'
+	screen_type 10s
+	screen_keys Enter
+	screen_has 'paused at 2026-09-21 15:17:50, ' "J 10: ten seconds back"
+	screen_keys End
+	screen_has '^[^,]*2026-09-21 15:18:00' "End: now"
+	screen_keys q
+	is "$(screen_status)" 0 "q"
+	past=$TMP/past.db
+fi
+
 # Until sample 75 the machine's clock was ten minutes fast.
 if command -v sqlite3 >/dev/null; then
 	sqlite3 "$past" 'UPDATE sample SET time_ns = time_ns + 600000000000 WHERE id <= 75'
