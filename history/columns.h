@@ -37,14 +37,14 @@ enum column_id {
 	COLUMN_HIST,	/* the counts of the buckets but the one in the middle, the largest */
 
 	/*
-	 * New in version 3. Behind COLUMN_TIME: the 16 bits, two bytes, the lower one first. They are
-	 * noise, and the rest is not.
+	 * New in version 3. Behind COLUMN_TIME: the 16 bits, two bytes, the lower one first. They
+	 * are noise, and the rest is not.
 	 */
 	COLUMN_TIME_LOW,
 	COLUMN_FIRST, /* behind COLUMN_BUCKETS: the first of them */
 	/*
-	 * Behind COLUMN_FIRST, of rows with buckets: how much larger the row's count is than the sum
-	 * of all buckets, as 2 * d, or as -2 * d - 1 if d is negative. It is nearly always 0.
+	 * Behind COLUMN_FIRST, of rows with buckets: how much larger the row's count is than the
+	 * sum of all buckets, as 2 * d, or as -2 * d - 1 if d is negative. It is nearly always 0.
 	 */
 	COLUMN_DIFFERENCE,
 	COLUMNS
