@@ -46,6 +46,11 @@ static void put_tall_bar(const struct area *area, int at, int level)
 }
 
 /* Only 0 has the lowest bar. */
+static int level_of(double rate, double end, int max)
+{
+	return end > 0 ? (int)fmin(ceil(rate / end * max), max) : 0;
+}
+
 void spark_paint(const struct area *area, const float *rates, int nr, double end)
 {
 	int lines = area->height > 1 ? area->height : 1;
@@ -55,7 +60,7 @@ void spark_paint(const struct area *area, const float *rates, int nr, double end
 		double rate = (double)rates[nr - 1 - i];
 
 		if (rate >= 0)
-			put_tall_bar(area, area->width - 1 - i, (int)ceil(rate / end * max));
+			put_tall_bar(area, area->width - 1 - i, level_of(rate, end, max));
 	}
 }
 

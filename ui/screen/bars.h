@@ -28,7 +28,7 @@ double spark_highest(const float *rates, int nr, int width);
 
 /*
  * Rates, oldest first, on a scale from 0 to end, which is as high as the area; the newest is at the
- * right. < 0: blank.
+ * right. < 0: blank. End 0: no rate is higher than 0.
  */
 void spark_paint(const struct area *area, const float *rates, int nr, double end);
 

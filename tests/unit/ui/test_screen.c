@@ -1083,6 +1083,19 @@ static void histories_have_a_scale(void **state)
 	assert_null(strstr(line(w, 1), "/s 27min"));
 }
 
+static void a_host_that_is_quiet_again(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	for (int i = 0; i < 40; i++)
+		second(w, 0);
+	picture(w, 80, 24);
+	assert_non_null(strstr(line(w, 3), " History"));
+	assert_null(strstr(line(w, 3), "History 0-"));
+	assert_non_null(strstr(line(w, 4), " ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁"));
+}
+
 static void crumbs_and_a_note(void **state)
 {
 	struct world *w = *state;
@@ -1228,6 +1241,7 @@ int main(void)
 		T(each_part_of_the_split_differs),
 		T(high_shares_of_time_stand_out),
 		T(histories_have_a_scale),
+		T(a_host_that_is_quiet_again),
 		T(crumbs_and_a_note),
 		T(an_empty_table_says_why),
 		T(one_event_needs_no_total),
