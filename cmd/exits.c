@@ -33,7 +33,8 @@ struct exits_run {
 	struct guest compared[2]; /* of --diff, without their vCPUs */
 	struct vcpu_key only[EXITS_TIDS];
 	struct view view;
-	char over[256];	     /* the message when all guests that are counted have ended */
+	/* The message when all guests that are counted have ended. */
+	char over[2 * GUEST_NAME_SIZE + 80];
 	uint64_t elapsed_ns; /* from the first sample to the last */
 	struct kallsyms_files kallsyms;
 	struct lines *lines;

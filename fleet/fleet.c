@@ -30,7 +30,7 @@
 
 /* The moments of a scope that are in memory. */
 struct cache {
-	char host[256]; /* "": all hosts */
+	char host[GUEST_NAME_SIZE]; /* "": all hosts */
 	struct scope *scope;
 	struct slot {
 		uint64_t at; /* which multiple of the interval */
@@ -521,7 +521,8 @@ static int enter(void *state, const char *machine, struct why *why)
 	uint32_t i = 0;
 	int err = 0;
 
-	(void)why;
+	if (strlen(machine) >= GUEST_NAME_SIZE)
+		return why_set(why, -EINVAL, "the name of the host is too long");
 	pthread_mutex_lock(&fleet->lock);
 	while (i < fleet->nr_caches && strcmp(fleet->caches[i]->host, machine) != 0)
 		i++;
@@ -568,7 +569,7 @@ double fleet_interval_s(const struct fleet *fleet)
 struct scrapes {
 	uint64_t latest_ns, distance_ns;
 	double value;
-	char instance[256];
+	char instance[GUEST_NAME_SIZE];
 	size_t nr;
 };
 

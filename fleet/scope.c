@@ -22,7 +22,7 @@
 #include "ui/metrics/table.h"
 
 #define NS_PER_S 1e9
-#define LABEL_SIZE 256
+#define LABEL_SIZE GUEST_NAME_SIZE
 #define MEMBERS_MAX 20000 /* guests or hosts */
 #define FIELDS_MAX 4096
 #define VCPUS_MAX 4096

@@ -14,7 +14,7 @@
 struct cause {
 	const struct rule *rule;
 	uint32_t guest;
-	char name[160]; /* "guest web1 (pid 12)" */
+	char name[GUEST_NAME_SIZE + 32]; /* "guest web1 (pid 12)" */
 };
 
 static bool is_steady(const struct causes *causes, const struct cause *cause)

@@ -136,7 +136,7 @@ static int add_guest(struct history_file *file, const struct file_guest *known, 
 static int add_guest_note(struct history_file *file, const struct guest *guest,
 			  const char *what, uint64_t time_ns, struct why *why)
 {
-	char text[128];
+	char text[GUEST_NAME_SIZE + 32];
 
 	snprintf(text, sizeof(text), "guest %s (pid %d) %s", guest->name, (int)guest->pid, what);
 	return add_note(file, time_ns, text, why);

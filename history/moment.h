@@ -84,7 +84,7 @@ struct moment_field {
 
 /* A line for the notices of a history file. */
 struct moment_notice {
-	char text[512];
+	char text[GUEST_NAME_SIZE + 512];
 };
 
 struct moment {

@@ -6,9 +6,11 @@
 #define KVMTOP_HISTORY_SEGMENT_H
 
 #include "host/env.h"
+#include "host/guest.h"
 
 struct segment {
-	char host[65], kernel[65], boot_id[40];
+	char host[GUEST_NAME_SIZE]; /* of a fleet, the server */
+	char kernel[65], boot_id[40];
 	char arch[24];	 /* struct arch's name: "SVM" */
 	char engine[16]; /* "bpf"; "": not known */
 	int nr_cpus;	 /* 0: not known */

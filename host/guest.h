@@ -17,15 +17,19 @@
 
 #include "base/why.h"
 #include "host/env.h"
+#include "host/guest_name.h"
 #include "host/thread_list.h"
 
 #define GUEST_ANY 0u /* as a guest id: all guests, or not known */
+
+/* Of a fleet, a label: VM's name and pid, see ui/metrics/names.h, or a host's name and port. */
+#define GUEST_NAME_SIZE (VM_NAME_SIZE + 32)
 
 struct guest {
 	uint32_t id;		/* > 0, ascending in order of discovery */
 	pid_t pid;
 	uint64_t start_ticks;	/* proc(5) stat field 22: pid and start identify a process */
-	char name[64];		/* never empty; printable, no blanks at its ends */
+	char name[GUEST_NAME_SIZE]; /* never empty; printable, no blanks at its ends */
 	char vmm[24];		/* "qemu", "firecracker" ...; the command name where unknown */
 	char uuid[37];		/* "": not known */
 	bool is_named;		/* name is the VM's name, not the command's */

@@ -34,7 +34,7 @@ static struct guest_entry *add_ended(struct guests *guests, const struct vcpu_th
 	guest->id = ++guests->last_id;
 	guest->pid = thread->pid;
 	guest->nr_vms = 1;
-	memcpy(guest->name, name.name, sizeof(guest->name));
+	memcpy(guest->name, name.name, sizeof(name.name));
 	memcpy(guest->vmm, name.vmm, sizeof(guest->vmm));
 	guest_list_retire(guests, entry);
 	return entry;

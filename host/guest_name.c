@@ -100,7 +100,7 @@ static bool name_from_suboptions(const char *value, size_t len, char *ret_name, 
 	static const char key[] = "guest=", flag[] = "debug-threads";
 	const char *end = value + len;
 	bool is_found = false;
-	char part[256];
+	char part[VM_NAME_SIZE + sizeof(key)];
 
 	while (value < end) {
 		size_t n = suboption_next(&value, end, part, sizeof(part));

@@ -20,8 +20,10 @@
 
 #include "host/env.h"
 
+#define VM_NAME_SIZE 256 /* libvirt's names are names of files */
+
 struct guest_name {
-	char name[64];	/* never empty */
+	char name[VM_NAME_SIZE]; /* never empty */
 	char vmm[24];	/* "qemu", "firecracker" ...; the command name where unknown */
 	char uuid[37];	/* of QEMU's option -uuid; "": not known */
 	bool is_own;	/* name is the VM's name, not the command's */

@@ -55,13 +55,14 @@ has_prometheus() {
 if has_prometheus; then
 	serve --metrics user,reasons,events
 	SCRAPED=$SERVER
+	target=127.0.0.1:$port
 	prometheus=$(free_port)
 	cat >"$TMP/prometheus.yml" <<-END
 		global: {scrape_interval: 1s, evaluation_interval: 1s}
 		rule_files: ["$PWD/contrib/prometheus/kvmtop.rules.yml"]
 		scrape_configs:
 		  - job_name: kvmtop
-		    static_configs: [{targets: ["127.0.0.1:$port"]}]
+		    static_configs: [{targets: ["$target"]}]
 	END
 	spawn prometheus --config.file="$TMP/prometheus.yml" --storage.tsdb.path="$TMP/tsdb" \
 		--web.listen-address="127.0.0.1:$prometheus" --log.level=error \
@@ -243,10 +244,20 @@ if command -v openssl >/dev/null && command -v curl >/dev/null; then
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \
 		-subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 \
 		-keyout "$TMP/server.key" -out "$TMP/server.crt" 2>/dev/null
-	# A Prometheus with the same certificate and password, for later.
+	# A Prometheus with the same certificate and password, for later. It has two hosts with
+	# names as long as they get, which differ at their ends.
 	if has_prometheus; then
 		secure=$(free_port)
-		spawn prometheus --config.file="$TMP/prometheus.yml" \
+		long=$(printf '%050d.%050d.%050d.%050d.%049d' 1 2 3 4 5)
+		cat >"$TMP/secure.yml" <<-END
+			global: {scrape_interval: 1s}
+			scrape_configs:
+			  - job_name: kvmtop
+			    static_configs:
+			      - {targets: ["$target"], labels: {instance: "$long:19177"}}
+			      - {targets: ["$target"], labels: {instance: "$long:19178"}}
+		END
+		spawn prometheus --config.file="$TMP/secure.yml" \
 			--storage.tsdb.path="$TMP/secure" --web.config.file="$TMP/web.yml" \
 			--web.listen-address="127.0.0.1:$secure" --log.level=error \
 			2>"$TMP/secure.err"
@@ -454,9 +465,21 @@ if [ -n "$secure" ]; then
 	secure="--from https://127.0.0.1:$secure -s 1"
 	# shellcheck disable=SC2086
 	has_secure() {
-		"$KVMTOP" $secure --http-config "$TMP/http.yml" -1 2>&1 | grep -q "^$host  *2 "
+		[ "$("$KVMTOP" $secure --http-config "$TMP/http.yml" -1 --json 2>&1 |
+			grep -o '"host":"0[^"]*","guests":2,')" = "\
+"host":"$long:19177","guests":2,
+"host":"$long:19178","guests":2," ]
 	}
-	check "a server with TLS and a password" wait_for 60 has_secure
+	check "a server with TLS and a password, and hosts with long names" wait_for 60 has_secure
+	if has_screen; then
+		screen_start 80 24 "$KVMTOP $secure --http-config $TMP/http.yml"
+		screen_has '^ *0[^ ]*:19178 +2 ' "their names are shortened, and differ"
+		screen_keys Enter
+		screen_has '^ *web1 +112 +1 ' "Enter leads to the guests of one"
+		screen_keys q
+	else
+		skip "long names on the screen" "$T_no_screen"
+	fi
 	# shellcheck disable=SC2086
 	like "$("$KVMTOP" $secure -1 2>&1)" '^kvmtop: https://127.*certificate' \
 		"one that is not trusted"

@@ -11,13 +11,13 @@
 #include <sys/types.h>
 
 #include "base/why.h"
-#include "host/env.h"
+#include "host/guest.h"
 #include "trace/record/thread_log.h"
 
 struct logged_guest {
 	uint32_t id; /* struct guest's id */
 	pid_t pid;
-	char name[64];
+	char name[GUEST_NAME_SIZE];
 	pid_t *tids; /* by vCPU number; -1: not known */
 	size_t nr_vcpus, tids_room;
 	pid_t *others; /* further threads of its process, which began while it recorded */

@@ -10,7 +10,7 @@
 #include "host/guest_name.h"
 #include "trace/recorded/guests.h"
 
-#define NAME_SIZE 64
+#define NAME_SIZE GUEST_NAME_SIZE
 
 /* ---- one thread */
 

@@ -17,7 +17,7 @@
 #include "views/view.h"
 
 #define LINES_PAGE 20	    /* samples between headings, as kvm_stat's */
-#define LINES_NAME_SIZE 256
+#define LINES_NAME_SIZE (GUEST_NAME_SIZE + 32)
 
 struct lines_sample {
 	const struct lines_config *config;

@@ -104,9 +104,11 @@ static void give_label(const struct names *names, struct named_guest *named)
 		return;
 	snprintf(label, sizeof(label), "%s", guest->name);
 	if (owner)
-		snprintf(label, sizeof(label), "%s (%d)", guest->name, (int)guest->pid);
+		snprintf(label, sizeof(label), "%.*s (%d)", VM_NAME_SIZE - 1, guest->name,
+			 (int)guest->pid);
 	for (unsigned int i = 2; find_label(names, label); i++)
-		snprintf(label, sizeof(label), "%s (%d.%u)", guest->name, (int)guest->pid, i);
+		snprintf(label, sizeof(label), "%.*s (%d.%u)", VM_NAME_SIZE - 1,
+			 guest->name, (int)guest->pid, i);
 	memcpy(named->label, label, sizeof(label));
 }
 

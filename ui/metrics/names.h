@@ -19,11 +19,11 @@ struct vcpu_shown {
 
 struct named_guest {
 	uint32_t id;
-	const struct guest *guest; /* valid after names_update(); NULL: it is not exported */
-	char label[96];		   /* "": it waits for its name */
-	bool has_ended, is_done;   /* is_done: it was exported after its end */
-	uint64_t last_tick;	   /* when that was */
-	struct vcpu_shown *shown;  /* by vCPU */
+	const struct guest *guest;   /* valid after names_update(); NULL: it is not exported */
+	char label[GUEST_NAME_SIZE]; /* "": it waits for its name */
+	bool has_ended, is_done;     /* is_done: it was exported after its end */
+	uint64_t last_tick;	     /* when that was */
+	struct vcpu_shown *shown;    /* by vCPU */
 	size_t room;
 	UT_hash_handle hh;
 };

@@ -16,7 +16,7 @@
 /* METRICS_TEXT: what node_exporter's textfile collector takes, without timestamps. */
 enum metrics_format { METRICS_TEXT, METRICS_OPENMETRICS, METRICS_FORMATS };
 
-#define METRICS_LABEL_SIZE 400 /* of an escaped value */
+#define METRICS_LABEL_SIZE 600 /* of an escaped value */
 
 /* Zero-initialised is empty; free(bytes) when done. */
 struct metrics_text {

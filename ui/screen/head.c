@@ -84,11 +84,12 @@ static void paint_recording(const struct screen *screen, struct grid *grid)
 
 static void paint_machine(const struct screen *screen, struct grid *grid)
 {
-	char right[64];
+	char right[64], host[256];
 	int col;
 
+	format_middle(host, sizeof(host), screen->host, grid->cols / 2, screen->is_utf8);
 	col = grid_put(grid, 0, 0, STYLE_BOLD, "kvmtop");
-	col = grid_printf(grid, 0, col, STYLE_PLAIN, "  %s  %s", screen->host, screen->kvm);
+	col = grid_printf(grid, 0, col, STYLE_PLAIN, "  %s  %s", host, screen->kvm);
 	if (screen->nr_cpus)
 		col = grid_printf(grid, 0, col, STYLE_PLAIN, "  %d CPU%s", screen->nr_cpus,
 				  screen->nr_cpus == 1 ? "" : "s");
@@ -291,7 +292,8 @@ static size_t whole_crumbs(const struct screen *screen, char *buf, size_t size)
  */
 static void format_crumbs(const struct screen *screen, char *buf, size_t size, int room)
 {
-	char crumbs[256], filter[256], guest[208], name[208];
+	char crumbs[sizeof(screen->crumbs) + DEAD_WIDTH], filter[256], guest[sizeof(crumbs)],
+		name[sizeof(crumbs)];
 	size_t len = whole_crumbs(screen, crumbs, sizeof(crumbs));
 	int rest = room - format_width(crumbs) - 2;
 
@@ -316,7 +318,7 @@ static void format_filters(const struct screen *screen, char *buf, size_t size, 
 {
 	const char *filter = screen->filter ? screen->filter : "-";
 	const char *dead = screen->is_guest_dead ? " is DEAD" : "";
-	char guest[128], cut[256];
+	char guest[sizeof(screen->guest) + DEAD_WIDTH], cut[256];
 	bool has_guest = screen->guest[0];
 	int width = format_width(filter) < FILTER_MAX ? format_width(filter) : FILTER_MAX;
 	int rest, bare;
@@ -341,14 +343,16 @@ static void format_filters(const struct screen *screen, char *buf, size_t size, 
 		snprintf(buf, size, "%s%s%s", cut, has_guest ? "  " : "", has_guest ? guest : "");
 		return;
 	}
-	format_cut(buf, size, has_guest ? guest : screen->filter ? screen->filter : "", room,
-		   screen->is_utf8);
+	if (has_guest)
+		format_middle(buf, size, guest, room, screen->is_utf8);
+	else
+		format_cut(buf, size, screen->filter ? screen->filter : "", room, screen->is_utf8);
 }
 
 static void paint_filters(const struct screen *screen, struct grid *grid, int row, int col)
 {
 	enum style style = screen->is_guest_dead ? STYLE_ALERT : STYLE_PLAIN;
-	char right[640];
+	char right[1024];
 
 	format_filters(screen, right, sizeof(right), grid->cols - col - 1);
 	put_right(grid, row, col, style, right);

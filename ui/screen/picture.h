@@ -61,7 +61,7 @@ struct screen_recording {
 struct screen_detail {
 	const struct view *view;
 	const struct query *query;
-	char title[160]; /* "Exits of db1" */
+	char title[GUEST_NAME_SIZE + 64]; /* "Exits of db1" */
 };
 
 struct screen {
@@ -79,7 +79,7 @@ struct screen {
 	bool has_past;	    /* earlier samples are remembered */
 	bool has_hosts;	    /* the guests of the inventory are hosts */
 	const char *filter; /* the regular expression; NULL: none */
-	char guest[96];	    /* "web1 (pid 41233)"; "" for all */
+	char guest[GUEST_NAME_SIZE + 32]; /* "web1 (pid 41233)"; "" for all */
 	/* SCREEN_HISTORY rates of exits, oldest first, < 0: none. NULL: take the facts'. */
 	const float *history;
 	/* How long each sample's interval was, the latest last; 0: not known. NULL: as delay_s. */
@@ -87,12 +87,13 @@ struct screen {
 	/* What the selected row, or all rows, did over time. NULL: not known. */
 	const struct series *series;
 	long series_cursor; /* the point that is looked at; -1: the newest */
-	char series_title[128]; /* "MSR_WRITE of db1" */
+	char series_title[GUEST_NAME_SIZE + 128]; /* "MSR_WRITE of db1" */
 	/* What the selected row, or all rows, are made of: for large screens. */
 	struct screen_detail details[VIEW_DETAILS];
 	size_t nr_details;
 	struct screen_detail comparison; /* of PAGE_COMPARISON */
-	char crumbs[192];   /* the path from guest to exit: "web1 > vCPU 2 > HLT"; "": none */
+	/* The path from guest to exit: "web1 > vCPU 2 > HLT"; "": none. */
+	char crumbs[GUEST_NAME_SIZE + 128];
 	bool is_guest_dead, is_utf8;
 	bool has_palette;   /* the terminal has 256 colours */
 	char finding[192];  /* the worst finding; "": there is none */

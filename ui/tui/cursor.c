@@ -52,18 +52,19 @@ static void remember_row(struct tui *tui, size_t at)
  */
 static void seek_row(struct tui *tui)
 {
-	char text[128];
+	char text[SHORT_NAME_SIZE + 32], name[SHORT_NAME_SIZE];
 
 	for (size_t i = 0; !tui->screen.has_cursor && i < tui->view.nr_rows; i++) {
-		const struct cell *name = &tui->view.rows[i].cells[0];
+		const struct cell *cell = &tui->view.rows[i].cells[0];
 
-		if (name->type == CELL_TEXT && strcmp(name->text, tui->sought) == 0)
+		if (cell->type == CELL_TEXT && strcmp(cell->text, tui->sought) == 0)
 			tui_put_cursor(tui, i);
 	}
 	if (!tui->screen.has_cursor && (tui->sampling.due && !tui->back.monitor))
 		return;
 	if (!tui->screen.has_cursor && tui->view.nr_rows) {
-		snprintf(text, sizeof(text), "%s is not among these", tui->sought);
+		snprintf(text, sizeof(text), "%s is not among these",
+			 tui_short_name(tui, tui->sought, name));
 		tui_say(tui, text);
 	}
 	tui->sought[0] = '\0';
@@ -84,9 +85,10 @@ static void say_gone(struct tui *tui)
 {
 	uint32_t guest = tui->screen.cursor.guest;
 	bool has_ended = guest != GUEST_ANY && !guests_by_id(tui->facts.guests, guest);
-	char text[128];
+	char text[SHORT_NAME_SIZE + 64], name[SHORT_NAME_SIZE];
 
-	snprintf(text, sizeof(text), "%s %s: choose another row", tui->seen.name,
+	snprintf(text, sizeof(text), "%s %s: choose another row",
+		 tui_short_name(tui, tui->seen.name, name),
 		 has_ended ? "has ended" : "is no longer here");
 	tui_say(tui, text);
 }

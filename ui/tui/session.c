@@ -6,12 +6,21 @@
 #include <sys/timerfd.h>
 
 #include "base/clock.h"
+#include "ui/numbers.h"
 #include "ui/tui/session.h"
+
+#define SHORT_NAME_WIDTH 32
 
 void tui_say(struct tui *tui, const char *text)
 {
 	snprintf(tui->screen.notice, sizeof(tui->screen.notice), "%s", text);
 	tui->said_ns = clock_now_ns();
+}
+
+const char *tui_short_name(const struct tui *tui, const char *name, char *ret_name)
+{
+	format_middle(ret_name, SHORT_NAME_SIZE, name, SHORT_NAME_WIDTH, tui->screen.is_utf8);
+	return ret_name;
 }
 
 void tui_unsay(struct tui *tui)

@@ -20,7 +20,7 @@
 
 #define FIRST_DELAY_S 0.25 /* to the first rates after a change */
 #define WAYS_MAX 8
-#define NAME_SIZE 64
+#define NAME_SIZE GUEST_NAME_SIZE
 
 struct tui;
 
@@ -185,6 +185,10 @@ void tui_set_filter(struct tui *tui, struct pattern *filter);
 /* Shows a notice in the last line, for a few seconds or until the next key. */
 void tui_say(struct tui *tui, const char *text);
 void tui_unsay(struct tui *tui);
+
+#define SHORT_NAME_SIZE 192
+/* A name for a sentence: of a long one, the middle is left out. Returns ret_name. */
+const char *tui_short_name(const struct tui *tui, const char *name, char *ret_name);
 
 /* The prompt in the last line: fn takes what was typed. */
 void tui_open_prompt(struct tui *tui, const char *label, const char *text, prompt_fn fn);

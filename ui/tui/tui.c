@@ -189,14 +189,14 @@ static void follow_guest(struct tui *tui)
 	const struct guests *guests = tui->facts.guests;
 	const struct guest *guest;
 	struct why why;
-	char text[160];
+	char text[SHORT_NAME_SIZE + 64], name[SHORT_NAME_SIZE];
 
 	if (tui->query->guest == GUEST_ANY || guests_by_id(guests, tui->query->guest) ||
 	    !tui->guest.is_named || guests_by_name(guests, tui->guest.name, &guest, &why) < 0 ||
 	    guest->id <= tui->guest.newest)
 		return;
-	snprintf(text, sizeof(text), "%s is back as pid %d: counting anew", guest->name,
-		 (int)guest->pid);
+	snprintf(text, sizeof(text), "%s is back as pid %d: counting anew",
+		 tui_short_name(tui, guest->name, name), (int)guest->pid);
 	tui->query->guest = guest->id;
 	tui->screen.has_cursor = false;
 	tui_ask(tui);

@@ -20,13 +20,13 @@ static const struct finding *worst_then(const struct findings *findings)
 static void describe(struct tui *tui, const struct finding *finding, size_t nr)
 {
 	const struct guest *guest = guests_find(tui->facts.guests, finding->guest);
-	char more[32] = "";
+	char more[32] = "", name[SHORT_NAME_SIZE];
 
 	if (nr > 1)
 		snprintf(more, sizeof(more), ", and %zu more", nr - 1);
 	snprintf(tui->screen.finding, sizeof(tui->screen.finding), "%s: %s (%s)%s: press w",
-		 guest ? guest->name : "all guests", finding->rule->finding,
-		 severity_name(finding->severity), more);
+		 guest ? tui_short_name(tui, guest->name, name) : "all guests",
+		 finding->rule->finding, severity_name(finding->severity), more);
 }
 
 static int find(struct tui *tui)

@@ -1307,6 +1307,31 @@ static void test_by_name_with_many(void **state)
 	assert_int_equal(guests_by_name(box->guests, name, &guest, &box->why), -ENOENT);
 }
 
+/* Names that differ at their ends: some programs put a namespace or a project before a name. */
+static void test_by_long_name(void **state)
+{
+	struct box *box = *state;
+	const struct guest *guest = NULL;
+	char name[256];
+
+	for (int i = 1; i <= 2; i++) {
+		static const char begin[] = "q\0-name\0guest=";
+		size_t at = sizeof(begin) - 1;
+		char text[300];
+		int len = snprintf(text + at, sizeof(text) - at, "%0250d.%d", 7, i);
+
+		memcpy(text, begin, at);
+		put_vm(box, 100 * i, 50, "qemu-kvm");
+		put(box, text, at + (size_t)len + 1, "/proc/%d/cmdline", 100 * i);
+	}
+	refresh(box, 0);
+	for (int i = 1; i <= 2; i++) {
+		snprintf(name, sizeof(name), "%0250d.%d", 7, i);
+		assert_int_equal(guests_by_name(box->guests, name, &guest, &box->why), 0);
+		assert_int_equal(guest->pid, 100 * i);
+	}
+}
+
 static void test_by_pid(void **state)
 {
 	struct box *box = *state;
@@ -1677,6 +1702,7 @@ int main(void)
 		BOXED(test_not_root),
 		BOXED(test_by_name),
 		BOXED(test_by_name_with_many),
+		BOXED(test_by_long_name),
 		BOXED(test_by_pid),
 		BOXED(test_threads),
 		BOXED(test_fakes),

@@ -739,7 +739,7 @@ static void filter_and_guest_share_a_line(void **state)
 			    "[1 Events] 2  3  4  5  6     web1 (pid 41233) is DEAD");
 	picture(w, 39, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2  3  4  5  6  web1 (pid 41…");
+			    "[1 Events] 2  3  4  5  6  web1… is DEAD");
 	w->screen.guest[0] = '\0';
 	w->screen.is_guest_dead = false;
 	picture(w, 39, 10);
@@ -759,6 +759,31 @@ static void filter_and_guest_share_a_line(void **state)
 	picture(w, 53, 10);
 	assert_string_equal(line(w, 2),
 			    "[1 Events] 2  3  4  5  6        filter: -  guest: all");
+}
+
+/* As long as names get, of a host and of a guest: the middle is left out. */
+static void long_names_leave_room(void **state)
+{
+	static char host[GUEST_NAME_SIZE];
+	struct world *w = *state;
+
+	usual(w);
+	memset(host, 'h', sizeof(host) - 2);
+	host[sizeof(host) - 2] = '1';
+	memset(w->screen.guest, 'g', GUEST_NAME_SIZE - 1);
+	strcpy(w->screen.guest + GUEST_NAME_SIZE - 1, " (pid 41233)");
+	w->screen.host = host;
+	picture(w, 80, 10);
+	assert_string_equal(line(w, 0),
+			    "kvmtop  hhhhhhhhhhhhhhh…hhhhhhhhhhhhhhhhhhhhhhh1  SVM  64 CPUs  "
+			    "0 guests 0 vCPUs");
+	assert_string_equal(line(w, 2),
+			    "[1 Events] 2  3  4  5  6  ggggggggggggggggggggg…gggggggggggggggggggg"
+			    " (pid 41233)");
+	snprintf(w->screen.crumbs, sizeof(w->screen.crumbs), "%.*s › vCPU 2 › HLT",
+		 GUEST_NAME_SIZE - 1, w->screen.guest);
+	picture(w, 80, 10);
+	assert_non_null(strstr(line(w, 2), "g › vCPU 2 › HLT"));
 }
 
 /* It has a line of its own where lines are not scarce, and a click on it is its key. */
@@ -1232,6 +1257,7 @@ int main(void)
 		T(keys_are_those_of_the_view),
 		T(a_moment_of_the_past_is_seen_at_every_size),
 		T(filter_and_guest_share_a_line),
+		T(long_names_leave_room),
 		T(the_worst_finding_has_a_line),
 		T(ascii_where_utf8_is_not),
 		T(every_hit_is_where_its_text_is),

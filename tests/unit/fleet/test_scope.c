@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Moments that are made of a Prometheus' answers: who is in them, with the whole name. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fleet/scope.h"
+#include "host/guest.h"
+
+#define STEP_NS UINT64_C(1000000000)
+#define NONE "{\"status\":\"success\",\"data\":{\"result\":[]}}"
+#define MEMBERS 3 /* which question is about who is there */
+
+/* As long as the name of a host gets, and different at its very end only. */
+#define TEN "abcdefghi."
+#define FIFTY TEN TEN TEN TEN TEN
+#define LONG FIFTY FIFTY FIFTY FIFTY FIFTY "xyz"
+static const char *const names[] = { LONG ":19177", LONG ":19178" };
+
+struct seen {
+	struct packer *packer;
+	struct moment moment;
+	unsigned int nr;
+};
+
+static int take_moment(void *arg, uint64_t at, struct packed *packed)
+{
+	struct seen *seen = arg;
+	struct why why;
+
+	(void)at;
+	seen->nr++;
+	assert_int_equal(unpack_guests(seen->packer, &packed->parts[PART_GUESTS], &seen->moment,
+				       &why), 0);
+	return 0;
+}
+
+/* The guests of a scope's moment, where two labels are there for two seconds. */
+static void see(const char *host, const char *label, struct seen *ret_seen)
+{
+	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
+	struct scope *scope = scope_new(&common, 1, host);
+	struct http_question questions[SCOPE_QUESTIONS];
+	char text[2048], none[] = NONE;
+	struct why why = { "" };
+
+	*ret_seen = (struct seen){ .packer = packer_new() };
+	snprintf(text, sizeof(text), "{\"status\":\"success\",\"data\":{\"result\":["
+		 "{\"metric\":{\"%s\":\"%s\"},\"values\":[[100,\"1\"],[101,\"1\"]]},"
+		 "{\"metric\":{\"%s\":\"%s\"},\"values\":[[100,\"1\"],[101,\"1\"]]}]}}",
+		 label, names[0], label, names[1]);
+	for (size_t i = 0; i < SCOPE_QUESTIONS; i++) {
+		questions[i] = (struct http_question){ .status = 200, .body = none };
+		if (i == MEMBERS)
+			questions[i].body = text;
+		questions[i].size = strlen(questions[i].body);
+	}
+	assert_int_equal(scope_take(scope, 101, 101, questions, take_moment, ret_seen, &why), 0);
+	scope_free(scope);
+	fields_free(common.fields);
+}
+
+static void release(struct seen *seen)
+{
+	moment_release(&seen->moment);
+	packer_free(seen->packer);
+}
+
+static void test_long_names(void **state)
+{
+	static const char *const labels[] = { "instance", "guest" };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct seen seen;
+
+		see(i ? "kvm1" : NULL, labels[i], &seen);
+		assert_int_equal(seen.nr, 1);
+		assert_int_equal(guests_count(seen.moment.guests), 2);
+		assert_string_equal(guests_at(seen.moment.guests, 0)->name, names[0]);
+		assert_string_equal(guests_at(seen.moment.guests, 1)->name, names[1]);
+		release(&seen);
+	}
+}
+
+/* The query is about this host, whole and quoted. */
+static void test_asks_for_the_host(void **state)
+{
+	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
+	struct http_question questions[SCOPE_QUESTIONS];
+	struct scope *scope;
+
+	(void)state;
+	scope = scope_new(&common, 1, names[1]);
+	assert_int_equal(scope_ask(scope, 101, 101, questions), 0);
+	for (size_t i = 0; i < SCOPE_QUESTIONS; i++) {
+		assert_non_null(strstr(questions[i].form, "xyz%3A19178%22"));
+		free((char *)(uintptr_t)questions[i].form);
+	}
+	scope_free(scope);
+	scope = scope_new(&common, 2, "a\"b\\");
+	assert_int_equal(scope_ask(scope, 101, 101, questions), 0);
+	for (size_t i = 0; i < SCOPE_QUESTIONS; i++) {
+		assert_non_null(strstr(questions[i].form, "%22a%5C%22b%5C%5C%22"));
+		free((char *)(uintptr_t)questions[i].form);
+	}
+	scope_free(scope);
+	fields_free(common.fields);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_asks_for_the_host),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
