@@ -44,8 +44,9 @@ static int refused(long status, struct json_object *root, struct why *why)
 	char text[256];
 
 	if (status == 401 || status == 403)
-		return why_set(why, -EACCES, "the server asks for a user (HTTP %ld): give user and "
-					     "password in --http-config FILE", status);
+		return why_set(why, -EACCES, "the server answers only users that it knows (HTTP "
+					     "%ld): give user and password, or a token, in "
+					     "--http-config FILE", status);
 	if (error && utf8_clean(json_object_get_string(error),
 				(size_t)json_object_get_string_len(error), text, sizeof(text)))
 		return why_set(why, -EINVAL, "the server refused the query: %s", text);

@@ -490,6 +490,27 @@ if [ -n "$secure" ]; then
 else
 	skip "a server with TLS and a password" "openssl is not installed"
 fi
+spawn "$HELPERS/bearer" open-sesame "$prometheus" >"$TMP/bearer.port"
+wait_for 20 test -s "$TMP/bearer.port"
+bearer="--from http://127.0.0.1:$(cat "$TMP/bearer.port") -s 1 --http-config $TMP/bearer.yml"
+# with_token TEXT OPTION...: what the server that wants a token answers where this is the file.
+with_token() {
+	printf '%s\n' "$1" >"$TMP/bearer.yml"
+	shift
+	# shellcheck disable=SC2086
+	"$KVMTOP" $bearer "$@" 2>&1
+}
+like "$(with_token 'authorization: {credentials: open-sesame}' -1)" "^$host  *2 " \
+	"a server that wants a bearer token"
+echo open-sesame >"$TMP/token"
+is "$(with_token 'authorization: {type: Bearer, credentials_file: token}' -l -c -n 2 --host "$host" |
+	cut -d, -f2 | sort | uniq -c | tr -s ' \n' ' ')" " 2 db1 1 guest 2 web1 " \
+	"the token from a file, in each question"
+for text in 'authorization: {credentials: open}' '{}' \
+	'basic_auth: {username: prom, password: open-sesame}'; do
+	like "$(with_token "$text" -1)" '^kvmtop: http://127.* .HTTP 401.: give .*, or a token, in' \
+		"but not with $text"
+done
 if has_screen; then
 	screen_start 120 30 "$KVMTOP $from"
 	screen_has "^ *$host +2 " "the screen shows hosts"

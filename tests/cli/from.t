@@ -46,8 +46,8 @@ is "$(said --from "$url" -1)" \
 stop "$SPAWNED"
 serve 'HTTP/1.0 401 Unauthorized\r\n\r\nno\n'
 is "$(said --from "$url" -1)" \
-	"1 kvmtop: $url: the server asks for a user (HTTP 401): give user and password \
-in --http-config FILE" \
+	"1 kvmtop: $url: the server answers only users that it knows (HTTP 401): give user and \
+password, or a token, in --http-config FILE" \
 	"one that wants a password"
 stop "$SPAWNED"
 serve 'HTTP/1.0 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n'
