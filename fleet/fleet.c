@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -50,6 +52,7 @@ struct fleet {
 	struct http *http;
 	struct scope_common common;
 	int64_t ahead_ns; /* of our clock: the server's */
+	int news_fd;	  /* an eventfd: moments came */
 	pthread_t thread;
 	bool has_thread;
 	pthread_mutex_t lock; /* of all below */
@@ -215,6 +218,9 @@ static void *run(void *arg)
 		fleet->why = why;
 		fleet->is_busy = false;
 		pthread_cond_broadcast(&fleet->changed);
+		/* Not of a failure: who is told would ask at once again. */
+		if (!fleet->failed)
+			eventfd_write(fleet->news_fd, 1);
 	}
 	pthread_mutex_unlock(&fleet->lock);
 	return NULL;
@@ -494,6 +500,13 @@ static int check(void *state, struct why *why)
 	return err;
 }
 
+static int news_fd(void *state)
+{
+	const struct fleet *fleet = state;
+
+	return fleet->news_fd;
+}
+
 /* ---- scopes */
 
 static int add_cache(struct fleet *fleet, const char *host)
@@ -553,6 +566,7 @@ struct store fleet_store(struct fleet *fleet)
 		.check = check,
 		.enter = enter,
 		.reach = reach,
+		.news_fd = news_fd,
 	};
 
 	return (struct store){ .type = &type, .state = fleet };
@@ -665,6 +679,8 @@ int fleet_open(const struct fleet_config *config, struct fleet **ret_fleet, stru
 	if (!fleet)
 		return -ENOMEM;
 	fleet->config = *config;
+	fleet->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	err = fleet->news_fd < 0 ? -errno : 0;
 	fleet->patience_ms = UINT_MAX;
 	pthread_mutex_init(&fleet->lock, NULL);
 	pthread_condattr_init(&attributes);
@@ -672,8 +688,10 @@ int fleet_open(const struct fleet_config *config, struct fleet **ret_fleet, stru
 	pthread_cond_init(&fleet->changed, &attributes);
 	pthread_condattr_destroy(&attributes);
 	fleet->common.fields = fields_new();
-	err = fleet->common.fields ? http_open(config->url, config->access, &fleet->http, why) :
-				     -ENOMEM;
+	if (!err && !fleet->common.fields)
+		err = -ENOMEM;
+	if (!err)
+		err = http_open(config->url, config->access, &fleet->http, why);
 	if (!err)
 		err = meet(fleet, why);
 	if (!err)
@@ -710,6 +728,8 @@ void fleet_close(struct fleet *fleet)
 	}
 	free(fleet->caches);
 	http_close(fleet->http);
+	if (fleet->news_fd >= 0)
+		close(fleet->news_fd);
 	fields_free(fleet->common.fields);
 	pthread_cond_destroy(&fleet->changed);
 	pthread_mutex_destroy(&fleet->lock);

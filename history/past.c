@@ -177,6 +177,13 @@ int past_enter(struct past *past, const char *machine, struct why *why)
 	return store->type->enter ? store->type->enter(store->state, machine, why) : -ENOTSUP;
 }
 
+int past_news_fd(const struct past *past)
+{
+	const struct store *store = &past->reader.store;
+
+	return store->type->news_fd ? store->type->news_fd(store->state) : -1;
+}
+
 bool past_has_machines(const struct past *past)
 {
 	return past->reader.store.type->enter;

@@ -35,6 +35,9 @@ int past_check(const struct past *past, struct why *why);
 int past_enter(struct past *past, const char *machine, struct why *why);
 bool past_has_machines(const struct past *past);
 
+/* Readable when moments came, see struct store_type; -1: none come by themselves. */
+int past_news_fd(const struct past *past);
+
 /* The inventory of the moment that is chosen, for struct monitor_recording. */
 struct guests *past_guests(struct past *past);
 

@@ -66,6 +66,11 @@ struct store_type {
 	 * way. NULL: all moments are there.
 	 */
 	int (*reach)(void *store, uint64_t id, bool is_back, struct why *why);
+	/*
+	 * A descriptor that can be read when moments came that were on their way; whoever waits for
+	 * them reads 8 bytes. NULL: none are ever on their way.
+	 */
+	int (*news_fd)(void *store);
 };
 
 struct store {

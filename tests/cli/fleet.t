@@ -512,6 +512,22 @@ for text in 'authorization: {credentials: open}' '{}' \
 		"but not with $text"
 done
 if has_screen; then
+	# The moment that is shown, in seconds: of an interval of 5 seconds that just began.
+	shown() {
+		date -d "$(screen_line 1 | grep -oE '[0-9]{2}:[0-9]{2}:[0-9]{2}$')" +%s
+	}
+	begins() {
+		[ $(($(date +%s) % 5)) = 0 ]
+	}
+	wait_for 10 begins
+	screen_start 120 30 "$KVMTOP $from -s 5"
+	screen_sees "^ *$host +2 " 30
+	first=$(shown)
+	is_next() {
+		[ "$(shown)" -gt "$first" ] && [ "$(shown)" = $(($(date +%s) / 5 * 5)) ]
+	}
+	check "a new moment is shown when it came, not an interval later" wait_for 30 is_next
+	screen_keys q
 	screen_start 120 30 "$KVMTOP $from"
 	screen_has "^ *$host +2 " "the screen shows hosts"
 	screen_keys Enter
@@ -533,6 +549,11 @@ if has_screen; then
 	kill -STOP "$PROMETHEUS"
 	screen_has 'has not answered yet' "a server that is slow is a notice"
 	screen_has "^ *$host +2 " "over the last picture"
+	screen_keys Enter
+	kill -CONT "$PROMETHEUS"
+	screen_has '^ *web1 +112 +1 ' "and Enter leads on when it answers"
+	screen_keys BSpace
+	screen_has "^ *$host +2 " "and back"
 	kill -KILL "$PROMETHEUS"
 	screen_has '127[.]0[.]0[.]1:[0-9]+: [A-Z]' "so is one that is gone"
 	screen_has "^ *$host +2 " "over the last picture"

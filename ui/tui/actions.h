@@ -84,11 +84,13 @@ void tui_return_to_now(struct tui *tui);
 /* A history file: begins with that moment; and goes on to samples that were written meanwhile. */
 void tui_begin_at(struct tui *tui, uint64_t time_ns);
 void tui_follow_file(struct tui *tui);
+/* Moments came that were on their way: goes on to them, and does what a key waits for. */
+void tui_take_news(struct tui *tui);
 /*
- * A past of several machines: shows this one, "" all, at the same moment. False, with a notice, and
- * all as it was: it is not known yet what there is.
+ * A past of several machines: shows this one, "" all, at the same moment. -errno with a notice, and
+ * all as it was; -EAGAIN: it is not known yet what there is.
  */
-bool tui_enter_machine(struct tui *tui, const char *machine);
+int tui_enter_machine(struct tui *tui, const char *machine);
 bool tui_shows_machines(const struct tui *tui); /* all of several */
 /* What the title says about the moment that is shown. */
 void tui_describe_moment(struct tui *tui);

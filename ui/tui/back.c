@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/when.h"
@@ -90,6 +91,16 @@ static void enter_recording(struct tui *tui, bool is_back)
 		tui_go_to_first(tui);
 }
 
+static void step_back(struct tui *tui)
+{
+	tui_step_time(tui, true);
+}
+
+static void step_forth(struct tui *tui)
+{
+	tui_step_time(tui, false);
+}
+
 void tui_step_time(struct tui *tui, bool is_back)
 {
 	bool was_back = tui->back.monitor;
@@ -117,6 +128,8 @@ void tui_step_time(struct tui *tui, bool is_back)
 	}
 	if (err)
 		tui_say(tui, err == -ENOENT ? "No earlier sample is remembered" : why.text);
+	if (err == -EAGAIN)
+		tui->again = is_back ? step_back : step_forth;
 	tui_show_moment(tui);
 }
 
@@ -158,6 +171,22 @@ void tui_follow_file(struct tui *tui)
 		tui_ask_now(tui);
 }
 
+void tui_take_news(struct tui *tui)
+{
+	void (*again)(struct tui *tui) = tui->again;
+	uint64_t nr;
+
+	if (read(past_news_fd(tui->config.past), &nr, sizeof(nr)) != sizeof(nr))
+		return;
+	tui->again = NULL;
+	if (again) {
+		tui_unsay(tui);
+		again(tui);
+	} else {
+		tui_follow_file(tui);
+	}
+}
+
 void tui_begin_at(struct tui *tui, uint64_t time_ns)
 {
 	if (!is_file(tui))
@@ -174,7 +203,7 @@ bool tui_shows_machines(const struct tui *tui)
 	return tui->config.past && past_has_machines(tui->config.past) && !tui->back.machine[0];
 }
 
-bool tui_enter_machine(struct tui *tui, const char *machine)
+int tui_enter_machine(struct tui *tui, const char *machine)
 {
 	struct past *past = tui->config.past;
 	char name[NAME_SIZE]; /* the inventory is another one afterwards */
@@ -183,7 +212,7 @@ bool tui_enter_machine(struct tui *tui, const char *machine)
 
 	snprintf(name, sizeof(name), "%s", machine);
 	if (strcmp(tui->back.machine, name) == 0)
-		return true;
+		return 0;
 	err = past_enter(past, name, &why);
 	if (!err && tui->back.monitor)
 		err = past_go_to(past, past_at(past)->time_ns, &why);
@@ -192,10 +221,10 @@ bool tui_enter_machine(struct tui *tui, const char *machine)
 	if (err) {
 		past_enter(past, tui->back.machine, &(struct why){ "" });
 		tui_say(tui, why.text[0] ? why.text : strerror(-err));
-		return false;
+		return err;
 	}
 	memcpy(tui->back.machine, name, sizeof(name));
-	return true;
+	return 0;
 }
 
 /* ---- jumps */

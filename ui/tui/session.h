@@ -162,6 +162,8 @@ struct tui {
 	struct details details;
 	struct worst worst;
 	char empty[320];	 /* empty.c */
+	/* Once moments came that a key waits for: does what the key does. NULL: none waits. */
+	void (*again)(struct tui *tui);
 	uint64_t said_ns;	 /* session.c: when the notice was set; 0: there is none */
 	bool quit;
 };

@@ -258,6 +258,7 @@ static void take_keys(struct tui *tui)
 	/* Each key acts on the table as the key before left it. */
 	while (!tui->quit && terminal_event(tui->terminal, &event)) {
 		tui_unsay(tui); /* the notice belongs to the key before */
+		tui->again = NULL;
 		tui_press(tui, &event);
 		if (tui->sampling.is_opening)
 			look_opening(tui);
@@ -292,6 +293,8 @@ static void loop(struct tui *tui)
 			{ .fd = tui->sampling.timer, .events = POLLIN },
 			{ .fd = terminal_fd(tui->terminal), .events = POLLIN },
 			{ .fd = STDOUT_FILENO }, /* to see when it is closed */
+			{ .fd = tui->config.past ? past_news_fd(tui->config.past) : -1,
+			  .events = POLLIN },
 		};
 
 		if (wait_for(tui, fds, ARRAY_SIZE(fds)) < 0 && errno != EINTR)
@@ -300,6 +303,8 @@ static void loop(struct tui *tui)
 			take_signals(tui);
 		if (fds[1].revents)
 			tick(tui);
+		if (fds[4].revents)
+			tui_take_news(tui);
 		if (fds[2].revents)
 			take_keys(tui);
 		if ((fds[2].revents | fds[3].revents) & (POLLHUP | POLLERR | POLLNVAL))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Changes between views: tabs, Enter, and the way back. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -119,13 +120,17 @@ void tui_go_back(struct tui *tui)
 {
 	struct query *query = tui->query;
 	const struct way *way;
+	int err;
 
 	if (!tui->ways.nr) { /* a tab led here */
 		query->has_reason = query->has_vcpu = query->has_cpu = false;
 		return;
 	}
 	way = &tui->ways.list[tui->ways.nr - 1];
-	if (!tui_enter_machine(tui, way->machine))
+	err = tui_enter_machine(tui, way->machine);
+	if (err == -EAGAIN)
+		tui->again = tui_go_back;
+	if (err)
 		return;
 	tui->ways.nr--;
 	query->guest = way->guest;
@@ -177,6 +182,19 @@ static void open_tree(struct tui *tui, uint32_t id)
 	tui_ask(tui);
 }
 
+/* While the server is asked, the row stays the one that Enter is about. */
+static int enter_host(struct tui *tui, const struct view_row *row)
+{
+	int err = tui_enter_machine(tui, guests_find(tui->facts.guests, row->guest)->name);
+
+	if (err == -EAGAIN) {
+		tui->screen.cursor = row_id_of(row);
+		tui->screen.has_cursor = true;
+		tui->again = tui_enter_row;
+	}
+	return err;
+}
+
 bool tui_enter_by(struct tui *tui, const struct view_row *row,
 		  bool (*enter)(struct query *query, const struct view_row *row,
 				const struct facts *facts, const char **ret_sought))
@@ -187,8 +205,7 @@ bool tui_enter_by(struct tui *tui, const struct view_row *row,
 	if (!enter || !enter(tui->query, row, &tui->facts, &sought))
 		return false;
 	remember_way(tui, &before);
-	if (before.type->groups == GROUP_HOST && row &&
-	    !tui_enter_machine(tui, guests_find(tui->facts.guests, row->guest)->name)) {
+	if (before.type->groups == GROUP_HOST && row && enter_host(tui, row) < 0) {
 		*tui->query = before;
 		tui->ways.nr--;
 		return true;
