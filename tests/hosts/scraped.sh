@@ -30,7 +30,7 @@ ask() {
 		sed -nE 's/^\{guest="([a-z]+)", host="([a-z])"\} => ([0-9]+) .*/\2 \1 \3/p' | sort
 }
 
-# screens MEMBER: the same of the hosts' own screens.
+# screens HOST...: the same of the hosts' own screens, of the member $member.
 screens() {
 	for host; do
 		tr -d '\r' <"$folder/${host%:*}.log" | sed -n 's/^screen //p' |
@@ -63,4 +63,28 @@ like "$(cat "$TMP/scraped")" '^b two [0-9]+$' "with the guest that only one host
 wait_for 60 same 'sum by (host, guest) (kvmtop_guest_vcpus)' vcpus
 is "$(cat "$TMP/scraped")" "$(cat "$TMP/screens")" "and so are their vCPUs"
 like "$(promtool query instant "http://127.0.0.1:$web" 'sum(up)')" '=> 2 ' "two hosts answer"
+
+# The same on one screen, of a kvmtop outside that sees no host but through Prometheus.
+from="--from http://127.0.0.1:$web -s 2"
+# fleet: as screens.
+fleet() {
+	for host; do
+		# shellcheck disable=SC2086 # words
+		"$KVMTOP" $from --host "127.0.0.1:${host#*:}" -1 --view guests --json |
+			grep -oE '"guest":"[a-z]+"|"'"$member"'":[0-9]+' |
+			sed 's/"[a-z]*"://; s/"//g' | paste -d ' ' - - | sed "s/^/${host%:*} /"
+	done | sort
+}
+member=total
+is "$(fleet "$@")" "$(screens "$@")" "kvmtop --from has each guest's exits"
+member=vcpus
+is "$(fleet "$@")" "$(screens "$@")" "and vCPUs"
+if has_screen; then
+	screen_start 80 24 "$KVMTOP $from"
+	screen_has "^ *127[.]0[.]0[.]1:${1#*:} +1 " "the screen has one host with its guest"
+	screen_has "^ *127[.]0[.]0[.]1:${2#*:} +2 " "and the other with two"
+	screen_keys q
+else
+	skip "one screen of both hosts" "$T_no_screen"
+fi
 done_testing
