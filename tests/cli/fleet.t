@@ -466,16 +466,15 @@ if [ -n "$secure" ]; then
 	# shellcheck disable=SC2086
 	has_secure() {
 		[ "$("$KVMTOP" $secure --http-config "$TMP/http.yml" -1 --json 2>&1 |
-			grep -o '"host":"0[^"]*","guests":2,')" = "\
-"host":"$long:19177","guests":2,
-"host":"$long:19178","guests":2," ]
+			grep -o '"host":"0[^"]*","guests":2,' | tr -d '"\n')" = \
+			"host:$long:19177,guests:2,host:$long:19178,guests:2," ]
 	}
 	check "a server with TLS and a password, and hosts with long names" wait_for 60 has_secure
 	if has_screen; then
 		screen_start 80 24 "$KVMTOP $secure --http-config $TMP/http.yml"
 		screen_has '^ *0[^ ]*:19178 +2 ' "their names are shortened, and differ"
 		screen_keys Enter
-		screen_has '^ *web1 +112 +1 ' "Enter leads to the guests of one"
+		screen_has '^ *web1 +1 ' "Enter leads to the guests of one"
 		screen_keys q
 	else
 		skip "long names on the screen" "$T_no_screen"
@@ -491,6 +490,7 @@ else
 	skip "a server with TLS and a password" "openssl is not installed"
 fi
 spawn "$HELPERS/bearer" open-sesame "$prometheus" >"$TMP/bearer.port"
+BEARER=$SPAWNED
 wait_for 20 test -s "$TMP/bearer.port"
 bearer="--from http://127.0.0.1:$(cat "$TMP/bearer.port") -s 1 --http-config $TMP/bearer.yml"
 # with_token TEXT OPTION...: what the server that wants a token answers where this is the file.
@@ -503,12 +503,12 @@ with_token() {
 like "$(with_token 'authorization: {credentials: open-sesame}' -1)" "^$host  *2 " \
 	"a server that wants a bearer token"
 echo open-sesame >"$TMP/token"
-is "$(with_token 'authorization: {type: Bearer, credentials_file: token}' -l -c -n 2 --host "$host" |
-	cut -d, -f2 | sort | uniq -c | tr -s ' \n' ' ')" " 2 db1 1 guest 2 web1 " \
-	"the token from a file, in each question"
+is "$(with_token 'authorization: {type: Bearer, credentials_file: token}' \
+	-l -c -n 2 --host "$host" | cut -d, -f2 | sort | uniq -c | tr -s ' \n' ' ')" \
+	" 2 db1 1 guest 2 web1 " "the token from a file, in each question"
 for text in 'authorization: {credentials: open}' '{}' \
 	'basic_auth: {username: prom, password: open-sesame}'; do
-	like "$(with_token "$text" -1)" '^kvmtop: http://127.* .HTTP 401.: give .*, or a token, in' \
+	like "$(with_token "$text" -1)" '^kvmtop: http://127.* .HTTP 401.: .*, or a token, in' \
 		"but not with $text"
 done
 if has_screen; then
@@ -519,6 +519,17 @@ if has_screen; then
 	begins() {
 		[ $(($(date +%s) % 5)) = 0 ]
 	}
+	printf 'authorization: {credentials: open-sesame}\n' >"$TMP/bearer.yml"
+	screen_start 120 30 "$KVMTOP $bearer"
+	screen_sees "^ *$host +2 " 30
+	stop "$BEARER"
+	printf 'HTTP/1.0 200 OK\r\n\r\n<html>maintenance</html>' >"$TMP/nonsense"
+	spawn "$HELPERS/answers" "$TMP/nonsense" "$(cat "$TMP/bearer.port")" >"$TMP/answers.port"
+	screen_has 'not an answer of a Prometheus' "a server that speaks nonsense is a notice"
+	screen_has "^ *$host +2 " "over the last picture"
+	screen_keys q
+	stop "$SPAWNED"
+
 	wait_for 10 begins
 	screen_start 120 30 "$KVMTOP $from -s 5"
 	screen_sees "^ *$host +2 " 30

@@ -2,11 +2,13 @@
 /*
  * answers - a server that says the bytes of a file to whoever connects, or never anything.
  *
- * usage: answers [FILE]	(prints its port, of the loopback interface; until it is ended)
+ * usage: answers [FILE [PORT]]	(of the loopback interface; without PORT, one that is free; prints
+ *	its port; until it is ended)
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -36,9 +38,12 @@ int main(int argc, char **argv)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET };
 	socklen_t len = sizeof(address);
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	int fd = socket(AF_INET, SOCK_STREAM, 0), yes = 1;
 	size_t size = argc > 1 ? read_file(argv[1]) : 0;
 
+	/* A port may be the one of a server that has just ended. */
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+	address.sin_port = htons(argc > 2 ? (uint16_t)atoi(argv[2]) : 0);
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	if (bind(fd, (struct sockaddr *)&address, len) < 0 || listen(fd, 16) < 0 ||
 	    getsockname(fd, (struct sockaddr *)&address, &len) < 0) {

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -73,8 +74,9 @@ int main(int argc, char **argv)
 {
 	struct sockaddr_in address = loopback(0);
 	socklen_t len = sizeof(address);
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	int fd = socket(AF_INET, SOCK_STREAM, 0), yes = 1;
 
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
 	if (argc != 3 || bind(fd, (struct sockaddr *)&address, len) < 0 || listen(fd, 16) < 0 ||
 	    getsockname(fd, (struct sockaddr *)&address, &len) < 0) {
 		perror("bearer");
@@ -88,6 +90,8 @@ int main(int argc, char **argv)
 		int client = accept(fd, NULL, NULL);
 
 		if (client >= 0 && fork() == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			close(fd);
 			serve(client, atoi(argv[2]));
 			return 0;
 		}
