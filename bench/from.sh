@@ -9,7 +9,8 @@
 # be one that is not installed: tests/hosts/beside fleet -- bench/from.sh
 #	KVMTOP=./kvmtop  BUILD=build  ROUNDS=5  HOSTS=1000  GUESTS=20
 #
-# Bytes, questions and CPU time are what the server says of itself; ms are wall time, the median.
+# Bytes, questions and CPU time are what the server says of itself; ms are wall time, the least and
+# the median. With tmux, it also says how long the screen takes from Enter on a host to its guests.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 KVMTOP=${KVMTOP:-./kvmtop}
@@ -88,9 +89,14 @@ spent() {
 	}'
 }
 
-# median: of the lines that are read
+# median: the least of the lines that are read, and the one in the middle
 median() {
-	sort -g | awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : "-" }'
+	sort -g | awk '{ v[NR] = $1 } END { print NR ? v[1] "/" v[int((NR + 1) / 2)] : "-" }'
+}
+
+# since NANOSECONDS: in ms
+since() {
+	echo $((($(date +%s%N) - $1) / 1000000))
 }
 
 wall_ms() {
@@ -98,7 +104,29 @@ wall_ms() {
 	for _ in $(seq "$ROUNDS"); do
 		began=$(date +%s%N)
 		"$@" >/dev/null || exit 1
-		echo $((($(date +%s%N) - began) / 1000000))
+		since "$began"
+	done | median
+}
+
+# shows PATTERN: a line of the screen has it
+shows() {
+	tmux -S "$work/tmux" capture-pane -p | grep -qE "$1"
+}
+
+# enter_ms COMMAND...: from Enter on host kvm1, which was not looked at before, to its first guest.
+# Looking at the screen takes some 10 ms itself.
+enter_ms() {
+	local began
+	for _ in $(seq "$ROUNDS"); do
+		tmux -S "$work/tmux" -f /dev/null new-session -d -x 120 -y 40 "$*"
+		until shows '^ *kvm[0-9]+ +[0-9]+ '; do sleep 0.05; done
+		tmux -S "$work/tmux" send-keys / '^kvm1$' Enter
+		sleep 1
+		began=$(date +%s%N)
+		tmux -S "$work/tmux" send-keys Enter
+		until shows '^ *guest[0-9]+ +[0-9]+ '; do :; done
+		since "$began"
+		tmux -S "$work/tmux" kill-server
 	done | median
 }
 
@@ -107,11 +135,12 @@ line() {
 	local name=$1 ms=$2
 	shift 2
 	# shellcheck disable=SC2046,SC2183 # several words
-	printf '%-44s %8s %10s %8s %8s\n' "$name" "$ms" $(spent "$@")
+	printf '%-44s %12s %10s %8s %8s\n' "$name" "$ms" $(spent "$@")
 }
 
 from="$KVMTOP --timeout 600 --from http://127.0.0.1:"
-printf '%-44s %8s %10s %8s %8s\n' "$HOSTS hosts x $GUESTS guests" ms questions KB "CPU ms"
+printf 'load %s\n' "$(cut -d ' ' -f 1-3 /proc/loadavg)"
+printf '%-44s %12s %10s %8s %8s\n' "$HOSTS hosts x $GUESTS guests" ms questions KB "CPU ms"
 # shellcheck disable=SC2086 # several words
 {
 	first="$from$((PORT + 1)) -1"
@@ -120,6 +149,10 @@ printf '%-44s %8s %10s %8s %8s\n' "$HOSTS hosts x $GUESTS guests" ms questions K
 		$from$((PORT + 1)) -s 2 -l -n $REFRESHES
 	host="$from$((PORT + 1)) --host kvm1 -1"
 	line "a host's guests, from start to end" "$(wall_ms $host)" 1 $((PORT + 1)) $host
+	if command -v tmux >/dev/null; then
+		screen="$from$((PORT + 1))"
+		line "from Enter on a host to its guests" "$(enter_ms $screen)" 1 $((PORT + 1)) true
+	fi
 	plain="$from$PORT --at @$made -1"
 	ROUNDS=1
 	line "all hosts without recording rules" "$(wall_ms $plain)" 1 "$PORT" $plain
