@@ -148,14 +148,22 @@ static void look(struct world *world, const struct view_type *type)
 	assert_int_equal(view_build(&world->view, &world->query, monitor_facts(world->monitor)), 0);
 }
 
+static void read_recording(struct world *world, const char *name,
+			   const struct recording_choice *choice)
+{
+	const char *paths[] = { name };
+	struct why why = { "" };
+
+	assert_int_equal(recording_read(paths, 1, choice, &world->recording, &why), 0);
+}
+
 static void open_file(struct world *world, const char *name, double ns_per_unit)
 {
 	const struct recording_choice choice = { .arguments = PAIRING_ALL_ARGUMENTS };
 	struct monitor_config config = { 0 };
-	const char *paths[] = { name };
 	struct why why = { "" };
 
-	assert_int_equal(recording_read(paths, 1, &choice, &world->recording, &why), 0);
+	read_recording(world, name, &choice);
 	assert_int_equal(recorded_init(&world->recorded, &world->recording, ns_per_unit), 0);
 	config.recording = (struct monitor_recording){
 		.players = recorded_players,
@@ -172,13 +180,20 @@ static void open_bytes(struct world *world, struct bytes *file, double ns_per_un
 	open_file(world, path, ns_per_unit);
 }
 
-static void open_dat(struct world *world)
+static void write_dat(struct world *world)
 {
 	struct bytes file = { .len = 0 };
 
 	put_dat6(&file, world->rings, 2, formats, NR_FORMATS, "[local]");
 	bytes_release(&world->event);
-	open_bytes(world, &file, 1);
+	save(path, file.data, file.len);
+	bytes_release(&file);
+}
+
+static void open_dat(struct world *world)
+{
+	write_dat(world);
+	open_file(world, path, 1);
 }
 
 static void end(struct world *world)
@@ -439,6 +454,86 @@ static void arguments_and_their_exits(void **state)
 	end(&world);
 }
 
+/* All exits of a kind: how many, and how long. */
+static void sum_of_kind(const struct pairing *pairing, enum exit_kind kind, uint64_t *ret_count,
+			uint64_t *ret_time)
+{
+	*ret_count = *ret_time = 0;
+	for (size_t i = 0; i < pairing->table.nr_threads; i++) {
+		const struct recorded_thread *thread = pairing->table.threads[i];
+
+		for (size_t j = 0; j < thread->nr_counts; j++) {
+			if (thread->counts[j]->key.kind != kind)
+				continue;
+			*ret_count += thread->counts[j]->begun;
+			*ret_time += thread->counts[j]->took.total;
+		}
+	}
+}
+
+/*
+ * A read begins with its exit and ends with its event, a write begins with its event and ends with
+ * the entry. A read that was not answered says nothing; one without its exit has no time.
+ */
+static void reads_and_writes_of_memory(void **state)
+{
+	enum { UNSATISFIED, READ, WRITE };
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 500);
+	put_mmio(&world.event, 77, READ, 0x1000);
+	add(&world, 0, 800);
+	put_exit(&world.event, 77, 0, 1, 48);
+	add(&world, 0, 1000);
+	put_mmio(&world.event, 77, UNSATISFIED, 0);
+	add(&world, 0, 1100);
+	put_mmio(&world.event, 77, READ, 0x2000);
+	add(&world, 0, 1700);
+	put_mmio(&world.event, 77, WRITE, 0x3000);
+	add(&world, 0, 1800);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 2000);
+	put_exit(&world.event, 77, 0, 1, 48);
+	add(&world, 0, 3000);
+	put_mmio(&world.event, 77, WRITE, 0x3000);
+	add(&world, 0, 3400);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 4000);
+	open_dat(&world);
+	look(&world, &view_hotspots);
+	assert_int_equal(time_of(&world, 0, "mmio(EPT_VIOLATION 0x2000 read 4)"), 700);
+	assert_int_equal(time_of(&world, 0, "mmio(EPT_VIOLATION 0x3000 write 4)"), 200 + 600);
+	assert_int_equal(total(&world, 0, "mmio(EPT_VIOLATION 0x3000 write 4)"), 2);
+	assert_int_equal(total(&world, 0, "mmio"), 3);
+	end(&world);
+}
+
+/* An argument outside an exit is counted where it says so, but is over at once. */
+static void arguments_without_exits(void **state)
+{
+	struct world world;
+	uint64_t count, time;
+
+	(void)state;
+	begin(&world);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 500);
+	put_msr(&world.event, 77, 1, 0x6e0);
+	add(&world, 0, 600);
+	put_exit(&world.event, 77, 0, 1, 12);
+	add(&world, 0, 1000);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 3000);
+	open_dat(&world);
+	sum_of_kind(&world.recording.pairing, EXITS_MSR, &count, &time);
+	assert_int_equal(count, 1);
+	assert_int_equal(time, 0);
+	end(&world);
+}
+
 static void events_and_who_fired_them(void **state)
 {
 	struct world world;
@@ -514,6 +609,36 @@ static void lost_time_is_no_life(void **state)
 	end(&world);
 }
 
+/* What is lost of one CPU is lost of its threads alone; more losses than are kept are counted. */
+static void losses_of_one_cpu(void **state)
+{
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	for (uint32_t vcpu = 0; vcpu < 2; vcpu++) {
+		put_exit(&world.event, 77 + vcpu, vcpu, 1, 30);
+		add(&world, (int)vcpu, 1000);
+	}
+	for (uint64_t i = 1; i <= PAIRING_LOSSES + 2; i++) {
+		ring_lose(&world.rings[1], i);
+		put_irq(&world.event, 5);
+		add(&world, 1, 1000 + i);
+	}
+	for (uint32_t vcpu = 0; vcpu < 2; vcpu++) {
+		put_entry(&world.event, 77 + vcpu, vcpu);
+		add(&world, (int)vcpu, 5000);
+	}
+	open_dat(&world);
+	assert_int_equal(world.recording.pairing.nr_losses, PAIRING_LOSSES + 2);
+	assert_int_equal(world.recording.pairing.losses[PAIRING_LOSSES - 1].lost, PAIRING_LOSSES);
+	look(&world, &view_exits);
+	assert_int_equal(total(&world, 0, "vmexit"), 1);
+	assert_int_equal(time_of(&world, 0, "vmexit"), 4000);
+	assert_null(find_item(&world, 1, 1, "vmexit"));
+	end(&world);
+}
+
 /*
  * vCPU 0 exits, and loses its CPU for 300 ns; it halts, sleeps for 1000 ns, is woken twice and
  * waits 200 ns from the first time on; at the end it waits. Other threads do not count, and a
@@ -570,6 +695,49 @@ static void waiting_for_a_cpu(void **state)
 	assert_int_equal(fields_find(monitor_facts(world.monitor)->fields, "sched_switch"),
 			 FIELD_NONE);
 	end(&world);
+}
+
+/* Halts only if they are asked for; an entry without an exit is the end of nothing. */
+static void long_exits(void **state)
+{
+	(void)state;
+	for (int has_halts = 0; has_halts < 2; has_halts++) {
+		const struct recording_choice choice = { .longer_ns = 500,
+							 .has_halts = has_halts };
+		struct recorded_long *longs;
+		struct world world;
+
+		begin(&world);
+		put_entry(&world.event, 77, 0);
+		add(&world, 0, 900);
+		put_exit(&world.event, 77, 0, 1, 12);
+		add(&world, 0, 1000);
+		put_entry(&world.event, 77, 0);
+		add(&world, 0, 3000);
+		put_entry(&world.event, 77, 0);
+		add(&world, 0, 4000);
+		put_exit(&world.event, 77, 0, 1, 30);
+		add(&world, 0, 5000);
+		put_user(&world.event, 77, 2, 0);
+		add(&world, 0, 5200);
+		put_user(&world.event, 77, 2, -4);
+		add(&world, 0, 5400);
+		put_entry(&world.event, 77, 0);
+		add(&world, 0, 5501);
+		put_exit(&world.event, 77, 0, 1, 30);
+		add(&world, 0, 6000);
+		put_entry(&world.event, 77, 0);
+		add(&world, 0, 6500);
+		write_dat(&world);
+		read_recording(&world, path, &choice);
+		longs = world.recording.pairing.longs;
+		assert_int_equal(world.recording.pairing.nr_longs, 1 + has_halts);
+		assert_int_equal(longs[0].begin, has_halts ? 1000 : 5000);
+		assert_int_equal(longs[has_halts].end, 5501);
+		assert_int_equal(longs[has_halts].user_begin, 5200);
+		assert_int_equal(longs[has_halts].cpu, 0);
+		recording_release(&world.recording);
+	}
 }
 
 static void no_exits_but_events(void **state)
@@ -829,11 +997,15 @@ int main(void)
 		cmocka_unit_test(polls_in_halts),
 		cmocka_unit_test(exits_of_l2),
 		cmocka_unit_test(arguments_and_their_exits),
+		cmocka_unit_test(reads_and_writes_of_memory),
+		cmocka_unit_test(arguments_without_exits),
 		cmocka_unit_test(events_and_who_fired_them),
 		cmocka_unit_test(it_is_over),
 		cmocka_unit_test(lost_time_is_no_life),
+		cmocka_unit_test(losses_of_one_cpu),
 		cmocka_unit_test(waiting_for_a_cpu),
 		cmocka_unit_test(no_exits_but_events),
+		cmocka_unit_test(long_exits),
 		cmocka_unit_test(no_entries_no_times),
 		cmocka_unit_test(a_guest_with_a_name),
 		cmocka_unit_test(threads_without_names),
