@@ -8,6 +8,7 @@
 #include <linux/bpf.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -56,9 +57,12 @@ static int use_map(enum bpf_cmd command, int map)
 
 int main(void)
 {
+	const struct rlimit no_limit = { RLIM_INFINITY, RLIM_INFINITY };
 	time_t end = time(NULL) + LIMIT_S;
-	int map = make_map();
+	int map;
 
+	setrlimit(RLIMIT_MEMLOCK, &no_limit); /* before Linux 5.11 maps count as locked memory */
+	map = make_map();
 	for (uint32_t i = 0; i < ENTRIES; i++)
 		keys[i] = i;
 	if (map < 0 || use_map(BPF_MAP_UPDATE_BATCH, map) < 0) {

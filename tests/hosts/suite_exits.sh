@@ -384,7 +384,10 @@ exits_beside_bpf() {
 	fi
 	spawn mapreader >"$TMP/mapreader"
 	e_reader=$SPAWNED
-	wait_for 60 grep -q ready "$TMP/mapreader"
+	if ! wait_for 60 grep -q ready "$TMP/mapreader"; then
+		not_ok "exits: beside another user of BPF" "mapreader does not begin"
+		return
+	fi
 	taskset -p 2 "$e_reader" >/dev/null
 	guest one --pio 770 --mmio 330 --cpuid 550 --rounds 3
 	taskset -a -p 2 "$GUEST" >/dev/null
