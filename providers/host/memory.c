@@ -16,6 +16,7 @@
 #define NODES_MAX 64 /* memory of further nodes is remote to every CPU */
 #define ROUND_NS (UINT64_C(30) * 1000000000)
 #define REST 100 /* times as long as the latest reading took */
+#define FIRST_NS UINT64_C(1000000000) /* guests that were never read are read one behind the other */
 
 struct by_node {
 	uint64_t all_kib, kib[NODES_MAX];
@@ -31,12 +32,19 @@ struct guest_memory {
 /* The last one to be done with a reading frees it: its thread, or who ordered it. */
 enum reading_state { READING_GOES_ON, READING_HAS_ENDED, READING_IS_LEFT };
 
-struct reading {
-	char path[PATH_MAX];
+struct target {
 	uint32_t guest;
-	uint64_t begun_ns, took_ns;
+	pid_t pid;
 	struct by_node nodes;
+};
+
+struct reading {
+	char proc[PATH_MAX];
+	uint64_t begun_ns, took_ns;
 	atomic_int state;
+	atomic_size_t nr_done; /* targets that were read */
+	size_t nr;
+	struct target targets[];
 };
 
 struct host_memory {
@@ -48,6 +56,7 @@ struct host_memory {
 	size_t next; /* that has its turn */
 	uint64_t next_ns;
 	struct reading *reading; /* that goes on, or has ended; NULL: none */
+	size_t nr_taken; /* of its targets */
 	uint64_t generation; /* of the inventory */
 	bool has_nodes;
 };
@@ -169,95 +178,144 @@ static void add_line(struct by_node *nodes, char *line)
 	}
 }
 
-static void *run(void *arg)
+static void read_target(const struct reading *reading, struct target *target)
 {
-	struct reading *reading = arg;
-	FILE *file = fopen(reading->path, "re");
-	char *line = NULL;
+	char path[PATH_MAX + 32], *line = NULL;
 	size_t room = 0;
+	FILE *file;
 
+	snprintf(path, sizeof(path), "%s/%d/numa_maps", reading->proc, (int)target->pid);
+	file = fopen(path, "re");
 	while (file && getline(&line, &room, file) > 0)
-		add_line(&reading->nodes, line);
+		add_line(&target->nodes, line);
 	free(line);
 	if (file)
 		fclose(file);
+}
+
+static bool goes_on(struct reading *reading, size_t i)
+{
+	return i < reading->nr && atomic_load(&reading->state) == READING_GOES_ON &&
+	       (!i || clock_now_ns() - reading->begun_ns < FIRST_NS);
+}
+
+static void *run(void *arg)
+{
+	struct reading *reading = arg;
+
+	for (size_t i = 0; goes_on(reading, i); i++) {
+		read_target(reading, &reading->targets[i]);
+		atomic_store(&reading->nr_done, i + 1);
+	}
 	reading->took_ns = clock_now_ns() - reading->begun_ns;
 	if (atomic_exchange(&reading->state, READING_HAS_ENDED) == READING_IS_LEFT)
 		free(reading);
 	return NULL;
 }
 
-/* 0 or -ENOMEM. Without a thread it has its turn later. */
-static int begin(struct host_memory *memory, struct guest_memory *guest)
+/* ---- turns */
+
+static size_t count_untried(const struct host_memory *memory)
 {
-	struct reading *reading = calloc(1, sizeof(*reading));
+	size_t nr = 0;
+
+	for (size_t i = 0; i < memory->nr; i++)
+		nr += !memory->list[i].was_tried;
+	return nr;
+}
+
+static void add_target(struct reading *reading, const struct guest_memory *guest)
+{
+	reading->targets[reading->nr++] =
+		(struct target){ .guest = guest->guest, .pid = guest->pid };
+}
+
+/* All guests that were never read, or the next one in turn. */
+static void choose(struct host_memory *memory, struct reading *reading)
+{
+	for (size_t i = 0; i < memory->nr; i++) {
+		if (!memory->list[i].was_tried)
+			add_target(reading, &memory->list[i]);
+	}
+	if (reading->nr)
+		return;
+	add_target(reading, &memory->list[memory->next]);
+	memory->next = (memory->next + 1) % memory->nr;
+}
+
+/* 0 or -ENOMEM. Without a thread they have their turn later. */
+static int begin(struct host_memory *memory)
+{
+	size_t most = count_untried(memory) + 1;
+	struct reading *reading =
+		calloc(1, sizeof(*reading) + most * sizeof(reading->targets[0]));
 	pthread_t thread;
 
 	if (!reading)
 		return -ENOMEM;
-	reading->guest = guest->guest;
 	reading->begun_ns = clock_now_ns();
-	env_path(memory->env, reading->path, sizeof(reading->path), "/proc/%d/numa_maps",
-		 (int)guest->pid);
+	env_path(memory->env, reading->proc, sizeof(reading->proc), "/proc");
+	choose(memory, reading);
 	if (thread_start(&thread, run, reading) < 0) {
 		free(reading);
 		return 0;
 	}
 	pthread_detach(thread);
-	guest->was_tried = true;
 	memory->reading = reading;
+	memory->nr_taken = 0;
 	return 0;
 }
 
-/* ---- turns */
-
-static bool has_untried(const struct host_memory *memory)
-{
-	for (size_t i = 0; i < memory->nr; i++) {
-		if (!memory->list[i].was_tried)
-			return true;
-	}
-	return false;
-}
-
-/* The next guest in turn; guests that were never read come first. */
-static struct guest_memory *choose(struct host_memory *memory)
-{
-	bool has_new = has_untried(memory);
-	struct guest_memory *guest;
-
-	do {
-		guest = &memory->list[memory->next];
-		memory->next = (memory->next + 1) % memory->nr;
-	} while (has_new && guest->was_tried);
-	return guest;
-}
-
 /* A process that has ended, or cannot be looked into, keeps what was known. */
+static void take(struct host_memory *memory)
+{
+	size_t nr_done = atomic_load(&memory->reading->nr_done);
+
+	for (; memory->nr_taken < nr_done; memory->nr_taken++) {
+		const struct target *target = &memory->reading->targets[memory->nr_taken];
+		struct guest_memory *guest = find(memory, target->guest);
+
+		if (!guest)
+			continue;
+		guest->was_tried = true;
+		if (target->nodes.all_kib)
+			guest->nodes = target->nodes;
+	}
+}
+
 static void end(struct host_memory *memory)
 {
 	struct reading *reading = memory->reading;
-	struct guest_memory *guest = find(memory, reading->guest);
-	uint64_t wait_ns = has_untried(memory) ? 0 : ROUND_NS / (memory->nr + !memory->nr);
+	uint64_t wait_ns = count_untried(memory) ? 0 : ROUND_NS / (memory->nr + !memory->nr);
 	uint64_t rest_ns = REST * reading->took_ns;
 
-	if (guest && reading->nodes.all_kib)
-		guest->nodes = reading->nodes;
 	memory->next_ns = reading->begun_ns + (wait_ns > rest_ns ? wait_ns : rest_ns);
 	memory->reading = NULL;
 	free(reading);
+}
+
+/* What has ended is taken after that was seen: then it is all there. */
+static void take_reading(struct host_memory *memory)
+{
+	bool has_ended;
+
+	if (!memory->reading)
+		return;
+	has_ended = atomic_load(&memory->reading->state) == READING_HAS_ENDED;
+	take(memory);
+	if (has_ended)
+		end(memory);
 }
 
 int host_memory_take_turn(struct host_memory *memory)
 {
 	int err;
 
-	if (memory->reading && atomic_load(&memory->reading->state) == READING_HAS_ENDED)
-		end(memory);
+	take_reading(memory);
 	err = memory->has_nodes ? find_guests(memory) : 0;
 	if (err || memory->reading || !memory->nr || clock_now_ns() < memory->next_ns)
 		return err;
-	return begin(memory, choose(memory));
+	return begin(memory);
 }
 
 int host_memory_remote(const struct host_memory *memory, uint32_t guest, int cpu)

@@ -4,9 +4,10 @@
  *
  * /proc/PID/numa_maps says it, for all memory that the VMM has, which is nearly all the guest's;
  * huge pages are in it. The kernel walks the page tables for it: some ms for each GiB of small
- * pages. So one guest is read at a time, one after the other, each every 30 seconds at most, and
- * at most a hundredth of the time is spent with it. That is done in a thread, and a sample has what
- * was read before it. On a host with one node nothing is read.
+ * pages. So one guest is read at a time, each every 30 seconds at most, and at most a hundredth of
+ * the time is spent with it; guests that are new are read one behind the other, for up to a second,
+ * so that two samples are enough to know most. That is done in a thread, and a sample has what was
+ * read before it. On a host with one node nothing is read.
  */
 #ifndef KVMTOP_PROVIDERS_HOST_MEMORY_H
 #define KVMTOP_PROVIDERS_HOST_MEMORY_H

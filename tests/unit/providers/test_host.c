@@ -512,6 +512,41 @@ static void memory_far_away(void **state)
 	assert_int_equal(of_vcpu(w, 0, "thread(remote)"), 600);
 }
 
+/* What the second of two samples knows, as in "kvmtop why": all guests' memory. */
+static void memory_of_several_guests(void **state)
+{
+	struct world *w = *state;
+	uint32_t others[3];
+	char path[128];
+
+	put(w, "/sys/devices/system/node/has_memory", "0-1\n");
+	put(w, "/sys/devices/system/node/online", "0-1\n");
+	put(w, "/sys/devices/system/node/node0/cpulist", "0-3\n");
+	/* The last one can be written to when it is read: the others have been then. */
+	snprintf(path, sizeof(path), "%s/proc/100/numa_maps", w->dir);
+	put(w, "/proc/100/numa_maps", "");
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	for (int i = 0; i < 3; i++) {
+		int pid = 200 + 10 * i;
+
+		others[i] = guests_add_fake(w->guests, pid, "other", 1);
+		snprintf(path, sizeof(path), "/proc/%d/numa_maps", pid);
+		put(w, path, "7f0000000000 default N0=3 N1=1 kernelpagesize_kB=4\n");
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, pid + 1);
+		put(w, path, "1 (a) R 1 1 1 0 -1 4194560 1 0 0 0 9 9 0 0 20 0 4 0 99 1 1 1 1 1 1 1 "
+			     "1 0 0 0 0 0 0 0 17 2 0 0 0 9 0 0 0 0 0 0 0 0 0\n");
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, pid + 1);
+		put(w, path, "1 2 3\n");
+	}
+	begin(w, 1);
+	take(w);
+	put(w, "/proc/100/numa_maps", "7f0000000000 default N0=1 N1=3 kernelpagesize_kB=4\n");
+	take(w);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(value_of(w, others[i], 0, "thread(remote)"), 250);
+}
+
 static void one_node_has_no_far_memory(void **state)
 {
 	struct world *w = *state;
@@ -569,6 +604,7 @@ int main(void)
 		TEST(threads_that_come_and_go),
 		TEST(cpus_and_where_they_are),
 		TEST(memory_far_away),
+		TEST(memory_of_several_guests),
 		TEST(one_node_has_no_far_memory),
 		TEST(cpus_that_cannot_be_read),
 		TEST(what_is_not_wanted_is_not_read),
