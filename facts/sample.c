@@ -18,13 +18,9 @@ void sample_reset(struct sample *sample)
 	memset(sample->time_ns, 0, sizeof(sample->time_ns));
 }
 
-int sample_add(struct sample *sample, struct key key, uint64_t count, uint32_t flags)
+int sample_make_room(struct sample *sample)
 {
-	if (array_grow(&sample->rows, &sample->room_rows, sample->nr_rows + 1) < 0)
-		return -ENOMEM;
-	sample->rows[sample->nr_rows++] =
-		(struct row){ .key = key, .flags = flags, .count = count };
-	return 0;
+	return array_grow(&sample->rows, &sample->room_rows, sample->nr_rows + 1);
 }
 
 int sample_add_timed(struct sample *sample, struct key key, uint64_t count, uint32_t flags,

@@ -8,6 +8,7 @@
 #ifndef KVMTOP_FACTS_SAMPLE_H
 #define KVMTOP_FACTS_SAMPLE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -108,8 +109,19 @@ struct sample {
 
 /* Empties it and keeps its memory. */
 void sample_reset(struct sample *sample);
-/* 0 or -ENOMEM. */
-int sample_add(struct sample *sample, struct key key, uint64_t count, uint32_t flags);
+/* sample_add()'s, where there is no room. */
+int sample_make_room(struct sample *sample);
+
+/* 0 or -ENOMEM. Inline, because a host with many vCPUs has tens of thousands of rows. */
+static inline int sample_add(struct sample *sample, struct key key, uint64_t count, uint32_t flags)
+{
+	if (sample->nr_rows == sample->room_rows && sample_make_room(sample) < 0)
+		return -ENOMEM;
+	sample->rows[sample->nr_rows++] =
+		(struct row){ .key = key, .flags = flags, .count = count };
+	return 0;
+}
+
 /* The same with durations, which are copied. */
 int sample_add_timed(struct sample *sample, struct key key, uint64_t count, uint32_t flags,
 		     const struct timing *timing);

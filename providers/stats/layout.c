@@ -196,7 +196,7 @@ bool stats_layout_fits(const struct stats_layout *layout, const char *bytes, siz
 		      layout->counters_size - skip) == 0;
 }
 
-uint64_t stats_counter_value(const struct stats_counter *counter, const char *bytes)
+uint64_t stats_counter_sum(const struct stats_counter *counter, const char *bytes)
 {
 	uint64_t sum = 0;
 
@@ -223,11 +223,12 @@ void stats_counter_timing(const struct stats_counter *counter, const char *bytes
 		uint64_t count;
 
 		memcpy(&count, bytes + counter->at + i * sizeof(count), sizeof(count));
+		if (!count)
+			continue;
 		if (bucket >= HIST_BUCKETS)
 			bucket = HIST_BUCKETS - 1;
 		ret_timing->hist[bucket] += (uint32_t)count;
-		if (count)
-			ret_timing->max_ns = hist_edge_ns(bucket);
+		ret_timing->max_ns = hist_edge_ns(bucket);
 	}
 }
 

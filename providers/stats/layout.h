@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "facts/field.h"
 #include "facts/sample.h"
@@ -51,8 +52,19 @@ int stats_layout_parse(const char *bytes, size_t size, struct stats_layout **ret
 bool stats_layout_fits(const struct stats_layout *layout, const char *bytes, size_t from,
 		       size_t size);
 
+/* stats_counter_value() of a level, or of several values. */
+uint64_t stats_counter_sum(const struct stats_counter *counter, const char *bytes);
+
 /* The value, or the sum of a histogram's buckets; the bytes have the layout of the counter. */
-uint64_t stats_counter_value(const struct stats_counter *counter, const char *bytes);
+static inline uint64_t stats_counter_value(const struct stats_counter *counter, const char *bytes)
+{
+	uint64_t value;
+
+	if (counter->nr != 1 || counter->kind != FIELD_COUNTER)
+		return stats_counter_sum(counter, bytes);
+	memcpy(&value, bytes + counter->at, sizeof(value));
+	return value;
+}
 
 /* The durations of a counter that has some. None is known to be the longest: max_ns is an edge. */
 void stats_counter_timing(const struct stats_counter *counter, const char *bytes,
