@@ -46,6 +46,11 @@ struct raw_exit {
 	 * that the kernel has must lead to the same place; the rest are NULL.
 	 */
 	const char *paths[RAW_PATHS];
+	/*
+	 * To the program counter that the guest had, which stays there until the vCPU is entered
+	 * again: of a guest, and of a guest that the guest runs. NULL: it is not in memory.
+	 */
+	const char *pc_path, *nested_pc_path;
 };
 
 /* An event with a field that says why the event happened. Source: the kernel's trace headers. */

@@ -253,7 +253,7 @@ static int svm_filter(const struct split *split, const struct reason *reason, ch
 	return snprintf(buf, size, "%s==%" PRIu64, split->field, value);
 }
 
-/* The same for the vCPUs of TDX, which kvm_intel runs, too. */
+/* The same for the vCPUs of TDX, which kvm_intel runs, too. The CPU keeps the program counter. */
 static const struct raw_exit vmx_raw = {
 	.isa = 1,
 	.module = "kvm_intel",
@@ -266,6 +266,8 @@ static const struct raw_exit svm_raw = {
 	.isa = 2,
 	.module = "kvm_amd",
 	.paths = { "vcpu_svm.vmcb->control.exit_code" },
+	.pc_path = "vcpu_svm.vmcb01.ptr->save.rip",
+	.nested_pc_path = "vcpu_svm.nested.vmcb02.ptr->save.rip",
 };
 
 static const struct split vmx_splits[] = {

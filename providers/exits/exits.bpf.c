@@ -454,7 +454,7 @@ static __always_inline __u64 code_of(void *ctx, enum exits_way way)
 	return type == type_of_field ? reason : type_bit | type;
 }
 
-static __always_inline int begin_exit(void *ctx, enum exits_way way, _Bool is_long)
+static __always_inline int begin_exit(void *ctx, enum exits_way way, _Bool has_pc)
 {
 	_Bool has_vcpu = way == EXITS_BY_READ || way == EXITS_BY_LOAD;
 	__u32 cpu = bpf_get_smp_processor_id(), cell;
@@ -468,18 +468,35 @@ static __always_inline int begin_exit(void *ctx, enum exits_way way, _Bool is_lo
 	cell = find_cell(code_of(ctx, way), EXITS_VMEXIT);
 	count(thread, cell);
 	thread->cpu = cpu;
-	if (is_long) {
+	if (has_pc)
 		thread->pc = LOAD(ctx, FIELD_PC);
-		thread->user_ns = 0;
-		thread->polled_before_ns = thread->polled_ns;
-	}
 	thread->open_cell = cell;
 	thread->open_since = bpf_ktime_get_ns();
 	return 1;
 }
 
+/*
+ * Where the guest was, by the VMCB that the vCPU left with the exit that ends now: the guest's own
+ * (L1), or the one of the guest that it runs (L2). places: of pointers to the current one and to
+ * these two, in the vCPU, and of the program counter there. KVM writes a program counter only after
+ * kvm_entry, but for a guest that enters L2: then its own is behind that instruction, and the exit's
+ * is not known.
+ */
+static __noinline __u64 find_pc(const struct exits_thread *thread, __u64 current, __u64 own,
+				__u64 nested, __u64 place)
+{
+	_Bool is_nested = codes[thread->open_cell % EXITS_CELLS].is_nested;
+	__u64 vcpu = thread->running, at = 0, now = 0, pc = 0;
+
+	bpf_probe_read_kernel(&now, sizeof(now), (void *)(vcpu + current));
+	bpf_probe_read_kernel(&at, sizeof(at), (void *)(vcpu + (is_nested ? nested : own)));
+	if (is_nested || now == at)
+		bpf_probe_read_kernel(&pc, sizeof(pc), (void *)(at + place));
+	return pc;
+}
+
 /* Reports an exit that took longer than the threshold. */
-static __noinline void report(struct exits_thread *thread, __u64 since, __u64 now)
+static __noinline void report(struct exits_thread *thread, __u64 since, __u64 now, __u64 pc)
 {
 	__u32 cell = thread->open_cell % EXITS_CELLS;
 	struct exits_long *exit;
@@ -494,8 +511,8 @@ static __noinline void report(struct exits_thread *thread, __u64 since, __u64 no
 	exit->end_ns = now;
 	exit->took_ns = now - since;
 	exit->user_ns = thread->user_since ? thread->user_ns + now - thread->user_since : 0;
-	exit->polled_ns = thread->polled_ns - thread->polled_before_ns;
-	exit->pc = thread->pc;
+	exit->polled_ns = thread->open_cell & EXITS_HALT ? thread->halt_polled_ns : 0;
+	exit->pc = pc;
 	exit->thread = thread->number;
 	exit->cpu = thread->cpu;
 	exit->cell = cell;
@@ -505,23 +522,37 @@ static __noinline void report(struct exits_thread *thread, __u64 since, __u64 no
 }
 
 /*
- * After a halt: adds what KVM's own sums of the vCPU have grown by since the halt before, of which
- * there is one for polling with success and one for polling in vain. While a task runs a vCPU, its
- * first preempt notifier is the vCPU's.
+ * Where KVM's sums of what the vCPU polled are. has_vcpu: the event is of the vCPU that the thread
+ * runs, and thread->running is it; else: while a task runs a vCPU, its first preempt notifier is the
+ * vCPU's.
  */
-static __always_inline void add_polled(struct exits_thread *thread)
+static __always_inline __u64 sums_of(const struct exits_thread *thread, _Bool has_vcpu)
 {
-	__u64 at = bpf_get_current_task() + NUMBER(RAW_NOTIFIER), sums[2] = { 0, 0 }, sum;
+	__u64 at;
+
+	if (has_vcpu)
+		return thread->running + NUMBER(RAW_VCPU_POLL_SUMS);
+	at = bpf_get_current_task() + NUMBER(RAW_NOTIFIER);
+	if (NUMBER(RAW_POLLS) == EXITS_BY_LOAD)
+		at = *(const __u64 *)CAST(at, NUMBER(RAW_NUMBER));
+	else
+		bpf_probe_read_kernel(&at, sizeof(at), (void *)at);
+	return at + NUMBER(RAW_POLL_SUMS);
+}
+
+/*
+ * After a halt: adds what KVM's own sums of the vCPU have grown by since the halt before, of which
+ * there is one for polling with success and one for polling in vain.
+ */
+static __always_inline void add_polled(struct exits_thread *thread, _Bool has_vcpu)
+{
+	__u64 at = sums_of(thread, has_vcpu), sums[2] = { 0, 0 }, sum;
 	const __u64 *loads;
 
 	if (NUMBER(RAW_POLLS) == EXITS_BY_LOAD) {
 		loads = CAST(at, NUMBER(RAW_NUMBER));
-		at = *loads + NUMBER(RAW_POLL_SUMS);
-		loads = CAST(at, NUMBER(RAW_NUMBER));
 		sum = loads[0] + loads[1];
 	} else {
-		bpf_probe_read_kernel(&at, sizeof(at), (void *)at);
-		at += NUMBER(RAW_POLL_SUMS);
 		bpf_probe_read_kernel(sums, sizeof(sums), (void *)at);
 		sum = sums[0] + sums[1];
 	}
@@ -531,25 +562,53 @@ static __always_inline void add_polled(struct exits_thread *thread)
 	thread->poll_sum_ns = sum;
 }
 
-static __always_inline int end_exit(struct exits_thread *thread, _Bool is_long)
+/* has_vcpu: as for sums_of(). Then the VMCB has what no exit has to keep. */
+static __always_inline void end_long(struct exits_thread *thread, _Bool has_vcpu, __u64 since,
+				     __u64 now)
 {
+	__u64 pc = has_vcpu ? find_pc(thread, NUMBER(RAW_OFFSET), NUMBER(RAW_OWN_VMCB),
+				      NUMBER(RAW_NESTED_VMCB), NUMBER(RAW_PC)) :
+			      thread->pc;
+
+	report(thread, since, now, pc);
+}
+
+static __always_inline void end_halt(struct exits_thread *thread, _Bool has_vcpu, _Bool is_long)
+{
+	if (NUMBER(RAW_POLLS) != EXITS_BY_RECORD)
+		add_polled(thread, has_vcpu);
+	if (!is_long)
+		return;
+	thread->halt_polled_ns = thread->polled_ns - thread->polled_before_ns;
+	thread->polled_before_ns = thread->polled_ns;
+}
+
+/* Most exits are no halts, and not long: they pay for two comparisons, and no more. */
+static __always_inline int end_exit(struct exits_thread *thread, _Bool has_vcpu, _Bool is_long)
+{
+	__u64 since, now, number;
 	struct exits_cell *cell;
-	__u64 since, now;
 
 	if (!thread)
 		return 0;
 	since = thread->open_since;
 	now = bpf_ktime_get_ns();
-	if (NUMBER(RAW_POLLS) != EXITS_BY_RECORD && thread->open_cell & EXITS_HALT)
-		add_polled(thread);
-	if (is_long && since && now - since > longer_ns)
-		report(thread, since, now);
+	number = thread->open_cell;
+	if (number >= EXITS_HALT) {
+		end_halt(thread, has_vcpu, is_long);
+		number %= EXITS_CELLS;
+	}
 	thread->open_since = 0; /* first: else the reader adds a time that the cell has already */
-	if (since)
-		took(&thread->cells[thread->open_cell % EXITS_CELLS], now - since);
+	if (since) {
+		if (is_long && now - since > longer_ns)
+			end_long(thread, has_vcpu, since, now);
+		took(&thread->cells[number], now - since);
+	}
 	if (thread->user_since) {
 		took(&thread->cells[thread->user_cell % EXITS_CELLS], now - thread->user_since);
 		thread->user_since = 0;
+		if (is_long)
+			thread->user_ns = 0;
 	}
 	if (thread->has_argument) {
 		thread->has_argument = 0;
@@ -587,14 +646,15 @@ int on_exit_by_load(void *ctx)
 SEC("raw_tracepoint")
 int on_entry(void *ctx __attribute__((unused)))
 {
-	return end_exit(find_thread(bpf_get_smp_processor_id()), 0);
+	return end_exit(find_thread(bpf_get_smp_processor_id()), 0, 0);
 }
 
 /* The same where an argument is the vCPU. */
 SEC("raw_tracepoint")
 int on_vcpu_entry(void *ctx)
 {
-	return end_exit(find_running(bpf_get_smp_processor_id(), LOAD(ctx, FIELD_VCPU)), 0);
+	return end_exit(find_running(bpf_get_smp_processor_id(), LOAD(ctx, FIELD_VCPU)), 1,
+			0);
 }
 
 /* The same while long exits are reported. */
@@ -605,9 +665,23 @@ int on_long_exit(void *ctx)
 }
 
 SEC("raw_tracepoint")
+int on_long_exit_by_argument(void *ctx)
+{
+	return begin_exit(ctx, EXITS_BY_ARGUMENT, 1);
+}
+
+SEC("raw_tracepoint")
 int on_long_entry(void *ctx __attribute__((unused)))
 {
-	return end_exit(find_thread(bpf_get_smp_processor_id()), 1);
+	return end_exit(find_thread(bpf_get_smp_processor_id()), 0, 1);
+}
+
+/* The same where the exit's program counter is in the VMCB: then no exit has to keep it. */
+SEC("raw_tracepoint")
+int on_long_vcpu_entry(void *ctx)
+{
+	return end_exit(find_running(bpf_get_smp_processor_id(), LOAD(ctx, FIELD_VCPU)),
+			1, 1);
 }
 
 /*

@@ -66,29 +66,50 @@ static bool has_entry_vcpu(const struct exits_bpf *bpf)
 	       bpf->raw.entry_vcpu >= 0;
 }
 
+static struct bpf_program *choose_exit(const struct exits_bpf *bpf)
+{
+	const struct exits_program *program = bpf->program;
+
+	switch (bpf->raw.way) {
+	case EXITS_BY_LOAD:
+		return program->progs.on_exit_by_load;
+	case EXITS_BY_READ:
+		return program->progs.on_exit_by_read;
+	case EXITS_BY_ARGUMENT:
+		return bpf->config.has_long ? program->progs.on_long_exit_by_argument :
+					      program->progs.on_exit_by_argument;
+	default:
+		return bpf->config.has_long ? program->progs.on_long_exit : program->progs.on_exit;
+	}
+}
+
+static struct bpf_program *choose_entry(const struct exits_bpf *bpf)
+{
+	const struct exits_program *program = bpf->program;
+
+	if (has_entry_vcpu(bpf))
+		return bpf->config.has_long ? program->progs.on_long_vcpu_entry :
+					      program->progs.on_vcpu_entry;
+	return bpf->config.has_long ? program->progs.on_long_entry : program->progs.on_entry;
+}
+
 /* Of the programs for kvm_exit and kvm_entry, only one each is loaded. */
 static void choose_programs(struct exits_bpf *bpf)
 {
 	const struct exits_program *program = bpf->program;
-	bool has_long = bpf->config.has_long;
-	struct bpf_program *const on_exit[] = {
-		[EXITS_BY_RECORD] = program->progs.on_exit,
-		[EXITS_BY_ARGUMENT] = program->progs.on_exit_by_argument,
-		[EXITS_BY_READ] = program->progs.on_exit_by_read,
-		[EXITS_BY_LOAD] = program->progs.on_exit_by_load,
+	struct bpf_program *const all[] = {
+		program->progs.on_exit,		 program->progs.on_exit_by_argument,
+		program->progs.on_exit_by_read,	 program->progs.on_exit_by_load,
+		program->progs.on_long_exit,	 program->progs.on_long_exit_by_argument,
+		program->progs.on_entry,	 program->progs.on_vcpu_entry,
+		program->progs.on_long_entry,	 program->progs.on_long_vcpu_entry,
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(on_exit); i++)
-		bpf_program__set_autoload(on_exit[i], false);
-	bpf_program__set_autoload(program->progs.on_entry, false);
-	bpf_program__set_autoload(program->progs.on_vcpu_entry, false);
-	bpf_program__set_autoload(program->progs.on_long_exit, false);
-	bpf_program__set_autoload(program->progs.on_long_entry, false);
-	bpf_map__set_autocreate(program->maps.long_exits, has_long);
-	bpf->on_exit = has_long ? program->progs.on_long_exit : on_exit[bpf->raw.way];
-	bpf->on_entry = has_long ? program->progs.on_long_entry :
-			has_entry_vcpu(bpf) ? program->progs.on_vcpu_entry :
-					      program->progs.on_entry;
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		bpf_program__set_autoload(all[i], false);
+	bpf_map__set_autocreate(program->maps.long_exits, bpf->config.has_long);
+	bpf->on_exit = choose_exit(bpf);
+	bpf->on_entry = choose_entry(bpf);
 }
 
 static int set_on_exit(const struct exits_bpf *bpf, const struct split *exit)
@@ -611,7 +632,7 @@ int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret
 	bpf->nested_entry = -1;
 	if (config->raw)
 		bpf->raw = *config->raw;
-	if (!config->exit || config->has_long)
+	if (!config->exit || (config->has_long && !bpf->raw.has_pc))
 		bpf->raw.way = EXITS_BY_RECORD;
 	bpf_be_quiet();
 	bpf->max_keys = max_arguments(config);

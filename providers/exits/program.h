@@ -36,8 +36,8 @@ int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret
 		   struct why *why);
 
 /*
- * Where the reason of an exit is found. That of config.raw, if the kernel takes such a program, and
- * without long exits: what they list is in the record only.
+ * Where the reason of an exit is found. That of config.raw, if the kernel takes such a program; for
+ * long exits only if it has their program counter, too.
  */
 enum exits_way exits_bpf_way(const struct exits_bpf *bpf);
 

@@ -224,7 +224,33 @@ static void look_for_polls(const struct exits_btf *btf, const struct btf *kvm,
 		return;
 	*number(raw, RAW_NOTIFIER) = (int)task.offset;
 	*number(raw, RAW_POLL_SUMS) = (int)(sums - link);
+	*number(raw, RAW_VCPU_POLL_SUMS) = (int)sums;
 	raw->polls = raw->cast ? EXITS_BY_LOAD : EXITS_BY_READ;
+}
+
+/* Both VMCBs have it in the same place, behind different pointers. */
+static bool find_pc(const struct btf *types, const struct raw_exit *exit, struct exits_raw *raw)
+{
+	struct walk own, nested;
+
+	if (!exit->pc_path || !walk_path(types, exit->pc_path, &own) ||
+	    !walk_path(types, exit->nested_pc_path, &nested) || !is_number(&own, 8) ||
+	    !own.has_pointer || !nested.has_pointer || own.offset != nested.offset)
+		return false;
+	*number(raw, RAW_OWN_VMCB) = (int)own.pointer;
+	*number(raw, RAW_NESTED_VMCB) = (int)nested.pointer;
+	*number(raw, RAW_PC) = (int)own.offset;
+	return true;
+}
+
+/* At the begin of an exit in an argument; or, at its end, in the vCPU that the entry has. */
+static bool look_for_pc(const struct exits_btf *btf, const struct raw_exit *exit,
+			struct exits_raw *raw)
+{
+	if (raw->way == EXITS_BY_ARGUMENT)
+		return raw->pc >= 0;
+	return raw->entry_vcpu >= 0 && *number(raw, RAW_HAS_POINTER) &&
+	       find_pc(btf->vendor ? btf->vendor : btf->vmlinux, exit, raw);
 }
 
 /* The number of the argument with this name; the first of the function is no argument. */
@@ -277,6 +303,7 @@ static int look_at_arguments(const struct btf *btf, const struct split *split,
 	raw->type = find_argument(btf, exit, split->type_field);
 	raw->vcpu = find_vcpu(btf, exit);
 	raw->isa = find_argument(btf, exit, "isa");
+	raw->pc = find_argument(btf, exit, split->pc_field);
 	raw->entry_vcpu = find_vcpu(btf, entry);
 	if ((raw->isa < 0) != !split->raw->isa || (raw->type < 0) != !split->type_field ||
 	    (raw->reason < 0 && (raw->vcpu < 0 || !split->raw->module)))
@@ -321,6 +348,7 @@ int exits_raw_look(const struct exits_btf *btf, const struct split *split, int b
 	}
 	if (err)
 		return err;
+	raw.has_pc = look_for_pc(btf, split->raw, &raw);
 	look_for_polls(btf, kvm, &raw);
 	*ret_raw = raw;
 	return 0;
@@ -437,6 +465,7 @@ int exits_raw_set_exit(const struct exits_raw *raw, struct bpf_program *program)
 		argument_place(FIELD_TYPE, raw->type),
 		argument_place(FIELD_VCPU, raw->vcpu),
 		argument_place(FIELD_ISA, raw->isa),
+		argument_place(FIELD_PC, raw->pc),
 		{ 0 },
 	};
 

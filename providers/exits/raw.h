@@ -31,8 +31,9 @@ struct exits_raw {
 	enum exits_way way; /* the best one here */
 	enum exits_way polls; /* the best one to what KVM polled; EXITS_BY_RECORD: its events */
 	/* Numbers of the event's arguments, from 0; -1: it has none of that name. */
-	int reason, type, vcpu, isa;
+	int reason, type, vcpu, isa, pc;
 	int entry_vcpu; /* the same of the event that ends the exit */
+	bool has_pc; /* a long exit has its program counter without the record, too */
 	uint32_t cast; /* bpf_rdonly_cast() in vmlinux; 0: it has none */
 	int numbers[RAW_END - RAW_FIRST]; /* by enum exits_raw_number */
 	struct exits_raw_event events[EXITS_KINDS]; /* without EXITS_VMEXIT */

@@ -84,8 +84,12 @@ struct exits_thread {
 	char comm[16]; /* its name when it was first seen */
 	__u32 nr_arguments; /* different ones in this epoch */
 	__u32 epoch; /* the reader begins a new one when a thread has too many arguments */
-	/* Of the open exit while long exits are reported. user_ns: before user_since. */
-	__u64 pc, user_ns, polled_before_ns; /* the latter: polled_ns when it began */
+	/*
+	 * While long exits are reported. pc: of the open exit, where its begin tells it; user_ns:
+	 * of the open exit, before user_since; halt_polled_ns: of the latest halt;
+	 * polled_before_ns: polled_ns at its end.
+	 */
+	__u64 pc, user_ns, halt_polled_ns, polled_before_ns;
 	__u64 polled_ns; /* how long KVM polled in its halts */
 	__u64 poll_limit_ns; /* how long it polls at most in the halt that ends now; 0: not told */
 	/* Where the vCPU has KVM's own sum of it, and what that was after the latest halt. */
@@ -130,6 +134,10 @@ enum exits_raw_number {
 	RAW_POLLS,	  /* enum exits_way: how KVM's sums of what it polled are found */
 	RAW_NOTIFIER,	  /* of a pointer in the task: into the vCPU that the task runs */
 	RAW_POLL_SUMS,	  /* of the sums, from there */
+	RAW_VCPU_POLL_SUMS, /* the same, in the vCPU */
+	RAW_OWN_VMCB,	  /* in the vCPU: of a pointer to its own VMCB */
+	RAW_NESTED_VMCB,  /* the same of the guest that it runs */
+	RAW_PC,		  /* of the program counter in a VMCB */
 	RAW_END
 };
 

@@ -60,7 +60,9 @@ int on_exit_by_load(void *ctx);
 int on_entry(void *ctx);
 int on_vcpu_entry(void *ctx);
 int on_long_exit(void *ctx);
+int on_long_exit_by_argument(void *ctx);
 int on_long_entry(void *ctx);
+int on_long_vcpu_entry(void *ctx);
 int on_userspace(void *ctx);
 int on_ioport(void *ctx);
 int on_mmio(void *ctx);
@@ -571,18 +573,110 @@ static void test_long_exit(void **state)
 	assert_true(first->has_argument);
 	assert_int_equal(first->argument.a, 0x3f8);
 	/* Nothing of it is in the next one. */
-	m.records[0].polled_ns = 70;
 	long_exits_at(2000, IO, 0x10);
-	m.records[0].polled_ns = 370;
+	leaves_at(2900, IO, 0);
 	long_enters_at(3000);
+	assert_int_equal(second->pc, 0x10);
 	assert_int_equal(first->polled_ns, 0);
-	assert_int_equal(second->polled_ns, 300);
+	assert_int_equal(second->polled_ns, 0);
 	assert_int_equal(second->took_ns, 1000);
-	assert_int_equal(second->user_ns, 0);
+	assert_int_equal(second->user_ns, 100);
 	assert_false(second->has_argument);
 	/* And both are counted as ever. */
 	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->count, 2);
 	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->time_ns, 1401);
+}
+
+/* What was polled is of this halt, and no earlier one's, long or short. */
+static void test_long_halt(void **state)
+{
+	static uint64_t args[4] = { 150 };
+
+	(void)state;
+	halts[0] = HLT;
+	long_exits_at(1000, HLT, 0);
+	on_wakeup((struct bpf_raw_tracepoint_args *)args);
+	long_enters_at(1200);
+	assert_int_equal(m.nr_reported, 0);
+	long_exits_at(2000, HLT, 0);
+	on_wakeup((struct bpf_raw_tracepoint_args *)args);
+	on_wakeup((struct bpf_raw_tracepoint_args *)args);
+	long_enters_at(2500);
+	long_exits_at(3000, IO, 0);
+	long_enters_at(4000);
+	assert_int_equal(m.reported[0].polled_ns, 300);
+	assert_int_equal(m.reported[1].polled_ns, 0);
+}
+
+/* A vCPU with pointers to VMCBs: the current one, its own, and of the guest that it runs. */
+struct long_vcpu {
+	uint64_t code, current, own, nested;
+};
+
+struct long_vmcb {
+	uint64_t code, pc;
+};
+
+static void set_places(void)
+{
+	NUMBER(RAW_HAS_POINTER) = 1;
+	NUMBER(RAW_BYTES) = 8;
+	NUMBER(RAW_OFFSET) = offsetof(struct long_vcpu, current);
+	NUMBER(RAW_OWN_VMCB) = offsetof(struct long_vcpu, own);
+	NUMBER(RAW_NESTED_VMCB) = offsetof(struct long_vcpu, nested);
+	NUMBER(RAW_PC) = offsetof(struct long_vmcb, pc);
+}
+
+/* An exit to the current VMCB, and the entry 500 ns later, with another one then. */
+static void long_exit_of(struct long_vcpu *vcpu, uint64_t now_ns, const struct long_vmcb *then)
+{
+	uint64_t event[FIELDS] = { [FIELD_VCPU] = (uintptr_t)vcpu };
+
+	m.now_ns = now_ns;
+	assert_int_equal(on_exit_by_read(event), 1);
+	if (vcpu->current == vcpu->nested)
+		on_nested_exit(NULL);
+	vcpu->current = (uintptr_t)then;
+	m.now_ns += 500;
+	on_long_vcpu_entry(event);
+	m.nr_reserved = 0;
+}
+
+static void test_pc_in_vmcb(void **state)
+{
+	struct long_vmcb own = { IO, 0xfff0 }, nested = { IO, 0x7c00 };
+	struct long_vcpu vcpu = { 0, (uintptr_t)&own, (uintptr_t)&own, (uintptr_t)&nested };
+	const struct exits_long *exit = &m.reported[0];
+
+	(void)state;
+	set_places();
+	long_exit_of(&vcpu, 1000, &own);
+	assert_int_equal(exit->pc, 0xfff0);
+	/* The exit that enters L2: KVM has moved the guest's own program counter on. */
+	m.nr_reported = 0;
+	long_exit_of(&vcpu, 2000, &nested);
+	assert_int_equal(exit->pc, 0);
+	/* Exits of L2: one that KVM deals with, and one that L1 gets. */
+	m.nr_reported = 0;
+	long_exit_of(&vcpu, 3000, &nested);
+	assert_int_equal(exit->pc, 0x7c00);
+	exit = &m.reported[0];
+	m.nr_reported = 0;
+	long_exit_of(&vcpu, 4000, &own);
+	assert_int_equal(exit->pc, 0x7c00);
+	assert_true(codes[exit->cell].is_nested);
+}
+
+/* An argument of the event has it, as on AArch64. */
+static void test_pc_by_argument(void **state)
+{
+	uint64_t event[FIELDS] = { [FIELD_REASON] = IO, [FIELD_PC] = 0x40000004 };
+
+	(void)state;
+	m.now_ns = 1000;
+	assert_int_equal(on_long_exit_by_argument(event), 1);
+	long_enters_at(1500);
+	assert_int_equal(m.reported[0].pc, 0x40000004);
 }
 
 static void test_not_longer(void **state)
@@ -696,6 +790,41 @@ static void test_polls_by_read(void **state)
 {
 	(void)state;
 	polls_are_those_of_kvm(EXITS_BY_READ);
+}
+
+/* The entry has the vCPU: the sums are found from there, and the task is not asked. */
+static void test_polls_by_vcpu(void **state)
+{
+	const struct exits_thread *thread = &m.records[0];
+	uint64_t vcpu[4] = { HLT, 0, 1000, 9 };
+	uint64_t event[FIELDS] = { [FIELD_VCPU] = (uintptr_t)vcpu };
+
+	(void)state;
+	NUMBER(RAW_POLLS) = EXITS_BY_READ;
+	NUMBER(RAW_BYTES) = sizeof(uint64_t);
+	NUMBER(RAW_VCPU_POLL_SUMS) = 2 * sizeof(uint64_t);
+	NUMBER(RAW_OWN_VMCB) = sizeof(uint64_t);
+	halts[1] = HLT;
+	for (m.now_ns = 1000; m.now_ns < 4000; m.now_ns += 500) {
+		on_exit_by_read(event);
+		m.now_ns += 500;
+		vcpu[2] += 300;
+		vcpu[3] += 20;
+		on_vcpu_entry(event);
+	}
+	assert_int_equal(thread->polled_ns, 640); /* what was before is not known */
+	assert_int_equal(thread->halt_polled_ns, 0);
+	m.now_ns = 5000;
+	on_exit_by_read(event);
+	m.now_ns = 6000;
+	vcpu[3] += 700;
+	on_long_vcpu_entry(event);
+	on_exit_by_read(event);
+	m.now_ns = 7000;
+	vcpu[3] += 4;
+	on_long_vcpu_entry(event);
+	assert_int_equal(m.nr_reported, 2);
+	assert_int_equal(m.reported[1].polled_ns, 4);
 }
 
 static const struct exits_cell *twin_of(uint32_t record, uint64_t code)
@@ -921,6 +1050,9 @@ int main(void)
 		TEST(test_greedy_guest),
 		TEST(test_argument_has_the_exits_time),
 		TEST(test_long_exit),
+		TEST(test_long_halt),
+		TEST(test_pc_in_vmcb),
+		TEST(test_pc_by_argument),
 		TEST(test_not_longer),
 		TEST(test_left_out),
 		TEST(test_full_ring),
@@ -931,6 +1063,7 @@ int main(void)
 		TEST(test_polls),
 		TEST(test_polls_by_load),
 		TEST(test_polls_by_read),
+		TEST(test_polls_by_vcpu),
 		TEST(test_raw_exits),
 		TEST(test_foreign_vcpu),
 		TEST(test_reason_in_arguments),

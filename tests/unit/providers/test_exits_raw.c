@@ -23,6 +23,7 @@ struct kernel {
 	const char *exit_code;	/* the name of that member, and its size */
 	int exit_code_bytes;
 	bool is_vmcb_far;	/* vmcb is a pointer to a struct that is not there */
+	const char *own_vmcb;	/* the name of the member with the guest's own VMCB */
 	bool has_old_vmx, has_new_vmx, has_tdx; /* vcpu_vmx.exit_reason, .vt.exit_reason */
 	int tdx_offset;
 	bool is_without_notifiers; /* of preemption: KVM is not built in */
@@ -37,6 +38,7 @@ static const struct kernel linux_6_12 = {
 	.svm_first = "kvm_vcpu",
 	.exit_code = "exit_code",
 	.exit_code_bytes = 4,
+	.own_vmcb = "vmcb01",
 	.has_old_vmx = true,
 	.fail_offset = 8,
 };
@@ -152,20 +154,33 @@ static void make_kvm(struct box *box, const struct kernel *kernel)
 	add_event(btf, box, "__traceiter_kvm_entry", vcpu, entry);
 }
 
-/* vcpu_svm.vmcb is at byte 6480, its control.exit_code at byte 112. */
+/*
+ * vcpu_svm.vmcb is at byte 6480, its control.exit_code at byte 112, its save.rip at byte 1400. The
+ * pointers to the guest's own VMCB and to that of its guest are at bytes 6488 and 7000.
+ */
 static void add_svm(struct box *box, const struct kernel *kernel, int vcpu)
 {
 	struct btf *btf = box->vendor;
-	int control, vmcb, pointer;
+	int control, save, vmcb, pointer, info, nested;
 
 	control = add_struct(btf, "vmcb_control_area", 1024);
 	add_member(btf, kernel->exit_code, box->number[kernel->exit_code_bytes], 112);
+	save = add_struct(btf, "vmcb_save_area", 744);
+	add_member(btf, "rip", box->number[8], 376);
 	vmcb = add_struct(btf, "vmcb", 2672);
 	add_member(btf, "control", control, 0);
+	add_member(btf, "save", save, 1024);
 	pointer = btf__add_ptr(btf, kernel->is_vmcb_far ? 0 : vmcb);
+	info = add_struct(btf, "kvm_vmcb_info", 40);
+	add_member(btf, "ptr", pointer, 0);
+	nested = add_struct(btf, "svm_nested_state", 200);
+	add_member(btf, "vmcb02", info, 40);
 	add_struct(btf, "vcpu_svm", 7240);
 	add_member(btf, "vcpu", vcpu, 0);
 	add_member(btf, "vmcb", pointer, 6480);
+	if (kernel->own_vmcb)
+		add_member(btf, kernel->own_vmcb, info, 6488);
+	add_member(btf, "nested", nested, 6960);
 }
 
 static void add_vmx(struct box *box, const struct kernel *kernel, int vcpu)
@@ -273,6 +288,31 @@ static void test_vmx(void **state)
 			    "the BTF has more than one place of vcpu_tdx.vt.exit_reason.full");
 }
 
+/* Where a long exit has its program counter without the record. */
+static void test_pc(void **state)
+{
+	struct kernel kernel = linux_6_12;
+	struct box box;
+
+	(void)state;
+	assert_int_equal(look(&box, &kernel, "SVM", 4), 0);
+	assert_true(box.raw.has_pc);
+	assert_int_equal(number(&box, RAW_OWN_VMCB), 6488);
+	assert_int_equal(number(&box, RAW_NESTED_VMCB), 7000);
+	assert_int_equal(number(&box, RAW_PC), 1400);
+	assert_int_equal(look(&box, &kernel, "VMX", 4), 0);
+	assert_false(box.raw.has_pc);
+	kernel.own_vmcb = "hsave"; /* before Linux 5.13 */
+	assert_int_equal(look(&box, &kernel, "SVM", 4), 0);
+	assert_false(box.raw.has_pc);
+	assert_int_equal(box.raw.way, EXITS_BY_LOAD);
+	/* The entry must say which vCPU it is. */
+	kernel = linux_6_12;
+	kernel.entry_argument = "vcpu_id";
+	assert_int_equal(look(&box, &kernel, "SVM", 4), 0);
+	assert_false(box.raw.has_pc);
+}
+
 static void test_older_kernels(void **state)
 {
 	struct kernel kernel = linux_6_12;
@@ -291,6 +331,7 @@ static void test_older_kernels(void **state)
 	assert_int_equal(box.raw.reason, 0);
 	assert_int_equal(box.raw.vcpu, 1);
 	assert_int_equal(box.raw.isa, 2);
+	assert_false(box.raw.has_pc);
 }
 
 static void test_arm64(void **state)
@@ -313,6 +354,8 @@ static void test_arm64(void **state)
 	assert_int_equal(box.raw.vcpu, -1);
 	assert_int_equal(box.raw.isa, -1);
 	assert_int_equal(box.raw.entry_vcpu, -1);
+	assert_int_equal(box.raw.pc, 2);
+	assert_true(box.raw.has_pc);
 	assert_int_equal(number(&box, RAW_VCPU_ID), 0);
 	assert_int_equal(number(&box, RAW_TYPE_MASK), 0x7fffffff);
 	assert_int_equal(box.raw.polls, EXITS_BY_READ);
@@ -329,6 +372,7 @@ static void test_polls(void **state)
 	assert_int_equal(box.raw.polls, EXITS_BY_LOAD);
 	assert_int_equal(number(&box, RAW_NOTIFIER), 2000);
 	assert_int_equal(number(&box, RAW_POLL_SUMS), 5040 - 16);
+	assert_int_equal(number(&box, RAW_VCPU_POLL_SUMS), 5040);
 	kernel.has_cast = false;
 	kernel.has_old_polls = true;
 	assert_int_equal(look(&box, &kernel, "SVM", 4), 0);
@@ -420,7 +464,7 @@ int main(void)
 		cmocka_unit_test(test_svm),	       cmocka_unit_test(test_svm_with_64_bits),
 		cmocka_unit_test(test_vmx),	       cmocka_unit_test(test_older_kernels),
 		cmocka_unit_test(test_arm64),	       cmocka_unit_test(test_other_kernels),
-		cmocka_unit_test(test_polls),
+		cmocka_unit_test(test_polls),	       cmocka_unit_test(test_pc),
 		cmocka_unit_test(test_fields_that_are_arguments),
 	};
 

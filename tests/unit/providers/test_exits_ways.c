@@ -32,7 +32,8 @@ struct vcpu {
 	uint64_t there;
 	uint64_t reason;
 	uint32_t vcpu_id;
-	uint64_t vmcb[2];
+	uint64_t own_vmcb, nested_vmcb; /* pointers; `there` is the current one */
+	uint64_t vmcb[3];
 };
 
 struct box {
@@ -148,6 +149,9 @@ static struct exits_raw make_raw(const struct box *box, enum exits_way way, bool
 	set_number(&raw, RAW_POINTER, (size_t)box->pointer);
 	set_number(&raw, RAW_NUMBER, (size_t)box->time);
 	set_number(&raw, RAW_ISA, ISA_SVM);
+	set_number(&raw, RAW_OWN_VMCB, offsetof(struct vcpu, own_vmcb));
+	set_number(&raw, RAW_NESTED_VMCB, offsetof(struct vcpu, nested_vmcb));
+	set_number(&raw, RAW_PC, 2 * sizeof(uint64_t));
 	return raw;
 }
 
@@ -241,6 +245,46 @@ static void check_way(struct box *box, enum exits_way way, const char *name)
 		check_reason(box, way, name, i % 2, i / 2 ? 4 : 8);
 }
 
+static int take_long(void *arg, const struct exits_long *exit)
+{
+	struct exits_long *ret_exit = arg;
+
+	*ret_exit = *exit;
+	return 0;
+}
+
+/* A long exit's program counter is read where it is, when the exit ends. */
+static void check_long(struct box *box, enum exits_way way, const char *name)
+{
+	static const bool nothing[EXITS_CELLS];
+	struct exits_raw raw = make_raw(box, way, true, sizeof(uint64_t));
+	const struct exits_bpf_config config = {
+		.env = &box->env,
+		.exit = &arch_by_name("SVM")->splits[0],
+		.raw = &raw,
+		.max_threads = 1,
+		.has_long = true,
+	};
+	struct exits_long exit = { .pc = 0 };
+	struct why why = { "" };
+
+	raw.has_pc = true;
+	assert_int_equal(exits_bpf_open(&config, &box->bpf, &why), 0);
+	assert_int_equal(exits_bpf_way(box->bpf), way);
+	assert_int_equal(exits_bpf_attach(box->bpf, &why), 0);
+	exits_bpf_set_long(box->bpf, 1, nothing);
+	box->vcpu->vmcb[1] = 0x7b;
+	box->vcpu->vmcb[2] = 0xffffffff81234567;
+	box->vcpu->there = box->vcpu->own_address + offsetof(struct vcpu, vmcb);
+	box->vcpu->own_vmcb = box->vcpu->there;
+	exits(box, name, ISA_SVM);
+	exits(box, "on_long_vcpu_en", ISA_SVM); /* the kernel's names are that short */
+	assert_int_equal(exits_bpf_long(box->bpf, take_long, &exit), 0);
+	assert_int_equal(exit.pc, box->vcpu->vmcb[2]);
+	assert_true(exit.took_ns > 1);
+	exits_bpf_close(box->bpf);
+}
+
 /* The argument of an exit, by a raw event's arguments: all their bits, each in its place. */
 static void check_argument(struct box *box)
 {
@@ -287,6 +331,7 @@ static void test_read(void **state)
 	if (!box->vcpu || !has_events())
 		skip();
 	check_way(box, EXITS_BY_READ, "on_exit_by_read");
+	check_long(box, EXITS_BY_READ, "on_exit_by_read");
 }
 
 static void test_load(void **state)
@@ -296,6 +341,7 @@ static void test_load(void **state)
 	if (!box->vcpu || !box->cast || !has_events())
 		skip();
 	check_way(box, EXITS_BY_LOAD, "on_exit_by_load");
+	check_long(box, EXITS_BY_LOAD, "on_exit_by_load");
 }
 
 static void test_argument(void **state)
