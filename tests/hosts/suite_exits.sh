@@ -514,6 +514,39 @@ nested_counted() {
 	}' "$TMP/exits" | sort
 }
 
+# nested_places: lines of reason, where L1 or L2 was, and number, by the trace. Where an exit was
+# that enters L2 is not known when it is over.
+nested_places() {
+	awk -v exits=" $EXIT: " -v entries=" $ENTRY: " "$REASON_OF"'
+	function end_exit() {
+		if (why != "")
+			count[why mark " " (why == "vmrun" ? "-" : at)]++
+		why = mark = ""
+	}
+	/ kvm_nested_vmexit: / { mark = "_L2" }
+	index($0, exits) || index($0, entries) { end_exit() }
+	index($0, exits) {
+		why = reason_of($0)
+		match($0, /rip 0x[0-9a-f]+/)
+		at = substr($0, RSTART + 4, RLENGTH - 4)
+		sub(/0x0+/, "0x", at)
+	}
+	END { for (key in count) print key, count[key] }' "$INSTANCE/trace" |
+		grep -E '^(cpuid|io|vmrun)(_L2)? ' | sort
+}
+
+# nested_listed FILE: the same by the list of long exits.
+nested_listed() {
+	awk -F, '
+	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	{
+		sub(/ L2$/, "_L2", $at["reason"])
+		count[$at["reason"] " " ($at["pc"] == "" ? "-" : $at["pc"])]++
+	}
+	END { for (key in count) print key, count[key] }' "$1" |
+		grep -E '^(cpuid|io|vmrun)(_L2)? ' | sort
+}
+
 exits_nested() {
 	section "a guest in the guest"
 	if [ ! -d "$TRACING/events/kvm/kvm_nested_vmexit" ] || [ "$PIO" != io ]; then
@@ -524,9 +557,15 @@ exits_nested() {
 	echo 1 >"$INSTANCE/events/kvm/kvm_nested_vmexit/enable"
 	trace_clear
 	record_begin
+	exits_begin --longer 1us
+	mv "$TMP/exits" "$TMP/long"
+	e_long=$EXITS
 	exits_begin
+	batch_begin --view exits -f ' L2$'
 	guest_run nests
+	batch_end
 	exits_end
+	stop "$e_long"
 	record_end
 	is "$(nested_counted)" "$(nested_events)" "nested: L2's exits are kvm_nested_vmexit's"
 	is "$(exit_of total "" "cpuid L2") $(exit_of total "" "io L2")" "300 70" \
@@ -534,6 +573,12 @@ exits_nested() {
 	is "$(exit_of total "" cpuid) $(exit_of total "" vmrun) $(exit_of total "" hlt)" \
 		"120 301 1" "nested: and of L1, which has none of them"
 	is "$(exit_of total "" "")" "$(exits_of "$GUEST")" "nested: all exits together"
+	nested_places >"$TMP/places"
+	nested_listed "$TMP/long" >"$TMP/listed"
+	same_files "$TMP/listed" "$TMP/places" "nested: each exit has the PC of its guest"
+	check "nested: which are several" test "$(wc -l <"$TMP/places")" -ge 4
+	like "$(cat "$TMP/batch")" 'cpuid L2 +300 ' "nested: a filter for L2 has its exits"
+	unlike "$(cat "$TMP/batch")" 'vmrun' "nested: and no others"
 	like "$(kvmtop report --by reason --csv - "$RECORDING")" 'cpuid L2,(.*,)?300,' \
 		"nested: a recording says the same"
 	echo 0 >"$INSTANCE/events/kvm/kvm_nested_vmexit/enable"
