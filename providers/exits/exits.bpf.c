@@ -479,8 +479,8 @@ static __always_inline int begin_exit(void *ctx, enum exits_way way, _Bool has_p
  * Where the guest was, by the VMCB that the vCPU left with the exit that ends now: the guest's own
  * (L1), or the one of the guest that it runs (L2). places: of pointers to the current one and to
  * these two, in the vCPU, and of the program counter there. KVM writes a program counter only after
- * kvm_entry, but for a guest that enters L2: then its own is behind that instruction, and the exit's
- * is not known.
+ * kvm_entry, but for a guest that enters L2: then its own is behind that instruction, and that of
+ * the exit is not known.
  */
 static __noinline __u64 find_pc(const struct exits_thread *thread, __u64 current, __u64 own,
 				__u64 nested, __u64 place)
@@ -523,8 +523,8 @@ static __noinline void report(struct exits_thread *thread, __u64 since, __u64 no
 
 /*
  * Where KVM's sums of what the vCPU polled are. has_vcpu: the event is of the vCPU that the thread
- * runs, and thread->running is it; else: while a task runs a vCPU, its first preempt notifier is the
- * vCPU's.
+ * runs, and thread->running is it; else: while a task runs a vCPU, its first preempt notifier is
+ * the vCPU's.
  */
 static __always_inline __u64 sums_of(const struct exits_thread *thread, _Bool has_vcpu)
 {
