@@ -382,6 +382,10 @@ exits_beside_bpf() {
 		skip "exits: beside another user of BPF" "there is none on this host"
 		return
 	fi
+	if [ "$(nproc)" -lt 2 ]; then
+		skip "exits: beside another user of BPF" "this machine has one CPU"
+		return
+	fi
 	spawn mapreader >"$TMP/mapreader"
 	e_reader=$SPAWNED
 	if ! wait_for 60 grep -q ready "$TMP/mapreader"; then
