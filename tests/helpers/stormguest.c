@@ -2,15 +2,20 @@
 /*
  * stormguest - on an AMD host: a guest that does too much of many things, for the shell tests.
  *
- * usage: stormguest [--name NAME]
+ * usage: stormguest [--name NAME] [--file FILE]
  *
  * Prints "ready PID", waits for a line on stdin, and then makes these exits in turn, for two
  * minutes at the most: a write to the serial port; and 16 times each a timer that is set, a request
- * to interrupt vCPUs, an MSR that is read, a CPUID, an access to the interrupt controller's memory,
- * and the first touch of a page, which user space took away when it answered the serial port. Exit
- * status: 1 failure.
+ * to interrupt vCPUs, one to give the CPU to another vCPU, an MSR that is read, a CPUID, an access
+ * to the interrupt controller's memory, and the first touch of a page, which user space took away
+ * when it answered the serial port. The kernel keeps a ring of the pages that were written. With a
+ * file, which must be on a disk, the pages are the file's, and are read from the disk again.
+ * Exit status: 1 failure.
  */
 #ifdef __x86_64__
+#include <getopt.h>
+#include <stdbool.h>
+
 #include "tests/worlds/x86_guest.h"
 
 #define CODE_GPA    0x1000
@@ -20,13 +25,19 @@
 #define TSS_GPA	    0xfffbd000UL
 #define APIC_GPA    0xfee00000
 #define PORT	    0x3f8
+#define RING_SIZE   0x10000
 #define LIMIT_S	    120
 
 extern const uint8_t storm_code[], storm_end[];
 
+struct ring {
+	struct kvm_dirty_gfn *entries; /* NULL: this kernel has none (Linux 5.11) */
+	size_t next;
+};
+
 /*
- * In real mode. The MSRs are IA32_TSC_DEADLINE and IA32_TSC, the hypercall is KVM_HC_SEND_IPI, and
- * 0xb0 of the interrupt controller is its EOI; %es has the pages.
+ * In real mode. The MSRs are IA32_TSC_DEADLINE and IA32_TSC, the hypercalls are KVM_HC_SEND_IPI and
+ * KVM_HC_SCHED_YIELD, and 0xb0 of the interrupt controller is its EOI; %es has the pages.
  */
 __asm__(".pushsection .rodata\n"
 	".code16\n"
@@ -39,6 +50,8 @@ __asm__(".pushsection .rodata\n"
 	"	xorl	%edx, %edx\n"
 	"	wrmsr\n"
 	"	movl	$10, %eax\n"
+	"	vmmcall\n"
+	"	movl	$11, %eax\n"
 	"	vmmcall\n"
 	"	movl	$0x10, %ecx\n"
 	"	rdmsr\n"
@@ -61,9 +74,10 @@ static void set_segment(struct kvm_segment *segment, uint32_t base)
 	segment->selector = (uint16_t)(base >> 4);
 }
 
+/* Interrupts are allowed: else a vCPU waits for a page itself, and KVM does not wait for it. */
 static void set_state(int vcpu)
 {
-	struct kvm_regs regs = { .rflags = 2 };
+	struct kvm_regs regs = { .rflags = 0x202 };
 	struct kvm_sregs sregs;
 
 	must(ioctl(vcpu, KVM_GET_SREGS, &sregs), "KVM_GET_SREGS");
@@ -74,20 +88,99 @@ static void set_state(int vcpu)
 	must(ioctl(vcpu, KVM_SET_REGS, &regs), "KVM_SET_REGS");
 }
 
-int main(void)
+/* What is written is logged in rings, which vCPUs that are added later have. */
+static bool log_writes(const struct x86_guest *guest)
 {
-	struct x86_guest guest;
+	struct kvm_enable_cap cap = { .cap = KVM_CAP_DIRTY_LOG_RING, .args = { RING_SIZE } };
+	struct kvm_userspace_memory_region region = {
+		.flags = KVM_MEM_LOG_DIRTY_PAGES,
+		.memory_size = MEMORY_SIZE,
+		.userspace_addr = (uintptr_t)guest->memory,
+	};
 
+	if (ioctl(guest->vm, KVM_ENABLE_CAP, &cap) < 0)
+		return false;
+	must(ioctl(guest->vm, KVM_SET_USER_MEMORY_REGION, &region), "KVM_SET_USER_MEMORY_REGION");
+	return true;
+}
+
+static void map_ring(const struct x86_guest *guest, struct ring *ring)
+{
+	void *entries = mmap(NULL, RING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, guest->vcpu,
+			     KVM_DIRTY_LOG_PAGE_OFFSET * sysconf(_SC_PAGESIZE));
+
+	if (entries == MAP_FAILED)
+		die("the ring");
+	ring->entries = entries;
+}
+
+static void empty_ring(const struct x86_guest *guest, struct ring *ring)
+{
+	size_t nr = RING_SIZE / sizeof(*ring->entries);
+
+	if (!ring->entries)
+		return;
+	while (ring->entries[ring->next % nr].flags == KVM_DIRTY_GFN_F_DIRTY)
+		ring->entries[ring->next++ % nr].flags = KVM_DIRTY_GFN_F_RESET;
+	must(ioctl(guest->vm, KVM_RESET_DIRTY_RINGS), "KVM_RESET_DIRTY_RINGS");
+}
+
+static int map_file(const char *path, uint8_t *pages)
+{
+	int file = must(open(path, O_RDWR | O_CLOEXEC), path);
+
+	if (mmap(pages, PAGES_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) ==
+	    MAP_FAILED)
+		die(path);
+	return file;
+}
+
+/* file: of the pages; -1: none. */
+static void take_pages_away(uint8_t *pages, int file)
+{
+	must(madvise(pages, PAGES_SIZE, MADV_DONTNEED), "madvise");
+	if (file < 0)
+		return;
+	must(fdatasync(file), "fdatasync");
+	posix_fadvise(file, 0, PAGES_SIZE, POSIX_FADV_DONTNEED);
+}
+
+static const struct option options[] = {
+	{ "name", required_argument, NULL, 'n' },
+	{ "file", required_argument, NULL, 'f' },
+	{ 0 },
+};
+
+int main(int argc, char **argv)
+{
+	struct ring ring = { .entries = NULL };
+	const char *path = NULL;
+	struct x86_guest guest;
+	int option, file = -1;
+	bool has_ring;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (option == '?')
+			return 1;
+		if (option == 'f')
+			path = optarg;
+	}
 	x86_guest_make(&guest, MEMORY_SIZE);
 	memcpy(guest.memory + CODE_GPA, storm_code, (size_t)(storm_end - storm_code));
+	if (path)
+		file = map_file(path, guest.memory + PAGES_GPA);
+	has_ring = log_writes(&guest);
 	must(ioctl(guest.vm, KVM_SET_TSS_ADDR, TSS_GPA), "KVM_SET_TSS_ADDR");
 	must(ioctl(guest.vm, KVM_CREATE_IRQCHIP, 0), "KVM_CREATE_IRQCHIP");
 	x86_guest_add_vcpu(&guest);
+	if (has_ring)
+		map_ring(&guest, &ring);
 	set_state(guest.vcpu);
 	x86_guest_wait();
 	alarm(LIMIT_S);
 	do {
-		must(madvise(guest.memory + PAGES_GPA, PAGES_SIZE, MADV_DONTNEED), "madvise");
+		take_pages_away(guest.memory + PAGES_GPA, file);
+		empty_ring(&guest, &ring);
 		x86_guest_run(&guest);
 	} while (guest.run->exit_reason == KVM_EXIT_IO && guest.run->io.port == PORT);
 	fprintf(stderr, "stormguest: exit to user space %u\n", guest.run->exit_reason);

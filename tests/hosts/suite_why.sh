@@ -116,7 +116,9 @@ why_storms() {
 	guest_of haltguest halts 100000 1000
 	w_halts=$GUEST
 	taskset -p 1 $$ >/dev/null
-	guest_of stormguest storm
+	w_disk=/dev/nvme0n1
+	[ -b $w_disk ] || w_disk=
+	guest_of stormguest storm ${w_disk:+--file $w_disk}
 	w_storm=$GUEST
 	guest_of nestguest nests 0 1000000 0
 	for w_guest in storm halts nests; do
@@ -131,6 +133,13 @@ why_storms() {
 	finds serial storm '; most: [^;]* 0x3f8 write 1 '
 	finds timer storm '; most: [^;]* 0x6e0 IA32_TSC_DEADLINE write'
 	finds ipi storm '; most: [^;]* KVM_HC_SEND_IPI'
+	finds yield storm '/s '
+	finds dirty_ring storm '/s '
+	if [ "$w_disk" ]; then
+		finds swap storm '/s '
+	else
+		skip "why: swap is found" "this host has no disk"
+	fi
 	finds msr storm '; most: [^;]* 0x10 IA32_TSC read'
 	finds cpuid storm '; most: '
 	finds apic storm '; most: [^;]* 0xfee000b0 write 4'
@@ -152,10 +161,30 @@ why_storms() {
 	echo "$w_limit" >/sys/module/kvm/parameters/halt_poll_ns
 }
 
+# More threads begin between two samples than there is room for: what their exits are about is lost.
+why_lost() {
+	case $ARGUMENTS in
+	*ioport*) ;;
+	*)
+		skip "why: lost counts" "this machine's exits have no port"
+		return
+		;;
+	esac
+	thresholds_of 0.9999 1000000 10
+	sed -i 's/^lost_per_second = [^[:blank:]]*/lost_per_second = 1/' "$TMP/all"
+	spawn kvmtop why --csv --thresholds "$TMP/all" 300 >"$TMP/why" 2>"$TMP/why.err"
+	wait_for 120 batch_waits "$SPAWNED"
+	miniguest --name many --vcpus 8 --lives 60 --pio 20 >/dev/null
+	stop "$SPAWNED"
+	is $? 3 "why: lost counts are found"
+	like "$(cat "$TMP/why")" ',lost,' "why: as such"
+}
+
 findings() {
 	section "why"
 	why_device
 	why_quota
+	why_lost
 	if [ "$(nproc)" -lt 2 ]; then
 		skip "why: storms, and vCPUs that share a CPU" "this machine has one CPU"
 		return

@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck disable=SC2119 # a function's arguments are not the script's
-# An AMD host: QEMU emulates two CPUs with SVM, Debian's kernel runs KVM on them.
+# An AMD host: QEMU emulates two CPUs with SVM, and a disk; Debian's kernel runs KVM on them.
 . tests/hosts/lib.sh
 
 svm_root
 root_screen
 root_suite
 root_end >"$TMP/initrd"
-svm_boot 2 512 rcupdate.rcu_expedited=1
+truncate -s 16M "$TMP/disk"
+svm_boot 2 512 rcupdate.rcu_expedited=1 \
+	-drive "file=$TMP/disk,format=raw,if=none,id=disk" -device nvme,serial=0,drive=disk
