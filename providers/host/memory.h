@@ -3,11 +3,14 @@
  * memory - how a guest's memory is spread over NUMA nodes, and how much of it is far from a CPU.
  *
  * /proc/PID/numa_maps says it, for all memory that the VMM has, which is nearly all the guest's;
- * huge pages are in it. The kernel walks the page tables for it: some ms for each GiB of small
- * pages. So one guest is read at a time, each every 30 seconds at most, and at most a hundredth of
- * the time is spent with it; guests that are new are read one behind the other, for up to a second,
- * so that two samples are enough to know most. That is done in a thread, and a sample has what was
- * read before it. On a host with one node nothing is read.
+ * huge pages are in it. Less than 64 MiB may be mostly programs and libraries, pages of which
+ * other processes have brought to whatever node: of such a guest nothing is said.
+ *
+ * The kernel walks the page tables for it: some ms for each GiB of small pages. So one guest is
+ * read at a time, each every 30 seconds at most, and at most a hundredth of the time is spent with
+ * it; guests that are new are read one behind the other, for up to a second, so that two samples
+ * are enough to know most. That is done in a thread, and a sample has what was read before it. On a
+ * host with one node nothing is read.
  */
 #ifndef KVMTOP_PROVIDERS_HOST_MEMORY_H
 #define KVMTOP_PROVIDERS_HOST_MEMORY_H
