@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,7 +21,7 @@
 
 struct order {
 	struct demo_plan plan;
-	uint32_t hold_s, lives;
+	uint32_t hold_s, lives, memory_mib;
 	bool must_wait, must_time, must_hold_stats;
 };
 
@@ -34,6 +36,7 @@ static const char help[] =
 	"  --pause US     between two rounds (0)\n"
 	"  --answer US    before user space answers a port or MMIO write (0; at most 999999)\n"
 	"  --vcpus N      1 to 8, threads vcpu0 ..., each of which makes all of the above (1)\n"
+	"  --memory MIB   more memory that is in use, and that no guest sees (0)\n"
 	"  --name NAME    only to be seen in the command line; -name NAME is the same\n"
 	"  --lives N      all of this so often, each time with new threads for the vCPUs (1)\n"
 	"  --stats        hold the kernel's statistics open, as QEMU 8.1 and later does\n"
@@ -67,6 +70,7 @@ enum option_key {
 	KEY_VCPUS,
 	KEY_HOLD,
 	KEY_LIVES,
+	KEY_MEMORY,
 	KEY_NAME,
 	KEY_STATS,
 	KEY_WAIT,
@@ -85,6 +89,7 @@ static const struct option options[] = {
 	{ "vcpus", required_argument, NULL, KEY_VCPUS },
 	{ "hold", required_argument, NULL, KEY_HOLD },
 	{ "lives", required_argument, NULL, KEY_LIVES },
+	{ "memory", required_argument, NULL, KEY_MEMORY },
 	{ "name", required_argument, NULL, KEY_NAME },
 	{ "stats", no_argument, NULL, KEY_STATS },
 	{ "wait", no_argument, NULL, KEY_WAIT },
@@ -119,6 +124,7 @@ static bool parse_option(int key, struct order *order)
 		[KEY_VCPUS] = &order->plan.vcpus,
 		[KEY_HOLD] = &order->hold_s,
 		[KEY_LIVES] = &order->lives,
+		[KEY_MEMORY] = &order->memory_mib,
 	};
 
 	switch (key) {
@@ -211,12 +217,27 @@ static int live(struct demo_vm *vm, const struct order *order, bool is_first, st
 	return err;
 }
 
+/* It stays until the end. */
+static int use_memory(uint32_t mib, struct why *why)
+{
+	void *memory;
+
+	if (!mib)
+		return 0;
+	memory = mmap(NULL, (size_t)mib << 20, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	return memory != MAP_FAILED ? 0 :
+				      why_set(why, -errno, "%u MiB: %s", mib, strerror(errno));
+}
+
 static int run(const struct order *order)
 {
 	struct why why = { "" };
 	struct demo_vm *vm = NULL;
-	int err = demo_vm_new(&order->plan, &vm, &why);
+	int err = use_memory(order->memory_mib, &why);
 
+	if (!err)
+		err = demo_vm_new(&order->plan, &vm, &why);
 	if (!err && order->must_hold_stats)
 		err = demo_vm_hold_statistics(vm, &why);
 	for (uint32_t i = 0; !err && i < order->lives; i++)

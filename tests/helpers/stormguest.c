@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stormguest - on an AMD host: a guest that does too much of many things, for the shell tests.
+ * stormguest - a guest that does too much of many things, for the shell tests.
  *
  * usage: stormguest [--name NAME] [--file FILE]
+ *        stormguest [--name NAME] --spin
  *
- * Prints "ready PID", waits for a line on stdin, and then makes these exits in turn, for two
- * minutes at the most: a write to the serial port; and 16 times each a timer that is set, a request
- * to interrupt vCPUs, one to give the CPU to another vCPU, an MSR that is read, a CPUID, an access
- * to the interrupt controller's memory, and the first touch of a page, which user space took away
- * when it answered the serial port. The kernel keeps a ring of the pages that were written. With a
- * file, which must be on a disk, the pages are the file's, and are read from the disk again.
- * Exit status: 1 failure.
+ * On an AMD host it prints "ready PID", waits for a line on stdin, and then makes these exits in
+ * turn, for two minutes at the most: a write to the serial port; and 16 times each a timer that
+ * is set, a request to interrupt vCPUs, one to give the CPU to another vCPU, an MSR that is
+ * read, a CPUID, an access to the interrupt controller's memory, and the first touch of a page,
+ * which user space took away when it answered the serial port. The kernel keeps a ring of the
+ * pages that were written. With a file, which must be on a disk, the pages are the file's, and
+ * are read from the disk again. With --spin, on an Intel host, too, it makes PAUSEs, and no
+ * exits but theirs. Exit status: 1 failure.
  */
 #ifdef __x86_64__
 #include <getopt.h>
@@ -28,7 +30,7 @@
 #define RING_SIZE   0x10000
 #define LIMIT_S	    120
 
-extern const uint8_t storm_code[], storm_end[];
+extern const uint8_t storm_code[], storm_end[], spin_code[], spin_end[];
 
 struct ring {
 	struct kvm_dirty_gfn *entries; /* NULL: this kernel has none (Linux 5.11) */
@@ -65,6 +67,10 @@ __asm__(".pushsection .rodata\n"
 	"	jnz	1b\n"
 	"	jmp	storm_code\n"
 	"storm_end:\n"
+	"spin_code:\n"
+	"	pause\n"
+	"	jmp	spin_code\n"
+	"spin_end:\n"
 	".code64\n"
 	".popsection\n");
 
@@ -148,6 +154,7 @@ static void take_pages_away(uint8_t *pages, int file)
 static const struct option options[] = {
 	{ "name", required_argument, NULL, 'n' },
 	{ "file", required_argument, NULL, 'f' },
+	{ "spin", no_argument, NULL, 's' },
 	{ 0 },
 };
 
@@ -156,20 +163,24 @@ int main(int argc, char **argv)
 	struct ring ring = { .entries = NULL };
 	const char *path = NULL;
 	struct x86_guest guest;
+	bool has_ring, is_storm = true;
 	int option, file = -1;
-	bool has_ring;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (option == '?')
 			return 1;
 		if (option == 'f')
 			path = optarg;
+		is_storm &= option != 's';
 	}
 	x86_guest_make(&guest, MEMORY_SIZE);
-	memcpy(guest.memory + CODE_GPA, storm_code, (size_t)(storm_end - storm_code));
+	if (is_storm)
+		memcpy(guest.memory + CODE_GPA, storm_code, (size_t)(storm_end - storm_code));
+	else
+		memcpy(guest.memory + CODE_GPA, spin_code, (size_t)(spin_end - spin_code));
 	if (path)
 		file = map_file(path, guest.memory + PAGES_GPA);
-	has_ring = log_writes(&guest);
+	has_ring = is_storm && log_writes(&guest);
 	must(ioctl(guest.vm, KVM_SET_TSS_ADDR, TSS_GPA), "KVM_SET_TSS_ADDR");
 	must(ioctl(guest.vm, KVM_CREATE_IRQCHIP, 0), "KVM_CREATE_IRQCHIP");
 	x86_guest_add_vcpu(&guest);

@@ -103,6 +103,51 @@ page_fault_ratio = off"
 	rmdir $w_group
 }
 
+# A vCPU on the other node than its guest's memory, then on the same one.
+why_remote() {
+	if [ "$(cat /sys/devices/system/node/has_memory)" != 0-1 ]; then
+		skip "why: memory of another node" "this host has one node"
+		return
+	fi
+	taskset -p 1 $$ >/dev/null
+	guest far --cpuid 10 --rounds 0 --pause 10000 --memory 80
+	taskset -p 3 $$ >/dev/null
+	taskset -a -p 2 "$GUEST" >/dev/null
+	guest_go far
+	w_only="migrations_per_second = off
+page_fault_ratio = off"
+	is "$(why_of "$w_only")" "remote_memory
+3" "why: memory of another node is found"
+	like "$(cat "$TMP/why")" "% of it .*; it was last on CPU 1" "why: with the CPU"
+	w_just=$(sed -n 's/.*: \([0-9.]*\) % of it .*/\1/p' "$TMP/why" |
+		awk '{ print $1 / 100 + 0.001 }')
+	is "$(why_of "$w_only" "remote_memory_ratio = $w_just")" 0 \
+		"why: just below the threshold it is not"
+	taskset -a -p 1 "$GUEST" >/dev/null
+	sleep 1
+	is "$(why_of "$w_only")" 0 "why: memory of the same node is not"
+	stop "$GUEST"
+}
+
+# A guest that does nothing but PAUSE, which is an exit where the processor counts these.
+why_pause() {
+	if [ "$(cat /sys/module/kvm_intel/parameters/ple_gap 2>/dev/null || echo 0)" = 0 ]; then
+		skip "why: PAUSE exits" "this host's processor does not count PAUSEs"
+		return
+	fi
+	guest_of stormguest spin --spin
+	guest_go spin
+	thresholds_of 0.9999 1 10
+	why_by "$TMP/all"
+	is "$w_status" 3 "why: PAUSE exits are found"
+	finds pause spin '/s '
+	finds ple_window spin '/s '
+	thresholds_of 0.9999 1000000 10
+	why_by "$TMP/all"
+	is "$(sed 1d "$TMP/why")$w_status" 0 "why: below their thresholds they are not"
+	stop "$GUEST"
+}
+
 # Guests that do too much of many things, at the same time.
 why_storms() {
 	if [ "$PIO" != io ]; then
@@ -185,10 +230,12 @@ findings() {
 	why_device
 	why_quota
 	why_lost
+	why_pause
 	if [ "$(nproc)" -lt 2 ]; then
 		skip "why: storms, and vCPUs that share a CPU" "this machine has one CPU"
 		return
 	fi
 	why_wait
+	why_remote
 	why_storms
 }
