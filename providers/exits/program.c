@@ -42,6 +42,7 @@ struct exits_bpf {
 	uint32_t nr_keys, max_keys;
 	struct bpf_program *on_exit, *on_entry; /* the ones that are loaded */
 	struct ring_buffer *ring; /* of long exits; NULL: they are not reported */
+	uint64_t missed; /* by bpf_missed(), before exits were counted */
 	int nested_entry; /* on_nested_entry, while a guest nests; else -1 */
 	unsigned int nested_idle; /* samples since the latest exit of L2 */
 	exits_long_fn take; /* of exits_bpf_long() */
@@ -650,17 +651,33 @@ int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret
 	return 0;
 }
 
+/* 0 of a program that is not attached. */
+static uint64_t missed_by(const struct bpf_program *program)
+{
+	return program && bpf_program__autoload(program) ? bpf_missed(bpf_program__fd(program)) : 0;
+}
+
+/* Since the programs were loaded. */
+static uint64_t missed_by_all(const struct exits_bpf *bpf)
+{
+	uint64_t missed = missed_by(bpf->on_exit);
+
+	for (unsigned int kind = EXITS_USERSPACE; kind < EXITS_KINDS; kind++)
+		missed += missed_by(program_of(bpf, (enum exit_kind)kind));
+	return missed;
+}
+
 int exits_bpf_attach(struct exits_bpf *bpf, struct why *why)
 {
 	int err = add_numbers(bpf->program->maps.free_cells, EXITS_OTHER + 1, EXITS_CELLS);
 
 	if (!err)
 		err = attach(bpf);
-	if (!err)
-		bpf->program->bss->is_counting = true;
 	if (err)
 		return why_set(why, err, "cannot attach to the kernel's events: %s",
 			       strerror(-err));
+	bpf->missed = missed_by_all(bpf);
+	bpf->program->bss->is_counting = true;
 	return 0;
 }
 
@@ -806,22 +823,12 @@ void exits_bpf_end_sample(struct exits_bpf *bpf, const uint32_t *numbers, uint32
 	}
 }
 
-/* 0 of a program that is not attached. */
-static uint64_t missed_by(const struct bpf_program *program)
-{
-	return program && bpf_program__autoload(program) ? bpf_missed(bpf_program__fd(program)) : 0;
-}
-
 struct exits_bpf_lost exits_bpf_lost(const struct exits_bpf *bpf)
 {
-	struct exits_bpf_lost lost = {
+	return (struct exits_bpf_lost){
 		.exits = bpf->program->bss->lost_exits,
 		.arguments = bpf->program->bss->lost_arguments,
 		.long_exits = bpf->program->bss->lost_long_exits,
-		.missed = missed_by(bpf->on_exit),
+		.missed = missed_by_all(bpf) - bpf->missed,
 	};
-
-	for (unsigned int kind = EXITS_USERSPACE; kind < EXITS_KINDS; kind++)
-		lost.missed += missed_by(program_of(bpf, (enum exit_kind)kind));
-	return lost;
 }

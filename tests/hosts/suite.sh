@@ -545,6 +545,31 @@ module_goes_and_comes() {
 	[ "$has_pio" = no ] || is "$(counted io_exits)" 80 "and all port writes"
 }
 
+# may_leave_out: the kernel can be preempted in a BPF program on a raw event (from Linux 7 on), and
+# runs it for no other thread of that CPU meanwhile.
+may_leave_out() {
+	[ "$(uname -r | cut -d. -f1)" -ge 7 ]
+}
+
+# run_case FUNCTION: once more where a result is bad and kvmtop says that the kernel left exits out.
+run_case() {
+	if ! may_leave_out; then
+		$1
+		return
+	fi
+	r_nr=$T_nr r_failed=$T_failed
+	$1 >"$TMP/case.out"
+	if [ "$T_failed" = "$r_failed" ] ||
+		! grep -q "the kernel was at work on another BPF program" "$TMP/case.out"; then
+		cat "$TMP/case.out"
+		return
+	fi
+	diag "$(cat "$TMP/case.out")"
+	disturbed "$1, by the kernel" 1 2
+	T_nr=$r_nr T_failed=$r_failed
+	$1
+}
+
 cases=$(cat /tests/hosts/cases)
 diag "$(uname -mr), $(nproc) CPUs"
 before_the_module
@@ -552,7 +577,7 @@ trace_begin
 for case in ${cases:-$CASES}; do
 	ENGINE=bpf
 	[ "$case" = "${case%:*}" ] || ENGINE=${case#*:}
-	${case%:*}
+	run_case "${case%:*}"
 done
 ENGINE=bpf
 trace_end
