@@ -152,13 +152,13 @@ enum {
 			 CELL_PERCENT, 5, COLUMN_SPARE(60) }, \
 	[OWNER_POLL] = { "poll_percent", "Poll%", \
 			 "share in which KVM polled in halts: nothing to do, but the CPU is busy", \
-			 CELL_PERCENT, 5, COLUMN_SPARE(45) | COLUMN_WARN(OWNER_POLL_WARN) }, \
+			 CELL_PERCENT, 5, COLUMN_SPARE(36) | COLUMN_WARN(OWNER_POLL_WARN) }, \
 	[OWNER_SLEEP] = { "sleep_percent", "Sleep%", \
 			  "share in which the vCPU slept: nothing to do, and the CPU is free", \
 			  CELL_PERCENT, 6, COLUMN_SPARE(108) }, \
 	[OWNER_WAIT] = { "wait_percent", "Wait%", \
 			 "share in which the vCPU could run but had no CPU; a part of the others", \
-			 CELL_PERCENT, 5, COLUMN_SPARE(70) | COLUMN_WARN(OWNER_WAIT_WARN) }, \
+			 CELL_PERCENT, 5, COLUMN_SPARE(38) | COLUMN_WARN(OWNER_WAIT_WARN) }, \
 	[OWNER_THROTTLED] = { "throttled_percent", "Throt%", \
 			      "share in which a quota (cpu.max) stopped it; a part of Wait%", \
 			      CELL_PERCENT, 6, COLUMN_SPARE(140) | COLUMN_WARN(OWNER_WAIT_WARN) }, \
