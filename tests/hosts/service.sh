@@ -172,12 +172,17 @@ DROP_IN=/etc/systemd/system/$UNIT.d
 drop_in 'Environment="KVMTOP_LISTEN=-s 0.5"'
 is "$(status_of systemctl start kvmtop-listen.socket)" 0 "systemctl start of the socket"
 is "$(property ActiveState)" inactive "counts nothing yet"
+# id_of Uid|Gid: of the service.
+id_of() {
+	sed -n "s/^$1:[[:blank:]]*\([0-9]*\).*/\1/p" "/proc/$(property MainPID)/status"
+}
 answers() {
 	printf 'GET /%s HTTP/1.0\r\n\r\n' "$1" | nc 127.0.0.1 9752 | sed '1,/^\r$/d'
 }
 is "$(answers healthz)" ok "who asks gets an answer"
 is "$(property ActiveState)" active "of the service"
 is_sandboxed "$(property MainPID)"
+check "it is not root" test "$(id_of Uid)" -gt 0
 check "it can open no other socket" \
 	test ! /proc/self/ns/net -ef "/proc/$(property MainPID)/ns/net"
 guest five --pio 77 --cpuid 55
@@ -186,5 +191,13 @@ check "each exit of a guest is in an answer" wait_for 60 has_plan answers metric
 stop "$GUEST"
 is "$(status_of systemctl stop kvmtop-listen.socket $UNIT)" 0 "systemctl stop"
 is "$(property ActiveState) $(property Result)" "inactive success" "ends it well"
+# As kvmtop-group does it.
+echo kvmtop:x:987: >>/etc/group
+chown 0:987 /usr/bin/kvmtop
+chmod 750 /usr/bin/kvmtop
+is "$(status_of systemctl start kvmtop-listen.socket)" 0 "where only a group may start kvmtop"
+is "$(answers healthz)" ok "the service does"
+is "$(id_of Gid)" 987 "as its member"
+is "$(status_of systemctl stop kvmtop-listen.socket $UNIT)" 0 "systemctl stop"
 kernel_is_content
 done_testing
