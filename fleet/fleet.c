@@ -176,14 +176,14 @@ static void advise_rules(const struct fleet *fleet, int err, struct why *why)
 /* Called with the lock, which is not held while the server works. */
 static int fetch(struct fleet *fleet, const struct request *request, struct why *why)
 {
-	struct http_question questions[SCOPE_QUESTIONS] = { { .form = NULL } };
+	struct http_question questions[QUESTIONS] = { { .form = NULL } };
 	struct cache *cache = fleet->caches[request->cache];
 	struct adding adding = { fleet, cache };
 	int err = scope_ask(cache->scope, request->first, request->last, questions);
 
 	if (!err) {
 		pthread_mutex_unlock(&fleet->lock);
-		err = http_ask(fleet->http, questions, SCOPE_QUESTIONS, timeout_ms(fleet), why);
+		err = http_ask(fleet->http, questions, QUESTIONS, timeout_ms(fleet), why);
 		pthread_mutex_lock(&fleet->lock);
 	}
 	if (!err)
@@ -192,7 +192,7 @@ static int fetch(struct fleet *fleet, const struct request *request, struct why 
 	if (!cache->host[0])
 		advise_rules(fleet, err, why);
 	keep_limit(fleet, cache);
-	drop_questions(questions, SCOPE_QUESTIONS);
+	drop_questions(questions, QUESTIONS);
 	return err;
 }
 
@@ -638,7 +638,7 @@ static int meet(struct fleet *fleet, struct why *why)
 	char query[1024];
 	int err;
 
-	err = ask(fleet, "count(" SCOPE_HOSTS ")", &scrapes, why);
+	err = ask(fleet, "count(" QUERY_HOSTS ")", &scrapes, why);
 	if (err)
 		return err;
 	fleet->common.nr_summed = scrapes.nr ? (uint64_t)scrapes.value : 0;

@@ -9,12 +9,8 @@
 #define KVMTOP_FLEET_SCOPE_H
 
 #include "fleet/http.h"
+#include "fleet/query.h"
 #include "history/pack.h"
-
-#define SCOPE_QUESTIONS 5
-#define SCOPE_STEPS 33 /* the most that are asked for at once */
-/* The hosts with their guests, where the server has the sums of our recording rules. */
-#define SCOPE_HOSTS "instance:kvmtop_guest_info:count"
 
 /* What all scopes of a server have in common. */
 struct scope_common {
@@ -40,8 +36,8 @@ void scope_free(struct scope *scope);
 unsigned int scope_steps(const struct scope *scope);
 
 /*
- * The queries for the times first * step to last * step, with the step before them where that is
- * needed: at most SCOPE_STEPS. Forms are the caller's to free. 0 or -ENOMEM.
+ * The QUESTIONS for the times first * step to last * step, with the step before them where that is
+ * needed. Forms are the caller's to free. 0 or -ENOMEM.
  */
 int scope_ask(const struct scope *scope, uint64_t first, uint64_t last,
 	      struct http_question *ret_questions);

@@ -28,13 +28,13 @@ static int take(void *arg, uint64_t at, struct packed *packed)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct scope_common common = { .fields = fields_new(), .step_ns = 1000000000 };
-	struct http_question questions[SCOPE_QUESTIONS];
+	struct http_question questions[QUESTIONS];
 	struct packer *packer = packer_new();
 	char *text = malloc(size + 1);
 
 	memcpy(text, data, size);
 	text[size] = '\0';
-	for (unsigned int i = 0; i < SCOPE_QUESTIONS; i++)
+	for (unsigned int i = 0; i < QUESTIONS; i++)
 		questions[i] = (struct http_question){ .status = 200, .body = text, .size = size };
 	for (uint32_t i = 1; i <= 2; i++) {
 		struct scope *scope = scope_new(&common, i, i == 1 ? NULL : "a");

@@ -46,7 +46,7 @@ static void see(const char *host, const char *label, struct seen *ret_seen)
 {
 	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
 	struct scope *scope = scope_new(&common, 1, host);
-	struct http_question questions[SCOPE_QUESTIONS];
+	struct http_question questions[QUESTIONS];
 	char text[2048], none[] = NONE;
 	struct why why = { "" };
 
@@ -55,7 +55,7 @@ static void see(const char *host, const char *label, struct seen *ret_seen)
 		 "{\"metric\":{\"%s\":\"%s\"},\"values\":[[100,\"1\"],[101,\"1\"]]},"
 		 "{\"metric\":{\"%s\":\"%s\"},\"values\":[[100,\"1\"],[101,\"1\"]]}]}}",
 		 label, names[0], label, names[1]);
-	for (size_t i = 0; i < SCOPE_QUESTIONS; i++) {
+	for (size_t i = 0; i < QUESTIONS; i++) {
 		questions[i] = (struct http_question){ .status = 200, .body = none };
 		if (i == MEMBERS)
 			questions[i].body = text;
@@ -93,20 +93,20 @@ static void test_long_names(void **state)
 static void test_asks_for_the_host(void **state)
 {
 	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
-	struct http_question questions[SCOPE_QUESTIONS];
+	struct http_question questions[QUESTIONS];
 	struct scope *scope;
 
 	(void)state;
 	scope = scope_new(&common, 1, names[1]);
 	assert_int_equal(scope_ask(scope, 101, 101, questions), 0);
-	for (size_t i = 0; i < SCOPE_QUESTIONS; i++) {
+	for (size_t i = 0; i < QUESTIONS; i++) {
 		assert_non_null(strstr(questions[i].form, "xyz%3A19178%22"));
 		free((char *)(uintptr_t)questions[i].form);
 	}
 	scope_free(scope);
 	scope = scope_new(&common, 2, "a\"b\\");
 	assert_int_equal(scope_ask(scope, 101, 101, questions), 0);
-	for (size_t i = 0; i < SCOPE_QUESTIONS; i++) {
+	for (size_t i = 0; i < QUESTIONS; i++) {
 		assert_non_null(strstr(questions[i].form, "%22a%5C%22b%5C%5C%22"));
 		free((char *)(uintptr_t)questions[i].form);
 	}
