@@ -43,9 +43,16 @@ TZ=UTC
 export LC_ALL TZ
 
 trap 't_cleanup' EXIT
-trap 'exit 129' HUP
-trap 'exit 130' INT
-trap 'exit 143' TERM
+trap 't_stop 129' HUP
+trap 't_stop 130' INT
+trap 't_stop 143' TERM
+
+# timeout(1) sends a signal twice, to the shell and to its group: the second one must not end what
+# cleans up.
+t_stop() {
+	trap '' HUP INT TERM
+	exit "$1"
+}
 
 t_cleanup() {
 	t_status=$?

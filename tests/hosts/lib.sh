@@ -45,9 +45,15 @@ TMP=$(mktemp -d "${TMPDIR:-/tmp}/kvmtop-host.XXXXXX") || exit 1
 export TMP
 export LC_ALL=C
 trap 'rm -rf "$TMP"' EXIT
-trap 'exit 129' HUP
-trap 'exit 130' INT
-trap 'exit 143' TERM
+trap 'h_stop 129' HUP
+trap 'h_stop 130' INT
+trap 'h_stop 143' TERM
+
+# timeout(1) sends a signal twice, to the shell and to its group: the second one must not end rm.
+h_stop() {
+	trap '' HUP INT TERM
+	exit "$1"
+}
 
 # cannot REASON: this host cannot be had on this machine.
 cannot() {
