@@ -18,7 +18,7 @@ static const struct column columns[] = {
 	[SEVERITY] = { "severity", "Severity", "of its worst finding: critical, major, minor",
 		       CELL_TEXT, 8, COLUMN_SPARE(45) },
 	[FINDING] = { "finding", "Worst finding", "its rule, see kvmtop why", CELL_TEXT, 18,
-		      COLUMN_LEAST(10) | COLUMN_SPARE(25) },
+		      COLUMN_LEAST(13) | COLUMN_SPARE(25) },
 	OWNER_COLUMNS("of all hosts"),
 	{ 0 },
 };

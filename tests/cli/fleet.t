@@ -473,7 +473,7 @@ if [ -n "$secure" ]; then
 	if has_screen; then
 		screen_start 80 24 "$KVMTOP $secure --http-config $TMP/http.yml"
 		screen_has '^ *0[^ ]*:19178 +2 ' "their names are shortened, and differ"
-		screen_has '^ Host +Guests.* Worst finding +▾CurAvg/s .*KVM% Poll% Wait%' \
+		screen_has '^ Host +Guests.* Worst finding +▾Exits/s .*KVM% Poll% Wait%' \
 			"80 columns have all that tells hosts apart"
 		screen_keys Enter
 		screen_has '^ *web1 +1 ' "Enter leads to the guests of one"
@@ -549,6 +549,14 @@ if has_screen; then
 	screen_has '^kvmtop +127.* paused at' "t goes back"
 	screen_keys End 4
 	screen_has '^ *cpuid ' "and its exits"
+	screen_keys m
+	screen_has ' exits .*p50 .*p99 ' "m: the heat map of what the server has"
+	screen_keys m f
+	screen_type '^cpu'
+	screen_keys Enter
+	screen_has '^ *cpuid .*100' "f: a filter"
+	unlike "$(screen_shot)" ' npf ' "and no other exit"
+	screen_keys c
 	screen_keys BSpace BSpace
 	screen_has "^ *$host +2 " "Backspace leads to the hosts"
 	screen_keys j
