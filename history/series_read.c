@@ -96,7 +96,7 @@ static int add_last(struct series *series, struct reader *reader, const struct s
 		series->points[series->nr].is_gap |= series->is_after_gap;
 		series->nr++;
 	}
-	series->is_after_gap = !at->elapsed_ns && series->nr;
+	series->is_after_gap = !at->elapsed_ns;
 	series->last_id = at->id;
 	series->last_segment = at->segment;
 	if (series->nr > SERIES_MAX) {
@@ -150,7 +150,7 @@ static int find_next(const struct series *series, struct reader *reader, bool is
 static int extend(struct series *series, struct reader *reader, uint64_t id,
 		  const struct series_span *span, struct why *why)
 {
-	size_t nr = 0, nr_after = 0;
+	size_t nr = 0, nr_after = 0, nr_wanted;
 	struct stored at;
 	int err = 0;
 
@@ -167,7 +167,8 @@ static int extend(struct series *series, struct reader *reader, uint64_t id,
 	}
 	if (err == -ENOENT)
 		err = 0;
-	while (!err && nr < span->nr && nr < SERIES_MAX) {
+	nr_wanted = span->nr + (nr_after < span->nr_after ? span->nr_after - nr_after : 0);
+	while (!err && nr < nr_wanted && nr < SERIES_MAX) {
 		err = find_next(series, reader, true, &at, why);
 		if (!err)
 			err = add_first(series, reader, &at, span->has_times, why);

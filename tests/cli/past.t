@@ -26,67 +26,113 @@ first_is() {
 	screen_shot | awk -v name="$1" '/^ Exit reason/ { getline; exit $1 != name }'
 }
 
-# same_in_past NAME: holds the latest sample, and returns to now.
+# What the screen is led to, one by one; a view's name is enough to leave what was before.
+places="events guests vcpus exits hotspots host why durations reason guest filter reasons"
+
+# go_to PLACE: by keys.
+go_to() {
+	case $1 in
+	events) screen_keys 1 ;;
+	guests) screen_keys 2 ;;
+	vcpus) screen_keys 3 ;;
+	exits) screen_keys 4 ;;
+	hotspots) screen_keys 5 ;;
+	host) screen_keys 6 ;;
+	why) screen_keys w ;;
+	durations | reason)
+		screen_keys 4
+		wait_for 10 is_still || : # the first row is the one that it will be
+		screen_keys Home
+		[ "$1" = durations ] || screen_keys Enter
+		;;
+	guest) screen_keys 4 g && screen_type db1 && screen_keys Enter ;;
+	filter) screen_keys 4 f && screen_type 'msr|hlt' && screen_keys Enter ;;
+	reasons) screen_keys 1 x ;;
+	esac
+}
+
+# leave PLACE: what a change of views does not.
+leave() {
+	case $1 in
+	reason) screen_keys BSpace ;;
+	guest | filter) screen_keys c ;;
+	esac
+}
+
+# picture: all of it but the title, which says what time is shown.
+picture() {
+	screen_shot | sed 1d
+}
+
+is_picture() {
+	picture >"$TMP/picture"
+	cmp -s "$TMP/picture" "$1"
+}
+
+# shows FILE NAME: the picture becomes the one that was kept.
+shows() {
+	wait_for 5 is_picture "$1" || :
+	is "$(diff "$1" "$TMP/picture")" "" "$2"
+}
+
+# same_in_past PLACE NAME: while it is now, and held; keeps the two pictures, and the history.
 same_in_past() {
+	mkdir -p "$TMP/$1"
 	wait_for 10 is_still || :
+	picture >"$TMP/$1/now"
 	table >"$TMP/now"
 	screen_keys Space
 	screen_wait 'paused at'
 	table >"$TMP/then"
-	is "$(diff "$TMP/now" "$TMP/then")" "" "$1"
+	is "$(diff "$TMP/now" "$TMP/then")" "" "$2"
+	picture >"$TMP/$1/held"
+	cp "$TMP"/h.db* "$TMP/$1/" # no sample comes meanwhile
 	screen_keys End
 	screen_wait '99\.0s'
 }
 
-# keep FILE: the picture, but for how long samples will take that there are not yet.
-keep() {
-	wait_for 10 is_still || :
-	table | sed -E 's:( 0-[0-9.kM]+/s) [0-9.]+[a-z]+( |$):\1\2:' | tr -s ' ' >"$TMP/$1"
+# same_from_file PLACE NAME: the pictures that same_in_past kept.
+same_from_file() {
+	t_time=$("$KVMTOP" -r "$TMP/$1/h.db" -1 --json --view exits |
+		sed 's/{"time":"\([^"]*\)".*/\1/')
+	# shellcheck disable=SC2086
+	screen_start $size "exec $KVMTOP -r $TMP/$1/h.db --at $t_time"
+	screen_wait 'paused at'
+	go_to "$1"
+	shows "$TMP/$1/held" "$2, from a file: --at"
+	screen_keys End
+	shows "$TMP/$1/now" "$2, from a file: the latest sample"
+	screen_keys q
+	screen_stop 2>/dev/null || :
+	rm -r "${TMP:?}/$1"
 }
 
+# has_samples N: at least so many are in the file.
 has_samples() {
-	[ "$(screen_shot | sed -n '2s/.*[^▁▂▃▄▅▆▇█]\([▁▂▃▄▅▆▇█]*\).*/\1/p' | wc -m)" -gt 1 ]
+	[ "$("$KVMTOP" -r "$TMP/h.db" -l --view events --json 2>/dev/null | wc -l)" -ge "$1" ]
 }
 
 for size in '80 24' '200 60'; do
 	# shellcheck disable=SC2086
-	screen_start $size "exec $KVMTOP --sysroot $amd -s 0.3 -w $TMP/h.db"
+	screen_start $size "exec $KVMTOP --sysroot $amd -s 0.1 -w $TMP/h.db"
 	screen_wait '[0-9]/s |[a-z)] +[0-9]+$'
-	sleep 2 # several samples: sparklines have something to be compared
+	# As many as the summary shows: how long more would take depends on the interval.
+	check "$size: samples" wait_for 30 has_samples 125
 	screen_keys s
 	screen_wait '^Seconds'
 	screen_type 99 # no other sample during the rest
 	screen_keys Enter
 	screen_wait '99\.0s'
-	for view in 'events 1' 'guests 2' 'vcpus 3' 'exits 4' 'hotspots 5' 'host 6' 'why w'; do
-		screen_keys "${view#* }"
-		same_in_past "$size: ${view% *}"
+	for place in $places; do
+		go_to "$place"
+		same_in_past "$place" "$size: $place"
+		leave "$place"
 	done
-	screen_keys 4 Home
-	same_in_past "$size: the durations of a row"
-	screen_keys Enter
-	same_in_past "$size: a reason's arguments and vCPUs"
-	screen_keys BSpace g
-	screen_type db1
-	screen_keys Enter
-	same_in_past "$size: a guest's exits"
-	screen_keys c f
-	screen_type 'msr|hlt'
-	screen_keys Enter
-	same_in_past "$size: a filter"
-	screen_keys c 1 x
-	same_in_past "$size: reasons, of which the past has what was counted"
-	screen_keys x
-	keep live
 	screen_keys q
 	screen_stop 2>/dev/null || :
-	# shellcheck disable=SC2086
-	screen_start $size "exec $KVMTOP -r $TMP/h.db"
-	screen_wait '[0-9]/s |[a-z)] +[0-9]+$'
-	keep file
-	is "$(diff "$TMP/live" "$TMP/file")" "" "$size: the same from a file"
-	screen_keys q
-	screen_stop 2>/dev/null || :
+	for place in $places; do
+		same_from_file "$place" "$size: $place"
+	done
 	rm -f "$TMP"/h.db*
 done
 

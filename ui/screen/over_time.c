@@ -211,7 +211,7 @@ static void put_numbers(const struct pane *pane, int row)
 			  newest->time_ns - series->points->time_ns > DAY_NS,
 			  chart_is_fine(&pane->chart));
 	put_part(&line, has_cursor ? STYLE_NOTICE : STYLE_BOLD, "", text, "");
-	if (point->is_gap)
+	if (point->is_gap && point != series->points)
 		put_part(&line, STYLE_NOTICE, " ", "after a gap", "");
 	put_count(&line, "  ", point->count, " ");
 	put_part(&line, STYLE_PLAIN, "", pane->noun, "");
