@@ -420,7 +420,7 @@ int history_file_note(struct history_file *file, uint64_t time_ns, const char *t
 	return end(file, is_new_segment, err, why);
 }
 
-static int sink_add(void *state, const struct moment *moment, struct packed *packed,
+static int sink_add(void *state, const struct moment *moment, const struct packed *packed,
 		    struct why *why)
 {
 	return history_file_add(state, moment, packed, why);

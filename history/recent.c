@@ -8,10 +8,12 @@
 #include "base/array.h"
 #include "history/recent.h"
 
+#define MALLOC_BYTES 16 /* of the allocator, for each piece of memory, on average */
+
 struct recent {
 	pthread_mutex_t lock; /* of all below but the segment */
 	struct segment segment;
-	size_t size, limit; /* bytes of the parts */
+	size_t size, limit; /* bytes of the parts; of all */
 	struct packed *list; /* a circle of `room` slots; first is the oldest */
 	size_t first, nr, room;
 	uint64_t first_id;
@@ -38,14 +40,19 @@ static struct packed *at(struct recent *recent, size_t i)
 	return &recent->list[slot < recent->room ? slot : slot - recent->room];
 }
 
-/* What a moment takes, its slot included. */
+/* What a moment takes beside its slot. */
 static size_t size_of(const struct packed *packed)
 {
-	size_t size = sizeof(*packed);
+	size_t size = 0;
 
 	for (unsigned int i = 0; i < MOMENT_PARTS; i++)
-		size += packed->parts[i].size;
+		size += packed->parts[i].bytes ? packed->parts[i].size + MALLOC_BYTES : 0;
 	return size;
+}
+
+static size_t whole_size(const struct recent *recent)
+{
+	return recent->size + recent->room * sizeof(*recent->list);
 }
 
 static void drop_first(struct recent *recent)
@@ -73,7 +80,7 @@ void recent_free(struct recent *recent)
 /* The oldest moment has totals: what comes after it would be unknown without. */
 static void keep_limit(struct recent *recent)
 {
-	while (recent->size > recent->limit && recent->nr > 1) {
+	while (whole_size(recent) > recent->limit && recent->nr > 1) {
 		do {
 			drop_first(recent);
 		} while (recent->nr > 1 && !(at(recent, 0)->flags & MOMENT_HAS_TOTALS));
@@ -99,40 +106,50 @@ static int grow(struct recent *recent)
 	return 0;
 }
 
-/* Gives memory back that packing did not need. */
-static void fit(struct packed *packed)
+/* Takes no more memory than the parts need, and leaves theirs to the next moment. */
+static int copy(const struct packed *from, struct packed *ret_packed)
 {
+	struct packed to = *from;
+	int err = 0;
+
 	for (unsigned int i = 0; i < MOMENT_PARTS; i++) {
-		struct blob *blob = &packed->parts[i];
-		unsigned char *bytes = blob->size ? realloc(blob->bytes, blob->size) : NULL;
+		size_t size = from->parts[i].size;
 
-		if (!blob->size) {
-			blob_release(blob);
-		} else if (bytes) {
-			blob->bytes = bytes;
-			blob->room = blob->size;
-		}
+		to.parts[i] = (struct blob){ .bytes = size ? malloc(size) : NULL, .size = size,
+					     .room = size };
+		if (to.parts[i].bytes)
+			memcpy(to.parts[i].bytes, from->parts[i].bytes, size);
+		else if (size)
+			err = -ENOMEM;
 	}
-}
-
-int recent_add(struct recent *recent, struct packed *packed)
-{
-	int err;
-
-	pthread_mutex_lock(&recent->lock);
-	err = grow(recent);
-	if (!err) {
-		fit(packed);
-		recent->size += size_of(packed);
-		*at(recent, recent->nr++) = *packed;
-		*packed = (struct packed){ 0 };
-		keep_limit(recent);
-	}
-	pthread_mutex_unlock(&recent->lock);
+	if (err)
+		packed_release(&to);
+	else
+		*ret_packed = to;
 	return err;
 }
 
-static int sink_add(void *state, const struct moment *moment, struct packed *packed,
+int recent_add(struct recent *recent, const struct packed *packed)
+{
+	struct packed kept;
+	int err = copy(packed, &kept);
+
+	if (err)
+		return err;
+	pthread_mutex_lock(&recent->lock);
+	err = grow(recent);
+	if (!err) {
+		recent->size += size_of(&kept);
+		*at(recent, recent->nr++) = kept;
+		keep_limit(recent);
+	}
+	pthread_mutex_unlock(&recent->lock);
+	if (err)
+		packed_release(&kept);
+	return err;
+}
+
+static int sink_add(void *state, const struct moment *moment, const struct packed *packed,
 		    struct why *why)
 {
 	int err = recent_add(state, packed);

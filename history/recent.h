@@ -16,8 +16,8 @@ struct recent;
 struct recent *recent_new(size_t limit, const struct segment *segment);
 void recent_free(struct recent *recent);
 
-/* Takes the packed parts over, and drops the oldest moments. 0 or -ENOMEM. */
-int recent_add(struct recent *recent, struct packed *packed);
+/* Copies the packed parts, and drops the oldest moments. 0 or -ENOMEM. */
+int recent_add(struct recent *recent, const struct packed *packed);
 
 /* For a recorder. */
 struct sink recent_sink(struct recent *recent);

@@ -15,8 +15,8 @@
 /* Where moments go. The functions are called from the recorder's thread. */
 struct sink {
 	void *state;
-	/* May take the packed parts over. 0, or -errno with why: the moment is lost. */
-	int (*add)(void *state, const struct moment *moment, struct packed *packed,
+	/* 0, or -errno with why: the moment is lost. */
+	int (*add)(void *state, const struct moment *moment, const struct packed *packed,
 		   struct why *why);
 	/* Notes what was lost before the moment that was just added. NULL: it is not noted. */
 	void (*note)(void *state, uint64_t time_ns, const char *text);

@@ -69,6 +69,7 @@ struct second_reading {
 	struct moment_taker taker;
 	struct moment moment;
 	struct packer *packer;
+	struct packed packed;
 	struct moments *moments;
 	struct why *why; /* of what fails while events are read */
 };
@@ -159,15 +160,13 @@ static int keep_moment(struct second_reading *reader, uint64_t offset_ns)
 		.stats = reader->stats,
 		.guests = reader->recorded.guests,
 	};
-	struct packed packed = { .flags = 0 };
 	int err = moment_take(&reader->taker, &facts, reader->moments->start_ns + offset_ns,
 			      &reader->moment);
 
 	if (!err)
-		err = pack_moment(reader->packer, &reader->moment, &packed);
+		err = pack_moment(reader->packer, &reader->moment, &reader->packed);
 	if (!err)
-		err = recent_add(reader->moments->recent, &packed);
-	packed_release(&packed);
+		err = recent_add(reader->moments->recent, &reader->packed);
 	return err;
 }
 
@@ -312,6 +311,7 @@ int moments_read(const struct recorded *recorded, struct fields *fields, double 
 	stats_free(reader.stats);
 	moment_release(&reader.moment);
 	packer_free(reader.packer);
+	packed_release(&reader.packed);
 	if (err)
 		moments_release(&moments);
 	else

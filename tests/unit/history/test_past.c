@@ -225,6 +225,7 @@ static void keep(struct world *world, struct memory *memory)
 	assert_int_equal(moment_take(&world->taker, &facts, world->now_ns, &world->moment), 0);
 	assert_int_equal(pack_moment(world->packer, &world->moment, &packed), 0);
 	assert_int_equal(recent_add(world->recent, &packed), 0);
+	packed_release(&packed);
 	memory->time_ns = world->now_ns;
 	memory->tick = stats_tick(world->stats);
 	memory->nr = stats_count(world->stats);
@@ -491,7 +492,7 @@ static void the_oldest_moments_of_a_full_ring(void **state)
 
 	(void)state;
 	seed = 7;
-	live(&world, memories, NR_MOMENTS, 60000);
+	live(&world, memories, NR_MOMENTS, 68000);
 	assert_int_equal(past_new(recent_store(world.recent), world.fields, &past), 0);
 	stats_know_guests(stats, past_guests(past));
 	assert_int_equal(past_go(past, 0, &why), 0);

@@ -42,7 +42,8 @@ static void wait_at_gate(struct world *world)
 	sem_wait(&world->gate);
 }
 
-static int add(void *state, const struct moment *moment, struct packed *packed, struct why *why)
+static int add(void *state, const struct moment *moment, const struct packed *packed,
+	       struct why *why)
 {
 	struct world *world = state;
 
