@@ -22,12 +22,13 @@ struct long_exit {
 	uint64_t took_ns;
 	uint64_t user_ns; /* of it: from its first exit to user space on; 0: it had none */
 	uint64_t polled_ns; /* of a halt: KVM polled; 0: it did not, or that is not known */
-	uint64_t waited_ns; /* its thread had no CPU; only of a recorded scheduler */
+	uint64_t waited_ns; /* of it: its thread waited for a CPU; knows_wait: that is known */
 	uint64_t pc;	  /* where the guest was; 0: not known */
 	uint32_t guest;	  /* struct guest's id; GUEST_ANY: not known */
 	int32_t vcpu;	  /* its index; -1: not known */
 	uint32_t cpu;	  /* where the exit began; LONG_EXITS_NO_CPU: not known */
 	uint32_t reason, argument; /* fields; FIELD_NONE: not known */
+	bool knows_wait;
 	bool is_idle;	  /* the reason means that the vCPU had nothing to do */
 };
 

@@ -30,7 +30,7 @@ static const struct column columns[] = {
 	[POLL_SHARE] = { "poll_percent", "Poll%", "share of it that KVM polled, in a halt",
 			 CELL_PERCENT, 5, COLUMN_SPARE(4) },
 	[WAIT_SHARE] = { "wait_percent", "Wait%",
-			 "share of it without a CPU, of a recording with --sched",
+			 "share of it that its thread waited for a CPU; -: that is not known",
 			 CELL_PERCENT, 5, COLUMN_SPARE(4) },
 	[REASON] = { "reason", "Exit reason", "why the vCPU left the guest", CELL_TEXT, 18,
 		     COLUMN_OF_REASON | COLUMN_LEAST(12) },
@@ -138,7 +138,7 @@ static int add_row(struct view *view, const struct query *query, const struct fa
 	}
 	if (exit->polled_ns)
 		row->cells[POLL_SHARE] = cell_percent(exit->polled_ns, exit->took_ns);
-	if (exit->waited_ns)
+	if (exit->knows_wait)
 		row->cells[WAIT_SHARE] = cell_percent(exit->waited_ns, exit->took_ns);
 	row->cells[REASON] = cell_text(fields_get(facts->fields, exit->reason)->label);
 	if (exit->argument != FIELD_NONE)

@@ -28,6 +28,7 @@ const volatile _Bool has_type;	      /* a second field says what kind of exit it
 const volatile __u64 type_of_field;   /* see struct split */
 const volatile __u64 type_bit;
 const volatile __u32 halts[EXITS_HALTS]; /* the codes of exits in which KVM polls; 0: no more */
+const volatile __u64 run_delay_at; /* in the task: how long it has waited for CPUs; 0: not known */
 
 /* By CPU, in a cache line each: the record of the thread that was last seen there. */
 __u32 guesses[CPUS][16];
@@ -454,7 +455,15 @@ static __always_inline __u64 code_of(void *ctx, enum exits_way way)
 	return type == type_of_field ? reason : type_bit | type;
 }
 
-static __always_inline int begin_exit(void *ctx, enum exits_way way, _Bool has_pc)
+/* How long this thread has waited for a CPU since it began. It has one now, so it is up to date. */
+static __always_inline __u64 waited_so_far(void)
+{
+	__u64 at = run_delay_at;
+
+	return at ? *(const __u64 *)((const char *)bpf_get_current_task_btf() + at) : 0;
+}
+
+static __always_inline int begin_exit(void *ctx, enum exits_way way, _Bool is_long)
 {
 	_Bool has_vcpu = way == EXITS_BY_READ || way == EXITS_BY_LOAD;
 	__u32 cpu = bpf_get_smp_processor_id(), cell;
@@ -468,8 +477,10 @@ static __always_inline int begin_exit(void *ctx, enum exits_way way, _Bool has_p
 	cell = find_cell(code_of(ctx, way), EXITS_VMEXIT);
 	count(thread, cell);
 	thread->cpu = cpu;
-	if (has_pc)
+	if (is_long && !has_vcpu) /* else the VMCB has it until the exit ends */
 		thread->pc = LOAD(ctx, FIELD_PC);
+	if (is_long)
+		thread->waited_before_ns = waited_so_far();
 	thread->open_cell = cell;
 	thread->open_since = bpf_ktime_get_ns();
 	return 1;
@@ -512,6 +523,7 @@ static __noinline void report(struct exits_thread *thread, __u64 since, __u64 no
 	exit->took_ns = now - since;
 	exit->user_ns = thread->user_since ? thread->user_ns + now - thread->user_since : 0;
 	exit->polled_ns = thread->open_cell & EXITS_HALT ? thread->halt_polled_ns : 0;
+	exit->waited_ns = waited_so_far() - thread->waited_before_ns;
 	exit->pc = pc;
 	exit->thread = thread->number;
 	exit->cpu = thread->cpu;
@@ -562,7 +574,7 @@ static __always_inline void add_polled(struct exits_thread *thread, _Bool has_vc
 	thread->poll_sum_ns = sum;
 }
 
-/* has_vcpu: as for sums_of(). Then the VMCB has what no exit has to keep. */
+/* has_vcpu: as for sums_of(). Then the VMCB has the program counter, and no exit has to keep it. */
 static __always_inline void end_long(struct exits_thread *thread, _Bool has_vcpu, __u64 since,
 				     __u64 now)
 {
@@ -671,12 +683,24 @@ int on_long_exit_by_argument(void *ctx)
 }
 
 SEC("raw_tracepoint")
+int on_long_exit_by_read(void *ctx)
+{
+	return begin_exit(ctx, EXITS_BY_READ, 1);
+}
+
+SEC("raw_tracepoint")
+int on_long_exit_by_load(void *ctx)
+{
+	return begin_exit(ctx, EXITS_BY_LOAD, 1);
+}
+
+SEC("raw_tracepoint")
 int on_long_entry(void *ctx __attribute__((unused)))
 {
 	return end_exit(find_thread(bpf_get_smp_processor_id()), 0, 1);
 }
 
-/* The same where the exit's program counter is in the VMCB: then no exit has to keep it. */
+/* The same where an argument is the vCPU. */
 SEC("raw_tracepoint")
 int on_long_vcpu_entry(void *ctx)
 {

@@ -322,6 +322,7 @@ static int add_long(struct exits_state *exits, uint64_t now_ns, struct sample *s
 		.threads = exits->threads,
 		.names = exits->names,
 		.codes = exits_bpf_codes(exits->bpf),
+		.knows_waits = exits_bpf_knows_waits(exits->bpf),
 		.epoch_ns = clock_real_ns() - now_ns,
 		.long_exits = &sample->long_exits,
 	};

@@ -39,6 +39,8 @@ int exits_long_add(const struct exits_long_output *output, const struct exits_lo
 		.took_ns = exit->took_ns,
 		.user_ns = exit->user_ns < exit->took_ns ? exit->user_ns : exit->took_ns,
 		.polled_ns = exit->polled_ns < exit->took_ns ? exit->polled_ns : exit->took_ns,
+		.waited_ns = exit->waited_ns < exit->took_ns ? exit->waited_ns : exit->took_ns,
+		.knows_wait = output->knows_waits,
 		.pc = hides_pc ? 0 : exit->pc,
 		.cpu = exit->cpu,
 		.argument = FIELD_NONE,

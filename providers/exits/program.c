@@ -73,9 +73,11 @@ static struct bpf_program *choose_exit(const struct exits_bpf *bpf)
 
 	switch (bpf->raw.way) {
 	case EXITS_BY_LOAD:
-		return program->progs.on_exit_by_load;
+		return bpf->config.has_long ? program->progs.on_long_exit_by_load :
+					      program->progs.on_exit_by_load;
 	case EXITS_BY_READ:
-		return program->progs.on_exit_by_read;
+		return bpf->config.has_long ? program->progs.on_long_exit_by_read :
+					      program->progs.on_exit_by_read;
 	case EXITS_BY_ARGUMENT:
 		return bpf->config.has_long ? program->progs.on_long_exit_by_argument :
 					      program->progs.on_exit_by_argument;
@@ -102,6 +104,7 @@ static void choose_programs(struct exits_bpf *bpf)
 		program->progs.on_exit,		 program->progs.on_exit_by_argument,
 		program->progs.on_exit_by_read,	 program->progs.on_exit_by_load,
 		program->progs.on_long_exit,	 program->progs.on_long_exit_by_argument,
+		program->progs.on_long_exit_by_read, program->progs.on_long_exit_by_load,
 		program->progs.on_entry,	 program->progs.on_vcpu_entry,
 		program->progs.on_long_entry,	 program->progs.on_long_vcpu_entry,
 	};
@@ -264,6 +267,7 @@ static int load(struct exits_bpf *bpf, bool has_task_storage)
 		return -errno;
 	bpf->program->rodata->has_task_storage = has_task_storage;
 	bpf->program->rodata->nr_first = bpf->config.max_threads;
+	bpf->program->rodata->run_delay_at = bpf->raw.run_delay;
 	bpf_map__set_autocreate(has_task_storage ? bpf->program->maps.by_tid :
 						   bpf->program->maps.by_task,
 				false);
@@ -532,6 +536,10 @@ static bool take_older_way(struct exits_bpf *bpf, bool *has_task_storage)
 		raw->cast = 0;
 		return true;
 	}
+	if (raw->run_delay) { /* before Linux 5.11 no program may look into the task */
+		raw->run_delay = 0;
+		return true;
+	}
 	if (raw->way != EXITS_BY_RECORD || raw->polls != EXITS_BY_RECORD ||
 	    exits_raw_has_events(raw)) {
 		*raw = (struct exits_raw){ .way = EXITS_BY_RECORD, .polls = EXITS_BY_RECORD };
@@ -635,6 +643,8 @@ int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret
 		bpf->raw = *config->raw;
 	if (!config->exit || (config->has_long && !bpf->raw.has_pc))
 		bpf->raw.way = EXITS_BY_RECORD;
+	if (!config->has_long)
+		bpf->raw.run_delay = 0;
 	bpf_be_quiet();
 	bpf->max_keys = max_arguments(config);
 	bpf->keys = calloc(bpf->max_keys, sizeof(*bpf->keys));
@@ -719,6 +729,11 @@ enum exits_way exits_bpf_way(const struct exits_bpf *bpf)
 enum exits_way exits_bpf_polls(const struct exits_bpf *bpf)
 {
 	return bpf->raw.polls;
+}
+
+bool exits_bpf_knows_waits(const struct exits_bpf *bpf)
+{
+	return bpf->raw.run_delay;
 }
 
 bool exits_bpf_is_timed(const struct exits_bpf *bpf)

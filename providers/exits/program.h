@@ -44,6 +44,9 @@ enum exits_way exits_bpf_way(const struct exits_bpf *bpf);
 /* How it is known what halts polled: EXITS_BY_RECORD by events, else from KVM's sums. */
 enum exits_way exits_bpf_polls(const struct exits_bpf *bpf);
 
+/* Whether the reports of long exits say how long their threads waited for a CPU. */
+bool exits_bpf_knows_waits(const struct exits_bpf *bpf);
+
 /* Makes room for EXITS_CHUNK more; may wait for the kernel, some 40 ms. */
 int exits_bpf_add_threads(struct exits_bpf *bpf, struct why *why);
 uint32_t exits_bpf_max_threads(const struct exits_bpf *bpf);

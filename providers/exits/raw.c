@@ -354,6 +354,16 @@ int exits_raw_look(const struct exits_btf *btf, const struct split *split, int b
 	return 0;
 }
 
+/* A kernel without CONFIG_SCHED_INFO does not count it. */
+uint32_t exits_raw_find_run_delay(const struct btf *vmlinux)
+{
+	struct walk task = { .btf = vmlinux,
+			     .type = find(vmlinux, "task_struct", BTF_KIND_STRUCT) };
+
+	return walk_to_end(&task, "sched_info.run_delay") && is_number(&task, sizeof(uint64_t)) ?
+		       task.offset : 0;
+}
+
 /* The number of an argument that is an integer; -1: there is none of that name. */
 static int find_integer(const struct btf *btf, const struct btf_type *proto, const char *name)
 {
@@ -433,6 +443,7 @@ void exits_raw_find(const struct split *split, struct exits_raw *ret_raw, struct
 	if (split)
 		look_at_exit(vmlinux, kvm, split, ret_raw, why);
 	look_at_events(kvm ? kvm : vmlinux, ret_raw);
+	ret_raw->run_delay = exits_raw_find_run_delay(vmlinux);
 	btf__free(kvm);
 	btf__free(vmlinux);
 }

@@ -35,6 +35,7 @@ struct exits_raw {
 	int entry_vcpu; /* the same of the event that ends the exit */
 	bool has_pc; /* a long exit has its program counter without the record, too */
 	uint32_t cast; /* bpf_rdonly_cast() in vmlinux; 0: it has none */
+	uint32_t run_delay; /* in the task: how long it has waited for CPUs; 0: it has no such */
 	int numbers[RAW_END - RAW_FIRST]; /* by enum exits_raw_number */
 	struct exits_raw_event events[EXITS_KINDS]; /* without EXITS_VMEXIT */
 };
@@ -57,9 +58,12 @@ void exits_raw_find(const struct split *split, struct exits_raw *ret_raw, struct
 int exits_raw_look(const struct exits_btf *btf, const struct split *split, int bytes,
 		   struct exits_raw *ret_raw, struct why *why);
 
+/* Where a task has how long it has waited for CPUs, in ns; 0: it has not, or nothing says where. */
+uint32_t exits_raw_find_run_delay(const struct btf *vmlinux);
+
 /*
- * The same for the fields of an event. A name that both have is taken to have one value: KVM's
- * trace headers assign such arguments as they are.
+ * What the BTF says of the fields of an event. A name that both have is taken to have one value:
+ * KVM's trace headers assign such arguments as they are.
  */
 void exits_raw_look_at_event(const struct btf *kvm, const struct exits_event *event,
 			     struct exits_raw_event *ret_event);

@@ -86,10 +86,11 @@ struct exits_thread {
 	__u32 epoch; /* the reader begins a new one when a thread has too many arguments */
 	/*
 	 * While long exits are reported. pc: of the open exit, where its begin tells it; user_ns:
-	 * of the open exit, before user_since; halt_polled_ns: of the latest halt;
-	 * polled_before_ns: polled_ns at its end.
+	 * of the open exit, before user_since; waited_before_ns: how long the thread had waited for
+	 * CPUs when it began; halt_polled_ns: of the latest halt; polled_before_ns: polled_ns at
+	 * its end.
 	 */
-	__u64 pc, user_ns, halt_polled_ns, polled_before_ns;
+	__u64 pc, user_ns, waited_before_ns, halt_polled_ns, polled_before_ns;
 	__u64 polled_ns; /* how long KVM polled in its halts */
 	__u64 poll_limit_ns; /* how long it polls at most in the halt that ends now; 0: not told */
 	/* Where the vCPU has KVM's own sum of it, and what that was after the latest halt. */
@@ -146,6 +147,7 @@ struct exits_long {
 	__u64 end_ns, took_ns; /* CLOCK_MONOTONIC */
 	__u64 user_ns; /* of it: from its first exit to user space on; 0: it had none */
 	__u64 polled_ns; /* of it: KVM polled */
+	__u64 waited_ns; /* of it: its thread waited for a CPU; 0 where that is not known */
 	__u64 pc;
 	__u32 thread; /* number of the record */
 	__u32 cpu;    /* where it began */

@@ -992,9 +992,10 @@ static void test_long_exits(void **state)
 	struct exits_long_cells cells;
 	const struct exits_long_output output = {
 		.cells = &cells, .threads = w->threads, .names = w->names, .codes = codes,
-		.epoch_ns = 50 * SECOND, .long_exits = &w->sample.long_exits,
+		.knows_waits = true, .epoch_ns = 50 * SECOND, .long_exits = &w->sample.long_exits,
 	};
 	struct exits_long report = { .end_ns = 2 * SECOND, .took_ns = SECOND, .user_ns = 2 * SECOND,
+				     .waited_ns = 2 * SECOND,
 				     .pc = 0xfff0, .thread = 1, .cpu = 5, .cell = CELL_MSR };
 	const struct long_exit *exit;
 
@@ -1006,6 +1007,8 @@ static void test_long_exits(void **state)
 	assert_int_equal(exit->end_ns, 52 * SECOND);
 	assert_int_equal(exit->took_ns, SECOND);
 	assert_int_equal(exit->user_ns, SECOND); /* never more than all */
+	assert_int_equal(exit->waited_ns, SECOND);
+	assert_true(exit->knows_wait);
 	assert_int_equal(exit->pc, 0xfff0);
 	assert_int_equal(exit->cpu, 5);
 	assert_int_equal(exit->guest, w->guest);

@@ -61,6 +61,8 @@ int on_entry(void *ctx);
 int on_vcpu_entry(void *ctx);
 int on_long_exit(void *ctx);
 int on_long_exit_by_argument(void *ctx);
+int on_long_exit_by_read(void *ctx);
+int on_long_exit_by_load(void *ctx);
 int on_long_entry(void *ctx);
 int on_long_vcpu_entry(void *ctx);
 int on_userspace(void *ctx);
@@ -101,6 +103,7 @@ static struct {
 	uint64_t now_ns;
 	struct exits_thread records[RECORDS], more[MORE];
 	uint64_t task[2]; /* the second is a pointer to its vCPU */
+	uint64_t run_delay; /* of all tasks */
 	uint32_t storage[RECORDS]; /* by tid: the number in the task's storage; 0: none */
 	bool is_busy;		   /* the kernel does not look into a task's storage now */
 	uint32_t free_threads[RECORDS], nr_free;
@@ -265,6 +268,7 @@ static int setup(void **state)
 	lost_arguments = 0;
 	lost_long_exits = 0;
 	longer_ns = 400;
+	run_delay_at = 0;
 	memset(is_left_out, 0, sizeof(is_left_out));
 	is_counting = true;
 	has_exits = true;
@@ -608,6 +612,32 @@ static void test_long_halt(void **state)
 	assert_int_equal(m.reported[1].polled_ns, 0);
 }
 
+static uint64_t place_of_run_delay(void)
+{
+	return (uint64_t)((char *)&m.run_delay - (char *)bpf_get_current_task_btf());
+}
+
+/* What the thread waits before the exit is not of it; a kernel may not tell. */
+static void test_long_wait(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		run_delay_at = i ? place_of_run_delay() : 0;
+		m.run_delay = 5000;
+		long_exits_at(1000, IO, 0);
+		m.run_delay += 100;
+		leaves_at(1200, IO, 0);
+		m.run_delay += 250;
+		long_enters_at(1500);
+		assert_int_equal(m.reported[i].waited_ns, i ? 350 : 0);
+	}
+	m.nr_reserved = m.nr_reported = 0;
+	m.run_delay += 700; /* in the guest: its exit has not begun */
+	long_exits_at(2000, IO, 0);
+	long_enters_at(2500);
+	assert_int_equal(m.reported[0].waited_ns, 0);
+}
+
 /* A vCPU with pointers to VMCBs: the current one, its own, and of the guest that it runs. */
 struct long_vcpu {
 	uint64_t code, current, own, nested;
@@ -633,7 +663,7 @@ static void long_exit_of(struct long_vcpu *vcpu, uint64_t now_ns, const struct l
 	uint64_t event[FIELDS] = { [FIELD_VCPU] = (uintptr_t)vcpu };
 
 	m.now_ns = now_ns;
-	assert_int_equal(on_exit_by_read(event), 1);
+	assert_int_equal(on_long_exit_by_read(event), 1);
 	if (vcpu->current == vcpu->nested)
 		on_nested_exit(NULL);
 	vcpu->current = (uintptr_t)then;
@@ -650,8 +680,11 @@ static void test_pc_in_vmcb(void **state)
 
 	(void)state;
 	set_places();
+	run_delay_at = place_of_run_delay();
+	m.run_delay = 5000;
 	long_exit_of(&vcpu, 1000, &own);
 	assert_int_equal(exit->pc, 0xfff0);
+	assert_int_equal(exit->waited_ns, 0);
 	/* The exit that enters L2: KVM has moved the guest's own program counter on. */
 	m.nr_reported = 0;
 	long_exit_of(&vcpu, 2000, &nested);
@@ -1050,6 +1083,7 @@ int main(void)
 		TEST(test_greedy_guest),
 		TEST(test_argument_has_the_exits_time),
 		TEST(test_long_exit),
+		TEST(test_long_wait),
 		TEST(test_long_halt),
 		TEST(test_pc_in_vmcb),
 		TEST(test_pc_by_argument),

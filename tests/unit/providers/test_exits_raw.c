@@ -26,6 +26,7 @@ struct kernel {
 	const char *own_vmcb;	/* the name of the member with the guest's own VMCB */
 	bool has_old_vmx, has_new_vmx, has_tdx; /* vcpu_vmx.exit_reason, .vt.exit_reason */
 	int tdx_offset;
+	bool is_without_delays; /* CONFIG_SCHED_INFO is off */
 	bool is_without_notifiers; /* of preemption: KVM is not built in */
 	bool has_old_polls; /* the sums of x86 alone */
 	int fail_offset; /* of the second sum, from the first */
@@ -63,13 +64,17 @@ static void add_member(struct btf *btf, const char *name, int type, int offset)
 	assert_int_equal(btf__add_field(btf, name, type, (__u32)offset * 8, 0), 0);
 }
 
-/* task_struct.preempt_notifiers is at byte 2000. */
+/* task_struct.sched_info.run_delay is at byte 908, preempt_notifiers is at byte 2000. */
 static void add_task(struct btf *btf, const struct box *box, const struct kernel *kernel)
 {
-	int list = add_struct(btf, "hlist_head", 8);
+	int list = add_struct(btf, "hlist_head", 8), info;
 
 	add_member(btf, "first", box->pointer, 0);
+	info = add_struct(btf, "sched_info", 32);
+	if (!kernel->is_without_delays)
+		add_member(btf, "run_delay", box->number[8], 8);
 	add_struct(btf, "task_struct", 9000);
+	add_member(btf, "sched_info", info, 900);
 	if (!kernel->is_without_notifiers)
 		add_member(btf, "preempt_notifiers", list, 2000);
 }
@@ -226,6 +231,7 @@ static int look(struct box *box, const struct kernel *kernel, const char *arch, 
 	add_vmx(box, kernel, vcpu);
 	btf = (struct exits_btf){ box->vmlinux, box->kvm, box->vendor };
 	err = exits_raw_look(&btf, &arch_by_name(arch)->splits[0], bytes, &box->raw, &box->why);
+	box->raw.run_delay = exits_raw_find_run_delay(box->vmlinux);
 	btf__free(box->vendor);
 	btf__free(box->kvm);
 	btf__free(box->vmlinux);
@@ -311,6 +317,19 @@ static void test_pc(void **state)
 	kernel.entry_argument = "vcpu_id";
 	assert_int_equal(look(&box, &kernel, "SVM", 4), 0);
 	assert_false(box.raw.has_pc);
+}
+
+static void test_run_delay(void **state)
+{
+	struct kernel kernel = linux_6_12;
+	struct box box;
+
+	(void)state;
+	look(&box, &kernel, "SVM", 4);
+	assert_int_equal(box.raw.run_delay, 908);
+	kernel.is_without_delays = true;
+	look(&box, &kernel, "SVM", 4);
+	assert_int_equal(box.raw.run_delay, 0);
 }
 
 static void test_older_kernels(void **state)
@@ -466,6 +485,7 @@ int main(void)
 		cmocka_unit_test(test_arm64),	       cmocka_unit_test(test_other_kernels),
 		cmocka_unit_test(test_polls),	       cmocka_unit_test(test_pc),
 		cmocka_unit_test(test_fields_that_are_arguments),
+		cmocka_unit_test(test_run_delay),
 	};
 
 	return cmocka_run_group_tests_name("exits_raw", tests, NULL, NULL);

@@ -4,7 +4,9 @@
  * memory, and say the reason that is there, with all its bits and no others.
  */
 #include <errno.h>
+#include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -41,7 +44,7 @@ struct box {
 	struct exits_bpf *bpf;
 	struct vcpu *vcpu; /* the same memory as the kernel's; NULL: BPF is not to be had */
 	int map;
-	uint32_t cast;
+	uint32_t cast, run_delay;
 	int pointer, time; /* types */
 };
 
@@ -82,7 +85,7 @@ static void make_vcpu(struct box *box)
 }
 
 /* What this kernel needs for loads; without it they are not tried. */
-static void look_for_cast(struct box *box)
+static void look_at_kernel(struct box *box)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
 	int cast = btf ? btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) : -1;
@@ -90,6 +93,7 @@ static void look_for_cast(struct box *box)
 	box->cast = cast < 0 ? 0 : (uint32_t)cast;
 	box->pointer = btf ? btf__find_by_name_kind(btf, "list_head", BTF_KIND_STRUCT) : 0;
 	box->time = btf ? btf__find_by_name_kind(btf, "timespec64", BTF_KIND_STRUCT) : 0;
+	box->run_delay = btf ? exits_raw_find_run_delay(btf) : 0;
 	btf__free(btf);
 }
 
@@ -107,7 +111,7 @@ static int setup(void **state)
 		return 0;
 	}
 	make_vcpu(box);
-	look_for_cast(box);
+	look_at_kernel(box);
 	return 0;
 }
 
@@ -253,9 +257,47 @@ static int take_long(void *arg, const struct exits_long *exit)
 	return 0;
 }
 
-/* A long exit's program counter is read where it is, when the exit ends. */
-static void check_long(struct box *box, enum exits_way way, const char *name)
+/* How long this thread has waited for a CPU so far. */
+static uint64_t run_delay(void)
 {
+	unsigned long long ran = 0, waited = 0;
+	FILE *file = fopen("/proc/thread-self/schedstat", "re");
+
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%llu %llu", &ran, &waited), 2); /* NOLINT(cert-err34-c) */
+	fclose(file);
+	return waited;
+}
+
+/* Shares its CPU with a child that never sleeps, until it has had to wait. */
+static void wait_for_cpu(void)
+{
+	uint64_t before = run_delay();
+	cpu_set_t all, one;
+	pid_t child;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		for (;;)
+			__asm__ volatile("");
+	}
+	while (run_delay() == before)
+		sched_yield();
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+}
+
+/* Program counter and wait of a long exit are read where they are, when the exit ends. */
+static void check_long(struct box *box, enum exits_way way)
+{
+	/* The kernel's names are that short; one of the programs that begin so is loaded. */
+	static const char begins[] = "on_long_exit_by", ends[] = "on_long_vcpu_en";
 	static const bool nothing[EXITS_CELLS];
 	struct exits_raw raw = make_raw(box, way, true, sizeof(uint64_t));
 	const struct exits_bpf_config config = {
@@ -267,21 +309,32 @@ static void check_long(struct box *box, enum exits_way way, const char *name)
 	};
 	struct exits_long exit = { .pc = 0 };
 	struct why why = { "" };
+	uint64_t waited[4];
 
 	raw.has_pc = true;
+	raw.run_delay = box->run_delay;
 	assert_int_equal(exits_bpf_open(&config, &box->bpf, &why), 0);
 	assert_int_equal(exits_bpf_way(box->bpf), way);
+	assert_int_equal(exits_bpf_knows_waits(box->bpf), box->run_delay != 0);
 	assert_int_equal(exits_bpf_attach(box->bpf, &why), 0);
 	exits_bpf_set_long(box->bpf, 1, nothing);
 	box->vcpu->vmcb[1] = 0x7b;
 	box->vcpu->vmcb[2] = 0xffffffff81234567;
 	box->vcpu->there = box->vcpu->own_address + offsetof(struct vcpu, vmcb);
 	box->vcpu->own_vmcb = box->vcpu->there;
-	exits(box, name, ISA_SVM);
-	exits(box, "on_long_vcpu_en", ISA_SVM); /* the kernel's names are that short */
+	waited[0] = run_delay();
+	exits(box, begins, ISA_SVM);
+	waited[1] = run_delay();
+	if (box->run_delay)
+		wait_for_cpu();
+	waited[2] = run_delay();
+	exits(box, ends, ISA_SVM);
+	waited[3] = run_delay();
 	assert_int_equal(exits_bpf_long(box->bpf, take_long, &exit), 0);
 	assert_int_equal(exit.pc, box->vcpu->vmcb[2]);
 	assert_true(exit.took_ns > 1);
+	assert_in_range(exit.waited_ns, box->run_delay ? waited[2] - waited[1] : 0,
+			box->run_delay ? waited[3] - waited[0] : 0);
 	exits_bpf_close(box->bpf);
 }
 
@@ -331,7 +384,7 @@ static void test_read(void **state)
 	if (!box->vcpu || !has_events())
 		skip();
 	check_way(box, EXITS_BY_READ, "on_exit_by_read");
-	check_long(box, EXITS_BY_READ, "on_exit_by_read");
+	check_long(box, EXITS_BY_READ);
 }
 
 static void test_load(void **state)
@@ -341,7 +394,7 @@ static void test_load(void **state)
 	if (!box->vcpu || !box->cast || !has_events())
 		skip();
 	check_way(box, EXITS_BY_LOAD, "on_exit_by_load");
-	check_long(box, EXITS_BY_LOAD, "on_exit_by_load");
+	check_long(box, EXITS_BY_LOAD);
 }
 
 static void test_argument(void **state)

@@ -12,6 +12,7 @@
 #include "tests/worlds/trace_file.h"
 #include "trace/recorded/player.h"
 #include "trace/recorded/recorded.h"
+#include "trace/recorded/rows.h"
 #include "views/build.h"
 #include "views/list.h"
 
@@ -740,6 +741,42 @@ static void long_exits(void **state)
 	}
 }
 
+/* How long an exit waited for a CPU is known only where the scheduler was recorded. */
+static void wait_of_a_long_exit(void **state)
+{
+	(void)state;
+	for (int has_sched = 0; has_sched < 2; has_sched++) {
+		const struct recording_choice choice = { .longer_ns = 500 };
+		struct fields *fields = fields_new();
+		struct long_exits exits = { 0 };
+		struct world world;
+
+		begin(&world);
+		put_exit(&world.event, 77, 0, 1, 30);
+		add(&world, 0, 1000);
+		if (has_sched) {
+			put_switch(&world.event, 77, 0, 5);
+			add(&world, 0, 1100);
+			put_switch(&world.event, 5, 0, 77);
+			add(&world, 0, 1400);
+		}
+		put_entry(&world.event, 77, 0);
+		add(&world, 0, 1600);
+		write_dat(&world);
+		read_recording(&world, path, &choice);
+		assert_int_equal(recorded_init(&world.recorded, &world.recording, 1), 0);
+		assert_int_equal(recorded_long_exits(&world.recorded, fields, RECORDED_EXITS,
+						     &exits), 0);
+		assert_int_equal(exits.nr, 1);
+		assert_int_equal(exits.list[0].waited_ns, has_sched ? 300 : 0);
+		assert_int_equal(exits.list[0].knows_wait, has_sched);
+		long_exits_release(&exits);
+		fields_free(fields);
+		recorded_release(&world.recorded);
+		recording_release(&world.recording);
+	}
+}
+
 static void no_exits_but_events(void **state)
 {
 	struct world world;
@@ -1006,6 +1043,7 @@ int main(void)
 		cmocka_unit_test(waiting_for_a_cpu),
 		cmocka_unit_test(no_exits_but_events),
 		cmocka_unit_test(long_exits),
+		cmocka_unit_test(wait_of_a_long_exit),
 		cmocka_unit_test(no_entries_no_times),
 		cmocka_unit_test(a_guest_with_a_name),
 		cmocka_unit_test(threads_without_names),

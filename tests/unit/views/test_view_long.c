@@ -37,11 +37,13 @@ static void newest_first(void **state)
 	struct long_exit *exit;
 
 	slow(world, 1000, 20, MSR);
+	slow(world, 900, 10, MSR)->knows_wait = true; /* and did not wait */
 	take(world);
 	exit = slow(world, 2500, 40, IO);
 	exit->user_ns = 30 * MS;
 	exit->polled_ns = 4 * MS;
 	exit->waited_ns = 2 * MS;
+	exit->knows_wait = true;
 	exit->pc = 0xfff0;
 	exit->argument = PORT;
 	exit->guest = 2;
@@ -52,16 +54,18 @@ static void newest_first(void **state)
 			    "5000 0 3 0xfff0 1763812802500000000\n"
 			    "12:00:01.000000 20000000ns - - MSR_WRITE - db1 4000 0 3 - "
 			    "1763812801000000000\n"
+			    "12:00:00.900000 10000000ns - - MSR_WRITE - db1 4000 0 3 - "
+			    "1763812800900000000\n"
 			    "- - - - - - - - - - - -\n");
 	assert_string_equal(picture(world, "poll_percent wait_percent"),
-			    "10.0% 5.0%\n- -\n- -\n");
+			    "10.0% 5.0%\n- -\n- 0.0%\n- -\n");
 	world->query.is_latest = true;
 	assert_string_equal(order(world), "12:00:02.500000");
 	take(world);
 	assert_string_equal(order(world), ""); /* the latest sample has none */
 	world->query.is_latest = false;
 	world->query.reverse = true;
-	assert_string_equal(order(world), "12:00:01.000000 12:00:02.500000");
+	assert_string_equal(order(world), "12:00:00.900000 12:00:01.000000 12:00:02.500000");
 }
 
 static void what_is_asked_for(void **state)
