@@ -52,8 +52,8 @@ HEADERS_ONLY = uthash.h microhttpd.h curl/curl.h
 
 # What runs in the kernel, and what talks to it; without BPF, a none.c stands in for it.
 BPF_SOURCES := $(sort $(wildcard providers/*/*.bpf.c))
-BPF_USERS = $(addprefix providers/,bpf/attach.c bpf/fields.c exits/program.c exits/raw.c \
-	tracepoint/bpf_engine.c tracepoint/bpf_hook.c)
+BPF_USERS = $(addprefix providers/,bpf/attach.c bpf/fields.c exits/load.c exits/program.c \
+	exits/raw.c tracepoint/bpf_engine.c tracepoint/bpf_hook.c)
 BPF_STAND_IN := $(sort $(wildcard providers/*/none.c))
 BPF ?= $(shell command -v $(BPF_CLANG) >/dev/null && command -v $(BPFTOOL) >/dev/null && \
 	$(PKG_CONFIG) --exists libbpf && echo yes)

@@ -10,26 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "arch/arch.h"
 #include "base/why.h"
-#include "host/env.h"
+#include "providers/exits/load.h"
 #include "providers/exits/shared.h"
 
 struct exits_bpf;
-struct exits_raw;
-
-struct exits_bpf_config {
-	const struct env *env;
-	const struct split *exit; /* NULL: only exits to user space */
-	const struct exits_raw *raw; /* NULL: the reason is taken from the event's record */
-	uint32_t max_threads;
-	bool has_arguments;
-	bool has_long; /* reports long exits */
-	bool has_polls; /* what exits_bpf_knows_polls() said */
-};
-
-/* Whether this kernel's events tell what is polled in a halt (TIME_POLL). */
-bool exits_bpf_knows_polls(void);
 
 /* Loads the program, with room for max_threads at first. */
 int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret_bpf,

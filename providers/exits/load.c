@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which programs are loaded, with which offsets, depends on the config and on the kernel. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <tracefs.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "providers/bpf/attach.h"
+#include "providers/bpf/fields.h"
+#include "providers/exits/event.h"
+#include "providers/exits/load.h"
+#include "providers/trace_event.h"
+/* Needs the types above. */
+#include "providers/exits/exits.skel.h"
+
+/* A program is not loaded if this kernel has not its event. */
+static int set_program(struct bpf_program *program, const char *system, const char *event,
+		       const struct bpf_field *fields)
+{
+	int err = bpf_fields_set(program, system, event, fields);
+
+	if (!err || err == -ENOENT)
+		bpf_program__set_autoload(program, !err);
+	return err == -ENOENT ? 0 : err;
+}
+
+/* The programs on both events know the thread by its vCPU. */
+static bool has_entry_vcpu(const struct exits_load *load)
+{
+	return (load->raw.way == EXITS_BY_READ || load->raw.way == EXITS_BY_LOAD) &&
+	       load->raw.entry_vcpu >= 0;
+}
+
+static struct bpf_program *choose_exit(const struct exits_load *load)
+{
+	const struct exits_program *program = load->program;
+
+	switch (load->raw.way) {
+	case EXITS_BY_LOAD:
+		return load->config.has_long ? program->progs.on_long_exit_by_load :
+					       program->progs.on_exit_by_load;
+	case EXITS_BY_READ:
+		return load->config.has_long ? program->progs.on_long_exit_by_read :
+					       program->progs.on_exit_by_read;
+	case EXITS_BY_ARGUMENT:
+		return load->config.has_long ? program->progs.on_long_exit_by_argument :
+					       program->progs.on_exit_by_argument;
+	default:
+		return load->config.has_long ? program->progs.on_long_exit : program->progs.on_exit;
+	}
+}
+
+static struct bpf_program *choose_entry(const struct exits_load *load)
+{
+	const struct exits_program *program = load->program;
+
+	if (has_entry_vcpu(load))
+		return load->config.has_long ? program->progs.on_long_vcpu_entry :
+					       program->progs.on_vcpu_entry;
+	return load->config.has_long ? program->progs.on_long_entry : program->progs.on_entry;
+}
+
+/* Of the programs for kvm_exit and kvm_entry, only one each is loaded. */
+static void choose_programs(struct exits_load *load)
+{
+	const struct exits_program *program = load->program;
+	struct bpf_program *const all[] = {
+		program->progs.on_exit,		 program->progs.on_exit_by_argument,
+		program->progs.on_exit_by_read,	 program->progs.on_exit_by_load,
+		program->progs.on_long_exit,	 program->progs.on_long_exit_by_argument,
+		program->progs.on_long_exit_by_read, program->progs.on_long_exit_by_load,
+		program->progs.on_entry,	 program->progs.on_vcpu_entry,
+		program->progs.on_long_entry,	 program->progs.on_long_vcpu_entry,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		bpf_program__set_autoload(all[i], false);
+	bpf_map__set_autocreate(program->maps.long_exits, load->config.has_long);
+	load->on_exit = choose_exit(load);
+	load->on_entry = choose_entry(load);
+}
+
+static int set_on_exit(const struct exits_load *load, const struct split *exit)
+{
+	const struct bpf_field fields[] = {
+		{ FIELD_REASON, exit->field, 0, 0 },
+		{ FIELD_TYPE, exit->type_field, 0, 0 },
+		{ FIELD_VCPU, "vcpu_id", (int)EXITS_NO_VCPU, 0 },
+		{ FIELD_PC, exit->pc_field, 0, 0 },
+		{ 0 },
+	};
+
+	if (load->raw.way == EXITS_BY_RECORD)
+		return set_program(load->on_exit, exit->system, exit->event, fields);
+	bpf_program__set_autoload(load->on_exit, true);
+	return exits_raw_set_exit(&load->raw, load->on_exit);
+}
+
+static int set_on_entry(const struct exits_load *load)
+{
+	bpf_program__set_autoload(load->on_entry, load->is_timed);
+	return exits_raw_set_entry(&load->raw, load->on_entry);
+}
+
+/* The reasons for which KVM halts a vCPU itself, and so may poll. */
+static void set_halts(struct exits_program *program, const struct split *exit)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < exit->nr_reasons; i++) {
+		const struct reason *reason = &exit->reasons[i];
+
+		if (reason->flags & REASON_IDLE && reason->code < EXITS_DENSE && nr < EXITS_HALTS)
+			program->rodata->halts[nr++] = (uint32_t)reason->code;
+	}
+}
+
+static int set_exit(struct exits_load *load)
+{
+	struct exits_program *program = load->program;
+	const struct split *exit = load->config.exit;
+	char *entry = NULL;
+	int err;
+
+	choose_programs(load);
+	if (!exit)
+		return 0;
+	program->rodata->has_type = exit->type_field != NULL;
+	program->rodata->type_of_field = exit->type_of_field;
+	program->rodata->type_bit = REASON_TYPE;
+	set_halts(program, exit);
+	err = set_on_exit(load, exit);
+	if (err)
+		return err;
+	if (exit->entry_event)
+		entry = tracefs_event_file_read(NULL, exit->system, exit->entry_event, "id", NULL);
+	load->is_timed = entry && bpf_program__autoload(load->on_exit);
+	program->rodata->has_exits = bpf_program__autoload(load->on_exit);
+	free(entry);
+	return set_on_entry(load);
+}
+
+/* The arguments of these events are their fields, in the same order: Linux 4.3 to 7.1. */
+bool exits_bpf_knows_polls(void)
+{
+	static const char *const wakeup[] = { "ns", "waited", NULL };
+	static const char *const limit[] = { "grow", "vcpu_id", "new", "old", NULL };
+
+	return bpf_fields_are("kvm", "kvm_vcpu_wakeup", wakeup) &&
+	       bpf_fields_are("kvm", "kvm_halt_poll_ns", limit);
+}
+
+static void set_polls(const struct exits_load *load)
+{
+	bool has_polls = load->config.has_polls && load->is_timed &&
+			 load->raw.polls == EXITS_BY_RECORD;
+
+	bpf_program__set_autoload(load->program->progs.on_wakeup, has_polls);
+	bpf_program__set_autoload(load->program->progs.on_poll_limit, has_polls);
+}
+
+/* They need on_exit and on_entry, and only x86 has the event. */
+static void set_nested(const struct exits_load *load)
+{
+	bool has_nested = load->is_timed &&
+			  tracefs_event_file_exists(NULL, "kvm", "kvm_nested_vmexit", "id");
+
+	bpf_program__set_autoload(load->program->progs.on_nested_exit, has_nested);
+	bpf_program__set_autoload(load->program->progs.on_nested_entry, has_nested);
+}
+
+/* The program of a kind that has an event of its own. */
+static struct bpf_program *program_of(const struct exits_load *load, enum exit_kind kind)
+{
+	struct bpf_program *const programs[EXITS_KINDS] = {
+		[EXITS_USERSPACE] = load->program->progs.on_userspace,
+		[EXITS_IOPORT] = load->program->progs.on_ioport,
+		[EXITS_MMIO] = load->program->progs.on_mmio,
+		[EXITS_MSR] = load->program->progs.on_msr,
+		[EXITS_CPUID] = load->program->progs.on_cpuid,
+		[EXITS_HYPERCALL] = load->program->progs.on_hypercall,
+		[EXITS_SYSREG] = load->program->progs.on_sysreg,
+	};
+
+	return programs[kind];
+}
+
+static bool is_raw(const struct exits_load *load, enum exit_kind kind)
+{
+	return load->raw.events[kind].is_raw;
+}
+
+/* On the raw event where all that the program reads is among its arguments. */
+static int set_kind(const struct exits_load *load, enum exit_kind kind)
+{
+	struct bpf_program *program = program_of(load, kind);
+	bool is_wanted = kind == EXITS_USERSPACE || load->config.has_arguments;
+	struct exits_event event;
+
+	bpf_program__set_autoload(program, false);
+	if (!is_wanted || !exits_event_of(kind, &event))
+		return 0;
+	if (!is_raw(load, kind))
+		return set_program(program, event.system, event.event, event.fields);
+	bpf_program__set_autoload(program, true);
+	return exits_raw_set_event(&load->raw, kind, &event, program);
+}
+
+static int set_sizes(const struct exits_load *load)
+{
+	const struct exits_program *program = load->program;
+	uint32_t threads = load->config.max_threads, most = threads + EXITS_CHUNK * EXITS_CHUNKS;
+	int err = bpf_map__set_max_entries(program->maps.threads, threads);
+
+	if (!err)
+		err = bpf_map__set_max_entries(program->maps.free_threads, most);
+	if (!err && !program->rodata->has_task_storage)
+		err = bpf_map__set_max_entries(program->maps.by_tid, most);
+	if (!err)
+		err = bpf_map__set_max_entries(program->maps.arguments, load->max_arguments);
+	return err;
+}
+
+/* Where a task has no storage, as before Linux 5.12, a hash table by tid is used. */
+static int try_load(struct exits_load *load, bool has_task_storage)
+{
+	int err;
+
+	load->program = exits_program__open();
+	if (!load->program)
+		return -errno;
+	load->program->rodata->has_task_storage = has_task_storage;
+	load->program->rodata->nr_first = load->config.max_threads;
+	load->program->rodata->run_delay_at = load->raw.run_delay;
+	bpf_map__set_autocreate(has_task_storage ? load->program->maps.by_tid :
+						   load->program->maps.by_task,
+				false);
+	err = set_exit(load);
+	set_polls(load);
+	set_nested(load);
+	for (unsigned int kind = EXITS_USERSPACE; kind < EXITS_KINDS && !err; kind++)
+		err = set_kind(load, (enum exit_kind)kind);
+	if (!err)
+		err = set_sizes(load);
+	return err ? err : exits_program__load(load->program);
+}
+
+/* What this kernel does not know may be done in an older way, until there is none. */
+static bool take_older_way(struct exits_load *load, bool *has_task_storage)
+{
+	struct exits_raw *raw = &load->raw;
+
+	if (raw->way == EXITS_BY_LOAD || raw->polls == EXITS_BY_LOAD) {
+		raw->way = raw->way == EXITS_BY_LOAD ? EXITS_BY_READ : raw->way;
+		raw->polls = raw->polls == EXITS_BY_LOAD ? EXITS_BY_READ : raw->polls;
+		raw->cast = 0;
+		return true;
+	}
+	if (raw->run_delay) { /* before Linux 5.11 no program may look into the task */
+		raw->run_delay = 0;
+		return true;
+	}
+	if (raw->way != EXITS_BY_RECORD || raw->polls != EXITS_BY_RECORD ||
+	    exits_raw_has_events(raw)) {
+		*raw = (struct exits_raw){ .way = EXITS_BY_RECORD, .polls = EXITS_BY_RECORD };
+		return true;
+	}
+	if (!*has_task_storage)
+		return false;
+	*has_task_storage = false;
+	return true;
+}
+
+/*
+ * Whether a task can get storage, tried with our own. Linux 7.2 has none to give where the CPU
+ * cannot exchange 16 bytes at once.
+ */
+static bool can_store(const struct exits_load *load)
+{
+	int map = bpf_map__fd(load->program->maps.by_task), err;
+	int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	uint32_t none = 0;
+
+	if (pidfd < 0)
+		return true; /* it is not known */
+	err = bpf_map_update_elem(map, &pidfd, &none, BPF_ANY);
+	if (!err)
+		bpf_map_delete_elem(map, &pidfd);
+	close(pidfd);
+	return !err;
+}
+
+int exits_load(struct exits_load *load)
+{
+	const struct exits_bpf_config *config = &load->config;
+	bool has_task_storage = true;
+	int err;
+
+	if (config->raw)
+		load->raw = *config->raw;
+	if (!config->exit || (config->has_long && !load->raw.has_pc))
+		load->raw.way = EXITS_BY_RECORD;
+	if (!config->has_long)
+		load->raw.run_delay = 0;
+	err = try_load(load, has_task_storage);
+	while (err && err != -EPERM && err != -ENOMEM &&
+	       take_older_way(load, &has_task_storage)) {
+		exits_program__destroy(load->program);
+		err = try_load(load, has_task_storage);
+	}
+	if (!err && has_task_storage && !can_store(load)) {
+		exits_program__destroy(load->program);
+		err = try_load(load, false);
+	}
+	return err;
+}
+
+/* Keeps the descriptor of an attached program. */
+static int add_hook(struct exits_load *load, int fd)
+{
+	if (fd < 0)
+		return fd;
+	load->hooks[load->nr_hooks++] = fd;
+	return 0;
+}
+
+/* As a trace event: only a trace event has the fields of the format. */
+static int attach_event(struct exits_load *load, struct bpf_program *program, const char *system,
+			const char *event)
+{
+	uint64_t id;
+	int err;
+
+	if (!bpf_program__autoload(program))
+		return 0;
+	err = trace_event_id(load->config.env, system, event, &id);
+	if (err)
+		return err;
+	return add_hook(load, bpf_attach(load->config.env, id, bpf_program__fd(program)));
+}
+
+static int attach_raw(struct exits_load *load, const struct bpf_program *program, const char *event)
+{
+	int fd;
+
+	if (!bpf_program__autoload(program))
+		return 0;
+	fd = bpf_raw_tracepoint_open(event, bpf_program__fd(program));
+	return add_hook(load, fd < 0 ? -errno : fd);
+}
+
+static int attach_kind(struct exits_load *load, enum exit_kind kind)
+{
+	struct bpf_program *program = program_of(load, kind);
+	struct exits_event event;
+
+	if (!bpf_program__autoload(program) || !exits_event_of(kind, &event))
+		return 0;
+	return is_raw(load, kind) ? attach_raw(load, program, event.event) :
+				   attach_event(load, program, event.system, event.event);
+}
+
+int exits_load_attach(struct exits_load *load)
+{
+	const struct split *exit = load->config.exit;
+	int err = 0;
+
+	for (unsigned int kind = EXITS_USERSPACE; kind < EXITS_KINDS && !err; kind++)
+		err = attach_kind(load, (enum exit_kind)kind);
+	if (!err && exit && load->raw.way == EXITS_BY_RECORD)
+		err = attach_event(load, load->on_exit, exit->system, exit->event);
+	else if (!err && exit)
+		err = attach_raw(load, load->on_exit, exit->event);
+	if (!err && exit)
+		err = attach_raw(load, load->on_entry, exit->entry_event);
+	if (!err)
+		err = attach_raw(load, load->program->progs.on_poll_limit, "kvm_halt_poll_ns");
+	if (!err)
+		err = attach_raw(load, load->program->progs.on_wakeup, "kvm_vcpu_wakeup");
+	if (!err)
+		err = attach_raw(load, load->program->progs.on_nested_exit, "kvm_nested_vmexit");
+	return err;
+}
+
+/* 0 of a program that is not attached. */
+static uint64_t missed_by(const struct bpf_program *program)
+{
+	return program && bpf_program__autoload(program) ? bpf_missed(bpf_program__fd(program)) : 0;
+}
+
+uint64_t exits_load_missed(const struct exits_load *load)
+{
+	uint64_t missed = missed_by(load->on_exit);
+
+	for (unsigned int kind = EXITS_USERSPACE; kind < EXITS_KINDS; kind++)
+		missed += missed_by(program_of(load, (enum exit_kind)kind));
+	return missed;
+}
+
+void exits_load_release(struct exits_load *load)
+{
+	for (size_t i = 0; i < load->nr_hooks; i++)
+		close(load->hooks[i]);
+	exits_program__destroy(load->program);
+}
