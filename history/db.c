@@ -7,12 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/read.h"
 #include "history/db.h"
+#include "history/db_shared.h"
 #include "history/pack.h"
+
+#define ROOM_BLOCKS 1024 /* a disk with so many is not full */
 
 /* ---- errors */
 
@@ -29,10 +33,29 @@ static int no_room(const struct db *db, struct why *why)
 		       "--max-size", db->name);
 }
 
+static int no_quota(const struct db *db, struct why *why)
+{
+	return why_set(why, -EDQUOT, "%s: the quota is used up: remove files, or lower "
+		       "--max-size", db->name);
+}
+
+/* Shared memory has no room, and no errno that tells why: is the disk full, or a quota used up? */
+static int no_shared_room(const struct db *db, struct why *why)
+{
+	const char *path = sqlite3_db_filename(db->sqlite, NULL);
+	struct statvfs disk;
+
+	if (path && statvfs(path, &disk) == 0 && disk.f_bavail > ROOM_BLOCKS)
+		return no_quota(db, why);
+	return no_room(db, why);
+}
+
 static int system_error(const struct db *db, int code, struct why *why)
 {
 	int number = db->system_error ? db->system_error : sqlite3_system_errno(db->sqlite);
 
+	if (code == SQLITE_IOERR_SHMMAP && number == ENOSPC)
+		return no_shared_room(db, why);
 	switch (number) {
 	case ENOSPC:
 		return no_room(db, why);
@@ -40,8 +63,7 @@ static int system_error(const struct db *db, int code, struct why *why)
 		return why_set(why, -EFBIG, "%s: may not become larger: raise ulimit -f, or lower "
 					    "--max-size", db->name);
 	case EDQUOT:
-		return why_set(why, -EDQUOT, "%s: the quota is used up: remove files, or lower "
-			       "--max-size", db->name);
+		return no_quota(db, why);
 	case 0:
 		return why_set(why, -EIO, "%s: %s", db->name, sqlite3_errstr(code));
 	default:
@@ -81,10 +103,21 @@ int db_error(const struct db *db, struct why *why)
 
 /* ---- statements */
 
+/* A transaction writes to shared memory where it begins and where it ends. */
+static int reserve(struct db *db, enum sql sql, struct why *why)
+{
+	bool writes = sqlite3_get_autocommit(db->sqlite) || sql == SQL_COMMIT;
+
+	return writes && db_shared_reserve() < 0 ? no_shared_room(db, why) : 0;
+}
+
 int db_prepare(struct db *db, enum sql sql, sqlite3_stmt **ret_statement, struct why *why)
 {
 	sqlite3_stmt **statement = &db->statements[sql];
+	int err = reserve(db, sql, why);
 
+	if (err)
+		return err;
 	if (!*statement && sqlite3_prepare_v3(db->sqlite, sql_text[sql], -1,
 					      SQLITE_PREPARE_PERSISTENT, statement, NULL))
 		return db_error(db, why);
@@ -173,6 +206,7 @@ static int try_open(struct db *db, const char *real, int flags, const char *opti
 	uri_of(real, options, uri, sizeof(uri));
 	sqlite3_close(db->sqlite);
 	db->sqlite = NULL;
+	db_shared_begin();
 	code = sqlite3_open_v2(uri, &db->sqlite,
 			       flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
 	if (code)
@@ -185,8 +219,11 @@ static int try_open(struct db *db, const char *real, int flags, const char *opti
 	sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 	sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-	return sqlite3_exec(db->sqlite, "PRAGMA cell_size_check = 1; PRAGMA schema_version",
-			    NULL, NULL, NULL);
+	errno = 0;
+	code = sqlite3_exec(db->sqlite, "PRAGMA cell_size_check = 1; PRAGMA schema_version", NULL,
+			    NULL, NULL);
+	db->system_error = errno; /* see db_step() */
+	return code;
 }
 
 /* Whether a file beside the database, its name and the suffix, has anything in it. */
@@ -203,6 +240,9 @@ static int open_to_read(struct db *db, const char *real, struct why *why)
 {
 	int code = try_open(db, real, SQLITE_OPEN_READONLY, "");
 
+	/* Without room for shared memory: reads what others wrote there, or the log itself. */
+	if (code == SQLITE_IOERR_SHMMAP || (!code && db_shared_reserve() < 0))
+		code = try_open(db, real, SQLITE_OPEN_READONLY, "?readonly_shm=1");
 	if ((code & 0xff) != SQLITE_CANTOPEN && (code & 0xff) != SQLITE_READONLY)
 		return code ? error_of(db, code, why) : 0;
 	/* In a folder that cannot be written to there is no place for what readers share. */
@@ -328,7 +368,10 @@ void db_close(struct db *db)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(db->statements); i++)
 		sqlite3_finalize(db->statements[i]);
-	if (db->writes) { /* fails, and no harm is done, while another program reads */
+	/* Without room the log stays for the next writer. */
+	if (db_shared_reserve() < 0) {
+		sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	} else if (db->writes) { /* fails, and no harm is done, while another program reads */
 		sqlite3_busy_timeout(db->sqlite, 0);
 		sqlite3_wal_checkpoint_v2(db->sqlite, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 		sqlite3_exec(db->sqlite, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
