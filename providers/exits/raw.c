@@ -39,39 +39,45 @@ static const struct btf_type *find(const struct btf *btf, const char *name, uint
 	return id < 0 ? NULL : btf__type_by_id(btf, (uint32_t)id);
 }
 
-/* The member of the walk's type with the first `length` characters of name. */
-static const struct btf_member *find_member(const struct walk *walk, const char *name,
-					    size_t length, uint32_t *ret_bits)
+/*
+ * The member of a struct or union with the first `length` characters of name, or of one without a
+ * name in it: its type, and where it is. Whether there is one, at a whole byte.
+ */
+static bool find_member(const struct btf *btf, const struct btf_type *in, const char *name,
+			size_t length, uint32_t *ret_type, uint32_t *ret_bits)
 {
-	const struct btf_member *members = btf_members(walk->type);
+	const struct btf_member *members = btf_members(in);
 
-	for (uint32_t i = 0; i < btf_vlen(walk->type); i++) {
-		const char *found = btf__name_by_offset(walk->btf, members[i].name_off);
+	for (uint32_t i = 0; i < btf_vlen(in); i++) {
+		const char *found = btf__name_by_offset(btf, members[i].name_off);
+		const struct btf_type *inner = *found ? NULL : type_of(btf, members[i].type);
+		uint32_t bits = 0;
 
+		if (inner && btf_is_composite(inner) &&
+		    find_member(btf, inner, name, length, ret_type, &bits)) {
+			*ret_bits = bits + btf_member_bit_offset(in, i);
+			return true;
+		}
 		if (strncmp(found, name, length) != 0 || found[length])
 			continue;
-		if (btf_member_bitfield_size(walk->type, i))
-			return NULL;
-		*ret_bits = btf_member_bit_offset(walk->type, i);
-		return *ret_bits % 8 ? NULL : &members[i];
+		*ret_type = members[i].type;
+		*ret_bits = btf_member_bit_offset(in, i);
+		return !btf_member_bitfield_size(in, i) && *ret_bits % 8 == 0;
 	}
-	return NULL;
+	return false;
 }
 
 /* Follows the next name of a path, and a pointer behind it; *at is moved past both. */
 static bool walk_on(struct walk *walk, const char **at)
 {
 	size_t length = strcspn(*at, ".-");
-	const struct btf_member *member;
-	uint32_t bits;
+	uint32_t type, bits;
 
-	if (!walk->type || !btf_is_composite(walk->type))
-		return false;
-	member = find_member(walk, *at, length, &bits);
-	if (!member)
+	if (!walk->type || !btf_is_composite(walk->type) || !length ||
+	    !find_member(walk->btf, walk->type, *at, length, &type, &bits))
 		return false;
 	walk->offset += bits / 8;
-	walk->type = type_of(walk->btf, member->type);
+	walk->type = type_of(walk->btf, type);
 	*at += length;
 	if (**at == '-') {
 		if (walk->has_pointer || !walk->type || !btf_is_ptr(walk->type))

@@ -23,6 +23,7 @@ struct kernel {
 	const char *exit_code;	/* the name of that member, and its size */
 	int exit_code_bytes;
 	bool is_vmcb_far;	/* vmcb is a pointer to a struct that is not there */
+	bool has_union; /* vmcb.save is in one without a name: Linux 6.11 */
 	const char *own_vmcb;	/* the name of the member with the guest's own VMCB */
 	bool has_old_vmx, has_new_vmx, has_tdx; /* vcpu_vmx.exit_reason, .vt.exit_reason */
 	int tdx_offset;
@@ -39,6 +40,7 @@ static const struct kernel linux_6_12 = {
 	.svm_first = "kvm_vcpu",
 	.exit_code = "exit_code",
 	.exit_code_bytes = 4,
+	.has_union = true,
 	.own_vmcb = "vmcb01",
 	.has_old_vmx = true,
 	.fail_offset = 8,
@@ -166,15 +168,19 @@ static void make_kvm(struct box *box, const struct kernel *kernel)
 static void add_svm(struct box *box, const struct kernel *kernel, int vcpu)
 {
 	struct btf *btf = box->vendor;
-	int control, save, vmcb, pointer, info, nested;
+	int control, save, inner = 0, vmcb, pointer, info, nested;
 
 	control = add_struct(btf, "vmcb_control_area", 1024);
 	add_member(btf, kernel->exit_code, box->number[kernel->exit_code_bytes], 112);
 	save = add_struct(btf, "vmcb_save_area", 744);
 	add_member(btf, "rip", box->number[8], 376);
+	if (kernel->has_union) {
+		inner = btf__add_union(btf, NULL, 1648);
+		add_member(btf, "save", save, 0);
+	}
 	vmcb = add_struct(btf, "vmcb", 2672);
 	add_member(btf, "control", control, 0);
-	add_member(btf, "save", save, 1024);
+	add_member(btf, inner ? NULL : "save", inner ? inner : save, 1024);
 	pointer = btf__add_ptr(btf, kernel->is_vmcb_far ? 0 : vmcb);
 	info = add_struct(btf, "kvm_vmcb_info", 40);
 	add_member(btf, "ptr", pointer, 0);
@@ -308,6 +314,10 @@ static void test_pc(void **state)
 	assert_int_equal(number(&box, RAW_PC), 1400);
 	assert_int_equal(look(&box, &kernel, "VMX", 4), 0);
 	assert_false(box.raw.has_pc);
+	kernel.has_union = false;
+	assert_int_equal(look(&box, &kernel, "SVM", 4), 0);
+	assert_true(box.raw.has_pc);
+	assert_int_equal(number(&box, RAW_PC), 1400);
 	kernel.own_vmcb = "hsave"; /* before Linux 5.13 */
 	assert_int_equal(look(&box, &kernel, "SVM", 4), 0);
 	assert_false(box.raw.has_pc);
