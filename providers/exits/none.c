@@ -66,6 +66,12 @@ void exits_bpf_close(struct exits_bpf *bpf)
 	(void)bpf;
 }
 
+bool exits_bpf_knows_waits(const struct exits_bpf *bpf)
+{
+	(void)bpf;
+	return false;
+}
+
 bool exits_bpf_is_timed(const struct exits_bpf *bpf)
 {
 	(void)bpf;
