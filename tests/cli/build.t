@@ -72,8 +72,16 @@ sandbox() {
 is "$(sandbox kvmtop-history.service)" "$(sandbox kvmtop@.service)" "which has the log's sandbox"
 is "$(sandbox kvmtop-prometheus.service)" "$(sandbox kvmtop@.service)" \
 	"so has the file's for Prometheus"
-is "$(sandbox kvmtop-listen.service)" "$(sandbox kvmtop@.service | sed '/^\[Install\]/,$d')" \
-	"and the server's, which gets its socket from systemd"
+# options UNIT: the same without comments.
+options() {
+	sandbox "$1" | grep '^[A-Z]'
+}
+is "$(options kvmtop-listen.service | sed '/^DynamicUser=/d; /^User=/d; /^Group=/d; /^Ambient/d')" \
+	"$(options kvmtop@.service | sed 's/^ProtectSystem=full$/ProtectSystem=strict/; /^WantedBy=/d')" \
+	"and the server's, which writes no file and gets its socket from systemd"
+is "$(options kvmtop-listen.service | sed -n 's/^AmbientCapabilities=//p')" \
+	"$(options kvmtop@.service | sed -n 's/^CapabilityBoundingSet=//p')" \
+	"its user has the capabilities that the log's root has"
 # Both by systemd's own rules; of the program it only asks whether it is there.
 if command -v systemd-analyze >/dev/null && systemd-analyze security --help | grep -q -e --offline
 then
