@@ -7,16 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/read.h"
 #include "history/db.h"
-#include "history/db_shared.h"
 #include "history/pack.h"
-
-#define ROOM_BLOCKS 1024 /* a disk with so many is not full */
 
 /* ---- errors */
 
@@ -33,29 +29,10 @@ static int no_room(const struct db *db, struct why *why)
 		       "--max-size", db->name);
 }
 
-static int no_quota(const struct db *db, struct why *why)
-{
-	return why_set(why, -EDQUOT, "%s: the quota is used up: remove files, or lower "
-		       "--max-size", db->name);
-}
-
-/* Shared memory has no room, and no errno that tells why: is the disk full, or a quota used up? */
-static int no_shared_room(const struct db *db, struct why *why)
-{
-	const char *path = sqlite3_db_filename(db->sqlite, NULL);
-	struct statvfs disk;
-
-	if (path && statvfs(path, &disk) == 0 && disk.f_bavail > ROOM_BLOCKS)
-		return no_quota(db, why);
-	return no_room(db, why);
-}
-
 static int system_error(const struct db *db, int code, struct why *why)
 {
 	int number = db->system_error ? db->system_error : sqlite3_system_errno(db->sqlite);
 
-	if (code == SQLITE_IOERR_SHMMAP && number == ENOSPC)
-		return no_shared_room(db, why);
 	switch (number) {
 	case ENOSPC:
 		return no_room(db, why);
@@ -63,7 +40,8 @@ static int system_error(const struct db *db, int code, struct why *why)
 		return why_set(why, -EFBIG, "%s: may not become larger: raise ulimit -f, or lower "
 					    "--max-size", db->name);
 	case EDQUOT:
-		return no_quota(db, why);
+		return why_set(why, -EDQUOT, "%s: the quota is used up: remove files, or lower "
+			       "--max-size", db->name);
 	case 0:
 		return why_set(why, -EIO, "%s: %s", db->name, sqlite3_errstr(code));
 	default:
@@ -108,7 +86,8 @@ static int reserve(struct db *db, enum sql sql, struct why *why)
 {
 	bool writes = sqlite3_get_autocommit(db->sqlite) || sql == SQL_COMMIT;
 
-	return writes && db_shared_reserve() < 0 ? no_shared_room(db, why) : 0;
+	db->system_error = writes ? -db_shared_reserve(db->shared) : 0;
+	return db->system_error ? system_error(db, SQLITE_IOERR_SHMMAP, why) : 0;
 }
 
 int db_prepare(struct db *db, enum sql sql, sqlite3_stmt **ret_statement, struct why *why)
@@ -206,9 +185,8 @@ static int try_open(struct db *db, const char *real, int flags, const char *opti
 	uri_of(real, options, uri, sizeof(uri));
 	sqlite3_close(db->sqlite);
 	db->sqlite = NULL;
-	db_shared_begin();
-	code = sqlite3_open_v2(uri, &db->sqlite,
-			       flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+	code = sqlite3_open_v2(uri, &db->sqlite, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
+			       db_shared_vfs(db->shared));
 	if (code)
 		return code;
 	sqlite3_extended_result_codes(db->sqlite, 1);
@@ -241,7 +219,7 @@ static int open_to_read(struct db *db, const char *real, struct why *why)
 	int code = try_open(db, real, SQLITE_OPEN_READONLY, "");
 
 	/* Without room for shared memory: reads what others wrote there, or the log itself. */
-	if (code == SQLITE_IOERR_SHMMAP || (!code && db_shared_reserve() < 0))
+	if (code == SQLITE_IOERR_SHMMAP || (!code && db_shared_reserve(db->shared) < 0))
 		code = try_open(db, real, SQLITE_OPEN_READONLY, "?readonly_shm=1");
 	if ((code & 0xff) != SQLITE_CANTOPEN && (code & 0xff) != SQLITE_READONLY)
 		return code ? error_of(db, code, why) : 0;
@@ -341,7 +319,9 @@ int db_open(struct db *db, const char *name, const char *real, bool writes, stru
 	bool is_empty = false;
 	int err;
 
-	*db = (struct db){ .name = name };
+	*db = (struct db){ .name = name, .shared = db_shared_new() };
+	if (!db->shared)
+		return -ENOMEM;
 	if (writes) {
 		int code = try_open(db, real, SQLITE_OPEN_READWRITE, "");
 
@@ -364,12 +344,12 @@ int db_open(struct db *db, const char *name, const char *real, bool writes, stru
 
 void db_close(struct db *db)
 {
-	if (!db->sqlite)
+	if (!db->shared)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(db->statements); i++)
 		sqlite3_finalize(db->statements[i]);
 	/* Without room the log stays for the next writer. */
-	if (db_shared_reserve() < 0) {
+	if (db_shared_reserve(db->shared) < 0) {
 		sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	} else if (db->writes) { /* fails, and no harm is done, while another program reads */
 		sqlite3_busy_timeout(db->sqlite, 0);
@@ -377,5 +357,6 @@ void db_close(struct db *db)
 		sqlite3_exec(db->sqlite, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
 	}
 	sqlite3_close(db->sqlite);
+	db_shared_free(db->shared);
 	*db = (struct db){ 0 };
 }

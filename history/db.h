@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/why.h"
+#include "history/db_shared.h"
 #include "history/sql.h"
 
 #define DB_LOG_SIZE (1024 * 1024) /* of the -wal when it is written back into the file */
@@ -25,6 +26,7 @@
 struct db {
 	const char *name; /* the path as the user wrote it, for messages; the caller's */
 	sqlite3 *sqlite;
+	struct db_shared *shared;
 	bool writes;
 	int system_error; /* the errno that the latest failure came from; 0: not known */
 	sqlite3_stmt *statements[SQL_STATEMENTS]; /* prepared when first asked for */

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Stands in for SQLite's calls of mmap(), munmap() and pwrite(). */
+/*
+ * SQLite's usual VFS, but for three methods of the open file and of its log. A VFS for each
+ * database: its methods are told no more than the file, by whose methods it is found.
+ */
 #include <errno.h>
-#include <pthread.h>
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
@@ -27,126 +30,166 @@
 #define BCACHEFS_MAGIC 0xca451a4eu
 #define ZFS_MAGIC 0x2fc12fc1u
 
-struct mapping {
-	void *at;
+/* A piece of the memory. */
+struct region {
+	void *at; /* the begin of a page */
 	size_t size;
 };
 
-/* SQLite has its system calls once for all databases, and so the list is the process's. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct mapping *list;
-static size_t nr, room;
+struct db_shared {
+	sqlite3_vfs vfs;
+	char name[32];
+	sqlite3_vfs *usual;
+	sqlite3_io_methods methods;
+	const sqlite3_io_methods *usual_methods; /* NULL: no file was opened yet */
+	const char *path; /* of the database; SQLite's, as long as it is open */
+	bool writes_elsewhere; /* the file system does */
+	struct region *regions;
+	size_t nr, room;
+};
 
-/* EFAULT is what would have been a SIGBUS. */
-static int reserve(const struct mapping *mapping)
-{
-	return madvise(mapping->at, mapping->size, MADV_POPULATE_WRITE) < 0 && errno == EFAULT ?
-		       -ENOSPC : 0;
-}
-
-static int remember(void *at, size_t size)
-{
-	const struct mapping mapping = { at, size };
-	int err = reserve(&mapping);
-
-	if (err)
-		return err;
-	pthread_mutex_lock(&lock);
-	err = array_grow(&list, &room, nr + 1);
-	if (!err)
-		list[nr++] = mapping;
-	pthread_mutex_unlock(&lock);
-	return err;
-}
-
-static bool writes_elsewhere(int fd)
+static bool writes_elsewhere(const char *path)
 {
 	struct statfs disk;
-	uint32_t type = fstatfs(fd, &disk) == 0 ? (uint32_t)disk.f_type : 0;
+	uint32_t type = statfs(path, &disk) == 0 ? (uint32_t)disk.f_type : 0;
 
 	return type == BTRFS_MAGIC || type == F2FS_MAGIC || type == BCACHEFS_MAGIC ||
 	       type == ZFS_MAGIC;
 }
 
-static void *map(void *at, size_t size, int protection, int flags, int fd, off_t offset)
-{
-	void *mapped = mmap(at, size, protection, flags, fd, offset);
-	int err = 0;
-
-	if (mapped != MAP_FAILED && protection & PROT_WRITE && flags & MAP_SHARED &&
-	    writes_elsewhere(fd))
-		err = remember(mapped, size);
-	if (!err)
-		return mapped;
-	munmap(mapped, size);
-	errno = -err;
-	return MAP_FAILED;
-}
-
-static int unmap(void *at, size_t size)
-{
-	size_t i = 0;
-
-	pthread_mutex_lock(&lock);
-	while (i < nr && list[i].at != at)
-		i++;
-	if (i < nr)
-		list[i] = list[--nr];
-	if (!nr) {
-		free(list);
-		list = NULL;
-		room = 0;
-	}
-	pthread_mutex_unlock(&lock);
-	return munmap(at, size);
-}
-
-/* Is the disk full, or a quota used up? */
-static int why_no_room(int fd)
+/* Nothing tells which: is the disk full, or a quota used up? */
+static int why_no_room(const char *path)
 {
 	struct statvfs disk;
 
-	return fstatvfs(fd, &disk) == 0 && disk.f_bavail > ROOM_BLOCKS ? EDQUOT : ENOSPC;
+	return statvfs(path, &disk) == 0 && disk.f_bavail > ROOM_BLOCKS ? -EDQUOT : -ENOSPC;
+}
+
+/* EFAULT is what would have been a SIGBUS. */
+int db_shared_reserve(const struct db_shared *shared)
+{
+	for (size_t i = 0; i < shared->nr; i++) {
+		const struct region *region = &shared->regions[i];
+
+		if (madvise(region->at, region->size, MADV_POPULATE_WRITE) < 0 && errno == EFAULT)
+			return why_no_room(shared->path);
+	}
+	return 0;
+}
+
+static struct db_shared *shared_of(const sqlite3_file *file)
+{
+	return (struct db_shared *)((uintptr_t)file->pMethods -
+				    offsetof(struct db_shared, methods));
+}
+
+/* db_step() gets the errno. */
+static int reserve_for(const struct db_shared *shared, int code)
+{
+	int err = db_shared_reserve(shared);
+
+	if (!err)
+		return SQLITE_OK;
+	errno = -err;
+	return code;
 }
 
 /* Near its limit btrfs makes room by writing pages, which then need room once more. */
-static ssize_t check_room(int fd, ssize_t nr_written)
+static int write_file(sqlite3_file *file, const void *bytes, int size, sqlite3_int64 at)
 {
-	if (nr_written < 0 || db_shared_reserve() == 0)
-		return nr_written;
-	errno = why_no_room(fd);
-	return -1;
+	const struct db_shared *shared = shared_of(file);
+	int code = shared->usual_methods->xWrite(file, bytes, size, at);
+
+	return code ? code : reserve_for(shared, SQLITE_IOERR_WRITE);
 }
 
-static ssize_t write_at(int fd, const void *bytes, size_t size, off_t at)
+/* A page may be larger than a region: it begins with the one before. */
+static int add_region(struct db_shared *shared, uintptr_t begin, size_t size)
 {
-	return check_room(fd, pwrite(fd, bytes, size, at));
+	size_t before = begin % (size_t)sysconf(_SC_PAGESIZE);
+	struct region region = { (void *)(begin - before), size + before };
+
+	for (size_t i = 0; i < shared->nr; i++) {
+		if (shared->regions[i].at == region.at && shared->regions[i].size >= region.size)
+			return 0;
+	}
+	if (array_grow(&shared->regions, &shared->room, shared->nr + 1) < 0)
+		return -ENOMEM;
+	shared->regions[shared->nr++] = region;
+	return 0;
 }
 
-static ssize_t write_at64(int fd, const void *bytes, size_t size, off64_t at)
+static int map(sqlite3_file *file, int region, int size, int extends, void volatile **ret_memory)
 {
-	return check_room(fd, pwrite64(fd, bytes, size, at));
+	struct db_shared *shared = shared_of(file);
+	int code = shared->usual_methods->xShmMap(file, region, size, extends, ret_memory);
+
+	if (code || !*ret_memory || !shared->writes_elsewhere)
+		return code;
+	code = add_region(shared, (uintptr_t)*ret_memory, (size_t)size) < 0 ?
+		       SQLITE_NOMEM : reserve_for(shared, SQLITE_IOERR_SHMMAP);
+	if (code)
+		*ret_memory = NULL; /* SQLite would use it */
+	return code;
 }
 
-void db_shared_begin(void)
+static int unmap(sqlite3_file *file, int removes)
 {
-	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+	struct db_shared *shared = shared_of(file);
 
-	if (!vfs || vfs->iVersion < 3)
+	shared->nr = 0;
+	return shared->usual_methods->xShmUnmap(file, removes);
+}
+
+static int open_file(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags,
+		     int *ret_flags)
+{
+	struct db_shared *shared = (struct db_shared *)vfs;
+	int code = shared->usual->xOpen(shared->usual, path, file, flags, ret_flags);
+
+	if (code || !(flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL)))
+		return code;
+	if (flags & SQLITE_OPEN_MAIN_DB) {
+		shared->path = path;
+		shared->writes_elsewhere = writes_elsewhere(path);
+		shared->usual_methods = file->pMethods;
+		shared->methods = *file->pMethods;
+		shared->methods.xWrite = write_file;
+		shared->methods.xShmMap = map;
+		shared->methods.xShmUnmap = unmap;
+	}
+	if (file->pMethods == shared->usual_methods && file->pMethods->iVersion >= 2)
+		file->pMethods = &shared->methods;
+	return code;
+}
+
+struct db_shared *db_shared_new(void)
+{
+	struct db_shared *shared = calloc(1, sizeof(*shared));
+
+	if (!shared)
+		return NULL;
+	snprintf(shared->name, sizeof(shared->name), "kvmtop-%p", (void *)shared);
+	shared->usual = sqlite3_vfs_find(NULL);
+	shared->vfs = *shared->usual;
+	shared->vfs.zName = shared->name;
+	shared->vfs.xOpen = open_file;
+	if (sqlite3_vfs_register(&shared->vfs, 0) == SQLITE_OK)
+		return shared;
+	free(shared);
+	return NULL;
+}
+
+void db_shared_free(struct db_shared *shared)
+{
+	if (!shared)
 		return;
-	vfs->xSetSystemCall(vfs, "mmap", (sqlite3_syscall_ptr)map);
-	vfs->xSetSystemCall(vfs, "munmap", (sqlite3_syscall_ptr)unmap);
-	vfs->xSetSystemCall(vfs, "pwrite", (sqlite3_syscall_ptr)write_at);
-	vfs->xSetSystemCall(vfs, "pwrite64", (sqlite3_syscall_ptr)write_at64);
+	sqlite3_vfs_unregister(&shared->vfs);
+	free(shared->regions);
+	free(shared);
 }
 
-int db_shared_reserve(void)
+const char *db_shared_vfs(const struct db_shared *shared)
 {
-	int err = 0;
-
-	pthread_mutex_lock(&lock);
-	for (size_t i = 0; i < nr && !err; i++)
-		err = reserve(&list[i]);
-	pthread_mutex_unlock(&lock);
-	return err;
+	return shared->name;
 }

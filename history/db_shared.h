@@ -10,10 +10,16 @@
 #ifndef KVMTOP_HISTORY_DB_SHARED_H
 #define KVMTOP_HISTORY_DB_SHARED_H
 
-/* From now on SQLite's mappings are known. Before the first database is opened. */
-void db_shared_begin(void);
+/* Of one database. */
+struct db_shared;
 
-/* Before SQLite writes to the memory: 0; or -ENOSPC: there is no room for that. */
-int db_shared_reserve(void);
+struct db_shared *db_shared_new(void); /* NULL: no memory */
+void db_shared_free(struct db_shared *shared);
+
+/* The VFS with which SQLite opens the database. */
+const char *db_shared_vfs(const struct db_shared *shared);
+
+/* Before SQLite writes to the memory: 0, or -ENOSPC or -EDQUOT: there is no room for that. */
+int db_shared_reserve(const struct db_shared *shared);
 
 #endif
