@@ -15,22 +15,22 @@
 #include "bench/made_up.h"
 #include "history/recent.h"
 
-#define WARM 100 /* samples, until the stats have all the memory that they need */
+#define WARM 3000 /* samples, until the stats have all the memory that they need */
 
 struct kind {
 	uint32_t nr_guests, nr_vcpus;
 	double interval_s;
 };
 
-/* Memory of this process alone, and its part of what it shares. */
-static uint64_t pss_bytes(void)
+/* Memory of this process that no file has. */
+static uint64_t anonymous_bytes(void)
 {
 	FILE *file = must(fopen("/proc/self/smaps_rollup", "re"));
 	unsigned long long kb = 0;
 	char line[256];
 
 	while (fgets(line, sizeof(line), file))
-		sscanf(line, "Pss: %llu", &kb);
+		sscanf(line, "Anonymous: %llu", &kb);
 	fclose(file);
 	return (uint64_t)kb << 10;
 }
@@ -74,7 +74,7 @@ static void measure(const struct kind *kind, size_t limit)
 	make_up(&made_up, kind->nr_guests, kind->nr_vcpus, kind->interval_s);
 	for (int i = 0; i < WARM; i++)
 		made_up_go_on(&made_up);
-	before = pss_bytes();
+	before = anonymous_bytes();
 	recent = must(recent_new(limit, &segment));
 	sink = recent_sink(recent);
 	store = recent_store(recent);
@@ -85,7 +85,7 @@ static void measure(const struct kind *kind, size_t limit)
 	} while (first_id(store) == 1 || first_id(store) < 2 * full);
 	printf("| %u × %u at %g s | %" PRIu64 " | %.2f | %.2f |\n", kind->nr_guests,
 	       kind->nr_vcpus, kind->interval_s, full + 1, (double)limit / (1 << 20),
-	       (double)(pss_bytes() - before) / (1 << 20));
+	       (double)(anonymous_bytes() - before) / (1 << 20));
 	recorder_stop(recorder);
 	recent_free(recent);
 	made_up_release(&made_up);

@@ -56,12 +56,9 @@ static void sort(struct change *list, size_t nr, struct change *spare)
 	merge(list, half, nr, spare);
 }
 
-int changes_sort(struct changes *changes)
+void changes_sort(struct changes *changes, void *spare)
 {
-	if (array_grow(&changes->spare, &changes->room_spare, changes->nr / 2 + 1) < 0)
-		return -ENOMEM;
-	sort(changes->list, changes->nr, changes->spare);
-	return 0;
+	sort(changes->list, changes->nr, spare);
 }
 
 /* Room for one more, with durations, and for what copy_delta() writes. */
@@ -127,10 +124,16 @@ void changes_reset(struct changes *changes)
 	changes->nr_counts = 0;
 }
 
+size_t changes_memory(const struct changes *changes)
+{
+	return changes->room * sizeof(*changes->list) +
+	       changes->room_timings * sizeof(*changes->timings) +
+	       changes->room_counts * sizeof(*changes->counts);
+}
+
 void changes_release(struct changes *changes)
 {
 	free(changes->list);
-	free(changes->spare);
 	free(changes->timings);
 	free(changes->counts);
 	*changes = (struct changes){ 0 };

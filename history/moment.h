@@ -65,8 +65,6 @@ struct changes {
 	size_t nr_timings, room_timings;
 	uint64_t *counts; /* what was added to each bucket, or the total */
 	size_t nr_counts, room_counts;
-	struct change *spare; /* for sorting */
-	size_t room_spare;
 };
 
 /* A reason that began later than its event. */
@@ -131,7 +129,9 @@ static inline void changes_add_counts(const struct changes *changes,
 	for (unsigned int i = 0; i < timing->nr; i++)
 		hist[timing->first + i] += counts[i];
 }
-int changes_sort(struct changes *changes); /* 0 or -ENOMEM */
+void changes_sort(struct changes *changes, void *spare); /* spare: CHANGES_SPARE() bytes */
+#define CHANGES_SPARE(nr) (((nr) / 2 + 1) * sizeof(struct change))
+size_t changes_memory(const struct changes *changes); /* bytes that it has */
 void changes_reset(struct changes *changes); /* empties it and keeps its memory */
 void changes_release(struct changes *changes);
 

@@ -33,6 +33,7 @@ static bool set_up(struct ZSTD_CCtx_s *pack)
 		{ ZSTD_c_strategy, ZSTD_fast },
 		{ ZSTD_c_minMatch, 7 },
 		{ ZSTD_c_hashLog, 10 },
+		{ ZSTD_c_windowLog, 15 },
 		{ ZSTD_c_checksumFlag, 1 },
 	};
 	size_t i = 0;
@@ -70,6 +71,21 @@ void packer_free(struct packer *packer)
 	free(packer);
 }
 
+int blob_grow(struct blob *blob, size_t size)
+{
+	size_t room = size > 2 * blob->room ? size : 2 * blob->room;
+	unsigned char *grown;
+
+	if (size <= blob->room)
+		return 0;
+	grown = realloc(blob->bytes, room);
+	if (!grown)
+		return -ENOMEM;
+	blob->bytes = grown;
+	blob->room = room;
+	return 0;
+}
+
 void blob_release(struct blob *blob)
 {
 	free(blob->bytes);
@@ -100,7 +116,7 @@ static unsigned char *out_room(struct out *out, size_t size)
 {
 	struct blob *blob = out->blob;
 
-	if (out->is_full || array_grow(&blob->bytes, &blob->room, blob->size + size) < 0) {
+	if (out->is_full || blob_grow(blob, blob->size + size) < 0) {
 		out->is_full = true;
 		return NULL;
 	}
@@ -135,12 +151,15 @@ static void put_text(struct out *out, const char *text)
 
 /* ---- columns: a number, and a string of bytes with the numbers (LEB128) */
 
+static void note_size(struct blob *column, size_t size)
+{
+	column->size = size > column->size ? size : column->size;
+}
+
 /* Room for columns of up to nr numbers. */
 static void make_columns(struct out *out, size_t nr)
 {
-	struct blob *column = out->column;
-
-	out->is_full |= array_grow(&column->bytes, &column->room, (nr + 1) * NUMBER_MAX) < 0;
+	out->is_full |= blob_grow(out->column, (nr + 1) * NUMBER_MAX) < 0;
 }
 
 /* Seven bits a byte, the lowest first; the highest bit says that more follow. */
@@ -176,6 +195,7 @@ static void put_column(struct out *out, enum column_id column, const unsigned ch
 	size_t size = (size_t)(end - out->column->bytes);
 	unsigned char *at;
 
+	note_size(out->column, size);
 	if (size >= BLOCK_MIN)
 		begin_block(out);
 	put_uint(out, column);
@@ -365,7 +385,12 @@ static void put_timings(struct out *out, const struct changes *changes)
 static void put_changes(struct out *out, struct sums *sums, struct changes *changes)
 {
 	make_columns(out, changes->nr > changes->nr_counts ? changes->nr : changes->nr_counts);
-	out->is_full |= changes_sort(changes) < 0 || sums_find(sums, changes) < 0;
+	out->is_full |= blob_grow(out->column, CHANGES_SPARE(changes->nr)) < 0;
+	if (out->is_full)
+		return;
+	note_size(out->column, CHANGES_SPARE(changes->nr));
+	changes_sort(changes, out->column->bytes);
+	out->is_full |= sums_find(sums, changes) < 0;
 	if (out->is_full)
 		return;
 	put_uint(out, COLUMN_ROWS);
@@ -459,7 +484,7 @@ static int compress_part(struct packer *packer, const struct out *made, struct b
 	ZSTD_outBuffer out = { .size = bound };
 	bool is_good = true;
 
-	if (array_grow(&blob->bytes, &blob->room, bound) < 0)
+	if (blob_grow(blob, bound) < 0)
 		return -ENOMEM;
 	out.dst = blob->bytes;
 	for (size_t i = 0; i < made->nr_frames && is_good; i++)
@@ -526,11 +551,14 @@ static bool has_part(const struct moment *moment, enum moment_part part)
 
 int pack_moment(struct packer *packer, struct moment *moment, struct packed *packed)
 {
+	size_t plain = 0;
 	int err = 0;
 
 	packed->time_ns = moment->time_ns;
 	packed->elapsed_ns = moment->elapsed_ns;
 	packed->flags = moment->flags;
+	packed->work = changes_memory(&moment->changes) + changes_memory(&moment->totals) +
+		       ZSTD_sizeof_CCtx(packer->pack) + ZSTD_sizeof_DCtx(packer->unpack);
 	for (enum moment_part part = 0; part < MOMENT_PARTS && !err; part++) {
 		struct out out = { .blob = &packer->plain, .column = &packer->column };
 
@@ -540,6 +568,9 @@ int pack_moment(struct packer *packer, struct moment *moment, struct packed *pac
 		packer->plain.size = 0;
 		put_part(&out, part, &packer->sums, moment);
 		err = out.is_full ? -ENOMEM : compress_part(packer, &out, &packed->parts[part]);
+		plain = packer->plain.size > plain ? packer->plain.size : plain;
+		packed->work += packed->parts[part].size;
 	}
+	packed->work += plain + packer->column.size;
 	return err;
 }

@@ -18,6 +18,8 @@ struct blob {
 	size_t size, room;
 };
 
+/* Room for at least so many bytes; new ones are not set, and take no memory until then. 0 or -ENOMEM. */
+int blob_grow(struct blob *blob, size_t size);
 void blob_release(struct blob *blob);
 
 enum moment_part {
@@ -31,6 +33,7 @@ enum moment_part {
 struct packed {
 	uint64_t time_ns, elapsed_ns;
 	uint32_t flags;
+	size_t work; /* bytes of memory that it took to make it */
 	struct blob parts[MOMENT_PARTS];
 };
 
@@ -41,7 +44,7 @@ struct packer {
 	struct ZSTD_CCtx_s *pack;
 	struct ZSTD_DCtx_s *unpack;
 	struct blob plain;  /* a part before or after compression */
-	struct blob column; /* of it; its size is not used */
+	struct blob column; /* of it, or for sorting; its size: the most that was in it */
 	struct sums sums;   /* of it */
 };
 

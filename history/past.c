@@ -276,6 +276,23 @@ static bool has_times(const struct past *past, const struct times *times, bool n
 	return true;
 }
 
+/* When all sources were read at the begin of the moment's interval, as far as that is known. */
+static void put_times_before(const struct past *past, const struct stored *of,
+			     const struct brief *brief, struct times *ret_times)
+{
+	uint64_t latest_ns = 0;
+
+	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++)
+		latest_ns = brief->source_ns[i] > latest_ns ? brief->source_ns[i] : latest_ns;
+	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++) {
+		uint64_t now_ns = brief->source_ns[i];
+
+		if (!now_ns && segment_ids_has_source(past->reader.ids, i))
+			now_ns = latest_ns; /* this moment lacks it */
+		ret_times->last_ns[i] = elapsed(of->elapsed_ns, now_ns);
+	}
+}
+
 /* The times before a moment: a source is not in every one. */
 static int find_times(struct past *past, const struct stored *of, bool needs_earlier,
 		      struct times *ret_times, struct why *why)
@@ -300,8 +317,8 @@ static int find_times(struct past *past, const struct stored *of, bool needs_ear
 	if ((err && err != -ENOENT) || is_any || !of->elapsed_ns)
 		return err == -ENOENT ? 0 : err;
 	err = reader_brief(&past->reader, of->id, &brief, why); /* what was before is not there */
-	for (unsigned int i = 0; !err && i < SAMPLE_SOURCES; i++)
-		ret_times->last_ns[i] = elapsed(of->elapsed_ns, brief->source_ns[i]);
+	if (!err)
+		put_times_before(past, of, brief, ret_times);
 	return err;
 }
 

@@ -1,23 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A queue of packed moments; their sizes add up to a limit. */
+/*
+ * The bytes of all moments are one stream in a circle of virtual memory, which is larger than the
+ * limit. Pages behind the oldest moment go back to the kernel: so nothing of it is ever in pieces.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "history/recent.h"
 
-#define MALLOC_BYTES 16 /* of the allocator, for each piece of memory, on average */
+#define MOMENT_MAX ((size_t)64 << 20) /* bytes */
+#define THREAD_BYTES ((size_t)128 << 10) /* of a recorder: its stack, and what malloc() keeps */
+
+/* A moment, without its bytes. */
+struct slot {
+	uint64_t time_ns, elapsed_ns;
+	uint64_t begin; /* of the first part in the stream; the next ones follow */
+	uint32_t flags;
+	uint32_t sizes[MOMENT_PARTS];
+};
 
 struct recent {
 	pthread_mutex_t lock; /* of all below but the segment */
 	struct segment segment;
-	size_t size, limit; /* bytes of the parts; of all */
-	struct packed *list; /* a circle of `room` slots; first is the oldest */
+	size_t limit, work; /* bytes: of all; to make a moment */
+	struct slot *slots; /* a circle of `room`; first is the oldest */
 	size_t first, nr, room;
 	uint64_t first_id;
+	unsigned char *circle;
+	size_t size; /* of the circle, in whole pages */
+	uint64_t end; /* of the stream */
 };
+
+static size_t in_pages(size_t size)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return (size + page - 1) / page * page;
+}
 
 struct recent *recent_new(size_t limit, const struct segment *segment)
 {
@@ -25,127 +49,163 @@ struct recent *recent_new(size_t limit, const struct segment *segment)
 
 	if (!recent)
 		return NULL;
-	pthread_mutex_init(&recent->lock, NULL);
 	recent->segment = *segment;
 	recent->limit = limit;
 	recent->first_id = 1;
+	recent->size = in_pages(limit) + MOMENT_MAX;
+	recent->circle = mmap(NULL, recent->size, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (recent->circle == MAP_FAILED) {
+		free(recent);
+		return NULL;
+	}
+	pthread_mutex_init(&recent->lock, NULL);
 	return recent;
-}
-
-/* i < room */
-static struct packed *at(struct recent *recent, size_t i)
-{
-	size_t slot = recent->first + i;
-
-	return &recent->list[slot < recent->room ? slot : slot - recent->room];
-}
-
-/* What a moment takes beside its slot. */
-static size_t size_of(const struct packed *packed)
-{
-	size_t size = 0;
-
-	for (unsigned int i = 0; i < MOMENT_PARTS; i++)
-		size += packed->parts[i].bytes ? packed->parts[i].size + MALLOC_BYTES : 0;
-	return size;
-}
-
-static size_t whole_size(const struct recent *recent)
-{
-	return recent->size + recent->room * sizeof(*recent->list);
-}
-
-static void drop_first(struct recent *recent)
-{
-	struct packed *oldest = at(recent, 0);
-
-	recent->size -= size_of(oldest);
-	packed_release(oldest);
-	recent->first = recent->first + 1 < recent->room ? recent->first + 1 : 0;
-	recent->first_id++;
-	recent->nr--;
 }
 
 void recent_free(struct recent *recent)
 {
 	if (!recent)
 		return;
-	while (recent->nr)
-		drop_first(recent);
-	free(recent->list);
+	munmap(recent->circle, recent->size);
+	free(recent->slots);
 	pthread_mutex_destroy(&recent->lock);
 	free(recent);
 }
 
-/* The oldest moment has totals: what comes after it would be unknown without. */
-static void keep_limit(struct recent *recent)
+/* i < room */
+static struct slot *at(const struct recent *recent, size_t i)
 {
-	while (whole_size(recent) > recent->limit && recent->nr > 1) {
-		do {
-			drop_first(recent);
-		} while (recent->nr > 1 && !(at(recent, 0)->flags & MOMENT_HAS_TOTALS));
+	size_t slot = recent->first + i;
+
+	return &recent->slots[slot < recent->room ? slot : slot - recent->room];
+}
+
+/* ---- the stream */
+
+/* How much of size bytes from a place on is in one piece; *ret_piece: where. */
+static size_t piece_of(const struct recent *recent, uint64_t place, uint64_t size,
+		       unsigned char **ret_piece)
+{
+	size_t in_circle = (size_t)(place % recent->size), most = recent->size - in_circle;
+
+	*ret_piece = recent->circle + in_circle;
+	return size < most ? (size_t)size : most;
+}
+
+static void append(struct recent *recent, const struct blob *blob)
+{
+	unsigned char *piece;
+
+	for (size_t done = 0, part; done < blob->size; done += part) {
+		part = piece_of(recent, recent->end, blob->size - done, &piece);
+		memcpy(piece, blob->bytes + done, part);
+		recent->end += part;
 	}
 }
 
+static void read_stream(const struct recent *recent, uint64_t from, const struct blob *blob)
+{
+	unsigned char *piece;
+
+	for (size_t done = 0, part; done < blob->size; done += part) {
+		part = piece_of(recent, from + done, blob->size - done, &piece);
+		memcpy(blob->bytes + done, piece, part);
+	}
+}
+
+/* Gives back the pages from one place to another. */
+static void drop_pages(struct recent *recent, uint64_t from, uint64_t to)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	unsigned char *piece;
+
+	from -= from % page;
+	to -= to % page;
+	for (size_t part; from < to; from += part) {
+		part = piece_of(recent, from, to - from, &piece);
+		madvise(piece, part, MADV_DONTNEED);
+	}
+}
+
+/* ---- adding */
+
 static int grow(struct recent *recent)
 {
-	struct packed *list;
+	struct slot *slots;
 	size_t room = recent->room ? 2 * recent->room : 64;
 
 	if (recent->nr < recent->room)
 		return 0;
-	list = calloc(room, sizeof(*list));
-	if (!list)
+	slots = calloc(room, sizeof(*slots));
+	if (!slots)
 		return -ENOMEM;
 	for (size_t i = 0; i < recent->nr; i++)
-		list[i] = *at(recent, i);
-	free(recent->list);
-	recent->list = list;
+		slots[i] = *at(recent, i);
+	free(recent->slots);
+	recent->slots = slots;
 	recent->room = room;
 	recent->first = 0;
 	return 0;
 }
 
-/* Takes no more memory than the parts need, and leaves theirs to the next moment. */
-static int copy(const struct packed *from, struct packed *ret_packed)
+static uint64_t whole_size(const struct recent *recent)
 {
-	struct packed to = *from;
-	int err = 0;
+	return recent->end - at(recent, 0)->begin + recent->room * sizeof(*recent->slots) +
+	       recent->work + THREAD_BYTES;
+}
 
-	for (unsigned int i = 0; i < MOMENT_PARTS; i++) {
-		size_t size = from->parts[i].size;
+/* The next moment that can be the oldest: without totals, what follows it would be unknown. */
+static size_t next_oldest(const struct recent *recent)
+{
+	size_t next = 1;
 
-		to.parts[i] = (struct blob){ .bytes = size ? malloc(size) : NULL, .size = size,
-					     .room = size };
-		if (to.parts[i].bytes)
-			memcpy(to.parts[i].bytes, from->parts[i].bytes, size);
-		else if (size)
-			err = -ENOMEM;
+	while (next < recent->nr && !(at(recent, next)->flags & MOMENT_HAS_TOTALS))
+		next++;
+	return next;
+}
+
+static void keep_limit(struct recent *recent)
+{
+	uint64_t begin = at(recent, 0)->begin;
+	size_t next;
+
+	while (whole_size(recent) > recent->limit &&
+	       (next = next_oldest(recent)) < recent->nr) {
+		recent->first = (recent->first + next) % recent->room;
+		recent->first_id += next;
+		recent->nr -= next;
 	}
-	if (err)
-		packed_release(&to);
-	else
-		*ret_packed = to;
-	return err;
+	drop_pages(recent, begin, at(recent, 0)->begin);
+}
+
+static int add(struct recent *recent, const struct packed *packed)
+{
+	struct slot slot = { packed->time_ns, packed->elapsed_ns, recent->end, packed->flags, { 0 } };
+	size_t size = 0;
+
+	for (unsigned int i = 0; i < MOMENT_PARTS; i++)
+		size += packed->parts[i].size;
+	if (size > MOMENT_MAX || grow(recent) < 0)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < MOMENT_PARTS; i++) {
+		slot.sizes[i] = (uint32_t)packed->parts[i].size;
+		append(recent, &packed->parts[i]);
+	}
+	*at(recent, recent->nr++) = slot;
+	if (packed->work > recent->work)
+		recent->work = packed->work;
+	keep_limit(recent);
+	return 0;
 }
 
 int recent_add(struct recent *recent, const struct packed *packed)
 {
-	struct packed kept;
-	int err = copy(packed, &kept);
+	int err;
 
-	if (err)
-		return err;
 	pthread_mutex_lock(&recent->lock);
-	err = grow(recent);
-	if (!err) {
-		recent->size += size_of(&kept);
-		*at(recent, recent->nr++) = kept;
-		keep_limit(recent);
-	}
+	err = add(recent, packed);
 	pthread_mutex_unlock(&recent->lock);
-	if (err)
-		packed_release(&kept);
 	return err;
 }
 
@@ -158,23 +218,37 @@ static int sink_add(void *state, const struct moment *moment, const struct packe
 	return err ? why_set(why, err, "out of memory") : 0;
 }
 
+/* With the oldest moment all go that need its totals: that should be a quarter of them at most. */
+static bool sink_wants_totals(void *state)
+{
+	const struct recent *recent = state;
+	size_t work = recent->work + THREAD_BYTES;
+	size_t room = recent->limit > work ? recent->limit - work : 0;
+	size_t since = recent->nr;
+
+	while (since && !(at(recent, since - 1)->flags & MOMENT_HAS_TOTALS))
+		since--;
+	return since && recent->end - at(recent, since - 1)->begin > room / 4;
+}
+
 struct sink recent_sink(struct recent *recent)
 {
-	return (struct sink){ .state = recent, .add = sink_add };
+	return (struct sink){ .state = recent, .add = sink_add,
+			      .wants_totals = sink_wants_totals };
 }
 
 /* ---- reading */
 
-static struct stored stored_at(struct recent *recent, size_t i)
+static struct stored stored_at(const struct recent *recent, size_t i)
 {
-	const struct packed *packed = at(recent, i);
+	const struct slot *slot = at(recent, i);
 
 	return (struct stored){
 		.id = recent->first_id + i,
 		.segment = 1,
-		.flags = packed->flags,
-		.time_ns = packed->time_ns,
-		.elapsed_ns = packed->elapsed_ns,
+		.flags = slot->flags,
+		.time_ns = slot->time_ns,
+		.elapsed_ns = slot->elapsed_ns,
 	};
 }
 
@@ -246,16 +320,18 @@ static int recent_read(void *state, uint64_t id, enum moment_part part, struct b
 		     struct why *why)
 {
 	struct recent *recent = state;
-	const struct blob *from;
 	int err = -ENOENT;
 
 	pthread_mutex_lock(&recent->lock);
 	if (id >= recent->first_id && index_of(recent, id) < recent->nr) {
-		from = &at(recent, index_of(recent, id))->parts[part];
-		err = array_grow(&blob->bytes, &blob->room, from->size);
-		if (!err && from->size)
-			memcpy(blob->bytes, from->bytes, from->size);
-		blob->size = err ? 0 : from->size;
+		const struct slot *slot = at(recent, index_of(recent, id));
+		uint64_t begin = slot->begin;
+
+		for (unsigned int i = 0; i < part; i++)
+			begin += slot->sizes[i];
+		err = blob_grow(blob, slot->sizes[part]);
+		blob->size = err ? 0 : slot->sizes[part];
+		read_stream(recent, begin, blob);
 	}
 	pthread_mutex_unlock(&recent->lock);
 	return err == -ENOENT ? why_set(why, err, "this sample is not in memory any more") : err;

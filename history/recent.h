@@ -12,7 +12,7 @@
 
 struct recent;
 
-/* Keeps at most limit bytes of moments. NULL: no memory. */
+/* Moments, and the memory to make them, take at most limit bytes. NULL: no memory. */
 struct recent *recent_new(size_t limit, const struct segment *segment);
 void recent_free(struct recent *recent);
 

@@ -34,6 +34,7 @@ struct recorder {
 	size_t first, nr;
 	bool is_ending;
 	bool has_lost; /* the next moment that is stored must have all totals */
+	bool wants_totals; /* the next one that is taken should have them */
 	struct losses losses;
 };
 
@@ -80,6 +81,7 @@ static void store_first(struct recorder *recorder)
 {
 	struct moment *moment = &recorder->queue[recorder->first];
 	struct losses before = recorder->losses;
+	const struct sink *sink = &recorder->sink;
 	struct why why = { "" };
 	int err = -EAGAIN;
 
@@ -92,6 +94,7 @@ static void store_first(struct recorder *recorder)
 		pthread_mutex_lock(&recorder->lock);
 	}
 	recorder->has_lost = err;
+	recorder->wants_totals = sink->wants_totals && sink->wants_totals(sink->state);
 	if (err)
 		lose(&recorder->losses, &why);
 	else
@@ -167,6 +170,8 @@ static struct moment *get_slot(struct recorder *recorder)
 	if (recorder->nr < QUEUE) {
 		slot = &recorder->queue[(recorder->first + recorder->nr) % QUEUE];
 		recorder->taker.has_lost |= recorder->has_lost;
+		if (recorder->wants_totals)
+			recorder->taker.since_totals = MOMENT_TOTALS_EVERY;
 	} else {
 		lose(&recorder->losses, &(struct why){ "writing is slower than sampling" });
 	}

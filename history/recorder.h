@@ -18,6 +18,8 @@ struct sink {
 	/* 0, or -errno with why: the moment is lost. */
 	int (*add)(void *state, const struct moment *moment, const struct packed *packed,
 		   struct why *why);
+	/* Whether the next moment should have totals before its turn. NULL: never. */
+	bool (*wants_totals)(void *state);
 	/* Notes what was lost before the moment that was just added. NULL: it is not noted. */
 	void (*note)(void *state, uint64_t time_ns, const char *text);
 	/* Of the findings that moments have as notices; NULL: they have none. */

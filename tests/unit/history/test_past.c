@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -480,6 +481,22 @@ static void moments_in_their_order(void **state)
 	stats_free(stats);
 }
 
+static void expect_known(const struct memory *memory, const struct stats *stats)
+{
+	for (size_t k = 0; k < memory->nr; k++) {
+		const struct stats_item *then = &memory->items[k];
+		const struct stats_item *played = find(stats, &then->key);
+
+		assert_non_null(played);
+		assert_true(then->total == played->total);
+		assert_true(then->delta == played->delta);
+		/* When a source was read before is dropped, too: the interval stands for it. */
+		assert_true(fabs(then->rate_per_s - played->rate_per_s) <= then->rate_per_s * 1e-5);
+		if (then->timing)
+			assert_true(then->timing->delta_ns == played->timing->delta_ns);
+	}
+}
+
 /* What the oldest moments were compared with is dropped: their totals and rates are known. */
 static void the_oldest_moments_of_a_full_ring(void **state)
 {
@@ -488,36 +505,61 @@ static void the_oldest_moments_of_a_full_ring(void **state)
 	struct past *past;
 	struct stats *stats = stats_new();
 	struct why why = { "" };
-	size_t first = 0;
 
 	(void)state;
-	seed = 7;
-	live(&world, memories, NR_MOMENTS, 68000);
-	assert_int_equal(past_new(recent_store(world.recent), world.fields, &past), 0);
-	stats_know_guests(stats, past_guests(past));
-	assert_int_equal(past_go(past, 0, &why), 0);
-	while (memories[first].time_ns != past_at(past)->time_ns)
-		first++;
-	assert_int_in_range(first, 1, NR_MOMENTS - 20);
-	for (size_t i = first; i < first + 10; i++) {
-		assert_int_equal(past_go(past, memories[i].time_ns, &why), 0);
-		play(past, world.fields, &world.wanted, stats);
-		for (size_t k = 0; k < memories[i].nr; k++) {
-			const struct stats_item *then = &memories[i].items[k];
-			const struct stats_item *played = find(stats, &then->key);
+	for (size_t ring_size = 250000; ring_size < 380000; ring_size += 10000) {
+		size_t first = 0;
 
-			assert_non_null(played);
-			assert_true(then->total == played->total);
-			assert_true(then->delta == played->delta);
-			assert_true(then->rate_per_s == played->rate_per_s);
-			if (then->timing)
-				assert_true(then->timing->delta_ns == played->timing->delta_ns);
+		seed = 7;
+		live(&world, memories, NR_MOMENTS, ring_size);
+		assert_int_equal(past_new(recent_store(world.recent), world.fields, &past), 0);
+		stats_know_guests(stats, past_guests(past));
+		assert_int_equal(past_go(past, 0, &why), 0);
+		while (memories[first].time_ns != past_at(past)->time_ns)
+			first++;
+		assert_int_in_range(first, 1, NR_MOMENTS - 10);
+		for (size_t i = first; i < first + 10; i++) {
+			assert_int_equal(past_go(past, memories[i].time_ns, &why), 0);
+			play(past, world.fields, &world.wanted, stats);
+			expect_known(&memories[i], stats);
 		}
+		for (size_t i = 0; i < NR_MOMENTS; i++)
+			forget(&memories[i]);
+		past_free(past);
+		world_free(&world);
+	}
+	stats_free(stats);
+}
+
+/* Else a ring for fewer than MOMENT_TOTALS_EVERY would be as good as empty after each of them. */
+static void a_small_ring_asks_for_totals(void **state)
+{
+	static struct memory memories[NR_MOMENTS];
+	struct world world;
+	struct store store;
+	struct sink sink;
+	struct stored first, last;
+
+	(void)state;
+	seed = 8;
+	world_new(&world, 300000);
+	store = recent_store(world.recent);
+	sink = recent_sink(world.recent);
+	for (size_t i = 0; i < NR_MOMENTS; i++) {
+		if (sink.wants_totals(sink.state))
+			world.taker.since_totals = MOMENT_TOTALS_EVERY;
+		go_on(&world);
+		keep(&world, &memories[i]);
+		assert_int_equal(store.type->find(store.state, 0, &first, NULL), 0);
+		assert_true(first.flags & MOMENT_HAS_TOTALS);
+		if (i < MOMENT_TOTALS_EVERY)
+			continue;
+		assert_true(first.id > 1);
+		assert_int_equal(store.type->find(store.state, UINT64_MAX, &last, NULL), 0);
+		assert_int_in_range(last.id - first.id, 10, 2 * MOMENT_TOTALS_EVERY);
 	}
 	for (size_t i = 0; i < NR_MOMENTS; i++)
 		forget(&memories[i]);
-	stats_free(stats);
-	past_free(past);
 	world_free(&world);
 }
 
@@ -610,6 +652,7 @@ int main(void)
 		cmocka_unit_test(every_moment_is_as_it_was),
 		cmocka_unit_test(moments_in_their_order),
 		cmocka_unit_test(the_oldest_moments_of_a_full_ring),
+		cmocka_unit_test(a_small_ring_asks_for_totals),
 		cmocka_unit_test(after_a_loss),
 		cmocka_unit_test(damaged_parts),
 	};

@@ -30,7 +30,9 @@ struct world {
 	sem_t gate, arrived;
 	bool is_gated;
 	int err;
+	bool wants_totals;
 	unsigned int nr_stored;
+	uint32_t flags; /* of the latest moment */
 	char note[256];
 };
 
@@ -47,13 +49,20 @@ static int add(void *state, const struct moment *moment, const struct packed *pa
 {
 	struct world *world = state;
 
-	(void)moment;
 	(void)packed;
 	wait_at_gate(world);
 	if (world->err)
 		return why_set(why, world->err, "the disk is full");
 	world->nr_stored++;
+	world->flags = moment->flags;
 	return 0;
+}
+
+static bool wants_totals(void *state)
+{
+	const struct world *world = state;
+
+	return world->wants_totals;
 }
 
 static void note(void *state, uint64_t time_ns, const char *text)
@@ -68,7 +77,8 @@ static void note(void *state, uint64_t time_ns, const char *text)
 static int setup(void **state)
 {
 	struct world *world = calloc(1, sizeof(*world));
-	struct sink sink = { .state = world, .add = add, .note = note };
+	struct sink sink = { .state = world, .add = add, .wants_totals = wants_totals,
+			     .note = note };
 
 	*state = world;
 	world->fields = fields_new();
@@ -197,6 +207,23 @@ static void sampling_does_not_wait_for_a_note(void **state)
 	assert_string_equal(world->note, "1 sample was lost: the disk is full");
 }
 
+static void totals_come_when_they_are_wanted(void **state)
+{
+	struct world *world = *state;
+
+	take_and_store(world);
+	assert_true(world->flags & MOMENT_HAS_TOTALS); /* the first has them */
+	take_and_store(world);
+	assert_false(world->flags & MOMENT_HAS_TOTALS);
+	world->wants_totals = true;
+	take_and_store(world);
+	world->wants_totals = false;
+	take_and_store(world);
+	assert_true(world->flags & MOMENT_HAS_TOTALS);
+	take_and_store(world);
+	assert_false(world->flags & MOMENT_HAS_TOTALS);
+}
+
 /* A disk that hangs is not waited for longer than that. */
 static void flush_says_what_is_left(void **state)
 {
@@ -221,6 +248,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(full_queue_loses_what_has_no_place, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(totals_come_when_they_are_wanted, setup, teardown),
 		cmocka_unit_test_setup_teardown(sampling_does_not_wait_for_a_note, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(flush_says_what_is_left, setup, teardown),
