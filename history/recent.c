@@ -181,7 +181,12 @@ static void keep_limit(struct recent *recent)
 
 static int add(struct recent *recent, const struct packed *packed)
 {
-	struct slot slot = { packed->time_ns, packed->elapsed_ns, recent->end, packed->flags, { 0 } };
+	struct slot slot = {
+		.time_ns = packed->time_ns,
+		.elapsed_ns = packed->elapsed_ns,
+		.begin = recent->end,
+		.flags = packed->flags,
+	};
 	size_t size = 0;
 
 	for (unsigned int i = 0; i < MOMENT_PARTS; i++)

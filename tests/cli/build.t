@@ -76,7 +76,7 @@ is "$(sandbox kvmtop-prometheus.service)" "$(sandbox kvmtop@.service)" \
 options() {
 	sandbox "$1" | grep '^[A-Z]'
 }
-is "$(options kvmtop-listen.service | sed '/^DynamicUser=/d; /^User=/d; /^Group=/d; /^Ambient/d')" \
+is "$(options kvmtop-listen.service | grep -Ev '^(DynamicUser|User|Group|Ambient.*)=')" \
 	"$(options kvmtop@.service | sed 's/^ProtectSystem=full$/ProtectSystem=strict/; /^WantedBy=/d')" \
 	"and the server's, which writes no file and gets its socket from systemd"
 is "$(options kvmtop-listen.service | sed -n 's/^AmbientCapabilities=//p')" \

@@ -115,7 +115,8 @@ why_remote() {
 	taskset -a -p 2 "$GUEST" >/dev/null
 	guest_go far
 	w_only="migrations_per_second = off
-page_fault_ratio = off"
+page_fault_ratio = off
+cpuid_ratio = off"
 	is "$(why_of "$w_only")" "remote_memory
 3" "why: memory of another node is found"
 	like "$(cat "$TMP/why")" "% of it .*; it was last on CPU 1" "why: with the CPU"
