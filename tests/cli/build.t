@@ -77,7 +77,8 @@ options() {
 	sandbox "$1" | grep '^[A-Z]'
 }
 is "$(options kvmtop-listen.service | grep -Ev '^(DynamicUser|User|Group|Ambient.*)=')" \
-	"$(options kvmtop@.service | sed 's/^ProtectSystem=full$/ProtectSystem=strict/; /^WantedBy=/d')" \
+	"$(options kvmtop@.service | sed 's/^ProtectSystem=full/ProtectSystem=strict/' |
+		grep -v '^WantedBy=')" \
 	"and the server's, which writes no file and gets its socket from systemd"
 is "$(options kvmtop-listen.service | sed -n 's/^AmbientCapabilities=//p')" \
 	"$(options kvmtop@.service | sed -n 's/^CapabilityBoundingSet=//p')" \
