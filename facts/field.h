@@ -108,6 +108,7 @@ enum host_part {
 	HOST_REMOTE,	 /* thousandths of the guest's memory that are on other NUMA nodes */
 	/* Of a host among others. */
 	HOST_GUESTS,	 /* how many it has */
+	/* Of a guest, or of a host among others: what another kvmtop found. */
 	HOST_FINDING,	 /* how severe it is, 3 at most; the children are the rules */
 	HOST_PARTS
 };

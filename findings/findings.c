@@ -61,7 +61,8 @@ bool findings_need(const struct field *field)
 		return field->parent == FIELD_NONE && rules_need_event(field);
 	if (field->use == USE_HOST)
 		return field->part == HOST_CPU || field->part == HOST_MIGRATIONS ||
-		       field->part == HOST_THROTTLED || field->part == HOST_REMOTE;
+		       field->part == HOST_THROTTLED || field->part == HOST_REMOTE ||
+		       field->part == HOST_FINDING;
 	return true;
 }
 
@@ -520,6 +521,78 @@ static int find_all(const struct measure *measure, struct findings *findings)
 	return err;
 }
 
+/* ---- what another kvmtop found: its numbers are not known here */
+
+/* Whether one of the first nr, which are in the order of their guests, is this one. */
+static bool has_finding(const struct findings *findings, size_t nr, const struct rule *rule,
+			uint32_t guest)
+{
+	size_t first = 0, end = nr;
+
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+
+		if (findings->list[middle].guest < guest)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	for (; first < nr && findings->list[first].guest == guest; first++) {
+		if (findings->list[first].rule == rule)
+			return true;
+	}
+	return false;
+}
+
+enum severity severity_of_level(uint64_t level)
+{
+	return level > SEVERITY_MINOR ? SEVERITY_CRITICAL :
+					(enum severity)(SEVERITY_MINOR + 1 - level);
+}
+
+static int add_told(const struct measure *measure, const struct stats_item *stat,
+		    struct findings *findings, size_t nr_measured)
+{
+	const struct fields *fields = measure->facts->fields;
+	const struct rule *rule = rule_by_id(fields_get(fields, stat->key.field)->label);
+	struct finding *finding;
+
+	if (!rule || has_finding(findings, nr_measured, rule, stat->key.guest))
+		return 0;
+	if (array_grow(&findings->list, &findings->room, findings->nr + 1) < 0)
+		return -ENOMEM;
+	finding = &findings->list[findings->nr++];
+	*finding = (struct finding){
+		.rule = rule,
+		.guest = stat->key.guest,
+		.vcpu = -1,
+		.severity = severity_of_level(stat->total),
+		.field = FIELD_NONE,
+		.remedy = rule_remedy(rule, fields, NULL),
+		.evidence = "found on the host, which exports no more of it: kvmtop why there has "
+			    "the numbers",
+	};
+	return 0;
+}
+
+static int add_all_told(const struct measure *measure, struct findings *findings)
+{
+	const struct stats *stats = measure->facts->stats;
+	size_t nr_measured = findings->nr;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < stats_count(stats); i++) {
+		const struct stats_item *stat = stats_at(stats, i);
+		const struct field *field = fields_get(measure->facts->fields, stat->key.field);
+
+		if (field->use == USE_HOST && field->part == HOST_FINDING && stat->total &&
+		    stat->seen == stats_tick(stats) &&
+		    (measure->guest == GUEST_ANY || stat->key.guest == measure->guest))
+			err = add_told(measure, stat, findings, nr_measured);
+	}
+	return err;
+}
+
 int findings_find(struct findings *findings, const struct facts *facts, uint32_t guest,
 		  const struct thresholds *thresholds)
 {
@@ -538,6 +611,8 @@ int findings_find(struct findings *findings, const struct facts *facts, uint32_t
 		err = add_stats(&measure);
 	if (!err)
 		err = find_all(&measure, findings);
+	if (!err)
+		err = add_all_told(&measure, findings);
 	key_sums_release(&measure.numbers);
 	free(measure.subjects);
 	return err;

@@ -3,7 +3,8 @@
  * findings - what the facts of the last interval say about causes: pure, no I/O, no clock.
  *
  * A rule is measured for each vCPU. A guest has at most one finding of a rule: that of the vCPU
- * with the highest value. What was not counted is not found.
+ * with the highest value. What was not counted is not found. Of a host whose kvmtop exports its
+ * findings, there are these besides, without numbers.
  */
 #ifndef KVMTOP_FINDINGS_FINDINGS_H
 #define KVMTOP_FINDINGS_FINDINGS_H
@@ -58,6 +59,9 @@ bool findings_need(const struct field *field);
 bool findings_can_have(const struct findings *findings, const struct rule *rule);
 
 const char *severity_name(enum severity severity);
+
+/* Of HOST_FINDING: 1 for minor, 2 for major, 3 for critical. level > 0. */
+enum severity severity_of_level(uint64_t level);
 
 /* Whether a is worse than b: by severity, then by cost, then by the order of the rules. */
 bool finding_is_worse(const struct finding *a, const struct finding *b);

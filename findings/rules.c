@@ -301,6 +301,15 @@ const struct rule *rule_at(size_t i)
 	return i < ARRAY_SIZE(rules) ? &rules[i] : NULL;
 }
 
+const struct rule *rule_by_id(const char *id)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
+		if (strcmp(rules[i].id, id) == 0)
+			return &rules[i];
+	}
+	return NULL;
+}
+
 size_t rule_index(const struct rule *rule)
 {
 	return (size_t)(rule - rules);

@@ -60,6 +60,7 @@ struct rule {
 };
 
 const struct rule *rule_at(size_t i); /* NULL past the end, of at most RULES_MAX */
+const struct rule *rule_by_id(const char *id); /* NULL: no such */
 size_t rule_index(const struct rule *rule);
 
 /* Whether the fields of the choice have this field. */

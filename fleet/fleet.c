@@ -183,7 +183,8 @@ static int fetch(struct fleet *fleet, const struct request *request, struct why 
 
 	if (!err) {
 		pthread_mutex_unlock(&fleet->lock);
-		err = http_ask(fleet->http, questions, QUESTIONS, timeout_ms(fleet), why);
+		err = http_ask(fleet->http, questions, scope_questions(cache->scope),
+			       timeout_ms(fleet), why);
 		pthread_mutex_lock(&fleet->lock);
 	}
 	if (!err)

@@ -31,7 +31,7 @@ int lines_init(struct lines *lines)
 					   &lines->throttled);
 	if (!err && lines->is_all)
 		err = host_fields_add_part(fields, PROVIDER_HOST, HOST_GUESTS, &lines->guests);
-	if (!err && lines->is_all)
+	if (!err)
 		err = host_fields_add_part(fields, PROVIDER_HOST, HOST_FINDING, &lines->finding);
 	return err;
 }
@@ -291,6 +291,21 @@ static int take_seconds(struct lines *lines, const struct answer_series *series)
 	return err;
 }
 
+/* The points of a series that is a level, and the only one of its line. */
+static void take_levels(const struct lines *lines, const struct answer_series *series,
+			struct line *line)
+{
+	unsigned int cell;
+	double value;
+
+	for (size_t i = 0; i < answer_points(series); i++) {
+		if (!point_at(lines, series, i, &cell, &value))
+			continue;
+		line->cells[cell].has_count = true;
+		line->cells[cell].count = (uint64_t)value;
+	}
+}
+
 /* A guest is there when it has an info; a host, when it has guests. */
 static int take_member(struct lines *lines, const struct answer_series *series)
 {
@@ -312,42 +327,34 @@ static int take_member(struct lines *lines, const struct answer_series *series)
 		line = line_of(lines, member->id, -1, lines->guests);
 		if (!line)
 			return -ENOMEM;
+		take_levels(lines, series, line);
 	}
 	for (size_t i = 0; i < answer_points(series); i++) {
-		if (!point_at(lines, series, i, &cell, &value))
-			continue;
-		member->is_there[cell] = true;
-		if (line) {
-			line->cells[cell].has_count = true;
-			line->cells[cell].count = (uint64_t)value;
-		}
+		if (point_at(lines, series, i, &cell, &value))
+			member->is_there[cell] = true;
 	}
 	return 0;
 }
 
+/* One without a guest is of all guests of its host. */
 static int take_finding(struct lines *lines, const struct answer_series *series)
 {
-	struct member *member = member_of(lines, series);
-	char rule[LABEL_SIZE];
+	char guest[LABEL_SIZE] = "", rule[LABEL_SIZE];
+	bool has_member = lines->is_all || (answer_label(series, "guest", guest, sizeof(guest)) &&
+					    guest[0]);
+	const struct member *member = has_member ? member_of(lines, series) : NULL;
 	struct line *line;
-	unsigned int cell;
 	uint32_t field;
-	double value;
 
-	if (!member || !answer_label(series, "rule", rule, sizeof(rule)) ||
+	if (has_member != (member != NULL) || !answer_label(series, "rule", rule, sizeof(rule)) ||
 	    fields_count(lines->fields) >= FIELDS_MAX)
 		return 0;
 	if (host_fields_add_child(lines->fields, lines->finding, rule, &field) < 0)
 		return -ENOMEM;
-	line = line_of(lines, member->id, -1, field);
+	line = line_of(lines, member ? member->id : GUEST_ANY, -1, field);
 	if (!line)
 		return -ENOMEM;
-	for (size_t i = 0; i < answer_points(series); i++) {
-		if (!point_at(lines, series, i, &cell, &value))
-			continue;
-		line->cells[cell].has_count = true;
-		line->cells[cell].count = (uint64_t)value;
-	}
+	take_levels(lines, series, line);
 	return 0;
 }
 
@@ -440,7 +447,9 @@ int lines_take(struct lines *lines, enum question question, const struct answer_
 		return take_seconds(lines, series);
 	case ASK_MEMBERS:
 		return take_member(lines, series);
+	case ASK_FINDINGS:
+		return take_finding(lines, series);
 	default:
-		return lines->is_all ? take_finding(lines, series) : take_bucket(lines, series);
+		return take_bucket(lines, series);
 	}
 }

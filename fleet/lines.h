@@ -47,7 +47,7 @@ struct lines {
 	struct member *members;
 	uint32_t last_member;
 	struct exit_fields exits;
-	uint32_t wait, throttled, guests, finding; /* the last two: of all hosts */
+	uint32_t wait, throttled, finding, guests; /* the last: of all hosts */
 	struct line *lines;
 	uint64_t first; /* the time of the first cell, in steps */
 	unsigned int nr; /* of cells */

@@ -40,7 +40,8 @@ static int query_of_host(enum question question, const char *host, char **ret_qu
 		[ASK_EXIT_SECONDS] = { METRIC_EXIT_SECONDS, "sum by (guest, reason)", "" },
 		[ASK_SECONDS] = { METRIC_VCPU_SECONDS, "sum by (guest, vcpu, mode)", "" },
 		[ASK_MEMBERS] = { METRIC_GUEST_INFO, "max by (guest, uuid, pid, vmm)", "" },
-		[ASK_MORE] = { METRIC_EXIT_DURATION, "sum by (guest, le)", "_bucket" },
+		[ASK_FINDINGS] = { METRIC_FINDING, "max by (guest, rule)", "" },
+		[ASK_DURATIONS] = { METRIC_EXIT_DURATION, "sum by (guest, le)", "_bucket" },
 	};
 
 	return asprintf(ret_query, "%s (%s%s{instance=\"%s\"})", all[question].sum,
@@ -65,7 +66,7 @@ static int query_of_all(enum question question, bool has_sums, char **ret_query)
 			       asprintf(ret_query, QUERY_HOSTS) :
 			       asprintf(ret_query, "count by (instance) (%s)",
 					name_of(METRIC_GUEST_INFO));
-	if (question == ASK_MORE)
+	if (question == ASK_FINDINGS)
 		return asprintf(ret_query, "max by (instance, rule) (%s)",
 				name_of(METRIC_FINDING));
 	if (has_sums)

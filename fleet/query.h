@@ -8,8 +8,12 @@
 /* The hosts with their guests, where the server has the sums of our recording rules. */
 #define QUERY_HOSTS "instance:kvmtop_guest_info:count"
 
-/* MORE: of a host, latencies; of all, findings. MEMBERS: a host's guests, or the hosts. */
-enum question { ASK_EXITS, ASK_EXIT_SECONDS, ASK_SECONDS, ASK_MEMBERS, ASK_MORE, QUESTIONS };
+/* MEMBERS: a host's guests, or the hosts. DURATIONS: of a host only. */
+enum question {
+	ASK_EXITS, ASK_EXIT_SECONDS, ASK_SECONDS, ASK_MEMBERS, ASK_FINDINGS, ASK_DURATIONS,
+	QUESTIONS,
+	QUESTIONS_OF_ALL = ASK_DURATIONS
+};
 
 /* A text within the quotes of a query; the caller's to free. NULL: no memory. */
 char *query_quote(const char *text);

@@ -101,6 +101,11 @@ unsigned int scope_steps(const struct scope *scope)
 
 /* ---- questions */
 
+unsigned int scope_questions(const struct scope *scope)
+{
+	return scope->host ? QUESTIONS : QUESTIONS_OF_ALL;
+}
+
 static void drop_questions(struct http_question *questions)
 {
 	for (unsigned int i = 0; i < QUESTIONS; i++) {
@@ -128,13 +133,13 @@ static uint64_t begins_at(const struct scope *scope, uint64_t first)
 }
 
 int scope_ask(const struct scope *scope, uint64_t first, uint64_t last,
-	      struct http_question *ret_questions)
+	      struct http_question ret_questions[QUESTIONS])
 {
 	int err = 0;
 
 	for (unsigned int i = 0; i < QUESTIONS; i++)
 		ret_questions[i] = (struct http_question){ .path = "/api/v1/query_range" };
-	for (unsigned int i = 0; !err && i < QUESTIONS; i++) {
+	for (unsigned int i = 0; !err && i < scope_questions(scope); i++) {
 		char *query = NULL, *form = NULL;
 
 		err = query_make((enum question)i, scope->host, scope->common->nr_summed, &query);
@@ -255,7 +260,7 @@ static int take_answers(struct scope *scope, const struct http_question *questio
 {
 	int err = 0;
 
-	for (unsigned int i = 0; !err && i < QUESTIONS; i++) {
+	for (unsigned int i = 0; !err && i < scope_questions(scope); i++) {
 		struct taking taking = { &scope->lines, (enum question)i };
 
 		err = answer_read(questions[i].status, questions[i].body, questions[i].size,

@@ -35,12 +35,15 @@ void scope_free(struct scope *scope);
  */
 unsigned int scope_steps(const struct scope *scope);
 
+/* How many QUESTIONS, the first ones, are asked of it. */
+unsigned int scope_questions(const struct scope *scope);
+
 /*
- * The QUESTIONS for the times first * step to last * step, with the step before them where that is
+ * These questions for the times first * step to last * step, with the step before them where that is
  * needed. Forms are the caller's to free. 0 or -ENOMEM.
  */
 int scope_ask(const struct scope *scope, uint64_t first, uint64_t last,
-	      struct http_question *ret_questions);
+	      struct http_question ret_questions[QUESTIONS]);
 
 /* Takes a moment that was made, at a multiple of the step. 0 or -errno. */
 typedef int (*scope_moment_fn)(void *arg, uint64_t at, struct packed *packed);

@@ -42,13 +42,6 @@ static int compare_guest(const void *key, const void *element)
 	return (*guest > row->guest) - (*guest < row->guest);
 }
 
-/* A finding's level is 1 for minor, 2 for major, 3 for critical. */
-static const char *severity_of(uint64_t level)
-{
-	return level > SEVERITY_MINOR ? severity_name(SEVERITY_CRITICAL) :
-					severity_name((enum severity)(SEVERITY_MINOR + 1 - level));
-}
-
 static void add_finding(struct view_row *row, uint64_t *worst, const struct field *field,
 			uint64_t level)
 {
@@ -56,7 +49,7 @@ static void add_finding(struct view_row *row, uint64_t *worst, const struct fiel
 	if (level <= *worst)
 		return;
 	*worst = level;
-	row->cells[SEVERITY] = cell_text(severity_of(level));
+	row->cells[SEVERITY] = cell_text(severity_name(severity_of_level(level)));
 	row->cells[FINDING] = cell_text(field->label);
 }
 

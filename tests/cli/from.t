@@ -70,6 +70,47 @@ like "$(cat "$TMP/err")" '^$' "one that never answers can be left"
 is "$(said --from "$url" --timeout 1 -1)" \
 	"1 kvmtop: $url has not answered within 1 s: --timeout SECONDS waits longer" \
 	"and is an error after some time"
+stop "$SPAWNED"
+
+# ---- what is shown of answers: the same to each question, which takes from it what it asks for
+
+# series LABELS AT_100 AT_101
+series() {
+	printf '{"metric":{"instance":"kvm1",%s},"values":[[100,"%s"],[101,"%s"]]},' "$@"
+}
+# answers SERIES: a server that has these, at 102 s past 1970, which is the latest value.
+answers() {
+	serve 'HTTP/1.0 200 OK\r\n\r\n{"status":"success","data":{"resultType":"matrix",%s%s%s' \
+		'"result":[' "$1" '{"metric":{"instance":"kvm1"},"values":[[101,"102"]]}]}}'
+	from="--from $url -s 1 --at @101"
+}
+
+answers "$(series '"guest":"web1","uuid":"","pid":"112","vmm":"QEMU"' 2 2
+	series '"guest":"web1","rule":"halt_poll"' 3 3
+	series '"rule":"lost"' 1 1)"
+# shellcheck disable=SC2086
+is "$("$KVMTOP" $from --host kvm1 -1 --view why --json |
+	grep -oE '"(guest|severity|rule)":"[^"]*"' | cut -d: -f2 | tr '\n' ' ')" \
+	'"web1" "critical" "halt_poll" "all guests" "minor" "lost" ' \
+	"a host's findings, with their guests"
+if has_screen; then
+	screen_start 120 30 "$KVMTOP $from"
+	screen_has '^ *kvm1 ' "the host is there"
+	screen_keys w
+	screen_has '^ *KVM.s halt polling .* kvm1 ' "w: findings of all hosts"
+	screen_keys Enter
+	screen_has '^ *KVM.s halt polling .* web1 ' "Enter leads to the host's own"
+	screen_keys BSpace
+	screen_has '^ *KVM.s halt polling .* kvm1 ' "and Backspace back"
+	screen_keys q
+else
+	skip "findings on the screen" "$T_no_screen"
+fi
+stop "$SPAWNED"
+
+# ---- a server that never answers, on the screen
+
+serve ''
 if has_screen; then
 	screen_start 80 24 "$KVMTOP --from $url"
 	screen_has "^kvmtop: waiting for $url; Ctrl-C ends this" \

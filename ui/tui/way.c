@@ -185,8 +185,11 @@ static void open_tree(struct tui *tui, uint32_t id)
 /* While the server is asked, the row stays the one that Enter is about. */
 static int enter_host(struct tui *tui, const struct view_row *row)
 {
-	int err = tui_enter_machine(tui, guests_find(tui->facts.guests, row->guest)->name);
+	const struct guest *host = guests_find(tui->facts.guests, row->guest);
+	int err = host ? tui_enter_machine(tui, host->name) : -ENOENT;
 
+	if (!host)
+		tui_say(tui, "This host has no guest now");
 	if (err == -EAGAIN) {
 		tui->screen.cursor = row_id_of(row);
 		tui->screen.has_cursor = true;
@@ -200,16 +203,21 @@ bool tui_enter_by(struct tui *tui, const struct view_row *row,
 				const struct facts *facts, const char **ret_sought))
 {
 	const struct query before = *tui->query;
+	bool is_host = tui_shows_machines(tui) && row && row->guest != GUEST_ANY;
 	const char *sought = NULL;
 
 	if (!enter || !enter(tui->query, row, &tui->facts, &sought))
 		return false;
 	remember_way(tui, &before);
-	if (before.type->groups == GROUP_HOST && row && enter_host(tui, row) < 0) {
+	if (is_host && enter_host(tui, row) < 0) {
 		*tui->query = before;
 		tui->ways.nr--;
 		return true;
 	}
+	if (is_host)
+		query_narrow(tui->query, GUEST_ANY);
+	if (is_host && before.type->has_findings) /* first to the host's own */
+		tui->query->type = before.type;
 	if (tui->query->guest != before.guest && !tui->ways.has_entered_guest) {
 		tui->ways.has_entered_guest = true;
 		tui->ways.guest_before = before.guest;

@@ -11,7 +11,7 @@ enum {
 	USERSPACE, USER_IO, USER_MMIO, USER_RESTART, IOPORT, COM1, IDE, PIT, MMIO, LAPIC, PL011,
 	DISK, MSR, DEADLINE, ICR, EOI, SPEC_CTRL, SYSREG, CNTV, SGI, PML, DIRTY_RING, SWAP,
 	NESTED, LOST, ON_CPU, HOST_ON, THROTTLED, MIGRATIONS, REMOTE,
-	YIELD, PLE_WINDOW, NR_FIELDS
+	YIELD, PLE_WINDOW, TOLD, TOLD_WAIT, TOLD_TIMER, TOLD_NEW, NR_FIELDS
 };
 
 #define EXIT_OF(parent_id, text, r) \
@@ -19,6 +19,9 @@ enum {
 #define ARGUMENT_OF(parent_id, text, short, why) \
 	{ .name = (text), .label = (short), .parent = (parent_id), .use = USE_ARGUMENT, \
 	  .reason = (why) }
+#define TOLD_OF(parent_id, text, short) \
+	{ .name = (text), .label = (short), .parent = (parent_id), .use = USE_HOST, \
+	  .part = HOST_FINDING, .kind = FIELD_PEAK }
 #define PARENT(text, u) \
 	{ .name = (text), .parent = FIELD_NONE, .use = (u), .reason = FIELD_NONE }
 
@@ -84,6 +87,10 @@ static const struct field specs[] = {
 	[YIELD] = { .name = "directed_yield_attempted", .parent = FIELD_NONE,
 		    .part = EVENT_BY_VCPU },
 	[PLE_WINDOW] = { .name = "kvm_ple_window_update", .parent = FIELD_NONE },
+	[TOLD] = TOLD_OF(FIELD_NONE, "finding", NULL),
+	[TOLD_WAIT] = TOLD_OF(TOLD, "finding(cpu_wait)", "cpu_wait"),
+	[TOLD_TIMER] = TOLD_OF(TOLD, "finding(timer)", "timer"),
+	[TOLD_NEW] = TOLD_OF(TOLD, "finding(of_a_later_kvmtop)", "of_a_later_kvmtop"),
 };
 
 #define FLAGS (ROW_FROM_ZERO | ROW_WHOLE_INTERVAL)
@@ -293,6 +300,30 @@ static void what_is_lost_is_of_all_guests(void **state)
 	assert_string_equal(found(world), "");
 }
 
+/* Of another host's findings the names are known; what is measured here has numbers as well. */
+static void what_another_kvmtop_found(void **state)
+{
+	struct world *world = *state;
+
+	whole_second(world, 1, 0);
+	add(world, (struct key){ 1, 0, WAIT }, SECOND / 5);
+	add(world, (struct key){ 1, -1, TOLD_WAIT }, 3);
+	add(world, (struct key){ 1, -1, TOLD_TIMER }, 1);
+	add(world, (struct key){ 2, -1, TOLD_WAIT }, 3);
+	add(world, (struct key){ 2, -1, TOLD_NEW }, 3);
+	add(world, (struct key){ GUEST_ANY, -1, TOLD_TIMER }, 2);
+	take(world);
+	assert_string_equal(found(world), "cpu_wait db1 0 major 20.0%, "
+					  "cpu_wait web1 - critical -, timer db1 - minor -, "
+					  "timer all guests - major -");
+	world->query.guest = 2;
+	assert_string_equal(found(world), "cpu_wait web1 - critical -");
+	assert_non_null(strstr(cell_of(world, "evidence"), "kvmtop why there has the numbers"));
+	assert_non_null(strstr(cell_of(world, "remedy"), "Move vCPUs to CPUs that are idle"));
+	take(world);
+	assert_string_equal(found(world), ""); /* it is over */
+}
+
 /* KVM may not trace a guest's exits: a wait is then a share of the interval. */
 static void a_wait_needs_no_exits(void **state)
 {
@@ -481,6 +512,7 @@ int main(void)
 		TEST(the_worst_vcpu_and_how_many),
 		TEST(a_quota_is_no_want_of_cpus),
 		TEST(what_is_lost_is_of_all_guests),
+		TEST(what_another_kvmtop_found),
 		TEST(a_wait_needs_no_exits),
 		TEST(worst_first),
 		TEST(the_device_is_named),

@@ -114,11 +114,36 @@ static void test_asks_for_the_host(void **state)
 	fields_free(common.fields);
 }
 
+/* Of all hosts five questions; of one the latencies besides. Findings are asked for of both. */
+static void test_asks_no_more_than_needed(void **state)
+{
+	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
+	struct http_question questions[QUESTIONS];
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct scope *scope = scope_new(&common, (uint32_t)i + 1, i ? "kvm1" : NULL);
+		unsigned int nr = scope_questions(scope), nr_findings = 0;
+
+		assert_int_equal(nr, i ? 6 : 5);
+		assert_int_equal(scope_ask(scope, 101, 101, questions), 0);
+		for (unsigned int j = 0; j < QUESTIONS; j++) {
+			assert_int_equal(questions[j].form != NULL, j < nr);
+			nr_findings += j < nr && strstr(questions[j].form, "kvmtop_finding");
+			free((char *)(uintptr_t)questions[j].form);
+		}
+		assert_int_equal(nr_findings, 1);
+		scope_free(scope);
+	}
+	fields_free(common.fields);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_asks_for_the_host),
+		cmocka_unit_test(test_asks_no_more_than_needed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
