@@ -168,7 +168,7 @@ static void fill_times(struct view_row *row, const struct query *query,
 		       const struct groups *groups, const struct group *group)
 {
 	const struct timing_sum *timing = &group->sum.timing;
-	uint64_t nr_ended = hist_count(timing->total), cost_ns = timing->total_ns - group->halt_ns;
+	uint64_t cost_ns = timing->total_ns - group->halt_ns;
 	bool is_polled = group_is_polled(groups, group);
 
 	if (!timing->nr)
@@ -184,9 +184,9 @@ static void fill_times(struct view_row *row, const struct query *query,
 	row->cells[SHORTEST] = shortest(&group->sum);
 	row->cells[DEVIATION] = exit_sum_deviation(&group->sum);
 	row->cells[LONGEST] = exit_sum_longest(&group->sum);
-	if (!nr_ended)
+	row->cells[AVERAGE] = exit_sum_total_average(&group->sum);
+	if (!hist_count(timing->total))
 		return;
-	row->cells[AVERAGE] = cell_ns(timing->total_ns / nr_ended);
 	row->cells[P50] = exit_sum_total_percentile(&group->sum, 0.5);
 	row->cells[P99] = exit_sum_total_percentile(&group->sum, 0.99);
 	row->cells[HIST] = (struct cell){ .type = CELL_HIST, .hist = timing->total };

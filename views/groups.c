@@ -92,12 +92,27 @@ struct cell exit_sum_rate(const struct exit_sum *sum)
 	return (struct cell){ .type = CELL_RATE, .number = sum->rate_per_s };
 }
 
-/* Of the exits that ended in the last interval; absent when none did. */
-static struct cell average(const struct exit_sum *sum)
+/*
+ * Of the exits that ended; absent when none did. A Prometheus has the number and the time of a
+ * reason's exits, and no histogram.
+ */
+static struct cell average(const uint64_t *hist, uint64_t time_ns, uint64_t count)
 {
-	uint64_t nr = hist_count(sum->timing.delta);
+	uint64_t nr = hist_count(hist);
 
-	return nr ? cell_ns(sum->timing.delta_ns / nr) : cell_none();
+	if (!nr && time_ns)
+		nr = count;
+	return nr ? cell_ns(time_ns / nr) : cell_none();
+}
+
+static struct cell interval_average(const struct exit_sum *sum)
+{
+	return average(sum->timing.delta, sum->timing.delta_ns, sum->delta);
+}
+
+struct cell exit_sum_total_average(const struct exit_sum *sum)
+{
+	return average(sum->timing.total, sum->timing.total_ns, sum->total);
 }
 
 static struct cell percentile(const uint64_t *hist, double share, struct hist_known known)
@@ -196,7 +211,7 @@ void group_fill_times(struct cell *cells, const struct group *group)
 	if (sum->timing.nr)
 		cells[TIME] = cell_ns(sum->timing.delta_ns);
 	cells[SHORTEST] = exit_sum_shortest(sum);
-	cells[AVERAGE] = average(sum);
+	cells[AVERAGE] = interval_average(sum);
 	cells[DEVIATION] = exit_sum_deviation(sum);
 	cells[P50] = interval_percentile(sum, 0.5);
 	cells[P99] = interval_percentile(sum, 0.99);

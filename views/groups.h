@@ -42,6 +42,7 @@ struct cell exit_sum_rate(const struct exit_sum *sum);
 /* Of the exits that ended in the last interval; absent when none did. */
 struct cell exit_sum_hist(const struct exit_sum *sum);
 /* Since the start or the reset. */
+struct cell exit_sum_total_average(const struct exit_sum *sum);
 struct cell exit_sum_total_percentile(const struct exit_sum *sum, double share);
 struct cell exit_sum_longest(const struct exit_sum *sum);
 /* Of a recording; else absent. The deviation of a single duration is 0. */

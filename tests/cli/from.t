@@ -74,14 +74,22 @@ stop "$SPAWNED"
 
 # ---- what is shown of answers: the same to each question, which takes from it what it asks for
 
-# series LABELS AT_100 AT_101
+# series LABELS VALUE...: the values at 100, 101 ... seconds
 series() {
-	printf '{"metric":{"instance":"kvm1",%s},"values":[[100,"%s"],[101,"%s"]]},' "$@"
+	printf '{"metric":{"instance":"kvm1",%s},"values":[' "$1"
+	shift
+	t_at=100
+	for t_value; do
+		printf '%s[%d,"%s"]' "${t_comma-}" $t_at "$t_value"
+		t_comma=, t_at=$((t_at + 1))
+	done
+	t_comma=
+	printf ']},'
 }
-# answers SERIES: a server that has these, at 102 s past 1970, which is the latest value.
+# answers SERIES: a server that has these, at 105 s past 1970, which is the latest value.
 answers() {
 	serve 'HTTP/1.0 200 OK\r\n\r\n{"status":"success","data":{"resultType":"matrix",%s%s%s' \
-		'"result":[' "$1" '{"metric":{"instance":"kvm1"},"values":[[101,"102"]]}]}}'
+		'"result":[' "$1" '{"metric":{"instance":"kvm1"},"values":[[101,"105"]]}]}}'
 	from="--from $url -s 1 --at @101"
 }
 
@@ -106,6 +114,19 @@ if has_screen; then
 else
 	skip "findings on the screen" "$T_no_screen"
 fi
+stop "$SPAWNED"
+
+# How often, and how many seconds: both questions get the same numbers.
+answers "$(series '"guest":"web1","uuid":"","pid":"112","vmm":"QEMU"' 1 1 1 1 1
+	series '"guest":"web1","reason":"cpuid"' 5 25 45 55 65)"
+# shellcheck disable=SC2086
+like "$("$KVMTOP" $from --host kvm1 -1 --view exits --json)" \
+	'"delta":20,.*"time_ns":20000000000,"avg_ns":1000000000,"p50_ns":null,.*"max_ns":null' \
+	"a reason's average of its time and count"
+# shellcheck disable=SC2086
+like "$("$KVMTOP" ${from% --at*} --host kvm1 --json --diff @101..@102 @103..@104)" \
+	'"other_avg_ns":1000000000,"avg_ns":1000000000,"avg_change":0' \
+	"and of two spans"
 stop "$SPAWNED"
 
 # ---- a server that never answers, on the screen
