@@ -69,6 +69,12 @@ static int find_view(const struct top_options *options, const struct view_type *
 	if (options->by_guest && type != guests)
 		return why_set(why, -EINVAL, "-b/--by-guest and --view %s exclude each other",
 			       options->view);
+	/* The server adds up the exits of all hosts, and nothing else but the hosts themselves. */
+	if (options->url && !options->host && type->groups != GROUP_HOST &&
+	    type->groups != GROUP_REASON)
+		return why_set(why, -EINVAL, "the view %s is of one host: add --host NAME; of all "
+					     "hosts there are the views hosts and exits",
+			       type->name);
 	*ret_type = type;
 	return 0;
 }

@@ -282,6 +282,9 @@ static int check_history(const struct top_options *options, bool logs, struct wh
 	if ((options->host || options->http_config || options->timeout_s) && !options->url)
 		return why_set(why, -EINVAL, "--host, --http-config and --timeout require --from "
 					     "URL");
+	if (options->url && !options->host && (options->guest || options->pid))
+		return why_set(why, -EINVAL, "-g/--guest and -p/--pid choose a guest of one host: "
+					     "add --host NAME");
 	if (options->timeout_s > TIMEOUT_MAX_S)
 		return why_set(why, -EINVAL, "--timeout: at most %d seconds", TIMEOUT_MAX_S);
 	if (options->read)

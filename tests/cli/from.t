@@ -21,6 +21,19 @@ like "$(said --timeout 1 -1)" '^2 .*require --from URL' "a server that is not as
 like "$(said --from http://a --timeout 3601 -1)" '^2 .*--timeout: at most 3600 seconds' "for hours"
 like "$(said --from http://a -r x -1)" '^2 .*exclude each other' "two sources"
 like "$(said --from http://a -d -1)" '^2 .*-d/--debugfs counts what happens now' "no provider"
+for view in guests vcpus why hotspots events host long; do
+	is "$(said --from http://127.0.0.1:1 --view $view -1 | head -n 1)" \
+		"2 kvmtop: the view $view is of one host: add --host NAME; of all hosts there are \
+the views hosts and exits" "--view $view without a host"
+done
+like "$(said --from http://127.0.0.1:1 -b -1)" '^2 kvmtop: the view guests .* add --host NAME' \
+	"-b without a host"
+like "$(said --from http://127.0.0.1:1 --view exits -1)" '^1 kvmtop: http://127' "all hosts' exits"
+for option in "-g web1" "-p 112"; do
+	# shellcheck disable=SC2086
+	like "$(said --from http://127.0.0.1:1 $option -1)" '^2 .* one host: add --host NAME' \
+		"$option without a host"
+done
 like "$(said --from yesterday -1)" '^2 .*require -r/--read' "a time is no source"
 is "$(said -r "$TMP/none.db" -1)" "1 kvmtop: $TMP/none.db: No such file or directory" "no file"
 like "$(said --from http://127.0.0.1:1 -1)" '^1 kvmtop: http://127.0.0.1:1: .*onnect' "nobody there"
