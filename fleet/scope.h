@@ -39,8 +39,8 @@ unsigned int scope_steps(const struct scope *scope);
 unsigned int scope_questions(const struct scope *scope);
 
 /*
- * These questions for the times first * step to last * step, with the step before them where that is
- * needed. Forms are the caller's to free. 0 or -ENOMEM.
+ * These questions for the times first * step to last * step, with the step before them where that
+ * is needed. Forms are the caller's to free. 0 or -ENOMEM.
  */
 int scope_ask(const struct scope *scope, uint64_t first, uint64_t last,
 	      struct http_question ret_questions[QUESTIONS]);
