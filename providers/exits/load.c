@@ -34,53 +34,31 @@ static bool has_entry_vcpu(const struct exits_load *load)
 	       load->raw.entry_vcpu >= 0;
 }
 
-static struct bpf_program *choose_exit(const struct exits_load *load)
-{
-	const struct exits_program *program = load->program;
-
-	switch (load->raw.way) {
-	case EXITS_BY_LOAD:
-		return load->config.has_long ? program->progs.on_long_exit_by_load :
-					       program->progs.on_exit_by_load;
-	case EXITS_BY_READ:
-		return load->config.has_long ? program->progs.on_long_exit_by_read :
-					       program->progs.on_exit_by_read;
-	case EXITS_BY_ARGUMENT:
-		return load->config.has_long ? program->progs.on_long_exit_by_argument :
-					       program->progs.on_exit_by_argument;
-	default:
-		return load->config.has_long ? program->progs.on_long_exit : program->progs.on_exit;
-	}
-}
-
-static struct bpf_program *choose_entry(const struct exits_load *load)
-{
-	const struct exits_program *program = load->program;
-
-	if (has_entry_vcpu(load))
-		return load->config.has_long ? program->progs.on_long_vcpu_entry :
-					       program->progs.on_vcpu_entry;
-	return load->config.has_long ? program->progs.on_long_entry : program->progs.on_entry;
-}
-
 /* Of the programs for kvm_exit and kvm_entry, only one each is loaded. */
 static void choose_programs(struct exits_load *load)
 {
 	const struct exits_program *program = load->program;
-	struct bpf_program *const all[] = {
-		program->progs.on_exit,		 program->progs.on_exit_by_argument,
-		program->progs.on_exit_by_read,	 program->progs.on_exit_by_load,
-		program->progs.on_long_exit,	 program->progs.on_long_exit_by_argument,
-		program->progs.on_long_exit_by_read, program->progs.on_long_exit_by_load,
-		program->progs.on_entry,	 program->progs.on_vcpu_entry,
-		program->progs.on_long_entry,	 program->progs.on_long_vcpu_entry,
+	struct bpf_program *const exits[][2] = { /* without and with long exits */
+		[EXITS_BY_RECORD] = { program->progs.on_exit, program->progs.on_long_exit },
+		[EXITS_BY_ARGUMENT] = { program->progs.on_exit_by_argument,
+					program->progs.on_long_exit_by_argument },
+		[EXITS_BY_READ] = { program->progs.on_exit_by_read,
+				    program->progs.on_long_exit_by_read },
+		[EXITS_BY_LOAD] = { program->progs.on_exit_by_load,
+				    program->progs.on_long_exit_by_load },
+	};
+	struct bpf_program *const entries[][2] = {
+		[false] = { program->progs.on_entry, program->progs.on_long_entry },
+		[true] = { program->progs.on_vcpu_entry, program->progs.on_long_vcpu_entry },
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
-		bpf_program__set_autoload(all[i], false);
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(exits); i++)
+		bpf_program__set_autoload(exits[i / 2][i % 2], false);
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(entries); i++)
+		bpf_program__set_autoload(entries[i / 2][i % 2], false);
 	bpf_map__set_autocreate(program->maps.long_exits, load->config.has_long);
-	load->on_exit = choose_exit(load);
-	load->on_entry = choose_entry(load);
+	load->on_exit = exits[load->raw.way][load->config.has_long];
+	load->on_entry = entries[has_entry_vcpu(load)][load->config.has_long];
 }
 
 static int set_on_exit(const struct exits_load *load, const struct split *exit)
