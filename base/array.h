@@ -6,6 +6,7 @@
 #define KVMTOP_BASE_ARRAY_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,7 +15,8 @@
 /* How many elements an array has. Not for pointers. */
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-static inline int array_grow_bytes(void *array, size_t *room, size_t need, size_t size)
+static inline int array_grow_items(void *array, size_t *room, size_t need, size_t size,
+				   bool has_zeros)
 {
 	char *old, *grown;
 	size_t more;
@@ -30,7 +32,8 @@ static inline int array_grow_bytes(void *array, size_t *room, size_t need, size_
 	grown = realloc(old, more * size);
 	if (!grown)
 		return -ENOMEM;
-	memset(grown + *room * size, 0, (more - *room) * size);
+	if (has_zeros)
+		memset(grown + *room * size, 0, (more - *room) * size);
 	memcpy(array, &grown, sizeof(grown));
 	*room = more;
 	/* cppcheck-suppress memleak ; the caller's pointer has it, by memcpy() */
@@ -47,6 +50,9 @@ static inline int array_grow_bytes(void *array, size_t *room, size_t need, size_
  * room (a size_t) is how many elements there is room for: 0 while the array is NULL. It at least
  * doubles, and new elements are zero. Returns 0, or -ENOMEM with the array as it was.
  */
-#define array_grow(array, room, need) array_grow_bytes(array, room, need, sizeof(**(array)))
+#define array_grow(array, room, need) array_grow_items(array, room, need, sizeof(**(array)), true)
+
+/* The same for bytes, of which new ones are not set: they take no memory until they are. */
+#define array_grow_bytes(bytes, room, need) array_grow_items(bytes, room, need, 1, false)
 
 #endif

@@ -267,7 +267,7 @@ static bool is_mono(const struct run *run)
 	return strcmp(trace_file(run->trace, 0)->clock_name, "mono") == 0;
 }
 
-/* uftrace has CLOCK_MONOTONIC; a TSC, where it was made to. Then the times meet, or do not. */
+/* uftrace records times of CLOCK_MONOTONIC, unless it was built to record the TSC. */
 static void tell_clock(const struct run *run, struct calls *calls)
 {
 	const struct trace_info *info = trace_file(run->trace, 0);

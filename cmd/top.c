@@ -351,7 +351,7 @@ static int run_mode(struct top *top, enum mode mode)
 	}
 }
 
-/* Names of events are those that -f help lists. */
+/* Names of events: the same as -f help lists. */
 static int run_completion(struct top *top)
 {
 	struct completion completion;

@@ -258,7 +258,7 @@ static int check_read(const struct top_options *options, struct why *why)
 	enum mode mode = top_options_mode(options);
 
 	if (live_only)
-		return why_set(why, -EINVAL, "%s counts what happens now, %s shows the past: leave "
+		return why_set(why, -EINVAL, "%s is for what happens now, %s shows the past: leave "
 			       "one out", live_only,
 			       options->url ? "--from URL" : "-r/--read");
 	if (options->url && options->read_file)

@@ -22,7 +22,7 @@
 
 #define SECONDS_USUAL 5.0
 
-/* Rules ask them, but "nothing found" is no answer of theirs. */
+/* Rules use these sources, but without others they cannot say that nothing is wrong. */
 #define ASIDES (1U << PROVIDER_HOST | 1U << PROVIDER_DEBUGFS | 1U << PROVIDER_STATS)
 
 struct why_options {

@@ -219,7 +219,7 @@ static void *run(void *arg)
 		fleet->why = why;
 		fleet->is_busy = false;
 		pthread_cond_broadcast(&fleet->changed);
-		/* Not of a failure: who is told would ask at once again. */
+		/* Not of a failure: the reader would ask again at once. */
 		if (!fleet->failed)
 			eventfd_write(fleet->news_fd, 1);
 	}

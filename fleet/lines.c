@@ -358,7 +358,7 @@ static int take_finding(struct lines *lines, const struct answer_series *series)
 	return 0;
 }
 
-/* ---- histograms: those of a guest are its exits' but the halts */
+/* ---- histograms: of a guest's exits without halts */
 
 /* The bucket that ends at an edge. HIST_BUCKETS: none does. */
 static unsigned int bucket_of(const char *edge)

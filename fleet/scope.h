@@ -49,8 +49,8 @@ int scope_ask(const struct scope *scope, uint64_t first, uint64_t last,
 typedef int (*scope_moment_fn)(void *arg, uint64_t at, struct packed *packed);
 
 /*
- * Makes moments of the answers to these questions. Those that follow the latest ones of the scope
- * go on from these. 0, or -errno with why, as answer_read().
+ * Makes moments of the answers to these questions. Where they follow the latest ones of the scope,
+ * they go on from these. 0, or -errno with why, as answer_read().
  */
 int scope_take(struct scope *scope, uint64_t first, uint64_t last,
 	       const struct http_question *questions, scope_moment_fn take, void *arg,

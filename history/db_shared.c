@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * SQLite's usual VFS, but for three methods of the open file and of its log. A VFS for each
- * database: its methods are told no more than the file, by whose methods it is found.
+ * SQLite's usual VFS, but for three methods of the open file and of its log. Each database has
+ * a VFS of its own, which these methods find from the file.
  */
 #include <errno.h>
 #include <sqlite3.h>
@@ -24,7 +24,7 @@
 
 #define ROOM_BLOCKS 1024 /* a disk with so many is not full */
 
-/* Those of <linux/magic.h>, and two that are not in it. */
+/* From <linux/magic.h>, and two that are not in it. */
 #define BTRFS_MAGIC 0x9123683eu
 #define F2FS_MAGIC 0xf2f52010u
 #define BCACHEFS_MAGIC 0xca451a4eu

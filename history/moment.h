@@ -42,8 +42,8 @@ struct change {
 	uint32_t flags;	 /* CHANGE_* */
 	uint32_t timing; /* 0: none; else the list's timings[timing - 1] */
 	/*
-	 * 1 + the field whose row of the same vCPU adds this row up, and others: a vCPU's exits are
-	 * those of all reasons; 0: none. For pack.h; undefined in changes that were unpacked.
+	 * 1 + the field of the row that is the sum of this row and others of the same vCPU, as a
+	 * vCPU's exits are of its reasons; 0: none. For pack.h; not set in unpacked changes.
 	 */
 	uint32_t sum;
 	/* Of a counter: how much it grew, or its total. Of a gauge or a peak: the level. */

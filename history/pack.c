@@ -71,21 +71,6 @@ void packer_free(struct packer *packer)
 	free(packer);
 }
 
-int blob_grow(struct blob *blob, size_t size)
-{
-	size_t room = size > 2 * blob->room ? size : 2 * blob->room;
-	unsigned char *grown;
-
-	if (size <= blob->room)
-		return 0;
-	grown = realloc(blob->bytes, room);
-	if (!grown)
-		return -ENOMEM;
-	blob->bytes = grown;
-	blob->room = room;
-	return 0;
-}
-
 void blob_release(struct blob *blob)
 {
 	free(blob->bytes);
@@ -116,7 +101,7 @@ static unsigned char *out_room(struct out *out, size_t size)
 {
 	struct blob *blob = out->blob;
 
-	if (out->is_full || blob_grow(blob, blob->size + size) < 0) {
+	if (out->is_full || array_grow_bytes(&blob->bytes, &blob->room, blob->size + size) < 0) {
 		out->is_full = true;
 		return NULL;
 	}
@@ -156,10 +141,17 @@ static void note_size(struct blob *column, size_t size)
 	column->size = size > column->size ? size : column->size;
 }
 
+static void grow_column(struct out *out, size_t size)
+{
+	struct blob *column = out->column;
+
+	out->is_full |= array_grow_bytes(&column->bytes, &column->room, size) < 0;
+}
+
 /* Room for columns of up to nr numbers. */
 static void make_columns(struct out *out, size_t nr)
 {
-	out->is_full |= blob_grow(out->column, (nr + 1) * NUMBER_MAX) < 0;
+	grow_column(out, (nr + 1) * NUMBER_MAX);
 }
 
 /* Seven bits a byte, the lowest first; the highest bit says that more follow. */
@@ -385,7 +377,7 @@ static void put_timings(struct out *out, const struct changes *changes)
 static void put_changes(struct out *out, struct sums *sums, struct changes *changes)
 {
 	make_columns(out, changes->nr > changes->nr_counts ? changes->nr : changes->nr_counts);
-	out->is_full |= blob_grow(out->column, CHANGES_SPARE(changes->nr)) < 0;
+	grow_column(out, CHANGES_SPARE(changes->nr));
 	if (out->is_full)
 		return;
 	note_size(out->column, CHANGES_SPARE(changes->nr));
@@ -484,7 +476,7 @@ static int compress_part(struct packer *packer, const struct out *made, struct b
 	ZSTD_outBuffer out = { .size = bound };
 	bool is_good = true;
 
-	if (blob_grow(blob, bound) < 0)
+	if (array_grow_bytes(&blob->bytes, &blob->room, bound) < 0)
 		return -ENOMEM;
 	out.dst = blob->bytes;
 	for (size_t i = 0; i < made->nr_frames && is_good; i++)

@@ -18,8 +18,6 @@ struct blob {
 	size_t size, room;
 };
 
-/* Room for so many bytes; new ones are not set, and take no memory until then. 0 or -ENOMEM. */
-int blob_grow(struct blob *blob, size_t size);
 void blob_release(struct blob *blob);
 
 enum moment_part {

@@ -10,7 +10,7 @@
 
 #define READER_BRIEFS 128
 
-/* What is remembered of a moment whose changes were unpacked. */
+/* What is remembered of a moment after its changes were unpacked. */
 struct brief {
 	uint64_t id; /* 0: none */
 	uint64_t source_ns[SAMPLE_SOURCES]; /* when its sources were read */

@@ -67,8 +67,8 @@ struct store_type {
 	 */
 	int (*reach)(void *store, uint64_t id, bool is_back, struct why *why);
 	/*
-	 * A descriptor that can be read when moments came that were on their way; whoever waits for
-	 * them reads 8 bytes. NULL: none are ever on their way.
+	 * A descriptor that can be read when moments came that were on their way; the reader takes
+	 * 8 bytes from it. NULL: none are ever on their way.
 	 */
 	int (*news_fd)(void *store);
 };

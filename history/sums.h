@@ -2,8 +2,8 @@
 /*
  * sums - rows that need not be stored, because other rows of the same vCPU add up to them.
  *
- * A vCPU's exits are those of all reasons, and its time is that of all parts. sums_find() marks
- * such rows where that is so to the digit; unpack.c makes their numbers again. That needs no
+ * A vCPU's exits are the sum of its reasons, and its time is the sum of its parts. sums_find()
+ * marks such rows where that is so to the digit; unpack.c makes their numbers again. That needs no
  * dictionary: the runs say which fields add up to which.
  */
 #ifndef KVMTOP_HISTORY_SUMS_H

@@ -173,17 +173,9 @@ struct view_row *view_add(struct view *view)
 
 void *view_scratch_grow(struct view *view, size_t size)
 {
-	size_t more = size > 2 * view->scratch_size ? size : 2 * view->scratch_size;
-	void *scratch;
-
-	if (view->scratch && size <= view->scratch_size)
-		return view->scratch;
-	scratch = realloc(view->scratch, more + !more); /* NULL is for a lack of memory only */
-	if (!scratch)
-		return NULL;
-	view->scratch = scratch;
-	view->scratch_size = more + !more;
-	return scratch;
+	size += !size; /* NULL is for a lack of memory only */
+	return array_grow_bytes(&view->scratch, &view->scratch_size, size) < 0 ? NULL :
+										 view->scratch;
 }
 
 void *view_scratch(struct view *view, size_t size)

@@ -4,8 +4,8 @@
  *
  * A pure function of a query and the facts: no I/O, no clock, no terminal. A renderer turns cells
  * into text. Headings, units, help and machine names are in the column tables only. A new view is
- * one file and one line in views/list.h. Outside views/ no code names a view: what differs is in
- * struct view_type.
+ * one file and one line in views/list.h. What sets a view apart is in struct
+ * view_type; outside views/ a view is named only where a command or a key is for this one view.
  */
 #ifndef KVMTOP_VIEWS_VIEW_H
 #define KVMTOP_VIEWS_VIEW_H

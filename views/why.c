@@ -99,7 +99,7 @@ static const char *say_untold(const struct findings *findings, struct kept *kept
 
 		if (is_listed && !findings_can_have(findings, rule) && len < size)
 			len += (size_t)snprintf(kept->untold + len, size - len, "%s%s",
-						len ? ", " : "This recording does not tell of ",
+						len ? ", " : "This recording cannot show: ",
 						rule->id);
 	}
 	if (len && len < size)

@@ -219,7 +219,7 @@ static int patch_place(struct bpf_insn *insns, size_t nr, const struct bpf_place
 	return err;
 }
 
-/* Without the function, what is at the address cannot be read: there is a number, in dead code. */
+/* A kernel without the function never runs these calls: each becomes the load of a number. */
 static void patch_calls(struct bpf_insn *insns, size_t nr, uint32_t function)
 {
 	for (size_t i = 0; i < nr; i++) {

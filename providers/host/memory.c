@@ -244,7 +244,7 @@ static void choose(struct host_memory *memory, struct reading *reading)
 	memory->next = (memory->next + 1) % memory->nr;
 }
 
-/* 0 or -ENOMEM. Without a thread they have their turn later. */
+/* 0 or -ENOMEM. If no thread can be started, these guests are read in a later turn. */
 static int begin(struct host_memory *memory)
 {
 	size_t most = count_untried(memory) + 1;

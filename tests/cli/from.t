@@ -20,7 +20,7 @@ like "$(said --host a -1)" '^2 .*require --from URL' "a host of nothing"
 like "$(said --timeout 1 -1)" '^2 .*require --from URL' "a server that is not asked"
 like "$(said --from http://a --timeout 3601 -1)" '^2 .*--timeout: at most 3600 seconds' "for hours"
 like "$(said --from http://a -r x -1)" '^2 .*exclude each other' "two sources"
-like "$(said --from http://a -d -1)" '^2 .*-d/--debugfs counts what happens now' "no provider"
+like "$(said --from http://a -d -1)" '^2 .*-d/--debugfs is for what happens now' "no provider"
 for view in guests vcpus why hotspots events host long; do
 	is "$(said --from http://127.0.0.1:1 --view $view -1 | head -n 1)" \
 		"2 kvmtop: the view $view is of one host: add --host NAME; of all hosts there are \

@@ -192,7 +192,7 @@ like "$("$KVMTOP" report --text --view why --thresholds "$TMP/lower" \
 like "$("$KVMTOP" report --text --view why tests/data/trace/svm-perf.data 2>"$TMP/why.err")" \
 	'^Nothing found that makes these guests slow' "why: or it has none"
 like "$(cat "$TMP/why.err")" \
-	'^kvmtop: This recording does not tell of cpu_wait, throttled, .*: see kvmtop-why' \
+	'^kvmtop: This recording cannot show: cpu_wait, throttled, .*: see kvmtop-why' \
 	"why: and which causes it cannot tell of"
 
 # Long exits of a recording; all that are longer than a nanosecond are what the table counts.

@@ -132,12 +132,11 @@ static int add_names(struct meanings *meanings, const struct split *split, const
 			return 0;
 		}
 	}
-	names = reallocarray(meanings->names, meanings->nr_names + 1, sizeof(*names));
-	if (!names)
+	if (array_grow(&meanings->names, &meanings->room_names, meanings->nr_names + 1) < 0)
 		return -ENOMEM;
-	meanings->names = names;
-	names[meanings->nr_names] = (struct reason_names){ .split = split };
-	if (reasons_of(split, format, &names[meanings->nr_names].reasons) < 0)
+	names = &meanings->names[meanings->nr_names];
+	names->split = split;
+	if (reasons_of(split, format, &names->reasons) < 0)
 		return -ENOMEM;
 	*ret_names = (uint32_t)meanings->nr_names++;
 	return 0;
@@ -285,16 +284,8 @@ int meanings_add(struct meanings *meanings, const struct trace_type *type)
 	struct meaning meaning;
 	int err;
 
-	if (type->index >= meanings->nr) {
-		size_t nr = (type->index | 63) + 1;
-		struct meaning *list = reallocarray(meanings->list, nr, sizeof(*list));
-
-		if (!list)
-			return -ENOMEM;
-		memset(list + meanings->nr, 0, (nr - meanings->nr) * sizeof(*list));
-		meanings->list = list;
-		meanings->nr = nr;
-	}
+	if (array_grow(&meanings->list, &meanings->nr, (size_t)type->index + 1) < 0)
+		return -ENOMEM;
 	err = find_meaning(meanings, type, &meaning);
 	if (!err)
 		meanings->list[type->index] = meaning;

@@ -75,7 +75,7 @@ struct meanings {
 	size_t nr;
 	uint32_t nr_kvm_types;
 	struct reason_names *names;
-	size_t nr_names;
+	size_t nr_names, room_names;
 	struct exit_key exits[MEANING_EXITS]; /* that arguments came with */
 	uint8_t nr_exits;
 };

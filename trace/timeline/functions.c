@@ -8,6 +8,7 @@
 #include <json-c/json.h>
 #include <uthash.h>
 
+#include "base/array.h"
 #include "trace/timeline/functions.h"
 
 #define CHUNK 65536
@@ -141,22 +142,6 @@ static void frame_release(struct frame *frame)
 	free(frame->args);
 }
 
-/* Makes room for one more call. */
-static int grow(struct thread *thread)
-{
-	size_t room = thread->room ? 2 * thread->room : 16;
-	struct frame *frames;
-
-	if (thread->frames && thread->depth < thread->room)
-		return 0;
-	frames = reallocarray(thread->frames, room, sizeof(*frames));
-	if (!frames)
-		return -ENOMEM;
-	thread->frames = frames;
-	thread->room = room;
-	return 0;
-}
-
 /*
  * Times are coarse and may be equal: a call is moved behind its caller's begin, and not before the
  * end of an earlier call.
@@ -176,7 +161,7 @@ static int push(struct thread *thread, int64_t ns, const char *name,
 	if (frame.begin_ns < (parent ? parent->last_ns : thread->last_ns))
 		frame.begin_ns = parent ? parent->last_ns : thread->last_ns;
 	frame.last_ns = frame.begin_ns;
-	if (grow(thread) < 0)
+	if (array_grow(&thread->frames, &thread->room, thread->depth + 1) < 0)
 		return -ENOMEM;
 	frame.name = strdup(name);
 	frame.args = args->len ? strdup(args->text) : NULL;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/path.h"
 #include "trace/timeline/fields.h"
 #include "trace/timeline/inside.h"
@@ -27,17 +28,7 @@ void timeline_inside_release(struct timeline_inside *inside)
 
 static struct inside_file *get_file(struct timeline_inside *inside, size_t i)
 {
-	struct inside_file *files;
-
-	if (i < inside->nr_files)
-		return &inside->files[i];
-	files = reallocarray(inside->files, i + 1, sizeof(*files));
-	if (!files)
-		return NULL;
-	memset(files + inside->nr_files, 0, (i + 1 - inside->nr_files) * sizeof(*files));
-	inside->files = files;
-	inside->nr_files = i + 1;
-	return &files[i];
+	return array_grow(&inside->files, &inside->nr_files, i + 1) < 0 ? NULL : &inside->files[i];
 }
 
 /* The guest's name if the host's file is in the stream, else the name of the guest's file. */
@@ -59,20 +50,13 @@ static int get_track(struct timeline_inside *inside, struct inside_file *file,
 		     const struct trace_info *info, size_t cpu)
 {
 	char name[NAME_SIZE];
-	bool *cpus;
 
 	if (!file->process) {
 		find_name(inside->trace, info, name, sizeof(name));
 		file->process = out_process(inside->out, name);
 	}
-	if (cpu >= file->nr_cpus) {
-		cpus = reallocarray(file->cpus, cpu + 1, sizeof(*cpus));
-		if (!cpus)
-			return -ENOMEM;
-		memset(cpus + file->nr_cpus, 0, (cpu + 1 - file->nr_cpus) * sizeof(*cpus));
-		file->cpus = cpus;
-		file->nr_cpus = cpu + 1;
-	}
+	if (array_grow(&file->cpus, &file->nr_cpus, cpu + 1) < 0)
+		return -ENOMEM;
 	if (!file->cpus[cpu]) {
 		snprintf(name, sizeof(name), "CPU %zu", cpu);
 		out_track(inside->out, file->process, (int64_t)cpu, name, (int64_t)cpu);

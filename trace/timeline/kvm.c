@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "trace/recorded/guests.h"
 #include "trace/recorded/pairing.h"
 #include "trace/timeline/fields.h"
@@ -36,7 +37,7 @@ struct timeline_kvm {
 	struct pairing_listener listener;
 	struct guest_numbers guests;
 	struct process *processes; /* by the guest's number */
-	size_t nr_processes;
+	size_t nr_processes, room_processes;
 	bool keeps_offsets;
 	bool has_no_memory;
 	struct timeline_offsets offsets;
@@ -46,14 +47,13 @@ struct timeline_kvm {
 
 static int add_process(struct timeline_kvm *kvm, const char *name)
 {
-	struct process *processes = reallocarray(kvm->processes, kvm->nr_processes + 1,
-						 sizeof(*processes));
+	struct process *process;
 
-	if (!processes)
+	if (array_grow(&kvm->processes, &kvm->room_processes, kvm->nr_processes + 1) < 0)
 		return -ENOMEM;
-	kvm->processes = processes;
-	processes[kvm->nr_processes] = (struct process){ .number = out_process(kvm->out, name) };
-	snprintf(processes[kvm->nr_processes++].name, NAME_SIZE, "%s", name);
+	process = &kvm->processes[kvm->nr_processes++];
+	process->number = out_process(kvm->out, name);
+	snprintf(process->name, NAME_SIZE, "%s", name);
 	return 0;
 }
 

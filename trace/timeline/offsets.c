@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "trace/timeline/offsets.h"
 
 struct offset {
@@ -27,18 +28,17 @@ void offsets_release(struct timeline_offsets *offsets)
 
 static struct vcpu_offsets *get(struct timeline_offsets *offsets, size_t guest, int32_t vcpu)
 {
-	struct vcpu_offsets *vcpus;
+	struct vcpu_offsets *of;
 
 	for (size_t i = 0; i < offsets->nr; i++) {
 		if (offsets->vcpus[i].guest == guest && offsets->vcpus[i].vcpu == vcpu)
 			return &offsets->vcpus[i];
 	}
-	vcpus = reallocarray(offsets->vcpus, offsets->nr + 1, sizeof(*vcpus));
-	if (!vcpus)
+	if (array_grow(&offsets->vcpus, &offsets->room, offsets->nr + 1) < 0)
 		return NULL;
-	offsets->vcpus = vcpus;
-	vcpus[offsets->nr] = (struct vcpu_offsets){ .guest = guest, .vcpu = vcpu };
-	return &vcpus[offsets->nr++];
+	of = &offsets->vcpus[offsets->nr++];
+	*of = (struct vcpu_offsets){ .guest = guest, .vcpu = vcpu };
+	return of;
 }
 
 int offsets_add(struct timeline_offsets *offsets, size_t guest, int32_t vcpu, uint64_t time,
@@ -50,15 +50,8 @@ int offsets_add(struct timeline_offsets *offsets, size_t guest, int32_t vcpu, ui
 		return -ENOMEM;
 	if (of->nr && of->list[of->nr - 1].offset == offset)
 		return 0; /* the same offset again */
-	if (of->nr == of->room) {
-		size_t room = of->room ? 2 * of->room : 16;
-		struct offset *list = reallocarray(of->list, room, sizeof(*list));
-
-		if (!list)
-			return -ENOMEM;
-		of->list = list;
-		of->room = room;
-	}
+	if (array_grow(&of->list, &of->room, of->nr + 1) < 0)
+		return -ENOMEM;
 	of->list[of->nr++] = (struct offset){ time, offset };
 	return 0;
 }

@@ -20,7 +20,7 @@ struct timeline_ratio {
 /* Zero-initialised is empty. */
 struct timeline_offsets {
 	struct vcpu_offsets *vcpus;
-	size_t nr;
+	size_t nr, room;
 };
 
 void offsets_release(struct timeline_offsets *offsets);

@@ -161,14 +161,14 @@ static void what_is_over_is_not_counted(void **state)
 
 		snprintf(words, sizeof(words), "-r -1 %s", strstr(live[i], "--"));
 		snprintf(wanted, sizeof(wanted),
-			 "%s counts what happens now, -r/--read shows the past", live[i]);
+			 "%s is for what happens now, -r/--read shows the past", live[i]);
 		refuses(words, wanted);
 	}
-	refuses("-r -w x", "-w/--write counts what happens now");
-	refuses("-r -l -s 5", "-s/--set-delay counts what happens now");
-	refuses("-r --past 4", "--past counts what happens now");
-	refuses("-r --engine bpf", "--engine counts what happens now");
-	refuses("-r --sysroot x", "--sysroot counts what happens now");
+	refuses("-r -w x", "-w/--write is for what happens now");
+	refuses("-r -l -s 5", "-s/--set-delay is for what happens now");
+	refuses("-r --past 4", "--past is for what happens now");
+	refuses("-r --engine bpf", "--engine is for what happens now");
+	refuses("-r --sysroot x", "--sysroot is for what happens now");
 }
 
 static void what_is_kept_has_limits(void **state)
