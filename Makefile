@@ -397,8 +397,10 @@ check-packages: all dist ## try packages in a fresh Debian (root, network; KINDS
 	@KVMTOP=./$(PROGRAM) PACKAGES=$(PACKAGES) TEST_TIMEOUT=900 tests/run tests/packages.t
 
 CHECKS ?= check check-hosts check-packages lint analyze
+RELEASE_HOSTS = vmx svm svm-bullseye svm-trixie svm-sid arm64 svm-linux svm-service svm-lockdown \
+	svm-confidentiality svm-fleet
 release: ## CHECKS, then tarball, packages, static program, notes, checksums in build/release
-	@tools/release $(VERSION) $(BUILD)/release $(CHECKS)
+	@HOSTS="$(RELEASE_HOSTS)" tools/release $(VERSION) $(BUILD)/release $(CHECKS)
 
 clean: ## remove all that was built
 	rm -rf build kvmtop $(DIST)
