@@ -79,29 +79,39 @@ static const struct argument kinds[EXITS_KINDS] = {
 	[EXITS_VMEXIT] = { .name = "vmexit" },
 	[EXITS_USERSPACE] = { .name = "userspace" },
 	[EXITS_IOPORT] = { "ioport", "IO", { { "kvm", "kvm_pio", "port", "size", "rw", 0 } },
-			  format_ioport },
+			  format_ioport, argument_port_name },
 	[EXITS_MMIO] = { "mmio", "MMIO", { { "kvm", "kvm_mmio", "gpa", "len", "type", 0 } },
-			format_mmio },
+			format_mmio, argument_address_name },
 	[EXITS_MSR] = { "msr", "MSR", { { "kvm", "kvm_msr", "ecx", "write", NULL, 0 } },
-		       format_msr },
+		       format_msr, argument_msr_name },
 	/*
 	 * Without the index: most leaves have no index, and the value left in its register would
 	 * split them.
 	 */
 	[EXITS_CPUID] = { "cpuid", "CPUID",
-			 { { "kvm", "kvm_cpuid", "function", NULL, NULL, 0 } }, format_cpuid },
+			 { { "kvm", "kvm_cpuid", "function", NULL, NULL, 0 } }, format_cpuid,
+			 argument_cpuid_name },
 	[EXITS_HYPERCALL] = { "hypercall", "HYPERCALL",
 			     { { "kvm", "kvm_hypercall", "nr", NULL, NULL, 0 },
 			       { "kvm", "kvm_hvc_arm64", "r0", NULL, NULL, 0 } },
-			     format_hypercall },
+			     format_hypercall, argument_hypercall_name },
 	[EXITS_SYSREG] = { "sysreg", "SYSREG",
 			  { { "kvm", "kvm_sys_access", "Op0", "is_write", "Op2", 4 } },
-			  format_sysreg },
+			  format_sysreg, NULL },
 };
 
 const struct argument *argument_of(enum exit_kind kind)
 {
 	return kind >= EXITS_FIRST_ARGUMENT && kind < EXITS_KINDS ? &kinds[kind] : NULL;
+}
+
+const struct argument *argument_by_name(const char *name)
+{
+	for (unsigned int i = EXITS_FIRST_ARGUMENT; i < EXITS_KINDS; i++) {
+		if (strcmp(kinds[i].name, name) == 0)
+			return &kinds[i];
+	}
+	return NULL;
 }
 
 const char *exit_kind_name(enum exit_kind kind)

@@ -29,10 +29,13 @@ struct argument {
 	} events[ARGUMENT_EVENTS];
 	/* Writes the values of a, b and c as text: "0x6e0 IA32_TSC_DEADLINE write". */
 	void (*format)(char *buf, size_t size, uint64_t a, uint32_t b, uint32_t c);
+	/* The usual name of the number that the text begins with; NULL: it has none. */
+	const char *(*name_of)(uint64_t a);
 };
 
 /* NULL: exits of this kind are counted by reason. */
 const struct argument *argument_of(enum exit_kind kind);
+const struct argument *argument_by_name(const char *name); /* NULL: there is none */
 
 /* "vmexit", "userspace", "ioport", "mmio", "msr", "cpuid", "hypercall", "sysreg". */
 const char *exit_kind_name(enum exit_kind kind);

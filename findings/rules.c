@@ -342,16 +342,12 @@ static bool has_any(const char *words, const char *label)
 	return false;
 }
 
-/* The name that the argument's number has; NULL: none, or it has no number. */
+/* The name that the argument's number has; NULL: none. */
 static const char *name_of(const char *kind, const char *label)
 {
-	unsigned long long number = strtoull(label, NULL, 0);
+	const struct argument *argument = argument_by_name(kind);
 
-	if (strcmp(kind, "ioport") == 0)
-		return argument_port_name(number);
-	if (strcmp(kind, "mmio") == 0)
-		return argument_address_name(number);
-	return strcmp(kind, "msr") == 0 ? argument_msr_name(number) : NULL;
+	return argument && argument->name_of ? argument->name_of(strtoull(label, NULL, 0)) : NULL;
 }
 
 static bool is_named(const char *words, const struct fields *fields, const struct field *field)

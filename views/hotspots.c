@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "arch/argument.h"
 #include "views/groups.h"
 #include "views/list.h"
 
@@ -75,7 +75,7 @@ static bool needs(const struct field *field)
 static bool is_of_reason(const struct query *query, const struct facts *facts,
 			 const struct field *field)
 {
-	static const char *const kinds[][2] = { { "IO", "ioport" }, { "MMIO", "mmio" } };
+	const struct argument *argument;
 	const struct field *reason;
 
 	if (!query->has_reason || field->reason == query->reason)
@@ -83,12 +83,8 @@ static bool is_of_reason(const struct query *query, const struct facts *facts,
 	reason = fields_get(facts->fields, query->reason);
 	if (reason->exit_rank != 2 || field->reason != FIELD_NONE)
 		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		if (strcmp(kinds[i][0], reason->label) == 0)
-			return strcmp(kinds[i][1],
-				      fields_get(facts->fields, field->parent)->name) == 0;
-	}
-	return false;
+	argument = argument_by_name(fields_get(facts->fields, field->parent)->name);
+	return argument && strcmp(argument->what, reason->label) == 0;
 }
 
 /* Chooses the arguments that the filter selects, of one reason if the query asks for one. */
