@@ -107,6 +107,15 @@ same_from_file() {
 	rm -r "${TMP:?}/$1"
 }
 
+# bars: how many samples with rates the summary shows; a full bar is what the shares are made of.
+bars() {
+	screen_shot | sed -n 2p | grep -o '[▁▂▃▄▅▆▇]' | wc -l
+}
+
+has_bars() {
+	[ "$(bars)" -ge "$1" ]
+}
+
 # has_samples N: at least so many are in the file.
 has_samples() {
 	[ "$("$KVMTOP" -r "$TMP/h.db" -l --view events --json 2>/dev/null | wc -l)" -ge "$1" ]
@@ -314,4 +323,16 @@ if command -v sqlite3 >/dev/null; then
 else
 	skip "the machine's clock set back" "sqlite3 is not installed"
 fi
+
+# ---- a file that another process writes meanwhile
+
+spawn "$KVMTOP" --sysroot $amd -s 0.2 -w "$TMP/h.db" >/dev/null 2>&1 </dev/null
+check "a writer" wait_for 10 has_samples 3
+screen_start 200 24 "exec $KVMTOP -r $TMP/h.db --view exits"
+check "bars over time in the summary" wait_for 10 has_bars 2
+bars=$(bars)
+check "go on with each sample" wait_for 20 has_bars $((bars + 2))
+screen_keys q
+stop "$SPAWNED"
+rm -f "$TMP"/h.db*
 done_testing

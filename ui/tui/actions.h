@@ -81,6 +81,8 @@ void tui_toggle_hold(struct tui *tui); /* holds the latest moment, or returns to
 bool tui_hold(struct tui *tui);	       /* unless one is held; false, with a notice: there is none */
 void tui_prompt_time(struct tui *tui, bool is_back);
 void tui_return_to_now(struct tui *tui);
+/* Whether what is shown is the past's chosen moment: one that is held, or a file's latest. */
+bool tui_plays_moment(const struct tui *tui);
 /* A history file: begins with that moment; and goes on to samples that were written meanwhile. */
 void tui_begin_at(struct tui *tui, uint64_t time_ns);
 void tui_follow_file(struct tui *tui);

@@ -21,6 +21,11 @@ static bool is_file(const struct tui *tui)
 	return tui->config.past && !tui->config.fields;
 }
 
+bool tui_plays_moment(const struct tui *tui)
+{
+	return tui->back.monitor || (is_file(tui) && past_at(tui->config.past)->id);
+}
+
 static int open_monitor(struct tui *tui, struct why *why)
 {
 	struct past *past = tui->config.past;

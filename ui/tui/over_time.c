@@ -103,7 +103,7 @@ static int gather(struct tui *tui, const struct key *subject, const struct serie
 	*ret_nr_missing = 0;
 	if (tui->config.recorder)
 		*ret_nr_missing = recorder_flush(tui->config.recorder, FLUSH_MS);
-	return past_series(tui->config.past, subject, !tui->back.monitor, span, series,
+	return past_series(tui->config.past, subject, !tui_plays_moment(tui), span, series,
 			   &(struct why){ "" });
 }
 
@@ -111,7 +111,7 @@ static int gather(struct tui *tui, const struct key *subject, const struct serie
 static void fill_history(const struct tui *tui, struct history *history)
 {
 	const struct series *series = &history->exits;
-	uint64_t last = tui->back.monitor ? past_at(tui->config.past)->id : UINT64_MAX;
+	uint64_t last = tui_plays_moment(tui) ? past_at(tui->config.past)->id : UINT64_MAX;
 	size_t nr = series->nr;
 
 	while (nr && series->points[nr - 1].id > last)
@@ -138,7 +138,8 @@ static int gather_history(struct tui *tui, const struct key *subject, size_t roo
 	fill_history(tui, history);
 	history->subject = *subject;
 	history->room = room;
-	history->tick = tui->back.monitor || nr_missing ? 0 :
+	/* The ticks of a moment that is played say nothing of the next one. */
+	history->tick = tui_plays_moment(tui) || nr_missing ? 0 :
 			stats_latest_tick(tui->facts.stats, field->source);
 	return 0;
 }
@@ -167,7 +168,7 @@ static bool go_on(struct tui *tui, const struct key *subject, size_t room)
 	uint64_t tick = stats_latest_tick(stats, source);
 	size_t rest = SCREEN_HISTORY - 1;
 
-	if (tui->back.monitor || !history->tick || history->room != room ||
+	if (tui_plays_moment(tui) || !history->tick || history->room != room ||
 	    memcmp(subject, &history->subject, sizeof(*subject)) != 0)
 		return false;
 	if (tick == history->tick)
