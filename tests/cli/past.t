@@ -274,6 +274,17 @@ if command -v sqlite3 >/dev/null; then
 	screen_type 1h
 	screen_keys Enter
 	screen_has 'paused at 2026-09-21 14:15:3[01], ' "J 1h: nor there"
+	no_rates='  a run begins: its first sample has no rates'
+	screen_keys m Home
+	screen_has "^ 14:15:3[01]$no_rates" "m, Home: the first sample has no numbers"
+	screen_keys Right
+	screen_has '^ 14:15:3[12]  [0-9,]+ exits  [0-9,]+/s' "Right: the next one has"
+	screen_keys Left
+	screen_has "^ 14:15:3[01]$no_rates" "Left: back"
+	screen_keys Left
+	screen_has '^No earlier sample' "Left: there is nothing earlier"
+	screen_keys m
+	screen_has '^ Exit reason' "m: the table again"
 	screen_keys Space
 	screen_has '^[^,]*2026-09-21 15:18:00' "Space: now, the last sample"
 	screen_keys T
@@ -287,6 +298,12 @@ if command -v sqlite3 >/dev/null; then
 	screen_has '^ *EPT_VIOLATION ' "with its rows"
 	screen_keys T
 	screen_has 'paused at 2026-09-21 15:15:3[01], ' "T: the first one of the second run"
+	screen_keys m
+	screen_has "^ 15:15:3[01]$no_rates" "m: it has no numbers"
+	screen_keys Right
+	screen_has '^ 15:15:3[12] after a gap  [0-9,]+ exits' "Right: the next one has"
+	screen_keys Left m
+	screen_has 'paused at 2026-09-21 15:15:3[01], ' "Left, m: back"
 	screen_keys t
 	screen_has 'paused at 2026-09-21 14:18:00, ' "t: back over the gap"
 	jump 14:45

@@ -73,6 +73,15 @@ void chart_make(struct chart *chart, const struct series *series, long cursor,
 		chart->cursor_col = chart->cols[(size_t)cursor - chart->first];
 }
 
+void chart_move_before(struct chart *chart)
+{
+	int before = chart->area.col - 1;
+
+	for (size_t i = 0; i < chart->nr && chart->cols[i] < chart->cursor_col; i++)
+		before = chart->cols[i];
+	chart->cursor_col = chart->cursor_col - 1 > before ? chart->cursor_col - 1 : -1;
+}
+
 const struct series_point *chart_point(const struct chart *chart, size_t i)
 {
 	return &chart->series->points[chart->first + i];
@@ -112,13 +121,13 @@ void chart_paint_lines(const struct chart *chart, int row, int nr)
 {
 	bool is_utf8 = chart->area.is_utf8;
 
+	if (chart->cursor_col >= 0) /* also in place of a gap */
+		put_line(chart, row, nr, chart->cursor_col, STYLE_NOTICE, is_utf8 ? "│" : "|");
 	for (size_t i = 1; i < chart->nr; i++) {
 		if (chart_point(chart, i)->is_gap)
 			put_line(chart, row, nr, chart->cols[i] - 1, STYLE_DIM,
 				 is_utf8 ? "┊" : "!");
 	}
-	if (chart->cursor_col >= 0)
-		put_line(chart, row, nr, chart->cursor_col, STYLE_NOTICE, is_utf8 ? "│" : "|");
 }
 
 /* The first interval of a question is short: it says nothing of the others. */

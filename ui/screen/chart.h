@@ -27,6 +27,9 @@ struct chart {
 void chart_make(struct chart *chart, const struct series *series, long cursor,
 		const struct area *area);
 
+/* Moves the cursor between its point and the one before; where there is no room, it is gone. */
+void chart_move_before(struct chart *chart);
+
 /* A point that is shown: i < chart->nr. */
 const struct series_point *chart_point(const struct chart *chart, size_t i);
 

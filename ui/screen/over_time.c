@@ -202,15 +202,21 @@ static void put_numbers(const struct pane *pane, int row)
 	const struct series *series = pane->chart.series;
 	const struct series_point *newest = &series->points[series->nr - 1], *point = newest;
 	struct line line = { pane->area, row, pane->area->col + 1, false };
-	bool has_cursor = pane->chart.cursor_col >= 0;
+	uint64_t first_ns = pane->screen->series_first_ns;
+	bool has_cursor = first_ns || pane->chart.cursor_col >= 0;
 	char text[64];
 
-	if (has_cursor)
+	if (has_cursor && !first_ns)
 		point = &series->points[pane->screen->series_cursor];
-	when_format_clock(text, sizeof(text), point->time_ns,
+	when_format_clock(text, sizeof(text), first_ns ? first_ns : point->time_ns,
 			  newest->time_ns - series->points->time_ns > DAY_NS,
 			  chart_is_fine(&pane->chart));
 	put_part(&line, has_cursor ? STYLE_NOTICE : STYLE_BOLD, "", text, "");
+	if (first_ns) {
+		put_part(&line, STYLE_PLAIN, "  ", "a run begins: its first sample has no rates",
+			 "");
+		return;
+	}
 	if (point->is_gap && point != series->points)
 		put_part(&line, STYLE_NOTICE, " ", "after a gap", "");
 	put_count(&line, "  ", point->count, " ");
@@ -367,6 +373,8 @@ void over_time_paint(const struct screen *screen, const struct area *area)
 	inner.col += CHART_SCALE;
 	inner.width -= CHART_SCALE;
 	chart_make(&pane.chart, screen->series, screen->series_cursor, &inner);
+	if (screen->series_first_ns)
+		chart_move_before(&pane.chart);
 	if (!pane.chart.nr)
 		return;
 	paint_pictures(&pane, row + 1 + numbers, area->height - 1 - numbers);

@@ -81,16 +81,26 @@ void tui_toggle_heat(struct tui *tui)
 		tui_toggle_hold(tui); /* says why there is no past */
 }
 
-/* The point of the moment that is shown; -1: what is shown is now. */
-static long find_moment(const struct tui *tui)
+/*
+ * The point of the moment that is shown; -1: what is shown is now. The first sample of a run has
+ * none: then it is the one that follows.
+ */
+static void find_moment(struct tui *tui)
 {
+	const struct stored *at = past_at(tui->config.past);
 	const struct series *series = &tui->series;
+	struct screen *screen = &tui->screen;
+	size_t i = 0;
 
-	for (size_t i = 0; tui->back.monitor && i < series->nr; i++) {
-		if (series->points[i].id >= past_at(tui->config.past)->id)
-			return (long)i;
-	}
-	return -1;
+	screen->series_cursor = -1;
+	screen->series_first_ns = 0;
+	if (!tui->back.monitor)
+		return;
+	while (i < series->nr && series->points[i].id < at->id)
+		i++;
+	screen->series_cursor = (long)i;
+	if (i == series->nr || series->points[i].id != at->id)
+		screen->series_first_ns = at->time_ns;
 }
 
 /*
@@ -216,5 +226,5 @@ void tui_follow_series(struct tui *tui)
 		return;
 	describe(tui, &subject);
 	tui->screen.series = &tui->series;
-	tui->screen.series_cursor = find_moment(tui);
+	find_moment(tui);
 }

@@ -27,6 +27,7 @@ static struct series_point *begin_series(struct world *w, size_t nr)
 	w->query.sort = view_exits.sort;
 	w->screen.series = &series;
 	w->screen.series_cursor = -1;
+	w->screen.series_first_ns = 0;
 	w->screen.shows_heat = true;
 	strcpy(w->screen.series_title, "MSR_WRITE of db1");
 	return points;
@@ -377,6 +378,37 @@ static void the_cursor_reaches_every_point(void **state)
 	assert_null(strstr(w->text, "▲"));
 }
 
+/* It has no interval, and so no point: the numbers are not those of the sample that follows. */
+static void the_first_sample_of_a_run_has_no_numbers(void **state)
+{
+	static const char numbers[] = "  a run begins: its first sample has no rates";
+	struct world *w = *state;
+
+	usual_series(w, 30);
+	points[10].is_gap = true;
+	w->screen.series_cursor = 10;
+	w->screen.series_first_ns = points[10].time_ns - SECOND;
+	heat_picture(w, 60, 14);
+	assert_non_null(strstr(line(w, 4), " 10:30:09"));
+	assert_non_null(strstr(line(w, 4), numbers));
+	assert_null(strstr(line(w, 4), "exits"));
+	assert_int_equal(style_of(w, 8, 39, L'│'), STYLE_NOTICE); /* in place of the gap */
+	assert_null(strstr(w->text, "▲"));
+	/* Before all points, and behind them. */
+	w->screen.series_cursor = 0;
+	w->screen.series_first_ns = points[0].time_ns - SECOND;
+	heat_picture(w, 60, 14);
+	assert_non_null(strstr(line(w, 4), numbers));
+	assert_int_equal(style_of(w, 8, 28, L'│'), STYLE_NOTICE);
+	heat_picture(w, 38, 14); /* the first one has no room before it */
+	assert_null(strstr(w->text, "│"));
+	w->screen.series_cursor = 30;
+	w->screen.series_first_ns = NEWEST_NS + SECOND;
+	heat_picture(w, 60, 14);
+	assert_non_null(strstr(line(w, 4), numbers));
+	assert_null(strstr(w->text, "│"));
+}
+
 static void gaps_take_a_column(void **state)
 {
 	struct world *w = *state;
@@ -654,6 +686,7 @@ int main(void)
 		T(with_a_line_for_each_bucket_percentiles_are_marked),
 		T(what_has_no_durations_has_graphs_only),
 		T(the_cursor_reaches_every_point),
+		T(the_first_sample_of_a_run_has_no_numbers),
 		T(gaps_take_a_column),
 		T(times_of_day_are_round),
 		T(a_clock_that_was_set_is_told),
