@@ -12,6 +12,7 @@
 #include "cmd/command.h"
 #include "cmd/option.h"
 #include "cmd/top_options.h"
+#include "history/file.h"
 #include "serve/address.h"
 #include "ui/metrics/metrics.h"
 #include "views/view.h"
@@ -178,6 +179,20 @@ static int take_past(const char *text, uint64_t *ret_bytes, struct why *why)
 	return size_parse(text, ret_bytes, why);
 }
 
+/* 0: no limit. */
+static int take_max_size(const char *text, uint64_t *ret_bytes, struct why *why)
+{
+	uint64_t bytes;
+	int err = size_parse(text, &bytes, why);
+
+	if (!err && bytes && bytes < HISTORY_SIZE_LEAST)
+		return why_set(why, -EINVAL, "\"%.40s\": too small for a history: give at least 4M",
+			       text);
+	if (!err)
+		*ret_bytes = bytes;
+	return err;
+}
+
 /* Takes numbers with units and times, and -g or -p as kvm_stat does. */
 static int take(void *ret_options, const struct option_spec *spec, const char *text,
 		struct why *why)
@@ -193,7 +208,7 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 	case OPT_AT(max_age_ns):
 		return duration_parse(text, &options->max_age_ns, why);
 	case OPT_AT(max_size):
-		return size_parse(text, &options->max_size, why);
+		return take_max_size(text, &options->max_size, why);
 	case OPT_AT(past_bytes):
 		options->has_past = true;
 		return take_past(text, &options->past_bytes, why);

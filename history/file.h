@@ -19,6 +19,8 @@ struct file_limits {
 	uint64_t size; /* bytes on disk, everything included */
 };
 
+#define HISTORY_SIZE_LEAST (4 << 20) /* a smaller limit has room for hardly more than the log */
+
 struct history_file;
 
 /*

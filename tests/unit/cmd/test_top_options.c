@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "cmd/top_options.h"
+#include "history/file.h"
 
 static struct top_options options;
 static struct why why;
@@ -185,6 +186,12 @@ static void what_is_kept_has_limits(void **state)
 	refuses("-l --max-size 7G", "--max-age and --max-size require -w/--write");
 	refuses("-w h.db --max-age 7", "\"7\": not a duration such as 200us, 5ms, 30s, 10min, 7d");
 	refuses("-w h.db --max-size 2", "\"2\": not a size such as 500M, 64MiB, 2G");
+	refuses("-w h.db --max-size 4095K",
+		"\"4095K\": too small for a history: give at least 4M");
+	accepts("-w h.db --max-size 4M", MODE_CURSES);
+	assert_true(options.max_size == HISTORY_SIZE_LEAST);
+	accepts("-w h.db --max-size 0", MODE_CURSES);
+	assert_true(options.max_size == 0);
 	refuses("-w", "option -w needs FILE");
 	accepts("", MODE_CURSES);
 	assert_true(options.past_bytes == 4 << 20);

@@ -476,11 +476,17 @@ static void the_size_is_kept(void **state)
 	history_file_close(reader, NULL);
 	/* Less is to be kept from now on: the file shrinks. */
 	end_writer(w);
-	w->limits.size = 3 << 20;
+	w->limits.size = HISTORY_SIZE_LEAST;
 	begin_writer(w);
 	skip_to_totals(w);
 	add_many(w, 200);
 	assert_true(size_of(w, "") + size_of(w, "-wal") <= w->limits.size);
+	/* There is room for a good part of that size. */
+	fill_with_limits(w, 600);
+	reader = begin_reader(w);
+	nr = read_all(w, reader, &last);
+	assert_true(nr > HISTORY_SIZE_LEAST / 3 / 20000);
+	history_file_close(reader, NULL);
 }
 
 /* As a screen over a file does: it looks, and lets go, for as long as the file is written. */
