@@ -392,9 +392,7 @@ void when_format_ago(char *buf, size_t size, uint64_t time_ns, uint64_t now_ns)
 	char span[WHEN_SIZE];
 
 	format_span(span, sizeof(span), seconds);
-	if (!seconds)
-		snprintf(buf, size, "now");
-	else if (is_later)
+	if (is_later && seconds)
 		snprintf(buf, size, "in %s", span);
 	else
 		snprintf(buf, size, "%s ago", span);

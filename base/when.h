@@ -60,7 +60,7 @@ void when_format_exact(char *buf, size_t size, uint64_t time_ns);
 /* ISO 8601, to the millisecond, with the offset from UTC: "2026-11-21T10:31:07.123+01:00". */
 void when_format_iso(char *buf, size_t size, uint64_t time_ns);
 
-/* "45 s ago", "3 h 12 min ago", "2 d ago"; less than a second: "now"; later: "in 45 s". */
+/* "45 s ago", "3 h 12 min ago", "2 d ago"; less than a second: "0 s ago"; later: "in 45 s". */
 void when_format_ago(char *buf, size_t size, uint64_t time_ns, uint64_t now_ns);
 
 #endif
