@@ -176,8 +176,15 @@ screen_has '  25\.0s  ' "End returns to now"
 
 # ---- two moments side by side
 
+screen_keys t d
+screen_has '^The first sample of a run has no rates' "d: the first sample has nothing to compare"
+screen_keys q
+screen_start 200 24 "exec $KVMTOP --sysroot $amd -s 0.3 --view exits"
+check "samples" wait_for 10 has_bars 3
+screen_resize 80 24
 screen_keys d
 screen_has '^Marked: d at another moment' "d marks a moment"
+screen_has 'paused at [0-9:]+, [0-9]+ s ago' "and holds it"
 screen_keys t d
 screen_has '^ 1: [0-9:.]+  2: [0-9:.]+  what changed most' "at another one it compares them"
 screen_has '^ Exit reason +Count/s 1 +Count/s 2' "by reason"
@@ -195,10 +202,10 @@ screen_keys x 3 d t d
 screen_has '^ Guest +vCPU +Count/s 1' "in the view of vCPUs by vCPU"
 screen_keys x q
 
-screen_start 80 8 "exec $KVMTOP --sysroot $amd -s 0.3"
-screen_keys 4
+screen_start 200 24 "exec $KVMTOP --sysroot $amd -s 0.3 --view exits"
+check "samples" wait_for 10 has_bars 3
+screen_resize 80 8
 screen_has '^ Total +[1-9]' "a small screen"
-sleep 1
 screen_keys t d t d
 screen_has '^arrows: more' "has not room for what changed"
 t_second=$(screen_shot | awk '/^ Exit reason/ { getline; getline; print $1; exit }')

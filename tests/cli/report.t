@@ -434,6 +434,9 @@ if has_screen; then
 	screen_has ' at 0\.05 s from the start$' "T: the first sample"
 	screen_keys Space
 	screen_has ' entire recording$' "Space: the entire recording"
+	screen_keys d
+	screen_has '^The entire recording is no moment: choose one first' "d marks none there"
+	like "$(screen_line 1)" ' entire recording$' "which stays"
 	screen_keys j 6 0 m s Enter
 	screen_has ' at 0\.10 s from the start$' "j: forward from the start, to the interval"
 	screen_keys j 0 : 0 0 : 0 0 . 1 4 Enter

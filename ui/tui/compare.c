@@ -103,10 +103,16 @@ void tui_mark(struct tui *tui)
 	struct comparison *comparison = &tui->comparison;
 	const struct stored *at;
 
+	if (tui->config.past && tui->config.recording && !tui->back.monitor) {
+		tui_say(tui, "The entire recording is no moment: choose one first, with t, T or j");
+		return;
+	}
 	if (!tui_hold(tui))
 		return;
 	at = past_at(tui->config.past);
-	if (!comparison->marked_ns || comparison->marked_ns == at->time_ns) {
+	if (!at->elapsed_ns) {
+		tui_say(tui, "The first sample of a run has no rates: choose another moment");
+	} else if (!comparison->marked_ns || comparison->marked_ns == at->time_ns) {
 		comparison->marked_ns = at->time_ns;
 		tui_say(tui, "Marked: d at another moment shows what changed since this one");
 	} else {
