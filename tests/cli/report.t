@@ -449,7 +449,7 @@ if has_screen; then
 	screen_keys 4 End
 	screen_has ' entire recording$' "End: the entire recording"
 	screen_keys m
-	screen_has '^ all exits  0\.2s ' "m: the heat map of the recording"
+	screen_has '^ all exits  189ms ' "m: the heat map of the recording"
 	screen_has '^ 00:00:00\.189 ' "with times from its start"
 	screen_keys Home
 	screen_has "^ 00:00:00\.050 .* $first/s" "Home: the first sample"

@@ -142,7 +142,9 @@ static double span_of(const struct screen *screen, int nr)
 
 void format_span(char *buf, size_t size, double span_s)
 {
-	if (span_s < 9.95)
+	if (span_s > 0 && span_s < 0.95)
+		snprintf(buf, size, "%.*fms", span_s < 0.00995 ? 1 : 0, span_s * 1e3);
+	else if (span_s < 9.95)
 		snprintf(buf, size, "%.1fs", span_s);
 	else if (span_s < 180)
 		snprintf(buf, size, "%.0fs", span_s);
