@@ -37,13 +37,16 @@ int long_exits_take(struct long_exits *exits, const struct long_exits *sample)
 	exits->nr_latest = sample->nr;
 	exits->nr_ever += sample->nr_ever - sample->nr;
 	exits->lost += sample->lost;
+	exits->since_ns = sample->since_ns;
+	exits->none = sample->none;
 	return err;
 }
 
 void long_exits_reset(struct long_exits *exits)
 {
 	exits->nr = exits->first = exits->nr_latest = 0;
-	exits->nr_ever = exits->lost = 0;
+	exits->nr_ever = exits->lost = exits->since_ns = 0;
+	exits->none = NULL;
 }
 
 void long_exits_release(struct long_exits *exits)

@@ -39,6 +39,9 @@ struct long_exits {
 	size_t nr_latest; /* of stats: came with the latest sample */
 	uint64_t nr_ever; /* with the forgotten ones */
 	uint64_t lost;	  /* were reported, and there was no room for them */
+	/* Of live samples: what ended from this CLOCK_REALTIME on is listed; 0: nothing is. */
+	uint64_t since_ns;
+	const char *none; /* a sentence that says why nothing can be; NULL: it can */
 };
 
 /* Adds a copy, in place of the oldest if there are LONG_EXITS_MAX. 0 or -ENOMEM. */

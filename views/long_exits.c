@@ -178,7 +178,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 			err = add_row(view, query, facts, exit, &texts[view->nr_rows]);
 	}
 	drop_empty(view);
-	view->note = exits_note(facts);
+	view->note = exits->none ? exits->none : exits_note(facts);
 	if (exits->nr_ever > exits->nr && !query->is_latest)
 		view->note = "There were more long exits: these are of the latest 8,192.";
 	return err;

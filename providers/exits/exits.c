@@ -40,6 +40,7 @@ struct exits_state {
 	uint32_t lost_field;	    /* of their number; has_lost: it is wanted */
 	bool has_lost, has_arguments, has_polls;
 	uint64_t longer_ns; /* 0: long exits are not listed */
+	uint64_t long_since_ns; /* all that are so long are listed; CLOCK_REALTIME */
 	bool has_halts;
 	struct exits_long_cells cells;
 	struct exits_long_output output; /* of the sample that is taken */
@@ -223,7 +224,7 @@ static bool is_wanted(const struct exits_state *exits, const struct want *want, 
 static int exits_want(void *state, const struct want *want, struct why *why)
 {
 	struct exits_state *exits = state;
-	bool has_arguments, has_times, has_any;
+	bool has_arguments, has_times, has_any, lists_more;
 
 	has_arguments = is_wanted(exits, want, USE_ARGUMENT);
 	has_times = is_wanted(exits, want, USE_TIME);
@@ -233,6 +234,10 @@ static int exits_want(void *state, const struct want *want, struct why *why)
 	if (exits->bpf && (!has_any || has_arguments != exits->has_arguments ||
 			   !want->longer_ns != !exits->longer_ns))
 		stop(exits);
+	lists_more = !exits->bpf || want->longer_ns < exits->longer_ns ||
+		     (want->has_halts && !exits->has_halts);
+	if (lists_more)
+		exits->long_since_ns = clock_real_ns();
 	exits->has_arguments = has_arguments;
 	exits->longer_ns = want->longer_ns;
 	exits->has_halts = want->has_halts;
@@ -317,6 +322,7 @@ static int add_long(struct exits_state *exits, uint64_t now_ns, struct sample *s
 	if (!exits->longer_ns)
 		return 0;
 	set_long(exits);
+	sample->long_exits.since_ns = exits->long_since_ns;
 	exits->output = (struct exits_long_output){
 		.cells = &exits->cells,
 		.threads = exits->threads,

@@ -498,12 +498,21 @@ static int exits_open(const void *recording, const struct provider_args *args, v
 	return err;
 }
 
+static int exits_next(void *state, const struct want *want, uint32_t flags, struct sample *sample,
+		      struct why *why)
+{
+	if (want->longer_ns)
+		sample->long_exits.none = "A captured machine has no list of long exits: they are "
+					  "listed live, and of recordings.";
+	return captured_next(state, want, flags, sample, why);
+}
+
 static const struct player exits_player = {
 	.name = "exits",
 	.is_always_by_guest = true,
 	.is_of_exits = true,
 	.open = exits_open,
-	.next = captured_next,
+	.next = exits_next,
 	.close = captured_close,
 };
 

@@ -54,6 +54,8 @@ static int playback_want(void *state, const struct want *want, struct why *why)
 	(void)why;
 	playback->want.scope = want->scope;
 	playback->want.guest = want->guest;
+	playback->want.longer_ns = want->longer_ns;
+	playback->want.has_halts = want->has_halts;
 	playback->has_played = false;
 	if (playback->player->rewind)
 		playback->nr_samples = playback->player->rewind(playback->state);

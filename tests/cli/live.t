@@ -756,6 +756,20 @@ if has_screen; then
 	is "$(screen_status)" 0 "q ends the screen"
 	took=$(($(now) - start))
 	check "at once ($took ms)" test $took -lt 2500
+	# Long exits are listed while their list is shown: of what was before it says nothing.
+	spawn "$HELPERS/miniguest" --name listed --pio 20 --rounds 0 --pause 10000 >/dev/null
+	screen_start 100 20 "exec $(realpath "$KVMTOP") -s 0.5 --view exits"
+	screen_wait '  1 guest 1 vCPU' 15
+	screen_keys Space
+	screen_wait 'paused at'
+	screen_keys l
+	screen_has '^ Long exits were not listed then: End leads back' "l, while a moment is held"
+	screen_keys End
+	screen_has '^ No exit took longer than 1.00ms since [0-9]+:[0-9:]+; l sets' "and now"
+	screen_keys Space t t t t t t t t t
+	screen_has '^ Long exits were not listed then: the list .* begins at [0-9]' "and before"
+	screen_keys q
+	stop "$SPAWNED"
 else
 	skip "q ends the screen" "$T_no_screen"
 fi

@@ -2,6 +2,8 @@
 /* The text of an empty table: why there are no rows, and what to do. */
 #include <stdio.h>
 
+#include "base/clock.h"
+#include "base/when.h"
 #include "history/past.h"
 #include "host/guest.h"
 #include "ui/numbers.h"
@@ -73,16 +75,39 @@ static const char *why_no_findings(const struct tui *tui)
 	return "Nothing found in this interval. kvmtop-why(8) has the causes that are looked for.";
 }
 
+/* Live ones are known from when the list began. */
+static const char *why_none_since(struct tui *tui, const char *longer)
+{
+	uint64_t since_ns = tui->facts.long_exits->since_ns, now_ns = clock_real_ns();
+	char since[WHEN_SIZE];
+
+	when_format(since, sizeof(since), since_ns, now_ns);
+	if (!since_ns)
+		return tui->back.monitor ? "Long exits were not listed then: End leads back to "
+					   "now, and the list begins" :
+					   "Long exits are listed from now on";
+	snprintf(tui->empty, sizeof(tui->empty),
+		 tui->query->until_ns && tui->query->until_ns <= since_ns ?
+			 "Long exits were not listed then: the list of those longer than %s "
+			 "begins at %s" :
+			 "No exit took longer than %s since %s; l sets how long", longer, since);
+	return tui->empty;
+}
+
 /* A history has none. */
 static const char *why_not_long(struct tui *tui)
 {
-	char text[32];
+	char longer[32];
 
+	if (tui->facts.long_exits->none)
+		return "No long exits are known."; /* the view's note says why */
 	if (!tui->config.env && !tui->config.recording)
 		return "A history has no long exits: they are listed live, and of recordings.";
-	format_duration(text, sizeof(text), tui->query->longer_ns);
+	format_duration(longer, sizeof(longer), tui->query->longer_ns);
+	if (!tui->config.recording)
+		return why_none_since(tui, longer);
 	snprintf(tui->empty, sizeof(tui->empty), "No exit took longer than %s; l sets how long",
-		 text);
+		 longer);
 	return tui->empty;
 }
 

@@ -195,6 +195,25 @@ static void only_so_many_are_kept(void **state)
 	assert_int_equal(world->view.rows[0].number, 2 * (LONG_EXITS_MAX - 100));
 }
 
+/* What lists none says so; what does says since when. */
+static void a_source_may_have_no_list(void **state)
+{
+	static const char none[] = "This has no list.";
+	struct world *world = *state;
+	const struct long_exits *kept = stats_long_exits(world->stats);
+
+	take(world);
+	assert_null(build(world)->note);
+	assert_int_equal(kept->since_ns, 0);
+	world->sample.long_exits.none = none;
+	take(world);
+	assert_string_equal(build(world)->note, none);
+	world->sample.long_exits.since_ns = 7;
+	take(world);
+	assert_int_equal(kept->since_ns, 7);
+	assert_null(build(world)->note);
+}
+
 static void what_it_needs(void **state)
 {
 	struct world *world = *state;
@@ -219,6 +238,7 @@ int main(void)
 		LONG(seconds_of_a_recording),
 		LONG(guests_that_ended),
 		LONG(only_so_many_are_kept),
+		LONG(a_source_may_have_no_list),
 		LONG(what_it_needs),
 	};
 
