@@ -81,7 +81,7 @@ static int find_view(const struct top_options *options, const struct view_type *
 
 int top_query_init(const struct top_options *options, struct query *ret_query, struct why *why)
 {
-	struct query query = { .children = options->children };
+	struct query query = { .children = options->children, .is_of_fleet = options->url };
 	struct pattern *filter = NULL;
 	int err = find_view(options, &query.type, why);
 
@@ -212,7 +212,8 @@ int top_lines_open(struct top_lines *lines, const struct facts *facts, struct wh
 /* Prints the note once, to standard error: programs may read the rows. */
 static void print_note(struct top_lines *lines)
 {
-	const char *note = lines->view.note;
+	const char *elsewhere = query_elsewhere(lines->query);
+	const char *note = elsewhere ? elsewhere : lines->view.note;
 
 	if (note != lines->noted)
 		say(note);
@@ -242,7 +243,8 @@ int top_lines_print(struct top_lines *lines, const struct facts *facts, uint64_t
 		return err;
 	if (top_options_mode(lines->options) == MODE_LOG)
 		view_drop_repeated(&lines->view);
-	if (lines->query->filter && !query_selects_any(lines->query, facts->fields))
+	if (lines->query->filter && !query_elsewhere(lines->query) &&
+	    !query_selects_any(lines->query, facts->fields))
 		warn_no_match(lines);
 	else
 		print_note(lines);

@@ -140,7 +140,7 @@ static int open_monitor(struct top_reader *reader, const struct monitor_recordin
 
 	if (!err && monitor_no_exits(reader->monitor) && reader->query->type->is_timed)
 		say(monitor_no_exits(reader->monitor));
-	if (!err && reader->query->type->takes_longer)
+	if (!err && reader->query->type->takes_longer && !query_elsewhere(reader->query))
 		say("a history has no long exits: they are listed live, and of recordings");
 	return err;
 }
@@ -153,6 +153,7 @@ static void warn_no_events(struct top_reader *reader)
 	const struct query *query = reader->query;
 
 	if (reader->has_warned || query->guest == GUEST_ANY || query->type->by_guest ||
+	    query_elsewhere(query) ||
 	    query_is_counted(query, monitor_facts(reader->monitor)))
 		return;
 	fputs("kvmtop: the events of this guest alone were not recorded; --view exits has its "

@@ -174,6 +174,8 @@ int view_build(struct view *view, const struct query *query, const struct facts 
 	view->is_cycles = query->is_cycles;
 	view->rate_title = view->note = NULL;
 	err = query->type->build(view, query, facts);
+	if (query_elsewhere(query)) /* which says more than a note about no rows */
+		view->note = NULL;
 	if (query->is_cycles)
 		drop_rates(view);
 	if (err || !view->nr_rows)

@@ -209,6 +209,7 @@ const struct view_type view_long_exits = {
 	.by_guest = true,
 	.is_timed = true,
 	.takes_longer = true,
+	.elsewhere = "A Prometheus has no single exits: kvmtop on the host lists long ones.",
 	.wants = wants,
 	.needs = query_needs_exits,
 	.build = build,

@@ -205,6 +205,11 @@ bool query_needs_exits(const struct field *field)
 	return field->use == USE_EXIT || field->use == USE_TIME;
 }
 
+const char *query_elsewhere(const struct query *query)
+{
+	return query->is_of_fleet ? query->type->elsewhere : NULL;
+}
+
 uint64_t query_wants_longer(const struct query *query)
 {
 	return query->type->takes_longer ? query->longer_ns : 0;

@@ -54,6 +54,7 @@ struct query {
 	bool zeros;		      /* with rows that are 0 */
 	bool is_recorded;	      /* of a recording: its times are since its start */
 	bool is_whole;		      /* there is one interval and no history: a recording */
+	bool is_of_fleet;	      /* of what a Prometheus has, see view_type.elsewhere */
 	bool is_cycles;		      /* durations are in cycles, and no rate is known */
 	const struct thresholds *thresholds; /* of findings; NULL: the usual ones */
 };
@@ -94,6 +95,9 @@ bool query_needs_exits(const struct field *field);
 
 /* Whether any field of the query was counted for the guests that the query asks for. */
 bool query_is_counted(const struct query *query, const struct facts *facts);
+
+/* Why the view cannot have rows, and where they are; NULL: it can. */
+const char *query_elsewhere(const struct query *query);
 
 /* From which duration on long exits are listed for the query, in ns; 0: none are. */
 uint64_t query_wants_longer(const struct query *query);

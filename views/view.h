@@ -143,6 +143,8 @@ struct view_type {
 	bool takes_vcpu;     /* can be of one vCPU: another tab's vCPU stays chosen */
 	bool takes_groups;   /* the rows are what query.event, .groups and .only say */
 	bool takes_longer;   /* lists exits that took longer than query.longer_ns */
+	/* A Prometheus is not asked for what it shows: where that is. NULL: it is asked. */
+	const char *elsewhere;
 	/* For large screens: tables of what the selected row is made of; NULL ends them. */
 	const struct view_type *details[VIEW_DETAILS];
 	/*

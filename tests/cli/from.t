@@ -129,6 +129,46 @@ else
 fi
 stop "$SPAWNED"
 
+# elsewhere VIEW PATTERN: on a host it has no rows, and says where there are some.
+elsewhere() {
+	# shellcheck disable=SC2086
+	like "$("$KVMTOP" $from --host kvm1 -1 --view "$1" --json 2>&1 >"$TMP/json")" "$2" \
+		"--view $1 says where it is"
+	like "$(cat "$TMP/json")" '"rows":\[\]' "and has no rows"
+}
+answers "$(series '"guest":"web1","uuid":"","pid":"112","vmm":"QEMU"' 1 1)"
+elsewhere events '^kvmtop: A Prometheus is not asked for events: kvmtop on the host shows them'
+elsewhere hotspots '^kvmtop: A Prometheus does not have what exits are about: kvmtop on the host'
+elsewhere host '^kvmtop: A Prometheus is not asked for the host.s CPUs: kvmtop on the host'
+elsewhere long '^kvmtop: A Prometheus has no single exits: kvmtop on the host lists long ones'
+# shellcheck disable=SC2086
+is "$("$KVMTOP" $from --host kvm1 -1 --view events -g web1 -f x 2>&1 >/dev/null | wc -l)" 1 \
+	"and nothing else"
+if has_screen; then
+	screen_start 120 30 "$KVMTOP $from"
+	screen_has '^ *kvm1 ' "all hosts"
+	for host in "of all hosts" "of a host"; do
+		screen_keys 1
+		screen_has '^ A Prometheus is not asked for events: kvmtop' "1 $host says the truth"
+		screen_keys 5
+		screen_has '^ A Prometheus does not have what exits are about' "5, too"
+		screen_keys 6
+		screen_has '^ A Prometheus is not asked for the host.s CPUs' "and 6"
+		unlike "$(screen_shot)" '/proc/stat' "without what is wrong here"
+		screen_keys l
+		screen_has '^ A Prometheus has no single exits: kvmtop on the host' "and l"
+		[ "$host" = "of all hosts" ] || continue
+		screen_keys 3
+		screen_has 'known of one host at a time' "but 3 is of one host"
+		screen_keys 2 Enter
+		screen_has '^ *web1 ' "Enter leads to it"
+	done
+	screen_keys q
+else
+	skip "what the screen says of other views" "$T_no_screen"
+fi
+stop "$SPAWNED"
+
 # How often, and how many seconds: both questions get the same numbers.
 answers "$(series '"guest":"web1","uuid":"","pid":"112","vmm":"QEMU"' 1 1 1 1 1
 	series '"guest":"web1","reason":"cpuid"' 5 25 45 55 65)"

@@ -116,6 +116,8 @@ static const char *why_nothing(struct tui *tui)
 	const struct query *query = tui->query;
 	bool is_recorded = tui->config.recording;
 
+	if (query_elsewhere(query))
+		return query_elsewhere(query);
 	if (tui_shows_machines(tui) && query->type->groups != GROUP_HOST &&
 	    query->type->groups != GROUP_REASON)
 		return "This is known of one host at a time: press 2, then Enter on a host";
