@@ -21,7 +21,8 @@ int lines_init(struct lines *lines)
 {
 	static const struct exit_events usual;
 	struct fields *fields = lines->fields;
-	unsigned int parts = EXIT_FIELDS_PARTS & ~(1U << TIME_WAIT);
+	/* Not all hosts know what was polled: see take_seconds(). */
+	unsigned int parts = EXIT_FIELDS_PARTS & ~(1U << TIME_WAIT | 1U << TIME_POLL);
 	int err = exit_fields_add(fields, PROVIDER_EXITS, &usual, parts, &lines->exits);
 
 	if (!err)
@@ -275,6 +276,8 @@ static int take_seconds(struct lines *lines, const struct answer_series *series)
 		return 0;
 	if (vcpu >= 0)
 		err = add_vcpu(member, vcpu);
+	if (!err && lines->exits.times[TIME_POLL] == FIELD_NONE && strcmp(name, "poll") == 0)
+		err = exit_fields_add_part(&lines->exits, TIME_POLL);
 	for (size_t i = 0; !err && i < ARRAY_SIZE(mode->parts); i++) {
 		enum time_part part = mode->parts[i];
 		struct key key = { member->id, vcpu, lines->wait };

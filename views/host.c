@@ -347,8 +347,8 @@ const struct view_type view_host = {
 	.sort = WANT,
 	.has_host = true,
 	.is_of_host = true,
-	.elsewhere = "A Prometheus is not asked for the host's CPUs: kvmtop on the host shows them. "
-		     "How busy they are is kvmtop_host_cpu_busy_seconds_total.",
+	.elsewhere = "A Prometheus is not asked for the host's CPUs: kvmtop on the host shows "
+		     "them. How busy they are is kvmtop_host_cpu_busy_seconds_total.",
 	.wants = query_wants_exits,
 	.needs = needs,
 	.build = build,

@@ -303,6 +303,27 @@ void view_absent_without(struct view *view, const struct facts *facts, enum host
 	view->absent |= (uint32_t)!has_part(facts->fields, part) << column;
 }
 
+/*
+ * What halts are shown as: sleep and polling, or, where it is not known what was polled, as a
+ * whole. In a fleet it may be known of some hosts.
+ */
+static uint32_t absent_halts(const struct view *view, bool is_polled)
+{
+	const uint32_t whole = 1u << OWNER_HALT, split = 1u << OWNER_POLL | 1u << OWNER_SLEEP;
+	size_t nr_whole = 0, nr_split = 0;
+
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		const struct cell *cells = view->rows[i].cells;
+
+		nr_split += cells[OWNER_POLL].type == CELL_PERCENT;
+		nr_whole += cells[OWNER_HALT].type == CELL_PERCENT &&
+			    cells[OWNER_POLL].type == CELL_NONE;
+	}
+	if (!is_polled)
+		return split;
+	return !nr_whole ? whole : nr_split ? 0 : split;
+}
+
 void owners_absent(struct view *view, const struct facts *facts)
 {
 	/* Where kvm_exit never fires, the fields exist but have no times. */
@@ -321,10 +342,10 @@ void owners_absent(struct view *view, const struct facts *facts)
 		return;
 	}
 	for (int part = TIME_GUEST; part < TIME_PARTS; part++) {
-		if (part != TIME_WAIT)
+		if (part != TIME_WAIT && part != TIME_POLL)
 			view->absent |= (~parts >> part & 1) << columns[part];
 	}
-	view->absent |= 1u << (parts >> TIME_POLL & 1 ? OWNER_HALT : OWNER_SLEEP);
+	view->absent |= absent_halts(view, parts >> TIME_POLL & 1);
 	if (!is_timed)
 		view->absent |= 1u << OWNER_SPLIT;
 	if (view->nr_rows && parts && !(parts >> TIME_USER & 1))

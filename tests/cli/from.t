@@ -89,7 +89,7 @@ stop "$SPAWNED"
 
 # series LABELS VALUE...: the values at 100, 101 ... seconds
 series() {
-	printf '{"metric":{"instance":"kvm1",%s},"values":[' "$1"
+	printf '{"metric":{"instance":"%s",%s},"values":[' "${machine-kvm1}" "$1"
 	shift
 	t_at=100
 	for t_value; do
@@ -167,6 +167,29 @@ if has_screen; then
 else
 	skip "what the screen says of other views" "$T_no_screen"
 fi
+stop "$SPAWNED"
+
+# Who knows what was polled says so, and of the others a halt is a whole.
+halt='"mode":"sleep","guest":"web1","vcpu":"0"'
+run='"mode":"guest","guest":"web1","vcpu":"0"'
+info='"guest":"web1","uuid":"","pid":"112","vmm":"QEMU"'
+# shares: the headings of halts.
+shares() {
+	# shellcheck disable=SC2086
+	"$KVMTOP" $from -1 "$@" | head -n 1 | grep -oE '(Halt|Poll|Sleep)%' | tr '\n' ' '
+}
+unpolled=$(series "$info" 1 1; series "$run" 0 0.25; series "$halt" 0 0.75)
+polled=$(machine=kvm2; series "$info" 1 1; series "$run" 0 0.25; series "$halt" 0 0.5
+	series "$(echo "$halt" | sed s/sleep/poll/)" 0 0.25)
+answers "$unpolled"
+is "$(shares)" "Halt% " "halts where it is not known what was polled"
+is "$(shares --host kvm1)" "Halt% " "of a host, too"
+stop "$SPAWNED"
+answers "$polled"
+is "$(shares)" "Poll% Sleep% " "else what was polled, and what was slept"
+stop "$SPAWNED"
+answers "$unpolled$polled"
+is "$(shares)" "Halt% Poll% Sleep% " "and all where it is known of some hosts"
 stop "$SPAWNED"
 
 # How often, and how many seconds: both questions get the same numbers.
