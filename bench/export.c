@@ -2,7 +2,8 @@
 /*
  * export - what a text for Prometheus costs, and how large it is: hosts of made-up guests.
  *
- * CPU time from the stats to the text, and to what a client gets that asks for gzip; medians.
+ * CPU time from the stats to the text, and to what a client gets that asks for gzip; medians. All
+ * series are counted, also the program's own. A vCPU without a quota has no series of it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #define NR_REASONS 12
 #define NR_CPUS 64
 #define VCPUS_A_GUEST 4
+#define QUOTA_EVERY 10 /* guests: one of them has a quota */
 
 struct host {
 	struct fields *fields;
@@ -103,7 +105,19 @@ static void add_vcpu(struct host *host, struct key key)
 		check(sample_add(&host->sample, key,
 				 host->seconds * (166666667 + 7919 * key.guest), ROW_FROM_ZERO));
 	}
+	key.field = host->host.parts[HOST_THROTTLED];
+	if (key.guest % QUOTA_EVERY == 0)
+		check(sample_add(&host->sample, key, host->seconds * 9999999, ROW_FROM_ZERO));
 }
+
+/* What the program says of itself. */
+static const struct metrics_self self = {
+	.arch = "SVM",
+	.engine = "bpf",
+	.sources = { { "tracepoint", true }, { "debugfs", true }, { "exits", true },
+		     { "host", true }, { "stats", true } },
+	.nr_sources = 5,
+};
 
 static void take_sample(struct host *host)
 {
@@ -137,10 +151,9 @@ struct target {
 static bool measure(uint32_t nr_guests, const struct target *target)
 {
 	const struct metrics_config config = { .groups = METRICS_USUAL, .max_series = 100000 };
-	const struct metrics_self self = { .arch = "SVM", .engine = "bpf" };
 	struct metrics *metrics = metrics_new(&config);
 	double file_ms[ROUNDS], scrape_ms[ROUNDS];
-	size_t bytes = 0, gzip_bytes = 0;
+	size_t bytes = 0, gzip_bytes = 0, nr_series = 0;
 	struct host host;
 	bool is_ok;
 
@@ -163,6 +176,7 @@ static bool measure(uint32_t nr_guests, const struct target *target)
 		check(plain && gzip ? 0 : -ENOMEM);
 		bytes = plain->size;
 		gzip_bytes = gzip->size;
+		nr_series = text.nr_series;
 		document_drop(plain);
 		document_drop(gzip);
 		free(text.bytes);
@@ -170,12 +184,12 @@ static bool measure(uint32_t nr_guests, const struct target *target)
 	qsort(file_ms, ROUNDS, sizeof(*file_ms), compare_doubles);
 	qsort(scrape_ms, ROUNDS, sizeof(*scrape_ms), compare_doubles);
 	is_ok = scrape_ms[ROUNDS / 2] <= target->ms &&
-		(!target->series || metrics_series(metrics) <= target->series) &&
+		(!target->series || nr_series <= target->series) &&
 		(!target->gzip_bytes || gzip_bytes <= target->gzip_bytes);
 	printf("%s: %4u guests x %d: file %6.2f ms, scrape with gzip %6.2f ms of %.0f; "
 	       "%zu series; %zu KB, gzip %zu KB\n", is_ok ? "ok" : "SLOW", nr_guests,
 	       VCPUS_A_GUEST, file_ms[ROUNDS / 2], scrape_ms[ROUNDS / 2], target->ms,
-	       metrics_series(metrics), bytes / 1000, gzip_bytes / 1000);
+	       nr_series, bytes / 1000, gzip_bytes / 1000);
 	host_release(&host);
 	metrics_free(metrics);
 	return is_ok;

@@ -221,7 +221,7 @@ static void fill_wants(struct cell *cells, const struct cpu_sum *cpu)
 	cells[VCPU_BUSY] = percent(run, 1e9, cpu->threads.nr[HOST_RUN]);
 	cells[WANT] = percent(run + wait, 1e9, has_wait);
 	cells[WAIT] = percent(wait, run + wait, has_wait);
-	cells[THROTTLED] = percent(throttled, 1e9 * cpu->threads.nr[HOST_THROTTLED],
+	cells[THROTTLED] = percent(throttled, 1e9 * thread_sum_throttled_of(&cpu->threads),
 				   cpu->threads.nr[HOST_THROTTLED]);
 }
 

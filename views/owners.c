@@ -152,6 +152,13 @@ static struct cell percent(double ns_per_s, uint32_t nr)
 	return (struct cell){ .type = CELL_PERCENT, .number = ns_per_s / nr / 1e7 };
 }
 
+uint32_t thread_sum_throttled_of(const struct thread_sum *sum)
+{
+	uint32_t nr = sum->nr[HOST_THROTTLED];
+
+	return nr && sum->nr_waits > nr ? sum->nr_waits : nr;
+}
+
 struct cell thread_sum_percent(const struct thread_sum *sum, enum host_part part)
 {
 	return percent(sum->per_s[part], sum->nr[part] ? 1 : 0);
@@ -167,7 +174,7 @@ static struct cell throttled_percent(const struct cell *wait, const struct threa
 			.type = CELL_PERCENT,
 			.number = wait->number * ns_per_s / sum->wait_per_s,
 		};
-	return percent(ns_per_s, sum->nr[HOST_THROTTLED]);
+	return percent(ns_per_s, thread_sum_throttled_of(sum));
 }
 
 /* Where exits have no times, the vCPUs' time is the time that passed. */

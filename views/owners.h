@@ -27,6 +27,8 @@ struct thread_sum {
 void thread_sum_add(struct thread_sum *sum, const struct field *field,
 		    const struct stats_item *stat);
 void thread_sum_merge(struct thread_sum *sum, const struct thread_sum *part);
+/* How many vCPUs share what was throttled; 0: it is not known. Those without a quota have none. */
+uint32_t thread_sum_throttled_of(const struct thread_sum *sum);
 /* In percent of one host CPU: of HOST_RUN, HOST_THREAD. Absent when nothing is known. */
 struct cell thread_sum_percent(const struct thread_sum *sum, enum host_part part);
 

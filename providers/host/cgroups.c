@@ -20,7 +20,7 @@ struct host_cgroup {
 	int fd; /* of cpu.stat; -1: it has none, as has the root of v2 */
 	uint64_t total_ns, delta_ns;
 	uint64_t weight_ns; /* of its threads, and of the threads below */
-	bool has_total, is_kept;
+	bool has_total, has_quota, is_kept;
 	UT_hash_handle hh;
 	char path[]; /* with the mount point */
 };
@@ -175,12 +175,16 @@ static bool number_of(const char *text, const char *name, uint64_t *ret_number)
 	return true;
 }
 
-static bool read_throttled(const struct host_cgroup *cgroup, uint64_t *ret_ns)
+/* ret_has_quota: one is or was in force: its periods are counted. */
+static bool read_throttled(const struct host_cgroup *cgroup, uint64_t *ret_ns,
+			   bool *ret_has_quota)
 {
 	char text[1024];
+	uint64_t nr_periods;
 
 	if (!read_again(cgroup->fd, text, sizeof(text)))
 		return false;
+	*ret_has_quota = number_of(text, "nr_periods ", &nr_periods) && nr_periods;
 	if (number_of(text, "throttled_time ", ret_ns))
 		return true;
 	if (!number_of(text, "throttled_usec ", ret_ns))
@@ -193,7 +197,7 @@ void host_cgroups_begin(struct host_cgroups *cgroups)
 {
 	for (struct host_cgroup *cgroup = cgroups->by_path; cgroup; cgroup = cgroup->hh.next) {
 		uint64_t now_ns;
-		bool has_total = read_throttled(cgroup, &now_ns);
+		bool has_quota = false, has_total = read_throttled(cgroup, &now_ns, &has_quota);
 
 		cgroup->delta_ns = 0;
 		cgroup->weight_ns = 0;
@@ -202,12 +206,13 @@ void host_cgroups_begin(struct host_cgroups *cgroups)
 		cgroup->has_total = has_total;
 		if (has_total)
 			cgroup->total_ns = now_ns;
+		cgroup->has_quota = has_total && (has_quota || now_ns);
 	}
 }
 
-bool host_cgroup_is_known(const struct host_cgroup *cgroup)
+bool host_cgroup_has_quota(const struct host_cgroup *cgroup)
 {
-	while (cgroup && !cgroup->has_total)
+	while (cgroup && !cgroup->has_quota)
 		cgroup = cgroup->parent;
 	return cgroup;
 }

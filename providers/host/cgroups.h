@@ -33,8 +33,8 @@ struct host_cgroup *host_cgroups_find(struct host_cgroups *cgroups, pid_t pid, p
 /* Reads how long each cgroup was throttled since the previous call. */
 void host_cgroups_begin(struct host_cgroups *cgroups);
 
-/* Whether the quotas of this cgroup, or above, are known: there is a file that says it. */
-bool host_cgroup_is_known(const struct host_cgroup *cgroup);
+/* Whether a quota of this cgroup, or of one above, is or was in force. NULL is fine. */
+bool host_cgroup_has_quota(const struct host_cgroup *cgroup);
 
 /* wait_ns: how long a thread of it waited meanwhile. NULL is fine. */
 void host_cgroup_weigh(struct host_cgroup *cgroup, uint64_t wait_ns);

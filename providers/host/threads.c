@@ -351,7 +351,7 @@ static int add_rows(const struct host_threads *threads, const struct host_thread
 		{ thread->cpu >= 0, parts[HOST_CPU], (uint64_t)thread->cpu },
 		{ thread->affinity > 0, parts[HOST_AFFINITY], (uint64_t)thread->affinity },
 		{ thread->has_migrations, parts[HOST_MIGRATIONS], thread->shown },
-		{ has_times && host_cgroup_is_known(thread->cgroup), parts[HOST_THROTTLED],
+		{ has_times && host_cgroup_has_quota(thread->cgroup), parts[HOST_THROTTLED],
 		  thread->throttled_ns },
 		{ remote >= 0, parts[HOST_REMOTE], (uint64_t)remote },
 	};

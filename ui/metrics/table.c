@@ -51,7 +51,7 @@ static const struct metric metrics[METRICS_NR] = {
 		METRICS_VCPUS,
 		"Where the time of a vCPU went: guest, kvm, user, poll and sleep add up to all of "
 		"it. Parts of these are wait, in which it could run but had no CPU, and throttled, "
-		"in which a quota stopped it." },
+		"in which a quota stopped it, if one was in force." },
 	[METRIC_USER_EXITS] = {
 		"kvmtop_user_exits_total", METRIC_COUNTER, NULL, "guest, reason", METRICS_USER,
 		"Exits to user space." },

@@ -100,6 +100,7 @@ void text_series(struct metrics_text *text, enum metric_id id, const char *suffi
 	}
 	put(text, metric->name);
 	put(text, suffix);
+	text->nr_series++;
 }
 
 static void begin_label(struct metrics_text *text, const char *name)

@@ -22,6 +22,7 @@ enum metrics_format { METRICS_TEXT, METRICS_OPENMETRICS, METRICS_FORMATS };
 struct metrics_text {
 	char *bytes; /* no NUL at the end */
 	size_t size, room;
+	size_t nr_series; /* lines with a value */
 	bool has_failed; /* no memory: the rest is missing */
 	enum metrics_format format;
 	const struct metric *metric; /* the latest */

@@ -278,6 +278,22 @@ static void quotas_of_cgroups(void **state)
 	assert_int_equal(of_vcpu(w, 0, "thread(throttled)"), (50 + 60 + 10) * MS);
 }
 
+/* Without a quota the kernel's file is there, too. One that never ran out has throttled nothing. */
+static void only_where_a_quota_is_in_force(void **state)
+{
+	struct world *w = *state;
+
+	put_of(w, 101, "cgroup", "0::/db1\n");
+	put(w, "/sys/fs/cgroup/db1/cpu.stat", "nr_periods 0\nnr_throttled 0\nthrottled_usec 0\n");
+	thread_is(w, 101, 10, 10, 1);
+	begin(w, 1);
+	take(w);
+	assert_int_equal(of_vcpu(w, 0, "thread(throttled)"), NONE);
+	put(w, "/sys/fs/cgroup/db1/cpu.stat", "nr_periods 3\nnr_throttled 0\nthrottled_usec 0\n");
+	take(w);
+	assert_int_equal(of_vcpu(w, 0, "thread(throttled)"), 0);
+}
+
 static void quotas_of_cgroups_v1(void **state)
 {
 	struct world *w = *state;
@@ -599,6 +615,7 @@ int main(void)
 		TEST(a_thread_that_rests_is_not_read),
 		TEST(without_schedstat_there_are_no_times),
 		TEST(quotas_of_cgroups),
+		TEST(only_where_a_quota_is_in_force),
 		TEST(quotas_of_cgroups_v1),
 		TEST(migrations_are_spread),
 		TEST(few_descriptors),

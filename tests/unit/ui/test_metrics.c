@@ -30,12 +30,16 @@ static struct metrics *metrics_of(unsigned int groups, size_t max_series)
 static char *text_of(struct world *world, struct metrics *metrics, enum metrics_format format)
 {
 	struct metrics_text text = { .format = format };
+	size_t nr_series = 0;
 
 	assert_int_equal(metrics_write(metrics, &world->facts, &self, &text), 0);
 	text.bytes = realloc(text.bytes, text.size + 1);
 	if (!text.bytes)
 		abort();
 	text.bytes[text.size] = '\0';
+	for (const char *line = text.bytes; *line; line = strchr(line, '\n') + 1)
+		nr_series += *line != '#';
+	assert_int_equal(text.nr_series, nr_series);
 	return text.bytes;
 }
 

@@ -340,6 +340,34 @@ static void throttled_of_a_host_is_a_share_of_its_vcpus(void **state)
 	assert_true(fabs(view->total.cells[throttled].number - 10) < 0.01);
 }
 
+/* One of two vCPUs has a quota: the guest's share is of both. */
+static void throttled_of_a_guest_is_a_share_of_all_vcpus(void **state)
+{
+	static const struct field vcpu_specs[] = {
+		{ .name = "wait", .parent = FIELD_NONE, .use = USE_TIME, .part = TIME_WAIT },
+		{ .name = "throttled", .parent = FIELD_NONE, .use = USE_HOST,
+		  .part = HOST_THROTTLED },
+	};
+	const struct view *view;
+	struct world *world;
+	int throttled = view_column_by_id(&view_guests, "throttled_percent");
+
+	teardown(state);
+	world_setup(state, vcpu_specs, ARRAY_SIZE(vcpu_specs), &view_guests);
+	world = *state;
+	assert_int_equal(guests_add_fake(world->guests, 4000, "db1", 2), 1);
+	for (uint64_t i = 1; i <= 2; i++) {
+		for (int32_t vcpu = 0; vcpu < 2; vcpu++)
+			assert_int_equal(sample_add(&world->sample, (struct key){ 1, vcpu, 0 },
+						    i * SECOND / 2, 0), 0);
+		assert_int_equal(sample_add(&world->sample, (struct key){ 1, 0, 1 },
+					    i * SECOND / 5, 0), 0);
+		take(world);
+	}
+	view = build(world);
+	assert_true(fabs(view->rows[0].cells[throttled].number - 10) < 0.01);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -359,6 +387,7 @@ int main(void)
 		TEST(sorts_by_every_column),
 		TEST(twins_keep_their_order),
 		TEST(throttled_of_a_host_is_a_share_of_its_vcpus),
+		TEST(throttled_of_a_guest_is_a_share_of_all_vcpus),
 	};
 
 	return cmocka_run_group_tests_name("view_guests", tests, NULL, NULL);
