@@ -97,7 +97,7 @@ static const struct option_spec specs[] = {
 	OPT_STRING(0, "host", "NAME", host,
 		   "with --from URL: one host, by its label \"instance\""),
 	OPT_FILE(0, "http-config", "FILE", http_config,
-		   "with --from URL: TLS, user and password, in promtool's format"),
+		   "with --from URL: TLS, password or bearer token, in promtool's format"),
 	OPT_COUNT(0, "timeout", "SECONDS", timeout_s,
 		  "with --from URL: how long an answer may take (default 10)"),
 	OPT_HEADING("Other"),
