@@ -14,6 +14,7 @@ void sample_reset(struct sample *sample)
 	sample->nr_pasts = 0;
 	sample->is_reset = false;
 	long_exits_reset(&sample->long_exits);
+	sample->lost = 0;
 	memset(sample->elapsed_ns, 0, sizeof(sample->elapsed_ns));
 	memset(sample->time_ns, 0, sizeof(sample->time_ns));
 }

@@ -98,6 +98,7 @@ struct sample {
 	struct timing *timings;
 	size_t nr_timings, room_timings;
 	struct long_exits long_exits; /* since the sample before; in no history */
+	uint64_t lost; /* exits, arguments, long exits: there were, and could not be counted */
 	struct row_past *pasts;
 	size_t nr_pasts, room_pasts;
 	uint64_t time_ns[SAMPLE_SOURCES]; /* CLOCK_MONOTONIC beside the data; 0: no rows of it */

@@ -27,6 +27,7 @@ struct stats {
 	uint64_t before[SAMPLE_SOURCES]; /* and of the one before it */
 	uint64_t resets;
 	struct long_exits long_exits;
+	uint64_t lost;
 	struct key *removed;
 	size_t nr_removed, room_removed;
 	size_t nr_reported; /* of them, removed up to the end of the latest update */
@@ -520,6 +521,7 @@ int stats_update(struct stats *stats, const struct fields *fields, const struct 
 	if (sample->is_reset)
 		play_reset(stats, fields);
 	stats->tick++;
+	stats->lost += sample->lost;
 	stats->next = 0;
 	forget_reported(stats);
 	stats_clock(stats, sample);
@@ -570,6 +572,11 @@ const struct key *stats_removed_at(const struct stats *stats, size_t i)
 const struct long_exits *stats_long_exits(const struct stats *stats)
 {
 	return &stats->long_exits;
+}
+
+uint64_t stats_lost(const struct stats *stats)
+{
+	return stats->lost;
 }
 
 uint64_t stats_time_ns(const struct stats *stats, uint32_t source)

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Notes a finding when it has been there for a while, and when it is gone. */
+/*
+ * Notes a finding when it has been there for a while, and when it is gone; and what was lost, which
+ * may be over at once.
+ */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -93,6 +97,21 @@ static int note(struct causes *causes, const struct guests *guests, struct momen
 	return err;
 }
 
+static int note_lost(struct causes *causes, const struct facts *facts, struct moment *moment)
+{
+	uint64_t lost = stats_lost(facts->stats), more = lost - causes->lost;
+	struct moment_notice *notice = more ? moment_add_notice(moment) : NULL;
+
+	if (!more)
+		return 0;
+	if (!notice)
+		return -ENOMEM;
+	causes->lost = lost;
+	snprintf(notice->text, sizeof(notice->text), "%" PRIu64 " exits or arguments could not be "
+		 "counted: what is counted is too low", more);
+	return 0;
+}
+
 int causes_take(struct causes *causes, const struct facts *facts, struct moment *moment)
 {
 	int err;
@@ -104,6 +123,8 @@ int causes_take(struct causes *causes, const struct facts *facts, struct moment 
 	err = findings_find(&causes->findings, facts, GUEST_ANY, causes->thresholds);
 	if (!err)
 		err = steady_take(&causes->steady, &causes->findings);
+	if (!err)
+		err = note_lost(causes, facts, moment);
 	return err ? err : note(causes, facts->guests, moment);
 }
 

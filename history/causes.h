@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * causes - the findings of a writer's run, for the notices: when each one began and ended.
+ * causes - the findings of a writer's run, for the notices: when each one began and ended; and what
+ * could not be counted.
  */
 #ifndef KVMTOP_HISTORY_CAUSES_H
 #define KVMTOP_HISTORY_CAUSES_H
@@ -12,6 +13,7 @@
 struct causes {
 	const struct thresholds *thresholds; /* NULL: the usual ones */
 	uint64_t looked_ns; /* when it was looked for them last; 0: never */
+	uint64_t lost;	    /* how much was lost until then, see stats_lost() */
 	struct findings findings;
 	struct steady steady;
 	struct cause *list; /* the findings that are noted */

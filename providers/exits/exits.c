@@ -452,6 +452,7 @@ static int exits_collect(void *state, struct sample *sample, struct why *why)
 	if (err)
 		return err;
 	sample->long_exits.lost = lost.long_exits;
+	sample->lost = lost.exits + lost.arguments + lost.long_exits + lost.missed;
 	release_threads(exits);
 	make_room(exits, exits->nr_used, why);
 	say_lost(&lost, why);

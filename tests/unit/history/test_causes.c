@@ -71,10 +71,36 @@ static void is_noted_once(void **state)
 	moment_release(&moment);
 }
 
+/* Once for what was lost since the look before. */
+static void a_loss_is_noted(void **state)
+{
+	static const char text[] = " exits or arguments could not be counted: what is counted is "
+				   "too low";
+	struct causes causes = { .thresholds = NULL };
+	struct moment moment = { 0 };
+	struct world *world = *state;
+	char want[sizeof(text) + 8];
+
+	for (uint64_t i = 0; i < 50; i++) {
+		world->sample.lost = i == 0 ? 7 : i == 11 || i == 19 ? 3 : 0;
+		look(world, &causes, &moment, 1000 + i, 0);
+		assert_int_equal(moment.nr_notices, i == 0 || i == 20);
+		snprintf(want, sizeof(want), "%d%s", i ? 6 : 7, text);
+		if (moment.nr_notices)
+			assert_string_equal(moment.notices[0].text, want);
+	}
+	stats_reset(world->stats, world->fields);
+	stats_clear(world->stats);
+	assert_int_equal(stats_lost(world->stats), 13);
+	causes_release(&causes);
+	moment_release(&moment);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(is_noted_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_loss_is_noted, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("causes", tests, NULL, NULL);
