@@ -147,17 +147,23 @@ static int open_monitor(struct top_reader *reader, const struct monitor_recordin
 
 /* ---- printing ---- */
 
-/* Events are of the whole host, unless a guest was chosen when they were counted. */
-static void warn_no_events(struct top_reader *reader)
+/*
+ * Events are of the whole host, unless a guest was chosen when they were counted; hot spots are
+ * counted while they are shown.
+ */
+static void warn_not_counted(struct top_reader *reader)
 {
 	const struct query *query = reader->query;
+	bool is_of_guest = query->guest != GUEST_ANY && !query->type->by_guest;
+	bool is_on_demand = query->type->is_on_demand && !reader->options->url;
 
-	if (reader->has_warned || query->guest == GUEST_ANY || query->type->by_guest ||
-	    query_elsewhere(query) ||
+	if (reader->has_warned || !(is_of_guest || is_on_demand) || query_elsewhere(query) ||
 	    query_is_counted(query, monitor_facts(reader->monitor)))
 		return;
-	fputs("kvmtop: the events of this guest alone were not recorded; --view exits has its "
-	      "exits\n", stderr);
+	say(is_on_demand ?
+		    "no hot spots were recorded then: they are counted while a screen shows them, "
+		    "and always by -w with --view hotspots" :
+		    "the events of this guest alone were not recorded; --view exits has its exits");
 	reader->has_warned = true;
 }
 
@@ -174,7 +180,7 @@ static int print(struct top_reader *reader, uint64_t time_ns, uint64_t elapsed_n
 	if (!err)
 		err = live_sample(&reader->live, reader->monitor, why);
 	if (!err)
-		warn_no_events(reader);
+		warn_not_counted(reader);
 	if (!err && !reader->lines.lines)
 		err = top_lines_open(&reader->lines, monitor_facts(reader->monitor), why);
 	if (!err)

@@ -180,8 +180,22 @@ int query_wants(const struct query *query, const struct fields *fields, struct f
 	return err;
 }
 
+/* Arguments are counted while they are asked for, whatever else the view needs. */
+static bool has_arguments(const struct facts *facts)
+{
+	size_t i = 0;
+
+	while (i < stats_count(facts->stats) &&
+	       fields_get(facts->fields, stats_at(facts->stats, i)->key.field)->use !=
+		       USE_ARGUMENT)
+		i++;
+	return i < stats_count(facts->stats);
+}
+
 bool query_is_counted(const struct query *query, const struct facts *facts)
 {
+	if (query->type->is_on_demand)
+		return has_arguments(facts);
 	for (size_t i = 0; i < stats_count(facts->stats); i++) {
 		const struct key *key = &stats_at(facts->stats, i)->key;
 

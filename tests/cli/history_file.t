@@ -38,6 +38,12 @@ for version in 1 2 3; do
 	is "$(head -4 "$TMP/both.json")" "$(tail -4 "$TMP/v$version.json")" \
 		"the old ones are as before"
 done
+like "$("$KVMTOP" -r "$DB" -1 --view hotspots 2>&1 >"$TMP/out")" \
+	'^kvmtop: no hot spots were recorded then: .* by -w with --view hotspots$' \
+	"what has no hot spots says so"
+check "a run that counts them" write -n 1 --view hotspots
+is "$("$KVMTOP" -r "$DB" -1 --view hotspots 2>&1 >"$TMP/out")" "" "where they were counted it is quiet"
+like "$(cat "$TMP/out")" '^npf +0x' "and has them"
 DB=$TMP/h.db
 
 # ---- SQL: the examples of kvmtop-history(5)

@@ -53,21 +53,6 @@ static const char *why_filtered(struct tui *tui)
 	return tui->empty;
 }
 
-/* Whether the moment that is shown has anything of the view. Arguments are seldom counted. */
-static bool was_counted(const struct tui *tui)
-{
-	const struct facts *facts = &tui->facts;
-	size_t i = 0;
-
-	if (!tui->query->type->is_on_demand)
-		return query_is_counted(tui->query, facts);
-	while (i < stats_count(facts->stats) &&
-	       fields_get(facts->fields, stats_at(facts->stats, i)->key.field)->use !=
-		       USE_ARGUMENT)
-		i++;
-	return i < stats_count(facts->stats);
-}
-
 static const char *why_no_findings(const struct tui *tui)
 {
 	if (tui->sampling.due && !tui->back.monitor)
@@ -131,7 +116,7 @@ static const char *why_nothing(struct tui *tui)
 		return why_no_findings(tui);
 	if (query->filter && !query_selects_any(query, tui->facts.fields))
 		return why_filtered(tui);
-	if (tui->back.monitor && !was_counted(tui))
+	if (tui->back.monitor && !query_is_counted(query, &tui->facts))
 		return "Nothing of this view was counted at that moment; End leads back";
 	if (query->type->is_on_demand && query->has_reason)
 		return why_no_arguments(tui);
