@@ -42,7 +42,7 @@ like "$("$KVMTOP" -r "$DB" -1 --view hotspots 2>&1 >"$TMP/out")" \
 	'^kvmtop: no hot spots were recorded then: .* by -w with --view hotspots$' \
 	"what has no hot spots says so"
 check "a run that counts them" write -n 1 --view hotspots
-is "$("$KVMTOP" -r "$DB" -1 --view hotspots 2>&1 >"$TMP/out")" "" "where they were counted it is quiet"
+is "$("$KVMTOP" -r "$DB" -1 --view hotspots 2>&1 >"$TMP/out")" "" "what has them does not"
 like "$(cat "$TMP/out")" '^npf +0x' "and has them"
 DB=$TMP/h.db
 

@@ -240,6 +240,15 @@ screen_keys T T
 screen_has 'paused at 2026-09-21 14:17:00, ' "T: the next second has an earlier time of day"
 screen_keys t
 screen_has 'paused at 2026-09-21 15:16:59, ' "t: the second before"
+screen_keys m
+screen_has '^ 15:16:59  [0-9,]+ exits' "m: the heat map has it"
+screen_keys Right
+screen_has '^ 14:17:00  [0-9,]+ exits' "Right: the next second"
+screen_keys Left m
+screen_has 'paused at 2026-09-21 15:16:59, ' "Left, m: back"
+screen_keys d T d
+screen_has '^ 1: 2026-09-21 15:16:59[.0-9]*  2: 2026-09-21 14:17:00' "d: the two side by side"
+screen_keys x t
 jump +31s
 screen_has 'paused at 2026-09-21 14:17:30, ' "j +31s: by seconds that have passed"
 jump 15:16:30
@@ -315,6 +324,14 @@ if command -v sqlite3 >/dev/null; then
 	screen_has 'paused at 2026-09-21 14:18:00, ' "t: back over the gap"
 	jump 14:45
 	screen_has 'paused at 2026-09-21 14:18:00, ' "j into the gap: what was there last"
+	screen_keys d
+	screen_has '^Marked: d at another moment' "d before the gap"
+	screen_keys T d
+	screen_has '^The first sample of a run has no rates' "T, d: behind it is nothing to compare"
+	screen_keys T d
+	screen_has '^ 1: 2026-09-21 14:18:00.*  2: 2026-09-21 15:15:3[12]' "T, d: the next one has"
+	screen_keys x e t t
+	screen_has 'paused at 2026-09-21 14:18:00, ' "e is for recordings; t, t: back over the gap"
 	jump +1h
 	screen_has 'paused at 2026-09-21 15:18:00, ' "j +1h: from there"
 	screen_keys J
@@ -338,6 +355,12 @@ if command -v sqlite3 >/dev/null; then
 	screen_has 'paused at 2026-09-21 14:16:45, ' "T: the next sample"
 	screen_keys t
 	screen_has 'paused at 2026-09-21 14:26:44, ' "t: the one before"
+	screen_keys m
+	screen_has '^ 14:26:44  [0-9,]+ exits' "m: the heat map has it"
+	screen_keys Right
+	screen_has '^ 14:16:45  [0-9,]+ exits' "Right: the next sample"
+	screen_keys Left m
+	screen_has 'paused at 2026-09-21 14:26:44, ' "Left, m: back"
 	jump '2026-09-21 14:25:40'
 	screen_has 'paused at 2026-09-21 14:25:40, ' "j: a time by the fast clock"
 	screen_keys End

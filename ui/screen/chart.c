@@ -69,17 +69,20 @@ void chart_make(struct chart *chart, const struct series *series, long cursor,
 		chart->cols[i] = --col;
 		col -= width_of(series, chart->first + i, i == 0) - 1;
 	}
-	if (cursor >= 0 && (size_t)cursor <= last)
-		chart->cursor_col = chart->cols[(size_t)cursor - chart->first];
+	if (cursor < 0 || (size_t)cursor > last)
+		return;
+	chart->cursor_col = chart->cols[(size_t)cursor - chart->first];
+	chart->cursor_ns = series->points[cursor].time_ns;
 }
 
-void chart_move_before(struct chart *chart)
+void chart_move_before(struct chart *chart, uint64_t time_ns)
 {
 	int before = chart->area.col - 1;
 
 	for (size_t i = 0; i < chart->nr && chart->cols[i] < chart->cursor_col; i++)
 		before = chart->cols[i];
 	chart->cursor_col = chart->cursor_col - 1 > before ? chart->cursor_col - 1 : -1;
+	chart->cursor_ns = time_ns;
 }
 
 const struct series_point *chart_point(const struct chart *chart, size_t i)
@@ -240,11 +243,8 @@ void chart_paint_times(const struct chart *chart, int row)
 
 	if (!chart->nr)
 		return;
-	for (size_t i = 0; i < chart->nr; i++) {
-		if (chart->cols[i] != chart->cursor_col)
-			continue;
-		when_format_clock(text, sizeof(text), chart_point(chart, i)->time_ns, false,
-				  is_fine);
+	if (chart->cursor_col >= 0) {
+		when_format_clock(text, sizeof(text), chart->cursor_ns, false, is_fine);
 		put_tick(chart, row, chart->cursor_col, text, STYLE_NOTICE);
 	}
 	step_ms = choose_step_ms(chart);

@@ -18,6 +18,7 @@ struct chart {
 	size_t first, nr; /* the points that are shown */
 	int cols[CHART_POINTS]; /* of each point shown; a gap takes a column before it */
 	int cursor_col;		/* -1: there is no cursor */
+	uint64_t cursor_ns;	/* its time */
 };
 
 /*
@@ -27,8 +28,11 @@ struct chart {
 void chart_make(struct chart *chart, const struct series *series, long cursor,
 		const struct area *area);
 
-/* Moves the cursor between its point and the one before; where there is no room, it is gone. */
-void chart_move_before(struct chart *chart);
+/*
+ * Moves the cursor between its point and the one before, to that time; where there is no room, it
+ * is gone.
+ */
+void chart_move_before(struct chart *chart, uint64_t time_ns);
 
 /* A point that is shown: i < chart->nr. */
 const struct series_point *chart_point(const struct chart *chart, size_t i);

@@ -209,7 +209,7 @@ static void put_numbers(const struct pane *pane, int row)
 	if (has_cursor && !first_ns)
 		point = &series->points[pane->screen->series_cursor];
 	when_format_clock(text, sizeof(text), first_ns ? first_ns : point->time_ns,
-			  newest->time_ns - series->points->time_ns > DAY_NS,
+			  newest->time_ns > series->points->time_ns + DAY_NS,
 			  chart_is_fine(&pane->chart));
 	put_part(&line, has_cursor ? STYLE_NOTICE : STYLE_BOLD, "", text, "");
 	if (first_ns) {
@@ -374,7 +374,7 @@ void over_time_paint(const struct screen *screen, const struct area *area)
 	inner.width -= CHART_SCALE;
 	chart_make(&pane.chart, screen->series, screen->series_cursor, &inner);
 	if (screen->series_first_ns)
-		chart_move_before(&pane.chart);
+		chart_move_before(&pane.chart, screen->series_first_ns);
 	if (!pane.chart.nr)
 		return;
 	paint_pictures(&pane, row + 1 + numbers, area->height - 1 - numbers);
