@@ -155,11 +155,21 @@ int scope_ask(const struct scope *scope, uint64_t first, uint64_t last,
 
 /* ---- samples */
 
+/*
+ * A series begins when there is something to count. Of a guest that was there at the moment before
+ * it begins at 0; of another one it may have begun at any time before.
+ */
+static uint32_t row_flags(const struct run *run, const struct line *line)
+{
+	return guests_find(run->guests, line->key.guest) ? ROW_FROM_ZERO | ROW_WHOLE_INTERVAL : 0;
+}
+
 /* What a line has at a time; of rates, the sum so far. */
 static int add_row(struct scope *scope, struct run *run, const struct line *line, unsigned int at)
 {
 	const struct line_cell *cell = &line->cells[at];
 	const struct field *field = fields_get(scope->common->fields, line->key.field);
+	uint32_t flags = row_flags(run, line);
 	uint64_t count = cell->count;
 	struct timing timing;
 
@@ -174,8 +184,8 @@ static int add_row(struct scope *scope, struct run *run, const struct line *line
 		count = sum->count += cell->count;
 		timing.time_ns = sum->ns += cell->ns;
 	}
-	return line->is_timed ? sample_add_timed(&run->sample, line->key, count, 0, &timing) :
-				sample_add(&run->sample, line->key, count, 0);
+	return line->is_timed ? sample_add_timed(&run->sample, line->key, count, flags, &timing) :
+				sample_add(&run->sample, line->key, count, flags);
 }
 
 static int put_guests(const struct scope *scope, struct run *run, unsigned int at)
@@ -191,16 +201,19 @@ static int put_guests(const struct scope *scope, struct run *run, unsigned int a
 	return err;
 }
 
+/* Rows first: they are compared with the guests of the moment before. */
 static int take_sample(struct scope *scope, struct run *run, unsigned int at)
 {
 	uint64_t time_ns = (scope->lines.first + at) * scope->common->step_ns;
-	int err = put_guests(scope, run, at);
+	int err = 0;
 
 	sample_reset(&run->sample);
 	run->sample.time_ns[PROVIDER_EXITS] = time_ns;
 	run->sample.time_ns[PROVIDER_HOST] = time_ns;
 	for (const struct line *line = scope->lines.lines; !err && line; line = line->hh.next)
 		err = add_row(scope, run, line, at);
+	if (!err)
+		err = put_guests(scope, run, at);
 	return err ? err : stats_update(run->stats, scope->common->fields, &run->sample);
 }
 

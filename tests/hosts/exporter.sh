@@ -2,7 +2,8 @@
 # shellcheck shell=sh disable=SC2154,SC2317 # variables of inside.sh; wait_for calls functions
 #
 # exporter.sh - one of the hosts of svm-fleet.sh: guests with a plan, the host's own screen of them,
-# and an exporter at port 9752, until the host is ended from outside.
+# and an exporter at port 9752, until the host is ended from outside. The guests make their exits
+# when port 9753 is connected to.
 . tests/lib.sh
 . tests/hosts/inside.sh
 
@@ -30,6 +31,9 @@ for plan in $plans; do
 	guest "${plan%%:*}" --pio "${exits%:*}" --cpuid "${exits#*:}" --vcpus 2 --hold 900
 done
 batch_begin --view guests --json
+echo "host $name waits"
+nc -l -p 9753 </dev/null # until a client connects
+echo "host $name goes on"
 for plan in $plans; do
 	guest_run "${plan%%:*}"
 done

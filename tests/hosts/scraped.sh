@@ -4,7 +4,9 @@
 #
 # scraped.sh - Prometheus asks the exporters of emulated hosts: it has the numbers of their screens.
 #
-# usage: tests/hosts/scraped.sh FOLDER NAME:PORT...	(FOLDER/NAME.log is the host's console)
+# usage: tests/hosts/scraped.sh FOLDER NAME:PORT...
+#
+# FOLDER/NAME.log is the host's console; at PORT + 2 it waits to be connected to.
 . tests/lib.sh
 
 folder=$1
@@ -30,6 +32,11 @@ ask() {
 		sed -nE 's/^\{guest="([a-z]+)", host="([a-z])"\} => ([0-9]+) .*/\2 \1 \3/p' | sort
 }
 
+# ask_has_guests NR: so many were scraped.
+ask_has_guests() {
+	[ "$(ask 'sum by (host, guest) (kvmtop_guest_vcpus)' | wc -l)" = "$1" ]
+}
+
 # screens HOST...: the same of the hosts' own screens, of the member $member.
 screens() {
 	for host; do
@@ -39,12 +46,26 @@ screens() {
 	done | sort
 }
 
-is_ready() {
-	grep -q "^host ${1%:*} is ready" "$folder/${1%:*}.log"
+# says HOST WORDS: its console does.
+says() {
+	grep -q "^host ${1%:*} $2" "$folder/${1%:*}.log"
 }
 for host; do
-	check "host ${host%:*} runs its guests" wait_for 300 is_ready "$host"
-	is_ready "$host" || diag "$(tail -n 20 "$folder/${host%:*}.log")"
+	check "host ${host%:*} has its guests" wait_for 300 says "$host" waits
+	says "$host" waits || diag "$(tail -n 20 "$folder/${host%:*}.log")"
+done
+
+# The guests make their exits when all of them were scraped before.
+wait_for 120 ask_has_guests 3
+sleep 5
+begin=$(date +%s)
+goes_on() {
+	curl -s --noproxy '*' --max-time 2 "http://127.0.0.1:$((${1#*:} + 2))" >/dev/null
+	says "$1" 'goes on'
+}
+for host; do
+	wait_for 60 goes_on "$host"
+	check "host ${host%:*} runs its guests" wait_for 300 says "$host" 'is ready'
 done
 
 # same QUERY MEMBER: Prometheus has what the screens have.
@@ -64,21 +85,27 @@ wait_for 60 same 'sum by (host, guest) (kvmtop_guest_vcpus)' vcpus
 is "$(cat "$TMP/scraped")" "$(cat "$TMP/screens")" "and so are their vCPUs"
 like "$(promtool query instant "http://127.0.0.1:$web" 'sum(up)')" '=> 2 ' "two hosts answer"
 
-# Both on one screen, of a kvmtop outside that sees no host but through Prometheus. Its totals begin
-# with the first moment that it asks for, when these guests had made all their exits: fleet.t
-# compares exits.
+# Both on one screen, of a kvmtop outside that sees no host but through Prometheus.
 from="--from http://127.0.0.1:$web -s 2"
-# fleet: as screens.
+# fleet: as screens, from before the exits on.
 fleet() {
 	for host; do
 		# shellcheck disable=SC2086 # words
-		"$KVMTOP" $from --host "127.0.0.1:${host#*:}" -1 --view guests --json |
+		"$KVMTOP" $from --host "127.0.0.1:${host#*:}" --from "@$begin" -1 --view guests \
+			--json |
 			grep -oE '"guest":"[a-z]+"|"'"$member"'":[0-9]+' |
 			sed 's/"[a-z]*"://; s/"//g' | paste -d ' ' - - | sed "s/^/${host%:*} /"
 	done | sort
 }
-member=vcpus
-is "$(fleet "$@")" "$(screens "$@")" "kvmtop --from has each host's guests and vCPUs"
+# The latest moment is a step old.
+fleet_has_screens() {
+	# shellcheck disable=SC2086 # words
+	[ "$(fleet $hosts)" = "$(screens $hosts)" ]
+}
+for member in vcpus total; do
+	wait_for 30 fleet_has_screens
+	is "$(fleet "$@")" "$(screens "$@")" "kvmtop --from has their guests with $member"
+done
 if has_screen; then
 	screen_start 80 24 "$KVMTOP $from"
 	screen_has "^ *127[.]0[.]0[.]1:${1#*:} +1 " "the screen has one host with its guest"

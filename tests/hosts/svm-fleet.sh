@@ -19,8 +19,10 @@ root_end >"$TMP/initrd"
 port=$(($(od -An -N2 -tu2 /dev/urandom) % 12000 + 20000))
 targets=
 for name in a b; do
+	net=user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:$port-:9752
+	net=$net,hostfwd=tcp:127.0.0.1:$((port + 2))-:9753
 	svm_boot 1 768 "rcupdate.rcu_expedited=1 kvmtop_host=$name" -pidfile "$TMP/$name.pid" \
-		-netdev "user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:$port-:9752" \
+		-netdev "$net" \
 		-device virtio-net-pci,netdev=net,romfile= >"$TMP/$name.log" 2>&1 &
 	targets="$targets $name:$port"
 	port=$((port + 1))

@@ -89,6 +89,72 @@ static void test_long_names(void **state)
 	}
 }
 
+static int take_changes(void *arg, uint64_t at, struct packed *packed)
+{
+	struct seen *seen = arg;
+	struct why why;
+
+	(void)at;
+	seen->nr++;
+	return unpack_changes(seen->packer, &packed->parts[PART_CHANGES], UNPACK_COUNTS,
+			      &seen->moment, &why);
+}
+
+/* What is new in the moment that was taken last: how many keys, and their sum. */
+static void expect_new(const struct seen *seen, uint64_t sum)
+{
+	const struct changes *changes = &seen->moment.changes;
+	uint64_t got = 0;
+
+	for (size_t i = 0; i < changes->nr; i++) {
+		if (!(changes->list[i].flags & CHANGE_NEW) || !changes->list[i].count)
+			continue;
+		assert_true(changes->list[i].flags & CHANGE_HAS_RATE);
+		got += changes->list[i].count;
+	}
+	assert_int_equal(got, sum);
+}
+
+/*
+ * A guest's series of a reason begins with its first exit, which counts. What a guest did before it
+ * was first seen does not.
+ */
+static void test_a_reason_begins(void **state)
+{
+	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
+	struct scope *scope = scope_new(&common, 1, "kvm1");
+	struct http_question questions[QUESTIONS];
+	struct seen seen = { .packer = packer_new() };
+	struct why why = { "" };
+	char none[] = NONE;
+	char members[] = "{\"status\":\"success\",\"data\":{\"result\":["
+			 "{\"metric\":{\"guest\":\"one\"},\"values\":[[100,\"1\"],[101,\"1\"]]},"
+			 "{\"metric\":{\"guest\":\"two\"},\"values\":[[101,\"1\"]]}]}}";
+	char exits[] = "{\"status\":\"success\",\"data\":{\"result\":["
+		       "{\"metric\":{\"guest\":\"one\",\"reason\":\"io\"},"
+		       "\"values\":[[100,\"5\"],[101,\"6\"]]},"
+		       "{\"metric\":{\"guest\":\"one\",\"reason\":\"cpuid\"},"
+		       "\"values\":[[101,\"7\"]]},"
+		       "{\"metric\":{\"guest\":\"two\",\"reason\":\"cpuid\"},"
+		       "\"values\":[[101,\"300\"]]}]}}";
+
+	(void)state;
+	for (size_t i = 0; i < QUESTIONS; i++) {
+		questions[i] = (struct http_question){ .status = 200, .body = none };
+		if (i == MEMBERS)
+			questions[i].body = members;
+		else if (i == ASK_EXITS)
+			questions[i].body = exits;
+		questions[i].size = strlen(questions[i].body);
+	}
+	assert_int_equal(scope_take(scope, 101, 101, questions, take_changes, &seen, &why), 0);
+	assert_int_equal(seen.nr, 1);
+	expect_new(&seen, 7);
+	release(&seen);
+	scope_free(scope);
+	fields_free(common.fields);
+}
+
 /* The query is about this host, whole and quoted. */
 static void test_asks_for_the_host(void **state)
 {
@@ -142,6 +208,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_a_reason_begins),
 		cmocka_unit_test(test_asks_for_the_host),
 		cmocka_unit_test(test_asks_no_more_than_needed),
 	};
