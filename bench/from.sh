@@ -10,7 +10,10 @@
 #	KVMTOP=./kvmtop  BUILD=build  ROUNDS=5  HOSTS=1000  GUESTS=20
 #
 # Bytes, questions and CPU time are what the server says of itself; ms are wall time, the least and
-# the median. With tmux, it also says how long the screen takes from Enter on a host to its guests.
+# the median. With tmux, a refresh is what the screen takes to show all hosts at a moment that is
+# not in memory, with the two before it; and the bench says how long it takes from Enter on a host
+# to its guests.
+
 set -u
 cd "$(dirname "$0")/.." || exit 1
 KVMTOP=${KVMTOP:-./kvmtop}
@@ -113,6 +116,24 @@ shows() {
 	tmux -S "$work/tmux" capture-pane -p | grep -qE "$1"
 }
 
+# refresh_ms COMMAND...: from Enter behind a time, to all hosts at that time.
+refresh_ms() {
+	local began moment i
+	tmux -S "$work/tmux" -f /dev/null new-session -d -x 120 -y 40 "$*"
+	until shows '^ *kvm[0-9]+ +[0-9]+ '; do sleep 0.05; done
+	for i in $(seq "$ROUNDS"); do
+		moment=$(((made / 60 - i) * 60)) # a multiple of the interval
+		tmux -S "$work/tmux" send-keys j
+		tmux -S "$work/tmux" send-keys -l "@$moment"
+		sleep 1
+		began=$(date +%s%N)
+		tmux -S "$work/tmux" send-keys Enter
+		until shows "paused at $(date -d "@$moment" +%T)"; do sleep 0.01; done
+		since "$began"
+	done | median
+	tmux -S "$work/tmux" kill-server
+}
+
 # enter_ms COMMAND...: from Enter on host kvm1, which was not looked at before, to its first guest.
 # Looking at the screen takes some 10 ms itself.
 enter_ms() {
@@ -145,7 +166,9 @@ printf '%-44s %12s %10s %8s %8s\n' "$HOSTS hosts x $GUESTS guests" ms questions 
 {
 	first="$from$((PORT + 1)) -1"
 	line "all hosts, the program from start to end" "$(wall_ms $first)" 1 $((PORT + 1)) $first
-	line "a refresh of all hosts" - $REFRESHES $((PORT + 1)) \
+	refresh=-
+	command -v tmux >/dev/null && refresh=$(refresh_ms $from$((PORT + 1)) -s 2)
+	line "a refresh of all hosts" "$refresh" $REFRESHES $((PORT + 1)) \
 		$from$((PORT + 1)) -s 2 -l -n $REFRESHES
 	host="$from$((PORT + 1)) --host kvm1 -1"
 	line "a host's guests, from start to end" "$(wall_ms $host)" 1 $((PORT + 1)) $host
