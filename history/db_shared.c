@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,12 +35,18 @@ struct region {
 	size_t size;
 };
 
+/* Methods of an open file. */
+struct methods {
+	sqlite3_io_methods ours;
+	const sqlite3_io_methods *usual;
+	struct db_shared *shared;
+};
+
 struct db_shared {
 	sqlite3_vfs vfs;
 	char name[32];
 	sqlite3_vfs *usual;
-	sqlite3_io_methods methods;
-	const sqlite3_io_methods *usual_methods; /* NULL: no file was opened yet */
+	struct methods database, log; /* SQLite does not lock the log: they differ */
 	const char *path; /* of the database; SQLite's, as long as it is open */
 	bool writes_elsewhere; /* the file system does */
 	struct region *regions;
@@ -77,10 +82,9 @@ int db_shared_reserve(const struct db_shared *shared)
 	return 0;
 }
 
-static struct db_shared *shared_of(const sqlite3_file *file)
+static const struct methods *methods_of(const sqlite3_file *file)
 {
-	return (struct db_shared *)((uintptr_t)file->pMethods -
-				    offsetof(struct db_shared, methods));
+	return (const struct methods *)file->pMethods;
 }
 
 /* db_step() gets the errno. */
@@ -97,10 +101,10 @@ static int reserve_for(const struct db_shared *shared, int code)
 /* Near its limit btrfs makes room by writing pages, which then need room once more. */
 static int write_file(sqlite3_file *file, const void *bytes, int size, sqlite3_int64 at)
 {
-	const struct db_shared *shared = shared_of(file);
-	int code = shared->usual_methods->xWrite(file, bytes, size, at);
+	const struct methods *methods = methods_of(file);
+	int code = methods->usual->xWrite(file, bytes, size, at);
 
-	return code ? code : reserve_for(shared, SQLITE_IOERR_WRITE);
+	return code ? code : reserve_for(methods->shared, SQLITE_IOERR_WRITE);
 }
 
 /* A page may be larger than a region: it begins with the one before. */
@@ -121,8 +125,9 @@ static int add_region(struct db_shared *shared, uintptr_t begin, size_t size)
 
 static int map(sqlite3_file *file, int region, int size, int extends, void volatile **ret_memory)
 {
-	struct db_shared *shared = shared_of(file);
-	int code = shared->usual_methods->xShmMap(file, region, size, extends, ret_memory);
+	const struct methods *methods = methods_of(file);
+	struct db_shared *shared = methods->shared;
+	int code = methods->usual->xShmMap(file, region, size, extends, ret_memory);
 
 	if (code || !*ret_memory || !shared->writes_elsewhere)
 		return code;
@@ -135,10 +140,23 @@ static int map(sqlite3_file *file, int region, int size, int extends, void volat
 
 static int unmap(sqlite3_file *file, int removes)
 {
-	struct db_shared *shared = shared_of(file);
+	const struct methods *methods = methods_of(file);
 
-	shared->nr = 0;
-	return shared->usual_methods->xShmUnmap(file, removes);
+	methods->shared->nr = 0;
+	return methods->usual->xShmUnmap(file, removes);
+}
+
+static void take_over(struct db_shared *shared, sqlite3_file *file, struct methods *methods)
+{
+	methods->shared = shared;
+	methods->usual = file->pMethods;
+	methods->ours = *file->pMethods;
+	methods->ours.xWrite = write_file;
+	if (methods->usual->xShmMap) {
+		methods->ours.xShmMap = map;
+		methods->ours.xShmUnmap = unmap;
+	}
+	file->pMethods = &methods->ours;
 }
 
 static int open_file(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags,
@@ -147,19 +165,15 @@ static int open_file(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int
 	struct db_shared *shared = (struct db_shared *)vfs;
 	int code = shared->usual->xOpen(shared->usual, path, file, flags, ret_flags);
 
-	if (code || !(flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL)))
+	if (code)
 		return code;
 	if (flags & SQLITE_OPEN_MAIN_DB) {
 		shared->path = path;
 		shared->writes_elsewhere = writes_elsewhere(path);
-		shared->usual_methods = file->pMethods;
-		shared->methods = *file->pMethods;
-		shared->methods.xWrite = write_file;
-		shared->methods.xShmMap = map;
-		shared->methods.xShmUnmap = unmap;
+		take_over(shared, file, &shared->database);
+	} else if (flags & SQLITE_OPEN_WAL) {
+		take_over(shared, file, &shared->log);
 	}
-	if (file->pMethods == shared->usual_methods && file->pMethods->iVersion >= 2)
-		file->pMethods = &shared->methods;
 	return code;
 }
 
