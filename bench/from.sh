@@ -116,6 +116,12 @@ shows() {
 	tmux -S "$work/tmux" capture-pane -p | grep -qE "$1"
 }
 
+# The next one is another server's, though this one takes a moment to end.
+end_screen() {
+	tmux -S "$work/tmux" kill-server
+	rm -f "$work/tmux"
+}
+
 # refresh_ms COMMAND...: from Enter behind a time, to all hosts at that time.
 refresh_ms() {
 	local began moment i
@@ -131,7 +137,7 @@ refresh_ms() {
 		until shows "paused at $(date -d "@$moment" +%T)"; do sleep 0.01; done
 		since "$began"
 	done | median
-	tmux -S "$work/tmux" kill-server
+	end_screen
 }
 
 # enter_ms COMMAND...: from Enter on host kvm1, which was not looked at before, to its first guest.
@@ -147,7 +153,7 @@ enter_ms() {
 		tmux -S "$work/tmux" send-keys Enter
 		until shows '^ *guest[0-9]+ +[0-9]+ '; do sleep 0.01; done
 		since "$began"
-		tmux -S "$work/tmux" kill-server
+		end_screen
 	done | median
 }
 
