@@ -46,6 +46,25 @@ is "$("$KVMTOP" -r "$DB" -1 --view hotspots 2>&1 >"$TMP/out")" "" "what has them
 like "$(cat "$TMP/out")" '^npf +0x' "and has them"
 DB=$TMP/h.db
 
+# ---- by what kvmtop-history(5) says, without kvmtop
+
+# exits_of FILE: reason, count, ns and histogram, as kvmtop adds them up.
+exits_of() {
+	"$KVMTOP" -r "$1" --from 2020-01-01 -1 --json --view exits | tr '}' '\n' | sed -n '
+		s/.*"reason":"\([^"]*\)","total":\([0-9]*\),/\1 \2 /
+		s/"delta".*"time_ns":\([0-9]*\),.*"hist":\[\([0-9,]*\)\].*/\1 \2/p' | tr , ' ' | sort
+}
+
+# Debian's Python, which has Debian's modules.
+python=/usr/bin/python3
+if $python -c 'import cbor2, zstandard' 2>"$TMP/err"; then
+	is "$($python tests/cli/read_history.py tests/data/history/version-3.db 2>&1)" \
+		"$(exits_of tests/data/history/version-3.db)" \
+		"a program of a few lines reads the same from a file"
+else
+	skip "a stranger's reader" "Python, its cbor2 or its zstandard is not installed"
+fi
+
 # ---- SQL: the examples of kvmtop-history(5)
 
 if command -v sqlite3 >/dev/null; then
