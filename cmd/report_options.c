@@ -26,7 +26,7 @@ static const struct option_spec specs[] = {
 		   "sort by (default: total): ", /* add_help() adds the ids */
 		   .offer = OFFER_COLUMNS),
 	OPT_STRING(0, "view", "NAME", view_name,
-		   "instead, a view of the screen: events, guests, vcpus, exits, hotspots",
+		   "instead, a view of the screen: ", /* add_help() adds the names */
 		   .offer = OFFER_VIEWS),
 	OPT_FILE(0, "thresholds", "FILE", thresholds,
 		   "thresholds of --view why; see kvmtop why --help"),
@@ -91,6 +91,8 @@ static void add_help(const struct option_spec *spec, char *buf, size_t size)
 {
 	if (spec->offset == OPT_AT(key))
 		view_column_ids(view_type_by_groups(GROUP_ALL), true, buf, size);
+	if (spec->offset == OPT_AT(view_name))
+		view_type_names(buf, size);
 }
 
 const struct option_table report_option_table = {
