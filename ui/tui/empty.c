@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The text of an empty table: why there are no rows, and what to do. */
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -9,14 +10,30 @@
 #include "ui/numbers.h"
 #include "ui/tui/actions.h"
 
+static const char *say(struct tui *tui, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static const char *say(struct tui *tui, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(tui->empty, sizeof(tui->empty), fmt, args);
+	va_end(args);
+	return tui->empty;
+}
+
+/* The key of the tab with these rows. */
+static char key_of(unsigned int groups)
+{
+	return view_type_by_groups(groups)->key;
+}
+
 /* Most exits have no arguments. */
 static const char *why_no_arguments(struct tui *tui)
 {
-	snprintf(tui->empty, sizeof(tui->empty),
-		 "No argument of %s seen yet. I/O, MSR, CPUID and hypercall exits have arguments, "
-		 "most others have none. Enter shows its vCPUs.",
-		 fields_get(tui->facts.fields, tui->query->reason)->label);
-	return tui->empty;
+	return say(tui, "No argument of %s seen yet. I/O, MSR, CPUID and hypercall exits have "
+			"arguments, most others have none. Enter shows its vCPUs.",
+		   fields_get(tui->facts.fields, tui->query->reason)->label);
 }
 
 static bool has_reasons(const struct fields *fields)
@@ -32,25 +49,22 @@ static bool has_reasons(const struct fields *fields)
 
 static const char *why_no_exits(struct tui *tui, const char *why)
 {
-	snprintf(tui->empty, sizeof(tui->empty),
-		 "This view needs what cannot be counted here. %s%s", why,
-		 has_reasons(tui->facts.fields) ?
-			 ". Press 1, then x: that counts reasons, without times." : "");
-	return tui->empty;
+	if (!has_reasons(tui->facts.fields))
+		return say(tui, "This view needs what cannot be counted here. %s", why);
+	return say(tui, "This view needs what cannot be counted here. %s. Press %c, then x: that "
+			"counts reasons, without times.", why, key_of(GROUP_EVENT));
 }
 
 static const char *why_ended(struct tui *tui)
 {
-	snprintf(tui->empty, sizeof(tui->empty), "%s has ended; %s", tui->guest.name,
-		 tui->ways.nr ? "Backspace goes back" : "c shows all guests");
-	return tui->empty;
+	return say(tui, "%s has ended; %s", tui->guest.name,
+		   tui->ways.nr ? "Backspace goes back" : "c shows all guests");
 }
 
 static const char *why_filtered(struct tui *tui)
 {
-	snprintf(tui->empty, sizeof(tui->empty), "The filter %s matches no %s; c clears it",
-		 pattern_text(tui->query->filter), tui->query->type->noun);
-	return tui->empty;
+	return say(tui, "The filter %s matches no %s; c clears it",
+		   pattern_text(tui->query->filter), tui->query->type->noun);
 }
 
 static const char *why_no_findings(const struct tui *tui)
@@ -71,12 +85,10 @@ static const char *why_none_since(struct tui *tui, const char *longer)
 		return tui->back.monitor ? "Long exits were not listed then: End leads back to "
 					   "now, and the list begins" :
 					   "Long exits are listed from now on";
-	snprintf(tui->empty, sizeof(tui->empty),
-		 tui->query->until_ns && tui->query->until_ns <= since_ns ?
-			 "Long exits were not listed then: the list of those longer than %s "
-			 "begins at %s" :
-			 "No exit took longer than %s since %s; l sets how long", longer, since);
-	return tui->empty;
+	if (tui->query->until_ns && tui->query->until_ns <= since_ns)
+		return say(tui, "Long exits were not listed then: the list of exits longer than %s "
+				"begins at %s", longer, since);
+	return say(tui, "No exit took longer than %s since %s; l sets how long", longer, since);
 }
 
 /* A history has none. */
@@ -91,9 +103,7 @@ static const char *why_not_long(struct tui *tui)
 	format_duration(longer, sizeof(longer), tui->query->longer_ns);
 	if (!tui->config.recording)
 		return why_none_since(tui, longer);
-	snprintf(tui->empty, sizeof(tui->empty), "No exit took longer than %s; l sets how long",
-		 longer);
-	return tui->empty;
+	return say(tui, "No exit took longer than %s; l sets how long", longer);
 }
 
 static const char *why_nothing(struct tui *tui)
@@ -105,9 +115,11 @@ static const char *why_nothing(struct tui *tui)
 		return query_elsewhere(query);
 	if (tui_shows_machines(tui) && query->type->groups != GROUP_HOST &&
 	    query->type->groups != GROUP_REASON)
-		return "This is known of one host at a time: press 2, then Enter on a host";
+		return say(tui, "This is known of one host at a time: press %c, then Enter on a "
+				"host", key_of(GROUP_GUEST));
 	if (tui->config.past && past_has_machines(tui->config.past) && query->has_vcpu)
-		return "Prometheus has the exits of a guest, not of a vCPU: Backspace, then 4";
+		return say(tui, "Prometheus has the exits of a guest, not of a vCPU: Backspace, "
+				"then %c", key_of(GROUP_REASON));
 	if (query->type->by_guest && !guests_count(tui->facts.guests))
 		return is_recorded ? "The recording has no guest." : "No guest is running.";
 	if (query->type->takes_longer && !query->filter)

@@ -24,9 +24,10 @@ static void describe(struct tui *tui, const struct finding *finding, size_t nr)
 
 	if (nr > 1)
 		snprintf(more, sizeof(more), ", and %zu more", nr - 1);
-	snprintf(tui->screen.finding, sizeof(tui->screen.finding), "%s: %s (%s)%s: press w",
+	snprintf(tui->screen.finding, sizeof(tui->screen.finding), "%s: %s (%s)%s: press %c",
 		 guest ? tui_short_name(tui, guest->name, name) : "all guests",
-		 finding->rule->finding, severity_name(finding->severity), more);
+		 finding->rule->finding, severity_name(finding->severity), more,
+		 view_type_by_name("why")->key);
 }
 
 static int find(struct tui *tui)
