@@ -111,6 +111,47 @@ group_of() {
 		"$1: and it has capabilities"
 }
 
+# An earlier version is made up: a program and a file that the packages do not have any more.
+older_files() {
+	mkdir -p "$1/usr/bin" "$1/usr/share/kvmtop"
+	echo older >"$1/usr/bin/kvmtop"
+	echo older >"$1/usr/share/kvmtop/older"
+}
+
+older_rpm() {
+	cat >"$TMP/older.spec" <<-'EOF'
+		Name: kvmtop
+		Version: 0.1
+		Release: 1
+		Summary: An earlier kvmtop
+		License: GPL-2.0-or-later
+		%description
+		It has a file that later ones do not have.
+		%files
+		/usr/bin/kvmtop
+		/usr/share/kvmtop/older
+	EOF
+	older_files "$TMP/older-rpm"
+	rpmbuild -bb --buildroot "$TMP/older-rpm" --define "_topdir $TMP/rpmbuild" \
+		"$TMP/older.spec" >"$TMP/log" 2>&1 || { cat "$TMP/log" && return 1; }
+	cp "$TMP"/rpmbuild/RPMS/*/kvmtop-0.1-1.*.rpm "$root/packages/older.rpm"
+}
+
+older_pkg() {
+	older_files "$TMP/older-pkg"
+	printf '%s\n' 'pkgname = kvmtop' 'pkgver = 0.1-1' 'pkgdesc = An earlier kvmtop' \
+		'arch = any' 'size = 12' >"$TMP/older-pkg/.PKGINFO"
+	tar -czf "$root/packages/older.pkg.tar.gz" --owner=0 --group=0 \
+		-C "$TMP/older-pkg" .PKGINFO usr
+}
+
+# upgraded KIND: from the earlier version.
+upgraded() {
+	is "$(inside kvmtop --version)" "$version" "$1: it runs"
+	check "$1: and a file of the earlier one is gone" test ! -e "$root/usr/share/kvmtop/older"
+	group_of "$1"
+}
+
 nothing_left() {
 	names >"$TMP/after"
 	is "$(diff "$TMP/before" "$TMP/after")" "" "$1: nothing is left"
@@ -167,9 +208,13 @@ if [ -n "$(find "$packages" -name '*.rpm')" ]; then
 	rpm=$(cd "$packages" && echo kvmtop-*[!c].rpm | tr ' ' '\n' | grep -v '\.src\.rpm')
 	check "rpm: it is installed" inside rpm -i --nodeps "/packages/$rpm"
 	runs rpm
+	check "rpm: it is removed" inside rpm -e --nodeps kvmtop
+	nothing_left rpm
+	check "rpm: there is an earlier one" older_rpm
+	check "rpm: it is installed" inside rpm -i --nodeps /packages/older.rpm
 	inside groupadd --system kvmtop
-	check "rpm: it is installed again" inside rpm -U --force --nodeps "/packages/$rpm"
-	group_of rpm
+	check "rpm: it is upgraded" inside rpm -U --nodeps "/packages/$rpm"
+	upgraded rpm
 	inside groupdel kvmtop
 	check "rpm: it is removed" inside rpm -e --nodeps kvmtop
 	nothing_left rpm
@@ -182,9 +227,13 @@ if [ -n "$(find "$packages" -name '*.pkg.tar.*')" ]; then
 	pkg=$(cd "$packages" && echo ./*.pkg.tar.*)
 	check "pkg: it is installed" inside pacman -U --noconfirm -dd "/packages/$pkg"
 	runs pkg
+	check "pkg: it is removed" inside pacman -R --noconfirm kvmtop
+	nothing_left pkg
+	check "pkg: there is an earlier one" older_pkg
+	check "pkg: it is installed" inside pacman -U --noconfirm -dd /packages/older.pkg.tar.gz
 	inside groupadd --system kvmtop
-	check "pkg: it is installed again" inside pacman -U --noconfirm -dd "/packages/$pkg"
-	group_of pkg
+	check "pkg: it is upgraded" inside pacman -U --noconfirm -dd "/packages/$pkg"
+	upgraded pkg
 	inside groupdel kvmtop
 	check "pkg: it is removed" inside pacman -R --noconfirm kvmtop
 	nothing_left pkg
