@@ -556,14 +556,18 @@ static __always_inline __u64 sums_of(const struct exits_thread *thread, _Bool ha
  * After a halt: adds what KVM's own sums of the vCPU have grown by since the halt before, of which
  * there is one for polling with success and one for polling in vain.
  */
-static __always_inline void add_polled(struct exits_thread *thread, _Bool has_vcpu)
+static __always_inline void add_polled(struct exits_thread *thread, void *ctx, _Bool has_vcpu)
 {
 	__u64 at = sums_of(thread, has_vcpu), sums[2] = { 0, 0 }, sum;
 	const __u64 *loads;
+	__u64 vcpu;
 
 	if (NUMBER(RAW_POLLS) == EXITS_BY_LOAD) {
 		loads = CAST(at, NUMBER(RAW_NUMBER));
 		sum = loads[0] + loads[1];
+	} else if (has_vcpu && NUMBER(RAW_POLLS) == EXITS_BY_TYPE) {
+		vcpu = LOAD(ctx, FIELD_VCPU);
+		sum = LOAD(vcpu, FIELD_A) + LOAD(vcpu, FIELD_B);
 	} else {
 		bpf_probe_read_kernel(sums, sizeof(sums), (void *)at);
 		sum = sums[0] + sums[1];
@@ -585,10 +589,11 @@ static __always_inline void end_long(struct exits_thread *thread, _Bool has_vcpu
 	report(thread, since, now, pc);
 }
 
-static __always_inline void end_halt(struct exits_thread *thread, _Bool has_vcpu, _Bool is_long)
+static __always_inline void end_halt(struct exits_thread *thread, void *ctx, _Bool has_vcpu,
+				     _Bool is_long)
 {
 	if (NUMBER(RAW_POLLS) != EXITS_BY_RECORD)
-		add_polled(thread, has_vcpu);
+		add_polled(thread, ctx, has_vcpu);
 	if (!is_long)
 		return;
 	thread->halt_polled_ns = thread->polled_ns - thread->polled_before_ns;
@@ -596,7 +601,8 @@ static __always_inline void end_halt(struct exits_thread *thread, _Bool has_vcpu
 }
 
 /* Most exits are no halts, and not long: they pay for two comparisons, and no more. */
-static __always_inline int end_exit(struct exits_thread *thread, _Bool has_vcpu, _Bool is_long)
+static __always_inline int end_exit(struct exits_thread *thread, void *ctx, _Bool has_vcpu,
+				    _Bool is_long)
 {
 	__u64 since, now, number;
 	struct exits_cell *cell;
@@ -607,7 +613,7 @@ static __always_inline int end_exit(struct exits_thread *thread, _Bool has_vcpu,
 	now = bpf_ktime_get_ns();
 	number = thread->open_cell;
 	if (number >= EXITS_HALT) {
-		end_halt(thread, has_vcpu, is_long);
+		end_halt(thread, ctx, has_vcpu, is_long);
 		number %= EXITS_CELLS;
 	}
 	thread->open_since = 0; /* first: else the reader adds a time that the cell has already */
@@ -656,16 +662,16 @@ int on_exit_by_load(void *ctx)
 }
 
 SEC("raw_tracepoint")
-int on_entry(void *ctx __attribute__((unused)))
+int on_entry(void *ctx)
 {
-	return end_exit(find_thread(bpf_get_smp_processor_id()), 0, 0);
+	return end_exit(find_thread(bpf_get_smp_processor_id()), ctx, 0, 0);
 }
 
 /* The same where an argument is the vCPU. */
 SEC("raw_tracepoint")
 int on_vcpu_entry(void *ctx)
 {
-	return end_exit(find_running(bpf_get_smp_processor_id(), LOAD(ctx, FIELD_VCPU)), 1,
+	return end_exit(find_running(bpf_get_smp_processor_id(), LOAD(ctx, FIELD_VCPU)), ctx, 1,
 			0);
 }
 
@@ -695,17 +701,17 @@ int on_long_exit_by_load(void *ctx)
 }
 
 SEC("raw_tracepoint")
-int on_long_entry(void *ctx __attribute__((unused)))
+int on_long_entry(void *ctx)
 {
-	return end_exit(find_thread(bpf_get_smp_processor_id()), 0, 1);
+	return end_exit(find_thread(bpf_get_smp_processor_id()), ctx, 0, 1);
 }
 
 /* The same where an argument is the vCPU. */
 SEC("raw_tracepoint")
 int on_long_vcpu_entry(void *ctx)
 {
-	return end_exit(find_running(bpf_get_smp_processor_id(), LOAD(ctx, FIELD_VCPU)),
-			1, 1);
+	return end_exit(find_running(bpf_get_smp_processor_id(), LOAD(ctx, FIELD_VCPU)), ctx, 1,
+			1);
 }
 
 /*

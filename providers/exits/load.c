@@ -77,10 +77,24 @@ static int set_on_exit(const struct exits_load *load, const struct split *exit)
 	return exits_raw_set_exit(&load->raw, load->on_exit);
 }
 
+/* A program that gets arguments with their types, so that it may look into them. */
+static int set_typed(struct bpf_program *program, const char *event)
+{
+	int err = bpf_program__set_type(program, BPF_PROG_TYPE_TRACING);
+
+	if (!err)
+		err = bpf_program__set_expected_attach_type(program, BPF_TRACE_RAW_TP);
+	return err ? err : bpf_program__set_attach_target(program, 0, event);
+}
+
 static int set_on_entry(const struct exits_load *load)
 {
+	int err = exits_raw_set_entry(&load->raw, load->on_entry);
+
 	bpf_program__set_autoload(load->on_entry, load->is_timed);
-	return exits_raw_set_entry(&load->raw, load->on_entry);
+	if (err || load->raw.polls != EXITS_BY_TYPE)
+		return err;
+	return set_typed(load->on_entry, load->config.exit->entry_event);
 }
 
 /* The reasons for which KVM halts a vCPU itself, and so may poll. */
@@ -231,6 +245,10 @@ static bool take_older_way(struct exits_load *load, bool *has_task_storage)
 {
 	struct exits_raw *raw = &load->raw;
 
+	if (raw->polls == EXITS_BY_TYPE) {
+		raw->polls = EXITS_BY_READ;
+		return true;
+	}
 	if (raw->way == EXITS_BY_LOAD || raw->polls == EXITS_BY_LOAD) {
 		raw->way = raw->way == EXITS_BY_LOAD ? EXITS_BY_READ : raw->way;
 		raw->polls = raw->polls == EXITS_BY_LOAD ? EXITS_BY_READ : raw->polls;
@@ -283,6 +301,8 @@ int exits_load(struct exits_load *load)
 		load->raw.way = EXITS_BY_RECORD;
 	if (!config->has_long)
 		load->raw.run_delay = 0;
+	if (load->raw.polls == EXITS_BY_READ && has_entry_vcpu(load))
+		load->raw.polls = EXITS_BY_TYPE;
 	err = try_load(load, has_task_storage);
 	while (err && err != -EPERM && err != -ENOMEM &&
 	       take_older_way(load, &has_task_storage)) {
@@ -320,6 +340,7 @@ static int attach_event(struct exits_load *load, struct bpf_program *program, co
 	return add_hook(load, bpf_attach(load->config.env, id, bpf_program__fd(program)));
 }
 
+/* event: NULL for a program that has its event already. */
 static int attach_raw(struct exits_load *load, const struct bpf_program *program, const char *event)
 {
 	int fd;
@@ -353,7 +374,8 @@ int exits_load_attach(struct exits_load *load)
 	else if (!err && exit)
 		err = attach_raw(load, load->on_exit, exit->event);
 	if (!err && exit)
-		err = attach_raw(load, load->on_entry, exit->entry_event);
+		err = attach_raw(load, load->on_entry,
+				 load->raw.polls == EXITS_BY_TYPE ? NULL : exit->entry_event);
 	if (!err)
 		err = attach_raw(load, load->program->progs.on_poll_limit, "kvm_halt_poll_ns");
 	if (!err)

@@ -494,8 +494,11 @@ int exits_raw_set_exit(const struct exits_raw *raw, struct bpf_program *program)
 
 int exits_raw_set_entry(const struct exits_raw *raw, struct bpf_program *program)
 {
+	int sums = raw->numbers[RAW_VCPU_POLL_SUMS - RAW_FIRST];
 	const struct bpf_place places[] = {
 		argument_place(FIELD_VCPU, raw->entry_vcpu),
+		{ FIELD_A, sums, sizeof(uint64_t) },
+		{ FIELD_B, sums + (int)sizeof(uint64_t), sizeof(uint64_t) },
 		{ 0 },
 	};
 

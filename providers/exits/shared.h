@@ -112,12 +112,17 @@ struct exits_late {
 	__u32 counts[EXITS_CELLS];
 };
 
-/* Where the reason of an exit is found; the last three need no record of the event. */
+/*
+ * Where the reason of an exit is found, and KVM's sums of what it polled; all but the first need no
+ * record of the event.
+ */
 enum exits_way {
 	EXITS_BY_RECORD,
 	EXITS_BY_ARGUMENT, /* of the event */
 	EXITS_BY_READ,	   /* in the vCPU, by a helper function */
 	EXITS_BY_LOAD,	   /* in the vCPU, by loads: Linux 6.2 and later */
+	/* The sums: loads from an argument, the type of which the kernel knows: before 6.2. */
+	EXITS_BY_TYPE,
 };
 
 /* Placeholders of numbers (providers/bpf/placeholders.h) for these. Offsets are in bytes. */
