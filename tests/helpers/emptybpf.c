@@ -54,7 +54,7 @@ int main(void)
 	const struct rlimit no_limit = { RLIM_INFINITY, RLIM_INFINITY };
 	glob_t events;
 
-	setrlimit(RLIMIT_MEMLOCK, &no_limit); /* before Linux 5.11 programs count as locked memory */
+	setrlimit(RLIMIT_MEMLOCK, &no_limit); /* before Linux 5.11 programs are locked memory */
 	if (glob(EVENTS, 0, NULL, &events) != 0) {
 		fputs("emptybpf: no events of KVM\n", stderr);
 		return 1;

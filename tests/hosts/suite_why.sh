@@ -173,7 +173,8 @@ why_storms() {
 	spawn taskset 3 sh -c "while taskset -p 2 $GUEST && taskset -p 1 $GUEST; do
 		sleep 0.1
 	done" >/dev/null 2>&1
-	thresholds_of 0.01 1 10
+	# Once in the three seconds: on a busy machine a page comes slowly from the disk.
+	thresholds_of 0.01 0.3 10
 	why_by "$TMP/all"
 	is "$w_status" 3 "why: storms are found"
 	finds serial storm '; most: [^;]* 0x3f8 write 1 '
