@@ -230,25 +230,13 @@ int past_go_on(struct past *past, struct why *why)
 /* Where the moment before is not known, its totals are made of this one's. */
 static int undo_moment(struct past *past, struct why *why)
 {
-	int err = totals_load(&past->totals, &past->reader, &past->at, &past->before,
+	int err = totals_load(&past->totals, &past->reader, &past->at, NULL, &past->before,
 			      &past->before_id, why);
 
 	past->before_id = 0;
 	if (!err)
 		state_undo(&past->before, &past->moment.changes, past->reader.ids);
 	return err;
-}
-
-static int load_before(struct past *past, struct why *why)
-{
-	if (past->prev.id)
-		return totals_load(&past->totals, &past->reader, &past->prev, &past->before,
-				   &past->before_id, why);
-	if (past->has_before)
-		return undo_moment(past, why);
-	past->before.nr = 0;
-	past->before_id = 0;
-	return 0;
 }
 
 static uint64_t elapsed(uint64_t before_ns, uint64_t now_ns)
@@ -340,19 +328,16 @@ static int step_to_rates(struct past *past, struct stored *at, struct why *why)
 	return err ? err : goes_on ? 0 : -ENOENT;
 }
 
-static int put_rates(struct past *past, const struct stored *of, struct why *why)
+/* before: the times before the moment. */
+static int put_rates(struct past *past, const struct stored *of, const struct moment *moment,
+		     const struct times *before)
 {
-	const struct changes *changes = &past->reader.moment.changes;
+	const struct changes *changes = &moment->changes;
 	uint64_t elapsed_ns[SAMPLE_SOURCES];
-	struct times before = { 0 };
-	int err = reader_visit(&past->reader, of, why);
+	int err = 0;
 
-	if (!err)
-		err = find_times(past, of, false, &before, why);
-	if (!err)
-		err = reader_changes(&past->reader, of->id, UNPACK_COUNTS, NULL, why);
-	for (unsigned int i = 0; !err && i < SAMPLE_SOURCES; i++)
-		elapsed_ns[i] = elapsed(before.last_ns[i], past->reader.moment.source_ns[i]);
+	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++)
+		elapsed_ns[i] = elapsed(before->last_ns[i], moment->source_ns[i]);
 	for (size_t i = 0; !err && i < changes->nr; i++) {
 		const struct change *change = &changes->list[i];
 		struct rates_change rate = {
@@ -371,8 +356,39 @@ static int put_rates(struct past *past, const struct stored *of, struct why *why
 	return err ? err : rates_put(&past->rates, of->id, elapsed_ns);
 }
 
+/* Of a moment that is unpacked on the way to the totals before. */
+static int take_rates(void *arg, const struct stored *of, const struct moment *moment,
+		      struct why *why)
+{
+	struct past *past = arg;
+	struct times before;
+	int err;
+
+	if (!rates_want(&past->rates, of->id))
+		return 0;
+	err = find_times(past, of, false, &before, why);
+	return err ? err : put_rates(past, of, moment, &before);
+}
+
+static int load_rates(struct past *past, const struct stored *of, struct why *why)
+{
+	struct times before = { 0 };
+	int err = reader_visit(&past->reader, of, why);
+
+	if (!err)
+		err = find_times(past, of, false, &before, why);
+	if (!err)
+		err = reader_changes(&past->reader, of->id, UNPACK_COUNTS, NULL, why);
+	return err ? err : put_rates(past, of, &past->reader.moment, &before);
+}
+
 /* The moments up to the first sample, which is the totals before, or the first of a question. */
-static int load_rates(struct past *past, struct why *why)
+struct run_up {
+	struct stored moments[STATS_HISTORY]; /* the oldest first */
+	size_t nr;
+};
+
+static int choose_run_up(struct past *past, struct run_up *ret_run_up, struct why *why)
 {
 	struct stored moments[STATS_HISTORY], at = past->prev.id ? past->prev : past->at;
 	uint64_t ids[STATS_HISTORY];
@@ -385,31 +401,47 @@ static int load_rates(struct past *past, struct why *why)
 		if (!err)
 			moments[--first] = at;
 	}
-	if (err == -ENOENT)
-		err = 0;
-	for (size_t i = first; i < STATS_HISTORY; i++)
-		ids[i] = moments[i].id;
-	rates_choose(&past->rates, ids + first, STATS_HISTORY - first);
-	for (size_t i = first; !err && i < STATS_HISTORY; i++) {
-		if (moments[i].id && !rates_has(&past->rates, moments[i].id))
-			err = put_rates(past, &moments[i], why);
+	ret_run_up->nr = STATS_HISTORY - first;
+	for (size_t i = 0; i < ret_run_up->nr; i++) {
+		ret_run_up->moments[i] = moments[first + i];
+		ids[i] = moments[first + i].id;
 	}
-	return err ? err : reader_visit(&past->reader, &past->at, why);
+	rates_choose(&past->rates, ids, ret_run_up->nr);
+	return err == -ENOENT ? 0 : err;
+}
+
+static int load_before(struct past *past, struct why *why)
+{
+	const struct totals_watch watch = { take_rates, past };
+
+	if (past->prev.id)
+		return totals_load(&past->totals, &past->reader, &past->prev, &watch,
+				   &past->before, &past->before_id, why);
+	if (past->has_before)
+		return undo_moment(past, why);
+	past->before.nr = 0;
+	past->before_id = 0;
+	return 0;
 }
 
 static int load(struct past *past, struct why *why)
 {
+	struct run_up run_up = { .nr = 0 };
 	int err = reader_visit(&past->reader, &past->at, why);
 
 	if (!err)
 		err = reader_changes(&past->reader, past->at.id, UNPACK_ALL, &past->moment, why);
 	if (!err)
+		err = choose_run_up(past, &run_up, why);
+	if (!err)
 		err = load_before(past, why);
 	if (!err)
 		err = find_times(past, &past->at, true, &past->before_times, why);
-	if (!err)
-		err = load_rates(past, why);
-	return err;
+	for (size_t i = 0; i < run_up.nr && !err; i++) {
+		if (rates_want(&past->rates, run_up.moments[i].id))
+			err = load_rates(past, &run_up.moments[i], why);
+	}
+	return err ? err : reader_visit(&past->reader, &past->at, why);
 }
 
 bool past_prepare(struct past *past)

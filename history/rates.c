@@ -19,11 +19,6 @@ static size_t find_column(const struct rates *rates, uint64_t id)
 	return column;
 }
 
-bool rates_has(const struct rates *rates, uint64_t id)
-{
-	return find_column(rates, id) < STATS_HISTORY;
-}
-
 static bool is_chosen(const struct rates *rates, uint64_t id)
 {
 	size_t i = 0;
@@ -31,6 +26,11 @@ static bool is_chosen(const struct rates *rates, uint64_t id)
 	while (i < rates->nr_chosen && rates->chosen[i] != id)
 		i++;
 	return id && i < rates->nr_chosen;
+}
+
+bool rates_want(const struct rates *rates, uint64_t id)
+{
+	return is_chosen(rates, id) && find_column(rates, id) == STATS_HISTORY;
 }
 
 static void set_order(struct rates *rates)
@@ -94,20 +94,6 @@ static void sort_changes(struct rates *rates)
 		qsort(rates->changes, rates->nr_changes, sizeof(*rates->changes), compare);
 }
 
-static size_t count_new(const struct rates *rates)
-{
-	size_t nr = 0, k = 0;
-
-	for (size_t i = 0; i < rates->nr_changes; i++) {
-		const struct key *key = &rates->changes[i].key;
-
-		while (k < rates->nr && key_compare(&rates->keys[k].key, key) < 0)
-			k++;
-		nr += k == rates->nr || key_compare(&rates->keys[k].key, key) != 0;
-	}
-	return nr;
-}
-
 static struct rates_key new_key(const struct key *key)
 {
 	struct rates_key new = { .key = *key };
@@ -117,25 +103,23 @@ static struct rates_key new_key(const struct key *key)
 	return new;
 }
 
-/* Makes a line for each key that has none: the table stays sorted. */
+/* Makes a line for each change, of which none has one: the table stays sorted. */
 static int insert_keys(struct rates *rates)
 {
-	size_t from = rates->nr, to = from + count_new(rates), at = rates->nr_changes;
+	size_t from = rates->nr, to = from + rates->nr_changes, at = rates->nr_changes;
 
 	if (array_grow(&rates->keys, &rates->room, to) < 0)
 		return -ENOMEM;
 	rates->nr = to;
 	while (to > from) {
 		const struct key *key = &rates->changes[at - 1].key;
-		int order = from ? key_compare(&rates->keys[from - 1].key, key) : -1;
 
-		if (order > 0) {
+		if (from && key_compare(&rates->keys[from - 1].key, key) > 0) {
 			rates->keys[--to] = rates->keys[--from];
-			continue;
-		}
-		at--;
-		if (order < 0)
+		} else {
 			rates->keys[--to] = new_key(key);
+			at--;
+		}
 	}
 	return 0;
 }
@@ -147,27 +131,37 @@ static float rate_of(const struct rates_change *change, uint64_t elapsed_ns)
 	return (float)((double)change->count * 1e9 / (double)elapsed_ns);
 }
 
+/* Changes of keys that have no line are left. */
 static void fill(struct rates *rates, size_t column, const uint64_t *elapsed_ns)
 {
-	size_t at = 0;
+	size_t at = 0, nr_left = 0;
 
 	for (size_t i = 0; i < rates->nr_changes; i++) {
 		const struct rates_change *change = &rates->changes[i];
+		int order = -1;
 
-		while (key_compare(&rates->keys[at].key, &change->key) < 0)
+		while (at < rates->nr &&
+		       (order = key_compare(&rates->keys[at].key, &change->key)) < 0)
 			at++;
+		if (at == rates->nr || order > 0) {
+			rates->changes[nr_left++] = *change;
+			continue;
+		}
 		rates->keys[at].per_s[column] = rate_of(change, elapsed_ns[change->source]);
 		rates->keys[at].is_new |= (uint32_t)change->is_new << column;
 	}
+	rates->nr_changes = nr_left;
 }
 
 int rates_put(struct rates *rates, uint64_t id, const uint64_t *elapsed_ns)
 {
 	size_t column = find_column(rates, 0);
-	int err;
+	int err = 0;
 
 	sort_changes(rates);
-	err = insert_keys(rates);
+	fill(rates, column, elapsed_ns);
+	if (rates->nr_changes)
+		err = insert_keys(rates);
 	if (!err) {
 		fill(rates, column, elapsed_ns);
 		rates->columns[column].id = id;

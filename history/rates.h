@@ -46,8 +46,8 @@ struct rates {
  */
 void rates_choose(struct rates *rates, const uint64_t *ids, size_t nr);
 
-/* Whether a moment that was chosen has its column. */
-bool rates_has(const struct rates *rates, uint64_t id);
+/* Whether a moment was chosen and has no column yet. */
+bool rates_want(const struct rates *rates, uint64_t id);
 
 /* A change of the moment that is put next; of a counter. 0 or -ENOMEM. */
 int rates_add(struct rates *rates, const struct rates_change *change);

@@ -25,6 +25,8 @@ struct mapped_guest {
 struct mapped_field {
 	uint32_t here;	 /* its id here */
 	uint32_t parent; /* its parent's id there */
+	uint32_t source; /* of the field here */
+	bool is_counter;
 };
 
 struct segment_ids {
@@ -81,19 +83,30 @@ static int take_field(void *arg, uint32_t id, const struct field *field)
 {
 	struct segment_ids *ids = arg;
 	struct field spec = *field;
+	struct mapped_field *mapped;
+	const struct field *known;
+	int err;
 
 	if (id < ids->nr) /* the ids of a damaged file may not ascend */
 		return 0;
 	if (array_grow(&ids->map, &ids->room, (size_t)id + 1) < 0)
 		return -ENOMEM;
 	while (ids->nr < id)
-		ids->map[ids->nr++] = (struct mapped_field){ FIELD_NONE, FIELD_NONE };
-	ids->map[id].parent = spec.parent;
+		ids->map[ids->nr++] = (struct mapped_field){ FIELD_NONE, FIELD_NONE, 0, true };
+	mapped = &ids->map[id];
+	mapped->parent = spec.parent;
 	if (spec.parent != FIELD_NONE)
 		spec.parent = here(ids, spec.parent);
 	if (spec.reason != FIELD_NONE)
 		spec.reason = here(ids, spec.reason);
-	return fields_add(ids->fields, &spec, &ids->map[ids->nr++].here);
+	err = fields_add(ids->fields, &spec, &mapped->here);
+	ids->nr++;
+	if (err)
+		return err;
+	known = fields_get(ids->fields, mapped->here);
+	mapped->source = known->source;
+	mapped->is_counter = known->kind == FIELD_COUNTER;
+	return 0;
 }
 
 /* Fields that the segment has got since they were asked for last. */
@@ -148,9 +161,10 @@ uint32_t segment_ids_field(const struct segment_ids *ids, uint32_t field)
 
 bool segment_ids_is_counter(const struct segment_ids *ids, uint32_t field)
 {
-	uint32_t id = ids->fields ? here(ids, field) : FIELD_NONE;
-
-	return id == FIELD_NONE || fields_get(ids->fields, id)->kind == FIELD_COUNTER;
+	if (!ids->is_same)
+		return field >= ids->nr || ids->map[field].is_counter;
+	return field >= fields_count(ids->fields) ||
+	       fields_get(ids->fields, field)->kind == FIELD_COUNTER;
 }
 
 uint32_t segment_ids_event(const struct segment_ids *ids, uint32_t field)
@@ -236,7 +250,8 @@ bool segment_ids_key(const struct segment_ids *ids, const struct key *key, uint3
 
 	if (field == FIELD_NONE)
 		return false;
-	*ret_source = fields_get(ids->fields, field)->source;
+	*ret_source = ids->is_same ? fields_get(ids->fields, field)->source :
+				     ids->map[key->field].source;
 	*ret_key = (struct key){ guest_here(ids, key->guest), key->vcpu, field };
 	return true;
 }

@@ -56,16 +56,20 @@ static int load_totals(struct reader *reader, uint64_t id, struct state *state, 
 
 /* Goes on from the state after *from, which is of the same segment, to the one after last_id. */
 static int add_changes(struct totals *totals, struct reader *reader, struct stored *from,
-		       uint64_t last_id, struct state *state, struct why *why)
+		       uint64_t last_id, const struct totals_watch *watch, struct state *state,
+		       struct why *why)
 {
+	struct moment *moment = &totals->moment;
 	int err = 0;
 
 	for (size_t i = 1; !err && from->id < last_id; i++) {
 		err = reader_step(reader, from, false, from, why);
 		if (!err)
-			err = reader_changes(reader, from->id, UNPACK_TIMES, NULL, why);
+			err = reader_changes(reader, from->id, UNPACK_TIMES, moment, why);
 		if (!err)
-			err = state_apply(state, &reader->moment.changes, from->flags, reader->ids);
+			err = state_apply(state, &moment->changes, from->flags, reader->ids);
+		if (!err && watch)
+			err = watch->take(watch->arg, from, moment, why);
 		if (!err && i % MILESTONE_STEP == 0 && from->id < last_id)
 			err = remember(totals, from->id, state);
 	}
@@ -73,7 +77,8 @@ static int add_changes(struct totals *totals, struct reader *reader, struct stor
 }
 
 int totals_load(struct totals *totals, struct reader *reader, const struct stored *stored,
-		struct state *state, uint64_t *state_id, struct why *why)
+		const struct totals_watch *watch, struct state *state, uint64_t *state_id,
+		struct why *why)
 {
 	const struct milestone *known;
 	struct stored from;
@@ -93,7 +98,7 @@ int totals_load(struct totals *totals, struct reader *reader, const struct store
 		err = load_totals(reader, from.id, state, why);
 	}
 	if (!err)
-		err = add_changes(totals, reader, &from, stored->id, state, why);
+		err = add_changes(totals, reader, &from, stored->id, watch, state, why);
 	if (!err)
 		*state_id = stored->id;
 	return err;
@@ -134,7 +139,7 @@ int totals_prepare(struct totals *totals, struct reader *reader, const struct st
 		      load_totals(reader, from.id, &totals->prepared, why);
 	to = end.id - from.id > MILESTONE_STEP ? from.id + MILESTONE_STEP : end.id;
 	if (!err)
-		err = add_changes(totals, reader, &from, to, &totals->prepared, why);
+		err = add_changes(totals, reader, &from, to, NULL, &totals->prepared, why);
 	if (!err)
 		err = remember(totals, from.id, &totals->prepared);
 	return err ? err : 1;
@@ -145,4 +150,5 @@ void totals_release(struct totals *totals)
 	for (size_t i = 0; i < MILESTONES; i++)
 		state_release(&totals->milestones[i].state);
 	state_release(&totals->prepared);
+	moment_release(&totals->moment);
 }

@@ -11,6 +11,13 @@
 
 #define MILESTONES 16
 
+/* Told of each moment that is unpacked on the way: it may be wanted for more. 0, or -errno. */
+struct totals_watch {
+	int (*take)(void *arg, const struct stored *stored, const struct moment *moment,
+		    struct why *why);
+	void *arg;
+};
+
 /* The state after a moment. */
 struct milestone {
 	uint64_t id; /* 0: none */
@@ -22,14 +29,17 @@ struct totals {
 	struct milestone milestones[MILESTONES];
 	size_t next;
 	struct state prepared; /* see totals_prepare() */
+	struct moment moment;  /* the one on the way */
 };
 
 /*
  * Makes *state the one after a moment of the segment that the reader has entered. state_id: the
  * moment that it is the state after; 0: of none. 0, or -errno with why, and the state is of none.
+ * watch may be NULL.
  */
 int totals_load(struct totals *totals, struct reader *reader, const struct stored *stored,
-		struct state *state, uint64_t *state_id, struct why *why);
+		const struct totals_watch *watch, struct state *state, uint64_t *state_id,
+		struct why *why);
 
 /*
  * Of the first moments after stored totals: prepares the way back over these, to what was counted
