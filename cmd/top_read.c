@@ -140,8 +140,6 @@ static int open_monitor(struct top_reader *reader, const struct monitor_recordin
 
 	if (!err && monitor_no_exits(reader->monitor) && reader->query->type->is_timed)
 		say(monitor_no_exits(reader->monitor));
-	if (!err && reader->query->type->takes_longer && !query_elsewhere(reader->query))
-		say("a history has no long exits: they are listed live, and of recordings");
 	return err;
 }
 

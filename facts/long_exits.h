@@ -44,6 +44,11 @@ struct long_exits {
 	const char *none; /* a sentence that says why nothing can be; NULL: it can */
 };
 
+/* What a captured machine and a history say there. */
+#define LONG_EXITS_ELSEWHERE \
+	"A captured machine and a history have no list of long exits: they are listed live, and " \
+	"of recordings."
+
 /* Adds a copy, in place of the oldest if there are LONG_EXITS_MAX. 0 or -ENOMEM. */
 int long_exits_add(struct long_exits *exits, const struct long_exit *exit);
 

@@ -664,29 +664,37 @@ static int source_next(void *state, const struct want *want, uint32_t flags,
 	return sample->time_ns[i] ? add_rows(past, i, want, sample) : 0;
 }
 
-#define PAST_PLAYER(its_name, of_exits, its_open) \
+static int exits_next(void *state, const struct want *want, uint32_t flags, struct sample *sample,
+		      struct why *why)
+{
+	if (want->longer_ns)
+		sample->long_exits.none = LONG_EXITS_ELSEWHERE;
+	return source_next(state, want, flags, sample, why);
+}
+
+#define PAST_PLAYER(its_name, of_exits, its_open, its_next) \
 	&(const struct player){ \
 		.name = (its_name), \
 		.is_of_exits = (of_exits), \
 		.is_always_by_guest = true, \
 		.open = (its_open), \
 		.rewind = source_rewind, \
-		.next = source_next, \
+		.next = (its_next), \
 		.close = source_close, \
 	}
 
 const struct player *const past_players[] = {
-	[PROVIDER_DEBUGFS] = PAST_PLAYER("debugfs", false, source_open),
-	[PROVIDER_TRACEPOINT] = PAST_PLAYER("tracepoint", false, source_open),
-	[PROVIDER_EXITS] = PAST_PLAYER("exits", true, exits_open),
-	[PROVIDER_STATS] = PAST_PLAYER("stats", false, source_open),
-	[PROVIDER_HOST] = PAST_PLAYER("host", false, source_open),
+	[PROVIDER_DEBUGFS] = PAST_PLAYER("debugfs", false, source_open, source_next),
+	[PROVIDER_TRACEPOINT] = PAST_PLAYER("tracepoint", false, source_open, source_next),
+	[PROVIDER_EXITS] = PAST_PLAYER("exits", true, exits_open, exits_next),
+	[PROVIDER_STATS] = PAST_PLAYER("stats", false, source_open, source_next),
+	[PROVIDER_HOST] = PAST_PLAYER("host", false, source_open, source_next),
 	NULL,
 };
 
 const struct player *const past_recorded_players[] = {
-	PAST_PLAYER("recording", false, source_open),
-	PAST_PLAYER("exits", true, exits_open),
+	PAST_PLAYER("recording", false, source_open, source_next),
+	PAST_PLAYER("exits", true, exits_open, source_next),
 	NULL,
 };
 

@@ -554,7 +554,8 @@ static __always_inline __u64 sums_of(const struct exits_thread *thread, _Bool ha
 
 /*
  * After a halt: adds what KVM's own sums of the vCPU have grown by since the halt before, of which
- * there is one for polling with success and one for polling in vain.
+ * there is one for polling with success and one for polling in vain. Of a vCPU with a type they are
+ * its fields A and B.
  */
 static __always_inline void add_polled(struct exits_thread *thread, void *ctx, _Bool has_vcpu)
 {

@@ -502,8 +502,7 @@ static int exits_next(void *state, const struct want *want, uint32_t flags, stru
 		      struct why *why)
 {
 	if (want->longer_ns)
-		sample->long_exits.none = "A captured machine has no list of long exits: they are "
-					  "listed live, and of recordings.";
+		sample->long_exits.none = LONG_EXITS_ELSEWHERE;
 	return captured_next(state, want, flags, sample, why);
 }
 

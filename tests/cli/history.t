@@ -84,7 +84,8 @@ is "$(sed 's/.*"elapsed_s":\([0-9.]*\),.*/\1/' "$TMP/back")" \
 		awk '{ n += $1 } END { printf "%.4f\n", n }')" "which took as long as they did"
 like "$("$KVMTOP" -r "$DB" -f help)" '^  kvm_exit\(HLT\)$' "-f help: the names"
 is "$("$KVMTOP" -r "$DB" -1 --view long 2>&1 >"$TMP/out")" \
-	"kvmtop: a history has no long exits: they are listed live, and of recordings" \
+	"kvmtop: A captured machine and a history have no list of long exits: they are listed \
+live, and of recordings." \
 	"--view long: it says that there are none"
 
 # ---- the writer begins anew

@@ -27,7 +27,8 @@ first_is() {
 }
 
 # What the screen is led to, one by one; a view's name is enough to leave what was before.
-places="events guests vcpus exits hotspots host why durations reason guest filter reasons"
+places="events guests vcpus exits hotspots host why long durations reason guest filter \
+reasons"
 
 # go_to PLACE: by keys.
 go_to() {
@@ -39,6 +40,7 @@ go_to() {
 	hotspots) screen_keys 5 ;;
 	host) screen_keys 6 ;;
 	why) screen_keys w ;;
+	long) screen_keys 4 l ;;
 	durations | reason)
 		screen_keys 4
 		wait_for 10 is_still || : # the first row is the one that it will be

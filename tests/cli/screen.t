@@ -488,7 +488,7 @@ screen_has '^ .*: .* \((minor|major)\), and [0-9]+ more: press w$' \
 	"a finding of three samples has a line at the top"
 # Long exits: a captured machine has none.
 start 80 24 $amd -s 25 --view exits
-keys_show l 'A captured machine has no list of long exits' "l: the list of long exits"
+keys_show l 'A captured machine and a history have no list' "l: the list of long exits"
 screen_has '\[l Long exits\].*all guests . longer than 1.00ms' "which says how long they are"
 keys_show l 'Longer than \(now 1.00ms, Enter: 1.00ms\):' "l there: how long"
 screen_type 250us

@@ -91,15 +91,12 @@ static const char *why_none_since(struct tui *tui, const char *longer)
 	return say(tui, "No exit took longer than %s since %s; l sets how long", longer, since);
 }
 
-/* A history has none. */
 static const char *why_not_long(struct tui *tui)
 {
 	char longer[32];
 
 	if (tui->facts.long_exits->none)
 		return "No long exits are known."; /* the view's note says why */
-	if (!tui->config.env && !tui->config.recording)
-		return "A history has no long exits: they are listed live, and of recordings.";
 	format_duration(longer, sizeof(longer), tui->query->longer_ns);
 	if (!tui->config.recording)
 		return why_none_since(tui, longer);
