@@ -174,7 +174,7 @@ static int open_file(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int
 	} else if (flags & SQLITE_OPEN_WAL) {
 		take_over(shared, file, &shared->log);
 	}
-	return code;
+	return SQLITE_OK;
 }
 
 struct db_shared *db_shared_new(void)
