@@ -44,7 +44,7 @@ struct long_exits {
 	const char *none; /* a sentence that says why nothing can be; NULL: it can */
 };
 
-/* What a captured machine and a history say there. */
+/* The sentence of a captured machine and of a history. */
 #define LONG_EXITS_ELSEWHERE \
 	"A captured machine and a history have no list of long exits: they are listed live, and " \
 	"of recordings."

@@ -382,7 +382,7 @@ static int load_rates(struct past *past, const struct stored *of, struct why *wh
 	return err ? err : put_rates(past, of, &past->reader.moment, &before);
 }
 
-/* The moments up to the first sample, which is the totals before, or the first of a question. */
+/* The moments up to the first sample that is played: sparklines show their rates. */
 struct run_up {
 	struct stored moments[STATS_HISTORY]; /* the oldest first */
 	size_t nr;

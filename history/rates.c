@@ -131,7 +131,7 @@ static float rate_of(const struct rates_change *change, uint64_t elapsed_ns)
 	return (float)((double)change->count * 1e9 / (double)elapsed_ns);
 }
 
-/* Changes of keys that have no line are left. */
+/* Puts the rates of keys that have a line. The changes of other keys stay in the list. */
 static void fill(struct rates *rates, size_t column, const uint64_t *elapsed_ns)
 {
 	size_t at = 0, nr_left = 0;

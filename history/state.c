@@ -238,15 +238,6 @@ static inline struct key_state *find_from(const struct state *state, const struc
 	return k < state->nr && order == 0 ? &state->list[k] : NULL;
 }
 
-/* The first keys, up to nr: nothing has changed yet. In step with the changes: one way there. */
-static inline void begin_keys(struct state *state, size_t *nr_begun, size_t nr)
-{
-	for (; *nr_begun < nr; (*nr_begun)++) {
-		state->list[*nr_begun].flags = 0;
-		state->list[*nr_begun].nr_counts = 0;
-	}
-}
-
 /* A reason that began later than its event, as stats know it. */
 static void begin_late(const struct state *state, const struct change *change,
 		       const struct segment_ids *ids)
@@ -274,7 +265,7 @@ static void leave(const struct state *state, const struct key_state *gone)
 int state_apply(struct state *state, const struct changes *changes, uint32_t flags,
 		const struct segment_ids *ids)
 {
-	size_t nr_new, k = 0, nr_begun = 0;
+	size_t nr_new, k = 0;
 
 	if (flags & MOMENT_FIRST) {
 		state->nr = 0;
@@ -284,6 +275,10 @@ int state_apply(struct state *state, const struct changes *changes, uint32_t fla
 		sweep(state);
 	if (flags & MOMENT_RESET)
 		reset(state, ids);
+	for (size_t i = 0; i < state->nr; i++) {
+		state->list[i].flags = 0;
+		state->list[i].nr_counts = 0;
+	}
 	nr_new = may_have_new(changes) ? count_new(state, changes) : 0;
 	if (array_grow(&state->list, &state->room, state->nr + nr_new) < 0)
 		return -ENOMEM;
@@ -293,7 +288,6 @@ int state_apply(struct state *state, const struct changes *changes, uint32_t fla
 		const struct change *change = &changes->list[i];
 		struct key_state *key = find_from(state, &change->key, &k);
 
-		begin_keys(state, &nr_begun, key ? k + 1 : k);
 		if (!key)
 			continue;
 		add(state, key, changes, change, segment_ids_is_counter(ids, change->key.field));
@@ -301,7 +295,6 @@ int state_apply(struct state *state, const struct changes *changes, uint32_t fla
 		if (key->is_gone)
 			leave(state, key);
 	}
-	begin_keys(state, &nr_begun, state->nr);
 	for (size_t i = 0; nr_new && i < changes->nr; i++) {
 		if ((changes->list[i].flags & (CHANGE_NEW | CHANGE_HAS_RATE)) == CHANGE_NEW)
 			begin_late(state, &changes->list[i], ids);

@@ -11,7 +11,7 @@
 
 #define MILESTONES 16
 
-/* Told of each moment that is unpacked on the way: it may be wanted for more. 0, or -errno. */
+/* What else needs the moments that are unpacked on the way. take: 0, or -errno with why. */
 struct totals_watch {
 	int (*take)(void *arg, const struct stored *stored, const struct moment *moment,
 		    struct why *why);
