@@ -155,7 +155,7 @@ if has_screen; then
 		screen_has '^ A Prometheus does not have what exits are about' "5, too"
 		screen_keys 6
 		screen_has '^ A Prometheus is not asked for the host.s CPUs' "and 6"
-		unlike "$(screen_shot)" '/proc/stat' "without what is wrong here"
+		unlike "$(screen_shot)" '/proc/stat' "and not what this machine lacks"
 		screen_keys l
 		screen_has '^ A Prometheus has no single exits: kvmtop on the host' "and l"
 		[ "$host" = "of all hosts" ] || continue
@@ -170,7 +170,7 @@ else
 fi
 stop "$SPAWNED"
 
-# Who knows what was polled says so, and of the others a halt is a whole.
+# Poll% and Sleep% where hosts know what was polled; Halt% where they do not.
 halt='"mode":"sleep","guest":"web1","vcpu":"0"'
 run='"mode":"guest","guest":"web1","vcpu":"0"'
 info='"guest":"web1","uuid":"","pid":"112","vmm":"QEMU"'
@@ -187,10 +187,10 @@ is "$(shares)" "Halt% " "halts where it is not known what was polled"
 is "$(shares --host kvm1)" "Halt% " "of a host, too"
 stop "$SPAWNED"
 answers "$polled"
-is "$(shares)" "Poll% Sleep% " "else what was polled, and what was slept"
+is "$(shares)" "Poll% Sleep% " "polling and sleep where it is known"
 stop "$SPAWNED"
 answers "$unpolled$polled"
-is "$(shares)" "Halt% Poll% Sleep% " "and all where it is known of some hosts"
+is "$(shares)" "Halt% Poll% Sleep% " "all three where it is known of some hosts"
 stop "$SPAWNED"
 
 # How often, and how many seconds: both questions get the same numbers.

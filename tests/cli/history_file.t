@@ -46,7 +46,7 @@ is "$("$KVMTOP" -r "$DB" -1 --view hotspots 2>&1 >"$TMP/out")" "" "what has them
 like "$(cat "$TMP/out")" '^npf +0x' "and has them"
 DB=$TMP/h.db
 
-# ---- by what kvmtop-history(5) says, without kvmtop
+# ---- read by another program, which follows kvmtop-history(5)
 
 # exits_of FILE: reason, count, ns and histogram, as kvmtop adds them up.
 exits_of() {
@@ -61,9 +61,9 @@ python=/usr/bin/python3
 if $python -c 'import cbor2, zstandard' 2>"$TMP/err"; then
 	is "$($python tests/cli/read_history.py tests/data/history/version-3.db 2>&1)" \
 		"$(exits_of tests/data/history/version-3.db)" \
-		"a program of a few lines reads the same from a file"
+		"a reader without our code finds the same exits, times and histograms"
 else
-	skip "a stranger's reader" "Python, its cbor2 or its zstandard is not installed"
+	skip "a reader without our code" "Python, its cbor2 or its zstandard is not installed"
 fi
 
 # ---- SQL: the examples of kvmtop-history(5)

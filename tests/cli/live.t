@@ -756,7 +756,7 @@ if has_screen; then
 	is "$(screen_status)" 0 "q ends the screen"
 	took=$(($(now) - start))
 	check "at once ($took ms)" test $took -lt 2500
-	# Long exits are listed while their list is shown: of what was before it says nothing.
+	# Long exits are listed from when the list is first shown; the screen says since when.
 	spawn "$HELPERS/miniguest" --name listed --pio 20 --rounds 0 --pause 10000 >/dev/null
 	screen_start 100 20 "exec $(realpath "$KVMTOP") -s 0.5 --view exits"
 	screen_wait '  1 guest 1 vCPU' 15

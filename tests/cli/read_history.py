@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""read_history.py FILE - a stranger's reader of a history file.
+"""read_history.py FILE - prints the exits of a history file, without any code of kvmtop.
 
-It is made of what kvmtop-history(5) says, SQLite, zstd, and a CBOR decoder that is not kvmtop's.
-For each reason it prints how many exits the file has, their time in ns, and their histogram.
+It follows kvmtop-history(5) and uses SQLite, zstandard and cbor2. A line for each exit reason: its
+name, how many exits there are, their time in ns, and the counts of the histogram's buckets.
 """
 import collections
 import io
@@ -35,7 +35,7 @@ def unpack(blob):
 
 
 def histogram(columns, count, buckets):
-    """The bucket in the middle is what the others and the difference leave of the count."""
+    """The middle bucket is not stored: it is the count without the difference and the others."""
     hist = [0] * BUCKETS
     first = next(columns[13])
     if buckets == 0:
