@@ -79,6 +79,13 @@ static char *listed_copy(const struct field *spec, const struct field *parent,
 	return asprintf(&listed, "%s%s", parent->listed, brackets) < 0 ? NULL : listed;
 }
 
+/* Waiting and polling are no parts of their own. */
+static bool adds_up(const struct field *spec)
+{
+	return spec->parent != FIELD_NONE &&
+	       (spec->use == USE_EXIT || (spec->use == USE_TIME && time_adds_up(spec->part)));
+}
+
 static struct field_entry *entry_new(const struct field *spec, const struct field *parent)
 {
 	struct field_entry *entry = calloc(1, sizeof(*entry));
@@ -87,6 +94,7 @@ static struct field_entry *entry_new(const struct field *spec, const struct fiel
 	if (!entry)
 		return NULL;
 	entry->field = *spec;
+	entry->field.adds_up = adds_up(spec);
 	entry->field.name = strdup(spec->name);
 	entry->field.alias = spec->alias ? strdup(spec->alias) : NULL;
 	entry->field.label = label_copy(spec, brackets);
@@ -146,6 +154,12 @@ uint32_t fields_count(const struct fields *fields)
 const struct field *fields_get(const struct fields *fields, uint32_t id)
 {
 	return &fields->list[id]->field;
+}
+
+/* An entry begins with its field. */
+const struct field *const *fields_all(const struct fields *fields)
+{
+	return (const struct field *const *)fields->list;
 }
 
 uint32_t fields_find(const struct fields *fields, const char *name)

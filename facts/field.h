@@ -138,6 +138,8 @@ struct field {
 	uint8_t exit_rank; /* 1: counts VM exits; 2: exits to user space; 0: neither */
 	uint32_t reason; /* USE_ARGUMENT: the reason of its exits; FIELD_NONE: not known */
 	bool has_children;
+	/* The parent's row of a vCPU is the sum of this field's row and its siblings'. */
+	bool adds_up;
 	bool is_abandoned; /* the provider failed before it counted anything */
 };
 
@@ -147,9 +149,9 @@ struct fields *fields_new(void); /* NULL: no memory */
 void fields_free(struct fields *fields);
 
 /*
- * Adds a copy of spec (its strings too). Sets has_children; the label if it is NULL; and listed if
- * it is NULL: to the name, in which the parent's listed name replaces the parent's name. A name
- * that exists already keeps its number, which is returned. Returns 0 or -ENOMEM.
+ * Adds a copy of spec (its strings too). Sets has_children and adds_up; the label if it is NULL;
+ * and listed if it is NULL: to the name, in which the parent's listed name replaces the parent's
+ * name. A name that exists already keeps its number, which is returned. Returns 0 or -ENOMEM.
  */
 int fields_add(struct fields *fields, const struct field *spec, uint32_t *ret_id);
 
@@ -158,6 +160,8 @@ void fields_abandon(struct fields *fields, uint32_t source);
 
 uint32_t fields_count(const struct fields *fields);
 const struct field *fields_get(const struct fields *fields, uint32_t id); /* id < fields_count() */
+/* The same as an array, until a field is added. */
+const struct field *const *fields_all(const struct fields *fields);
 uint32_t fields_find(const struct fields *fields, const char *name); /* FIELD_NONE: no such */
 
 /* A set of fields; grows as needed. Zero-initialised is empty. */

@@ -549,6 +549,12 @@ size_t stats_count(const struct stats *stats)
 	return stats->nr;
 }
 
+/* An entry begins with its item. */
+const struct stats_item *const *stats_items(const struct stats *stats)
+{
+	return (const struct stats_item *const *)stats->list;
+}
+
 const struct stats_item *stats_at(const struct stats *stats, size_t i)
 {
 	return &stats->list[i]->stat;

@@ -83,6 +83,8 @@ void stats_clear(struct stats *stats);
 size_t stats_count(const struct stats *stats);
 /* i < stats_count(); in any order. */
 const struct stats_item *stats_at(const struct stats *stats, size_t i);
+/* The same as an array, until the next update. */
+const struct stats_item *const *stats_items(const struct stats *stats);
 uint64_t stats_tick(const struct stats *stats); /* how many samples were taken in */
 
 /* How often totals were set to 0 without a new beginning: by stats_reset(). */

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "history/moment.h"
 
+#define BLOCK 16	 /* keys */
 #define AHEAD 8		 /* keys */
 #define FEW 32		 /* rows */
 
@@ -61,18 +62,18 @@ void changes_sort(struct changes *changes, void *spare)
 	sort(changes->list, changes->nr, spare);
 }
 
-/* Room for one more, with durations, and for what copy_delta() writes. */
-static inline int make_room(struct changes *changes)
+/* Room for some more, with durations, and for what copy_delta() writes. */
+static int make_room(struct changes *changes, size_t more)
 {
-	if (array_grow(&changes->list, &changes->room, changes->nr + 1) < 0 ||
-	    array_grow(&changes->timings, &changes->room_timings, changes->nr_timings + 1) < 0 ||
+	if (array_grow(&changes->list, &changes->room, changes->nr + more) < 0 ||
+	    array_grow(&changes->timings, &changes->room_timings, changes->nr_timings + more) < 0 ||
 	    array_grow(&changes->counts, &changes->room_counts,
-		       changes->nr_counts + HIST_BUCKETS + DELTA_MORE) < 0)
+		       changes->nr_counts + more * HIST_BUCKETS + DELTA_MORE) < 0)
 		return -ENOMEM;
 	return 0;
 }
 
-/* Gives the change that was just added its durations, once there is room. */
+/* Gives the change that was just added its durations. Returns where their counts belong. */
 static inline uint64_t *put_timing(struct changes *changes, struct change_timing timing)
 {
 	uint64_t *counts = &changes->counts[changes->nr_counts];
@@ -105,7 +106,7 @@ static inline void copy_delta(const uint32_t *restrict delta, unsigned int nr,
 
 int changes_add(struct changes *changes, const struct change *change)
 {
-	if (make_room(changes) < 0)
+	if (make_room(changes, 1) < 0)
 		return -ENOMEM;
 	changes->list[changes->nr++] = *change;
 	return 0;
@@ -183,14 +184,9 @@ void moment_release(struct moment *moment)
 
 /* ---- taking */
 
-/* See struct change. Waiting and polling are no parts of their own. */
-static uint32_t sum_of(const struct field *field)
+static inline uint32_t sum_of(const struct field *field)
 {
-	bool adds_up = field->use == USE_EXIT ||
-		       (field->use == USE_TIME && field->part != TIME_WAIT &&
-			field->part != TIME_POLL);
-
-	return adds_up && field->parent != FIELD_NONE ? field->parent + 1 : 0;
+	return field->adds_up ? field->parent + 1 : 0;
 }
 
 static bool has_durations(const struct stats_timing *timing)
@@ -198,42 +194,36 @@ static bool has_durations(const struct stats_timing *timing)
 	return timing->delta_ns || timing->delta_first != timing->delta_end;
 }
 
-static int take_total(const struct stats_item *item, const struct field *field, uint32_t flags,
-		      struct changes *changes)
+/* All that take a key have room for it. */
+static void take_total(const struct stats_item *item, const struct field *field, uint32_t flags,
+		       struct changes *changes)
 {
-	const struct change change = {
+	const struct stats_timing *from = item->timing;
+	unsigned int first = 0, end = HIST_BUCKETS;
+
+	changes->list[changes->nr++] = (struct change){
 		.key = item->key,
 		.flags = flags,
 		.sum = sum_of(field),
 		.count = item->total,
 	};
-	const struct stats_timing *from = item->timing;
-	unsigned int first = 0, end = HIST_BUCKETS;
-	struct change_timing timing;
-	uint64_t *counts;
-
 	if (!from)
-		return changes_add(changes, &change);
+		return;
 	while (first < end && !from->total[first])
 		first++;
 	while (end > first && !from->total[end - 1])
 		end--;
-	timing = (struct change_timing){
+	memcpy(put_timing(changes, (struct change_timing){
 		.time_ns = from->total_ns,
 		.max_ns = from->max_ns,
 		.first = (uint8_t)first,
 		.nr = (uint8_t)(end - first),
-	};
-	counts = changes_add_timed(changes, &change, &timing);
-	if (!counts)
-		return -ENOMEM;
-	memcpy(counts, &from->total[first], timing.nr * sizeof(*counts));
-	return 0;
+	}), &from->total[first], (end - first) * sizeof(*from->total));
 }
 
 /* What happened to a key that is in the sample. */
-static int take_present(const struct stats_item *item, const struct field *field, bool is_new,
-			struct changes *changes)
+static inline void take_present(const struct stats_item *item, const struct field *field,
+				bool is_new, struct changes *changes)
 {
 	const struct stats_timing *from = item->timing;
 	bool is_counter = field->kind == FIELD_COUNTER;
@@ -241,9 +231,7 @@ static int take_present(const struct stats_item *item, const struct field *field
 	uint64_t *counts;
 
 	if (!is_new && !is_timed && (is_counter ? !item->delta : item->raw == item->total))
-		return 0;
-	if (make_room(changes) < 0)
-		return -ENOMEM;
+		return;
 	changes->list[changes->nr++] = (struct change){
 		.key = item->key,
 		.flags = is_new ? CHANGE_NEW | (item->has_rate ? CHANGE_HAS_RATE : 0) : 0,
@@ -251,7 +239,7 @@ static int take_present(const struct stats_item *item, const struct field *field
 		.count = is_counter ? item->delta : item->total,
 	};
 	if (!is_timed)
-		return 0;
+		return;
 	counts = put_timing(changes, (struct change_timing){
 		.time_ns = from->delta_ns,
 		/* A longest of the interval that is the longest of all may be new. */
@@ -260,74 +248,57 @@ static int take_present(const struct stats_item *item, const struct field *field
 		.nr = (uint8_t)(from->delta_end - from->delta_first),
 	});
 	copy_delta(&from->delta[from->delta_first], from->delta_end - from->delta_first, counts);
-	return 0;
 }
 
-static int take_item(const struct facts *facts, const struct stats_item *item,
-		     const struct moment *moment, uint64_t tick, struct changes *changes)
+static inline void take_item(const struct facts *facts, const struct stats_item *item,
+			     const struct field *field, uint64_t tick, struct moment *moment)
 {
-	const struct field *field = fields_get(facts->fields, item->key.field);
+	struct changes *changes = &moment->changes;
 
-	if (item->key.guest == STATS_ENDED) /* it changes when other keys are removed */
-		return stats_removed_at(facts->stats, 0) ?
-			       take_total(item, field, CHANGE_IS_TOTAL, changes) : 0;
-	if (item->seen == tick)
-		return take_present(item, field, item->born == tick, changes);
-	if (moment->source_ns[field->source] &&
-	    item->seen == stats_tick_before(facts->stats, field->source))
-		return changes_add(changes, &(struct change){ .key = item->key,
-							      .flags = CHANGE_ABSENT });
-	return 0;
+	if (item->key.guest == STATS_ENDED) { /* it changes when other keys are removed */
+		if (stats_removed_at(facts->stats, 0))
+			take_total(item, field, CHANGE_IS_TOTAL, changes);
+	} else if (item->seen == tick) {
+		take_present(item, field, item->born == tick, changes);
+	} else if (moment->source_ns[field->source] &&
+		   item->seen == stats_tick_before(facts->stats, field->source)) {
+		changes->list[changes->nr++] = (struct change){ .key = item->key,
+								.flags = CHANGE_ABSENT };
+	}
 }
 
-/*
- * Thousands of keys are spread over the memory, and each would be waited for: the i-th item and the
- * next ones, in a circle.
- */
-struct ahead {
-	const struct stats_item *items[2 * AHEAD];
-};
-
-static inline void fetch(struct ahead *ahead, const struct stats *stats, size_t i)
+/* Thousands of keys are spread over the memory, and each would be waited for. */
+static inline void fetch(const struct stats_item *next, const struct stats_item *sooner)
 {
-	const struct stats_item *item = stats_at(stats, i);
-
-	ahead->items[i % (2 * AHEAD)] = item;
-	__builtin_prefetch(item);
-	__builtin_prefetch(&item->seen);
-}
-
-static inline void fetch_timing(const struct stats_timing *timing)
-{
-	if (!timing)
-		return;
-	__builtin_prefetch(timing);
-	__builtin_prefetch(&timing->delta[HIST_BUCKETS / 2]);
+	__builtin_prefetch(next);
+	__builtin_prefetch(&next->seen);
+	if (sooner->timing) {
+		__builtin_prefetch(sooner->timing);
+		__builtin_prefetch(&sooner->timing->delta[HIST_BUCKETS / 2]);
+	}
 }
 
 static int take_changes(const struct facts *facts, struct moment *moment)
 {
+	const struct stats_item *const *items = stats_items(facts->stats);
+	const struct field *const *fields = fields_all(facts->fields);
 	size_t nr = stats_count(facts->stats);
 	uint64_t tick = stats_tick(facts->stats);
 	const struct key *removed;
-	struct ahead ahead;
-	int err = 0;
 
-	for (size_t i = 0; i < nr && i < 2 * AHEAD; i++)
-		fetch(&ahead, facts->stats, i);
-	for (size_t i = 0; i < nr && !err; i++) {
-		const struct stats_item *item = ahead.items[i % (2 * AHEAD)];
-
-		if (i + AHEAD < nr)
-			fetch_timing(ahead.items[(i + AHEAD) % (2 * AHEAD)]->timing);
+	for (size_t i = 0; i < nr; i++) {
+		if (i % BLOCK == 0 && make_room(&moment->changes, BLOCK) < 0)
+			return -ENOMEM;
 		if (i + 2 * AHEAD < nr)
-			fetch(&ahead, facts->stats, i + 2 * AHEAD);
-		err = take_item(facts, item, moment, tick, &moment->changes);
+			fetch(items[i + 2 * AHEAD], items[i + AHEAD]);
+		take_item(facts, items[i], fields[items[i]->key.field], tick, moment);
 	}
-	for (size_t i = 0; (removed = stats_removed_at(facts->stats, i)) && !err; i++)
-		err = changes_add(&moment->changes,
-				  &(struct change){ .key = *removed, .flags = CHANGE_GONE });
-	return err;
+	for (size_t i = 0; (removed = stats_removed_at(facts->stats, i)); i++) {
+		if (changes_add(&moment->changes,
+				&(struct change){ .key = *removed, .flags = CHANGE_GONE }) < 0)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 static int take_late(const struct stats_item *item, struct moment *moment)
@@ -342,18 +313,18 @@ static int take_late(const struct stats_item *item, struct moment *moment)
 
 static int take_totals(const struct facts *facts, struct moment *moment)
 {
-	int err = 0;
-
-	for (size_t i = 0; i < stats_count(facts->stats) && !err; i++) {
+	for (size_t i = 0; i < stats_count(facts->stats); i++) {
 		const struct stats_item *item = stats_at(facts->stats, i);
 		const struct field *field = fields_get(facts->fields, item->key.field);
 		bool is_absent = item->seen < stats_latest_tick(facts->stats, field->source);
 
-		err = take_total(item, field, is_absent ? CHANGE_ABSENT : 0, &moment->totals);
-		if (!err)
-			err = take_late(item, moment);
+		if (make_room(&moment->totals, 1) < 0)
+			return -ENOMEM;
+		take_total(item, field, is_absent ? CHANGE_ABSENT : 0, &moment->totals);
+		if (take_late(item, moment) < 0)
+			return -ENOMEM;
 	}
-	return err;
+	return 0;
 }
 
 static int take_field(struct moment *moment, uint32_t id, const struct field *from)

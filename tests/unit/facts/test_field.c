@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "facts/field.h"
 
 static uint32_t add(struct fields *fields, const char *name, uint32_t parent, const char *alias)
@@ -148,6 +149,37 @@ static void a_parent_knows_that_it_has_children(void **state)
 	fields_free(fields);
 }
 
+/* Waiting and polling are within other parts. */
+static void which_rows_add_up_to_their_parent(void **state)
+{
+	static const struct {
+		enum field_use use;
+		unsigned int part;
+		bool adds_up;
+	} cases[] = {
+		{ USE_EXIT, 0, true },		{ USE_EVENT, 0, false },
+		{ USE_ARGUMENT, 0, false },	{ USE_TIME, TIME_GUEST, true },
+		{ USE_TIME, TIME_HALT, true },	{ USE_TIME, TIME_WAIT, false },
+		{ USE_TIME, TIME_POLL, false }, { USE_TIME, TIME_L2, false },
+	};
+	struct fields *fields = fields_new();
+	uint32_t parent = add(fields, "parent", FIELD_NONE, NULL), id;
+	char name[16];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct field spec = { .name = name, .parent = parent, .use = cases[i].use,
+				      .part = cases[i].part };
+
+		snprintf(name, sizeof(name), "child %zu", i);
+		assert_int_equal(fields_add(fields, &spec, &id), 0);
+		assert_int_equal(fields_get(fields, id)->adds_up, cases[i].adds_up);
+		assert_ptr_equal(fields_all(fields)[id], fields_get(fields, id));
+	}
+	assert_false(fields_get(fields, parent)->adds_up);
+	fields_free(fields);
+}
+
 static void fields_do_not_move_as_it_grows(void **state)
 {
 	struct fields *fields = fields_new();
@@ -237,6 +269,7 @@ int main(void)
 		cmocka_unit_test(labels),
 		cmocka_unit_test(brackets_without_a_parent_are_part_of_the_name),
 		cmocka_unit_test(a_parent_knows_that_it_has_children),
+		cmocka_unit_test(which_rows_add_up_to_their_parent),
 		cmocka_unit_test(fields_do_not_move_as_it_grows),
 		cmocka_unit_test(set_members),
 		cmocka_unit_test(sets_are_copied_over_what_was_there),
