@@ -197,8 +197,8 @@ int recorder_take(struct recorder *recorder, const struct facts *facts, uint64_t
 		(void)causes_take(&recorder->causes, facts, slot);
 	pthread_mutex_lock(&recorder->lock);
 	recorder->nr++;
-	pthread_cond_broadcast(&recorder->has_changed);
 	pthread_mutex_unlock(&recorder->lock);
+	pthread_cond_broadcast(&recorder->has_changed); /* who wakes finds the lock free */
 	return 0;
 }
 

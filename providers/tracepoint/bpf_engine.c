@@ -42,6 +42,7 @@ struct reasons_hook {
 
 struct bpf_state {
 	const struct env *env;
+	int cpus_end; /* the last possible CPU + 1: the same until the next boot */
 	const struct counter *counters;
 	uint32_t nr_counters;
 	bool *is_wanted; /* by counter */
@@ -375,9 +376,9 @@ static void retire_others(struct bpf_state *bpf, const struct target *targets, s
 /* How many pages there must be, one for each possible CPU. */
 static uint32_t cpu_slots(const struct bpf_state *bpf, const struct target *targets, size_t nr)
 {
-	int end = cpus_end(bpf->env), last = nr ? targets[nr - 1].id + 1 : 1;
+	int last = nr ? targets[nr - 1].id + 1 : 1;
 
-	return (uint32_t)(end > last ? end : last);
+	return (uint32_t)(bpf->cpus_end > last ? bpf->cpus_end : last);
 }
 
 /* Loads the patterns again if they do not fit the targets: for more, or for the other kind. */
@@ -526,6 +527,7 @@ static int engine_open(const struct env *env, const struct counter *counters, si
 		return -ENOMEM;
 	bpf_be_quiet();
 	bpf->env = env;
+	bpf->cpus_end = cpus_end(env);
 	bpf->counters = counters;
 	bpf->nr_counters = (uint32_t)nr;
 	bpf->counts = (struct counts){ counters, (uint32_t)nr, NULL };
