@@ -33,8 +33,9 @@ struct exits_vcpu {
 	uint64_t *shown_counts; /* the same, by cell, of a vCPU that nests; else NULL */
 	struct argument_sum *arguments;
 	uint32_t nr_named; /* how many arguments there ever were */
-	struct exits_cell dropped[EXITS_KINDS]; /* the sums of arguments that were dropped */
 	UT_hash_handle hh;
+	/* Last, as it is large and seldom read: the sums of arguments that were dropped. */
+	struct exits_cell dropped[EXITS_KINDS];
 };
 
 struct exits_vcpus {
@@ -232,22 +233,15 @@ struct output {
 	uint32_t flags;
 };
 
-static struct timing timing_of(const struct exits_cell *cell)
-{
-	struct timing timing = { .time_ns = cell->time_ns, .max_ns = cell->max_ns };
-
-	memcpy(timing.hist, cell->hist, sizeof(timing.hist));
-	return timing;
-}
-
 static int add_row(const struct exits_vcpus *vcpus, const struct output *out,
 		   const struct exits_vcpu_id *id, uint32_t field, const struct exits_cell *cell)
 {
 	struct key key = { id->guest, id->index, field };
-	const struct timing timing = timing_of(cell);
+	struct timing timing = { .time_ns = cell->time_ns, .max_ns = cell->max_ns };
 
 	if (!vcpus->config.is_timed)
 		return sample_add(out->sample, key, cell->count, out->flags);
+	memcpy(timing.hist, cell->hist, sizeof(timing.hist));
 	return sample_add_timed(out->sample, key, cell->count, out->flags, &timing);
 }
 
@@ -406,7 +400,7 @@ static int add_vcpu(struct exits_vcpus *vcpus, const struct output *out, struct 
 	struct vcpu_sums sums = { 0 };
 	int err = add_cells(vcpus, out, vcpu, &sums);
 
-	if (!err)
+	if (!err && vcpu->nr_named)
 		err = add_arguments(vcpus, out, vcpu, &sums);
 	drop_arguments(vcpu);
 	if (!err)
