@@ -545,6 +545,8 @@ if has_screen; then
 	screen_has "^ *$host +2 " "the screen shows hosts"
 	screen_keys Enter
 	screen_has '^ *web1 +112 +1 ' "Enter leads to its guests"
+	screen_has '^exits [0-9,]+/s .* [0-9]+s [▁▂▃▄▅▆▇█]{3}' \
+		"with bars of its exits in the seconds before"
 	screen_keys t t
 	screen_has '^kvmtop +127.* paused at' "t goes back"
 	screen_keys End 4
