@@ -14,6 +14,7 @@
 #include "history/recent.h"
 
 #define MOMENT_MAX ((size_t)64 << 20) /* bytes */
+#define MAY_WAIT 256 /* keys; packing them takes some 30 µs */
 #define THREAD_BYTES ((size_t)128 << 10) /* of a recorder: its stack, and what malloc() keeps */
 
 /* A moment, without its bytes. */
@@ -239,7 +240,7 @@ static bool sink_wants_totals(void *state)
 struct sink recent_sink(struct recent *recent)
 {
 	return (struct sink){ .state = recent, .add = sink_add,
-			      .wants_totals = sink_wants_totals };
+			      .wants_totals = sink_wants_totals, .may_wait = MAY_WAIT };
 }
 
 /* ---- reading */

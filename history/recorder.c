@@ -12,7 +12,7 @@
 #include "history/causes.h"
 #include "history/recorder.h"
 
-#define QUEUE 16 /* moments */
+#define QUEUE 16 /* moments; of the ones that may wait half as many do */
 
 struct recorder {
 	struct sink sink;
@@ -30,8 +30,10 @@ struct recorder {
 	 */
 	struct moment queue[QUEUE];
 	pthread_mutex_t lock;
-	pthread_cond_t has_changed; /* first, nr or is_ending */
+	pthread_cond_t has_changed; /* first, nr, is_called or is_ending */
 	size_t first, nr;
+	size_t nr_waiting; /* keys, since the queue was empty */
+	bool is_called; /* to store what there is until the queue is empty */
 	bool is_ending;
 	bool has_lost; /* the next moment that is stored must have all totals */
 	bool wants_totals; /* the next one that is taken should have them */
@@ -102,6 +104,10 @@ static void store_first(struct recorder *recorder)
 	moment_reset(moment);
 	recorder->first = (recorder->first + 1) % QUEUE;
 	recorder->nr--;
+	if (!recorder->nr) {
+		recorder->nr_waiting = 0;
+		recorder->is_called = false;
+	}
 	pthread_cond_broadcast(&recorder->has_changed);
 }
 
@@ -111,7 +117,7 @@ static void *run(void *arg)
 
 	pthread_mutex_lock(&recorder->lock);
 	while (recorder->nr || !recorder->is_ending) {
-		if (recorder->nr)
+		if (recorder->is_called)
 			store_first(recorder);
 		else
 			pthread_cond_wait(&recorder->has_changed, &recorder->lock);
@@ -182,6 +188,7 @@ static struct moment *get_slot(struct recorder *recorder)
 int recorder_take(struct recorder *recorder, const struct facts *facts, uint64_t time_ns)
 {
 	struct moment *slot = get_slot(recorder);
+	bool is_due;
 	int err;
 
 	if (!slot) {
@@ -197,9 +204,20 @@ int recorder_take(struct recorder *recorder, const struct facts *facts, uint64_t
 		(void)causes_take(&recorder->causes, facts, slot);
 	pthread_mutex_lock(&recorder->lock);
 	recorder->nr++;
+	recorder->nr_waiting += slot->changes.nr + slot->totals.nr;
+	is_due = recorder->nr_waiting >= recorder->sink.may_wait || recorder->nr >= QUEUE / 2;
+	recorder->is_called |= is_due;
 	pthread_mutex_unlock(&recorder->lock);
-	pthread_cond_broadcast(&recorder->has_changed); /* who wakes finds the lock free */
+	if (is_due) /* without the lock, which the thread takes first */
+		pthread_cond_broadcast(&recorder->has_changed);
 	return 0;
+}
+
+/* Called with the lock held. */
+static void call(struct recorder *recorder)
+{
+	recorder->is_called = recorder->nr > 0;
+	pthread_cond_broadcast(&recorder->has_changed);
 }
 
 size_t recorder_flush(struct recorder *recorder, unsigned int timeout_ms)
@@ -216,6 +234,8 @@ size_t recorder_flush(struct recorder *recorder, unsigned int timeout_ms)
 		end.tv_nsec -= 1000000000;
 	}
 	pthread_mutex_lock(&recorder->lock);
+	if (recorder->nr)
+		call(recorder);
 	while (recorder->nr && !err)
 		err = pthread_cond_timedwait(&recorder->has_changed, &recorder->lock, &end);
 	left = recorder->nr;
@@ -248,7 +268,7 @@ void recorder_stop(struct recorder *recorder)
 		return;
 	pthread_mutex_lock(&recorder->lock);
 	recorder->is_ending = true;
-	pthread_cond_broadcast(&recorder->has_changed);
+	call(recorder);
 	pthread_mutex_unlock(&recorder->lock);
 	pthread_join(recorder->thread, NULL);
 	recorder_free(recorder);

@@ -24,6 +24,11 @@ struct sink {
 	void (*note)(void *state, uint64_t time_ns, const char *text);
 	/* Of the findings that moments have as notices; NULL: they have none. */
 	const struct thresholds *thresholds;
+	/*
+	 * How many keys may wait in the queue, as waking the thread takes longer than storing a
+	 * few: for what is read after recorder_flush() only. 0: each moment is stored at once.
+	 */
+	size_t may_wait;
 };
 
 /* Samples that could not be stored. */

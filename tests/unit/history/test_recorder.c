@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "history/recorder.h"
 
@@ -31,6 +32,7 @@ struct world {
 	bool is_gated;
 	int err;
 	bool wants_totals;
+	bool has_keys; /* samples have a row */
 	unsigned int nr_stored;
 	uint32_t flags; /* of the latest moment */
 	char note[256];
@@ -74,11 +76,19 @@ static void note(void *state, uint64_t time_ns, const char *text)
 	snprintf(world->note, sizeof(world->note), "%s", text);
 }
 
+static int start(struct world *world, size_t may_wait)
+{
+	const struct sink sink = { .state = world, .add = add, .wants_totals = wants_totals,
+				   .note = note, .may_wait = may_wait };
+
+	return recorder_start(&sink, &world->recorder);
+}
+
 static int setup(void **state)
 {
+	const struct field spec = { .name = "kvm_exit", .parent = FIELD_NONE };
 	struct world *world = calloc(1, sizeof(*world));
-	struct sink sink = { .state = world, .add = add, .wants_totals = wants_totals,
-			     .note = note };
+	uint32_t field;
 
 	*state = world;
 	world->fields = fields_new();
@@ -86,7 +96,7 @@ static int setup(void **state)
 	world->stats = stats_new();
 	sem_init(&world->gate, 0, 0);
 	sem_init(&world->arrived, 0, 0);
-	return recorder_start(&sink, &world->recorder);
+	return fields_add(world->fields, &spec, &field) < 0 ? -1 : start(world, 0);
 }
 
 static int teardown(void **state)
@@ -110,6 +120,9 @@ static void take(struct world *world)
 				     .stats = world->stats, .guests = world->guests };
 
 	sample_reset(&world->sample);
+	if (world->has_keys)
+		assert_int_equal(sample_add(&world->sample, (struct key){ GUEST_ANY, -1, 0 },
+					    world->now_s, 0), 0);
 	world->sample.time_ns[0] = ++world->now_s * UINT64_C(1000000000);
 	assert_int_equal(stats_update(world->stats, world->fields, &world->sample), 0);
 	assert_int_equal(recorder_take(world->recorder, &facts, world->sample.time_ns[0]), 0);
@@ -241,6 +254,38 @@ static void flush_says_what_is_left(void **state)
 	assert_int_equal(world->nr_stored, 3);
 }
 
+static void a_few_keys_wait_until_they_are_read(void **state)
+{
+	struct world *world = *state;
+
+	recorder_stop(world->recorder);
+	assert_int_equal(start(world, 3), 0);
+	for (unsigned int i = 0; i < ROOM / 2 - 1; i++)
+		take(world);
+	usleep(20000); /* the thread would have stored them */
+	assert_int_equal(world->nr_stored, 0);
+	recorder_flush(world->recorder, NO_LIMIT);
+	assert_int_equal(world->nr_stored, ROOM / 2 - 1);
+	/* A queue that is half full is stored, and so are three keys. */
+	world->is_gated = true;
+	for (unsigned int i = 0; i < ROOM / 2; i++)
+		take(world);
+	sem_wait(&world->arrived);
+	world->is_gated = false;
+	sem_post(&world->gate);
+	recorder_flush(world->recorder, NO_LIMIT);
+	world->has_keys = world->is_gated = true;
+	for (unsigned int i = 0; i < 3; i++)
+		take(world);
+	sem_wait(&world->arrived);
+	world->is_gated = false;
+	sem_post(&world->gate);
+	take(world);
+	recorder_stop(world->recorder);
+	assert_int_equal(world->nr_stored, ROOM - 1 + 4);
+	assert_int_equal(start(world, 0), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -252,6 +297,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(sampling_does_not_wait_for_a_note, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(flush_says_what_is_left, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_few_keys_wait_until_they_are_read, setup,
+						teardown),
 	};
 
 	return cmocka_run_group_tests_name("recorder", tests, NULL, NULL);
