@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * SQLite's usual VFS, but for three methods of the open file and of its log. Each database has
+ * SQLite's usual VFS, but for some methods of the open file and of its log. Each database has
  * a VFS of its own, which these methods find from the file.
  */
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -51,7 +54,13 @@ struct db_shared {
 	bool writes_elsewhere; /* the file system does */
 	struct region *regions;
 	size_t nr, room;
+	atomic_bool is_lost; /* in this thread or another, at any moment */
+	struct db_shared *next;
 };
+
+/* For the signal handler: all databases of the program, and their regions. */
+static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct db_shared *all;
 
 static bool writes_elsewhere(const char *path)
 {
@@ -62,25 +71,93 @@ static bool writes_elsewhere(const char *path)
 	       type == ZFS_MAGIC;
 }
 
-/* Nothing tells which: is the disk full, or a quota used up? */
-static int why_no_room(const char *path)
+/* Nothing tells which: is the disk full, a quota used up, or the disk broken? */
+static int why_no_room(const struct db_shared *shared)
 {
 	struct statvfs disk;
 
-	return statvfs(path, &disk) == 0 && disk.f_bavail > ROOM_BLOCKS ? -EDQUOT : -ENOSPC;
+	if (statvfs(shared->path, &disk) < 0 || disk.f_bavail <= ROOM_BLOCKS)
+		return -ENOSPC;
+	return shared->writes_elsewhere ? -EDQUOT : -EIO;
 }
 
 /* EFAULT is what would have been a SIGBUS. */
 int db_shared_reserve(const struct db_shared *shared)
 {
-	for (size_t i = 0; i < shared->nr; i++) {
+	if (shared->is_lost)
+		return why_no_room(shared);
+	for (size_t i = 0; i < shared->nr && shared->writes_elsewhere; i++) {
 		const struct region *region = &shared->regions[i];
 
 		if (madvise(region->at, region->size, MADV_POPULATE_WRITE) < 0 && errno == EFAULT)
-			return why_no_room(shared->path);
+			return why_no_room(shared);
 	}
 	return 0;
 }
+
+bool db_shared_is_lost(const struct db_shared *shared)
+{
+	return shared->is_lost;
+}
+
+/* ---- SIGBUS */
+
+static struct sigaction usual_action;
+
+static bool holds(const struct db_shared *shared, uintptr_t address)
+{
+	for (size_t i = 0; i < shared->nr; i++) {
+		if (address - (uintptr_t)shared->regions[i].at < shared->regions[i].size)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Zeros that only this program sees take the place of all the memory, not of one page of it: what
+ * SQLite writes to the other pages would make other programs look for what is on that one. For
+ * SQLite, zeros are memory that is yet to be filled from the log.
+ */
+static bool replace(struct db_shared *shared)
+{
+	shared->is_lost = true;
+	for (size_t i = 0; i < shared->nr; i++) {
+		const struct region *region = &shared->regions[i];
+
+		if (mmap(region->at, region->size, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+			return false;
+	}
+	return true;
+}
+
+/* The thread was at the memory, in SQLite: it does not have the lock. */
+static void on_bus_error(int number, siginfo_t *info, void *context)
+{
+	bool is_ours = false;
+
+	(void)context;
+	pthread_mutex_lock(&all_lock);
+	for (struct db_shared *shared = all; shared; shared = shared->next) {
+		if (holds(shared, (uintptr_t)info->si_addr))
+			is_ours = replace(shared);
+	}
+	pthread_mutex_unlock(&all_lock);
+	if (!is_ours)
+		sigaction(number, &usual_action, NULL); /* which it now meets again */
+}
+
+/* The program's only one; another that was set since, as cmocka does, has the other errors. */
+static void set_handler(void)
+{
+	struct sigaction action = { .sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO }, before;
+
+	sigaction(SIGBUS, &action, &before);
+	if (before.sa_sigaction != on_bus_error)
+		usual_action = before;
+}
+
+/* ---- methods */
 
 static const struct methods *methods_of(const sqlite3_file *file)
 {
@@ -98,13 +175,45 @@ static int reserve_for(const struct db_shared *shared, int code)
 	return code;
 }
 
+/* 0, or the code when the memory is lost, without which nothing in the files may be relied on. */
+static int check_lost(const struct db_shared *shared, int code)
+{
+	return shared->is_lost ? reserve_for(shared, code) : SQLITE_OK;
+}
+
+static int read_file(sqlite3_file *file, void *bytes, int size, sqlite3_int64 at)
+{
+	const struct methods *methods = methods_of(file);
+	int code = check_lost(methods->shared, SQLITE_IOERR_READ);
+
+	return code ? code : methods->usual->xRead(file, bytes, size, at);
+}
+
 /* Near its limit btrfs makes room by writing pages, which then need room once more. */
 static int write_file(sqlite3_file *file, const void *bytes, int size, sqlite3_int64 at)
 {
 	const struct methods *methods = methods_of(file);
-	int code = methods->usual->xWrite(file, bytes, size, at);
+	int code = check_lost(methods->shared, SQLITE_IOERR_WRITE);
 
+	if (!code)
+		code = methods->usual->xWrite(file, bytes, size, at);
 	return code ? code : reserve_for(methods->shared, SQLITE_IOERR_WRITE);
+}
+
+static int truncate_file(sqlite3_file *file, sqlite3_int64 size)
+{
+	const struct methods *methods = methods_of(file);
+	int code = check_lost(methods->shared, SQLITE_IOERR_TRUNCATE);
+
+	return code ? code : methods->usual->xTruncate(file, size);
+}
+
+static int delete_file(sqlite3_vfs *vfs, const char *path, int syncs)
+{
+	const struct db_shared *shared = (const struct db_shared *)vfs;
+	int code = check_lost(shared, SQLITE_IOERR_DELETE);
+
+	return code ? code : shared->usual->xDelete(shared->usual, path, syncs);
 }
 
 /* A page may be larger than a region: it begins with the one before. */
@@ -112,15 +221,16 @@ static int add_region(struct db_shared *shared, uintptr_t begin, size_t size)
 {
 	size_t before = begin % (size_t)sysconf(_SC_PAGESIZE);
 	struct region region = { (void *)(begin - before), size + before };
+	int err;
 
-	for (size_t i = 0; i < shared->nr; i++) {
-		if (shared->regions[i].at == region.at && shared->regions[i].size >= region.size)
-			return 0;
-	}
-	if (array_grow(&shared->regions, &shared->room, shared->nr + 1) < 0)
-		return -ENOMEM;
-	shared->regions[shared->nr++] = region;
-	return 0;
+	if (holds(shared, begin) && holds(shared, begin + size - 1))
+		return 0;
+	pthread_mutex_lock(&all_lock);
+	err = array_grow(&shared->regions, &shared->room, shared->nr + 1);
+	if (!err)
+		shared->regions[shared->nr++] = region;
+	pthread_mutex_unlock(&all_lock);
+	return err;
 }
 
 static int map(sqlite3_file *file, int region, int size, int extends, void volatile **ret_memory)
@@ -129,7 +239,7 @@ static int map(sqlite3_file *file, int region, int size, int extends, void volat
 	struct db_shared *shared = methods->shared;
 	int code = methods->usual->xShmMap(file, region, size, extends, ret_memory);
 
-	if (code || !*ret_memory || !shared->writes_elsewhere)
+	if (code || !*ret_memory)
 		return code;
 	code = add_region(shared, (uintptr_t)*ret_memory, (size_t)size) < 0 ?
 		       SQLITE_NOMEM : reserve_for(shared, SQLITE_IOERR_SHMMAP);
@@ -142,7 +252,9 @@ static int unmap(sqlite3_file *file, int removes)
 {
 	const struct methods *methods = methods_of(file);
 
+	pthread_mutex_lock(&all_lock);
 	methods->shared->nr = 0;
+	pthread_mutex_unlock(&all_lock);
 	return methods->usual->xShmUnmap(file, removes);
 }
 
@@ -151,7 +263,9 @@ static void take_over(struct db_shared *shared, sqlite3_file *file, struct metho
 	methods->shared = shared;
 	methods->usual = file->pMethods;
 	methods->ours = *file->pMethods;
+	methods->ours.xRead = read_file;
 	methods->ours.xWrite = write_file;
+	methods->ours.xTruncate = truncate_file;
 	if (methods->usual->xShmMap) {
 		methods->ours.xShmMap = map;
 		methods->ours.xShmUnmap = unmap;
@@ -177,6 +291,18 @@ static int open_file(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int
 	return SQLITE_OK;
 }
 
+/* Adds a database to all, or takes it out. */
+static void list(struct db_shared *shared, bool is_new)
+{
+	struct db_shared **at = &all;
+
+	pthread_mutex_lock(&all_lock);
+	while (*at && *at != shared)
+		at = &(*at)->next;
+	*at = is_new ? shared : shared->next;
+	pthread_mutex_unlock(&all_lock);
+}
+
 struct db_shared *db_shared_new(void)
 {
 	struct db_shared *shared = calloc(1, sizeof(*shared));
@@ -188,16 +314,21 @@ struct db_shared *db_shared_new(void)
 	shared->vfs = *shared->usual;
 	shared->vfs.zName = shared->name;
 	shared->vfs.xOpen = open_file;
-	if (sqlite3_vfs_register(&shared->vfs, 0) == SQLITE_OK)
-		return shared;
-	free(shared);
-	return NULL;
+	shared->vfs.xDelete = delete_file;
+	if (sqlite3_vfs_register(&shared->vfs, 0) != SQLITE_OK) {
+		free(shared);
+		return NULL;
+	}
+	set_handler();
+	list(shared, true);
+	return shared;
 }
 
 void db_shared_free(struct db_shared *shared)
 {
 	if (!shared)
 		return;
+	list(shared, false);
 	sqlite3_vfs_unregister(&shared->vfs);
 	free(shared->regions);
 	free(shared);

@@ -3,12 +3,20 @@
  * db_shared - the memory that the programs at a history file share: the file -shm, mapped.
  *
  * On a file system that never writes in place, btrfs for one, a page of it that is written to needs
- * room on the disk, and without room the kernel ends the program with SIGBUS. So it is asked for
- * the room before, which fails like any other call: where a transaction begins and ends, and after
- * each write to the disk. Linux before 5.14 cannot be asked. Other file systems need none of this.
+ * room on the disk, and without room the kernel sends SIGBUS, of which a program dies. So it is
+ * asked for the room before, which fails like any other call: where a transaction begins and ends,
+ * and after each write to the disk. Linux before 5.14 cannot be asked.
+ *
+ * The room may be used up between the question and the write. Then the memory is lost: a handler of
+ * SIGBUS puts other memory in its place, and all that the database reads and writes fails until it
+ * is opened again. So it is where the file -shm was cut or the disk is broken. A transaction that
+ * ends at that moment is in the log, and the next to open the file finds it there; not so if
+ * another program has the file open all the time, which then does not learn of it.
  */
 #ifndef KVMTOP_HISTORY_DB_SHARED_H
 #define KVMTOP_HISTORY_DB_SHARED_H
+
+#include <stdbool.h>
 
 /* Of one database. */
 struct db_shared;
@@ -19,7 +27,13 @@ void db_shared_free(struct db_shared *shared);
 /* The VFS with which SQLite opens the database. */
 const char *db_shared_vfs(const struct db_shared *shared);
 
-/* Before SQLite writes to the memory: 0, or -ENOSPC or -EDQUOT: there is no room for that. */
+/*
+ * Before SQLite writes to the memory: 0, or -ENOSPC or -EDQUOT: there is no room for that; of lost
+ * memory also -EIO.
+ */
 int db_shared_reserve(const struct db_shared *shared);
+
+/* Whether the memory is lost: the database is to be closed. */
+bool db_shared_is_lost(const struct db_shared *shared);
 
 #endif

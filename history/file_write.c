@@ -294,12 +294,14 @@ static void forget_what_is_written(struct history_file *file)
 /* The file is open and is the one that the path names, after the call. */
 static int be_there(struct history_file *file, struct why *why)
 {
-	if (file->db.sqlite && history_file_is_there(file))
-		return check_log(file, why);
 	if (file->db.sqlite) {
+		bool is_there = history_file_is_there(file);
+
+		if (is_there && !db_shared_is_lost(file->db.shared))
+			return check_log(file, why);
 		history_file_leave(file);
 		forget_what_is_written(file);
-		file->was_replaced = true;
+		file->was_replaced |= !is_there;
 	}
 	return history_file_enter(file, why);
 }

@@ -359,6 +359,102 @@ static void ulimit_is_named(void **state)
 	assert_int_equal(in_child(write_beyond_ulimit, *state), 0);
 }
 
+/* ---- memory that programs share, and that is gone: SIGBUS */
+
+static char cut_path[96];
+static int calls_before_cut;
+static bool was_cut;
+
+static void count_to_cut(void)
+{
+	if (calls_before_cut-- == 0)
+		was_cut = truncate(cut_path, 0) == 0;
+}
+
+static ssize_t cutting_pwrite(int fd, const void *bytes, size_t size, off_t offset)
+{
+	count_to_cut();
+	return pwrite(fd, bytes, size, offset);
+}
+
+static int cutting_fcntl(int fd, int command, void *arg)
+{
+	count_to_cut();
+	return fcntl(fd, command, arg);
+}
+
+static void set_calls(void *pwrite_function, void *fcntl_function)
+{
+	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+
+	vfs->xSetSystemCall(vfs, "pwrite", (sqlite3_syscall_ptr)pwrite_function);
+	vfs->xSetSystemCall(vfs, "pwrite64", (sqlite3_syscall_ptr)pwrite_function);
+	vfs->xSetSystemCall(vfs, "fcntl", (sqlite3_syscall_ptr)fcntl_function);
+}
+
+static void check_stored(struct world *w, int nr)
+{
+	struct history_file *reader = begin_reader(w);
+	uint64_t last;
+
+	assert_int_equal(read_all(w, reader, &last), nr);
+	history_file_close(reader, NULL);
+}
+
+/* The memory goes at each of SQLite's calls in turn, until the file is closed. */
+static void lost_memory_loses_no_moment(void **state)
+{
+	struct world *w = *state;
+	int nr = 0, nr_failed = 0, nr_calls = 0, err;
+
+	snprintf(cut_path, sizeof(cut_path), "%s-shm", w->path);
+	do {
+		begin_writer(w);
+		skip_to_totals(w);
+		add_many(w, 1);
+		was_cut = false;
+		calls_before_cut = nr_calls++;
+		set_calls(cutting_pwrite, cutting_fcntl);
+		count_to_cut();
+		err = add_next(w);
+		assert_true(!err || err == -EIO);
+		nr_failed += err < 0;
+		nr += 1 + !err;
+		err = history_file_close(w->file, &w->why);
+		assert_true(!err || err == -EIO);
+		w->file = NULL;
+		set_calls(NULL, NULL);
+		check_stored(w, nr);
+	} while (was_cut);
+	assert_true(nr_failed > 1 && nr_calls - nr_failed > 10);
+}
+
+/* What comes after the loss goes into the same file. */
+static void after_lost_memory_it_is_opened_again(void **state)
+{
+	struct world *w = *state;
+	struct history_file *reader;
+	struct stored stored;
+	struct store store;
+
+	snprintf(cut_path, sizeof(cut_path), "%s-shm", w->path);
+	begin_writer(w);
+	add_many(w, 1);
+	reader = begin_reader(w);
+	store = history_file_store(reader);
+	assert_int_equal(truncate(cut_path, 0), 0);
+	assert_int_equal(add_next(w), -EIO);
+	says(w, "Input/output error");
+	assert_int_equal(store.type->step(store.state, 0, false, &stored, &w->why), -EIO);
+	history_file_close(reader, NULL);
+	assert_int_equal(add_next(w), -ESTALE);
+	skip_to_totals(w);
+	add_many(w, 2);
+	check_stored(w, 3);
+	end_writer(w);
+	check_stored(w, 3);
+}
+
 /* ---- a file that goes away while it is written */
 
 static void check_made_anew(struct world *w)
@@ -822,6 +918,9 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(nothing_is_left_of_half_a_moment, setup, teardown),
 		cmocka_unit_test_setup_teardown(ulimit_is_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(lost_memory_loses_no_moment, setup, teardown),
+		cmocka_unit_test_setup_teardown(after_lost_memory_it_is_opened_again, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_removed_file_is_made_anew, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_replaced_file_is_not_written_to, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_removed_log_loses_nothing, setup, teardown),
