@@ -123,9 +123,10 @@ static bool replace(struct db_shared *shared)
 	shared->is_lost = true;
 	for (size_t i = 0; i < shared->nr; i++) {
 		const struct region *region = &shared->regions[i];
+		const void *zeros = mmap(region->at, region->size, PROT_READ | PROT_WRITE,
+					 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 
-		if (mmap(region->at, region->size, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+		if (zeros == MAP_FAILED)
 			return false;
 	}
 	return true;
