@@ -68,11 +68,10 @@ STATIC_SOURCES = base/no_dlopen.c
 SOURCES := $(filter-out $(STATIC_SOURCES) $(BPF_SOURCES) \
 	$(if $(HAVE_BPF),$(BPF_STAND_IN),$(BPF_USERS)),\
 	$(sort $(filter-out bench/% build/% tests/%,$(wildcard *.c */*.c */*/*.c))))
-BPF_TESTS = $(addprefix tests/unit/providers/,\
-	test_bpf_fields.c test_exits_bpf.c test_exits_program.c test_exits_raw.c \
-	test_exits_ways.c)
+BPF_TESTS = $(addprefix tests/unit/providers/,bpf/test_fields.c exits/test_bpf.c \
+	exits/test_program.c exits/test_raw.c exits/test_ways.c)
 TEST_SOURCES := $(filter-out $(if $(HAVE_BPF),,$(BPF_TESTS)),\
-	$(sort $(wildcard tests/unit/*.c tests/unit/*/*.c)))
+	$(sort $(wildcard tests/unit/*.c tests/unit/*/*.c tests/unit/*/*/*.c)))
 FUZZ_SOURCES := $(sort $(wildcard tests/fuzz/*.c))
 HELPER_SOURCES := $(sort $(wildcard tests/helpers/*.c))
 BENCH_SOURCES := $(sort $(wildcard bench/*.c))

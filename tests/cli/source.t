@@ -9,7 +9,9 @@ check "facts flow one way" tools/check-layers
 # A rule that cannot fail proves nothing.
 tree=$TMP/tree
 mkdir -p "$tree/ui/tui" "$tree/providers/exits" "$tree/facts" "$tree/arch" "$tree/host" \
-	"$tree/new" "$tree/views"
+	"$tree/new" "$tree/views" "$tree/tests/unit/old" "$tree/tests/unit/ui/tui"
+: >"$tree/tests/unit/old/test_room.c"
+: >"$tree/tests/unit/ui/tui/test_a.c"
 : >"$tree/ui/tui/a.h"
 : >"$tree/new/room.c"
 echo '#include "ui/tui/a.h"' >"$tree/providers/exits/climbs.c"
@@ -32,6 +34,7 @@ loose.c: no line of the table in tools/check-layers covers it
 new/room.c: no line of the table in tools/check-layers covers it
 providers/exits/b and providers/exits/a include each other in a circle
 providers/exits/climbs.c:1: includes ui/tui/a.h: providers/exits is not above ui/tui
+tests/unit/old/test_room.c: tests what is in no folder: there is no old
 ui/names.c:1: includes views/list.h, which is for views/ alone
 ui/names.c:2: names a view: ask for a property of struct view_type
 ui/tui/names.c:2: names a view: ask for a property of struct view_type" \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test_trace_perf - a perf.data made byte by byte: events in order of time, losses, cut files.
+ * test_perf - a perf.data made byte by byte: events in order of time, losses, cut files.
  */
 #include <setjmp.h>
 #include <stdarg.h>

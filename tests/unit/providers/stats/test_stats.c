@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test_kernel_stats - the provider "stats" over made-up processes, whose descriptors are files of
+ * test_stats - the provider "stats" over made-up processes, whose descriptors are files of
  * bytes, and the layout of these bytes.
  */
 #include <errno.h>
@@ -325,7 +325,7 @@ static int setup(void **ret_fixture)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_non_null(f);
-	strcpy(f->root, "/tmp/test_kernel_stats.XXXXXX");
+	strcpy(f->root, "/tmp/test_stats.XXXXXX");
 	assert_non_null(mkdtemp(f->root));
 	make_folder(f, "/proc/sys/kernel/yama");
 	make_folder(f, "/kvmtop/stats");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test_trace_dat - trace.dat: events, losses, cut and damaged files.
+ * test_dat - trace.dat: events, losses, cut and damaged files.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -752,7 +752,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_shift_that_makes_no_sense),
 	};
 
-	/* `test_trace_dat FILE` writes the file that small-v7.dat was made from. */
+	/* `test_dat FILE` writes the file that small-v7.dat was made from. */
 	if (argc == 2) {
 		struct bytes file = { .len = 0 };
 
