@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# `kvmtop report` and `kvmtop timeline` agree on a recording: the same reasons, counts and times.
+# The faces of `kvmtop report` and `kvmtop timeline` agree on a recording: the same reasons, counts
+# and times.
 . tests/lib.sh
 
 data=tests/data/trace
@@ -57,8 +58,117 @@ agree() {
 		"$(of_report userspace -f 1000 "$@")" "$a_name: exits to user space"
 }
 
+# ---- the faces of report beside its CSV
+
+# The columns that are compared, by their ids and by their headings.
+ids="reason total time_percent min_ns avg_ns stddev_ns p50_ns p99_ns max_ns"
+titles="Exit reason,Total,Time%,Min,Avg,Stddev,p50,p99,Max"
+
+# A CSV's rows as people see them: durations with three digits and a unit.
+as_seen() {
+	awk -F, -v ids="$ids" '
+		function seen(id, value, digits, unit) {
+			if (id == "time_percent")
+				return value == "" ? "halt" : sprintf("%.1f", value)
+			if (id !~ /_ns$/)
+				return value
+			unit = 1
+			while (value >= 999.5 && unit < 4) {
+				value /= 1000
+				unit++
+			}
+			digits = unit == 1 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2
+			return sprintf("%.*f%s", digits, value + 1e-9, units[unit])
+		}
+		BEGIN { nr = split(ids, id, " "); split("ns µs ms s", units, " ") }
+		NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+		{
+			for (i = 1; i <= nr; i++)
+				printf "%s%s", seen(id[i], $column[id[i]]), i < nr ? "|" : "\n"
+		}' | LC_ALL=C sort
+}
+
+# The same columns of a table of text, which are two blanks apart.
+of_text() {
+	sed 's/^ *//; s/   */|/g' | awk -F '|' -v titles="$titles" '
+		BEGIN { nr = split(titles, title, ",") }
+		/^$/ { on = 0 }
+		on {
+			for (i = 1; i <= nr; i++)
+				printf "%s%s", $column[title[i]], i < nr ? "|" : "\n"
+		}
+		/^Exit reason/ { on = 1; for (i = 1; i <= NF; i++) column[$i] = i }' | LC_ALL=C sort
+}
+
+# The JSON's rows as a CSV of these columns.
+of_json() {
+	echo "$ids" | tr ' ' ','
+	tr '{' '\n' | grep '^"pid"' | awk -v ids="$ids" '
+		BEGIN { nr = split(ids, id, " ") }
+		{
+			for (i = 1; i <= nr; i++) {
+				match($0, "\"" id[i] "\":[^,}]*")
+				value = substr($0, RSTART, RLENGTH)
+				sub("^[^:]*:", "", value)
+				gsub("\"", "", value)
+				printf "%s%s", value == "null" ? "" : value, i < nr ? "," : "\n"
+			}
+		}'
+}
+
+# The guest, vCPU and Halt% of each of a CSV's rows that has a Halt%.
+halts() {
+	awk -F, '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at["halt_percent"] != "" {
+			print $at["guest"], $at["vcpu"], $at["halt_percent"]
+		}' | sort
+}
+
+# of_screen: the same columns of the screen's Exits view.
+of_screen() {
+	screen_shot | awk '/^ Exit reason/ { on = 1; next }
+		$1 == "Total" { on = 0 }
+		on && $2 ~ /^[0-9,]+$/ {
+			gsub(",", "")
+			print $1 "|" $2 "|" $5 "|" $6 "|" $7 "|" $8 "|" $9 "|" $10 "|" $11
+		}' | LC_ALL=C sort
+}
+
+# faces NAME ARGUMENT...: report's, each of them beside the CSV.
+faces() {
+	f_name=$1
+	shift
+	"$KVMTOP" report --by vcpu --csv - "$@" | halts >"$TMP/by"
+	"$KVMTOP" report --view vcpus --csv - "$@" 2>/dev/null | halts >"$TMP/view"
+	same_files "$TMP/by" "$TMP/view" "$f_name: --by vcpu has the Halt% of --view vcpus"
+	for f_event in vmexit ioport mmio msr; do
+		"$KVMTOP" report --event $f_event --csv - "$@" | as_seen >"$TMP/csv"
+		"$KVMTOP" report --event $f_event --json "$@" | of_json | as_seen >"$TMP/json"
+		"$KVMTOP" report --event $f_event "$@" | of_text >"$TMP/text"
+		same_files "$TMP/json" "$TMP/csv" "$f_name, $f_event: JSON has what CSV has"
+		same_files "$TMP/text" "$TMP/csv" "$f_name, $f_event: text has what CSV has"
+	done
+	"$KVMTOP" report --csv - "$@" | as_seen >"$TMP/csv"
+	"$KVMTOP" report --view exits "$@" | of_text >"$TMP/text"
+	same_files "$TMP/text" "$TMP/csv" "$f_name: so has the Exits view"
+	[ -s "$TMP/csv" ] || return 0
+	if ! has_screen; then
+		skip "$f_name: the screen has what CSV has" "$T_no_screen"
+		return
+	fi
+	screen_start 200 60 "$KVMTOP report $*"
+	screen_has '^ Exit reason +Total ' "$f_name on a screen of 200 x 60"
+	of_screen >"$TMP/screen"
+	same_files "$TMP/screen" "$TMP/csv" "$f_name: the screen has what CSV has"
+	screen_stop
+}
+
+# ---- every recording
+
 for file in "$data"/*.dat "$data"/*.data; do
 	agree "${file##*/}" "$file"
+	faces "${file##*/}" "$file"
 	case $file in
 	*/buffers-v7.dat) is "$exits" "" "has no exits" ;;
 	*) like "$exits" "[0-9]+ [0-9]+ [A-Za-z]" "has exits" ;;
@@ -68,6 +178,7 @@ done
 for kind in acrn kvmtrace dat host perf; do
 	"$HELPERS/trace_make" $kind "$TMP/$kind" || not_ok "trace_make $kind"
 	agree "$kind" "$TMP/$kind"
+	faces "$kind" -f 1000 "$TMP/$kind"
 	like "$exits" "[0-9]+ [0-9]+ [A-Za-z]" "has exits"
 done
 

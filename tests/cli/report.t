@@ -63,91 +63,6 @@ for event in vmexit mmio ioport; do
 	same_files "$TMP/ours" "$TMP/perf" "$event: all numbers are perf's"
 done
 
-# ---- all faces say the same
-
-# The columns that are compared, by their ids and by their headings.
-ids="reason total time_percent min_ns avg_ns stddev_ns p50_ns p99_ns max_ns"
-titles="Exit reason,Total,Time%,Min,Avg,Stddev,p50,p99,Max"
-
-# A CSV's rows as people see them: durations with three digits and a unit.
-as_seen() {
-	awk -F, -v ids="$ids" '
-		function seen(id, value, digits, unit) {
-			if (id == "time_percent")
-				return value == "" ? "halt" : sprintf("%.1f", value)
-			if (id !~ /_ns$/)
-				return value
-			unit = 1
-			while (value >= 999.5 && unit < 4) {
-				value /= 1000
-				unit++
-			}
-			digits = unit == 1 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2
-			return sprintf("%.*f%s", digits, value + 1e-9, units[unit])
-		}
-		BEGIN { nr = split(ids, id, " "); split("ns µs ms s", units, " ") }
-		NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
-		{
-			for (i = 1; i <= nr; i++)
-				printf "%s%s", seen(id[i], $column[id[i]]), i < nr ? "|" : "\n"
-		}' | LC_ALL=C sort
-}
-
-# The same columns of a table of text, which are two blanks apart.
-of_text() {
-	sed 's/^ *//; s/   */|/g' | awk -F '|' -v titles="$titles" '
-		BEGIN { nr = split(titles, title, ",") }
-		/^$/ { on = 0 }
-		on {
-			for (i = 1; i <= nr; i++)
-				printf "%s%s", $column[title[i]], i < nr ? "|" : "\n"
-		}
-		/^Exit reason/ { on = 1; for (i = 1; i <= NF; i++) column[$i] = i }' | LC_ALL=C sort
-}
-
-# The JSON's rows as a CSV of these columns.
-of_json() {
-	echo "$ids" | tr ' ' ','
-	tr '{' '\n' | grep '^"pid"' | awk -v ids="$ids" '
-		BEGIN { nr = split(ids, id, " ") }
-		{
-			for (i = 1; i <= nr; i++) {
-				match($0, "\"" id[i] "\":[^,}]*")
-				value = substr($0, RSTART, RLENGTH)
-				sub("^[^:]*:", "", value)
-				gsub("\"", "", value)
-				printf "%s%s", value == "null" ? "" : value, i < nr ? "," : "\n"
-			}
-		}'
-}
-
-# The guest, vCPU and Halt% of each of a CSV's rows that has a Halt%.
-halts() {
-	awk -F, '
-		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-		$at["halt_percent"] != "" {
-			print $at["guest"], $at["vcpu"], $at["halt_percent"]
-		}' | sort
-}
-
-recordings=$(cd $data && ls -- *.dat *.data)
-for file in $recordings; do
-	report --by vcpu --csv - "$data/$file" | halts >"$TMP/by"
-	report --view vcpus --csv - "$data/$file" 2>/dev/null | halts >"$TMP/view"
-	same_files "$TMP/by" "$TMP/view" "$file: --by vcpu has the Halt% of --view vcpus"
-	for event in vmexit ioport mmio msr; do
-		report --event $event --csv - "$data/$file" | as_seen >"$TMP/csv"
-		report --event $event --json "$data/$file" | of_json | as_seen >"$TMP/json"
-		report --event $event "$data/$file" | of_text >"$TMP/text"
-		same_files "$TMP/json" "$TMP/csv" "$file, $event: JSON has what CSV has"
-		same_files "$TMP/text" "$TMP/csv" "$file, $event: text has what CSV has"
-	done
-	report --csv - "$data/$file" | as_seen >"$TMP/$file.seen"
-	report --view exits "$data/$file" | of_text >"$TMP/text"
-	same_files "$TMP/text" "$TMP/$file.seen" "$file: so has the Exits view"
-done
-check "recordings have exits" test "$(cat "$TMP"/*.seen | wc -l)" -gt 10
-
 # ---- made-up recordings, of which everything is known
 
 for kind in acrn kvmtrace dat perf; do
@@ -367,19 +282,6 @@ numbers() {
 }
 
 if has_screen; then
-	cp $data/*.dat "$TMP"
-	for file in $recordings; do
-		[ -s "$TMP/$file.seen" ] || continue
-		look 200 60 "$file"
-		screen_has '^ Exit reason +Total ' "$file on a screen of 200 x 60"
-		screen_shot | awk '/^ Exit reason/ { on = 1; next }
-			$1 == "Total" { on = 0 }
-			on && $2 ~ /^[0-9,]+$/ {
-				gsub(",", "")
-				print $1 "|" $2 "|" $5 "|" $6 "|" $7 "|" $8 "|" $9 "|" $10 "|" $11
-			}' | LC_ALL=C sort >"$TMP/screen"
-		same_files "$TMP/screen" "$TMP/$file.seen" "$file: the screen has what CSV has"
-	done
 	look 80 24 svm-perf.data
 	screen_has '^ npf +61 +322 ' "a terminal: the screen, with the exits"
 	like "$(screen_line 1)" '^kvmtop  svm-perf.data  189ms  900 events  2 guests 3 vCPUs' \
