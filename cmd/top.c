@@ -114,16 +114,15 @@ static unsigned int choose_providers(const struct top *top)
 	return providers;
 }
 
-static int monitor_begin(struct top *top, bool waits, struct why *why)
+static int monitor_begin(struct top *top, enum mode mode, struct why *why)
 {
 	const struct top_options *options = &top->options;
 	struct monitor_config config = {
 		.env = &top->env,
 		.providers = choose_providers(top),
 		.asides = top->query.type->is_of_host ? 0 : 1U << PROVIDER_HOST,
-		.waits = waits,
-		.counts_all = options->write_file || (top_options_mode(options) == MODE_CURSES &&
-						      options->past_bytes),
+		.waits = mode == MODE_CURSES,
+		.counts_all = options->write_file || (mode == MODE_CURSES && options->past_bytes),
 	};
 	int err = monitor_open(&config, &top->monitor, why);
 
@@ -133,7 +132,7 @@ static int monitor_begin(struct top *top, bool waits, struct why *why)
 		err = guest_init(top, why);
 	if (!err && top->query.type->by_guest) /* the first sample needs the guests' threads open */
 		monitor_find_guests(top->monitor, &(struct why){ "" });
-	if (err || top_options_mode(options) == MODE_FIELDS) /* only the names are needed */
+	if (err || mode == MODE_FIELDS || mode == MODE_CURSES) /* names; the screen asks itself */
 		return err;
 	return monitor_want(top->monitor, &top->query, why);
 }
@@ -335,7 +334,7 @@ static int run_mode(struct top *top, enum mode mode)
 	err = live_init(&top->live, top->options.log_file || mode == MODE_WRITE,
 			mode == MODE_CURSES);
 	if (!err)
-		err = monitor_begin(top, mode == MODE_CURSES, &why);
+		err = monitor_begin(top, mode, &why);
 	if (err)
 		return say_failure(err, &why);
 	switch (mode) {

@@ -302,8 +302,6 @@ static int show(struct top_reader *reader, uint64_t at_ns, struct why *why)
 		fleet_set_patience(reader->fleet, KEY_PATIENCE_MS);
 	if (!err)
 		err = choose_guest(reader, past_guests(reader->past), why);
-	if (!err)
-		err = monitor_want(reader->monitor, reader->query, why);
 	config.signals = reader->live.signals;
 	return err ? err : tui_run(&config, why);
 }

@@ -374,6 +374,13 @@ int tui_run(const struct tui_config *config, struct why *why)
 		snprintf(tui.back.machine, sizeof(tui.back.machine), "%s",
 			 config->host ? config->host : "");
 		describe_source(&tui);
+		if (config->env) { /* first of all: to load BPF programs takes longer */
+			rebuild(&tui);
+			draw(&tui);
+		}
+		err = monitor_want(config->monitor, config->query, why);
+	}
+	if (!err) {
 		tui_begin_at(&tui, config->at_ns);
 		if (!config->env) /* it has its samples already */
 			look_opening(&tui);
