@@ -132,7 +132,8 @@ static int monitor_begin(struct top *top, enum mode mode, struct why *why)
 		err = guest_init(top, why);
 	if (!err && top->query.type->by_guest) /* the first sample needs the guests' threads open */
 		monitor_find_guests(top->monitor, &(struct why){ "" });
-	if (err || mode == MODE_FIELDS || mode == MODE_CURSES) /* names; the screen asks itself */
+	/* A list of fields counts nothing, and the screen draws its first frame before. */
+	if (err || mode == MODE_FIELDS || mode == MODE_CURSES)
 		return err;
 	return monitor_want(top->monitor, &top->query, why);
 }

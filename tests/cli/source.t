@@ -34,7 +34,7 @@ loose.c: no line of the table in tools/check-layers covers it
 new/room.c: no line of the table in tools/check-layers covers it
 providers/exits/b and providers/exits/a include each other in a circle
 providers/exits/climbs.c:1: includes ui/tui/a.h: providers/exits is not above ui/tui
-tests/unit/old/test_room.c: tests what is in no folder: there is no old
+tests/unit/old/test_room.c: the table in tools/check-layers has no folder old
 ui/names.c:1: includes views/list.h, which is for views/ alone
 ui/names.c:2: names a view: ask for a property of struct view_type
 ui/tui/names.c:2: names a view: ask for a property of struct view_type" \

@@ -88,10 +88,10 @@ counts_of() {
 	"$@" | cut -d' ' -f1,2
 }
 
-# off ROWS OTHERS ONCE: the reasons whose averages differ by more than 2 %, and by more than 250 ns,
-# and ONCE microseconds more in one of the exits. What kvmtop does at the end of an exit, after it
-# has read the clock, is in the others' time and not in its own: 165 instructions, 240 where user
-# space took part.
+# off ROWS OTHERS ONCE: the reasons whose averages differ by more than 2 % and by more than 250 ns.
+# One exit of each reason may differ by ONCE microseconds more. What kvmtop does at the end of an
+# exit, after it has read the clock, is in the others' time and not in its own: 165 instructions,
+# 240 where user space took part.
 off() {
 	awk -v once="$3" '
 	FNR == NR { average[$1] = $3; next }

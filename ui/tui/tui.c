@@ -374,7 +374,7 @@ int tui_run(const struct tui_config *config, struct why *why)
 		snprintf(tui.back.machine, sizeof(tui.back.machine), "%s",
 			 config->host ? config->host : "");
 		describe_source(&tui);
-		if (config->env) { /* first of all: to load BPF programs takes longer */
+		if (config->env) { /* it needs no counts, and to load programs takes longer */
 			rebuild(&tui);
 			draw(&tui);
 		}

@@ -8,8 +8,9 @@
 #include "ui/tui/session.h"
 
 /*
- * Asks the monitor the query, runs until q, a signal or the end of the terminal, and restores the
- * terminal. 0, or -errno with why: not a terminal, TERM unknown, nothing can be counted.
+ * Draws the first frame, passes the query to the monitor, runs until q, a signal or the end of the
+ * terminal, and restores the terminal. 0, or -errno with why: not a terminal, TERM unknown, nothing
+ * can be counted.
  */
 int tui_run(const struct tui_config *config, struct why *why);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test_stats - the provider "stats" over made-up processes, whose descriptors are files of
- * bytes, and the layout of these bytes.
+ * test_stats - the provider "stats" over made-up processes, whose descriptors are files of bytes,
+ * and the layout of these bytes.
  */
 #include <errno.h>
 #include <fcntl.h>
