@@ -5,14 +5,18 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "host/guest_proc.h"
 #include "providers/stats/held.h"
+
+#define COPIES_MAX 16 /* open at a time */
 
 /* ---- in /proc */
 
@@ -72,6 +76,17 @@ static int open_pid(pid_t pid)
 #endif
 }
 
+/* Before Linux 6.5, see held.h. */
+static bool needs_vm(void)
+{
+	struct utsname names;
+	int version, patchlevel;
+
+	if (uname(&names) < 0 || sscanf(names.release, "%d.%d", &version, &patchlevel) != 2)
+		return true;
+	return version < 6 || (version == 6 && patchlevel < 5);
+}
+
 /* A VMM that holds nothing needs none. */
 static int keep_pidfd(const struct env *env, pid_t pid, struct held *held)
 {
@@ -110,6 +125,8 @@ int held_find(const struct env *env, pid_t pid, struct held *held)
 	closedir(dir);
 	if (err || held->vm_fd < 0)
 		held->nr = 0;
+	if (env_is_captured(env) || !needs_vm())
+		held->vm_fd = -1;
 	keep_one_each(held);
 	if (!err)
 		err = keep_pidfd(env, pid, held);
@@ -166,9 +183,9 @@ static int take(int pidfd, int fd, int access)
 int held_look(const struct env *env, pid_t pid, const struct held *held,
 	      struct held_look *ret_look)
 {
-	struct held_look look = { env, pid, held->pidfd, -1 };
+	struct held_look look = { .env = env, .pid = pid, .pidfd = held->pidfd, .vm = -1 };
 
-	if (!env_is_captured(env)) {
+	if (held->vm_fd >= 0) {
 		look.vm = take(look.pidfd, held->vm_fd, O_RDWR);
 		if (look.vm < 0)
 			return look.vm;
@@ -189,7 +206,32 @@ static int open_captured(const struct held_look *look, int fd)
 	return copy;
 }
 
-ssize_t held_read(const struct held_look *look, int fd, char *bytes, size_t from, size_t size)
+static void close_copies(struct held_look *look)
+{
+	int last = look->end - 1;
+
+#if defined(SYS_close_range)
+	if (look->first < last && syscall(SYS_close_range, look->first, last, 0) == 0)
+		look->first = look->end;
+#endif
+	while (look->first < look->end)
+		close(look->first++);
+}
+
+/*
+ * One call closes many copies, but only numbers that follow one another: what is between others
+ * may be another thread's.
+ */
+static void close_later(struct held_look *look, int copy)
+{
+	if (copy != look->end || copy - look->first == COPIES_MAX) {
+		close_copies(look);
+		look->first = copy;
+	}
+	look->end = copy + 1;
+}
+
+ssize_t held_read(struct held_look *look, int fd, char *bytes, size_t from, size_t size)
 {
 	int copy = look->pidfd < 0 ? open_captured(look, fd) : take(look->pidfd, fd, O_RDONLY);
 	ssize_t len;
@@ -198,12 +240,13 @@ ssize_t held_read(const struct held_look *look, int fd, char *bytes, size_t from
 		return copy;
 	len = pread(copy, bytes + from, size - from, (off_t)from);
 	len = len < 0 ? -errno : (ssize_t)from + len;
-	close(copy);
+	close_later(look, copy);
 	return len;
 }
 
 void held_look_away(struct held_look *look)
 {
+	close_copies(look);
 	if (look->vm >= 0)
 		close(look->vm);
 	*look = (struct held_look){ .pidfd = -1, .vm = -1 };

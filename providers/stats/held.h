@@ -10,7 +10,7 @@
  * because opening one takes as long as three copies, and it keeps nothing of the guest. A copy
  * keeps the VM's memory after the guest has ended, so it is closed again at once. Kernels without
  * commit eed3013faa40 ("KVM: Grab a reference to KVM for VM and vCPU stats file descriptors", Linux
- * 6.5) need the VM itself while one is read; so the VM is copied first, and closed last.
+ * 6.5) need the VM itself while one is read; there the VM is copied first, and closed last.
  *
  * A captured machine has the bytes in files, DIR/kvmtop/stats/PID/FD.
  */
@@ -34,7 +34,7 @@ struct held_fd {
 struct held {
 	struct held_fd *fds; /* ascending by vcpu; of several for one vCPU the lowest */
 	size_t nr, room;
-	int vm_fd; /* the VMM's number of the VM; of several the lowest */
+	int vm_fd; /* the VMM's number of the VM, of several the lowest; -1: it is not needed */
 	int pidfd; /* of the VMM; -1: it holds none, or is of a captured machine */
 };
 
@@ -51,7 +51,8 @@ void held_release(struct held *held);
 struct held_look {
 	const struct env *env;
 	pid_t pid;
-	int pidfd, vm; /* -1: of a captured machine; pidfd: of struct held */
+	int pidfd, vm; /* -1: of a captured machine; pidfd: of struct held; vm, -1: not needed */
+	int first, end; /* copies that are still to be closed */
 };
 
 /*
@@ -65,7 +66,7 @@ int held_look(const struct env *env, pid_t pid, const struct held *held,
  * Reads the bytes from a position on, to the same position of bytes, which has room for size.
  * Returns where they end, or -errno as above.
  */
-ssize_t held_read(const struct held_look *look, int fd, char *bytes, size_t from, size_t size);
+ssize_t held_read(struct held_look *look, int fd, char *bytes, size_t from, size_t size);
 void held_look_away(struct held_look *look);
 
 #endif

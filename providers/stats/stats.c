@@ -237,7 +237,7 @@ static int add_rows(const struct kernel_stats *stats, const struct holder *holde
 }
 
 /* Reads a descriptor; sample NULL: only what it has. 0 or -errno. */
-static int read_fd(struct kernel_stats *stats, const struct held_look *look, struct holder *holder,
+static int read_fd(struct kernel_stats *stats, struct held_look *look, struct holder *holder,
 		   struct held_fd *fd, struct sample *sample)
 {
 	bool is_from_zero = stats->args.env->include_past || (holder->is_late && !fd->layout);
