@@ -86,6 +86,7 @@ static int reserve(struct db *db, enum sql sql, struct why *why)
 {
 	bool writes = sqlite3_get_autocommit(db->sqlite) || sql == SQL_COMMIT;
 
+	db_shared_use(db->shared);
 	db->system_error = writes ? -db_shared_reserve(db->shared) : 0;
 	return db->system_error ? system_error(db, SQLITE_IOERR_SHMMAP, why) : 0;
 }
@@ -115,6 +116,7 @@ int db_step(struct db *db, sqlite3_stmt *statement, struct why *why)
 {
 	int code, err = 0;
 
+	db_shared_use(db->shared);
 	errno = 0;
 	code = sqlite3_step(statement);
 	if (code == SQLITE_ROW)
@@ -161,6 +163,12 @@ int db_number(struct db *db, enum sql sql, int64_t *ret_number, struct why *why)
 	return 0;
 }
 
+int db_checkpoint(struct db *db, int mode)
+{
+	db_shared_use(db->shared);
+	return sqlite3_wal_checkpoint_v2(db->sqlite, NULL, mode, NULL, NULL);
+}
+
 /* ---- opening */
 
 /* The path as a URI, in which %, ? and # are written as numbers. */
@@ -183,6 +191,7 @@ static int try_open(struct db *db, const char *real, int flags, const char *opti
 	int code;
 
 	uri_of(real, options, uri, sizeof(uri));
+	db_shared_use(db->shared);
 	sqlite3_close(db->sqlite);
 	db->sqlite = NULL;
 	code = sqlite3_open_v2(uri, &db->sqlite, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
@@ -248,6 +257,7 @@ static int no_database(const struct db *db, const char *real, struct why *why)
 
 static int run_text(struct db *db, const char *text, struct why *why)
 {
+	db_shared_use(db->shared);
 	errno = 0;
 	if (!sqlite3_exec(db->sqlite, text, NULL, NULL, NULL))
 		return 0;
@@ -339,6 +349,7 @@ int db_open(struct db *db, const char *name, const char *real, bool writes, stru
 		err = why_set(why, -ENODATA, "%s: nothing was written to it yet", name);
 	if (err)
 		db_close(db);
+	db_shared_use(NULL); /* another thread may close it */
 	return err;
 }
 
@@ -346,6 +357,7 @@ void db_close(struct db *db)
 {
 	if (!db->shared)
 		return;
+	db_shared_use(db->shared);
 	for (size_t i = 0; i < ARRAY_SIZE(db->statements); i++)
 		sqlite3_finalize(db->statements[i]);
 	/* Without room the log stays for the next writer. */
@@ -353,7 +365,7 @@ void db_close(struct db *db)
 		sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	} else if (db->writes) { /* fails, and no harm is done, while another program reads */
 		sqlite3_busy_timeout(db->sqlite, 0);
-		sqlite3_wal_checkpoint_v2(db->sqlite, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+		db_checkpoint(db, SQLITE_CHECKPOINT_TRUNCATE);
 		sqlite3_exec(db->sqlite, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
 	}
 	sqlite3_close(db->sqlite);

@@ -59,6 +59,9 @@ int db_run_with(struct db *db, enum sql sql, const uint64_t *numbers, int nr, st
 /* Runs a statement that has one row with one number. */
 int db_number(struct db *db, enum sql sql, int64_t *ret_number, struct why *why);
 
+/* Writes the log back into the file, see sqlite3_wal_checkpoint_v2(); returns SQLite's code. */
+int db_checkpoint(struct db *db, int mode);
+
 /* What the latest call of SQLite failed with. */
 int db_error(const struct db *db, struct why *why);
 

@@ -4,10 +4,8 @@
  * a VFS of its own, which these methods find from the file.
  */
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <sqlite3.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -54,13 +52,11 @@ struct db_shared {
 	bool writes_elsewhere; /* the file system does */
 	struct region *regions;
 	size_t nr, room;
-	atomic_bool is_lost; /* in this thread or another, at any moment */
-	struct db_shared *next;
+	volatile sig_atomic_t is_lost;
 };
 
-/* For the signal handler: all databases of the program, and their regions. */
-static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct db_shared *all;
+/* For the signal handler, which runs in the thread that met the error. */
+static _Thread_local struct db_shared *in_use;
 
 static bool writes_elsewhere(const char *path)
 {
@@ -95,14 +91,17 @@ int db_shared_reserve(const struct db_shared *shared)
 	return 0;
 }
 
+void db_shared_use(struct db_shared *shared)
+{
+	in_use = shared;
+}
+
 bool db_shared_is_lost(const struct db_shared *shared)
 {
 	return shared->is_lost;
 }
 
 /* ---- SIGBUS */
-
-static struct sigaction usual_action;
 
 static bool holds(const struct db_shared *shared, uintptr_t address)
 {
@@ -132,30 +131,12 @@ static bool replace(struct db_shared *shared)
 	return true;
 }
 
-/* The thread was at the memory, in SQLite: it does not have the lock. */
+/* An error of other memory ends the program: the access that is tried again meets it again. */
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
-	bool is_ours = false;
-
 	(void)context;
-	pthread_mutex_lock(&all_lock);
-	for (struct db_shared *shared = all; shared; shared = shared->next) {
-		if (holds(shared, (uintptr_t)info->si_addr))
-			is_ours = replace(shared);
-	}
-	pthread_mutex_unlock(&all_lock);
-	if (!is_ours)
-		sigaction(number, &usual_action, NULL); /* which it now meets again */
-}
-
-/* The program's only one; another that was set since, as cmocka does, has the other errors. */
-static void set_handler(void)
-{
-	struct sigaction action = { .sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO }, before;
-
-	sigaction(SIGBUS, &action, &before);
-	if (before.sa_sigaction != on_bus_error)
-		usual_action = before;
+	if (!in_use || !holds(in_use, (uintptr_t)info->si_addr) || !replace(in_use))
+		signal(number, SIG_DFL);
 }
 
 /* ---- methods */
@@ -226,11 +207,9 @@ static int add_region(struct db_shared *shared, uintptr_t begin, size_t size)
 
 	if (holds(shared, begin) && holds(shared, begin + size - 1))
 		return 0;
-	pthread_mutex_lock(&all_lock);
 	err = array_grow(&shared->regions, &shared->room, shared->nr + 1);
 	if (!err)
 		shared->regions[shared->nr++] = region;
-	pthread_mutex_unlock(&all_lock);
 	return err;
 }
 
@@ -253,9 +232,7 @@ static int unmap(sqlite3_file *file, int removes)
 {
 	const struct methods *methods = methods_of(file);
 
-	pthread_mutex_lock(&all_lock);
 	methods->shared->nr = 0;
-	pthread_mutex_unlock(&all_lock);
 	return methods->usual->xShmUnmap(file, removes);
 }
 
@@ -292,20 +269,9 @@ static int open_file(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int
 	return SQLITE_OK;
 }
 
-/* Adds a database to all, or takes it out. */
-static void list(struct db_shared *shared, bool is_new)
-{
-	struct db_shared **at = &all;
-
-	pthread_mutex_lock(&all_lock);
-	while (*at && *at != shared)
-		at = &(*at)->next;
-	*at = is_new ? shared : shared->next;
-	pthread_mutex_unlock(&all_lock);
-}
-
 struct db_shared *db_shared_new(void)
 {
+	const struct sigaction action = { .sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO };
 	struct db_shared *shared = calloc(1, sizeof(*shared));
 
 	if (!shared)
@@ -320,8 +286,7 @@ struct db_shared *db_shared_new(void)
 		free(shared);
 		return NULL;
 	}
-	set_handler();
-	list(shared, true);
+	sigaction(SIGBUS, &action, NULL);
 	return shared;
 }
 
@@ -329,7 +294,8 @@ void db_shared_free(struct db_shared *shared)
 {
 	if (!shared)
 		return;
-	list(shared, false);
+	if (in_use == shared)
+		in_use = NULL;
 	sqlite3_vfs_unregister(&shared->vfs);
 	free(shared->regions);
 	free(shared);

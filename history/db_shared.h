@@ -12,6 +12,8 @@
  * is opened again. So it is where the file -shm was cut or the disk is broken. A transaction that
  * ends at that moment is in the log, and the next to open the file finds it there; not so if
  * another program has the file open all the time, which then does not learn of it.
+ *
+ * A program opens a file once at a time: SQLite would share the memory between both.
  */
 #ifndef KVMTOP_HISTORY_DB_SHARED_H
 #define KVMTOP_HISTORY_DB_SHARED_H
@@ -23,6 +25,12 @@ struct db_shared;
 
 struct db_shared *db_shared_new(void); /* NULL: no memory */
 void db_shared_free(struct db_shared *shared);
+
+/*
+ * Before SQLite is called: the database whose memory this thread uses from now on, NULL for none.
+ * An error of other memory ends the program.
+ */
+void db_shared_use(struct db_shared *shared);
 
 /* The VFS with which SQLite opens the database. */
 const char *db_shared_vfs(const struct db_shared *shared);

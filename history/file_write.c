@@ -272,8 +272,7 @@ static int check_log(struct history_file *file, struct why *why)
 	if (history_file_log_size(file, &has_log) <= max)
 		return 0;
 	sqlite3_busy_timeout(file->db.sqlite, 0);
-	code = sqlite3_wal_checkpoint_v2(file->db.sqlite, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL,
-					 NULL);
+	code = db_checkpoint(&file->db, SQLITE_CHECKPOINT_TRUNCATE);
 	sqlite3_busy_timeout(file->db.sqlite, DB_WAIT_MS);
 	if ((code & 0xff) == SQLITE_BUSY)
 		return why_set(why, -EBUSY, "%s: a program has been reading in one transaction for "
@@ -381,8 +380,7 @@ static int add_whole(struct history_file *file, const struct moment *moment,
 	if (is_new_minute) {
 		minutes_reset(&file->minutes);
 		/* So that a power failure costs a minute; it syncs the file. */
-		sqlite3_wal_checkpoint_v2(file->db.sqlite, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL,
-					  NULL);
+		db_checkpoint(&file->db, SQLITE_CHECKPOINT_PASSIVE);
 	}
 	/* Without memory the minute's rows have less; the moment itself is in the file. */
 	(void)minutes_add(&file->minutes, moment, file->fields);
