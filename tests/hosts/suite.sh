@@ -429,8 +429,7 @@ late_children() {
 	guest after --pio 470 --cpuid 290 --rounds 1
 	after=$GUEST
 	screen_start 100 40 "exec kvmtop -s 0.3 --engine $ENGINE -f ^$EXIT"
-	screen_wait 'Events' 30
-	wait_fds "$(screen_pid)"
+	wait_for 120 is_sampling "$(screen_pid)"
 	trace_clear
 	guest_run before
 	screen_has "[^_]$EXIT +$(on_screen "$(exits_of "$before")") " "the screen: $EXIT"

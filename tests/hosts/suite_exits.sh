@@ -9,7 +9,7 @@
 exits_begin() {
 	spawn kvmtop exits --csv "$@" 300 >"$TMP/exits" 2>"$TMP/exits.err"
 	EXITS=$SPAWNED
-	wait_for 120 batch_waits "$EXITS"
+	wait_for 120 is_sampling "$EXITS"
 }
 
 # exits_end: $TMP/exits has what it printed, as CSV.
@@ -147,7 +147,7 @@ exits_ways() {
 	e_best=$EXITS
 	spawn without_btf kvmtop exits --csv 300 >"$TMP/exits" 2>"$TMP/exits.err"
 	EXITS=$SPAWNED
-	wait_for 120 batch_waits "$EXITS"
+	wait_for 120 is_sampling "$EXITS"
 	trace_clear
 	guest_run one
 	exits_end
@@ -276,7 +276,7 @@ long_differ() {
 	exits_begin --longer 5ms
 	spawn kvmtop -l -c -s 0.5 --view long >"$TMP/long" 2>"$TMP/long.err"
 	e_log=$SPAWNED
-	wait_for 120 batch_waits "$e_log"
+	wait_for 120 is_sampling "$e_log"
 	trace_clear
 	guest_run slow
 	exits_end
@@ -488,7 +488,7 @@ exits_halt() {
 	guest idle --cpuid 10 --rounds 3 --pause 3000000
 	spawn kvmtop -l --json -s 0.5 --view vcpus >"$TMP/halt.json" 2>"$TMP/halt.err"
 	e_pid=$SPAWNED
-	wait_for 120 batch_waits "$e_pid"
+	wait_for 120 is_sampling "$e_pid"
 	guest_run idle
 	stop "$e_pid"
 	stop "$GUEST"
@@ -513,7 +513,7 @@ polls_of() {
 	taskset -p 1 $$ >/dev/null
 	spawn kvmtop -l --json -s 2 --view vcpus >"$TMP/polls.json" 2>"$TMP/polls.err"
 	e_pid=$SPAWNED
-	wait_for 120 batch_waits "$e_pid"
+	wait_for 120 is_sampling "$e_pid"
 	guest_run "$1"
 	KERNEL=$(cd "$DEBUGFS/$GUEST-"* && cat halt_poll_success_ns halt_poll_fail_ns |
 		awk '{ sum += $1 } END { printf "%.0f", sum }')
@@ -656,7 +656,7 @@ exits_nested() {
 	guest_of nestguest long 0 5000 5000
 	spawn kvmtop -l --json -s 0.3 --view vcpus >"$TMP/polls.json" 2>"$TMP/polls.err"
 	e_pid=$SPAWNED
-	wait_for 120 batch_waits "$e_pid"
+	wait_for 120 is_sampling "$e_pid"
 	guest_run long
 	e_seen=$(wc -l <"$TMP/polls.json")
 	wait_for 60 has_lines $((e_seen + 2)) "$TMP/polls.json"
@@ -701,18 +701,16 @@ counted_of() {
 		"$(in_table Total "$1" "$TMP/brief.shot")"
 }
 
-# brief_of PID: name, TID, vCPU, number and mark of its $PIO, the number of all its exits, and the
-# time of its $PIO by their average.
+# brief_of PID: name, vCPU, number and mark of its $PIO, and their time by their average.
 brief_of() {
 	awk -F, -v pid="$1" -v reason="$PIO" '
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
 	$at["pid"] != pid { next }
-	{ all += $at["total"] }
 	$at["reason"] == reason {
-		row = $at["guest"] " " $at["tid"] " " $at["vcpu"] " " $at["total"] " " $at["ended"]
+		row = $at["guest"] " " $at["vcpu"] " " $at["total"] " " $at["ended"]
 		ns = $at["avg_ns"] * $at["total"]
 	}
-	END { printf "%s %d %.0f\n", row, all, ns }' "$TMP/exits"
+	END { printf "%s %.0f\n", row, ns }' "$TMP/exits"
 }
 
 # brief_log NAME OPTION...: a log, in $TMP/brief.NAME; its pid joins $LOG_PIDS.
@@ -721,7 +719,7 @@ brief_log() {
 	shift
 	spawn kvmtop -l -s 0.5 "$@" >"$TMP/brief.$e_name" 2>>"$TMP/brief.err"
 	LOG_PIDS="$LOG_PIDS $SPAWNED"
-	wait_for 120 batch_waits "$SPAWNED"
+	wait_for 120 is_sampling "$SPAWNED"
 }
 
 brief_begin() {
@@ -736,24 +734,39 @@ brief_begin() {
 	if has_screen; then
 		e_has_screen=yes
 		screen_start 160 30 "exec kvmtop -s 0.5 --view vcpus"
-		screen_wait ' vCPU ' 30
-		wait_for 120 batch_waits "$(screen_pid)"
+		wait_for 120 is_sampling "$(screen_pid)"
 	fi
 	exits_begin
 	batch_begin --view vcpus
 }
 
 brief_end() {
-	sleep 2 # all have sampled
 	batch_end
 	exits_end
+	wait_for 60 brief_agrees
 	for e_pid in $LOG_PIDS; do
 		stop "$e_pid"
 	done
-	if [ "$e_has_screen" = yes ]; then
-		screen_shot >"$TMP/brief.shot"
-		screen_quits
-	fi
+	[ "$e_has_screen" = no ] || screen_quits
+}
+
+# brief_agrees: each face has the exits of each thread that exits has; the first difference goes to
+# $e_differs.
+brief_agrees() {
+	e_differs=''
+	[ "$e_has_screen" = no ] || screen_shot >"$TMP/brief.shot"
+	awk -F, '
+	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	{ all[$at["tid"]] += $at["total"] }
+	END { for (tid in all) print tid, all[tid] }' "$TMP/exits" >"$TMP/all"
+	while read -r e_tid e_all; do
+		[ "$e_has_screen" = yes ] || printf '%12s %12s\n%12s %12s\n' TID Total \
+			"$e_tid" "$e_all" >"$TMP/brief.shot"
+		e_faces=$(counted_of "$e_tid")
+		[ "$e_faces" = "$e_all $e_all $e_all $e_all $e_all" ] && continue
+		e_differs="thread $e_tid: $e_faces, not $e_all"
+		return 1
+	done <"$TMP/all"
 }
 
 # Ten guests at once that live for 0.1 to 1 s: each has its pid, its vCPU and its number, by every
@@ -771,22 +784,17 @@ exits_brief() {
 		wait "$e_pid"
 	done
 	brief_end
-	e_i=0 e_wrong='' e_slow='' e_differs=''
+	e_i=0 e_wrong='' e_slow=''
 	for e_pid in $e_pids; do
 		e_plan=$((50 + 50 * e_i))
 		brief_of "$e_pid" >"$TMP/brief"
-		read -r e_name e_tid e_vcpu e_count e_ended e_all e_ns <"$TMP/brief"
+		read -r e_name e_vcpu e_count e_ended e_ns <"$TMP/brief"
 		# Its command's name if its memory was gone already, its pid if it was.
 		case $e_name in
 		"brief$e_i" | miniguest | "pid-$e_pid") e_name=brief$e_i ;;
 		esac
 		[ "$e_name $e_vcpu $e_count $e_ended" = "brief$e_i 0 $e_plan 1" ] ||
 			e_wrong="$e_wrong brief$e_i: $(cat "$TMP/brief");"
-		[ "$e_has_screen" = yes ] || printf '%12s %12s\n%12s %12s\n' TID Total \
-			"$e_tid" "$e_all" >"$TMP/brief.shot"
-		e_faces=$(counted_of "$e_tid")
-		[ "$e_faces" = "$e_all $e_all $e_all $e_all $e_all" ] ||
-			e_differs="$e_differs brief$e_i: $e_faces, not $e_all;"
 		e_whole=$(sed -n 's/^ns //p' "$TMP/brief$e_i")
 		[ "${e_ns:-0}" -gt 0 ] && [ "${e_ns:-0}" -le "${e_whole:-0}" ] ||
 			e_slow="$e_slow brief$e_i: $e_ns ns of $e_whole;"
