@@ -396,8 +396,8 @@ check-packages: all dist ## try packages in a fresh Debian (root, network; KINDS
 	@KVMTOP=./$(PROGRAM) PACKAGES=$(PACKAGES) TEST_TIMEOUT=900 tests/run tests/packages.t
 
 CHECKS ?= check check-hosts check-packages lint analyze
-RELEASE_HOSTS = vmx svm svm-bullseye svm-trixie svm-sid arm64 svm-linux svm-service svm-lockdown \
-	svm-confidentiality svm-fleet
+RELEASE_HOSTS = vmx vmx-pml svm svm-bullseye svm-trixie svm-sid arm64 svm-linux svm-service \
+	svm-lockdown svm-confidentiality svm-fleet
 release: ## CHECKS, then tarball, packages, static program, notes, checksums in build/release
 	@HOSTS="$(RELEASE_HOSTS)" tools/release $(VERSION) $(BUILD)/release $(CHECKS)
 

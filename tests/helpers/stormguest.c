@@ -4,6 +4,7 @@
  *
  * usage: stormguest [--name NAME] [--file FILE]
  *        stormguest [--name NAME] --spin
+ *        stormguest [--name NAME] --dirty
  *
  * On an AMD host it prints "ready PID", waits for a line on stdin, and then makes these exits in
  * turn, for two minutes at the most: a write to the serial port; and 16 times each a timer that
@@ -11,8 +12,9 @@
  * read, a CPUID, an access to the interrupt controller's memory, and the first touch of a page,
  * which user space took away when it answered the serial port. The kernel keeps a ring of the
  * pages that were written. With a file, which must be on a disk, the pages are the file's, and
- * are read from the disk again. With --spin, on an Intel host, too, it makes PAUSEs, and no
- * exits but theirs. Exit status: 1 failure.
+ * are read from the disk again. On an Intel host, too: with --spin it makes PAUSEs, and no exits
+ * but theirs; with --dirty it writes 1024 pages, which the kernel logs as it does in a migration,
+ * and to the serial port, in turn. Exit status: 1 failure.
  */
 #ifdef __x86_64__
 #include <getopt.h>
@@ -23,14 +25,16 @@
 #define CODE_GPA    0x1000
 #define PAGES_GPA   0x10000 /* 16 of them */
 #define PAGES_SIZE  0x10000
-#define MEMORY_SIZE (PAGES_GPA + PAGES_SIZE)
+#define DIRTY_GPA   0x100000 /* 1024 of them */
+#define DIRTY_SIZE  0x400000
+#define MEMORY_SIZE (DIRTY_GPA + DIRTY_SIZE)
 #define TSS_GPA	    0xfffbd000UL
 #define APIC_GPA    0xfee00000
 #define PORT	    0x3f8
 #define RING_SIZE   0x10000
 #define LIMIT_S	    120
 
-extern const uint8_t storm_code[], storm_end[], spin_code[], spin_end[];
+extern const uint8_t storm_code[], spin_code[], dirty_code[], code_end[];
 
 struct ring {
 	struct kvm_dirty_gfn *entries; /* NULL: this kernel has none (Linux 5.11) */
@@ -39,7 +43,8 @@ struct ring {
 
 /*
  * In real mode. The MSRs are IA32_TSC_DEADLINE and IA32_TSC, the hypercalls are KVM_HC_SEND_IPI and
- * KVM_HC_SCHED_YIELD, and 0xb0 of the interrupt controller is its EOI; %es has the pages.
+ * KVM_HC_SCHED_YIELD, and 0xb0 of the interrupt controller is its EOI; %es has the pages, %fs all
+ * memory.
  */
 __asm__(".pushsection .rodata\n"
 	".code16\n"
@@ -66,11 +71,19 @@ __asm__(".pushsection .rodata\n"
 	"	decl	%esi\n"
 	"	jnz	1b\n"
 	"	jmp	storm_code\n"
-	"storm_end:\n"
 	"spin_code:\n"
 	"	pause\n"
 	"	jmp	spin_code\n"
-	"spin_end:\n"
+	"dirty_code:\n"
+	"	movl	$0x100000, %edi\n"
+	"1:	movb	%al, %fs:(%edi)\n"
+	"	addl	$0x1000, %edi\n"
+	"	cmpl	$0x500000, %edi\n"
+	"	jb	1b\n"
+	"	movw	$0x3f8, %dx\n"
+	"	outb	%al, %dx\n"
+	"	jmp	dirty_code\n"
+	"code_end:\n"
 	".code64\n"
 	".popsection\n");
 
@@ -81,33 +94,48 @@ static void set_segment(struct kvm_segment *segment, uint32_t base)
 }
 
 /* Interrupts are allowed: else a vCPU waits for a page itself, and KVM does not wait for it. */
-static void set_state(int vcpu)
+static void set_state(int vcpu, const uint8_t *code)
 {
-	struct kvm_regs regs = { .rflags = 0x202 };
+	struct kvm_regs regs = { .rflags = 0x202, .rip = (uint64_t)(code - storm_code) };
 	struct kvm_sregs sregs;
 
 	must(ioctl(vcpu, KVM_GET_SREGS, &sregs), "KVM_GET_SREGS");
 	set_segment(&sregs.cs, CODE_GPA);
 	set_segment(&sregs.ds, APIC_GPA);
 	set_segment(&sregs.es, PAGES_GPA);
+	sregs.fs.limit = UINT32_MAX;
+	sregs.fs.g = 1;
 	must(ioctl(vcpu, KVM_SET_SREGS, &sregs), "KVM_SET_SREGS");
 	must(ioctl(vcpu, KVM_SET_REGS, &regs), "KVM_SET_REGS");
 }
 
-/* What is written is logged in rings, which vCPUs that are added later have. */
-static bool log_writes(const struct x86_guest *guest)
+/* The kernel logs from now on which pages are written. */
+static void log_writes(const struct x86_guest *guest)
 {
-	struct kvm_enable_cap cap = { .cap = KVM_CAP_DIRTY_LOG_RING, .args = { RING_SIZE } };
 	struct kvm_userspace_memory_region region = {
 		.flags = KVM_MEM_LOG_DIRTY_PAGES,
 		.memory_size = MEMORY_SIZE,
 		.userspace_addr = (uintptr_t)guest->memory,
 	};
 
-	if (ioctl(guest->vm, KVM_ENABLE_CAP, &cap) < 0)
-		return false;
 	must(ioctl(guest->vm, KVM_SET_USER_MEMORY_REGION, &region), "KVM_SET_USER_MEMORY_REGION");
-	return true;
+}
+
+/* The log is in rings, which vCPUs that are added later have. */
+static bool log_in_rings(const struct x86_guest *guest)
+{
+	struct kvm_enable_cap cap = { .cap = KVM_CAP_DIRTY_LOG_RING, .args = { RING_SIZE } };
+
+	return ioctl(guest->vm, KVM_ENABLE_CAP, &cap) >= 0;
+}
+
+/* Reads the log, so that the next write of each page is logged again. */
+static void read_log(const struct x86_guest *guest)
+{
+	static uint8_t bits[MEMORY_SIZE / 4096 / 8];
+	struct kvm_dirty_log log = { .dirty_bitmap = bits };
+
+	must(ioctl(guest->vm, KVM_GET_DIRTY_LOG, &log), "KVM_GET_DIRTY_LOG");
 }
 
 static void map_ring(const struct x86_guest *guest, struct ring *ring)
@@ -155,43 +183,56 @@ static const struct option options[] = {
 	{ "name", required_argument, NULL, 'n' },
 	{ "file", required_argument, NULL, 'f' },
 	{ "spin", no_argument, NULL, 's' },
+	{ "dirty", no_argument, NULL, 'd' },
 	{ 0 },
 };
 
 int main(int argc, char **argv)
 {
 	struct ring ring = { .entries = NULL };
+	const uint8_t *code = storm_code;
 	const char *path = NULL;
 	struct x86_guest guest;
-	bool has_ring, is_storm = true;
 	int option, file = -1;
+	bool has_ring;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (option == '?')
+		switch (option) {
+		case '?':
 			return 1;
-		if (option == 'f')
+		case 'f':
 			path = optarg;
-		is_storm &= option != 's';
+			break;
+		case 's':
+			code = spin_code;
+			break;
+		case 'd':
+			code = dirty_code;
+			break;
+		}
 	}
 	x86_guest_make(&guest, MEMORY_SIZE);
-	if (is_storm)
-		memcpy(guest.memory + CODE_GPA, storm_code, (size_t)(storm_end - storm_code));
-	else
-		memcpy(guest.memory + CODE_GPA, spin_code, (size_t)(spin_end - spin_code));
+	memcpy(guest.memory + CODE_GPA, storm_code, (size_t)(code_end - storm_code));
 	if (path)
 		file = map_file(path, guest.memory + PAGES_GPA);
-	has_ring = is_storm && log_writes(&guest);
+	has_ring = code == storm_code && log_in_rings(&guest);
+	if (has_ring || code == dirty_code)
+		log_writes(&guest);
 	must(ioctl(guest.vm, KVM_SET_TSS_ADDR, TSS_GPA), "KVM_SET_TSS_ADDR");
 	must(ioctl(guest.vm, KVM_CREATE_IRQCHIP, 0), "KVM_CREATE_IRQCHIP");
 	x86_guest_add_vcpu(&guest);
 	if (has_ring)
 		map_ring(&guest, &ring);
-	set_state(guest.vcpu);
+	set_state(guest.vcpu, code);
 	x86_guest_wait();
 	alarm(LIMIT_S);
 	do {
-		take_pages_away(guest.memory + PAGES_GPA, file);
-		empty_ring(&guest, &ring);
+		if (code == dirty_code) {
+			read_log(&guest);
+		} else {
+			take_pages_away(guest.memory + PAGES_GPA, file);
+			empty_ring(&guest, &ring);
+		}
 		x86_guest_run(&guest);
 	} while (guest.run->exit_reason == KVM_EXIT_IO && guest.run->io.port == PORT);
 	fprintf(stderr, "stormguest: exit to user space %u\n", guest.run->exit_reason);

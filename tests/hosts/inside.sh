@@ -230,8 +230,12 @@ load_modules() {
 	done </modules/order
 }
 
+# What the kernel said before, when it booted, is about the emulated machine.
+SAID_AT_BOOT=$(dmesg | wc -l)
+
 kernel_is_content() {
-	is "$(dmesg | grep -E '(BUG|WARNING|INFO|Oops|panic):|lockup' | head -n 5)" "" \
+	is "$(dmesg | tail -n "+$((SAID_AT_BOOT + 1))" |
+		grep -E '(BUG|WARNING|INFO|Oops|panic):|lockup' | head -n 5)" "" \
 		"the kernel has nothing to complain about"
 }
 

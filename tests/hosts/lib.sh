@@ -467,7 +467,8 @@ vmx_root() {
 	root_modules "$kernel" irqbypass kvm kvm-intel
 }
 
-# vmx_boot: runs it, with one CPU, until it is off. An instruction takes 1/VMX_IPS seconds there.
+# vmx_boot [MODEL]: runs it, with one CPU, until it is off. An instruction takes 1/VMX_IPS seconds
+# there. The usual model's TSC runs as fast as it says; skylake's does not, and then timers are late.
 vmx_boot() {
 	mkdir -p "$TMP/cd/boot/grub"
 	gzip <"$TMP/initrd" >"$TMP/cd/boot/initrd"
@@ -484,10 +485,9 @@ vmx_boot() {
 		exit 1
 	}
 
-	# This model's TSC runs as fast as it says; skylake's does not, and then timers are late.
 	cat >"$TMP/bochsrc" <<-END
 		memory: guest=512, host=512
-		cpu: model=corei7_haswell_4770, count=1, ips=$VMX_IPS, ignore_bad_msrs=1
+		cpu: model=${1:-corei7_haswell_4770}, count=1, ips=$VMX_IPS, ignore_bad_msrs=1
 		cpu: reset_on_triple_fault=0
 		clock: sync=none
 		romimage: file=$H_BOCHS/BIOS-bochs-latest

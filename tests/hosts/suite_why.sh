@@ -149,6 +149,24 @@ why_pause() {
 	stop "$GUEST"
 }
 
+# A guest that writes many pages while they are logged, on a processor that keeps the log.
+why_dirty_log() {
+	if [ "$(cat /sys/module/kvm_intel/parameters/pml 2>/dev/null)" != Y ]; then
+		skip "why: logged pages are found" "this host's processor keeps no log (PML)"
+		return
+	fi
+	guest_of stormguest writes --dirty
+	guest_go writes
+	thresholds_of 0.9999 1 10
+	why_by "$TMP/all"
+	is "$w_status" 3 "why: logged pages are found"
+	finds dirty_log writes '/s '
+	thresholds_of 0.9999 1000000 10
+	why_by "$TMP/all"
+	is "$(sed 1d "$TMP/why")$w_status" 0 "why: below its threshold the log is not"
+	stop "$GUEST"
+}
+
 # Guests that do too much of many things, at the same time.
 why_storms() {
 	if [ "$PIO" != io ]; then
@@ -233,6 +251,7 @@ findings() {
 	why_quota
 	why_lost
 	why_pause
+	why_dirty_log
 	if [ "$(nproc)" -lt 2 ]; then
 		skip "why: storms, and vCPUs that share a CPU" "this machine has one CPU"
 		return
