@@ -49,18 +49,19 @@ static void drop_missing(struct steady *steady)
 	steady->nr = kept;
 }
 
+/* Names the worst steady finding, unless it is no more severe than the one that is named. */
 static void choose(struct steady *steady)
 {
-	const struct finding *worst = steady_worst(steady);
+	const struct finding *named = steady_worst(steady), *worst = named;
 
 	for (size_t i = 0; i < steady->nr; i++) {
 		const struct finding *this = &steady->list[i].latest;
 
-		if (steady->list[i].is_steady &&
-		    (!worst || this->severity < worst->severity ||
-		     (!steady->rule && finding_is_worse(this, worst))))
+		if (steady->list[i].is_steady && (!worst || finding_is_worse(this, worst)))
 			worst = this;
 	}
+	if (named && worst->severity == named->severity)
+		return;
 	steady->rule = worst ? worst->rule : NULL;
 	steady->guest = worst ? worst->guest : GUEST_ANY;
 }
@@ -74,8 +75,6 @@ int steady_take(struct steady *steady, const struct findings *findings)
 	for (size_t i = 0; !err && i < findings->nr; i++)
 		err = take_one(steady, &findings->list[i]);
 	drop_missing(steady);
-	if (!steady_worst(steady))
-		steady->rule = NULL;
 	choose(steady);
 	return err;
 }

@@ -24,7 +24,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A sample with the findings of a text: "m0 C2" is a minor one of rule 0, a critical one of 2. */
+/*
+ * A sample with the findings of a text: "m0 C2" is a minor one of rule 0, a critical one of rule 2.
+ * A capital letter costs more.
+ */
 static const char *sample(struct steady *steady, const char *text)
 {
 	struct finding list[4];
@@ -36,9 +39,9 @@ static const char *sample(struct steady *steady, const char *text)
 		list[findings.nr++] = (struct finding){
 			.rule = rule_at((size_t)(at[1] - '0')),
 			.guest = 1,
-			.severity = *at == 'C' ? SEVERITY_CRITICAL : SEVERITY_MINOR,
+			.severity = strchr("cC", *at) ? SEVERITY_CRITICAL : SEVERITY_MINOR,
 			.has_cost = true,
-			.cost = *at == 'M' ? 0.09 : 0.05,
+			.cost = strchr("MC", *at) ? 0.09 : 0.05,
 		};
 	assert_int_equal(steady_take(steady, &findings), 0);
 	worst = steady_worst(steady);
@@ -81,6 +84,14 @@ static void another_is_named_only_if_it_is_more_severe(void **state)
 	assert_int_equal(steady_count(*state), 2);
 }
 
+static void of_several_that_are_more_severe_the_costliest_is_named(void **state)
+{
+	shows(*state, (const char *const[][2]){ { "m0", "-" }, { "m0", "-" }, { "m0", "0" },
+						{ "m0 c1 C2", "0" }, { "m0 c1 C2", "0" },
+						{ "m0 c1 C2", "2" }, { "m0 C1 c2", "2" },
+						{ NULL } });
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -89,6 +100,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(another_is_named_only_if_it_is_more_severe, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(
+			of_several_that_are_more_severe_the_costliest_is_named, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
