@@ -163,7 +163,7 @@ static int extend(struct series *series, struct reader *reader, uint64_t id,
 		if (!err)
 			err = add_last(series, reader, &at, span->has_times, why);
 		nr += !err && at.elapsed_ns && at.id <= id;
-		nr_after += !err && at.id > id;
+		nr_after += !err && at.elapsed_ns && at.id > id;
 	}
 	if (err == -ENOENT)
 		err = 0;

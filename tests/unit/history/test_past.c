@@ -646,6 +646,41 @@ static void damaged_parts(void **state)
 	world_free(&world);
 }
 
+/* A series has as many points after a moment as are wanted; the first of a question is none. */
+static void a_series_has_the_points_that_are_wanted(void **state)
+{
+	static struct memory memories[NR_MOMENTS];
+	const struct key subject = { GUEST_ANY, -1, EXIT };
+	const struct series_span span = { .nr = 5, .nr_after = 5 };
+	struct world world;
+	struct past *past;
+	struct why why = { "" };
+	size_t nr_short = 0;
+
+	(void)state;
+	seed = 1;
+	live(&world, memories, NR_MOMENTS, SIZE_MAX);
+	assert_int_equal(past_new(recent_store(world.recent), world.fields, &past), 0);
+	for (size_t i = 0; i + 20 < NR_MOMENTS; i++) {
+		struct series series = { .nr = 0 };
+		size_t nr_after = 0;
+
+		assert_int_equal(past_go(past, memories[i].time_ns, &why), 0);
+		assert_int_equal(past_series(past, &subject, false, &span, &series, &why), 0);
+		for (size_t k = 0; k < series.nr; k++)
+			nr_after += series.points[k].time_ns > memories[i].time_ns;
+		assert_int_equal(nr_after, span.nr_after);
+		for (size_t k = 1; k <= span.nr_after; k++)
+			nr_short += memories[i + k].tick == 1;
+		free(series.points);
+	}
+	assert_true(nr_short);
+	for (size_t i = 0; i < NR_MOMENTS; i++)
+		forget(&memories[i]);
+	past_free(past);
+	world_free(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -655,6 +690,7 @@ int main(void)
 		cmocka_unit_test(a_small_ring_asks_for_totals),
 		cmocka_unit_test(after_a_loss),
 		cmocka_unit_test(damaged_parts),
+		cmocka_unit_test(a_series_has_the_points_that_are_wanted),
 	};
 
 	return cmocka_run_group_tests_name("past", tests, NULL, NULL);
