@@ -159,6 +159,8 @@ static int file_read(void *store, uint64_t id, enum moment_part part, struct blo
 
 /* ---- fields and segments */
 
+#define FIELD_MAX ((1U << 24) - 1) /* readers have a table by id: a larger one is damage */
+
 struct field_texts {
 	char name[256], listed[256], label[256], alias[256];
 };
@@ -180,7 +182,7 @@ static bool get_field(sqlite3_stmt *row, struct field_texts *texts, uint32_t *re
 	get_text(row, 2, texts->listed, sizeof(texts->listed));
 	get_text(row, 3, texts->label, sizeof(texts->label));
 	get_text(row, 4, texts->alias, sizeof(texts->alias));
-	if (!get_u32(row, 0, FIELD_NONE - 1, ret_id) || !get_id_or_none(row, 5, &field.parent) ||
+	if (!get_u32(row, 0, FIELD_MAX, ret_id) || !get_id_or_none(row, 5, &field.parent) ||
 	    !get_u32(row, 6, SAMPLE_SOURCES - 1, &field.source) ||
 	    !get_u32(row, 7, FIELD_PEAK, &kind) || !get_u32(row, 8, USE_HOST, &use) ||
 	    !get_u32(row, 9, part_max(use), &part) || !get_u32(row, 10, 1, &is_idle) ||

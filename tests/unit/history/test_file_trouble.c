@@ -905,6 +905,26 @@ static void a_damaged_file_is_no_harm(void **state)
 	free(whole);
 }
 
+/* Readers have a table by id, and a damaged id must not make it larger than the memory. */
+static void an_id_that_no_field_has_is_damage(void **state)
+{
+	struct world *w = *state;
+	struct history_file *reader;
+	struct store store;
+	int nr = 0;
+
+	begin_writer(w);
+	add_many(w, 3);
+	end_writer(w);
+	execute(w, "UPDATE field SET id = 2000000000 WHERE id = 3");
+	assert_int_equal(open_reader(w, &reader), 0);
+	store = history_file_store(reader);
+	assert_int_equal(store.type->fields(store.state, 1, 0, count_fields, &nr, &w->why),
+			 -EBADMSG);
+	says(w, "h.db: damaged");
+	history_file_close(reader, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -938,6 +958,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(two_read_while_one_writes, setup, teardown),
 		cmocka_unit_test_setup_teardown(nothing_is_lost_by_kill_9, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_damaged_file_is_no_harm, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_id_that_no_field_has_is_damage, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("file_trouble", tests, NULL, NULL);
