@@ -100,9 +100,9 @@ static int take_field(void *arg, uint32_t id, const struct field *field)
 	if (spec.reason != FIELD_NONE)
 		spec.reason = here(ids, spec.reason);
 	err = fields_add(ids->fields, &spec, &mapped->here);
-	ids->nr++;
 	if (err)
 		return err;
+	ids->nr++;
 	known = fields_get(ids->fields, mapped->here);
 	mapped->source = known->source;
 	mapped->is_counter = known->kind == FIELD_COUNTER;
