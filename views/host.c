@@ -41,6 +41,8 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
+#define CPUS_MAX (1 << 16) /* a damaged history may have any number */
+
 /* What is known of a CPU. */
 struct cpu_sum {
 	uint32_t has; /* enum host_part, as bits */
@@ -88,8 +90,8 @@ static int init(struct cpu_list *cpus, struct view *view, const struct facts *fa
 	for (size_t i = 0; i < stats_count(facts->stats); i++) {
 		const struct stats_item *stat = stats_at(facts->stats, i);
 
-		if (is_part(field_at(facts, stat), HOST_BUSY) && stat->key.vcpu >= 0 &&
-		    (size_t)stat->key.vcpu >= cpus->nr)
+		if (is_part(field_at(facts, stat), HOST_BUSY) && stat->key.vcpu < CPUS_MAX &&
+		    stat->key.vcpu >= (int64_t)cpus->nr)
 			cpus->nr = (size_t)stat->key.vcpu + 1;
 	}
 	cpus->list = view_scratch(view, (cpus->nr + 1) * sizeof(*cpus->list));
