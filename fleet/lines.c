@@ -16,6 +16,7 @@
 #define MEMBERS_MAX 20000 /* guests or hosts */
 #define FIELDS_MAX 4096
 #define VCPUS_MAX 4096
+#define NUMBER_MAX 9e18 /* llround() can round it */
 
 int lines_init(struct lines *lines)
 {
@@ -144,7 +145,7 @@ static void add_points(const struct lines *lines, const struct answer_series *se
 	if (lines->is_all)
 		factor *= (double)lines->step_ns / NS_PER_S;
 	for (size_t i = 0; i < answer_points(series); i++) {
-		if (!point_at(lines, series, i, &cell, &value) || value * factor > 1e19)
+		if (!point_at(lines, series, i, &cell, &value) || value * factor > NUMBER_MAX)
 			continue;
 		if (measure.is_ns) {
 			line->is_timed = true;

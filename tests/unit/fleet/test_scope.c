@@ -155,6 +155,34 @@ static void test_a_reason_begins(void **state)
 	fields_free(common.fields);
 }
 
+/* More seconds than ns can count are left out. */
+static void test_too_much_time(void **state)
+{
+	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
+	struct scope *scope = scope_new(&common, 1, "kvm1");
+	struct http_question questions[QUESTIONS];
+	struct seen seen = { .packer = packer_new() };
+	struct why why = { "" };
+	char none[] = NONE;
+	char seconds[] = "{\"status\":\"success\",\"data\":{\"result\":["
+			 "{\"metric\":{\"guest\":\"one\",\"vcpu\":\"0\",\"mode\":\"kvm\"},"
+			 "\"values\":[[100,\"1\"],[101,\"9.5e9\"]]}]}}";
+
+	(void)state;
+	for (size_t i = 0; i < QUESTIONS; i++) {
+		questions[i] = (struct http_question){ .status = 200, .body = none };
+		if (i == ASK_SECONDS)
+			questions[i].body = seconds;
+		questions[i].size = strlen(questions[i].body);
+	}
+	assert_int_equal(scope_take(scope, 101, 101, questions, take_changes, &seen, &why), 0);
+	for (size_t i = 0; i < seen.moment.changes.nr; i++)
+		assert_int_equal(seen.moment.changes.list[i].count, 0);
+	release(&seen);
+	scope_free(scope);
+	fields_free(common.fields);
+}
+
 /* The query is about this host, whole and quoted. */
 static void test_asks_for_the_host(void **state)
 {
@@ -209,6 +237,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_a_reason_begins),
+		cmocka_unit_test(test_too_much_time),
 		cmocka_unit_test(test_asks_for_the_host),
 		cmocka_unit_test(test_asks_no_more_than_needed),
 	};
