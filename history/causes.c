@@ -57,10 +57,13 @@ static int note_begin(struct causes *causes, const struct finding *finding,
 		      const struct guests *guests, struct moment *moment)
 {
 	const struct guest *guest = guests_find(guests, finding->guest);
-	struct moment_notice *notice = moment_add_notice(moment);
+	struct moment_notice *notice;
 	struct cause *cause;
 
-	if (!notice || array_grow(&causes->list, &causes->room, causes->nr + 1) < 0)
+	if (array_grow(&causes->list, &causes->room, causes->nr + 1) < 0)
+		return -ENOMEM;
+	notice = moment_add_notice(moment);
+	if (!notice)
 		return -ENOMEM;
 	cause = &causes->list[causes->nr++];
 	*cause = (struct cause){ .rule = finding->rule, .guest = finding->guest };
