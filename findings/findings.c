@@ -26,7 +26,7 @@ struct subject {
 	uint32_t guest;
 	int32_t vcpu;
 	uint64_t whole_ns; /* of its exits and the guest; 0: not known */
-	uint64_t interval_ns; /* stands in for it where exits have no times; 0: not known */
+	uint64_t interval_ns; /* in its place where exits have no times; 0: not known */
 	uint64_t guest_ns;
 	bool has_cpu;
 	uint64_t cpu;
@@ -87,8 +87,8 @@ bool finding_is_worse(const struct finding *a, const struct finding *b)
 /* ---- which fields count for which rules */
 
 /*
- * Whether what is counted beside is a part of what the rule measures: an argument of another exit
- * reason is not.
+ * Whether a field of `less` counts a part of what the rule measures: an argument of another exit
+ * reason does not.
  */
 static bool is_part(const struct rule *rule, const struct fields *fields,
 		    const struct field *field)
@@ -223,7 +223,7 @@ static void add_time(const struct stats *stats, struct subject *subject,
 	if (stat->has_rate && subject->vcpu >= 0 &&
 	    (field->use == USE_HOST || (field->use == USE_TIME && field->part == TIME_WAIT)))
 		subject->interval_ns = stats_elapsed_ns(stats, field->source);
-	/* Where the scheduler has it is newer than where its latest exit was. */
+	/* The scheduler's CPU is newer than the CPU of the latest exit. */
 	if (is_cpu(field) && (field->use == USE_HOST || !subject->has_cpu)) {
 		subject->has_cpu = true;
 		subject->cpu = stat->total;
@@ -569,8 +569,8 @@ static int add_told(const struct measure *measure, const struct stats_item *stat
 		.severity = severity_of_level(stat->total),
 		.field = FIELD_NONE,
 		.remedy = rule_remedy(rule, fields, NULL),
-		.evidence = "found on the host, which exports no more of it: kvmtop why there has "
-			    "the numbers",
+		.evidence = "found on the host, which exports no numbers of it: run kvmtop why "
+			    "there",
 	};
 	return 0;
 }

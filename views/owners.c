@@ -356,6 +356,6 @@ void owners_absent(struct view *view, const struct facts *facts)
 	if (!is_timed)
 		view->absent |= 1u << OWNER_SPLIT;
 	if (view->nr_rows && parts && !(parts >> TIME_USER & 1))
-		view->note = "Exits to user space were not recorded: KVM's time has that of user "
-			     "space in it.";
+		view->note = "Exits to user space were not recorded: KVM's time includes user "
+			     "space's.";
 }
