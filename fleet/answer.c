@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* json-c reads the text; here is what is looked for in it. */
+/* json-c parses the text; this finds the series in it. */
 #include <errno.h>
 #include <json-c/json.h>
 #include <math.h>
@@ -24,7 +24,7 @@ static struct json_object *member(struct json_object *object, const char *name,
 	return found;
 }
 
-/* The text of the JSON, which is all of the text; NULL: it is no JSON. */
+/* NULL: the text is no JSON. */
 static struct json_object *parse(const char *text, size_t size)
 {
 	struct json_tokener *tokener = size <= INT32_MAX ? json_tokener_new_ex(DEPTH) : NULL;

@@ -28,7 +28,7 @@
 #define SCRAPED_S 15.0	       /* if the server does not report it */
 #define LIMIT ((size_t)64 << 20)
 #define SCOPE_SHIFT 40
-#define MISSED 4
+#define MISSED 4 /* moments that a run may lack */
 
 /* The moments of a scope that are in memory. */
 struct cache {
@@ -51,7 +51,7 @@ struct fleet {
 	struct fleet_config config;
 	struct http *http;
 	struct scope_common common;
-	int64_t ahead_ns; /* of our clock: the server's */
+	int64_t ahead_ns; /* the server's clock less ours */
 	int news_fd;	  /* an eventfd: moments came */
 	pthread_t thread;
 	bool has_thread;
@@ -63,7 +63,7 @@ struct fleet {
 	uint32_t entered; /* the cache that is looked at */
 	size_t size;	  /* of all moments */
 	bool has_request, is_busy, is_ending;
-	struct request request; /* has_request: the next one; is_busy: or the one on its way */
+	struct request request; /* the latest: has_request: not taken yet */
 	uint64_t busy_since_ns;
 	int failed; /* of the latest request: -errno with why; 0: none */
 	struct why why;
@@ -163,7 +163,7 @@ static long timeout_ms(const struct fleet *fleet)
 	return 1000L * fleet->config.timeout_s;
 }
 
-/* What a server with very many hosts says, or does not say, when it adds all of them up. */
+/* Without sums a server adds up all hosts for each query: with very many it refuses or is late. */
 static void advise_rules(const struct fleet *fleet, int err, struct why *why)
 {
 	const struct why said = *why;
@@ -266,7 +266,7 @@ static uint64_t now(const struct fleet *fleet)
 	return (uint64_t)((int64_t)clock_real_ns() + fleet->ahead_ns) / fleet->common.step_ns;
 }
 
-/* The moments to ask for beside `at`, before or after it: many at once, but for what is there. */
+/* The moments to ask for: `at`, and many before or after it, up to one that is there. */
 static struct request request_around(const struct fleet *fleet, uint64_t at, bool is_back)
 {
 	const struct cache *cache = fleet->caches[fleet->entered];
@@ -276,7 +276,7 @@ static struct request request_around(const struct fleet *fleet, uint64_t at, boo
 
 	if (is_back) {
 		request.first = at > more ? at - more : 1;
-		/* Also where one is asked for at a time: a run goes on if some are missed. */
+		/* Also where one is asked for at a time: a few that are missing end no run. */
 		if (i && at - cache->slots[i - 1].at <= (more > MISSED ? more : MISSED))
 			request.first = cache->slots[i - 1].at + 1;
 	} else if (at + more > now(fleet)) {
@@ -292,7 +292,7 @@ static int request(struct fleet *fleet, uint64_t at, bool is_back, bool waits, s
 {
 	const struct cache *cache = fleet->caches[fleet->entered];
 
-	if (is_late(fleet)) /* nor would it answer this */
+	if (is_late(fleet)) /* it would not answer this, either */
 		return has_moment(cache, at) ? 0 : not_yet(fleet, why);
 	if (waits && !has_moment(cache, at))
 		wait_idle(fleet);
@@ -356,7 +356,7 @@ static int find(void *state, uint64_t time_ns, struct stored *ret_stored, struct
 
 	pthread_mutex_lock(&fleet->lock);
 	cache = fleet->caches[fleet->entered];
-	if (!time_ns && cache->nr) { /* the first that is in memory: no one knows the very first */
+	if (!time_ns && cache->nr) { /* the first in memory: the server's first is not known */
 		*ret_stored = stored_of(fleet, fleet->entered, 0);
 		err = 0;
 	} else if (!time_ns || at >= latest) {
@@ -407,7 +407,7 @@ static int reach(void *state, uint64_t id, bool is_back, struct why *why)
 	return err;
 }
 
-/* Each moment has all parts. */
+/* Each moment has all parts; few have other flags. */
 static int find_flagged(void *state, uint64_t id, uint32_t flags, struct stored *ret_stored,
 			struct why *why)
 {
@@ -475,7 +475,9 @@ static int segment_of(void *state, uint32_t segment, struct segment *ret_segment
 	const char *host;
 
 	(void)why;
-	*ret_segment = (struct segment){ .interval_s = fleet_interval_s(fleet) };
+	*ret_segment = (struct segment){
+		.interval_s = (double)fleet->common.step_ns / (double)NS_PER_S,
+	};
 	pthread_mutex_lock(&fleet->lock);
 	host = segment && segment <= fleet->nr_caches ? fleet->caches[segment - 1]->host : "";
 	snprintf(ret_segment->host, sizeof(ret_segment->host), "%.*s",
@@ -571,11 +573,6 @@ struct store fleet_store(struct fleet *fleet)
 	};
 
 	return (struct store){ .type = &type, .state = fleet };
-}
-
-double fleet_interval_s(const struct fleet *fleet)
-{
-	return (double)fleet->common.step_ns / (double)NS_PER_S;
 }
 
 /* ---- the first contact */

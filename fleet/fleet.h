@@ -37,7 +37,4 @@ void fleet_set_patience(struct fleet *fleet, unsigned int ms);
 /* Valid as long as the fleet. Its reads are -EAGAIN with why where the server has not answered. */
 struct store fleet_store(struct fleet *fleet);
 
-/* The time from one moment to the next. */
-double fleet_interval_s(const struct fleet *fleet);
-
 #endif

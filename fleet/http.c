@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/clock.h"
 #include "fleet/http.h"
 
 #define LIBRARY "libcurl.so.4"
@@ -150,7 +149,7 @@ static size_t take_bytes(char *bytes, size_t size, size_t nr, void *arg)
 	return size;
 }
 
-/* The options that what the server asks for needs. */
+/* User, password, token and TLS. */
 static CURLcode set_access(const struct http *http, CURL *easy)
 {
 	const struct library *library = &http->library;

@@ -15,7 +15,7 @@
 
 #define HTTP_ANSWER_MAX ((size_t)32 << 20) /* bytes of an answer, uncompressed */
 
-/* What a server asks for. Strings are NULL where there is none. */
+/* What a server asks of its clients. NULL: nothing is given. */
 struct http_access {
 	char *user, *password;
 	char *bearer;		    /* a token, in place of user and password */

@@ -340,7 +340,7 @@ static int take_member(struct lines *lines, const struct answer_series *series)
 	return 0;
 }
 
-/* One without a guest is of all guests of its host. */
+/* A finding without a guest is about all guests of its host. */
 static int take_finding(struct lines *lines, const struct answer_series *series)
 {
 	char guest[LABEL_SIZE] = "", rule[LABEL_SIZE];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * lines - what answers say of a host's guests, or of all hosts: a line a key, a cell a time.
+ * lines - what answers say of a host's guests, or of all hosts: a line for each key, in it a cell
+ * for each time.
  *
  * Of a host the cells have counters; of all hosts, what happened in the step that ends then.
  */
@@ -53,7 +54,7 @@ struct lines {
 	unsigned int nr; /* of cells */
 };
 
-/* Zeroed but for fields, step_ns and is_all: adds the fields. 0 or -ENOMEM. */
+/* Adds the fields. Zeroed before, but for fields, step_ns and is_all. 0 or -ENOMEM. */
 int lines_init(struct lines *lines);
 void lines_release(struct lines *lines);
 

@@ -35,11 +35,11 @@ void scope_free(struct scope *scope);
  */
 unsigned int scope_steps(const struct scope *scope);
 
-/* How many QUESTIONS, the first ones, are asked of it. */
+/* How many of QUESTIONS are asked about it, from the first on. */
 unsigned int scope_questions(const struct scope *scope);
 
 /*
- * These questions for the times first * step to last * step, with the step before them where that
+ * The questions for the times first * step to last * step, with the step before them where that
  * is needed. Forms are the caller's to free. 0 or -ENOMEM.
  */
 int scope_ask(const struct scope *scope, uint64_t first, uint64_t last,
