@@ -4,13 +4,11 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/read.h"
 #include "history/db.h"
 #include "history/pack.h"
 
@@ -232,7 +230,7 @@ static int open_to_read(struct db *db, const char *real, struct why *why)
 		code = try_open(db, real, SQLITE_OPEN_READONLY, "?readonly_shm=1");
 	if ((code & 0xff) != SQLITE_CANTOPEN && (code & 0xff) != SQLITE_READONLY)
 		return code ? error_of(db, code, why) : 0;
-	/* In a folder that cannot be written to there is no place for what readers share. */
+	/* What readers share is a file in the same folder, which cannot be written to. */
 	if (has_beside(real, "-wal"))
 		return why_set(why, -EACCES, "%s: %s-wal belongs to it, and the folder cannot be "
 			       "written to: copy both elsewhere", db->name, db->name);
@@ -240,7 +238,7 @@ static int open_to_read(struct db *db, const char *real, struct why *why)
 	return code ? error_of(db, code, why) : 0;
 }
 
-/* SQLite says the same of a file that is none of its own, and of one with a damaged first page. */
+/* SQLite has one error for files of other programs and for a damaged first page. */
 static int no_database(const struct db *db, const char *real, struct why *why)
 {
 	static const char magic[] = "SQLite format 3";
@@ -265,7 +263,7 @@ static int run_text(struct db *db, const char *text, struct why *why)
 	return db_error(db, why);
 }
 
-/* Whether the file is ours, or with ret_is_empty none yet. */
+/* Whether the file is a history; *ret_is_empty: there is nothing in it yet. */
 static int check_kind(struct db *db, bool *ret_is_empty, struct why *why)
 {
 	int64_t id, version = 0, nr_tables = 0;

@@ -34,7 +34,7 @@ struct db {
 
 /*
  * Opens the database in the file real, an absolute path. To write: makes the tables in an empty
- * file, and sets it to write-ahead logging; the caller has seen to it that no other kvmtop does.
+ * file, and sets it to write-ahead logging; the caller keeps other writers away.
  */
 int db_open(struct db *db, const char *name, const char *real, bool writes, struct why *why);
 

@@ -67,7 +67,7 @@ static bool writes_elsewhere(const char *path)
 	       type == ZFS_MAGIC;
 }
 
-/* Nothing tells which: is the disk full, a quota used up, or the disk broken? */
+/* No error says whether the disk is full, a quota is used up, or the disk is broken. */
 static int why_no_room(const struct db_shared *shared)
 {
 	struct statvfs disk;
@@ -113,9 +113,9 @@ static bool holds(const struct db_shared *shared, uintptr_t address)
 }
 
 /*
- * Zeros that only this program sees take the place of all the memory, not of one page of it: what
- * SQLite writes to the other pages would make other programs look for what is on that one. For
- * SQLite, zeros are memory that is yet to be filled from the log.
+ * Zeros that only this program sees take the place of all the memory. If they took the place of one
+ * page, other programs would see what SQLite writes to the other pages, and miss what belongs to it
+ * on that page. For SQLite, zeros are memory that is yet to be filled from the log.
  */
 static bool replace(struct db_shared *shared)
 {

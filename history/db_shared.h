@@ -2,16 +2,16 @@
 /*
  * db_shared - the memory that the programs at a history file share: the file -shm, mapped.
  *
- * On a file system that never writes in place, btrfs for one, a page of it that is written to needs
- * room on the disk, and without room the kernel sends SIGBUS, of which a program dies. So it is
- * asked for the room before, which fails like any other call: where a transaction begins and ends,
- * and after each write to the disk. Linux before 5.14 cannot be asked.
+ * On a file system that never writes in place, btrfs for one, a page of this memory that is written
+ * to needs room on the disk, and without room the kernel sends SIGBUS, which ends the program. So
+ * the kernel is asked for the room before, by a call that fails like any other: where a transaction
+ * begins and ends, and after each write to the disk. Linux before 5.14 cannot be asked.
  *
  * The room may be used up between the question and the write. Then the memory is lost: a handler of
- * SIGBUS puts other memory in its place, and all that the database reads and writes fails until it
- * is opened again. So it is where the file -shm was cut or the disk is broken. A transaction that
- * ends at that moment is in the log, and the next to open the file finds it there; not so if
- * another program has the file open all the time, which then does not learn of it.
+ * SIGBUS puts other memory in its place, and all reads and writes of the database fail until it is
+ * opened again. The same happens where the file -shm was cut or the disk is broken. A transaction
+ * that ends at that moment is in the log, where the next program that opens the file finds it,
+ * unless another program has the file open all the time.
  *
  * A program opens a file once at a time: SQLite would share the memory between both.
  */

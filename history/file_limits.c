@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Keeps a history file within its age and size. */
-#include <errno.h>
-#include <inttypes.h>
 
 #include "base/array.h"
 #include "history/file_state.h"

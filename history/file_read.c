@@ -2,7 +2,6 @@
 /* A history file as a store: each call is a read transaction of its own, unless it is held. */
 #include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"

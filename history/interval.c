@@ -137,9 +137,8 @@ static bool is_counter(const struct interval *interval, const struct sum *sum)
 }
 
 /*
- * Adds durations. The longest of them is as stats know that of an interval: exact where it was a
- * new longest, max_ns; else the upper edge of the last bucket that counts, which ends before
- * `end`.
+ * Adds durations. max_ns: the longest, where it is longer than all before; else 0, and the upper
+ * edge of the last bucket that counts, before `end`, stands for it, as in stats.
  */
 static void add_time(struct sum *sum, uint64_t time_ns, uint64_t max_ns, unsigned int end)
 {
@@ -161,7 +160,7 @@ static int add_change(struct interval *interval, const struct changes *changes,
 	struct sum *sum;
 	int err;
 
-	/* Of guests that were forgotten the changes are known, each when it happened. */
+	/* A total of forgotten guests has nothing new: their changes came when they happened. */
 	if (change->flags & (CHANGE_ABSENT | CHANGE_GONE | CHANGE_IS_TOTAL))
 		return 0;
 	err = find_sum(interval, &change->key, &sum);
@@ -220,7 +219,7 @@ static const struct change *find_total(const struct changes *totals, const struc
 		       &totals->list[*i] : NULL;
 }
 
-/* Whether no key was forgotten between the two: then its total would be that of STATS_ENDED. */
+/* Whether no key was forgotten between the two, which moves its total to STATS_ENDED. */
 static bool are_comparable(const struct changes *low, const struct changes *high)
 {
 	size_t at = 0;

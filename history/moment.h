@@ -4,8 +4,8 @@
  *
  * moment_take() copies the changes out of the stats, quickly, in the thread that samples.
  * pack.h makes bytes of a moment, and a moment of bytes. Neither totals nor the inventory are in
- * every moment: totals are there at intervals, so that any moment's total is that of an earlier
- * moment and the changes since; guests are there when the inventory changed.
+ * every moment: totals are there at intervals, so that any moment's total is an earlier total and
+ * the changes since; guests are there when the inventory changed.
  */
 #ifndef KVMTOP_HISTORY_MOMENT_H
 #define KVMTOP_HISTORY_MOMENT_H

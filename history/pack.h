@@ -42,8 +42,8 @@ struct packer {
 	struct ZSTD_CCtx_s *pack;
 	struct ZSTD_DCtx_s *unpack;
 	struct blob plain;  /* a part before or after compression */
-	struct blob column; /* of it, or for sorting; its size: the most that was in it */
-	struct sums sums;   /* of it */
+	struct blob column; /* for one of its columns, or to sort; its size: the most in use */
+	struct sums sums;   /* of the part's rows */
 };
 
 struct packer *packer_new(void); /* NULL: no memory */

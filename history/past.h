@@ -25,7 +25,7 @@ void past_free(struct past *past);
 
 struct store past_store(const struct past *past);
 
-/* Whether the store's file is there no more, or another one is: see struct store_type. */
+/* -ESTALE with why: the store's file was removed or replaced, see struct store_type; else 0. */
 int past_check(const struct past *past, struct why *why);
 
 /*
@@ -53,8 +53,8 @@ int past_go_to(struct past *past, uint64_t time_ns, struct why *why);
 int past_step(struct past *past, bool is_back, struct why *why);
 
 /*
- * Makes the series that of the subject in the moments around the chosen one, or with is_now around
- * the latest, on through segments of the same boot. Points that the series has already are not read
+ * Fills the series with the subject's points around the chosen moment, or with is_now around the
+ * latest, on through segments of the same boot. Points that the series has already are not read
  * again. 0, or -errno with why.
  */
 int past_series(struct past *past, const struct key *subject, bool is_now,

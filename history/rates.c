@@ -103,7 +103,7 @@ static struct rates_key new_key(const struct key *key)
 	return new;
 }
 
-/* Makes a line for each change, of which none has one: the table stays sorted. */
+/* Makes a line for each change: no line is there yet. The table stays sorted. */
 static int insert_keys(struct rates *rates)
 {
 	size_t from = rates->nr, to = from + rates->nr_changes, at = rates->nr_changes;

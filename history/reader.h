@@ -42,7 +42,7 @@ int reader_step(struct reader *reader, const struct stored *from, bool is_back,
 int reader_reach(struct reader *reader, const struct stored *from, bool is_back,
 		 struct stored *ret_stored, struct why *why);
 
-/* The latest moment of the segment of id, not later than it, that has one of the flags. */
+/* The latest moment up to id, in its segment, that has one of the flags. */
 int reader_find_flagged(struct reader *reader, uint64_t id, uint32_t flags,
 			struct stored *ret_stored, struct why *why);
 

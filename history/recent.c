@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The bytes of all moments are one stream in a circle of virtual memory, which is larger than the
- * limit. Pages behind the oldest moment go back to the kernel: so nothing of it is ever in pieces.
+ * limit. Pages behind the oldest moment go back to the kernel, so memory is not fragmented.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -224,7 +224,7 @@ static int sink_add(void *state, const struct moment *moment, const struct packe
 	return err ? why_set(why, err, "out of memory") : 0;
 }
 
-/* With the oldest moment all go that need its totals: that should be a quarter of them at most. */
+/* The oldest totals are dropped with all moments that need them: with a quarter of them at most. */
 static bool sink_wants_totals(void *state)
 {
 	const struct recent *recent = state;

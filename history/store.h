@@ -38,7 +38,7 @@ struct store_type {
 	/* The next moment after id, or with is_back the one before. -ENOENT: there is none. */
 	int (*step)(void *store, uint64_t id, bool is_back, struct stored *ret_stored,
 		    struct why *why);
-	/* The latest moment of the segment of id, not later than it, that has one of the flags. */
+	/* The latest moment up to id, in its segment, that has one of the flags. */
 	int (*find_flagged)(void *store, uint64_t id, uint32_t flags, struct stored *ret_stored,
 			    struct why *why);
 	/* Replaces the blob by a part of a moment. -ENOENT: the moment was dropped meanwhile. */

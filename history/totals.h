@@ -33,17 +33,17 @@ struct totals {
 };
 
 /*
- * Makes *state the one after a moment of the segment that the reader has entered. state_id: the
- * moment that it is the state after; 0: of none. 0, or -errno with why, and the state is of none.
- * watch may be NULL.
+ * Makes *state the state after a moment of the segment that the reader has entered. *state_id: the
+ * moment that the state is after, before the call and after it; 0: none. 0, or -errno with why and
+ * *state_id 0. watch may be NULL.
  */
 int totals_load(struct totals *totals, struct reader *reader, const struct stored *stored,
 		const struct totals_watch *watch, struct state *state, uint64_t *state_id,
 		struct why *why);
 
 /*
- * Of the first moments after stored totals: prepares the way back over these, to what was counted
- * before them. Each call takes a few ms. 1: there is more to do; 0: not now, or -errno with why.
+ * For a moment soon after stored totals: prepares the state before these totals, for steps back.
+ * Each call takes a few ms. 1: there is more to do; 0: not now, or -errno with why.
  */
 int totals_prepare(struct totals *totals, struct reader *reader, const struct stored *stored,
 		   struct why *why);
