@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Chooses the best counter of VM exits, and sums up what the exits of a host cost. */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "facts/exit_counter.h"
 #include "facts/key_sums.h"

@@ -11,8 +11,8 @@
 #include "facts/facts.h"
 
 struct exits {
-	uint32_t source; /* of the fields to take, and their struct field exit_rank */
-	uint8_t rank;	 /* 0: nothing counts exits */
+	uint32_t source; /* struct field's source of the counter's fields, */
+	uint8_t rank;	 /* and their exit_rank; 0: nothing counts exits */
 };
 
 /*
@@ -20,6 +20,7 @@ struct exits {
  * that have a value for each guest; is_timed: only counters of the provider "exits".
  */
 struct exits exits_choose(const struct facts *facts, bool by_guest, bool is_timed);
+/* Whether the field, which has no parent, is one of the counter's. */
 bool exits_has(const struct exits *exits, const struct field *field);
 
 /* Whether the dictionary has fields of the provider "exits". */
@@ -51,7 +52,7 @@ struct exits_summary {
 	bool has_parts;
 	bool has_user;	/* else KVM's part has user space's, too */
 	bool has_polls; /* what was polled is known */
-	uint32_t guest;		/* the guest with the costliest exits; of halts: what was polled */
+	uint32_t guest;		/* the guest with the costliest exits; halts cost what was polled */
 	uint32_t reason;	/* its costliest reason, a field */
 	double rate_per_s;	/* the rate of that reason */
 };

@@ -80,7 +80,7 @@ struct exits_time {
  * The time outside the guest is the time of the exits. The time of a halt counts as halt, even if
  * user space ran during the halt. The time of any other exit is user space's as far as user space
  * handled the exit, and KVM's for the rest. Guest, KVM, user space and halt add up to the whole.
- * No more of a halt was polled than it took, and L2 ran no longer than the guest.
+ * Polling is at most the halt, and L2 at most the guest.
  */
 void exit_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_t *ret_parts);
 

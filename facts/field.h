@@ -79,7 +79,7 @@ static inline bool time_adds_up(enum time_part part)
 
 /*
  * Of sums by enum time_part: the time of halts that was not polled. KVM reports the polling of a
- * halt once, when the halt ends: so in one interval there can be more of it than time in halts.
+ * halt once, when the halt ends: so in one interval there can be more polling than time in halts.
  */
 static inline uint64_t time_slept_ns(const uint64_t *parts)
 {
@@ -87,9 +87,9 @@ static inline uint64_t time_slept_ns(const uint64_t *parts)
 }
 
 /*
- * What the host says. Of a vCPU's thread, with the key of the vCPU; of a guest, without a vCPU; of
- * a host CPU: then the key's guest is GUEST_ANY, and its vCPU is the number of the host CPU; or,
- * where hosts are compared and each is a guest of the inventory, of a host.
+ * What the host says, and with which key: about a vCPU's thread, the vCPU's; about a guest, the
+ * guest's, without a vCPU; about a host CPU, GUEST_ANY, and the CPU's number as vCPU. Where hosts
+ * are compared, each is a guest of the inventory.
  */
 enum host_part {
 	/* Of a vCPU's thread. */
@@ -121,13 +121,13 @@ static inline bool host_is_of_cpu(enum host_part part)
 struct field {
 	const char *name; /* "kvm_exit(HLT)", unique */
 	/*
-	 * The name that users see: of "vmexit(HLT)", which counts the same as an event, the
-	 * event's, "kvm_exit(HLT)"; of other fields the name.
+	 * The name that users see. "vmexit(HLT)" counts the same as an event, and has the event's
+	 * name, "kvm_exit(HLT)"; other fields have their own.
 	 */
 	const char *listed;
 	const char *label; /* its name below its parent: "HLT"; without a parent the name */
 	const char *alias; /* kvm_stat's name where it differs, "kvm_exit(WFI)"; else NULL */
-	uint32_t parent;   /* FIELD_NONE for most */
+	uint32_t parent;   /* FIELD_NONE: none */
 	uint32_t source;   /* the provider, as numbered in SAMPLE_SOURCES */
 	enum field_kind kind;
 	enum field_use use;

@@ -20,14 +20,16 @@ struct long_exit {
 	/* When it ended, in ns: CLOCK_REALTIME; of a recording, since its first event. */
 	uint64_t end_ns;
 	uint64_t took_ns;
-	uint64_t user_ns; /* of it: from its first exit to user space on; 0: it had none */
-	uint64_t polled_ns; /* of a halt: KVM polled; 0: it did not, or that is not known */
-	uint64_t waited_ns; /* of it: its thread waited for a CPU; knows_wait: that is known */
+	/* Parts of took_ns: */
+	uint64_t user_ns; /* from its first exit to user space on; 0: it had none */
+	uint64_t polled_ns; /* KVM polled, in a halt; 0: it did not, or that is not known */
+	uint64_t waited_ns; /* its thread waited for a CPU; valid if knows_wait */
 	uint64_t pc;	  /* where the guest was; 0: not known */
 	uint32_t guest;	  /* struct guest's id; GUEST_ANY: not known */
 	int32_t vcpu;	  /* its index; -1: not known */
 	uint32_t cpu;	  /* where the exit began; LONG_EXITS_NO_CPU: not known */
-	uint32_t reason, argument; /* fields; FIELD_NONE: not known */
+	uint32_t reason;   /* a field */
+	uint32_t argument; /* a field; FIELD_NONE: none, or not known */
 	bool knows_wait;
 	bool is_idle;	  /* the reason means that the vCPU had nothing to do */
 };
@@ -41,7 +43,7 @@ struct long_exits {
 	uint64_t lost;	  /* were reported, and there was no room for them */
 	/* Of live samples: what ended from this CLOCK_REALTIME on is listed; 0: nothing is. */
 	uint64_t since_ns;
-	const char *none; /* a sentence that says why nothing can be; NULL: it can */
+	const char *none; /* why nothing can be listed, a sentence; NULL: it can */
 };
 
 /* The sentence of a captured machine and of a history. */

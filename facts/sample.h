@@ -98,11 +98,11 @@ struct sample {
 	struct timing *timings;
 	size_t nr_timings, room_timings;
 	struct long_exits long_exits; /* since the sample before; in no history */
-	uint64_t lost; /* exits, arguments, long exits: there were, and could not be counted */
+	uint64_t lost; /* exits, arguments and long exits that could not be counted */
 	struct row_past *pasts;
 	size_t nr_pasts, room_pasts;
-	uint64_t time_ns[SAMPLE_SOURCES]; /* CLOCK_MONOTONIC beside the data; 0: no rows of it */
-	/* The intervals that ended with it, where stats have no earlier sample; 0: not known. */
+	uint64_t time_ns[SAMPLE_SOURCES]; /* CLOCK_MONOTONIC beside the data; 0: no rows */
+	/* How long the intervals were, for stats without an earlier sample; 0: not known. */
 	uint64_t elapsed_ns[SAMPLE_SOURCES];
 	/* Totals were set to 0 before the interval; the longest durations are since then. */
 	bool is_reset;
@@ -110,7 +110,7 @@ struct sample {
 
 /* Empties it and keeps its memory. */
 void sample_reset(struct sample *sample);
-/* sample_add()'s, where there is no room. */
+/* Makes room for one more row, for sample_add(). 0 or -ENOMEM. */
 int sample_make_room(struct sample *sample);
 
 /* 0 or -ENOMEM. Inline, because a host with many vCPUs has tens of thousands of rows. */

@@ -96,13 +96,13 @@ uint64_t stats_resets(const struct stats *stats);
  */
 const struct key *stats_removed_at(const struct stats *stats, size_t i);
 
-/* The latest ones of all samples; stats_clear() and stats_reset() keep them. */
+/* The latest long exits of all samples; stats_clear() and stats_reset() keep them. */
 const struct long_exits *stats_long_exits(const struct stats *stats);
 
-/* What could not be counted in all samples so far, see struct sample; no reset touches it. */
+/* The sum of lost in all samples so far, see struct sample; no reset touches it. */
 uint64_t stats_lost(const struct stats *stats);
 
-/* The time of the latest sample of a source; 0: the latest sample had none of it. */
+/* The time of the latest sample of a source; 0: the latest sample had no rows of the source. */
 uint64_t stats_time_ns(const struct stats *stats, uint32_t source);
 
 /* The tick of the latest sample that had a source, and of the one before it; 0: there was none. */

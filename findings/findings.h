@@ -2,9 +2,9 @@
 /*
  * findings - what the facts of the last interval say about causes: pure, no I/O, no clock.
  *
- * A rule is measured for each vCPU. A guest has at most one finding of a rule: that of the vCPU
- * with the highest value. What was not counted is not found. Of a host whose kvmtop exports its
- * findings, there are these besides, without numbers.
+ * A rule is measured for each vCPU. A guest has at most one finding of a rule, about the vCPU with
+ * the highest value. What was not counted is not found. Findings that the kvmtop of another host
+ * exports are there, too, without numbers.
  */
 #ifndef KVMTOP_FINDINGS_FINDINGS_H
 #define KVMTOP_FINDINGS_FINDINGS_H
@@ -16,7 +16,7 @@
 #include "facts/facts.h"
 #include "findings/thresholds.h"
 
-/* By what it takes of the vCPU's time; in the order of their names. */
+/* By the share of the vCPU's time. Their names have the same order, alphabetically. */
 enum severity { SEVERITY_CRITICAL, SEVERITY_MAJOR, SEVERITY_MINOR };
 
 struct finding {

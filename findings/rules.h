@@ -52,7 +52,7 @@ struct rule {
 	double usual;	       /* the threshold if the user sets none */
 	struct rule_fields what; /* what is measured, */
 	struct rule_fields less; /* except what these fields count, too */
-	struct rule_fields named; /* of these the evidence names the greatest; none: of `what` */
+	struct rule_fields named; /* the evidence names the greatest of these; none: of `what` */
 	bool names_cpu;		 /* the evidence has the vCPU's CPU, and a vCPU beside it */
 	bool needs_arguments;	 /* `less` must be counted: else nothing is found */
 	enum rule_way way;

@@ -11,8 +11,9 @@
 #include "base/clock.h"
 #include "serve/password.h"
 
-#define WRONG_AT_ONCE_NS INT64_C(1000000000) /* wrong passwords take as long at once, */
-#define WRONG_SHARE 10			     /* and later a tenth of the time */
+/* Checking wrong passwords takes at most so long at once, and later one part in so many. */
+#define WRONG_AT_ONCE_NS INT64_C(1000000000)
+#define WRONG_SHARE 10
 
 /* A hash that is fast to make; it is in this program's memory only. */
 struct quick_hash {
@@ -119,7 +120,7 @@ enum password_answer password_check(struct passwords *passwords, const char *nam
 	if (!has_time(passwords))
 		return PASSWORD_LATER;
 	begin_ns = clock_now_ns();
-	/* A user who is not known takes as long: names cannot be found out by the time. */
+	/* An unknown user takes as long: the time does not tell which users there are. */
 	if (matches(passwords, password, config->users[user % config->nr_users].hash) &&
 	    user < config->nr_users) {
 		passwords->right[user] = hash;

@@ -3,8 +3,8 @@
  * password - whether a user's password is right, by bcrypt hashes and crypt(3).
  *
  * A check costs what the hash is meant to cost, some 50 ms. The latest right password of each
- * user is remembered, so that each scrape after the first costs a hundredth of that; wrong ones
- * take at most a tenth of the time, after a second of them at once.
+ * user is remembered, so that each scrape after the first costs a hundredth of that. Checking wrong
+ * passwords takes at most a second at once, and after that a tenth of the time.
  */
 #ifndef KVMTOP_SERVE_PASSWORD_H
 #define KVMTOP_SERVE_PASSWORD_H
@@ -16,7 +16,7 @@ struct passwords;
 enum password_answer {
 	PASSWORD_WRONG,
 	PASSWORD_RIGHT,
-	PASSWORD_LATER, /* there were too many wrong ones: this one was not looked at */
+	PASSWORD_LATER, /* not checked: there were too many wrong ones */
 };
 
 /* The config outlives them. NULL: no memory. */

@@ -27,7 +27,7 @@ struct server_config {
 	const char *web_config; /* a file, see web_config.h; NULL: none */
 	/*
 	 * From the server's thread. Returns a status, 200 or 404 and so on, and a document, which
-	 * the server drops; NULL: it says the status.
+	 * the server drops; NULL: the server sends a line about the status.
 	 */
 	unsigned int (*answer)(void *arg, const struct server_request *request,
 			       struct document **ret_document);

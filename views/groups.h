@@ -65,7 +65,7 @@ struct cell exit_sum_deviation(const struct exit_sum *sum);
 struct group {
 	struct key key; /* GUEST_ANY, -1, FIELD_ANY: all guests, vCPUs, fields */
 	struct exit_sum sum;
-	/* The halts in the group, and how long they took that ended. */
+	/* The keys of halts in the group, and how long the halts took that ended. */
 	uint32_t nr_halts;
 	uint64_t halt_ns, halt_delta_ns;
 	/* The time of the group's vCPUs; halted: in halts, also in one that has not ended. */
@@ -85,7 +85,7 @@ struct groups {
 	struct group all;  /* the sum of the list */
 	bool has_interval; /* the vCPUs' time of the last interval is known */
 	bool has_polls;	   /* what is polled is known */
-	struct halt_reason halt; /* that it is polled for */
+	struct halt_reason halt; /* the halts that KVM polls in */
 };
 
 /* Sums up the keys that the query is about. 0 or -ENOMEM. */
@@ -107,8 +107,8 @@ int groups_build(struct groups *groups, struct view *view, const struct query *q
 void group_fill_times(struct cell *cells, const struct group *group);
 
 /*
- * Time%: the time of halts is no cost but for what KVM polled; "halt" in a row of halts of which
- * that is not known. Poll%: absent in a row without such halts. Both of the last interval.
+ * Time%: of the time of halts only what KVM polled is a cost; "halt" in a row of halts where that
+ * is not known. Poll%: absent in a row without such halts. Both of the last interval.
  */
 struct cell group_time_share(const struct groups *groups, const struct group *group);
 struct cell group_poll_share(const struct groups *groups, const struct group *group);

@@ -58,9 +58,9 @@ struct cpu_sum {
 struct cpu_list {
 	struct cpu_sum *list; /* the view's, by number */
 	size_t nr;
-	struct key_sums numbers; /* of the CPU of each vCPU, FIELD_ANY, with 1 added; 0: none */
-	struct key latest;	/* that was looked up, */
-	struct cpu_sum *found; /* and its CPU */
+	struct key_sums numbers; /* by vCPU, FIELD_ANY: 1 + its CPU; 0: none */
+	struct key latest;	 /* the vCPU that was looked up last, */
+	struct cpu_sum *found;	 /* and its CPU */
 };
 
 static bool needs(const struct field *field)
@@ -79,7 +79,7 @@ static const struct field *field_at(const struct facts *facts, const struct stat
 	return fields_get(facts->fields, stat->key.field);
 }
 
-/* Whether the latest sample has it: there is none of a CPU that is offline. */
+/* Whether the latest sample has the key: a CPU that went offline has none. */
 static bool is_now(const struct facts *facts, const struct stats_item *stat)
 {
 	return stat->seen == stats_tick(facts->stats);
@@ -244,7 +244,7 @@ static int add_row(struct view *view, size_t number, const struct cpu_sum *cpu)
 	row->cells[BUSY] = percent(cpu->busy_per_s, 1e9, cpu->has_busy);
 	row->cells[VCPUS] = cell_count(cpu->nr_vcpus);
 	fill_wants(row->cells, cpu);
-	if (!cpu->nr_vcpus) /* nothing is wanted of it, and that is known */
+	if (!cpu->nr_vcpus) /* that no vCPU wants it is known */
 		row->cells[VCPU_BUSY] = row->cells[WANT] = percent(0, 1, cpu->has_busy);
 	row->cells[RATE] = cell_rate(&cpu->exits);
 	row->cells[KVM] = time_split_percent(&cpu->split, TIME_KVM);

@@ -27,7 +27,7 @@ struct thread_sum {
 void thread_sum_add(struct thread_sum *sum, const struct field *field,
 		    const struct stats_item *stat);
 void thread_sum_merge(struct thread_sum *sum, const struct thread_sum *part);
-/* How many vCPUs share what was throttled; 0: it is not known. Those without a quota have none. */
+/* Over how many vCPUs throttled time is averaged, also ones without a quota; 0: not known. */
 uint32_t thread_sum_throttled_of(const struct thread_sum *sum);
 /* In percent of one host CPU: of HOST_RUN, HOST_THREAD. Absent when nothing is known. */
 struct cell thread_sum_percent(const struct thread_sum *sum, enum host_part part);
@@ -98,7 +98,7 @@ void view_absent_without(struct view *view, const struct facts *facts, enum host
 /* Sets view->absent for columns without fields, and the view's note where its rows need one. */
 void owners_absent(struct view *view, const struct facts *facts);
 
-/* Shares of the vCPUs' time from which on a guest loses much of it. */
+/* From these shares of the vCPUs' time on, a guest loses much. */
 #define OWNER_KVM_WARN 20
 #define OWNER_WAIT_WARN 10
 #define OWNER_POLL_WARN 20

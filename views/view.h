@@ -137,13 +137,13 @@ struct view_type {
 	bool has_events;     /* shows counts of events or of debugfs */
 	bool has_stats;	     /* shows what the provider "stats" says, too, beside timed exits */
 	bool has_host;	     /* shows what the provider "host" says */
-	bool is_of_host;     /* that alone is worth showing: exits need not be known */
-	bool has_findings;   /* so the worst one needs no line at the top of a screen */
-	bool is_on_demand;   /* what it shows is counted while it is asked for only */
+	bool is_of_host;     /* shows what the host says also where no exits are known */
+	bool has_findings;   /* its rows: the worst needs no line at the top of a screen */
+	bool is_on_demand;   /* what it shows is counted only while it is asked for */
 	bool takes_vcpu;     /* can be of one vCPU: another tab's vCPU stays chosen */
 	bool takes_groups;   /* the rows are what query.event, .groups and .only say */
 	bool takes_longer;   /* lists exits that took longer than query.longer_ns */
-	/* A Prometheus is not asked for what it shows: where that is. NULL: it is asked. */
+	/* A Prometheus is not asked for its numbers: where they are. NULL: it is asked. */
 	const char *elsewhere;
 	/* For large screens: tables of what the selected row is made of; NULL ends them. */
 	const struct view_type *details[VIEW_DETAILS];

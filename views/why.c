@@ -84,10 +84,7 @@ static int add_rows(struct view *view, const struct query *query, const struct f
 	return err;
 }
 
-/*
- * What a recording has nothing about: of times and of the host, the dictionary says it. NULL: there
- * is nothing to say.
- */
+/* Names the rules about times and the host that the recording has no fields for. NULL: none. */
 static const char *say_untold(const struct findings *findings, struct kept *kept)
 {
 	const size_t size = sizeof(kept->untold);
