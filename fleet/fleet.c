@@ -660,14 +660,6 @@ static int meet(struct fleet *fleet, struct why *why)
 	return err;
 }
 
-static int start(struct fleet *fleet)
-{
-	int err = thread_start(&fleet->thread, run, fleet);
-
-	fleet->has_thread = !err;
-	return err;
-}
-
 int fleet_open(const struct fleet_config *config, struct fleet **ret_fleet, struct why *why)
 {
 	struct fleet *fleet = calloc(1, sizeof(*fleet));
@@ -694,8 +686,10 @@ int fleet_open(const struct fleet_config *config, struct fleet **ret_fleet, stru
 		err = meet(fleet, why);
 	if (!err)
 		err = add_cache(fleet, "");
-	if (!err)
-		err = start(fleet);
+	if (!err) {
+		err = thread_start(&fleet->thread, run, fleet);
+		fleet->has_thread = !err;
+	}
 	if (err)
 		fleet_close(fleet);
 	else

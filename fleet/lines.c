@@ -7,7 +7,6 @@
 
 #include "arch/arch.h"
 #include "base/array.h"
-#include "base/utf8.h"
 #include "facts/host_fields.h"
 #include "fleet/lines.h"
 
@@ -83,13 +82,12 @@ static struct member *member_of(struct lines *lines, const struct answer_series 
 	member = calloc(1, sizeof(*member));
 	if (!member)
 		return NULL;
-	memcpy(member->label, label, sizeof(label));
-	member->id = ++lines->last_member;
-	/* Of a member the same in all moments, as pid and start are of a process. */
-	member->guest = (struct guest){ .id = member->id, .start_ticks = member->id,
-					.is_named = true };
-	utf8_clean(label, strlen(label), member->guest.name, sizeof(member->guest.name));
-	HASH_ADD_STR(lines->members, label, member);
+	/* The start tells members apart, as it does processes: it is the same in all moments. */
+	lines->last_member++;
+	member->guest = (struct guest){ .id = lines->last_member,
+					.start_ticks = lines->last_member, .is_named = true };
+	memcpy(member->guest.name, label, sizeof(label));
+	HASH_ADD_STR(lines->members, guest.name, member);
 	if (!hash_has(member)) {
 		free(member);
 		return NULL;
@@ -204,9 +202,9 @@ static int take_exits(struct lines *lines, const struct answer_series *series, b
 	err = exit_fields_reason(&lines->exits, EXITS_VMEXIT, reason, NULL, is_idle(reason),
 				 &field);
 	if (!err)
-		err = add_to(lines, series, (struct key){ member->id, -1, field }, measure);
+		err = add_to(lines, series, (struct key){ member->guest.id, -1, field }, measure);
 	return err ? err : add_to(lines, series,
-				  (struct key){ member->id, -1,
+				  (struct key){ member->guest.id, -1,
 						lines->exits.parents[EXITS_VMEXIT] }, measure);
 }
 
@@ -281,7 +279,7 @@ static int take_seconds(struct lines *lines, const struct answer_series *series)
 		err = exit_fields_add_part(&lines->exits, TIME_POLL);
 	for (size_t i = 0; !err && i < ARRAY_SIZE(mode->parts); i++) {
 		enum time_part part = mode->parts[i];
-		struct key key = { member->id, vcpu, lines->wait };
+		struct key key = { member->guest.id, vcpu, lines->wait };
 
 		if (part == TIME_PARTS)
 			continue;
@@ -290,8 +288,8 @@ static int take_seconds(struct lines *lines, const struct answer_series *series)
 		err = add_to(lines, series, key, measure);
 	}
 	if (!err && strcmp(name, "throttled") == 0)
-		err = add_to(lines, series, (struct key){ member->id, vcpu, lines->throttled },
-			     measure);
+		err = add_to(lines, series,
+			     (struct key){ member->guest.id, vcpu, lines->throttled }, measure);
 	return err;
 }
 
@@ -328,7 +326,7 @@ static int take_member(struct lines *lines, const struct answer_series *series)
 		answer_label(series, "vmm", guest->vmm, sizeof(guest->vmm));
 		answer_label(series, "uuid", guest->uuid, sizeof(guest->uuid));
 	} else {
-		line = line_of(lines, member->id, -1, lines->guests);
+		line = line_of(lines, member->guest.id, -1, lines->guests);
 		if (!line)
 			return -ENOMEM;
 		take_levels(lines, series, line);
@@ -355,7 +353,7 @@ static int take_finding(struct lines *lines, const struct answer_series *series)
 		return 0;
 	if (host_fields_add_child(lines->fields, lines->finding, rule, &field) < 0)
 		return -ENOMEM;
-	line = line_of(lines, member ? member->id : GUEST_ANY, -1, field);
+	line = line_of(lines, member ? member->guest.id : GUEST_ANY, -1, field);
 	if (!line)
 		return -ENOMEM;
 	take_levels(lines, series, line);
@@ -388,7 +386,7 @@ static int take_bucket(struct lines *lines, const struct answer_series *series)
 	if (!member || !answer_label(series, "le", edge, sizeof(edge)))
 		return 0;
 	bucket = bucket_of(edge);
-	line = line_of(lines, member->id, -1, lines->exits.parents[EXITS_VMEXIT]);
+	line = line_of(lines, member->guest.id, -1, lines->exits.parents[EXITS_VMEXIT]);
 	if (line && !line->counts) {
 		line->counts = malloc(LINES_STEPS * sizeof(*line->counts));
 		for (unsigned int i = 0; line->counts && i < LINES_STEPS * HIST_BUCKETS; i++)

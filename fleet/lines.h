@@ -18,9 +18,7 @@
 
 /* A guest of the host; or, of all hosts, a host. */
 struct member {
-	char label[GUEST_NAME_SIZE];
-	uint32_t id;
-	struct guest guest;
+	struct guest guest; /* its name is the label's value */
 	size_t room_vcpus;
 	bool is_there[LINES_STEPS]; /* at these times */
 	UT_hash_handle hh;

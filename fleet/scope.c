@@ -106,14 +106,6 @@ unsigned int scope_questions(const struct scope *scope)
 	return scope->host ? QUESTIONS : QUESTIONS_OF_ALL;
 }
 
-static void drop_questions(struct http_question *questions)
-{
-	for (unsigned int i = 0; i < QUESTIONS; i++) {
-		free((char *)(uintptr_t)questions[i].form);
-		questions[i].form = NULL;
-	}
-}
-
 static int make_form(const struct scope *scope, const char *query, uint64_t first, uint64_t last,
 		     char **ret_form)
 {
@@ -148,8 +140,6 @@ int scope_ask(const struct scope *scope, uint64_t first, uint64_t last,
 		free(query);
 		ret_questions[i].form = form;
 	}
-	if (err)
-		drop_questions(ret_questions);
 	return err;
 }
 

@@ -40,7 +40,7 @@ unsigned int scope_questions(const struct scope *scope);
 
 /*
  * The questions for the times first * step to last * step, with the step before them where that
- * is needed. Forms are the caller's to free. 0 or -ENOMEM.
+ * is needed. Forms are the caller's to free, also of an error. 0 or -ENOMEM.
  */
 int scope_ask(const struct scope *scope, uint64_t first, uint64_t last,
 	      struct http_question ret_questions[QUESTIONS]);
