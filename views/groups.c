@@ -61,7 +61,6 @@ struct cell time_split_cell(struct time_split *split)
 /* has_totals: timing.total[], too. */
 static void exit_sum_add(struct exit_sum *sum, const struct stats_item *stat, bool has_totals)
 {
-	sum->nr++;
 	sum->total += stat->total;
 	sum->delta += stat->delta;
 	sum->rate_per_s += stat->rate_per_s;
@@ -74,7 +73,6 @@ static void exit_sum_add(struct exit_sum *sum, const struct stats_item *stat, bo
 
 static void group_merge(struct group *all, const struct group *group)
 {
-	all->sum.nr += group->sum.nr;
 	all->sum.total += group->sum.total;
 	all->sum.delta += group->sum.delta;
 	all->sum.rate_per_s += group->sum.rate_per_s;

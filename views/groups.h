@@ -34,7 +34,6 @@ struct exit_sum {
 	uint64_t total, delta;
 	double rate_per_s;
 	bool has_rate;
-	uint32_t nr; /* keys */
 	struct timing_sum timing;
 };
 
