@@ -2,6 +2,7 @@
 /* Labels are a stranger's: series of unknown guests, reasons and vCPUs have limits in number. */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,6 +189,17 @@ static bool is_idle(const char *reason)
 	return false;
 }
 
+/* Whether the parent has the child, or may get it: a field that is known stays known. */
+static bool may_have(const struct lines *lines, uint32_t parent, const char *label)
+{
+	char name[LABEL_SIZE + 16];
+
+	if (fields_count(lines->fields) < FIELDS_MAX)
+		return true;
+	snprintf(name, sizeof(name), "%s(%s)", fields_get(lines->fields, parent)->name, label);
+	return fields_find(lines->fields, name) != FIELD_NONE;
+}
+
 static int take_exits(struct lines *lines, const struct answer_series *series, bool is_ns)
 {
 	struct member *member = member_of(lines, series);
@@ -197,7 +209,7 @@ static int take_exits(struct lines *lines, const struct answer_series *series, b
 	int err;
 
 	if (!member || !answer_label(series, "reason", reason, sizeof(reason)) ||
-	    fields_count(lines->fields) >= FIELDS_MAX)
+	    !may_have(lines, lines->exits.parents[EXITS_VMEXIT], reason))
 		return 0;
 	err = exit_fields_reason(&lines->exits, EXITS_VMEXIT, reason, NULL, is_idle(reason),
 				 &field);
@@ -349,7 +361,7 @@ static int take_finding(struct lines *lines, const struct answer_series *series)
 	uint32_t field;
 
 	if (has_member != (member != NULL) || !answer_label(series, "rule", rule, sizeof(rule)) ||
-	    fields_count(lines->fields) >= FIELDS_MAX)
+	    !may_have(lines, lines->finding, rule))
 		return 0;
 	if (host_fields_add_child(lines->fields, lines->finding, rule, &field) < 0)
 		return -ENOMEM;

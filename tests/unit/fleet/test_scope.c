@@ -155,6 +155,52 @@ static void test_a_reason_begins(void **state)
 	fields_free(common.fields);
 }
 
+/* A stranger's labels may be more than there is room for: what is known counts on. */
+static void test_known_reasons_go_on(void **state)
+{
+	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
+	struct scope *scope = scope_new(&common, 1, "kvm1");
+	struct http_question questions[QUESTIONS];
+	struct seen seen = { .packer = packer_new() };
+	struct why why = { "" };
+	char none[] = NONE, *text;
+	uint64_t sum = 0;
+	size_t size;
+
+	(void)state;
+	for (int step = 0; step < 2; step++) {
+		FILE *out = open_memstream(&text, &size);
+
+		fputs("{\"status\":\"success\",\"data\":{\"result\":[", out);
+		for (int i = 0; i < (step ? 1 : 5000); i++)
+			fprintf(out, "%s{\"metric\":{\"guest\":\"one\",\"reason\":\"r%d\"},"
+				"\"values\":[[%d,\"%d\"]]}", i ? "," : "", i, 101 + step,
+				5 + 7 * step);
+		fputs("]}}", out);
+		fclose(out);
+		for (size_t i = 0; i < QUESTIONS; i++) {
+			questions[i] = (struct http_question){ .status = 200, .body = none };
+			if (i == ASK_EXITS)
+				questions[i].body = text;
+			questions[i].size = strlen(questions[i].body);
+		}
+		assert_int_equal(scope_take(scope, 101 + (uint64_t)step, 101 + (uint64_t)step,
+					    questions, take_changes, &seen, &why), 0);
+		free(text);
+	}
+	assert_int_equal(seen.nr, 2);
+	for (size_t i = 0; i < seen.moment.changes.nr; i++) {
+		const struct change *change = &seen.moment.changes.list[i];
+
+		if (fields_get(common.fields, change->key.field)->parent != FIELD_NONE)
+			sum += change->count;
+	}
+	assert_int_equal(sum, 7);
+	release(&seen);
+	scope_free(scope);
+	fields_free(common.fields);
+}
+
 /* More seconds than ns can count are left out. */
 static void test_too_much_time(void **state)
 {
@@ -237,6 +283,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_a_reason_begins),
+		cmocka_unit_test(test_known_reasons_go_on),
 		cmocka_unit_test(test_too_much_time),
 		cmocka_unit_test(test_asks_for_the_host),
 		cmocka_unit_test(test_asks_no_more_than_needed),
