@@ -15,7 +15,6 @@
 
 #define STEP_NS UINT64_C(1000000000)
 #define NONE "{\"status\":\"success\",\"data\":{\"result\":[]}}"
-#define MEMBERS 3 /* which question is about who is there */
 
 /* As long as the name of a host gets, and different at its very end only. */
 #define TEN "abcdefghi."
@@ -41,13 +40,29 @@ static int take_moment(void *arg, uint64_t at, struct packed *packed)
 	return 0;
 }
 
+/* Every question is answered, with nothing. */
+static void answer_all(struct http_question questions[QUESTIONS])
+{
+	static char none[] = NONE;
+
+	for (size_t i = 0; i < QUESTIONS; i++)
+		questions[i] = (struct http_question){ .status = 200, .body = none,
+						       .size = strlen(none) };
+}
+
+static void answer(struct http_question *question, char *text)
+{
+	question->body = text;
+	question->size = strlen(text);
+}
+
 /* The guests of a scope's moment, where two labels are there for two seconds. */
 static void see(const char *host, const char *label, struct seen *ret_seen)
 {
 	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
 	struct scope *scope = scope_new(&common, 1, host);
 	struct http_question questions[QUESTIONS];
-	char text[2048], none[] = NONE;
+	char text[2048];
 	struct why why = { "" };
 
 	*ret_seen = (struct seen){ .packer = packer_new() };
@@ -55,12 +70,8 @@ static void see(const char *host, const char *label, struct seen *ret_seen)
 		 "{\"metric\":{\"%s\":\"%s\"},\"values\":[[100,\"1\"],[101,\"1\"]]},"
 		 "{\"metric\":{\"%s\":\"%s\"},\"values\":[[100,\"1\"],[101,\"1\"]]}]}}",
 		 label, names[0], label, names[1]);
-	for (size_t i = 0; i < QUESTIONS; i++) {
-		questions[i] = (struct http_question){ .status = 200, .body = none };
-		if (i == MEMBERS)
-			questions[i].body = text;
-		questions[i].size = strlen(questions[i].body);
-	}
+	answer_all(questions);
+	answer(&questions[ASK_MEMBERS], text);
 	assert_int_equal(scope_take(scope, 101, 101, questions, take_moment, ret_seen, &why), 0);
 	scope_free(scope);
 	fields_free(common.fields);
@@ -126,7 +137,6 @@ static void test_a_reason_begins(void **state)
 	struct http_question questions[QUESTIONS];
 	struct seen seen = { .packer = packer_new() };
 	struct why why = { "" };
-	char none[] = NONE;
 	char members[] = "{\"status\":\"success\",\"data\":{\"result\":["
 			 "{\"metric\":{\"guest\":\"one\"},\"values\":[[100,\"1\"],[101,\"1\"]]},"
 			 "{\"metric\":{\"guest\":\"two\"},\"values\":[[101,\"1\"]]}]}}";
@@ -139,14 +149,9 @@ static void test_a_reason_begins(void **state)
 		       "\"values\":[[101,\"300\"]]}]}}";
 
 	(void)state;
-	for (size_t i = 0; i < QUESTIONS; i++) {
-		questions[i] = (struct http_question){ .status = 200, .body = none };
-		if (i == MEMBERS)
-			questions[i].body = members;
-		else if (i == ASK_EXITS)
-			questions[i].body = exits;
-		questions[i].size = strlen(questions[i].body);
-	}
+	answer_all(questions);
+	answer(&questions[ASK_MEMBERS], members);
+	answer(&questions[ASK_EXITS], exits);
 	assert_int_equal(scope_take(scope, 101, 101, questions, take_changes, &seen, &why), 0);
 	assert_int_equal(seen.nr, 1);
 	expect_new(&seen, 7);
@@ -163,7 +168,7 @@ static void test_known_reasons_go_on(void **state)
 	struct http_question questions[QUESTIONS];
 	struct seen seen = { .packer = packer_new() };
 	struct why why = { "" };
-	char none[] = NONE, *text;
+	char *text;
 	uint64_t sum = 0;
 	size_t size;
 
@@ -178,12 +183,8 @@ static void test_known_reasons_go_on(void **state)
 				5 + 7 * step);
 		fputs("]}}", out);
 		fclose(out);
-		for (size_t i = 0; i < QUESTIONS; i++) {
-			questions[i] = (struct http_question){ .status = 200, .body = none };
-			if (i == ASK_EXITS)
-				questions[i].body = text;
-			questions[i].size = strlen(questions[i].body);
-		}
+		answer_all(questions);
+		answer(&questions[ASK_EXITS], text);
 		assert_int_equal(scope_take(scope, 101 + (uint64_t)step, 101 + (uint64_t)step,
 					    questions, take_changes, &seen, &why), 0);
 		free(text);
@@ -209,18 +210,13 @@ static void test_too_much_time(void **state)
 	struct http_question questions[QUESTIONS];
 	struct seen seen = { .packer = packer_new() };
 	struct why why = { "" };
-	char none[] = NONE;
 	char seconds[] = "{\"status\":\"success\",\"data\":{\"result\":["
 			 "{\"metric\":{\"guest\":\"one\",\"vcpu\":\"0\",\"mode\":\"kvm\"},"
 			 "\"values\":[[100,\"1\"],[101,\"9.5e9\"]]}]}}";
 
 	(void)state;
-	for (size_t i = 0; i < QUESTIONS; i++) {
-		questions[i] = (struct http_question){ .status = 200, .body = none };
-		if (i == ASK_SECONDS)
-			questions[i].body = seconds;
-		questions[i].size = strlen(questions[i].body);
-	}
+	answer_all(questions);
+	answer(&questions[ASK_SECONDS], seconds);
 	assert_int_equal(scope_take(scope, 101, 101, questions, take_changes, &seen, &why), 0);
 	for (size_t i = 0; i < seen.moment.changes.nr; i++)
 		assert_int_equal(seen.moment.changes.list[i].count, 0);
