@@ -110,19 +110,29 @@ static void drop_slot(struct fleet *fleet, struct cache *cache, size_t i)
 	memmove(&cache->slots[i], &cache->slots[i + 1], (--cache->nr - i) * sizeof(*cache->slots));
 }
 
-/* Drops the oldest ones of other scopes first. */
-static void keep_limit(struct fleet *fleet, const struct cache *kept)
+/* The first or the last moment: which is further away from the ones that were asked for. */
+static size_t furthest(const struct cache *cache, const struct request *request)
 {
+	uint64_t first = cache->slots[0].at, last = cache->slots[cache->nr - 1].at;
+	uint64_t before = request->first > first ? request->first - first : 0;
+	uint64_t after = last > request->last ? last - request->last : 0;
+
+	return after > before ? cache->nr - 1 : 0;
+}
+
+/* Drops the oldest ones of other scopes first; what was asked for last stays. */
+static void keep_limit(struct fleet *fleet, const struct request *request)
+{
+	struct cache *kept = fleet->caches[request->cache];
+
 	for (size_t i = 0; i < fleet->nr_caches; i++) {
 		struct cache *cache = fleet->caches[i];
 
 		while (fleet->size > LIMIT && cache != kept && cache->nr)
 			drop_slot(fleet, cache, 0);
 	}
-	for (size_t i = 0; i < fleet->nr_caches; i++) {
-		while (fleet->size > LIMIT && fleet->caches[i]->nr > 1)
-			drop_slot(fleet, fleet->caches[i], 0);
-	}
+	while (fleet->size > LIMIT && kept->nr > 1)
+		drop_slot(fleet, kept, furthest(kept, request));
 }
 
 struct adding {
@@ -192,7 +202,7 @@ static int fetch(struct fleet *fleet, const struct request *request, struct why 
 				 &adding, why);
 	if (!cache->host[0])
 		advise_rules(fleet, err, why);
-	keep_limit(fleet, cache);
+	keep_limit(fleet, request);
 	drop_questions(questions, QUESTIONS);
 	return err;
 }
