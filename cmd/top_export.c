@@ -368,7 +368,9 @@ static int begin_server(struct export *export, struct why *why)
 	err = server_start(&config, &export->server, &is_open, why);
 	if (!err && is_open && !options->web_config)
 		fprintf(stderr, "kvmtop: anyone who can reach %s can read the numbers; "
-				"--web-config adds TLS and passwords\n", options->listen);
+				"--web-config adds TLS and passwords\n",
+			strcmp(options->listen, "systemd") == 0 ? "the socket of systemd" :
+								  options->listen);
 	return err;
 }
 

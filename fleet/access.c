@@ -101,7 +101,12 @@ static int take_key(const struct setting *setting)
 
 static int take_section(const struct setting *setting)
 {
-	return setting_each(setting, take_key);
+	const struct http_access *access = setting->to;
+	int err = setting_each(setting, take_key);
+
+	if (!err && access->bearer && (access->user || access->password))
+		return setting_bad(setting, "basic_auth and authorization: give only one of them");
+	return err;
 }
 
 int access_parse(const char *text, size_t size, const char *folder, struct http_access *access,

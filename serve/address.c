@@ -25,11 +25,28 @@ const char *address_path(const char *text)
 								      NULL;
 }
 
+/* An address as numbers, of both kinds. */
+union address {
+	struct sockaddr any;
+	struct sockaddr_in ip4;
+	struct sockaddr_in6 ip6;
+};
+
+/* Whether only this machine reaches the address. */
+static bool is_local(const union address *address)
+{
+	if (address->any.sa_family == AF_INET)
+		return ntohl(address->ip4.sin_addr.s_addr) >> 24 == 127;
+	return address->any.sa_family != AF_INET6 || IN6_IS_ADDR_LOOPBACK(&address->ip6.sin6_addr);
+}
+
 /* ---- systemd */
 
-static int listen_systemd(int *ret_fd, struct why *why)
+static int listen_systemd(int *ret_fd, bool *ret_is_open, struct why *why)
 {
 	const char *pid = getenv("LISTEN_PID"), *nr = getenv("LISTEN_FDS");
+	union address address;
+	socklen_t size = sizeof(address);
 	struct stat st;
 
 	if (!pid || !nr || strtol(pid, NULL, 10) != getpid())
@@ -43,6 +60,7 @@ static int listen_systemd(int *ret_fd, struct why *why)
 	fcntl(FIRST_PASSED, F_SETFL, O_NONBLOCK);
 	unsetenv("LISTEN_PID");
 	unsetenv("LISTEN_FDS");
+	*ret_is_open = getsockname(FIRST_PASSED, &address.any, &size) == 0 && !is_local(&address);
 	*ret_fd = FIRST_PASSED;
 	return 0;
 }
@@ -91,13 +109,6 @@ static int listen_unix(const char *path, int *ret_fd, struct why *why)
 
 /* ---- ADDRESS:PORT */
 
-/* An address as numbers, of both kinds. */
-union address {
-	struct sockaddr any;
-	struct sockaddr_in ip4;
-	struct sockaddr_in6 ip6;
-};
-
 static int parse_host(const char *host, uint16_t port, union address *ret_address)
 {
 	*ret_address = (union address){ .ip4 = { .sin_family = AF_INET, .sin_port = htons(port) } };
@@ -134,13 +145,6 @@ static int parse_tcp(const char *text, union address *ret_address, struct why *w
 	return 0;
 }
 
-static bool is_loopback(const union address *address)
-{
-	if (address->any.sa_family == AF_INET)
-		return ntohl(address->ip4.sin_addr.s_addr) >> 24 == 127;
-	return IN6_IS_ADDR_LOOPBACK(&address->ip6.sin6_addr);
-}
-
 static int listen_tcp(const char *text, int *ret_fd, bool *ret_is_open, struct why *why)
 {
 	union address address;
@@ -159,7 +163,7 @@ static int listen_tcp(const char *text, int *ret_fd, bool *ret_is_open, struct w
 			close(fd);
 		return why_set(why, err, "cannot listen at %s: %s", text, strerror(-err));
 	}
-	*ret_is_open = !is_loopback(&address);
+	*ret_is_open = !is_local(&address);
 	*ret_fd = fd;
 	return 0;
 }
@@ -187,7 +191,7 @@ int address_listen(const char *text, int *ret_fd, bool *ret_is_open, struct why 
 	if (err)
 		return err;
 	if (strcmp(text, "systemd") == 0)
-		return listen_systemd(ret_fd, why);
+		return listen_systemd(ret_fd, ret_is_open, why);
 	if (address_path(text))
 		return listen_unix(address_path(text), ret_fd, why);
 	return listen_tcp(text, ret_fd, ret_is_open, why);

@@ -16,8 +16,8 @@
 int address_check(const char *text, struct why *why);
 
 /*
- * Opens a listening socket. ret_is_open: other machines can reach it; false for systemd's. 0, or
- * -errno with why; the caller closes *ret_fd, and removes what address_path() says.
+ * Opens a listening socket. ret_is_open: other machines can reach it. 0, or -errno with why; the
+ * caller closes *ret_fd, and removes what address_path() says.
  */
 int address_listen(const char *text, int *ret_fd, bool *ret_is_open, struct why *why);
 

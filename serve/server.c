@@ -165,6 +165,15 @@ static const char *header_of(const struct server *server, struct MHD_Connection 
 	return value ? value : "";
 }
 
+/* "gzip" in a list of codings, unless its weight is 0. */
+static bool accepts_gzip(const char *codings)
+{
+	const char *found = strstr(codings, "gzip");
+	double weight;
+
+	return found && (sscanf(found, "gzip ; q = %lf", &weight) < 1 || weight > 0);
+}
+
 static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, const char *url,
 				  const char *method, const char *version, const char *upload,
 				  size_t *upload_size, void **seen)
@@ -190,8 +199,8 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 	if (status != MHD_HTTP_OK)
 		return send_document(server, connection, status, NULL);
 	request.accept = header_of(server, connection, MHD_HTTP_HEADER_ACCEPT);
-	request.takes_gzip = strstr(header_of(server, connection, MHD_HTTP_HEADER_ACCEPT_ENCODING),
-				    "gzip");
+	request.takes_gzip = accepts_gzip(header_of(server, connection,
+						    MHD_HTTP_HEADER_ACCEPT_ENCODING));
 	status = server->config.answer(server->config.arg, &request, &document);
 	return send_document(server, connection, status, document);
 }

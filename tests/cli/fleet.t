@@ -172,6 +172,8 @@ if command -v curl >/dev/null; then
 	is "$(tail -n 1 "$TMP/om")" "# EOF" "which ends"
 	get --compressed -o "$TMP/gzip" "$url/metrics"
 	check "compressed, too" grep -q '^kvmtop_exits_total' "$TMP/gzip"
+	get -H 'Accept-Encoding: deflate, gzip;q=0' -o "$TMP/plain" "$url/metrics"
+	check "not for a client that refuses it" grep -q '^kvmtop_exits_total' "$TMP/plain"
 	is "$(get "$url/healthz")" ok "/healthz"
 	like "$(get "$url/")" '<a href="/metrics">' "the page leads there"
 	is "$(get -o /dev/null -w '%{http_code}' "$url/nothing")" 404 "nothing else is there"

@@ -218,6 +218,7 @@ static void test_access_refused(void **state)
 		"basic_auth: x",
 		"basic_auth:\n  username: [a]", "authorization:\n  type: Digest",
 		"tls_config:\n  insecure_skip_verify: maybe", "? [a]\n: b",
+		"basic_auth: {username: me}\nauthorization: {credentials: T}",
 	};
 	struct http_access access;
 	struct why why;
