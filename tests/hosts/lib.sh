@@ -468,7 +468,7 @@ vmx_root() {
 }
 
 # vmx_boot [MODEL]: runs it, with one CPU, until it is off. An instruction takes 1/VMX_IPS seconds
-# there. The usual model's TSC runs as fast as it says; skylake's does not, and then timers are late.
+# there. The usual model's TSC runs as fast as it says; skylake's does not, which makes timers late.
 vmx_boot() {
 	mkdir -p "$TMP/cd/boot/grub"
 	gzip <"$TMP/initrd" >"$TMP/cd/boot/initrd"

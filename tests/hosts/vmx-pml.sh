@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck disable=SC2119 # a function's arguments are not the script's
-# An Intel host with a processor that logs written pages (PML). Its clock is wrong: it is for the one
-# case that needs the log.
+# An Intel host with a processor that logs written pages (PML). Its clock is wrong, so the host is
+# for the one case that needs the log.
 . tests/hosts/lib.sh
 
 vmx_root
