@@ -18,6 +18,7 @@
 #define ROWS_MAX 4e6 /* of all moments together: a few seconds */
 #define MEMORY_MAX ((size_t)256 << 20)
 #define NS_PER_S 1e9
+#define NO_CUT UINT64_MAX /* an event may have this time, too */
 
 /* ---- how long an interval is */
 
@@ -198,7 +199,7 @@ static void set_next_cut(struct second_reading *reader)
 
 	/* What is left of less than a ns would be no interval. */
 	reader->next_cut = ns + 1 < (double)reader->recorded.span_ns ?
-				   first->first_time + units_of(reader, ns) : UINT64_MAX;
+				   first->first_time + units_of(reader, ns) : NO_CUT;
 }
 
 /* Takes the samples that end before the event. */
@@ -206,7 +207,7 @@ static int cut_before(struct second_reading *reader, uint64_t time, struct why *
 {
 	int err = 0;
 
-	while (!err && time >= reader->next_cut) {
+	while (!err && reader->next_cut != NO_CUT && time >= reader->next_cut) {
 		reader->nr_cuts++;
 		err = cut(reader, reader->next_cut,
 			  (uint64_t)((double)reader->nr_cuts * reader->interval_ns), why);

@@ -311,6 +311,29 @@ static void totals_are_the_recordings(void **state)
 	end(&world);
 }
 
+/* Of a damaged file: the last event has the latest time that there can be. */
+static void the_latest_time_ends_the_last_interval(void **state)
+{
+	struct bytes file = { .len = 0 }, event = { .len = 0 };
+	struct world world;
+	size_t data;
+
+	(void)state;
+	put_perf_header(&file);
+	data = file.len;
+	put_exit(&event, 77, 0, 1, 12);
+	put_sample(&file, 1000, 0, 70, 77, &event);
+	put_entry(&event, 77, 0);
+	put_sample(&file, UINT64_MAX, 0, 70, 77, &event);
+	put_perf_features(&file, data, "AuthenticAMD,25,1,1");
+	save(path, file.data, file.len);
+	bytes_release(&event);
+	bytes_release(&file);
+	open_file(&world, path, 10);
+	assert_int_in_range(subtract_all(&world), 10, 11);
+	end(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -318,6 +341,7 @@ int main(void)
 		cmocka_unit_test(exit_of_many_intervals),
 		cmocka_unit_test(time_does_not_go_back),
 		cmocka_unit_test(totals_are_the_recordings),
+		cmocka_unit_test(the_latest_time_ends_the_last_interval),
 	};
 
 	return cmocka_run_group_tests_name("moments", tests, set_up, tear_down);
