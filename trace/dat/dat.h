@@ -65,6 +65,7 @@ struct dat {
 	size_t nr_guests, guests_room;
 	struct dat_buffer *buffers;
 	size_t nr_buffers, buffers_room;
+	uint64_t pages_bytes; /* of all CPUs so far */
 };
 
 /* Reads the machine, which follows the version, and initialises dat->types. */

@@ -80,7 +80,7 @@ static int get_others(struct cursor *cursor, struct dat_guest *guest, uint64_t e
 	return err;
 }
 
-/* "name\0", trace_id, the number of vCPUs, then for each vCPU its number and its thread. */
+/* "name\0", trace_id, the number of vCPUs, then 8 bytes for each: its number and its thread. */
 static int get_guest(struct cursor *cursor, struct dat *dat, uint32_t size)
 {
 	struct dat_guest guest = { .name = NULL };
@@ -93,7 +93,7 @@ static int get_guest(struct cursor *cursor, struct dat *dat, uint32_t size)
 		err = cursor_u64(cursor, &guest.trace_id);
 	if (!err)
 		err = cursor_u32(cursor, &nr);
-	if (err || nr > DAT_CPUS_MAX)
+	if (err || nr > DAT_CPUS_MAX || cursor->at > end || nr > (end - cursor->at) / 8)
 		return err ? err : -EINVAL;
 	if (array_grow(&dat->guests, &dat->guests_room, dat->nr_guests + 1) < 0)
 		return -ENOMEM;

@@ -15,6 +15,7 @@
 
 #define PAGES_SIZE (64 * 1024) /* one read of a CPU; one page if a page is larger */
 #define CHUNK_MAX (16 * 1024 * 1024)
+#define CPU_LEAST 16 /* bytes in the file for a CPU with pages: an entry in a table */
 #define SLACK 64 /* kbuffer reads the length behind a record that fills the page */
 
 /* The pages of one CPU in one buffer. */
@@ -84,9 +85,9 @@ static int fill_chunk(struct cpu_pages *pages)
 	if (packed == 0 || packed > pages->end - pages->offset - 8 || packed > CHUNK_MAX ||
 	    size == 0 || size > CHUNK_MAX || size % pages->dat->machine.page_size)
 		return -EINVAL;
-	err = array_grow(&pages->buf, &pages->room, (size_t)size + SLACK);
+	err = array_grow_bytes(&pages->buf, &pages->room, (size_t)size + SLACK);
 	if (!err)
-		err = array_grow(&pages->packed, &pages->packed_room, packed);
+		err = array_grow_bytes(&pages->packed, &pages->packed_room, packed);
 	if (err)
 		return err;
 	pages->offset += 8;
@@ -95,6 +96,7 @@ static int fill_chunk(struct cpu_pages *pages)
 		err = pages->dat->inflate(pages->packed, packed, pages->buf, size);
 	if (err)
 		return err;
+	memset(pages->buf + size, 0, SLACK);
 	pages->offset += packed;
 	pages->source.file->done += packed;
 	pages->nr_chunks--;
@@ -140,11 +142,14 @@ static int fill(struct cpu_pages *pages)
 		return fill_compressed(pages);
 	if (size > pages->end - pages->offset)
 		size = pages->end - pages->offset;
+	if (size > pages->room - SLACK)
+		size = pages->room - SLACK;
 	do
 		got = pread(pages->source.file->fd, pages->buf, size, (off_t)pages->offset);
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return -errno;
+	memset(pages->buf + got, 0, SLACK);
 	pages->offset += (size_t)got;
 	pages->source.file->done += (size_t)got;
 	pages->size = (size_t)got;
@@ -289,13 +294,28 @@ static void free_pages(struct trace_source *source)
 	free(pages);
 }
 
+/* How many bytes of a CPU's pages are in the file, which may be cut. */
+static uint64_t bytes_in(const struct trace_file *file, const struct dat_cpu *cpu)
+{
+	uint64_t left = cpu->offset < file->info.size ? file->info.size - cpu->offset : 0;
+
+	return cpu->size < left ? cpu->size : left;
+}
+
 int dat_add_cpu(struct trace_file *file, struct dat *dat, const struct dat_cpu *cpu)
 {
 	struct cpu_pages *pages;
 	size_t buf_size = dat->machine.page_size > PAGES_SIZE ? dat->machine.page_size : PAGES_SIZE;
+	uint64_t bytes = bytes_in(file, cpu);
 
 	if (cpu->offset > INT64_MAX || cpu->size > INT64_MAX - cpu->offset)
 		return -EINVAL;
+	/* CPUs that share bytes are damage: a small file could have millions of them. */
+	dat->pages_bytes += bytes > CPU_LEAST ? bytes : CPU_LEAST;
+	if (dat->pages_bytes > file->info.size)
+		return -EINVAL;
+	if (buf_size > bytes)
+		buf_size = bytes;
 	pages = calloc(1, sizeof(*pages));
 	if (!pages)
 		return -ENOMEM;
@@ -312,7 +332,7 @@ int dat_add_cpu(struct trace_file *file, struct dat *dat, const struct dat_cpu *
 	pages->kbuf = kbuffer_alloc(dat->machine.is_32bit ? KBUFFER_LSIZE_4 : KBUFFER_LSIZE_8,
 				    dat->machine.is_big_endian ? KBUFFER_ENDIAN_BIG :
 							 KBUFFER_ENDIAN_LITTLE);
-	if (array_grow(&pages->buf, &pages->room, buf_size + SLACK) < 0 || !pages->kbuf) {
+	if (array_grow_bytes(&pages->buf, &pages->room, buf_size + SLACK) < 0 || !pages->kbuf) {
 		free_pages(&pages->source);
 		return -ENOMEM;
 	}

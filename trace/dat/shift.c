@@ -161,9 +161,9 @@ static int64_t offset_between(const struct clock_offset *one, const struct clock
 {
 	int64_t since = (int64_t)(time - one->time);
 	int64_t width = (int64_t)(other->time - one->time);
-	__int128 rise = (__int128)since * (other->offset - one->offset);
+	__int128 rise = since * ((__int128)other->offset - one->offset);
 
-	return one->offset + (int64_t)((rise + width / 2) / width);
+	return (int64_t)(one->offset + (rise + width / 2) / width);
 }
 
 uint64_t dat_shift_time(const struct dat_shift *shift, int cpu, uint64_t time)

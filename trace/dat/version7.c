@@ -143,8 +143,10 @@ static int get_buffer(struct cursor *cursor, struct dat *dat)
 		err = cursor_u32(cursor, &nr);
 	if (!err && (page_size != dat->machine.page_size || nr > DAT_CPUS_MAX))
 		err = -EINVAL;
-	if (err)
+	if (err) {
+		dat->nr_buffers -= buffer != NULL; /* its name may have no end */
 		return err;
+	}
 	if (!buffer->name[0] && clock[0])
 		dat_set_clock(&cursor->file->info, &dat->strings, clock);
 	return get_all_cpu_pages(cursor, buffer, nr);

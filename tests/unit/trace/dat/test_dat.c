@@ -631,6 +631,89 @@ static void version_7_cut(void **state)
 	}
 }
 
+/* ---- damage that would take much memory or time */
+
+/* A guest has no more vCPUs than its option has room for. */
+static void more_vcpus_than_the_option_has(void **state)
+{
+	const uint64_t id = WORLD_GUEST_ID;
+	struct bytes file = { .len = 0 };
+	struct trace_guest guest;
+	struct trace *trace;
+	size_t problems;
+	uint8_t *at;
+
+	(void)state;
+	make(&file, 0);
+	at = memmem(file.data, file.len, &id, sizeof(id));
+	assert_non_null(at);
+	at[8] = 5; /* two, and the list of other threads, are there */
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	trace = open_it();
+	assert_false(trace_guest(trace, 0, 0, &guest));
+	assert_int_equal(count_events(trace, &problems), 5);
+	assert_int_equal(problems, 0);
+	trace_close(trace);
+}
+
+/* Pages belong to one CPU: else a table that many buffers name is as many CPUs as they like. */
+static void two_cpus_with_the_same_pages(void **state)
+{
+	struct bytes file = { .len = 0 }, event = { .len = 0 };
+	struct trace *trace;
+	struct ring rings[2];
+	size_t problems;
+	uint8_t *table;
+
+	(void)state;
+	ring_init(&rings[0], 0);
+	ring_init(&rings[1], 0);
+	for (uint64_t i = 1; i <= 20; i++) {
+		put_entry(&event, 77, 0);
+		ring_add(&rings[0], i, &event);
+		ring_end_page(&rings[0]);
+	}
+	put_entry(&event, 78, 1);
+	ring_add(&rings[1], 30, &event);
+	put_dat6(&file, rings, 2, world_formats, NR_WORLD_FORMATS, "[local]");
+	table = memmem(file.data, file.len, "flyrecord", 10);
+	assert_non_null(table);
+	memcpy(table + 10 + 16, table + 10, 16);
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	bytes_release(&event);
+	trace = open_it();
+	assert_int_equal(count_events(trace, &problems), 20);
+	assert_int_equal(problems, 1);
+	trace_close(trace);
+}
+
+/* The name of version 7's buffer has no end, so there is no buffer. */
+static void a_name_without_an_end(void **state)
+{
+	static const uint8_t name[] = "\0local";
+	struct bytes file = { .len = 0 };
+	struct trace *trace;
+	size_t problems;
+	uint8_t *at;
+
+	(void)state;
+	make7(&file, 0, &compressions[0]);
+	at = memmem(file.data, file.len, name, sizeof(name));
+	assert_non_null(at);
+	put(&file, NULL, 300);
+	at = memmem(file.data, file.len, name, sizeof(name));
+	memset(at, 'x', (size_t)(file.data + file.len - at));
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	trace = open_it();
+	assert_null(trace_file(trace, 1));
+	assert_int_equal(count_events(trace, &problems), 0);
+	assert_int_equal(problems, 1);
+	trace_close(trace);
+}
+
 /* ---- a guest's file beside its host's */
 
 /* One event on each of two CPUs, at these times. */
@@ -679,6 +762,8 @@ static void a_guest_is_on_its_host_s_clock(void **state)
 {
 	static const uint64_t one[][3] = { { 0, (uint64_t)-4000, 1 } };
 	static const uint64_t steps[][3] = { { 8000, 300, 1 }, { 4000, 200, 1 }, { 1, 100, 1 } };
+	static const uint64_t far[][3] = { { 0, (uint64_t)-2, 1 },
+					   { UINT64_C(1) << 62, INT64_MAX, 1 } };
 	static const uint64_t scaled[][3] = { { 1, 7, UINT64_C(3) << 47 } };
 	static const uint64_t nothing[][3] = { { 1, 7, 0 } };
 	struct world_shift shift = { .id = 2, .host_id = 0xa11, .nr = 1, .samples = one };
@@ -690,6 +775,9 @@ static void a_guest_is_on_its_host_s_clock(void **state)
 	check_shift(&shift, 5200, 9300);
 	shift.flags = 1; /* on the line through two of them, the last two at the end */
 	check_shift(&shift, 5225, 9325);
+	shift.nr = 2;
+	shift.samples = far; /* the offsets differ by more than 63 bits */
+	check_shift(&shift, 14998, 26998);
 	shift.flags = 0;
 	shift.nr = 1;
 	shift.samples = scaled;
@@ -748,6 +836,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(version_7_with_a_further_buffer),
 		cmocka_unit_test(every_compression),	    cmocka_unit_test(damaged_zlib),
 		cmocka_unit_test(a_compression_that_is_not_known),
+		cmocka_unit_test(more_vcpus_than_the_option_has),
+		cmocka_unit_test(two_cpus_with_the_same_pages),
+		cmocka_unit_test(a_name_without_an_end),
 		cmocka_unit_test(a_guest_is_on_its_host_s_clock),
 		cmocka_unit_test(a_shift_that_makes_no_sense),
 	};
