@@ -12,7 +12,7 @@
 #include "trace/dat/dat.h"
 
 #define OPTION_LISTS_MAX 4096 /* in a damaged file, lists may refer to each other for ever */
-#define SECTION_MAX (64 * 1024 * 1024)
+#define INFLATED_MAX (64 * 1024 * 1024) /* bytes of all sections; formats are most of these */
 #define IS_COMPRESSED 1
 
 /* A section, uncompressed. */
@@ -28,7 +28,7 @@ static void section_release(struct section *section)
 	section->memory = NULL;
 }
 
-static int section_inflate(struct section *section, dat_inflate *inflate)
+static int section_inflate(struct section *section, struct dat *dat)
 {
 	struct cursor *cursor = &section->cursor;
 	uint32_t packed_size = 0, size = 0;
@@ -37,10 +37,11 @@ static int section_inflate(struct section *section, dat_inflate *inflate)
 
 	if (!err)
 		err = cursor_u32(cursor, &size);
-	if (!err && (packed_size > cursor->file->info.size || size > SECTION_MAX))
+	if (!err && (packed_size > cursor->file->info.size || size > INFLATED_MAX - dat->inflated))
 		err = -EINVAL;
 	if (err)
 		return err;
+	dat->inflated += size;
 	packed = malloc((size_t)packed_size + 1);
 	section->memory = malloc((size_t)size + 1);
 	if (!packed || !section->memory)
@@ -48,7 +49,7 @@ static int section_inflate(struct section *section, dat_inflate *inflate)
 	if (!err)
 		err = cursor_get(cursor, packed, packed_size);
 	if (!err)
-		err = inflate(packed, packed_size, section->memory, size);
+		err = dat->inflate(packed, packed_size, section->memory, size);
 	free(packed);
 	if (err)
 		return err;
@@ -79,13 +80,13 @@ static int section_head(const struct cursor *from, uint64_t at, uint16_t wanted,
 	return err;
 }
 
-static int section_open(const struct dat *dat, const struct cursor *from, uint64_t at,
+static int section_open(struct dat *dat, const struct cursor *from, uint64_t at,
 			uint16_t wanted, struct section *section)
 {
 	int err = section_head(from, at, wanted, section);
 
 	if (!err && section->is_compressed)
-		err = section_inflate(section, dat->inflate);
+		err = section_inflate(section, dat);
 	if (err)
 		section_release(section);
 	return err;
@@ -226,7 +227,7 @@ static int get_options(struct cursor *cursor, struct dat *dat, uint64_t *ret_nex
 
 static int get_all_options(struct cursor *cursor, struct dat *dat)
 {
-	uint64_t at = 0;
+	uint64_t at = 0, bytes = 0;
 	int err = cursor_u64(cursor, &at);
 
 	for (int i = 0; at && i < OPTION_LISTS_MAX && !err; i++) {
@@ -236,9 +237,11 @@ static int get_all_options(struct cursor *cursor, struct dat *dat)
 		err = section_open(dat, cursor, at, DAT_OPTION_DONE, &section);
 		if (err)
 			return err;
-		at = 0;
 		err = get_options(&section.cursor, dat, &at);
+		bytes += section.is_compressed ? 0 : section.cursor.at - cursor->at;
 		section_release(&section);
+		if (!err && bytes > cursor->file->info.size)
+			err = -EINVAL;
 	}
 	return err;
 }

@@ -714,6 +714,59 @@ static void a_name_without_an_end(void **state)
 	trace_close(trace);
 }
 
+/* The list of options names itself as the next one. */
+static void a_list_after_itself(void **state)
+{
+	struct bytes file = { .len = 0 };
+	struct trace_guest guest;
+	struct trace *trace;
+	size_t problems;
+	uint64_t list;
+
+	(void)state;
+	make7(&file, 0, &compressions[0]);
+	memcpy(&list, (uint8_t *)memmem(file.data, file.len, "1.0", 4) + 4, sizeof(list));
+	set_u64(&file, file.len - 8, list);
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	trace = open_it();
+	assert_true(trace_guest(trace, 0, 1, &guest));
+	assert_false(trace_guest(trace, 0, 500, &guest));
+	count_events(trace, &problems);
+	assert_int_in_range(problems, 1, 2);
+	trace_close(trace);
+}
+
+/* A section of 1 KB becomes 1 MB, each time that it is named. */
+static void a_section_many_times(void **state)
+{
+	struct bytes file = { .len = 0 }, section = { .len = 0 }, options = { .len = 0 };
+	struct trace *trace;
+	size_t first, at, problems;
+
+	(void)state;
+	put_machine(&file, "7", WORLD_PAGE);
+	put(&file, "zlib\0001.0", 9);
+	first = file.len;
+	put_u64(&file, 0);
+	put_u32(&section, 1);
+	put(&section, "kvm", 4);
+	put_u32(&section, 1);
+	put_u64(&section, 1 << 20);
+	put(&section, NULL, 1 << 20);
+	at = put_section(&file, 18, &section, deflate_zlib);
+	for (int i = 0; i < 80; i++)
+		put_place(&options, 18, at);
+	put_place(&options, 0, 0);
+	set_u64(&file, first, put_section(&file, 0, &options, NULL));
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	trace = open_it();
+	assert_int_equal(count_events(trace, &problems), 0);
+	assert_int_equal(problems, 2); /* the first format, and then a section too many */
+	trace_close(trace);
+}
+
 /* ---- a guest's file beside its host's */
 
 /* One event on each of two CPUs, at these times. */
@@ -839,6 +892,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(more_vcpus_than_the_option_has),
 		cmocka_unit_test(two_cpus_with_the_same_pages),
 		cmocka_unit_test(a_name_without_an_end),
+		cmocka_unit_test(a_list_after_itself), cmocka_unit_test(a_section_many_times),
 		cmocka_unit_test(a_guest_is_on_its_host_s_clock),
 		cmocka_unit_test(a_shift_that_makes_no_sense),
 	};
