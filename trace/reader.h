@@ -80,6 +80,9 @@ void **trace_shared(struct trace_file *file);
 void trace_add_problem(struct trace_file *file, uint64_t offset, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* A text of the file, of `size` bytes with its NUL, is made fit to be shown: see utf8_clean(). */
+void trace_clean_text(char *text, size_t size);
+
 /* A source's event before the first: everything unknown. */
 void source_init(struct trace_source *source, struct trace_file *file);
 

@@ -124,6 +124,12 @@ void trace_add_problem(struct trace_file *file, uint64_t offset, const char *fmt
 	va_end(args);
 }
 
+void trace_clean_text(char *text, size_t size)
+{
+	if (!utf8_clean(text, strlen(text), text, size))
+		text[0] = '\0';
+}
+
 void source_free_window(struct trace_source *source)
 {
 	window_release(source->window);

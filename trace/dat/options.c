@@ -36,6 +36,7 @@ void dat_set_clock(struct trace_info *info, struct dat_strings *strings, const c
 		len = sizeof(strings->clock) - 1;
 	memcpy(strings->clock, begin, len);
 	strings->clock[len] = '\0';
+	trace_clean_text(strings->clock, sizeof(strings->clock));
 	info->clock_name = strings->clock;
 	info->clock = trace_clock_by_name(strings->clock);
 }
@@ -53,6 +54,7 @@ static void set_uname(struct trace_info *info, struct dat_strings *strings, cons
 			len = sizeof(strings->uname[i]) - 1;
 		memcpy(strings->uname[i], text, len);
 		strings->uname[i][len] = '\0';
+		trace_clean_text(strings->uname[i], sizeof(strings->uname[i]));
 		text += len;
 	}
 	info->host = strings->uname[0];

@@ -19,8 +19,10 @@ static int get_buffer(struct cursor *cursor, struct dat *dat)
 
 	if (!err)
 		err = cursor_name(cursor, buffer->name, sizeof(buffer->name));
-	if (err && buffer)
-		dat->nr_buffers--;
+	if (!err)
+		trace_clean_text(buffer->name, sizeof(buffer->name));
+	else
+		dat->nr_buffers -= buffer != NULL;
 	return err;
 }
 

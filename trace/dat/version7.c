@@ -148,6 +148,7 @@ static int get_buffer(struct cursor *cursor, struct dat *dat)
 		dat->nr_buffers -= buffer != NULL; /* its name may have no end */
 		return err;
 	}
+	trace_clean_text(buffer->name, sizeof(buffer->name));
 	if (!buffer->name[0] && clock[0])
 		dat_set_clock(&cursor->file->info, &dat->strings, clock);
 	return get_all_cpu_pages(cursor, buffer, nr);
@@ -262,6 +263,7 @@ static int get_all(struct cursor *cursor, struct dat *dat)
 	dat->inflate = dat_inflate_by_name(compression);
 	if (dat->inflate)
 		return get_all_options(cursor, dat);
+	trace_clean_text(compression, sizeof(compression));
 	trace_add_problem(cursor->file, cursor->at,
 			  "compressed with \"%.32s\", which kvmtop cannot read: make another file "
 			  "with trace-cmd convert --compression none", compression);

@@ -277,6 +277,33 @@ static void clocks_and_kinds(void **state)
 	}
 }
 
+/* A terminal must not get what a file has in its texts. */
+static void texts_have_no_control_characters(void **state)
+{
+	struct bytes file = { .len = 0 };
+	struct ring ring;
+	struct trace *trace;
+	uint8_t *at;
+
+	(void)state;
+	ring_init(&ring, 0);
+	world_buffer = "\x1b]0;x\a";
+	put_dat6(&file, &ring, 1, world_formats, NR_WORLD_FORMATS, "[mo\x1b[2Jno]");
+	world_buffer = NULL;
+	at = memmem(file.data, file.len, "alpha 6.1.0 x86_64", 18);
+	assert_non_null(at);
+	at[2] = at[8] = at[14] = '\x9b';
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	trace = open_it();
+	assert_string_equal(trace_file(trace, 0)->clock_name, "mo?[2Jno");
+	assert_string_equal(trace_file(trace, 0)->host, "al?ha");
+	assert_string_equal(trace_file(trace, 0)->release, "6.?.0");
+	assert_string_equal(trace_file(trace, 0)->arch, "x8?_64");
+	assert_string_equal(trace_file(trace, 1)->instance, "?]0;x?");
+	trace_close(trace);
+}
+
 /* s390 calls the vCPU's number "id". Other events may have an id that is no vCPU. */
 static void a_vcpu_of_s390(void **state)
 {
@@ -883,7 +910,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(absurd_lengths),	    cmocka_unit_test(clocks_and_kinds),
 		cmocka_unit_test(a_further_buffer),	    cmocka_unit_test(cycles_become_ns),
 		cmocka_unit_test(one_buffer_is_chosen),
-		cmocka_unit_test(a_vcpu_of_s390),
+		cmocka_unit_test(a_vcpu_of_s390), cmocka_unit_test(texts_have_no_control_characters),
 		cmocka_unit_test(what_repeats_is_told_by_content_and_time),
 		cmocka_unit_test(version_7),		    cmocka_unit_test(version_7_cut),
 		cmocka_unit_test(version_7_with_a_further_buffer),
