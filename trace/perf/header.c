@@ -83,10 +83,13 @@ static int add_layout(struct perf_header *header, const struct perf_layout *layo
 	return 0;
 }
 
-/* Reads `nr` ids at the cursor. */
+/* Reads `nr` ids at the cursor. Each id has bytes of its own in the file. */
 static int add_ids(struct cursor *cursor, struct perf_header *header, uint64_t nr, uint32_t layout)
 {
-	int err = array_grow(&header->ids, &header->ids_room, header->nr_ids + nr);
+	uint64_t file_size = cursor->file->info.size;
+	uint64_t most = file_size ? file_size / sizeof(uint64_t) : PERF_IDS_MAX;
+	int err = nr > most - header->nr_ids ? -EINVAL :
+		  array_grow(&header->ids, &header->ids_room, header->nr_ids + nr);
 
 	for (uint64_t i = 0; i < nr && !err; i++) {
 		struct perf_id *id = &header->ids[header->nr_ids];
@@ -208,7 +211,9 @@ static int get_string(struct cursor *cursor, char *text, size_t size)
 	if (len >= size)
 		len = (uint32_t)size - 1;
 	memset(text, 0, size);
-	return cursor_get(cursor, text, len);
+	err = cursor_get(cursor, text, len);
+	trace_clean_text(text, size);
+	return err;
 }
 
 static int get_vendor(struct cursor *cursor, struct perf_header *header)
@@ -409,7 +414,8 @@ int perf_header_add_attr(struct trace_file *file, struct perf_header *header, co
 	err = take_attr(&cursor, header, attr_size, &layout);
 	if (!err)
 		err = add_ids(&cursor, header, (size - attr_size) / sizeof(uint64_t), layout);
-	sort_ids(header);
+	if (!err)
+		sort_ids(header);
 	return forgive(err);
 }
 

@@ -11,6 +11,7 @@
 
 #define PERF_NAME_SIZE 128
 #define PERF_ATTRS_MAX 4096
+#define PERF_IDS_MAX (1u << 22) /* of a pipe: an id for each event on each CPU */
 
 /* Which fields the samples of an event have. */
 struct perf_layout {

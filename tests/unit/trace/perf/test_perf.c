@@ -462,6 +462,49 @@ static void what_cannot_be_read_is_said(void **state)
 	bytes_release(&file);
 }
 
+static void texts_have_no_control_characters(void **state)
+{
+	struct bytes file = { .len = 0 };
+	struct trace *trace;
+	uint8_t *at;
+
+	(void)state;
+	make(&file, 0);
+	at = memmem(file.data, file.len, "6.1.0", 5);
+	assert_non_null(at);
+	at[2] = '\x1b';
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	trace = open_it();
+	assert_string_equal(trace_file(trace, 0)->release, "6.?.0");
+	trace_close(trace);
+}
+
+/* Each of two events has the whole file as its ids. */
+static void events_that_share_ids(void **state)
+{
+	struct bytes file = { .len = 0 };
+	struct trace *trace;
+	size_t problems;
+
+	(void)state;
+	make(&file, 0);
+	set_u64(&file, 24, file.len);
+	set_u64(&file, 32, 2 * (128 + 16));
+	for (int i = 0; i < 2; i++) {
+		put_perf_attr(&file);
+		put_u64(&file, 0);
+		put_u64(&file, file.len - 100);
+	}
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	trace = open_it();
+	assert_int_equal(count_events(trace, &problems), 0);
+	assert_int_equal(problems, 1);
+	assert_non_null(strstr(trace_problem(trace, 0)->text, "header"));
+	trace_close(trace);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -475,6 +518,8 @@ int main(void)
 		cmocka_unit_test(absurd_lengths),
 		cmocka_unit_test(without_rounds),
 		cmocka_unit_test(what_cannot_be_read_is_said),
+		cmocka_unit_test(events_that_share_ids),
+		cmocka_unit_test(texts_have_no_control_characters),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
