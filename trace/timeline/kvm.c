@@ -361,7 +361,7 @@ void timeline_kvm_free(struct timeline_kvm *kvm)
 	free(kvm);
 }
 
-/* An event of KVM's that neither begins nor ends anything. */
+/* An event of KVM's that begins and ends no slice. */
 static int take_instant(struct timeline_kvm *kvm, const struct trace_event *event)
 {
 	struct recorded_thread *thread = table_thread(&kvm->pairing.table, event);
@@ -387,9 +387,10 @@ int timeline_kvm_add(struct timeline_kvm *kvm, const struct trace_event *event)
 	if (!event->type)
 		return 0;
 	meaning = meaning_of(&kvm->pairing.meanings, event->type);
-	if (meaning->kind == MEANING_EVENT || meaning->kind == MEANING_ARGUMENT)
-		return take_instant(kvm, event);
-	return 0;
+	if (!meaning_is_of_kvm(meaning) || meaning->kind == MEANING_EXIT ||
+	    meaning->kind == MEANING_ENTRY || meaning->kind == MEANING_USERSPACE)
+		return 0;
+	return take_instant(kvm, event);
 }
 
 static void name_track(struct timeline_kvm *kvm, const struct recorded_thread *thread)

@@ -20,7 +20,7 @@
 #include "trace/timeline/functions.h"
 #include "trace/timeline/perf_stat.h"
 
-enum { ID_USERSPACE = 200, ID_OFFSET, ID_PVCLOCK };
+enum { ID_USERSPACE = 200, ID_OFFSET, ID_PVCLOCK, ID_WAKEUP, ID_POLL, ID_NESTED };
 
 static const char *const more_formats[] = {
 	"name: kvm_userspace_exit\nID: 200\n" COMMON_FIELDS
@@ -37,9 +37,19 @@ static const char *const more_formats[] = {
 	"\tfield:__u32 tsc_to_system_mul;\toffset:12;\tsize:4;\tsigned:0;\n"
 	"\tfield:__s8 tsc_shift;\toffset:16;\tsize:1;\tsigned:1;\n\n"
 	"print fmt: \"vcpu=%u\", REC->vcpu_id\n",
+	"name: kvm_vcpu_wakeup\nID: 203\n" COMMON_FIELDS
+	"\tfield:__u64 ns;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:bool waited;\toffset:16;\tsize:1;\tsigned:0;\n\n"
+	"print fmt: \"%llu ns\", REC->ns\n",
+	"name: kvm_halt_poll_ns\nID: 204\n" COMMON_FIELDS
+	"\tfield:unsigned int old;\toffset:8;\tsize:4;\tsigned:0;\n\n"
+	"print fmt: \"%u\", REC->old\n",
+	"name: kvm_nested_vmexit\nID: 205\n" COMMON_FIELDS
+	"\tfield:__u64 rip;\toffset:8;\tsize:8;\tsigned:0;\n\n"
+	"print fmt: \"%llx\", REC->rip\n",
 };
 
-#define NR_FORMATS (NR_WORLD_FORMATS + 3)
+#define NR_FORMATS (NR_WORLD_FORMATS + 6)
 
 /* What one event of the timeline says; a copy. */
 struct drawn {
@@ -451,6 +461,33 @@ static void without_exits_there_are_points(void **state)
 	picture = picture_of(out);
 	is_drawn(&picture, "i kvm_userspace_exit|kvm|1.177 0+0 \n"
 			   "i kvm_userspace_exit|kvm|1.177 500+0 \n");
+	picture_release(&picture);
+}
+
+/* Also an event that tells something of an exit. */
+static void all_other_events_are_points(void **state)
+{
+	struct picture picture;
+
+	(void)state;
+	begin();
+	add_exit(0, 1000, 77, 0, 12);
+	for (uint16_t id = ID_WAKEUP; id <= ID_NESTED; id++) {
+		put_common(&event, id, 77);
+		put_u64(&event, 7);
+		put_u64(&event, 0);
+		ring_add(&rings[0], 1000 + id, &event);
+	}
+	add_entry(0, 2000, 77, 0);
+	end("[mono]");
+	assert_int_equal(run((const char *[]){ "-k", dat, NULL }), 0);
+	picture = picture_of(out);
+	is_drawn(&picture, "X HLT L2|kvm|1.77 0+1000 \n"
+			   "X halted|halted|1.77 0+1000 \n"
+			   "i kvm_vcpu_wakeup|kvm|1.77 203+0 \n"
+			   "i kvm_halt_poll_ns|kvm|1.77 204+0 \n"
+			   "i kvm_nested_vmexit|kvm|1.77 205+0 \n"
+			   "X guest|guest,cut|1.77 1000+0 \n");
 	picture_release(&picture);
 }
 
@@ -1071,6 +1108,7 @@ int main(void)
 		cmocka_unit_test(what_the_recording_cuts_is_marked),
 		cmocka_unit_test(lost_events_end_what_is_open),
 		cmocka_unit_test(guests_are_processes),
+		cmocka_unit_test(all_other_events_are_points),
 		cmocka_unit_test(without_exits_there_are_points),
 		cmocka_unit_test(sums_are_those_of_the_report),
 		cmocka_unit_test(old_kernels_exits_are_named_by_their_processor),
