@@ -67,23 +67,41 @@ static bool has_times(const struct report_side *side)
 
 /* ---- which rows belong together */
 
-static bool are_same(const struct view_row *a, const struct view_row *b)
+static const char *const keys[] = { [REASON] = "reason", [GUEST] = "guest", [VCPU] = "vcpu" };
+
+static int compare_keys(const void *a, const void *b)
 {
-	return cell_compare(cell_of(a, "reason"), cell_of(b, "reason")) == 0 &&
-	       cell_compare(cell_of(a, "guest"), cell_of(b, "guest")) == 0 &&
-	       cell_compare(cell_of(a, "vcpu"), cell_of(b, "vcpu")) == 0;
+	const struct view_row *one = *(const struct view_row *const *)a;
+	const struct view_row *other = *(const struct view_row *const *)b;
+	int order = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys) && !order; i++)
+		order = cell_compare(cell_of(one, keys[i]), cell_of(other, keys[i]));
+	return order;
 }
 
-static const struct view_row *find(const struct view *view, const struct view_row *wanted)
+/* The rows in the order of their keys; to be freed. NULL: no memory. */
+static const struct view_row **sort_rows(const struct view *view)
 {
-	for (size_t i = 0; i < view->nr_rows; i++) {
-		if (are_same(&view->rows[i], wanted))
-			return &view->rows[i];
-	}
-	return NULL;
+	const struct view_row **rows = calloc(view->nr_rows + 1, sizeof(struct view_row *));
+
+	for (size_t i = 0; rows && i < view->nr_rows; i++)
+		rows[i] = &view->rows[i];
+	if (rows)
+		qsort(rows, view->nr_rows, sizeof(struct view_row *), compare_keys);
+	return rows;
 }
 
-/* What a second had of it: of time, or where exits have none, of exits. */
+static const struct view_row *find(const struct view_row **rows, size_t nr,
+				   const struct view_row *wanted)
+{
+	const struct view_row **found = bsearch(&wanted, rows, nr, sizeof(struct view_row *),
+						compare_keys);
+
+	return found ? *found : NULL;
+}
+
+/* How much a row had in a second: time, or exits where these have no times. */
 static double weight(const struct report_side *side, const struct view_row *row)
 {
 	double span = side->span ? (double)side->span : 1;
@@ -102,22 +120,29 @@ static int compare_pairs(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-static size_t fill(const struct report_side sides[2], struct pair *pairs)
+/* 0 or -ENOMEM. */
+static int fill(const struct report_side sides[2], struct pair *pairs, size_t *ret_nr)
 {
 	const struct view *one = sides[OTHER].view, *other = sides[THIS].view;
+	const struct view_row **of_one = sort_rows(one), **of_other = sort_rows(other);
+	int err = of_one && of_other ? 0 : -ENOMEM;
 	size_t nr = 0;
 
-	for (size_t i = 0; i < one->nr_rows; i++)
-		pairs[nr++] = (struct pair){ { &one->rows[i], find(other, &one->rows[i]) }, 0 };
-	for (size_t i = 0; i < other->nr_rows; i++) {
-		if (!find(one, &other->rows[i]))
+	for (size_t i = 0; i < one->nr_rows && !err; i++)
+		pairs[nr++] = (struct pair){ { &one->rows[i], find(of_other, other->nr_rows,
+								   &one->rows[i]) }, 0 };
+	for (size_t i = 0; i < other->nr_rows && !err; i++) {
+		if (!find(of_one, one->nr_rows, &other->rows[i]))
 			pairs[nr++] = (struct pair){ { NULL, &other->rows[i] }, 0 };
 	}
 	for (size_t i = 0; i < nr; i++)
 		pairs[i].change = weight(&sides[THIS], pairs[i].rows[THIS]) -
 				  weight(&sides[OTHER], pairs[i].rows[OTHER]);
 	qsort(pairs, nr, sizeof(*pairs), compare_pairs);
-	return nr;
+	free(of_one);
+	free(of_other);
+	*ret_nr = nr;
+	return err;
 }
 
 /* ---- the view */
@@ -145,7 +170,7 @@ static struct cell change(const struct cell *one, const struct cell *other)
 	return (struct cell){ .type = CELL_PERCENT, .number = 100 * (to - from) / from };
 }
 
-/* A view may be of many samples, and its own rate that of the last interval. */
+/* Not the view's own rate: a view may be of many samples, and its rate is of the last interval. */
 static struct cell number_in(const struct report_side *side, const struct view_row *row,
 			     const char *id)
 {
@@ -165,9 +190,8 @@ static void fill_row(struct view_row *row, const struct report_side sides[2],
 	const struct view_row *any = pair->rows[pair->rows[OTHER] ? OTHER : THIS];
 
 	row->is_idle = any->is_idle;
-	row->cells[REASON] = *cell_of(any, "reason");
-	row->cells[GUEST] = *cell_of(any, "guest");
-	row->cells[VCPU] = *cell_of(any, "vcpu");
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		row->cells[i] = *cell_of(any, keys[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(compared); i++) {
 		struct cell *cells = &row->cells[FIRST + PARTS * i];
 
@@ -192,8 +216,6 @@ static int add_row(struct view *view, const struct report_side sides[2], const s
 
 static uint32_t absent_columns(const struct view *view)
 {
-	static const char *const keys[] = { [REASON] = "reason", [GUEST] = "guest",
-					    [VCPU] = "vcpu" };
 	uint32_t absent = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
@@ -222,8 +244,9 @@ int report_diff(const struct report_side sides[2], struct view *ret_view, struct
 	int err = pairs ? check_units(sides, why) : -ENOMEM;
 
 	*ret_view = (struct view){ .type = &diff };
+	if (!err)
+		err = fill(sides, pairs, &nr);
 	if (!err) {
-		nr = fill(sides, pairs);
 		ret_view->is_cycles = sides[has_times(&sides[OTHER]) ? OTHER : THIS].is_cycles;
 		ret_view->absent = absent_columns(sides[OTHER].view);
 	}
