@@ -67,8 +67,8 @@ int comms_read(struct comms *comms, const char *text)
 		long tid = strtol(text, &name, 10);
 
 		/* The kernel writes "<...>" for a name that it has forgotten. */
-		if (name > text && *name == ' ' && tid >= 0 && tid <= INT32_MAX &&
-		    strncmp(name, " <...>", 6) != 0)
+		if (name > text && name < text + len && *name == ' ' && tid >= 0 &&
+		    tid <= INT32_MAX && strncmp(name, " <...>", 6) != 0)
 			err = comms_set(comms, (int32_t)tid, name + 1,
 					(size_t)(text + len - name - 1));
 		text += len + (text[len] == '\n');

@@ -163,7 +163,7 @@ void ppc_print(const struct rules_values *values, FILE *out)
 {
 	const struct rules_record *record = values->record;
 	uint32_t instruction = (uint32_t)record->words[0];
-	int64_t reltsc = (int64_t)values->reltsc;
+	uint64_t reltsc = values->reltsc_is_negative ? -values->reltsc : values->reltsc;
 	uint64_t tsc = record->tsc;
 
 	if (values->mhz)
@@ -171,7 +171,7 @@ void ppc_print(const struct rules_values *values, FILE *out)
 	fprintf(out, "%" PRIu64 " (+%12" PRId64 ")  PPC_INSTR vcpu = 0x%08" PRIx32
 		"  pid = 0x%08" PRIx32 " [ instr = 0x%08" PRIx32 ", pc = 0x%08" PRIx32
 		", emul = %" PRIu32 ", mnemonic = %8s ", tsc,
-		values->reltsc_is_negative ? -reltsc : reltsc, record->vcpu, record->pid,
+		(int64_t)reltsc, record->vcpu, record->pid,
 		instruction, (uint32_t)record->words[1], (uint32_t)record->words[2],
 		mnemonic(instruction));
 	print_operand(instruction, out);

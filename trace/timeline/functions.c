@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include <json-c/json.h>
-#include <uthash.h>
 
 #include "base/array.h"
+#include "base/hash.h"
 #include "trace/timeline/functions.h"
 
 #define CHUNK 65536
@@ -307,7 +307,7 @@ static struct process *get_process(struct functions *functions, int64_t pid)
 	HASH_FIND(hh, functions->processes, &pid, sizeof(pid), process);
 	if (!process && (process = calloc(1, sizeof(*process)))) {
 		process->pid = pid;
-		HASH_ADD(hh, functions->processes, pid, sizeof(pid), process);
+		hash_add(functions->processes, pid, process);
 	}
 	return process;
 }
@@ -335,7 +335,7 @@ static struct thread *get_thread(struct functions *functions, struct json_object
 		free(thread);
 		return NULL;
 	}
-	HASH_ADD(hh, functions->threads, id, sizeof(id), thread);
+	hash_add(functions->threads, id, thread);
 	return thread;
 }
 

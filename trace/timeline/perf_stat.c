@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include <json-c/json.h>
-#include <uthash.h>
 
 #include "base/array.h"
+#include "base/hash.h"
 #include "trace/timeline/perf_stat.h"
 
 #define FIELDS_MAX 48
@@ -354,7 +354,10 @@ static struct perf_counter *get_counter(struct perf *perf, const char *name)
 		return NULL;
 	snprintf(counter->name, sizeof(counter->name), "%s", name);
 	HASH_ADD_STR(perf->counters, name, counter);
-	return counter;
+	if (hash_has(counter))
+		return counter;
+	free(counter);
+	return NULL;
 }
 
 static void draw(struct perf *perf, const struct perf_counter *counter, const char *value)
