@@ -21,7 +21,7 @@ static const struct arch arch_unknown = {
 	.splits = no_splits,
 };
 
-/* The first that a machine is of is used: PVM before VMX and SVM, x86 after them. */
+/* The first that suits a machine is used: PVM comes before VMX and SVM, x86 after them. */
 #define ARCHS(ARCH)      \
 	ARCH(pvm)        \
 	ARCH(vmx)        \

@@ -19,7 +19,7 @@
 enum {
 	REASON_IDLE = 1 << 0,	    /* the vCPU has nothing to do: HLT, WFx, MWAIT ... */
 	REASON_ENTRY_FAIL = 1 << 1, /* comes with VMX's FAILED_VMENTRY bit set if an entry fails */
-	REASON_PROTECTED = 1 << 2, /* only guests have it that hide their registers from the host */
+	REASON_PROTECTED = 1 << 2,  /* the guest hides its registers from the host */
 };
 
 #define REASON_TYPE (UINT64_C(1) << 32) /* see struct split's type_field */
@@ -33,8 +33,8 @@ struct reason {
 };
 
 /*
- * Where a program that runs on the event itself finds what the event's record has: in the arguments
- * with the names of the fields, or in the vCPU. The running kernel's BTF says where these are.
+ * Where a BPF program on the raw event finds the fields of the event's record: in arguments with
+ * the fields' names, or in the vCPU. The running kernel's BTF says where these are.
  */
 #define RAW_PATHS 3
 struct raw_exit {
@@ -42,8 +42,8 @@ struct raw_exit {
 	uint32_t isa;	    /* what the argument "isa" must be; 0: there is none */
 	const char *module; /* has the types of the paths; NULL: no argument, no reason */
 	/*
-	 * To `field`, from the type that begins with the vCPU: "type.member->member.member". All
-	 * that the kernel has must lead to the same place; the rest are NULL.
+	 * Ways from the type that begins with the vCPU to `field`: "type.member->member.member".
+	 * All ways that the kernel has must lead to the same place. The last may be NULL.
 	 */
 	const char *paths[RAW_PATHS];
 	/*
@@ -91,9 +91,8 @@ struct split {
 struct arch {
 	const char *name;    /* as the title line shows it: "VMX", "SVM", "arm64" */
 	/*
-	 * Which machines are of this kind: where what uname(2) says of the machine begins with this
-	 * (NULL: with anything), and the function, with root ("": this machine), agrees (NULL: it
-	 * does).
+	 * A machine is of this kind if its name from uname(2) begins with `machine` (NULL: any
+	 * name), and is_host() agrees (NULL: it does). root "" is this machine.
 	 */
 	const char *machine;
 	bool (*is_host)(const char *root, const char *machine);

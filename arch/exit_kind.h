@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * exit_kind - what is counted of VM exits: their reasons and their arguments.
+ * exit_kind - the kinds of things that are counted of VM exits: reasons and arguments.
  *
  * BPF programs include this header: it needs no libc. Names and events are in argument.h.
  */

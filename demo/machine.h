@@ -32,18 +32,16 @@ struct demo_machine {
 	unsigned long (*vm_type)(int kvm_fd);	     /* for KVM_CREATE_VM; NULL: 0 */
 	void (*prepare_vm)(int vm_fd);		     /* may be NULL */
 	int (*prepare_vcpu)(int vm_fd, int vcpu_fd); /* 0 or -errno */
-	/*
-	 * The address written to as the mark; 0: the mark is KVM_EXIT_HLT, and the next two are 0.
-	 */
+	/* A write here is the mark. 0: KVM_EXIT_HLT is, and the members below are 0. */
 	uint64_t mark_gpa;
 	const uint8_t *halted; /* in the code, the instruction behind the halt */
 	/*
-	 * The program counter: its number for KVM_GET_ONE_REG; vm.c sets it to the code before each
-	 * round. 0: it has none, prepare_vcpu() sets it, the code goes back to its start by itself,
-	 * and read_pc() returns it, or 0 after an error.
+	 * The number of the program counter for KVM_GET_ONE_REG; vm.c sets the counter to the
+	 * code before each round. 0: the counter has no number. Then prepare_vcpu() sets it, and
+	 * the code goes back to its start by itself.
 	 */
 	uint64_t pc_id;
-	uint64_t (*read_pc)(int vcpu_fd);
+	uint64_t (*read_pc)(int vcpu_fd); /* if pc_id is 0; returns 0 after an error */
 };
 
 extern const struct demo_machine demo_machine_x86, demo_machine_arm64, demo_machine_riscv64,

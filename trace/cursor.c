@@ -73,7 +73,6 @@ int cursor_skip(struct cursor *cursor, uint64_t size)
 	return 0;
 }
 
-/* Reads a text of this size and adds a NUL; to be freed. */
 int cursor_text(struct cursor *cursor, uint64_t size, char **ret_text)
 {
 	char *text;

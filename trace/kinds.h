@@ -16,14 +16,14 @@ struct trace_reader;
 
 const char *trace_kind_name(enum trace_kind kind); /* "trace.dat", "perf.data", "acrn", ... */
 
-/* By that name, for --input-format. Returns 0, or -EINVAL with why: none of that name. */
+/* By this name, for --input-format. Returns 0, or -EINVAL with why: no kind has the name. */
 int trace_kind_by_name(const char *name, enum trace_kind *ret_kind, struct why *why);
 int trace_record_kind_by_name(const char *name, enum trace_kind *ret_kind, struct why *why);
 
 /* The reader for a file of this kind; TRACE_ANY: chosen by the file's head. NULL: there is none. */
 const struct trace_reader *trace_event_reader(enum trace_kind kind, const struct head *head);
 
-/* The same for records; where none is of a known event, what they look like. NULL: see why. */
+/* The same for records; if no event is known, by what the records look like. NULL: see why. */
 const struct trace_reader *trace_record_reader(enum trace_kind kind, const struct head *head,
 					       const char *path, struct why *why);
 

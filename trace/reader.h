@@ -52,7 +52,7 @@ struct trace_reader {
 	const char *name;
 	bool reads_pipes;
 	bool (*is_kind)(const struct head *head);
-	/* Of readers of records: whether these may be such, though no event may be known. */
+	/* Readers of records: whether the bytes look like records, though no event is known. */
 	bool (*looks_like)(const struct head *head);
 	/*
 	 * Sets file->info and adds sources. fd is at the file's begin, but for a pipe: its first

@@ -81,7 +81,7 @@ bool trace_may_wait(const struct trace *trace);
 /* The i-th file, NULL past the end. What it says may only be known after the first trace_next(). */
 const struct trace_info *trace_file(const struct trace *trace, size_t i);
 
-/* The i-th problem so far, NULL past the end. At most one for each file and CPU. */
+/* The i-th problem so far, NULL past the end: a few for each file, and one for each CPU. */
 const struct trace_problem *trace_problem(const struct trace *trace, size_t i);
 
 /* Bytes read of bytes to read, for a progress bar; total 0: not known. */

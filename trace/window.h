@@ -29,7 +29,7 @@ void window_release(struct window *window);
 
 #define WINDOW_WANT_MAX 65536
 
-/* Reads more if need be: whether there are `size` bytes (up to that) at window->at. */
+/* Reads more if need be: whether there are `size` bytes, at most WINDOW_WANT_MAX, at window->at. */
 bool window_want(struct window *window, size_t size);
 
 /* What keeps the file from being read to its end, in words; NULL: nothing does. */

@@ -94,11 +94,12 @@ void dat_set_clock(struct trace_info *info, struct dat_strings *strings, const c
 int dat6_open(struct trace_file *file, const struct cursor *from);
 int dat7_open(struct trace_file *file, const struct cursor *from);
 
+/* To be called after all options: makes times nanoseconds if the file says how. */
+void dat_settle_clock(struct trace_file *file, struct dat *dat);
+
 /* For struct trace_reader. */
 void dat_close(struct trace_file *file);
 const char *dat_comm(const struct trace_event *event, const struct trace_file *file);
-/* To be called after all options: makes times nanoseconds if the file says how. */
-void dat_settle_clock(struct trace_file *file, struct dat *dat);
 bool dat_guest(const struct trace_file *file, size_t i, struct trace_guest *ret_guest);
 
 /* compression: its name in a file of version 7 ("zstd"). NULL: unknown. */

@@ -84,7 +84,7 @@ static int take_message(struct thread_log *log, const uint8_t *bytes, size_t siz
 	memcpy(&event, bytes + at, size - at < sizeof(event) ? size - at : sizeof(event));
 	thread.tid = event.event_data.fork.child_pid;
 	thread.pid = event.event_data.fork.child_tgid;
-	/* Not a process: guests are found otherwise. */
+	/* A new process is no thread of a guest. */
 	if (event.what != PROC_EVENT_FORK || thread.tid == thread.pid || log->nr == THREADS_MAX)
 		return 0;
 	if (array_grow(&log->list, &log->room, log->nr + 1) < 0)

@@ -2,9 +2,9 @@
 /*
  * thread_log - the threads that begin on this machine while it records, each with its process.
  *
- * The kernel sends a message for each (proc connector, linux/cn_proc.h), so a thread that runs for
- * a millisecond is among them. tracefs has the option record-tgid for this, but where two programs
- * trace at once the kernel counts its users wrongly, and then records for ever.
+ * The kernel sends a message for each (proc connector, linux/cn_proc.h), also for a thread that
+ * runs for a millisecond. The option record-tgid of tracefs would do the same; but if two programs
+ * trace at once, the kernel counts the option's users wrongly, and never stops recording.
  */
 #ifndef KVMTOP_TRACE_RECORD_THREAD_LOG_H
 #define KVMTOP_TRACE_RECORD_THREAD_LOG_H
@@ -22,11 +22,11 @@ struct thread_log {
 	size_t nr, room;
 };
 
-/* 0 or -errno: the kernel does not tell (not root, a container). The log is valid in any case. */
+/* 0, or -errno: no messages (not root, a container). The log is valid in any case. */
 int thread_log_init(struct thread_log *log);
 void thread_log_release(struct thread_log *log);
 
-/* Takes what the kernel has told since: 0 or -ENOMEM. At least every 100 ms. */
+/* Takes the messages since the last call: 0 or -ENOMEM. To be called every 100 ms or sooner. */
 int thread_log_drain(struct thread_log *log);
 
 #endif

@@ -65,7 +65,7 @@ struct guest_key {
 	uint32_t nth; /* if pid and guest are unknown: the number of earlier threads of this vCPU */
 };
 
-/* A guest's number; for a key with IS_VCPU and a vCPU for a pid: how many threads ran this vCPU. */
+/* A guest's number. If key.guest is IS_VCPU, key.pid is a vCPU, and number counts its threads. */
 struct guest_number {
 	struct guest_key key;
 	size_t number;

@@ -2,11 +2,11 @@
 /*
  * guests - which guest and which vCPU a thread of a recording belongs to.
  *
- * Certain are the guests in a trace.dat's list (kvmtop record, trace-cmd record -A) and the
- * processes of perf.data, kvmtrace and ACRN (a VM's number). Any other trace.dat has only threads
- * and, from events or a thread's name, their vCPU numbers. Of these the n-th thread with the same
- * vCPU number belongs to the n-th guest, as the threads' first events come: a guess where several
- * guests run.
+ * A trace.dat may have a list of its guests (kvmtop record, trace-cmd record -A). perf.data,
+ * kvmtrace and ACRN have each thread's process (ACRN: the VM's number). Any other trace.dat has
+ * only threads and, from events or a thread's name, their vCPU numbers. There the n-th thread with
+ * a vCPU number, in the order of first events, is taken for a thread of the n-th guest: a guess if
+ * several guests run.
  */
 #ifndef KVMTOP_TRACE_RECORDED_GUESTS_H
 #define KVMTOP_TRACE_RECORDED_GUESTS_H

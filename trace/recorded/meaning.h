@@ -14,7 +14,7 @@
 
 enum meaning_kind {
 	MEANING_UNSEEN, /* the type was not looked at yet */
-	MEANING_EVENT,	/* is one, and means nothing more */
+	MEANING_EVENT,	/* an event of KVM without any of the meanings below */
 	MEANING_EXIT,	/* leaves the guest */
 	MEANING_ENTRY,	/* enters the guest */
 	MEANING_USERSPACE, /* KVM_RUN returns to user space */
@@ -52,7 +52,7 @@ struct meaning {
 	uint16_t fixed_c;
 };
 
-/* What exits are told apart by. Two words: it is looked up for every exit. */
+/* What tells exits apart. It has 16 bytes, because it is looked up for every exit. */
 struct exit_key {
 	uint64_t a;   /* the reason's code; the port, address, MSR, leaf ... */
 	uint32_t b;   /* of a reason: index in struct meanings.names; else the argument's size */
@@ -67,7 +67,7 @@ struct reason_names {
 	struct reasons reasons;
 };
 
-#define MEANING_EXITS 128 /* reasons told apart that have arguments */
+#define MEANING_EXITS 128 /* of the exits that have arguments, so many are told apart */
 
 struct meanings {
 	const struct trace *trace;
@@ -76,7 +76,7 @@ struct meanings {
 	uint32_t nr_kvm_types;
 	struct reason_names *names;
 	size_t nr_names, room_names;
-	struct exit_key exits[MEANING_EXITS]; /* that arguments came with */
+	struct exit_key exits[MEANING_EXITS]; /* exits that have arguments */
 	uint8_t nr_exits;
 };
 
@@ -119,7 +119,7 @@ void meaning_name(const struct meanings *meanings, const struct exit_key *key, c
 /* REASON_* of arch.h; REASON_IDLE: the vCPU was idle meanwhile (HLT, WFx ...). */
 unsigned int meaning_flags(const struct meanings *meanings, const struct exit_key *key);
 
-/* Why the guest was left that the argument came with; NULL: not known. */
+/* The exit that the argument belongs to; NULL: not known. */
 const struct exit_key *meaning_exit(const struct meanings *meanings, const struct exit_key *key);
 
 #endif

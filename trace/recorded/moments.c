@@ -62,8 +62,8 @@ struct second_reading {
 	struct recorded recorded;   /* the guests of the first time, the counts of this one */
 	size_t nr_known;	    /* threads that the first reading found a guest for */
 	double interval_ns;
-	uint64_t nr_cuts;  /* the end of the interval that is being counted is the next one */
-	uint64_t next_cut; /* that in the clock's unit */
+	uint64_t nr_cuts;  /* intervals that have ended */
+	uint64_t next_cut; /* when the current interval ends, in the clock's unit; or NO_CUT */
 	struct played_rows rows, before; /* of the latest sample, and of the one before */
 	struct sample sample;
 	struct stats *stats;
@@ -93,8 +93,8 @@ static int know_threads(struct second_reading *reader, struct why *why)
 }
 
 /*
- * Counters do not go back. A vCPU's time does where an exit was thought open, and events that are
- * missing say that nothing is known of it.
+ * Counters do not go back. But a vCPU's time would, where an exit seemed to be open until it turned
+ * out that events are missing.
  */
 static void keep_rising(struct second_reading *reader)
 {
@@ -197,7 +197,7 @@ static void set_next_cut(struct second_reading *reader)
 	const struct pairing *first = &reader->first->recording->pairing;
 	double ns = (double)(reader->nr_cuts + 1) * reader->interval_ns;
 
-	/* What is left of less than a ns would be no interval. */
+	/* A rest of less than 1 ns is no interval. */
 	reader->next_cut = ns + 1 < (double)reader->recorded.span_ns ?
 				   first->first_time + units_of(reader, ns) : NO_CUT;
 }
@@ -231,7 +231,7 @@ static int read_all(struct second_reading *reader, struct why *why)
 	const struct facts facts = { .fields = reader->fields, .stats = reader->stats };
 	int err;
 
-	/* What the whole recording has, the rows of each moment are made for. */
+	/* Each moment has rows for everything that the whole recording has. */
 	memcpy(pairing->has_exits, first->has_exits, sizeof(pairing->has_exits));
 	pairing->has_entries = first->has_entries;
 	pairing->has_wakeups = first->has_wakeups;

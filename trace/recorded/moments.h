@@ -4,7 +4,7 @@
  *
  * An interval has the exits that ended in it, with their times, and the events that happened in it:
  * the sums over all intervals are the numbers of the whole recording. So are the parts of a vCPU's
- * time, except where events are missing: there the recording takes back what seemed to be one.
+ * time, except where events are missing: there the recording takes back an exit that had no end.
  */
 #ifndef KVMTOP_TRACE_RECORDED_MOMENTS_H
 #define KVMTOP_TRACE_RECORDED_MOMENTS_H
@@ -15,16 +15,16 @@
 struct moments {
 	struct recent *recent;
 	/*
-	 * The times of moments, which a recording has not got by CLOCK_REALTIME: by a clock that
-	 * shows 00:00:00 of local time when the recording begins.
+	 * When the recording begins: 00:00:00 local time of some day, because a recording does not
+	 * say what time of day it was.
 	 */
 	uint64_t start_ns;
 	double interval_s;
 };
 
 /*
- * A hundredth of the recording, or a bit more, a second at the most; longer where there would be
- * more moments than can be made in a few seconds.
+ * A hundredth of the recording, rounded up, but at most a second. Longer if so many moments would
+ * take more than a few seconds to make.
  */
 double moments_interval_s(const struct recorded *recorded);
 

@@ -134,7 +134,7 @@ static inline void end(struct recorded_thread *thread, enum exit_kind kind, uint
 		durations_add(&span->count->took, time - span->begin);
 }
 
-/* It ended, or its end is not known. */
+/* The span has ended, or its end is not known. */
 static void drop(struct recorded_thread *thread, enum exit_kind kind)
 {
 	thread->is_open &= (uint8_t)~(1U << kind);
@@ -160,7 +160,7 @@ static inline void set_state(struct recorded_thread *thread, enum vcpu_state sta
 
 /* ---- events */
 
-/* What struct recorded_long tells of an exit's beginning. */
+/* Notes what struct recorded_long has of the exit's beginning. */
 static RARE void begin_long(struct recorded_thread *thread, const struct meaning *meaning,
 			    const struct trace_event *event)
 {

@@ -34,7 +34,7 @@
  */
 enum span { SPAN_GUEST, SPAN_EXIT, SPAN_USERSPACE, SPAN_WAIT };
 
-/* Draws a picture of it. A span that ends is reported before the next one begins. */
+/* Follows each thread's spans, as a picture does. A span ends before the next one begins. */
 struct pairing_listener {
 	void *state;
 	/* The thread's state tells whether user space is within an exit. */
@@ -46,7 +46,7 @@ struct pairing_listener {
 	 */
 	void (*ends)(void *state, struct recorded_thread *thread, enum span span, uint64_t begin,
 		     uint64_t end, const struct exit_count *count, bool is_cut);
-	/* Events of a thread that was in anything are missing; what it was in ends after that. */
+	/* Events of the thread are missing. The spans that it was in end after this call. */
 	void (*lost)(void *state, struct recorded_thread *thread,
 		     const struct trace_event *event);
 };
@@ -77,7 +77,7 @@ struct pairing {
 	struct meanings meanings;
 	struct table table;
 	uint64_t nr_events, first_time, last_time;
-	uint64_t first_exit, last_entry; /* times of them */
+	uint64_t first_exit, last_entry; /* times */
 	bool has_exits[EXITS_REASONS]; /* by enum exit_kind */
 	bool has_entries; /* without entries nothing has a duration */
 	bool has_switches; /* else waiting for a CPU is not known */
@@ -89,7 +89,7 @@ struct pairing {
 	struct recorded_long *longs;
 	size_t room_longs;
 	uint64_t nr_longs;
-	/* Losses: the first ones, and how many there are of them. */
+	/* The first losses, and the number of all losses. */
 	struct recorded_loss losses[PAIRING_LOSSES];
 	size_t nr_losses;
 	uint64_t nr_lost_events;
@@ -121,7 +121,7 @@ void pairing_name(const struct pairing *pairing, const struct exit_count *count,
 /* Whether the vCPU was idle meanwhile (HLT, WFx ...). */
 bool pairing_is_idle(const struct pairing *pairing, const struct exit_count *count);
 
-/* Why the guest was left that the argument came with. False: that is not known. */
+/* The name of the exit that the argument belongs to. False: the exit is not known. */
 bool pairing_exit_name(const struct pairing *pairing, const struct exit_count *count, char *buf,
 		       size_t size);
 

@@ -7,7 +7,7 @@
 
 #include "trace/recorded/pairing.h"
 
-/* What of the files is read and counted. */
+/* Which parts of the files are read and counted. */
 struct recording_choice {
 	enum trace_kind kind;	/* of the files */
 	const char *buffer;	/* only this one of each trace.dat; NULL: all */
@@ -27,13 +27,13 @@ struct recording {
 };
 
 /*
- * Opens the files as one stream (see trace.h) and reads it to its end, once. A bar shows how far
- * that is. The paths outlive the recording. 0 or -errno with why.
+ * Opens the files as one stream (see trace.h) and reads it to its end, once, with a progress bar.
+ * The paths outlive the recording. 0 or -errno with why.
  */
 int recording_read(const char *const *paths, size_t nr, const struct recording_choice *choice,
 		   struct recording *ret_recording, struct why *why);
 
-/* The same in two steps: the second calls add for each event, until that fails, with a bar. */
+/* The same in two steps. The second calls add() for each event, until add() fails. */
 int recording_open(const char *const *paths, size_t nr, const struct recording_choice *choice,
 		   struct recording *ret_recording, struct why *why);
 typedef int (*recording_event_fn)(void *arg, const struct trace_event *event);
@@ -43,12 +43,12 @@ int recording_read_events(struct recording *recording, recording_event_fn add, v
 void recording_release(struct recording *recording);
 
 /*
- * How long the clock's unit is: as the recording says, or by the TSC's frequency if the user said
- * that (mhz > 0). 0: that is not known.
+ * How long the clock's unit is: as the recording says, or by the TSC's frequency if the user gave
+ * it (mhz > 0). 0: not known.
  */
 double recording_ns_per_unit(const struct trace *trace, double mhz);
 
-/* Units of the clock in ns; what makes no sense is a very long time. */
+/* Units of the clock in ns; at most INT64_MAX, also if the result makes no sense. */
 uint64_t recording_ns(uint64_t units, double ns_per_unit);
 
 /* From the first event to the last, in the clock's unit. */

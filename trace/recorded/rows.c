@@ -347,8 +347,8 @@ static int add_arguments(const struct maker *maker, struct key key,
 }
 
 /*
- * Not all events are recorded: exits to user space, the ends of halts, and the scheduler's. The
- * time that KVM polled is in ns, whatever the clock's unit is.
+ * A recording may lack exits to user space, ends of halts, or the scheduler's events. The time that
+ * KVM polled is in ns, whatever the clock's unit is.
  */
 static unsigned int known_parts(const struct pairing *pairing)
 {
@@ -400,7 +400,7 @@ static bool is_protected(const struct pairing *pairing, const struct recorded_th
 	return false;
 }
 
-/* Of a protected guest no address is known, whichever of its threads says that it is one. */
+/* A protected guest hides its addresses. Any of its threads may show that it is protected. */
 static bool hides_pc(const struct maker *maker, uint32_t guest)
 {
 	const struct table *table = &pairing_of(maker)->table;

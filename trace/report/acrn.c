@@ -2,9 +2,9 @@
 /*
  * ACRN's vm_exit analysis: its columns, its rows and their order, its CSV file that grows.
  *
- * Source of the layout: acrn-hypervisor misc/debug_tools/acrn_trace/scripts. The numbers are not
- * its: there, an exit that has no record of its reason is counted to the one before, and the reason
- * in VM_EXIT is not looked at. Here each exit has the reason that VM_EXIT says.
+ * Source of the layout: acrn-hypervisor misc/debug_tools/acrn_trace/scripts. The numbers differ:
+ * the scripts ignore the reason in VM_EXIT, and count an exit without a record of its reason as one
+ * more of the exit before. Here each exit has the reason that VM_EXIT says.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "base/array.h"
 #include "trace/report/report.h"
 
-/* Its rows, and the VMX exit that each is about. */
+/* The report's rows, each with the VMX exit reason that it counts. */
 static const struct acrn_row {
 	const char *name;
 	uint64_t reason;

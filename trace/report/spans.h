@@ -27,7 +27,7 @@ int report_span_read(struct report_span *span, struct store store, struct fields
 		     uint64_t from_ns, uint64_t to_ns, struct why *why);
 void report_span_release(struct report_span *span);
 
-/* What has a row where a view of this type is compared: a reason, a guest, a vCPU. */
+/* GROUP_*: which rows a comparison has where a view of this type is looked at. */
 unsigned int report_span_groups(const struct view_type *type);
 
 /* The spans' exits, from the first to the second: see report_diff(). */

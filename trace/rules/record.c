@@ -4,7 +4,7 @@
 
 #include "trace/rules/record.h"
 
-/* ACRN's 16 bytes are 2, 4 or 16 numbers; the 16 bytes of a text are signed. */
+/* ACRN's 16 bytes are 2 or 4 numbers, or 16 bytes, which are signed if they are a text. */
 static void set_acrn_words(struct rules_record *record, const struct trace_event *event)
 {
 	const uint8_t *data = event->data;
