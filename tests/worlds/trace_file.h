@@ -46,4 +46,18 @@ static inline struct trace *open_it(void)
 	return trace;
 }
 
+/* How many events there are up to the end, and how many problems. */
+static inline size_t count_events(struct trace *trace, size_t *ret_problems)
+{
+	const struct trace_event *event;
+	size_t nr = 0, problems = 0;
+
+	while (trace_next(trace, &event) == 1)
+		nr += event->type != NULL;
+	while (trace_problem(trace, problems))
+		problems++;
+	*ret_problems = problems;
+	return nr;
+}
+
 #endif

@@ -145,20 +145,6 @@ static void every_event_of_version_6(void **state)
 	check_events(1); /* of a machine with the other byte order */
 }
 
-/* How many events there are up to the end, and how many problems. */
-static size_t count_events(struct trace *trace, size_t *ret_problems)
-{
-	const struct trace_event *event;
-	size_t nr = 0, problems = 0;
-
-	while (trace_next(trace, &event) == 1)
-		nr += event->type != NULL;
-	while (trace_problem(trace, problems))
-		problems++;
-	*ret_problems = problems;
-	return nr;
-}
-
 /* On such a declaration libtraceevent 1.7 crashes. */
 static void a_damaged_format_is_one_problem(void **state)
 {

@@ -178,20 +178,6 @@ static void every_event_in_order(void **state)
 }
 
 /* The formats are at the end: without them events have no names, but they are there. */
-
-static size_t count_events(struct trace *trace, size_t *ret_problems)
-{
-	const struct trace_event *event;
-	size_t nr = 0, problems = 0;
-
-	while (trace_next(trace, &event) == 1)
-		nr += event->type != NULL;
-	while (trace_problem(trace, problems))
-		problems++;
-	*ret_problems = problems;
-	return nr;
-}
-
 static void cut_at_every_byte(void **state)
 {
 	struct bytes file = { .len = 0 };
