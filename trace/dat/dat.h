@@ -107,6 +107,7 @@ dat_inflate *dat_inflate_by_name(const char *compression);
 
 enum {
 	DAT_OPTION_DONE = 0,
+	DAT_OPTION_CPUSTAT = 2,
 	DAT_OPTION_BUFFER = 3,
 	DAT_OPTION_CLOCK = 4,
 	DAT_OPTION_UNAME = 5,

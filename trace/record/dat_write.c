@@ -12,13 +12,8 @@
 
 #include <tracefs.h>
 
+#include "trace/dat/dat.h"
 #include "trace/record/dat_write.h"
-
-#define OPTION_CPUSTAT 2
-#define OPTION_TRACECLOCK 4
-#define OPTION_UNAME 5
-#define OPTION_CPUCOUNT 8
-#define OPTION_GUEST 13
 
 /* ---- pieces; all numbers are in this machine's order ---- */
 
@@ -133,7 +128,7 @@ static void put_stats(FILE *out, struct ring *ring)
 		if (stats)
 			size = asprintf(&text, "CPU: %zu\n%s", i, stats);
 		if (size >= 0) {
-			put_option(out, OPTION_CPUSTAT, text, (size_t)size + 1);
+			put_option(out, DAT_OPTION_CPUSTAT, text, (size_t)size + 1);
 			free(text);
 		}
 		free(stats);
@@ -151,7 +146,7 @@ static void put_guests(FILE *out, const struct guest_log *log)
 	for (size_t i = 0; (guest = guest_log_at(log, i)); i++) {
 		size_t size = strlen(guest->name) + 1;
 
-		put_u16(out, OPTION_GUEST);
+		put_u16(out, DAT_OPTION_GUEST);
 		put_u32(out, (uint32_t)(size + 8 + 4 + 8 * guest->nr_vcpus +
 				      4 * guest->nr_others));
 		put_name(out, guest->name);
@@ -175,27 +170,25 @@ static void put_options(FILE *out, struct ring *ring, const struct guest_log *lo
 
 	put_name(out, "options  ");
 	if (clocks)
-		put_option(out, OPTION_TRACECLOCK, clocks, strlen(clocks) + 1);
+		put_option(out, DAT_OPTION_CLOCK, clocks, strlen(clocks) + 1);
 	free(clocks);
 	if (uname(&name) == 0) {
 		snprintf(text, sizeof(text), "%s %s %s %s", name.sysname, name.nodename,
 			 name.release, name.machine);
-		put_option(out, OPTION_UNAME, text, strlen(text) + 1);
+		put_option(out, DAT_OPTION_UNAME, text, strlen(text) + 1);
 	}
-	put_option(out, OPTION_CPUCOUNT, &nr_cpus, sizeof(nr_cpus));
+	put_option(out, DAT_OPTION_CPUS, &nr_cpus, sizeof(nr_cpus));
 	put_guests(out, log);
 	put_stats(out, ring);
-	put_u16(out, 0);
+	put_u16(out, DAT_OPTION_DONE);
 }
 
 static int put_header(FILE *out, struct ring *ring, const struct guest_log *log,
 		      uint32_t nr_cpus)
 {
-	static const char magic[] = { 0x17, 0x08, 0x44 };
 	int err;
 
-	fwrite(magic, sizeof(magic), 1, out);
-	fputs("tracing", out);
+	fputs(TRACING_MAGIC, out);
 	put_name(out, "6");
 	putc(__BYTE_ORDER == __BIG_ENDIAN ? 1 : 0, out);
 	putc((int)sizeof(long), out);
