@@ -14,197 +14,10 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "providers/exits/maps.bpf.h"
 #include "providers/exits/shared.h"
 
-#define CPUS 4096 /* with more, two CPUs share a guess */
-
 char LICENSE[] SEC("license") = "GPL";
-
-/* Set before loading: the kernel drops the code of what is not used. */
-const volatile _Bool has_task_storage = 1;
-const volatile _Bool has_exits; /* on_exit is loaded: what happens to a thread begins with it */
-const volatile __u32 nr_first; /* records in threads[]; the others are in more_threads */
-const volatile _Bool has_type;	      /* a second field says what kind of exit it is */
-const volatile __u64 type_of_field;   /* see struct split */
-const volatile __u64 type_bit;
-const volatile __u32 halts[EXITS_HALTS]; /* the codes of exits in which KVM polls; 0: no more */
-const volatile __u64 run_delay_at; /* in the task: how long it has waited for CPUs; 0: not known */
-
-/* By CPU, in a cache line each: the record of the thread that was last seen there. */
-__u32 guesses[CPUS][16];
-
-/*
- * All programs are attached. Before that no thread gets a record, and without a record nothing of
- * it is counted: so an exit that began earlier is counted by none of the programs.
- */
-_Bool is_counting;
-
-/* How many found no room, each counted once. */
-__u64 lost_exits, lost_arguments, lost_long_exits;
-
-/* How many entries late_threads ever had. */
-__u32 nr_late;
-
-/* Of on_long_entry: the threshold, and the reasons that are left out. The reader changes both. */
-__u64 longer_ns;
-_Bool is_left_out[EXITS_CELLS];
-struct exits_code codes[EXITS_CELLS];
-__u8 dense[EXITS_REASONS][EXITS_DENSE]; /* by kind and code: the cell; 0: none yet */
-__u8 twins[EXITS_CELLS]; /* by cell: the cell for exits of L2; 0: none yet; of a twin: itself */
-
-/* Set with each exit of L2; the reader clears it. */
-_Bool is_nesting;
-
-/* The number of the thread's record, plus 1: in the task itself, or, on old kernels, by tid. */
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, __u32);
-} by_task SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} by_tid SEC(".maps");
-
-/* The sizes of the next three are set before loading. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct exits_thread);
-} threads SEC(".maps");
-
-/* Added while the programs run; none is ever moved. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, EXITS_CHUNKS);
-	__type(key, __u32);
-	__array(values, struct {
-		__uint(type, BPF_MAP_TYPE_ARRAY);
-		__uint(map_flags, BPF_F_MMAPABLE);
-		__uint(max_entries, EXITS_CHUNK);
-		__type(key, __u32);
-		__type(value, struct exits_thread);
-	});
-} more_threads SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, 1);
-	__type(value, __u32);
-} free_threads SEC(".maps");
-
-/* By pid_tgid: threads that found no free record, until the next sample. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, EXITS_LATE);
-	__type(key, __u64);
-	__type(value, struct exits_late);
-} late_threads SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, struct exits_argument_key);
-	__type(value, struct exits_cell);
-} arguments SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, EXITS_CELLS);
-	__type(value, __u32);
-} free_cells SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, EXITS_CELLS);
-	__type(key, struct exits_code_key);
-	__type(value, __u32);
-} cells SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, EXITS_LONG_BYTES);
-} long_exits SEC(".maps");
-
-static __always_inline __u32 look_up_number(void)
-{
-	__u32 tid, *number;
-
-	if (has_task_storage) {
-		number = bpf_task_storage_get(&by_task, bpf_get_current_task_btf(), 0, 0);
-	} else {
-		tid = (__u32)bpf_get_current_pid_tgid();
-		number = bpf_map_lookup_elem(&by_tid, &tid);
-	}
-	return number ? *number : 0;
-}
-
-static __noinline struct exits_thread *thread_at(__u32 i)
-{
-	__u32 chunk = (i - nr_first) / EXITS_CHUNK;
-	void *records;
-
-	if (i < nr_first)
-		return bpf_map_lookup_elem(&threads, &i);
-	i = (i - nr_first) % EXITS_CHUNK;
-	records = bpf_map_lookup_elem(&more_threads, &chunk);
-	return records ? bpf_map_lookup_elem(records, &i) : 0;
-}
-
-/* Where the guess is of no record in threads[]. */
-static __noinline struct exits_thread *find_elsewhere(__u32 cpu)
-{
-	__u32 *guess = guesses[cpu % CPUS];
-	struct exits_thread *thread;
-	__u32 i = *guess;
-
-	thread = i < nr_first ? 0 : thread_at(i);
-	if (thread && thread->pid_tgid == bpf_get_current_pid_tgid())
-		return thread;
-	i = look_up_number() - 1;
-	*guess = i;
-	return thread_at(i);
-}
-
-/* The guess is right when the same thread ran on this CPU at the last event. */
-static __always_inline struct exits_thread *find_thread(__u32 cpu)
-{
-	struct exits_thread *thread;
-	__u32 i = guesses[cpu % CPUS][0];
-
-	thread = bpf_map_lookup_elem(&threads, &i);
-	if (thread && thread->pid_tgid == bpf_get_current_pid_tgid())
-		return thread;
-	return find_elsewhere(cpu);
-}
-
-/* The first time in a KVM_RUN, or after another thread ran on this CPU. */
-static __noinline struct exits_thread *find_runner(__u32 cpu, __u64 vcpu)
-{
-	struct exits_thread *thread = find_thread(cpu);
-
-	if (thread)
-		thread->running = vcpu;
-	return thread;
-}
-
-/* The same by the address of the vCPU that runs, which is quicker than to ask for the thread. */
-static __always_inline struct exits_thread *find_running(__u32 cpu, __u64 vcpu)
-{
-	struct exits_thread *thread;
-	__u32 i = guesses[cpu % CPUS][0];
-
-	thread = bpf_map_lookup_elem(&threads, &i);
-	if (thread && thread->running == vcpu)
-		return thread;
-	return find_runner(cpu, vcpu);
-}
 
 /* Where the number of the thread's record is kept, 0 if it has none; NULL: no memory for it. */
 static __always_inline __u32 *keep_number(void)
@@ -260,55 +73,6 @@ static __noinline struct exits_thread *add_thread(__u32 vcpu, _Bool begins)
 	return 0;
 }
 
-static __always_inline _Bool is_halt(__u64 code, __u64 kind)
-{
-	_Bool is_found = 0;
-
-	for (int i = 0; i < EXITS_HALTS; i++)
-		is_found |= halts[i] && code == halts[i];
-	return is_found && kind == EXITS_VMEXIT;
-}
-
-/*
- * The cell of a code that is seen for the first time, or is too large for dense[]; with EXITS_HALT
- * where KVM polls. kind: that of struct exits_code_key.
- */
-static __noinline __u32 add_cell(__u64 code, __u64 kind)
-{
-	struct exits_code_key key = { code, kind };
-	__u32 *known, cell;
-
-	if (code == EXITS_NO_CODE)
-		return EXITS_OTHER;
-	known = bpf_map_lookup_elem(&cells, &key);
-	if (!known) {
-		if (bpf_map_pop_elem(&free_cells, &cell))
-			return EXITS_OTHER;
-		codes[cell % EXITS_CELLS].code = code;
-		codes[cell % EXITS_CELLS].kind = kind % EXITS_NESTED;
-		codes[cell % EXITS_CELLS].is_nested = kind >= EXITS_NESTED;
-		codes[cell % EXITS_CELLS].is_used = 1;
-		/* If another CPU was faster, this cell stays empty. */
-		bpf_map_update_elem(&cells, &key, &cell, BPF_NOEXIST);
-		known = bpf_map_lookup_elem(&cells, &key);
-		if (!known)
-			return EXITS_OTHER;
-	}
-	cell = *known;
-	if (is_halt(code, kind))
-		cell |= EXITS_HALT;
-	if (code < EXITS_DENSE && kind < EXITS_NESTED)
-		dense[kind % 2][code] = cell;
-	return cell;
-}
-
-static __always_inline __u32 find_cell(__u64 code, __u64 kind)
-{
-	__u32 cell = code < EXITS_DENSE ? dense[kind][code] : 0;
-
-	return cell ? cell : add_cell(code, kind);
-}
-
 static __always_inline struct exits_late *begin_late(__u64 pid_tgid, __u32 vcpu)
 {
 	static const struct exits_late zero;
@@ -352,49 +116,6 @@ static __noinline int lose_argument(void)
 	if (is_counting && (!has_exits || bpf_map_lookup_elem(&late_threads, &pid_tgid)))
 		__sync_fetch_and_add(&lost_arguments, 1);
 	return 1;
-}
-
-static __always_inline void count(struct exits_thread *thread, __u32 cell)
-{
-	cell %= EXITS_CELLS;
-	if (!thread->cells[cell].count++)
-		thread->used[cell / 64] |= 1ull << cell % 64;
-}
-
-#define FOUR(log) log, log, log, log
-#define SIXTEEN(log) FOUR(log), FOUR(log), FOUR(log), FOUR(log)
-
-/* Of a byte; 0 counts as 1. */
-static const volatile __u8 log2_of[256] = {
-	0, 0, 1, 1, FOUR(2), FOUR(3), FOUR(3), SIXTEEN(4),
-	SIXTEEN(5), SIXTEEN(5), SIXTEEN(6), SIXTEEN(6), SIXTEEN(6), SIXTEEN(6),
-	SIXTEEN(7), SIXTEEN(7), SIXTEEN(7), SIXTEEN(7),
-	SIXTEEN(7), SIXTEEN(7), SIXTEEN(7), SIXTEEN(7),
-};
-
-/* log2(ns / 64), as in struct timing. In 64 bits: older verifiers lose the bounds in 32. */
-static __always_inline __u64 bucket_of(__u64 ns)
-{
-	__u64 value = ns >> 6;
-
-	if (value < 1 << 8)
-		return log2_of[value];
-	if (value < 1 << 16)
-		return 8 + log2_of[value >> 8];
-	if (value < 1 << 24)
-		return 16 + log2_of[value >> 16];
-	return value < 1 << 25 ? 24 : EXITS_BUCKETS - 1;
-}
-
-static __always_inline void took(struct exits_cell *cell, __u64 ns)
-{
-	__u64 bucket = bucket_of(ns);
-
-	cell->time_ns += ns;
-	if (ns > cell->max_ns)
-		cell->max_ns = ns;
-	if (bucket < EXITS_BUCKETS)
-		cell->hist[bucket]++;
 }
 
 /* The number of the vCPU, which a record has; asked once for each thread. */
@@ -490,8 +211,8 @@ static __always_inline int begin_exit(void *ctx, enum exits_way way, _Bool is_lo
  * Where the guest was, by the VMCB that the vCPU left with the exit that ends now: the guest's own
  * (L1), or the one of the guest that it runs (L2). places: of pointers to the current one and to
  * these two, in the vCPU, and of the program counter there. KVM writes a program counter only after
- * kvm_entry, but for a guest that enters L2: then its own is behind that instruction, and that of
- * the exit is not known.
+ * kvm_entry, except when a guest enters L2: then the one of L1 is already behind that instruction,
+ * and the program counter of the exit is not known.
  */
 static __noinline __u64 find_pc(const struct exits_thread *thread, __u64 current, __u64 own,
 				__u64 nested, __u64 place)
@@ -553,9 +274,9 @@ static __always_inline __u64 sums_of(const struct exits_thread *thread, _Bool ha
 }
 
 /*
- * After a halt: adds what KVM's own sums of the vCPU have grown by since the halt before, of which
- * there is one for polling with success and one for polling in vain. Of a vCPU with a type they are
- * its fields A and B.
+ * After a halt: adds what KVM's two sums of the vCPU, of polling with success and of polling in
+ * vain, have grown by since the halt before. EXITS_BY_TYPE loads them as the fields A and B of the
+ * vCPU.
  */
 static __always_inline void add_polled(struct exits_thread *thread, void *ctx, _Bool has_vcpu)
 {
@@ -770,9 +491,9 @@ int on_poll_limit(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /*
- * kvm_vcpu_wakeup(ns, waited, valid): a halt is over. All of a halt without a wait was polled; else
- * what KVM polls at most, and nothing where it has not just said how long that is. It polls less
- * where another thread wants the CPU, which no event tells.
+ * kvm_vcpu_wakeup(ns, waited, valid): a halt is over. A halt without a wait was polled to its end; a
+ * halt with a wait, as long as KVM polls at most, or not at all if no event has just told the limit.
+ * KVM polls less where another thread wants the CPU, which no event tells.
  */
 SEC("raw_tracepoint")
 int on_wakeup(struct bpf_raw_tracepoint_args *ctx)
@@ -849,8 +570,9 @@ int on_nested_entry(void *ctx __attribute__((unused)))
 }
 
 /*
- * The first arguments of a thread's epoch have a cell each, which the busiest nearly always are
- * among; the others share one. So no guest takes the room of others, however many it asks for.
+ * The first arguments of a thread's epoch have a cell each, and the busiest ones are nearly always
+ * among them; the others share one cell. So no guest takes the room of others, however many
+ * different arguments it uses.
  */
 static __noinline struct exits_cell *add_argument(struct exits_thread *thread)
 {

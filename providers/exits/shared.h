@@ -150,9 +150,10 @@ enum exits_raw_number {
 /* An exit that took longer than the threshold, in the ring of long exits. */
 struct exits_long {
 	__u64 end_ns, took_ns; /* CLOCK_MONOTONIC */
-	__u64 user_ns; /* of it: from its first exit to user space on; 0: it had none */
-	__u64 polled_ns; /* of it: KVM polled */
-	__u64 waited_ns; /* of it: its thread waited for a CPU; 0 where that is not known */
+	/* Parts of took_ns; 0: none, or not known. */
+	__u64 user_ns; /* from its first exit to user space on */
+	__u64 polled_ns; /* KVM polled */
+	__u64 waited_ns; /* its thread waited for a CPU */
 	__u64 pc;
 	__u32 thread; /* number of the record */
 	__u32 cpu;    /* where it began */
