@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reads numbers with units. */
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -60,7 +59,7 @@ static const struct unit *find_unit(const struct unit *units, size_t nr, const c
 /* Adds a number with its unit to the sum. Returns what follows; NULL: there is no such number. */
 static const char *add_one(const char *text, const struct unit *units, size_t nr, double *sum)
 {
-	size_t digits = strspn(text, "0123456789."), letters = 0;
+	size_t digits = strspn(text, "0123456789."), letters;
 	char number[NUMBER_SIZE] = "", *end;
 	const struct unit *unit;
 	double value;
@@ -70,8 +69,7 @@ static const char *add_one(const char *text, const struct unit *units, size_t nr
 	memcpy(number, text, digits);
 	value = strtod(number, &end);
 	text = skip_blanks(text + digits);
-	while (isalpha((unsigned char)text[letters]))
-		letters++;
+	letters = strcspn(text, " .0123456789");
 	unit = find_unit(units, nr, text, letters);
 	if (*end || !unit)
 		return NULL;

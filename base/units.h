@@ -15,8 +15,8 @@
 #define DURATION_MAX_NS (UINT64_C(36525) * 86400 * 1000000000) /* 100 years */
 
 /*
- * One or more numbers with the units us, ms, s, m or min, h, d, w, added up: 0, or -EINVAL with
- * why. A day has 24 hours. Longer than DURATION_MAX_NS is an error.
+ * One or more numbers with the units us or µs, ms, s, m or min, h, d, w, added up: 0, or -EINVAL
+ * with why. A day has 24 hours. Longer than DURATION_MAX_NS is an error.
  */
 int duration_parse(const char *text, uint64_t *ret_ns, struct why *why);
 

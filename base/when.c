@@ -308,7 +308,8 @@ int when_parse_span(const char *from, const char *to, const struct when_origin *
 	if (err)
 		return err;
 	if (to_ns <= from_ns)
-		return why_set(why, -ERANGE, "\"%.40s\" is not after \"%.40s\"", to, from);
+		return why_set(why, -ERANGE, "\"%.40s\" is not after \"%.40s\"", to,
+			       from && *from ? from : "@0");
 	*ret_from_ns = from_ns;
 	*ret_to_ns = to_ns;
 	return 0;

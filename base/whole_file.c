@@ -35,7 +35,8 @@ static void take_after(int fd, const struct stat *old)
 static int open_beside(const char *path, int *ret_fd, char **ret_path)
 {
 	struct stat old;
-	bool is_there = stat(path, &old) == 0;
+	/* A link to a file that does not exist yet is no regular file: open() creates its target. */
+	bool is_there = stat(path, &old) == 0 || lstat(path, &old) == 0;
 	char *real_path;
 
 	if (is_there && (!S_ISREG(old.st_mode) || access(path, W_OK) < 0))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Arrays that grow, files read whole, and text of others. */
+/* Arrays that grow, files that are read or written whole, and text of others. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,6 +16,7 @@
 #include "base/array.h"
 #include "base/read.h"
 #include "base/utf8.h"
+#include "base/whole_file.h"
 
 static void arrays_grow_by_zeroes(void **state)
 {
@@ -120,6 +121,36 @@ static void what_cannot_be_read_has_its_error(void **state)
 	assert_int_equal(size, 7);
 }
 
+static void files_are_replaced_when_complete(void **state)
+{
+	char path[64], link[80], buf[8];
+	struct whole_file whole = { NULL, NULL };
+	struct why why = { "" };
+	struct stat st;
+
+	(void)state;
+	write_file(path, 3);
+	snprintf(link, sizeof(link), "%s.link", path);
+	assert_int_equal(symlink(path, link), 0);
+	assert_int_equal(whole_file_open(&whole, link, &why), 0);
+	fputs("new", whole.file);
+	assert_int_equal(read_small(path, buf, sizeof(buf)), 3);
+	assert_string_equal(buf, "abc");
+	assert_int_equal(whole_file_keep(&whole), 0);
+	assert_int_equal(read_small(path, buf, sizeof(buf)), 3);
+	assert_string_equal(buf, "new");
+
+	/* A link to nothing stays a link, and its target is created. */
+	unlink(path);
+	assert_int_equal(whole_file_open(&whole, link, &why), 0);
+	fputs("more", whole.file);
+	assert_int_equal(whole_file_keep(&whole), 0);
+	assert_true(lstat(link, &st) == 0 && S_ISLNK(st.st_mode));
+	assert_int_equal(read_small(path, buf, sizeof(buf)), 4);
+	unlink(path);
+	unlink(link);
+}
+
 static void characters_are_decoded(void **state)
 {
 	static const struct {
@@ -194,6 +225,7 @@ int main(void)
 		cmocka_unit_test(small_files_end_with_nul),
 		cmocka_unit_test(files_are_read_to_their_end),
 		cmocka_unit_test(what_cannot_be_read_has_its_error),
+		cmocka_unit_test(files_are_replaced_when_complete),
 		cmocka_unit_test(characters_are_decoded),
 		cmocka_unit_test(text_is_cleaned),
 	};

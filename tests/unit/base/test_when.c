@@ -314,6 +314,7 @@ static void spans_that_are_none(void **state)
 		{ "03:10...03:15", "\".03:15\": not a time such as" },
 		{ "-1h..-2h", "\"-2h\" is not after \"-1h\"" },
 		{ "03:10..+0", "\"+0\" is not after \"03:10\"" },
+		{ "..-30000d", "\"-30000d\" is not after \"@0\"" },
 		{ "2026-11-21 03:12:10.0000000000000000000000000000000000000000000000000000..",
 		  "not a span such as" },
 	};
@@ -328,6 +329,8 @@ static void spans_that_are_none(void **state)
 			fail_msg("\"%s\": %s", cases[i].text, why.text);
 		assert_true(from == 1 && to == 2);
 	}
+	assert_int_equal(when_parse_span(NULL, "-30000d", &origin, &from, &to, &why), -ERANGE);
+	assert_string_equal(why.text, "\"-30000d\" is not after \"@0\"");
 }
 
 static void is_written(const char *time, const char *now, const char *want)
@@ -420,6 +423,8 @@ static void durations_have_units(void **state)
 	lasts("0", 0);
 	lasts("0s", 0);
 	lasts("250ms", 250);
+	lasts("3000us", 3);
+	lasts("3000 µs", 3);
 	lasts("7d", UINT64_C(7) * 86400 * 1000);
 	lasts("7 d", UINT64_C(7) * 86400 * 1000);
 	lasts("12h", 12 * 3600 * 1000);
