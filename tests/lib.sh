@@ -312,9 +312,10 @@ wait_for() {
 	done
 }
 
-# Whether the program counts: it makes its timer when everything is attached.
-has_timer() {
-	find "/proc/$1/fd" -lname '*timerfd*' 2>/dev/null | grep -q .
+# is_sampling PID: kvmtop has taken its first sample, after which it starts its timer: everything is
+# being counted.
+is_sampling() {
+	grep -qs '^it_interval: .*[1-9]' "/proc/$1/fdinfo/"*
 }
 
 # ---- a terminal: the program in a tmux server of its own, its picture as text

@@ -48,10 +48,10 @@ has_fds() {
 
 spawn "$KVMTOP" -l --json --view vcpus -s 0.2 >"$TMP/log" 2>"$TMP/log.err"
 log=$SPAWNED
-check "a log counts" wait_for 30 has_timer "$log"
+check "a log counts" wait_for 30 is_sampling "$log"
 screen_start 100 30 "exec $KVMTOP --view guests -s 0.3 --past 1"
 screen=$(screen_pid)
-check "a screen counts" wait_for 30 has_timer "$screen"
+check "a screen counts" wait_for 30 is_sampling "$screen"
 
 # compare WHAT PID DESCRIPTORS KB: it has as many as before.
 compare() {

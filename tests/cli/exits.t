@@ -20,7 +20,7 @@ went() {
 exits_begin() {
 	spawn "$KVMTOP" exits --csv "$@" 60 >"$TMP/exits" 2>"$TMP/exits.err"
 	EXITS=$SPAWNED
-	wait_for 20 has_timer "$EXITS"
+	wait_for 20 is_sampling "$EXITS"
 	sleep 0.3
 }
 
@@ -244,7 +244,7 @@ guest quiet --pio 70
 ready quiet
 spawn "$KVMTOP" -l -c -n 3 -s 1 --view hotspots >"$TMP/hotspots" 2>"$TMP/hotspots.err"
 pid=$SPAWNED
-wait_for 20 has_timer "$pid"
+wait_for 20 is_sampling "$pid"
 go quiet
 went quiet
 wait_for 20 t_ended "$pid"
@@ -274,7 +274,7 @@ if command -v setpriv >/dev/null; then
 	spawn $without "$KVMTOP" -1 -p "$GUEST" -f 'kvm_(pio|userspace_exit)' \
 		>"$TMP/perf" 2>"$TMP/perf.err"
 	pid=$SPAWNED
-	wait_for 20 has_timer "$pid"
+	wait_for 20 is_sampling "$pid"
 	go plain
 	went plain
 	wait_for 20 t_ended "$pid"
@@ -314,7 +314,7 @@ else
 	# shellcheck disable=SC2086
 	spawn $refused -1 --json --view guests >"$TMP/guests" 2>"$TMP/guests.err"
 	pid=$SPAWNED
-	wait_for 20 has_timer "$pid"
+	wait_for 20 is_sampling "$pid"
 	go events
 	went events
 	wait_for 20 t_ended "$pid"

@@ -24,7 +24,7 @@ guest_ends() {
 	cp -r $root/amd "$TMP/machine"
 	"$KVMTOP" exits --sysroot "$TMP/machine" "$@" 60 >"$TMP/out" 2>"$TMP/err" </dev/null &
 	pid=$!
-	wait_for 20 has_timer "$pid"
+	wait_for 20 is_sampling "$pid"
 	rm -r "$TMP/machine/proc/115"
 	wait "$pid"
 	is "$?" 0 "exits $1 ends with its guest"

@@ -114,7 +114,7 @@ is "$(status_of "$KVMTOP" $amd --prometheus "$TMP/none/a.prom" -n 1) $(cat "$TMP
 	"1 kvmtop: $TMP/none/a.prom: No such file or directory" "a folder that is not there"
 # shellcheck disable=SC2086
 spawn "$KVMTOP" $amd --prometheus "$file" -s 0.1
-wait_for 20 has_timer "$SPAWNED"
+wait_for 20 is_sampling "$SPAWNED"
 stop "$SPAWNED" INT
 is $? 0 "SIGINT ends it"
 # shellcheck disable=SC2086

@@ -235,7 +235,7 @@ is "$(status_of "$KVMTOP" -r "$DB" -1 -g nobody)" 1 "no such guest"
 like "$(cat "$TMP/err")" 'no guest named "nobody"' "which is said"
 spawn "$KVMTOP" --sysroot tests/sysroot/amd -s 0.1 -w "$DB" >/dev/null 2>&1 </dev/null
 writer=$SPAWNED
-check "a writer" wait_for 10 has_timer "$writer"
+check "a writer" wait_for 10 is_sampling "$writer"
 is "$(status_of captured amd -w "$DB" -n 1) $(wc -l <"$TMP/err")" "1 1" "a second writer is refused"
 stop "$writer"
 
@@ -272,7 +272,7 @@ B=hist-b-$$
 write_while() {
 	spawn "$KVMTOP" -w "$DB" -s 0.2 >"$TMP/out" 2>"$TMP/err" </dev/null
 	writer=$SPAWNED
-	wait_for 15 has_timer "$writer" || return
+	wait_for 15 is_sampling "$writer" || return
 	echo >"$TMP/$1.in"
 	wait_for 20 grep -q '^done' "$TMP/$1.out" || return
 	# One sample more, of what happened until now.

@@ -27,13 +27,8 @@ went() {
 	wait_for 30 grep -q '^done' "$TMP/$1.out"
 }
 
-# counting PID: kvmtop makes its timer when all events are open and the first sample was taken.
-has_timer() {
-	find "/proc/$1/fd" -lname '*timerfd*' 2>/dev/null | grep -q .
-}
-
 counting() {
-	wait_for 30 has_timer "$1"
+	wait_for 30 is_sampling "$1"
 }
 
 # look NAME OPTION...: kvmtop in the background, its output in $TMP/NAME, its pid in $SPAWNED.

@@ -49,7 +49,7 @@ is "$(cat "$ERR")" "" "and nothing to complain about"
 # Sampled all the time, while it runs and when it ends.
 spawn "$KVMTOP" --stats -l --json -s 0.1 -p "$held" -f '^halt_exits$' >"$TMP/log" 2>"$TMP/log.err"
 log=$SPAWNED
-wait_for 20 has_timer "$log"
+wait_for 20 is_sampling "$log"
 go held
 wait_for 20 grep -q '^done' "$TMP/held.out"
 is "$(of "$held" --stats)" $((3 * ROUNDS)) "each vCPU's halts"
@@ -92,7 +92,7 @@ is "$("$KVMTOP" -r "$TMP/h.db" -1 -f '^halt_exits$' 2>&1 | awk '{ print $1, $2 }
 
 spawn "$KVMTOP" --stats -l -s 60 -p "$held" >"$TMP/slow" 2>"$ERR"
 slow=$SPAWNED
-wait_for 20 has_timer "$slow" # the first sample has been taken, the next one is far away
+wait_for 20 is_sampling "$slow" # the first sample has been taken, the next one is far away
 is "$(fds "$slow" kvm-)" "" "between two samples nothing of the guest is open"
 if [ -d /sys/kernel/debug/kvm ] && ! no_folder "$held"; then
 	stop "$held"

@@ -429,7 +429,7 @@ late_children() {
 	guest after --pio 470 --cpuid 290 --rounds 1
 	after=$GUEST
 	screen_start 100 40 "exec kvmtop -s 0.3 --engine $ENGINE -f ^$EXIT"
-	wait_for 120 is_sampling "$(screen_pid)"
+	wait_for 120 samples_or_ended "$(screen_pid)"
 	trace_clear
 	guest_run before
 	screen_has "[^_]$EXIT +$(on_screen "$(exits_of "$before")") " "the screen: $EXIT"

@@ -9,7 +9,7 @@
 exits_begin() {
 	spawn kvmtop exits --csv "$@" 300 >"$TMP/exits" 2>"$TMP/exits.err"
 	EXITS=$SPAWNED
-	wait_for 120 is_sampling "$EXITS"
+	wait_for 120 samples_or_ended "$EXITS"
 }
 
 # exits_end: $TMP/exits has what it printed, as CSV.
@@ -147,7 +147,7 @@ exits_ways() {
 	e_best=$EXITS
 	spawn without_btf kvmtop exits --csv 300 >"$TMP/exits" 2>"$TMP/exits.err"
 	EXITS=$SPAWNED
-	wait_for 120 is_sampling "$EXITS"
+	wait_for 120 samples_or_ended "$EXITS"
 	trace_clear
 	guest_run one
 	exits_end
@@ -276,7 +276,7 @@ long_differ() {
 	exits_begin --longer 5ms
 	spawn kvmtop -l -c -s 0.5 --view long >"$TMP/long" 2>"$TMP/long.err"
 	e_log=$SPAWNED
-	wait_for 120 is_sampling "$e_log"
+	wait_for 120 samples_or_ended "$e_log"
 	trace_clear
 	guest_run slow
 	exits_end
@@ -488,7 +488,7 @@ exits_halt() {
 	guest idle --cpuid 10 --rounds 3 --pause 3000000
 	spawn kvmtop -l --json -s 0.5 --view vcpus >"$TMP/halt.json" 2>"$TMP/halt.err"
 	e_pid=$SPAWNED
-	wait_for 120 is_sampling "$e_pid"
+	wait_for 120 samples_or_ended "$e_pid"
 	guest_run idle
 	stop "$e_pid"
 	stop "$GUEST"
@@ -513,7 +513,7 @@ polls_of() {
 	taskset -p 1 $$ >/dev/null
 	spawn kvmtop -l --json -s 2 --view vcpus >"$TMP/polls.json" 2>"$TMP/polls.err"
 	e_pid=$SPAWNED
-	wait_for 120 is_sampling "$e_pid"
+	wait_for 120 samples_or_ended "$e_pid"
 	guest_run "$1"
 	KERNEL=$(cd "$DEBUGFS/$GUEST-"* && cat halt_poll_success_ns halt_poll_fail_ns |
 		awk '{ sum += $1 } END { printf "%.0f", sum }')
@@ -656,7 +656,7 @@ exits_nested() {
 	guest_of nestguest long 0 5000 5000
 	spawn kvmtop -l --json -s 0.3 --view vcpus >"$TMP/polls.json" 2>"$TMP/polls.err"
 	e_pid=$SPAWNED
-	wait_for 120 is_sampling "$e_pid"
+	wait_for 120 samples_or_ended "$e_pid"
 	guest_run long
 	e_seen=$(wc -l <"$TMP/polls.json")
 	wait_for 60 has_lines $((e_seen + 2)) "$TMP/polls.json"
@@ -719,7 +719,7 @@ brief_log() {
 	shift
 	spawn kvmtop -l -s 0.5 "$@" >"$TMP/brief.$e_name" 2>>"$TMP/brief.err"
 	LOG_PIDS="$LOG_PIDS $SPAWNED"
-	wait_for 120 is_sampling "$SPAWNED"
+	wait_for 120 samples_or_ended "$SPAWNED"
 }
 
 brief_begin() {
@@ -734,7 +734,7 @@ brief_begin() {
 	if has_screen; then
 		e_has_screen=yes
 		screen_start 160 30 "exec kvmtop -s 0.5 --view vcpus"
-		wait_for 120 is_sampling "$(screen_pid)"
+		wait_for 120 samples_or_ended "$(screen_pid)"
 	fi
 	exits_begin
 	batch_begin --view vcpus

@@ -111,7 +111,7 @@ screen_views() {
 	fi
 	two_guests
 	screen_start 120 30 "exec kvmtop -s 0.3 -g right --view exits"
-	wait_for 120 is_sampling "$(screen_pid)"
+	wait_for 120 samples_or_ended "$(screen_pid)"
 	two_run
 	screen_has "^ +$(in_column "$PIO") +180 " "exits: one guest's" 30
 	screen_has "^ +$(in_column "$CPUID") +$(cpuids 330 2) " "exits: each reason"

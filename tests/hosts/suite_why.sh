@@ -238,7 +238,7 @@ why_lost() {
 	thresholds_of 0.9999 1000000 10
 	sed -i 's/^lost_per_second = [^[:blank:]]*/lost_per_second = 1/' "$TMP/all"
 	spawn kvmtop why --csv --thresholds "$TMP/all" 300 >"$TMP/why" 2>"$TMP/why.err"
-	wait_for 120 is_sampling "$SPAWNED"
+	wait_for 120 samples_or_ended "$SPAWNED"
 	miniguest --name many --vcpus 8 --lives 60 --pio 20 >/dev/null
 	stop "$SPAWNED"
 	is $? 3 "why: lost counts are found"
