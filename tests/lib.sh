@@ -87,8 +87,8 @@ diag() {
 	printf '%s\n' "$1" | sed 's/^/# /'
 }
 
-# disturbed NAME TRY TRIES: a try failed where other programs on this machine can be the cause, and
-# the test tries again. tests/run lists all of these.
+# disturbed NAME TRY TRIES: a try failed, perhaps because of other programs on this machine, and the
+# test tries again. tests/run lists and counts such tries.
 disturbed() {
 	echo "# disturbed: $1: try $2 of $3 failed"
 }
@@ -173,8 +173,8 @@ status_of() {
 	echo $?
 }
 
-# limited COMMAND...: `ulimit -f` allows its standard output no byte. Prints its messages, and its
-# exit status in the last line.
+# limited COMMAND...: runs it with `ulimit -f 0`: its standard output may have no byte. Prints its
+# messages, and its exit status in the last line.
 limited() {
 	(
 		# shellcheck disable=SC3045 # dash and bash have it
@@ -184,7 +184,7 @@ limited() {
 	)
 }
 
-# What a command says then, as limited prints it.
+# What limited prints where a command reports that.
 too_large="kvmtop: cannot write to standard output: File too large
 1"
 export too_large
@@ -262,13 +262,13 @@ spawn() {
 	T_pids="$T_pids $SPAWNED"
 }
 
-# guest NAME OPTION...: spawns a tiny guest that makes its exits once `go NAME` was called; its pid
-# in $GUEST, what it says in $TMP/NAME.out.
+# guest NAME OPTION...: spawns a tiny guest that begins after `go NAME`; its pid is in $GUEST, its
+# output in $TMP/NAME.out.
 guest() {
 	t_guest=$1
 	shift
 	mkfifo "$TMP/$t_guest.in" || return
-	# Opened for both it never ends, nor does opening it wait.
+	# A FIFO that is opened for reading and writing never ends, and opening it never blocks.
 	# shellcheck disable=SC2016
 	spawn sh -c 'in=$1; shift; exec "$@" <>"$in"' sh "$TMP/$t_guest.in" "$HELPERS/miniguest" \
 		--wait --hold 60 --name "$t_guest" "$@" >"$TMP/$t_guest.out" 2>&1
@@ -337,7 +337,7 @@ screen_start() {
 		set -sg escape-time 0
 		set -g mouse off
 	EOF
-	# A name of its own: a server that is just ending removes its socket late.
+	# Each server has a new name: one that is ending removes its socket late.
 	T_nr_screens=$((T_nr_screens + 1))
 	T_server=$TMP/tmux.$T_nr_screens
 	t_tmux -u -f "$TMP/tmux.conf" new-session -d -s t -x "$t_cols" -y "$t_rows" "$*"
@@ -352,7 +352,7 @@ screen_keys() {
 	t_tmux send-keys -t t "$@"
 }
 
-# screen_type TEXT: byte by byte as it is, names are not looked up; also escape sequences.
+# screen_type TEXT: sends the bytes as they are, escape sequences too; names mean nothing.
 screen_type() {
 	t_tmux send-keys -t t -l "$1"
 }
@@ -386,7 +386,7 @@ screen_sees() {
 	wait_for "${2:-30}" t_screen_has "$1"
 }
 
-# screen_wait REGEX [SECONDS]: the same for a test that needs it; never seen is a failed test.
+# screen_wait REGEX [SECONDS]: the same, and a failed test if the line never comes.
 screen_wait() {
 	screen_sees "$@" && return
 	not_ok "the picture that is waited for" "never seen: $1
@@ -404,7 +404,7 @@ $(screen_shot 2>&1)"
 	fi
 }
 
-# tmux knows that a program is gone before it knows how it ended, and misses a SIGCHLD at times.
+# tmux sees that a program is gone before it has the exit status, and misses a SIGCHLD at times.
 screen_dead() {
 	t_end=$(t_tmux display-message -p -t t '#{pane_dead_status}#{pane_dead_signal}' \
 		2>/dev/null) || return 0

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh disable=SC2154,SC2317 # variables of inside.sh; wait_for calls functions
 #
-# exporter.sh - one of the hosts of svm-fleet.sh: guests with a plan, the host's own screen of them,
-# and an exporter at port 9752, until the host is ended from outside. The guests make their exits
-# when port 9753 is connected to.
+# exporter.sh - a host of svm-fleet.sh: guests with known exits, a screen, and an exporter at port
+# 9752, until the host is ended from outside. The guests begin when somebody connects to port 9753.
 . tests/lib.sh
 . tests/hosts/inside.sh
 
@@ -38,7 +37,7 @@ for plan in $plans; do
 	guest_run "${plan%%:*}"
 done
 batch_end
-# Outside it is read as lines of the console.
+# Prints the screen on the console, where svm-fleet.sh reads it.
 sed 's/^/screen /' "$TMP/batch"
 echo "host $name is ready"
 sleep 900

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh disable=SC2034,SC2120,SC2119,SC2317
 #
-# inside.sh - what the suite's cases are made of: guests, what kvmtop says, what the kernel says.
+# inside.sh - functions for the suite's cases: guests, what kvmtop says, what the kernel says.
 #
 # Needs tests/lib.sh, and $ENGINE to say what counts trace events. Numbers that kvmtop printed are
 # left in $TMP/counted, a name and a number a line.
@@ -9,12 +9,12 @@ TRACING=/sys/kernel/tracing
 DEBUGFS=/sys/kernel/debug/kvm
 INSTANCE=$TRACING/instances/suite
 
-# The names of this machine's exits and of their events, the exits that miniguest makes, and how
-# many times slower than the others its emulation is. User space answers the exits in $SLOW_EXITS. A
-# round has more than its plan: a halt, $MARK; and where user space is not told of halts, a write.
-# $ARGUMENTS: what exits of --pio 77 --mmio 33 --cpuid 55 are about, and how often.
+# The names of this machine's events and of the exits that miniguest makes. $SLOW: how many times
+# slower than the others this machine's emulation is. $SLOW_EXITS: exits that user space answers.
+# $MARK: the exit that a round has beside its plan, a halt; where halts do not reach user space, a
+# round has a write, too. $ARGUMENTS: the arguments of --pio 77 --mmio 33 --cpuid 55, and how often.
+# $EXITS_FILE: debugfs' counter of all exits.
 SYSTEM=kvm EXIT=kvm_exit ENTRY=kvm_entry
-# $EXITS_FILE is debugfs' counter of them all.
 MORE_MMIO=1
 SLOW=1
 EXITS_FILE=exits
@@ -47,12 +47,12 @@ ppc64le)
 	;;
 esac
 
-# cpuids NUMBER ROUNDS: how many exits $CPUID these are.
+# cpuids NUMBER ROUNDS: how many $CPUID exits --cpuid NUMBER makes in so many rounds.
 cpuids() {
 	if [ "$MARK" = "$CPUID" ]; then echo $((($1 + 1) * $2)); else echo $(($1 * $2)); fi
 }
 
-# cpuids_ended NUMBER ROUNDS: how many of them end: the last halt does not.
+# cpuids_ended NUMBER ROUNDS: how many of these end: the last halt does not.
 cpuids_ended() {
 	if [ "$MARK" = "$CPUID" ]; then echo $((($1 + 1) * $2 - 1)); else echo $(($1 * $2)); fi
 }
@@ -64,7 +64,7 @@ spawn() {
 	T_pids="$T_pids $SPAWNED"
 }
 
-# section NAME: a remark with the time, to see what takes long.
+# section NAME: prints the time, to show which cases take long.
 section() {
 	diag "$(cut -d. -f1 /proc/uptime) s: $1${ENGINE:+ ($ENGINE)}"
 }
@@ -81,8 +81,8 @@ screen_quits() {
 
 # ---- guests
 
-# guest_of PROGRAM NAME OPTION...: a guest that waits for the word, its pid in $GUEST. The programs
-# are in tests/helpers: nestguest, haltguest ...
+# guest_of PROGRAM NAME OPTION...: starts a guest that waits for guest_go; its pid is in $GUEST. The
+# programs are in tests/helpers: nestguest, haltguest ...
 guest_of() {
 	g_program=$1
 	g_name=$2
@@ -98,19 +98,19 @@ guest_of() {
 		"$(cat "$TMP/$g_name.out")"
 }
 
-# guest NAME OPTION...: one that makes the exits of a plan.
+# guest NAME OPTION...: the same for miniguest, which makes exactly the exits of its options.
 guest() {
 	g_name=$1
 	shift
 	guest_of miniguest "$g_name" --wait --hold 120 "$@"
 }
 
-# Opened both ways, for that never waits.
+# guest_go NAME: the guest begins. To open the FIFO for reading and writing never blocks.
 guest_go() {
 	echo 1<>"$TMP/$1.in"
 }
 
-# guest_done NAME: its rounds are over; it stays.
+# guest_done NAME: waits until the guest's rounds are over; the guest stays.
 guest_done() {
 	wait_for 200 grep -q '^done' "$TMP/$1.out" || not_ok "guest $1" "$(cat "$TMP/$1.out")"
 }
@@ -134,17 +134,17 @@ log_has() {
 	[ "$(grep -c -v '^timestamp' "$TMP/log")" -ge "$1" ]
 }
 
-# log_goes_on NR: or never will.
+# log_goes_on NR: the log has NR records, or kvmtop has ended.
 log_goes_on() {
 	log_has "$1" || t_ended "$LOG"
 }
 
-# log_more [N]: waits for this many records (2): what was going on then is in none of them twice.
+# log_more [N]: waits for N more records (2): the last one began after this call.
 log_more() {
 	wait_for 60 log_goes_on $(($(grep -c -v '^timestamp' "$TMP/log") + ${1:-2}))
 }
 
-# log_end: ends it; $TMP/counted has lines of name and sum.
+# log_end: ends the log; $TMP/counted has lines of name and sum.
 log_end() {
 	log_more
 	stop "$LOG"
@@ -158,8 +158,8 @@ sums() {
 	END { for (i = 2; i <= n; i++) print names[i], sum[i] }' "$1"
 }
 
-# batch_begin OPTION...: a batch that stands still after its first sample, so that it sees all of
-# what is done until batch_end, and nothing else, in however long a second.
+# batch_begin OPTION...: starts kvmtop -1 and stops it after its first sample. batch_end lets it go
+# on: its second has exactly what happened in between, however long that took.
 batch_begin() {
 	for b_try in 1 2 3 4 5; do
 		spawn kvmtop -1 --engine "$ENGINE" "$@" >"$TMP/batch" 2>"$TMP/batch.err"
@@ -172,7 +172,7 @@ batch_begin() {
 	not_ok "kvmtop -1 $*" "cannot be stopped between its samples; try $b_try"
 }
 
-# samples_or_ended PID: kvmtop ends where it fails.
+# samples_or_ended PID: kvmtop samples, or has failed.
 samples_or_ended() {
 	is_sampling "$1" || t_ended "$1"
 }
@@ -185,7 +185,7 @@ batch_end() {
 	awk '{ print $1, $2 }' "$TMP/batch" >"$TMP/counted"
 }
 
-# wait_fds PID: until the number of its descriptors has not grown for a second: all is open.
+# wait_fds PID: waits until the number of its descriptors has not grown for a second: all is open.
 wait_fds() {
 	w_nr=0
 	while w_last=$w_nr && w_nr=$(nr_of "/proc/$1/fd/"*) && [ "$w_nr" != "$w_last" ]; do
@@ -208,12 +208,12 @@ counted_reasons() {
 	sed -n "s/^$1(\(.*\)) \([0-9]*\)\$/\1 \2/p" "$TMP/counted" | grep -v ' 0$' | sort
 }
 
-# on_screen NUMBER: as the screen shows it, with a comma before each three digits.
+# on_screen NUMBER: the number with thousands marks, as the screen shows it.
 on_screen() {
 	echo "$1" | sed -e :a -e 's/\([0-9]\)\([0-9]\{3\}\)\(,\|$\)/\1,\2\3/;ta'
 }
 
-# in_column NAME: as the first column of the views of exits shows it, cut where it is too long.
+# in_column NAME: the name as the first column of the exits' views shows it, cut if too long.
 in_column() {
 	echo "$1" | cut -c1-19
 }
@@ -230,7 +230,7 @@ load_modules() {
 	done </modules/order
 }
 
-# What the kernel said before, when it booted, is about the emulated machine.
+# What the kernel said while it booted is about the emulated machine.
 SAID_AT_BOOT=$(dmesg | wc -l)
 
 kernel_is_content() {
@@ -243,14 +243,15 @@ trace_clear() {
 	echo >"$INSTANCE/trace"
 }
 
-# trace_of [PID]: the lines of exits and entries, of this process' threads.
+# trace_of [PID]: the trace's lines of exits and entries, of this process' threads only.
 trace_of() {
 	t_tids='[0-9]+'
 	[ $# = 0 ] || t_tids=$(cd "/proc/$1/task" && echo * | tr ' ' '|')
 	grep -E -e "-($t_tids) +\[.* ($EXIT|$ENTRY): " "$INSTANCE/trace"
 }
 
-# For awk: reason_of() a line of an exit, in the kernel's words, and ours where it has none.
+# For awk: reason_of(LINE), the reason of a trace line: the kernel's name, or kvmtop's where the
+# kernel has none.
 REASON_OF='
 BEGIN {
 	trap["0x0"] = "RETURN_TO_HOST"
@@ -300,12 +301,12 @@ trace_reasons() {
 	END { for (name in count) print name, count[name] }' | sort
 }
 
-# exits_of [PID]
+# exits_of [PID]: the number of exits in the trace.
 exits_of() {
 	trace_reasons "$@" | awk '{ n += $2 } END { print n }'
 }
 
-# debugfs_values [PID]: lines of name and value: sums over the guests, of peaks the highest.
+# debugfs_values [PID]: lines of name and value: the sum over the guests; of peaks, the highest.
 debugfs_values() {
 	for d_vm in "$DEBUGFS"/*-*/; do
 		case $d_vm in
@@ -322,8 +323,8 @@ debugfs_value() {
 	debugfs_values ${2:+"$2"} | sed -n "s/^$1 //p"
 }
 
-# debugfs_differs BEFORE AFTER: says where $TMP/counted is not what the files' values grew by; of
-# levels and peaks, what they are.
+# debugfs_differs BEFORE AFTER: prints the counters of $TMP/counted that are not the difference of
+# the two files; of levels and peaks, not the value of AFTER.
 debugfs_differs() {
 	awk -v before="$1" -v after="$2" '
 	BEGIN {

@@ -75,14 +75,14 @@ need_built() {
 	done
 }
 
-# why: the latest error of package or kernel, in a line: the cause, where apt names more than one.
+# why: the latest error of package or kernel, in one line. Of several errors of apt the cause.
 why() {
 	grep -m 1 'Failed to fetch' "$TMP/why" 2>/dev/null || tail -n 1 "$TMP/why" 2>/dev/null
 }
 
 # ---- packages
 
-# h_suite ARCH: the release that has it; bookworm, what this was made with, has no riscv64.
+# h_suite ARCH: the release to take packages from: bookworm has no riscv64.
 h_suite() {
 	case $1 in
 	riscv64) echo trixie ;;
@@ -106,12 +106,12 @@ h_apt() {
 		-o Dir::Etc::SourceParts="$h_state/parts" "$@"
 }
 
-# h_knows ARCH NAME: the lists are there and name the package.
+# h_knows ARCH NAME: the package lists were fetched and have the package.
 h_knows() {
 	h_apt "$1" apt-cache show "$2" >/dev/null 2>&1
 }
 
-# h_get ARCH NAME: makes $CACHE/ARCH/NAME, unless another host just did.
+# h_get ARCH NAME: makes $CACHE/ARCH/NAME if it is missing.
 h_get() {
 	[ ! -d "$CACHE/$1/$2" ] || return 0
 	for h_cmd in apt-get apt-cache dpkg-deb; do
@@ -123,7 +123,7 @@ h_get() {
 	mkdir -p "$TMP/deb" "$CACHE/$1"
 	# shellcheck disable=SC2046 # a list
 	(cd "$TMP/deb" && h_apt "$1" apt-get download "$2" $(h_kernel_parts "$1" "$2")) || return 1
-	# The name is there only when all of it is.
+	# The folder gets its name when it is complete.
 	h_new=$CACHE/$1/.new.$$
 	rm -rf "$h_new"
 	for h_deb in "$TMP/deb"/*.deb; do
@@ -138,7 +138,7 @@ h_kernel_parts() {
 		grep -E '^linux-(binary|modules)-'
 }
 
-# h_kernel_in_boot FOLDER: where all had their kernel before.
+# h_kernel_in_boot FOLDER: moves a kernel to /boot, where older packages have it.
 h_kernel_in_boot() {
 	for h_file in "$1"/usr/lib/modules/*/vmlinuz; do
 		[ -e "$h_file" ] || continue
@@ -154,7 +154,7 @@ package() {
 	echo "$CACHE/$1/$2"
 }
 
-# h_alone COMMAND...: while no other host does it.
+# h_alone COMMAND...: runs it while no other host runs it.
 h_alone() {
 	mkdir -p "$CACHE" && (
 		! command -v flock >/dev/null 2>&1 || flock 9
@@ -176,7 +176,7 @@ sysroot() {
 			cp -a "$h_from/." "$h_sysroot" || return 1
 		done
 		[ -e "$h_sysroot/lib" ] || ln -s usr/lib "$h_sysroot/lib"
-		# Where these point to, a linker would find this machine's libraries, or none.
+		# Absolute links lead to this machine's libraries, or nowhere.
 		find "$h_sysroot" -type l -lname '/*' | while read -r h_link; do
 			ln -sfn "$h_sysroot$(readlink "$h_link")" "$h_link"
 		done
@@ -185,8 +185,8 @@ sysroot() {
 	echo "$h_sysroot"
 }
 
-# kernel ARCH META: prints the folder with the kernel that the package META names today, or that
-# it named when it was asked first. Of x86-64's it is the kernel of $RELEASE.
+# kernel ARCH META: prints the folder with the kernel that the package META depends on, as of the
+# first call. For x86-64 it is the kernel of $RELEASE.
 kernel() {
 	[ "$1" != amd64 ] || h_release=${RELEASE:-} # of this subshell: all else is bookworm's
 	h_name=$CACHE/$1/$2.$(h_suite "$1")
@@ -202,7 +202,7 @@ h_kernel_name() {
 	[ -s "$h_name" ]
 }
 
-# ---- the host's file system: an initramfs, not compressed, for unpacking is slow where it runs
+# ---- the host's file system: an initramfs, not compressed: emulated hosts unpack slowly
 
 # static_busybox: prints a busybox of this machine that needs no library.
 static_busybox() {
@@ -217,7 +217,7 @@ root_begin() {
 	mkdir -p "$h_root/bin" "$h_root/dev" "$h_root/proc" "$h_root/sys" "$h_root/tmp" \
 		"$h_root/tests/hosts" "$h_root/modules"
 	cp "$1" "$h_root/bin/busybox"
-	# Not "busybox --install": it may be one of another architecture.
+	# Not "busybox --install": the busybox may be for another architecture.
 	for h_cmd in sh mount mkdir; do
 		ln -s busybox "$h_root/bin/$h_cmd"
 	done
@@ -251,7 +251,7 @@ root_program() {
 	done
 }
 
-# root_foreign FILE PATH: the same for a program that needs what is in $sysroot.
+# root_foreign FILE PATH: the same for a program whose libraries are in $sysroot.
 root_foreign() {
 	root_add "$1" "$2"
 	for h_library in $(h_libraries "$1"); do
@@ -261,7 +261,7 @@ root_foreign() {
 	root_add "$sysroot$h_loader" "$h_loader"
 }
 
-# h_in_sysroot PATH: there or below usr, which depends on the release.
+# h_in_sysroot PATH: the path in $sysroot, below usr or not: releases differ.
 h_in_sysroot() {
 	if [ -e "$sysroot/$1" ]; then echo "$sysroot/$1"; else echo "$sysroot/usr/$1"; fi
 }
@@ -279,13 +279,13 @@ h_libraries() {
 	done | sort -u
 }
 
-# root_screen: tmux and what it insists on, so that the suite can look at the screen.
+# root_screen: tmux and what it needs, so that the suite can look at the screen.
 root_screen() {
 	! command -v tmux >/dev/null 2>&1 || root_program "$(command -v tmux)" /bin/tmux
 	root_terminal
 }
 
-# root_terminal: what every machine's tmux insists on.
+# root_terminal: what tmux needs on every machine.
 root_terminal() {
 	for h_file in /usr/lib/locale/C.[Uu]*8/LC_CTYPE /lib/terminfo/t/tmux-256color \
 		/usr/lib/terminfo/t/tmux-256color /usr/share/terminfo/t/tmux-256color; do
@@ -309,22 +309,22 @@ root_modules() {
 	done
 }
 
-# root_suite [CASE...]: the suite and what it uses, with all of its cases or with the ones that
-# CASES or the host names. The programs are the caller's.
+# root_suite [CASE...]: copies the suite and what it uses, except programs. It runs the cases in
+# CASES, or these cases, or all.
 root_suite() {
 	cp tests/lib.sh "$h_root/tests/lib.sh"
 	cp tests/hosts/inside.sh tests/hosts/suite*.sh "$h_root/tests/hosts/"
 	echo "${CASES:-$*}" >"$h_root/tests/hosts/cases"
 }
 
-# root_peer NAME PACKAGE: a program to compare with: this machine's, or the package's, which may
-# lack libraries; nothing where there is neither.
+# root_peer NAME PACKAGE: copies a program to compare with, if there is one: this machine's, or the
+# package's, which may lack libraries.
 root_peer() {
 	h_peer=$(command -v "$1") || h_peer=$(package amd64 "$2")/usr/bin/$1
 	[ ! -x "$h_peer" ] || root_program "$h_peer" "/bin/$1"
 }
 
-# root_end [FOLDER]: prints it, or another, as the kernel wants it.
+# root_end [FOLDER]: prints the file system, or another folder, as an initramfs.
 root_end() {
 	(cd "${1:-$h_root}" && find . | busybox cpio -o -H newc 2>/dev/null)
 }
@@ -368,7 +368,7 @@ h_cross_packages() {
 	esac
 }
 
-# Not with what a make above us exports.
+# Without the variables that a make above exports.
 cross_build() {
 	PKG_CONFIG_LIBDIR=$sysroot/usr/lib/$h_triplet/pkgconfig PKG_CONFIG_SYSROOT_DIR=$sysroot \
 		env -u MAKEFLAGS -u CC -u CFLAGS make all "build/$1/tests/helpers/miniguest" \
@@ -411,7 +411,7 @@ svm_boot() {
 	h_mib=$2
 	h_parameters=$3
 	shift 3
-	# tsc=reliable: else the slow HPET is the clock, and that of traces stands still at times.
+	# tsc=reliable: else the slow HPET is the clock, and traces' clock stands still at times.
 	# -cx16: QEMU before 8.0 leaves garbage in the flags after cmpxchg16b. Linux 6.12 has it in
 	# kmalloc, and panics when an interrupt comes right behind it, with KVM or without.
 	qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -serial stdio \
@@ -422,14 +422,14 @@ svm_boot() {
 $h_parameters" "$@" </dev/null
 }
 
-# svm_kernel RELEASE QEMU_OPTION...: a host with the kernel of this release of Debian, unmodified,
-# and the cases that every kernel has to pass.
+# svm_kernel RELEASE QEMU_OPTION...: a host with the unmodified kernel of a Debian release, and the
+# cases that every kernel has to pass.
 svm_kernel() {
 	RELEASE=$1
 	shift
 	svm_root
 	root_screen
-	# Libraries of its own: with this machine's it is the program that every host has.
+	# A static program shows that it needs none of this machine's libraries.
 	if h_alone h_static >"$TMP/make.log" 2>&1; then
 		root_add build/static/kvmtop /static/kvmtop
 	fi
@@ -440,12 +440,12 @@ svm_kernel() {
 	svm_boot 2 512 rcupdate.rcu_expedited=1 "$@"
 }
 
-# Not with what a make above us exports.
+# Without the variables that a make above exports.
 h_static() {
 	env -u MAKEFLAGS make static
 }
 
-# svm_scale CPUS: a host that begins with 2 of them and prints what kvmtop costs with 2 and all.
+# svm_scale CPUS: a host that prints what kvmtop costs with 2 CPUs and with all.
 svm_scale() {
 	svm_root /tests/hosts/scale.sh
 	root_suite

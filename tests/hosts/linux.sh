@@ -5,7 +5,7 @@
 #
 # Runs inside an emulated host (see lib.sh beside it) in place of suite.sh. All watchers begin
 # before the guest's first exit and end after its last one, so that each has to have every exit. The
-# last one is its reset by triple fault, a reason of its own: it never ends, QEMU pauses the guest.
+# last exit is the reset by a triple fault: it never ends, because QEMU pauses the guest.
 . tests/lib.sh
 . tests/hosts/inside.sh
 . tests/hosts/suite_exits.sh
@@ -33,8 +33,8 @@ perf_end() {
 	perf kvm -i "$PERF_DATA" stat report --event=vmexit >"$TMP/perf.txt" 2>&1 </dev/null
 }
 
-# boot_guest: returns when it has done all and is paused.
-# nokaslr: in an emulated host it does not always come up without.
+# boot_guest: returns when the guest has run its script and is paused.
+# nokaslr: without it the guest does not always boot in an emulated host.
 boot_guest() {
 	: >"$TMP/console"
 	spawn qemu-system-x86_64 -nodefaults -no-user-config -display none -nic none -machine pc \
@@ -61,7 +61,7 @@ recorded_rows() {
 	{ printf "%s %d %.3f\n", $at["reason"], $at["total"], $at["avg_ns"] / 1000 }' | sort
 }
 
-# And the shortest and the longest; the times as perf rounds them.
+# The same with the shortest and the longest time, rounded as perf does it.
 perf_rows() {
 	awk 'match($0, / [0-9]+ +[0-9.]+% /) {
 		name = substr($0, 1, RSTART - 1)
@@ -77,13 +77,13 @@ report_rows() {
 	function us(ns) { return sprintf("%.2f", ns / 1000) + 0 }
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	{
-		# avg_ns is whole nanoseconds: rounded twice, it is another number than perf has.
+		# avg_ns is rounded already: rounded again, it may differ from the time of perf.
 		print $at["reason"], $at["total"], us($at["time_ns"] / $at["total"]),
 			us($at["min_ns"]), us($at["max_ns"])
 	}' | sort
 }
 
-# counts_of FUNCTION [ARGUMENT]: its reasons and numbers.
+# counts_of FUNCTION [ARGUMENT]: the reasons and numbers that the function prints.
 counts_of() {
 	"$@" | cut -d' ' -f1,2
 }
@@ -102,7 +102,7 @@ off() {
 	}' "$1" "$2"
 }
 
-# The table for people: each watcher's averages.
+# Prints each watcher's averages as a table.
 show() {
 	diag "$(printf '%-14s %6s %14s %14s %14s' "exits, avg us" number "kvmtop exits" \
 		"perf kvm stat" "kvmtop record")"
@@ -113,7 +113,7 @@ show() {
 	done
 }
 
-# average ROWS: of all that ended.
+# average ROWS: the average of all exits that ended.
 average() {
 	awk -v last=$LAST '$1 != last { n += $2; us += $2 * $3 } END { print us / n }' "$1"
 }

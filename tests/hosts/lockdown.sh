@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh disable=SC2154 # variables of inside.sh
 #
-# lockdown.sh - what kvmtop can do, and says, where the kernel forbids even root to look at debugfs,
-# or at trace events, too.
+# lockdown.sh - what kvmtop does and says where the kernel forbids even root to read debugfs, and
+# with confidentiality trace events, too.
 #
 # Runs inside an emulated host (see lib.sh beside it) in place of suite.sh.
 . tests/lib.sh
@@ -13,7 +13,7 @@
 LEVEL=/sys/kernel/security/lockdown
 NO_STATS="stats: no guest here holds statistics: QEMU 8.1 and later do"
 
-# counters ENGINE: to the exit, as without lockdown.
+# counters ENGINE: counts are exact, as without lockdown.
 counters() {
 	ENGINE=$1
 	guest one --pio 150 --mmio 100 --cpuid 250 --rounds 2
@@ -26,7 +26,7 @@ counters() {
 	is "$(cat "$TMP/log.err")" "" "$ENGINE: nothing to complain about"
 }
 
-# Where the level cannot be asked for, it is found out, with one line in the kernel's log.
+# Without securityfs kvmtop learns of the lockdown by one try, which the kernel logs.
 unknown_level() {
 	is "$(status_of kvmtop -1 -d)" 1 "kvmtop -1 -d fails"
 	is "$(cat "$TMP/err")" "kvmtop: debugfs: cannot read $DEBUGFS/exits: Operation not \
@@ -39,7 +39,7 @@ refusals() {
 	dmesg | grep -c 'Lockdown: kvmtop: '
 }
 
-# And where it can be, nothing is tried.
+# With securityfs it reads the level, and tries nothing.
 known_level() {
 	mount -t securityfs securityfs /sys/kernel/security
 	like "$(cat "$LEVEL")" '\[integrity\]' "the kernel is locked down"
@@ -54,7 +54,8 @@ known_level() {
 	is "$(refusals)" 1 "and no file was tried again"
 }
 
-# statistics NR: the same counters by a way that is not locked; NR files were refused before.
+# statistics NR: the same counters from statistics descriptors, which are not locked. NR: how many
+# refusals the kernel has logged so far.
 statistics() {
 	guest one --stats --vcpus 2 --pio 150 --rounds 2
 	batch_begin -d
@@ -66,7 +67,7 @@ statistics() {
 	stop "$GUEST"
 }
 
-# Even trace events are forbidden.
+# Trace events are forbidden, too.
 confidentiality() {
 	c_why="trace events are blocked by kernel lockdown (confidentiality): \
 boot with lockdown=integrity"

@@ -12,7 +12,7 @@ root_modules "$kernel" kvm kvm-hv
 root_suite
 root_end >"$TMP/initrd"
 
-# Its firmware brings no kernel up without the devices that QEMU adds, nor on one thread.
+# The firmware boots no kernel without QEMU's default devices, or with one emulator thread.
 qemu-system-ppc64 -no-user-config -display none -monitor none -no-reboot -serial stdio \
 	-machine powernv9 -accel tcg,thread=multi -smp 2 -m 1024 \
 	-kernel "$kernel"/boot/vmlinu* -initrd "$TMP/initrd" \

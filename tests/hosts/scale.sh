@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh disable=SC2317 # check and wait_for call functions
 #
-# scale.sh - what kvmtop costs with 2 CPUs and with all that the host has; it counts on the last.
+# scale.sh - prints what kvmtop costs with 2 CPUs and with all CPUs, and tests that it counts on the
+# last one.
 #
 # Runs inside an emulated host (see lib.sh beside it) in place of suite.sh; 2 CPUs are online.
 . tests/lib.sh
@@ -13,7 +14,7 @@ uptime_ms() {
 	cut -d' ' -f1 /proc/uptime | tr -d . | sed 's/$/0/'
 }
 
-# cpu_ns PID: what all of its threads have run for.
+# cpu_ns PID: the CPU time of all its threads.
 cpu_ns() {
 	cat "/proc/$1/task/"*/schedstat | awk '{ sum += $1 } END { printf "%.0f\n", sum }'
 }
@@ -64,7 +65,7 @@ measure_all() {
 	done
 }
 
-# counts_on CPU: a guest there is counted to the exit.
+# counts_on CPU: a guest on this CPU is counted exactly.
 counts_on() {
 	for ENGINE in bpf perf; do
 		guest there --pio 120 --cpuid 30 --rounds 2

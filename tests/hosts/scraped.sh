@@ -2,17 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck disable=SC2317 # wait_for calls functions
 #
-# scraped.sh - Prometheus asks the exporters of emulated hosts: it has the numbers of their screens.
+# scraped.sh - Prometheus scrapes emulated hosts: it has the numbers that their screens show.
 #
 # usage: tests/hosts/scraped.sh FOLDER NAME:PORT...
 #
-# FOLDER/NAME.log is the host's console; at PORT + 2 it waits to be connected to.
+# FOLDER/NAME.log is the host's console. The host's guests begin after a connection to PORT + 2.
 . tests/lib.sh
 
 folder=$1
 shift
 
-# One of our own: the ports of the hosts were chosen before.
+# Prometheus' port; the hosts' ports were chosen before.
 web=$(($(od -An -N2 -tu2 /dev/urandom) % 8000 + 10000))
 {
 	echo 'global: {scrape_interval: 2s, scrape_timeout: 2s}'
@@ -32,12 +32,12 @@ ask() {
 		sed -nE 's/^\{guest="([a-z]+)", host="([a-z])"\} => ([0-9]+) .*/\2 \1 \3/p' | sort
 }
 
-# ask_has_guests NR: so many were scraped.
+# ask_has_guests NR: Prometheus has scraped so many guests.
 ask_has_guests() {
 	[ "$(ask 'sum by (host, guest) (kvmtop_guest_vcpus)' | wc -l)" = "$1" ]
 }
 
-# screens HOST...: the same of the hosts' own screens, of the member $member.
+# screens HOST...: the same from the hosts' screens: their JSON's member $member.
 screens() {
 	for host; do
 		tr -d '\r' <"$folder/${host%:*}.log" | sed -n 's/^screen //p' |
@@ -46,7 +46,7 @@ screens() {
 	done | sort
 }
 
-# says HOST WORDS: its console does.
+# says HOST WORDS: the host's console has these words.
 says() {
 	grep -q "^host ${1%:*} $2" "$folder/${1%:*}.log"
 }
@@ -55,7 +55,7 @@ for host; do
 	says "$host" waits || diag "$(tail -n 20 "$folder/${host%:*}.log")"
 done
 
-# The guests make their exits when all of them were scraped before.
+# All guests are scraped once before they begin.
 wait_for 120 ask_has_guests 3
 sleep 5
 begin=$(date +%s)
@@ -68,7 +68,7 @@ for host; do
 	check "host ${host%:*} runs its guests" wait_for 300 says "$host" 'is ready'
 done
 
-# same QUERY MEMBER: Prometheus has what the screens have.
+# same QUERY MEMBER: the query's numbers are the screens' numbers.
 same() {
 	member=$2
 	# shellcheck disable=SC2086 # words
@@ -85,9 +85,9 @@ wait_for 60 same 'sum by (host, guest) (kvmtop_guest_vcpus)' vcpus
 is "$(cat "$TMP/scraped")" "$(cat "$TMP/screens")" "and so are their vCPUs"
 like "$(promtool query instant "http://127.0.0.1:$web" 'sum(up)')" '=> 2 ' "two hosts answer"
 
-# Both on one screen, of a kvmtop outside that sees no host but through Prometheus.
+# kvmtop --from shows both hosts on one screen; it knows them from Prometheus alone.
 from="--from http://127.0.0.1:$web -s 2"
-# fleet: as screens, from before the exits on.
+# fleet: prints the same lines from kvmtop --from.
 fleet() {
 	for host; do
 		# shellcheck disable=SC2086 # words
@@ -97,7 +97,7 @@ fleet() {
 			sed 's/"[a-z]*"://; s/"//g' | paste -d ' ' - - | sed "s/^/${host%:*} /"
 	done | sort
 }
-# The latest moment is a step old.
+# The latest moment in Prometheus is a step old.
 fleet_has_screens() {
 	# shellcheck disable=SC2086 # words
 	[ "$(fleet $hosts)" = "$(screens $hosts)" ]

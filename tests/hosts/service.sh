@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh disable=SC2154,SC2317 # variables of inside.sh; wait_for calls functions
 #
-# service.sh - systemd runs kvmtop's services. kvmtop-history.service: what guests do is in its
-# history, to the exit, over a restart and a kill; inside its sandbox; with a drop-in's options.
-# kvmtop-prometheus.service writes what node_exporter takes, kvmtop-listen.socket answers.
+# service.sh - systemd runs kvmtop's services. The history of kvmtop-history.service has each exit,
+# over a restart and a kill, inside the sandbox, and with options of a drop-in.
+# kvmtop-prometheus.service writes node_exporter's file, kvmtop-listen.socket answers.
 #
-# A unit of systemd in an emulated host (see svm-service.sh), in place of suite.sh.
+# Runs as a unit of systemd in an emulated host (see svm-service.sh), in place of suite.sh.
 PATH=/usr/bin:/bin
 export PATH
 /bin/busybox --install -s /bin
@@ -17,7 +17,7 @@ UNIT=kvmtop-history.service
 DB=/var/lib/kvmtop/history.db
 DROP_IN=/etc/systemd/system/$UNIT.d
 
-# property NAME: what systemd says of the unit.
+# property NAME: the unit's property, from systemd.
 property() {
 	systemctl show --value -p "$1" $UNIT
 }
@@ -30,25 +30,25 @@ has_samples() {
 	[ "$(samples)" -ge "$1" ]
 }
 
-# more_samples: two more than there are: what happened until now is in the file.
+# more_samples: waits for two more samples: what happened before is in the file then.
 more_samples() {
 	wait_for 60 has_samples $(($(samples) + 2))
 }
 
-# drop_in LINE...: what an administrator's `systemctl edit` writes.
+# drop_in LINE...: writes what `systemctl edit` would write.
 drop_in() {
 	mkdir -p $DROP_IN
 	printf '%s\n' "[Service]" "$@" >$DROP_IN/override.conf
 	systemctl daemon-reload
 }
 
-# other_process PID: the unit runs, and its process is another one.
+# other_process PID: the unit runs, and its process is not PID.
 other_process() {
 	o_pid=$(property MainPID)
 	[ "$(property ActiveState)" = active ] && [ "$o_pid" != 0 ] && [ "$o_pid" != "$1" ]
 }
 
-# exits_of_guest NAME: the exits of its plan that are in the file.
+# exits_of_guest NAME: how many exits of the guest's plan are in the file.
 exits_of_guest() {
 	kvmtop -r $DB -c --view exits --from @0 -1 -g "$1" 2>"$TMP/err" | awk -F, -v pio="$PIO" \
 		-v cpuid="$CPUID" '
@@ -58,7 +58,7 @@ exits_of_guest() {
 		}' | sort
 }
 
-# run_guest NAME: while the service runs, a guest's plan: 77 ports and 55 CPUIDs.
+# run_guest NAME: runs a guest with a plan of 77 port writes and 55 CPUIDs.
 run_guest() {
 	guest "$1" --pio 77 --cpuid 55
 	more_samples
@@ -67,7 +67,7 @@ run_guest() {
 	stop "$GUEST"
 }
 
-# is_sandboxed PID: with what the unit allows, and no more.
+# is_sandboxed PID: the process has the capabilities that the unit allows, and no other.
 is_sandboxed() {
 	is "$(sed -n 's/^\(NoNewPrivs\|Seccomp\):[[:blank:]]*//p' "/proc/$1/status" |
 		tr '\n' ' ')" "1 2 " \
@@ -84,7 +84,7 @@ is_sandboxed() {
 	is "$(systemd-analyze verify --man=no $UNIT 2>&1)" "" "systemd-analyze verify"
 }
 
-# has_plan COMMAND...: what it prints has the exits of the latest guest's plan.
+# has_plan COMMAND...: the command prints the exits of the latest guest's plan.
 has_plan() {
 	"$@" >"$TMP/text" 2>/dev/null
 	grep -qxF "kvmtop_exits_total{guest=\"$g_name\",reason=\"$PIO\"} 77" "$TMP/text" &&
@@ -94,7 +94,7 @@ has_plan() {
 plan=$(printf '%s\n' "$PIO 77" "$CPUID 55" | sort)
 
 load_modules
-# Ten seconds are long here.
+# The unit's ten seconds between samples are too long for a test.
 drop_in 'Environment="KVMTOP_HISTORY=-s 0.5 --max-age 1d --max-size 100M"' RestartSec=1s
 section "start"
 is "$(status_of systemctl start $UNIT)" 0 "systemctl start"
@@ -172,7 +172,7 @@ DROP_IN=/etc/systemd/system/$UNIT.d
 drop_in 'Environment="KVMTOP_LISTEN=-s 0.5"'
 is "$(status_of systemctl start kvmtop-listen.socket)" 0 "systemctl start of the socket"
 is "$(property ActiveState)" inactive "counts nothing yet"
-# id_of Uid|Gid: of the service.
+# id_of Uid|Gid: the service's user or group.
 id_of() {
 	sed -n "s/^$1:[[:blank:]]*\([0-9]*\).*/\1/p" "/proc/$(property MainPID)/status"
 }
@@ -191,7 +191,7 @@ check "each exit of a guest is in an answer" wait_for 60 has_plan answers metric
 stop "$GUEST"
 is "$(status_of systemctl stop kvmtop-listen.socket $UNIT)" 0 "systemctl stop"
 is "$(property ActiveState) $(property Result)" "inactive success" "ends it well"
-# As kvmtop-group does it.
+# What kvmtop-group(8) does.
 echo kvmtop:x:987: >>/etc/group
 chown 0:987 /usr/bin/kvmtop
 chmod 750 /usr/bin/kvmtop

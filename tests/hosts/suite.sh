@@ -4,9 +4,10 @@
 # suite.sh - kvmtop on a host whose kvm_exit fires: what it counts is what happened, to the exit.
 #
 # Runs inside an emulated host (see lib.sh beside it), as root, in busybox's shell, and prints TAP.
-# Most cases compare three numbers: what the guest was told to do, what kvmtop says, and what the
-# kernel's own trace or debugfs file says. A guest exits only between guest_go and guest_done, so
-# that every sample before and after has the same numbers, however slow the emulation is.
+# Most cases compare three numbers: what the guest was told to do, what kvmtop counts, and what the
+# kernel's trace or debugfs file has. A guest makes exits only between guest_go and guest_done, so
+# that all samples before have the same numbers, and all samples after, however slow the emulation
+# is.
 . tests/lib.sh
 . tests/hosts/inside.sh
 . tests/hosts/suite_exits.sh
@@ -15,7 +16,8 @@
 . tests/hosts/suite_why.sh
 . tests/hosts/suite_host.sh
 
-# Between before_the_module and module_goes_and_comes, which always run; :perf has another engine.
+# They run after before_the_module and before module_goes_and_comes, which always run. CASE:perf
+# runs with the engine perf.
 CASES="host_log host_batch filters one_guest by_guest debugfs statistics both_providers
 guests_come_and_go cpu_goes_and_comes cpu_comes late_children exits_exact exits_ways
 exits_pulled_away exits_times exits_long exits_waits exits_options exits_arguments exits_beside_bpf
@@ -73,8 +75,8 @@ before_the_module() {
 	stop "$GUEST"
 }
 
-# check_plan PIO MMIO CPUID ROUNDS NAME: $TMP/counted against what the guest was told. On x86 an
-# MMIO write is not the only exit of its kind.
+# check_plan PIO MMIO CPUID ROUNDS NAME: $TMP/counted has what the guest was told to do. On x86
+# other exits than MMIO writes have the same reason, so these are not compared.
 check_plan() {
 	is "$(counted "$EXIT($PIO)")" $(($1 * $4)) "$5: $EXIT($PIO) is the plan's"
 	is "$(counted "$EXIT($CPUID)")" "$(cpuids "$3" "$4")" "$5: $EXIT($CPUID) is the plan's"
@@ -84,7 +86,7 @@ check_plan() {
 		"$5: $EXIT($MARK) is the plan's"
 }
 
-# check_exits NAME [PID]: $TMP/counted against the trace, reason by reason.
+# check_exits NAME [PID]: $TMP/counted has the same number of each reason as the trace.
 check_exits() {
 	c_name=$1
 	shift
@@ -147,7 +149,7 @@ filters() {
 	is "$(counted "$EXIT($CPUID)")" none "and no other"
 }
 
-# two_guests: left and right, of which right has two vCPUs; two_run: both run at the same time.
+# two_guests: starts left, with one vCPU, and right, with two; two_run: both run at the same time.
 two_guests() {
 	guest left --pio 200 --cpuid 50 --rounds 2
 	left=$GUEST
@@ -231,7 +233,7 @@ debugfs() {
 	two_stop
 }
 
-# The guest holds its statistics open, as QEMU does. Both ways to read a counter say the same.
+# The guest holds its statistics open, as QEMU does: they have the same counts as debugfs.
 statistics() {
 	section "--stats"
 	guest one --stats --vcpus 2 --pio 150 --mmio 30 --cpuid 90 --rounds 2
@@ -288,7 +290,7 @@ json_has() {
 	[ "$(grep -c . "$TMP/$1.json")" -ge "$2" ]
 }
 
-# json_more: waits until each of them has seen what was done up to now.
+# json_more: waits until each log has two more records: what happened before is in them.
 json_more() {
 	for j_name in $LOGS; do
 		wait_for 60 json_has "$j_name" $(($(grep -c . "$TMP/$j_name.json") + 2)) ||
@@ -296,8 +298,8 @@ json_more() {
 	done
 }
 
-# json_totals NAME: all rows' totals added up, one a record. A guest that has ended has a row up to
-# its last count.
+# json_totals NAME: prints for each record the sum of all rows' totals. The latest total of a guest
+# that has ended is in the sum, too.
 json_totals() {
 	sed 's/{"/\n{"/g' "$TMP/$1.json" | awk '
 	/"rows"/ && nr++ { print sum }
@@ -351,8 +353,8 @@ set_cpu1() {
 	echo "$1" >"$CPU1"
 }
 
-# A guest on CPU 1 runs all the time while that goes and comes back. It is led by hand to where
-# kvmtop counts already: a CPU that came is only counted from the next sample on.
+# CPU 1 goes offline and comes back while its guest runs. The guest is moved to CPU 1 only when
+# kvmtop counts there: it counts on a new CPU from the next sample on.
 cpu_goes_and_comes() {
 	section "a CPU that goes and comes"
 	if [ ! -w "$CPU1" ]; then
@@ -395,7 +397,7 @@ cpu_goes_and_comes() {
 		"CPU 1 gone and back, exits"
 }
 
-# Started with a CPU offline: it is counted when it has come.
+# kvmtop starts while a CPU is offline, and counts on it when it is online.
 cpu_comes() {
 	section "a CPU that comes"
 	if [ ! -w "$CPU1" ]; then
@@ -417,7 +419,7 @@ cpu_comes() {
 	is "$(trace_of | sed 's/.*\[\([0-9]*\)\].*/\1/' | sort -u)" 001 "where all of it happened"
 }
 
-# Reasons that are opened late (x) count from then on, beside their event that counted before.
+# Reasons that are opened late (key x) count from then on; their event goes on counting.
 late_children() {
 	section "the screen"
 	if ! has_screen; then
@@ -496,7 +498,7 @@ clock_steps() {
 	}')" "" "and their rates those of the intervals"
 }
 
-# The program of make static, on a host that has none of its libraries.
+# The static program, on a host without shared libraries.
 static_program() {
 	section "the static program"
 	if [ ! -x /static/kvmtop ]; then
@@ -545,14 +547,14 @@ module_goes_and_comes() {
 }
 
 # may_leave_out: the kernel can be preempted in a BPF program on a raw event (from Linux 7 on), and
-# runs it for no other thread of that CPU meanwhile.
+# does not run the program for other threads of that CPU until then.
 LEFT_OUT="the kernel was at work on another BPF program"
 may_leave_out() {
 	[ "$(uname -r | cut -d. -f1)" -ge 7 ]
 }
 
-# run_case FUNCTION: again where a result is bad and kvmtop says that the kernel left exits out. Of
-# cases with two busy threads a CPU that is one in four.
+# run_case FUNCTION: runs a case, and repeats it if it fails and kvmtop says that the kernel left
+# exits out. With two busy threads on a CPU this is one case in four.
 run_case() {
 	r_nr=$T_nr r_failed=$T_failed
 	for r_try in 1 2 3 4; do

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh disable=SC2154,SC2034,SC2153 # variables of suite.sh and inside.sh
 #
-# suite_exits.sh - kvmtop exits, the timed views, and what they say of time: part of suite.sh.
+# suite_exits.sh - kvmtop exits and the timed views: part of suite.sh.
 #
 # Times are held against the kernel's own trace of the same run: kvm_exit to kvm_entry, by thread.
 
@@ -12,7 +12,7 @@ exits_begin() {
 	wait_for 120 samples_or_ended "$EXITS"
 }
 
-# exits_end: $TMP/exits has what it printed, as CSV.
+# exits_end: ends kvmtop exits; its CSV is in $TMP/exits.
 exits_end() {
 	stop "$EXITS" # by SIGTERM: the shell has started it with SIGINT ignored
 	EXITS_STATUS=$?
@@ -97,8 +97,8 @@ exits_exact() {
 	two_stop
 }
 
-# way_of COMMAND...: what it says of the reason's way, in one word: loaded, read, taken (from the
-# event's arguments), or trace (event).
+# way_of COMMAND...: how kvmtop finds the exit's reason, in one word of its output: loaded, read,
+# taken (from the event's arguments), or trace (event).
 way_of() {
 	"$@" --list-providers | sed -n '/^exits/{
 		n
@@ -119,7 +119,7 @@ best_way() {
 	esac
 }
 
-# without_btf COMMAND...: becomes the command, as on a kernel that has none: for a subshell.
+# without_btf COMMAND...: replaces the shell by the command, as on a kernel without BTF.
 without_btf() {
 	# shellcheck disable=SC2016 # the inner shell's
 	exec unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$@"' sh "$@"
@@ -159,8 +159,8 @@ exits_ways() {
 	is "$(numbers_of "$TMP/exits.best")" "$(cat "$TMP/times")" "exits: which is the trace's"
 }
 
-# Guests are killed in the middle of their exits, and the module that they ran on goes and comes:
-# under programs that read their vCPUs.
+# Guests are killed in the middle of their exits, and the KVM module is unloaded and loaded, under
+# programs that read the guests' vCPUs.
 exits_pulled_away() {
 	section "guests and modules that go under the programs"
 	exits_begin
@@ -191,8 +191,8 @@ exits_go_on() {
 	[ "$(cut -d' ' -f14,15 "/proc/$1/stat" | tr ' ' '+')" != "0+0" ]
 }
 
-# times_differ: says where the time of exits is not the trace's within 1 %. Slow exits, so that what
-# a trace costs itself is next to nothing.
+# times_differ: prints the reasons whose time differs from the trace's by more than 1 %. The exits
+# are slow, so that the trace's own cost does not matter.
 times_differ() {
 	guest slow --pio 50 --mmio 30 --answer 10000 --rounds 2
 	exits_begin
@@ -210,9 +210,9 @@ times_differ() {
 	done
 }
 
-# repeat_while_it_differs NAME RUN: three times at most, as long as RUN says a difference, which
-# stays in $TMP/differ. The system below the emulator may stop it between kvmtop's reading of the
-# clock and the kernel's, and then one exit has a wrong time.
+# repeat_while_it_differs NAME RUN: runs RUN until it prints no difference, three times at most; the
+# last output stays in $TMP/differ. The system below may stop the emulator between kvmtop's reading
+# of the clock and the kernel's, and then the time of one exit differs.
 repeat_while_it_differs() {
 	for e_try in 1 2 3; do
 		"$2" >"$TMP/differ"
@@ -228,7 +228,7 @@ exits_times() {
 	is "$(cat "$TMP/differ")" "" "exits: times of $SLOW_EXITS are the trace's, within 1 %"
 }
 
-# trace_long: lines of vCPU, reason, where the guest was, us between exit and entry.
+# trace_long: lines of vCPU, reason, program counter, us between exit and entry.
 trace_long() {
 	awk -v exits=" $EXIT: " -v entries=" $ENTRY: " "$REASON_OF"'
 	!match($0, / [0-9]+\.[0-9]+: /) { next }
@@ -250,27 +250,27 @@ trace_long() {
 	}' "$INSTANCE/trace"
 }
 
-# answered_long FILE: vCPU, reason and PC of what user space answered, which takes 10 ms or longer.
+# answered_long FILE: vCPU, reason and PC of the exits that user space answered, in 10 ms or more.
 answered_long() {
 	awk -F, '
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	$at["user_ns"] + 0 >= 9000000 { print $at["vcpu"], $at["reason"], $at["pc"] }' "$1" | sort
 }
 
-# listed_long: the same of what kvmtop listed.
+# listed_long: the same from kvmtop's list.
 listed_long() {
 	awk -F, '
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	{ print $at["vcpu"], $at["reason"], $at["pc"], $at["took_ns"] / 1000 }' "$TMP/exits"
 }
 
-# slow_of: of such lines the exits that user space answers, which takes 10 ms, by vCPU.
+# slow_of: of these lines, the exits that user space answers in 10 ms, sorted by vCPU.
 slow_of() {
 	awk -v slow=" $SLOW_EXITS " 'index(slow, " " $2 " ") && $4 >= 10000' | sort -s -n -k1,1
 }
 
-# long_differ: says where the list of long exits is not the trace's. The system below the emulator
-# may stop it between two readings of the clock: so the times are not compared one by one.
+# long_differ: prints where the list of long exits differs from the trace. The system below may stop
+# the emulator between two readings of the clock: so the times are not compared one by one.
 long_differ() {
 	guest slow --pio 5 --mmio 5 --cpuid 50 --answer 10000 --rounds 2 --vcpus 2
 	exits_begin --longer 5ms
@@ -291,7 +291,7 @@ long_differ() {
 		awk 'NF != 8 || $1 != $5 || $2 != $6 || $3 != $7'
 }
 
-# log_is_quiet FILE: nothing came for two seconds.
+# log_is_quiet FILE: the file has not grown for two seconds.
 log_is_quiet() {
 	q_size=$(wc -c <"$1")
 	sleep 2
@@ -327,7 +327,7 @@ exits_long() {
 		"exits --longer --arguments: the port is named"
 }
 
-# waited_ns_of FILE: the sum of what its long exits waited for a CPU; "none" if no exit says it.
+# waited_ns_of FILE: how long its long exits waited for a CPU, in all; "none" if that is not known.
 waited_ns_of() {
 	awk -F, '
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
@@ -345,8 +345,8 @@ run_delay_of() {
 	done | awk '{ sum += $2 } END { printf "%.0f", sum }'
 }
 
-# waits_differ: says where the waits of long exits are not the kernel's. Two vCPUs share a CPU, and
-# lose it only within exits, for some milliseconds each time.
+# waits_differ: prints where the waits of long exits differ from the kernel's. Two vCPUs share a
+# CPU, and lose it only within exits, for some milliseconds each time.
 waits_differ() {
 	guest busy --cpuid 100000 --vcpus 2
 	taskset -a -p 1 "$GUEST" >/dev/null
@@ -392,7 +392,7 @@ exits_waits() {
 		"$TMP/exits")" slept "exits --longer: to sleep is not to wait"
 }
 
-# Options choose what they say.
+# The options of kvmtop exits that choose guests, vCPUs and rows.
 exits_options() {
 	section "exits -p, -v, -t"
 	two_guests
@@ -416,7 +416,7 @@ exits_options() {
 	two_stop
 }
 
-# What exits were about.
+# The arguments of exits: ports, addresses, MSRs ...
 exits_arguments() {
 	section "exits --event"
 	if [ -z "$ARGUMENTS" ]; then
@@ -439,8 +439,8 @@ exits_arguments() {
 	stop "$GUEST"
 }
 
-# A guest shares its CPU with another program, which reads a map of BPF all the time. Where the
-# kernel can be preempted in that, it runs no program on a trace event until the reader goes on.
+# A guest shares its CPU with a program that reads a BPF map all the time. Where the kernel can be
+# preempted in that, it runs no BPF program on a trace event until the reader goes on.
 exits_beside_bpf() {
 	section "beside another user of BPF"
 	if ! command -v mapreader >/dev/null; then
@@ -477,7 +477,7 @@ exits_beside_bpf() {
 	stop "$GUEST"
 }
 
-# A guest that halts for three seconds, looked at every half: each look sees a half.
+# A guest halts for three seconds: each sample of half a second has half a second of it.
 exits_halt() {
 	section "a long halt"
 	if [ "$has_halt" = no ]; then
@@ -498,10 +498,10 @@ exits_halt() {
 	is "$(awk '$1 < 90 || $1 > 100.5' "$TMP/halts")" "" "vcpus: as all of the time, each time"
 }
 
-# polls_of NAME LIMIT: a guest halts a thousand times for 1 ms; KVM polls up to LIMIT ns in each.
-# The guest has a CPU of its own, because KVM stops polling when another thread wants the CPU, which
-# no event tells. Leaves what was polled and slept by kvmtop, and polled by the kernel, in $POLLED,
-# $SLEPT, $KERNEL.
+# polls_of NAME LIMIT: a guest halts a thousand times for 1 ms, in which KVM polls up to LIMIT ns.
+# It has a CPU of its own, because KVM stops polling without an event when another thread wants the
+# CPU. What kvmtop says was polled and slept is in $POLLED and $SLEPT, what the kernel says in
+# $KERNEL.
 polls_of() {
 	echo "$2" >/sys/module/kvm/parameters/halt_poll_ns
 	taskset -p 2 $$ >/dev/null
@@ -571,7 +571,7 @@ nested_events() {
 	END { for (name in count) print name, count[name] }' "$INSTANCE/trace" | sort
 }
 
-# nested_counted: the same by kvmtop exits, of reasons with the mark of L2.
+# nested_counted: the same from kvmtop exits: the reasons with the mark of L2.
 nested_counted() {
 	awk -F, '
 	NR == 1 { for (i = 1; i <= NF; i++) at[tolower($i)] = i; next }
@@ -583,8 +583,8 @@ nested_counted() {
 	}' "$TMP/exits" | sort
 }
 
-# nested_places: lines of reason, where L1 or L2 was, and number, by the trace. Where an exit was
-# that enters L2 is not known when it is over.
+# nested_places: lines of reason, program counter of L1 or L2, and number, from the trace. When an
+# exit that enters L2 ends, its program counter is lost.
 nested_places() {
 	awk -v exits=" $EXIT: " -v entries=" $ENTRY: " "$REASON_OF"'
 	function end_exit() {
@@ -604,7 +604,7 @@ nested_places() {
 		grep -E '^(cpuid|io|vmrun)(_L2)? ' | sort
 }
 
-# nested_listed FILE: the same by the list of long exits.
+# nested_listed FILE: the same from the list of long exits.
 nested_listed() {
 	awk -F, '
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
@@ -689,7 +689,7 @@ in_table() {
 	END { printf "%d", sum }' "$3"
 }
 
-# counted_of TID: the thread's exits by each face of the vCPUs: JSON, CSV, text, -1, the screen.
+# counted_of TID: the thread's exits in each face of the view vCPUs: JSON, CSV, text, -1, screen.
 counted_of() {
 	grep -o "\"tid\":$1,[^}]*" "$TMP/brief.json" | grep -o '"delta":[0-9]*' |
 		awk -F: '{ sum += $2 } END { printf "%d ", sum }'
@@ -750,8 +750,8 @@ brief_end() {
 	[ "$e_has_screen" = no ] || screen_quits
 }
 
-# brief_agrees: each face has the exits of each thread that exits has; the first difference goes to
-# $e_differs.
+# brief_agrees: each face has as many exits of each thread as kvmtop exits. The first difference is
+# in $e_differs.
 brief_agrees() {
 	e_differs=''
 	[ "$e_has_screen" = no ] || screen_shot >"$TMP/brief.shot"
@@ -769,9 +769,9 @@ brief_agrees() {
 	done <"$TMP/all"
 }
 
-# Ten guests at once that live for 0.1 to 1 s: each has its pid, its vCPU and its number, by every
-# face, and a name, its own if kvmtop looked while it lived. What it measures for its rounds is an
-# upper bound for the time of its exits.
+# Ten guests at once that live for 0.1 to 1 s: every face has each guest's pid, vCPU and number of
+# exits, and its name if kvmtop looked while it lived. The time that a guest measures for its rounds
+# is an upper bound for the time of its exits.
 exits_brief() {
 	section "guests that live for a moment"
 	brief_begin
@@ -789,7 +789,8 @@ exits_brief() {
 		e_plan=$((50 + 50 * e_i))
 		brief_of "$e_pid" >"$TMP/brief"
 		read -r e_name e_vcpu e_count e_ended e_ns <"$TMP/brief"
-		# Its command's name if its memory was gone already, its pid if it was.
+		# The command's name stands in where its memory was gone, the pid where the process
+		# was.
 		case $e_name in
 		"brief$e_i" | miniguest | "pid-$e_pid") e_name=brief$e_i ;;
 		esac

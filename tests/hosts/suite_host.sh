@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh disable=SC2154 # variables of suite.sh and inside.sh
 #
-# suite_host.sh - CPUs that are shared and quotas, and what is said of them: part of suite.sh.
+# suite_host.sh - shared CPUs and CPU quotas, as the views show them: part of suite.sh.
 
-# host_says VIEW COLUMN: of the guest "busy", or of CPU 0, in an interval of ten seconds; kvmtop
-# runs on the other CPU.
+# host_says VIEW COLUMN: prints the column for the guest "busy", or in the view host for CPU 0, over
+# ten seconds; kvmtop runs on the other CPU.
 host_says() {
 	taskset 2 kvmtop -l -c -n 1 -s 10 --view "$1" >"$TMP/says" 2>"$TMP/says.err"
 	awk -F, -v column="$2" -v first="$([ "$1" = host ] && echo 0 || echo busy)" '
@@ -16,7 +16,7 @@ host_says() {
 	$2 == first { print $at[column] }' "$TMP/says"
 }
 
-# is_about WANTED NAME: each number in $TMP/numbers, of which there is one, differs by 2 at most.
+# is_about WANTED NAME: $TMP/numbers has numbers, each within 2 of WANTED.
 is_about() {
 	h_wrong=$(awk -v wanted="$1" '
 	$1 == "" || $1 < wanted - 2 || $1 > wanted + 2 { print $1 + 0 }

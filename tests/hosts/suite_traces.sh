@@ -4,26 +4,26 @@
 # suite_traces.sh - kvmtop record, and what kvmtop report, kvmtop timeline and trace-cmd read in its
 # file: part of suite.sh.
 #
-# Exits are told in lines of thread, reason and number: by kvmtop exits that ran meanwhile, and by
-# every reader of the recording.
+# The cases compare lines of thread, reason and number: from kvmtop exits, which ran meanwhile, and
+# from every reader of the recording.
 
 RECORDING=$TMP/trace.dat
 
-# record_begin OPTION...: records until record_end; it is on when it returns.
+# record_begin OPTION...: records until record_end; recording has begun when it returns.
 record_begin() {
 	spawn kvmtop record -o "$RECORDING" "$@" 2>"$TMP/record.err"
 	RECORDER=$SPAWNED
 	wait_for 120 record_is_on || not_ok "kvmtop record $*" "$(cat "$TMP/record.err")"
 }
 
-# A new instance is on at first; its events are chosen while it is off.
+# Whether recording has begun: a new instance is on at first, and is off while events are chosen.
 record_is_on() {
 	r_instance=$TRACING/instances/kvmtop-$RECORDER
 	grep -q "$EXIT" "$r_instance/set_event" 2>/dev/null &&
 		[ "$(cat "$r_instance/tracing_on")" = 1 ]
 }
 
-# record_end: ends it; what it says of itself is checked.
+# record_end: ends the recording, and checks what kvmtop record says about it.
 record_end() {
 	stop "$RECORDER" # by SIGTERM: the shell has started it with SIGINT ignored
 	is $? 0 "record: a signal ends it well"
@@ -38,13 +38,13 @@ recorders() {
 	done
 }
 
-# by_exits [PID]: what kvmtop exits counted.
+# by_exits [PID]: the lines from kvmtop exits.
 by_exits() {
 	awk -F, -v pid="$1" 'NR > 1 && (pid == "" || $1 == pid) { print $2, $3, $6 }' \
 		"$TMP/exits" | sort
 }
 
-# by_trace_cmd: what trace-cmd reads.
+# by_trace_cmd: the lines from trace-cmd report.
 by_trace_cmd() {
 	trace-cmd report "$RECORDING" 2>/dev/null | awk -v exits=" $EXIT: " "$REASON_OF"'
 	index($0, exits) && match($0, /-[0-9]+ +\[/) {
@@ -53,26 +53,26 @@ by_trace_cmd() {
 	END { for (key in count) print key, count[key] }' | sort
 }
 
-# by_picture: what kvmtop timeline draws, exits that the recording cuts off included. If a thread's
-# first event is an entry, it begins in "KVM": an exit from before the recording, or none at all.
+# by_picture: the lines from kvmtop timeline, with exits that the recording cuts off. A thread with
+# an entry as its first event begins in "KVM": an exit before the recording, or none at all.
 by_picture() {
 	awk '$2 != "KVM" { print $1, $2, $3 }' "$TMP/picture" | sort
 }
 
-# report_sums: lines of thread, exits that ended, and their ns, by kvmtop report.
+# report_sums: lines of thread, exits that ended, and their ns, from kvmtop report.
 report_sums() {
 	kvmtop report --by tid --csv - "$RECORDING" | awk -F, '
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	{ print $at["tid"], $at["total"], $at["time_ns"] }' | sort
 }
 
-# picture_sums: the same by kvmtop timeline.
+# picture_sums: the same from kvmtop timeline.
 picture_sums() {
 	awk '{ count[$1] += $3 - $5; ns[$1] += $4 }
 	END { for (tid in count) print tid, count[tid], ns[tid] }' "$TMP/picture" | sort
 }
 
-# check_recording NAME PID: every reader finds in it what kvmtop exits counted of this guest.
+# check_recording NAME PID: every reader finds the exits that kvmtop exits counted of this guest.
 check_recording() {
 	if command -v trace-cmd >/dev/null; then
 		is "$(by_trace_cmd)" "$(by_exits "$2")" \
@@ -90,7 +90,7 @@ make_sums() {
 	picture "$TMP/picture.json" >"$TMP/picture"
 }
 
-# report_of TID REASON: its number in the report.
+# report_of TID REASON: the number in kvmtop report.
 report_of() {
 	kvmtop report -p "$1" --csv - "$RECORDING" | awk -F, -v reason="$2" '
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
@@ -98,7 +98,7 @@ report_of() {
 	END { if (!found) print 0 }'
 }
 
-# One guest of two is recorded: what each of its vCPUs did, to the exit. Its last one never ends.
+# One guest of two is recorded, with each exit of each vCPU. A vCPU's last exit never ends.
 record_exact() {
 	section "a recording"
 	guest other --pio 7 --cpuid 9
@@ -122,7 +122,7 @@ record_exact() {
 	stop "$GUEST"
 }
 
-# What a recorder that was killed leaves is removed by the next one.
+# A killed recorder leaves an instance, which the next recorder removes.
 record_killed() {
 	section "a recorder that is killed"
 	record_begin -e "$EXIT"

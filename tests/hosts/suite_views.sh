@@ -4,12 +4,12 @@
 # suite_views.sh - the same exits by guest, by vCPU and by reason, and by both engines: part of
 # suite.sh.
 
-# Without the host's own work on memory, which may happen while only one engine counts.
+# Without events of the host's memory management, which may happen while only one engine counts.
 of_guests() {
 	grep -v -e ' 0$' -e '_hva' | sort
 }
 
-# What BPF counts and what filtered perf events count, at the same time: every event, every reason.
+# Both engines count at the same time, and agree on every event and every reason.
 both_engines() {
 	section "both engines"
 	guest one --pio 120 --mmio 50 --cpuid 90 --rounds 2
@@ -31,8 +31,8 @@ both_engines() {
 		"both engines: the same events and reasons, the same numbers"
 }
 
-# view_totals VIEW KEY: lines of key and latest total in $TMP/VIEW.json. What counted
-# nothing in an interval has no row of it.
+# view_totals VIEW KEY: lines of key and latest total in $TMP/VIEW.json, where a key without counts
+# in an interval has no row.
 view_totals() {
 	sed -e 's/{"/\n{"/g' -e 's/":"\{0,1\}/":/g' "$TMP/$1.json" |
 		sed -n "s/.*\"$2\":\([^\",]*\).*\"total\":\([0-9]*\).*/\1 \2/p" |
@@ -40,7 +40,7 @@ view_totals() {
 		grep -v ' 0$' | sort
 }
 
-# Two guests, of which one has two vCPUs, in each view of timed exits.
+# Each view of timed exits, with two guests, one of which has two vCPUs.
 views_exact() {
 	section "the views"
 	LOGS=
@@ -66,7 +66,8 @@ right $(exits_of "$right")" "guests: each has what its threads did"
 	two_stop
 }
 
-# view_shows VIEW: what it says of a guest "one" that has a slow device.
+# view_shows VIEW: a regular expression for the view's row of the guest "one", which has a slow
+# device.
 view_shows() {
 	case $1 in
 	events) echo "\"event\":\"$EXIT\"" ;;

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh disable=SC2154 # variables of suite.sh and inside.sh
 #
-# suite_why.sh - causes that are made, and seen named by kvmtop why; and not named where they are
-# below their thresholds: part of suite.sh.
+# suite_why.sh - kvmtop why names causes that are made here, and names none below its threshold:
+# part of suite.sh.
 
-# why_by THRESHOLDS: what is found, with its evidence, goes to $TMP/why, the status to $w_status.
+# why_by THRESHOLDS: runs kvmtop why; its CSV is in $TMP/why, its exit status in $w_status.
 why_by() {
 	kvmtop why --csv --thresholds "$1" 3 >"$TMP/why" 2>"$TMP/why.err"
 	w_status=$?
 }
 
-# why_of THRESHOLD...: what is found, a name a line, then the exit status. Thresholds as
-# "name = value"; an emulated VMM takes longer than the usual ones allow.
+# why_of THRESHOLD...: prints the names of what is found, a line each, then the exit status. A
+# threshold is "name = value". An emulated VMM is slower than the usual threshold allows.
 why_of() {
 	printf '%s\n' 'user_exit_seconds = 0.005' "$@" >"$TMP/thresholds"
 	why_by "$TMP/thresholds"
@@ -19,7 +19,7 @@ why_of() {
 	echo "$w_status"
 }
 
-# thresholds_of RATIO RATE SECONDS: a file with these in place of all usual ones.
+# thresholds_of RATIO RATE SECONDS: $TMP/all has these values for all thresholds of each kind.
 thresholds_of() {
 	kvmtop why --thresholds help | sed "s/^# //
 		s/\(_ratio = \)[^[:blank:]]*/\1$1/
@@ -27,7 +27,7 @@ thresholds_of() {
 		s/\(_seconds = \)[^[:blank:]]*/\1$3/" >"$TMP/all"
 }
 
-# finds RULE GUEST EVIDENCE: a line of $TMP/why has them.
+# finds RULE GUEST EVIDENCE: $TMP/why has a line with all three.
 finds() {
 	like "$(grep ",$1,[0-9]*,[0-9]*\$" "$TMP/why" | grep ",$2,")" "$3" "why: $1 is found"
 }
@@ -130,7 +130,7 @@ cpuid_ratio = off"
 	stop "$GUEST"
 }
 
-# A guest that does nothing but PAUSE, which is an exit where the processor counts these.
+# A guest that does nothing but PAUSE, which exits on processors that count PAUSEs.
 why_pause() {
 	if [ "$(cat /sys/module/kvm_intel/parameters/ple_gap 2>/dev/null || echo 0)" = 0 ]; then
 		skip "why: PAUSE exits" "this host's processor does not count PAUSEs"

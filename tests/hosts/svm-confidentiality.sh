@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# An AMD host whose kernel is locked down as far as can be.
+# An AMD host with lockdown=confidentiality, the strictest level.
 . tests/hosts/lib.sh
 
 svm_root /tests/hosts/lockdown.sh

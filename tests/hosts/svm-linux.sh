@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# An AMD host in which QEMU boots Linux, watched by kvmtop, perf and trace-cmd. It has one CPU whose
-# clock counts instructions: what the watchers cost each other is the same for each exit.
+# An AMD host in which QEMU boots Linux, watched by kvmtop, perf and trace-cmd. The clock of its
+# only CPU counts instructions: what the watchers cost each other is the same for each exit.
 . tests/hosts/lib.sh
 
 svm_root /tests/hosts/linux.sh
@@ -9,7 +9,7 @@ root_suite
 root_add tests/hosts/linux.sh /tests/hosts/linux.sh
 root_peer perf linux-perf
 
-# QEMU where it is here, for it looks for its firmware from there.
+# QEMU has the same path as on this machine, because it looks for its firmware from there.
 qemu=$(command -v qemu-system-x86_64)
 root_program "$qemu" "$qemu"
 for name in bios-256k.bin kvmvapic.bin linuxboot_dma.bin; do

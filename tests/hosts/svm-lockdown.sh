@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# An AMD host whose kernel is locked down, as where Secure Boot is on.
+# An AMD host with lockdown=integrity, as with Secure Boot.
 . tests/hosts/lib.sh
 
 svm_root /tests/hosts/lockdown.sh

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# An AMD host whose first process is systemd: it runs kvmtop's services.
+# An AMD host with systemd as its first process, which runs kvmtop's services.
 . tests/hosts/lib.sh
 
 systemd=/lib/systemd/systemd
@@ -23,7 +23,7 @@ done
 root_program "$(command -v systemctl)" /bin/systemctl
 root_program "$(command -v systemd-analyze)" /bin/systemd-analyze
 
-# Of systemd's own units only the ones that these services wait for.
+# Of systemd's own units, only the ones that kvmtop's services wait for.
 for unit in sysinit.target basic.target shutdown.target final.target umount.target local-fs.target \
 	local-fs-pre.target sockets.target sys-kernel-tracing.mount sys-kernel-debug.mount; do
 	root_add "/lib/systemd/system/$unit"

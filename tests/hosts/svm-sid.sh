@@ -3,5 +3,5 @@
 # An AMD host with the kernel of Debian unstable, the newest.
 . tests/hosts/lib.sh
 
-# Its clock counts instructions: with the machine's it falls behind where that is busy.
+# Its clock counts instructions: this machine's clock would run ahead of a busy emulator.
 svm_kernel sid -icount shift=2,sleep=off
