@@ -35,7 +35,7 @@ static void take_after(int fd, const struct stat *old)
 static int open_beside(const char *path, int *ret_fd, char **ret_path)
 {
 	struct stat old;
-	/* A link to a file that does not exist yet is no regular file: open() creates its target. */
+	/* A link to a file that does not exist is no regular file: open() creates its target. */
 	bool is_there = stat(path, &old) == 0 || lstat(path, &old) == 0;
 	char *real_path;
 
