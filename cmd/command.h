@@ -20,7 +20,7 @@ struct command {
 	int (*run)(int argc, char **argv);
 };
 
-const struct command *command_by_name(const char *name); /* NULL: no such */
+const struct command *command_by_name(const char *name); /* NULL: there is none */
 
 /* "exits, format, ..." */
 void commands_names(char *buf, size_t size);

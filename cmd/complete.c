@@ -11,10 +11,10 @@
 /* How far a command line has been read. */
 struct line {
 	struct completion *completion;
-	const struct option_spec *pending; /* its argument comes next; NULL: no argument does */
-	unsigned int nr_pending;	   /* how many words that are */
-	bool has_options;		   /* one can stand here */
-	bool has_program;		   /* its words follow */
+	const struct option_spec *pending; /* the next word is its argument; NULL: none */
+	unsigned int nr_pending;	   /* how many words the argument has left */
+	bool has_options;		   /* an option can be next */
+	bool has_program;		   /* the words of a program follow */
 	bool is_first;			   /* there is no word before */
 };
 
@@ -23,7 +23,7 @@ static bool is_option(const char *word)
 	return word[0] == '-' && word[1];
 }
 
-/* What of the values matters to what comes later. */
+/* Keeps the values that later words depend on. */
 static void take_value(struct completion *completion, const struct option_spec *spec,
 		       const char *value)
 {
@@ -52,7 +52,7 @@ static void read_long(struct line *line, const char *name)
 		take_value(line->completion, spec, name + len + 1);
 }
 
-/* "-bg": the argument of the last one comes next; "-gNAME": it is there. */
+/* In "-bg" the argument of -g is the next word; in "-gNAME" it is there. */
 static void read_letters(struct line *line, const char *letters)
 {
 	for (; *letters; letters++) {
@@ -234,7 +234,7 @@ void completion_print_pid(const struct guest *guest)
 	printf("%d\t%s\n", (int)guest->pid, guest->name);
 }
 
-/* A dot matches any character, and the shell leaves it alone. */
+/* Replaces what the shell would change by a dot, which matches any character. */
 void completion_print_field(const char *name)
 {
 	for (; *name; name++)

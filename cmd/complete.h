@@ -2,9 +2,9 @@
 /*
  * complete - what can stand in place of a command line's last word, for the shell's completion.
  *
- * All of it comes from the tables of options; the files in completion/ only hand it to the shell. A
- * line of output is a word, perhaps with a tab and its meaning behind it. A line that begins with a
- * tab names what the shell itself completes: files, folders or commands.
+ * All words come from the tables of options; the files in completion/ only pass them to the shell. A
+ * line of output is a word, or a word, a tab and its meaning. A line that begins with a tab tells the
+ * shell what to complete itself: files, folders or commands.
  */
 #ifndef KVMTOP_CMD_COMPLETE_H
 #define KVMTOP_CMD_COMPLETE_H
@@ -16,13 +16,13 @@
 struct completion {
 	enum offer offer;
 	const struct option_spec *spec;	     /* the option that the word belongs to; NULL: none */
-	const struct option_table *table;    /* of the command */
-	const struct command *command;	     /* NULL: the program without one */
-	const struct view_type *view;	     /* that the line names, or the usual one */
-	const char *sysroot;		     /* that the line names; "": this machine */
+	const struct option_table *table;    /* the command's */
+	const struct command *command;	     /* NULL: none, the program itself */
+	const struct view_type *view;	     /* the one in the command line, or the usual one */
+	const char *sysroot;		     /* the one in the command line; "": this machine */
 };
 
-/* words: of the command line, without the program's name; the last one is to be completed. */
+/* words: the command line without the program's name; the last word is to be completed. */
 void completion_find(char **words, size_t nr, struct completion *ret_completion);
 
 /* Prints the words that need neither the machine's guests nor its events. */

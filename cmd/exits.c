@@ -33,7 +33,7 @@ struct exits_run {
 	struct guest compared[2]; /* of --diff, without their vCPUs */
 	struct vcpu_key only[EXITS_TIDS];
 	struct view view;
-	/* The message when all guests that are counted have ended. */
+	/* Printed when all guests that are counted have ended. */
 	char over[2 * GUEST_NAME_SIZE + 80];
 	uint64_t elapsed_ns; /* from the first sample to the last */
 	struct kallsyms_files kallsyms;
@@ -92,7 +92,7 @@ static int choose_guest(struct exits_run *run, const struct guests *guests, stru
 	return 0;
 }
 
-/* The guest of --diff. A guest's name may be a number. */
+/* Finds the guest of --diff, by name or by pid: a name may be a number. */
 static int choose_other(struct exits_run *run, const struct guests *guests, struct why *why)
 {
 	const char *text = run->options.diff;

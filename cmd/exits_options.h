@@ -22,11 +22,11 @@ struct exits_options {
 	/* The parsed values. */
 	bool has_vcpu;
 	int32_t vcpu_index;
-	pid_t only[EXITS_TIDS]; /* of -t and -T */
+	pid_t only[EXITS_TIDS]; /* the threads of -t and -T */
 	size_t nr_only;
 	enum exit_kind event;
-	const struct view_type *view; /* what is printed, */
-	size_t sort;		      /* and the column it is sorted by */
+	const struct view_type *view; /* to print, */
+	size_t sort;		      /* sorted by this column */
 	double duration_s; /* 0: until a signal */
 	uint64_t longer_ns; /* 0: not given */
 	struct kallsyms_options kallsyms;

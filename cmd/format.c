@@ -53,9 +53,9 @@ struct run {
 	struct rules *rules;
 	struct ppc_counts counts;
 	struct trace *trace;
-	size_t nr_problems;	/* that were printed */
-	uint64_t last_tsc;	/* of all that was printed */
-	uint64_t *xen_last_tsc; /* of a CPU */
+	size_t nr_problems;	/* how many were printed */
+	uint64_t last_tsc;	/* of the latest record that was printed */
+	uint64_t *xen_last_tsc; /* the same, by CPU */
 	struct progress progress;
 	int status;
 };
@@ -67,7 +67,7 @@ static void on_failed(void *arg, int err, const struct why *why)
 	run->status = say_failure(err, why);
 }
 
-/* Says what is wrong, after the output that came before it. */
+/* Prints a problem; the output before it is flushed first. */
 static void print_problems(struct run *run)
 {
 	const struct trace_problem *problem;
@@ -118,7 +118,7 @@ static int print_record(struct run *run, const struct rules_record *record)
 	return run->options->statistics ? ppc_counts_add(&run->counts, &values) : 0;
 }
 
-/* Only if the output goes to a file: otherwise it is on the same terminal. */
+/* Shows progress only if the output goes to a file: else both would be on the terminal. */
 static void show_progress(struct run *run)
 {
 	struct stat out;

@@ -19,23 +19,23 @@
 /* --longer TIME: 0, or -EINVAL with why. */
 int longer_option_take(const char *text, uint64_t *ret_longer_ns, struct why *why);
 
-/* Zero-initialised is none. */
+/* The options' words; zero-initialised: none. */
 struct kallsyms_options {
-	const char *texts[KALLSYMS_GUESTS]; /* of the command line */
+	const char *texts[KALLSYMS_GUESTS]; /* in argv */
 	size_t nr;
 };
 
-/* Reads one NAME=FILE, not the file: 0, or -EINVAL with why. */
+/* Takes one NAME=FILE, without reading the file. 0, or -EINVAL with why. */
 int kallsyms_option_take(struct kallsyms_options *options, const char *text, struct why *why);
 
-/* The files' functions; zero-initialised is none. */
+/* The functions in these files; zero-initialised: none. */
 struct kallsyms_files {
 	char *names[KALLSYMS_GUESTS];
 	struct guest_symbols list[KALLSYMS_GUESTS];
 	size_t nr;
 };
 
-/* Reads the files, for the query, which the files must outlive: 0, or -errno with why. */
+/* Reads the files for the query; the result must outlive it. 0, or -errno with why. */
 int kallsyms_files_read(const struct kallsyms_options *options, struct kallsyms_files *files,
 			struct query *query, struct why *why);
 void kallsyms_files_release(struct kallsyms_files *files);

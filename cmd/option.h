@@ -22,7 +22,7 @@ enum value_kind {
 	VALUE_COUNT,  /* unsigned long, 1 or more */
 	VALUE_NUMBER, /* unsigned long, 0 or more */
 	VALUE_PAIR,   /* const char *[2]: this word and the next one; points into argv */
-	VALUE_OTHER,  /* what option_table.take makes of it */
+	VALUE_OTHER,  /* read by option_table.take */
 };
 
 /* What the shell offers for an argument, besides words that the table has. */
@@ -30,11 +30,11 @@ enum offer {
 	OFFER_NOTHING,
 	OFFER_FILES,
 	OFFER_FOLDERS,
-	OFFER_PROGRAMS, /* and then their words */
+	OFFER_PROGRAMS, /* and then the program's words */
 	OFFER_GUESTS,	/* by name */
 	OFFER_PIDS,	/* of guests */
 	OFFER_FIELDS,	/* what -f takes */
-	OFFER_EVENTS,	/* of these the tracepoints */
+	OFFER_EVENTS,	/* tracepoints that -f takes */
 	OFFER_VIEWS,
 	OFFER_COLUMNS, /* of the view that the command line names */
 	OFFER_METRICS,
@@ -49,16 +49,16 @@ struct option_spec {
 	int letter;	     /* 0: none */
 	const char *name, *alias; /* long names; NULL: none */
 	/*
-	 * What its argument is called, in --help and in errors; NULL: none. Of a VALUE_FLAG, a word
-	 * of the command line that belongs to it and may be absent: "[FILE]" of -r. The long name
-	 * also takes it as --read=FILE; then option_table.take gets it.
+	 * The name of its argument, in --help and in errors; NULL: it has none. A VALUE_FLAG may have
+	 * an optional argument, the next word: "[FILE]" of -r. Written as --read=FILE it goes to
+	 * option_table.take.
 	 */
 	const char *value;
 	enum value_kind kind;
 	size_t offset;	     /* in the caller's struct */
 	const char *help;
-	enum offer offer;  /* for its argument; of a flag, what it stands for */
-	const char *words; /* for it, too: "bpf perf"; NULL: none */
+	enum offer offer;  /* for its argument, which a flag may have, too */
+	const char *words; /* further words for its argument: "bpf perf"; NULL: none */
 };
 
 #define OPTION_SPECS_MAX 48
@@ -68,8 +68,8 @@ struct option_spec {
  *
  *	#define OPTIONS struct my_options
  *
- * letter: 0: none; value: what the argument is called; member: of OPTIONS. After the help may stand
- * .offer and .words.
+ * letter: 0: none; value: the argument's name; member: of OPTIONS. .offer and .words may follow the
+ * help.
  */
 #define OPT_AT(member) offsetof(OPTIONS, member)
 #define OPT_ROW(kind_, letter_, name_, value_, member, ...) \
@@ -105,13 +105,13 @@ struct option_table {
 	size_t nr; /* at most OPTION_SPECS_MAX */
 	const char *usage;  /* "Usage: ..." and what it does, lines that end in newlines */
 	const char *footer; /* after the options; may be NULL */
-	/* The options end at the first word that is not one: a command line of another program. */
+	/* The options end at the first other word: the command line of another program. */
 	bool stops_at_word;
 	enum offer offer; /* for words that are not options; OFFER_NOTHING: there are none */
-	/* Reads a VALUE_OTHER; also called after each other option was read. May be NULL. */
+	/* Reads a VALUE_OTHER, and is called after every other option, too. May be NULL. */
 	int (*take)(void *options, const struct option_spec *spec, const char *text,
 		    struct why *why);
-	/* Writes to buf what follows an option's help: a list made elsewhere. May be NULL. */
+	/* Writes to buf what follows an option's help, such as a list of views. May be NULL. */
 	void (*add_help)(const struct option_spec *spec, char *buf, size_t size);
 };
 
@@ -122,12 +122,12 @@ struct option_table {
 int option_table_parse(const struct option_table *table, int argc, char **argv, void *options,
 		       struct why *why);
 
-/* By its letter, or by its long name, of len bytes, or a beginning of it; NULL: no such. */
+/* Finds an option by its letter, or by the len bytes that its long name begins with. NULL: none. */
 const struct option_spec *option_by_letter(const struct option_table *table, int letter);
 const struct option_spec *option_by_name(const struct option_table *table, const char *name,
 					 size_t len);
 
-/* Call it from take(): of -g and -p the later wins. Forgets the other one's value. */
+/* Call it from take(): of -g and -p the later one is used, and the other one's value dropped. */
 void option_take_guest(const struct option_spec *spec, const char **guest, pid_t *pid);
 
 void option_table_help(const struct option_table *table, FILE *out);

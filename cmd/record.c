@@ -32,7 +32,7 @@
 #define TIDS_MAX 65536
 #define SECONDS_MIN 0.1
 #define SECONDS_MAX 1e9
-#define DRAIN_MS 100	/* at the latest; rings that fill say so */
+#define DRAIN_MS 100	/* at the latest; a ring wakes us before it is full */
 #define LOOK_MS 500	/* between two looks at losses and guests */
 
 struct options {
@@ -116,13 +116,13 @@ struct run {
 	sigset_t old_mask; /* of signals, which the command gets */
 	int signals;
 	struct record_child child;
-	int cut; /* 0, or the -errno that ended the recording early or cost the newest events */
+	int cut; /* 0, or why the recording ended early or lost its newest events: -errno */
 	bool is_on_terminal;
 };
 
 /* ---- the guest ---- */
 
-/* Beside the processes that were added before, only this one is recorded. */
+/* Adds the threads of a process to the threads that are recorded. */
 static int add_tids(struct run *run, pid_t pid)
 {
 	int nr, room = (int)(TIDS_MAX - run->nr_tids);
@@ -276,8 +276,8 @@ static int open_error(const char *path, bool is_there, struct why *why)
 }
 
 /*
- * An old file keeps its contents until the recording is written. No file is made where a link
- * points to: another user may have made the link.
+ * An old file keeps its contents until the recording is written. A link to a missing file is
+ * refused: another user may have made the link.
  */
 static int output_open(struct run *run, struct why *why)
 {
@@ -328,7 +328,7 @@ static int prepare(struct run *run, struct why *why)
 {
 	int err = env_init(&run->env, "", why);
 
-	/* Where it fails, threads that live shorter than LOOK_MS stay unknown. */
+	/* If it fails, threads that live shorter than LOOK_MS stay unknown. */
 	thread_log_init(&run->thread_log);
 	if (!err)
 		err = trace_check(&run->env, why);

@@ -23,20 +23,20 @@ struct report_options {
 	const char *event_name, *by, *view_name, *guest, *pids, *key, *csv, *diff, *input_format,
 		*buffer;
 	const char *thresholds; /* NULL: the machine's */
-	const char *mhz_text; /* as the user wrote it; NULL: not */
-	double mhz, interval_s; /* 0: as the user did not say */
+	const char *mhz_text; /* the word; NULL: not given */
+	double mhz, interval_s; /* 0: not given */
 	unsigned long vcpu;
 	bool has_vcpu, halts;
 	uint64_t longer_ns; /* 0: not given */
 	struct kallsyms_options kallsyms;
-	/* What the words mean. */
+	/* Read from the words. */
 	enum exit_kind event;
 	unsigned int groups;	      /* see struct query */
-	const struct view_type *view; /* NULL: not asked for */
+	const struct view_type *view; /* NULL: not given */
 	enum trace_kind kind;
 };
 
-/* 0 or -EINVAL with why; fills in what the words mean. ret_first: where the files begin in argv. */
+/* 0 or -EINVAL with why. ret_first: the index in argv where the files begin. */
 int report_options_parse(int argc, char **argv, struct report_options *ret_options,
 			 int *ret_first, struct why *why);
 extern const struct option_table report_option_table;
@@ -48,7 +48,7 @@ struct report_facts {
 	struct recorded recorded;
 	struct monitor *monitor; /* NULL: the recording has no events of KVM */
 	struct pattern *filter;
-	struct vcpu_key *only; /* of -p */
+	struct vcpu_key *only; /* the vCPUs of -p */
 	struct query query;
 	struct thresholds thresholds;
 	struct long_exits long_exits;

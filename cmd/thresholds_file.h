@@ -19,7 +19,7 @@
 int thresholds_load(const char *path, const char *root, struct thresholds *ret_thresholds,
 		    struct why *why);
 
-/* Prints all thresholds and their usual values: such a file, with each line a comment. */
+/* Prints a file with all thresholds and their usual values; each line is a comment. */
 void thresholds_print(FILE *out);
 
 #endif

@@ -26,17 +26,17 @@
 struct run {
 	const struct timeline_options *options;
 	struct whole_file file;
-	struct timeline_out out; /* without a file until there is something to draw */
+	struct timeline_out out; /* the file is opened when there is something to draw */
 	struct timeline_clock clock;
 	struct trace *trace;
 	struct timeline_kvm *kvm;
 	struct timeline_inside inside;
-	bool has_kvm; /* any event of KVM's */
-	int64_t first_ns, last_ns; /* these events */
+	bool has_kvm; /* there was an event of KVM */
+	int64_t first_ns, last_ns; /* the first and the last event of KVM */
 	uint64_t nr_lost, nr_unknown; /* events; losses of an unknown number of events */
 	struct progress progress;
-	bool has_guests, has_others; /* function calls; anything but KVM's events */
-	bool is_unwritable; /* the output; this was said */
+	bool has_guests, has_others; /* function calls of guests; sources beside KVM's events */
+	bool is_unwritable; /* the output is, and a message was printed */
 	int status;
 };
 
@@ -140,7 +140,7 @@ static void tell_problems(struct run *run)
 	}
 }
 
-/* What makes such a recording on the clock of uftrace. */
+/* How to record on the clock of uftrace. */
 static const char *mono_remedy(const struct run *run)
 {
 	return trace_file(run->trace, 0)->kind == TRACE_PERF ? "perf record -k mono" :
@@ -198,9 +198,9 @@ struct calls {
 	struct trace_choice choice;
 	const struct run *run;
 	bool is_host;
-	bool has_clock; /* `of` is the guest that has it */
+	bool has_clock; /* the times are of the clock of the guest `of` */
 	struct timeline_guest of;
-	bool is_told; /* that its times may not be the recording's */
+	bool is_told; /* a message says that its times may differ from the recording's */
 };
 
 /* The offsets of kvm_write_tsc_offset are TSC cycles. */
@@ -237,7 +237,7 @@ static void tell_no_offset(const struct run *run, struct calls *calls)
 			       "kvmtop record -C x86-tsc)");
 }
 
-/* nr: how many traces before this one are of guests without a name. */
+/* nr: how many traces before this one had no guest's name. */
 static int find_guest(struct calls *calls, size_t nr, struct why *why)
 {
 	const struct run *run = calls->run;
@@ -343,7 +343,7 @@ static int open_functions(struct run *run, struct calls *calls, struct why *why)
 	if (begin_output(run))
 		err = draw_functions(run, uftrace.json, calls, why);
 	end_err = uftrace_close(&uftrace, calls->choice.path, &end_why);
-	if (end_err) /* that is the cause if its output makes no sense */
+	if (end_err) /* the program's failure is the cause of bad output */
 		*why = end_why;
 	return end_err ? end_err : err;
 }
@@ -484,7 +484,7 @@ static int run_timeline(const struct timeline_options *options)
 	return run.status;
 }
 
-/* The file of the list that is this one, or NULL. */
+/* Finds the same file in the list. NULL: it is not there. */
 static const char *find_same(const char *path, const char *const *list, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The table of options, and what does not go together. */
+/* The table of options, and which options exclude each other. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -19,7 +19,7 @@ struct timeline_options {
 	bool help, filter;
 	const char *recordings[RECORDINGS_MAX];
 	size_t nr_recordings;
-	const char *merged[MERGED_MAX]; /* trace_choice() takes them apart, and the guests */
+	const char *merged[MERGED_MAX]; /* "[GUEST=]TRACE", see trace_choice() */
 	size_t nr_merged;
 	const char *const *guests;
 	size_t nr_guests;
@@ -30,16 +30,16 @@ struct timeline_options {
 	uint64_t hz; /* 0: not given */
 };
 
-/* A trace of function calls as it was named: "[GUEST=]TRACE". */
+/* A trace of function calls, from the word "[GUEST=]TRACE". */
 struct trace_choice {
-	const char *path, *guest; /* guest NULL: none was named */
+	const char *path, *guest; /* guest NULL: not given */
 	size_t guest_len;
 };
 
-/* A file of this whole name is meant, whatever is in it. */
+/* The word is no GUEST=TRACE if there is a file with the whole word as its name. */
 struct trace_choice trace_choice(const char *text);
 
-/* 0, or -EINVAL with why: a usage error. The words stay argv's. */
+/* 0, or -EINVAL with why: a usage error. Strings point into argv. */
 int timeline_options_parse(int argc, char **argv, struct timeline_options *ret_options,
 			   struct why *why);
 extern const struct option_table timeline_option_table;

@@ -89,7 +89,7 @@ static bool wants_exits(const struct top *top)
 		  (query->filter || options->debugfs || options->stats)));
 }
 
-/* What the scheduler says is shown beside exits. */
+/* Views of exits show the scheduler's numbers, too. */
 static bool wants_host(const struct top *top)
 {
 	return wants_exits(top) && (top->query.type->has_host || top->options.write_file ||
@@ -231,7 +231,7 @@ static int close_all(struct top *top, struct why *why)
 	return err ? err : write_err;
 }
 
-/* Batch is a log of one sample; only to write a history is a log without lines. */
+/* Batch is a log of one sample; writing a history alone is a log without lines. */
 static int run_lines(struct top *top, enum mode mode)
 {
 	const struct top_options *options = &top->options;

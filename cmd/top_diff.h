@@ -11,8 +11,8 @@
 #include "views/query.h"
 
 /*
- * query: has the filter. 0, or -errno with why: -ERANGE: a span that goes back; -ENOENT without
- * why: a span has no sample.
+ * query: its filter chooses rows. 0, or -errno with why: -ERANGE: a span ends before it begins;
+ * -ENOENT without why: a span has no sample.
  */
 int top_diff(const struct top_options *options, const struct query *query, struct store store,
 	     const struct when_origin *origin, struct why *why);

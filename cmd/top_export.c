@@ -28,7 +28,7 @@
 
 /* The text of one sample in one format, as it is and compressed. */
 struct cached {
-	uint64_t tick; /* of the sample; 0: there is none yet */
+	uint64_t tick; /* the sample's; 0: there is no text yet */
 	struct document *plain, *gzip;
 };
 
@@ -39,7 +39,7 @@ struct export {
 	struct metrics *metrics;
 	struct metrics_self self;
 	struct server *server;
-	/* Facts and texts: the server's thread reads what this one changes. */
+	/* Protects facts and texts: the server's thread reads them, this thread changes them. */
 	pthread_mutex_t lock;
 	struct cached cached[METRICS_FORMATS];
 	atomic_uint_least64_t sampled_ns; /* when the latest sample was taken */
@@ -78,7 +78,7 @@ static bool needs_all(const struct field *field)
 	return needs_arguments(field) || is_event(field);
 }
 
-/* An export is no view, but a question all the same: it needs fields, by guest. */
+/* An export is no view, but it needs fields by guest, as a query asks for them. */
 static const struct view_type *question_of(unsigned int groups)
 {
 	static const struct view_type questions[2][2] = {
@@ -147,7 +147,7 @@ static int take_sample(struct export *export, struct why *why)
 
 /* ---- the text */
 
-/* Once: how many it is now is in the text. */
+/* Warns once; the text has the number. */
 static void say_dropped(struct export *export)
 {
 	if (export->has_said_dropped || !metrics_dropped(export->metrics))
@@ -170,7 +170,7 @@ static int make_text(struct export *export, struct metrics_text *ret_text)
 
 /* ---- a file */
 
-/* A folder where a file cannot be replaced at once would show a reader half of it. */
+/* Refuses a folder where a file cannot be replaced at once: readers would see half a file. */
 static int check_file(const struct whole_file *file, const char *path, struct why *why)
 {
 	struct stat st;
@@ -204,7 +204,7 @@ static int write_text(const struct metrics_text *text, const char *path, struct 
 	return err && !why->text[0] ? why_set(why, err, "%s: %s", path, strerror(-err)) : err;
 }
 
-/* Once there was a file, it is tried again each time: the disk may have room later. */
+/* An error ends the program only before the first file: later the disk may have room again. */
 static int keep_on(struct export *export, int err, struct why *why)
 {
 	if (!err && export->said.text[0])
@@ -261,7 +261,7 @@ static const char *type_of(enum metrics_format format)
 		       "application/openmetrics-text; version=1.0.0; charset=utf-8";
 }
 
-/* Formats the latest sample, unless that was done for another client. */
+/* Formats the latest sample, unless another client has it already. */
 static int refresh(struct export *export, enum metrics_format format)
 {
 	struct cached *cached = &export->cached[format];
@@ -285,7 +285,7 @@ static int refresh(struct export *export, enum metrics_format format)
 	return err;
 }
 
-/* Not if the latest three samples did not come. */
+/* Whether a sample came lately: false after three intervals without one. */
 static bool is_counting(struct export *export)
 {
 	uint64_t limit_ns = (uint64_t)((3 * export->options->delay_s + HANGS_S) * 1e9);

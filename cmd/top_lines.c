@@ -61,7 +61,7 @@ static int find_view(const struct top_options *options, const struct view_type *
 
 	if (options->url && !options->by_guest)
 		type = view_type_by_groups(options->host ? GROUP_GUEST : GROUP_HOST);
-	/* The hosts are no tab. */
+	/* The view of hosts is no tab. */
 	if (options->view && !(options->url && strcmp(options->view, type->name) == 0))
 		err = view_type_find(options->view, &type, why);
 	if (err)
@@ -69,7 +69,7 @@ static int find_view(const struct top_options *options, const struct view_type *
 	if (options->by_guest && type != guests)
 		return why_set(why, -EINVAL, "-b/--by-guest and --view %s exclude each other",
 			       options->view);
-	/* The server adds up the exits of all hosts, and nothing else but the hosts themselves. */
+	/* Of all hosts, the server adds up exits; it has no other sums. */
 	if (options->url && !options->host && type->groups != GROUP_HOST &&
 	    type->groups != GROUP_REASON)
 		return why_set(why, -EINVAL, "the view %s is of one host: add --host NAME; of all "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * top_lines - makes a query of the options of `kvmtop`, and prints its views as lines: of what is
- * counted now, or of a history.
+ * top_lines - makes a query from the options of `kvmtop`, and prints views as lines, live or from a
+ * history.
  */
 #ifndef KVMTOP_CMD_TOP_LINES_H
 #define KVMTOP_CMD_TOP_LINES_H
@@ -21,7 +21,7 @@ int top_query_init(const struct top_options *options, struct query *ret_query, s
 int top_query_guest(const struct top_options *options, const struct guests *guests,
 		    struct query *query, struct why *why);
 
-/* The same in the inventory of a history, which also has guests that had ended. */
+/* The same for a history: its inventory also has guests that have ended. */
 int top_query_past_guest(const struct top_options *options, const struct guests *guests,
 			 struct query *query, struct why *why);
 
@@ -35,11 +35,11 @@ struct top_lines {
 	struct query *query;
 	struct view view;
 	struct lines *lines;
-	bool has_warned;   /* of a filter without a match, if there is one */
+	bool has_warned;   /* that the filter matches nothing, or the filter was seen to match */
 	const char *noted; /* the view's note that was printed last */
 };
 
-/* Once the facts are of the query. 0, or -errno with why; see lines_open(). */
+/* Call it when the facts answer the query. 0, or -errno with why; see lines_open(). */
 int top_lines_open(struct top_lines *lines, const struct facts *facts, struct why *why);
 
 /* Prints a view of the facts, with the time (CLOCK_REALTIME) and how long the interval was. */

@@ -47,25 +47,25 @@ struct top_options {
 	struct kallsyms_options kallsyms;
 	const char *thresholds; /* NULL: the machine's */
 	const char *write_file; /* NULL: none is written */
-	uint64_t max_age_ns, max_size; /* of it; 0: no limit */
-	bool read; /* from read_file, in place of this machine */
-	const char *read_file; /* NULL: not read */
+	uint64_t max_age_ns, max_size; /* of the written file; 0: no limit */
+	bool read; /* a history, in place of this machine */
+	const char *read_file; /* the history's file; NULL: none */
 	const char *url;       /* a Prometheus to read from, in place of a file; NULL: none */
-	const char *host;      /* of it: one host; NULL: all */
-	const char *http_config; /* user, password and TLS for it; NULL: none */
-	unsigned long timeout_s; /* how long its answers may take; 0: not given */
+	const char *host;      /* one host of the Prometheus; NULL: all */
+	const char *http_config; /* user, password, TLS for the Prometheus; NULL: none */
+	unsigned long timeout_s; /* how long an answer may take; 0: not given */
 	/* Times, which base/when.h reads; NULL: not given. */
 	const char *at, *from, *to;
 	const char *diff[2];
 	uint64_t past_bytes; /* how much the live screen remembers */
-	bool has_past, has_delay; /* --past, -s are given */
+	bool has_past, has_delay; /* --past and -s were given */
 	const char *prometheus;	   /* a file; NULL: none is written */
 	const char *listen;	   /* an address; NULL: no server */
-	const char *web_config;	   /* of the server; NULL: none */
+	const char *web_config;	   /* passwords and TLS of the server; NULL: none */
 	unsigned int metrics;	   /* of enum metrics_group */
 	unsigned long max_series;
 	bool has_metrics, has_max_series, metrics_help;
-	char **words; /* that are no options: of --complete */
+	char **words; /* behind --complete */
 	size_t nr_words;
 	double delay_s;
 	unsigned long samples; /* 0: until a signal */

@@ -20,9 +20,9 @@
 #include "monitor.h"
 #include "ui/tui/tui.h"
 
-#define KEY_PATIENCE_MS 500 /* a key waits so long for a Prometheus */
-#define TIMEOUT_S 10 /* of its answers */
-#define FOLLOW_S 1.0 /* from one look for a new sample to the next */
+#define KEY_PATIENCE_MS 500 /* how long a key waits for a Prometheus */
+#define TIMEOUT_S 10 /* how long a Prometheus may take for an answer */
+#define FOLLOW_S 1.0 /* between two looks for a new sample */
 #define ERASE_LINE "\r\033[K"
 
 struct top_reader {
@@ -30,17 +30,17 @@ struct top_reader {
 	struct query *query;
 	struct history_file *file;
 	struct fleet *fleet; /* in place of a file */
-	struct http_access access; /* to it */
+	struct http_access access; /* user, password and TLS for the fleet's Prometheus */
 	struct store store;
 	struct past *past;
 	struct interval *interval;
 	struct monitor *monitor;
 	struct top_lines lines;
-	struct live live; /* for its notices */
+	struct live live; /* prints notices */
 	struct when_origin origin; /* the last sample of the file */
 	uint64_t from_ns, to_ns;
 	bool goes_on; /* the sample follows the one that was printed last */
-	bool has_guest; /* that was asked for */
+	bool has_guest; /* the guest that was asked for was found */
 	bool has_warned;
 	unsigned long nr_printed;
 };
@@ -79,7 +79,7 @@ static int open_fleet(struct top_reader *reader, struct why *why)
 	return err;
 }
 
-/* The name of what is read. */
+/* The file or the URL, for messages. */
 static const char *source_name(const struct top_reader *reader)
 {
 	return reader->fleet ? reader->options->url : reader->options->read_file;
@@ -118,7 +118,7 @@ static int open_store(struct top_reader *reader, struct why *why)
 	return err;
 }
 
-/* Once the inventory is the one to look at. */
+/* Call it when the moment's inventory is loaded. */
 static int choose_guest(struct top_reader *reader, const struct guests *guests, struct why *why)
 {
 	int err = reader->has_guest ? 0 : top_query_past_guest(reader->options, guests,
@@ -131,7 +131,7 @@ static int choose_guest(struct top_reader *reader, const struct guests *guests, 
 static int open_monitor(struct top_reader *reader, const struct monitor_recording *recording,
 			struct why *why)
 {
-	/* A screen shows beside its view what the live one did. */
+	/* A screen shows more than its view, as the live screen does. */
 	const struct monitor_config config = {
 		.counts_all = top_options_mode(reader->options) == MODE_CURSES,
 		.recording = *recording,
@@ -237,7 +237,7 @@ static int print_all(struct top_reader *reader, struct why *why)
 	return reader->nr_printed ? 0 : none_there(reader, why);
 }
 
-/* Prints what is new. */
+/* Prints the samples that are new. */
 static int on_wake(void *arg, enum woken woken, struct why *why)
 {
 	struct top_reader *reader = arg;
@@ -255,7 +255,7 @@ static int on_wake(void *arg, enum woken woken, struct why *why)
 			   reader->nr_printed >= reader->options->samples;
 }
 
-/* What goes on is printed as it comes, as in a live log. */
+/* Follows a file that is being written: prints samples as they come, as a live log does. */
 static int follow(struct top_reader *reader, struct why *why)
 {
 	int err = live_init(&reader->live, false, false);
@@ -269,7 +269,7 @@ static int follow(struct top_reader *reader, struct why *why)
 	return live_loop(&reader->live, FOLLOW_S, 0, on_wake, reader, why);
 }
 
-/* One sample: the one of that time. */
+/* Prints the sample of one time. */
 static int print_one(struct top_reader *reader, uint64_t time_ns, struct why *why)
 {
 	int err = past_go_to(reader->past, time_ns, why);
@@ -393,7 +393,7 @@ int top_read(const struct top_options *options, struct query *query)
 	history_file_close(reader.file, &(struct why){ "" });
 	fleet_close(reader.fleet);
 	access_release(&reader.access);
-	if (err == -ERANGE) /* the times that were given */
+	if (err == -ERANGE) /* a usage error: the times that were given */
 		return say_usage("", &why);
 	return err && err != -EPIPE ? say_failure(err, &why) : STATUS_OK;
 }

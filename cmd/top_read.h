@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * top_read - `kvmtop -r`: what a history file has, as the live modes would have shown it.
+ * top_read - `kvmtop -r`: a history file in all modes that show a live machine.
  */
 #ifndef KVMTOP_CMD_TOP_READ_H
 #define KVMTOP_CMD_TOP_READ_H
@@ -8,7 +8,7 @@
 #include "cmd/top_options.h"
 #include "views/query.h"
 
-/* query: of the options. Returns the exit status; prints its errors. */
+/* query: made from the options. Returns the exit status; prints its errors. */
 int top_read(const struct top_options *options, struct query *query);
 
 #endif

@@ -12,26 +12,26 @@
 
 /* Zero-initialised writes nothing: without -w. */
 struct top_writer {
-	const char *path; /* the options' */
+	const char *path; /* in argv */
 	struct history_file *file;
 	struct recorder *recorder;
-	struct losses said; /* when that was looked at last */
+	struct losses said; /* losses that were printed, or were none, at the latest sample */
 };
 
-/* Once the monitor has its query. 0, or -errno with why; see history_file_create(). */
+/* Call it after monitor_want(). 0, or -errno with why; see history_file_create(). */
 int top_writer_open(struct top_writer *writer, const struct top_options *options,
 		    const struct env *env, const struct monitor *monitor,
 		    const struct thresholds *thresholds, struct why *why);
 
 /*
- * Takes the sample that the monitor has just taken, and prints that samples cannot be written, or
- * can be again, when that changes. time_ns: CLOCK_REALTIME. 0 or -ENOMEM.
+ * Writes the monitor's latest sample. Prints a message when writing fails, and when it works
+ * again. time_ns: CLOCK_REALTIME. 0 or -ENOMEM.
  */
 int top_writer_take(struct top_writer *writer, const struct monitor *monitor, uint64_t time_ns);
 
 /*
- * Waits until all is written, and closes. 0, or -errno with why. When the disk hangs, the
- * samples that are left are dropped.
+ * Waits until all samples are written, and closes the file. 0, or -errno with why. When the disk
+ * hangs, the samples that are left are dropped.
  */
 int top_writer_close(struct top_writer *writer, struct why *why);
 

@@ -22,7 +22,7 @@
 
 #define SECONDS_USUAL 5.0
 
-/* Rules use these sources, but without others they cannot say that nothing is wrong. */
+/* Rules use these sources; but with these alone, nothing found does not mean that all is well. */
 #define ASIDES (1U << PROVIDER_HOST | 1U << PROVIDER_DEBUGFS | 1U << PROVIDER_STATS)
 
 struct why_options {
@@ -109,7 +109,7 @@ static int choose_guest(struct why_run *run, struct why *why)
 	return err;
 }
 
-/* Without times of exits "nothing found" would be no answer. */
+/* Without times of exits "nothing found" would say little. */
 static int begin(struct why_run *run, struct why *why)
 {
 	const struct monitor_config config = {
