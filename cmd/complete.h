@@ -2,9 +2,9 @@
 /*
  * complete - what can stand in place of a command line's last word, for the shell's completion.
  *
- * All words come from the tables of options; the files in completion/ only pass them to the shell. A
- * line of output is a word, or a word, a tab and its meaning. A line that begins with a tab tells the
- * shell what to complete itself: files, folders or commands.
+ * All words come from the tables of options; the files in completion/ only pass them to the shell.
+ * A line of output is a word, or a word, a tab and its meaning. A line that begins with a tab tells
+ * the shell what to complete itself: files, folders or commands.
  */
 #ifndef KVMTOP_CMD_COMPLETE_H
 #define KVMTOP_CMD_COMPLETE_H

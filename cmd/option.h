@@ -49,9 +49,9 @@ struct option_spec {
 	int letter;	     /* 0: none */
 	const char *name, *alias; /* long names; NULL: none */
 	/*
-	 * The name of its argument, in --help and in errors; NULL: it has none. A VALUE_FLAG may have
-	 * an optional argument, the next word: "[FILE]" of -r. Written as --read=FILE it goes to
-	 * option_table.take.
+	 * The name of its argument, in --help and in errors; NULL: it has none. A VALUE_FLAG may
+	 * have an optional argument, the next word: "[FILE]" of -r. Written as --read=FILE it goes
+	 * to option_table.take.
 	 */
 	const char *value;
 	enum value_kind kind;
