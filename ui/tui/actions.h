@@ -13,7 +13,7 @@ void tui_put_cursor(struct tui *tui, size_t at);
 void tui_move_cursor(struct tui *tui, long by);
 /* After each new view: finds the selected row, or selects the sought row. */
 void tui_follow_cursor(struct tui *tui);
-/* The row to open: the selected row, or the first visible row where none was. NULL: no row. */
+/* The row to open: the selected row, else the first visible row. NULL: there is no row. */
 const struct view_row *tui_selected_row(struct tui *tui);
 struct selection tui_selection(const struct tui *tui);
 void tui_select(struct tui *tui, const struct selection *selection);
@@ -24,12 +24,12 @@ void tui_find_next(struct tui *tui);
 
 /* Shows another tab for the same guest, and for the same vCPU if the view can show one vCPU. */
 void tui_show_view(struct tui *tui, const struct view_type *type);
-void tui_step_view(struct tui *tui, int by); /* 1: to the next, -1: to the one before */
-void tui_show_guests(struct tui *tui);	     /* and, from there, back to the view before */
+void tui_step_view(struct tui *tui, int by); /* 1: to the next tab, -1: to the one before */
+void tui_show_guests(struct tui *tui);	     /* in the view of guests: returns to the view before */
 void tui_enter_row(struct tui *tui);
 /*
- * Shows what `enter` makes of the query. False: it leads nowhere, or is NULL. row: the selected
- * one, or NULL.
+ * Shows the query that `enter` makes. False: enter is NULL, or leads nowhere. row: the selected
+ * row, or NULL.
  */
 bool tui_enter_by(struct tui *tui, const struct view_row *row,
 		  bool (*enter)(struct query *query, const struct view_row *row,
@@ -40,18 +40,18 @@ void tui_set_guest(struct tui *tui, uint32_t guest);
 
 /* ---- long.c: the list of long exits ---- */
 
-/* Shows it, of the selected exit where there is one; where it is shown, asks for the threshold. */
+/* Shows the list, for the selected exit if there is one. In the list: asks for the threshold. */
 void tui_show_long(struct tui *tui);
-/* Before each view: makes the list part of the facts, up to the moment that is shown. */
+/* Before each view: adds the list to the facts, up to the moment that is shown. */
 void tui_look_at_long(struct tui *tui);
 
 /* ---- over_time.c: what the selected row did over time ---- */
 
-/* All exits, for the summary; after each new view. */
+/* After each new view: all exits, for the summary. */
 void tui_follow_history(struct tui *tui);
-/* The selected row; after each new view, where the screen shows it. */
+/* After each new view: the selected row, where the screen has a picture of it. */
 void tui_follow_series(struct tui *tui);
-/* Shows it in place of the table, or the table again. */
+/* Shows the picture in place of the table, or the table again. */
 void tui_toggle_heat(struct tui *tui);
 
 /* ---- details.c: tables of what the selected row is made of ---- */
@@ -78,28 +78,29 @@ void tui_type_prompt(struct tui *tui, const struct terminal_event *event);
 void tui_step_time(struct tui *tui, bool is_back); /* to the next moment, or to the one before */
 void tui_go_to_first(struct tui *tui); /* the first moment that is remembered */
 void tui_toggle_hold(struct tui *tui); /* holds the latest moment, or returns to now */
-bool tui_hold(struct tui *tui);	       /* unless one is held; false, with a notice: there is none */
+/* Holds the latest moment if now is shown. False, with a notice: there is none. */
+bool tui_hold(struct tui *tui);
 void tui_prompt_time(struct tui *tui, bool is_back);
 void tui_return_to_now(struct tui *tui);
-/* Whether what is shown is the past's chosen moment: one that is held, or a file's latest. */
+/* Whether a moment of the past is shown: one that is held, or a file's latest. */
 bool tui_plays_moment(const struct tui *tui);
-/* A history file: begins with that moment; and goes on to samples that were written meanwhile. */
+/* For a history file: begins at a time; goes on to samples that were written since. */
 void tui_begin_at(struct tui *tui, uint64_t time_ns);
 void tui_follow_file(struct tui *tui);
-/* Moments came that were on their way: goes on to them, and does what a key waits for. */
+/* Moments came from the server: goes on to them, and does what a key waits for. */
 void tui_take_news(struct tui *tui);
 /*
- * A past of several machines: shows this one, "" all, at the same moment. -errno with a notice, and
- * all as it was; -EAGAIN: it is not known yet what there is.
+ * For a past of several machines: shows one of them ("": all) at the same moment. -errno with a
+ * notice: nothing changes; -EAGAIN: the server has not answered yet.
  */
 int tui_enter_machine(struct tui *tui, const char *machine);
-bool tui_shows_machines(const struct tui *tui); /* all of several */
+bool tui_shows_machines(const struct tui *tui); /* all machines of a past with several */
 /* What the title says about the moment that is shown. */
 void tui_describe_moment(struct tui *tui);
 
 /* ---- compare.c ---- */
 
-/* Marks the moment that is shown; at another one, shows what changed since the marked one. */
+/* Marks the moment that is shown; at another moment, shows what changed since the mark. */
 void tui_mark(struct tui *tui);
 void tui_release_comparison(struct tui *tui);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Looks back: a second monitor plays the chosen moment, and the view shows that. Live providers go
- * on meanwhile. A history file has no live providers, and needs one monitor only.
+ * Looks back: a second monitor plays the chosen moment for the view, while live providers go on. A
+ * history file has no live providers, and needs one monitor only.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -87,7 +87,7 @@ void tui_return_to_now(struct tui *tui)
 		tui_ask_now(tui);
 }
 
-/* The entire recording is no moment: t leads to the last one, T to the first. */
+/* A recording as a whole is no moment: t leads to the last moment, T to the first. */
 static void enter_recording(struct tui *tui, bool is_back)
 {
 	if (is_back)
@@ -159,7 +159,7 @@ void tui_toggle_hold(struct tui *tui)
 
 /* ---- a history file */
 
-/* Its latest moment is now. False: it was the latest before. */
+/* Sets the file's latest moment. False: there is no later one than before. */
 static bool go_to_end(struct tui *tui)
 {
 	uint64_t id = past_at(tui->config.past)->id;
@@ -211,7 +211,7 @@ bool tui_shows_machines(const struct tui *tui)
 int tui_enter_machine(struct tui *tui, const char *machine)
 {
 	struct past *past = tui->config.past;
-	char name[NAME_SIZE]; /* the inventory is another one afterwards */
+	char name[NAME_SIZE]; /* a copy: the inventory changes below */
 	struct why why = { "" };
 	int err;
 
@@ -234,7 +234,7 @@ int tui_enter_machine(struct tui *tui, const char *machine)
 
 /* ---- jumps */
 
-/* The present; of what is over, its end. */
+/* The present, or the end of a recording or a history. */
 static uint64_t end_ns(const struct tui *tui)
 {
 	const struct screen_recording *recording = tui->config.recording;

@@ -11,7 +11,7 @@
 #include "trace/report/spans.h"
 #include "ui/tui/actions.h"
 
-/* The guest that the query is about, by its id in the span, where it may be another. */
+/* The query's guest, by its id in the span: ids may differ from span to span. */
 static uint32_t guest_in(const struct tui *tui, const struct guests *guests)
 {
 	const struct guest *wanted = guests_find(tui->facts.guests, tui->query->guest), *guest;
@@ -43,7 +43,7 @@ static int read_moment(const struct tui *tui, uint64_t time_ns, struct report_sp
 	return err;
 }
 
-/* To the millisecond, as samples may be. A recording has no time of day. */
+/* With milliseconds: samples may be less than a second apart. A recording has no time of day. */
 static void format_moment(const struct tui *tui, uint64_t time_ns, char *text, size_t size)
 {
 	const struct screen_recording *recording = tui->config.recording;
@@ -85,7 +85,7 @@ static void show(struct tui *tui, uint64_t one_ns, uint64_t other_ns)
 		tui_say(tui, why.text[0] ? why.text : strerror(-err));
 		return;
 	}
-	/* Sorted by none of its columns. */
+	/* The table is not sorted by a column. */
 	comparison->query = (struct query){
 		.type = comparison->view.type,
 		.sort = view_columns(comparison->view.type),

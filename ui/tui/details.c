@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the selected guest or vCPU is made of, for large screens: tables of its exits, its vCPUs. */
+/* For large screens: tables of the exits and the vCPUs of the selected guest or vCPU. */
 #include <stdio.h>
 
 #include "host/guest.h"
@@ -7,7 +7,7 @@
 #include "ui/tui/actions.h"
 #include "views/build.h"
 
-/* The main query's filter, about the guest and the vCPU of the selected row. */
+/* A query with the main query's filter, for the guest and the vCPU of the selected row. */
 static struct query query_of_row(const struct tui *tui, const struct view_type *type)
 {
 	const struct row_id *row = &tui->screen.cursor;

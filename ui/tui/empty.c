@@ -22,7 +22,7 @@ static const char *say(struct tui *tui, const char *fmt, ...)
 	return tui->empty;
 }
 
-/* The key of the tab with these rows. */
+/* The key of the tab that shows these rows. */
 static char key_of(unsigned int groups)
 {
 	return view_type_by_groups(groups)->key;
@@ -74,7 +74,7 @@ static const char *why_no_findings(const struct tui *tui)
 	return "Nothing found in this interval. kvmtop-why(8) has the causes that are looked for.";
 }
 
-/* Live ones are known from when the list began. */
+/* The live list has the exits since it was first shown. */
 static const char *why_none_since(struct tui *tui, const char *longer)
 {
 	uint64_t since_ns = tui->facts.long_exits->since_ns, now_ns = clock_real_ns();

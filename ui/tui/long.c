@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The list of long exits: the key that leads there, the threshold, and looks back. What is
- * remembered has no long exits, so the list of the live monitor is shown up to the moment.
+ * The list of long exits: its key, its threshold, and looks back. Remembered samples have no long
+ * exits: at a moment of the past, the live list is shown up to that moment.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static void prompt_threshold(struct tui *tui)
 	tui_open_prompt(tui, label, "", take_threshold);
 }
 
-/* A halt is no long exit, unless it is the one that was selected. */
+/* Halts are not listed, unless a halt is selected. */
 static bool enter(struct query *query, const struct view_row *row, const struct facts *facts,
 		  const char **ret_sought)
 {

@@ -27,8 +27,8 @@ static uint32_t all_exits(const struct tui *tui)
 }
 
 /*
- * What the selected row counts; all exits where no row is selected, and for rows of several fields
- * and of levels. It stays while the row is not in the view.
+ * What the selected row counts. Without a selected row, and for rows of several fields or of
+ * levels, it is all exits. It stays while the row is not in the view.
  */
 static struct key find_subject(const struct tui *tui)
 {
@@ -51,7 +51,7 @@ static struct key find_subject(const struct tui *tui)
 	return subject;
 }
 
-/* "MSR_WRITE 0x6e0 of db1 vCPU 2": what the points are of. */
+/* "MSR_WRITE 0x6e0 of db1 vCPU 2": the heading of the points. */
 static void describe(struct tui *tui, const struct key *subject)
 {
 	const struct guest *guest = guests_find(tui->facts.guests, subject->guest);
@@ -82,8 +82,8 @@ void tui_toggle_heat(struct tui *tui)
 }
 
 /*
- * The point of the moment that is shown; -1: what is shown is now. The first sample of a run has
- * none: then it is the one that follows.
+ * The index of the point of the moment that is shown; -1: now is shown. The first sample of a run
+ * has no point: then it is the point after it.
  */
 static void find_moment(struct tui *tui)
 {
@@ -117,7 +117,7 @@ static int gather(struct tui *tui, const struct key *subject, const struct serie
 			   &(struct why){ "" });
 }
 
-/* Up to the moment that is shown, each in its place from the end. */
+/* The points up to the moment that is shown, each at its place from the end. */
 static void fill_history(const struct tui *tui, struct history *history)
 {
 	const struct series *series = &history->exits;
@@ -148,13 +148,13 @@ static int gather_history(struct tui *tui, const struct key *subject, size_t roo
 	fill_history(tui, history);
 	history->subject = *subject;
 	history->room = room;
-	/* The ticks of a moment that is played say nothing of the next one. */
+	/* Ticks of different played moments cannot be compared. */
 	history->tick = tui_plays_moment(tui) || nr_missing ? 0 :
 			stats_latest_tick(tui->facts.stats, field->source);
 	return 0;
 }
 
-/* What the facts say of the latest interval; < 0: nothing. */
+/* The rate in the latest interval; < 0: not known. */
 static double latest_rate(const struct facts *facts, const struct key *subject)
 {
 	double rate = -1;

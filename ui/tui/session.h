@@ -26,15 +26,16 @@ struct tui;
 
 struct tui_config {
 	struct monitor *monitor;
-	const struct env *env;	/* the machine; NULL: this recording is shown: */
+	const struct env *env;	/* the machine; NULL: the recording below is shown */
 	const struct screen_recording *recording;
-	/* The samples that are remembered, and how; past NULL: none are. */
+	/* The samples that are remembered, and who stores them. past NULL: none are. */
 	struct past *past;
 	struct recorder *recorder; /* NULL: another process writes */
-	struct recorder *writer;   /* to a history file, too; NULL: none */
+	struct recorder *writer;   /* stores them in a history file, too; NULL: none */
 	struct fields *fields; /* the dictionary of monitor and past; NULL: monitor plays past */
-	uint64_t at_ns;	       /* then: the moment to begin with; UINT64_MAX: the latest */
-	const char *host;      /* of a past of several machines: the one to begin with; NULL: all */
+	/* Of a monitor that plays the past: where to begin. */
+	uint64_t at_ns;	       /* the moment; UINT64_MAX: the latest */
+	const char *host;      /* the machine, of several; NULL: all */
 	struct query *query;	/* to begin with; changed as the user asks */
 	double delay_s;		/* 0 for a recording, which has no next sample */
 	unsigned long samples;	/* ends after so many intervals; 0: no limit */
@@ -47,9 +48,9 @@ struct sampling {
 	double delay_s;
 	unsigned long nr;	  /* taken so far */
 	bool is_opening;	  /* the providers are not ready yet */
-	bool has_fresh_question;  /* its first sample follows when they are */
+	bool has_fresh_question;  /* the question's first sample follows when they are ready */
 	unsigned int due;	  /* samples until the question has rates */
-	struct pattern *filter;	  /* one that the user typed; NULL: none, or the caller's */
+	struct pattern *filter;	  /* typed by the user; NULL: none, or the filter is the caller's */
 };
 
 /* Owner: cursor.c. Where the selected row was when it was last in the view, and its name. */
@@ -83,16 +84,16 @@ struct way {
 struct ways {
 	struct way list[WAYS_MAX];
 	size_t nr;
-	bool has_entered_guest; /* Enter has chosen the query's guest; before, it was: */
+	bool has_entered_guest; /* Enter has chosen the query's guest; before, the guest was: */
 	uint32_t guest_before;
 };
 
 /* Owner: back.c. A look back at a moment that is remembered, while counting goes on. */
 struct back {
 	struct monitor *monitor; /* plays the moment; NULL: what is shown is now */
-	bool has_changed;	 /* the query changed meanwhile: live providers do not have it */
-	uint64_t end_ns;	 /* of a history file: its latest moment */
-	/* Of a past of several machines: which one is shown; "": all. */
+	bool has_changed;	 /* the query changed: live providers do not know it yet */
+	uint64_t end_ns;	 /* the latest moment of a history file */
+	/* The machine that is shown, of a past of several; "": all. */
 	char machine[NAME_SIZE];
 };
 
@@ -101,7 +102,7 @@ struct known_guest {
 	char name[NAME_SIZE];
 	bool is_named; /* the VMM gave the name, so the name finds the guest again */
 	uint32_t id;	 /* struct guest's; GUEST_ANY: none */
-	uint32_t newest; /* of all guests when this one was last alive; else UINT32_MAX */
+	uint32_t newest; /* the newest guest's id when this one was last alive; else UINT32_MAX */
 };
 
 /* Owner: over_time.c. All exits in the latest samples, for the summary and for scales. */
@@ -109,7 +110,7 @@ struct history {
 	struct series exits;
 	struct key subject;
 	size_t room;   /* how many were asked for */
-	uint64_t tick; /* of the newest sample, see stats_latest_tick(); 0: begin anew */
+	uint64_t tick; /* the newest sample's, see stats_latest_tick(); 0: begin anew */
 	float rates[SCREEN_HISTORY];	   /* the newest last; < 0: none */
 	float intervals_s[SCREEN_HISTORY]; /* 0: not known */
 };
@@ -122,7 +123,7 @@ struct details {
 
 /* Owner: compare.c. Two moments, and what changed from one to the other. */
 struct comparison {
-	uint64_t marked_ns; /* the time of the first; 0: none is marked */
+	uint64_t marked_ns; /* the time of the marked moment; 0: none is marked */
 	struct report_span spans[2];
 	struct view view;
 	struct query query;
@@ -132,8 +133,8 @@ struct comparison {
 struct worst {
 	struct findings findings;
 	struct steady steady;
-	uint32_t guest; /* of the query then */
-	uint64_t tick;	/* of the latest sample that was taken; 0: none */
+	uint32_t guest; /* the query's guest at the latest sample */
+	uint64_t tick;	/* the latest sample's; 0: none was taken */
 };
 
 /* What the open prompt is for: takes the text. 0, or -errno with why. */
@@ -162,7 +163,7 @@ struct tui {
 	struct details details;
 	struct worst worst;
 	char empty[320];	 /* empty.c */
-	/* Once moments came that a key waits for: does what the key does. NULL: none waits. */
+	/* Does what a key waits to do until moments come. NULL: no key waits. */
 	void (*again)(struct tui *tui);
 	uint64_t said_ns;	 /* session.c: when the notice was set; 0: there is none */
 	bool quit;
@@ -172,13 +173,13 @@ struct tui {
 struct monitor *tui_monitor(const struct tui *tui);
 
 /*
- * Tells the providers what the query needs now; the first sample follows when they are ready. The
- * past answers at once.
+ * Tells the providers what the query needs; the first sample follows when they are ready. A moment
+ * of the past answers at once.
  */
 void tui_ask(struct tui *tui);
 /* The same for live providers, whatever is shown. */
 void tui_ask_now(struct tui *tui);
-/* Makes the facts of the moment of the past that is chosen. */
+/* Makes the facts of the chosen moment of the past. */
 void tui_show_moment(struct tui *tui);
 
 /* Takes the filter over; NULL: no filter. */
@@ -189,7 +190,7 @@ void tui_say(struct tui *tui, const char *text);
 void tui_unsay(struct tui *tui);
 
 #define SHORT_NAME_SIZE 192
-/* A name for a sentence: of a long one, the middle is left out. Returns ret_name. */
+/* Shortens a name for a sentence: the middle is left out. Returns ret_name. */
 const char *tui_short_name(const struct tui *tui, const char *name, char *ret_name);
 
 /* The prompt in the last line: fn takes what was typed. */

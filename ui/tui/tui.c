@@ -55,7 +55,7 @@ static void take_sample(struct tui *tui)
 		tui->screen.nr_cpus = host_cpus(tui->config.env);
 }
 
-/* The size is first: what is shown of the past depends on it. */
+/* The size comes first: how much of the past is shown depends on it. */
 static void rebuild(struct tui *tui)
 {
 	terminal_resize(tui->terminal, &tui->grid);
@@ -275,7 +275,7 @@ static int idle_ms(const struct tui *tui)
 	return tui->said_ns ? 1000 : -1;
 }
 
-/* What is likely to be asked next is prepared while nothing else is to do. */
+/* Prepares what is likely to be asked for next while nothing else is to do. */
 static int wait_for(const struct tui *tui, struct pollfd *fds, nfds_t nr)
 {
 	int nr_ready = poll(fds, nr, 0);
@@ -374,7 +374,7 @@ int tui_run(const struct tui_config *config, struct why *why)
 		snprintf(tui.back.machine, sizeof(tui.back.machine), "%s",
 			 config->host ? config->host : "");
 		describe_source(&tui);
-		if (config->env) { /* it needs no counts, and to load programs takes longer */
+		if (config->env) { /* a frame needs no counts, and loading programs takes longer */
 			rebuild(&tui);
 			draw(&tui);
 		}
@@ -382,7 +382,7 @@ int tui_run(const struct tui_config *config, struct why *why)
 	}
 	if (!err) {
 		tui_begin_at(&tui, config->at_ns);
-		if (!config->env) /* it has its samples already */
+		if (!config->env) /* a recording and a history have their samples already */
 			look_opening(&tui);
 		rebuild(&tui);
 		draw(&tui);

@@ -31,13 +31,13 @@ static bool is_of_guests(const struct view_type *type)
 	return type->groups == GROUP_GUEST || type->groups == GROUP_HOST;
 }
 
-/* Of all hosts, the hosts are in place of their guests. */
+/* Where all hosts are shown, hosts take the place of guests. */
 static const struct view_type *guests_type(const struct tui *tui)
 {
 	return view_type_by_groups(tui_shows_machines(tui) ? GROUP_HOST : GROUP_GUEST);
 }
 
-/* The way from the hosts to one of them stays: no tab leads back there. */
+/* Keeps the way from all hosts to one: no tab leads back to all hosts. */
 static void forget_ways(struct tui *tui)
 {
 	struct ways *ways = &tui->ways;
@@ -70,7 +70,7 @@ void tui_step_view(struct tui *tui, int by)
 
 	while (view_type_at(i) && view_type_at(i) != tui->query->type)
 		i++;
-	if (!view_type_at(i)) /* the hosts are shown, in place of their guests */
+	if (!view_type_at(i)) /* the view of hosts, which has no tab */
 		for (i = 0; view_type_at(i)->groups != GROUP_GUEST;)
 			i++;
 	for (nr = i + 1; view_type_at(nr);)
@@ -182,7 +182,7 @@ static void open_tree(struct tui *tui, uint32_t id)
 	tui_ask(tui);
 }
 
-/* While the server is asked, the row stays the one that Enter is about. */
+/* Keeps the row that Enter was pressed on until the server answers. */
 static int enter_host(struct tui *tui, const struct view_row *row)
 {
 	const struct guest *host = guests_find(tui->facts.guests, row->guest);
@@ -216,7 +216,7 @@ bool tui_enter_by(struct tui *tui, const struct view_row *row,
 	}
 	if (is_host)
 		query_narrow(tui->query, GUEST_ANY);
-	if (is_host && before.type->has_findings) /* first to the host's own */
+	if (is_host && before.type->has_findings) /* first to the findings of the host */
 		tui->query->type = before.type;
 	if (tui->query->guest != before.guest && !tui->ways.has_entered_guest) {
 		tui->ways.has_entered_guest = true;

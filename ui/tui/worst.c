@@ -5,7 +5,7 @@
 #include "host/guest.h"
 #include "ui/tui/actions.h"
 
-/* A moment of the past and a recording are one interval: what was found in it is shown at once. */
+/* A moment of the past and a recording are one interval: their findings are shown at once. */
 static const struct finding *worst_then(const struct findings *findings)
 {
 	const struct finding *worst = NULL;
