@@ -47,8 +47,7 @@ static int put_guests(const struct screen *screen, struct grid *grid, int col)
 			   guests == 1 ? "" : "s", vcpus, vcpus == 1 ? "" : "s");
 }
 
-/* The files' names are cut, the number of lost events is not. */
-/* The moment that is shown; without room shorter, and over other text. False: it is now. */
+/* The moment that is shown; without room shorter, and over other text. False: now is shown. */
 static bool put_then(const struct screen *screen, struct grid *grid, int col)
 {
 	if (!screen->then[0])
@@ -58,6 +57,7 @@ static bool put_then(const struct screen *screen, struct grid *grid, int col)
 	return true;
 }
 
+/* The files' names are cut, the number of lost events is not. */
 static void paint_recording(const struct screen *screen, struct grid *grid)
 {
 	const struct screen_recording *recording = screen->recording;
