@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * event - the events of the provider "exits" but the exit itself, and what its programs read there.
+ * event - the fields that the programs of the provider "exits" read from events, except kvm_exit.
  */
 #ifndef KVMTOP_PROVIDERS_EXITS_EVENT_H
 #define KVMTOP_PROVIDERS_EXITS_EVENT_H

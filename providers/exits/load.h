@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* load - the BPF programs of the provider "exits": the choice of them, loading and attaching. */
+/* load - chooses, loads and attaches the BPF programs of the provider "exits". */
 #ifndef KVMTOP_PROVIDERS_EXITS_LOAD_H
 #define KVMTOP_PROVIDERS_EXITS_LOAD_H
 
@@ -17,32 +17,32 @@ struct exits_bpf_config {
 	uint32_t max_threads;
 	bool has_arguments;
 	bool has_long; /* reports long exits */
-	bool has_polls; /* what exits_bpf_knows_polls() said */
+	bool has_polls; /* what exits_bpf_knows_polls() returned */
 };
 
-/* Whether this kernel's events tell what is polled in a halt (TIME_POLL). */
+/* Whether this kernel's events tell how long halts are polled (TIME_POLL). */
 bool exits_bpf_knows_polls(void);
 
 struct exits_load {
-	/* Set before; all else is zeroed. */
+	/* Set by the caller, who zeroes the rest. */
 	struct exits_bpf_config config;
 	uint32_t max_arguments; /* entries of the map */
 	/* Set by exits_load(): */
-	struct exits_raw raw; /* of the config, as far as the kernel takes such programs */
+	struct exits_raw raw; /* the config's, or an older way that the kernel accepts */
 	struct exits_program *program;
-	struct bpf_program *on_exit, *on_entry; /* the ones of several that are loaded */
+	struct bpf_program *on_exit, *on_entry; /* the loaded ones of several programs */
 	bool is_timed;
-	int hooks[HOOKS_MAX]; /* descriptors of what is attached */
+	int hooks[HOOKS_MAX]; /* descriptors of attached programs */
 	size_t nr_hooks;
 };
 
-/* Tries older ways until the kernel takes one. 0 or -errno. */
+/* Loads the programs; tries older ways until the kernel accepts one. 0 or -errno. */
 int exits_load(struct exits_load *load);
 
-/* 0 or -errno; what was attached stays so until the release. */
+/* Attaches the programs. 0 or -errno; what was attached stays attached until the release. */
 int exits_load_attach(struct exits_load *load);
 
-/* How many exits and arguments there were since loading for which the kernel ran no program. */
+/* How many exits and arguments the kernel ran no program for, since loading. */
 uint64_t exits_load_missed(const struct exits_load *load);
 
 /* Also after a failure. Waits for the kernel's RCU, some 40 ms a hook. */

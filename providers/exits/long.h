@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * long - what the BPF program reports of long exits, as long exits of a sample.
+ * long - makes long exits of a sample from the BPF program's reports.
  */
 #ifndef KVMTOP_PROVIDERS_EXITS_LONG_H
 #define KVMTOP_PROVIDERS_EXITS_LONG_H
 
 #include "providers/exits/threads.h"
 
-/* What is known of each cell; zero-initialised is nothing. */
+/* About each cell; zero-initialised: nothing is known. */
 struct exits_long_cells {
-	bool is_left_out[EXITS_CELLS]; /* a halt, which is no long exit */
-	uint64_t are_protected[EXITS_CELLS / 64]; /* only protected guests have it */
+	bool is_left_out[EXITS_CELLS]; /* a halt, which is not listed */
+	uint64_t are_protected[EXITS_CELLS / 64]; /* bits: reasons of protected guests only */
 };
 
-/* Looks at all cells. has_halts: halts are not left out. */
+/* Fills it in for all cells. has_halts: halts are listed, too. */
 void exits_long_look(struct exits_long_cells *cells, const struct exits_names *names,
 		     const struct exits_code *codes, bool has_halts);
 
@@ -21,7 +21,7 @@ void exits_long_look(struct exits_long_cells *cells, const struct exits_names *n
 bool exits_long_is_protected(const struct exits_long_cells *cells,
 			     const volatile struct exits_thread *record);
 
-/* How one report becomes a long exit. */
+/* What a report needs to become a long exit. */
 struct exits_long_output {
 	const struct exits_long_cells *cells;
 	struct exits_threads *threads;
@@ -32,7 +32,7 @@ struct exits_long_output {
 	struct long_exits *long_exits;
 };
 
-/* record: of its thread. hides_pc: the guest is protected. 0 or -ENOMEM. */
+/* record: the thread's. hides_pc: the guest is protected. 0 or -ENOMEM. */
 int exits_long_add(const struct exits_long_output *output, const struct exits_long *exit,
 		   const volatile struct exits_thread *record, bool hides_pc);
 

@@ -12,34 +12,34 @@
 
 #include "providers/exits/shared.h"
 
-#define CPUS 4096 /* with more, two CPUs share a guess */
+#define CPUS 4096 /* on larger hosts two CPUs share a guess */
 
 /* Set before loading: the kernel drops the code of what is not used. */
 const volatile _Bool has_task_storage = 1;
-const volatile _Bool has_exits; /* on_exit is loaded: what happens to a thread begins with it */
+const volatile _Bool has_exits; /* on_exit is loaded: a thread's record begins there */
 const volatile __u32 nr_first; /* records in threads[]; the others are in more_threads */
 const volatile _Bool has_type;	      /* a second field says what kind of exit it is */
 const volatile __u64 type_of_field;   /* see struct split */
 const volatile __u64 type_bit;
 const volatile __u32 halts[EXITS_HALTS]; /* the codes of exits in which KVM polls; 0: no more */
-const volatile __u64 run_delay_at; /* in the task: how long it has waited for CPUs; 0: not known */
+const volatile __u64 run_delay_at; /* offset in the task: its wait for CPUs; 0: not known */
 
-/* By CPU, in a cache line each: the record of the thread that was last seen there. */
+/* By CPU, in a cache line each: the record of the thread that was seen there last. */
 __u32 guesses[CPUS][16];
 
 /*
- * All programs are attached. Before that no thread gets a record, and without a record nothing of
- * it is counted: so an exit that began earlier is counted by none of the programs.
+ * All programs are attached. Before that no thread gets a record, and a thread without a record is
+ * not counted: so no program counts an exit that began earlier.
  */
 _Bool is_counting;
 
-/* How many found no room, each counted once. */
+/* Exits, arguments and long exits that found no room. */
 __u64 lost_exits, lost_arguments, lost_long_exits;
 
-/* How many entries late_threads ever had. */
+/* How many entries late_threads has had since loading. */
 __u32 nr_late;
 
-/* Of on_long_entry: the threshold, and the reasons that are left out. The reader changes both. */
+/* For on_long_entry: the threshold, and the cells that are not listed. The reader sets both. */
 __u64 longer_ns;
 _Bool is_left_out[EXITS_CELLS];
 struct exits_code codes[EXITS_CELLS];
@@ -49,7 +49,7 @@ __u8 twins[EXITS_CELLS]; /* by cell: the cell for exits of L2; 0: none yet; of a
 /* Set with each exit of L2; the reader clears it. */
 _Bool is_nesting;
 
-/* The number of the thread's record, plus 1: in the task itself, or, on old kernels, by tid. */
+/* The number of a thread's record, plus 1: in the task's storage, or on old kernels by tid. */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -64,7 +64,7 @@ struct {
 	__type(value, __u32);
 } by_tid SEC(".maps");
 
-/* The sizes of the next three are set before loading. */
+/* The sizes of the next three maps are set before loading. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -73,7 +73,7 @@ struct {
 	__type(value, struct exits_thread);
 } threads SEC(".maps");
 
-/* Added while the programs run; none is ever moved. */
+/* Added while the programs run; records never move. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, EXITS_CHUNKS);
@@ -151,7 +151,7 @@ static __noinline struct exits_thread *thread_at(__u32 i)
 	return records ? bpf_map_lookup_elem(records, &i) : 0;
 }
 
-/* When the guess is wrong, or its record is not in threads[]. */
+/* Used when the guess is wrong, or the record is not in threads[]. */
 static __noinline struct exits_thread *find_elsewhere(__u32 cpu)
 {
 	__u32 *guess = guesses[cpu % CPUS];
@@ -178,7 +178,7 @@ static __always_inline struct exits_thread *find_thread(__u32 cpu)
 	return find_elsewhere(cpu);
 }
 
-/* The first time in a KVM_RUN, or after another thread ran on this CPU. */
+/* Used the first time in a KVM_RUN, or after another thread ran on this CPU. */
 static __noinline struct exits_thread *find_runner(__u32 cpu, __u64 vcpu)
 {
 	struct exits_thread *thread = find_thread(cpu);
@@ -188,7 +188,7 @@ static __noinline struct exits_thread *find_runner(__u32 cpu, __u64 vcpu)
 	return thread;
 }
 
-/* The same by the address of the vCPU that runs, which is quicker than to ask for the thread. */
+/* The same by the address of the vCPU that runs, which is quicker to get than the thread. */
 static __always_inline struct exits_thread *find_running(__u32 cpu, __u64 vcpu)
 {
 	struct exits_thread *thread;
@@ -259,7 +259,7 @@ static __always_inline void count(struct exits_thread *thread, __u32 cell)
 #define FOUR(log) log, log, log, log
 #define SIXTEEN(log) FOUR(log), FOUR(log), FOUR(log), FOUR(log)
 
-/* Of a byte; 0 counts as 1. */
+/* log2 of a byte; 0 counts as 1. */
 static const volatile __u8 log2_of[256] = {
 	0, 0, 1, 1, FOUR(2), FOUR(3), FOUR(3), SIXTEEN(4),
 	SIXTEEN(5), SIXTEEN(5), SIXTEEN(6), SIXTEEN(6), SIXTEEN(6), SIXTEEN(6),

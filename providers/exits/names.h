@@ -17,7 +17,7 @@ struct exits_names;
 
 /*
  * Adds the fields that are known before any exit. exit: the split of the VM exit, NULL: none;
- * parts: of time, as bits, which are measured. 0 or -ENOMEM.
+ * parts: the parts of time that are measured, as bits. 0 or -ENOMEM.
  */
 int exits_names_new(const struct provider_args *args, const struct split *exit, unsigned int parts,
 		    struct exits_names **ret_names);
@@ -31,16 +31,16 @@ uint32_t exits_names_time(const struct exits_names *names, enum time_part part);
 /* Adds the field of a part that was not measured until now. 0 or -ENOMEM. */
 int exits_names_add_part(struct exits_names *names, enum time_part part);
 
-/* REASON_* of arch.h of a cell of VM exits; 0 for all other cells. */
+/* arch.h's REASON_* of a cell of VM exits; 0 for other cells. */
 unsigned int exits_names_flags(const struct exits_names *names, const struct exits_code *code);
 
 /* The field of a cell; FIELD_NONE: no memory. */
 uint32_t exits_names_cell(struct exits_names *names, const struct exits_code *code);
 
 /*
- * The same for an argument, or for the rest, all arguments of a kind that are not told apart. An
- * argument without a name yet is the rest unless may_add, or where there are too many names. code:
- * that of its exit, NULL: not known.
+ * The same for an argument. Arguments without a field of their own share one, the rest: without
+ * may_add, all new arguments; else those for which there are too many names. code: the exit's;
+ * NULL: not known.
  */
 uint32_t exits_names_argument(struct exits_names *names, const struct exits_argument_key *key,
 			      const struct exits_code *code, bool may_add);

@@ -15,7 +15,7 @@
 
 _Static_assert(EXITS_BUCKETS == HIST_BUCKETS, "a cell's buckets are copied into struct timing");
 
-/* An exit that has not ended: its cell has counted it, and has not its time. */
+/* An exit that has not ended: its cell has counted it, without its time. */
 struct exits_open {
 	uint32_t cell;
 	uint64_t since_ns, time_ns; /* until now; 0: no exit is open */
@@ -25,15 +25,15 @@ struct exits_open {
 struct exits_record {
 	uint64_t used[EXITS_CELLS / 64]; /* a bit for each cell */
 	uint64_t whole_ns; /* time since the first exit; 0: not timed */
-	uint64_t polled_ns; /* of the halts that ended, see TIME_POLL */
+	uint64_t polled_ns; /* in halts that ended, see TIME_POLL */
 	uint64_t nested_ns; /* in L2, see TIME_L2 */
-	bool has_nested;    /* any of its exits was of L2 */
+	bool has_nested;    /* an exit was of L2 */
 	bool is_held_back;  /* see exits_record_read() */
-	struct exits_open open[EXITS_REASONS]; /* by enum exit_kind; of a sum, one that is open */
+	struct exits_open open[EXITS_REASONS]; /* by enum exit_kind; in a sum, any open exit */
 	struct exits_cell cells[EXITS_CELLS];
 };
 
-/* A record with only the cells that are used: with 20 reasons a sixth of the size. */
+/* A record without unused cells: with 20 reasons a sixth of the size. */
 struct exits_packed;
 
 /* The first used cell, from i on; EXITS_CELLS: none. */
@@ -51,22 +51,22 @@ static inline unsigned int exits_record_next(const struct exits_record *record, 
 /*
  * Reads a thread's record as it was at one moment. now_ns: the time now; 0: there are no times.
  *
- * Of a vCPU that nests, the event after kvm_exit tells whether an exit was of L2. So an open exit
- * of which nothing more is known is held back: it is not counted before it has ended.
+ * If the vCPU nests, the event after kvm_exit tells whether the exit was of L2. So an exit without
+ * such an event yet is held back: it is counted when it has ended.
  */
 void exits_record_read(struct exits_record *record, const volatile struct exits_thread *thread,
 		       uint64_t now_ns);
 
 /*
- * The thread of the record has ended, within its last exit: its time ends where this exit began,
- * and the exit stays without a time.
+ * Call it when the thread has ended, which it does within its last exit: the thread's time ends
+ * where this exit began, and the exit has no time.
  */
 void exits_record_end(struct exits_record *record, const volatile struct exits_thread *thread);
 
 void exits_record_add(struct exits_record *to, const struct exits_record *from);
 void exits_record_add_packed(struct exits_record *to, const struct exits_packed *from);
 
-/* Subtracts an earlier reading; a cell that gets 0 is not used any more. */
+/* Subtracts an earlier reading; a cell that becomes 0 is unused. */
 void exits_record_less(struct exits_record *record, const struct exits_packed *earlier);
 
 /* A copy, for free(); NULL: no memory. */
@@ -75,9 +75,8 @@ struct exits_packed *exits_record_pack(const struct exits_record *record);
 void exits_cell_add(struct exits_cell *to, const struct exits_cell *from);
 
 /*
- * Subtracts an earlier reading of the cell. If the longest of all is not of the earlier ones, it is
- * the longest of the rest; else that is the upper edge of the highest bucket, at most the earlier
- * longest.
+ * Subtracts an earlier reading of the cell. The longest duration of the rest: the longest of all if
+ * it is new, else the upper edge of the highest bucket, at most the earlier longest.
  */
 void exits_cell_less(struct exits_cell *cell, const struct exits_cell *earlier);
 

@@ -16,16 +16,16 @@
 
 #define EXITS_BUCKETS 26  /* of struct timing */
 #define EXITS_CELLS 128	  /* different reasons on one host; a power of two */
-#define EXITS_OTHER 0	  /* the cell of the reasons that found no free cell */
+#define EXITS_OTHER 0	  /* the cell of all reasons without a cell of their own */
 #define EXITS_DENSE 0x1000 /* codes below this find their cell without a hash table */
 #define EXITS_NO_CELL 0xff
-#define EXITS_HALT EXITS_CELLS /* a bit beside the number of a cell: KVM may poll in its exits */
-#define EXITS_HALTS 4 /* such reasons of one kind of vCPU */
+#define EXITS_HALT EXITS_CELLS /* a bit beside a cell's number: KVM may poll in these exits */
+#define EXITS_HALTS 4 /* reasons in which KVM polls, at most */
 #define EXITS_NO_CODE (1ull << 63) /* of a vCPU of another kind, as PVM's: counted as OTHER */
-#define EXITS_ARGUMENTS 64 /* different arguments of a thread in an epoch; the rest is one */
-#define EXITS_LONG_BYTES (256 * 1024) /* of the ring of long exits: some 2,500 of them */
+#define EXITS_ARGUMENTS 64 /* different arguments of a thread in an epoch; the rest share one */
+#define EXITS_LONG_BYTES (256 * 1024) /* the ring of long exits: some 2,500 of them */
 #define EXITS_CHUNK 256	  /* records that are added at once */
-#define EXITS_CHUNKS 64	  /* how often */
+#define EXITS_CHUNKS 64	  /* how many times, at most */
 #define EXITS_LATE 4096	  /* threads that begin without a record between two samples */
 
 /* Two cache lines. The names are struct timing's. */
@@ -59,7 +59,7 @@ struct exits_argument_key {
 	__u8 kind;    /* enum exit_kind: an argument */
 	__u8 cell;    /* of the exit; EXITS_NO_CELL: none was open */
 	__u8 epoch;   /* of the thread */
-	__u8 is_rest; /* all that found no place: a, b and c are 0 */
+	__u8 is_rest; /* all arguments beyond EXITS_ARGUMENTS: a, b and c are 0 */
 };
 
 struct exits_thread {
@@ -67,9 +67,9 @@ struct exits_thread {
 	__u32 vcpu; /* the event's vcpu_id; EXITS_NO_VCPU: it has none */
 	__u32 number; /* of this record */
 	__u64 first_ns; /* when the record began */
-	/* When the open exit began; 0: none. These two are cleared before their time is added. */
+	/* When the open exit began; 0: none. Both times are cleared before durations are added. */
 	__u64 open_since;
-	__u64 user_since; /* when its time in user space began; 0: not in user space */
+	__u64 user_since; /* when user space got the exit; 0: user space has not got it */
 	__u32 open_cell, user_cell; /* open_cell: maybe with EXITS_HALT */
 	__u64 used[EXITS_CELLS / 64]; /* a bit for each cell that counted anything */
 	struct exits_argument_key argument; /* of the open exit */
@@ -82,7 +82,7 @@ struct exits_thread {
 	 */
 	__u64 running;
 	char comm[16]; /* its name when it was first seen */
-	__u32 nr_arguments; /* different ones in this epoch */
+	__u32 nr_arguments; /* different arguments in this epoch */
 	__u32 epoch; /* the reader begins a new one when a thread has too many arguments */
 	/*
 	 * While long exits are reported. pc: of the open exit, where its begin tells it; user_ns:
@@ -93,7 +93,7 @@ struct exits_thread {
 	__u64 pc, user_ns, waited_before_ns, halt_polled_ns, polled_before_ns;
 	__u64 polled_ns; /* how long KVM polled in its halts */
 	__u64 poll_limit_ns; /* how long it polls at most in the halt that ends now; 0: not told */
-	/* Where the vCPU has KVM's own sum of it, and what that was after the latest halt. */
+	/* Where the vCPU has KVM's own sum of polled time, and the sum after the latest halt. */
 	__u64 poll_sum_at, poll_sum_ns;
 	/*
 	 * Of a vCPU that runs guests of its own. nested_since: open_since of the latest exit of L2,
@@ -113,15 +113,15 @@ struct exits_late {
 };
 
 /*
- * Where the reason of an exit is found, and KVM's sums of what it polled; all but the first need no
- * record of the event.
+ * Where the reason of an exit, and KVM's sums of polled time, are found. Only the first way needs
+ * the event's record.
  */
 enum exits_way {
 	EXITS_BY_RECORD,
 	EXITS_BY_ARGUMENT, /* of the event */
 	EXITS_BY_READ,	   /* in the vCPU, by a helper function */
 	EXITS_BY_LOAD,	   /* in the vCPU, by loads: Linux 6.2 and later */
-	/* The sums: loads from an argument, the type of which the kernel knows: before 6.2. */
+	/* For the sums, before Linux 6.2: loads from an argument of a type that the kernel has. */
 	EXITS_BY_TYPE,
 };
 
@@ -129,20 +129,20 @@ enum exits_way {
 enum exits_raw_number {
 	RAW_FIRST = 0x2a5e0001,
 	RAW_VCPU_ID = RAW_FIRST, /* of its number in the vCPU; 0: no argument is a vCPU */
-	RAW_OFFSET,	  /* in the vCPU: of the reason, or of a pointer to what has it */
+	RAW_OFFSET,	  /* in the vCPU: of the reason, or of a pointer to a struct with it */
 	RAW_HAS_POINTER,
-	RAW_OFFSET_THERE, /* of the reason in what the pointer points to */
+	RAW_OFFSET_THERE, /* of the reason in that struct */
 	RAW_BYTES,	  /* of the reason: 4 or 8 */
 	RAW_POINTER,	  /* a type of vmlinux that begins with a pointer */
 	RAW_NUMBER,	  /* a type of vmlinux that begins with 64 bits that are a number */
-	RAW_ISA,	  /* what the argument "isa" is; 0 where there is none */
+	RAW_ISA,	  /* the value of the argument "isa"; 0: there is none */
 	RAW_TYPE_MASK,	  /* of the argument that says what kind of exit it is */
-	RAW_POLLS,	  /* enum exits_way: how KVM's sums of what it polled are found */
-	RAW_NOTIFIER,	  /* of a pointer in the task: into the vCPU that the task runs */
-	RAW_POLL_SUMS,	  /* of the sums, from there */
-	RAW_VCPU_POLL_SUMS, /* the same, in the vCPU */
+	RAW_POLLS,	  /* enum exits_way: how KVM's sums of polled time are found */
+	RAW_NOTIFIER,	  /* in the task: of a pointer into the vCPU that the task runs */
+	RAW_POLL_SUMS,	  /* of the sums, from where that pointer points to */
+	RAW_VCPU_POLL_SUMS, /* of the sums in the vCPU */
 	RAW_OWN_VMCB,	  /* in the vCPU: of a pointer to its own VMCB */
-	RAW_NESTED_VMCB,  /* the same of the guest that it runs */
+	RAW_NESTED_VMCB,  /* in the vCPU: of a pointer to the VMCB of L2 */
 	RAW_PC,		  /* of the program counter in a VMCB */
 	RAW_END
 };

@@ -45,12 +45,12 @@ void exits_threads_begin(struct exits_threads *threads, uint64_t now_ns);
 /* 1: the thread has ended, and its counts were kept; 0: it is alive; -ENOMEM. */
 int exits_threads_take(struct exits_threads *threads, const volatile struct exits_thread *record);
 
-/* Adds what a thread counted before it had its record. 0 or -ENOMEM. */
+/* Adds the counts of a thread from before it had a record. 0 or -ENOMEM. */
 int exits_threads_take_late(struct exits_threads *threads, const struct exits_thread *record);
 
 /*
- * The vCPU that the thread of a record in use runs, and whether it may have more names of
- * arguments. Between begin and end. 0 or -ENOMEM.
+ * Returns the vCPU that a record's thread runs, and whether the vCPU may have more names of
+ * arguments. Call it between begin and end. 0 or -ENOMEM.
  */
 int exits_threads_owner(struct exits_threads *threads, const volatile struct exits_thread *record,
 			struct exits_vcpu_id *ret_owner, bool *ret_may_name);
@@ -59,12 +59,12 @@ int exits_threads_owner(struct exits_threads *threads, const volatile struct exi
 int exits_threads_argument(struct exits_threads *threads, const struct exits_argument_key *key,
 			   const struct exits_cell *cell, bool is_over);
 
-/* Adds the rows of all vCPUs. 0 or -ENOMEM. flags: of the rows. */
+/* Adds the rows of all vCPUs, with these flags. 0 or -ENOMEM. */
 int exits_threads_end(struct exits_threads *threads, struct sample *sample, uint32_t flags);
 
 void exits_threads_release(struct exits_threads *threads, uint32_t number);
 
-/* From now on there may be more records. 0 or -ENOMEM. */
+/* Makes room for this many records. 0 or -ENOMEM. */
 int exits_threads_grow(struct exits_threads *threads, uint32_t max_threads);
 
 #endif

@@ -44,13 +44,13 @@ void exits_vcpu_hold(struct exits_vcpu *vcpu);
 void exits_vcpu_drop(struct exits_vcpu *vcpu); /* NULL is fine */
 
 struct exits_vcpu_id exits_vcpu_id(const struct exits_vcpu *vcpu);
-void exits_vcpu_set_cpu(struct exits_vcpu *vcpu, uint32_t cpu); /* of its latest exit */
+void exits_vcpu_set_cpu(struct exits_vcpu *vcpu, uint32_t cpu); /* where its latest exit was */
 
 int exits_vcpu_add(struct exits_vcpu *vcpu, const struct exits_record *record,
 		   bool is_former); /* 0 or -ENOMEM */
 /*
- * A vCPU has room for the arguments that are counted now and as many as before, and may bring names
- * that are not known yet for a limited number. What exceeds that is added to the rest.
+ * A vCPU has room for the arguments that are counted now and for as many former ones, and may add a
+ * limited number of new names. Arguments beyond these are added to the rest.
  */
 bool exits_vcpu_has_room(const struct exits_vcpu *vcpu, uint32_t field);
 bool exits_vcpu_may_name(const struct exits_vcpu *vcpu);
