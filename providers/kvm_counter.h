@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kvm_counter - KVM's own counters: what their names mean, whichever way they are read.
+ * kvm_counter - KVM's own counters: the meaning of their names, from debugfs and from statistics.
  *
- * Source: virt/kvm/kvm_main.c and the tables of each architecture. debugfs has a file for each of
- * them, the kernel's statistics have a descriptor, and the names are the same.
+ * Source: virt/kvm/kvm_main.c and the tables of each architecture. debugfs has a file and the
+ * binary statistics have a descriptor for each counter, with the same names.
  */
 #ifndef KVMTOP_PROVIDERS_KVM_COUNTER_H
 #define KVMTOP_PROVIDERS_KVM_COUNTER_H
@@ -18,10 +18,10 @@
 bool kvm_counter_is_child(const struct env *env, const char *name);
 
 /*
- * Adds the field of a counter. kind: what the kernel says of it, if its name does not tell; part:
- * EVENT_BY_VCPU or 0. Returns 0 or -ENOMEM; *ret_field is FIELD_NONE if the counter is not shown,
- * or its name belongs to another provider. Times are not shown: in ns they would be much larger
- * than the counts beside them.
+ * Adds the field of a counter. kind: the kernel's, for counters with a name that does not tell;
+ * part: EVENT_BY_VCPU or 0. Returns 0 or -ENOMEM; *ret_field is FIELD_NONE if the counter is not
+ * shown, or its name belongs to another provider. Times are not shown: in ns they would be much
+ * larger than the counts beside them.
  */
 int kvm_counter_add(const struct provider_args *args, const char *name, enum field_kind kind,
 		    unsigned int part, uint32_t *ret_field);

@@ -3,9 +3,9 @@
  * vms - the VMs that debugfs has folders of, their owners, and their counters as read last.
  *
  * The owner of a VM is its guest in the inventory. A VM without a guest there is read as soon as
- * the guest is found, and no count is lost. Where that can never be, because PID is of another pid
- * namespace or is a thread that ended before kvmtop started, the owner is GUEST_ANY, so that the
- * sums of the host are complete.
+ * the guest is found, and no count is lost. If the guest can never be found, because PID is of
+ * another pid namespace or is a thread that ended before kvmtop started, the owner is GUEST_ANY, so
+ * that the sums of the host are complete.
  */
 #ifndef KVMTOP_PROVIDERS_DEBUGFS_VMS_H
 #define KVMTOP_PROVIDERS_DEBUGFS_VMS_H
@@ -22,7 +22,7 @@
 struct debugfs_counter {
 	uint32_t field;
 	enum field_kind kind;
-	bool is_writable; /* lockdown forbids to read such a file, too */
+	bool is_writable; /* lockdown forbids even to read writable files */
 	bool is_wanted;
 };
 
@@ -52,8 +52,8 @@ struct debugfs_owner {
 
 struct debugfs_vm {
 	struct debugfs_vm *next;
-	char name[32]; /* its folder's */
-	ino_t inode;   /* tells it from the next VM of that name */
+	char name[32]; /* the folder's */
+	ino_t inode;   /* of the folder: the next VM of the same name has another */
 	pid_t pid;
 	struct debugfs_owner *owner; /* NULL: not known yet, or it has ended */
 	bool is_there;

@@ -2,10 +2,10 @@
 /*
  * cgroups - how long quotas keep threads from running.
  *
- * A cgroup's cpu.stat says it of all its threads together, added up over CPUs, and not of what its
- * ancestors throttle: cgroup v2, throttled_usec; v1, throttled_time. Each thread gets the part that
- * it waited of what all known threads of the cgroup waited, and never more than it waited: the
- * kernel counts a throttled thread as one that waits for a CPU.
+ * A cgroup's cpu.stat (cgroup v2: throttled_usec; v1: throttled_time) has the sum over all threads
+ * and CPUs, without the time that its ancestors throttle. It is divided among the known threads of
+ * the cgroup in proportion to how long each waited for a CPU, and no thread gets more than it
+ * waited: the kernel counts a throttled thread as one that waits.
  *
  * In a sample: begin; then weigh each thread; then share each one.
  */
@@ -25,24 +25,24 @@ struct host_cgroups *host_cgroups_new(const struct env *env); /* NULL: no memory
 void host_cgroups_free(struct host_cgroups *cgroups);
 
 /*
- * The cgroup of a thread, read now; NULL: it cannot be read, or there is no memory. Valid until a
- * host_cgroups_sweep() before which it was not kept.
+ * Reads the cgroup of a thread. NULL: it cannot be read, or there is no memory. Valid as long as it
+ * is kept before each host_cgroups_sweep().
  */
 struct host_cgroup *host_cgroups_find(struct host_cgroups *cgroups, pid_t pid, pid_t tid);
 
 /* Reads how long each cgroup was throttled since the previous call. */
 void host_cgroups_begin(struct host_cgroups *cgroups);
 
-/* Whether a quota of this cgroup, or of one above, is or was in force. NULL is fine. */
+/* Whether this cgroup, or one above, has or had a quota. NULL is fine. */
 bool host_cgroup_has_quota(const struct host_cgroup *cgroup);
 
-/* wait_ns: how long a thread of it waited meanwhile. NULL is fine. */
+/* wait_ns: how long a thread of the cgroup waited since the previous sample. NULL is fine. */
 void host_cgroup_weigh(struct host_cgroup *cgroup, uint64_t wait_ns);
 
-/* How much of the time that the thread waited it was throttled. NULL is fine. */
+/* How long the thread was throttled, of the time that it waited. NULL is fine. */
 uint64_t host_cgroup_share(const struct host_cgroup *cgroup, uint64_t wait_ns);
 
-/* Marks a cgroup, and all above, as in use; drops each one that was not marked since then. */
+/* Keep marks a cgroup, and all above, as in use; sweep drops cgroups that are not marked. */
 void host_cgroup_keep(struct host_cgroup *cgroup);
 void host_cgroups_sweep(struct host_cgroups *cgroups);
 

@@ -2,15 +2,14 @@
 /*
  * memory - how a guest's memory is spread over NUMA nodes, and how much of it is far from a CPU.
  *
- * /proc/PID/numa_maps says it, for all memory that the VMM has, which is nearly all the guest's;
- * huge pages are in it. Less than 64 MiB may be mostly programs and libraries, pages of which
- * other processes have brought to whatever node: of such a guest nothing is said.
+ * /proc/PID/numa_maps has all memory of the VMM, huge pages too; nearly all of it is the guest's.
+ * Of less than 64 MiB most may be programs and libraries, which are on the node where another
+ * process first used them: for such a guest nothing is reported.
  *
- * The kernel walks the page tables for it: some ms for each GiB of small pages. So one guest is
- * read at a time, each every 30 seconds at most, and at most a hundredth of the time is spent with
- * it; guests that are new are read one behind the other, for up to a second, so that two samples
- * are enough to know most. That is done in a thread, and a sample has what was read before it. On a
- * host with one node nothing is read.
+ * Reading makes the kernel walk the page tables: some ms for each GiB of small pages. So a thread
+ * reads one guest at a time, a guest every 30 seconds at most, for a hundredth of the time at most.
+ * New guests are read at once, one after the other, for up to a second, so that most are known
+ * after two samples. A sample has what was read before it. On a host with one node nothing is read.
  */
 #ifndef KVMTOP_PROVIDERS_HOST_MEMORY_H
 #define KVMTOP_PROVIDERS_HOST_MEMORY_H
@@ -32,7 +31,7 @@ struct host_memory *host_memory_new(const struct env *env, const struct guests *
 				    struct host_cpus *cpus);
 void host_memory_free(struct host_memory *memory);
 
-/* To be called for each sample: takes what was read, and begins what is due. 0 or -ENOMEM. */
+/* Call it for each sample: takes what was read, and starts the next reading. 0 or -ENOMEM. */
 int host_memory_take_turn(struct host_memory *memory);
 
 /* How much of the guest's memory is not on the CPU's node, in thousandths. -1: not known. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * threads - what the scheduler says of the threads of vCPUs.
+ * threads - the scheduler's numbers of vCPU threads.
  *
- * In each sample of each thread: schedstat, which says whether it ran at all; and of a thread that
- * ran, stat, for its CPU. Both files stay open. The rest takes longer to read and is read of
- * HOST_THREADS_TURN vCPUs a sample, one after the other: the migrations (sched), the CPUs that it
- * may run on (status), and its cgroup. With more vCPUs, the migrations between two turns of a
- * thread are spread evenly over the samples until its next turn.
+ * Each sample reads each thread's schedstat, and the stat of the threads that ran, for their CPU.
+ * Both files stay open. The rest takes longer to read: the migrations (sched), the CPUs that the
+ * thread may run on (status), and its cgroup. A sample reads them for HOST_THREADS_TURN vCPUs,
+ * which take turns. With more vCPUs, the migrations between two turns of a thread are spread evenly
+ * over the samples until its next turn.
  */
 #ifndef KVMTOP_PROVIDERS_HOST_THREADS_H
 #define KVMTOP_PROVIDERS_HOST_THREADS_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vmms - how long the threads of VMMs ran that are no vCPUs: the main thread, I/O threads, vhost.
+ * vmms - how long the other threads of VMMs ran: the main thread, I/O threads, vhost.
  *
  * Threads of one name are one row: a VMM starts and ends workers all the time. A number of three
- * digits or more at the end of a name, such as a pid, is no part of it. The threads of
+ * digits or more at the end of a name, such as a pid, is left out of the name. The threads of
  * HOST_VMMS_TURN guests are listed in a sample, one guest after the other. From 6.4 on vhost's
  * threads are the VMM's own; kernel threads, as vhost's were before, are not found.
  */

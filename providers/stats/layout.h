@@ -21,11 +21,11 @@
 
 struct stats_counter {
 	const char *name; /* the layout owns it */
-	enum field_kind kind; /* as the kernel says */
-	size_t at;	  /* of the values among the bytes */
+	enum field_kind kind; /* from the kernel */
+	size_t at;	  /* where its values begin */
 	uint16_t nr;	  /* how many values; of a histogram one for each bucket */
 	bool has_durations; /* the buckets are durations in ns, in powers of two */
-	size_t sum_at;	  /* then, where their sum is */
+	size_t sum_at;	  /* with has_durations: where their sum is */
 	uint32_t field;	  /* the owner's, FIELD_NONE at first */
 	bool is_wanted;	  /* the owner's */
 };
@@ -38,21 +38,21 @@ struct stats_layout {
 	size_t counters_at, counters_size;
 	char header[24];
 	size_t size; /* of all bytes */
-	/* To read on from here is enough: the last counter, which tells the layout, and values. */
+	/* Reading on from here is enough: the last counter, which tells the layout, and values. */
 	size_t tail_at;
 };
 
 /*
- * Reads the layout. A counter of a kind that is not known, with a name that another one has, or a
- * strange one, is left out. 0, -ENOMEM, or -EINVAL: the bytes are no statistics.
+ * Reads the layout. Counters of unknown kinds, and counters with the name of another counter or
+ * with a name that is no word, are left out. 0, -ENOMEM, or -EINVAL: the bytes are no statistics.
  */
 int stats_layout_parse(const char *bytes, size_t size, struct stats_layout **ret_layout);
 
-/* Whether the bytes, of which the first ones up to from are not known, have this layout. */
+/* Whether the bytes have this layout; the bytes before `from` were not read. */
 bool stats_layout_fits(const struct stats_layout *layout, const char *bytes, size_t from,
 		       size_t size);
 
-/* stats_counter_value() of a level, or of several values. */
+/* stats_counter_value() for a level, or for several values. */
 uint64_t stats_counter_sum(const struct stats_counter *counter, const char *bytes);
 
 /* The value, or the sum of a histogram's buckets; the bytes have the layout of the counter. */
@@ -66,7 +66,7 @@ static inline uint64_t stats_counter_value(const struct stats_counter *counter, 
 	return value;
 }
 
-/* The durations of a counter that has some. None is known to be the longest: max_ns is an edge. */
+/* The durations of a counter with has_durations. max_ns: the upper edge of the highest bucket. */
 void stats_counter_timing(const struct stats_counter *counter, const char *bytes,
 			  struct timing *ret_timing);
 
