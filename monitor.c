@@ -635,7 +635,7 @@ static bool is_wanted(const struct monitor *monitor, const struct source *source
 	return false;
 }
 
-/* It could not be opened, or failed before it counted anything. */
+/* Whether the provider of exits could not be opened, or failed before its first sample. */
 static bool has_no_exits(const struct source *source)
 {
 	return source->is_of_exits && !source->is_open && !source->has_collected;

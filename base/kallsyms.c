@@ -181,7 +181,7 @@ bool kallsyms_name(const struct kallsyms *symbols, uint64_t address, char *buf, 
 
 	if (!nr)
 		return false;
-	/* Of several names the first one, as the kernel does. */
+	/* An address with several names has the first one, as in the kernel. */
 	for (first = nr - 1; first > 0; first--) {
 		if (symbols->list[first - 1].address != symbols->list[nr - 1].address)
 			break;

@@ -59,7 +59,7 @@ static const char *brackets_in(const struct field *spec, const struct field *par
 	return spec->name + len;
 }
 
-/* Without the closing bracket; a reason's own brackets stay. */
+/* The text between the brackets: "HLT". Brackets in a reason stay. */
 static char *label_copy(const struct field *spec, const char *brackets)
 {
 	size_t len = brackets ? strlen(brackets) : 0;

@@ -118,7 +118,7 @@ static struct field_rules rules_of(const struct fields *fields, const struct fie
 	return rules;
 }
 
-/* Only of new fields: comparing the names of all costs more than the rest of a refresh. */
+/* Looks at new fields only: comparing all names costs more than the rest of a refresh. */
 static int find_rules(struct findings *findings, const struct fields *fields)
 {
 	uint32_t nr = fields_count(fields);

@@ -172,7 +172,7 @@ static void begin_block(struct out *out)
 		out->blocks[out->nr_blocks++] = out->blob->size;
 }
 
-/* What comes now is read less often: of a long part, it is not uncompressed then. */
+/* What follows is read less often: in a frame of its own, a reader need not uncompress it. */
 static void begin_frame(struct out *out)
 {
 	size_t before = out->nr_frames ? out->frames[out->nr_frames - 1] : 0;

@@ -58,7 +58,7 @@ static void lose(struct losses *losses, const struct why *why)
 		losses->why = *why;
 }
 
-/* What changed since a moment that was lost is of no use. */
+/* Whether the moment can be stored: its changes must not be since a lost moment. */
 static bool is_usable(const struct recorder *recorder, const struct moment *moment)
 {
 	return !recorder->has_lost || moment->flags & (MOMENT_AFTER_LOSS | MOMENT_FIRST);

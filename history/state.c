@@ -252,7 +252,7 @@ static void begin_late(const struct state *state, const struct change *change,
 		key->parent_before = parent->count;
 }
 
-/* What a guest that is forgotten leaves to all that ended. */
+/* Keeps a forgotten guest's parent_before in the key of all guests that ended. */
 static void leave(const struct state *state, const struct key_state *gone)
 {
 	struct key key = { STATS_ENDED, -1, gone->key.field };

@@ -316,7 +316,7 @@ static void read_counts(struct in *in, struct changes *changes, const struct row
 	end_column(in, column);
 }
 
-/* How many rows have buckets, and how many counts that makes. */
+/* How many rows have buckets, and how many counts they have together. */
 struct hists {
 	size_t nr, nr_counts;
 };

@@ -26,7 +26,7 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
-/* Without a filter only exit counters are summed up: other events overlap. */
+/* Without a filter only counters of exits are added up: other events overlap. */
 bool guests_wants(const struct query *query, const struct field *field)
 {
 	if (field->kind != FIELD_COUNTER || field->parent != FIELD_NONE || field->use != USE_EVENT)

@@ -113,7 +113,7 @@ static void add_to_cpu(struct cpu_sum *cpu, const struct field *field,
 	if (numbers[field->part])
 		*numbers[field->part] = stat->total;
 	if (field->part == HOST_BUSY) {
-		/* It is counted in ticks: over an exact interval it can be more than all. */
+		/* The kernel counts ticks: in a measured interval these can be more than 100 %. */
 		cpu->busy_per_s = stat->rate_per_s < 1e9 ? stat->rate_per_s : 1e9;
 		cpu->has_busy = stat->has_rate;
 	}
@@ -251,7 +251,7 @@ static int add_row(struct view *view, size_t number, const struct cpu_sum *cpu)
 	return 0;
 }
 
-/* Of all CPUs together, in percent of all of them. */
+/* The row Total: shares are of all CPUs together. */
 static void fill_total(struct view *view, const struct cpu_list *cpus)
 {
 	struct cell *cells = view->total.cells;

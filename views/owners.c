@@ -164,7 +164,7 @@ struct cell thread_sum_percent(const struct thread_sum *sum, enum host_part part
 	return percent(sum->per_s[part], sum->nr[part] ? 1 : 0);
 }
 
-/* Of a host of a fleet, which has one key for all vCPUs: a part of the time that they wait. */
+/* For a host of a fleet, which has one key for all vCPUs: at most the time that they wait. */
 static struct cell throttled_percent(const struct cell *wait, const struct thread_sum *sum)
 {
 	double ns_per_s = sum->per_s[HOST_THROTTLED];

@@ -277,7 +277,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 
 	if (!has_counters || !query->filter)
 		view->rate_title = "Exits/s";
-	/* Without exits by vCPU there are no rows: the caller says why. */
+	/* Without exits by vCPU there are no rows, and the caller says why. */
 	if (!fields_have_exits(facts->fields) && !has_counters)
 		return 0;
 	if (init(&owners, view, facts) < 0 || sum_up(&owners, query, facts) < 0)

@@ -137,7 +137,7 @@ static int exits_open(const struct provider_args *args, void **ret_state, struct
 	return 0;
 }
 
-/* With room for guests that start before the next sample. */
+/* How many records are needed, with some for guests that start before the next sample. */
 static uint32_t room_for(uint32_t vcpus)
 {
 	return vcpus + vcpus / 4 + THREADS_SPARE;

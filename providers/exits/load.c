@@ -34,7 +34,7 @@ static bool has_entry_vcpu(const struct exits_load *load)
 	       load->raw.entry_vcpu >= 0;
 }
 
-/* Of the programs for kvm_exit and kvm_entry, only one each is loaded. */
+/* Chooses one program each for kvm_exit and kvm_entry; the others are not loaded. */
 static void choose_programs(struct exits_load *load)
 {
 	const struct exits_program *program = load->program;
@@ -154,7 +154,7 @@ static void set_polls(const struct exits_load *load)
 	bpf_program__set_autoload(load->program->progs.on_poll_limit, has_polls);
 }
 
-/* They need on_exit and on_entry, and only x86 has the event. */
+/* Programs for L2 need on_exit and on_entry, and an event that only x86 has. */
 static void set_nested(const struct exits_load *load)
 {
 	bool has_nested = load->is_timed &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which vCPU a thread's record belongs to, and which of its counts. */
+/* Finds the vCPU of each thread's record, and adds the record's new counts to the vCPU. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

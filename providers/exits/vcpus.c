@@ -339,7 +339,7 @@ static int add_times(const struct exits_vcpus *vcpus, const struct output *out,
 		struct key key = { vcpu->id.guest, vcpu->id.index,
 				   exits_names_time(vcpus->config.names, (enum time_part)i) };
 
-		/* What is not measured, and L2 where there is none. */
+		/* The part is not measured, or it is L2 and the vCPU has none. */
 		if (key.field == FIELD_NONE || (i == TIME_L2 && !vcpu->now->has_nested))
 			continue;
 		if (parts[i] < vcpu->shown[i])

@@ -60,7 +60,7 @@ static int host_open(const struct provider_args *args, void **ret_state, struct 
 	return 0;
 }
 
-/* What is read for a field, of which there are three kinds. */
+/* The flag of the kind of reading that the field needs: threads, CPUs or VMMs. */
 static bool *what_has(struct host_state *host, const struct field *field)
 {
 	if (field->use == USE_HOST && host_is_of_cpu(field->part))

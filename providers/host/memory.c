@@ -295,7 +295,7 @@ static void end(struct host_memory *memory)
 	free(reading);
 }
 
-/* What has ended is taken after that was seen: then it is all there. */
+/* Takes what the thread has read; that is all if the thread had ended before. */
 static void take_reading(struct host_memory *memory)
 {
 	bool has_ended;

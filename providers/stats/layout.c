@@ -53,7 +53,7 @@ static bool kind_of(uint32_t flags, enum field_kind *ret_kind)
 	}
 }
 
-/* It becomes a name on the screen and a word of filters. */
+/* Whether the text can be a name on the screen and in filters. */
 static bool is_name(const char *name, size_t size)
 {
 	size_t len = strnlen(name, size);

@@ -148,7 +148,7 @@ static void forget(struct kernel_stats *stats)
 	stats->is_watching = false;
 }
 
-/* Of how many vCPUs. */
+/* How many vCPUs have statistics. */
 static size_t held_vcpus(const struct held *held)
 {
 	return held->nr - (held->nr && held->fds[0].vcpu < 0);

@@ -325,7 +325,7 @@ static int engine_want(void *state, const struct field_set *fields)
 	for (uint32_t i = 0; i < bpf->nr_counters; i++) {
 		bool is_wanted = field_set_has(fields, bpf->counters[i].field);
 
-		/* Its first row does not count from zero: programs start one after the other. */
+		/* The first row has a count already: programs start one after the other. */
 		if (is_wanted && !bpf->is_wanted[i])
 			counts_begin(&bpf->counts, i, true);
 		bpf->is_wanted[i] = is_wanted;
@@ -448,7 +448,7 @@ static bool engine_is_ready(void *state)
 
 /* ---- reading ---- */
 
-/* Only on the host as a whole: the kernel does not say in which thread an event was missed. */
+/* Adds to the host's counts only: the kernel does not tell which thread missed an event. */
 static void add_missed(struct bpf_state *bpf)
 {
 	struct guest_counts *counted = counts_find(&bpf->counts, GUEST_ANY);

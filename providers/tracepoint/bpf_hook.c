@@ -37,7 +37,7 @@ static int hook_event(const struct bpf_insn *insns, size_t nr, const struct coun
 	return ret_hook->link < 0 ? -errno : 0;
 }
 
-/* Not compiled: the address of a map's entry is no C, and each instruction runs at every event. */
+/* Written as instructions: C has no address of a map's entry, and code here runs at every event. */
 int bpf_hook_on_cpu(int values, uint32_t nr_cpus, const struct counter *counter, uint32_t number,
 		    struct bpf_hook *ret_hook)
 {

@@ -31,7 +31,7 @@ struct {
 	__type(value, struct counter_values);
 } values SEC(".maps");
 
-/* By tid: the number of its values. */
+/* By tid: the number of the thread's slot in values. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);

@@ -94,7 +94,7 @@ static int event_add(struct tracepoint_events *events, const char *system, const
 					     .event = strdup(event) }, field);
 }
 
-/* Of an event without the field, on another kernel, the reasons are not counted. */
+/* Reasons are not counted if the event of this kernel has no such field. */
 static bool format_has_field(const char *text, const char *field)
 {
 	struct format format;

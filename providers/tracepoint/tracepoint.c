@@ -245,7 +245,7 @@ static bool tracepoints_is_ready(void *state)
 	return tp->engine->is_ready(tp->engine_state);
 }
 
-/* That an engine was refused is no trouble: it is a notice at the beginning only. */
+/* A refused engine is a notice at the beginning only: the other engine does the work. */
 static void add_refused_notice(struct tracepoints *tp, struct why *why)
 {
 	if (why->text[0] || !tp->refused.text[0] || tp->nr_refused_notices == REFUSED_SAMPLES)

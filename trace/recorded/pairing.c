@@ -92,7 +92,7 @@ static void tell_exit(const struct pairing *pairing, struct recorded_thread *thr
 		tell_cut(pairing, thread, time);
 }
 
-/* What an entry ends: the exit, or the guest if an exit is missing. */
+/* Tells the listener what an entry ends: the exit, or without an exit the time in the guest. */
 static void tell_entry(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
 {
 	tell_first(pairing, thread, SPAN_EXIT, time);
@@ -394,7 +394,7 @@ static void on_run(struct pairing *pairing, struct recorded_thread *thread, uint
 	set_sched(thread, SCHED_RUNS, time);
 }
 
-/* Only threads that are known as vCPUs' by now are looked at. A thread that runs can be woken. */
+/* Follows only threads that are known to run vCPUs. A thread that runs can be woken, too. */
 static RARE void on_sched(struct pairing *pairing, const struct meaning *meaning,
 			  const struct trace_event *event)
 {

@@ -12,7 +12,7 @@
 enum { REASON, GUEST, VCPU, FIRST };
 enum { OTHER, THIS, CHANGE, PARTS };
 
-/* Of the views that are compared; "total" becomes a rate. */
+/* The columns that are compared; "total" becomes a rate. */
 static const char *const compared[] = { "total", "avg_ns", "p99_ns", "time_percent" };
 
 #define CHANGE_COLUMN(id, flags) \

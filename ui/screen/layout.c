@@ -258,7 +258,7 @@ static void widen_texts(struct layout *layout, struct room *room, enum limit lim
 	}
 }
 
-/* Up to the number of rates that are kept. */
+/* Makes histories wider, up to the number of rates that are kept. */
 static void widen_spark(struct layout *layout, struct room *room)
 {
 	for (size_t i = 0; i < room->nr; i++) {
