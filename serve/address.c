@@ -45,7 +45,7 @@ static bool is_local(const union address *address)
 static int listen_systemd(int *ret_fd, bool *ret_is_open, struct why *why)
 {
 	const char *pid = getenv("LISTEN_PID"), *nr = getenv("LISTEN_FDS");
-	union address address;
+	union address address = { .any = { .sa_family = AF_UNSPEC } };
 	socklen_t size = sizeof(address);
 	struct stat st;
 

@@ -472,7 +472,7 @@ static void all_other_events_are_points(void **state)
 	(void)state;
 	begin();
 	add_exit(0, 1000, 77, 0, 12);
-	for (uint16_t id = ID_WAKEUP; id <= ID_NESTED; id++) {
+	for (unsigned int id = ID_WAKEUP; id <= ID_NESTED; id++) {
 		put_common(&event, id, 77);
 		put_u64(&event, 7);
 		put_u64(&event, 0);
