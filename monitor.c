@@ -436,6 +436,7 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct why 
 	bool had_arguments = wants_use(monitor, USE_ARGUMENT), has_events, is_new;
 	bool had_long = monitor->want.longer_ns;
 	const struct source *failed = NULL;
+	int err;
 
 	if (query_wants(query, monitor->fields, &monitor->needed) < 0 ||
 	    field_set_copy(&monitor->want.fields, &monitor->needed) < 0)
@@ -480,7 +481,9 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct why 
 		return 0;
 	if (!is_any_left(monitor))
 		return why_set(why, -EIO, "%s", failed->notice);
-	return monitor_want(monitor, query, why); /* the others may count what it cannot */
+	err = monitor_want(monitor, query, why); /* the others may count what it cannot */
+	monitor->has_new_question = true;
+	return err;
 }
 
 bool monitor_has_new_question(const struct monitor *monitor)
@@ -715,8 +718,7 @@ bool monitor_provider(const struct env *env, size_t i, const char **ret_name, co
 	*ret_help = provider->help;
 	*ret_err = source.args.guests && source.args.fields ? try_source(&source, why) : -ENOMEM;
 	fields_free(source.args.fields);
-	if (source.args.guests)
-		guests_free((struct guests *)(uintptr_t)source.args.guests);
+	guests_free(source.args.guests);
 	return true;
 }
 

@@ -38,7 +38,7 @@ struct monitor_recording {
 struct monitor_config {
 	struct env *env; /* outlives the monitor */
 	unsigned int providers; /* to open: bits, see providers/provider.h */
-	/* Of them: not enough where no other provider works, and no notice where one is missing. */
+	/* A subset that is not enough if no other provider works, and missed without a notice. */
 	unsigned int asides;
 	bool waits; /* for a provider that is not there yet (-ENOENT: the module is not loaded) */
 	/*
@@ -127,8 +127,8 @@ const char *monitor_engine(const struct monitor *monitor);
 bool monitor_is_live(const struct monitor *monitor);
 
 /*
- * For --list-providers: name, help, and in why, why it cannot work here, which is tried, or how it
- * does where kernels differ. False past the last.
+ * For --list-providers: tries the i-th provider. *ret_err is 0, and why says how it counts where
+ * kernels differ; or -errno, and why says why it cannot work here. False past the last.
  */
 bool monitor_provider(const struct env *env, size_t i, const char **ret_name, const char **ret_help,
 		      int *ret_err, struct why *why);

@@ -341,6 +341,7 @@ static void provider_that_is_refused_leaves_it_to_others(void **state)
 	second.refusal = "the kernel refuses";
 	open_monitor(world, FIRST | SECOND);
 	want(world);
+	assert_true(monitor_has_new_question(world->monitor));
 	assert_int_equal(first.nr_wants, 1);
 	assert_int_equal(second.nr_closed, 1);
 	assert_true(fields_get(monitor_facts(world->monitor)->fields, second.event)->is_abandoned);
