@@ -3,7 +3,6 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/membarrier.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,7 @@
 #include <tracefs.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "base/thread.h"
 #include "providers/bpf/attach.h"
 #include "providers/exits/load.h"
 #include "providers/exits/program.h"
@@ -313,7 +312,7 @@ void exits_bpf_close(struct exits_bpf *bpf)
 
 	if (!bpf)
 		return;
-	if (pthread_create(&thread, NULL, destroy, bpf) == 0)
+	if (thread_start(&thread, destroy, bpf) == 0)
 		pthread_detach(thread);
 	else
 		destroy(bpf);

@@ -2,13 +2,13 @@
 /* Copies patterns of programs into the kernel, one for each event. */
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/thread.h"
 #include "providers/bpf/attach.h"
 #include "providers/bpf/fields.h"
 #include "providers/tracepoint/bpf_hook.h"
@@ -150,7 +150,7 @@ void bpf_hook_close_later(struct bpf_hook *hook)
 
 	if (copy) {
 		*copy = *hook;
-		if (pthread_create(&thread, NULL, close_copy, copy) == 0)
+		if (thread_start(&thread, close_copy, copy) == 0)
 			pthread_detach(thread);
 		else
 			close_copy(copy);
