@@ -25,8 +25,8 @@ struct host_thread {
 	pid_t pid, tid;
 	int schedstat, stat; /* -1: not open */
 	uint64_t run_ns, wait_ns, slices; /* as of the latest reading */
+	uint64_t turn_slices; /* as of its latest turn */
 	bool has_times;
-	bool has_run;	     /* since the reading before */
 	uint64_t waited_ns;  /* since the reading before */
 	int cpu, affinity;   /* -1, 0: not known */
 	uint64_t migrations; /* as of its latest turn; */
@@ -46,7 +46,7 @@ struct host_threads {
 	struct host_thread *list; /* ascending by guest, vCPU, thread */
 	size_t nr;
 	size_t next; /* that has its turn */
-	uint64_t generation; /* of the inventory; 0: none was seen */
+	uint64_t generation; /* of the inventory; UINT64_MAX: none was seen */
 	bool has_schedstat;
 };
 
@@ -180,25 +180,29 @@ static int open_file(const struct host_threads *threads, const struct host_threa
 	return open(path_of(threads, thread, name, path), O_RDONLY | O_CLOEXEC);
 }
 
-/* proc(5), schedstat: "ns on a CPU, ns waiting for one, how often it got one". */
-static void read_times(struct host_thread *thread)
+/*
+ * proc(5), schedstat: "ns on a CPU, ns waiting for one, how often it got one". Returns whether the
+ * thread has run since the reading before.
+ */
+static bool read_times(struct host_thread *thread)
 {
 	uint64_t wait_ns, slices;
 	char text[96], *at;
+	bool has_run;
 
-	thread->has_run = false;
 	thread->waited_ns = 0;
 	if (!read_again(thread->schedstat, text, sizeof(text)))
-		return;
+		return false;
 	thread->run_ns = strtoull(text, &at, 10);
 	wait_ns = strtoull(at, &at, 10);
 	slices = strtoull(at, NULL, 10);
 	if (thread->has_times && wait_ns > thread->wait_ns)
 		thread->waited_ns = wait_ns - thread->wait_ns;
-	thread->has_run = !thread->has_times || slices != thread->slices;
+	has_run = !thread->has_times || slices != thread->slices;
 	thread->has_times = true;
 	thread->wait_ns = wait_ns;
 	thread->slices = slices;
+	return has_run;
 }
 
 /* proc(5), stat: the CPU is the 39th field; the second, in brackets, may have any characters. */
@@ -270,8 +274,10 @@ static size_t turns(const struct host_threads *threads)
 
 static void take_turn(struct host_threads *threads, struct host_thread *thread)
 {
-	if (thread->has_run || !thread->has_migrations)
+	if (!threads->has_schedstat || !thread->has_migrations ||
+	    thread->slices != thread->turn_slices)
 		read_migrations(threads, thread);
+	thread->turn_slices = thread->slices;
 	read_affinity(threads, thread);
 	thread->cgroup = host_cgroups_find(threads->cgroups, thread->pid, thread->tid);
 	thread->left = turns(threads);
@@ -300,12 +306,14 @@ static void spread_migrations(struct host_thread *thread)
 
 static void read_thread(struct host_threads *threads, struct host_thread *thread)
 {
+	bool has_run;
+
 	if (thread->schedstat < 0)
 		thread->schedstat = open_file(threads, thread, "schedstat");
 	if (thread->stat < 0)
 		thread->stat = open_file(threads, thread, "stat");
-	read_times(thread);
-	if (thread->has_run || thread->cpu < 0 || !threads->has_schedstat)
+	has_run = read_times(thread);
+	if (has_run || thread->cpu < 0 || !threads->has_schedstat)
 		read_cpu(thread);
 }
 

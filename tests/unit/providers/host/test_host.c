@@ -225,13 +225,16 @@ static void without_schedstat_there_are_no_times(void **state)
 	put(w, "/proc/self/schedstat", "0 0 0\n");
 	thread_is(w, 101, 0, 0, 0);
 	is_on(w, 101, 3);
+	has_migrated(w, 101, 7);
 	begin(w, 1);
 	take(w);
 	assert_int_equal(of_vcpu(w, 0, "thread(run)"), NONE);
 	assert_int_equal(of_vcpu(w, 0, "time(wait)"), NONE);
 	is_on(w, 101, 4);
+	has_migrated(w, 101, 8);
 	take(w);
 	assert_int_equal(of_vcpu(w, 0, "thread(cpu)"), 4);
+	assert_int_equal(of_vcpu(w, 0, "thread(migrations)"), 8);
 }
 
 /* ---- quotas */
@@ -344,6 +347,13 @@ static void migrations_are_spread(void **state)
 	}
 	assert_int_equal(before, 109);
 	assert_int_equal(of_vcpu(w, 0, "thread(migrations)"), 109);
+	/* The turn of a thread that rests by then has what the thread did before. */
+	take(w);
+	thread_is(w, PID + NR, 30, 10, 99);
+	has_migrated(w, PID + NR, 109 + 9);
+	for (unsigned int i = 0; i < 2 * TURNS; i++)
+		take(w);
+	assert_int_equal(of_vcpu(w, NR - 1, "thread(migrations)"), 118);
 }
 
 static int lowest_descriptor(void)
