@@ -477,7 +477,9 @@ picture intel-hotspots-80x24
 start 80 24 $intel -s 25 --view why
 screen_wait '^ The guest sets its timer .*cloud'
 picture intel-why-80x24
-keys_show '1 w' '\[w Why\]' "w shows the view"
+screen_keys 1 # another picture between: the next lines would match the one that is there
+screen_wait '\[1 Events\]'
+keys_show w '\[w Why\]' "w shows the view"
 screen_wait '^ The guest sets its timer .*build'
 keys_show '/ build Enter' '; 2 of 2 vCPUs$' "below the table the row's evidence"
 keys_show o '^The rows of this view have no rate' "o says that there is no such order"
