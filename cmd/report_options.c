@@ -73,6 +73,8 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 {
 	struct report_options *options = ret_options;
 
+	if (spec->offset == OPT_AT(vcpu) && options->vcpu > INT32_MAX)
+		return why_set(why, -EINVAL, "\"%s\": no vCPU has such a high number", text);
 	if (spec->offset == OPT_AT(vcpu))
 		options->has_vcpu = true;
 	if (spec->offset == OPT_AT(kallsyms))

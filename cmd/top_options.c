@@ -386,6 +386,10 @@ static int check(const struct top_options *options, struct why *why)
 
 	if (options->help || options->version || options->metrics_help || options->complete)
 		return 0;
+	if (options->engine && strcmp(options->engine, "bpf") != 0 &&
+	    strcmp(options->engine, "perf") != 0)
+		return why_set(why, -EINVAL, "\"%s\": no such engine; there are: bpf, perf",
+			       options->engine);
 	if (options->prometheus || options->listen)
 		return check_export(options, why);
 	if (options->web_config || options->has_metrics || options->has_max_series)
@@ -408,10 +412,6 @@ static int check(const struct top_options *options, struct why *why)
 					     "have the same counters");
 	if (options->json && options->csv)
 		return why_set(why, -EINVAL, "-c/--csv and --json exclude each other");
-	if (options->engine && strcmp(options->engine, "bpf") != 0 &&
-	    strcmp(options->engine, "perf") != 0)
-		return why_set(why, -EINVAL, "\"%s\": no such engine; there are: bpf, perf",
-			       options->engine);
 	return check_history(options, logs, why);
 }
 
