@@ -583,6 +583,12 @@ screen_click 3 5
 screen_has '\[3 vCPUs\].* (db1|web1) ' "a double click opens"
 screen_click 30 24
 screen_has '\[2 Guests\]' "a click on Backspace"
+screen_resize 130 24
+screen_keys 4
+screen_has '^ Exit reason .* p99 ' "many columns"
+screen_type "$(printf '1\033[<0;82;4M')"
+screen_has '^ Event .* ▾CurAvg/s ' "a click on a picture that is gone sorts by nothing" 5
+screen_resize 80 24
 start 80 24 $amd -s 0.1
 for button in 0 1 2 3 35 65 66 128; do
 	screen_click 40 1 $button

@@ -14,6 +14,7 @@ static void begin_view(struct tui *tui, const struct view_type *type)
 	tui->query->reverse = false;
 	tui->screen.has_cursor = false;
 	tui->screen.top = 0;
+	tui->screen.nr_hits = 0; /* a click that is read before the next picture has no target */
 	tui->sought[0] = '\0';
 	tui_ask(tui);
 }
