@@ -589,6 +589,12 @@ screen_has '^ Exit reason .* p99 ' "many columns"
 screen_type "$(printf '1\033[<0;82;4M')"
 screen_has '^ Event .* ▾CurAvg/s ' "a click on a picture that is gone sorts by nothing" 5
 screen_resize 80 24
+screen_keys g
+screen_has '^ +PID vCPU  Guest' "the guests to choose from"
+screen_keys Down
+screen_click 40 6 65
+screen_keys Enter
+screen_has ' web1 \(pid [0-9]+\)$' "the wheel leaves the chosen guest chosen" 5
 start 80 24 $amd -s 0.1
 for button in 0 1 2 3 35 65 66 128; do
 	screen_click 40 1 $button

@@ -183,12 +183,14 @@ void tui_type_prompt(struct tui *tui, const struct terminal_event *event)
 	struct prompt *prompt = &tui->screen.prompt;
 	struct why why = { "" };
 	char text[PROMPT_BYTES];
+	size_t len = prompt->len;
 
 	if (press_choice(tui, event))
 		return;
 	switch (prompt_type(prompt, event->is_key, event->code)) {
 	case PROMPT_GOES_ON:
-		tui->screen.chosen_guest = GUEST_ANY;
+		if (prompt->len != len) /* every edit changes the length */
+			tui->screen.chosen_guest = GUEST_ANY;
 		return;
 	case PROMPT_LEFT:
 		tui_close_prompt(tui);
