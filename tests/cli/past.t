@@ -202,7 +202,13 @@ screen_resize 80 24
 screen_has '^ web1 ' "each of them"
 screen_keys x 3 d t d
 screen_has '^ Guest +vCPU +Count/s 1' "in the view of vCPUs by vCPU"
-screen_keys x q
+screen_keys x d End
+screen_has '  0\.3s  ' "a mark outlives the return to now"
+screen_keys d
+screen_has '^ 1: [0-9:.]+  2: [0-9:.]+ ' "now it is compared with the latest sample"
+screen_keys x
+screen_has '^ db1 +0 +[0-9]+ +[0-9]' "and has its numbers afterwards" 5
+screen_keys q
 
 screen_start 200 24 "exec $KVMTOP --sysroot $amd -s 0.3 --view exits"
 check "samples" wait_for 10 has_bars 3

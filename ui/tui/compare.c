@@ -119,8 +119,7 @@ void tui_mark(struct tui *tui)
 		show(tui, comparison->marked_ns, at->time_ns);
 		comparison->marked_ns = 0;
 	}
-	if (tui->screen.page == PAGE_TABLE)
-		tui_ask(tui);
+	tui_show_moment(tui);
 }
 
 void tui_release_comparison(struct tui *tui)
