@@ -295,6 +295,16 @@ int format_cell(char *buf, size_t size, const struct cell *cell, int width, bool
 	return put(buf, size, "-", 1);
 }
 
+/* Whole characters of a word that is longer than the line, but at least one. */
+static int part_of_word(const char *text, int width)
+{
+	int columns, len = (int)next_character(text, &columns), bytes;
+
+	while ((bytes = (int)next_character(text + len, &columns)) <= width - len)
+		len += bytes;
+	return len;
+}
+
 int words_that_fit(const char *text, int width)
 {
 	int len = (int)strlen(text);
@@ -303,7 +313,7 @@ int words_that_fit(const char *text, int width)
 		return len;
 	for (len = width; len > 0 && text[len] != ' ';)
 		len--;
-	return len > 0 ? len : width;
+	return len > 0 ? len : part_of_word(text, width);
 }
 
 int lines_of_words(const char *text, int width)

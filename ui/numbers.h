@@ -45,7 +45,7 @@ int format_middle(char *buf, size_t size, const char *text, int width, bool is_u
 /* Columns that UTF-8 text takes on a terminal; characters that cannot be printed count as one. */
 int format_width(const char *text);
 
-/* How many bytes of the text go on one line: whole words, or width bytes of a longer word. */
+/* How many bytes of the text go on a line of width bytes: whole words, or a longer word's start. */
 int words_that_fit(const char *text, int width);
 /* How many lines the text takes then. */
 int lines_of_words(const char *text, int width);

@@ -283,6 +283,21 @@ static void text_is_cut_at_a_character(void **state)
 	cell_is(cell_text("e\xcc\x81x"), 1, false, "e\xcc\x81");
 }
 
+static void a_long_word_is_cut_at_a_character(void **state)
+{
+	(void)state;
+	assert_int_equal(words_that_fit("ab cd", 4), 2);
+	assert_int_equal(words_that_fit("abcdef", 4), 4);
+	assert_int_equal(words_that_fit("ääää", 5), 4);
+	assert_int_equal(words_that_fit("日本", 5), 3);
+	/* No character fits: one is taken, so that a caller's loop ends. */
+	assert_int_equal(words_that_fit("日本", 2), 3);
+	assert_int_equal(lines_of_words("ääää", 5), 2);
+	assert_int_equal(lines_of_words("日本", 1), 2);
+	/* What is no character is cut anywhere. */
+	assert_int_equal(words_that_fit("\x80\x80\x80\x80", 2), 2);
+}
+
 static void widths_are_columns_not_bytes(void **state)
 {
 	(void)state;
@@ -356,6 +371,7 @@ int main(void)
 		cmocka_unit_test(absent_cells_are_dashes),
 		cmocka_unit_test(cells_print_by_type),
 		cmocka_unit_test(text_is_cut_at_a_character),
+		cmocka_unit_test(a_long_word_is_cut_at_a_character),
 		cmocka_unit_test(widths_are_columns_not_bytes),
 		cmocka_unit_test(what_cannot_be_printed_counts_as_one),
 		cmocka_unit_test(small_buffers_are_not_overrun),
