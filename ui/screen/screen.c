@@ -68,7 +68,6 @@ static void paint_prompt(struct screen *screen, struct grid *grid, int row)
 	size_t skip;
 	int col;
 
-	screen->prompt_col = -1;
 	if (prompt->error[0]) {
 		format_cut(text, sizeof(text), prompt->error, grid->cols, screen->is_utf8);
 		grid_put(grid, row, 0, STYLE_ALERT, text);
@@ -148,7 +147,6 @@ static void paint_foot(struct screen *screen, struct grid *grid, int row)
 /* The prompt, else a notice, else the keys. */
 static void paint_last_line(struct screen *screen, struct grid *grid, int row)
 {
-	screen->prompt_col = -1;
 	if (screen->has_prompt)
 		paint_prompt(screen, grid, row);
 	else if (screen->page == PAGE_COMPARISON || screen->page == PAGE_HELP)
@@ -209,6 +207,7 @@ void screen_paint(struct screen *screen, struct grid *grid)
 	grid_clear(grid);
 	screen->nr_hits = 0;
 	screen->where[0] = '\0';
+	screen->prompt_col = -1;
 	if (grid->rows < ROWS_MIN || grid->cols < COLS_MIN) {
 		grid_put(grid, 0, 0, STYLE_PLAIN, "too small");
 		return;

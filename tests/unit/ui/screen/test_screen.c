@@ -138,6 +138,7 @@ static void flaw_E1_no_size_is_too_small(void **state)
 	      "\n");
 	shows(w, 1, 1,
 	      "t\n");
+	assert_int_equal(w->screen.prompt_col, -1); /* no text cursor */
 	for (int page = PAGE_TABLE; page <= PAGE_GUESTS; page++) {
 		w->screen.page = (enum screen_page)page;
 		w->screen.has_prompt = page == PAGE_GUESTS;
