@@ -8,10 +8,7 @@
 
 #include "ui/screen/parts.h"
 
-/*
- * How many guests match; ret_chosen is the number of the chosen guest among them, from 1; 0: no
- * guest is chosen.
- */
+/* How many guests match, and the index of the chosen guest among them; 0: no guest is chosen. */
 static size_t count_matches(const struct screen *screen, const char *typed, size_t *ret_chosen)
 {
 	const struct guest *guest;
