@@ -85,12 +85,17 @@ static const struct option_spec *spec_by_got(const struct option_table *table, i
 static int parse_number(const char *what, const char *text, long min, long max, long *ret_number,
 			struct why *why)
 {
+	bool is_wrong;
 	char *end;
 	long number;
 
 	errno = 0;
 	number = strtol(text, &end, 10);
-	if (end == text || *end || errno || number < min || number > max)
+	is_wrong = end == text || *end || errno || number < min || number > max;
+	if (is_wrong && max == LONG_MAX)
+		return why_set(why, -EINVAL, "\"%s\": %s must be a whole number, at least %ld",
+			       text, what, min);
+	if (is_wrong)
 		return why_set(why, -EINVAL, "\"%s\": %s must be a number from %ld to %ld", text,
 			       what, min, max);
 	*ret_number = number;
@@ -140,26 +145,31 @@ static int take_pair(void *options, const struct option_spec *spec, int argc, ch
 	return 0;
 }
 
+/* The long name that begins with the len bytes of text; NULL: neither does. */
+static const char *name_with(const struct option_spec *spec, const char *text, size_t len)
+{
+	if (spec->name && strncmp(spec->name, text, len) == 0)
+		return spec->name;
+	return spec->alias && strncmp(spec->alias, text, len) == 0 ? spec->alias : NULL;
+}
+
 /* What is wrong with --WORD, which getopt_long() did not accept. */
 static int long_error(const struct option_table *table, const char *word, struct why *why)
 {
 	size_t len = strcspn(word + 2, "=");
-	const struct option_spec *first = NULL;
+	const char *first = NULL;
 
+	if (optopt)
+		return why_set(why, -EINVAL, "option --%s takes no argument",
+			       name_with(spec_by_got(table, optopt), word + 2, len));
 	for (size_t i = 0; i < table->nr; i++) {
-		const struct option_spec *spec = &table->specs[i];
+		const char *name = name_with(&table->specs[i], word + 2, len);
 
-		if (!spec->name || strncmp(spec->name, word + 2, len) != 0)
-			continue;
-		if (strlen(spec->name) == len)
-			return why_set(why, -EINVAL, "option --%s takes no argument", spec->name);
-		if (first)
+		if (first && name)
 			return why_set(why, -EINVAL, "option %s is ambiguous: --%s or --%s", word,
-				       first->name, spec->name);
-		first = spec;
+				       first, name);
+		first = name ? name : first;
 	}
-	if (first)
-		return why_set(why, -EINVAL, "option --%s takes no argument", first->name);
 	return why_set(why, -EINVAL, "unknown option %s", word);
 }
 

@@ -133,6 +133,7 @@ static void what_makes_no_sense(void **state)
 	refuses("-v 2", "-v needs a guest: add -p PID or -g NAME");
 	refuses("--tid=1 --ti=2", "is ambiguous: --tid or --tids");
 	refuses("--jso=1", "--json takes no argument");
+	refuses("--json=", "--json takes no argument");
 	refuses("--jsonx", "unknown option --jsonx");
 	refuses("--json --csv", "exclude each other");
 	refuses("-p 1 -v -1", "not the number of a vCPU");

@@ -73,6 +73,25 @@ static void once_and_a_log_exclude_each_other(void **state)
 	refuses("-d --stats", "-d/--debugfs and --stats exclude each other");
 }
 
+/* --batch is another name of --once. */
+static void second_names_are_names_of_options(void **state)
+{
+	(void)state;
+	accepts("--batch", MODE_BATCH);
+	accepts("--ba", MODE_BATCH);
+	refuses("--batch=3", "option --batch takes no argument");
+	refuses("--onc=3", "option --once takes no argument");
+	refuses("--b", "option --b is ambiguous: --batch or --by-guest");
+}
+
+static void numbers_without_a_limit_have_a_least_one(void **state)
+{
+	(void)state;
+	refuses("-n x", "\"x\": N must be a whole number, at least 1");
+	refuses("-n 99999999999999999999", "\"99999999999999999999\": N must be");
+	refuses("-p 0", "\"0\": the pid must be a number from 1 to 2147483647");
+}
+
 static void zeros_are_skipped_wherever_lines_are(void **state)
 {
 	(void)state;
@@ -247,6 +266,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(intervals_are_up_to_a_day),
 		cmocka_unit_test(once_and_a_log_exclude_each_other),
+		cmocka_unit_test(second_names_are_names_of_options),
+		cmocka_unit_test(numbers_without_a_limit_have_a_least_one),
 		cmocka_unit_test(zeros_are_skipped_wherever_lines_are),
 		cmocka_unit_test(commands_are_named),
 		cmocka_unit_test(a_history_may_be_named),
