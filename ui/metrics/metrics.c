@@ -371,20 +371,33 @@ static uint64_t never_back(uint64_t whole_ns, uint64_t part_ns, uint64_t *shown_
 	return *shown_ns;
 }
 
-static int write_vcpu(const struct output *out, const struct guest_sum *guest,
-		      const struct vcpu_sum *vcpu)
+/* at: where it probably is. Numbers of vCPUs may be any: they are no indexes. NULL: no memory. */
+static struct vcpu_shown *shown_of(struct named_guest *named, int32_t index, size_t at)
+{
+	for (size_t i = 0; i < named->nr_shown; i++) {
+		struct vcpu_shown *shown = &named->shown[(at + i) % named->nr_shown];
+
+		if (shown->index == index)
+			return shown;
+	}
+	if (array_grow(&named->shown, &named->room, named->nr_shown + 1) < 0)
+		return NULL;
+	named->shown[named->nr_shown].index = index;
+	return &named->shown[named->nr_shown++];
+}
+
+static int write_vcpu(const struct output *out, const struct guest_sum *guest, size_t at)
 {
 	static const struct {
 		enum time_part part;
 		const char *mode;
 	} modes[] = { { TIME_GUEST, "guest" }, { TIME_KVM, "kvm" }, { TIME_USER, "user" },
 		      { TIME_POLL, "poll" } };
-	struct named_guest *named = guest->named;
-	struct vcpu_shown *shown;
+	const struct vcpu_sum *vcpu = &guest->vcpus[at];
+	struct vcpu_shown *shown = shown_of(guest->named, vcpu->index, at);
 
-	if (array_grow(&named->shown, &named->room, (size_t)vcpu->index + 1) < 0)
+	if (!shown)
 		return -ENOMEM;
-	shown = &named->shown[vcpu->index];
 	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
 		if (vcpu->has[modes[i].part])
 			write_mode(out, guest, vcpu->index, modes[i].mode,
@@ -410,7 +423,7 @@ static int write_vcpus(const struct output *out)
 
 	for (size_t i = 0; is_chosen(out, METRIC_VCPU_SECONDS) && i < sums->nr_guests; i++) {
 		for (size_t j = 0; !err && j < sums->guests[i].nr_vcpus; j++)
-			err = write_vcpu(out, &sums->guests[i], &sums->guests[i].vcpus[j]);
+			err = write_vcpu(out, &sums->guests[i], j);
 	}
 	return err;
 }

@@ -89,7 +89,7 @@ static void drop_ended(struct names *names, uint64_t tick)
 			named->label[0] = '\0';
 			free(named->shown);
 			named->shown = NULL;
-			named->room = 0;
+			named->nr_shown = named->room = 0;
 		}
 	}
 }

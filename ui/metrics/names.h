@@ -14,6 +14,7 @@
 
 /* What a vCPU has shown: a difference of two counters, which must not go back. */
 struct vcpu_shown {
+	int32_t index;
 	uint64_t sleep_ns, wait_ns;
 };
 
@@ -23,8 +24,8 @@ struct named_guest {
 	char label[GUEST_NAME_SIZE]; /* "": it waits for its name */
 	bool has_ended, is_done;     /* is_done: it was exported after its end */
 	uint64_t last_tick;	     /* when that was */
-	struct vcpu_shown *shown;    /* by vCPU */
-	size_t room;
+	struct vcpu_shown *shown;    /* in the order in which the vCPUs came */
+	size_t nr_shown, room;
 	UT_hash_handle hh;
 };
 

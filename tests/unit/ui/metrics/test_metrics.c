@@ -438,6 +438,24 @@ static void sleep_never_goes_back(void **state)
 	metrics_free(metrics);
 }
 
+/* A VMM, which any user may run, chooses the number in the name of a vCPU's thread. */
+static void a_high_number_of_a_vcpu_takes_no_room(void **state)
+{
+	struct world *world = *state;
+	struct metrics *metrics = metrics_of(METRICS_USUAL, METRICS_SERIES_MAX);
+	char *text;
+
+	live(world, 1, 2147483639, HALT, 2500);
+	live(world, 1, 1, HALT, 500);
+	take(world);
+	text = text_of(world, metrics, METRICS_TEXT);
+	need_line(text, "kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"1\",mode=\"sleep\"} 0.5");
+	need_line(text, "kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"2147483639\","
+			"mode=\"sleep\"} 2.5");
+	free(text);
+	metrics_free(metrics);
+}
+
 static void a_limit_of_series(void **state)
 {
 	struct world *world = *state;
@@ -483,6 +501,7 @@ int main(void)
 		TEST(guests_of_one_name),
 		TEST(counters_never_go_back),
 		TEST(sleep_never_goes_back),
+		TEST(a_high_number_of_a_vcpu_takes_no_room),
 		TEST(a_limit_of_series),
 	};
 
