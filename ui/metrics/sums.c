@@ -143,7 +143,6 @@ static int add_host_cpu(struct metric_sums *sums, const struct stats_item *stat)
 static void add_to_cell(struct cell_sum *cell, const struct stats_item *stat,
 			const struct field *field)
 {
-	cell->field = stat->key.field;
 	cell->is_set = true;
 	if (field->kind == FIELD_PEAK)
 		cell->count = stat->total > cell->count ? stat->total : cell->count;

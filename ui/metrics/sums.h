@@ -10,7 +10,6 @@
 
 /* One field of one guest. */
 struct cell_sum {
-	uint32_t field;
 	bool is_set; /* the guest has the field */
 	uint64_t count, ns;
 	uint64_t hist[HIST_BUCKETS];
