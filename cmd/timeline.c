@@ -168,16 +168,12 @@ static void tell_clocks(const struct run *run)
 
 static int take_kvm(struct run *run, struct why *why)
 {
-	enum trace_kind kind = TRACE_ANY;
-	int err = 0;
+	int err;
 
 	if (!run->options->nr_recordings)
 		return 0;
-	if (run->options->input_format)
-		err = trace_kind_by_name(run->options->input_format, &kind, why);
-	if (!err)
-		err = trace_open(run->options->recordings, run->options->nr_recordings, kind,
-				 &run->trace, why);
+	err = trace_open(run->options->recordings, run->options->nr_recordings, run->options->kind,
+			 &run->trace, why);
 	if (!err && run->options->buffer)
 		err = trace_choose_buffer(run->trace, run->options->buffer, why);
 	if (err || !begin_output(run))

@@ -148,5 +148,10 @@ int timeline_options_parse(int argc, char **argv, struct timeline_options *ret_o
 		return first;
 	ret_options->guests = (const char *const *)argv + first;
 	ret_options->nr_guests = (size_t)(argc - first);
-	return ret_options->help ? 0 : check(ret_options, why);
+	if (ret_options->help)
+		return 0;
+	if (ret_options->input_format &&
+	    trace_kind_by_name(ret_options->input_format, &ret_options->kind, why) < 0)
+		return -EINVAL;
+	return check(ret_options, why);
 }

@@ -11,6 +11,7 @@
 
 #include "base/why.h"
 #include "cmd/option.h"
+#include "trace/kinds.h"
 
 #define RECORDINGS_MAX 1024 /* ACRN has one for each CPU */
 #define MERGED_MAX 64
@@ -24,6 +25,7 @@ struct timeline_options {
 	const char *const *guests;
 	size_t nr_guests;
 	const char *output, *perf, *binary, *binary_name, *input_format, *buffer;
+	enum trace_kind kind; /* input_format's; TRACE_ANY: not given */
 	const char *offset_text, *freq_text; /* unused: the table of options needs members */
 	bool has_offset;
 	int64_t offset;
