@@ -15,6 +15,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/delay.h"
 #include "base/say.h"
 #include "cmd/option.h"
 #include "cmd/command.h"
@@ -30,7 +31,6 @@
 
 #define CHOICES_MAX 64
 #define TIDS_MAX 65536
-#define SECONDS_MIN 0.1
 #define SECONDS_MAX 1e9
 #define DRAIN_MS 100	/* at the latest; a ring wakes us before it is full */
 #define LOOK_MS 500	/* between two looks at losses and guests */
@@ -57,7 +57,7 @@ static const struct option_spec specs[] = {
 	OPT_GUEST_PID,
 	OPT_GUEST,
 	OPT_OTHER('e', "event", "EVENT", event,
-		  "only this event; * and ? stand for any text; may be repeated",
+		  "only this event; * is any text, ? any character; may be repeated",
 		  .offer = OFFER_EVENTS),
 	OPT_OTHER(0, "filter", "EXPR", filter,
 		  "a filter of the kernel for the -e before it, or for all events"),
@@ -464,18 +464,12 @@ static int read_seconds(int argc, char **argv, int first, double *ret_seconds, s
 {
 	const char *text = argv[first];
 	char *end;
-	double seconds;
 
 	if (first != argc - 1 || strcmp(argv[first - 1], "--") != 0)
 		return -ENOENT;
-	seconds = strtod(text, &end);
-	if (end == text || *end || !isfinite(seconds))
+	if (!isfinite(strtod(text, &end)) || end == text || *end)
 		return -ENOENT;
-	if (seconds < SECONDS_MIN || seconds > SECONDS_MAX)
-		return why_set(why, -EINVAL, "\"%s\": the time must be at least %.1f seconds", text,
-			       SECONDS_MIN);
-	*ret_seconds = seconds;
-	return 0;
+	return seconds_parse(text, SECONDS_MAX, ret_seconds, why);
 }
 
 static int record_run(int argc, char **argv)
