@@ -16,12 +16,9 @@ static bool is_listed(const char *list, pid_t pid)
 {
 	while (pid > 0 && *list) {
 		char *end;
-		long listed = strtol(list, &end, 10);
 
-		if (listed == pid)
+		if (strtol(list, &end, 10) == pid)
 			return true;
-		if (end == list)
-			return false;
 		list = end + (*end == ',');
 	}
 	return false;

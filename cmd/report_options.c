@@ -148,9 +148,16 @@ static int check_key(const struct report_options *options, struct why *why)
 
 static int check_pids(const char *list, struct why *why)
 {
-	if (list[0] && strspn(list, "0123456789,") == strlen(list))
+	const char *at = list;
+	size_t len;
+
+	do {
+		len = strspn(at, "0123456789");
+		at += len;
+	} while (len && *at++ == ',');
+	if (len && !at[-1])
 		return 0;
-	return why_set(why, -EINVAL, "\"%s\": pids must be numbers with commas between them", list);
+	return why_set(why, -EINVAL, "\"%s\": not a list of pids, as in 123,124", list);
 }
 
 static int check(struct report_options *options, struct why *why)

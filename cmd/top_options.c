@@ -172,7 +172,7 @@ static int take_past(const char *text, uint64_t *ret_bytes, struct why *why)
 {
 	char with_unit[32];
 
-	if (strspn(text, "0123456789.") == strlen(text)) {
+	if (text[0] && strspn(text, "0123456789.") == strlen(text)) {
 		snprintf(with_unit, sizeof(with_unit), "%sMiB", text);
 		text = with_unit;
 	}

@@ -204,6 +204,7 @@ like "$(cat "$TMP/err")" "read them separately" "and why"
 like "$(cat "$TMP/dat" | report - 2>&1)" "cannot be read from a pipe" "trace.dat from a pipe"
 
 for args in "" "--event foo x" "--by foo x" "-k foo x" "-f 0 x" "--acrn x" "-p a x" \
+	"-p , x" "-p 1,,2 x" \
 	"--input-format foo x" "--view exits --diff y x" "--nonsense x" "--view foo x" \
 	"--view exits --by guest x" "--view guests -k p99 x" "--json --csv - x"; do
 	# shellcheck disable=SC2086 # words

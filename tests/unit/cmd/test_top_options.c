@@ -221,6 +221,7 @@ static void what_is_kept_has_limits(void **state)
 	assert_true(options.past_bytes == 16 << 20);
 	accepts("--past 1G", MODE_CURSES);
 	assert_true(options.past_bytes == 1 << 30);
+	refuses("--past=", "\"\": not a size such as");
 	refuses("--past much", "\"much\": not a size such as");
 	refuses("-1 --past 4", "--past is for the live screen");
 }
