@@ -104,7 +104,7 @@ static int add_value(struct json_object *object, const char *id, const struct co
 	return add_cell(object, id, is_number ? &none : cell);
 }
 
-/* Pictures are not written: other keys have their values. Nor durations where no row has any. */
+/* Other keys have the values of pictures. A histogram is left out if no row has one. */
 static bool is_written(const struct view *view, size_t column)
 {
 	enum cell_type type = view->type->columns[column].type;

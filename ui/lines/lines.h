@@ -3,8 +3,8 @@
  * lines - the renderers that write lines: batch, text log, CSV and JSON.
  *
  * Batch and CSV are exactly as kvm_stat's, for programs that read kvm_stat's output; text is for
- * people; JSON has one object on one line for each sample. What kvm_stat does not have is a row a
- * line, with all columns of its view. Every renderer takes a finished view.
+ * people; JSON has one object on one line for each sample. Of views that kvm_stat does not have,
+ * each row is a line with all columns. Every renderer takes a finished view.
  */
 #ifndef KVMTOP_UI_LINES_LINES_H
 #define KVMTOP_UI_LINES_LINES_H
@@ -42,7 +42,7 @@ int lines_write_once(const struct lines_config *config, const struct view *view,
  */
 int lines_reopen(struct lines *lines, struct why *why);
 
-/* The columns of the terminal that standard output is; 0: it is none. For struct lines_config. */
+/* The width of standard output for struct lines_config.room; 0: it is no terminal. */
 int lines_room(void);
 
 /* Flushes and closes; 0, or -errno with why if the file did not get all data. NULL is fine. */

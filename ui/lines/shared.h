@@ -45,7 +45,7 @@ struct lines_type {
 extern const struct lines_type lines_batch, lines_csv, lines_json, lines_text, lines_rows,
 	lines_log_rows, lines_table, lines_log_table;
 
-/* The heading above times, as wide as they are: "time (per 3.0 s)", the length of the interval. */
+/* Prints the heading of the times, padded to width: "time (per 3.0 s)", with the interval. */
 void lines_print_interval(FILE *out, uint64_t elapsed_ns, int width);
 
 /* The event or guest of the row. Guests of one name are told apart by pid: "db1(4711)". */

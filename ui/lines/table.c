@@ -2,9 +2,8 @@
 /*
  * Prints a view as lines of text below headings, once or as a log.
  *
- * A log has the columns that are for programs only, too, such as what one interval had of a number
- * since the start. Its columns keep their width where they can, so that headings need not come
- * often.
+ * A log also has the columns that are for programs only, such as the longest exit of an interval.
+ * Its columns keep their width where they can, so that headings are rare.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,8 +14,8 @@
 #include "ui/numbers.h"
 
 #define CELL_SIZE 512
-#define TEXT_MAX 128 /* columns; a longer name is cut, */
-#define SENTENCE_MAX 400 /* a sentence is not */
+#define TEXT_MAX 128 /* columns of a name, */
+#define SENTENCE_MAX 400 /* and of a sentence */
 #define INDENT 4 /* of the sentences below a row */
 
 static bool is_printed(const struct view *view, size_t column, bool is_log)

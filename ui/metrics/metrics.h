@@ -2,9 +2,9 @@
 /*
  * metrics - a renderer: facts become text for Prometheus.
  *
- * What it writes are totals since counting began. A guest's series begin with the guest and never
- * go back; after the guest has ended they are in one more text, with their last values. Guests of
- * one name have different labels, see names.h.
+ * It writes totals since counting began. A guest's series begin with the guest and never go back;
+ * when the guest has ended, one more text has their last values. Guests of one name have different
+ * labels, see names.h.
  */
 #ifndef KVMTOP_UI_METRICS_METRICS_H
 #define KVMTOP_UI_METRICS_METRICS_H
@@ -27,7 +27,7 @@ struct metrics_source {
 	bool is_up;
 };
 
-/* What facts do not say. */
+/* About the program itself: facts do not have it. */
 struct metrics_self {
 	const char *arch, *engine; /* engine NULL: nothing counts trace events */
 	uint64_t start_ns;	   /* CLOCK_REALTIME */
@@ -42,8 +42,8 @@ struct metrics *metrics_new(const struct metrics_config *config); /* NULL: no me
 void metrics_free(struct metrics *metrics);
 
 /*
- * Writes the text of the facts: in ret_text, which the caller empties and frees. Its format is the
- * one that is set in it. 0 or -ENOMEM.
+ * Appends the text of the facts to ret_text, in ret_text's format. The caller frees its bytes. 0 or
+ * -ENOMEM.
  */
 int metrics_write(struct metrics *metrics, const struct facts *facts,
 		  const struct metrics_self *self, struct metrics_text *ret_text);

@@ -75,7 +75,7 @@ static int take_all(struct names *names, const struct guests *guests)
 	return err;
 }
 
-/* Guests that the inventory has forgotten; and labels of guests that were exported to the last. */
+/* Drops forgotten guests, and the labels of guests that ended and were exported once more. */
 static void drop_ended(struct names *names, uint64_t tick)
 {
 	struct named_guest *named, *next;

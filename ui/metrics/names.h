@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * names - which guests are exported, and the label of each, which no other guest has meanwhile.
+ * names - which guests are exported, and their labels, which differ at any time.
  *
- * A label is the guest's name, or where a guest that runs has it already, the name and the pid:
- * "web (4711)". It never changes. A guest that has ended is exported once more; the next guest of
- * its name waits until that was done.
+ * A label is the guest's name or, if a guest that runs has this label already, the name and the
+ * pid: "web (4711)". It never changes. A guest that has ended is exported once more; only then is
+ * the next guest of its name exported.
  */
 #ifndef KVMTOP_UI_METRICS_NAMES_H
 #define KVMTOP_UI_METRICS_NAMES_H
@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "host/guest.h"
 
-/* What a vCPU has shown: a difference of two counters, which must not go back. */
+/* The latest exported differences of two counters of a vCPU: they must not go back. */
 struct vcpu_shown {
 	int32_t index;
 	uint64_t sleep_ns, wait_ns;

@@ -40,7 +40,7 @@ struct metric_sums {
 	uint32_t *columns; /* fields with a cell for each guest */
 	uint32_t *column_of; /* by field */
 	size_t nr_columns, room_columns, room_fields;
-	struct cell_sum *host_cells; /* the same of what is of no guest */
+	struct cell_sum *host_cells; /* the cells without a guest */
 	struct host_cpu_sum *cpus;
 	size_t nr_cpus, room_cpus;
 	bool has_lost;

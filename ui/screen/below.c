@@ -10,8 +10,8 @@
 #include "ui/screen/screen.h"
 
 #define LATENCY_MIN 12	  /* a table of so many lines has durations below it */
-#define LEFT_COLS 78	  /* of what has the past beside it, */
-#define COLS_BESIDE 150	  /* on a screen so wide */
+#define LEFT_COLS 78	  /* width of the left part when the past is beside it, */
+#define COLS_BESIDE 150	  /* on a screen at least so wide */
 #define OVER_TIME_MIN 12  /* lines for the past below the table */
 #define ROWS_OVER_TIME 30 /* a screen so high, */
 #define COLS_OVER_TIME 100 /* and so wide, has the past below the table */

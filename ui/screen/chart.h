@@ -9,7 +9,7 @@
 #include "history/series.h"
 #include "ui/screen/bars.h"
 
-#define CHART_POINTS 512 /* as many as are shown at the most */
+#define CHART_POINTS 512 /* the most that are shown */
 #define CHART_SCALE 8	 /* columns of the scale at the left: "  524µs " */
 
 struct chart {

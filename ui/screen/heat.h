@@ -12,7 +12,7 @@
 
 struct heat {
 	unsigned int first, last; /* buckets: all that have anything in the points shown, */
-	unsigned int group;	  /* so many of them a dot */
+	unsigned int group;	  /* how many buckets a dot has */
 	bool has_halves;	  /* a line has two dots */
 	bool has_palette;	  /* the terminal has colours for ink and paper */
 	bool has_marks;		  /* of p50 and p99 */
@@ -34,7 +34,7 @@ uint64_t heat_count(const struct heat *heat, const struct series_point *point, i
 int heat_step(const struct heat *heat, uint64_t count);
 /* The highest count of a step; 0: no count has the step. */
 uint64_t heat_step_end(const struct heat *heat, int step);
-/* A dot of the step, as it is in the map. */
+/* Paints a dot of the step, as in the map. */
 void heat_put_sign(const struct heat *heat, const struct area *area, int row, int col, int step);
 /* The marks of p50 and p99. */
 const char *heat_mark(bool is_p99);

@@ -228,7 +228,7 @@ static void put_numbers(const struct pane *pane, int row)
 
 /* ---- graphs ---- */
 
-/* What a graph is of: a number of each point, < 0: not known; and how a number is written. */
+/* A graph: the number of each point (< 0: not known), and how numbers are written. */
 struct graph {
 	const char *title;
 	double (*value)(const struct series_point *point);

@@ -42,7 +42,7 @@ struct below {
 	bool has_words;	  /* or the sentences of a row */
 };
 
-/* Chooses what is below the table, which has so many lines for its rows and this. */
+/* Chooses what is below the table. lines: for the table's rows and for what is below. */
 struct below below_plan(const struct screen *screen, const struct grid *grid, int lines);
 int below_lines(const struct below *below);
 void below_paint(const struct screen *screen, struct grid *grid, int row,

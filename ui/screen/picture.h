@@ -87,7 +87,7 @@ struct screen {
 	/* What the selected row, or all rows, did over time. NULL: not known. */
 	const struct series *series;
 	long series_cursor; /* the point that is looked at; -1: the newest */
-	/* Else the first sample of a run, which is no point, before that point; 0: it is not. */
+	/* Not 0: a run's first sample, of this time, is looked at, before series_cursor. */
 	uint64_t series_first_ns;
 	char series_title[GUEST_NAME_SIZE + 128]; /* "MSR_WRITE of db1" */
 	/* What the selected row, or all rows, are made of: for large screens. */
