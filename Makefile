@@ -5,7 +5,7 @@
 # The user's, also from the environment:
 #		CC CFLAGS CPPFLAGS LDFLAGS LDLIBS AR PKG_CONFIG CROSS_COMPILE
 # Folders:	DESTDIR prefix (or PREFIX) exec_prefix bindir sbindir datarootdir mandir sysconfdir
-#		unitdir bashcompletiondir
+#		unitdir bashcompletiondir zshcompletiondir fishcompletiondir
 # Switches:	V=1		show the commands
 #		WERROR=1	warnings are errors
 #		SANITIZE=address,undefined	in build/sanitize/, beside the plain build

@@ -3,8 +3,8 @@
  * day - writes a history file of a whole day, for bench/past.sh to read.
  *
  * 50 guests with 4 vCPUs each at 1 s, see bench/made_up.h. What comes between two totals is made up
- * once, and then written again and again with other times: of a reader's costs none depends on the
- * numbers. It takes a minute or two, and the file about 2 GB.
+ * once, and then written again and again with other times: the numbers do not change what a reader
+ * costs. It takes a minute or two, and the file about 2 GB.
  *
  * usage: build/bench/day FILE [SAMPLES]	(86,400; the file is made anew)
  */
@@ -16,7 +16,7 @@
 
 #define RUN MOMENT_TOTALS_EVERY /* samples from one with totals to the next */
 
-/* Adds a total `times` times, modulo 2^64. It has no bucket that the other has not got. */
+/* Adds `more` to a total `times` times, modulo 2^64. The total has all of its buckets. */
 static void add_total(struct changes *to, size_t i, const struct changes *from,
 		      const struct change *more, uint64_t times)
 {
