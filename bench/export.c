@@ -5,12 +5,7 @@
  * CPU time from the stats to the text, and to what a client gets that asks for gzip; medians. All
  * series are counted, also the program's own. A vCPU without a quota has no series of it.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
+#include "bench/measure.h"
 #include "facts/exit_fields.h"
 #include "facts/host_fields.h"
 #include "serve/document.h"
@@ -35,39 +30,22 @@ struct host {
 	uint64_t seconds;
 };
 
-static double now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
-}
-
-static void check(int err)
-{
-	if (err) {
-		fprintf(stderr, "export: %s\n", strerror(-err));
-		exit(1);
-	}
-}
-
 static void host_init(struct host *host, uint32_t nr_guests)
 {
 	const struct exit_events events = { { NULL } };
 
 	*host = (struct host){ .nr_guests = nr_guests };
-	host->fields = fields_new();
-	host->stats = stats_new();
-	host->guests = guests_new(NULL);
-	check(host->fields && host->stats && host->guests ? 0 : -ENOMEM);
-	check(exit_fields_add(host->fields, 0, &events, EXIT_FIELDS_PARTS, &host->exits));
-	check(host_fields_add(host->fields, 1, &host->host));
+	host->fields = must(fields_new());
+	host->stats = must(stats_new());
+	host->guests = must(guests_new(NULL));
+	check(exit_fields_add(host->fields, 0, &events, EXIT_FIELDS_PARTS, &host->exits), NULL);
+	check(host_fields_add(host->fields, 1, &host->host), NULL);
 	for (uint32_t i = 0; i < NR_REASONS; i++) {
 		char name[32];
 
 		snprintf(name, sizeof(name), "REASON_NUMBER_%u", i);
 		check(exit_fields_reason(&host->exits, EXITS_VMEXIT, name, NULL, i == 3,
-					 &host->reasons[i]));
+					 &host->reasons[i]), NULL);
 	}
 	for (uint32_t i = 0; i < nr_guests; i++) {
 		char name[32];
@@ -96,18 +74,19 @@ static void add_vcpu(struct host *host, struct key key)
 		timing.time_ns = count * 3137;
 		for (uint32_t k = 0; k < 5; k++)
 			timing.hist[3 + i % 8 + k] = (uint32_t)(count / 5);
-		check(sample_add_timed(&host->sample, key, count, ROW_FROM_ZERO, &timing));
+		check(sample_add_timed(&host->sample, key, count, ROW_FROM_ZERO, &timing), NULL);
 	}
 	for (int part = 0; part < TIME_PARTS; part++) {
 		key.field = host->exits.times[part];
 		if (key.field == FIELD_NONE)
 			continue;
 		check(sample_add(&host->sample, key,
-				 host->seconds * (166666667 + 7919 * key.guest), ROW_FROM_ZERO));
+				 host->seconds * (166666667 + 7919 * key.guest), ROW_FROM_ZERO),
+		      NULL);
 	}
 	key.field = host->host.parts[HOST_THROTTLED];
 	if (key.guest % QUOTA_EVERY == 0)
-		check(sample_add(&host->sample, key, host->seconds * 9999999, ROW_FROM_ZERO));
+		check(sample_add(&host->sample, key, host->seconds * 9999999, ROW_FROM_ZERO), NULL);
 }
 
 /* What the program says of itself. */
@@ -131,15 +110,8 @@ static void take_sample(struct host *host)
 	for (int32_t cpu = 0; cpu < NR_CPUS; cpu++)
 		check(sample_add(&host->sample,
 				 (struct key){ GUEST_ANY, cpu, host->host.parts[HOST_BUSY] },
-				 host->seconds * 612345678, ROW_FROM_ZERO));
-	check(stats_update(host->stats, host->fields, &host->sample));
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
+				 host->seconds * 612345678, ROW_FROM_ZERO), NULL);
+	check(stats_update(host->stats, host->fields, &host->sample), NULL);
 }
 
 /* At most so much; 0: no matter. */
@@ -151,13 +123,12 @@ struct target {
 static bool measure(uint32_t nr_guests, const struct target *target)
 {
 	const struct metrics_config config = { .groups = METRICS_USUAL, .max_series = 100000 };
-	struct metrics *metrics = metrics_new(&config);
-	double file_ms[ROUNDS], scrape_ms[ROUNDS];
+	struct metrics *metrics = must(metrics_new(&config));
+	double file_ms[ROUNDS], scrape_ms[ROUNDS], file, scrape;
 	size_t bytes = 0, gzip_bytes = 0, nr_series = 0;
 	struct host host;
 	bool is_ok;
 
-	check(metrics ? 0 : -ENOMEM);
 	host_init(&host, nr_guests);
 	for (int round = 0; round < ROUNDS; round++) {
 		const struct facts facts = { .fields = host.fields, .stats = host.stats,
@@ -167,13 +138,12 @@ static bool measure(uint32_t nr_guests, const struct target *target)
 		double begin;
 
 		take_sample(&host);
-		begin = now_ms();
-		check(metrics_write(metrics, &facts, &self, &text));
-		file_ms[round] = now_ms() - begin;
-		plain = document_new("text/plain", text.bytes, text.size, false);
-		gzip = document_new("text/plain", text.bytes, text.size, true);
-		scrape_ms[round] = now_ms() - begin;
-		check(plain && gzip ? 0 : -ENOMEM);
+		begin = cpu_ms();
+		check(metrics_write(metrics, &facts, &self, &text), NULL);
+		file_ms[round] = cpu_ms() - begin;
+		plain = must(document_new("text/plain", text.bytes, text.size, false));
+		gzip = must(document_new("text/plain", text.bytes, text.size, true));
+		scrape_ms[round] = cpu_ms() - begin;
 		bytes = plain->size;
 		gzip_bytes = gzip->size;
 		nr_series = text.nr_series;
@@ -181,14 +151,14 @@ static bool measure(uint32_t nr_guests, const struct target *target)
 		document_drop(gzip);
 		free(text.bytes);
 	}
-	qsort(file_ms, ROUNDS, sizeof(*file_ms), compare_doubles);
-	qsort(scrape_ms, ROUNDS, sizeof(*scrape_ms), compare_doubles);
-	is_ok = scrape_ms[ROUNDS / 2] <= target->ms &&
+	file = median(file_ms, ROUNDS);
+	scrape = median(scrape_ms, ROUNDS);
+	is_ok = scrape <= target->ms &&
 		(!target->series || nr_series <= target->series) &&
 		(!target->gzip_bytes || gzip_bytes <= target->gzip_bytes);
 	printf("%s: %4u guests x %d: file %6.2f ms, scrape with gzip %6.2f ms of %.0f; "
 	       "%zu series; %zu KB, gzip %zu KB\n", is_ok ? "ok" : "SLOW", nr_guests,
-	       VCPUS_A_GUEST, file_ms[ROUNDS / 2], scrape_ms[ROUNDS / 2], target->ms,
+	       VCPUS_A_GUEST, file, scrape, target->ms,
 	       nr_series, bytes / 1000, gzip_bytes / 1000);
 	host_release(&host);
 	metrics_free(metrics);
