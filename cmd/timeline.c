@@ -134,8 +134,8 @@ static void tell_problems(struct run *run)
 	for (size_t i = 0; (problem = trace_problem(run->trace, i)); i++) {
 		struct why why = { "" };
 
-		why_set(&why, -EINVAL, "%s: %s at offset %" PRIu64, problem->path, problem->text,
-			problem->offset);
+		why_set(&why, -EINVAL, "%s: at byte %" PRIu64 ": %s", problem->path,
+			problem->offset, problem->text);
 		fail(run, -EINVAL, &why);
 	}
 }
