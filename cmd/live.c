@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/say.h"
 #include "base/signals.h"
 #include "cmd/live.h"
@@ -29,6 +30,7 @@ int live_init(struct live *live, bool to_file, bool has_screen)
 {
 	/* No SA_RESTART: the signal ends a write. */
 	const struct sigaction action = { .sa_handler = interrupt };
+	static const int enders[] = { SIGINT, SIGTERM };
 	sigset_t set;
 
 	live->to_file = to_file;
@@ -44,9 +46,9 @@ int live_init(struct live *live, bool to_file, bool has_screen)
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return -errno;
 	sigemptyset(&live->enders);
-	for (int signal = SIGINT; signal <= SIGTERM; signal += SIGTERM - SIGINT) {
-		if (sigismember(&set, signal) && sigaction(signal, &action, NULL) == 0)
-			sigaddset(&live->enders, signal);
+	for (size_t i = 0; i < ARRAY_SIZE(enders); i++) {
+		if (sigismember(&set, enders[i]) && sigaction(enders[i], &action, NULL) == 0)
+			sigaddset(&live->enders, enders[i]);
 	}
 	live->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return live->signals < 0 ? -errno : 0;

@@ -113,8 +113,8 @@ static int begin(struct export *export, struct env *env, struct why *why)
 	};
 	monitor_find_guests(export->monitor, &(struct why){ "" });
 	err = monitor_want(export->monitor, &query, why);
-	if (!err && monitor_no_exits(export->monitor))
-		fprintf(stderr, "kvmtop: %s\n", monitor_no_exits(export->monitor));
+	if (!err)
+		say(monitor_no_exits(export->monitor));
 	return err;
 }
 
@@ -215,7 +215,7 @@ static int keep_on(struct export *export, int err, struct why *why)
 		return err;
 	}
 	if (strcmp(export->said.text, why->text) != 0)
-		fprintf(stderr, "kvmtop: %s\n", why->text);
+		say(why->text);
 	export->said = *why;
 	why->text[0] = '\0';
 	return 0;

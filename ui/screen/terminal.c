@@ -137,7 +137,7 @@ static bool carry_terminfo(void)
 	};
 	const char *term = getenv("TERM");
 
-	for (size_t i = 0; term && i < sizeof(carried) / sizeof(carried[0]); i++) {
+	for (size_t i = 0; term && i < ARRAY_SIZE(carried); i++) {
 		if (strcmp(carried[i].term, term) == 0)
 			return setenv("TERMINFO", carried[i].text, 1) == 0;
 	}
