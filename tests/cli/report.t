@@ -361,6 +361,10 @@ if has_screen; then
 	screen_keys m e
 	screen_has '^ npf +61 +322 ' "and back to the entire recording"
 	screen_keys q
+	look 100 24 "-s 0.025 svm-perf.data"
+	screen_keys T
+	screen_has ' at 0\.025 s from the start$' "a time has the digits that the interval has"
+	screen_keys q
 	look 100 24 "-s 0.000001 svm-perf.data"
 	screen_has '^ npf +61 ' "an interval that is too short"
 	screen_keys t

@@ -4,6 +4,7 @@
  * history file has no live providers, and needs one monitor only.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -311,13 +312,14 @@ static void describe_recorded(struct tui *tui)
 {
 	const struct screen_recording *recording = tui->config.recording;
 	struct screen *screen = &tui->screen;
-	uint64_t step_ns = (uint64_t)(recording->interval_s * 1e9);
+	double step_s = recording->interval_s;
 	int digits = 0;
 
 	screen->then[0] = '\0';
 	if (!tui->back.monitor)
 		return;
-	for (; step_ns < 999000000 && digits < 9; step_ns *= 10)
+	/* As many digits as tell the moments apart, and as the interval has. */
+	for (; (step_s < 0.999 || fabs(step_s - round(step_s)) > 0.001) && digits < 9; step_s *= 10)
 		digits++;
 	snprintf(screen->clock, sizeof(screen->clock), "%.*f s", digits,
 		 (double)(past_at(tui->config.past)->time_ns - recording->start_ns) / 1e9);
