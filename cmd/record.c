@@ -345,12 +345,30 @@ static int prepare(struct run *run, struct why *why)
 	return err;
 }
 
+static bool is_number(const char *text)
+{
+	char *end;
+
+	return isfinite(strtod(text, &end)) && end != text && !*end;
+}
+
+static int begin_command(struct run *run, struct why *why)
+{
+	const char *name = run->command[0];
+	int err = record_child_begin(&run->child, run->command, why);
+
+	if (err == -ENOENT && is_number(name))
+		return why_set(why, err, "there is no program \"%s\"; to record for %s seconds, "
+			       "write -- %s", name, name, name);
+	return err;
+}
+
 static int begin(struct run *run, double seconds, struct why *why)
 {
 	int err = ring_begin(run->ring, why);
 
 	if (!err && run->command)
-		err = record_child_begin(&run->child, run->command, why);
+		err = begin_command(run, why);
 	if (!err && seconds > 0)
 		run->end_ns = clock_now_ns() + (uint64_t)(seconds * 1e9);
 	return err;
@@ -462,14 +480,9 @@ static int run_record(struct run *run, double seconds)
 /* "-- 0.5" is a time, "0.5" a command. */
 static int read_seconds(int argc, char **argv, int first, double *ret_seconds, struct why *why)
 {
-	const char *text = argv[first];
-	char *end;
-
-	if (first != argc - 1 || strcmp(argv[first - 1], "--") != 0)
+	if (first != argc - 1 || strcmp(argv[first - 1], "--") != 0 || !is_number(argv[first]))
 		return -ENOENT;
-	if (!isfinite(strtod(text, &end)) || end == text || *end)
-		return -ENOENT;
-	return seconds_parse(text, SECONDS_MAX, ret_seconds, why);
+	return seconds_parse(argv[first], SECONDS_MAX, ret_seconds, why);
 }
 
 static int record_run(int argc, char **argv)

@@ -160,6 +160,9 @@ is "$(status_of "$KVMTOP" record -o "$DAT" -- 1)" 0 "for a second"
 is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" "$TMP/none" 5)" 1 "a command that is not there"
 like "$(cat "$TMP/err")" "^kvmtop: $TMP/none cannot be run: No such file" "is named"
 check "no file is left then" test ! -e "$TMP/none.dat"
+is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" 5)" 1 "a number that is no command"
+like "$(cat "$TMP/err")" '^kvmtop: there is no program "5"; to record for 5 seconds, write -- 5$' \
+	"how to record for so long is said"
 
 recording -e kvm_pio sh -c 'echo $$ >"$0"; exec sleep 60' "$TMP/command"
 wait_for 30 test -s "$TMP/command"
