@@ -89,7 +89,7 @@ static void numbers_without_a_limit_have_a_least_one(void **state)
 	(void)state;
 	refuses("-n x", "\"x\": N must be a whole number, at least 1");
 	refuses("-n 99999999999999999999", "\"99999999999999999999\": N must be");
-	refuses("-p 0", "\"0\": the pid must be a number from 1 to 2147483647");
+	refuses("-p 0", "\"0\": PID must be a number from 1 to 2147483647");
 }
 
 static void zeros_are_skipped_wherever_lines_are(void **state)
@@ -246,6 +246,15 @@ static void exports_have_options_of_their_own(void **state)
 	refuses("--prometheus a.prom --listen 1", "exclude each other");
 	refuses("--prometheus a.prom -b", "-b/--by-guest is not for --prometheus");
 	refuses("--listen 1 -w h.db", "-w/--write is not for --prometheus and --listen");
+	refuses("--listen 1 --max-age 7d", "--max-age is not for --prometheus and --listen");
+	refuses("--listen 1 --max-size 2G", "--max-size is not for");
+	refuses("--listen 1 --host a", "--host is not for");
+	refuses("--listen 1 --http-config a", "--http-config is not for");
+	refuses("--listen 1 --timeout 5", "--timeout is not for");
+	refuses("--prometheus a.prom --at -5min", "--at is not for");
+	refuses("--prometheus a.prom --from -5min", "--from is not for");
+	refuses("--prometheus a.prom --to now", "--to is not for");
+	refuses("--prometheus a.prom --diff -2h..-1h -1h..now", "--diff is not for");
 	refuses("--prometheus a.prom --web-config x", "--web-config requires --listen");
 	refuses("-l --metrics user", "require --prometheus or --listen");
 	refuses("--max-series 5", "require --prometheus or --listen");
