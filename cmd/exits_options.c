@@ -33,9 +33,10 @@ static const struct option_spec specs[] = {
 	OPT_OTHER(0, "longer", "TIME", longer_ns,
 		  "each exit that takes longer than TIME (5ms, 200us), without halts",
 		  .words = LONG_TIMES),
-	OPT_FLAG(0, "halts", halts, "with halts"),
+	OPT_FLAG(0, "halts", halts, "with --longer: halts, too"),
 	OPT_FLAG(0, "arguments", arguments,
-		 "with the argument of each (port, MSR ...): every exit costs more"),
+		 "with --longer: the argument of each (port, MSR ...), too; every exit "
+		 "costs more"),
 	OPT_OTHER(0, "guest-kallsyms", "NAME=FILE", kallsyms,
 		  "name the functions of guest NAME, by a copy of its /proc/kallsyms"),
 	OPT_HEADING("How to show it"),

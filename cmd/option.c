@@ -10,7 +10,7 @@
 #include "cmd/option.h"
 
 #define HELP_COLUMN 32 /* where the words about an option begin */
-#define HELP_WIDTH 76
+#define HELP_WIDTH (80 - HELP_COLUMN)
 #define LONG_BASE 256 /* a long option's val: this plus its index; no letter is as large */
 
 /* The table as getopt_long(3) wants it. */
@@ -117,7 +117,7 @@ static int take(void *options, const struct option_spec *spec, const char *text,
 		*(const char **)at = text;
 		break;
 	case VALUE_PID:
-		err = parse_number("the pid", text, 1, INT_MAX, &number, why);
+		err = parse_number(spec->value, text, 1, INT_MAX, &number, why);
 		*(pid_t *)at = (pid_t)number;
 		break;
 	case VALUE_COUNT:

@@ -33,7 +33,7 @@ static const struct option_spec specs[] = {
 	OPT_OTHER(0, "longer", "TIME", longer_ns,
 		  "instead, each exit that took longer than TIME (5ms, 200us), without halts",
 		  .words = LONG_TIMES),
-	OPT_FLAG(0, "halts", halts, "with --longer: with halts"),
+	OPT_FLAG(0, "halts", halts, "with --longer: halts, too"),
 	OPT_OTHER(0, "guest-kallsyms", "NAME=FILE", kallsyms,
 		  "name the functions of guest NAME, by a copy of its /proc/kallsyms"),
 	OPT_FILE(0, "diff", "OTHER", diff,

@@ -285,7 +285,7 @@ static void tell_apart(const struct run *run, const struct calls *calls,
 	if (!span->has_events || ns <= 0 || calls->is_told)
 		return;
 	fprintf(stderr, "kvmtop: %s: all of its calls are %s the recording, by %.6g s: ",
-		calls->choice.path, is_before ? "before" : "behind", (double)ns / 1e9);
+		calls->choice.path, is_before ? "before" : "after", (double)ns / 1e9);
 	if (calls->is_host && is_mono(run)) /* uftrace of 2026 may have UTC */
 		fprintf(stderr, "are both of one time, and on CLOCK_MONOTONIC?\n");
 	else if (calls->is_host)

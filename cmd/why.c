@@ -38,7 +38,7 @@ static const struct option_spec specs[] = {
 	OPT_GUEST,
 	OPT_GUEST_PID,
 	OPT_FILE(0, "thresholds", "FILE", thresholds,
-		   "from which values on there is a finding; \"help\" prints such a file "
+		   "thresholds of the findings; \"help\" prints a file with all of them "
 		   "(default: " THRESHOLDS_FILE ")", .words = "help"),
 	OPT_FLAG(0, "json", json, "as a JSON object"),
 	OPT_FLAG(0, "csv", csv, "as CSV"),

@@ -139,7 +139,7 @@ static void what_makes_no_sense(void **state)
 	refuses("-p 1 -v -1", "not the number of a vCPU");
 	refuses("-p 1 -v 1x", "not the number of a vCPU");
 	refuses("-p 1 -v 99999999999999999999", "not the number of a vCPU");
-	refuses("-p 0", "pid");
+	refuses("-p 0", "PID must be");
 	refuses("-T 1,,2", "not a list of threads");
 	refuses("-T 1,2,", "not a list of threads");
 	refuses("-T -1", "not a list of threads");

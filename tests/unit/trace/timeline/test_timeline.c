@@ -787,7 +787,7 @@ static void times_that_do_not_meet_are_told(void **state)
 	write_guest("[{\"ts\":500000,\"ph\":\"B\",\"pid\":5,\"name\":\"call\"},"
 		    "{\"ts\":500012,\"ph\":\"E\",\"pid\":5,\"name\":\"call\"}]");
 	text = run_saying((const char *[]){ "-k", dat, "-m", guest, NULL }, 0);
-	assert_non_null(strstr(text, "all of its calls are behind the recording, by 0.499988 s: "
+	assert_non_null(strstr(text, "all of its calls are after the recording, by 0.499988 s: "
 				     "are both of one time, and on CLOCK_MONOTONIC?\n"));
 	begin();
 	add_entry(0, 10000, 177, 0);
