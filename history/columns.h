@@ -78,6 +78,11 @@ enum column_id {
  * index and its thread. Guests that have ended come first.
  */
 #define GUEST_ITEMS 7
+/*
+ * Readers have a table by id, and a damaged id must not make it larger than the memory. A writer
+ * that met a new guest each second would get here after half a year.
+ */
+#define GUEST_ID_MAX (1u << 24)
 #define GUEST_IS_NAMED 1u
 #define GUEST_HAS_ENDED 2u
 

@@ -597,7 +597,7 @@ static int read_guest(struct in *in, struct guests *guests)
 	int err = -ENOMEM;
 
 	in->is_bad |= nr < GUEST_ITEMS || nr % 2 != GUEST_ITEMS % 2;
-	guest.id = (uint32_t)next_small(in, STATS_ENDED - 1);
+	guest.id = (uint32_t)next_small(in, GUEST_ID_MAX);
 	guest.pid = (pid_t)next_small(in, INT32_MAX);
 	guest.start_ticks = next_uint(in);
 	next_text(in, guest.name, sizeof(guest.name));

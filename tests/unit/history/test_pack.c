@@ -309,6 +309,22 @@ static void an_inventory_is_the_same_afterwards(void **state)
 	assert_int_equal(guests_at(w->read.guests, 1)->pid, 200);
 }
 
+static void an_id_that_no_guest_can_have_is_damage(void **state)
+{
+	struct world *w = *state;
+	struct vcpu vcpu = { .tid = 100 };
+	struct guest guest = { .id = 4000000000u, .pid = 100, .vcpus = &vcpu, .nr_vcpus = 1 };
+	struct why why = { "" };
+
+	w->moment.flags = MOMENT_HAS_GUESTS;
+	w->moment.guests = guests_new(NULL);
+	assert_int_equal(guests_put(w->moment.guests, &guest), 0);
+	pack(w);
+	assert_int_equal(unpack_guests(w->packer, &w->packed.parts[PART_GUESTS], &w->read, &why),
+			 -EBADMSG);
+	assert_string_equal(why.text, "a sample in the history is damaged");
+}
+
 /* One bit anywhere in the compressed bytes. */
 static void a_changed_bit_is_seen(void **state)
 {
@@ -386,6 +402,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(sums_are_made_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(counts_need_no_durations, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_inventory_is_the_same_afterwards, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(an_id_that_no_guest_can_have_is_damage, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_changed_bit_is_seen, setup, teardown),
 		cmocka_unit_test_setup_teardown(any_numbers_are_no_harm, setup, teardown),
