@@ -26,6 +26,7 @@
 #include "providers/bpf/attach.h"
 #include "providers/exits/program.h"
 #include "providers/exits/raw.h"
+#include "tests/worlds/cmocka_range.h"
 
 #define ISA_SVM 2
 
@@ -333,8 +334,8 @@ static void check_long(struct box *box, enum exits_way way)
 	assert_int_equal(exits_bpf_long(box->bpf, take_long, &exit), 0);
 	assert_int_equal(exit.pc, box->vcpu->vmcb[2]);
 	assert_true(exit.took_ns > 1);
-	assert_in_range(exit.waited_ns, box->run_delay ? waited[2] - waited[1] : 0,
-			box->run_delay ? waited[3] - waited[0] : 0);
+	assert_int_in_range(exit.waited_ns, box->run_delay ? waited[2] - waited[1] : 0,
+			    box->run_delay ? waited[3] - waited[0] : 0);
 	exits_bpf_close(box->bpf);
 }
 
