@@ -36,7 +36,7 @@ struct vmm {
 	uint32_t guest;
 	pid_t pid;
 	struct vmm_thread *threads; /* ascending by tid */
-	size_t nr_threads, room_threads;
+	size_t nr_threads;
 	struct vmm_name *names;
 	size_t nr_names, room_names;
 };
@@ -144,13 +144,25 @@ static void tidy_name(char *name)
 	name[end] = '\0';
 }
 
+/* Whether a thread of any VMM had this name before. */
+static bool is_known(const struct host_fields *host, const char *label)
+{
+	for (uint32_t i = 0; i < fields_count(host->fields); i++) {
+		const struct field *field = fields_get(host->fields, i);
+
+		if (field->parent == host->parts[HOST_THREAD] && strcmp(field->label, label) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* The number of the name in the VMM's list. 0 or -ENOMEM. */
 static int get_name(struct host_vmms *vmms, struct vmm *vmm, const char *label, size_t *ret_name)
 {
 	uint32_t before = fields_count(vmms->fields->fields), field;
 	int err;
 
-	if (!label[0] || vmms->nr_names >= NAMES_MAX)
+	if (!label[0] || (vmms->nr_names >= NAMES_MAX && !is_known(vmms->fields, label)))
 		label = "other";
 	err = host_fields_thread(vmms->fields, label, &field);
 	if (err)
@@ -229,7 +241,6 @@ static int list_threads(struct host_vmms *vmms, struct vmm *vmm, const struct pi
 	free(vmm->threads);
 	vmm->threads = list;
 	vmm->nr_threads = nr;
-	vmm->room_threads = room;
 	return err;
 }
 
@@ -241,10 +252,8 @@ static int take_turn(struct host_vmms *vmms, struct vmm *vmm)
 
 	env_path(vmms->env, path, sizeof(path), "/proc/%d/task", (int)vmm->pid);
 	err = pid_list_read(&tids, path);
-	if (!err) {
-		pid_list_sort(&tids);
+	if (!err)
 		err = list_threads(vmms, vmm, &tids);
-	}
 	pid_list_release(&tids);
 	return err == -ENOMEM ? err : 0; /* else it has ended, or cannot be read now */
 }

@@ -436,6 +436,32 @@ static void other_threads_by_their_names(void **state)
 	assert_int_equal(of_vmm(w, "vmm"), (100 + 102 + 103 + 104 + 105 + 106 + 107 + 108) * MS);
 }
 
+/* A program that gives each of its threads a name of its own must not fill the memory. */
+static void too_many_names(void **state)
+{
+	struct world *w = *state;
+
+	for (int tid = 200; tid < 500; tid++) {
+		put_of(w, tid, "comm", "worker-%c%c\n", 'a' + tid / 26 % 26, 'a' + tid % 26);
+		thread_is(w, tid, 1000, 0, 10);
+	}
+	begin(w, 1);
+	take(w);
+	assert_int_not_equal(fields_find(w->fields, "vmm(other)"), FIELD_NONE);
+	assert_int_not_equal(fields_find(w->fields, "vmm(worker-hs)"), FIELD_NONE); /* 200 */
+	assert_int_equal(fields_find(w->fields, "vmm(worker-tf)"), FIELD_NONE); /* 499 */
+	put_of(w, 600, "comm", "worker-hs\n");
+	put_of(w, 601, "comm", "new\n");
+	thread_is(w, 600, 1000, 0, 10);
+	thread_is(w, 601, 1000, 0, 10);
+	take(w);
+	thread_is(w, 600, 1007, 0, 11);
+	thread_is(w, 601, 1009, 0, 11);
+	take(w);
+	assert_int_equal(of_vmm(w, "vmm(worker-hs)"), 7 * MS);
+	assert_int_equal(of_vmm(w, "vmm(other)"), 9 * MS);
+}
+
 /* What a thread ran stays in the sums when it ends, and another one may have its number. */
 static void threads_that_come_and_go(void **state)
 {
@@ -630,6 +656,7 @@ int main(void)
 		TEST(migrations_are_spread),
 		TEST(few_descriptors),
 		TEST(other_threads_by_their_names),
+		TEST(too_many_names),
 		TEST(threads_that_come_and_go),
 		TEST(cpus_and_where_they_are),
 		TEST(memory_far_away),
