@@ -87,11 +87,12 @@ static int note_thread(struct guests *guests, struct guest *guest, const struct 
 	nr = waiting_vcpus(guest, index, &vcpu);
 	if (index < 0 && nr != 1 && !guest->has_ended)
 		return 0;
+	if (!nr && guest_vcpu(guest, index)) /* another thread runs it */
+		return 0;
 	guests->generation++;
-	if (nr)
-		vcpu->tid = thread->tid;
-	else if (!guest_vcpu(guest, index))
+	if (!nr)
 		return add_vcpu(guest, index, thread->tid);
+	vcpu->tid = thread->tid;
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 
 #define CMDLINE_SIZE 32768 /* libvirt and Proxmox name the guest in the first few hundred bytes */
 #define CGROUP_SIZE 4096
+#define VCPU_IDS 16384 /* KVM_MAX_VCPU_IDS is less or as much on all architectures */
 
 struct vmm {
 	const char *name;
@@ -303,9 +304,9 @@ static bool matches_vcpu(const char *pattern, const char *comm, int *ret_index)
 	if (strncmp(comm, pattern, before) || !isdigit((unsigned char)*p))
 		return false;
 	for (; isdigit((unsigned char)*p); p++) {
-		if (index > INT_MAX / 10 - 1)
-			return false;
 		index = index * 10 + (*p - '0');
+		if (index >= VCPU_IDS)
+			return false;
 	}
 	if (strncmp(p, after, strlen(after)))
 		return false;

@@ -370,6 +370,8 @@ static void test_vcpu_threads(void **state)
 	assert_int_equal(guest_name_vcpu("vcpu\n"), -1);
 	assert_int_equal(guest_name_vcpu("vcpux\n"), -1);
 	assert_int_equal(guest_name_vcpu("vcpu1a\n"), -1);
+	assert_int_equal(guest_name_vcpu("vcpu16383\n"), 16383);
+	assert_int_equal(guest_name_vcpu("vcpu16384\n"), -1);
 	assert_int_equal(guest_name_vcpu("vcpu99999999999999\n"), -1);
 	assert_int_equal(guest_name_vcpu("worker\n"), -1);
 	assert_int_equal(guest_name_vcpu(""), -1);
@@ -887,6 +889,7 @@ static void test_main_thread_is_a_guess(void **state)
 {
 	struct vcpu_thread thread = { .pid = 100, .tid = 101, .vcpu = 0, .comm = "vm" };
 	struct box *box = *state;
+	uint64_t before;
 
 	put_vm(box, 100, 50, "vm");
 	refresh(box, 0);
@@ -894,6 +897,13 @@ static void test_main_thread_is_a_guess(void **state)
 	assert_int_equal(guests_meet(box->guests, &thread, SECOND), only_guest(box)->id);
 	assert_int_equal(only_guest(box)->nr_vcpus, 1);
 	assert_vcpu(only_guest(box), 0, 0, 101);
+	/* Another thread takes no vCPU away, and changes nothing. */
+	before = guests_generation(box->guests);
+	thread.tid = 102;
+	assert_int_equal(guests_meet(box->guests, &thread, SECOND), only_guest(box)->id);
+	assert_int_equal(only_guest(box)->nr_vcpus, 1);
+	assert_vcpu(only_guest(box), 0, 0, 101);
+	assert_int_equal(guests_generation(box->guests), before);
 	/* The thread has ended. */
 	refresh(box, 11 * SECOND);
 	assert_vcpu(only_guest(box), 0, 0, 0);
