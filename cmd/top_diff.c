@@ -77,6 +77,9 @@ int top_diff(const struct top_options *options, const struct query *query, struc
 	}
 	if (!err)
 		err = report_spans_diff(spans, &both, why);
+	if (!err && query->filter && !both.nr_rows)
+		fprintf(stderr, "kvmtop: no exit in these spans matches \"%s\"\n",
+			pattern_text(query->filter));
 	if (!err)
 		err = write_view(options, about, &both, why);
 	view_release(&both);

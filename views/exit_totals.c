@@ -98,7 +98,10 @@ static int choose(struct view *view, const struct query *query, const struct fac
 		view->note = exits_note(facts);
 
 	for (uint32_t i = 0; !err && i < fields_count(facts->fields); i++) {
-		if (is_of_event(query, facts, &exits, fields_get(facts->fields, i)))
+		const struct field *field = fields_get(facts->fields, i);
+
+		if (is_of_event(query, facts, &exits, field) &&
+		    query_selects(query, facts->fields, field))
 			err = field_set_add(ret_set, i);
 	}
 	return err;

@@ -153,6 +153,17 @@ like "$(sed -n 1p "$TMP/diff")" '^reason,guest,vcpu,other_rate,rate,rate_change,
 "$KVMTOP" -r "$DB" --diff "..$second" "$second.." --view guests >"$TMP/diff"
 like "$(cat "$TMP/diff")" '^Guest +Count/s 1' "--view guests: by guest"
 
+# diff_with REGEX: reasons and rates, of a history with itself.
+diff_with() {
+	"$KVMTOP" -r tests/data/history/version-3.db --diff ..now ..now -c -f "$1" 2>"$TMP/err" |
+		cut -d, -f1,4,5
+}
+is "$(diff_with hlt)" "$(printf 'reason,other_rate,rate\nhlt,391.216,391.216')" "a filter chooses"
+is "$(diff_with userspace | awk -F, 'NR > 1 { print $1, ($2 > 0 && $2 == $3) }')" \
+	"$(printf 'IO 1\nMMIO 1')" "both spans have the exits to user space, if these are chosen"
+is "$(diff_with nothing)" "reason,other_rate,rate" "a filter that matches nothing"
+is "$(cat "$TMP/err")" 'kvmtop: no exit in these spans matches "nothing"' "which is said"
+
 # ---- the screen
 
 if has_screen; then

@@ -51,16 +51,21 @@ static int build(struct report_span *span, enum exit_kind event, struct why *why
 	return err ? err : view_build(&span->view, &span->query, monitor_facts(span->monitor));
 }
 
+static int build_both(struct report_span spans[2], enum exit_kind event, struct why *why)
+{
+	int err = build(&spans[0], event, why);
+
+	return err ? err : build(&spans[1], event, why);
+}
+
 int report_spans_diff(struct report_span spans[2], struct view *ret_view, struct why *why)
 {
 	struct report_side sides[2];
-	int err = 0;
+	int err = build_both(spans, EXITS_VMEXIT, why);
 
-	for (int i = 0; i < 2 && !err; i++)
-		err = build(&spans[i], EXITS_VMEXIT, why);
 	/* Where KVM traces no VM exits, the exits to user space are compared. */
-	for (int i = 0; i < 2 && !err && !(spans[0].view.nr_rows + spans[1].view.nr_rows); i++)
-		err = build(&spans[i], EXITS_USERSPACE, why);
+	if (!err && !spans[0].view.nr_rows && !spans[1].view.nr_rows)
+		err = build_both(spans, EXITS_USERSPACE, why);
 	for (int i = 0; i < 2 && !err; i++)
 		sides[i] = (struct report_side){
 			.path = "",
