@@ -12,12 +12,15 @@
 
 void prompt_begin(struct prompt *prompt, const char *label, const char *text)
 {
-	size_t len;
+	size_t len = mbstowcs(NULL, text, 0);
 
 	memset(prompt, 0, sizeof(*prompt));
 	snprintf(prompt->label, sizeof(prompt->label), "%s", label);
-	len = mbstowcs(prompt->text, text, PROMPT_MAX - 1);
-	prompt->len = len == (size_t)-1 ? 0 : len;
+	if (len < PROMPT_MAX)
+		prompt->len = mbstowcs(prompt->text, text, PROMPT_MAX);
+	else
+		snprintf(prompt->error, sizeof(prompt->error),
+			 "The present text cannot be edited here: Esc keeps it, or type a new one");
 	prompt->cursor = prompt->len;
 }
 
@@ -31,8 +34,11 @@ static void cut(struct prompt *prompt, size_t from, size_t to)
 
 static void insert(struct prompt *prompt, wchar_t ch)
 {
-	if (prompt->len == PROMPT_MAX - 1)
+	if (prompt->len == PROMPT_MAX - 1) {
+		snprintf(prompt->error, sizeof(prompt->error), "There is room for %d characters",
+			 PROMPT_MAX - 1);
 		return;
+	}
 	wmemmove(prompt->text + prompt->cursor + 1, prompt->text + prompt->cursor,
 		 prompt->len - prompt->cursor);
 	prompt->text[prompt->cursor++] = ch;

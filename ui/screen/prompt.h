@@ -16,7 +16,7 @@ struct prompt {
 	char label[96]; /* "Filter: " */
 	wchar_t text[PROMPT_MAX];
 	size_t len, cursor;
-	char error[160]; /* why the last Enter was refused; gone with the next key */
+	char error[160]; /* what was refused, and why; gone with the next key */
 };
 
 enum prompt_result {
@@ -25,6 +25,7 @@ enum prompt_result {
 	PROMPT_LEFT, /* Esc, ^C, ^G, ^D on an empty line */
 };
 
+/* text: what to edit; left out, with an error, if it is too long or has invalid characters. */
 void prompt_begin(struct prompt *prompt, const char *label, const char *text);
 
 /* is_key: code is one of curses' KEY_ values; else a character. */

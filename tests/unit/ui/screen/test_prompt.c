@@ -207,14 +207,38 @@ static void a_full_line_takes_no_more(void **state)
 	assert_int_equal(prompt.cursor, PROMPT_MAX - 1);
 	prompt_text(&prompt, text, sizeof(text));
 	assert_int_equal(strlen(text), 4 * (PROMPT_MAX - 1));
-	memset(text, 'x', sizeof(text));
-	text[sizeof(text) - 1] = '\0';
+	assert_string_equal(prompt.error, "There is room for 255 characters");
+	memset(text, 'x', PROMPT_MAX - 1);
+	text[PROMPT_MAX - 1] = '\0';
 	begin(text);
+	assert_string_equal(prompt.error, "");
 	assert_int_equal(prompt.len, PROMPT_MAX - 1);
 	key(KEY_HOME);
+	assert_string_equal(prompt.error, "");
 	ch('y');
+	assert_string_equal(prompt.error, "There is room for 255 characters");
 	assert_int_equal(prompt.len, PROMPT_MAX - 1);
 	assert_int_equal(prompt.cursor, 0);
+}
+
+/* A filter of the command line may be of any length: a part of it would be another filter. */
+static void a_text_that_does_not_fit_is_not_cut(void **state)
+{
+	char text[PROMPT_MAX + 1];
+
+	(void)state;
+	memset(text, 'x', PROMPT_MAX);
+	text[PROMPT_MAX] = '\0';
+	begin(text);
+	assert_int_equal(prompt.len, 0);
+	assert_string_equal(prompt.error, "The present text cannot be edited here: Esc keeps it, "
+					  "or type a new one");
+	ch('a');
+	assert_string_equal(prompt.error, "");
+	assert_string_equal(line(), "a|");
+	begin("a\xff");
+	assert_int_equal(prompt.len, 0);
+	assert_string_not_equal(prompt.error, "");
 }
 
 static void a_small_buffer_gets_whole_characters(void **state)
@@ -254,6 +278,7 @@ int main(void)
 		cmocka_unit_test(flaw_E3_a_prompt_can_be_left),
 		cmocka_unit_test(flaw_E3_keys_are_not_text),
 		cmocka_unit_test(a_full_line_takes_no_more),
+		cmocka_unit_test(a_text_that_does_not_fit_is_not_cut),
 		cmocka_unit_test(a_small_buffer_gets_whole_characters),
 		cmocka_unit_test(an_error_goes_with_the_next_key),
 	};
