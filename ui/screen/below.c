@@ -153,6 +153,8 @@ size_t detail_paint(const struct screen *screen, const struct screen_detail *det
 
 	small.view = detail->view;
 	small.query = detail->query;
+	if (detail->empty)
+		small.empty = detail->empty;
 	small.series = NULL;
 	small.has_cursor = false;
 	small.top = *top;

@@ -62,6 +62,7 @@ struct screen_detail {
 	const struct view *view;
 	const struct query *query;
 	char title[GUEST_NAME_SIZE + 64]; /* "Exits of db1" */
+	const char *empty; /* why there are no rows; NULL: for the reason of screen.empty */
 };
 
 struct screen {

@@ -266,8 +266,7 @@ static int jump(struct tui *tui, const char *text, struct why *why)
 	if (!tui_hold(tui))
 		return 0;
 	err = past_go_to(tui->config.past, to_ns, why);
-	if (!err)
-		tui_show_moment(tui);
+	tui_show_moment(tui);
 	return err;
 }
 

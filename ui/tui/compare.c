@@ -69,7 +69,8 @@ static void describe(struct tui *tui, uint64_t one_ns, uint64_t other_ns)
 		 one, other);
 }
 
-static void show(struct tui *tui, uint64_t one_ns, uint64_t other_ns)
+/* Returns whether the comparison is shown; else a notice says why not. */
+static bool show(struct tui *tui, uint64_t one_ns, uint64_t other_ns)
 {
 	struct comparison *comparison = &tui->comparison;
 	struct why why = { "" };
@@ -83,7 +84,7 @@ static void show(struct tui *tui, uint64_t one_ns, uint64_t other_ns)
 		err = report_spans_diff(comparison->spans, &comparison->view, &why);
 	if (err) {
 		tui_say(tui, why.text[0] ? why.text : strerror(-err));
-		return;
+		return false;
 	}
 	/* The table is not sorted by a column. */
 	comparison->query = (struct query){
@@ -93,9 +94,11 @@ static void show(struct tui *tui, uint64_t one_ns, uint64_t other_ns)
 	};
 	tui->screen.comparison.view = &comparison->view;
 	tui->screen.comparison.query = &comparison->query;
+	tui->screen.comparison.empty = "Neither moment has anything that this view shows.";
 	tui->screen.page_top = 0;
 	describe(tui, one_ns, other_ns);
 	tui->screen.page = PAGE_COMPARISON;
+	return true;
 }
 
 void tui_mark(struct tui *tui)
@@ -115,8 +118,7 @@ void tui_mark(struct tui *tui)
 	} else if (!comparison->marked_ns || comparison->marked_ns == at->time_ns) {
 		comparison->marked_ns = at->time_ns;
 		tui_say(tui, "Marked: d at another moment shows what changed since this one");
-	} else {
-		show(tui, comparison->marked_ns, at->time_ns);
+	} else if (show(tui, comparison->marked_ns, at->time_ns)) {
 		comparison->marked_ns = 0;
 	}
 	tui_show_moment(tui);

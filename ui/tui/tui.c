@@ -366,7 +366,9 @@ int tui_run(const struct tui_config *config, struct why *why)
 			.due = 2,
 		},
 	};
-	int err = tui.sampling.timer < 0 ? -errno : terminal_open(&tui.terminal, why);
+	int err = tui.sampling.timer < 0 ?
+			  why_set(why, -errno, "no timer for the samples: %s", strerror(errno)) :
+			  terminal_open(&tui.terminal, why);
 
 	if (!err) {
 		tui.screen.view = &tui.view;

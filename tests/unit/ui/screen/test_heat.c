@@ -643,8 +643,8 @@ static void details_are_left_of_the_past(void **state)
 		row->cells[0] = cell_text(i ? "HLT" : "MSR_WRITE");
 	}
 	exits.total.cells[0] = cell_text("Total");
-	w->screen.details[0] = (struct screen_detail){ &exits, &query, "Exits of db1" };
-	w->screen.details[1] = (struct screen_detail){ &exits, &query, "Exits of db2" };
+	w->screen.details[0] = (struct screen_detail){ &exits, &query, "Exits of db1", NULL };
+	w->screen.details[1] = (struct screen_detail){ &exits, &query, "Exits of db2", NULL };
 	w->screen.nr_details = 2;
 	heat_picture(w, 150, 40);
 	assert_true(screen_has_details(&w->screen, &w->grid));
