@@ -250,7 +250,8 @@ static int no_database(const struct db *db, const char *real, struct why *why)
 		close(fd);
 	if (n == (ssize_t)sizeof(head) && memcmp(head, magic, sizeof(magic)) == 0)
 		return db_damaged(db, why);
-	return why_set(why, -EINVAL, "%s: not a history file of kvmtop", db->name);
+	return why_set(why, -EINVAL, "%s: not a history file of kvmtop; kvmtop report shows "
+		       "recordings", db->name);
 }
 
 static int run_text(struct db *db, const char *text, struct why *why)

@@ -211,8 +211,8 @@ static int check_kind(struct trace *trace, const struct opened *opened,
 	if (!reader && opened->head.len == 0)
 		return why_set(why, -EINVAL, "%s: the file is empty", opened->path);
 	if (!reader)
-		return why_set(why, -EINVAL, "%s: not a recording in a known format",
-			       opened->path);
+		return why_set(why, -EINVAL, "%s: not a recording in a known format; kvmtop -r "
+			       "shows histories", opened->path);
 	if (first && first->reader->kind != reader->kind && !trace->has_records)
 		return why_set(why, -EINVAL, "%s is %s, but %s is %s: read them separately",
 			       first->info.path, first->reader->name, opened->path, reader->name);

@@ -94,7 +94,7 @@ refused() {
 
 seq 1000 >"$DB"
 sum=$(cksum <"$DB")
-refused "another program's file" "not a history file of kvmtop"
+refused "another program's file" "not a history file of kvmtop; kvmtop report shows recordings"
 is "$(cksum <"$DB")" "$sum" "it is as it was"
 rm "$DB" && mkdir "$DB"
 is "$(status_of write -n 1)" 1 "a folder: -w fails"
