@@ -307,6 +307,13 @@ is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" -e kvm_pio --filter 'nix == 
 	"a filter the kernel refuses"
 like "$(cat "$TMP/err")" 'refuses the filter "nix == 1" for kvm_pio: Field not found' "says why"
 is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" --clock nix true)" 1 "no such clock"
+like "$(cat "$TMP/err")" '^kvmtop: no clock is called "nix"; there are: local .*mono .*boot' \
+	"says which there are"
+is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" -b 99999999999 true)" 1 \
+	"a buffer that is too large"
+like "$(cat "$TMP/err")" \
+	'^kvmtop: no memory for a buffer of 99999999999 KiB on each CPU: give a smaller -b$' \
+	"says what helps"
 is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" -g nobody true)" 1 "no such guest"
 is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" -p $$ true)" 1 "a process that is no guest"
 is "$(status_of "$KVMTOP" record -o "$TMP/no/folder.dat" true)" 1 "no such folder"

@@ -86,6 +86,34 @@ static int write_setting(struct ring *ring, const char *file, const char *text, 
 		       file, strerror(errno ? errno : EIO));
 }
 
+static int set_clock(struct ring *ring, const char *clock, struct why *why)
+{
+	int err = write_setting(ring, "trace_clock", clock, why);
+	char *list = err == -EINVAL ?
+			     tracefs_instance_file_read(ring->instance, "trace_clock", NULL) : NULL;
+
+	if (!list)
+		return err;
+	for (char *at = list; (at = strpbrk(at, "[]\n"));) /* the present clock is in brackets */
+		memmove(at, at + 1, strlen(at));
+	why_set(why, err, "no clock is called \"%s\"; there are: %s", clock, list);
+	free(list);
+	return err;
+}
+
+static int set_size(struct ring *ring, unsigned long kib, struct why *why)
+{
+	char text[32];
+	int err;
+
+	snprintf(text, sizeof(text), "%lu", kib);
+	err = write_setting(ring, "buffer_size_kb", text, why);
+	if (err != -ENOMEM)
+		return err;
+	return why_set(why, err, "no memory for a buffer of %lu KiB on each CPU: give a smaller -b",
+		       kib);
+}
+
 static int set_tids(struct ring *ring, const struct ring_config *config, struct why *why)
 {
 	char text[32];
@@ -106,17 +134,14 @@ static int set_tids(struct ring *ring, const struct ring_config *config, struct 
 
 static int settings(struct ring *ring, const struct ring_config *config, struct why *why)
 {
-	char text[32];
 	int err = 0;
 
 	/* poll() returns when the ring is this full. Kernels before 5.0 return at once. */
 	tracefs_instance_file_write(ring->instance, "buffer_percent", WAKE_PERCENT);
 	if (config->clock)
-		err = write_setting(ring, "trace_clock", config->clock, why);
-	if (!err && config->kib) {
-		snprintf(text, sizeof(text), "%lu", config->kib);
-		err = write_setting(ring, "buffer_size_kb", text, why);
-	}
+		err = set_clock(ring, config->clock, why);
+	if (!err && config->kib)
+		err = set_size(ring, config->kib, why);
 	return err ? err : set_tids(ring, config, why);
 }
 
@@ -225,7 +250,8 @@ static int choose(struct ring *ring, const char *pattern, const char *filter, st
 	if (err || nr)
 		return err;
 	if (pattern)
-		return why_set(why, -ENOENT, "no KVM event is called \"%s\"", pattern);
+		return why_set(why, -ENOENT, "no KVM event is called \"%s\"; kvmtop -f help "
+					     "lists them", pattern);
 	return why_set(why, -ENOENT, "the kernel has no KVM events: is its module loaded?");
 }
 
