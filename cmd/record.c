@@ -20,6 +20,7 @@
 #include "cmd/option.h"
 #include "cmd/command.h"
 #include "cmd/commands.h"
+#include "host/cpus.h"
 #include "host/env.h"
 #include "host/guest.h"
 #include "providers/trace_event.h"
@@ -312,14 +313,19 @@ static int ring_open(struct run *run, struct why *why)
 		.nr_tids = run->nr_tids,
 		.sched = options->sched,
 	};
-	int err;
+	int nr_cpus = cpus_end(&run->env, CPUS_PRESENT), err;
 
-	if (!path)
-		return -ENOMEM;
-	config.folder = dirname(path);
-	err = ring_new(&config, &run->ring, why);
-	if (err)
-		trace_check_lockdown(&run->env, why); /* then that is the cause */
+	if (nr_cpus < 0)
+		err = why_set(why, nr_cpus, "cannot read %s: %s", CPUS_PRESENT, strerror(-nr_cpus));
+	else
+		err = path ? 0 : -ENOMEM;
+	if (!err) {
+		config.nr_cpus = (size_t)nr_cpus;
+		config.folder = dirname(path);
+		err = ring_new(&config, &run->ring, why);
+		if (err)
+			trace_check_lockdown(&run->env, why); /* then that is the cause */
+	}
 	free(path);
 	return err;
 }

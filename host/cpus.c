@@ -67,9 +67,9 @@ static int take_end(void *arg, int cpu)
 	return 0;
 }
 
-int cpus_end(const struct env *env)
+int cpus_end(const struct env *env, const char *list)
 {
-	int end = 0, nr = read_list(env, CPUS_POSSIBLE, take_end, &end);
+	int end = 0, nr = read_list(env, list, take_end, &end);
 
 	return nr < 0 ? nr : end;
 }

@@ -9,7 +9,8 @@
 
 #define CPUS_MAX 8192 /* NR_CPUS of the largest kernels */
 #define CPUS_ONLINE "/sys/devices/system/cpu/online"
-#define CPUS_POSSIBLE "/sys/devices/system/cpu/possible"
+#define CPUS_PRESENT "/sys/devices/system/cpu/present"	 /* now, online or not */
+#define CPUS_POSSIBLE "/sys/devices/system/cpu/possible" /* until the next boot */
 
 /*
  * Calls add(arg, cpu) for each CPU of a list, in the order of the text; stops at the first
@@ -22,9 +23,9 @@ int cpus_parse(const char *list, int (*add)(void *arg, int cpu), void *arg);
 int cpus_online(const struct env *env, int (*add)(void *arg, int cpu), void *arg);
 
 /*
- * One more than the highest number that a CPU of this machine can have; the machine may have fewer
- * CPUs. -errno when the list cannot be read.
+ * One more than the highest number in a list, CPUS_POSSIBLE for example; there may be fewer CPUs.
+ * -errno when the list cannot be read.
  */
-int cpus_end(const struct env *env);
+int cpus_end(const struct env *env, const char *list);
 
 #endif

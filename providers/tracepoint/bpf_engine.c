@@ -527,7 +527,7 @@ static int engine_open(const struct env *env, const struct counter *counters, si
 		return -ENOMEM;
 	bpf_be_quiet();
 	bpf->env = env;
-	bpf->cpus_end = cpus_end(env);
+	bpf->cpus_end = cpus_end(env, CPUS_POSSIBLE);
 	bpf->counters = counters;
 	bpf->nr_counters = (uint32_t)nr;
 	bpf->counts = (struct counts){ counters, (uint32_t)nr, NULL };

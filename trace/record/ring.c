@@ -307,10 +307,9 @@ static uint64_t file_limit(void)
 	return limit.rlim_cur;
 }
 
-static int cpus_open(struct ring *ring, const char *folder, struct why *why)
+static int cpus_open(struct ring *ring, const struct ring_config *config, struct why *why)
 {
-	long configured = sysconf(_SC_NPROCESSORS_CONF);
-	size_t nr = configured > 0 ? (size_t)configured : 1;
+	size_t nr = config->nr_cpus;
 	int err = 0;
 
 	raise_limit();
@@ -325,7 +324,7 @@ static int cpus_open(struct ring *ring, const char *folder, struct why *why)
 	for (size_t i = 0; i < nr; i++)
 		ring->raw[i] = ring->pages[i].file = -1;
 	for (size_t i = 0; !err && i < ring->nr_cpus; i++)
-		err = cpu_open(ring, i, folder, why);
+		err = cpu_open(ring, i, config->folder, why);
 	if (!err && pipe2(ring->pipe, O_CLOEXEC) < 0)
 		err = -errno;
 	if (!err)
@@ -351,7 +350,7 @@ int ring_new(const struct ring_config *config, struct ring **ret_ring, struct wh
 	if (!err)
 		err = choose_all(ring, config, why);
 	if (!err)
-		err = cpus_open(ring, config->folder, why);
+		err = cpus_open(ring, config, why);
 	if (err)
 		ring_free(ring);
 	else

@@ -27,6 +27,7 @@ struct ring_choice {
 
 struct ring_config {
 	const char *tracefs; /* the mount point */
+	size_t nr_cpus;	     /* one more than the highest number of a CPU */
 	const struct ring_choice *choices;
 	size_t nr_choices; /* 0: all events of all systems of KVM but kvmmmu */
 	const char *filter; /* a kernel filter for all events if there are 0 choices */

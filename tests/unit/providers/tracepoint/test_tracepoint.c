@@ -855,11 +855,11 @@ static void test_cpus_with_gaps(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(cpus_end(&f->env), -ENOENT);
+	assert_int_equal(cpus_end(&f->env, CPUS_POSSIBLE), -ENOENT);
 	write_file(f, CPUS_POSSIBLE, "0-3,8-11\n");
-	assert_int_equal(cpus_end(&f->env), 12);
+	assert_int_equal(cpus_end(&f->env, CPUS_POSSIBLE), 12);
 	write_file(f, CPUS_POSSIBLE, "0\n");
-	assert_int_equal(cpus_end(&f->env), 1);
+	assert_int_equal(cpus_end(&f->env, CPUS_POSSIBLE), 1);
 }
 
 int main(void)
