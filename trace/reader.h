@@ -23,7 +23,7 @@ struct trace_file {
 	int fd;	       /* closed by trace.c */
 	void *priv;    /* the reader's */
 	uint64_t done; /* bytes read, for the progress; not of sources with a window */
-	bool is_part;  /* a further buffer of the file before it, which holds fd and priv */
+	struct trace_file *main; /* of a further buffer, the main one, which holds fd and priv */
 	bool has_records; /* trace_open_records(): each record is given out as it is */
 };
 

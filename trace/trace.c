@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/hash.h"
 #include "base/utf8.h"
 #include "trace/reader.h"
 #include "trace/repeats.h"
@@ -89,7 +90,7 @@ struct trace_file *trace_add_part(struct trace_file *file)
 	*part = *file;
 	part->index = (uint32_t)file->trace->files.nr - 1;
 	part->done = 0;
-	part->is_part = true;
+	part->main = file;
 	return part;
 }
 
@@ -394,9 +395,9 @@ void trace_close(struct trace *trace)
 	for (size_t i = trace->files.nr; i-- > 0;) {
 		struct trace_file *file = trace->files.items[i];
 
-		if (!file->is_part && file->reader->close)
+		if (!file->main && file->reader->close)
 			file->reader->close(file);
-		if (!file->is_part && file->fd >= 0)
+		if (!file->main && file->fd >= 0)
 			close(file->fd);
 	}
 	free(trace->sources.items);
@@ -461,43 +462,72 @@ int trace_choose_buffer(struct trace *trace, const char *name, struct why *why)
 	return 0;
 }
 
-/* The file of the main buffer, which the parts follow. */
-static size_t main_index(const struct trace *trace, size_t file)
+static const struct trace_file *main_of(const struct trace_file *file)
 {
-	while (((const struct trace_file *)trace->files.items[file])->is_part)
-		file--;
-	return file;
+	return file->main ? file->main : file;
+}
+
+/* The first source of a CPU in a file with all its buffers. */
+struct first_source {
+	struct {
+		const struct trace_file *file; /* of the main buffer */
+		uint64_t cpu;
+	} key;
+	struct trace_source *source;
+	UT_hash_handle hh;
+};
+
+/* Finds or adds the first source of the CPU of this one. NULL: no memory. */
+static struct trace_source *first_of_cpu(struct first_source **table, struct trace_source *source)
+{
+	struct first_source *first, *new;
+
+	new = calloc(1, sizeof(*new));
+	if (!new)
+		return NULL;
+	new->key.file = main_of(source->file);
+	new->key.cpu = source->event.cpu;
+	new->source = source;
+	HASH_FIND(hh, *table, &new->key, sizeof(new->key), first);
+	if (first) {
+		free(new);
+		return first->source;
+	}
+	hash_add(*table, key, new);
+	return new ? source : NULL;
 }
 
 /* Buffers of one file may have recorded the same events of a CPU. */
 static int watch_repeats(struct trace *trace)
 {
-	for (size_t i = 0; i < trace->sources.nr; i++) {
+	struct first_source *table = NULL, *entry, *next;
+	int err = 0;
+
+	for (size_t i = 0; i < trace->sources.nr && !err; i++) {
 		struct trace_source *source = trace->sources.items[i];
-		size_t of = main_index(trace, source->file->index);
+		struct trace_source *first = first_of_cpu(&table, source);
 
-		for (size_t j = 0; j < i && !source->repeats; j++) {
-			struct trace_source *other = trace->sources.items[j];
-
-			if (other->event.cpu != source->event.cpu || other->file == source->file ||
-			    main_index(trace, other->file->index) != of)
-				continue;
-			if (!other->repeats)
-				other->repeats = list_new(&trace->repeats, sizeof(struct repeats));
-			if (!other->repeats)
-				return -ENOMEM;
-			source->repeats = other->repeats;
-		}
+		if (first && first->file == source->file)
+			continue;
+		if (first && !first->repeats)
+			first->repeats = list_new(&trace->repeats, sizeof(struct repeats));
+		if (first && first->repeats)
+			source->repeats = first->repeats;
+		else
+			err = -ENOMEM;
 	}
-	return 0;
+	HASH_ITER(hh, table, entry, next) {
+		HASH_DEL(table, entry);
+		free(entry);
+	}
+	return err;
 }
 
-static bool is_repeat(const struct trace *trace, const struct trace_source *source)
+static bool is_repeat(const struct trace_source *source)
 {
-	size_t file = source->file->index;
+	const struct trace_file *file = source->file;
 
-	return repeats_has(source->repeats, (unsigned int)(file - main_index(trace, file)),
-			   &source->event);
+	return repeats_has(source->repeats, file->index - main_of(file)->index, &source->event);
 }
 
 /* ---- merging */
@@ -568,7 +598,7 @@ static __attribute__((noinline)) int merge(struct trace *trace, int got,
 		if (trace->nr_heap > 1)
 			sift_down(trace, 0);
 		source = trace->nr_heap ? trace->heap[0] : NULL;
-		if (!source || !source->repeats || !is_repeat(trace, source))
+		if (!source || !source->repeats || !is_repeat(source))
 			break;
 		got = source->next(source);
 		if (got < 0)
@@ -626,7 +656,7 @@ void trace_progress(const struct trace *trace, uint64_t *ret_done, uint64_t *ret
 		const struct trace_file *file = trace->files.items[i];
 
 		done += file->done;
-		total += file->is_part ? 0 : file->info.size;
+		total += file->main ? 0 : file->info.size;
 	}
 	for (size_t i = 0; i < trace->sources.nr; i++) {
 		const struct trace_source *source = trace->sources.items[i];
