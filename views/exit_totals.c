@@ -88,6 +88,11 @@ static bool is_of_event(const struct query *query, const struct facts *facts,
 	       strcmp(parent->name, exit_kind_name(query->event)) == 0;
 }
 
+static bool is_of_reason(const struct query *query, const struct field *field, uint32_t id)
+{
+	return (field->use == USE_ARGUMENT ? field->reason : id) == query->reason;
+}
+
 static int choose(struct view *view, const struct query *query, const struct facts *facts,
 		  struct field_set *ret_set)
 {
@@ -101,6 +106,7 @@ static int choose(struct view *view, const struct query *query, const struct fac
 		const struct field *field = fields_get(facts->fields, i);
 
 		if (is_of_event(query, facts, &exits, field) &&
+		    (!query->has_reason || is_of_reason(query, field, i)) &&
 		    query_selects(query, facts->fields, field))
 			err = field_set_add(ret_set, i);
 	}

@@ -360,6 +360,16 @@ if has_screen; then
 	screen_has ' at 0\.10 s from the start$' "Right: the next one"
 	screen_keys m e
 	screen_has '^ npf +61 +322 ' "and back to the entire recording"
+	screen_keys 3 Enter T
+	screen_has ' at 0\.05 s from the start$' "the first sample of one vCPU"
+	screen_has ' vCPU [0-9]+$' "which is named"
+	rate=$(screen_shot | sed -nE 's|^ Total +[0-9,]+ +([0-9,]+) .*|\1|p')
+	screen_keys d T d
+	screen_has "^ Total +$rate +[0-9,]+ " "d: what changed of this vCPU alone"
+	screen_keys q f n o t h i n g Enter
+	screen_has ' at 0\.10 s from the start$' "with a filter"
+	screen_keys d T d
+	screen_has '^ Neither moment has anything that this view shows' "d: which matches nothing"
 	screen_keys q
 	look 100 24 "-s 0.025 svm-perf.data"
 	screen_keys T

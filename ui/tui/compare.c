@@ -27,6 +27,26 @@ static uint32_t guest_in(const struct tui *tui, const struct guests *guests)
 	return tui->query->guest;
 }
 
+/* What is looked at, by the ids that the guest and the reason have in the span. */
+static struct query query_in(const struct tui *tui, const struct report_span *span)
+{
+	const struct query *query = tui->query;
+	struct query here = {
+		.filter = query->filter,
+		.groups = report_span_groups(query->type),
+		.has_vcpu = query->has_vcpu,
+		.vcpu = query->vcpu,
+		.has_reason = query->has_reason,
+	};
+
+	if (query->guest != GUEST_ANY)
+		here.guest = guest_in(tui, interval_guests(span->interval));
+	if (query->has_reason)
+		here.reason = fields_find(interval_fields(span->interval),
+					  fields_get(tui->facts.fields, query->reason)->name);
+	return here;
+}
+
 /* The interval of one moment. */
 static int read_moment(const struct tui *tui, uint64_t time_ns, struct report_span *span,
 		       struct why *why)
@@ -34,12 +54,8 @@ static int read_moment(const struct tui *tui, uint64_t time_ns, struct report_sp
 	int err = report_span_read(span, past_store(tui->config.past), tui->config.fields,
 				   time_ns - 1, time_ns, why);
 
-	span->query = (struct query){
-		.filter = tui->query->filter,
-		.groups = report_span_groups(tui->query->type),
-	};
-	if (!err && tui->query->guest != GUEST_ANY)
-		span->query.guest = guest_in(tui, interval_guests(span->interval));
+	if (!err)
+		span->query = query_in(tui, span);
 	return err;
 }
 
