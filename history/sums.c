@@ -75,7 +75,7 @@ static uint32_t look_up(const struct sum_run *run, const struct changes *changes
 
 void sums_link(const struct sums *sums, struct changes *changes)
 {
-	const struct sum_run *run = sums->runs, *end = run + sums->nr;
+	const struct sum_run *run = sums->runs, *end = sums->nr ? run + sums->nr : run;
 	struct key of = { .guest = 0, .vcpu = INT32_MIN };
 	bool is_known = false;
 	size_t begin = 0;
