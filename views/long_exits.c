@@ -17,7 +17,7 @@ enum {
 };
 
 static const struct column columns[] = {
-	[TIME] = { "time", "Time", "when it ended; in a recording, in seconds from the start",
+	[TIME] = { "end", "Time", "when it ended; in a recording, in seconds from the start",
 		   CELL_TEXT, 15, COLUMN_LEAST(11) },
 	[END] = { "end_ns", "End", "the same in ns since 1970, or from the start",
 		  CELL_COUNT, 19, COLUMN_MACHINE_ONLY },

@@ -220,6 +220,23 @@ for recording in svm arm64; do
 	same_files "$TMP/listed" "$TMP/table" \
 		"report --longer: all exits are the table's, $recording"
 done
+# A program finds a column by its id: no CSV has one twice.
+twice=
+for view in events guests vcpus exits hotspots host long why; do
+	twice="$twice$({
+		"$KVMTOP" -r tests/data/history/version-3.db -c --view $view -n 1
+		echo
+		"$KVMTOP" report --view $view --csv - tests/data/trace/svm-perf.data
+	} 2>/dev/null | awk -F, -v view=$view '
+		NR == 1 || was_empty {
+			split("", ids)
+			for (i = 1; i <= NF; i++)
+				if (ids[$i]++)
+					print view, $i
+		}
+		{ was_empty = !NF }')"
+done
+is "$twice" "" "CSV: each column has an id of its own"
 is "$(status_of "$KVMTOP" report --longer 1ms --by vcpu tests/data/trace/svm-perf.data)" 2 \
 	"report --longer: not with --by"
 
