@@ -308,7 +308,7 @@ analyze: ## gcc -fanalyzer, cppcheck, clang --analyze
 		-include tools/analyze.h -o /dev/null -isystem build/analyze $(CHECK_FLAGS) {}
 	@echo "analyze: clean"
 
-fuzz: ## run every tests/fuzz/fuzz_*.c for FUZZ_TIME seconds
+fuzz: ## run every tests/fuzz/fuzz_*.c for FUZZ_TIME seconds; 0: its seeds alone
 	@tools/need $(CLANG)
 	@$(MAKE) BUILD=build/fuzz CC=$(CLANG) SANITIZE=address,undefined \
 		EXTRA_CFLAGS=-fsanitize=fuzzer-no-link fuzzers
