@@ -130,7 +130,8 @@ static struct guest_memory *find(const struct host_memory *memory, uint32_t gues
 /* Follows the inventory, which is in the order of guests. */
 static int find_guests(struct host_memory *memory)
 {
-	size_t nr = guests_count(memory->guests);
+	size_t nr = guests_count(memory->guests), next = 0;
+	uint32_t turn = memory->nr ? memory->list[memory->next].guest : 0;
 	struct guest_memory *list;
 
 	if (memory->generation == guests_generation(memory->guests))
@@ -148,11 +149,12 @@ static int find_guests(struct host_memory *memory)
 			list[i] = (struct guest_memory){ .guest = guest->id, .pid = guest->pid };
 		if (!known)
 			memory->next_ns = 0; /* it has its turn in this sample */
+		next += guest->id < turn;
 	}
 	free(memory->list);
 	memory->list = list;
 	memory->nr = nr;
-	memory->next = 0;
+	memory->next = next < nr ? next : 0; /* the turns go on */
 	memory->generation = guests_generation(memory->guests);
 	return 0;
 }

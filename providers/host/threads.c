@@ -137,6 +137,18 @@ static void take_over(struct host_threads *threads, struct host_thread *list, si
 	}
 }
 
+/* Where the turns go on in a new list: else, where guests come and go, the last had no turn. */
+static size_t find_turn(const struct host_threads *threads, const struct host_thread *list,
+			size_t nr)
+{
+	size_t i = 0;
+
+	while (threads->nr && i < nr &&
+	       compare_threads(&list[i], &threads->list[threads->next]) < 0)
+		i++;
+	return i < nr ? i : 0;
+}
+
 static int find_threads(struct host_threads *threads)
 {
 	size_t room = guests_count_vcpus(threads->guests), nr = 0;
@@ -152,10 +164,10 @@ static int find_threads(struct host_threads *threads)
 		nr += add_vcpus(guest, list + nr);
 	qsort(list, nr, sizeof(*list), compare_threads);
 	take_over(threads, list, nr);
+	threads->next = find_turn(threads, list, nr);
 	free(threads->list);
 	threads->list = list;
 	threads->nr = nr;
-	threads->next = 0;
 	threads->generation = guests_generation(threads->guests);
 	descriptors_raise(FILES_OF_THREAD * nr + FILES_OF_OTHERS + DESCRIPTORS_SPARE);
 	return 0;

@@ -95,7 +95,8 @@ void host_vmms_free(struct host_vmms *vmms)
 /* Follows the inventory: both lists are in the order of guests. */
 static int find_vmms(struct host_vmms *vmms)
 {
-	size_t nr = guests_count(vmms->guests), old = 0;
+	size_t nr = guests_count(vmms->guests), old = 0, next = 0;
+	uint32_t turn = vmms->nr ? vmms->list[vmms->next].guest : 0;
 	struct vmm *list;
 
 	if (vmms->generation == guests_generation(vmms->guests))
@@ -112,13 +113,14 @@ static int find_vmms(struct host_vmms *vmms)
 			list[i] = vmms->list[old++];
 		else
 			list[i] = (struct vmm){ .guest = guest->id, .pid = guest->pid };
+		next += guest->id < turn;
 	}
 	while (old < vmms->nr)
 		release(&vmms->list[old++]);
 	free(vmms->list);
 	vmms->list = list;
 	vmms->nr = nr;
-	vmms->next = 0;
+	vmms->next = next < nr ? next : 0; /* the turns go on */
 	vmms->generation = guests_generation(vmms->guests);
 	return 0;
 }

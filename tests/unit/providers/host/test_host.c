@@ -356,6 +356,25 @@ static void migrations_are_spread(void **state)
 	assert_int_equal(of_vcpu(w, NR - 1, "thread(migrations)"), 118);
 }
 
+/* Guests that come and go do not end the turns of the others. */
+static void all_have_a_turn_where_guests_come_and_go(void **state)
+{
+	enum { TURNS = 3, NR = TURNS * HOST_THREADS_TURN };
+	struct world *w = *state;
+
+	for (int tid = PID + 1; tid <= PID + NR; tid++) {
+		thread_is(w, tid, 10, 10, 1);
+		has_migrated(w, tid, 100);
+	}
+	begin(w, NR);
+	for (int i = 0; i < TURNS; i++) {
+		guests_add_fake(w->guests, 1000 + 10 * i, "short", 1);
+		take(w);
+	}
+	for (int vcpu = 0; vcpu < NR; vcpu++)
+		assert_int_equal(of_vcpu(w, vcpu, "thread(migrations)"), 100);
+}
+
 static int lowest_descriptor(void)
 {
 	int fd = dup(STDERR_FILENO);
@@ -654,6 +673,7 @@ int main(void)
 		TEST(only_where_a_quota_is_in_force),
 		TEST(quotas_of_cgroups_v1),
 		TEST(migrations_are_spread),
+		TEST(all_have_a_turn_where_guests_come_and_go),
 		TEST(few_descriptors),
 		TEST(other_threads_by_their_names),
 		TEST(too_many_names),
