@@ -230,10 +230,11 @@ static int open_to_read(struct db *db, const char *real, struct why *why)
 		code = try_open(db, real, SQLITE_OPEN_READONLY, "?readonly_shm=1");
 	if ((code & 0xff) != SQLITE_CANTOPEN && (code & 0xff) != SQLITE_READONLY)
 		return code ? error_of(db, code, why) : 0;
-	/* What readers share is a file in the same folder, which cannot be written to. */
+	/* What readers share is a file in the same folder. SQLite hides why it cannot be made. */
 	if (has_beside(real, "-wal"))
-		return why_set(why, -EACCES, "%s: %s-wal belongs to it, and the folder cannot be "
-			       "written to: copy both elsewhere", db->name, db->name);
+		return why_set(why, -EACCES, "%s: %s-wal belongs to it, and no file can be made "
+			       "beside them: make room there, or copy both elsewhere", db->name,
+			       db->name);
 	code = try_open(db, real, SQLITE_OPEN_READONLY, "?immutable=1");
 	return code ? error_of(db, code, why) : 0;
 }

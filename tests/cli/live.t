@@ -306,10 +306,10 @@ fails 2 '"".*not a number' "-s empty" -s "" -1
 fails 2 '"0,5".*not a number' "-s with a comma" -s 0,5 -1
 fails 2 '"-5".*number from 1' "a negative pid" --pid=-5 -1
 fails 2 '"x".*number from 1' "a pid that is no number" -p x -1
-fails 2 '"0".*number from 1' "no samples" -l -n 0
+fails 2 '"0": N must be a whole number, at least 1' "no samples" -l -n 0
 fails 2 'unknown option -q' "an unknown letter among others" -l -1q
 fails 2 'unknown option --nothing' "an unknown long option" --nothing
-fails 2 'option --batch=1' "an argument that is not taken" --batch=1
+fails 2 'option --batch takes no argument' "an argument that is not taken" --batch=1
 fails 2 'option -s needs SECONDS' "an argument that is missing" -l -s
 fails 2 'unexpected argument "x"' "a word too many" -1 x
 fails 2 'first word: exits, format, record, report, timeline, why$' "a command that is none" foo
