@@ -245,8 +245,10 @@ int report_two(const struct recording *other, const struct recording *recording,
 	if (!err)
 		err = report_diff(compared, &both.view, why);
 	both.about = sides[1].about;
-	if (!err)
+	if (!err) {
+		say(both.view.note);
 		err = write_all(&both, options, why);
+	}
 	view_release(&both.view);
 	release(&sides[0]);
 	release(&sides[1]);

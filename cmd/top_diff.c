@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/say.h"
 #include "cmd/top_diff.h"
 #include "cmd/top_lines.h"
 #include "trace/report/spans.h"
@@ -55,6 +56,7 @@ static int write_view(const struct top_options *options, const struct lines_span
 		.other_span = &spans[0],
 	};
 
+	say(view->note);
 	if (config.format == LINES_TABLE)
 		print_spans(spans);
 	return lines_write_once(&config, view, 0, spans[1].elapsed_ns, why);

@@ -249,6 +249,8 @@ int report_diff(const struct report_side sides[2], struct view *ret_view, struct
 	if (!err) {
 		ret_view->is_cycles = sides[has_times(&sides[OTHER]) ? OTHER : THIS].is_cycles;
 		ret_view->absent = absent_columns(sides[OTHER].view);
+		ret_view->note = sides[OTHER].view->note ? sides[OTHER].view->note :
+							   sides[THIS].view->note;
 	}
 	for (size_t i = 0; i < nr && !err; i++)
 		err = add_row(ret_view, sides, &pairs[i]);

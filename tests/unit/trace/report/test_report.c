@@ -376,7 +376,9 @@ static void a_diff_begins_with_what_changed(void **state)
 			.span = 50000,
 		};
 	}
+	views[1].note = "what is counted";
 	assert_int_equal(report_diff(sides, &both, &why), 0);
+	assert_string_equal(both.note, "what is counted");
 	assert_int_equal(both.nr_rows, 3);
 	check_change(&both, 0, "IO", 1000, 9000, 800);
 	check_change(&both, 1, "EPT", 0, 4000, 0);
