@@ -306,21 +306,28 @@ void tui_prompt_time(struct tui *tui, bool is_back)
 
 /* ---- the title */
 
+/* As many digits as tell the moments apart, and as the interval has. */
+static int digits_of(double step_s)
+{
+	int digits = 0;
+
+	while (digits < 9 && (step_s < 0.999 || fabs(step_s - round(step_s)) > 0.001)) {
+		step_s *= 10;
+		digits++;
+	}
+	return digits;
+}
+
 /* A recording has no time of day. */
 static void describe_recorded(struct tui *tui)
 {
 	const struct screen_recording *recording = tui->config.recording;
 	struct screen *screen = &tui->screen;
-	double step_s = recording->interval_s;
-	int digits = 0;
 
 	screen->then[0] = '\0';
 	if (!tui->back.monitor)
 		return;
-	/* As many digits as tell the moments apart, and as the interval has. */
-	for (; (step_s < 0.999 || fabs(step_s - round(step_s)) > 0.001) && digits < 9; step_s *= 10)
-		digits++;
-	snprintf(screen->clock, sizeof(screen->clock), "%.*f s", digits,
+	snprintf(screen->clock, sizeof(screen->clock), "%.*f s", digits_of(recording->interval_s),
 		 (double)(past_at(tui->config.past)->time_ns - recording->start_ns) / 1e9);
 	snprintf(screen->then, sizeof(screen->then), "at %s from the start", screen->clock);
 }
