@@ -145,14 +145,50 @@ static int add_stats(struct owners *owners, const struct chosen_exits *chosen,
 	return err;
 }
 
-static int sum_up(struct owners *owners, const struct query *query, const struct facts *facts)
+/* by_guest: for guests; else for the whole host. */
+static bool are_counted(const struct field_set *fields, const struct facts *facts, bool by_guest)
+{
+	for (size_t i = 0; i < stats_count(facts->stats); i++) {
+		const struct key *key = &stats_at(facts->stats, i)->key;
+
+		if ((key->guest != GUEST_ANY) == by_guest && field_set_has(fields, key->field))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Chooses exits, or with a filter the events that it selects. Where these were counted for the
+ * whole host only, as in a history, it is the exits that the filter selects: exits are always by
+ * guest.
+ */
+static int choose(struct view *view, const struct query *query, const struct facts *facts,
+		  struct chosen_exits *ret_chosen)
+{
+	bool has_exits = !query->filter && fields_have_exits(facts->fields), are_of_host;
+	int err = choose_fields(query, facts, &ret_chosen->exits);
+
+	if (!err && query->filter && !are_counted(&ret_chosen->exits, facts, true)) {
+		are_of_host = are_counted(&ret_chosen->exits, facts, false);
+		field_set_clear(&ret_chosen->exits);
+		err = chosen_exits_find(query, facts, ret_chosen);
+		field_set_clear(&ret_chosen->reasons);
+		has_exits = are_counted(&ret_chosen->exits, facts, true);
+		if (are_of_host && !has_exits)
+			view->note = "These events were counted for the whole host only.";
+	}
+	if (has_exits)
+		view->rate_title = "Exits/s";
+	return err ? err : choose_reasons(facts, &ret_chosen->reasons);
+}
+
+static int sum_up(struct owners *owners, struct view *view, const struct query *query,
+		  const struct facts *facts)
 {
 	struct chosen_exits chosen = { 0 };
 	struct key_sums reasons = { 0 };
-	int err = choose_fields(query, facts, &chosen.exits);
+	int err = choose(view, query, facts, &chosen);
 
-	if (!err)
-		err = choose_reasons(facts, &chosen.reasons);
 	if (!err)
 		err = add_stats(owners, &chosen, facts, &reasons);
 	for (size_t i = 0; !err && i < reasons.nr; i++) {
@@ -182,10 +218,8 @@ int guests_build(struct view *view, const struct query *query, const struct fact
 {
 	struct owners owners;
 
-	if (init(&owners, view, facts) < 0 || sum_up(&owners, query, facts) < 0)
+	if (init(&owners, view, facts) < 0 || sum_up(&owners, view, query, facts) < 0)
 		return -ENOMEM;
-	if (fields_have_exits(facts->fields) && !query->filter)
-		view->rate_title = "Exits/s";
 	owners_total(&owners, view, GUEST_ANY);
 	for (size_t i = 0; i < owners.nr; i++) {
 		struct owner *owner = &owners.list[i];

@@ -180,6 +180,20 @@ static void a_filter_adds_up_what_it_names(void **state)
 	count_in(world, GUEST_ANY, PIO, 500);
 	take(world);
 	assert_non_null(strstr(picture(world), "db1 4000 8 23 100.0%"));
+	assert_null(world->view.note);
+}
+
+static void events_of_the_host_are_of_no_guest(void **state)
+{
+	struct world *world = *state;
+
+	two_guests(world);
+	set_filter(world, "pio");
+	count_in(world, GUEST_ANY, PIO, 500);
+	take(world);
+	build(world);
+	assert_string_equal(world->view.note,
+			    "These events were counted for the whole host only.");
 }
 
 static void a_filter_of_reasons_counts_those_only(void **state)
@@ -380,6 +394,7 @@ int main(void)
 		TEST(of_two_providers_the_first_is_chosen),
 		TEST(exits_that_are_all_zero_are_zero),
 		TEST(a_filter_adds_up_what_it_names),
+		TEST(events_of_the_host_are_of_no_guest),
 		TEST(a_filter_of_reasons_counts_those_only),
 		TEST(flaw_B4_the_ended_have_a_row_of_their_own),
 		TEST(the_ended_are_last_in_every_order),

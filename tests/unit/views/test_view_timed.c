@@ -35,6 +35,22 @@ static void guests_with_the_time_of_their_vcpus(void **state)
 					 i != OWNER_SLEEP);
 }
 
+/* A history has events of the whole host, and exits by guest. */
+static void a_filter_without_events_by_guest_counts_exits(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_guests);
+	usual(world);
+	set_filter(world, "MSR_WRITE");
+	assert_string_equal(picture(world, "guest total delta"),
+			    "db1 600 300\nweb1 200 100\nTotal 800 400\n");
+	assert_string_equal(world->view.rate_title, "Exits/s");
+	set_filter(world, "kvm_pio");
+	build(world);
+	assert_null(world->view.rate_title);
+}
+
 /* What is polled of halts, in ms of each second; without it halts are one. */
 static void poll(struct world *world, uint64_t ms)
 {
@@ -617,6 +633,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(guests_with_the_time_of_their_vcpus),
+		TEST(a_filter_without_events_by_guest_counts_exits),
 		TEST(polls_are_a_cost),
 		TEST(polls_rank_among_exits),
 		TEST(totals_with_polls),
