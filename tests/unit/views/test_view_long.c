@@ -48,7 +48,7 @@ static void newest_first(void **state)
 	exit->argument = PORT;
 	exit->guest = 2;
 	take(world);
-	assert_string_equal(picture(world, "time took_ns user_percent user_ns reason argument "
+	assert_string_equal(picture(world, "end took_ns user_percent user_ns reason argument "
 					   "guest pid vcpu cpu pc end_ns"),
 			    "12:00:02.500000 40000000ns 75.0% 30000000ns IO 0x3f8 write 1 web1 "
 			    "5000 0 3 0xfff0 1763812802500000000\n"
