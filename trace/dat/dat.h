@@ -66,7 +66,8 @@ struct dat {
 	struct dat_buffer *buffers;
 	size_t nr_buffers, buffers_room;
 	uint64_t pages_bytes; /* of all CPUs so far */
-	uint32_t inflated; /* version 7: bytes of all sections so far */
+	uint32_t inflated;    /* version 7: bytes of all sections so far */
+	uint32_t nr_sections; /* version 7: with formats or names */
 };
 
 /* Reads the machine, which follows the version, and initialises dat->types. */

@@ -13,6 +13,8 @@
 
 #define OPTION_LISTS_MAX 4096 /* in a damaged file, lists may refer to each other for ever */
 #define INFLATED_MAX (64 * 1024 * 1024) /* bytes of all sections; formats are most of these */
+#define SECTIONS_MAX 64 /* with formats or names: trace-cmd writes three */
+#define CPU_BYTES 20 /* of a CPU in the option of a buffer: its number, offset and size */
 #define IS_COMPRESSED 1
 
 /* A section, uncompressed. */
@@ -127,9 +129,10 @@ static int get_all_cpu_pages(struct cursor *cursor, struct dat_buffer *buffer, u
 	return err;
 }
 
-static int get_buffer(struct cursor *cursor, struct dat *dat)
+static int get_buffer(struct cursor *cursor, struct dat *dat, uint32_t size)
 {
 	struct dat_buffer *buffer = dat_new_buffer(dat);
+	uint64_t end = cursor->at + size;
 	uint32_t page_size = 0, nr = 0;
 	char clock[TRACING_NAME_SIZE] = "";
 	int err = buffer ? cursor_u64(cursor, &buffer->offset) : -ENOMEM;
@@ -142,7 +145,8 @@ static int get_buffer(struct cursor *cursor, struct dat *dat)
 		err = cursor_u32(cursor, &page_size);
 	if (!err)
 		err = cursor_u32(cursor, &nr);
-	if (!err && (page_size != dat->machine.page_size || nr > DAT_CPUS_MAX))
+	if (!err && (page_size != dat->machine.page_size || nr > DAT_CPUS_MAX ||
+		     cursor->at > end || nr > (end - cursor->at) / CPU_BYTES))
 		err = -EINVAL;
 	if (err) {
 		dat->nr_buffers -= buffer != NULL; /* its name may have no end */
@@ -161,6 +165,8 @@ static int get_section(struct cursor *cursor, struct dat *dat, uint16_t id)
 	uint64_t at = 0;
 	int err = cursor_u64(cursor, &at);
 
+	if (!err && ++dat->nr_sections > SECTIONS_MAX)
+		err = -EINVAL;
 	if (!err)
 		err = section_open(dat, cursor, at, id, &section);
 	if (err)
@@ -189,7 +195,7 @@ static int get_option(struct cursor *cursor, struct dat *dat, uint16_t id, uint3
 {
 	switch (id) {
 	case DAT_OPTION_BUFFER:
-		return get_buffer(cursor, dat);
+		return get_buffer(cursor, dat, size);
 	case DAT_OPTION_FTRACE_EVENTS:
 	case DAT_OPTION_EVENT_FORMATS:
 	case DAT_OPTION_COMMS:

@@ -780,6 +780,61 @@ static void a_section_many_times(void **state)
 	trace_close(trace);
 }
 
+/* The same without compression: each time takes as long as the first. */
+static void a_plain_section_many_times(void **state)
+{
+	struct bytes file = { .len = 0 }, section = { .len = 0 }, options = { .len = 0 };
+	struct trace *trace;
+	size_t first, at, problems;
+
+	(void)state;
+	put_machine(&file, "7", WORLD_PAGE);
+	put(&file, "zlib\0001.0", 9);
+	first = file.len;
+	put_u64(&file, 0);
+	put_u32(&section, 0);
+	at = put_section(&file, 18, &section, NULL);
+	for (int i = 0; i < 80; i++)
+		put_place(&options, 18, at);
+	put_place(&options, 0, 0);
+	set_u64(&file, first, put_section(&file, 0, &options, NULL));
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	trace = open_it();
+	assert_int_equal(count_events(trace, &problems), 0);
+	assert_int_equal(problems, 1);
+	trace_close(trace);
+}
+
+/* A buffer has no more CPUs than its option has room for. */
+static void more_cpus_than_the_option_has(void **state)
+{
+	static const uint8_t name[] = "second\0local";
+	static uint8_t data[65536];
+	FILE *file = fopen("tests/data/trace/buffers-v7.dat", "r");
+	struct trace *trace;
+	size_t len, problems;
+	uint8_t *at;
+
+	(void)state;
+	assert_non_null(file);
+	len = fread(data, 1, sizeof(data), file);
+	fclose(file);
+	at = memmem(data, len, name, sizeof(name));
+	assert_non_null(at);
+	save(path, data, len);
+	trace = open_it();
+	assert_non_null(trace_file(trace, 1));
+	trace_close(trace);
+	at[sizeof(name) + sizeof(uint32_t)] = 2; /* it has one */
+	save(path, data, len);
+	trace = open_it();
+	assert_null(trace_file(trace, 1));
+	count_events(trace, &problems);
+	assert_int_equal(problems, 1);
+	trace_close(trace);
+}
+
 /* ---- a guest's file beside its host's */
 
 /* One event on each of two CPUs, at these times. */
@@ -907,6 +962,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(two_cpus_with_the_same_pages),
 		cmocka_unit_test(a_name_without_an_end),
 		cmocka_unit_test(a_list_after_itself), cmocka_unit_test(a_section_many_times),
+		cmocka_unit_test(a_plain_section_many_times),
+		cmocka_unit_test(more_cpus_than_the_option_has),
 		cmocka_unit_test(a_guest_is_on_its_host_s_clock),
 		cmocka_unit_test(a_shift_that_makes_no_sense),
 	};
