@@ -301,7 +301,6 @@ static int output_open(struct run *run, struct why *why)
 static int ring_open(struct run *run, struct why *why)
 {
 	const struct options *options = run->options;
-	char *path = strdup(options->output);
 	struct ring_config config = {
 		.tracefs = run->env.tracefs,
 		.choices = options->choices,
@@ -314,18 +313,19 @@ static int ring_open(struct run *run, struct why *why)
 		.sched = options->sched,
 	};
 	int nr_cpus = cpus_end(&run->env, CPUS_PRESENT), err;
+	char *path;
 
 	if (nr_cpus < 0)
-		err = why_set(why, nr_cpus, "cannot read %s: %s", CPUS_PRESENT, strerror(-nr_cpus));
-	else
-		err = path ? 0 : -ENOMEM;
-	if (!err) {
-		config.nr_cpus = (size_t)nr_cpus;
-		config.folder = dirname(path);
-		err = ring_new(&config, &run->ring, why);
-		if (err)
-			trace_check_lockdown(&run->env, why); /* then that is the cause */
-	}
+		return why_set(why, nr_cpus, "cannot read %s: %s", CPUS_PRESENT,
+			       strerror(-nr_cpus));
+	path = strdup(options->output);
+	if (!path)
+		return -ENOMEM;
+	config.nr_cpus = (size_t)nr_cpus;
+	config.folder = dirname(path);
+	err = ring_new(&config, &run->ring, why);
+	if (err)
+		trace_check_lockdown(&run->env, why); /* then that is the cause */
 	free(path);
 	return err;
 }

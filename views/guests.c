@@ -145,7 +145,7 @@ static int add_stats(struct owners *owners, const struct chosen_exits *chosen,
 	return err;
 }
 
-/* by_guest: for guests; else for the whole host. */
+/* Whether any of the fields was counted by guest; or, by_guest false, for the whole host. */
 static bool are_counted(const struct field_set *fields, const struct facts *facts, bool by_guest)
 {
 	for (size_t i = 0; i < stats_count(facts->stats); i++) {
@@ -158,9 +158,9 @@ static bool are_counted(const struct field_set *fields, const struct facts *fact
 }
 
 /*
- * Chooses exits, or with a filter the events that it selects. Where these were counted for the
- * whole host only, as in a history, it is the exits that the filter selects: exits are always by
- * guest.
+ * Chooses exits, or with a filter the events that it selects. Where events were counted for the
+ * whole host only, as in a history, it chooses the exits that the filter selects: exits are always
+ * counted by guest.
  */
 static int choose(struct view *view, const struct query *query, const struct facts *facts,
 		  struct chosen_exits *ret_chosen)

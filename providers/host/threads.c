@@ -137,7 +137,10 @@ static void take_over(struct host_threads *threads, struct host_thread *list, si
 	}
 }
 
-/* Where the turns go on in a new list: else, where guests come and go, the last had no turn. */
+/*
+ * Where the turns go on in a new list. If they began anew, the last vCPUs would have none on a host
+ * where guests come and go.
+ */
 static size_t find_turn(const struct host_threads *threads, const struct host_thread *list,
 			size_t nr)
 {

@@ -371,7 +371,7 @@ static uint64_t never_back(uint64_t whole_ns, uint64_t part_ns, uint64_t *shown_
 	return *shown_ns;
 }
 
-/* at: where it probably is. Numbers of vCPUs may be any: they are no indexes. NULL: no memory. */
+/* at: its probable index. The vCPU's number is none: it may be of any size. NULL: no memory. */
 static struct vcpu_shown *shown_of(struct named_guest *named, int32_t index, size_t at)
 {
 	for (size_t i = 0; i < named->nr_shown; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * names - which guests are exported, and their labels, which differ at any time.
+ * names - which guests are exported, and their labels: no two guests have the same at a time.
  *
  * A label is the guest's name or, if a guest that runs has this label already, the name and the
  * pid: "web (4711)". It never changes. A guest that has ended is exported once more; only then is

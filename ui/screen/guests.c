@@ -8,7 +8,7 @@
 
 #include "ui/screen/parts.h"
 
-/* How many guests match, and the index of the chosen guest among them; 0: no guest is chosen. */
+/* How many guests match, and the chosen guest's index among them; 0 also if none is chosen. */
 static size_t count_matches(const struct screen *screen, const char *typed, size_t *ret_chosen)
 {
 	const struct guest *guest;

@@ -62,7 +62,7 @@ struct screen_detail {
 	const struct view *view;
 	const struct query *query;
 	char title[GUEST_NAME_SIZE + 64]; /* "Exits of db1" */
-	const char *empty; /* why there are no rows; NULL: for the reason of screen.empty */
+	const char *empty; /* why there are no rows; NULL: as screen.empty says */
 };
 
 struct screen {
@@ -88,7 +88,7 @@ struct screen {
 	/* What the selected row, or all rows, did over time. NULL: not known. */
 	const struct series *series;
 	long series_cursor; /* the point that is looked at; -1: the newest */
-	/* Not 0: a run's first sample, of this time, is looked at, before series_cursor. */
+	/* The time of a run's first sample, before series_cursor, if that is looked at; else 0. */
 	uint64_t series_first_ns;
 	char series_title[GUEST_NAME_SIZE + 128]; /* "MSR_WRITE of db1" */
 	/* What the selected row, or all rows, are made of: for large screens. */

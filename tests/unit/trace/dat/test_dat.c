@@ -622,16 +622,24 @@ static void a_compression_that_is_not_known(void **state)
 	trace_close(trace);
 }
 
+static size_t read_sample(const char *name, uint8_t *data, size_t size)
+{
+	FILE *file = fopen(name, "r");
+	size_t len;
+
+	assert_non_null(file);
+	len = fread(data, 1, size, file);
+	fclose(file);
+	return len;
+}
+
 static void version_7_cut(void **state)
 {
 	static uint8_t data[65536];
-	FILE *file = fopen("tests/data/trace/small-v7.dat", "r");
-	size_t len, nr, problems;
+	size_t len = read_sample("tests/data/trace/small-v7.dat", data, sizeof(data));
+	size_t nr, problems;
 
 	(void)state;
-	assert_non_null(file);
-	len = fread(data, 1, sizeof(data), file);
-	fclose(file);
 	for (size_t cut = 12; cut < len; cut += cut < 300 ? 1 : 37) {
 		struct trace *trace;
 
@@ -750,31 +758,40 @@ static void a_list_after_itself(void **state)
 	trace_close(trace);
 }
 
-/* A section of 1 KB becomes 1 MB, each time that it is named. */
-static void a_section_many_times(void **state)
+/* A file whose options name one section of formats 80 times; then it is opened. */
+static struct trace *open_often_named(struct bytes *section, world_deflate *deflate)
 {
-	struct bytes file = { .len = 0 }, section = { .len = 0 }, options = { .len = 0 };
-	struct trace *trace;
-	size_t first, at, problems;
+	struct bytes file = { .len = 0 }, options = { .len = 0 };
+	size_t first, at;
 
-	(void)state;
 	put_machine(&file, "7", WORLD_PAGE);
 	put(&file, "zlib\0001.0", 9);
 	first = file.len;
 	put_u64(&file, 0);
-	put_u32(&section, 1);
-	put(&section, "kvm", 4);
-	put_u32(&section, 1);
-	put_u64(&section, 1 << 20);
-	put(&section, NULL, 1 << 20);
-	at = put_section(&file, 18, &section, deflate_zlib);
+	at = put_section(&file, 18, section, deflate);
 	for (int i = 0; i < 80; i++)
 		put_place(&options, 18, at);
 	put_place(&options, 0, 0);
 	set_u64(&file, first, put_section(&file, 0, &options, NULL));
 	save(path, file.data, file.len);
 	bytes_release(&file);
-	trace = open_it();
+	return open_it();
+}
+
+/* A section of 1 KB becomes 1 MB, each time that it is named. */
+static void a_section_many_times(void **state)
+{
+	struct bytes section = { .len = 0 };
+	struct trace *trace;
+	size_t problems;
+
+	(void)state;
+	put_u32(&section, 1);
+	put(&section, "kvm", 4);
+	put_u32(&section, 1);
+	put_u64(&section, 1 << 20);
+	put(&section, NULL, 1 << 20);
+	trace = open_often_named(&section, deflate_zlib);
 	assert_int_equal(count_events(trace, &problems), 0);
 	assert_int_equal(problems, 2); /* the first format, and then a section too many */
 	trace_close(trace);
@@ -783,24 +800,13 @@ static void a_section_many_times(void **state)
 /* The same without compression: each time takes as long as the first. */
 static void a_plain_section_many_times(void **state)
 {
-	struct bytes file = { .len = 0 }, section = { .len = 0 }, options = { .len = 0 };
+	struct bytes section = { .len = 0 };
 	struct trace *trace;
-	size_t first, at, problems;
+	size_t problems;
 
 	(void)state;
-	put_machine(&file, "7", WORLD_PAGE);
-	put(&file, "zlib\0001.0", 9);
-	first = file.len;
-	put_u64(&file, 0);
 	put_u32(&section, 0);
-	at = put_section(&file, 18, &section, NULL);
-	for (int i = 0; i < 80; i++)
-		put_place(&options, 18, at);
-	put_place(&options, 0, 0);
-	set_u64(&file, first, put_section(&file, 0, &options, NULL));
-	save(path, file.data, file.len);
-	bytes_release(&file);
-	trace = open_it();
+	trace = open_often_named(&section, NULL);
 	assert_int_equal(count_events(trace, &problems), 0);
 	assert_int_equal(problems, 1);
 	trace_close(trace);
@@ -811,15 +817,12 @@ static void more_cpus_than_the_option_has(void **state)
 {
 	static const uint8_t name[] = "second\0local";
 	static uint8_t data[65536];
-	FILE *file = fopen("tests/data/trace/buffers-v7.dat", "r");
+	size_t len = read_sample("tests/data/trace/buffers-v7.dat", data, sizeof(data));
 	struct trace *trace;
-	size_t len, problems;
+	size_t problems;
 	uint8_t *at;
 
 	(void)state;
-	assert_non_null(file);
-	len = fread(data, 1, sizeof(data), file);
-	fclose(file);
 	at = memmem(data, len, name, sizeof(name));
 	assert_non_null(at);
 	save(path, data, len);
