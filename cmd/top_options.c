@@ -378,8 +378,8 @@ static int check_export(const struct top_options *options, struct why *why)
 					     "kvmtop twice");
 	if (other)
 		return why_set(why, -EINVAL, "%s is not for --prometheus and --listen, which "
-					     "export all guests: leave it out; --metrics "
-					     "chooses", other);
+					     "export all guests as they are now: leave it out; "
+					     "--metrics chooses metrics", other);
 	if (options->prometheus && !is_prom(options->prometheus))
 		return why_set(why, -EINVAL, "\"%s\": node_exporter reads only names that end in "
 					     ".prom: choose such a name", options->prometheus);

@@ -174,7 +174,7 @@ static int choose(struct view *view, const struct query *query, const struct fac
 		err = chosen_exits_find(query, facts, ret_chosen);
 		field_set_clear(&ret_chosen->reasons);
 		has_exits = are_counted(&ret_chosen->exits, facts, true);
-		if (are_of_host && !has_exits)
+		if (are_of_host && !has_exits && guests_count(facts->guests))
 			view->note = "These events were counted for the whole host only.";
 	}
 	if (has_exits)
