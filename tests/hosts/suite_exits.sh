@@ -584,12 +584,14 @@ nested_counted() {
 }
 
 # nested_places: lines of reason, program counter of L1 or L2, and number, from the trace. When an
-# exit that enters L2 ends, its program counter is lost.
+# exit that enters L2 ends, its program counter is lost, unless it is in the record of its begin.
 nested_places() {
-	awk -v exits=" $EXIT: " -v entries=" $ENTRY: " "$REASON_OF"'
+	lost=vmrun
+	[ -e /sys/kernel/btf/kvm_amd ] || lost=
+	awk -v exits=" $EXIT: " -v entries=" $ENTRY: " -v lost="$lost" "$REASON_OF"'
 	function end_exit() {
 		if (why != "")
-			count[why mark " " (why == "vmrun" ? "-" : at)]++
+			count[why mark " " (why == lost ? "-" : at)]++
 		why = mark = ""
 	}
 	/ kvm_nested_vmexit: / { mark = "_L2" }
