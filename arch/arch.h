@@ -37,6 +37,16 @@ struct reason {
  * the fields' names, or in the vCPU. The running kernel's BTF says where these are.
  */
 #define RAW_PATHS 3
+#define RAW_COPIES 2
+
+/*
+ * KVM's copy of the program counter in the vCPU, where the CPU keeps it: a member of kvm_vcpu, or
+ * an array that the register is the index of. It is there while the register's bit is set.
+ */
+struct raw_copy {
+	const char *path, *pc; /* "arch.rip", and the register's name in the enum */
+};
+
 struct raw_exit {
 	uint64_t type_mask; /* the bits of the argument `type_field` that the record has */
 	uint32_t isa;	    /* what the argument "isa" must be; 0: there is none */
@@ -51,6 +61,12 @@ struct raw_exit {
 	 * again: of a guest, and of a guest that the guest runs. NULL: it is not in memory.
 	 */
 	const char *pc_path, *nested_pc_path;
+	/*
+	 * Else the copy: the first that the kernel has. registers: the enum; copied, is_nested:
+	 * members of kvm_vcpu, with the registers' bits and whether it is in a guest of its guest.
+	 */
+	struct raw_copy copies[RAW_COPIES];
+	const char *registers, *copied, *is_nested;
 };
 
 /* An event with a field that says why the event happened. Source: the kernel's trace headers. */

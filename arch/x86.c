@@ -253,12 +253,19 @@ static int svm_filter(const struct split *split, const struct reason *reason, ch
 	return snprintf(buf, size, "%s==%" PRIu64, split->field, value);
 }
 
-/* The same for the vCPUs of TDX, which kvm_intel runs, too. The CPU keeps the program counter. */
+/*
+ * The same for the vCPUs of TDX, which kvm_intel runs, too. The CPU keeps the program counter; KVM
+ * reads it when it emulates an instruction, and for the record of a page fault.
+ */
 static const struct raw_exit vmx_raw = {
 	.isa = 1,
 	.module = "kvm_intel",
 	.paths = { "vcpu_vmx.exit_reason.full", "vcpu_vmx.vt.exit_reason.full",
 		   "vcpu_tdx.vt.exit_reason.full" },
+	.copies = { { "arch.rip", "VCPU_REG_RIP" }, { "arch.regs", "VCPU_REGS_RIP" } },
+	.registers = "kvm_reg",
+	.copied = "arch.regs_avail",
+	.is_nested = "stat.guest_mode",
 };
 
 /* vmcb is the current one: the nested guest's while that runs. */

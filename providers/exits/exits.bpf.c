@@ -198,7 +198,7 @@ static __always_inline int begin_exit(void *ctx, enum exits_way way, _Bool is_lo
 	cell = find_cell(code_of(ctx, way), EXITS_VMEXIT);
 	count(thread, cell);
 	thread->cpu = cpu;
-	if (is_long && !has_vcpu) /* else the VMCB has it until the exit ends */
+	if (is_long && !has_vcpu) /* else the vCPU leads to it when the exit ends */
 		thread->pc = LOAD(ctx, FIELD_PC);
 	if (is_long)
 		thread->waited_before_ns = waited_so_far();
@@ -224,6 +224,25 @@ static __noinline __u64 find_pc(const struct exits_thread *thread, __u64 current
 	bpf_probe_read_kernel(&at, sizeof(at), (void *)(vcpu + (is_nested ? nested : own)));
 	if (is_nested || now == at)
 		bpf_probe_read_kernel(&pc, sizeof(pc), (void *)(at + place));
+	return pc;
+}
+
+/*
+ * Where the guest goes on, by KVM's copy of the program counter: of the instruction that exited, or
+ * of the next one where KVM emulated it. KVM makes the copy in exits in which it needs to know, and
+ * drops it with the next exit. An exit that enters or leaves L2 has the other guest's.
+ */
+static __noinline __u64 find_pc_copy(const struct exits_thread *thread, __u64 copy, __u64 copied,
+				     __u64 bit, __u64 nested)
+{
+	_Bool is_nested = codes[thread->open_cell % EXITS_CELLS].is_nested;
+	__u64 vcpu = thread->running, now_nested = 0, pc = 0;
+	__u8 bits = 0;
+
+	bpf_probe_read_kernel(&bits, sizeof(bits), (void *)(vcpu + copied));
+	bpf_probe_read_kernel(&now_nested, sizeof(now_nested), (void *)(vcpu + nested));
+	if (bits & bit && is_nested == (now_nested != 0))
+		bpf_probe_read_kernel(&pc, sizeof(pc), (void *)(vcpu + copy));
 	return pc;
 }
 
@@ -300,14 +319,18 @@ static __always_inline void add_polled(struct exits_thread *thread, void *ctx, _
 	thread->poll_sum_ns = sum;
 }
 
-/* has_vcpu: as for sums_of(). Then the VMCB has the program counter, and no exit has to keep it. */
+/* has_vcpu: as for sums_of(). Then the vCPU leads to the program counter: no exit keeps it. */
 static __always_inline void end_long(struct exits_thread *thread, _Bool has_vcpu, __u64 since,
 				     __u64 now)
 {
-	__u64 pc = has_vcpu ? find_pc(thread, NUMBER(RAW_OFFSET), NUMBER(RAW_OWN_VMCB),
-				      NUMBER(RAW_NESTED_VMCB), NUMBER(RAW_PC)) :
-			      thread->pc;
+	__u64 pc = thread->pc;
 
+	if (has_vcpu && NUMBER(RAW_PC_COPY))
+		pc = find_pc_copy(thread, NUMBER(RAW_PC_COPY), NUMBER(RAW_COPIED),
+				  NUMBER(RAW_COPIED_BIT), NUMBER(RAW_IS_NESTED));
+	else if (has_vcpu)
+		pc = find_pc(thread, NUMBER(RAW_OFFSET), NUMBER(RAW_OWN_VMCB),
+			     NUMBER(RAW_NESTED_VMCB), NUMBER(RAW_PC));
 	report(thread, since, now, pc);
 }
 
@@ -434,6 +457,16 @@ int on_long_vcpu_entry(void *ctx)
 {
 	return end_exit(find_running(bpf_get_smp_processor_id(), LOAD(ctx, FIELD_VCPU)), ctx, 1,
 			1);
+}
+
+/*
+ * kvm_page_fault: for its record KVM reads the program counter, and has its copy when the exit
+ * ends. In most page faults KVM needs it for nothing else.
+ */
+SEC("tracepoint")
+int on_page_fault(void *ctx __attribute__((unused)))
+{
+	return 1;
 }
 
 /*

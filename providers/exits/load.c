@@ -164,6 +164,25 @@ static void set_nested(const struct exits_load *load)
 	bpf_program__set_autoload(load->program->progs.on_nested_entry, has_nested);
 }
 
+static bool has_pc_copy(const struct exits_load *load)
+{
+	return load->raw.way != EXITS_BY_RECORD && load->raw.numbers[RAW_PC_COPY - RAW_FIRST];
+}
+
+/* Page faults have a copy where it is in their event's record, which older kernels lack. */
+static bool knows_pc(const struct exits_load *load)
+{
+	return load->raw.has_pc &&
+	       (!has_pc_copy(load) ||
+		bpf_field_size("kvm", "kvm_page_fault", load->config.exit->pc_field) > 0);
+}
+
+static void set_page_fault(const struct exits_load *load)
+{
+	bpf_program__set_autoload(load->program->progs.on_page_fault,
+				  load->config.has_long && load->is_timed && has_pc_copy(load));
+}
+
 /* The program of a kind that has an event of its own. */
 static struct bpf_program *program_of(const struct exits_load *load, enum exit_kind kind)
 {
@@ -233,6 +252,7 @@ static int try_load(struct exits_load *load, bool has_task_storage)
 	err = set_exit(load);
 	set_polls(load);
 	set_nested(load);
+	set_page_fault(load);
 	for (unsigned int kind = EXITS_USERSPACE; kind < EXITS_KINDS && !err; kind++)
 		err = set_kind(load, (enum exit_kind)kind);
 	if (!err)
@@ -297,7 +317,7 @@ int exits_load(struct exits_load *load)
 
 	if (config->raw)
 		load->raw = *config->raw;
-	if (!config->exit || (config->has_long && !load->raw.has_pc))
+	if (!config->exit || (config->has_long && !knows_pc(load)))
 		load->raw.way = EXITS_BY_RECORD;
 	if (!config->has_long)
 		load->raw.run_delay = 0;
@@ -382,6 +402,9 @@ int exits_load_attach(struct exits_load *load)
 		err = attach_raw(load, load->program->progs.on_wakeup, "kvm_vcpu_wakeup");
 	if (!err)
 		err = attach_raw(load, load->program->progs.on_nested_exit, "kvm_nested_vmexit");
+	if (!err)
+		err = attach_event(load, load->program->progs.on_page_fault, "kvm",
+				   "kvm_page_fault");
 	return err;
 }
 

@@ -8,7 +8,8 @@
 #include "providers/exits/raw.h"
 #include "providers/exits/shared.h"
 
-#define HOOKS_MAX (4 + EXITS_KINDS) /* of arguments, exit, entry, user space, polls, L2 */
+/* Of arguments, exit, entry, user space, polls, L2, page faults. */
+#define HOOKS_MAX (5 + EXITS_KINDS)
 
 struct exits_bpf_config {
 	const struct env *env;

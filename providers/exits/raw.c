@@ -249,14 +249,68 @@ static bool find_pc(const struct btf *types, const struct raw_exit *exit, struct
 	return true;
 }
 
-/* At the begin of an exit in an argument; or, at its end, in the vCPU that the entry has. */
-static bool look_for_pc(const struct exits_btf *btf, const struct raw_exit *exit,
-			struct exits_raw *raw)
+/* The value of a name in an enum; -1: there is no such name. */
+static long find_value(const struct btf *btf, const char *enumeration, const char *name)
+{
+	const struct btf_type *type = find(btf, enumeration, BTF_KIND_ENUM);
+	const struct btf_enum *values = type ? btf_enum(type) : NULL;
+
+	for (uint32_t i = 0; type && i < btf_vlen(type); i++) {
+		if (strcmp(btf__name_by_offset(btf, values[i].name_off), name) == 0)
+			return values[i].val;
+	}
+	return -1;
+}
+
+/* Where the copy of a register is in the vCPU; -1: this kernel has no such copy. */
+static long find_copy(const struct btf *btf, const struct raw_copy *copy, long reg)
+{
+	struct walk walk = { .btf = btf, .type = find(btf, "kvm_vcpu", BTF_KIND_STRUCT) };
+	const struct btf_array *array;
+
+	if (reg < 0 || !walk_to_end(&walk, copy->path))
+		return -1;
+	if (is_number(&walk, sizeof(uint64_t)))
+		return walk.offset;
+	if (!btf_is_array(walk.type))
+		return -1;
+	array = btf_array(walk.type);
+	walk.type = type_of(btf, array->type);
+	return walk.type && is_number(&walk, sizeof(uint64_t)) && reg < (long)array->nelems ?
+		       (long)walk.offset + reg * (long)sizeof(uint64_t) : -1;
+}
+
+static bool find_pc_copy(const struct btf *kvm, const struct raw_exit *exit, struct exits_raw *raw)
+{
+	long copied = exit->copied ? find_in_vcpu(kvm, exit->copied, 0) : -1;
+	long is_nested = exit->is_nested ? find_in_vcpu(kvm, exit->is_nested, 8) : -1;
+
+	for (size_t i = 0; i < RAW_COPIES && exit->copies[i].path; i++) {
+		long reg = find_value(kvm, exit->registers, exit->copies[i].pc);
+		long copy = find_copy(kvm, &exit->copies[i], reg);
+
+		if (copy < 0 || copied < 0 || is_nested < 0)
+			continue;
+		*number(raw, RAW_PC_COPY) = (int)copy;
+		*number(raw, RAW_COPIED) = (int)(copied + reg / 8); /* x86: little-endian */
+		*number(raw, RAW_COPIED_BIT) = 1 << reg % 8;
+		*number(raw, RAW_IS_NESTED) = (int)is_nested;
+		return true;
+	}
+	return false;
+}
+
+/* At the begin of an exit in an argument; or, at its end, by the vCPU that the entry has. */
+static bool look_for_pc(const struct exits_btf *btf, const struct btf *kvm,
+			const struct raw_exit *exit, struct exits_raw *raw)
 {
 	if (raw->way == EXITS_BY_ARGUMENT)
 		return raw->pc >= 0;
-	return raw->entry_vcpu >= 0 && *number(raw, RAW_HAS_POINTER) &&
-	       find_pc(btf->vendor ? btf->vendor : btf->vmlinux, exit, raw);
+	if (raw->entry_vcpu < 0)
+		return false;
+	if (*number(raw, RAW_HAS_POINTER))
+		return find_pc(btf->vendor ? btf->vendor : btf->vmlinux, exit, raw);
+	return find_pc_copy(kvm, exit, raw);
 }
 
 /* The number of the argument with this name; the first of the function is no argument. */
@@ -354,7 +408,7 @@ int exits_raw_look(const struct exits_btf *btf, const struct split *split, int b
 	}
 	if (err)
 		return err;
-	raw.has_pc = look_for_pc(btf, split->raw, &raw);
+	raw.has_pc = look_for_pc(btf, kvm, split->raw, &raw);
 	look_for_polls(btf, kvm, &raw);
 	*ret_raw = raw;
 	return 0;

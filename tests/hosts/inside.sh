@@ -20,6 +20,7 @@ SLOW=1
 EXITS_FILE=exits
 has_pio=no has_mmio=no has_halt=yes
 ARGUMENTS=
+PC_EVENT= # says the program counter that the list of long exits has; empty: $EXIT
 case $(uname -m) in
 aarch64)
 	PIO=HVC64 CPUID=SYS64 MMIO=DABT_LOW MARK=WFx SLOW_EXITS=$MMIO
@@ -41,6 +42,7 @@ ppc64le)
 *)
 	PIO=IO_INSTRUCTION CPUID=CPUID MMIO=EPT_MISCONFIG MARK=HLT
 	! grep -qw svm /proc/cpuinfo || PIO=io CPUID=cpuid MMIO=npf MARK=hlt
+	! grep -qw vmx /proc/cpuinfo || PC_EVENT=$ENTRY # by KVM's copy
 	SLOW_EXITS="$PIO $MMIO" MORE_MMIO=0
 	ARGUMENTS="ioport:77 mmio:33 cpuid:55"
 	has_pio=yes has_mmio=yes

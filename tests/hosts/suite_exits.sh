@@ -230,7 +230,7 @@ exits_times() {
 
 # trace_long: lines of vCPU, reason, program counter, us between exit and entry.
 trace_long() {
-	awk -v exits=" $EXIT: " -v entries=" $ENTRY: " "$REASON_OF"'
+	awk -v exits=" $EXIT: " -v entries=" $ENTRY: " -v says=" ${PC_EVENT:-$EXIT}: " "$REASON_OF"'
 	!match($0, / [0-9]+\.[0-9]+: /) { next }
 	{ time = substr($0, RSTART + 1, RLENGTH - 3) * 1e6 }
 	!match($0, /vcpu[0-9]+-[0-9]+ +\[/) { next }
@@ -239,10 +239,10 @@ trace_long() {
 		since[vcpu] = time
 		why[vcpu] = reason_of($0)
 		at[vcpu] = ""
-		if (match($0, /(rip |PC: )0x[0-9a-f]+/)) {
-			at[vcpu] = substr($0, RSTART + 4, RLENGTH - 4)
-			sub(/0x0+/, "0x", at[vcpu])
-		}
+	}
+	index($0, says) && match($0, /(rip |PC: )0x[0-9a-f]+/) {
+		at[vcpu] = substr($0, RSTART + 4, RLENGTH - 4)
+		sub(/0x0+/, "0x", at[vcpu])
 	}
 	index($0, entries) && since[vcpu] {
 		print vcpu, why[vcpu], at[vcpu], time - since[vcpu]
@@ -325,6 +325,35 @@ exits_long() {
 	stop "$GUEST"
 	like "$(cat "$TMP/exits")" ",$PIO,0x[0-9a-f]+ " \
 		"exits --longer --arguments: the port is named"
+}
+
+# trace_exits 0|1: the kernel's own trace of exits and entries.
+trace_exits() {
+	echo "$1" >"$INSTANCE/events/$SYSTEM/$EXIT/enable"
+	echo "$1" >"$INSTANCE/events/$SYSTEM/$ENTRY/enable"
+}
+
+# A trace makes KVM read each exit's program counter. Without one, exits that the guest's code makes
+# must have it, too: of instructions that KVM emulates, and of page faults.
+exits_long_untraced() {
+	section "exits --longer: program counters without a trace"
+	trace_exits 0
+	exits_begin --longer 1us
+	guest new --pio 20 --mmio 20 --cpuid 50 --rounds 2
+	guest_run new
+	exits_end
+	stop "$GUEST"
+	trace_exits 1
+	awk -F, '
+	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	{
+		has = $at["pc"] != ""
+		print has ? "has" : "lacks", $at["reason"]
+	}' "$TMP/exits" | sort | uniq -c >"$TMP/places"
+	diag "$(cat "$TMP/places")"
+	unlike "$(cat "$TMP/places")" "lacks ($PIO|$MMIO|$CPUID|EPT_VIOLATION)\$" \
+		"exits --longer: each exit that the guest's code makes has its PC"
+	like "$(cat "$TMP/places")" "has $PIO" "exits --longer: and there are some"
 }
 
 # waited_ns_of FILE: how long its long exits waited for a CPU, in all; "none" if that is not known.

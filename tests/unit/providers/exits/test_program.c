@@ -65,6 +65,7 @@ int on_long_exit_by_read(void *ctx);
 int on_long_exit_by_load(void *ctx);
 int on_long_entry(void *ctx);
 int on_long_vcpu_entry(void *ctx);
+int on_page_fault(void *ctx);
 int on_userspace(void *ctx);
 int on_ioport(void *ctx);
 int on_mmio(void *ctx);
@@ -700,6 +701,51 @@ static void test_pc_in_vmcb(void **state)
 	assert_true(codes[exit->cell].is_nested);
 }
 
+/* A vCPU with KVM's copy of the program counter, and the bit that says whether it is there. */
+struct copied_vcpu {
+	uint64_t code, copied, nested, pc;
+};
+
+/* An exit, and the entry 500 ns later, which finds the vCPU as `then`. Returns the exit's PC. */
+static uint64_t pc_copied(struct copied_vcpu vcpu, _Bool is_nested, struct copied_vcpu then)
+{
+	uint64_t event[FIELDS] = { [FIELD_VCPU] = (uintptr_t)&vcpu };
+
+	m.now_ns += 1000;
+	assert_int_equal(on_long_exit_by_read(event), 1);
+	if (is_nested)
+		on_nested_exit(NULL);
+	vcpu = then;
+	m.now_ns += 500;
+	on_long_vcpu_entry(event);
+	m.nr_reserved = 0;
+	assert_int_equal(m.nr_reported, 1);
+	m.nr_reported = 0;
+	return m.reported[0].pc;
+}
+
+static void test_pc_copied(void **state)
+{
+	const uint64_t is_there = 1 << 16; /* the first bit of byte 2 */
+	const struct copied_vcpu left = { IO, 0, false, 0xdead }, left_l2 = { IO, 0, true, 0xdead };
+	const struct copied_vcpu read = { IO, is_there, false, 0xfff0 };
+	const struct copied_vcpu read_l2 = { IO, is_there, true, 0x7c00 };
+	const struct copied_vcpu not_read = { IO, ~is_there, false, 0xdead };
+
+	(void)state;
+	NUMBER(RAW_BYTES) = 8;
+	NUMBER(RAW_PC_COPY) = offsetof(struct copied_vcpu, pc);
+	NUMBER(RAW_COPIED) = offsetof(struct copied_vcpu, copied) + 2;
+	NUMBER(RAW_COPIED_BIT) = 1;
+	NUMBER(RAW_IS_NESTED) = offsetof(struct copied_vcpu, nested);
+	assert_int_equal(pc_copied(left, false, read), 0xfff0);
+	assert_int_equal(pc_copied(left, false, not_read), 0);
+	assert_int_equal(pc_copied(left_l2, true, read_l2), 0x7c00);
+	/* An exit that enters L2, and one of L2 that L1 gets: the copy is the other guest's. */
+	assert_int_equal(pc_copied(left, false, read_l2), 0);
+	assert_int_equal(pc_copied(left_l2, true, read), 0);
+}
+
 /* An argument of the event has it, as on AArch64. */
 static void test_pc_by_argument(void **state)
 {
@@ -1086,6 +1132,7 @@ int main(void)
 		TEST(test_long_wait),
 		TEST(test_long_halt),
 		TEST(test_pc_in_vmcb),
+		TEST(test_pc_copied),
 		TEST(test_pc_by_argument),
 		TEST(test_not_longer),
 		TEST(test_left_out),

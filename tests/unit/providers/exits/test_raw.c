@@ -31,6 +31,9 @@ struct kernel {
 	bool is_without_notifiers; /* of preemption: KVM is not built in */
 	bool has_old_polls; /* the sums of x86 alone */
 	int fail_offset; /* of the second sum, from the first */
+	const char *pc_bit; /* the name of the program counter in enum kvm_reg, where it is 16 */
+	bool has_rip;	    /* arch.rip: Linux 7.2; arch.regs has 16 registers then, else 17 */
+	const char *mode;   /* of kvm_vcpu_stat: "guest_mode" */
 };
 
 static const struct kernel linux_6_12 = {
@@ -44,6 +47,8 @@ static const struct kernel linux_6_12 = {
 	.own_vmcb = "vmcb01",
 	.has_old_vmx = true,
 	.fail_offset = 8,
+	.pc_bit = "VCPU_REGS_RIP",
+	.mode = "guest_mode",
 };
 
 struct box {
@@ -113,15 +118,38 @@ static int add_stat(struct btf *btf, const struct box *box, const struct kernel 
 		return sums;
 	stat = add_struct(btf, "kvm_vcpu_stat", 400);
 	add_member(btf, "generic", sums, 8);
+	if (kernel->mode)
+		add_member(btf, kernel->mode, box->number[8], 300);
 	return stat;
 }
 
-/* Returns the type of the vCPU: the notifier is at byte 16, the number at 72, counters at 5000. */
+/* Registers from byte 0, their bits at byte 152, the program counter of Linux 7.2 at byte 136. */
+static int add_arch(struct btf *btf, const struct box *box, const struct kernel *kernel)
+{
+	int registers = btf__add_array(btf, box->number[4], box->number[8],
+				       kernel->has_rip ? 16 : 17), arch;
+
+	assert_int_equal(btf__add_enum(btf, "kvm_reg", 4) > 0, 1);
+	assert_int_equal(btf__add_enum_value(btf, "VCPU_REGS_RAX", 0), 0);
+	if (kernel->pc_bit)
+		assert_int_equal(btf__add_enum_value(btf, kernel->pc_bit, 16), 0);
+	arch = add_struct(btf, "kvm_vcpu_arch", 160);
+	add_member(btf, "regs", registers, 0);
+	if (kernel->has_rip)
+		add_member(btf, "rip", box->number[8], 136);
+	add_member(btf, "regs_avail", box->number[4], 152);
+	return arch;
+}
+
+/*
+ * Returns the type of the vCPU: the notifier is at byte 16, the number at 72, registers at 1000,
+ * counters at 5000.
+ */
 static int add_vcpu(struct btf *btf, const struct box *box, const char *name,
 		    const struct kernel *kernel)
 {
 	int stat = add_stat(btf, box, kernel), node = add_struct(btf, "hlist_node", 16);
-	int notifier, id;
+	int arch = add_arch(btf, box, kernel), notifier, id;
 
 	notifier = add_struct(btf, "preempt_notifier", 24);
 	add_member(btf, "link", node, 0);
@@ -129,6 +157,7 @@ static int add_vcpu(struct btf *btf, const struct box *box, const char *name,
 	add_member(btf, "kvm", box->pointer, 0);
 	add_member(btf, "preempt_notifier", notifier, 16);
 	add_member(btf, "vcpu_id", box->number[4], 72);
+	add_member(btf, "arch", arch, 1000);
 	add_member(btf, "stat", stat, 5000);
 	return id;
 }
@@ -312,8 +341,7 @@ static void test_pc(void **state)
 	assert_int_equal(number(&box, RAW_OWN_VMCB), 6488);
 	assert_int_equal(number(&box, RAW_NESTED_VMCB), 7000);
 	assert_int_equal(number(&box, RAW_PC), 1400);
-	assert_int_equal(look(&box, &kernel, "VMX", 4), 0);
-	assert_false(box.raw.has_pc);
+	assert_int_equal(number(&box, RAW_PC_COPY), 0);
 	kernel.has_union = false;
 	assert_int_equal(look(&box, &kernel, "SVM", 4), 0);
 	assert_true(box.raw.has_pc);
@@ -326,6 +354,41 @@ static void test_pc(void **state)
 	kernel = linux_6_12;
 	kernel.entry_argument = "vcpu_id";
 	assert_int_equal(look(&box, &kernel, "SVM", 4), 0);
+	assert_false(box.raw.has_pc);
+}
+
+/* On VMX by KVM's copy of it: in the array of registers, or beside it. */
+static void test_pc_copy(void **state)
+{
+	struct kernel kernel = linux_6_12;
+	struct box box;
+
+	(void)state;
+	assert_int_equal(look(&box, &kernel, "VMX", 4), 0);
+	assert_true(box.raw.has_pc);
+	assert_int_equal(number(&box, RAW_PC_COPY), 1000 + 16 * 8);
+	assert_int_equal(number(&box, RAW_COPIED), 1000 + 152 + 2);
+	assert_int_equal(number(&box, RAW_COPIED_BIT), 1);
+	assert_int_equal(number(&box, RAW_IS_NESTED), 5000 + 300);
+	kernel.has_rip = true;
+	kernel.pc_bit = "VCPU_REG_RIP";
+	assert_int_equal(look(&box, &kernel, "VMX", 4), 0);
+	assert_true(box.raw.has_pc);
+	assert_int_equal(number(&box, RAW_PC_COPY), 1000 + 136);
+	kernel.pc_bit = "VCPU_REGS_RIP"; /* behind the end of the array */
+	assert_int_equal(look(&box, &kernel, "VMX", 4), 0);
+	assert_false(box.raw.has_pc);
+	kernel.pc_bit = NULL;
+	assert_int_equal(look(&box, &kernel, "VMX", 4), 0);
+	assert_false(box.raw.has_pc);
+	kernel = linux_6_12;
+	kernel.mode = NULL; /* before Linux 5.14 */
+	assert_int_equal(look(&box, &kernel, "VMX", 4), 0);
+	assert_false(box.raw.has_pc);
+	assert_int_equal(box.raw.way, EXITS_BY_LOAD);
+	kernel = linux_6_12;
+	kernel.entry_argument = "vcpu_id";
+	assert_int_equal(look(&box, &kernel, "VMX", 4), 0);
 	assert_false(box.raw.has_pc);
 }
 
@@ -495,7 +558,7 @@ int main(void)
 		cmocka_unit_test(test_arm64),	       cmocka_unit_test(test_other_kernels),
 		cmocka_unit_test(test_polls),	       cmocka_unit_test(test_pc),
 		cmocka_unit_test(test_fields_that_are_arguments),
-		cmocka_unit_test(test_run_delay),
+		cmocka_unit_test(test_pc_copy),	       cmocka_unit_test(test_run_delay),
 	};
 
 	return cmocka_run_group_tests_name("exits_raw", tests, NULL, NULL);

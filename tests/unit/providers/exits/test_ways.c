@@ -38,6 +38,7 @@ struct vcpu {
 	uint32_t vcpu_id;
 	uint64_t own_vmcb, nested_vmcb; /* pointers; `there` is the current one */
 	uint64_t vmcb[3];
+	uint64_t pc, copied, is_nested; /* KVM's copy */
 };
 
 struct box {
@@ -157,6 +158,10 @@ static struct exits_raw make_raw(const struct box *box, enum exits_way way, bool
 	set_number(&raw, RAW_OWN_VMCB, offsetof(struct vcpu, own_vmcb));
 	set_number(&raw, RAW_NESTED_VMCB, offsetof(struct vcpu, nested_vmcb));
 	set_number(&raw, RAW_PC, 2 * sizeof(uint64_t));
+	set_number(&raw, RAW_PC_COPY, has_pointer ? 0 : offsetof(struct vcpu, pc));
+	set_number(&raw, RAW_COPIED, offsetof(struct vcpu, copied) + 2);
+	set_number(&raw, RAW_COPIED_BIT, 1);
+	set_number(&raw, RAW_IS_NESTED, offsetof(struct vcpu, is_nested));
 	return raw;
 }
 
@@ -294,13 +299,16 @@ static void wait_for_cpu(void)
 	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
 }
 
-/* Program counter and wait of a long exit are read where they are, when the exit ends. */
-static void check_long(struct box *box, enum exits_way way)
+/*
+ * Program counter and wait of a long exit are read where they are, when the exit ends: the program
+ * counter in a VMCB, or in KVM's copy.
+ */
+static void check_long(struct box *box, enum exits_way way, bool has_copy)
 {
 	/* The kernel's names are that short; one of the programs that begin so is loaded. */
 	static const char begins[] = "on_long_exit_by", ends[] = "on_long_vcpu_en";
 	static const bool nothing[EXITS_CELLS];
-	struct exits_raw raw = make_raw(box, way, true, sizeof(uint64_t));
+	struct exits_raw raw = make_raw(box, way, !has_copy, sizeof(uint64_t));
 	const struct exits_bpf_config config = {
 		.env = &box->env,
 		.exit = &arch_by_name("SVM")->splits[0],
@@ -323,6 +331,8 @@ static void check_long(struct box *box, enum exits_way way)
 	box->vcpu->vmcb[2] = 0xffffffff81234567;
 	box->vcpu->there = box->vcpu->own_address + offsetof(struct vcpu, vmcb);
 	box->vcpu->own_vmcb = box->vcpu->there;
+	box->vcpu->pc = 0xffffffff81234569;
+	box->vcpu->copied = 1 << 16;
 	waited[0] = run_delay();
 	exits(box, begins, ISA_SVM);
 	waited[1] = run_delay();
@@ -332,7 +342,7 @@ static void check_long(struct box *box, enum exits_way way)
 	exits(box, ends, ISA_SVM);
 	waited[3] = run_delay();
 	assert_int_equal(exits_bpf_long(box->bpf, take_long, &exit), 0);
-	assert_int_equal(exit.pc, box->vcpu->vmcb[2]);
+	assert_int_equal(exit.pc, has_copy ? box->vcpu->pc : box->vcpu->vmcb[2]);
 	assert_true(exit.took_ns > 1);
 	assert_int_in_range(exit.waited_ns, box->run_delay ? waited[2] - waited[1] : 0,
 			    box->run_delay ? waited[3] - waited[0] : 0);
@@ -385,7 +395,8 @@ static void test_read(void **state)
 	if (!box->vcpu || !has_events())
 		skip();
 	check_way(box, EXITS_BY_READ, "on_exit_by_read");
-	check_long(box, EXITS_BY_READ);
+	check_long(box, EXITS_BY_READ, false);
+	check_long(box, EXITS_BY_READ, true);
 }
 
 static void test_load(void **state)
@@ -395,7 +406,8 @@ static void test_load(void **state)
 	if (!box->vcpu || !box->cast || !has_events())
 		skip();
 	check_way(box, EXITS_BY_LOAD, "on_exit_by_load");
-	check_long(box, EXITS_BY_LOAD);
+	check_long(box, EXITS_BY_LOAD, false);
+	check_long(box, EXITS_BY_LOAD, true);
 }
 
 static void test_argument(void **state)
