@@ -305,7 +305,7 @@ static int part_of_word(const char *text, int width)
 	return len;
 }
 
-int words_that_fit(const char *text, int width)
+static int words_that_fit(const char *text, int width)
 {
 	int len = (int)strlen(text);
 
@@ -316,13 +316,21 @@ int words_that_fit(const char *text, int width)
 	return len > 0 ? len : part_of_word(text, width);
 }
 
+const char *line_of_words(const char **text, int width, int *ret_len)
+{
+	const char *line = *text;
+
+	*ret_len = words_that_fit(line, width);
+	*text += *ret_len;
+	*text += **text == ' ';
+	return *line ? line : NULL;
+}
+
 int lines_of_words(const char *text, int width)
 {
-	int nr = 0;
+	int nr = 0, len;
 
-	for (; *text; nr++) {
-		text += words_that_fit(text, width);
-		text += *text == ' ';
-	}
+	while (line_of_words(&text, width, &len))
+		nr++;
 	return nr;
 }

@@ -45,9 +45,12 @@ int format_middle(char *buf, size_t size, const char *text, int width, bool is_u
 /* Columns that UTF-8 text takes on a terminal; characters that cannot be printed count as one. */
 int format_width(const char *text);
 
-/* How many bytes of the text go on a line of width bytes: whole words, or a longer word's start. */
-int words_that_fit(const char *text, int width);
-/* How many lines the text takes then. */
-int lines_of_words(const char *text, int width);
+/*
+ * Takes the next line off the text: of at most width bytes, whole words or a longer word's start.
+ * *ret_len: its bytes. NULL: there is no more.
+ */
+const char *line_of_words(const char **text, int width, int *ret_len);
+
+int lines_of_words(const char *text, int width); /* how many lines that makes */
 
 #endif

@@ -132,21 +132,18 @@ static void drop_columns(const struct view *view, int *widths, int room)
 static void print_below(FILE *out, const struct view *view, const struct view_row *row, int room)
 {
 	const struct column *columns = view->type->columns;
+	int width = room > 2 * INDENT ? room - INDENT : CELL_SIZE;
 
 	for (size_t c = 0; columns[c].id; c++) {
 		char text[CELL_SIZE];
-		const char *rest = text;
+		const char *rest = text, *line;
 		int len;
 
 		if (!(columns[c].flags & COLUMN_BELOW) || row->cells[c].type != CELL_TEXT)
 			continue;
 		snprintf(text, sizeof(text), "%s: %s", columns[c].title, row->cells[c].text);
-		while (*rest) {
-			len = words_that_fit(rest, room > 2 * INDENT ? room - INDENT : CELL_SIZE);
-			fprintf(out, "%*s%.*s\n", INDENT, "", len, rest);
-			rest += len;
-			rest += *rest == ' ';
-		}
+		while ((line = line_of_words(&rest, width, &len)))
+			fprintf(out, "%*s%.*s\n", INDENT, "", len, line);
 	}
 }
 

@@ -82,17 +82,13 @@ static void paint_words(const struct screen *screen, const struct area *area)
 	char text[SCREEN_TEXT_SIZE];
 
 	for (size_t i = 0; screen->view->type->columns[i].id; i++) {
-		const char *rest = text;
+		const char *rest = text, *line;
+		int len;
 
 		format_sentence(screen, at, i, text, sizeof(text));
-		while (*rest && row < end) {
-			int len = words_that_fit(rest, area->width - 1);
-
+		while (row < end && (line = line_of_words(&rest, area->width - 1, &len)))
 			grid_printf(area->grid, row++, area->col + 1, STYLE_PLAIN, "%.*s", len,
-				    rest);
-			rest += len;
-			rest += *rest == ' ';
-		}
+				    line);
 	}
 }
 

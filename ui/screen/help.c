@@ -29,13 +29,12 @@ static void put_line(struct page *page, int col, enum style style, const char *t
 
 static void put_wrapped(struct page *page, int col, const char *text)
 {
-	while (*text) {
-		int len = words_that_fit(text, page->grid->cols - col);
+	const char *line;
+	int len;
 
-		put_line(page, col, STYLE_PLAIN, text, len);
+	while ((line = line_of_words(&text, page->grid->cols - col, &len))) {
+		put_line(page, col, STYLE_PLAIN, line, len);
 		page->line++;
-		text += len;
-		text += *text == ' ';
 	}
 }
 

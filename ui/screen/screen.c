@@ -92,27 +92,20 @@ static void paint_prompt(struct screen *screen, struct grid *grid, int row)
 /* How many lines the trouble takes above the last line, which has the keys. */
 static int trouble_lines(const struct screen *screen, const struct grid *grid)
 {
-	int len;
-
 	if (!screen->trouble[0] || screen->page == PAGE_HELP || grid->rows < ROWS_FULL)
 		return 0;
-	len = words_that_fit(screen->trouble, grid->cols);
-	return screen->trouble[len] && grid->rows >= ROWS_WORDS ? 2 : 1;
+	return lines_of_words(screen->trouble, grid->cols) > 1 && grid->rows >= ROWS_WORDS ? 2 : 1;
 }
 
 /* Paints whole words; the help page shows the rest. */
 static void paint_trouble(const struct screen *screen, struct grid *grid, int row, int nr)
 {
-	const char *rest = screen->trouble;
+	const char *rest = screen->trouble, *line;
 	char text[512];
+	int len;
 
-	for (; nr > 1; nr--) {
-		int len = words_that_fit(rest, grid->cols);
-
-		grid_printf(grid, row++, 0, STYLE_NOTICE, "%.*s", len, rest);
-		rest += len;
-		rest += *rest == ' ';
-	}
+	while (nr-- > 1 && (line = line_of_words(&rest, grid->cols, &len)))
+		grid_printf(grid, row++, 0, STYLE_NOTICE, "%.*s", len, line);
 	format_cut(text, sizeof(text), rest, grid->cols, screen->is_utf8);
 	grid_put(grid, row, 0, STYLE_NOTICE, text);
 }

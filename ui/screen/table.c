@@ -301,14 +301,12 @@ static void set_where(struct screen *screen)
 static int paint_words(struct grid *grid, int row, int last_row, enum style style,
 		       const char *text)
 {
-	row += lines_of_words(text, grid->cols - 1) <= last_row - row;
-	for (; *text && row <= last_row; row++) {
-		int len = words_that_fit(text, grid->cols - 1);
+	int width = grid->cols - 1, len;
+	const char *line;
 
-		grid_printf(grid, row, 1, style, "%.*s", len, text);
-		text += len;
-		text += *text == ' ';
-	}
+	row += lines_of_words(text, width) <= last_row - row;
+	while (row <= last_row && (line = line_of_words(&text, width, &len)))
+		grid_printf(grid, row++, 1, style, "%.*s", len, line);
 	return row;
 }
 

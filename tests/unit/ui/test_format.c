@@ -283,19 +283,35 @@ static void text_is_cut_at_a_character(void **state)
 	cell_is(cell_text("e\xcc\x81x"), 1, false, "e\xcc\x81");
 }
 
+static int length_of_line(const char *text, int width)
+{
+	int len;
+
+	line_of_words(&text, width, &len);
+	return len;
+}
+
 static void a_long_word_is_cut_at_a_character(void **state)
 {
+	const char *text = "ab cd", *rest = text;
+	int len;
+
 	(void)state;
-	assert_int_equal(words_that_fit("ab cd", 4), 2);
-	assert_int_equal(words_that_fit("abcdef", 4), 4);
-	assert_int_equal(words_that_fit("ääää", 5), 4);
-	assert_int_equal(words_that_fit("日本", 5), 3);
+	assert_int_equal(length_of_line("ab cd", 4), 2);
+	assert_int_equal(length_of_line("abcdef", 4), 4);
+	assert_int_equal(length_of_line("ääää", 5), 4);
+	assert_int_equal(length_of_line("日本", 5), 3);
 	/* No character fits: one is taken, so that a caller's loop ends. */
-	assert_int_equal(words_that_fit("日本", 2), 3);
+	assert_int_equal(length_of_line("日本", 2), 3);
 	assert_int_equal(lines_of_words("ääää", 5), 2);
 	assert_int_equal(lines_of_words("日本", 1), 2);
+	/* The space between two lines is in neither. */
+	assert_ptr_equal(line_of_words(&rest, 4, &len), text);
+	assert_int_equal(len, 2);
+	assert_string_equal(line_of_words(&rest, 4, &len), "cd");
+	assert_null(line_of_words(&rest, 4, &len));
 	/* What is no character is cut anywhere. */
-	assert_int_equal(words_that_fit("\x80\x80\x80\x80", 2), 2);
+	assert_int_equal(length_of_line("\x80\x80\x80\x80", 2), 2);
 }
 
 static void widths_are_columns_not_bytes(void **state)
