@@ -27,6 +27,11 @@ says() {
 	is "$(cat "$TMP/err")" "" "$s_view: nothing to complain about"
 }
 
+# lacks PATTERN: no line of the picture has it.
+lacks() {
+	! screen_shot | grep -qE "$1"
+}
+
 # ---- two busy vCPUs on one CPU
 
 cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
@@ -50,6 +55,40 @@ check "more than a third of which they wait: $(value host wait_percent "$cpu")" 
 says vcpus -g busy
 like "$(value vcpus thread busy)" '^miniguest$' "its main thread is no vCPU"
 stop "$GUEST"
+
+# ---- two moments of one CPU
+
+other=$(awk -v cpu="$cpu" '/^processor/ && $3 != cpu { print $3; exit }' /proc/cpuinfo)
+if [ "$other" ] && command -v tmux >/dev/null; then
+	guests=
+	for pair in "here:$cpu" "there:$other"; do
+		guest "${pair%:*}" --pio 100 --pause 1000 --rounds 0
+		taskset -acp "${pair#*:}" "$GUEST" >/dev/null
+		go "${pair%:*}"
+		guests="$guests $GUEST"
+	done
+	screen_start 100 24 "exec $KVMTOP -s 0.5 --view host"
+	screen_wait '^ *CPU '
+	screen_keys Home
+	[ "$cpu" -eq 0 ] || screen_keys Down
+	screen_keys Enter
+	screen_has '^ here +0 .* [0-9.]+ +IO ' "the vCPUs of a CPU"
+	check "and no others" lacks '^ there '
+	screen_keys d
+	screen_wait '^Marked: d at another moment'
+	sleep 1 # two samples
+	screen_keys End d
+	screen_has '^ Guest +vCPU +Count/s 1' "d: two moments"
+	screen_has '^ here +0 ' "of the CPU's vCPUs"
+	check "and of no others" lacks '^ there '
+	screen_keys x q
+	is "$(screen_status)" 0 "q"
+	for pid in $guests; do
+		stop "$pid"
+	done
+else
+	skip "d: two moments of one CPU" "this machine has one CPU, or no tmux"
+fi
 
 # ---- a quota
 

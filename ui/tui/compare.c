@@ -2,6 +2,7 @@
 /* Two moments side by side: a mark at one, and at another one a table of what changed most. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -11,10 +12,10 @@
 #include "trace/report/spans.h"
 #include "ui/tui/actions.h"
 
-/* The query's guest, by its id in the span: ids may differ from span to span. */
-static uint32_t guest_in(const struct tui *tui, const struct guests *guests)
+/* The guest's id in the span: ids may differ from span to span. */
+static uint32_t guest_in(const struct tui *tui, uint32_t id, const struct guests *guests)
 {
-	const struct guest *wanted = guests_find(tui->facts.guests, tui->query->guest), *guest;
+	const struct guest *wanted = guests_find(tui->facts.guests, id), *guest;
 
 	for (size_t i = 0; wanted && (guest = guests_at(guests, i)); i++) {
 		if (guest->pid == wanted->pid && guest->start_ticks == wanted->start_ticks)
@@ -24,7 +25,35 @@ static uint32_t guest_in(const struct tui *tui, const struct guests *guests)
 		if (guest->pid == wanted->pid && guest->start_ticks == wanted->start_ticks)
 			return guest->id;
 	}
-	return tui->query->guest;
+	return id;
+}
+
+/*
+ * The query of the span gets the vCPUs that are shown, on one host CPU. They are compared although
+ * they may have been on other CPUs at the other moment. 0, or -errno with why.
+ */
+static int set_vcpus(const struct tui *tui, struct report_span *span, struct vcpu_key **ret_keys,
+		     struct why *why)
+{
+	const struct guests *guests = interval_guests(span->interval);
+	const struct view *view = &tui->view;
+	struct vcpu_key *keys = calloc(view->nr_rows + 1, sizeof(*keys));
+
+	*ret_keys = keys;
+	if (!keys)
+		return -ENOMEM;
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		const struct view_row *row = &view->rows[i];
+
+		if (row->guest != GUEST_ANY && row->vcpu >= 0)
+			keys[span->query.nr_only++] = (struct vcpu_key){
+				guest_in(tui, row->guest, guests), row->vcpu
+			};
+	}
+	span->query.only = keys;
+	if (!span->query.nr_only)
+		return why_set(why, -ENOENT, "No vCPU is on this CPU now: choose another moment");
+	return 0;
 }
 
 /* What is looked at, by the ids that the guest and the reason have in the span. */
@@ -40,7 +69,7 @@ static struct query query_in(const struct tui *tui, const struct report_span *sp
 	};
 
 	if (query->guest != GUEST_ANY)
-		here.guest = guest_in(tui, interval_guests(span->interval));
+		here.guest = guest_in(tui, query->guest, interval_guests(span->interval));
 	if (query->has_reason)
 		here.reason = fields_find(interval_fields(span->interval),
 					  fields_get(tui->facts.fields, query->reason)->name);
@@ -48,15 +77,16 @@ static struct query query_in(const struct tui *tui, const struct report_span *sp
 }
 
 /* The interval of one moment. */
-static int read_moment(const struct tui *tui, uint64_t time_ns, struct report_span *span,
-		       struct why *why)
+static int read_moment(struct tui *tui, uint64_t time_ns, int i, struct why *why)
 {
+	struct report_span *span = &tui->comparison.spans[i];
 	int err = report_span_read(span, past_store(tui->config.past), tui->config.fields,
 				   time_ns - 1, time_ns, why);
 
-	if (!err)
-		span->query = query_in(tui, span);
-	return err;
+	if (err)
+		return err;
+	span->query = query_in(tui, span);
+	return tui->query->has_cpu ? set_vcpus(tui, span, &tui->comparison.only[i], why) : 0;
 }
 
 /* With milliseconds: samples may be less than a second apart. A recording has no time of day. */
@@ -93,9 +123,9 @@ static bool show(struct tui *tui, uint64_t one_ns, uint64_t other_ns)
 	int err;
 
 	tui_release_comparison(tui);
-	err = read_moment(tui, one_ns, &comparison->spans[0], &why);
+	err = read_moment(tui, one_ns, 0, &why);
 	if (!err)
-		err = read_moment(tui, other_ns, &comparison->spans[1], &why);
+		err = read_moment(tui, other_ns, 1, &why);
 	if (!err)
 		err = report_spans_diff(comparison->spans, &comparison->view, &why);
 	if (err) {
@@ -146,6 +176,9 @@ void tui_release_comparison(struct tui *tui)
 
 	view_release(&comparison->view);
 	comparison->view = (struct view){ .nr_rows = 0 };
-	report_span_release(&comparison->spans[0]);
-	report_span_release(&comparison->spans[1]);
+	for (int i = 0; i < 2; i++) {
+		report_span_release(&comparison->spans[i]);
+		free(comparison->only[i]);
+		comparison->only[i] = NULL;
+	}
 }

@@ -125,6 +125,7 @@ struct details {
 struct comparison {
 	uint64_t marked_ns; /* the time of the marked moment; 0: none is marked */
 	struct report_span spans[2];
+	struct vcpu_key *only[2]; /* the spans' queries have them */
 	struct view view;
 	struct query query;
 };
