@@ -500,7 +500,9 @@ static int read_events(struct functions *functions, struct calls_reader *reader,
 		json_object_put(event);
 	}
 	if (err == -EINVAL)
-		why_set(why, err, "%s: %s at offset %" PRIu64, path,
+		why_set(why, err, "%s: %s at offset %" PRIu64 ": write it again, as with uftrace "
+				  "dump --chrome",
+			path,
 			peek(reader) < 0 ? "ends too early," : "not an event of a Chrome trace",
 			reader->offset);
 	return err;
@@ -551,8 +553,8 @@ int timeline_functions(FILE *in, const char *path, const struct functions_config
 			err = read_events(&functions, reader, tokener, path, why);
 		else
 			err = why_set(why, -EINVAL,
-				      "%s: not a Chrome trace (as uftrace dump --chrome writes it)",
-				      path);
+				      "%s: not a Chrome trace: write one with uftrace dump "
+				      "--chrome", path);
 	}
 	functions_end(&functions);
 	*ret_span = functions.span;
