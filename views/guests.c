@@ -26,12 +26,16 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
-/* Without a filter only counters of exits are added up: other events overlap. */
+/*
+ * Without a filter only counters of exits are added up: other events overlap. A filter selects
+ * events, or exits where events are not counted by guest: see choose().
+ */
 bool guests_wants(const struct query *query, const struct field *field)
 {
-	if (field->kind != FIELD_COUNTER || field->parent != FIELD_NONE || field->use != USE_EVENT)
+	if (field->kind != FIELD_COUNTER || field->parent != FIELD_NONE)
 		return false;
-	return query->filter || field->exit_rank > 0;
+	return field->use == USE_EVENT ? query->filter || field->exit_rank > 0 :
+					 query->filter && field->use == USE_EXIT;
 }
 
 bool guests_needs(const struct field *field)

@@ -440,6 +440,17 @@ like "$("$KVMTOP" $from -1)" "^$host  *2 " "all hosts: one, with two guests"
 # shellcheck disable=SC2086
 like "$("$KVMTOP" $from --host "$host" -1 --view exits)" '^cpuid ' "exits"
 # shellcheck disable=SC2086
+is "$("$KVMTOP" $from --host "$host" -1 --view guests -f '^cpuid$' 2>&1 >"$TMP/guests")" "" \
+	"a filter that selects exits"
+like "$(cat "$TMP/guests")" '^web1  *112  *1  *[1-9]' "guests have what it selects"
+# shellcheck disable=SC2086
+like "$("$KVMTOP" $from --host "$host" -1 --view guests -f nothing 2>&1)" \
+	'^kvmtop: no event matches "nothing"' "and a filter that selects none"
+# shellcheck disable=SC2086
+is "$("$KVMTOP" $from --host "$host" -1 --view vcpus 2>&1 >"$TMP/vcpus")" \
+	"kvmtop: A Prometheus has the exits of each guest, not of each vCPU." "vCPUs have no exits"
+like "$(cat "$TMP/vcpus")" '^web1  *0  *-' "but times"
+# shellcheck disable=SC2086
 is "$("$KVMTOP" $from -l -c -n 2 --host "$host" | cut -d, -f2 | sort | uniq -c | tr -s ' \n' ' ')" \
 	" 2 db1 1 guest 2 web1 " "a log as CSV"
 # shellcheck disable=SC2086
