@@ -40,8 +40,8 @@ struct reason {
 #define RAW_COPIES 2
 
 /*
- * KVM's copy of the program counter in the vCPU, where the CPU keeps it: a member of kvm_vcpu, or
- * an array that the register is the index of. It is there while the register's bit is set.
+ * KVM's copy of a program counter that only the CPU has: a number in kvm_vcpu, or in an array there
+ * that has it at the register's number. The copy is there while the register's bit is set.
  */
 struct raw_copy {
 	const char *path, *pc; /* "arch.rip", and the register's name in the enum */
@@ -62,8 +62,9 @@ struct raw_exit {
 	 */
 	const char *pc_path, *nested_pc_path;
 	/*
-	 * Else the copy: the first that the kernel has. registers: the enum; copied, is_nested:
-	 * members of kvm_vcpu, with the registers' bits and whether it is in a guest of its guest.
+	 * Else the copy: the first of these that the kernel has. registers: the enum. Members of
+	 * kvm_vcpu: copied has the registers' bits; is_nested is 0 unless the vCPU is in a guest
+	 * that its guest runs.
 	 */
 	struct raw_copy copies[RAW_COPIES];
 	const char *registers, *copied, *is_nested;

@@ -254,8 +254,8 @@ static int svm_filter(const struct split *split, const struct reason *reason, ch
 }
 
 /*
- * The same for the vCPUs of TDX, which kvm_intel runs, too. The CPU keeps the program counter; KVM
- * reads it when it emulates an instruction, and for the record of a page fault.
+ * The same for the vCPUs of TDX, which kvm_intel runs, too. The CPU has the program counter; KVM
+ * reads it to emulate an instruction, and for the record of a page fault.
  */
 static const struct raw_exit vmx_raw = {
 	.isa = 1,

@@ -228,9 +228,9 @@ static __noinline __u64 find_pc(const struct exits_thread *thread, __u64 current
 }
 
 /*
- * Where the guest goes on, by KVM's copy of the program counter: of the instruction that exited, or
- * of the next one where KVM emulated it. KVM makes the copy in exits in which it needs to know, and
- * drops it with the next exit. An exit that enters or leaves L2 has the other guest's.
+ * Where the guest goes on: at the instruction that exited, or at the next one if KVM emulated it.
+ * KVM copies the program counter in exits for which it needs it, and drops the copy at the next
+ * exit. When an exit has entered or left L2, the copy is the other guest's.
  */
 static __noinline __u64 find_pc_copy(const struct exits_thread *thread, __u64 copy, __u64 copied,
 				     __u64 bit, __u64 nested)
@@ -460,8 +460,8 @@ int on_long_vcpu_entry(void *ctx)
 }
 
 /*
- * kvm_page_fault: for its record KVM reads the program counter, and has its copy when the exit
- * ends. In most page faults KVM needs it for nothing else.
+ * kvm_page_fault: KVM reads the program counter for its record, and so has a copy when the exit
+ * ends. Most page faults need it for nothing else.
  */
 SEC("tracepoint")
 int on_page_fault(void *ctx __attribute__((unused)))

@@ -169,7 +169,7 @@ static bool has_pc_copy(const struct exits_load *load)
 	return load->raw.way != EXITS_BY_RECORD && load->raw.numbers[RAW_PC_COPY - RAW_FIRST];
 }
 
-/* Page faults have a copy where it is in their event's record, which older kernels lack. */
+/* For page faults KVM makes a copy only if the event's record has it: older kernels' has not. */
 static bool knows_pc(const struct exits_load *load)
 {
 	return load->raw.has_pc &&

@@ -282,14 +282,19 @@ static long find_copy(const struct btf *btf, const struct raw_copy *copy, long r
 
 static bool find_pc_copy(const struct btf *kvm, const struct raw_exit *exit, struct exits_raw *raw)
 {
-	long copied = exit->copied ? find_in_vcpu(kvm, exit->copied, 0) : -1;
-	long is_nested = exit->is_nested ? find_in_vcpu(kvm, exit->is_nested, 8) : -1;
+	long copied, is_nested;
 
+	if (!exit->registers)
+		return false;
+	copied = find_in_vcpu(kvm, exit->copied, 0);
+	is_nested = find_in_vcpu(kvm, exit->is_nested, 8);
+	if (copied < 0 || is_nested < 0)
+		return false;
 	for (size_t i = 0; i < RAW_COPIES && exit->copies[i].path; i++) {
 		long reg = find_value(kvm, exit->registers, exit->copies[i].pc);
 		long copy = find_copy(kvm, &exit->copies[i], reg);
 
-		if (copy < 0 || copied < 0 || is_nested < 0)
+		if (copy < 0)
 			continue;
 		*number(raw, RAW_PC_COPY) = (int)copy;
 		*number(raw, RAW_COPIED) = (int)(copied + reg / 8); /* x86: little-endian */

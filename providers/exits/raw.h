@@ -33,7 +33,7 @@ struct exits_raw {
 	/* Numbers of the event's arguments, from 0; -1: there is no argument of that name. */
 	int reason, type, vcpu, isa, pc;
 	int entry_vcpu; /* the vCPU in the event that ends the exit */
-	bool has_pc; /* the program counter is found without the record, too: RAW_PC_COPY, RAW_PC */
+	bool has_pc; /* the program counter is found without the record, too */
 	uint32_t cast; /* the type of bpf_rdonly_cast() in vmlinux; 0: there is none */
 	uint32_t run_delay; /* offset in the task: its wait for CPUs; 0: there is none */
 	int numbers[RAW_END - RAW_FIRST]; /* by enum exits_raw_number */

@@ -145,7 +145,7 @@ enum exits_raw_number {
 	RAW_NESTED_VMCB,  /* in the vCPU: of a pointer to the VMCB of L2 */
 	RAW_PC,		  /* of the program counter in a VMCB */
 	RAW_PC_COPY,	  /* in the vCPU: of KVM's copy of the program counter; 0: none */
-	RAW_COPIED,	  /* in the vCPU: of a byte with the bit that says that it is there */
+	RAW_COPIED,	  /* in the vCPU: of the byte with the bit of that copy */
 	RAW_COPIED_BIT,	  /* 1 << that bit */
 	RAW_IS_NESTED,	  /* in the vCPU: of 64 bits; 0: it is not in a guest of its guest */
 	RAW_END

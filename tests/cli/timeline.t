@@ -280,6 +280,10 @@ is "$(status_of "$KVMTOP" timeline)" 2 "nothing to draw"
 is "$(status_of "$KVMTOP" timeline -F "$GUEST/dump.json")" 2 "-F without -k"
 is "$(status_of "$KVMTOP" timeline -b x -p "$TMP/stat")" 2 "-b without a guest's trace"
 is "$(status_of "$KVMTOP" timeline -O far "$GUEST/dump.json")" 2 "an offset that is no number"
+printf '{"traceEvents":[{"ph":' >"$TMP/short.json"
+is "$(status_of "$KVMTOP" timeline -o "$TMP/none.json" "$TMP/short.json"): $(cat "$TMP/err")" \
+	"1: kvmtop: $TMP/short.json: ends too early, at offset 22: write it again, as with uftrace \
+dump --chrome" "a dump that was cut"
 is "$(status_of "$KVMTOP" timeline --input-format vcd -k "$TMP/stat")" 2 "a format that is none"
 for khz in 0 0.5 -1 nan inf 2e12 1x ''; do
 	is "$(status_of "$KVMTOP" timeline -f "$khz" "$GUEST/dump.json")" 2 "-f \"$khz\""

@@ -52,7 +52,8 @@ static int set_vcpus(const struct tui *tui, struct report_span *span, struct vcp
 	}
 	span->query.only = keys;
 	if (!span->query.nr_only)
-		return why_set(why, -ENOENT, "No vCPU is on this CPU now: choose another moment");
+		return why_set(why, -ENOENT,
+			       "No vCPU is on this CPU at this moment: choose another moment");
 	return 0;
 }
 

@@ -125,7 +125,7 @@ struct details {
 struct comparison {
 	uint64_t marked_ns; /* the time of the marked moment; 0: none is marked */
 	struct report_span spans[2];
-	struct vcpu_key *only[2]; /* the spans' queries have them */
+	struct vcpu_key *only[2]; /* what the spans' queries point to */
 	struct view view;
 	struct query query;
 };

@@ -329,6 +329,12 @@ static void test_vmx(void **state)
 			    "the BTF has more than one place of vcpu_tdx.vt.exit_reason.full");
 }
 
+static bool has_pc(struct box *box, const struct kernel *kernel, const char *arch)
+{
+	assert_int_equal(look(box, kernel, arch, 4), 0);
+	return box->raw.has_pc;
+}
+
 /* Where a long exit has its program counter without the record. */
 static void test_pc(void **state)
 {
@@ -336,25 +342,21 @@ static void test_pc(void **state)
 	struct box box;
 
 	(void)state;
-	assert_int_equal(look(&box, &kernel, "SVM", 4), 0);
-	assert_true(box.raw.has_pc);
+	assert_true(has_pc(&box, &kernel, "SVM"));
 	assert_int_equal(number(&box, RAW_OWN_VMCB), 6488);
 	assert_int_equal(number(&box, RAW_NESTED_VMCB), 7000);
 	assert_int_equal(number(&box, RAW_PC), 1400);
 	assert_int_equal(number(&box, RAW_PC_COPY), 0);
 	kernel.has_union = false;
-	assert_int_equal(look(&box, &kernel, "SVM", 4), 0);
-	assert_true(box.raw.has_pc);
+	assert_true(has_pc(&box, &kernel, "SVM"));
 	assert_int_equal(number(&box, RAW_PC), 1400);
 	kernel.own_vmcb = "hsave"; /* before Linux 5.13 */
-	assert_int_equal(look(&box, &kernel, "SVM", 4), 0);
-	assert_false(box.raw.has_pc);
+	assert_false(has_pc(&box, &kernel, "SVM"));
 	assert_int_equal(box.raw.way, EXITS_BY_LOAD);
 	/* The entry must say which vCPU it is. */
 	kernel = linux_6_12;
 	kernel.entry_argument = "vcpu_id";
-	assert_int_equal(look(&box, &kernel, "SVM", 4), 0);
-	assert_false(box.raw.has_pc);
+	assert_false(has_pc(&box, &kernel, "SVM"));
 }
 
 /* On VMX by KVM's copy of it: in the array of registers, or beside it. */
@@ -364,32 +366,26 @@ static void test_pc_copy(void **state)
 	struct box box;
 
 	(void)state;
-	assert_int_equal(look(&box, &kernel, "VMX", 4), 0);
-	assert_true(box.raw.has_pc);
+	assert_true(has_pc(&box, &kernel, "VMX"));
 	assert_int_equal(number(&box, RAW_PC_COPY), 1000 + 16 * 8);
 	assert_int_equal(number(&box, RAW_COPIED), 1000 + 152 + 2);
 	assert_int_equal(number(&box, RAW_COPIED_BIT), 1);
 	assert_int_equal(number(&box, RAW_IS_NESTED), 5000 + 300);
 	kernel.has_rip = true;
 	kernel.pc_bit = "VCPU_REG_RIP";
-	assert_int_equal(look(&box, &kernel, "VMX", 4), 0);
-	assert_true(box.raw.has_pc);
+	assert_true(has_pc(&box, &kernel, "VMX"));
 	assert_int_equal(number(&box, RAW_PC_COPY), 1000 + 136);
 	kernel.pc_bit = "VCPU_REGS_RIP"; /* behind the end of the array */
-	assert_int_equal(look(&box, &kernel, "VMX", 4), 0);
-	assert_false(box.raw.has_pc);
+	assert_false(has_pc(&box, &kernel, "VMX"));
 	kernel.pc_bit = NULL;
-	assert_int_equal(look(&box, &kernel, "VMX", 4), 0);
-	assert_false(box.raw.has_pc);
+	assert_false(has_pc(&box, &kernel, "VMX"));
 	kernel = linux_6_12;
 	kernel.mode = NULL; /* before Linux 5.14 */
-	assert_int_equal(look(&box, &kernel, "VMX", 4), 0);
-	assert_false(box.raw.has_pc);
+	assert_false(has_pc(&box, &kernel, "VMX"));
 	assert_int_equal(box.raw.way, EXITS_BY_LOAD);
 	kernel = linux_6_12;
 	kernel.entry_argument = "vcpu_id";
-	assert_int_equal(look(&box, &kernel, "VMX", 4), 0);
-	assert_false(box.raw.has_pc);
+	assert_false(has_pc(&box, &kernel, "VMX"));
 }
 
 static void test_run_delay(void **state)
