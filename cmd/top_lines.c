@@ -179,8 +179,9 @@ int top_list_fields(const struct fields *fields, void (*print)(const char *name)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct field *field = fields_get(fields, i);
 
-		if (field->use != USE_TIME && field->use != USE_CPU &&
-		    field->use != USE_HOST) /* no view shows these */
+		/* No view shows these. */
+		if (field->use != USE_TIME && field->use != USE_CPU && field->use != USE_HOST &&
+		    !field->is_abandoned)
 			names[nr++] = field->listed;
 	}
 	qsort(names, nr, sizeof(*names), compare_names);

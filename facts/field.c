@@ -107,6 +107,23 @@ static struct field_entry *entry_new(const struct field *spec, const struct fiel
 	return entry;
 }
 
+/*
+ * A field whose provider failed before it counted anything is as the next provider says that it is.
+ * Its number stays, and with it the names.
+ */
+static void take_over(struct field *field, const struct field *spec)
+{
+	struct field old = *field;
+
+	*field = *spec;
+	field->name = old.name;
+	field->listed = old.listed;
+	field->label = old.label;
+	field->alias = old.alias;
+	field->has_children = old.has_children;
+	field->adds_up = adds_up(spec);
+}
+
 int fields_add(struct fields *fields, const struct field *spec, uint32_t *ret_id)
 {
 	struct field *parent = NULL;
@@ -114,7 +131,8 @@ int fields_add(struct fields *fields, const struct field *spec, uint32_t *ret_id
 
 	HASH_FIND_STR(fields->by_name, spec->name, entry);
 	if (entry) {
-		entry->field.is_abandoned = false;
+		if (entry->field.is_abandoned)
+			take_over(&entry->field, spec);
 		*ret_id = entry->id;
 		return 0;
 	}

@@ -151,7 +151,8 @@ void fields_free(struct fields *fields);
 /*
  * Adds a copy of spec (its strings too). Sets has_children and adds_up; the label if it is NULL;
  * and listed if it is NULL: to the name, in which the parent's listed name replaces the parent's
- * name. A name that exists already keeps its number, which is returned. Returns 0 or -ENOMEM.
+ * name. A name that exists already keeps its number, which is returned, and all else; only an
+ * abandoned field becomes the new provider's. Returns 0 or -ENOMEM.
  */
 int fields_add(struct fields *fields, const struct field *spec, uint32_t *ret_id);
 

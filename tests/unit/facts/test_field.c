@@ -98,6 +98,30 @@ static void all_of_the_spec_is_kept(void **state)
 	fields_free(fields);
 }
 
+/* As debugfs' counters, which a VMM's statistics have too: one of the two providers has failed. */
+static void an_abandoned_field_is_the_next_providers(void **state)
+{
+	struct fields *fields = fields_new();
+	struct field spec = { .name = "pages", .parent = FIELD_NONE, .source = 1 };
+	const struct field *field;
+	uint32_t id, again;
+
+	(void)state;
+	assert_int_equal(fields_add(fields, &spec, &id), 0);
+	fields_abandon(fields, 1);
+	spec.source = 2;
+	spec.kind = FIELD_GAUGE;
+	assert_int_equal(fields_add(fields, &spec, &again), 0);
+	assert_int_equal(again, id);
+	field = fields_get(fields, id);
+	assert_int_equal(field->source, 2);
+	assert_int_equal(field->kind, FIELD_GAUGE);
+	assert_false(field->is_abandoned);
+	assert_string_equal(field->name, "pages");
+	assert_string_equal(field->label, "pages");
+	fields_free(fields);
+}
+
 static void labels(void **state)
 {
 	static const struct {
@@ -266,6 +290,7 @@ int main(void)
 		cmocka_unit_test(same_name_same_number),
 		cmocka_unit_test(strings_are_copied),
 		cmocka_unit_test(all_of_the_spec_is_kept),
+		cmocka_unit_test(an_abandoned_field_is_the_next_providers),
 		cmocka_unit_test(labels),
 		cmocka_unit_test(brackets_without_a_parent_are_part_of_the_name),
 		cmocka_unit_test(a_parent_knows_that_it_has_children),
