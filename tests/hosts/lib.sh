@@ -347,6 +347,7 @@ cross_root() {
 	root_foreign "build/$h_arch_root/kvmtop" /bin/kvmtop
 	root_foreign "build/$h_arch_root/tests/helpers/miniguest" /bin/miniguest
 	root_foreign "build/$h_arch_root/tests/helpers/picture" /bin/picture
+	root_foreign "build/$h_arch_root/tests/helpers/invariants" /bin/invariants
 	root_foreign "$sysroot/usr/bin/tmux" /bin/tmux
 	root_terminal
 }
@@ -372,7 +373,8 @@ h_cross_packages() {
 cross_build() {
 	PKG_CONFIG_LIBDIR=$sysroot/usr/lib/$h_triplet/pkgconfig PKG_CONFIG_SYSROOT_DIR=$sysroot \
 		env -u MAKEFLAGS -u CC -u CFLAGS make all "build/$1/tests/helpers/miniguest" \
-		"build/$1/tests/helpers/picture" "BUILD=build/$1" \
+		"build/$1/tests/helpers/picture" "build/$1/tests/helpers/invariants" \
+		"BUILD=build/$1" \
 		"CROSS_COMPILE=$h_triplet-" "CPPFLAGS=--sysroot=$sysroot" \
 		"LDFLAGS=--sysroot=$sysroot" PKG_CONFIG=pkg-config BPF=yes
 }
@@ -384,7 +386,7 @@ x86_root() {
 	[ "$(uname -m)" = x86_64 ] ||
 		cannot "this machine is no x86-64, the program is not for that host"
 	need_built "$KVMTOP" "$HELPERS/miniguest" "$HELPERS/nestguest" "$HELPERS/haltguest" \
-		"$HELPERS/stormguest" "$HELPERS/mapreader" "$HELPERS/picture"
+		"$HELPERS/stormguest" "$HELPERS/mapreader" "$HELPERS/picture" "$HELPERS/invariants"
 	h_busybox=$(static_busybox) || cannot "no static busybox is installed"
 	kernel=$(kernel amd64 linux-image-cloud-amd64) || cannot "no kernel: $(why)"
 	root_begin "$h_busybox" "$@"
@@ -395,6 +397,7 @@ x86_root() {
 	root_program "$HELPERS/stormguest" /bin/stormguest
 	root_program "$HELPERS/mapreader" /bin/mapreader
 	root_program "$HELPERS/picture" /bin/picture
+	root_program "$HELPERS/invariants" /bin/invariants
 }
 
 # svm_root [SCRIPT]: the same for an AMD host, with the modules.
@@ -434,7 +437,7 @@ svm_kernel() {
 		root_add build/static/kvmtop /static/kvmtop
 	fi
 	root_suite exits_exact exits_ways exits_times exits_waits exits_beside_bpf views_exact \
-		every_view screen_views both_engines cpu_goes_and_comes cpu_comes:perf \
+		every_view adds_up screen_views both_engines cpu_goes_and_comes cpu_comes:perf \
 		static_program
 	root_end >"$TMP/initrd"
 	svm_boot 2 512 rcupdate.rcu_expedited=1 "$@"

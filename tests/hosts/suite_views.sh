@@ -103,6 +103,45 @@ every_view() {
 $PIO 240" "--view hotspots: as often as the guest did it"
 }
 
+# What has to add up does in every view and interval, live and from the history of the same time: of
+# guests that come and go, one that has nothing to do, one with a slow device, and one that is busy.
+adds_up() {
+	section "what adds up"
+	LOGS=
+	LOG_PIDS=
+	for v_view in events guests vcpus exits hotspots host why; do
+		json_begin $v_view --view $v_view -s 0.5
+	done
+	spawn kvmtop -w "$TMP/adds.db" -s 0.5 >"$TMP/adds.err" 2>&1
+	v_writer=$SPAWNED
+	wait_for 120 samples_or_ended "$v_writer"
+	guest slow --pio 1 --answer 700000 --rounds 5
+	v_slow=$GUEST
+	guest idle --pio 1 --pause 300000 --rounds 15
+	v_idle=$GUEST
+	guest_go slow
+	guest_go idle
+	for v_nr in 1 2 3; do
+		guest comes$v_nr --cpuid 900 --pio 90 --mmio 30 --vcpus 2 --rounds 2
+		guest_run comes$v_nr
+		stop "$GUEST"
+	done
+	guest_done slow
+	guest_done idle
+	stop "$v_slow"
+	stop "$v_idle"
+	json_more
+	for v_pid in $LOG_PIDS $v_writer; do
+		stop "$v_pid"
+	done
+	for v_view in events guests vcpus exits hotspots host; do
+		check "live, $v_view: what adds up adds up" invariants "$TMP/$v_view.json"
+		kvmtop -r "$TMP/adds.db" -l --json --view $v_view >"$TMP/adds.json" 2>"$TMP/adds.err"
+		[ $v_view = hotspots ] ||
+			check "history, $v_view: what adds up adds up" invariants "$TMP/adds.json"
+	done
+}
+
 # The way from one guest's exits on the screen to those of one of its vCPUs.
 screen_views() {
 	section "the views on the screen"
