@@ -98,7 +98,7 @@ for machine in amd intel arm64 lockdown statistics; do
 	done
 done
 
-# totals VIEW COLUMN FILTER: of each guest in the log's last sample.
+# last_totals COLUMN: of each guest, or each reason, in the log's last sample.
 last_totals() {
 	tail -n 1 "$TMP/json" >"$TMP/last"
 	"$HELPERS/invariants" --rows "$TMP/last" "$1,total" | tr '\t' ' ' | sort
@@ -140,11 +140,10 @@ on_screen() {
 		END { printf "%d Total %.0f\n", total, rate }' >"$TMP/wanted"
 	screen_start 240 24 "exec $KVMTOP -r $TMP/past.db --view $1"
 	screen_wait '^ Total '
-	screen_shot | sed -e 's/\([0-9]\),\([0-9]\)/\1\2/g' -e 's/\([0-9]\),\([0-9]\)/\1\2/g' \
-		>"$TMP/picture"
+	screen_shot | sed -e 's/\([0-9]\),\([0-9][0-9][0-9]\)/\1\2/g' >"$TMP/picture"
 	screen_stop
 	while read -r i_total i_share i_rate; do
-		grep -w -e "$i_total" "$TMP/picture" | grep -w -e "$i_share" | grep -qw -e "$i_rate" ||
+		grep -w "$i_total" "$TMP/picture" | grep -w "$i_share" | grep -qw "$i_rate" ||
 			echo "not there: $i_total $i_share $i_rate"
 	done <"$TMP/wanted"
 }

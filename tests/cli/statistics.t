@@ -55,6 +55,16 @@ wait_for 20 grep -q '^done' "$TMP/held.out"
 is "$(of "$held" --stats)" $((3 * ROUNDS)) "each vCPU's halts"
 is "$(of "$held" -d)" $((3 * ROUNDS)) "-d says the same, wherever it has it from"
 is "$(cat "$ERR")" "" "and has nothing to complain about"
+# Under lockdown debugfs is there and refuses; without securityfs that is seen by trying alone.
+if unshare -m true 2>/dev/null; then
+	# shellcheck disable=SC2016
+	is "$(unshare -m sh -c 'mount -t debugfs debugfs /sys/kernel/debug 2>/dev/null
+		umount -l /sys/kernel/security 2>/dev/null
+		exec "$@"' sh "$(realpath "$KVMTOP")" -d -i -1 -p "$held" -f '^halt_exits$' 2>"$ERR" |
+		awk '{ print $2 }')" $((3 * ROUNDS)) "and where debugfs refuses its counters"
+else
+	skip "where debugfs refuses its counters" "no mount namespaces"
+fi
 like "$("$KVMTOP" --stats -i -b -1 -p "$held" -f '^halt_exits$' 2>&1)" \
 	"^held +$((3 * ROUNDS)) " "-b: by guest"
 

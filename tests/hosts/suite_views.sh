@@ -136,7 +136,8 @@ adds_up() {
 	done
 	for v_view in events guests vcpus exits hotspots host; do
 		check "live, $v_view: what adds up adds up" invariants "$TMP/$v_view.json"
-		kvmtop -r "$TMP/adds.db" -l --json --view $v_view >"$TMP/adds.json" 2>"$TMP/adds.err"
+		kvmtop -r "$TMP/adds.db" -l --json --view $v_view >"$TMP/adds.json" \
+			2>"$TMP/adds.err"
 		[ $v_view = hotspots ] ||
 			check "history, $v_view: what adds up adds up" invariants "$TMP/adds.json"
 	done
