@@ -140,7 +140,7 @@ on_screen() {
 		END { printf "%d Total %.0f\n", total, rate }' >"$TMP/wanted"
 	screen_start 240 24 "exec $KVMTOP -r $TMP/past.db --view $1"
 	screen_wait '^ Total '
-	screen_shot | sed -e 's/\([0-9]\),\([0-9][0-9][0-9]\)/\1\2/g' >"$TMP/picture"
+	screen_shot | sed -e ':again' -e 's/\([0-9]\),\([0-9]\)/\1\2/' -e 't again' >"$TMP/picture"
 	screen_stop
 	while read -r i_total i_share i_rate; do
 		grep -w "$i_total" "$TMP/picture" | grep -w "$i_share" | grep -qw "$i_rate" ||

@@ -60,7 +60,7 @@ if unshare -m true 2>/dev/null; then
 	# shellcheck disable=SC2016
 	is "$(unshare -m sh -c 'mount -t debugfs debugfs /sys/kernel/debug 2>/dev/null
 		umount -l /sys/kernel/security 2>/dev/null
-		exec "$@"' sh "$(realpath "$KVMTOP")" -d -i -1 -p "$held" -f '^halt_exits$' 2>"$ERR" |
+		exec "$@"' sh "$(realpath "$KVMTOP")" -d -i -1 -p "$held" -f '^halt_exits$' |
 		awk '{ print $2 }')" $((3 * ROUNDS)) "and where debugfs refuses its counters"
 else
 	skip "where debugfs refuses its counters" "no mount namespaces"
