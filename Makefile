@@ -225,13 +225,14 @@ $(BUILD)/members: FORCE
 run: ## install what is missing, build, and show a demo guest
 	@tools/deps -q build
 	@$(MAKE) all
-	@tools/mount-fs tracefs
+	@tools/mount-tracefs
 	@if [ -t 1 ]; then exec ./$(PROGRAM) --demo; fi; ./$(PROGRAM) --demo -1 -z && \
 		echo "These happened in one second; ./$(PROGRAM) -1 prints all that is counted."
 
 check: ## install what is missing, build, and run every test
 	@tools/deps -q build test
 	@tests/hosts/beside fleet -- true
+	@tools/mount-tracefs
 	@$(MAKE) test
 
 test: ## build and run every test, install nothing
