@@ -2,6 +2,7 @@
 /* Decodes UTF-8 strictly: no overlong forms, no surrogates, nothing beyond U+10FFFF. */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/utf8.h"
 
 size_t utf8_decode(const char *text, size_t left, uint32_t *ret_code)
@@ -24,11 +25,29 @@ size_t utf8_decode(const char *text, size_t left, uint32_t *ret_code)
 	return n;
 }
 
-/* Marks of writing direction count as controls: they garble the line around the name. */
+/*
+ * Characters without a picture of their own: Unicode's property Default_Ignorable_Code_Point, and
+ * the two that end a line. With them two names look alike, and marks of writing direction garble
+ * the line around a name.
+ */
+static const struct {
+	uint32_t first, last;
+} invisible[] = {
+	{ 0xad, 0xad },	      { 0x34f, 0x34f },	    { 0x61c, 0x61c },	  { 0x115f, 0x1160 },
+	{ 0x17b4, 0x17b5 },   { 0x180b, 0x180f },   { 0x200b, 0x200f },	  { 0x2028, 0x202e },
+	{ 0x2060, 0x206f },   { 0x3164, 0x3164 },   { 0xfe00, 0xfe0f },	  { 0xfeff, 0xfeff },
+	{ 0xffa0, 0xffa0 },   { 0xfff0, 0xfffb },   { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a },
+	{ 0xe0000, 0xe0fff },
+};
+
 static bool is_control(uint32_t code)
 {
-	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x200e || code == 0x200f ||
-	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+	if (code < 0x20 || (code >= 0x7f && code < 0xa0))
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(invisible); i++)
+		if (code >= invisible[i].first && code <= invisible[i].last)
+			return true;
+	return false;
 }
 
 bool utf8_clean(const char *raw, size_t len, char *ret_text, size_t size)

@@ -16,8 +16,9 @@
 size_t utf8_decode(const char *text, size_t left, uint32_t *ret_code);
 
 /*
- * Copies the len bytes at raw without the blanks at both ends, with '?' for each control character
- * and each byte that is not UTF-8, cut at a character to fit. raw and ret_text may be the same.
+ * Copies the len bytes at raw without the blanks at both ends, with '?' for each character that is
+ * a control or invisible and each byte that is not UTF-8, cut at a character to fit. raw and
+ * ret_text may be the same.
  * False, with ret_text untouched, when nothing but blanks is there.
  */
 bool utf8_clean(const char *raw, size_t len, char *ret_text, size_t size);

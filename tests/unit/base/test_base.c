@@ -217,6 +217,26 @@ static void text_is_cleaned(void **state)
 	assert_string_equal(same, "\xc3\xbc?");
 }
 
+/* Characters that are not seen: with them two names look alike. */
+static void invisible_characters_are_replaced(void **state)
+{
+	static const char *const hidden[] = {
+		"\u00ad", "\u034f", "\u061c", "\u115f", "\u17b4", "\u180e", "\u200b", "\u200c",
+		"\u200d", "\u200e", "\u200f", "\u202a", "\u202e", "\u2060", "\u2064", "\u2066",
+		"\u2067", "\u2069", "\u206f", "\u3164", "\ufe0f", "\ufeff", "\uffa0", "\ufff9",
+		"\U0001d173", "\U000e0001", "\U000e0020", "\U000e0fff",
+	};
+	char name[16];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(hidden); i++) {
+		snprintf(name, sizeof(name), "web%s1", hidden[i]);
+		check_clean(name, "web?1");
+	}
+	check_clean("ß\u0301\u0430\u2010\u2030\ufefe\U0001f468\U000e1000",
+		    "ß\u0301\u0430\u2010\u2030\ufefe\U0001f468\U000e1000");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -228,6 +248,7 @@ int main(void)
 		cmocka_unit_test(files_are_replaced_when_complete),
 		cmocka_unit_test(characters_are_decoded),
 		cmocka_unit_test(text_is_cleaned),
+		cmocka_unit_test(invisible_characters_are_replaced),
 	};
 
 	return cmocka_run_group_tests_name("base", tests, NULL, NULL);
