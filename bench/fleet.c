@@ -124,7 +124,7 @@ static void info(const char *labels, struct span span)
 	char series[256];
 
 	snprintf(series, sizeof(series),
-		 "kvmtop_guest_info{%s,uuid=\"\",pid=\"112\",vmm=\"qemu\"}", labels);
+		 "kvmtop_guest_info{%s,uuid=\"\",id=\"\",pid=\"112\",vmm=\"qemu\"}", labels);
 	count(series, 0, true, span);
 }
 

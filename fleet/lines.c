@@ -337,6 +337,7 @@ static int take_member(struct lines *lines, const struct answer_series *series)
 			guest->pid = (pid_t)strtol(pid, NULL, 10);
 		answer_label(series, "vmm", guest->vmm, sizeof(guest->vmm));
 		answer_label(series, "uuid", guest->uuid, sizeof(guest->uuid));
+		answer_label(series, "id", guest->platform_id, sizeof(guest->platform_id));
 	} else {
 		line = line_of(lines, member->guest.id, -1, lines->guests);
 		if (!line)

@@ -39,7 +39,7 @@ static int query_of_host(enum question question, const char *host, char **ret_qu
 		[ASK_EXITS] = { METRIC_EXITS, "sum by (guest, reason)", "" },
 		[ASK_EXIT_SECONDS] = { METRIC_EXIT_SECONDS, "sum by (guest, reason)", "" },
 		[ASK_SECONDS] = { METRIC_VCPU_SECONDS, "sum by (guest, vcpu, mode)", "" },
-		[ASK_MEMBERS] = { METRIC_GUEST_INFO, "max by (guest, uuid, pid, vmm)", "" },
+		[ASK_MEMBERS] = { METRIC_GUEST_INFO, "max by (guest, uuid, id, pid, vmm)", "" },
 		[ASK_FINDINGS] = { METRIC_FINDING, "max by (guest, rule)", "" },
 		[ASK_DURATIONS] = { METRIC_EXIT_DURATION, "sum by (guest, le)", "_bucket" },
 	};

@@ -32,6 +32,7 @@ struct guest {
 	char name[GUEST_NAME_SIZE]; /* never empty; printable, no blanks at its ends */
 	char vmm[24];		/* "qemu", "firecracker" ...; the command name where unknown */
 	char uuid[37];		/* "": not known */
+	char platform_id[PLATFORM_ID_SIZE]; /* see guest_name_id(); "": none */
 	bool is_named;		/* name is the VM's name, not the command's */
 	bool has_ended;		/* the rest is what was known last */
 	struct vcpu *vcpus;	/* ascending by index */

@@ -30,10 +30,28 @@ static const struct vmm vmms[] = {
 	{ "crosvm", { "crosvm*" }, { "--name" }, false },
 	{ "libkrun", { "krun*", "libkrun*" }, { "start", "--name" }, false },
 	{ "kvmtool", { "lkvm*", "kvmtool*", "vm" }, { "--name" }, false },
+	{ "dragonball", { "containerd-shim*" }, { NULL }, false }, /* a part of Kata's shim */
 };
 
 /* Any other VMM: StratoVirt and renamed QEMUs have QEMU's options. */
 static const struct vmm vmm_unknown = { NULL, { NULL }, { "-name", "--name" }, true };
+
+/*
+ * Options that have the guest's UUID, as their value or as a part of it: the last one counts, as
+ * QEMU has one UUID only. A value without the other part is of something else.
+ */
+static const struct {
+	const char *option, *part, *other_part;
+} uuid_options[] = {
+	{ "-uuid", NULL, NULL },
+	{ "--uuid", NULL, NULL },
+	{ "-smbios", "uuid=", "type=1" },
+	{ "--smbios", "uuid=", "type=1" },
+	{ "--platform", "uuid=", NULL }, /* Cloud Hypervisor */
+};
+
+/* Where Kata has a folder for each sandbox: its runtime in Go, and its runtime in Rust. */
+static const char *const sandbox_folders[] = { "/run/vc/vm/", "/run/kata/" };
 
 /* '%' stands for the number. */
 static const struct {
@@ -117,22 +135,27 @@ static bool name_from_suboptions(const char *value, size_t len, char *ret_name, 
 }
 
 /*
- * Where the value of an option that gives the name begins: 0: it is the next argument; > 0: the
- * offset in this one; -1: this is another option.
+ * Where the value of the option begins: 0: it is the next argument; > 0: the offset in this one;
+ * -1: this is another option.
  */
+static int value_of(const char *option, const char *arg, size_t len)
+{
+	size_t n = strlen(option);
+
+	if (len < n || memcmp(arg, option, n) || (len > n && arg[n] != '='))
+		return -1;
+	return len == n ? 0 : (int)n + 1;
+}
+
+/* The same of an option that gives the name. */
 static int value_offset(const struct vmm *vmm, const char *arg, size_t len)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(vmm->options); i++) {
-		size_t n = vmm->options[i] ? strlen(vmm->options[i]) : 0;
+	int offset = -1;
 
-		if (!n || len < n || memcmp(arg, vmm->options[i], n))
-			continue;
-		if (len == n)
-			return 0;
-		if (arg[n] == '=')
-			return (int)n + 1;
-	}
-	return -1;
+	for (size_t i = 0; offset < 0 && i < ARRAY_SIZE(vmm->options); i++)
+		if (vmm->options[i])
+			offset = value_of(vmm->options[i], arg, len);
+	return offset;
 }
 
 static const char *arg_end(const char *arg, const char *end)
@@ -208,22 +231,114 @@ static bool is_uuid(const char *text, size_t len)
 	return len == 36;
 }
 
+/* The arguments of a command line, one after the other. */
+struct args {
+	const char *at, *end;
+};
+
+static bool args_next(struct args *args, const char **ret_arg, size_t *ret_len)
+{
+	if (args->at >= args->end)
+		return false;
+	*ret_arg = args->at;
+	*ret_len = (size_t)(arg_end(args->at, args->end) - args->at);
+	args->at += *ret_len + 1;
+	return true;
+}
+
+/* The value of the option where it is given next. */
+static bool args_value(struct args *args, const char *option, const char **ret_value,
+		       size_t *ret_len)
+{
+	while (args_next(args, ret_value, ret_len)) {
+		int offset = value_of(option, *ret_value, *ret_len);
+
+		if (offset == 0)
+			return args_next(args, ret_value, ret_len);
+		if (offset < 0)
+			continue;
+		*ret_value += offset;
+		*ret_len -= (size_t)offset;
+		return true;
+	}
+	return false;
+}
+
+static bool take_uuid(const char *text, size_t len, char *ret_uuid)
+{
+	if (!is_uuid(text, len))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		ret_uuid[i] = (char)tolower((unsigned char)text[i]);
+	ret_uuid[len] = '\0';
+	return true;
+}
+
+/* The UUID is behind the part's key, if the other part (NULL: any) is there, too. */
+static bool uuid_from_parts(const char *value, size_t len, const char *key, const char *other,
+			    char *ret_uuid)
+{
+	const char *end = value + len;
+	bool has_other = !other;
+	char part[64], uuid[37] = "";
+
+	while (value < end) {
+		size_t n = suboption_next(&value, end, part, sizeof(part));
+
+		if (n > strlen(key) && !memcmp(part, key, strlen(key)))
+			take_uuid(part + strlen(key), n - strlen(key), uuid);
+		has_other |= other && n == strlen(other) && !memcmp(part, other, n);
+	}
+	return has_other && take_uuid(uuid, strlen(uuid), ret_uuid);
+}
+
 bool guest_name_uuid(const char *cmdline, size_t len, char *ret_uuid, size_t size)
 {
-	const char *end = cmdline + len, *arg = cmdline, *stop;
-	bool is_next = false;
+	bool is_found = false;
 
-	for (; arg < end; arg = stop + 1) {
-		stop = arg_end(arg, end);
-		if (is_next && is_uuid(arg, (size_t)(stop - arg)) && size > 36) {
-			for (size_t i = 0; i < 36; i++)
-				ret_uuid[i] = (char)tolower((unsigned char)arg[i]);
-			ret_uuid[36] = '\0';
-			return true;
-		}
-		is_next = (size_t)(stop - arg) == strlen("-uuid") &&
-			  memcmp(arg, "-uuid", strlen("-uuid")) == 0;
+	for (size_t i = 0; size > 36 && i < ARRAY_SIZE(uuid_options); i++) {
+		struct args args = { cmdline, cmdline + len };
+		const char *value;
+		size_t n;
+
+		while (args_value(&args, uuid_options[i].option, &value, &n))
+			is_found |= uuid_options[i].part ?
+					    uuid_from_parts(value, n, uuid_options[i].part,
+							    uuid_options[i].other_part, ret_uuid) :
+					    take_uuid(value, n, ret_uuid);
 	}
+	return is_found;
+}
+
+/* "/run/vc/vm/SANDBOX/clh-api.sock", anywhere in the argument. */
+static bool sandbox_from_path(const char *arg, size_t len, char *ret_id, size_t size)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sandbox_folders); i++) {
+		size_t n = strlen(sandbox_folders[i]);
+		const char *folder = memmem(arg, len, sandbox_folders[i], n), *slash;
+
+		if (!folder)
+			continue;
+		folder += n;
+		slash = memchr(folder, '/', (size_t)(arg + len - folder));
+		if (slash && utf8_clean(folder, (size_t)(slash - folder), ret_id, size))
+			return true;
+	}
+	return false;
+}
+
+bool guest_name_id(const char *cmdline, size_t len, char *ret_id, size_t size)
+{
+	struct args args = { cmdline, cmdline + len };
+	const char *arg;
+	size_t n;
+
+	if (args_value(&args, "-id", &arg, &n) && utf8_clean(arg, n, ret_id, size))
+		return true;
+	args.at = cmdline;
+	while (args_next(&args, &arg, &n))
+		if (sandbox_from_path(arg, n, ret_id, size))
+			return true;
 	return false;
 }
 
@@ -399,10 +514,15 @@ struct guest_name guest_name_find(const struct env *env, pid_t pid)
 		snprintf(found.vmm, sizeof(found.vmm), "?");
 
 	guest_name_uuid(cmdline, len, found.uuid, sizeof(found.uuid));
+	guest_name_id(cmdline, len, found.id, sizeof(found.id));
 	if (guest_name_from_cmdline(vmm, cmdline, len, found.name, sizeof(found.name)))
 		return found;
 	if (vmm && !strcmp(vmm, "kvmtool")) { /* the name that `lkvm list` shows */
 		snprintf(found.name, sizeof(found.name), "guest-%d", (int)pid);
+		return found;
+	}
+	if (found.id[0]) {
+		snprintf(found.name, sizeof(found.name), "%s", found.id);
 		return found;
 	}
 	if (name_from_proc_cgroup(env, pid, found.name, sizeof(found.name)))

@@ -3,9 +3,9 @@
  * guest_name - the name of a process that has a VM, and which of its threads are vCPUs.
  *
  * The name comes from the first of these that has one: the option of the command line that names
- * the guest; kvmtool's own default; the machine scope or libvirt folder in proc(5) cgroup; the
- * command name. Only a process that has a VM gets a name: `find -name x` is not a guest. Any user
- * may have written the input. The name is valid UTF-8, safe to print, without blanks at its ends,
+ * the guest; kvmtool's own default; the id that a platform gave it; the machine scope or libvirt
+ * folder in proc(5) cgroup; the command name. Only a process that has a VM gets a name: `find -name
+ * x` is not a guest. Any user may have written the input. The name is valid UTF-8, safe to print, without blanks at its ends,
  * and cut between characters to fit.
  *
  * A function that takes a buffer for a name returns false, and does not change the buffer, when it
@@ -21,11 +21,13 @@
 #include "host/env.h"
 
 #define VM_NAME_SIZE 256 /* libvirt's names are names of files */
+#define PLATFORM_ID_SIZE 72 /* a sandbox of Kubernetes has 64 digits */
 
 struct guest_name {
 	char name[VM_NAME_SIZE]; /* never empty */
 	char vmm[24];	/* "qemu", "firecracker" ...; the command name where unknown */
-	char uuid[37];	/* of QEMU's option -uuid; "": not known */
+	char uuid[37];	/* "": not known */
+	char id[PLATFORM_ID_SIZE]; /* see guest_name_id(); "": none */
 	bool is_own;	/* name is the VM's name, not the command's */
 };
 
@@ -44,8 +46,17 @@ const char *guest_name_vmm(const char *command);
 bool guest_name_from_cmdline(const char *vmm, const char *cmdline, size_t len, char *ret_name,
 			     size_t size);
 
-/* Finds QEMU's option -uuid there: 36 characters, in lower case. */
+/*
+ * Finds the UUID there, 36 characters in lower case: of QEMU's -uuid or -smbios type=1,uuid=, or of
+ * Cloud Hypervisor's --platform uuid=.
+ */
 bool guest_name_uuid(const char *cmdline, size_t len, char *ret_uuid, size_t size);
+
+/*
+ * Finds there what a platform calls the guest beside its name: Proxmox' number (-id 101), or Kata's
+ * sandbox (-id of its shim, or the folder of a socket below /run/vc/vm or /run/kata).
+ */
+bool guest_name_id(const char *cmdline, size_t len, char *ret_id, size_t size);
 
 /* Finds the name in the text of proc(5) cgroup, version 1 or 2. */
 bool guest_name_from_cgroup(const char *text, char *ret_name, size_t size);

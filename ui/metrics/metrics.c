@@ -146,6 +146,7 @@ static void write_guest_info(const struct output *out, const struct guest_sum *s
 		return;
 	begin(out, METRIC_GUEST_INFO, "", sum);
 	label(out, "uuid", guest->uuid);
+	label(out, "id", guest->platform_id);
 	text_label_number(out->text, "pid", guest->pid);
 	label(out, "vmm", guest->vmm);
 	text_value(out->text, 1);

@@ -23,8 +23,8 @@ static const struct metric metrics[METRICS_NR] = {
 		"kvmtop_exits_lost_total", METRIC_COUNTER, NULL, "", METRICS_ALWAYS,
 		"Exits and arguments of exits that could not be counted." },
 	[METRIC_GUEST_INFO] = {
-		"kvmtop_guest_info", METRIC_INFO, NULL, "guest, uuid, pid, vmm", METRICS_ALWAYS,
-		"A guest, to join on." },
+		"kvmtop_guest_info", METRIC_INFO, NULL, "guest, uuid, id, pid, vmm", METRICS_ALWAYS,
+		"A guest, to join on; id: of Proxmox or Kata." },
 	[METRIC_GUEST_VCPUS] = {
 		"kvmtop_guest_vcpus", METRIC_GAUGE, NULL, "guest", METRICS_ALWAYS,
 		"How many vCPUs the guest has." },

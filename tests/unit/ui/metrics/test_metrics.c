@@ -77,7 +77,7 @@ static void every_number(void **state)
 		"kvmtop_sample_duration_seconds 0.00025",
 		"kvmtop_source_up{source=\"tracepoint\"} 1",
 		"kvmtop_source_up{source=\"exits\"} 0",
-		"kvmtop_guest_info{guest=\"db1\",uuid=\"\",pid=\"4000\",vmm=\"qemu\"} 1",
+		"kvmtop_guest_info{guest=\"db1\",uuid=\"\",id=\"\",pid=\"4000\",vmm=\"qemu\"} 1",
 		"kvmtop_guest_vcpus{guest=\"db1\"} 2",
 		"# TYPE kvmtop_exits_total counter",
 		/* Of vCPU 0, which does all twice, and of vCPU 1, after two seconds. */
@@ -239,7 +239,8 @@ static struct fleet *fleet_new(struct world *world)
 	stats_know_guests(world->stats, world->guests);
 	for (uint32_t i = 0; i < NR_GUESTS; i++) {
 		fleet->list[i] = (struct guest){ .id = i + 1, .pid = (pid_t)(1000 + i),
-						 .vmm = "qemu", .is_named = true };
+						 .vmm = "qemu", .platform_id = "101",
+						 .is_named = true };
 		snprintf(fleet->list[i].name, sizeof(fleet->list[i].name), "vm-%u", i % 50);
 	}
 	return fleet;
@@ -311,7 +312,7 @@ static void guests_of_one_name(void **state)
 	free(text);
 	take_fleet(world, fleet);
 	text = text_of(world, metrics, METRICS_TEXT);
-	need_line(text, "kvmtop_guest_info{guest=\"vm-0\",uuid=\"\",pid=\"1001\",vmm=\"qemu\"} 1");
+	need_line(text, "kvmtop_guest_info{guest=\"vm-0\",uuid=\"\",id=\"101\",pid=\"1001\",vmm=\"qemu\"} 1");
 	need_line(text, "kvmtop_guest_vcpus{guest=\"vm-0 (1050)\"} 0");
 	free(text);
 	free(fleet);
@@ -334,7 +335,7 @@ static long pid_of(const char *text, const char *line)
 
 	if (!guest)
 		return 0;
-	snprintf(info, sizeof(info), "kvmtop_guest_info%.*s,uuid=\"\",pid=\"",
+	snprintf(info, sizeof(info), "kvmtop_guest_info%.*s,uuid=\"\",id=\"101\",pid=\"",
 		 (int)strcspn(guest, ",}"), guest);
 	text = strstr(text, info);
 	assert_non_null(text);
