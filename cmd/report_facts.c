@@ -24,6 +24,26 @@ static bool is_listed(const char *list, pid_t pid)
 	return false;
 }
 
+/* -g with several guests of the name, of which each was recorded after the one before it ended. */
+static int choose_all_of(struct report_facts *facts, const char *name)
+{
+	const struct guests *guests = facts->recorded.guests;
+	struct query *query = &facts->query;
+
+	facts->only = calloc(guests_count_vcpus(guests) + 1, sizeof(*facts->only));
+	if (!facts->only)
+		return -ENOMEM;
+	for (size_t i = 0; i < guests_count(guests); i++) {
+		const struct guest *guest = guests_at(guests, i);
+
+		for (size_t j = 0; guest_bears(guest, name) && j < guest->nr_vcpus; j++)
+			facts->only[query->nr_only++] =
+				(struct vcpu_key){ guest->id, guest->vcpus[j].index };
+	}
+	query->only = facts->only;
+	return 0;
+}
+
 /* -p: the vCPUs of these processes, and these threads. */
 static int choose_pids(struct report_facts *facts, const char *pids)
 {
@@ -76,9 +96,12 @@ static int choose_guests(struct report_facts *facts, const struct report_options
 
 	if (options->guest) {
 		err = guests_by_name(facts->recorded.guests, options->guest, &guest, why);
-		if (err)
+		if (!err)
+			query->guest = guest->id;
+		if (err == -ENOTUNIQ && !options->pids)
+			err = choose_all_of(facts, options->guest);
+		if (err && err != -ENOTUNIQ)
 			return err;
-		query->guest = guest->id;
 	}
 	if (options->pids) {
 		err = choose_pids(facts, options->pids);

@@ -39,6 +39,7 @@ struct top {
 	struct env env;
 	struct monitor *monitor;
 	struct query query;
+	struct guest_choice choice; /* of -g and -p */
 	struct thresholds thresholds;
 	struct kallsyms_files kallsyms;
 	struct top_lines lines;
@@ -67,9 +68,12 @@ static int guest_init(struct top *top, struct why *why)
 
 	if (!options->guest && !options->pid)
 		return 0;
+	guest_choice_init(&top->choice, options->guest, options->pid);
 	err = monitor_find_guests(top->monitor, why);
-	return err ? err : top_query_guest(options, monitor_facts(top->monitor)->guests,
-					   &top->query, why);
+	if (!err)
+		err = guest_choice_now(&top->choice, monitor_facts(top->monitor)->guests, why);
+	top->query.guest = top->choice.id;
+	return err;
 }
 
 /*
@@ -184,6 +188,30 @@ static int take_sample(struct top *top, uint64_t *ret_time_ns, struct why *why)
 	return err ? err : top_writer_take(&top->writer, top->monitor, *ret_time_ns);
 }
 
+/*
+ * Goes on with the guest that bears the name now. It is printed from the next sample on: what the
+ * one before did last is in this one.
+ */
+static int follow_guest(struct top *top, struct why *why)
+{
+	const struct guests *guests = monitor_facts(top->monitor)->guests;
+	const struct guest *guest = guest_choice_follow(&top->choice, guests);
+	struct why news = { "" };
+	uint64_t time_ns;
+	int err;
+
+	if (!guest)
+		return 0;
+	why_set(&news, 0, "%s is back as pid %d: counting anew", guest->name, (int)guest->pid);
+	say(news.text);
+	top->query.guest = guest->id;
+	err = monitor_want(top->monitor, &top->query, why);
+	if (err || !monitor_has_new_question(top->monitor))
+		return err;
+	live_wait_open(&top->live, top->monitor);
+	return take_sample(top, &time_ns, why);
+}
+
 static int print_sample(struct top *top, struct why *why)
 {
 	uint64_t time_ns;
@@ -209,7 +237,10 @@ static int on_wake(void *arg, enum woken woken, struct why *why)
 			say_notice(why); /* an older log was renamed */
 		return err;
 	}
-	return woken == WOKEN_TICK ? print_sample(top, why) : 0;
+	if (woken != WOKEN_TICK)
+		return 0;
+	err = print_sample(top, why);
+	return err ? err : follow_guest(top, why);
 }
 
 /* The first sample is not printed: there is nothing to compare it with. */
@@ -301,6 +332,7 @@ static int run_tui(struct top *top, const struct memory *memory, struct why *why
 		.writer = top->writer.recorder,
 		.fields = monitor_fields(top->monitor),
 		.query = &top->query,
+		.choice = &top->choice,
 		.delay_s = top->options.delay_s,
 		.samples = top->options.samples,
 		.signals = top->live.signals,

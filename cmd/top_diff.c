@@ -2,6 +2,7 @@
 /* Compares two spans of a history, as two recordings are compared, and prints that. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/say.h"
 #include "cmd/top_diff.h"
@@ -11,15 +12,15 @@
 
 static int read_span(struct report_span *span, const char *range,
 		     const struct top_options *options, struct store store,
-		     const struct when_origin *origin, struct why *why)
+		     const struct when_origin *origin, struct vcpu_key **ret_only, struct why *why)
 {
 	uint64_t from_ns, to_ns;
 	int err = when_parse_range(range, origin, &from_ns, &to_ns, why);
 
 	if (!err)
 		err = report_span_read(span, store, NULL, from_ns, to_ns, why);
-	return err ? err : top_query_past_guest(options, interval_guests(span->interval),
-						&span->query, why);
+	return err ? err : top_query_span_guests(options, interval_guests(span->interval),
+						 &span->query, ret_only, why);
 }
 
 static struct lines_span about_of(const struct interval *interval)
@@ -66,6 +67,7 @@ int top_diff(const struct top_options *options, const struct query *query, struc
 	     const struct when_origin *origin, struct why *why)
 {
 	struct report_span spans[2] = { { .query = *query }, { .query = *query } };
+	struct vcpu_key *only[2] = { NULL, NULL };
 	struct lines_span about[2];
 	struct view both = { .nr_rows = 0 };
 	int err = 0;
@@ -73,7 +75,8 @@ int top_diff(const struct top_options *options, const struct query *query, struc
 	for (int i = 0; i < 2; i++)
 		spans[i].query.groups = report_span_groups(query->type);
 	for (int i = 0; i < 2 && !err; i++) {
-		err = read_span(&spans[i], options->diff[i], options, store, origin, why);
+		err = read_span(&spans[i], options->diff[i], options, store, origin, &only[i],
+				why);
 		if (!err)
 			about[i] = about_of(spans[i].interval);
 	}
@@ -87,5 +90,7 @@ int top_diff(const struct top_options *options, const struct query *query, struc
 	view_release(&both);
 	report_span_release(&spans[0]);
 	report_span_release(&spans[1]);
+	free(only[0]);
+	free(only[1]);
 	return err;
 }

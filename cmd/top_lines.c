@@ -103,57 +103,52 @@ int top_query_init(const struct top_options *options, struct query *ret_query, s
 	return 0;
 }
 
-int top_query_guest(const struct top_options *options, const struct guests *guests,
-		    struct query *query, struct why *why)
+/* The i-th guest of an inventory, the ones that have ended behind the others. */
+static const struct guest *guest_at(const struct guests *guests, size_t i)
 {
-	const struct guest *guest = NULL;
+	size_t nr = guests_count(guests);
+
+	return i < nr ? guests_at(guests, i) : guests_ended_at(guests, i - nr);
+}
+
+/* Adds the guest and its vCPUs to what the query asks for. 0 or -ENOMEM. */
+static int add_guest(struct query *query, const struct guest *guest, struct vcpu_key **only)
+{
+	size_t nr = query->nr_only;
+	struct vcpu_key *list = realloc(*only, (nr + guest->nr_vcpus + 1) * sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	list[nr++] = (struct vcpu_key){ guest->id, -1 };
+	for (size_t i = 0; i < guest->nr_vcpus; i++)
+		list[nr++] = (struct vcpu_key){ guest->id, guest->vcpus[i].index };
+	query->only = *only = list;
+	query->nr_only = nr;
+	return 0;
+}
+
+int top_query_span_guests(const struct top_options *options, const struct guests *guests,
+			  struct query *query, struct vcpu_key **ret_only, struct why *why)
+{
+	struct guest_choice choice;
+	const struct guest *guest;
 	int err;
 
 	if (!options->guest && !options->pid)
 		return 0;
-	err = guests_choose(guests, options->guest, options->pid, &guest, why);
-	if (!err)
-		query->guest = guest->id;
-	return err;
-}
-
-/* A guest that has ended, the latest first. */
-static const struct guest *find_ended(const struct top_options *options,
-				      const struct guests *guests)
-{
-	size_t nr = 0;
-
-	while (guests_ended_at(guests, nr))
-		nr++;
-	while (nr-- > 0) {
-		const struct guest *guest = guests_ended_at(guests, nr);
-
-		if (options->guest ? strcmp(guest->name, options->guest) == 0 :
-				     guest->pid == options->pid)
-			return guest;
+	guest_choice_init(&choice, options->guest, options->pid);
+	err = guest_choice_then(&choice, guests, why);
+	query->guest = choice.id;
+	for (size_t i = 0; !err && options->guest && (guest = guest_at(guests, i)); i++) {
+		if (!guest_bears(guest, options->guest) || guest->id == choice.id)
+			continue;
+		if (!query->nr_only)
+			err = add_guest(query, guests_find(guests, choice.id), ret_only);
+		if (!err)
+			err = add_guest(query, guest, ret_only);
+		query->guest = GUEST_ANY;
 	}
-	return NULL;
-}
-
-int top_query_past_guest(const struct top_options *options, const struct guests *guests,
-			 struct query *query, struct why *why)
-{
-	const struct guest *guest = NULL;
-	int err = -ENOENT;
-
-	if (!options->guest && !options->pid)
-		return 0;
-	if (options->guest)
-		err = guests_by_name(guests, options->guest, &guest, why);
-	else
-		guest = guests_by_pid(guests, options->pid);
-	if (!guest && err == -ENOENT)
-		guest = find_ended(options, guests);
-	if (!guest)
-		return options->guest ? err : why_set(why, -ENOENT, "no guest had a process or "
-						      "thread %d then", (int)options->pid);
-	query->guest = guest->id;
-	return 0;
+	return err;
 }
 
 /* ---- the names of the fields ---- */

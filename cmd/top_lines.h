@@ -17,13 +17,12 @@
  */
 int top_query_init(const struct top_options *options, struct query *ret_query, struct why *why);
 
-/* Reads -g and -p. 0, or -errno with why: there is no such guest. */
-int top_query_guest(const struct top_options *options, const struct guests *guests,
-		    struct query *query, struct why *why);
-
-/* The same for a history: its inventory also has guests that have ended. */
-int top_query_past_guest(const struct top_options *options, const struct guests *guests,
-			 struct query *query, struct why *why);
+/*
+ * Reads -g and -p for a span of a history: all that bore the name in it. 0, or -errno with why:
+ * there is no such guest. *ret_only is what the query points to, to be freed after it.
+ */
+int top_query_span_guests(const struct top_options *options, const struct guests *guests,
+			  struct query *query, struct vcpu_key **ret_only, struct why *why);
 
 /* -f help: the names of the fields, sorted; print: top_print_field. 0 or -ENOMEM. */
 int top_list_fields(const struct fields *fields, void (*print)(const char *name));

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -40,7 +41,8 @@ struct top_reader {
 	struct when_origin origin; /* the last sample of the file */
 	uint64_t from_ns, to_ns;
 	bool goes_on; /* the sample follows the one that was printed last */
-	bool has_guest; /* the guest that was asked for was found */
+	struct guest_choice choice; /* of -g and -p, at the moment that is shown */
+	struct vcpu_key *only; /* what the query of a span points to */
 	bool has_warned;
 	unsigned long nr_printed;
 };
@@ -118,14 +120,34 @@ static int open_store(struct top_reader *reader, struct why *why)
 	return err;
 }
 
-/* Call it when the moment's inventory is loaded. */
-static int choose_guest(struct top_reader *reader, const struct guests *guests, struct why *why)
+/* Says once that another guest bears the name from this moment on. */
+static void say_follows(const struct top_reader *reader, const struct guest *guest)
 {
-	int err = reader->has_guest ? 0 : top_query_past_guest(reader->options, guests,
-							       reader->query, why);
+	char at[WHEN_SIZE];
+	struct why news;
 
-	reader->has_guest |= !err;
-	return err;
+	when_format(at, sizeof(at), past_at(reader->past)->time_ns, reader->origin.now_ns);
+	why_set(&news, 0, "%s is back as pid %d at %s", guest->name, (int)guest->pid, at);
+	say(news.text);
+}
+
+/* Call it when the moment's inventory is loaded. */
+static int choose_guest(struct top_reader *reader, struct why *why)
+{
+	const struct guests *guests = past_guests(reader->past);
+	struct query *query = reader->query;
+	int err;
+
+	if (!reader->options->guest && !reader->options->pid)
+		return 0;
+	err = guest_choice_then(&reader->choice, guests, why);
+	if (err || reader->choice.id == query->guest)
+		return err;
+	if (query->guest != GUEST_ANY)
+		say_follows(reader, guests_find(guests, reader->choice.id));
+	query->guest = reader->choice.id;
+	reader->goes_on = false;
+	return 0;
 }
 
 static int open_monitor(struct top_reader *reader, const struct monitor_recording *recording,
@@ -223,7 +245,7 @@ static int print_all(struct top_reader *reader, struct why *why)
 	       (!most || reader->nr_printed < most)) {
 		/* As in a live log, a first sample has nothing to be compared with. */
 		if (past_at(reader->past)->elapsed_ns &&
-		    choose_guest(reader, past_guests(reader->past), &no_guest) == 0)
+		    choose_guest(reader, &no_guest) == 0)
 			err = print_chosen(reader, why);
 		if (!err)
 			err = past_go_on(reader->past, why);
@@ -249,7 +271,10 @@ static int on_wake(void *arg, enum woken woken, struct why *why)
 	err = past_go(reader->past, UINT64_MAX, why);
 	if (err == -EAGAIN) /* the server is slow */
 		return 0;
-	if (!err && past_at(reader->past)->id != id)
+	if (err || past_at(reader->past)->id == id)
+		return err;
+	err = choose_guest(reader, why);
+	if (!err)
 		err = print_chosen(reader, why);
 	return err ? err : reader->options->samples &&
 			   reader->nr_printed >= reader->options->samples;
@@ -261,7 +286,7 @@ static int follow(struct top_reader *reader, struct why *why)
 	int err = live_init(&reader->live, false, false);
 
 	if (!err)
-		err = choose_guest(reader, past_guests(reader->past), why);
+		err = choose_guest(reader, why);
 	if (!err)
 		err = print_chosen(reader, why);
 	if (err || reader->options->samples == 1)
@@ -280,7 +305,7 @@ static int print_one(struct top_reader *reader, uint64_t time_ns, struct why *wh
 	if (err == -ENOENT)
 		err = 0;
 	if (!err)
-		err = choose_guest(reader, past_guests(reader->past), why);
+		err = choose_guest(reader, why);
 	return err ? err : print_chosen(reader, why);
 }
 
@@ -293,6 +318,7 @@ static int show(struct top_reader *reader, uint64_t at_ns, struct why *why)
 		.past = reader->past,
 		.at_ns = at_ns,
 		.query = reader->query,
+		.choice = &reader->choice,
 		.delay_s = past_segment(reader->past)->interval_s,
 		.host = reader->options->host,
 	};
@@ -301,7 +327,7 @@ static int show(struct top_reader *reader, uint64_t at_ns, struct why *why)
 	if (reader->fleet)
 		fleet_set_patience(reader->fleet, KEY_PATIENCE_MS);
 	if (!err)
-		err = choose_guest(reader, past_guests(reader->past), why);
+		err = choose_guest(reader, why);
 	config.signals = reader->live.signals;
 	return err ? err : tui_run(&config, why);
 }
@@ -343,7 +369,8 @@ static int print_span(struct top_reader *reader, struct why *why)
 		err = interval_read(reader->interval, reader->from_ns, reader->to_ns, why);
 	if (err)
 		return err == -ENOENT ? none_there(reader, why) : err;
-	err = choose_guest(reader, interval_guests(reader->interval), why);
+	err = top_query_span_guests(reader->options, interval_guests(reader->interval),
+				    reader->query, &reader->only, why);
 	if (err)
 		return err;
 	recording.guests = interval_guests(reader->interval);
@@ -384,11 +411,13 @@ int top_read(const struct top_options *options, struct query *query)
 	struct why why = { "" };
 	int err, close_err;
 
+	guest_choice_init(&reader.choice, options->guest, options->pid);
 	err = run(&reader, &why);
 	close_err = top_lines_close(&reader.lines, err ? &(struct why){ "" } : &why);
 	err = err ? err : close_err;
 	monitor_close(reader.monitor);
 	interval_free(reader.interval);
+	free(reader.only);
 	past_free(reader.past);
 	history_file_close(reader.file, &(struct why){ "" });
 	fleet_close(reader.fleet);

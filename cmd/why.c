@@ -74,6 +74,7 @@ struct why_run {
 	struct live live;
 	struct monitor *monitor;
 	struct query query;
+	struct guest_choice choice; /* of -g and -p */
 	struct view view;
 	uint64_t elapsed_ns;
 };
@@ -97,16 +98,29 @@ static int parse(int argc, char **argv, struct why_options *options, struct why 
 static int choose_guest(struct why_run *run, struct why *why)
 {
 	const struct why_options *options = &run->options;
-	const struct guest *guest;
 	int err = monitor_find_guests(run->monitor, why);
 
 	if (err || (!options->guest && !options->pid))
 		return err;
-	err = guests_choose(monitor_facts(run->monitor)->guests, options->guest, options->pid,
-			    &guest, why);
-	if (!err)
-		run->query.guest = guest->id;
+	guest_choice_init(&run->choice, options->guest, options->pid);
+	err = guest_choice_now(&run->choice, monitor_facts(run->monitor)->guests, why);
+	run->query.guest = run->choice.id;
 	return err;
+}
+
+/* The guest that bears the name at the end is the one that there is something to do about. */
+static void follow_guest(struct why_run *run)
+{
+	const struct guest *guest =
+		guest_choice_follow(&run->choice, monitor_facts(run->monitor)->guests);
+	struct why news = { "" };
+
+	if (!guest)
+		return;
+	why_set(&news, 0, "%s is back as pid %d: only what it did is looked at", guest->name,
+		(int)guest->pid);
+	say(news.text);
+	run->query.guest = guest->id;
 }
 
 /* Without times of exits "nothing found" would say little. */
@@ -156,6 +170,7 @@ static int count(struct why_run *run, struct why *why)
 	if (!err)
 		err = live_loop(&run->live, run->options.duration_s, 1, take_sample, run, why);
 	run->elapsed_ns = monitor_elapsed_ns(run->monitor);
+	follow_guest(run);
 	return err;
 }
 

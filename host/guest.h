@@ -97,8 +97,14 @@ struct vcpu_thread {
 uint32_t guests_meet(struct guests *guests, const struct vcpu_thread *thread, uint64_t now_ns);
 
 /*
- * The one guest of this name (exact, case matters). -ENOENT: none; -ENOTUNIQ: several; why lists
- * the pids and recommends -p, or lists the names of all guests.
+ * Whether a user's word means the guest: its name (exact, case matters), its UUID, or its platform
+ * id. In a recording, guests of one name have the pid in front of it.
+ */
+bool guest_bears(const struct guest *guest, const char *word);
+
+/*
+ * The one guest of this name or, where none has this name, that bears the word. -ENOENT: none;
+ * -ENOTUNIQ: several; why lists the pids and recommends -p, or lists the names of all guests.
  */
 int guests_by_name(const struct guests *guests, const char *name, const struct guest **ret_guest,
 		   struct why *why);
@@ -109,6 +115,44 @@ int guests_by_name(const struct guests *guests, const char *name, const struct g
  */
 int guests_choose(const struct guests *guests, const char *name, pid_t pid,
 		  const struct guest **ret_guest, struct why *why);
+
+/*
+ * A choice that outlives the guest: a name means whoever bears it at each moment. Zero-initialised
+ * it is of all guests.
+ */
+struct guest_choice {
+	uint32_t id;		    /* struct guest's, of the one that bears the name now */
+	char word[GUEST_NAME_SIZE]; /* what finds it again; "": it was chosen by its pid */
+	pid_t pid;		    /* of the process or one of its threads; 0: see word */
+	/*
+	 * Guests with a greater id may take its place: 0: all; of a guest that was pointed at, the
+	 * ones that came when it had ended.
+	 */
+	uint32_t newest;
+};
+
+/* What the user asked for: by name or, with name NULL, by pid. */
+void guest_choice_init(struct guest_choice *choice, const char *name, pid_t pid);
+
+/* Chooses one now, as guests_choose(). */
+int guest_choice_now(struct guest_choice *choice, const struct guests *guests, struct why *why);
+
+/* The user points at the guest, or still looks at it: another of its name is not meant. */
+void guest_choice_point(struct guest_choice *choice, const struct guests *guests,
+			const struct guest *guest);
+
+/*
+ * Brings the choice up to date: the guest that now bears the name in place of the chosen one, which
+ * has ended. NULL: it is still the same.
+ */
+const struct guest *guest_choice_follow(struct guest_choice *choice, const struct guests *guests);
+
+/*
+ * Chooses one of the inventory of a moment of the past: the same while it was there, else the one
+ * that bore the name then, else the latest of them that had ended. -ENOENT with why: none had come
+ * yet; -ENOTUNIQ: as guests_choose().
+ */
+int guest_choice_then(struct guest_choice *choice, const struct guests *guests, struct why *why);
 
 /*
  * The threads of a process now (/proc/PID/task): writes up to max tids, ascending, and returns how

@@ -5,10 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/read.h"
 #include "host/guest.h"
 #include "host/guest_list.h"
+
+#define RECORDED_NAME_LEN 50 /* how much of a name is left behind a pid */
 
 /* Adds an item to the list that begins at start in why; a list without room ends in "...". */
 static void list_add(struct why *why, size_t start, const char *item)
@@ -49,7 +52,31 @@ static int not_found(const struct guests *guests, const char *name, struct why *
 	return -ENOENT;
 }
 
-static int not_unique(const struct guests *guests, const char *name, size_t nr, struct why *why)
+/* Guests of one name in a recording: see guests_of_table(). */
+static bool has_pid_first(const struct guest *guest, const char *word)
+{
+	char number[16];
+	size_t len = (size_t)snprintf(number, sizeof(number), "%d ", (int)guest->pid);
+
+	return !strncmp(guest->name, number, len) &&
+	       !strncmp(guest->name + len, word, RECORDED_NAME_LEN) && word[0];
+}
+
+bool guest_bears(const struct guest *guest, const char *word)
+{
+	return !strcmp(guest->name, word) || has_pid_first(guest, word) ||
+	       (guest->uuid[0] && !strcasecmp(guest->uuid, word)) ||
+	       (guest->platform_id[0] && !strcmp(guest->platform_id, word));
+}
+
+/* A name is meant before an id that is the same. */
+static bool is_meant(const struct guest *guest, const char *word, bool is_name)
+{
+	return is_name ? !strcmp(guest->name, word) : guest_bears(guest, word);
+}
+
+static int not_unique(const struct guests *guests, const char *name, bool is_name, size_t nr,
+		      struct why *why)
 {
 	size_t start, end;
 
@@ -59,7 +86,7 @@ static int not_unique(const struct guests *guests, const char *name, size_t nr, 
 		const struct guest *guest = guests_at(guests, i);
 		char pid[12];
 
-		if (strcmp(guest->name, name))
+		if (!is_meant(guest, name, is_name))
 			continue;
 		snprintf(pid, sizeof(pid), "%d", (int)guest->pid);
 		list_add(why, start, pid);
@@ -69,25 +96,38 @@ static int not_unique(const struct guests *guests, const char *name, size_t nr, 
 	return -ENOTUNIQ;
 }
 
+static size_t count_meant(const struct guests *guests, const char *word, bool is_name,
+			  const struct guest **ret_last)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < guests_count(guests); i++) {
+		if (!is_meant(guests_at(guests, i), word, is_name))
+			continue;
+		*ret_last = guests_at(guests, i);
+		nr++;
+	}
+	return nr;
+}
+
 int guests_by_name(const struct guests *guests, const char *name, const struct guest **ret_guest,
 		   struct why *why)
 {
 	const struct guest *found = NULL;
 	struct why unread;
-	size_t nr = 0;
+	bool is_name = true;
+	size_t nr = count_meant(guests, name, is_name, &found);
 
-	for (size_t i = 0; i < guests_count(guests); i++) {
-		if (strcmp(guests_at(guests, i)->name, name))
-			continue;
-		found = guests_at(guests, i);
-		nr++;
+	if (!nr) {
+		is_name = false;
+		nr = count_meant(guests, name, is_name, &found);
 	}
 	if (!why)
 		why = &unread;
 	if (!nr)
 		return not_found(guests, name, why);
 	if (nr > 1)
-		return not_unique(guests, name, nr, why);
+		return not_unique(guests, name, is_name, nr, why);
 	*ret_guest = found;
 	return 0;
 }
@@ -109,4 +149,82 @@ int guests_choose(const struct guests *guests, const char *name, pid_t pid,
 			       (int)pid);
 	*ret_guest = guest;
 	return 0;
+}
+
+/* ---- a choice that outlives the guest ---- */
+
+void guest_choice_init(struct guest_choice *choice, const char *name, pid_t pid)
+{
+	*choice = (struct guest_choice){ .pid = name ? 0 : pid };
+	snprintf(choice->word, sizeof(choice->word), "%s", name ? name : "");
+}
+
+int guest_choice_now(struct guest_choice *choice, const struct guests *guests, struct why *why)
+{
+	const struct guest *guest = NULL;
+	int err = guests_choose(guests, choice->pid ? NULL : choice->word, choice->pid, &guest,
+				why);
+
+	if (!err)
+		choice->id = guest->id;
+	return err;
+}
+
+void guest_choice_point(struct guest_choice *choice, const struct guests *guests,
+			const struct guest *guest)
+{
+	bool is_new = choice->id != guest->id;
+
+	if (is_new) {
+		guest_choice_init(choice, guest->is_named ? guest->name : NULL, guest->pid);
+		choice->id = guest->id;
+		choice->newest = UINT32_MAX;
+	}
+	/* By name the user meant all of them. */
+	if (!guest->has_ended && (is_new || choice->newest))
+		choice->newest = guests_at(guests, guests_count(guests) - 1)->id;
+}
+
+const struct guest *guest_choice_follow(struct guest_choice *choice, const struct guests *guests)
+{
+	const struct guest *guest = NULL;
+
+	if (!choice->word[0] || guests_by_id(guests, choice->id) ||
+	    guests_by_name(guests, choice->word, &guest, NULL) < 0 || guest->id <= choice->newest)
+		return NULL;
+	choice->id = guest->id;
+	return guest;
+}
+
+/* The latest that ended. */
+static const struct guest *find_ended(const struct guest_choice *choice,
+				      const struct guests *guests)
+{
+	const struct guest *found = NULL, *guest;
+
+	for (size_t i = 0; (guest = guests_ended_at(guests, i)); i++) {
+		if (choice->pid ? guest->pid == choice->pid : guest_bears(guest, choice->word))
+			found = guest;
+	}
+	return found;
+}
+
+int guest_choice_then(struct guest_choice *choice, const struct guests *guests, struct why *why)
+{
+	const struct guest *guest = guests_by_id(guests, choice->id);
+	int err = -ENOENT;
+
+	if (!guest && choice->pid)
+		guest = guests_by_pid(guests, choice->pid);
+	else if (!guest)
+		err = guests_by_name(guests, choice->word, &guest, why);
+	if (!guest && err == -ENOENT)
+		guest = guests_find(guests, choice->id);
+	if (!guest && err == -ENOENT)
+		guest = find_ended(choice, guests);
+	if (guest)
+		choice->id = guest->id;
+	else if (choice->pid)
+		why_set(why, err, "no guest had a process or thread %d then", (int)choice->pid);
+	return guest ? 0 : err;
 }

@@ -55,7 +55,7 @@ static struct event_sums *sum_up(struct view *view, const struct query *query,
 	for (size_t i = 0; i < stats_count(facts->stats); i++) {
 		const struct stats_item *stat = stats_at(facts->stats, i);
 
-		if (query->guest != GUEST_ANY && stat->key.guest != query->guest)
+		if (!query_has_guest(query, stat->key.guest))
 			continue;
 		if (field_set_has(facts->wanted, stat->key.field))
 			stat_sum_add(&sums->fields[stat->key.field], stat,
@@ -213,7 +213,7 @@ static void sum_up_durations(struct field_durations *list, const struct query *q
 		const struct key *key = &stat->key;
 		struct field_durations *durations;
 
-		if (!stat->timing || (query->guest != GUEST_ANY && key->guest != query->guest) ||
+		if (!stat->timing || !query_has_guest(query, key->guest) ||
 		    fields_get(facts->fields, key->field)->use != USE_EVENT)
 			continue;
 		durations = durations_of(list, key->field);

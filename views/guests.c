@@ -229,7 +229,7 @@ int guests_build(struct view *view, const struct query *query, const struct fact
 		struct owner *owner = &owners.list[i];
 		struct view_row *row;
 
-		if (query->guest != GUEST_ANY && owner->guest != query->guest)
+		if (!query_has_guest(query, owner->guest))
 			continue;
 		/* A running guest has a row even when nothing was counted for it. */
 		if ((!owner->of || owner->has_ended) && !owner->exits.total)

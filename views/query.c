@@ -201,8 +201,9 @@ bool query_is_counted(const struct query *query, const struct facts *facts)
 
 		if (!field_set_has(facts->wanted, key->field))
 			continue;
-		if (query->guest != GUEST_ANY ? key->guest == query->guest :
-						key->guest != GUEST_ANY || !query->type->by_guest)
+		if (query->guest != GUEST_ANY || query->nr_only ?
+			    query_has_guest(query, key->guest) :
+			    key->guest != GUEST_ANY || !query->type->by_guest)
 			return true;
 	}
 	return false;
@@ -236,6 +237,15 @@ bool query_lists(const struct query *query, const struct key *key)
 			return true;
 	}
 	return false;
+}
+
+bool query_has_guest(const struct query *query, uint32_t guest)
+{
+	bool is_listed = !query->nr_only;
+
+	for (size_t i = 0; !is_listed && i < query->nr_only; i++)
+		is_listed = query->only[i].guest == guest;
+	return is_listed && (query->guest == GUEST_ANY || query->guest == guest);
 }
 
 bool query_is_of_ended(const struct query *query, const struct facts *facts)

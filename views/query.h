@@ -104,6 +104,8 @@ uint64_t query_wants_longer(const struct query *query);
 
 /* Whether the query's list "only" has the key's guest and vCPU. */
 bool query_lists(const struct query *query, const struct key *key);
+/* Whether the query asks for the guest, or for any vCPU of it. */
+bool query_has_guest(const struct query *query, uint32_t guest);
 
 /* Whether the query asks for the key: for its guest and its vCPU. Views ask this for every key. */
 static inline bool query_has_key(const struct query *query, const struct key *key)

@@ -78,7 +78,8 @@ static int add_rows(struct view *view, const struct query *query, const struct f
 	int err = 0;
 
 	for (size_t i = 0; !err && i < nr; i++) {
-		if (is_selected(query, &kept->findings[i]))
+		if (is_selected(query, &kept->findings[i]) &&
+		    query_has_guest(query, kept->findings[i].guest))
 			err = add_row(view, facts, &kept->findings[i]);
 	}
 	return err;

@@ -173,8 +173,10 @@ static bool go_to_end(struct tui *tui)
 
 void tui_follow_file(struct tui *tui)
 {
-	if (is_file(tui) && !tui->back.monitor && go_to_end(tui))
-		tui_ask_now(tui);
+	if (!is_file(tui) || tui->back.monitor || !go_to_end(tui))
+		return;
+	tui_choose_then(tui);
+	tui_ask_now(tui);
 }
 
 void tui_take_news(struct tui *tui)

@@ -6,6 +6,7 @@
 #include <sys/timerfd.h>
 
 #include "base/clock.h"
+#include "history/past.h"
 #include "ui/numbers.h"
 #include "ui/tui/session.h"
 
@@ -79,11 +80,24 @@ void tui_ask_now(struct tui *tui)
 	sampling->due = 2;
 }
 
+void tui_choose_then(struct tui *tui)
+{
+	struct guest_choice *choice = &tui->guest.choice;
+
+	if (tui->config.fields || !tui->config.past || !choice->word[0] || choice->newest ||
+	    choice->id != tui->query->guest)
+		return;
+	if (guest_choice_then(choice, past_guests(tui->config.past), &(struct why){ "" }) == 0)
+		tui->query->guest = choice->id;
+}
+
 void tui_show_moment(struct tui *tui)
 {
 	struct why why = { "" };
-	int err = monitor_want(tui->back.monitor, tui->query, &why);
+	int err;
 
+	tui_choose_then(tui);
+	err = monitor_want(tui->back.monitor, tui->query, &why);
 	if (!err)
 		err = monitor_sample(tui->back.monitor);
 	if (err)

@@ -37,6 +37,7 @@ struct tui_config {
 	uint64_t at_ns;	       /* the moment; UINT64_MAX: the latest */
 	const char *host;      /* the machine, of several; NULL: all */
 	struct query *query;	/* to begin with; changed as the user asks */
+	const struct guest_choice *choice; /* of the query's guest; NULL: no choice yet */
 	double delay_s;		/* 0 for a recording, which has no next sample */
 	unsigned long samples;	/* ends after so many intervals; 0: no limit */
 	int signals;		/* a signalfd of INT, TERM, HUP and WINCH, which are blocked */
@@ -99,10 +100,8 @@ struct back {
 
 /* Owner: tui.c. The guest that is looked at, for when it has ended or comes back. */
 struct known_guest {
+	struct guest_choice choice;
 	char name[NAME_SIZE];
-	bool is_named; /* the VMM gave the name, so the name finds the guest again */
-	uint32_t id;	 /* struct guest's; GUEST_ANY: none */
-	uint32_t newest; /* the newest guest's id when this one was last alive; else UINT32_MAX */
 };
 
 /* Owner: over_time.c. All exits in the latest samples, for the summary and for scales. */
@@ -182,6 +181,8 @@ void tui_ask(struct tui *tui);
 void tui_ask_now(struct tui *tui);
 /* Makes the facts of the chosen moment of the past. */
 void tui_show_moment(struct tui *tui);
+/* In a history: a guest that was chosen by name is the one that bore it at the moment. */
+void tui_choose_then(struct tui *tui);
 
 /* Takes the filter over; NULL: no filter. */
 void tui_set_filter(struct tui *tui, struct pattern *filter);

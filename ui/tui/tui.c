@@ -90,21 +90,6 @@ static void choose_notice(struct tui *tui)
 				sizeof(tui->screen.trouble));
 }
 
-/* Remembers the guest that is looked at. */
-static void know_guest(struct tui *tui, const struct guest *guest)
-{
-	const struct guests *guests = tui->facts.guests;
-	struct known_guest *known = &tui->guest;
-
-	snprintf(known->name, sizeof(known->name), "%s", guest->name);
-	known->is_named = guest->is_named;
-	if (!guest->has_ended)
-		known->newest = guests_at(guests, guests_count(guests) - 1)->id;
-	else if (known->id != guest->id)
-		known->newest = UINT32_MAX;
-	known->id = guest->id;
-}
-
 static void describe_guest(struct tui *tui)
 {
 	const struct guests *guests = tui->facts.guests;
@@ -114,7 +99,7 @@ static void describe_guest(struct tui *tui)
 	screen->is_guest_dead = tui->query->guest != GUEST_ANY && (!guest || guest->has_ended);
 	if (tui->query->guest == GUEST_ANY) {
 		screen->guest[0] = '\0';
-		tui->guest.id = GUEST_ANY;
+		tui->guest.choice = (struct guest_choice){ .id = GUEST_ANY };
 	}
 	if (!guest)
 		return;
@@ -123,7 +108,8 @@ static void describe_guest(struct tui *tui)
 			 (int)guest->pid);
 	else
 		snprintf(screen->guest, sizeof(screen->guest), "%s", guest->name);
-	know_guest(tui, guest);
+	snprintf(tui->guest.name, sizeof(tui->guest.name), "%s", guest->name);
+	guest_choice_point(&tui->guest.choice, guests, guest);
 }
 
 /* "web1 > vCPU 2 > HLT": the path from guest to exit. */
@@ -180,20 +166,16 @@ static void draw(struct tui *tui)
 
 /* ---- the loop ---- */
 
-/*
- * Goes on with a guest that ended and came back under the same name, and says so. A guest that had
- * ended when it was chosen stays, and so does a guest that ended beside another of its name.
- */
+/* Goes on with the guest that came in place of the one that is looked at, and says so. */
 static void follow_guest(struct tui *tui)
 {
-	const struct guests *guests = tui->facts.guests;
-	const struct guest *guest;
-	struct why why;
+	struct guest_choice *choice = &tui->guest.choice;
+	const struct guest *guest = NULL;
 	char text[SHORT_NAME_SIZE + 64], name[SHORT_NAME_SIZE];
 
-	if (tui->query->guest == GUEST_ANY || guests_by_id(guests, tui->query->guest) ||
-	    !tui->guest.is_named || guests_by_name(guests, tui->guest.name, &guest, &why) < 0 ||
-	    guest->id <= tui->guest.newest)
+	if (tui->query->guest != GUEST_ANY && tui->query->guest == choice->id)
+		guest = guest_choice_follow(choice, tui->facts.guests);
+	if (!guest)
 		return;
 	snprintf(text, sizeof(text), "%s is back as pid %d: counting anew",
 		 tui_short_name(tui, guest->name, name), (int)guest->pid);
@@ -373,6 +355,8 @@ int tui_run(const struct tui_config *config, struct why *why)
 	if (!err) {
 		tui.screen.view = &tui.view;
 		tui.screen.has_past = config->past;
+		if (config->choice)
+			tui.guest.choice = *config->choice;
 		snprintf(tui.back.machine, sizeof(tui.back.machine), "%s",
 			 config->host ? config->host : "");
 		describe_source(&tui);

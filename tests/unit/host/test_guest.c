@@ -1485,6 +1485,144 @@ static void test_by_long_name(void **state)
 	}
 }
 
+/* Ends the process and starts another one of the same name. */
+static void restart(struct box *box, pid_t before, pid_t after, uint64_t now_ns)
+{
+	drop(box, "/proc/%d", before, 0);
+	put_vm(box, after, (uint64_t)after, "qemu-kvm");
+	ARGS(box, after, "qemu-kvm\0-name\0web1");
+	refresh(box, now_ns);
+}
+
+static void test_name_means_who_bears_it(void **state)
+{
+	struct box *box = *state;
+	struct guest_choice choice;
+
+	put_vm(box, 100, 50, "qemu-kvm");
+	ARGS(box, 100, "qemu-kvm\0-name\0web1");
+	refresh(box, 0);
+	guest_choice_init(&choice, "web1", 0);
+	assert_int_equal(guest_choice_now(&choice, box->guests, &box->why), 0);
+	assert_int_equal(guests_by_id(box->guests, choice.id)->pid, 100);
+	assert_null(guest_choice_follow(&choice, box->guests));
+
+	restart(box, 100, 200, SECOND);
+	assert_int_equal(guest_choice_follow(&choice, box->guests)->pid, 200);
+	assert_null(guest_choice_follow(&choice, box->guests)); /* said once */
+	assert_int_equal(guests_by_id(box->guests, choice.id)->pid, 200);
+
+	/* While nobody or more than one bears the name, the choice stays. */
+	drop(box, "/proc/%d", 200, 0);
+	refresh(box, 2 * SECOND);
+	assert_null(guest_choice_follow(&choice, box->guests));
+	restart(box, 200, 300, 3 * SECOND);
+	restart(box, 200, 400, 4 * SECOND);
+	assert_null(guest_choice_follow(&choice, box->guests));
+	drop(box, "/proc/%d", 400, 0);
+	refresh(box, 5 * SECOND);
+	assert_int_equal(guest_choice_follow(&choice, box->guests)->pid, 300);
+}
+
+static void test_pid_means_that_process(void **state)
+{
+	struct box *box = *state;
+	struct guest_choice choice;
+
+	put_vm(box, 100, 50, "qemu-kvm");
+	ARGS(box, 100, "qemu-kvm\0-name\0web1");
+	refresh(box, 0);
+	guest_choice_init(&choice, NULL, 100);
+	assert_int_equal(guest_choice_now(&choice, box->guests, &box->why), 0);
+	restart(box, 100, 200, SECOND);
+	assert_null(guest_choice_follow(&choice, box->guests));
+	guest_choice_init(&choice, NULL, 100);
+	assert_int_equal(guest_choice_now(&choice, box->guests, &box->why), -ESRCH);
+	assert_string_equal(box->why.text, "there is no process 100");
+}
+
+/* A guest that the user points at is not one that ran beside it with the same name. */
+static void test_pointed_at(void **state)
+{
+	struct box *box = *state;
+	struct guest_choice choice = { .id = GUEST_ANY };
+
+	put_vm(box, 100, 50, "qemu-kvm");
+	ARGS(box, 100, "qemu-kvm\0-name\0web1");
+	put_vm(box, 200, 50, "qemu-kvm");
+	ARGS(box, 200, "qemu-kvm\0-name\0web1");
+	refresh(box, 0);
+	guest_choice_point(&choice, box->guests, guests_by_pid(box->guests, 100));
+	drop(box, "/proc/%d", 100, 0);
+	refresh(box, SECOND);
+	guest_choice_point(&choice, box->guests, guests_find(box->guests, choice.id));
+	assert_null(guest_choice_follow(&choice, box->guests));
+	restart(box, 200, 300, 2 * SECOND);
+	assert_int_equal(guest_choice_follow(&choice, box->guests)->pid, 300);
+
+	/* It had ended when the user pointed at it. */
+	choice = (struct guest_choice){ .id = GUEST_ANY };
+	guest_choice_point(&choice, box->guests, guests_ended_at(box->guests, 0));
+	assert_null(guest_choice_follow(&choice, box->guests));
+}
+
+static void test_of_a_moment(void **state)
+{
+	struct box *box = *state;
+	struct guest_choice choice;
+
+	guest_choice_init(&choice, "web1", 0);
+	refresh(box, 0);
+	assert_int_equal(guest_choice_then(&choice, box->guests, &box->why), -ENOENT);
+	assert_string_equal(box->why.text, "no guest named \"web1\"; there are no guests");
+	restart(box, 100, 100, SECOND);
+	assert_int_equal(guest_choice_then(&choice, box->guests, &box->why), 0);
+	assert_int_equal(guests_find(box->guests, choice.id)->pid, 100);
+	drop(box, "/proc/%d", 100, 0);
+	refresh(box, 2 * SECOND);
+	assert_int_equal(guest_choice_then(&choice, box->guests, &box->why), 0);
+	assert_int_equal(guests_find(box->guests, choice.id)->pid, 100);
+	restart(box, 100, 200, 3 * SECOND);
+	assert_int_equal(guest_choice_then(&choice, box->guests, &box->why), 0);
+	assert_int_equal(guests_find(box->guests, choice.id)->pid, 200);
+
+	/* The latest of all that ended. */
+	drop(box, "/proc/%d", 200, 0);
+	refresh(box, 4 * SECOND);
+	guest_choice_init(&choice, "web1", 0);
+	assert_int_equal(guest_choice_then(&choice, box->guests, &box->why), 0);
+	assert_int_equal(guests_find(box->guests, choice.id)->pid, 200);
+	guest_choice_init(&choice, NULL, 100);
+	assert_int_equal(guest_choice_then(&choice, box->guests, &box->why), 0);
+	assert_int_equal(guests_find(box->guests, choice.id)->pid, 100);
+	guest_choice_init(&choice, NULL, 101);
+	assert_int_equal(guest_choice_then(&choice, box->guests, &box->why), -ENOENT);
+	assert_string_equal(box->why.text, "no guest had a process or thread 101 then");
+}
+
+static void test_by_uuid_and_id(void **state)
+{
+	struct box *box = *state;
+	const struct guest *guest = NULL;
+
+	put_vm(box, 100, 50, "kvm");
+	ARGS(box, 100, "/usr/bin/kvm\0-id\0" "101\0-name\0web1,debug-threads=on\0"
+		       "-smbios\0type=1,uuid=4CB1B7F4-0000-4000-8000-000000000001");
+	put_vm(box, 200, 50, "kvm");
+	ARGS(box, 200, "/usr/bin/kvm\0-id\0" "102\0-name\0" "101,debug-threads=on");
+	refresh(box, 0);
+	assert_int_equal(guests_by_name(box->guests, "101", &guest, &box->why), 0);
+	assert_int_equal(guest->pid, 200); /* a name is meant before an id */
+	assert_int_equal(guests_by_name(box->guests, "102", &guest, &box->why), 0);
+	assert_int_equal(guest->pid, 200);
+	assert_int_equal(guests_by_name(box->guests, "4cb1b7f4-0000-4000-8000-000000000001",
+					&guest, &box->why), 0);
+	assert_int_equal(guest->pid, 100);
+	assert_int_equal(guests_by_name(box->guests, "4CB1B7F4-0000-4000-8000-000000000001",
+					&guest, &box->why), 0);
+	assert_int_equal(guests_by_name(box->guests, "", &guest, &box->why), -ENOENT);
+}
+
 static void test_by_pid(void **state)
 {
 	struct box *box = *state;
@@ -1858,6 +1996,11 @@ int main(void)
 		BOXED(test_by_name),
 		BOXED(test_by_name_with_many),
 		BOXED(test_by_long_name),
+		BOXED(test_name_means_who_bears_it),
+		BOXED(test_pid_means_that_process),
+		BOXED(test_pointed_at),
+		BOXED(test_of_a_moment),
+		BOXED(test_by_uuid_and_id),
 		BOXED(test_by_pid),
 		BOXED(test_threads),
 		BOXED(test_fakes),

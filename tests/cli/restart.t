@@ -1,0 +1,136 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A guest that was chosen by its name is the one that bears the name, over restarts, in each mode.
+. tests/lib.sh
+
+# machine: a copy of the captured machine "amd" on which thread 222 counts as thread 122 does.
+machine() {
+	rm -rf "$TMP/amd"
+	cp -a tests/sysroot/amd "$TMP/amd"
+	for t_file in counters exits host; do
+		awk '/^(sample|thread|host_cpu) / { if (/^sample/ || !/^thread 122$/) flush() }
+			/^(sample|thread|host_cpu) / { mine = $0 == "thread 122" }
+			{ print }
+			mine { copy = copy $0 "\n" }
+			END { flush() }
+			function flush() {
+				sub("thread 122", "thread 222", copy)
+				printf "%s", copy
+				copy = ""
+			}' "tests/sysroot/amd/kvmtop/$t_file" >"$TMP/amd/kvmtop/$t_file"
+	done
+}
+
+# die: web1 ends. back: it comes back under another pid.
+die() {
+	mv "$TMP/amd/proc/112" "$TMP/web1"
+	mv "$TMP/amd/sys/kernel/debug/kvm/112-10" "$TMP/web1-kvm"
+}
+
+back() {
+	sed -i 's/^112 /212 /' "$TMP/web1/stat"
+	mv "$TMP/web1/task/122" "$TMP/web1/task/222"
+	mv "$TMP/web1/task/112" "$TMP/web1/task/212"
+	echo 222 >"$TMP/web1-kvm/vcpu0/pid"
+	mv "$TMP/web1-kvm" "$TMP/amd/sys/kernel/debug/kvm/212-10"
+	mv "$TMP/web1" "$TMP/amd/proc/212"
+}
+
+has_lines() {
+	[ "$(wc -l <"$2")" -ge "$1" ]
+}
+
+# over_restart NAME OPTION...: kvmtop's output in $TMP/NAME over web1's two lives.
+over_restart() {
+	t_out=$TMP/$1
+	shift
+	machine
+	spawn "$KVMTOP" --sysroot "$TMP/amd" -s 0.1 "$@" >"$t_out" 2>"$t_out.err"
+	t_kvmtop=$SPAWNED
+	wait_for 5 has_lines 4 "$t_out"
+	die
+	t_lines=$(wc -l <"$t_out")
+	wait_for 5 has_lines $((t_lines + 4)) "$t_out"
+	back
+	t_lines=$(wc -l <"$t_out")
+	wait_for 5 has_lines $((t_lines + 6)) "$t_out"
+	stop "$t_kvmtop"
+}
+
+said="kvmtop: web1 is back as pid 212: counting anew"
+
+# ---- logs
+
+over_restart log -l --json --view exits -g web1
+is "$(cat "$TMP/log.err")" "$said" "a log of exits says once that the guest has another pid"
+like "$(tail -n 1 "$TMP/log")" '"delta":[1-9]' "and has its exits,"
+like "$(head -n 1 "$TMP/log")" '"delta":[1-9]' "as before"
+
+over_restart events -l -c -g web1 -f kvm_entry
+is "$(cat "$TMP/events.err")" "$said" "a log of events says it, too"
+like "$(tail -n 1 "$TMP/events")" ',[1-9][0-9]*$' "and has its events"
+
+over_restart guests -l --json --view guests -g web1
+like "$(tail -n 1 "$TMP/guests")" '"pid":212.*"delta":[1-9]' "a log of guests has the new one"
+
+# A pid is one process.
+over_restart pid -l --json --view guests -p 112
+is "$(cat "$TMP/pid.err")" "" "a guest that was chosen by its pid is not followed"
+unlike "$(cat "$TMP/pid")" '"pid":212' "and no other is shown in its place"
+
+# ---- a history of both lives
+
+over_restart write -w "$TMP/h.db" -l --json -g web1
+"$KVMTOP" -r "$TMP/h.db" --json --view exits -g web1 >"$TMP/back" 2>"$TMP/back.err"
+like "$(cat "$TMP/back.err")" '^kvmtop: web1 is back as pid 212 at [0-9:]*$' \
+	"a history says once that the guest had another pid"
+like "$(head -n 1 "$TMP/back")" '"delta":[1-9]' "its log has the first life"
+like "$(tail -n 1 "$TMP/back")" '"delta":[1-9]' "and the second,"
+"$KVMTOP" -r "$TMP/h.db" --json -f kvm_entry -g web1 2>/dev/null | tail -n 1 >"$TMP/entry"
+like "$(cat "$TMP/entry")" '"kvm_entry".*"delta":[1-9]' "whose events -w had counted,"
+
+# total VIEW OPTION...: the sum of all deltas of the rows of one span.
+total() {
+	t_view=$1
+	shift
+	"$KVMTOP" -r "$TMP/h.db" -1 --from 1970-01-01 --json --view "$t_view" "$@" |
+		grep -o '"delta":[0-9]*' | cut -d: -f2 | awk '{ n += $1 } END { print n + 0 }'
+}
+
+both=$(($(total guests -p 112) + $(total guests -p 212)))
+check "each life has exits" test "$(total guests -p 112)" -gt 0 -a "$(total guests -p 212)" -gt 0
+is "$(total guests -g web1)" $((both)) "a span has both lives: guests,"
+is "$("$KVMTOP" -r "$TMP/h.db" -1 --from 1970-01-01 --view guests -g web1 |
+	grep -c '^ *web1')" 2 "one row each,"
+is "$(total exits -g web1)" "$(($(total exits -p 112) + $(total exits -p 212)))" "and exits"
+"$KVMTOP" -r "$TMP/h.db" --diff 1970-01-01..now 1970-01-01..now -c -g web1 >"$TMP/diff"
+"$KVMTOP" -r "$TMP/h.db" --diff 1970-01-01..now 1970-01-01..now -c -p 112 >"$TMP/diff1"
+isnt "$(cat "$TMP/diff")" "$(cat "$TMP/diff1")" "--diff has both lives, too"
+
+# ---- a screen over the history
+
+if has_screen; then
+	screen_start 80 24 "exec $KVMTOP -r $TMP/h.db -g web1"
+	screen_has ' web1 \(pid 212\)$' "the screen shows the last life,"
+	screen_keys J 10m Enter
+	screen_has ' web1 \(pid 112\)$' "at the beginning the first one,"
+	screen_keys j 10m Enter
+	screen_has ' web1 \(pid 212\)$' "and at the end the last one again"
+fi
+
+# ---- the exporter
+
+machine
+spawn "$KVMTOP" --sysroot "$TMP/amd" -s 0.1 --prometheus "$TMP/x.prom" 2>"$TMP/prom.err"
+exits='kvmtop_exits_total{guest="web1",reason="hlt"}'
+wait_for 5 grep -qsF "$exits" "$TMP/x.prom"
+die
+back
+has_pid() {
+	grep -qs "^kvmtop_guest_info{guest=\"web1\",.*pid=\"212\"" "$TMP/x.prom"
+}
+check "the exporter has the new guest under its name" wait_for 5 has_pid
+like "$(cat "$TMP/x.prom")" '^kvmtop_exits_total\{guest="web1",reason="hlt"\} [1-9]' \
+	"with its exits"
+
+done_testing
