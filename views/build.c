@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facts/key_sums.h"
 #include "views/build.h"
 
 /*
@@ -156,10 +157,96 @@ static void drop_rates(struct view *view)
 	for (size_t c = 0; view->type->columns[c].id; c++) {
 		if (view->type->columns[c].type != CELL_RATE)
 			continue;
-		view->total.cells[c] = cell_none();
 		for (size_t i = 0; i < view->nr_rows; i++)
 			view->rows[i].cells[c] = cell_none();
 	}
+}
+
+/* ---- the row Total: the sum or the mean of the rows, whatever the view and the filter ---- */
+
+/* A child is a part of its parent. */
+static bool is_added(const struct view_row *row)
+{
+	return !row->depth && !row->is_level;
+}
+
+static struct cell sum_of(const struct view *view, size_t column)
+{
+	struct cell sum = { .type = view->type->columns[column].type };
+	bool is_known = sum.type == CELL_COUNT; /* no rows: none was counted */
+
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		const struct cell *cell = &view->rows[i].cells[column];
+
+		if (!is_added(&view->rows[i]) || cell->type != sum.type)
+			continue;
+		is_known = true;
+		if (sum.type == CELL_COUNT)
+			sum.count += cell->count;
+		else
+			sum.number += cell->number;
+	}
+	return is_known ? sum : cell_none();
+}
+
+/*
+ * Rows of one guest and vCPU, such as exit reasons, are parts of one whole: it counts once. wholes
+ * has these that were counted.
+ */
+static int add_share(const struct view_row *row, size_t column, struct key_sums *wholes,
+		     double *part, double *whole)
+{
+	const struct cell *cell = &row->cells[column];
+	const struct key key = { row->guest, row->vcpu, (uint32_t)column };
+	double of = cell->whole > 0 ? (double)cell->whole : 1;
+	struct key_sum *number;
+
+	if (!is_added(row) || cell->type != CELL_PERCENT)
+		return 0;
+	*part += cell->number * of;
+	if (wholes) {
+		number = key_sums_get(wholes, &key);
+		if (!number)
+			return -ENOMEM;
+		if (number->count++)
+			return 0;
+	}
+	*whole += of;
+	return 0;
+}
+
+static int add_up_shares(struct view *view, size_t column)
+{
+	bool has_parts = view->type->groups & (GROUP_REASON | GROUP_ARGUMENT);
+	struct key_sums wholes = { 0 };
+	double part = 0, whole = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < view->nr_rows && !err; i++)
+		err = add_share(&view->rows[i], column, has_parts ? &wholes : NULL, &part, &whole);
+	key_sums_release(&wholes);
+	if (!err && whole > 0)
+		view->total.cells[column] = (struct cell){
+			.type = CELL_PERCENT, .whole = (float)whole, .number = part / whole,
+		};
+	return err;
+}
+
+static int add_up(struct view *view)
+{
+	const struct column *columns = view->type->columns;
+	int err = 0;
+
+	for (size_t i = 0; columns[i].id && !err; i++) {
+		if (!(columns[i].flags & (COLUMN_SUM | COLUMN_MEAN)))
+			continue;
+		view->total.cells[0] = cell_text("Total");
+		if (columns[i].flags & COLUMN_SUM)
+			view->total.cells[i] = sum_of(view, i);
+		else
+			err = add_up_shares(view, i);
+	}
+	return err;
 }
 
 int view_build(struct view *view, const struct query *query, const struct facts *facts)
@@ -178,6 +265,8 @@ int view_build(struct view *view, const struct query *query, const struct facts 
 		view->note = NULL;
 	if (query->is_cycles)
 		drop_rates(view);
+	if (!err)
+		err = add_up(view);
 	if (err || !view->nr_rows)
 		return err;
 	if (!query->flat && query->type->has_trees)

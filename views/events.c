@@ -17,13 +17,13 @@ static const struct column columns[] = {
 		    CELL_TEXT, 28, COLUMN_LEAST(18) },
 	[TOTAL] = { "total", "Total",
 		    "since the start, r, or a change of filter; a level as it is now",
-		    CELL_COUNT, 10, COLUMN_SPARE(1) },
+		    CELL_COUNT, 10, COLUMN_SPARE(1) | COLUMN_SUM },
 	[SHARE] = { "share", "%Total", "of all events of the same provider; a reason: of its event",
 		    CELL_PERCENT, 7, COLUMN_SPARE(2) },
 	[DELTA] = { "delta", "Delta", "since the previous sample",
-		    CELL_COUNT, 10, COLUMN_MACHINE_ONLY },
+		    CELL_COUNT, 10, COLUMN_MACHINE_ONLY | COLUMN_SUM },
 	[RATE] = { "rate", "CurAvg/s", "per second between the last two samples",
-		   CELL_RATE, 9, 0 },
+		   CELL_RATE, 9, COLUMN_SUM },
 	[SPARK] = { "history", "History", "the rate over the last samples; all rows have one scale",
 		    CELL_SPARK, 30, COLUMN_SPARE(3) },
 	[HIST] = { "hist", "Latency", "of what KVM itself measures: how many took how long",
@@ -89,8 +89,9 @@ static struct view_row *add_row(struct view *view, const struct facts *facts, ui
 	row->field = id;
 	row->is_idle = field->is_idle;
 	row->can_open = field->has_children;
+	row->is_level = field->kind != FIELD_COUNTER;
 	row->cells[EVENT] = cell_text(field->name);
-	if (field->kind == FIELD_COUNTER)
+	if (!row->is_level)
 		fill_counter(row, sum, whole);
 	else
 		row->cells[TOTAL] = cell_count(sum->total);
@@ -179,22 +180,6 @@ static void whole_by_source(const struct facts *facts, const struct stat_sum *su
 	}
 }
 
-static void add_total(struct view *view, const struct facts *facts, const struct stat_sum *sums)
-{
-	struct stat_sum all = { 0 };
-
-	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
-		const struct field *field = fields_get(facts->fields, i);
-
-		if (field->kind == FIELD_COUNTER && field->parent == FIELD_NONE)
-			stat_sum_merge(&all, &sums[i]);
-	}
-	view->total.cells[EVENT] = cell_text("Total");
-	view->total.cells[TOTAL] = cell_count(all.total);
-	view->total.cells[DELTA] = cell_count(all.delta);
-	view->total.cells[RATE] = cell_rate(&all);
-}
-
 /* The place of a field's durations; NULL: it has none yet and all places are taken. */
 static struct field_durations *durations_of(struct field_durations *list, uint32_t field)
 {
@@ -270,7 +255,6 @@ static int build(struct view *view, const struct query *query, const struct fact
 		if (field->has_children && add_children(view, query, facts, i, sums) < 0)
 			return -ENOMEM;
 	}
-	add_total(view, facts, sums);
 	add_durations(view, all->durations);
 	return 0;
 }

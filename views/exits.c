@@ -14,17 +14,17 @@ static const struct column columns[] = {
 	[REASON] = { "reason", "Exit reason", "why the vCPU left the guest", CELL_TEXT, 20,
 		     COLUMN_LEAST(18) },
 	[TOTAL] = { "total", "Total", "since the start, r, or a change of filter",
-		    CELL_COUNT, 10, COLUMN_SPARE(6) },
+		    CELL_COUNT, 10, COLUMN_SPARE(6) | COLUMN_SUM },
 	[DELTA] = { "delta", "Delta", "since the previous sample",
-		    CELL_COUNT, 10, COLUMN_MACHINE_ONLY },
+		    CELL_COUNT, 10, COLUMN_MACHINE_ONLY | COLUMN_SUM },
 	[RATE] = { "rate", "Count/s", "per second between the last two samples",
-		   CELL_RATE, 9, 0 },
+		   CELL_RATE, 9, COLUMN_SUM },
 	[SHARE] = { "share", "%Count", "share of all exits between the last two samples",
 		    CELL_PERCENT, 6, COLUMN_SPARE(5) },
 	[TIME_SHARE] = { "time_percent", "Time%", TIME_SHARE_HELP, CELL_PERCENT, 5,
-			 COLUMN_COST | COLUMN_SPARE(1) },
+			 COLUMN_COST | COLUMN_SPARE(1) | COLUMN_MEAN },
 	[POLL_SHARE] = { "poll_percent", "Poll%", POLL_SHARE_HELP, CELL_PERCENT, 5,
-			 COLUMN_SPARE(7) },
+			 COLUMN_SPARE(7) | COLUMN_MEAN },
 	[TIME] = { "time_ns", "Time", "how long they took in all, between the last two samples",
 		   CELL_NS, 7, COLUMN_COST | COLUMN_MACHINE_ONLY },
 	[MIN] = { "min_ns", "Min", "the shortest", CELL_NS, 7,
@@ -91,7 +91,7 @@ static int add_row(struct view *view, const struct facts *facts, const struct gr
 static int build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	struct exits exits = query_exits(query, facts, false);
-	struct groups groups = { .by = GROUP_REASON, .total = TOTAL, .time_share = TIME_SHARE };
+	struct groups groups = { .by = GROUP_REASON };
 	int err = choose(query, facts, &exits, &groups.chosen);
 
 	view->note = exits_note(facts);

@@ -17,13 +17,6 @@ void time_split_add(struct time_split *split, const struct field *field,
 		split->has |= 1u << field->part;
 }
 
-void time_split_merge(struct time_split *split, const struct time_split *part)
-{
-	for (int i = 0; i < TIME_PARTS; i++)
-		split->ns[i] += part->ns[i];
-	split->has |= part->has;
-}
-
 struct cell time_split_percent(const struct time_split *split, enum time_part part)
 {
 	if (!(split->has >> part & 1))
@@ -362,18 +355,11 @@ static bool is_shown(const struct query *query, const struct exit_sum *sum)
 int groups_build(struct groups *groups, struct view *view, const struct query *query,
 		 const struct facts *facts, group_row_fn add_row)
 {
-	struct cell *cells = view->total.cells, *counts = &cells[groups->total];
-	const struct exit_sum *all = &groups->all.sum;
 	int err = group_by(groups, view, query, facts);
 
 	for (size_t i = 0; !err && i < groups->nr; i++) {
 		if (is_shown(query, &groups->list[i].sum))
 			err = add_row(view, facts, groups, &groups->list[i]);
 	}
-	cells[0] = cell_text("Total");
-	counts[0] = cell_count(all->total);
-	counts[1] = cell_count(all->delta);
-	counts[2] = exit_sum_rate(all);
-	cells[groups->time_share] = group_time_share(groups, &groups->all);
 	return err;
 }

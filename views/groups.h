@@ -21,7 +21,6 @@ struct time_split {
 
 void time_split_add(struct time_split *split, const struct field *field,
 		    const struct stats_item *stat);
-void time_split_merge(struct time_split *split, const struct time_split *part);
 /* In percent of the whole; absent when the part was not measured. */
 struct cell time_split_percent(const struct time_split *split, enum time_part part);
 /* What of the halts was not polled; absent when that is not known. */
@@ -77,7 +76,6 @@ struct groups {
 	unsigned int by;	 /* GROUP_*: a group for each guest, vCPU, reason */
 	bool has_totals;	 /* timing.total[] and halted_ns, too */
 	struct field_set chosen; /* the fields that are summed up */
-	size_t total, time_share; /* the columns Total, with Delta and the rate behind it; Time% */
 	/* The result: */
 	struct group *list; /* the view's: cells point into it */
 	size_t nr;
@@ -96,8 +94,8 @@ typedef int (*group_row_fn)(struct view *view, const struct facts *facts,
 			    const struct groups *groups, const struct group *group);
 
 /*
- * Does what group_by() does, adds a row for each group that counted anything, and fills the Total.
- * The caller releases chosen. 0 or -ENOMEM.
+ * Does what group_by() does, and adds a row for each group that counted anything. The caller
+ * releases chosen. 0 or -ENOMEM.
  */
 int groups_build(struct groups *groups, struct view *view, const struct query *query,
 		 const struct facts *facts, group_row_fn add_row);

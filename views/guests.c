@@ -224,7 +224,7 @@ int guests_build(struct view *view, const struct query *query, const struct fact
 
 	if (init(&owners, view, facts) < 0 || sum_up(&owners, view, query, facts) < 0)
 		return -ENOMEM;
-	owners_total(&owners, view, GUEST_ANY);
+	owners_total(&owners, GUEST_ANY);
 	for (size_t i = 0; i < owners.nr; i++) {
 		struct owner *owner = &owners.list[i];
 		struct view_row *row;

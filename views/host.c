@@ -17,27 +17,27 @@ static const struct column columns[] = {
 	[SIBLING] = { "sibling", "Sibling", "another CPU of the same core", CELL_COUNT, 7,
 		      COLUMN_KEY | COLUMN_SPARE(4) },
 	[BUSY] = { "busy_percent", "Busy%", "share of its time in which it ran "
-					    "anything", CELL_PERCENT, 6, 0 },
+					    "anything", CELL_PERCENT, 6, COLUMN_MEAN },
 	[VCPU_BUSY] = { "vcpu_percent", "vCPU%",
 			"share of its time in which it ran vCPUs; a vCPU counts where it is "
 			"now", CELL_PERCENT, 6,
-			COLUMN_SPARE(1) },
-	[VCPUS] = { "vcpus", "vCPUs", "how many vCPUs are on it", CELL_COUNT, 6, 0 },
+			COLUMN_SPARE(1) | COLUMN_MEAN },
+	[VCPUS] = { "vcpus", "vCPUs", "how many vCPUs are on it", CELL_COUNT, 6, COLUMN_SUM },
 	[WANT] = { "want_percent", "Want%",
 		   "the time that its vCPUs ran or waited for it, as a share of its time",
-		   CELL_PERCENT, 6, 0 },
+		   CELL_PERCENT, 6, COLUMN_MEAN },
 	[WAIT] = { "wait_percent", "Wait%", "the part of Want% in which they "
 					    "waited", CELL_PERCENT, 6,
-		   COLUMN_WARN(OWNER_WAIT_WARN) },
+		   COLUMN_WARN(OWNER_WAIT_WARN) | COLUMN_MEAN },
 	[THROTTLED] = { "throttled_percent", "Throt%",
 			"share of its vCPUs' time in which a quota (cpu.max) kept them from "
 			"running; no part of Want%",
-			CELL_PERCENT, 6, COLUMN_SPARE(6) },
+			CELL_PERCENT, 6, COLUMN_SPARE(6) | COLUMN_MEAN },
 	[RATE] = { "rate", "CurAvg/s", "exits of its vCPUs a second, between the last two samples",
-		   CELL_RATE, 9, COLUMN_SPARE(2) },
+		   CELL_RATE, 9, COLUMN_SPARE(2) | COLUMN_SUM },
 	[KVM] = { "kvm_percent", "KVM%", "share of its vCPUs' time in which KVM handled "
 					 "exits", CELL_PERCENT, 6,
-		  COLUMN_SPARE(2) | COLUMN_WARN(OWNER_KVM_WARN) },
+		  COLUMN_SPARE(2) | COLUMN_WARN(OWNER_KVM_WARN) | COLUMN_MEAN },
 	{ 0 },
 };
 
@@ -207,7 +207,9 @@ static struct cell percent(double part, double whole, bool is_known)
 {
 	if (!is_known || whole <= 0)
 		return cell_none();
-	return (struct cell){ .type = CELL_PERCENT, .number = part * 100 / whole };
+	return (struct cell){
+		.type = CELL_PERCENT, .whole = (float)whole, .number = part * 100 / whole,
+	};
 }
 
 /*
@@ -245,40 +247,10 @@ static int add_row(struct view *view, size_t number, const struct cpu_sum *cpu)
 	row->cells[VCPUS] = cell_count(cpu->nr_vcpus);
 	fill_wants(row->cells, cpu);
 	if (!cpu->nr_vcpus) /* that no vCPU wants it is known */
-		row->cells[VCPU_BUSY] = row->cells[WANT] = percent(0, 1, cpu->has_busy);
+		row->cells[VCPU_BUSY] = row->cells[WANT] = percent(0, 1e9, cpu->has_busy);
 	row->cells[RATE] = cell_rate(&cpu->exits);
 	row->cells[KVM] = time_split_percent(&cpu->split, TIME_KVM);
 	return 0;
-}
-
-/* The row Total: shares are of all CPUs together. */
-static void fill_total(struct view *view, const struct cpu_list *cpus)
-{
-	struct cell *cells = view->total.cells;
-	struct cpu_sum all = { 0 };
-	size_t nr = 0;
-
-	for (size_t i = 0; i < cpus->nr; i++) {
-		const struct cpu_sum *cpu = &cpus->list[i];
-
-		nr += cpu->has >> HOST_BUSY & 1;
-		all.busy_per_s += cpu->busy_per_s;
-		all.has_busy |= cpu->has_busy;
-		all.nr_vcpus += cpu->nr_vcpus;
-		thread_sum_merge(&all.threads, &cpu->threads);
-		stat_sum_merge(&all.exits, &cpu->exits);
-		time_split_merge(&all.split, &cpu->split);
-	}
-	fill_wants(cells, &all);
-	for (int i = VCPU_BUSY; i <= WANT; i++) {
-		if (cells[i].type == CELL_PERCENT)
-			cells[i].number /= (double)(nr + !nr);
-	}
-	cells[CPU] = cell_text("Total");
-	cells[BUSY] = percent(all.busy_per_s, 1e9 * (double)nr, all.has_busy);
-	cells[VCPUS] = cell_count(all.nr_vcpus);
-	cells[RATE] = cell_rate(&all.exits);
-	cells[KVM] = time_split_percent(&all.split, TIME_KVM);
 }
 
 static void set_absent(struct view *view, const struct facts *facts)
@@ -312,8 +284,6 @@ static int build(struct view *view, const struct query *query, const struct fact
 		if (cpus.list[i].has & 1u << HOST_BUSY)
 			err = add_row(view, i, &cpus.list[i]);
 	}
-	if (!err)
-		fill_total(view, &cpus);
 	set_absent(view, facts);
 	if (!view->nr_rows)
 		view->note = query->is_whole ?

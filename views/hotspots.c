@@ -19,13 +19,13 @@ static const struct column columns[] = {
 	[ARGUMENT] = { "argument", "Argument", "port, MSR, address, CPUID leaf, call, register",
 		       CELL_TEXT, 32, COLUMN_KEY | COLUMN_LEAST(22) },
 	[TOTAL] = { "total", "Total", "since the start, r, or a change of filter",
-		    CELL_COUNT, 10, COLUMN_SPARE(8) },
+		    CELL_COUNT, 10, COLUMN_SPARE(8) | COLUMN_SUM },
 	[DELTA] = { "delta", "Delta", "since the previous sample",
-		    CELL_COUNT, 10, COLUMN_MACHINE_ONLY },
+		    CELL_COUNT, 10, COLUMN_MACHINE_ONLY | COLUMN_SUM },
 	[RATE] = { "rate", "Count/s", "per second between the last two samples",
-		   CELL_RATE, 9, 0 },
+		   CELL_RATE, 9, COLUMN_SUM },
 	[TIME_SHARE] = { "time_percent", "Time%", TIME_SHARE_HELP, CELL_PERCENT, 5,
-			 COLUMN_COST | COLUMN_SPARE(1) },
+			 COLUMN_COST | COLUMN_SPARE(1) | COLUMN_MEAN },
 	[TIME] = { "time_ns", "Time", "how long they took in all, between the last two samples",
 		   CELL_NS, 7, COLUMN_MACHINE_ONLY },
 	[MIN] = { "min_ns", "Min", "the shortest", CELL_NS, 7,
@@ -144,8 +144,7 @@ static int add_row(struct view *view, const struct facts *facts, const struct gr
 
 static int build(struct view *view, const struct query *query, const struct facts *facts)
 {
-	struct groups groups = { .by = GROUP_GUEST | GROUP_REASON, .total = TOTAL,
-				 .time_share = TIME_SHARE };
+	struct groups groups = { .by = GROUP_GUEST | GROUP_REASON };
 	int err = choose(query, facts, &groups.chosen);
 
 	if (!err)

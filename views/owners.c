@@ -59,7 +59,6 @@ void owner_add_reason(struct owner *owner, uint32_t field, uint64_t ns, uint64_t
 	if (ns == owner->top_ns)
 		is_costlier = count > owner->top_count ||
 			      (count == owner->top_count && field < owner->top);
-	owner->all_ns += ns;
 	owner->all_count += count;
 	if (!is_costlier)
 		return;
@@ -82,17 +81,6 @@ void thread_sum_add(struct thread_sum *sum, const struct field *field,
 		sum->nr[field->part]++;
 		sum->per_s[field->part] += stat->rate_per_s;
 	}
-}
-
-void thread_sum_merge(struct thread_sum *sum, const struct thread_sum *part)
-{
-	for (int i = 0; i <= HOST_THREAD; i++) {
-		sum->nr[i] += part->nr[i];
-		sum->per_s[i] += part->per_s[i];
-	}
-	sum->has_sums |= part->has_sums;
-	sum->nr_waits += part->nr_waits;
-	sum->wait_per_s += part->wait_per_s;
 }
 
 /* ---- which exits ---- */
@@ -149,7 +137,11 @@ static struct cell percent(double ns_per_s, uint32_t nr)
 {
 	if (!nr)
 		return cell_none();
-	return (struct cell){ .type = CELL_PERCENT, .number = ns_per_s / nr / 1e7 };
+	return (struct cell){
+		.type = CELL_PERCENT,
+		.whole = (float)nr * 1e9F,
+		.number = ns_per_s / nr / 1e7,
+	};
 }
 
 uint32_t thread_sum_throttled_of(const struct thread_sum *sum)
@@ -172,6 +164,7 @@ static struct cell throttled_percent(const struct cell *wait, const struct threa
 	if (sum->has_sums && wait->type == CELL_PERCENT && sum->wait_per_s > 0)
 		return (struct cell){
 			.type = CELL_PERCENT,
+			.whole = wait->whole,
 			.number = wait->number * ns_per_s / sum->wait_per_s,
 		};
 	return percent(ns_per_s, thread_sum_throttled_of(sum));
@@ -205,26 +198,13 @@ static void fill_split(struct cell *cells, const struct time_split *split)
 	cells[OWNER_SLEEP] = time_split_sleep(split);
 }
 
-void owners_total(struct owners *owners, struct view *view, uint32_t guest)
+void owners_total(struct owners *owners, uint32_t guest)
 {
-	struct owner *all = &owners->all;
-	struct cell *cells = view->total.cells;
-
+	owners->total = 0;
 	for (size_t i = 0; i < owners->nr; i++) {
-		const struct owner *owner = &owners->list[i];
-
-		if (guest != GUEST_ANY && owner->guest != guest)
-			continue;
-		stat_sum_merge(&all->exits, &owner->exits);
-		time_split_merge(&all->split, &owner->split);
-		thread_sum_merge(&all->threads, &owner->threads);
+		if (guest == GUEST_ANY || owners->list[i].guest == guest)
+			owners->total += owners->list[i].exits.total;
 	}
-	cells[0] = cell_text("Total");
-	cells[OWNER_TOTAL] = cell_count(all->exits.total);
-	cells[OWNER_DELTA] = cell_count(all->exits.delta);
-	cells[OWNER_RATE] = cell_rate(&all->exits);
-	fill_split(cells, &all->split);
-	fill_threads(cells, &all->threads);
 }
 
 static void fill_exits(struct cell *cells, const struct owner *owner, uint64_t whole)
@@ -240,16 +220,19 @@ static void fill_exits(struct cell *cells, const struct owner *owner, uint64_t w
 
 static void fill_top(struct cell *cells, struct owner *owner, const struct fields *fields)
 {
-	uint64_t polled_ns = owner->split.ns[TIME_POLL];
+	const uint64_t *ns = owner->split.ns;
+	uint64_t polled_ns = ns[TIME_POLL], slept_ns = time_slept_ns(ns);
+	uint64_t awake_ns = ns[TIME_WHOLE] > slept_ns ? ns[TIME_WHOLE] - slept_ns : 0;
 
 	if (owner->halt.is_known && polled_ns)
 		owner_add_reason(owner, owner->halt.field, polled_ns, 0);
 	if (!owner->top_ns && !owner->top_count)
 		return;
 	cells[OWNER_TOP] = cell_text(fields_get(fields, owner->top)->label);
-	cells[OWNER_TOP_SHARE] = owner->all_ns ?
-					 cell_percent(owner->top_ns, owner->all_ns) :
-					 cell_percent(owner->top_count, owner->all_count);
+	if (owner->top_ns)
+		cells[OWNER_TOP_SHARE] = cell_percent(owner->top_ns, awake_ns);
+	else
+		cells[OWNER_TOP_SHARE] = cell_percent(owner->top_count, owner->all_count);
 }
 
 struct view_row *owners_add_row(struct view *view, const struct owners *owners,
@@ -267,7 +250,7 @@ struct view_row *owners_add_row(struct view *view, const struct owners *owners,
 	row->cells[0].has_ended = owner->of && row->is_gone;
 	if (row->is_gone)
 		row->cells[OWNER_ENDED] = cell_count(1);
-	fill_exits(row->cells, owner, owners->all.exits.total);
+	fill_exits(row->cells, owner, owners->total);
 	fill_split(row->cells, &owner->split);
 	if (!row->is_gone)
 		fill_threads(row->cells, &owner->threads);

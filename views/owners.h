@@ -26,7 +26,6 @@ struct thread_sum {
 /* Of other fields nothing is added. */
 void thread_sum_add(struct thread_sum *sum, const struct field *field,
 		    const struct stats_item *stat);
-void thread_sum_merge(struct thread_sum *sum, const struct thread_sum *part);
 /* Over how many vCPUs throttled time is averaged, also ones without a quota; 0: not known. */
 uint32_t thread_sum_throttled_of(const struct thread_sum *sum);
 /* In percent of one host CPU: of HOST_RUN, HOST_THREAD. Absent when nothing is known. */
@@ -48,16 +47,16 @@ struct owner {
 	struct time_split split;
 	struct thread_sum threads;
 	struct halt_reason halt;
-	/* The costliest reason, and the cost of all exits; the cost of halts is what was polled. */
+	/* The costliest reason; the cost of halts is what was polled. all_count: of all reasons. */
 	uint32_t top; /* valid if top_ns or top_count is not 0 */
-	uint64_t top_ns, top_count, all_ns, all_count;
+	uint64_t top_ns, top_count, all_count;
 };
 
 struct owners {
 	struct owner *list; /* the view's */
 	size_t nr;
 	struct owner *latest; /* the last one found: the keys of an owner follow each other */
-	struct owner all;
+	uint64_t total; /* the exits of all that %Total is a share of */
 };
 
 /* Makes room for nr owners and for the owner of all guests that ended longer ago. 0 or -ENOMEM. */
@@ -81,8 +80,8 @@ int chosen_exits_find(const struct query *query, const struct facts *facts,
 		      struct chosen_exits *ret_chosen);
 void chosen_exits_release(struct chosen_exits *chosen);
 
-/* Sums up the owners of one guest, or of all with GUEST_ANY: the Total row. */
-void owners_total(struct owners *owners, struct view *view, uint32_t guest);
+/* Sums up the exits of the owners of one guest, or of all with GUEST_ANY: what %Total is of. */
+void owners_total(struct owners *owners, uint32_t guest);
 
 /*
  * Adds the owner's row, its cells filled from OWNER_TOTAL on, and is_gone and is_rest. The first
@@ -135,41 +134,44 @@ enum {
 #define OWNER_COLUMNS(of_all) \
 	[OWNER_TOTAL] = { "total", "Total", \
 			  "exits since the start or r; with a filter, only matching ones", \
-			  CELL_COUNT, 10, COLUMN_SPARE(110) }, \
+			  CELL_COUNT, 10, COLUMN_SPARE(110) | COLUMN_SUM }, \
 	[OWNER_SHARE] = { "share", "%Total", of_all, CELL_PERCENT, 7, COLUMN_SPARE(120) }, \
 	[OWNER_DELTA] = { "delta", "Delta", "since the previous sample", CELL_COUNT, 10, \
-			  COLUMN_MACHINE_ONLY }, \
+			  COLUMN_MACHINE_ONLY | COLUMN_SUM }, \
 	[OWNER_RATE] = { "rate", "CurAvg/s", "per second between the last two samples", CELL_RATE, \
-			 9, 0 }, \
+			 9, COLUMN_SUM }, \
 	[OWNER_GUEST] = { "guest_percent", "Guest%", "share of its vCPUs' time in the guest", \
-			  CELL_PERCENT, 6, COLUMN_SPARE(10) }, \
+			  CELL_PERCENT, 6, COLUMN_SPARE(10) | COLUMN_MEAN }, \
 	[OWNER_L2] = { "l2_percent", "L2%", "share in guests of the guest; a part of Guest%", \
-		       CELL_PERCENT, 5, COLUMN_SPARE(35) }, \
+		       CELL_PERCENT, 5, COLUMN_SPARE(35) | COLUMN_MEAN }, \
 	[OWNER_KVM] = { "kvm_percent", "KVM%", "share in which KVM handled exits", \
 			CELL_PERCENT, 5, \
-			COLUMN_SPARE(30) | COLUMN_WARN(OWNER_KVM_WARN) }, \
+			COLUMN_SPARE(30) | COLUMN_WARN(OWNER_KVM_WARN) | COLUMN_MEAN }, \
 	[OWNER_USER] = { "user_percent", "User%", "share in user space, the VMM", \
-			 CELL_PERCENT, 5, COLUMN_SPARE(40) }, \
+			 CELL_PERCENT, 5, COLUMN_SPARE(40) | COLUMN_MEAN }, \
 	[OWNER_HALT] = { "halt_percent", "Halt%", "share in which the vCPU had nothing to do", \
-			 CELL_PERCENT, 5, COLUMN_SPARE(60) }, \
+			 CELL_PERCENT, 5, COLUMN_SPARE(60) | COLUMN_MEAN }, \
 	[OWNER_POLL] = { "poll_percent", "Poll%", \
 			 "share in which KVM polled in halts: nothing to do, but the CPU is busy", \
-			 CELL_PERCENT, 5, COLUMN_SPARE(36) | COLUMN_WARN(OWNER_POLL_WARN) }, \
+			 CELL_PERCENT, 5, COLUMN_SPARE(36) | COLUMN_WARN(OWNER_POLL_WARN) | \
+			 COLUMN_MEAN }, \
 	[OWNER_SLEEP] = { "sleep_percent", "Sleep%", \
 			  "share in which the vCPU slept: nothing to do, and the CPU is free", \
-			  CELL_PERCENT, 6, COLUMN_SPARE(108) }, \
+			  CELL_PERCENT, 6, COLUMN_SPARE(108) | COLUMN_MEAN }, \
 	[OWNER_WAIT] = { "wait_percent", "Wait%", \
 			 "share in which the vCPU could run but had no CPU; a part of the others", \
-			 CELL_PERCENT, 5, COLUMN_SPARE(38) | COLUMN_WARN(OWNER_WAIT_WARN) }, \
+			 CELL_PERCENT, 5, COLUMN_SPARE(38) | COLUMN_WARN(OWNER_WAIT_WARN) | \
+			 COLUMN_MEAN }, \
 	[OWNER_THROTTLED] = { "throttled_percent", "Throt%", \
 			      "share in which a quota (cpu.max) stopped it; a part of Wait%", \
-			      CELL_PERCENT, 6, COLUMN_SPARE(140) | COLUMN_WARN(OWNER_WAIT_WARN) }, \
+			      CELL_PERCENT, 6, COLUMN_SPARE(140) | COLUMN_WARN(OWNER_WAIT_WARN) | \
+			      COLUMN_MEAN }, \
 	[OWNER_CPU_TIME] = { "cpu_percent", "CPU%", \
 			     "time that its threads ran, as a share of one host CPU", \
-			     CELL_PERCENT, 5, COLUMN_SPARE(72) }, \
+			     CELL_PERCENT, 5, COLUMN_SPARE(72) | COLUMN_SUM }, \
 	[OWNER_MIGRATIONS] = { "migrations", "Migr/s", \
 			       "moves to another host CPU, per second", \
-			       CELL_RATE, 6, COLUMN_SPARE(150) }, \
+			       CELL_RATE, 6, COLUMN_SPARE(150) | COLUMN_SUM }, \
 	[OWNER_TIME] = { "vcpu_ns", "vCPU time", "the time of its vCPUs: 100 % of the shares", \
 			 CELL_NS, 7, COLUMN_MACHINE_ONLY }, \
 	[OWNER_SPLIT] = { "split", "Time split", "the shares as a picture; line 2 has its signs", \
@@ -177,7 +179,8 @@ enum {
 	[OWNER_TOP] = { "top", "Top exit", \
 			"the reason that took most time; of halts only polling counts", \
 			CELL_TEXT, 18, COLUMN_LEAST(12) | COLUMN_SPARE(50) }, \
-	[OWNER_TOP_SHARE] = { "top_percent", "Top%", "its share of the vCPUs' time without sleep", \
+	[OWNER_TOP_SHARE] = { "top_percent", "Top%", \
+			      "its share of the vCPUs' time without sleep; or, untimed, of exits", \
 			      CELL_PERCENT, 5, COLUMN_SPARE(74) }, \
 	[OWNER_HISTORY] = { "history", "History", \
 			    "the rate over the last samples; all rows have one scale", \

@@ -282,7 +282,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 		return 0;
 	if (init(&owners, view, facts) < 0 || sum_up(&owners, query, facts) < 0)
 		return -ENOMEM;
-	owners_total(&owners, view, query->guest);
+	owners_total(&owners, query->guest);
 	for (size_t i = 0; i < owners.nr; i++) {
 		has_cpus |= owners.list[i].has_cpu || owners.list[i].has_latest_cpu;
 		if (is_shown(query, &owners.list[i]) &&
@@ -304,7 +304,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 		view->note = "The filter matches no exit so far.";
 	else if (view->nr_rows && query->is_of_fleet)
 		view->note = "A Prometheus has the exits of each guest, not of each vCPU.";
-	else if (view->nr_rows && !owners.all.exits.total && exits_note(facts))
+	else if (view->nr_rows && !owners.total && exits_note(facts))
 		view->note = exits_note(facts);
 	return 0;
 }

@@ -197,7 +197,11 @@ struct cell cell_percent(uint64_t part, uint64_t whole)
 {
 	if (!whole)
 		return cell_none();
-	return (struct cell){ .type = CELL_PERCENT, .number = (double)part * 100 / (double)whole };
+	return (struct cell){
+		.type = CELL_PERCENT,
+		.whole = (float)whole,
+		.number = (double)part * 100 / (double)whole,
+	};
 }
 
 struct cell cell_rate(const struct stat_sum *sum)

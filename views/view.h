@@ -41,8 +41,9 @@ static inline bool cell_is_picture(enum cell_type type)
 enum split_part { SPLIT_GUEST, SPLIT_KVM, SPLIT_USER, SPLIT_POLL, SPLIT_HALT, SPLIT_PARTS };
 
 struct cell {
-	enum cell_type type;
+	enum cell_type type : 8;
 	bool has_ended; /* what a CELL_TEXT names: a mark for people; programs have a column */
+	float whole;	/* of a CELL_PERCENT: what 100 % are, such as ns; 0: the same in all rows */
 	union {
 		const char *text; /* owned by the dictionary or the inventory */
 		uint64_t count;
@@ -75,7 +76,14 @@ enum {
 
 /* The least width of a text: other columns are dropped before the text becomes narrower. */
 #define COLUMN_LEAST(width) ((width) << 16)
-#define COLUMN_LEAST_OF(flags) ((int)((flags) >> 16 & 0xff))
+#define COLUMN_LEAST_OF(flags) ((int)((flags) >> 16 & 0x3f))
+
+/*
+ * What the row Total has of the column, see build.c: the sum of the rows; or, of shares, their mean
+ * by what they are shares of. Neither: nothing, as of names, pids and durations.
+ */
+#define COLUMN_SUM (1U << 22)
+#define COLUMN_MEAN (1U << 23)
 
 /* The share, in percent, from which on the reader should look at it; 0: never. */
 #define COLUMN_WARN(percent) ((unsigned int)(percent) << 24)
@@ -102,6 +110,7 @@ struct view_row {
 	bool can_open, is_open;
 	bool is_last; /* of its siblings */
 	bool is_rest; /* what a parent counted beyond its children */
+	bool is_level; /* its count is a level, such as pages, which is no part of a sum */
 	bool is_idle, is_gone;
 	uint8_t rule; /* of a finding: which; else 0 */
 	struct cell cells[VIEW_COLUMNS];
@@ -182,7 +191,7 @@ struct view {
 	const struct view_type *type;
 	struct view_row *rows;
 	size_t nr_rows, room_rows;
-	struct view_row total; /* the sums of all rows, shown or not */
+	struct view_row total; /* the sums and means of the rows */
 	bool is_cycles; /* CELL_NS has cycles instead of ns */
 	uint32_t absent; /* columns without any value, as bits: for programs only */
 	const char *rate_title; /* the heading of the column "rate"; NULL: as in the table */
@@ -238,7 +247,8 @@ static inline bool view_has_column(const struct view *view, size_t column)
 	return !(view->absent >> column & 1);
 }
 
-struct cell cell_percent(uint64_t part, uint64_t whole); /* absent when whole is 0 */
+/* Absent when whole is 0. Shares that are added up have wholes of one unit. */
+struct cell cell_percent(uint64_t part, uint64_t whole);
 struct cell cell_rate(const struct stat_sum *sum);	 /* absent when the sum has no rate */
 struct cell cell_spark(const struct stat_sum *sum);
 
