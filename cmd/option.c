@@ -211,6 +211,8 @@ int option_table_parse(const struct option_table *table, int argc, char **argv, 
 			err = table->take(options, spec, optarg, why);
 		if (err)
 			return err;
+		if (spec->is_answer)
+			return argc;
 	}
 	return optind;
 }

@@ -57,6 +57,7 @@ struct option_spec {
 	enum value_kind kind;
 	size_t offset;	     /* in the caller's struct */
 	const char *help;
+	bool is_answer;	   /* --help: what follows on the command line does not matter */
 	enum offer offer;  /* for its argument, which a flag may have, too */
 	const char *words; /* further words for its argument: "bpf perf"; NULL: none */
 };
@@ -91,7 +92,7 @@ struct option_spec {
 #define OPT_OTHER(letter, name, value, member, ...) \
 	OPT_ROW(VALUE_OTHER, letter, name, value, member, __VA_ARGS__)
 /* Rows that several tables have. */
-#define OPT_HELP OPT_FLAG('h', "help", help, "this text")
+#define OPT_HELP OPT_FLAG('h', "help", help, "this text", .is_answer = true)
 #define OPT_SYSROOT \
 	OPT_STRING(0, "sysroot", "DIR", sysroot, "look at a captured machine instead", \
 		   .offer = OFFER_FOLDERS)
@@ -116,8 +117,9 @@ struct option_table {
 };
 
 /*
- * Reads argv[1...] into options. Moves the words that are not options behind them and returns the
- * index of the first, or -EINVAL with why: a usage error.
+ * Reads argv[1...] into options, up to an option that is_answer: then there are no further words.
+ * Moves the words that are not options behind them and returns the index of the first, or -EINVAL
+ * with why: a usage error.
  */
 int option_table_parse(const struct option_table *table, int argc, char **argv, void *options,
 		       struct why *why);

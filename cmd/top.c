@@ -418,8 +418,6 @@ static int run_options(struct top *top)
 	if (mode == MODE_CURSES && top->options.write_file &&
 	    !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
 		mode = MODE_WRITE;
-	if (top_query_init(&top->options, &top->query, &why) < 0)
-		return say_usage("", &why);
 	if (mode == MODE_HELP) {
 		option_table_help(&top_option_table, stdout);
 		puts("\nCommands, each with a --help of its own:");
@@ -434,6 +432,8 @@ static int run_options(struct top *top)
 		metrics_print_help(stdout);
 		return STATUS_OK;
 	}
+	if (top_query_init(&top->options, &top->query, &why) < 0)
+		return say_usage("", &why);
 	if (mode == MODE_COMPLETE)
 		return run_completion(top);
 	err = thresholds_load(top->options.thresholds, top->options.sysroot, &top->thresholds,

@@ -210,7 +210,11 @@ static void print_note(struct top_lines *lines)
 {
 	const char *elsewhere = query_elsewhere(lines->query);
 	const char *note = elsewhere ? elsewhere : lines->view.note;
+	bool is_once = top_options_mode(lines->options) == MODE_BATCH;
 
+	if (!note && is_once && lines->query->type->has_findings && !lines->view.nr_rows)
+		note = "Nothing found in this interval. kvmtop-why(8) has the causes that are "
+		       "looked for.";
 	if (note != lines->noted)
 		say(note);
 	lines->noted = note;

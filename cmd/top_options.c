@@ -117,7 +117,7 @@ static const struct option_spec specs[] = {
 	OPT_FLAG(0, "complete", complete,
 		 "print what the shell can offer next, after -- and a command line"),
 	OPT_HELP,
-	OPT_FLAG('V', "version", version, "the version"),
+	OPT_FLAG('V', "version", version, "the version", .is_answer = true),
 };
 
 /* Before the history is open only the form of a time can be checked: any origin will do. */

@@ -132,15 +132,19 @@ int view_column_by_id(const struct view_type *type, const char *id)
 	return column;
 }
 
+/* Whether rows can be sorted by it: no picture, and nothing that is always absent. */
+static bool is_sortable(const struct column *column, bool is_recording)
+{
+	return !cell_is_picture(column->type) &&
+	       !(column->flags & (is_recording ? COLUMN_OF_LIVE : COLUMN_OF_RECORDING));
+}
+
 void view_column_ids(const struct view_type *type, bool is_recording, char *buf, size_t size)
 {
 	buf[0] = '\0';
 	for (size_t i = 0; type->columns[i].id; i++) {
-		const struct column *column = &type->columns[i];
-
-		if (!cell_is_picture(column->type) && column->type != CELL_HIST &&
-		    !(column->flags & (is_recording ? COLUMN_OF_LIVE : COLUMN_OF_RECORDING)))
-			add_word(buf, size, column->id);
+		if (is_sortable(&type->columns[i], is_recording))
+			add_word(buf, size, type->columns[i].id);
 	}
 }
 
@@ -151,9 +155,9 @@ int view_column_find(const struct view_type *type, const char *id, bool is_recor
 	bool is_tab = view_type_by_name(type->name);
 	char list[400];
 
-	if (column < 0) {
+	if (column < 0 || !is_sortable(&type->columns[column], is_recording)) {
 		view_column_ids(type, is_recording, list, sizeof(list));
-		return why_set(why, -EINVAL, "\"%s\": no such column%s%s; there are: %s", id,
+		return why_set(why, -EINVAL, "\"%s\": no column to sort by%s%s; there are: %s", id,
 			       is_tab ? " in view " : "", is_tab ? type->name : "", list);
 	}
 	*ret_column = (size_t)column;

@@ -261,7 +261,7 @@ size_t view_columns(const struct view_type *type);
 int view_column_by_id(const struct view_type *type, const char *id);
 /* The ids of the columns that rows can be sorted by: "reason, total, rate". */
 void view_column_ids(const struct view_type *type, bool is_recording, char *buf, size_t size);
-/* The same for a user's text: 0, or -EINVAL with why, which lists the ids. */
+/* The same for a user's text: one of these columns, or -EINVAL with why, which lists the ids. */
 int view_column_find(const struct view_type *type, const char *id, bool is_recording,
 		     size_t *ret_column, struct why *why);
 

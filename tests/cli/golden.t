@@ -74,6 +74,7 @@ golden amd-host-csv --sysroot $root/amd -l -c -n 2 -s 0.1 --view host
 golden lockdown-host --sysroot $root/lockdown -1 --view host
 golden amd-vcpus-threads --sysroot $root/amd -1 --view vcpus -g db1
 golden amd-vcpus-filter --sysroot $root/amd -1 --view vcpus -f kvm_userspace_exit
+golden amd-sort-unlisted --sysroot $root/amd -1 --view exits -o hist
 golden amd-no-match --sysroot $root/amd -1 -f nothing.is.called.this
 golden intel-guests-json --sysroot $root/intel -1 -b --json
 golden intel-wide-guest --sysroot $root/intel -1 -g データベース -f kvm_exit
@@ -163,11 +164,15 @@ like "$("$KVMTOP" why --sysroot "$TMP/yields" --csv 1)" ',yield,112,' \
 	"why: debugfs is asked where a rule needs it"
 kill $writer
 
+is "$("$KVMTOP" --view x -o y --help --no-such-option 2>&1 | head -n 1)" \
+	"Usage: kvmtop [OPTION]..." "--help answers whatever else is wrong"
+
 # kvmtop why: nothing is found on amd.
 golden why-healthy why --sysroot $root/amd 0.1
 golden why-intel why --sysroot $root/intel 0.1
 golden why-guest why --sysroot $root/intel -g build-7f3a --json 0.1
 golden why-csv why --sysroot $root/intel -p 4300 --csv 0.1
+golden why-once --sysroot $root/amd -1 --view why
 golden why-log --sysroot $root/intel -l -n 2 -s 0.1 --view why -f serial -z
 golden why-not-traced why --sysroot $root/lockdown 0.1
 golden why-no-times why --sysroot $root/arm64 0.1

@@ -213,7 +213,7 @@ done
 is "$(cat "$TMP/err")" "kvmtop: --json and --csv - both write to standard output: give --csv a file
 Try kvmtop report --help." "which says why, and what helps"
 report -k foo "$TMP/dat" 2>"$TMP/err"
-like "$(cat "$TMP/err")" '"foo": no such column; there are: pid, tid, .*, max_ns' \
+like "$(cat "$TMP/err")" '"foo": no column to sort by; there are: pid, tid, .*, max_ns' \
 	"a wrong column: the ids that exist"
 is "$(status --csv /nowhere/rows.csv "$TMP/dat")" 1 "a CSV file that cannot be written: status 1"
 if [ -e /dev/full ]; then

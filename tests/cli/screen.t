@@ -218,6 +218,10 @@ keys_show '> > > R' '▾CurAvg/s' "> R"
 check "the highest rate first" wait_for 30 is_row 1 kvm_entry
 keys_show '2 o' 'vCPU +▾Total ' "a column that had no room has it when it is sorted by"
 keys_show 1 '▾CurAvg/s' "each view has an order of its own"
+keys_show '3 2' 'vCPU +▾Total ' "and keeps it while others are looked at"
+keys_show 'R Enter BSpace' 'vCPU +▴Total ' "on the way back, too"
+screen_keys R o 1
+screen_wait '▾CurAvg/s'
 
 # ---- reset, interval, pause
 
@@ -563,6 +567,10 @@ screen_click 31 4
 screen_has ' ▴Total' "another reverses"
 screen_click 77 4
 screen_has ' ▴Total' "a picture cannot be sorted by"
+screen_click 47 4
+screen_wait ' ▴CurAvg/s'
+screen_click 47 4
+screen_wait ' ▾CurAvg/s'
 screen_click 15 3
 screen_has '\[2 Guests\]' "a click on a tab"
 screen_click 5 3

@@ -22,6 +22,8 @@ void tui_find_next(struct tui *tui);
 
 /* ---- way.c: views, and the ways between them ---- */
 
+/* Sorts the view by the column, also when it is shown again. */
+void tui_sort(struct tui *tui, size_t column, bool reverse);
 /* Shows another tab for the same guest, and for the same vCPU if the view can show one vCPU. */
 void tui_show_view(struct tui *tui, const struct view_type *type);
 void tui_step_view(struct tui *tui, int by); /* 1: to the next tab, -1: to the one before */

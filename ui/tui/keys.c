@@ -39,7 +39,7 @@ static void move_sort(struct tui *tui, int by)
 	do {
 		sort = (sort + nr + (size_t)by) % nr;
 	} while (!can_sort(tui, sort));
-	tui->query->sort = sort;
+	tui_sort(tui, sort, tui->query->reverse);
 }
 
 /* kvm_stat's o: rates or totals. */
@@ -52,8 +52,7 @@ static void toggle_order(struct tui *tui)
 		tui_say(tui, "The rows of this view have no rate; < and > sort by a column");
 		return;
 	}
-	tui->query->sort = (size_t)(tui->query->sort == (size_t)rate ? total : rate);
-	tui->query->reverse = false;
+	tui_sort(tui, (size_t)(tui->query->sort == (size_t)rate ? total : rate), false);
 	tui_say(tui, tui->query->sort == (size_t)rate ? "Sorted by rate" : "Sorted by total");
 }
 
@@ -234,7 +233,7 @@ static void press_query(struct tui *tui, wint_t ch)
 		move_sort(tui, 1);
 		break;
 	case 'R':
-		tui->query->reverse = !tui->query->reverse;
+		tui_sort(tui, tui->query->sort, !tui->query->reverse);
 		break;
 	case 'x':
 		toggle_children(tui);
@@ -303,9 +302,9 @@ static void click_hit(struct tui *tui, const struct hit *hit)
 		break;
 	case HIT_COLUMN:
 		if (tui->query->sort == hit->index)
-			tui->query->reverse = !tui->query->reverse;
+			tui_sort(tui, hit->index, !tui->query->reverse);
 		else if (can_sort(tui, hit->index))
-			tui->query->sort = hit->index;
+			tui_sort(tui, hit->index, tui->query->reverse);
 		break;
 	}
 }

@@ -20,6 +20,7 @@
 
 #define FIRST_DELAY_S 0.25 /* to the first rates after a change */
 #define WAYS_MAX 8
+#define ORDERS_MAX 16 /* more than there are views */
 #define NAME_SIZE GUEST_NAME_SIZE
 
 struct tui;
@@ -77,9 +78,14 @@ struct way {
 	bool has_entered_guest;
 	uint32_t guest_before;
 	struct selection selection;
+	char machine[NAME_SIZE];
+};
+
+/* Owner: way.c. By which column the user has sorted a view. */
+struct view_order {
+	const struct view_type *type;
 	size_t sort;
 	bool reverse;
-	char machine[NAME_SIZE];
 };
 
 struct ways {
@@ -154,6 +160,7 @@ struct tui {
 	struct last_seen seen;	 /* of screen.cursor */
 	char sought[NAME_SIZE];	 /* cursor.c: a row to select when it comes; "": none */
 	struct ways ways;
+	struct view_order orders[ORDERS_MAX]; /* a type of NULL ends them */
 	prompt_fn prompt_fn;	 /* session.c */
 	struct pattern *search;	 /* prompts.c */
 	char host[NAME_SIZE];	 /* the machine's name */

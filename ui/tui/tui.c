@@ -354,6 +354,7 @@ int tui_run(const struct tui_config *config, struct why *why)
 
 	if (!err) {
 		tui.screen.view = &tui.view;
+		tui_sort(&tui, config->query->sort, config->query->reverse);
 		tui.screen.has_past = config->past;
 		if (config->choice)
 			tui.guest.choice = *config->choice;

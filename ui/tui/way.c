@@ -7,11 +7,30 @@
 #include "host/guest.h"
 #include "ui/tui/actions.h"
 
+/* The order of a view, or the place for it. */
+static struct view_order *order_of(struct tui *tui, const struct view_type *type)
+{
+	struct view_order *order = tui->orders;
+
+	while (order->type && order->type != type)
+		order++;
+	return order;
+}
+
+void tui_sort(struct tui *tui, size_t column, bool reverse)
+{
+	*order_of(tui, tui->query->type) = (struct view_order){ tui->query->type, column, reverse };
+	tui->query->sort = column;
+	tui->query->reverse = reverse;
+}
+
 static void begin_view(struct tui *tui, const struct view_type *type)
 {
+	const struct view_order *order = order_of(tui, type);
+
 	tui->query->type = type;
-	tui->query->sort = type->sort;
-	tui->query->reverse = false;
+	tui->query->sort = order->type ? order->sort : type->sort;
+	tui->query->reverse = order->reverse;
 	tui->screen.has_cursor = false;
 	tui->screen.top = 0;
 	tui->screen.nr_hits = 0; /* a click that is read before the next picture has no target */
@@ -111,8 +130,6 @@ static void remember_way(struct tui *tui, const struct query *query)
 		.has_entered_guest = ways->has_entered_guest,
 		.guest_before = ways->guest_before,
 		.selection = tui_selection(tui),
-		.sort = query->sort,
-		.reverse = query->reverse,
 	};
 	memcpy(ways->list[ways->nr - 1].machine, tui->back.machine, sizeof(tui->back.machine));
 }
@@ -144,8 +161,6 @@ void tui_go_back(struct tui *tui)
 	tui->ways.has_entered_guest = way->has_entered_guest;
 	tui->ways.guest_before = way->guest_before;
 	begin_view(tui, way->type);
-	query->sort = way->sort;
-	query->reverse = way->reverse;
 	tui_select(tui, &way->selection);
 }
 

@@ -117,7 +117,9 @@ static void perfs_keys(void **state)
 	sorts_by("min_time", "min_ns");
 	sorts_by("p99", "p99_ns");
 	sorts_by("avg_ns", "avg_ns"); /* our own names, too */
-	refuses("-k speed", "\"speed\": no such column; there are: pid, tid, reason");
+	refuses("-k speed", "\"speed\": no column to sort by; there are: pid, tid, reason");
+	refuses("-k hist", "\"hist\": no column to sort by; there are: pid, tid, reason");
+	refuses("-k rate", "\"rate\": no column to sort by; there are: pid, tid, reason");
 	refuses("-k ", "-k needs KEY");
 }
 
@@ -207,6 +209,8 @@ static void help_needs_nothing_else_to_be_right(void **state)
 {
 	(void)state;
 	accepts("--help soon -v 1");
+	assert_true(options.help);
+	accepts("--help --no-such-option -g");
 	assert_true(options.help);
 }
 

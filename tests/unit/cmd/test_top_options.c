@@ -241,6 +241,8 @@ static void exports_have_options_of_their_own(void **state)
 	accepts("--listen unix:/x", MODE_EXPORT);
 	accepts("--listen systemd", MODE_EXPORT);
 	accepts("--metrics help", MODE_METRICS);
+	accepts("--help --view x --no-such-option -g", MODE_HELP);
+	accepts("--version -o x extra", MODE_VERSION);
 	refuses("--prometheus a.txt", "\"a.txt\": node_exporter reads only names that end in");
 	refuses("--prometheus .prom", "node_exporter reads only names");
 	refuses("--prometheus a.prom --listen 1", "exclude each other");
