@@ -17,7 +17,7 @@ static const struct column columns[] = {
 		       "how many rules of kvmtop why apply, each to one or more of its guests",
 		       CELL_COUNT, 8, COLUMN_MACHINE_ONLY },
 	[SEVERITY] = { "severity", "Severity", "of its worst finding: critical, major, minor",
-		       CELL_TEXT, 8, COLUMN_SPARE(45) },
+		       CELL_TEXT, 8, COLUMN_LEAST(8) | COLUMN_SPARE(45) },
 	[FINDING] = { "finding", "Worst finding", "its rule, see kvmtop why", CELL_TEXT, 18,
 		      COLUMN_LEAST(13) | COLUMN_SPARE(25) },
 	OWNER_COLUMNS("of all hosts"),

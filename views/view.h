@@ -68,8 +68,8 @@ enum {
 };
 
 /*
- * On a narrow screen the columns with the highest rank are dropped first, of one rank together; 0:
- * see ui/screen/layout.c.
+ * A screen shows the ranks that it has room for, the lowest first, and the columns of one rank
+ * together; 0: see ui/screen/layout.c.
  */
 #define COLUMN_SPARE(rank) ((rank) << 8)
 #define COLUMN_SPARE_OF(flags) ((flags) >> 8 & 0xff)

@@ -101,71 +101,52 @@ static void set_width(struct layout *layout, struct room *room, size_t i, int wi
 	layout->width[i] = width;
 }
 
-/* The highest rank of columns that are shown and can be dropped; 0: there are none. */
-static unsigned int sparest_rank(const struct layout *layout, const struct room *room)
+/* The columns that every screen has, at first: without a rank, and what is sorted by. */
+static void show_basic(struct layout *layout, struct room *room)
 {
-	unsigned int rank = 0;
-
 	for (size_t i = 0; i < room->nr; i++) {
-		unsigned int this = COLUMN_SPARE_OF(room->columns[i].flags);
-
-		if (layout->width[i] && i != room->sort && this > rank)
-			rank = this;
-	}
-	return rank;
-}
-
-/* Drops columns by their COLUMN_SPARE, the highest first, and columns of one rank together. */
-static void drop_spare(struct layout *layout, struct room *room)
-{
-	while (room->spare < 0) {
-		unsigned int rank = sparest_rank(layout, room);
-
-		for (size_t i = 0; i < room->nr; i++) {
-			if (rank && i != room->sort &&
-			    COLUMN_SPARE_OF(room->columns[i].flags) == rank)
-				set_width(layout, room, i, 0);
-		}
-		if (!rank)
-			return;
+		if (!COLUMN_SPARE_OF(room->columns[i].flags) || i == room->sort)
+			set_width(layout, room, i, room->wanted[i]);
 	}
 }
 
-/* No picture is shown where a text has not got its usual width. */
-static void drop_pictures(struct layout *layout, struct room *room)
+/* How many columns of the screen the texts that are shown lack for their usual width. */
+static int missing_for_texts(const struct layout *layout, const struct room *room)
 {
+	int missing = 0;
+
 	for (size_t i = 0; i < room->nr; i++) {
-		if (room->columns[i].type == CELL_TEXT && layout->width[i])
-			set_width(layout, room, i, room->columns[i].width);
+		int usual = room->columns[i].width;
+
+		if (room->columns[i].type == CELL_TEXT && layout->width[i] &&
+		    layout->width[i] < usual)
+			missing += usual - layout->width[i];
 	}
-	drop_spare(layout, room);
-	for (size_t i = 0; i < room->nr; i++) {
-		if (cell_is_picture(room->columns[i].type))
-			room->wanted[i] = layout->width[i];
-		set_width(layout, room, i, room->wanted[i]);
-	}
+	return missing;
 }
 
 /*
- * Shows dropped columns again where the space of a wider dropped column is free: the lowest rank
- * first.
+ * Shows the columns of a rank if there is room for all of them; a picture only if texts can have
+ * their usual width beside it.
  */
-static void fill_up(struct layout *layout, struct room *room)
+static void show_rank(struct layout *layout, struct room *room, unsigned int rank)
 {
-	for (unsigned int rank = 1; rank <= VIEW_COLUMNS; rank++) {
-		bool is_of_rank[VIEW_COLUMNS] = { false };
-		int needed = 0;
+	bool is_of_rank[VIEW_COLUMNS] = { false }, has_picture = false;
+	int needed = 0;
 
-		for (size_t i = 0; i < room->nr; i++) {
-			is_of_rank[i] = !layout->width[i] && room->wanted[i] &&
-					COLUMN_SPARE_OF(room->columns[i].flags) == rank;
-			needed += is_of_rank[i] ? room->wanted[i] + 1 : 0;
-		}
-		for (size_t i = 0; i < room->nr && room->spare >= needed; i++) {
-			if (is_of_rank[i])
-				layout->width[i] = room->wanted[i];
-		}
-		room->spare -= room->spare >= needed ? needed : 0;
+	for (size_t i = 0; i < room->nr; i++) {
+		is_of_rank[i] = !layout->width[i] && room->wanted[i] &&
+				COLUMN_SPARE_OF(room->columns[i].flags) == rank;
+		needed += is_of_rank[i] ? room->wanted[i] + 1 : 0;
+		has_picture |= is_of_rank[i] && cell_is_picture(room->columns[i].type);
+	}
+	if (has_picture)
+		needed += missing_for_texts(layout, room);
+	if (room->spare < needed)
+		return;
+	for (size_t i = 0; i < room->nr; i++) {
+		if (is_of_rank[i])
+			set_width(layout, room, i, room->wanted[i]);
 	}
 }
 
@@ -310,10 +291,8 @@ void layout_make(struct layout *layout, const struct screen *screen, int cols)
 		room.longest[i] = longest_text(screen, i, room.title[i]);
 		room.wanted[i] = wanted_width(screen, layout, i, room.digits[i],
 					      room.title[i]);
-		set_width(layout, &room, i, room.wanted[i]);
 	}
-	drop_pictures(layout, &room);
-	drop_spare(layout, &room);
+	show_basic(layout, &room);
 	layout->name = first_shown(layout, &room);
 	squeeze(layout, &room, true, NAME_NARROW);
 	squeeze(layout, &room, false, NUMBER_LEAST);
@@ -327,7 +306,8 @@ void layout_make(struct layout *layout, const struct screen *screen, int cols)
 	squeeze(layout, &room, false, NUMBER_LEAST);
 	drop_rest(layout, &room, REST_SORT);
 	widen_texts(layout, &room, LIMIT_LEAST);
-	fill_up(layout, &room);
+	for (unsigned int rank = 1; rank <= COLUMN_SPARE_OF(~0U); rank++)
+		show_rank(layout, &room, rank);
 	layout->name = first_shown(layout, &room);
 	total = TOTAL_LEAST - layout->width[layout->name];
 	if (total > 0 && room.spare >= total)

@@ -12,7 +12,7 @@
 
 static const struct view_type *const types[] = {
 	&view_events, &view_guests, &view_vcpus, &view_exits, &view_hotspots,
-	&view_host,
+	&view_host, &view_long_exits, &view_why, &view_hosts,
 };
 #define NR_TYPES (sizeof(types) / sizeof(types[0]))
 
@@ -55,7 +55,8 @@ static void add_row(struct world *w, const char *name)
 	assert_non_null(row);
 	row->guest = (uint32_t)w->view.nr_rows;
 	row->cells[0] = cell_text(name);
-	set_cell(w, "rate", (struct cell){ .type = CELL_RATE, .number = 4711 });
+	if (view_column_by_id(w->view.type, "rate") >= 0)
+		set_cell(w, "rate", (struct cell){ .type = CELL_RATE, .number = 4711 });
 }
 
 static void add_spot(struct world *w, const char *what, const char *argument, const char *guest)
@@ -126,7 +127,8 @@ static void names_keep_their_least_width(void **state)
 
 			int least = COLUMN_LEAST_OF(columns[i].flags);
 
-			if (columns[i].type != CELL_TEXT || columns[i].flags & COLUMN_MACHINE_ONLY)
+			if (columns[i].type != CELL_TEXT ||
+			    columns[i].flags & (COLUMN_MACHINE_ONLY | COLUMN_BELOW))
 				continue;
 			assert_true(least > 0);
 			if (is_name)
@@ -144,7 +146,8 @@ static void what_is_sorted_by_is_on_the_screen(void **state)
 
 		begin_view(w, types[t]);
 		for (size_t i = 0; columns[i].id; i++) {
-			if (columns[i].flags & (COLUMN_MACHINE_ONLY | COLUMN_OF_RECORDING) ||
+			if (columns[i].flags & (COLUMN_MACHINE_ONLY | COLUMN_OF_RECORDING |
+						COLUMN_BELOW) ||
 			    columns[i].type >= CELL_SPARK)
 				continue;
 			w->query.sort = i;
@@ -179,6 +182,85 @@ static void a_narrow_column_takes_the_place_of_a_wide_one(void **state)
 	made_picture(w, 59, 12);
 	assert_string_equal(line(w, 3), " Exit reason          Count/s %Count ▾Time%     Avg"
 					"     Max");
+}
+
+/* The least width of a column in the layout. */
+static int least_width(const struct world *w, const struct layout *layout, size_t i, int cols)
+{
+	const struct column *column = &w->view.type->columns[i];
+	int width = column->width, title = (int)strlen(view_title(&w->view, i));
+	bool is_count = column->type == CELL_COUNT || column->type == CELL_RATE;
+
+	if (column->type == CELL_TEXT)
+		return COLUMN_LEAST_OF(column->flags);
+	if (column->type == CELL_SPARK)
+		return 16;
+	if (layout->is_grouped[i] && is_count && cols >= 100)
+		width += (width + 2) / 3;
+	return cell_is_picture(column->type) || title <= width ? width : title;
+}
+
+/* How many columns the hidden ones of a rank need; 0: none is hidden. */
+static int needed_for(const struct world *w, const struct layout *layout, unsigned int rank,
+		      int cols)
+{
+	const struct column *columns = w->view.type->columns;
+	bool has_picture = false;
+	int needed = 0;
+
+	for (size_t i = 0; columns[i].id; i++) {
+		if (layout->width[i] || COLUMN_SPARE_OF(columns[i].flags) != rank ||
+		    columns[i].flags & (COLUMN_MACHINE_ONLY | COLUMN_BELOW) ||
+		    !view_has_column(&w->view, i))
+			continue;
+		needed += least_width(w, layout, i, cols) + 1;
+		has_picture |= cell_is_picture(columns[i].type);
+	}
+	for (size_t i = 0; has_picture && columns[i].id; i++) {
+		int least = COLUMN_LEAST_OF(columns[i].flags);
+
+		if (columns[i].type == CELL_TEXT && layout->width[i] && columns[i].width > least)
+			needed += columns[i].width - least;
+	}
+	return needed;
+}
+
+static int free_columns(const struct world *w, const struct layout *layout, int cols)
+{
+	const struct column *columns = w->view.type->columns;
+	int used = 0;
+
+	for (size_t i = 0; columns[i].id; i++) {
+		if (layout->width[i] && columns[i].type != CELL_TEXT &&
+		    columns[i].type != CELL_SPARK)
+			used += layout->width[i] + 1;
+		else if (layout->width[i])
+			used += least_width(w, layout, i, cols) + 1;
+	}
+	return cols - used;
+}
+
+static void no_hidden_column_would_fit(void **state)
+{
+	struct world *w = *state;
+
+	for (size_t t = 0; t < NR_TYPES; t++) {
+		begin_view(w, types[t]);
+		for (int cols = 20; cols <= 300; cols++) {
+			struct layout layout;
+			int room;
+
+			layout_make(&layout, &w->screen, cols);
+			room = free_columns(w, &layout, cols);
+			for (unsigned int rank = 1; rank < 256; rank++) {
+				int needed = needed_for(w, &layout, rank, cols);
+
+				if (needed && needed <= room)
+					fail_msg("%s, %d columns: rank %u needs %d of %d",
+						 types[t]->name, cols, rank, needed, room);
+			}
+		}
+	}
 }
 
 static void more_rows_than_fit_are_told_everywhere(void **state)
@@ -280,7 +362,8 @@ static void headings_never_touch(void **state)
 		begin_view(w, types[t]);
 		add_row(w, LONG_NAME);
 		for (size_t i = 0; columns[i].id; i++) {
-			if (columns[i].flags & (COLUMN_MACHINE_ONLY | COLUMN_OF_RECORDING) ||
+			if (columns[i].flags & (COLUMN_MACHINE_ONLY | COLUMN_OF_RECORDING |
+						COLUMN_BELOW) ||
 			    cell_is_picture(columns[i].type))
 				continue;
 			w->query.sort = i;
@@ -452,6 +535,7 @@ int main(void)
 		T(names_keep_their_least_width),
 		T(what_is_sorted_by_is_on_the_screen),
 		T(a_narrow_column_takes_the_place_of_a_wide_one),
+		T(no_hidden_column_would_fit),
 		T(more_rows_than_fit_are_told_everywhere),
 		T(arguments_outlive_what_else_names_the_row),
 		T(spare_room_goes_to_the_names_that_need_it),
