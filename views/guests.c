@@ -195,6 +195,7 @@ static int sum_up(struct owners *owners, struct view *view, const struct query *
 
 	if (!err)
 		err = add_stats(owners, &chosen, facts, &reasons);
+	owners_count_each(owners, query, facts, &chosen.exits);
 	for (size_t i = 0; !err && i < reasons.nr; i++) {
 		const struct key_sum *reason = &reasons.list[i];
 

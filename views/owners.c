@@ -207,6 +207,45 @@ void owners_total(struct owners *owners, uint32_t guest)
 	}
 }
 
+/* A field's rank as a counter of exits, or its parent's. */
+static uint8_t rank_of(const struct facts *facts, const struct field *field)
+{
+	if (field->parent != FIELD_NONE)
+		field = fields_get(facts->fields, field->parent);
+	return field->exit_rank;
+}
+
+void owners_count_each(struct owners *owners, const struct query *query, const struct facts *facts,
+		       const struct field_set *exits)
+{
+	/* An event of a lower rank than the best that happened never happens here. */
+	uint8_t least_rank = exits_choose(facts, false, true).rank;
+	bool is_none = true; /* nothing was counted yet, so no counter could be chosen */
+
+	for (uint32_t i = 0; is_none && i < fields_count(facts->fields); i++)
+		is_none = !field_set_has(exits, i);
+	/* Of a fleet only the exits that there were are known. */
+	for (uint32_t i = 0; !query->is_of_fleet && i < fields_count(facts->fields); i++) {
+		const struct field *field = fields_get(facts->fields, i);
+		bool is_chosen = is_none ? !query->filter : field_set_has(exits, i);
+
+		if (field->use != USE_EXIT || field->is_abandoned || !is_chosen ||
+		    !stats_time_ns(facts->stats, field->source) || rank_of(facts, field) < least_rank)
+			continue;
+		owners->counts_each = true;
+		owners->has_rates |= stats_elapsed_ns(facts->stats, field->source) > 0;
+	}
+}
+
+/* Of a guest that runs and made no exits. */
+static void fill_no_exits(struct cell *cells, const struct owners *owners)
+{
+	cells[OWNER_TOTAL] = cells[OWNER_DELTA] = cell_count(0);
+	cells[OWNER_SHARE] = cell_percent(0, owners->total);
+	if (owners->has_rates)
+		cells[OWNER_RATE] = (struct cell){ .type = CELL_RATE };
+}
+
 static void fill_exits(struct cell *cells, const struct owner *owner, uint64_t whole)
 {
 	if (!owner->exits.nr)
@@ -250,6 +289,8 @@ struct view_row *owners_add_row(struct view *view, const struct owners *owners,
 	row->cells[0].has_ended = owner->of && row->is_gone;
 	if (row->is_gone)
 		row->cells[OWNER_ENDED] = cell_count(1);
+	if (owners->counts_each && !row->is_gone && !owner->exits.nr)
+		fill_no_exits(row->cells, owners);
 	fill_exits(row->cells, owner, owners->total);
 	fill_split(row->cells, &owner->split);
 	if (!row->is_gone)

@@ -57,6 +57,8 @@ struct owners {
 	size_t nr;
 	struct owner *latest; /* the last one found: the keys of an owner follow each other */
 	uint64_t total; /* the exits of all that %Total is a share of */
+	bool counts_each; /* see owners_count_each() */
+	bool has_rates;
 };
 
 /* Makes room for nr owners and for the owner of all guests that ended longer ago. 0 or -ENOMEM. */
@@ -79,6 +81,13 @@ struct chosen_exits {
 int chosen_exits_find(const struct query *query, const struct facts *facts,
 		      struct chosen_exits *ret_chosen);
 void chosen_exits_release(struct chosen_exits *chosen);
+
+/*
+ * Whether the chosen exits of each guest are counted, so that a guest without any has 0: counters
+ * of the provider "exits" are of all guests, but have no key before there is something to count.
+ */
+void owners_count_each(struct owners *owners, const struct query *query, const struct facts *facts,
+		       const struct field_set *exits);
 
 /* Sums up the exits of the owners of one guest, or of all with GUEST_ANY: what %Total is of. */
 void owners_total(struct owners *owners, uint32_t guest);

@@ -199,6 +199,7 @@ static int sum_up(struct owners *owners, const struct query *query, const struct
 		err = choose_counters(query, facts, &chosen.exits);
 	if (!err)
 		add_stats(owners, &chosen, facts);
+	owners_count_each(owners, query, facts, &chosen.exits);
 	chosen_exits_release(&chosen);
 	return err;
 }

@@ -39,13 +39,13 @@ static void ended_guests_keep_their_names_and_counts(void **state)
 	set_view(world, &view_guests);
 	assert_string_equal(picture(world, "guest pid vcpus total rate ended"),
 			    "db1 4000 2 320 160/s -\nqemu 600 2 800 0/s 1\n"
-			    "firecracker 700 1 320 0/s 1\nweb1 5000 1 - - -\n"
+			    "firecracker 700 1 320 0/s 1\nweb1 5000 1 0 0/s -\n"
 			    "Total - - 1440 160/s -\n");
 	set_view(world, &view_vcpus);
 	assert_string_equal(picture(world, "guest vcpu tid total rate ended"),
 			    "db1 0 4001 320 160/s -\nqemu 0 601 480 0/s 1\n"
 			    "firecracker 0 701 320 0/s 1\nqemu 1 602 320 0/s 1\n"
-			    "db1 1 4002 - - -\nweb1 0 5001 - - -\n"
+			    "db1 1 4002 0 0/s -\nweb1 0 5001 0 0/s -\n"
 			    "Total - - 1440 160/s -\n");
 }
 
@@ -134,7 +134,7 @@ static void then_they_go_with_the_others_that_ended(void **state)
 	usual_vcpu(world, 1, 0, 3);
 	take(world);
 	assert_string_equal(picture(world, "guest total rate"),
-			    "db1 480 160/s\nweb1 - -\n(ended) 1120 0/s\nTotal 1600 160/s\n");
+			    "db1 480 160/s\nweb1 0 0/s\n(ended) 1120 0/s\nTotal 1600 160/s\n");
 }
 
 /* A vCPU that is taken out and put in again counts from 0, its total goes on. */

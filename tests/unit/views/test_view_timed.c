@@ -215,7 +215,7 @@ static void vcpus_whose_exits_are_not_seen(void **state)
 		take(world);
 	}
 	assert_string_equal(picture(world, "guest vcpu total top"),
-			    "db1 0 20 IO\ndb1 1 - -\nweb1 0 - -\nTotal - 20 -\n");
+			    "db1 0 20 IO\ndb1 1 0 -\nweb1 0 0 -\nTotal - 20 -\n");
 	for (size_t i = OWNER_GUEST; i <= OWNER_SPLIT; i++)
 		assert_int_equal(view_has_column(&world->view, i),
 				 i == OWNER_TIME || i == OWNER_WAIT);
@@ -289,11 +289,11 @@ static void vcpus_that_ended(void **state)
 	usual_vcpu(world, 2, 0, 3);
 	take(world); /* without vCPU 1 of db1; the inventory has not noticed */
 	assert_string_equal(picture(world, "guest vcpu total delta"),
-			    "db1 0 960 320\nweb1 0 480 160\ndb1 1 - -\n(ended) - 320 0\n"
+			    "db1 0 960 320\nweb1 0 480 160\ndb1 1 0 0\n(ended) - 320 0\n"
 			    "Total - 1760 480\n");
 	world->query.guest = 1;
 	assert_string_equal(picture(world, "guest vcpu total"),
-			    "db1 0 960\ndb1 1 -\nTotal - 960\n");
+			    "db1 0 960\ndb1 1 0\nTotal - 960\n");
 }
 
 static void vcpus_by_one_reason(void **state)
@@ -423,7 +423,7 @@ static void where_kvm_exit_never_fires(void **state)
 	/* And so the other views do. */
 	set_view(world, &view_vcpus);
 	assert_string_equal(picture(world, "guest vcpu rate top"),
-			    "db1 0 10/s IO\ndb1 1 - -\nweb1 0 - -\nTotal - 10/s -\n");
+			    "db1 0 10/s IO\ndb1 1 0/s -\nweb1 0 0/s -\nTotal - 10/s -\n");
 }
 
 static void zeros_are_for_programs(void **state)
