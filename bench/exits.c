@@ -114,11 +114,12 @@ static int make(struct bench *bench)
 		.codes = codes,
 		.max_threads = THREADS,
 		.is_timed = true,
+		.clock = clock_now_ns,
 	});
 	if (!bench->threads)
 		return -1;
 	/* The inventory's first look, after which only its changes make threads be looked for. */
-	exits_threads_begin(bench->threads, 1);
+	exits_threads_begin(bench->threads);
 	return exits_threads_end(bench->threads, &bench->sample, 0);
 }
 
@@ -134,7 +135,7 @@ static int refresh(struct bench *bench, unsigned int round)
 	int err;
 
 	sample_reset(&bench->sample);
-	exits_threads_begin(bench->threads, round * 1000000000ull);
+	exits_threads_begin(bench->threads);
 	for (uint32_t i = 0; i < THREADS; i++)
 		exits_threads_take(bench->threads, &bench->records[i]);
 	err = exits_threads_end(bench->threads, &bench->sample, ROW_FROM_ZERO);

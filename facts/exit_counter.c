@@ -166,7 +166,8 @@ static int add_up(const struct facts *facts, uint32_t guest, struct exits_summar
 		} else if (stat->delta && field->is_idle && field->use == USE_EXIT) {
 			halt_reason_look(&sums->halt, field, stat);
 			err = add_halt(sums, key.guest, stat->delta, 0);
-		} else if (stat->delta && stat->timing && is_cost(facts, &exits, field)) {
+		} else if (stat->timing && (stat->delta || stat->timing->delta_ns) &&
+			   is_cost(facts, &exits, field)) {
 			cost = key_sums_get(&sums->costs, &key);
 			if (!cost)
 				return -ENOMEM;

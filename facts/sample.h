@@ -67,14 +67,25 @@ struct spread {
 /* Adds the durations of more to spread. */
 void spread_join(struct spread *spread, const struct spread *more);
 
-/* The durations of what is counted and has ended. All members only grow. */
+/*
+ * The durations of what is counted. Time is counted as it passes, so that what takes longer than an
+ * interval is in each of them; the other numbers are of what has ended. All members but open_ns
+ * only grow; time_ns goes back where something never ends, as the last exit of a thread.
+ */
 struct timing {
 	uint64_t time_ns;
-	uint64_t max_ns; /* the longest duration */
+	uint64_t open_ns; /* a part of time_ns: how long what has not ended has lasted so far */
+	uint64_t max_ns;  /* the longest duration */
 	/* Of a recording. The provider owns it until the provider is closed. NULL: not known. */
 	const struct spread *spread;
 	uint32_t hist[HIST_BUCKETS]; /* counts by duration, modulo 2^32 */
 };
+
+/* The time of what has ended: averages are of this. */
+static inline uint64_t timing_ended_ns(const struct timing *timing)
+{
+	return timing->time_ns - timing->open_ns;
+}
 
 #define STATS_HISTORY 32 /* rates remembered per key, for sparklines */
 

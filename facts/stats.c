@@ -242,14 +242,22 @@ static void hist_advance(struct stats_timing *timing, const uint32_t *raw)
 	timing->delta_end = (uint8_t)end;
 }
 
-/* The next durations. */
+/* How much a time grew; modulo 2^64, as a difference of two times may begin below 0. */
+static uint64_t growth(uint64_t before, uint64_t now)
+{
+	return (int64_t)(now - before) > 0 ? now - before : 0;
+}
+
+/* The next durations. Time that went back is of what never ends: its total stays. */
 static void timing_advance(struct stats_timing *timing, const struct timing *raw)
 {
 	uint64_t longest;
 
-	timing->delta_ns = raw->time_ns > timing->raw.time_ns ?
-				   raw->time_ns - timing->raw.time_ns : 0;
+	timing->delta_ns = growth(timing->raw.time_ns, raw->time_ns);
+	timing->delta_ended_ns = growth(timing_ended_ns(&timing->raw), timing_ended_ns(raw));
 	timing->total_ns += timing->delta_ns;
+	timing->total_ended_ns += timing->delta_ended_ns;
+	timing->open_ns = raw->open_ns;
 	hist_advance(timing, raw->hist);
 	timing->interval_max_ns = longest_between(timing, raw->max_ns);
 	timing->raw = *raw;
@@ -260,14 +268,14 @@ static void timing_advance(struct stats_timing *timing, const struct timing *raw
 
 static void timing_rest(struct stats_timing *timing)
 {
-	timing->delta_ns = 0;
+	timing->delta_ns = timing->delta_ended_ns = timing->open_ns = 0;
 	timing->interval_max_ns = 0;
 	forget_delta(timing);
 }
 
 static void timing_reset(struct stats_timing *timing)
 {
-	timing->total_ns = 0;
+	timing->total_ns = timing->total_ended_ns = 0;
 	timing->max_ns = 0;
 	timing->max_before = timing->raw.max_ns;
 	memset(timing->total, 0, sizeof(timing->total));
@@ -376,6 +384,7 @@ static int timing_retire(struct stats_item *ended, const struct stats_timing *ti
 	if (!ended->timing)
 		return -ENOMEM;
 	ended->timing->total_ns += timing->total_ns;
+	ended->timing->total_ended_ns += timing->total_ended_ns;
 	if (timing->max_ns > ended->timing->max_ns)
 		ended->timing->max_ns = timing->max_ns;
 	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
@@ -605,6 +614,17 @@ uint64_t stats_elapsed_ns(const struct stats *stats, uint32_t source)
 	return stats->elapsed_ns[source];
 }
 
+uint64_t stats_open_ns(const struct stats *stats, const struct fields *fields,
+		       const struct stats_item *stat)
+{
+	const struct field *field = fields_get(fields, stat->key.field);
+	uint64_t elapsed_ns = stats->elapsed_ns[field->source];
+
+	if (!stat->timing || field->is_idle || field->parent == FIELD_NONE || !elapsed_ns)
+		return 0;
+	return stat->timing->open_ns > elapsed_ns ? stat->timing->open_ns : 0;
+}
+
 static void history_add(struct stat_sum *sum, const struct stats_item *stat, uint64_t tick)
 {
 	size_t oldest = (tick + 1) % STATS_HISTORY, nr_old = STATS_HISTORY - oldest;
@@ -647,6 +667,8 @@ void timing_sum_add_interval(struct timing_sum *sum, const struct stats_timing *
 	sum->nr++;
 	sum->total_ns += timing->total_ns;
 	sum->delta_ns += timing->delta_ns;
+	sum->total_ended_ns += timing->total_ended_ns;
+	sum->delta_ended_ns += timing->delta_ended_ns;
 	if (timing->max_ns > sum->max_ns)
 		sum->max_ns = timing->max_ns;
 	if (timing->interval_max_ns > sum->interval_max_ns)
@@ -669,6 +691,8 @@ void timing_sum_merge(struct timing_sum *sum, const struct timing_sum *part)
 	sum->nr += part->nr;
 	sum->total_ns += part->total_ns;
 	sum->delta_ns += part->delta_ns;
+	sum->total_ended_ns += part->total_ended_ns;
+	sum->delta_ended_ns += part->delta_ended_ns;
 	if (part->max_ns > sum->max_ns)
 		sum->max_ns = part->max_ns;
 	if (part->interval_max_ns > sum->interval_max_ns)

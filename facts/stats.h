@@ -25,7 +25,9 @@
 /* Durations of what is counted; only keys that are timed have them. */
 struct stats_timing {
 	uint64_t total_ns, delta_ns; /* since the start or the reset; since the previous sample */
-	uint64_t max_ns;	     /* the longest since the start or the reset */
+	uint64_t total_ended_ns, delta_ended_ns; /* the same, but of what has ended, as a whole */
+	uint64_t open_ns; /* how long what has not ended has lasted; 0: nothing is open */
+	uint64_t max_ns;  /* the longest since the start or the reset */
 	/*
 	 * The longest since the previous sample where it is longer than all before; else the upper
 	 * edge of its bucket, at most max_ns.
@@ -112,6 +114,13 @@ uint64_t stats_tick_before(const struct stats *stats, uint32_t source);
 /* The time between the last two samples of a source; 0: there was no second sample. */
 uint64_t stats_elapsed_ns(const struct stats *stats, uint32_t source);
 
+/*
+ * How long a reason's exit has been open, if longer than the interval: the guest stands still for
+ * the exit's reason, or its VMM does not answer. Else 0, as of a halt.
+ */
+uint64_t stats_open_ns(const struct stats *stats, const struct fields *fields,
+		       const struct stats_item *stat);
+
 /* Several keys taken together. Zero-initialised is none. */
 struct stat_sum {
 	uint32_t nr;
@@ -124,7 +133,7 @@ struct stat_sum {
 /* Durations of several keys taken together. Zero-initialised is none. */
 struct timing_sum {
 	uint32_t nr; /* keys that are timed; 0: no duration is known */
-	uint64_t total_ns, delta_ns, max_ns, interval_max_ns;
+	uint64_t total_ns, delta_ns, total_ended_ns, delta_ended_ns, max_ns, interval_max_ns;
 	uint64_t total[HIST_BUCKETS], delta[HIST_BUCKETS];
 	struct spread spread;
 };
@@ -139,7 +148,7 @@ uint64_t hist_count(const uint64_t *hist);
 
 /* What is known of durations beside their buckets. */
 struct hist_known {
-	uint64_t time_ns; /* of all together; 0: not known */
+	uint64_t time_ns; /* of all that ended together; 0: not known */
 	uint64_t min_ns;  /* none is shorter */
 	uint64_t max_ns;  /* none is longer */
 };

@@ -7,7 +7,7 @@
 
 enum {
 	REASON, TOTAL, DELTA, RATE, SHARE, TIME_SHARE, POLL_SHARE, TIME, MIN, AVERAGE, STDDEV, P50,
-	P99, CUR_LONGEST, LONGEST, HIST
+	P99, CUR_LONGEST, LONGEST, OPEN, HIST
 };
 
 static const struct column columns[] = {
@@ -43,6 +43,7 @@ static const struct column columns[] = {
 			  CELL_NS, 7, COLUMN_COST | COLUMN_MACHINE_ONLY },
 	[LONGEST] = { "max_ns", "Max", "the longest since the start or r", CELL_NS, 7,
 		      COLUMN_COST | COLUMN_SPARE(3) },
+	[OPEN] = { "open_ns", "Open", OPEN_HELP, CELL_NS, 7, 0 },
 	[HIST] = { "hist", "Latency", "how many took how long, from 128 ns to 2 s",
 		   CELL_HIST, HIST_BUCKETS, COLUMN_SPARE(8) },
 	{ 0 },
@@ -84,6 +85,7 @@ static int add_row(struct view *view, const struct facts *facts, const struct gr
 	row->cells[TIME_SHARE] = group_time_share(groups, group);
 	row->cells[POLL_SHARE] = group_poll_share(groups, group);
 	group_fill_times(&row->cells[TIME], group);
+	row->cells[OPEN] = exit_sum_open(sum);
 	row->cells[HIST] = exit_sum_hist(sum);
 	return 0;
 }
@@ -99,6 +101,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 		err = groups_build(&groups, view, query, facts, add_row);
 	if (!groups.has_polls)
 		view->absent |= 1U << POLL_SHARE;
+	view_absent_unless_any(view, OPEN);
 	field_set_release(&groups.chosen);
 	return err;
 }

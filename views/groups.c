@@ -52,8 +52,11 @@ struct cell time_split_cell(struct time_split *split)
 /* ---- sums ---- */
 
 /* has_totals: timing.total[], too. */
-static void exit_sum_add(struct exit_sum *sum, const struct stats_item *stat, bool has_totals)
+static void exit_sum_add(struct exit_sum *sum, const struct stats_item *stat, bool has_totals,
+			 uint64_t open_ns)
 {
+	if (open_ns > sum->open_ns)
+		sum->open_ns = open_ns;
 	sum->total += stat->total;
 	sum->delta += stat->delta;
 	sum->rate_per_s += stat->rate_per_s;
@@ -87,23 +90,23 @@ struct cell exit_sum_rate(const struct exit_sum *sum)
  * Of the exits that ended; absent when none did. A Prometheus has the number and the time of a
  * reason's exits, and no histogram.
  */
-static struct cell average(const uint64_t *hist, uint64_t time_ns, uint64_t count)
+static struct cell average(const uint64_t *hist, uint64_t ended_ns, uint64_t count)
 {
 	uint64_t nr = hist_count(hist);
 
-	if (!nr && time_ns)
+	if (!nr && ended_ns)
 		nr = count;
-	return nr ? cell_ns(time_ns / nr) : cell_none();
+	return nr ? cell_ns(ended_ns / nr) : cell_none();
 }
 
 static struct cell interval_average(const struct exit_sum *sum)
 {
-	return average(sum->timing.delta, sum->timing.delta_ns, sum->delta);
+	return average(sum->timing.delta, sum->timing.delta_ended_ns, sum->delta);
 }
 
 struct cell exit_sum_total_average(const struct exit_sum *sum)
 {
-	return average(sum->timing.total, sum->timing.total_ns, sum->total);
+	return average(sum->timing.total, sum->timing.total_ended_ns, sum->total);
 }
 
 static struct cell percentile(const uint64_t *hist, double share, struct hist_known known)
@@ -118,7 +121,7 @@ static struct cell interval_percentile(const struct exit_sum *sum, double share)
 	const struct timing_sum *timing = &sum->timing;
 
 	return percentile(timing->delta, share, (struct hist_known){
-		timing->delta_ns, timing->spread.min_ns, timing->interval_max_ns });
+		timing->delta_ended_ns, timing->spread.min_ns, timing->interval_max_ns });
 }
 
 struct cell exit_sum_total_percentile(const struct exit_sum *sum, double share)
@@ -126,7 +129,7 @@ struct cell exit_sum_total_percentile(const struct exit_sum *sum, double share)
 	const struct timing_sum *timing = &sum->timing;
 
 	return percentile(timing->total, share, (struct hist_known){
-		timing->total_ns, timing->spread.min_ns, timing->max_ns });
+		timing->total_ended_ns, timing->spread.min_ns, timing->max_ns });
 }
 
 struct cell exit_sum_hist(const struct exit_sum *sum)
@@ -134,6 +137,11 @@ struct cell exit_sum_hist(const struct exit_sum *sum)
 	if (!hist_count(sum->timing.delta))
 		return cell_none();
 	return (struct cell){ .type = CELL_HIST, .hist = sum->timing.delta };
+}
+
+struct cell exit_sum_open(const struct exit_sum *sum)
+{
+	return sum->open_ns ? cell_ns(sum->open_ns) : cell_none();
 }
 
 static struct cell interval_longest(const struct exit_sum *sum)
@@ -243,9 +251,9 @@ static struct group *group_of(struct groups *groups, struct key_sums *numbers, s
 }
 
 static void add_stat(struct group *group, const struct stats_item *stat, bool is_halt,
-		     bool has_totals)
+		     bool has_totals, uint64_t open_ns)
 {
-	exit_sum_add(&group->sum, stat, has_totals);
+	exit_sum_add(&group->sum, stat, has_totals, open_ns);
 	if (!is_halt || !stat->timing)
 		return;
 	group->nr_halts++;
@@ -334,7 +342,8 @@ int group_by(struct groups *groups, struct view *view, const struct query *query
 			continue;
 		group = group_of(groups, &numbers, view, key_of_group(groups, stat->key));
 		if (group)
-			add_stat(group, stat, field->is_idle, groups->has_totals);
+			add_stat(group, stat, field->is_idle, groups->has_totals,
+				 stats_open_ns(facts->stats, facts->fields, stat));
 		else
 			err = -ENOMEM;
 	}

@@ -33,6 +33,7 @@ struct exit_sum {
 	uint64_t total, delta;
 	double rate_per_s;
 	bool has_rate;
+	uint64_t open_ns; /* the longest that is open, see stats_open_ns() */
 	struct timing_sum timing;
 };
 
@@ -43,6 +44,8 @@ struct cell exit_sum_hist(const struct exit_sum *sum);
 struct cell exit_sum_total_average(const struct exit_sum *sum);
 struct cell exit_sum_total_percentile(const struct exit_sum *sum, double share);
 struct cell exit_sum_longest(const struct exit_sum *sum);
+/* See OPEN_HELP. */
+struct cell exit_sum_open(const struct exit_sum *sum);
 /* Of a recording; else absent. The deviation of a single duration is 0. */
 struct cell exit_sum_shortest(const struct exit_sum *sum);
 struct cell exit_sum_deviation(const struct exit_sum *sum);
@@ -52,6 +55,9 @@ struct cell exit_sum_deviation(const struct exit_sum *sum);
 
 /* And of every column Poll%. */
 #define POLL_SHARE_HELP "of that time: halt polling, which keeps the CPU busy; a part of Time%"
+
+/* The help of every column Open. */
+#define OPEN_HELP "how long an exit that has not ended lasts, if longer than the interval"
 
 /* The help of the percentiles' columns, behind "half" or "99 %". See hist_percentile_ns(). */
 #define PERCENTILE_HELP                                                                        \

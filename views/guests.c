@@ -110,15 +110,16 @@ static int choose_reasons(const struct facts *facts, struct field_set *ret_chose
 static int add_reason(struct key_sums *reasons, const struct stats_item *stat)
 {
 	struct key key = { stat->key.guest, -1, stat->key.field };
+	uint64_t delta_ns = stat->timing ? stat->timing->delta_ns : 0;
 	struct key_sum *reason;
 
-	if (!stat->delta)
+	if (!stat->delta && !delta_ns)
 		return 0;
 	reason = key_sums_get(reasons, &key);
 	if (!reason)
 		return -ENOMEM;
 	reason->count += stat->delta;
-	reason->ns += stat->timing ? stat->timing->delta_ns : 0;
+	reason->ns += delta_ns;
 	return 0;
 }
 
@@ -143,8 +144,10 @@ static int add_stats(struct owners *owners, const struct chosen_exits *chosen,
 		if (field->use == USE_TIME)
 			time_split_add(&owner->split, field, stat);
 		halt_reason_look(&owner->halt, field, stat);
-		if (field_set_has(&chosen->reasons, stat->key.field))
-			err = add_reason(reasons, stat);
+		if (!field_set_has(&chosen->reasons, stat->key.field))
+			continue;
+		owner_add_open(owner, stats_open_ns(facts->stats, facts->fields, stat));
+		err = add_reason(reasons, stat);
 	}
 	return err;
 }

@@ -10,7 +10,7 @@
 
 enum {
 	WHAT, ARGUMENT, TOTAL, DELTA, RATE, TIME_SHARE, TIME, MIN, AVERAGE, STDDEV, P50, P99,
-	CUR_LONGEST, LONGEST, GUEST, PID, HIST, ENDED
+	CUR_LONGEST, LONGEST, OPEN, GUEST, PID, HIST, ENDED
 };
 
 static const struct column columns[] = {
@@ -44,6 +44,7 @@ static const struct column columns[] = {
 			  CELL_NS, 7, COLUMN_MACHINE_ONLY },
 	[LONGEST] = { "max_ns", "Max", "the longest since the start or r", CELL_NS, 7,
 		      COLUMN_SPARE(6) },
+	[OPEN] = { "open_ns", "Open", OPEN_HELP, CELL_NS, 7, 0 },
 	[GUEST] = { "guest", "Guest", "as its VMM names it", CELL_TEXT, 24,
 		    COLUMN_KEY | COLUMN_OF_GUEST | COLUMN_LEAST(14) | COLUMN_SPARE(2) },
 	[PID] = { "pid", "PID", "of the process that runs it",
@@ -138,6 +139,7 @@ static int add_row(struct view *view, const struct facts *facts, const struct gr
 	row->cells[RATE] = exit_sum_rate(sum);
 	row->cells[TIME_SHARE] = group_time_share(groups, group);
 	group_fill_times(&row->cells[TIME], group);
+	row->cells[OPEN] = exit_sum_open(sum);
 	row->cells[HIST] = exit_sum_hist(sum);
 	return 0;
 }
@@ -149,6 +151,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 
 	if (!err)
 		err = groups_build(&groups, view, query, facts, add_row);
+	view_absent_unless_any(view, OPEN);
 	field_set_release(&groups.chosen);
 	return err;
 }

@@ -67,6 +67,12 @@ void owner_add_reason(struct owner *owner, uint32_t field, uint64_t ns, uint64_t
 	owner->top_count = count;
 }
 
+void owner_add_open(struct owner *owner, uint64_t open_ns)
+{
+	if (open_ns > owner->open_ns)
+		owner->open_ns = open_ns;
+}
+
 void thread_sum_add(struct thread_sum *sum, const struct field *field,
 		    const struct stats_item *stat)
 {
@@ -299,6 +305,8 @@ struct view_row *owners_add_row(struct view *view, const struct owners *owners,
 		row->cells[OWNER_TIME] = cell_ns(owner->split.ns[TIME_WHOLE]);
 	row->cells[OWNER_SPLIT] = time_split_cell(&owner->split);
 	fill_top(row->cells, owner, fields);
+	if (owner->open_ns)
+		row->cells[OWNER_OPEN] = cell_ns(owner->open_ns);
 	return row;
 }
 
@@ -365,6 +373,7 @@ void owners_absent(struct view *view, const struct facts *facts)
 	view_absent_without(view, facts, HOST_THROTTLED, OWNER_THROTTLED);
 	view_absent_without(view, facts, HOST_MIGRATIONS, OWNER_MIGRATIONS);
 	view->absent |= (~known >> TIME_WAIT & 1) << OWNER_WAIT;
+	view_absent_unless_any(view, OWNER_OPEN);
 	if (!fields_have_exits(facts->fields)) {
 		for (int i = OWNER_GUEST; i <= OWNER_TOP_SHARE; i++) {
 			if (i < OWNER_WAIT || i > OWNER_MIGRATIONS)

@@ -50,6 +50,7 @@ struct owner {
 	/* The costliest reason; the cost of halts is what was polled. all_count: of all reasons. */
 	uint32_t top; /* valid if top_ns or top_count is not 0 */
 	uint64_t top_ns, top_count, all_count;
+	uint64_t open_ns; /* the longest exit that is open, see stats_open_ns() */
 };
 
 struct owners {
@@ -71,6 +72,7 @@ struct owner *owners_find(struct owners *owners, uint32_t guest, int32_t vcpu);
 
 /* Adds the cost of one reason that is not a halt; owners_add_row() adds what halts polled. */
 void owner_add_reason(struct owner *owner, uint32_t field, uint64_t ns, uint64_t count);
+void owner_add_open(struct owner *owner, uint64_t open_ns);
 
 /* The fields that are counted as exits, and the reasons that may be the costliest. */
 struct chosen_exits {
@@ -132,6 +134,7 @@ enum {
 	OWNER_SPLIT,
 	OWNER_TOP,
 	OWNER_TOP_SHARE,
+	OWNER_OPEN,
 	OWNER_HISTORY,
 	OWNER_ENDED,
 	OWNER_COLUMN_END,
@@ -191,6 +194,7 @@ enum {
 	[OWNER_TOP_SHARE] = { "top_percent", "Top%", \
 			      "its share of the vCPUs' time without sleep; or, untimed, of exits", \
 			      CELL_PERCENT, 5, COLUMN_SPARE(74) }, \
+	[OWNER_OPEN] = { "open_ns", "Open", OPEN_HELP, CELL_NS, 7, 0 }, \
 	[OWNER_HISTORY] = { "history", "History", \
 			    "the rate over the last samples; all rows have one scale", \
 			    CELL_SPARK, 30, COLUMN_SPARE(130) }, \

@@ -131,6 +131,7 @@ static void add_stats(struct owners *owners, const struct chosen_exits *chosen,
 		const struct stats_item *stat = stats_at(facts->stats, i);
 		const struct field *field = fields_get(facts->fields, stat->key.field);
 		struct owner *owner;
+		uint64_t delta_ns;
 
 		/* Where exits are known by guest only, they are of no vCPU. */
 		if (stat->key.guest == GUEST_ANY || (!needs(field) && !is_counter(field)) ||
@@ -151,9 +152,10 @@ static void add_stats(struct owners *owners, const struct chosen_exits *chosen,
 		if (!field_set_has(&chosen->reasons, stat->key.field))
 			continue;
 		halt_reason_look(&owner->halt, field, stat);
-		if (stat->delta && !field->is_idle)
-			owner_add_reason(owner, stat->key.field,
-					 stat->timing ? stat->timing->delta_ns : 0, stat->delta);
+		owner_add_open(owner, stats_open_ns(facts->stats, facts->fields, stat));
+		delta_ns = stat->timing ? stat->timing->delta_ns : 0;
+		if ((stat->delta || delta_ns) && !field->is_idle)
+			owner_add_reason(owner, stat->key.field, delta_ns, stat->delta);
 	}
 }
 

@@ -264,6 +264,16 @@ const char *view_title(const struct view *view, size_t column)
 	return view->type->columns[column].title;
 }
 
+void view_absent_unless_any(struct view *view, size_t column)
+{
+	size_t i = 0;
+
+	while (i < view->nr_rows && view->rows[i].cells[column].type == CELL_NONE)
+		i++;
+	if (i == view->nr_rows)
+		view->absent |= 1U << column;
+}
+
 bool view_row_is_quiet(const struct view *view, const struct view_row *row)
 {
 	int delta = view_column_by_id(view->type, "delta");

@@ -17,7 +17,7 @@
 #include "base/why.h"
 #include "facts/facts.h"
 
-#define VIEW_COLUMNS 28
+#define VIEW_COLUMNS 29
 
 enum cell_type {
 	CELL_NONE, /* absent: "-" on a screen, null in JSON */
@@ -251,6 +251,9 @@ static inline bool view_has_column(const struct view *view, size_t column)
 struct cell cell_percent(uint64_t part, uint64_t whole);
 struct cell cell_rate(const struct stat_sum *sum);	 /* absent when the sum has no rate */
 struct cell cell_spark(const struct stat_sum *sum);
+
+/* Sets view->absent for a column that has a value in no row. */
+void view_absent_unless_any(struct view *view, size_t column);
 
 /* A column's heading in this view. */
 const char *view_title(const struct view *view, size_t column);

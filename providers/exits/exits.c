@@ -165,6 +165,7 @@ static int begin(struct exits_state *exits, struct why *why)
 		.codes = exits_bpf_codes(exits->bpf),
 		.max_threads = max_threads,
 		.is_timed = exits_bpf_is_timed(exits->bpf),
+		.clock = clock_now_ns,
 	});
 	exits->ended = calloc(max_threads, sizeof(*exits->ended));
 	if (!exits->ended || !exits->threads)
@@ -349,7 +350,7 @@ static int read_all(struct exits_state *exits, uint64_t now_ns, struct sample *s
 {
 	int err;
 
-	exits_threads_begin(exits->threads, now_ns);
+	exits_threads_begin(exits->threads);
 	err = look_for_nested(exits);
 	if (!err)
 		err = exits_bpf_take_late(exits->bpf, take_late, exits);

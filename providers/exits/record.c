@@ -51,6 +51,9 @@ static void copy(struct exits_record *to, const volatile struct exits_thread *fr
 		*user = (struct exits_open){ .since_ns = load(&from->user_since) };
 		exit->cell = from->open_cell % EXITS_CELLS;
 		user->cell = from->user_cell % EXITS_CELLS;
+		to->has_argument = exit->since_ns && from->has_argument;
+		memcpy(&to->argument, (const void *)(uintptr_t)&from->argument,
+		       sizeof(to->argument));
 		copy_cells(to, from);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (exit->since_ns == from->open_since && user->since_ns == from->user_since &&
@@ -59,8 +62,10 @@ static void copy(struct exits_record *to, const volatile struct exits_thread *fr
 		exit->since_ns = 0;
 	}
 	/* User space has time only within an exit. */
-	if (!exit->since_ns)
+	if (!exit->since_ns) {
 		user->since_ns = 0;
+		to->has_argument = false;
+	}
 	to->has_nested = nested_since != 0;
 	to->is_held_back = nested_since && exit->since_ns && nested_since != exit->since_ns &&
 			   !user->since_ns && is_used(to, exit->cell) &&
@@ -69,20 +74,52 @@ static void copy(struct exits_record *to, const volatile struct exits_thread *fr
 		to->cells[exit->cell].count--;
 }
 
-void exits_record_read(struct exits_record *record, const volatile struct exits_thread *thread,
-		       uint64_t now_ns)
+void exits_record_read(struct exits_record *record, const volatile struct exits_thread *thread)
 {
-	uint64_t first_ns = thread->first_ns;
-
 	copy(record, thread);
 	record->polled_ns = thread->polled_ns;
 	record->nested_ns = thread->nested_ns;
+	record->whole_ns = 0;
+	memset(record->open_ns, 0, sizeof(record->open_ns));
+}
+
+/* Whether the exit is neither open nor in its cell: the program is about to add it. */
+static bool is_on_its_way(const struct exits_record *record, const struct exits_open *before,
+			  const struct exits_open *now)
+{
+	return before->since_ns && !now->since_ns && is_used(record, before->cell) &&
+	       record->cells[before->cell].time_ns < before->sum_ns;
+}
+
+void exits_record_time(struct exits_record *record, const volatile struct exits_thread *thread,
+		       struct exits_before *before, uint64_t now_ns)
+{
+	uint64_t first_ns = thread->first_ns;
+
 	record->whole_ns = now_ns > first_ns ? now_ns - first_ns : 0;
 	for (int i = 0; i < EXITS_REASONS; i++) {
 		struct exits_open *open = &record->open[i];
+		uint64_t from_ns;
 
-		if (open->since_ns && open->since_ns < now_ns && is_used(record, open->cell))
-			open->time_ns = now_ns - open->since_ns;
+		if (is_on_its_way(record, &before->open[i], open))
+			*open = before->open[i];
+		from_ns = open->since_ns > before->from_ns ? open->since_ns : before->from_ns;
+		if (!open->since_ns || !is_used(record, open->cell))
+			continue;
+		open->time_ns = now_ns > from_ns ? now_ns - from_ns : 0;
+		open->sum_ns = record->cells[open->cell].time_ns + open->time_ns;
+		record->open_ns[open->cell] += open->time_ns;
+	}
+	memcpy(before->open, record->open, sizeof(before->open));
+}
+
+void exits_record_fold(struct exits_record *record)
+{
+	for (int i = 0; i < EXITS_REASONS; i++) {
+		const struct exits_open *open = &record->open[i];
+
+		if (open->time_ns)
+			record->cells[open->cell].time_ns += open->time_ns;
 	}
 }
 
@@ -95,7 +132,9 @@ void exits_record_end(struct exits_record *record, const volatile struct exits_t
 	if (record->is_held_back)
 		record->cells[record->open[EXITS_VMEXIT].cell].count++;
 	record->is_held_back = false;
+	record->has_argument = false;
 	memset(record->open, 0, sizeof(record->open));
+	memset(record->open_ns, 0, sizeof(record->open_ns));
 }
 
 void exits_cell_add(struct exits_cell *to, const struct exits_cell *from)
@@ -120,11 +159,9 @@ static void join_cell(struct exits_record *to, unsigned int i, const struct exit
 void exits_record_add(struct exits_record *to, const struct exits_record *from)
 {
 	for (unsigned int i = exits_record_next(from, 0); i < EXITS_CELLS;
-	     i = exits_record_next(from, i + 1))
+	     i = exits_record_next(from, i + 1)) {
 		join_cell(to, i, &from->cells[i]);
-	for (int i = 0; i < EXITS_REASONS; i++) {
-		if (from->open[i].time_ns)
-			to->open[i] = from->open[i];
+		to->open_ns[i] += from->open_ns[i];
 	}
 	to->whole_ns += from->whole_ns;
 	to->polled_ns += from->polled_ns;
@@ -185,7 +222,7 @@ void exits_record_less(struct exits_record *record, const struct exits_packed *e
 		if (!is_packed(earlier, i))
 			continue;
 		exits_cell_less(&record->cells[i], before++);
-		if (!record->cells[i].count && !record->cells[i].time_ns)
+		if (!record->cells[i].count && !record->cells[i].time_ns && !record->open_ns[i])
 			record->used[i / 64] &= ~(UINT64_C(1) << i % 64);
 	}
 	record->whole_ns = less(record->whole_ns, earlier->whole_ns);

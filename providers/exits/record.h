@@ -18,7 +18,9 @@ _Static_assert(EXITS_BUCKETS == HIST_BUCKETS, "a cell's buckets are copied into 
 /* An exit that has not ended: its cell has counted it, without its time. */
 struct exits_open {
 	uint32_t cell;
-	uint64_t since_ns, time_ns; /* until now; 0: no exit is open */
+	uint64_t since_ns; /* 0: no exit is open */
+	uint64_t time_ns;  /* until now */
+	uint64_t sum_ns;   /* the same and the time of its cell */
 };
 
 /* The counts of one thread, or the sum of several. Cells that are not used are undefined. */
@@ -29,8 +31,12 @@ struct exits_record {
 	uint64_t nested_ns; /* in L2, see TIME_L2 */
 	bool has_nested;    /* an exit was of L2 */
 	bool is_held_back;  /* see exits_record_read() */
-	struct exits_open open[EXITS_REASONS]; /* by enum exit_kind; in a sum, any open exit */
-	struct exits_cell cells[EXITS_CELLS];
+	uint64_t open_ns[EXITS_CELLS]; /* by cell: how long exits that have not ended last */
+	/* Of one thread: its open exits by enum exit_kind, and the argument of the VM exit. */
+	struct exits_open open[EXITS_REASONS];
+	bool has_argument;
+	struct exits_argument_key argument;
+	struct exits_cell cells[EXITS_CELLS]; /* without the time of open exits */
 };
 
 /* A record without unused cells: with 20 reasons a sixth of the size. */
@@ -49,17 +55,32 @@ static inline unsigned int exits_record_next(const struct exits_record *record, 
 }
 
 /*
- * Reads a thread's record as it was at one moment. now_ns: the time now; 0: there are no times.
+ * Reads a thread's record as it was at one moment. It has no times before exits_record_time().
  *
  * If the vCPU nests, the event after kvm_exit tells whether the exit was of L2. So an exit without
  * such an event yet is held back: it is counted when it has ended.
  */
-void exits_record_read(struct exits_record *record, const volatile struct exits_thread *thread,
-		       uint64_t now_ns);
+void exits_record_read(struct exits_record *record, const volatile struct exits_thread *thread);
+
+/* What is remembered of a thread from sample to sample. Zero-initialised before the first. */
+struct exits_before {
+	struct exits_open open[EXITS_REASONS];
+	uint64_t from_ns; /* the time before is another vCPU's; 0: none is */
+};
+
+/* The times up to now. Take the clock after exits_record_read(): no exit in it ended later. */
+void exits_record_time(struct exits_record *record, const volatile struct exits_thread *thread,
+		       struct exits_before *before, uint64_t now_ns);
+
+/*
+ * Adds the time of open exits to their cells. What follows is another vCPU's: that one's record is
+ * less by this one.
+ */
+void exits_record_fold(struct exits_record *record);
 
 /*
  * Call it when the thread has ended, which it does within its last exit: the thread's time ends
- * where this exit began, and the exit has no time.
+ * where this exit began, and the exit has no time. What stats have of its time stays there.
  */
 void exits_record_end(struct exits_record *record, const volatile struct exits_thread *thread);
 

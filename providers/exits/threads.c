@@ -18,11 +18,22 @@
 /* What happens to a thread after this sample: it goes on, gets another vCPU, or has ended. */
 enum fate { STAYS, MOVES, ENDS };
 
+/* The argument of a thread's open exit. */
+struct open_argument {
+	struct exits_argument_key key;
+	uint64_t since_ns; /* when the exit began; 0: none is open */
+	uint64_t time_ns;  /* since then */
+	uint64_t sum_ns;   /* the same and the time of its cell, in the sample before */
+};
+
 struct watched_thread {
+	const volatile struct exits_thread *record;
 	struct exits_vcpu *vcpu; /* that it runs; NULL: not found out yet */
 	bool is_listed; /* the inventory has it as a vCPU's thread, and shows when it ends */
 	enum fate fate;
 	struct exits_packed *base; /* its counts for other vCPUs before; NULL: none */
+	struct exits_before before;
+	struct open_argument argument;
 };
 
 /* The count of a thread's argument for other vCPUs before. */
@@ -40,7 +51,6 @@ struct exits_threads {
 	uint64_t generation; /* of the inventory, at the previous sample */
 	bool is_stale;	     /* the inventory has changed since then */
 	uint32_t nr_leaving; /* how many threads do not stay */
-	uint64_t now_ns;
 };
 
 struct exits_threads *exits_threads_new(const struct exits_threads_config *config)
@@ -105,13 +115,12 @@ void exits_threads_free(struct exits_threads *threads)
 	free(threads);
 }
 
-void exits_threads_begin(struct exits_threads *threads, uint64_t now_ns)
+void exits_threads_begin(struct exits_threads *threads)
 {
 	uint64_t generation = guests_generation(threads->config.guests);
 
 	threads->is_stale = generation != threads->generation;
 	threads->generation = generation;
-	threads->now_ns = now_ns;
 	exits_vcpus_begin(threads->vcpus);
 }
 
@@ -224,11 +233,16 @@ static int rebase(struct watched_thread *thread, struct exits_packed *counted)
 	return 0;
 }
 
-static int add_to_vcpu(struct watched_thread *thread, struct exits_record *now)
+/* What is open goes on with the next vCPU, which has its time from now on. */
+static int add_to_vcpu(struct watched_thread *thread, struct exits_record *now, uint64_t now_ns)
 {
-	struct exits_packed *counted = thread->fate == MOVES ? exits_record_pack(now) : NULL;
+	struct exits_packed *counted = NULL;
 	int err;
 
+	if (thread->fate == MOVES) {
+		exits_record_fold(now);
+		counted = exits_record_pack(now);
+	}
 	if (thread->base)
 		exits_record_less(now, thread->base);
 	err = exits_vcpu_add(thread->vcpu, now, thread->fate != STAYS);
@@ -236,29 +250,52 @@ static int add_to_vcpu(struct watched_thread *thread, struct exits_record *now)
 		free(counted);
 		return err;
 	}
+	thread->before.from_ns = now_ns;
 	return rebase(thread, counted);
+}
+
+/* What exits_threads_argument() needs when the argument's cell is read. */
+static void note_argument(struct watched_thread *thread, const struct exits_record *now,
+			  uint64_t now_ns)
+{
+	const struct exits_open *exit = &now->open[EXITS_VMEXIT];
+	struct open_argument *argument = &thread->argument;
+	bool is_same = argument->since_ns == exit->since_ns &&
+		       memcmp(&argument->key, &now->argument, sizeof(argument->key)) == 0;
+
+	if (now->has_argument && !is_same)
+		*argument = (struct open_argument){ .key = now->argument,
+						    .since_ns = exit->since_ns };
+	if (now->has_argument)
+		argument->time_ns = exit->time_ns;
+	else if (argument->since_ns)
+		argument->time_ns = now_ns - argument->since_ns;
 }
 
 int exits_threads_take(struct exits_threads *threads, const volatile struct exits_thread *record)
 {
 	struct watched_thread *thread = &threads->list[record->number];
-	uint64_t now_ns = threads->config.is_timed ? threads->now_ns : 0;
+	uint64_t now_ns = 0;
 	struct exits_record now;
 	int err;
 
 	err = update_thread(threads, thread, record);
 	if (err)
 		return err;
-	if (now_ns && now_ns <= record->first_ns) /* it began after the sample did */
-		now_ns = clock_now_ns();
-	exits_record_read(&now, record, now_ns);
+	thread->record = record;
+	exits_record_read(&now, record);
+	if (threads->config.is_timed) {
+		now_ns = threads->config.clock();
+		exits_record_time(&now, record, &thread->before, now_ns);
+		note_argument(thread, &now, now_ns);
+	}
 	if (thread->fate == ENDS)
 		exits_record_end(&now, record);
 	if (thread->fate == STAYS)
 		exits_vcpu_set_cpu(thread->vcpu, record->cpu);
 	else
 		threads->nr_leaving++;
-	err = add_to_vcpu(thread, &now);
+	err = add_to_vcpu(thread, &now, now_ns);
 	return err ? err : thread->fate == ENDS;
 }
 
@@ -271,7 +308,7 @@ int exits_threads_take_late(struct exits_threads *threads, const struct exits_th
 	if (err)
 		return err;
 	exits_vcpu_set_cpu(thread.vcpu, record->cpu);
-	exits_record_read(&counts, record, 0);
+	exits_record_read(&counts, record);
 	err = exits_vcpu_add(thread.vcpu, &counts, true);
 	exits_vcpu_drop(thread.vcpu);
 	return err;
@@ -317,13 +354,32 @@ static int keep_base(struct exits_threads *threads, const struct exits_argument_
 	return 0;
 }
 
+/*
+ * How long the argument's exit has been open, if its cell does not have the exit: it is open still,
+ * or the program is about to add it, so that the cell has less than in the sample before.
+ */
+static uint64_t open_ns(struct watched_thread *thread, const struct exits_argument_key *key,
+			const struct exits_cell *cell)
+{
+	struct open_argument *argument = &thread->argument;
+
+	if (!argument->since_ns || memcmp(&argument->key, key, sizeof(*key)) != 0)
+		return 0;
+	if (thread->record->open_since != argument->since_ns &&
+	    cell->time_ns >= argument->sum_ns)
+		argument->since_ns = argument->time_ns = 0;
+	argument->sum_ns = cell->time_ns + argument->time_ns;
+	return thread->fate == ENDS ? 0 : argument->time_ns;
+}
+
 int exits_threads_argument(struct exits_threads *threads, const struct exits_argument_key *key,
 			   const struct exits_cell *cell, bool is_over)
 {
 	const struct exits_code *code = NULL;
-	const struct watched_thread *thread;
+	struct watched_thread *thread;
 	const struct argument_base *base;
-	struct exits_cell now = *cell;
+	struct exits_cell now = *cell, counted;
+	uint64_t open;
 	uint32_t field;
 	int err;
 
@@ -340,12 +396,16 @@ int exits_threads_argument(struct exits_threads *threads, const struct exits_arg
 		field = exits_names_rest(threads->config.names, key, code);
 	if (field == FIELD_NONE)
 		return -ENOMEM;
+	open = open_ns(thread, key, cell);
+	if (thread->fate == MOVES)
+		now.time_ns += open;
+	counted = now;
 	base = find_base(threads, key);
 	if (base)
 		exits_cell_less(&now, &base->cell);
 	err = exits_vcpu_add_argument(thread->vcpu, field, (enum exit_kind)key->kind, &now,
-				      is_over || thread->fate != STAYS);
-	return !err && thread->fate == MOVES ? keep_base(threads, key, cell) : err;
+				      is_over || thread->fate != STAYS, open);
+	return !err && thread->fate == MOVES ? keep_base(threads, key, &counted) : err;
 }
 
 /* Takes leaving threads from their vCPUs. The next sample finds the new vCPU of one that moves. */

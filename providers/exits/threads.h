@@ -30,6 +30,7 @@ struct exits_threads_config {
 	const struct exits_code *codes; /* EXITS_CELLS of them */
 	uint32_t max_threads;
 	bool is_timed;
+	uint64_t (*clock)(void); /* CLOCK_MONOTONIC; asked for beside each record that is timed */
 };
 
 /* NULL: no memory. */
@@ -38,9 +39,9 @@ void exits_threads_free(struct exits_threads *threads);
 
 /*
  * A sample: begin, then take each record in use, then each argument, then end; then release the
- * records of threads that have ended. now_ns: CLOCK_MONOTONIC.
+ * records of threads that have ended.
  */
-void exits_threads_begin(struct exits_threads *threads, uint64_t now_ns);
+void exits_threads_begin(struct exits_threads *threads);
 
 /* 1: the thread has ended, and its counts were kept; 0: it is alive; -ENOMEM. */
 int exits_threads_take(struct exits_threads *threads, const volatile struct exits_thread *record);
@@ -55,7 +56,10 @@ int exits_threads_take_late(struct exits_threads *threads, const struct exits_th
 int exits_threads_owner(struct exits_threads *threads, const volatile struct exits_thread *record,
 			struct exits_vcpu_id *ret_owner, bool *ret_may_name);
 
-/* is_over: the argument is not counted any more. 0 or -ENOMEM. */
+/*
+ * The cell was read after all records were taken. is_over: the argument is not counted any more. 0
+ * or -ENOMEM.
+ */
 int exits_threads_argument(struct exits_threads *threads, const struct exits_argument_key *key,
 			   const struct exits_cell *cell, bool is_over);
 

@@ -18,6 +18,7 @@ struct argument_sum {
 	uint32_t field;
 	enum exit_kind kind;
 	struct exits_cell now, former;
+	uint64_t open_ns; /* beside now's time */
 	bool is_counted; /* in this sample */
 	UT_hash_handle hh;
 };
@@ -91,6 +92,7 @@ void exits_vcpus_free(struct exits_vcpus *vcpus)
 static void begin_sum(struct argument_sum *sum)
 {
 	sum->now = (struct exits_cell){ 0 };
+	sum->open_ns = 0;
 	sum->is_counted = false;
 }
 
@@ -215,13 +217,14 @@ bool exits_vcpu_may_name(const struct exits_vcpu *vcpu)
 }
 
 int exits_vcpu_add_argument(struct exits_vcpu *vcpu, uint32_t field, enum exit_kind kind,
-			    const struct exits_cell *cell, bool is_former)
+			    const struct exits_cell *cell, bool is_former, uint64_t open_ns)
 {
 	struct argument_sum *sum = get_argument(vcpu, field, kind);
 
 	if (!sum)
 		return -ENOMEM;
 	exits_cell_add(is_former ? &sum->former : &sum->now, cell);
+	sum->open_ns += is_former ? 0 : open_ns;
 	sum->is_counted = true;
 	return 0;
 }
@@ -234,10 +237,15 @@ struct output {
 };
 
 static int add_row(const struct exits_vcpus *vcpus, const struct output *out,
-		   const struct exits_vcpu_id *id, uint32_t field, const struct exits_cell *cell)
+		   const struct exits_vcpu_id *id, uint32_t field, const struct exits_cell *cell,
+		   uint64_t open_ns)
 {
 	struct key key = { id->guest, id->index, field };
-	struct timing timing = { .time_ns = cell->time_ns, .max_ns = cell->max_ns };
+	struct timing timing = {
+		.time_ns = cell->time_ns + open_ns,
+		.open_ns = open_ns,
+		.max_ns = cell->max_ns,
+	};
 
 	if (!vcpus->config.is_timed)
 		return sample_add(out->sample, key, cell->count, out->flags);
@@ -248,6 +256,7 @@ static int add_row(const struct exits_vcpus *vcpus, const struct output *out,
 /* The sums by kind, and the time of the reasons that mean idle. */
 struct vcpu_sums {
 	struct exits_cell by_kind[EXITS_KINDS];
+	uint64_t open_ns[EXITS_KINDS]; /* beside their time */
 	uint64_t idle_ns[EXITS_REASONS];
 };
 
@@ -303,27 +312,24 @@ static int add_cells(struct exits_vcpus *vcpus, const struct output *out,
 		if (err)
 			return err;
 		exits_cell_add(&sums->by_kind[kind], &now->cells[i]);
+		sums->open_ns[kind] += now->open_ns[i];
 		if (vcpus->cells[i].is_idle)
-			sums->idle_ns[kind] += now->cells[i].time_ns;
-		err = add_row(vcpus, out, &vcpu->id, vcpus->cells[i].field, &now->cells[i]);
+			sums->idle_ns[kind] += now->cells[i].time_ns + now->open_ns[i];
+		err = add_row(vcpus, out, &vcpu->id, vcpus->cells[i].field, &now->cells[i],
+			      now->open_ns[i]);
 	}
 	return err;
 }
 
-/* What is open takes the vCPU's time, too. */
-static void split_time(const struct exits_vcpus *vcpus, const struct exits_vcpu *vcpu,
-		       const struct vcpu_sums *sums, uint64_t *ret_parts)
+static void split_time(const struct exits_vcpu *vcpu, const struct vcpu_sums *sums,
+		       uint64_t *ret_parts)
 {
 	struct exits_time time = { .polled_ns = vcpu->now->polled_ns,
 				   .nested_ns = vcpu->now->nested_ns };
 
 	for (int kind = 0; kind < EXITS_REASONS; kind++) {
-		const struct exits_open *open = &vcpu->now->open[kind];
-
-		time.ns[kind] = sums->by_kind[kind].time_ns + open->time_ns;
+		time.ns[kind] = sums->by_kind[kind].time_ns + sums->open_ns[kind];
 		time.idle_ns[kind] = sums->idle_ns[kind];
-		if (vcpus->cells[open->cell].is_idle)
-			time.idle_ns[kind] += open->time_ns;
 	}
 	exit_fields_split(vcpu->now->whole_ns, &time, ret_parts);
 }
@@ -334,7 +340,7 @@ static int add_times(const struct exits_vcpus *vcpus, const struct output *out,
 	uint64_t parts[TIME_PARTS];
 	int err = 0;
 
-	split_time(vcpus, vcpu, sums, parts);
+	split_time(vcpu, sums, parts);
 	for (int i = 0; i < TIME_PARTS && !err; i++) {
 		struct key key = { vcpu->id.guest, vcpu->id.index,
 				   exits_names_time(vcpus->config.names, (enum time_part)i) };
@@ -359,7 +365,7 @@ static int add_parents(const struct exits_vcpus *vcpus, const struct output *out
 		if (sums->by_kind[i].count)
 			err = add_row(vcpus, out, &vcpu->id,
 				      exits_names_parent(vcpus->config.names, (enum exit_kind)i),
-				      &sums->by_kind[i]);
+				      &sums->by_kind[i], sums->open_ns[i]);
 	}
 	return err;
 }
@@ -372,8 +378,9 @@ static int add_arguments(const struct exits_vcpus *vcpus, const struct output *o
 	for (struct argument_sum *sum = vcpu->arguments; sum && !err; sum = sum->hh.next) {
 		exits_cell_add(&sum->now, &sum->former);
 		exits_cell_add(&sums->by_kind[sum->kind], &sum->now);
+		sums->open_ns[sum->kind] += sum->open_ns;
 		if (sum->now.count)
-			err = add_row(vcpus, out, &vcpu->id, sum->field, &sum->now);
+			err = add_row(vcpus, out, &vcpu->id, sum->field, &sum->now, sum->open_ns);
 	}
 	for (unsigned int i = 0; i < EXITS_KINDS; i++)
 		exits_cell_add(&sums->by_kind[i], &vcpu->dropped[i]);

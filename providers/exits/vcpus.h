@@ -54,8 +54,9 @@ int exits_vcpu_add(struct exits_vcpu *vcpu, const struct exits_record *record,
  */
 bool exits_vcpu_has_room(const struct exits_vcpu *vcpu, uint32_t field);
 bool exits_vcpu_may_name(const struct exits_vcpu *vcpu);
+/* open_ns: how long its exit has been open, which is not in the cell; of a former one, nothing. */
 int exits_vcpu_add_argument(struct exits_vcpu *vcpu, uint32_t field, enum exit_kind kind,
-			    const struct exits_cell *cell, bool is_former);
+			    const struct exits_cell *cell, bool is_former, uint64_t open_ns);
 
 /*
  * Adds the rows of all vCPUs, with these flags; codes: EXITS_CELLS of them. 0 or -ENOMEM.

@@ -112,9 +112,15 @@ static uint64_t take_number(const char **at)
 	return number;
 }
 
-/* "BUCKET:COUNT ..." */
-static void take_buckets(const char *at, struct timing *timing)
+#define OPEN " open:"
+
+/* "open:NS BUCKET:COUNT ..."; of either there may be none. */
+static void take_rest(const char *at, struct timing *timing)
 {
+	if (strncmp(at, OPEN, strlen(OPEN)) == 0) {
+		at += strlen(OPEN);
+		timing->open_ns = take_number(&at);
+	}
 	while (*at == ' ') {
 		uint64_t bucket = take_number(&at), count;
 
@@ -126,7 +132,7 @@ static void take_buckets(const char *at, struct timing *timing)
 	}
 }
 
-/* "COUNT", or "COUNT TIME_NS MAX_NS BUCKET:COUNT ..." */
+/* "COUNT", or "COUNT TIME_NS MAX_NS open:NS BUCKET:COUNT ..." */
 static void take_value(const char *at, struct count *count)
 {
 	struct value *value = &count->now;
@@ -137,7 +143,7 @@ static void take_value(const char *at, struct count *count)
 		return;
 	value->timing.time_ns = take_number(&at);
 	value->timing.max_ns = take_number(&at);
-	take_buckets(at, &value->timing);
+	take_rest(at, &value->timing);
 }
 
 /* ---- samples */
@@ -209,6 +215,7 @@ static void repeat(struct captured *captured)
 		count->before = *now;
 		now->count = go_on(before.count, now->count);
 		now->timing.time_ns = go_on(before.timing.time_ns, now->timing.time_ns);
+		now->timing.open_ns = go_on(before.timing.open_ns, now->timing.open_ns);
 		for (unsigned int k = 0; k < HIST_BUCKETS; k++)
 			now->timing.hist[k] += now->timing.hist[k] - before.timing.hist[k];
 	}

@@ -26,6 +26,7 @@ static void join(struct played_row *sum, const struct played_row *row)
 	sum->count += row->count;
 	sum->is_timed |= row->is_timed;
 	sum->timing.time_ns += row->timing.time_ns;
+	sum->timing.open_ns += row->timing.open_ns;
 	if (row->timing.max_ns > sum->timing.max_ns)
 		sum->timing.max_ns = row->timing.max_ns;
 	for (unsigned int i = 0; i < HIST_BUCKETS; i++)

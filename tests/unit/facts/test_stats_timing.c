@@ -156,6 +156,108 @@ static void one_that_is_not_over_has_time_only(void **state)
 	assert_int_equal(get(world)->max_ns, 2 * SECOND);
 }
 
+/* It has taken so long so far. */
+static void goes_on(struct timing *timing, uint64_t ns)
+{
+	timing->time_ns += ns;
+	timing->open_ns += ns;
+}
+
+/* What was open has ended, in the bucket where it belongs. */
+static void ends(struct timing *timing, uint64_t ns)
+{
+	timing->time_ns -= timing->open_ns;
+	timing->open_ns = 0;
+	hit(timing, ns);
+}
+
+/* Time is counted as it passes; what ended has its whole time when it ended. */
+static void time_is_charged_as_it_passes(void **state)
+{
+	const struct key msr = { 1, 0, VMEXIT_MSR };
+	struct world *world = *state;
+	struct timing timing = { 0 };
+
+	hit(&timing, 1000);
+	take_timed(world, &timing);
+	for (int i = 1; i <= 3; i++) {
+		goes_on(&timing, SECOND);
+		take_timed(world, &timing);
+		assert_int_equal(get(world)->delta_ns, SECOND);
+		assert_int_equal(get(world)->delta_ended_ns, 0);
+		assert_int_equal(get(world)->open_ns, (uint64_t)i * SECOND);
+		assert_int_equal(stats_open_ns(world->stats, world->fields, get_key(world, msr)),
+				 i > 1 ? (uint64_t)i * SECOND : 0); /* longer than the interval */
+	}
+	ends(&timing, 3 * SECOND + 500);
+	take_timed(world, &timing);
+	assert_int_equal(get(world)->delta_ns, 500);
+	assert_int_equal(get(world)->delta_ended_ns, 3 * SECOND + 500);
+	assert_int_equal(get(world)->open_ns, 0);
+	assert_int_equal(get(world)->total_ns, 3 * SECOND + 1500);
+	assert_int_equal(get(world)->total_ended_ns, 3 * SECOND + 1500);
+	take_timed(world, &timing);
+	assert_int_equal(get(world)->delta_ns + get(world)->delta_ended_ns, 0);
+}
+
+/* What is open at a reset counts from then on; as something that ended, it counts as a whole. */
+static void a_reset_while_something_is_open(void **state)
+{
+	struct world *world = *state;
+	struct timing timing = { 0 };
+
+	goes_on(&timing, SECOND);
+	take_timed(world, &timing);
+	stats_reset(world->stats, world->fields);
+	goes_on(&timing, SECOND / 2);
+	take_timed(world, &timing);
+	assert_int_equal(get(world)->total_ns, SECOND / 2);
+	assert_int_equal(get(world)->total_ended_ns, 0);
+	ends(&timing, 2 * SECOND);
+	take_timed(world, &timing);
+	assert_int_equal(get(world)->total_ns, SECOND);
+	assert_int_equal(get(world)->total_ended_ns, 2 * SECOND);
+}
+
+/* A thread that ended within an exit: its time stays, and no average has it. */
+static void what_never_ends_keeps_its_time(void **state)
+{
+	struct world *world = *state;
+	struct timing timing = { 0 };
+
+	hit(&timing, 1000);
+	take_timed(world, &timing);
+	goes_on(&timing, SECOND);
+	take_timed(world, &timing);
+	timing.time_ns -= timing.open_ns;
+	timing.open_ns = 0;
+	take_timed(world, &timing);
+	assert_int_equal(get(world)->delta_ns, 0);
+	assert_int_equal(get(world)->total_ns, SECOND + 1000);
+	assert_int_equal(get(world)->total_ended_ns, 1000);
+	assert_int_equal(get(world)->open_ns, 0);
+	hit(&timing, 3000);
+	take_timed(world, &timing);
+	assert_int_equal(get(world)->delta_ns, 3000);
+	assert_int_equal(get(world)->delta_ended_ns, 3000);
+}
+
+static void sums_of_what_is_open(void **state)
+{
+	struct stats_timing one = { .delta_ns = 5, .total_ns = 5 };
+	struct stats_timing two = { .delta_ns = 9, .total_ns = 9,
+				    .delta_ended_ns = 2, .total_ended_ns = 2 };
+	struct timing_sum sum = { 0 }, all = { 0 };
+
+	(void)state;
+	timing_sum_add(&sum, &two);
+	timing_sum_add(&sum, &one);
+	timing_sum_merge(&all, &sum);
+	assert_int_equal(all.delta_ns, 14);
+	assert_int_equal(all.delta_ended_ns, 2);
+	assert_int_equal(all.total_ended_ns, 2);
+}
+
 /* What had been counted before the first sample is no part of the total. */
 static void history_is_left_out(void **state)
 {
@@ -506,6 +608,10 @@ int main(void)
 		TEST(edges_of_buckets),
 		TEST(intervals_and_totals),
 		TEST(one_that_is_not_over_has_time_only),
+		TEST(time_is_charged_as_it_passes),
+		TEST(a_reset_while_something_is_open),
+		TEST(what_never_ends_keeps_its_time),
+		TEST(sums_of_what_is_open),
 		TEST(history_is_left_out),
 		TEST(the_longest_of_an_interval),
 		TEST(buckets_go_around),

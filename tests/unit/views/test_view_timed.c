@@ -32,7 +32,64 @@ static void guests_with_the_time_of_their_vcpus(void **state)
 	for (size_t i = 0; i < view_columns(&view_guests); i++)
 		assert_int_equal(view_has_column(&world->view, i),
 				 !is_of_host(i) && i != OWNER_L2 && i != OWNER_POLL &&
-					 i != OWNER_SLEEP);
+					 i != OWNER_SLEEP && i != OWNER_OPEN);
+}
+
+/* One vCPU has an I/O that never ends, and another one a halt; both since the first second. */
+static void stands_still(struct world *world, uint32_t second)
+{
+	const uint64_t open_ns = second * UINT64_C(1000000000);
+	struct timing io = { .time_ns = 10000000 + open_ns, .open_ns = open_ns,
+			     .max_ns = 10000000 };
+	struct timing halt = { .time_ns = open_ns, .open_ns = open_ns };
+
+	io.hist[17] = 1;
+	assert_int_equal(sample_add_timed(&world->sample, (struct key){ 1, 0, IO }, 2,
+					  ROW_FROM_ZERO, &io), 0);
+	assert_int_equal(sample_add_timed(&world->sample, (struct key){ 1, 0, VMEXIT }, 2,
+					  ROW_FROM_ZERO, &io), 0);
+	assert_int_equal(sample_add_timed(&world->sample, (struct key){ 2, 0, HLT }, 1,
+					  ROW_FROM_ZERO, &halt), 0);
+	assert_int_equal(sample_add_timed(&world->sample, (struct key){ 2, 0, VMEXIT }, 1,
+					  ROW_FROM_ZERO, &halt), 0);
+	live(world, 1, 0, TIME, 10 + 1000 * second);
+	live(world, 1, 0, KVM, 10 + 1000 * second);
+	live(world, 2, 0, TIME, 1000 * second);
+	live(world, 2, 0, HALT, 1000 * second);
+	take(world);
+}
+
+/* Its time is counted as it passes, and it says how long; averages are of what ended. */
+static void an_exit_that_does_not_end(void **state)
+{
+	struct world *world = *state;
+
+	for (uint32_t second = 1; second <= 3; second++)
+		stands_still(world, second);
+	set_view(world, &view_exits);
+	world->query.guest = 1;
+	assert_string_equal(picture(world, "reason total delta time_percent time_ns avg_ns p99_ns "
+					   "max_ns open_ns"),
+			    "IO 2 0 100.0% 1000000000ns - - 10000000ns 3000000000ns\n"
+			    "Total 2 0 100.0% - - - - -\n");
+	world->query.guest = GUEST_ANY;
+	set_view(world, &view_vcpus);
+	world->query.sort = 0;
+	assert_string_equal(picture(world, "guest vcpu top top_percent open_ns"),
+			    "db1 0 IO 100.0% 3000000000ns\n"
+			    "db1 1 - - -\n"
+			    "web1 0 - - -\n"
+			    "Total - - - -\n");
+	assert_true(view_has_column(&world->view, OWNER_OPEN));
+	set_view(world, &view_guests);
+	world->query.sort = 0;
+	assert_string_equal(picture(world, "guest top open_ns"),
+			    "db1 IO 3000000000ns\nweb1 - -\nTotal - -\n");
+	set_view(world, &view_exit_totals);
+	world->query.groups = GROUP_REASON;
+	assert_string_equal(picture(world, "reason total time_ns avg_ns"),
+			    "IO 2 3010000000ns 10000000ns\nHLT 1 3000000000ns -\n"
+			    "- 3 6010000000ns 10000000ns\n");
 }
 
 /* A history has events of the whole host, and exits by guest. */
@@ -634,6 +691,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(guests_with_the_time_of_their_vcpus),
+		TEST(an_exit_that_does_not_end),
 		TEST(a_filter_without_events_by_guest_counts_exits),
 		TEST(polls_are_a_cost),
 		TEST(polls_rank_among_exits),

@@ -115,6 +115,28 @@ static const struct timing *timing_of(const struct world *w, int32_t vcpu, const
 	return &w->sample.timings[row->timing - 1];
 }
 
+/* What is open is a part of the time, also of the sums; behind the last sample it goes on. */
+static void an_open_exit(void **state)
+{
+	struct world *w = *state;
+
+	open_text(w, "sample 1000000000\nthread 101\n"
+		     "vmexit(io) 4 2000030000 11000 open:2000000000 6:3\n"
+		     "vmexit(hlt) 1 500 500 2:1\n"
+		     "sample 2000000000\nthread 101\n"
+		     "vmexit(io) 4 3000030000 11000 open:3000000000 6:3\n");
+	collect(w);
+	assert_int_equal(timing_of(w, 0, "vmexit(io)")->time_ns, 2000030000);
+	assert_int_equal(timing_of(w, 0, "vmexit(io)")->open_ns, 2000000000);
+	assert_int_equal(timing_of(w, 0, "vmexit(io)")->hist[6], 3);
+	assert_int_equal(timing_of(w, 0, "vmexit")->time_ns, 2000030500);
+	assert_int_equal(timing_of(w, 0, "vmexit")->open_ns, 2000000000);
+	collect(w);
+	collect(w);
+	assert_int_equal(timing_of(w, 0, "vmexit(io)")->time_ns, 4000030000);
+	assert_int_equal(timing_of(w, 0, "vmexit(io)")->open_ns, 4000000000);
+}
+
 static const struct field *field_of(const struct world *w, const char *name)
 {
 	uint32_t id = fields_find(w->fields, name);
@@ -443,6 +465,7 @@ int main(void)
 		TEST(fields_say_what_they_are),
 		TEST(rows_and_their_sums),
 		TEST(the_last_interval_goes_on),
+		TEST(an_open_exit),
 		TEST(a_want_begins_without_a_rate),
 		TEST(odd_lines),
 		TEST(only_what_is_wanted),
