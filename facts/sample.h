@@ -93,6 +93,7 @@ static inline uint64_t timing_ended_ns(const struct timing *timing)
 struct row_past {
 	float history[STATS_HISTORY]; /* rates, the newest last, this sample's; < 0: none */
 	uint64_t parent_before;	      /* see struct stats_item */
+	uint64_t untold_ns; /* of the time: what is not in the total; may be below 0 */
 };
 
 struct row {

@@ -257,6 +257,7 @@ static void timing_advance(struct stats_timing *timing, const struct timing *raw
 	timing->delta_ended_ns = growth(timing_ended_ns(&timing->raw), timing_ended_ns(raw));
 	timing->total_ns += timing->delta_ns;
 	timing->total_ended_ns += timing->delta_ended_ns;
+	timing->open_before_ns = timing->open_ns;
 	timing->open_ns = raw->open_ns;
 	hist_advance(timing, raw->hist);
 	timing->interval_max_ns = longest_between(timing, raw->max_ns);
@@ -268,7 +269,8 @@ static void timing_advance(struct stats_timing *timing, const struct timing *raw
 
 static void timing_rest(struct stats_timing *timing)
 {
-	timing->delta_ns = timing->delta_ended_ns = timing->open_ns = 0;
+	timing->delta_ns = timing->delta_ended_ns = 0;
+	timing->open_ns = timing->open_before_ns = 0;
 	timing->interval_max_ns = 0;
 	forget_delta(timing);
 }
@@ -352,6 +354,7 @@ static int stats_take(struct stats *stats, const struct fields *fields,
 {
 	struct stats_entry *entry = stats_find_row(stats, &row->key);
 	bool is_new = !entry, has_restarted;
+	int err;
 
 	if (is_new)
 		entry = stats_insert(stats, &row->key);
@@ -363,8 +366,11 @@ static int stats_take(struct stats *stats, const struct fields *fields,
 		stat_adopt(&entry->stat, &sample->pasts[row->past - 1], stats->tick);
 	if (!row->timing)
 		return 0;
-	return stat_time(&entry->stat, &sample->timings[row->timing - 1],
-			 !is_new || row->flags & ROW_FROM_ZERO, has_restarted);
+	err = stat_time(&entry->stat, &sample->timings[row->timing - 1],
+			!is_new || row->flags & ROW_FROM_ZERO, has_restarted);
+	if (!err && is_new && row->past)
+		entry->stat.timing->total_ns -= sample->pasts[row->past - 1].untold_ns;
+	return err;
 }
 
 /* Views call it for every key: written without branches, so that the compiler makes vectors. */

@@ -26,7 +26,8 @@
 struct stats_timing {
 	uint64_t total_ns, delta_ns; /* since the start or the reset; since the previous sample */
 	uint64_t total_ended_ns, delta_ended_ns; /* the same, but of what has ended, as a whole */
-	uint64_t open_ns; /* how long what has not ended has lasted; 0: nothing is open */
+	/* How long what has not ended has lasted, now and in the sample before; 0: none is open. */
+	uint64_t open_ns, open_before_ns;
 	uint64_t max_ns;  /* the longest since the start or the reset */
 	/*
 	 * The longest since the previous sample where it is longer than all before; else the upper

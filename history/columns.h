@@ -47,6 +47,12 @@ enum column_id {
 	 * sum of all buckets, as 2 * d, or as -2 * d - 1 if d is negative. It is nearly always 0.
 	 */
 	COLUMN_DIFFERENCE,
+	/*
+	 * Behind COLUMN_TIME_LOW, and only if anything was open. Three numbers for each row in
+	 * which something was: how many rows that are timed are between it and the one before, how
+	 * long it is open, and how much longer than at the moment before, as COLUMN_DIFFERENCE.
+	 */
+	COLUMN_OPEN,
 	COLUMNS
 };
 #define HIST_MIDDLE(span) (((span) - 1) / 2)

@@ -23,7 +23,8 @@ struct sum {
 	bool is_timed;
 	bool has_level; /* the latest one is known: moments are read backwards */
 	uint64_t count;
-	uint64_t time_ns, longest_ns;
+	uint64_t time_ns, ended_ns, longest_ns; /* ended: of what ended, as a whole */
+	uint64_t open_ns; /* how long what has not ended at the end has lasted */
 	uint64_t hist[HIST_BUCKETS];
 	UT_hash_handle hh;
 };
@@ -140,21 +141,23 @@ static bool is_counter(const struct interval *interval, const struct sum *sum)
  * Adds durations. max_ns: the longest, where it is longer than all before; else 0, and the upper
  * edge of the last bucket that counts, before `end`, stands for it, as in stats.
  */
-static void add_time(struct sum *sum, uint64_t time_ns, uint64_t max_ns, unsigned int end)
+static void add_time(struct sum *sum, const struct change_timing *timing, uint64_t max_ns,
+		     unsigned int end)
 {
-	uint64_t longest_ns = max_ns;
+	uint64_t longest_ns = max_ns, ended_ns = timing->time_ns;
 
 	if (!max_ns && end)
-		longest_ns = hist_edge_ns(end - 1) < time_ns ? hist_edge_ns(end - 1) : time_ns;
+		longest_ns = hist_edge_ns(end - 1) < ended_ns ? hist_edge_ns(end - 1) : ended_ns;
 	sum->is_timed = true;
-	sum->time_ns += time_ns;
+	sum->time_ns += change_timing_spent_ns(timing);
+	sum->ended_ns += ended_ns;
 	if (longest_ns > sum->longest_ns)
 		sum->longest_ns = longest_ns;
 }
 
 /* A change of one moment. */
 static int add_change(struct interval *interval, const struct changes *changes,
-		      const struct change *change)
+		      const struct change *change, bool is_last)
 {
 	const struct change_timing *timing = changes_timing(changes, change);
 	struct sum *sum;
@@ -173,7 +176,9 @@ static int add_change(struct interval *interval, const struct changes *changes,
 	sum->has_level = true;
 	if (!timing)
 		return 0;
-	add_time(sum, timing->time_ns, timing->max_ns, timing->nr ? timing->first + timing->nr : 0);
+	add_time(sum, timing, timing->max_ns, timing->nr ? timing->first + timing->nr : 0);
+	if (is_last && timing->open_ns > sum->open_ns)
+		sum->open_ns = timing->open_ns;
 	changes_add_counts(changes, timing, sum->hist);
 	return 0;
 }
@@ -188,7 +193,8 @@ static int add_moment(struct interval *interval, const struct stored *stored, st
 		err = reader_changes(&interval->reader, stored->id, UNPACK_ALL, NULL, why);
 
 	for (size_t i = 0; !err && i < changes->nr; i++)
-		err = add_change(interval, changes, &changes->list[i]);
+		err = add_change(interval, changes, &changes->list[i],
+				 stored->id == interval->last.id);
 	return err == -ENOENT ? 0 : err;
 }
 
@@ -244,6 +250,12 @@ static void add_timing_between(const struct interval *interval, struct sum *sum,
 			       const struct change_timing *low, const struct change_timing *high)
 {
 	uint64_t before[HIST_BUCKETS] = { 0 }, after[HIST_BUCKETS] = { 0 };
+	const struct change_timing between = {
+		.time_ns = high->time_ns - (low ? low->time_ns : 0),
+		.open_ns = high->open_ns,
+		.open_before_ns = high->open_before_ns -
+				  (low ? low->open_before_ns - low->open_ns : 0),
+	};
 	bool is_longest = !low || low->max_ns != high->max_ns;
 	unsigned int end = 0;
 
@@ -254,7 +266,7 @@ static void add_timing_between(const struct interval *interval, struct sum *sum,
 		sum->hist[i] += after[i] - before[i];
 		end = after[i] != before[i] ? i + 1 : end;
 	}
-	add_time(sum, high->time_ns - (low ? low->time_ns : 0), is_longest ? high->max_ns : 0, end);
+	add_time(sum, &between, is_longest ? high->max_ns : 0, end);
 }
 
 /* Whether two totals say the same. Damaged ones may have no durations. */
@@ -267,6 +279,8 @@ static bool is_same(const struct interval *interval, const struct change *low,
 	if (low->count != high->count || !after)
 		return low->count == high->count;
 	if (!before || before->time_ns != after->time_ns || before->max_ns != after->max_ns ||
+	    before->open_ns != after->open_ns ||
+	    before->open_before_ns != after->open_before_ns ||
 	    before->first != after->first || before->nr != after->nr)
 		return false;
 	return !after->nr || memcmp(changes_counts(&interval->low.totals, before),
@@ -353,6 +367,8 @@ static int add_present(struct interval *interval, uint64_t id, struct why *why)
 			sum->has_level = true;
 		if (!err)
 			sum->is_timed |= total->timing != 0;
+		if (!err && id == interval->last.id && total->timing)
+			sum->open_ns = interval->high.totals.timings[total->timing - 1].open_ns;
 		err = err == -ENOENT ? 0 : err;
 	}
 	return err;
@@ -571,9 +587,26 @@ static size_t source_rewind(void *state)
 	return 2;
 }
 
+/*
+ * The first sample has nothing, but for what was open then and ended in the interval: as a whole it
+ * took longer than the time that it has in the interval.
+ */
+static int play_open(const struct sum *sum, struct sample *sample)
+{
+	const struct timing timing = {
+		.open_ns = sum->ended_ns - (sum->time_ns - sum->open_ns),
+	};
+
+	return timing.open_ns ? sample_add_timed(sample, sum->key, 0, ROW_FROM_ZERO, &timing) : 0;
+}
+
 static int play(const struct sum *sum, uint32_t flags, struct sample *sample)
 {
-	struct timing timing = { .time_ns = sum->time_ns, .max_ns = sum->longest_ns };
+	struct timing timing = {
+		.time_ns = sum->time_ns,
+		.open_ns = sum->open_ns,
+		.max_ns = sum->longest_ns,
+	};
 
 	if (!sum->is_timed)
 		return sample_add(sample, sum->key, sum->count, flags);
@@ -588,21 +621,19 @@ static int source_next(void *state, const struct want *want, uint32_t flags,
 	struct source *source = state;
 	const struct interval *interval = source->interval;
 	struct sum *sum = NULL, *next;
+	bool is_end = source->has_begun;
 	int err = 0;
 
 	(void)why;
-	sample->time_ns[source->source] = 1; /* 0 is none */
-	if (!source->has_begun) {
-		source->has_begun = true;
-		return 0;
-	}
-	sample->time_ns[source->source] += interval->elapsed_ns;
+	/* 0 is none */
+	sample->time_ns[source->source] = 1 + (is_end ? interval->elapsed_ns : 0);
+	source->has_begun = true;
 	HASH_ITER(hh, interval->sums, sum, next) {
 		const struct field *field = fields_get(interval->fields, sum->key.field);
 
 		if (!err && field->source == source->source &&
 		    field_set_has(&want->fields, sum->key.field))
-			err = play(sum, flags, sample);
+			err = is_end ? play(sum, flags, sample) : play_open(sum, sample);
 	}
 	return err;
 }

@@ -16,7 +16,7 @@ struct sum_key {
 struct minute_sum {
 	struct sum_key key;
 	bool is_used, is_timed; /* in this minute */
-	uint64_t count, time_ns;
+	uint64_t count, time_ns, ended_ns;
 	uint64_t longest_ns; /* that was the longest so far when it came; 0: none was */
 	uint64_t known_max_ns; /* the longest of all minutes */
 	uint64_t hist[HIST_BUCKETS];
@@ -87,7 +87,8 @@ static void add_timing(struct minute_sum *sum, const struct changes *changes,
 		       const struct change_timing *timing)
 {
 	sum->is_timed = true;
-	sum->time_ns += timing->time_ns;
+	sum->time_ns += change_timing_spent_ns(timing);
+	sum->ended_ns += timing->time_ns;
 	if (sum->longest_ns < timing->max_ns)
 		sum->longest_ns = timing->max_ns;
 	learn_max(sum, timing->max_ns);
@@ -192,7 +193,7 @@ int minutes_each(struct minutes *minutes, minute_row_fn take, void *arg)
 		if (!sum->is_used)
 			continue;
 		if (row.is_timed) {
-			struct hist_known known = { sum->time_ns, 0, longest_of(sum) };
+			struct hist_known known = { sum->ended_ns, 0, longest_of(sum) };
 
 			row.max_ns = known.max_ns;
 			row.p50_ns = hist_percentile_ns(sum->hist, 0.5, known);

@@ -191,7 +191,8 @@ static inline uint32_t sum_of(const struct field *field)
 
 static bool has_durations(const struct stats_timing *timing)
 {
-	return timing->delta_ns || timing->delta_first != timing->delta_end;
+	return timing->delta_ns || timing->delta_first != timing->delta_end ||
+	       timing->open_ns != timing->open_before_ns;
 }
 
 /* All that take a key have room for it. */
@@ -214,7 +215,9 @@ static void take_total(const struct stats_item *item, const struct field *field,
 	while (end > first && !from->total[end - 1])
 		end--;
 	memcpy(put_timing(changes, (struct change_timing){
-		.time_ns = from->total_ns,
+		.time_ns = from->total_ended_ns,
+		.open_ns = from->open_ns,
+		.open_before_ns = from->total_ended_ns + from->open_ns - from->total_ns,
 		.max_ns = from->max_ns,
 		.first = (uint8_t)first,
 		.nr = (uint8_t)(end - first),
@@ -241,7 +244,9 @@ static inline void take_present(const struct stats_item *item, const struct fiel
 	if (!is_timed)
 		return;
 	counts = put_timing(changes, (struct change_timing){
-		.time_ns = from->delta_ns,
+		.time_ns = from->delta_ended_ns,
+		.open_ns = from->open_ns,
+		.open_before_ns = from->open_before_ns,
 		/* A longest of the interval that is the longest of all may be new. */
 		.max_ns = from->interval_max_ns == from->max_ns ? from->max_ns : 0,
 		.first = from->delta_first,

@@ -51,7 +51,13 @@ struct change {
 };
 
 struct change_timing {
-	uint64_t time_ns; /* that was added, or the total */
+	uint64_t time_ns; /* of what ended: that was added, or the total */
+	/*
+	 * How long what has not ended has lasted, now, and at the moment before. Of a total the
+	 * latter is what no interval of it had, which may be below 0: see
+	 * change_timing_spent_ns().
+	 */
+	uint64_t open_ns, open_before_ns;
 	uint64_t max_ns;  /* the longest since the start or the reset; in changes 0: no longer */
 	/* Buckets first to first + nr - 1 have changes_counts(); all others have 0. */
 	uint8_t first, nr;
@@ -107,6 +113,13 @@ int changes_add(struct changes *changes, const struct change *change);
 /* The same with durations. Returns where the counts of its buckets belong; NULL: no memory. */
 uint64_t *changes_add_timed(struct changes *changes, const struct change *change,
 			    const struct change_timing *timing);
+/* The time as it passed: without what was before, and with what has not ended. */
+static inline uint64_t change_timing_spent_ns(const struct change_timing *timing)
+{
+	uint64_t spent_ns = timing->time_ns + timing->open_ns - timing->open_before_ns;
+
+	return (int64_t)spent_ns > 0 ? spent_ns : 0;
+}
 /* The durations of a change; NULL: it has none, or they were not unpacked. */
 static inline const struct change_timing *changes_timing(const struct changes *changes,
 							 const struct change *change)

@@ -297,13 +297,19 @@ static void put_buckets(struct out *out, const struct changes *changes)
 	put_column(out, COLUMN_FIRST, at);
 }
 
+/* A number that may be negative: 2 * d, or -2 * d - 1. */
+static uint64_t signed_number(uint64_t difference)
+{
+	return difference << 1 ^ (0 - (difference >> 63));
+}
+
 static uint64_t difference_of(uint64_t count, const uint64_t *counts, unsigned int nr)
 {
 	uint64_t difference = count;
 
 	for (unsigned int i = 0; i < nr; i++)
 		difference -= counts[i];
-	return difference << 1 ^ (0 - (difference >> 63));
+	return signed_number(difference);
 }
 
 static void put_hists(struct out *out, const struct changes *changes)
@@ -357,11 +363,48 @@ static void put_times(struct out *out, const struct changes *changes)
 	put_column(out, COLUMN_TIME_LOW, at);
 }
 
+static bool is_open(const struct change_timing *timing)
+{
+	return timing->open_ns || timing->open_before_ns;
+}
+
+static bool has_open(const struct changes *changes)
+{
+	size_t i = 0;
+
+	while (i < changes->nr_timings && !is_open(&changes->timings[i]))
+		i++;
+	return i < changes->nr_timings;
+}
+
+static void put_open(struct out *out, const struct changes *changes)
+{
+	unsigned char *at = out->column->bytes;
+	uint64_t between = 0;
+
+	for (size_t i = 0; i < changes->nr; i++) {
+		const struct change_timing *timing = stored_timing(changes, &changes->list[i]);
+
+		if (timing && is_open(timing)) {
+			at = add_number(at, between);
+			at = add_number(at, timing->open_ns);
+			at = add_number(at, signed_number(timing->open_ns -
+							  timing->open_before_ns));
+			between = 0;
+		} else if (timing) {
+			between++;
+		}
+	}
+	put_column(out, COLUMN_OPEN, at);
+}
+
 static void put_timings(struct out *out, const struct changes *changes)
 {
 	unsigned char *at = out->column->bytes;
 
 	put_times(out, changes);
+	if (has_open(changes))
+		put_open(out, changes);
 	for (size_t i = 0; i < changes->nr; i++) {
 		const struct change_timing *timing = changes_timing(changes, &changes->list[i]);
 
@@ -376,7 +419,8 @@ static void put_timings(struct out *out, const struct changes *changes)
 
 static void put_changes(struct out *out, struct sums *sums, struct changes *changes)
 {
-	make_columns(out, changes->nr > changes->nr_counts ? changes->nr : changes->nr_counts);
+	make_columns(out, 3 * changes->nr > changes->nr_counts ? 3 * changes->nr :
+								changes->nr_counts);
 	grow_column(out, CHANGES_SPARE(changes->nr));
 	if (out->is_full)
 		return;
@@ -521,12 +565,12 @@ static void put_part(struct out *out, enum moment_part part, struct sums *sums,
 {
 	switch (part) {
 	case PART_CHANGES:
-		put(out, CBOR_MAP, COLUMNS);
+		put(out, CBOR_MAP, COLUMNS - !has_open(&moment->changes));
 		put_sources(out, moment);
 		put_changes(out, sums, &moment->changes);
 		break;
 	case PART_TOTALS:
-		put(out, CBOR_MAP, COLUMNS - 1);
+		put(out, CBOR_MAP, COLUMNS - 1 - !has_open(&moment->totals));
 		put_changes(out, sums, &moment->totals);
 		put_late(out, moment);
 		break;

@@ -531,7 +531,10 @@ static int advance(struct past *past, struct why *why)
 static int add_past(struct past *past, const struct key_state *key, struct key as, uint32_t source,
 		    struct sample *sample)
 {
-	struct row_past row = { .parent_before = key->parent_before };
+	struct row_past row = {
+		.parent_before = key->parent_before,
+		.untold_ns = key->time_ns + key->open_ns - key->spent_ns,
+	};
 
 	rates_of(&past->rates, &as, source, row.history);
 	return sample_add_past(sample, &row);
@@ -548,7 +551,11 @@ static int add_row(struct past *past, const struct key_state *key, struct key as
 			 (key->flags & CHANGE_HAS_RATE ? ROW_WHOLE_INTERVAL : 0);
 	bool is_first = past->nr_played == 1;
 	bool is_counter = segment_ids_is_counter(past->reader.ids, key->key.field);
-	struct timing timing = { .time_ns = key->time_ns - key->time_base, .max_ns = key->max_ns };
+	struct timing timing = {
+		.time_ns = key->time_ns - key->time_base + key->open_ns,
+		.open_ns = key->open_ns,
+		.max_ns = key->max_ns,
+	};
 	const uint32_t *before = state_hist(&past->state, key);
 	int err;
 

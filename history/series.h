@@ -14,7 +14,7 @@ struct series_point {
 	uint64_t interval_ns; /* its length; 0: not known, no rate */
 	bool is_gap;	      /* before it nothing was recorded for a while */
 	uint64_t count;	      /* exits that began */
-	uint64_t exit_ns;     /* the time of the exits that ended */
+	uint64_t exit_ns;     /* the time of exits */
 	uint64_t hist[HIST_BUCKETS]; /* the exits that ended, by duration */
 };
 

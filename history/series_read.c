@@ -38,7 +38,7 @@ static int add_rows(struct reader *reader, const struct key *subject, bool has_t
 		point->count += change->count;
 		if (!timing || !has_times)
 			continue;
-		point->exit_ns += timing->time_ns;
+		point->exit_ns += change_timing_spent_ns(timing);
 		changes_add_counts(changes, timing, point->hist);
 	}
 	return err;

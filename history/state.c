@@ -74,6 +74,8 @@ static struct key_state state_of_total(const struct changes *changes, const stru
 		.is_timed = total->timing != 0,
 		.count = total->count,
 		.time_ns = timing ? timing->time_ns : 0,
+		.open_ns = timing ? timing->open_ns : 0,
+		.spent_ns = timing ? change_timing_spent_ns(timing) : 0,
 		.max_ns = timing ? timing->max_ns : 0,
 	};
 }
@@ -125,6 +127,7 @@ static void reset(struct state *state, const struct segment_ids *ids)
 		key->time_base -= key->time_ns;
 		key->count = 0;
 		key->time_ns = 0;
+		key->spent_ns = 0;
 		key->max_ns = 0;
 	}
 }
@@ -143,6 +146,7 @@ static void add(struct state *state, struct key_state *key, const struct changes
 		key->is_absent = true;
 		key->count_base = key->count;
 		key->time_base = key->time_ns;
+		key->open_ns = 0;
 		drop_hist(state, key);
 		return;
 	}
@@ -159,6 +163,8 @@ static void add(struct state *state, struct key_state *key, const struct changes
 	if (!timing)
 		return;
 	key->time_ns += timing->time_ns;
+	key->open_ns = timing->open_ns;
+	key->spent_ns += change_timing_spent_ns(timing);
 	if (timing->max_ns)
 		key->max_ns = timing->max_ns;
 	key->first_bucket = timing->first;
@@ -321,8 +327,11 @@ void state_undo(struct state *state, const struct changes *changes,
 		    !segment_ids_is_counter(ids, key->key.field))
 			continue;
 		key->count -= change->count;
-		if (timing)
-			key->time_ns -= timing->time_ns;
+		if (!timing)
+			continue;
+		key->time_ns -= timing->time_ns;
+		key->open_ns = timing->open_before_ns;
+		key->spent_ns -= change_timing_spent_ns(timing);
 	}
 	sweep(state);
 }

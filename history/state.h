@@ -18,7 +18,9 @@ struct key_state {
 	uint8_t first_bucket, nr_counts;
 	const uint64_t *counts; /* the moment's changes' */
 	uint64_t count; /* the total, or the level */
-	uint64_t time_ns, max_ns;
+	uint64_t time_ns, max_ns; /* of what ended */
+	uint64_t open_ns; /* how long what has not ended has lasted */
+	uint64_t spent_ns; /* the time as it passed */
 	uint64_t parent_before; /* see struct stats_item */
 	/*
 	 * A counter that grows through resets, and begins at 0 when its key comes back, has the

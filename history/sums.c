@@ -147,7 +147,8 @@ static bool adds_up(const struct changes *changes, size_t i, size_t end)
 {
 	const struct change *sum = &changes->list[i];
 	const struct change_timing *of_sum = changes_timing(changes, sum);
-	uint64_t count = sum->count, time_ns = of_sum ? of_sum->time_ns : 0;
+	struct change_timing left = of_sum ? *of_sum : (struct change_timing){ 0 };
+	uint64_t count = sum->count;
 	uint64_t hist[HIST_BUCKETS] = { 0 };
 	bool has_parts = false;
 
@@ -165,11 +166,14 @@ static bool adds_up(const struct changes *changes, size_t i, size_t end)
 		count -= part->count;
 		if (!of_sum)
 			continue;
-		time_ns -= timing->time_ns;
+		left.time_ns -= timing->time_ns;
+		left.open_ns -= timing->open_ns;
+		left.open_before_ns -= timing->open_before_ns;
 		for (unsigned int b = 0; b < timing->nr; b++)
 			hist[timing->first + b] -= changes_counts(changes, timing)[b];
 	}
-	return has_parts && !count && !time_ns && is_zero(hist);
+	return has_parts && !count && !left.time_ns && !left.open_ns && !left.open_before_ns &&
+	       is_zero(hist);
 }
 
 /* In place of links: a moment may be packed again. */

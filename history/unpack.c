@@ -25,6 +25,7 @@ struct in {
 	const char *text; /* the latest text, or bytes */
 	bool is_bad;
 	unsigned int version; /* of the format: see columns.h */
+	bool has_open; /* it has COLUMN_OPEN */
 };
 
 /* The next item's number or size, if it is of this kind; else 0, and the input is bad. */
@@ -142,6 +143,12 @@ static inline uint64_t small_number(struct in_column *column, uint64_t max)
 
 	column->is_bad |= value > max;
 	return value > max ? 0 : value;
+}
+
+/* The difference that a number stands for, see COLUMN_DIFFERENCE. */
+static inline uint64_t difference_of(uint64_t number)
+{
+	return number >> 1 ^ (0 - (number & 1));
 }
 
 static void next_text(struct in *in, char *text, size_t size)
@@ -389,7 +396,7 @@ static inline void read_counts_of(struct in_column *column, const struct change 
 		if (i != at_middle)
 			middle -= counts[i];
 	}
-	difference = counts[at_middle] >> 1 ^ (0 - (counts[at_middle] & 1));
+	difference = difference_of(counts[at_middle]);
 	counts[at_middle] = middle - difference;
 }
 
@@ -465,6 +472,46 @@ static void read_times(struct in *in, struct changes *changes, const struct rows
 	end_column(in, lows);
 }
 
+/* The next row that is timed and no sum, behind `skip` of such rows; NULL: there is none. */
+static const struct change *skip_timed(const struct changes *changes, size_t *i, uint64_t skip)
+{
+	for (; *i < changes->nr; ++*i) {
+		const struct change *change = &changes->list[*i];
+
+		if (change->timing && is_stored(change) && !skip--) {
+			++*i;
+			return change;
+		}
+	}
+	return NULL;
+}
+
+/* What is open in a row is open in the row that is its sum. */
+static void read_open(struct in *in, struct changes *changes)
+{
+	struct in_column column = begin_column(in, COLUMN_OPEN, 0);
+	size_t i = 0;
+
+	while (!column.is_bad && column.at < column.end) {
+		const struct change *change = skip_timed(changes, &i, number(&column));
+		uint64_t open_ns = number(&column);
+		uint64_t before_ns = open_ns - difference_of(number(&column));
+		uint32_t sum;
+
+		column.is_bad |= !change;
+		if (column.is_bad)
+			break;
+		sum = change->sum ? changes->list[change->sum - 1].timing : 0;
+		changes->timings[change->timing - 1].open_ns = open_ns;
+		changes->timings[change->timing - 1].open_before_ns = before_ns;
+		if (sum) {
+			changes->timings[sum - 1].open_ns += open_ns;
+			changes->timings[sum - 1].open_before_ns += before_ns;
+		}
+	}
+	end_column(in, column);
+}
+
 static int read_timings(struct in *in, struct changes *changes, const struct rows *rows,
 			enum unpack_depth depth)
 {
@@ -478,6 +525,8 @@ static int read_timings(struct in *in, struct changes *changes, const struct row
 		return -ENOMEM;
 	changes->nr_timings = rows->nr_timed;
 	read_times(in, changes, rows);
+	if (in->has_open)
+		read_open(in, changes);
 	column = begin_column(in, COLUMN_MAX, rows->nr_timed);
 	for (size_t i = 0; i < rows->nr_timed; i++)
 		changes->timings[i].max_ns = number(&column);
@@ -532,7 +581,8 @@ static void next_columns(struct in *in, unsigned int missing)
 	uint64_t nr = next(in, CBOR_MAP) + missing;
 
 	in->version = nr == COLUMNS_V1 ? 1 : nr == COLUMNS_V2 ? 2 : 3;
-	in->is_bad |= in->version == 3 && nr != COLUMNS;
+	in->has_open = nr == COLUMNS;
+	in->is_bad |= in->version == 3 && nr != COLUMNS && nr != COLUMN_OPEN;
 }
 
 int unpack_changes(struct packer *packer, const struct blob *blob, enum unpack_depth depth,

@@ -50,11 +50,25 @@ def histogram(columns, count, buckets):
     return hist
 
 
+def passed(columns):
+    """By row with durations: what an exit that was open adds to the time, or takes away."""
+    at = 0
+    more = {}
+    for skipped in columns.get(15, iter(())):
+        at += skipped
+        next(columns[15])  # how long it has been open
+        doubled = next(columns[15])
+        more[at] = -(doubled + 1) // 2 if doubled & 1 else doubled // 2
+        at += 1
+    return more
+
+
 def rows(blob):
     parts = unpack(blob)
     low = parts.pop(12)
     columns = {key: numbers(column) for key, column in parts.items() if key != 1}
-    guest = vcpu = field = 0
+    more_time = passed(columns)
+    guest = vcpu = field = nr_timed = 0
     for i in range(parts[1]):
         more = next(columns[2])
         guest += more
@@ -72,6 +86,8 @@ def rows(blob):
             next(columns[9])  # the longest
         if flags & TIMED and not flags & SUM:
             time_ns = next(columns[8]) << 16 | low[0] | low[1] << 8
+            time_ns += more_time.get(nr_timed, 0)
+            nr_timed += 1
             low = low[2:]
             hist = histogram(columns, count, next(columns[10]))
         yield field, flags, count, time_ns, hist

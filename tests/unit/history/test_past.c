@@ -156,11 +156,17 @@ static void run(struct world *world, uint32_t guest, uint32_t vcpu)
 			counts[i] = random_below(3) ? counts[i] : random_below(9);
 			continue;
 		}
+		if (specs[i].use == USE_EXIT && timing->open_ns && random_below(3)) {
+			timing->time_ns += SECOND; /* it goes on */
+			timing->open_ns += SECOND;
+			continue;
+		}
 		counts[i] += nr;
 		if (specs[i].use != USE_EXIT || !nr)
 			continue;
-		/* One is open still. */
-		timing->time_ns += (nr - 1) * ns;
+		/* What was open has ended, and one is open still. */
+		timing->open_ns = random_below(2) ? ns : 0;
+		timing->time_ns += nr * ns + timing->open_ns;
 		if (nr > 1 && ns > timing->max_ns)
 			timing->max_ns = ns;
 		timing->hist[random_below(HIST_BUCKETS)] += nr - 1;
@@ -315,6 +321,9 @@ static void expect_timing(const struct stats_timing *then, const struct stats_ti
 {
 	assert_true(then->total_ns == played->total_ns);
 	assert_true(then->delta_ns == played->delta_ns);
+	assert_true(then->total_ended_ns == played->total_ended_ns);
+	assert_true(then->delta_ended_ns == played->delta_ended_ns);
+	assert_true(then->open_ns == played->open_ns);
 	if (then->max_ns != played->max_ns || then->interval_max_ns != played->interval_max_ns)
 		fail_msg("longest %llu, played %llu; of the interval %llu, played %llu",
 			 (unsigned long long)then->max_ns, (unsigned long long)played->max_ns,
