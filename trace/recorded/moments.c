@@ -237,6 +237,7 @@ static int read_all(struct second_reading *reader, struct why *why)
 	pairing->has_wakeups = first->has_wakeups;
 	reader->recorded = *reader->first;
 	reader->recorded.recording = &reader->recording;
+	reader->recorded.is_moment = true;
 	/* The first sample, of the recording's first moment, is no interval, so it is not kept. */
 	err = make_sample(reader, 0);
 	moment_skip(&reader->taker, &facts);

@@ -12,6 +12,7 @@ struct recorded {
 	const struct recording *recording; /* outlives this */
 	double ns_per_unit;		   /* 0: the clock only counts, nothing has a time */
 	uint64_t span_ns;
+	bool is_moment; /* it goes on: exits that have not ended have time, too */
 	struct guests *guests;
 	struct recorded_vcpu *vcpus; /* of each thread */
 };

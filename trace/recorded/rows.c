@@ -32,13 +32,15 @@ static unsigned int bucket_of(uint64_t ns)
 	return bucket < HIST_BUCKETS ? bucket : HIST_BUCKETS - 1;
 }
 
+/* open: how long what has not ended has lasted, in the clock's unit. */
 static void set_timing(const struct recorded *recorded, const struct durations *took,
-		       struct played_row *row)
+		       uint64_t open, struct played_row *row)
 {
 	struct timing *timing = &row->timing;
 	double unit = recorded->ns_per_unit;
 
-	timing->time_ns = to_ns(recorded, took->total);
+	timing->open_ns = to_ns(recorded, open);
+	timing->time_ns = to_ns(recorded, took->total) + timing->open_ns;
 	timing->max_ns = to_ns(recorded, took->max);
 	for (unsigned int i = 0; i < DURATIONS_BUCKETS; i++) {
 		uint64_t least = to_ns(recorded, durations_bucket_begin(i));
@@ -188,8 +190,23 @@ static bool has_time(const struct maker *maker)
 	return pairing_of(maker)->has_entries && maker->recorded->ns_per_unit > 0;
 }
 
-/* Adds a count to its row and to the parent's row. */
-static int add_count(const struct maker *maker, struct key key, const struct exit_count *count)
+/* The time from an exit that is still open to the end of the recording, else 0. */
+static uint64_t open_time(const struct pairing *pairing, const struct recorded_thread *thread,
+			  const struct exit_count *count)
+{
+	const struct open_span *span = &thread->spans[count->key.kind];
+
+	if (!(thread->is_open & 1U << count->key.kind) || count != span->count)
+		return 0;
+	return pairing->last_time - span->begin;
+}
+
+/*
+ * Adds a count to its row and to the parent's row. What has not ended is in no count. In a moment
+ * its time has passed; the whole recording has the time of what ended, as perf has it.
+ */
+static int add_count(const struct maker *maker, struct key key,
+		     const struct recorded_thread *thread, const struct exit_count *count)
 {
 	const struct pairing *pairing = pairing_of(maker);
 	struct played_row row = {
@@ -197,12 +214,13 @@ static int add_count(const struct maker *maker, struct key key, const struct exi
 		.count = pairing_count(pairing, count),
 		.is_timed = has_time(maker),
 	};
+	uint64_t open = maker->recorded->is_moment ? open_time(pairing, thread, count) : 0;
 	int err;
 
-	if (row.count == 0)
+	if (!row.count && !open)
 		return 0;
 	if (row.is_timed)
-		set_timing(maker->recorded, &count->took, &row);
+		set_timing(maker->recorded, &count->took, open, &row);
 	err = played_rows_add(maker->rows, &row);
 	row.key.field = maker->fields.parents[count->key.kind];
 	return err ? err : played_rows_add(maker->rows, &row);
@@ -219,22 +237,12 @@ static int reason_field(const struct maker *maker, const struct exit_count *coun
 				  pairing_is_idle(pairing, count), ret_field);
 }
 
-static int add_reason(const struct maker *maker, struct key key, const struct exit_count *count)
+static int add_reason(const struct maker *maker, struct key key,
+		      const struct recorded_thread *thread, const struct exit_count *count)
 {
 	int err = reason_field(maker, count, &key.field);
 
-	return err ? err : add_count(maker, key, count);
-}
-
-/* The time from an exit that is still open to the end of the recording, else 0. */
-static uint64_t open_time(const struct pairing *pairing, const struct recorded_thread *thread,
-			  const struct exit_count *count)
-{
-	const struct open_span *span = &thread->spans[count->key.kind];
-
-	if (!(thread->is_open & 1U << count->key.kind) || count != span->count)
-		return 0;
-	return pairing->last_time - span->begin;
+	return err ? err : add_count(maker, key, thread, count);
 }
 
 /* Adds a vCPU thread's exits, and sums up their time. */
@@ -255,7 +263,7 @@ static int add_exits(const struct maker *maker, struct key key,
 		time->ns[count->key.kind] += ns;
 		if (pairing_is_idle(pairing, count))
 			time->idle_ns[count->key.kind] += ns;
-		err = add_reason(maker, key, count);
+		err = add_reason(maker, key, thread, count);
 	}
 	return err;
 }
@@ -327,11 +335,12 @@ static int argument_field(const struct maker *maker, const struct exit_count *co
 				    has_reason ? reason : NULL, field, label, ret_field);
 }
 
-static int add_argument(const struct maker *maker, struct key key, const struct exit_count *count)
+static int add_argument(const struct maker *maker, struct key key,
+			const struct recorded_thread *thread, const struct exit_count *count)
 {
 	int err = argument_field(maker, count, &key.field);
 
-	return err ? err : add_count(maker, key, count);
+	return err ? err : add_count(maker, key, thread, count);
 }
 
 static int add_arguments(const struct maker *maker, struct key key,
@@ -341,7 +350,7 @@ static int add_arguments(const struct maker *maker, struct key key,
 
 	for (size_t i = 0; i < thread->nr_counts && !err; i++) {
 		if (thread->counts[i]->key.kind >= EXITS_FIRST_ARGUMENT)
-			err = add_argument(maker, key, thread->counts[i]);
+			err = add_argument(maker, key, thread, thread->counts[i]);
 	}
 	return err;
 }
