@@ -18,7 +18,7 @@ static int read_all(int nr, char **paths)
 	struct rusage usage;
 	struct why why = { "" };
 
-	if (trace_open((const char *const *)paths, (size_t)nr, TRACE_ANY, &trace, &why) < 0) {
+	if (trace_open((const char *const *)paths, (size_t)nr, TRACE_ANY, NULL, &trace, &why) < 0) {
 		fprintf(stderr, "%s\n", why.text);
 		return 1;
 	}

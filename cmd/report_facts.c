@@ -167,7 +167,7 @@ int report_facts_init(struct report_facts *facts, const struct recording *record
 		      const struct report_options *options, const struct view_type *type,
 		      struct why *why)
 {
-	bool has_time = trace_file(recording->trace, 0)->clock != TRACE_CLOCK_COUNT;
+	bool has_time = trace_clock_info(recording->trace)->clock != TRACE_CLOCK_COUNT;
 	double ns_per_unit = recording_ns_per_unit(recording->trace, options->mhz);
 	struct monitor_config config = { .env = NULL };
 	int err;

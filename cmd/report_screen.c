@@ -111,7 +111,7 @@ static int run_with_moments(struct report_facts *facts, const struct recording *
 /* Why the screen, which shows nanoseconds, cannot show the recording. */
 static int why_no_time(const struct recording *recording, struct why *why)
 {
-	if (trace_file(recording->trace, 0)->clock == TRACE_CLOCK_COUNT)
+	if (trace_clock_info(recording->trace)->clock == TRACE_CLOCK_COUNT)
 		return why_set(why, -EINVAL, "the recording's clock counts events, not time: only "
 					     "text can show it");
 	return why_set(why, -EINVAL, "times are in TSC cycles: for the screen, give the TSC's "

@@ -69,7 +69,7 @@ static bool begin_output(struct run *run)
 static int set_clock(struct run *run, const struct trace_event *first, struct why *why)
 {
 	const struct timeline_options *options = run->options;
-	const struct trace_info *info = trace_file(run->trace, 0);
+	const struct trace_info *info = trace_clock_info(run->trace);
 
 	run->clock.hz = 0;
 	run->clock.has_no_tsc = info->clock != TRACE_CLOCK_CYCLES;
@@ -153,7 +153,7 @@ static void tell_clocks(const struct run *run)
 	const struct trace_info *first = NULL, *info;
 
 	for (size_t i = 0; (info = trace_file(run->trace, i)); i++) {
-		if (info->host_id)
+		if (info->host_id || !info->has_events)
 			continue;
 		if (first && strcmp(info->clock_name, first->clock_name) != 0) {
 			fprintf(stderr, "kvmtop: %s is on the clock \"%s\", %s on \"%s\": the two "
@@ -173,9 +173,7 @@ static int take_kvm(struct run *run, struct why *why)
 	if (!run->options->nr_recordings)
 		return 0;
 	err = trace_open(run->options->recordings, run->options->nr_recordings, run->options->kind,
-			 &run->trace, why);
-	if (!err && run->options->buffer)
-		err = trace_choose_buffer(run->trace, run->options->buffer, why);
+			 run->options->buffer, &run->trace, why);
 	if (err || !begin_output(run))
 		return err;
 	run->kvm = timeline_kvm_new(run->trace, &run->clock, run->has_guests, &run->out);
@@ -260,13 +258,13 @@ static int find_guest(struct calls *calls, size_t nr, struct why *why)
 
 static bool is_mono(const struct run *run)
 {
-	return strcmp(trace_file(run->trace, 0)->clock_name, "mono") == 0;
+	return strcmp(trace_clock_info(run->trace)->clock_name, "mono") == 0;
 }
 
 /* uftrace records times of CLOCK_MONOTONIC, unless it was built to record the TSC. */
 static void tell_clock(const struct run *run, struct calls *calls)
 {
-	const struct trace_info *info = trace_file(run->trace, 0);
+	const struct trace_info *info = trace_clock_info(run->trace);
 
 	if (info->clock == TRACE_CLOCK_CYCLES || is_mono(run))
 		return;

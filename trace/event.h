@@ -84,7 +84,9 @@ struct trace_info {
 	const char *release;	/* uname's release */
 	const char *host;	/* uname's node name */
 	const char *instance;	/* trace.dat: the buffer's name, "" for the main one */
-	bool is_left_out;	/* this buffer was not chosen, see trace_choose_buffer() */
+	uint32_t main;		/* trace.dat: which trace_file() is the main buffer of this one */
+	bool is_left_out;	/* this buffer was not chosen */
+	bool has_events;	/* false: it is empty, or left out */
 	int version;		/* trace.dat: 6, 7 */
 	int nr_cpus;
 	uint32_t tsc_khz;	/* of a clock in cycles */

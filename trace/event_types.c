@@ -120,7 +120,7 @@ int event_types_set(struct event_types *types, struct trace_event *event, const 
 enum trace_clock trace_clock_by_name(const char *name)
 {
 	if (strcmp(name, "x86-tsc") == 0 || strcmp(name, "ppc-tb") == 0 ||
-	    strcmp(name, "tsc") == 0)
+	    strcmp(name, "tsc") == 0 || strcmp(name, "tsc2nsec") == 0)
 		return TRACE_CLOCK_CYCLES;
 	return strcmp(name, "counter") == 0 ? TRACE_CLOCK_COUNT : TRACE_CLOCK_NS;
 }

@@ -75,6 +75,7 @@ static void *list_new(struct list *list, size_t size)
 int trace_add_source(struct trace *trace, struct trace_source *source)
 {
 	source->order = (uint32_t)trace->sources.nr;
+	source->file->info.has_events = true;
 	if (list_add(&trace->sources, source) == 0)
 		return 0;
 	source->free(source);
@@ -89,6 +90,7 @@ struct trace_file *trace_add_part(struct trace_file *file)
 		return NULL;
 	*part = *file;
 	part->index = (uint32_t)file->trace->files.nr - 1;
+	part->info.has_events = false;
 	part->done = 0;
 	part->main = file;
 	return part;
@@ -249,7 +251,7 @@ static int add_file(struct trace *trace, const struct opened *opened,
 	file->trace = trace;
 	file->reader = reader;
 	file->has_records = trace->has_records;
-	file->index = (uint32_t)trace->files.nr - 1;
+	file->index = file->info.main = (uint32_t)trace->files.nr - 1;
 	file->fd = opened->fd;
 	return reader->open(file, &opened->head, why);
 }
@@ -279,16 +281,83 @@ static int open_file(struct trace *trace, const char *path, enum trace_kind kind
 	return err;
 }
 
-static int check_clocks(const struct trace *trace, struct why *why)
+static const char *buffer_name(const struct trace_info *info)
 {
-	const struct trace_file *first = trace->files.items[0];
+	return info->instance[0] ? info->instance : "top";
+}
 
-	for (size_t i = 1; i < trace->files.nr; i++) {
+/* "top, first, second" */
+static void list_buffers(const struct trace *trace, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < trace->files.nr && len < size; i++) {
 		const struct trace_file *file = trace->files.items[i];
 
-		if (file->info.clock != first->info.clock)
-			return why_set(why, -EINVAL, "%s and %s have different clocks: read "
-				       "them separately", first->info.path, file->info.path);
+		len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? ", " : "",
+					buffer_name(&file->info));
+	}
+}
+
+/* 0, or -EINVAL with why if no file has such a buffer. */
+static int choose_buffer(struct trace *trace, const char *name, struct why *why)
+{
+	size_t nr = 0, nr_files = 0;
+	char names[160];
+
+	for (size_t i = 0; i < trace->files.nr; i++) {
+		struct trace_file *file = trace->files.items[i];
+
+		file->info.is_left_out = strcmp(buffer_name(&file->info), name) != 0;
+		file->info.has_events &= !file->info.is_left_out;
+		nr_files += !file->info.is_left_out;
+	}
+	if (nr_files == 0) {
+		list_buffers(trace, names, sizeof(names));
+		return why_set(why, -EINVAL, "\"%s\": no such buffer; there are: %s", name, names);
+	}
+	for (size_t i = 0; i < trace->sources.nr; i++) {
+		struct trace_source *source = trace->sources.items[i];
+
+		if (source->file->info.is_left_out)
+			source->free(source);
+		else
+			trace->sources.items[nr++] = source;
+	}
+	trace->sources.nr = nr;
+	return 0;
+}
+
+const struct trace_info *trace_clock_info(const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->files.nr; i++) {
+		const struct trace_file *file = trace->files.items[i];
+
+		if (file->info.has_events)
+			return &file->info;
+	}
+	return trace_file(trace, 0);
+}
+
+/* The clocks of one file's buffers must be the same, those of files must have the same unit. */
+static int check_clocks(const struct trace *trace, struct why *why)
+{
+	const struct trace_info *first = trace_clock_info(trace), *info;
+
+	for (size_t i = 1; (info = trace_file(trace, i)); i++) {
+		bool is_one_file = info->main == first->main;
+
+		if (!info->has_events || (info->clock == first->clock &&
+		    !(is_one_file && strcmp(info->clock_name, first->clock_name) != 0)))
+			continue;
+		if (is_one_file)
+			return why_set(why, -EINVAL, "%s: its buffers \"%s\" and \"%s\" have "
+				       "different clocks (%s, %s): choose one with -B",
+				       info->path, buffer_name(first), buffer_name(info),
+				       first->clock_name, info->clock_name);
+		return why_set(why, -EINVAL, "%s and %s have different clocks: read them "
+			       "separately", first->path, info->path);
 	}
 	return 0;
 }
@@ -359,8 +428,8 @@ int trace_open_records(const char *const *paths, size_t nr, enum trace_kind kind
 	return 0;
 }
 
-int trace_open(const char *const *paths, size_t nr, enum trace_kind kind, struct trace **ret_trace,
-	       struct why *why)
+int trace_open(const char *const *paths, size_t nr, enum trace_kind kind, const char *buffer,
+	       struct trace **ret_trace, struct why *why)
 {
 	struct trace *trace = trace_new();
 	enum trace_kind empty;
@@ -373,6 +442,8 @@ int trace_open(const char *const *paths, size_t nr, enum trace_kind kind, struct
 		err = why_set(why, -EINVAL, "no recording is named");
 	for (size_t i = 0; i < nr && !err; i++)
 		err = open_file(trace, paths[i], kind, empty, why);
+	if (!err && buffer)
+		err = choose_buffer(trace, buffer, why);
 	if (!err)
 		err = check_clocks(trace, why);
 	if (err) {
@@ -412,55 +483,7 @@ void trace_close(struct trace *trace)
 	free(trace);
 }
 
-/* ---- buffers of one file */
-
-static bool is_of_buffer(const struct trace_file *file, const char *name)
-{
-	const char *instance = file->info.instance;
-
-	return strcmp(instance[0] ? instance : "top", name) == 0;
-}
-
-/* "top, first, second" */
-static void list_buffers(const struct trace *trace, char *buf, size_t size)
-{
-	size_t len = 0;
-
-	buf[0] = '\0';
-	for (size_t i = 0; i < trace->files.nr && len < size; i++) {
-		const struct trace_file *file = trace->files.items[i];
-
-		len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? ", " : "",
-					file->info.instance[0] ? file->info.instance : "top");
-	}
-}
-
-int trace_choose_buffer(struct trace *trace, const char *name, struct why *why)
-{
-	size_t nr = 0, nr_files = 0;
-	char names[160];
-
-	for (size_t i = 0; i < trace->files.nr; i++) {
-		struct trace_file *file = trace->files.items[i];
-
-		file->info.is_left_out = !is_of_buffer(file, name);
-		nr_files += !file->info.is_left_out;
-	}
-	if (nr_files == 0) {
-		list_buffers(trace, names, sizeof(names));
-		return why_set(why, -EINVAL, "\"%s\": no such buffer; there are: %s", name, names);
-	}
-	for (size_t i = 0; i < trace->sources.nr; i++) {
-		struct trace_source *source = trace->sources.items[i];
-
-		if (source->file->info.is_left_out)
-			source->free(source);
-		else
-			trace->sources.items[nr++] = source;
-	}
-	trace->sources.nr = nr;
-	return 0;
-}
+/* ---- repeats: buffers of one file may have recorded the same events */
 
 static const struct trace_file *main_of(const struct trace_file *file)
 {

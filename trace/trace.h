@@ -6,7 +6,7 @@
  * ACRN's acrntrace and the files of kvmtrace. Several files, and the CPUs in them, are merged.
  * Memory is bounded by what is open at once (CPUs), never by the size of a file.
  *
- *	err = trace_open(paths, nr, TRACE_ANY, &trace, &why);
+ *	err = trace_open(paths, nr, TRACE_ANY, NULL, &trace, &why);
  *	while ((got = trace_next(trace, &event)) > 0) {
  *		if (!event->type)
  *			event->lost events are missing here;
@@ -46,17 +46,14 @@ struct trace;
  * trace.dat that trace-cmd recorded together with its host's has the host's time, any other its
  * own.
  *
+ * buffer: only what the buffer of this name recorded is read; "top" is the main one; NULL: all are.
+ * Buffers with different clocks cannot be read together.
+ *
  * Returns 0, or -errno with why. A file that ends too early opens, and is a problem; so is an empty
  * one among others. A file of no known kind does not open (-EINVAL), nor does a folder (-EISDIR).
  */
-int trace_open(const char *const *paths, size_t nr, enum trace_kind kind, struct trace **ret_trace,
-	       struct why *why);
-
-/*
- * Before the first event: only what the buffer of this name recorded is read; "top" is the main
- * buffer. 0, or -EINVAL with why if no file has such a buffer.
- */
-int trace_choose_buffer(struct trace *trace, const char *name, struct why *why);
+int trace_open(const char *const *paths, size_t nr, enum trace_kind kind, const char *buffer,
+	       struct trace **ret_trace, struct why *why);
 
 /* A file that cannot be read: err, with why. */
 typedef void trace_failed(void *arg, int err, const struct why *why);
@@ -80,6 +77,9 @@ bool trace_may_wait(const struct trace *trace);
 
 /* The i-th file, NULL past the end. What it says may only be known after the first trace_next(). */
 const struct trace_info *trace_file(const struct trace *trace, size_t i);
+
+/* The file that says of which clock the stream's times are. */
+const struct trace_info *trace_clock_info(const struct trace *trace);
 
 /* The i-th problem so far, NULL past the end: a few for each file, and one for each CPU. */
 const struct trace_problem *trace_problem(const struct trace *trace, size_t i);

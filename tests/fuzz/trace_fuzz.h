@@ -188,7 +188,7 @@ static inline int fuzz_recording(const uint8_t *data, size_t size, enum trace_ki
 	int fd = fuzz_open(data, size, path, sizeof(path));
 
 	paths[0] = path;
-	if (trace_open(paths, 1, kind, &trace, &why) == 0) {
+	if (trace_open(paths, 1, kind, NULL, &trace, &why) == 0) {
 		fuzz_events(trace, (enum exit_kind)(size % EXITS_KINDS));
 		trace_close(trace);
 	}

@@ -41,7 +41,7 @@ static inline struct trace *open_it(void)
 	struct trace *trace = NULL;
 	struct why why = { "" };
 
-	if (trace_open(paths, 1, TRACE_ANY, &trace, &why) != 0)
+	if (trace_open(paths, 1, TRACE_ANY, NULL, &trace, &why) != 0)
 		fail_msg("%s", why.text);
 	return trace;
 }

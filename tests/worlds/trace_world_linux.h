@@ -55,6 +55,10 @@ static inline void put_text(struct bytes *bytes, const char *text)
 
 static const char world_comms[] = "77 CPU 0/KVM\n78 CPU 1/KVM\n";
 
+/* Of what the recording was made on. */
+static uint8_t world_long_size = 8;
+static uint32_t world_page_size = 4096;
+
 static inline void put_machine(struct bytes *bytes, const char *version, uint32_t page_size)
 {
 	bool is_big = (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != (bytes->swap != 0);
@@ -62,7 +66,7 @@ static inline void put_machine(struct bytes *bytes, const char *version, uint32_
 	put(bytes, "\027\010\104tracing", 10);
 	put(bytes, version, strlen(version) + 1);
 	put_u8(bytes, is_big);
-	put_u8(bytes, 8);
+	put_u8(bytes, world_long_size);
 	put_u32(bytes, page_size);
 }
 
@@ -264,6 +268,15 @@ struct world_tsc {
 
 static struct world_tsc world_tsc;
 
+static inline void put_tsc(struct bytes *bytes)
+{
+	put_u16(bytes, 14);
+	put_u32(bytes, 16);
+	put_u32(bytes, world_tsc.mult);
+	put_u32(bytes, world_tsc.shift);
+	put_u64(bytes, 0);
+}
+
 /* What else puts times where they belong: trace-cmd's ids of this file and of the host's. */
 struct world_shift {
 	uint64_t id, host_id;
@@ -326,7 +339,7 @@ static inline void put_dat6(struct bytes *bytes, struct ring *rings, uint32_t nr
 	bool is_late = clock[0] == '!';
 	size_t table, pages, buffer = 0;
 
-	put_head(bytes, "6", WORLD_PAGE, formats, nr_formats);
+	put_head(bytes, "6", world_page_size, formats, nr_formats);
 	put_u32(bytes, nr_cpus);
 	put(bytes, "options  ", 10);
 	put_option(bytes, 4, clock, is_late ? 0 : (uint32_t)strlen(clock) + 1);
@@ -339,13 +352,8 @@ static inline void put_dat6(struct bytes *bytes, struct ring *rings, uint32_t nr
 		put_u64(bytes, 0);
 		put(bytes, world_buffer, strlen(world_buffer) + 1);
 	}
-	if (world_tsc.mult) {
-		put_u16(bytes, 14);
-		put_u32(bytes, 16);
-		put_u32(bytes, world_tsc.mult);
-		put_u32(bytes, world_tsc.shift);
-		put_u64(bytes, 0);
-	}
+	if (world_tsc.mult)
+		put_tsc(bytes);
 	put_ids(bytes);
 	put_u16(bytes, 0);
 	put(bytes, "flyrecord", 10);
@@ -417,10 +425,22 @@ static inline void put_place(struct bytes *bytes, uint16_t id, uint64_t at)
 	put_u64(bytes, at);
 }
 
+/* A buffer of version 7; its pages are those of one CPU. */
+struct world_buffer7 {
+	const char *name, *clock;
+	uint32_t page_size;
+	struct ring *ring;
+};
+
+/* A further one; name NULL: none. */
+static struct world_buffer7 world_buffer7;
+
 /* The pages of each CPU as one chunk, and the option that says where they are. */
-static inline void put_buffer(struct bytes *bytes, struct bytes *options, struct ring *rings,
+static inline void put_buffer(struct bytes *bytes, struct bytes *options,
+			      const struct world_buffer7 *buffer, struct ring *rings,
 			      uint32_t nr_cpus, world_deflate *deflate)
 {
+	uint32_t names = (uint32_t)(strlen(buffer->name) + 1 + strlen(buffer->clock) + 1);
 	struct bytes nothing = { .len = 0 };
 	size_t at = put_section(bytes, 3, &nothing, NULL);
 
@@ -428,10 +448,11 @@ static inline void put_buffer(struct bytes *bytes, struct bytes *options, struct
 	if (deflate)
 		bytes->data[at + (bytes->swap ? 3 : 2)] = 1;
 	put_u16(options, 3);
-	put_u32(options, 8 + 1 + 6 + 4 + 4 + 20 * nr_cpus);
+	put_u32(options, 8 + names + 4 + 4 + 20 * nr_cpus);
 	put_u64(options, at);
-	put(options, "\0local", 1 + 6);
-	put_u32(options, WORLD_PAGE);
+	put(options, buffer->name, strlen(buffer->name) + 1);
+	put(options, buffer->clock, strlen(buffer->clock) + 1);
+	put_u32(options, buffer->page_size);
 	put_u32(options, nr_cpus);
 	for (uint32_t cpu = 0; cpu < nr_cpus; cpu++) {
 		ring_end_page(&rings[cpu]);
@@ -457,7 +478,7 @@ static inline void put_dat7(struct bytes *bytes, struct ring *rings, uint32_t nr
 	struct bytes section = { .swap = bytes->swap }, options = { .swap = bytes->swap };
 	size_t first;
 
-	put_machine(bytes, "7", WORLD_PAGE);
+	put_machine(bytes, "7", world_page_size);
 	put(bytes, compression, strlen(compression) + 1);
 	put(bytes, "1.0", 4);
 	first = bytes->len;
@@ -470,7 +491,12 @@ static inline void put_dat7(struct bytes *bytes, struct ring *rings, uint32_t nr
 	put_u32(&options, 4);
 	put_u32(&options, nr_cpus);
 	put_guest(&options);
-	put_buffer(bytes, &options, rings, nr_cpus, deflate);
+	if (world_tsc.mult)
+		put_tsc(&options);
+	put_buffer(bytes, &options, &(struct world_buffer7){ "", "local", world_page_size, NULL },
+		   rings, nr_cpus, deflate);
+	if (world_buffer7.name)
+		put_buffer(bytes, &options, &world_buffer7, world_buffer7.ring, 1, deflate);
 	put_place(&options, 0, 0);
 	set_u64(bytes, first, put_section(bytes, 0, &options, deflate));
 }

@@ -11,6 +11,8 @@
 #include "trace/tracing_data.h"
 
 #define DAT_CPUS_MAX 65536
+#define DAT_PAGE_MIN 256
+#define DAT_PAGE_MAX (1 << 20)
 
 /* The memory of strings in struct trace_info. */
 struct dat_strings {
@@ -37,12 +39,14 @@ struct dat_guest {
 struct dat_cpu {
 	int cpu;
 	uint64_t offset, size;
+	uint32_t page_size; /* 0: as the file's head has it */
 	bool is_compressed; /* the number of chunks, then each chunk: its two sizes, its data */
 };
 
 /* A buffer: the main one has no name. */
 struct dat_buffer {
 	char name[TRACING_NAME_SIZE];
+	char clock[32]; /* version 7; "": not said */
 	uint64_t offset;
 	struct dat_cpu *cpus; /* version 7 */
 	size_t nr_cpus;
@@ -51,21 +55,27 @@ struct dat_buffer {
 /* Uncompresses a block of `to_size` bytes: 0, -EINVAL if the block is damaged, or -ENOMEM. */
 typedef int dat_inflate(const void *from, size_t from_size, void *to, size_t to_size);
 
+/* From a clock's unit to ns: time * mult >> shift. mult 0: times are not converted. */
+struct dat_scale {
+	uint32_t mult, shift;
+};
+
 /* One file with all of its buffers. */
 struct dat {
 	struct event_types types;
 	struct dat_strings strings;
 	struct tracing_machine machine;
 	dat_inflate *inflate; /* version 7 */
-	uint32_t mult, shift; /* from TSC to ns; mult 0: times are not converted */
-	struct dat_shift to_host; /* applied before mult and shift */
-	uint64_t add_ns;	  /* added after mult and shift */
+	struct dat_scale tsc;	  /* of the clocks that count cycles */
+	struct dat_shift to_host; /* applied before the scale */
+	uint64_t add_ns;	  /* added after the scale */
 	bool has_late_clock;  /* older trace-cmd: the clock's name is behind the table of CPUs */
 	struct dat_guest *guests;
 	size_t nr_guests, guests_room;
 	struct dat_buffer *buffers;
 	size_t nr_buffers, buffers_room;
 	uint64_t pages_bytes; /* of all CPUs so far */
+	uint64_t chunks_bytes; /* version 7: allocated for the chunks of all CPUs */
 	uint32_t inflated;    /* version 7: bytes of all sections so far */
 	uint32_t nr_sections; /* version 7: with formats or names */
 };
@@ -88,15 +98,21 @@ int dat_add_cpu(struct trace_file *file, struct dat *dat, const struct dat_cpu *
  */
 int dat_forgive(const struct cursor *cursor, int err);
 
-/* text: the content of the kernel's trace_clock ("local [mono]"), or a clock's name. */
-void dat_set_clock(struct trace_info *info, struct dat_strings *strings, const char *text);
+/*
+ * text: the content of the kernel's trace_clock ("local [mono]"), or a clock's name, which is kept
+ * in buf.
+ */
+void dat_set_clock(struct trace_info *info, char *buf, size_t size, const char *text);
 
 /* The cursor is behind the magic number. */
 int dat6_open(struct trace_file *file, const struct cursor *from);
 int dat7_open(struct trace_file *file, const struct cursor *from);
 
-/* To be called after all options: makes times nanoseconds if the file says how. */
-void dat_settle_clock(struct trace_file *file, struct dat *dat);
+/* To be called for each buffer after all options: its clock is in ns if the file says how. */
+void dat_settle_clock(struct trace_info *info, const struct dat *dat);
+
+/* How to make times of this buffer nanoseconds. */
+struct dat_scale dat_scale(const struct trace_info *info, const struct dat *dat);
 
 /* For struct trace_reader. */
 void dat_close(struct trace_file *file);

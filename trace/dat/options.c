@@ -9,15 +9,13 @@
 #include "base/utf8.h"
 #include "trace/dat/dat.h"
 
-#define PAGE_MAX (1 << 20)
-
 int dat_read_machine(struct cursor *cursor, struct dat *dat)
 {
 	int err = tracing_read_machine(cursor, &dat->types, &dat->machine);
 
 	if (err)
 		return err;
-	if (dat->machine.page_size < 256 || dat->machine.page_size > PAGE_MAX)
+	if (dat->machine.page_size < DAT_PAGE_MIN || dat->machine.page_size > DAT_PAGE_MAX)
 		return -EINVAL;
 	cursor->file->info.is_big_endian = dat->machine.is_big_endian;
 	return 0;
@@ -25,20 +23,20 @@ int dat_read_machine(struct cursor *cursor, struct dat *dat)
 
 /* ---- options */
 
-void dat_set_clock(struct trace_info *info, struct dat_strings *strings, const char *text)
+void dat_set_clock(struct trace_info *info, char *buf, size_t size, const char *text)
 {
 	const char *begin = strchr(text, '[');
 	size_t len;
 
 	begin = begin ? begin + 1 : text;
 	len = strcspn(begin, "] \n");
-	if (len >= sizeof(strings->clock))
-		len = sizeof(strings->clock) - 1;
-	memcpy(strings->clock, begin, len);
-	strings->clock[len] = '\0';
-	trace_clean_text(strings->clock, sizeof(strings->clock));
-	info->clock_name = strings->clock;
-	info->clock = trace_clock_by_name(strings->clock);
+	if (len >= size)
+		len = size - 1;
+	memmove(buf, begin, len);
+	buf[len] = '\0';
+	trace_clean_text(buf, size);
+	info->clock_name = buf;
+	info->clock = trace_clock_by_name(buf);
 }
 
 /* text: "Linux HOST RELEASE MACHINE". */
@@ -128,7 +126,7 @@ static int get_words(struct cursor *cursor, struct dat *dat, uint16_t id, uint32
 	if (err)
 		return err;
 	if (id == DAT_OPTION_CLOCK && text[0])
-		dat_set_clock(info, &dat->strings, text);
+		dat_set_clock(info, dat->strings.clock, sizeof(dat->strings.clock), text);
 	else if (id == DAT_OPTION_CLOCK)
 		dat->has_late_clock = true;
 	else
@@ -146,8 +144,7 @@ static int get_tsc2nsec(struct cursor *cursor, struct dat *dat)
 		err = cursor_u32(cursor, &shift);
 	if (err || mult == 0 || shift >= 64)
 		return err;
-	dat->mult = mult;
-	dat->shift = shift;
+	dat->tsc = (struct dat_scale){ mult, shift };
 	cursor->file->info.tsc_khz = (uint32_t)((UINT64_C(1000000) << (shift < 44 ? shift : 44)) /
 						mult);
 	return 0;
@@ -243,17 +240,20 @@ const char *dat_comm(const struct trace_event *event, const struct trace_file *f
 	return comms_get(&dat->types.comms, event->tid);
 }
 
-void dat_settle_clock(struct trace_file *file, struct dat *dat)
+void dat_settle_clock(struct trace_info *info, const struct dat *dat)
 {
-	struct trace_info *info = &file->info;
-
-	if (dat->mult && info->clock == TRACE_CLOCK_CYCLES)
+	if (dat->tsc.mult && info->clock == TRACE_CLOCK_CYCLES)
 		info->clock = TRACE_CLOCK_NS;
+}
+
+struct dat_scale dat_scale(const struct trace_info *info, const struct dat *dat)
+{
 	/* USER_HZ: the clock counts hundredths of a second. */
-	if (strcmp(info->clock_name, "uptime") == 0) {
-		dat->mult = 10000000;
-		dat->shift = 0;
-	}
+	if (strcmp(info->clock_name, "uptime") == 0)
+		return (struct dat_scale){ .mult = 10000000 };
+	if (trace_clock_by_name(info->clock_name) == TRACE_CLOCK_CYCLES)
+		return dat->tsc;
+	return (struct dat_scale){ .mult = 0 };
 }
 
 bool dat_guest(const struct trace_file *file, size_t i, struct trace_guest *ret_guest)

@@ -1,54 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads the pages of the kernel's rings with libtraceevent's kbuffer. In version 7 they may be in
- * compressed chunks. Reading a CPU ends at an offset outside of the file or of the page.
+ * Reads the pages of the kernel's rings, one CPU after the other. In version 7 they may be in
+ * compressed chunks. Reading a CPU ends at an offset outside of the file, or at a damaged page.
  */
-#include <endian.h>
 #include <errno.h>
-#include <kbuffer.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "trace/dat/dat.h"
+#include "trace/dat/page.h"
 
 #define PAGES_SIZE (64 * 1024) /* one read of a CPU; one page if a page is larger */
 #define CHUNK_MAX (16 * 1024 * 1024)
 #define CPU_LEAST 16 /* bytes in the file for a CPU with pages: an entry in a table */
-#define SLACK 64 /* kbuffer reads the length behind a record that fills the page */
+#define RECORD_LEAST 8 /* bytes of the fields that every event has */
+/*
+ * The memory for the chunks of all CPUs: so many bytes, and so many for each byte of the file. A
+ * chunk of zeroes is a thousandth of its size.
+ */
+#define CHUNKS_LEAST (16 * 1024 * 1024)
+#define CHUNKS_RATIO 32
 
 /* The pages of one CPU in one buffer. */
 struct cpu_pages {
 	struct trace_source source;
 	struct dat *dat;
-	struct kbuffer *kbuf;
+	struct page_format format;
+	struct dat_scale scale;
 	uint8_t *buf, *packed; /* packed: a compressed chunk */
 	size_t room, packed_room; /* bytes that were allocated for buf and packed */
 	size_t size, used; /* bytes in buf, and bytes in buf before the next page */
 	uint64_t offset, end; /* in the file: the part that is not yet in buf */
 	bool is_compressed, has_begun;
 	uint32_t nr_chunks; /* not yet read */
-	const uint8_t *page; /* the current page; NULL: none */
-	int64_t missed;
+	struct page page; /* the current page */
 	bool is_held; /* the loss was returned, the event behind it is next */
 };
-
-static uint64_t read_commit(const struct cpu_pages *pages, const uint8_t *page)
-{
-	const struct dat *dat = pages->dat;
-	uint64_t u64;
-	uint32_t u32;
-
-	if (dat->machine.is_32bit) {
-		memcpy(&u32, page + 8, sizeof(u32));
-		u64 = dat->machine.is_big_endian ? be32toh(u32) : le32toh(u32);
-	} else {
-		memcpy(&u64, page + 8, sizeof(u64));
-		u64 = dat->machine.is_big_endian ? be64toh(u64) : le64toh(u64);
-	}
-	return u64 & 0x7ffffff; /* as kbuffer does; the higher bits are the flags of a loss */
-}
 
 static int read_at(const struct cpu_pages *pages, void *buf, size_t size)
 {
@@ -62,12 +51,19 @@ static int read_at(const struct cpu_pages *pages, void *buf, size_t size)
 	return (size_t)got < size ? -EINVAL : 0;
 }
 
-static uint32_t read_u32(const struct dat *dat, const uint8_t *at)
+/* Makes room for a chunk, unless the file claims too much. */
+static int grow_chunk(struct cpu_pages *pages, size_t size)
 {
-	uint32_t value;
+	struct dat *dat = pages->dat;
+	uint64_t most = CHUNKS_LEAST + CHUNKS_RATIO * pages->source.file->info.size;
+	size_t before = pages->room;
+	int err;
 
-	memcpy(&value, at, sizeof(value));
-	return dat->machine.is_big_endian ? be32toh(value) : le32toh(value);
+	if (size > before && dat->chunks_bytes + (size - before) > most)
+		return -EINVAL;
+	err = array_grow_bytes(&pages->buf, &pages->room, size);
+	dat->chunks_bytes += pages->room - before;
+	return err;
 }
 
 /* Uncompresses the next chunk. */
@@ -80,12 +76,12 @@ static int fill_chunk(struct cpu_pages *pages)
 	pages->size = pages->used = 0;
 	if (err)
 		return err;
-	packed = read_u32(pages->dat, sizes);
-	size = read_u32(pages->dat, sizes + 4);
+	packed = bytes_u32(sizes, pages->dat->types.swap);
+	size = bytes_u32(sizes + 4, pages->dat->types.swap);
 	if (packed == 0 || packed > pages->end - pages->offset - 8 || packed > CHUNK_MAX ||
-	    size == 0 || size > CHUNK_MAX || size % pages->dat->machine.page_size)
+	    size == 0 || size > CHUNK_MAX || size % pages->format.size)
 		return -EINVAL;
-	err = array_grow_bytes(&pages->buf, &pages->room, (size_t)size + SLACK);
+	err = grow_chunk(pages, size);
 	if (!err)
 		err = array_grow_bytes(&pages->packed, &pages->packed_room, packed);
 	if (err)
@@ -96,7 +92,6 @@ static int fill_chunk(struct cpu_pages *pages)
 		err = pages->dat->inflate(pages->packed, packed, pages->buf, size);
 	if (err)
 		return err;
-	memset(pages->buf + size, 0, SLACK);
 	pages->offset += packed;
 	pages->source.file->done += packed;
 	pages->nr_chunks--;
@@ -111,7 +106,7 @@ static int begin_chunks(struct cpu_pages *pages)
 
 	if (err)
 		return err;
-	pages->nr_chunks = read_u32(pages->dat, nr);
+	pages->nr_chunks = bytes_u32(nr, pages->dat->types.swap);
 	pages->has_begun = true;
 	pages->offset += 4;
 	return 0;
@@ -134,7 +129,7 @@ static int fill_compressed(struct cpu_pages *pages)
 
 static int fill(struct cpu_pages *pages)
 {
-	size_t page_size = pages->dat->machine.page_size;
+	size_t page_size = pages->format.size;
 	size_t size = page_size > PAGES_SIZE ? page_size : PAGES_SIZE / page_size * page_size;
 	ssize_t got;
 
@@ -142,14 +137,13 @@ static int fill(struct cpu_pages *pages)
 		return fill_compressed(pages);
 	if (size > pages->end - pages->offset)
 		size = pages->end - pages->offset;
-	if (size > pages->room - SLACK)
-		size = pages->room - SLACK;
+	if (size > pages->room)
+		size = pages->room;
 	do
 		got = pread(pages->source.file->fd, pages->buf, size, (off_t)pages->offset);
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return -errno;
-	memset(pages->buf + got, 0, SLACK);
 	pages->offset += (size_t)got;
 	pages->source.file->done += (size_t)got;
 	pages->size = (size_t)got;
@@ -157,32 +151,38 @@ static int fill(struct cpu_pages *pages)
 	return 0;
 }
 
-/* For a compressed page: the offset of the end of its chunk. */
+/* Of the current page; in a compressed CPU, of the end of its chunk. */
 static uint64_t page_offset(const struct cpu_pages *pages)
 {
 	if (pages->is_compressed)
 		return pages->offset;
-	return pages->offset - pages->size + pages->used;
+	return pages->offset - pages->size + pages->used - pages->format.size;
 }
 
 /* Ends the reading of this CPU. Returns 0. */
 static int finish(struct cpu_pages *pages)
 {
-	pages->page = NULL;
+	pages->page = (struct page){ .at = NULL };
 	pages->end = pages->offset;
 	pages->size = pages->used = 0;
 	return 0;
 }
 
+static int damaged(struct cpu_pages *pages, const char *what)
+{
+	trace_add_problem(pages->source.file, page_offset(pages), "CPU %d: a damaged %s",
+			  pages->source.event.cpu, what);
+	return finish(pages);
+}
+
 /* The next page: 1, or 0 at the end. An end that comes too early is a problem of the file. */
 static int next_page(struct cpu_pages *pages)
 {
-	size_t page_size = pages->dat->machine.page_size;
 	struct trace_file *file = pages->source.file;
-	uint64_t room = page_size - (size_t)kbuffer_start_of_data(pages->kbuf);
+	int64_t missed = pages->page.missed;
+	size_t left;
 	int err = 0;
 
-	pages->page = NULL;
 	if (pages->used == pages->size && pages->offset < pages->end)
 		err = fill(pages);
 	if (err == -ENOMEM)
@@ -198,28 +198,30 @@ static int next_page(struct cpu_pages *pages)
 					  (unsigned long long)(pages->end - pages->offset));
 		return finish(pages);
 	}
-	pages->page = pages->buf + pages->used;
-	if (pages->size - pages->used < page_size ||
-	    read_commit(pages, pages->page) > room ||
-	    kbuffer_load_subbuffer(pages->kbuf, pages->buf + pages->used) != 0) {
-		trace_add_problem(file, page_offset(pages), "CPU %d: a damaged page",
-				  pages->source.event.cpu);
-		return finish(pages);
-	}
-	pages->used += page_size;
-	pages->missed = kbuffer_missed_events(pages->kbuf);
+	left = pages->size - pages->used;
+	pages->used += pages->format.size;
+	if (left < pages->format.size ||
+	    !page_begin(&pages->page, &pages->format,
+			pages->buf + pages->used - pages->format.size))
+		return damaged(pages, "page");
+	/* What is missing before an empty page is missing before the next event. */
+	if (missed && pages->page.missed)
+		pages->page.missed = missed < 0 || pages->page.missed < 0 ? -1 :
+				     missed + pages->page.missed;
+	else if (missed)
+		pages->page.missed = missed;
 	return 1;
 }
 
-static uint64_t to_ns(const struct dat *dat, uint64_t time)
+static uint64_t to_ns(const struct dat_scale *scale, uint64_t time)
 {
-	uint64_t high = (time >> 32) * dat->mult, low = (time & UINT32_MAX) * dat->mult;
+	uint64_t high = (time >> 32) * scale->mult, low = (time & UINT32_MAX) * scale->mult;
 
-	if (!dat->mult)
+	if (!scale->mult)
 		return time;
-	if (dat->shift <= 32)
-		return (high << (32 - dat->shift)) + (low >> dat->shift);
-	return (high + (low >> 32)) >> (dat->shift - 32);
+	if (scale->shift <= 32)
+		return (high << (32 - scale->shift)) + (low >> scale->shift);
+	return (high + (low >> 32)) >> (scale->shift - 32);
 }
 
 static uint64_t real_time(const struct cpu_pages *pages, uint64_t time)
@@ -228,67 +230,52 @@ static uint64_t real_time(const struct cpu_pages *pages, uint64_t time)
 
 	if (dat->to_host.host_id)
 		time = dat_shift_time(&dat->to_host, pages->source.event.cpu, time);
-	return to_ns(dat, time) + dat->add_ns;
+	return to_ns(&pages->scale, time) + dat->add_ns;
 }
 
-/* The record at `data`, checked to lie within the page. */
-static int set_event(struct cpu_pages *pages, const uint8_t *data, uint64_t time)
+/* Gives the page's current event, and before it what is missing. */
+static int give(struct cpu_pages *pages)
 {
 	struct trace_event *event = &pages->source.event;
-	int size = kbuffer_event_size(pages->kbuf);
-	size_t page_size = pages->dat->machine.page_size;
-	const uint8_t *end = pages->page + page_size;
+	struct page *page = &pages->page;
+	int err;
 
-	event->time = real_time(pages, time);
-	if (data < pages->page || size < 8 || size > end - data) {
-		trace_add_problem(pages->source.file,
-				  page_offset(pages) - (pages->is_compressed ? 0 : page_size),
-				  "CPU %d: a record of %d bytes does not fit its page",
-				  event->cpu, size);
-		return finish(pages);
-	}
-	if (pages->missed) {
+	event->time = real_time(pages, page->time);
+	event->lost = page->missed;
+	pages->is_held = page->missed;
+	page->missed = 0;
+	if (pages->is_held) {
 		event->type = NULL;
-		event->lost = pages->missed;
-		pages->missed = 0;
-		pages->is_held = true;
 		return 1;
 	}
-	event->lost = 0;
-
-	int err = event_types_set(&pages->dat->types, event, data, (uint32_t)size);
-
+	err = event_types_set(&pages->dat->types, event, page->data, page->size);
 	return err ? err : 1;
 }
 
 static int next(struct trace_source *source)
 {
 	struct cpu_pages *pages = (struct cpu_pages *)source;
-	unsigned long long time = 0;
-	const uint8_t *data = NULL;
+	int got;
 
-	if (pages->is_held) {
-		pages->is_held = false;
-		data = kbuffer_read_event(pages->kbuf, &time);
-	} else if (pages->page) {
-		data = kbuffer_next_event(pages->kbuf, &time);
-	}
-	while (!data) {
-		int got = next_page(pages);
-
+	if (pages->is_held)
+		return give(pages);
+	/* The names of the clocks are known when all of the header was read. */
+	if (!pages->size)
+		pages->scale = dat_scale(&source->file->info, pages->dat);
+	while ((got = page_next(&pages->page)) == 0) {
+		got = next_page(pages);
 		if (got <= 0)
 			return got;
-		data = kbuffer_read_event(pages->kbuf, &time);
 	}
-	return set_event(pages, data, time);
+	if (got < 0 || pages->page.size < RECORD_LEAST)
+		return damaged(pages, "record");
+	return give(pages);
 }
 
 static void free_pages(struct trace_source *source)
 {
 	struct cpu_pages *pages = (struct cpu_pages *)source;
 
-	if (pages->kbuf)
-		kbuffer_free(pages->kbuf);
 	free(pages->buf);
 	free(pages->packed);
 	free(pages);
@@ -304,9 +291,10 @@ static uint64_t bytes_in(const struct trace_file *file, const struct dat_cpu *cp
 
 int dat_add_cpu(struct trace_file *file, struct dat *dat, const struct dat_cpu *cpu)
 {
-	struct cpu_pages *pages;
-	size_t buf_size = dat->machine.page_size > PAGES_SIZE ? dat->machine.page_size : PAGES_SIZE;
+	uint32_t page_size = cpu->page_size ? cpu->page_size : dat->machine.page_size;
+	size_t buf_size = page_size > PAGES_SIZE ? page_size : PAGES_SIZE;
 	uint64_t bytes = bytes_in(file, cpu);
+	struct cpu_pages *pages;
 
 	if (cpu->offset > INT64_MAX || cpu->size > INT64_MAX - cpu->offset)
 		return -EINVAL;
@@ -314,8 +302,6 @@ int dat_add_cpu(struct trace_file *file, struct dat *dat, const struct dat_cpu *
 	dat->pages_bytes += bytes > CPU_LEAST ? bytes : CPU_LEAST;
 	if (dat->pages_bytes > file->info.size)
 		return -EINVAL;
-	if (buf_size > bytes)
-		buf_size = bytes;
 	pages = calloc(1, sizeof(*pages));
 	if (!pages)
 		return -ENOMEM;
@@ -324,18 +310,17 @@ int dat_add_cpu(struct trace_file *file, struct dat *dat, const struct dat_cpu *
 	pages->source.free = free_pages;
 	pages->source.event.cpu = cpu->cpu;
 	pages->dat = dat;
+	pages->format = (struct page_format){ page_size, dat->machine.is_32bit,
+					      dat->machine.is_big_endian };
 	pages->offset = cpu->offset;
 	pages->end = cpu->offset + cpu->size;
 	pages->is_compressed = cpu->is_compressed;
 	if (cpu->is_compressed)
 		pages->end += sizeof(uint32_t); /* trace-cmd's size excludes the number of chunks */
-	pages->kbuf = kbuffer_alloc(dat->machine.is_32bit ? KBUFFER_LSIZE_4 : KBUFFER_LSIZE_8,
-				    dat->machine.is_big_endian ? KBUFFER_ENDIAN_BIG :
-							 KBUFFER_ENDIAN_LITTLE);
-	if (array_grow_bytes(&pages->buf, &pages->room, buf_size + SLACK) < 0 || !pages->kbuf) {
+	else if (array_grow_bytes(&pages->buf, &pages->room,
+				  buf_size < bytes ? buf_size : bytes) < 0) {
 		free_pages(&pages->source);
 		return -ENOMEM;
 	}
 	return trace_add_source(file->trace, &pages->source);
 }
-

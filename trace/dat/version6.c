@@ -62,7 +62,7 @@ static void get_late_clock(struct cursor *cursor, struct dat *dat)
 	if (cursor_u64(cursor, &size) < 0 || size == 0 || size > TRACING_NAME_SIZE ||
 	    cursor_text(cursor, size, &text) < 0)
 		return;
-	dat_set_clock(&cursor->file->info, &dat->strings, text);
+	dat_set_clock(&cursor->file->info, dat->strings.clock, sizeof(dat->strings.clock), text);
 	free(text);
 }
 
@@ -124,7 +124,7 @@ int dat6_open(struct trace_file *file, const struct cursor *from)
 	struct dat *dat = file->priv;
 	int err = dat_forgive(&cursor, get_all(&cursor, dat));
 
-	dat_settle_clock(file, dat);
+	dat_settle_clock(&file->info, dat);
 	for (size_t i = 0; i < dat->nr_buffers && !err; i++) {
 		cursor.at = dat->buffers[i].offset;
 		cursor.file = trace_add_part(file);

@@ -6,6 +6,7 @@
  * Each section begins with its type, whether it is compressed, and its size.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,7 +115,8 @@ static int get_cpu_pages(struct cursor *cursor, bool is_compressed, struct dat_c
 	return err;
 }
 
-static int get_all_cpu_pages(struct cursor *cursor, struct dat_buffer *buffer, uint32_t nr)
+static int get_all_cpu_pages(struct cursor *cursor, struct dat_buffer *buffer, uint32_t page_size,
+			     uint32_t nr)
 {
 	struct section section;
 	int err = section_head(cursor, buffer->offset, DAT_OPTION_BUFFER, &section);
@@ -124,6 +126,7 @@ static int get_all_cpu_pages(struct cursor *cursor, struct dat_buffer *buffer, u
 		return -ENOMEM;
 	for (uint32_t i = 0; i < nr && !err; i++) {
 		err = get_cpu_pages(cursor, section.is_compressed, &buffer->cpus[i]);
+		buffer->cpus[i].page_size = page_size;
 		buffer->nr_cpus += !err;
 	}
 	return err;
@@ -145,7 +148,7 @@ static int get_buffer(struct cursor *cursor, struct dat *dat, uint32_t size)
 		err = cursor_u32(cursor, &page_size);
 	if (!err)
 		err = cursor_u32(cursor, &nr);
-	if (!err && (page_size != dat->machine.page_size || nr > DAT_CPUS_MAX ||
+	if (!err && (page_size < DAT_PAGE_MIN || page_size > DAT_PAGE_MAX || nr > DAT_CPUS_MAX ||
 		     cursor->at > end || nr > (end - cursor->at) / CPU_BYTES))
 		err = -EINVAL;
 	if (err) {
@@ -153,9 +156,8 @@ static int get_buffer(struct cursor *cursor, struct dat *dat, uint32_t size)
 		return err;
 	}
 	trace_clean_text(buffer->name, sizeof(buffer->name));
-	if (!buffer->name[0] && clock[0])
-		dat_set_clock(&cursor->file->info, &dat->strings, clock);
-	return get_all_cpu_pages(cursor, buffer, nr);
+	snprintf(buffer->clock, sizeof(buffer->clock), "%s", clock);
+	return get_all_cpu_pages(cursor, buffer, page_size, nr);
 }
 
 /* Reads the section at the option's offset. */
@@ -294,7 +296,7 @@ static int add_buffers(struct trace_file *file, struct dat *dat)
 	int err = 0;
 
 	for (size_t i = 0; i < dat->nr_buffers && !err; i++) {
-		const struct dat_buffer *buffer = &dat->buffers[i];
+		struct dat_buffer *buffer = &dat->buffers[i];
 		struct trace_file *part = file;
 
 		if (buffer->name[0]) {
@@ -303,6 +305,10 @@ static int add_buffers(struct trace_file *file, struct dat *dat)
 				return -ENOMEM;
 			part->info.instance = buffer->name;
 		}
+		if (buffer->clock[0])
+			dat_set_clock(&part->info, buffer->clock, sizeof(buffer->clock),
+				      buffer->clock);
+		dat_settle_clock(&part->info, dat);
 		err = add_buffer(part, dat, buffer);
 	}
 	return err;
@@ -314,6 +320,6 @@ int dat7_open(struct trace_file *file, const struct cursor *from)
 	struct dat *dat = file->priv;
 	int err = dat_forgive(&cursor, get_all(&cursor, dat));
 
-	dat_settle_clock(file, dat);
+	dat_settle_clock(&file->info, dat);
 	return err ? err : dat_forgive(&cursor, add_buffers(file, dat));
 }

@@ -104,11 +104,7 @@ static struct guest_number *get_number(struct guest_numbers *numbers, const stru
 /* The main buffer of a file: further buffers have the same threads. */
 static uint32_t main_file(const struct trace *trace, uint32_t file)
 {
-	const char *path = trace_file(trace, file)->path;
-
-	while (file > 0 && trace_file(trace, file - 1)->path == path)
-		file--;
-	return file;
+	return trace_file(trace, file)->main;
 }
 
 /*

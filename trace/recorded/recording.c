@@ -37,7 +37,7 @@ int recording_open(const char *const *paths, size_t nr, const struct recording_c
 	int err;
 
 	*recording = (struct recording){ .paths = paths, .nr_paths = nr, .choice = *choice };
-	err = trace_open(paths, nr, choice->kind, &recording->trace, why);
+	err = trace_open(paths, nr, choice->kind, choice->buffer, &recording->trace, why);
 	if (err)
 		return err;
 	pairing_init(&recording->pairing, recording->trace, choice->arguments, NULL);
@@ -49,11 +49,7 @@ int recording_open(const char *const *paths, size_t nr, const struct recording_c
 				(uint64_t)((double)choice->longer_ns / ns_per_unit);
 		recording->pairing.has_halts = choice->has_halts;
 	}
-	if (choice->buffer)
-		err = trace_choose_buffer(recording->trace, choice->buffer, why);
-	if (err)
-		recording_release(recording);
-	return err;
+	return 0;
 }
 
 int recording_read(const char *const *paths, size_t nr, const struct recording_choice *choice,
@@ -84,7 +80,7 @@ void recording_release(struct recording *recording)
 
 double recording_ns_per_unit(const struct trace *trace, double mhz)
 {
-	const struct trace_info *info = trace_file(trace, 0);
+	const struct trace_info *info = trace_clock_info(trace);
 
 	if (info->clock == TRACE_CLOCK_NS)
 		return 1;

@@ -367,7 +367,7 @@ static unsigned int known_parts(const struct pairing *pairing)
 		parts &= ~(1U << TIME_WAIT);
 	if (!pairing->has_exits[EXITS_USERSPACE])
 		parts &= ~(1U << TIME_USER);
-	if (!pairing->has_wakeups || trace_file(pairing->trace, 0)->clock != TRACE_CLOCK_NS)
+	if (!pairing->has_wakeups || trace_clock_info(pairing->trace)->clock != TRACE_CLOCK_NS)
 		parts &= ~(1U << TIME_POLL);
 	if (pairing->has_nested)
 		parts |= 1U << TIME_L2;

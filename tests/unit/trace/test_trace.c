@@ -50,7 +50,7 @@ static struct trace *open_files(unsigned int nr, enum trace_kind kind)
 
 	for (unsigned int i = 0; i < nr; i++)
 		paths[i] = path_of(i);
-	if (trace_open(paths, nr, kind, &trace, &why) != 0)
+	if (trace_open(paths, nr, kind, NULL, &trace, &why) != 0)
 		fail_msg("%s", why.text);
 	return trace;
 }
@@ -508,7 +508,7 @@ static void a_file_from_somewhere_on(void **state)
 	assert_int_equal(lseek(fd, 320, SEEK_SET), 320);
 	assert_int_equal(dup2(fd, STDIN_FILENO), STDIN_FILENO);
 	close(fd);
-	assert_int_equal(trace_open(&path, 1, TRACE_ANY, &trace, &why), 0);
+	assert_int_equal(trace_open(&path, 1, TRACE_ANY, NULL, &trace, &why), 0);
 	for (unsigned int i = 10; i < 1000; i++)
 		assert_int_equal(next_event(trace)->time, i + 1);
 	assert_end(trace);
@@ -523,7 +523,7 @@ static void assert_refused(const char *path, int err, const char *text)
 	struct trace *trace = NULL;
 	struct why why = { "" };
 
-	assert_int_equal(trace_open(&path, 1, TRACE_ANY, &trace, &why), err);
+	assert_int_equal(trace_open(&path, 1, TRACE_ANY, NULL, &trace, &why), err);
 	assert_null(trace);
 	assert_non_null(strstr(why.text, text));
 }
@@ -546,9 +546,9 @@ static void what_is_no_recording_is_refused(void **state)
 	put_u32(&odd, 0x12345678);
 	save_bytes(0, &acrn);
 	save_bytes(1, &odd);
-	assert_int_equal(trace_open(both, 2, TRACE_ANY, &trace, &why), -EINVAL);
+	assert_int_equal(trace_open(both, 2, TRACE_ANY, NULL, &trace, &why), -EINVAL);
 	assert_non_null(strstr(why.text, "read them separately"));
-	assert_int_equal(trace_open(both, 0, TRACE_ANY, &trace, &why), -EINVAL);
+	assert_int_equal(trace_open(both, 0, TRACE_ANY, NULL, &trace, &why), -EINVAL);
 }
 
 static void kinds_have_names(void **state)

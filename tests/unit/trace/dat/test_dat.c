@@ -363,6 +363,13 @@ static void a_further_buffer(void **state)
 	trace_close(trace);
 }
 
+static int open_buffer(const char *name, struct trace **ret_trace, struct why *why)
+{
+	const char *paths[] = { path };
+
+	return trace_open(paths, 1, TRACE_ANY, name, ret_trace, why);
+}
+
 static void one_buffer_is_chosen(void **state)
 {
 	const struct trace_event *got;
@@ -371,10 +378,9 @@ static void one_buffer_is_chosen(void **state)
 
 	(void)state;
 	save_two_buffers();
-	trace = open_it();
-	assert_int_equal(trace_choose_buffer(trace, "third", &why), -EINVAL);
+	assert_int_equal(open_buffer("third", &trace, &why), -EINVAL);
 	assert_string_equal(why.text, "\"third\": no such buffer; there are: top, second");
-	assert_int_equal(trace_choose_buffer(trace, "second", &why), 0);
+	assert_int_equal(open_buffer("second", &trace, &why), 0);
 	assert_true(trace_file(trace, 0)->is_left_out);
 	got = next_event(trace, "kvm_entry", 5, 0);
 	assert_int_equal(got->file, 1);
@@ -382,12 +388,76 @@ static void one_buffer_is_chosen(void **state)
 	assert_string_equal(trace_comm(trace, got), "CPU 0/KVM");
 	assert_int_equal(trace_next(trace, &got), 0);
 	trace_close(trace);
-	trace = open_it();
-	assert_int_equal(trace_choose_buffer(trace, "top", &why), 0);
+	assert_int_equal(open_buffer("top", &trace, &why), 0);
 	assert_int_equal(next_event(trace, "kvm_entry", 5, 0)->file, 0);
 	next_event(trace, "kvm_entry", 6, 1);
 	assert_int_equal(trace_next(trace, &got), 0);
 	trace_close(trace);
+}
+
+/* Version 7: a buffer "kvm" with an event at 5000 cycles; `top`: the main one has one at 6000 ns. */
+static void save_two_clocks(bool top)
+{
+	struct bytes file = { .len = 0 }, event = { .len = 0 };
+	struct ring rings[2];
+
+	ring_init(&rings[0], 0);
+	ring_init(&rings[1], 0);
+	if (top) {
+		put_mmio(&event, 77, 1, 0xfee00000);
+		ring_add(&rings[0], 6000, &event);
+	}
+	put_entry(&event, 78, 1);
+	ring_add(&rings[1], 5000, &event);
+	/* Its pages are of 8 KiB. */
+	ring_end_page(&rings[1]);
+	put(&rings[1].bytes, NULL, WORLD_PAGE);
+	world_buffer7 = (struct world_buffer7){ "kvm", "x86-tsc", 2 * WORLD_PAGE, &rings[1] };
+	put_dat7(&file, rings, 1, "none", NULL);
+	world_buffer7.name = NULL;
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	bytes_release(&event);
+}
+
+/* Of one buffer: its clock, and its only event. */
+static void check_clock_of(const char *buffer, const char *clock, enum trace_clock unit,
+			   const char *event, uint64_t time)
+{
+	const struct trace_event *got;
+	struct trace *trace;
+	struct why why;
+
+	assert_int_equal(open_buffer(buffer, &trace, &why), 0);
+	assert_string_equal(trace_clock_info(trace)->clock_name, clock);
+	assert_int_equal(trace_clock_info(trace)->clock, unit);
+	next_event(trace, event, time, 0);
+	assert_int_equal(trace_next(trace, &got), 0);
+	assert_null(trace_problem(trace, 0));
+	trace_close(trace);
+}
+
+static void each_buffer_has_its_clock(void **state)
+{
+	struct trace *trace;
+	struct why why;
+
+	(void)state;
+	save_two_clocks(true);
+	check_clock_of("kvm", "x86-tsc", TRACE_CLOCK_CYCLES, "kvm_entry", 5000);
+	check_clock_of("top", "local", TRACE_CLOCK_NS, "kvm_mmio", 6000);
+	assert_int_equal(open_buffer(NULL, &trace, &why), -EINVAL);
+	assert_non_null(strstr(why.text, ": its buffers \"top\" and \"kvm\" have different clocks "
+					 "(local, x86-tsc): choose one with -B"));
+	/* Nothing is compared with the clock of an empty buffer. */
+	save_two_clocks(false);
+	check_clock_of(NULL, "x86-tsc", TRACE_CLOCK_CYCLES, "kvm_entry", 5000);
+	/* How long a cycle is does not concern the other clock. */
+	world_tsc = (struct world_tsc){ 1 << 9, 10 };
+	save_two_clocks(true);
+	world_tsc.mult = 0;
+	check_clock_of("kvm", "x86-tsc", TRACE_CLOCK_NS, "kvm_entry", 2500);
+	check_clock_of("top", "local", TRACE_CLOCK_NS, "kvm_mmio", 6000);
 }
 
 static bool is_repeat(struct repeats *repeats, unsigned int buffer, uint64_t time, uint8_t content)
@@ -460,7 +530,7 @@ static void version_7(void **state)
 	struct why why;
 
 	(void)state;
-	assert_int_equal(trace_open(paths, 1, TRACE_ANY, &trace, &why), 0);
+	assert_int_equal(trace_open(paths, 1, TRACE_ANY, NULL, &trace, &why), 0);
 	assert_int_equal(trace_file(trace, 0)->version, 7);
 	assert_string_equal(trace_file(trace, 0)->release, "6.1.0");
 	check_guest(trace, 0x1234, 0x1234); /* no random number of trace-cmd's */
@@ -488,7 +558,7 @@ static void version_7_with_a_further_buffer(void **state)
 	struct why why;
 
 	(void)state;
-	assert_int_equal(trace_open(paths, 1, TRACE_ANY, &trace, &why), 0);
+	assert_int_equal(trace_open(paths, 1, TRACE_ANY, NULL, &trace, &why), 0);
 	assert_string_equal(trace_file(trace, 1)->instance, "second");
 	next_event(trace, "kvm_entry", 5000, 0);
 	next_event(trace, "kvm_entry", 6000, 1);
@@ -872,7 +942,7 @@ static void check_shift(const struct world_shift *shift, uint64_t first, uint64_
 	world_shift = *shift;
 	make_two(5000, 9000, path);
 	world_shift = (struct world_shift){ .id = 0 };
-	assert_int_equal(trace_open(paths, 2, TRACE_ANY, &trace, &why), 0);
+	assert_int_equal(trace_open(paths, 2, TRACE_ANY, NULL, &trace, &why), 0);
 	assert_int_equal(trace_file(trace, 0)->host_id, shift->host_id);
 	assert_int_equal(trace_file(trace, 1)->host_id, 0);
 	next_event(trace, "kvm_entry", 1, 0);
@@ -954,6 +1024,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(absurd_lengths),	    cmocka_unit_test(clocks_and_kinds),
 		cmocka_unit_test(a_further_buffer),	    cmocka_unit_test(cycles_become_ns),
 		cmocka_unit_test(one_buffer_is_chosen),
+		cmocka_unit_test(each_buffer_has_its_clock),
 		cmocka_unit_test(a_vcpu_of_s390),
 		cmocka_unit_test(texts_have_no_control_characters),
 		cmocka_unit_test(what_repeats_is_told_by_content_and_time),

@@ -263,7 +263,7 @@ static struct trace *open_piped(const struct bytes *file, size_t piece, pid_t *r
 	}
 	close(ends[1]);
 	snprintf(pipe_path, sizeof(pipe_path), "/dev/fd/%d", ends[0]);
-	if (trace_open(paths, 1, TRACE_ANY, &trace, &why) != 0)
+	if (trace_open(paths, 1, TRACE_ANY, NULL, &trace, &why) != 0)
 		print_message("%s\n", why.text);
 	close(ends[0]);
 	return trace;
