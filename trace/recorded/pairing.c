@@ -351,6 +351,8 @@ static RARE void on_wakeup(struct pairing *pairing, struct recorded_thread *thre
 /* What was open on that CPU has perhaps ended meanwhile. */
 static RARE void on_loss(struct pairing *pairing, const struct trace_event *event)
 {
+	uint32_t main = trace_file(pairing->trace, event->file)->main; /* of all its buffers */
+
 	if (pairing->nr_losses < PAIRING_LOSSES)
 		pairing->losses[pairing->nr_losses] =
 			(struct recorded_loss){ event->time, event->lost, event->cpu };
@@ -362,7 +364,8 @@ static RARE void on_loss(struct pairing *pairing, const struct trace_event *even
 	for (size_t i = 0; i < pairing->table.nr_threads; i++) {
 		struct recorded_thread *thread = pairing->table.threads[i];
 
-		if (thread->file != event->file || (event->cpu >= 0 && thread->cpu != event->cpu))
+		if (trace_file(pairing->trace, thread->file)->main != main ||
+		    (event->cpu >= 0 && thread->cpu != event->cpu))
 			continue;
 		if (pairing->listener && thread->state != VCPU_UNKNOWN) {
 			pairing->listener->lost(pairing->listener->state, thread, event);

@@ -640,6 +640,41 @@ static void losses_of_one_cpu(void **state)
 	end(&world);
 }
 
+/* A thread's first event may be in one buffer, and what is missing of its CPU in another one. */
+static void a_loss_in_another_buffer(void **state)
+{
+	(void)state;
+	for (uint32_t tid = 77; tid <= 78; tid++) {
+		struct bytes file = { .len = 0 };
+		struct world world;
+
+		begin(&world);
+		put_mmio(&world.event, tid, 1, 0xfee00000);
+		add(&world, 0, 500);
+		put_exit(&world.event, 77, 0, 1, 30);
+		add(&world, 1, 1000);
+		ring_lose(&world.rings[1], 7);
+		put_entry(&world.event, 77, 0);
+		add(&world, 1, 5000);
+		put_exit(&world.event, 77, 0, 1, 30);
+		add(&world, 1, 8700);
+		put_entry(&world.event, 77, 0);
+		add(&world, 1, 9000);
+		world_buffer7 = (struct world_buffer7){ "kvm", "local", WORLD_PAGE,
+							&world.rings[1] };
+		put_dat7(&file, world.rings, 1, "none", NULL);
+		world_buffer7.name = NULL;
+		save(path, file.data, file.len);
+		bytes_release(&file);
+		bytes_release(&world.event);
+		open_file(&world, path, 1);
+		look(&world, &view_exits);
+		assert_int_equal(total(&world, 0, "vmexit"), 1);
+		assert_int_equal(time_of(&world, 0, "vmexit"), 300);
+		end(&world);
+	}
+}
+
 /*
  * vCPU 0 exits, and loses its CPU for 300 ns; it halts, sleeps for 1000 ns, is woken twice and
  * waits 200 ns from the first time on; at the end it waits. Other threads do not count, and a
@@ -1040,6 +1075,7 @@ int main(void)
 		cmocka_unit_test(it_is_over),
 		cmocka_unit_test(lost_time_is_no_life),
 		cmocka_unit_test(losses_of_one_cpu),
+		cmocka_unit_test(a_loss_in_another_buffer),
 		cmocka_unit_test(waiting_for_a_cpu),
 		cmocka_unit_test(no_exits_but_events),
 		cmocka_unit_test(long_exits),
