@@ -23,6 +23,7 @@
 #include "host/cpus.h"
 #include "host/env.h"
 #include "host/guest.h"
+#include "host/pid_namespace.h"
 #include "providers/trace_event.h"
 #include "trace/progress.h"
 #include "trace/record/child.h"
@@ -107,6 +108,7 @@ struct run {
 	char **command; /* NULL: none */
 	uint64_t end_ns; /* 0: no time was given */
 	struct env env;
+	bool has_other_pids; /* the kernel's pids are not ours: no guest can be told */
 	struct guest_log *guest_log;
 	struct thread_log thread_log;
 	pid_t *tids;
@@ -150,7 +152,32 @@ static int add_all_tids(struct run *run, struct why *why)
 		if (err && err != -ESRCH)
 			return err;
 	}
-	return run->nr_tids ? 0 : why_set(why, -ESRCH, "--sched: no guest runs; start it first");
+	return run->nr_tids || run->command ?
+		       0 : why_set(why, -ESRCH, "--sched: no guest runs; start it first");
+}
+
+/* In a container: events and filters have pids that /proc there does not know. */
+static int check_pids(struct run *run, struct why *why)
+{
+	const struct options *options = run->options;
+	struct why reason = { "" };
+	int err = pid_namespace_check(&run->env, "tracefs", &reason);
+
+	run->has_other_pids = err;
+	if (!err)
+		return 0;
+	if (options->guest || options->pid || options->sched)
+		return why_set(why, err, "%s finds no guest here: %s",
+			       options->guest ? "-g" : options->pid ? "-p" : "--sched", reason.text);
+	fprintf(stderr, "kvmtop: the file will not say which guest an event is of: %s\n",
+		reason.text);
+	return 0;
+}
+
+/* Guests come and go while it records. */
+static int look_at_guests(struct run *run, struct why *why)
+{
+	return run->has_other_pids ? 0 : guest_log_refresh(run->guest_log, why);
 }
 
 static int find_guests(struct run *run, struct why *why)
@@ -162,7 +189,9 @@ static int find_guests(struct run *run, struct why *why)
 	run->guest_log = guest_log_new(&run->env);
 	if (!run->guest_log)
 		return -ENOMEM;
-	err = guest_log_refresh(run->guest_log, why);
+	err = check_pids(run, why);
+	if (!err)
+		err = look_at_guests(run, why);
 	if (err)
 		return err;
 	if (!options->guest && !options->pid)
@@ -250,7 +279,7 @@ static int loop(struct run *run, struct why *why)
 			err = thread_log_drain(&run->thread_log);
 		if (clock_now_ns() >= next_ns) {
 			print_progress(run);
-			guest_log_refresh(run->guest_log, NULL); /* names only */
+			look_at_guests(run, NULL); /* names only */
 			next_ns = clock_now_ns() + LOOK_MS * 1000000ull;
 		}
 	}
@@ -330,6 +359,17 @@ static int ring_open(struct run *run, struct why *why)
 	return err;
 }
 
+/* With --sched the command's threads, which may be a guest's, are recorded beside the guests'. */
+static int child_new(struct run *run, struct why *why)
+{
+	const struct options *options = run->options;
+	int err = record_child_new(&run->child, run->command, &run->old_mask, why);
+
+	if (err || !options->sched || options->guest || options->pid)
+		return err;
+	return add_tids(run, run->child.pid);
+}
+
 static int prepare(struct run *run, struct why *why)
 {
 	int err = env_init(&run->env, "", why);
@@ -344,10 +384,10 @@ static int prepare(struct run *run, struct why *why)
 		err = output_open(run, why);
 	if (!err)
 		err = signals_init(run);
+	if (!err && run->command)
+		err = child_new(run, why);
 	if (!err)
 		err = ring_open(run, why);
-	if (!err && run->command)
-		err = record_child_new(&run->child, run->command, &run->old_mask, why);
 	return err;
 }
 
@@ -402,7 +442,7 @@ static int finish(struct run *run, struct why *why)
 		return why_set(why, run->cut, "%s: %s%s", run->options->output,
 			       error.text[0] ? error.text : strerror(-run->cut), remedy(run->cut));
 	}
-	guest_log_refresh(run->guest_log, NULL);
+	look_at_guests(run, NULL);
 	err = thread_log_drain(&run->thread_log);
 	if (!err)
 		err = guest_log_add_threads(run->guest_log, &run->thread_log);

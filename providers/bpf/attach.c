@@ -21,7 +21,7 @@ int bpf_probe(const struct env *env, struct why *why)
 	};
 	int fd, err;
 
-	err = pid_namespace_check(env, why);
+	err = pid_namespace_check(env, "BPF", why);
 	if (err)
 		return err;
 	fd = bpf_prog_load(BPF_PROG_TYPE_TRACEPOINT, "kvmtop_probe", "GPL", insns, 2, NULL);

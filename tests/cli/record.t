@@ -378,6 +378,45 @@ else
 		test "$wait_us" -gt $((delay_us * 8 / 10)) -a "$wait_us" -lt $((delay_us * 11 / 10))
 fi
 is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" --sched -g nobody true)" 1 "--sched: no guest"
+is "$(status_of "$KVMTOP" record -o "$DAT" --sched "$HELPERS/miniguest" --pio 15 --vcpus 2)" 0 \
+	"--sched with a guest that is the command"
+like "$("$KVMTOP" report --event ioport "$DAT")" "^30 in all" "every port write of it is in the file"
+if has_trace_cmd; then
+	like "$(trace-cmd report "$DAT" 2>/dev/null)" ': sched_switch: .*vcpu1' \
+		"so are the switches of its threads"
+fi
+
+# ---- in another pid namespace, as in a container: /proc has other pids than the kernel's events
+
+# inside OPTION...: records there for half a second, beside a guest of that namespace.
+cat >"$TMP/inside" <<'EOF'
+"$HELPERS/miniguest" --pio 10 --rounds 0 --pause 20000 --name inner >/dev/null &
+guest=$!
+until "$KVMTOP" --list-guests | grep -q inner; do sleep 0.1; done
+"$KVMTOP" record "$@" -- 0.5
+status=$?
+kill "$guest"
+exit $status
+EOF
+export KVMTOP HELPERS
+inside() {
+	status_of timeout 30 unshare -pf --mount-proc sh "$TMP/inside" "$@"
+}
+
+if unshare -pf --mount-proc true 2>/dev/null; then
+	is "$(inside -o "$TMP/none.dat" -g inner)" 1 "in a container: -g"
+	like "$(cat "$TMP/err")" "^kvmtop: -g finds no guest here: tracefs has the pids of the \
+host's pid namespace, .*--pid=host\)\$" "cannot work: why, and what helps"
+	is "$(inside -o "$TMP/none.dat" --sched)" 1 "nor can --sched"
+	check "no file is left" test ! -e "$TMP/none.dat"
+	is "$(inside -o "$DAT" -e kvm_pio)" 0 "in a container: every guest's events"
+	like "$(cat "$TMP/err")" "^kvmtop: the file will not say which guest an event is of: .*--pid=" \
+		"it says that they have no names"
+	like "$("$KVMTOP" report --event ioport --by guest "$DAT")" ' unknown +[1-9]' \
+		"and none has another guest's name"
+else
+	skip "in a container" "unshare(1) makes no pid namespace here"
+fi
 
 # ---- on a terminal
 

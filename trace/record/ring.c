@@ -72,6 +72,9 @@ static int instance_new(struct ring *ring, struct why *why)
 	if (!ring->instance)
 		return why_set(why, -errno, "cannot make %s in the instances of tracefs: %s%s",
 			       name, strerror(errno), geteuid() ? ": run as root" : "");
+	if (!tracefs_instance_is_new(ring->instance))
+		return why_set(why, -EBUSY, "%s in the instances of tracefs is in use, perhaps by "
+			       "a kvmtop in another container: try again", name);
 	if (tracefs_trace_off(ring->instance) < 0)
 		return why_set(why, -EIO, "cannot write tracing_on of %s", name);
 	return 0;

@@ -565,11 +565,11 @@ static void test_other_pid_namespace(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(pid_namespace_check(&f->env, &f->why), 0);
+	assert_int_equal(pid_namespace_check(&f->env, "BPF", &f->why), 0);
 	set_pid_namespace(f, "pid:[4026531836]");
-	assert_int_equal(pid_namespace_check(&f->env, &f->why), 0);
+	assert_int_equal(pid_namespace_check(&f->env, "BPF", &f->why), 0);
 	set_pid_namespace(f, "pid:[4026532198]");
-	assert_int_equal(pid_namespace_check(&f->env, &f->why), -EXDEV);
+	assert_int_equal(pid_namespace_check(&f->env, "BPF", &f->why), -EXDEV);
 	assert_non_null(strstr(f->why.text, "pid namespace"));
 	assert_int_not_equal(bpf_engine.probe(&f->env, &f->why), 0);
 }
