@@ -80,10 +80,10 @@ const struct trace_reader *trace_event_reader(enum trace_kind kind, const struct
 }
 
 /*
- * Text has no control characters but white space. Each record has zero bytes: the high bytes of
- * kvmtrace's vCPU, of xentrace's CPU or TSC, of ACRN's event number.
+ * Each record has zero bytes: the high bytes of kvmtrace's vCPU, of xentrace's CPU or TSC, of
+ * ACRN's event number.
  */
-static bool is_text(const struct head *head)
+bool trace_head_is_text(const struct head *head)
 {
 	for (size_t i = 0; i < head->len; i++) {
 		if (head->bytes[i] < ' ' && !isspace(head->bytes[i]))
@@ -105,7 +105,7 @@ const struct trace_reader *trace_record_reader(enum trace_kind kind, const struc
 			"kvmtop report reads it", path, other->name);
 		return NULL;
 	}
-	if (head->len == 0 || is_text(head)) {
+	if (head->len == 0 || trace_head_is_text(head)) {
 		why_set(why, -EINVAL, head->len ? "%s: is text, not records of kvmtrace, "
 			"xentrace or ACRN" : "%s: the file is empty", path);
 		return NULL;

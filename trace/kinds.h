@@ -27,4 +27,7 @@ const struct trace_reader *trace_event_reader(enum trace_kind kind, const struct
 const struct trace_reader *trace_record_reader(enum trace_kind kind, const struct head *head,
 					       const char *path, struct why *why);
 
+/* Whether it is text: without control characters but white space. */
+bool trace_head_is_text(const struct head *head);
+
 #endif

@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/utf8.h"
+#include "trace/kinds.h"
 #include "trace/reader.h"
 #include "trace/repeats.h"
 #include "trace/trace.h"
@@ -213,6 +214,10 @@ static int check_kind(struct trace *trace, const struct opened *opened,
 		return -EINVAL; /* with why */
 	if (!reader && opened->head.len == 0)
 		return why_set(why, -EINVAL, "%s: the file is empty", opened->path);
+	if (!reader && trace_head_is_text(&opened->head))
+		return why_set(why, -EINVAL, "%s: is text, as trace-cmd report, perf script and "
+			       "tracefs print it: give the recording itself (trace.dat, "
+			       "perf.data); kvmtop record makes one", opened->path);
 	if (!reader)
 		return why_set(why, -EINVAL, "%s: not a recording in a known format; kvmtop -r "
 			       "shows histories", opened->path);

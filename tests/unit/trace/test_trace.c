@@ -537,6 +537,8 @@ static void what_is_no_recording_is_refused(void **state)
 
 	(void)state;
 	save(path_of(0), "hello, world\n", 13);
+	assert_refused(path_of(0), -EINVAL, "is text, as trace-cmd report");
+	save(path_of(0), "hello, \1world\n", 14);
 	assert_refused(path_of(0), -EINVAL, "not a recording");
 	save(path_of(0), "", 0);
 	assert_refused(path_of(0), -EINVAL, "empty");
