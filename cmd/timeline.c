@@ -336,8 +336,16 @@ static int open_functions(struct run *run, struct calls *calls, struct why *why)
 		return err;
 	if (begin_output(run))
 		err = draw_functions(run, uftrace.json, calls, why);
-	end_err = uftrace_close(&uftrace, calls->choice.path, &end_why);
-	if (end_err) /* the program's failure is the cause of bad output */
+	if (err == -EINVAL && trace_is_recording(calls->choice.path))
+		why_set(why, err, "%s: is a recording of the host, not function calls: give it "
+			"with -k", calls->choice.path);
+	end_err = uftrace_close(&uftrace, calls->choice.path, err, &end_why);
+	if (end_err && err == -EINVAL) { /* the failure is the cause of what is wrong there */
+		const struct why bad = *why;
+
+		return why_set(why, end_err, "%s: %s", end_why.text, bad.text);
+	}
+	if (end_err)
 		*why = end_why;
 	return end_err ? end_err : err;
 }

@@ -205,6 +205,23 @@ static int open_path(const struct trace *trace, const char *path, struct opened 
 	return read_head(opened, least, why);
 }
 
+bool trace_is_recording(const char *path)
+{
+	struct opened *opened = calloc(1, sizeof(*opened));
+	const struct trace none = { .nr_heap = 0 };
+	struct stat st;
+	bool is_one = false;
+
+	if (opened && stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
+		is_one = open_path(&none, path, opened, &(struct why){ "" }) == 0 &&
+			 trace_event_reader(TRACE_ANY, &opened->head);
+		if (opened->fd >= 0)
+			close(opened->fd);
+	}
+	free(opened);
+	return is_one;
+}
+
 static int check_kind(struct trace *trace, const struct opened *opened,
 		      const struct trace_reader *reader, struct why *why)
 {

@@ -55,6 +55,9 @@ struct trace;
 int trace_open(const char *const *paths, size_t nr, enum trace_kind kind, const char *buffer,
 	       struct trace **ret_trace, struct why *why);
 
+/* Whether it is a plain file that TRACE_ANY recognizes. */
+bool trace_is_recording(const char *path);
+
 /* A file that cannot be read: err, with why. */
 typedef void trace_failed(void *arg, int err, const struct why *why);
 

@@ -19,7 +19,7 @@ cat >"$TMP/bin/uftrace" <<'EOF'
 #!/bin/sh
 echo "$*" >"$4/arguments"
 [ -e "$4/fails" ] && exit 3
-cat "$4/dump.json"
+exec cat "$4/dump.json"
 EOF
 chmod +x "$TMP/bin/uftrace"
 
@@ -55,12 +55,26 @@ is "$? $(cat "$TMP/err")" "1 kvmtop: uftrace failed on $GUEST" "uftrace fails"
 is "$(PATH=/nowhere && status_of "$KVMTOP" timeline -o "$OUT" "$GUEST")" 1 "no uftrace"
 like "$(cat "$TMP/err")" '^kvmtop: uftrace cannot be run: No such file' "is told"
 rm "$GUEST/fails"
+cp -r "$GUEST" "$TMP/broken"
+{ printf '{"traceEvents":[{"ts":1,"ph"oops'; head -c 300000 /dev/zero | tr '\0' x; } \
+	>"$TMP/broken/dump.json"
+with_uftrace -o "$OUT" "$TMP/broken" 2>"$TMP/err"
+is "$? $(cat "$TMP/err")" "1 kvmtop: $TMP/broken: not an event of a Chrome trace at offset 16: \
+write it again, as with uftrace dump --chrome" "what uftrace wrote is broken: where"
+mkdir "$TMP/failing"
+sed 's/^exec \(cat.*\)/\1; exit 3/' "$TMP/bin/uftrace" >"$TMP/failing/uftrace"
+chmod +x "$TMP/failing/uftrace"
+printf '{"traceEvents":[{"ts":1,' >"$TMP/broken/dump.json"
+got=$(PATH=$TMP/failing:$PATH "$KVMTOP" timeline -o "$OUT" "$TMP/broken" 2>&1)
+is "$got" "kvmtop: uftrace failed on $TMP/broken: $TMP/broken: ends too early, at offset 24: \
+write it again, as with uftrace dump --chrome" "uftrace fails on the way: both are said"
 
 # ---- several sources
 
 printf 'rdtsc 61\n1.5,7,,kvm:kvm_exit,1,100.00,,\n' >"$TMP/stat"
 with_uftrace -o "$OUT" -p "$TMP/stat" -m "$GUEST" "$GUEST/dump.json"
 is "$? $(grep -c '"name":"main"' "$OUT")" "0 2" "-m: a trace of the host beside the guest's"
+unlike "$(cat "$OUT")" '"ph":"M","(name|pid)"' "a name of a process or a track has a category, too"
 like "$(cat "$OUT")" '"ph":"C","name":"kvm:kvm_exit","cat":"perf","pid":3,.*"args":\{"value":7\}' \
 	"-p: counters"
 
@@ -288,6 +302,9 @@ is "$(status_of "$KVMTOP" timeline --input-format vcd -k "$TMP/stat")" 2 "a form
 for khz in 0 0.5 -1 nan inf 2e12 1x ''; do
 	is "$(status_of "$KVMTOP" timeline -f "$khz" "$GUEST/dump.json")" 2 "-f \"$khz\""
 done
+is "$(status_of "$KVMTOP" timeline tests/data/trace/small-v7.dat)" 1 "a recording without -k"
+is "$(cat "$TMP/err")" "kvmtop: tests/data/trace/small-v7.dat: is a recording of the host, not \
+function calls: give it with -k" "is told what it needs"
 is "$(status_of "$KVMTOP" timeline -k "$TMP/none")" 1 "no such file"
 is "$(status_of "$KVMTOP" timeline -k "$TMP")" 1 "a folder"
 is "$(status_of "$KVMTOP" timeline -k "$TMP/stat")" 1 "no recording"

@@ -551,6 +551,9 @@ int timeline_functions(FILE *in, const char *path, const struct functions_config
 		reader->in = in;
 		if (find_list(reader))
 			err = read_events(&functions, reader, tokener, path, why);
+		else if (!reader->offset && peek(reader) < 0)
+			err = why_set(why, -ENODATA, "%s: is empty: write a Chrome trace with "
+				      "uftrace dump --chrome", path);
 		else
 			err = why_set(why, -EINVAL,
 				      "%s: not a Chrome trace: write one with uftrace dump "

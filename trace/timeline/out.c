@@ -237,6 +237,7 @@ static void put_metadata(struct timeline_out *out, const char *what, int32_t pro
 			 const int64_t *track)
 {
 	open_event(out, "M");
+	put(out, ",\"cat\":\"__metadata\""); /* Chrome's own name; its importers want one */
 	put_text(out, ",\"name\":", what);
 	put_number(out, ",\"pid\":", process);
 	if (track)

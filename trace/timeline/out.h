@@ -5,6 +5,8 @@
  *	{"traceEvents":[{"ph":"X","name":"HLT","cat":"kvm","pid":1,"tid":7,"ts":1.234,...},...],
  *	 "displayTimeUnit":"ns","metadata":{...}}
  *
+ * Each event has a category: Chrome's importers stop at one that has none.
+ *
  * Times are handed in as nanoseconds since the beginning and written as microseconds with three
  * decimals. Events may come in any order: readers of the file sort them.
  */

@@ -38,11 +38,15 @@ static bool is_integer(const char *text)
 	return *text && !text[strspn(text, "0123456789")];
 }
 
+static bool is_not_counted(const char *text)
+{
+	return strcmp(text, "<not counted>") == 0;
+}
+
 /* A value, or perf's text for a missing value. */
 static bool is_value(const char *text)
 {
-	return is_decimal(text) || strcmp(text, "<not counted>") == 0 ||
-	       strcmp(text, "<not supported>") == 0;
+	return is_decimal(text) || is_not_counted(text) || strcmp(text, "<not supported>") == 0;
 }
 
 /* Parses "0.206358798". Returns the end of the number; NULL: it is not a number of seconds. */
@@ -170,8 +174,10 @@ static int parse_fields(char *text, const struct perf_separator *separator,
 	number = field_at(&fields, value);
 	if (!is_value(number)) /* a line with only a metric */
 		return *number ? -EINVAL : 0;
-	if (!set_name(line, &fields, value) || *number == '<')
+	if (!set_name(line, &fields, value))
 		return 0;
+	if (*number == '<')
+		return is_not_counted(number);
 	return set_value(line, number) ? 1 : -EINVAL;
 }
 
@@ -236,7 +242,7 @@ static int fill_json(struct json_object *object, struct perf_line *line)
 
 	if (time ? !read_seconds(time, &line->ns) : !value || !event)
 		return -EINVAL;
-	if (!time || !value || !event || !is_decimal(value))
+	if (!time || !value || !event || !(is_decimal(value) || is_not_counted(value)))
 		return 0; /* without a time: a line of the summary */
 	add_name(line, event, "");
 	for (size_t i = 0; i < ARRAY_SIZE(of); i++) {
@@ -251,7 +257,7 @@ static int fill_json(struct json_object *object, struct perf_line *line)
 		add_name(line, unit, "");
 		add_name(line, ")", "");
 	}
-	return set_value(line, value) ? 1 : -EINVAL;
+	return is_not_counted(value) || set_value(line, value) ? 1 : -EINVAL;
 }
 
 static int parse_json(const char *text, struct perf_line *line)
@@ -329,8 +335,11 @@ static bool parse_anchor(const char *text, uint64_t *ret_tsc)
 /* An interval of a counter begins at the end of the previous one. */
 struct perf_counter {
 	char name[192];
-	int64_t track;
+	int64_t track; /* of its gaps; 0: it has none so far */
 	uint64_t begin_ns;
+	bool has_value; /* there is something to end */
+	bool is_gap;	/* it is not counted since gap_ns */
+	uint64_t gap_ns;
 	UT_hash_handle hh;
 };
 
@@ -340,6 +349,7 @@ struct perf {
 	int64_t anchor_ns;
 	struct perf_counter *counters;
 	struct perf_separator separator;
+	int64_t nr_tracks;
 };
 
 static struct perf_counter *get_counter(struct perf *perf, const char *name)
@@ -372,24 +382,67 @@ static void draw(struct perf *perf, const struct perf_counter *counter, const ch
 	out_counter(perf->out, &event, value);
 }
 
+/* After an interval with a value: the value would seem to go on. */
+static void draw_end(struct perf *perf, const struct perf_counter *counter)
+{
+	if (counter->has_value)
+		draw(perf, counter, "0");
+}
+
+static void begin_gap(struct perf *perf, struct perf_counter *counter)
+{
+	draw_end(perf, counter);
+	counter->is_gap = true;
+	counter->gap_ns = counter->begin_ns;
+}
+
+/* One bar for all intervals in a row in which the event was not counted. */
+static void end_gap(struct perf *perf, struct perf_counter *counter)
+{
+	const struct timeline_event event = {
+		.name = "not counted",
+		.category = "perf",
+		.process = perf->process,
+		.track = counter->track ? counter->track : ++perf->nr_tracks,
+		.ns = perf->anchor_ns + (int64_t)counter->gap_ns,
+	};
+
+	if (!counter->track)
+		out_track(perf->out, perf->process, event.track, counter->name, event.track);
+	counter->track = event.track;
+	out_slice(perf->out, &event, perf->anchor_ns + (int64_t)counter->begin_ns, NULL);
+	counter->is_gap = false;
+}
+
 static int add_line(struct perf *perf, const struct perf_line *line)
 {
 	struct perf_counter *counter = get_counter(perf, line->name);
+	bool is_counted = line->value[0];
 
 	if (!counter)
 		return -ENOMEM;
-	draw(perf, counter, line->value);
+	if (counter->is_gap && is_counted)
+		end_gap(perf, counter);
+	if (!counter->is_gap && !is_counted)
+		begin_gap(perf, counter);
+	if (is_counted)
+		draw(perf, counter, line->value);
+	counter->has_value |= is_counted;
 	counter->begin_ns = line->ns;
 	return 0;
 }
 
-/* Sets all counters to 0 after their last interval: the last value would seem to go on. */
+/* Ends all counters after their last interval. One that was never counted is not drawn. */
 static void end_counters(struct perf *perf)
 {
 	struct perf_counter *counter, *next;
 
-	for (counter = perf->counters; counter; counter = counter->hh.next)
-		draw(perf, counter, "0");
+	for (counter = perf->counters; counter; counter = counter->hh.next) {
+		if (counter->is_gap && counter->has_value)
+			end_gap(perf, counter);
+		else
+			draw_end(perf, counter);
+	}
 	HASH_ITER(hh, perf->counters, counter, next) {
 		HASH_DEL(perf->counters, counter);
 		free(counter);
@@ -416,7 +469,7 @@ static int read_lines(struct perf *perf, FILE *in, const char *path,
 			continue;
 		}
 		got = perf_line_parse(text, &perf->separator, &line);
-		nr_values += got > 0;
+		nr_values += got > 0 && line.value[0];
 		if (got > 0)
 			err = add_line(perf, &line);
 		else if (got < 0)

@@ -3,7 +3,8 @@
  * perf_stat - the output of `perf stat -I MS -x SEP` (or -j), as counters.
  *
  * A line's time is the end of an interval, so the value is drawn from the beginning of the
- * interval. perf has already scaled the values of multiplexed counters.
+ * interval. perf has already scaled the values of multiplexed counters. Where an event was not
+ * counted a bar says so, and the counter is 0: Chrome's have a value at every moment.
  */
 #ifndef KVMTOP_TRACE_TIMELINE_PERF_STAT_H
 #define KVMTOP_TRACE_TIMELINE_PERF_STAT_H
@@ -20,7 +21,7 @@
 struct perf_line {
 	uint64_t ns; /* since perf began; the end of the interval */
 	char name[192]; /* the event and the counted CPU or thread: "kvm:kvm_exit CPU0" */
-	char value[32]; /* digits, may have a point */
+	char value[32]; /* digits, may have a point; "": not counted in this interval */
 };
 
 /* What -x gave perf: the same in all lines of a file. Zero-initialised: not known yet. */
@@ -30,8 +31,8 @@ struct perf_separator {
 
 /*
  * Parses a line, and changes it. The first line with a value sets the separator. Returns 1; 0 if
- * the line has no value of an interval (a comment, an event that was not counted, the summary); or
- * -EINVAL if it is not a line of perf stat.
+ * the line is not of an event's interval (a comment, an event that is not supported, the summary);
+ * or -EINVAL if it is not a line of perf stat.
  */
 int perf_line_parse(char *text, struct perf_separator *separator, struct perf_line *ret_line);
 

@@ -2,7 +2,9 @@
 /* Runs uftrace and nm. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,7 +29,8 @@ static int run(const char *const *argv, int out, pid_t *ret_child, struct why *w
 	return err ? why_set(why, -err, "%s cannot be run: %s", argv[0], strerror(err)) : 0;
 }
 
-static int wait_end(pid_t child, const char *name, const char *of, struct why *why)
+/* is_cut: nobody reads its output to the end, and a SIGPIPE is no failure. */
+static int wait_end(pid_t child, const char *name, const char *of, bool is_cut, struct why *why)
 {
 	int status;
 
@@ -36,6 +39,8 @@ static int wait_end(pid_t child, const char *name, const char *of, struct why *w
 			return -errno;
 	}
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return 0;
+	if (is_cut && WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE)
 		return 0;
 	return why_set(why, -EIO, "%s failed on %s", name, of);
 }
@@ -53,7 +58,7 @@ int uftrace_symbols(const char *folder, const char *binary, const char *name, st
 		return why_set(why, -errno, "%s: %s", path, strerror(errno));
 	err = run(argv, fd, &child, why);
 	close(fd);
-	return err ? err : wait_end(child, "nm", binary, why);
+	return err ? err : wait_end(child, "nm", binary, false, why);
 }
 
 /* Runs uftrace, and reads its output. */
@@ -93,8 +98,8 @@ int uftrace_open(const char *path, struct uftrace *ret_uftrace, struct why *why)
 	return err;
 }
 
-int uftrace_close(struct uftrace *uftrace, const char *path, struct why *why)
+int uftrace_close(struct uftrace *uftrace, const char *path, int err, struct why *why)
 {
 	fclose(uftrace->json);
-	return uftrace->child ? wait_end(uftrace->child, "uftrace", path, why) : 0;
+	return uftrace->child ? wait_end(uftrace->child, "uftrace", path, err < 0, why) : 0;
 }

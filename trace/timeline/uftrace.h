@@ -22,7 +22,10 @@ int uftrace_symbols(const char *folder, const char *binary, const char *name, st
 /* Returns 0, or -errno with why. */
 int uftrace_open(const char *path, struct uftrace *ret_uftrace, struct why *why);
 
-/* Returns 0, or -EIO with why when uftrace failed. */
-int uftrace_close(struct uftrace *uftrace, const char *path, struct why *why);
+/*
+ * Returns 0, or -EIO with why when uftrace failed. err: of reading its output, which ends uftrace
+ * early; 0: it was read to its end.
+ */
+int uftrace_close(struct uftrace *uftrace, const char *path, int err, struct why *why);
 
 #endif

@@ -960,7 +960,9 @@ static void lines_of_perf_stat_are_read(void **state)
 	parses("     1.206358798#277.09#msec#task-clock#277094647#100.00#1.385#CPUs utilized", 1,
 	       1206358798, "task-clock (msec)", "277.09");
 	parses("0.5#<not supported>##cycles:G#0#100.00##", 0, 0, "", "");
-	parses("0.5,<not counted>,,cycles,0,100.00,,", 0, 0, "", "");
+	parses("0.5,<not counted>,,cycles,0,100.00,,", 1, 500000000, "cycles", "");
+	parses("0.5#CPU0#<not counted>#msec#task-clock#0#100.00##", 1, 500000000,
+	       "task-clock CPU0 (msec)", "");
 	parses("0.5,12,,cpu/event=0x3c,umask=1/,100,50.00,,", 1, 500000000,
 	       "cpu/event=0x3c,umask=1/", "12");
 	parses("0.5,CPU0,12,,cycles,100,50.00,,", 1, 500000000, "cycles CPU0", "12");
@@ -978,8 +980,10 @@ static void lines_of_perf_stat_are_read(void **state)
 	parses("{\"interval\" : 0.500000000, \"cpu\" : \"0\", \"counter-value\" : \"12.000000\", "
 	       "\"unit\" : \"\", \"event\" : \"cycles\", \"event-runtime\" : 1}", 1, 500000000,
 	       "cycles cpu 0", "12.000000");
-	parses("{\"interval\" : 0.5, \"counter-value\" : \"<not counted>\", \"event\" : \"x\"}", 0,
-	       0, "", "");
+	parses("{\"interval\" : 0.5, \"counter-value\" : \"<not counted>\", \"event\" : \"x\"}", 1,
+	       500000000, "x", "");
+	parses("{\"interval\" : 0.5, \"counter-value\" : \"<not supported>\", \"event\" : \"x\"}",
+	       0, 0, "", "");
 	parses("hello", -EINVAL, 0, "", "");
 	parses("0.5", -EINVAL, 0, "", "");
 	parses("0.5,x,y,z", -EINVAL, 0, "", "");
@@ -1049,6 +1053,32 @@ static void counters_are_of_the_interval_before(void **state)
 			 0);
 	picture = picture_of(out);
 	assert_int_equal(find(&picture, 'C', "kvm:kvm_exit")->ns, MARGIN - 50000000);
+	picture_release(&picture);
+}
+
+/* The value before does not go on, and the value after does not begin earlier. */
+static void what_was_not_counted_is_a_gap(void **state)
+{
+	static const char text[] = "     1.0#<not counted>##cycles:G#0#0.00##\n"
+				   "     2.0#100##cycles:G#1000#100.00##\n"
+				   "     2.0#<not counted>##never#0#0.00##\n"
+				   "     3.0#<not counted>##cycles:G#0#0.00##\n"
+				   "     4.0#<not counted>##cycles:G#0#0.00##\n"
+				   "     5.0#400##cycles:G#1000#100.00##\n"
+				   "     6.0#<not counted>##cycles:G#0#0.00##\n";
+	struct picture picture;
+
+	(void)state;
+	save(counters, text, strlen(text));
+	assert_int_equal(run((const char *[]){ "-p", counters, NULL }), 0);
+	picture = picture_of(out);
+	is_drawn(&picture, "C cycles:G|perf|1.0 1000000000+0 100\n"
+			   "C cycles:G|perf|1.0 2000000000+0 0\n"
+			   "C cycles:G|perf|1.0 4000000000+0 400\n"
+			   "C cycles:G|perf|1.0 5000000000+0 0\n"
+			   "X not counted|perf|1.1 0+1000000000 \n"
+			   "X not counted|perf|1.1 2000000000+2000000000 \n"
+			   "X not counted|perf|1.1 5000000000+1000000000 \n");
 	picture_release(&picture);
 }
 
@@ -1126,6 +1156,7 @@ int main(void)
 		cmocka_unit_test(separators_may_be_longer),
 		cmocka_unit_test(a_summary_is_of_no_interval),
 		cmocka_unit_test(counters_are_of_the_interval_before),
+		cmocka_unit_test(what_was_not_counted_is_a_gap),
 		cmocka_unit_test(wrong_counters_are_named),
 		cmocka_unit_test(any_text_makes_valid_json),
 	};
