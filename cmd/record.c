@@ -167,8 +167,8 @@ static int check_pids(struct run *run, struct why *why)
 	if (!err)
 		return 0;
 	if (options->guest || options->pid || options->sched)
-		return why_set(why, err, "%s finds no guest here: %s",
-			       options->guest ? "-g" : options->pid ? "-p" : "--sched", reason.text);
+		return why_set(why, err, "%s finds no guest here: %s", options->guest ? "-g" :
+			       options->pid ? "-p" : "--sched", reason.text);
 	fprintf(stderr, "kvmtop: the file will not say which guest an event is of: %s\n",
 		reason.text);
 	return 0;

@@ -294,10 +294,33 @@ static int follow(struct top_reader *reader, struct why *why)
 	return live_loop(&reader->live, FOLLOW_S, 0, on_wake, reader, why);
 }
 
-/* Prints the sample of one time. */
-static int print_one(struct top_reader *reader, uint64_t time_ns, struct why *why)
+/*
+ * Goes to the sample of one time, which must not be before the first one or after the last. In a
+ * gap it is the one before, which is said. (The screen shows the nearest one, and its time.)
+ */
+static int go_to(struct top_reader *reader, uint64_t time_ns, struct why *why)
 {
+	const uint64_t gap_ns = (uint64_t)(past_segment(reader->past)->interval_s * 1e9);
 	int err = past_go_to(reader->past, time_ns, why);
+	const struct stored *at = past_at(reader->past);
+	char text[WHEN_SIZE];
+
+	if (err == -ENOENT ||
+	    (!err && (time_ns < at->time_ns - at->elapsed_ns ||
+		      time_ns > reader->origin.now_ns + gap_ns)))
+		return none_there(reader, why);
+	if (!err && time_ns > at->time_ns + gap_ns) {
+		when_format(text, sizeof(text), at->time_ns, time_ns);
+		fprintf(stderr, "kvmtop: %s: no sample was taken then; this one is of %s\n",
+			source_name(reader), text);
+	}
+	return err;
+}
+
+/* Prints the sample of one time, or the latest. */
+static int print_one(struct top_reader *reader, struct why *why)
+{
+	int err = 0;
 
 	/* The first sample of a run has no interval: the one after it has, if there is one. */
 	if (!err && !past_at(reader->past)->elapsed_ns)
@@ -311,6 +334,7 @@ static int print_one(struct top_reader *reader, uint64_t time_ns, struct why *wh
 
 /* ---- the screen ---- */
 
+/* at_ns: what is shown first, UINT64_MAX the latest. */
 static int show(struct top_reader *reader, uint64_t at_ns, struct why *why)
 {
 	struct tui_config config = {
@@ -345,12 +369,14 @@ static int show_past(struct top_reader *reader, struct why *why)
 
 	if (!err && options->at)
 		err = when_parse(options->at, &reader->origin, &at_ns, why);
+	if (!err && options->at && top_options_mode(options) == MODE_BATCH)
+		err = go_to(reader, at_ns, why);
 	if (err)
 		return err;
 	if (top_options_mode(options) == MODE_FIELDS)
 		return top_list_fields(monitor_facts(reader->monitor)->fields, top_print_field);
 	if (top_options_mode(options) == MODE_BATCH)
-		return print_one(reader, at_ns, why);
+		return print_one(reader, why);
 	if (top_options_mode(options) == MODE_CURSES)
 		return show(reader, at_ns, why);
 	return reader->fleet && !options->from && !options->to ? follow(reader, why) :

@@ -64,9 +64,13 @@ sed -n 2p "$TMP/live" >"$TMP/one"
 same_files "$TMP/back" "$TMP/one" "--from, --to: the samples of that time"
 "$KVMTOP" -r "$DB" -1 --json --view exits --at "$(time_of 2)" >"$TMP/back"
 same_files "$TMP/back" "$TMP/one" "--at: the sample of that time"
-"$KVMTOP" -r "$DB" -1 --json --view exits --at @0 >"$TMP/back"
-sed -n 1p "$TMP/live" >"$TMP/one"
-same_files "$TMP/back" "$TMP/one" "--at, before all samples: the first interval"
+for at in @0 2001-01-01 2101-01-01; do
+	is "$(status_of "$KVMTOP" -r "$DB" -1 --view exits --at "$at") $(wc -c <"$TMP/out")" "1 0" \
+		"--at $at, outside of the file: nothing"
+	like "$(cat "$TMP/err")" \
+		"^kvmtop: $DB: no sample was taken in that time: it has samples from 2.* to 2" \
+		"and it says when the file begins and ends"
+done
 "$KVMTOP" -r "$DB" -l --json --view exits --from now >"$TMP/back" 2>"$TMP/err"
 is "$? $(wc -l <"$TMP/back")" "1 0" "behind the last one there is none"
 like "$(cat "$TMP/err")" \
