@@ -396,7 +396,7 @@ if has_screen; then
 	screen_has 'This recording is shown as a whole' "without samples"
 
 	look 20 5 svm-perf.data
-	screen_has '^ npf +12\.4$' "20 x 5"
+	screen_has '^ npf +13\.3$' "20 x 5"
 	screen_resize 200 60
 	screen_has '^ npf +61 +322 .*▁.*' "200 x 60"
 	screen_keys q

@@ -333,6 +333,7 @@ static int add_guest(struct guests *guests, const struct member *members, size_t
 {
 	struct vcpu *vcpus = calloc(nr, sizeof(*vcpus));
 	struct guest guest = { .pid = members->pid > 0 ? members->pid : 0, .vcpus = vcpus };
+	uint64_t last = 0;
 	uint32_t id;
 
 	if (!vcpus)
@@ -341,9 +342,11 @@ static int add_guest(struct guests *guests, const struct member *members, size_t
 	snprintf(guest.name, sizeof(guest.name), "%s", members->guest);
 	id = guests_add(guests, &guest);
 	free(vcpus);
+	for (size_t i = 0; i < nr; i++)
+		last = members[i].thread->last > last ? members[i].thread->last : last;
 	for (size_t i = 0; id && i < nr; i++)
 		of_threads[members[i].thread->index] =
-			(struct recorded_vcpu){ id, members[i].vcpu };
+			(struct recorded_vcpu){ id, members[i].vcpu, last };
 	return id ? 0 : -ENOMEM;
 }
 

@@ -42,6 +42,7 @@ int guest_numbers_add(struct guest_numbers *numbers, const struct trace *trace,
 struct recorded_vcpu {
 	uint32_t guest; /* struct guest's id; GUEST_ANY: the thread ran no vCPU */
 	int32_t vcpu;	/* the vCPU's number; if unknown, the thread's tid */
+	uint64_t last;	/* the time of the guest's last event */
 };
 
 /*

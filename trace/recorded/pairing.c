@@ -415,8 +415,10 @@ static RARE void on_sched(struct pairing *pairing, const struct meaning *meaning
 				  SCHED_SLEEPS : SCHED_WAITS, event->time);
 	tid = (int32_t)trace_field_number(meaning->c, event);
 	thread = table_find_tid(&pairing->table, event, tid);
-	if (thread && thread->is_vcpu)
+	if (thread && thread->is_vcpu) {
+		thread->last = event->time;
 		on_run(pairing, thread, event->time);
+	}
 }
 
 uint64_t pairing_waited(const struct pairing *pairing, const struct recorded_thread *thread)
@@ -486,6 +488,7 @@ int pairing_add(struct pairing *pairing, const struct trace_event *event)
 	if (!thread)
 		return -ENOMEM;
 	thread->cpu = event->cpu;
+	thread->last = event->time;
 	if (event->vcpu != thread->vcpu)
 		set_vcpu(thread, meaning, event);
 	err = table_count_event(thread, meaning->number);

@@ -190,15 +190,43 @@ static bool has_time(const struct maker *maker)
 	return pairing_of(maker)->has_entries && maker->recorded->ns_per_unit > 0;
 }
 
-/* The time from an exit that is still open to the end of the recording, else 0. */
-static uint64_t open_time(const struct pairing *pairing, const struct recorded_thread *thread,
+/*
+ * Whether the thread may be gone. Inside of KVM it is there: an exit to user space, with an error,
+ * comes before a thread can end. Without such events any exit may be the last, but for a halt,
+ * which often lasts.
+ */
+static bool may_be_gone(const struct pairing *pairing, const struct recorded_thread *thread)
+{
+	if (thread->state != VCPU_OUTSIDE || thread->sched == SCHED_WAITS)
+		return false;
+	if (pairing->has_exits[EXITS_USERSPACE])
+		return thread->is_open & 1U << EXITS_USERSPACE;
+	return thread->is_open & 1U << EXITS_VMEXIT &&
+	       !pairing_is_idle(pairing, thread->spans[EXITS_VMEXIT].count);
+}
+
+/*
+ * Until when a thread's time is counted: the end of the recording, or the last event of its guest,
+ * which has perhaps ended.
+ */
+static uint64_t end_of(const struct recorded *recorded, const struct recorded_thread *thread)
+{
+	const struct pairing *pairing = &recorded->recording->pairing;
+	uint64_t last = recorded->vcpus[thread->index].last;
+
+	return last < pairing->last_time && may_be_gone(pairing, thread) ? last :
+									   pairing->last_time;
+}
+
+/* The time from an exit that is still open to the end, else 0. */
+static uint64_t open_time(const struct recorded *recorded, const struct recorded_thread *thread,
 			  const struct exit_count *count)
 {
 	const struct open_span *span = &thread->spans[count->key.kind];
 
 	if (!(thread->is_open & 1U << count->key.kind) || count != span->count)
 		return 0;
-	return pairing->last_time - span->begin;
+	return end_of(recorded, thread) - span->begin;
 }
 
 /*
@@ -214,7 +242,7 @@ static int add_count(const struct maker *maker, struct key key,
 		.count = pairing_count(pairing, count),
 		.is_timed = has_time(maker),
 	};
-	uint64_t open = maker->recorded->is_moment ? open_time(pairing, thread, count) : 0;
+	uint64_t open = maker->recorded->is_moment ? open_time(maker->recorded, thread, count) : 0;
 	int err;
 
 	if (!row.count && !open)
@@ -259,7 +287,7 @@ static int add_exits(const struct maker *maker, struct key key,
 
 		if (count->key.kind >= EXITS_FIRST_ARGUMENT)
 			continue;
-		ns = to_ns(recorded, count->took.total + open_time(pairing, thread, count));
+		ns = to_ns(recorded, count->took.total + open_time(recorded, thread, count));
 		time->ns[count->key.kind] += ns;
 		if (pairing_is_idle(pairing, count))
 			time->idle_ns[count->key.kind] += ns;
@@ -271,11 +299,11 @@ static int add_exits(const struct maker *maker, struct key key,
 /* The time since the thread's first exit or entry, without times in which events are missing. */
 static uint64_t whole_ns(const struct recorded *recorded, const struct recorded_thread *thread)
 {
-	const struct pairing *pairing = &recorded->recording->pairing;
-	uint64_t whole = pairing->last_time - thread->first, unknown = thread->unknown;
+	uint64_t end = end_of(recorded, thread);
+	uint64_t whole = end - thread->first, unknown = thread->unknown;
 
 	if (thread->state == VCPU_UNKNOWN)
-		unknown += pairing->last_time - thread->since;
+		unknown += end - thread->since;
 	return to_ns(recorded, whole > unknown ? whole - unknown : 0);
 }
 

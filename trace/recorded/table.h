@@ -61,6 +61,7 @@ struct recorded_thread {
 	const struct exit_count *argument; /* NULL: none */
 	uint64_t polled_before, waited_before; /* polled_ns and waited when it began */
 	uint64_t first;	  /* the time of the first exit or entry */
+	uint64_t last;	  /* the time of the last event of any kind */
 	uint64_t ran; /* VCPU_OUTSIDE: how long the guest ran before; 0: not known */
 	uint64_t nested; /* the total time in L2 */
 	uint64_t polled_ns; /* in halts, see TIME_POLL */

@@ -247,6 +247,35 @@ static void exit_of_many_intervals(void **state)
 	bytes_release(&file);
 }
 
+/* A guest that has ended spends no time in the intervals after it. */
+static void an_ended_guest_has_no_intervals(void **state)
+{
+	struct bytes event = { .len = 0 }, file = { .len = 0 };
+	struct world world;
+	struct ring ring;
+
+	(void)state;
+	ring_init(&ring, 0);
+	put_exit(&event, 77, 0, 1, 30);
+	ring_add(&ring, 1000, &event);
+	put_entry(&event, 77, 0);
+	ring_add(&ring, 1500, &event);
+	put_exit(&event, 77, 0, 1, 30);
+	ring_add(&ring, 2000, &event);
+	put_entry(&event, 300, 0); /* of another guest */
+	ring_add(&ring, 9000, &event);
+	put_dat6(&file, &ring, 1, world_formats, NR_WORLD_FORMATS, "[local]");
+	save(path, file.data, file.len);
+	open_file(&world, path, 4);
+	for (uint64_t id = 1; id <= 4; id++)
+		assert_int_equal(count_of(&world, id, "time"), id == 1 ? 1000 : 0);
+	assert_int_equal(subtract_all(&world), 4);
+	nothing_is_left(&world);
+	end(&world);
+	bytes_release(&event);
+	bytes_release(&file);
+}
+
 /* The second halt has no entry: the recording takes its time back, the moments do not. */
 static void time_does_not_go_back(void **state)
 {
@@ -349,6 +378,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_are_the_recordings),
 		cmocka_unit_test(exit_of_many_intervals),
+		cmocka_unit_test(an_ended_guest_has_no_intervals),
 		cmocka_unit_test(time_does_not_go_back),
 		cmocka_unit_test(totals_are_the_recordings),
 		cmocka_unit_test(the_latest_time_ends_the_last_interval),

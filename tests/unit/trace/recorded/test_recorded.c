@@ -611,6 +611,61 @@ static void lost_time_is_no_life(void **state)
 }
 
 /* What is lost of one CPU is lost of its threads alone; more losses than are kept are counted. */
+/* A guest whose last event is an exit to user space has perhaps ended: it spends no more time. */
+static void an_ended_guest_spends_no_time(void **state)
+{
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	for (uint32_t i = 0; i < 2; i++) {
+		put_exit(&world.event, 200 + i, i, 1, 30);
+		add(&world, 0, 1000 + 100 * i);
+		put_user(&world.event, 200 + i, 6, -4);
+		add(&world, 0, 1010 + 100 * i);
+	}
+	put_exit(&world.event, 202, 2, 1, 12); /* halts until the end */
+	add(&world, 0, 1150);
+	put_irq(&world.event, 5); /* not the guest's */
+	add(&world, 0, 11000);
+	put_entry(&world.event, 300, 0); /* another guest, which runs on */
+	add(&world, 0, 12000);
+	open_dat(&world);
+	look(&world, &view_vcpus);
+	assert_int_equal(total(&world, 0, "time"), 150);
+	assert_int_equal(total(&world, 0, "time(user)"), 140);
+	assert_int_equal(total(&world, 0, "time(kvm)"), 10);
+	assert_int_equal(total(&world, 1, "time"), 50);
+	assert_int_equal(total(&world, 1, "time(user)"), 40);
+	assert_int_equal(total(&world, 2, "time(halt)"), 10850);
+	end(&world);
+}
+
+/* Without events of user space an open exit may be the last, but for a halt. */
+static void what_is_gone_without_user_space(void **state)
+{
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_exit(&world.event, 77, 0, 1, 30);
+	add(&world, 0, 1000);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 1100);
+	put_exit(&world.event, 77, 0, 1, 1);
+	add(&world, 0, 1300);
+	put_exit(&world.event, 78, 1, 1, 12);
+	add(&world, 0, 1400);
+	put_irq(&world.event, 5);
+	add(&world, 0, 11000);
+	open_dat(&world);
+	look(&world, &view_vcpus);
+	assert_int_equal(total(&world, 0, "time"), 400);
+	assert_int_equal(total(&world, 0, "time(kvm)"), 200);
+	assert_int_equal(total(&world, 1, "time(halt)"), 9600);
+	end(&world);
+}
+
 static void losses_of_one_cpu(void **state)
 {
 	struct world world;
@@ -1074,6 +1129,8 @@ int main(void)
 		cmocka_unit_test(events_and_who_fired_them),
 		cmocka_unit_test(it_is_over),
 		cmocka_unit_test(lost_time_is_no_life),
+		cmocka_unit_test(an_ended_guest_spends_no_time),
+		cmocka_unit_test(what_is_gone_without_user_space),
 		cmocka_unit_test(losses_of_one_cpu),
 		cmocka_unit_test(a_loss_in_another_buffer),
 		cmocka_unit_test(waiting_for_a_cpu),
