@@ -12,6 +12,14 @@
 #include "history/db.h"
 #include "history/pack.h"
 
+/*
+ * In a damaged file a page may be below many others, so that a statement meets rows without end.
+ * Rows are read in fewer steps of SQLite's machine than these; a writer drops many rows at once.
+ */
+#define STEPS_AT_ONCE (1000 * 1000)
+#define STEPS_READING 100 /* times STEPS_AT_ONCE */
+#define STEPS_WRITING 2000
+
 /* ---- errors */
 
 int db_damaged(const struct db *db, struct why *why)
@@ -79,6 +87,13 @@ int db_error(const struct db *db, struct why *why)
 
 /* ---- statements */
 
+static int count_steps(void *arg)
+{
+	struct db *db = arg;
+
+	return ++db->nr_steps > (db->writes ? STEPS_WRITING : STEPS_READING);
+}
+
 /* A transaction writes to shared memory where it begins and where it ends. */
 static int reserve(struct db *db, enum sql sql, struct why *why)
 {
@@ -96,6 +111,7 @@ int db_prepare(struct db *db, enum sql sql, sqlite3_stmt **ret_statement, struct
 
 	if (err)
 		return err;
+	db->nr_steps = 0;
 	if (!*statement && sqlite3_prepare_v3(db->sqlite, sql_text[sql], -1,
 					      SQLITE_PREPARE_PERSISTENT, statement, NULL))
 		return db_error(db, why);
@@ -199,6 +215,8 @@ static int try_open(struct db *db, const char *real, int flags, const char *opti
 	sqlite3_extended_result_codes(db->sqlite, 1);
 	sqlite3_busy_timeout(db->sqlite, DB_WAIT_MS);
 	sqlite3_limit(db->sqlite, SQLITE_LIMIT_LENGTH, (int)PACK_MAX);
+	db->nr_steps = 0;
+	sqlite3_progress_handler(db->sqlite, STEPS_AT_ONCE, count_steps, db);
 	/* The file may be a stranger's: its schema runs nothing. */
 	sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);

@@ -28,6 +28,7 @@ struct db {
 	sqlite3 *sqlite;
 	struct db_shared *shared;
 	bool writes;
+	unsigned int nr_steps; /* of the statement, see STEPS_AT_ONCE */
 	int system_error; /* the errno that the latest failure came from; 0: not known */
 	sqlite3_stmt *statements[SQL_STATEMENTS]; /* prepared when first asked for */
 };

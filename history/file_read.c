@@ -98,12 +98,23 @@ static int file_find(void *store, uint64_t time_ns, struct stored *ret_stored, s
 	return err == -ENOENT ? one_stored(db, SQL_FIRST, NULL, 0, ret_stored, why) : err;
 }
 
+/* In a damaged file a search may find a row that it did not ask for, again and again. */
+static int check_order(struct db *db, int err, bool is_in_order, struct why *why)
+{
+	return !err && !is_in_order ? db_damaged(db, why) : err;
+}
+
 static int file_step(void *store, uint64_t id, bool is_back, struct stored *ret_stored,
 		     struct why *why)
 {
 	struct db *db = &((struct history_file *)store)->db;
+	struct stored stored = { 0 };
+	int err = one_stored(db, is_back ? SQL_BEFORE : SQL_NEXT, &id, 1, &stored, why);
 
-	return one_stored(db, is_back ? SQL_BEFORE : SQL_NEXT, &id, 1, ret_stored, why);
+	err = check_order(db, err, is_back ? stored.id < id : stored.id > id, why);
+	if (!err)
+		*ret_stored = stored;
+	return err;
 }
 
 static int file_find_flagged(void *store, uint64_t id, uint32_t flags,
@@ -111,8 +122,13 @@ static int file_find_flagged(void *store, uint64_t id, uint32_t flags,
 {
 	struct db *db = &((struct history_file *)store)->db;
 	const uint64_t numbers[] = { id, flags };
+	struct stored stored = { 0 };
+	int err = one_stored(db, SQL_FLAGGED, numbers, ARRAY_SIZE(numbers), &stored, why);
 
-	return one_stored(db, SQL_FLAGGED, numbers, ARRAY_SIZE(numbers), ret_stored, why);
+	err = check_order(db, err, stored.id <= id, why);
+	if (!err)
+		*ret_stored = stored;
+	return err;
 }
 
 static int take_part(struct db *db, sqlite3_stmt *row, struct blob *blob, struct why *why)
@@ -209,7 +225,7 @@ static int file_fields(void *store, uint32_t segment, uint32_t first, stored_fie
 	struct field_texts texts;
 	struct field field;
 	sqlite3_stmt *row;
-	uint32_t id;
+	uint32_t id, next = first;
 	int err = db_prepare(db, SQL_READ_FIELDS, &row, why);
 
 	if (err)
@@ -217,10 +233,12 @@ static int file_fields(void *store, uint32_t segment, uint32_t first, stored_fie
 	db_bind(row, 1, segment);
 	db_bind(row, 2, first);
 	while ((err = db_step(db, row, why)) > 0) {
-		err = get_field(row, &texts, &id, &field) ? take(arg, id, &field) :
-							    db_damaged(db, why);
+		bool is_good = get_field(row, &texts, &id, &field) && id >= next;
+
+		err = is_good ? take(arg, id, &field) : db_damaged(db, why);
 		if (err)
 			break;
+		next = id + 1;
 	}
 	sqlite3_reset(row);
 	return err;

@@ -905,6 +905,69 @@ static void a_damaged_file_is_no_harm(void **state)
 	free(whole);
 }
 
+/* In a leaf of a table: the byte with the id of a row; NULL: the row is not there. Ids are small. */
+static unsigned char *find_id(unsigned char *page, unsigned char id)
+{
+	size_t nr = page[0] == 13 ? (size_t)page[3] << 8 | page[4] : 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		unsigned char *cell = page + ((size_t)page[8 + 2 * i] << 8 | page[9 + 2 * i]);
+
+		while (*cell & 128) /* the size of the row */
+			cell++;
+		if (cell[1] == id)
+			return cell + 1;
+	}
+	return NULL;
+}
+
+/* Goes through the file from the end. At most nr steps, or a step came back to where it was. */
+static int walk_ends(struct world *w, bool is_back, int nr)
+{
+	struct history_file *reader = begin_reader(w);
+	struct store store = history_file_store(reader);
+	struct stored at = { .id = is_back ? 1000 : 0 };
+	int err = 0;
+
+	for (int i = 0; !err && i <= nr; i++)
+		err = store.type->step(store.state, at.id, is_back, &at, &w->why);
+	history_file_close(reader, NULL);
+	return err;
+}
+
+/* A search in a page whose ids are out of order finds the same rows again and again. */
+static void ids_ascend_at_every_step(void **state)
+{
+	static const unsigned char ids[] = { 1, 7, 50, 99, 100, 126 };
+	struct world *w = *state;
+	size_t size;
+	unsigned char *bytes;
+	int nr_damaged = 0;
+
+	begin_writer(w);
+	add_many(w, 100);
+	end_writer(w);
+	bytes = read_file(w, &size);
+	for (size_t i = 0; i < 90 * ARRAY_SIZE(ids); i++) {
+		unsigned char id = (unsigned char)(5 + i / ARRAY_SIZE(ids)), *at = NULL;
+
+		for (size_t page = 4096; page < size && !at; page += 4096)
+			at = find_id(bytes + page, id);
+		assert_non_null(at);
+		*at = ids[i % ARRAY_SIZE(ids)];
+		write_file(w, bytes, size);
+		*at = id;
+		for (int is_back = 0; is_back < 2; is_back++) {
+			int err = walk_ends(w, is_back, 100);
+
+			assert_true(err == -EBADMSG || err == -ENOENT);
+			nr_damaged += err == -EBADMSG;
+		}
+	}
+	assert_true(nr_damaged > 0);
+	free(bytes);
+}
+
 /* Readers have a table by id, and a damaged id must not make it larger than the memory. */
 static void an_id_that_no_field_has_is_damage(void **state)
 {
@@ -958,6 +1021,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(two_read_while_one_writes, setup, teardown),
 		cmocka_unit_test_setup_teardown(nothing_is_lost_by_kill_9, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_damaged_file_is_no_harm, setup, teardown),
+		cmocka_unit_test_setup_teardown(ids_ascend_at_every_step, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_id_that_no_field_has_is_damage, setup, teardown),
 	};
 
