@@ -2,10 +2,7 @@
 /* Writes a file without a name, links it beside the old file, and renames it over the old file. */
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
-#include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,16 +11,6 @@
 
 #define TRIES 100
 
-/* Opens a file without a name in the folder of the path; -1: not possible there. */
-static int open_nameless(const char *path)
-{
-	char *copy = strdup(path);
-	int fd = copy ? open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666) : -1;
-
-	free(copy);
-	return fd;
-}
-
 /* Gives the new file the old file's owner, if permitted, and mode. */
 static void take_after(int fd, const struct stat *old)
 {
@@ -31,66 +18,62 @@ static void take_after(int fd, const struct stat *old)
 	(void)!fchmod(fd, old->st_mode & 0777);
 }
 
-/* Follows a symbolic link: its target is replaced, not the link. *ret_fd stays -1 if impossible. */
-static int open_beside(const char *path, int *ret_fd, char **ret_path)
+/* Opens a file without a name in the folder; -1: not possible there. */
+static int open_nameless(const struct output *output)
 {
 	struct stat old;
-	/* A link to a file that does not exist is no regular file: open() creates its target. */
-	bool is_there = stat(path, &old) == 0 || lstat(path, &old) == 0;
-	char *real_path;
+	bool is_there = fstatat(output->folder, output->name, &old, AT_SYMLINK_NOFOLLOW) == 0;
+	int fd;
 
-	if (is_there && (!S_ISREG(old.st_mode) || access(path, W_OK) < 0))
-		return 0;
-	real_path = is_there ? realpath(path, NULL) : strdup(path);
-	if (!real_path)
-		return -errno;
-	*ret_fd = open_nameless(real_path);
-	if (*ret_fd < 0) {
-		free(real_path);
-		return 0;
-	}
-	if (is_there)
-		take_after(*ret_fd, &old);
-	*ret_path = real_path;
-	return 0;
+	/* What cannot be opened says why when it is opened. */
+	if (output->is_kernels ||
+	    (is_there && (!S_ISREG(old.st_mode) || !output_is_ours(&old) || old.st_nlink > 1 ||
+			  faccessat(output->folder, output->name, W_OK, 0) < 0)))
+		return -1;
+	fd = openat(output->folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+	if (fd >= 0 && is_there)
+		take_after(fd, &old);
+	return fd;
 }
 
 int whole_file_open(struct whole_file *whole, const char *path, struct why *why)
 {
-	char *real_path = NULL;
+	struct why reason = { "" };
 	int fd = -1, err;
 
 	if (!path || strcmp(path, "-") == 0) {
 		whole->file = stdout;
 		return 0;
 	}
-	err = open_beside(path, &fd, &real_path);
-	if (!err && fd < 0)
-		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (!err && fd < 0)
-		err = -errno;
-	if (!err) {
-		whole->path = real_path;
-		whole->file = fdopen(fd, "w");
-		if (whole->file)
-			return 0;
-		err = -errno;
+	err = output_find(path, &whole->output, &reason);
+	if (err)
+		return why_set(why, err, "%s: %s", path, reason.text);
+	fd = open_nameless(&whole->output);
+	whole->has_no_name = fd >= 0;
+	if (fd < 0)
+		fd = output_open_at(&whole->output, O_WRONLY | O_CREAT | O_TRUNC, 0666, &reason);
+	whole->file = fd >= 0 ? fdopen(fd, "w") : NULL;
+	if (whole->file)
+		return 0;
+	err = fd >= 0 ? -errno : fd;
+	if (fd >= 0)
 		close(fd);
-	}
-	whole_file_drop(whole);
-	return why_set(why, err, "%s: %s", path, strerror(-err));
+	output_release(&whole->output);
+	*whole = (struct whole_file){ .file = NULL };
+	return why_set(why, err, "%s: %s", path, reason.text[0] ? reason.text : strerror(-err));
 }
 
-/* Links the file under a temporary name beside real_path. */
-static int give_name(int fd, const char *real_path, char *name, size_t size)
+/* Links the file under a temporary name beside the final one. */
+static int give_name(int fd, const struct output *output, char *name, size_t size)
 {
 	char link[64];
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	for (unsigned int i = 0; i < TRIES; i++) {
-		if ((size_t)snprintf(name, size, "%s.%d.%u", real_path, (int)getpid(), i) >= size)
+		if ((size_t)snprintf(name, size, "%s.%d.%u", output->name, (int)getpid(), i) >=
+		    size)
 			return -ENAMETOOLONG;
-		if (linkat(AT_FDCWD, link, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0)
+		if (linkat(AT_FDCWD, link, output->folder, name, AT_SYMLINK_FOLLOW) == 0)
 			return 0;
 		if (errno != EEXIST)
 			break;
@@ -98,14 +81,14 @@ static int give_name(int fd, const char *real_path, char *name, size_t size)
 	return -errno;
 }
 
-static int replace(int fd, const char *real_path)
+static int replace(int fd, const struct output *output)
 {
-	char name[PATH_MAX];
-	int err = give_name(fd, real_path, name, sizeof(name));
+	char name[NAME_MAX + 32];
+	int err = give_name(fd, output, name, sizeof(name));
 
-	if (!err && rename(name, real_path) < 0) {
+	if (!err && renameat(output->folder, name, output->folder, output->name) < 0) {
 		err = -errno;
-		unlink(name);
+		unlinkat(output->folder, name, 0);
 	}
 	return err;
 }
@@ -121,27 +104,20 @@ int whole_file_keep(struct whole_file *whole)
 		err = -errno;
 	else if (ferror(whole->file))
 		err = -EIO;
-	if (!err && whole->path)
-		err = replace(fileno(whole->file), whole->path);
+	if (!err && whole->has_no_name)
+		err = replace(fileno(whole->file), &whole->output);
 	if (fclose(whole->file) != 0 && !err)
 		err = -errno;
-	whole->file = NULL;
-	whole_file_drop(whole);
+	output_release(&whole->output);
+	*whole = (struct whole_file){ .file = NULL };
 	return err;
-}
-
-bool is_same_file(const char *path, const char *other)
-{
-	struct stat one, two;
-
-	return stat(path, &one) == 0 && stat(other, &two) == 0 && S_ISREG(one.st_mode) &&
-	       one.st_dev == two.st_dev && one.st_ino == two.st_ino;
 }
 
 void whole_file_drop(struct whole_file *whole)
 {
-	if (whole->file && whole->file != stdout)
+	if (whole->file && whole->file != stdout) {
 		fclose(whole->file);
-	free(whole->path);
-	*whole = (struct whole_file){ NULL, NULL };
+		output_release(&whole->output);
+	}
+	*whole = (struct whole_file){ .file = NULL };
 }

@@ -11,12 +11,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/output.h"
 #include "base/why.h"
 
 /* Zero-initialised before whole_file_open(); dropping a zeroed one is allowed. */
 struct whole_file {
 	FILE *file; /* to write to */
-	char *path; /* the final path; NULL: file already is the final one */
+	bool has_no_name; /* yet; else the path is written to directly */
+	struct output output; /* where it gets its name */
 };
 
 /* path NULL or "-": standard output. Returns 0, or -errno with why. */
@@ -28,9 +30,6 @@ int whole_file_open(struct whole_file *whole, const char *path, struct why *why)
  * Errors of standard output are not checked here, as other code writes to it, too.
  */
 int whole_file_keep(struct whole_file *whole);
-
-/* Whether both paths exist and are the same regular file. */
-bool is_same_file(const char *path, const char *other);
 
 /* Discards the new file; the old one is unchanged. */
 void whole_file_drop(struct whole_file *whole);

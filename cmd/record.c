@@ -16,6 +16,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/delay.h"
+#include "base/output.h"
 #include "base/say.h"
 #include "cmd/option.h"
 #include "cmd/command.h"
@@ -114,6 +115,7 @@ struct run {
 	pid_t *tids;
 	size_t nr_tids;
 	struct ring *ring;
+	struct output place; /* of the output */
 	int output;
 	bool is_new; /* this run made the file */
 	sigset_t old_mask; /* of signals, which the command gets */
@@ -291,37 +293,31 @@ static int loop(struct run *run, struct why *why)
 
 /* ---- from the beginning to the end ---- */
 
-static int open_error(const char *path, bool is_there, struct why *why)
+static int open_error(const char *path, int err, const char *reason, struct why *why)
 {
-	int err = errno;
-
-	if (err == ENOENT && is_there)
-		return why_set(why, -err, "%s: a link to a file that does not exist: name the file "
-			       "itself with -o", path);
-	if (err == ENOENT)
-		return why_set(why, -err, "%s: there is no such folder: make it, or name another "
-					  "one with -o", path);
-	return why_set(why, -err, "%s cannot be written: %s: name another file with -o", path,
-		       strerror(err));
+	if (err == -ENOENT)
+		return why_set(why, err, "%s: there is no such folder: make it, or name another "
+					 "one with -o", path);
+	return why_set(why, err, "%s cannot be written: %s: name another file with -o", path,
+		       reason);
 }
 
-/*
- * An old file keeps its contents until the recording is written. A link to a missing file is
- * refused: another user may have made the link.
- */
-static int output_open(struct run *run, struct why *why)
+/* An old file keeps its contents until the recording is written. */
+static int output_file_open(struct run *run, struct why *why)
 {
 	const char *path = run->options->output;
-	bool is_there;
+	struct why reason = { "" };
 	struct stat st;
+	int err = output_find(path, &run->place, &reason);
 
-	run->output = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (err)
+		return open_error(path, err, reason.text, why);
+	run->output = output_open_at(&run->place, O_RDWR | O_CREAT | O_EXCL, 0666, &reason);
 	run->is_new = run->output >= 0;
-	is_there = !run->is_new && errno == EEXIST;
-	if (is_there)
-		run->output = open(path, O_RDWR | O_CLOEXEC);
+	if (run->output == -EEXIST)
+		run->output = output_open_at(&run->place, O_RDWR | O_NONBLOCK, 0, &reason);
 	if (run->output < 0)
-		return open_error(path, is_there, why);
+		return open_error(path, run->output, reason.text, why);
 	if (fstat(run->output, &st) < 0 || !S_ISREG(st.st_mode))
 		return why_set(why, -EINVAL, "%s: not a regular file", path);
 	return 0;
@@ -381,7 +377,7 @@ static int prepare(struct run *run, struct why *why)
 	if (!err)
 		err = find_guests(run, why);
 	if (!err)
-		err = output_open(run, why);
+		err = output_file_open(run, why);
 	if (!err)
 		err = signals_init(run);
 	if (!err && run->command)
@@ -519,7 +515,9 @@ static int run_record(struct run *run, double seconds)
 		status = run->child.status;
 	run_release(run);
 	if (err && run->is_new)
-		unlink(run->options->output);
+		unlinkat(run->place.folder, run->place.name, 0);
+	if (run->place.folder >= 0)
+		output_release(&run->place);
 	return status;
 }
 
@@ -536,6 +534,7 @@ static int record_run(int argc, char **argv)
 	struct options options = { .output = "trace.dat" };
 	struct run run = {
 		.options = &options,
+		.place.folder = -1,
 		.output = -1,
 		.signals = -1,
 		.is_on_terminal = isatty(STDERR_FILENO),

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <unistd.h>
 
+#include "base/output.h"
 #include "base/say.h"
-#include "base/whole_file.h"
 #include "cmd/command.h"
 #include "cmd/commands.h"
 #include "cmd/report.h"
@@ -76,12 +76,12 @@ static int show(const struct recording *recording, const struct recording *other
 static int check_output(const char *const *paths, size_t nr, const struct report_options *options,
 			struct why *why)
 {
-	for (size_t i = 0; options->csv && i < nr; i++) {
-		if (is_same_file(options->csv, paths[i]))
-			return why_set(why, -EINVAL, "--csv %s: this file is the recording; choose "
-				       "another one", options->csv);
-	}
-	return 0;
+	const char *found = output_find_input(options->csv, paths, nr);
+
+	if (!found)
+		found = output_find_input(options->csv, &options->diff, 1);
+	return found ? why_set(why, -EINVAL, "--csv %s: this file is the recording; choose "
+			       "another one", options->csv) : 0;
 }
 
 static int report(const char *const *paths, size_t nr, const struct report_options *options)

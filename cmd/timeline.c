@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/output.h"
 #include "base/path.h"
 #include "base/say.h"
 #include "base/whole_file.h"
@@ -486,34 +488,34 @@ static int run_timeline(const struct timeline_options *options)
 	return run.status;
 }
 
-/* Finds the same file in the list. NULL: it is not there. */
-static const char *find_same(const char *path, const char *const *list, size_t nr)
+/* Finds the output among traces. NULL: it is not there. */
+static const char *find_trace(const char *output, const char *const *list, size_t nr)
 {
-	for (size_t i = 0; i < nr; i++) {
-		const char *listed = trace_choice(list[i]).path;
+	const char *found = NULL;
 
-		if (is_same_file(path, listed))
-			return listed;
+	for (size_t i = 0; i < nr && !found; i++) {
+		const char *path = trace_choice(list[i]).path;
+
+		found = output_find_input(output, &path, 1);
 	}
-	return NULL;
+	return found;
 }
 
 /* No input may be overwritten. */
 static int check_output(const struct timeline_options *options, struct why *why)
 {
-	const char *found = NULL;
+	const char *const files[] = { options->perf, options->binary };
+	const char *output = options->output, *found;
 
-	if (!options->output)
-		return 0;
-	found = find_same(options->output, options->recordings, options->nr_recordings);
+	found = output_find_input(output, options->recordings, options->nr_recordings);
 	if (!found)
-		found = find_same(options->output, options->guests, options->nr_guests);
+		found = output_find_input(output, files, ARRAY_SIZE(files));
 	if (!found)
-		found = find_same(options->output, options->merged, options->nr_merged);
-	if (!found && options->perf)
-		found = find_same(options->output, &options->perf, 1);
+		found = find_trace(output, options->guests, options->nr_guests);
+	if (!found)
+		found = find_trace(output, options->merged, options->nr_merged);
 	return found ? why_set(why, -EINVAL, "-o %s: this file is an input; choose another one",
-			       found) : 0;
+			       output) : 0;
 }
 
 static int timeline_run(int argc, char **argv)

@@ -10,6 +10,7 @@
 #include "arch/arch.h"
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/output.h"
 #include "base/say.h"
 #include "cmd/command.h"
 #include "cmd/complete.h"
@@ -229,13 +230,12 @@ static int print_sample(struct top *top, struct why *why)
 static int on_wake(void *arg, enum woken woken, struct why *why)
 {
 	struct top *top = arg;
-	int err;
 
 	if (woken == WOKEN_HANGUP && top->lines.lines) {
-		err = lines_reopen(top->lines.lines, why);
-		if (!err)
-			say_notice(why); /* an older log was renamed */
-		return err;
+		/* An older log was renamed, or the log that is open goes on: the samples count. */
+		(void)lines_reopen(top->lines.lines, why);
+		say_notice(why);
+		return 0;
 	}
 	if (woken != WOKEN_TICK)
 		return 0;
@@ -409,6 +409,29 @@ static int run_completion(struct top *top)
 	}
 }
 
+/* No input is written to. */
+static int check_outputs(const struct top_options *options, struct why *why)
+{
+	const char *const inputs[] = { options->read_file, options->thresholds,
+				       options->http_config, options->web_config,
+				       options->write_file };
+	const struct {
+		const char *option, *path;
+		size_t nr_inputs; /* a log is not written into the history that is written */
+	} outputs[] = {
+		{ "-w", options->write_file, ARRAY_SIZE(inputs) - 1 },
+		{ "-L", options->log_file, ARRAY_SIZE(inputs) },
+		{ "--prometheus", options->prometheus, ARRAY_SIZE(inputs) },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(outputs); i++) {
+		if (output_find_input(outputs[i].path, inputs, outputs[i].nr_inputs))
+			return why_set(why, -EINVAL, "%s %s: this file is an input; choose another "
+				       "one", outputs[i].option, outputs[i].path);
+	}
+	return 0;
+}
+
 static int run_options(struct top *top)
 {
 	enum mode mode = top_options_mode(&top->options);
@@ -436,6 +459,9 @@ static int run_options(struct top *top)
 		return say_usage("", &why);
 	if (mode == MODE_COMPLETE)
 		return run_completion(top);
+	err = check_outputs(&top->options, &why);
+	if (err)
+		return say_failure(err, &why);
 	err = thresholds_load(top->options.thresholds, top->options.sysroot, &top->thresholds,
 			      &why);
 	if (!err)

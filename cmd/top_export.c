@@ -175,7 +175,7 @@ static int check_file(const struct whole_file *file, const char *path, struct wh
 {
 	struct stat st;
 
-	if (file->path || file->file == stdout || fstat(fileno(file->file), &st) < 0 ||
+	if (file->has_no_name || file->file == stdout || fstat(fileno(file->file), &st) < 0 ||
 	    !S_ISREG(st.st_mode))
 		return 0;
 	return why_set(why, -EOPNOTSUPP, "%s: its file system cannot replace a file at once "
@@ -184,7 +184,7 @@ static int check_file(const struct whole_file *file, const char *path, struct wh
 
 static int write_text(const struct metrics_text *text, const char *path, struct why *why)
 {
-	struct whole_file file = { NULL, NULL };
+	struct whole_file file = { .file = NULL };
 	int err = whole_file_open(&file, path, why);
 
 	if (!err)
@@ -193,7 +193,7 @@ static int write_text(const struct metrics_text *text, const char *path, struct 
 		whole_file_drop(&file);
 		return err;
 	}
-	if (file.path && fchmod(fileno(file.file), 0644) < 0)
+	if (file.has_no_name && fchmod(fileno(file.file), 0644) < 0)
 		err = -errno;
 	if (fwrite(text->bytes, 1, text->size, file.file) != text->size && !err)
 		err = -errno;

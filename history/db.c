@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/output.h"
 #include "history/db.h"
 #include "history/pack.h"
 
@@ -19,6 +20,8 @@
 #define STEPS_AT_ONCE (1000 * 1000)
 #define STEPS_READING 100 /* times STEPS_AT_ONCE */
 #define STEPS_WRITING 2000
+
+const char *const db_suffixes[] = { "-journal", "-wal", "-shm", NULL };
 
 /* ---- errors */
 
@@ -239,9 +242,47 @@ static bool has_beside(const char *real, const char *suffix)
 	return stat(path, &st) == 0 && st.st_size;
 }
 
+/* Whether all of it is of root or of this user, and nobody else can add to it. */
+static bool is_ours(const char *real)
+{
+	char path[PATH_MAX + 16];
+	struct output output;
+	struct stat st;
+	bool is_ours = stat(real, &st) == 0 && output_is_ours(&st);
+
+	for (size_t i = 0; is_ours && db_suffixes[i]; i++) {
+		snprintf(path, sizeof(path), "%s%s", real, db_suffixes[i]);
+		is_ours = lstat(path, &st) < 0 || (S_ISREG(st.st_mode) && output_is_ours(&st));
+	}
+	if (!is_ours || output_find(real, &output, NULL) < 0)
+		return false;
+	is_ours = output_check_folder(output.folder, NULL) == 0;
+	output_release(&output);
+	return is_ours;
+}
+
+/* What its writer has in memory is read, but not written to; without a log, there is none. */
+static int open_foreign(struct db *db, const char *real, struct why *why)
+{
+	bool has_log = has_beside(real, "-wal");
+	int code;
+
+	db_shared_only_look(db->shared);
+	code = try_open(db, real, SQLITE_OPEN_READONLY,
+			has_log ? "?readonly_shm=1" : "?immutable=1");
+	if (has_log && (code & 0xff) == SQLITE_CANTOPEN)
+		return why_set(why, -EACCES, "%s: %s-wal belongs to it, and others may write to "
+			       "its folder: copy both into a folder of yours", db->name, db->name);
+	return code ? error_of(db, code, why) : 0;
+}
+
 static int open_to_read(struct db *db, const char *real, struct why *why)
 {
-	int code = try_open(db, real, SQLITE_OPEN_READONLY, "");
+	int code;
+
+	if (!is_ours(real))
+		return open_foreign(db, real, why);
+	code = try_open(db, real, SQLITE_OPEN_READONLY, "");
 
 	/* Without room for shared memory: reads what others wrote there, or the log itself. */
 	if (code == SQLITE_IOERR_SHMMAP || (!code && db_shared_reserve(db->shared) < 0))

@@ -33,9 +33,14 @@ struct db {
 	sqlite3_stmt *statements[SQL_STATEMENTS]; /* prepared when first asked for */
 };
 
+/* What SQLite appends to the name of the file for files of its own; NULL is the last. */
+extern const char *const db_suffixes[];
+
 /*
  * Opens the database in the file real, an absolute path. To write: makes the tables in an empty
- * file, and sets it to write-ahead logging; the caller keeps other writers away.
+ * file, and sets it to write-ahead logging; the caller keeps other writers away, and has made sure
+ * that nobody else can put files beside it. To read: a file of another user, or in a folder where
+ * others may write, is only looked at; nothing is made, repaired or removed there.
  */
 int db_open(struct db *db, const char *name, const char *real, bool writes, struct why *why);
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
@@ -50,6 +51,7 @@ struct db_shared {
 	struct methods database, log; /* SQLite does not lock the log: they differ */
 	const char *path; /* of the database; SQLite's, as long as it is open */
 	bool writes_elsewhere; /* the file system does */
+	bool only_looks;
 	struct region *regions;
 	size_t nr, room;
 	volatile sig_atomic_t is_lost;
@@ -190,11 +192,21 @@ static int truncate_file(sqlite3_file *file, sqlite3_int64 size)
 	return code ? code : methods->usual->xTruncate(file, size);
 }
 
+static bool is_beside(const struct db_shared *shared, const char *path)
+{
+	size_t len = shared->path ? strlen(shared->path) : 0;
+
+	return len && strncmp(path, shared->path, len) == 0 &&
+	       (strcmp(path + len, "-journal") == 0 || strcmp(path + len, "-wal") == 0);
+}
+
 static int delete_file(sqlite3_vfs *vfs, const char *path, int syncs)
 {
 	const struct db_shared *shared = (const struct db_shared *)vfs;
 	int code = check_lost(shared, SQLITE_IOERR_DELETE);
 
+	if (shared->only_looks || !is_beside(shared, path))
+		return SQLITE_IOERR_DELETE;
 	return code ? code : shared->usual->xDelete(shared->usual, path, syncs);
 }
 
@@ -255,8 +267,15 @@ static int open_file(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int
 		     int *ret_flags)
 {
 	struct db_shared *shared = (struct db_shared *)vfs;
-	int code = shared->usual->xOpen(shared->usual, path, file, flags, ret_flags);
+	int code;
 
+	file->pMethods = NULL;
+	if (flags & SQLITE_OPEN_SUPER_JOURNAL) /* no transaction of ours has one */
+		return SQLITE_CORRUPT;
+	if (shared->only_looks && path) /* SQLite's temporary files have none */
+		flags = (flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)) |
+			SQLITE_OPEN_READONLY;
+	code = shared->usual->xOpen(shared->usual, path, file, flags, ret_flags);
 	if (code)
 		return code;
 	if (flags & SQLITE_OPEN_MAIN_DB) {
@@ -267,6 +286,11 @@ static int open_file(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int
 		take_over(shared, file, &shared->log);
 	}
 	return SQLITE_OK;
+}
+
+void db_shared_only_look(struct db_shared *shared)
+{
+	shared->only_looks = true;
 }
 
 struct db_shared *db_shared_new(void)

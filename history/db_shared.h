@@ -13,6 +13,9 @@
  * that ends at that moment is in the log, where the next program that opens the file finds it,
  * unless another program has the file open all the time.
  *
+ * The files of a database are its own, and the ones with SQLite's suffixes. SQLite removes any
+ * other file that a journal names, and the journal may be somebody else's: here it does not.
+ *
  * A program opens a file once at a time: SQLite would share the memory between both.
  */
 #ifndef KVMTOP_HISTORY_DB_SHARED_H
@@ -34,6 +37,9 @@ void db_shared_use(struct db_shared *shared);
 
 /* The VFS with which SQLite opens the database. */
 const char *db_shared_vfs(const struct db_shared *shared);
+
+/* Before it is opened: no file is made, removed or opened to write. */
+void db_shared_only_look(struct db_shared *shared);
 
 /*
  * Before SQLite writes to the memory: 0, or -ENOSPC or -EDQUOT: there is no room for that; of lost

@@ -225,7 +225,7 @@ static int file_fields(void *store, uint32_t segment, uint32_t first, stored_fie
 	struct field_texts texts;
 	struct field field;
 	sqlite3_stmt *row;
-	uint32_t id, next = first;
+	uint32_t id = 0, next = first;
 	int err = db_prepare(db, SQL_READ_FIELDS, &row, why);
 
 	if (err)
@@ -313,7 +313,7 @@ struct store history_file_store(struct history_file *file)
 int history_file_open(const char *path, struct history_file **ret_file, struct why *why)
 {
 	struct history_file *file;
-	int err = history_file_new(path, &file, why);
+	int err = history_file_new(path, false, &file, why);
 
 	if (err)
 		return err;

@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/output.h"
 #include "history/file_state.h"
 
 void history_file_free(struct history_file *file)
@@ -24,38 +25,32 @@ void history_file_free(struct history_file *file)
 	free(file);
 }
 
-/* realpath(3), also of a file that is not there yet. */
-static char *real_path(const char *path)
-{
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	char *real = realpath(path, NULL), *folder, *in;
-
-	if (real || errno != ENOENT)
-		return real;
-	in = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-	folder = in ? realpath(in, NULL) : NULL;
-	free(in);
-	if (folder && asprintf(&real, "%s/%s", folder[1] ? folder : "", name) < 0)
-		real = NULL;
-	free(folder);
-	return real;
-}
-
-int history_file_new(const char *path, struct history_file **ret_file, struct why *why)
+int history_file_new(const char *path, bool writes, struct history_file **ret_file,
+		     struct why *why)
 {
 	struct history_file *file = calloc(1, sizeof(*file));
-	int err;
+	struct why reason = { "" };
+	struct output output;
+	int err = 0;
 
 	if (!file)
 		return -ENOMEM;
 	file->lock = -1;
 	file->name = strdup(path);
-	file->real = real_path(path);
-	if (file->name && file->real) {
+	if (writes)
+		err = output_find(path, &output, &reason);
+	if (writes && !err) {
+		file->real = output_path(&output);
+		output_release(&output);
+	} else if (!err) {
+		file->real = realpath(path, NULL);
+	}
+	if (!err && file->name && file->real) {
 		*ret_file = file;
 		return 0;
 	}
-	err = why_set(why, -errno, "%s: %s", path, strerror(errno));
+	err = err ? err : -errno;
+	why_set(why, err, "%s: %s", path, reason.text[0] ? reason.text : strerror(-err));
 	history_file_free(file);
 	return err;
 }
@@ -83,14 +78,50 @@ static int check_file(struct history_file *file, int fd, struct why *why)
 	return 0;
 }
 
+/*
+ * SQLite opens these by their names, and what is in a journal may name another file, which it then
+ * removes: they must be as safe as the file itself.
+ */
+static int check_beside(const struct output *output, struct why *why)
+{
+	char name[NAME_MAX + 16];
+	struct stat st;
+
+	for (size_t i = 0; db_suffixes[i]; i++) {
+		snprintf(name, sizeof(name), "%s%s", output->name, db_suffixes[i]);
+		if (fstatat(output->folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		if (!S_ISREG(st.st_mode) || !output_is_ours(&st) || st.st_nlink > 1)
+			return why_set(why, -EPERM, "\"%s\" beside it is a link, or of another "
+				       "user: remove it", name);
+	}
+	return 0;
+}
+
+static int open_output(const struct history_file *file, struct why *why)
+{
+	struct output output;
+	int fd = output_find(file->real, &output, why), err;
+
+	if (fd < 0)
+		return fd;
+	err = output_check_folder(output.folder, why);
+	if (!err)
+		err = check_beside(&output, why);
+	fd = err ? err : output_open_at(&output, O_RDWR | O_CREAT | O_NONBLOCK, 0666, why);
+	output_release(&output);
+	return fd;
+}
+
 static int lock_file(struct history_file *file, struct why *why)
 {
+	struct why reason = { "" };
 	int err, fd;
 
 	do {
-		fd = open(file->real, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+		fd = open_output(file, &reason);
 		if (fd < 0)
-			return why_set(why, -errno, "%s: %s", file->name, strerror(errno));
+			return why_set(why, fd, "%s: %s", file->name, reason.text);
 		err = check_file(file, fd, why);
 		if (err)
 			close(fd);

@@ -43,7 +43,8 @@ struct history_file {
 };
 
 /* Neither opens nor locks anything. 0, or -errno with why. */
-int history_file_new(const char *path, struct history_file **ret_file, struct why *why);
+int history_file_new(const char *path, bool writes, struct history_file **ret_file,
+		     struct why *why);
 void history_file_free(struct history_file *file); /* NULL is fine */
 
 /* Locks the file for a writer, and opens the database; and the reverse. */

@@ -310,7 +310,7 @@ int history_file_create(const char *path, const struct segment *segment,
 			struct why *why)
 {
 	struct history_file *file;
-	int err = history_file_new(path, &file, why);
+	int err = history_file_new(path, true, &file, why);
 
 	if (err)
 		return err;

@@ -5,8 +5,8 @@
  *
  * A segment is one run of a writer. Ids of fields and guests are the run's, and totals begin at 0
  * with it. Moments have ids that ascend from segment to segment; there may be gaps. In a damaged
- * file, too, a step goes on in its direction, or fails: who walks moments comes to an end. Times are
- * CLOCK_REALTIME, and may go back where the clock was set.
+ * file, too, a step goes on in its direction, or fails: who walks moments comes to an end. Times
+ * are CLOCK_REALTIME, and may go back where the clock was set.
  */
 #ifndef KVMTOP_HISTORY_STORE_H
 #define KVMTOP_HISTORY_STORE_H

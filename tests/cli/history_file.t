@@ -162,7 +162,8 @@ done
 rm -f "$DB"*
 
 if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
-	unshare -m sh -c "mkdir -p $TMP/small && mount -t tmpfs -o size=400k none $TMP/small &&
+	unshare -m sh -c "mkdir -p $TMP/small &&
+		mount -t tmpfs -o size=400k,mode=755 none $TMP/small &&
 		$KVMTOP --sysroot tests/sysroot/amd -s 0.1 -n 40 -w $TMP/small/h.db </dev/null
 		$KVMTOP -r $TMP/small/h.db --json" >"$TMP/out" 2>"$TMP/err"
 	like "$(cat "$TMP/err")" 'cannot be stored: .*/h.db: the disk is full: remove files' \

@@ -7,10 +7,12 @@
  * more of the exit before. Here each exit has the reason that VM_EXIT says.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/output.h"
 #include "trace/report/report.h"
 
 /* The report's rows, each with the VMX exit reason that it counts. */
@@ -107,11 +109,14 @@ static void write_csv(const struct acrn_sums *sums, uint64_t cycles, double seco
 static int append_csv(const struct acrn_sums *sums, uint64_t cycles, double seconds,
 		      const char *mhz_text, const char *path, struct why *why)
 {
-	FILE *file = fopen(path, "ae");
+	struct why reason = { "" };
+	int fd = output_open(path, O_WRONLY | O_APPEND | O_CREAT, 0666, &reason);
+	FILE *file = fd >= 0 ? fdopen(fd, "a") : NULL;
 	bool is_bad;
 
 	if (!file)
-		return why_set(why, -errno, "%s: %s", path, strerror(errno));
+		return why_set(why, fd < 0 ? fd : -ENOMEM, "%s: %s", path,
+			       fd < 0 ? reason.text : strerror(ENOMEM));
 	write_csv(sums, cycles, seconds, mhz_text, file);
 	is_bad = ferror(file);
 	errno = EIO;

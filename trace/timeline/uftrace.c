@@ -7,11 +7,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/whole_file.h"
 #include "trace/timeline/uftrace.h"
+
+#define SYMBOLS_AT_ONCE (1 << 20) /* bytes */
 
 /* Runs a program with out as its standard output. */
 static int run(const char *const *argv, int out, pid_t *ret_child, struct why *why)
@@ -45,20 +50,69 @@ static int wait_end(pid_t child, const char *name, const char *of, bool is_cut, 
 	return why_set(why, -EIO, "%s failed on %s", name, of);
 }
 
-int uftrace_symbols(const char *folder, const char *binary, const char *name, struct why *why)
+/* What nm prints, in memory. */
+static int run_nm(const char *binary, int *ret_fd, struct why *why)
 {
 	const char *const argv[] = { "nm", "-n", "--", binary, NULL };
-	char path[4096];
 	pid_t child = 0;
-	int fd, err;
+	int fd = memfd_create("nm", MFD_CLOEXEC), err;
 
-	snprintf(path, sizeof(path), "%s/%s.sym", folder, name);
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0)
-		return why_set(why, -errno, "%s: %s", path, strerror(errno));
+		return -errno;
 	err = run(argv, fd, &child, why);
-	close(fd);
-	return err ? err : wait_end(child, "nm", binary, false, why);
+	if (!err)
+		err = wait_end(child, "nm", binary, false, why);
+	if (err)
+		close(fd);
+	else
+		*ret_fd = fd;
+	return err;
+}
+
+static int copy(int in, int out)
+{
+	off_t at = 0;
+	ssize_t n;
+
+	do
+		n = sendfile(out, in, &at, SYMBOLS_AT_ONCE);
+	while (n > 0);
+	return n < 0 ? -errno : 0;
+}
+
+/* The folder may be of anybody's making: a link in it is not followed, whoever made it. */
+static int write_symbols(int in, const char *path, const char *binary, struct why *why)
+{
+	struct whole_file file = { .file = NULL };
+	struct stat st;
+	int err;
+
+	if (output_find_input(path, &binary, 1))
+		return why_set(why, -EINVAL, "%s: this file is an input: choose another -B", path);
+	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+		return why_set(why, -ELOOP, "%s: a link, which is not followed: remove it", path);
+	err = whole_file_open(&file, path, why);
+	if (err)
+		return err;
+	err = copy(in, fileno(file.file));
+	if (err)
+		whole_file_drop(&file);
+	else
+		err = whole_file_keep(&file);
+	return err ? why_set(why, err, "%s: %s", path, strerror(-err)) : 0;
+}
+
+int uftrace_symbols(const char *folder, const char *binary, const char *name, struct why *why)
+{
+	char path[4096];
+	int in = -1, err = run_nm(binary, &in, why);
+
+	if (err)
+		return err;
+	snprintf(path, sizeof(path), "%s/%s.sym", folder, name);
+	err = write_symbols(in, path, binary, why);
+	close(in);
+	return err;
 }
 
 /* Runs uftrace, and reads its output. */

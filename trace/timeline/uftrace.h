@@ -16,7 +16,10 @@ struct uftrace {
 	pid_t child; /* 0: none */
 };
 
-/* Writes the symbols of a program, in the format of `nm -n`, into the folder for uftrace. */
+/*
+ * Writes the symbols of a program, in the format of `nm -n`, into the folder for uftrace, where a
+ * file of that name is replaced when nm has ended well.
+ */
 int uftrace_symbols(const char *folder, const char *binary, const char *name, struct why *why);
 
 /* Returns 0, or -errno with why. */

@@ -2,22 +2,21 @@
 /* Appends lines to a file or standard output, each whole or not at all. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/output.h"
 #include "ui/lines/file.h"
 
 #define HEAD_MAX (1 << 20)
-#define SAME_DAY_MAX 100 /* files of one day */
 
-static int cannot_open(const char *path, int err, struct why *why)
+static int cannot_open(const char *path, int err, const struct why *reason, struct why *why)
 {
-	return why_set(why, err, "cannot open \"%s\": %s", path, strerror(-err));
+	return why_set(why, err, "cannot open \"%s\": %s", path,
+		       reason->text[0] ? reason->text : strerror(-err));
 }
 
 static int cannot_write(const struct lines_file *file, int err, struct why *why)
@@ -101,6 +100,7 @@ int lines_file_open(const char *path, bool overwrites, struct lines_file *ret_fi
 		     struct why *why)
 {
 	struct lines_file file = { .path = path, .stream = stdout };
+	struct why reason = { "" };
 	struct stat st;
 	int fd, err;
 
@@ -108,10 +108,10 @@ int lines_file_open(const char *path, bool overwrites, struct lines_file *ret_fi
 		*ret_file = file;
 		return 0;
 	}
-	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | (overwrites ? O_TRUNC : 0),
-		  0644);
+	fd = output_open(path, O_WRONLY | O_APPEND | O_CREAT | (overwrites ? O_TRUNC : 0), 0644,
+			 &reason);
 	if (fd < 0)
-		return cannot_open(path, -errno, why);
+		return cannot_open(path, fd, &reason, why);
 	file.stream = fdopen(fd, "a");
 	if (!file.stream || fstat(fd, &st) < 0) {
 		err = -errno;
@@ -119,46 +119,12 @@ int lines_file_open(const char *path, bool overwrites, struct lines_file *ret_fi
 			fclose(file.stream);
 		else
 			close(fd);
-		return cannot_open(path, err, why);
+		return cannot_open(path, err, &reason, why);
 	}
 	file.is_regular = S_ISREG(st.st_mode);
 	file.is_cut = is_cut(&file);
 	*ret_file = file;
 	return 0;
-}
-
-/* Never replaces a file. */
-static int rename_new(const char *from, const char *to)
-{
-	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
-		return 0;
-	if (errno != EINVAL) /* the file system cannot do this */
-		return -errno;
-	if (access(to, F_OK) == 0)
-		return -EEXIST;
-	return rename(from, to) < 0 ? -errno : 0;
-}
-
-int lines_file_move_aside(const char *path, struct why *ret_why)
-{
-	const char *base = strrchr(path, '/');
-	char to[PATH_MAX], day[16] = "";
-	struct stat st;
-	struct tm tm;
-	int err = -EEXIST;
-
-	if (stat(path, &st) == 0 && localtime_r(&st.st_mtim.tv_sec, &tm))
-		strftime(day, sizeof(day), "%Y-%m-%d", &tm);
-	for (int i = 0; i < SAME_DAY_MAX && err == -EEXIST; i++) {
-		int len = snprintf(to, sizeof(to), "%s.%s", path, day);
-
-		if (i && len < (int)sizeof(to))
-			len += snprintf(to + len, sizeof(to) - (size_t)len, ".%d", i);
-		err = len < (int)sizeof(to) ? rename_new(path, to) : -ENAMETOOLONG;
-	}
-	if (err)
-		return why_set(ret_why, err, "cannot rename it: %s", strerror(-err));
-	return why_set(ret_why, 0, "renamed to %s", to + (base ? base + 1 - path : 0));
 }
 
 bool lines_file_is_empty(const struct lines_file *file)

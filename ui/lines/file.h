@@ -23,8 +23,8 @@ struct lines_file {
 };
 
 /*
- * Creates the file (0644) if it does not exist; overwrites: empties an existing file. 0, or -errno
- * with why.
+ * Creates the file (0644) if it does not exist; overwrites: empties an existing file. base/output.h
+ * says which files are refused. 0, or -errno with why.
  */
 int lines_file_open(const char *path, bool overwrites, struct lines_file *ret_file,
 		     struct why *why);
@@ -34,12 +34,6 @@ int lines_file_open(const char *path, bool overwrites, struct lines_file *ret_fi
  * NULL when there are none. 0, or -errno with why.
  */
 int lines_file_head(const struct lines_file *file, char **ret_head, struct why *why);
-
-/*
- * Renames the file: the day of its last change is appended to its name, and a number where there is
- * such a file. 0 or -errno; why has the new name, or the reason.
- */
-int lines_file_move_aside(const char *path, struct why *ret_why);
 
 /* Whether the file is regular and empty now, even if it was not empty when it was opened. */
 bool lines_file_is_empty(const struct lines_file *file);

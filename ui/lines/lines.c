@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/output.h"
 #include "ui/lines/file.h"
 #include "ui/lines/lines.h"
 #include "ui/lines/shared.h"
@@ -68,7 +69,7 @@ static int open_file(const struct lines *lines, struct lines_file *ret_file, str
 	if (err != -EEXIST)
 		return err;
 	difference = *why;
-	err = lines_file_move_aside(lines->config.path, &moved);
+	err = output_set_aside(lines->config.path, NULL, &moved);
 	why_set(why, 0, "%s: %s", difference.text, moved.text);
 	return err ? err : try_file(lines, ret_file, why);
 }
@@ -156,12 +157,14 @@ int lines_write(struct lines *lines, const struct view *view, uint64_t time_ns,
 int lines_reopen(struct lines *lines, struct why *why)
 {
 	struct lines_file old = lines->file;
+	struct why reason = { "" };
 	int err;
 
 	if (!old.path)
 		return 0;
-	/* If this fails, samples go to the old file. */
-	err = open_file(lines, &lines->file, why);
+	err = open_file(lines, &lines->file, &reason);
+	why_set(why, 0, "%s%s", reason.text,
+		err ? ": the file that was open before is written on" : "");
 	if (err)
 		return err;
 	lines->nr = 0;

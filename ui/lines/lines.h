@@ -38,7 +38,7 @@ int lines_write_once(const struct lines_config *config, const struct view *view,
 
 /*
  * Closes the file and opens it anew under its name, as lines_open() does, for log rotation; no-op
- * for standard output.
+ * for standard output. If that fails, samples go to the old file, and why says so.
  */
 int lines_reopen(struct lines *lines, struct why *why);
 

@@ -124,7 +124,7 @@ static void what_cannot_be_read_has_its_error(void **state)
 static void files_are_replaced_when_complete(void **state)
 {
 	char path[64], link[80], buf[8];
-	struct whole_file whole = { NULL, NULL };
+	struct whole_file whole = { .file = NULL };
 	struct why why = { "" };
 	struct stat st;
 

@@ -905,7 +905,7 @@ static void a_damaged_file_is_no_harm(void **state)
 	free(whole);
 }
 
-/* In a leaf of a table: the byte with the id of a row; NULL: the row is not there. Ids are small. */
+/* In a leaf of a table: the byte with the id of a row, a small one; NULL: it is not there. */
 static unsigned char *find_id(unsigned char *page, unsigned char id)
 {
 	size_t nr = page[0] == 13 ? (size_t)page[3] << 8 | page[4] : 0;

@@ -1,0 +1,208 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What is written to: never through another user's link, never another user's file or an input.
+# shellcheck disable=SC2317 # check and status_of call functions
+. tests/lib.sh
+
+RECORDING=$TMP/a.dat
+cp tests/data/trace/svm-perf.data "$RECORDING"
+
+live() {
+	"$KVMTOP" --sysroot tests/sysroot/amd -s 0.1 -n 1 "$@" </dev/null
+}
+
+# Each writes to FILE in one way. (record needs a kernel that records: record.t has it.)
+ways="log csv_log history report acrn timeline prom"
+write() {
+	case $1 in
+	log) live -l -L "$2" ;;
+	csv_log) live -l --csv -L "$2" ;;
+	history) live -w "$2" ;;
+	report) "$KVMTOP" report --text --csv "$2" "$RECORDING" ;;
+	acrn) "$KVMTOP" report --acrn -f 1000 --csv "$2" "$TMP/acrn" ;;
+	timeline) "$KVMTOP" timeline -k "$RECORDING" -o "$2" ;;
+	prom) live --prometheus "$2" ;;
+	esac
+}
+"$HELPERS/trace_make" acrn "$TMP/acrn"
+
+# ---- what is used every day
+
+for way in $ways; do
+	is "$(status_of write "$way" "$TMP/own.$way")" 0 "$way: a new file"
+	check "$way: has something" test -s "$TMP/own.$way"
+	is "$(status_of write "$way" "$TMP/own.$way")" 0 "$way: the same again"
+	ln -s "own.$way" "$TMP/link.$way"
+	is "$(status_of write "$way" "$TMP/link.$way")" 0 "$way: a link of the user's own"
+	check "$way: stays a link" test -L "$TMP/link.$way" -a ! -L "$TMP/own.$way"
+	[ "$way" != history ] && [ "$way" != prom ] || continue
+	write "$way" /dev/stdout 2>"$TMP/err" | cat >"$TMP/out"
+	check "$way: /dev/stdout, a pipe" test -s "$TMP/out"
+	is "$(status_of write "$way" /dev/null)" 0 "$way: /dev/null"
+	mkfifo "$TMP/fifo.$way"
+	timeout 20 cat "$TMP/fifo.$way" >"$TMP/out" &
+	reader=$!
+	is "$(status_of write "$way" "$TMP/fifo.$way")" 0 "$way: a named pipe"
+	wait "$reader"
+	check "$way: which has it all" test -s "$TMP/out"
+done
+
+# ---- inputs
+
+cp "$RECORDING" "$TMP/b.dat"
+report_onto() { # report_onto FILE OPTION...: an error, and the file is as it was
+	t_file=$1
+	shift
+	is "$(status_of "$KVMTOP" "$@")" 1 "$*: refused"
+	like "$(cat "$TMP/err")" 'choose another' "with the remedy"
+	check "and the file is as it was" cmp -s "$t_file" tests/data/trace/svm-perf.data
+}
+report_onto "$RECORDING" report --csv "$RECORDING" "$RECORDING"
+report_onto "$RECORDING" report --diff "$RECORDING" --csv "$RECORDING" "$TMP/b.dat"
+ln -s b.dat "$TMP/to_b"
+report_onto "$TMP/b.dat" report --diff "$RECORDING" --csv "$TMP/to_b" "$TMP/b.dat"
+report_onto "$RECORDING" timeline -k "$RECORDING" -o "$RECORDING"
+cp "$TMP/own.history" "$TMP/before"
+is "$(status_of "$KVMTOP" -r "$TMP/own.history" -l -L "$TMP/own.history")" 1 "-r FILE -L FILE"
+like "$(cat "$TMP/err")" '^kvmtop: -L .*: this file is an input; choose another one$' "is refused"
+check "and the history is as it was" cmp -s "$TMP/before" "$TMP/own.history"
+
+# ---- what uftrace recorded, with symbols of the guest's program
+
+mkdir "$TMP/bin" "$TMP/traced"
+printf '#!/bin/sh\ncat "$4/dump.json"\n' >"$TMP/bin/uftrace"
+chmod +x "$TMP/bin/uftrace"
+echo '{"traceEvents":[{"ts":1,"ph":"B","pid":1,"name":"f"},{"ts":2,"ph":"E","pid":1,"name":"f"}]}' \
+	>"$TMP/traced/dump.json"
+symbols() {
+	PATH="$TMP/bin:$PATH" "$KVMTOP" timeline -o "$TMP/picture" "$@" "$TMP/traced"
+}
+echo old >"$TMP/traced/test.sym"
+is "$(status_of symbols -b "$TMP/none")" 1 "nm fails"
+is "$(cat "$TMP/traced/test.sym")" old "and the old symbols stay"
+is "$(status_of symbols -b "$TMP/traced/test.sym")" 1 "symbols of what would be overwritten"
+is "$(cat "$TMP/traced/test.sym")" old "stay, too"
+is "$(status_of symbols -b "$HELPERS/miniguest")" 0 "a program"
+check "has its symbols there" grep -q ' main$' "$TMP/traced/test.sym"
+echo precious >"$TMP/precious"
+ln -sf ../precious "$TMP/traced/test.sym"
+is "$(status_of symbols -b "$HELPERS/miniguest")" 1 "a link in the folder"
+like "$(cat "$TMP/err")" 'test.sym: a link, which is not followed: remove it$' "is not followed"
+is "$(cat "$TMP/precious")" precious "and its target is as it was"
+
+# ---- other users
+
+if [ "$(id -u)" != 0 ]; then
+	skip "other users' folders" "it needs root"
+	done_testing
+	exit
+fi
+eve=$TMP/eve
+mkdir "$eve" "$TMP/roots"
+echo precious >"$TMP/roots/old"
+# With the ending that --prometheus asks for.
+for name in new old; do
+	ln -s "$TMP/roots/$name" "$eve/$name.prom"
+done
+ln -s "$TMP/roots" "$eve/folder"
+echo eves >"$eve/file.prom"
+chown -hR 65534:65534 "$eve"
+echo linked >"$TMP/roots/linked"
+ln "$TMP/roots/linked" "$eve/linked.prom"
+ln -s "$TMP/roots/new" "$eve/by_root.prom"
+for way in $ways; do
+	for name in new.prom old.prom folder/new.prom by_root.prom file.prom linked.prom; do
+		is "$(status_of write "$way" "$eve/$name")" 1 "$way: another user's $name"
+		is "$(wc -l <"$TMP/err")" 1 "$way: $name: one line"
+		like "$(cat "$TMP/err")" \
+			"/eve/$name.*: (name the file|remove it|choose|as root choose)" \
+			"$way: $name: with a remedy"
+	done
+	check "$way: root's files are as they were" test "$(ls "$TMP/roots")" = "linked
+old" -a "$(cat "$TMP/roots/old" "$TMP/roots/linked" "$eve/file.prom")" = "precious
+linked
+eves"
+	[ "$way" = history ] ||
+		is "$(status_of write "$way" "$eve/plain.$way.prom")" 0 \
+			"$way: a new file in the folder"
+done
+rm "$eve"/plain.*
+
+# ---- a history, whose other files have known names
+
+refused() { # refused FOLDER NAME
+	is "$(status_of live -w "$1/h.db")" 1 "a history in $2"
+	like "$(cat "$TMP/err")" \
+		'h.db: other users may change the files beside it: as root choose a folder that' \
+		"is refused, with the remedy"
+	check "and nothing is made" test ! -e "$1/h.db"
+}
+refused "$eve" "another user's folder"
+mkdir "$eve/roots" "$TMP/sticky" "$TMP/group"
+refused "$eve/roots" "root's folder in another user's"
+chmod 1777 "$TMP/sticky"
+refused "$TMP/sticky" "a folder where all may write"
+mkdir "$TMP/sticky/roots"
+is "$(status_of live -w "$TMP/sticky/roots/h.db")" 0 "root's folder below that is root's"
+chgrp 65534 "$TMP/group"
+chmod 770 "$TMP/group"
+refused "$TMP/group" "a folder where a group may write"
+
+# hot_journal DB VICTIM: a journal that names a super-journal, which SQLite's recovery removes.
+hot_journal() {
+	t_name=$(printf %s "$2" | od -An -v -tu1 | tr -s ' \n' '\n\n')
+	t_sum=0
+	for t_byte in $t_name; do
+		t_sum=$((t_sum + t_byte))
+	done
+	word() {
+		printf "\\$(printf %03o $(($1 >> 24 & 255)))\\$(printf %03o $(($1 >> 16 & 255)))"
+		printf "\\$(printf %03o $(($1 >> 8 & 255)))\\$(printf %03o $(($1 & 255)))"
+	}
+	t_magic='\331\325\005\371\040\241\143\327'
+	{
+		# shellcheck disable=SC2059 # the magic is a format
+		printf "$t_magic"
+		word 0
+		word 12345
+		word $(($(wc -c <"$1") / 4096))
+		word 512
+		word 4096
+		head -c 484 /dev/zero
+		word 262145
+		printf %s "$2"
+		word ${#2}
+		word $t_sum
+		# shellcheck disable=SC2059
+		printf "$t_magic"
+	} >"$1-journal"
+}
+mkdir "$TMP/db"
+for own in 0 65534; do
+	cp "$TMP/own.history" "$TMP/db/h.db"
+	hot_journal "$TMP/db/h.db" "$TMP/precious"
+	chown $own "$TMP/db/h.db-journal"
+	is "$(status_of "$KVMTOP" -r "$TMP/db/h.db" -l)" 0 "a journal of user $own: is read"
+	check "the file that it names is there" test -e "$TMP/precious"
+	check "and so is the journal" test -e "$TMP/db/h.db-journal"
+	status_of live -w "$TMP/db/h.db" >/dev/null
+	check "after writing, too" test -e "$TMP/precious"
+	rm -f "$TMP/db"/h.db*
+done
+cp "$TMP/own.history" "$TMP/db/h.db"
+: >"$TMP/roots/new"
+ln -s "$TMP/roots/new" "$TMP/db/h.db-wal"
+is "$(status_of live -w "$TMP/db/h.db")" 1 "a log that is a link"
+like "$(cat "$TMP/err")" '"h.db-wal" beside it is a link, or of another user: remove it$' \
+	"is refused"
+
+# Another user's history is read, and nothing beside it is made, changed or removed.
+cp "$TMP/own.history" "$eve/h.db"
+chown 65534 "$eve/h.db"
+hot_journal "$eve/h.db" "$TMP/precious"
+before=$(ls -l "$eve")
+is "$(status_of "$KVMTOP" -r "$eve/h.db" -l)" 0 "another user's history is read"
+is "$(ls -l "$eve")" "$before" "and its folder is as it was"
+check "and the named file is there" test -e "$TMP/precious"
+
+done_testing
