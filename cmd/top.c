@@ -230,6 +230,7 @@ static int print_sample(struct top *top, struct why *why)
 static int on_wake(void *arg, enum woken woken, struct why *why)
 {
 	struct top *top = arg;
+	int err;
 
 	if (woken == WOKEN_HANGUP && top->lines.lines) {
 		/* An older log was renamed, or the log that is open goes on: the samples count. */

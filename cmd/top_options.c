@@ -297,6 +297,9 @@ static int check_history(const struct top_options *options, bool logs, struct wh
 	if ((options->host || options->http_config || options->timeout_s) && !options->url)
 		return why_set(why, -EINVAL, "--host, --http-config and --timeout require --from "
 					     "URL");
+	if (options->url && options->to && !options->from)
+		return why_set(why, -EINVAL, "--to with --from URL requires --from TIME: a "
+					     "Prometheus does not say when it began");
 	if (options->url && !options->host && (options->guest || options->pid))
 		return why_set(why, -EINVAL, "-g/--guest and -p/--pid choose a guest of one host: "
 					     "add --host NAME");

@@ -23,7 +23,8 @@
 
 #define KEY_PATIENCE_MS 500 /* how long a key waits for a Prometheus */
 #define TIMEOUT_S 10 /* how long a Prometheus may take for an answer */
-#define FOLLOW_S 1.0 /* between two looks for a new sample */
+#define FOLLOW_S 1.0 /* between two looks for a new sample, or sooner if samples come sooner */
+#define CATCH_UP 64 /* samples are printed between two looks for a signal */
 #define ERASE_LINE "\r\033[K"
 
 struct top_reader {
@@ -45,6 +46,7 @@ struct top_reader {
 	struct vcpu_key *only; /* what the query of a span points to */
 	bool has_warned;
 	unsigned long nr_printed;
+	struct why outage; /* why the samples that come next are late; "": they are not */
 };
 
 /* ---- setting up ---- */
@@ -259,31 +261,56 @@ static int print_all(struct top_reader *reader, struct why *why)
 	return reader->nr_printed ? 0 : none_there(reader, why);
 }
 
-/* Prints the samples that are new. */
+/* Says once that the server does not answer, and why; the samples are printed when it does. */
+static int wait_for_server(struct top_reader *reader, int err, struct why *why)
+{
+	if (err == -EAGAIN) /* it may only be slow */
+		err = past_check(reader->past, why);
+	if (err && err != -ENOENT && !reader->outage.text[0]) {
+		say(why->text);
+		reader->outage = *why;
+	}
+	why->text[0] = '\0';
+	return err == -ENOMEM ? err : 0;
+}
+
+static void end_outage(struct top_reader *reader)
+{
+	if (reader->outage.text[0])
+		fprintf(stderr, "kvmtop: %s answers again: samples since then follow\n",
+			source_name(reader));
+	reader->outage.text[0] = '\0';
+}
+
+/* Prints all samples that are new: none is left out. */
 static int on_wake(void *arg, enum woken woken, struct why *why)
 {
 	struct top_reader *reader = arg;
-	uint64_t id = past_at(reader->past)->id;
-	int err;
+	unsigned long most = reader->options->samples;
+	int err = 0;
 
-	if (woken != WOKEN_TICK)
-		return 0;
-	err = past_go(reader->past, UINT64_MAX, why);
-	if (err == -EAGAIN) /* the server is slow */
-		return 0;
-	if (err || past_at(reader->past)->id == id)
-		return err;
-	err = choose_guest(reader, why);
-	if (!err)
-		err = print_chosen(reader, why);
-	return err ? err : reader->options->samples &&
-			   reader->nr_printed >= reader->options->samples;
+	for (int i = 0; woken == WOKEN_TICK && !err && i < CATCH_UP; i++) {
+		err = past_go_on(reader->past, why);
+		if (err < 0)
+			return wait_for_server(reader, err, why);
+		end_outage(reader);
+		reader->goes_on = err == 0;
+		err = choose_guest(reader, why);
+		if (!err)
+			err = print_chosen(reader, why);
+		if (!err && most && reader->nr_printed >= most)
+			return 1;
+	}
+	return err;
 }
 
-/* Follows a file that is being written: prints samples as they come, as a live log does. */
+/* Follows a server that goes on to collect: prints samples as they come, as a live log does. */
 static int follow(struct top_reader *reader, struct why *why)
 {
+	double interval_s = past_segment(reader->past)->interval_s;
 	int err = live_init(&reader->live, false, false);
+
+	fleet_set_patience(reader->fleet, KEY_PATIENCE_MS);
 
 	if (!err)
 		err = choose_guest(reader, why);
@@ -291,7 +318,8 @@ static int follow(struct top_reader *reader, struct why *why)
 		err = print_chosen(reader, why);
 	if (err || reader->options->samples == 1)
 		return err;
-	return live_loop(&reader->live, FOLLOW_S, 0, on_wake, reader, why);
+	return live_loop(&reader->live, interval_s < FOLLOW_S ? interval_s : FOLLOW_S, 0, on_wake,
+			 reader, why);
 }
 
 /*

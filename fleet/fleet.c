@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One thread talks to the server and adds moments; the reader finds them, and says which it misses.
+ * One thread talks to the server, makes moments of what it answers, and adds them; the reader finds
+ * them, and says which it misses. The lock is held to add and to find, and not to make.
  *
  * A moment's id has the number of its scope above, and which multiple of the interval it is below.
  */
@@ -33,9 +34,10 @@
 /* The moments of a scope that are in memory. */
 struct cache {
 	char host[GUEST_NAME_SIZE]; /* "": all hosts */
-	struct scope *scope;
+	struct scope *scope;	    /* the thread's; NULL: not asked about yet */
 	struct slot {
-		uint64_t at; /* which multiple of the interval */
+		uint64_t at;  /* which multiple of the interval */
+		uint64_t run; /* its totals go on in the next moment of the same run */
 		struct packed packed;
 	} *slots; /* ascending */
 	size_t nr, room;
@@ -50,13 +52,14 @@ struct request {
 struct fleet {
 	struct fleet_config config;
 	struct http *http;
-	struct scope_common common;
+	struct scope_common common; /* its fields are the thread's */
 	int64_t ahead_ns; /* the server's clock less ours */
 	int news_fd;	  /* an eventfd: moments came */
 	pthread_t thread;
 	bool has_thread;
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t changed;
+	struct fields *fields; /* of the moments that are there, as the thread numbers them */
 	unsigned int patience_ms; /* of a reader */
 	struct cache **caches;
 	size_t nr_caches, room_caches;
@@ -135,27 +138,58 @@ static void keep_limit(struct fleet *fleet, const struct request *request)
 		drop_slot(fleet, kept, furthest(kept, request));
 }
 
-struct adding {
-	struct fleet *fleet;
-	struct cache *cache;
-};
-
-static int add_moment(void *arg, uint64_t at, struct packed *packed)
+static int add_moment(struct fleet *fleet, struct cache *cache, struct slot *slot)
 {
-	const struct adding *adding = arg;
-	struct cache *cache = adding->cache;
-	size_t i = index_of(cache, at);
+	size_t i = index_of(cache, slot->at);
 
-	if (has_moment(cache, at))
+	if (has_moment(cache, slot->at))
 		return 0;
 	if (array_grow(&cache->slots, &cache->room, cache->nr + 1) < 0)
 		return -ENOMEM;
 	memmove(&cache->slots[i + 1], &cache->slots[i], (cache->nr - i) * sizeof(*cache->slots));
-	cache->slots[i] = (struct slot){ at, *packed };
+	cache->slots[i] = *slot;
 	cache->nr++;
-	adding->fleet->size += size_of(packed);
+	fleet->size += size_of(&slot->packed);
+	slot->packed = (struct packed){ .flags = 0 };
+	return 0;
+}
+
+/* Moments that the thread has made, and not added yet. */
+struct made {
+	struct slot *slots;
+	size_t nr, room;
+};
+
+static int take_moment(void *arg, uint64_t at, uint64_t run, struct packed *packed)
+{
+	struct made *made = arg;
+
+	if (array_grow(&made->slots, &made->room, made->nr + 1) < 0)
+		return -ENOMEM;
+	made->slots[made->nr++] = (struct slot){ at, run, *packed };
 	*packed = (struct packed){ .flags = 0 };
 	return 0;
+}
+
+static void made_release(struct made *made)
+{
+	for (size_t i = 0; i < made->nr; i++)
+		packed_release(&made->slots[i].packed);
+	free(made->slots);
+}
+
+/* Called with the lock. The reader knows a moment's fields when it finds the moment. */
+static int add_made(struct fleet *fleet, const struct request *request, struct made *made)
+{
+	const struct fields *fields = fleet->common.fields;
+	int err = 0;
+
+	for (uint32_t id = fields_count(fleet->fields); !err && id < fields_count(fields); id++)
+		err = fields_add(fleet->fields, fields_get(fields, id), &(uint32_t){ 0 });
+	for (size_t i = 0; !err && i < made->nr; i++)
+		err = add_moment(fleet, fleet->caches[request->cache], &made->slots[i]);
+	keep_limit(fleet, request);
+	return err;
 }
 
 /* ---- the thread */
@@ -183,28 +217,45 @@ static void advise_rules(const struct fleet *fleet, int err, struct why *why)
 			"contrib/prometheus/kvmtop.rules.yml", said.text);
 }
 
-/* Called with the lock, which is not held while the server works. */
-static int fetch(struct fleet *fleet, const struct request *request, struct why *why)
+/* Makes the moments that are asked for. Called without the lock. */
+static int make(const struct fleet *fleet, const struct request *request, struct cache *cache,
+		struct made *made, struct why *why)
 {
 	struct http_question questions[QUESTIONS] = { { .form = NULL } };
-	struct cache *cache = fleet->caches[request->cache];
-	struct adding adding = { fleet, cache };
-	int err = scope_ask(cache->scope, request->first, request->last, questions);
+	int err = 0;
 
-	if (!err) {
-		pthread_mutex_unlock(&fleet->lock);
-		err = http_ask(fleet->http, questions, scope_questions(cache->scope),
-			       timeout_ms(fleet), why);
-		pthread_mutex_lock(&fleet->lock);
+	if (!cache->scope) {
+		cache->scope = scope_new(&fleet->common, request->cache + 1,
+					 cache->host[0] ? cache->host : NULL);
+		err = cache->scope ? 0 : -ENOMEM;
 	}
 	if (!err)
-		err = scope_take(cache->scope, request->first, request->last, questions, add_moment,
-				 &adding, why);
+		err = scope_ask(cache->scope, request->first, request->last, questions);
+	if (!err)
+		err = http_ask(fleet->http, questions, scope_questions(cache->scope),
+			       timeout_ms(fleet), why);
+	if (!err)
+		err = scope_take(cache->scope, request->first, request->last, questions,
+				 take_moment, made, why);
 	if (!cache->host[0])
 		advise_rules(fleet, err, why);
-	keep_limit(fleet, request);
 	drop_questions(questions, QUESTIONS);
 	return err;
+}
+
+/* Called with the lock, which the screen needs: it is not held while the moments are made. */
+static int fetch(struct fleet *fleet, const struct request *request, struct why *why)
+{
+	struct cache *cache = fleet->caches[request->cache];
+	struct made made = { .nr = 0 };
+	int err, added;
+
+	pthread_mutex_unlock(&fleet->lock);
+	err = make(fleet, request, cache, &made, why);
+	pthread_mutex_lock(&fleet->lock);
+	added = add_made(fleet, request, &made);
+	made_release(&made);
+	return err ? err : added;
 }
 
 static void *run(void *arg)
@@ -277,11 +328,12 @@ static uint64_t now(const struct fleet *fleet)
 }
 
 /* The moments to ask for: `at`, and many before or after it, up to one that is there. */
-static struct request request_around(const struct fleet *fleet, uint64_t at, bool is_back)
+static struct request request_around(const struct fleet *fleet, uint32_t number, uint64_t at,
+				     bool is_back)
 {
-	const struct cache *cache = fleet->caches[fleet->entered];
-	uint64_t more = scope_steps(cache->scope) - 1;
-	struct request request = { fleet->entered, at, at };
+	const struct cache *cache = fleet->caches[number];
+	uint64_t more = scope_steps(&fleet->common, !cache->host[0]) - 1;
+	struct request request = { number, at, at };
 	size_t i = index_of(cache, at);
 
 	if (is_back) {
@@ -297,10 +349,11 @@ static struct request request_around(const struct fleet *fleet, uint64_t at, boo
 	return request;
 }
 
-/* Orders a moment. A reader that waits gets it, or the reason why not. */
-static int request(struct fleet *fleet, uint64_t at, bool is_back, bool waits, struct why *why)
+/* Orders a moment of a cache. A reader that waits gets it, or the reason why not. */
+static int request(struct fleet *fleet, uint32_t number, uint64_t at, bool is_back, bool waits,
+		   struct why *why)
 {
-	const struct cache *cache = fleet->caches[fleet->entered];
+	const struct cache *cache = fleet->caches[number];
 
 	if (is_late(fleet)) /* it would not answer this, either */
 		return has_moment(cache, at) ? 0 : not_yet(fleet, why);
@@ -308,7 +361,7 @@ static int request(struct fleet *fleet, uint64_t at, bool is_back, bool waits, s
 		wait_idle(fleet);
 	if (has_moment(cache, at) || (!waits && (fleet->has_request || fleet->is_busy)))
 		return 0;
-	fleet->request = request_around(fleet, at, is_back);
+	fleet->request = request_around(fleet, number, at, is_back);
 	fleet->has_request = true;
 	pthread_cond_broadcast(&fleet->changed);
 	if (!waits)
@@ -324,6 +377,14 @@ static int request(struct fleet *fleet, uint64_t at, bool is_back, bool waits, s
 
 /* ---- the store */
 
+/* Whether totals go on from the moment before it: that one is in memory, and of the same run. */
+static bool goes_on(const struct cache *cache, size_t i)
+{
+	const struct slot *slot = &cache->slots[i];
+
+	return i && slot[-1].at + 1 == slot->at && slot[-1].run == slot->run;
+}
+
 static struct stored stored_of(const struct fleet *fleet, uint32_t cache, size_t i)
 {
 	const struct slot *slot = &fleet->caches[cache]->slots[i];
@@ -331,7 +392,8 @@ static struct stored stored_of(const struct fleet *fleet, uint32_t cache, size_t
 	return (struct stored){
 		.id = (uint64_t)(cache + 1) << SCOPE_SHIFT | slot->at,
 		.segment = cache + 1,
-		.flags = slot->packed.flags,
+		.flags = slot->packed.flags |
+			 (goes_on(fleet->caches[cache], i) ? 0 : MOMENT_AFTER_LOSS),
 		.time_ns = slot->packed.time_ns,
 		.elapsed_ns = slot->packed.elapsed_ns,
 	};
@@ -349,7 +411,7 @@ static bool parse_id(const struct fleet *fleet, uint64_t id, uint32_t *ret_cache
 static int find_latest(struct fleet *fleet, struct stored *ret_stored, struct why *why)
 {
 	struct cache *cache = fleet->caches[fleet->entered];
-	int err = request(fleet, now(fleet), true, !cache->nr, why);
+	int err = request(fleet, fleet->entered, now(fleet), true, !cache->nr, why);
 
 	if (!cache->nr)
 		return err ? err : -ENOENT;
@@ -372,7 +434,7 @@ static int find(void *state, uint64_t time_ns, struct stored *ret_stored, struct
 	} else if (!time_ns || at >= latest) {
 		err = find_latest(fleet, ret_stored, why);
 	} else {
-		err = request(fleet, at, true, true, why);
+		err = request(fleet, fleet->entered, at, true, true, why);
 		if (!err)
 			*ret_stored = stored_of(fleet, fleet->entered, index_of(cache, at));
 	}
@@ -381,6 +443,25 @@ static int find(void *state, uint64_t time_ns, struct stored *ret_stored, struct
 }
 
 static int step(void *state, uint64_t id, bool is_back, struct stored *ret_stored, struct why *why)
+{
+	struct fleet *fleet = state;
+	uint32_t cache;
+	uint64_t at;
+	int err = -ENOENT;
+
+	pthread_mutex_lock(&fleet->lock);
+	if (parse_id(fleet, id, &cache, &at)) {
+		at = is_back ? at - 1 : at + 1;
+		if (at && at <= now(fleet))
+			err = request(fleet, cache, at, is_back, true, why);
+		if (!err)
+			*ret_stored = stored_of(fleet, cache, index_of(fleet->caches[cache], at));
+	}
+	pthread_mutex_unlock(&fleet->lock);
+	return err;
+}
+
+static int near(void *state, uint64_t id, bool is_back, struct stored *ret_stored, struct why *why)
 {
 	struct fleet *fleet = state;
 	uint32_t cache;
@@ -401,22 +482,6 @@ static int step(void *state, uint64_t id, bool is_back, struct stored *ret_store
 	return err;
 }
 
-static int reach(void *state, uint64_t id, bool is_back, struct why *why)
-{
-	struct fleet *fleet = state;
-	uint32_t cache;
-	uint64_t at;
-	int err = -ENOENT;
-
-	pthread_mutex_lock(&fleet->lock);
-	if (parse_id(fleet, id, &cache, &at)) {
-		at = is_back ? at - 1 : at + 1;
-		err = at <= now(fleet) ? request(fleet, at, is_back, true, why) : 0;
-	}
-	pthread_mutex_unlock(&fleet->lock);
-	return err;
-}
-
 /* Each moment has all parts; few have other flags. */
 static int find_flagged(void *state, uint64_t id, uint32_t flags, struct stored *ret_stored,
 			struct why *why)
@@ -431,7 +496,7 @@ static int find_flagged(void *state, uint64_t id, uint32_t flags, struct stored 
 	if (parse_id(fleet, id, &cache, &at)) {
 		size_t i = index_of(fleet->caches[cache], at + 1);
 
-		while (i && !(fleet->caches[cache]->slots[i - 1].packed.flags & flags))
+		while (i && !(stored_of(fleet, cache, i - 1).flags & flags))
 			i--;
 		if (i) {
 			*ret_stored = stored_of(fleet, cache, i - 1);
@@ -473,8 +538,8 @@ static int each_field(void *state, uint32_t segment, uint32_t first, stored_fiel
 	(void)segment;
 	(void)why;
 	pthread_mutex_lock(&fleet->lock);
-	for (uint32_t id = first; !err && id < fields_count(fleet->common.fields); id++)
-		err = take(arg, id, fields_get(fleet->common.fields, id));
+	for (uint32_t id = first; !err && id < fields_count(fleet->fields); id++)
+		err = take(arg, id, fields_get(fleet->fields, id));
 	pthread_mutex_unlock(&fleet->lock);
 	return err;
 }
@@ -531,12 +596,6 @@ static int add_cache(struct fleet *fleet, const char *host)
 		return -ENOMEM;
 	}
 	snprintf(cache->host, sizeof(cache->host), "%s", host);
-	cache->scope = scope_new(&fleet->common, (uint32_t)fleet->nr_caches + 1,
-				 host[0] ? host : NULL);
-	if (!cache->scope) {
-		free(cache);
-		return -ENOMEM;
-	}
 	fleet->caches[fleet->nr_caches++] = cache;
 	return 0;
 }
@@ -578,7 +637,7 @@ struct store fleet_store(struct fleet *fleet)
 		.segment = segment_of,
 		.check = check,
 		.enter = enter,
-		.reach = reach,
+		.near = near,
 		.news_fd = news_fd,
 	};
 
@@ -687,8 +746,9 @@ int fleet_open(const struct fleet_config *config, struct fleet **ret_fleet, stru
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&fleet->changed, &attributes);
 	pthread_condattr_destroy(&attributes);
+	fleet->fields = fields_new();
 	fleet->common.fields = fields_new();
-	if (!err && !fleet->common.fields)
+	if (!err && (!fleet->fields || !fleet->common.fields))
 		err = -ENOMEM;
 	if (!err)
 		err = http_open(config->url, config->access, &fleet->http, why);
@@ -732,6 +792,7 @@ void fleet_close(struct fleet *fleet)
 	http_close(fleet->http);
 	if (fleet->news_fd >= 0)
 		close(fleet->news_fd);
+	fields_free(fleet->fields);
 	fields_free(fleet->common.fields);
 	pthread_cond_destroy(&fleet->changed);
 	pthread_mutex_destroy(&fleet->lock);

@@ -16,6 +16,7 @@
 
 /* Moments that follow each other. */
 struct run {
+	uint64_t number;
 	struct stats *stats;
 	struct guests *guests;
 	struct moment_taker taker;
@@ -32,6 +33,7 @@ struct scope {
 	struct lines lines;
 	struct packer *packer;
 	struct run run;
+	uint64_t nr_runs;
 };
 
 /* ---- runs */
@@ -46,9 +48,10 @@ static void run_release(struct run *run)
 	*run = (struct run){ .stats = NULL };
 }
 
-static int run_begin(struct run *run)
+static int run_begin(struct run *run, uint64_t number)
 {
 	run_release(run);
+	run->number = number;
 	run->stats = stats_new();
 	run->guests = guests_new(NULL);
 	if (!run->stats || !run->guests)
@@ -89,10 +92,10 @@ void scope_free(struct scope *scope)
 	free(scope);
 }
 
-unsigned int scope_steps(const struct scope *scope)
+unsigned int scope_steps(const struct scope_common *common, bool is_all)
 {
-	uint64_t nr_hosts = scope->common->nr_summed ? scope->common->nr_summed : HOSTS_AT_ONCE;
-	uint64_t steps = scope->host ? LINES_STEPS : HOSTS_AT_ONCE / nr_hosts;
+	uint64_t nr_hosts = common->nr_summed ? common->nr_summed : HOSTS_AT_ONCE;
+	uint64_t steps = is_all ? HOSTS_AT_ONCE / nr_hosts : LINES_STEPS;
 
 	if (steps > LINES_STEPS - 1)
 		return LINES_STEPS - 1;
@@ -238,7 +241,7 @@ static int make_moments(struct scope *scope, struct run *run, scope_moment_fn ta
 		}
 		err = make_moment(scope, run, &packed);
 		if (!err)
-			err = take(arg, scope->lines.first + i, &packed);
+			err = take(arg, scope->lines.first + i, run->number, &packed);
 		packed_release(&packed);
 	}
 	return err;
@@ -285,7 +288,7 @@ int scope_take(struct scope *scope, uint64_t first, uint64_t last,
 	if (!err && begin != first) { /* it does not go on from the latest one */
 		if (first < scope->run.last)
 			run = &other;
-		err = run_begin(run);
+		err = run_begin(run, ++scope->nr_runs);
 	}
 	if (!err)
 		err = make_moments(scope, run, take, arg);

@@ -25,7 +25,7 @@ struct scope_common {
 
 struct scope;
 
-/* number: > 0; host: the label "instance", NULL: all hosts. NULL: no memory. */
+/* From one thread. number: > 0; host: the label "instance", NULL: all hosts. NULL: no memory. */
 struct scope *scope_new(const struct scope_common *common, uint32_t number, const char *host);
 void scope_free(struct scope *scope);
 
@@ -33,7 +33,7 @@ void scope_free(struct scope *scope);
  * How many steps may be asked for at once: the server has to work for each, and the answers to all
  * questions together should have no more than a megabyte.
  */
-unsigned int scope_steps(const struct scope *scope);
+unsigned int scope_steps(const struct scope_common *common, bool is_all);
 
 /* How many of QUESTIONS are asked about it, from the first on. */
 unsigned int scope_questions(const struct scope *scope);
@@ -45,8 +45,11 @@ unsigned int scope_questions(const struct scope *scope);
 int scope_ask(const struct scope *scope, uint64_t first, uint64_t last,
 	      struct http_question ret_questions[QUESTIONS]);
 
-/* Takes a moment that was made, at a multiple of the step. 0 or -errno. */
-typedef int (*scope_moment_fn)(void *arg, uint64_t at, struct packed *packed);
+/*
+ * Takes a moment that was made, at a multiple of the step. Totals go on to the next moment of the
+ * same run. 0 or -errno.
+ */
+typedef int (*scope_moment_fn)(void *arg, uint64_t at, uint64_t run, struct packed *packed);
 
 /*
  * Makes moments of the answers to these questions. Where they follow the latest ones of the scope,

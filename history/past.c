@@ -111,7 +111,7 @@ static int find_prev(struct past *past, const struct stored *at, struct stored *
 		     struct why *why)
 {
 	int err = at->flags & QUESTION_BEGINS ?
-			  -ENOENT : reader_step(&past->reader, at, true, ret_prev, why);
+			  -ENOENT : reader_near(&past->reader, at, true, ret_prev, why);
 
 	if (err == -ENOENT || (!err && ret_prev->segment != at->segment))
 		*ret_prev = (struct stored){ 0 };
@@ -165,7 +165,7 @@ int past_go_to(struct past *past, uint64_t time_ns, struct why *why)
 int past_step(struct past *past, bool is_back, struct why *why)
 {
 	struct stored at;
-	int err = past->at.id ? reader_reach(&past->reader, &past->at, is_back, &at, why) : -ENOENT;
+	int err = past->at.id ? reader_step(&past->reader, &past->at, is_back, &at, why) : -ENOENT;
 
 	return err ? err : choose(past, &at, why);
 }
@@ -205,7 +205,7 @@ int past_go_on(struct past *past, struct why *why)
 {
 	uint32_t nr_fields = segment_ids_fields(past->reader.ids);
 	struct stored at;
-	int err = past->at.id ? reader_reach(&past->reader, &past->at, false, &at, why) : -ENOENT;
+	int err = past->at.id ? reader_step(&past->reader, &past->at, false, &at, why) : -ENOENT;
 
 	if (err)
 		return err;
@@ -293,7 +293,7 @@ static int find_times(struct past *past, const struct stored *of, bool needs_ear
 	*ret_times = (struct times){ .last_ns = { 0 } };
 	for (int i = 0; !err && i < TIMES_BACK && !(at.flags & QUESTION_BEGINS) &&
 	     !has_times(past, ret_times, needs_earlier); i++) {
-		err = reader_step(&past->reader, &at, true, &at, why);
+		err = reader_near(&past->reader, &at, true, &at, why);
 		if (!err && at.segment != of->segment)
 			break;
 		if (!err)
@@ -317,7 +317,7 @@ static int step_to_rates(struct past *past, struct stored *at, struct why *why)
 {
 	struct stored before;
 	bool goes_on = true;
-	int err = reader_step(&past->reader, at, true, &before, why);
+	int err = reader_near(&past->reader, at, true, &before, why);
 
 	if (!err && before.segment == at->segment)
 		goes_on = !(at->flags & QUESTION_BEGINS);

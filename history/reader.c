@@ -41,13 +41,14 @@ int reader_step(struct reader *reader, const struct stored *from, bool is_back,
 	return reader->store.type->step(reader->store.state, from->id, is_back, ret_stored, why);
 }
 
-int reader_reach(struct reader *reader, const struct stored *from, bool is_back,
-		 struct stored *ret_stored, struct why *why)
+int reader_near(struct reader *reader, const struct stored *from, bool is_back,
+		struct stored *ret_stored, struct why *why)
 {
 	const struct store *store = &reader->store;
-	int err = store->type->reach ? store->type->reach(store->state, from->id, is_back, why) : 0;
 
-	return err ? err : reader_step(reader, from, is_back, ret_stored, why);
+	return store->type->near ?
+		       store->type->near(store->state, from->id, is_back, ret_stored, why) :
+		       reader_step(reader, from, is_back, ret_stored, why);
 }
 
 int reader_find_flagged(struct reader *reader, uint64_t id, uint32_t flags,

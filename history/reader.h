@@ -34,13 +34,13 @@ struct reader {
 int reader_init(struct reader *reader, struct store store, struct fields *fields);
 void reader_release(struct reader *reader);
 
-/* The next moment, or with is_back the one before. -ENOENT: there is none. */
+/* The next moment, or with is_back the one before: see struct store_type's step. */
 int reader_step(struct reader *reader, const struct stored *from, bool is_back,
 		struct stored *ret_stored, struct why *why);
 
-/* The same, but waits for what is kept elsewhere: see struct store_type's reach. */
-int reader_reach(struct reader *reader, const struct stored *from, bool is_back,
-		 struct stored *ret_stored, struct why *why);
+/* The same of what is in memory: see struct store_type's near. */
+int reader_near(struct reader *reader, const struct stored *from, bool is_back,
+		struct stored *ret_stored, struct why *why);
 
 /* The latest moment up to id, in its segment, that has one of the flags. */
 int reader_find_flagged(struct reader *reader, uint64_t id, uint32_t flags,

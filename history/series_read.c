@@ -140,7 +140,7 @@ static int find_next(const struct series *series, struct reader *reader, bool is
 	const struct stored end = { .id = is_back ? series->first_id : series->last_id };
 	uint32_t segment = is_back ? series->first_segment : series->last_segment;
 	bool is_same = true;
-	int err = reader_step(reader, &end, is_back, ret_at, why);
+	int err = reader_near(reader, &end, is_back, ret_at, why);
 
 	if (!err && ret_at->segment != segment)
 		err = reader_is_same_boot(reader, ret_at->segment, segment, &is_same, why);

@@ -36,7 +36,10 @@ struct store_type {
 	 * UINT64_MAX: the last. -ENOENT: the store is empty.
 	 */
 	int (*find)(void *store, uint64_t time_ns, struct stored *ret_stored, struct why *why);
-	/* The next moment after id, or with is_back the one before. -ENOENT: there is none. */
+	/*
+	 * The next moment after id, or with is_back the one before, wherever it is kept. -ENOENT:
+	 * there is none; -EAGAIN: it is on its way.
+	 */
 	int (*step)(void *store, uint64_t id, bool is_back, struct stored *ret_stored,
 		    struct why *why);
 	/* The latest moment up to id, in its segment, that has one of the flags. */
@@ -63,10 +66,11 @@ struct store_type {
 	 */
 	int (*enter)(void *store, const char *machine, struct why *why);
 	/*
-	 * Brings the moment beside id into the store, from where it is kept. -EAGAIN: it is on its
-	 * way. NULL: all moments are there.
+	 * As step(), but of the moments that are in memory, with gaps: for what is worth no
+	 * waiting, and for no sums. NULL: step() never waits.
 	 */
-	int (*reach)(void *store, uint64_t id, bool is_back, struct why *why);
+	int (*near)(void *store, uint64_t id, bool is_back, struct stored *ret_stored,
+		    struct why *why);
 	/*
 	 * A descriptor that can be read when moments came that were on their way; the reader takes
 	 * 8 bytes from it. NULL: none are ever on their way.

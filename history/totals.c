@@ -114,7 +114,7 @@ static int find_end(struct reader *reader, const struct stored *stored, struct s
 	if (!err && stored->id - run.id > NEAR)
 		err = -ENOENT;
 	if (!err)
-		err = reader_step(reader, &run, true, ret_end, why);
+		err = reader_near(reader, &run, true, ret_end, why);
 	return err ? err : ret_end->segment == stored->segment ? 0 : -ENOENT;
 }
 

@@ -46,6 +46,7 @@ like "$(said --from http://127.0.0.1:1 --http-config "$TMP/http.yml" -1)" \
 serve() {
 	printf "$@" >"$TMP/text" 2>/dev/null
 	spawn "$HELPERS/answers" ${1:+"$TMP/text"} >"$TMP/port"
+	server=$SPAWNED
 	wait_for 20 test -s "$TMP/port"
 	url=http://127.0.0.1:$(cat "$TMP/port")
 }
@@ -100,10 +101,11 @@ series() {
 	t_comma=
 	printf ']},'
 }
-# answers SERIES: a server that has these, at 105 s past 1970, which is the latest value.
+# answers SERIES [LATEST]: a server that has these, at 105 s past 1970, which is the latest value.
 answers() {
 	serve 'HTTP/1.0 200 OK\r\n\r\n{"status":"success","data":{"resultType":"matrix",%s%s%s' \
-		'"result":[' "$1" '{"metric":{"instance":"kvm1"},"values":[[101,"105"]]}]}}'
+		'"result":[' "$1" \
+		'{"metric":{"instance":"kvm1"},"values":[[101,"'"${2:-105}"'"]]}]}}'
 	from="--from $url -s 1 --at @101"
 }
 
@@ -205,6 +207,53 @@ like "$("$KVMTOP" ${from% --at*} --host kvm1 --json --diff @101..@102 @103..@104
 	'"other_avg_ns":1000000000,"avg_ns":1000000000,"avg_change":0' \
 	"and of two spans"
 stop "$SPAWNED"
+
+# ---- a span that is longer than what is asked for at once
+
+# shellcheck disable=SC2046
+answers "$(series '"guest":"web1","uuid":"","pid":"112","vmm":"QEMU"' $(yes 1 | head -n 241)
+	series '"guest":"web1","reason":"cpuid"' $(seq 0 10 2400))" 345
+from="${from% --at*} --host kvm1"
+# delta OPTION...: in how many seconds how many exits there were.
+delta() {
+	# shellcheck disable=SC2086
+	"$KVMTOP" $from --view exits --json "$@" |
+		grep -oE '"(delta|elapsed_s)":[0-9.]*' | tr '\n' ' '
+}
+is "$(delta -1 --from @100 --to @340)" '"elapsed_s":240.0000 "delta":2400 ' "all of it is summed"
+is "$(delta -1 --from @100 --to @101)" '"elapsed_s":1.0000 "delta":10 ' "and one sample"
+is "$(delta -1 --from @150 --to @250)" '"elapsed_s":100.0000 "delta":1000 ' "and a part"
+# shellcheck disable=SC2086
+like "$("$KVMTOP" $from --json --diff @100..@220 @220..@340)" \
+	'"elapsed_s":120.0*},"other":.*"elapsed_s":120.0*},.*"other_rate":10.0*,"rate":10.0*,' \
+	"two spans are compared as a whole"
+# shellcheck disable=SC2086
+is "$("$KVMTOP" $from --view exits -l --json --from @100 --to @340 |
+	grep -c '"delta":10,')" 240 "and each sample of it is listed"
+like "$(said --from "$url" --host kvm1 -1 --to @340)" \
+	'^2 kvmtop: --to with --from URL requires --from TIME' "a span needs a begin"
+stop "$SPAWNED"
+
+# ---- a log has each sample, also after an outage
+
+# shellcheck disable=SC2046
+answers "$(series '"guest":"web1","uuid":"","pid":"112","vmm":"QEMU"' $(yes 1 | head -n 60))"
+spawn timeout 60 "$KVMTOP" --from "$url" --host kvm1 -s 0.5 -l --json -n 14 >"$TMP/log" 2>"$TMP/err"
+log=$SPAWNED
+# shellcheck disable=SC2016
+wait_for 10 sh -c '[ "$(wc -l <"$TMP/log")" -ge 3 ]'
+stop "$server"
+wait_for 10 grep -q . "$TMP/err"
+sleep 2
+spawn "$HELPERS/answers" "$TMP/text" "${url##*:}" >"$TMP/port"
+server=$SPAWNED
+wait "$log"
+is "$(sed 's/^{"time":"[^"]*:\([0-9.]*\)+.*/\1/' "$TMP/log" |
+	awk 'NR > 1 && ($1 - last + 60) % 60 != 0.5 { print last, $1 }
+		{ last = $1 } END { print NR }')" 14 "none is left out"
+is "$(grep -c 'answers again' "$TMP/err")" 1 "and the outage is said, and its end"
+like "$(head -n 1 "$TMP/err")" "^kvmtop: $url: .*onnect" "with the reason"
+stop "$server"
 
 # ---- a server that never answers, on the screen
 

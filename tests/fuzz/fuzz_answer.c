@@ -10,13 +10,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static int take(void *arg, uint64_t at, struct packed *packed)
+static int take(void *arg, uint64_t at, uint64_t run, struct packed *packed)
 {
 	struct packer *packer = arg;
 	struct moment moment = { .flags = 0 };
 	struct why why = { "" };
 
 	(void)at;
+	(void)run;
 	if (unpack_changes(packer, &packed->parts[PART_CHANGES], UNPACK_ALL, &moment, &why) < 0 ||
 	    unpack_guests(packer, &packed->parts[PART_GUESTS], &moment, &why) < 0)
 		abort();

@@ -28,12 +28,13 @@ struct seen {
 	unsigned int nr;
 };
 
-static int take_moment(void *arg, uint64_t at, struct packed *packed)
+static int take_moment(void *arg, uint64_t at, uint64_t run, struct packed *packed)
 {
 	struct seen *seen = arg;
 	struct why why;
 
 	(void)at;
+	(void)run;
 	seen->nr++;
 	assert_int_equal(unpack_guests(seen->packer, &packed->parts[PART_GUESTS], &seen->moment,
 				       &why), 0);
@@ -100,12 +101,13 @@ static void test_long_names(void **state)
 	}
 }
 
-static int take_changes(void *arg, uint64_t at, struct packed *packed)
+static int take_changes(void *arg, uint64_t at, uint64_t run, struct packed *packed)
 {
 	struct seen *seen = arg;
 	struct why why;
 
 	(void)at;
+	(void)run;
 	seen->nr++;
 	return unpack_changes(seen->packer, &packed->parts[PART_CHANGES], UNPACK_COUNTS,
 			      &seen->moment, &why);
