@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* json-c parses the text; this finds the series in it. */
+/*
+ * Finds the series in the text, and json-c parses one at a time: it makes some fifty bytes of each
+ * byte of text.
+ */
 #include <errno.h>
 #include <json-c/json.h>
 #include <math.h>
@@ -8,7 +11,8 @@
 #include "base/utf8.h"
 #include "fleet/answer.h"
 
-#define DEPTH 8 /* { data: { result: [ { values: [ [ time, value ] ] } ] } } has 7 */
+#define DEPTH 5 /* { values: [ [ time, value ] ] } has 4 */
+#define SERIES_MAX ((size_t)256 << 10) /* bytes: some thousand points */
 #define TIME_MAX 1e10 /* seconds: the year 2286 */
 #define VALUE_MAX 1e18
 
@@ -24,10 +28,10 @@ static struct json_object *member(struct json_object *object, const char *name,
 	return found;
 }
 
-/* NULL: the text is no JSON. */
+/* NULL: the text is no JSON, or too long. */
 static struct json_object *parse(const char *text, size_t size)
 {
-	struct json_tokener *tokener = size <= INT32_MAX ? json_tokener_new_ex(DEPTH) : NULL;
+	struct json_tokener *tokener = size <= SERIES_MAX ? json_tokener_new_ex(DEPTH) : NULL;
 	struct json_object *root;
 
 	if (!tokener)
@@ -37,64 +41,160 @@ static struct json_object *parse(const char *text, size_t size)
 	return root;
 }
 
-/* What the server says of a failure. */
-static int refused(long status, struct json_object *root, struct why *why)
+/* ---- where values begin and end */
+
+struct piece {
+	const char *at, *end;
+};
+
+static char next_char(struct piece *text)
 {
-	struct json_object *error = member(root, "error", json_type_string);
+	while (text->at < text->end && *text->at && strchr(" \t\r\n", *text->at))
+		text->at++;
+	return text->at < text->end ? *text->at : '\0';
+}
+
+/* Takes the character, if it is the next one. */
+static bool take_char(struct piece *text, char wanted)
+{
+	if (!wanted || next_char(text) != wanted)
+		return false;
+	text->at++;
+	return true;
+}
+
+static bool take_string(struct piece *text)
+{
+	if (!take_char(text, '"'))
+		return false;
+	while (text->at < text->end && *text->at != '"')
+		text->at += *text->at == '\\' && text->at + 1 < text->end ? 2 : 1;
+	return take_char(text, '"');
+}
+
+/* Takes a value, whatever is in it. False: it does not end. */
+static bool take_value(struct piece *text, struct piece *ret_value)
+{
+	size_t depth = 0;
+	char c = next_char(text);
+
+	ret_value->at = text->at;
+	do {
+		if (text->at == text->end || (c == '"' && !take_string(text)))
+			return false;
+		if (c != '"')
+			text->at++;
+		depth += c == '{' || c == '[';
+		depth -= depth && (c == '}' || c == ']');
+		c = text->at < text->end ? *text->at : '\0';
+	} while (depth || !strchr(",]}", c));
+	ret_value->end = text->at;
+	return true;
+}
+
+/* The member of an object. False: there is none. */
+static bool find_member(struct piece object, const char *name, struct piece *ret_value)
+{
+	size_t len = strlen(name);
+
+	if (!take_char(&object, '{'))
+		return false;
+	do {
+		const char *key = (next_char(&object), object.at);
+
+		if (!take_string(&object))
+			return false;
+		if ((size_t)(object.at - key) == len + 2 && memcmp(key + 1, name, len) == 0)
+			return take_char(&object, ':') && take_value(&object, ret_value);
+		if (!take_char(&object, ':') || !take_value(&object, &(struct piece){ NULL, NULL }))
+			return false;
+	} while (take_char(&object, ','));
+	return false;
+}
+
+/* The text of a string is clean. False: it is no string. */
+static bool read_string(struct piece object, const char *name, char *ret_text, size_t size)
+{
+	struct piece value;
+	struct json_object *string;
+	bool is_read;
+
+	if (!find_member(object, name, &value))
+		return false;
+	string = parse(value.at, (size_t)(value.end - value.at));
+	is_read = json_object_is_type(string, json_type_string) &&
+		  utf8_clean(json_object_get_string(string),
+			     (size_t)json_object_get_string_len(string), ret_text, size);
+	json_object_put(string);
+	return is_read;
+}
+
+/* ---- the answer */
+
+/* What the server says of a failure. */
+static int refused(long status, struct piece root, struct why *why)
+{
 	char text[256];
 
 	if (status == 401 || status == 403)
 		return why_set(why, -EACCES, "the server answers only users that it knows (HTTP "
 					     "%ld): give user and password, or a token, in "
 					     "--http-config FILE", status);
-	if (error && utf8_clean(json_object_get_string(error),
-				(size_t)json_object_get_string_len(error), text, sizeof(text)))
+	if (read_string(root, "error", text, sizeof(text)))
 		return why_set(why, -EINVAL, "the server refused the query: %s", text);
 	return why_set(why, -EBADMSG, "not an answer of a Prometheus (HTTP %ld): is the address "
 				      "right?", status);
 }
 
-static int each_series(struct json_object *data, answer_fn take, void *arg)
+static int take_series(struct piece text, answer_fn take, void *arg)
 {
-	struct json_object *list = member(data, "result", json_type_array);
-	size_t nr = list ? json_object_array_length(list) : 0;
-	int err = list ? 0 : -EBADMSG;
+	struct json_object *item = parse(text.at, (size_t)(text.end - text.at));
+	struct answer_series series = {
+		.labels = member(item, "metric", json_type_object),
+		.points = member(item, "values", json_type_array),
+	};
+	int err = -EBADMSG;
 
-	for (size_t i = 0; !err && i < nr; i++) {
-		struct json_object *item = json_object_array_get_idx(list, i);
-		struct answer_series series = {
-			.labels = member(item, "metric", json_type_object),
-			.points = member(item, "values", json_type_array),
-		};
-
-		if (!series.points) {
-			series.points = member(item, "value", json_type_array);
-			series.is_single = true;
-		}
-		if (!series.labels || !series.points)
-			return -EBADMSG;
-		err = take(arg, &series);
+	if (!series.points) {
+		series.points = member(item, "value", json_type_array);
+		series.is_single = true;
 	}
+	if (series.labels && series.points)
+		err = take(arg, &series);
+	json_object_put(item);
 	return err;
+}
+
+static int each_series(struct piece list, answer_fn take, void *arg)
+{
+	struct piece item;
+	int err = 0;
+
+	if (!take_char(&list, '['))
+		return -EBADMSG;
+	if (take_char(&list, ']'))
+		return 0;
+	do {
+		err = take_value(&list, &item) ? take_series(item, take, arg) : -EBADMSG;
+	} while (!err && take_char(&list, ','));
+	return err || take_char(&list, ']') ? err : -EBADMSG;
 }
 
 int answer_read(long status, const char *text, size_t size, answer_fn take, void *arg,
 		struct why *why)
 {
-	struct json_object *root = parse(text, size);
-	struct json_object *data = member(root, "data", json_type_object);
-	struct json_object *word = member(root, "status", json_type_string);
+	const struct piece root = { text, text + size };
+	struct piece data, list;
+	char word[16] = "";
 	int err = -EBADMSG;
 
-	if (status == 200 && data && word &&
-	    strcmp(json_object_get_string(word), "success") == 0) {
-		err = each_series(data, take, arg);
-		if (err == -EBADMSG)
-			why_set(why, err, "not an answer of a Prometheus: is the address right?");
-	} else {
-		err = refused(status, root, why);
-	}
-	json_object_put(root);
+	if (status != 200 || !find_member(root, "data", &data) ||
+	    !read_string(root, "status", word, sizeof(word)) || strcmp(word, "success") != 0)
+		return refused(status, root, why);
+	if (find_member(data, "result", &list))
+		err = each_series(list, take, arg);
+	if (err == -EBADMSG)
+		why_set(why, err, "not an answer of a Prometheus: is the address right?");
 	return err;
 }
 

@@ -3,7 +3,7 @@
  * answer - reads what Prometheus' HTTP API answers: series with their points.
  *
  * The text is a stranger's: what is damaged, nested too deep, or no number is refused or left out,
- * and never a crash.
+ * and never a crash. The memory that it takes depends on the largest series, which has a limit.
  */
 #ifndef KVMTOP_FLEET_ANSWER_H
 #define KVMTOP_FLEET_ANSWER_H

@@ -39,11 +39,13 @@ struct http {
 	char *url;
 	struct http_access access;
 	CURLM *multi; /* keeps connections */
+	size_t received; /* bytes of the answers of this call */
 	atomic_bool is_stopped;
 };
 
 /* One question on its way. */
 struct transfer {
+	struct http *http;
 	struct http_question *question;
 	CURL *easy;
 	char *url;
@@ -140,12 +142,13 @@ static size_t take_bytes(char *bytes, size_t size, size_t nr, void *arg)
 	struct http_question *question = transfer->question;
 
 	size *= nr;
-	transfer->is_too_large = size > HTTP_ANSWER_MAX - question->size;
+	transfer->is_too_large = size > HTTP_ANSWER_MAX - transfer->http->received;
 	if (transfer->is_too_large ||
-	    array_grow(&question->body, &question->room, question->size + size) < 0)
+	    array_grow_bytes(&question->body, &question->room, question->size + size) < 0)
 		return 0;
 	memcpy(question->body + question->size, bytes, size);
 	question->size += size;
+	transfer->http->received += size;
 	return size;
 }
 
@@ -232,8 +235,8 @@ static int failure(const struct http *http, const struct transfer *transfer, CUR
 						   http->library.strerror(code);
 
 	if (transfer->is_too_large)
-		return why_set(why, -EFBIG, "%s: the answer is larger than %zu MiB", http->url,
-			       HTTP_ANSWER_MAX >> 20);
+		return why_set(why, -EFBIG, "%s: the answers are larger than %zu MiB",
+			       http->url, HTTP_ANSWER_MAX >> 20);
 	if (code == CURLE_OPERATION_TIMEDOUT)
 		return why_set(why, -ETIMEDOUT, "%s has not answered within %ld s: --timeout "
 			       "SECONDS waits longer", http->url, transfer->timeout_ms / 1000);
@@ -284,7 +287,9 @@ int http_ask(struct http *http, struct http_question *questions, size_t nr, long
 	struct transfer *transfers = calloc(nr, sizeof(*transfers));
 	int err = transfers ? 0 : -ENOMEM;
 
+	http->received = 0;
 	for (size_t i = 0; !err && i < nr; i++) {
+		transfers[i].http = http;
 		transfers[i].question = &questions[i];
 		transfers[i].timeout_ms = timeout_ms;
 		err = transfer_begin(http, &transfers[i], why);

@@ -13,7 +13,7 @@
 
 #include "base/why.h"
 
-#define HTTP_ANSWER_MAX ((size_t)32 << 20) /* bytes of an answer, uncompressed */
+#define HTTP_ANSWER_MAX ((size_t)32 << 20) /* bytes of the answers of a call, uncompressed */
 
 /* What a server asks of its clients. NULL: nothing is given. */
 struct http_access {

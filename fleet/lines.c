@@ -16,6 +16,8 @@
 #define MEMBERS_MAX 20000 /* guests or hosts */
 #define FIELDS_MAX 4096
 #define VCPUS_MAX 4096
+#define LINES_MAX 120000 /* of 2,000 hosts with 60 numbers each; take 200 MB in all */
+#define LINES_BYTES ((size_t)64 << 20)
 #define NUMBER_MAX 9e18 /* llround() can round it */
 
 int lines_init(struct lines *lines)
@@ -47,6 +49,8 @@ void lines_clear(struct lines *lines)
 		free(line->counts);
 		free(line);
 	}
+	lines->nr_lines = 0;
+	lines->size = 0;
 }
 
 void lines_release(struct lines *lines)
@@ -96,21 +100,42 @@ static struct member *member_of(struct lines *lines, const struct answer_series 
 	return member;
 }
 
-static struct line *line_of(struct lines *lines, uint32_t guest, int32_t vcpu, uint32_t field)
+/* Counts the bytes that a line is about to take. */
+static int count_size(struct lines *lines, size_t size)
 {
-	struct line wanted, *line;
+	if (lines->size + size > LINES_BYTES)
+		return -EFBIG;
+	lines->size += size;
+	return 0;
+}
 
-	memset(&wanted, 0, sizeof(wanted.key)); /* it is a key of bytes */
-	wanted.key = (struct key){ guest, vcpu, field };
-	HASH_FIND(hh, lines->lines, &wanted.key, sizeof(wanted.key), line);
-	if (line)
-		return line;
-	line = calloc(1, sizeof(*line));
-	if (!line)
-		return NULL;
-	line->key = wanted.key;
-	hash_add(lines->lines, key, line);
-	return line;
+static int line_of(struct lines *lines, struct key of, struct line **ret_line)
+{
+	size_t size = sizeof(struct line) + lines->nr * sizeof(struct line_cell);
+	struct key key;
+	struct line *line;
+	int err;
+
+	memset(&key, 0, sizeof(key)); /* it is a key of bytes */
+	key.guest = of.guest;
+	key.vcpu = of.vcpu;
+	key.field = of.field;
+	HASH_FIND(hh, lines->lines, &key, sizeof(key), line);
+	if (!line) {
+		err = lines->nr_lines == LINES_MAX ? -EFBIG : count_size(lines, size);
+		if (err)
+			return err;
+		line = calloc(1, size);
+		if (!line)
+			return -ENOMEM;
+		line->key = key;
+		hash_add(lines->lines, key, line);
+		if (!line)
+			return -ENOMEM;
+		lines->nr_lines++;
+	}
+	*ret_line = line;
+	return 0;
 }
 
 /* Which cell a point belongs to. False: to none. */
@@ -159,12 +184,12 @@ static void add_points(const struct lines *lines, const struct answer_series *se
 static int add_to(struct lines *lines, const struct answer_series *series, struct key key,
 		  struct measure measure)
 {
-	struct line *line = line_of(lines, key.guest, key.vcpu, key.field);
+	struct line *line;
+	int err = line_of(lines, key, &line);
 
-	if (!line)
-		return -ENOMEM;
-	add_points(lines, series, line, measure);
-	return 0;
+	if (!err)
+		add_points(lines, series, line, measure);
+	return err;
 }
 
 /* Whether a reason means that the vCPU has nothing to do, on any architecture. */
@@ -326,9 +351,10 @@ static int take_member(struct lines *lines, const struct answer_series *series)
 	struct member *member = member_of(lines, series);
 	struct guest *guest = member ? &member->guest : NULL;
 	char pid[LABEL_SIZE] = "";
-	struct line *line = NULL;
+	struct line *line;
 	unsigned int cell;
 	double value;
+	int err;
 
 	if (!member)
 		return 0;
@@ -339,9 +365,9 @@ static int take_member(struct lines *lines, const struct answer_series *series)
 		answer_label(series, "uuid", guest->uuid, sizeof(guest->uuid));
 		answer_label(series, "id", guest->platform_id, sizeof(guest->platform_id));
 	} else {
-		line = line_of(lines, member->guest.id, -1, lines->guests);
-		if (!line)
-			return -ENOMEM;
+		err = line_of(lines, (struct key){ member->guest.id, -1, lines->guests }, &line);
+		if (err)
+			return err;
 		take_levels(lines, series, line);
 	}
 	for (size_t i = 0; i < answer_points(series); i++) {
@@ -360,17 +386,18 @@ static int take_finding(struct lines *lines, const struct answer_series *series)
 	const struct member *member = has_member ? member_of(lines, series) : NULL;
 	struct line *line;
 	uint32_t field;
+	int err;
 
 	if (has_member != (member != NULL) || !answer_label(series, "rule", rule, sizeof(rule)) ||
 	    !may_have(lines, lines->finding, rule))
 		return 0;
 	if (host_fields_add_child(lines->fields, lines->finding, rule, &field) < 0)
 		return -ENOMEM;
-	line = line_of(lines, member ? member->guest.id : GUEST_ANY, -1, field);
-	if (!line)
-		return -ENOMEM;
-	take_levels(lines, series, line);
-	return 0;
+	err = line_of(lines, (struct key){ member ? member->guest.id : GUEST_ANY, -1, field },
+		      &line);
+	if (!err)
+		take_levels(lines, series, line);
+	return err;
 }
 
 /* ---- histograms: of a guest's exits without halts */
@@ -388,6 +415,20 @@ static unsigned int bucket_of(const char *edge)
 	return i < HIST_BUCKETS - 1 ? i : HIST_BUCKETS;
 }
 
+/* No bucket is known yet. */
+static int add_counts(struct lines *lines, struct line *line)
+{
+	size_t size = lines->nr * sizeof(*line->counts);
+	int err = count_size(lines, size);
+
+	if (err)
+		return err;
+	line->counts = malloc(size);
+	for (unsigned int i = 0; line->counts && i < lines->nr * HIST_BUCKETS; i++)
+		line->counts[i / HIST_BUCKETS][i % HIST_BUCKETS] = -1;
+	return line->counts ? 0 : -ENOMEM;
+}
+
 static int take_bucket(struct lines *lines, const struct answer_series *series)
 {
 	struct member *member = member_of(lines, series);
@@ -395,18 +436,17 @@ static int take_bucket(struct lines *lines, const struct answer_series *series)
 	unsigned int bucket, cell;
 	struct line *line;
 	double value;
+	int err;
 
 	if (!member || !answer_label(series, "le", edge, sizeof(edge)))
 		return 0;
 	bucket = bucket_of(edge);
-	line = line_of(lines, member->guest.id, -1, lines->exits.parents[EXITS_VMEXIT]);
-	if (line && !line->counts) {
-		line->counts = malloc(LINES_STEPS * sizeof(*line->counts));
-		for (unsigned int i = 0; line->counts && i < LINES_STEPS * HIST_BUCKETS; i++)
-			line->counts[i / HIST_BUCKETS][i % HIST_BUCKETS] = -1;
-	}
-	if (!line || !line->counts)
-		return -ENOMEM;
+	err = line_of(lines, (struct key){ member->guest.id, -1,
+					   lines->exits.parents[EXITS_VMEXIT] }, &line);
+	if (!err && !line->counts)
+		err = add_counts(lines, line);
+	if (err)
+		return err;
 	for (size_t i = 0; bucket < HIST_BUCKETS && i < answer_points(series); i++) {
 		if (point_at(lines, series, i, &cell, &value))
 			line->counts[cell][bucket] = value;

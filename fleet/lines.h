@@ -33,10 +33,10 @@ struct line_cell {
 struct line {
 	struct key key;
 	bool is_timed;
-	struct line_cell cells[LINES_STEPS];
 	/* How many took at most as long as the edge of a bucket; < 0: not known. NULL: none is. */
 	double (*counts)[HIST_BUCKETS];
 	UT_hash_handle hh;
+	struct line_cell cells[]; /* struct lines' nr */
 };
 
 struct lines {
@@ -48,6 +48,7 @@ struct lines {
 	struct exit_fields exits;
 	uint32_t wait, throttled, finding, guests; /* the last: of all hosts */
 	struct line *lines;
+	size_t nr_lines, size; /* how many there are, and their bytes */
 	uint64_t first; /* the time of the first cell, in steps */
 	unsigned int nr; /* of cells */
 };
@@ -62,7 +63,10 @@ void lines_begin(struct lines *lines, uint64_t first, unsigned int nr);
 /* Frees the lines: there are many of all hosts, and they are not needed between answers. */
 void lines_clear(struct lines *lines);
 
-/* Puts a series of the answer to a question into lines. 0 or -ENOMEM. */
+/*
+ * Puts a series of the answer to a question into lines. 0, -ENOMEM, or -EFBIG: there are more than
+ * a fleet has.
+ */
 int lines_take(struct lines *lines, enum question question, const struct answer_series *series);
 
 /* Time and histogram of a cell. */

@@ -272,6 +272,9 @@ static int take_answers(struct scope *scope, const struct http_question *questio
 		err = answer_read(questions[i].status, questions[i].body, questions[i].size,
 				  take_series, &taking, why);
 	}
+	if (err == -EFBIG)
+		why_set(why, err, "the server has more series than kvmtop takes at once%s",
+			scope->host ? "" : ": --host NAME queries one host's");
 	return err;
 }
 

@@ -234,6 +234,40 @@ like "$(said --from "$url" --host kvm1 -1 --to @340)" \
 	'^2 kvmtop: --to with --from URL requires --from TIME' "a span needs a begin"
 stop "$SPAWNED"
 
+# ---- answers that are small on their way and large here
+
+# inflated NUMBER: a server that answers with as many of the series in $TMP/one, compressed.
+inflated() {
+	printf 'HTTP/1.0 200 OK\r\nContent-Encoding: gzip\r\n\r\n' >"$TMP/text"
+	{
+		printf '{"status":"success","data":{"result":['
+		yes "$TMP/one" | head -n "$1" | xargs cat
+		printf '{"metric":{"instance":"kvm1"},"values":[[101,"105"]]}]}}'
+	} | gzip -9 >>"$TMP/text"
+	spawn "$HELPERS/answers" "$TMP/text" >"$TMP/port"
+	server=$SPAWNED
+	wait_for 20 test -s "$TMP/port"
+	url=http://127.0.0.1:$(cat "$TMP/port")
+}
+# cramped OPTION...: as said, with 200 MB of addresses.
+cramped() (
+	ulimit -v 200000
+	said "$@"
+)
+{
+	printf '{"metric":{},"values":['
+	yes '[],' | head -n 50000
+	printf '[]]},'
+} >"$TMP/one"
+inflated 25
+like "$(cramped --from "$url" -1)" "^0 " "5 MB of lists do not take hundreds"
+stop "$server"
+yes '{"metric":{},"values":[]},' | head -n 3000 >"$TMP/one"
+inflated 100
+is "$(cramped --from "$url" -1)" "1 kvmtop: $url: the answers are larger than 32 MiB" \
+	"six answers together have a limit"
+stop "$server"
+
 # ---- a log has each sample, also after an outage
 
 # shellcheck disable=SC2046

@@ -276,6 +276,45 @@ static void test_asks_no_more_than_needed(void **state)
 	fields_free(common.fields);
 }
 
+static int count_moment(void *arg, uint64_t at, uint64_t run, struct packed *packed)
+{
+	unsigned int *nr = arg;
+
+	(void)at;
+	(void)run;
+	(void)packed;
+	++*nr;
+	return 0;
+}
+
+/* A server that has more than any fleet is refused before it has taken the memory. */
+static void test_too_many_series(void **state)
+{
+	const size_t nr_guests = 1000, nr_reasons = 200, room = nr_guests * nr_reasons * 80;
+	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
+	struct scope *scope = scope_new(&common, 1, "kvm1");
+	struct http_question questions[QUESTIONS];
+	char *text = malloc(room);
+	size_t len = (size_t)sprintf(text, "{\"status\":\"success\",\"data\":{\"result\":[");
+	struct why why = { "" };
+	unsigned int nr = 0;
+
+	(void)state;
+	for (size_t i = 0; i < nr_guests * nr_reasons; i++)
+		len += (size_t)sprintf(text + len, "%s{\"metric\":{\"guest\":\"g%zu\","
+				       "\"reason\":\"r%zu\"},\"values\":[[101,\"1\"]]}",
+				       i ? "," : "", i / nr_reasons, i % nr_reasons);
+	strcpy(text + len, "]}}");
+	answer_all(questions);
+	answer(&questions[ASK_EXITS], text);
+	assert_int_equal(scope_take(scope, 101, 101, questions, count_moment, &nr, &why), -EFBIG);
+	assert_int_equal(nr, 0);
+	assert_non_null(strstr(why.text, "more series than kvmtop takes"));
+	scope_free(scope);
+	fields_free(common.fields);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -285,6 +324,7 @@ int main(void)
 		cmocka_unit_test(test_too_much_time),
 		cmocka_unit_test(test_asks_for_the_host),
 		cmocka_unit_test(test_asks_no_more_than_needed),
+		cmocka_unit_test(test_too_many_series),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
