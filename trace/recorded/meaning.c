@@ -14,6 +14,7 @@
 #define ISA_VMX 1
 #define ISA_SVM 2
 #define NO_NAMES UINT32_MAX
+#define VMGEXIT "vmgexit" /* as KVM calls the exit, and begins the names of what is only for it */
 
 static const struct trace_field *field_or_null(const struct trace_type *type, const char *name)
 {
@@ -112,10 +113,15 @@ static bool find_halt(struct meaning *meaning)
 	return meaning->kind != MEANING_EVENT;
 }
 
-static bool find_nested(struct meaning *meaning)
+/* What changes the reason of an exit that has begun. */
+static bool find_more_of_exit(struct meaning *meaning)
 {
 	if (is_type(meaning->type, "kvm", "kvm_nested_vmexit"))
 		meaning->kind = MEANING_NESTED;
+	if (is_type(meaning->type, "kvm", "kvm_vmgexit_enter"))
+		meaning->a = trace_field(meaning->type, "exit_reason");
+	if (meaning->a)
+		meaning->kind = MEANING_VMGEXIT;
 	return meaning->kind != MEANING_EVENT;
 }
 
@@ -274,7 +280,7 @@ static int find_meaning(struct meanings *meanings, const struct trace_type *type
 		return find_userspace(meanings, meaning);
 	if (is_type(type, "acrn", "VM_EXIT") || is_type(type, "kvmtrace", "VMEXIT"))
 		return find_foreign_exit(meanings, meaning);
-	if (find_argument(meaning) || find_halt(meaning) || find_nested(meaning))
+	if (find_argument(meaning) || find_halt(meaning) || find_more_of_exit(meaning))
 		return 0;
 	return find_exit(meanings, meaning);
 }
@@ -418,16 +424,20 @@ void meaning_name(const struct meanings *meanings, const struct exit_key *key, c
 	const struct argument *argument = argument_of((enum exit_kind)key->kind);
 	const struct reason *reason = find_reason(meanings, key);
 	const char *name = reason ? reason->name : NULL;
+	size_t used = 0;
 
 	if (!name && key->kind == EXITS_USERSPACE)
 		name = exit_fields_failure(key->a);
 	buf[0] = '\0';
+	if (key->kind == EXITS_VMEXIT && key->c == EXIT_OF_VMGEXIT &&
+	    !(name && strncmp(name, VMGEXIT, strlen(VMGEXIT)) == 0))
+		used = (size_t)snprintf(buf, size, VMGEXIT " ");
 	if (argument)
 		argument->format(buf, size, key->a, key->b, key->c);
 	else if (name)
-		strncat(buf, name, size - 1);
+		strncat(buf, name, size - used - 1);
 	else
-		snprintf(buf, size, "0x%" PRIx64, key->a);
-	if (key->kind == EXITS_VMEXIT && key->c)
+		snprintf(buf + used, size - used, "0x%" PRIx64, key->a);
+	if (key->kind == EXITS_VMEXIT && key->c == EXIT_OF_L2)
 		strncat(buf, EXIT_FIELDS_L2, size - strlen(buf) - 1);
 }

@@ -21,6 +21,7 @@ enum meaning_kind {
 	MEANING_ARGUMENT,  /* says what the exit is about */
 	MEANING_WAKEUP,	   /* a halt is over */
 	MEANING_NESTED,	   /* the exit that has just begun is of L2 */
+	MEANING_VMGEXIT, /* what a protected guest (SEV-ES) asks for by the exit that has begun */
 	MEANING_POLL_LIMIT, /* how long KVM polls in a halt changes; before the halt is over */
 	/* No event of KVM's, see meaning_is_of_kvm(): */
 	MEANING_NONE,
@@ -45,18 +46,25 @@ struct meaning {
 	/*
 	 * Of an argument: its fields, and what `c` is where there is no such field. Of a halt that
 	 * is over: its ns, and whether the vCPU waited. Of a changed limit: the old one. Of a
-	 * switch: the thread before, its state, and the next thread. Of a waking: the thread.
+	 * switch: the thread before, its state, and the next thread. Of a waking: the thread. Of a
+	 * VMGEXIT: the code of what it is for.
 	 */
 	const struct trace_field *a, *b, *c;
 	uint32_t a_bytes; /* see struct argument_event */
 	uint16_t fixed_c;
 };
 
+enum exit_of {
+	EXIT_OF_GUEST,
+	EXIT_OF_L2,
+	EXIT_OF_VMGEXIT, /* the reason is what the guest asks for by a VMGEXIT */
+};
+
 /* What tells exits apart. It has 16 bytes, because it is looked up for every exit. */
 struct exit_key {
 	uint64_t a;   /* the reason's code; the port, address, MSR, leaf ... */
 	uint32_t b;   /* of a reason: index in struct meanings.names; else the argument's size */
-	uint16_t c;   /* of an argument: read or write, or the like; of an exit: 1: of L2 */
+	uint16_t c;   /* of an argument: read or write, or the like; of an exit: enum exit_of */
 	uint8_t exit; /* of an argument: the exit, of struct meanings.exits, plus 1; 0: not known */
 	uint8_t kind; /* enum exit_kind */
 };
@@ -112,7 +120,7 @@ struct exit_key meaning_reason(const struct meaning *meaning, const struct trace
 struct exit_key meaning_argument(struct meanings *meanings, const struct meaning *meaning,
 				 const struct trace_event *event, const struct exit_key *exit);
 
-/* The key as the user reads it: "HLT", "0x6e0 IA32_TSC_DEADLINE write". */
+/* The key as the user reads it: "HLT", "hlt L2", "vmgexit msr", "0x6e0 IA32_TSC_DEADLINE write". */
 void meaning_name(const struct meanings *meanings, const struct exit_key *key, char *buf,
 		  size_t size);
 

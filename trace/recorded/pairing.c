@@ -198,27 +198,57 @@ static int on_exit_event(struct pairing *pairing, struct recorded_thread *thread
 	return 0;
 }
 
-/* Gives the open exit the key of L2's. */
-static RARE int on_nested(struct pairing *pairing, struct recorded_thread *thread)
+/* Whether there is an open exit of the usual kind. */
+static bool has_plain_exit(const struct recorded_thread *thread)
+{
+	const struct exit_count *count = thread->spans[EXITS_VMEXIT].count;
+
+	return thread->is_open & 1U << EXITS_VMEXIT && !count->is_others &&
+	       count->key.c == EXIT_OF_GUEST;
+}
+
+/* Gives the open exit another key. */
+static int change_exit(struct pairing *pairing, struct recorded_thread *thread,
+		       const struct exit_key *key)
 {
 	struct open_span *span = &thread->spans[EXITS_VMEXIT];
-	struct exit_count *count;
-	struct exit_key key;
+	struct exit_count *count = table_count(&pairing->table, thread, key);
 
-	pairing->has_nested = true;
-	if (!(thread->is_open & 1U << EXITS_VMEXIT) || span->count->is_others ||
-	    span->count->key.c)
-		return 0;
-	key = span->count->key;
-	key.c = 1;
-	count = table_count(&pairing->table, thread, &key);
 	if (!count)
 		return -ENOMEM;
 	span->count->begun--;
 	count->begun++;
 	span->count = count;
-	thread->nested += thread->ran;
 	return 0;
+}
+
+static RARE int on_nested(struct pairing *pairing, struct recorded_thread *thread)
+{
+	struct exit_key key;
+
+	pairing->has_nested = true;
+	if (!has_plain_exit(thread))
+		return 0;
+	key = thread->spans[EXITS_VMEXIT].count->key;
+	key.c = EXIT_OF_L2;
+	thread->nested += thread->ran;
+	return change_exit(pairing, thread, &key);
+}
+
+/* A protected guest leaves itself by VMGEXIT for whatever it needs, also to halt. */
+static RARE int on_vmgexit(struct pairing *pairing, struct recorded_thread *thread,
+			   const struct meaning *meaning, const struct trace_event *event)
+{
+	struct exit_key key;
+
+	if (!has_plain_exit(thread))
+		return 0;
+	key = thread->spans[EXITS_VMEXIT].count->key;
+	if (!(meaning_flags(&pairing->meanings, &key) & REASON_PROTECTED))
+		return 0;
+	key.a = trace_field_number(meaning->a, event);
+	key.c = EXIT_OF_VMGEXIT;
+	return change_exit(pairing, thread, &key);
 }
 
 /* Keeps the exit that the entry ends if it took longer than the threshold. */
@@ -443,6 +473,8 @@ static int take(struct pairing *pairing, struct recorded_thread *thread,
 		return on_userspace(pairing, thread, meaning, event);
 	if (meaning->kind == MEANING_NESTED)
 		return on_nested(pairing, thread);
+	if (meaning->kind == MEANING_VMGEXIT)
+		return on_vmgexit(pairing, thread, meaning, event);
 	if (meaning->kind == MEANING_WAKEUP)
 		on_wakeup(pairing, thread, meaning, event);
 	else if (meaning->kind == MEANING_POLL_LIMIT)

@@ -151,7 +151,8 @@ static int add_children(const struct maker *maker, enum exit_kind kind)
 		struct key key = key_of(maker->recorded, thread);
 
 		for (size_t j = 0; j < thread->nr_counts && !err; j++) {
-			if (thread->counts[j]->key.kind == kind)
+			/* 0: all of them turned out to have another reason. */
+			if (thread->counts[j]->key.kind == kind && thread->counts[j]->begun)
 				err = add_child(maker, key, parent, thread->counts[j]);
 		}
 	}
@@ -430,7 +431,9 @@ static bool is_protected(const struct pairing *pairing, const struct recorded_th
 	for (size_t i = 0; i < thread->nr_counts; i++) {
 		const struct exit_count *count = thread->counts[i];
 
-		if (!count->is_others &&
+		if (count->is_others || count->key.kind >= EXITS_FIRST_ARGUMENT)
+			continue;
+		if (count->key.c == EXIT_OF_VMGEXIT ||
 		    meaning_flags(&pairing->meanings, &count->key) & REASON_PROTECTED)
 			return true;
 	}

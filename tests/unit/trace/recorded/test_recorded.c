@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "monitor.h"
 #include "tests/worlds/trace_file.h"
 #include "trace/recorded/player.h"
@@ -16,9 +17,9 @@
 #include "views/build.h"
 #include "views/list.h"
 
-enum { ID_USER = 105, ID_IRQ, ID_SWITCH, ID_WAKING, ID_WAKEUP, ID_LIMIT, ID_NESTED };
+enum { ID_USER = 105, ID_IRQ, ID_SWITCH, ID_WAKING, ID_WAKEUP, ID_LIMIT, ID_NESTED, ID_VMGEXIT };
 
-#define NR_FORMATS (NR_WORLD_FORMATS + 7)
+#define NR_FORMATS (NR_WORLD_FORMATS + 8)
 
 static const char *formats[NR_FORMATS];
 
@@ -58,6 +59,11 @@ static int add_formats(void **state)
 		"name: kvm_nested_vmexit\nID: 111\n" COMMON_FIELDS
 		"\tfield:__u32 exit_code;\toffset:8;\tsize:4;\tsigned:0;\n\n"
 		"print fmt: \"%u\", REC->exit_code\n";
+	formats[NR_WORLD_FORMATS + 7] =
+		"name: kvm_vmgexit_enter\nID: 112\n" COMMON_FIELDS
+		"\tfield:unsigned int vcpu_id;\toffset:8;\tsize:4;\tsigned:0;\n"
+		"\tfield:u64 exit_reason;\toffset:16;\tsize:8;\tsigned:0;\n\n"
+		"print fmt: \"vcpu %u, exit_reason %llx\", REC->vcpu_id, REC->exit_reason\n";
 	return set_up(state);
 }
 
@@ -87,6 +93,14 @@ static void put_nested(struct bytes *bytes, uint32_t tid, uint32_t reason)
 {
 	put_common(bytes, ID_NESTED, tid);
 	put_u32(bytes, reason);
+}
+
+static void put_vmgexit(struct bytes *bytes, uint32_t tid, uint64_t code)
+{
+	put_common(bytes, ID_VMGEXIT, tid);
+	put_u32(bytes, 0);
+	put_u32(bytes, 0);
+	put_u64(bytes, code);
 }
 
 static void put_irq(struct bytes *bytes, uint32_t tid)
@@ -428,6 +442,45 @@ static void exits_of_l2(void **state)
 }
 
 /* One argument of exits with two reasons is two hot spots. */
+/*
+ * A protected guest leaves by VMGEXIT, and says what for: also to halt, which is no time of KVM's.
+ * An exit of another reason, or no exit, stays what it is.
+ */
+static void what_vmgexits_are_for(void **state)
+{
+	static const uint64_t codes[] = { 0x78, 0x7c, 0x80000001, 0x12345, 0 };
+	struct world world;
+	uint64_t now = 1000;
+
+	(void)state;
+	begin(&world);
+	put_vmgexit(&world.event, 77, 0x78);
+	add(&world, 0, now);
+	for (size_t i = 0; i < ARRAY_SIZE(codes); i++) {
+		put_exit(&world.event, 77, 0, 2, codes[i] ? 0x403 : 0x400);
+		add(&world, 0, now += 100);
+		put_vmgexit(&world.event, 77, codes[i]);
+		add(&world, 0, now += 10);
+		put_entry(&world.event, 77, 0);
+		add(&world, 0, now += 90 + i);
+	}
+	open_dat(&world);
+	look(&world, view_type_by_groups(GROUP_REASON));
+	assert_int_equal(total(&world, 0, "vmexit"), 5);
+	assert_int_equal(time_of(&world, 0, "vmexit(vmgexit hlt)"), 100);
+	assert_int_equal(time_of(&world, 0, "vmexit(vmgexit msr)"), 101);
+	assert_int_equal(time_of(&world, 0, "vmexit(vmgexit_mmio_read)"), 102);
+	assert_int_equal(time_of(&world, 0, "vmexit(vmgexit 0x12345)"), 103);
+	assert_int_equal(time_of(&world, 0, "vmexit(npf)"), 104);
+	assert_int_equal(total(&world, 0, "time(halt)"), 100);
+	assert_int_equal(total(&world, 0, "time(kvm)"), 101 + 102 + 103 + 104);
+	world.query.children = true;
+	look(&world, &view_events);
+	assert_int_equal(total(&world, 0, "kvm_exit(vmgexit hlt)"), 1);
+	assert_null(find_item(&world, 1, 0, "kvm_exit(vmgexit)"));
+	end(&world);
+}
+
 static void arguments_and_their_exits(void **state)
 {
 	const struct fields *fields;
@@ -1123,6 +1176,7 @@ int main(void)
 		cmocka_unit_test(the_four_parts_of_time),
 		cmocka_unit_test(polls_in_halts),
 		cmocka_unit_test(exits_of_l2),
+		cmocka_unit_test(what_vmgexits_are_for),
 		cmocka_unit_test(arguments_and_their_exits),
 		cmocka_unit_test(reads_and_writes_of_memory),
 		cmocka_unit_test(arguments_without_exits),
