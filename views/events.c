@@ -9,6 +9,7 @@
 #include "views/query.h"
 
 #define TIMED_MAX 8 /* histograms of KVM: it has three */
+#define TIMED_END (HIST_BUCKETS - 1) /* KVM's last bucket is from 2^30 ns on */
 
 enum { EVENT, TOTAL, SHARE, DELTA, RATE, SPARK, HIST };
 
@@ -219,7 +220,7 @@ static void add_durations(struct view *view, struct field_durations *list)
 			row->is_rest ? NULL : durations_of(list, row->field);
 
 		if (durations && hist_count(durations->sum.delta))
-			row->cells[HIST] = (struct cell){ .type = CELL_HIST,
+			row->cells[HIST] = (struct cell){ .type = CELL_HIST, .end = TIMED_END,
 							  .hist = durations->sum.delta };
 	}
 }

@@ -198,7 +198,7 @@ static void fill_times(struct view_row *row, const struct query *query,
 		return;
 	row->cells[P50] = exit_sum_total_percentile(&group->sum, 0.5);
 	row->cells[P99] = exit_sum_total_percentile(&group->sum, 0.99);
-	row->cells[HIST] = (struct cell){ .type = CELL_HIST, .hist = timing->total };
+	row->cells[HIST] = cell_hist(timing->total);
 }
 
 static void fill_row(struct view_row *row, const struct query *query, const struct groups *groups,

@@ -136,7 +136,7 @@ struct cell exit_sum_hist(const struct exit_sum *sum)
 {
 	if (!hist_count(sum->timing.delta))
 		return cell_none();
-	return (struct cell){ .type = CELL_HIST, .hist = sum->timing.delta };
+	return cell_hist(sum->timing.delta);
 }
 
 struct cell exit_sum_open(const struct exit_sum *sum)
@@ -144,14 +144,22 @@ struct cell exit_sum_open(const struct exit_sum *sum)
 	return sum->open_ns ? cell_ns(sum->open_ns) : cell_none();
 }
 
+/* By a clock of 10 ms an exit may have taken 0: a longest of 0 is known if any ended. */
 static struct cell interval_longest(const struct exit_sum *sum)
 {
-	return sum->timing.interval_max_ns ? cell_ns(sum->timing.interval_max_ns) : cell_none();
+	const struct timing_sum *timing = &sum->timing;
+
+	return timing->interval_max_ns || hist_count(timing->delta) ?
+		       cell_ns(timing->interval_max_ns) : cell_none();
 }
 
+/* Where the sum has no buckets of all intervals, those of the last one say it. */
 struct cell exit_sum_longest(const struct exit_sum *sum)
 {
-	return sum->timing.max_ns ? cell_ns(sum->timing.max_ns) : cell_none();
+	const struct timing_sum *timing = &sum->timing;
+
+	return timing->max_ns || hist_count(timing->total) || hist_count(timing->delta) ?
+		       cell_ns(timing->max_ns) : cell_none();
 }
 
 struct cell exit_sum_shortest(const struct exit_sum *sum)

@@ -43,6 +43,7 @@ enum split_part { SPLIT_GUEST, SPLIT_KVM, SPLIT_USER, SPLIT_POLL, SPLIT_HALT, SP
 struct cell {
 	enum cell_type type : 8;
 	bool has_ended; /* what a CELL_TEXT names: a mark for people; programs have a column */
+	uint8_t end; /* of a CELL_HIST: its last bucket has no upper edge, and is before this one */
 	float whole;	/* of a CELL_PERCENT: what 100 % are, such as ns; 0: the same in all rows */
 	union {
 		const char *text; /* owned by the dictionary or the inventory */
@@ -235,6 +236,12 @@ struct cell cell_guest(const struct guest *guest);
 static inline struct cell cell_none(void)
 {
 	return (struct cell){ .type = CELL_NONE };
+}
+
+/* hist: HIST_BUCKETS counts. */
+static inline struct cell cell_hist(const uint64_t *hist)
+{
+	return (struct cell){ .type = CELL_HIST, .end = HIST_BUCKETS, .hist = hist };
 }
 
 static inline struct cell cell_ns(uint64_t ns)

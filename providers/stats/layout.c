@@ -212,7 +212,10 @@ uint64_t stats_counter_sum(const struct stats_counter *counter, const char *byte
 	return sum;
 }
 
-/* The kernel's bucket i has what is below 2^i ns, its last one the rest. */
+/*
+ * The kernel's bucket i has what is below 2^i ns, its last one the rest: today 2^30 ns and more. So
+ * the bucket of ours that has these is open to its end, too, and nothing is known to be longer.
+ */
 void stats_counter_timing(const struct stats_counter *counter, const char *bytes,
 			  struct timing *ret_timing)
 {
@@ -228,7 +231,7 @@ void stats_counter_timing(const struct stats_counter *counter, const char *bytes
 		if (bucket >= HIST_BUCKETS)
 			bucket = HIST_BUCKETS - 1;
 		ret_timing->hist[bucket] += (uint32_t)count;
-		ret_timing->max_ns = hist_edge_ns(bucket);
+		ret_timing->max_ns = i + 1 < counter->nr ? hist_edge_ns(bucket) : INT64_MAX;
 	}
 }
 

@@ -6,7 +6,8 @@
  *	 {"event":"kvm_exit(HLT)","parent":"kvm_exit","total":12,"share":4.812,...},...]}
  *
  * An absent value is null. Durations are in ns; "hist" has HIST_BUCKETS counts, of durations below
- * 128 ns, 256 ns and so on, the last of all from 2^31 ns on; "halt":true marks exits that mean that
+ * 128 ns, 256 ns and so on, the last of all from 2^31 ns on (of events: one less, and from 2^30 ns
+ * on, as in KVM's own histograms); "halt":true marks exits that mean that
  * the vCPU had nothing to do. Rows of events have a "parent", null or the event of depth 0 above
  * them: the view must be in the order of its trees. "other":true marks a sum of what has no row.
  */
@@ -42,12 +43,12 @@ static int add_number(struct json_object *object, const char *key, double number
 						   (uint64_t)(size * 1000 + 0.5), 3));
 }
 
-static struct json_object *hist_new(const uint64_t *hist)
+static struct json_object *hist_new(const struct cell *cell)
 {
 	struct json_object *array = json_object_new_array();
 
-	for (unsigned int i = 0; array && i < HIST_BUCKETS; i++) {
-		struct json_object *count = json_object_new_uint64(hist[i]);
+	for (unsigned int i = 0; array && i < cell->end; i++) {
+		struct json_object *count = json_object_new_uint64(cell->hist[i]);
 
 		if (!count || json_object_array_add(array, count) < 0) {
 			json_object_put(count);
@@ -74,7 +75,7 @@ static int add_cell(struct json_object *object, const char *key, const struct ce
 	case CELL_NS:
 		return json_add_new(object, key, json_object_new_uint64(cell->ns));
 	case CELL_HIST:
-		return json_add_new(object, key, hist_new(cell->hist));
+		return json_add_new(object, key, hist_new(cell));
 	case CELL_NONE:
 	case CELL_SPARK:
 	case CELL_SPLIT:

@@ -19,18 +19,19 @@ struct span {
 	unsigned int first, last, step;
 };
 
-static const uint64_t *hist_of(const struct view *view, const struct view_row *row)
+static const struct cell *hist_of(const struct view *view, const struct view_row *row)
 {
 	for (size_t i = 0; view->type->columns[i].id; i++) {
 		if (row->cells[i].type == CELL_HIST)
-			return row->cells[i].hist;
+			return &row->cells[i];
 	}
 	return NULL;
 }
 
-static struct span span_of(const uint64_t *hist, int lines)
+static struct span span_of(const struct cell *cell, int lines)
 {
-	struct span span = { 0, HIST_BUCKETS - 1, 1 };
+	struct span span = { 0, cell->end - 1u, 1 };
+	const uint64_t *hist = cell->hist;
 
 	while (span.first < span.last && !hist[span.first])
 		span.first++;
@@ -48,12 +49,12 @@ static int lines_of(const struct span *span)
 
 int latency_height(const struct view *view, const struct view_row *row, int lines)
 {
-	const uint64_t *hist = hist_of(view, row);
+	const struct cell *cell = hist_of(view, row);
 	struct span span;
 
-	if (!hist || lines < LINES_MIN)
+	if (!cell || lines < LINES_MIN)
 		return 0;
-	span = span_of(hist, lines - 1);
+	span = span_of(cell, lines - 1);
 	return lines_of(&span) + 1;
 }
 
@@ -67,7 +68,8 @@ static uint64_t count_in(const uint64_t *hist, unsigned int first, const struct 
 }
 
 /* Puts the shortest and the longest duration of a bar at its left. */
-static int put_edges(struct grid *grid, int row, unsigned int first, const struct span *span)
+static int put_edges(struct grid *grid, int row, unsigned int first, const struct span *span,
+		     unsigned int end)
 {
 	unsigned int last = first + span->step - 1 < span->last ? first + span->step - 1 :
 								  span->last;
@@ -75,7 +77,7 @@ static int put_edges(struct grid *grid, int row, unsigned int first, const struc
 
 	if (first)
 		format_duration(from, sizeof(from), hist_edge_ns(first - 1));
-	if (last + 1 == HIST_BUCKETS)
+	if (last + 1 == end)
 		snprintf(to, sizeof(to), "%s", "more");
 	else
 		format_duration(to, sizeof(to), hist_edge_ns(last));
@@ -86,7 +88,7 @@ static int put_edges(struct grid *grid, int row, unsigned int first, const struc
 
 /* The scale of all bars: the length of a bar depends on the largest count. */
 struct scale {
-	const uint64_t *hist;
+	const struct cell *cell;
 	struct span span;
 	uint64_t max, all;
 };
@@ -94,9 +96,10 @@ struct scale {
 static void put_bucket(const struct area *area, int row, unsigned int first,
 		       const struct scale *scale)
 {
-	uint64_t count = count_in(scale->hist, first, &scale->span);
+	uint64_t count = count_in(scale->cell->hist, first, &scale->span);
 	struct grid *grid = area->grid;
-	int col = put_edges(grid, row, first, &scale->span), room = area->width - col - 19, len;
+	int col = put_edges(grid, row, first, &scale->span, scale->cell->end);
+	int room = area->width - col - 19, len;
 	double share = (double)count * 100 / (double)scale->all;
 	char number[32];
 
@@ -187,15 +190,15 @@ static void put_numbers(const struct screen *screen, const struct area *area,
 void latency_paint(const struct screen *screen, const struct area *area,
 		   const struct view_row *row)
 {
-	struct scale scale = { .hist = hist_of(screen->view, row), .max = 1 };
+	struct scale scale = { .cell = hist_of(screen->view, row), .max = 1 };
 	struct span *span = &scale.span;
 	int line = area->row;
 
-	if (!scale.hist)
+	if (!scale.cell)
 		return;
-	*span = span_of(scale.hist, area->height - 1);
+	*span = span_of(scale.cell, area->height - 1);
 	for (unsigned int i = span->first; i <= span->last; i += span->step) {
-		uint64_t count = count_in(scale.hist, i, span);
+		uint64_t count = count_in(scale.cell->hist, i, span);
 
 		scale.max = count > scale.max ? count : scale.max;
 		scale.all += count;

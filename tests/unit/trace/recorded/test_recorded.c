@@ -1151,6 +1151,37 @@ static void check_life(struct world *world)
 	}
 }
 
+/* By a clock of 10 ms most exits take 0: that is known, and no reason for "-". */
+static void exits_that_take_nothing(void **state)
+{
+	static const char *const columns[] = { "time_ns", "min_ns", "avg_ns", "stddev_ns", "p50_ns",
+					       "p99_ns", "max_ns" };
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	for (int i = 0; i < 3; i++) {
+		put_exit(&world.event, 77, 0, 1, 12);
+		add(&world, 0, 1000 + 1000 * i);
+		put_entry(&world.event, 77, 0);
+		add(&world, 0, 1000 + 1000 * i);
+	}
+	open_dat(&world);
+	world.query.groups = GROUP_REASON;
+	look(&world, view_type_by_groups(GROUP_ALL));
+	for (size_t i = 0; i < ARRAY_SIZE(columns); i++) {
+		const struct cell *cell = &world.view.rows[0].cells[
+			view_column_by_id(world.query.type, columns[i])];
+
+		assert_int_equal(cell->type, CELL_NS);
+		assert_int_equal(cell->ns, 0);
+	}
+	look(&world, &view_exits);
+	assert_int_equal(cell(&world, "HLT", "max_ns")->type, CELL_NS);
+	assert_int_equal(cell(&world, "HLT", "interval_max_ns")->type, CELL_NS);
+	end(&world);
+}
+
 static void samples_of_other_programs(void **state)
 {
 	static const char *const files[] = { "tests/data/trace/svm-perf.data",
@@ -1197,6 +1228,7 @@ int main(void)
 		cmocka_unit_test(processes_are_guests),
 		cmocka_unit_test(a_cpu_of_acrn),
 		cmocka_unit_test(times_that_make_no_sense),
+		cmocka_unit_test(exits_that_take_nothing),
 		cmocka_unit_test(samples_of_other_programs),
 	};
 

@@ -620,8 +620,7 @@ static struct view_row *add_exit(struct world *w, const char *name, bool is_idle
 	row->cells[view_column_by_id(&view_exits, "time_percent")] =
 		is_idle ? cell_text("halt") : cell_percent(1, 16);
 	row->cells[view_column_by_id(&view_exits, "avg_ns")] = cell_ns(1234);
-	row->cells[view_column_by_id(&view_exits, "hist")] =
-		(struct cell){ .type = CELL_HIST, .hist = hist };
+	row->cells[view_column_by_id(&view_exits, "hist")] = cell_hist(hist);
 	return row;
 }
 

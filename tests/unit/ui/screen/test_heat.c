@@ -613,8 +613,7 @@ static void durations_and_the_past_share_the_lines(void **state)
 	w->screen.shows_heat = false;
 	row = view_add(&w->view);
 	row->cells[0] = cell_text("MSR_WRITE");
-	row->cells[view_column_by_id(&view_exits, "hist")] =
-		(struct cell){ .type = CELL_HIST, .hist = hist };
+	row->cells[view_column_by_id(&view_exits, "hist")] = cell_hist(hist);
 	heat_picture(w, 150, 40);
 	assert_int_equal(strncmp(line(w, 6), " MSR_WRITE", 10), 0);
 	assert_non_null(strstr(line(w, 6), "  1,523 ended"));

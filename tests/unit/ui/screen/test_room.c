@@ -69,7 +69,7 @@ static void add_spot(struct world *w, const char *what, const char *argument, co
 	set_cell(w, "p50_ns", cell_ns(1020));
 	set_cell(w, "p99_ns", cell_ns(8190));
 	set_cell(w, "max_ns", cell_ns(25900));
-	set_cell(w, "hist", (struct cell){ .type = CELL_HIST, .hist = hist });
+	set_cell(w, "hist", cell_hist(hist));
 }
 
 static void hot_spots(struct world *w)
