@@ -2,9 +2,10 @@
 /*
  * lines - the renderers that write lines: batch, text log, CSV and JSON.
  *
- * Batch and CSV are exactly as kvm_stat's, for programs that read kvm_stat's output; text is for
- * people; JSON has one object on one line for each sample. Of views that kvm_stat does not have,
- * each row is a line with all columns. Every renderer takes a finished view.
+ * Batch and CSV are exactly as kvm_stat's, for programs that read kvm_stat's output, except that a
+ * CSV has levels, not their changes; text is for people; JSON has one object on one line for each
+ * sample. Of views that kvm_stat does not have, each row is a line with all columns. Every renderer
+ * takes a finished view.
  */
 #ifndef KVMTOP_UI_LINES_LINES_H
 #define KVMTOP_UI_LINES_LINES_H
