@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "facts/buckets.h"
 #include "facts/long_exits.h"
 
 #define SAMPLE_SOURCES 8 /* providers at the most, live and recorded */
@@ -62,9 +63,12 @@ struct spread {
 	uint64_t count; /* 0: nothing is known */
 	uint64_t min_ns;
 	double mean_ns, squares; /* squares: the sum of the squared differences from the mean */
+	/* All of them, in a unit of so many ns, for percentiles; NULL: not known. */
+	const struct buckets *buckets;
+	double ns_per_unit;
 };
 
-/* Adds the durations of more to spread. */
+/* Adds the durations of more to spread, but for the buckets. */
 void spread_join(struct spread *spread, const struct spread *more);
 
 /*

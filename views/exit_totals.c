@@ -196,8 +196,8 @@ static void fill_times(struct view_row *row, const struct query *query,
 	row->cells[AVERAGE] = exit_sum_total_average(&group->sum);
 	if (!hist_count(timing->total))
 		return;
-	row->cells[P50] = exit_sum_total_percentile(&group->sum, 0.5);
-	row->cells[P99] = exit_sum_total_percentile(&group->sum, 0.99);
+	row->cells[P50] = exit_sum_total_percentile(&group->sum, PERCENTILE_50);
+	row->cells[P99] = exit_sum_total_percentile(&group->sum, PERCENTILE_99);
 	row->cells[HIST] = cell_hist(timing->total);
 }
 

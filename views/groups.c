@@ -2,7 +2,9 @@
 /* Groups keys, and makes cells of their sums. */
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 
+#include "base/array.h"
 #include "facts/key_sums.h"
 #include "views/groups.h"
 
@@ -109,26 +111,30 @@ struct cell exit_sum_total_average(const struct exit_sum *sum)
 	return average(sum->timing.total, sum->timing.total_ended_ns, sum->total);
 }
 
-static struct cell percentile(const uint64_t *hist, double share, struct hist_known known)
+static const double shares[NR_PERCENTILES] = { [PERCENTILE_50] = 0.5, [PERCENTILE_99] = 0.99 };
+
+static struct cell percentile(const struct exit_sum *sum, enum percentile which,
+			      const uint64_t *hist, struct hist_known known)
 {
 	if (!hist_count(hist))
 		return cell_none();
-	return cell_ns(hist_percentile_ns(hist, share, known));
+	return cell_ns(sum->has_percentiles ? sum->percentiles_ns[which] :
+					      hist_percentile_ns(hist, shares[which], known));
 }
 
-static struct cell interval_percentile(const struct exit_sum *sum, double share)
+static struct cell interval_percentile(const struct exit_sum *sum, enum percentile which)
 {
 	const struct timing_sum *timing = &sum->timing;
 
-	return percentile(timing->delta, share, (struct hist_known){
+	return percentile(sum, which, timing->delta, (struct hist_known){
 		timing->delta_ended_ns, timing->spread.min_ns, timing->interval_max_ns });
 }
 
-struct cell exit_sum_total_percentile(const struct exit_sum *sum, double share)
+struct cell exit_sum_total_percentile(const struct exit_sum *sum, enum percentile which)
 {
 	const struct timing_sum *timing = &sum->timing;
 
-	return percentile(timing->total, share, (struct hist_known){
+	return percentile(sum, which, timing->total, (struct hist_known){
 		timing->total_ended_ns, timing->spread.min_ns, timing->max_ns });
 }
 
@@ -220,8 +226,8 @@ void group_fill_times(struct cell *cells, const struct group *group)
 	cells[SHORTEST] = exit_sum_shortest(sum);
 	cells[AVERAGE] = interval_average(sum);
 	cells[DEVIATION] = exit_sum_deviation(sum);
-	cells[P50] = interval_percentile(sum, 0.5);
-	cells[P99] = interval_percentile(sum, 0.99);
+	cells[P50] = interval_percentile(sum, PERCENTILE_50);
+	cells[P99] = interval_percentile(sum, PERCENTILE_99);
 	cells[CUR_LONGEST] = interval_longest(sum);
 	cells[LONGEST] = exit_sum_longest(sum);
 }
@@ -329,10 +335,67 @@ static int set_times(struct group *group, struct key_sums *times)
 	return err;
 }
 
+/* The buckets of a recording, in a list for each group; a list's end is 0, not a list's number. */
+struct spreads {
+	struct spread_of_group {
+		const struct spread *spread;
+		uint32_t next;
+	} *list;
+	size_t nr, room;
+};
+
+static int add_spread(struct spreads *spreads, struct group *group, const struct spread *spread)
+{
+	if (array_grow(&spreads->list, &spreads->room, spreads->nr + 1) < 0)
+		return -ENOMEM;
+	spreads->list[spreads->nr++] = (struct spread_of_group){ spread, group->spreads };
+	group->spreads = (uint32_t)spreads->nr;
+	return 0;
+}
+
+static void set_percentiles(struct exit_sum *sum, const struct buckets *buckets, double unit_ns)
+{
+	const struct timing_sum *timing = &sum->timing;
+
+	sum->has_percentiles = true;
+	for (int i = 0; i < NR_PERCENTILES; i++) {
+		double ns = (double)buckets_percentile(buckets, shares[i]) * unit_ns + 0.5;
+
+		ns = fmin(fmax(ns, (double)timing->spread.min_ns), (double)timing->max_ns);
+		sum->percentiles_ns[i] = (uint64_t)ns;
+	}
+}
+
+/* Also of all groups together. All spreads have the same unit. */
+static int set_all_percentiles(struct groups *groups, const struct spreads *spreads)
+{
+	double unit_ns = spreads->nr ? spreads->list[0].spread->ns_per_unit : 1;
+	struct buckets all = { .nr = 0 };
+	int err = 0;
+
+	for (size_t i = 0; !err && i < groups->nr; i++) {
+		struct group *group = &groups->list[i];
+		struct buckets sum = { .nr = 0 };
+
+		for (uint32_t at = group->spreads; !err && at; at = spreads->list[at - 1].next)
+			err = buckets_join(&sum, spreads->list[at - 1].spread->buckets);
+		if (!err && group->spreads) {
+			set_percentiles(&group->sum, &sum, unit_ns);
+			err = buckets_join(&all, &sum);
+		}
+		buckets_release(&sum);
+	}
+	if (!err && spreads->nr)
+		set_percentiles(&groups->all.sum, &all, unit_ns);
+	buckets_release(&all);
+	return err;
+}
+
 int group_by(struct groups *groups, struct view *view, const struct query *query,
 	     const struct facts *facts)
 {
 	struct key_sums numbers = { 0 }, times = { 0 }; /* of groups and of vCPUs' time */
+	struct spreads spreads = { .nr = 0 };
 	int err = 0;
 
 	for (size_t i = 0; !err && i < stats_count(facts->stats); i++) {
@@ -349,16 +412,23 @@ int group_by(struct groups *groups, struct view *view, const struct query *query
 		if (!field_set_has(&groups->chosen, stat->key.field))
 			continue;
 		group = group_of(groups, &numbers, view, key_of_group(groups, stat->key));
-		if (group)
-			add_stat(group, stat, field->is_idle, groups->has_totals,
-				 stats_open_ns(facts->stats, facts->fields, stat));
-		else
+		if (!group) {
 			err = -ENOMEM;
+			break;
+		}
+		add_stat(group, stat, field->is_idle, groups->has_totals,
+			 stats_open_ns(facts->stats, facts->fields, stat));
+		if (stat->timing && stat->timing->raw.spread &&
+		    stat->timing->raw.spread->buckets)
+			err = add_spread(&spreads, group, stat->timing->raw.spread);
 	}
 	for (size_t i = 0; !err && i < groups->nr; i++) {
 		group_merge(&groups->all, &groups->list[i]);
 		err = set_times(&groups->list[i], &times);
 	}
+	if (!err)
+		err = set_all_percentiles(groups, &spreads);
+	free(spreads.list);
 	key_sums_release(&numbers);
 	key_sums_release(&times);
 	return err;

@@ -28,6 +28,8 @@ struct cell time_split_sleep(const struct time_split *split);
 /* Fills shares, which the cell points to. */
 struct cell time_split_cell(struct time_split *split);
 
+enum percentile { PERCENTILE_50, PERCENTILE_99, NR_PERCENTILES };
+
 /* Counts and durations of several keys. */
 struct exit_sum {
 	uint64_t total, delta;
@@ -35,6 +37,8 @@ struct exit_sum {
 	bool has_rate;
 	uint64_t open_ns; /* the longest that is open, see stats_open_ns() */
 	struct timing_sum timing;
+	bool has_percentiles; /* of a recording, which knows more than timing's buckets */
+	uint64_t percentiles_ns[NR_PERCENTILES];
 };
 
 struct cell exit_sum_rate(const struct exit_sum *sum);
@@ -42,7 +46,7 @@ struct cell exit_sum_rate(const struct exit_sum *sum);
 struct cell exit_sum_hist(const struct exit_sum *sum);
 /* Since the start or the reset. */
 struct cell exit_sum_total_average(const struct exit_sum *sum);
-struct cell exit_sum_total_percentile(const struct exit_sum *sum, double share);
+struct cell exit_sum_total_percentile(const struct exit_sum *sum, enum percentile which);
 struct cell exit_sum_longest(const struct exit_sum *sum);
 /* See OPEN_HELP. */
 struct cell exit_sum_open(const struct exit_sum *sum);
@@ -62,13 +66,14 @@ struct cell exit_sum_deviation(const struct exit_sum *sum);
 /* The help of the percentiles' columns, behind "half" or "99 %". See hist_percentile_ns(). */
 #define PERCENTILE_HELP                                                                        \
 	"took no longer: interpolated within a power of two, at most a factor of 2 off, a few " \
-	"% where durations are spread evenly"
+	"% where durations are spread evenly; of a recording within 4 %"
 
 #define FIELD_ANY 0 /* in the key of a group: the group has all fields */
 
 struct group {
 	struct key key; /* GUEST_ANY, -1, FIELD_ANY: all guests, vCPUs, fields */
 	struct exit_sum sum;
+	uint32_t spreads; /* group_by()'s own */
 	/* The keys of halts in the group, and how long the halts took that ended. */
 	uint32_t nr_halts;
 	uint64_t halt_ns, halt_delta_ns;

@@ -298,9 +298,10 @@ static int captured_next(void *state, const struct want *want, uint32_t flags,
 		if (has_key)
 			err = add_rows(captured, key, count);
 	}
+	if (!err)
+		err = played_rows_join(&captured->rows, captured->args.fields);
 	if (err)
 		return err;
-	played_rows_join(&captured->rows, captured->args.fields);
 	sample->time_ns[captured->args.source] = captured->time_ns;
 	return played_rows_sample(&captured->rows, &want->fields, flags, sample);
 }

@@ -21,7 +21,36 @@ static int compare_rows(const void *a, const void *b)
 	return played_rows_compare(a, b);
 }
 
-static void join(struct played_row *sum, const struct played_row *row)
+/* Buckets of the rows' own, in place of those that the caller has. */
+static struct buckets *own_buckets(struct played_rows *rows, const struct buckets *from)
+{
+	struct buckets *own;
+
+	if (rows->nr_joined && rows->joined[rows->nr_joined - 1] == from)
+		return rows->joined[rows->nr_joined - 1];
+	if (array_grow(&rows->joined, &rows->room_joined, rows->nr_joined + 1) < 0)
+		return NULL;
+	own = calloc(1, sizeof(*own));
+	if (!own)
+		return NULL;
+	rows->joined[rows->nr_joined++] = own;
+	return buckets_join(own, from) < 0 ? NULL : own;
+}
+
+static int join_buckets(struct played_rows *rows, struct spread *sum, const struct spread *more)
+{
+	struct buckets *own;
+
+	if (!rows->has_percentiles || !sum->buckets || !more->buckets) {
+		sum->buckets = NULL;
+		return 0;
+	}
+	own = own_buckets(rows, sum->buckets);
+	sum->buckets = own;
+	return own ? buckets_join(own, more->buckets) : -ENOMEM;
+}
+
+static int join(struct played_rows *rows, struct played_row *sum, const struct played_row *row)
 {
 	sum->count += row->count;
 	sum->is_timed |= row->is_timed;
@@ -32,23 +61,26 @@ static void join(struct played_row *sum, const struct played_row *row)
 	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
 		sum->timing.hist[i] += row->timing.hist[i];
 	spread_join(&sum->spread, &row->spread);
+	return join_buckets(rows, &sum->spread, &row->spread);
 }
 
-void played_rows_join(struct played_rows *rows, const struct fields *fields)
+int played_rows_join(struct played_rows *rows, const struct fields *fields)
 {
 	size_t nr = 0;
+	int err = 0;
 
 	if (rows->nr)
 		qsort(rows->list, rows->nr, sizeof(*rows->list), compare_rows);
-	for (size_t i = 0; i < rows->nr; i++) {
+	for (size_t i = 0; !err && i < rows->nr; i++) {
 		const struct played_row *row = &rows->list[i];
 
 		if (nr == 0 || played_rows_compare(&rows->list[nr - 1], row) != 0)
 			rows->list[nr++] = *row;
 		else if (fields_get(fields, row->key.field)->kind == FIELD_COUNTER)
-			join(&rows->list[nr - 1], row);
+			err = join(rows, &rows->list[nr - 1], row);
 	}
 	rows->nr = nr;
+	return err;
 }
 
 int played_rows_sample(const struct played_rows *rows, const struct field_set *wanted,
@@ -72,6 +104,11 @@ int played_rows_sample(const struct played_rows *rows, const struct field_set *w
 
 void played_rows_release(struct played_rows *rows)
 {
+	for (size_t i = 0; i < rows->nr_joined; i++) {
+		buckets_release(rows->joined[i]);
+		free(rows->joined[i]);
+	}
+	free(rows->joined);
 	free(rows->list);
 	*rows = (struct played_rows){ .nr = 0 };
 }

@@ -22,6 +22,9 @@ struct played_row {
 struct played_rows {
 	struct played_row *list;
 	size_t nr, room;
+	bool has_percentiles; /* the buckets of joined spreads are joined, too */
+	struct buckets **joined; /* owned by the rows */
+	size_t nr_joined, room_joined;
 };
 
 int played_rows_add(struct played_rows *rows, const struct played_row *row); /* 0 or -ENOMEM */
@@ -29,8 +32,8 @@ int played_rows_add(struct played_rows *rows, const struct played_row *row); /* 
 /* < 0, 0, > 0: the order of joined rows, by guest, vCPU, field. */
 int played_rows_compare(const struct played_row *a, const struct played_row *b);
 
-/* Adds up the rows of each key, keeps one row of a gauge or a peak, and sorts by key. */
-void played_rows_join(struct played_rows *rows, const struct fields *fields);
+/* Adds up the rows of each key, keeps one of a gauge or a peak, and sorts by key. 0 or -ENOMEM. */
+int played_rows_join(struct played_rows *rows, const struct fields *fields);
 
 /* Adds the rows of wanted fields to a sample. 0 or -ENOMEM. */
 int played_rows_sample(const struct played_rows *rows, const struct field_set *wanted,

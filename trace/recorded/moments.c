@@ -129,9 +129,10 @@ static int make_rows(struct second_reading *reader)
 					 RECORDED_EXITS);
 	if (err)
 		return err;
-	played_rows_join(&reader->rows, fields);
-	keep_rising(reader);
-	return 0;
+	err = played_rows_join(&reader->rows, fields);
+	if (!err)
+		keep_rising(reader);
+	return err;
 }
 
 /* offset_ns: of the sample from the recording's start. */

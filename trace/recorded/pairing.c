@@ -126,12 +126,11 @@ static int begin(struct pairing *pairing, struct recorded_thread *thread,
 	return 0;
 }
 
-static inline void end(struct recorded_thread *thread, enum exit_kind kind, uint64_t time)
+static inline int end(struct recorded_thread *thread, enum exit_kind kind, uint64_t time)
 {
 	const struct open_span *span = &thread->spans[kind];
 
-	if (time >= span->begin)
-		durations_add(&span->count->took, time - span->begin);
+	return time < span->begin ? 0 : durations_add(&span->count->took, time - span->begin);
 }
 
 /* The span has ended, or its end is not known. */
@@ -283,8 +282,10 @@ static int on_entry(struct pairing *pairing, struct recorded_thread *thread,
 		tell_entry(pairing, thread, event->time);
 	if (pairing->longer && keep_long(pairing, thread, event->time) < 0)
 		return -ENOMEM;
-	for (unsigned int open = thread->is_open; open; open &= open - 1)
-		end(thread, (enum exit_kind)__builtin_ctz(open), event->time);
+	for (unsigned int open = thread->is_open; open; open &= open - 1) {
+		if (end(thread, (enum exit_kind)__builtin_ctz(open), event->time) < 0)
+			return -ENOMEM;
+	}
 	thread->is_open = 0;
 	thread->is_mmio_open = false;
 	set_state(thread, VCPU_IN_GUEST, event->time);
@@ -297,7 +298,7 @@ static RARE int on_userspace(struct pairing *pairing, struct recorded_thread *th
 			     const struct meaning *meaning, const struct trace_event *event)
 {
 	const struct exit_key key = meaning_reason(meaning, event);
-	int err;
+	int err = 0;
 
 	pairing->has_exits[EXITS_USERSPACE] = true;
 	if (!thread->user_begin && thread->state == VCPU_OUTSIDE)
@@ -305,10 +306,11 @@ static RARE int on_userspace(struct pairing *pairing, struct recorded_thread *th
 	if (thread->state == VCPU_OUTSIDE && thread->is_open & 1U << EXITS_USERSPACE) {
 		if (pairing->listener)
 			tell_end(pairing, thread, SPAN_USERSPACE, event->time, false);
-		end(thread, EXITS_USERSPACE, event->time);
+		err = end(thread, EXITS_USERSPACE, event->time);
 		drop(thread, EXITS_USERSPACE);
 	}
-	err = begin(pairing, thread, &key, event->time);
+	if (!err)
+		err = begin(pairing, thread, &key, event->time);
 	tell_begin(pairing, thread, SPAN_USERSPACE, event);
 	return err;
 }
@@ -327,11 +329,11 @@ static int on_mmio(struct pairing *pairing, struct recorded_thread *thread,
 	if (err)
 		return err;
 	if (is_read && was_open)
-		end(thread, EXITS_MMIO, time);
+		err = end(thread, EXITS_MMIO, time);
 	if (key->c != MMIO_WRITE && (is_read || !was_open))
 		drop(thread, EXITS_MMIO);
 	thread->is_mmio_open = !is_read && (was_open || key->c == MMIO_WRITE);
-	return 0;
+	return err;
 }
 
 /* Why the thread is outside the guest; NULL: it is not, or the reason is not known. */

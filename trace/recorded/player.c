@@ -38,14 +38,16 @@ static int open_source(const struct recorded *recorded, const struct provider_ar
 		return -ENOMEM;
 	source->recorded = recorded;
 	source->source = args->source;
+	source->rows.has_percentiles = true;
 	err = add(&source->rows, recorded, args->fields, args->source);
 	if (!err && !source->rows.nr)
 		err = why_set(why, -ENODATA, "%s", without);
+	if (!err)
+		err = played_rows_join(&source->rows, args->fields);
 	if (err) {
 		recorded_close(source);
 		return err;
 	}
-	played_rows_join(&source->rows, args->fields);
 	*ret_state = source;
 	return 0;
 }

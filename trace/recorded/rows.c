@@ -42,16 +42,18 @@ static void set_timing(const struct recorded *recorded, const struct durations *
 	timing->open_ns = to_ns(recorded, open);
 	timing->time_ns = to_ns(recorded, took->total) + timing->open_ns;
 	timing->max_ns = to_ns(recorded, took->max);
-	for (unsigned int i = 0; i < DURATIONS_BUCKETS; i++) {
-		uint64_t least = to_ns(recorded, durations_bucket_begin(i));
+	for (unsigned int i = 0; i < took->hist.nr; i++) {
+		uint64_t least = to_ns(recorded, buckets_begin(took->hist.first + i));
 
-		timing->hist[bucket_of(least)] += took->hist[i];
+		timing->hist[bucket_of(least)] += took->hist.counts[i];
 	}
 	row->spread = (struct spread){
 		.count = took->count,
 		.min_ns = to_ns(recorded, took->min),
 		.mean_ns = durations_mean(took) * unit,
 		.squares = durations_squares(took) * unit * unit,
+		.buckets = &took->hist,
+		.ns_per_unit = unit,
 	};
 }
 

@@ -190,8 +190,10 @@ void table_release(struct table *table)
 	for (size_t i = 0; i < table->nr_threads; i++) {
 		struct recorded_thread *thread = table->threads[i];
 
-		for (size_t j = 0; j < thread->nr_counts; j++)
+		for (size_t j = 0; j < thread->nr_counts; j++) {
+			buckets_release(&thread->counts[j]->took.hist);
 			free(thread->counts[j]);
+		}
 		free(thread->counts);
 		free(thread->events);
 		free(thread->slots);

@@ -58,7 +58,7 @@ static void open_file(struct world *world, const char *name, double nr)
 					     RECORDED_EVENTS), 0);
 	assert_int_equal(recorded_add_exits(&world->rows, &world->recorded, fields,
 					    RECORDED_EXITS), 0);
-	played_rows_join(&world->rows, fields);
+	assert_int_equal(played_rows_join(&world->rows, fields), 0);
 }
 
 static void end(struct world *world)
