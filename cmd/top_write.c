@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/say.h"
 #include "cmd/top_write.h"
 #include "history/file.h"
 #include "history/segment.h"
@@ -27,9 +28,20 @@ int top_writer_open(struct top_writer *writer, const struct top_options *options
 	err = history_file_create(options->write_file, &segment, &limits, &writer->file, why);
 	if (err)
 		return err;
+	say_notice(why); /* a damaged file was renamed */
 	sink = history_file_sink(writer->file);
 	sink.thresholds = thresholds;
 	return recorder_start(&sink, &writer->recorder);
+}
+
+/* Once: a limit that is too low, or was meant for another file, is noticed. */
+static void say_dropped(struct top_writer *writer)
+{
+	if (writer->has_said_dropped || !history_file_dropped(writer->file))
+		return;
+	fprintf(stderr, "kvmtop: %s: its oldest samples are dropped from now on, as --max-age or "
+		"--max-size says\n", writer->path);
+	writer->has_said_dropped = true;
 }
 
 static void say_losses(struct top_writer *writer)
@@ -54,6 +66,7 @@ int top_writer_take(struct top_writer *writer, const struct monitor *monitor, ui
 		return 0;
 	err = recorder_take(writer->recorder, monitor_facts(monitor), time_ns);
 	say_losses(writer);
+	say_dropped(writer);
 	return err;
 }
 
@@ -82,12 +95,18 @@ int top_writer_close(struct top_writer *writer, struct why *why)
 	if (losses.nr + left)
 		fprintf(stderr, "kvmtop: samples that could not be stored: %" PRIu64 "\n",
 			losses.nr + left);
+	if (writer->file && history_file_dropped(writer->file))
+		fprintf(stderr, "kvmtop: %s: oldest samples that were dropped: %" PRIu64 "\n",
+			writer->path, history_file_dropped(writer->file));
 	if (left) { /* the thread is in a system call, and ends with the program */
 		err = why_set(why, -ETIMEDOUT, "%s: the disk did not store a sample within %d s",
 			      writer->path, HANGS_MS / 1000);
 	} else {
 		recorder_stop(writer->recorder);
 		err = history_file_close(writer->file, why);
+		if (!err && losses.is_losing)
+			err = why_set(why, -EIO, "%s: its latest samples are missing: %s",
+				      writer->path, losses.why.text);
 	}
 	*writer = (struct top_writer){ .file = NULL };
 	return err;

@@ -15,6 +15,7 @@ struct top_writer {
 	const char *path; /* in argv */
 	struct history_file *file;
 	struct recorder *recorder;
+	bool has_said_dropped;
 	struct losses said; /* losses that were printed, or were none, at the latest sample */
 };
 

@@ -298,20 +298,29 @@ static int open_to_read(struct db *db, const char *real, struct why *why)
 	return code ? error_of(db, code, why) : 0;
 }
 
-/* SQLite has one error for files of other programs and for a damaged first page. */
-static int no_database(const struct db *db, const char *real, struct why *why)
+/*
+ * Whether the file was a history, as far as its first page tells: byte 68 has the program's number.
+ * A file that was cut before, or is nothing but zeros after a power failure, was one.
+ */
+static bool was_history(const char *real)
 {
 	static const char magic[] = "SQLite format 3";
-	char head[sizeof(magic)] = "";
+	static const unsigned char zeros[100], id[] = { SQL_APPLICATION_ID >> 24,
+							SQL_APPLICATION_ID >> 16 & 255,
+							SQL_APPLICATION_ID >> 8 & 255,
+							SQL_APPLICATION_ID & 255 };
+	unsigned char head[sizeof(zeros)];
 	int fd = open(real, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd >= 0 ? read(fd, head, sizeof(head)) : -1;
 
 	if (fd >= 0)
 		close(fd);
-	if (n == (ssize_t)sizeof(head) && memcmp(head, magic, sizeof(magic)) == 0)
-		return db_damaged(db, why);
-	return why_set(why, -EINVAL, "%s: not a history file of kvmtop; kvmtop report shows "
-		       "recordings", db->name);
+	if (n <= 0)
+		return false;
+	if (n < 68 + (ssize_t)sizeof(id))
+		return memcmp(head, magic, (size_t)n < sizeof(magic) ? (size_t)n :
+								       sizeof(magic)) == 0;
+	return memcmp(head + 68, id, sizeof(id)) == 0 || memcmp(head, zeros, (size_t)n) == 0;
 }
 
 static int run_text(struct db *db, const char *text, struct why *why)
@@ -349,6 +358,19 @@ static int check_kind(struct db *db, bool *ret_is_empty, struct why *why)
 	return version > 0 ? 0 : db_damaged(db, why);
 }
 
+/* SQLite has no number for the row after the largest one, and takes any. */
+static int check_ids(struct db *db, struct why *why)
+{
+	int64_t sample, segment = 0;
+	int err = db_number(db, SQL_MAX_SAMPLE, &sample, why);
+
+	if (!err)
+		err = db_number(db, SQL_MAX_SEGMENT, &segment, why);
+	if (!err && (sample > SQL_SAMPLE_MAX || segment > SQL_SEGMENT_MAX))
+		err = db_damaged(db, why);
+	return err;
+}
+
 static int set_up(struct db *db, bool is_empty, struct why *why)
 {
 	static const char settings[] =
@@ -378,9 +400,11 @@ static int set_up(struct db *db, bool is_empty, struct why *why)
 	if (err < 0)
 		return err;
 	err = is_empty ? run_text(db, sql_schema, why) : db_run(db, SQL_SET_VERSION, why);
+	if (!err)
+		err = run_text(db, sql_schema_clock, why);
 	if (err)
 		sqlite3_exec(db->sqlite, "ROLLBACK", NULL, NULL, NULL);
-	return err;
+	return err ? err : check_ids(db, why);
 }
 
 int db_open(struct db *db, const char *name, const char *real, bool writes, struct why *why)
@@ -398,10 +422,11 @@ int db_open(struct db *db, const char *name, const char *real, bool writes, stru
 	} else {
 		err = open_to_read(db, real, why);
 	}
-	if (err && db->sqlite && sqlite3_errcode(db->sqlite) == SQLITE_NOTADB)
-		err = no_database(db, real, why);
 	if (!err)
 		err = check_kind(db, &is_empty, why);
+	if (err == -EBADMSG && !was_history(real))
+		err = why_set(why, -EINVAL, "%s: not a history file of kvmtop; kvmtop report shows "
+			      "recordings", name);
 	if (!err && writes)
 		err = set_up(db, is_empty, why);
 	else if (!err && is_empty)

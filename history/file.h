@@ -12,7 +12,8 @@
 
 /*
  * What a file may hold; the oldest moments are dropped with each commit, as many as there are from
- * one moment with totals to the next. 0: no limit.
+ * one moment with totals to the next. 0: no limit. The age is the time that was recorded since,
+ * with pauses of the writer in the same boot: it does not depend on the wall clock.
  */
 struct file_limits {
 	uint64_t age_ns;
@@ -26,8 +27,9 @@ struct history_file;
 /*
  * Opens a file to write, or makes it; the first moment or notice begins a segment. -EINVAL: a file
  * of another program, or of a newer version, which is left as it is; -EBUSY: another process
- * writes; -EBADMSG: damaged; others as the system has them; all with why. The caller ignores
- * SIGXFSZ. A process that writes a file does not read it at the same time.
+ * writes; others as the system has them; all with why. A damaged file is renamed, as
+ * output_set_aside() does, and a new one made; then 0 is returned, and why says so. The caller
+ * ignores SIGXFSZ. A process that writes a file does not read it at the same time.
  */
 int history_file_create(const char *path, const struct segment *segment,
 			const struct file_limits *limits, struct history_file **ret_file,
@@ -38,7 +40,8 @@ int history_file_create(const char *path, const struct segment *segment,
  * the rows of its minute when that is over. After an error nothing of it is in the file, and the
  * next call tries again with the next moment; fields and guests are remembered until they are
  * written. The first moment, and the first one after an error, needs totals: until one comes that
- * has them, it is -ESTALE. A file that was removed or replaced is made anew.
+ * has them, it is -ESTALE. A file that was removed or replaced is made anew; so is one that turns
+ * out to be damaged, after it was renamed: the moment is lost, with -EBADMSG.
  */
 int history_file_add(struct history_file *file, const struct moment *moment,
 		     const struct packed *packed, struct why *why);
@@ -46,6 +49,9 @@ int history_file_add(struct history_file *file, const struct moment *moment,
 /* Adds a notice, as one line: "2 samples were lost". */
 int history_file_note(struct history_file *file, uint64_t time_ns, const char *text,
 		      struct why *why);
+
+/* How many moments were dropped for the limits since the file was opened; any thread may ask. */
+uint64_t history_file_dropped(const struct history_file *file);
 
 /* For a recorder; valid as long as the file is open. */
 struct sink history_file_sink(struct history_file *file);

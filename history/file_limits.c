@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keeps a history file within its age and size. */
+/* Keeps a history file within its age and size, and knows how old its moments are. */
+#include <string.h>
 
 #include "base/array.h"
 #include "history/file_state.h"
 
 #define SECOND UINT64_C(1000000000)
 #define RUNS_AT_ONCE 4
+#define CLOCK_MAX (UINT64_C(1) << 61) /* 70 years */
 #define ROOM (DB_LOG_SIZE + 256 * 1024) /* bytes for what comes before the next look at the size */
 
 /* From one moment with totals to the next is a run: what remains begins with totals. */
@@ -26,8 +28,10 @@ static int find_next_run(struct history_file *file, struct why *why)
 	if (err) {
 		file->next_run.id = (uint64_t)sqlite3_column_int64(row, 0);
 		file->next_run.segment = (uint32_t)sqlite3_column_int64(row, 1);
-		file->next_run.time_ns = (uint64_t)sqlite3_column_int64(row, 2);
-		file->next_run.before_ns = (uint64_t)sqlite3_column_int64(row, 3);
+		/* Not known, as an earlier program wrote it: as if it were new. */
+		file->next_run.before_ns = sqlite3_column_type(row, 2) == SQLITE_INTEGER ?
+						     (uint64_t)sqlite3_column_int64(row, 2) :
+						     UINT64_MAX;
 		file->knows_next_run = true;
 	}
 	sqlite3_reset(row);
@@ -56,12 +60,12 @@ static int get_usage(struct history_file *file, struct usage *ret_usage, struct 
 	return err;
 }
 
-static bool is_too_old(const struct history_file *file, uint64_t now_ns)
+static bool is_too_old(const struct history_file *file, uint64_t recorded_ns)
 {
 	const struct file_limits *limits = &file->limits;
 
-	return limits->age_ns && now_ns > limits->age_ns &&
-	       file->next_run.before_ns < now_ns - limits->age_ns;
+	return limits->age_ns && recorded_ns > file->next_run.before_ns &&
+	       recorded_ns - file->next_run.before_ns > limits->age_ns;
 }
 
 static bool is_too_large(const struct history_file *file, const struct usage *usage,
@@ -72,24 +76,39 @@ static bool is_too_large(const struct history_file *file, const struct usage *us
 	return file->limits.size && bytes + ROOM > file->limits.size;
 }
 
-/* Drops all that is before the next run. */
+static int drop_samples(struct history_file *file, int64_t *ret_oldest_ns, struct why *why)
+{
+	const uint64_t id = file->next_run.id;
+	int err = db_run_with(&file->db, SQL_DROP_SAMPLES, &id, 1, why);
+
+	if (err)
+		return err;
+	file->nr_dropping += (uint64_t)sqlite3_changes(file->db.sqlite);
+	err = db_run_with(&file->db, SQL_DROP_CLOCKS, &id, 1, why);
+	return err ? err : db_number(&file->db, SQL_OLDEST, ret_oldest_ns, why);
+}
+
+/*
+ * Drops all that is before the next run. Rows with times are dropped that are older than all
+ * samples that remain: where the clock was set, a sample may be older than the ones before it.
+ */
 static int drop_oldest(struct history_file *file, struct why *why)
 {
 	const struct next_run *next = &file->next_run;
-	uint64_t second = next->time_ns / SECOND, minute = second > 60 ? second - 60 : 0;
+	int64_t oldest_ns = 0;
+	int err = drop_samples(file, &oldest_ns, why);
+	uint64_t second = (uint64_t)oldest_ns / SECOND, minute = second > 60 ? second - 60 : 0;
 	const struct {
 		enum sql sql;
 		uint64_t numbers[2];
 		int nr;
 	} drops[] = {
-		{ SQL_DROP_SAMPLES, { next->id }, 1 },
 		{ SQL_DROP_MINUTES, { minute, next->segment }, 2 },
 		{ SQL_DROP_NOTES, { second, next->segment }, 2 },
 		{ SQL_DROP_GUESTS, { second, next->segment }, 2 },
 		{ SQL_DROP_FIELDS, { next->segment }, 1 },
 		{ SQL_DROP_SEGMENTS, { next->segment }, 1 },
 	};
-	int err = 0;
 
 	file->knows_next_run = false;
 	for (size_t i = 0; i < ARRAY_SIZE(drops) && !err; i++)
@@ -106,7 +125,7 @@ static int shrink(struct history_file *file, const struct usage *usage, struct w
 	return db_run(&file->db, SQL_VACUUM, why);
 }
 
-int history_file_keep_limits(struct history_file *file, uint64_t now_ns, struct why *why)
+int history_file_keep_limits(struct history_file *file, uint64_t recorded_ns, struct why *why)
 {
 	struct usage usage = { 0 };
 	int err = get_usage(file, &usage, why);
@@ -115,7 +134,7 @@ int history_file_keep_limits(struct history_file *file, uint64_t now_ns, struct 
 		err = find_next_run(file, why);
 		if (err || !file->next_run.id)
 			break;
-		if (!is_too_old(file, now_ns) &&
+		if (!is_too_old(file, recorded_ns) &&
 		    !is_too_large(file, &usage, usage.pages - usage.free_pages))
 			break;
 		err = drop_oldest(file, why);
@@ -123,4 +142,67 @@ int history_file_keep_limits(struct history_file *file, uint64_t now_ns, struct 
 			err = get_usage(file, &usage, why);
 	}
 	return err ? err : shrink(file, &usage, why);
+}
+
+uint64_t history_file_dropped(const struct history_file *file)
+{
+	return file->nr_dropped;
+}
+
+/* ---- the clock */
+
+/* Only of the same boot the monotonic clock goes on. */
+static int read_clock(struct history_file *file, sqlite3_stmt *row, struct why *why)
+{
+	uint64_t recorded_ns = (uint64_t)sqlite3_column_int64(row, 0);
+	uint64_t monotonic_ns = (uint64_t)sqlite3_column_int64(row, 1);
+	uint64_t since_ns = (uint64_t)sqlite3_column_int64(row, 2);
+	const char *boot_id = (const char *)sqlite3_column_text(row, 3);
+	bool is_same_boot = boot_id && *boot_id && strcmp(boot_id, file->segment.boot_id) == 0;
+
+	if (recorded_ns > CLOCK_MAX || monotonic_ns > CLOCK_MAX || since_ns > CLOCK_MAX)
+		return db_damaged(&file->db, why);
+	file->clock = (struct file_clock){
+		.recorded_ns = recorded_ns + since_ns,
+		.monotonic_ns = is_same_boot && monotonic_ns ? monotonic_ns + since_ns : 0,
+	};
+	return 0;
+}
+
+int history_file_load_clock(struct history_file *file, struct why *why)
+{
+	sqlite3_stmt *row;
+	int err = db_run(&file->db, SQL_MAKE_CLOCKS, why);
+
+	file->clock = (struct file_clock){ 0 };
+	if (!err)
+		err = db_prepare(&file->db, SQL_LAST_CLOCK, &row, why);
+	if (!err)
+		err = db_step(&file->db, row, why);
+	if (err <= 0)
+		return err;
+	err = read_clock(file, row, why);
+	sqlite3_reset(row);
+	return err;
+}
+
+struct file_clock history_file_next_clock(const struct history_file *file,
+					  const struct moment *moment)
+{
+	uint64_t before_ns = file->clock.monotonic_ns, now_ns = 0, elapsed_ns = moment->elapsed_ns;
+
+	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++)
+		now_ns = moment->source_ns[i] > now_ns ? moment->source_ns[i] : now_ns;
+	if (before_ns && now_ns > before_ns) /* with what was lost or not recorded */
+		elapsed_ns = now_ns - before_ns;
+	return (struct file_clock){ file->clock.recorded_ns + elapsed_ns, now_ns };
+}
+
+int history_file_add_clock(struct history_file *file, uint64_t id, const struct file_clock *clock,
+			   struct why *why)
+{
+	const uint64_t numbers[] = { id, file->clock.recorded_ns, clock->recorded_ns,
+				     clock->monotonic_ns };
+
+	return db_run_with(&file->db, SQL_ADD_CLOCK, numbers, ARRAY_SIZE(numbers), why);
 }

@@ -58,7 +58,7 @@ static int get_stored(struct db *db, sqlite3_stmt *row, struct stored *ret_store
 {
 	struct stored stored;
 
-	if (!get_number(row, 0, INT64_MAX, &stored.id) ||
+	if (!get_number(row, 0, SQL_SAMPLE_MAX, &stored.id) ||
 	    !get_u32(row, 1, UINT32_MAX, &stored.segment) ||
 	    !get_u32(row, 2, UINT32_MAX, &stored.flags) ||
 	    !get_number(row, 3, INT64_MAX, &stored.time_ns) ||

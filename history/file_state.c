@@ -131,12 +131,36 @@ static int lock_file(struct history_file *file, struct why *why)
 	return err;
 }
 
-int history_file_enter(struct history_file *file, struct why *why)
+int history_file_set_aside(struct history_file *file, struct why *why)
+{
+	struct why moved = { "" };
+	int err;
+
+	db_close(&file->db);
+	err = output_set_aside(file->real, db_suffixes, &moved);
+	history_file_leave(file);
+	return why_set(why, err, "%s: damaged: %s%s", file->name, moved.text,
+		       err ? "" : "; a new one is begun");
+}
+
+static int enter(struct history_file *file, struct why *why)
 {
 	int err = lock_file(file, why);
 
 	if (!err)
 		err = db_open(&file->db, file->name, file->real, true, why);
+	return err ? err : history_file_load_clock(file, why);
+}
+
+int history_file_enter(struct history_file *file, struct why *why)
+{
+	int err = enter(file, why);
+
+	if (err == -EBADMSG) {
+		err = history_file_set_aside(file, why);
+		if (!err)
+			err = enter(file, why);
+	}
 	if (err)
 		history_file_leave(file);
 	return err;

@@ -14,9 +14,17 @@
 
 /* The second moment with totals; id 0: there is none. */
 struct next_run {
-	uint64_t id, time_ns;
+	uint64_t id;
 	uint32_t segment;
-	uint64_t before_ns; /* of the moment before it */
+	uint64_t before_ns; /* recorded up to the moment before it */
+};
+
+/*
+ * How old moments are, whatever the wall clock says: the time that was recorded from the file's
+ * begin on, and CLOCK_MONOTONIC of the boot at the same moment, 0 if it is not known.
+ */
+struct file_clock {
+	uint64_t recorded_ns, monotonic_ns;
 };
 
 struct history_file {
@@ -36,6 +44,9 @@ struct history_file {
 	struct file_guests guests; /* of the run */
 	struct minutes minutes;
 	uint64_t latest_ns;	/* of the latest moment in the file */
+	struct file_clock clock; /* of the same */
+	uint64_t nr_dropping;	/* moments, in this transaction */
+	_Atomic uint64_t nr_dropped;
 	bool needs_totals;	/* the next moment needs them */
 	bool was_replaced;	/* by another program, and no note says so yet */
 	bool knows_next_run;	/* next_run is right */
@@ -47,9 +58,18 @@ int history_file_new(const char *path, bool writes, struct history_file **ret_fi
 		     struct why *why);
 void history_file_free(struct history_file *file); /* NULL is fine */
 
-/* Locks the file for a writer, and opens the database; and the reverse. */
+/*
+ * Locks the file for a writer, and opens the database; and the reverse. A damaged file is set
+ * aside; then 0 is returned, and why says so.
+ */
 int history_file_enter(struct history_file *file, struct why *why);
 void history_file_leave(struct history_file *file);
+
+/*
+ * Leaves the file and renames it, with what belongs to it: it is damaged. 0 or -errno; why says
+ * both in any case.
+ */
+int history_file_set_aside(struct history_file *file, struct why *why);
 
 /* False: the file that is written to, or the log beside it, was removed or replaced. */
 bool history_file_is_there(struct history_file *file);
@@ -59,8 +79,19 @@ uint64_t history_file_log_size(const struct history_file *file, bool *ret_exists
 
 /*
  * Drops the oldest runs of moments that are more than the limits allow, and shrinks the file; a
- * bounded part of it with each call, within a transaction. now_ns: of the latest moment.
+ * bounded part of it with each call, within a transaction. recorded_ns: up to the latest moment.
  */
-int history_file_keep_limits(struct history_file *file, uint64_t now_ns, struct why *why);
+int history_file_keep_limits(struct history_file *file, uint64_t recorded_ns, struct why *why);
+
+/* Reads the clock of the file's latest moment; of one without clocks, makes them. */
+int history_file_load_clock(struct history_file *file, struct why *why);
+
+/* The clock of the moment that is next to be written. */
+struct file_clock history_file_next_clock(const struct history_file *file,
+					  const struct moment *moment);
+
+/* Stores the clock of a moment with totals. */
+int history_file_add_clock(struct history_file *file, uint64_t id, const struct file_clock *clock,
+			   struct why *why);
 
 #endif

@@ -288,6 +288,14 @@ static void forget_what_is_written(struct history_file *file)
 	file_guests_written(&file->guests, false);
 }
 
+/* After damage was met: the next moment is in another file. */
+static void begin_anew(struct history_file *file, struct why *why)
+{
+	(void)history_file_set_aside(file, why);
+	forget_what_is_written(file);
+	file->was_replaced = true;
+}
+
 /* The file is open and is the one that the path names, after the call. */
 static int be_there(struct history_file *file, struct why *why)
 {
@@ -344,7 +352,8 @@ static int learn(struct history_file *file, const struct moment *moment)
 
 /* In a transaction. */
 static int add_moment(struct history_file *file, const struct moment *moment,
-		      const struct packed *packed, bool is_new_minute, struct why *why)
+		      const struct packed *packed, const struct file_clock *clock,
+		      bool is_new_minute, struct why *why)
 {
 	int err = add_fields(file, why);
 
@@ -353,7 +362,10 @@ static int add_moment(struct history_file *file, const struct moment *moment,
 				      add_guests(file, moment->time_ns, false, why);
 	if (!err)
 		err = add_sample(file, packed, why);
-	return err ? err : history_file_keep_limits(file, moment->time_ns, why);
+	if (!err && packed->flags & MOMENT_HAS_TOTALS)
+		err = history_file_add_clock(
+			file, (uint64_t)sqlite3_last_insert_rowid(file->db.sqlite), clock, why);
+	return err ? err : history_file_keep_limits(file, clock->recorded_ns, why);
 }
 
 static int add_whole(struct history_file *file, const struct moment *moment,
@@ -362,10 +374,12 @@ static int add_whole(struct history_file *file, const struct moment *moment,
 	bool is_new_segment = !file->segment_id;
 	bool is_new_minute = file->minutes.start_s &&
 			     file->minutes.start_s != minute_of(moment);
+	const struct file_clock clock = history_file_next_clock(file, moment);
 	int err = begin(file, moment->time_ns, why);
 
+	file->nr_dropping = 0;
 	if (!err)
-		err = add_moment(file, moment, packed, is_new_minute, why);
+		err = add_moment(file, moment, packed, &clock, is_new_minute, why);
 	for (size_t i = 0; i < moment->nr_notices && !err; i++)
 		err = add_note(file, moment->time_ns, moment->notices[i].text, why);
 	err = end(file, is_new_segment, err, why);
@@ -374,6 +388,8 @@ static int add_whole(struct history_file *file, const struct moment *moment,
 	file->nr_fields = fields_count(file->fields);
 	file->needs_totals = false;
 	file->latest_ns = moment->time_ns;
+	file->clock = clock;
+	file->nr_dropped += file->nr_dropping;
 	file_guests_written(&file->guests, true);
 	if (is_new_minute) {
 		minutes_reset(&file->minutes);
@@ -400,6 +416,8 @@ int history_file_add(struct history_file *file, const struct moment *moment,
 		err = add_whole(file, moment, packed, why);
 	if (err)
 		file->needs_totals = true;
+	if (err == -EBADMSG)
+		begin_anew(file, why);
 	return err;
 }
 

@@ -5,6 +5,10 @@
 #define TEXT_OF(number) #number
 #define DIGITS_OF(number) TEXT_OF(number)
 
+const char sql_schema_clock[] =
+	"CREATE TABLE IF NOT EXISTS clock(sample INTEGER PRIMARY KEY, before_ns INTEGER,"
+	" recorded_ns INTEGER, monotonic_ns INTEGER);";
+
 /*
  * Of a sample the columns before the parts are short and first, so that a step does not read the
  * parts. The rows of minutes have numbers for names, which makes them half as large.
@@ -47,6 +51,8 @@ const char *const sql_text[SQL_STATEMENTS] = {
 	[SQL_SET_VERSION] = "PRAGMA user_version = " DIGITS_OF(SQL_VERSION),
 	[SQL_NR_TABLES] = "SELECT count(*) FROM sqlite_master",
 	[SQL_JOURNAL] = "PRAGMA journal_mode",
+	[SQL_MAX_SAMPLE] = "SELECT coalesce(max(id), 0) FROM sample",
+	[SQL_MAX_SEGMENT] = "SELECT coalesce(max(id), 0) FROM segment",
 
 	[SQL_LAST] = STORED "ORDER BY id DESC LIMIT 1",
 	[SQL_FIRST] = STORED "ORDER BY id LIMIT 1",
@@ -94,16 +100,28 @@ const char *const sql_text[SQL_STATEMENTS] = {
 			   " coalesce(excluded.p99_ns, p99_ns))",
 	[SQL_ADD_NOTE] = "INSERT INTO note VALUES(?1, ?2, ?3)",
 
+	[SQL_ADD_CLOCK] = "INSERT OR REPLACE INTO clock VALUES(?1, ?2, ?3, ?4)",
+	[SQL_MAKE_CLOCKS] = "INSERT INTO clock SELECT id, recorded_ns - elapsed_ns, recorded_ns, 0"
+			    " FROM (SELECT id, flags, elapsed_ns, sum(elapsed_ns) OVER"
+			    " (ORDER BY id) AS recorded_ns FROM sample)"
+			    " WHERE flags & 8 AND NOT EXISTS (SELECT 1 FROM clock)",
+	/* Of the latest sample, what its run's clock and the intervals after it make. */
+	[SQL_LAST_CLOCK] = "SELECT recorded_ns, monotonic_ns, (SELECT coalesce(sum(elapsed_ns), 0)"
+			   " FROM sample WHERE id > clock.sample), (SELECT boot_id FROM segment"
+			   " ORDER BY id DESC LIMIT 1) FROM clock ORDER BY sample DESC LIMIT 1",
+
 	[SQL_PAGE_SIZE] = "PRAGMA page_size",
 	[SQL_PAGES] = "PRAGMA page_count",
 	[SQL_FREE_PAGES] = "PRAGMA freelist_count",
 	[SQL_VACUUM] = "PRAGMA incremental_vacuum(1024)",
 	/* The second sample with totals: what is before it can be dropped. */
-	[SQL_NEXT_RUN] = "SELECT id, segment, time_ns, (SELECT time_ns FROM sample AS before"
-			 " WHERE before.id < next.id ORDER BY before.id DESC LIMIT 1)"
+	[SQL_NEXT_RUN] = "SELECT id, segment, (SELECT before_ns FROM clock WHERE sample >= id"
+			 " ORDER BY sample LIMIT 1)"
 			 " FROM sample AS next WHERE id > (SELECT min(id) FROM sample)"
 			 " AND flags & 8 ORDER BY id LIMIT 1",
+	[SQL_OLDEST] = "SELECT min(time_ns) FROM sample",
 	[SQL_DROP_SAMPLES] = "DELETE FROM sample WHERE id < ?1",
+	[SQL_DROP_CLOCKS] = "DELETE FROM clock WHERE sample < ?1",
 	[SQL_DROP_MINUTES] = "DELETE FROM minute_row WHERE time < ?1 AND segment <= ?2",
 	[SQL_DROP_NOTES] = "DELETE FROM note WHERE time < ?1 AND segment <= ?2",
 	[SQL_DROP_GUESTS] = "DELETE FROM guest WHERE segment < ?2 OR"

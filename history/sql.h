@@ -7,11 +7,17 @@
 #ifndef KVMTOP_HISTORY_SQL_H
 #define KVMTOP_HISTORY_SQL_H
 
+#include <stdint.h>
+
 #define SQL_APPLICATION_ID 0x6b766d74 /* "kvmt" */
 #define SQL_VERSION 3		      /* PRAGMA user_version; all before are read, too */
 
-/* Makes the tables, in one transaction. */
-extern const char sql_schema[];
+/* Ids of samples and segments are below; a writer goes on after the largest. */
+#define SQL_SAMPLE_MAX (INT64_MAX / 2)
+#define SQL_SEGMENT_MAX (UINT32_MAX / 2)
+
+/* Makes the tables, in one transaction; and the one that files of earlier programs lack. */
+extern const char sql_schema[], sql_schema_clock[];
 
 enum sql {
 	SQL_APPLICATION,
@@ -19,6 +25,8 @@ enum sql {
 	SQL_SET_VERSION,
 	SQL_NR_TABLES,
 	SQL_JOURNAL,
+	SQL_MAX_SAMPLE,
+	SQL_MAX_SEGMENT,
 
 	SQL_LAST,
 	SQL_FIRST,
@@ -44,13 +52,18 @@ enum sql {
 	SQL_ADD_SAMPLE,
 	SQL_ADD_MINUTE,
 	SQL_ADD_NOTE,
+	SQL_ADD_CLOCK,
+	SQL_MAKE_CLOCKS,
+	SQL_LAST_CLOCK,
 
 	SQL_PAGE_SIZE,
 	SQL_PAGES,
 	SQL_FREE_PAGES,
 	SQL_VACUUM,
 	SQL_NEXT_RUN,
+	SQL_OLDEST,
 	SQL_DROP_SAMPLES,
+	SQL_DROP_CLOCKS,
 	SQL_DROP_MINUTES,
 	SQL_DROP_NOTES,
 	SQL_DROP_GUESTS,

@@ -109,7 +109,39 @@ printf '\377' | dd of="$DB" bs=1 seek=63 conv=notrunc 2>"$TMP/dd"
 refused "a newer version" "written by a newer kvmtop .*: update kvmtop"
 cp "$TMP/whole.db" "$DB"
 printf '%0300d' 0 | dd of="$DB" bs=1 seek=100 conv=notrunc 2>"$TMP/dd"
-refused "a damaged file" "damaged: move it away; sqlite3 FILE .recover prints what can be read"
+is "$(status_of "$KVMTOP" -r "$DB" -1)" 1 "a damaged file: -r fails"
+like "$(cat "$TMP/err")" \
+	"^kvmtop: $DB: damaged: move it away; sqlite3 FILE .recover prints what can be read\$" \
+	"and says why"
+for damaged in page cut zeros; do
+	case $damaged in
+	cut) head -c 9000 "$TMP/whole.db" >"$DB" ;;
+	zeros) head -c 9000 /dev/zero >"$DB" ;;
+	esac
+	sum=$(cksum <"$DB")
+	touch -d 2026-02-03 "$DB"
+	is "$(status_of write -n 2)" 0 "a damaged file ($damaged): -w goes on"
+	is "$(cat "$TMP/err")" \
+		"kvmtop: $DB: damaged: renamed to h.db.2026-02-03; a new one is begun" "and says so"
+	is "$(cksum <"$DB.2026-02-03")" "$sum" "the damaged file is kept"
+	is "$(read_back | wc -l)" 2 "and the new one has the samples"
+	rm -f "$DB"*
+done
+# In the middle, so that it is met when a sample is written.
+cp "$TMP/whole.db" "$DB"
+head -c $(($(wc -c <"$DB") - 8192)) /dev/zero | tr '\0' '\377' |
+	dd of="$DB" bs=8192 seek=1 conv=notrunc 2>"$TMP/dd"
+is "$(status_of write -n 4)" 0 "a damaged file in its middle: -w goes on"
+like "$(cat "$TMP/err")" "damaged: renamed to h.db.*; a new one is begun\$" "and says so"
+check "and the new one has samples" has_samples 2
+rm -f "$DB"*
+
+# ---- what is too old
+
+is "$(status_of write -n 85 --max-age 1s)" 0 "--max-age"
+is "$(cat "$TMP/err")" \
+	"kvmtop: $DB: its oldest samples are dropped from now on, as --max-age or --max-size says
+kvmtop: $DB: oldest samples that were dropped: 80" "says what was dropped"
 rm -f "$DB"*
 
 # ---- two writers, a file that goes away

@@ -47,6 +47,28 @@ for way in $ways; do
 	check "$way: which has it all" test -s "$TMP/out"
 done
 
+# ---- a log that cannot be opened anew
+
+mkdir "$TMP/logs"
+spawn "$KVMTOP" --sysroot tests/sysroot/amd -s 0.1 -l -L "$TMP/logs/log" >"$TMP/out" 2>"$TMP/err" \
+	</dev/null
+pid=$SPAWNED
+has_lines() { # has_lines FILE N: at least
+	[ "$(grep -c '' "$1" 2>/dev/null)" -ge "$2" ]
+}
+check "a log" wait_for 10 has_lines "$TMP/logs/log" 2
+mv "$TMP/logs" "$TMP/moved"
+kill -HUP "$pid"
+check "SIGHUP without its folder: said" wait_for 10 grep -q \
+	'^kvmtop: cannot open .*: No such file or directory: the file that was open before is' \
+	"$TMP/err"
+lines=$(wc -l <"$TMP/moved/log")
+check "the old file goes on" wait_for 10 has_lines "$TMP/moved/log" $((lines + 3))
+mkdir "$TMP/logs"
+kill -HUP "$pid"
+check "and the new one, when it can be opened" wait_for 10 has_lines "$TMP/logs/log" 2
+stop "$pid"
+
 # ---- inputs
 
 cp "$RECORDING" "$TMP/b.dat"

@@ -52,7 +52,7 @@ struct world {
 	struct moment moment;
 	struct packed packed;
 	struct guests *guests;
-	uint64_t time_ns; /* of the next moment */
+	uint64_t time_ns, monotonic_ns; /* of the next moment */
 	uint64_t step_ns;
 	size_t part_size;
 	uint64_t nr; /* moments made up so far */
@@ -74,6 +74,7 @@ static inline int setup(void **state)
 	}
 	snprintf(w->path, sizeof(w->path), "%s/h.db", w->folder);
 	w->time_ns = START + SECOND;
+	w->monotonic_ns = 1000 * SECOND;
 	w->step_ns = SECOND;
 	w->part_size = 300;
 	w->segment = (struct segment){ .host = "box", .kernel = "6.18", .boot_id = "abc",
@@ -147,7 +148,9 @@ static inline void make_up(struct world *w, uint32_t guest, uint32_t field, uint
 	uint64_t *counts;
 
 	m->time_ns = w->time_ns;
+	m->source_ns[0] = w->monotonic_ns;
 	w->time_ns += w->step_ns;
+	w->monotonic_ns += w->step_ns;
 	m->elapsed_ns = w->nr ? w->step_ns : 0;
 	m->flags = w->nr % RUN == 0 ? MOMENT_HAS_TOTALS | MOMENT_HAS_GUESTS : 0;
 	m->flags |= w->nr ? 0 : MOMENT_FIRST;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Trouble with a history file: foreign, locked, full, removed, damaged, killed, too large. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -304,13 +305,30 @@ static void what_a_disk_refuses_is_tried_again(void **state)
 	history_file_close(reader, NULL);
 }
 
-/* Half of a transaction is done when it fails. */
+/* The file with a date in its name, that a writer has set aside. */
+static void find_aside(const struct world *w, char *path, size_t size)
+{
+	DIR *folder = opendir(w->folder);
+	struct dirent *entry;
+	bool is_there = false;
+
+	assert_non_null(folder);
+	while (!is_there && (entry = readdir(folder)))
+		is_there = strncmp(entry->d_name, "h.db.2", 6) == 0 &&
+			   !strchr(entry->d_name + 6, 's') && !strchr(entry->d_name + 6, 'w');
+	assert_true(is_there);
+	snprintf(path, size, "%.40s/%.15s", w->folder, entry->d_name);
+	closedir(folder);
+}
+
+/* Half of a transaction is done when it fails. The file is damaged, and the next one is whole. */
 static void nothing_is_left_of_half_a_moment(void **state)
 {
 	struct world *w = *state;
 	struct history_file *reader;
 	struct segment segment;
 	struct store store;
+	char aside[sizeof(w->path)], text[64];
 	uint64_t last;
 	int nr = 0;
 
@@ -319,8 +337,14 @@ static void nothing_is_left_of_half_a_moment(void **state)
 	give_fields(w, 0, NR_FIELDS);
 	make_up(w, 1, VMEXIT_HLT, 10);
 	assert_int_equal(add(w), -EBADMSG);
-	says(w, "damaged");
-	execute(w, "DELETE FROM field WHERE id = 3");
+	says(w, "h.db: damaged: renamed to h.db.");
+	says(w, "; a new one is begun");
+	snprintf(aside, sizeof(aside), "%s", w->path);
+	find_aside(w, w->path, sizeof(w->path));
+	query(w, "SELECT count(*) FROM sample UNION ALL SELECT count(*) FROM field", text,
+	      sizeof(text));
+	assert_string_equal(text, "0\n1\n");
+	snprintf(w->path, sizeof(w->path), "%s", aside);
 	skip_to_totals(w);
 	add_many(w, 1);
 	reader = begin_reader(w);
@@ -647,6 +671,7 @@ static void the_age_is_kept(void **state)
 	end_writer(w);
 	w->nr = 0;
 	w->time_ns += 86400 * SECOND;
+	w->monotonic_ns += 86400 * SECOND;
 	begin_writer(w);
 	add_many(w, RUN + 1);
 	query(w, "SELECT (SELECT group_concat(id) FROM segment), (SELECT count(DISTINCT segment)"
@@ -655,6 +680,74 @@ static void the_age_is_kept(void **state)
 	      sizeof(text));
 	assert_string_equal(text, "2|1|1|2|0\n");
 	history_file_close(reader, NULL);
+}
+
+#define YEARS (UINT64_C(10) * 365 * 86400 * SECOND)
+
+static void check_all_there(struct world *w, int nr_samples, const char *of_minutes)
+{
+	char text[64];
+
+	check_stored(w, nr_samples);
+	assert_int_equal(history_file_dropped(w->file), 0);
+	query(w, "SELECT sum(count) FROM minute WHERE time < 1800000000", text, sizeof(text));
+	assert_string_equal(text, of_minutes);
+}
+
+/* The age is counted by what was recorded: neither a jump nor a wrong clock drops anything. */
+static void a_clock_that_is_set_drops_nothing(void **state)
+{
+	struct world *w = *state;
+
+	w->limits.age_ns = 1000 * SECOND;
+	begin_writer(w);
+	add_many(w, 100);
+	w->time_ns += YEARS;
+	add_many(w, 2 * RUN);
+	w->time_ns -= YEARS;
+	add_many(w, 100);
+	check_all_there(w, 200 + 2 * RUN, "1640\n");
+	end_writer(w);
+
+	/* Another boot, which begins with a wrong clock; then one with a clock of 1970. */
+	strcpy(w->segment.boot_id, "def");
+	w->time_ns += YEARS;
+	w->monotonic_ns = 10 * SECOND;
+	skip_to_totals(w);
+	begin_writer(w);
+	add_many(w, 3 * RUN);
+	check_all_there(w, 200 + 5 * RUN, "2000\n");
+	w->time_ns = SECOND;
+	add_many(w, 3 * RUN);
+	check_stored(w, 200 + 8 * RUN);
+	w->time_ns = START + 1000 * SECOND;
+	add_many(w, 500);
+	check_stored(w, 700 + 8 * RUN);
+	/* What was recorded for long is dropped nevertheless, also what has times of the future. */
+	add_many(w, 1000);
+	assert_true(history_file_dropped(w->file) > 700);
+	end_writer(w);
+}
+
+/* The samples of an earlier program have no clocks. */
+static void an_old_file_gets_clocks(void **state)
+{
+	struct world *w = *state;
+
+	w->limits.age_ns = 1000 * SECOND;
+	begin_writer(w);
+	add_many(w, 500);
+	end_writer(w);
+	execute(w, "DROP TABLE clock");
+	w->time_ns += YEARS;
+	skip_to_totals(w);
+	begin_writer(w);
+	add_many(w, 480);
+	check_stored(w, 980);
+	add_many(w, 120);
+	assert_true(history_file_dropped(w->file) >= 100 - 2 * RUN);
+	assert_true(history_file_dropped(w->file) <= 100 + 2 * RUN);
+	end_writer(w);
 }
 
 static void a_reader_that_never_ends_does_not_fill_the_disk(void **state)
@@ -968,6 +1061,51 @@ static void ids_ascend_at_every_step(void **state)
 	free(bytes);
 }
 
+enum damage { DAMAGE_PAGES, DAMAGE_CUT, DAMAGE_LAST_ID, DAMAGE_LAST_SEGMENT, DAMAGES_KINDS };
+
+static void damage(struct world *w, enum damage kind)
+{
+	size_t size;
+	unsigned char *bytes = read_file(w, &size);
+
+	if (kind == DAMAGE_PAGES)
+		memset(bytes + 8192, 0xff, size - 8192);
+	if (kind == DAMAGE_PAGES || kind == DAMAGE_CUT)
+		write_file(w, bytes, kind == DAMAGE_CUT ? 5000 : size);
+	else if (kind == DAMAGE_LAST_ID)
+		execute(w, "UPDATE sample SET id = 9223372036854775807 WHERE id = 20");
+	else
+		execute(w, "UPDATE segment SET id = 4294967295");
+	free(bytes);
+}
+
+/* It is met at once, or when a sample is written; the samples after it are in a new file. */
+static void a_damaged_file_is_set_aside(void **state)
+{
+	struct world *w = *state;
+	char path[96];
+
+	for (enum damage kind = DAMAGE_PAGES; kind < DAMAGES_KINDS; kind++) {
+		int nr_failed = 0;
+
+		w->nr = 0;
+		begin_writer(w);
+		add_many(w, 20);
+		end_writer(w);
+		damage(w, kind);
+		skip_to_totals(w);
+		begin_writer(w);
+		for (int i = 0; i < 3 * RUN; i++)
+			nr_failed += add_next(w) != 0;
+		assert_true(nr_failed <= RUN);
+		end_writer(w);
+		find_aside(w, path, sizeof(path));
+		assert_int_equal(unlink(path), 0);
+		check_stored(w, 3 * RUN - nr_failed);
+		assert_int_equal(unlink(w->path), 0);
+	}
+}
+
 /* Readers have a table by id, and a damaged id must not make it larger than the memory. */
 static void an_id_that_no_field_has_is_damage(void **state)
 {
@@ -1014,6 +1152,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_removed_log_loses_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_size_is_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_age_is_kept, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_clock_that_is_set_drops_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_old_file_gets_clocks, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_reader_that_stays_open_does_not_keep_it_large,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_reader_that_never_ends_does_not_fill_the_disk,
@@ -1021,6 +1161,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(two_read_while_one_writes, setup, teardown),
 		cmocka_unit_test_setup_teardown(nothing_is_lost_by_kill_9, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_damaged_file_is_no_harm, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_damaged_file_is_set_aside, setup, teardown),
 		cmocka_unit_test_setup_teardown(ids_ascend_at_every_step, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_id_that_no_field_has_is_damage, setup, teardown),
 	};
