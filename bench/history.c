@@ -6,7 +6,7 @@
  * so that a busy machine does not count as cost. First with reasons only, 20 of each vCPU, and then
  * with all rows that a host has.
  *
- * usage: build/bench/history [SAMPLES [FOLDER]]	(600 samples of each kind, in /tmp)
+ * usage: build/bench/history [SAMPLES [FOLDER]]	(600 samples of each kind, here)
  */
 #include <inttypes.h>
 #include <sys/stat.h>
@@ -170,7 +170,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		struct bench bench;
 
-		begin(&bench, &kinds[i], argc > 2 ? argv[2] : "/tmp");
+		begin(&bench, &kinds[i], argc > 2 ? argv[2] : ".");
 		for (uint64_t k = 0; k < samples; k++)
 			record(&bench);
 		end(&bench);

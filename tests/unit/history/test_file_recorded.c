@@ -34,7 +34,7 @@ struct counted {
 };
 
 static struct counted made[KEYS], found[KEYS];
-static char path[64];
+static char folder[64], path[80];
 
 static size_t key_index(size_t guest, size_t vcpu, size_t reason)
 {
@@ -277,19 +277,19 @@ static size_t read_file(void)
 
 static int setup(void **state)
 {
-	int fd;
-
 	(void)state;
 	srand(4711); /* NOLINT(cert-msc32-c,cert-msc51-cpp): the same exits each time */
-	strcpy(path, "/tmp/kvmtop-recorded.XXXXXX");
-	fd = mkstemp(path);
-	return fd < 0 ? -1 : close(fd);
+	strcpy(folder, "/tmp/kvmtop-recorded.XXXXXX");
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(path, sizeof(path), "%s/h.db", folder);
+	return 0;
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	return unlink(path);
+	return unlink(path) < 0 || rmdir(folder) < 0 ? -1 : 0;
 }
 
 /* In a child, which may leave the file without closing it. */
