@@ -11,6 +11,15 @@
 #include "history/columns.h"
 #include "history/pack.h"
 
+/*
+ * What a byte of a part claims takes many more in memory: these keep each list to PACK_MAX. A million
+ * vCPUs fit into an inventory, of which there are several copies, and two million rows into a sample.
+ */
+#define GUESTS_BYTES_MAX (PACK_MAX / 8)
+#define ROWS_MAX (PACK_MAX / 128)
+#define COUNTS_MAX (PACK_MAX / sizeof(uint64_t))
+#define SUMS_MAX (PACK_MAX / sizeof(struct sum_run))
+
 static int damaged(struct why *why)
 {
 	return why_set(why, -EBADMSG, "a sample in the history is damaged");
@@ -21,6 +30,7 @@ static int damaged(struct why *why)
 struct in {
 	struct packer *packer;
 	const unsigned char *rest, *rest_end; /* frames that are not uncompressed yet */
+	size_t frame_max; /* bytes of one, uncompressed */
 	const unsigned char *at, *end;
 	const char *text; /* the latest text, or bytes */
 	bool is_bad;
@@ -171,7 +181,7 @@ static int next_frame(struct in *in)
 	struct blob *plain = &in->packer->plain;
 
 	/* Not known and damaged are numbers larger than any size. */
-	if (ZSTD_isError(frame) || size > PACK_MAX)
+	if (ZSTD_isError(frame) || size > in->frame_max)
 		return -EBADMSG;
 	if (array_grow_bytes(&plain->bytes, &plain->room, (size_t)size + 1) < 0)
 		return -ENOMEM;
@@ -193,12 +203,12 @@ static int go_on(struct in *in)
 	return err == -ENOMEM ? err : 0;
 }
 
-static int uncompress(struct packer *packer, const struct blob *blob, struct in *in,
+static int uncompress(struct packer *packer, const struct blob *blob, size_t max, struct in *in,
 		      struct why *why)
 {
 	int err;
 
-	*in = (struct in){ .packer = packer };
+	*in = (struct in){ .packer = packer, .frame_max = max };
 	if (!blob->size)
 		return damaged(why);
 	in->rest = blob->bytes;
@@ -274,6 +284,7 @@ static int read_sums(struct in *in, struct sums *sums)
 	while (!column.is_bad && column.at < column.end) {
 		struct sum_run run;
 
+		column.is_bad = sums->nr >= SUMS_MAX;
 		if (array_grow(&sums->runs, &sums->room, sums->nr + 1) < 0)
 			return -ENOMEM;
 		run.first = (uint32_t)(end + small_number(&column, FIELD_NONE - end));
@@ -413,6 +424,7 @@ static int read_hists(struct in *in, struct changes *changes, const struct rows 
 		differences = begin_column(in, COLUMN_DIFFERENCE, hists.nr);
 	column = begin_column(in, COLUMN_HIST,
 			      hists.nr_counts - (has_differences ? hists.nr : 0));
+	in->is_bad |= hists.nr_counts > COUNTS_MAX;
 	if (in->is_bad)
 		return 0;
 	if (array_grow(&changes->counts, &changes->room_counts, hists.nr_counts) < 0)
@@ -563,7 +575,7 @@ static int read_changes(struct in *in, struct changes *changes, enum unpack_dept
 	int err;
 
 	next_column(in, COLUMN_ROWS);
-	nr_rows = (size_t)next_small(in, PACK_MAX);
+	nr_rows = (size_t)next_small(in, ROWS_MAX);
 	err = read_keys(in, changes, nr_rows);
 	if (!err && !in->is_bad)
 		err = read_rows(in, changes, depth);
@@ -590,7 +602,7 @@ int unpack_changes(struct packer *packer, const struct blob *blob, enum unpack_d
 {
 	struct in_column column;
 	struct in in;
-	int err = uncompress(packer, blob, &in, why);
+	int err = uncompress(packer, blob, PACK_MAX, &in, why);
 
 	if (err)
 		return err;
@@ -607,6 +619,9 @@ static int read_late(struct in *in, struct moment *moment, struct why *why)
 {
 	size_t nr = in->at == in->end ? 0 : next_array(in) / LATE_ITEMS;
 
+	in->is_bad |= nr > ROWS_MAX;
+	if (in->is_bad)
+		return damaged(why);
 	if (array_grow(&moment->late, &moment->room_late, nr) < 0)
 		return why_set(why, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < nr; i++) {
@@ -627,7 +642,7 @@ int unpack_totals(struct packer *packer, const struct blob *blob, enum unpack_de
 		  struct moment *moment, struct why *why)
 {
 	struct in in;
-	int err = uncompress(packer, blob, &in, why);
+	int err = uncompress(packer, blob, PACK_MAX, &in, why);
 
 	if (err)
 		return err;
@@ -639,10 +654,14 @@ int unpack_totals(struct packer *packer, const struct blob *blob, enum unpack_de
 
 /* ---- guests */
 
-static int read_guest(struct in *in, struct guests *guests)
+/*
+ * A byte or two of the part claim a vCPU, which takes many more here and in each copy of the
+ * inventory: *room is what is left for all of them.
+ */
+static int read_guest(struct in *in, size_t *room, struct guests *guests)
 {
 	struct guest guest = { 0 };
-	size_t nr = next_array(in);
+	size_t nr = next_array(in), size;
 	uint64_t flags;
 	int err = -ENOMEM;
 
@@ -659,6 +678,11 @@ static int read_guest(struct in *in, struct guests *guests)
 	if (in->is_bad)
 		return 0;
 	guest.nr_vcpus = (nr - GUEST_ITEMS) / 2;
+	size = sizeof(guest) + guest.nr_vcpus * sizeof(*guest.vcpus);
+	in->is_bad = size > *room;
+	if (in->is_bad)
+		return 0;
+	*room -= size;
 	guest.vcpus = calloc(guest.nr_vcpus + 1, sizeof(*guest.vcpus));
 	for (size_t i = 0; guest.vcpus && i < guest.nr_vcpus; i++) {
 		guest.vcpus[i].index = (int)next_small(in, INT32_MAX);
@@ -673,9 +697,9 @@ static int read_guest(struct in *in, struct guests *guests)
 int unpack_guests(struct packer *packer, const struct blob *blob, struct moment *moment,
 		  struct why *why)
 {
+	size_t nr, room = GUESTS_BYTES_MAX;
 	struct in in;
-	size_t nr;
-	int err = uncompress(packer, blob, &in, why);
+	int err = uncompress(packer, blob, GUESTS_BYTES_MAX, &in, why);
 
 	if (err)
 		return err;
@@ -685,7 +709,7 @@ int unpack_guests(struct packer *packer, const struct blob *blob, struct moment 
 		return why_set(why, -ENOMEM, "out of memory");
 	nr = next_array(&in);
 	for (size_t i = 0; i < nr && !in.is_bad && !err; i++)
-		err = read_guest(&in, moment->guests);
+		err = read_guest(&in, &room, moment->guests);
 	if (err)
 		return why_set(why, err, "out of memory");
 	return in.is_bad ? damaged(why) : 0;

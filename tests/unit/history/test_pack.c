@@ -6,11 +6,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 #include <errno.h>
 #include <zstd.h>
 
+#include "base/array.h"
 #include "history/pack.h"
 #include "tests/worlds/fake_guest.h"
 
@@ -309,6 +311,48 @@ static void an_inventory_is_the_same_afterwards(void **state)
 	assert_int_equal(guests_at(w->read.guests, 1)->pid, 200);
 }
 
+/* A guest with so many vCPUs, of which each takes two bytes before compression. */
+static void make_bomb(struct blob *blob, uint32_t nr_vcpus)
+{
+	static const unsigned char guest[] = { 1, 0x19, 1, 0xb6, 0x1a, 0, 5, 0xb5, 0x3b, 0x61, 'a',
+					       0x61, 'b', 0, 1 };
+	size_t size = 6 + sizeof(guest) + 2 * (size_t)nr_vcpus, room = ZSTD_compressBound(size);
+	unsigned char *plain = calloc(1, size);
+	uint32_t items = 7 + 2 * nr_vcpus;
+
+	assert_non_null(plain);
+	plain[0] = 0x81;
+	plain[1] = 0x9a;
+	for (int i = 0; i < 4; i++)
+		plain[2 + i] = (unsigned char)(items >> (24 - 8 * i));
+	memcpy(plain + 6, guest, sizeof(guest));
+	assert_int_equal(array_grow_bytes(&blob->bytes, &blob->room, room), 0);
+	blob->size = ZSTD_compress(blob->bytes, room, plain, size, 1);
+	assert_false(ZSTD_isError(blob->size));
+	free(plain);
+}
+
+static void a_few_bytes_do_not_claim_all_memory(void **state)
+{
+	static const uint32_t sizes[] = { 1000000, 4000000, 60000000 };
+	struct world *w = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		struct blob bomb = { 0 };
+		struct rusage before, after;
+		int err;
+
+		make_bomb(&bomb, sizes[i]);
+		getrusage(RUSAGE_SELF, &before);
+		err = unpack_guests(w->packer, &bomb, &w->read, NULL);
+		getrusage(RUSAGE_SELF, &after);
+		assert_int_equal(err, i ? -EBADMSG : 0);
+		assert_true(after.ru_maxrss - before.ru_maxrss < 256 << 10); /* KiB */
+		blob_release(&bomb);
+	}
+	assert_int_equal(guests_count(w->read.guests), 0);
+}
+
 static void an_id_that_no_guest_can_have_is_damage(void **state)
 {
 	struct world *w = *state;
@@ -402,6 +446,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(sums_are_made_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(counts_need_no_durations, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_inventory_is_the_same_afterwards, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_few_bytes_do_not_claim_all_memory, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(an_id_that_no_guest_can_have_is_damage, setup,
 						teardown),
