@@ -4,6 +4,7 @@
  * a VFS of its own, which these methods find from the file.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -293,6 +294,15 @@ void db_shared_only_look(struct db_shared *shared)
 	shared->only_looks = true;
 }
 
+/*
+ * SQLite asks access(2), which leaves out the rights that capabilities of the program's file give,
+ * although open(2) has them.
+ */
+static int access_as_open(const char *path, int mode)
+{
+	return faccessat(AT_FDCWD, path, mode, AT_EACCESS);
+}
+
 struct db_shared *db_shared_new(void)
 {
 	const struct sigaction action = { .sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO };
@@ -302,6 +312,7 @@ struct db_shared *db_shared_new(void)
 		return NULL;
 	snprintf(shared->name, sizeof(shared->name), "kvmtop-%p", (void *)shared);
 	shared->usual = sqlite3_vfs_find(NULL);
+	shared->usual->xSetSystemCall(shared->usual, "access", (sqlite3_syscall_ptr)access_as_open);
 	shared->vfs = *shared->usual;
 	shared->vfs.zName = shared->name;
 	shared->vfs.xOpen = open_file;

@@ -12,8 +12,8 @@
 #include "history/pack.h"
 
 /*
- * What a byte of a part claims takes many more in memory: these keep each list to PACK_MAX. A million
- * vCPUs fit into an inventory, of which there are several copies, and two million rows into a sample.
+ * What a byte of a part claims takes many more in memory: these keep each list to PACK_MAX. A
+ * million vCPUs fit into an inventory, of which there are copies; two million rows into a sample.
  */
 #define GUESTS_BYTES_MAX (PACK_MAX / 8)
 #define ROWS_MAX (PACK_MAX / 128)

@@ -136,6 +136,30 @@ like "$(cat "$TMP/err")" "damaged: renamed to h.db.*; a new one is begun\$" "and
 check "and the new one has samples" has_samples 2
 rm -f "$DB"*
 
+# ---- an operator with capabilities of the program's file, and the service's history
+
+# as_operator OPTION...: without root's id, but with the right to read all files.
+as_operator() {
+	setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=+dac_read_search \
+		--ambient-caps=+dac_read_search "$KVMTOP" "$@"
+}
+if [ "$(id -u)" = 0 ] && setpriv --version >"$TMP/out" 2>&1; then
+	mkdir -m 750 "$TMP/state"
+	umask 027
+	spawn "$KVMTOP" --sysroot tests/sysroot/amd -s 0.1 -w "$TMP/state/history.db" \
+		>"$TMP/out" 2>&1 </dev/null
+	umask 022
+	operator_reads() {
+		[ "$(as_operator -r "$TMP/state/history.db" -l --json 2>"$TMP/err" | wc -l)" -ge 3 ]
+	}
+	check "an operator reads what is being written" wait_for 10 operator_reads
+	stop "$SPAWNED"
+	check "and what was closed" operator_reads
+	check "with its whole folder of root's" test -z "$(find "$TMP/state" -perm /007)"
+else
+	skip "an operator with capabilities" "it needs root and setpriv"
+fi
+
 # ---- what is too old
 
 is "$(status_of write -n 85 --max-age 1s)" 0 "--max-age"
