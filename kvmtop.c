@@ -11,6 +11,7 @@
 #include "base/stdfd.h"
 #include "cmd/command.h"
 #include "cmd/leave.h"
+#include "cmd/stale.h"
 #include "cmd/top.h"
 
 int main(int argc, char **argv)
@@ -21,5 +22,6 @@ int main(int argc, char **argv)
 	signals_init();
 	/* Not LC_NUMERIC: a decimal comma would change the numbers of -s, CSV and JSON. */
 	setlocale(LC_CTYPE, "");
+	stale_end();
 	leave(say_end(command ? command->run(argc - 1, argv + 1) : top_run(argc, argv)));
 }

@@ -289,9 +289,12 @@ recording
 killed=$RECORDER
 stop "$killed" KILL
 check "a killed recorder leaves its instance" test -d "$INSTANCES/kvmtop-$killed"
+is "$("$KVMTOP" --version 2>&1 >"$TMP/out")" "kvmtop: the recording of process $killed, which was \
+killed, went on in tracefs: it is ended" "the next kvmtop says so"
+check "and removes it" test ! -e "$INSTANCES/kvmtop-$killed"
+is "$("$KVMTOP" --version 2>&1 >"$TMP/out")" "" "once"
 recording
 first=$RECORDER
-check "the next one removes it" test ! -e "$INSTANCES/kvmtop-$killed"
 "$KVMTOP" record -o "$TMP/other.dat" -e kvm_pio true 2>/dev/null
 check "one that still runs keeps its own" test -d "$INSTANCES/kvmtop-$first"
 RECORDER=$first

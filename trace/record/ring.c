@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,29 +33,6 @@ struct ring {
 };
 
 /* ---- the instance ---- */
-
-static bool is_dead(pid_t pid)
-{
-	return kill(pid, 0) < 0 && errno == ESRCH;
-}
-
-/* An instance of a killed process records for ever. The kernel keeps an instance in use. */
-static void remove_stale(void)
-{
-	char **names = tracefs_instances("^" NAME_PREFIX "[0-9][0-9]*$");
-
-	for (size_t i = 0; names && names[i]; i++) {
-		struct tracefs_instance *stale;
-
-		if (!is_dead((pid_t)atoi(names[i] + strlen(NAME_PREFIX))))
-			continue;
-		stale = tracefs_instance_create(names[i]);
-		if (stale)
-			tracefs_instance_destroy(stale);
-		tracefs_instance_free(stale);
-	}
-	tracefs_list_free(names);
-}
 
 static int instance_new(struct ring *ring, struct why *why)
 {
@@ -344,10 +320,8 @@ int ring_new(const struct ring_config *config, struct ring **ret_ring, struct wh
 		return -ENOMEM;
 	ring->pipe[0] = ring->pipe[1] = -1;
 	err = tracefs_set_tracing_dir((char *)(uintptr_t)config->tracefs) ? -ENOMEM : 0;
-	if (!err) {
-		remove_stale();
+	if (!err)
 		err = instance_new(ring, why);
-	}
 	if (!err)
 		err = settings(ring, config, why);
 	if (!err)

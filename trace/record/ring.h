@@ -4,8 +4,8 @@
  * moved from the rings.
  *
  * The instance is called kvmtop-PID, so that the next kvmtop can remove the instance of a killed
- * process. The top instance and other programs' instances are never touched. Full pages are moved
- * (splice) from each ring to a file without a name.
+ * process (cmd/stale.h). The top instance and other programs' instances are never touched. Full
+ * pages are moved (splice) from each ring to a file without a name.
  */
 #ifndef KVMTOP_TRACE_RECORD_RING_H
 #define KVMTOP_TRACE_RECORD_RING_H
@@ -51,7 +51,7 @@ struct ring_counts {
 
 struct ring;
 
-/* Removes instances of killed processes, and makes an instance that does not record yet. */
+/* Makes an instance that does not record yet. */
 int ring_new(const struct ring_config *config, struct ring **ret_ring, struct why *why);
 
 /* Removes the instance. Takes NULL. */

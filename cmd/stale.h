@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stale - ends recordings whose `kvmtop record` was killed: its instance of tracefs goes on
+ * tracing, and costs the host time, until somebody removes it.
+ */
+#ifndef KVMTOP_CMD_STALE_H
+#define KVMTOP_CMD_STALE_H
+
+/*
+ * Removes such instances, and prints a line for each. It needs root: for others nothing happens. An
+ * instance is called kvmtop-PID (trace/record/ring.h).
+ */
+void stale_end(void);
+
+#endif
