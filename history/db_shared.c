@@ -296,11 +296,13 @@ void db_shared_only_look(struct db_shared *shared)
 
 /*
  * SQLite asks access(2), which leaves out the rights that capabilities of the program's file give,
- * although open(2) has them.
+ * although open(2) has them. EPERM: a filter of an earlier systemd does not know the system call.
  */
 static int access_as_open(const char *path, int mode)
 {
-	return faccessat(AT_FDCWD, path, mode, AT_EACCESS);
+	int err = faccessat(AT_FDCWD, path, mode, AT_EACCESS);
+
+	return err < 0 && errno == EPERM ? access(path, mode) : err;
 }
 
 struct db_shared *db_shared_new(void)
