@@ -21,6 +21,7 @@
 
 struct ring {
 	struct tracefs_instance *instance;
+	int hold; /* a file of the instance: it is in use, and nobody removes it */
 	struct ring_event *events;
 	size_t nr_events, events_room;
 	int *raw; /* trace_pipe_raw of each CPU; -1: there is no such CPU */
@@ -51,6 +52,8 @@ static int instance_new(struct ring *ring, struct why *why)
 	if (!tracefs_instance_is_new(ring->instance))
 		return why_set(why, -EBUSY, "%s in the instances of tracefs is in use, perhaps by "
 			       "a kvmtop in another container: try again", name);
+	/* A kvmtop outside of this process's pid namespace takes it for a killed recorder's. */
+	ring->hold = tracefs_instance_file_open(ring->instance, "tracing_on", O_RDONLY);
 	if (tracefs_trace_off(ring->instance) < 0)
 		return why_set(why, -EIO, "cannot write tracing_on of %s", name);
 	return 0;
@@ -318,7 +321,7 @@ int ring_new(const struct ring_config *config, struct ring **ret_ring, struct wh
 
 	if (!ring)
 		return -ENOMEM;
-	ring->pipe[0] = ring->pipe[1] = -1;
+	ring->hold = ring->pipe[0] = ring->pipe[1] = -1;
 	err = tracefs_set_tracing_dir((char *)(uintptr_t)config->tracefs) ? -ENOMEM : 0;
 	if (!err)
 		err = instance_new(ring, why);
@@ -351,6 +354,7 @@ void ring_free(struct ring *ring)
 	}
 	close_fd(ring->pipe[0]);
 	close_fd(ring->pipe[1]);
+	close_fd(ring->hold);
 	if (ring->instance) {
 		tracefs_instance_destroy(ring->instance);
 		tracefs_instance_free(ring->instance);
