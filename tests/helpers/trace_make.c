@@ -3,6 +3,10 @@
  * trace_make - writes recordings with known contents, small for tests and large for measuring.
  *
  * usage: trace_make acrn|kvmtrace|dat|buffers|host|guest|perf FILE [EXITS]
+ *	trace_make raw FILE FORMAT PAGES...
+ *
+ * raw makes a trace.dat of what was saved of the kernel's trace_pipe_raw, a file of PAGES for each
+ * CPU; FORMAT is the event's.
  *
  * Each exit takes 1000 units of time, and 1000 units later the next one begins; the reasons take
  * turns. acrn has exits without a record of the reason, which is what ACRN's own script gets wrong.
@@ -153,6 +157,42 @@ static void make_perf(FILE *file, uint64_t nr)
 	bytes_release(&event);
 }
 
+/* Appends a file. */
+static void put_file(struct bytes *bytes, const char *path)
+{
+	FILE *file = fopen(path, "r");
+	char buf[4096];
+	size_t got;
+
+	if (!file)
+		abort();
+	while ((got = fread(buf, 1, sizeof(buf), file)) > 0)
+		put(bytes, buf, got);
+	fclose(file);
+}
+
+static void make_raw(FILE *file, const char *format, char *const *paths, uint32_t nr)
+{
+	struct bytes bytes = { .len = 0 }, text = { .len = 0 };
+	struct ring *rings = calloc(nr, sizeof(*rings));
+	const char *formats[1];
+
+	if (!rings)
+		abort();
+	put_file(&text, format);
+	put_u8(&text, 0);
+	formats[0] = (const char *)text.data;
+	for (uint32_t i = 0; i < nr; i++) {
+		ring_init(&rings[i], 0);
+		put_file(&rings[i].bytes, paths[i]);
+	}
+	put_dat6(&bytes, rings, nr, formats, 1, "[local]");
+	flush(&bytes, file);
+	bytes_release(&bytes);
+	bytes_release(&text);
+	free(rings);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -170,6 +210,10 @@ int main(int argc, char **argv)
 	uint64_t nr = argc == 4 ? strtoull(argv[3], NULL, 10) : 8 * NR_REASONS;
 	FILE *file = argc >= 3 ? fopen(argv[2], "w") : NULL;
 
+	if (file && argc > 4 && strcmp(argv[1], "raw") == 0) {
+		make_raw(file, argv[3], argv + 4, (uint32_t)argc - 4);
+		return fclose(file) == 0 ? 0 : 1;
+	}
 	for (size_t i = 0; file && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (strcmp(kinds[i].name, argv[1]) == 0) {
 			kinds[i].make(file, nr);
@@ -177,6 +221,7 @@ int main(int argc, char **argv)
 		}
 	}
 	fprintf(stderr,
-		"usage: trace_make acrn|kvmtrace|dat|buffers|host|guest|perf FILE [EXITS]\n");
+		"usage: trace_make acrn|kvmtrace|dat|buffers|host|guest|perf FILE [EXITS]\n"
+		"       trace_make raw FILE FORMAT PAGES...\n");
 	return 2;
 }
