@@ -83,20 +83,37 @@ static int add_layout(struct perf_header *header, const struct perf_layout *layo
 	return 0;
 }
 
+/* What is not found has the first layout, so its ids are not kept. */
+static int add_id(struct perf_header *header, uint64_t id, uint32_t layout)
+{
+	struct perf_id *added;
+
+	HASH_FIND(hh, header->ids, &id, sizeof(id), added);
+	if (added)
+		return 0;
+	added = calloc(1, sizeof(*added));
+	if (!added)
+		return -ENOMEM;
+	added->id = id;
+	added->layout = layout;
+	hash_add(header->ids, id, added);
+	return added ? 0 : -ENOMEM;
+}
+
 /* Reads `nr` ids at the cursor. Each id has bytes of its own in the file. */
 static int add_ids(struct cursor *cursor, struct perf_header *header, uint64_t nr, uint32_t layout)
 {
 	uint64_t file_size = cursor->file->info.size;
 	uint64_t most = file_size ? file_size / sizeof(uint64_t) : PERF_IDS_MAX;
-	int err = nr > most - header->nr_ids ? -EINVAL :
-		  array_grow(&header->ids, &header->ids_room, header->nr_ids + nr);
+	int err = nr > most - header->nr_ids ? -EINVAL : 0;
 
 	for (uint64_t i = 0; i < nr && !err; i++) {
-		struct perf_id *id = &header->ids[header->nr_ids];
+		uint64_t id = 0;
 
-		err = cursor_u64(cursor, &id->id);
-		id->layout = layout;
+		err = cursor_u64(cursor, &id);
 		header->nr_ids += !err;
+		if (!err && layout)
+			err = add_id(header, id, layout);
 	}
 	return err;
 }
@@ -141,25 +158,12 @@ static int get_attr(struct cursor *cursor, struct perf_header *header, uint64_t 
 	return add_ids(cursor, header, ids.size / sizeof(uint64_t), layout);
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-	const struct perf_id *one = a, *other = b;
-
-	return (one->id > other->id) - (one->id < other->id);
-}
-
 const struct perf_layout *perf_header_layout(const struct perf_header *header, uint64_t id)
 {
-	const struct perf_id wanted = { .id = id }, *found;
+	const struct perf_id *found;
 
-	found = bsearch(&wanted, header->ids, header->nr_ids, sizeof(*found), compare_ids);
+	HASH_FIND(hh, header->ids, &id, sizeof(id), found);
 	return &header->layouts[found ? found->layout : 0];
-}
-
-static void sort_ids(struct perf_header *header)
-{
-	if (header->nr_ids)
-		qsort(header->ids, header->nr_ids, sizeof(header->ids[0]), compare_ids);
 }
 
 static int get_attrs(struct cursor *cursor, struct perf_header *header,
@@ -178,7 +182,6 @@ static int get_attrs(struct cursor *cursor, struct perf_header *header,
 		cursor->at = section->offset + i * entry_size;
 		err = get_attr(cursor, header, entry_size - 16);
 	}
-	sort_ids(header);
 	return err;
 }
 
@@ -379,8 +382,13 @@ int perf_header_read(struct trace_file *file, const struct head *head, bool is_s
 
 void perf_header_release(struct perf_header *header)
 {
+	struct perf_id *id, *next;
+
+	HASH_ITER(hh, header->ids, id, next) {
+		HASH_DEL(header->ids, id);
+		free(id);
+	}
 	free(header->layouts);
-	free(header->ids);
 }
 
 /* ---- parts of the header among the records of a pipe */
@@ -414,8 +422,6 @@ int perf_header_add_attr(struct trace_file *file, struct perf_header *header, co
 	err = take_attr(&cursor, header, attr_size, &layout);
 	if (!err)
 		err = add_ids(&cursor, header, (size - attr_size) / sizeof(uint64_t), layout);
-	if (!err)
-		sort_ids(header);
 	return forgive(err);
 }
 

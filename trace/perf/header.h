@@ -7,6 +7,7 @@
 #ifndef KVMTOP_TRACE_PERF_HEADER_H
 #define KVMTOP_TRACE_PERF_HEADER_H
 
+#include "base/hash.h"
 #include "trace/tracing_data.h"
 
 #define PERF_NAME_SIZE 128
@@ -19,10 +20,11 @@ struct perf_layout {
 	bool has_sample_id; /* records other than samples have time, thread and CPU, too */
 };
 
-/* The layout of an event, by the number that the kernel gave the event. */
+/* The layout of an event, by the number that the kernel gave the event. Not of the first layout. */
 struct perf_id {
 	uint64_t id;
 	uint32_t layout;
+	UT_hash_handle hh;
 };
 
 struct perf_header {
@@ -31,8 +33,8 @@ struct perf_header {
 	uint64_t data_at, data_size;
 	struct perf_layout *layouts;
 	size_t nr_layouts, layouts_room;
-	struct perf_id *ids; /* sorted */
-	size_t nr_ids, ids_room;
+	struct perf_id *ids; /* a hash */
+	uint64_t nr_ids; /* of all layouts */
 	char clock[32], vendor[32], arch[PERF_NAME_SIZE], release[PERF_NAME_SIZE],
 		host[PERF_NAME_SIZE];
 };

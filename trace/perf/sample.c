@@ -65,7 +65,7 @@ static const struct perf_layout *layout_of(const struct perf_header *header,
 {
 	if (header->nr_layouts == 0)
 		return NULL;
-	if (!(header->layouts[0].sample_type & PERF_SAMPLE_IDENTIFIER) || header->nr_ids == 0 ||
+	if (!(header->layouts[0].sample_type & PERF_SAMPLE_IDENTIFIER) || !header->ids ||
 	    header->nr_layouts == 1 || rest->size < 8)
 		return &header->layouts[0];
 	return perf_header_layout(header, bytes_u64(rest->at, rest->swap));
