@@ -613,6 +613,18 @@ static inline void put_perf_lost(struct bytes *bytes, uint64_t time, uint32_t cp
 	put_sample_id(bytes, time, cpu, 1, 1);
 }
 
+/* As perf closes a file: what an event lost in all; without a time, and of no CPU. */
+static inline void put_perf_lost_in_all(struct bytes *bytes, uint16_t misc, uint64_t time,
+					uint64_t lost)
+{
+	size_t at = bytes->len;
+
+	put_record(bytes, 13, 8 + 40);
+	bytes->data[at + (bytes->swap ? 4 : 5)] = (uint8_t)(misc >> 8);
+	put_u64(bytes, lost);
+	put_sample_id(bytes, time, 0, 0, 0);
+}
+
 static inline void put_perf_comm(struct bytes *bytes, uint32_t pid, uint32_t tid,
 				 const char *comm)
 {

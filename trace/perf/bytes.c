@@ -164,12 +164,18 @@ static int need(struct perf_bytes *bytes, size_t size)
 
 /* ---- records ---- */
 
+/* A number of the record's header. */
+static uint16_t header_u16(const struct perf_bytes *bytes, const uint8_t *at)
+{
+	uint16_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return bytes->swap ? __builtin_bswap16(value) : value;
+}
+
 static size_t size_at(const struct perf_bytes *bytes, const struct perf_reel *reel)
 {
-	uint16_t size;
-
-	memcpy(&size, reel->block->bytes + reel->at + 6, sizeof(size));
-	return bytes->swap ? __builtin_bswap16(size) : size;
+	return header_u16(bytes, reel->block->bytes + reel->at + 6);
 }
 
 /* Takes the first record of the reel, which is complete. */
@@ -181,6 +187,7 @@ static void take(struct perf_bytes *bytes, struct perf_reel *reel, size_t size,
 	reel->at += size;
 	*ret_piece = (struct perf_piece){
 		.type = bytes_u32(at, bytes->swap),
+		.misc = header_u16(bytes, at + 4),
 		.at = at + PERF_RECORD_HEADER_SIZE,
 		.size = size - PERF_RECORD_HEADER_SIZE,
 		.offset = bytes->record_at,

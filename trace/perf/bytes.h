@@ -43,6 +43,7 @@ struct perf_bytes {
 /* One record. */
 struct perf_piece {
 	uint32_t type;
+	uint16_t misc; /* flags; their meaning depends on the type */
 	const uint8_t *at; /* behind the record's header */
 	size_t size;
 	uint64_t offset; /* in the file */

@@ -31,6 +31,9 @@ enum {
 	RECORD_FEATURE = 80,
 };
 
+#define MISC_FILTERED 0x8000 /* of RECORD_LOST_SAMPLES: a filter left them out */
+#define LOST_MAX (UINT64_C(1) << 48) /* a larger number is damage */
+
 /* A record in the heap. */
 struct entry {
 	uint64_t order; /* of two records of the same time, the one with the lower order is first */
@@ -55,6 +58,8 @@ struct perf_source {
 	uint64_t most;	/* the latest time read */
 	uint64_t round; /* the latest time read before the last mark */
 	uint64_t until; /* no record before it is to come */
+	uint64_t lost;	/* by the records that the kernel wrote where events were missing */
+	uint64_t lost_in_all; /* by the records that perf writes at the end; 0: there are none */
 	bool is_at_end;
 };
 
@@ -80,7 +85,8 @@ static int push(struct perf_source *perf, const struct entry *entry)
 	if (array_grow(&perf->heap, &perf->heap_room, perf->nr_heap + 1) < 0)
 		return -ENOMEM;
 	put(perf, perf->nr_heap++, entry);
-	perf_block_hold(entry->block);
+	if (entry->block)
+		perf_block_hold(entry->block);
 	return 0;
 }
 
@@ -142,19 +148,55 @@ static int on_sample(struct perf_source *perf, const struct perf_piece *piece)
 	return add_entry(perf, piece, &entry);
 }
 
+/* lost_at: where the record has the number. */
 static int on_lost(struct perf_source *perf, const struct perf_piece *piece, size_t lost_at)
 {
 	struct entry entry = { .lost = -1 };
+	uint64_t lost;
 
 	if (piece->size < lost_at + 8)
 		return 0;
 	perf_sample_read_id(&perf->perf->header, piece->at, piece->size, &entry.sample);
-	entry.lost = (int64_t)bytes_u64(piece->at + lost_at, perf->perf->header.swap);
-	if (entry.lost <= 0)
-		entry.lost = -1;
+	lost = bytes_u64(piece->at + lost_at, perf->perf->header.swap);
+	if (lost > 0 && lost <= LOST_MAX) {
+		entry.lost = (int64_t)lost;
+		perf->lost += lost;
+	}
 	if (!entry.sample.time)
 		entry.sample.time = perf->most;
 	return add_entry(perf, piece, &entry);
+}
+
+/*
+ * The kernel's record has a time. perf's, at the end of the file, has none: for each event on each
+ * CPU it says what it lost in all, also what the kernel has said before.
+ */
+static int on_lost_samples(struct perf_source *perf, const struct perf_piece *piece)
+{
+	struct perf_sample sample;
+	uint64_t lost;
+
+	if (piece->size < 8 || piece->misc & MISC_FILTERED)
+		return 0;
+	perf_sample_read_id(&perf->perf->header, piece->at, piece->size, &sample);
+	if (sample.time)
+		return on_lost(perf, piece, 0);
+	lost = bytes_u64(piece->at, perf->perf->header.swap);
+	if (lost <= LOST_MAX)
+		perf->lost_in_all += lost;
+	return 0;
+}
+
+/* At the end: what is missing without a record of the kernel's, on some CPU. */
+static int add_other_losses(struct perf_source *perf)
+{
+	const struct entry entry = {
+		.order = perf->order++,
+		.sample = { .time = perf->most, .pid = -1, .tid = -1, .cpu = -1 },
+		.lost = (int64_t)(perf->lost_in_all - perf->lost),
+	};
+
+	return perf->lost_in_all > perf->lost ? push(perf, &entry) : 0;
 }
 
 /*
@@ -228,7 +270,7 @@ static int on_record(struct perf_source *perf, const struct perf_piece *piece)
 	case PERF_RECORD_LOST:
 		return on_lost(perf, piece, 8);
 	case RECORD_LOST_SAMPLES:
-		return on_lost(perf, piece, 0);
+		return on_lost_samples(perf, piece);
 	case RECORD_FINISHED_ROUND:
 		return on_round(perf);
 	case RECORD_AUXTRACE:
@@ -243,8 +285,10 @@ static int read_record(struct perf_source *perf)
 	struct perf_piece piece;
 	int got = perf_bytes_next(&perf->bytes, &piece);
 
-	if (got == 0)
-		return finish(perf);
+	if (got == 0) {
+		finish(perf);
+		return add_other_losses(perf);
+	}
 	return got > 0 ? on_record(perf, &piece) : got;
 }
 

@@ -177,6 +177,102 @@ static void every_event_in_order(void **state)
 	check_events(1);
 }
 
+/* The numbers at the end have in them what the kernel said before: 7 of CPU 0. */
+static void check_losses(const uint64_t *lost, size_t nr, int64_t other)
+{
+	struct bytes file = { .len = 0 };
+	const struct trace_event *event;
+	struct trace *trace;
+	size_t data;
+
+	put_perf_header(&file);
+	data = file.len;
+	put_records(&file);
+	for (size_t i = 0; i < nr; i++)
+		put_perf_lost_in_all(&file, 0, 0, lost[i]);
+	put_perf_lost_in_all(&file, 0x8000, 0, 100); /* were not wanted */
+	put_perf_features(&file, data, "AuthenticAMD,25,1,1");
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	trace = open_it();
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(trace_next(trace, &event), 1);
+	assert_int_equal(next_event(trace, NULL, 6500, 0)->lost, 7);
+	next_event(trace, "kvm_entry", 7000, 0);
+	if (other)
+		assert_int_equal(next_event(trace, NULL, 7000, -1)->lost, other);
+	assert_int_equal(trace_next(trace, &event), 0);
+	assert_null(trace_problem(trace, 0));
+	trace_close(trace);
+}
+
+static void losses_are_counted_once(void **state)
+{
+	(void)state;
+	check_losses(NULL, 0, 0);
+	check_losses((const uint64_t[]){ 3, 4 }, 2, 0);
+	check_losses((const uint64_t[]){ 3, 14 }, 2, 10);
+	check_losses((const uint64_t[]){ 3 }, 1, 0); /* of an event that was read */
+}
+
+/* Of a pipe: the second event's samples have no period, so its numbers say how to read them. */
+static void samples_of_two_layouts(void **state)
+{
+	enum { PERIOD = 1 << 8, NR_IDS = 100 };
+	struct bytes file = { .len = 0 }, event = { .len = 0 };
+	struct trace *trace;
+	size_t at;
+
+	(void)state;
+	put_perf_pipe_header(&file);
+	put_perf_pipe_records(&file, "AuthenticAMD,25,1,1");
+	put_record(&file, 64, 128 + 8 * NR_IDS);
+	at = file.len;
+	put_perf_attr(&file);
+	set_u64(&file, at + 24, PERF_SAMPLE_TYPE & ~PERIOD);
+	for (uint64_t id = 0; id < NR_IDS; id++)
+		put_u64(&file, 5000 + 7 * (id * 31 % NR_IDS));
+	for (uint64_t id = 0; id < NR_IDS; id++) {
+		put_entry(&event, 77, 0);
+		at = file.len;
+		put_sample(&file, 1000 + id, 0, 70, 77, &event);
+		set_u64(&file, at + 8, 5000 + 7 * id);
+		/* The period is the word behind the CPU's. */
+		memmove(file.data + at + 48, file.data + at + 56, file.len - at - 56);
+		file.len -= 8;
+		file.data[at + 6] -= 8;
+	}
+	put_entry(&event, 77, 0);
+	put_sample(&file, 2000, 0, 70, 77, &event);
+	bytes_release(&event);
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	trace = open_it();
+	for (uint64_t id = 0; id < NR_IDS; id++)
+		next_event(trace, "kvm_entry", 1000 + id, 0);
+	next_event(trace, "kvm_entry", 2000, 0);
+	trace_close(trace);
+}
+
+/* The kernel's own record of lost samples has a time. */
+static void lost_samples_of_the_kernel(void **state)
+{
+	struct bytes file = { .len = 0 };
+	struct trace *trace;
+	size_t data;
+
+	(void)state;
+	put_perf_header(&file);
+	data = file.len;
+	put_perf_lost_in_all(&file, 0, 500, 3);
+	put_perf_features(&file, data, "AuthenticAMD,25,1,1");
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	trace = open_it();
+	assert_int_equal(next_event(trace, NULL, 500, 0)->lost, 3);
+	trace_close(trace);
+}
+
 /* The formats are at the end: without them events have no names, but they are there. */
 static void cut_at_every_byte(void **state)
 {
@@ -505,6 +601,9 @@ int main(void)
 		cmocka_unit_test(without_rounds),
 		cmocka_unit_test(what_cannot_be_read_is_said),
 		cmocka_unit_test(events_that_share_ids),
+		cmocka_unit_test(losses_are_counted_once),
+		cmocka_unit_test(samples_of_two_layouts),
+		cmocka_unit_test(lost_samples_of_the_kernel),
 		cmocka_unit_test(texts_have_no_control_characters),
 	};
 
