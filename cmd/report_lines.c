@@ -101,6 +101,21 @@ static void describe(struct printed *printed, const struct recording *recording)
 
 /* ---- making the view */
 
+/* What compares times with a threshold cannot answer where the clock's unit is not known. */
+static int check_clock(const struct recording *recording, const struct view_type *type,
+		       const struct query *query, struct why *why)
+{
+	const struct trace_info *info = trace_clock_info(recording->trace);
+
+	if (!query->is_cycles || !(type->takes_longer || type->has_findings))
+		return 0;
+	return why_set(why, -EINVAL,
+		       info->clock == TRACE_CLOCK_COUNT ?
+			       "%s: the recording's clock counts events, not time" :
+			       "%s: times are in TSC cycles: give the TSC's frequency with -f MHZ",
+		       info->path);
+}
+
 static int make(struct printed *printed, const struct recording *recording,
 		const struct report_options *options, struct why *why)
 {
@@ -108,6 +123,8 @@ static int make(struct printed *printed, const struct recording *recording,
 	struct report_facts *facts = &printed->facts;
 	int err = report_facts_init(facts, recording, options, type, why);
 
+	if (!err)
+		err = check_clock(recording, type, &facts->query, why);
 	if (err)
 		return err;
 	if (!type->takes_groups && facts->query.nr_only && facts->query.guest == GUEST_ANY)

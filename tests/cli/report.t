@@ -173,6 +173,12 @@ same_files "$TMP/kept" "$TMP/dat" "which is as it was"
 is "$(status --diff "$TMP/acrn" "$TMP/dat")" 1 "cycles beside nanoseconds"
 like "$(cat "$TMP/err")" "acrn: times are in TSC cycles: give the TSC's frequency with -f MHZ" \
 	"are refused"
+for what in "--longer 1ms" "--view long" "--view why"; do
+	# shellcheck disable=SC2086
+	is "$(status $what "$TMP/acrn")" 1 "$what of cycles"
+	like "$(cat "$TMP/err")" \
+		"acrn: times are in TSC cycles: give the TSC's frequency with -f MHZ" "is refused"
+done
 
 : >"$TMP/empty"
 echo "hello, world" >"$TMP/text"
