@@ -15,7 +15,9 @@
 #include "trace/recorded/rows.h"
 
 #define MOMENTS_MAX 10000
-#define ROWS_MAX 4e6 /* of all moments together: a few seconds */
+/* Of all moments together: half a second, or what the user has to wait a few seconds for. */
+#define ROWS_USUAL 5e5
+#define ROWS_MAX 4e6
 #define MEMORY_MAX ((size_t)256 << 20)
 #define NS_PER_S 1e9
 #define NO_CUT UINT64_MAX /* an event may have this time, too */
@@ -34,22 +36,28 @@ static double round_up(double least)
 	return 10 * power;
 }
 
-double moments_shortest_s(const struct recorded *recorded)
+/* The shortest interval with so many rows. */
+static double shortest_s(const struct recorded *recorded, double most_rows)
 {
 	const struct table *table = &recorded->recording->pairing.table;
 	double rows = 1, nr;
 
 	for (size_t i = 0; i < table->nr_threads; i++)
 		rows += (double)table->threads[i]->nr_counts;
-	nr = fmin(MOMENTS_MAX, fmax(ROWS_MAX / rows, 10));
+	nr = fmin(MOMENTS_MAX, fmax(most_rows / rows, 10));
 	return round_up(fmax((double)recorded->span_ns, 1) / NS_PER_S / nr);
+}
+
+double moments_shortest_s(const struct recorded *recorded)
+{
+	return shortest_s(recorded, ROWS_MAX);
 }
 
 double moments_interval_s(const struct recorded *recorded)
 {
 	double span_s = fmax((double)recorded->span_ns, 1) / NS_PER_S;
 
-	return fmax(fmin(round_up(span_s / 100), 1), moments_shortest_s(recorded));
+	return fmax(fmin(round_up(span_s / 100), 1), shortest_s(recorded, ROWS_USUAL));
 }
 
 /* ---- a sample */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "facts/exit_fields.h"
 #include "trace/recorded/rows.h"
 
@@ -442,17 +443,26 @@ static bool is_protected(const struct pairing *pairing, const struct recorded_th
 	return false;
 }
 
-/* A protected guest hides its addresses. Any of its threads may show that it is protected. */
-static bool hides_pc(const struct maker *maker, uint32_t guest)
+/*
+ * Finds the guests that hide their addresses: a protected guest does, and any of its threads may
+ * show that it is one. ret_hides_pc: by the guest's id, up to the largest one; freed by the caller.
+ */
+static int find_protected(const struct maker *maker, bool **ret_hides_pc)
 {
 	const struct table *table = &pairing_of(maker)->table;
+	bool *hides_pc = NULL;
+	size_t room = 0;
+	int err = 0;
 
-	for (size_t i = 0; i < table->nr_threads; i++) {
-		if (key_of(maker->recorded, table->threads[i]).guest == guest &&
-		    is_protected(pairing_of(maker), table->threads[i]))
-			return true;
+	for (size_t i = 0; i < table->nr_threads && !err; i++) {
+		uint32_t guest = key_of(maker->recorded, table->threads[i]).guest;
+
+		err = array_grow(&hides_pc, &room, (size_t)guest + 1);
+		if (!err && !hides_pc[guest])
+			hides_pc[guest] = is_protected(pairing_of(maker), table->threads[i]);
 	}
-	return false;
+	*ret_hides_pc = hides_pc;
+	return err;
 }
 
 static uint64_t lower(uint64_t a, uint64_t b)
@@ -461,7 +471,7 @@ static uint64_t lower(uint64_t a, uint64_t b)
 }
 
 static int add_long(const struct maker *maker, const struct recorded_long *exit,
-		    struct long_exits *exits)
+		    const bool *hides_pc, struct long_exits *exits)
 {
 	const struct recorded *recorded = maker->recorded;
 	struct key key = key_of(recorded, exit->thread);
@@ -472,7 +482,7 @@ static int add_long(const struct maker *maker, const struct recorded_long *exit,
 		.polled_ns = lower(exit->polled_ns, to_ns(recorded, exit->end - exit->begin)),
 		.waited_ns = to_ns(recorded, exit->waited),
 		.knows_wait = pairing_of(maker)->has_switches,
-		.pc = hides_pc(maker, key.guest) ? 0 : exit->pc,
+		.pc = hides_pc[key.guest] ? 0 : exit->pc,
 		.guest = key.guest,
 		.vcpu = key.vcpu,
 		.cpu = exit->cpu < 0 ? LONG_EXITS_NO_CPU : (uint32_t)exit->cpu,
@@ -495,9 +505,13 @@ int recorded_long_exits(const struct recorded *recorded, struct fields *fields, 
 	uint64_t first = pairing->nr_longs > LONG_EXITS_MAX ? pairing->nr_longs - LONG_EXITS_MAX :
 							      0;
 	int err = exit_fields_add(fields, source, &events, known_parts(pairing), &maker.fields);
+	bool *hides_pc = NULL;
 
+	if (!err)
+		err = find_protected(&maker, &hides_pc);
 	for (uint64_t i = first; i < pairing->nr_longs && !err; i++)
-		err = add_long(&maker, &pairing->longs[i % LONG_EXITS_MAX], ret_exits);
+		err = add_long(&maker, &pairing->longs[i % LONG_EXITS_MAX], hides_pc, ret_exits);
+	free(hides_pc);
 	ret_exits->nr_ever += first;
 	return err;
 }
