@@ -22,6 +22,12 @@ static int say_problems(const struct recording *recording)
 			problem->offset, problem->text);
 		status = STATUS_FAILURE;
 	}
+	if (recording->pairing.nr_left_out) {
+		fprintf(stderr, "kvmtop: %" PRIu64 " events are left out: they are of further "
+			"threads than the first %d\n", recording->pairing.nr_left_out,
+			TABLE_THREADS);
+		status = STATUS_FAILURE;
+	}
 	return status;
 }
 

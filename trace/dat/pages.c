@@ -60,7 +60,7 @@ static int grow_chunk(struct cpu_pages *pages, size_t size)
 	int err;
 
 	if (size > before && dat->chunks_bytes + (size - before) > most)
-		return -EINVAL;
+		return -EFBIG;
 	err = array_grow_bytes(&pages->buf, &pages->room, size);
 	dat->chunks_bytes += pages->room - before;
 	return err;
@@ -190,6 +190,7 @@ static int next_page(struct cpu_pages *pages)
 	if (err)
 		trace_add_problem(file, pages->offset, "CPU %d: %s", pages->source.event.cpu,
 				  err == -EINVAL ? "the pages are cut or damaged" :
+				  err == -EFBIG	 ? "a chunk claims too much for such a small file" :
 						   strerror(-err));
 	if (err || pages->used == pages->size) {
 		if (!err && pages->offset < pages->end)

@@ -519,6 +519,10 @@ int pairing_add(struct pairing *pairing, const struct trace_event *event)
 		return 0;
 	}
 	thread = table_thread(&pairing->table, event);
+	if (!thread && table_is_full(&pairing->table)) {
+		pairing->nr_left_out++;
+		return 0;
+	}
 	if (!thread)
 		return -ENOMEM;
 	thread->cpu = event->cpu;

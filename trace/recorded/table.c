@@ -73,7 +73,7 @@ struct recorded_thread *table_add(struct table *table, const struct trace_event 
 {
 	struct recorded_thread *thread = find_thread(table, event->thread_key);
 
-	if (thread)
+	if (thread || table_is_full(table))
 		return thread;
 	thread = calloc(1, sizeof(*thread));
 	if (!thread || grow_threads(table) < 0) {
@@ -102,7 +102,7 @@ struct recorded_thread *table_find_tid(const struct table *table, const struct t
 
 int table_grow_events(struct recorded_thread *thread, uint32_t type)
 {
-	uint32_t nr = (type | 15) + 1;
+	uint32_t nr = (type | 3) + 1;
 	uint64_t *events = reallocarray(thread->events, nr, sizeof(*events));
 
 	if (!events)

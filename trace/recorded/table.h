@@ -3,7 +3,8 @@
  * table - the threads of a recording, and each thread's counts by exit reason or argument.
  *
  * Memory does not grow with the recording's length: each thread has one count for each key, and one
- * for all further keys when there are too many (addresses in a damaged file).
+ * for all further keys when there are too many (addresses in a damaged file). There are no more
+ * than TABLE_THREADS threads.
  */
 #ifndef KVMTOP_TRACE_RECORDED_TABLE_H
 #define KVMTOP_TRACE_RECORDED_TABLE_H
@@ -11,7 +12,9 @@
 #include "trace/recorded/durations.h"
 #include "trace/recorded/meaning.h"
 
+#define TABLE_THREADS 65536
 #define TABLE_HINTS 64 /* a power of two */
+#define THREAD_HINTS 8 /* a power of two */
 
 struct exit_count {
 	struct exit_key key;
@@ -43,7 +46,7 @@ struct recorded_thread {
 	size_t nr_counts;
 	uint32_t *slots; /* a hash of indices into counts, plus 1 */
 	size_t nr_slots;
-	struct exit_count *hints[TABLE_HINTS]; /* by low bits of the key: found last */
+	struct exit_count *hints[THREAD_HINTS]; /* by low bits of the key: found last */
 	uint64_t *events; /* counts of KVM's event types, by struct meaning.number */
 	uint32_t nr_events;
 	/* See pairing.h. */
@@ -85,7 +88,12 @@ struct table {
 
 void table_release(struct table *table);
 
-/* The thread of an event, new if need be; NULL: no memory. */
+static inline bool table_is_full(const struct table *table)
+{
+	return table->nr_threads >= TABLE_THREADS;
+}
+
+/* The thread of an event, new if need be; NULL: no memory, or the table is full. */
 struct recorded_thread *table_add(struct table *table, const struct trace_event *event);
 
 /* The thread of this number in the event's file; NULL: it has no event of its own so far. */
@@ -122,7 +130,7 @@ static inline struct recorded_thread *table_thread(struct table *table,
 static inline struct exit_count *table_count(struct table *table, struct recorded_thread *thread,
 					     const struct exit_key *key)
 {
-	struct exit_count **hint = &thread->hints[(key->a ^ key->kind) % TABLE_HINTS];
+	struct exit_count **hint = &thread->hints[(key->a ^ key->kind) % THREAD_HINTS];
 	struct exit_count *count = *hint;
 
 	if (count && exit_key_is(&count->key, key))

@@ -583,6 +583,34 @@ static size_t deflate_zstd(const struct bytes *from, uint8_t *to, size_t room)
 	return ZSTD_isError(size) ? 0 : size;
 }
 
+/* Chunks of 10 MiB each: empty pages, of which a thousandth is in the file. */
+static void chunks_that_claim_too_much(void **state)
+{
+	struct bytes file = { .len = 0 }, event = { .len = 0 };
+	struct ring rings[3];
+	struct trace *trace;
+	size_t problems;
+
+	(void)state;
+	for (uint32_t cpu = 0; cpu < 3; cpu++) {
+		ring_init(&rings[cpu], 0);
+		put_entry(&event, 77, cpu);
+		ring_add(&rings[cpu], 1000 + cpu, &event);
+		ring_end_page(&rings[cpu]);
+		put(&rings[cpu].bytes, NULL, 10 << 20);
+	}
+	bytes_release(&event);
+	put_dat7(&file, rings, 3, "zlib", deflate_zlib);
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	trace = open_it();
+	assert_int_equal(count_events(trace, &problems), 1);
+	assert_int_equal(problems, 2);
+	assert_string_equal(trace_problem(trace, 0)->text,
+			    "CPU 1: a chunk claims too much for such a small file");
+	trace_close(trace);
+}
+
 static const struct compression {
 	const char *name;
 	world_deflate *deflate;
@@ -1025,6 +1053,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_further_buffer),	    cmocka_unit_test(cycles_become_ns),
 		cmocka_unit_test(one_buffer_is_chosen),
 		cmocka_unit_test(each_buffer_has_its_clock),
+		cmocka_unit_test(chunks_that_claim_too_much),
 		cmocka_unit_test(a_vcpu_of_s390),
 		cmocka_unit_test(texts_have_no_control_characters),
 		cmocka_unit_test(what_repeats_is_told_by_content_and_time),

@@ -748,6 +748,29 @@ static void losses_of_one_cpu(void **state)
 	end(&world);
 }
 
+/* What is of further threads is left out, and how much that is is known. */
+static void more_threads_than_a_table_has(void **state)
+{
+	struct world world;
+	uint64_t time = 1000;
+
+	(void)state;
+	begin(&world);
+	for (uint32_t tid = 1; tid <= TABLE_THREADS + 2; tid++) {
+		put_mmio(&world.event, tid, 1, 0xfee00000);
+		add(&world, 0, time++);
+	}
+	put_mmio(&world.event, 1, 1, 0xfee00000);
+	add(&world, 0, time);
+	open_dat(&world);
+	assert_int_equal(world.recording.pairing.nr_events, TABLE_THREADS + 3);
+	assert_int_equal(world.recording.pairing.nr_left_out, 2);
+	assert_int_equal(world.recording.pairing.table.nr_threads, TABLE_THREADS);
+	look(&world, &view_events);
+	assert_int_equal(item(&world, 1, 1, "kvm_mmio")->total, 2);
+	end(&world);
+}
+
 /* A thread's first event may be in one buffer, and what is missing of its CPU in another one. */
 static void a_loss_in_another_buffer(void **state)
 {
@@ -1275,6 +1298,7 @@ int main(void)
 		cmocka_unit_test(what_is_gone_without_user_space),
 		cmocka_unit_test(losses_of_one_cpu),
 		cmocka_unit_test(a_loss_in_another_buffer),
+		cmocka_unit_test(more_threads_than_a_table_has),
 		cmocka_unit_test(waiting_for_a_cpu),
 		cmocka_unit_test(no_exits_but_events),
 		cmocka_unit_test(long_exits),
