@@ -2,7 +2,7 @@
 /*
  * page - one page of the kernel's ring buffer, record by record.
  *
- * A page has its time, the number of bytes in use, and records. Each record begins with a word: five
+ * A page has its time, the number of bytes in use, and records. Each record begins with a word: 5
  * bits say what it is, 27 bits are the time since the record before.
  *
  *	0	an event; its size is in the next word

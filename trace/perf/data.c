@@ -61,6 +61,7 @@ struct perf_source {
 	uint64_t lost;	/* by the records that the kernel wrote where events were missing */
 	uint64_t lost_in_all; /* by the records that perf writes at the end; 0: there are none */
 	bool is_at_end;
+	bool has_groups; /* this is a problem of the file */
 };
 
 /* ---- the heap */
@@ -145,6 +146,12 @@ static int on_sample(struct perf_source *perf, const struct perf_piece *piece)
 	}
 	if (!entry.sample.raw || entry.sample.raw_size < 8)
 		return 0; /* no tracepoint */
+	if (entry.sample.is_of_group && !perf->has_groups) {
+		trace_add_problem(perf->source.file, piece->offset,
+				  "of a group ({...}:S) only the first event has samples, the others "
+				  "were counted: record without :S");
+		perf->has_groups = true;
+	}
 	return add_entry(perf, piece, &entry);
 }
 

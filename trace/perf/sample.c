@@ -40,7 +40,8 @@ static uint32_t take_u32(struct rest *rest)
 	return at ? bytes_u32(at, rest->swap) : 0;
 }
 
-static void skip_read(struct rest *rest, uint64_t format)
+/* The counts of an event, or of a group of events. Returns of how many. */
+static uint64_t skip_read(struct rest *rest, uint64_t format)
 {
 	uint64_t nr = 1, words = 1;
 
@@ -52,6 +53,7 @@ static void skip_read(struct rest *rest, uint64_t format)
 		take_u64(rest);
 	words += !!(format & PERF_FORMAT_ID) + !!(format & (1U << 4)); /* PERF_FORMAT_LOST */
 	take(rest, nr < 65536 ? nr * words * 8 : UINT64_MAX);
+	return nr;
 }
 
 static void skip_words(struct rest *rest, uint64_t nr)
@@ -112,7 +114,7 @@ bool perf_sample_read(const struct perf_header *header, const uint8_t *at, size_
 	take_cpu(&rest, type, &sample);
 	skip_if(&rest, type, PERF_SAMPLE_PERIOD);
 	if (type & PERF_SAMPLE_READ)
-		skip_read(&rest, layout->read_format);
+		sample.is_of_group = skip_read(&rest, layout->read_format) > 1;
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		skip_words(&rest, take_u64(&rest));
 	if (type & PERF_SAMPLE_RAW) {

@@ -395,7 +395,7 @@ static void one_buffer_is_chosen(void **state)
 	trace_close(trace);
 }
 
-/* Version 7: a buffer "kvm" with an event at 5000 cycles; `top`: the main one has one at 6000 ns. */
+/* Version 7: in the buffer "kvm" an event at 5000 cycles; `top`: in the main one at 6000 ns. */
 static void save_two_clocks(bool top)
 {
 	struct bytes file = { .len = 0 }, event = { .len = 0 };
