@@ -148,8 +148,8 @@ static int on_sample(struct perf_source *perf, const struct perf_piece *piece)
 		return 0; /* no tracepoint */
 	if (entry.sample.is_of_group && !perf->has_groups) {
 		trace_add_problem(perf->source.file, piece->offset,
-				  "of a group ({...}:S) only the first event has samples, the others "
-				  "were counted: record without :S");
+				  "of a group ({...}:S) only the first event has samples, the "
+				  "others were counted: record without :S");
 		perf->has_groups = true;
 	}
 	return add_entry(perf, piece, &entry);

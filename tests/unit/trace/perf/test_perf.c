@@ -215,7 +215,7 @@ static void losses_are_counted_once(void **state)
 	check_losses((const uint64_t[]){ 3 }, 1, 0); /* of an event that was read */
 }
 
-/* perf record -e '{kvm_entry,kvm_exit}:S': with each sample comes how often both happened so far. */
+/* perf record -e '{kvm_entry,kvm_exit}:S': each sample has how often both happened so far. */
 static void events_of_a_group(void **state)
 {
 	enum { READ = 1 << 4, GROUP = 1 << 3, FORMAT_ID = 1 << 2, NR = 2 };
