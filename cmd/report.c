@@ -15,6 +15,7 @@
 static int say_problems(const struct recording *recording)
 {
 	const struct trace_problem *problem;
+	struct why why = { "" };
 	int status = STATUS_OK;
 
 	for (size_t i = 0; (problem = trace_problem(recording->trace, i)); i++) {
@@ -22,12 +23,8 @@ static int say_problems(const struct recording *recording)
 			problem->offset, problem->text);
 		status = STATUS_FAILURE;
 	}
-	if (recording->pairing.nr_left_out) {
-		fprintf(stderr, "kvmtop: %" PRIu64 " events are left out: they are of further "
-			"threads than the first %d\n", recording->pairing.nr_left_out,
-			TABLE_THREADS);
-		status = STATUS_FAILURE;
-	}
+	if (pairing_left_out(&recording->pairing, &why))
+		status = say_failure(-EINVAL, &why);
 	return status;
 }
 

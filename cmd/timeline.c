@@ -127,15 +127,16 @@ static int read_kvm(struct run *run, struct why *why)
 static void tell_problems(struct run *run)
 {
 	const struct trace_problem *problem;
+	struct why why = { "" };
 
 	if (run->nr_lost || run->nr_unknown)
 		fprintf(stderr, "kvmtop: %s: %s%" PRIu64 " events were lost when it was recorded\n",
 			run->options->nr_recordings > 1 ? "the recordings" :
 							  run->options->recordings[0],
 			run->nr_unknown ? "more than " : "", run->nr_lost);
+	if (run->kvm && timeline_kvm_left_out(run->kvm, &why))
+		fail(run, -EINVAL, &why);
 	for (size_t i = 0; (problem = trace_problem(run->trace, i)); i++) {
-		struct why why = { "" };
-
 		why_set(&why, -EINVAL, "%s: at byte %" PRIu64 ": %s", problem->path,
 			problem->offset, problem->text);
 		fail(run, -EINVAL, &why);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The state machine of a vCPU's thread. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -534,6 +535,15 @@ int pairing_add(struct pairing *pairing, const struct trace_event *event)
 		err = take(pairing, thread, meaning, event);
 	thread->is_new = false;
 	return err;
+}
+
+bool pairing_left_out(const struct pairing *pairing, struct why *why)
+{
+	if (pairing->nr_left_out)
+		why_set(why, 0, "%" PRIu64 " event%s left out: more than %d threads have events",
+			pairing->nr_left_out, pairing->nr_left_out == 1 ? " was" : "s were",
+			TABLE_THREADS);
+	return pairing->nr_left_out > 0;
 }
 
 void pairing_end(struct pairing *pairing)

@@ -367,6 +367,8 @@ static int take_instant(struct timeline_kvm *kvm, const struct trace_event *even
 	struct recorded_thread *thread = table_thread(&kvm->pairing.table, event);
 	const struct track *track = thread ? track_of(kvm, thread) : NULL;
 
+	if (!thread && table_is_full(&kvm->pairing.table))
+		return 0;
 	if (!track)
 		return -ENOMEM;
 	draw_instant(kvm, track, event);
@@ -410,6 +412,11 @@ static void name_track(struct timeline_kvm *kvm, const struct recorded_thread *t
 		snprintf(name, sizeof(name), "thread %d", (int)thread->tid);
 	out_track(kvm->out, process->number, track->id, name,
 		  thread->vcpu >= 0 ? thread->vcpu : ORDER_OTHERS + track->id);
+}
+
+bool timeline_kvm_left_out(const struct timeline_kvm *kvm, struct why *why)
+{
+	return pairing_left_out(&kvm->pairing, why);
 }
 
 void timeline_kvm_end(struct timeline_kvm *kvm)

@@ -491,6 +491,18 @@ static void all_other_events_are_points(void **state)
 	picture_release(&picture);
 }
 
+/* What is of further threads than the program keeps is not drawn, which is said. */
+static void more_threads_than_are_kept(void **state)
+{
+	(void)state;
+	begin();
+	for (uint32_t tid = 1; tid <= TABLE_THREADS + 1; tid++)
+		add_msr(0, 1000 + tid, tid);
+	end("[mono]");
+	assert_string_equal(run_saying((const char *[]){ "-k", dat, NULL }, 1),
+			    "kvmtop: 1 event was left out: more than 65536 threads have events\n");
+}
+
 /* ---- as report says ---- */
 
 static void many_exits(void)
@@ -1139,6 +1151,7 @@ int main(void)
 		cmocka_unit_test(lost_events_end_what_is_open),
 		cmocka_unit_test(guests_are_processes),
 		cmocka_unit_test(all_other_events_are_points),
+		cmocka_unit_test(more_threads_than_are_kept),
 		cmocka_unit_test(without_exits_there_are_points),
 		cmocka_unit_test(sums_are_those_of_the_report),
 		cmocka_unit_test(old_kernels_exits_are_named_by_their_processor),
