@@ -375,7 +375,7 @@ static int check_clocks(const struct trace *trace, struct why *why)
 			continue;
 		if (is_one_file)
 			return why_set(why, -EINVAL, "%s: its buffers \"%s\" and \"%s\" have "
-				       "different clocks (%s, %s): choose one with -B",
+				       "different clocks (%s, %s): choose one with --buffer",
 				       info->path, buffer_name(first), buffer_name(info),
 				       first->clock_name, info->clock_name);
 		return why_set(why, -EINVAL, "%s and %s have different clocks: read them "

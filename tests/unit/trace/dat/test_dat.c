@@ -448,7 +448,7 @@ static void each_buffer_has_its_clock(void **state)
 	check_clock_of("top", "local", TRACE_CLOCK_NS, "kvm_mmio", 6000);
 	assert_int_equal(open_buffer(NULL, &trace, &why), -EINVAL);
 	assert_non_null(strstr(why.text, ": its buffers \"top\" and \"kvm\" have different clocks "
-					 "(local, x86-tsc): choose one with -B"));
+					 "(local, x86-tsc): choose one with --buffer"));
 	/* Nothing is compared with the clock of an empty buffer. */
 	save_two_clocks(false);
 	check_clock_of(NULL, "x86-tsc", TRACE_CLOCK_CYCLES, "kvm_entry", 5000);
