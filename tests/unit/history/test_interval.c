@@ -33,7 +33,8 @@ static const struct field specs[] = {
 
 /* A key's numbers. */
 struct numbers {
-	uint64_t count, time_ns, max_ns;
+	uint64_t count, time_ns, max_ns; /* time: of what ended */
+	uint64_t open_ns, spent_ns;	 /* what is open now; the time as it passed */
 	uint64_t hist[HIST_BUCKETS];
 };
 
@@ -198,6 +199,8 @@ static void add(struct changes *list, uint32_t guest, uint32_t vcpu, uint32_t fi
 		return;
 	}
 	timing.time_ns = numbers->time_ns;
+	timing.open_ns = numbers->open_ns;
+	timing.open_before_ns = numbers->time_ns + numbers->open_ns - numbers->spent_ns;
 	timing.max_ns = numbers->max_ns;
 	timing.nr = HIST_BUCKETS;
 	while (timing.nr && !numbers->hist[timing.nr - 1])
@@ -211,6 +214,8 @@ static void sum_up(struct numbers *sum, const struct numbers *more)
 {
 	sum->count += more->count;
 	sum->time_ns += more->time_ns;
+	sum->spent_ns += more->spent_ns;
+	sum->open_ns = more->open_ns;
 	sum->max_ns = more->max_ns > sum->max_ns ? more->max_ns : sum->max_ns;
 	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
 		sum->hist[i] += more->hist[i];
@@ -224,12 +229,24 @@ static void run(struct made *moment, struct moment *to, uint32_t guest, uint32_t
 	bool is_level = specs[field].kind != FIELD_COUNTER;
 	unsigned int bucket = random_below(HIST_BUCKETS);
 
-	if (random_below(3) == 0)
+	if (random_below(3) == 0) {
+		if (!total->open_ns)
+			return;
+		change->open_ns = total->open_ns + 1000; /* it goes on */
+		change->spent_ns = 1000;
+		add(&to->changes, guest, vcpu, field, moment->stored.segment, 0, change);
+		sum_up(total, change);
 		return;
+	}
 	change->count = 1 + random_below(100);
 	if (specs[field].use == USE_EXIT) {
 		change->hist[bucket] = change->count;
 		change->time_ns = change->count * (64ULL << bucket);
+		change->spent_ns = change->time_ns;
+		/* What was open has ended, and perhaps another one has begun. */
+		change->time_ns += total->open_ns;
+		change->open_ns = change->count % 2 ? change->count : 0;
+		change->spent_ns += change->open_ns;
 		change->max_ns = (64ULL << bucket) + random_below(64);
 		if (change->max_ns < total->max_ns) /* no new longest */
 			change->max_ns = 0;
@@ -422,7 +439,7 @@ static uint64_t sum_all(size_t first, size_t last, struct table *ret_sums, struc
 }
 
 /* The pids tell the guests. */
-static void add_row(const struct sample *sample, const struct row *row,
+static void add_row(const struct sample *sample, const struct row *row, bool is_first,
 		    const struct guests *guests, const struct fields *names, struct table *sums)
 {
 	const struct timing *timing = row->timing ? &sample->timings[row->timing - 1] : NULL;
@@ -438,7 +455,14 @@ static void add_row(const struct sample *sample, const struct row *row,
 	numbers->count += row->count;
 	if (!timing)
 		return;
-	numbers->time_ns += timing->time_ns;
+	if (is_first) {
+		assert_int_equal(row->count + timing->time_ns, 0);
+		numbers->time_ns -= timing_ended_ns(timing);
+		return;
+	}
+	numbers->time_ns += timing_ended_ns(timing);
+	numbers->spent_ns += timing->time_ns;
+	numbers->open_ns = timing->open_ns;
 	numbers->max_ns = timing->max_ns;
 	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
 		numbers->hist[i] += timing->hist[i];
@@ -458,13 +482,15 @@ static uint64_t play_source(struct interval *interval, uint32_t source, const st
 	assert_int_equal(player->open(&interval, &args, &state, &why), 0);
 	assert_int_equal(player->rewind(state), 2);
 	assert_int_equal(player->next(state, want, 0, &sample, &why), 0);
-	assert_int_equal(sample.nr_rows, 0);
+	for (size_t i = 0; i < sample.nr_rows; i++)
+		add_row(&sample, &sample.rows[i], true, interval_guests(interval),
+			interval_fields(interval), sums);
 	begin_ns = sample.time_ns[source];
 	sample_reset(&sample);
 	assert_int_equal(player->next(state, want, 0, &sample, &why), 0);
 	end_ns = sample.time_ns[source];
 	for (size_t i = 0; i < sample.nr_rows; i++)
-		add_row(&sample, &sample.rows[i], interval_guests(interval),
+		add_row(&sample, &sample.rows[i], false, interval_guests(interval),
 			interval_fields(interval), sums);
 	sample_release(&sample);
 	player->close(state);
@@ -496,6 +522,7 @@ static void compare_keys(const struct table *got, const struct table *want,
 		if (specs[field].kind != FIELD_COUNTER)
 			continue;
 		if (a->count != b->count || a->time_ns != b->time_ns ||
+		    a->spent_ns != b->spent_ns ||
 		    memcmp(a->hist, b->hist, sizeof(a->hist)) != 0)
 			fail_msg("%zu to %zu: guest %u vCPU %u field %u: %" PRIu64
 				 ", wanted %" PRIu64, first, last, guest, vcpu, field, a->count,

@@ -63,6 +63,10 @@ static void make_changes(struct changes *changes, size_t nr)
 		struct change_timing timing = { .time_ns = any_number(), .max_ns = any_number() };
 		uint64_t *counts;
 
+		if (rand() % 3 == 0)
+			timing.open_ns = any_number();
+		if (rand() % 3 == 0)
+			timing.open_before_ns = any_number();
 		timing.first = (uint8_t)(rand() % HIST_BUCKETS);
 		while (timing.first + timing.nr < HIST_BUCKETS && rand() % 8)
 			timing.nr++;
@@ -112,6 +116,8 @@ static void check_changes(const struct changes *read, const struct changes *made
 		x = &read->timings[a->timing - 1];
 		y = &made->timings[b->timing - 1];
 		assert_int_equal(x->time_ns, y->time_ns);
+		assert_int_equal(x->open_ns, y->open_ns);
+		assert_int_equal(x->open_before_ns, y->open_before_ns);
 		assert_int_equal(x->max_ns, y->max_ns);
 		changes_add_counts(read, x, hist[0]);
 		changes_add_counts(made, y, hist[1]);
@@ -214,7 +220,8 @@ static void make_vcpus(struct changes *changes, int nr_vcpus, int is_off)
 		reason.sum = EXITS + 1;
 		for (reason.key.field = REASONS; reason.key.field < REASONS_END;
 		     reason.key.field++) {
-			struct change_timing timing = { .time_ns = any_number() >> 8, .first = 3,
+			struct change_timing timing = { .time_ns = any_number() >> 8,
+							.open_ns = any_number() >> 8, .first = 3,
 							.nr = (uint8_t)(rand() % 6) };
 
 			if (reason.key.field == REASONS + 8) /* of no sum */
@@ -228,9 +235,11 @@ static void make_vcpus(struct changes *changes, int nr_vcpus, int is_off)
 			}
 			count += reason.count;
 			changes->timings[changes->list[row].timing - 1].time_ns += timing.time_ns;
+			changes->timings[changes->list[row].timing - 1].open_ns += timing.open_ns;
 		}
 		changes->list[row].count = count + (is_off == 2);
 		changes->timings[changes->list[row].timing - 1].time_ns += is_off == 3;
+		changes->timings[changes->list[row].timing - 1].open_ns += is_off == 6;
 		changes->counts[at] += is_off == 4;
 	}
 }
@@ -251,9 +260,9 @@ static void sums_are_made_again(void **state)
 	struct world *w = *state;
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		size_t size[6];
+		size_t size[7];
 
-		for (int is_off = 0; is_off < 6; is_off++) {
+		for (int is_off = 0; is_off < 7; is_off++) {
 			srand(815); /* NOLINT(cert-msc32-c,cert-msc51-cpp): the same each time */
 			make_vcpus(&w->moment.changes, sizes[i], is_off);
 			for (size_t k = 0; is_off == 5 && k < w->moment.changes.nr; k++)
@@ -265,7 +274,7 @@ static void sums_are_made_again(void **state)
 			assert_int_equal(w->packed.parts[PART_CHANGES].size, size[is_off]);
 			check_all_depths(w);
 		}
-		for (int is_off = 1; is_off < 6 && i; is_off++)
+		for (int is_off = 1; is_off < 7 && i; is_off++)
 			assert_true(size[0] < size[is_off]);
 	}
 }
