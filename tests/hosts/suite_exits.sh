@@ -228,6 +228,74 @@ exits_times() {
 	is "$(cat "$TMP/differ")" "" "exits: times of $SLOW_EXITS are the trace's, within 1 %"
 }
 
+# open_rows REASON COLUMN: in each interval of the log that has the reason.
+open_rows() {
+	awk -F, -v reason="$1" -v column="$2" '
+	/^time,/ { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	$at["reason"] == reason { print $at[column] + 0 }' "$TMP/open"
+}
+
+# open_differs: prints what is wrong about exits that take several intervals: user space answers
+# after a second, and then is stopped for two.
+open_differs() {
+	o_option=--mmio o_reason=$MMIO
+	[ "$has_pio" = no ] || o_option=--pio o_reason=$PIO
+	guest open $o_option 3 --answer 999999
+	spawn kvmtop -l -c -s 0.25 --view exits -g open >"$TMP/open" 2>"$TMP/open.err"
+	o_log=$SPAWNED
+	spawn kvmtop -l -c -s 0.25 --view why -g open >"$TMP/why" 2>"$TMP/why.err"
+	o_why=$SPAWNED
+	wait_for 120 samples_or_ended "$o_log"
+	wait_for 120 samples_or_ended "$o_why"
+	trace_clear
+	guest_go open
+	sleep 2
+	kill -STOP "$GUEST"
+	sleep 2
+	kill -CONT "$GUEST"
+	guest_done open
+	sleep 1
+	stop "$o_log"
+	stop "$o_why"
+	stop "$GUEST"
+	trace_times >"$TMP/times"
+	o_ns=$(awk -v reason="$o_reason" '$2 == reason { sum += $4 } END { print sum }' \
+		"$TMP/times")
+	o_got=$(open_rows "$o_reason" time_ns | awk '{ sum += $1 } END { print sum }')
+	differs_less_than 1 "$o_got" "$o_ns" || echo "$o_got ns, by the trace $o_ns"
+	open_rows "$o_reason" time_percent | awk '$1 > 100 { print $1 " %" }'
+	[ "$(open_rows "$o_reason" open_ns | awk '$1 > 0' | wc -l)" -ge 8 ] ||
+		echo "no row says open"
+	[ "$(open_rows "$o_reason" avg_ns | awk '$1 > 0' | wc -l)" -le 4 ] ||
+		echo "averages of open exits"
+	grep -q ',exit_open,' "$TMP/why" || echo "no finding"
+}
+
+# stopped_differs: prints what is wrong about a guest whose VMM is stopped while it is busy.
+stopped_differs() {
+	guest stopped --cpuid 100 --rounds 0
+	spawn kvmtop -l -c -s 0.25 --view why -g stopped >"$TMP/why" 2>"$TMP/why.err"
+	o_why=$SPAWNED
+	wait_for 120 samples_or_ended "$o_why"
+	guest_go stopped
+	sleep 1
+	kill -STOP "$GUEST"
+	sleep 3
+	stop "$o_why"
+	kill -CONT "$GUEST"
+	stop "$GUEST"
+	grep -q ', which the VMM has as restart.*kill -CONT' "$TMP/why" || cat "$TMP/why"
+}
+
+exits_open() {
+	section "exits that stay open"
+	repeat_while_it_differs "open exits" open_differs
+	is "$(cat "$TMP/differ")" "" "exits that stay open: time as it passes, and a finding"
+	is "$(cat "$TMP/open.err")$(cat "$TMP/why.err")" "" "and nothing to complain about"
+	repeat_while_it_differs "a VMM that is stopped" stopped_differs
+	is "$(cat "$TMP/differ")" "" "a VMM that is stopped: why says what may be"
+}
+
 # trace_long: lines of vCPU, reason, program counter, us between exit and entry.
 trace_long() {
 	awk -v exits=" $EXIT: " -v entries=" $ENTRY: " -v says=" ${PC_EVENT:-$EXIT}: " "$REASON_OF"'
