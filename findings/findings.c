@@ -12,13 +12,15 @@
 
 /* What one rule measures of one vCPU. */
 struct rule_counts {
-	uint64_t count, ns, less_ns, level;
+	uint64_t count, ns, ended_ns, less_ns, level;
 	double rate_per_s, less_per_s;
 	uint64_t nr_ended; /* durations */
 	/* The field that counts most. */
 	uint32_t top;
 	uint64_t top_ns;
 	double top_per_s;
+	uint64_t open_ns; /* the longest that is open, */
+	uint32_t open;	  /* and its field */
 };
 
 /* A vCPU; with vcpu -1 what is only known of a whole guest. */
@@ -182,13 +184,16 @@ static uint64_t count_ended(const struct stats_timing *timing)
 	return nr;
 }
 
+/* open_ns: what stands still is a finding of its own, and no cost of anything else. */
 static void add_counts(struct rule_counts *counts, const struct rule *rule, size_t bit,
-			 const struct field_rules *rules, const struct stats_item *stat,
-			 const struct field *field)
+		       const struct field_rules *rules, const struct stats_item *stat,
+		       const struct field *field, uint64_t open_ns)
 {
+	bool is_open = rule->measure == MEASURE_OPEN;
 	bool is_time = field->use == USE_TIME ||
 		       (field->use == USE_HOST && field->part == HOST_THROTTLED);
-	uint64_t ns = is_time ? stat->delta : stat->timing ? stat->timing->delta_ns : 0;
+	uint64_t ns = is_time ? stat->delta :
+		      stat->timing && !open_ns == !is_open ? stat->timing->delta_ns : 0;
 	double rate = stat->has_rate ? stat->rate_per_s : 0;
 	bool names_what = !rule->named.parents && !rule->named.words;
 
@@ -196,6 +201,11 @@ static void add_counts(struct rule_counts *counts, const struct rule *rule, size
 		counts->count += stat->delta;
 		counts->level = field->kind == FIELD_GAUGE ? stat->total : 0;
 		counts->ns += ns;
+		counts->ended_ns += stat->timing ? stat->timing->delta_ended_ns : 0;
+		if (open_ns > counts->open_ns) {
+			counts->open_ns = open_ns;
+			counts->open = stat->key.field;
+		}
 		counts->rate_per_s += rate;
 		counts->nr_ended += count_ended(stat->timing);
 	}
@@ -203,8 +213,8 @@ static void add_counts(struct rule_counts *counts, const struct rule *rule, size
 		counts->less_ns += ns;
 		counts->less_per_s += rate;
 	}
-	if ((names_what ? rules->what : rules->named) >> bit & 1)
-		name_top(counts, stat, ns);
+	if ((names_what ? rules->what : rules->named) >> bit & 1 && (open_ns || !is_open))
+		name_top(counts, stat, is_open ? open_ns : ns);
 }
 
 static bool is_cpu(const struct field *field)
@@ -236,6 +246,7 @@ static int add_stat(struct measure *measure, const struct stats_item *stat)
 	const struct field_rules *rules = &measure->rules[stat->key.field];
 	uint32_t any = rules->what | rules->less | rules->named;
 	struct subject *subject;
+	uint64_t open_ns;
 
 	measure->has_arguments |= field->use == USE_ARGUMENT;
 	if (!any && field->use != USE_TIME && !is_cpu(field))
@@ -244,10 +255,11 @@ static int add_stat(struct measure *measure, const struct stats_item *stat)
 	if (!subject)
 		return -ENOMEM;
 	add_time(measure->facts->stats, subject, stat, field);
+	open_ns = stats_open_ns(measure->facts->stats, measure->facts->fields, stat);
 	for (uint32_t rest = any; rest; rest &= rest - 1) {
 		size_t i = (size_t)__builtin_ctz(rest);
 
-		add_counts(&subject->counts[i], rule_at(i), i, rules, stat, field);
+		add_counts(&subject->counts[i], rule_at(i), i, rules, stat, field, open_ns);
 	}
 	return 0;
 }
@@ -295,7 +307,9 @@ static double value_of(const struct measure *measure, const struct subject *subj
 		if (!counts->nr_ended ||
 		    share_of(subject, counts->ns) < measure->thresholds->general[THRESHOLD_NOISE])
 			return 0;
-		return (double)counts->ns / (double)counts->nr_ended / 1e9;
+		return (double)counts->ended_ns / (double)counts->nr_ended / 1e9;
+	case MEASURE_OPEN:
+		return (double)counts->open_ns / 1e9;
 	case MEASURE_LEVEL:
 		return (double)counts->level / 1000;
 	}
@@ -342,6 +356,9 @@ static void add_value(struct finding *finding, double value, double threshold)
 		add_words(finding, "%.1f %% of it (a finding from %g %% on)", value * 100,
 			  threshold * 100);
 		break;
+	case MEASURE_OPEN:
+		add_words(finding, "open %.1f s (a finding from %g s on)", value, threshold);
+		break;
 	case MEASURE_MEAN:
 		add_words(finding, "%.3g ms each (a finding from %g ms on)", value * 1000,
 			  threshold * 1000);
@@ -365,6 +382,19 @@ static void add_top(const struct measure *measure, struct finding *finding,
 		  field->label);
 	if (counts->top_per_s > 0)
 		add_words(finding, " %.0f/s", counts->top_per_s);
+}
+
+/* "; io, which user space has: IO" */
+static void add_open(const struct measure *measure, struct finding *finding,
+		     const struct rule_counts *counts)
+{
+	const struct fields *fields = measure->facts->fields;
+
+	add_words(finding, "; %s, which ", fields_get(fields, counts->open)->label);
+	if (finding->field == FIELD_NONE)
+		add_words(finding, "KVM handles");
+	else
+		add_words(finding, "the VMM has as %s", fields_get(fields, finding->field)->label);
 }
 
 /* The vCPU that was last on the same CPU, and ran most. NULL: none is known. */
@@ -438,7 +468,9 @@ static void describe(const struct measure *measure, struct finding *finding,
 	if (finding->vcpu >= 0)
 		add_words(finding, "vCPU %d: ", (int)finding->vcpu);
 	add_value(finding, finding->value, measure->thresholds->rules[i]);
-	if (finding->rule->names_cpu)
+	if (finding->rule->measure == MEASURE_OPEN)
+		add_open(measure, finding, &worst->subject->counts[i]);
+	else if (finding->rule->names_cpu)
 		add_neighbour(measure, finding, worst->subject);
 	else if (finding->rule->what.use != USE_EVENT && finding->rule->what.use != USE_TIME)
 		add_top(measure, finding, &worst->subject->counts[i]);

@@ -20,6 +20,9 @@
 /* KVM_RUN returned because a signal came, or the guest was stopped: no device took that time. */
 #define NO_WORK "restart|error|INTR|HLT|SYSTEM_EVENT|SHUTDOWN|DEBUG"
 
+/* With which a vCPU is switched off: they end when it is switched on again. */
+#define OFF "HVC64|SMC64|HVC32|SMC32|SUPERVISOR_SYSCALL"
+
 #define REMEDIES(...) (const struct rule_remedy[]){ __VA_ARGS__ }
 
 static const struct rule rules[] = {
@@ -79,6 +82,22 @@ static const struct rule rules[] = {
 			{ NULL, "Lower /sys/module/kvm/parameters/halt_poll_ns (0: off), for one "
 				"guest by KVM_CAP_HALT_POLL: then wake-ups take some microseconds "
 				"longer, and the CPU is free for others." }),
+	},
+	{
+		.id = "exit_open",
+		.finding = "A vCPU stands still: its exit does not end",
+		.measure = MEASURE_OPEN, .threshold = "exit_open_seconds", .usual = 1,
+		.what = { .use = USE_EXIT, .parents = "vmexit", .but = OFF },
+		.named = { .use = USE_EXIT, .parents = "userspace" },
+		.way = WAY_EXITS,
+		.remedies = REMEDIES(
+			{ "restart|INTR",
+			  "The VMM took the vCPU out of the guest and does not let it go on: is "
+			  "the guest paused (virsh resume), or the VMM stopped (state T in ps -L: "
+			  "kill -CONT PID) or in a debugger?" },
+			{ NULL, "See what the vCPU's thread waits for: ps -L -o tid,stat,wchan PID "
+				"(T: stopped, D: a disk or memory, S: another thread), then gdb "
+				"-p PID, or /proc/PID/task/TID/stack." }),
 	},
 	{
 		.id = "user_device",

@@ -113,6 +113,30 @@ static inline void usual(struct world *world)
 	}
 }
 
+/* One vCPU has an I/O that never ends, and another one a halt; both since the first second. */
+static inline void stands_still(struct world *world, uint32_t second)
+{
+	const uint64_t open_ns = second * UINT64_C(1000000000);
+	struct timing io = { .time_ns = 10000000 + open_ns, .open_ns = open_ns,
+			     .max_ns = 10000000 };
+	struct timing halt = { .time_ns = open_ns, .open_ns = open_ns };
+
+	io.hist[17] = 1;
+	assert_int_equal(sample_add_timed(&world->sample, (struct key){ 1, 0, IO }, 2,
+					  ROW_FROM_ZERO, &io), 0);
+	assert_int_equal(sample_add_timed(&world->sample, (struct key){ 1, 0, VMEXIT }, 2,
+					  ROW_FROM_ZERO, &io), 0);
+	assert_int_equal(sample_add_timed(&world->sample, (struct key){ 2, 0, HLT }, 1,
+					  ROW_FROM_ZERO, &halt), 0);
+	assert_int_equal(sample_add_timed(&world->sample, (struct key){ 2, 0, VMEXIT }, 1,
+					  ROW_FROM_ZERO, &halt), 0);
+	live(world, 1, 0, TIME, 10 + 1000 * second);
+	live(world, 1, 0, KVM, 10 + 1000 * second);
+	live(world, 2, 0, TIME, 1000 * second);
+	live(world, 2, 0, HALT, 1000 * second);
+	take(world);
+}
+
 /* The columns, named one after the other, of each row and the Total row. */
 static inline const char *picture(struct world *world, const char *columns)
 {

@@ -257,7 +257,7 @@ static void write_histogram(const struct output *out, enum metric_id id,
 	begin(out, id, "_sum", guest);
 	if (reason)
 		label(out, "reason", reason);
-	text_value_seconds(out->text, cell->ns);
+	text_value_seconds(out->text, cell->ended_ns);
 	begin(out, id, "_count", guest);
 	if (reason)
 		label(out, "reason", reason);
@@ -308,6 +308,27 @@ static void write_cells(const struct output *out, enum metric_id id)
 	}
 }
 
+static void write_open(const struct output *out)
+{
+	const struct stats *stats = out->facts->stats;
+
+	for (size_t i = 0; is_chosen(out, METRIC_EXIT_OPEN) && i < stats_count(stats); i++) {
+		const struct stats_item *stat = stats_at(stats, i);
+		const struct field *field = fields_get(out->facts->fields, stat->key.field);
+		uint64_t open_ns = field->use == USE_EXIT && field->exit_rank == 1 ?
+					   stats_open_ns(stats, out->facts->fields, stat) : 0;
+		const struct guest_sum *guest =
+			open_ns ? guest_by_id(&out->metrics->sums, stat->key.guest) : NULL;
+
+		if (!guest || !has_room(out, METRIC_EXIT_OPEN, 1))
+			continue;
+		begin(out, METRIC_EXIT_OPEN, "", guest);
+		text_label_number(out->text, "vcpu", stat->key.vcpu);
+		label(out, "reason", field->label);
+		text_value_seconds(out->text, open_ns);
+	}
+}
+
 /* All exits of a guest but the halts. */
 static void write_durations(const struct output *out)
 {
@@ -327,7 +348,7 @@ static void write_durations(const struct output *out)
 			    !is_of(out, METRIC_EXIT_DURATION, field))
 				continue;
 			all.is_set = true;
-			all.ns += cell->ns;
+			all.ended_ns += cell->ended_ns;
 			for (unsigned int k = 0; k < HIST_BUCKETS; k++)
 				all.hist[k] += cell->hist[k];
 		}
@@ -442,6 +463,7 @@ static int write_all(const struct output *out, const struct metrics_self *self)
 	err = write_findings(out);
 	write_cells(out, METRIC_EXITS);
 	write_cells(out, METRIC_EXIT_SECONDS);
+	write_open(out);
 	write_durations(out);
 	write_host_cpus(out);
 	if (!err)

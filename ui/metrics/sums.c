@@ -151,6 +151,7 @@ static void add_to_cell(struct cell_sum *cell, const struct stats_item *stat,
 	if (!stat->timing)
 		return;
 	cell->ns += stat->timing->total_ns;
+	cell->ended_ns += stat->timing->total_ended_ns;
 	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
 		cell->hist[i] += stat->timing->total[i];
 }

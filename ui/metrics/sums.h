@@ -11,7 +11,7 @@
 /* One field of one guest. */
 struct cell_sum {
 	bool is_set; /* the guest has the field */
-	uint64_t count, ns;
+	uint64_t count, ns, ended_ns; /* ended_ns: of what is in hist */
 	uint64_t hist[HIST_BUCKETS];
 };
 

@@ -37,7 +37,12 @@ static const struct metric metrics[METRICS_NR] = {
 	[METRIC_EXIT_SECONDS] = {
 		"kvmtop_exit_seconds_total", METRIC_COUNTER, "seconds", "guest, reason",
 		METRICS_EXITS,
-		"Time of VM exits that ended, from kvm_exit to kvm_entry, over all vCPUs." },
+		"Time of VM exits as it passes, from kvm_exit to kvm_entry, over all vCPUs." },
+	[METRIC_EXIT_OPEN] = {
+		"kvmtop_exit_open_seconds", METRIC_GAUGE, "seconds", "guest, vcpu, reason",
+		METRICS_EXITS,
+		"How long a VM exit that has not ended lasts, if longer than the interval; no "
+		"halts." },
 	[METRIC_EXIT_DURATION] = {
 		"kvmtop_exit_duration_seconds", METRIC_HISTOGRAM, "seconds", "guest",
 		METRICS_DURATIONS,
@@ -58,7 +63,7 @@ static const struct metric metrics[METRICS_NR] = {
 	[METRIC_USER_EXIT_SECONDS] = {
 		"kvmtop_user_exit_seconds_total", METRIC_COUNTER, "seconds", "guest, reason",
 		METRICS_USER,
-		"Time in user space of exits that ended." },
+		"Time in user space, as it passes." },
 	[METRIC_REASON_DURATION] = {
 		"kvmtop_exit_reason_duration_seconds", METRIC_HISTOGRAM, "seconds",
 		"guest, reason", METRICS_REASONS,

@@ -123,6 +123,16 @@ static void exits(struct world *world, uint32_t guest, int32_t vcpu, uint32_t fi
 	assert_int_equal(sample_add_timed(&world->sample, key, nr, FLAGS, &timing), 0);
 }
 
+/* An exit that has not ended; its time in the interval is a second at most. */
+static void open_exit(struct world *world, uint32_t guest, int32_t vcpu, uint32_t field,
+		      uint64_t ns)
+{
+	const struct timing timing = { .time_ns = ns, .open_ns = ns };
+
+	assert_int_equal(sample_add_timed(&world->sample, (struct key){ guest, vcpu, field }, 1,
+					  FLAGS, &timing), 0);
+}
+
 static void whole_second(struct world *world, uint32_t guest, int32_t vcpu)
 {
 	add(world, (struct key){ guest, vcpu, TIME }, SECOND);
@@ -172,6 +182,7 @@ static const struct {
 	{ "lost", LOST, 0, -1 },		   { "remote_memory", REMOTE, 0, 0 },
 	{ "yield", YIELD, 0, 0 },	   { "ple_window", PLE_WINDOW, 0, -1 },
 	{ "swap", SWAP, 0, -1 },	   { "nested", NESTED, 0, -1 },
+	{ "exit_open", IO_EXIT, 0, 0 },
 	{ "slow_vmm", USER_IO, 0, 0 },	   { "apic", LAPIC, 10000, 0 },
 	{ "msr", SPEC_CTRL, 10000, 0 },	   { "cpuid", CPUID, 10000, 0 },
 };
@@ -186,6 +197,8 @@ static void make_cause(struct world *world, size_t i, const struct rule *rule, b
 	exits(world, 1, 0, PIT, 1, 1); /* arguments are counted */
 	if (rule->measure == MEASURE_LEVEL)
 		add(world, key, (uint64_t)lround(value * 1000));
+	else if (rule->measure == MEASURE_OPEN)
+		open_exit(world, 1, 0, key.field, (uint64_t)(value * 1e9));
 	else if (rule->measure == MEASURE_MEAN)
 		exits(world, 1, 0, key.field, 40, (uint64_t)(value * 1e9));
 	else if (rule->what.use == USE_TIME || key.field == THROTTLED)
@@ -269,6 +282,29 @@ static void the_worst_vcpu_and_how_many(void **state)
 	assert_string_equal(cell_of(world, "evidence"),
 			    "vCPU 1: 30.0 % of its time (a finding from 10 % on); it was last on "
 			    "CPU 3, as was vCPU 0 of web1; 2 of 2 vCPUs");
+}
+
+/* What stands still is one finding, not one of each thing that it would cost. */
+static void an_exit_that_does_not_end(void **state)
+{
+	struct world *world = *state;
+
+	for (uint64_t second = 1; second <= 2; second++) {
+		uint64_t ns = second * SECOND + SECOND / 5;
+
+		add(world, (struct key){ 1, 0, TIME }, second * SECOND);
+		add(world, (struct key){ 2, 0, TIME }, second * SECOND);
+		open_exit(world, 1, 0, IO_EXIT, ns);
+		open_exit(world, 1, 0, USER_IO, ns);
+		open_exit(world, 1, 0, COM1, ns);
+		open_exit(world, 2, 0, HLT, ns);
+		take(world);
+	}
+	assert_string_equal(found(world), "exit_open db1 0 critical 100.0%");
+	assert_string_equal(cell_of(world, "evidence"),
+			    "vCPU 0: open 2.2 s (a finding from 1 s on); IO_INSTRUCTION, which the "
+			    "VMM has as IO");
+	assert_non_null(strstr(cell_of(world, "remedy"), "ps -L"));
 }
 
 /* What a quota takes is no want of CPUs; and where the scheduler has a vCPU is what counts. */
@@ -510,6 +546,7 @@ int main(void)
 		TEST(each_rule_at_its_threshold),
 		TEST(a_healthy_guest_has_none),
 		TEST(the_worst_vcpu_and_how_many),
+		TEST(an_exit_that_does_not_end),
 		TEST(a_quota_is_no_want_of_cpus),
 		TEST(what_is_lost_is_of_all_guests),
 		TEST(what_another_kvmtop_found),

@@ -35,30 +35,6 @@ static void guests_with_the_time_of_their_vcpus(void **state)
 					 i != OWNER_SLEEP && i != OWNER_OPEN);
 }
 
-/* One vCPU has an I/O that never ends, and another one a halt; both since the first second. */
-static void stands_still(struct world *world, uint32_t second)
-{
-	const uint64_t open_ns = second * UINT64_C(1000000000);
-	struct timing io = { .time_ns = 10000000 + open_ns, .open_ns = open_ns,
-			     .max_ns = 10000000 };
-	struct timing halt = { .time_ns = open_ns, .open_ns = open_ns };
-
-	io.hist[17] = 1;
-	assert_int_equal(sample_add_timed(&world->sample, (struct key){ 1, 0, IO }, 2,
-					  ROW_FROM_ZERO, &io), 0);
-	assert_int_equal(sample_add_timed(&world->sample, (struct key){ 1, 0, VMEXIT }, 2,
-					  ROW_FROM_ZERO, &io), 0);
-	assert_int_equal(sample_add_timed(&world->sample, (struct key){ 2, 0, HLT }, 1,
-					  ROW_FROM_ZERO, &halt), 0);
-	assert_int_equal(sample_add_timed(&world->sample, (struct key){ 2, 0, VMEXIT }, 1,
-					  ROW_FROM_ZERO, &halt), 0);
-	live(world, 1, 0, TIME, 10 + 1000 * second);
-	live(world, 1, 0, KVM, 10 + 1000 * second);
-	live(world, 2, 0, TIME, 1000 * second);
-	live(world, 2, 0, HALT, 1000 * second);
-	take(world);
-}
-
 /* Its time is counted as it passes, and it says how long; averages are of what ended. */
 static void an_exit_that_does_not_end(void **state)
 {

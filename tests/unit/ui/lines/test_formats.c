@@ -340,9 +340,9 @@ static void flaw_C1_csv_of_guests_has_a_row_each(void **state)
 	text = read_file(w, w->path);
 	assert_int_equal(strncmp(text, "time,guest,pid,vcpus,", 21), 0);
 	assert_string_equal(strchr(text, '\n') + 1,
-		WHEN_EXACTLY ",\"db,1\",4001,,,,30,,3,,,,,,,,,,,,,,,,\n"
-		WHEN_EXACTLY ",\"db,1\",4001,,,,30,,3,,,,,,,,,,,,,,,,\n"
-		WHEN_EXACTLY ",web,4002,,,,40,,4,,,,,,,,,,,,,,,,\n");
+		WHEN_EXACTLY ",\"db,1\",4001,,,,30,,3,,,,,,,,,,,,,,,,,\n"
+		WHEN_EXACTLY ",\"db,1\",4001,,,,30,,3,,,,,,,,,,,,,,,,,\n"
+		WHEN_EXACTLY ",web,4002,,,,40,,4,,,,,,,,,,,,,,,,,\n");
 	/* Goes on in its own file. */
 	open_log(w, LINES_LOG_ROWS);
 	write_sample(w);
@@ -551,7 +551,7 @@ static void json_of_guests_has_their_columns(void **state)
 		"\"wait_percent\":null,"
 		"\"throttled_percent\":null,\"cpu_percent\":null,\"migrations\":null,"
 		"\"vcpu_ns\":null,"
-		"\"top\":null,\"top_percent\":null,"
+		"\"top\":null,\"top_percent\":null,\"open_ns\":null,"
 		"\"ended\":null}]}\n");
 }
 
@@ -610,6 +610,7 @@ static struct view_row *add_exit(struct world *w, const char *name, bool is_idle
 		if (view_exits.columns[i].flags & COLUMN_OF_RECORDING)
 			w->view.absent |= 1u << i;
 	}
+	w->view.absent |= 1U << view_column_by_id(&view_exits, "open_ns");
 	row = view_add(&w->view);
 	assert_non_null(row);
 	row->field = is_idle ? 2 : 1;
@@ -637,11 +638,13 @@ static void json_of_exits_has_ns_and_buckets(void **state)
 		"\"share\":null,\"time_percent\":6.250,\"poll_percent\":null,"
 		"\"time_ns\":null,\"avg_ns\":1234,"
 		"\"p50_ns\":null,\"p99_ns\":null,\"interval_max_ns\":null,\"max_ns\":null,"
+		"\"open_ns\":null,"
 		"\"hist\":[1,0,5,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1]},"
 		"{\"reason\":\"HLT\",\"total\":9000,\"delta\":7,\"rate\":null,\"share\":null,"
 		"\"time_percent\":null,\"poll_percent\":null,\"time_ns\":null,"
 		"\"avg_ns\":1234,\"p50_ns\":null,\"p99_ns\":null,"
 		"\"interval_max_ns\":null,\"max_ns\":null,"
+		"\"open_ns\":null,"
 		"\"hist\":[1,0,5,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1],"
 		"\"halt\":true}]}\n");
 }
@@ -709,9 +712,9 @@ static void rows_are_quoted_and_exact(void **state)
 	add_exit(w, "HLT", true, hist);
 	assert_string_equal(lines_once(w, LINES_ROWS),
 		"reason,total,delta,rate,share,time_percent,poll_percent,time_ns,avg_ns,p50_ns,"
-		"p99_ns,interval_max_ns,max_ns\n"
-		"\"a,\"\"b\"\"\",9000,7,,,6.250,,,1234,,,,\n"
-		"HLT,9000,7,,,,,,1234,,,,\n");
+		"p99_ns,interval_max_ns,max_ns,open_ns\n"
+		"\"a,\"\"b\"\"\",9000,7,,,6.250,,,1234,,,,,\n"
+		"HLT,9000,7,,,,,,1234,,,,,\n");
 }
 
 static void guests_of_one_name_are_told_apart(void **state)
@@ -745,7 +748,7 @@ static void a_log_of_exits_has_their_times(void **state)
 		WHEN_EXACTLY "  MSR_WRITE          9000           7          -"
 		"       -    6.2      -   8.64µs   1.23µs        -        -   2.05µs   70.0µs\n");
 	assert_string_equal(strchr(lines_once(w, LINES_LOG_ROWS), '\n') + 1,
-		WHEN_EXACTLY ",MSR_WRITE,9000,7,,,6.250,,8638,1234,,,2048,70000\n");
+		WHEN_EXACTLY ",MSR_WRITE,9000,7,,,6.250,,8638,1234,,,2048,70000,\n");
 }
 
 /* Headings come when a column is wider than before, and every 20 lines. */

@@ -118,6 +118,32 @@ static void every_number(void **state)
 	metrics_free(metrics);
 }
 
+/* Its seconds are counted as they pass; a histogram has what ended. */
+static void an_exit_that_does_not_end(void **state)
+{
+	static const char *const lines[] = {
+		"kvmtop_exits_total{guest=\"db1\",reason=\"IO\"} 2",
+		"kvmtop_exit_seconds_total{guest=\"db1\",reason=\"IO\"} 3.01",
+		"# TYPE kvmtop_exit_open_seconds gauge",
+		"kvmtop_exit_open_seconds{guest=\"db1\",vcpu=\"0\",reason=\"IO\"} 3.0",
+		"kvmtop_exit_duration_seconds_sum{guest=\"db1\"} 0.01",
+		"kvmtop_exit_duration_seconds_count{guest=\"db1\"} 1",
+		"kvmtop_finding{guest=\"db1\",rule=\"exit_open\"} 3",
+	};
+	struct world *world = *state;
+	struct metrics *metrics = metrics_of(METRICS_USUAL, METRICS_SERIES_MAX);
+	char *text;
+
+	for (uint32_t second = 1; second <= 3; second++)
+		stands_still(world, second);
+	text = text_of(world, metrics, METRICS_TEXT);
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		need_line(text, lines[i]);
+	assert_int_equal(count_of(text, "kvmtop_exit_open_seconds{"), 1); /* no halt */
+	free(text);
+	metrics_free(metrics);
+}
+
 static void groups_add_and_leave_out(void **state)
 {
 	struct world *world = *state;
@@ -495,6 +521,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(every_number),
+		TEST(an_exit_that_does_not_end),
 		TEST(groups_add_and_leave_out),
 		TEST(events_and_statistics),
 		TEST(open_metrics),

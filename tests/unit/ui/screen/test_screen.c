@@ -896,6 +896,7 @@ static void make_exits(struct world *w)
 
 	w->query.type = w->view.type = &view_exits;
 	w->query.sort = view_exits.sort;
+	w->view.absent = 1U << view_column_by_id(&view_exits, "open_ns");
 	for (int i = 0; i < 2; i++) {
 		row = view_add(&w->view);
 		assert_non_null(row);
@@ -985,7 +986,7 @@ static void guests_with_their_split(void **state)
 	row->cells[0] = cell_text("db1");
 	row->cells[view_column_by_id(&view_guests, "split")] =
 		(struct cell){ .type = CELL_SPLIT, .split = made_split };
-	w->view.absent = 1u << OWNER_L2 | 1u << OWNER_POLL | 1u << OWNER_SLEEP;
+	w->view.absent = 1u << OWNER_L2 | 1u << OWNER_POLL | 1u << OWNER_SLEEP | 1u << OWNER_OPEN;
 	made_picture(w, 150, 14);
 	assert_non_null(strstr(line(w, 3), "▾Exits/s Guest%  KVM% User% Halt% Wait% Throt%"));
 	assert_non_null(strstr(line(w, 3), "Throt%  CPU% Time split"));
@@ -1009,7 +1010,7 @@ static void each_part_of_the_split_differs(void **state)
 	row->cells[0] = cell_text("db1");
 	row->cells[view_column_by_id(&view_guests, "split")] =
 		(struct cell){ .type = CELL_SPLIT, .split = made_split };
-	w->view.absent = 1u << OWNER_L2 | 1u << OWNER_POLL | 1u << OWNER_SLEEP;
+	w->view.absent = 1u << OWNER_L2 | 1u << OWNER_POLL | 1u << OWNER_SLEEP | 1u << OWNER_OPEN;
 	made_picture(w, 150, 14);
 	cells = &w->grid.cells[4 * 150];
 	for (int part = 0; part < SPLIT_PARTS; part++) {
@@ -1054,7 +1055,7 @@ static void high_shares_of_time_stand_out(void **state)
 	w->query.type = w->view.type = &view_vcpus;
 	w->view.absent = 1u << view_column_by_id(&view_vcpus, "thread");
 	w->query.sort = view_vcpus.sort;
-	w->view.absent |= 1u << OWNER_L2 | 1u << OWNER_POLL | 1u << OWNER_SLEEP;
+	w->view.absent |= 1u << OWNER_L2 | 1u << OWNER_POLL | 1u << OWNER_SLEEP | 1u << OWNER_OPEN;
 	for (int i = 0; i < 2; i++) {
 		row = view_add(&w->view);
 		assert_non_null(row);
