@@ -68,7 +68,7 @@ size_t guests_count_vcpus(const struct guests *guests);
 const struct guest *guests_at(const struct guests *guests, size_t i);
 const struct guest *guests_by_id(const struct guests *guests, uint32_t id);
 
-/* The same, and the latest GUESTS_ENDED guests that have ended. */
+/* The same, and the latest GUESTS_ENDED guests that have ended, for ten minutes. */
 const struct guest *guests_find(const struct guests *guests, uint32_t id);
 #define GUESTS_ENDED 64
 /* In order of their end; NULL past the last one. */

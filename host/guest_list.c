@@ -130,15 +130,27 @@ struct guest_entry *guest_list_by_pid(const struct guests *guests, pid_t pid)
 	return entry && entry->guest.pid == pid ? entry : NULL;
 }
 
+/* Forgets the guest that ended first. */
+static void forget_first(struct guests *guests)
+{
+	entry_free(guests, guests->ended[0]);
+	memmove(guests->ended, guests->ended + 1,
+		--guests->nr_ended * sizeof(struct guest_entry *));
+	guests->generation++;
+}
+
+void guest_list_forget(struct guests *guests, uint64_t time_ns)
+{
+	while (guests->nr_ended && guests->ended[0]->ended_ns <= time_ns)
+		forget_first(guests);
+}
+
 /* Keeps what is known of a guest that has ended, in place of the one that ended first. */
 static void keep_ended(struct guests *guests, struct guest_entry *entry)
 {
 	entry->guest.has_ended = true;
-	if (guests->nr_ended == GUESTS_ENDED) {
-		entry_free(guests, guests->ended[0]);
-		memmove(guests->ended, guests->ended + 1,
-			--guests->nr_ended * sizeof(struct guest_entry *));
-	}
+	if (guests->nr_ended == GUESTS_ENDED)
+		forget_first(guests);
 	guests->ended[guests->nr_ended++] = entry;
 	guests->generation++;
 }

@@ -55,6 +55,9 @@ int guest_list_set_tids(struct guests *guests, struct guest_entry *entry, struct
 void guest_list_retire(struct guests *guests, struct guest_entry *entry);
 void guest_list_sweep(struct guests *guests);
 
+/* Forgets the guests whose end was noticed at this time or before. */
+void guest_list_forget(struct guests *guests, uint64_t time_ns);
+
 /*
  * Examines a process. It may have ended, or its VM may be closed; what cannot be read now, the next
  * refresh reads.

@@ -14,6 +14,7 @@
 #include "host/guest_proc.h"
 
 #define REEXAMINE_NS 10000000000ull
+#define REMEMBER_NS 600000000000ull /* how long a guest that has ended is known */
 
 /* Adds the process as a guest, unless it is a guest already or has just ended. */
 static int add_guest(struct guests *guests, pid_t pid)
@@ -290,6 +291,8 @@ int guests_refresh(struct guests *guests, uint64_t now_ns, struct why *why)
 	if (!guests->env)
 		return 0;
 	guests->now_ns = now_ns;
+	if (now_ns > REMEMBER_NS)
+		guest_list_forget(guests, now_ns - REMEMBER_NS);
 	env_path(guests->env, path, sizeof(path), "/proc");
 	if (access(path, R_OK | X_OK))
 		err = -errno;

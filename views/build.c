@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Builds the rows of a view and sorts them. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +59,7 @@ static bool is_no_cost(const struct view_row *row, const struct order *order)
 	return row->is_idle && order->is_cost && row->cells[order->sort].type != CELL_PERCENT;
 }
 
-/* Numbers sort from the largest, names from A. */
+/* Numbers sort from the largest, names from A; what has ended comes last, in any order. */
 static int compare_siblings(const struct view_row *a, const struct view_row *b,
 			    const struct order *order)
 {
@@ -67,6 +68,8 @@ static int compare_siblings(const struct view_row *a, const struct view_row *b,
 
 	if (a->is_rest != b->is_rest)
 		return a->is_rest - b->is_rest;
+	if (a->is_gone != b->is_gone)
+		return a->is_gone - b->is_gone;
 	if (ranks_last != is_no_cost(b, order))
 		return ranks_last ? 1 : -1;
 	by = cell_compare(&a->cells[order->sort], &b->cells[order->sort]);
@@ -249,6 +252,80 @@ static int add_up(struct view *view)
 	return err;
 }
 
+/* ---- what has ended, as one row ---- */
+
+/* A share has a sum where all rows have shares of the same whole. */
+static struct cell sum_of_ended(const struct view_row *rows, size_t nr, size_t column)
+{
+	struct cell sum = cell_none();
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct cell *cell = &rows[i].cells[column];
+
+		if (cell->type == CELL_NONE)
+			continue;
+		if (sum.type == CELL_NONE)
+			sum = (struct cell){ .type = cell->type, .whole = cell->whole };
+		else if (cell->whole > sum.whole || cell->whole < sum.whole)
+			return cell_none();
+		if (cell->type == CELL_COUNT)
+			sum.count += cell->count;
+		else
+			sum.number += cell->number;
+	}
+	return sum;
+}
+
+static void fill_ended(struct view *view, struct view_row *row, const struct view_row *rows,
+		       size_t nr)
+{
+	const struct column *columns = view->type->columns;
+	bool has_rest = rows[nr - 1].is_rest; /* of how many is not known */
+
+	*row = (struct view_row){
+		.field = FIELD_NONE, .guest = STATS_ENDED, .vcpu = -1,
+		.can_open = true, .is_gone = true,
+	};
+	snprintf(view->ended, sizeof(view->ended), "%s%zu ended", has_rest ? "over " : "",
+		 nr - has_rest);
+	for (size_t i = 0; columns[i].id; i++) {
+		bool is_share = columns[i].type == CELL_PERCENT &&
+				!(columns[i].flags & COLUMN_MEAN);
+
+		if (columns[i].flags & COLUMN_SUM || is_share)
+			row->cells[i] = sum_of_ended(rows, nr, i);
+	}
+	row->cells[0] = cell_text(view->ended);
+}
+
+/* The rows that have ended are the last ones. 0 or -ENOMEM. */
+static int fold_ended(struct view *view, const struct query *query)
+{
+	size_t first = view->nr_rows, nr;
+	struct view_row row;
+
+	while (first > 0 && view->rows[first - 1].is_gone)
+		first--;
+	nr = view->nr_rows - first;
+	if (nr < 2)
+		return 0;
+	fill_ended(view, &row, &view->rows[first], nr);
+	row.is_open = query->opens_ended;
+	if (!row.is_open) {
+		view->nr_rows = first + 1;
+		view->rows[first] = row;
+		return 0;
+	}
+	if (!view_add(view))
+		return -ENOMEM;
+	memmove(&view->rows[first + 1], &view->rows[first], nr * sizeof(row));
+	view->rows[first] = row;
+	for (size_t i = first + 1; i < view->nr_rows; i++)
+		view->rows[i].depth = 1;
+	view->rows[view->nr_rows - 1].is_last = true;
+	return 0;
+}
+
 int view_build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	struct order order = order_of(query);
@@ -272,5 +349,6 @@ int view_build(struct view *view, const struct query *query, const struct facts 
 	if (!query->flat && query->type->has_trees)
 		return view_sort_trees(view, &order);
 	qsort_r(view->rows, view->nr_rows, sizeof(*view->rows), compare_flat, &order);
-	return 0;
+	/* Of a guest that has ended all rows have. */
+	return query->folds_ended && !query_is_of_ended(query, facts) ? fold_ended(view, query) : 0;
 }

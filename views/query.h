@@ -52,6 +52,8 @@ struct query {
 	bool reverse;
 	bool flat;		      /* children are sorted among all rows, not below parents */
 	bool zeros;		      /* with rows that are 0 */
+	bool folds_ended;	      /* what has ended is one row, if there is more than one */
+	bool opens_ended;	      /* with the rows themselves below it */
 	bool is_recorded;	      /* of a recording: its times are since its start */
 	bool is_whole;		      /* there is one interval and no history: a recording */
 	bool is_of_fleet;	      /* of what a Prometheus has, see view_type.elsewhere */

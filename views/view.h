@@ -197,6 +197,7 @@ struct view {
 	uint32_t absent; /* columns without any value, as bits: for programs only */
 	const char *rate_title; /* the heading of the column "rate"; NULL: as in the table */
 	const char *note; /* a note about the rows, for the user; NULL: none */
+	char ended[32]; /* the name of the row that what has ended is folded into */
 	void *scratch; /* the builder's sums, which cells point into */
 	size_t scratch_size;
 };

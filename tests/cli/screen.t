@@ -692,6 +692,24 @@ screen_has ' web1 \(pid 112\) is DEAD$' "which can be chosen"
 sleep 0.5
 screen_has ' web1 \(pid 112\) is DEAD$' "and stays: none has come back since"
 
+# What has ended comes last, as one row that Enter opens and closes.
+cp -a $amd "$TMP/amd3"
+start 80 24 "$TMP/amd3" -s 0.1 --view guests
+screen_wait '^ +web1 +1 +[1-9]'
+mv "$TMP/amd3/proc/112" "$TMP/web1-dead"
+mv "$TMP/amd3/proc/115" "$TMP/db1-dead"
+mv "$TMP/amd3/sys/kernel/debug/kvm/112-10" "$TMP/web1-dead-kvm"
+mv "$TMP/amd3/sys/kernel/debug/kvm/115-10" "$TMP/db1-dead-kvm" 2>/dev/null
+screen_has '^.2 ended  +' "two guests that ended are one row,"
+unlike "$(screen_shot)" 'web1 \(ended\)' "without rows of their own"
+screen_keys Home Enter
+screen_has ' web1 \(ended\) ' "Enter opens it,"
+screen_keys Enter
+is_closed() {
+	! screen_sees 'web1 \(ended\)' 0
+}
+check "and closes it" wait_for 5 is_closed
+
 # ---- the module comes later
 
 cp -a tests/sysroot/no-kvm "$TMP/late"

@@ -58,7 +58,8 @@ void tui_build_details(struct tui *tui)
 	bool has_guest = tui->screen.has_cursor && tui->screen.cursor.guest != GUEST_ANY;
 
 	tui->screen.nr_details = 0;
-	if (!screen_has_details(&tui->screen, &tui->grid))
+	if (!screen_has_details(&tui->screen, &tui->grid) ||
+	    (has_guest && tui->screen.cursor.guest == STATS_ENDED))
 		return;
 	for (size_t i = 0; i < VIEW_DETAILS && details[i]; i++) {
 		if (has_guest || !(details[i]->groups & GROUP_GUEST))

@@ -37,7 +37,7 @@ static struct key find_subject(const struct tui *tui)
 	const struct row_id *row = &tui->screen.cursor;
 	struct key subject = { query->guest, query->has_vcpu ? query->vcpu : -1, FIELD_NONE };
 
-	if (tui->screen.has_cursor && !row->is_rest) {
+	if (tui->screen.has_cursor && !row->is_rest && row->guest != STATS_ENDED) {
 		if (row->field != FIELD_NONE &&
 		    fields_get(fields, row->field)->kind == FIELD_COUNTER)
 			subject.field = row->field;

@@ -353,6 +353,7 @@ int tui_run(const struct tui_config *config, struct why *why)
 			  terminal_open(&tui.terminal, why);
 
 	if (!err) {
+		config->query->folds_ended = true;
 		tui.screen.view = &tui.view;
 		tui_sort(&tui, config->query->sort, config->query->reverse);
 		tui.screen.has_past = config->past;

@@ -267,6 +267,8 @@ void tui_enter_row(struct tui *tui)
 	if (!row) {
 		if (!tui->view.nr_rows)
 			enter_view(tui, NULL);
+	} else if (row->can_open && row->guest == STATS_ENDED) {
+		tui->query->opens_ended = !row->is_open;
 	} else if (row->can_open) {
 		open_tree(tui, row->field);
 	} else if (row->guest == STATS_ENDED) {

@@ -1600,6 +1600,27 @@ static void test_of_a_moment(void **state)
 	assert_string_equal(box->why.text, "no guest had a process or thread 101 then");
 }
 
+static void test_ended_guests_are_forgotten(void **state)
+{
+	struct box *box = *state;
+	uint32_t first, second;
+
+	restart(box, 100, 100, SECOND);
+	first = only_guest(box)->id;
+	restart(box, 100, 200, 100 * SECOND); /* the first one has ended */
+	second = only_guest(box)->id;
+	drop(box, "/proc/%d", 200, 0);
+	refresh(box, 300 * SECOND);
+	refresh(box, 699 * SECOND);
+	assert_non_null(guests_find(box->guests, first));
+	refresh(box, 700 * SECOND);
+	assert_null(guests_find(box->guests, first));
+	assert_non_null(guests_find(box->guests, second));
+	refresh(box, 900 * SECOND);
+	assert_null(guests_find(box->guests, second));
+	assert_null(guests_ended_at(box->guests, 0));
+}
+
 static void test_by_uuid_and_id(void **state)
 {
 	struct box *box = *state;
@@ -2001,6 +2022,7 @@ int main(void)
 		BOXED(test_pointed_at),
 		BOXED(test_of_a_moment),
 		BOXED(test_by_uuid_and_id),
+		BOXED(test_ended_guests_are_forgotten),
 		BOXED(test_by_pid),
 		BOXED(test_threads),
 		BOXED(test_fakes),

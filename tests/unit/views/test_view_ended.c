@@ -38,15 +38,74 @@ static void ended_guests_keep_their_names_and_counts(void **state)
 	guests_that_ended(world);
 	set_view(world, &view_guests);
 	assert_string_equal(picture(world, "guest pid vcpus total rate ended"),
-			    "db1 4000 2 320 160/s -\nqemu 600 2 800 0/s 1\n"
-			    "firecracker 700 1 320 0/s 1\nweb1 5000 1 0 0/s -\n"
+			    "db1 4000 2 320 160/s -\nweb1 5000 1 0 0/s -\n"
+			    "qemu 600 2 800 0/s 1\nfirecracker 700 1 320 0/s 1\n"
 			    "Total - - 1440 160/s -\n");
 	set_view(world, &view_vcpus);
 	assert_string_equal(picture(world, "guest vcpu tid total rate ended"),
-			    "db1 0 4001 320 160/s -\nqemu 0 601 480 0/s 1\n"
+			    "db1 0 4001 320 160/s -\ndb1 1 4002 0 0/s -\n"
+			    "web1 0 5001 0 0/s -\nqemu 0 601 480 0/s 1\n"
 			    "firecracker 0 701 320 0/s 1\nqemu 1 602 320 0/s 1\n"
-			    "db1 1 4002 0 0/s -\nweb1 0 5001 0 0/s -\n"
 			    "Total - - 1440 160/s -\n");
+}
+
+/* On the screen, what has ended is one row, and the Total stays the sum of the rows. */
+static void ended_guests_are_one_row(void **state)
+{
+	struct world *world = *state;
+
+	guests_that_ended(world);
+	set_view(world, &view_guests);
+	world->query.folds_ended = true;
+	assert_string_equal(picture(world, "guest pid vcpus total share rate ended"),
+			    "db1 4000 2 320 22.2% 160/s -\nweb1 5000 1 0 0.0% 0/s -\n"
+			    "2 ended - - 1120 77.8% 0/s -\nTotal - - 1440 - 160/s -\n");
+	assert_true(world->view.rows[2].can_open);
+	assert_false(world->view.rows[2].is_open);
+	world->query.opens_ended = true;
+	assert_string_equal(picture(world, "guest pid total rate"),
+			    "db1 4000 320 160/s\nweb1 5000 0 0/s\n2 ended - 1120 0/s\n"
+			    "qemu 600 800 0/s\nfirecracker 700 320 0/s\nTotal - 1440 160/s\n");
+	assert_true(world->view.rows[2].is_open);
+	assert_int_equal(world->view.rows[3].depth, 1);
+	assert_true(world->view.rows[4].is_last);
+
+	world->query.opens_ended = false;
+	set_view(world, &view_vcpus);
+	assert_string_equal(picture(world, "guest vcpu tid total rate"),
+			    "db1 0 4001 320 160/s\ndb1 1 4002 0 0/s\nweb1 0 5001 0 0/s\n"
+			    "3 ended - - 1120 0/s\nTotal - - 1440 160/s\n");
+
+	/* Of a guest that has ended all rows have. */
+	world->query.guest = 3;
+	assert_string_equal(picture(world, "guest vcpu tid total rate"),
+			    "qemu 0 601 480 0/s\nqemu 1 602 320 0/s\nTotal - - 800 0/s\n");
+}
+
+/* One that has ended stays itself; of the ones before it is not known how many there were. */
+static void one_that_ended_is_not_folded(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_guests);
+	world->query.folds_ended = true;
+	stats_know_guests(world->stats, world->guests);
+	meet(world, 600, 1, "CPU 0/KVM");
+	usual_vcpu(world, 3, 0, 1);
+	take(world);
+	usual_vcpu(world, 1, 0, 1);
+	take(world);
+	assert_string_equal(picture(world, "guest total"),
+			    "web1 0\ndb1 160\nqemu 160\nTotal 320\n");
+	for (pid_t i = 0; i < GUESTS_ENDED; i++)
+		meet(world, 10000 + i, 1, "vcpu0");
+	usual_vcpu(world, 1, 0, 2);
+	usual_vcpu(world, 4, 0, 1);
+	take(world);
+	usual_vcpu(world, 1, 0, 3);
+	take(world);
+	assert_string_equal(picture(world, "guest total"),
+			    "db1 480\nweb1 0\nover 1 ended 320\nTotal 800\n");
 }
 
 /* In a log, a row that ended is in the sample that has its last counts, and in no later one. */
@@ -187,6 +246,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(ended_guests_keep_their_names_and_counts),
+		TEST(ended_guests_are_one_row),
+		TEST(one_that_ended_is_not_folded),
 		TEST(a_log_has_what_ended_once),
 		TEST(a_log_does_not_repeat_what_did_nothing),
 		TEST(what_is_looked_at_stays_when_its_guest_ends),
