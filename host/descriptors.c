@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/read.h"
 #include "host/descriptors.h"
 
 #define RESERVE 16
@@ -36,6 +37,13 @@ bool descriptors_are_left(void)
 	close(lowest);
 	return getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
 	       (rlim_t)lowest + RESERVE < limit.rlim_cur;
+}
+
+bool descriptors_read(int *fd, const char *path, char *buf, size_t size)
+{
+	if (*fd < 0 && descriptors_are_left())
+		*fd = open(path, O_RDONLY | O_CLOEXEC);
+	return *fd < 0 ? read_small(path, buf, size) > 0 : read_again(*fd, buf, size);
 }
 
 bool descriptors_are_short(int err)

@@ -6,6 +6,7 @@
 #define KVMTOP_HOST_DESCRIPTORS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/why.h"
@@ -20,6 +21,12 @@ void descriptors_raise(uint64_t needed);
 
 /* Whether enough descriptors are left to read /proc and /sys. */
 bool descriptors_are_left(void);
+
+/*
+ * Reads a small file of the kernel's from its begin, as read_again(), and keeps it open in *fd (-1:
+ * it is not open) as long as descriptors are left; without them it is opened for each reading.
+ */
+bool descriptors_read(int *fd, const char *path, char *buf, size_t size);
 
 /* Whether an error (-errno) means that there are too few descriptors: -EMFILE, -ENFILE. */
 bool descriptors_are_short(int err);

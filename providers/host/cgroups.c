@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reads cpu.stat of the cgroups that threads are in, and of all above. */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,7 +112,6 @@ static bool find_path(const struct env *env, const char *text, char *ret_path, s
 static struct host_cgroup *new_cgroup(struct host_cgroups *cgroups, const char *path, size_t len)
 {
 	struct host_cgroup *cgroup = calloc(1, sizeof(*cgroup) + len + 1);
-	char file[PATH_MAX + 16];
 
 	if (!cgroup)
 		return NULL;
@@ -124,9 +122,6 @@ static struct host_cgroup *new_cgroup(struct host_cgroups *cgroups, const char *
 		free(cgroup);
 		return NULL;
 	}
-	snprintf(file, sizeof(file), "%s/cpu.stat", cgroup->path);
-	if (descriptors_are_left())
-		cgroup->fd = open(file, O_RDONLY | O_CLOEXEC);
 	return cgroup;
 }
 
@@ -176,13 +171,14 @@ static bool number_of(const char *text, const char *name, uint64_t *ret_number)
 }
 
 /* ret_has_quota: one is or was in force: its periods are counted. */
-static bool read_throttled(const struct host_cgroup *cgroup, uint64_t *ret_ns,
-			   bool *ret_has_quota)
+static bool read_throttled(struct host_cgroup *cgroup, uint64_t *ret_ns, bool *ret_has_quota)
 {
-	char text[1024];
+	char path[PATH_MAX + 16] = "", text[1024];
 	uint64_t nr_periods;
 
-	if (!read_again(cgroup->fd, text, sizeof(text)))
+	if (cgroup->fd < 0)
+		snprintf(path, sizeof(path), "%s/cpu.stat", cgroup->path);
+	if (!descriptors_read(&cgroup->fd, path, text, sizeof(text)))
 		return false;
 	*ret_has_quota = number_of(text, "nr_periods ", &nr_periods) && nr_periods;
 	if (number_of(text, "throttled_time ", ret_ns))

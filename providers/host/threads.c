@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reads proc(5) schedstat, stat, sched, status and cgroup of the threads of vCPUs. */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,28 +184,29 @@ static char *path_of(const struct host_threads *threads, const struct host_threa
 			(int)thread->tid, name);
 }
 
-static int open_file(const struct host_threads *threads, const struct host_thread *thread,
-		     const char *name)
+/* Reads schedstat or stat, which stays open: only the first reading needs the path. */
+static bool read_file(const struct host_threads *threads, const struct host_thread *thread,
+		      const char *name, int *fd, char *text, size_t size)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX] = "";
 
-	if (!descriptors_are_left())
-		return -1;
-	return open(path_of(threads, thread, name, path), O_RDONLY | O_CLOEXEC);
+	if (*fd < 0)
+		path_of(threads, thread, name, path);
+	return descriptors_read(fd, path, text, size);
 }
 
 /*
  * proc(5), schedstat: "ns on a CPU, ns waiting for one, how often it got one". Returns whether the
  * thread has run since the reading before.
  */
-static bool read_times(struct host_thread *thread)
+static bool read_times(const struct host_threads *threads, struct host_thread *thread)
 {
 	uint64_t wait_ns, slices;
 	char text[96], *at;
 	bool has_run;
 
 	thread->waited_ns = 0;
-	if (!read_again(thread->schedstat, text, sizeof(text)))
+	if (!read_file(threads, thread, "schedstat", &thread->schedstat, text, sizeof(text)))
 		return false;
 	thread->run_ns = strtoull(text, &at, 10);
 	wait_ns = strtoull(at, &at, 10);
@@ -221,12 +221,12 @@ static bool read_times(struct host_thread *thread)
 }
 
 /* proc(5), stat: the CPU is the 39th field; the second, in brackets, may have any characters. */
-static void read_cpu(struct host_thread *thread)
+static void read_cpu(const struct host_threads *threads, struct host_thread *thread)
 {
 	char text[1024];
 	const char *at;
 
-	if (!read_again(thread->stat, text, sizeof(text)))
+	if (!read_file(threads, thread, "stat", &thread->stat, text, sizeof(text)))
 		return;
 	at = strrchr(text, ')');
 	for (int field = 2; at && field < 39; field++)
@@ -321,15 +321,10 @@ static void spread_migrations(struct host_thread *thread)
 
 static void read_thread(struct host_threads *threads, struct host_thread *thread)
 {
-	bool has_run;
+	bool has_run = read_times(threads, thread);
 
-	if (thread->schedstat < 0)
-		thread->schedstat = open_file(threads, thread, "schedstat");
-	if (thread->stat < 0)
-		thread->stat = open_file(threads, thread, "stat");
-	has_run = read_times(thread);
 	if (has_run || thread->cpu < 0 || !threads->has_schedstat)
-		read_cpu(thread);
+		read_cpu(threads, thread);
 }
 
 static void read_all(struct host_threads *threads)

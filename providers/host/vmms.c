@@ -2,7 +2,6 @@
 /* Reads proc(5) task/, comm and schedstat of the threads of VMMs. */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,11 +182,15 @@ static int get_name(struct host_vmms *vmms, struct vmm *vmm, const char *label, 
 /* ---- threads */
 
 /* proc(5), schedstat: the first number is ns on a CPU. */
-static bool read_run(const struct vmm_thread *thread, uint64_t *ret_ns)
+static bool read_run(const struct host_vmms *vmms, const struct vmm *vmm,
+		     struct vmm_thread *thread, uint64_t *ret_ns)
 {
-	char text[96];
+	char path[PATH_MAX] = "", text[96];
 
-	if (!read_again(thread->schedstat, text, sizeof(text)))
+	if (thread->schedstat < 0)
+		env_path(vmms->env, path, sizeof(path), "/proc/%d/task/%d/schedstat",
+			 (int)vmm->pid, (int)thread->tid);
+	if (!descriptors_read(&thread->schedstat, path, text, sizeof(text)))
 		return false;
 	*ret_ns = strtoull(text, NULL, 10);
 	return true;
@@ -197,20 +200,14 @@ static int begin_thread(struct host_vmms *vmms, struct vmm *vmm, pid_t tid,
 			struct vmm_thread *ret_thread)
 {
 	char path[PATH_MAX], name[32] = "";
-	int len;
 
 	*ret_thread = (struct vmm_thread){ .tid = tid, .schedstat = -1 };
-	env_path(vmms->env, path, sizeof(path), "/proc/%d/task/%d/", (int)vmm->pid, (int)tid);
-	len = (int)strlen(path);
-	snprintf(path + len, sizeof(path) - (size_t)len, "comm");
+	env_path(vmms->env, path, sizeof(path), "/proc/%d/task/%d/comm", (int)vmm->pid, (int)tid);
 	read_small(path, name, sizeof(name));
 	tidy_name(name);
 	if (get_name(vmms, vmm, name, &ret_thread->name) < 0)
 		return -ENOMEM;
-	snprintf(path + len, sizeof(path) - (size_t)len, "schedstat");
-	if (descriptors_are_left())
-		ret_thread->schedstat = open(path, O_RDONLY | O_CLOEXEC);
-	read_run(ret_thread, &ret_thread->run_ns);
+	read_run(vmms, vmm, ret_thread, &ret_thread->run_ns);
 	return 0;
 }
 
@@ -274,13 +271,13 @@ static int take_turns(struct host_vmms *vmms)
 
 /* ---- a sample */
 
-static void read_times(struct vmm *vmm)
+static void read_times(const struct host_vmms *vmms, struct vmm *vmm)
 {
 	for (size_t i = 0; i < vmm->nr_threads; i++) {
 		struct vmm_thread *thread = &vmm->threads[i];
 		uint64_t run_ns;
 
-		if (!read_run(thread, &run_ns))
+		if (!read_run(vmms, vmm, thread, &run_ns))
 			continue;
 		if (run_ns > thread->run_ns)
 			vmm->names[thread->name].run_ns += run_ns - thread->run_ns;
@@ -313,7 +310,7 @@ int host_vmms_collect(struct host_vmms *vmms, struct sample *sample)
 	if (!err)
 		err = take_turns(vmms);
 	for (size_t i = 0; i < vmms->nr && !err; i++) {
-		read_times(&vmms->list[i]);
+		read_times(vmms, &vmms->list[i]);
 		err = add_rows(vmms, &vmms->list[i], sample);
 	}
 	return err;

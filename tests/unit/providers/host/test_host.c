@@ -383,7 +383,21 @@ static int lowest_descriptor(void)
 	return fd;
 }
 
-/* Files stay open; where that would take the last descriptors it is left out. */
+/* Whether the latest sample has the field of a vCPU, or of the guest. */
+static bool has_row(const struct world *w, int32_t vcpu, const char *name)
+{
+	uint32_t field = fields_find(w->fields, name);
+
+	for (size_t i = 0; i < w->sample.nr_rows; i++) {
+		const struct key *key = &w->sample.rows[i].key;
+
+		if (key->guest == w->guest && key->vcpu == vcpu && key->field == field)
+			return true;
+	}
+	return false;
+}
+
+/* Files stay open; where that would take the last descriptors each reading opens them. */
 static void few_descriptors(void **state)
 {
 	struct world *w = *state;
@@ -393,6 +407,8 @@ static void few_descriptors(void **state)
 	pid_t pid;
 
 	thread_is(w, 101, 1000, 500, 10);
+	thread_is(w, 105, 1000, 500, 10);
+	put_of(w, 105, "comm", "IO iothread1\n");
 	begin(w, 1);
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
 	take(w); /* it may raise the limit */
@@ -405,16 +421,19 @@ static void few_descriptors(void **state)
 	host_provider.close(w->host);
 	w->host = NULL;
 	begin(w, 1);
-	if (geteuid() == 0)
-		return; /* root raises any limit */
-	/* A limit that was lowered stays low: in a process of its own. */
+	/* A limit that was lowered stays low: in a process of its own, and not root's. */
 	few = (struct rlimit){ (rlim_t)lowest + 4, (rlim_t)lowest + 4 };
+	assert_int_equal(chmod(w->dir, 0755), 0);
 	pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		if (setrlimit(RLIMIT_NOFILE, &few) < 0)
+		if (setrlimit(RLIMIT_NOFILE, &few) < 0 || (!geteuid() && setuid(65534) < 0))
 			_exit(2);
 		take(w);
+		take(w);
+		if (!has_row(w, 0, "thread(run)") || !has_row(w, 0, "time(wait)") ||
+		    !has_row(w, -1, "vmm"))
+			_exit(3);
 		_exit(lowest_descriptor() != lowest);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
