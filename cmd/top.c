@@ -167,6 +167,27 @@ static void print_guest(const struct guest *guest)
 	printf("%7d %4zu  %s\n", (int)guest->pid, guest->nr_vcpus, guest->name);
 }
 
+/* Names the processes of other users that must be guests, and counts the others. */
+static int say_denied(const struct top *top, const struct guests *guests)
+{
+	size_t nr_likely = 0, nr = 0;
+	pid_t pid;
+
+	for (; (pid = guests_denied_at(guests, nr)); nr++) {
+		if (!guest_is_likely(&top->env, pid))
+			continue;
+		fprintf(stderr, "%s %d (%s)", nr_likely++ ? "," : "kvmtop: not listed, because they "
+			"are of other users:", (int)pid, guest_name_find(&top->env, pid).name);
+	}
+	if (nr_likely)
+		fputs(": kvmtop needs root or CAP_SYS_PTRACE for them\n", stderr);
+	if (nr > nr_likely)
+		fprintf(stderr, "kvmtop: %zu%s processes of other users could not be looked into; "
+				"they are called as no VMM is\n",
+			nr - nr_likely, nr_likely ? " more" : "");
+	return nr_likely ? STATUS_FAILURE : STATUS_OK;
+}
+
 /* For people who look for a guest, and for the shell's completion: needs no provider. */
 static int list_guests(const struct top *top, void (*print)(const struct guest *guest))
 {
@@ -174,11 +195,14 @@ static int list_guests(const struct top *top, void (*print)(const struct guest *
 	const struct guest *guest;
 	struct why why = { "" };
 	int err = guests ? guests_refresh(guests, clock_now_ns(), &why) : -ENOMEM;
+	int status = STATUS_OK;
 
 	for (size_t i = 0; !err && (guest = guests_at(guests, i)); i++)
 		print(guest);
+	if (!err && print == print_guest)
+		status = say_denied(top, guests);
 	guests_free(guests);
-	return err ? say_failure(err, &why) : STATUS_OK;
+	return err ? say_failure(err, &why) : status;
 }
 
 static int take_sample(struct top *top, uint64_t *ret_time_ns, struct why *why)

@@ -155,6 +155,13 @@ const struct guest *guest_choice_follow(struct guest_choice *choice, const struc
 int guest_choice_then(struct guest_choice *choice, const struct guests *guests, struct why *why);
 
 /*
+ * The i-th process of the latest search that may not be looked into, because it is another user's;
+ * 0: past the last one. It is a guest, most likely, if its name or its threads' names are a VMM's.
+ */
+pid_t guests_denied_at(const struct guests *guests, size_t i);
+bool guest_is_likely(const struct env *env, pid_t pid);
+
+/*
  * The threads of a process now (/proc/PID/task): writes up to max tids, ascending, and returns how
  * many there are, or -errno (-ESRCH: the process ended; other errors, such as -EMFILE: not known).
  */

@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/read.h"
+#include "host/guest.h"
 #include "host/guest_find.h"
 
 #define RESCAN_NS 10000000000ull
@@ -41,6 +42,7 @@ struct guest_finder {
 	struct seen *seen; /* ascending by pid */
 	size_t nr_seen;
 	struct pid_list pids, holders; /* all processes, and the ones with a VM, of this scan */
+	struct pid_list denied; /* and the ones of other users, which we may not examine */
 	uint64_t rescan_ns;
 	pid_t latest;	/* the youngest process or thread before the last scan; 0: not known */
 	bool has_young; /* seen has a young process */
@@ -64,7 +66,13 @@ void guest_finder_free(struct guest_finder *finder)
 	free(finder->seen);
 	pid_list_release(&finder->pids);
 	pid_list_release(&finder->holders);
+	pid_list_release(&finder->denied);
 	free(finder);
+}
+
+const struct pid_list *guest_finder_denied(const struct guest_finder *finder)
+{
+	return &finder->denied;
 }
 
 static bool folder_of(const char *name, struct folder *ret_folder)
@@ -243,6 +251,8 @@ static int examine(struct guest_finder *finder, struct seen *seen, bool is_first
 	if (seen->is_none)
 		return 0;
 	err = proc_read_fds(finder->env, seen->pid, &nr_vms, NULL);
+	if (err == -EACCES || err == -EPERM)
+		return pid_list_add(&finder->denied, seen->pid);
 	if (proc_has_failed(err))
 		return err;
 	return nr_vms ? pid_list_add(&finder->holders, seen->pid) : 0;
@@ -290,6 +300,16 @@ static bool has_vcpu_threads(const struct env *env, pid_t pid)
 	return has_some;
 }
 
+bool guest_is_likely(const struct env *env, pid_t pid)
+{
+	char path[PATH_MAX], comm[64] = "";
+
+	read_small(env_path(env, path, sizeof(path), "/proc/%d/comm", (int)pid), comm,
+		   sizeof(comm));
+	comm[strcspn(comm, "\n")] = '\0';
+	return guest_name_vmm(comm) || has_vcpu_threads(env, pid);
+}
+
 /*
  * Whether the process is a child that only inherited descriptors: a VM runs in the memory of its
  * creator only.
@@ -320,6 +340,7 @@ static int scan(struct guest_finder *finder, const struct pid_list *known, uint6
 
 	finder->uptime_ticks = 0;
 	finder->holders.nr = 0;
+	finder->denied.nr = 0;
 	finder->has_young = false;
 	err = pid_list_read(&finder->pids, env_path(finder->env, path, sizeof(path), "/proc"));
 	if (!err)

@@ -30,6 +30,9 @@ void guest_finder_free(struct guest_finder *finder);
 int guest_finder_run(struct guest_finder *finder, const struct pid_list *known, uint64_t now_ns,
 		     struct pid_list *found);
 
+/* The processes of the latest search of /proc that may not be examined; valid until the next. */
+const struct pid_list *guest_finder_denied(const struct guest_finder *finder);
+
 /*
  * Adds the vCPUs that debugfs has for a process (see proc_read_vm_folder()). Returns how many VMs
  * of the process debugfs has, or -errno: the folders could not be read.

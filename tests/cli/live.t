@@ -389,6 +389,16 @@ else
 		"with CAP_DAC_READ_SEARCH, too, it counts"
 fi
 
+if command -v setpriv >/dev/null; then
+	guest owned --pio 1 --rounds 1
+	is "$(as_nobody "" --list-guests)" 1 "another user's guest cannot be listed"
+	like "$(cat "$ERR")" "^kvmtop: not listed, .* $GUEST \(owned\).*: kvmtop needs root" \
+		"which is said"
+	like "$(cat "$ERR")" '^kvmtop: [0-9]+ more processes of other users could not' \
+		"and how many other processes"
+	stop "$GUEST"
+fi
+
 # ---- a machine with less mounted
 
 # without PATH... -- OPTION...: status of kvmtop where these are not mounted; output as status_of.
