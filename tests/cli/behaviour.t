@@ -226,15 +226,15 @@ if [ "$(id -u)" != 0 ] || [ ! -e /dev/kvm ] || ! tracefs >/dev/null; then
 	done_testing
 fi
 spawn "$HELPERS/miniguest" --name victim --vcpus 2 --rounds 0 --pio 5 --mmio 2 --pause 2000 \
-	>/dev/null
+	>"$TMP/victim.out"
 victim=$SPAWNED
-spawn "$HELPERS/miniguest" --name other --rounds 0 --pio 1 --pause 20000 >/dev/null
-screen_start 100 24 "exec $KVMTOP -b -s 0.3"
+wait_for 20 grep -q ready "$TMP/victim.out"
+# With -g: other guests may come and go on this machine.
+screen_start 100 24 "exec $KVMTOP -b -s 0.3 -g victim"
 if ! screen_sees '^ victim .* [1-9][0-9]+ .* IO '; then
 	skip "a guest that ends while it is looked at" "exits cannot be counted by reason here"
 	done_testing
 fi
-type_in / '^Search' '^victim'
 shows Enter '^ 1 .* [0-9]+ ' "the vCPUs of a guest that runs"
 screen_wait '^ 0 +- .* [1-9][0-9,]+ .* IO '
 screen_keys Enter
@@ -248,7 +248,8 @@ stop "$victim" KILL
 screen_has ' victim › vCPU [01] \(DEAD\)$' "it ends"
 screen_has '^ IO +[1-9][0-9,]* +0 ' "and its exits keep their totals"
 shows 'BSpace' '^ victim \(ended\) +0 .* [1-9][0-9,]* ' "so do its vCPUs"
-shows 'BSpace' '^ other ' "Backspace goes back to the guests"
+shows 'BSpace' '\[2 Guests\]' "Backspace goes back to the guests"
+screen_wait '^ victim \(ended\) '
 shows Enter '\[3 vCPUs\].* victim .*DEAD' "where it can be opened again"
 
 # ---- the interval
