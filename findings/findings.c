@@ -384,7 +384,7 @@ static void add_top(const struct measure *measure, struct finding *finding,
 		add_words(finding, " %.0f/s", counts->top_per_s);
 }
 
-/* "; io, which user space has: IO" */
+/* "; io, which the VMM has as IO" */
 static void add_open(const struct measure *measure, struct finding *finding,
 		     const struct rule_counts *counts)
 {
