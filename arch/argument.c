@@ -21,9 +21,16 @@ static void format_ioport(char *buf, size_t size, uint64_t port, uint32_t bytes,
 	add_name(buf, size, n, argument_port_name(port));
 }
 
+/* A read that user space answers is two events: the first has no value yet. */
+enum { MMIO_READ_BEGUN, MMIO_READ };
+
+uint32_t argument_at_end(enum exit_kind kind, uint32_t c)
+{
+	return kind == EXITS_MMIO && c == MMIO_READ_BEGUN ? MMIO_READ : c;
+}
+
 static void format_mmio(char *buf, size_t size, uint64_t address, uint32_t bytes, uint32_t type)
 {
-	/* A read that user space answers is two events: the first has no value yet. */
 	static const char *const types[] = { "read begun", "read", "write" };
 
 	snprintf(buf, size, "0x%" PRIx64 " %s %u", address, type < 3 ? types[type] : "access",

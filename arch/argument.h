@@ -33,6 +33,9 @@ struct argument {
 	const char *(*name_of)(uint64_t a);
 };
 
+/* The value of c when the exit ends: what was a read that began is a read. */
+uint32_t argument_at_end(enum exit_kind kind, uint32_t c);
+
 /* NULL: exits of this kind are counted by reason. */
 const struct argument *argument_of(enum exit_kind kind);
 const struct argument *argument_by_name(const char *name); /* NULL: there is none */

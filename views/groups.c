@@ -205,8 +205,12 @@ struct cell group_time_share(const struct groups *groups, const struct group *gr
 		return cell_text("halt");
 	if (!nr || !groups->has_interval)
 		return cell_none();
-	return cell_percent(cost_ns + (is_polled ? group->polled_delta_ns : 0),
-			    group->whole_delta_ns);
+	if (is_polled)
+		cost_ns += group->polled_delta_ns;
+	/* What a read was about is known when it ends, after any time: here, all of the interval. */
+	if (cost_ns > group->whole_delta_ns)
+		cost_ns = group->whole_delta_ns;
+	return cell_percent(cost_ns, group->whole_delta_ns);
 }
 
 struct cell group_poll_share(const struct groups *groups, const struct group *group)

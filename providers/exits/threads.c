@@ -260,12 +260,15 @@ static void note_argument(struct watched_thread *thread, const struct exits_reco
 {
 	const struct exits_open *exit = &now->open[EXITS_VMEXIT];
 	struct open_argument *argument = &thread->argument;
-	bool is_same = argument->since_ns == exit->since_ns &&
-		       memcmp(&argument->key, &now->argument, sizeof(argument->key)) == 0;
+	struct exits_argument_key key = now->argument;
+	bool is_same;
 
+	if (!key.is_rest)
+		key.c = argument_at_end((enum exit_kind)key.kind, key.c);
+	is_same = argument->since_ns == exit->since_ns &&
+		  memcmp(&argument->key, &key, sizeof(key)) == 0;
 	if (now->has_argument && !is_same)
-		*argument = (struct open_argument){ .key = now->argument,
-						    .since_ns = exit->since_ns };
+		*argument = (struct open_argument){ .key = key, .since_ns = exit->since_ns };
 	if (now->has_argument)
 		argument->time_ns = exit->time_ns;
 	else if (argument->since_ns)

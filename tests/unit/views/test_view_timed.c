@@ -35,6 +35,22 @@ static void guests_with_the_time_of_their_vcpus(void **state)
 					 i != OWNER_SLEEP && i != OWNER_OPEN);
 }
 
+/* Of a read the argument is known when it ends, and then it has all of its time. */
+static void no_share_is_above_100_percent(void **state)
+{
+	struct world *world = *state;
+
+	for (uint32_t second = 1; second <= 2; second++) {
+		count(world, 1, 0, PORT, second - 1, 5000000000);
+		count(world, 1, 0, IOPORT, second - 1, 5000000000);
+		live(world, 1, 0, TIME, 1000 * second);
+		take(world);
+	}
+	set_view(world, &view_hotspots);
+	assert_string_equal(picture(world, "argument delta time_percent time_ns"),
+			    "0x3f8 write 1 1 100.0% 5000000000ns\n- 1 100.0% -\n");
+}
+
 /* Its time is counted as it passes, and it says how long; averages are of what ended. */
 static void an_exit_that_does_not_end(void **state)
 {
@@ -668,6 +684,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(guests_with_the_time_of_their_vcpus),
 		TEST(an_exit_that_does_not_end),
+		TEST(no_share_is_above_100_percent),
 		TEST(a_filter_without_events_by_guest_counts_exits),
 		TEST(polls_are_a_cost),
 		TEST(polls_rank_among_exits),

@@ -759,6 +759,36 @@ static void test_argument_of_an_open_exit(void **state)
 	assert_int_equal(open_of(w, name), 0);
 }
 
+/* A read has begun: its time is the read's, which will have it. */
+static void test_a_read_that_is_open(void **state)
+{
+	struct world *w = *state;
+	struct exits_thread *record = begin(w, 0, false);
+	struct exits_argument_key key = { .a = 0xfee000b0, .b = 4, .c = 1, .kind = EXITS_MMIO,
+					  .cell = CELL_ODD };
+	const char *name = "mmio(0x1234 0xfee000b0 read 4)";
+
+	happened(record, CELL_ODD, 2, 100);
+	w->arguments[0] = (struct counted){ .key = key, .cell = { .count = 1, .time_ns = 100 } };
+	record->open_cell = CELL_ODD;
+	record->open_since = 2 * SECOND;
+	key.c = 0;
+	record->argument = key;
+	record->has_argument = 1;
+	take_sample(w, 3 * SECOND);
+	assert_int_equal(time_of(w, name), SECOND + 100);
+	key.c = 1; /* it has its value */
+	record->argument = key;
+	w->arguments[0].cell.count++;
+	take_sample(w, 4 * SECOND);
+	assert_int_equal(time_of(w, name), 2 * SECOND + 100);
+	record->open_since = 0;
+	record->has_argument = 0;
+	w->arguments[0].cell.time_ns += 2 * SECOND;
+	take_sample(w, 5 * SECOND);
+	assert_int_equal(time_of(w, name), 2 * SECOND + 100);
+}
+
 /* A sample takes a while: threads that begin meanwhile have time, too. */
 static void test_thread_begins_during_the_sample(void **state)
 {
@@ -1147,6 +1177,7 @@ int main(void)
 		TEST(test_exit_that_never_ends),
 		TEST(test_open_when_the_thread_ends),
 		TEST(test_argument_of_an_open_exit),
+		TEST(test_a_read_that_is_open),
 		TEST(test_thread_begins_during_the_sample),
 		TEST(test_owner_is_known_late),
 		TEST(test_index_is_known_late),
