@@ -173,6 +173,11 @@ same_files "$TMP/kept" "$TMP/dat" "which is as it was"
 is "$(status --diff "$TMP/acrn" "$TMP/dat")" 1 "cycles beside nanoseconds"
 like "$(cat "$TMP/err")" "acrn: times are in TSC cycles: give the TSC's frequency with -f MHZ" \
 	"are refused"
+"$HELPERS/trace_make" threads "$TMP/threads" 300000
+is "$(status_of sh -c 'ulimit -v 300000 && exec "$0" report "$1"' "$KVMTOP" "$TMP/threads")" 1 \
+	"300,000 threads in little memory"
+is "$(cat "$TMP/err")" "kvmtop: 234464 events were left out: more than 65536 threads have events" \
+	"and what is left out"
 for what in "--longer 1ms" "--view long" "--view why"; do
 	# shellcheck disable=SC2086
 	is "$(status $what "$TMP/acrn")" 1 "$what of cycles"

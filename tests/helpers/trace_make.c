@@ -2,7 +2,7 @@
 /*
  * trace_make - writes recordings with known contents, small for tests and large for measuring.
  *
- * usage: trace_make acrn|kvmtrace|dat|buffers|host|guest|perf FILE [EXITS]
+ * usage: trace_make acrn|kvmtrace|dat|buffers|host|guest|perf|threads FILE [EXITS]
  *	trace_make raw FILE FORMAT PAGES...
  *
  * raw makes a trace.dat of what was saved of the kernel's trace_pipe_raw, a file of PAGES for each
@@ -11,7 +11,8 @@
  * Each exit takes 1000 units of time, and 1000 units later the next one begins; the reasons take
  * turns. acrn has exits without a record of the reason, which is what ACRN's own script gets wrong.
  * buffers is as dat, with a second buffer of the first CPU's events. host is as dat, and guest what
- * one of its guests recorded, by a clock 5000 s and 123 ns ahead.
+ * one of its guests recorded, by a clock 5000 s and 123 ns ahead. threads has no exits, but events
+ * of so many threads.
  */
 #include "tests/worlds/trace_world_linux.h"
 
@@ -130,6 +131,22 @@ static void make_guest(FILE *file, uint64_t nr)
 	bytes_release(&event);
 }
 
+static void make_threads(FILE *file, uint64_t nr)
+{
+	struct bytes bytes = { .len = 0 }, event = { .len = 0 };
+	struct ring ring;
+
+	ring_init(&ring, 0);
+	for (uint32_t i = 0; i < nr; i++) {
+		put_mmio(&event, 1000 + i, 1, 0xfee00000);
+		ring_add(&ring, 1000 + i, &event);
+	}
+	put_dat6(&bytes, &ring, 1, world_formats, NR_WORLD_FORMATS, "[local]");
+	flush(&bytes, file);
+	bytes_release(&bytes);
+	bytes_release(&event);
+}
+
 /* Two guests of a vCPU each. */
 static void make_perf(FILE *file, uint64_t nr)
 {
@@ -206,6 +223,7 @@ int main(int argc, char **argv)
 		{ "host", make_host },
 		{ "guest", make_guest },
 		{ "perf", make_perf },
+		{ "threads", make_threads },
 	};
 	uint64_t nr = argc == 4 ? strtoull(argv[3], NULL, 10) : 8 * NR_REASONS;
 	FILE *file = argc >= 3 ? fopen(argv[2], "w") : NULL;
@@ -221,7 +239,7 @@ int main(int argc, char **argv)
 		}
 	}
 	fprintf(stderr,
-		"usage: trace_make acrn|kvmtrace|dat|buffers|host|guest|perf FILE [EXITS]\n"
+		"usage: trace_make acrn|kvmtrace|dat|buffers|host|guest|perf|threads FILE [EXITS]\n"
 		"       trace_make raw FILE FORMAT PAGES...\n");
 	return 2;
 }

@@ -292,6 +292,35 @@ static void samples_of_two_layouts(void **state)
 	trace_close(trace);
 }
 
+/* To sort all ids after each event would take minutes. */
+static void many_events_of_a_pipe(void **state)
+{
+	enum { NR = 100000, SECONDS = 60 };
+	struct bytes file = { .len = 0 }, attr = { .len = 0 };
+	struct trace *trace;
+	size_t problems;
+
+	(void)state;
+	put_perf_pipe_header(&file);
+	put_perf_pipe_records(&file, "AuthenticAMD,25,1,1");
+	put_perf_attr(&attr);
+	set_u64(&attr, 24, PERF_SAMPLE_TYPE | 1); /* another layout than the first */
+	for (uint32_t i = 0; i < NR; i++) {
+		put_record(&file, 64, attr.len + 8);
+		put(&file, attr.data, attr.len);
+		put_u64(&file, (i * UINT32_C(2654435761)) % UINT32_MAX);
+	}
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	bytes_release(&attr);
+	alarm(SECONDS);
+	trace = open_it();
+	assert_int_equal(count_events(trace, &problems), 0);
+	assert_int_equal(problems, 0);
+	trace_close(trace);
+	alarm(0);
+}
+
 /* The kernel's own record of lost samples has a time. */
 static void lost_samples_of_the_kernel(void **state)
 {
@@ -642,6 +671,7 @@ int main(void)
 		cmocka_unit_test(losses_are_counted_once),
 		cmocka_unit_test(samples_of_two_layouts),
 		cmocka_unit_test(events_of_a_group),
+		cmocka_unit_test(many_events_of_a_pipe),
 		cmocka_unit_test(lost_samples_of_the_kernel),
 		cmocka_unit_test(texts_have_no_control_characters),
 	};

@@ -373,6 +373,38 @@ static void the_latest_time_ends_the_last_interval(void **state)
 	end(&world);
 }
 
+/* The usual intervals take half a second to make, the shortest ones a few seconds. */
+static void many_rows_make_long_intervals(void **state)
+{
+	enum { NR_VCPUS = 100, NR_REASONS = 80, NR = NR_VCPUS * NR_REASONS };
+	struct bytes file = { .len = 0 }, event = { .len = 0 };
+	struct recording recording;
+	struct recorded recorded;
+	const char *const name = path;
+	struct why why;
+	struct ring ring;
+
+	(void)state;
+	ring_init(&ring, 0);
+	for (uint32_t i = 0; i < NR; i++) {
+		put_exit(&event, 1000 + i % NR_VCPUS, i % NR_VCPUS, 1, 200 + i / NR_VCPUS);
+		ring_add(&ring, UINT64_C(1000000) * i, &event);
+	}
+	put_entry(&event, 1000, 0);
+	ring_add(&ring, UINT64_C(1000000) * NR, &event);
+	put_dat6(&file, &ring, 1, world_formats, NR_WORLD_FORMATS, "[local]");
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	bytes_release(&event);
+	assert_int_equal(recording_read(&name, 1, &choice, &recording, &why), 0);
+	assert_int_equal(recorded_init(&recorded, &recording, 1), 0);
+	/* 8 s with 8,000 rows: 62 intervals would be made in half a second, 499 in a few. */
+	assert_true(moments_interval_s(&recorded) > 0.19 && moments_interval_s(&recorded) < 0.21);
+	assert_true(moments_shortest_s(&recorded) > 0.019 && moments_shortest_s(&recorded) < 0.021);
+	recorded_release(&recorded);
+	recording_release(&recording);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -382,6 +414,7 @@ int main(void)
 		cmocka_unit_test(time_does_not_go_back),
 		cmocka_unit_test(totals_are_the_recordings),
 		cmocka_unit_test(the_latest_time_ends_the_last_interval),
+		cmocka_unit_test(many_rows_make_long_intervals),
 	};
 
 	return cmocka_run_group_tests_name("moments", tests, set_up, tear_down);
