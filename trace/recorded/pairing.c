@@ -381,10 +381,39 @@ static RARE void on_wakeup(struct pairing *pairing, struct recorded_thread *thre
 		thread->polled_ns += ns;
 }
 
-/* What was open on that CPU has perhaps ended meanwhile. */
+/* Forgets what the thread is in. */
+static void lose_thread(struct pairing *pairing, struct recorded_thread *thread,
+			const struct trace_event *event)
+{
+	if (pairing->listener && thread->state != VCPU_UNKNOWN) {
+		pairing->listener->lost(pairing->listener->state, thread, event);
+		tell_cut(pairing, thread, event->time);
+	}
+	thread->is_open = 0;
+	thread->is_mmio_open = false;
+	thread->poll_limit_ns = 0;
+	thread->state = VCPU_UNKNOWN;
+	thread->sched = SCHED_RUNS;
+	table_unlink(thread);
+}
+
+/* What was open on that CPU, in all buffers of the file, has perhaps ended meanwhile. */
+static void lose_threads(struct pairing *pairing, struct recorded_thread *first,
+			 const struct trace_event *event)
+{
+	uint32_t main = trace_file(pairing->trace, event->file)->main;
+
+	for (struct recorded_thread *thread = first, *next; thread; thread = next) {
+		next = thread->next;
+		if (trace_file(pairing->trace, thread->file)->main == main &&
+		    (event->cpu < 0 || thread->cpu == event->cpu))
+			lose_thread(pairing, thread, event);
+	}
+}
+
 static RARE void on_loss(struct pairing *pairing, const struct trace_event *event)
 {
-	uint32_t main = trace_file(pairing->trace, event->file)->main; /* of all its buffers */
+	struct table *table = &pairing->table;
 
 	if (pairing->nr_losses < PAIRING_LOSSES)
 		pairing->losses[pairing->nr_losses] =
@@ -394,22 +423,12 @@ static RARE void on_loss(struct pairing *pairing, const struct trace_event *even
 		pairing->nr_lost_events += (uint64_t)event->lost;
 	else
 		pairing->has_unknown_loss = true;
-	for (size_t i = 0; i < pairing->table.nr_threads; i++) {
-		struct recorded_thread *thread = pairing->table.threads[i];
-
-		if (trace_file(pairing->trace, thread->file)->main != main ||
-		    (event->cpu >= 0 && thread->cpu != event->cpu))
-			continue;
-		if (pairing->listener && thread->state != VCPU_UNKNOWN) {
-			pairing->listener->lost(pairing->listener->state, thread, event);
-			tell_cut(pairing, thread, event->time);
-		}
-		thread->is_open = 0;
-		thread->is_mmio_open = false;
-		thread->poll_limit_ns = 0;
-		thread->state = VCPU_UNKNOWN;
-		thread->sched = SCHED_RUNS;
+	if (event->cpu >= 0) {
+		lose_threads(pairing, *table_of_cpu(table, event->cpu), event);
+		return;
 	}
+	for (size_t i = 0; i < TABLE_CPUS; i++)
+		lose_threads(pairing, table->of_cpu[i], event);
 }
 
 /* ---- waiting for a CPU */
@@ -443,9 +462,12 @@ static RARE void on_sched(struct pairing *pairing, const struct meaning *meaning
 		return;
 	}
 	pairing->has_switches = true;
-	if (thread && thread->is_vcpu)
+	if (thread && thread->is_vcpu) {
 		set_sched(thread, trace_field_number(meaning->b, event) & STATE_SLEEPS ?
 				  SCHED_SLEEPS : SCHED_WAITS, event->time);
+		if (!thread->prev)
+			table_link(&pairing->table, thread, thread->cpu);
+	}
 	tid = (int32_t)trace_field_number(meaning->c, event);
 	thread = table_find_tid(&pairing->table, event, tid);
 	if (thread && thread->is_vcpu) {
@@ -526,7 +548,8 @@ int pairing_add(struct pairing *pairing, const struct trace_event *event)
 	}
 	if (!thread)
 		return -ENOMEM;
-	thread->cpu = event->cpu;
+	if (!thread->prev || thread->cpu != event->cpu)
+		table_link(&pairing->table, thread, event->cpu);
 	thread->last = event->time;
 	if (event->vcpu != thread->vcpu)
 		set_vcpu(thread, meaning, event);

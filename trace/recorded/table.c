@@ -100,6 +100,29 @@ struct recorded_thread *table_find_tid(const struct table *table, const struct t
 	return find_thread(table, (event->thread_key & ~(uint64_t)UINT32_MAX) | (uint32_t)tid);
 }
 
+void table_unlink(struct recorded_thread *thread)
+{
+	if (!thread->prev)
+		return;
+	*thread->prev = thread->next;
+	if (thread->next)
+		thread->next->prev = thread->prev;
+	thread->prev = NULL;
+}
+
+void table_link(struct table *table, struct recorded_thread *thread, int32_t cpu)
+{
+	struct recorded_thread **first = table_of_cpu(table, cpu);
+
+	table_unlink(thread);
+	thread->cpu = cpu;
+	thread->next = *first;
+	if (thread->next)
+		thread->next->prev = &thread->next;
+	*first = thread;
+	thread->prev = first;
+}
+
 int table_grow_events(struct recorded_thread *thread, uint32_t type)
 {
 	uint32_t nr = (type | 3) + 1;

@@ -14,6 +14,7 @@
 
 #define TABLE_THREADS 65536
 #define TABLE_HINTS 64 /* a power of two */
+#define TABLE_CPUS 256
 #define THREAD_HINTS 8 /* a power of two */
 
 struct exit_count {
@@ -73,6 +74,8 @@ struct recorded_thread {
 	enum sched_state sched;
 	uint64_t waits_since; /* SCHED_WAITS: since when it could run */
 	uint64_t waited;      /* the total time of waiting for a CPU */
+	/* The list of its CPU, see struct table; prev NULL: it is in none. */
+	struct recorded_thread *next, **prev;
 	void *drawn; /* for the listener, which frees it */
 };
 
@@ -84,6 +87,11 @@ struct table {
 	size_t nr_slots;
 	struct recorded_thread *hints[TABLE_HINTS]; /* by low bits of the key: found last */
 	size_t nr_counts[EXITS_KINDS];
+	/*
+	 * Threads with events since the latest loss of their CPU. CPUs whose numbers differ by a
+	 * multiple of TABLE_CPUS share a list.
+	 */
+	struct recorded_thread *of_cpu[TABLE_CPUS];
 };
 
 void table_release(struct table *table);
@@ -91,6 +99,15 @@ void table_release(struct table *table);
 static inline bool table_is_full(const struct table *table)
 {
 	return table->nr_threads >= TABLE_THREADS;
+}
+
+/* Puts the thread into the list of a CPU, or takes it out of its list. */
+void table_link(struct table *table, struct recorded_thread *thread, int32_t cpu);
+void table_unlink(struct recorded_thread *thread);
+
+static inline struct recorded_thread **table_of_cpu(struct table *table, int32_t cpu)
+{
+	return &table->of_cpu[(uint32_t)cpu % TABLE_CPUS];
 }
 
 /* The thread of an event, new if need be; NULL: no memory, or the table is full. */
